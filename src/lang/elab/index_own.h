@@ -28,7 +28,6 @@ typedef struct {
   uint32_t room; // for so many places
   Affine *place; // one for each own axis
   Span *span;
-  Name *range; // the axis kept by a range, or 0
   uint32_t n;
 } IndexPlaces;
 

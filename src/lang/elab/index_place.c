@@ -253,7 +253,6 @@ static bool range_place(IndexPlaces *p, const Syntax *n, const Axis *axis) {
     return diag_refuse(w->diags, n->span, "this range has %s places, but its index has %s already",
                        size_text(w, length), size_text(w, p->r.eq->index.at[i].size));
   Affine a = {.n = 1, .coef = {size_of(w, 1)}, .var = {i}, .c = from, .range = true};
-  if (p->n < p->room) p->range[p->n] = name;
   add_place(p, &a, n->span);
   return true;
 }
@@ -285,7 +284,6 @@ bool read_places(IndexPlaces *p, const Syntax *brackets, const Axis *axis, const
       p->room = RANK_LIMIT; // may be any number of places
   p->place = NEW_ARRAY(w->arena, Affine, p->room);
   p->span = NEW_ARRAY(w->arena, Span, p->room);
-  p->range = NEW_ARRAY(w->arena, Name, p->room);
   if (brackets_slots(brackets).n > 1) {
     Id e = diag_error(w->diags, brackets->span, "indices are separated by spaces");
     diag_help(w->diags, e, "`x[i j]`, not `x[i, j]`");

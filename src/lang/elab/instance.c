@@ -64,15 +64,17 @@ static Buf instance_key(const Call *c, Body *home, const char *family, const Inp
 
 static void collect_labels(Body *b, const Syntax *n) {
   if (!n) return;
-  if (n->kind == N_TYPE && type_brackets(n) && brackets_slots(type_brackets(n)).n) {
-    Nodes item = items_in(brackets_slots(type_brackets(n)).at[0]);
+  const Syntax *slot = brackets_first(n->kind == N_TYPE  ? type_brackets(n)
+                                      : n->kind == N_LHS ? lhs_brackets(n)
+                                                         : NULL);
+  if (n->kind == N_TYPE && slot) {
+    Nodes item = items_in(slot);
     for (uint32_t i = 0; i < item.n; i++)
       if (item.at[i]->kind == N_NAME || item.at[i]->kind == N_SIZED)
         table_put(b->labels, &item.at[i]->name, sizeof(Name), 1);
   }
-  if (n->kind == N_LHS && lhs_brackets(n) && brackets_slots(lhs_brackets(n)).n &&
-      brackets_slots(lhs_brackets(n)).at[0]->kind == N_ITEMS) {
-    Nodes item = items_in(brackets_slots(lhs_brackets(n)).at[0]);
+  if (n->kind == N_LHS && slot && slot->kind == N_ITEMS) {
+    Nodes item = items_in(slot);
     for (uint32_t i = 0; i < item.n && item.n > 1; i++)
       if (item.at[i]->kind == N_SIZED) table_put(b->labels, &item.at[i]->name, sizeof(Name), 1);
   }

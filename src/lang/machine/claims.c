@@ -219,23 +219,21 @@ static bool number_in(Elab *in, Program *p, const Syntax *brackets, double *out)
 
 // The time it takes, and how it is followed.
 static void read_by(Elab *in, Program *p, const Syntax *by, Run *r) {
-  static const struct {
-    const char *word;
-    Follow follow;
-  } words[] = {{"dormand", FOLLOW_DORMAND},
-               {"rk4", FOLLOW_RK4},
-               {"euler", FOLLOW_EULER},
-               {"stiff", FOLLOW_STIFF}};
+  static const char *const words[] = {[FOLLOW_USUAL] = "",
+                                      [FOLLOW_DORMAND] = "dormand",
+                                      [FOLLOW_RK4] = "rk4",
+                                      [FOLLOW_EULER] = "euler",
+                                      [FOLLOW_STIFF] = "stiff"};
   const Syntax *name = use_base(by);
   const char *text = name->kind == N_NAME ? name_text(in->w->names, name->name) : "";
-  uint32_t i = 0;
-  while (i < COUNT(words) && strcmp(words[i].word, text)) i++;
+  uint32_t i = FOLLOW_DORMAND;
+  while (i < COUNT(words) && strcmp(words[i], text)) i++;
   if (i == COUNT(words)) {
     diag_error(in->w->diags, by->span,
                "a run is followed by `dormand`, `stiff`, `rk4[0.01]` or `euler[0.01]`");
     return;
   }
-  r->follow = words[i].follow;
+  r->follow = (Follow)i;
   double k = 0;
   if (by->kind == N_AT && (!number_in(in, p, at_brackets(by), &k) || !(k > 0)))
     diag_error(in->w->diags, at_brackets(by)->span, "a number above 0 is wanted here");

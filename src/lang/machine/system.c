@@ -738,10 +738,8 @@ System *system_closed(Elab *in, System *s) {
   closed->d = diagram_weave(w, s->name, &how, &map, &loop);
   uint32_t *param = params_by_wire(w, closed->d);
   for (uint32_t i = 0; i < n; i++) {
-    SystemState x = {.param = param[map[0][held->param.at[i].wire]],
-                     .path = held->param.at[i].path,
-                     .every = 1,
-                     .variable = true};
+    SystemState x = {
+        .param = param[map[0][held->param.at[i].wire]], .path = held->param.at[i].path, .every = 1};
     Id added = map[1][s->d->out.at[i]];
     if (s->flows)
       x.rate = added;

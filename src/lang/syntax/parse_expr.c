@@ -673,16 +673,23 @@ Syntax *parse_expr(Parser *p, bool equal) {
 
 static Syntax *parse_items(Parser *p, const char *closer);
 
-// "(" [ bitem { "," bitem } ] ")"                  one item: grouping; more: an axis group or a box
-static Syntax *parse_group(Parser *p) {
+// [ bitem { "," bitem } ], with brackets around it, into a node. False: too deep.
+static bool parse_slots(Parser *p, Syntax *node, const char *closer) {
   uint32_t open = p->at, mark = p->stack.n;
-  Syntax *node = node_new(p, N_GROUP);
-  if (!deeper(p)) return node_new(p, N_ERROR);
+  if (!deeper(p)) return false;
   p->at++;
-  for (bool more = !sees(p, 0, ")"); more; more = eat(p, ",")) kid_push(p, parse_items(p, ")"));
+  for (bool more = !sees(p, 0, closer); more; more = eat(p, ","))
+    kid_push(p, parse_items(p, closer));
   close_bracket(p, open, "`,` or ");
   p->depth--;
   kids_end(p, node, mark);
+  return true;
+}
+
+// "(" [ bitem { "," bitem } ] ")"                  one item: grouping; more: an axis group or a box
+static Syntax *parse_group(Parser *p) {
+  Syntax *node = node_new(p, N_GROUP);
+  if (!parse_slots(p, node, ")")) return node_new(p, N_ERROR);
   Syntax *only = node->nkid == 1 && node->kid[0]->nkid == 1 ? node->kid[0]->kid[0] : NULL;
   if (only && only->kind != N_SPREAD) {
     node->kind = N_PAREN;
@@ -803,14 +810,9 @@ static Syntax *parse_items(Parser *p, const char *closer) {
 
 // brackets = "[" [ bitem { "," bitem } ] "]"
 Syntax *parse_brackets(Parser *p) {
-  uint32_t open = p->at, mark = p->stack.n;
   Syntax *node = node_new(p, N_BRACKETS);
-  if (!deeper(p)) return node;
-  p->at++;
-  for (bool more = !sees(p, 0, "]"); more; more = eat(p, ",")) kid_push(p, parse_items(p, "]"));
-  close_bracket(p, open, "`,` or ");
-  p->depth--;
-  return kids_end(p, node, mark);
+  parse_slots(p, node, "]");
+  return node;
 }
 
 // range = size ".." size | list
