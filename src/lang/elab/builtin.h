@@ -12,6 +12,6 @@ Def *box_called(Body *, const char *name);
 uint32_t all_passing(const Value *args, Axis *pass); // axes that pass over any of them
 
 // scan.c
-Value builtin_scan(Body *, Env *, const Syntax *use, const Syntax *config, Value args, Span, Eq *);
+Value builtin_scan(const BuiltinUse *);
 
 #endif
