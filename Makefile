@@ -58,6 +58,8 @@ TESTS := $(sort $(wildcard tests/*_test.c))
 TEST_BIN := $(TESTS:tests/%.c=$(BUILD)/tests/%)
 HELP := $(filter-out $(TESTS),$(sort $(wildcard tests/*.c)))
 HELP_OBJ := $(HELP:tests/%.c=$(BUILD)/tests/%.o)
+# Diagrams from text, valid and equal: for tests, fuzzers and benches.
+DIAGRAM_HELP := $(patsubst %,tests/diagram_%.c,equal lex read scalar valid)
 # macOS names and marks shared libraries its own way.
 ifeq ($(SYSTEM),Darwin)
 SHARED := liblimn.$(VERSION).dylib
@@ -220,7 +222,7 @@ check: format-check rooms
 # The fuzzers: each harness of tests/fuzz gets RUNS inputs. What they keep stays in build/fuzz/corpus, what they find in build/fuzz.
 # Only the readers of files are watched comparison by comparison: the language has its own mutations.
 RUNS ?= 100000
-FUZZ_FLAGS := -std=c11 -g -O1 $(IMAGE_CFLAGS) -Isrc -Iinclude -Itests/fuzz -DLIMN_GUARD -fsanitize=address,undefined -fno-sanitize-recover=all
+FUZZ_FLAGS := -std=c11 -g -O1 $(IMAGE_CFLAGS) -Isrc -Iinclude -Itests -Itests/fuzz -DLIMN_GUARD -fsanitize=address,undefined -fno-sanitize-recover=all
 FUZZERS := $(patsubst tests/fuzz/%.c,build/fuzz/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 FUZZ_OBJECT := $(SOURCE:src/%.c=build/fuzz/%.o) build/fuzz/library.o build/fuzz/prelude.o
 build/fuzz/%.o: src/%.c
@@ -229,8 +231,8 @@ build/fuzz/%.o: src/%.c
 build/fuzz/library.o build/fuzz/prelude.o: build/fuzz/%.o: build/%.c
 	@mkdir -p $(@D)
 	$(Q)clang $(FUZZ_FLAGS) -c -o $@ $<
-build/fuzz/fuzz_%: tests/fuzz/fuzz_%.c tests/fuzz/tokens.h $(FUZZ_OBJECT)
-	$(Q)clang $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $< $(FUZZ_OBJECT) $(LDLIBS)
+build/fuzz/fuzz_%: tests/fuzz/fuzz_%.c tests/fuzz/tokens.h $(DIAGRAM_HELP) $(FUZZ_OBJECT)
+	$(Q)clang $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $< $(DIAGRAM_HELP) $(FUZZ_OBJECT) $(LDLIBS)
 -include $(FUZZ_OBJECT:.o=.d)
 fuzz:
 	@$(PACKAGES) fuzz
@@ -251,8 +253,8 @@ $(BUILD)/bench-gemm: bench/gemm.c $(BUILD)/libinner.a
 	$(Q)$(LINK) -o $@ $^ $(LDLIBS)
 bench-gemm: $(BUILD)/bench-gemm
 	@$(BUILD)/bench-gemm $(ARGS)
-$(BUILD)/bench-strip: bench/strip.c $(BUILD)/libinner.a
-	$(Q)$(LINK) -o $@ $^ $(LDLIBS)
+$(BUILD)/bench-strip: bench/strip.c $(DIAGRAM_HELP) $(BUILD)/libinner.a
+	$(Q)$(LINK) -Itests -o $@ $^ $(LDLIBS)
 bench-strip: $(BUILD)/bench-strip
 	@$(BUILD)/bench-strip $(ARGS)
 $(BUILD)/bench-ode: bench/ode.c $(BUILD)/libinner.a

@@ -151,7 +151,10 @@ static void make_regime(Bench *b, int64_t batch) {
     if (!s->diagram) fail_with_messages(b->w);
     samples |= has_sample_axis(b->w, s->diagram);
   }
-  b->samples = !samples ? 0 : batch ? batch : b->regime.batch ? b->regime.batch : 64;
+  b->samples = !samples                   ? 0
+               : batch                    ? batch
+               : b->regime.training.batch ? b->regime.training.batch
+                                          : 64;
 }
 
 static void fill_store(Bench *b, Precision precision) {

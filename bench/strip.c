@@ -2,6 +2,7 @@
 //   bench/strip [PART [ROUNDS]]        only rows whose name has PART
 // Both are measured in turn, since a shared machine does not keep its speed; the best of each
 // counts.
+#include "diagram_help.h"
 #include "run/engine/engine.h"
 
 #include <stdlib.h>

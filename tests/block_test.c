@@ -4,6 +4,7 @@
 #define _DEFAULT_SOURCE
 #include "core/pass/pass.h"
 #include "core/pass/rewrite.h"
+#include "diagram_help.h"
 #include "run/engine/engine.h"
 #include "run/plan/plan.h"
 

@@ -16,6 +16,7 @@
 
 #include "core/pass/pass.h"
 #include "derive_help.h"
+#include "diagram_help.h"
 
 T *t_new(uint64_t seed) {
   Arena *a = arena_new();

@@ -3,6 +3,7 @@
 //
 // Diagrams are written in the text form: shorter than building them, and each is a test of the
 // reader. Numbers expected are worked out by plain loops here, not by the code under test.
+#include "diagram_help.h"
 #include "random_diagram.h"
 
 #include <math.h>
@@ -202,6 +203,53 @@ static void test_derivatives_of_rows(void **state) {
         assert_true(derivative(s, row, row->d[k], x, 0) == 0); // linear in g
       }
   }
+}
+
+// Reads a text over the real number a and the bit b.
+static bool read_over(Stage *s, Loop *loop, const char *text, uint32_t *out) {
+  static const char *const name[] = {"a", "b"};
+  uint32_t value[2];
+  *loop = (Loop){.nin = 2};
+  for (uint32_t k = 0; k < 2; k++)
+    value[k] = scalar_push(
+        s->w, loop, (Scalar){.fn = FN_ARG, .base = (uint8_t)(k ? BASE_BIT : BASE_R), .ref = k});
+  return scalar_read(s->w, loop, text, name, value, 2, out);
+}
+
+static void test_scalars_of_text(void **state) {
+  static const struct {
+    const char *text;
+    double value; // at a = 3, b = 1
+    Base base;
+    uint32_t count; // scalars beside a and b: equal ones are one
+  } right[] = {
+      {"a", 3, BASE_R, 0},
+      {"7", 7, BASE_R, 1},
+      {"inf", INFINITY, BASE_R, 1},
+      {" 1 + 2*a - 6 / 4 ", 5.5, BASE_R, 8},
+      {"-2^2", -4, BASE_R, 3},
+      {"2^-2", 0.25, BASE_R, 3},
+      {"- 2*a", -6, BASE_R, 2},
+      {"-(a - 1e-1)", -2.9, BASE_R, 3},
+      {"sin(a)*sin(a)", 0.019914856674817, BASE_R, 2},
+      {"select(a >= 3, b, 0)", 1, BASE_BIT, 4},
+      {"select(b, a, 3) = 3", 1, BASE_BIT, 3},
+      {"select(2 > a, 1, a != 3)", 0, BASE_BIT, 6},
+  };
+  static const char *const wrong[] = {
+      "",      "a b",       "(a",    "a)",
+      "sin(a", "sinus(a)",  "d + 1", "select(b, a)",
+      "a +",   "and(a, b)", "a ! b", "select(b = 1, 1, a)"}; // a bit and a real number
+  Stage *s = *state;
+  Loop loop;
+  uint32_t out;
+  for (uint32_t i = 0; i < COUNT(right); i++) {
+    assert_true(read_over(s, &loop, right[i].text, &out));
+    assert_float_equal(scalar_value(&loop, out, (double[]){3, 1}), right[i].value, 1e-12);
+    assert_int_equal(loop.scalar[out].base, right[i].base);
+    assert_int_equal(loop.nscalar, 2 + right[i].count);
+  }
+  for (uint32_t i = 0; i < COUNT(wrong); i++) assert_false(read_over(s, &loop, wrong[i], &out));
 }
 
 static void slope(Stage *s, Fn fn, uint32_t k, double a, double b, double want) {
@@ -790,6 +838,7 @@ static void test_damaged_text(void **state) {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 int main(void) {
   const struct CMUnitTest tests[] = {TEST(test_every_row),
+                                     TEST(test_scalars_of_text),
                                      TEST(test_derivatives_of_rows),
                                      TEST(test_edges),
                                      TEST(test_page),

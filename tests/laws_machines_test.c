@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "diagram_help.h"
 #include "machine_help.h"
 
 #ifdef LIMN_GUARD

@@ -15,6 +15,7 @@
 #include "core/pass/pass.h"
 #include "core/pass/rewrite.h"
 #include "derive_help.h"
+#include "diagram_help.h"
 #include "lang/program/program.h"
 #include "random_diagram.h"
 

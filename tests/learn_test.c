@@ -2,6 +2,7 @@
 // each goal, and against finite differences; the classical trap (PutGet trains `put` through a
 // `get` that it does not move).
 #include "core/pass/pass.h"
+#include "diagram_help.h"
 #include "run/step/step.h"
 
 #include <math.h>

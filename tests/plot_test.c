@@ -400,7 +400,7 @@ static void test_numbers(void **state) {
   assert_string_equal(number_text(a, -0.0), "0");
   assert_string_equal(number_text(a, 469), "469");
   assert_string_equal(number_fixed(a, -0.0001, 2), "0.00");
-  const char *cut = text_fit(a, FACE_SANS, 11, "äöüäöüäöüäöü", 30);
+  const char *cut = text_fit(a, 11, "äöüäöüäöüäöü", 30);
   assert_true(text_width(FACE_SANS, 11, cut) <= 30 && text_is_utf8(cut, strlen(cut)));
 }
 
@@ -524,8 +524,8 @@ static void test_metrics(void **state) {
   assert_true(m.rows == 5 && m.curves == 2);
   assert_true(m.curve[0].n == 5 && !m.curve[0].measure && m.curve[1].n == 2 && m.curve[1].measure);
   assert_true(isnan(m.curve[0].value[1]) && m.curve[1].step[1] == 5 && m.curve[1].up);
-  assert_int_equal(curve_best(&m.curve[1]), 0);
-  assert_int_equal(curve_best(&m.curve[0]), 2);
+  assert_int_equal(best_of(m.curve[1].value, m.curve[1].n, 1, m.curve[1].up), 0);
+  assert_int_equal(best_of(m.curve[0].value, m.curve[0].n, 1, m.curve[0].up), 2);
   check_texts(plot_metrics(a, &m, false));
   assert_true(has_text(plot_metrics(a, &m, false), "2 values of fit are not finite and left out"));
   assert_true(has_text(plot_metrics(a, &m, true), "hits 0.25"));

@@ -11,6 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "diagram_help.h"
 #include "regime_numbers.h"
 #include "run/step/step.h"
 
@@ -210,7 +211,7 @@ static void by_adam(void **state) {
   assert_int_equal(state_of(&r, "adam/t")->rank, 0);
   assert_int_equal(state_of(&r, "adam/m")->count, r.r.flat.at[0].count);
   assert_null(state_of(&r, "step"));
-  assert_true(r.r.steps == 10 && r.r.epochs == 0);
+  assert_true(r.r.training.steps == 10 && r.r.training.epochs == 0);
   CHECK_RUN(&r, adam);
   for (int64_t i = 5; i < 16; i++) // between the first two weights
     assert_true(state_of(&r, "weights/adam")->data[i] == 0);
@@ -427,7 +428,7 @@ static void flipping_bits(void **state) {
   assert_non_null(strstr(r.r.says, "no optimiser is given for table: rda"));
   assert_string_equal(r.r.flat.at[0].path, "weights/rda");
   assert_int_equal(r.r.flat.at[0].base, BASE_BIT);
-  assert_true(r.r.epochs == 1);
+  assert_true(r.r.training.epochs == 1);
   int theta[16][3] = {{0}}, moved = 0;
   for (uint64_t t = 0; t < STEPS; t++) {
     const Diagram *d = r.r.step.at[0].diagram;
@@ -470,8 +471,8 @@ static void inside_others(void **state) {
   assert_null(member_of(&r, "d/dense/b", &flat));
   assert_non_null(state_of(&r, "d/dense/b"));
   assert_string_equal(r.r.says, "");
-  assert_true(r.r.seed == 7 && r.r.has_seed && r.r.batch == 32 && r.r.patience == 2 &&
-              r.r.epochs == 3);
+  assert_true(r.r.training.seed == 7 && r.r.training.has_seed && r.r.training.batch == 32 &&
+              r.r.training.patience == 2 && r.r.training.epochs == 3);
   run_rounds(&r, 2);
   near("a frozen weight", numbers_of(&r, "d/dense/b")[1], start_value("d/dense/b", 1));
   arena_free(r.arena);

@@ -35,13 +35,13 @@ static const char *said(const Loaded *l) {
 
 static void train(const Loaded *l, const char *dir) {
   if (l->w->diags->errors) fail_msg("%s", said(l));
-  TrainOptions how = {.out = dir, .reference = true, .quiet = true};
+  LimnTrain how = {.out = dir, .reference = true, .quiet = true};
   if (train_run(l->in, l->p, &how, NULL, NULL)) fail_msg("%s", said(l));
 }
 
 static Shows shows(const Loaded *l, const char *dir) {
   Shows out = {0};
-  UseOptions how = {.from = dir, .reference = true};
+  LimnUse how = {.from = dir, .reference = true};
   if (use_shows(l->in, l->p, &how, &out)) fail_msg("%s", said(l));
   return out;
 }
@@ -76,7 +76,7 @@ static void confusion_counts(void **state) {
   assert_string_equal(all.at[0].name[0][0], "setosa");
   for (int i = 0; i < 9; i++) sum += m->data[i], hits += i % 4 ? 0 : m->data[i];
   assert_true(sum == 50);
-  UseOptions how = {.from = "run", .reference = true};
+  LimnUse how = {.from = "run", .reference = true};
   assert_int_equal(use_measure(l.in, l.p, &(UseCall){.how = &how, .text = &text}), OUTCOME_GOOD);
   assert_true(fabs(strtod(strchr(text.at, ' '), NULL) - hits / sum) < 1e-6);
   arena_free(l.arena);

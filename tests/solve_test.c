@@ -86,14 +86,18 @@ static double lotka_energy(const double *x) {
   return 0.015 * x[0] - 0.7 * log(x[0]) + 0.015 * x[1] - 0.3 * log(x[1]);
 }
 
-static double rabbits_above(void *c, double t, const double *x) {
-  (void)t;
-  return x[0] - *(double *)c;
-}
-
-static double foxes_above(void *c, double t, const double *x) {
-  (void)t;
-  return x[1] - *(double *)c;
+// Where number i grows (sign 1) or falls (-1) through a level inside the last step; false: nowhere.
+static bool crosses(const Solver *s, int i, double level, double sign, double *t) {
+  double low = solver_from(s), high = solver_time(s), x[3];
+  solver_at(s, low, x);
+  bool below = sign * (x[i] - level) <= 0;
+  solver_at(s, high, x);
+  if (!below || sign * (x[i] - level) <= 0) return false;
+  while (*t = (low + high) / 2, *t > low && *t < high) {
+    solver_at(s, *t, x);
+    *(sign * (x[i] - level) <= 0 ? &low : &high) = *t;
+  }
+  return *t = high, true;
 }
 
 // The mean time between upward crossings of rabbits through `level`, up to `end`.
@@ -101,7 +105,7 @@ static double period(Solver *s, double level, double end) {
   double first = 0, last = 0, t;
   int n = 0;
   while (solver_step(s, end))
-    if (solver_crossing(s, rabbits_above, &level, true, &t)) {
+    if (crosses(s, 0, level, 1, &t)) {
       if (n++ == 0) first = t;
       last = t;
     }
@@ -117,14 +121,12 @@ static void lotka_volterra(void **state) {
   double most[2] = {0}, level = 140.0 / 3, t, x[2];
   while (solver_step(r.s, 100)) {
     near(lotka_energy(solver_state(r.s)), -1.3433606209, 1e-9);
-    double middle = (solver_from(r.s) + solver_time(r.s)) / 2, twenty = 20;
+    double middle = (solver_from(r.s) + solver_time(r.s)) / 2;
     solver_at(r.s, middle, x);
     near(lotka_energy(x), -1.3433606209, 1e-9);
     // rabbits are most where foxes grow through 20, and foxes where rabbits fall through 46.67
-    if (solver_crossing(r.s, foxes_above, &twenty, true, &t))
-      solver_at(r.s, t, x), most[0] = fmax(most[0], x[0]);
-    if (solver_crossing(r.s, rabbits_above, &level, false, &t))
-      solver_at(r.s, t, x), most[1] = fmax(most[1], x[1]);
+    if (crosses(r.s, 1, 20, 1, &t)) solver_at(r.s, t, x), most[0] = fmax(most[0], x[0]);
+    if (crosses(r.s, 0, level, -1, &t)) solver_at(r.s, t, x), most[1] = fmax(most[1], x[1]);
   }
   near(solver_state(r.s)[0], 119.770567, 1e-6);
   near(solver_state(r.s)[1], 0.509421, 1e-6);
@@ -172,11 +174,11 @@ static bool sir(void *c, double t, const double *x, const double *late, double *
 static void epidemic(void **state) {
   (void)state;
   Run r = begin((Problem){.n = 3, .rates = sir}, (SolveOptions){0}, (double[]){1 - 1e-6, 1e-6, 0});
-  double half = 0.5, peak = 0, x[3], t = 0;
+  double peak = 0, x[3], t = 0;
   while (solver_step(r.s, 1000)) {
     const double *y = solver_state(r.s);
     near(y[0] + y[1] + y[2], 1, 1e-12);
-    if (solver_crossing(r.s, rabbits_above, &half, false, &t)) peak = t, solver_at(r.s, t, x);
+    if (crosses(r.s, 0, 0.5, -1, &t)) peak = t, solver_at(r.s, t, x);
   }
   near(peak, 54.7, 0.05);
   near(x[1], 0.1534269, 1e-7);

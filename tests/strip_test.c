@@ -3,6 +3,7 @@
 #define _DEFAULT_SOURCE
 #include "core/pass/pass.h"
 #include "core/pass/rewrite.h"
+#include "diagram_help.h"
 #include "random_diagram.h"
 #include "run/engine/engine.h"
 #include "run/engine/strip/strip.h"

@@ -68,7 +68,7 @@ static Run run_new(const char *path, Precision precision, const Target *how) {
       !store_add_params(r.w, r.store, r.r.step.at[0].diagram, 0))
     fail_with_messages(r.w);
   for (uint32_t i = 0; i < flat->member.n; i++) start_weight(&r, &flat->member.at[i]);
-  r.engine = engine_new(r.w, r.r.step.at[0].diagram, r.store, r.r.batch, how);
+  r.engine = engine_new(r.w, r.r.step.at[0].diagram, r.store, r.r.training.batch, how);
   if (!r.engine) fail_with_messages(r.w);
   return r;
 }
@@ -78,7 +78,7 @@ static void feed(Run *r, uint64_t t) {
   for (uint32_t i = 0; i < d->in.n; i++) {
     const Wire *wire = &d->wire.at[d->in.at[i]];
     int64_t shape[ARRAY_RANK_LIMIT], labels = 0, n = 1;
-    assert_true(engine_shape(r->w, &wire->type, r->r.batch, shape));
+    assert_true(engine_shape(r->w, &wire->type, r->r.training.batch, shape));
     for (uint32_t k = 0; k < wire->type.rank; k++) n *= shape[k];
     if (wire->type.base == BASE_LABEL) assert_true(size_value(r->w, wire->type.count, &labels));
     double *x = NEW_ARRAY(r->arena, double, n);
@@ -101,7 +101,7 @@ static void compare(const char *name, const double *losses) {
     Run r = run_new(path, ways[k].precision, &(Target){.threads = 2, .steps = STEPS});
     for (uint64_t t = 0; t < STEPS; t++) {
       feed(&r, t);
-      assert_int_equal(engine_run(r.engine, r.r.batch, t), RUN_GOOD);
+      assert_int_equal(engine_run(r.engine, r.r.training.batch, t), RUN_GOOD);
       double loss = *(const double *)engine_out(r.engine, 0);
       if (!(fabs(loss - losses[t]) <= ways[k].limit * losses[t]))
         fail_msg("%s, %s, step %d: %.12g, but PyTorch has %.12g (off by %.1e)", name,

@@ -129,13 +129,10 @@ LimnStatus status_of(Outcome);
 // Options as they are here, out of a struct that may be older or newer. False with a message.
 bool options_take(ApiCall *, void *to, size_t room, const void *from);
 #define OPTIONS(c, to, from) options_take(c, to, sizeof *(to), from)
-// The same in the words of those who do the work, as long as the call. False with a message.
-bool use_take(ApiCall *, const LimnUse *, UseOptions *);
-bool eval_take(ApiCall *, const LimnEval *, EvalOptions *);
-bool train_take(ApiCall *, LimnTrain *, TrainOptions *); // as long as the LimnTrain lives
-RunTell tell_of(const LimnTell *);
-MemoryArray memory_array(const LimnArray *);
-LimnMetrics metrics_of(const TrainMetrics *);
+// The same, and what they say makes sense; inputs live as long as the call.
+bool use_take(ApiCall *, const LimnUse *, LimnUse *to);
+bool eval_take(ApiCall *, const LimnEval *, LimnEval *to);
+bool train_take(ApiCall *, const LimnTrain *, LimnTrain *to);
 
 // values.c
 void arrays_give(Arena *, const Arrays *, LimnArrays *); // in that arena

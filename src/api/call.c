@@ -115,10 +115,8 @@ const char *call_text(ApiCall *c, const char *text) {
 
 LimnStatus call_misuse(ApiCall *c, const char *format, ...) {
   va_list args;
-  Buf b = buf_new(c->l->messages);
   va_start(args, format);
-  buf_vprintf(&b, format, args);
+  diag_verror(c->l->diags, (Span){0}, format, args);
   va_end(args);
-  diag_error(c->l->diags, (Span){0}, "%s", b.at);
   return LIMN_USAGE;
 }

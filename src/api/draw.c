@@ -221,29 +221,36 @@ static Canvas *draw(Limn *l, const char *name, const LimnDraw *how, const Circui
   return NULL;
 }
 
+typedef struct {
+  LimnDraw how;
+  Look look;
+  Canvas *canvas;
+  Buf text; // of the answer
+} AskedPicture;
+
 // The picture that is asked for, or a status that is not LIMN_GOOD.
 static LimnStatus draw_asked(ApiCall *c, const char *name, const LimnDraw *how, const void *to,
-                             LimnDraw *own, Look *look, Canvas **out) {
+                             AskedPicture *out) {
+  *out = (AskedPicture){.text = buf_new(c->slot ? c->answer : c->scratch)};
   if (!to) return call_misuse(c, "there is no place for the picture");
   CircuitOptions circuit;
-  if (!OPTIONS(c, own, how) || !take_look(c->l, own, look, &circuit)) return LIMN_USAGE;
-  *out = draw(c->l, name, own, &circuit);
-  return *out ? LIMN_GOOD : LIMN_WRONG;
+  if (!OPTIONS(c, &out->how, how) || !take_look(c->l, &out->how, &out->look, &circuit))
+    return LIMN_USAGE;
+  out->canvas = draw(c->l, name, &out->how, &circuit);
+  return out->canvas ? LIMN_GOOD : LIMN_WRONG;
 }
 
 static LimnStatus draw_file(ApiCall *c, const char *name, const LimnDraw *how) {
   const char *error = "";
-  LimnDraw own;
-  Look look = {0};
-  Canvas *canvas;
-  LimnStatus status = draw_asked(c, name, how, how, &own, &look, &canvas);
-  look.ascii = false;
+  AskedPicture d;
+  LimnStatus status = draw_asked(c, name, how, how, &d);
+  const char *out = d.how.out;
+  d.look.ascii = false;
   if (status) return status;
-  if (!own.out) return call_misuse(c, "limn_draw wants a file: out");
-  if (canvas_write(canvas, own.out, &look, &error)) return LIMN_GOOD;
+  if (!out) return call_misuse(c, "limn_draw wants a file: out");
+  if (canvas_write(d.canvas, out, &d.look, &error)) return LIMN_GOOD;
   diag_error(c->l->diags, (Span){0}, "%s", error);
-  Buf b = buf_new(c->scratch);
-  bool known = text_ends(own.out, ".png") || canvas_file(canvas, own.out, &look, &b);
+  bool known = text_ends(out, ".png") || canvas_file(d.canvas, out, &d.look, &d.text);
   return known ? LIMN_SYSTEM : LIMN_USAGE;
 }
 
@@ -254,33 +261,27 @@ LimnStatus limn_draw(Limn *l, const char *name, const LimnDraw *how) {
 
 LimnStatus limn_draw_text(Limn *l, const char *name, const LimnDraw *how, const char **text) {
   ENTER(c, l, ANSWER_DRAW_TEXT, NEEDS_TEXT, LIMN_USAGE, LIMN_SYSTEM);
-  Buf b = buf_new(c->answer);
-  LimnDraw own;
-  Look look = {0};
-  Canvas *canvas;
-  LimnStatus status = draw_asked(c, name, how, text, &own, &look, &canvas);
+  AskedPicture d;
+  LimnStatus status = draw_asked(c, name, how, text, &d);
   if (text) *text = NULL;
   if (status) return call_end(c, status);
-  canvas_art(canvas, &look, &b);
-  *text = b.at;
+  canvas_art(d.canvas, &d.look, &d.text);
+  *text = d.text.at;
   return call_end(c, LIMN_GOOD);
 }
 
 LimnStatus limn_draw_bytes(Limn *l, const char *name, const LimnDraw *how, const char **bytes,
                            size_t *n) {
   ENTER(c, l, ANSWER_DRAW_BYTES, NEEDS_TEXT, LIMN_USAGE, LIMN_SYSTEM);
-  Buf b = buf_new(c->answer);
-  LimnDraw own;
-  Look look = {0};
-  Canvas *canvas;
-  LimnStatus status = draw_asked(c, name, how, n ? bytes : NULL, &own, &look, &canvas);
+  AskedPicture d;
+  LimnStatus status = draw_asked(c, name, how, n ? bytes : NULL, &d);
   if (bytes) *bytes = NULL;
   if (n) *n = 0;
   if (status) return call_end(c, status);
-  if (!own.out || !canvas_file(canvas, own.out, &look, &b))
+  if (!d.how.out || !canvas_file(d.canvas, d.how.out, &d.look, &d.text))
     return call_end(c,
                     call_misuse(c, "limn_draw_bytes wants `out` to end in svg, pdf, tex or txt"));
-  *bytes = b.at, *n = b.n;
+  *bytes = d.text.at, *n = d.text.n;
   return call_end(c, LIMN_GOOD);
 }
 
@@ -297,16 +298,13 @@ static void check_circuit(Limn *l, const char *name, const LimnDraw *how, Canvas
 LimnStatus limn_draw_check(Limn *l, const char *name, const LimnDraw *how, const char **text) {
   ENTER(c, l, ANSWER_DRAW_CHECK, NEEDS_TEXT, LIMN_USAGE, LIMN_SYSTEM);
   Faults faults = {0};
-  Buf b = buf_new(c->answer);
-  LimnDraw own;
-  Look look = {0};
-  Canvas *canvas;
-  LimnStatus status = draw_asked(c, name, how, text, &own, &look, &canvas);
+  AskedPicture d;
+  LimnStatus status = draw_asked(c, name, how, text, &d);
   if (text) *text = NULL;
   if (status) return call_end(c, status);
-  canvas_check(l->world, canvas, &faults);
-  check_circuit(l, name, &own, canvas, &faults);
-  faults_print(&faults, &b);
-  *text = b.at;
+  canvas_check(l->world, d.canvas, &faults);
+  check_circuit(l, name, &d.how, d.canvas, &faults);
+  faults_print(&faults, &d.text);
+  *text = d.text.at;
   return call_end(c, LIMN_GOOD);
 }

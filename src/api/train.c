@@ -17,7 +17,7 @@ static LimnStatus machines_report(Limn *l, const char *dir) {
   return machines_page(&r, &error) ? LIMN_GOOD : failed(l, LIMN_SYSTEM, error);
 }
 
-static LimnStatus training_report(Limn *l, const UseOptions *how) {
+static LimnStatus training_report(Limn *l, const LimnUse *how) {
   Shows shown = {0};
   Buf who = buf_new(l->world);
   const char *error = "";
@@ -31,7 +31,7 @@ static LimnStatus training_report(Limn *l, const UseOptions *how) {
   return report_write(l->world, &r, &error) ? LIMN_GOOD : failed(l, LIMN_SYSTEM, error);
 }
 
-static LimnStatus report(Limn *l, const UseOptions *how, Arena *to, const char **text) {
+static LimnStatus report(Limn *l, const LimnUse *how, Arena *to, const char **text) {
   RunNote note;
   const char *error;
   bool machines = note_read(l->world, how->from, &note, &error) && note.machine;
@@ -42,7 +42,7 @@ static LimnStatus report(Limn *l, const UseOptions *how, Arena *to, const char *
 
 LimnStatus limn_report(Limn *l, const LimnUse *how, const char **text) {
   ENTER(c, l, ANSWER_REPORT, NEEDS_PROGRAM, LIMN_USAGE, LIMN_SYSTEM);
-  UseOptions own;
+  LimnUse own;
   if (!text) return call_end(c, call_misuse(c, "limn_report wants a place for its text"));
   *text = NULL;
   if (!use_take(c, how, &own)) return call_end(c, LIMN_USAGE);
@@ -75,13 +75,12 @@ static void tell_page(Limn *l, const LimnTrain *how, const char *path) {
 LimnStatus limn_train(Limn *l, const LimnTrain *how) {
   ENTER(c, l, ANSWER_NONE, NEEDS_PROGRAM, LIMN_USAGE, LIMN_SYSTEM);
   LimnTrain own;
-  TrainOptions options;
   const char *dir = NULL, *path = NULL;
-  if (!OPTIONS(c, &own, how) || !train_take(c, &own, &options)) return call_end(c, LIMN_USAGE);
+  if (!train_take(c, how, &own)) return call_end(c, LIMN_USAGE);
   Arrays set = weights_set(c);
-  LimnStatus status = status_of(train_run(l->in, l->program, &options, &set, &dir));
+  LimnStatus status = status_of(train_run(l->in, l->program, &own, &set, &dir));
   if (status || !dir || own.plan || own.plain) return call_end(c, status);
-  UseOptions use = {.from = dir, .threads = own.threads, .reference = own.reference};
+  LimnUse use = {.from = dir, .threads = own.threads, .reference = own.reference};
   status = report(l, &use, l->world, &path);
   if (!status) tell_page(l, &own, path);
   return call_end(c, status);
@@ -93,9 +92,8 @@ LimnStatus limn_train(Limn *l, const LimnTrain *how) {
 struct LimnTrainer {
   Limn *owner, *own;
   LimnTrain how;
-  TrainOptions options; // the same for those who do the work
-  Trainer *trainer;     // NULL: it was not opened
-  bool given;           // the caller has it
+  Trainer *trainer; // NULL: it was not opened
+  bool given;       // the caller has it
   Arrays set;
   LimnTrainer *next; // of the owner
 };
@@ -150,7 +148,7 @@ static LimnStatus load_again(LimnTrainer *t) {
   return status;
 }
 
-static LimnStatus open_trainer(ApiCall *c, LimnTrainer *t, const LimnTrain *how) {
+static LimnStatus open_trainer(LimnTrainer *t, const LimnTrain *how) {
   Limn *own = t->own;
   LimnStatus status = load_again(t);
   Guard g;
@@ -160,8 +158,7 @@ static LimnStatus open_trainer(ApiCall *c, LimnTrainer *t, const LimnTrain *how)
   copy_options(t, how);
   for (uint32_t i = 0; i < t->owner->weight.n; i++)
     if (t->owner->weight.at[i].set) arrays_keep(own->own, &t->set, &t->owner->weight.at[i].array);
-  if (!train_take(c, &t->how, &t->options)) return guard_leave(&g), LIMN_USAGE;
-  t->trainer = train_open(own->in, own->program, &t->options, &t->set);
+  t->trainer = train_open(own->in, own->program, &t->how, &t->set);
   Outcome end = train_go(t->trainer, 0);
   guard_leave(&g);
   return status_of(end);
@@ -200,11 +197,11 @@ LimnStatus limn_trainer_open(Limn *l, const LimnTrain *how, LimnTrainer **out) {
   ENTER(c, l, ANSWER_NONE, NEEDS_PROGRAM, LIMN_USAGE, drop_trainers(l));
   LimnTrain own;
   if (!out) return call_end(c, call_misuse(c, "limn_trainer_open wants a place for the trainer"));
-  if (!OPTIONS(c, &own, how)) return call_end(c, LIMN_USAGE);
+  if (!train_take(c, how, &own)) return call_end(c, LIMN_USAGE);
   if (own.plan) return call_end(c, call_misuse(c, "a trainer makes steps: not `plan`"));
   LimnTrainer *t = new_trainer(l);
   if (!t) return call_end(c, LIMN_SYSTEM);
-  LimnStatus status = open_trainer(c, t, &own);
+  LimnStatus status = open_trainer(t, &own);
   move_messages(l, t->own);
   if (status) {
     drop_trainers(l);
@@ -229,10 +226,9 @@ LimnStatus limn_trainer_step(LimnTrainer *t, uint64_t steps, bool *done) {
 LimnStatus limn_trainer_metrics(LimnTrainer *t, LimnMetrics *out) {
   if (!t || !out || out->size < sizeof out->size) return LIMN_USAGE;
   ENTER(c, t->own, ANSWER_COST, NEEDS_NOTHING, LIMN_USAGE, LIMN_SYSTEM);
-  TrainMetrics now;
+  LimnMetrics m;
   size_t size = out->size;
-  train_metrics(t->trainer, c->answer, &now);
-  LimnMetrics m = metrics_of(&now);
+  train_metrics(t->trainer, c->answer, &m);
   m.size = size;
   memcpy(out, &m, size < sizeof m ? size : sizeof m);
   return call_end(c, LIMN_GOOD);
@@ -277,8 +273,7 @@ static LimnStatus set_state(ApiCall *c, LimnTrainer *t, const char *weight, cons
     diag_error(c->l->diags, (Span){0}, "there is no weight `%s` in this run", weight);
     return LIMN_WRONG;
   }
-  MemoryArray memory = memory_array(from);
-  if (!array_from_memory(c->scratch, &memory, &x, &error)) return call_misuse(c, "%s", error);
+  if (!array_from_memory(c->scratch, from, &x, &error)) return call_misuse(c, "%s", error);
   bool fits = x.rank == s->rank;
   for (uint32_t i = 0; fits && i < s->rank; i++) fits = x.shape[i] == s->shape[i];
   if (fits) numbers_set(s->number, s->data, x.data, x.count);
@@ -321,24 +316,16 @@ LimnStatus limn_trainer_close(LimnTrainer *t) {
 }
 
 // -- machines -------------------------------------------------------------------------------------
-static LimnStatus run_machines(Limn *l, const LimnRun *how, Buf *json) {
+static LimnStatus run_machines(Limn *l, LimnRun *how, Buf *json) {
   Results r;
   const char *error = "";
-  SimulateOptions options = {.out = how->out,
-                             .from = how->from,
-                             .seed = how->seed,
-                             .threads = how->threads,
-                             .reference = how->reference,
-                             .quiet = how->quiet || how->json,
-                             .plain = how->plain,
-                             .stop = how->stop,
-                             .tell = tell_of(&how->tell)};
-  LimnStatus status = status_of(simulate_run(l->in, l->program, &options, &r));
+  how->quiet |= how->json;
+  LimnStatus status = status_of(simulate_run(l->in, l->program, how, &r));
   bool ended = strcmp(r.note.state, "running") != 0, page = ended && r.dir && status != LIMN_SYSTEM;
   if (page && !machines_page(&r, &error))
     status = failed(l, LIMN_SYSTEM, error);
-  else if (page && !options.quiet)
-    tell_line(&options.tell, arena_format(l->world, "report %s/report.html", r.dir));
+  else if (page && !how->quiet)
+    tell_line(&how->tell, arena_format(l->world, "report %s/report.html", r.dir));
   if (how->json && ended) note_print(results_note(&r), json);
   return status;
 }

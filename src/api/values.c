@@ -21,7 +21,7 @@ const LimnArray *limn_array(const LimnArrays *all, const char *name) {
 
 // -- a box on arrays ------------------------------------------------------------------------------
 // What is asked for, if it makes sense.
-static bool eval_asked(ApiCall *c, const char *name, const LimnEval *how, EvalOptions *own,
+static bool eval_asked(ApiCall *c, const char *name, const LimnEval *how, LimnEval *own,
                        const void *to) {
   if (!name || !to) call_misuse(c, "limn_eval wants a name, and a place for its answer");
   return name && to && eval_take(c, how, own);
@@ -29,7 +29,7 @@ static bool eval_asked(ApiCall *c, const char *name, const LimnEval *how, EvalOp
 
 LimnStatus limn_eval(Limn *l, const char *name, const LimnEval *how, const char **text) {
   ENTER(c, l, ANSWER_EVAL, NEEDS_PROGRAM, LIMN_USAGE, LIMN_SYSTEM);
-  EvalOptions own;
+  LimnEval own;
   if (!eval_asked(c, name, how, &own, text)) return call_end(c, LIMN_USAGE);
   Buf b = buf_new(c->answer);
   Arrays set = weights_set(c);
@@ -42,7 +42,7 @@ LimnStatus limn_eval(Limn *l, const char *name, const LimnEval *how, const char 
 LimnStatus limn_eval_arrays(Limn *l, const char *name, const LimnEval *how, LimnArrays *out,
                             LimnArrays *grads) {
   ENTER(c, l, ANSWER_EVAL_ARRAYS, NEEDS_PROGRAM, LIMN_USAGE, LIMN_SYSTEM);
-  EvalOptions own;
+  LimnEval own;
   if (!eval_asked(c, name, how, &own, out)) return call_end(c, LIMN_USAGE);
   Arrays results = {0}, gradients = {0}, set = weights_set(c);
   EvalCall call = {.how = &own, .set = &set, .out = &results, .keep = c->answer};
@@ -73,7 +73,7 @@ static LimnStatus ask_sample(Limn *l, const char *name, const UseCall *call) {
 // The answer as text, or as arrays.
 static LimnStatus ask(ApiCall *c, Used *used, const char *name, const LimnUse *how,
                       const char **text, LimnArrays *arrays) {
-  UseOptions own;
+  LimnUse own;
   if (!text && !arrays) return call_misuse(c, "there is no place for the answer");
   if (!use_take(c, how, &own)) return LIMN_USAGE;
   Buf b = buf_new(c->answer);
@@ -283,8 +283,7 @@ static LimnStatus weight_set(ApiCall *c, const char *name, const LimnArray *from
     if (kept) kept->set = false;
     return LIMN_GOOD;
   }
-  MemoryArray memory = memory_array(from);
-  if (!array_from_memory(c->scratch, &memory, &x, &error)) return call_misuse(c, "%s", error);
+  if (!array_from_memory(c->scratch, from, &x, &error)) return call_misuse(c, "%s", error);
   if (!weight_fits(c, w, &x)) return LIMN_WRONG;
   weight_keep(c->l, name, &x);
   return LIMN_GOOD;

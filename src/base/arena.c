@@ -241,13 +241,18 @@ char *arena_text(Arena *a, const char *text, size_t n) {
   return p;
 }
 
+char *arena_vformat(Arena *a, const char *format, va_list args) {
+  Buf b = buf_new(a);
+  buf_vprintf(&b, format, args);
+  return b.at;
+}
+
 char *arena_format(Arena *a, const char *format, ...) {
   va_list args;
-  Buf b = buf_new(a);
   va_start(args, format);
-  buf_vprintf(&b, format, args);
+  char *text = arena_vformat(a, format, args);
   va_end(args);
-  return b.at;
+  return text;
 }
 
 void vec_grow(Arena *a, void **at, uint32_t *cap, size_t item) {

@@ -34,6 +34,7 @@ void arena_on_free(Arena *, void (*drop)(void *), void *what);
 void *arena_alloc(Arena *, size_t bytes);              // zeroed, aligned for anything; never NULL
 void *arena_copy(Arena *, const void *, size_t bytes); // a copy that lives as long as the arena
 char *arena_text(Arena *, const char *text, size_t n); // the same, ended by 0
+char *arena_vformat(Arena *, const char *format, va_list);
 char *arena_format(Arena *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 size_t arena_used(const Arena *); // bytes handed out so far
 #ifdef LIMN_GUARD                 // for tests
@@ -225,6 +226,7 @@ typedef struct Diags {
 Diags *diags_new(Arena *, Sources *);
 // The index of the new entry, to hang a note on. One message per span: a second one is dropped.
 Id diag_error(Diags *, Span, const char *format, ...) __attribute__((format(printf, 3, 4)));
+Id diag_verror(Diags *, Span, const char *format, va_list);
 #define diag_refuse(...) (diag_error(__VA_ARGS__), false) // for who gives up: always false
 Id diag_warning(Diags *, Span, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void diag_note(Diags *, Id, Span, const char *format, ...) __attribute__((format(printf, 4, 5)));

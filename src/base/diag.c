@@ -35,17 +35,20 @@ static Id diag_add(Diags *d, DiagKind kind, Span span, const char *format, va_li
     d->unsaid++;
     return 0;
   }
-  Buf text = buf_new(d->arena);
-  buf_vprintf(&text, format, args);
-  vec_push(d->arena, &d->list, (Diag){.kind = kind, .span = span, .text = text.at});
+  const char *text = arena_vformat(d->arena, format, args);
+  vec_push(d->arena, &d->list, (Diag){.kind = kind, .span = span, .text = text});
   if (kind == DIAG_ERROR) d->errors++;
   return d->list.n - 1;
+}
+
+Id diag_verror(Diags *d, Span span, const char *format, va_list args) {
+  return diag_add(d, DIAG_ERROR, span, format, args);
 }
 
 Id diag_error(Diags *d, Span span, const char *format, ...) {
   va_list args;
   va_start(args, format);
-  Id id = diag_add(d, DIAG_ERROR, span, format, args);
+  Id id = diag_verror(d, span, format, args);
   va_end(args);
   return id;
 }
@@ -61,22 +64,18 @@ Id diag_warning(Diags *d, Span span, const char *format, ...) {
 void diag_note(Diags *d, Id id, Span span, const char *format, ...) {
   if (!id || !span.file) return;
   va_list args;
-  Buf text = buf_new(d->arena);
   va_start(args, format);
-  buf_vprintf(&text, format, args);
+  d->list.at[id].note = arena_vformat(d->arena, format, args);
   va_end(args);
-  d->list.at[id].note = text.at;
   d->list.at[id].note_span = span;
 }
 
 void diag_help(Diags *d, Id id, const char *format, ...) {
   if (!id) return;
   va_list args;
-  Buf text = buf_new(d->arena);
   va_start(args, format);
-  buf_vprintf(&text, format, args);
+  d->list.at[id].help = arena_vformat(d->arena, format, args);
   va_end(args);
-  d->list.at[id].help = text.at;
 }
 
 static int diag_order(const void *left, const void *right) {

@@ -5,6 +5,7 @@
 // printed, and their short runs followed by the interpreter. No crash, no leak, no hang. The
 // library is read once: every input begins with the memory as it was then.
 #include "core/pass/pass.h"
+#include "diagram_help.h"
 #include "lang/program/program.h"
 #include "run/sim/sim.h"
 #include "run/step/step.h"

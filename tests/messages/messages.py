@@ -1,4 +1,4 @@
-"""Messages of src/ that no test and no page has.
+"""Messages of src/, and of the reader of diagrams, that no test and no page has.
 
   messages.py [--all]      --all lists every message, and where it is pinned
 
@@ -10,10 +10,11 @@ import pathlib
 import re
 import sys
 
-CALLS = ("diag_error", "diag_refuse", "diag_warning", "text_error", "file_error", "solver_fail", "train_refuse", "use_wrong")
+CALLS = ("diag_error", "diag_refuse", "diag_warning", "value_refuse", "val_refuse", "drawing_error", "text_error", "file_error", "solver_fail", "train_refuse", "use_wrong")
 TOKEN = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:[^"\\\n]|\\.)*"|' r"'(?:[^'\\\n]|\\.)*'|\w+|[^\w\s]", re.S)
 SPEC = re.compile(r"%(?:\.\*|[-.0-9]*)(?:hh|h|ll|l|z|j)?[a-zA-Z]")
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+READER = [ROOT / "tests" / f"diagram_{part}.c" for part in ("lex", "read", "scalar")]
 
 
 def literals(text):
@@ -45,7 +46,7 @@ def is_message(text):
 
 
 def messages():
-    for file in sorted((ROOT / "src").rglob("*.c")):
+    for file in sorted((ROOT / "src").rglob("*.c")) + READER:
         for line, text in literals(file.read_text()):
             if is_message(text):
                 yield f"{file.relative_to(ROOT)}:{line}", text
@@ -73,7 +74,7 @@ def main():
     tests = ROOT / "tests"
     golden = read(tests.rglob("*.err"))
     suffixes = (".c", ".h", ".sh", ".py", ".md")
-    files = [p for d in (tests, ROOT / "docs") for p in d.rglob("*") if p.suffix in suffixes and p.name != "messages.py"]
+    files = [p for d in (tests, ROOT / "docs") for p in d.rglob("*") if p.suffix in suffixes and p.name != "messages.py" and p not in READER]
     # A text may be broken in C, and its quotes are escaped there and in the shell.
     others = [(n, re.sub(r"\\([\"`$.\\-])", r"\1", re.sub(r'"\n\s*"', "", t))) for n, t in read(files)]
     excused = {}

@@ -43,6 +43,8 @@ END
 says "\`step\` is of all goals and takes no name" print iris.limn f --after step
 says "input \`x\` is given twice" eval bare.limn twice --in "x=[1]" --in "x=[2]"
 says "there are more inputs than \`twice\` has" eval bare.limn twice --in "[1]" --in "[2]"
+says "the cotangent has 2 numbers, the result 3" eval bare.limn twice --in 'x=[1, 2, 3]' --dy '[1, 1]'
+says "labels have no gradient" eval bare.limn fixed --in x=1 --dy '[1]'
 says "this program declares no \`g\`" print iris.limn g --after tree
 says "\`value\` wants the name of a box or a learner" print iris.limn --after value
 says "makes no values of its own: it is made of other boxes" print iris.limn f --after value

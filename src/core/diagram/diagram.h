@@ -360,16 +360,12 @@ uint32_t scalar_fn(World *, Loop *, Fn, uint32_t a, uint32_t b,
 
 // box_loop without a copy of the loop; loops are not changed once they are in a box
 Id box_loop_shared(World *, Diagram *, Loop *, const Id *in, uint32_t nin, Type out, Id origin);
-uint32_t call_outputs(const Diagram *callee);           // results and next values
-bool diagram_valid(World *, const Diagram *, Buf *why); // one producer, order, types, ranks, bases
-bool diagram_equal(World *, const Diagram *,
-                   const Diagram *);      // up to names of unbound variables' ids and origins
-void diagram_resolve(World *, Diagram *); // every bound size variable replaced, in place
+uint32_t call_outputs(const Diagram *callee); // results and next values
+void diagram_resolve(World *, Diagram *);     // every bound size variable replaced, in place
 
-// -- text_print.c, text_read.c --------------------------------------------------------------------
+// -- text_print.c, scalar_text.c ------------------------------------------------------------------
 void diagram_print(World *, const Diagram *, Buf *,
-                   bool origins);              // with all diagrams it calls, callees first
-Diagram *diagram_read(World *, uint32_t file); // the last one in the text; NULL with diagnostics
+                   bool origins); // with all diagrams it calls, callees first
 // One scalar expression, over the names given: also the syntax of the derivatives in ops.def.
 bool scalar_read(World *, Loop *, const char *text, const char *const *name, const uint32_t *value,
                  uint32_t n, uint32_t *out);

@@ -46,11 +46,9 @@ struct EvalFrame {
 __attribute__((format(printf, 2, 3), noreturn)) static void fail(EvalRun *run, const char *format,
                                                                  ...) {
   va_list args;
-  Buf b = buf_new(run->e->arena);
   va_start(args, format);
-  buf_vprintf(&b, format, args);
+  run->e->error = arena_vformat(run->e->arena, format, args);
   va_end(args);
-  run->e->error = b.at;
   guard_fail(&run->guard);
 }
 

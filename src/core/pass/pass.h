@@ -83,9 +83,8 @@ Diagram *diagram_weave(World *, Name, const Weave *, Id ***map, Ids *loop);
 // -- row_parts.c: tensors that lie in a row of numbers, cell after cell. Sizes are constants. -----
 Id wire_part(World *, Diagram *, Id row, int64_t offset, Type, Name, Id origin);
 Id wire_row(World *, Diagram *, Id tensor, Id origin); // the tensor as a row
-// Is this what wire_part makes, or wire_row? Then its result may be the memory of its operand.
+// Is this what wire_part makes? Then its result may be the memory of its operand.
 bool box_is_part(World *, const Diagram *, const Box *, int64_t *offset);
-bool box_is_row(World *, const Diagram *, const Box *);
 
 // -- cost.c ---------------------------------------------------------------------------------------
 typedef struct {

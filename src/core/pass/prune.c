@@ -153,7 +153,7 @@ void draft_tidy(World *w, const Diagram *d, Draft *f, uint32_t result, const Typ
     if (loop->scalar[i].fn == FN_ARG) kept[loop->scalar[i].ref] = true;
   access_mark_labels(&loop->out, kept);
   for (uint32_t k = loop->nin; k-- > 0;) {
-    if (!kept[k] && !guard_is_empty(w, d, f, k, kept, out)) kept[k] = true;
+    if (!kept[k] && d && !guard_is_empty(w, d, f, k, kept, out)) kept[k] = true;
     if (kept[k]) access_mark_labels(&loop->in[k], kept);
     all &= kept[k];
   }

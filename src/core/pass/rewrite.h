@@ -28,7 +28,7 @@ typedef struct {
 } Draft;
 uint32_t draft_operand(World *, Draft *, Id wire, Access); // its number
 // Makes scalar `result` the body, drops scalars that nothing reads and operands that neither count
-// nor guard.
+// nor guard; without a diagram, those that only guard too.
 void draft_tidy(World *, const Diagram *d, Draft *, uint32_t result, const Type *out);
 bool access_in_bounds(World *, const Loop *, const Access *,
                       const Type *); // at every point of the box, for sure

@@ -94,12 +94,3 @@ bool box_is_part(World *w, const Diagram *d, const Box *b, int64_t *offset) {
   return row->rank == 1 && size_value(w, row->axis[0].size, &length) &&
          goes_by_cells(w, b->loop, t, &b->loop->out, &b->loop->in[0], length, offset);
 }
-
-bool box_is_row(World *w, const Diagram *d, const Box *b) {
-  int64_t length, count, offset;
-  if (!only_copies(b)) return false;
-  const Type *row = &d->wire.at[b->out[0]].type, *t = &d->wire.at[b->in[0]].type;
-  return row->rank == 1 && size_value(w, row->axis[0].size, &length) && type_count(w, t, &count) &&
-         count == length &&
-         goes_by_cells(w, b->loop, t, &b->loop->in[0], &b->loop->out, length, &offset);
-}

@@ -29,11 +29,9 @@ const ElementInfo element_info[EL_COUNT] = {
 
 bool file_error(Arena *a, const char **error, const char *format, ...) {
   va_list args;
-  Buf b = buf_new(a);
   va_start(args, format);
-  buf_vprintf(&b, format, args);
+  *error = arena_vformat(a, format, args);
   va_end(args);
-  *error = b.at;
   return false;
 }
 

@@ -82,7 +82,7 @@ static double plain_number(const Column *c, const uint8_t *from) {
   return c->picture ? x / 255 : x;
 }
 
-double column_number(const Column *c, int64_t row, int64_t k) {
+static double column_number(const Column *c, int64_t row, int64_t k) {
   return plain_number(c, c->at + row * c->step + k * element_info[c->kind].bytes);
 }
 

@@ -65,7 +65,6 @@ bool episode_read(Set *, SetRows, Number, void *, const char **why);
 
 // column.c
 void column_read(const Column *, const int64_t *row, int64_t n, int64_t count, Number, void *out);
-double column_number(const Column *, int64_t row, int64_t k);
 Column column_new(const void *at, int64_t count, ElementKind); // rows without gaps
 Column column_of(const Raw *);
 int64_t column_largest(const Column *,

@@ -22,7 +22,7 @@ static bool source_parts(const Syntax *n, Name *part, uint32_t *count, const Syn
 
 enum { FIELDS_SAID = 29, FIELDS_TRIED = 64 }; // of a source, in messages
 
-static bool is_split(const char *text) {
+bool is_split(const char *text) {
   return !strcmp(text, "train") || !strcmp(text, "valid") || !strcmp(text, "test");
 }
 
@@ -76,9 +76,7 @@ bool read_source(Elab *in, Scope *s, const Syntax *n, Given *g, Name *field,
       *field = part[i];
   }
   if (set_is_known(set)) return true;
-  const Syntax *base = n;
-  while (base->kind == N_DOT || base->kind == N_AT) base = dot_base(base);
-  no_such_set(in, base, set);
+  no_such_set(in, path_root(n), set);
   return false;
 }
 
@@ -176,11 +174,14 @@ static void given_options(Elab *in, Scope *s, const Syntax *config, GivenOptions
   check_episodes(in, config, &o->episodes);
 }
 
+static void take_options(Elab *in, Scope *s, const Syntax *config, Given *g, GivenOptions *o) {
+  if (!g->noise) given_options(in, s, config, o);
+  g->bits = o->bits;
+  g->episodes = o->episodes;
+}
+
 void source_options(Elab *in, Scope *s, const Syntax *config, Given *g) {
-  GivenOptions o = {0};
-  if (!g->noise) given_options(in, s, config, &o);
-  g->bits = o.bits;
-  g->episodes = o.episodes;
+  take_options(in, s, config, g, &(GivenOptions){0});
 }
 
 // -- one given ------------------------------------------------------------------------------------
@@ -497,20 +498,14 @@ static void bind_field(GivenReading *r, Program *p, uint32_t at, const Syntax *p
   vec_push(w->arena, &r->g->column, column);
 }
 
-void do_given(Elab *in, Program *p, Scope *s, const Syntax *n) {
-  do_given_columns(in, p, s, n, NULL);
-}
-
-void do_given_columns(Elab *in, Program *p, Scope *s, const Syntax *n, const Name *columns) {
+void do_given(Elab *in, Program *p, Scope *s, const Syntax *n, const Name *columns) {
   World *w = in->w;
   Given g = {0};
   Name field;
   const Syntax *config = NULL, *params = given_params(n);
   GivenReading r = {.in = in, .s = s, .g = &g};
   bool good = read_source(in, s, given_source(n), &g, &field, &config);
-  if (!g.noise) given_options(in, s, config, &r.o);
-  g.bits = r.o.bits;
-  g.episodes = r.o.episodes;
+  take_options(in, s, config, &g, &r.o);
   if (good && !g.noise) good = data_fields(in, &g, &r.data);
   r.taken = NEW_ARRAY(w->arena, bool, r.data.field.n + 1);
   choose_manner(&r, params);

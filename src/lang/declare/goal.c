@@ -15,8 +15,7 @@ Body *goal_body(Elab *in, Program *p, Name name) {
 
 // Literals on one side take the type of the other.
 static bool balance(Body *b, Value *left, Value *right, Span span) {
-  for (uint32_t i = 0; i < left->n + right->n; i++)
-    if ((i < left->n ? left->at[i] : right->at[i - left->n]).error) return false;
+  if (value_failed(left) || value_failed(right)) return false;
   if (left->n != right->n) {
     if (left->n == 1 && left->at[0].literal)
       *left = (Value){0};
@@ -28,7 +27,6 @@ static bool balance(Body *b, Value *left, Value *right, Span span) {
   }
   for (uint32_t i = 0; i < left->n; i++) {
     Val *l = &left->at[i], *r = &right->at[i];
-    if (l->error || r->error) return false;
     val_settle(b, l);
     val_settle(b, r);
     if (l->literal && r->literal)
@@ -190,13 +188,11 @@ static bool goal_value(Body *b, const Syntax *claim, const Syntax *by, Span span
 
 // -- what is trained ------------------------------------------------------------------------------
 Def *learner_named(Elab *in, Scope *s, const Syntax *n) {
-  const Syntax *base = n;
-  while (base->kind == N_AT || base->kind == N_DOT) base = path_base(base);
+  const Syntax *base = path_root(n);
   Def *d = base->kind == N_NAME ? scope_find(s, base->name) : NULL;
   if (d && (d->kind == DEF_LEARNER || d->kind == DEF_STALE)) return d;
-  Body b = {.in = in, .w = in->w};
   if (!d)
-    unknown_name(&b, env_new(in, NULL, s, &b), base, "learner");
+    unknown_in(in, s, base, "learner");
   else if (!d->broken) {
     Id e = diag_error(in->w->diags, base->span, "`%s` is not a learner",
                       name_text(in->w->names, base->name));
@@ -205,7 +201,7 @@ Def *learner_named(Elab *in, Scope *s, const Syntax *n) {
   return NULL;
 }
 
-void add_learner(Elab *in, Def *d, Ids *out) {
+void def_closure(Elab *in, Def *d, Ids *out) {
   for (uint32_t i = 0; i < out->n; i++)
     if (out->at[i] == d->id) return;
   vec_push(in->w->arena, out, d->id);
@@ -219,7 +215,7 @@ void add_closure(Elab *in, Scope *s, const Syntax *n, Ids *out) {
   if (!n) return;
   if (n->kind == N_NAME) {
     Def *d = scope_find(s, n->name);
-    if (d && d->kind == DEF_LEARNER) add_learner(in, d, out);
+    if (d && d->kind == DEF_LEARNER) def_closure(in, d, out);
     if (d && d->kind == DEF_BOX && d->scope->library && d->visited != in->closure) {
       d->visited = in->closure;
       add_closure(in, d->scope, box_body(d->node), out);
@@ -231,7 +227,7 @@ void add_closure(Elab *in, Scope *s, const Syntax *n, Ids *out) {
 // A learner, and every other one that its text mentions.
 void add_whole_learner(Elab *in, Def *d, Ids *out) {
   in->closure++;
-  add_learner(in, d, out);
+  def_closure(in, d, out);
 }
 
 // Does this param belong to the learner (or to this member of the family)?

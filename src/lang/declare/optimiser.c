@@ -82,10 +82,7 @@ static Id wire_of_type(Body *b, Val *v, const Type *t, const char *what, Span sp
     *v = val_fn(b, t->base == BASE_BIT ? FN_xor : FN_add, pair, 2, span, NULL);
   }
   if (v->error) return 0;
-  bool fits = v->type.rank == t->rank && v->type.base == t->base;
-  for (uint32_t i = 0; fits && i < t->rank; i++)
-    fits = sizes_agree(b, t->axis[i].size, v->type.axis[i].size, span, span, "an optimiser");
-  if (fits) return val_to_wire(b, v, 0);
+  if (shapes_agree(b, t, &v->type, span, "an optimiser")) return val_to_wire(b, v, 0);
   diag_error(b->w->diags, span, "%s is %s here, but this is %s", what, own_text(b->w, t),
              own_text(b->w, &v->type));
   return 0;
@@ -97,9 +94,7 @@ static void no_state(Making *m, const Syntax *n, const Binding *bind) {
   if (bind && bind->kind == BIND_VALUE && bind->value.n && bind->value.at[0].error) return;
   Id e = diag_error(b->w->diags, n->name_span, "there is no state `%s` in this optimiser", name);
   diag_help(b->w->diags, e, "`state %s = 0` declares one", name);
-  if (!bind)
-    env_bind(m->env, n->name,
-             (Binding){.kind = BIND_VALUE, .value = value_error(b, n->span), .span = n->name_span});
+  if (!bind) bind_value(m->env, n->name, value_error(b, n->span), n->name_span);
 }
 
 static void make_next(Making *m, const Syntax *n) {
@@ -155,8 +150,7 @@ static void make_block(Making *m, const Syntax *block) {
   for (uint32_t i = 0; i < block_statements(block).n; i++) {
     const Syntax *n = block_statements(block).at[i];
     for (uint32_t k = 0; n->kind == N_ERROR && k < error_names(n).n; k++)
-      env_bind(m->env, error_names(n).at[k]->name,
-               (Binding){.kind = BIND_VALUE, .value = value_error(b, n->span), .span = n->span});
+      bind_value(m->env, error_names(n).at[k]->name, value_error(b, n->span), n->span);
     if (n->kind == N_STATES) make_states(m, n);
     if (n->kind == N_LOOK) make_look(m, n);
     if (n->kind == N_STEP) make_next(m, n);
@@ -185,8 +179,7 @@ static void bind_settings(Making *m, const Program *p, const Def *d, const Synta
     Value v = eval_alone(b, env, written ? written : arg_value(setting));
     for (uint32_t k = 0; k < v.n; k++)
       if (!v.at[k].error && !v.at[k].literal) val_to_wire(b, &v.at[k], setting->name);
-    env_bind(m->env, setting->name,
-             (Binding){.kind = BIND_VALUE, .value = v, .span = setting->span});
+    bind_value(m->env, setting->name, v, setting->span);
   }
 }
 
@@ -211,8 +204,7 @@ static Diagram *make_optimiser(Elab *in, Program *p, Def *d, const Syntax *call,
   bind_settings(&m, p, d, call);
   env_bind(m.env, name_from(w->names, "p"),
            (Binding){.kind = BIND_STATE, .value = value_one(b, weight), .span = d->span});
-  env_bind(m.env, name_from(w->names, "grad"),
-           (Binding){.kind = BIND_VALUE, .value = value_one(b, grad), .span = d->span});
+  bind_value(m.env, name_from(w->names, "grad"), value_one(b, grad), d->span);
   m.look = m.next = b->d->in.at[0];
   m.shaped = shaped_names(w, optimiser_block(d->node));
   make_block(&m, optimiser_block(d->node));
@@ -232,6 +224,15 @@ Diagram *elab_optimiser(Elab *in, Program *p, const char *name, const Syntax *ca
   Diagram *made = make_optimiser(in, p, d, call, t);
   if (quiet && !made) diags->list.n = said, diags->errors = errors, diags->unsaid = unsaid;
   return made;
+}
+
+Type weight_type(World *w, Base base, uint32_t rank, Span span) {
+  Axis axis[2];
+  for (uint32_t k = 0; k < 2; k++) {
+    Name label = name_from(w->names, k ? "b" : "a");
+    axis[k] = (Axis){.label = label, .size = size_var(w, label, VAR_LOCAL, span)};
+  }
+  return type_make(w, base, rank, axis);
 }
 
 // -- what stands in for an optimiser --------------------------------------------------------------

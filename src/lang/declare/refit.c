@@ -70,9 +70,7 @@ static bool read_options(Refit *r, const Syntax *config) {
   Def *head = r->head->kind == N_NAME ? scope_find(r->env->scope, r->head->name) : NULL;
   if (head) head->refitted = true;
   for (uint32_t i = 1; i < brackets_slots(config).n; i++) {
-    const Syntax *items = brackets_slots(config).at[i],
-                 *one = items->kind == N_ITEMS && items_in(items).n == 1 ? items_in(items).at[0]
-                                                                         : items;
+    const Syntax *one = slot_item(brackets_slots(config).at[i]);
     if (one->kind == N_NAME)
       optimiser = one->name;
     else if (one->kind == N_CALL && call_callee(one)->kind == N_NAME)
@@ -350,15 +348,6 @@ static Body *along(Refit *r, Body *task, const Axis *axis) {
   return finish(part, val_wire(part, out, r->span)) ? part : NULL;
 }
 
-static Type without_passing(World *w, const Type *t) {
-  Type r = *t;
-  r.axis = NEW_ARRAY(w->arena, Axis, t->rank + 1);
-  r.rank = 0;
-  for (uint32_t i = 0; i < t->rank; i++)
-    if (!t->axis[i].pass) r.axis[r.rank++] = t->axis[i];
-  return r;
-}
-
 static Value call_all(Refit *r, Body *all, const Id *wire, const Axis *pass, uint32_t n) {
   World *w = r->b->w;
   BoxUse use = use_of_refit(r);
@@ -369,16 +358,16 @@ static Value call_all(Refit *r, Body *all, const Id *wire, const Axis *pass, uin
   return value_one(r->b, val_wire(r->b, out, r->span));
 }
 
-static Value do_refit(Body *b, Env *env, const Syntax *use, const Syntax *config, Value args,
-                      Span span, Eq *eq) {
-  Refit r = {.b = b, .env = env, .use = use, .span = span};
+static Value do_refit(const BuiltinUse *u) {
+  Body *b = u->b;
+  Span span = u->span;
+  Value args = u->args;
+  Refit r = {.b = b, .env = u->env, .use = u->use, .span = span};
   Axis pass[RANK_LIMIT];
   Moves moves = {0};
   Stepping step = {0};
   Id wire[3];
-  (void)eq;
-  if (!args.n && use->kind == N_CALL) args = eval_args(b, env, use);
-  if (!read_options(&r, config)) return value_error(b, span);
+  if (!read_options(&r, u->config)) return value_error(b, span);
   if (args.n != 3) {
     wrong(&r, "`refit` takes samples, their labels, and what to predict");
     return value_error(b, span);
@@ -387,7 +376,7 @@ static Value do_refit(Body *b, Env *env, const Syntax *use, const Syntax *config
   for (uint32_t i = 0; i < 3; i++) {
     if (args.at[i].error) return value_error(b, span);
     val_settle(b, &args.at[i]);
-    r.type[i] = without_passing(b->w, &args.at[i].type);
+    r.type[i] = own_type(b->w, &args.at[i].type);
     Val v = widen(b, args.at[i], pass, n, span);
     wire[i] = val_to_wire(b, &v, 0);
     if (!wire[i]) return value_error(b, span);
@@ -399,6 +388,6 @@ static Value do_refit(Body *b, Env *env, const Syntax *use, const Syntax *config
   return all ? call_all(&r, all, wire, pass, n) : value_error(b, span);
 }
 
-static const BuiltinBox boxes[] = {{"refit", do_refit, false}};
+static const BuiltinBox boxes[] = {{"refit", do_refit, false, 0}};
 
 void declare_builtins(Elab *in) { builtins_add(in, boxes, COUNT(boxes)); }

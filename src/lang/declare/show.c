@@ -80,7 +80,7 @@ static void read_moments(Body *b, const Syntax *forin, Show *s) {
     s->moments = list_entries(list).n;
     s->moment = moment;
   }
-  env_bind(b->env, forin->name, (Binding){.kind = BIND_VALUE, .value = v, .span = forin->span});
+  bind_value(b->env, forin->name, v, forin->span);
 }
 
 // -- what -----------------------------------------------------------------------------------------

@@ -10,12 +10,11 @@
 bool read_source(Elab *in, Scope *s, const Syntax *n, Given *g, Name *field, const Syntax **config);
 void source_options(Elab *in, Scope *s, const Syntax *config, Given *g); // what its brackets say
 void no_such_field(Elab *in, const Given *, Name name, const Syntax *source, Span span, bool split);
-void do_given(Elab *in, Program *p, Scope *s, const Syntax *n);
-// The same, where it is known which column each name stands for.
-void do_given_columns(Elab *in, Program *p, Scope *s, const Syntax *n, const Name *column);
+bool is_split(const char *text); // train, valid, test
+// column: which one each name stands for, where that is known; otherwise NULL
+void do_given(Elab *in, Program *p, Scope *s, const Syntax *n, const Name *column);
 
 // goal.c
-void add_learner(Elab *in, Def *d, Ids *out);
 void add_closure(Elab *in, Scope *s, const Syntax *n, Ids *out); // after a new in->closure
 void add_whole_learner(Elab *in, Def *d, Ids *out);
 void do_goal(Elab *in, Program *p, const Syntax *n, Env *loop, const char *suffix);
@@ -32,6 +31,7 @@ void measure_value(Elab *in, Program *p, const Syntax *claim, const Syntax *by, 
                    Measure *m);
 
 // optimiser.c
+Type weight_type(World *, Base, uint32_t rank, Span); // of a weight of any size, at most a matrix
 Def *optimiser_named(Elab *in, Program *p, const char *name); // NULL: there is none
 
 // show.c

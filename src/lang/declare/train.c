@@ -126,12 +126,11 @@ static uint32_t word_number(const char *text) {
 
 static bool read_number(TrainReading *r, uint32_t word, const Syntax *option, double *out) {
   const Syntax *value = option_value(option);
-  Body b = {.in = r->in, .w = r->w};
   const char *text = words[word].word;
   if (option_what(option)->kind != N_NAME || !value)
     return diag_refuse(r->w->diags, option->span, "`%s` wants its number after it, as in `%s`",
                        text, words[word].like);
-  if (!static_number(&b, env_new(r->in, NULL, r->p->scope, &b), value, out))
+  if (!scope_number(r->in, r->p->scope, value, out))
     return diag_refuse(r->w->diags, value->span, "`%s` wants a number that is known beforehand",
                        text);
   bool whole = *out == floor(*out) && *out <= (words[word].zero ? 9007199254740992 : 1e9);
@@ -143,7 +142,8 @@ static bool read_number(TrainReading *r, uint32_t word, const Syntax *option, do
 }
 
 // -- turns ----------------------------------------------------------------------------------------
-static Def *turn_learner(TrainReading *r, const Syntax *n) {
+// The learner that the label of a turn or an option names; NULL after an error.
+static Def *labelled_learner(TrainReading *r, const Syntax *n) {
   Syntax name = {.kind = N_NAME, .name = n->name, .span = n->name_span, .name_span = n->name_span};
   Def *d = learner_named(r->in, r->p->scope, &name);
   if (!d || d->kind != DEF_STALE) return d;
@@ -164,12 +164,10 @@ static void read_turns(TrainReading *r, const Syntax *option) {
     return;
   }
   for (uint32_t i = 0; good && i < brackets_slots(brackets).n; i++) {
-    const Syntax *items = brackets_slots(brackets).at[i],
-                 *n = items->kind == N_ITEMS && items_in(items).n == 1 ? items_in(items).at[0]
-                                                                       : items;
+    const Syntax *n = slot_item(brackets_slots(brackets).at[i]);
     good = n->kind == N_SIZED;
     if (!good) break;
-    Def *d = turn_learner(r, n);
+    Def *d = labelled_learner(r, n);
     Size s = size_eval(&b, env, sized_value(n), false);
     int64_t times = 0;
     if (!d || !s) continue;
@@ -244,8 +242,7 @@ static Def *optimiser_of(TrainReading *r, const Syntax *call, Def *learner) {
                text);
     return NULL;
   }
-  Body b = {.in = r->in, .w = w};
-  unknown_name(&b, env_new(r->in, NULL, r->p->scope, &b), base, "optimiser or setting");
+  unknown_in(r->in, r->p->scope, base, "optimiser or setting");
   return NULL;
 }
 
@@ -264,14 +261,7 @@ static void read_optimiser(TrainReading *r, const Syntax *call, Def *learner, Sp
 
 static void read_option(TrainReading *r, const Syntax *o) {
   if (o->kind == N_ARG) {
-    Syntax name = {
-        .kind = N_NAME, .name = o->name, .span = o->name_span, .name_span = o->name_span};
-    Def *d = learner_named(r->in, r->p->scope, &name);
-    if (d && d->kind == DEF_STALE) {
-      diag_error(r->w->diags, o->name_span, "`%s` is a stale copy: nothing trains it",
-                 text_of(r, o->name));
-      d = NULL;
-    }
+    Def *d = labelled_learner(r, o);
     if (d && d->frozen)
       diag_warning(r->w->diags, o->name_span, "`%s` is frozen: nothing trains it",
                    text_of(r, o->name));
@@ -375,14 +365,10 @@ static const Syntax *turns_node(const TrainReading *r, const Syntax *train) {
 
 // Whether the optimiser can step rows of numbers or bits, or at least matrices of them.
 static bool steps_base(TrainReading *r, const Stepper *s, Base base) {
-  Axis axis[2];
-  for (uint32_t k = 0; k < 2; k++) {
-    Name name = name_from(r->w->names, k ? "b" : "a");
-    axis[k] = (Axis){.label = name, .size = size_var(r->w, name, VAR_LOCAL, s->span)};
+  for (uint32_t rank = 1; rank <= 2; rank++) {
+    Type t = weight_type(r->w, base, rank, s->span);
+    if (elab_optimiser(r->in, r->p, s->name, s->call, t, true)) return true;
   }
-  for (uint32_t rank = 1; rank <= 2; rank++)
-    if (elab_optimiser(r->in, r->p, s->name, s->call, type_make(r->w, base, rank, axis), true))
-      return true;
   return false;
 }
 
@@ -418,9 +404,8 @@ static void add_goals(TrainReading *r, const Learning *g) {
 }
 
 static void no_learning(TrainReading *r, const Syntax *path) {
-  Body b = {.in = r->in, .w = r->w};
   if (path->kind == N_NAME && !scope_find(r->p->scope, path->name))
-    unknown_name(&b, env_new(r->in, NULL, r->p->scope, &b), path, "learning diagram");
+    unknown_in(r->in, r->p->scope, path, "learning diagram");
   else
     diag_error(r->w->diags, path->span, "`%s` is not a learning diagram, so it cannot be trained",
                path_text(r->in, path));

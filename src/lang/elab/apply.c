@@ -39,12 +39,10 @@ static Value apply_tuple(Body *b, Env *env, const Syntax *n, Value args, Span sp
     if (want < 0 || at + (uint32_t)want > args.n) {
       int sum = arity_of(b, env, n);
       if (sum < 0)
-        diag_error(b->w->diags, span, "these boxes side by side take more than %u %s", args.n,
-                   args.n == 1 ? "wire" : "wires");
-      else
-        diag_error(b->w->diags, span, "these boxes side by side take %d wires, but %u %s there",
-                   sum, args.n, args.n == 1 ? "is" : "are");
-      return value_error(b, span);
+        return value_refuse(b, span, span, "these boxes side by side take more than %u %s", args.n,
+                            args.n == 1 ? "wire" : "wires");
+      return value_refuse(b, span, span, "these boxes side by side take %d wires, but %u %s there",
+                          sum, args.n, args.n == 1 ? "is" : "are");
     }
     all = value_concat(b, all,
                        apply(b, env, tuple_values(n).at[i],
@@ -52,37 +50,36 @@ static Value apply_tuple(Body *b, Env *env, const Syntax *n, Value args, Span sp
     at += (uint32_t)want;
   }
   if (at == args.n) return all;
-  diag_error(b->w->diags, span, "these boxes side by side take %u %s, but %u are there", at,
-             at == 1 ? "wire" : "wires", args.n);
-  return value_error(b, span);
+  return value_refuse(b, span, span, "these boxes side by side take %u %s, but %u are there", at,
+                      at == 1 ? "wire" : "wires", args.n);
 }
 
 static Value apply_fan(Body *b, Env *env, const Syntax *n, Value args, Span span) {
   Value all = {0};
   for (uint32_t i = 0; i < args.n; i++) val_to_wire(b, &args.at[i], 0);
-  for (uint32_t i = 0; i < fan_branches(n).n; i++) {
-    Value copy = {args.n, arena_copy(b->w->arena, args.at, args.n * sizeof(Val)), NULL};
-    all = value_concat(b, all, apply(b, env, fan_branches(n).at[i], copy, NULL, span));
-  }
+  for (uint32_t i = 0; i < fan_branches(n).n; i++)
+    all =
+        value_concat(b, all, apply(b, env, fan_branches(n).at[i], value_copy(b, args), NULL, span));
   return all;
 }
 
 static Value apply_pipe(Body *b, Env *env, const Syntax *n, Value args, Span span) {
   for (uint32_t i = 0; i < pipe_stages(n).n; i++) {
     args = apply(b, env, pipe_stages(n).at[i], args, NULL, span);
-    for (uint32_t k = 0; k < args.n; k++)
-      if (args.at[k].error && !b->trace) return value_error(b, span);
+    if (!b->trace && value_failed(&args)) return value_error(b, span);
   }
   return args;
 }
 
+bool fn_takes(Body *b, Fn fn, uint32_t given, Span span) {
+  const FnRow *row = &fn_rows[fn];
+  if (given == row->arity) return true;
+  return diag_refuse(b->w->diags, span, "`%s` takes %u %s, but %u %s given", row->name, row->arity,
+                     row->arity == 1 ? "value" : "values", given, given == 1 ? "is" : "are");
+}
+
 static Value apply_fn(Body *b, Fn fn, Value args, Span span) {
-  if (args.n != fn_rows[fn].arity) {
-    diag_error(b->w->diags, span, "`%s` takes %u %s, but %u %s given", fn_rows[fn].name,
-               fn_rows[fn].arity, fn_rows[fn].arity == 1 ? "value" : "values", args.n,
-               args.n == 1 ? "is" : "are");
-    return value_error(b, span);
-  }
+  if (!fn_takes(b, fn, args.n, span)) return value_error(b, span);
   return value_one(b, val_fn(b, fn, args.at, args.n, span, NULL));
 }
 
@@ -214,7 +211,7 @@ static Value apply_name(Body *b, Env *env, const Syntax *callee, const Syntax *u
   Def *d = scope_find(env->scope, c.name->name);
   if (d) return apply_declared(&c, d, args);
   const BuiltinBox *f = builtin_find(b->in, c.name->name);
-  if (f) return f->make(b, env, use, c.config, args, use->span, &(Eq){0});
+  if (f) return f->make(&(BuiltinUse){f, b, env, use, c.config, args, use->span, &(Eq){0}});
   Fn fn = fn_find(called(&c));
   if (fn != FN_COUNT && !c.config) return apply_fn(b, fn, args, use->span);
   if (fn != FN_COUNT) {
@@ -228,9 +225,7 @@ static Value apply_name(Body *b, Env *env, const Syntax *callee, const Syntax *u
 
 static Value apply_node(Body *b, Env *env, const Syntax *n, Value args, const Syntax *over,
                         Span span) {
-  if (!work_on(b, 1 + args.n, n->span)) return value_error(b, span);
-  for (uint32_t i = 0; i < args.n; i++)
-    if (args.at[i].error) return value_error(b, span);
+  if (!work_on(b, 1 + args.n, n->span) || value_failed(&args)) return value_error(b, span);
   switch (n->kind) {
   case N_PAREN: return apply(b, env, paren_inner(n), args, over, span);
   case N_PIPE: return apply_pipe(b, env, n, args, span);
@@ -274,9 +269,9 @@ static Value apply_node(Body *b, Env *env, const Syntax *n, Value args, const Sy
 Value apply(Body *b, Env *env, const Syntax *n, Value args, const Syntax *over, Span span) {
   if (!b->trace) return apply_node(b, env, n, args, over, span);
   while (n->kind == N_PAREN) n = paren_inner(n);
-  if (n->kind == N_PIPE && trace_follows(&args)) return apply_pipe(b, env, n, args, span);
+  if (n->kind == N_PIPE && value_failed(&args)) return apply_pipe(b, env, n, args, span);
   uint32_t mark = trace_begin(b);
-  Value given = {args.n, arena_copy(b->w->arena, args.at, args.n * sizeof(Val)), NULL};
+  Value given = value_copy(b, args);
   return trace_apply(b, n, mark, given, apply_node(b, env, n, args, over, span));
 }
 
@@ -323,20 +318,19 @@ static bool order_args(Body *b, Env *env, const Syntax *callee, const Syntax *ca
 
 Value apply_call(Body *b, Env *env, const Syntax *callee, const Syntax *call, const Syntax *over) {
   Value args = eval_args(b, env, call);
-  for (uint32_t i = 0; i < args.n; i++)
-    if (args.at[i].error) {
-      if (callee->kind == N_NAME &&
-          !env_find(env, callee->name)) { // still say so if the box is unknown
-        Def *d = scope_find(env->scope, callee->name);
-        if (d)
-          d->used = true;
-        else if (!builtin_find(b->in, callee->name) &&
-                 fn_find(name_text(b->w->names, callee->name)) == FN_COUNT)
-          unknown_name(b, env, callee, "box");
-      }
-      if (b->trace) return apply(b, env, callee, args, over, call->span);
-      return value_error(b, call->span);
+  if (value_failed(&args)) {
+    if (callee->kind == N_NAME &&
+        !env_find(env, callee->name)) { // still say so if the box is unknown
+      Def *d = scope_find(env->scope, callee->name);
+      if (d)
+        d->used = true;
+      else if (!builtin_find(b->in, callee->name) &&
+               fn_find(name_text(b->w->names, callee->name)) == FN_COUNT)
+        unknown_name(b, env, callee, "box");
     }
+    if (b->trace) return apply(b, env, callee, args, over, call->span);
+    return value_error(b, call->span);
+  }
   if (!order_args(b, env, callee, call, &args)) return value_error(b, call->span);
   if (use_base(callee)->kind == N_NAME) return apply_name(b, env, callee, call, args, over);
   return apply(b, env, callee, args, over, call->span);

@@ -45,19 +45,12 @@ uint64_t noise_site(Body *b) {
 // -- statements -----------------------------------------------------------------------------------
 static bool redefines(Body *b, Env *env, const Syntax *lhs) {
   Binding *old = env_find(env, lhs->name);
-  if (old && old->fixed) {
-    const char *text = name_text(b->w->names, lhs->name);
-    Id e =
-        diag_error(b->w->diags, lhs->name_span, "`%s` is a weight and cannot be a wire too", text);
-    diag_note(b->w->diags, e, old->span, "it comes from here");
-    return true;
-  }
-  if (!old || old->kind == BIND_VALUE || old->kind == BIND_KEPT) return false;
+  if (!old || (!old->fixed && (old->kind == BIND_VALUE || old->kind == BIND_KEPT))) return false;
   static const char *const word[] = {"an option",       "an axis", "a row of axes", "", "a learner",
                                      "a loop variable", "",        "a state"};
   const char *name = name_text(b->w->names, lhs->name);
   Id e = diag_error(b->w->diags, lhs->name_span, "`%s` is %s and cannot be a wire too", name,
-                    word[old->kind]);
+                    old->fixed ? "a weight" : word[old->kind]);
   diag_note(b->w->diags, e, old->span, "it comes from here");
   if (old->kind == BIND_STATE) diag_help(b->w->diags, e, "write `next %s = …`", name);
   return true;
@@ -77,14 +70,13 @@ static void bind_wire(Body *b, Env *env, const Syntax *lhs, Value v) {
   learn_labels(b, &v);
   for (uint32_t i = 0; i < v.n; i++)
     if (!v.at[i].error && !v.at[i].literal) val_to_wire(b, &v.at[i], lhs->name);
-  env_bind(env, lhs->name, (Binding){.kind = BIND_VALUE, .value = v, .span = lhs->name_span});
+  bind_value(env, lhs->name, v, lhs->name_span);
 }
 
 // C[l] = X inside a loop, with nothing but numbers and loop variables in the brackets.
 static bool is_kept(Body *b, Env *env, const Syntax *lhs, int64_t *which) {
-  const Syntax *items = nodes_only(brackets_slots(lhs_brackets(lhs)));
-  if (!items || items->kind != N_ITEMS || items_in(items).n != 1) return false;
-  const Syntax *n = items_in(items).at[0];
+  const Syntax *n = nodes_only(brackets_items(lhs_brackets(lhs)));
+  if (!n) return false;
   if (n->kind == N_NAME) {
     Binding *bind = env_find(env, n->name);
     if (!bind || bind->kind != BIND_LOOP ||
@@ -147,28 +139,21 @@ static void equation(Body *b, Env *env, const Syntax *n) {
 
 static void local_learner(Body *b, Env *env, const Syntax *n) {
   World *w = b->w;
-  const Syntax *names = learner_names(n);
-  for (uint32_t i = 0; i < names_in(names).n; i++) {
-    Name name = names_in(names).at[i]->name;
+  Nodes names = names_in(learner_names(n));
+  for (uint32_t i = 0; i < names.n; i++) {
+    Name name = names.at[i]->name;
+    Span span = names.at[i]->span;
     Binding *old = env_find(env, name);
-    if (old && old->fixed && old->span.at != names_in(names).at[i]->span.at) {
-      Id e = diag_error(w->diags, names_in(names).at[i]->span,
-                        "`%s` is declared twice: in one scope a name has one meaning",
-                        name_text(w->names, name));
+    if (old && old->fixed && old->span.at != span.at) {
+      Id e =
+          diag_error(w->diags, span, "`%s` is declared twice: in one scope a name has one meaning",
+                     name_text(w->names, name));
       diag_note(w->diags, e, old->span, "and here");
       continue;
     }
-    if (!(old && old->fixed) &&
-        redefines(b, env, &(Syntax){.name = name, .name_span = names_in(names).at[i]->span}))
+    if (!(old && old->fixed) && redefines(b, env, &(Syntax){.name = name, .name_span = span}))
       continue;
-    Def *d = NEW(w->arena, Def);
-    *d = (Def){.kind = DEF_LEARNER,
-               .id = b->in->def.n,
-               .name = name,
-               .span = names_in(names).at[i]->span,
-               .scope = env->scope,
-               .node = n};
-    vec_push(w->arena, &b->in->def, d);
+    Def *d = def_new(b->in, DEF_LEARNER, name, span, env->scope, n);
     if (b->suffix)
       d->name =
           name_from(w->names, arena_format(w->arena, "%s%s", name_text(w->names, name), b->suffix));
@@ -347,14 +332,12 @@ static bool loop_numbers(Body *b, Env *env, const Syntax *range, Longs *out) {
 
 static void blur(Body *b, Env *env,
                  const Syntax *block) { // what a loop of unknown length would assign is unknown
-  for (uint32_t i = 0; i < block_statements(block).n; i++)
-    if (block_statements(block).at[i]->kind == N_EQUATION)
-      for (uint32_t k = 0; k < lhss_in(equation_lhss(block_statements(block).at[i])).n; k++) {
-        const Syntax *lhs = lhss_in(equation_lhss(block_statements(block).at[i])).at[k];
-        env_bind(
-            env, lhs->name,
-            (Binding){.kind = BIND_VALUE, .value = value_error(b, lhs->span), .span = lhs->span});
-      }
+  for (uint32_t i = 0; i < block_statements(block).n; i++) {
+    const Syntax *n = block_statements(block).at[i];
+    Nodes lhs = n->kind == N_EQUATION ? lhss_in(equation_lhss(n)) : (Nodes){0, NULL};
+    for (uint32_t k = 0; k < lhs.n; k++)
+      bind_value(env, lhs.at[k]->name, value_error(b, lhs.at[k]->span), lhs.at[k]->span);
+  }
 }
 
 static void for_loop(Body *b, Env *env, const Syntax *n, Outcome *out) {
@@ -385,10 +368,9 @@ static Value returned(Body *b, Env *env, const Syntax *n) {
   const Type *want = b->want.n == 1 ? &b->want.at[0] : NULL;
   if (what->kind != N_EQUATION) return eval_equation(b, env, NULL, what, pad, want, what->span);
   const Syntax *lhss = equation_lhss(what);
-  if (lhss_in(lhss).n != 1) {
-    diag_error(b->w->diags, what->span, "`return` takes one equation, or several values");
-    return value_error(b, what->span);
-  }
+  if (lhss_in(lhss).n != 1)
+    return value_refuse(b, what->span, what->span,
+                        "`return` takes one equation, or several values");
   return eval_equation(b, env, lhs_brackets(lhss_in(lhss).at[0]), equation_value(what),
                        equation_pad(what), want, what->span);
 }
@@ -412,13 +394,11 @@ static void statement(Body *b, Env *env, const Syntax *n, Outcome *out) {
   case N_STALE:
     diag_error(b->w->diags, n->span,
                "`stale` goes at the top of a program, beside the learner it follows");
-    env_bind(env, n->name,
-             (Binding){.kind = BIND_VALUE, .value = value_error(b, n->span), .span = n->name_span});
+    bind_value(env, n->name, value_error(b, n->span), n->name_span);
     break;
   case N_ERROR:
     for (uint32_t i = 0; i < error_names(n).n; i++)
-      env_bind(env, error_names(n).at[i]->name,
-               (Binding){.kind = BIND_VALUE, .value = value_error(b, n->span), .span = n->span});
+      bind_value(env, error_names(n).at[i]->name, value_error(b, n->span), n->span);
     break;
   default: diag_error(b->w->diags, n->span, "this is not allowed in the body of a box"); break;
   }
@@ -431,15 +411,16 @@ void body_statement(Body *b, Env *env, const Syntax *n) {
 
 static void statements(Body *b, Env *env, const Syntax *block, Outcome *out) {
   for (uint32_t i = 0; i < block_statements(block).n; i++) {
+    const Syntax *n = block_statements(block).at[i];
     if (out->done) {
-      diag_error(b->w->diags, block_statements(block).at[i]->span, "nothing comes after `return`");
+      diag_error(b->w->diags, n->span, "nothing comes after `return`");
       return;
     }
-    if (!work_on(b, 1, block_statements(block).at[i]->span)) {
-      *out = (Outcome){.value = value_error(b, block_statements(block).at[i]->span), .done = true};
+    if (!work_on(b, 1, n->span)) {
+      *out = (Outcome){.value = value_error(b, n->span), .done = true};
       return;
     }
-    statement(b, env, block_statements(block).at[i], out);
+    statement(b, env, n, out);
     if (!out->done) trace_statement(b);
   }
 }
@@ -504,8 +485,7 @@ static Val passing_first(Body *b, Val v) {
 
 static bool outputs(Body *b, Value v, Span span) {
   World *w = b->w;
-  for (uint32_t i = 0; i < v.n; i++)
-    if (v.at[i].error) return false;
+  if (value_failed(&v)) return false;
   if (b->want.n && v.n != b->want.n) {
     if (v.n && v.at[0].span.file && v.at[v.n - 1].span.file == v.at[0].span.file)
       span = span_join(v.at[0].span, v.at[v.n - 1].span);
@@ -560,23 +540,22 @@ static bool bind_params(Body *b, Env *env, const Def *def, const Syntax *params,
       return diag_refuse(b->w->diags, names->span, "more names than inputs: `%s` takes %u",
                          name_text(b->w->names, b->d->name), args.n);
     Value v = {n, args.at + at, NULL};
-    Binding *old = env_find(env, params_in(names).at[i]->name);
+    const Syntax *name = params_in(names).at[i];
+    const char *text = name_text(b->w->names, name->name);
+    Binding *old = env_find(env, name->name);
     if (old && old->kind != BIND_VALUE) {
-      Id e = diag_error(b->w->diags, params_in(names).at[i]->name_span,
-                        "`%s` is an input and %s too: in one scope a name has one meaning",
-                        name_text(b->w->names, params_in(names).at[i]->name),
+      Id e = diag_error(b->w->diags, name->name_span,
+                        "`%s` is an input and %s too: in one scope a name has one meaning", text,
                         old->kind == BIND_OPTION ? "an option" : "an axis");
       diag_note(b->w->diags, e, old->span, "here it is the other one");
       return false;
     }
-    if (old && env->names && table_get(env->names, &params_in(names).at[i]->name, sizeof(Name))) {
-      Id e = diag_error(b->w->diags, params_in(names).at[i]->name_span, "there are two inputs `%s`",
-                        name_text(b->w->names, params_in(names).at[i]->name));
+    if (old && env->names && table_get(env->names, &name->name, sizeof(Name))) {
+      Id e = diag_error(b->w->diags, name->name_span, "there are two inputs `%s`", text);
       diag_note(b->w->diags, e, old->span, "the other one");
       return false;
     }
-    env_bind(env, params_in(names).at[i]->name,
-             (Binding){.kind = BIND_VALUE, .value = v, .span = params_in(names).at[i]->name_span});
+    bind_value(env, name->name, v, name->name_span);
     at += n;
   }
   if (names && at != args.n)
@@ -621,7 +600,7 @@ bool body_work(Body *b, Env *env, const Def *def, const Syntax *params, const Sy
   Outcome out = {0};
   uint32_t errors = w->diags->errors;
   b->env = env;
-  if (!body && b->trace && (def->kind == DEF_BOX || !b->want.n || trace_follows(&args))) {
+  if (!body && b->trace && (def->kind == DEF_BOX || !b->want.n || value_failed(&args))) {
     out.value = trace_nothing(b, args, def->span);
   } else if (!body) {
     out.value = fallback(b, args, def->span, &((Def *)real)->fallback);
@@ -633,8 +612,7 @@ bool body_work(Body *b, Env *env, const Def *def, const Syntax *params, const Sy
     out.value = eval_equation(b, inner, NULL, expr,
                               body->kind == N_PADDED ? padded_pad(body) : NULL, want, expr->span);
   } else {
-    Value copy = {args.n, arena_copy(w->arena, args.at, args.n * sizeof(Val)), NULL};
-    out.value = apply(b, inner, body, copy, NULL, body->span);
+    out.value = apply(b, inner, body, value_copy(b, args), NULL, body->span);
   }
   if (!b->want.n && !b->space) b->space = out.value.space;
   bool fits = outputs(b, out.value, span);

@@ -43,10 +43,7 @@ static Type callee_type(Body *b, const Val *arg, const Match *m, const Passing *
     order->at[n++] = m->take[i];
   }
   order->n = n;
-  Type t = arg->type;
-  t.rank = n;
-  t.axis = arena_copy(b->w->arena, axis, n * sizeof(Axis));
-  return t;
+  return type_like(b->w, &arg->type, n, axis);
 }
 
 static bool fill_literals(const Call *c, const Formals *f, Value *args) {
@@ -59,10 +56,8 @@ static bool fill_literals(const Call *c, const Formals *f, Value *args) {
       if (items_in(items).at[k]->kind == N_SPREAD && !env_find(c->to, items_in(items).at[k]->name))
         bind_spread(c->to, c->b->w, items_in(items).at[k]->name,
                     (Binding){.kind = BIND_SPREAD, .span = args->at[i].span});
-    if (f->at[i].fixed)
-      vec_push(c->b->w->arena, &t, f->at[i].known);
-    else if (f->at[i].type && !types_eval(c->b, c->to, f->at[i].type, true, &t, NULL))
-      return false;
+    bool typed = f->at[i].fixed || f->at[i].type;
+    if (typed && !formal_types(c->b, c->to, &f->at[i], &t)) return false;
     if (!t.n) vec_push(c->b->w->arena, &t, (Type){.base = BASE_R});
     if (t.at[0].base == BASE_LABEL)
       return diag_refuse(c->b->w->diags, args->at[i].span, "a number is not a label");
@@ -90,10 +85,8 @@ static Val along_missing(const Call *c, Val v, const Type *inner, const Passing 
   for (uint32_t i = 0; i < n; i++)
     if (!inner->axis[i].pass) out[k++] = i;
   for (uint32_t i = 0; i < k; i++) final[i] = all[out[i]];
-  Type narrow = v.type, wide = type_make(w, narrow.base, k, final);
-  v.type = type_make(w, narrow.base, at, all);
-  v.type.count = wide.count = narrow.count;
-  wide.names = narrow.names;
+  Type wide = type_like(w, &v.type, k, final);
+  v.type = type_like(w, &v.type, at, all);
   Access access = access_plain(w, k, out);
   return val_wire(c->b, val_emit(c->b, &v, &access, wide, c->span), c->span);
 }
@@ -133,10 +126,7 @@ static Val outer_value(const Call *c, Body *callee, uint32_t result, Id wire, co
       axis[i] = outer_axis(callee->env, &inner->axis[i], label_flows(c, &inner->axis[i]));
     }
   }
-  Type t = type_make(b->w, inner->base, n, axis);
-  t.count = inner->count;
-  t.names = inner->names;
-  b->d->wire.at[wire].type = t;
+  b->d->wire.at[wire].type = type_like(b->w, inner, n, axis);
   Val v = val_wire(b, wire, c->span);
   if (met < p->n) return along_missing(c, v, inner, p);
   return stay->n == n ? val_permute(b, v, stay->at, n) : v;
@@ -204,16 +194,8 @@ static bool no_call(Body *b, const BoxUse *use, Value *args, Value *out) {
 
 // The parameters of the callee, one for each argument. *typed: its header says what they are.
 static bool read_formals(const Call *c, uint32_t nargs, Formals *formals, bool *typed) {
-  const Header *h = c->h;
-  const Def *real = learner_of(c->def);
   bool good = true;
-  *typed = header_formals(c->b, c->to, h, formals, &good);
-  if (is_learner(real) && !h->params && !(h->result && h->result->kind == N_SIG) && real->refined &&
-      learner_params(real->node)) { // types from the declaration, names from the refinement
-    Header declared = *h;
-    declared.params = learner_params(real->node);
-    *typed = header_formals(c->b, c->to, &declared, formals, &good);
-  }
+  *typed = formals_of(c->b, c->to, c->def, c->h, formals, &good);
   if (!good || (*typed && !check_arity(c, formals->n, nargs))) return false;
   for (uint32_t i = 0; !*typed && i < nargs; i++)
     vec_push(c->b->w->arena, formals, (Formal){.span = c->span});

@@ -58,6 +58,9 @@ typedef struct {
 // header.c
 Header header_of(const Def *d);
 bool header_formals(Body *b, Env *env, const Header *h, Formals *out, bool *good);
+// The same of what is called: a learner's refinement may have names and leave the types to it.
+bool formals_of(Body *, Env *, const Def *, const Header *, Formals *, bool *good);
+bool formal_types(Body *, Env *, const Formal *, Types *); // false: it has none, or they are wrong
 const Syntax *result_types(const Header *h);
 
 // option.c

@@ -10,14 +10,6 @@
 
 enum { SIDE_LEAST = 8 }; // a table with shorter sides is not a picture
 
-// Its type without the axes that pass over the learner.
-static Type own_type(World *w, const Val *v) {
-  uint32_t own[RANK_LIMIT], n = own_axes(&v->type, own);
-  Axis axis[RANK_LIMIT];
-  for (uint32_t i = 0; i < n; i++) axis[i] = v->type.axis[own[i]];
-  return type_make(w, v->type.base, n, axis);
-}
-
 static bool picture(World *w, const Type *t) {
   int64_t h, v;
   return t->base == BASE_R && (t->rank == 2 || t->rank == 3) &&
@@ -89,15 +81,15 @@ static Value use(Body *b, const char *box, const Type *o, Value args, Span span)
   if (o)
     at = node_at(w->arena, span,
                  (AtParts){at, brackets_of(w->arena, span, (Nodes){item.n, item.at})});
-  Value copy = {args.n, arena_copy(w->arena, args.at, args.n * sizeof(Val)), NULL};
-  return apply(b, env_new(b->in, NULL, b->in->library, b), at, copy, NULL, span);
+  args = value_copy(b, args);
+  return apply(b, env_new(b->in, NULL, b->in->library, b), at, args, NULL, span);
 }
 
 // The same, said as well; a picture without channels gets one.
 static Value use_and_say(Body *b, const char *box, const Type *o, Value args, Buf *says,
                          Span span) {
   bool pictures = strcmp(box, "any_image") == 0 || strcmp(box, "any_picture") == 0;
-  if (pictures && own_type(b->w, &args.at[0]).rank == 2) {
+  if (pictures && own_type(b->w, &args.at[0].type).rank == 2) {
     say_box(b, says, "channel", NULL);
     args = use(b, "channel", NULL, args, span);
   }
@@ -110,7 +102,7 @@ static Value read_all(Body *b, Value args, bool bits, Buf *says, Span span) {
   Value rows = {0};
   if (args.n > 1) buf_char(says, '(');
   for (uint32_t i = 0; i < args.n; i++) {
-    Type t = own_type(b->w, &args.at[i]);
+    Type t = own_type(b->w, &args.at[i].type);
     const char *box = reader(b->w, &t, bits);
     Value row = {1, args.at + i, NULL};
     Buf one = buf_new(b->w->arena);
@@ -152,7 +144,7 @@ Value fallback(Body *b, Value args, Span span, const char **words) {
     return value_error(b, span);
   }
   const Type *first = &b->want.at[0];
-  Type in = own_type(w, &args.at[0]);
+  Type in = own_type(w, &args.at[0].type);
   const char *box = args.n == 1 && b->want.n == 1 ? direct(w, &in, first) : NULL;
   if (box) {
     bool grey = first->rank == 2 && strcmp(box, "any_picture") == 0;

@@ -199,32 +199,17 @@ static Value apply_derived(Derivative *d, Body *sub, const Value *args, const Sy
   return out;
 }
 
-static Value derivative(Body *b, Env *env, const Syntax *use, const Syntax *config, Value args,
-                        Span span, bool back) {
-  Derivative d = {.b = b, .env = env, .span = span, .back = back};
-  d.box = boxed_option(b, config, 0, span, word_of(&d));
-  if (!args.n && use->kind == N_CALL) args = eval_args(b, env, use);
-  if (!d.box) return value_error(b, span);
-  for (uint32_t i = 0; i < args.n; i++)
-    if (args.at[i].error) return value_error(b, span);
-  if (!count_inputs(&d, &args)) return value_error(b, span);
+Value builtin_derivative(const BuiltinUse *u) {
+  Body *b = u->b;
+  Derivative d = {.b = b, .env = u->env, .span = u->span, .back = u->box->kind == BACK};
+  d.box = boxed_option(b, u->config, 0, u->span, word_of(&d));
+  if (!d.box || value_failed(&u->args) || !count_inputs(&d, &u->args))
+    return value_error(b, u->span);
   Lift l;
-  Value given = {args.n, arena_copy(b->w->arena, args.at, args.n * sizeof(Val)), NULL};
-  lift_begin(&l, b, word_of(&d), span);
+  Value given = {u->args.n, arena_copy(b->w->arena, u->args.at, u->args.n * sizeof(Val)), NULL};
+  lift_begin(&l, b, word_of(&d), u->span);
   Body *sub = lifted(&d, &l, &given);
-  Value out = sub ? apply_derived(&d, sub, &given, use) : value_error(b, span);
+  Value out = sub ? apply_derived(&d, sub, &given, u->use) : value_error(b, u->span);
   lift_end(&l, &out);
   return out;
-}
-
-Value builtin_rev(Body *b, Env *env, const Syntax *use, const Syntax *config, Value args, Span span,
-                  Eq *eq) {
-  (void)eq;
-  return derivative(b, env, use, config, args, span, true);
-}
-
-Value builtin_fwd(Body *b, Env *env, const Syntax *use, const Syntax *config, Value args, Span span,
-                  Eq *eq) {
-  (void)eq;
-  return derivative(b, env, use, config, args, span, false);
 }

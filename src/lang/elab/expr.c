@@ -1,5 +1,5 @@
 // Expressions to values.
-#include "lang/elab/elab.h"
+#include "lang/elab/body.h"
 #include "lang/elab/partial.h"
 
 #include <math.h>
@@ -11,8 +11,7 @@ Value eval_alone(Body *b, Env *env, const Syntax *n) {
 Val eval_one(Body *b, Env *env, const Syntax *n, Eq *eq) {
   Value v = eval(b, env, n, eq);
   if (v.n == 1) return v.at[0];
-  for (uint32_t i = 0; i < v.n; i++)
-    if (v.at[i].error) return val_error(n->span);
+  if (value_failed(&v)) return val_error(n->span);
   Id e =
       diag_error(b->w->diags, n->span, "one value is wanted here, but this is a tuple of %u", v.n);
   if (v.n) diag_help(b->w->diags, e, "give its parts names: `a, b = …`");
@@ -36,9 +35,10 @@ static Value no_value(Body *b, const Syntax *n, const char *what, Span declared)
   return value_error(b, n->span);
 }
 
-// A learner by its bare name: a weight is its value.
-static Value learned_value(Body *b, Env *env, Def *d, Body *home, const Syntax *n) {
-  BoxUse use = {.def = d, .home = home, .node = n, .name = n->name, .span = n->span};
+// A learner by its bare name, or a member of a family: a weight is its value.
+static Value learned_value(Body *b, Env *env, Def *d, Body *home, const char *family,
+                           const Syntax *n) {
+  BoxUse use = {d, home, family, n, use_base(n)->name, n->span};
   return call_def(b, env, &use, NULL, (Value){0}, NULL);
 }
 
@@ -47,8 +47,7 @@ static Value bound_value(Body *b, Env *env, const Syntax *n, Binding *bind) {
   switch (bind->kind) {
   case BIND_VALUE:
   case BIND_STATE:
-    v = bind->value;
-    v.at = arena_copy(b->w->arena, v.at, v.n * sizeof(Val));
+    v = value_copy(b, bind->value);
     for (uint32_t i = 0; i < v.n; i++) v.at[i].span = n->span;
     return v;
   case BIND_SIZE: return value_one(b, val_size(b, bind->size, n->span));
@@ -62,7 +61,7 @@ static Value bound_value(Body *b, Env *env, const Syntax *n, Binding *bind) {
     if (bind->size) return value_one(b, val_size(b, bind->size, n->span));
     if (bind->open) return value_error(b, n->span);
     return no_value(b, n, "a box", bind->span);
-  case BIND_LEARNER: return learned_value(b, env, (Def *)bind->def, bind->home, n);
+  case BIND_LEARNER: return learned_value(b, env, (Def *)bind->def, bind->home, NULL, n);
   case BIND_SPREAD: return no_value(b, n, "a row of axes", bind->span);
   case BIND_KEPT: {
     const char *name = name_text(b->w->names, n->name);
@@ -80,7 +79,7 @@ static Value clock_value(Body *b, const char *name, Span span) {
   Param p = {.path = name, .rooted = true, .role = ROLE_CLOCK, .init = {.kind = INIT_CONST}};
   uint32_t i = diagram_param(b->w, b->d, p, (Type){.base = BASE_R}, name_from(b->w->names, name),
                              origin_at(b, span));
-  while (b->param_site.n < b->d->param.n) vec_push(b->w->arena, &b->param_site, 0);
+  sync_sites(b);
   return value_one(b, val_wire(b, b->d->param.at[i].wire, span));
 }
 
@@ -99,9 +98,7 @@ static Value free_name(Body *b, Env *env, const Syntax *n) {
     return value_error(b, n->span);
   }
   unknown_name(b, env, n, "wire or value");
-  env_bind(env, n->name,
-           (Binding){
-               .kind = BIND_VALUE, .value = value_error(b, n->span), .span = n->span}); // said once
+  bind_value(env, n->name, value_error(b, n->span), n->span); // said once
   return value_error(b, n->span);
 }
 
@@ -123,10 +120,8 @@ static Value given_value(Body *b, Def *d, const Syntax *n) {
   Axis axis[RANK_LIMIT];
   axis[0] = b->pass[0];
   if (t.rank) memcpy(axis + 1, t.axis, t.rank * sizeof(Axis));
-  Type with = t;
-  with.rank = t.rank + 1;
-  with.axis = arena_copy(b->w->arena, axis, with.rank * sizeof(Axis));
-  wire = diagram_input(b->w, b->d, with, d->name, origin_at(b, n->span));
+  t = type_like(b->w, &t, t.rank + 1, axis);
+  wire = diagram_input(b->w, b->d, t, d->name, origin_at(b, n->span));
   table_put(b->fields, &d->id, sizeof d->id, wire);
   d->used = true;
   return value_one(b, val_wire(b, wire, n->span));
@@ -140,7 +135,7 @@ static Value def_value(Body *b, Env *env, Def *d, const Syntax *n) {
   case DEF_CONST: return const_value(b, d, n->span);
   case DEF_GIVEN: return given_value(b, d, n);
   case DEF_LEARNER:
-  case DEF_STALE: return learned_value(b, env, d, NULL, n);
+  case DEF_STALE: return learned_value(b, env, d, NULL, NULL, n);
   case DEF_SPACE: return no_value(b, n, "a space", d->span);
   case DEF_BOX: return no_value(b, n, "a box", d->span);
   case DEF_OPTIMISER: return no_value(b, n, "an optimiser", d->span);
@@ -183,10 +178,8 @@ static Val sum_value(Body *b, Env *env, const Syntax *n, Eq *eq) {
 }
 
 static Val power_value(Body *b, Env *env, const Syntax *n, Eq *eq) {
-  if (is_box(b, env, pow_base(n))) {
-    diag_error(b->w->diags, n->span, "this is a repeated box; a value is wanted here");
-    return val_error(n->span);
-  }
+  if (is_box(b, env, pow_base(n)))
+    return val_refuse(b, n->span, n->span, "this is a repeated box; a value is wanted here");
   eq->inside++;
   Val base = eval_one(b, env, pow_base(n), eq), exponent = eval_one(b, env, pow_exponent(n), eq);
   eq->inside--;
@@ -225,16 +218,10 @@ static Val logic(Body *b, Env *env, const Syntax *n, Eq *eq) {
 
 // A name of a label, where the other side says of which set.
 static bool named_label(Body *b, Env *env, const Syntax *n, const Type *like, Val *out) {
-  if (n->kind != N_NAME || like->base != BASE_LABEL || !like->names || env_find(env, n->name))
-    return false;
-  const Ids *names = &b->w->label_names.at[like->names];
-  for (uint32_t i = 0; i < names->n; i++) {
-    if (names->at[i] != n->name) continue;
-    Type t = {.base = BASE_LABEL, .count = like->count, .names = like->names};
-    *out = val_fill(b, val_literal(b, i, n->span), t);
-    return true;
-  }
-  return false;
+  int label = n->kind == N_NAME && !env_find(env, n->name) ? label_named(b->w, like, n->name) : -1;
+  if (label >= 0)
+    *out = val_fill(b, val_literal(b, label, n->span), type_like(b->w, like, 0, NULL));
+  return label >= 0;
 }
 
 static bool no_such_label(Body *b, Env *env, const Syntax *n, const Type *like) {
@@ -256,10 +243,8 @@ static Val comparison(Body *b, Env *env, const Syntax *n, Eq *eq) {
   eq->inside++;
   Val left = eval_one(b, env, cmp_left(n), eq), right;
   if (left.error || !named_label(b, env, cmp_right(n), &left.type, &right)) {
-    if (!left.error && !left.literal && no_such_label(b, env, cmp_right(n), &left.type))
-      right = val_error(n->span);
-    else
-      right = eval_one(b, env, cmp_right(n), eq);
+    bool none = !left.error && !left.literal && no_such_label(b, env, cmp_right(n), &left.type);
+    right = none ? val_error(n->span) : eval_one(b, env, cmp_right(n), eq);
   }
   eq->inside--;
   bool swap = sign == SIGN_MORE || sign == SIGN_AT_LEAST;
@@ -272,27 +257,21 @@ static Val comparison(Body *b, Env *env, const Syntax *n, Eq *eq) {
   return val_fn(b, fn, pair, 2, n->span, eq);
 }
 
-static bool mentions_index(const Syntax *n, const Eq *eq) {
-  if (!n) return false;
-  if (n->kind == N_NAME) return eq_has(eq, n->name, NULL);
-  for (uint32_t i = 0; i < syntax_parts(n).n; i++)
-    if (mentions_index(syntax_parts(n).at[i], eq)) return true;
-  return false;
+static bool is_index(void *eq, const Syntax *n) {
+  return n->kind == N_NAME && eq_has(eq, n->name, NULL);
 }
 
 static Value choice(Body *b, Env *env, const Syntax *n, Eq *eq) {
   const Syntax *yes = when_then(n), *cond = when_cond(n), *no = when_otherwise(n);
-  if (!mentions_index(cond, eq)) {
+  if (!syntax_any(cond, is_index, eq)) {
     Truth t = static_truth(b, env, cond);
     if (t == IS_TRUE) return eval(b, env, yes, eq);
     if (t == IS_FALSE) return eval(b, env, no, eq);
     if (t == IS_OPEN && b->generic)
       return value_error(b, n->span); // depends on sizes that only a use will give
-    if (t == IS_OPEN) {
-      diag_error(b->w->diags, cond->span,
-                 "this condition is about sizes, but they are not known yet");
-      return value_error(b, n->span);
-    }
+    if (t == IS_OPEN)
+      return value_refuse(b, n->span, cond->span,
+                          "this condition is about sizes, but they are not known yet");
   }
   Val a = eval_one(b, env, yes, eq);
   Val c = as_bit(b, eval_one(b, env, cond, eq));
@@ -366,29 +345,22 @@ Value list_value(Body *b, Env *env, const Syntax *n, const char *path, bool root
   uint32_t rank = 0;
   Doubles data = {0};
   if (!list_read(b, env, n, 0, shape, &rank, &data)) return value_error(b, span);
-  if (!data.n) {
-    diag_error(w->diags, n->span, "this list is empty");
-    return value_error(b, span);
-  }
+  if (!data.n) return value_refuse(b, span, n->span, "this list is empty");
   Axis axis[RANK_LIMIT];
   for (uint32_t i = 0; i < rank; i++) axis[i] = (Axis){.size = size_of(w, shape[i])};
   Type t = type_make(w, want ? (Base)want->base : BASE_R, rank, axis);
-  if (want && want->rank != rank) {
-    diag_error(w->diags, n->span, "this list has %u %s, but %s has %u", rank,
-               rank == 1 ? "axis" : "axes", own_text(w, want), want->rank);
-    return value_error(b, span);
-  }
+  if (want && want->rank != rank)
+    return value_refuse(b, span, n->span, "this list has %u %s, but %s has %u", rank,
+                        rank == 1 ? "axis" : "axes", own_text(w, want), want->rank);
   for (uint32_t i = 0; want && i < rank; i++) {
-    if (!sizes_agree(b, want->axis[i].size, t.axis[i].size, n->span, n->span, "a list")) {
-      diag_error(w->diags, n->span, "%s has %lld %s, but %s %s wanted",
-                 rank == 1 ? "this list"
-                 : i       ? "a row of this list"
-                           : "this list of rows",
-                 (long long)shape[i], shape[i] == 1 ? "entry" : "entries",
-                 size_text(w, want->axis[i].size),
-                 size_now(w, want->axis[i].size) == size_of(w, 1) ? "is" : "are");
-      return value_error(b, span);
-    }
+    if (!sizes_agree(b, want->axis[i].size, t.axis[i].size, n->span, n->span, "a list"))
+      return value_refuse(b, span, n->span, "%s has %lld %s, but %s %s wanted",
+                          rank == 1 ? "this list"
+                          : i       ? "a row of this list"
+                                    : "this list of rows",
+                          (long long)shape[i], shape[i] == 1 ? "entry" : "entries",
+                          size_text(w, want->axis[i].size),
+                          size_now(w, want->axis[i].size) == size_of(w, 1) ? "is" : "are");
     t.axis[i] = want->axis[i];
   }
   if (want) t.count = want->count;
@@ -397,7 +369,7 @@ Value list_value(Body *b, Env *env, const Syntax *n, const char *path, bool root
              .role = ROLE_CONST,
              .init = {.kind = INIT_DATA, .data = data.at}};
   uint32_t i = diagram_param(w, b->d, p, t, name_from(w->names, path), origin_at(b, span));
-  while (b->param_site.n < b->d->param.n) vec_push(w->arena, &b->param_site, 0);
+  sync_sites(b);
   return value_one(b, val_wire(b, b->d->param.at[i].wire, span));
 }
 
@@ -405,8 +377,8 @@ Value list_value(Body *b, Env *env, const Syntax *n, const char *path, bool root
 static Value kept_value(Body *b, Env *env, Binding *bind, const Syntax *n) {
   World *w = b->w;
   int64_t k;
-  const Syntax *items = nodes_only(brackets_slots(at_brackets(n)));
-  Size s = items && items_in(items).n == 1 ? size_eval(b, env, items_in(items).at[0], false) : 0;
+  const Syntax *item = nodes_only(brackets_items(at_brackets(n)));
+  Size s = item ? size_eval(b, env, item, false) : 0;
   if (!s || !size_value(w, s, &k)) {
     if (!s && !b->w->diags->errors)
       diag_error(w->diags, n->span, "a kept wire is chosen by one number");
@@ -423,18 +395,24 @@ static Value kept_value(Body *b, Env *env, Binding *bind, const Syntax *n) {
 }
 
 // learn p[3]: p[0] is the first of the family.
+static bool is_open_option(Env *env, const Syntax *n) {
+  const Binding *bind = n->kind == N_NAME ? env_find(env, n->name) : NULL;
+  if (bind) return bind->open;
+  for (uint32_t i = 0; i < syntax_parts(n).n; i++)
+    if (syntax_parts(n).at[i] && is_open_option(env, syntax_parts(n).at[i])) return true;
+  return false;
+}
+
 const char *family_member(Body *b, Env *env, const Syntax *learner, const Syntax *brackets) {
   World *w = b->w;
   int64_t k, n;
-  const Syntax *items = nodes_only(brackets_slots(brackets));
-  Size which =
-      items && items_in(items).n == 1 ? size_eval(b, env, items_in(items).at[0], false) : 0;
-  const Syntax *count = brackets_slots(learner_family(learner)).n
-                            ? brackets_slots(learner_family(learner)).at[0]
-                            : NULL;
+  const Syntax *item = nodes_only(brackets_items(brackets)),
+               *count = brackets_first(learner_family(learner));
+  Size which = item ? size_eval(b, env, item, false) : 0;
   Size size = count ? size_eval(b, env, count, false) : 0;
   if (!which || !size) return NULL;
-  if (!size_value(w, which, &k) && b->generic) return ".0"; // a use says which; all are alike
+  if (!size_value(w, which, &k) && b->generic && is_open_option(env, item))
+    return ".0"; // a use says which; all are alike
   if (!size_value(w, which, &k)) {
     diag_error(w->diags, brackets->span, "a member of a family is chosen by a number");
     return NULL;
@@ -450,14 +428,7 @@ const char *family_member(Body *b, Env *env, const Syntax *learner, const Syntax
 
 static Value family_value(Body *b, Env *env, Def *d, Body *home, const Syntax *n) {
   const char *member = family_member(b, env, d->node, at_brackets(n));
-  if (!member) return value_error(b, n->span);
-  BoxUse use = {.def = d,
-                .home = home,
-                .family = member,
-                .node = n,
-                .name = at_base(n)->name,
-                .span = n->span};
-  return call_def(b, env, &use, NULL, (Value){0}, NULL);
+  return member ? learned_value(b, env, d, home, member, n) : value_error(b, n->span);
 }
 
 Value eval_access(Body *b, Env *env, const Syntax *n, Eq *eq) {
@@ -476,7 +447,8 @@ Value eval_access(Body *b, Env *env, const Syntax *n, Eq *eq) {
       return s ? value_one(b, val_size(b, s, n->span)) : value_error(b, n->span);
     }
     const BuiltinBox *f = bind || d ? NULL : builtin_find(b->in, base->name);
-    if (f && !f->nodes) return f->make(b, env, n, at_brackets(n), (Value){0}, n->span, eq);
+    if (f && !f->nodes)
+      return f->make(&(BuiltinUse){f, b, env, n, at_brackets(n), {0}, n->span, eq});
     if ((d && d->kind == DEF_BOX && !box_params(d->node) && box_result(d->node) &&
          box_result(d->node)->kind == N_SIG) ||
         (d && d->kind == DEF_BOX && box_params(d->node) && params_in(box_params(d->node)).n == 0))
@@ -502,12 +474,7 @@ Value eval_access(Body *b, Env *env, const Syntax *n, Eq *eq) {
 static Value fn_call(Body *b, Env *env, const Syntax *n, Fn fn, Eq *eq) {
   const FnRow *row = &fn_rows[fn];
   Val arg[3];
-  uint32_t given = call_args(n).n;
-  if (given != row->arity) {
-    diag_error(b->w->diags, n->span, "`%s` takes %u %s, but %u %s given", row->name, row->arity,
-               row->arity == 1 ? "value" : "values", given, given == 1 ? "is" : "are");
-    return value_error(b, n->span);
-  }
+  if (!fn_takes(b, fn, call_args(n).n, n->span)) return value_error(b, n->span);
   bool linear = fn == FN_stop || fn == FN_neg;
   eq->inside += !linear;
   for (uint32_t i = 0; i < row->arity; i++) arg[i] = eval_one(b, env, call_args(n).at[i], eq);
@@ -542,9 +509,8 @@ static Value call_value(Body *b, Env *env, const Syntax *n, const Syntax *over, 
   const Syntax *named = use_base(callee);
   if (named->kind == N_NAME && name_is_free(env, named->name)) {
     const BuiltinBox *f = builtin_find(b->in, named->name);
-    if (f && f->nodes) { // sees the text of its argument: it works inside an index equation
-      return f->make(b, env, n, use_brackets(callee), (Value){0}, n->span, eq);
-    }
+    if (f && f->nodes) // sees the text of its argument: it works inside an index equation
+      return f->make(&(BuiltinUse){f, b, env, n, use_brackets(callee), {0}, n->span, eq});
     if (!f && callee->kind == N_NAME) {
       Fn fn = fn_find(name_text(b->w->names, named->name));
       if (fn != FN_COUNT) return fn_call(b, env, n, fn, eq);
@@ -556,8 +522,7 @@ static Value call_value(Body *b, Env *env, const Syntax *n, const Syntax *over, 
 static Value over_value(Body *b, Env *env, const Syntax *n, Eq *eq) {
   const Syntax *call = strip(over_base(n));
   if (call->kind == N_CALL) return call_value(b, env, call, n, eq);
-  diag_error(b->w->diags, n->span, "`over` goes after a call: `f(x) over h`");
-  return value_error(b, n->span);
+  return value_refuse(b, n->span, n->span, "`over` goes after a call: `f(x) over h`");
 }
 
 static Value tuple_value(Body *b, Env *env, const Syntax *n, Eq *eq) {
@@ -624,8 +589,7 @@ static Value eval_node(Body *b, Env *env, const Syntax *n, Eq *eq) {
     if (n->kind == N_PIPE && !is_box(b, env, pipe_stages(n).at[0]) &&
         pipe_stages(n).at[0]->kind != N_ERROR) {
       Value first = eval(b, env, pipe_stages(n).at[0], eq);
-      for (uint32_t i = 0; i < first.n; i++)
-        if (first.at[i].error) return value_error(b, n->span);
+      if (value_failed(&first)) return value_error(b, n->span);
       Id e = diag_error(b->w->diags, pipe_stages(n).at[0]->span,
                         "this is a value, and `;` joins boxes");
       diag_help(b->w->diags, e, "a value goes into a box as `f(x)`");
@@ -636,13 +600,10 @@ static Value eval_node(Body *b, Env *env, const Syntax *n, Eq *eq) {
     return value_error(b, n->span);
   }
   case N_STR:
-    diag_error(b->w->diags, n->span,
-               "a text is a row of labels of a text source, and there is none here");
-    return value_error(b, n->span);
+    return value_refuse(b, n->span, n->span,
+                        "a text is a row of labels of a text source, and there is none here");
   case N_ERROR: return value_error(b, n->span);
-  default:
-    diag_error(b->w->diags, n->span, "a value is wanted here");
-    return value_error(b, n->span);
+  default: return value_refuse(b, n->span, n->span, "a value is wanted here");
   }
 }
 

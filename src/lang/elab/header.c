@@ -92,6 +92,22 @@ bool header_formals(Body *b, Env *env, const Header *h, Formals *out, bool *good
   return true;
 }
 
+bool formals_of(Body *b, Env *env, const Def *d, const Header *h, Formals *out, bool *good) {
+  bool typed = header_formals(b, env, h, out, good);
+  const Def *real = learner_of(d);
+  if (out->n || !real || real->kind != DEF_LEARNER || !real->refined || !learner_params(real->node))
+    return typed;
+  Header declared = *h;
+  declared.params = learner_params(real->node);
+  return header_formals(b, env, &declared, out, good);
+}
+
+bool formal_types(Body *b, Env *env, const Formal *f, Types *out) {
+  if (!f->fixed) return f->type && types_eval(b, env, f->type, true, out, NULL);
+  vec_push(b->w->arena, out, f->known);
+  return true;
+}
+
 const Syntax *result_types(const Header *h) {
   if (!h->result || h->result->kind != N_SIG) return h->result;
   return sig_to(h->result) ? sig_to(h->result) : sig_from(h->result);
@@ -184,12 +200,7 @@ static bool formals_in_chain(Body *b, Env *env, const Syntax *n, Types *out) {
   if (!bind_options(&c, d->kind == DEF_LEARNER ? NULL : config, true)) return false;
   if (!header_formals(b, inner, &h, &f, &good))
     return h.body && h.body->kind != N_BLOCK && box_formals(b, inner, h.body, out);
-  for (uint32_t i = 0; good && i < f.n; i++) {
-    if (f.at[i].fixed)
-      vec_push(b->w->arena, out, f.at[i].known);
-    else
-      good = f.at[i].type && types_eval(b, inner, f.at[i].type, true, out, NULL);
-  }
+  for (uint32_t i = 0; good && i < f.n; i++) good = formal_types(b, inner, &f.at[i], out);
   return good;
 }
 

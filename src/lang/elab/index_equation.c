@@ -100,7 +100,7 @@ static void check_reach(Body *b, const Eq *eq, const IndexReach *r) {
     else
       high = size_add(w, high, last);
   }
-  double over, under;
+  double over = 0, under;
   Size beyond = size_sub(w, high, size_sub(w, r->size, one));
   bool outside = (size_number(w, size_now(w, beyond), &over) && over > 0) ||
                  (size_number(w, size_now(w, low), &under) && under < 0);
@@ -112,18 +112,15 @@ static void check_reach(Body *b, const Eq *eq, const IndexReach *r) {
     if (r->range) diag_help(w->diags, e, "the last place of a range belongs to it");
     return;
   }
-  if (size_number(w, size_now(w, beyond), &over) && over > 0) {
-    Id e = diag_error(w->diags, r->span,
-                      "this place reaches %s, but the axis ends at %s: it hangs over by %.0f",
-                      size_text(w, high), size_text(w, size_sub(w, r->size, one)), over);
-    diag_help(w->diags, e, "`pad 0` after the equation says what is %s outside",
-              r->write ? "dropped" : "read");
-  } else if (size_number(w, size_now(w, low), &under) && under < 0) {
-    Id e = diag_error(w->diags, r->span, "this place begins at %s, before the axis does",
-                      size_text(w, low));
-    diag_help(w->diags, e, "`pad 0` after the equation says what is %s outside",
-              r->write ? "dropped" : "read");
-  }
+  if (!outside) return;
+  Id e = over > 0 ? diag_error(w->diags, r->span,
+                               "this place reaches %s, but the axis ends at %s: it hangs over by "
+                               "%.0f",
+                               size_text(w, high), size_text(w, size_sub(w, r->size, one)), over)
+                  : diag_error(w->diags, r->span, "this place begins at %s, before the axis does",
+                               size_text(w, low));
+  diag_help(w->diags, e, "`pad 0` after the equation says what is %s outside",
+            r->write ? "dropped" : "read");
 }
 
 // (i j) from one axis: only one of them can be found.
@@ -205,12 +202,8 @@ static void eq_pad(Body *b, Env *env, Eq *eq, const Syntax *pad) {
 static Axis left_axis(Body *b, Eq *eq, const Affine *a, const Axis *want, Span span) {
   World *w = b->w;
   Axis axis = {0};
-  bool plain = a->n == 1 && a->c == size_of(w, 0) && a->coef[0] == size_of(w, 1);
-  if (plain) {
-    const EqIndex *index = &eq->index.at[a->var[0]];
-    axis = (Axis){.label = index->name, .size = index->size};
-    return axis;
-  }
+  if (a->n == 1 && a->c == size_of(w, 0) && a->coef[0] == size_of(w, 1))
+    return index_axis(eq, a->var[0]);
   Size one = size_of(w, 1);
   axis.size = size_add(w, a->c, one);
   for (uint32_t k = 0; k < a->n; k++) {
@@ -251,7 +244,7 @@ static bool read_left(Left *l, Body *b, Env *env, const Syntax *brackets, const 
                        l->p.n, own_text(w, want));
   for (uint32_t k = 0; want && k < l->p.n; k++) {
     const Affine *a = &l->p.place[k];
-    if (a->n != 1 || a->label[0] || a->c != size_of(w, 0) || a->coef[0] != size_of(w, 1)) continue;
+    if (!is_plain_index(w, a)) continue;
     if (sizes_agree(b, l->eq.index.at[a->var[0]].size, want->axis[k].size, l->p.span[k],
                     l->p.span[k], "a result"))
       continue;
@@ -266,8 +259,7 @@ static bool read_left(Left *l, Body *b, Env *env, const Syntax *brackets, const 
 static bool left_is_plain(World *w, const Left *l) {
   for (uint32_t k = 0; k < l->p.n; k++) {
     const Affine *a = &l->p.place[k];
-    if (a->n != 1 || a->label[0] || a->c != size_of(w, 0) || a->coef[0] != size_of(w, 1))
-      return false;
+    if (!is_plain_index(w, a)) return false;
     for (uint32_t i = 0; i < k; i++)
       if (l->p.place[i].var[0] == a->var[0]) return false;
   }
@@ -289,10 +281,8 @@ static Val write_left(Body *b, Left *l, Val v, const Type *want, Span span) {
   Axis room[RANK_LIMIT * 2], out_axis[RANK_LIMIT * 2];
   Access out = {.coord = NEW_ARRAY(w->arena, Coord, RANK_LIMIT * 2)};
   uint32_t old = v.type.rank;
-  if (old + l->eq.index.n > RANK_LIMIT) {
-    diag_error(w->diags, span, "more than %d axes", RANK_LIMIT);
-    return val_error(span);
-  }
+  if (old + l->eq.index.n > RANK_LIMIT)
+    return val_refuse(b, span, span, "more than %d axes", RANK_LIMIT);
   if (old) memcpy(room, v.type.axis, old * sizeof(Axis));
   v.type.axis = room;
   for (uint32_t i = 0; i < old; i++)
@@ -311,9 +301,7 @@ static Val write_left(Body *b, Left *l, Val v, const Type *want, Span span) {
     if (!out_axis[out.rank].size) return val_error(span);
     out.coord[out.rank++] = c;
   }
-  Type t = type_make(w, v.type.base, out.rank, out_axis);
-  t.count = v.type.count;
-  t.names = v.type.names;
+  Type t = type_like(w, &v.type, out.rank, out_axis);
   if (plain && old == v.type.rank && !v.nreduce) {
     uint32_t order[RANK_LIMIT];
     for (uint32_t i = 0; i < out.rank; i++) order[i] = out.coord[i].term[0].var;
@@ -405,9 +393,8 @@ static bool summed_left_over(Body *b, Eq *eq, const Val *v) {
   World *w = b->w;
   for (uint32_t i = 0; i < v->type.rank; i++) {
     uint32_t at = 0;
-    bool reduced = v->type.axis[i].pass || !eq_has(eq, v->type.axis[i].label, &at);
-    for (uint32_t k = 0; k < v->nreduce; k++) reduced |= v->reduce[k] == i;
-    if (reduced) continue;
+    if (v->type.axis[i].pass || !eq_has(eq, v->type.axis[i].label, &at) || val_reduces(v, i))
+      continue;
     const EqIndex *index = &eq->index.at[at];
     if (index->left || index->bound || index->nameless || !index->summed.file) continue;
     Id e =
@@ -452,11 +439,8 @@ static Val equation_with_left(Body *b, Env *env, const Syntax *brackets, const S
 // A declared result gives its sizes to the indices that stay.
 static void take_sizes(Body *b, const Val *v, const Type *want, Span span) {
   uint32_t stay[RANK_LIMIT], n = 0;
-  for (uint32_t i = 0; i < v->type.rank; i++) {
-    bool reduced = v->type.axis[i].pass != 0;
-    for (uint32_t k = 0; k < v->nreduce; k++) reduced |= v->reduce[k] == i;
-    if (!reduced) stay[n++] = i;
-  }
+  for (uint32_t i = 0; i < v->type.rank; i++)
+    if (!v->type.axis[i].pass && !val_reduces(v, i)) stay[n++] = i;
   for (uint32_t k = 0; k < n && n == want->rank; k++)
     sizes_agree(b, v->type.axis[stay[k]].size, want->axis[k].size, span, span, "a result");
 }

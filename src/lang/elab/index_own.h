@@ -28,7 +28,6 @@ typedef struct {
   uint32_t room; // for so many places
   Affine *place; // one for each own axis
   Span *span;
-  Name *range; // the axis kept by a range, or 0
   uint32_t n;
 } IndexPlaces;
 
@@ -38,6 +37,7 @@ typedef struct {
 } AxisList;
 
 // index_place.c
+bool is_plain_index(World *, const Affine *); // i, and nothing else
 bool read_places(IndexPlaces *p, const Syntax *brackets, const Axis *axis, const uint32_t *own,
                  uint32_t nown);
 uint32_t axis_for(AxisList *list, const Axis *axis);

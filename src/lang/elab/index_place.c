@@ -144,6 +144,12 @@ static bool product_affine(PlaceReader *r, const Syntax *n, Affine *a) {
   return true;
 }
 
+// What axis i of a row of axes is called.
+static Name row_label(World *w, const Binding *row, Name name, uint32_t i) {
+  if (row->axis[i].label) return row->axis[i].label;
+  return name_from(w->names, arena_format(w->arena, "%s_%u", name_text(w->names, name), i));
+}
+
 // (h w): row-major, plain indices.
 static bool group_affine(PlaceReader *r, const Syntax *n, Affine *a) {
   World *w = r->b->w;
@@ -156,18 +162,14 @@ static bool group_affine(PlaceReader *r, const Syntax *n, Affine *a) {
         Binding *s = env_find(r->env, item->name);
         for (uint32_t j = 0; s && s->kind == BIND_SPREAD && j < s->naxis; j++) {
           Affine one = {.c = size_of(w, 0)};
-          Name name = s->axis[j].label
-                          ? s->axis[j].label
-                          : name_from(w->names, arena_format(w->arena, "%s_%u",
-                                                             name_text(w->names, item->name), j));
-          index_term(r, &one, name, item->span);
+          index_term(r, &one, row_label(w, s, item->name, j), item->span);
           vec_push(w->arena, &part, one);
         }
         continue;
       }
       Affine one;
       if (!affine(r, item, &one)) return false;
-      if (one.n != 1 || one.label[0] || one.c != size_of(w, 0) || one.coef[0] != size_of(w, 1))
+      if (!is_plain_index(w, &one))
         return diag_refuse(w->diags, item->span, "a group holds plain indices");
       vec_push(w->arena, &part, one);
     }
@@ -251,7 +253,6 @@ static bool range_place(IndexPlaces *p, const Syntax *n, const Axis *axis) {
     return diag_refuse(w->diags, n->span, "this range has %s places, but its index has %s already",
                        size_text(w, length), size_text(w, p->r.eq->index.at[i].size));
   Affine a = {.n = 1, .coef = {size_of(w, 1)}, .var = {i}, .c = from, .range = true};
-  if (p->n < p->room) p->range[p->n] = name;
   add_place(p, &a, n->span);
   return true;
 }
@@ -264,11 +265,7 @@ static bool spread_places(IndexPlaces *p, const Syntax *n) {
                        name_text(w->names, n->name));
   for (uint32_t j = 0; j < s->naxis; j++) {
     Affine a = {.c = size_of(w, 0)};
-    Name name =
-        s->axis[j].label
-            ? s->axis[j].label
-            : name_from(w->names, arena_format(w->arena, "%s_%u", name_text(w->names, n->name), j));
-    if (!index_term(&p->r, &a, name, n->span)) return false;
+    if (!index_term(&p->r, &a, row_label(w, s, n->name, j), n->span)) return false;
     if (!sizes_agree(p->r.b, p->r.eq->index.at[a.var[0]].size, s->axis[j].size, n->span, n->span,
                      "an index"))
       return false;
@@ -280,20 +277,18 @@ static bool spread_places(IndexPlaces *p, const Syntax *n) {
 bool read_places(IndexPlaces *p, const Syntax *brackets, const Axis *axis, const uint32_t *own,
                  uint32_t nown) {
   World *w = p->r.b->w;
-  const Syntax *written = brackets_slots(brackets).n ? brackets_slots(brackets).at[0] : NULL;
-  p->room = written && items_in(written).n < RANK_LIMIT ? items_in(written).n : RANK_LIMIT;
-  for (uint32_t i = 0; written && i < items_in(written).n; i++)
-    if (items_in(written).at[i]->kind == N_SPREAD)
+  const Syntax *items = brackets_first(brackets);
+  p->room = items && items_in(items).n < RANK_LIMIT ? items_in(items).n : RANK_LIMIT;
+  for (uint32_t i = 0; items && i < items_in(items).n; i++)
+    if (items_in(items).at[i]->kind == N_SPREAD)
       p->room = RANK_LIMIT; // may be any number of places
   p->place = NEW_ARRAY(w->arena, Affine, p->room);
   p->span = NEW_ARRAY(w->arena, Span, p->room);
-  p->range = NEW_ARRAY(w->arena, Name, p->room);
   if (brackets_slots(brackets).n > 1) {
     Id e = diag_error(w->diags, brackets->span, "indices are separated by spaces");
     diag_help(w->diags, e, "`x[i j]`, not `x[i, j]`");
     return false;
   }
-  const Syntax *items = brackets_slots(brackets).n ? brackets_slots(brackets).at[0] : NULL;
   if (items && items->kind != N_ITEMS)
     return diag_refuse(w->diags, items->span, "indices are wanted here, not a box");
   for (uint32_t i = 0; items && i < items_in(items).n; i++) {
@@ -324,10 +319,14 @@ Axis index_axis(const Eq *eq, uint32_t i) {
   return (Axis){.label = eq->index.at[i].name, .size = eq->index.at[i].size};
 }
 
-// A label points into an axis of its own number of places.
-static bool is_label(World *w, const Affine *a) {
-  return a->n == 1 && a->label[0] && a->coef[0] == size_of(w, 1) && a->c == size_of(w, 0);
+static bool is_one_term(World *w, const Affine *a) {
+  return a->n == 1 && a->coef[0] == size_of(w, 1) && a->c == size_of(w, 0);
 }
+
+bool is_plain_index(World *w, const Affine *a) { return is_one_term(w, a) && !a->label[0]; }
+
+// A label points into an axis of its own number of places.
+static bool is_label(World *w, const Affine *a) { return is_one_term(w, a) && a->label[0]; }
 
 static bool label_fits(IndexPlaces *p, const Affine *a, const Axis *axis, Span span) {
   World *w = p->r.b->w;
@@ -351,8 +350,7 @@ static bool note_place(IndexPlaces *p, Eq *eq, const Affine *a, const Axis *axis
   Body *b = p->r.b;
   World *w = b->w;
   if (is_label(w, a)) return label_fits(p, a, axis, span);
-  if (a->n == 1 && !a->label[0] && !a->range && a->coef[0] == size_of(w, 1) &&
-      a->c == size_of(w, 0)) {
+  if (is_plain_index(w, a) && !a->range) {
     EqIndex *index = &eq->index.at[a->var[0]];
     index->plain = true;
     if (sizes_agree(b, index->size, axis->size, span, index->span, "an index")) return true;
@@ -436,15 +434,13 @@ Val index_value(Body *b, Env *env, Val base, const Syntax *brackets, Span span, 
       Axis ia = index_axis(eq, a->var[i]);
       c = coord_add(w, c, a->coef[i], axis_for(&list, &ia), false);
     }
-    skewed |= a->n != 1 || a->c != size_of(w, 0) || a->coef[0] != size_of(w, 1);
+    skewed |= !is_one_term(w, a);
     x->coord[own[k]] = c;
   }
   x->padded = eq->padded && skewed;
   x->pad = eq->pad;
   x->rank = list.n;
-  Type t = type_make(w, base.type.base, list.n, list.axis);
-  t.count = base.type.count;
-  t.names = base.type.names;
+  Type t = type_like(w, &base.type, list.n, list.axis);
   bool label_indexed = false;
   for (uint32_t i = 0; i < p.r.label.n; i++) label_indexed |= p.r.label.at[i].indexed;
   return (Val){

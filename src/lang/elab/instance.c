@@ -64,15 +64,17 @@ static Buf instance_key(const Call *c, Body *home, const char *family, const Inp
 
 static void collect_labels(Body *b, const Syntax *n) {
   if (!n) return;
-  if (n->kind == N_TYPE && type_brackets(n) && brackets_slots(type_brackets(n)).n) {
-    Nodes item = items_in(brackets_slots(type_brackets(n)).at[0]);
+  const Syntax *slot = brackets_first(n->kind == N_TYPE  ? type_brackets(n)
+                                      : n->kind == N_LHS ? lhs_brackets(n)
+                                                         : NULL);
+  if (n->kind == N_TYPE && slot) {
+    Nodes item = items_in(slot);
     for (uint32_t i = 0; i < item.n; i++)
       if (item.at[i]->kind == N_NAME || item.at[i]->kind == N_SIZED)
         table_put(b->labels, &item.at[i]->name, sizeof(Name), 1);
   }
-  if (n->kind == N_LHS && lhs_brackets(n) && brackets_slots(lhs_brackets(n)).n &&
-      brackets_slots(lhs_brackets(n)).at[0]->kind == N_ITEMS) {
-    Nodes item = items_in(brackets_slots(lhs_brackets(n)).at[0]);
+  if (n->kind == N_LHS && slot && slot->kind == N_ITEMS) {
+    Nodes item = items_in(slot);
     for (uint32_t i = 0; i < item.n && item.n > 1; i++)
       if (item.at[i]->kind == N_SIZED) table_put(b->labels, &item.at[i]->name, sizeof(Name), 1);
   }
@@ -418,13 +420,8 @@ static bool declared_inputs(const Call *c, const Formals *formals, Inputs *in) {
   World *w = c->b->w;
   *in = (Inputs){NEW_ARRAY(w->arena, Type, formals->n), formals->n};
   for (uint32_t i = 0; i < formals->n; i++) {
-    const Formal *f = &formals->at[i];
     Types t = {0};
-    if (f->fixed)
-      vec_push(w->arena, &t, f->known);
-    else if (f->type && !types_eval(c->b, c->to, f->type, true, &t, NULL))
-      return false;
-    if (t.n != 1) return false;
+    if (!formal_types(c->b, c->to, &formals->at[i], &t) || t.n != 1) return false;
     in->in[i] = t.at[0];
   }
   return true;
@@ -444,13 +441,7 @@ Body *instance_alone(Elab *in, Def *d, const char *family, const Syntax *config,
   Inputs inputs;
   bool good = true;
   if (!bind_options(&c, config, true)) return NULL;
-  bool typed = header_formals(b, c.to, &h, &formals, &good);
-  const Def *real = learner_of(d);
-  if (is_learner(d) && real && real->refined && learner_params(real->node) && !formals.n) {
-    Header declared = h;
-    declared.params = learner_params(real->node);
-    typed = header_formals(b, c.to, &declared, &formals, &good);
-  }
+  bool typed = formals_of(b, c.to, d, &h, &formals, &good);
   if (!good || (!typed && !formals_of_body(&c, how, &formals))) return NULL;
   if (!b->generic && typed && how->nin != formals.n) {
     diag_error(w->diags, d->span, "`%s` takes %u %s, but %u %s given", name_text(w->names, d->name),

@@ -130,9 +130,7 @@ static bool bind_axis(const Call *c, const Syntax *item, const Axis *actual, con
 }
 
 const Syntax *formal_items(const Formal *f, uint32_t *n) {
-  const Syntax *brackets = f->type ? type_brackets(f->type) : NULL;
-  const Syntax *items =
-      brackets && brackets_slots(brackets).n ? brackets_slots(brackets).at[0] : NULL;
+  const Syntax *items = f->type ? brackets_first(type_brackets(f->type)) : NULL;
   *n = items ? items_in(items).n : 0;
   return items;
 }

@@ -169,9 +169,7 @@ const Syntax *cfg_named(const Syntax *cfg, Name name, uint32_t *at) {
 static bool along_an_axis(const Header *h, Name name) { // the option names an axis of a parameter
   for (uint32_t i = 0; h->params && i < params_in(h->params).n; i++) {
     const Syntax *type = param_type(params_in(h->params).at[i]);
-    const Syntax *items = type && type_brackets(type) && brackets_slots(type_brackets(type)).n
-                              ? brackets_slots(type_brackets(type)).at[0]
-                              : NULL;
+    const Syntax *items = type ? brackets_first(type_brackets(type)) : NULL;
     for (uint32_t k = 0; items && k < items_in(items).n; k++)
       if (items_in(items).at[k]->kind == N_NAME && items_in(items).at[k]->name == name) return true;
   }
@@ -205,16 +203,13 @@ static bool match_options(Body *b, const Def *d, const Syntax *cfg, const Syntax
   for (uint32_t i = 0; config && i < brackets_slots(config).n; i++) {
     const Syntax *items = brackets_slots(config).at[i];
     uint32_t at = next;
-    bool named = items->kind == N_ITEMS && items_in(items).n == 1 &&
-                 items_in(items).at[0]->kind == N_SIZED &&
-                 cfg_named(cfg, items_in(items).at[0]->name, &at);
+    const Syntax *sized = slot_item(items)->kind == N_SIZED ? slot_item(items) : NULL;
+    bool named = sized && cfg_named(cfg, sized->name, &at);
     if (!named) {
-      if (items->kind == N_ITEMS && items_in(items).n == 1 &&
-          items_in(items).at[0]->kind == N_SIZED &&
-          !(next < count && cfgpar_is_spread(cfg_in(cfg).at[next]))) {
+      if (sized && !(next < count && cfgpar_is_spread(cfg_in(cfg).at[next]))) {
         Id e = diag_error(w->diags, items->span, "`%s` has no option `%s`", name,
-                          name_text(w->names, items_in(items).at[0]->name));
-        say_options(b, d, cfg, items_in(items).at[0]->name, e);
+                          name_text(w->names, sized->name));
+        say_options(b, d, cfg, sized->name, e);
         return false;
       }
       at = next++;
@@ -238,7 +233,7 @@ static bool match_options(Body *b, const Def *d, const Syntax *cfg, const Syntax
       diag_note(w->diags, e, given[at]->span, "here first");
       return false;
     }
-    given[at] = named ? sized_value(items_in(items).at[0]) : items;
+    given[at] = named ? sized_value(sized) : items;
   }
   return true;
 }

@@ -291,12 +291,6 @@ Value trace_value(Body *b, Env *env, const Syntax *n, uint32_t mark, Value v, bo
   return v;
 }
 
-bool trace_follows(const Value *args) {
-  for (uint32_t i = 0; i < args->n; i++)
-    if (args->at[i].error) return true;
-  return false;
-}
-
 Value trace_apply(Body *b, const Syntax *box, uint32_t mark, Value args, Value v) {
   b->trace->seen.n = mark;
   if (!wants_ghost(&v) && !has_news(b)) return v;
@@ -438,11 +432,7 @@ static Inputs inputs_of(Body *b, Env *to, const Formals *formals) {
   Inputs in = {NEW_ARRAY(b->w->arena, Type, formals->n + 1), formals->n};
   for (uint32_t i = 0; i < formals->n; i++) {
     Types t = {0};
-    const Formal *f = &formals->at[i];
-    if (f->fixed)
-      in.in[i] = f->known;
-    else if (f->type && types_eval(b, to, f->type, true, &t, NULL) && t.n == 1)
-      in.in[i] = t.at[0];
+    if (formal_types(b, to, &formals->at[i], &t) && t.n == 1) in.in[i] = t.at[0];
   }
   return in;
 }
@@ -495,12 +485,7 @@ static PartialDiagram *broken_def(Elab *in, Def *d) {
   Formals formals = {0};
   bool good = true;
   bind_options(&c, NULL, true);
-  header_formals(b, c.to, &h, &formals, &good);
-  if (is_learner(d) && d->refined && learner_params(d->node) && !formals.n) {
-    Header declared = h;
-    declared.params = learner_params(d->node);
-    header_formals(b, c.to, &declared, &formals, &good);
-  }
+  formals_of(b, c.to, d, &h, &formals, &good);
   if (!good && h.params) { // each for itself
     formals.n = 0;
     for (uint32_t i = 0; i < params_in(h.params).n; i++) {

@@ -9,7 +9,6 @@ uint32_t trace_begin(Body *);
 // A part of the text is done: its value, in which every error has a wire that stands for it. whole:
 // it is all of an equation.
 Value trace_value(Body *, Env *, const Syntax *, uint32_t mark, Value, bool whole);
-bool trace_follows(const Value *args); // there is an error among them
 // These three want a body with a trace.
 Value trace_apply(Body *, const Syntax *box, uint32_t mark, Value args, Value);
 Value trace_parts(Body *, Value, uint32_t n, Span); // n values of one that failed

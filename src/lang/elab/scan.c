@@ -25,17 +25,6 @@ static uint32_t scan_axis(const Val *v, Name label, bool must) {
   return must && n && !v->type.axis[own[0]].label ? own[0] : UINT32_MAX;
 }
 
-static Type without_axis(Body *b, const Type *t, uint32_t at) {
-  Axis axis[RANK_LIMIT];
-  uint32_t n = 0;
-  for (uint32_t i = 0; i < t->rank; i++)
-    if (i != at) axis[n++] = t->axis[i];
-  Type r = *t;
-  r.rank = n;
-  r.axis = arena_copy(b->w->arena, axis, n * sizeof(Axis));
-  return r;
-}
-
 static Val first_axis(Body *b, Val v, uint32_t at) {
   uint32_t order[RANK_LIMIT], n = 0;
   order[n++] = at;
@@ -52,10 +41,7 @@ static Type with_passing(Body *b, const Type *formal, const Type *start) {
     if (start->axis[i].pass) axis[n++] = start->axis[i];
   for (uint32_t i = 0; i < formal->rank; i++)
     if (!formal->axis[i].pass) axis[n++] = formal->axis[i];
-  Type r = *formal;
-  r.rank = n;
-  r.axis = arena_copy(b->w->arena, axis, n * sizeof(Axis));
-  return r;
+  return type_like(b->w, formal, n, axis);
 }
 
 static Id start_wire(Body *b, const Value *args, uint32_t at, const Type *t, Span span) {
@@ -69,10 +55,7 @@ static Id start_wire(Body *b, const Value *args, uint32_t at, const Type *t, Spa
     for (uint32_t i = 0; i < t->rank; i++)
       if (t->axis[i].pass) pass[n++] = t->axis[i];
     v = widen(b, v, pass, n, span);
-    bool fits = v.type.rank == t->rank && v.type.base == t->base;
-    for (uint32_t i = 0; fits && i < t->rank; i++)
-      fits = sizes_agree(b, v.type.axis[i].size, t->axis[i].size, span, span, "a start value");
-    if (!fits) {
+    if (!shapes_agree(b, &v.type, t, span, "a start value")) {
       diag_error(b->w->diags, args->at[at].span, "this start value is %s, but the cell carries %s",
                  own_text(b->w, &v.type), own_text(b->w, t));
       return 0;
@@ -137,7 +120,7 @@ static bool step_types(ScanPlan *p) {
   for (uint32_t i = 0; i < p->scan.slice; i++) {
     const Val *row = &p->args.at[i];
     Size length = row->type.axis[p->at[i]].size;
-    p->types[i] = without_axis(p->b, &row->type, p->at[i]);
+    p->types[i] = type_without(w, &row->type, p->at[i]);
     if (sizes_agree(p->b, p->scan.axis.size, length, p->span, p->span, "rows of a scan")) continue;
     return diag_refuse(w->diags, row->span, "this row has %s places along %s, the first has %s",
                        size_text(w, length), name_text(w->names, p->axis),
@@ -230,20 +213,18 @@ static Val axis_back(const ScanPlan *p, Id wire) {
   return val_permute(p->b, v, order, n);
 }
 
-Value builtin_scan(Body *b, Env *env, const Syntax *use, const Syntax *config, Value args,
-                   Span span, Eq *eq) {
+Value builtin_scan(const BuiltinUse *u) {
+  Body *b = u->b;
   World *w = b->w;
   Ids in = {0};
-  (void)eq;
-  if (!args.n && use->kind == N_CALL) args = eval_args(b, env, use);
-  ScanPlan p = {.b = b, .env = env, .args = args, .span = span};
-  if (!read_plan(&p, config) || !find_rows(&p) || !step_types(&p) || !elaborate_step(&p) ||
-      !has_no_state(&p) || !scan_inputs(&p, use, &in))
-    return value_error(b, span);
+  ScanPlan p = {.b = b, .env = u->env, .args = u->args, .span = u->span};
+  if (!read_plan(&p, u->config) || !find_rows(&p) || !step_types(&p) || !elaborate_step(&p) ||
+      !has_no_state(&p) || !scan_inputs(&p, u->use, &in))
+    return value_error(b, u->span);
   for (uint32_t i = 0; i < p.scan.carry; i++) // each carry is given as a row too
     diagram_output(w, p.body->d, p.body->d->out.at[i]);
   p.scan.body = p.body->d;
-  Id first = box_scan(w, b->d, &p.scan, in.at, in.n, origin_at(b, span)) + p.scan.carry;
+  Id first = box_scan(w, b->d, &p.scan, in.at, in.n, origin_at(b, u->span)) + p.scan.carry;
   Value out = {.n = p.scan.carry, .at = NEW_ARRAY(w->arena, Val, p.scan.carry)};
   for (uint32_t i = 0; i < out.n; i++) out.at[i] = axis_back(&p, first + i);
   return out;

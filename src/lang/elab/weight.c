@@ -93,18 +93,15 @@ Init init_from(Body *b, Env *env, const Syntax *n, const Type *t) {
   if (v.n != 1 || v.at[0].error) return init;
   Val one = val_fill(own, v.at[0], *t);
   Id wire = val_to_wire(own, &one, 0);
-  if (!wire || own->d->wire.at[wire].type.rank != t->rank) {
+  bool fits = wire && own->d->wire.at[wire].type.rank == t->rank;
+  for (uint32_t i = 0; fits && i < t->rank; i++)
+    fits =
+        sizes_agree(b, t->axis[i].size, one.type.axis[i].size, n->span, n->span, "a start value");
+  if (!fits) {
     diag_error(w->diags, n->span, "the weight is %s, but it starts as %s", own_text(w, t),
                own_text(w, &one.type));
     return init;
   }
-  for (uint32_t i = 0; i < t->rank; i++)
-    if (!sizes_agree(b, t->axis[i].size, one.type.axis[i].size, n->span, n->span,
-                     "a start value")) {
-      diag_error(w->diags, n->span, "the weight is %s, but it starts as %s", own_text(w, t),
-                 own_text(w, &one.type));
-      return init;
-    }
   diagram_output(w, own->d, wire);
   body_finish(own);
   init.kind = INIT_DIAGRAM;
@@ -215,15 +212,10 @@ Value typed_weight(Body *b, Env *env, const Syntax *sig, const Syntax *init,
   Types t = {0};
   const Def *space;
   if (!types_eval(b, env, types, false, &t, &space)) return value_error(b, span);
-  if (t.n != 1) {
-    diag_error(b->w->diags, types->span, "a weight is one tensor");
-    return value_error(b, span);
-  }
-  if (t.at[0].base == BASE_LABEL) {
-    diag_error(b->w->diags, types->span,
-               "labels cannot be learned: a weight is made of real numbers or bits");
-    return value_error(b, span);
-  }
+  if (t.n != 1) return value_refuse(b, span, types->span, "a weight is one tensor");
+  if (t.at[0].base == BASE_LABEL)
+    return value_refuse(b, span, types->span,
+                        "labels cannot be learned: a weight is made of real numbers or bits");
   Value v = value_one(b, add_weight(b, t.at[0], init_from(b, env, init, &t.at[0]), decl));
   v.space = space;
   return v;
@@ -234,8 +226,8 @@ Value learner_weight(Body *b, Def *d, Body *home, const char *family, Span span)
   const Syntax *n = real->node;
   if (learner_family(n) && !family) {
     const char *text = name_text(b->w->names, d->name);
-    diag_error(b->w->diags, span, "`%s` is a family: say which member, as in `%s[0]`", text, text);
-    return value_error(b, span);
+    return value_refuse(b, span, span, "`%s` is a family: say which member, as in `%s[0]`", text,
+                        text);
   }
   const char *path =
       arena_format(b->w->arena, "%s%s", name_text(b->w->names, d->name), family ? family : "");
@@ -250,6 +242,11 @@ Value learner_weight(Body *b, Def *d, Body *home, const char *family, Span span)
   return typed_weight(b, scope, learner_result(n), init, &decl);
 }
 
+static Value broken_const(Body *b, Def *d, Span span) {
+  d->broken = true;
+  return value_error(b, span);
+}
+
 Value const_value(Body *b, Def *d, Span span) {
   World *w = b->w;
   const Syntax *n = d->node, *value = typed_value(n);
@@ -258,38 +255,30 @@ Value const_value(Body *b, Def *d, Span span) {
   Env *env = env_new(b->in, NULL, d->scope, b);
   if (!typed_type(n) && static_number(b, env, &name, &k))
     return value_one(b, val_literal(b, k, span));
+  const char *text = name_text(w->names, d->name);
   if (!value) {
-    diag_error(w->diags, d->span, "constant `%s` has no value", name_text(w->names, d->name));
-    d->broken = true;
-    return value_error(b, span);
+    diag_error(w->diags, d->span, "constant `%s` has no value", text);
+    return broken_const(b, d, span);
   }
   Types t = {0};
-  if (typed_type(n) && !types_eval(b, env, typed_type(n), false, &t, NULL)) {
-    d->broken = true;
-    return value_error(b, span);
-  }
+  if (typed_type(n) && !types_eval(b, env, typed_type(n), false, &t, NULL))
+    return broken_const(b, d, span);
   const Type *want = t.n == 1 ? &t.at[0] : NULL;
   if (d->busy) {
-    diag_error(w->diags, d->span, "constant `%s` depends on itself", name_text(w->names, d->name));
-    d->broken = true;
-    return value_error(b, span);
+    diag_error(w->diags, d->span, "constant `%s` depends on itself", text);
+    return broken_const(b, d, span);
   }
   if (value->kind == N_STR) return const_from_file(b, d, value, want, span);
-  if (value->kind == N_LIST)
-    return list_value(b, env, value, name_text(w->names, d->name), true, want, span);
+  if (value->kind == N_LIST) return list_value(b, env, value, text, true, want, span);
   if (b->in->chain >= CHAIN_LIMIT) {
-    diag_error(w->diags, d->span, "constant `%s` is reached through more than %d others",
-               name_text(w->names, d->name), CHAIN_LIMIT);
-    d->broken = true;
-    return value_error(b, span);
+    diag_error(w->diags, d->span, "constant `%s` is reached through more than %d others", text,
+               CHAIN_LIMIT);
+    return broken_const(b, d, span);
   }
   d->busy = true;
   b->in->chain++;
-  WeightDecl decl = {.path = name_text(w->names, d->name),
-                     .rooted = true,
-                     .role = ROLE_CONST,
-                     .name = d->name,
-                     .span = span};
+  WeightDecl decl = {
+      .path = text, .rooted = true, .role = ROLE_CONST, .name = d->name, .span = span};
   Value v = want ? value_one(b, add_weight(b, *want, init_from(b, env, value, want), &decl))
                  : eval_alone(b, env, value);
   b->in->chain--;

@@ -304,12 +304,11 @@ static void renew_orders(Finding *f, const Graph *old, const Route *went, uint32
 static void say_dangling(Finding *f, const RewriteFault *fault) {
   Drawing *r = f->r;
   const Graph *g = r->g->graph;
-  Id e = diag_error(r->w->diags, f->node->span,
-                    "what is replaced goes through `%s`, but edge `%s` is attached there too and "
-                    "would be left dangling",
-                    g->vertex.at[fault->vertex].name, g->edge.at[fault->edge].name);
+  Id e = drawing_error(r, f->node->span,
+                       "what is replaced goes through `%s`, but edge `%s` is attached there too "
+                       "and would be left dangling",
+                       g->vertex.at[fault->vertex].name, g->edge.at[fault->edge].name);
   diag_note(r->w->diags, e, r->g->edge.at[fault->edge].span, "this edge");
-  r->g->broken = true;
 }
 
 static bool replace_at(Finding *f, const FindChange *c, const PatternMatch *m, Inclusion *kept) {

@@ -12,10 +12,8 @@
 #define PROBE UINT32_MAX // instances made to try something are nobody else's
 
 static bool space_wires(Elab *in, const GraphSpace *s, Types *out) {
-  Body b = {.in = in, .w = in->w};
   if (!s->def || s->def->broken) return false;
-  return types_eval(&b, env_new(in, NULL, s->def->scope, &b), space_types(s->def->node), false, out,
-                    NULL);
+  return scope_types(in, s->def->scope, space_types(s->def->node), out);
 }
 
 // The distance on wires of these types, as a diagram; NULL: it does not take them.
@@ -92,25 +90,12 @@ bool is_symmetric(Elab *in, const GraphSpace *s) {
 }
 
 // -- does it fit? ---------------------------------------------------------------------------------
-static Type own_type(World *w, const Type *t) { // without the axis of samples
-  Axis axis[RANK_LIMIT];
-  uint32_t n = 0;
-  for (uint32_t i = 0; i < t->rank; i++)
-    if (!t->axis[i].pass) axis[n++] = t->axis[i];
-  Type own = *t;
-  own.rank = n;
-  own.axis = arena_copy(w->arena, axis, n * sizeof *axis);
-  return own;
-}
-
 static bool is_same_type(Elab *in, const Type *a, const Type *b, Span span) {
   Body body = {.in = in, .w = in->w};
   if (a->base != b->base || a->rank != b->rank) return false;
   if (a->base == BASE_LABEL && !sizes_agree(&body, a->count, b->count, span, span, "a space"))
     return false;
-  for (uint32_t i = 0; i < a->rank; i++)
-    if (!sizes_agree(&body, a->axis[i].size, b->axis[i].size, span, span, "a space")) return false;
-  return true;
+  return shapes_agree(&body, a, b, span, "a space");
 }
 
 static const char *types_text(Elab *in, const Types *t) {
@@ -133,11 +118,10 @@ bool fits_space(Drawing *r, const Types *given, uint32_t vertex, Span span) {
   const Syntax *by = space_distance(s->def->node);
   if (same || (by && (distance_on(r->in, s, &have, &want) || distance_on(r->in, s, &want, &have))))
     return true;
-  Id e = diag_error(r->w->diags, span, "this gives %s, but space `%s` is %s%s",
-                    types_text(r->in, &have), name, types_text(r->in, &want),
-                    by ? ", and its distance does not compare the two" : "");
+  Id e = drawing_error(r, span, "this gives %s, but space `%s` is %s%s", types_text(r->in, &have),
+                       name, types_text(r->in, &want),
+                       by ? ", and its distance does not compare the two" : "");
   diag_note(r->w->diags, e, s->span, "the space");
-  r->g->broken = true;
   return false;
 }
 

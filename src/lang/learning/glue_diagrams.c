@@ -16,12 +16,11 @@ typedef struct {
 static Def *part_def(Drawing *r, const Syntax *path) {
   Scope *s = r->g->def->scope;
   Def *d = path->kind == N_NAME ? scope_find(s, path->name) : NULL;
-  Body b = {.in = r->in, .w = r->w};
   if (d && d->kind == DEF_DIAGRAM && !d->busy) return d;
   r->g->broken = true;
   if (d && d->broken) return NULL;
   if (path->kind == N_NAME && !d)
-    unknown_name(&b, env_new(r->in, NULL, s, &b), path, "learning diagram");
+    unknown_in(r->in, s, path, "learning diagram");
   else if (d && d->kind == DEF_DIAGRAM)
     diag_error(r->w->diags, path->span, "`%s` is glued from itself",
                name_text(r->w->names, d->name));
@@ -35,9 +34,8 @@ static bool is_new_name(Parts *p, const Syntax *n, const char *name) {
   World *w = p->r->w;
   for (uint32_t i = 0; i < p->name.n; i++) {
     if (strcmp(p->name.at[i], name) != 0) continue;
-    Id e = diag_error(w->diags, n->span, "two parts are called `%s`", name);
+    Id e = drawing_error(p->r, n->span, "two parts are called `%s`", name);
     diag_help(w->diags, e, "give one of them another name: `%s as %s2`", name, name);
-    p->r->g->broken = true;
     return false;
   }
   return true;
@@ -83,12 +81,10 @@ static void read_along(Parts *p, const Syntax *path) {
     }
   }
   if (times >= 2) return;
-  diag_error(
-      r->w->diags, path->span,
-      "diagrams are glued along what at least two of them have, but %s of these has a space or "
-      "edge `%s`",
-      times ? "only one" : "none", name);
-  r->g->broken = true;
+  drawing_error(r, path->span,
+                "diagrams are glued along what at least two of them have, but %s of these has a "
+                "space or edge `%s`",
+                times ? "only one" : "none", name);
 }
 
 static const char *space_text(Elab *in, const GraphSpace *s) {

@@ -125,12 +125,11 @@ static void idle_orders(Drawing *r) {
     for (uint32_t k = 0; !counts && k < r->g->pairs.n; k++)
       counts = r->g->pairs.at[k].order == i + 1;
     if (counts || g->vertex.at[to].distance) continue;
-    Id e = diag_error(r->w->diags, r->g->order.at[i],
-                      "both routes end in `%s`, which has no distance: they cannot be compared",
-                      g->vertex.at[to].name);
+    Id e = drawing_error(r, r->g->order.at[i],
+                         "both routes end in `%s`, which has no distance: they cannot be compared",
+                         g->vertex.at[to].name);
     diag_note(r->w->diags, e, r->g->space.at[to].span, "the space");
     diag_help(r->w->diags, e, "give it one, as in `space %s = … by l2`", g->vertex.at[to].name);
-    r->g->broken = true;
   }
 }
 
@@ -151,14 +150,13 @@ static void blind_spaces(Drawing *r) {
 }
 
 static void nothing_asked(Drawing *r) {
-  Id e = diag_error(
-      r->w->diags, r->g->node->name_span,
+  Id e = drawing_error(
+      r, r->g->node->name_span,
       "`%s` has no goals: no two paths from a set of data end in one space with a distance",
       name_of_learning(r));
   diag_help(r->w->diags, e,
             r->g->graph->order.n ? "what is ordered with `<=` counts, and only that"
                                  : "a set of data is a space too: `space N = mnist`");
-  r->g->broken = true;
 }
 
 // -- goals ----------------------------------------------------------------------------------------
@@ -211,14 +209,9 @@ static Name goal_name(Drawing *r, uint32_t pair) {
 
 // Of a small task, one example: without the axis in front of it, which is behind those that pass.
 static Type one_example(World *w, const Type *t) {
-  Type one = *t;
   uint32_t at = 0;
   while (at < t->rank && t->axis[at].pass) at++;
-  if (at == t->rank) return one;
-  one.axis = NEW_ARRAY(w->arena, Axis, t->rank);
-  for (uint32_t i = one.rank = 0; i < t->rank; i++)
-    if (i != at) one.axis[one.rank++] = t->axis[i];
-  return one;
+  return at == t->rank ? *t : type_without(w, t, at);
 }
 
 static void check_index_edge(Drawing *r, uint32_t edge) {

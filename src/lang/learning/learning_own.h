@@ -18,6 +18,9 @@ typedef struct {
   Learning *g;
 } Drawing; // a learning diagram that is being read
 
+// Like diag_error, and nothing is done with the diagram.
+#define drawing_error(r, ...) ((r)->g->broken = true, diag_error((r)->w->diags, __VA_ARGS__))
+
 // read.c
 Learning *learning_of(Elab *, Program *, Def *);         // read once
 void near_edge(Drawing *, Id message, const char *path); // "did you mean …?"

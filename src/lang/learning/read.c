@@ -35,9 +35,8 @@ static void no_such(Drawing *r, const Syntax *n, const char *path, bool edge) {
   for (uint32_t i = 0; !edge && i < graph->vertex.n; i++)
     nearest_try(&near, graph->vertex.at[i].name);
   for (uint32_t i = 0; edge && i < graph->edge.n; i++) nearest_try(&near, graph->edge.at[i].name);
-  r->g->broken = true;
-  Id e = diag_error(r->w->diags, n->span, "learning diagram `%s` has no %s `%s`",
-                    name_text(r->w->names, r->g->name), edge ? "edge" : "space", path);
+  Id e = drawing_error(r, n->span, "learning diagram `%s` has no %s `%s`",
+                       name_text(r->w->names, r->g->name), edge ? "edge" : "space", path);
   diag_suggest(r->w->diags, e, near.best);
 }
 
@@ -137,10 +136,9 @@ static uint32_t read_end(Drawing *r, const Syntax *types, Span span) {
           ? path_text(r->in, type_base(type))
           : NULL;
   if (!path || !strcmp(path, "R") || !strcmp(path, "B")) {
-    Id e = diag_error(r->w->diags, types ? types->span : span,
-                      "an edge runs from one space to another, each with its name");
+    Id e = drawing_error(r, types ? types->span : span,
+                         "an edge runs from one space to another, each with its name");
     diag_help(r->w->diags, e, "as in `space X = R[2]` and `box f : X -> Y = …`");
-    r->g->broken = true;
     return NOWHERE;
   }
   uint32_t v = vertex_at(r->g, path);
@@ -161,9 +159,8 @@ static bool is_new_edge(Drawing *r, Name name, Span span) {
   const char *text = name_text(r->w->names, name);
   Id old = table_get(r->g->edge_of, text, strlen(text));
   if (!old) return true;
-  Id e = diag_error(r->w->diags, span, "there are two edges `%s`", text);
+  Id e = drawing_error(r, span, "there are two edges `%s`", text);
   diag_note(r->w->diags, e, r->g->edge.at[old - 1].span, "the other one");
-  r->g->broken = true;
   return false;
 }
 
@@ -290,8 +287,7 @@ static void read_edge(Drawing *r, const Syntax *n, Name name, Span span, const S
   Edge e = {.name = name_text(r->w->names, name), .most = read_most(r, most)};
   if (!name || !is_new_edge(r, name, span)) return;
   if (brackets) {
-    diag_error(r->w->diags, brackets->span, "an edge is one map: it has no brackets");
-    r->g->broken = true;
+    drawing_error(r, brackets->span, "an edge is one map: it has no brackets");
     return;
   }
   e.from = read_end(r, from, span);
@@ -301,20 +297,18 @@ static void read_edge(Drawing *r, const Syntax *n, Name name, Span span, const S
   GraphEdge edge = {.span = span, .node = n, .body = body, .home = r->g->inside};
   bool index = r->g->graph->vertex.at[e.from].index;
   if (r->g->graph->vertex.at[e.to].index) {
-    Id m = diag_error(r->w->diags, span, "`%s` ends in `%s`, which is a set of data", e.name,
-                      r->g->graph->vertex.at[e.to].name);
+    Id m = drawing_error(r, span, "`%s` ends in `%s`, which is a set of data", e.name,
+                         r->g->graph->vertex.at[e.to].name);
     diag_note(r->w->diags, m, r->g->space.at[e.to].span, "declared here");
-    r->g->broken = true;
     return;
   }
   if (index &&
       (learner || box_params(n) || (body && (body->kind == N_BLOCK || body->kind == N_PADDED)))) {
-    Id m = diag_error(r->w->diags, span,
-                      "`%s` begins in a set of data: it reads fields of a sample and nothing else",
-                      e.name);
+    Id m = drawing_error(
+        r, span, "`%s` begins in a set of data: it reads fields of a sample and nothing else",
+        e.name);
     diag_note(r->w->diags, m, r->g->space.at[e.from].span, "the set of data");
     diag_help(r->w->diags, m, "as in `box image : N -> X = mnist.image`");
-    r->g->broken = true;
     return;
   }
   if (index && body) e.what = same_map(r->in, edge.home, body);
@@ -329,10 +323,10 @@ static void read_edges(Drawing *r, const Syntax *n) {
   if (most) n = most_edge(n);
   if (n->kind == N_BOX) read_edge(r, n, n->name, n->name_span, most);
   for (uint32_t i = 0; n->kind == N_LEARN && i < learn_learners(n).n; i++) {
-    const Syntax *names = learner_names(learn_learners(n).at[i]);
-    for (uint32_t k = 0; k < names_in(names).n; k++)
-      read_edge(r, learn_learners(n).at[i], names_in(names).at[k]->name,
-                names_in(names).at[k]->span, most);
+    const Syntax *learner = learn_learners(n).at[i];
+    Nodes name = names_in(learner_names(learner));
+    for (uint32_t k = 0; k < name.n; k++)
+      read_edge(r, learner, name.at[k]->name, name.at[k]->span, most);
   }
 }
 
@@ -350,11 +344,10 @@ static bool read_route(Drawing *r, const Syntax *n, Route *out) {
     }
     const Edge *edge = &graph->edge.at[e], *last = i ? &graph->edge.at[out->at[i - 1]] : NULL;
     if (last && last->to != edge->from) {
-      Id m = diag_error(r->w->diags, step->span, "`%s` begins in %s, but `%s` ends in %s",
-                        edge->name, graph->vertex.at[edge->from].name, last->name,
-                        graph->vertex.at[last->to].name);
+      Id m = drawing_error(r, step->span, "`%s` begins in %s, but `%s` ends in %s", edge->name,
+                           graph->vertex.at[edge->from].name, last->name,
+                           graph->vertex.at[last->to].name);
       diag_note(r->w->diags, m, r->g->edge.at[e].span, "`%s` is declared here", edge->name);
-      r->g->broken = true;
       return false;
     }
     vec_push(r->w->arena, out, e);
@@ -367,24 +360,21 @@ static bool are_parallel(Drawing *r, const Syntax *n, const Route *a, const Rout
   uint32_t from[2] = {g->edge.at[a->at[0]].from, g->edge.at[b->at[0]].from},
            to[2] = {g->edge.at[a->at[a->n - 1]].to, g->edge.at[b->at[b->n - 1]].to};
   if (from[0] == from[1] && to[0] == to[1]) return true;
-  const char *name[4] = {g->vertex.at[from[0]].name, g->vertex.at[to[0]].name,
-                         g->vertex.at[from[1]].name, g->vertex.at[to[1]].name};
-  diag_error(r->w->diags, n->span,
-             "two routes that are compared have the same ends, but the left one runs from %s to %s "
-             "and the right one from %s to %s",
-             name[0], name[1], name[2], name[3]);
-  r->g->broken = true;
+  drawing_error(r, n->span,
+                "two routes that are compared have the same ends, but the left one runs from %s to "
+                "%s and the right one from %s to %s",
+                g->vertex.at[from[0]].name, g->vertex.at[to[0]].name, g->vertex.at[from[1]].name,
+                g->vertex.at[to[1]].name);
   return false;
 }
 
 static void read_order(Drawing *r, const Syntax *n) {
   Route left = {0}, right = {0};
   double times = 1;
-  Body b = {.in = r->in, .w = r->w};
-  Env *env = env_new(r->in, NULL, r->g->inside, &b);
   if (!read_route(r, order_left(n), &left) || !read_route(r, order_right(n), &right)) return;
   if (!are_parallel(r, n, &left, &right)) return;
-  if (order_times(n) && (!static_number(&b, env, order_times(n), &times) || !(times > 0)))
+  if (order_times(n) &&
+      (!scope_number(r->in, r->g->inside, order_times(n), &times) || !(times > 0)))
     diag_error(r->w->diags, order_times(n)->span,
                "`times` wants a number above 0 that is known beforehand");
   graph_order(r->g->graph, left, right, times);
@@ -395,7 +385,7 @@ static void read_order(Drawing *r, const Syntax *n) {
 void edge_learners(Elab *in, const GraphEdge *e, Ids *out) {
   in->closure++;
   if (e->def && e->def->kind == DEF_LEARNER)
-    add_learner(in, e->def, out);
+    def_closure(in, e->def, out);
   else if (e->body)
     add_closure(in, e->home, e->body, out);
 }
@@ -436,27 +426,25 @@ static void read_freeze(Drawing *r, const Syntax *n) {
   if (freeze_inside(n))
     diag_error(r->w->diags, freeze_inside(n)->span,
                "inside a learning diagram, `freeze` takes no `in`");
-  for (uint32_t i = 0; i < names_in(freeze_paths(n)).n; i++) {
-    const char *path = path_text(r->in, names_in(freeze_paths(n)).at[i]);
-    if (path) freeze_in(r, names_in(freeze_paths(n)).at[i], path);
+  Nodes each = names_in(freeze_paths(n));
+  for (uint32_t i = 0; i < each.n; i++) {
+    const char *path = path_text(r->in, each.at[i]);
+    if (path) freeze_in(r, each.at[i], path);
   }
 }
 
 // -- the whole ------------------------------------------------------------------------------------
 // Spaces first, then edges, then what refers to them: the order of the text does not matter.
 static void read_block(Drawing *r, const Syntax *block) {
-  for (uint32_t i = 0; i < block_statements(block).n; i++) {
-    const Syntax *n = block_statements(block).at[i];
-    if (n->kind == N_ERROR) r->g->broken = true;
-    if (n->kind == N_SPACE) read_space(r, n);
+  Nodes line = block_statements(block);
+  for (uint32_t i = 0; i < line.n; i++) {
+    if (line.at[i]->kind == N_ERROR) r->g->broken = true;
+    if (line.at[i]->kind == N_SPACE) read_space(r, line.at[i]);
   }
-  for (uint32_t i = 0; i < block_statements(block).n; i++)
-    read_edges(r, block_statements(block).at[i]);
-  for (uint32_t i = 0; i < block_statements(block).n; i++) {
-    if (block_statements(block).at[i]->kind == N_ORDER)
-      read_order(r, block_statements(block).at[i]);
-    if (block_statements(block).at[i]->kind == N_FREEZE)
-      read_freeze(r, block_statements(block).at[i]);
+  for (uint32_t i = 0; i < line.n; i++) read_edges(r, line.at[i]);
+  for (uint32_t i = 0; i < line.n; i++) {
+    if (line.at[i]->kind == N_ORDER) read_order(r, line.at[i]);
+    if (line.at[i]->kind == N_FREEZE) read_freeze(r, line.at[i]);
   }
 }
 
@@ -497,9 +485,8 @@ Learning *learning_of(Elab *in, Program *p, Def *d) {
 
 // -- what is done to them -------------------------------------------------------------------------
 static bool is_of(Scope *s, const Syntax *path, const Learning *g) {
-  const Syntax *root = path;
-  while (root && root->kind == N_DOT) root = dot_base(root);
-  return root && root->kind == N_NAME && scope_find(s, root->name) == g->def;
+  const Syntax *root = path_root(path);
+  return root->kind == N_NAME && scope_find(s, root->name) == g->def;
 }
 
 static void edit_freeze(Drawing *r, Scope *s, const Syntax *n) {
@@ -552,15 +539,13 @@ void learnings_name(Scope *s) {
 
 // Is there a diagram that the statement refers to? A learner of the file is set at once.
 static void check_spoken_of(Elab *in, Scope *s, const Syntax *n) {
-  const Syntax *path = n->kind == N_FIND ? find_path(n) : set_path(n), *root = path;
-  while (root->kind == N_DOT) root = dot_base(root);
+  const Syntax *path = n->kind == N_FIND ? find_path(n) : set_path(n), *root = path_root(path);
   const Def *d = scope_find(s, root->name);
-  Body b = {.in = in, .w = in->w};
   if (n->kind == N_SET && path->kind == N_NAME) {
     Def *learner = learner_named(in, s, path);
     if (learner && learner->kind == DEF_LEARNER) learner_set(in, s, learner, set_value(n));
   } else if (!d) {
-    unknown_name(&b, env_new(in, NULL, s, &b), root, "learning diagram");
+    unknown_in(in, s, root, "learning diagram");
   } else if (d->kind != DEF_DIAGRAM && !d->broken) {
     Id e = diag_error(in->w->diags, root->span, "`%s` is not a learning diagram",
                       name_text(in->w->names, root->name));

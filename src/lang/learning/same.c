@@ -55,13 +55,11 @@ Id same_space(Elab *in, const GraphSpace *space) {
     return number_of(in, b.at);
   }
   if (!space->def) return 0;
-  Body body = {.in = in, .w = in->w};
   Types types = {0};
   const Syntax *n = space->def->node;
   Scope *s = space->def->scope;
   buf_text(&b, "space");
-  if (!types_eval(&body, env_new(in, NULL, s, &body), space_types(n), false, &types, NULL))
-    return 0;
+  if (!scope_types(in, s, space_types(n), &types)) return 0;
   for (uint32_t i = 0; i < types.n; i++) buf_printf(&b, " %s", type_text(in->w, &types.at[i]));
   if (space_distance(n)) {
     buf_text(&b, " by ");

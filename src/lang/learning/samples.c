@@ -34,10 +34,6 @@ static const char *last_name(const char *path) {
   return dot ? dot + 1 : path;
 }
 
-static bool is_split(const char *text) {
-  return !strcmp(text, "train") || !strcmp(text, "valid") || !strcmp(text, "test");
-}
-
 // Does this stand for the whole sample: N, mnist, mnist.train, "t.csv"?
 static bool is_sample(const Drawing *r, uint32_t vertex, const Syntax *n) {
   const Syntax *source = r->g->space.at[vertex].source;
@@ -71,32 +67,22 @@ static Name key_of(const Drawing *r, uint32_t vertex, Name column, Name space) {
   return name_from(r->w->names, b.at);
 }
 
-static bool has_shape(World *w, const Type *a, const Type *b) {
-  bool same = a->base == b->base && a->rank == b->rank;
-  if (same && a->base == BASE_LABEL) same = size_now(w, a->count) == size_now(w, b->count);
-  for (uint32_t i = 0; same && i < a->rank; i++)
-    same = size_now(w, a->axis[i].size) == size_now(w, b->axis[i].size);
-  return same;
-}
-
 // An edge that is a field and nothing else reads it as a point of its end, if it is made of the
 // same stuff.
 static Name read_as(const Sampling *x, uint32_t edge, Name column) {
   Drawing *r = x->r;
   uint32_t to = r->g->graph->edge.at[edge].to;
   const Def *d = r->g->space.at[to].def;
-  Body b = {.in = r->in, .w = r->w};
   Types t = {0};
   if (!d || d->broken || is_noise(x) || x->given.episodes.way) return 0;
-  if (!types_eval(&b, env_new(r->in, NULL, d->scope, &b), space_types(d->node), false, &t, NULL))
-    return 0;
+  if (!scope_types(r->in, d->scope, space_types(d->node), &t)) return 0;
   const Field *f = column ? data_find(&x->data, name_text(r->w->names, column)) : NULL;
   if (t.n != 1 || (!f && !x->data.absent && !x->data.table)) return 0;
   if (f && data_type(r->w, f).base != t.at[0].base && !(f->labels && t.at[0].base != BASE_R))
     return 0;
   if (f && x->given.bits) return 0;
   Type own = f ? data_type(r->w, f) : (Type){0};
-  if (f && has_shape(r->w, &own, &t.at[0])) return 0; // as it is
+  if (f && type_equal(r->w, &own, &t.at[0])) return 0; // as it is
   return name_from(r->w->names, r->g->graph->vertex.at[to].name);
 }
 
@@ -138,7 +124,7 @@ static void foreign_data(Sampling *x, const Syntax *n, const Def *d) {
 // Does it read a set of data, and not the one that this index is?
 static bool is_other_set(const Sampling *x, uint32_t edge, const Syntax *n) {
   if (n->kind != N_DOT) return false;
-  while (n->kind == N_DOT || n->kind == N_AT) n = dot_base(n);
+  n = path_root(n);
   return n->kind == N_NAME && !scope_find(x->r->g->edge.at[edge].home, n->name) &&
          set_is_known(name_text(x->r->w->names, n->name));
 }
@@ -239,7 +225,7 @@ static void make_given(Sampling *x) {
   }
   Syntax *params = node_params(a, x->space->span, (ParamsParts){each});
   Syntax *given = node_given(a, x->space->span, (GivenParts){params, (Syntax *)x->space->source});
-  do_given_columns(r->in, r->p, r->g->inside, given, column);
+  do_given(r->in, r->p, r->g->inside, given, column);
 }
 
 void index_given(Drawing *r, uint32_t vertex) {

@@ -62,20 +62,17 @@ static void set_of_space(Drawing *r, const Syntax *n, uint32_t vertex) {
     space_set(r, vertex, types, set_distance(n), set_path(n)->span);
     return;
   }
-  Id m = diag_error(r->w->diags, set_value(n)->span,
-                    v->index ? "`%s` is a set of data, and this is not one"
-                             : "`%s` is a space, and this is not a type",
-                    v->name);
+  Id m = drawing_error(r, set_value(n)->span,
+                       v->index ? "`%s` is a set of data, and this is not one"
+                                : "`%s` is a space, and this is not a type",
+                       v->name);
   diag_note(r->w->diags, m, r->g->space.at[vertex].span, "declared here");
-  r->g->broken = true;
 }
 
 static void no_map(Drawing *r, const Syntax *n, uint32_t edge) {
-  Id m = diag_error(r->w->diags, set_value(n)->span,
-                    "`%s` is an edge: it wants a map, and this is a type",
-                    r->g->graph->edge.at[edge].name);
+  Id m = drawing_error(r, set_value(n)->span, "`%s` is an edge: it wants a map, and this is a type",
+                       r->g->graph->edge.at[edge].name);
   diag_note(r->w->diags, m, r->g->edge.at[edge].span, "declared here");
-  r->g->broken = true;
 }
 
 static bool occurs(Drawing *r, const Def *d) {

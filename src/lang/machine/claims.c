@@ -36,36 +36,6 @@ static Type without_pass(World *w, Type t) {
   return t;
 }
 
-// p.q.y as one name; NULL: it is something else
-static const char *dotted(World *w, const Syntax *n) {
-  if (n->kind == N_NAME) return name_text(w->names, n->name);
-  const char *base = n->kind == N_DOT ? dotted(w, dot_base(n)) : NULL;
-  return base ? arena_format(w->arena, "%s.%s", base, name_text(w->names, n->name)) : NULL;
-}
-
-typedef struct {
-  World *w;
-  const Sights *sights;
-} DottedNames;
-static Syntax *dotted_names_inside(void *, const Syntax *);
-
-// p.y is seen under one name.
-static Syntax *dotted_names(World *w, const Sights *sights, const Syntax *n) {
-  const char *path = n->kind == N_DOT ? dotted(w, n) : NULL;
-  if (path) {
-    Name name = name_from(w->names, path);
-    for (uint32_t i = 0; i < sights->n; i++)
-      if (sights->at[i].name == name) return syntax_name(w->arena, name, n->span);
-  }
-  DottedNames inside = {w, sights};
-  return syntax_map(w->arena, n, dotted_names_inside, &inside);
-}
-
-static Syntax *dotted_names_inside(void *context, const Syntax *n) {
-  const DottedNames *of = context;
-  return dotted_names(of->w, of->sights, n);
-}
-
 typedef struct {
   Elab *in;
   Program *p;
@@ -73,10 +43,27 @@ typedef struct {
   Sights sights;
 } Looker;
 
+// p.y is seen under one name. looker: a Looker
+static Syntax *dotted_names(void *looker, const Syntax *n) {
+  const Looker *l = looker;
+  World *w = l->in->w;
+  const char *path = n->kind == N_DOT ? path_text(l->in, n) : NULL;
+  Name name = path ? name_from(w->names, path) : 0;
+  for (uint32_t i = 0; name && i < l->sights.n; i++)
+    if (l->sights.at[i].name == name) return syntax_name(w->arena, name, n->span);
+  return syntax_map(w->arena, n, dotted_names, looker);
+}
+
 static Looker looker_new(Elab *in, Program *p, const System *s) {
   Looker l = {.in = in, .p = p, .s = s};
   if (s) system_sights(in->w, s, &l.sights);
   return l;
+}
+
+// The one value of an expression; 0 after an error.
+static Id only_wire(Body *b, const Syntax *expr) {
+  Value v = eval_alone(b, b->env, expr);
+  return v.n == 1 ? val_to_wire(b, &v.at[0], 0) : 0;
 }
 
 // An expression at one moment; those inputs that nothing reads are dropped.
@@ -92,14 +79,9 @@ static bool look_at(const Looker *l, const Syntax *expr, Seen *out, Type *type) 
     if (env->names && table_get(env->names, &x->name, sizeof x->name)) continue;
     Id wire = diagram_input(w, b->d, without_pass(w, x->type), x->name, 0);
     vec_push(w->arena, &sight, i);
-    env_bind(env, x->name,
-             (Binding){.kind = BIND_VALUE, .value = value_one(b, val_wire(b, wire, expr->span))});
+    bind_value(env, x->name, value_one(b, val_wire(b, wire, expr->span)), (Span){0});
   }
-  Value v = eval_alone(b, env, dotted_names(w, &l->sights, expr));
-  if (v.n != 1 || v.at[0].error) return false;
-  if (v.at[0].literal) v.at[0] = val_fill(b, v.at[0], (Type){.base = BASE_R});
-  val_settle(b, &v.at[0]);
-  Id wire = val_to_wire(b, &v.at[0], 0);
+  Id wire = only_wire(b, dotted_names((void *)l, expr));
   if (!wire) return false;
   if (type) *type = b->d->wire.at[wire].type;
   diagram_output(w, b->d, wire);
@@ -122,21 +104,13 @@ static bool look_at(const Looker *l, const Syntax *expr, Seen *out, Type *type) 
 }
 
 // -- run ------------------------------------------------------------------------------------------
-static bool number_of_node(Elab *in, Program *p, const Syntax *n, double *out) {
-  Body b = {.in = in, .w = in->w};
-  Env *env = env_new(in, NULL, p->scope, &b);
-  return static_number(&b, env, n, out);
-}
-
 // A label by its name, which means nothing outside of its type.
 static Value label_value(Body *b, const Syntax *n, const Type *own) {
   World *w = b->w;
-  const Ids *names = &w->label_names.at[own->names];
-  for (uint32_t i = 0; i < names->n; i++)
-    if (names->at[i] == n->name) return value_one(b, val_fill(b, val_literal(b, i, n->span), *own));
-  diag_error(w->diags, n->span, "`%s` is not a label of %s", name_text(w->names, n->name),
-             own_text(w, own));
-  return value_error(b, n->span);
+  int label = label_named(w, own, n->name);
+  if (label >= 0) return value_one(b, val_fill(b, val_literal(b, label, n->span), *own));
+  return value_refuse(b, n->span, n->span, "`%s` is not a label of %s",
+                      name_text(w->names, n->name), own_text(w, own));
 }
 
 static Diagram *value_alone(Elab *in, Program *p, const Syntax *n, const Type *want) {
@@ -171,7 +145,7 @@ static Diagram *value_alone(Elab *in, Program *p, const Syntax *n, const Type *w
   return passes_flat(w, b->d);
 }
 
-static void tell_no_sight(const Looker *l, Name name, Span span) {
+static bool tell_no_sight(const Looker *l, Name name, Span span) {
   World *w = l->in->w;
   Nearest near = nearest_to(name_text(w->names, name));
   for (uint32_t i = 0; i < l->sights.n; i++)
@@ -179,6 +153,7 @@ static void tell_no_sight(const Looker *l, Name name, Span span) {
   Id e = diag_error(w->diags, span, "`%s` has no port or state `%s`",
                     name_text(w->names, l->s->name), near.text);
   diag_suggest(w->diags, e, near.best);
+  return false;
 }
 
 static bool read_start(const Looker *l, const Syntax *arg, uint32_t number, RunStart *out) {
@@ -192,10 +167,7 @@ static bool read_start(const Looker *l, const Syntax *arg, uint32_t number, RunS
         name ? x->name == name && x->kind != SEES_OUT : x->kind == SEES_IN && x->at == number;
     if (here && found < 0) found = (int)i;
   }
-  if (found < 0 && name) {
-    tell_no_sight(l, name, arg->name_span);
-    return false;
-  }
+  if (found < 0 && name) return tell_no_sight(l, name, arg->name_span);
   if (found < 0) {
     Id e = diag_error(w->diags, arg->span, "this has no name, and there is no input left for it");
     diag_help(w->diags, e, "say which port or state it is for: `x: 1`");
@@ -239,29 +211,31 @@ static void check_given(Elab *in, const Run *r) {
   }
 }
 
+// The one number in brackets.
+static bool number_in(Elab *in, Program *p, const Syntax *brackets, double *out) {
+  const Syntax *slot = nodes_only(brackets_slots(brackets));
+  return slot && scope_number(in, p->scope, slot, out);
+}
+
 // The time it takes, and how it is followed.
 static void read_by(Elab *in, Program *p, const Syntax *by, Run *r) {
-  static const struct {
-    const char *word;
-    Follow follow;
-  } words[] = {{"dormand", FOLLOW_DORMAND},
-               {"rk4", FOLLOW_RK4},
-               {"euler", FOLLOW_EULER},
-               {"stiff", FOLLOW_STIFF}};
+  static const char *const words[] = {[FOLLOW_USUAL] = "",
+                                      [FOLLOW_DORMAND] = "dormand",
+                                      [FOLLOW_RK4] = "rk4",
+                                      [FOLLOW_EULER] = "euler",
+                                      [FOLLOW_STIFF] = "stiff"};
   const Syntax *name = use_base(by);
   const char *text = name->kind == N_NAME ? name_text(in->w->names, name->name) : "";
-  uint32_t i = 0;
-  while (i < COUNT(words) && strcmp(words[i].word, text)) i++;
+  uint32_t i = FOLLOW_DORMAND;
+  while (i < COUNT(words) && strcmp(words[i], text)) i++;
   if (i == COUNT(words)) {
     diag_error(in->w->diags, by->span,
                "a run is followed by `dormand`, `stiff`, `rk4[0.01]` or `euler[0.01]`");
     return;
   }
-  r->follow = words[i].follow;
+  r->follow = (Follow)i;
   double k = 0;
-  if (by->kind == N_AT &&
-      (brackets_slots(at_brackets(by)).n != 1 ||
-       !number_of_node(in, p, brackets_slots(at_brackets(by)).at[0], &k) || !(k > 0)))
+  if (by->kind == N_AT && (!number_in(in, p, at_brackets(by), &k) || !(k > 0)))
     diag_error(in->w->diags, at_brackets(by)->span, "a number above 0 is wanted here");
   bool fixed = r->follow == FOLLOW_RK4 || r->follow == FOLLOW_EULER;
   if (fixed && by->kind != N_AT)
@@ -281,7 +255,7 @@ static void read_length(Elab *in, Program *p, const Syntax *n, Run *r) {
     bool length = c->kind == N_LASTS || c->kind == N_TO;
     if (!length && c->kind != N_EVERY) continue;
     said |= length;
-    if (!number_of_node(in, p, clause_value(c), &k) || !(k > 0) || !(k < 1e15)) {
+    if (!scope_number(in, p->scope, clause_value(c), &k) || !(k > 0) || !(k < 1e15)) {
       diag_error(w->diags, clause_value(c)->span, "a number above 0 is wanted here");
       continue;
     }
@@ -343,8 +317,7 @@ static void do_run(Elab *in, Program *p, const Syntax *n) {
   if (d && d->kind == DEF_MACHINE) {
     r.system = d->broken ? NULL : elab_system(in, p, name_text(w->names, name->name), use);
   } else {
-    Body b = {.in = in, .w = w};
-    unknown_name(&b, env_new(in, NULL, p->scope, &b), name, "machine");
+    unknown_in(in, p->scope, name, "machine");
   }
   if (r.system && r.system->shares) r.system = system_closed(in, r.system);
   r.own = r.system;
@@ -370,7 +343,7 @@ static int watch_kind(Elab *in, const Syntax *n) {
 #undef WATCH
   };
   if (n->kind != N_CALL) return -1;
-  const Syntax *name = call_callee(n)->kind == N_AT ? at_base(call_callee(n)) : call_callee(n);
+  const Syntax *name = use_base(call_callee(n));
   if (name->kind != N_NAME) return -1;
   for (int i = 0; i < WATCH_KINDS; i++)
     if (!strcmp(word[i], name_text(in->w->names, name->name))) return i;
@@ -381,17 +354,16 @@ static void read_watch(const Looker *l, const Syntax *n, int kind, Check *c) {
   World *w = l->in->w;
   Watch x = {.kind = (WatchKind)kind, .node = n, .number = 1};
   bool point = kind == WATCH_FIXED || kind == WATCH_DIVERGENCE;
-  if (call_callee(n)->kind == N_AT &&
-      (brackets_slots(at_brackets(call_callee(n))).n != 1 ||
-       !number_of_node(l->in, l->p, brackets_slots(at_brackets(call_callee(n))).at[0], &x.number)))
-    diag_error(w->diags, at_brackets(call_callee(n))->span, "a number is wanted here");
-  if (kind == WATCH_AT && call_callee(n)->kind != N_AT)
+  const Syntax *brackets = use_brackets(call_callee(n));
+  if (brackets && !number_in(l->in, l->p, brackets, &x.number))
+    diag_error(w->diags, brackets->span, "a number is wanted here");
+  if (kind == WATCH_AT && !brackets)
     diag_error(w->diags, n->span, "`at` wants a moment: `at[5](x)`");
   const Run *run = c->run ? &l->p->ran->run.at[c->run - 1] : NULL;
   bool flows = run && run->system && run->system->flows;
   double last = !run || run->path ? INFINITY : flows ? run->end : run->end - 1;
   if (kind == WATCH_AT && last >= 0 && (x.number > last || x.number < 0))
-    diag_error(w->diags, at_brackets(call_callee(n))->span, "the run goes from %s 0 to %g",
+    diag_error(w->diags, brackets ? brackets->span : n->span, "the run goes from %s 0 to %g",
                flows ? "time" : "tick", last);
   if (point) {
     for (uint32_t i = 0; i < call_args(n).n; i++) {
@@ -429,12 +401,7 @@ static void read_watches(const Looker *l, const Syntax *n, Check *c) {
   for (uint32_t i = 0; i < syntax_parts(n).n; i++) read_watches(l, syntax_parts(n).at[i], c);
 }
 
-static bool has_watch(Elab *in, const Syntax *n) {
-  if (!n) return false;
-  bool any = watch_kind(in, n) >= 0;
-  for (uint32_t i = 0; i < syntax_parts(n).n; i++) any |= has_watch(in, syntax_parts(n).at[i]);
-  return any;
-}
+static bool is_watch(void *in, const Syntax *n) { return watch_kind(in, n) >= 0; }
 
 static bool is_word(Elab *in, const Syntax *n, const char *word) {
   return n && n->kind == N_NAME && !strcmp(name_text(in->w->names, n->name), word);
@@ -475,9 +442,7 @@ static bool speaks_of(World *w, const Run *r, const Syntax *use, const Syntax *n
 
 // What is run, without what it is run on.
 static System *run_alone(Elab *in, Program *p, const Run *r) {
-  const Syntax *use = simulate_what(r->node);
-  if (use->kind == N_CALL) use = call_callee(use);
-  const Syntax *name = use_base(use);
+  const Syntax *use = use_callee(simulate_what(r->node)), *name = use_base(use);
   return elab_system(in, p, name_text(in->w->names, name->name), use);
 }
 
@@ -514,7 +479,7 @@ static void do_check(Elab *in, Program *p, const Syntax *n) {
   c.of = use ? source_text(w, use->span, use->span)
              : name_text(w->names, p->ran->run.at[c.run - 1].name);
   // A truth for all inputs, or about the wiring itself, is none of what it stands on.
-  bool law = !has_watch(in, check_left(n)) && !has_watch(in, check_right(n));
+  bool law = !syntax_any(check_left(n), is_watch, in) && !syntax_any(check_right(n), is_watch, in);
   c.system = c.run && law ? p->ran->run.at[c.run - 1].own
              : c.run      ? p->ran->run.at[c.run - 1].system
              : d->broken  ? NULL
@@ -522,7 +487,7 @@ static void do_check(Elab *in, Program *p, const Syntax *n) {
   bool nested = is_word(in, check_left(n), "nested") && is_word(in, check_right(n), "flat");
   if (c.system && nested && c.run) c.system = run_alone(in, p, &p->ran->run.at[c.run - 1]);
   if (c.system && c.system->shares && !nested) c.system = system_closed(in, c.system);
-  if (check_within(n) && (!number_of_node(in, p, check_within(n), &c.within) || c.within < 0))
+  if (check_within(n) && (!scope_number(in, p->scope, check_within(n), &c.within) || c.within < 0))
     diag_error(w->diags, check_within(n)->span, "a tolerance is a number, 0 or more");
   if (!c.system) return;
   Looker l = looker_new(in, p, c.system);
@@ -543,31 +508,29 @@ static void do_check(Elab *in, Program *p, const Syntax *n) {
   vec_push(w->arena, &p->ran->check, c);
 }
 
-// The claim with numbers in the place of watches.
-static Syntax *with_numbers(World *w, const Syntax *n, const Check *c, const double *watch) {
-  for (uint32_t i = 0; i < c->watch.n; i++)
-    if (c->watch.at[i].node == n) {
-      Syntax *number = syntax_num(w->arena, watch[i], n->span);
+typedef struct {
+  World *w;
+  const Check *c;
+  const double *watch;
+} WatchNumbers;
+
+// The claim with numbers in the place of watches. of: WatchNumbers
+static Syntax *with_numbers(void *of, const Syntax *n) {
+  const WatchNumbers *k = of;
+  for (uint32_t i = 0; i < k->c->watch.n; i++)
+    if (k->c->watch.at[i].node == n) {
+      Syntax *number = syntax_num(k->w->arena, k->watch[i], n->span);
       number->text = "";
       return number;
     }
-  if (!syntax_parts(n).n) return (Syntax *)n;
-  Syntax *copy = syntax_copy(w->arena, n);
-  for (uint32_t i = 0; i < syntax_parts(n).n; i++)
-    if (syntax_parts(n).at[i])
-      syntax_put(copy, i, with_numbers(w, syntax_parts(n).at[i], c, watch));
-  return copy;
+  return syntax_map(k->w->arena, n, with_numbers, of);
 }
 
 static bool number_now(Elab *in, Program *p, const Syntax *n, double *out) {
   World *w = in->w;
   Body *b = body_new(in, name_from(w->names, "claim"));
   b->env = env_new(in, NULL, p->scope, b);
-  Value v = eval_alone(b, b->env, n);
-  if (v.n != 1 || v.at[0].error) return false;
-  if (v.at[0].literal) v.at[0] = val_fill(b, v.at[0], (Type){.base = BASE_R});
-  val_settle(b, &v.at[0]);
-  Id wire = val_to_wire(b, &v.at[0], 0);
+  Id wire = only_wire(b, n);
   if (!wire || b->d->wire.at[wire].type.rank) return false;
   diagram_output(w, b->d, wire);
   body_finish(b);
@@ -586,10 +549,10 @@ static bool number_now(Elab *in, Program *p, const Syntax *n, double *out) {
 
 bool claim_sides(Elab *in, Program *p, const Check *c, const double *watch, double side[2]) {
   const Syntax *n = c->node;
+  WatchNumbers numbers = {in->w, c, watch};
   side[1] = 0;
-  if (!number_now(in, p, with_numbers(in->w, check_left(n), c, watch), &side[0])) return false;
-  if (check_right(n))
-    return number_now(in, p, with_numbers(in->w, check_right(n), c, watch), &side[1]);
+  if (!number_now(in, p, with_numbers(&numbers, check_left(n)), &side[0])) return false;
+  if (check_right(n)) return number_now(in, p, with_numbers(&numbers, check_right(n)), &side[1]);
   // conserved(x): it does not move; a comparison: it is true
   SyntaxKind kind = (SyntaxKind)check_left(n)->kind;
   side[1] = kind == N_CMP || kind == N_AND || kind == N_OR || kind == N_NOT || kind == N_PAREN;
@@ -597,14 +560,10 @@ bool claim_sides(Elab *in, Program *p, const Check *c, const double *watch, doub
 }
 
 // -- show -----------------------------------------------------------------------------------------
-static bool names_sight(const Sights *sights, World *w, const Syntax *n) {
-  if (!n) return false;
-  const Syntax *seen = dotted_names(w, sights, n);
-  if (seen->kind == N_NAME)
-    for (uint32_t i = 0; i < sights->n; i++)
-      if (sights->at[i].name == seen->name) return true;
-  for (uint32_t i = 0; i < syntax_parts(seen).n; i++)
-    if (names_sight(sights, w, syntax_parts(seen).at[i])) return true;
+static bool is_sight(void *looker, const Syntax *n) {
+  const Looker *l = looker;
+  for (uint32_t i = 0; n->kind == N_NAME && i < l->sights.n; i++)
+    if (l->sights.at[i].name == n->name) return true;
   return false;
 }
 
@@ -615,7 +574,7 @@ static bool do_run_show(Elab *in, Program *p, const Syntax *n) {
   const System *s = p->ran->run.at[at].system;
   if (!s) return true; // it has errors
   Looker l = looker_new(in, p, s);
-  if (!names_sight(&l.sights, w, show_what(n))) return false;
+  if (!syntax_any(dotted_names(&l, show_what(n)), is_sight, &l)) return false;
   RunShow show = {.node = n, .run = at};
   const Syntax *as = clause(n, N_AS), *every = clause(n, N_EVERY), *what = show_what(n);
   Show views = {0};
@@ -623,7 +582,7 @@ static bool do_run_show(Elab *in, Program *p, const Syntax *n) {
   if (as) read_views(b, as, &views);
   show.views = views.views;
   memcpy(show.view, views.view, sizeof show.view);
-  if (every && (!number_of_node(in, p, every_count(every), &show.every) || !(show.every > 0)))
+  if (every && (!scope_number(in, p->scope, every_count(every), &show.every) || !(show.every > 0)))
     diag_error(w->diags, every->span, "`every` wants a number above 0");
   bool tuple = what->kind == N_TUPLE;
   for (uint32_t i = 0; i < (tuple ? tuple_values(what).n : 1); i++) {

@@ -90,13 +90,9 @@ static Id argument(FlowCall *f, Val v, const Type *want) {
   if (v.literal) v = val_fill(f->b, v, *want);
   val_settle(f->b, &v);
   v = widen(f->b, v, f->pass, f->npass, f->span);
-  bool fits = v.type.rank == want->rank && v.type.base == want->base;
-  for (uint32_t i = 0; fits && i < want->rank; i++)
-    fits = sizes_agree(f->b, v.type.axis[i].size, want->axis[i].size, f->span, f->span, "a start");
-  if (fits) return val_to_wire(f->b, &v, 0);
-  Type own = *want;
+  if (shapes_agree(f->b, &v.type, want, f->span, "a start")) return val_to_wire(f->b, &v, 0);
   diag_error(f->w->diags, v.span.file ? v.span : f->span, "this is %s, but %s is wanted",
-             own_text(f->w, &v.type), own_text(f->w, &own));
+             own_text(f->w, &v.type), own_text(f->w, want));
   return 0;
 }
 
@@ -261,19 +257,18 @@ static bool lift_args(FlowCall *f, Lift *l, Value *args) {
   return lift_over(l, args, m);
 }
 
-static Value flow_lifted(FlowCall *f, Env *env, const Syntax *use, const Syntax *config,
-                         Value args) {
+static Value flow_lifted(FlowCall *f, const BuiltinUse *u, Value args) {
   Body *b = f->b;
   World *w = f->w;
   Span span = f->span;
   uint32_t before = f->npass;
   f->npass = all_passing(&args, f->pass);
   if (f->npass > before) f->states = 0;
-  if (f->npass > before && !find_system(f, env, config)) return value_error(b, span);
+  if (f->npass > before && !find_system(f, u->env, u->config)) return value_error(b, span);
   Body *own = body_new(b->in, f->s->name); // one box, which bears the name of the machine
   Value inner = {.n = args.n, .at = NEW_ARRAY(w->arena, Val, args.n)};
   Ids wire = {0};
-  own->env = env;
+  own->env = u->env;
   own->generic = b->generic;
   for (uint32_t i = 0; i < f->npass; i++) body_pass(own, f->pass[i].pass, f->pass[i]);
   for (uint32_t i = 0; i < args.n; i++) {
@@ -288,8 +283,8 @@ static Value flow_lifted(FlowCall *f, Env *env, const Syntax *use, const Syntax 
                            args.at[i].span);
   }
   f->b = own;
-  if (!flow_body(f, use, &inner)) return value_error(b, span);
-  BoxUse flow = {.def = box_called(b, "flow"), .node = use, .name = f->s->name, .span = span};
+  if (!flow_body(f, u->use, &inner)) return value_error(b, span);
+  BoxUse flow = {.def = box_called(b, "flow"), .node = u->use, .name = f->s->name, .span = span};
   Id first = body_call(b, own, wire.at, &flow);
   Value out = {.n = f->states, .at = NEW_ARRAY(w->arena, Val, f->states)};
   for (uint32_t i = 0; i < f->states; i++) {
@@ -299,26 +294,24 @@ static Value flow_lifted(FlowCall *f, Env *env, const Syntax *use, const Syntax 
   return out;
 }
 
-static Value do_flow(Body *b, Env *env, const Syntax *use, const Syntax *config, Value args,
-                     Span span, Eq *eq) {
+static Value do_flow(const BuiltinUse *u) {
+  Body *b = u->b;
+  Span span = u->span;
+  Value args = u->args;
   FlowCall f = {.b = b, .w = b->w, .span = span, .steps = STEPS_USUAL};
-  (void)eq;
-  if (!args.n && use->kind == N_CALL) args = eval_args(b, env, use);
-  for (uint32_t i = 0; i < args.n; i++)
-    if (args.at[i].error) return value_error(b, span);
+  if (value_failed(&args)) return value_error(b, span);
   f.npass = all_passing(&args, f.pass);
-  if (!config || !find_system(&f, env, config) || !read_options(&f, env, config) ||
+  if (!u->config || !find_system(&f, u->env, u->config) || !read_options(&f, u->env, u->config) ||
       !takes_these(&f, &args))
     return value_error(b, span);
   Lift l;
   Value given = {args.n, arena_copy(b->w->arena, args.at, args.n * sizeof(Val)), NULL};
   lift_begin(&l, b, "flow", span);
-  Value out =
-      lift_args(&f, &l, &given) ? flow_lifted(&f, env, use, config, given) : value_error(b, span);
+  Value out = lift_args(&f, &l, &given) ? flow_lifted(&f, u, given) : value_error(b, span);
   lift_end(&l, &out);
   return out;
 }
 
-static const BuiltinBox boxes[] = {{"delay", delay_value, false}, {"flow", do_flow, false}};
+static const BuiltinBox boxes[] = {{"delay", delay_value, false, 0}, {"flow", do_flow, false, 0}};
 
 void machine_builtins(Elab *in) { builtins_add(in, boxes, COUNT(boxes)); }

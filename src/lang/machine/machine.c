@@ -43,14 +43,15 @@ void add_change(MachineBuilder *m, Change c) {
   table_put(m->changed, (uint32_t[2]){c.kind, c.at}, 2 * sizeof(uint32_t), m->change.n);
 }
 
+void always(MachineBuilder *m, ChangeKind kind, uint32_t at, Id value, Span span) {
+  add_change(m, (Change){.kind = kind, .at = at, .mode = ANY_MODE, .value = value, .span = span});
+}
+
 Type full_type(MachineBuilder *m, const Type *own) {
   Axis axis[RANK_LIMIT * 2];
   for (uint32_t i = 0; i < m->npass; i++) axis[i] = m->pass[i];
   if (own->rank) memcpy(axis + m->npass, own->axis, own->rank * sizeof(Axis));
-  Type t = *own;
-  t.rank = m->npass + own->rank;
-  t.axis = arena_copy(m->w->arena, axis, t.rank * sizeof(Axis));
-  return t;
+  return type_like(m->w, own, m->npass + own->rank, axis);
 }
 
 // Along the first axis of `own`, which the value does not have, it is the same everywhere.
@@ -97,21 +98,25 @@ Id fit_value(MachineBuilder *m, Val v, const Type *own, Span span, const char *w
 }
 
 // -- ports ----------------------------------------------------------------------------------------
+static bool is_simplex(MachineBuilder *m, const Syntax *type) {
+  return type->kind == N_TYPE && type_base(type)->kind == N_NAME &&
+         !strcmp(name_text(m->w->names, type_base(type)->name), "simplex");
+}
+
 static bool port_type(MachineBuilder *m, Env *env, const Syntax *type, Type *out) {
   Types t = {0};
   *out = (Type){.base = BASE_R};
   if (!type) return true;
-  if (type->kind == N_TYPE && type_base(type)->kind == N_NAME &&
-      !strcmp(name_text(m->w->names, type_base(type)->name), "simplex")) {
+  if (is_simplex(m, type)) {
     Axis axis[RANK_LIMIT];
     uint32_t n = type_brackets(type) ? axes_eval(m->b, env, type_brackets(type), true, axis) : 0;
     *out = type_make(m->w, BASE_R, n, axis);
     return true;
   }
   if (!types_eval(m->b, env, type, true, &t, NULL)) return false;
-  if (t.n == 1) *out = t.at[0];
-  if (t.n != 1) diag_error(m->w->diags, type->span, "a port carries one value");
-  return t.n == 1;
+  if (t.n != 1) return diag_refuse(m->w->diags, type->span, "a port carries one value");
+  *out = t.at[0];
+  return true;
 }
 
 static bool name_is_free(MachineBuilder *m, Name name, Span span) {
@@ -127,6 +132,11 @@ static bool name_is_free(MachineBuilder *m, Name name, Span span) {
   return false;
 }
 
+void bind_port(MachineBuilder *m, Name name, Id wire, Span span) {
+  Value v = value_one(m->b, val_wire(m->b, wire, span));
+  env_bind(m->env, name, (Binding){.kind = BIND_VALUE, .value = v, .fixed = true, .span = span});
+}
+
 void add_in_ports(MachineBuilder *m, Env *env, const Syntax *params, uint64_t modes) {
   World *w = m->w;
   for (uint32_t i = 0; params && i < params_in(params).n; i++) {
@@ -136,11 +146,7 @@ void add_in_ports(MachineBuilder *m, Env *env, const Syntax *params, uint64_t mo
     if (!port_type(m, env, param_type(p), &port.type)) continue;
     Id wire =
         diagram_input(w, m->b->d, full_type(m, &port.type), p->name, origin_at(m->b, p->name_span));
-    env_bind(m->env, p->name,
-             (Binding){.kind = BIND_VALUE,
-                       .value = value_one(m->b, val_wire(m->b, wire, p->name_span)),
-                       .fixed = true,
-                       .span = p->name_span});
+    bind_port(m, p->name, wire, p->name_span);
     vec_push(w->arena, &m->s->in, port);
   }
 }
@@ -166,13 +172,9 @@ void add_out_ports(MachineBuilder *m, Env *env, const Syntax *result, uint64_t m
 static Init state_start(MachineBuilder *m, Env *env, const Syntax *typed, const Type *own) {
   World *w = m->w;
   const Syntax *start = typed_value(typed), *type = typed_type(typed);
-  if (own->base == BASE_LABEL && own->names && start && start->kind == N_NAME) {
-    const Ids *names = &w->label_names.at[own->names];
-    for (uint32_t i = 0; i < names->n; i++)
-      if (names->at[i] == start->name) return (Init){.kind = INIT_CONST, .k = i};
-  }
-  bool simplex = type && type->kind == N_TYPE && type_base(type)->kind == N_NAME &&
-                 !strcmp(name_text(w->names, type_base(type)->name), "simplex");
+  int label = start && start->kind == N_NAME ? label_named(w, own, start->name) : -1;
+  if (label >= 0) return (Init){.kind = INIT_CONST, .k = label};
+  bool simplex = type && is_simplex(m, type);
   int64_t n = 1; // a simplex whose size is not known yet is looked at only for its types
   if (simplex && !start && own->rank && !size_value(w, own->axis[own->rank - 1].size, &n)) n = 1;
   if (simplex && !start) return (Init){.kind = INIT_CONST, .k = 1.0 / (double)n};
@@ -183,8 +185,7 @@ static Init state_start(MachineBuilder *m, Env *env, const Syntax *typed, const 
 // The same start for every member.
 static Init start_for_all(MachineBuilder *m, Init init, const Type *own) {
   World *w = m->w;
-  if (!m->npass || (init.kind != INIT_DIAGRAM && init.kind != INIT_DATA)) return init;
-  if (init.kind == INIT_DATA) return init;
+  if (!m->npass || init.kind != INIT_DIAGRAM) return init;
   Diagram *d = diagram_new(w, name_from(w->names, "init"));
   Id one = box_call(w, d, init.diagram, NULL, 0, 0);
   Type full = full_type(m, own);
@@ -325,13 +326,9 @@ static Id guard_wire(MachineBuilder *m, Env *env, const Syntax *cond, int mode) 
 static bool label_value(MachineBuilder *m, Env *env, const Syntax *n, const Type *own, Val *out) {
   if (n->kind == N_PAREN) return label_value(m, env, paren_inner(n), own, out);
   if (n->kind == N_NAME && !env_find(env, n->name)) {
-    const Ids *names = &m->w->label_names.at[own->names];
-    for (uint32_t i = 0; i < names->n; i++)
-      if (names->at[i] == n->name) {
-        *out = val_fill(m->b, val_literal(m->b, i, n->span), full_type(m, own));
-        return true;
-      }
-    return false;
+    int label = label_named(m->w, own, n->name);
+    if (label >= 0) *out = val_fill(m->b, val_literal(m->b, label, n->span), full_type(m, own));
+    return label >= 0;
   }
   Val side[2];
   if (n->kind != N_WHEN) return false;
@@ -563,7 +560,7 @@ static void do_equation(MachineBuilder *m, Env *env, const Syntax *n) {
   Id wire = fit_value(m, v.at[0], own, equation_value(n)->span,
                       arena_format(m->w->arena, "port `%s`", name_text(m->w->names, lhs->name)));
   v = wire ? value_one(m->b, val_wire(m->b, wire, n->span)) : value_error(m->b, n->span);
-  env_bind(env, lhs->name, (Binding){.kind = BIND_VALUE, .value = v, .span = lhs->name_span});
+  bind_value(env, lhs->name, v, lhs->name_span);
 }
 
 static void do_line(MachineBuilder *m, Env *env, const Syntax *n, int mode) {
@@ -656,49 +653,31 @@ static Val ticks_late(MachineBuilder *m, Val v, const Type *own, uint32_t ticks,
   for (uint32_t i = 0; i < ticks; i++) {
     Name name = name_from(w->names, arena_format(w->arena, "delay.%u", ++m->lags));
     new_state(m, name, *own, (Init){.kind = INIT_CONST}, span);
-    add_change(m, (Change){.kind = CHANGE_NEXT,
-                           .at = m->s->own.n - 1,
-                           .mode = ANY_MODE,
-                           .value = before,
-                           .span = span});
+    always(m, CHANGE_NEXT, m->s->own.n - 1, before, span);
     before = m->held.at[m->held.n - 1].wire;
   }
   return val_wire(m->b, before, span);
 }
 
-Value delay_value(Body *b, Env *env, const Syntax *use, const Syntax *config, Value args, Span span,
-                  Eq *eq) {
-  World *w = b->w;
+Value delay_value(const BuiltinUse *u) {
+  Body *b = u->b;
+  Span span = u->span;
   MachineBuilder *m = b->maker;
   double by = 1;
-  (void)eq;
-  if (!args.n && use->kind == N_CALL) args = eval_args(b, env, use);
-  if (!m) {
-    diag_error(w->diags, span, "`delay` is for machines: a box has no time");
-    return value_error(b, span);
-  }
-  const Syntax *option = config && brackets_slots(config).n ? brackets_slots(config).at[0] : NULL;
-  bool known = !option || static_number(b, env, option, &by);
-  if (args.n != 1 || !known || !(by > 0) || (!m->flows && (by != floor(by) || by > 1000))) {
-    diag_error(w->diags, span,
-               m->flows ? "a delay is a number above 0: `delay[1.5](x)`"
-                        : "a delay is a number of ticks, 1 to 1000: `delay[2](x)`");
-    return value_error(b, span);
-  }
-  Val v = args.at[0];
+  if (!m) return value_refuse(b, span, span, "`delay` is for machines: a box has no time");
+  const Syntax *option = brackets_first(u->config);
+  bool known = !option || static_number(b, u->env, option, &by);
+  if (u->args.n != 1 || !known || !(by > 0) || (!m->flows && (by != floor(by) || by > 1000)))
+    return value_refuse(b, span, span,
+                        m->flows ? "a delay is a number above 0: `delay[1.5](x)`"
+                                 : "a delay is a number of ticks, 1 to 1000: `delay[2](x)`");
+  Val v = u->args.at[0];
   if (v.error) return value_error(b, span);
-  if (v.literal) return args;
+  if (v.literal) return u->args;
   val_settle(b, &v);
-  uint32_t at[RANK_LIMIT], n = own_axes(&v.type, at);
-  Axis axis[RANK_LIMIT];
-  for (uint32_t i = 0; i < n; i++) axis[i] = v.type.axis[at[i]];
-  Type own = type_make(w, (Base)v.type.base, n, axis);
-  own.count = v.type.count;
-  own.names = v.type.names;
-  if (m->flows && own.base != BASE_R) {
-    diag_error(w->diags, span, "where time flows, only numbers can be delayed");
-    return value_error(b, span);
-  }
+  Type own = own_type(b->w, &v.type);
+  if (m->flows && own.base != BASE_R)
+    return value_refuse(b, span, span, "where time flows, only numbers can be delayed");
   return value_one(b, m->flows ? late_value(m, v, &own, by, span)
                                : ticks_late(m, v, &own, (uint32_t)by, span));
 }

@@ -74,10 +74,12 @@ Syntax *as_root(World *, const Syntax *cond);   // a number that rises through 0
 int own_state(const MachineBuilder *, Name);    // its number; -1: none
 int port_named(const Port *, uint32_t n, Name); // its number; -1: none
 void add_change(MachineBuilder *, Change);
-uint32_t last_change(const MachineBuilder *, ChangeKind, uint32_t at); // its number + 1; 0: none
+void always(MachineBuilder *, ChangeKind, uint32_t at, Id value, Span); // in every mode
+uint32_t last_change(const MachineBuilder *, ChangeKind, uint32_t at);  // its number + 1; 0: none
 Value eval_typed(MachineBuilder *, Env *, const Syntax *brackets, const Syntax *expr,
                  const Syntax *pad, const Type *own,
-                 Span); // like eval_equation; labels by their names
+                 Span);                                // like eval_equation; labels by their names
+void bind_port(MachineBuilder *, Name, Id wire, Span); // its value, which cannot be given anew
 void add_in_ports(MachineBuilder *, Env *, const Syntax *params, uint64_t modes);
 void add_out_ports(MachineBuilder *, Env *, const Syntax *result, uint64_t modes);
 void add_states(MachineBuilder *, Env *, const Syntax *states);
@@ -93,6 +95,7 @@ bool order_statements(MachineBuilder *, const LineNodes *,
 // parts.c
 void make_parts(MachineBuilder *, const Syntax *block); // N_PART, and shares that are called
 Syntax *with_ports(MachineBuilder *, const Syntax *);   // p.y and p[i].y as names
+bool port_of_part(MachineBuilder *, Name, PortEnd *); // p.y as the port; false: it is another name
 void gather_routes(MachineBuilder *, const Syntax *block,
                    LineNodes *out);             // equations in their place, to `out`
 void take_routes(MachineBuilder *, Env *);      // what the parts' ports get
@@ -100,7 +103,7 @@ void check_targets(MachineBuilder *);           // every port has one source
 Id joined(MachineBuilder *, uint32_t junction); // the sum of what its members add; 0: none
 
 // machine.c: the box `delay`
-Value delay_value(Body *, Env *, const Syntax *use, const Syntax *config, Value args, Span, Eq *);
+Value delay_value(const BuiltinUse *);
 
 // learn.c: states that learn, once everything is woven together
 bool learn_states(MachineBuilder *, Program *);

@@ -60,10 +60,7 @@ static Type seen_type(MachineBuilder *m, const Part *p, const Type *own) {
     axis[n] = own->axis[i];
     if (p->array && axis[n].label == p->axis.label) axis[n].label = 0;
   }
-  Type t = *own;
-  t.rank = n;
-  t.axis = arena_copy(m->w->arena, axis, n * sizeof(Axis));
-  return t;
+  return type_like(m->w, own, n, axis);
 }
 
 // Its out-ports are wires here.
@@ -73,25 +70,21 @@ static void show_part(MachineBuilder *m, const Part *p) {
     Type own = seen_type(m, p, &p->of->out.at[i].type), full = full_type(m, &own);
     Name name = dotted(w, p->name, p->of->out.at[i].name);
     Id wire = diagram_input(w, m->b->d, full, name, origin_at(m->b, p->span));
-    env_bind(m->env, name,
-             (Binding){.kind = BIND_VALUE,
-                       .value = value_one(m->b, val_wire(m->b, wire, p->span)),
-                       .fixed = true,
-                       .span = p->span});
+    bind_port(m, name, wire, p->span);
   }
 }
 
 static bool array_axis(MachineBuilder *m, const Syntax *brackets, Axis *axis) {
-  const Syntax *items = nodes_only(brackets_slots(brackets));
-  if (!items || items_in(items).n != 1)
+  const Syntax *item = nodes_only(brackets_items(brackets));
+  if (!item)
     return diag_refuse(m->w->diags, brackets->span,
                        "an array of parts has one size: `p[n] : Name`");
-  *axis = (Axis){.size = size_eval(m->b, m->env, items_in(items).at[0], false)};
+  *axis = (Axis){.size = size_eval(m->b, m->env, item, false)};
   int64_t n;
   if (axis->size && size_value(m->w, axis->size, &n) && n < 1)
-    return diag_refuse(m->w->diags, items_in(items).at[0]->span,
+    return diag_refuse(m->w->diags, item->span,
                        "an array of parts has at least one member, not %lld", (long long)n);
-  if (items_in(items).at[0]->kind == N_NAME) axis->label = items_in(items).at[0]->name;
+  if (item->kind == N_NAME) axis->label = item->name;
   return axis->size != 0;
 }
 
@@ -212,11 +205,10 @@ static void sharing_part(MachineBuilder *m, const Syntax *n) {
 }
 
 void make_parts(MachineBuilder *m, const Syntax *block) {
-  for (uint32_t i = 0; i < block_statements(block).n; i++) {
-    if (block_statements(block).at[i]->kind == N_PART)
-      named_parts(m, block_statements(block).at[i]);
-    if (block_statements(block).at[i]->kind == N_CALL)
-      sharing_part(m, block_statements(block).at[i]);
+  Nodes line = block_statements(block);
+  for (uint32_t i = 0; i < line.n; i++) {
+    if (line.at[i]->kind == N_PART) named_parts(m, line.at[i]);
+    if (line.at[i]->kind == N_CALL) sharing_part(m, line.at[i]);
   }
 }
 
@@ -274,14 +266,14 @@ static Syntax *port_name(MachineBuilder *m, const Syntax *n) {
   if (base->kind == N_AT) brackets = at_brackets(base), base = at_base(base);
   bool broken;
   const Part *p = part_named(m, base, &broken);
-  if (broken) return node_error(m->w->arena, n->span, (ErrorParts){.names = {0, NULL}});
-  if (!p) return NULL;
-  if (!has_port(m, p, n)) return node_error(m->w->arena, n->span, (ErrorParts){.names = {0, NULL}});
+  Syntax *error = node_error(m->w->arena, n->span, (ErrorParts){.names = {0, NULL}});
+  if (!p) return broken ? error : NULL;
+  if (!has_port(m, p, n)) return error;
   if (brackets && !p->array) {
     Id e = diag_error(m->w->diags, n->span, "`%s` is one part and has no members",
                       name_text(m->w->names, p->name));
     diag_note(m->w->diags, e, p->span, "an array is `%s[3] : …`", name_text(m->w->names, p->name));
-    return node_error(m->w->arena, n->span, (ErrorParts){.names = {0, NULL}});
+    return error;
   }
   Syntax *name = syntax_name(m->w->arena, dotted(m->w, p->name, n->name), n->span);
   return brackets ? node_at(m->w->arena, n->span, (AtParts){name, (Syntax *)brackets}) : name;
@@ -347,8 +339,7 @@ static Syntax *as_equation(MachineBuilder *m, const LineTarget *t, Syntax *value
 
 static void add_route(MachineBuilder *m, const Syntax *n) {
   World *w = m->w;
-  const Syntax *route = with_ports(m, n), *to = route_to(route);
-  if (to->kind == N_AT) to = at_base(to);
+  const Syntax *route = with_ports(m, n), *to = use_base(route_to(route));
   int own = to->kind == N_NAME ? port_named(m->s->out.at, m->s->out.n, to->name) : -1;
   Id known = to->kind == N_NAME ? table_get(m->targets, &to->name, sizeof to->name) : 0;
   if (own >= 0 && !known) {
@@ -363,9 +354,7 @@ static void add_route(MachineBuilder *m, const Syntax *n) {
   vec_push(w->arena, &m->target.at[known - 1].route, route);
 }
 
-static const Syntax *route_brackets(const Syntax *route) {
-  return route_to(route)->kind == N_AT ? at_brackets(route_to(route)) : NULL;
-}
+static const Syntax *route_brackets(const Syntax *route) { return use_brackets(route_to(route)); }
 
 static bool is_number_item(const Syntax *n) { return n->kind == N_NUM; }
 
@@ -457,8 +446,9 @@ static void take_target(MachineBuilder *m, Env *env, LineTarget *t) {
 
 // Wires to ports of the wiring itself are equations beside the others.
 void gather_routes(MachineBuilder *m, const Syntax *block, LineNodes *lines) {
-  for (uint32_t i = 0; i < block_statements(block).n; i++)
-    if (block_statements(block).at[i]->kind == N_ROUTE) add_route(m, block_statements(block).at[i]);
+  Nodes line = block_statements(block);
+  for (uint32_t i = 0; i < line.n; i++)
+    if (line.at[i]->kind == N_ROUTE) add_route(m, line.at[i]);
   for (uint32_t i = 0; i < m->target.n; i++) {
     const LineTarget *t = &m->target.at[i];
     if (t->part) continue;
@@ -662,17 +652,25 @@ static bool wired_by_numbers(MachineBuilder *m, const LineTarget *t, const Part 
 }
 
 // -- what is read is open -------------------------------------------------------------------------
-// The part and port of `p.y`; false: it is another name.
-static bool shown_port(MachineBuilder *m, Name name, const Part **part, const Port **port) {
+bool port_of_part(MachineBuilder *m, Name name, PortEnd *out) {
   const char *text = name_text(m->w->names, name), *dot = strrchr(text, '.');
   if (!dot) return false;
-  Name of = name_of(m->w->names, text, (size_t)(dot - text)), y = name_from(m->w->names, dot + 1);
-  Id k = table_get(m->parts, &of, sizeof of);
-  if (!k || k == UINT32_MAX) return false;
-  *part = &m->s->part.at[k - 1];
-  int at = port_named((*part)->of->out.at, (*part)->of->out.n, y);
-  if (at >= 0) *port = &(*part)->of->out.at[at];
+  Name part = name_of(m->w->names, text, (size_t)(dot - text)),
+       port = name_from(m->w->names, dot + 1);
+  Id k = table_get(m->parts, &part, sizeof part);
+  const System *of = k && k != UINT32_MAX ? m->s->part.at[k - 1].of : NULL;
+  int at = of ? port_named(of->out.at, of->out.n, port) : -1;
+  *out = (PortEnd){k, (uint32_t)at};
   return at >= 0;
+}
+
+// The part and port of `p.y`; false: it is another name.
+static bool shown_port(MachineBuilder *m, Name name, const Part **part, const Port **port) {
+  PortEnd end;
+  if (!port_of_part(m, name, &end)) return false;
+  *part = &m->s->part.at[end.part - 1];
+  *port = &(*part)->of->out.at[end.port];
+  return true;
 }
 
 static void find_read_tags(Tags *t, const Syntax *n) {
@@ -715,8 +713,8 @@ static void check_read(MachineBuilder *m, const Syntax *value, const Syntax *gua
     const Syntax *n = holds(&tags, guard) == NO ? NULL : closed_read(&tags, value);
     if (!n) continue;
     const char *name = name_text(w->names, n->name);
-    const Part *part;
-    const Port *port;
+    const Part *part = NULL;
+    const Port *port = NULL;
     shown_port(m, n->name, &part, &port);
     Id e = diag_error(w->diags, n->span, "`%s` is closed when %s, but it is read here", name,
                       situation(&tags));

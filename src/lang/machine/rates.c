@@ -6,13 +6,14 @@
 #include "lang/machine/machine_own.h"
 
 // -- steps of states ------------------------------------------------------------------------------
-// x + c h y; h is a number for each of the first axes
+// x + c h y, or x + c h where y is 0; h is a number for each of the first axes
 static Id moved(World *w, Diagram *d, Id x, double c, Id h, Id y) {
   Each e = each_of(w, d->wire.at[x].type);
-  uint32_t a = each_read(w, &e, x, BASE_R, e.t.rank), b = each_read(w, &e, y, BASE_R, e.t.rank),
+  uint32_t a = each_read(w, &e, x, BASE_R, e.t.rank),
+           b = y ? each_read(w, &e, y, BASE_R, e.t.rank) : 0,
            step = each_read(w, &e, h, BASE_R, d->wire.at[h].type.rank);
   if (c != 1) step = scalar_fn(w, &e.loop, FN_mul, each_number(w, &e, c), step, 0);
-  scalar_fn(w, &e.loop, FN_add, a, scalar_fn(w, &e.loop, FN_mul, step, b, 0), 0);
+  scalar_fn(w, &e.loop, FN_add, a, y ? scalar_fn(w, &e.loop, FN_mul, step, b, 0) : step, 0);
   return each_make(w, d, &e);
 }
 
@@ -26,15 +27,6 @@ static Id weighed(World *w, Diagram *d, const Id k[4]) {
       scalar_fn(w, &e.loop, FN_mul, two, scalar_fn(w, &e.loop, FN_add, x[1], x[2], 0), 0);
   uint32_t ends = scalar_fn(w, &e.loop, FN_add, x[0], x[3], 0);
   scalar_fn(w, &e.loop, FN_add, ends, middle, 0);
-  return each_make(w, d, &e);
-}
-
-static Id clock_moved(World *w, Diagram *d, Id time, double c, Id h) {
-  Each e = each_of(w, d->wire.at[time].type);
-  uint32_t a = each_read(w, &e, time, BASE_R, e.t.rank),
-           step = each_read(w, &e, h, BASE_R, d->wire.at[h].type.rank);
-  if (c != 1) step = scalar_fn(w, &e.loop, FN_mul, each_number(w, &e, c), step, 0);
-  scalar_fn(w, &e.loop, FN_add, a, step, 0);
   return each_make(w, d, &e);
 }
 
@@ -108,7 +100,7 @@ Diagram *system_step(World *w, const System *s, bool euler, const Type *length) 
   for (uint32_t stage = 0; stage < (euler ? 1 : 4); stage++) {
     for (uint32_t i = 0; i < n; i++)
       y[i] = stage ? moved(w, d, x[i], at[stage], h, k[i][stage - 1]) : x[i];
-    Id now = stage && !length->rank ? clock_moved(w, d, time, at[stage], h) : time;
+    Id now = stage && !length->rank ? moved(w, d, time, at[stage], h, 0) : time;
     Id first = rates_at(w, &call, y, n, now);
     for (uint32_t i = 0; i < n; i++) k[i][stage] = first + i;
   }

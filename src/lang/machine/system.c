@@ -124,11 +124,8 @@ static void settle_junctions(MachineBuilder *m) {
     Id sum = joined(m, i);
     Span span = m->def->span;
     if (state < 0) {
-      add_change(m, (Change){.kind = CHANGE_PORT,
-                             .at = (uint32_t)port_named(m->s->in.at, m->s->in.n, j->name),
-                             .mode = ANY_MODE,
-                             .value = sum,
-                             .span = span});
+      int port = port_named(m->s->in.at, m->s->in.n, j->name);
+      always(m, CHANGE_PORT, (uint32_t)port, sum, span);
       continue;
     }
     if (!flows) {
@@ -136,11 +133,7 @@ static void settle_junctions(MachineBuilder *m) {
       sum = fit_value(m, val_fn(m->b, FN_add, pair, 2, span, NULL), &m->held.at[state].own, span,
                       "a shared variable");
     }
-    add_change(m, (Change){.kind = flows ? CHANGE_RATE : CHANGE_NEXT,
-                           .at = (uint32_t)state,
-                           .mode = ANY_MODE,
-                           .value = sum,
-                           .span = span});
+    always(m, flows ? CHANGE_RATE : CHANGE_NEXT, (uint32_t)state, sum, span);
   }
 }
 
@@ -378,13 +371,10 @@ static void one_expression(MachineBuilder *m, const Syntax *expr) {
                  m->s->out.n == 1 ? "port to show" : "ports to show", v.n);
     return;
   }
-  for (uint32_t i = 0; i < v.n; i++)
-    add_change(m, (Change){.kind = CHANGE_PORT,
-                           .at = i,
-                           .mode = ANY_MODE,
-                           .value = fit_value(m, v.at[i], &m->s->out.at[i].type, expr->span,
-                                              "what it shows"),
-                           .span = expr->span});
+  for (uint32_t i = 0; i < v.n; i++) {
+    Id wire = fit_value(m, v.at[i], &m->s->out.at[i].type, expr->span, "what it shows");
+    always(m, CHANGE_PORT, i, wire, expr->span);
+  }
 }
 
 // A box or learner as a part: it shows what it gives, at once.
@@ -397,47 +387,37 @@ static void call_it(MachineBuilder *m) {
   for (uint32_t i = 0; i < v.n; i++) {
     if (v.at[i].error) return;
     val_settle(m->b, &v.at[i]);
-    uint32_t at[RANK_LIMIT], n = own_axes(&v.at[i].type, at);
-    Axis axis[RANK_LIMIT];
-    for (uint32_t k = 0; k < n; k++) axis[k] = v.at[i].type.axis[at[k]];
     Port port = {.modes = ~(uint64_t)0, .span = m->def->span};
-    port.type = type_make(m->w, (Base)v.at[i].type.base, n, axis);
-    port.type.count = v.at[i].type.count;
-    port.type.names = v.at[i].type.names;
+    port.type = own_type(m->w, &v.at[i].type);
     const Syntax *result = m->h.result;
     bool named = result && result->kind == N_PARAMS && i < params_in(result).n;
     port.name = named      ? params_in(result).at[i]->name
                 : v.n == 1 ? name_from(m->w->names, "out")
                            : name_from(m->w->names, arena_format(m->w->arena, "out%u", i + 1));
     vec_push(m->w->arena, &m->s->out, port);
-    add_change(m,
-               (Change){.kind = CHANGE_PORT,
-                        .at = i,
-                        .mode = ANY_MODE,
-                        .value = fit_value(m, v.at[i], &port.type, m->def->span, "what it gives"),
-                        .span = m->def->span});
+    Id wire = fit_value(m, v.at[i], &port.type, m->def->span, "what it gives");
+    always(m, CHANGE_PORT, i, wire, m->def->span);
   }
 }
 
 static void elaborate_body(MachineBuilder *m) {
   const Syntax *body = m->h.body;
-  for (uint32_t i = 0; i < block_statements(body).n; i++) {
-    SyntaxKind k = (SyntaxKind)block_statements(body).at[i]->kind;
-    if (k == N_CONSTS || k == N_AXES || k == N_LEARN)
-      body_statement(m->b, m->env, block_statements(body).at[i]);
-    if (k == N_STATES) add_states(m, m->env, block_statements(body).at[i]);
+  Nodes line = block_statements(body);
+  for (uint32_t i = 0; i < line.n; i++) {
+    SyntaxKind k = (SyntaxKind)line.at[i]->kind;
+    if (k == N_CONSTS || k == N_AXES || k == N_LEARN) body_statement(m->b, m->env, line.at[i]);
+    if (k == N_STATES) add_states(m, m->env, line.at[i]);
     if (k == N_FOR)
-      diag_error(m->w->diags, block_statements(body).at[i]->span,
+      diag_error(m->w->diags, line.at[i]->span,
                  "in a machine, many of a kind are an array: `p[n] : Name`");
   }
   if (!add_modes(m, body)) return;
   make_parts(m, body);
   make_block(m, m->env, body, ANY_MODE);
   int mode = 0;
-  for (uint32_t i = 0; i < block_statements(body).n; i++)
-    if (block_statements(body).at[i]->kind == N_MODE)
-      make_block(m, env_new(m->in, m->env, m->env->scope, m->b),
-                 mode_block(block_statements(body).at[i]), mode++);
+  for (uint32_t i = 0; i < line.n; i++)
+    if (line.at[i]->kind == N_MODE)
+      make_block(m, env_new(m->in, m->env, m->env->scope, m->b), mode_block(line.at[i]), mode++);
   take_routes(m, m->env);
 }
 
@@ -454,13 +434,8 @@ static void make_ports(MachineBuilder *m) {
     for (uint32_t i = 0; i < formals.n; i++) {
       Port port = {.name = formals.at[i].name, .modes = ~(uint64_t)0, .span = formals.at[i].span};
       Types t = {0};
-      if (formals.at[i].fixed)
-        port.type = formals.at[i].known;
-      else if (formals.at[i].type && types_eval(m->b, m->env, formals.at[i].type, true, &t, NULL) &&
-               t.n == 1)
-        port.type = t.at[0];
-      else
-        port.type = (Type){.base = BASE_R};
+      bool typed = formal_types(m->b, m->env, &formals.at[i], &t) && t.n == 1;
+      port.type = typed ? t.at[0] : (Type){.base = BASE_R};
       if (!port.name)
         port.name =
             name_from(w->names, formals.n == 1 ? "in" : arena_format(w->arena, "in%u", i + 1));
@@ -621,13 +596,11 @@ typedef struct {
 static void find_lines(Describer *d) {
   const Syntax *body = d->m->h.body;
   for (uint32_t i = 0; body && i < block_statements(body).n; i++) {
-    const Syntax *to = block_statements(body).at[i]->kind == N_EQUATION
-                           ? equation_lhss(block_statements(body).at[i])
-                           : NULL;
-    for (uint32_t k = 0; to && k < lhss_in(to).n; k++)
-      if (!lhs_is_rate(lhss_in(to).at[k]) &&
-          !table_get(d->line, &lhss_in(to).at[k]->name, sizeof(Name)))
-        table_put(d->line, &lhss_in(to).at[k]->name, sizeof(Name), i + 1);
+    const Syntax *n = block_statements(body).at[i];
+    Nodes to = n->kind == N_EQUATION ? lhss_in(equation_lhss(n)) : (Nodes){0, NULL};
+    for (uint32_t k = 0; k < to.n; k++)
+      if (!lhs_is_rate(to.at[k]) && !table_get(d->line, &to.at[k]->name, sizeof(Name)))
+        table_put(d->line, &to.at[k]->name, sizeof(Name), i + 1);
   }
 }
 
@@ -635,18 +608,6 @@ static void find_lines(Describer *d) {
 static const Syntax *line_of(const Describer *d, Name name) {
   uint32_t at = table_get(d->line, &name, sizeof name);
   return at ? with_ports(d->m, block_statements(d->m->h.body).at[at - 1]) : NULL;
-}
-
-static bool port_of_part(MachineBuilder *m, Name name, PortEnd *out) {
-  const char *text = name_text(m->w->names, name), *dot = strrchr(text, '.');
-  if (!dot) return false;
-  Name part = name_of(m->w->names, text, (size_t)(dot - text)),
-       port = name_from(m->w->names, dot + 1);
-  Id k = table_get(m->parts, &part, sizeof part);
-  const System *of = k && k != UINT32_MAX ? m->s->part.at[k - 1].of : NULL;
-  int at = of ? port_named(of->out.at, of->out.n, port) : -1;
-  *out = (PortEnd){k, (uint32_t)at};
-  return at >= 0;
 }
 
 // Which ports and states a value is made of, each once. Lines are what they stand for.
@@ -777,10 +738,8 @@ System *system_closed(Elab *in, System *s) {
   closed->d = diagram_weave(w, s->name, &how, &map, &loop);
   uint32_t *param = params_by_wire(w, closed->d);
   for (uint32_t i = 0; i < n; i++) {
-    SystemState x = {.param = param[map[0][held->param.at[i].wire]],
-                     .path = held->param.at[i].path,
-                     .every = 1,
-                     .variable = true};
+    SystemState x = {
+        .param = param[map[0][held->param.at[i].wire]], .path = held->param.at[i].path, .every = 1};
     Id added = map[1][s->d->out.at[i]];
     if (s->flows)
       x.rate = added;

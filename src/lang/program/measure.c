@@ -15,7 +15,7 @@ static const Goal *goal_named(Elab *in, const Program *p, const Syntax *n) {
 
 // Of a learning diagram with errors, which were said.
 static bool is_of_broken(const Program *p, const Syntax *path) {
-  while (path->kind == N_DOT) path = dot_base(path);
+  path = path_root(path);
   const Def *d = path->kind == N_NAME ? scope_find(p->acting, path->name) : NULL;
   return d && d->kind == DEF_DIAGRAM && (d->broken || (d->learning && d->learning->broken));
 }

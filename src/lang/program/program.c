@@ -41,8 +41,6 @@ Axis elab_samples(Elab *in) {
 
 // -- declarations that change others --------------------------------------------------------------
 
-void def_closure(Elab *in, Def *d, Ids *out) { add_learner(in, d, out); }
-
 static void do_refine(Elab *in, Scope *s, const Syntax *n) {
   World *w = in->w;
   Syntax name = {.kind = N_NAME, .name = n->name, .span = n->name_span, .name_span = n->name_span};
@@ -64,10 +62,9 @@ static void do_stale(Elab *in, Scope *s, const Syntax *n) {
   if (!d || d->kind != DEF_STALE) return;
   d->of = of;
   if (!of) d->broken = true;
-  Body b = {.in = in, .w = in->w};
   bool every = !stale_is_by(n);
   const Syntax *number = stale_number(n);
-  d->has_number = static_number(&b, env_new(in, NULL, s, &b), number, &d->number);
+  d->has_number = scope_number(in, s, number, &d->number);
   if (!d->has_number)
     diag_error(in->w->diags, number->span, "`%s` wants a number that is known beforehand",
                every ? "every" : "by");
@@ -99,42 +96,36 @@ static void do_loop(Elab *in, Program *p, const Syntax *n) {
     diag_error(w->diags, range->span, "the bounds of this loop must be numbers below 10000");
     return;
   }
+  Nodes goal = program_declarations(for_body(n));
   for (int64_t k = from; k <= to; k++)
-    for (uint32_t i = 0; i < program_declarations(for_body(n)).n; i++) {
+    for (uint32_t i = 0; i < goal.n; i++) {
       Env *turn = env_new(in, NULL, p->acting, &b);
       env_bind(turn, n->name,
                (Binding){.kind = BIND_LOOP, .size = size_of(w, k), .span = n->name_span});
-      if (program_declarations(for_body(n)).at[i]->kind == N_GOAL)
-        do_goal(in, p, program_declarations(for_body(n)).at[i], turn,
-                arena_format(w->arena, ".%lld", (long long)k));
+      if (goal.at[i]->kind == N_GOAL)
+        do_goal(in, p, goal.at[i], turn, arena_format(w->arena, ".%lld", (long long)k));
       else
-        diag_error(w->diags, program_declarations(for_body(n)).at[i]->span,
-                   "a loop at the top of a program holds goals");
+        diag_error(w->diags, goal.at[i]->span, "a loop at the top of a program holds goals");
     }
 }
 
 // `freeze` of a learning diagram, or in one, is read with the diagram.
 static bool speaks_of_learning(Scope *s, const Syntax *path) {
-  const Syntax *root = path;
-  while (root->kind == N_DOT) root = dot_base(root);
+  const Syntax *root = path_root(path);
   const Def *d = root->kind == N_NAME ? scope_find(s, root->name) : NULL;
   return d && d->kind == DEF_DIAGRAM;
 }
 
 static void do_freeze(Elab *in, Scope *s, const Syntax *n) {
   if (freeze_inside(n)) {
-    Body b = {.in = in, .w = in->w};
-    const Syntax *root = freeze_inside(n);
-    while (root->kind == N_DOT) root = dot_base(root);
     if (!speaks_of_learning(s, freeze_inside(n)))
-      unknown_name(&b, env_new(in, NULL, s, &b), root, "learning diagram");
+      unknown_in(in, s, path_root(freeze_inside(n)), "learning diagram");
     return;
   }
-  for (uint32_t i = 0; i < names_in(freeze_paths(n)).n; i++) {
-    if (names_in(freeze_paths(n)).at[i]->kind == N_DOT &&
-        speaks_of_learning(s, names_in(freeze_paths(n)).at[i]))
-      continue;
-    Def *d = learner_named(in, s, names_in(freeze_paths(n)).at[i]);
+  Nodes path = names_in(freeze_paths(n));
+  for (uint32_t i = 0; i < path.n; i++) {
+    if (path.at[i]->kind == N_DOT && speaks_of_learning(s, path.at[i])) continue;
+    Def *d = learner_named(in, s, path.at[i]);
     if (d) d->frozen = true;
   }
 }
@@ -146,7 +137,7 @@ static void prepare(Elab *in, Program *p, Scope *s) {
     case N_REFINE: do_refine(in, s, n); break;
     case N_FREEZE: do_freeze(in, s, n); break;
     case N_STALE: do_stale(in, s, n); break;
-    case N_GIVEN: do_given(in, p, s, n); break;
+    case N_GIVEN: do_given(in, p, s, n, NULL); break;
     case N_MACHINE: p->machines++; break;
     default: break;
     }
@@ -158,7 +149,7 @@ static void check_names(Elab *in, Scope *s, const Syntax *n) {
   Body b = {.in = in, .w = in->w};
   if (n->kind == N_NAME && !scope_find(s, n->name) &&
       strcmp(name_text(in->w->names, n->name), "inf") && !is_box(&b, env_new(in, NULL, s, &b), n))
-    unknown_name(&b, env_new(in, NULL, s, &b), n, "wire or value");
+    unknown_in(in, s, n, "wire or value");
   bool sum = n->kind == N_SUM || n->kind == N_PROD || n->kind == N_NEG || n->kind == N_POW ||
              n->kind == N_PAREN;
   for (uint32_t i = 0; sum && i < syntax_parts(n).n; i++) check_names(in, s, syntax_parts(n).at[i]);
@@ -166,14 +157,9 @@ static void check_names(Elab *in, Scope *s, const Syntax *n) {
 
 // On weights with two axes: of numbers, or else of bits.
 static void check_optimiser(Elab *in, Program *p, const Def *d) {
-  World *w = in->w;
-  const char *name = name_text(w->names, d->name);
-  Axis axis[2];
-  for (uint32_t k = 0; k < 2; k++) {
-    Name label = name_from(w->names, k ? "b" : "a");
-    axis[k] = (Axis){.label = label, .size = size_var(w, label, VAR_LOCAL, d->span)};
-  }
-  Type numbers = type_make(w, BASE_R, 2, axis), bits = type_make(w, BASE_BIT, 2, axis);
+  const char *name = name_text(in->w->names, d->name);
+  Type numbers = weight_type(in->w, BASE_R, 2, d->span),
+       bits = weight_type(in->w, BASE_BIT, 2, d->span);
   if (!elab_optimiser(in, p, name, NULL, numbers, true) &&
       !elab_optimiser(in, p, name, NULL, bits, true))
     elab_optimiser(in, p, name, NULL, numbers, false);
@@ -185,9 +171,8 @@ static void check_boxes(Elab *in, Program *p, Scope *s) {
     if (d->scope != s) continue; // of a learning diagram
     if (d->kind == DEF_AXIS) axis_size(in, d);
     if (d->kind == DEF_SPACE && !space_is_index(in, d->scope, space_types(d->node))) {
-      Body b = {.in = in, .w = in->w};
       Types t = {0};
-      types_eval(&b, env_new(in, NULL, d->scope, &b), space_types(d->node), false, &t, NULL);
+      scope_types(in, d->scope, space_types(d->node), &t);
     }
     if (d->kind == DEF_BOX) vec_push(in->w->arena, &p->box, d);
     if (d->kind == DEF_LEARNER || d->kind == DEF_STALE) vec_push(in->w->arena, &p->learner, d);
@@ -204,16 +189,6 @@ static void check_boxes(Elab *in, Program *p, Scope *s) {
       d->broken = true;
     else
       d->alone = b;
-  }
-}
-
-void elab_library(Elab *in, void (*each)(void *, const Def *, Diagram *), void *context) {
-  for (uint32_t i = 1; i < in->def.n; i++) {
-    Def *d = in->def.at[i];
-    if (d->kind != DEF_BOX || d->scope != in->library) continue;
-    Body *b = instance_alone(in, d, NULL, NULL, NULL);
-    if (b) diagram_resolve(in->w, b->d);
-    each(context, d, b ? b->d : NULL);
   }
 }
 
@@ -250,22 +225,20 @@ static void act(Elab *in, Program *p, uint32_t first) {
   for (uint32_t k = in->scope.n; k-- > first;) {
     p->acting = in->scope.at[k];
     const Syntax *tree = p->acting->tree;
-    for (uint32_t i = 0; i < program_declarations(tree).n; i++) {
-      if (program_declarations(tree).at[i]->kind == N_GOAL &&
-          !(tree != p->tree && hidden(p, program_declarations(tree).at[i])))
-        do_goal(in, p, program_declarations(tree).at[i], NULL, NULL);
-      if (program_declarations(tree).at[i]->kind == N_FOR)
-        do_loop(in, p, program_declarations(tree).at[i]);
+    Nodes all = program_declarations(tree);
+    for (uint32_t i = 0; i < all.n; i++) {
+      if (all.at[i]->kind == N_GOAL && !(tree != p->tree && hidden(p, all.at[i])))
+        do_goal(in, p, all.at[i], NULL, NULL);
+      if (all.at[i]->kind == N_FOR) do_loop(in, p, all.at[i]);
     }
     learnings_goals(in, p, p->acting);
-    for (uint32_t i = 0; i < program_declarations(tree).n; i++)
-      if (program_declarations(tree).at[i]->kind == N_MEASURE &&
-          !(tree != p->tree && hidden(p, program_declarations(tree).at[i])))
-        do_measure(in, p, program_declarations(tree).at[i]);
+    for (uint32_t i = 0; i < all.n; i++)
+      if (all.at[i]->kind == N_MEASURE && !(tree != p->tree && hidden(p, all.at[i])))
+        do_measure(in, p, all.at[i]);
   }
-  for (uint32_t i = 0; i < program_declarations(p->tree).n; i++)
-    if (program_declarations(p->tree).at[i]->kind == N_TRAIN)
-      do_train(in, p, program_declarations(p->tree).at[i]);
+  Nodes own = program_declarations(p->tree);
+  for (uint32_t i = 0; i < own.n; i++)
+    if (own.at[i]->kind == N_TRAIN) do_train(in, p, own.at[i]);
   do_machines(in, p);
 }
 

@@ -16,9 +16,6 @@ Elab *elab_new(World *);
 // `set` holds "name=value" pairs that replace the right side of an axis or const.
 void elab_set(Elab *, const char *name, const char *value);
 void elab_settings(Elab *, Buf *); // all of them: "n=3 m=4"
-// Checks every box of the library for itself, with symbols for sizes, and calls back with each that
-// could be made a diagram.
-void elab_library(Elab *, void (*each)(void *context, const Def *, Diagram *), void *context);
 Program *elab_program(Elab *, const char *path, const char *text, size_t n);
 
 // The diagram of a box, learner, goal or measure of the program or the library. NULL with a

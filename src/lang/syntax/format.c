@@ -49,12 +49,6 @@ typedef struct {
 
 // -- pieces
 
-static uint32_t characters(const char *text, uint32_t from, uint32_t to) {
-  uint32_t n = 0;
-  for (uint32_t i = from; i < to; i++) n += ((unsigned char)text[i] & 0xC0) != 0x80;
-  return n;
-}
-
 // Where the text has been read to.
 typedef struct {
   uint32_t at, column, breaks, space;
@@ -118,13 +112,6 @@ static void cut(Format *f) {
 
 // -- spaces between neighbours
 
-static bool is_one(const char *symbol, const char *list) { // list: separated by spaces
-  size_t n = strlen(symbol);
-  for (const char *at = list; n && (at = strstr(at, symbol)); at += n)
-    if ((at == list || at[-1] == ' ') && (at[n] == ' ' || !at[n])) return true;
-  return false;
-}
-
 static uint32_t gap_of(const Token *left, const Token *right) {
   const char *a = left->symbol, *b = right->symbol; // "" for names, words, numbers, strings
   if (is_one(a, "( [ . .. ...") || is_one(b, ", ) ] : . .. '")) return 0;
@@ -139,9 +126,7 @@ static void set_gaps(Format *f) {
   for (uint32_t i = 0; i < f->piece.n; i++) {
     FormatPiece *piece = &f->piece.at[i];
     if (piece->kind == P_COMMENT) continue;
-    piece->gap = last && last->kind == P_TOKEN && piece->kind == P_TOKEN
-                     ? gap_of(&f->tokens.at[last->token], &f->tokens.at[piece->token])
-                     : 1;
+    piece->gap = last ? gap_of(&f->tokens.at[last->token], &f->tokens.at[piece->token]) : 1;
     last = piece;
   }
 }
@@ -273,11 +258,11 @@ static void lay(Format *f, const Syntax *node, bool tight) {
     if (node->kid[1]->kind == N_PROGRAM) lay_block(f, node->kid[1]);
     break;
   case N_BOX:
-    if (node->kid[2] && node->kid[2]->kind == N_SIG) widen_colon(f, node->kid[2]);
+  case N_LEARNER: {
+    const Syntax *result = declared_result(node);
+    if (result && result->kind == N_SIG) widen_colon(f, result);
     break;
-  case N_LEARNER:
-    if (node->kid[3] && node->kid[3]->kind == N_SIG) widen_colon(f, node->kid[3]);
-    break;
+  }
   case N_TYPED: widen_colon(f, node->kid[1]); break;
   case N_GIVEN: lay_given(f, node->kid[0]); break;
   case N_GOAL:
@@ -309,8 +294,10 @@ static bool is_symbol(const Format *f, const FormatPiece *piece, const char *sym
 }
 
 static uint32_t width_of(const Format *f, const FormatPiece *piece) {
-  uint32_t from = piece->span.at, end = end_of(piece->span);
-  return characters(f->text, from, end);
+  uint32_t n = 0;
+  for (uint32_t i = piece->span.at; i < end_of(piece->span); i++)
+    n += ((unsigned char)f->text[i] & 0xC0) != 0x80;
+  return n;
 }
 
 // Indents, and which empty lines stay. A comment goes with the piece that follows.

@@ -64,7 +64,8 @@ static const char *const line_goes_on_after[] = {"=", "->", "=>", ";",  "&",  ",
 static const char *const line_goes_on_before[] = {";", "&", "~", "->", "=>", "*",  "/",  "//", "+",
                                                   "^", "=", "<", "<=", ">",  ">=", "!=", ")",  "]"};
 
-// Habits from elsewhere: what is written, what is read instead, and what we say. Longest first.
+// Habits from elsewhere: what is written, what is read instead, and what we say (NULL: it is ours).
+// Longest first; a space is looked at, not taken.
 static const struct {
   const char *text, *read_as, *message;
 } foreign[] = {
@@ -81,6 +82,9 @@ static const struct {
     {"/=", "=", "found `/=`: unequal is written `!=`, and a division `x = x / …`"},
     {":=", "=", "found `:=`, wanted `=`"},
     {"<>", "!=", "found `<>`: unequal is written `!=`"},
+    {"<- ", "=", "found `<-`: an equation is written `=`, and a comparison `< -`"}, // not x <-1
+    {"!=", "!=", NULL},
+    {"!", "not", "found `!`, wanted `not`"},
     {"%", "?", "found `%`: the remainder is `mod(a, b)`; in sizes `//` divides and rounds down"},
     {"@", "?", "found `@`: a product of matrices is written with indices, `a[i j] b[j k]`"},
 };
@@ -98,6 +102,13 @@ static const struct {
     {"\u3000", "write a plain space"}, {"\uff08", "write `(`"},  {"\uff09", "write `)`"},
     {"\uff0c", "write `,`"},           {"\uff1a", "write `:`"},
 };
+
+bool is_one(const char *word, const char *list) {
+  size_t n = strlen(word);
+  for (const char *at = list; n && (at = strstr(at, word)); at += n)
+    if ((at == list || at[-1] == ' ') && (at[n] == ' ' || !at[n])) return true;
+  return false;
+}
 
 static bool is_one_of(const char *text, const char *const *list, uint32_t n) {
   for (uint32_t i = 0; i < n; i++)
@@ -170,7 +181,7 @@ static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 static uint32_t letter_length(const Lexer *x, uint32_t at) {
   if (at >= x->n) return 0;
   char c = x->text[at];
-  if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_') return 1;
+  if (char_is_letter(c) || c == '_') return 1;
   if ((unsigned char)c < 0x80) return 0;
   uint32_t n = utf8_length(x->text + at, x->n - at);
   return n && !is_strange(x->text + at, n) ? n : 0;
@@ -369,22 +380,10 @@ static bool lex_foreign(Lexer *x, bool spaced) {
   uint32_t from = x->at;
   for (uint32_t i = 0; i < COUNT(foreign); i++) {
     if (!starts_with(x, foreign[i].text)) continue;
-    x->at += (uint32_t)strlen(foreign[i].text);
-    diag_error(x->front->diags, span_from(x, from), "%s", foreign[i].message);
+    x->at += (uint32_t)strcspn(foreign[i].text, " ");
+    if (foreign[i].message)
+      diag_error(x->front->diags, span_from(x, from), "%s", foreign[i].message);
     add_symbol(x, foreign[i].read_as, from, spaced);
-    return true;
-  }
-  if (starts_with(x, "<- ")) { // without the space it may be a comparison, x <-1
-    x->at += 2;
-    diag_error(x->front->diags, span_from(x, from),
-               "found `<-`: an equation is written `=`, and a comparison `< -`");
-    add_symbol(x, "=", from, spaced);
-    return true;
-  }
-  if (starts_with(x, "!") && !starts_with(x, "!=")) {
-    x->at++;
-    diag_error(x->front->diags, span_from(x, from), "found `!`, wanted `not`");
-    add_symbol(x, "not", from, spaced);
     return true;
   }
   return false;

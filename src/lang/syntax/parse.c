@@ -30,12 +30,19 @@ Syntax *worded_list(Parser *p, SyntaxKind kind, Syntax *(*item)(Parser *)) {
   return node;
 }
 
+// "(" item { "," item } ")", with whichever brackets
+Syntax *bracketed(Parser *p, SyntaxKind kind, Syntax *(*item)(Parser *)) {
+  uint32_t open = p->at;
+  Syntax *node = worded_list(p, kind, item);
+  close_bracket(p, open, "`,` or ");
+  return node_end(p, node);
+}
+
 // -- small declarations
 
 // use = "use" STRING
 static Syntax *parse_use(Parser *p) {
-  Syntax *node = node_new(p, N_USE);
-  p->at++;
+  Syntax *node = node_word(p, N_USE, 0);
   Syntax *path = node_string(p, "a file name in quotes");
   node->text = path->text;
   node->name_span = path->span;
@@ -69,16 +76,18 @@ static Syntax *parse_const(Parser *p) {
   return node_end(p, node);
 }
 
-// space = "space" NAME "=" types [ "by" distance ]
-static Syntax *parse_space(Parser *p) {
-  Syntax *node = node_fixed(p, N_SPACE, 2);
-  p->at++;
+// space = "space" NAME "=" types [ "by" distance ]          open: it may end with its name
+Syntax *space_of(Parser *p, bool open) {
+  Syntax *node = node_word(p, N_SPACE, 2);
   want_new_name(p, node);
+  if (open && !sees(p, 0, "=")) return node_end(p, node);
   need(p, "=");
   node->kid[0] = parse_types(p);
   if (eat(p, "by")) node->kid[1] = parse_soft_postfix(p);
   return node_end(p, node);
 }
+
+static Syntax *parse_space(Parser *p) { return space_of(p, false); }
 
 // -- boxes
 
@@ -92,12 +101,7 @@ static Syntax *parse_cfgpar(Parser *p) {
 }
 
 // cfg = "[" cfgpar { "," cfgpar } "]"
-static Syntax *parse_cfg(Parser *p) {
-  uint32_t open = p->at;
-  Syntax *node = worded_list(p, N_CFG, parse_cfgpar);
-  close_bracket(p, open, "`,` or ");
-  return node_end(p, node);
-}
+static Syntax *parse_cfg(Parser *p) { return bracketed(p, N_CFG, parse_cfgpar); }
 
 // param = NAME [ ":" type ]
 static Syntax *parse_param(Parser *p) {
@@ -117,15 +121,9 @@ static Syntax *share_types(Syntax *params) {
 
 // params = "(" [ param { "," param } ] ")"
 static Syntax *parse_params(Parser *p) {
-  uint32_t open = p->at;
-  Syntax *node;
-  if (sees(p, 1, ")")) {
-    node = node_new(p, N_PARAMS);
-    p->at++;
-  } else {
-    node = share_types(worded_list(p, N_PARAMS, parse_param));
-  }
-  close_bracket(p, open, "`,` or ");
+  if (!sees(p, 1, ")")) return share_types(bracketed(p, N_PARAMS, parse_param));
+  Syntax *node = node_word(p, N_PARAMS, 0);
+  p->at++;
   return node_end(p, node);
 }
 
@@ -138,23 +136,9 @@ static Syntax *parse_result(Parser *p) {
 // body = "=" expr [ "pad" sum ] | "{" { statement } "}"
 Syntax *parse_body(Parser *p, const char *wanted) {
   if (sees(p, 0, "{")) return parse_block(p, parse_statement);
-  if (!eat(p, "=")) {
-    Syntax *error = node_new(p, N_ERROR);
-    fail(p, wanted);
-    return error;
-  }
+  if (!eat(p, "=")) return error_node(p, wanted);
   Syntax *e = parse_expr(p, false);
-  if (!sees(p, 0, "pad")) return e;
-  Syntax *node = node_fixed(p, N_PADDED, 2);
-  node->span = e->span;
-  p->at++;
-  node->kid[0] = e;
-  node->kid[1] = parse_sum(p);
-  return node_end(p, node);
-}
-
-static bool sees_reverse(const Parser *p) {
-  return sees_name(p, 0) && strcmp(name_text(p->front->names, peek(p, 0)->name), "reverse") == 0;
+  return eat(p, "pad") ? node_around(p, N_PADDED, e, parse_sum(p)) : e;
 }
 
 // [ params ] [ "->" result ]
@@ -181,7 +165,7 @@ static Syntax *parse_box(Parser *p) {
   Syntax *node = node_fixed(p, N_BOX, 5);
   parse_box_header(p, node);
   node->kid[3] = parse_body(p, "`=` or `{`, the body of the box");
-  if (sees_reverse(p)) {
+  if (sees_word(p, 0, "reverse")) {
     p->at++;
     node->kid[4] = node_name(p);
   }
@@ -230,8 +214,7 @@ Syntax *parse_learner(Parser *p) {
 
 // refine = "refine" NAME [ params ] body
 static Syntax *parse_refine(Parser *p) {
-  Syntax *node = node_fixed(p, N_REFINE, 2);
-  p->at++;
+  Syntax *node = node_word(p, N_REFINE, 2);
   want_name(p, node);
   if (sees(p, 0, "(")) node->kid[0] = parse_params(p);
   node->kid[1] = parse_body(p, "`=` or `{`, the body of the refinement");
@@ -240,8 +223,7 @@ static Syntax *parse_refine(Parser *p) {
 
 // freeze = "freeze" path { "," path } [ "in" path ]
 Syntax *parse_freeze(Parser *p) {
-  Syntax *node = node_fixed(p, N_FREEZE, 2);
-  p->at++;
+  Syntax *node = node_word(p, N_FREEZE, 2);
   node->kid[0] = list_of(p, N_NAMES, parse_path);
   if (eat(p, "in")) node->kid[1] = parse_path(p);
   return node_end(p, node);
@@ -249,8 +231,7 @@ Syntax *parse_freeze(Parser *p) {
 
 // stale = "stale" NAME "=" path ( "every" sum | "by" sum )
 static Syntax *parse_stale(Parser *p) {
-  Syntax *node = node_fixed(p, N_STALE, 2);
-  p->at++;
+  Syntax *node = node_word(p, N_STALE, 2);
   want_new_name(p, node);
   need(p, "=");
   node->kid[0] = parse_path(p);
@@ -264,8 +245,7 @@ static Syntax *parse_stale(Parser *p) {
 
 // given = "given" param { "," param } "from" source
 static Syntax *parse_given(Parser *p) {
-  Syntax *node = node_fixed(p, N_GIVEN, 2);
-  p->at++;
+  Syntax *node = node_word(p, N_GIVEN, 2);
   node->kid[0] = share_types(list_of(p, N_PARAMS, parse_param));
   need(p, "from");
   node->kid[1] = parse_postfix(p);
@@ -273,12 +253,7 @@ static Syntax *parse_given(Parser *p) {
 }
 
 static Syntax *with_brackets(Parser *p, Syntax *base) { // base [ brackets ]
-  if (!sees(p, 0, "[")) return base;
-  Syntax *node = node_fixed(p, N_AT, 2);
-  node->span = base->span;
-  node->kid[0] = base;
-  node->kid[1] = parse_brackets(p);
-  return node_end(p, node);
+  return sees(p, 0, "[") ? node_around(p, N_AT, base, parse_brackets(p)) : base;
 }
 
 // target = path [ brackets ]
@@ -291,9 +266,8 @@ static Syntax *parse_view(Parser *p) {
 }
 
 // "for" NAME "in" range
-static Syntax *parse_forin(Parser *p) {
-  Syntax *node = node_fixed(p, N_FORIN, 1);
-  p->at++;
+static Syntax *forin_of(Parser *p, SyntaxKind kind, uint32_t kids) {
+  Syntax *node = node_word(p, kind, kids);
   want_new_name(p, node);
   need(p, "in");
   node->kid[0] = parse_range(p);
@@ -301,8 +275,7 @@ static Syntax *parse_forin(Parser *p) {
 }
 
 Syntax *clause_of(Parser *p, SyntaxKind kind, Syntax *(*value)(Parser *)) {
-  Syntax *node = node_fixed(p, kind, 1);
-  p->at++;
+  Syntax *node = node_word(p, kind, 1);
   node->kid[0] = value(p);
   return node_end(p, node);
 }
@@ -317,18 +290,23 @@ static const Clause clause_words[] = {{"by", N_BY},     {"trains", N_TRAINS}, {"
 
 static Syntax *parse_trainopt(Parser *);
 
-// "refit" NUMBER NAME { "," trainopt }
-static Syntax *parse_refit(Parser *p) {
-  uint32_t mark = p->stack.n;
-  Syntax *node = node_new(p, N_REFIT);
-  p->at++;
-  kid_push(p, node_number(p, "how long, as in `refit 100 steps`"));
+// NUMBER NAME { "," trainopt }, behind what is on the stack from `mark` on
+static Syntax *end_training(Parser *p, Syntax *node, uint32_t mark, const char *length,
+                            const char *unit) {
+  kid_push(p, node_number(p, length));
   if (sees_name(p, 0))
     want_name(p, node);
   else
-    fail(p, "`steps`, as in `refit 100 steps, gd(0.05)`");
+    fail(p, unit);
   while (eat(p, ",")) kid_push(p, parse_trainopt(p));
   return kids_end(p, node, mark);
+}
+
+// "refit" NUMBER NAME { "," trainopt }
+static Syntax *parse_refit(Parser *p) {
+  Syntax *node = node_word(p, N_REFIT, 0);
+  return end_training(p, node, p->stack.n, "how long, as in `refit 100 steps`",
+                      "`steps`, as in `refit 100 steps, gd(0.05)`");
 }
 
 static Syntax *parse_clause(Parser *p, SyntaxKind kind) {
@@ -337,21 +315,24 @@ static Syntax *parse_clause(Parser *p, SyntaxKind kind) {
   case N_ON: return clause_of(p, kind, parse_postfix);
   case N_TRAINS: return worded_list(p, kind, parse_target);
   case N_AS: return worded_list(p, kind, parse_view);
-  case N_FORIN: return parse_forin(p);
+  case N_FORIN: return forin_of(p, kind, 1);
   case N_REFIT: return parse_refit(p);
   default: return clause_of(p, kind, parse_sum); // times, every
   }
 }
 
-// { clause }: those allowed here, each once. They are left on the stack.
-static void parse_clauses(Parser *p, const char *what, const char *allowed) {
+// { clause }: those allowed here, each once. The node is of `first` and them.
+static Syntax *with_clauses(Parser *p, Syntax *node, Syntax *first, const char *what,
+                            const char *allowed) {
+  uint32_t mark = p->stack.n;
   bool said[COUNT(clause_words)] = {0}, told = false;
+  kid_push(p, first);
   for (;;) {
     uint32_t i = 0;
     while (i < COUNT(clause_words) && !sees(p, 0, clause_words[i].word) &&
            !sees_word(p, 0, clause_words[i].word))
       i++;
-    if (i == COUNT(clause_words)) return;
+    if (i == COUNT(clause_words)) return kids_end(p, node, mark);
     const char *word = clause_words[i].word;
     Span span = peek(p, 0)->span;
     bool fits = strstr(allowed, arena_format(p->arena, "`%s`", word)) != NULL;
@@ -367,66 +348,46 @@ static void parse_clauses(Parser *p, const char *what, const char *allowed) {
   }
 }
 
+static Syntax *parse_plain_expr(Parser *p) { return parse_expr(p, false); }
+
 // claim = ( "maximise" | "minimise" ) expr | expr "~" expr          or only an expr
 static Syntax *parse_claim(Parser *p) {
-  if (sees(p, 0, "maximise") || sees(p, 0, "minimise")) {
-    Syntax *node = node_fixed(p, sees(p, 0, "maximise") ? N_MAXIMISE : N_MINIMISE, 1);
-    p->at++;
-    node->kid[0] = parse_expr(p, false);
-    return node_end(p, node);
-  }
+  if (sees(p, 0, "maximise")) return clause_of(p, N_MAXIMISE, parse_plain_expr);
+  if (sees(p, 0, "minimise")) return clause_of(p, N_MINIMISE, parse_plain_expr);
   Syntax *left = parse_expr(p, false);
   if (sees(p, 0, "="))
     diag_error(p->front->diags, peek(p, 0)->span,
                "found `=`, wanted `~`: that is how a goal says \"equal\"");
   if (!eat(p, "~") && !eat(p, "=")) return left;
-  Syntax *node = node_fixed(p, N_EQUAL, 2);
-  node->span = left->span;
-  node->kid[0] = left;
-  node->kid[1] = parse_expr(p, false);
-  return node_end(p, node);
+  return node_around(p, N_EQUAL, left, parse_expr(p, false));
 }
 
-static void parse_label(Parser *p, Syntax *node) { // [ NAME ":" ]
-  if (!sees_label(p)) return;
+Syntax *node_labelled(Parser *p, SyntaxKind kind) { // word [ NAME ":" ]
+  Syntax *node = node_word(p, kind, 0);
+  if (!sees_label(p)) return node;
   want_any_name(p, node);
   p->at++;
+  return node;
 }
 
 // goal = "goal" [ NAME ":" ] claim { "by" distance | "trains" target { "," target } | "times" sum }
 static Syntax *parse_goal(Parser *p) {
-  uint32_t mark = p->stack.n;
-  Syntax *node = node_new(p, N_GOAL);
-  p->at++;
-  parse_label(p, node);
+  Syntax *node = node_labelled(p, N_GOAL);
   Syntax *claim = parse_claim(p);
   if (claim->kind < N_EQUAL || claim->kind > N_MINIMISE)
     fail_after_term(p, "`~` (a goal is an equation, or `maximise`, or `minimise`)");
-  kid_push(p, claim);
-  parse_clauses(p, "goal", "`by`, `trains`, `times`");
-  return kids_end(p, node, mark);
+  return with_clauses(p, node, claim, "goal", "`by`, `trains`, `times`");
 }
 
 // measure = "measure" [ NAME ":" ] ( claim | expr ) { "by" distance | "on" source | refit }
 static Syntax *parse_measure(Parser *p) {
-  uint32_t mark = p->stack.n;
-  Syntax *node = node_new(p, N_MEASURE);
-  p->at++;
-  parse_label(p, node);
-  kid_push(p, parse_claim(p));
-  parse_clauses(p, "measure", "`by`, `on`, `refit`");
-  return kids_end(p, node, mark);
+  Syntax *node = node_labelled(p, N_MEASURE);
+  return with_clauses(p, node, parse_claim(p), "measure", "`by`, `on`, `refit`");
 }
 
 // trainopt = NAME ":" postfix | postfix [ sum ]
 static Syntax *parse_trainopt(Parser *p) {
-  if (sees_label(p)) {
-    Syntax *node = node_fixed(p, N_ARG, 1);
-    want_any_name(p, node);
-    p->at++;
-    node->kid[0] = parse_postfix(p);
-    return node_end(p, node);
-  }
+  if (sees_label(p)) return labelled(p, N_ARG, parse_postfix);
   Syntax *node = node_fixed(p, N_OPTION, 2);
   node->kid[0] = parse_postfix(p);
   TokenKind next = (TokenKind)peek(p, 0)->kind;
@@ -438,19 +399,11 @@ static Syntax *parse_trainopt(Parser *p) {
 // train = "train" [ path ] NUMBER NAME { "," trainopt }
 static Syntax *parse_train(Parser *p) {
   uint32_t mark = p->stack.n;
-  Syntax *node = node_new(p, N_TRAIN);
-  p->at++;
+  Syntax *node = node_word(p, N_TRAIN, 0);
   kid_push(p, sees_name(p, 0) ? parse_path(p) : NULL);
-  kid_push(p, node_number(p, "how long, as in `train 5 epochs`"));
-  if (sees_name(p, 0))
-    want_name(p, node);
-  else
-    fail(p, "`epochs` or `steps`, as in `train 5 epochs, batch 64`");
-  while (eat(p, ",")) kid_push(p, parse_trainopt(p));
-  return kids_end(p, node, mark);
+  return end_training(p, node, mark, "how long, as in `train 5 epochs`",
+                      "`epochs` or `steps`, as in `train 5 epochs, batch 64`");
 }
-
-static Syntax *parse_plain_expr(Parser *p) { return parse_expr(p, false); }
 
 static Syntax *tuple_or_expr(Parser *p) { // expr { "," expr }
   Syntax *tuple = list_of(p, N_TUPLE, parse_plain_expr);
@@ -460,12 +413,8 @@ static Syntax *tuple_or_expr(Parser *p) { // expr { "," expr }
 // show = "show" expr { "," expr } { "for" NAME "in" range | "on" source | "every" sum | "as" view …
 // }
 static Syntax *parse_show(Parser *p) {
-  uint32_t mark = p->stack.n;
-  Syntax *node = node_new(p, N_SHOW);
-  p->at++;
-  kid_push(p, tuple_or_expr(p));
-  parse_clauses(p, "show", "`for`, `on`, `every`, `as`");
-  return kids_end(p, node, mark);
+  Syntax *node = node_word(p, N_SHOW, 0);
+  return with_clauses(p, node, tuple_or_expr(p), "show", "`for`, `on`, `every`, `as`");
 }
 
 // -- optimisers
@@ -514,22 +463,14 @@ static Syntax *parse_optimiser_part(Parser *p) {
   if (sees(p, 0, "state")) return parse_states(p);
   if (sees(p, 0, "look")) return clause_of(p, N_LOOK, parse_plain_expr);
   if (sees(p, 0, "next")) return parse_next(p);
-  Syntax *error = node_new(p, N_ERROR);
-  fail(p, "`state`, `look` or `next`");
-  return error;
+  return error_node(p, "`state`, `look` or `next`");
 }
 
 // optimiser = "optimiser" NAME [ "(" NAME ":" expr { "," NAME ":" expr } ")" ] "{" { part } "}"
 static Syntax *parse_optimiser(Parser *p) {
-  Syntax *node = node_fixed(p, N_OPTIMISER, 2);
-  p->at++;
+  Syntax *node = node_word(p, N_OPTIMISER, 2);
   want_new_name(p, node);
-  if (sees(p, 0, "(")) {
-    uint32_t open = p->at;
-    node->kid[0] = worded_list(p, N_PARAMS, parse_default);
-    close_bracket(p, open, "`,` or ");
-    node_end(p, node->kid[0]);
-  }
+  if (sees(p, 0, "(")) node->kid[0] = bracketed(p, N_PARAMS, parse_default);
   node->kid[1] = parse_block(p, parse_optimiser_part);
   return node_end(p, node);
 }
@@ -583,8 +524,7 @@ Syntax *parse_equation(Parser *p) {
 
 // "return" ( equation | expr { "," expr } [ "pad" sum ] )          ◆ names up to "=" decide
 static Syntax *parse_return(Parser *p) {
-  Syntax *node = node_fixed(p, N_RETURN, 2);
-  p->at++;
+  Syntax *node = node_word(p, N_RETURN, 2);
   if (names_lead_to(p, 0, "=")) {
     node->kid[0] = parse_equation(p);
     if (sees(p, 0, ","))
@@ -596,21 +536,13 @@ static Syntax *parse_return(Parser *p) {
   return node_end(p, node);
 }
 
-static bool eat_down(Parser *p) { // a word here only
-  if (!sees_name(p, 0) || strcmp(name_text(p->front->names, peek(p, 0)->name), "down"))
-    return false;
-  p->at++;
-  return true;
-}
-
 // "for" NAME "in" range [ "down" ] "{" { item } "}"
 Syntax *parse_for(Parser *p, Syntax *(*item)(Parser *)) {
-  Syntax *node = node_fixed(p, N_FOR, 2);
-  p->at++;
-  want_new_name(p, node);
-  need(p, "in");
-  node->kid[0] = parse_range(p);
-  if (eat_down(p)) syntax_signed(p->arena, node, SIGN_DOWN);
+  Syntax *node = forin_of(p, N_FOR, 2);
+  if (sees_word(p, 0, "down")) {
+    p->at++;
+    syntax_signed(p->arena, node, SIGN_DOWN);
+  }
   node->kid[1] = parse_block(p, item);
   if (item == parse_declaration) node->kid[1]->kind = N_PROGRAM;
   return node_end(p, node);
@@ -618,56 +550,26 @@ Syntax *parse_for(Parser *p, Syntax *(*item)(Parser *)) {
 
 // Words of other languages, and where they lead.
 static const struct {
-  const char *word, *ours;
-} foreign_words[] = {{"def", "box"},
-                     {"fn", "box"},
-                     {"fun", "box"},
-                     {"func", "box"},
-                     {"function", "box"},
-                     {"class", "box"},
-                     {"module", "box"},
-                     {"layer", "box"},
-                     {"let", "const"},
-                     {"var", "const"},
-                     {"val", "const"},
-                     {"static", "const"},
-                     {"constant", "const"},
-                     {"import", "use"},
-                     {"include", "use"},
-                     {"require", "use"},
-                     {"open", "use"},
-                     {"from", "use"},
-                     {"type", "space"},
-                     {"struct", "space"},
-                     {"data", "given"},
-                     {"dataset", "given"},
-                     {"load", "given"},
-                     {"input", "given"},
-                     {"param", "learn"},
-                     {"parameter", "learn"},
-                     {"model", "learn"},
-                     {"weight", "learn"},
-                     {"loss", "goal"},
-                     {"objective", "goal"},
-                     {"minimize", "goal minimise"},
-                     {"maximize", "goal maximise"},
-                     {"minimise", "goal minimise"},
-                     {"maximise", "goal maximise"},
-                     {"print", "show"},
-                     {"plot", "show"},
-                     {"draw", "show"},
-                     {"fit", "train"},
-                     {"optimizer", "optimiser"},
-                     {"test", "measure"},
-                     {"eval", "measure"},
-                     {"metric", "measure"},
-                     {"assert", "check"},
-                     {"dim", "axis"},
-                     {"axes", "axis"}};
+  const char *ours, *words;
+} foreign_words[] = {{"box", "def fn fun func function class module layer"},
+                     {"const", "let var val static constant"},
+                     {"use", "import include require open from"},
+                     {"space", "type struct"},
+                     {"given", "data dataset load input"},
+                     {"learn", "param parameter model weight"},
+                     {"goal", "loss objective"},
+                     {"goal minimise", "minimize minimise"},
+                     {"goal maximise", "maximize maximise"},
+                     {"show", "print plot draw"},
+                     {"train", "fit"},
+                     {"optimiser", "optimizer"},
+                     {"measure", "test eval metric"},
+                     {"check", "assert"},
+                     {"axis", "dim axes"}};
 
 static const char *our_word(const char *word) {
   for (uint32_t i = 0; i < COUNT(foreign_words); i++)
-    if (strcmp(foreign_words[i].word, word) == 0) return foreign_words[i].ours;
+    if (is_one(word, foreign_words[i].words)) return foreign_words[i].ours;
   return NULL;
 }
 

@@ -78,7 +78,6 @@ static const char *found_text(const Parser *p, const Token *t) {
 
 // What the user may have had in mind.
 static const char *advice(const Parser *p, const Token *t, const char *wanted) {
-
   if (token_is(p, t, "=>")) return "`=>` is for `find … => …`; a result is written `->`";
   if (token_is(p, t, "//")) return "`//` divides sizes in brackets; a comment begins with `#`";
   if (token_is(p, t, "'")) return "text goes in double quotes; `x'` is for machines";
@@ -160,8 +159,7 @@ void need(Parser *p, const char *text) {
 }
 
 static bool too_deep(Parser *p) {
-  const Token *t = peek(p, 0);
-  if (!p->panic) diag_error(p->front->diags, t->span, "nested too deeply");
+  if (!p->panic) diag_error(p->front->diags, peek(p, 0)->span, "nested too deeply");
   p->panic = true;
   return false;
 }
@@ -219,6 +217,12 @@ Syntax *node_fixed(Parser *p, SyntaxKind kind, uint32_t kids) {
   return node;
 }
 
+Syntax *node_word(Parser *p, SyntaxKind kind, uint32_t kids) {
+  Syntax *node = node_fixed(p, kind, kids);
+  p->at++;
+  return node;
+}
+
 void kid_push(Parser *p, Syntax *kid) { vec_push(p->arena, &p->stack, kid); }
 
 Syntax *kids_end(Parser *p, Syntax *node, uint32_t mark) {
@@ -229,13 +233,13 @@ Syntax *kids_end(Parser *p, Syntax *node, uint32_t mark) {
   return node_end(p, node);
 }
 
-static Syntax *error_node(Parser *p, const char *wanted) {
+Syntax *error_node(Parser *p, const char *wanted) {
   fail(p, wanted);
   return node_new(p, N_ERROR);
 }
 
 // A node around one that is already parsed.
-static Syntax *node_around(Parser *p, SyntaxKind kind, Syntax *base, Syntax *other) {
+Syntax *node_around(Parser *p, SyntaxKind kind, Syntax *base, Syntax *other) {
   Syntax *node = node_fixed(p, kind, other ? 2 : 1);
   node->span = base->span;
   node->kid[0] = base;
@@ -306,7 +310,7 @@ Syntax *node_number(Parser *p, const char *wanted) {
   return node_end(p, node);
 }
 
-static Syntax *labelled(Parser *p, SyntaxKind kind, Syntax *(*value)(Parser *)) { // NAME ":" value
+Syntax *labelled(Parser *p, SyntaxKind kind, Syntax *(*value)(Parser *)) {
   Syntax *node = node_fixed(p, kind, 1);
   want_any_name(p, node);
   need(p, ":");
@@ -386,15 +390,11 @@ static Syntax *parse_list(Parser *p) {
   return kids_end(p, node, mark);
 }
 
+static Syntax *parse_compared(Parser *p) { return parse_expr(p, true); }
+
 // "(" expr { "," expr } ")"                        one: grouping; several: side by side
 static Syntax *parse_paren(Parser *p) {
-  uint32_t open = p->at, mark = p->stack.n;
-  Syntax *node = node_new(p, N_PAREN);
-  p->at++;
-  do kid_push(p, parse_expr(p, true));
-  while (eat(p, ","));
-  close_bracket(p, open, "`,` or ");
-  kids_end(p, node, mark);
+  Syntax *node = bracketed(p, N_PAREN, parse_compared);
   if (node->nkid > 1) node->kind = N_TUPLE;
   return node;
 }
@@ -417,8 +417,7 @@ static Syntax *parse_primary(Parser *p) {
   default: break;
   }
   if (sees(p, 0, "next") && !is_misused(p, peek(p, 0))) {
-    Syntax *node = node_new(p, N_NEXT);
-    p->at++;
+    Syntax *node = node_word(p, N_NEXT, 0);
     want_name(p, node);
     return node_end(p, node);
   }
@@ -430,8 +429,6 @@ static Syntax *parse_primary(Parser *p) {
   }
   return error_node(p, "an expression");
 }
-
-static Syntax *parse_compared(Parser *p) { return parse_expr(p, true); }
 
 static bool sees_arg_label(const Parser *p) { // NAME { "." NAME } ":"
   uint32_t i = 0;
@@ -533,13 +530,7 @@ static Syntax *parse_power(Parser *p) {
   Syntax *base = parse_postfix(p);
   if (!sees(p, 0, "^") || !deeper(p)) return base;
   p->at++;
-  Syntax *minus = sees(p, 0, "-") ? node_fixed(p, N_NEG, 1) : NULL;
-  if (minus) p->at++;
-  Syntax *exponent = parse_power(p);
-  if (minus) {
-    minus->kid[0] = exponent;
-    exponent = node_end(p, minus);
-  }
+  Syntax *exponent = sees(p, 0, "-") ? clause_of(p, N_NEG, parse_power) : parse_power(p);
   p->depth--;
   return node_around(p, N_POW, base, exponent);
 }
@@ -666,9 +657,8 @@ Syntax *parse_expr(Parser *p, bool equal) {
   if (!deeper(p)) return node_new(p, N_ERROR);
   Syntax *e = parse_pipe(p, equal);
   if (sees(p, 0, "when") && else_follows(p)) {
-    Syntax *node = node_fixed(p, N_WHEN, 3);
+    Syntax *node = node_word(p, N_WHEN, 3);
     node->span = e->span;
-    p->at++;
     node->kid[0] = e;
     node->kid[1] = parse_cond(p);
     need_after_term(p, "else");
@@ -683,16 +673,23 @@ Syntax *parse_expr(Parser *p, bool equal) {
 
 static Syntax *parse_items(Parser *p, const char *closer);
 
-// "(" [ bitem { "," bitem } ] ")"                  one item: grouping; more: an axis group or a box
-static Syntax *parse_group(Parser *p) {
+// [ bitem { "," bitem } ], with brackets around it, into a node. False: too deep.
+static bool parse_slots(Parser *p, Syntax *node, const char *closer) {
   uint32_t open = p->at, mark = p->stack.n;
-  Syntax *node = node_new(p, N_GROUP);
-  if (!deeper(p)) return node_new(p, N_ERROR);
+  if (!deeper(p)) return false;
   p->at++;
-  for (bool more = !sees(p, 0, ")"); more; more = eat(p, ",")) kid_push(p, parse_items(p, ")"));
+  for (bool more = !sees(p, 0, closer); more; more = eat(p, ","))
+    kid_push(p, parse_items(p, closer));
   close_bracket(p, open, "`,` or ");
   p->depth--;
   kids_end(p, node, mark);
+  return true;
+}
+
+// "(" [ bitem { "," bitem } ] ")"                  one item: grouping; more: an axis group or a box
+static Syntax *parse_group(Parser *p) {
+  Syntax *node = node_new(p, N_GROUP);
+  if (!parse_slots(p, node, ")")) return node_new(p, N_ERROR);
   Syntax *only = node->nkid == 1 && node->kid[0]->nkid == 1 ? node->kid[0]->kid[0] : NULL;
   if (only && only->kind != N_SPREAD) {
     node->kind = N_PAREN;
@@ -751,14 +748,10 @@ static Syntax *parse_sterm_after_sign(Parser *p) {
 // size = [ "-" ] sterm { ("+"|"-") sterm }
 static Syntax *parse_signed_size(Parser *p, bool may_be_negative) {
   Syntax *first;
-  if (may_be_negative && sees(p, 0, "-")) {
-    first = node_fixed(p, N_NEG, 1);
-    p->at++;
-    first->kid[0] = parse_sterm(p);
-    node_end(p, first);
-  } else {
+  if (may_be_negative && sees(p, 0, "-"))
+    first = clause_of(p, N_NEG, parse_sterm);
+  else
     first = parse_sterm(p);
-  }
   return mixed_chain(p, N_SUM, sum_signs, parse_sterm_after_sign, first);
 }
 
@@ -769,8 +762,7 @@ Syntax *parse_size(Parser *p) { return parse_signed_size(p, false); }
 // item = "..." NAME | NAME ":" size | size [ ".." size ]
 static Syntax *parse_item(Parser *p, bool first) {
   if (sees(p, 0, "...")) {
-    Syntax *node = node_new(p, N_SPREAD);
-    p->at++;
+    Syntax *node = node_word(p, N_SPREAD, 0);
     if (peek(p, 0)->kind == TK_NUM)
       fail(p, "a name (a range has two dots, `0..3`)");
     else
@@ -818,14 +810,9 @@ static Syntax *parse_items(Parser *p, const char *closer) {
 
 // brackets = "[" [ bitem { "," bitem } ] "]"
 Syntax *parse_brackets(Parser *p) {
-  uint32_t open = p->at, mark = p->stack.n;
   Syntax *node = node_new(p, N_BRACKETS);
-  if (!deeper(p)) return node;
-  p->at++;
-  for (bool more = !sees(p, 0, "]"); more; more = eat(p, ",")) kid_push(p, parse_items(p, "]"));
-  close_bracket(p, open, "`,` or ");
-  p->depth--;
-  return kids_end(p, node, mark);
+  parse_slots(p, node, "]");
+  return node;
 }
 
 // range = size ".." size | list
@@ -838,19 +825,9 @@ Syntax *parse_range(Parser *p) {
 
 // -- types
 
-// "{" size { "," size } "}"
-static Syntax *parse_labels(Parser *p) {
-  uint32_t open = p->at, mark = p->stack.n;
-  Syntax *node = node_new(p, N_LABELS);
-  p->at++;
-  do kid_push(p, parse_size(p));
-  while (eat(p, ","));
-  close_bracket(p, open, "`,` or ");
-  return kids_end(p, node, mark);
-}
-
+// labels = "{" size { "," size } "}"
 static Syntax *parse_type_base(Parser *p) {
-  if (sees(p, 0, "{")) return parse_labels(p);
+  if (sees(p, 0, "{")) return bracketed(p, N_LABELS, parse_size);
   if (peek(p, 0)->kind == TK_STR) return node_string(p, "");
   if (peek(p, 0)->kind == TK_NAME) return parse_path(p);
   if (!sees(p, 0, "(")) return error_node(p, "a type");

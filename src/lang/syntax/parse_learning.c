@@ -5,37 +5,22 @@
 #include "lang/syntax/parse_own.h"
 
 static Syntax *route_of_steps(Parser *p, Syntax *(*step)(Parser *)) { // step { ";" step }
-  Syntax *first = step(p);
-  if (!sees(p, 0, ";")) return first;
   uint32_t mark = p->stack.n;
   Syntax *node = node_new(p, N_PIPE);
-  node->span = first->span;
-  kid_push(p, first);
-  while (eat(p, ";")) kid_push(p, step(p));
-  return kids_end(p, node, mark);
+  do kid_push(p, step(p));
+  while (eat(p, ";"));
+  kids_end(p, node, mark);
+  return node->nkid == 1 ? node->kid[0] : node;
 }
 
 // -- what stands in the braces
 
-// space = "space" NAME [ "=" types [ "by" distance ] ]
-static Syntax *parse_graph_space(Parser *p) {
-  Syntax *node = node_fixed(p, N_SPACE, 2);
-  p->at++;
-  want_new_name(p, node);
-  if (!eat(p, "=")) return node_end(p, node);
-  node->kid[0] = parse_types(p);
-  if (eat(p, "by")) node->kid[1] = parse_soft_postfix(p);
-  return node_end(p, node);
-}
-
 // [ "at" "most" NUMBER "times" ]
 static Syntax *parse_most(Parser *p, Syntax *edge) {
   if (!sees_word(p, 0, "at") || !sees_word(p, 1, "most")) return edge;
-  Syntax *node = node_fixed(p, N_MOST, 2);
-  node->span = edge->span;
   p->at += 2;
-  node->kid[0] = edge;
-  node->kid[1] = node_number(p, "how often a path may run along it");
+  Syntax *times = node_number(p, "how often a path may run along it");
+  Syntax *node = node_around(p, N_MOST, edge, times);
   need(p, "times");
   return node_end(p, node);
 }
@@ -59,15 +44,14 @@ static Syntax *parse_order(Parser *p) {
   return node_end(p, node);
 }
 
-// part = space | edge | freeze | order
+// part = space | edge | freeze | order          space = "space" NAME [ "=" types [ "by" distance ] ]
 static Syntax *parse_graph_part(Parser *p) {
-  if (sees(p, 0, "space")) return parse_graph_space(p);
+  if (sees(p, 0, "space")) return space_of(p, true);
   if (sees(p, 0, "box") || sees(p, 0, "learn")) return parse_edge(p);
   if (sees(p, 0, "freeze")) return parse_freeze(p);
   if (sees_name(p, 0)) return parse_order(p);
-  Syntax *error = node_new(p, N_ERROR);
-  fail(p, "`space`, `box`, `learn`, `freeze`, or an order between routes, `f ; g <= h`");
-  return error;
+  return error_node(p,
+                    "`space`, `box`, `learn`, `freeze`, or an order between routes, `f ; g <= h`");
 }
 
 // -- declarations
@@ -76,10 +60,8 @@ static Syntax *parse_graph_part(Parser *p) {
 static Syntax *parse_glued(Parser *p) {
   Syntax *path = parse_path(p);
   if (!eat(p, "as")) return path;
-  Syntax *node = node_fixed(p, N_ARG, 1);
-  node->span = path->span;
+  Syntax *node = node_around(p, N_ARG, path, NULL);
   want_new_name(p, node);
-  node->kid[0] = path;
   return node_end(p, node);
 }
 
@@ -94,8 +76,7 @@ static Syntax *parse_parts(Parser *p) { // part { "+" part }
 // diagram = "diagram" NAME ( block | "=" part { "+" part } [ "along" path { "," path } ] [ block ]
 // )
 Syntax *parse_diagram(Parser *p) {
-  Syntax *node = node_fixed(p, N_DIAGRAM, 3);
-  p->at++;
+  Syntax *node = node_word(p, N_DIAGRAM, 3);
   want_new_name(p, node);
   if (eat(p, "=")) {
     node->kid[0] = parse_parts(p);
@@ -109,8 +90,7 @@ Syntax *parse_diagram(Parser *p) {
 
 // find = "find" route "in" path "=>" ( "freeze" | "set" expr | "replace" expr )
 Syntax *parse_find(Parser *p) {
-  Syntax *node = node_fixed(p, N_FIND, 3);
-  p->at++;
+  Syntax *node = node_word(p, N_FIND, 3);
   node->kid[0] = route_of_steps(p, parse_postfix);
   need(p, "in");
   node->kid[1] = parse_path(p);
@@ -139,8 +119,7 @@ static bool sees_types(const Parser *p) {
 
 // set = "set" path "=" ( expr | types [ "by" distance ] )
 Syntax *parse_set(Parser *p) {
-  Syntax *node = node_fixed(p, N_SET, 3);
-  p->at++;
+  Syntax *node = node_word(p, N_SET, 3);
   node->kid[0] = parse_path(p);
   need(p, "=");
   bool types = sees_types(p);

@@ -9,8 +9,7 @@ static Syntax *parse_part(Parser *);
 
 // "mode" NAME [ params ] [ "->" result ] "{" { part } "}"
 static Syntax *parse_mode(Parser *p) {
-  Syntax *node = node_fixed(p, N_MODE, 3);
-  p->at++;
+  Syntax *node = node_word(p, N_MODE, 3);
   want_any_name(p, node);
   parse_ports(p, node, 0);
   node->kid[2] = parse_block(p, parse_part);
@@ -19,8 +18,7 @@ static Syntax *parse_mode(Parser *p) {
 
 // "jump" NAME "when" cond
 static Syntax *parse_jump(Parser *p) {
-  Syntax *node = node_fixed(p, N_JUMP, 1);
-  p->at++;
+  Syntax *node = node_word(p, N_JUMP, 1);
   want_any_name(p, node);
   if (!eat(p, "when")) fail(p, "`when` and what makes it jump");
   node->kid[0] = parse_cond(p);
@@ -57,11 +55,7 @@ static Syntax *parse_part(Parser *p) {
   if (sees(p, 0, "mode")) return parse_mode(p);
   if (sees(p, 0, "jump")) return parse_jump(p);
   if (sees(p, 0, "for")) return parse_for(p, parse_part);
-  if (sees(p, 0, "return")) {
-    Syntax *error = node_new(p, N_ERROR);
-    fail(p, "`name = …`: what a machine shows has names");
-    return error;
-  }
+  if (sees(p, 0, "return")) return error_node(p, "`name = …`: what a machine shows has names");
   static const char *const plain[] = {"state", "next", "const", "axis", "learn"};
   for (uint32_t i = 0; i < COUNT(plain); i++)
     if (sees(p, 0, plain[i])) return parse_statement(p);
@@ -93,9 +87,7 @@ Syntax *parse_machine(Parser *p) {
 
 // "for" NUMBER NAME
 static Syntax *parse_duration(Parser *p) {
-  Syntax *node = node_fixed(p, N_LASTS, 1);
-  p->at++;
-  node->kid[0] = parse_sum(p);
+  Syntax *node = clause_of(p, N_LASTS, parse_sum);
   want_name(p, node);
   return node_end(p, node);
 }
@@ -104,12 +96,7 @@ static Syntax *parse_duration(Parser *p) {
 //                                  | "by" postfix }
 Syntax *parse_simulate(Parser *p) {
   uint32_t mark = p->stack.n;
-  Syntax *node = node_new(p, N_SIMULATE);
-  p->at++;
-  if (sees_label(p)) {
-    want_any_name(p, node);
-    p->at++;
-  }
+  Syntax *node = node_labelled(p, N_SIMULATE);
   kid_push(p, parse_postfix(p));
   for (;;) {
     if (sees(p, 0, "for"))
@@ -130,8 +117,7 @@ Syntax *parse_simulate(Parser *p) {
 
 // check = "check" [ NAME [ brackets ] ":" ] expr [ "=" expr ] [ "within" sum ]
 Syntax *parse_check(Parser *p) {
-  Syntax *node = node_fixed(p, N_CHECK, 4);
-  p->at++;
+  Syntax *node = node_word(p, N_CHECK, 4);
   if (names_lead_to(p, 0, ":")) {
     node->kid[0] = parse_postfix(p);
     need(p, ":");

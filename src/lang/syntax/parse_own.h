@@ -38,6 +38,7 @@ typedef struct Parser {
 
 // lex.c
 bool is_declaration_word(const char *word);
+bool is_one(const char *word, const char *list); // of a list separated by spaces
 ErrorLimit error_limit(const Front *);
 void mute_after_many(const Front *, ErrorLimit *);
 void unmute(const Front *, ErrorLimit *);
@@ -68,9 +69,13 @@ bool starts_line(const Parser *, const Token *);
 Syntax *node_new(Parser *, SyntaxKind);
 Syntax *node_end(Parser *, Syntax *);                    // its span ends at the last token
 Syntax *node_fixed(Parser *, SyntaxKind, uint32_t kids); // with room for that many kids
-Syntax *node_name(Parser *);                             // N_NAME
-Syntax *node_string(Parser *, const char *wanted);       // N_STR
-Syntax *node_number(Parser *, const char *wanted);       // N_NUM
+Syntax *node_word(Parser *, SyntaxKind, uint32_t kids);  // the same, of a word that it begins with
+Syntax *node_around(Parser *, SyntaxKind, Syntax *base, Syntax *other); // base is parsed already
+Syntax *error_node(Parser *, const char *wanted);                       // N_ERROR, after fail
+Syntax *node_name(Parser *);                                            // N_NAME
+Syntax *node_string(Parser *, const char *wanted);                      // N_STR
+Syntax *node_number(Parser *, const char *wanted);                      // N_NUM
+Syntax *labelled(Parser *, SyntaxKind, Syntax *(*value)(Parser *));     // NAME ":" value
 void kid_push(Parser *, Syntax *);
 Syntax *kids_end(Parser *, Syntax *, uint32_t mark); // takes the kids from the stack
 
@@ -92,6 +97,9 @@ bool names_lead_to(Parser *, uint32_t ahead, const char *symbol);
 // parse.c: what the rules of learning diagrams share with others
 Syntax *list_of(Parser *, SyntaxKind, Syntax *(*item)(Parser *));     // item { "," item }
 Syntax *worded_list(Parser *, SyntaxKind, Syntax *(*item)(Parser *)); // word item { "," item }
+Syntax *bracketed(Parser *, SyntaxKind, Syntax *(*item)(Parser *));   // with brackets around it
+Syntax *node_labelled(Parser *, SyntaxKind);                          // word [ NAME ":" ]
+Syntax *space_of(Parser *, bool open);
 Syntax *parse_block(Parser *, Syntax *(*statement)(Parser *));
 void parse_box_header(Parser *, Syntax *);
 Syntax *parse_body(Parser *, const char *wanted);

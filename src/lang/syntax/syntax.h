@@ -106,6 +106,8 @@ void syntax_become_name(Syntax *, Name);              // where it stands
 Nodes nodes_join(Arena *, Nodes, Nodes);
 Syntax *brackets_of(Arena *, Span, Nodes items); // [a b c]
 Nodes brackets_items(const Syntax *);            // a b c of [a b c]; of [a, b], [] and NULL: none
+Syntax *brackets_first(const Syntax *);          // the first slot; of [] and NULL: NULL
+Syntax *slot_item(const Syntax *);               // the only item in it; otherwise itself
 
 // tree.c: every kind alike
 typedef bool SyntaxTest(void *context, const Syntax *);
@@ -133,6 +135,7 @@ void declared_set_result(Syntax *, Syntax *);
 void declared_set_body(Syntax *, Syntax *);
 
 Syntax *path_base(const Syntax *); // of p.q, p[i]
+Syntax *path_root(const Syntax *); // p of p.q[i].r
 
 // A use is a name or a path, perhaps with brackets, perhaps called.
 Syntax *use_base(const Syntax *);     // without brackets

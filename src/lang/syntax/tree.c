@@ -106,6 +106,14 @@ Nodes brackets_items(const Syntax *n) {
   return slot && slot->kind == N_ITEMS ? items_in(slot) : (Nodes){0, NULL};
 }
 
+Syntax *brackets_first(const Syntax *n) {
+  return n && brackets_slots(n).n ? brackets_slots(n).at[0] : NULL;
+}
+
+Syntax *slot_item(const Syntax *n) {
+  return n->kind == N_ITEMS && items_in(n).n == 1 ? items_in(n).at[0] : (Syntax *)n;
+}
+
 // -- every kind alike -----------------------------------------------------------------------------
 Nodes syntax_parts(const Syntax *n) { return (Nodes){n->nkid, n->kid}; }
 
@@ -156,103 +164,67 @@ SyntaxSign chain_sign(const Syntax *n, uint32_t i) {
   return n->kind == N_SUM ? sum_sign(n, i) : prod_sign(n, i);
 }
 
+// Each of these kinds has what is asked for as its first part.
+static Syntax *first_part(const Syntax *n) { return n->kid[0]; }
+
 Syntax *inner_of(const Syntax *n) {
-  switch (n->kind) {
-  case N_NEG: return neg_operand(n);
-  case N_NOT: return not_operand(n);
-  default: return paren_inner(n);
-  }
+  assert(n->kind == N_PAREN || n->kind == N_NEG || n->kind == N_NOT);
+  return first_part(n);
 }
 
 Syntax *first_box(const Syntax *n) {
-  switch (n->kind) {
-  case N_PAREN: return paren_inner(n);
-  case N_POW: return pow_base(n);
-  case N_OVER: return over_base(n);
-  case N_WHEN: return when_then(n);
-  default: return chain_terms(n).at[0];
-  }
+  assert(n->kind == N_PAREN || n->kind == N_POW || n->kind == N_OVER || n->kind == N_WHEN ||
+         is_chain(n));
+  return first_part(n);
 }
 
 Syntax *stated_claim(const Syntax *n) {
-  return n->kind == N_GOAL ? goal_claim(n) : measure_claim(n);
+  assert(n->kind == N_GOAL || n->kind == N_MEASURE);
+  return first_part(n);
 }
 
 Syntax *claim_left(const Syntax *claim) {
-  switch (claim->kind) {
-  case N_EQUAL: return equal_left(claim);
-  case N_MAXIMISE: return maximise_value(claim);
-  case N_MINIMISE: return minimise_value(claim);
-  default: return (Syntax *)claim;
-  }
-}
-
-static Nodes clauses_of(const Syntax *n) {
-  switch (n->kind) {
-  case N_GOAL: return goal_clauses(n);
-  case N_MEASURE: return measure_clauses(n);
-  case N_SHOW: return show_clauses(n);
-  default: return simulate_clauses(n);
-  }
+  bool stated = claim->kind == N_EQUAL || claim->kind == N_MAXIMISE || claim->kind == N_MINIMISE;
+  return stated ? first_part(claim) : (Syntax *)claim;
 }
 
 Syntax *clause(const Syntax *n, SyntaxKind kind) {
-  Nodes all = clauses_of(n);
-  for (uint32_t i = 0; i < all.n; i++)
-    if (all.at[i]->kind == kind) return all.at[i];
+  assert(n->kind == N_GOAL || n->kind == N_MEASURE || n->kind == N_SHOW || n->kind == N_SIMULATE);
+  for (uint32_t i = 1; i < n->nkid; i++) // behind what is stated
+    if (n->kid[i]->kind == kind) return n->kid[i];
   return NULL;
 }
 
 Syntax *clause_value(const Syntax *n) {
-  switch (n->kind) {
-  case N_BY: return by_distance(n);
-  case N_TIMES: return times_factor(n);
-  case N_EVERY: return every_count(n);
-  case N_LASTS: return lasts_length(n);
-  case N_TO: return to_end(n);
-  default: return on_source(n);
-  }
+  assert(n->kind == N_BY || n->kind == N_TIMES || n->kind == N_EVERY || n->kind == N_LASTS ||
+         n->kind == N_TO || n->kind == N_ON);
+  return first_part(n);
 }
 
-Syntax *declared_params(const Syntax *n) {
-  switch (n->kind) {
-  case N_LEARNER: return learner_params(n);
-  case N_MACHINE: return machine_params(n);
-  default: return box_params(n);
-  }
+// Boxes and machines have their parts in the same places, learners each one further on.
+static Syntax **declared_part(const Syntax *n, uint32_t of_box) {
+  assert(n->kind == N_LEARNER || n->kind == N_MACHINE || n->kind == N_BOX);
+  return &n->kid[of_box + (n->kind == N_LEARNER)];
+}
+_Static_assert((int)syntax_machine_params == (int)syntax_box_params &&
+                   (int)syntax_learner_params == (int)syntax_box_params + 1,
+               "see declared_part");
+
+Syntax *declared_params(const Syntax *n) { return *declared_part(n, syntax_box_params); }
+Syntax *declared_result(const Syntax *n) { return *declared_part(n, syntax_box_result); }
+Syntax *declared_body(const Syntax *n) { return *declared_part(n, syntax_box_body); }
+void declared_set_result(Syntax *n, Syntax *to) { *declared_part(n, syntax_box_result) = to; }
+void declared_set_body(Syntax *n, Syntax *to) { *declared_part(n, syntax_box_body) = to; }
+
+Syntax *path_base(const Syntax *n) {
+  assert(n->kind == N_DOT || n->kind == N_AT);
+  return first_part(n);
 }
 
-Syntax *declared_result(const Syntax *n) {
-  switch (n->kind) {
-  case N_LEARNER: return learner_result(n);
-  case N_MACHINE: return machine_result(n);
-  default: return box_result(n);
-  }
+Syntax *path_root(const Syntax *n) {
+  while (n->kind == N_DOT || n->kind == N_AT) n = path_base(n);
+  return (Syntax *)n;
 }
-
-Syntax *declared_body(const Syntax *n) {
-  switch (n->kind) {
-  case N_LEARNER: return learner_body(n);
-  case N_MACHINE: return machine_body(n);
-  default: return box_body(n);
-  }
-}
-
-void declared_set_result(Syntax *n, Syntax *to) {
-  if (n->kind == N_LEARNER)
-    learner_set_result(n, to);
-  else
-    box_set_result(n, to);
-}
-
-void declared_set_body(Syntax *n, Syntax *to) {
-  if (n->kind == N_LEARNER)
-    learner_set_body(n, to);
-  else
-    box_set_body(n, to);
-}
-
-Syntax *path_base(const Syntax *n) { return n->kind == N_DOT ? dot_base(n) : at_base(n); }
 
 Syntax *use_base(const Syntax *n) { return n->kind == N_AT ? at_base(n) : (Syntax *)n; }
 

@@ -186,6 +186,10 @@ Binding *env_bind(Env *e, Name name, Binding binding) {
   return &e->binding.at[e->binding.n - 1];
 }
 
+void bind_value(Env *e, Name name, Value v, Span span) {
+  env_bind(e, name, (Binding){.kind = BIND_VALUE, .value = v, .span = span});
+}
+
 // -- names that are not there ---------------------------------------------------------------------
 enum { HELP_LIMIT = 20 }; // errors after which nobody is helped to the right spelling
 
@@ -246,6 +250,11 @@ void unknown_name(Body *b, Env *env, const Syntax *n, const char *wanted) {
   diag_suggest(w->diags, e, near.best);
 }
 
+void unknown_in(Elab *in, Scope *s, const Syntax *n, const char *wanted) {
+  Body b = {.in = in, .w = in->w};
+  unknown_name(&b, env_new(in, NULL, s, &b), n, wanted);
+}
+
 World *elab_world(Elab *in) { return in->w; }
 void elab_watch(Elab *in, ValueWatch *watch) { in->watch = watch; }
 
@@ -259,15 +268,10 @@ const char *path_text(Elab *in, const Syntax *n) {
 }
 
 // -- data -----------------------------------------------------------------------------------------
-static const Syntax *root_of(const Syntax *n) {
-  while (n->kind == N_DOT || n->kind == N_AT) n = dot_base(n);
-  return n;
-}
-
 // space N = mnist, mnist.train, "t.csv", normal[64]
 bool space_is_index(Elab *in, Scope *s, const Syntax *types) {
   if (!types || types_in(types).n != 1 || types_in(types).at[0]->kind != N_TYPE) return false;
-  const Syntax *type = types_in(types).at[0], *root = root_of(type_base(type));
+  const Syntax *type = types_in(types).at[0], *root = path_root(type_base(type));
   if (root->kind == N_STR) return true;
   if (root->kind != N_NAME || scope_find(s, root->name)) return false;
   const char *text = name_text(in->w->names, root->name);

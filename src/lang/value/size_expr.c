@@ -30,13 +30,6 @@ static Size size_from_text(Elab *in, const char *text) {
   return *end || v <= 0 ? 0 : size_of(in->w, v);
 }
 
-static Body *body_for_sizes(Elab *in) {
-  Body *b = NEW(in->w->arena, Body);
-  b->in = in;
-  b->w = in->w;
-  return b;
-}
-
 Size axis_size(Elab *in, Def *d) {
   World *w = in->w;
   if (d->size) return d->size;
@@ -57,8 +50,8 @@ Size axis_size(Elab *in, Def *d) {
   } else if (axis_length(d->node)) {
     d->busy = true;
     in->chain++;
-    Body *b = body_for_sizes(in);
-    d->size = size_eval(b, env_new(in, NULL, d->scope, b), axis_length(d->node), false);
+    Body b = {.in = in, .w = w};
+    d->size = size_eval(&b, env_new(in, NULL, d->scope, &b), axis_length(d->node), false);
     in->chain--;
     d->busy = false;
     int64_t v;
@@ -86,11 +79,9 @@ static Size const_size(Body *b, Def *d) {
   if (set) return size_from_text(b->in, set);
   if (d->busy) return 0;
   d->busy = true;
-  Body *own = body_for_sizes(b->in);
   b->in->chain++;
-  bool good = value && b->in->chain < CHAIN_LIMIT &&
-              static_number(own, env_new(b->in, NULL, d->scope, own), value, &k) && k == floor(k) &&
-              fabs(k) < 9e15;
+  bool good = value && b->in->chain < CHAIN_LIMIT && scope_number(b->in, d->scope, value, &k) &&
+              k == floor(k) && fabs(k) < 9e15;
   b->in->chain--;
   d->busy = false;
   return good ? size_of(b->w, (int64_t)k) : 0;
@@ -162,10 +153,9 @@ static Size chain_size(Body *b, Env *env, const Syntax *n, bool declare) {
 
 // size[k]: the length of an axis, where the bare name would be an index
 static Size sized_size(Body *b, Env *env, const Syntax *n, bool declare) {
-  const Syntax *items = nodes_only(brackets_slots(at_brackets(n)));
-  if (at_base(n)->kind == N_NAME && at_base(n)->name == name_from(b->w->names, "size") && items &&
-      items_in(items).n == 1)
-    return size_eval(b, env, items_in(items).at[0], declare);
+  const Syntax *item = nodes_only(brackets_items(at_brackets(n)));
+  if (at_base(n)->kind == N_NAME && at_base(n)->name == name_from(b->w->names, "size") && item)
+    return size_eval(b, env, item, declare);
   diag_error(b->w->diags, n->span, "this is not a size");
   return 0;
 }
@@ -336,9 +326,7 @@ static bool types_of_space(Body *b, Def *d, Types *out) {
                name_text(b->w->names, d->name), CHAIN_LIMIT);
   d->busy = true;
   b->in->chain++;
-  Body *own = body_for_sizes(b->in);
-  good = good && types_eval(own, env_new(b->in, NULL, d->scope, own), space_types(d->node), false,
-                            out, NULL);
+  good = good && scope_types(b->in, d->scope, space_types(d->node), out);
   b->in->chain--;
   d->busy = false;
   if (good && out->n - before > WIRES_LIMIT) {
@@ -398,9 +386,7 @@ static bool type_eval(Body *b, Env *env, const Syntax *n, bool declare, Types *o
     bool good = label_type(b, env, base, declare, &t);
     uint32_t rank = axes_eval(b, env, type_brackets(n), declare, axis);
     if (!good || rank == UINT32_MAX) return false;
-    t.rank = rank;
-    t.axis = arena_copy(b->w->arena, axis, rank * sizeof(Axis));
-    vec_push(b->w->arena, out, t);
+    vec_push(b->w->arena, out, type_like(b->w, &t, rank, axis));
     return true;
   }
   if (base->kind != N_ERROR)
@@ -452,9 +438,7 @@ static bool static_name(Body *b, Env *env, const Syntax *n, double *out) {
     if (d->has_number || b->in->chain >= CHAIN_LIMIT) return d->has_number;
     d->busy = true;
     b->in->chain++;
-    Body *own = body_for_sizes(b->in);
-    d->has_number =
-        static_number(own, env_new(b->in, NULL, d->scope, own), typed_value(d->node), out);
+    d->has_number = scope_number(b->in, d->scope, typed_value(d->node), out);
     d->number = *out;
     b->in->chain--;
     d->busy = false;
@@ -512,6 +496,16 @@ bool static_number(Body *b, Env *env, const Syntax *n, double *out) {
   }
   default: return false;
   }
+}
+
+bool scope_number(Elab *in, Scope *s, const Syntax *n, double *out) {
+  Body b = {.in = in, .w = in->w};
+  return static_number(&b, env_new(in, NULL, s, &b), n, out);
+}
+
+bool scope_types(Elab *in, Scope *s, const Syntax *types, Types *out) {
+  Body b = {.in = in, .w = in->w};
+  return types_eval(&b, env_new(in, NULL, s, &b), types, false, out, NULL);
 }
 
 // A size whose value is not known while a box is checked for itself.

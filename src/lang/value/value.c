@@ -19,6 +19,17 @@ Value value_concat(Body *b, Value left, Value right) {
   return all;
 }
 
+Value value_copy(Body *b, Value v) {
+  v.at = arena_copy(b->w->arena, v.at, v.n * sizeof(Val));
+  return v;
+}
+
+bool value_failed(const Value *v) {
+  for (uint32_t i = 0; i < v->n; i++)
+    if (v->at[i].error) return true;
+  return false;
+}
+
 static Expr *x_new(Body *b, XKind kind, Base base, uint32_t rank) {
   Expr *x = NEW(b->w->arena, Expr);
   x->kind = kind;
@@ -69,6 +80,42 @@ uint32_t own_axes(const Type *t, uint32_t *position) {
   for (uint32_t i = 0; i < t->rank; i++)
     if (!t->axis[i].pass) position[n++] = i;
   return n;
+}
+
+Type type_like(World *w, const Type *t, uint32_t rank, const Axis *axis) {
+  Type like = *t;
+  like.rank = rank;
+  like.axis = arena_copy(w->arena, axis, rank * sizeof(Axis));
+  return like;
+}
+
+Type own_type(World *w, const Type *t) {
+  uint32_t own[RANK_LIMIT], n = own_axes(t, own);
+  Axis axis[RANK_LIMIT];
+  for (uint32_t i = 0; i < n; i++) axis[i] = t->axis[own[i]];
+  return type_like(w, t, n, axis);
+}
+
+Type type_without(World *w, const Type *t, uint32_t axis) {
+  Type less = type_like(w, t, t->rank, t->axis);
+  less.rank--;
+  for (uint32_t i = axis; i < less.rank; i++) less.axis[i] = less.axis[i + 1];
+  return less;
+}
+
+int label_named(World *w, const Type *t, Name name) {
+  if (t->base != BASE_LABEL || !t->names) return -1;
+  const Ids *names = &w->label_names.at[t->names];
+  for (uint32_t i = 0; i < names->n; i++)
+    if (names->at[i] == name) return (int)i;
+  return -1;
+}
+
+bool shapes_agree(Body *b, const Type *left, const Type *right, Span span, const char *what) {
+  bool fits = left->base == right->base && left->rank == right->rank;
+  for (uint32_t i = 0; fits && i < left->rank; i++)
+    fits = sizes_agree(b, left->axis[i].size, right->axis[i].size, span, span, what);
+  return fits;
 }
 
 const char *nearest_label(World *w, const Type *t, Name label) {
@@ -293,11 +340,10 @@ static bool match_own(Joined *j, const Val *big, const Val *v, uint32_t *map) {
   return true;
 }
 
-static bool map_passing(Joined *j, const Val *v, uint32_t *map) {
+static void map_passing(Joined *j, const Val *v, uint32_t *map) {
   for (uint32_t i = 0; i < v->type.rank; i++)
     for (uint32_t k = 0; v->type.axis[i].pass && k < j->npass; k++)
       if (j->axis[k].pass == v->type.axis[i].pass) map[i] = k;
-  return true;
 }
 
 static bool map_indices(Joined *j, const Val *v, uint32_t *map) {
@@ -339,25 +385,20 @@ static Fn fn_over_bits(Fn fn) {
 
 // How a function is written.
 static const char *fn_word(Fn fn) {
-  static const struct {
-    Fn fn;
-    const char *word;
-  } words[] = {{FN_add, "+"},
-               {FN_sub, "-"},
-               {FN_neg, "-"},
-               {FN_mul, "*"},
-               {FN_div, "/"},
-               {FN_pow, "^"},
-               {FN_eq, "="},
-               {FN_ne, "!="},
-               {FN_lt, "<"},
-               {FN_le, "<="},
-               {FN_select, "when … else"},
-               {FN_maximum, "max"},
-               {FN_minimum, "min"}};
-  for (uint32_t i = 0; i < COUNT(words); i++)
-    if (words[i].fn == fn) return words[i].word;
-  return fn_rows[fn].name;
+  static const char *const word[FN_COUNT] = {[FN_add] = "+",
+                                             [FN_sub] = "-",
+                                             [FN_neg] = "-",
+                                             [FN_mul] = "*",
+                                             [FN_div] = "/",
+                                             [FN_pow] = "^",
+                                             [FN_eq] = "=",
+                                             [FN_ne] = "!=",
+                                             [FN_lt] = "<",
+                                             [FN_le] = "<=",
+                                             [FN_maximum] = "max",
+                                             [FN_minimum] = "min",
+                                             [FN_select] = "when … else"};
+  return word[fn] ? word[fn] : fn_rows[fn].name;
 }
 
 static const char *base_word(uint8_t base) {
@@ -429,16 +470,13 @@ Val val_fn(Body *b, Fn fn, const Val *given, uint32_t n, Span span, const Eq *eq
   for (uint32_t i = 0; i < n; i++) {
     arg[i] = given[i];
     if (arg[i].literal) {
-      if (labels && row->sig[i] == '*') {
-        diag_error(b->w->diags, arg[i].span,
-                   "a number is not a label: compare `number(x)`, or write a label by its name");
-        return val_error(span);
-      }
+      if (labels && row->sig[i] == '*')
+        return val_refuse(
+            b, span, arg[i].span,
+            "a number is not a label: compare `number(x)`, or write a label by its name");
       arg[i] = val_fill(b, arg[i], (Type){.base = wanted_base(row, i, given, n)});
-      if (arg[i].type.base == BASE_BIT && arg[i].x->k != 0 && arg[i].x->k != 1) {
-        diag_error(b->w->diags, arg[i].span, "over bits the only literals are 0 and 1");
-        return val_error(span);
-      }
+      if (arg[i].type.base == BASE_BIT && arg[i].x->k != 0 && arg[i].x->k != 1)
+        return val_refuse(b, span, arg[i].span, "over bits the only literals are 0 and 1");
     }
     val_settle(b, &arg[i]);
     if (arg[i].x->weight > X_LIMIT && !arg[i].indexed)
@@ -452,11 +490,9 @@ Val val_fn(Body *b, Fn fn, const Val *given, uint32_t n, Span span, const Eq *eq
   if (!join(&j, arg, n, x->map, &indexed)) return val_error(span);
   x->weight = 1;
   for (uint32_t i = 0; i < n; i++) x->arg[i] = arg[i].x, x->weight += arg[i].x->weight;
-  if (x->weight > 2 * X_LIMIT) {
-    diag_error(b->w->diags, span,
-               "this expression is too long for one equation: give its parts names");
-    return val_error(span);
-  }
+  if (x->weight > 2 * X_LIMIT)
+    return val_refuse(b, span, span,
+                      "this expression is too long for one equation: give its parts names");
   char result = row->sig[row->arity + 1];
   x->base = (uint8_t)(result == 'R'   ? BASE_R
                       : result == 'B' ? BASE_BIT
@@ -470,12 +506,10 @@ Val val_fn(Body *b, Fn fn, const Val *given, uint32_t n, Span span, const Eq *eq
 Val val_select(Body *b, Val cond, Val yes, Val no, Span span, const Eq *eq) {
   if (cond.error || yes.error || no.error) return val_error(span);
   if (yes.literal && no.literal) yes = val_fill(b, yes, (Type){.base = BASE_R});
-  if (cond.type.base != BASE_BIT) {
-    diag_error(b->w->diags, cond.span,
-               "a condition is a bit, but this is %s: compare it with something",
-               own_text(b->w, &cond.type));
-    return val_error(span);
-  }
+  if (cond.type.base != BASE_BIT)
+    return val_refuse(b, span, cond.span,
+                      "a condition is a bit, but this is %s: compare it with something",
+                      own_text(b->w, &cond.type));
   Val arg[3] = {cond, yes, no};
   return val_fn(b, FN_select, arg, 3, span, eq);
 }
@@ -551,6 +585,12 @@ static Name index_name(Body *b, const Val *v, uint32_t i) {
   return name_from(b->w->names, arena_format(b->w->arena, "%s%u", plain[i % COUNT(plain)], i));
 }
 
+bool val_reduces(const Val *v, uint32_t axis) {
+  for (uint32_t k = 0; k < v->nreduce; k++)
+    if (v->reduce[k] == axis) return true;
+  return false;
+}
+
 Id val_emit(Body *b, const Val *v, const Access *out, Type type, Span span) {
   World *w = b->w;
   ValueBuilder u = {.b = b};
@@ -559,9 +599,7 @@ Id val_emit(Body *b, const Val *v, const Access *out, Type type, Span span) {
   u.loop.nindex = rank;
   u.loop.index = NEW_ARRAY(w->arena, Index, rank);
   for (uint32_t i = 0; i < rank; i++) {
-    bool reduced = false;
-    for (uint32_t k = 0; k < v->nreduce; k++) reduced |= v->reduce[k] == i;
-    if (!reduced) plain[n++] = i;
+    if (!val_reduces(v, i)) plain[n++] = i;
     index[i] = i;
     u.loop.index[i] = (Index){index_name(b, v, i), v->type.axis[i].size};
   }
@@ -575,23 +613,17 @@ Id val_emit(Body *b, const Val *v, const Access *out, Type type, Span span) {
   return wire;
 }
 
-static Type type_without(Body *b, const Val *v) {
+static Type type_reduced(Body *b, const Val *v) {
   Axis axis[RANK_LIMIT];
   uint32_t n = 0;
-  for (uint32_t i = 0; i < v->type.rank; i++) {
-    bool reduced = false;
-    for (uint32_t k = 0; k < v->nreduce; k++) reduced |= v->reduce[k] == i;
-    if (!reduced) axis[n++] = v->type.axis[i];
-  }
-  Type t = type_make(b->w, v->type.base, n, axis);
-  t.count = v->type.count;
-  t.names = v->type.names;
-  return t;
+  for (uint32_t i = 0; i < v->type.rank; i++)
+    if (!val_reduces(v, i)) axis[n++] = v->type.axis[i];
+  return type_like(b->w, &v->type, n, axis);
 }
 
 void val_settle(Body *b, Val *v) {
   if (!v->nreduce || v->error) return;
-  Val done = val_wire(b, val_emit(b, v, NULL, type_without(b, v), v->span), v->span);
+  Val done = val_wire(b, val_emit(b, v, NULL, type_reduced(b, v), v->span), v->span);
   done.indexed = v->indexed;
   *v = done;
 }
@@ -655,11 +687,8 @@ Val val_permute(Body *b, Val v, const uint32_t *order, uint32_t n) {
     x->coord[i] = (Coord){c.c, c.n, arena_copy(b->w->arena, c.term, c.n * sizeof(Term))};
     for (uint32_t k = 0; k < c.n; k++) x->coord[i].term[k].var = where[c.term[k].var];
   }
-  Type t = type_make(b->w, v.type.base, n, axis);
-  t.count = v.type.count;
-  t.names = v.type.names;
   v.x = x;
-  v.type = t;
+  v.type = type_like(b->w, &v.type, n, axis);
   return v;
 }
 

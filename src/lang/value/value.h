@@ -259,17 +259,28 @@ Env *env_new(Elab *, Env *outer, Scope *, Body *);
 Env *scope_env(Scope *);
 Binding *env_find(Env *, Name);
 Binding *env_bind(Env *, Name, Binding);
+void bind_value(Env *, Name, Value, Span);
 void unknown_name(Body *, Env *, const Syntax *, const char *wanted);
-bool space_is_index(Elab *, Scope *, const Syntax *types); // does it name data?
-const char *path_text(Elab *, const Syntax *);             // one.h; NULL: it is not a path
+void unknown_in(Elab *, Scope *, const Syntax *, const char *wanted); // the same, of a file
+bool space_is_index(Elab *, Scope *, const Syntax *types);            // does it name data?
+const char *path_text(Elab *, const Syntax *); // one.h; NULL: it is not a path
 // Built-in boxes: each room adds those that it makes.
-typedef Value (*Builtin)(Body *, Env *, const Syntax *use, const Syntax *config, Value args, Span,
-                         Eq *);
+typedef struct BuiltinUse BuiltinUse;
 typedef struct BuiltinBox {
   const char *name;
-  Builtin make;
-  bool nodes; // looks at the text of its argument, inside the index equation it stands in
+  Value (*make)(const BuiltinUse *);
+  bool nodes;   // looks at the text of its argument, inside the index equation it stands in
+  uint8_t kind; // which of those that are made alike
 } BuiltinBox;
+struct BuiltinUse {
+  const BuiltinBox *box;
+  Body *b;
+  Env *env;
+  const Syntax *use, *config; // the whole, and its brackets; NULL: it has none
+  Value args;
+  Span span;
+  Eq *eq;
+};
 void builtins_add(Elab *, const BuiltinBox *, uint32_t n);
 const BuiltinBox *builtin_find(Elab *, Name); // NULL: there is none of this name
 
@@ -278,7 +289,9 @@ Size size_eval(Body *, Env *, const Syntax *, bool declare); // 0 after an error
 uint32_t axes_eval(Body *, Env *, const Syntax *brackets, bool declare,
                    Axis *out); // RANK_LIMIT entries of room
 bool types_eval(Body *, Env *, const Syntax *, bool declare, Types *, const Def **space);
-bool static_number(Body *, Env *, const Syntax *, double *); // decided before anything runs?
+bool static_number(Body *, Env *, const Syntax *, double *);  // decided before anything runs?
+bool scope_number(Elab *, Scope *, const Syntax *, double *); // the same, in a file
+bool scope_types(Elab *, Scope *, const Syntax *, Types *);   // types as a file declares them
 typedef enum { IS_FALSE, IS_TRUE, IS_OPEN, IS_DYNAMIC } Truth;
 Truth static_truth(Body *, Env *, const Syntax *);
 bool sizes_agree(Body *, Size, Size, Span, Span other,
@@ -305,6 +318,17 @@ Val val_select(Body *, Val cond, Val yes, Val no, Span, const Eq *);
 Value value_one(Body *, Val);
 Value value_error(Body *, Span);
 Value value_concat(Body *, Value, Value);
+Value value_copy(Body *, Value);
+bool value_failed(const Value *); // there is an error among them
+// For who gives up: the message, and an error at `span`.
+#define value_refuse(b, span, ...) (diag_error((b)->w->diags, __VA_ARGS__), value_error(b, span))
+#define val_refuse(b, span, ...) (diag_error((b)->w->diags, __VA_ARGS__), val_error(span))
+Type type_like(World *, const Type *, uint32_t rank, const Axis *); // its stuff, with these axes
+Type own_type(World *, const Type *);                               // without what passes over
+Type type_without(World *, const Type *, uint32_t axis);
+bool shapes_agree(Body *, const Type *, const Type *, Span, const char *what); // and their bases
+bool val_reduces(const Val *, uint32_t axis);          // is it combined away?
+int label_named(World *, const Type *, Name);          // which of its labels this is; -1: none
 bool val_is_plain(Body *, const Val *);                // a read of a whole wire, axis for axis
 uint32_t own_axes(const Type *, uint32_t *position);   // axes that do not pass; their positions
 const char *own_text(World *, const Type *);           // for messages: without what passes over

@@ -14,17 +14,14 @@ typedef struct {
   Tensor *wire; // [wire]; those on the boundary are filled in too
 } BlameTrace;
 
-static bool has_nan(const Tensor *t) {
-  for (int64_t i = 0; i < t->count; i++)
-    if (isnan(t->data[i])) return true;
-  return false;
+// The first cell that is NaN, or that is infinite; count: there is none.
+static int64_t first_of(const Tensor *t, bool nan) {
+  int64_t i = 0;
+  while (i < t->count && !(nan ? isnan(t->data[i]) : isinf(t->data[i]))) i++;
+  return i;
 }
 
-static bool has_inf(const Tensor *t) {
-  for (int64_t i = 0; i < t->count; i++)
-    if (isinf(t->data[i])) return true;
-  return false;
-}
+static bool has(const Tensor *t, bool nan) { return first_of(t, nan) < t->count; }
 
 // Does this box hold an infinity on purpose?
 static bool means_infinity(const Box *b) {
@@ -38,10 +35,10 @@ static bool means_infinity(const Box *b) {
 
 static Id bad_operand(const BlameTrace *t, const Box *b) {
   for (uint32_t i = 0; i < b->nin; i++)
-    if (has_nan(&t->wire[b->in[i]])) return b->in[i];
+    if (has(&t->wire[b->in[i]], true)) return b->in[i];
   for (uint32_t i = 0; i < b->nin; i++) {
     Id maker = t->d->wire.at[b->in[i]].box;
-    if (has_inf(&t->wire[b->in[i]]) && !(maker && means_infinity(&t->d->box.at[maker])))
+    if (has(&t->wire[b->in[i]], false) && !(maker && means_infinity(&t->d->box.at[maker])))
       return b->in[i];
   }
   return 0;
@@ -57,10 +54,8 @@ static Id culprit(const BlameTrace *t, Id wire) {
 
 // -- what to say ----------------------------------------------------------------------------------
 static int64_t first_bad(const Tensor *t) {
-  bool nan = has_nan(t);
-  for (int64_t i = 0; i < t->count; i++)
-    if (nan ? isnan(t->data[i]) : !isfinite(t->data[i])) return i;
-  return 0;
+  int64_t at = first_of(t, has(t, true));
+  return at < t->count ? at : 0;
 }
 
 static void say_place(Buf *b, const Tensor *t, int64_t at) {
@@ -166,7 +161,7 @@ static const char *trace_run(BlameTrace *t, int64_t n, uint64_t step, Span *span
   return "in doubles everything is finite: the numbers became too large for this precision";
 }
 
-const char *reference_blame(Engine *e, int64_t n, uint64_t step, Span *span) {
+const char *engine_blame(Engine *e, int64_t n, uint64_t step, Span *span) {
   BlameTrace t = {.e = e, .arena = arena_child(e->arena), .d = diagram_inline(e->w, e->d)};
   *span = (Span){0};
   const char *text = trace_run(&t, n, step, span);

@@ -41,15 +41,13 @@ typedef struct {
   char *scratch;        // [thread]
   char *work;           // [thread] of strips
   size_t scratch_bytes, work_bytes, shared_at;
-  int64_t bytes;
-  void **state, **in, **out;
-  double *clock; // one for each param
-  GemmPlan *small;
+  void **state, **in, **out; // in and out are the engine's
+  double *clock;             // one for each param
+  VEC(GemmPlan) small;
   uint32_t first_write; // the first kernel that overwrites a state
   bool checked;         // losses are known before that kernel
   double *seconds;      // [kernel] while profiling
   uint64_t runs;
-  const char *says;
 } CompiledEngine;
 
 // -- products -------------------------------------------------------------------------------------
@@ -104,12 +102,10 @@ static void small_product(const void *gemm, const void *a, const void *b, void *
 }
 
 // -- memory ---------------------------------------------------------------------------------------
-static size_t cell_bytes(Number n) { return number_bytes(n); }
-
 static void *wire_memory(CompiledEngine *o, uint32_t wire) {
   const Plan *p = o->plan;
   int64_t offset = 0;
-  size_t cell = cell_bytes(p->wire.at[wire].number);
+  size_t cell = number_bytes(p->wire.at[wire].number);
   uint32_t root = wire;
   for (; p->wire.at[root].of != PLAN_NONE; root = p->wire.at[root].of) {
     offset += p->wire.at[root].offset;
@@ -133,7 +129,7 @@ static bool is_brought(const Engine *e, uint32_t i) {
 static void run_copy(CompiledEngine *o, const Kernel *k) {
   const PlanWire *to = &o->plan->wire.at[k->to];
   memcpy(wire_memory(o, k->to), wire_memory(o, k->from),
-         (size_t)to->count * cell_bytes(to->number));
+         (size_t)to->count * number_bytes(to->number));
 }
 
 static void copy_state(KernelContext *c, uint32_t kernel) {
@@ -151,7 +147,7 @@ static bool take_memory(Engine *e, CompiledEngine *o) {
   for (uint32_t i = 0; i < p->in.n; i++) {
     const PlanWire *w = &p->wire.at[p->in.at[i]];
     input[i] = at;
-    at = aligned(at + (size_t)w->count * cell_bytes(w->number));
+    at = aligned(at + (size_t)w->count * number_bytes(w->number));
   }
   for (uint32_t i = 0; i < p->kernel.n; i++)
     if (p->kernel.at[i].kind == KERNEL_PRODUCT && o->call[i].gemm.shared_bytes > shared)
@@ -159,13 +155,13 @@ static bool take_memory(Engine *e, CompiledEngine *o) {
   o->shared_at = at;
   at = aligned(at + shared);
   size_t scratch = at;
-  o->bytes = (int64_t)(at + threads * o->scratch_bytes);
-  o->memory = malloc((size_t)o->bytes + 4096);
+  e->bytes = (int64_t)(at + threads * o->scratch_bytes);
+  o->memory = malloc((size_t)e->bytes + 4096);
   if (!o->memory)
     return diag_refuse(e->w->diags, (Span){0}, "out of memory: this step needs %lld bytes",
-                       (long long)o->bytes);
+                       (long long)e->bytes);
   memset(o->memory, 0xFF,
-         (size_t)o->bytes + 4096); // not a number: a read before a write is seen
+         (size_t)e->bytes + 4096); // not a number: a read before a write is seen
   o->arena = (char *)(((uintptr_t)o->memory + 4095) / 4096 * 4096);
   o->scratch = o->arena + scratch;
   for (uint32_t i = 0; i < p->in.n; i++) o->in[i] = o->arena + input[i];
@@ -176,42 +172,36 @@ static bool take_memory(Engine *e, CompiledEngine *o) {
 }
 
 // -- opening --------------------------------------------------------------------------------------
+static void take_scratch(CompiledEngine *o, size_t bytes) {
+  if (aligned(bytes) > o->scratch_bytes) o->scratch_bytes = aligned(bytes);
+}
+
 static void plan_products_of(Engine *e, CompiledEngine *o) {
   Plan *p = o->plan;
-  uint32_t n = 0;
   for (uint32_t i = 0; i < p->kernel.n; i++) {
     Kernel *k = &p->kernel.at[i];
-    size_t scratch = (size_t)k->tile_bytes;
+    const PlanNode *first = k->node.n ? &p->node.at[k->node.at[0]] : NULL;
+    take_scratch(o, (size_t)k->tile_bytes);
     if (k->kind == KERNEL_PRODUCT) {
-      o->call[i].node = &p->node.at[k->node.at[0]];
-      Gemm g = gemm_of(e, o, o->call[i].node);
+      Gemm g = gemm_of(e, o, first);
+      o->call[i].node = first;
       gemm_plan(&g, &o->call[i].gemm);
-      scratch = o->call[i].gemm.thread_bytes;
+      take_scratch(o, o->call[i].gemm.thread_bytes);
     }
-    if (k->kind == KERNEL_ORDER) {
-      const PlanNode *x = &p->node.at[k->node.at[0]];
-      scratch = 8 * (size_t)extent_most(p, p->wire.at[x->in[0].wire].shape[x->axis]) + 64;
-    }
-    for (uint32_t s = 0; s < k->nest.n; s++)
-      for (uint32_t j = 0; j < k->nest.at[s].node.n; j++)
-        n += p->node.at[k->nest.at[s].node.at[j]].kind == NODE_PRODUCT;
-    if (aligned(scratch) > o->scratch_bytes) o->scratch_bytes = aligned(scratch);
-  }
-  GemmPlan *all = NEW_ARRAY(e->arena, GemmPlan, n + 1);
-  n = 0;
-  for (uint32_t i = 0; i < p->kernel.n; i++) {
-    Kernel *k = &p->kernel.at[i];
+    if (k->kind == KERNEL_ORDER)
+      take_scratch(o, 8 * (size_t)extent_most(p, p->wire.at[first->in[0].wire].shape[first->axis]) +
+                          64);
     for (uint32_t s = 0; s < k->nest.n; s++)
       for (uint32_t j = 0; j < k->nest.at[s].node.n; j++) {
         const PlanNode *x = &p->node.at[k->nest.at[s].node.at[j]];
         if (x->kind != NODE_PRODUCT) continue;
         Gemm g = gemm_of(e, o, x);
-        gemm_plan(&g, &all[n]);
-        size_t scratch = aligned((size_t)k->tile_bytes + gemm_small_bytes(&all[n++]));
-        if (scratch > o->scratch_bytes) o->scratch_bytes = scratch;
+        GemmPlan small;
+        gemm_plan(&g, &small);
+        take_scratch(o, (size_t)k->tile_bytes + gemm_small_bytes(&small));
+        vec_push(e->arena, &o->small, small);
       }
   }
-  o->small = all;
 }
 
 // The memory behind a kernel's pointers. What scans move, and tiles, the kernel adds itself.
@@ -220,7 +210,7 @@ static char **pointers_of(Engine *e, CompiledEngine *o, const Ids *slot) {
   for (uint32_t i = 0; i < slot->n; i++) {
     uint32_t wire = slot->at[i];
     if (wire >= o->plan->wire.n)
-      table[i] = (char *)&o->small[wire - o->plan->wire.n];
+      table[i] = (char *)&o->small.at[wire - o->plan->wire.n];
     else if (o->plan->wire.at[wire].place != AT_TILE)
       table[i] = wire_memory(o, wire);
   }
@@ -278,7 +268,7 @@ static bool open_code(Engine *e, CompiledEngine *o, const char **why) {
     memcpy(&o->step, &fn, sizeof fn);
     memcpy(&o->full, &full, sizeof full);
   }
-  o->says = o->code.cached ? arena_format(e->arena, "compiled step from the cache, %u threads",
+  e->says = o->code.cached ? arena_format(e->arena, "compiled step from the cache, %u threads",
                                           pool_threads(o->pool))
                            : arena_format(e->arena, "compiled by %s in %.2f s, %u threads",
                                           o->code.compiler, o->code.seconds, pool_threads(o->pool));
@@ -302,8 +292,8 @@ static bool open_strips(Engine *e, CompiledEngine *o, const char **why) {
     *why = "out of memory for prebuilt kernels";
     return false;
   }
-  o->bytes += (int64_t)(threads * o->work_bytes);
-  o->says = e->how.no_compiler
+  e->bytes += (int64_t)(threads * o->work_bytes);
+  e->says = e->how.no_compiler
                 ? arena_format(e->arena, "prebuilt kernels (%s), %u threads", strip_cpu(), threads)
                 : arena_format(e->arena,
                                "no C compiler found: prebuilt kernels (%s), %u threads, about %d "
@@ -328,8 +318,8 @@ bool compiled_open(Engine *e, const char **why) {
   o->call = NEW_ARRAY(e->arena, KernelCall, p->kernel.n + 1);
   for (uint32_t i = 0; i < p->kernel.n; i++) o->call[i].grain = p->kernel.at[i].grain;
   o->state = NEW_ARRAY(e->arena, void *, p->param.n + 1);
-  o->in = NEW_ARRAY(e->arena, void *, p->in.n + 1);
-  o->out = NEW_ARRAY(e->arena, void *, p->out.n + 1);
+  o->in = e->in;
+  o->out = e->out;
   o->clock = NEW_ARRAY(e->arena, double, p->param.n + 1);
   plan_products_of(e, o);
   if (!take_memory(e, o)) return false;
@@ -394,7 +384,7 @@ static void run_product(CompiledEngine *o, uint32_t i) {
   const Product *q = x->product;
   int64_t n = o->context.n;
   const Plan *p = o->plan;
-  size_t cell = cell_bytes(p->wire.at[x->out.wire].number);
+  size_t cell = number_bytes(p->wire.at[x->out.wire].number);
   GemmRun run = {
       .a =
           (char *)wire_memory(o, x->in[q->a].wire) + operand_start(p, &x->in[q->a]) * (int64_t)cell,
@@ -502,16 +492,10 @@ static RunStatus compiled_run(Engine *e, int64_t n, uint64_t step) {
   return status;
 }
 
-static void *compiled_in(Engine *e, uint32_t i) { return ((CompiledEngine *)e->own)->in[i]; }
-static const void *compiled_out(const Engine *e, uint32_t i) {
-  return ((const CompiledEngine *)e->own)->out[i];
-}
 static void compiled_plan(const Engine *e, Buf *b) {
   const CompiledEngine *o = e->own;
   plan_print(o->plan, o->seconds, o->runs, b);
 }
-static const char *compiled_says(const Engine *e) { return ((const CompiledEngine *)e->own)->says; }
-static int64_t compiled_bytes(const Engine *e) { return ((const CompiledEngine *)e->own)->bytes; }
 
 static void compiled_free(Engine *e) {
   CompiledEngine *o = e->own;
@@ -521,10 +505,4 @@ static void compiled_free(Engine *e) {
   free(o->work);
 }
 
-static const EngineKind compiled_kind = {.run = compiled_run,
-                                         .in = compiled_in,
-                                         .out = compiled_out,
-                                         .plan = compiled_plan,
-                                         .says = compiled_says,
-                                         .bytes = compiled_bytes,
-                                         .free = compiled_free};
+static const EngineKind compiled_kind = {compiled_run, compiled_plan, compiled_free};

@@ -2,8 +2,6 @@
 // and the check that all sizes are numbers but for the samples.
 #include "run/engine/engine_own.h"
 
-#include <math.h>
-
 bool engine_shape(World *w, const Type *t, int64_t samples, int64_t *shape) {
   for (uint32_t i = 0; i < t->rank; i++) {
     if (size_value(w, t->axis[i].size, &shape[i])) continue;
@@ -64,6 +62,8 @@ Engine *engine_new(World *w, const Diagram *d, Store *store, int64_t samples, co
   Arena *arena = arena_child(w->arena);
   Engine *e = NEW(arena, Engine);
   *e = (Engine){.arena = arena, .w = w, .d = d, .store = store, .samples = samples, .how = *how};
+  e->in = NEW_ARRAY(arena, void *, d->in.n + 1);
+  e->out = NEW_ARRAY(arena, void *, d->out.n + 1);
   arena_on_free(arena, drop, e);
   if (find_states(e) && has_sizes(e)) {
     const char *why = NULL;
@@ -78,26 +78,25 @@ void engine_free(Engine *e) {
   if (e) arena_free(e->arena);
 }
 
-void *engine_in(Engine *e, uint32_t input) { return e->kind->in(e, input); }
-const void *engine_out(const Engine *e, uint32_t output) { return e->kind->out(e, output); }
+void *engine_in(Engine *e, uint32_t input) { return e->in[input]; }
+const void *engine_out(const Engine *e, uint32_t output) { return e->out[output]; }
 RunStatus engine_run(Engine *e, int64_t n, uint64_t step) { return e->kind->run(e, n, step); }
 const char *engine_error(const Engine *e) { return e->error ? e->error : ""; }
 void engine_plan(const Engine *e, Buf *b) { e->kind->plan(e, b); }
-const char *engine_says(const Engine *e) { return e->kind->says(e); }
-int64_t engine_bytes(const Engine *e) { return e->kind->bytes(e); }
+const char *engine_says(const Engine *e) { return e->says; }
+int64_t engine_bytes(const Engine *e) { return e->bytes; }
+
+Number engine_number(const Engine *e, Id wire) {
+  const Type *t = &e->d->wire.at[wire].type;
+  return number_of(store_precision(e->store), t->base, t->rank);
+}
 
 Number engine_in_number(const Engine *e, uint32_t input) {
-  const Type *t = &e->d->wire.at[e->d->in.at[input]].type;
-  return number_of(store_precision(e->store), t->base, t->rank);
+  return engine_number(e, e->d->in.at[input]);
 }
 
 Number engine_out_number(const Engine *e, uint32_t output) {
-  const Type *t = &e->d->wire.at[e->d->out.at[output]].type;
-  return number_of(store_precision(e->store), t->base, t->rank);
-}
-
-const char *engine_blame(Engine *e, int64_t n, uint64_t step, Span *span) {
-  return reference_blame(e, n, step, span);
+  return engine_number(e, e->d->out.at[output]);
 }
 
 void engine_set(Engine *e, uint32_t input, const double *from, int64_t n) {

@@ -49,7 +49,15 @@ uint64_t store_hash(const Store *); // of all bytes, in order
 bool store_shape(World *, const Type *, int64_t *shape,
                  const char *path);                       // false with a diagnostic
 bool store_full(World *, const char *path, const Type *); // says that memory is; always false
+static inline Array tensor_array(const Tensor *t, const char *name) {
+  return (Array){name, t->rank, t->shape, t->count, t->data, EL_F64};
+}
+static inline Tensor array_tensor(const Array *a) {
+  return (Tensor){a->rank, a->shape, a->count, a->data};
+}
 bool state_from_array(World *, State *, const Array *, const char *file); // false with a diagnostic
+// Those that are there, by path. False with a diagnostic.
+bool store_put(World *, Store *, const Arrays *, const char *file);
 bool state_begin(World *, State *, const Init *, const Type *, uint64_t seed);
 bool store_add_params(World *, Store *, const Diagram *, uint64_t seed); // those that are not there
 

@@ -6,12 +6,8 @@
 
 typedef struct {
   RunStatus (*run)(Engine *, int64_t n, uint64_t step);
-  void *(*in)(Engine *, uint32_t input);
-  const void *(*out)(const Engine *, uint32_t output);
   void (*plan)(const Engine *, Buf *);
-  const char *(*says)(const Engine *);
-  int64_t (*bytes)(const Engine *);
-  void (*free)(Engine *); // what it took beside its arena
+  void (*free)(Engine *); // what it took beside its arena; or NULL
 } EngineKind;
 
 struct Engine {
@@ -23,9 +19,13 @@ struct Engine {
   State **state;   // [param] NULL: a clock that is not in the store
   int64_t samples; // the largest number
   Target how;
-  const char *error;
+  void **in, **out; // the memory of inputs and outputs, as the kind has it
+  int64_t bytes;
+  const char *says, *error;
   void *own; // of the kind
 };
+
+Number engine_number(const Engine *, Id wire); // engine.c
 
 // -- reference.c ----------------------------------------------------------------------------------
 bool reference_open(Engine *);
@@ -37,8 +37,5 @@ const char *reference_eval(Engine *, Arena *, int64_t n, uint64_t step, const Di
 
 // -- compiled.c: false with a diagnostic, or with the reason why there is no compiled code --------
 bool compiled_open(Engine *, const char **why);
-
-// -- blame.c --------------------------------------------------------------------------------------
-const char *reference_blame(Engine *, int64_t n, uint64_t step, Span *);
 
 #endif

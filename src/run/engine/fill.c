@@ -51,3 +51,11 @@ bool state_from_array(World *w, State *s, const Array *a, const char *file) {
   return diag_refuse(w->diags, (Span){0}, "%s is %s in %s, but the program wants %s", s->path,
                      array_type(w->arena, a), file, array_type(w->arena, &wanted));
 }
+
+bool store_put(World *w, Store *s, const Arrays *all, const char *file) {
+  for (uint32_t i = 0; i < store_count(s); i++) {
+    const Array *a = arrays_find(all, store_at(s, i)->path);
+    if (a && !state_from_array(w, store_at(s, i), a, file)) return false;
+  }
+  return true;
+}

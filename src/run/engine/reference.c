@@ -7,12 +7,6 @@
 
 #include <math.h>
 
-typedef struct {
-  const Diagram *flat; // calls written out
-  void **in, **out;
-  int64_t bytes;
-} Reference;
-
 // -- memory ---------------------------------------------------------------------------------------
 static Tensor tensor_of_type(Engine *e, Arena *a, const Type *t, int64_t n) {
   int64_t shape[64];
@@ -20,15 +14,15 @@ static Tensor tensor_of_type(Engine *e, Arena *a, const Type *t, int64_t n) {
   return tensor_new(a, t->rank, shape);
 }
 
-static void *wire_memory(Engine *e, Reference *r, Id wire) {
+static void *wire_memory(Engine *e, Id wire) {
   const Type *t = &e->d->wire.at[wire].type;
   int64_t shape[64], cells = 1;
-  size_t cell = number_bytes(number_of(store_precision(e->store), t->base, t->rank)), bytes;
+  size_t cell = number_bytes(engine_number(e, wire)), bytes;
   engine_shape(e->w, t, e->samples, shape);
   for (uint32_t i = 0; i < t->rank; i++)
     if (__builtin_mul_overflow(cells, shape[i], &cells)) cells = INT64_MAX / 16;
   if (__builtin_mul_overflow((size_t)cells, cell, &bytes)) bytes = SIZE_MAX;
-  r->bytes += (int64_t)bytes;
+  e->bytes += (int64_t)bytes;
   return arena_alloc(e->arena, bytes);
 }
 
@@ -65,10 +59,9 @@ const char *reference_eval(Engine *e, Arena *a, int64_t n, uint64_t step, const 
 }
 
 static RunStatus give_results(Engine *e, const Tensor *out, const Tensor *next) {
-  Reference *r = e->own;
   bool finite = true;
   for (uint32_t i = 0; i < e->d->out.n; i++) {
-    numbers_set(engine_out_number(e, i), r->out[i], out[i].data, out[i].count);
+    numbers_set(engine_out_number(e, i), e->out[i], out[i].data, out[i].count);
     if (out[i].rank == 0 && e->d->wire.at[e->d->out.at[i]].type.base == BASE_R)
       finite &= isfinite(out[i].data[0]);
   }
@@ -79,52 +72,34 @@ static RunStatus give_results(Engine *e, const Tensor *out, const Tensor *next) 
 }
 
 static RunStatus reference_run(Engine *e, int64_t n, uint64_t step) {
-  Reference *r = e->own;
+  const Diagram *flat = e->own;
   Arena *a = arena_child(e->arena);
-  Tensor *out = NEW_ARRAY(a, Tensor, r->flat->out.n + 1),
-         *next = NEW_ARRAY(a, Tensor, r->flat->param.n + 1);
-  const char *error = reference_eval(e, a, n, step, r->flat, out, next);
+  Tensor *out = NEW_ARRAY(a, Tensor, flat->out.n + 1),
+         *next = NEW_ARRAY(a, Tensor, flat->param.n + 1);
+  const char *error = reference_eval(e, a, n, step, flat, out, next);
   RunStatus status = error ? RUN_FAILED : give_results(e, out, next);
   if (error) e->error = arena_text(e->arena, error, strlen(error));
   arena_free(a);
   return status;
 }
 
-static void *reference_in(Engine *e, uint32_t i) { return ((Reference *)e->own)->in[i]; }
-static const void *reference_out(const Engine *e, uint32_t i) {
-  return ((const Reference *)e->own)->out[i];
-}
-static int64_t reference_bytes(const Engine *e) { return ((const Reference *)e->own)->bytes; }
-static const char *reference_says(const Engine *e) {
-  (void)e;
-  return "the reference interpreter, in doubles";
-}
-
 static void reference_plan(const Engine *e, Buf *b) {
-  const Reference *r = e->own;
+  const Diagram *flat = e->own;
   buf_printf(b, "%s: %u boxes, one after the other, by the reference interpreter\n",
-             name_text(e->w->names, e->d->name), r->flat->box.n ? r->flat->box.n - 1 : 0);
+             name_text(e->w->names, e->d->name), flat->box.n ? flat->box.n - 1 : 0);
 }
 
-static const EngineKind reference_kind = {.run = reference_run,
-                                          .in = reference_in,
-                                          .out = reference_out,
-                                          .plan = reference_plan,
-                                          .says = reference_says,
-                                          .bytes = reference_bytes};
+static const EngineKind reference_kind = {.run = reference_run, .plan = reference_plan};
 
 bool reference_open(Engine *e) {
   if (diagram_boxes(e->w, e->d) > BOXES_LIMIT)
     return diag_refuse(e->w->diags, (Span){0},
                        "`%s` is more than %d boxes, written out: too many for this",
                        name_text(e->w->names, e->d->name), BOXES_LIMIT);
-  Reference *r = NEW(e->arena, Reference);
-  e->own = r;
+  e->own = diagram_inline(e->w, e->d); // calls written out
   e->kind = &reference_kind;
-  r->flat = diagram_inline(e->w, e->d);
-  r->in = NEW_ARRAY(e->arena, void *, e->d->in.n + 1);
-  r->out = NEW_ARRAY(e->arena, void *, e->d->out.n + 1);
-  for (uint32_t i = 0; i < e->d->in.n; i++) r->in[i] = wire_memory(e, r, e->d->in.at[i]);
-  for (uint32_t i = 0; i < e->d->out.n; i++) r->out[i] = wire_memory(e, r, e->d->out.at[i]);
+  e->says = "the reference interpreter, in doubles";
+  for (uint32_t i = 0; i < e->d->in.n; i++) e->in[i] = wire_memory(e, e->d->in.at[i]);
+  for (uint32_t i = 0; i < e->d->out.n; i++) e->out[i] = wire_memory(e, e->d->out.at[i]);
   return true;
 }

@@ -81,7 +81,8 @@ Instead samples_on(World *, Name set, const char *path, Name split);
 // input that only says how many samples there are.
 Diagram *compose_noise(Elab *, const Program *, Diagram *, Ids *fields);
 bool is_sample_axis(World *, const Type *); // samples stand in front
-bool has_sample_axis(World *, const Diagram *);
+bool any_sample_axis(World *, const Diagram *, const Id *wire, uint32_t n); // … of these wires
+bool has_sample_axis(World *, const Diagram *);                             // of its inputs
 
 // -- start_values.c: first values -----------------------------------------------------------------
 bool store_add_flat(World *, Store *, const Flat *, uint64_t seed);

@@ -7,27 +7,15 @@
 #include "core/pass/pipeline.h"
 #include "run/feed/feed_own.h"
 
-static bool reads_samples(World *w, const Diagram *d, const Box *b) {
-  for (uint32_t i = 0; i < b->nin; i++)
-    if (is_sample_axis(w, &d->wire.at[b->in[i]].type)) return true;
-  return false;
-}
-
-static bool gives_samples(World *w, const Diagram *d, const Box *b) {
-  for (uint32_t i = 0; i < b->nout; i++)
-    if (is_sample_axis(w, &d->wire.at[b->out[i]].type)) return true;
-  return false;
-}
-
 // The wires at which samples have been summed up; false: they go otherwise, or come back.
 static bool find_sums(World *w, const Diagram *d, Ids *sums) {
   bool *late = NEW_ARRAY(w->arena, bool, d->wire.n + 1); // follows from a sum
   for (Id i = 1; i < d->box.n; i++) {
     const Box *b = &d->box.at[i];
-    bool samples = reads_samples(w, d, b), after = false;
+    bool samples = any_sample_axis(w, d, b->in, b->nin), after = false;
     for (uint32_t k = 0; k < b->nin; k++) after |= late[b->in[k]];
     if (samples && after) return false;
-    if (samples && !gives_samples(w, d, b)) {
+    if (samples && !any_sample_axis(w, d, b->out, b->nout)) {
       if (b->op != OP_loop || b->loop->combine != SUM) return false;
       vec_push(w->arena, sums, b->out[0]);
       after = true;

@@ -2,18 +2,22 @@
 // step's diagram; here a call of the noise takes its place, at a site that is the field's name, so
 // that an engine makes all noise, the same on every machine and after every resume. Where no input
 // is left that has samples, one is added that nothing reads: it says how many there are.
+#include "core/pass/rewrite.h"
 #include "run/feed/feed.h"
 
-// Samples stand in front.
 bool is_sample_axis(World *w, const Type *t) {
   Id var;
   return t->rank && size_is_var(w, t->axis[0].size, &var) && size_var_kind(w, var) == VAR_SAMPLE;
 }
 
-bool has_sample_axis(World *w, const Diagram *d) {
-  for (uint32_t i = 0; i < d->in.n; i++)
-    if (is_sample_axis(w, &d->wire.at[d->in.at[i]].type)) return true;
+bool any_sample_axis(World *w, const Diagram *d, const Id *wire, uint32_t n) {
+  for (uint32_t i = 0; i < n; i++)
+    if (is_sample_axis(w, &d->wire.at[wire[i]].type)) return true;
   return false;
+}
+
+bool has_sample_axis(World *w, const Diagram *d) {
+  return any_sample_axis(w, d, d->in.at, d->in.n);
 }
 
 static const Given *given_of(Elab *in, const Program *p, Id field) {
@@ -33,13 +37,8 @@ static Id noise_wire(World *w, Diagram *d, const Given *g, const Wire *like) {
 
 // The call of the old diagram in the new one: params and their next values are passed on.
 static void call_inner(World *w, Diagram *d, Diagram *inner, Ids in) {
-  for (uint32_t i = 0; i < inner->param.n; i++) {
-    Param p = inner->param.at[i];
-    const Wire *wire = &inner->wire.at[p.wire];
-    p.next = 0;
-    uint32_t k = diagram_param(w, d, p, wire->type, wire->name, wire->origin);
-    vec_push(w->arena, &in, d->param.at[k].wire);
-  }
+  copy_params(w, d, inner, new_map(w, inner));
+  for (uint32_t i = 0; i < d->param.n; i++) vec_push(w->arena, &in, d->param.at[i].wire);
   Id out = box_call(w, d, inner, in.at, in.n, inner->origin);
   for (uint32_t i = 0; i < inner->out.n; i++, out++) {
     d->wire.at[out].name = inner->wire.at[inner->out.at[i]].name;

@@ -105,7 +105,6 @@ static const char *source_text(World *w, Arena *a, const Syntax *from, const Syn
   return arena_format(a, "%.*s", (int)(end - from->span.at), file->text + from->span.at);
 }
 
-// What is shown, as it is written, up to `as`.
 const char *show_text(World *w, Arena *a, const Show *s) {
   const Syntax *last = show_what(s->node);
   Nodes clauses = show_clauses(s->node);

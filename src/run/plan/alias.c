@@ -13,15 +13,9 @@ uint32_t wire_root(const Plan *p, uint32_t wire) {
 static bool is_plain_copy(const Plan *p, const PlanNode *x) {
   if (x->kind != NODE_NEST || x->nin != 1 || x->nscalar != 1 || x->scalar[0].fn != FN_ARG ||
       x->combine != SUM || x->noise || x->pinned || x->scatter || x->in[0].padded ||
-      p->wire.at[x->in[0].wire].number != p->wire.at[x->out.wire].number)
+      p->wire.at[x->in[0].wire].number != p->wire.at[x->out.wire].number ||
+      !operand_free(p, &x->in[0]) || !operand_free(p, &x->out))
     return false;
-  const Operand *both[2] = {&x->in[0], &x->out};
-  for (int s = 0; s < 2; s++)
-    for (uint32_t i = 0; i < p->wire.at[both[s]->wire].rank; i++) {
-      if (both[s]->coord[i].check) return false;
-      for (uint32_t k = 0; k < both[s]->coord[i].n; k++)
-        if (both[s]->coord[i].term[k].operand) return false;
-    }
   for (uint32_t i = 0; i < x->nindex; i++)
     if (x->reduced[i] || (extent_most(p, x->index[i]) > 1 &&
                           operand_step(p, &x->in[0], i) != operand_step(p, &x->out, i)))
@@ -36,10 +30,9 @@ static bool is_free_wire(const Plan *p, uint32_t wire, const uint32_t *maker, co
 }
 
 void plan_aliases(Plan *p) {
-  uint32_t *maker = NEW_ARRAY(p->arena, uint32_t, p->wire.n + 1);
+  uint32_t *maker = plan_nones(p, p->wire.n);
   bool *pinned = NEW_ARRAY(p->arena, bool, p->wire.n + 1),
        *next = NEW_ARRAY(p->arena, bool, p->wire.n + 1);
-  for (uint32_t i = 0; i < p->wire.n; i++) maker[i] = PLAN_NONE;
   for (uint32_t i = 0; i < p->node.n; i++) {
     PlanNode *x = &p->node.at[i];
     if (x->kind == NODE_SCAN || x->kind == NODE_SCAN_END) continue;

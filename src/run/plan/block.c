@@ -212,11 +212,10 @@ bool kernel_walks(Plan *p, const uint32_t *maker, Kernel *k, uint32_t node,
   uint32_t n = k->node.n + 1, *id = NEW_ARRAY(p->arena, uint32_t, n);
   const uint32_t **loops = NEW_ARRAY(p->arena, const uint32_t *, n);
   BlockWalk w = {.p = p, .maker = maker, .n = n, .id = id, .loop_of = loops};
-  w.walk = NEW_ARRAY(p->arena, uint32_t, n);
+  w.walk = plan_nones(p, n);
   for (uint32_t i = 0; i < n; i++) {
     id[i] = i + 1 < n ? k->node.at[i] : node;
     loops[i] = i + 1 < n ? p->node.at[id[i]].var : loop_of;
-    w.walk[i] = PLAN_NONE;
   }
   if (!settle_rest(&w)) return false;
   for (uint32_t i = 0; i < n; i++) p->node.at[id[i]].walk = w.walk[i];

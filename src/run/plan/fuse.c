@@ -83,6 +83,12 @@ bool node_sums(const PlanNode *x) {
   return false;
 }
 
+static bool reads_position(const PlanNode *x, uint32_t index) {
+  for (uint32_t i = 0; i < x->nscalar; i++)
+    if (x->scalar[i].fn == FN_AT && x->scalar[i].ref == index) return true;
+  return false;
+}
+
 static bool in_batch(const Product *q, uint32_t index) {
   for (uint32_t i = 0; i < q->nbatch; i++)
     if (q->batch[i] == index) return true;
@@ -103,9 +109,7 @@ static uint32_t cut_blocks(Plan *p, PlanNode *x, uint32_t index) {
   if (x->index[index].per || n < 2 * 16) return PLAN_NONE;
   while (block > 16 && (n % block || n / block < 4)) block /= 2;
   if (n % block) return PLAN_NONE;
-  for (uint32_t i = 0; i < x->nscalar; i++)
-    if (x->scalar[i].fn == FN_AT && x->scalar[i].ref == index) return PLAN_NONE;
-  return node_cut(p, x, index, block);
+  return reads_position(x, index) ? PLAN_NONE : node_cut(p, x, index, block);
 }
 
 // The parallel loops that a node would have alone: into `index`, slowest first.
@@ -136,8 +140,7 @@ static void open_kernel(KernelGroups *g, uint32_t node) {
   if (x->nindex <= 62) n = own_parallel(p, x, index);
   k.np = n;
   k.p = NEW_ARRAY(p->arena, Extent, n + 1);
-  x->var = NEW_ARRAY(p->arena, uint32_t, x->nindex + 1);
-  for (uint32_t i = 0; i < x->nindex; i++) x->var[i] = PLAN_NONE;
+  x->var = plan_nones(p, x->nindex);
   for (uint32_t i = 0; i < n; i++) {
     k.p[i] = x->index[index[i]];
     x->var[index[i]] = i;
@@ -155,7 +158,6 @@ static bool match_loops(const KernelGroups *g, const Kernel *k, uint32_t kernel,
                         uint32_t *with) {
   const Plan *p = g->p;
   bool *bad = NEW_ARRAY(p->arena, bool, k->np + 1);
-  for (uint32_t d = 0; d < k->np; d++) with[d] = PLAN_NONE;
   for (uint32_t i = 0; i < x->nin; i++) {
     uint32_t w = x->in[i].wire, root = wire_root(p, w), index, at;
     if (g->written[root] != kernel) continue;
@@ -232,7 +234,6 @@ typedef struct {
 
 static void keep_loops(const Plan *p, const Kernel *k, const PlanNode *x, const uint32_t *with,
                        KernelJoining *j) {
-  for (uint32_t i = 0; i < x->nindex; i++) j->loop_of[i] = PLAN_NONE;
   for (uint32_t d = 0; d < k->np; d++) {
     j->kept[d] = with[d] != PLAN_NONE;
     if (j->kept[d]) j->loop_of[with[d]] = d;
@@ -303,9 +304,8 @@ static bool join_kernel(KernelGroups *g, uint32_t kernel, uint32_t node) {
   Kernel *k = &p->kernel.at[kernel];
   PlanNode *x = &p->node.at[node];
   if (k->kind != KERNEL_LOOPS || kernel < g->floor || x->pinned || x->nindex > 60) return false;
-  uint32_t *with = NEW_ARRAY(p->arena, uint32_t, k->np + 1);
-  KernelJoining j = {NEW_ARRAY(p->arena, uint32_t, x->nindex + 1),
-                     NEW_ARRAY(p->arena, bool, k->np + 1), 0};
+  uint32_t *with = plan_nones(p, k->np);
+  KernelJoining j = {plan_nones(p, x->nindex), NEW_ARRAY(p->arena, bool, k->np + 1), 0};
   if (!match_loops(g, k, kernel, x, with)) return false;
   keep_loops(p, k, x, with, &j);
   int64_t work = node_work(p, x);
@@ -367,8 +367,7 @@ static bool join_sibling(KernelGroups *g, uint32_t latest, uint32_t node) {
   if (n != k->np || !n) return false;
   for (uint32_t d = 0; d < n; d++) // by the order of the first node's output
     if (!extent_same(x->index[index[d]], k->p[d])) return false;
-  x->var = NEW_ARRAY(p->arena, uint32_t, x->nindex + 1);
-  for (uint32_t i = 0; i < x->nindex; i++) x->var[i] = PLAN_NONE;
+  x->var = plan_nones(p, x->nindex);
   for (uint32_t d = 0; d < n; d++) x->var[index[d]] = d;
   k->work += node_work(p, x);
   x->kernel = last;
@@ -597,12 +596,6 @@ static uint32_t index_at(const PlanNode *x, uint32_t var) {
   return PLAN_NONE;
 }
 
-static bool reads_position(const PlanNode *x, uint32_t index) {
-  for (uint32_t i = 0; i < x->nscalar; i++)
-    if (x->scalar[i].fn == FN_AT && x->scalar[i].ref == index) return true;
-  return false;
-}
-
 // In the memory of this operand, the next step of the outer loop is where the inner loop ends.
 static bool runs_on(const Plan *p, const Operand *o, uint32_t outer, uint32_t inner,
                     int64_t length) {
@@ -703,10 +696,9 @@ static bool is_tiny(const Plan *p) {
 
 void plan_kernels(Plan *p) {
   KernelGroups g = {.p = p,
-                    .written = NEW_ARRAY(p->arena, uint32_t, p->wire.n + 1),
-                    .maker = NEW_ARRAY(p->arena, uint32_t, p->wire.n + 1),
+                    .written = plan_nones(p, p->wire.n),
+                    .maker = plan_nones(p, p->wire.n),
                     .made = NEW_ARRAY(p->arena, bool, p->wire.n + 1)};
-  for (uint32_t i = 0; i < p->wire.n; i++) g.written[i] = g.maker[i] = PLAN_NONE;
   p->tiny = p->fuse && is_tiny(p);
   if (p->tiny) plan_turn(p);
   for (uint32_t i = 0; i < p->node.n; i++) {

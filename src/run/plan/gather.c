@@ -26,11 +26,19 @@ enum { FEW_LABELS = 4, HALO_POINTS = 4096, FEW_POINTS = 8, MANY_CELLS = 64 * 102
 static bool is_number(World *w, Size s, int64_t k) { return size_now(w, s) == size_of(w, k); }
 
 static uint32_t push_index(World *w, Loop *loop, Name name, Size size) {
-  Index *more = NEW_ARRAY(w->arena, Index, loop->nindex + 1);
-  if (loop->nindex) memcpy(more, loop->index, loop->nindex * sizeof(Index));
-  more[loop->nindex] = (Index){name, size};
-  loop->index = more;
-  return loop->nindex++;
+  return loop_push_index(w, loop, (Index){name, size});
+}
+
+static bool has_label(const Coord *c) {
+  for (uint32_t i = 0; i < c->n; i++)
+    if (c->term[i].operand) return true;
+  return false;
+}
+
+// The draft becomes a loop over what it was.
+static void draft_behind(World *w, Draft *f, Loop *loop, Id wire) {
+  *f = (Draft){.loop = loop};
+  vec_push(w->arena, &f->in, wire);
 }
 
 // -- slice ----------------------------------------------------------------------------------------
@@ -38,25 +46,22 @@ static bool is_slice(World *w, const Loop *loop, const Type *out, uint32_t axis)
   return !loop->out.coord[axis].n && !is_number(w, out->axis[axis].size, 1);
 }
 
-static bool sums_something(World *w, const Loop *loop) {
+bool loop_sums(World *w, const Loop *loop) {
   for (uint32_t i = 0; i < loop->nindex; i++)
     if (loop_is_reduced(w, loop, i)) return true;
   return false;
 }
 
-// A sum into a slice: gives the wire that holds the slice alone, and `lay` the loop that lays it
-// into the whole. 0: it is none.
-static Id solve_slice(World *w, Diagram *to, const Draft *f, const Type *type, Id origin,
-                      Loop *lay) {
-  Loop *loop = f->loop;
+// A sum into a slice: the slice is made alone, and the draft lays it into the whole.
+static void solve_slice(World *w, Diagram *to, Draft *f, const Type *type, Id origin) {
+  Loop *loop = f->loop, *lay = NEW(w->arena, Loop);
   uint32_t slices = 0, n = 0;
-  if (loop->combine != SUM || type->base != BASE_R) return 0;
+  if (loop->combine != SUM || type->base != BASE_R) return;
   for (uint32_t i = 0; i < type->rank; i++) {
     slices += is_slice(w, loop, type, i);
-    for (uint32_t k = 0; k < loop->out.coord[i].n; k++)
-      if (loop->out.coord[i].term[k].operand) return 0;
+    if (has_label(&loop->out.coord[i])) return;
   }
-  if (!slices || !sums_something(w, loop)) return 0;
+  if (!slices || !loop_sums(w, loop)) return;
   Type small = {.base = type->base, .axis = NEW_ARRAY(w->arena, Axis, type->rank)};
   Coord *coord = NEW_ARRAY(w->arena, Coord, type->rank);
   uint32_t *plain = NEW_ARRAY(w->arena, uint32_t, type->rank),
@@ -85,7 +90,7 @@ static Id solve_slice(World *w, Diagram *to, const Draft *f, const Type *type, I
         scalar_push(w, lay, (Scalar){.fn = FN_select, .base = BASE_R, .arg = {same, value, zero}});
   }
   loop->out = (Access){.rank = n, .coord = coord};
-  return box_loop_shared(w, to, loop, f->in.at, f->in.n, small, origin);
+  draft_behind(w, f, lay, box_loop_shared(w, to, loop, f->in.at, f->in.n, small, origin));
 }
 
 // -- label ----------------------------------------------------------------------------------------
@@ -147,25 +152,6 @@ static uint32_t uses_in(const Access *a, uint32_t index) {
   return n;
 }
 
-// `index` becomes o − rest in a coordinate.
-static Coord shifted(World *w, Coord c, uint32_t index, uint32_t o, const Coord *rest) {
-  Coord now = coord_const(w, size_now(w, c.c));
-  for (uint32_t k = 0; k < c.n; k++) {
-    Term t = c.term[k];
-    if (t.operand || t.var != index) {
-      now = coord_add(w, now, t.coef, t.var, t.operand);
-      continue;
-    }
-    Size minus = size_sub(w, size_of(w, 0), size_now(w, t.coef));
-    now = coord_add(w, now, t.coef, o, false);
-    now.c = size_add(w, now.c, size_mul(w, minus, size_now(w, rest->c)));
-    for (uint32_t j = 0; j < rest->n; j++)
-      now = coord_add(w, now, size_mul(w, minus, size_now(w, rest->term[j].coef)),
-                      rest->term[j].var, rest->term[j].operand);
-  }
-  return now;
-}
-
 static bool solve_shift(World *w, const Diagram *d, Draft *f, const Type *out) {
   Loop *loop = f->loop;
   if (loop->combine != SUM) return false;
@@ -173,9 +159,7 @@ static bool solve_shift(World *w, const Diagram *d, Draft *f, const Type *out) {
     Coord *c = &loop->out.coord[i];
     uint32_t best = PLAN_NONE, at = 0;
     int64_t best_size = -1, n;
-    bool labels = false;
-    for (uint32_t k = 0; k < c->n; k++) labels |= c->term[k].operand;
-    if (labels || (c->n == 1 && is_number(w, c->c, 0))) continue;
+    if (has_label(c) || (c->n == 1 && is_number(w, c->c, 0))) continue;
     for (uint32_t k = 0; k < c->n; k++) {
       uint32_t index = c->term[k].var;
       if (!is_number(w, c->term[k].coef, 1) || uses_in(&loop->out, index) != 1 ||
@@ -200,24 +184,16 @@ static bool solve_shift(World *w, const Diagram *d, Draft *f, const Type *out) {
       if (!size_value(w, loop->index[c->term[k].var].size, &n) || n > best_size) best = PLAN_NONE;
     if (best == PLAN_NONE || merge) continue;
     uint32_t o = push_index(w, loop, loop->index[best].name, out->axis[i].size);
-    Coord rest = coord_const(w, size_now(w, c->c));
+    Coord by = coord_index(w, o); // o − rest
+    Size zero = size_of(w, 0);
+    by.c = size_sub(w, zero, size_now(w, c->c));
     for (uint32_t k = 0; k < c->n; k++)
-      if (k != at) rest = coord_add(w, rest, c->term[k].coef, c->term[k].var, false);
+      if (k != at)
+        by = coord_add(w, by, size_sub(w, zero, size_now(w, c->term[k].coef)), c->term[k].var,
+                       false);
     *c = coord_index(w, o);
-    for (uint32_t j = 0; j < loop->nin; j++)
-      for (uint32_t k = 0; k < loop->in[j].rank; k++)
-        loop->in[j].coord[k] = shifted(w, loop->in[j].coord[k], best, o, &rest);
-    for (uint32_t k = best; k + 1 < loop->nindex; k++) loop->index[k] = loop->index[k + 1];
-    loop->nindex--;
-    for (uint32_t j = 0; j <= loop->nin; j++) {
-      Access *a = j ? &loop->in[j - 1] : &loop->out;
-      for (uint32_t x = 0; x < a->rank; x++)
-        for (uint32_t k = 0; k < a->coord[x].n; k++)
-          if (!a->coord[x].term[k].operand && a->coord[x].term[k].var > best)
-            a->coord[x].term[k].var--;
-    }
-    for (uint32_t k = 0; k < loop->nscalar; k++)
-      if (loop->scalar[k].fn == FN_AT && loop->scalar[k].ref > best) loop->scalar[k].ref--;
+    for (uint32_t j = 0; j < loop->nin; j++) access_replace(w, &loop->in[j], best, &by);
+    loop_drop_index(loop, best);
     return true;
   }
   return false;
@@ -225,9 +201,7 @@ static bool solve_shift(World *w, const Diagram *d, Draft *f, const Type *out) {
 
 // -- halo -----------------------------------------------------------------------------------------
 static bool is_product(const Loop *loop) {
-  const Scalar *s = loop->scalar;
-  return loop->combine == SUM && loop->nin == 2 && loop->nscalar == 3 && s[2].fn == FN_mul &&
-         s[0].fn == FN_ARG && s[1].fn == FN_ARG && s[0].ref != s[1].ref && s[2].base == BASE_R;
+  return is_product_body(loop->combine, loop->scalar, loop->nscalar, loop->nin);
 }
 
 // Lowest and highest place of a coordinate over the box, when they are numbers.
@@ -253,7 +227,7 @@ static double points_known(World *w, const Loop *loop) {
 }
 
 // Operand k with a border: read[i] = x[i + low] inside, 0 (or its pad) outside.
-static bool with_halo(World *w, Diagram *to, Draft *f, uint32_t k, Id origin) {
+static void with_halo(World *w, Diagram *to, Draft *f, uint32_t k, Id origin) {
   Access *a = &f->loop->in[k];
   Type type = to->wire.at[f->in.at[k]].type;
   uint32_t rank = type.rank, index;
@@ -274,7 +248,7 @@ static bool with_halo(World *w, Diagram *to, Draft *f, uint32_t k, Id origin) {
           size_now(w, f->loop->index[index].size) == size_now(w, axis[i].size))) {
       if (!coord_reach(w, f->loop, &a->coord[i], &low[i], &high) ||
           !size_value(w, size_now(w, axis[i].size), &dim))
-        return false;
+        return;
       if (low[i] > 0) low[i] = 0;
       if (high < dim - 1) high = dim - 1;
       axis[i].size = size_of(w, high - low[i] + 1);
@@ -289,7 +263,6 @@ static bool with_halo(World *w, Diagram *to, Draft *f, uint32_t k, Id origin) {
   type.axis = axis;
   f->in.at[k] = box_loop_shared(w, to, copy, &f->in.at[k], 1, type, origin);
   a->padded = false;
-  return true;
 }
 
 static void give_halos(World *w, Diagram *to, Draft *f, Id origin) {
@@ -297,8 +270,7 @@ static void give_halos(World *w, Diagram *to, Draft *f, Id origin) {
   for (uint32_t k = 0; k < 2; k++) {
     bool labels = false;
     for (uint32_t i = 0; i < f->loop->in[k].rank; i++)
-      for (uint32_t j = 0; j < f->loop->in[k].coord[i].n; j++)
-        labels |= f->loop->in[k].coord[i].term[j].operand;
+      labels |= has_label(&f->loop->in[k].coord[i]);
     if (!labels && !access_in_bounds(w, f->loop, &f->loop->in[k], &to->wire.at[f->in.at[k]].type))
       with_halo(w, to, f, k, origin);
   }
@@ -310,19 +282,18 @@ static bool is_samples(World *w, Size size) {
   return size_is_var(w, size_now(w, size), &var) && size_var_kind(w, var) == VAR_SAMPLE;
 }
 
-// The sum for each sample: the samples become the first axis of the result. 0: it is no such sum.
-static Id sum_each_sample(World *w, Diagram *to, const Draft *f, const Type *type, Id origin,
-                          Loop *over) {
-  Loop *loop = f->loop;
+// The sum for each sample, where the samples are the first axis; the draft sums over them.
+static void sum_each_sample(World *w, Diagram *to, Draft *f, const Type *type, Id origin) {
+  Loop *loop = f->loop, *over = NEW(w->arena, Loop);
   uint32_t samples = PLAN_NONE, others = 0;
   double points = 1, cells = 1;
   int64_t n;
-  if (loop->combine != SUM || type->base != BASE_R || is_product(loop)) return 0;
+  if (loop->combine != SUM || type->base != BASE_R || is_product(loop)) return;
   for (uint32_t i = 0; i < type->rank; i++) {
     uint32_t index;
     if (!coord_is_plain(w, &loop->out.coord[i], &index) ||
         !size_value(w, size_now(w, type->axis[i].size), &n))
-      return 0;
+      return;
     cells *= (double)n;
   }
   for (uint32_t i = 0; i < loop->nindex; i++) {
@@ -332,9 +303,9 @@ static Id sum_each_sample(World *w, Diagram *to, const Draft *f, const Type *typ
     else if (size_value(w, size_now(w, loop->index[i].size), &n))
       others++, points *= (double)n;
     else
-      return 0;
+      return;
   }
-  if (samples == PLAN_NONE || !others || points < FEW_POINTS || cells > MANY_CELLS) return 0;
+  if (samples == PLAN_NONE || !others || points < FEW_POINTS || cells > MANY_CELLS) return;
   Type each = {
       .base = BASE_R, .rank = type->rank + 1, .axis = NEW_ARRAY(w->arena, Axis, type->rank + 1)};
   Coord *coord = NEW_ARRAY(w->arena, Coord, type->rank + 1);
@@ -351,7 +322,7 @@ static Id sum_each_sample(World *w, Diagram *to, const Draft *f, const Type *typ
   over->out = access_from(w, 1, type->rank);
   scalar_push(w, over, (Scalar){.fn = FN_ARG, .base = BASE_R});
   loop->out = (Access){.rank = each.rank, .coord = coord};
-  return box_loop_shared(w, to, loop, f->in.at, f->in.n, each, origin);
+  draft_behind(w, f, over, box_loop_shared(w, to, loop, f->in.at, f->in.n, each, origin));
 }
 
 // -- the walk -------------------------------------------------------------------------------------
@@ -360,21 +331,9 @@ static bool solve_loop(World *w, Diagram *to, const Diagram *from, const Box *b,
   Draft f = {loop_copy(w, b->loop), {0}};
   const Type *type = &from->wire.at[b->out[0]].type;
   for (uint32_t i = 0; i < b->nin; i++) vec_push(w->arena, &f.in, map[b->in[i]]);
-  Loop *lay = NEW(w->arena, Loop);
-  Id slice = b->nout == 1 && b->nin ? solve_slice(w, to, &f, type, b->origin, lay) : 0;
-  if (slice) {
-    f.loop = lay;
-    f.in = (Ids){0};
-    vec_push(w->arena, &f.in, slice);
-  }
+  if (b->nout == 1 && b->nin) solve_slice(w, to, &f, type, b->origin);
   while (b->nin && (solve_label(w, to, &f) || solve_shift(w, to, &f, type))) continue;
-  Loop *over = NEW(w->arena, Loop);
-  Id each = b->nout == 1 && f.in.n ? sum_each_sample(w, to, &f, type, b->origin, over) : 0;
-  if (each) {
-    f.loop = over;
-    f.in = (Ids){0};
-    vec_push(w->arena, &f.in, each);
-  }
+  if (b->nout == 1 && f.in.n) sum_each_sample(w, to, &f, type, b->origin);
   give_halos(w, to, &f, b->origin);
   Id first = box_loop_shared(w, to, f.loop, f.in.at, f.in.n, *type, b->origin);
   for (uint32_t i = 0; i < b->nout; i++) {

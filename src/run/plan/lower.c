@@ -62,6 +62,16 @@ static int64_t constant_of(Plan *p, Size s, Id origin) {
 }
 
 // -- wires ----------------------------------------------------------------------------------------
+uint32_t *plan_nones(const Plan *p, uint32_t n) {
+  uint32_t *none = NEW_ARRAY(p->arena, uint32_t, n + 1);
+  for (uint32_t i = 0; i < n; i++) none[i] = PLAN_NONE;
+  return none;
+}
+
+uint32_t node_wire(const PlanNode *x, uint32_t i) {
+  return !i ? x->out.wire : i <= x->nin ? x->in[i - 1].wire : x->winner[i - x->nin - 1];
+}
+
 static Number number_of(const Plan *p, const Type *t) {
   if (t->base == BASE_LABEL) return NUMBER_I32;
   if (t->base == BASE_BIT) return NUMBER_U8;
@@ -233,6 +243,12 @@ static void node_loop(PlanNodes *n, const Box *b) {
   push_node(n, x);
 }
 
+static PlanCoord plain_coord(Plan *p, uint32_t index) {
+  PlanTerm *t = NEW(p->arena, PlanTerm);
+  *t = (PlanTerm){1, index, false};
+  return (PlanCoord){.n = 1, .term = t};
+}
+
 // A copy between two wires of the same shape, at an offset along one axis of the result.
 static PlanNode *node_copy(PlanNodes *n, uint32_t from, uint32_t to, uint32_t axis, int64_t offset,
                            Id origin) {
@@ -247,9 +263,7 @@ static PlanNode *node_copy(PlanNodes *n, uint32_t from, uint32_t to, uint32_t ax
   *x.scalar = (Scalar){.fn = FN_ARG, .base = (uint8_t)p->wire.at[from].base};
   for (uint32_t i = 0; i < rank; i++) {
     x.index[i] = p->wire.at[from].shape[i];
-    PlanTerm *t = NEW(p->arena, PlanTerm);
-    *t = (PlanTerm){1, i, false};
-    x.in[0].coord[i] = x.out.coord[i] = (PlanCoord){.n = 1, .term = t};
+    x.in[0].coord[i] = x.out.coord[i] = plain_coord(p, i);
     if (i == axis) x.out.coord[i].c = offset;
   }
   mark_reduced(p, &x);
@@ -278,9 +292,7 @@ static void node_random(PlanNodes *n, const Box *b) {
   x.out = (Operand){.wire = to, .coord = NEW_ARRAY(p->arena, PlanCoord, rank)};
   for (uint32_t i = 0; i < rank; i++) {
     x.index[i] = p->wire.at[to].shape[i];
-    PlanTerm *t = NEW(p->arena, PlanTerm);
-    *t = (PlanTerm){1, i, false};
-    x.out.coord[i] = (PlanCoord){.n = 1, .term = t};
+    x.out.coord[i] = plain_coord(p, i);
   }
   mark_reduced(p, &x);
   push_node(n, x);
@@ -321,16 +333,20 @@ bool operand_has(const Plan *p, const Operand *o, uint32_t index) {
   return false;
 }
 
+bool operand_free(const Plan *p, const Operand *o) {
+  for (uint32_t i = 0; i < p->wire.at[o->wire].rank; i++) {
+    if (o->coord[i].check) return false;
+    for (uint32_t k = 0; k < o->coord[i].n; k++)
+      if (o->coord[i].term[k].operand) return false;
+  }
+  return true;
+}
+
 int64_t operand_packs(const Plan *p, const PlanNode *x, const Operand *o, uint32_t index) {
   enum { CELLS = 512, TIMES = 4 };
   int64_t step = operand_step(p, o, index), cells = 1;
   bool again = false;
-  if (!p->tiny || step == 0 || step == 1 || o->padded) return 0;
-  for (uint32_t i = 0; i < p->wire.at[o->wire].rank; i++) {
-    if (o->coord[i].check) return 0;
-    for (uint32_t k = 0; k < o->coord[i].n; k++)
-      if (o->coord[i].term[k].operand) return 0;
-  }
+  if (!p->tiny || step == 0 || step == 1 || o->padded || !operand_free(p, o)) return 0;
   for (uint32_t i = 0; i < x->nindex; i++) {
     if (!operand_has(p, o, i)) {
       again |= extent_most(p, x->index[i]) >= TIMES;

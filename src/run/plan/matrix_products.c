@@ -11,20 +11,15 @@
 
 enum { ALONE_WORK = 48 * 1024, INNER_WORK = 4096 };
 
-static bool is_product_body(const PlanNode *x) {
-  const Scalar *s = x->scalar;
-  return x->kind == NODE_NEST && x->combine == SUM && !x->noise && x->nin == 2 && x->nscalar == 3 &&
-         s[2].fn == FN_mul && s[2].base == BASE_R && s[0].fn == FN_ARG && s[1].fn == FN_ARG &&
-         s[0].ref != s[1].ref;
+bool is_product_body(Combine combine, const Scalar *s, uint32_t nscalar, uint32_t nin) {
+  return combine == SUM && nin == 2 && nscalar == 3 && s[2].fn == FN_mul && s[2].base == BASE_R &&
+         s[0].fn == FN_ARG && s[1].fn == FN_ARG && s[0].ref != s[1].ref;
 }
 
-static bool is_free(const Plan *p, const Operand *o) {
-  for (uint32_t i = 0; i < p->wire.at[o->wire].rank; i++) {
-    if (o->coord[i].check) return false;
-    for (uint32_t k = 0; k < o->coord[i].n; k++)
-      if (o->coord[i].term[k].operand) return false;
-  }
-  return !o->padded;
+// An operand of the result's numbers, read without tests.
+static bool is_factor(const Plan *p, const PlanNode *x, const Operand *o) {
+  return !o->padded && operand_free(p, o) &&
+         p->wire.at[o->wire].number == p->wire.at[x->out.wire].number;
 }
 
 // Slowest first: what grows with the samples, then by the step in `by`.
@@ -55,11 +50,9 @@ static bool grows_once(const PlanNode *x, const uint32_t *at, uint32_t n) {
 }
 
 static Product *match(Plan *p, const PlanNode *x) {
-  if (!is_product_body(x) || x->scatter || !is_free(p, &x->in[0]) || !is_free(p, &x->in[1]) ||
-      !is_free(p, &x->out))
-    return NULL;
-  if (p->wire.at[x->in[0].wire].number != p->wire.at[x->out.wire].number ||
-      p->wire.at[x->in[1].wire].number != p->wire.at[x->out.wire].number)
+  if (x->kind != NODE_NEST || x->noise || x->scatter ||
+      !is_product_body(x->combine, x->scalar, x->nscalar, x->nin) || !is_factor(p, x, &x->in[0]) ||
+      !is_factor(p, x, &x->in[1]) || !is_factor(p, x, &x->out))
     return NULL;
   Product *q = NEW(p->arena, Product);
   q->m = NEW_ARRAY(p->arena, uint32_t, x->nindex);

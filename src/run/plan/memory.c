@@ -11,12 +11,16 @@
 enum { ALIGN = 64, FIT_LIMIT = 1024 };
 
 static int64_t bytes_of(const PlanWire *w) {
-  static const int64_t size[] = {
-      [NUMBER_F32] = 4, [NUMBER_F64] = 8, [NUMBER_I32] = 4, [NUMBER_U8] = 1};
-  return (w->count * size[w->number] + ALIGN - 1) / ALIGN * ALIGN;
+  return (w->count * (int64_t)number_bytes(w->number) + ALIGN - 1) / ALIGN * ALIGN;
 }
 
 // -- lifetimes ------------------------------------------------------------------------------------
+static bool is_placed(const PlanNode *x) { return x->kind != NODE_GONE && x->kernel != PLAN_NONE; }
+
+static bool is_reading(const PlanNode *x) {
+  return is_placed(x) && x->kind != NODE_SCAN && x->kind != NODE_SCAN_END;
+}
+
 static void touch(Plan *p, uint32_t wire, uint32_t kernel) {
   PlanWire *w = &p->wire.at[wire_root(p, wire)];
   if (w->first == PLAN_NONE) w->first = w->last = kernel;
@@ -44,13 +48,8 @@ static void find_lives(Plan *p) {
   for (uint32_t i = 0; i < p->wire.n; i++) p->wire.at[i].first = p->wire.at[i].last = PLAN_NONE;
   for (uint32_t i = 0; i < p->node.n; i++) {
     const PlanNode *x = &p->node.at[i];
-    if (x->kernel == PLAN_NONE || x->kind == NODE_SCAN || x->kind == NODE_SCAN_END ||
-        x->kind == NODE_GONE)
-      continue;
-    touch(p, x->out.wire, x->kernel);
-    for (uint32_t k = 0; k < x->nin; k++) touch(p, x->in[k].wire, x->kernel);
-    for (uint32_t k = 0; k < x->nwinner; k++)
-      if (x->winner[k] != PLAN_NONE) touch(p, x->winner[k], x->kernel);
+    for (uint32_t k = 0; is_reading(x) && k < node_wires(x); k++)
+      if (node_wire(x, k) != PLAN_NONE) touch(p, node_wire(x, k), x->kernel);
   }
   for (uint32_t i = 0; i < p->out.n; i++) touch(p, p->out.at[i], p->kernel.n);
   for (uint32_t i = 0; i < p->next.n; i++)
@@ -60,9 +59,7 @@ static void find_lives(Plan *p) {
 
 // -- registers and tiles --------------------------------------------------------------------------
 static bool plain_nest(const PlanNode *x) {
-  for (uint32_t i = 0; i < x->nindex; i++)
-    if (x->reduced[i]) return false;
-  return x->kind == NODE_NEST && !x->scatter;
+  return x->kind == NODE_NEST && !x->scatter && !node_sums(x);
 }
 
 static void find_local(Plan *p) {
@@ -73,9 +70,7 @@ static void find_local(Plan *p) {
        *several = NEW_ARRAY(p->arena, bool, p->wire.n + 1); // made in pieces, by several kernels
   for (uint32_t i = 0; i < p->node.n; i++) {
     const PlanNode *x = &p->node.at[i];
-    if (x->kind == NODE_GONE || x->kernel == PLAN_NONE ||
-        p->kernel.at[x->kernel].kind != KERNEL_LOOPS)
-      continue;
+    if (!is_placed(x) || p->kernel.at[x->kernel].kind != KERNEL_LOOPS) continue;
     for (uint32_t k = 0; k <= x->nwinner; k++) {
       uint32_t w = k ? x->winner[k - 1] : x->out.wire;
       if (w == PLAN_NONE || p->wire.at[w].place != AT_NOWHERE || p->wire.at[w].of != PLAN_NONE ||
@@ -92,8 +87,7 @@ static void find_local(Plan *p) {
     if (p->wire.at[i].of != PLAN_NONE) local[p->wire.at[i].of] = false;
   for (uint32_t i = 0; i < p->node.n; i++) {
     const PlanNode *x = &p->node.at[i];
-    if (x->kind == NODE_GONE || x->kernel == PLAN_NONE) continue;
-    for (uint32_t k = 0; k < x->nin; k++) {
+    for (uint32_t k = 0; is_placed(x) && k < x->nin; k++) {
       uint32_t w = x->in[k].wire;
       if (x->kernel != kernel[w]) local[w] = false;
       if (x->nest != nest[w] || x->kind != NODE_NEST) held[w] = false;
@@ -149,10 +143,10 @@ static void lay_tiles(Plan *p) {
     Kernel *k = &p->kernel.at[i];
     for (uint32_t j = 0; k->kind == KERNEL_LOOPS && j < k->node.n; j++) {
       const PlanNode *x = &p->node.at[k->node.at[j]];
-      if (p->wire.at[x->out.wire].place == AT_TILE) lay_tile(p, x, x->out.wire, k);
-      for (uint32_t v = 0; v < x->nwinner; v++)
-        if (x->winner[v] != PLAN_NONE && p->wire.at[x->winner[v]].place == AT_TILE)
-          lay_tile(p, x, x->winner[v], k);
+      for (uint32_t v = 0; v <= x->nwinner; v++) {
+        uint32_t w = v ? x->winner[v - 1] : x->out.wire;
+        if (w != PLAN_NONE && p->wire.at[w].place == AT_TILE) lay_tile(p, x, w, k);
+      }
     }
     if (k->tile_bytes > p->scratch_bytes) p->scratch_bytes = k->tile_bytes;
   }
@@ -185,19 +179,12 @@ typedef struct {
   uint32_t *reader; // nodes, in their order
 } Uses;
 
-static bool is_placed(const PlanNode *x) { return x->kind != NODE_GONE && x->kernel != PLAN_NONE; }
-
-static bool is_reading(const PlanNode *x) {
-  return is_placed(x) && x->kind != NODE_SCAN && x->kind != NODE_SCAN_END;
-}
-
 static Uses find_uses(const Plan *p) {
   uint32_t n = p->wire.n, all = 0;
-  Uses u = {.maker = NEW_ARRAY(p->arena, uint32_t, n + 1),
+  Uses u = {.maker = plan_nones(p, n),
             .several = NEW_ARRAY(p->arena, bool, n + 1),
             .whole = NEW_ARRAY(p->arena, bool, n + 1),
             .first = NEW_ARRAY(p->arena, uint32_t, n + 2)};
-  for (uint32_t i = 0; i < n; i++) u.maker[i] = PLAN_NONE;
   for (uint32_t i = 0; i < n; i++)
     if (p->wire.at[i].of != PLAN_NONE) u.whole[p->wire.at[i].of] = true;
   for (uint32_t i = 0; i < p->node.n; i++) {

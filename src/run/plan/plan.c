@@ -18,8 +18,7 @@ Plan *plan_make(World *w, const Diagram *d, const PlanOptions *o) {
 }
 
 // -- shown ----------------------------------------------------------------------------------------
-static void print_extent(const Plan *p, Extent e, Buf *b) {
-  (void)p;
+static void print_extent(Extent e, Buf *b) {
   if (!e.per) {
     buf_printf(b, "%lld", (long long)e.c);
     return;
@@ -29,10 +28,10 @@ static void print_extent(const Plan *p, Extent e, Buf *b) {
   if (e.c) buf_printf(b, "%+lld", (long long)e.c);
 }
 
-static void print_extents(const Plan *p, const Extent *e, uint32_t n, Buf *b) {
+static void print_extents(const Extent *e, uint32_t n, Buf *b) {
   for (uint32_t i = 0; i < n; i++) {
     if (i) buf_char(b, ' ');
-    print_extent(p, e[i], b);
+    print_extent(e[i], b);
   }
 }
 
@@ -43,7 +42,7 @@ static void print_wire(const Plan *p, uint32_t wire, Buf *b) {
       [AT_NOWHERE] = "",    [AT_ARENA] = "",     [AT_STATE] = " state",      [AT_INPUT] = " in",
       [AT_OUTPUT] = " out", [AT_TILE] = " tile", [AT_REGISTER] = " register"};
   buf_printf(b, "%s.%u[", *name ? name : "%", wire);
-  print_extents(p, w->shape, w->rank, b);
+  print_extents(w->shape, w->rank, b);
   buf_printf(b, "]%s", place[w->place]);
   if (w->of != PLAN_NONE) buf_printf(b, " in .%u", w->of);
 }
@@ -68,7 +67,7 @@ static void print_kernel(const Plan *p, uint32_t i, double seconds, Buf *b) {
   buf_printf(b, "  kernel %u: %s", i, kind[k->kind]);
   if (k->np) {
     buf_text(b, " over [");
-    print_extents(p, k->p, k->np, b);
+    print_extents(k->p, k->np, b);
     buf_printf(b, "] by %u", k->split);
   }
   if (k->block) buf_printf(b, " in blocks of %lld rows", (long long)k->block);
@@ -78,7 +77,7 @@ static void print_kernel(const Plan *p, uint32_t i, double seconds, Buf *b) {
   buf_char(b, '\n');
   for (uint32_t s = 0; s < k->nest.n; s++) {
     buf_text(b, "    loops [");
-    print_extents(p, k->nest.at[s].dim, k->nest.at[s].ndim, b);
+    print_extents(k->nest.at[s].dim, k->nest.at[s].ndim, b);
     buf_text(b, "]\n");
     for (uint32_t j = 0; j < k->nest.at[s].node.n; j++)
       print_node(p, &p->node.at[k->nest.at[s].node.at[j]], b);

@@ -180,9 +180,21 @@ static inline int64_t extent_most(const Plan *p, Extent e) { return e.c + e.per 
 Diagram *plan_recompute(World *, const Diagram *);
 Diagram *plan_views(World *, const Diagram *);
 Diagram *plan_solve(World *, const Diagram *);
+uint32_t loop_push_index(World *, Loop *, Index); // its number
+void loop_drop_index(Loop *, uint32_t index);     // nothing reads it any more
+// The index becomes this coordinate, wherever the access has it.
+void access_replace(World *, Access *, uint32_t index, const Coord *by);
+bool loop_sums(World *, const Loop *); // some index is reduced
+// A sum of products of two operands, as far as the body says.
+bool is_product_body(Combine, const Scalar *, uint32_t nscalar, uint32_t nin);
 
 // -- lower.c --------------------------------------------------------------------------------------
 void plan_nodes(Plan *, const Diagram *);
+uint32_t *plan_nones(const Plan *, uint32_t n); // PLAN_NONE, so often
+// The wires of a node: what it makes, what it reads, its winners (PLAN_NONE: nothing reads it).
+static inline uint32_t node_wires(const PlanNode *x) { return 1 + x->nin + x->nwinner; }
+uint32_t node_wire(const PlanNode *, uint32_t i);
+bool operand_free(const Plan *, const Operand *); // no test, and no label in its coordinates
 int64_t operand_step(const Plan *, const Operand *,
                      uint32_t index); // how far one step of an index moves in memory
 int64_t operand_start(const Plan *, const Operand *); // where it is when all indices are 0

@@ -47,15 +47,10 @@ static bool has_samples(const Type *t) {
 
 static bool is_large_product(World *w, const Diagram *d, const Box *b) {
   const Loop *loop = b->loop;
-  const Scalar *s = loop->scalar;
-  if (b->nin != 2 || loop->combine != SUM || loop->nscalar != 3 || s[2].fn != FN_mul ||
-      s[2].base != BASE_R || s[0].fn != FN_ARG || s[1].fn != FN_ARG || s[0].ref == s[1].ref)
-    return false;
+  if (!is_product_body(loop->combine, loop->scalar, loop->nscalar, b->nin)) return false;
   const Type *out = &d->wire.at[b->out[0]].type, *x = &d->wire.at[b->in[0]].type,
              *y = &d->wire.at[b->in[1]].type;
-  bool sums = false;
-  for (uint32_t i = 0; i < loop->nindex; i++) sums |= loop_is_reduced(w, loop, i);
-  return sums && has_samples(x) && has_samples(y) &&
+  return loop_sums(w, loop) && has_samples(x) && has_samples(y) &&
          cells(w, out) > cells_read(w, loop, &loop->in[0]) &&
          cells(w, out) > cells_read(w, loop, &loop->in[1]);
 }
@@ -63,9 +58,7 @@ static bool is_large_product(World *w, const Diagram *d, const Box *b) {
 // Element by element, with a large operand.
 static bool is_large_map(World *w, const Diagram *d, const Box *b, const bool *large) {
   bool reads = false;
-  if (b->nout != 1 || b->loop->combine != SUM) return false;
-  for (uint32_t i = 0; i < b->loop->nindex; i++)
-    if (loop_is_reduced(w, b->loop, i)) return false;
+  if (b->nout != 1 || b->loop->combine != SUM || loop_sums(w, b->loop)) return false;
   for (uint32_t i = 0; i < b->nin; i++)
     reads |= large[b->in[i]] &&
              cells(w, &d->wire.at[b->in[i]].type) == cells(w, &d->wire.at[b->out[0]].type);
@@ -94,13 +87,9 @@ static Id make_again(Again *a, Id wire) {
 }
 
 Diagram *plan_recompute(World *w, const Diagram *d) {
-  Again a = {w,
-             d,
-             diagram_new(w, d->name),
-             new_map(w, d),
-             NEW_ARRAY(w->arena, Id, d->wire.n),
-             NEW_ARRAY(w->arena, bool, d->wire.n),
-             0};
+  Again a = {w, d, .to = diagram_new(w, d->name), .map = new_map(w, d)};
+  a.again = NEW_ARRAY(w->arena, Id, d->wire.n);
+  a.large = NEW_ARRAY(w->arena, bool, d->wire.n);
   a.to->origin = d->origin;
   copy_inputs(w, a.to, d, a.map);
   copy_params(w, a.to, d, a.map);

@@ -15,10 +15,8 @@ static void keep(bool *fixed, const Ids *wires) {
 }
 
 static void keep_touched(bool *fixed, const PlanNode *x) {
-  fixed[x->out.wire] = true;
-  for (uint32_t k = 0; k < x->nin; k++) fixed[x->in[k].wire] = true;
-  for (uint32_t k = 0; k < x->nwinner; k++)
-    if (x->winner[k] != PLAN_NONE) fixed[x->winner[k]] = true;
+  for (uint32_t k = 0; k < node_wires(x); k++)
+    if (node_wire(x, k) != PLAN_NONE) fixed[node_wire(x, k)] = true;
 }
 
 static bool *find_fixed(const Plan *p) {

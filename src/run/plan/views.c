@@ -17,8 +17,8 @@ typedef struct {
   const Diagram *from;
   Diagram *to;
   Id *map;
-  uint32_t **order; // of each wire of `to`: new axis i is old axis order[i]; NULL = as it was
-  bool *fixed;      // of each wire of `from`: its layout is seen from outside
+  VEC(uint32_t *) order; // of each wire of `to`: new axis i is old axis order[i]; NULL = as it was
+  bool *fixed;           // of each wire of `from`: its layout is seen from outside
 } Views;
 
 static bool is_zero(World *w, Size s) { return size_now(w, s) == size_of(w, 0); }
@@ -79,56 +79,50 @@ static bool keeps_order(World *w, const Loop *loop, uint32_t rank_out) {
   return true;
 }
 
-static uint32_t add_index(World *w, Loop *loop, Index index) {
+uint32_t loop_push_index(World *w, Loop *loop, Index index) {
   Index *more = NEW_ARRAY(w->arena, Index, loop->nindex + 1);
-  memcpy(more, loop->index, loop->nindex * sizeof(Index));
+  if (loop->nindex) memcpy(more, loop->index, loop->nindex * sizeof(Index));
   more[loop->nindex] = index;
   loop->index = more;
   return loop->nindex++;
 }
 
-// Index `old` becomes Σ digit[k] · (the sizes below it), everywhere.
-static void split_access(World *w, const Loop *loop, Access *a, uint32_t old, const uint32_t *digit,
-                         uint32_t n) {
+void access_replace(World *w, Access *a, uint32_t index, const Coord *by) {
   for (uint32_t i = 0; i < a->rank; i++) {
-    Coord was = a->coord[i], now = coord_const(w, was.c);
+    Coord was = a->coord[i], now = coord_const(w, size_now(w, was.c));
     for (uint32_t k = 0; k < was.n; k++) {
       Term t = was.term[k];
-      if (t.operand || t.var != old) {
+      if (t.operand || t.var != index) {
         now = coord_add(w, now, t.coef, t.var, t.operand);
         continue;
       }
-      Size below = size_now(w, t.coef);
-      for (uint32_t j = n; j-- > 0;) {
-        now = coord_add(w, now, below, digit[j], false);
-        below = size_mul(w, below, size_now(w, loop->index[digit[j]].size));
-      }
+      Size coef = size_now(w, t.coef);
+      now.c = size_add(w, now.c, size_mul(w, coef, by->c));
+      for (uint32_t j = 0; j < by->n; j++)
+        now = coord_add(w, now, size_mul(w, coef, by->term[j].coef), by->term[j].var,
+                        by->term[j].operand);
     }
     a->coord[i] = now;
   }
 }
 
-static void drop_index(World *w, Loop *loop, uint32_t old) {
-  for (uint32_t i = old; i + 1 < loop->nindex; i++) loop->index[i] = loop->index[i + 1];
+void loop_drop_index(Loop *loop, uint32_t index) {
+  for (uint32_t i = index; i + 1 < loop->nindex; i++) loop->index[i] = loop->index[i + 1];
   loop->nindex--;
-  Access *a[2] = {&loop->out, NULL};
   for (uint32_t k = 0; k <= loop->nin; k++) {
-    a[1] = k ? &loop->in[k - 1] : a[0];
-    for (uint32_t i = 0; i < a[1]->rank; i++)
-      for (uint32_t j = 0; j < a[1]->coord[i].n; j++) {
-        Term *t = &a[1]->coord[i].term[j];
-        if (!t->operand && t->var > old) t->var--;
-      }
+    Access *a = k ? &loop->in[k - 1] : &loop->out;
+    for (uint32_t i = 0; i < a->rank; i++)
+      for (uint32_t j = 0; j < a->coord[i].n; j++)
+        if (!a->coord[i].term[j].operand && a->coord[i].term[j].var > index)
+          a->coord[i].term[j].var--;
   }
   for (uint32_t i = 0; i < loop->nscalar; i++)
-    if (loop->scalar[i].fn == FN_AT && loop->scalar[i].ref > old) loop->scalar[i].ref--;
-  (void)w;
+    if (loop->scalar[i].fn == FN_AT && loop->scalar[i].ref > index) loop->scalar[i].ref--;
 }
 
 // Winners are labels of whole indices: those of a max stay whole.
-static bool may_split(World *w, const Loop *loop, uint32_t index) {
-  return !loop_reads_index(loop, index) &&
-         (loop->combine == SUM || !loop_is_reduced(w, loop, index)) && loop->combine == SUM;
+static bool may_split(const Loop *loop, uint32_t index) {
+  return !loop_reads_index(loop, index) && loop->combine == SUM;
 }
 
 // Operand k reads a merge: read the merge's source instead.
@@ -146,7 +140,7 @@ static bool read_source_of_merge(Views *v, Draft *f, uint32_t k) {
     if (!coord_is_plain(w, &loop->in[k].coord[i], &index) ||
         size_now(w, loop->index[index].size) != size_now(w, x->type.axis[i].size))
       return false;
-    if (merge->out.coord[i].n > 1 && !may_split(w, loop, index)) return false;
+    if (merge->out.coord[i].n > 1 && !may_split(loop, index)) return false;
   }
   uint32_t *place =
       NEW_ARRAY(w->arena, uint32_t, merge->nindex); // of each index of the merge, in the reader
@@ -158,12 +152,17 @@ static bool read_source_of_merge(Views *v, Draft *f, uint32_t k) {
       place[digit[0]] = index;
       continue;
     }
-    uint32_t now[16];
     for (uint32_t j = 0; j < merge->out.coord[i].n; j++)
-      place[digit[j]] = now[j] = add_index(w, loop, merge->index[digit[j]]);
+      place[digit[j]] = loop_push_index(w, loop, merge->index[digit[j]]);
+    Coord by = coord_const(w, size_of(w, 0)); // Σ digit · (the sizes below it)
+    Size below = size_of(w, 1);
+    for (uint32_t j = merge->out.coord[i].n; j-- > 0;) {
+      by = coord_add(w, by, below, place[digit[j]], false);
+      below = size_mul(w, below, size_now(w, merge->index[digit[j]].size));
+    }
     for (uint32_t j = 0; j < loop->nin; j++)
-      if (j != k) split_access(w, loop, &loop->in[j], index, now, merge->out.coord[i].n);
-    split_access(w, loop, &loop->out, index, now, merge->out.coord[i].n);
+      if (j != k) access_replace(w, &loop->in[j], index, &by);
+    access_replace(w, &loop->out, index, &by);
     vec_push(w->arena, &dropped, index);
   }
   uint32_t *plain = NEW_ARRAY(w->arena, uint32_t, in->rank);
@@ -175,17 +174,9 @@ static bool read_source_of_merge(Views *v, Draft *f, uint32_t k) {
   loop->in[k] = access_plain(w, in->rank, plain);
   loop->in[k].padded = padded;
   f->in.at[k] = b->in[0];
-  for (bool more = true; more;) { // from the last to the first, so that numbers stay right
-    uint32_t best = PLAN_NONE, at = 0;
-    more = false;
-    for (uint32_t i = 0; i < dropped.n; i++)
-      if (dropped.at[i] != PLAN_NONE && (best == PLAN_NONE || dropped.at[i] > best))
-        best = dropped.at[i], at = i;
-    if (best == PLAN_NONE) break;
-    dropped.at[at] = PLAN_NONE;
-    drop_index(w, loop, best);
-    more = true;
-  }
+  for (uint32_t i = loop->nindex; i-- > 0;) // from the last, so that numbers stay right
+    for (uint32_t j = 0; j < dropped.n; j++)
+      if (dropped.at[j] == i) loop_drop_index(loop, i);
   return true;
 }
 
@@ -238,22 +229,18 @@ static Type permute_type(World *w, Type t, const uint32_t *order) {
 }
 
 // -- the walk -------------------------------------------------------------------------------------
-static void grow_order(Views *v, uint32_t n, uint32_t *cap) {
-  if (n < *cap) return;
-  uint32_t **more = NEW_ARRAY(v->w->arena, uint32_t *, 2 * n + 16);
-  if (*cap) memcpy(more, v->order, *cap * sizeof *more);
-  v->order = more;
-  *cap = 2 * n + 16;
+static void grow_order(Views *v) {
+  while (v->order.n < v->to->wire.n) vec_push(v->w->arena, &v->order, NULL);
 }
 
-static void view_loop(Views *v, const Box *b, uint32_t *cap) {
+static void view_loop(Views *v, const Box *b) {
   World *w = v->w;
   Draft f = {loop_copy(w, b->loop), {0}};
   Type type = v->from->wire.at[b->out[0]].type;
   for (uint32_t i = 0; i < b->nin; i++) {
     Id in = v->map[b->in[i]];
     vec_push(w->arena, &f.in, in);
-    if (in < *cap && v->order[in]) permute_access(w, &f.loop->in[i], v->order[in]);
+    if (v->order.at[in]) permute_access(w, &f.loop->in[i], v->order.at[in]);
   }
   for (uint32_t k = 0; k < f.loop->nin; k++) read_source_of_merge(v, &f, k);
   uint32_t *order = b->nout == 1 && !v->fixed[b->out[0]] ? wanted_order(w, f.loop) : NULL;
@@ -262,8 +249,8 @@ static void view_loop(Views *v, const Box *b, uint32_t *cap) {
     type = permute_type(w, type, order);
   }
   Id first = box_loop_shared(w, v->to, f.loop, f.in.at, f.in.n, type, b->origin);
-  grow_order(v, v->to->wire.n, cap);
-  v->order[first] = order;
+  grow_order(v);
+  v->order.at[first] = order;
   for (uint32_t i = 0; i < b->nout; i++) {
     Wire *x = &v->to->wire.at[first + i];
     x->name = v->from->wire.at[b->out[i]].name;
@@ -282,18 +269,17 @@ static void mark_fixed(Views *v) {
 }
 
 Diagram *plan_views(World *w, const Diagram *d) {
-  Views v = {
-      w, d, diagram_new(w, d->name), new_map(w, d), NULL, NEW_ARRAY(w->arena, bool, d->wire.n)};
-  uint32_t cap = 0;
+  Views v = {w, d, .to = diagram_new(w, d->name), .map = new_map(w, d)};
+  v.fixed = NEW_ARRAY(w->arena, bool, d->wire.n);
   v.to->origin = d->origin;
   mark_fixed(&v);
   copy_inputs(w, v.to, d, v.map);
   copy_params(w, v.to, d, v.map);
-  grow_order(&v, v.to->wire.n, &cap);
+  grow_order(&v);
   for (Id i = 1; i < d->box.n; i++) {
     const Box *b = &d->box.at[i];
     if (b->op == OP_loop) {
-      view_loop(&v, b, &cap);
+      view_loop(&v, b);
       continue;
     }
     Box copy = *b;
@@ -304,7 +290,7 @@ Diagram *plan_views(World *w, const Diagram *d) {
       copy.scan = &scan;
     }
     copy_box(w, v.to, d, &copy, v.map, b->origin);
-    grow_order(&v, v.to->wire.n, &cap);
+    grow_order(&v);
   }
   for (uint32_t i = 0; i < d->out.n; i++) diagram_output(w, v.to, v.map[d->out.at[i]]);
   copy_nexts(v.to, d, v.map);

@@ -89,10 +89,8 @@ static bool lock_soon(int fd) {
 static void sweep(const RunFolder *f) {
   FolderNames names = {0};
   folder_names(f->arena, f->dir, &names);
-  for (uint32_t i = 0; i < names.n; i++) {
-    size_t n = strlen(names.at[i]);
-    if (n > 5 && strcmp(names.at[i] + n - 5, ".part") == 0) unlink(folder_path(f, names.at[i]));
-  }
+  for (uint32_t i = 0; i < names.n; i++)
+    if (text_ends(names.at[i], ".part")) unlink(folder_path(f, names.at[i]));
 }
 
 bool folder_lock(RunFolder *f, const char **why, Outcome *end) {

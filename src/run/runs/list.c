@@ -5,8 +5,6 @@
 #define _DEFAULT_SOURCE
 #include "run/runs/runs.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <time.h>
 
@@ -108,20 +106,6 @@ static void print_run(const RunInfo *r, Buf *b) {
   if (r->learner.n) buf_char(b, '\n');
 }
 
-static void json_checks(const RunNote *note, JsonOut *j) {
-  json_list(j, "checks");
-  for (uint32_t i = 0; i < note->check.n; i++) {
-    const RunCheck *c = &note->check.at[i];
-    json_object(j, NULL);
-    json_text(j, "of", c->of);
-    json_text(j, "text", c->text);
-    json_text(j, "figure", c->figure);
-    json_print(j, "holds", c->holds ? "true" : c->done ? "false" : "null");
-    json_end(j);
-  }
-  json_end(j);
-}
-
 static void json_run(const RunInfo *r, JsonOut *j) {
   const RunNote *note = &r->note;
   json_object(j, NULL);
@@ -143,7 +127,11 @@ static void json_run(const RunInfo *r, JsonOut *j) {
   json_list(j, "learners");
   for (uint32_t i = 0; i < r->learner.n; i++) json_text(j, NULL, r->learner.at[i]);
   json_end(j);
-  if (note->machine) json_checks(note, j);
+  if (note->machine) {
+    json_list(j, "checks");
+    for (uint32_t i = 0; i < note->check.n; i++) check_print(&note->check.at[i], true, j);
+    json_end(j);
+  }
   json_end(j);
 }
 

@@ -10,7 +10,7 @@
 
 enum { NOTE_MOST = 1 << 24 }; // bytes
 
-void tell_line(const RunTell *to, const char *text) {
+void tell_line(const LimnTell *to, const char *text) {
   if (!to->line) return;
   if (to->redraw) to->redraw(to->context, "");
   to->line(to->context, text);
@@ -64,17 +64,18 @@ static void put_runs(const RunNote *n, JsonOut *j) {
   json_end(j);
 }
 
+void check_print(const RunCheck *c, bool figure, JsonOut *j) {
+  json_object(j, NULL);
+  json_text(j, "of", c->of);
+  json_text(j, "text", c->text);
+  if (figure) json_text(j, "figure", c->figure);
+  json_print(j, "holds", c->done ? c->holds ? "true" : "false" : "null");
+  json_end(j);
+}
+
 static void put_checks(const RunNote *n, JsonOut *j) {
   json_list_lines(j, "checks");
-  for (uint32_t i = 0; i < n->check.n; i++) {
-    const RunCheck *c = &n->check.at[i];
-    json_object(j, NULL);
-    json_text(j, "of", c->of);
-    json_text(j, "text", c->text);
-    if (c->done) json_text(j, "figure", c->figure);
-    json_print(j, "holds", c->done ? c->holds ? "true" : "false" : "null");
-    json_end(j);
-  }
+  for (uint32_t i = 0; i < n->check.n; i++) check_print(&n->check.at[i], n->check.at[i].done, j);
   json_end(j);
 }
 
@@ -136,8 +137,7 @@ const char *note_text(const RunNote *n, const char *key) {
 bool note_number(const RunNote *n, const char *key, double *out) {
   const Json *x = json_get(n->json, key);
   if (!x || x->kind != JSON_NUMBER) return false;
-  *out = x->number;
-  return true;
+  return *out = x->number, true;
 }
 
 // The objects of a list; there are none where it is missing or something else.

@@ -11,20 +11,12 @@
 
 #include "io/bytes/bytes.h"
 #include "lang/program/program.h"
-
-#include <signal.h>
+#include "limn.h"
 
 // The user's text or data is wrong; what is asked for makes no sense; disk or memory failed.
 typedef enum { OUTCOME_GOOD, OUTCOME_WRONG, OUTCOME_USAGE, OUTCOME_SYSTEM } Outcome;
 
-// Where a run speaks: whole lines, and on a terminal one line that is drawn again and again.
-typedef struct {
-  void *context;
-  void (*line)(void *context, const char *text);   // without its end; NULL: nothing is reported
-  void (*redraw)(void *context, const char *text); // "" takes it away; NULL: no terminal
-  uint32_t (*width)(void *context);                // of the terminal, in columns
-} RunTell;
-void tell_line(const RunTell *, const char *text); // note.c
+void tell_line(const LimnTell *, const char *text); // note.c: where a run speaks
 
 // -- folder.c: found or made, and locked ----------------------------------------------------------
 typedef struct {
@@ -76,6 +68,7 @@ const char *note_write(Arena *, const char *dir, const RunNote *); // NULL, or a
 bool note_read(Arena *, const char *dir, RunNote *, const char **error);
 const char *note_text(const RunNote *, const char *key); // NULL: there is no such text
 bool note_number(const RunNote *, const char *key, double *out);
+void check_print(const RunCheck *, bool figure, JsonOut *); // an object; with what was found
 bool measure_rises(const char *name); // more is better, as far as a name says so
 
 // -- program_copy.c: the program in the run folder ------------------------------------------------

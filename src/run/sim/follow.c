@@ -16,7 +16,8 @@ typedef struct {
   Flow *flow;
   Solver *solver;
   Engine *look; // what is kept, shown and watched
-  uint32_t *sight, sights, shows;
+  SightList see;
+  uint32_t shows; // those that are kept or shown come first, then those that checks watch
   Watchers watchers;
   double *x, *row;
   double *before, *after; // what does not flow, around an event
@@ -27,21 +28,15 @@ typedef struct {
 // -- what does not flow ---------------------------------------------------------------------------
 static bool is_held(const Following *g, uint32_t i) { return !g->m->s->state.at[i].rate; }
 
-static void save_held(const Following *g, double *to) {
+static void move_held(const Following *g, double *row, bool back) {
   for (uint32_t i = 0; i < g->m->s->state.n; i++) {
     if (!is_held(g, i)) continue;
     State *s = sim_state(g->m, i);
-    state_get(s, to);
-    to += s->count;
-  }
-}
-
-static void load_held(const Following *g, const double *from) {
-  for (uint32_t i = 0; i < g->m->s->state.n; i++) {
-    if (!is_held(g, i)) continue;
-    State *s = sim_state(g->m, i);
-    state_set(s, from);
-    from += s->count;
+    if (back)
+      state_set(s, row);
+    else
+      state_get(s, row);
+    row += s->count;
   }
 }
 
@@ -52,15 +47,9 @@ static bool look(Following *g, double t, const double *x) {
 }
 
 static double watched(const Following *g, uint32_t i) {
-  uint32_t out = g->sights + g->shows + i;
   double x = 0;
-  engine_get(g->look, out, &x, 1);
+  engine_get(g->look, g->shows + i, &x, 1);
   return x;
-}
-
-static void keep_channel(Following *g, uint32_t out, SimChannel *c) {
-  engine_get(g->look, out, g->row, c->cells);
-  for (int64_t k = 0; k < c->cells; k++) vec_push(g->m->arena, &c->value, g->row[k]);
 }
 
 static bool keep_moment(Following *g, double t, const double *x) {
@@ -68,9 +57,11 @@ static bool keep_moment(Following *g, double t, const double *x) {
   if (!g->keeps) return true;
   if (!look(g, t, x)) return false;
   vec_push(g->m->arena, &r->time, t);
-  for (uint32_t i = 0; i < g->sights; i++) keep_channel(g, i, &r->channel.at[g->sight[i]]);
-  for (uint32_t i = 0; i < g->shows; i++)
-    keep_channel(g, g->sights + i, &r->channel.at[r->sights + i]);
+  for (uint32_t i = 0; i < g->shows; i++) {
+    SimChannel *c = &r->channel.at[sight_channel(&g->see, r, i)];
+    engine_get(g->look, i, g->row, c->cells);
+    for (int64_t k = 0; k < c->cells; k++) vec_push(g->m->arena, &c->value, g->row[k]);
+  }
   return true;
 }
 
@@ -126,15 +117,15 @@ static bool failed(const Following *g) {
 // One step, and all that is seen on the way; `moment` counts those that are kept.
 static bool follow_step(Following *g, double end, double every, uint64_t *moment) {
   bool events = g->flow->problem.events > 0;
-  if (events) save_held(g, g->before);
+  if (events) move_held(g, g->before, false);
   solver_step(g->solver, end);
   if (failed(g)) return false;
   double from = solver_from(g->solver), to = solver_time(g->solver);
   uint32_t which;
   bool happened = solver_happened(g->solver, &which);
   if (happened) {
-    save_held(g, g->after);
-    load_held(g, g->before);
+    move_held(g, g->after, false);
+    move_held(g, g->before, true);
   }
   if (!watch_step(g, from, to)) return false;
   double last =
@@ -145,7 +136,7 @@ static bool follow_step(Following *g, double end, double every, uint64_t *moment
     if (!keep_moment(g, t, g->x)) return false;
   }
   if (!happened) return true;
-  load_held(g, g->after);
+  move_held(g, g->after, true);
   return watch_moment(g, to, solver_state(g->solver)) &&
          keep_moment(g, to, solver_state(g->solver));
 }
@@ -249,17 +240,13 @@ static bool follow_plain(Following *g, double *start) {
 static bool open_look(Following *g, uint32_t number) {
   Sim *m = g->m;
   SimRecord *r = &g->f->record;
-  g->sight = NEW_ARRAY(m->arena, uint32_t, m->sights.n + 1);
-  g->sights = record_wanted(r, g->sight);
-  g->shows = r->channel.n - r->sights;
-  SeenList list = {.at = NEW_ARRAY(m->arena, const Seen *, g->shows + g->watchers.n + 1)};
-  run_shows(m->p, number, &list);
-  for (uint32_t i = 0; i < g->watchers.n; i++) list.at[list.n++] = &g->watchers.at[i].watch->seen;
+  g->see = record_sights(m, number, r, &g->watchers);
+  g->shows = g->see.n + g->see.nseen - g->watchers.n;
   int64_t most = 1;
   for (uint32_t i = 0; i < r->channel.n; i++)
     if (r->channel.at[i].cells > most) most = r->channel.at[i].cells;
   g->row = NEW_ARRAY(m->arena, double, most);
-  g->look = sim_engine(m, pick_seen(m->w, m->s, &m->sights, g->sight, g->sights, list.at, list.n));
+  g->look = sim_engine(m, pick_seen(m->w, m->s, &g->see));
   return g->look != NULL;
 }
 

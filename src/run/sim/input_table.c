@@ -33,7 +33,7 @@ static bool is_started(const Sim *m, uint32_t port) {
   return false;
 }
 
-bool table_rows(Sim *m, bool *rows, int64_t *ticks) {
+bool table_inputs(Sim *m, int64_t ticks, bool *rows, double **out) {
   Csv t;
   if (!read_table(m, &t)) return false;
   for (uint32_t i = 0; i < m->s->in.n; i++) {
@@ -42,19 +42,12 @@ bool table_rows(Sim *m, bool *rows, int64_t *ticks) {
     return diag_refuse(m->w->diags, m->run->span, "%s has no column of numbers `%s`", m->run->path,
                        name_text(m->w->names, m->s->in.at[i].name));
   }
-  if (*ticks > t.rows)
+  if (ticks > t.rows)
     return diag_refuse(m->w->diags, m->run->span, "%s has %lld rows, too few for %lld ticks",
-                       m->run->path, (long long)t.rows, (long long)*ticks);
-  return true;
-}
-
-bool table_inputs(Sim *m, const bool *rows, int64_t ticks, double **out) {
-  Csv t;
-  if (!read_table(m, &t)) return false;
+                       m->run->path, (long long)t.rows, (long long)ticks);
   for (uint32_t i = 0; i < m->s->in.n; i++) {
-    if (!rows[i]) continue;
-    int64_t cells = sim_in_cells(m, i);
-    out[i] = NEW_ARRAY(m->arena, double, ticks *cells + 1);
+    int64_t cells = rows[i] ? sim_in_cells(m, i) : 0;
+    if (rows[i]) out[i] = NEW_ARRAY(m->arena, double, ticks *cells + 1);
     for (int64_t k = 0; k < cells; k++) {
       const CsvColumn *c = column_of(m, &t, i, k, cells);
       if (!c)

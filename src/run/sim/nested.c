@@ -7,8 +7,7 @@
 //
 // Ticks have random inputs; where states flow, a tick is a small step of Euler's.
 #include "core/pass/pass.h"
-#include "core/pass/rewrite.h"
-#include "run/sim/verify_own.h"
+#include "run/sim/sim_own.h"
 
 #include <math.h>
 
@@ -111,15 +110,16 @@ static Tensor ask_lens_input(Nested *n, NestedInside *x, uint32_t i) {
   return (Tensor){0};
 }
 
+static void eval(Nested *n, const Diagram *d, Eval e) {
+  e.arena = n->tick_arena;
+  e.seed = n->seed;
+  e.step = n->tick;
+  if (!n->error && !diagram_eval(n->w, d, &e)) n->error = e.error;
+}
+
 static Tensor eval_one(Nested *n, const Diagram *d, const Tensor *in, const Tensor *param) {
   Tensor out = {0};
-  Eval e = {.arena = n->tick_arena,
-            .in = in,
-            .param = param,
-            .out = &out,
-            .seed = n->seed,
-            .step = n->tick};
-  if (!n->error && !diagram_eval(n->w, d, &e)) n->error = e.error;
+  eval(n, d, (Eval){.in = in, .param = param, .out = &out});
   return out;
 }
 
@@ -239,14 +239,7 @@ static void next_states(Nested *n, NestedInside *x, double every, Puts *puts) {
 static void flat_step(Nested *n, const System *s, const Diagram *d, const Tensor *in, Tensor *param,
                       Tensor *out) {
   Tensor *next = NEW_ARRAY(n->tick_arena, Tensor, d->param.n + 1);
-  Eval e = {.arena = n->tick_arena,
-            .in = in,
-            .param = param,
-            .out = out,
-            .next = next,
-            .seed = n->seed,
-            .step = n->tick};
-  if (!n->error && !diagram_eval(n->w, d, &e)) n->error = e.error;
+  eval(n, d, (Eval){.in = in, .param = param, .out = out, .next = next});
   for (uint32_t i = 0; !n->error && i < s->state.n; i++) {
     const SystemState *x = &s->state.at[i];
     if (x->rate)

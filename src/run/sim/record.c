@@ -1,16 +1,8 @@
 // What a run leaves behind: a row of moments for each thing that can be seen, as long as that is
 // not too much, and for each expression that is shown.
-#include "run/sim/sim_own.h"
+#include "run/sim/watch_own.h"
 
 enum { CELLS_KEPT = 1024 }; // of one thing at one moment, unless it is shown
-
-void run_shows(const Program *p, uint32_t number, SeenList *out) {
-  for (uint32_t i = 0; i < p->ran->show.n; i++) {
-    const RunShow *show = &p->ran->show.at[i];
-    for (uint32_t k = 0; show->run == number && k < show->seen.n; k++)
-      out->at[out->n++] = &show->seen.at[k];
-  }
-}
 
 static SimChannel channel_of(World *w, const char *name, const Type *t) {
   SimChannel c = {
@@ -39,9 +31,21 @@ void record_channels(World *w, const Program *p, uint32_t number, SimRecord *r) 
   }
 }
 
-uint32_t record_wanted(const SimRecord *r, uint32_t *sight) {
-  uint32_t n = 0;
+SightList record_sights(const Sim *m, uint32_t number, const SimRecord *r, const Watchers *x) {
+  uint32_t *sight = NEW_ARRAY(m->arena, uint32_t, r->sights + 1);
+  const Seen **seen = NEW_ARRAY(m->arena, const Seen *, r->channel.n - r->sights + x->n + 1);
+  SightList see = {.sights = &m->sights, .sight = sight, .seen = seen};
   for (uint32_t i = 0; i < r->sights; i++)
-    if (r->channel.at[i].cells <= CELLS_KEPT) sight[n++] = i;
-  return n;
+    if (r->channel.at[i].cells <= CELLS_KEPT) sight[see.n++] = i;
+  for (uint32_t i = 0; i < m->p->ran->show.n; i++) {
+    const RunShow *show = &m->p->ran->show.at[i];
+    for (uint32_t k = 0; show->run == number && k < show->seen.n; k++)
+      seen[see.nseen++] = &show->seen.at[k];
+  }
+  for (uint32_t i = 0; i < x->n; i++) seen[see.nseen++] = &x->at[i].watch->seen;
+  return see;
+}
+
+uint32_t sight_channel(const SightList *see, const SimRecord *r, uint32_t i) {
+  return i < see->n ? see->sight[i] : r->sights + i - see->n;
 }

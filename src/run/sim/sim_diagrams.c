@@ -29,7 +29,7 @@ static Id *paste_all(World *w, Diagram *to, const Diagram *from) {
   return map;
 }
 
-Id sight_wire(const System *s, const Sight *x) {
+static Id sight_wire(const System *s, const Sight *x) {
   switch (x->kind) {
   case SEES_IN: return s->d->in.at[x->at];
   case SEES_OUT: return s->d->out.at[x->at];
@@ -67,6 +67,13 @@ static Id paste_seen(World *w, const Pasted *p, const Sights *sights, const Seen
   return own[f->out.at[0]];
 }
 
+static void see_all(World *w, const Pasted *p, const SightList *see) {
+  for (uint32_t i = 0; i < see->n; i++)
+    diagram_output(w, p->to, p->map[sight_wire(p->s, &see->sights->at[see->sight[i]])]);
+  for (uint32_t i = 0; i < see->nseen; i++)
+    diagram_output(w, p->to, paste_seen(w, p, see->sights, see->seen[i], i));
+}
+
 static Diagram *flat(World *w, Diagram *d) {
   diagram_resolve(w, d);
   return passes_flat(w, d);
@@ -79,13 +86,10 @@ Diagram *pick_wires(World *w, const System *s, const Id *wire, uint32_t n) {
   return flat(w, to);
 }
 
-Diagram *pick_seen(World *w, const System *s, const Sights *sights, const uint32_t *sight,
-                   uint32_t n, const Seen *const *seen, uint32_t nseen) {
+Diagram *pick_seen(World *w, const System *s, const SightList *see) {
   Diagram *to = diagram_new(w, s->name);
   Id *map = paste_all(w, to, s->d);
-  for (uint32_t i = 0; i < n; i++) diagram_output(w, to, map[sight_wire(s, &sights->at[sight[i]])]);
-  Pasted p = {to, s, map, s->time ? map[s->time] : 0};
-  for (uint32_t i = 0; i < nseen; i++) diagram_output(w, to, paste_seen(w, &p, sights, seen[i], i));
+  see_all(w, &(Pasted){to, s, map, s->time ? map[s->time] : 0}, see);
   return flat(w, to);
 }
 
@@ -119,7 +123,6 @@ typedef struct {
   Id *map;     // of the system's wires in the body
   Ids outside; // what the scan reads
   Id time;     // in the body
-  bool *carry; // [param]
 } TickRows;
 
 static Type row_type(World *w, const Type *t, int64_t n) {
@@ -146,8 +149,6 @@ static void add_ports(TickRows *r, Scan *scan, const bool *rows, const Id *port,
   }
 }
 
-static Id outer_param(TickRows *r, uint32_t i) { return add_param(r->w, r->to, r->s->d, i); }
-
 static void add_clock(TickRows *r, Scan *scan) {
   Param clock = {.path = "time", .rooted = true, .role = ROLE_BUFFER, .init = {.kind = INIT_CONST}};
   Type number = {.base = BASE_R};
@@ -159,16 +160,16 @@ static void add_clock(TickRows *r, Scan *scan) {
   scan->carry++;
 }
 
-static void add_carries(TickRows *r, Scan *scan) {
+// States that step, or those that flow, and the clock.
+static void add_carries(TickRows *r, Scan *scan, bool flows) {
   const Diagram *d = r->s->d;
   for (uint32_t i = 0; i < r->s->state.n; i++) {
     const SystemState *x = &r->s->state.at[i];
-    const Wire *wire = &d->wire.at[d->param.at[x->param].wire];
-    if (!x->next) continue;
-    r->carry[x->param] = true;
-    vec_push(r->w->arena, &r->outside, outer_param(r, x->param));
-    r->map[d->param.at[x->param].wire] =
-        diagram_input(r->w, r->body, wire->type, wire->name, wire->origin);
+    Id old = d->param.at[x->param].wire;
+    const Wire *wire = &d->wire.at[old];
+    if (!(flows ? x->rate : x->next)) continue;
+    vec_push(r->w->arena, &r->outside, add_param(r->w, r->to, d, x->param));
+    r->map[old] = diagram_input(r->w, r->body, wire->type, wire->name, flows ? 0 : wire->origin);
     scan->carry++;
   }
   add_clock(r, scan);
@@ -183,37 +184,37 @@ static void add_rest(TickRows *r) {
   }
 }
 
-static void next_of_start(TickRows *r, uint32_t carries, uint32_t slices, Id first) {
-  Id *next = NEW_ARRAY(r->w->arena, Id, r->to->wire.n);
-  for (uint32_t i = 0; i < carries; i++) next[r->outside.at[slices + i]] = first + i;
-  for (uint32_t k = 0; k < r->to->param.n; k++)
-    if (next[r->to->param.at[k].wire]) r->to->param.at[k].next = next[r->to->param.at[k].wire];
-}
-
-// Params of the body are those of the whole.
-static void lift_params(TickRows *r) {
+// The scan itself: params of the body are those of the whole, and what is carried out of it are
+// the next values. Gives its first result.
+static Id close_scan(TickRows *r, Scan *scan) {
   for (uint32_t i = 0; i < r->body->param.n; i++) {
     Param p = r->body->param.at[i];
     const Wire *x = &r->body->wire.at[p.wire];
     uint32_t k = diagram_param(r->w, r->to, p, x->type, x->name, x->origin);
     vec_push(r->w->arena, &r->outside, r->to->param.at[k].wire);
   }
+  scan->body = r->body;
+  Id first = box_scan(r->w, r->to, scan, r->outside.at, r->outside.n, 0);
+  Id *next = NEW_ARRAY(r->w->arena, Id, r->to->wire.n);
+  for (uint32_t i = 0; i < scan->carry; i++) next[r->outside.at[scan->slice + i]] = first + i;
+  for (uint32_t k = 0; k < r->to->param.n; k++)
+    if (next[r->to->param.at[k].wire]) r->to->param.at[k].next = next[r->to->param.at[k].wire];
+  return first;
 }
 
 Diagram *pick_ticks(World *w, const System *s, int64_t ticks, const bool *rows,
-                    const TickSights *see) {
+                    const SightList *see) {
   const Diagram *d = s->d;
   TickRows r = {.w = w, .s = s, .to = diagram_new(w, s->name), .body = diagram_new(w, s->name)};
   Scan scan = {.axis = {name_from(w->names, "tick"), size_of(w, ticks)}};
   Id *port = NEW_ARRAY(w->arena, Id, d->in.n + 1);
   r.map = new_map(w, d);
-  r.carry = NEW_ARRAY(w->arena, bool, d->param.n + 1);
   for (uint32_t i = 0; i < d->in.n; i++) { // inputs in the order of the ports
     const Wire *x = &d->wire.at[d->in.at[i]];
     port[i] = diagram_input(w, r.to, rows[i] ? row_type(w, &x->type, ticks) : x->type, x->name, 0);
   }
   add_ports(&r, &scan, rows, port, true);
-  add_carries(&r, &scan);
+  add_carries(&r, &scan, false);
   add_ports(&r, &scan, rows, port, false);
   add_rest(&r);
   copy_boxes(w, r.body, d, r.map);
@@ -226,15 +227,8 @@ Diagram *pick_ticks(World *w, const System *s, int64_t ticks, const bool *rows,
                    x->every > 1 ? only_every(w, r.body, r.time, x->every, next, old) : next);
   }
   diagram_output(w, r.body, plus_number(w, r.body, r.time, 1));
-  for (uint32_t i = 0; i < see->n; i++)
-    diagram_output(w, r.body, r.map[sight_wire(s, &see->sights->at[see->sight[i]])]);
-  Pasted p = {r.body, s, r.map, r.time};
-  for (uint32_t i = 0; i < see->nseen; i++)
-    diagram_output(w, r.body, paste_seen(w, &p, see->sights, see->seen[i], i));
-  lift_params(&r);
-  scan.body = r.body;
-  Id first = box_scan(w, r.to, &scan, r.outside.at, r.outside.n, 0);
-  next_of_start(&r, scan.carry, scan.slice, first);
+  see_all(w, &(Pasted){r.body, s, r.map, r.time}, see);
+  Id first = close_scan(&r, &scan);
   for (uint32_t i = 0; i < see->n + see->nseen; i++)
     diagram_output(w, r.to, first + scan.carry + i);
   return flat(w, r.to);
@@ -254,20 +248,6 @@ Diagram *pick_tangent(World *w, const System *s) {
   return passes_flat(w, g);
 }
 
-// What flows and the clock, as carries of a scan.
-static void add_flowing(TickRows *r, Scan *scan, Ids *moved) {
-  const Diagram *d = r->s->d;
-  for (uint32_t i = 0; i < r->s->state.n; i++) {
-    const SystemState *x = &r->s->state.at[i];
-    if (!x->rate) continue;
-    const Wire *wire = &d->wire.at[d->param.at[x->param].wire];
-    vec_push(r->w->arena, &r->outside, outer_param(r, x->param));
-    vec_push(r->w->arena, moved, diagram_input(r->w, r->body, wire->type, wire->name, 0));
-    scan->carry++;
-  }
-  add_clock(r, scan);
-}
-
 static Id number_wire(World *w, Diagram *d, double k) {
   Each e = each_of(w, (Type){.base = BASE_R});
   each_number(w, &e, k);
@@ -279,31 +259,30 @@ Diagram *pick_steps(World *w, const System *s, int64_t steps, double h, bool eul
   Diagram *f = system_step(w, s, euler, &number);
   TickRows r = {.w = w, .s = s, .to = diagram_new(w, s->name), .body = diagram_new(w, s->name)};
   Scan scan = {.axis = {name_from(w->names, "step"), size_of(w, steps)}};
-  Ids x = {0}, in = {0};
+  Ids in = {0};
   uint32_t ports = s->d->in.n;
+  r.map = new_map(w, s->d);
   Id *hold = NEW_ARRAY(w->arena, Id, ports + 1);
   for (uint32_t i = 0; i < ports; i++) {
     const Wire *wire = &f->wire.at[f->in.at[i]];
     hold[i] = diagram_input(w, r.to, wire->type, wire->name, 0);
   }
-  add_flowing(&r, &scan, &x);
+  add_carries(&r, &scan, true);
   for (uint32_t i = 0; i < ports; i++) {
     const Wire *wire = &f->wire.at[f->in.at[i]];
     vec_push(w->arena, &in, diagram_input(w, r.body, wire->type, wire->name, 0));
     vec_push(w->arena, &r.outside, hold[i]);
     scan.hold++;
   }
-  for (uint32_t i = 0; i < x.n; i++) vec_push(w->arena, &in, x.at[i]);
+  for (uint32_t i = 0; i < s->state.n; i++)
+    if (s->state.at[i].rate)
+      vec_push(w->arena, &in, r.map[s->d->param.at[s->state.at[i].param].wire]);
   vec_push(w->arena, &in, r.time);
   vec_push(w->arena, &in, number_wire(w, r.body, h));
   for (uint32_t i = 0; i < f->param.n; i++) vec_push(w->arena, &in, add_param(w, r.body, f, i));
   Id after = box_call(w, r.body, f, in.at, in.n, 0);
-  for (uint32_t i = 0; i < x.n; i++) diagram_output(w, r.body, after + i);
+  for (uint32_t i = 0; i + 1 < scan.carry; i++) diagram_output(w, r.body, after + i);
   diagram_output(w, r.body, plus_number(w, r.body, r.time, h));
-  lift_params(&r);
-  scan.body = r.body;
-  Id first = box_scan(w, r.to, &scan, r.outside.at, r.outside.n, 0);
-  next_of_start(&r, scan.carry, 0, first);
-  diagram_output(w, r.to, first + x.n);
+  diagram_output(w, r.to, close_scan(&r, &scan) + scan.carry - 1);
   return flat(w, r.to);
 }

@@ -33,20 +33,18 @@ int64_t sim_in_cells(const Sim *, uint32_t port);
 // sim_diagrams.c: diagrams made of a system's
 // The system up to these wires. Its clocks are states in the store.
 Diagram *pick_wires(World *, const System *, const Id *wire, uint32_t n);
-// The same, with expressions over what can be seen behind the wires.
-Diagram *pick_seen(World *, const System *, const Sights *, const uint32_t *sight, uint32_t n,
-                   const Seen *const *seen, uint32_t nseen);
-Id sight_wire(const System *, const Sight *);
-// `ticks` ticks as one scan. Inputs: the ports, those of `rows` with a row for each tick. Outputs:
-// these wires' values at each tick, as rows.
-typedef struct { // what is looked at in each tick
+typedef struct { // what is looked at
   const Sights *sights;
   const uint32_t *sight; // of those
   uint32_t n;
-  const Seen *const *seen;
+  const Seen *const *seen; // expressions over what can be seen
   uint32_t nseen;
-} TickSights;
-Diagram *pick_ticks(World *, const System *, int64_t ticks, const bool *rows, const TickSights *);
+} SightList;
+// The system up to what is looked at.
+Diagram *pick_seen(World *, const System *, const SightList *);
+// `ticks` ticks as one scan. Inputs: the ports, those of `rows` with a row for each tick. Outputs:
+// what is looked at in each tick, as rows.
+Diagram *pick_ticks(World *, const System *, int64_t ticks, const bool *rows, const SightList *);
 // States that flow as inputs, then tangents of them; the change of the rates.
 Diagram *pick_tangent(World *, const System *);
 // Steps of Runge and Kutta (or Euler) of length h as one scan; the states move.
@@ -56,16 +54,13 @@ Diagram *pick_steps(World *, const System *, int64_t steps, double h, bool euler
 bool follow_ticks(Sim *, uint32_t number, Followed *);
 bool follow_flow(Sim *, uint32_t number, Followed *);
 
-// record.c
-uint32_t record_wanted(const SimRecord *, uint32_t *sight); // those that are kept
-typedef VEC(const Seen *) SeenList;
-void run_shows(const Program *, uint32_t number, SeenList *); // what is shown of it
-
 // input_table.c: a table of numbers for the inputs, by the names of its columns
-bool table_inputs(Sim *, const bool *rows, int64_t ticks, double **out);
-bool table_rows(Sim *, bool *rows, int64_t *ticks);
+bool table_inputs(Sim *, int64_t ticks, bool *rows, double **out);
 // The same of a set of data, by the names of its fields: its rows for training, in their order.
 bool set_inputs(Sim *, int64_t ticks, bool *rows, double **out);
+
+// nested.c: the system as it is nested, part by part, against the flat one
+bool verify_nested(Elab *, Program *, const Check *, const SimOptions *, Verdict *);
 
 // flow.c: rates as functions on rows of numbers
 typedef struct Flow Flow;

@@ -17,9 +17,8 @@ typedef struct {
   Followed *f;
   bool *rows; // [in-port] it has a row of values
   double **table;
-  uint32_t *sight, sights;
-  const Seen **seen;
-  uint32_t shows, seens; // those that are shown come first, then those that checks watch
+  SightList see;
+  uint32_t shows; // those that are kept or shown come first, then those that checks watch
   uint64_t done, ticks, every;
   TickHistory *history; // [watcher] what it saw, for periods
   bool bad;             // a number that was looked at is not finite
@@ -76,10 +75,10 @@ static void keep(Ticking *t, Engine *e, uint32_t out, SimChannel *c, int64_t tic
 // -- numbers that are not finite ------------------------------------------------------------------
 // The states as they were at one tick of the row.
 static void put_states(const Ticking *t, Engine *e, uint64_t tick, double *row) {
-  for (uint32_t i = 0; i < t->sights; i++) {
-    const Sight *x = &t->m->sights.at[t->sight[i]];
+  for (uint32_t i = 0; i < t->see.n; i++) {
+    const Sight *x = &t->m->sights.at[t->see.sight[i]];
     if (x->kind != SEES_STATE) continue;
-    get_tick(e, i, &t->f->record.channel.at[t->sight[i]], tick, row);
+    get_tick(e, i, &t->f->record.channel.at[t->see.sight[i]], tick, row);
     state_set(sim_state(t->m, x->at), row);
   }
   for (uint32_t i = 0; i < t->m->s->in.n; i++) {
@@ -96,8 +95,8 @@ static void put_states(const Ticking *t, Engine *e, uint64_t tick, double *row) 
 static uint32_t find_bad(const Ticking *t, Engine *e, int64_t ticks, double *row, uint64_t *tick) {
   const SimRecord *r = &t->f->record;
   for (*tick = 0; *tick < (uint64_t)ticks; ++*tick)
-    for (uint32_t i = t->sights + t->shows; i-- > 0;) {
-      uint32_t c = i < t->sights ? t->sight[i] : r->sights + i - t->sights;
+    for (uint32_t i = t->shows; i-- > 0;) {
+      uint32_t c = sight_channel(&t->see, r, i);
       if (!get_tick(e, i, &r->channel.at[c], *tick, row)) return c;
     }
   return 0;
@@ -129,6 +128,10 @@ static bool tell_bad(const Ticking *t, Engine *e, int64_t ticks, double *row) {
   return false;
 }
 
+static int64_t seen_cells(const Ticking *t, const Seen *x) {
+  return sim_cells(t->m, &x->diagram->wire.at[x->diagram->out.at[0]].type);
+}
+
 static bool do_rows(Ticking *t, Engine *e, int64_t ticks, uint64_t step, Watchers *watchers,
                     double *row) {
   SimRecord *r = &t->f->record;
@@ -140,18 +143,15 @@ static bool do_rows(Ticking *t, Engine *e, int64_t ticks, uint64_t step, Watcher
   for (int64_t i = 0; i < ticks; i++)
     if (is_kept(t, t->done + (uint64_t)i))
       vec_push(t->m->arena, &r->time, (double)(t->done + (uint64_t)i));
-  for (uint32_t i = 0; i < t->sights; i++) keep(t, e, i, &r->channel.at[t->sight[i]], ticks, row);
   for (uint32_t i = 0; i < t->shows; i++)
-    keep(t, e, t->sights + i, &r->channel.at[r->sights + i], ticks, row);
-  for (uint32_t i = 0; i < t->sights; i++) // of a long run, at least where the row ends
-    t->bad |= !get_tick(e, i, &r->channel.at[t->sight[i]], (uint64_t)ticks - 1, row);
+    keep(t, e, i, &r->channel.at[sight_channel(&t->see, r, i)], ticks, row);
+  for (uint32_t i = 0; i < t->see.n; i++) // of a long run, at least where the row ends
+    t->bad |= !get_tick(e, i, &r->channel.at[t->see.sight[i]], (uint64_t)ticks - 1, row);
   if (t->bad) return tell_bad(t, e, ticks, row);
   for (uint32_t i = 0; i < watchers->n; i++) {
     Watcher *x = &watchers->at[i];
-    uint32_t out = t->sights + t->shows + i;
-    const Diagram *d = x->watch->seen.diagram;
-    int64_t cells = sim_cells(t->m, &d->wire.at[d->out.at[0]].type);
-    engine_get(e, out, row, ticks * cells);
+    int64_t cells = seen_cells(t, &x->watch->seen);
+    engine_get(e, t->shows + i, row, ticks * cells);
     for (int64_t k = 0; k < ticks; k++) {
       double number = one_number(row + k * cells, cells);
       watcher_tick(x, (double)(t->done + (uint64_t)k), number);
@@ -163,22 +163,15 @@ static bool do_rows(Ticking *t, Engine *e, int64_t ticks, uint64_t step, Watcher
 }
 
 static Engine *rows_engine(Ticking *t, int64_t ticks) {
-  TickSights see = {&t->m->sights, t->sight, t->sights, t->seen, t->seens};
-  return sim_engine(t->m, pick_ticks(t->m->w, t->m->s, ticks, t->rows, &see));
+  return sim_engine(t->m, pick_ticks(t->m->w, t->m->s, ticks, t->rows, &t->see));
 }
 
-static int64_t largest(const Ticking *t, const Watchers *watchers, int64_t *all) {
+static int64_t largest(const Ticking *t, int64_t *all) {
   int64_t most = 1;
   *all = 0;
-  const SimRecord *r = &t->f->record;
-  for (uint32_t i = 0; i < t->sights + t->shows; i++) {
-    int64_t n = r->channel.at[i < t->sights ? t->sight[i] : r->sights + i - t->sights].cells;
-    *all += n;
-    most = n > most ? n : most;
-  }
-  for (uint32_t i = 0; i < watchers->n; i++) {
-    const Diagram *d = watchers->at[i].watch->seen.diagram;
-    int64_t n = sim_cells(t->m, &d->wire.at[d->out.at[0]].type);
+  for (uint32_t i = 0; i < t->see.n + t->see.nseen; i++) {
+    int64_t n = i < t->see.n ? t->f->record.channel.at[t->see.sight[i]].cells
+                             : seen_cells(t, t->see.seen[i - t->see.n]);
     *all += n;
     most = n > most ? n : most;
   }
@@ -198,23 +191,16 @@ bool follow_ticks(Sim *m, uint32_t number, Followed *f) {
   int64_t ticks = (int64_t)m->run->end, all;
   t.rows = NEW_ARRAY(m->arena, bool, m->s->in.n + 1);
   t.table = NEW_ARRAY(m->arena, double *, m->s->in.n + 1);
-  if (m->run->path && (!table_rows(m, t.rows, &ticks) || !table_inputs(m, t.rows, ticks, t.table)))
-    return false;
+  if (m->run->path && !table_inputs(m, ticks, t.rows, t.table)) return false;
   if (m->run->set && !set_inputs(m, ticks, t.rows, t.table)) return false;
   t.ticks = (uint64_t)ticks;
   t.every = m->run->every > 1 ? (uint64_t)m->run->every : t.ticks / MOMENTS_KEPT + 1;
   record_channels(m->w, m->p, number, &f->record);
-  t.sight = NEW_ARRAY(m->arena, uint32_t, m->sights.n + 1);
-  t.sights = record_wanted(&f->record, t.sight);
   watchers_find(m, number, f, &watchers);
   t.history = NEW_ARRAY(m->arena, TickHistory, watchers.n + 1);
-  t.shows = f->record.channel.n - f->record.sights;
-  t.seens = t.shows + watchers.n;
-  SeenList list = {.at = NEW_ARRAY(m->arena, const Seen *, t.seens + 1)};
-  run_shows(m->p, number, &list);
-  for (uint32_t i = 0; i < watchers.n; i++) list.at[list.n++] = &watchers.at[i].watch->seen;
-  t.seen = list.at;
-  int64_t most = largest(&t, &watchers, &all), chunk = NUMBERS_AT_ONCE / (all + 1) + 1;
+  t.see = record_sights(m, number, &f->record, &watchers);
+  t.shows = t.see.n + t.see.nseen - watchers.n;
+  int64_t most = largest(&t, &all), chunk = NUMBERS_AT_ONCE / (all + 1) + 1;
   int64_t often = WORK_AT_ONCE / (all_cells(m) + 1) + 1; // so that it can be stopped
   if (chunk > often) chunk = often;
   if (chunk > TICKS_AT_ONCE) chunk = TICKS_AT_ONCE;

@@ -1,6 +1,5 @@
 // What is claimed of a system, looked at: claims about runs, truths for all inputs, points.
 #include "run/sim/flow_own.h"
-#include "run/sim/verify_own.h"
 
 #include <math.h>
 
@@ -34,15 +33,11 @@ static bool at_point(Elab *in, Program *p, const Check *c, const Watch *x, const
   return good;
 }
 
-typedef struct {
-  Flow *f;
-  uint32_t n;
-} Twin;
-
-static bool twin_rates(void *context, double t, const double *x, const double *late, double *dx) {
-  const Twin *w = context;
+// The state, and behind it a small change of it.
+static bool twin_rates(void *flow, double t, const double *x, const double *late, double *dx) {
+  uint32_t n = ((Flow *)flow)->n;
   (void)late;
-  return flow_rates(w->f, t, x, NULL, dx) && flow_change(w->f, t, x, NULL, x + w->n, dx + w->n);
+  return flow_rates(flow, t, x, NULL, dx) && flow_change(flow, t, x, NULL, x + n, dx + n);
 }
 
 // How fast a small change grows: it is carried along, and made small again at each unit of time.
@@ -56,9 +51,8 @@ static bool exponent(Elab *in, Program *p, const Check *c, const SimOptions *how
     diag_error(m.w->diags, c->span, "`exponent` is for systems without events and delays");
   if (good) {
     uint32_t n = f->n;
-    Twin twin = {f, n};
     double *x = NEW_ARRAY(m.arena, double, 2 * (size_t)n + 1), sum = 0, begin = run->end / 10;
-    Problem problem = {.context = &twin, .n = 2 * n, .rates = twin_rates};
+    Problem problem = {.context = f, .n = 2 * n, .rates = twin_rates};
     SolveOptions solve = {.relative = 1e-8, .absolute = 1e-10, .steps = UINT64_MAX};
     flow_start(f, x);
     for (uint32_t i = 0; i < n; i++) x[n + i] = 1 / sqrt(n);
@@ -133,12 +127,15 @@ static int64_t labels_of(const Truths *t, const Type *type) {
   return labels;
 }
 
+// How many values the wire can have; 0 if it is of reals.
+static double values_of(const Truths *t, Id wire) {
+  const Type *type = &t->m.s->d->wire.at[wire].type;
+  return pow((double)labels_of(t, type), (double)sim_cells(&t->m, type));
+}
+
 static double count_cases(const Truths *t) {
   double n = 1;
-  for (uint32_t i = 0; i < t->m.s->in.n; i++) {
-    const Type *type = &t->m.s->d->wire.at[t->m.s->d->in.at[i]].type;
-    n *= pow((double)labels_of(t, type), (double)sim_cells(&t->m, type));
-  }
+  for (uint32_t i = 0; i < t->m.s->in.n; i++) n *= values_of(t, t->m.s->d->in.at[i]);
   return n <= CASES_LIMIT ? n : 0;
 }
 
@@ -147,8 +144,7 @@ static void set_case(Truths *t, uint64_t number) {
   uint64_t rest = number, element = 0;
   for (uint32_t i = 0; i < t->m.s->in.n; i++) {
     const Type *type = &t->m.s->d->wire.at[t->m.s->d->in.at[i]].type;
-    int64_t labels = 2, n = sim_cells(&t->m, type);
-    if (type->base == BASE_LABEL) size_value(t->m.w, type->count, &labels);
+    int64_t labels = labels_of(t, type), n = sim_cells(&t->m, type);
     for (int64_t k = 0; k < n; k++, element++) {
       uint64_t seed = t->m.how->seed;
       if (type->base == BASE_R)
@@ -168,11 +164,8 @@ static void set_case(Truths *t, uint64_t number) {
 // All states together have so many values; 0: too many to try each with each case.
 static double count_starts(const Truths *t) {
   double n = 1;
-  for (uint32_t i = 0; i < t->m.s->state.n; i++) {
-    const Diagram *d = t->m.s->d;
-    const Type *type = &d->wire.at[d->param.at[t->m.s->state.at[i].param].wire].type;
-    n *= pow((double)labels_of(t, type), (double)sim_cells(&t->m, type));
-  }
+  for (uint32_t i = 0; i < t->m.s->state.n; i++)
+    n *= values_of(t, t->m.s->d->param.at[t->m.s->state.at[i].param].wire);
   return t->cases > 0 && n * t->cases <= STARTS_LIMIT ? n : 0;
 }
 
@@ -227,13 +220,14 @@ static const char *case_text(const Truths *t) {
 static bool open_truths(Truths *t, Elab *in, Program *p, const Check *c, const SimOptions *how) {
   if (!sim_open(&t->m, in, p, c->system, NULL, how)) return false;
   const Seen *seen = &c->truth;
+  SightList truth = {.sights = &t->m.sights, .seen = &seen, .nseen = 1};
   t->cases = count_cases(t);
-  t->look = sim_engine(&t->m, pick_seen(t->m.w, c->system, &t->m.sights, NULL, 0, &seen, 1));
+  t->look = sim_engine(&t->m, pick_seen(t->m.w, c->system, &truth));
   bool steps = false;
   for (uint32_t i = 0; i < c->system->state.n; i++) steps |= c->system->state.at[i].next != 0;
   if (steps) {
     bool *rows = NEW_ARRAY(t->m.arena, bool, c->system->in.n + 1);
-    TickSights none = {.sights = &t->m.sights};
+    SightList none = {.sights = &t->m.sights};
     t->tick = sim_engine(&t->m, pick_ticks(t->m.w, c->system, 1, rows, &none));
     t->starts = count_starts(t);
   }

@@ -19,6 +19,11 @@ typedef struct {
 } Watcher;
 typedef VEC(Watcher) Watchers;
 
+// record.c: what is looked at in a run: what is kept, what is shown of it, what is watched.
+SightList record_sights(const Sim *, uint32_t number, const SimRecord *, const Watchers *);
+// The channel of the i-th of them, watchers aside.
+uint32_t sight_channel(const SightList *, const SimRecord *, uint32_t i);
+
 typedef double Glancing(void *context, double t);
 // Those of the checks that refer to this run; makes room for their numbers.
 void watchers_find(Sim *, uint32_t number, Followed *, Watchers *);

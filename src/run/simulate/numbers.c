@@ -7,9 +7,6 @@
 #include "core/pass/pass.h"
 #include "run/simulate/simulate.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 enum { CELLS_MOST = 64, NUMBERS_MOST = 1 << 22, CELL_BYTES = 64 };
 
 // -- names ----------------------------------------------------------------------------------------
@@ -156,11 +153,10 @@ typedef struct {
 __attribute__((format(printf, 3, 4))) static bool wrong_at(TableReading *g, int64_t line,
                                                            const char *format, ...) {
   va_list args;
-  Buf b = buf_new(g->csv.arena);
   va_start(args, format);
-  buf_vprintf(&b, format, args);
+  const char *why = arena_vformat(g->csv.arena, format, args);
   va_end(args);
-  return file_error(g->csv.arena, g->error, "%s:%lld: %s", g->path, (long long)line, b.at);
+  return file_error(g->csv.arena, g->error, "%s:%lld: %s", g->path, (long long)line, why);
 }
 
 static bool next_cell(TableReading *g) {

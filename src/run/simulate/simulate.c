@@ -12,7 +12,7 @@ enum { DRAWS_A_SECOND = 10 };
 typedef struct {
   Results *results;
   World *w;
-  const SimulateOptions *how;
+  const LimnRun *how;
   SimOptions time;
   Followed *followed; // [run]
   uint32_t running;   // its number
@@ -32,7 +32,7 @@ static bool wrong(Ran *r, const char *why) {
 // At most ten times a second, and not in the first tenth.
 static void progress(void *context, double part) {
   Ran *r = context;
-  const RunTell *to = &r->how->tell;
+  const LimnTell *to = &r->how->tell;
   double now = clock_seconds(), took = now - r->begun;
   char text[160];
   if (!to->redraw || r->how->quiet || now - r->drawn < 1.0 / DRAWS_A_SECOND) return;
@@ -46,13 +46,8 @@ static void progress(void *context, double part) {
 
 // -- weights of a run of training -----------------------------------------------------------------
 static bool put_weights(void *context, Store *s) {
-  Ran *r = context;
-  for (uint32_t i = 0; i < store_count(s); i++) {
-    State *state = store_at(s, i);
-    const Array *a = arrays_find(&r->weights, state->path);
-    if (a && !state_from_array(r->w, state, a, r->file)) return false;
-  }
-  return true;
+  const Ran *r = context;
+  return store_put(r->w, s, &r->weights, r->file);
 }
 
 static bool read_weights(Ran *r) {
@@ -169,7 +164,7 @@ static Outcome follow_all(Ran *r) {
   return good && !results_count(to, false) ? OUTCOME_GOOD : OUTCOME_WRONG;
 }
 
-Outcome simulate_run(Elab *in, Program *p, const SimulateOptions *how, Results *results) {
+Outcome simulate_run(Elab *in, Program *p, const LimnRun *how, Results *results) {
   World *w = elab_world(in);
   Ran r = {.w = w, .how = how, .results = results};
   r.time = (SimOptions){.seed = how->seed,

@@ -2,24 +2,13 @@
 // the text; numbers and words go to a run folder, and can be read back from it.
 //
 //   Results r;
-//   Outcome end = simulate_run(in, program, &(SimulateOptions){.out = "runs/a"}, &r);
+//   Outcome end = simulate_run(in, program, &(LimnRun){.out = "runs/a"}, &r);
 //   results_read(in, program, "runs/a", &r, &error);      // the same, from the folder
 #ifndef LIMN_RUN_SIMULATE_SIMULATE_H
 #define LIMN_RUN_SIMULATE_SIMULATE_H
 
 #include "run/runs/runs.h"
 #include "run/sim/sim.h"
-
-typedef struct {
-  const char *out;  // a folder for the numbers; NULL: runs/NAME, as for training
-  const char *from; // weights of learners: a run folder or a safetensors file; or NULL
-  uint64_t seed;
-  uint32_t threads;
-  bool reference, quiet;
-  bool plain; // no folder
-  const volatile sig_atomic_t *stop;
-  RunTell tell;
-} SimulateOptions;
 
 typedef struct {
   const char *name;           // as it is written, or the machine's
@@ -43,7 +32,7 @@ typedef struct {
 } Results;
 
 // -- simulate.c -----------------------------------------------------------------------------------
-Outcome simulate_run(Elab *, Program *, const SimulateOptions *, Results *);
+Outcome simulate_run(Elab *, Program *, const LimnRun *, Results *);
 
 // -- results.c: all runs and checks of a program --------------------------------------------------
 void results_begin(Results *, Elab *, Program *);    // nothing done yet

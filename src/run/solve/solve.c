@@ -68,15 +68,10 @@ static bool fail_odd(Solver *s) {
 
 // -- beginning ------------------------------------------------------------------------------------
 
-static const SolverStepper *stepper_of(Method m) {
-  switch (m) {
-  case SOLVE_RK4: return &rk4_stepper;
-  case SOLVE_EULER: return &euler_stepper;
-  case SOLVE_STIFF: return &stiff_stepper;
-  case SOLVE_DORMAND: break;
-  }
-  return &dormand_stepper;
-}
+static const SolverStepper *const steppers[] = {[SOLVE_DORMAND] = &dormand_stepper,
+                                                [SOLVE_RK4] = &rk4_stepper,
+                                                [SOLVE_EULER] = &euler_stepper,
+                                                [SOLVE_STIFF] = &stiff_stepper};
 
 static void fill_in(SolveOptions *how) {
   if (!(how->relative > 0)) how->relative = defaults[0];
@@ -112,7 +107,7 @@ Solver *solver_new(Arena *arena, const Problem *p, const SolveOptions *how, doub
                    const double *x) {
   Solver *s = NEW(arena, Solver);
   *s = (Solver){.arena = arena, .problem = *p, .how = *how, .n = p->n, .t = t, .from = t};
-  s->stepper = stepper_of(how->method);
+  s->stepper = steppers[how->method];
   s->anchor = t;
   s->fresh = true;
   fill_in(&s->how);
@@ -332,28 +327,4 @@ uint64_t solver_count(const Solver *s, uint64_t *rejected, uint64_t *rates) {
   if (rejected) *rejected = s->rejections;
   if (rates) *rates = s->rates;
   return s->steps;
-}
-
-typedef struct {
-  const Solver *solver;
-  double (*f)(void *, double t, const double *x);
-  void *context;
-  double sign;
-} GuardCrossing;
-
-static bool crossing_at(void *context, double t, double *g) {
-  GuardCrossing *c = context;
-  solver_at(c->solver, t, c->solver->look);
-  *g = c->sign * c->f(c->context, t, c->solver->look);
-  return !isnan(*g);
-}
-
-bool solver_crossing(const Solver *s, double (*f)(void *, double t, const double *x), void *context,
-                     bool up, double *t) {
-  GuardCrossing c = {s, f, context, up ? 1 : -1};
-  double row[4];
-  uint8_t live = 0;
-  Root r = {1, crossing_at, &c, &live, {row, row + 1, row + 2, row + 3}};
-  return s->t > s->from && crossing_at(&c, s->from, row) &&
-         root_walk(&r, s->from, s->t, false, t) == ROOT_FOUND;
 }

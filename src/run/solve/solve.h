@@ -61,9 +61,5 @@ bool solver_happened(const Solver *,
                      uint32_t *which);    // did the last step end with an event? which first?
 const char *solver_error(const Solver *); // in words, or NULL
 uint64_t solver_count(const Solver *, uint64_t *rejected, uint64_t *rates); // steps made
-// Where a function of time and state grows or falls through 0 inside the last step (the first such
-// place); false: nowhere.
-bool solver_crossing(const Solver *, double (*f)(void *, double t, const double *x), void *context,
-                     bool up, double *t);
 
 #endif

@@ -6,7 +6,7 @@
 // mean of what these propose.
 #include "run/step/step_own.h"
 
-static Id field_wire(World *w, Diagram *d, Ids *fields, Id field, const Wire *like) {
+Id field_input(World *w, Diagram *d, Ids *fields, Id field, const Wire *like) {
   for (uint32_t i = 0; i < fields->n; i++)
     if (fields->at[i] == field) return d->in.at[i];
   vec_push(w->arena, fields, field);
@@ -49,7 +49,7 @@ static Id call_goal(LossJoining *j, const Goal *g, Diagram *f, GoalNumbers *numb
   Ids in = {0};
   for (uint32_t i = 0; i < f->in.n; i++)
     vec_push(w->arena, &in,
-             field_wire(w, d, &j->fields, g->fields.at[i], &f->wire.at[f->in.at[i]]));
+             field_input(w, d, &j->fields, g->fields.at[i], &f->wire.at[f->in.at[i]]));
   for (uint32_t i = 0; i < f->param.n; i++) {
     Param p = f->param.at[i];
     const Wire *inner = &f->wire.at[p.wire];

@@ -15,9 +15,9 @@ Diagram *diagram_named(Elab *in, Program *p, const char *name, const Instance *h
 
 bool diagram_is_small(World *w, const Diagram *d) {
   if (diagram_boxes(w, d) <= BOXES_LIMIT) return true;
-  diag_error(w->diags, (Span){0}, "`%s` is more than %d boxes, written out: too many for this",
-             name_text(w->names, d->name), BOXES_LIMIT);
-  return false;
+  return diag_refuse(w->diags, (Span){0},
+                     "`%s` is more than %d boxes, written out: too many for this",
+                     name_text(w->names, d->name), BOXES_LIMIT);
 }
 
 Diagram *diagram_or_loss(Elab *in, Program *p, const char *name, Loss *loss) {

@@ -24,7 +24,7 @@ static Def *stale_owner(const Regimen *plan, const Param *p) {
 }
 
 static bool is_in_goals(const Regimen *plan, const char *path) {
-  const Ids *goals = &plan->training.goals;
+  const Ids *goals = &plan->training->goals;
   for (uint32_t g = 0; g < goals->n; g++) {
     const Diagram *d = plan->p->goal.at[goals->at[g]].diagram;
     for (uint32_t i = 0; i < d->param.n; i++)
@@ -57,7 +57,7 @@ static bool add_copy(Regimen *plan, const Diagram *d, const Param *p) {
 static bool read_goals(Regimen *plan) {
   World *w = plan->w;
   const Program *p = plan->p;
-  const Ids *goals = &plan->training.goals;
+  const Ids *goals = &plan->training->goals;
   if (!goals->n)
     return diag_refuse(w->diags, plan->node->span,
                        "there is nothing to train: this program has no goals");
@@ -109,7 +109,7 @@ static void add_turn(Rounds *r, StepOptions how, uint32_t times) {
 
 // One learner's turn, or that of all: `times` steps, each perhaps over several batches.
 static void add_steps(Rounds *r, uint64_t turn, uint32_t times, bool last) {
-  uint32_t batches = (uint32_t)r->plan->training.accumulate;
+  uint32_t batches = (uint32_t)r->plan->training->accumulate;
   StepKind ends = batches > 1 ? STEP_ENDS : STEP_PLAIN;
   for (uint32_t i = 0; i < times; i++) {
     add_turn(r, (StepOptions){turn, STEP_GATHERS, false}, batches - 1);
@@ -119,7 +119,7 @@ static void add_steps(Rounds *r, uint64_t turn, uint32_t times, bool last) {
 
 static void make_rounds(Regimen *plan) {
   Rounds r = {plan, table_new(plan->w->arena)};
-  const Training *t = &plan->training;
+  const Training *t = plan->training;
   if (!t->turn.n) add_steps(&r, ALL_TURNS, 1, true);
   for (uint32_t i = 0; i < t->turn.n; i++) {
     uint32_t first = 0; // a learner with two turns has one step
@@ -132,7 +132,8 @@ bool learn_regime(Elab *in, Program *p, const Syntax *train, Regime *out) {
   World *w = elab_world(in);
   Regimen plan = {.in = in, .w = w, .p = p, .node = train, .out = out};
   *out = (Regime){.node = train, .says = ""};
-  if (!elab_training(in, p, train, &plan.training)) return false;
+  plan.training = &out->training;
+  if (!elab_training(in, p, train, &out->training)) return false;
   plan.origin = origin_new(w, train->span, 0, WHY_SOURCE);
   plan.paths = table_new(w->arena);
   plan.made = table_new(w->arena);
@@ -141,14 +142,6 @@ bool learn_regime(Elab *in, Program *p, const Syntax *train, Regime *out) {
   if (!read_goals(&plan) || !plan_groups(&plan)) return false;
   for (uint32_t i = 0; i < plan.group.n; i++) plan.counts |= reads_step(plan.group.at[i].diagram);
   make_rounds(&plan);
-  const Training *t = &plan.training;
-  out->goals = t->goals;
-  out->epochs = t->epochs;
-  out->steps = t->steps;
-  out->batch = t->batch;
-  out->patience = t->patience;
-  out->seed = t->seed;
-  out->has_seed = t->has_seed;
   out->says = plan.says.at ? plan.says.at : "";
   return true;
 }

@@ -3,9 +3,10 @@
 
 #include <assert.h>
 
-Id map_text(World *w, Diagram *d, Type t, const char *text, const Id *in, uint32_t n, Id origin) {
+static Loop *loop_of_text(World *w, const Diagram *d, const Type *t, const char *text, const Id *in,
+                          uint32_t n) {
   static const char *const name[] = {"a", "b", "c", "d"};
-  Loop *loop = loop_over(w, &t);
+  Loop *loop = loop_over(w, t);
   uint32_t value[COUNT(name)], out = 0;
   assert(n <= COUNT(name));
   loop->nin = n;
@@ -18,17 +19,19 @@ Id map_text(World *w, Diagram *d, Type t, const char *text, const Id *in, uint32
   bool good = scalar_read(w, loop, text, name, value, n, &out);
   assert(good && out + 1 == loop->nscalar);
   (void)good;
-  return box_loop(w, d, loop, in, n, t, origin);
+  return loop;
 }
 
-Id wire_of_squares(World *w, Diagram *d, Id wire, Id origin) {
-  Loop *loop = loop_over(w, &d->wire.at[wire].type);
-  loop->nin = 1;
-  loop->in = arena_copy(w->arena, &loop->out, sizeof loop->out);
+Id map_text(World *w, Diagram *d, Type t, const char *text, const Id *in, uint32_t n, Id origin) {
+  return box_loop(w, d, loop_of_text(w, d, &t, text, in, n), in, n, t, origin);
+}
+
+Id fold_text(World *w, Diagram *d, Combine combine, const char *text, const Id *in, uint32_t n,
+             Id origin) {
+  Loop *loop = loop_of_text(w, d, &d->wire.at[in[0]].type, text, in, n);
+  loop->combine = combine;
   loop->out = (Access){0};
-  uint32_t x = scalar_push(w, loop, (Scalar){.fn = FN_ARG, .base = BASE_R});
-  scalar_fn(w, loop, FN_mul, x, x, 0);
-  return box_loop(w, d, loop, &wire, 1, (Type){.base = BASE_R}, origin);
+  return box_loop(w, d, loop, in, n, (Type){.base = BASE_R}, origin);
 }
 
 // -- matrices -------------------------------------------------------------------------------------

@@ -111,8 +111,8 @@ static bool is_moved(const StepBuild *b, const Weight *x) {
 
 static Ids goals_of(const StepBuild *b) {
   Ids goals = {0};
-  for (uint32_t k = 0; k < b->plan->training.goals.n; k++) {
-    uint32_t g = b->plan->training.goals.at[k];
+  for (uint32_t k = 0; k < b->plan->training->goals.n; k++) {
+    uint32_t g = b->plan->training->goals.at[k];
     const Goal *goal = &b->plan->p->goal.at[g];
     bool any = !b->how->turn;
     for (uint32_t i = 0; !any && i < goal->diagram->param.n; i++)
@@ -208,7 +208,7 @@ static void accumulate(StepBuild *b, uint32_t group) {
   uint32_t k = add_param(b, p, g->type, name_from(w->names, "gathered"), origin);
   const char *text = g->base == BASE_BIT ? "xor(a, b)"
                                          : arena_format(w->arena, "a + b/%lld",
-                                                        (long long)b->plan->training.accumulate);
+                                                        (long long)b->plan->training->accumulate);
   Id sum = map_text(w, b->d, g->type, text, (Id[]){param_wire(b, k), b->grad[group]}, 2, origin);
   bool ends = b->how->kind == STEP_ENDS;
   b->d->param.at[k].next = ends ? wire_filled(w, b->d, &g->type, 0, 0, origin) : sum;
@@ -221,12 +221,12 @@ static void clip(StepBuild *b) {
   Type number = {.base = BASE_R};
   for (uint32_t g = 0; g < b->plan->group.n; g++) {
     if (!b->grad[g] || b->plan->group.at[g].base != BASE_R) continue;
-    Id square = wire_of_squares(w, b->d, b->grad[g], origin);
+    Id square = fold_text(w, b->d, SUM, "a*a", &b->grad[g], 1, origin);
     total = total ? map_text(w, b->d, number, "a + b", (Id[]){total, square}, 2, origin) : square;
   }
   if (!total) return;
   const char *text =
-      arena_format(w->arena, "minimum(1, %.17g/(sqrt(a) + 1e-6))", b->plan->training.clip);
+      arena_format(w->arena, "minimum(1, %.17g/(sqrt(a) + 1e-6))", b->plan->training->clip);
   Id factor = map_text(w, b->d, number, text, &total, 1, origin);
   for (uint32_t g = 0; g < b->plan->group.n; g++)
     if (b->grad[g] && b->plan->group.at[g].base == BASE_R)
@@ -237,7 +237,7 @@ static void clip(StepBuild *b) {
 static void step_groups(StepBuild *b) {
   World *w = b->w;
   Regimen *plan = b->plan;
-  const Training *t = &plan->training;
+  const Training *t = plan->training;
   for (uint32_t g = 0; b->how->kind != STEP_PLAIN && g < plan->group.n; g++)
     if (b->grad[g]) accumulate(b, g);
   if (t->clip > 0) clip(b);

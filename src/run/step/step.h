@@ -62,15 +62,11 @@ typedef struct {
 } Start;
 typedef struct {
   const Syntax *node;
-  Ids goals; // which of the program's it trains, as numbers from 0
+  Training training; // what the statement says: its goals, how long, …
   VEC(Step) step;
   VEC(Turn) turn; // one round: these steps, in order, that often
   VEC(Flat) flat;
   VEC(Start) start;
-  double epochs, steps;    // how long; one of them is 0
-  int64_t batch, patience; // 0 = not said
-  uint64_t seed;
-  bool has_seed;
   const char *says; // what was chosen without being asked for, a line each; "" = nothing
 } Regime;
 bool learn_regime(Elab *, Program *, const Syntax *train, Regime *out); // false with diagnostics

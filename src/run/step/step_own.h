@@ -6,12 +6,15 @@
 
 // loss.c: some of the goals. Outputs: a loss for each, then what each shows, which moves nothing.
 Loss loss_of(Elab *, const Program *, const Ids *goals);
+// The input of `d` for a given field, made like this wire if it is not there.
+Id field_input(World *, Diagram *d, Ids *fields, Id field, const Wire *like);
 
 // small_loops.c: small loops
 // Number by number, `a` being the first operand, `b` the second, …; operands without axes are the
 // same for all.
 Id map_text(World *, Diagram *, Type, const char *text, const Id *in, uint32_t n, Id origin);
-Id wire_of_squares(World *, Diagram *, Id wire, Id origin);  // their sum
+// The same text, combined over all numbers of operands of one type.
+Id fold_text(World *, Diagram *, Combine, const char *text, const Id *in, uint32_t n, Id origin);
 Id wire_as_matrix(World *, Diagram *, Id tensor, Id origin); // all axes but the last as one
 Id wire_from_matrix(World *, Diagram *, Id matrix, Type, Id origin);
 Type type_as_matrix(World *, const Type *);
@@ -57,8 +60,8 @@ typedef struct {
   World *w;
   Program *p;
   const Syntax *node;
-  Id origin; // of what the statement asks for
-  Training training;
+  Id origin;                // of what the statement asks for
+  const Training *training; // of out
   Regime *out;
   Table *paths; // in use
   Table *made;  // optimisers, by what they are for

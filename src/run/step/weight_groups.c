@@ -99,7 +99,7 @@ static void note_unasked(Regimen *plan, const Param *p) {
 static bool way_of(Regimen *plan, const Param *p, const Type *t, WeightGroup *g,
                    uint32_t *stand_ins) {
   World *w = plan->w;
-  const Stepper *s = training_stepper(plan->in, &plan->training, p);
+  const Stepper *s = training_stepper(plan->in, plan->training, p);
   Choice c = {t->base == BASE_BIT ? "rda" : "adam", NULL};
   if (s)
     c = (Choice){s->name, s->call};
@@ -126,8 +126,8 @@ static bool joins(const WeightGroup *old, const WeightGroup *g) {
 
 static uint64_t turns_of(Regimen *plan, const Param *p) {
   uint64_t turns = 0;
-  for (uint32_t i = 0; i < plan->training.turn.n; i++)
-    if (learner_holds(plan->in, plan->training.turn.at[i].learner, p)) turns |= (uint64_t)1 << i;
+  for (uint32_t i = 0; i < plan->training->turn.n; i++)
+    if (learner_holds(plan->in, plan->training->turn.at[i].learner, p)) turns |= (uint64_t)1 << i;
   return turns;
 }
 
@@ -212,8 +212,8 @@ static void say_unasked(Regimen *plan) {
 
 bool plan_groups(Regimen *plan) {
   uint32_t stand_ins = 0;
-  for (uint32_t g = 0; g < plan->training.goals.n; g++) {
-    const Goal *goal = &plan->p->goal.at[plan->training.goals.at[g]];
+  for (uint32_t g = 0; g < plan->training->goals.n; g++) {
+    const Goal *goal = &plan->p->goal.at[plan->training->goals.at[g]];
     for (uint32_t i = 0; i < goal->diagram->param.n; i++)
       if (goal->trains[i] &&
           !add_weight(plan, goal->diagram, &goal->diagram->param.at[i], &stand_ins))

@@ -12,27 +12,15 @@
 #define SAVE_SECONDS 60.0 // between two checkpoints, if epochs are long
 #define SAVE_SHARE 0.1    // the most that is spent on checkpoints if epochs are short
 
-static void mean_clear(const Trainer *t, Mean *m) {
-  memset(m->sum, 0, t->p->goal.n * sizeof(double));
-  memset(m->weight, 0, t->p->goal.n * sizeof(double));
-}
-
-static void mean_copy(const Trainer *t, Mean *to, const Mean *from) {
-  memcpy(to->sum, from->sum, t->p->goal.n * sizeof(double));
-  memcpy(to->weight, from->weight, t->p->goal.n * sizeof(double));
-}
+static void mean_clear(const Trainer *t, Mean *m) { memset(m->sum, 0, mean_bytes(t->p->goal.n)); }
 
 // -- one step -------------------------------------------------------------------------------------
 static void add_losses(Trainer *t, const Engine *e, const Step *s, double weight) {
   for (uint32_t i = 0; i < s->goals.n; i++) {
     double x = *(const double *)engine_out(e, i) * weight;
     uint32_t g = s->goals.at[i];
-    t->row.sum[g] += x;
-    t->row.weight[g] += weight;
-    t->report.sum[g] += x;
-    t->report.weight[g] += weight;
-    t->last.sum[g] += x;
-    t->last.weight[g] += weight;
+    Mean *to[] = {&t->row, &t->report, &t->last};
+    for (uint32_t k = 0; k < COUNT(to); k++) to[k]->sum[g] += x, to[k]->weight[g] += weight;
   }
 }
 
@@ -48,11 +36,9 @@ static LoopEnd not_finite(Trainer *t, Engine *e, const Step *s, int64_t n, uint6
   }
   Id d = diag_error(t->w->diags, span, "goal %s is not finite in step %llu: %s", goals.at,
                     (unsigned long long)(t->base + t->step + 1), why);
-  const char *may = "a smaller rate, `clip 1`, or another start may help";
-  if (t->folder.dir)
-    diag_help(t->w->diags, d, "%s; the last good checkpoint is in %s", may, t->folder.dir);
-  else
-    diag_help(t->w->diags, d, "%s", may);
+  diag_help(t->w->diags, d, "a smaller rate, `clip 1`, or another start may help%s%s",
+            t->folder.dir ? "; the last good checkpoint is in " : "",
+            t->folder.dir ? t->folder.dir : "");
   return LOOP_NOT_FINITE;
 }
 
@@ -120,7 +106,7 @@ static bool report(Trainer *t) {
 }
 
 static bool is_impatient(const Trainer *t) {
-  return t->regime.patience > 0 && t->waited >= (uint64_t)t->regime.patience;
+  return t->regime.training.patience > 0 && t->waited >= (uint64_t)t->regime.training.patience;
 }
 
 static bool save_due(Trainer *t, double now, bool reported) {
@@ -164,7 +150,7 @@ static void end_row(Trainer *t, bool reported) {
   record_row(t);
   mean_clear(t, &t->row);
   if (!reported) return;
-  mean_copy(t, &t->shown, &t->report);
+  memcpy(t->shown.sum, t->report.sum, mean_bytes(t->p->goal.n));
   mean_clear(t, &t->report);
 }
 

@@ -10,7 +10,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -48,8 +47,8 @@ static bool cut(Trainer *t, const char *path, int64_t bytes) {
   int64_t have = file_bytes(path);
   if (have < bytes) tell_wrong(t, "%s is shorter than it was: rows are lost", path);
   if (have <= bytes || truncate(path, (off_t)bytes) == 0) return true;
-  diag_error(t->w->diags, (Span){0}, "cannot write %s: %s", path, os_error(t->arena, errno));
-  return false;
+  return diag_refuse(t->w->diags, (Span){0}, "cannot write %s: %s", path,
+                     os_error(t->arena, errno));
 }
 
 static void name_cell(Trainer *t, const char *name, double value) {
@@ -74,10 +73,9 @@ static bool csv_open(Trainer *t, int64_t bytes) {
   const char *path = folder_path(&t->folder, "metrics.csv");
   if (!cut(t, path, bytes)) return false;
   r->fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-  if (r->fd < 0) {
-    diag_error(t->w->diags, (Span){0}, "cannot write %s: %s", path, os_error(t->arena, errno));
-    return false;
-  }
+  if (r->fd < 0)
+    return diag_refuse(t->w->diags, (Span){0}, "cannot write %s: %s", path,
+                       os_error(t->arena, errno));
   r->bytes = file_bytes(path);
   r->waiting = buf_new(t->arena);
   r->row = csv_out(&r->waiting);

@@ -4,8 +4,6 @@
 // before, so that they are steady. Nothing is printed here: the caller does.
 #include "run/train/train_own.h"
 
-#include <math.h>
-
 enum { DRAWS_A_SECOND = 10, QUIET_SECONDS = 10, PIECES_LIMIT = 64 };
 
 static const char *goal_name(const Trainer *t, uint32_t i) {
@@ -29,8 +27,6 @@ static void put_rate(Buf *b, double rate) {
   else
     buf_printf(b, rate >= 100 ? "%.0f step/s" : "%.2g step/s", rate);
 }
-
-static double seconds_left(const Trainer *t) { return (double)(t->total - t->step) / t->rate; }
 
 static double waiting(const Trainer *t) {
   return t->feed.loader ? loader_waited(t->feed.loader) : 0;
@@ -56,27 +52,28 @@ static bool mean_of(const Mean *a, const Mean *b, uint32_t goal, double *out) {
   return weight > 0;
 }
 
-static void put_value(Buf *b, const char *name, double x) { buf_printf(b, "%s %.4g", name, x); }
-
 static void put_goals(const Trainer *t, Buf *b, const Mean *also, const char *between) {
   double x;
-  bool any = false;
+  const char *before = "";
   for (uint32_t i = 0; i < t->p->goal.n; i++) {
     if (!mean_of(&t->report, also, i, &x)) continue;
-    if (any) buf_text(b, between);
-    put_value(b, goal_name(t, i), x);
-    any = true;
+    buf_printf(b, "%s%s %.4g", before, goal_name(t, i), x);
+    before = between;
   }
 }
 
-static void put_gauges(const Trainer *t, Buf *b, const char *between) {
-  bool any = false;
+static void put_gauges(const Trainer *t, Buf *b, const char *before, const char *between) {
   for (uint32_t i = 0; i < t->gauge.n; i++) {
-    if (!t->gauge.at[i].known) continue;
-    if (any) buf_text(b, between);
-    put_value(b, t->gauge.at[i].label, t->gauge.at[i].value);
-    any = true;
+    const Gauge *g = &t->gauge.at[i];
+    if (!g->known) continue;
+    buf_printf(b, "%s%s %.4g", before, g->label, g->value);
+    before = between;
   }
+}
+
+static void put_left(const Trainer *t, Buf *b) {
+  put_time(b, (double)(t->total - t->step) / t->rate);
+  buf_text(b, " left");
 }
 
 // -- the line on a terminal -----------------------------------------------------------------------
@@ -99,11 +96,10 @@ static void make_pieces(const Trainer *t, Arena *a, LinePiece *piece) {
   put_step(t, &piece[1].text);
   if (t->rate > 0) {
     put_rate(&piece[2].text, t->rate);
-    put_time(&piece[3].text, seconds_left(t));
-    buf_text(&piece[3].text, " left");
+    put_left(t, &piece[3].text);
   }
   put_goals(t, &piece[4].text, &t->shown, "  ");
-  put_gauges(t, &piece[5].text, "  ");
+  put_gauges(t, &piece[5].text, "", "  ");
   if (waiting(t) > 0.01) buf_printf(&piece[6].text, "%.0f %% waiting for data", 100 * waiting(t));
 }
 
@@ -121,7 +117,7 @@ static void leave_out(LinePiece *piece, uint32_t width) {
 }
 
 static void draw(Trainer *t) {
-  const RunTell *to = &t->o->tell;
+  const LimnTell *to = &t->o->tell;
   Arena *a = arena_child(t->arena);
   LinePiece piece[PIECES];
   Buf line = buf_new(a);
@@ -158,12 +154,6 @@ static void json_state(const Trainer *t, JsonOut *j, const char *event) {
   json_end(j);
 }
 
-static void json_line(const Trainer *t, Buf *b, const char *event) {
-  JsonOut j = json_out(b);
-  json_state(t, &j, event);
-  json_end(&j);
-}
-
 static void plain_state(const Trainer *t, Buf *b) {
   if (by_epochs(t)) put_epoch(t, b), buf_text(b, ", ");
   put_step(t, b);
@@ -175,32 +165,37 @@ static void plain_state(const Trainer *t, Buf *b) {
 
 static void put_report(const Trainer *t, Buf *b) {
   plain_state(t, b);
-  bool any = false;
-  for (uint32_t i = 0; i < t->gauge.n; i++) {
-    const Gauge *g = &t->gauge.at[i];
-    if (!g->known) continue;
-    buf_text(b, any ? ", " : "; ");
-    put_value(b, g->label, g->value);
-    any = true;
-  }
+  put_gauges(t, b, "; ", ", ");
   if (t->rate > 0) buf_text(b, "; "), put_rate(b, t->rate);
   if (waiting(t) > 0.01) buf_printf(b, ", %.0f %% of it waiting for data", 100 * waiting(t));
 }
 
-static void progress_line(Trainer *t) {
+static void put_progress(const Trainer *t, Buf *b) {
+  plain_state(t, b);
+  if (t->rate <= 0) return;
+  buf_text(b, "; ");
+  put_rate(b, t->rate);
+  buf_text(b, ", ");
+  put_left(t, b);
+}
+
+// One line: in words, or as an object with what `more` adds to it.
+typedef struct {
+  const char *event;
+  void (*words)(const Trainer *, Buf *);
+  void (*more)(const Trainer *, JsonOut *); // or NULL
+} ProgressLine;
+
+static void say_line(Trainer *t, const ProgressLine *x) {
   Arena *a = arena_child(t->arena);
   Buf b = buf_new(a);
+  JsonOut j = json_out(&b);
   if (t->o->json) {
-    json_line(t, &b, "progress");
+    json_state(t, &j, x->event);
+    if (x->more) x->more(t, &j);
+    json_end(&j);
   } else {
-    plain_state(t, &b);
-    if (t->rate > 0) {
-      buf_text(&b, "; ");
-      put_rate(&b, t->rate);
-      buf_text(&b, ", ");
-      put_time(&b, seconds_left(t));
-      buf_text(&b, " left");
-    }
+    x->words(t, &b);
   }
   tell_line(&t->o->tell, b.at);
   arena_free(a);
@@ -214,7 +209,7 @@ void tell_progress(Trainer *t, double now) {
     draw(t);
   } else if (now - t->said >= QUIET_SECONDS) {
     t->said = now;
-    progress_line(t);
+    say_line(t, &(ProgressLine){"progress", put_progress, NULL});
   }
 }
 
@@ -222,15 +217,8 @@ void tell_progress(Trainer *t, double now) {
 void tell_report(Trainer *t) {
   bool drawn = t->o->tell.redraw && !t->o->json && t->step < t->total;
   if (t->o->quiet || (drawn && clock_seconds() - t->said < 1)) return;
-  Arena *a = arena_child(t->arena);
-  Buf b = buf_new(a);
-  if (t->o->json)
-    json_line(t, &b, "report");
-  else
-    put_report(t, &b);
   t->said = clock_seconds();
-  tell_line(&t->o->tell, b.at);
-  arena_free(a);
+  say_line(t, &(ProgressLine){"report", put_report, NULL});
 }
 
 static void say_text(Trainer *t, const char *event, const char *format, va_list args) {
@@ -264,15 +252,16 @@ void tell_wrong(Trainer *t, const char *format, ...) {
 
 // -- numbers --------------------------------------------------------------------------------------
 // Goals by the means of `from`, then measures.
-void metrics_make(const Trainer *t, Arena *a, const Mean *from, TrainMetrics *m) {
+void metrics_make(const Trainer *t, Arena *a, const Mean *from, LimnMetrics *m) {
   const char **name = NEW_ARRAY(a, const char *, t->p->goal.n + t->gauge.n + 1);
   double *value = NEW_ARRAY(a, double, t->p->goal.n + t->gauge.n + 1), x;
-  *m = (TrainMetrics){.step = t->base + t->step,
-                      .steps = t->base + t->total,
-                      .epoch = t->epoch_steps ? (double)t->step / (double)t->epoch_steps : 0,
-                      .seconds = trainer_seconds(t),
-                      .name = name,
-                      .value = value};
+  *m = (LimnMetrics){.size = sizeof *m,
+                     .step = t->base + t->step,
+                     .steps = t->base + t->total,
+                     .epoch = t->epoch_steps ? (double)t->step / (double)t->epoch_steps : 0,
+                     .seconds = trainer_seconds(t),
+                     .name = name,
+                     .value = value};
   for (uint32_t i = 0; i < t->p->goal.n; i++)
     if (mean_of(from, NULL, i, &x)) name[m->n] = goal_name(t, i), value[m->n++] = x;
   for (uint32_t i = 0; i < t->gauge.n; i++)
@@ -281,12 +270,12 @@ void metrics_make(const Trainer *t, Arena *a, const Mean *from, TrainMetrics *m)
 }
 
 void tell_metrics(Trainer *t, bool reported) {
-  TrainMetrics m;
-  if (!t->o->metrics) return;
+  LimnMetrics m;
+  if (!t->o->tell.metrics) return;
   Arena *a = arena_child(t->arena);
   metrics_make(t, a, &t->row, &m);
   m.reported = reported;
-  t->o->metrics(t->o->metrics_context, &m);
+  t->o->tell.metrics(t->o->tell.context, &m);
   arena_free(a);
 }
 
@@ -354,33 +343,23 @@ const char *hash_text(const Trainer *t) {
   return arena_format(t->arena, "%016llx", (unsigned long long)store_hash(t->store));
 }
 
-static void json_last(const Trainer *t, Buf *b, const char *how) {
-  JsonOut j = json_out(b);
-  json_state(t, &j, "end");
-  json_text(&j, "how", how);
-  if (t->folder.dir)
-    json_text(&j, "folder", t->folder.dir);
-  else
-    json_print(&j, "folder", "null");
-  if (t->has_best) json_number(&j, "best", t->best);
-  if (t->has_best) json_number(&j, "best_step", (double)t->best_step);
-  json_text(&j, "hash", hash_text(t));
-  json_end(&j);
+static void json_last(const Trainer *t, JsonOut *j) {
+  json_text(j, "how", t->how);
+  json_text_or_null(j, "folder", t->folder.dir);
+  if (t->has_best) json_number(j, "best", t->best);
+  if (t->has_best) json_number(j, "best_step", (double)t->best_step);
+  json_text(j, "hash", hash_text(t));
 }
 
-static void plain_end(const Trainer *t, Buf *b, const char *how) {
-  bool stopped = strcmp(how, "stopped") == 0;
+static void plain_end(const Trainer *t, Buf *b) {
+  bool stopped = strcmp(t->how, "stopped") == 0;
   uint64_t steps = t->base + t->step;
-  buf_printf(b, "%s after %llu step%s, ", how, (unsigned long long)steps, steps == 1 ? "" : "s");
+  buf_printf(b, "%s after %llu step%s, ", t->how, (unsigned long long)steps, steps == 1 ? "" : "s");
   put_time(b, trainer_seconds(t));
-  Buf values = buf_new(b->arena);
-  put_gauges(t, &values, ", ");
-  if (values.n && !stopped) buf_printf(b, ": %s", values.at);
-  if (t->has_best && t->gauge.n && t->best_step != t->base + t->step) {
-    buf_text(b, "; the best was ");
-    put_value(b, gauge_judge(&t->gauge)->label, t->best);
-    buf_printf(b, " after %llu", (unsigned long long)t->best_step);
-  }
+  if (!stopped) put_gauges(t, b, ": ", ", ");
+  if (t->has_best && t->gauge.n && t->best_step != t->base + t->step)
+    buf_printf(b, "; the best was %s %.4g after %llu", gauge_judge(&t->gauge)->label, t->best,
+               (unsigned long long)t->best_step);
   if (!t->folder.dir) return;
   if (stopped) {
     buf_text(b, "; to go on: ");
@@ -391,12 +370,6 @@ static void plain_end(const Trainer *t, Buf *b, const char *how) {
 }
 
 void tell_end(Trainer *t, const char *how) {
-  Arena *a = arena_child(t->arena);
-  Buf b = buf_new(a);
-  if (t->o->json)
-    json_last(t, &b, how);
-  else
-    plain_end(t, &b, how);
-  if (!t->o->quiet) tell_line(&t->o->tell, b.at);
-  arena_free(a);
+  t->how = how;
+  if (!t->o->quiet) say_line(t, &(ProgressLine){"end", plain_end, json_last});
 }

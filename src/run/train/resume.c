@@ -24,18 +24,15 @@ bool resume_read(Trainer *t, Arena *a, Arrays *state, bool *found) {
   const char *path = folder_path(&t->folder, "state.safetensors"), *error;
   *found = path_exists(path);
   if (!*found || safetensors_read(a, path, state, &error)) return true;
-  diag_error(t->w->diags, (Span){0}, "%s", error);
-  return false;
+  return diag_refuse(t->w->diags, (Span){0}, "%s", error);
 }
 
 __attribute__((format(printf, 2, 3))) static bool refuse(Trainer *t, const char *format, ...) {
   va_list args;
-  Buf b = buf_new(t->arena);
   va_start(args, format);
-  buf_vprintf(&b, format, args);
+  const char *why = arena_vformat(t->arena, format, args);
   va_end(args);
-  diag_error(t->w->diags, (Span){0}, "cannot resume %s: %s", t->folder.dir, b.at);
-  return false;
+  return diag_refuse(t->w->diags, (Span){0}, "cannot resume %s: %s", t->folder.dir, why);
 }
 
 static bool same_program(Trainer *t, const Arrays *state) {
@@ -62,7 +59,7 @@ bool resume_options(Trainer *t, const Arrays *state) {
     return refuse(t, "its batch is %s, not %lld", batch ? noted(state, "batch") : "the program's",
                   (long long)t->o->batch);
   if (number >= PRECISIONS) return refuse(t, "its precision is not known");
-  if (t->o->has_precision && t->precision != (Precision)number)
+  if (t->o->precision && t->precision != (Precision)number)
     return refuse(t, "its precision is %s, not %s", precision_text((Precision)number),
                   precision_text(t->precision));
   t->seed = seed;
@@ -81,7 +78,7 @@ static bool read_mean(Trainer *t, const Arrays *state, const char *name, Mean *m
   const Array *a = arrays_find(state, name);
   uint32_t n = t->p->goal.n;
   if (!a || a->count != 2 * (int64_t)n) return refuse(t, "its state has no %s", name);
-  for (uint32_t i = 0; i < n; i++) m->sum[i] = a->data[i], m->weight[i] = a->data[n + i];
+  memcpy(m->sum, a->data, mean_bytes(n));
   return true;
 }
 

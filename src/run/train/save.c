@@ -15,10 +15,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 typedef struct {
@@ -68,18 +66,15 @@ static uint8_t *put_state(uint8_t *to, const State *s) {
 
 __attribute__((format(printf, 4, 5))) static void note(Arena *a, Arrays *all, const char *key,
                                                        const char *format, ...) {
-  Buf b = buf_new(a);
   va_list args;
   va_start(args, format);
-  buf_vprintf(&b, format, args);
+  vec_push(a, &all->metadata, (Metadata){key, arena_vformat(a, format, args)});
   va_end(args);
-  vec_push(a, &all->metadata, (Metadata){key, b.at});
 }
 
 static void note_real(Arena *a, Arrays *all, const char *key, double x) {
-  Buf b = buf_new(a);
-  buf_number(&b, x);
-  vec_push(a, &all->metadata, (Metadata){key, b.at});
+  char text[NUMBER_ROOM];
+  note(a, all, key, "%.*s", (int)number_print(text, x), text);
 }
 
 static void note_run(Trainer *t, Arena *a, Arrays *all) {
@@ -118,11 +113,6 @@ static void add_mean(Trainer *t, Arena *a, Arrays *all, const char *name) {
            (Array){.name = name, .rank = 2, .shape = shape, .count = 2 * shape[1], .kind = EL_F64});
 }
 
-static uint8_t *put_mean(Trainer *t, uint8_t *to, const Mean *m) {
-  to = put_bytes(to, m->sum, t->p->goal.n * sizeof(double));
-  return put_bytes(to, m->weight, t->p->goal.n * sizeof(double));
-}
-
 static bool state_bytes(Trainer *t, Arena *a, Bytes *out, const char **error) {
   Arrays all = {0};
   uint8_t *to;
@@ -133,7 +123,8 @@ static bool state_bytes(Trainer *t, Arena *a, Bytes *out, const char **error) {
   for (uint32_t i = 0; i < store_count(t->store); i++)
     if (store_at(t->store, i)->whole == i) add_state(a, &all, store_at(t->store, i));
   if (!safetensors_frame(a, &all, out, &to, error)) return false;
-  to = put_mean(t, put_mean(t, to, &t->row), &t->report);
+  to = put_bytes(to, t->row.sum, mean_bytes(t->p->goal.n));
+  to = put_bytes(to, t->report.sum, mean_bytes(t->p->goal.n));
   for (uint32_t i = 0; i < store_count(t->store); i++)
     if (store_at(t->store, i)->whole == i) to = put_state(to, store_at(t->store, i));
   return true;
@@ -169,9 +160,8 @@ static bool model_is_finite(Trainer *t) {
   for (uint32_t i = 0; i < table_count(t->model); i++) {
     const State *s = store_find(t->store, table_key(t->model, i, NULL));
     if (!s || table_value(t->model, i) != 1 || is_finite(s)) continue;
-    diag_error(t->w->diags, (Span){0},
-               "weight %s is not finite any more: the last steps are not saved", s->path);
-    return false;
+    return diag_refuse(t->w->diags, (Span){0},
+                       "weight %s is not finite any more: the last steps are not saved", s->path);
   }
   return true;
 }
@@ -326,14 +316,10 @@ void save_remains(Trainer *t) {
   if (why) tell_wrong(t, "cannot write %s: %s", best, why);
 }
 
-bool save_open(Trainer *t) {
-  t->saver = NEW(t->arena, Saver);
-  return true;
-}
+void save_open(Trainer *t) { t->saver = NEW(t->arena, Saver); }
 
 void save_close(Trainer *t) {
   Saver *s = t->saver;
-  if (!s) return;
   if (s->busy) pthread_join(s->thread, NULL);
   drop(&s->arena);
   drop(&s->best);

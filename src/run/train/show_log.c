@@ -13,8 +13,7 @@ bool traces_open(Trainer *t) {
     ShowLog *trace = &t->trace.at[t->trace.n - 1];
     if (!probe_open(t->data, t->store, s, 0, &how, &trace->probe)) return false;
     if (!is_path(s) || !(trace->probe.samples || trace->probe.again)) continue;
-    diag_error(t->w->diags, s->node->span, "a path shows what is learned, not samples");
-    return false;
+    return diag_refuse(t->w->diags, s->node->span, "a path shows what is learned, not samples");
   }
   return true;
 }
@@ -79,12 +78,8 @@ static const char *write_frame(Trainer *t, ShowLog *trace, Arena *a) {
   Arrays all = {0};
   if (!value) return "the values could not be computed";
   for (uint32_t i = 0; i < d->out.n; i++) {
-    Array x = {.name = shown_name(t->w, a, &t->p->show.at[trace->show], i, d->out.n),
-               .rank = value[i].rank,
-               .shape = value[i].shape,
-               .count = value[i].count,
-               .data = value[i].data};
-    vec_push(a, &all.array, x);
+    const char *name = shown_name(t->w, a, &t->p->show.at[trace->show], i, d->out.n);
+    vec_push(a, &all.array, tensor_array(&value[i], name));
   }
   const char *why = folder_make(a, folder_path(&t->folder, "shown"), 0777);
   return why ? why : safetensors_write(a, path, &all, &error) ? NULL : error;

@@ -5,17 +5,14 @@
 #include "run/train/train_own.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 enum { BATCH = 64, ROWS = 1000, REPORTS = 200, REPORTS_OF_STEPS = 20 };
 
 bool train_refuse(Trainer *t, Outcome status, const char *format, ...) {
   va_list args;
-  Buf b = buf_new(t->arena);
   va_start(args, format);
-  buf_vprintf(&b, format, args);
+  diag_verror(t->w->diags, (Span){0}, format, args);
   va_end(args);
-  diag_error(t->w->diags, (Span){0}, "%s", b.at);
   t->status = status;
   return false;
 }
@@ -38,8 +35,8 @@ static bool read_every(Trainer *t) {
 }
 
 static bool read_options(Trainer *t) {
-  const TrainOptions *o = t->o;
-  if (o->has_precision) t->precision = o->precision;
+  const LimnTrain *o = t->o;
+  precision_asked(o->precision, &t->precision);
   if (o->in_memory && (o->out || o->resume))
     return train_refuse(t, OUTCOME_USAGE,
                         "training in memory has no folder: not out, and not resume");
@@ -96,16 +93,6 @@ static bool fill_store(Trainer *t) {
   return true;
 }
 
-// Weights that the caller has set.
-static bool put_set(Trainer *t) {
-  for (uint32_t i = 0; i < store_count(t->store); i++) {
-    State *s = store_at(t->store, i);
-    const Array *a = arrays_find(t->set, s->path);
-    if (a && !state_from_array(t->w, s, a, "memory")) return false;
-  }
-  return true;
-}
-
 static bool open_engine(Trainer *t, uint32_t k) {
   Step *s = &t->regime.step.at[k];
   bool samples = has_sample_axis(t->w, s->diagram);
@@ -119,8 +106,10 @@ static bool open_engine(Trainer *t, uint32_t k) {
 
 // How many steps, and after which of them there are rows and reports.
 static bool find_length(Trainer *t) {
-  double epochs = t->epochs_asked > 0 ? t->epochs_asked : t->steps_asked > 0 ? 0 : t->regime.epochs;
-  double steps = t->steps_asked > 0 ? t->steps_asked : t->regime.steps;
+  double epochs = t->epochs_asked > 0  ? t->epochs_asked
+                  : t->steps_asked > 0 ? 0
+                                       : t->regime.training.epochs;
+  double steps = t->steps_asked > 0 ? t->steps_asked : t->regime.training.steps;
   double each = (double)t->epoch_steps;
   if (epochs > 0 && !t->epoch_steps)
     return train_refuse(
@@ -131,7 +120,7 @@ static bool find_length(Trainer *t) {
     return train_refuse(t, OUTCOME_WRONG, "training wants at least one step");
   t->total = (uint64_t)total;
   t->row_every = (uint64_t)ceil(total / ROWS);
-  double apart = t->regime.patience ? 1 : ceil(epochs / REPORTS);
+  double apart = t->regime.training.patience ? 1 : ceil(epochs / REPORTS);
   t->report_every = (uint64_t)(epochs > 0 ? each * apart : ceil(total / REPORTS_OF_STEPS));
   return true;
 }
@@ -148,8 +137,8 @@ static void find_turns(Trainer *t) {
 }
 
 static Mean mean_new(const Trainer *t) {
-  return (Mean){NEW_ARRAY(t->arena, double, t->p->goal.n + 1),
-                NEW_ARRAY(t->arena, double, t->p->goal.n + 1)};
+  double *sum = arena_alloc(t->arena, mean_bytes(t->p->goal.n) + 1);
+  return (Mean){sum, sum + t->p->goal.n};
 }
 
 // A pass goes over the samples one by one, epochs go over them in batches.
@@ -169,7 +158,9 @@ static bool find_epoch(Trainer *t) {
     if (!feed_draws(t->data, &t->feed, &s->fields, &drawn)) return false;
     samples |= has_sample_axis(t->w, s->diagram);
   }
-  t->batch = t->batch_asked ? t->batch_asked : t->regime.batch ? t->regime.batch : usual_batch(t);
+  t->batch = t->batch_asked             ? t->batch_asked
+             : t->regime.training.batch ? t->regime.training.batch
+                                        : usual_batch(t);
   if (!samples) t->batch = 0;
   t->epoch_runs = t->feed.samples ? (t->feed.samples + t->batch - 1) / t->batch : 0;
   t->epoch_steps = (t->epoch_runs + t->turns - 1) / t->turns;
@@ -204,7 +195,7 @@ static bool open_phase(Trainer *t) {
   t->store = store_new(t->precision);
   if (!t->store) return train_refuse(t, OUTCOME_SYSTEM, "out of memory");
   if (!fill_store(t) || !store_add_sources(t->in, t->p, t->store)) return false;
-  if (!t->phase && t->set && !put_set(t)) return false;
+  if (!t->phase && t->set && !store_put(t->w, t->store, t->set, "memory")) return false;
   if (t->before && !store_move(t->w, t->store, t->before, t->model)) return false;
   store_free(t->before);
   t->before = NULL;
@@ -212,7 +203,7 @@ static bool open_phase(Trainer *t) {
                       .store = t->store,
                       .target = target_of(t),
                       .batch = t->batch,
-                      .goals = t->regime.goals};
+                      .goals = t->regime.training.goals};
   return open_steps(t) && gauges_open(&t->gauge) && traces_open(t);
 }
 
@@ -238,7 +229,7 @@ static bool finish(Trainer *t, LoopEnd how) {
                         "the run could not be saved in %s; what was saved before is still there",
                         t->folder.dir);
   if (how == LOOP_PATIENT)
-    tell(t, "nothing better in %lld reports: stopped", (long long)t->regime.patience);
+    tell(t, "nothing better in %lld reports: stopped", (long long)t->regime.training.patience);
   if (good) tell_end(t, word[how]);
   return good;
 }
@@ -386,7 +377,7 @@ static bool start_and_begin(Trainer *t) {
   return good;
 }
 
-Trainer *train_open(Elab *in, Program *p, const TrainOptions *o, const Arrays *set) {
+Trainer *train_open(Elab *in, Program *p, const LimnTrain *o, const Arrays *set) {
   World *w = elab_world(in);
   Trainer *t = NEW(w->arena, Trainer);
   *t = (Trainer){
@@ -405,7 +396,7 @@ Outcome train_go(Trainer *t, uint64_t steps) {
 
 bool train_ended(const Trainer *t) { return t->ended || !t->begun; }
 
-void train_metrics(const Trainer *t, Arena *a, TrainMetrics *m) {
+void train_metrics(const Trainer *t, Arena *a, LimnMetrics *m) {
   metrics_make(t, a, &t->last, m);
   m->reported = t->step && t->step % t->report_every == 0;
 }
@@ -429,8 +420,7 @@ Outcome train_close(Trainer *t, const char **dir) {
   return t->status;
 }
 
-Outcome train_run(Elab *in, Program *p, const TrainOptions *o, const Arrays *set,
-                  const char **dir) {
+Outcome train_run(Elab *in, Program *p, const LimnTrain *o, const Arrays *set, const char **dir) {
   Trainer *t = train_open(in, p, o, set);
   train_go(t, UINT64_MAX);
   return train_close(t, dir);

@@ -4,9 +4,10 @@
 
 #include "run/train/train.h"
 
-typedef struct { // a mean over samples, for each goal
-  double *sum, *weight;
+typedef struct {        // a mean over samples, for each goal
+  double *sum, *weight; // one behind the other
 } Mean;
+static inline size_t mean_bytes(uint32_t goals) { return 2 * (size_t)goals * sizeof(double); }
 
 // show_log.c: shows during training
 typedef struct {
@@ -43,7 +44,7 @@ int64_t record_events_bytes(const Trainer *);
 
 // save.c
 typedef struct Saver Saver;
-bool save_open(Trainer *);
+void save_open(Trainer *);
 void save_close(Trainer *);
 bool save_begin(Trainer *);   // false: a weight is not finite, and nothing is saved
 bool save_busy(Trainer *);    // what the last one met is reported when it has ended
@@ -58,7 +59,7 @@ bool resume_position(Trainer *, const Arrays *); // the store and where it is
 
 // progress.c: what the user sees
 void tell_start(Trainer *);
-void metrics_make(const Trainer *, Arena *, const Mean *, TrainMetrics *);
+void metrics_make(const Trainer *, Arena *, const Mean *, LimnMetrics *);
 void tell_progress(Trainer *, double now);
 void tell_report(Trainer *);
 void tell_metrics(Trainer *, bool reported); // to who wants numbers: a row
@@ -90,7 +91,7 @@ struct Trainer {
   Elab *in;
   World *w;
   Program *p;
-  const TrainOptions *o;
+  const LimnTrain *o;
   const Arrays *set; // weights to begin with; or NULL
   Arena *arena;
 
@@ -130,7 +131,7 @@ struct Trainer {
   double seconds;  // before this call
 
   // this call
-  double started, saved, save_took, looked, drawn, said, rate, feeding;
+  double started, saved, save_took, looked, drawn, said, rate;
   uint64_t pause_at, looked_step, look_every; // pause_at: in steps of all phases; 0 = never
   uint64_t until;                             // come back then; in steps of all phases
   bool begun, ended;                          // there is a first step, a last one
@@ -138,6 +139,7 @@ struct Trainer {
   RunFolder folder;
   MetricsLog record;
   Saver *saver;
+  const char *how; // it ended
   Outcome status;
   Guard guard;
 };

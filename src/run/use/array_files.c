@@ -49,7 +49,7 @@ static bool from_csv(Use *u, const char *value, Array *out) {
         return use_wrong(u, OUTCOME_WRONG, "column %s of %s has too many words", x->name, path);
       t.data[r * shape[1] + k - first] = x->number ? x->value[r] : x->label[r];
     }
-  *out = (Array){.name = "", .rank = t.rank, .shape = t.shape, .count = t.count, .data = t.data};
+  *out = tensor_array(&t, "");
   return true;
 }
 
@@ -64,7 +64,7 @@ static bool from_png(Use *u, const char *path, const Type *type, Array *out) {
   uint32_t rank = p.channels == 1 && type->rank < 3 ? 2 : 3;
   Tensor t = tensor_new(u->arena, rank, shape);
   for (int64_t i = 0; i < t.count; i++) t.data[i] = p.at[i] / 255.0;
-  *out = (Array){.name = "", .rank = rank, .shape = t.shape, .count = t.count, .data = t.data};
+  *out = tensor_array(&t, "");
   return true;
 }
 

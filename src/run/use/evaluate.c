@@ -5,48 +5,29 @@
 #include "run/use/use_own.h"
 
 typedef struct {
-  Elab *in;
+  Use u; // where it is, and how it ends
   World *w;
   Arena *arena;
-  Program *p;
   const EvalCall *call;
-  const EvalOptions *how;
+  const LimnEval *how;
   Diagram *d;
   Tensor *input, *param;
   JsonOut json; // of the text, where JSON is wanted
-  Outcome status;
 } Evaluation;
 
-__attribute__((format(printf, 3, 4))) static bool wrong(Evaluation *r, Outcome status,
-                                                        const char *format, ...) {
-  Buf b = buf_new(r->arena);
-  va_list args;
-  va_start(args, format);
-  buf_vprintf(&b, format, args);
-  va_end(args);
-  diag_error(r->w->diags, (Span){0}, "%s", b.at);
-  r->status = status;
-  return false;
-}
-
 // -- what comes in --------------------------------------------------------------------------------
-static bool read_array(Evaluation *r, const char *value, const MemoryArray *memory, Array *out) {
+static bool read_array(Evaluation *r, const char *value, const LimnArray *memory, Array *out) {
   const char *error = "", *end = value ? strrchr(value, '.') : NULL;
   bool good = memory   ? array_from_memory(r->arena, memory, out, &error)
               : !value ? file_error(r->arena, &error, "an input without a value")
               : end && strcmp(end, ".npy") == 0 ? npy_read(r->arena, value, out, &error)
                                                 : array_parse(r->arena, value, out, &error);
-  return good || wrong(r, value || memory ? OUTCOME_WRONG : OUTCOME_USAGE, "%s", error);
+  return good || use_wrong(&r->u, value || memory ? OUTCOME_WRONG : OUTCOME_USAGE, "%s", error);
 }
 
-static Tensor tensor_of(const Array *a) { return (Tensor){a->rank, a->shape, a->count, a->data}; }
-
 static bool read_inputs(Evaluation *r, const Diagram *d, Array *array) {
-  const UseInput **in = NEW_ARRAY(r->arena, const UseInput *, d->in.n + 1);
-  if (!inputs_match(r->w, d, r->how->in, r->how->nin, in)) {
-    r->status = OUTCOME_WRONG;
-    return false;
-  }
+  const LimnInput **in = NEW_ARRAY(r->arena, const LimnInput *, d->in.n + 1);
+  if (!inputs_match(r->w, d, r->how->in, r->how->nin, in)) return false;
   for (uint32_t i = 0; i < d->in.n; i++)
     if (!read_array(r, in[i]->value, in[i]->array, &array[i])) return false;
   return true;
@@ -85,7 +66,7 @@ static bool with_sizes(Evaluation *r, const char *name, const Array *array) {
       types[i].axis[array[i].rank - 1 - k].label = formal->axis[formal->rank - 1 - k].label;
   }
   Instance how = {.training = r->how->training, .nin = r->d->in.n, .in = types};
-  Diagram *d = elab_diagram(r->in, r->p, name, &how);
+  Diagram *d = elab_diagram(r->u.in, r->u.p, name, &how);
   if (d) r->d = d;
   return d != NULL;
 }
@@ -98,8 +79,8 @@ static bool weight_fits(Evaluation *r, const Param *p, const Array *a, const cha
     int64_t n;
     fits = !size_value(r->w, t->axis[k].size, &n) || n == a->shape[k];
   }
-  return fits || wrong(r, OUTCOME_WRONG, "weight %s is %s in %s, but the program wants %s", p->path,
-                       array_type(r->arena, a), where, type_text(r->w, t));
+  return fits || use_wrong(&r->u, OUTCOME_WRONG, "weight %s is %s in %s, but the program wants %s",
+                           p->path, array_type(r->arena, a), where, type_text(r->w, t));
 }
 
 static bool read_weight(Evaluation *r, const Param *p, const char *file, const Arrays *given,
@@ -108,14 +89,15 @@ static bool read_weight(Evaluation *r, const Param *p, const char *file, const A
   const Array *set = r->call->set ? arrays_find(r->call->set, p->path) : NULL;
   const Array *a = set ? set : arrays_find(given, p->path);
   if (a) {
-    *out = tensor_of(a);
+    *out = array_tensor(a);
     return weight_fits(r, p, a, set ? "memory" : file);
   }
   if (file && p->role == ROLE_WEIGHT)
-    return wrong(r, OUTCOME_WRONG, "%s has no weight %s (%s)", file, p->path, type_text(r->w, t));
+    return use_wrong(&r->u, OUTCOME_WRONG, "%s has no weight %s (%s)", file, p->path,
+                     type_text(r->w, t));
   return init_eval(r->w, r->arena, &p->init, t, r->how->seed, site_hash(0, p->path), out) ||
-         wrong(r, OUTCOME_WRONG, "weight %s : %s cannot be made: its sizes are not known", p->path,
-               type_text(r->w, t));
+         use_wrong(&r->u, OUTCOME_WRONG, "weight %s : %s cannot be made: its sizes are not known",
+                   p->path, type_text(r->w, t));
 }
 
 static void warn_of_unused(Evaluation *r, const Arrays *given) {
@@ -134,7 +116,7 @@ static bool read_weights(Evaluation *r) {
   const char *error, *file = r->how->weights;
   if (!file && r->how->from) file = folder_weights(r->arena, r->how->from);
   if (file && !safetensors_read(r->arena, file, &given, &error))
-    return wrong(r, OUTCOME_WRONG, "%s", error);
+    return use_wrong(&r->u, OUTCOME_WRONG, "%s", error);
   r->param = NEW_ARRAY(r->arena, Tensor, r->d->param.n + 1);
   for (uint32_t i = 0; i < r->d->param.n; i++)
     if (!read_weight(r, &r->d->param.at[i], file, &given, &r->param[i])) return false;
@@ -143,10 +125,6 @@ static bool read_weights(Evaluation *r) {
 }
 
 // -- what goes out --------------------------------------------------------------------------------
-static Array array_of(const Tensor *t, const char *name) {
-  return (Array){name, t->rank, t->shape, t->count, t->data, EL_F64};
-}
-
 // label: what stands before it for people, as "d x = "; "": nothing
 static void show_array(Evaluation *r, const char *key, const char *label, const Array *a) {
   if (r->how->json) {
@@ -160,9 +138,9 @@ static void show_array(Evaluation *r, const char *key, const char *label, const 
 
 static bool write_out(Evaluation *r, const Tensor *out) {
   const char *error;
-  Array a = array_of(out, "");
+  Array a = tensor_array(out, "");
   return !r->how->out || npy_write(r->arena, r->how->out, &a, &error) ||
-         wrong(r, OUTCOME_SYSTEM, "%s", error);
+         use_wrong(&r->u, OUTCOME_SYSTEM, "%s", error);
 }
 
 static bool write_weights(Evaluation *r) {
@@ -171,9 +149,9 @@ static bool write_weights(Evaluation *r) {
   if (!r->how->save) return true;
   for (uint32_t i = 0; i < r->d->param.n; i++)
     if (r->d->param.at[i].role != ROLE_CLOCK && r->d->param.at[i].role != ROLE_CONST)
-      vec_push(r->arena, &all.array, array_of(&r->param[i], r->d->param.at[i].path));
+      vec_push(r->arena, &all.array, tensor_array(&r->param[i], r->d->param.at[i].path));
   return safetensors_write(r->arena, r->how->save, &all, &error) ||
-         wrong(r, OUTCOME_SYSTEM, "%s", error);
+         use_wrong(&r->u, OUTCOME_SYSTEM, "%s", error);
 }
 
 static const char *out_name(Evaluation *r, uint32_t i) {
@@ -182,14 +160,14 @@ static const char *out_name(Evaluation *r, uint32_t i) {
 
 static void show_results(Evaluation *r, const Tensor *out) {
   for (uint32_t i = 0; i < r->d->out.n && (!r->how->out || r->how->json || i); i++) {
-    Array a = array_of(&out[i], "");
+    Array a = tensor_array(&out[i], "");
     show_array(r, out_name(r, i), "", &a);
   }
 }
 
 static void keep_results(Evaluation *r, const Tensor *out) {
   for (uint32_t i = 0; i < r->d->out.n; i++) {
-    Array a = array_of(&out[i], out_name(r, i));
+    Array a = tensor_array(&out[i], out_name(r, i));
     arrays_keep(r->call->keep, r->call->out, &a);
   }
 }
@@ -212,15 +190,15 @@ static bool cotangents(Evaluation *r, const Tensor *out, Tensor *to) {
   }
   if (!given) return true;
   if (dy.count != out[0].count)
-    return wrong(r, OUTCOME_WRONG, "the cotangent has %lld numbers, the result %lld",
-                 (long long)dy.count, (long long)out[0].count);
+    return use_wrong(&r->u, OUTCOME_WRONG, "the cotangent has %lld numbers, the result %lld",
+                     (long long)dy.count, (long long)out[0].count);
   to[0].data = dy.data;
   return true;
 }
 
 static bool run_diagram(Evaluation *r, const Diagram *d, Eval *eval) {
   if (diagram_eval(r->w, d, eval)) return true;
-  return wrong(r, eval->no_memory ? OUTCOME_SYSTEM : OUTCOME_WRONG, "%s", eval->error);
+  return use_wrong(&r->u, eval->no_memory ? OUTCOME_SYSTEM : OUTCOME_WRONG, "%s", eval->error);
 }
 
 static void name_gradients(Evaluation *r, const Tensor *value, uint32_t values, Arrays *all) {
@@ -231,11 +209,11 @@ static void name_gradients(Evaluation *r, const Tensor *value, uint32_t values, 
     if (wire->type.base == BASE_LABEL) continue;
     const char *name = name_text(r->w->names, wire->name);
     if (!*name) name = arena_format(r->arena, "in.%u", i + 1);
-    vec_push(r->arena, &all->array, array_of(&value[at++], name));
+    vec_push(r->arena, &all->array, tensor_array(&value[at++], name));
   }
   for (uint32_t i = 0; i < d->param.n && at < values; i++)
     if (d->param.at[i].role == ROLE_WEIGHT)
-      vec_push(r->arena, &all->array, array_of(&value[at++], d->param.at[i].path));
+      vec_push(r->arena, &all->array, tensor_array(&value[at++], d->param.at[i].path));
 }
 
 static bool put_gradients(Evaluation *r, const Arrays *all) {
@@ -245,7 +223,7 @@ static bool put_gradients(Evaluation *r, const Arrays *all) {
       arrays_keep(r->call->keep, r->call->grads, &all->array.at[i]);
   if (r->how->grads)
     return safetensors_write(r->arena, r->how->grads, all, &error) ||
-           wrong(r, OUTCOME_SYSTEM, "%s", error);
+           use_wrong(&r->u, OUTCOME_SYSTEM, "%s", error);
   for (uint32_t i = 0; r->call->text && i < all->array.n; i++) {
     const char *key = arena_format(r->arena, "d %s", all->array.at[i].name);
     show_array(r, key, arena_format(r->arena, "%s = ", key), &all->array.at[i]);
@@ -257,7 +235,7 @@ static bool put_gradients(Evaluation *r, const Arrays *all) {
 static bool gradients(Evaluation *r, const Tensor *out) {
   Diagram *d = r->d;
   if (!r->how->dy && !r->how->dy_array && !r->how->grads && !r->call->grads) return true;
-  if (!is_differentiable(d)) return wrong(r, OUTCOME_WRONG, "labels have no gradient");
+  if (!is_differentiable(d)) return use_wrong(&r->u, OUTCOME_WRONG, "labels have no gradient");
   Diagram *back = diagram_reverse(r->w, d, &(Wanted){0});
   Tensor *in = NEW_ARRAY(r->arena, Tensor, d->in.n + d->out.n + 1);
   for (uint32_t i = 0; i < d->in.n; i++) in[i] = r->input[i];
@@ -282,7 +260,7 @@ static bool prepare(Evaluation *r, const char *name) {
     extra |= array[i].rank != r->d->wire.at[r->d->in.at[i]].type.rank;
   if (extra && !has_samples(r->d) && r->d->in.n && !with_sizes(r, name, array)) return false;
   r->input = NEW_ARRAY(r->arena, Tensor, r->d->in.n + 1);
-  for (uint32_t i = 0; i < r->d->in.n; i++) r->input[i] = tensor_of(&array[i]);
+  for (uint32_t i = 0; i < r->d->in.n; i++) r->input[i] = array_tensor(&array[i]);
   return read_weights(r);
 }
 
@@ -308,14 +286,13 @@ static bool evaluate(Evaluation *r, const char *name) {
 
 Outcome use_evaluate(Elab *in, Program *p, const char *name, const EvalCall *call) {
   World *w = elab_world(in);
-  Evaluation r = {.in = in,
+  Evaluation r = {.u = {.in = in, .w = w, .p = p, .arena = w->arena},
                   .w = w,
                   .arena = w->arena,
-                  .p = p,
                   .call = call,
                   .how = call->how,
                   .d = diagram_named(in, p, name, NULL)};
   if (!r.d || !diagram_is_small(w, r.d)) return OUTCOME_WRONG;
-  if (!evaluate(&r, name) && r.status == OUTCOME_GOOD) r.status = OUTCOME_WRONG;
-  return r.status;
+  if (!evaluate(&r, name) && r.u.status == OUTCOME_GOOD) r.u.status = OUTCOME_WRONG;
+  return r.u.status;
 }

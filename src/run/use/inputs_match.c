@@ -5,7 +5,7 @@
 typedef struct {
   World *w;
   const Diagram *d;
-  const UseInput *given;
+  const LimnInput *given;
   uint32_t n;
 } GivenInputs;
 
@@ -13,7 +13,7 @@ static const char *wire_name(const GivenInputs *x, uint32_t i) {
   return name_text(x->w->names, x->d->wire.at[x->d->in.at[i]].name);
 }
 
-static const UseInput *given_named(const GivenInputs *x, const char *name) {
+static const LimnInput *given_named(const GivenInputs *x, const char *name) {
   for (uint32_t i = 0; i < x->n; i++)
     if (strcmp(x->given[i].name, name) == 0) return &x->given[i];
   return NULL;
@@ -44,8 +44,8 @@ static bool all_fit(const GivenInputs *x) {
                                            name_text(x->w->names, x->d->name));
 }
 
-bool inputs_match(World *w, const Diagram *d, const UseInput *given, uint32_t n,
-                  const UseInput **to) {
+bool inputs_match(World *w, const Diagram *d, const LimnInput *given, uint32_t n,
+                  const LimnInput **to) {
   GivenInputs x = {w, d, given, n};
   if (!all_fit(&x)) return false;
   for (uint32_t i = 0; i < d->in.n; i++) {

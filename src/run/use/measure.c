@@ -25,8 +25,8 @@ static bool measure(Use *u, void *unused) {
   Gauges *all = u->gauges = NEW(u->arena, Gauges);
   *all = (Gauges){.data = data_new(u->in, u->p, u->arena, u->seed), .target = use_target(u)};
   u->begins = !u->file;
-  u->store = all->store = store_new(u->precision);
-  if (!u->store) return use_wrong(u, OUTCOME_SYSTEM, "out of memory");
+  if (!use_store(u)) return false;
+  all->store = u->store;
   if (!data_open_all(all->data) || !gauges_open(all)) return false;
   if (!all->n)
     return use_wrong(u, OUTCOME_WRONG,

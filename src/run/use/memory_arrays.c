@@ -2,19 +2,14 @@
 // else is copied, number by number along its strides.
 #include "run/use/use_own.h"
 
-// 0: not a kind that callers have.
-static uint32_t kind_bytes(ElementKind k) {
-  switch (k) {
-  case EL_F64:
-  case EL_F32:
-  case EL_I64:
-  case EL_I32:
-  case EL_U8: return element_info[k].bytes;
-  default: return 0;
-  }
+// 0: not a type.
+static uint32_t type_bytes(LimnType t) {
+  static const uint8_t bytes[] = {
+      [LIMN_F64] = 8, [LIMN_F32] = 4, [LIMN_I64] = 8, [LIMN_I32] = 4, [LIMN_U8] = 1};
+  return (size_t)t < COUNT(bytes) ? bytes[t] : 0;
 }
 
-static double number_at(const char *at, ElementKind k) {
+static double number_at(const char *at, LimnType t) {
   union {
     double f64;
     float f32;
@@ -22,19 +17,19 @@ static double number_at(const char *at, ElementKind k) {
     int32_t i32;
     uint8_t u8;
   } x;
-  memcpy(&x, at, kind_bytes(k)); // it may lie anywhere
-  switch (k) {
-  case EL_F64: return x.f64;
-  case EL_F32: return (double)x.f32;
-  case EL_I64: return (double)x.i64;
-  case EL_I32: return x.i32;
-  case EL_U8: return x.u8;
-  default: return 0;
+  memcpy(&x, at, type_bytes(t)); // it may lie anywhere
+  switch (t) {
+  case LIMN_F64: return x.f64;
+  case LIMN_F32: return (double)x.f32;
+  case LIMN_I64: return (double)x.i64;
+  case LIMN_I32: return x.i32;
+  case LIMN_U8: return x.u8;
   }
+  return 0;
 }
 
-static bool is_dense(const MemoryArray *x) {
-  int64_t each = kind_bytes(x->kind);
+static bool is_dense(const LimnArray *x) {
+  int64_t each = type_bytes(x->type);
   for (uint32_t i = 0; i < x->rank; i++)
     if (!x->shape[i]) return true;
   for (uint32_t i = x->rank; x->strides && i-- > 0; each *= x->shape[i])
@@ -42,9 +37,9 @@ static bool is_dense(const MemoryArray *x) {
   return true;
 }
 
-static bool array_size(Arena *a, const MemoryArray *x, int64_t *count, const char **error) {
+static bool array_size(Arena *a, const LimnArray *x, int64_t *count, const char **error) {
   *count = 1;
-  if (!kind_bytes(x->kind)) return file_error(a, error, "an array has a type that is not one");
+  if (!type_bytes(x->type)) return file_error(a, error, "an array has a type that is not one");
   if (x->rank > ARRAY_RANK_LIMIT || (x->rank && !x->shape))
     return file_error(a, error, "an array has %u axes%s", x->rank,
                       x->rank > ARRAY_RANK_LIMIT ? "" : ", and no shape");
@@ -59,14 +54,14 @@ static bool array_size(Arena *a, const MemoryArray *x, int64_t *count, const cha
 }
 
 // The last axis fastest, as an odometer runs.
-static void copy_numbers(const MemoryArray *x, int64_t count, double *to) {
-  int64_t index[ARRAY_RANK_LIMIT] = {0}, stride[ARRAY_RANK_LIMIT], each = kind_bytes(x->kind);
+static void copy_numbers(const LimnArray *x, int64_t count, double *to) {
+  int64_t index[ARRAY_RANK_LIMIT] = {0}, stride[ARRAY_RANK_LIMIT], each = type_bytes(x->type);
   if (!count) return;
   for (uint32_t i = x->rank; i-- > 0; each *= x->shape[i])
     stride[i] = x->strides ? x->strides[i] : each;
   const char *at = x->data;
   for (int64_t k = 0; k < count; k++) {
-    to[k] = number_at(at, x->kind);
+    to[k] = number_at(at, x->type);
     for (uint32_t i = x->rank; i-- > 0;) {
       at += stride[i];
       if (++index[i] < x->shape[i]) break;
@@ -76,10 +71,10 @@ static void copy_numbers(const MemoryArray *x, int64_t count, double *to) {
   }
 }
 
-bool array_from_memory(Arena *a, const MemoryArray *x, Array *out, const char **error) {
+bool array_from_memory(Arena *a, const LimnArray *x, Array *out, const char **error) {
   int64_t count;
   if (!array_size(a, x, &count, error)) return false;
-  bool same = x->kind == EL_F64 && is_dense(x) && (uintptr_t)x->data % _Alignof(double) == 0;
+  bool same = x->type == LIMN_F64 && is_dense(x) && (uintptr_t)x->data % _Alignof(double) == 0;
   *out = (Array){.name = "",
                  .rank = x->rank,
                  .shape = arena_copy(a, x->shape, x->rank * sizeof(int64_t)),

@@ -59,7 +59,8 @@ const Diagram *use_instance(Use *u, const char *name, const Diagram *formal, Arr
   return diagram_named(u->in, u->p, name, &(Instance){.nin = formal->in.n, .in = type});
 }
 
-void use_results(Use *u, const Tensor *out, Arrays *all) {
+bool use_results(Use *u, const Tensor *out) {
+  Arrays all = {0};
   for (uint32_t i = 0; i < u->d->out.n; i++) {
     const Wire *wire = &u->d->wire.at[u->d->out.at[i]];
     const char *name = name_text(u->w->names, wire->name);
@@ -68,12 +69,21 @@ void use_results(Use *u, const Tensor *out, Arrays *all) {
                        : wire->type.base == BASE_BIT  ? EL_U8
                        : u->precision == PRECISION_64 ? EL_F64
                                                       : EL_F32;
-    vec_push(u->arena, &all->array,
-             (Array){name, out[i].rank, out[i].shape, out[i].count, out[i].data, kind});
+    Array a = tensor_array(&out[i], name);
+    a.kind = kind;
+    vec_push(u->arena, &all.array, a);
   }
+  return arrays_put(u, &all);
 }
 
-static bool input_read(Use *u, const UseInput *in, const Type *t, Array *x) {
+bool use_arrays(Use *u, const Array *x, int64_t n) {
+  Tensor *in = NEW_ARRAY(u->arena, Tensor, u->d->in.n + 1),
+         *out = NEW_ARRAY(u->arena, Tensor, u->d->out.n + 1);
+  for (uint32_t i = 0; i < u->d->in.n; i++) in[i] = array_tensor(&x[i]);
+  return use_run(u, in, n, out) && use_results(u, out);
+}
+
+static bool input_read(Use *u, const LimnInput *in, const Type *t, Array *x) {
   const char *error;
   if (in->array)
     return array_from_memory(u->arena, in->array, x, &error) ||
@@ -83,11 +93,8 @@ static bool input_read(Use *u, const UseInput *in, const Type *t, Array *x) {
 }
 
 static bool read_inputs(Use *u, const Diagram *formal, Array *x) {
-  const UseInput **in = NEW_ARRAY(u->arena, const UseInput *, formal->in.n + 1);
-  if (!inputs_match(u->w, formal, u->how->in, u->how->nin, in)) {
-    u->status = OUTCOME_WRONG;
-    return false;
-  }
+  const LimnInput **in = NEW_ARRAY(u->arena, const LimnInput *, formal->in.n + 1);
+  if (!inputs_match(u->w, formal, u->how->in, u->how->nin, in)) return false;
   for (uint32_t i = 0; i < formal->in.n; i++)
     if (!input_read(u, in[i], &formal->wire.at[formal->in.at[i]].type, &x[i])) return false;
   return true;
@@ -101,15 +108,7 @@ static bool predict(Use *u, void *context) {
   int64_t n;
   if (!read_inputs(u, formal, x)) return false;
   const Diagram *d = use_instance(u, name, formal, x, &n);
-  if (!d || !use_engine(u, d, n)) return false;
-  Tensor *in = NEW_ARRAY(u->arena, Tensor, d->in.n + 1),
-         *out = NEW_ARRAY(u->arena, Tensor, d->out.n + 1);
-  for (uint32_t i = 0; i < d->in.n; i++)
-    in[i] = (Tensor){x[i].rank, x[i].shape, x[i].count, x[i].data};
-  Arrays all = {0};
-  if (!use_run(u, in, n, out)) return false;
-  use_results(u, out, &all);
-  return arrays_put(u, &all);
+  return d && use_engine(u, d, n) && use_arrays(u, x, n);
 }
 
 Outcome use_predict(Elab *in, Program *p, const char *name, const UseCall *call) {

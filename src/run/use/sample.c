@@ -13,7 +13,7 @@ static int64_t how_many(const Use *u, int64_t otherwise) {
 
 // -- numbers --------------------------------------------------------------------------------------
 // What has no samples of its own is run once for each.
-static bool run_again(Use *u, int64_t n, Arrays *all) {
+static bool run_again(Use *u, int64_t n) {
   Tensor *whole = NEW_ARRAY(u->arena, Tensor, u->d->out.n + 1);
   for (int64_t k = 0; k < n; k++) {
     if (engine_run(u->engine, 0, (uint64_t)k) == RUN_FAILED)
@@ -24,13 +24,11 @@ static bool run_again(Use *u, int64_t n, Arrays *all) {
       engine_shape(u->w, t, 0, shape + 1);
       if (!k) whole[i] = tensor_new(u->arena, t->rank + 1, shape);
       int64_t each = whole[i].count / n;
-      numbers_get(engine_out_number(u->engine, i), engine_out(u->engine, i),
-                  whole[i].data + k * each, each);
+      engine_get(u->engine, i, whole[i].data + k * each, each);
     }
   }
   u->many = true;
-  use_results(u, whole, all);
-  return true;
+  return use_results(u, whole);
 }
 
 static Array noise_array(Use *u, const Type *t, const char *name, int64_t n) {
@@ -39,7 +37,7 @@ static Array noise_array(Use *u, const Type *t, const char *name, int64_t n) {
   Tensor x = tensor_new(u->arena, t->rank + 1, shape);
   for (int64_t i = 0; i < x.count; i++)
     x.data[i] = noise_normal(u->seed, 0, site_hash(0, name), (uint64_t)i);
-  return (Array){.name = name, .rank = x.rank, .shape = x.shape, .count = x.count, .data = x.data};
+  return tensor_array(&x, name);
 }
 
 static bool from_noise(Use *u, const char *name, const Diagram *formal) {
@@ -55,15 +53,7 @@ static bool from_noise(Use *u, const char *name, const Diagram *formal) {
   }
   const Diagram *d = use_instance(u, name, formal, x, &n);
   if (!d || !use_engine(u, d, n)) return false;
-  Arrays all = {0};
-  Tensor *in = NEW_ARRAY(u->arena, Tensor, d->in.n + 1),
-         *out = NEW_ARRAY(u->arena, Tensor, d->out.n + 1);
-  for (uint32_t i = 0; i < d->in.n; i++)
-    in[i] = (Tensor){x[i].rank, x[i].shape, x[i].count, x[i].data};
-  if (!formal->in.n) return run_again(u, how_many(u, SAMPLES), &all) && arrays_put(u, &all);
-  if (!use_run(u, in, n, out)) return false;
-  use_results(u, out, &all);
-  return arrays_put(u, &all);
+  return formal->in.n ? use_arrays(u, x, n) : run_again(u, how_many(u, SAMPLES));
 }
 
 // -- text -----------------------------------------------------------------------------------------
@@ -159,7 +149,7 @@ static bool keep_texts(Use *u, const Letter *text, int64_t n) {
   Tensor all = tensor_new(u->arena, 2, (int64_t[]){n, length});
   for (int64_t k = 0; k < n; k++)
     memcpy(all.data + k * length, text[k].at, (size_t)length * sizeof(double));
-  Array a = {"text", all.rank, all.shape, all.count, all.data, EL_F64};
+  Array a = tensor_array(&all, "text");
   arrays_keep(u->call->keep, u->call->out, &a);
   return true;
 }

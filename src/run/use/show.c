@@ -13,11 +13,6 @@ static const char *run_file(const Use *u, const char *name) {
   return arena_format(u->arena, "%s/%s", u->how->from, name);
 }
 
-static Array array_of(const Tensor *t, const char *name) {
-  return (Array){
-      .name = name, .rank = t->rank, .shape = t->shape, .count = t->count, .data = t->data};
-}
-
 // The columns NAME[0], NAME[1], … of metrics.csv.
 static bool read_path(Use *u, const MetricRows *m, const char *name, int64_t n, Tensor *out) {
   *out = tensor_new(u->arena, 2, (int64_t[]){m->rows, n});
@@ -49,7 +44,7 @@ static bool read_paths(Use *u, const Show *show, Shown *s) {
     Tensor t;
     if (!type_count(u->w, &d->wire.at[d->out.at[i]].type, &count)) continue;
     if (!read_path(u, &m, name, count, &t)) return false;
-    vec_push(u->arena, &s->value.array, array_of(&t, name));
+    vec_push(u->arena, &s->value.array, tensor_array(&t, name));
   }
   return true;
 }
@@ -88,8 +83,7 @@ static void put_values(Use *u, Data *data, const Probe *probe, const Tensor *out
   for (uint32_t i = 0; i < n; i++) {
     const Type *t = &probe->d->wire.at[probe->d->out.at[pairs ? 1 : i]].type;
     if (t->base == BASE_LABEL) name[i] = data_labels(data, t->count);
-    Array array = array_of(&out[i], shown_name(u->w, a, probe->show, i, n));
-    vec_push(a, &s->value.array, array);
+    vec_push(a, &s->value.array, tensor_array(&out[i], shown_name(u->w, a, probe->show, i, n)));
   }
   s->name = name;
   s->samples = !pairs && (probe->samples || probe->again);
@@ -99,9 +93,7 @@ bool show_values(Use *u, Data *data, const Show *show, int64_t n, Shown *s) {
   Target how = use_target(u);
   Tensor *out = NEW_ARRAY(u->arena, Tensor, show->diagram->out.n + 1);
   Probe *probe = u->probe = NEW(u->arena, Probe);
-  u->store = store_new(u->precision);
-  if (!u->store) return use_wrong(u, OUTCOME_SYSTEM, "out of memory");
-  bool good = probe_open(data, u->store, show, n, &how, probe);
+  bool good = use_store(u) && probe_open(data, u->store, show, n, &how, probe);
   good = good && use_fill(u, u->store, weight_paths(u->arena, probe->d)) &&
          probe_take(data, probe, out) &&
          (show->kind != SHOW_CONFUSION || count_pairs(u, probe->d, out));
@@ -187,6 +179,6 @@ static bool show_all(Use *u, void *context) {
   return good;
 }
 
-Outcome use_shows(Elab *in, Program *p, const UseOptions *how, Shows *out) {
+Outcome use_shows(Elab *in, Program *p, const LimnUse *how, Shows *out) {
   return use_guarded(in, p, &(UseCall){.how = how}, show_all, out);
 }

@@ -9,11 +9,9 @@ enum { USE_BATCH = 256 };
 
 bool use_wrong(Use *u, Outcome status, const char *format, ...) {
   va_list args;
-  Buf b = buf_new(u->arena);
   va_start(args, format);
-  buf_vprintf(&b, format, args);
+  diag_verror(u->w->diags, (Span){0}, format, args);
   va_end(args);
-  diag_error(u->w->diags, (Span){0}, "%s", b.at);
   u->status = status;
   return false;
 }
@@ -55,7 +53,7 @@ bool use_read(Use *u) {
   if (from && !safetensors_read(u->arena, u->file, &u->weight, &error))
     return use_wrong(u, OUTCOME_WRONG, "%s", error);
   u->seed = u->how->has_seed ? u->how->seed : strtoull(noted(u, "seed"), NULL, 10);
-  if (u->how->has_precision) return u->precision = u->how->precision, true;
+  if (precision_asked(u->how->precision, &u->precision)) return true;
   const char *precision = *noted(u, "precision") ? noted(u, "precision") : "32";
   return precision_from(precision, &u->precision) ||
          use_wrong(u, OUTCOME_WRONG, "a precision is 32, 64 or bf16, not %s", precision);
@@ -86,12 +84,15 @@ Target use_target(const Use *u) {
   return (Target){.threads = u->how->threads, .reference = u->how->reference, .seed = u->seed};
 }
 
+bool use_store(Use *u) {
+  u->store = store_new(u->precision);
+  return u->store || use_wrong(u, OUTCOME_SYSTEM, "out of memory");
+}
+
 bool use_engine(Use *u, const Diagram *d, int64_t samples) {
   u->d = d;
   u->samples = !has_sample_axis(u->w, d) ? 0 : samples < USE_BATCH ? samples : USE_BATCH;
-  u->store = store_new(u->precision);
-  if (!u->store) return use_wrong(u, OUTCOME_SYSTEM, "out of memory");
-  if (!store_add_params(u->w, u->store, d, u->seed) ||
+  if (!use_store(u) || !store_add_params(u->w, u->store, d, u->seed) ||
       !use_fill(u, u->store, weight_paths(u->arena, d)))
     return false;
   Target how = use_target(u);
@@ -105,8 +106,7 @@ static void put_inputs(Use *u, const Tensor *in, int64_t first, int64_t n) {
     bool sliced = is_sample_axis(u->w, &u->d->wire.at[u->d->in.at[i]].type);
     if (!in[i].data) continue; // it only says how many samples there are
     int64_t each = sliced ? in[i].count / in[i].shape[0] : in[i].count;
-    numbers_set(engine_in_number(u->engine, i), engine_in(u->engine, i),
-                in[i].data + (sliced ? first * each : 0), sliced ? n * each : each);
+    engine_set(u->engine, i, in[i].data + (sliced ? first * each : 0), sliced ? n * each : each);
   }
 }
 
@@ -118,8 +118,7 @@ static void take_outputs(Use *u, Tensor *out, int64_t first, int64_t n, int64_t 
     engine_shape(u->w, t, all, shape);
     if (!out[i].data) out[i] = tensor_new(u->arena, t->rank, shape);
     int64_t each = sliced && all ? out[i].count / all : out[i].count;
-    numbers_get(engine_out_number(u->engine, i), engine_out(u->engine, i),
-                out[i].data + (sliced ? first * each : 0), sliced ? n * each : each);
+    engine_get(u->engine, i, out[i].data + (sliced ? first * each : 0), sliced ? n * each : each);
   }
 }
 

@@ -11,9 +11,9 @@ typedef struct {
   Arena *arena; // where things are made
   Arena *own;   // goes with the use
   const UseCall *call;
-  const UseOptions *how; // of it
-  const char *file;      // with the weights; NULL: the program says where they are from
-  bool begins;           // weights that are nowhere are as they begin
+  const LimnUse *how; // of it
+  const char *file;   // with the weights; NULL: the program says where they are from
+  bool begins;        // weights that are nowhere are as they begin
   Arrays weight;
   uint64_t seed;
   Precision precision;
@@ -33,6 +33,7 @@ bool use_read(Use *); // the weights, and what the run was
 bool use_fill(Use *, Store *,
               const Table *model); // states that the file has; of `model` it must have all
 Target use_target(const Use *);
+bool use_store(Use *);                                    // a new one
 bool use_engine(Use *, const Diagram *, int64_t samples); // the most in one run
 bool use_run(Use *, const Tensor *in, int64_t n,
              Tensor *out); // in batches. Those with samples have n in front
@@ -42,12 +43,14 @@ Outcome use_guarded(Elab *, Program *, const UseCall *, bool (*work)(Use *, void
 
 // -- inputs_match.c -------------------------------------------------------------------------------
 // to: [inputs of the diagram]. False with a diagnostic.
-bool inputs_match(World *, const Diagram *, const UseInput *given, uint32_t n, const UseInput **to);
+bool inputs_match(World *, const Diagram *, const LimnInput *given, uint32_t n,
+                  const LimnInput **to);
 
 // -- predict.c ------------------------------------------------------------------------------------
 // The diagram for such arrays: those with an axis more than the input have samples in front.
 const Diagram *use_instance(Use *, const char *name, const Diagram *formal, Array *, int64_t *n);
-void use_results(Use *, const Tensor *out, Arrays *);
+bool use_results(Use *, const Tensor *out);         // named, and put where they are wanted
+bool use_arrays(Use *, const Array *in, int64_t n); // through the engine, and so put
 
 // -- show.c: the values of a show; n: how many samples, 0 as the view wants -----------------------
 bool show_values(Use *, Data *, const Show *, int64_t n, Shown *);

@@ -237,19 +237,14 @@ void angle_parts(double degrees, double *c, double *s) {
   *c = cos(radians), *s = sin(radians);
 }
 
-// The letters after the last dot of the file's name
-static const char *extension(const char *path) {
-  const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash : path, '.');
-  return dot ? dot + 1 : "";
-}
-
 bool canvas_file(Canvas *c, const char *path, const Look *look, Buf *out) {
   static const struct {
     const char *kind;
     void (*write)(Canvas *, const Look *, Buf *);
-  } rows[] = {{"svg", canvas_svg}, {"pdf", canvas_pdf}, {"tex", canvas_tikz}, {"txt", canvas_art}};
+  } rows[] = {
+      {".svg", canvas_svg}, {".pdf", canvas_pdf}, {".tex", canvas_tikz}, {".txt", canvas_art}};
   for (uint32_t i = 0; i < COUNT(rows); i++) {
-    if (strcmp(extension(path), rows[i].kind) != 0) continue;
+    if (!text_ends(path, rows[i].kind)) continue;
     rows[i].write(c, look, out);
     return true;
   }
@@ -257,15 +252,13 @@ bool canvas_file(Canvas *c, const char *path, const Look *look, Buf *out) {
 }
 
 bool canvas_write(Canvas *c, const char *path, const Look *look, const char **error) {
-  if (!strcmp(extension(path), "png")) {
+  if (text_ends(path, ".png")) {
     Picture p;
     canvas_raster(c, look, &p);
     return png_write(c->arena, path, &p, error);
   }
   Buf b = buf_new(c->arena);
-  if (canvas_file(c, path, look, &b)) {
-    return file_put(c->arena, path, b.at, b.n, error);
-  }
+  if (canvas_file(c, path, look, &b)) return file_put(c->arena, path, b.at, b.n, error);
   return file_error(c->arena, error,
                     "%s: a picture is a file that ends in .svg, .pdf, .png, .tex or .txt", path);
 }

@@ -88,12 +88,22 @@ double text_ascent(Face, double size), text_descent(Face, double size); // both 
 double math_width(Face, double size, const char *text);
 void math_text(Canvas *, double x, double y, const Text *, const char *text);
 
+// -- free_area.c: free room in a picture ----------------------------------------------------------
+typedef struct {
+  double x0, y0, x1, y1;
+} Area;
+// How far an area is from the nearest mark; 0: they meet. only: marks in groups of this class; but:
+// not those; NULL: all.
+double canvas_room(const Canvas *, const Area *, const char *only, const char *but);
+
 // -- svg.c, pdf.c, raster.c, tikz.c, terminal.c: the back ends ------------------------------------
 void canvas_svg(Canvas *, const Look *, Buf *); // a whole file
 void canvas_pdf(Canvas *, const Look *, Buf *);
 void canvas_raster(Canvas *, const Look *, Picture *); // RGB
 void canvas_tikz(Canvas *, const Look *, Buf *);       // a whole document
 void canvas_art(Canvas *, const Look *, Buf *);        // lines of text, for a terminal
+// A character that means something in SVG and HTML, escaped; false: it is none.
+bool put_entity(Buf *, char);
 // By the path's extension: svg, pdf, tex, txt. False: it is none of these.
 bool canvas_file(Canvas *, const char *path, const Look *, Buf *);
 // The same and png, into the file, which is whole or absent.

@@ -14,6 +14,8 @@
 // the printable characters from # on, without ? and \.
 #include "show/canvas/marks.h"
 
+#include <stdlib.h>
+
 typedef struct {
   const FontGlyph *at;
   uint32_t n;
@@ -57,17 +59,14 @@ void rune_put(Buf *b, uint32_t rune) {
   for (uint32_t i = n - 1; i-- > 0;) buf_char(b, (char)(0x80 | (rune >> 6 * i & 0x3f)));
 }
 
+// Rows of tables begin with their character.
+int by_rune(const void *one, const void *two) {
+  uint32_t a = *(const uint32_t *)one, b = *(const uint32_t *)two;
+  return (a > b) - (a < b);
+}
+
 static const FontGlyph *glyph_in(Face face, uint32_t rune) {
-  uint32_t low = 0, high = letters[face].n;
-  while (low < high) {
-    uint32_t mid = (low + high) / 2;
-    if (letters[face].at[mid].code < rune)
-      low = mid + 1;
-    else
-      high = mid;
-  }
-  const FontGlyph *g = letters[face].at + low;
-  return low < letters[face].n && g->code == rune ? g : NULL;
+  return bsearch(&rune, letters[face].at, letters[face].n, sizeof(FontGlyph), by_rune);
 }
 
 // Letters that Unicode has again as bold or italic ones of mathematics are those of a face.
@@ -144,23 +143,18 @@ void glyph_path(Arena *a, const FontGlyph *g, Path *path) {
   if (path->n) vec_push(a, path, (PathStep){.kind = STEP_CLOSE, .x = x0, .y = y0});
 }
 
+static int by_pair(const void *one, const void *two) { return memcmp(one, two, 2); }
+
 // By how much a letter moves nearer to the one before it, in 1/1000 em
 static int kern_of(FoundGlyph left, FoundGlyph right) {
   if (!left.glyph || left.face != right.face) return 0;
-  uint32_t low = 0, high = letters[right.face].kerns;
-  uint32_t want = left.glyph->code << 8 | right.glyph->code;
   if (left.glyph->code > '~' || right.glyph->code > '~') return 0;
-  while (low < high) {
-    uint32_t mid = (low + high) / 2;
-    const char *pair = letters[right.face].kern + 3 * (size_t)mid, *value = pair + 2;
-    uint32_t has = (uint32_t)pair[0] << 8 | (uint32_t)pair[1];
-    if (has == want) return 4 * (digit(&value) - 45);
-    if (has < want)
-      low = mid + 1;
-    else
-      high = mid;
-  }
-  return 0;
+  const Letters *l = &letters[right.face];
+  const char want[2] = {(char)left.glyph->code, (char)right.glyph->code};
+  const char *pair = bsearch(want, l->kern, l->kerns, 3, by_pair);
+  if (!pair) return 0;
+  pair += 2;
+  return 4 * (digit(&pair) - 45);
 }
 
 bool run_next(GlyphRun *r) {

@@ -1,6 +1,5 @@
 // Where there is room in a picture: how far an area is from the nearest mark. What is filled counts
 // with all that its outline holds, lines count where they run, words as the box around them.
-#include "show/canvas/free_area.h"
 #include "show/canvas/marks.h"
 
 #include <math.h>
@@ -25,10 +24,9 @@ static void look_at_text(NearestMark *n, const Mark *m) {
 }
 
 static void look_at_path(NearestMark *n, Arena *a, const Canvas *c, const Mark *m) {
-  const Transform same = {1, 0, 0, 1, 0, 0};
   Lines lines = {0};
   double x0 = INFINITY, y0 = INFINITY, x1 = -INFINITY, y1 = -INFINITY;
-  path_flatten(a, c->path.at + m->path.first, m->path.n, &same, &lines);
+  path_flatten(a, c->path.at + m->path.first, m->path.n, NULL, &lines);
   for (uint32_t i = 0; i < lines.piece.n; i++)
     for (uint32_t k = 1; k < lines.piece.at[i].n; k++) {
       const Point *p = &lines.point.at[lines.piece.at[i].first + k - 1];

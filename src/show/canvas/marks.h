@@ -73,6 +73,7 @@ typedef struct {
   const FontGlyph *glyph;
 } FoundGlyph;
 enum { EM = 1000, RUNE_UNKNOWN = 0xfffd };
+int by_rune(const void *, const void *); // of rows that begin with one, for qsort and bsearch
 // The next character, past control characters. 0 at the end; RUNE_UNKNOWN for what is no UTF-8.
 uint32_t rune_next(const char **utf8);
 void rune_put(Buf *, uint32_t);
@@ -105,8 +106,8 @@ typedef struct {
 } Transform;
 // A side of an area. Areas are what the sides wind around, in either direction, at least once.
 typedef void SideAdd(void *to, Point from, Point until);
-void path_flatten(Arena *, const PathStep *, uint32_t n, const Transform *,
-                  Lines *); // replaces Lines
+// Replaces Lines; the transform NULL: as it is.
+void path_flatten(Arena *, const PathStep *, uint32_t n, const Transform *, Lines *);
 void lines_fill(const Lines *, SideAdd *, void *to);
 // Width and dash of the paint are in the units of the lines, times `scale`.
 void lines_stroke(Arena *, const Lines *, const Paint *, double scale, SideAdd *, void *to);

@@ -67,6 +67,13 @@ static uint32_t object_open(Pdf *p) {
 
 static void object_close(Pdf *p) { buf_text(p->out, "\nendobj\n"); }
 
+static uint32_t object_put(Pdf *p, const Buf *b) {
+  uint32_t id = object_open(p);
+  buf_add(p->out, b->at, b->n);
+  object_close(p);
+  return id;
+}
+
 // An object that holds bytes, packed. `keys` says what they are.
 static uint32_t object_stream(Pdf *p, const char *keys, const void *bytes, size_t n) {
   Buf packed = deflated(p->arena, bytes, n);
@@ -233,7 +240,7 @@ static void box_of(const Path *path, double box[4]) {
   }
 }
 
-static uint32_t object_glyph(Pdf *p, const FontGlyph *g, double all[4]) {
+static void object_glyph(Pdf *p, const FontGlyph *g, double all[4]) {
   Path path = {0};
   Buf b = buf_new(p->arena);
   double box[4];
@@ -243,7 +250,7 @@ static uint32_t object_glyph(Pdf *p, const FontGlyph *g, double all[4]) {
   put_steps(&b, path.at, path.n);
   if (path.n) buf_text(&b, "f\n");
   for (int i = 0; i < 4; i++) all[i] = i < 2 ? fmin(all[i], box[i]) : fmax(all[i], box[i]);
-  return object_stream(p, "", b.at, b.n);
+  object_stream(p, "", b.at, b.n);
 }
 
 // In UTF-16, big end first, as hexadecimal digits
@@ -286,10 +293,7 @@ static uint32_t object_font(Pdf *p, const Font *font) {
   buf_printf(&b, "]>>/FirstChar 1/LastChar %u/Widths[", n);
   for (uint32_t i = 0; i < n; i++) buf_printf(&b, "%u ", font->glyph.at[i]->advance);
   buf_printf(&b, "]/ToUnicode %u 0 R>>", object_unicode(p, font));
-  uint32_t id = object_open(p);
-  buf_add(p->out, b.at, b.n);
-  object_close(p);
-  return id;
+  return object_put(p, &b);
 }
 
 static uint32_t object_image(Pdf *p, const Picture *picture) {
@@ -318,10 +322,7 @@ static uint32_t object_resources(Pdf *p) {
     buf_text(&b, "/ca "), put_number(&b, i / 1000.0, DECIMALS), buf_text(&b, ">>");
   }
   buf_text(&b, ">>>>");
-  uint32_t id = object_open(p);
-  buf_add(p->out, b.at, b.n);
-  object_close(p);
-  return id;
+  return object_put(p, &b);
 }
 
 static void put_string(Buf *b, const char *key, const char *text) {
@@ -332,30 +333,27 @@ static void put_string(Buf *b, const char *key, const char *text) {
 }
 
 static uint32_t object_info(Pdf *p) {
-  uint32_t id = object_open(p);
-  buf_text(p->out, "<</Producer(limn)");
-  put_string(p->out, "Title", p->canvas->title);
-  put_string(p->out, "Subject", p->canvas->about);
-  buf_text(p->out, ">>");
-  object_close(p);
-  return id;
+  Buf b = buf_new(p->arena);
+  buf_text(&b, "<</Producer(limn)");
+  put_string(&b, "Title", p->canvas->title);
+  put_string(&b, "Subject", p->canvas->about);
+  buf_text(&b, ">>");
+  return object_put(p, &b);
 }
 
 // The page, the list of pages, the catalogue; the number of the last
 static uint32_t object_page(Pdf *p, uint32_t content, uint32_t resources) {
-  uint32_t page = object_open(p);
-  buf_printf(p->out, "<</Type/Page/Parent %u 0 R/MediaBox[0 0 ", page + 1);
-  put_number(p->out, p->canvas->width * UNIT, DECIMALS), buf_char(p->out, ' ');
-  put_number(p->out, p->canvas->height * UNIT, DECIMALS);
-  buf_printf(p->out, "]/Contents %u 0 R/Resources %u 0 R>>", content, resources);
-  object_close(p);
-  object_open(p);
-  buf_printf(p->out, "<</Type/Pages/Kids[%u 0 R]/Count 1>>", page);
-  object_close(p);
-  uint32_t catalogue = object_open(p);
-  buf_printf(p->out, "<</Type/Catalog/Pages %u 0 R>>", page + 1);
-  object_close(p);
-  return catalogue;
+  Buf page = buf_new(p->arena), pages = buf_new(p->arena), catalogue = buf_new(p->arena);
+  uint32_t id = object_next(p);
+  buf_printf(&page, "<</Type/Page/Parent %u 0 R/MediaBox[0 0 ", id + 1);
+  put_number(&page, p->canvas->width * UNIT, DECIMALS), buf_char(&page, ' ');
+  put_number(&page, p->canvas->height * UNIT, DECIMALS);
+  buf_printf(&page, "]/Contents %u 0 R/Resources %u 0 R>>", content, resources);
+  buf_printf(&pages, "<</Type/Pages/Kids[%u 0 R]/Count 1>>", id);
+  buf_printf(&catalogue, "<</Type/Catalog/Pages %u 0 R>>", id + 1);
+  object_put(p, &page);
+  object_put(p, &pages);
+  return object_put(p, &catalogue);
 }
 
 static void put_offsets(Pdf *p, uint32_t catalogue, uint32_t info) {

@@ -3,6 +3,8 @@
 // letters of mathematics follow a rule instead.
 #include "show/canvas/marks.h"
 
+#include <stdlib.h>
+
 typedef struct {
   uint32_t rune;
   const char *tex, *ascii;
@@ -15,15 +17,7 @@ static const Sign signs[] = {
 };
 
 static const Sign *sign_find(uint32_t rune) {
-  uint32_t low = 0, high = COUNT(signs);
-  while (low < high) {
-    uint32_t mid = (low + high) / 2;
-    if (signs[mid].rune < rune)
-      low = mid + 1;
-    else
-      high = mid;
-  }
-  return low < COUNT(signs) && signs[low].rune == rune ? &signs[low] : NULL;
+  return bsearch(&rune, signs, COUNT(signs), sizeof *signs, by_rune);
 }
 
 // The plain letter of one of mathematics, and TeX's alphabet for it; 0 if it is none

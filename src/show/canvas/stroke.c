@@ -14,6 +14,7 @@ static const double TOLERANCE = 0.03; // of curves
 static const double MITRE_LIMIT = 4;  // beyond it a corner is cut off, as in SVG
 
 static Point point_map(const Transform *m, double x, double y) {
+  if (!m) return (Point){x, y};
   return (Point){m->a * x + m->c * y + m->e, m->b * x + m->d * y + m->f};
 }
 

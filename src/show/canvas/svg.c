@@ -37,17 +37,17 @@ void put_number(Buf *b, double x, int decimals) {
   put_scaled(b, llround(x * (double)ten_to(decimals)), decimals);
 }
 
+bool put_entity(Buf *b, char c) {
+  static const char own[] = "&<>\"'";
+  static const char *const name[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"};
+  const char *at = memchr(own, c, sizeof own - 1);
+  if (at) buf_text(b, name[at - own]);
+  return at;
+}
+
 static void put_escaped(Buf *b, const char *text) {
-  for (; *text; text++) {
-    switch (*text) {
-    case '&': buf_text(b, "&amp;"); break;
-    case '<': buf_text(b, "&lt;"); break;
-    case '>': buf_text(b, "&gt;"); break;
-    case '"': buf_text(b, "&quot;"); break;
-    case '\'': buf_text(b, "&#39;"); break;
-    default: buf_char(b, *text);
-    }
-  }
+  for (; *text; text++)
+    if (!put_entity(b, *text)) buf_char(b, *text);
 }
 
 static void put_label(Buf *b, const char *name, const char *text) {

@@ -30,10 +30,6 @@ typedef struct {
 } Tier;
 
 typedef struct {
-  double x0, y0, x1, y1;
-} CellExtent;
-
-typedef struct {
   Arena *arena; // scratch
   const Canvas *canvas;
   bool ascii;
@@ -42,8 +38,8 @@ typedef struct {
   VEC(Tier) tier;
   int columns, rows;
   TextCell *cell;
-  Lines lines;    // the path under work
-  CellExtent box; // of the last filled shape of the group
+  Lines lines; // the path under work
+  Area box;    // of the last filled shape of the group
   bool boxed;
 } Art;
 
@@ -205,8 +201,9 @@ static void walk_lines(Art *a, bool closed, bool dashed) {
   }
 }
 
-// Calls for each direction in which a line leaves a cell, with the cell that it leads to.
-static void each_way(Art *a, void (*call)(TextCell *from, uint8_t out, TextCell *to, uint8_t in)) {
+// Looks in each direction in which a line leaves a cell. Where a shape has hidden where it leads to,
+// it ends; then what it leads to leads back.
+static void mend_ends(Art *a, bool back) {
   static const struct {
     uint8_t out, in;
     int column, row;
@@ -216,18 +213,10 @@ static void each_way(Art *a, void (*call)(TextCell *from, uint8_t out, TextCell 
       for (uint32_t k = 0; k < COUNT(ways); k++) {
         TextCell *from = cell_at(a, column, row);
         TextCell *to = cell_at(a, column + ways[k].column, row + ways[k].row);
-        if (to && (from->line & ways[k].out)) call(from, ways[k].out, to, ways[k].in);
+        if (!to || !(from->line & ways[k].out)) continue;
+        if (back && to->line) to->line |= ways[k].in;
+        if (!back && !to->line && !to->rune) from->line &= (uint8_t)~ways[k].out;
       }
-}
-
-static void end_line(TextCell *from, uint8_t out, TextCell *to, uint8_t in) {
-  (void)in;
-  if (!to->line && !to->rune) from->line &= (uint8_t)~out;
-}
-
-static void lead_up(TextCell *from, uint8_t out, TextCell *to, uint8_t in) {
-  (void)from, (void)out;
-  if (to->line) to->line |= in;
 }
 
 // Two lines that cross between two rows meet in two cells, which look like > <.
@@ -242,17 +231,16 @@ static void cross(Art *a, int column, int row) {
     left->rune = '>', right->rune = '<';
 }
 
-// Where a shape has hidden a line, the line ends at the shape.
 static void mend(Art *a) {
-  each_way(a, end_line);
-  each_way(a, lead_up);
+  mend_ends(a, false);
+  mend_ends(a, true);
   for (int row = 0; row < a->rows; row++)
     for (int column = 0; column + 1 < a->columns; column++) cross(a, column, row);
 }
 
 // -- shapes ---------------------------------------------------------------------------------------
-static CellExtent extent_of(const Lines *l) {
-  CellExtent b = {INFINITY, INFINITY, -INFINITY, -INFINITY};
+static Area extent_of(const Lines *l) {
+  Area b = {INFINITY, INFINITY, -INFINITY, -INFINITY};
   for (uint32_t i = 0; i < l->point.n; i++) {
     Point p = l->point.at[i];
     b.x0 = fmin(b.x0, p.x), b.y0 = fmin(b.y0, p.y), b.x1 = fmax(b.x1, p.x), b.y1 = fmax(b.y1, p.y);
@@ -260,11 +248,11 @@ static CellExtent extent_of(const Lines *l) {
   return b;
 }
 
-static bool holds(const CellExtent *b, double x, double y) {
+static bool holds(const Area *b, double x, double y) {
   return x >= b->x0 - 0.1 && x <= b->x1 + 0.1 && y >= b->y0 - 0.1 && y <= b->y1 + 0.1;
 }
 
-static bool has_words(const Canvas *c, const CellExtent *b) {
+static bool has_words(const Canvas *c, const Area *b) {
   for (uint32_t i = 0; i < c->mark.n; i++) {
     const Mark *m = &c->mark.at[i];
     if (m->kind == MARK_TEXT && holds(b, m->text.x, m->text.y)) return true;
@@ -294,7 +282,7 @@ static bool is_inside(const Lines *l, double x, double y) {
   return inside;
 }
 
-static void hide(Art *a, const CellExtent *b) {
+static void hide(Art *a, const Area *b) {
   if (a->lines.point.n > SIDES) return;
   TextPlace from = place_of(a, (Point){fmax(b->x0, 0), fmax(b->y0, 0)});
   TextPlace to =
@@ -328,7 +316,7 @@ static Point tip_of(const Lines *l) {
   return tip;
 }
 
-static uint32_t arrow_of(const Lines *l, const CellExtent *b, bool full) {
+static uint32_t arrow_of(const Lines *l, const Area *b, bool full) {
   static const uint32_t signs[2][4] = {{0x25b7, 0x25c1, 0x25bd, 0x25b3},
                                        {0x25b6, 0x25c0, 0x25bc, 0x25b2}}; // ▷◁▽△ ▶◀▼▲
   Point tip = tip_of(l);
@@ -337,7 +325,7 @@ static uint32_t arrow_of(const Lines *l, const CellExtent *b, bool full) {
 }
 
 // ◣ ◤ ◥ ◢, by the corner of a triangle that is a right angle between upright and level; 0: none is
-static uint32_t corner_of(const Lines *l, const CellExtent *b) {
+static uint32_t corner_of(const Lines *l, const Area *b) {
   for (uint32_t i = 0; i < 3; i++) {
     Point p = l->point.at[i], q = l->point.at[(i + 1) % 3], r = l->point.at[(i + 2) % 3];
     bool right = (p.x == q.x && p.y == r.y) || (p.x == r.x && p.y == q.y);
@@ -355,7 +343,7 @@ static bool is_curved(const Art *a, const Mark *m) {
 }
 
 // The character that stands for a small shape; 0: it has room for its outline
-static uint32_t sign_of(const Art *a, const Mark *m, const CellExtent *b) {
+static uint32_t sign_of(const Art *a, const Mark *m, const Area *b) {
   const Lines *l = &a->lines;
   double w = b->x1 - b->x0, h = b->y1 - b->y0, size = fmax(w, h) / a->coarse;
   bool curved = is_curved(a, m), block = area_of(l) >= 0.8 * w * h;
@@ -369,7 +357,7 @@ static uint32_t sign_of(const Art *a, const Mark *m, const CellExtent *b) {
 }
 
 // A sign is smaller than its shape: a line that ends at the shape goes on to the sign.
-static void put_small(Art *a, const CellExtent *b, uint32_t sign) {
+static void put_small(Art *a, const Area *b, uint32_t sign) {
   double x = (b->x0 + b->x1) / 2, y = (b->y0 + b->y1) / 2, side[2] = {b->x0, b->x1};
   for (int i = 0; i < 2; i++) {
     const TextCell *c = cell_at(a, column_of(a, side[i]), row_of(a, y));
@@ -378,7 +366,7 @@ static void put_small(Art *a, const CellExtent *b, uint32_t sign) {
   put_sign(a, x, y, sign);
 }
 
-static void put_bar(Art *a, const CellExtent *b) {
+static void put_bar(Art *a, const Area *b) {
   int last = row_of(a, b->y1 - 1);
   for (int row = row_of(a, b->y0 + 1); row <= last; row++) {
     TextCell *c = cell_at(a, column_of(a, (b->x0 + b->x1) / 2), row);
@@ -386,12 +374,12 @@ static void put_bar(Art *a, const CellExtent *b) {
   }
 }
 
-static void put_rectangle(Art *a, const CellExtent *b, bool dashed) {
+static void put_rectangle(Art *a, const Area *b, bool dashed) {
   Point p[] = {{b->x0, b->y0}, {b->x1, b->y0}, {b->x1, b->y1}, {b->x0, b->y1}};
   for (int i = 0; i < 4; i++) walk(a, p[i], p[(i + 1) % 4], dashed);
 }
 
-static void put_area(Art *a, const Mark *m, const CellExtent *b) {
+static void put_area(Art *a, const Mark *m, const Area *b) {
   const Paint *p = &m->path.paint;
   double w = b->x1 - b->x0, h = b->y1 - b->y0;
   uint32_t sign = sign_of(a, m, b);
@@ -413,16 +401,15 @@ static void put_area(Art *a, const Mark *m, const CellExtent *b) {
 }
 
 // Lines inside a filled shape of their group are its ornament, which there is no room for.
-static bool is_ornament(const Art *a, const CellExtent *b) {
+static bool is_ornament(const Art *a, const Area *b) {
   return a->boxed && holds(&a->box, b->x0, b->y0) && holds(&a->box, b->x1, b->y1);
 }
 
 static void put_path(Art *a, const Mark *m) {
-  static const Transform same = {.a = 1, .d = 1};
   const PathStep *step = a->canvas->path.at + m->path.first;
   const Paint *p = &m->path.paint;
-  path_flatten(a->arena, step, m->path.n, &same, &a->lines);
-  CellExtent b = extent_of(&a->lines);
+  path_flatten(a->arena, step, m->path.n, NULL, &a->lines);
+  Area b = extent_of(&a->lines);
   bool whole = p->fill || (step[m->path.n - 1].kind == STEP_CLOSE && a->lines.piece.n == 1);
   if (p->stroke == INK_GRID || (p->fill && !p->stroke && p->opacity < 0.9)) return;
   if (whole)
@@ -543,13 +530,16 @@ static bool phrase_joins(Art *a, Phrase *p, const Mark *m) {
   return true;
 }
 
+static TextCell *letter_cell(Art *a, const Phrase *p, TextPlace at, int i) {
+  return p->upright ? cell_at(a, at.column, at.row + i) : cell_at(a, at.column + i, at.row);
+}
+
 // What it costs that words begin here: lines that are hidden, words that are near. Negative: they
 // do not go there.
 static int cost_at(Art *a, const Phrase *p, TextPlace at) {
   int n = (int)p->rune.n, cost = 0;
   for (int i = -1; i <= n; i++) {
-    const TextCell *c =
-        p->upright ? cell_at(a, at.column, at.row + i) : cell_at(a, at.column + i, at.row);
+    const TextCell *c = letter_cell(a, p, at, i);
     bool end = i < 0 || i == n;
     if (!c && !end) return -1;
     if (!c) continue;
@@ -586,25 +576,21 @@ static void phrase_put(Art *a, const Phrase *p) {
     }
   if (best == INT32_MAX) return;
   for (int i = 0; i < n; i++) {
-    TextCell *c =
-        p->upright ? cell_at(a, at.column, at.row + i) : cell_at(a, at.column + i, at.row);
-    *c = (TextCell){.word = true, .rune = p->rune.at[i]};
+    *letter_cell(a, p, at, i) = (TextCell){.word = true, .rune = p->rune.at[i]};
   }
 }
 
 // A drawn character, in the middle of the marks of its group
 static Phrase phrase_sign(Art *a, uint32_t from, uint32_t end) {
-  static const Transform same = {.a = 1, .d = 1};
   const Canvas *c = a->canvas;
-  CellExtent all = {0};
+  Area all = {0};
   for (uint32_t i = from, n = 0; i < end; i++) {
     const Mark *m = &c->mark.at[i];
     if (m->kind != MARK_PATH) continue;
-    path_flatten(a->arena, c->path.at + m->path.first, m->path.n, &same, &a->lines);
-    CellExtent b = extent_of(&a->lines);
+    path_flatten(a->arena, c->path.at + m->path.first, m->path.n, NULL, &a->lines);
+    Area b = extent_of(&a->lines);
     if (n++)
-      b = (CellExtent){fmin(all.x0, b.x0), fmin(all.y0, b.y0), fmax(all.x1, b.x1),
-                       fmax(all.y1, b.y1)};
+      b = (Area){fmin(all.x0, b.x0), fmin(all.y0, b.y0), fmax(all.x1, b.x1), fmax(all.y1, b.y1)};
     all = b;
   }
   Phrase p = {.x0 = all.x0, .base = all.x1, .x1 = all.x1, .y = (all.y0 + all.y1) / 2};

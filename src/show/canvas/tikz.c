@@ -53,15 +53,9 @@ static void put_inked(Tikz *t, const char *key, Ink ink) {
 
 // The rest of a line. Words that are very long are cut: TeX's lines have a limit.
 static void put_comment(Buf *b, const char *text) {
-  uint32_t rune;
-  for (int n = 0; (rune = rune_next(&text)); n++) {
-    if (n < COMMENT)
-      rune_put(b, rune);
-    else {
-      buf_text(b, "...");
-      break;
-    }
-  }
+  uint32_t rune = 0;
+  for (int n = 0; n < COMMENT && (rune = rune_next(&text)); n++) rune_put(b, rune);
+  if (rune && rune_next(&text)) buf_text(b, "...");
 }
 
 // -- words ----------------------------------------------------------------------------------------
@@ -71,16 +65,14 @@ static bool is_accented(uint32_t rune) {
 }
 
 static void put_ascii(Buf *b, uint32_t rune) {
-  switch (rune) {
-  case '\\': buf_text(b, "\\textbackslash{}"); break;
-  case '^': buf_text(b, "\\textasciicircum{}"); break;
-  case '~': buf_text(b, "\\textasciitilde{}"); break;
-  case '<': buf_text(b, "\\textless{}"); break;
-  case '>': buf_text(b, "\\textgreater{}"); break;
-  case '|': buf_text(b, "\\textbar{}"); break;
-  case '"': buf_text(b, "\\char34{}"); break;
-  case '`': buf_text(b, "\\char96{}"); break;
-  default:
+  static const char own[] = "\\^~<>|\"`";
+  static const char *const name[] = {"textbackslash", "textasciicircum", "textasciitilde",
+                                     "textless",      "textgreater",     "textbar",
+                                     "char34",        "char96"};
+  const char *at = strchr(own, (int)rune);
+  if (at) {
+    buf_printf(b, "\\%s{}", name[at - own]);
+  } else {
     if (strchr("{}$%#&_", (int)rune)) buf_char(b, '\\');
     buf_char(b, (char)rune);
   }
@@ -177,6 +169,7 @@ static void put_step(Tikz *t, const PathStep *s) {
 }
 
 static void put_steps(Tikz *t, const Mark *m) {
+  buf_char(&t->out, ']');
   for (uint32_t i = 0; i < m->path.n; i++) {
     buf_text(&t->out, i && i % 4 == 0 ? "\n  " : " ");
     put_step(t, &t->canvas->path.at[m->path.first + i]);
@@ -203,16 +196,13 @@ static void put_drawn(Tikz *t, const Mark *m) {
   bool both = p->fill && p->stroke && p->opacity >= 1;
   if (both) {
     put_inked(t, "\\filldraw[fill=", p->fill), put_inked(t, ", draw=", p->stroke);
-    put_pen(t, p), buf_char(&t->out, ']'), put_steps(t, m);
+    put_pen(t, p), put_steps(t, m);
     return;
   }
-  if (p->fill) {
-    put_inked(t, "\\fill[", p->fill), put_opacity(t, p);
-    buf_char(&t->out, ']'), put_steps(t, m);
-  }
+  if (p->fill) put_inked(t, "\\fill[", p->fill), put_opacity(t, p), put_steps(t, m);
   if (p->stroke) {
-    put_inked(t, "\\draw[", p->stroke), put_pen(t, p), put_opacity(t, p);
-    buf_char(&t->out, ']'), put_steps(t, m);
+    put_inked(t, "\\draw[", p->stroke), put_pen(t, p);
+    put_opacity(t, p), put_steps(t, m);
   }
 }
 

@@ -5,12 +5,11 @@
 #include "show/circuit/circuit_own.h"
 
 // -- words ----------------------------------------------------------------------------------------
-static bool is_letter(char c) { return (c | 32) >= 'a' && (c | 32) <= 'z'; }
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-static size_t word_bytes(const char *at) {
+size_t word_bytes(const char *at) {
   size_t n = 0;
-  while (is_letter(at[n]) || is_digit(at[n]) || at[n] == '_') n++;
+  while (char_is_word(at[n]) || at[n] == '_') n++;
   return n;
 }
 
@@ -69,18 +68,17 @@ static bool is_made_up(const char *label) {
          strspn(line + 1, "0123456789") == strlen(line + 1);
 }
 
+static bool is_called(const char *label) { return *label && !is_made_up(label); }
+
 const char *axis_label(Circuit *c, const Axis *a) {
-  const char *label = a->label ? name_text(c->w->names, a->label) : NULL;
-  if (label && *label && !is_made_up(label)) return label;
-  return size_label(c->w, c->s->arena, a->size);
+  const char *label = name_text(c->w->names, a->label);
+  return is_called(label) ? label : size_label(c->w, c->s->arena, a->size);
 }
 
 const char *axis_value(Circuit *c, const Axis *a) {
   int64_t n;
-  const char *label = a->label ? name_text(c->w->names, a->label) : "";
-  return *label && !is_made_up(label) && size_value(c->w, a->size, &n)
-             ? arena_format(c->s->arena, "%lld", (long long)n)
-             : NULL;
+  if (!is_called(name_text(c->w->names, a->label)) || !size_value(c->w, a->size, &n)) return NULL;
+  return arena_format(c->s->arena, "%lld", (long long)n);
 }
 
 bool is_string(const Circuit *c) { return c->how->level == LEVEL_LEARNER; }
@@ -140,17 +138,6 @@ static void mark_cotangent(CircuitPart *p, uint32_t bundle, Id wire) {
   }
 }
 
-uint32_t part_make(CircuitPart *p, uint32_t stage, Id wire) {
-  const Type *t = wire_type(p, wire);
-  const char *name = name_text(p->c->w->names, p->d->wire.at[wire].name);
-  uint32_t b = sketch_make(p->c->s, stage, *name ? name : NULL, strands_for(p->c, t));
-  label_bundle(p->c, b, t);
-  turn_labels(p, b, wire);
-  mark_cotangent(p, b, wire);
-  p->made[wire] = b;
-  return b;
-}
-
 void label_wire(CircuitPart *p, Id wire) {
   const char *name = name_text(p->c->w->names, p->d->wire.at[wire].name);
   if (*name) p->c->s->bundle.at[p->made[wire]].name = name;
@@ -159,13 +146,41 @@ void label_wire(CircuitPart *p, Id wire) {
   mark_cotangent(p, p->made[wire], wire);
 }
 
+uint32_t part_make(CircuitPart *p, uint32_t stage, Id wire) {
+  p->made[wire] = sketch_make(p->c->s, stage, NULL, strands_for(p->c, wire_type(p, wire)));
+  label_wire(p, wire);
+  return p->made[wire];
+}
+
+uint32_t *part_uses(CircuitPart *p, const Id *in, uint32_t n, const char *words, uint32_t *stage) {
+  uint32_t *use = NEW_ARRAY(p->c->s->arena, uint32_t, n + 1);
+  for (uint32_t i = 0; i < n; i++) use[i] = bundle_of(p, in[i]);
+  *stage = sketch_stage(p->c->s, p->block, words);
+  for (uint32_t i = 0; i < n; i++) use[i] = sketch_use(p->c->s, *stage, use[i]);
+  return use;
+}
+
+void add_ports(Sketch *s, Ids *to, uint32_t bundle) {
+  for (uint32_t i = 0; i < s->bundle.at[bundle].n; i++)
+    vec_push(s->arena, to, strand_at(s, bundle, i));
+}
+
+uint32_t param_number(const Diagram *d, Id wire) {
+  uint32_t i = 0;
+  while (i < d->param.n && d->param.at[i].wire != wire) i++;
+  return i;
+}
+
+uint32_t source_number(const Diagram *d, Id wire) {
+  uint32_t i = ids_find(&d->in, wire);
+  return i < d->in.n ? i : i + param_number(d, wire);
+}
+
 const char *param_name(const CircuitPart *p, Id wire) {
-  for (uint32_t i = 0; i < p->d->param.n; i++) {
-    if (p->d->param.at[i].wire != wire) continue;
-    const char *path = p->d->param.at[i].path, *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-  }
-  return "?";
+  uint32_t i = param_number(p->d, wire);
+  if (i == p->d->param.n) return "?";
+  const char *path = p->d->param.at[i].path, *slash = strrchr(path, '/');
+  return slash ? slash + 1 : path;
 }
 
 // A weight or constant is there where it is first used.
@@ -178,8 +193,7 @@ uint32_t bundle_of(CircuitPart *p, Id wire) {
   uint32_t b = part_make(p, stage, wire);
   Glyph *g = stage_glyph(p->c->s, stage, GLYPH_START, weight_label(p, param_name(p, wire)));
   g->bold = true;
-  for (uint32_t i = 0; i < p->c->s->bundle.at[b].n; i++)
-    vec_push(p->c->s->arena, &g->out, strand_at(p->c->s, b, i));
+  add_ports(p->c->s, &g->out, b);
   return b;
 }
 
@@ -191,22 +205,18 @@ uint32_t reads(const Diagram *d, Id wire) {
   return n;
 }
 
-void all_ports(CircuitPart *p, const Box *box, GlyphKind kind, const char *text) {
+Glyph *all_ports(CircuitPart *p, const Box *box, uint32_t nin, uint32_t nout, GlyphKind kind,
+                 const char *text) {
   Sketch *s = p->c->s;
-  uint32_t *from = NEW_ARRAY(s->arena, uint32_t, box->nin + 1);
-  for (uint32_t i = 0; i < box->nin; i++) from[i] = bundle_of(p, box->in[i]);
-  uint32_t stage = sketch_stage(s, p->block, text);
-  Glyph g = {.kind = kind, .text = text};
-  for (uint32_t i = 0; i < box->nin; i++) {
-    uint32_t use = sketch_use(s, stage, from[i]);
-    for (uint32_t k = 0; k < s->bundle.at[use].n; k++)
-      vec_push(s->arena, &g.in, strand_at(s, use, k));
-  }
-  for (uint32_t i = 0; i < box->nout; i++) {
-    uint32_t b = part_make(p, stage, box->out[i]);
-    for (uint32_t k = 0; k < s->bundle.at[b].n; k++) vec_push(s->arena, &g.out, strand_at(s, b, k));
-  }
-  vec_push(s->arena, &s->stage.at[stage].glyph, g);
+  uint32_t stage, *use = part_uses(p, box->in, nin, text, &stage);
+  Glyph *g = stage_glyph(s, stage, kind, text);
+  for (uint32_t i = 0; i < nin; i++) add_ports(s, &g->in, use[i]);
+  for (uint32_t i = 0; i < nout; i++) add_ports(s, &g->out, part_make(p, stage, box->out[i]));
+  return g;
+}
+
+static Glyph *own_ports(CircuitPart *p, const Box *box, GlyphKind kind, const char *text) {
+  return all_ports(p, box, box->nin, box->nout, kind, text);
 }
 
 // -- the other boxes ------------------------------------------------------------------------------
@@ -218,12 +228,9 @@ static uint32_t axis_strand(const Sketch *s, const Box *box) { return s->strings
 static void draw_join(CircuitPart *p, const Box *box) {
   Sketch *s = p->c->s;
   uint32_t axis = axis_strand(s, box);
-  uint32_t *from = NEW_ARRAY(s->arena, uint32_t, box->nin + 1);
-  for (uint32_t i = 0; i < box->nin; i++) from[i] = bundle_of(p, box->in[i]);
-  uint32_t stage = sketch_stage(s, p->block, "concatenation"), b;
+  uint32_t stage, *from = part_uses(p, box->in, box->nin, "concatenation", &stage);
+  uint32_t b = part_make(p, stage, box->out[0]);
   s->stage.at[stage].free = true; // the bar has its ports in order
-  for (uint32_t i = 0; i < box->nin; i++) from[i] = sketch_use(s, stage, from[i]);
-  b = part_make(p, stage, box->out[0]);
   Glyph g = {.kind = GLYPH_BAR};
   for (uint32_t k = 0; k < s->bundle.at[b].n; k++) {
     if (k == axis) vec_push(s->arena, &g.out, strand_at(s, b, k));
@@ -241,8 +248,7 @@ static void draw_join(CircuitPart *p, const Box *box) {
 static void draw_order(CircuitPart *p, const Box *box) {
   Sketch *s = p->c->s;
   uint32_t axis = axis_strand(s, box);
-  uint32_t from = bundle_of(p, box->in[0]);
-  uint32_t stage = sketch_stage(s, p->block, "sort"), use = sketch_use(s, stage, from);
+  uint32_t stage, use = *part_uses(p, box->in, 1, "sort", &stage);
   Glyph g = {.kind = GLYPH_BOX, .text = "sort"};
   uint32_t b = part_make(p, stage, box->out[0]);
   for (uint32_t k = 0; k < s->bundle.at[b].n; k++)
@@ -266,33 +272,33 @@ static void string_loop(CircuitPart *p, const Box *box) {
     return;
   }
   if (loop_is_stop(l)) {
-    all_ports(p, box, GLYPH_STOP, "stop");
+    own_ports(p, box, GLYPH_STOP, "stop");
     return;
   }
   Ids wires = {0};
   Box plain = stop_operands(p, box, &wires);
   text = body_text(p, &plain);
   if (!text) text = l->nin > 1 ? "·" : "Σ";
-  all_ports(p, &plain, l->nin ? GLYPH_BOX : GLYPH_START, text);
+  own_ports(p, &plain, l->nin ? GLYPH_BOX : GLYPH_START, text);
   for (uint32_t i = 0; i < wires.n; i += 2) p->made[wires.at[i]] = wires.at[i + 1];
 }
 
 void draw_box(CircuitPart *p, const Box *box) {
-  bool string = is_string(p->c);
+  bool string = is_string(p->c), normal;
   if (p->c->broken && draw_unknown(p, box)) return;
   switch (box->op) {
   case OP_loop: (string ? string_loop : draw_loop)(p, box); break;
   case OP_call: draw_call(p, box); break;
   case OP_join: draw_join(p, box); break;
   case OP_random:
-    all_ports(p, box, GLYPH_START, box->random->noise == NOISE_NORMAL ? "N" : "U");
-    p->c->s->stage.at[p->c->s->stage.n - 1].glyph.at[0].words =
-        box->random->noise == NOISE_NORMAL ? "normal noise" : "uniform noise";
+    normal = box->random->noise == NOISE_NORMAL;
+    own_ports(p, box, GLYPH_START, normal ? "N" : "U")->words =
+        normal ? "normal noise" : "uniform noise";
     break;
   case OP_scan: draw_scan(p, box); break;
   case OP_order:
     if (string)
-      all_ports(p, box, GLYPH_BOX, "sort");
+      own_ports(p, box, GLYPH_BOX, "sort");
     else
       draw_order(p, box);
     break;
@@ -301,14 +307,10 @@ void draw_box(CircuitPart *p, const Box *box) {
 
 // -- the whole ------------------------------------------------------------------------------------
 void inputs_from_left(CircuitPart *p) {
-  Circuit *c = p->c;
   for (uint32_t i = 0; i < p->d->in.n; i++) {
-    const Wire *x = &p->d->wire.at[p->d->in.at[i]];
-    const char *name = name_text(c->w->names, x->name);
-    uint32_t b = sketch_input(c->s, *name ? name : NULL, strands_for(c, &x->type));
-    label_bundle(c, b, &x->type);
-    mark_cotangent(p, b, p->d->in.at[i]);
-    p->made[p->d->in.at[i]] = b;
+    Id wire = p->d->in.at[i];
+    p->made[wire] = sketch_input(p->c->s, NULL, strands_for(p->c, wire_type(p, wire)));
+    label_wire(p, wire);
   }
 }
 
@@ -368,8 +370,8 @@ static Sketch *draw_whole(Circuit *c, Arena *a, const Diagram *d, const Supply *
 }
 
 // What is opened twice is known when all has been drawn once.
-static Sketch *whole_of(World *w, Arena *a, const Diagram *whole, const CircuitOptions *how,
-                        const Supply *supply, const PartialDiagram *broken) {
+static Sketch *whole_of(World *w, Arena *a, const Diagram *whole, const PartialDiagram *broken,
+                        const CircuitOptions *how, const Supply *supply) {
   Circuit c = {
       .w = w, .how = how, .steps = table_new(a), .pairs_of = table_new(a), .broken = broken};
   c.s = sketch_new(a, ""); // its arena
@@ -382,12 +384,12 @@ static Sketch *whole_of(World *w, Arena *a, const Diagram *whole, const CircuitO
 
 Sketch *circuit_of(World *w, Arena *a, const Diagram *whole, const CircuitOptions *how,
                    const Supply *supply) {
-  return whole_of(w, a, whole, how, supply, NULL);
+  return whole_of(w, a, whole, NULL, how, supply);
 }
 
 Sketch *circuit_broken(World *w, Arena *a, const PartialDiagram *k, const CircuitOptions *how,
                        const Supply *supply) {
-  return whole_of(w, a, k->diagram, how, supply, k);
+  return whole_of(w, a, k->diagram, k, how, supply);
 }
 
 // With notes, it is one row unless a width is asked for.

@@ -112,27 +112,17 @@ typedef struct {
   bool up, bias; // transposed; a weight is added
 } Window;
 
-static bool is_param(const Diagram *d, Id wire) {
-  for (uint32_t i = 0; i < d->param.n; i++)
-    if (d->param.at[i].wire == wire) return true;
-  return false;
-}
+static bool is_param(const Diagram *d, Id wire) { return param_number(d, wire) < d->param.n; }
 
 // One coordinate stride*i + dilation*p: i is a place, p is in the window.
 static void add_window(World *w, const Loop *l, const Coord *k, Window *out) {
   if (k->n != 2 || k->term[0].operand || k->term[1].operand || out->n == 3) return;
   bool first = loop_is_reduced(w, l, k->term[0].var);
-  if (out->up) { // the window is what the weight is read at, the place what the input is
-    uint32_t y;
-    first = true;
-    for (uint32_t i = 0; i < l->in[0].rank; i++)
-      if (coord_is_plain(w, &l->in[0].coord[i], &y) && y == k->term[0].var) first = false;
-  }
-  uint32_t place_at = UINT32_MAX, x;
-  for (uint32_t i = 0; !out->up && i < l->out.rank; i++)
-    if (coord_is_plain(w, &l->out.coord[i], &x) && x == k->term[first ? 1 : 0].var) place_at = i;
-  if (!out->up && place_at == UINT32_MAX) return; // axes side by side, not a window
+  if (out->up) // the window is what the weight is read at, the place what the input is
+    first = index_place(w, &l->in[0], k->term[0].var) == l->in[0].rank;
   const Term *window = &k->term[first ? 0 : 1], *place = &k->term[first ? 1 : 0];
+  if (!out->up && index_place(w, &l->out, place->var) == l->out.rank)
+    return; // axes side by side, not a window
   out->stride = size_now(w, place->coef), out->dilation = size_now(w, window->coef);
   out->kernel[out->n++] = size_now(w, l->index[window->var].size);
 }
@@ -334,10 +324,7 @@ static void closed_call(CircuitPart *p, const Box *box, Glyph g, const KnownGlyp
   ClosedCall x = {.p = p, .box = box, .callee = box->callee, .across = k && k->across};
   uint32_t args = x.callee->in.n;
   x.whole = g.kind == GLYPH_LEARNED && is_of_labels(x.callee);
-  x.use = NEW_ARRAY(s->arena, uint32_t, args + 1);
-  for (uint32_t i = 0; i < args; i++) x.use[i] = bundle_of(p, box->in[i]);
-  x.stage = sketch_stage(s, p->block, g.words);
-  for (uint32_t i = 0; i < args; i++) x.use[i] = sketch_use(s, x.stage, x.use[i]);
+  x.use = part_uses(p, box->in, args, g.words, &x.stage);
   closed_outs(&x, &g);
   closed_ins(&x, &g);
   mark_pairs(&x);
@@ -374,13 +361,10 @@ static void open_call(CircuitPart *p, const Box *box, bool frame) {
 
 // As a string, a call is a box on all its wires; one without any is where they begin.
 static void string_call(CircuitPart *p, const Box *box) {
-  Box args = *box;
-  args.nin = box->callee->in.n;
-  args.nout = box->callee->out.n;
-  all_ports(p, &args, args.nin ? GLYPH_BOX : GLYPH_START,
-            name_text(p->c->w->names, box->callee->name));
-  Stage *last = &p->c->s->stage.at[p->c->s->stage.n - 1];
-  last->glyph.at[0].bold = box->callee->param.n > 0;
+  const Diagram *f = box->callee;
+  all_ports(p, box, f->in.n, f->out.n, f->in.n ? GLYPH_BOX : GLYPH_START,
+            name_text(p->c->w->names, f->name))
+      ->bold = f->param.n > 0;
 }
 
 // Axes that a callee takes or makes, as the caller calls them: "m", "h by k", "a number".

@@ -99,10 +99,6 @@ bool draw_inset(CircuitPart *p, const Box *box) {
   Layout *l =
       p->c->same->drawn ? picture_of(p->c, first_alike(p->c->same, p->c->w, box->callee)) : NULL;
   if (!l) return false;
-  Box args = *box;
-  args.nin = box->callee->in.n, args.nout = box->callee->out.n;
-  all_ports(p, &args, GLYPH_INSET, l->s->title);
-  Sketch *s = p->c->s;
-  s->stage.at[s->stage.n - 1].glyph.at[0].inset = l;
+  all_ports(p, box, box->callee->in.n, box->callee->out.n, GLYPH_INSET, l->s->title)->inset = l;
   return true;
 }

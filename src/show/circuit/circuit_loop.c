@@ -28,6 +28,12 @@ bool is_count(World *w, const Loop *sum, const Loop *l, uint32_t scalar) {
   return x->fn == FN_CONST && size_value(w, n, &k) && (double)k == x->k;
 }
 
+uint32_t index_place(World *w, const Access *a, uint32_t index) {
+  uint32_t i = 0, x;
+  while (i < a->rank && !(coord_is_plain(w, &a->coord[i], &x) && x == index)) i++;
+  return i;
+}
+
 // Nothing but another order of axes, or none.
 static bool is_whole_read(World *w, const Access *a, const Access *out) {
   uint32_t x, y;
@@ -98,11 +104,19 @@ static bool plain_index(const LoopReading *r, const Coord *k, uint32_t *index) {
   return coord_is_plain(r->p->c->w, k, index);
 }
 
-static bool is_plain_access(const LoopReading *r, const Access *a) {
-  uint32_t index;
-  for (uint32_t i = 0; i < a->rank; i++)
+// Adds what each axis counts + 1; 0 for a number without axes. False: some are not plain.
+static bool plain_indices(const LoopReading *r, const Access *a, Ids *out) {
+  for (uint32_t i = 0, index; i < a->rank; i++) {
     if (!plain_index(r, &a->coord[i], &index)) return false;
+    vec_push(r->p->c->s->arena, out, index + 1);
+  }
+  if (!a->rank) vec_push(r->p->c->s->arena, out, 0);
   return true;
+}
+
+static bool is_plain_access(const LoopReading *r, const Access *a) {
+  Ids indices = {0};
+  return plain_indices(r, a, &indices);
 }
 
 static const char *index_label(const LoopReading *r, uint32_t index) {
@@ -162,13 +176,9 @@ static bool is_window(const LoopReading *r, const Coord *k) {
 // What counts the places of a window stands in the result, and for one that is written, in the
 // first operand.
 static bool is_place(const LoopReading *r, uint32_t index) {
-  uint32_t plain;
-  bool read = false, written = false;
-  for (uint32_t i = 0; i < r->l->out.rank; i++)
-    written |= plain_index(r, &r->l->out.coord[i], &plain) && plain == index;
-  for (uint32_t i = 0; r->l->nin && i < r->l->in[0].rank; i++)
-    read |= plain_index(r, &r->l->in[0].coord[i], &plain) && plain == index;
-  return written || read;
+  const Access *out = &r->l->out, *in = r->l->in;
+  return index_place(r->p->c->w, out, index) < out->rank ||
+         (r->l->nin && index_place(r->p->c->w, in, index) < in->rank);
 }
 
 // The terms of a window: places first. Those of a view: the slowest first.
@@ -275,9 +285,8 @@ static uint32_t gather_axis(const Access *a) {
 
 // Is the operand a weight of its own?
 static bool is_weight(const CircuitPart *p, Id wire) {
-  for (uint32_t i = 0; i < p->d->param.n; i++)
-    if (p->d->param.at[i].wire == wire) return p->d->param.at[i].role == ROLE_WEIGHT;
-  return false;
+  uint32_t i = param_number(p->d, wire);
+  return i < p->d->param.n && p->d->param.at[i].role == ROLE_WEIGHT;
 }
 
 static bool is_in_body(const Loop *l, uint32_t operand) {
@@ -306,8 +315,7 @@ static void gather_operand(LoopReading *r, uint32_t i, uint32_t axis) {
   uint32_t terms = terms_of(a) + places, b = sketch_make(s, stage, NULL, terms ? terms : 1);
   CoordStrands to = {.stage = stage, .bundle = b, .index = &r->index[i]};
   if (table) vec_push(s->arena, &g.in, strand_at(s, use, axis));
-  for (uint32_t k = 0; k < s->bundle.at[from].n; k++)
-    vec_push(s->arena, &g.in, strand_at(s, from, k));
+  add_ports(s, &g.in, from);
   for (uint32_t k = 0; k < places; k++) {
     vec_push(s->arena, &r->index[i], r->index[label].at[k]);
     vec_push(s->arena, &g.out, strand_at(s, b, to.at++));
@@ -343,14 +351,8 @@ static void read_operand(LoopReading *r, uint32_t i) {
   }
   uint32_t made = bundle_of(r->p, r->box->in[i]);
   r->bundle[i] = made;
-  if (is_plain_access(r, a)) {
-    for (uint32_t k = 0; k < a->rank; k++) {
-      plain_index(r, &a->coord[k], &index);
-      vec_push(s->arena, &r->index[i], index + 1);
-    }
-    if (!a->rank) vec_push(s->arena, &r->index[i], 0);
-    return;
-  }
+  if (plain_indices(r, a, &r->index[i])) return;
+  r->index[i].n = 0;
   uint32_t stage = sketch_stage(s, r->p->block, "read"), use = sketch_use(s, stage, made);
   uint32_t terms = terms_of(a), b = sketch_make(s, stage, NULL, terms ? terms : 1);
   CoordStrands to = {.stage = stage, .bundle = b, .index = &r->index[i]};
@@ -385,6 +387,13 @@ static bool begins_twice(const AxisJoining *j, uint32_t at) {
   return at + 1 < j->order.n && j->order.at[at] == j->order.at[at + 1];
 }
 
+// Two strands begin as one.
+static void put_unit(Sketch *s, uint32_t stage, uint32_t first) {
+  Glyph *g = stage_glyph(s, stage, GLYPH_CAP, NULL);
+  g->words = "unit";
+  vec_push(s->arena, &g->out, first), vec_push(s->arena, &g->out, first + 1);
+}
+
 static void join_index(LoopReading *r, AxisJoining *j, uint32_t index, bool product) {
   static const char *const word[] = {[SUM] = "Σ", [PROD] = "Π", [MAX] = "Max", [MIN] = "Min"};
   static const char *const said[] = {
@@ -396,9 +405,7 @@ static void join_index(LoopReading *r, AxisJoining *j, uint32_t index, bool prod
   if (at < j->order.n) {
     uint32_t to = strand_at(s, j->result, at);
     if (begins_twice(j, at)) {
-      Glyph *cap = stage_glyph(s, j->stage, GLYPH_CAP, NULL);
-      cap->words = "unit";
-      vec_push(s->arena, &cap->out, to), vec_push(s->arena, &cap->out, to + 1);
+      put_unit(s, j->stage, to);
       return;
     }
     if (!n) stage_link(s, j->stage, LINK_BEGIN, 0, to);
@@ -531,8 +538,8 @@ static bool draw_mask(CircuitPart *p, const Box *box) {
   uint32_t small, large, index;
   if (!is_mask(box->loop, &small, &large) || !is_whole_read(w, &box->loop->in[0], &box->loop->out))
     return false;
-  uint32_t made = bundle_of(p, box->in[0]), stage = sketch_stage(s, p->block, "mask");
-  uint32_t use = sketch_use(s, stage, made), b = part_make(p, stage, box->out[0]);
+  uint32_t stage, use = *part_uses(p, box->in, 1, "mask", &stage);
+  uint32_t b = part_make(p, stage, box->out[0]);
   Glyph g = {.kind = GLYPH_MASK, .words = "mask: only places before"};
   for (uint32_t i = 0; i < box->loop->out.rank; i++) {
     coord_is_plain(w, &box->loop->out.coord[i], &index);
@@ -566,22 +573,13 @@ static bool is_diagonal(const Loop *l, uint32_t *i, uint32_t *j) {
          (l->nin ? yes->fn == FN_ARG : is_one(yes));
 }
 
-static uint32_t place_of(World *w, const Access *a, uint32_t index) {
-  uint32_t i = 0, x;
-  while (i < a->rank && !(coord_is_plain(w, &a->coord[i], &x) && x == index)) i++;
-  return i;
-}
-
 static bool draw_unit(CircuitPart *p, const Box *box, uint32_t i, uint32_t j) {
   Sketch *s = p->c->s;
   World *w = p->c->w;
-  uint32_t a = place_of(w, &box->loop->out, i), b = place_of(w, &box->loop->out, j);
+  uint32_t a = index_place(w, &box->loop->out, i), b = index_place(w, &box->loop->out, j);
   if (box->loop->out.rank != 2 || a + b != 1) return false;
-  uint32_t stage = sketch_stage(s, p->block, "unit"), made = part_make(p, stage, box->out[0]);
-  Glyph *g = stage_glyph(s, stage, GLYPH_CAP, NULL);
-  g->words = "unit";
-  vec_push(s->arena, &g->out, strand_at(s, made, 0));
-  vec_push(s->arena, &g->out, strand_at(s, made, 1));
+  uint32_t stage = sketch_stage(s, p->block, "unit");
+  put_unit(s, stage, strand_at(s, part_make(p, stage, box->out[0]), 0));
   return true;
 }
 
@@ -592,17 +590,18 @@ static bool draw_diagonal(CircuitPart *p, const Box *box) {
   uint32_t i, j, x;
   if (l->combine != SUM || !is_diagonal(l, &i, &j)) return false;
   if (!l->nin) return draw_unit(p, box, i, j);
-  if (place_of(w, &l->in[0], i) == l->in[0].rank) x = i, i = j, j = x;
-  uint32_t from = place_of(w, &l->in[0], i), to = place_of(w, &l->out, j);
+  if (index_place(w, &l->in[0], i) == l->in[0].rank) x = i, i = j, j = x;
+  uint32_t from = index_place(w, &l->in[0], i), to = index_place(w, &l->out, j);
   if (from == l->in[0].rank || to == l->out.rank || l->out.rank != l->in[0].rank + 1) return false;
   for (uint32_t k = 0; k < l->in[0].rank; k++)
-    if (!coord_is_plain(w, &l->in[0].coord[k], &x) || place_of(w, &l->out, x) == l->out.rank)
+    if (!coord_is_plain(w, &l->in[0].coord[k], &x) || index_place(w, &l->out, x) == l->out.rank)
       return false;
-  uint32_t made = bundle_of(p, box->in[0]), stage = sketch_stage(s, p->block, "diagonal");
-  uint32_t use = sketch_use(s, stage, made), b = part_make(p, stage, box->out[0]);
+  uint32_t stage, use = *part_uses(p, box->in, 1, "diagonal", &stage);
+  uint32_t b = part_make(p, stage, box->out[0]);
   for (uint32_t k = 0; k < l->in[0].rank; k++) {
     coord_is_plain(w, &l->in[0].coord[k], &x);
-    stage_link(s, stage, LINK_PASS, strand_at(s, use, k), strand_at(s, b, place_of(w, &l->out, x)));
+    stage_link(s, stage, LINK_PASS, strand_at(s, use, k),
+               strand_at(s, b, index_place(w, &l->out, x)));
   }
   stage_link(s, stage, LINK_COPY, strand_at(s, use, from), strand_at(s, b, to));
   return true;
@@ -632,19 +631,16 @@ static AxisJoining join_operands(LoopReading *r, const char *text, const Ids *wh
   return j;
 }
 
-// A row of a learned table and nothing else: the embedding is all.
-static bool is_only_read(const LoopReading *r, const char *text) {
+// A row of a learned table and nothing else: the embedding is all. Its bundle; 0: there is more.
+static uint32_t only_read(const LoopReading *r, const char *text) {
   uint32_t left = 0, last = 0;
-  if (text || !r->l->nin || !is_plain_access(r, &r->l->out)) return false;
+  Ids out = {0};
+  if (text || r->box->nout != 1 || !plain_indices(r, &r->l->out, &out)) return 0;
   for (uint32_t i = 0; i < r->l->nin; i++)
     if (!r->gone[i]) left++, last = i;
-  if (left != 1 || r->bundle[last] == r->p->made[r->box->in[last]]) return false;
-  for (uint32_t k = 0; k < r->l->out.rank; k++) {
-    uint32_t index;
-    plain_index(r, &r->l->out.coord[k], &index);
-    if (k >= r->index[last].n || r->index[last].at[k] != index + 1) return false;
-  }
-  return r->index[last].n == (r->l->out.rank ? r->l->out.rank : 1);
+  if (left != 1 || r->bundle[last] == r->p->made[r->box->in[last]]) return 0;
+  bool same = r->l->out.rank ? same_order(&out, &r->index[last]) : r->index[last].n == 1;
+  return same ? r->bundle[last] : 0;
 }
 
 // The formula above what comes out, and what it calls that which goes in.
@@ -675,10 +671,9 @@ void draw_loop(CircuitPart *p, const Box *box) {
   for (uint32_t i = 0; i < l->nin; i++) read_operand(&r, i);
   const char *text = body_text(p, box);
   bool product = is_product(l, l->nscalar - 1);
-  if (is_only_read(&r, text) && box->nout == 1) {
-    uint32_t last = l->nin - 1;
-    while (r.gone[last]) last--;
-    p->made[box->out[0]] = r.bundle[last];
+  uint32_t only = only_read(&r, text);
+  if (only) {
+    p->made[box->out[0]] = only;
     label_wire(p, box->out[0]);
     return;
   }

@@ -82,7 +82,15 @@ bool is_string(const Circuit *);                            // a wire is one lin
 uint32_t part_make(CircuitPart *, uint32_t stage, Id wire); // a bundle for a wire
 uint32_t bundle_of(CircuitPart *, Id wire);      // of a weight or constant, it begins here
 const char *axis_value(Circuit *, const Axis *); // its size, if the label does not say it
-void all_ports(CircuitPart *, const Box *, GlyphKind, const char *text);
+// A stage that takes wires, and their uses there.
+uint32_t *part_uses(CircuitPart *, const Id *in, uint32_t n, const char *words, uint32_t *stage);
+void add_ports(Sketch *, Ids *to, uint32_t bundle); // all its strands
+uint32_t param_number(const Diagram *, Id wire);    // of a weight; their number: it is none
+uint32_t source_number(const Diagram *, Id wire);   // as diagram_source counts
+size_t word_bytes(const char *);                    // letters, digits and lines that it begins with
+// A glyph on all strands of so many of a box's inputs and outputs.
+Glyph *all_ports(CircuitPart *, const Box *, uint32_t nin, uint32_t nout, GlyphKind,
+                 const char *text);
 void draw_box(CircuitPart *, const Box *);
 void inputs_from_left(CircuitPart *);
 
@@ -94,10 +102,15 @@ void mark_ends(CircuitPart *);                 // what comes out and should not
 // -- readable.c -----------------------------------------------------------------------------------
 const Diagram *diagram_steps(World *, const Diagram *); // as it is read
 
+// -- gradient.c -----------------------------------------------------------------------------------
+uint32_t maker_of(const Sketch *, uint32_t bundle); // a stage; their number: it comes in
+
 // -- circuit_loop.c -------------------------------------------------------------------------------
 bool is_count(World *, const Loop *sum, const Loop *,
               uint32_t scalar); // is it how many things are summed?
 bool loop_is_mask(const Loop *);
+uint32_t index_place(World *, const Access *,
+                     uint32_t index);                     // the axis that it counts; rank: none
 const char *body_text(CircuitPart *, const Box *);        // its formula, if it is not too long
 void make_winner(CircuitPart *, uint32_t stage, Id wire); // where the largest is: it begins there
 void draw_loop(CircuitPart *, const Box *);

@@ -293,9 +293,8 @@ uint32_t pass_stage(CircuitPart *p, uint32_t block, uint32_t from, const char *w
 }
 
 static bool begins_here(const Sketch *s, uint32_t bundle) {
-  for (uint32_t k = 0; k < s->stage.n; k++)
-    if (ids_find(&s->stage.at[k].out, bundle) < s->stage.at[k].out.n) return !s->stage.at[k].in.n;
-  return false;
+  uint32_t k = maker_of(s, bundle);
+  return k < s->stage.n && !s->stage.at[k].in.n;
 }
 
 // What is carried comes in, in the words of all turns.
@@ -387,11 +386,6 @@ static const char *index_text(CircuitPart *p, const char *name, int64_t sign, in
   return n < 0 ? arena_format(a, "%s−%lld", name, -n) : arena_format(a, "%s+%lld", name, n);
 }
 
-static void plate_ports(Sketch *s, Glyph *g, uint32_t bundle, bool in) {
-  for (uint32_t i = 0; i < s->bundle.at[bundle].n; i++)
-    vec_push(s->arena, in ? &g->in : &g->out, strand_at(s, bundle, i));
-}
-
 // A plate from which a wire begins that was made in a turn of another loop.
 static uint32_t load(CircuitPart *p, const char *name, const char *index, Id like) {
   Sketch *s = p->c->s;
@@ -399,16 +393,16 @@ static uint32_t load(CircuitPart *p, const char *name, const char *index, Id lik
   uint32_t stage = sketch_stage(s, p->block, text), was = p->made[like];
   uint32_t b = part_make(p, stage, like);
   p->made[like] = was;
-  plate_ports(s, stage_glyph(s, stage, GLYPH_KEPT, text), b, false);
+  add_ports(s, &stage_glyph(s, stage, GLYPH_KEPT, text)->out, b);
   return b;
 }
 
 static void save(CircuitPart *p, const Repeat *r, uint32_t place, uint32_t port) {
   Sketch *s = p->c->s;
   const char *text = arena_format(s->arena, "→ %s_{%s}", kept_name(p, r, place, port), r->name);
-  uint32_t made = bundle_of(p, wire_at(p, r, 0, place, port));
-  uint32_t stage = sketch_stage(s, p->block, text), use = sketch_use(s, stage, made);
-  plate_ports(s, stage_glyph(s, stage, GLYPH_KEPT, text), use, true);
+  Id wire = wire_at(p, r, 0, place, port);
+  uint32_t stage, use = *part_uses(p, &wire, 1, text, &stage);
+  add_ports(s, &stage_glyph(s, stage, GLYPH_KEPT, text)->in, use);
 }
 
 uint32_t kept_bundle(CircuitPart *p, Id wire) {

@@ -79,19 +79,10 @@ bool same_boxes(Circuit *c, const Diagram *d, const Box *a, const Diagram *e, co
   }
 }
 
-// The number of a wire of the boundary: inputs, then weights.
-static uint32_t boundary_number(const Diagram *d, Id wire) {
-  uint32_t i = ids_find(&d->in, wire);
-  if (i < d->in.n) return i;
-  for (uint32_t k = 0; k < d->param.n; k++)
-    if (d->param.at[k].wire == wire) return d->in.n + k;
-  return UINT32_MAX;
-}
-
 static bool same_wires(const Diagram *d, Id x, const Diagram *e, Id y) {
   const Wire *a = &d->wire.at[x], *b = &e->wire.at[y];
   if (a->box != b->box || a->port != b->port) return false;
-  return a->box || boundary_number(d, x) == boundary_number(e, y);
+  return a->box || source_number(d, x) == source_number(e, y);
 }
 
 // Options that are not sizes are written out.

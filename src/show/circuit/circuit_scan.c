@@ -106,11 +106,8 @@ static void open_scan(CircuitPart *p, const Box *box) {
 }
 
 void draw_scan(CircuitPart *p, const Box *box) {
-  if (!is_string(p->c)) {
+  if (is_string(p->c))
+    all_ports(p, box, box_args(box), box->nout, GLYPH_BLOCK, "scan");
+  else
     open_scan(p, box);
-    return;
-  }
-  Box args = *box;
-  args.nin = box_args(box);
-  all_ports(p, &args, GLYPH_BLOCK, "scan");
 }

@@ -35,9 +35,9 @@ void loop_skip_stops(Loop *l, uint32_t operand) {
 
 static uint32_t put_stop(CircuitPart *p, Id wire) {
   Sketch *s = p->c->s;
-  uint32_t from = bundle_of(p, wire), stage = sketch_stage(s, p->block, "stop");
-  uint32_t use = sketch_use(s, stage, from), made = sketch_make(s, stage, NULL, 1);
-  strand_of(s, made, 0)->type = strand_of(s, from, 0)->type;
+  uint32_t stage, use = *part_uses(p, &wire, 1, "stop", &stage);
+  uint32_t made = sketch_make(s, stage, NULL, 1);
+  strand_of(s, made, 0)->type = strand_of(s, use, 0)->type;
   Glyph *g = stage_glyph(s, stage, GLYPH_STOP, "stop");
   vec_push(s->arena, &g->in, strand_at(s, use, 0));
   vec_push(s->arena, &g->out, strand_at(s, made, 0));

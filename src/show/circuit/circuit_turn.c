@@ -8,14 +8,6 @@
 #include <stdlib.h>
 
 // -- the same place in another turn ---------------------------------------------------------------
-static Id boundary_wire(const Diagram *d, Id wire, const Diagram *e) {
-  uint32_t i = ids_find(&d->in, wire);
-  if (i < d->in.n) return e->in.at[i];
-  for (uint32_t k = 0; k < d->param.n; k++)
-    if (d->param.at[k].wire == wire) return e->param.at[k].wire;
-  return 0;
-}
-
 static Id box_in(const Fold *f, uint32_t turn, Id box) {
   if (!f->box) return box;
   uint32_t place = table_get(f->place, &box, sizeof box);
@@ -25,7 +17,7 @@ static Id box_in(const Fold *f, uint32_t turn, Id box) {
 static Id wire_in(const Fold *f, uint32_t turn, Id wire) {
   const Wire *x = &f->d[0]->wire.at[wire];
   if (x->box) return f->d[turn]->box.at[box_in(f, turn, x->box)].out[x->port];
-  return f->box ? wire : boundary_wire(f->d[0], wire, f->d[turn]);
+  return f->box ? wire : diagram_source(f->d[turn], source_number(f->d[0], wire));
 }
 
 Fold *fold_inside(CircuitPart *p, const Box *call) {
@@ -115,8 +107,7 @@ static const char *series_base(Circuit *c, const Fold *f, const Axis *each) {
     if (each[t].label) return name_text(c->w->names, each[t].label);
   const char *text = size_text(c->w, each[f->n - 1].size);
   while (*text && !char_is_letter(*text)) text++;
-  size_t n = 0;
-  while (char_is_word(text[n]) || text[n] == '_') n++;
+  size_t n = word_bytes(text);
   return n && text[n] != '(' ? arena_format(c->s->arena, "%.*s", (int)n, text) : NULL;
 }
 

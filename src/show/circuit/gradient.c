@@ -124,7 +124,7 @@ static void name_ends(World *w, const Diagram *f, const Diagram *r, Sketch *s) {
 // -- where cotangents of weights end --------------------------------------------------------------
 enum { FEW = 2 }; // weights of one box that are named one by one
 
-static uint32_t maker_of(const Sketch *s, uint32_t bundle) {
+uint32_t maker_of(const Sketch *s, uint32_t bundle) {
   uint32_t k = 0;
   while (k < s->stage.n && ids_find(&s->stage.at[k].out, bundle) == s->stage.at[k].out.n) k++;
   return k;
@@ -137,8 +137,7 @@ static void end_in(Sketch *s, uint32_t use, const char *name) {
   uint32_t at = maker_of(s, s->bundle.at[use].of);
   if (at < s->stage.n) end.block = s->stage.at[at++].block;
   vec_push(s->arena, &end.in, use);
-  for (uint32_t i = 0; i < s->bundle.at[use].n; i++)
-    vec_push(s->arena, &g.in, strand_at(s, use, i));
+  add_ports(s, &g.in, use);
   vec_push(s->arena, &end.glyph, g);
   vec_push(s->arena, &s->stage, end);
   for (uint32_t k = s->stage.n - 1; k > at; k--) s->stage.at[k] = s->stage.at[k - 1];

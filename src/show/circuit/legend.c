@@ -1,6 +1,5 @@
 // The legend: a plate with the sizes that the program knows for the labels of a picture, and those
 // that differ from turn to turn. It stands in the corner with the most room, or below.
-#include "show/canvas/free_area.h"
 #include "show/circuit/circuit.h"
 
 #include <math.h>

@@ -4,7 +4,6 @@
 // Each row of the picture is painted once on trial. Then each note, from left to right, takes the
 // first place, nearest first, where its plate meets no other and its tail no label and no other
 // glyph; the row makes room for the plates above and below it. Same program, same places.
-#include "show/canvas/free_area.h"
 #include "show/circuit/circuit.h"
 
 #include <math.h>
@@ -24,7 +23,7 @@ enum {
 typedef VEC(const char *) NoteWords;
 
 typedef struct {
-  uint32_t file, line;
+  uint32_t line;
   const char *text;
   NoteWords words;  // wrapped
   double w, h;      // of its plate
@@ -61,9 +60,9 @@ static void wrap(Arena *a, Note *n) {
   n->h = n->words.n * (double)LINE_STEP + 2 * PAD - 2;
 }
 
-static Note *note_at(Notes *all, uint32_t file, uint32_t line) {
+static Note *note_at(Notes *all, uint32_t line) {
   for (uint32_t i = 0; i < all->n; i++)
-    if (all->at[i].file == file && all->at[i].line == line) return &all->at[i];
+    if (all->at[i].line == line) return &all->at[i];
   return NULL;
 }
 
@@ -98,15 +97,10 @@ static Notes find_notes(World *w, Arena *a, const Layout *l, uint32_t file, Note
     if (!span.file || span.file != file) continue;
     source_place(w->sources, (Span){span.file, span.at + (span.n ? span.n - 1 : 0), 1}, &line,
                  &column);
-    if (note_at(later, file, line)) continue;
-    Note *known = note_at(&all, file, line);
-    Note n = {.file = file, .line = line};
-    if (known) {
-      find_target(l, k, known);
-      continue;
-    }
-    n.text = comment_of(a, &w->sources->file.at[file], line);
-    if (!n.text || !find_target(l, k, &n)) continue;
+    if (note_at(later, line)) continue;
+    Note *known = note_at(&all, line);
+    Note n = {.line = line, .text = comment_of(a, &w->sources->file.at[file], line)};
+    if (!n.text || !find_target(l, k, known ? known : &n) || known) continue;
     wrap(a, &n);
     vec_push(a, &all, n);
   }
@@ -160,10 +154,9 @@ static bool plate_is_free(const NotePlaces *p, const Note *n) {
 // is room.
 static void place_note(NotePlaces *p, Note *n) {
   for (int strict = 3; strict >= 0; strict--)
-    for (int k = 0; k < 4 * FARTHEST; k++) {
-      double by = (k / 4 + 1) / 2 * 20.0 * (k / 4 % 2 ? 1 : -1);
-      if (k % 2) continue;
-      n->below = k % 4 != 0;
+    for (int k = 0; k < 2 * FARTHEST; k++) {
+      double by = (k / 2 + 1) / 2 * 20.0 * (k / 2 % 2 ? 1 : -1);
+      n->below = k % 2;
       n->left = fmax(EDGE, n->x - n->w / 2) + by;
       if (strict / 2 && n->left + n->w + EDGE > p->width) continue;
       if (plate_is_free(p, n) && (!(strict % 2) || tail_is_free(p, n))) return;

@@ -47,23 +47,14 @@ bool draw_unknown(CircuitPart *p, const Box *box) {
   uint32_t nin = box->callee->in.n, nout = box->nout; // what it is given, without its weights
   if (nout > box->callee->out.n && box->callee->param.n) nout = box->callee->out.n;
   bool wrong = first_slip(k, id) < k->slip.n;
-  Glyph g = {.kind = GLYPH_GHOST, .text = *word ? word : "?", .alarm = wrong, .unknown = id};
-  if (*word && wrong) g.above = "?";
-  uint32_t *from = NEW_ARRAY(s->arena, uint32_t, nin + 1);
-  for (uint32_t i = 0; i < nin; i++) from[i] = bundle_of(p, box->in[i]);
-  uint32_t stage = sketch_stage(s, p->block, arena_format(s->arena, "unknown: %s", g.text));
-  for (uint32_t i = 0; i < nin; i++) {
-    uint32_t use = sketch_use(s, stage, from[i]);
+  Glyph *g = all_ports(p, box, nin, nout, GLYPH_GHOST, *word ? word : "?");
+  g->alarm = wrong, g->unknown = id;
+  if (*word && wrong) g->above = "?";
+  Stage *stage = &s->stage.at[s->stage.n - 1];
+  stage->words = arena_format(s->arena, "unknown: %s", g->text);
+  for (uint32_t i = 0; i < nin; i++)
     for (uint32_t j = 0; j < k->slip.n; j++)
-      if (k->slip.at[j].box == id) alarm(s, use, &k->slip.at[j], box->in[i]);
-    for (uint32_t j = 0; j < s->bundle.at[use].n; j++)
-      vec_push(s->arena, &g.in, strand_at(s, use, j));
-  }
-  for (uint32_t i = 0; i < nout; i++) {
-    uint32_t b = part_make(p, stage, box->out[i]);
-    for (uint32_t j = 0; j < s->bundle.at[b].n; j++) vec_push(s->arena, &g.out, strand_at(s, b, j));
-  }
-  vec_push(s->arena, &s->stage.at[stage].glyph, g);
+      if (k->slip.at[j].box == id) alarm(s, stage->in.at[i], &k->slip.at[j], box->in[i]);
   for (uint32_t i = 0; i < nout && !nin; i++)
     if (!reads(p->d, box->out[i])) end_here(p, p->made[box->out[i]]);
   return true;

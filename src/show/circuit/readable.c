@@ -43,57 +43,12 @@ typedef struct {
   Id origin;
 } Steps;
 
-static void mark_scalars(const Loop *l, uint32_t root, bool *used) {
-  used[root] = true;
-  for (uint32_t i = root + 1; i-- > 0;)
-    for (uint32_t k = 0; used[i] && l->scalar[i].fn > FN_SIZE && k < fn_rows[l->scalar[i].fn].arity;
-         k++)
-      used[l->scalar[i].arg[k]] = true;
-}
-
-static Access renumbered(World *w, const Access *old, const uint32_t *now) {
-  Access a = *old;
-  a.coord = arena_copy(w->arena, old->coord, old->rank * sizeof(Coord));
-  for (uint32_t i = 0; i < a.rank; i++) {
-    Coord *c = &a.coord[i];
-    c->term = arena_copy(w->arena, c->term, c->n * sizeof(Term));
-    for (uint32_t k = 0; k < c->n; k++)
-      if (c->term[k].operand) c->term[k].var = now[c->term[k].var];
-  }
-  return a;
-}
-
 // The loop whose body is one of the scalars, with only the operands that this one reads.
-static Loop *part(World *w, const Loop *old, const Ids *in, uint32_t root, Ids *own) {
-  Loop *l = loop_copy(w, old);
-  bool *used = NEW_ARRAY(w->arena, bool, old->nscalar),
-       *kept = NEW_ARRAY(w->arena, bool, old->nin + 1);
-  uint32_t *scalar = NEW_ARRAY(w->arena, uint32_t, old->nscalar),
-           *operand = NEW_ARRAY(w->arena, uint32_t, old->nin + 1);
-  mark_scalars(old, root, used);
-  for (uint32_t i = 0; i < old->nscalar; i++)
-    if (used[i] && old->scalar[i].fn == FN_ARG) kept[old->scalar[i].ref] = true;
-  access_mark_labels(&old->out, kept);
-  for (uint32_t i = old->nin; i-- > 0;)
-    if (kept[i]) access_mark_labels(&old->in[i], kept);
-  l->nin = l->nscalar = 0;
-  for (uint32_t i = 0; i < old->nin; i++) {
-    if (!kept[i]) continue;
-    operand[i] = l->nin;
-    l->in[l->nin++] = renumbered(w, &old->in[i], operand);
-    vec_push(w->arena, own, in->at[i]);
-  }
-  for (uint32_t i = 0; i < old->nscalar; i++) {
-    Scalar x = old->scalar[i];
-    if (!used[i]) continue;
-    for (uint32_t k = 0; x.fn > FN_SIZE && k < fn_rows[x.fn].arity; k++)
-      x.arg[k] = scalar[x.arg[k]];
-    if (x.fn == FN_ARG) x.ref = operand[x.ref];
-    scalar[i] = l->nscalar;
-    l->scalar[l->nscalar++] = x;
-  }
-  l->out = renumbered(w, &old->out, operand);
-  return l;
+static Draft part(World *w, const Draft *old, uint32_t root) {
+  Draft f = {.loop = loop_copy(w, old->loop)};
+  for (uint32_t i = 0; i < old->in.n; i++) vec_push(w->arena, &f.in, old->in.at[i]);
+  draft_tidy(w, NULL, &f, root, NULL);
+  return f;
 }
 
 static void mark_access(const Access *a, bool *met) {
@@ -120,33 +75,29 @@ static Ids indices_of(World *w, const Loop *whole, const Loop *l) {
   return all;
 }
 
-static Id put_loop(Steps *s, Loop *l, const Ids *in, Type out);
+static Id put_loop(Steps *s, Draft f, Type out);
 
 // A scalar of a loop as a wire of its own, read in its place from then on.
-static void take_out(Steps *s, Loop *l, Ids *in, uint32_t scalar) {
+static void take_out(Steps *s, Draft *f, uint32_t scalar) {
   World *w = s->w;
-  Ids own = {0};
-  Loop *inner = part(w, l, in, scalar, &own);
-  Ids index = indices_of(w, l, inner);
+  Loop *l = f->loop;
+  Draft inner = part(w, f, scalar);
+  Ids index = indices_of(w, l, inner.loop);
   Axis *axis = NEW_ARRAY(w->arena, Axis, index.n + 1);
   for (uint32_t i = 0; i < index.n; i++)
     axis[i] = (Axis){.label = l->index[index.at[i]].name, .size = l->index[index.at[i]].size};
-  inner->combine = SUM;
-  inner->out = access_plain(w, index.n, index.at);
-  Id wire = put_loop(s, inner, &own, type_make(w, (Base)l->scalar[scalar].base, index.n, axis));
-  Access *more = NEW_ARRAY(w->arena, Access, l->nin + 1);
-  if (l->nin) memcpy(more, l->in, l->nin * sizeof *more);
-  more[l->nin] = access_plain(w, index.n, index.at);
-  l->in = more;
-  l->scalar[scalar] = (Scalar){.fn = FN_ARG, .base = l->scalar[scalar].base, .ref = l->nin++};
-  vec_push(w->arena, in, wire);
+  inner.loop->combine = SUM;
+  inner.loop->out = access_plain(w, index.n, index.at);
+  uint8_t base = l->scalar[scalar].base;
+  Id wire = put_loop(s, inner, type_make(w, (Base)base, index.n, axis));
+  uint32_t operand = draft_operand(w, f, wire, access_plain(w, index.n, index.at));
+  l->scalar[scalar] = (Scalar){.fn = FN_ARG, .base = base, .ref = operand};
 }
 
-static bool reads_something(World *w, const Loop *l, uint32_t root) {
-  bool *used = NEW_ARRAY(w->arena, bool, l->nscalar);
-  mark_scalars(l, root, used);
+static bool reads_something(World *w, const Draft *f, uint32_t root) {
+  const Loop *l = part(w, f, root).loop;
   for (uint32_t i = 0; i < l->nscalar; i++)
-    if (used[i] && l->scalar[i].fn == FN_ARG) return true;
+    if (l->scalar[i].fn == FN_ARG) return true;
   return false;
 }
 
@@ -171,21 +122,19 @@ static bool is_long(const Steps *s, const Loop *l, const Ids *in) {
 }
 
 // Sums of products of several things: the product has a formula of its own only inside a sum.
-static Id put_loop(Steps *s, Loop *l, const Ids *given, Type out) {
+static Id put_loop(Steps *s, Draft f, Type out) {
   World *w = s->w;
-  Ids in = {0};
-  for (uint32_t i = 0; i < given->n; i++) vec_push(w->arena, &in, given->at[i]);
+  Loop *l = f.loop;
   uint32_t root = l->nscalar - 1;
   for (uint32_t i = 0; i < root; i++)
-    if (!is_bare_mean(l) && is_mean(s, l, &in, i)) take_out(s, l, &in, i);
-  if (is_long(s, l, &in) && !loop_is_mask(l))
+    if (!is_bare_mean(l) && is_mean(s, l, &f.in, i)) take_out(s, &f, i);
+  if (is_long(s, l, &f.in) && !loop_is_mask(l))
     for (uint32_t k = 0; k < fn_rows[l->scalar[root].fn].arity; k++) {
       uint32_t arg = l->scalar[root].arg[k];
-      if (l->scalar[arg].fn > FN_SIZE && reads_something(w, l, arg)) take_out(s, l, &in, arg);
+      if (l->scalar[arg].fn > FN_SIZE && reads_something(w, &f, arg)) take_out(s, &f, arg);
     }
-  Ids own = {0};
-  Loop *rest = part(w, l, &in, root, &own);
-  return box_loop(w, s->to, rest, own.at, own.n, out, s->origin);
+  Draft rest = part(w, &f, root);
+  return box_loop(w, s->to, rest.loop, rest.in.at, rest.in.n, out, s->origin);
 }
 
 // -- all ------------------------------------------------------------------------------------------
@@ -203,7 +152,7 @@ static bool keeps_guards(const Loop *l) { // an operand that is not mentioned sa
 // Another order of the axes of what a loop has just made for this alone: the loop makes it so.
 static bool reordered(World *w, Diagram *to, const Diagram *from, const Box *box, Id *map) {
   const Loop *l = box->loop;
-  uint32_t n = l->out.rank, x, y;
+  uint32_t n = l->out.rank, x;
   if (l->nin != 1 || l->nscalar != 1 || l->scalar[0].fn != FN_ARG || l->in[0].rank != n || !n ||
       reads(from, box->in[0]) != 1)
     return false;
@@ -213,8 +162,7 @@ static bool reordered(World *w, Diagram *to, const Diagram *from, const Box *box
   Loop *other = loop_copy(w, maker->loop);
   for (uint32_t i = 0; i < n; i++) {
     if (!coord_is_plain(w, &l->out.coord[i], &x)) return false;
-    uint32_t k = 0;
-    while (k < n && !(coord_is_plain(w, &l->in[0].coord[k], &y) && x == y)) k++;
+    uint32_t k = index_place(w, &l->in[0], x);
     if (k == n) return false;
     other->out.coord[i] = maker->loop->out.coord[k];
   }
@@ -229,13 +177,12 @@ static bool rewrite(World *w, Diagram *to, const Diagram *from, const Box *box, 
   if (box->op != OP_loop || box->nout > 1 || keeps_guards(box->loop)) return false;
   if (reordered(w, to, from, box, map)) return true;
   uint32_t root;
-  Loop *l = without_guards(w, box->loop, &root);
+  Draft f = {.loop = without_guards(w, box->loop, &root)};
   Steps s = {w, to, box->origin};
-  Ids in = {0}, own = {0};
-  for (uint32_t i = 0; i < box->nin; i++) vec_push(w->arena, &in, map[box->in[i]]);
+  for (uint32_t i = 0; i < box->nin; i++) vec_push(w->arena, &f.in, map[box->in[i]]);
   const Wire *old = &from->wire.at[box->out[0]];
   to->turn = box->turn;
-  Id wire = put_loop(&s, part(w, l, &in, root, &own), &own, old->type);
+  Id wire = put_loop(&s, part(w, &f, root), old->type);
   to->turn = 0;
   to->wire.at[wire].name = old->name;
   to->wire.at[wire].kept = old->kept;

@@ -281,6 +281,13 @@ static const char *both_words(Arena *a, const char *x, const char *y) {
   return x && y ? arena_format(a, "%s and %s", x, y) : x ? x : y;
 }
 
+static void keep_ports(Ids *port, const uint32_t *with, const uint32_t *now) {
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < port->n; i++)
+    if (!with[port->at[i]]) port->at[n++] = now[port->at[i]];
+  port->n = n;
+}
+
 // Strands that are drawn with an earlier one are left out, and links and ports of theirs with them.
 static void drop_strands(Sketch *s, const uint32_t *with) {
   uint32_t *now = NEW_ARRAY(s->arena, uint32_t, s->strand.n), n = 1;
@@ -304,16 +311,11 @@ static void drop_strands(Sketch *s, const uint32_t *with) {
     }
     for (uint32_t g = 0; g < t->glyph.n; g++) {
       Glyph x = t->glyph.at[g];
-      uint32_t ports = x.in.n + x.out.n, in = 0, out = 0;
-      for (uint32_t i = 0; i < x.in.n; i++)
-        if (!with[x.in.at[i]]) x.in.at[in++] = now[x.in.at[i]];
-      for (uint32_t i = 0; i < x.out.n; i++)
-        if (!with[x.out.at[i]]) x.out.at[out++] = now[x.out.at[i]];
-      x.in.n = in, x.out.n = out, in = 0;
-      for (uint32_t i = 0; i < x.touch.n; i++)
-        if (!with[x.touch.at[i]]) x.touch.at[in++] = now[x.touch.at[i]];
-      x.touch.n = in, in = x.in.n;
-      if (in + out || !ports) t->glyph.at[glyphs++] = x;
+      uint32_t ports = x.in.n + x.out.n;
+      keep_ports(&x.in, with, now);
+      keep_ports(&x.out, with, now);
+      keep_ports(&x.touch, with, now);
+      if (x.in.n + x.out.n || !ports) t->glyph.at[glyphs++] = x;
     }
     t->link.n = links, t->glyph.n = glyphs;
   }

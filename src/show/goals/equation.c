@@ -70,18 +70,14 @@ static Ids all_fields(Goals *g, const Ids *a, const Ids *b) {
   return all;
 }
 
-static const Type *type_of_field(const Goals *g, const Def *d) {
-  return &g->p->given.at[d->given].type.at[d->field];
-}
-
 // The diagram with an input for each of these fields, in this order.
 static void complete(Goals *g, Diagram *d, const Ids *has, const Ids *fields) {
   Ids in = {0};
   for (uint32_t i = 0; i < fields->n; i++) {
     uint32_t at = ids_find(has, fields->at[i]);
     const Def *def = def_of(g->in, fields->at[i]);
-    Id wire = at < has->n ? d->in.at[at]
-                          : diagram_wire(g->w, d, *type_of_field(g, def), def->name, d->origin);
+    const Type *type = &g->p->given.at[def->given].type.at[def->field];
+    Id wire = at < has->n ? d->in.at[at] : diagram_wire(g->w, d, *type, def->name, d->origin);
     vec_push(g->w->arena, &in, wire);
   }
   d->in = in;
@@ -137,11 +133,6 @@ static Sketch *strings_of(Goals *g, const Diagram *d, const Supply *supply) {
   split_constants(g, s);
   goals_tint(g, s);
   return s;
-}
-
-static Layout *side_layout(Goals *g, Diagram *d, const Ids *has, const Ids *fields) {
-  complete(g, d, has, fields);
-  return lay_out(g->arena, strings_of(g, d, supplies(g, fields)));
 }
 
 // The middle of what comes out, which stands in the line of the signs.
@@ -256,8 +247,11 @@ static bool find_sides(Goals *g, const Goal *goal, Equation *out) {
     if (k->right) out->right = broken_side(g, k->right, &k->fields[1]);
   } else if (elab_sides(g->in, g->p, goal, side, has)) {
     Ids fields = all_fields(g, &has[0], &has[1]);
-    out->left = side_layout(g, side[0], &has[0], &fields);
-    if (side[1]) out->right = side_layout(g, side[1], &has[1], &fields);
+    for (int i = 0; i < 2 && side[i]; i++) {
+      complete(g, side[i], &has[i], &fields);
+      *(i ? &out->right : &out->left) =
+          lay_out(g->arena, strings_of(g, side[i], supplies(g, &fields)));
+    }
   }
   return out->left && (out->right || out->sign);
 }
@@ -283,15 +277,15 @@ static Sketch *closed_box(Goals *g, const Diagram *d, const char *name) {
     in[i] = sketch_input(s, *wire ? wire : NULL, 1);
   }
   uint32_t stage = sketch_stage(s, 0, name);
-  Glyph glyph = {.kind = GLYPH_BOX, .text = name, .bold = true};
+  Glyph *glyph = stage_glyph(s, stage, GLYPH_BOX, name);
+  glyph->bold = true;
   for (uint32_t i = 0; i < d->in.n; i++)
-    vec_push(g->arena, &glyph.in, strand_at(s, sketch_use(s, stage, in[i]), 0));
+    vec_push(g->arena, &glyph->in, strand_at(s, sketch_use(s, stage, in[i]), 0));
   for (uint32_t i = 0; i < d->out.n; i++) {
     uint32_t made = sketch_make(s, stage, NULL, 1);
-    vec_push(g->arena, &glyph.out, strand_at(s, made, 0));
+    vec_push(g->arena, &glyph->out, strand_at(s, made, 0));
     sketch_output(s, made);
   }
-  vec_push(g->arena, &s->stage.at[stage].glyph, glyph);
   return s;
 }
 
@@ -354,44 +348,31 @@ static void brace(Canvas *c, double x, double y0, double y1) {
   canvas_paint(c, &(Paint){.stroke = INK_LINE, .width = 1.5});
 }
 
-static void words(Canvas *c, double x, double y, const Text *how, const char *text) {
-  canvas_open(c, "", "label", "");
-  math_text(c, x, y, how, text);
-  canvas_close(c);
-}
-
-static Ink out_ink(const Layout *l, uint32_t i) {
-  const Strand *x = &l->s->strand.at[l->s->bundle.at[l->s->out.at[i]].first];
-  return x->alarm ? INK_ALARM : x->ink ? x->ink : INK_LINE;
+// A wire, at its height, from here to there.
+static void wire_line(Canvas *c, const Layout *l, uint32_t bundle, double from, double to) {
+  uint32_t x = l->s->bundle.at[bundle].first;
+  const Strand *k = &l->s->strand.at[x];
+  Ink ink = k->alarm ? INK_ALARM : k->ink ? k->ink : INK_LINE;
+  line_draw(c, from, l->y[x], to, l->y[x], ink, 1);
 }
 
 // An effect: what comes out on the left ends here.
 static void effect(Canvas *c, const Equation *e, double left, double x, double y) {
   double back = x - 17, tip = x + 23;
-  for (uint32_t i = 0; i < e->left->s->out.n; i++) {
-    double at = e->left->y[e->left->s->bundle.at[e->left->s->out.at[i]].first];
-    path_move(c, left - EDGE, at), path_line(c, back, at);
-    canvas_paint(c, &(Paint){.stroke = out_ink(e->left, i), .width = 1});
-  }
+  for (uint32_t i = 0; i < e->left->s->out.n; i++)
+    wire_line(c, e->left, e->left->s->out.at[i], left - EDGE, back);
   canvas_open(c, "", "glyph", e->sign);
-  path_move(c, back, y - 21), path_line(c, tip, y), path_line(c, back, y + 21), path_close(c);
-  canvas_paint(c, &(Paint){.fill = INK_PAPER, .stroke = INK_LINE, .width = 1});
+  shape_draw(c, (Knee[]){{back, y - 21}, {tip, y}, {back, y + 21}}, 3,
+             &(Paint){.fill = INK_PAPER, .stroke = INK_LINE, .width = 1});
   math_text(c, x - 15, y + 5, &(Text){.face = FACE_ITALIC, .size = 14, .ink = INK_TEXT}, e->sign);
   canvas_close(c);
-}
-
-static void stub(Canvas *c, const Layout *l, uint32_t bundle, double x) {
-  const Strand *strand = &l->s->strand.at[l->s->bundle.at[bundle].first];
-  double y = l->y[l->s->bundle.at[bundle].first];
-  path_move(c, x, y), path_line(c, x + STUB, y);
-  canvas_paint(c, &(Paint){.stroke = strand->ink ? strand->ink : INK_LINE, .width = 1});
 }
 
 // A dashed frame that the wires at its border come through.
 static void frame(Canvas *c, const Layout *l) {
   double x0 = l->section.at[0].data, x1 = l->section.at[l->section.n - 1].gather;
-  for (uint32_t i = 0; i < l->s->in.n; i++) stub(c, l, l->s->in.at[i], x0 - STUB);
-  for (uint32_t i = 0; i < l->s->out.n; i++) stub(c, l, l->s->out.at[i], x1);
+  for (uint32_t i = 0; i < l->s->in.n; i++) wire_line(c, l, l->s->in.at[i], x0 - STUB, x0);
+  for (uint32_t i = 0; i < l->s->out.n; i++) wire_line(c, l, l->s->out.at[i], x1, x1 + STUB);
   canvas_open(c, "", "frame", "body");
   path_rect(c, x0, l->top[0] - 14, x1 - x0, l->bottom[0] - l->top[0] + 22, 0);
   canvas_paint(c, &(Paint){.stroke = INK_SOFT, .width = 1, .dash = {5, 4}});
@@ -425,8 +406,8 @@ static void put_equation(Canvas *c, Arena *a, Equation *e, double left, double s
     effect(c, e, left, sign, y);
   }
   bool triangle = !e->right;
-  if (*e->moved) words(c, sign, y + (triangle ? 35 : 25), &below, e->moved);
-  if (e->by) words(c, sign, y - (triangle ? 26 : 15), &above, e->by);
+  if (*e->moved) label_draw(c, sign, y + (triangle ? 35 : 25), &below, e->moved);
+  if (e->by) label_draw(c, sign, y - (triangle ? 26 : 15), &above, e->by);
 }
 
 // -- all ------------------------------------------------------------------------------------------
@@ -480,9 +461,9 @@ Canvas *goals_draw(Elab *in, Arena *a, Program *p) {
     Equation *e = &all.at[i];
     put_equation(c, a, e, first + left, sign, y + e->above);
     if (*e->tag)
-      words(c, width - 8, y + e->above + 5,
-            &(Text){.face = FACE_SANS, .size = 13, .anchor = ANCHOR_END, .ink = INK_SOFT},
-            arena_format(a, "(%s)", e->tag));
+      label_draw(c, width - 8, y + e->above + 5,
+                 &(Text){.face = FACE_SANS, .size = 13, .anchor = ANCHOR_END, .ink = INK_SOFT},
+                 arena_format(a, "(%s)", e->tag));
     GoalPlace place = sign_place(e, sign, y + e->above);
     said_paint(c, &g, &e->said, e->left, e->right, &place, y + e->above + e->below - e->said.high);
     y += e->above + e->below + ROW;

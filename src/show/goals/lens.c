@@ -22,6 +22,13 @@ typedef struct { // a diagram that is being read, perhaps inside another
 
 static Arena *arena_of(const Lens *k) { return k->g->arena; }
 
+static LensWalk walk_new(Lens *k, const Diagram *d) {
+  LensWalk v = {.k = k, .d = d};
+  v.made = NEW_ARRAY(arena_of(k), uint32_t, d->wire.n + 1);
+  v.weights = NEW_ARRAY(arena_of(k), uint32_t, d->wire.n + 1);
+  return v;
+}
+
 // -- strands --------------------------------------------------------------------------------------
 static bool has_slope(const Type *t) { return t->base == BASE_R || t->base == BASE_BIT; }
 
@@ -56,6 +63,10 @@ static const Param *goal_param(const Goal *g, const char *path, bool *trains) {
   return NULL;
 }
 
+static const char *span_text(const Lens *k, Span at) {
+  return arena_text(arena_of(k), k->g->w->sources->file.at[at.file].text + at.at, at.n);
+}
+
 // The text of a setting of an optimiser: its first one, or the one called rate.
 static const char *rate_text(const Lens *k, const Stepper *s) {
   const Syntax *call = s ? s->call : NULL;
@@ -63,18 +74,14 @@ static const char *rate_text(const Lens *k, const Stepper *s) {
   for (uint32_t i = 0; i < args.n; i++) {
     const Syntax *arg = args.at[i];
     if (arg->kind == N_ARG && strcmp(name_text(k->g->w->names, arg->name), "rate") != 0) continue;
-    Span at = arg_given(arg)->span;
-    return arena_text(arena_of(k), k->g->w->sources->file.at[at.file].text + at.at, at.n);
+    return span_text(k, arg_given(arg)->span);
   }
   return s ? "ε" : "0.001";
 }
 
 static const char *call_text(const Lens *k, const Stepper *s) {
   if (!s) return "adam(0.001)";
-  if (!s->call) return s->name;
-  return arena_text(arena_of(k),
-                    k->g->w->sources->file.at[s->call->span.file].text + s->call->span.at,
-                    s->call->span.n);
+  return s->call ? span_text(k, s->call->span) : s->name;
 }
 
 static void set_optimiser(Lens *k, const Param *p, Weighted *to) {
@@ -190,10 +197,8 @@ static bool is_learner(const Lens *k, const Diagram *d) {
 static void open_learner(LensWalk *v, const Diagram *top, const Box *box) {
   const Diagram *callee = box->callee;
   Lens *k = v->k;
-  LensWalk inner = {.k = k, .d = callee};
+  LensWalk inner = walk_new(k, callee);
   inner.block = sketch_block(k->s, v->block, NULL, INK_NONE);
-  inner.made = NEW_ARRAY(arena_of(k), uint32_t, callee->wire.n + 1);
-  inner.weights = NEW_ARRAY(arena_of(k), uint32_t, callee->wire.n + 1);
   for (uint32_t i = 0; i < callee->in.n; i++)
     inner.made[callee->in.at[i]] = bundle_for(v, top, box->in[i]);
   for (uint32_t i = 0; i < callee->param.n; i++)
@@ -312,22 +317,22 @@ static void walk(LensWalk *v, const Diagram *top) {
 }
 
 // -- wholes ---------------------------------------------------------------------------------------
-static LensWalk walk_new(Lens *k, const Diagram *d) {
-  LensWalk v = {.k = k, .d = d};
-  v.made = NEW_ARRAY(arena_of(k), uint32_t, d->wire.n + 1);
-  v.weights = NEW_ARRAY(arena_of(k), uint32_t, d->wire.n + 1);
-  number_weights(&v);
-  return v;
-}
-
 static uint32_t input_bundle(Lens *k, const Type *t, const char *name) {
   uint32_t b = sketch_input(k->s, *name ? name : NULL, has_slope(t) ? 2 : 1);
   set_strands(k, b, t);
   return b;
 }
 
+static void walk_whole(LensWalk *v, Ids *out) {
+  number_weights(v);
+  walk(v, v->d);
+  for (uint32_t i = 0; i < v->d->out.n; i++)
+    vec_push(arena_of(v->k), out, bundle_for(v, v->d, v->d->out.at[i]));
+}
+
 // Fields of both sides come in once.
-static void side_inputs(LensWalk *v, const Ids *fields, const Ids *known, const uint32_t *bundle) {
+static void walk_side(LensWalk *v, const Ids *fields, const Ids *known, const uint32_t *bundle,
+                      Ids *out) {
   Lens *k = v->k;
   for (uint32_t i = 0; i < fields->n; i++) {
     uint32_t at = ids_find(known, fields->at[i]);
@@ -335,6 +340,7 @@ static void side_inputs(LensWalk *v, const Ids *fields, const Ids *known, const 
     Id wire = v->d->in.at[i];
     v->made[wire] = at < known->n ? bundle[at] : input_bundle(k, &v->d->wire.at[wire].type, name);
   }
+  walk_whole(v, out);
 }
 
 // Constants and what is given come to the loss from above; then these are their names.
@@ -354,11 +360,12 @@ static bool is_plain(const Lens *k, const Diagram *d, const Ids *fields, Lens *t
   return true;
 }
 
-static uint32_t scalar_stage(Lens *k, const char *text, const uint32_t *from, uint32_t n) {
+static uint32_t scalar_stage(Lens *k, const char *text, const Ids *from) {
   Type number = {.base = BASE_R};
   uint32_t stage = sketch_stage(k->s, 0, text);
   Glyph g = {.kind = GLYPH_LENS, .text = text, .tag = stage + 1};
-  for (uint32_t i = 0; i < n; i++) add_ports(k->s, &g.in, sketch_use(k->s, stage, from[i]));
+  for (uint32_t i = 0; i < from->n; i++)
+    add_ports(k->s, &g.in, sketch_use(k->s, stage, from->at[i]));
   uint32_t b = sketch_make(k->s, stage, NULL, 2);
   set_strands(k, b, &number);
   add_ports(k->s, &g.out, b);
@@ -368,10 +375,8 @@ static uint32_t scalar_stage(Lens *k, const char *text, const uint32_t *from, ui
 
 static void put_cap(Lens *k, uint32_t from) {
   const char *text = k->rate && *k->rate ? k->rate : "1";
-  uint32_t stage = sketch_stage(k->s, 0, "rate");
-  Glyph g = {.kind = GLYPH_RATE, .text = text};
-  add_ports(k->s, &g.in, sketch_use(k->s, stage, from));
-  vec_push(arena_of(k), &k->s->stage.at[stage].glyph, g);
+  uint32_t stage = sketch_stage(k->s, 0, "rate"), use = sketch_use(k->s, stage, from);
+  add_ports(k->s, &stage_glyph(k->s, stage, GLYPH_RATE, text)->in, use);
 }
 
 static uint32_t put_factor(Lens *k, uint32_t from) {
@@ -380,7 +385,7 @@ static uint32_t put_factor(Lens *k, uint32_t from) {
   if (factor == 1) return from;
   buf_text(&b, factor < 0 ? "×−" : "×");
   buf_number(&b, factor < 0 ? -factor : factor);
-  return scalar_stage(k, b.at, &from, 1);
+  return scalar_stage(k, b.at, &(Ids){.at = &from, .n = 1});
 }
 
 static bool lens_of_goal(Lens *k) {
@@ -389,26 +394,19 @@ static bool lens_of_goal(Lens *k) {
   World *w = k->g->w;
   if (!elab_sides(k->g->in, k->g->p, k->goal, side, fields)) return false;
   LensWalk left = walk_new(k, diagram_simplify(w, side[0]));
-  Ids none = {0};
-  VEC(uint32_t) from = {0};
-  side_inputs(&left, &fields[0], &none, NULL);
-  walk(&left, left.d);
-  for (uint32_t i = 0; i < left.d->out.n; i++)
-    vec_push(arena_of(k), &from, bundle_for(&left, left.d, left.d->out.at[i]));
+  Ids from = {0};
+  walk_side(&left, &fields[0], &(Ids){0}, NULL, &from);
   if (side[1] && !is_plain(k, diagram_simplify(w, side[1]), &fields[1], k)) {
     k->label.n = 0;
     LensWalk right = walk_new(k, diagram_simplify(w, side[1]));
     uint32_t *known = NEW_ARRAY(arena_of(k), uint32_t, fields[0].n + 1);
     for (uint32_t i = 0; i < fields[0].n; i++) known[i] = left.made[left.d->in.at[i]];
-    side_inputs(&right, &fields[1], &fields[0], known);
-    walk(&right, right.d);
-    for (uint32_t i = 0; i < right.d->out.n; i++)
-      vec_push(arena_of(k), &from, bundle_for(&right, right.d, right.d->out.at[i]));
+    walk_side(&right, &fields[1], &fields[0], known, &from);
   }
   uint32_t end = from.at[0];
   if (side[1]) {
     k->loss = k->s->stage.n + 1;
-    end = scalar_stage(k, k->goal->distance ? k->goal->distance : "d", from.at, from.n);
+    end = scalar_stage(k, k->goal->distance ? k->goal->distance : "d", &from);
   }
   put_cap(k, put_factor(k, end));
   return true;
@@ -424,10 +422,10 @@ static bool lens_of_learner(Lens *k, const Diagram *d) {
     const Wire *x = &v.d->wire.at[v.d->in.at[i]];
     v.made[v.d->in.at[i]] = input_bundle(k, &x->type, name_text(k->g->w->names, x->name));
   }
-  walk(&v, v.d);
-  for (uint32_t i = 0; i < v.d->out.n; i++)
-    sketch_output(k->s, bundle_for(&v, v.d, v.d->out.at[i]));
-  return v.d->out.n > 0;
+  Ids out = {0};
+  walk_whole(&v, &out);
+  for (uint32_t i = 0; i < out.n; i++) sketch_output(k->s, out.at[i]);
+  return out.n > 0;
 }
 
 static Lens lens_new(Goals *g, const Training *t, const char *name, Level level) {

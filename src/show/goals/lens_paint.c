@@ -9,10 +9,6 @@
 enum { EDGE = 12, BOX = 24, WIRE = 26, LANE = 12, APART = 8, SIZE = 13, BELOW = 26, NAME = 20 };
 
 typedef struct {
-  double x, y;
-} LensSpot;
-
-typedef struct {
   Canvas *c;
   const Lens *k;
   double top; // of the optimisers
@@ -45,11 +41,6 @@ typedef struct {
   uint32_t row;
 } Bracket;
 
-static bool is_inside(const Sketch *s, uint32_t block, uint32_t outer) {
-  while (block && block != outer) block = s->block.at[block].parent;
-  return block == outer;
-}
-
 // Under the boxes of a learner; in the first row where it meets no other.
 static uint32_t find_brackets(const Lens *k, Bracket *out) {
   uint32_t rows = 0;
@@ -59,7 +50,7 @@ static uint32_t find_brackets(const Lens *k, Bracket *out) {
     for (uint32_t j = 0; j < k->l->placed.n; j++) {
       const Placed *p = &k->l->placed.at[j];
       double half = glyph_width(p->glyph) / 2;
-      if (!is_inside(k->s, k->s->stage.at[p->stage].block, k->group.at[i].block)) continue;
+      if (!block_is_inside(k->s, k->s->stage.at[p->stage].block, k->group.at[i].block)) continue;
       b->x0 = fmin(b->x0, p->x - half), b->x1 = fmax(b->x1, p->x + half);
     }
     for (uint32_t j = 0; j < i; j++)
@@ -75,8 +66,8 @@ double lens_below(const Lens *k) {
 }
 
 // The middle of the top of a box. Settling puts stages in another order: a box is known by its tag.
-static LensSpot spot(const Lens *k, uint32_t stage) {
-  LensSpot s = {0};
+static Knee spot(const Lens *k, uint32_t stage) {
+  Knee s = {0};
   for (uint32_t i = 0; i < k->l->placed.n; i++) {
     const Placed *p = &k->l->placed.at[i];
     double bottom;
@@ -88,30 +79,23 @@ static LensSpot spot(const Lens *k, uint32_t stage) {
 }
 
 // From `at` towards another place, so far.
-static LensSpot towards(LensSpot at, LensSpot to, double far) {
+static Knee towards(Knee at, Knee to, double far) {
   double dx = to.x - at.x, dy = to.y - at.y, n = hypot(dx, dy);
-  return n > far ? (LensSpot){at.x + dx / n * far, at.y + dy / n * far} : at;
+  return n > far ? (Knee){at.x + dx / n * far, at.y + dy / n * far} : at;
 }
 
 // What it crosses has a gap, but not what it meets at its ends.
-static void line(Canvas *c, const LensSpot *at, uint32_t n) {
+static void line(Canvas *c, const Knee *at, uint32_t n) {
   for (uint32_t wire = 0; wire < 2; wire++) {
     canvas_open(c, "", wire ? "wire" : "gap", "");
     for (uint32_t i = 0; i < n; i++) {
       bool end = !i || i + 1 == n;
-      LensSpot s = end && !wire ? towards(at[i], at[i ? i - 1 : 1], 3) : at[i];
+      Knee s = end && !wire ? towards(at[i], at[i ? i - 1 : 1], 3) : at[i];
       (i ? path_line : path_move)(c, s.x, s.y);
     }
     canvas_paint(c, &(Paint){.stroke = wire ? INK_LINE : INK_PAPER, .width = wire ? 1 : 5});
     canvas_close(c);
   }
-}
-
-static void dot(Canvas *c, double x, double y) {
-  canvas_open(c, "", "dot", "");
-  path_circle(c, x, y, 3.35);
-  canvas_paint(c, &(Paint){.fill = INK_LINE});
-  canvas_close(c);
 }
 
 static void optimiser(const Above *a, const Weighted *w, double x) {
@@ -125,31 +109,31 @@ static void optimiser(const Above *a, const Weighted *w, double x) {
 
 // Weights that stay: their change ends.
 static void pair(const Above *a, const Weighted *w) {
-  LensSpot s = spot(a->k, w->stage);
+  Knee s = spot(a->k, w->stage);
   double from = w->optimiser ? a->top + BOX : s.y - 26, up = w->optimiser ? from : s.y - 20;
-  line(a->c, (LensSpot[]){{s.x - APART, from}, {s.x - APART, s.y}}, 2);
-  line(a->c, (LensSpot[]){{s.x + APART, s.y}, {s.x + APART, up}}, 2);
+  line(a->c, (Knee[]){{s.x - APART, from}, {s.x - APART, s.y}}, 2);
+  line(a->c, (Knee[]){{s.x + APART, s.y}, {s.x + APART, up}}, 2);
   arrowhead(a->c, s.x - APART, s.y - 11, false, true, INK_LINE);
   arrowhead(a->c, s.x + APART, s.y - 11, true, true, INK_LINE);
   if (w->optimiser)
     optimiser(a, w, s.x);
   else
-    dot(a->c, s.x + APART, up);
+    dot_draw(a->c, s.x + APART, up, 3.35, INK_LINE);
 }
 
 // A box that shares the weights of another one.
 static void tie(const Above *a, const Weighted *w, const Weighted *first, uint32_t lane) {
   double down = a->top + BOX + LANE + 2 * LANE * lane, up = down + LANE;
-  LensSpot s = spot(a->k, w->stage), from = spot(a->k, first->stage);
+  Knee s = spot(a->k, w->stage), from = spot(a->k, first->stage);
   double in = s.x - APART, out = s.x + APART;
-  line(a->c, (LensSpot[]){{from.x - APART, down}, {in, down}, {in, s.y}}, 3);
-  dot(a->c, from.x - APART, down);
+  line(a->c, (Knee[]){{from.x - APART, down}, {in, down}, {in, s.y}}, 3);
+  dot_draw(a->c, from.x - APART, down, 3.35, INK_LINE);
   if (first->optimiser) {
-    line(a->c, (LensSpot[]){{out, s.y}, {out, up}, {from.x + APART, up}}, 3);
+    line(a->c, (Knee[]){{out, s.y}, {out, up}, {from.x + APART, up}}, 3);
     plus_circle(a->c, from.x + APART, up);
   } else {
-    line(a->c, (LensSpot[]){{out, s.y}, {out, s.y - 20}}, 2);
-    dot(a->c, out, s.y - 20);
+    line(a->c, (Knee[]){{out, s.y}, {out, s.y - 20}}, 2);
+    dot_draw(a->c, out, s.y - 20, 3.35, INK_LINE);
   }
   arrowhead(a->c, in, s.y - 11, false, true, INK_LINE);
   arrowhead(a->c, out, s.y - 11, true, true, INK_LINE);
@@ -161,11 +145,11 @@ static void label_wires(const Above *a) {
   const Lens *k = a->k;
   uint32_t n = k->label.n;
   if (!n) return;
-  LensSpot s = spot(k, k->loss - 1);
+  Knee s = spot(k, k->loss - 1);
   Buf row = buf_new(k->g->arena);
   for (uint32_t i = 0; i < n; i++) {
     double x = s.x + (i - (n - 1) / 2.0) * 18;
-    line(a->c, (LensSpot[]){{x, s.y - 24}, {x, s.y}}, 2);
+    line(a->c, (Knee[]){{x, s.y - 24}, {x, s.y}}, 2);
     arrowhead(a->c, x, s.y - 11, false, true, INK_LINE);
     buf_printf(&row, "%s%s", i ? ", " : "", k->label.at[i]);
   }
@@ -173,13 +157,8 @@ static void label_wires(const Above *a) {
   for (uint32_t i = 0; i < (pair ? 2 : 1); i++) {
     Anchor anchor = !pair ? ANCHOR_MIDDLE : i ? ANCHOR_START : ANCHOR_END;
     Text text = {.face = FACE_ITALIC, .size = 14, .anchor = anchor, .ink = INK_TEXT};
-    canvas_open(a->c, "", "label", "");
-    math_text(a->c,
-              s.x + (!pair ? 0
-                     : i   ? 4
-                           : -4),
-              s.y - 28, &text, pair ? k->label.at[i] : row.at);
-    canvas_close(a->c);
+    double by = !pair ? 0 : i ? 4 : -4;
+    label_draw(a->c, s.x + by, s.y - 28, &text, pair ? k->label.at[i] : row.at);
   }
 }
 
@@ -194,23 +173,18 @@ static void groups(const Above *a) {
     path_move(a->c, x0, y - 5), path_line(a->c, x0, y), path_line(a->c, x1, y);
     path_line(a->c, x1, y - 5);
     canvas_paint(a->c, &(Paint){.stroke = INK_SOFT, .width = 1});
-    canvas_open(a->c, "", "label", "");
-    math_text(a->c, (x0 + x1) / 2, y + 16,
-              &(Text){.face = FACE_ITALIC, .size = 15, .anchor = ANCHOR_MIDDLE, .ink = INK_TEXT},
-              k->group.at[i].name);
-    canvas_close(a->c);
+    label_draw(a->c, (x0 + x1) / 2, y + 16,
+               &(Text){.face = FACE_ITALIC, .size = 15, .anchor = ANCHOR_MIDDLE, .ink = INK_TEXT},
+               k->group.at[i].name);
   }
 }
 
 void lens_marks(Canvas *c, const Lens *k, double top) {
   Above a = {.c = c, .k = k, .top = top + EDGE + (k->goal ? NAME : 0)};
   uint32_t lane = 0;
-  if (k->goal) {
-    canvas_open(c, "", "label", "");
-    canvas_text(c, EDGE, top + EDGE + 12, &(Text){.size = SIZE, .ink = INK_SOFT},
-                arena_format(k->g->arena, "(%s)", k->name));
-    canvas_close(c);
-  }
+  if (k->goal)
+    words_draw(c, "label", EDGE, top + EDGE + 12, &(Text){.size = SIZE, .ink = INK_SOFT},
+               arena_format(k->g->arena, "(%s)", k->name));
   for (uint32_t i = 0; i < k->weighted.n; i++)
     if (!first_with(k, i)) pair(&a, &k->weighted.at[i]);
   for (uint32_t i = 0; i < k->weighted.n; i++) {

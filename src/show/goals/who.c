@@ -18,10 +18,8 @@ typedef struct {
 } Who;
 
 static void say(Who *k, double x, double y, Anchor anchor, Ink ink, const char *text) {
-  canvas_open(k->c, "", "label", "");
-  canvas_text(k->c, x, y,
-              &(Text){.face = FACE_SANS, .size = TEXT_SIZE, .anchor = anchor, .ink = ink}, text);
-  canvas_close(k->c);
+  Text how = {.face = FACE_SANS, .size = TEXT_SIZE, .anchor = anchor, .ink = ink};
+  words_draw(k->c, "label", x, y, &how, text);
 }
 
 static double widest(const char *const *text, uint32_t n) {
@@ -45,12 +43,9 @@ static void heads(Who *k) {
       say(k, x, y, ANCHOR_MIDDLE, name_ink(k->t.def[i]), k->t.learner[i]);
       continue;
     }
+    Text how = {.size = TEXT_SIZE, .ink = name_ink(k->t.def[i]), .angle = -TURNED};
     canvas_open(k->c, "", "head", k->t.learner[i]);
-    canvas_text(
-        k->c, x + 4, y,
-        &(Text){
-            .face = FACE_SANS, .size = TEXT_SIZE, .ink = name_ink(k->t.def[i]), .angle = -TURNED},
-        k->t.learner[i]);
+    canvas_text(k->c, x + 4, y, &how, k->t.learner[i]);
     canvas_close(k->c);
   }
 }
@@ -73,10 +68,18 @@ static void mark(Canvas *c, double x, double y, bool moves, const char *words) {
   canvas_close(c);
 }
 
+// How much a goal counts; "": as others do
+static const char *factor(const Who *k, uint32_t g) {
+  Buf b = buf_new(k->arena);
+  if (k->p->goal.at[g].weight == 1) return "";
+  buf_text(&b, "×");
+  buf_number(&b, k->p->goal.at[g].weight);
+  return b.at;
+}
+
 static void rows(Who *k) {
   double right = k->left + k->pitch * k->t.learners;
   for (uint32_t g = 0; g < k->t.goals; g++) {
-    const Goal *goal = &k->p->goal.at[g];
     say(k, k->left - 10, row(k, g) + 4.5, ANCHOR_END, INK_TEXT, k->t.goal[g]);
     for (uint32_t i = 0; i < k->t.learners; i++) {
       Effect e = k->t.effect[g * k->t.learners + i];
@@ -85,23 +88,15 @@ static void rows(Who *k) {
              arena_format(k->arena, "%s %s %s", k->t.goal[g],
                           e == WHO_MOVES ? "moves" : "goes through", k->t.learner[i]));
     }
-    if (goal->weight != 1) {
-      Buf b = buf_new(k->arena);
-      buf_text(&b, "×");
-      buf_number(&b, goal->weight);
-      say(k, right + 8, row(k, g) + 4.5, ANCHOR_START, INK_SOFT, b.at);
-    }
+    if (*factor(k, g)) say(k, right + 8, row(k, g) + 4.5, ANCHOR_START, INK_SOFT, factor(k, g));
   }
 }
 
 static double factors(const Who *k) {
   double w = 0;
   for (uint32_t g = 0; g < k->t.goals; g++) {
-    Buf b = buf_new(k->arena);
-    if (k->p->goal.at[g].weight == 1) continue;
-    buf_text(&b, "×");
-    buf_number(&b, k->p->goal.at[g].weight);
-    w = fmax(w, text_width(FACE_SANS, TEXT_SIZE, b.at) + 8);
+    const char *text = factor(k, g);
+    if (*text) w = fmax(w, text_width(FACE_SANS, TEXT_SIZE, text) + 8);
   }
   return w;
 }

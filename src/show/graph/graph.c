@@ -277,12 +277,10 @@ static void add_links(const Teller *s, Scheme *to, const Learning *g, uint32_t p
     uint32_t *before = &last[p->in.vertex[order[i]]], own = number[order[i]];
     if (*before != NO_SPOT) {
       to->spot.at[*before].joined = to->spot.at[own].joined = true;
-      vec_push(s->arena, &to->arrow,
-               (Arrow){.from = *before,
-                       .to = own,
-                       .link = true,
-                       .words = arena_format(s->arena, "made one: %s and %s",
-                                             to->spot.at[*before].name, to->spot.at[own].name)});
+      Arrow link = {.from = *before, .to = own, .link = true};
+      link.words = arena_format(s->arena, "made one: %s and %s", to->spot.at[*before].name,
+                                to->spot.at[own].name);
+      vec_push(s->arena, &to->arrow, link);
     }
     *before = own;
   }
@@ -343,13 +341,6 @@ static const char *title_of(const Teller *s, const Learning *g) {
   return b.at;
 }
 
-static void say(Canvas *c, double x, double y, const char *class, const Text *how,
-                const char *text) {
-  canvas_open(c, "", class, "");
-  canvas_text(c, x, y, how, text);
-  canvas_close(c);
-}
-
 // A row for each pair that has an ink. Gives its width; c is NULL: it is only measured.
 static double key_rows(const Teller *s, const Learning *g, Canvas *c, double y) {
   Text how = {.face = FACE_SANS, .size = 12, .ink = INK_TEXT};
@@ -363,7 +354,7 @@ static double key_rows(const Teller *s, const Learning *g, Canvas *c, double y) 
     if (!text) continue;
     width = fmax(width, text_width(how.face, how.size, text) + 44);
     if (c && i < shown) band_key(c, i, EDGE, y - 5);
-    if (c) say(c, EDGE + 44, y, "label", &how, text);
+    if (c) words_draw(c, "label", EDGE + 44, y, &how, text);
   }
   return width;
 }
@@ -395,7 +386,7 @@ static double part_names(const Teller *s, const Learning *g, const Scheme *parts
       low = fmin(low, spot->y), high = fmax(high, spot->y + spot->height);
     }
     width = fmax(width, text_width(how.face, how.size, name));
-    if (c && low < high) say(c, x, y + (low + high) / 2 + 4, "label", &how, name);
+    if (c && low < high) words_draw(c, "label", x, y + (low + high) / 2 + 4, &how, name);
   }
   return width;
 }
@@ -405,7 +396,7 @@ static double equation(const Teller *s, const Learning *g, const Scheme *parts, 
                        double y) {
   Text word = {.face = FACE_SERIF, .size = 18, .ink = INK_TEXT};
   double middle = y + parts->height / 2;
-  if (c) say(c, x, middle + 6, "label", &word, "colim");
+  if (c) words_draw(c, "label", x, middle + 6, &word, "colim");
   x += text_width(word.face, word.size, "colim") + 8 + PAREN;
   if (c) parenthesis(c, x, y - 8, parts->height + 22, -PAREN);
   x += 4 + part_names(s, g, parts, c, x + 4, y) + 20;
@@ -413,7 +404,7 @@ static double equation(const Teller *s, const Learning *g, const Scheme *parts, 
   x += parts->width + 14;
   if (c) parenthesis(c, x, y - 8, parts->height + 22, PAREN);
   x += PAREN + 12;
-  if (c) say(c, x, middle + 6, "label", &word, "=");
+  if (c) words_draw(c, "label", x, middle + 6, &word, "=");
   return x + text_width(word.face, word.size, "=") + 22;
 }
 
@@ -427,8 +418,8 @@ typedef struct { // a picture without messages
 
 static void sheet_paint(const Teller *s, const GraphSheet *t, Canvas *c, double down) {
   double from = EDGE + 6, height = fmax(t->whole.height, t->parts.height), top = t->top + down;
-  say(c, EDGE, EDGE + TITLE + down, "title", &(Text){.face = FACE_SANS_BOLD, .size = TITLE},
-      t->title);
+  words_draw(c, "title", EDGE, EDGE + TITLE + down, &(Text){.face = FACE_SANS_BOLD, .size = TITLE},
+             t->title);
   if (t->glued) equation(s, t->g, &t->parts, c, from, top + (height - t->parts.height) / 2);
   scheme_paint(c, &t->whole, t->x, top + (height - t->whole.height) / 2);
   key_rows(s, t->g, c, top + height + 14 + 22);

@@ -24,13 +24,9 @@ void scheme_place(Scheme *s) {
   Layers l = {.arena = arena_child(s->arena), .out = s->arena, .rules = &scheme_rules};
   for (uint32_t i = 0; i < s->spot.n; i++) {
     const Spot *p = &s->spot.at[i];
-    layers_unit(&l, (LayerUnit){.kind = p->index ? LAY_PILE : LAY_SPOT,
-                                .layer = p->layer,
-                                .block = p->block,
-                                .free = true,
-                                .width = p->width,
-                                .height = p->height,
-                                .right = p->width});
+    LayerUnit u = {.kind = p->index ? LAY_PILE : LAY_SPOT, .layer = p->layer, .block = p->block};
+    u.free = true, u.width = u.right = p->width, u.height = p->height;
+    layers_unit(&l, u);
   }
   for (uint32_t i = 0; i < s->arrow.n; i++) {
     Arrow *w = &s->arrow.at[i];

@@ -14,7 +14,11 @@ enum { NAME = 16, SMALL = 11, EDGE_NAME = 13, SHEET = 3, SIDE = 12, TIP = 11, FL
 #define FIRST 5.0 // from the line to the first one
 #define CORNER 7.0
 
-static Ink pair_ink(uint32_t pair) { return (Ink)(INK_SERIES1 + pair % BANDS); }
+static Paint band_paint(const Band *b) {
+  Paint p = {.stroke = (Ink)(INK_SERIES1 + b->pair % BANDS), .width = 2};
+  if (b->dashed) p.dash[0] = 5, p.dash[1] = 3;
+  return p;
+}
 
 // -- spots ----------------------------------------------------------------------------------------
 static double line_width(const char *text, double size, Face face) {
@@ -28,26 +32,13 @@ void spot_measure(Spot *s) {
   s->height = 34 + (s->type ? 15 : 0) + (s->by ? 14 : 0);
 }
 
-static void sheets(Canvas *c, const Spot *s, double x, double y) {
-  for (int k = 2; k >= 0; k--) {
-    path_rect(c, x - k * SHEET, y + k * SHEET, s->width, s->height, 0);
-    canvas_paint(
-        c, &(Paint){.fill = s->joined ? INK_KEPT : INK_FUNCTION, .stroke = INK_LINE, .width = 1});
-  }
-}
-
 static void outline(Canvas *c, const Spot *s, double x, double y) {
-  if (s->index) {
-    sheets(c, s, x, y);
-    return;
+  Ink fill = s->joined ? INK_KEPT : s->index ? INK_FUNCTION : s->by ? INK_LEARNED : INK_PLATE;
+  for (int k = s->index ? 2 : 0; k >= 0; k--) {
+    path_rect(c, x - k * SHEET, y + k * SHEET, s->width, s->height, s->index ? 0 : 9);
+    canvas_paint(c, &(Paint){.fill = fill, .stroke = INK_LINE, .width = 1});
   }
-  path_rect(c, x, y, s->width, s->height, 9);
-  canvas_paint(c, &(Paint){.fill = s->joined ? INK_KEPT
-                                   : s->by   ? INK_LEARNED
-                                             : INK_PLATE,
-                           .stroke = INK_LINE,
-                           .width = 1});
-  if (!s->by) return;
+  if (!s->by || s->index) return;
   path_rect(c, x + 3, y + 3, s->width - 6, s->height - 6, 6.5);
   canvas_paint(c, &(Paint){.stroke = INK_LINE, .width = 1});
 }
@@ -113,18 +104,12 @@ static void arrow_tip(Canvas *c, const Arrow *w, double dx, double dy) {
 
 static void arrow_paint(Canvas *c, Arena *a, const Arrow *w, double dx, double dy) {
   Knee *at = NEW_ARRAY(a, Knee, w->knees + 1);
-  Paint paint = line_paint(w);
   canvas_open(c, "", "wire", w->words);
-  shifted(w, 0, w->link ? 0 : 1, dx, dy, at);
-  knees_path(c, at, w->knees, CORNER, 0, 0);
-  canvas_paint(c, &paint);
-  for (uint32_t i = 0; i < w->band.n; i++) {
-    const Band *b = &w->band.at[i];
-    shifted(w, FIRST + BAND * i, TIP, dx, dy, at);
+  for (uint32_t i = 0; i <= w->band.n; i++) { // the line, then its bands
+    Paint paint = i ? band_paint(&w->band.at[i - 1]) : line_paint(w);
+    shifted(w, i ? FIRST + BAND * (i - 1) : 0, i ? TIP : !w->link, dx, dy, at);
     knees_path(c, at, w->knees, CORNER, 0, 0);
-    canvas_paint(c, &(Paint){.stroke = pair_ink(b->pair),
-                             .width = 2,
-                             .dash = {b->dashed ? 5 : 0, b->dashed ? 3 : 0}});
+    canvas_paint(c, &paint);
   }
   canvas_close(c);
   if (!w->link) arrow_tip(c, w, dx, dy);
@@ -174,8 +159,9 @@ static void label_paint(Canvas *c, const Arrow *w, double dx, double dy) {
 void band_key(Canvas *c, uint32_t pair, double x, double y) {
   canvas_open(c, "", "touch", "");
   for (int k = 0; k < 2; k++) {
+    Paint paint = band_paint(&(Band){pair, k});
     path_move(c, x, y + (k ? 3.5 : -1)), path_line(c, x + 34, y + (k ? 3.5 : -1));
-    canvas_paint(c, &(Paint){.stroke = pair_ink(pair), .width = 2, .dash = {k ? 5 : 0, k ? 3 : 0}});
+    canvas_paint(c, &paint);
   }
   canvas_close(c);
 }

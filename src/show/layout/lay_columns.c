@@ -24,9 +24,9 @@ typedef struct { // what stands in one place of a section's glyphs: a stage, or 
 } ColumnGroup;
 typedef VEC(ColumnGroup) ColumnGroups;
 
-typedef struct {         // a frame: a closed part of the plane
-  uint32_t top, bottom;  // variables
-  uint32_t first, last;  // sections; none: first > last
+typedef struct {        // a frame: a closed part of the plane
+  uint32_t top, bottom; // variables
+  BlockReach in;
   uint32_t upper, lower; // ranks of what is in it, comes in or goes out
 } ClosedSpan;
 
@@ -68,30 +68,22 @@ static void keep_apart(Lay *y, const ColumnEntry *upper, const ColumnEntry *lowe
   uint32_t key[2] = {upper->var, lower->var};
   if (upper->var == lower->var) return;
   uint32_t at = table_get(y->gaps, key, sizeof key);
-  if (at) {
-    if (y->p.gap.at[at - 1].least < least) y->p.gap.at[at - 1].least = least;
-    return;
-  }
+  if (at && y->p.gap.at[at - 1].least < least) y->p.gap.at[at - 1].least = least;
+  if (at) return;
   vec_push(y->arena, &y->p.gap, (Gap){upper->var, lower->var, least});
   table_put(y->gaps, key, sizeof key, y->p.gap.n);
   pull(y, upper->var, lower->var, (double)least, CLOSE);
 }
 
-static void column_apart(Lay *y, const CutColumn *c) {
-  for (uint32_t i = 1; i < c->n; i++) keep_apart(y, &c->at[i - 1], &c->at[i]);
-}
-
 // -- what stands in a column ----------------------------------------------------------------------
 static void put_bundle(Lay *y, CutColumn *c, uint32_t b) {
   const Bundle *k = &y->s->bundle.at[b];
-  for (uint32_t i = 0; i < k->n; i++)
-    vec_push(y->arena, c,
-             (ColumnEntry){.var = y->level[k->first + i],
-                           .block = k->block,
-                           .upper = y->o->rank[b],
-                           .lower = y->o->rank[b],
-                           .label = true,
-                           .bundle = b});
+  ColumnEntry e = {.block = k->block, .label = true, .bundle = b};
+  e.upper = e.lower = y->o->rank[b];
+  for (uint32_t i = 0; i < k->n; i++) {
+    e.var = y->level[k->first + i];
+    vec_push(y->arena, c, e);
+  }
 }
 
 // How far a glyph reaches beyond its first and last port.
@@ -152,8 +144,8 @@ static void put_floats(Lay *y, CutColumn *c, uint32_t k, uint32_t strand) {
     uint32_t var = y->floats[k] + n++;
     if (strand != strand_at(y->s, glyph->over, 0)) continue;
     double half = glyph_height(glyph) / 2;
-    vec_push(y->arena, c,
-             (ColumnEntry){.var = var, .over = half, .under = half, .block = t->block});
+    ColumnEntry e = {.var = var, .over = half, .under = half, .block = t->block};
+    vec_push(y->arena, c, e);
     pull(y, var, y->mid_out[strand], half + NEAR, HANG);
   }
 }
@@ -176,21 +168,14 @@ static void put_group(Lay *y, CutColumn *c, const ColumnGroup *g, bool out) {
 
 // A divider belongs to what both of what it divides are in.
 static ColumnEntry rule_entry(const Lay *y, const LayRule *r) {
-  uint32_t block =
-      block_of_both(y->s, y->s->bundle.at[r->upper].block, y->s->bundle.at[r->lower].block);
-  return (ColumnEntry){.var = r->var,
-                       .block = block,
-                       .divider = true,
-                       .upper = y->o->rank[r->upper],
-                       .lower = y->o->rank[r->lower]};
+  const Bundle *all = y->s->bundle.at;
+  ColumnEntry e = {.var = r->var, .divider = true};
+  e.block = block_of_both(y->s, all[r->upper].block, all[r->lower].block);
+  e.upper = y->o->rank[r->upper], e.lower = y->o->rank[r->lower];
+  return e;
 }
 
 // -- frames ---------------------------------------------------------------------------------------
-static bool is_inside(const Sketch *s, uint32_t block, uint32_t of) {
-  while (block > of) block = s->block.at[block].parent; // parents come first
-  return block == of;
-}
-
 static void gap(Lay *y, uint32_t above, uint32_t below, double least) {
   vec_push(y->arena, &y->p.gap, (Gap){above, below, (int64_t)ceil(least)});
 }
@@ -202,13 +187,13 @@ static void wish(Lay *y, ColumnGrid *r, uint32_t above, uint32_t below, double l
 // What enters a frame or leaves it runs inside of it there, up to where what leaves is level.
 static bool runs_inside(const Lay *y, const ColumnEntry *e, uint32_t b, const ClosedSpan *f,
                         uint32_t section, bool data) {
-  if (is_inside(y->s, e->block, b)) return true;
+  if (block_is_inside(y->s, e->block, b)) return true;
   uint32_t maker = e->bundle ? y->o->maker[e->bundle] : 0;
   uint32_t taker = e->bundle ? y->o->taker[e->bundle] : 0;
-  if (data && section == f->first) return false;
-  if (section > f->last && maker && y->o->at[maker - 1] != f->last) return false;
-  return (maker && is_inside(y->s, y->s->stage.at[maker - 1].block, b)) ||
-         (taker && is_inside(y->s, y->s->stage.at[taker - 1].block, b));
+  if (data && section == f->in.first) return false;
+  if (section > f->in.last && maker && y->o->at[maker - 1] != f->in.last) return false;
+  return (maker && block_is_inside(y->s, y->s->stage.at[maker - 1].block, b)) ||
+         (taker && block_is_inside(y->s, y->s->stage.at[taker - 1].block, b));
 }
 
 // What is in a frame keeps to its inside, with the title above. What stands above all of it or
@@ -237,24 +222,25 @@ static void frame_apart(Lay *y, ColumnGrid *r, const CutColumn *c, uint32_t b, u
     wish(y, r, f->bottom, below->var, fmax(below->over, below->label ? LETTERS : NEAR) + EDGE);
 }
 
-static void frames_apart(Lay *y, ColumnGrid *r, const CutColumn *c, uint32_t section, bool data) {
+static void column_apart(Lay *y, ColumnGrid *r, const CutColumn *c, uint32_t section, bool data) {
+  for (uint32_t i = 1; i < c->n; i++) keep_apart(y, &c->at[i - 1], &c->at[i]);
   for (uint32_t b = 1; b < y->s->block.n; b++) {
     const ClosedSpan *f = &r->frame[b];
-    if (f->first <= section && section <= f->last + data) frame_apart(y, r, c, b, section, data);
+    if (f->in.first <= section && section <= f->in.last + data)
+      frame_apart(y, r, c, b, section, data);
   }
 }
 
 static void find_closed(Lay *y, ColumnGrid *r) {
   const Sketch *s = y->s;
+  const BlockReach *reach = block_reach(y->arena, s, y->o);
   for (uint32_t b = 0; b < s->block.n; b++)
-    r->frame[b] = (ClosedSpan){var_new(y), var_new(y), UINT32_MAX, 0, UINT32_MAX, 0};
+    r->frame[b] = (ClosedSpan){var_new(y), var_new(y), reach[b], UINT32_MAX, 0};
   for (uint32_t k = 0; k < s->stage.n; k++) {
-    uint32_t at = y->o->at[k], upper, lower;
+    uint32_t upper, lower;
     stage_ranks(y, k, &upper, &lower);
     for (uint32_t b = s->stage.at[k].block; b; b = s->block.at[b].parent) {
       ClosedSpan *f = &r->frame[b];
-      if (at < f->first) f->first = at;
-      if (at > f->last) f->last = at;
       if (upper < f->upper) f->upper = upper;
       if (lower > f->lower) f->lower = lower;
     }
@@ -279,12 +265,12 @@ static void pairs_apart(Lay *y, ColumnGrid *r) {
   for (uint32_t b = 1; b < y->s->block.n; b++) {
     const ClosedSpan *f = &r->frame[b];
     uint32_t parent = y->s->block.at[b].parent;
-    if (f->first > f->last) continue;
+    if (f->in.first > f->in.last) continue;
     if (parent) gap(y, r->frame[parent].top, f->top, title_room(y->s, parent));
     if (parent) gap(y, f->bottom, r->frame[parent].bottom, foot_room(y->s, parent));
     for (uint32_t o = 1; o < y->s->block.n; o++) {
       const ClosedSpan *g = &r->frame[o];
-      bool share = g->first <= f->last && f->first <= g->last;
+      bool share = g->in.first <= f->in.last && f->in.first <= g->in.last;
       if (share && f->lower < g->upper) wish(y, r, f->bottom, g->top, EDGE);
     }
   }
@@ -299,14 +285,12 @@ static int by_rank(const void *a, const void *b) {
 static void find_rows(Lay *y, ColumnGrid *r) {
   const Sketch *s = y->s;
   const Order *o = y->o;
-  ColumnGroups all = {0};
-  for (uint32_t b = 1; b < s->bundle.n; b++)
-    if (o->rank[b]) vec_push(y->arena, &all, (ColumnGroup){.bundle = b, .rank = o->rank[b]});
-  if (all.n) qsort(all.at, all.n, sizeof *all.at, by_rank);
+  Ids all = bundles_by_rank(y->arena, s, o);
   for (uint32_t i = 0; i < all.n; i++) {
-    uint32_t b = all.at[i].bundle, born = bundle_born(o, b), dies = bundle_dies(o, b);
+    uint32_t b = all.at[i], born = bundle_born(o, b), dies = bundle_dies(o, b);
+    ColumnGroup passes = {.bundle = b, .rank = o->rank[b]};
     for (uint32_t k = born; k <= dies; k++) vec_push(y->arena, &r->row[k], b);
-    for (uint32_t k = born; k < dies; k++) vec_push(y->arena, &r->group[k], all.at[i]);
+    for (uint32_t k = born; k < dies; k++) vec_push(y->arena, &r->group[k], passes);
   }
   for (uint32_t k = 0; k < s->stage.n; k++) {
     const Stage *t = &s->stage.at[k];
@@ -359,8 +343,7 @@ static void data_column(Lay *y, ColumnGrid *r, uint32_t section, Ids *rules) {
     }
     put_bundle(y, &c, row->at[i]);
   }
-  column_apart(y, &c);
-  frames_apart(y, r, &c, section, true);
+  column_apart(y, r, &c, section, true);
 }
 
 // A rule goes on as it is between two bundles that pass; if something else is above or below it, it
@@ -380,7 +363,7 @@ static bool are_taken(const Lay *y, uint32_t a, uint32_t b) {
 // Are a and b in a block that c is not in?
 static bool share_block(const Sketch *s, uint32_t a, uint32_t b, uint32_t c) {
   uint32_t both = block_of_both(s, s->bundle.at[a].block, s->bundle.at[b].block);
-  return both && !is_inside(s, s->bundle.at[c].block, both);
+  return both && !block_is_inside(s, s->bundle.at[c].block, both);
 }
 
 // Between which two of the next row a rule goes on. If what it divided is no longer side by side,
@@ -464,8 +447,7 @@ static void glyph_column(Lay *y, ColumnGrid *r, uint32_t section, const Ids *und
     const LayRule *rule = under->at[i] ? &y->rule.at[under->at[i] - 1] : NULL;
     if (rule && (c.n > before || source || rule->next)) vec_push(y->arena, &c, rule_entry(y, rule));
   }
-  column_apart(y, &c);
-  frames_apart(y, r, &c, section, false);
+  column_apart(y, r, &c, section, false);
 }
 
 // Glyphs one above the other: what goes into one and what comes out of the other keep their

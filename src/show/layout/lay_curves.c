@@ -16,16 +16,12 @@ enum { MOST_LOOSE = 16, STEPS = 12, ROUNDS = 8, SHORTEST = 24, MOST_ROOM = 4 };
 #define APART_2 4.0 // if there are lines of two strokes
 
 typedef struct {
-  double x, y;
-} CurveSpot;
-
-typedef struct {
   double y0, y1, from,
       to; // it goes from y0 to y1 between these, from where the stage's curves begin
-  uint32_t strand, bundle;     // the bundle by its number in the stage
-  bool meets;                  // it ends on another strand, or begins there
-  bool two;                    // it has two strokes
-  CurveSpot spot[MOST_POINTS]; // the lines that it is drawn as
+  uint32_t strand, bundle; // the bundle by its number in the stage
+  bool meets;              // it ends on another strand, or begins there
+  bool two;                // it has two strokes
+  Knee spot[MOST_POINTS];  // the lines that it is drawn as
   uint32_t spots;
 } CurveArc;
 typedef VEC(CurveArc) Arcs;
@@ -48,21 +44,21 @@ static void arc_draw(CurveArc *b, double length) {
   double dx = b->to - b->from, dy = b->y1 - b->y0;
   double n = fmin(1 + sqrt(0.75 * hypot(dx / 2, dy) / 0.03), MOST_POINTS - 4);
   b->spots = 0;
-  b->spot[b->spots++] = (CurveSpot){-1, b->y0};
+  b->spot[b->spots++] = (Knee){-1, b->y0};
   for (uint32_t i = 0; i <= (uint32_t)n; i++) {
     double t = i / floor(n);
     b->spot[b->spots++] =
-        (CurveSpot){b->from + dx * t * (1.5 - 1.5 * t + t * t), b->y0 + dy * t * t * (3 - 2 * t)};
+        (Knee){b->from + dx * t * (1.5 - 1.5 * t + t * t), b->y0 + dy * t * t * (3 - 2 * t)};
   }
-  b->spot[b->spots++] = (CurveSpot){length + 1, b->y1};
+  b->spot[b->spots++] = (Knee){length + 1, b->y1};
 }
 
-static double height_at(const CurveSpot *p, double x) {
+static double height_at(const Knee *p, double x) {
   double dx = p[1].x - p[0].x;
   return dx < 1e-9 ? p[1].y : p[0].y + (p[1].y - p[0].y) * (x - p[0].x) / dx;
 }
 
-static double degrees(const CurveSpot *p) {
+static double degrees(const Knee *p) {
   return atan2(p[1].y - p[0].y, p[1].x - p[0].x) * 57.29577951308232;
 }
 
@@ -72,11 +68,11 @@ static bool is_apart(const CurveArc *a, const CurveArc *b) {
 
 // The least angle at which two cross; 90 if they do not, 0 if they cross and cross back, or cross
 // and then meet.
-static double crossing_angle(const CurveArc *a, const CurveArc *b, CurveSpot *at) {
+static double crossing_angle(const CurveArc *a, const CurveArc *b, Knee *at) {
   double least = 90, sides = (a->y0 - b->y0) * (a->y1 - b->y1), x = -1, last = a->y0 - b->y0;
   if (is_apart(a, b)) return 90;
   for (uint32_t i = 0, k = 0; i + 1 < a->spots && k + 1 < b->spots;) {
-    const CurveSpot *p = &a->spot[i], *q = &b->spot[k];
+    const Knee *p = &a->spot[i], *q = &b->spot[k];
     double end = fmin(p[1].x, q[1].x), y = height_at(p, end), z = height_at(q, end);
     if (fabs(y - z) > 1e-6 && last * (y - z) < 0) {
       if (sides > -0.01) return 0;
@@ -103,6 +99,17 @@ static bool is_triple(const Meetings *all, const Meeting *m) {
   return false;
 }
 
+// The angle at which two cross, which is noted. *triple: a third one is there.
+static double cross(Arena *arena, const Arcs *all, uint32_t i, uint32_t k, Meetings *met,
+                    bool *triple) {
+  Knee at = {0, 0};
+  double angle = crossing_angle(&all->at[i], &all->at[k], &at);
+  Meeting m = {at.x, at.y, i, k, all->at[i].two || all->at[k].two};
+  *triple = angle != 90 && is_triple(met, &m);
+  if (angle != 90) vec_push(arena, met, m);
+  return angle;
+}
+
 // How flat the flattest crossing is.
 static double flattest(Arena *arena, Arcs *all, double length) {
   double least = 90;
@@ -111,14 +118,9 @@ static double flattest(Arena *arena, Arcs *all, double length) {
   for (uint32_t i = 0; i < all->n; i++) arc_draw(&all->at[i], length);
   for (uint32_t i = 0; i < all->n; i++)
     for (uint32_t k = i + 1; k < all->n; k++) {
-      Meeting m = {.a = i, .b = k, .two = all->at[i].two || all->at[k].two};
-      CurveSpot at = {0, 0};
-      double angle = crossing_angle(&all->at[i], &all->at[k], &at);
-      least = fmin(least, angle);
-      if (angle == 90) continue;
-      m.x = at.x, m.y = at.y;
-      if (is_triple(&met, &m)) least = fmin(least, TRIPLE);
-      vec_push(arena, &met, m);
+      bool triple;
+      least = fmin(least, cross(arena, all, i, k, &met, &triple));
+      if (triple) least = fmin(least, TRIPLE);
     }
   return least;
 }
@@ -191,16 +193,12 @@ static double bend(Arcs *all, uint32_t way, double length, bool to_glyph) {
 // By how many degrees the crossings of one with the others are too flat.
 static double flatness(const Arcs *all, uint32_t i) {
   double sum = 0;
-  Meetings none = {0};
-  Meeting met[MOST_LOOSE];
-  for (uint32_t k = 0, n = 0; k < all->n; k++) {
-    CurveSpot at = {0, 0};
-    double angle = k == i ? 90 : crossing_angle(&all->at[i], &all->at[k], &at);
-    sum += fmax(0, FLAT - angle);
-    if (angle == 90) continue;
-    met[n++] = (Meeting){at.x, at.y, i, k, all->at[i].two || all->at[k].two};
-    none.at = met, none.n = n - 1;
-    if (is_triple(&none, &met[n - 1])) sum += FLAT - TRIPLE;
+  Meeting room[MOST_LOOSE];
+  Meetings met = {.at = room, .cap = MOST_LOOSE}; // it need not grow
+  for (uint32_t k = 0; k < all->n; k++) {
+    bool triple = false;
+    if (k != i) sum += fmax(0, FLAT - cross(NULL, all, i, k, &met, &triple));
+    if (triple) sum += FLAT - TRIPLE;
   }
   return sum;
 }

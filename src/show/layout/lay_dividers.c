@@ -25,12 +25,6 @@ typedef struct {
 } Finder;
 
 // -- strands --------------------------------------------------------------------------------------
-static bool has_copies(const Stage *t) {
-  for (uint32_t i = 0; i < t->link.n; i++)
-    if (t->link.at[i].kind == LINK_COPY) return true;
-  return false;
-}
-
 static void plain_runs(const Lay *y, DividerRun *run) {
   const Layout *l = y->l;
   for (uint32_t x = 1; x < y->s->strand.n; x++) {
@@ -41,7 +35,7 @@ static void plain_runs(const Lay *y, DividerRun *run) {
     if (!y->o->taker[b]) run[x].x1 = l->section.at[l->section.n - 1].gather, run[x].y1 = l->y[x];
     if (!maker) continue;
     s = &l->section.at[l->born[x] - 1];
-    run[x].x0 = has_copies(&y->s->stage.at[maker - 1]) ? s->spread - 4 : s->glyph;
+    run[x].x0 = stage_has(&y->s->stage.at[maker - 1], LINKS(COPY)) ? s->spread - 4 : s->glyph;
     run[x].y0 = l->out[x];
   }
 }
@@ -82,25 +76,20 @@ static bool is_beside(double y, double height, bool above) {
   return above ? y <= height : y >= height;
 }
 
-// From where on, and up to where, a strand is above or below a divider.
-static double strand_begins(const Finder *k, uint32_t x, double height, bool above) {
+// From where on, or up to where, a strand is above or below a divider.
+static double strand_end(const Finder *k, uint32_t x, double height, bool above, bool begin) {
   const Layout *l = k->y->l;
   const DividerRun *r = &k->run[x];
-  double clear = height + (above ? -CLEAR : CLEAR);
-  if (!l->born[x] || is_beside(r->y0, clear, above)) return r->x0;
-  const Section *s = &l->section.at[l->born[x] - 1];
-  double from = fmax(r->x0, s->spread + l->bend_out[x].from), to = s->spread + l->bend_out[x].to;
-  return is_beside(l->y[x], clear, above) ? curve_at(from, r->y0, to, l->y[x], clear) : to;
-}
-
-static double strand_ends(const Finder *k, uint32_t x, double height, bool above) {
-  const Layout *l = k->y->l;
-  const DividerRun *r = &k->run[x];
-  double clear = height + (above ? -CLEAR : CLEAR);
-  if (!k->y->o->taker[k->y->s->strand.at[x].bundle] || is_beside(r->y1, clear, above)) return r->x1;
-  const Section *s = &l->section.at[l->dies[x]];
-  double from = s->glyph - l->bend_in[x].from, to = s->glyph - l->bend_in[x].to;
-  return is_beside(l->y[x], clear, above) ? curve_at(from, l->y[x], to, r->y1, clear) : from;
+  double clear = height + (above ? -CLEAR : CLEAR), own = begin ? r->x0 : r->x1;
+  double y = begin ? r->y0 : r->y1; // of its port or dot
+  bool bends = begin ? l->born[x] : k->y->o->taker[k->y->s->strand.at[x].bundle];
+  if (!bends || is_beside(y, clear, above)) return own;
+  const Section *s = &l->section.at[begin ? l->born[x] - 1 : l->dies[x]];
+  double port = begin ? fmax(own, s->spread + l->bend_out[x].from) : s->glyph - l->bend_in[x].to;
+  double level = begin ? s->spread + l->bend_out[x].to : s->glyph - l->bend_in[x].from;
+  if (!is_beside(l->y[x], clear, above)) return level;
+  return begin ? curve_at(port, y, level, l->y[x], clear)
+               : curve_at(level, l->y[x], port, y, clear);
 }
 
 // -- ends -----------------------------------------------------------------------------------------
@@ -118,55 +107,34 @@ static double beside_glyphs(const Finder *k, uint32_t section, double height, do
   return x;
 }
 
-// From where on a tensor is above or below a divider: from where the strand that is nearest to it
-// there begins, or where another one has come across.
-static double bundle_begins(const Finder *k, uint32_t bundle, double height, bool above) {
+// From where on, or up to where, a tensor is above or below a divider: where the strand that is
+// nearest to it there begins, or ends, or where another one has come across, or comes.
+static double bundle_end(const Finder *k, uint32_t bundle, double height, bool above, bool begin) {
   const Bundle *b = &k->y->s->bundle.at[bundle];
-  uint32_t nearest = b->first;
-  double x = -INFINITY;
+  double x = begin ? -INFINITY : INFINITY, least = INFINITY, nearest = x;
   for (uint32_t i = b->first; i < b->first + b->n; i++) {
-    double begin = strand_begins(k, i, height, above);
-    if (begin > k->run[i].x0) x = fmax(x, begin);
-    if (fabs(k->run[i].y0 - height) < fabs(k->run[nearest].y0 - height)) nearest = i;
+    const DividerRun *r = &k->run[i];
+    double end = strand_end(k, i, height, above, begin);
+    double far = fabs((begin ? r->y0 : r->y1) - height);
+    if (begin && end > r->x0) x = fmax(x, end);
+    if (!begin && end < r->x1) x = fmin(x, end);
+    if (far < least) least = far, nearest = end;
   }
-  return b->n ? fmax(x, strand_begins(k, nearest, height, above)) : x;
+  return begin ? fmax(x, nearest) : fmin(x, nearest);
 }
 
-static double rule_begins(const Finder *k, const LayRule *r, double height) {
+static double rule_end(const Finder *k, const LayRule *r, double height, bool begin) {
   const Layout *l = k->y->l;
-  const uint32_t bundle[2] = {r->upper, r->lower};
-  double x = -INFINITY;
-  if (!r->first) return l->section.at[0].data;
-  for (uint32_t side = 0; side < 2; side++)
-    if (bundle_born(k->y->o, bundle[side]) == r->first)
-      x = fmax(x, bundle_begins(k, bundle[side], height, side == 0));
-  if (x < 0) x = l->section.at[r->first - 1].glyph;
-  return beside_glyphs(k, r->first - 1, height, x, true);
-}
-
-// Up to where a tensor is above or below a divider: to the end of the strand that is nearest to it
-// there, or to where another one comes across.
-static double bundle_ends(const Finder *k, uint32_t bundle, double height, bool above) {
-  const Bundle *b = &k->y->s->bundle.at[bundle];
-  uint32_t nearest = b->first;
-  double x = INFINITY;
-  for (uint32_t i = b->first; i < b->first + b->n; i++) {
-    double end = strand_ends(k, i, height, above);
-    if (end < k->run[i].x1) x = fmin(x, end);
-    if (fabs(k->run[i].y1 - height) < fabs(k->run[nearest].y1 - height)) nearest = i;
+  const uint32_t bundle[2] = {r->upper, r->lower}, at = begin ? r->first - 1 : r->last;
+  double x = begin ? -INFINITY : INFINITY;
+  if (begin && !r->first) return l->section.at[0].data;
+  for (uint32_t side = 0; side < 2; side++) {
+    double end = bundle_end(k, bundle[side], height, side == 0, begin);
+    if (begin && bundle_born(k->y->o, bundle[side]) == r->first) x = fmax(x, end);
+    if (!begin && bundle_dies(k->y->o, bundle[side]) == r->last) x = fmin(x, end);
   }
-  return b->n ? fmin(x, strand_ends(k, nearest, height, above)) : x;
-}
-
-static double rule_ends(const Finder *k, const LayRule *r, double height) {
-  const Layout *l = k->y->l;
-  const uint32_t bundle[2] = {r->upper, r->lower};
-  double x = INFINITY;
-  for (uint32_t side = 0; side < 2; side++)
-    if (bundle_dies(k->y->o, bundle[side]) == r->last)
-      x = fmin(x, bundle_ends(k, bundle[side], height, side == 0));
-  if (x == INFINITY) x = l->section.at[r->last].glyph;
-  return beside_glyphs(k, r->last, height, x, false);
+  if (begin ? x < 0 : x == INFINITY) x = l->section.at[at].glyph;
+  return beside_glyphs(k, at, height, x, begin);
 }
 
 // Two tensors become one, and what was beside the divider goes on as it is.
@@ -222,7 +190,7 @@ static bool is_broken(const Finder *k, const LayRule *r, const LayRule *next,
 static const LayRule *place_pieces(const Finder *k, const LayRule *r, const int64_t *place) {
   Layout *l = k->y->l;
   uint32_t first = l->divider.n;
-  double x0 = rule_begins(k, r, (double)place[r->var]), begin = x0, x1 = x0;
+  double x0 = rule_end(k, r, (double)place[r->var], true), begin = x0, x1 = x0;
   for (;;) {
     const LayRule *next = r->next ? &k->y->rule.at[r->next - 1] : NULL, *rest = next;
     double height = (double)place[r->var], to = 0;
@@ -230,7 +198,7 @@ static const LayRule *place_pieces(const Finder *k, const LayRule *r, const int6
     if (next)
       jog(l, r, next, (double)place[next->var] - height, &x1, &to);
     else
-      x1 = rule_ends(k, r, height);
+      x1 = rule_end(k, r, height, false);
     x1 = fmax(x0, x1);
     Divider d = {.x0 = x0, .x1 = x1, .y = height, .follows = l->divider.n > first};
     d.product = !next && is_product(k, r, x1);

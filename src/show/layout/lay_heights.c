@@ -3,15 +3,8 @@
 // pulled straight: those that pass most of all, copies least.
 #include "show/layout/lay_own.h"
 
-enum {
-  STRAIGHT = 300,
-  PORTS = 200,
-  MEET = 700,
-  CUP = 60,
-  JOIN = 20,
-  LOOSE = 5,
-  JOINED = 2
-}; // weights
+// weights
+enum { MEET = 700, STRAIGHT = 300, PORTS = 200, CUP = 60, JOIN = 20, LOOSE = 5, JOINED = 2 };
 
 uint32_t var_new(Lay *y) { return y->p.n++; }
 
@@ -75,21 +68,13 @@ static int64_t straightness(const Sketch *s, const Stage *t, uint32_t strand) {
   return STRAIGHT;
 }
 
-// A line passes through these: where it comes in, it goes out.
-static bool is_passed(const Item *m) {
-  GlyphKind kind = m->glyph->kind;
-  bool passed = kind == GLYPH_SOFTMAX || kind == GLYPH_NORM || kind == GLYPH_MASK;
-  return passed && m->in.n == m->out.n;
-}
-
 // Variables of a stage: a strand that crosses none is level up to the glyphs. The
 // ports of an inset are where they are, so strands may have to bend before them.
 static void stage_variables(Lay *y, uint32_t k) {
   const Stage *t = &y->s->stage.at[k];
   const Items *items = &y->items[k];
-  Ids before = strands_of(y, &t->in), behind = strands_of(y, &t->out);
-  for (uint32_t i = 0; i < before.n; i++) y->where[before.at[i]] = i;
-  for (uint32_t i = 0; i < behind.n; i++) y->where[behind.at[i]] = i;
+  find_where(y, &t->in);
+  Ids behind = find_where(y, &t->out);
   Ids left = side(y, items, false), right = side(y, items, true);
   bool inset = has_inset(items);
   const bool *level_in = uncrossed(y, &left), *level_out = uncrossed(y, &right);
@@ -101,11 +86,12 @@ static void stage_variables(Lay *y, uint32_t k) {
   for (uint32_t i = 0, out = 0; i < items->n; i++) {
     const Item *m = &items->at[i];
     bool pass = !m->glyph && m->out.n == 1 && m->in.n;
+    bool through = m->glyph && glyph_is_passed(m->glyph) && m->in.n == m->out.n;
     for (uint32_t j = 0; j < m->out.n; j++) {
       uint32_t x = m->out.at[j];
-      y->mid_out[x] = pass                       ? y->mid_in[m->in.at[m->straight]]
-                      : m->glyph && is_passed(m) ? y->mid_in[m->in.at[j]]
-                                                 : var_new(y);
+      y->mid_out[x] = pass      ? y->mid_in[m->in.at[m->straight]]
+                      : through ? y->mid_in[m->in.at[j]]
+                                : var_new(y);
       y->level[x] = inset || !level_out[out++] ? var_new(y) : y->mid_out[x];
       pull(y, y->level[x], y->mid_out[x], 0, STRAIGHT);
     }
@@ -115,14 +101,9 @@ static void stage_variables(Lay *y, uint32_t k) {
 }
 
 // -- pulls ----------------------------------------------------------------------------------------
-static bool same_label(const Lay *y, uint32_t a, uint32_t b) {
-  const char *x = y->s->strand.at[a].label, *z = y->s->strand.at[b].label;
-  return x && z && strcmp(x, z) == 0;
-}
-
 static bool are_same(const Lay *y, const Item *m) {
   for (uint32_t i = 0; i < m->out.n; i++)
-    if (!same_label(y, m->in.at[i], m->out.at[i])) return false;
+    if (!same_label(y->s, m->in.at[i], m->out.at[i])) return false;
   return true;
 }
 

@@ -3,8 +3,6 @@
 // change places while that helps.
 #include "show/layout/lay_own.h"
 
-#include <stdlib.h>
-
 bool is_merge(const Item *m) { return !m->glyph && m->out.n && m->in.n > 1; }
 
 Ids strands_of(const Lay *y, const Ids *bundles) {
@@ -12,6 +10,12 @@ Ids strands_of(const Lay *y, const Ids *bundles) {
   for (uint32_t i = 0; i < bundles->n; i++)
     for (uint32_t k = 0; k < y->s->bundle.at[bundles->at[i]].n; k++)
       vec_push(y->arena, &all, strand_at(y->s, bundles->at[i], k));
+  return all;
+}
+
+Ids find_where(Lay *y, const Ids *bundles) {
+  Ids all = strands_of(y, bundles);
+  for (uint32_t i = 0; i < all.n; i++) y->where[all.at[i]] = i;
   return all;
 }
 
@@ -23,16 +27,10 @@ static Item *item_with_out(Items *items, uint32_t strand) {
 
 // Where whole tensors merge, the upper one goes straight on: it is the main path. Where a strand
 // merges with one of a tensor whose others pass or meet, the lower one does.
-static bool is_upper_straight(const Stage *t) {
-  for (uint32_t i = 0; i < t->link.n; i++)
-    if (t->link.at[i].kind == LINK_PASS || t->link.at[i].kind == LINK_CUP) return false;
-  return true;
-}
-
 static Items items_of(Lay *y, const Stage *t) {
   Items items = {0};
   Arena *a = y->arena;
-  bool upper = is_upper_straight(t);
+  bool upper = !stage_has(t, LINKS(PASS) | LINKS(CUP));
   for (uint32_t i = 0; i < t->glyph.n; i++) {
     const Glyph *g = &t->glyph.at[i];
     if (g->kind != GLYPH_WISE) vec_push(a, &items, (Item){.in = g->in, .out = g->out, .glyph = g});
@@ -80,23 +78,7 @@ static double middle(const Lay *y, const Ids *own, uint32_t outside, double othe
   return own->n ? sum / own->n / (outside ? outside : 1) : other;
 }
 
-typedef struct {
-  double key;
-  uint32_t at;
-} KeyedItem;
-
-static int by_key(const void *a, const void *b) {
-  const KeyedItem *x = a, *z = b;
-  return x->key != z->key ? (x->key < z->key ? -1 : 1) : x->at < z->at ? -1 : 1;
-}
-
-// Does a stage only reorder? Then all of it is done before its place for glyphs, in one bend.
-static bool is_crossing(const Stage *t) {
-  for (uint32_t i = 0; i < t->link.n; i++)
-    if (t->link.at[i].kind != LINK_PASS) return false;
-  return !t->glyph.n;
-}
-
+// A stage that only reorders does all of it before its place for glyphs, in one bend.
 static void sort_items(Lay *y, Items *items, uint32_t before, uint32_t behind, bool crosses) {
   KeyedItem *key = NEW_ARRAY(y->arena, KeyedItem, items->n + 1);
   Item *old = items->n ? arena_copy(y->arena, items->at, items->n * sizeof *old) : NULL;
@@ -104,7 +86,7 @@ static void sort_items(Lay *y, Items *items, uint32_t before, uint32_t behind, b
     double in = middle(y, &old[i].in, before, -1), out = middle(y, &old[i].out, behind, in);
     key[i] = (KeyedItem){in < 0 || crosses ? out : (in + out) / 2, i};
   }
-  qsort(key, items->n, sizeof *key, by_key);
+  sort_keyed(key, items->n);
   for (uint32_t i = 0; i < items->n; i++) items->at[i] = old[key[i].at];
 }
 
@@ -126,11 +108,9 @@ void find_items(Lay *y) {
   y->items = NEW_ARRAY(y->arena, Items, s->stage.n + 1);
   for (uint32_t k = 0; k < s->stage.n; k++) {
     const Stage *t = &s->stage.at[k];
-    Ids before = strands_of(y, &t->in), behind = strands_of(y, &t->out);
-    for (uint32_t i = 0; i < before.n; i++) y->where[before.at[i]] = i;
-    for (uint32_t i = 0; i < behind.n; i++) y->where[behind.at[i]] = i;
+    uint32_t before = find_where(y, &t->in).n, behind = find_where(y, &t->out).n;
     y->items[k] = items_of(y, t);
-    sort_items(y, &y->items[k], before.n, behind.n, is_crossing(t));
+    sort_items(y, &y->items[k], before, behind, !t->glyph.n && !stage_has(t, ~LINKS(PASS)));
     swap_items(y, &y->items[k]);
   }
 }

@@ -55,6 +55,7 @@ typedef struct {
 // -- lay_items.c ----------------------------------------------------------------------------------
 void find_items(Lay *);
 Ids strands_of(const Lay *, const Ids *bundles);
+Ids find_where(Lay *, const Ids *bundles); // the same, in a row: their places are noted
 bool is_merge(const Item *);
 
 // -- lay_heights.c --------------------------------------------------------------------------------

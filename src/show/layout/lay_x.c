@@ -27,22 +27,18 @@ static void stage_widths(Lay *y, uint32_t k, Widths *w) {
 
 static bool is_kept(const Sketch *s, const Glyph *g, uint32_t x) {
   uint32_t at = ids_find(&g->out, x);
-  bool same = g->kind == GLYPH_NORM || g->kind == GLYPH_SOFTMAX || g->kind == GLYPH_MASK;
-  if (!same || at >= g->out.n || at >= g->in.n) return false;
-  const char *was = s->strand.at[g->in.at[at]].label;
-  return was && strcmp(was, s->strand.at[x].label) == 0;
+  if (!glyph_is_passed(g) || at >= g->out.n || at >= g->in.n) return false;
+  return same_label(s, g->in.at[at], x);
 }
 
 static bool is_label_new(const Lay *y, uint32_t x) {
-  const Strand *strand = &y->s->strand.at[x];
-  uint32_t maker = y->o->maker[strand->bundle];
+  uint32_t maker = y->o->maker[y->s->strand.at[x].bundle];
   if (!maker) return true;
   const Stage *t = &y->s->stage.at[maker - 1];
   for (uint32_t i = 0; i < t->link.n; i++) {
     const Link *k = &t->link.at[i];
     if (k->to != x || k->kind == LINK_CUP) continue;
-    const char *was = k->kind == LINK_BEGIN ? NULL : y->s->strand.at[k->a].label;
-    return !was || strcmp(was, strand->label) != 0;
+    return k->kind == LINK_BEGIN || !same_label(y->s, k->a, x);
   }
   for (uint32_t i = 0; i < t->glyph.n; i++) // what is normalised stays the axis that it is
     if (is_kept(y->s, &t->glyph.at[i], x)) return false;
@@ -104,24 +100,8 @@ static void sections_from(Layout *l, Arena *a, const Widths *w, uint32_t n, doub
   }
 }
 
-typedef struct {
-  uint32_t first, last;
-} LabelReach;
-
-static LabelReach *find_reach(const Lay *y) {
-  const Sketch *s = y->s;
-  LabelReach *reach = NEW_ARRAY(y->arena, LabelReach, s->block.n);
-  for (uint32_t b = 0; b < s->block.n; b++) reach[b] = (LabelReach){UINT32_MAX, 0};
-  for (uint32_t k = 0; k < s->stage.n; k++)
-    for (uint32_t b = s->stage.at[k].block, at = y->o->at[k]; b; b = s->block.at[b].parent) {
-      if (at < reach[b].first) reach[b].first = at;
-      if (at > reach[b].last) reach[b].last = at;
-    }
-  return reach;
-}
-
 // How many frames, one in the other, begin and end with a section: each has an edge of its own.
-static void count_frames(const Lay *y, const LabelReach *reach, Widths *w) {
+static void count_frames(const Lay *y, const BlockReach *reach, Widths *w) {
   const Sketch *s = y->s;
   for (uint32_t b = 1; b < s->block.n; b++) {
     uint32_t begins = 0, ends = 0, first = reach[b].first, last = reach[b].last;
@@ -136,7 +116,7 @@ static void count_frames(const Lay *y, const LabelReach *reach, Widths *w) {
 }
 
 // A frame is as wide as its title.
-static void widen_frames(const Lay *y, const LabelReach *reach, Widths *w) {
+static void widen_frames(const Lay *y, const BlockReach *reach, Widths *w) {
   const Sketch *s = y->s;
   for (uint32_t b = 1; b < s->block.n; b++) {
     const char *title = s->block.at[b].title;
@@ -157,7 +137,7 @@ void find_x(Lay *y) {
   for (uint32_t k = 0; k < y->s->stage.n; k++) stage_widths(y, k, &w[y->o->at[k]]);
   find_labels(y, w);
   find_operands(y, w);
-  LabelReach *reach = find_reach(y);
+  BlockReach *reach = block_reach(y->arena, y->s, y->o);
   count_frames(y, reach, w);
   sections_from(l, y->arena, w, sections, x);
   widen_frames(y, reach, w);

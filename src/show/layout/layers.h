@@ -9,15 +9,10 @@
 //   layers_place.c  heights, widths, the order of tracks between layers
 //   layers_sweep.c  heights of large layouts
 //   layers_route.c  lanes of cables that run back, heads, the lines of each cable
-//   layers_paint.c  such a line on a canvas
 #ifndef LIMN_SHOW_LAYOUT_LAYERS_H
 #define LIMN_SHOW_LAYOUT_LAYERS_H
 
-#include "show/canvas/canvas.h"
-
-typedef struct {
-  double x, y;
-} Knee;
+#include "show/layout/strokes.h"
 
 // -- what comes in, what goes out -----------------------------------------------------------------
 typedef enum { EDGE_NONE, EDGE_FIRST, EDGE_LAST } LayerEdge;
@@ -150,8 +145,5 @@ void layers_sweep(Layers *);
 enum { LANE = 12 };          // between lines that run side by side
 void layers_lanes(Layers *); // which cables run back, and where
 void layers_route(Layers *);
-
-// layers_paint.c
-void knees_path(Canvas *, const Knee *, uint32_t n, double corner, double x, double y);
 
 #endif

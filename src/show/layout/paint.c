@@ -1,19 +1,11 @@
 // A layout becomes marks: frames first, then strands, each one path from its birth to its end, then
 // dividers, glyphs and labels.
-#include "show/canvas/free_area.h"
 #include "show/layout/sketch.h"
 
 #include <math.h>
 
 enum { LABEL = 14, NAME = 20 };
 #define DOT 3.35
-
-static void dot(Canvas *c, double x, double y) {
-  canvas_open(c, "", "dot", "");
-  path_circle(c, x, y, DOT);
-  canvas_paint(c, &(Paint){.fill = INK_LINE});
-  canvas_close(c);
-}
 
 static void curve_to(Canvas *c, double x0, double y0, double x1, double y1) {
   double middle = (x0 + x1) / 2;
@@ -28,9 +20,9 @@ typedef struct { // how a strand begins and ends
   const Placed *from, *to;
 } Ends;
 
-static void find_ends(const Layout *l, Arena *a, Ends **out) {
+static Ends *find_ends(const Layout *l, Arena *a) {
   const Sketch *s = l->s;
-  Ends *e = *out = NEW_ARRAY(a, Ends, s->strand.n);
+  Ends *e = NEW_ARRAY(a, Ends, s->strand.n);
   for (uint32_t k = 0; k < s->stage.n; k++)
     for (uint32_t i = 0; i < s->stage.at[k].link.n; i++) {
       const Link *x = &s->stage.at[k].link.at[i];
@@ -44,19 +36,19 @@ static void find_ends(const Layout *l, Arena *a, Ends **out) {
     for (uint32_t k = 0; k < g->in.n; k++) e[g->in.at[k]].to = &l->placed.at[i];
     for (uint32_t k = 0; k < g->out.n; k++) e[g->out.at[k]].from = &l->placed.at[i];
   }
+  return e;
 }
 
 // Where a strand that ends on a glyph meets it, or begins.
 static double port_x(const Placed *p, bool in) {
-  double half = glyph_port(p->glyph);
-  return in ? p->x - half : p->x + half;
+  return p->x + (in ? -1 : 1) * glyph_port(p->glyph);
 }
 
 // Where a value is copied; on the way back, where changes are added, a little beside the value's
 // copy, which passes it.
 static double branch(Canvas *c, const Layout *l, uint32_t x, double at, double y) {
   if (l->s->strand.at[x].line != LINE_BACK) {
-    dot(c, at, y);
+    dot_draw(c, at, y, DOT, INK_LINE);
     return at;
   }
   plus_circle(c, at - 4, y);
@@ -73,7 +65,7 @@ static double begin_strand(Canvas *c, const Layout *l, const Ends *e, uint32_t x
     *y = l->y[e->begin->a];
     return branch(c, l, x, s->spread - 4, *y);
   }
-  if (e->begin && e->begin->kind == LINK_BEGIN) dot(c, s->spread - 4, *y);
+  if (e->begin && e->begin->kind == LINK_BEGIN) dot_draw(c, s->spread - 4, *y, DOT, INK_LINE);
   return s->glyph + (e->begin && e->begin->kind == LINK_BEGIN ? s->spread - 4 - s->glyph : 0);
 }
 
@@ -177,8 +169,8 @@ static void stage_marks(Canvas *c, const Layout *l, uint32_t k) {
   for (uint32_t i = 0; i < t->link.n; i++) {
     const Link *x = &t->link.at[i];
     if (x->kind == LINK_CUP) cup(c, l, x, s);
-    if (x->kind == LINK_MERGE) dot(c, s->glyph, l->out[x->to]);
-    if (x->kind == LINK_END) dot(c, s->glyph, l->in[x->a]);
+    if (x->kind == LINK_MERGE) dot_draw(c, s->glyph, l->out[x->to], DOT, INK_LINE);
+    if (x->kind == LINK_END) dot_draw(c, s->glyph, l->in[x->a], DOT, INK_LINE);
   }
 }
 
@@ -214,9 +206,7 @@ static void turn_text(Canvas *c, const Layout *l, uint32_t b, const char *text, 
     if (canvas_room(c, &(Area){x0, y0 - 10, x0 + width, y0 + low}, NULL, "frame") >= 1)
       x = x0, to = y0;
   }
-  canvas_open(c, "", "label", "");
-  math_text(c, x, to, &(Text){.face = FACE_ITALIC, .size = LABEL, .ink = INK_TEXT}, text);
-  canvas_close(c);
+  label_draw(c, x, to, &(Text){.face = FACE_ITALIC, .size = LABEL, .ink = INK_TEXT}, text);
 }
 
 static void turn_texts(Canvas *c, const Layout *l) {
@@ -251,10 +241,8 @@ static void frame(Canvas *c, const Layout *l, uint32_t b) {
 static void name(Canvas *c, const Layout *l, const Bundle *b, double x, Anchor anchor,
                  const char *text) {
   double y = (l->y[b->first] + l->y[b->first + b->n - 1]) / 2;
-  canvas_open(c, "", "label", "");
-  math_text(c, x, y + NAME * 0.33,
-            &(Text){.face = FACE_ITALIC, .size = NAME, .anchor = anchor, .ink = INK_TEXT}, text);
-  canvas_close(c);
+  label_draw(c, x, y + NAME * 0.33,
+             &(Text){.face = FACE_ITALIC, .size = NAME, .anchor = anchor, .ink = INK_TEXT}, text);
 }
 
 static void names(Canvas *c, const Layout *l) {
@@ -278,12 +266,9 @@ static double label_lift(const Strand *k, const char *label) {
 static void labels(Canvas *c, const Layout *l) {
   for (uint32_t x = 1; x < l->s->strand.n; x++) {
     if (!l->label[x]) continue;
-    const Section *s = &l->section.at[l->label[x] - 1];
-    canvas_open(c, "", "label", "");
-    math_text(c, s->data + 6, l->y[x] - label_lift(&l->s->strand.at[x], l->s->strand.at[x].label),
-              &(Text){.face = FACE_ITALIC, .size = LABEL, .ink = INK_TEXT},
-              l->s->strand.at[x].label);
-    canvas_close(c);
+    const Strand *k = &l->s->strand.at[x];
+    label_draw(c, l->section.at[l->label[x] - 1].data + 6, l->y[x] - label_lift(k, k->label),
+               &(Text){.face = FACE_ITALIC, .size = LABEL, .ink = INK_TEXT}, k->label);
   }
 }
 
@@ -294,10 +279,8 @@ static void operands(Canvas *c, const Layout *l) {
     const Strand *first = &l->s->strand.at[k->first];
     double x = l->section.at[l->dies[k->first]].data + 6;
     if (l->label[k->first] == l->dies[k->first] + 1) x += label_width(first->label) + 8;
-    canvas_open(c, "", "label", "");
-    math_text(c, x, l->y[k->first] - label_lift(first, k->as),
-              &(Text){.face = FACE_ITALIC, .size = OPERAND, .ink = INK_SOFT}, k->as);
-    canvas_close(c);
+    label_draw(c, x, l->y[k->first] - label_lift(first, k->as),
+               &(Text){.face = FACE_ITALIC, .size = OPERAND, .ink = INK_SOFT}, k->as);
   }
 }
 
@@ -308,9 +291,7 @@ static void bend(Canvas *c, double x, double y, bool out) {
   canvas_open(c, "", "bend", "");
   path_move(c, x0, y0), path_cubic(c, x0 + 12, y0, neck - 10, y1, neck, y1);
   canvas_paint(c, &(Paint){.stroke = INK_LINE, .width = 1});
-  path_move(c, x1, y1), path_line(c, x1 - 10.72, y1 + 5.15), path_line(c, x1 - 7.12, y1);
-  path_line(c, x1 - 10.72, y1 - 5.15), path_close(c);
-  canvas_paint(c, &(Paint){.fill = INK_LINE});
+  tip_draw(c, x1, y1);
   canvas_close(c);
 }
 
@@ -349,11 +330,6 @@ static void dividers(Canvas *c, const Layout *l) {
   }
 }
 
-static bool is_inside(const Sketch *s, uint32_t block, uint32_t outer) {
-  while (block && block != outer) block = s->block.at[block].parent;
-  return block == outer;
-}
-
 static void open_blocks(Canvas *c, const Sketch *s, uint32_t from, uint32_t to) {
   if (to == from) return;
   const Block *b = &s->block.at[to];
@@ -368,7 +344,7 @@ static void glyphs(Canvas *c, Arena *a, const Layout *l) {
   for (uint32_t i = 0; i < l->placed.n; i++) {
     const Glyph *g = l->placed.at[i].glyph;
     const Stage *t = &s->stage.at[l->placed.at[i].stage];
-    for (; !is_inside(s, t->block, open); open = s->block.at[open].parent) canvas_close(c);
+    for (; !block_is_inside(s, t->block, open); open = s->block.at[open].parent) canvas_close(c);
     open_blocks(c, s, open, t->block);
     open = t->block;
     if (g->kind == GLYPH_INSET) {
@@ -387,8 +363,7 @@ static void glyphs(Canvas *c, Arena *a, const Layout *l) {
 }
 
 void paint(Canvas *c, Arena *a, const Layout *l) {
-  Ends *ends;
-  find_ends(l, a, &ends);
+  const Ends *ends = find_ends(l, a);
   for (uint32_t b = 1; b < l->s->block.n; b++) frame(c, l, b);
   for (uint32_t b = 1; b < l->s->bundle.n; b++) {
     const Bundle *k = &l->s->bundle.at[b];

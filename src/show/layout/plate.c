@@ -6,21 +6,13 @@
 // Messages of a row stand in the order of their tails, so tails never cross and no plate covers
 // anything.
 #include "show/layout/plate.h"
+#include "show/canvas/canvas.h"
 #include "show/canvas/marks.h"
 
 #include <math.h>
 
-enum {
-  SIZE = 12,
-  LINE = 16,
-  PAD = 10,
-  GAP = 12,
-  LEAN = 22,
-  EDGE = 6,
-  WRAP = 32,
-  MOST = 6,
-  COLUMN = 6
-};
+enum { SIZE = 12, LINE = 16, PAD = 10, GAP = 12, LEAN = 22, EDGE = 6 };
+enum { WRAP = 32, COLUMN = 6, MOST = 6 }; // letters of a line, units of a letter, plates
 
 // -- words ----------------------------------------------------------------------------------------
 static uint32_t runes(const char *text, size_t n) {
@@ -68,20 +60,17 @@ static void measure(MessagePlace *p) {
 }
 
 // -- tails ----------------------------------------------------------------------------------------
-typedef struct {
-  double x0, y0, x1, y1;
-} PlateArea;
-typedef VEC(PlateArea) Areas;
+typedef VEC(Area) Areas;
 
-static void area_add(PlateArea *a, double x, double y) {
+static void area_add(Area *a, double x, double y) {
   a->x0 = fmin(a->x0, x), a->x1 = fmax(a->x1, x);
   a->y0 = fmin(a->y0, y), a->y1 = fmax(a->y1, y);
 }
 
-static const PlateArea nothing = {INFINITY, INFINITY, -INFINITY, -INFINITY};
+static const Area nothing = {INFINITY, INFINITY, -INFINITY, -INFINITY};
 
 static void add_words(Arena *a, const Mark *m, Areas *out) {
-  PlateArea x = nothing;
+  Area x = nothing;
   double left = m->text.x + m->text.start;
   area_add(&x, left, m->text.y - text_ascent(m->text.how.face, m->text.how.size));
   area_add(&x, left + text_width(m->text.how.face, m->text.how.size, m->text.words),
@@ -98,7 +87,7 @@ static Areas obstacles(Arena *a, const Canvas *c) {
     if (m->kind == MARK_OPEN) glyph = strcmp(m->group.class, "glyph") == 0;
     if (m->kind == MARK_TEXT) add_words(a, m, &out);
     if (m->kind != MARK_PATH || !glyph) continue;
-    PlateArea x = nothing;
+    Area x = nothing;
     for (uint32_t k = m->path.first; k < m->path.first + m->path.n; k++)
       area_add(&x, c->path.at[k].x, c->path.at[k].y);
     vec_push(a, &out, x);
@@ -109,7 +98,7 @@ static Areas obstacles(Arena *a, const Canvas *c) {
 static uint32_t hits(const Areas *o, double x, double y0, double y1) {
   uint32_t n = 0;
   for (uint32_t i = 0; i < o->n; i++) {
-    const PlateArea *a = &o->at[i];
+    const Area *a = &o->at[i];
     n += a->x0 - 3 < x && x < a->x1 + 3 && a->y0 < y1 && y0 < a->y1;
   }
   return n;
@@ -202,9 +191,8 @@ static void paint_tail(Canvas *c, const MessagePlace *p, double place, double ed
   canvas_open(c, "", "tail", "");
   path_move(c, p->tail, place), path_line(c, p->tail, edge), path_line(c, foot, side - s);
   canvas_paint(c, &(Paint){.stroke = ink_of(p), .width = 1.2});
-  path_move(c, foot - 5, side), path_line(c, foot + 5, side), path_line(c, foot, side - s);
-  path_close(c);
-  canvas_paint(c, &(Paint){.fill = ink_of(p)});
+  shape_draw(c, (Knee[]){{foot - 5, side}, {foot + 5, side}, {foot, side - s}}, 3,
+             &(Paint){.fill = ink_of(p)});
   path_circle(c, p->tail, place, 2.5);
   canvas_paint(c, &(Paint){.fill = ink_of(p)});
   canvas_close(c);

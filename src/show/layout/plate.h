@@ -2,7 +2,7 @@
 #ifndef LIMN_SHOW_LAYOUT_PLATE_H
 #define LIMN_SHOW_LAYOUT_PLATE_H
 
-#include "show/canvas/canvas.h"
+#include "show/layout/strokes.h"
 
 typedef struct {
   const char *head, *text; // text is broken into lines

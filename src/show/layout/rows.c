@@ -8,7 +8,6 @@
 #include "show/layout/sketch.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 enum { ROUNDS = 5, NUMBERED = 3, NUMBER = 11 };
 #define OVERRUN 0.15 // by so much of it a row may be wider than the default width
@@ -25,10 +24,6 @@ enum { ROUNDS = 5, NUMBERED = 3, NUMBER = 11 };
 #define BAD_STRAND 0.03 // a strand is cut
 
 typedef struct {
-  uint32_t first, last; // sections that a block has something in
-} RowReach;
-
-typedef struct {
   Arena *arena;
   Sketch *s;
   Order *o;
@@ -36,7 +31,7 @@ typedef struct {
   double aim;         // the width that is planned
   double *wide;       // [section] its width
   double *upto;       // [section] sum of those before it
-  RowReach *span;     // [block]
+  BlockReach *span;   // [block]
   uint32_t *strands;  // [section] that are alive where it begins
   Ids *cut;           // [section] blocks that a cut before it would go through, outermost first
   Ids at;             // where rows begin; then the number of sections
@@ -93,19 +88,8 @@ static double row_width(const Breaking *r, uint32_t i, uint32_t j) {
 
 // -- what is cut ----------------------------------------------------------------------------------
 static void find_spans(Breaking *r) {
-  const Sketch *s = r->s;
-  for (uint32_t b = 0; b < s->block.n; b++) r->span[b] = (RowReach){UINT32_MAX, 0};
-  for (uint32_t k = 0; k < s->stage.n; k++) {
-    RowReach *x = &r->span[s->stage.at[k].block];
-    if (r->o->at[k] < x->first) x->first = r->o->at[k];
-    if (r->o->at[k] > x->last) x->last = r->o->at[k];
-  }
-  for (uint32_t b = s->block.n; b-- > 1;) {
-    RowReach *x = &r->span[s->block.at[b].parent];
-    if (r->span[b].first < x->first) x->first = r->span[b].first;
-    if (r->span[b].first != UINT32_MAX && r->span[b].last > x->last) x->last = r->span[b].last;
-  }
-  for (uint32_t b = 1; b < s->block.n; b++)
+  r->span = block_reach(r->arena, r->s, r->o);
+  for (uint32_t b = 1; b < r->s->block.n; b++)
     for (uint32_t k = r->span[b].first; k < r->span[b].last; k++)
       vec_push(r->arena, &r->cut[k + 1], b);
 }
@@ -141,7 +125,7 @@ static double badness_of_pieces(const Breaking *r, uint32_t i, uint32_t j) {
   for (uint32_t end = 0; end < 2; end++) {
     const Ids *cut = &r->cut[end ? j : i];
     if (!cut->n) continue;
-    const RowReach *x = &r->span[cut->at[0]];
+    const BlockReach *x = &r->span[cut->at[0]];
     uint32_t from = x->first > i ? x->first : i, to = x->last + 1 < j ? x->last + 1 : j;
     if (r->upto[to] - r->upto[from] < r->width / 3) sum += BAD_SHORT;
   }
@@ -203,24 +187,12 @@ static uint32_t row_of(const Breaking *r,
   return low;
 }
 
-typedef struct {
-  uint32_t rank, bundle;
-} Ranked;
-
-static int by_rank(const void *a, const void *b) {
-  uint32_t x = ((const Ranked *)a)->rank, y = ((const Ranked *)b)->rank;
-  return x < y ? -1 : x > y;
-}
-
 // Which bundles cross which cuts, from top to bottom.
 static void find_alive(Cutting *c) {
   const Breaking *r = c->r;
-  VEC(Ranked) all = {0};
-  for (uint32_t b = 1; b < r->s->bundle.n; b++)
-    if (r->o->rank[b]) vec_push(r->arena, &all, (Ranked){r->o->rank[b], b});
-  if (all.n) qsort(all.at, all.n, sizeof *all.at, by_rank);
+  Ids all = bundles_by_rank(r->arena, r->s, r->o);
   for (uint32_t i = 0; i < all.n; i++) {
-    uint32_t b = all.at[i].bundle, born = bundle_born(r->o, b), dies = bundle_dies(r->o, b);
+    uint32_t b = all.at[i], born = bundle_born(r->o, b), dies = bundle_dies(r->o, b);
     uint32_t k = row_of(r, born);
     if (r->at.at[k] < born) k++;
     for (; k < r->at.n && r->at.at[k] <= dies; k++) vec_push(r->arena, &c->alive[k], b);
@@ -307,18 +279,12 @@ static void cut_row(Cutting *c) {
   for (uint32_t i = 0; i < c->stages[row].n; i++) cut_stage(c, c->stages[row].at[i]);
   for (uint32_t i = 0; i < c->alive[row + 1].n; i++)
     vec_push(a, &c->s->out, c->to[c->alive[row + 1].at[i]]);
-  c->o = NEW(a, Order);
-  *c->o = (Order){.sections = to - from, .rank = c->rank.at};
-  c->o->at = NEW_ARRAY(a, uint32_t, c->s->stage.n + 1);
-  c->o->maker = NEW_ARRAY(a, uint32_t, c->s->bundle.n);
-  c->o->taker = NEW_ARRAY(a, uint32_t, c->s->bundle.n);
+  c->o = order_new(a, c->s);
+  c->o->sections = to - from, c->o->rank = c->rank.at;
   for (uint32_t i = 0; i < c->s->stage.n; i++) c->o->at[i] = r->o->at[c->stages[row].at[i]] - from;
-  order_ends(c->o, c->s);
 }
 
 // -- the page -------------------------------------------------------------------------------------
-static SketchPage *page_new(Arena *a) { return NEW(a, SketchPage); }
-
 static void page_add(Arena *a, SketchPage *p, Layout *l) {
   p->width = fmax(p->width, l->width);
   p->height += l->height + (p->row.n ? ROW_GAP : 0);
@@ -337,7 +303,7 @@ static SketchPage *lay_rows(Breaking *r) {
   c.known = NEW_ARRAY(a, uint32_t, r->s->block.n);
   for (uint32_t k = 0; k < r->s->stage.n; k++) vec_push(a, &c.stages[row_of(r, r->o->at[k])], k);
   find_alive(&c);
-  SketchPage *p = page_new(a);
+  SketchPage *p = NEW(a, SketchPage);
   for (; c.row < rows; c.row++) {
     cut_row(&c);
     Layout *l = lay_ordered(a, c.s, c.o);
@@ -359,7 +325,6 @@ static SketchPage *break_rows(Arena *a, Sketch *s, Order *o, double width, doubl
   Breaking r = {.arena = a, .s = s, .o = o, .width = width, .over = over};
   r.wide = NEW_ARRAY(a, double, o->sections + 1);
   r.upto = NEW_ARRAY(a, double, o->sections + 2);
-  r.span = NEW_ARRAY(a, RowReach, s->block.n);
   r.strands = NEW_ARRAY(a, uint32_t, o->sections + 1);
   r.cut = NEW_ARRAY(a, Ids, o->sections + 1);
   guess_widths(&r);
@@ -386,7 +351,7 @@ SketchPage *lay_page(Arena *a, Sketch *s, double width) {
   if (width > 0 && o->sections > 1) return break_rows(a, s, o, width, 0);
   if (width >= 0 && o->sections > 1) return break_rows(a, s, o, ROW_WIDTH, OVERRUN);
   Layout *l = lay_ordered(a, s, o);
-  SketchPage *p = page_new(a);
+  SketchPage *p = NEW(a, SketchPage);
   if (l) page_add(a, p, l);
   return l ? p : NULL;
 }

@@ -33,15 +33,14 @@ typedef struct {
   Ring ever, row;
   uint32_t *behind; // [bundle in the row] the first section behind what ended just below it
   Ids *from;        // [block] stages outside that make what it takes
-  uint32_t *start;  // [block] a section before which it does not begin
-  bool *started;
+  uint32_t *start;  // [block] a section before which it does not begin + 1; 0: not known yet
 } Sorting;
 
 static void larger(uint32_t *x, uint32_t than) {
   if (than > *x) *x = than;
 }
 
-static bool is_inside(const Sketch *s, uint32_t block, uint32_t of) {
+bool block_is_inside(const Sketch *s, uint32_t block, uint32_t of) {
   while (block > of) block = s->block.at[block].parent; // parents come first
   return block == of;
 }
@@ -54,18 +53,18 @@ static void find_needs(const Sorting *t, Arena *a) {
     for (uint32_t i = 0; i < s->stage.at[k].in.n; i++) {
       uint32_t maker = t->o->maker[s->stage.at[k].in.at[i]];
       uint32_t from = maker ? s->stage.at[maker - 1].block : 0;
-      for (uint32_t b = s->stage.at[k].block; maker && b && !is_inside(s, from, b);
+      for (uint32_t b = s->stage.at[k].block; maker && b && !block_is_inside(s, from, b);
            b = s->block.at[b].parent)
         vec_push(a, &t->from[b], maker - 1);
     }
 }
 
 static uint32_t block_start(const Sorting *t, uint32_t b) {
-  if (!b || t->started[b]) return b ? t->start[b] : 0;
-  t->started[b] = true;
-  t->start[b] = block_start(t, t->s->block.at[b].parent);
-  for (uint32_t i = 0; i < t->from[b].n; i++) larger(&t->start[b], t->o->at[t->from[b].at[i]] + 1);
-  return t->start[b];
+  if (!b || t->start[b]) return b ? t->start[b] - 1 : 0;
+  uint32_t at = block_start(t, t->s->block.at[b].parent);
+  for (uint32_t i = 0; i < t->from[b].n; i++) larger(&at, t->o->at[t->from[b].at[i]] + 1);
+  t->start[b] = at + 1;
+  return at;
 }
 
 // As far left as what it takes allows, and behind what once stood between these things. What begins
@@ -121,16 +120,14 @@ static bool ends_last(const Sketch *s, const Order *o) {
 
 // Copies and crossings do not matter for themselves.
 static bool is_late(const Stage *t) {
-  if (!t->in.n && t->early) return false;
-  for (uint32_t i = 0; i < t->link.n; i++)
-    if (t->link.at[i].kind != LINK_PASS && t->link.at[i].kind != LINK_COPY) return false;
-  return !t->in.n || !t->glyph.n;
+  bool more = stage_has(t, ~(LINKS(PASS) | LINKS(COPY)));
+  return !more && (t->in.n ? !t->glyph.n : !t->early);
 }
 
 // Where a use begins: a stage, or the outermost block around it that the other stage is not in.
 static uint32_t use_begins(const Sorting *t, uint32_t user, uint32_t block) {
   uint32_t at = t->o->at[user];
-  for (uint32_t b = t->s->stage.at[user].block; b && !is_inside(t->s, block, b);
+  for (uint32_t b = t->s->stage.at[user].block; b && !block_is_inside(t->s, block, b);
        b = t->s->block.at[b].parent)
     at = block_start(t, b) < at ? block_start(t, b) : at;
   return at;
@@ -164,11 +161,17 @@ static void move_late(const Sorting *sorting, Arena *a) {
   }
 }
 
-void order_ends(Order *o, const Sketch *s) {
+Order *order_new(Arena *a, const Sketch *s) {
+  Order *o = NEW(a, Order);
+  o->at = NEW_ARRAY(a, uint32_t, s->stage.n + 1);
+  o->rank = NEW_ARRAY(a, uint32_t, s->bundle.n);
+  o->maker = NEW_ARRAY(a, uint32_t, s->bundle.n);
+  o->taker = NEW_ARRAY(a, uint32_t, s->bundle.n);
   for (uint32_t k = 0; k < s->stage.n; k++) {
     for (uint32_t i = 0; i < s->stage.at[k].in.n; i++) o->taker[s->stage.at[k].in.at[i]] = k + 1;
     for (uint32_t i = 0; i < s->stage.at[k].out.n; i++) o->maker[s->stage.at[k].out.at[i]] = k + 1;
   }
+  return o;
 }
 
 static uint32_t depth(const Sketch *s, uint32_t block) {
@@ -202,18 +205,34 @@ uint32_t bundle_dies(const Order *o, uint32_t b) {
   return o->taker[b] ? o->at[o->taker[b] - 1] : o->sections;
 }
 
+Ids bundles_by_rank(Arena *a, const Sketch *s, const Order *o) {
+  Ids all = {0};
+  uint32_t most = 0;
+  for (uint32_t b = 1; b < s->bundle.n; b++) larger(&most, o->rank[b]);
+  uint32_t *with = NEW_ARRAY(a, uint32_t, most + 1);
+  for (uint32_t b = 1; b < s->bundle.n; b++) with[o->rank[b]] = b;
+  for (uint32_t rank = 1; rank <= most; rank++)
+    if (with[rank]) vec_push(a, &all, with[rank]);
+  return all;
+}
+
+BlockReach *block_reach(Arena *a, const Sketch *s, const Order *o) {
+  BlockReach *reach = NEW_ARRAY(a, BlockReach, s->block.n);
+  for (uint32_t b = 0; b < s->block.n; b++) reach[b] = (BlockReach){UINT32_MAX, 0};
+  for (uint32_t k = 0; k < s->stage.n; k++)
+    for (uint32_t b = s->stage.at[k].block, at = o->at[k]; b; b = s->block.at[b].parent) {
+      if (at < reach[b].first) reach[b].first = at;
+      larger(&reach[b].last, at);
+    }
+  return reach;
+}
+
 Order *sketch_order(Arena *a, Sketch *s) {
-  Order *o = NEW(a, Order);
-  o->at = NEW_ARRAY(a, uint32_t, s->stage.n + 1);
-  o->rank = NEW_ARRAY(a, uint32_t, s->bundle.n);
-  o->maker = NEW_ARRAY(a, uint32_t, s->bundle.n);
-  o->taker = NEW_ARRAY(a, uint32_t, s->bundle.n);
-  order_ends(o, s);
+  Order *o = order_new(a, s);
   Sorting t = {.s = s, .o = o, .ever = ring_new(a, s->bundle.n), .row = ring_new(a, s->bundle.n)};
   t.behind = NEW_ARRAY(a, uint32_t, s->bundle.n);
   t.from = NEW_ARRAY(a, Ids, s->block.n);
   t.start = NEW_ARRAY(a, uint32_t, s->block.n);
-  t.started = NEW_ARRAY(a, bool, s->block.n);
   find_needs(&t, a);
   for (uint32_t i = 0, after = 0; i < s->in.n; after = s->in.at[i++])
     insert(&t.ever, after, s->in.at[i]), insert(&t.row, after, s->in.at[i]);

@@ -55,14 +55,18 @@ uint32_t sketch_make(Sketch *s, uint32_t stage, const char *name, uint32_t n) {
   return id;
 }
 
+static uint32_t bundle_like(Sketch *s, uint32_t made) {
+  return bundle_new(s, s->bundle.at[made].name, s->bundle.at[made].n, made);
+}
+
 uint32_t sketch_use(Sketch *s, uint32_t stage, uint32_t made) {
-  uint32_t id = bundle_new(s, s->bundle.at[made].name, s->bundle.at[made].n, made);
+  uint32_t id = bundle_like(s, made);
   vec_push(s->arena, &s->stage.at[stage].in, id);
   return id;
 }
 
 void sketch_output(Sketch *s, uint32_t made) {
-  uint32_t id = bundle_new(s, s->bundle.at[made].name, s->bundle.at[made].n, made);
+  uint32_t id = bundle_like(s, made);
   vec_push(s->arena, &s->out, id);
 }
 
@@ -78,6 +82,17 @@ void stage_link(Sketch *s, uint32_t stage, LinkKind kind, uint32_t a, uint32_t t
   vec_push(s->arena, &s->stage.at[stage].link, (Link){kind, a, to});
 }
 
+bool stage_has(const Stage *t, uint32_t kinds) {
+  for (uint32_t i = 0; i < t->link.n; i++)
+    if (kinds >> t->link.at[i].kind & 1) return true;
+  return false;
+}
+
+bool same_label(const Sketch *s, uint32_t a, uint32_t b) {
+  const char *x = s->strand.at[a].label, *y = s->strand.at[b].label;
+  return x && y && strcmp(x, y) == 0;
+}
+
 Glyph *stage_glyph(Sketch *s, uint32_t stage, GlyphKind kind, const char *text) {
   Stage *t = &s->stage.at[stage];
   vec_push(s->arena, &t->glyph, (Glyph){.kind = kind, .text = text});
@@ -87,23 +102,25 @@ Glyph *stage_glyph(Sketch *s, uint32_t stage, GlyphKind kind, const char *text) 
 // -- settling -------------------------------------------------------------------------------------
 enum { LOOKS = 8 }; // so many uses ahead
 
+typedef struct {        // a bundle before settling
+  uint32_t stands;      // of a use: the bundle that it turned out to be
+  uint32_t left, total; // of one that is made: uses to come, all uses
+  uint32_t seen;        // in which look at uses it was seen last
+  uint32_t now;         // the bundle in the row that holds it
+  uint32_t maker, user; // its stage, the first that uses it, + 1; 0: it comes in, none does
+  uint32_t home;        // the innermost block that holds all its uses
+} Unsettled;
+
 typedef struct {
   Sketch *s;
   Arena *arena;
-  VEC(Stage) stage;      // as settled
-  uint32_t uses;         // bundles before settling
-  uint32_t *left;        // [bundle made] uses to come
-  uint32_t *total;       // [bundle made] uses
-  uint32_t *seen, looks; // [bundle made] in which look at uses it was seen last
-  uint32_t *now;         // [bundle made] the bundle in the row that holds it
-  Ids holds;             // [bundle in the row] what it holds
-  Ids places;            // [bundle in the row] where it stands, as of the last look
-  uint32_t *place, placed;
+  VEC(Stage) stage; // as settled
+  uint32_t uses;    // bundles before settling
+  Unsettled *of;    // [uses]
+  uint32_t looks;   // at uses
+  Ids holds;        // [bundle in the row] what it holds
+  Ids place;        // [bundle in the row] where it stands, as of the last look
   bool *put;        // [stage] that takes nothing: it is in the row
-  uint32_t *maker;  // [bundle made] stage + 1, before settling; 0: it comes in
-  uint32_t *user;   // [bundle made] the first stage that uses it + 1, before settling; 0: none
-  uint32_t *home;   // [bundle made] the innermost block that holds all its uses
-  uint32_t *stands; // [use] the bundle that it turned out to be
   Ids row;
 } Settle;
 
@@ -125,7 +142,7 @@ static void replace(Arena *a, Ids *row, uint32_t at, uint32_t n, const Ids *by) 
 static void hold(Settle *t, uint32_t bundle, uint32_t made) {
   while (t->holds.n <= bundle) vec_push(t->arena, &t->holds, 0);
   t->holds.at[bundle] = made;
-  t->now[made] = bundle;
+  t->of[made].now = bundle;
 }
 
 static void put_stage(Settle *t, Stage stage, uint32_t at) {
@@ -138,25 +155,25 @@ static void put_stage(Settle *t, Stage stage, uint32_t at) {
 // not drift away.
 static void put_copy(Settle *t, uint32_t made, bool above, uint32_t use) {
   Sketch *s = t->s;
-  uint32_t from = t->now[made], to[2];
-  bool straight = above || t->total[made] > 2;
-  Stage copy = {.block = t->home[made], .words = "copy"};
+  uint32_t from = t->of[made].now, to[2];
+  bool straight = above || t->of[made].total > 2;
+  Stage copy = {.block = t->of[made].home, .words = "copy"};
   vec_push(t->arena, &copy.in, from);
   for (uint32_t k = 0; k < 2; k++) { // 0: above
     bool later = (k == 0) == above;
-    to[later] = bundle_new(s, s->bundle.at[from].name, s->bundle.at[from].n, from);
+    to[later] = bundle_like(s, from);
     link_all(s, &copy, later == straight ? LINK_PASS : LINK_COPY, from, to[later]);
     vec_push(t->arena, &copy.out, to[later]);
   }
   put_stage(t, copy, ids_find(&t->row, from));
-  t->stands[use] = to[0];
+  t->of[use].stands = to[0];
   hold(t, to[1], made);
 }
 
 static void take(Settle *t, uint32_t use, bool above) {
   uint32_t made = t->s->bundle.at[use].of;
-  if (--t->left[made] == 0)
-    t->stands[use] = t->now[made];
+  if (--t->of[made].left == 0)
+    t->of[use].stands = t->of[made].now;
   else
     put_copy(t, made, above, use);
 }
@@ -197,7 +214,7 @@ static Ids gathered(Settle *t, const Ids *span, const Ids *wanted, uint32_t low)
   Ids order = {0};
   bool *is_wanted = NEW_ARRAY(t->arena, bool, span->n);
   uint32_t others = span->n - wanted->n, seen = 0;
-  for (uint32_t i = 0; i < wanted->n; i++) is_wanted[t->place[wanted->at[i]] - low] = true;
+  for (uint32_t i = 0; i < wanted->n; i++) is_wanted[t->place.at[wanted->at[i]] - low] = true;
   uint32_t above = others_above(t, span, is_wanted, others);
   for (uint32_t i = 0; i <= span->n; i++) {
     if (seen == above && order.n == above)
@@ -215,10 +232,8 @@ static bool same_ids(const Ids *a, const Ids *b) {
 
 // Where each bundle of the row stands, in t->place.
 static void find_places(Settle *t) {
-  for (uint32_t i = t->placed; i < t->s->bundle.n; i++) vec_push(t->arena, &t->places, 0);
-  t->placed = t->s->bundle.n;
-  t->place = t->places.at;
-  for (uint32_t i = 0; i < t->row.n; i++) t->place[t->row.at[i]] = i;
+  while (t->place.n < t->s->bundle.n) vec_push(t->arena, &t->place, 0);
+  for (uint32_t i = 0; i < t->row.n; i++) t->place.at[t->row.at[i]] = i;
 }
 
 // Crossings, so that these stand side by side in this order.
@@ -228,35 +243,35 @@ static void gather(Settle *t, Ids *wanted, uint32_t block) {
   if (wanted->n < 2) return;
   find_places(t);
   for (uint32_t i = 0; i < wanted->n; i++) {
-    uint32_t at = t->place[wanted->at[i]];
+    uint32_t at = t->place.at[wanted->at[i]];
     if (at < low) low = at;
     if (at > high) high = at;
   }
   Stage cross = {.block = block, .words = "reorder"};
   for (uint32_t i = low; i <= high; i++) {
     uint32_t made = t->row.at[i] < t->holds.n ? t->holds.at[t->row.at[i]] : 0;
-    if (made) cross.block = block_of_both(s, cross.block, t->home[made]);
+    if (made) cross.block = block_of_both(s, cross.block, t->of[made].home);
     vec_push(t->arena, &cross.in, t->row.at[i]);
   }
   Ids order = gathered(t, &cross.in, wanted, low);
   if (same_ids(&cross.in, &order)) return;
   uint32_t *renamed = NEW_ARRAY(t->arena, uint32_t, order.n);
   for (uint32_t i = 0; i < order.n; i++) {
-    uint32_t from = order.at[i],
-             to = bundle_new(s, s->bundle.at[from].name, s->bundle.at[from].n, from);
+    uint32_t from = order.at[i], to = bundle_like(s, from);
     link_all(s, &cross, LINK_PASS, from, to);
     vec_push(t->arena, &cross.out, to);
-    renamed[t->place[from] - low] = to;
+    renamed[t->place.at[from] - low] = to;
     hold(t, to, t->holds.at[from]);
   }
-  for (uint32_t i = 0; i < wanted->n; i++) wanted->at[i] = renamed[t->place[wanted->at[i]] - low];
+  for (uint32_t i = 0; i < wanted->n; i++)
+    wanted->at[i] = renamed[t->place.at[wanted->at[i]] - low];
   put_stage(t, cross, low);
 }
 
 // One of these, not the one at `which`, that stands in the row. *place: where.
 static uint32_t partner_among(const Settle *t, const Ids *uses, uint32_t which, uint32_t *place) {
   for (uint32_t k = 0; k < uses->n; k++) {
-    *place = ids_find(&t->row, t->now[t->s->bundle.at[uses->at[k]].of]);
+    *place = ids_find(&t->row, t->of[t->s->bundle.at[uses->at[k]].of].now);
     if (k != which && *place < t->row.n) return k;
   }
   return uses->n;
@@ -275,10 +290,10 @@ static void put_source(Settle *t, uint32_t maker, const Ids *in, uint32_t which)
       stage.below = k < which;
       at = place + stage.below;
     }
-    uint32_t user = made ? t->user[made] : 0;
+    uint32_t user = made ? t->of[made].user : 0;
     const Stage *next = user ? &t->s->stage.at[user - 1] : NULL;
     made = next && next->out.n ? next->out.at[0] : 0;
-    user = made ? t->user[made] : 0;
+    user = made ? t->of[made].user : 0;
     if (!user) break;
     in = &t->s->stage.at[user - 1].in;
     for (which = 0; which < in->n && t->s->bundle.at[in->at[which]].of != made;) which++;
@@ -287,12 +302,12 @@ static void put_source(Settle *t, uint32_t maker, const Ids *in, uint32_t which)
   put_stage(t, stage, at);
   t->put[maker] = true;
   for (uint32_t i = 0; i < stage.out.n; i++)
-    if (!t->left[stage.out.at[i]]) put_end(t, stage.out.at[i], stage.block);
+    if (!t->of[stage.out.at[i]].left) put_end(t, stage.out.at[i], stage.block);
 }
 
 static void put_sources(Settle *t, const Ids *in) {
   for (uint32_t i = 0; i < in->n; i++) {
-    uint32_t maker = t->maker[t->s->bundle.at[in->at[i]].of];
+    uint32_t maker = t->of[t->s->bundle.at[in->at[i]].of].maker;
     if (maker && !t->s->stage.at[maker - 1].in.n && !t->put[maker - 1])
       put_source(t, maker - 1, in, i);
   }
@@ -302,27 +317,26 @@ static void put_sources(Settle *t, const Ids *in) {
 static bool is_idle(const Settle *t, uint32_t k) {
   const Stage *stage = &t->s->stage.at[k];
   bool idle = !stage->in.n && !t->put[k];
-  for (uint32_t i = 0; i < stage->out.n; i++) idle &= !t->left[stage->out.at[i]];
+  for (uint32_t i = 0; i < stage->out.n; i++) idle &= !t->of[stage->out.at[i]].left;
   return idle;
 }
 
-typedef struct {
-  uint32_t place, at, use;
-} Standing;
-
-static int by_place(const void *a, const void *b) {
-  const Standing *x = a, *y = b;
-  return x->place != y->place ? (x->place < y->place ? -1 : 1) : x->at < y->at ? -1 : 1;
+static int by_key(const void *a, const void *b) {
+  const KeyedItem *x = a, *z = b;
+  return x->key != z->key ? (x->key < z->key ? -1 : 1) : x->at < z->at ? -1 : 1;
 }
+
+void sort_keyed(KeyedItem *all, uint32_t n) { qsort(all, n, sizeof *all, by_key); }
 
 // In the order in which what they use stands.
 static void sort_by_row(Settle *t, Ids *uses) {
-  Standing *all = NEW_ARRAY(t->arena, Standing, uses->n + 1);
+  KeyedItem *all = NEW_ARRAY(t->arena, KeyedItem, uses->n + 1);
+  const uint32_t *old = arena_copy(t->arena, uses->at, uses->n * sizeof *old);
   find_places(t);
   for (uint32_t i = 0; i < uses->n; i++)
-    all[i] = (Standing){t->place[t->now[t->s->bundle.at[uses->at[i]].of]], i, uses->at[i]};
-  qsort(all, uses->n, sizeof *all, by_place);
-  for (uint32_t i = 0; i < uses->n; i++) uses->at[i] = all[i].use;
+    all[i] = (KeyedItem){t->place.at[t->of[t->s->bundle.at[old[i]].of].now], i};
+  sort_keyed(all, uses->n);
+  for (uint32_t i = 0; i < uses->n; i++) uses->at[i] = old[all[i].at];
 }
 
 // What these are uses of, each once.
@@ -331,9 +345,9 @@ static Ids things(Settle *t, const Ids *uses) {
   t->looks++;
   for (uint32_t i = 0; i < uses->n; i++) {
     uint32_t made = t->s->bundle.at[uses->at[i]].of;
-    if (t->seen[made] == t->looks) continue;
-    t->seen[made] = t->looks;
-    vec_push(t->arena, &all, t->now[made]);
+    if (t->of[made].seen == t->looks) continue;
+    t->of[made].seen = t->looks;
+    vec_push(t->arena, &all, t->of[made].now);
   }
   return all;
 }
@@ -346,9 +360,9 @@ static Ids take_all(Settle *t, const Ids *uses, uint32_t block) {
   bool above = wanted.n > 1 && uses->n == wanted.n;
   for (uint32_t i = 0; i < uses->n; i++) take(t, uses->at[i], above && !i);
   wanted.n = 0;
-  for (uint32_t i = 0; i < uses->n; i++) vec_push(t->arena, &wanted, t->stands[uses->at[i]]);
+  for (uint32_t i = 0; i < uses->n; i++) vec_push(t->arena, &wanted, t->of[uses->at[i]].stands);
   gather(t, &wanted, block);
-  for (uint32_t i = 0; i < uses->n; i++) t->stands[uses->at[i]] = wanted.at[i];
+  for (uint32_t i = 0; i < uses->n; i++) t->of[uses->at[i]].stands = wanted.at[i];
   return wanted;
 }
 
@@ -375,13 +389,13 @@ static void settle_stage(Settle *t, uint32_t k) {
   stage.in = take_all(t, &uses, stage.block);
   put_stage(t, stage, ids_find(&t->row, stage.in.at[0]));
   for (uint32_t i = 0; i < stage.out.n; i++)
-    if (!t->left[stage.out.at[i]]) put_end(t, stage.out.at[i], stage.block);
+    if (!t->of[stage.out.at[i]].left) put_end(t, stage.out.at[i], stage.block);
 }
 
 static uint32_t settled_strand(const Settle *t, uint32_t strand) {
   const Strand *x = &t->s->strand.at[strand];
-  if (x->bundle >= t->uses || !t->stands[x->bundle]) return strand;
-  return strand - t->s->bundle.at[x->bundle].first + t->s->bundle.at[t->stands[x->bundle]].first;
+  if (x->bundle >= t->uses || !t->of[x->bundle].stands) return strand;
+  return strand - t->s->bundle.at[x->bundle].first + t->s->bundle.at[t->of[x->bundle].stands].first;
 }
 
 static void settle_strands(Settle *t) {
@@ -392,48 +406,43 @@ static void settle_strands(Settle *t) {
       stage->link.at[i].to = settled_strand(t, stage->link.at[i].to);
     }
     for (uint32_t g = 0; g < stage->glyph.n; g++)
-      for (uint32_t i = 0; i < stage->glyph.at[g].in.n; i++)
-        stage->glyph.at[g].in.at[i] = settled_strand(t, stage->glyph.at[g].in.at[i]);
-    for (uint32_t g = 0; g < stage->glyph.n; g++)
-      for (uint32_t i = 0; i < stage->glyph.at[g].touch.n; i++)
-        stage->glyph.at[g].touch.at[i] = settled_strand(t, stage->glyph.at[g].touch.at[i]);
+      for (int touch = 0; touch < 2; touch++) {
+        Ids *ids = touch ? &stage->glyph.at[g].touch : &stage->glyph.at[g].in;
+        for (uint32_t i = 0; i < ids->n; i++) ids->at[i] = settled_strand(t, ids->at[i]);
+      }
   }
 }
 
 // A copy belongs to the block in which all that is copied is used, and so does a crossing.
 static void find_homes(Settle *t) {
   Sketch *s = t->s;
-  t->home = NEW_ARRAY(t->arena, uint32_t, t->uses);
-  bool *used = NEW_ARRAY(t->arena, bool, t->uses);
   for (uint32_t k = 0; k < s->stage.n; k++)
     for (uint32_t i = 0; i < s->stage.at[k].in.n; i++) {
       uint32_t made = s->bundle.at[s->stage.at[k].in.at[i]].of, block = s->stage.at[k].block;
-      t->home[made] = used[made] ? block_of_both(s, t->home[made], block) : block;
-      used[made] = true;
+      bool first = t->of[made].user == k + 1;
+      t->of[made].home = first ? block : block_of_both(s, t->of[made].home, block);
     }
-  for (uint32_t i = 0; i < s->out.n; i++) t->home[s->bundle.at[s->out.at[i]].of] = 0;
+  for (uint32_t i = 0; i < s->out.n; i++) t->of[s->bundle.at[s->out.at[i]].of].home = 0;
 }
 
 // What a use is called, the bundle is called that it turned out to be.
 static void settle_names(Settle *t) {
   for (uint32_t u = 1; u < t->uses; u++)
-    if (t->stands[u]) t->s->bundle.at[t->stands[u]].as = t->s->bundle.at[u].as;
+    if (t->of[u].stands) t->s->bundle.at[t->of[u].stands].as = t->s->bundle.at[u].as;
 }
 
 // A use that is at fault: where it stands is, and where that comes from without being changed.
 static void settle_alarms(Settle *t) {
   Sketch *s = t->s;
   for (uint32_t u = 1; u < t->uses; u++)
-    for (uint32_t i = 0; t->stands[u] && i < s->bundle.at[u].n; i++)
+    for (uint32_t i = 0; t->of[u].stands && i < s->bundle.at[u].n; i++)
       if (strand_of(s, u, i)->alarm) {
-        strand_of(s, t->stands[u], i)->alarm = true;
-        strand_of(s, t->stands[u], i)->label = strand_of(s, u, i)->label;
+        strand_of(s, t->of[u].stands, i)->alarm = true;
+        strand_of(s, t->of[u].stands, i)->label = strand_of(s, u, i)->label;
       }
   for (uint32_t k = t->stage.n; k-- > 0;) {
     const Stage *stage = &t->stage.at[k];
-    bool crosses = !stage->glyph.n && stage->in.n > 1;
-    for (uint32_t i = 0; crosses && i < stage->link.n; i++)
-      crosses = stage->link.at[i].kind == LINK_PASS;
+    bool crosses = !stage->glyph.n && stage->in.n > 1 && !stage_has(stage, ~LINKS(PASS));
     for (uint32_t i = 0; crosses && i < stage->link.n; i++)
       s->strand.at[stage->link.at[i].a].alarm |= s->strand.at[stage->link.at[i].to].alarm;
   }
@@ -443,26 +452,23 @@ void sketch_settle(Sketch *s) {
   if (s->settled) return;
   Arena *a = s->arena;
   Settle t = {.s = s, .arena = a, .uses = s->bundle.n};
-  t.left = NEW_ARRAY(a, uint32_t, t.uses);
-  t.now = NEW_ARRAY(a, uint32_t, t.uses);
-  t.total = NEW_ARRAY(a, uint32_t, t.uses);
-  t.seen = NEW_ARRAY(a, uint32_t, t.uses);
-  t.stands = NEW_ARRAY(a, uint32_t, t.uses);
-  t.maker = NEW_ARRAY(a, uint32_t, t.uses);
-  t.user = NEW_ARRAY(a, uint32_t, t.uses);
+  t.of = NEW_ARRAY(a, Unsettled, t.uses);
   t.put = NEW_ARRAY(a, bool, s->stage.n + 1);
   for (uint32_t k = 0; k < s->stage.n; k++)
-    for (uint32_t i = 0; i < s->stage.at[k].out.n; i++) t.maker[s->stage.at[k].out.at[i]] = k + 1;
+    for (uint32_t i = 0; i < s->stage.at[k].out.n; i++)
+      t.of[s->stage.at[k].out.at[i]].maker = k + 1;
   for (uint32_t k = s->stage.n; k-- > 0;)
     for (uint32_t i = 0; i < s->stage.at[k].in.n; i++)
-      t.user[s->bundle.at[s->stage.at[k].in.at[i]].of] = k + 1;
+      t.of[s->bundle.at[s->stage.at[k].in.at[i]].of].user = k + 1;
   find_homes(&t);
-  for (uint32_t i = 1; i < t.uses; i++)
-    t.left[s->bundle.at[i].of] += s->bundle.at[i].of > 0, hold(&t, i, i);
-  memcpy(t.total, t.left, t.uses * sizeof *t.left);
+  for (uint32_t i = 1; i < t.uses; i++) {
+    Unsettled *made = &t.of[s->bundle.at[i].of];
+    if (s->bundle.at[i].of) made->total = ++made->left;
+    hold(&t, i, i);
+  }
   for (uint32_t i = 0; i < s->in.n; i++) vec_push(a, &t.row, s->in.at[i]);
   for (uint32_t i = 0; i < s->in.n; i++)
-    if (!t.left[s->in.at[i]]) put_end(&t, s->in.at[i], 0);
+    if (!t.of[s->in.at[i]].left) put_end(&t, s->in.at[i], 0);
   for (uint32_t k = 0; k < s->stage.n; k++) settle_stage(&t, k);
   Ids out = s->out, none = {0};
   for (uint32_t k = 0; k < s->stage.n; k++) // what nothing uses is seen to end

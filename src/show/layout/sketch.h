@@ -98,6 +98,8 @@ typedef enum {
   LINK_BEGIN, // `to` begins at a dot
 } LinkKind;
 
+#define LINKS(kind) (1u << LINK_##kind)
+
 typedef struct {
   LinkKind kind;
   uint32_t a, to;
@@ -151,6 +153,11 @@ typedef struct {
 
 // -- sketch.c: putting it together ----------------------------------------------------------------
 uint32_t ids_find(const Ids *, Id); // where it is; their number: nowhere
+typedef struct {
+  double key;
+  uint32_t at;
+} KeyedItem;
+void sort_keyed(KeyedItem *, uint32_t n); // by key, then by number
 Sketch *sketch_new(Arena *, const char *title);
 uint32_t sketch_block(Sketch *, uint32_t parent, const char *title, Ink);
 uint32_t sketch_stage(Sketch *, uint32_t block, const char *words);
@@ -162,13 +169,17 @@ void sketch_output(Sketch *, uint32_t made);
 Strand *strand_of(Sketch *, uint32_t bundle, uint32_t i);
 uint32_t strand_at(const Sketch *, uint32_t bundle, uint32_t i);
 void stage_link(Sketch *, uint32_t stage, LinkKind, uint32_t a, uint32_t to);
+bool stage_has(const Stage *, uint32_t kinds); // links of these kinds, as sums of LINKS(kind)
+bool same_label(const Sketch *, uint32_t a, uint32_t b); // strands
 Glyph *stage_glyph(Sketch *, uint32_t stage, GlyphKind, const char *text);
 void sketch_settle(Sketch *);
 
 // -- glyph.c: how large glyphs are ----------------------------------------------------------------
 double glyph_width(const Glyph *);
-double glyph_height(const Glyph *); // at least; it grows with its ports
-enum { OPERAND = 15 };              // the size of letters for what a formula calls a tensor
+double glyph_height(const Glyph *);  // at least; it grows with its ports
+bool glyph_is_passed(const Glyph *); // a line goes through it: where it comes in, it goes out
+double lens_stub(const Glyph *); // how far its weights reach above it, if they stay; otherwise 0
+enum { OPERAND = 15 };           // the size of letters for what a formula calls a tensor
 double label_width(const char *label), name_width(const char *name),
     operand_width(const char *name);
 
@@ -179,14 +190,17 @@ typedef struct {
   uint32_t *rank;          // [bundle] from top to bottom; 0: it is not in the picture
   uint32_t *maker, *taker; // [bundle] stage + 1; 0: the picture's ends
 } Order;
-Order *sketch_order(Arena *, Sketch *);                         // of one that is settled
-void order_ends(Order *, const Sketch *);                       // finds maker and taker
-uint32_t block_of_both(const Sketch *, uint32_t a, uint32_t b); // the innermost with both inside
+Order *sketch_order(Arena *, Sketch *);                            // of one that is settled
+Order *order_new(Arena *, const Sketch *);                         // with maker and taker
+uint32_t block_of_both(const Sketch *, uint32_t a, uint32_t b);    // the innermost with both inside
+bool block_is_inside(const Sketch *, uint32_t block, uint32_t of); // or the same
 uint32_t bundle_born(const Order *, uint32_t bundle); // it is level in the data of these sections
 uint32_t bundle_dies(const Order *, uint32_t bundle); // and between
-// glyph_lens.c: the glyphs of lenses
-double lens_width(const Glyph *), lens_height(const Glyph *);
-double lens_stub(const Glyph *); // how far its weights reach above it, if they stay; otherwise 0
+Ids bundles_by_rank(Arena *, const Sketch *, const Order *);
+typedef struct {
+  uint32_t first, last; // sections that it has something in; none: first > last
+} BlockReach;
+BlockReach *block_reach(Arena *, const Sketch *, const Order *); // [block]
 
 // -- lay.c: places --------------------------------------------------------------------------------
 typedef struct { // a part of the picture from left to right: labels, curves, glyphs, curves
@@ -234,10 +248,10 @@ void glyph_paint(Canvas *, const Layout *, const Placed *);
 double inset_width(const Layout *); // lay_frames.c: from where its strands begin to where they end
 double inset_shift(const Layout *, const Placed *); // how far down it is moved
 void inset_extent(const Layout *, double *y0, double *y1);
-void lens_paint(Canvas *, const Layout *, const Placed *, double y0, double y1); // glyph_lens.c
-// An arrowhead with its middle here; back: to the left; turn: of 90 degrees, down or, back, up.
-void arrowhead(Canvas *, double x, double y, bool back, bool turn, Ink);
-void plus_circle(Canvas *, double x, double y);             // where changes are added
+// glyph_lens.c: a lens that is opened, and the box of any
+enum { OPTIC_WIDTH = 182, OPTIC_HEIGHT = 134 }; // at least
+void optic_paint(Canvas *, const Layout *, const Placed *, double y0, double y1);
+void lens_box(Canvas *, double x0, double y0, double x1, double y1, Ink fill, bool faint);
 void glyph_touch(Canvas *, const Layout *, const Placed *); // what passes and counts nevertheless
 double glyph_port(const Glyph *); // how far from its middle strands meet it
 

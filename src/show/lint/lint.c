@@ -57,16 +57,17 @@ static const char *called(Scene *s, const Thing *t) {
 }
 
 // -- letters --------------------------------------------------------------------------------------
+static bool is_letters(const Thing *t) { return t->kind == THING_LABEL || t->kind == THING_TITLE; }
+
 // Labels and titles against what covers an area. Each pair is looked at once.
-static void letters_and_things(Scene *s, uint32_t i, Ids *near) {
+static void letters_and_things(Scene *s, uint32_t i) {
   const Thing *t = &s->thing.at[i];
-  LintArea own = area_grown(t->area, -TOUCH);
-  grid_find(s, &s->things, &t->area, near);
-  for (uint32_t k = 0; k < near->n; k++) {
-    const Thing *o = &s->thing.at[near->at[k]];
-    bool letters = o->kind == THING_LABEL || o->kind == THING_TITLE;
-    if (near->at[k] == i || o->kind == THING_FRAME || !areas_meet(&own, &o->area)) continue;
-    if (letters && near->at[k] < i) continue;
+  Area own = area_grown(t->area, -TOUCH);
+  for (Near n = near_things(s, t->area); near_next(&n);) {
+    const Thing *o = n.thing;
+    bool letters = is_letters(o);
+    if (n.index == i || o->kind == THING_FRAME || !areas_meet(&own, &o->area)) continue;
+    if (letters && n.index < i) continue;
     bool title = t->kind == THING_TITLE || o->kind == THING_TITLE;
     fault(s,
           title     ? FAULT_TITLE
@@ -77,131 +78,119 @@ static void letters_and_things(Scene *s, uint32_t i, Ids *near) {
 }
 
 // Against lines, each only once however often it is met.
-static void letters_and_lines(Scene *s, uint32_t i, Ids *near) {
+static void letters_and_lines(Scene *s, uint32_t i) {
   const Thing *t = &s->thing.at[i];
   uint32_t last = UINT32_MAX;
-  LintArea wide = area_grown(t->area, 4);
-  grid_find(s, &s->segments, &wide, near);
-  for (uint32_t k = 0; k < near->n; k++) {
-    const Segment *line = &s->segment.at[near->at[k]];
-    const Thing *o = &s->thing.at[line->thing];
-    if (line->thing == i || line->thing == last) continue;
-    if (o->kind > THING_STROKE && o->kind != THING_FRAME) continue;
-    LintArea own = area_grown(t->area, line->half - TOUCH);
-    if (!segment_enters(line, &own)) continue;
-    last = line->thing;
+  for (Near n = near_lines(s, area_grown(t->area, 4)); near_next(&n);) {
+    if (n.index == i || n.index == last) continue;
+    if (n.thing->kind > THING_STROKE && n.thing->kind != THING_FRAME) continue;
+    Area own = area_grown(t->area, n.line->half - TOUCH);
+    if (!segment_enters(n.line, &own)) continue;
+    last = n.index;
     fault(s, t->kind == THING_TITLE ? FAULT_TITLE : FAULT_COVERED, t->area.x0, t->area.y1,
-          "%s and %s", called(s, t), called(s, o));
+          "%s and %s", called(s, t), called(s, n.thing));
   }
 }
 
-static void check_letters(Scene *s, Ids *near) {
+static void check_letters(Scene *s) {
   for (uint32_t i = 0; i < s->thing.n; i++) {
     const Thing *t = &s->thing.at[i];
     if (t->least < LETTERS - 0.01)
       fault(s, FAULT_SMALL, t->area.x0, t->area.y1, "%s has letters of %.1f points", called(s, t),
             t->least * 0.75);
-    if ((t->kind != THING_LABEL && t->kind != THING_TITLE) || t->area.x0 > t->area.x1) continue;
-    letters_and_things(s, i, near);
-    letters_and_lines(s, i, near);
+    if (!is_letters(t) || t->area.x0 > t->area.x1) continue;
+    letters_and_things(s, i);
+    letters_and_lines(s, i);
   }
 }
 
 // -- glyphs ---------------------------------------------------------------------------------------
-static bool is_solid(const Thing *t) { return t->kind == THING_GLYPH || t->kind == THING_DOT; }
+bool is_solid(const Thing *t) { return t->kind == THING_GLYPH || t->kind == THING_DOT; }
 
-static void check_glyph_pairs(Scene *s, uint32_t i, Ids *near) {
+static void check_glyph_pairs(Scene *s, uint32_t i) {
   const Thing *t = &s->thing.at[i];
-  LintArea own = area_grown(t->area, -TOUCH);
-  grid_find(s, &s->things, &t->area, near);
-  for (uint32_t k = 0; k < near->n; k++) {
-    const Thing *o = &s->thing.at[near->at[k]];
-    if (!is_solid(o) || near->at[k] == i || !areas_meet(&own, &o->area)) continue;
-    if (t->kind == o->kind && near->at[k] < i) continue;
+  Area own = area_grown(t->area, -TOUCH);
+  for (Near n = near_things(s, t->area); near_next(&n);) {
+    const Thing *o = n.thing;
+    if (!is_solid(o) || n.index == i || !areas_meet(&own, &o->area)) continue;
+    if (t->kind == o->kind && n.index < i) continue;
     if (t->kind == THING_DOT) continue; // two dots may be one; glyphs look at dots
     fault(s, FAULT_GLYPHS, t->area.x0, t->area.y0, "%s and %s", called(s, t), called(s, o));
   }
 }
 
 // Does a wire begin or end at this area?
-static bool is_attached(const Scene *s, const Thing *wire, const LintArea *to) {
-  LintArea a = area_grown(*to, NEAR_END);
+static bool is_attached(const Scene *s, const Thing *wire, const Area *to) {
+  Area a = area_grown(*to, NEAR_END);
   for (uint32_t i = wire->first; i < wire->first + wire->n; i++) {
     const Segment *k = &s->segment.at[i];
     bool ends = i + 1 == wire->first + wire->n || s->segment.at[i + 1].begins;
-    if (k->begins && k->x0 >= a.x0 && k->x0 <= a.x1 && k->y0 >= a.y0 && k->y0 <= a.y1) return true;
-    if (ends && k->x1 >= a.x0 && k->x1 <= a.x1 && k->y1 >= a.y0 && k->y1 <= a.y1) return true;
+    if (k->begins && area_holds(&a, k->x0, k->y0)) return true;
+    if (ends && area_holds(&a, k->x1, k->y1)) return true;
   }
   return false;
 }
 
-static void check_wires_through(Scene *s, uint32_t i, Ids *near) {
+static void check_wires_through(Scene *s, uint32_t i) {
   const Thing *t = &s->thing.at[i];
   uint32_t last = UINT32_MAX;
-  LintArea own = area_grown(t->area, -TOUCH);
-  grid_find(s, &s->segments, &t->area, near);
-  for (uint32_t k = 0; k < near->n; k++) {
-    const Segment *line = &s->segment.at[near->at[k]];
-    const Thing *o = &s->thing.at[line->thing];
-    if (line->thing == last || o->kind > THING_DIVIDER || !segment_enters(line, &own)) continue;
-    if (!thing_touches(s, t, line) || is_attached(s, o, &t->area)) continue;
-    last = line->thing;
-    fault(s, FAULT_THROUGH, t->area.x0, line->y0, "%s and %s", called(s, o), called(s, t));
+  Area own = area_grown(t->area, -TOUCH);
+  for (Near n = near_lines(s, t->area); near_next(&n);) {
+    const Thing *o = n.thing;
+    if (n.index == last || o->kind > THING_DIVIDER || !segment_enters(n.line, &own)) continue;
+    if (!thing_touches(s, t, n.line) || is_attached(s, o, &t->area)) continue;
+    last = n.index;
+    fault(s, FAULT_THROUGH, t->area.x0, n.line->y0, "%s and %s", called(s, o), called(s, t));
   }
 }
 
 // A wire that passes a dot goes through its middle; the two lines of a tandem pass it on both
 // sides.
-static void check_wires_at_dot(Scene *s, uint32_t i, Ids *near) {
+static void check_wires_at_dot(Scene *s, uint32_t i) {
   const Thing *t = &s->thing.at[i];
   double x = (t->area.x0 + t->area.x1) / 2, y = (t->area.y0 + t->area.y1) / 2;
-  VEC(uint32_t) wires = {0};
-  VEC(double) nearest = {0};
-  grid_find(s, &s->segments, &t->area, near);
-  for (uint32_t k = 0; k < near->n; k++) {
-    const Segment *line = &s->segment.at[near->at[k]];
-    double d = segment_distance(line, x, y);
-    if (s->thing.at[line->thing].kind != THING_WIRE) continue;
-    if (!wires.n || wires.at[wires.n - 1] != line->thing) {
-      vec_push(s->arena, &wires, line->thing);
-      vec_push(s->arena, &nearest, d);
-    } else if (d < nearest.at[nearest.n - 1]) {
-      nearest.at[nearest.n - 1] = d;
-    }
+  const Thing *wire = NULL; // segments of a wire stand side by side
+  double nearest = INFINITY;
+  Near n = near_lines(s, t->area);
+  for (bool more = true; more;) {
+    more = near_next(&n);
+    if (more && n.thing->kind != THING_WIRE) continue;
+    if (wire && (!more || n.thing != wire) && nearest > 2 &&
+        nearest < (t->area.x1 - t->area.x0) / 2)
+      fault(s, FAULT_DOT, x, y, "%s", called(s, wire));
+    if (n.thing != wire) nearest = INFINITY;
+    wire = n.thing;
+    if (more) nearest = fmin(nearest, segment_distance(n.line, x, y));
   }
-  for (uint32_t k = 0; k < wires.n; k++)
-    if (nearest.at[k] > 2 && nearest.at[k] < (t->area.x1 - t->area.x0) / 2)
-      fault(s, FAULT_DOT, x, y, "%s", called(s, &s->thing.at[wires.at[k]]));
 }
 
-static void check_glyphs(Scene *s, Ids *near) {
+static void check_glyphs(Scene *s) {
   for (uint32_t i = 0; i < s->thing.n; i++) {
     const Thing *t = &s->thing.at[i];
     if (!is_solid(t) || t->area.x0 > t->area.x1) continue;
-    check_glyph_pairs(s, i, near);
+    check_glyph_pairs(s, i);
     if (t->kind == THING_GLYPH)
-      check_wires_through(s, i, near);
+      check_wires_through(s, i);
     else
-      check_wires_at_dot(s, i, near);
+      check_wires_at_dot(s, i);
   }
 }
 
 // -- frames and the page --------------------------------------------------------------------------
-static bool holds(const LintArea *a, const LintArea *b) {
-  return a->x0 <= b->x0 && b->x1 <= a->x1 && a->y0 <= b->y0 && b->y1 <= a->y1;
+static bool holds(const Area *a, const Area *b) {
+  return area_holds(a, b->x0, b->y0) && area_holds(a, b->x1, b->y1);
 }
 
 // What meets a frame is inside, or the frame is inside of it.
-static void check_frames(Scene *s, Ids *near) {
+static void check_frames(Scene *s) {
   for (uint32_t i = 0; i < s->thing.n; i++) {
     const Thing *t = &s->thing.at[i];
     if (t->kind != THING_FRAME || t->area.x0 > t->area.x1) continue;
-    grid_find(s, &s->things, &t->area, near);
-    for (uint32_t k = 0; k < near->n; k++) {
-      const Thing *o = &s->thing.at[near->at[k]];
-      LintArea own = area_grown(o->area, -TOUCH);
+    for (Near n = near_things(s, t->area); near_next(&n);) {
+      const Thing *o = n.thing;
+      Area own = area_grown(o->area, -TOUCH);
       if (o->kind != THING_FRAME && !is_solid(o)) continue;
-      if (near->at[k] == i || (o->kind == THING_FRAME && near->at[k] < i)) continue;
+      if (n.index == i || (o->kind == THING_FRAME && n.index < i)) continue;
       if (!areas_meet(&t->area, &own) || holds(&t->area, &own)) continue;
       if (o->kind == THING_FRAME && holds(&own, &t->area)) continue;
       fault(s, FAULT_FRAME, o->area.x0, o->area.y0, "frame %s and %s", t->words, called(s, o));
@@ -210,7 +199,7 @@ static void check_frames(Scene *s, Ids *near) {
 }
 
 static void check_page(Scene *s) {
-  LintArea page = area_grown((LintArea){0, 0, s->canvas->width, s->canvas->height}, 0.01);
+  Area page = area_grown((Area){0, 0, s->canvas->width, s->canvas->height}, 0.01);
   for (uint32_t i = 0; i < s->thing.n; i++) {
     const Thing *t = &s->thing.at[i];
     if (t->area.x0 <= t->area.x1 && !holds(&page, &t->area))
@@ -222,11 +211,10 @@ static void check_page(Scene *s) {
 
 void canvas_check(Arena *a, const Canvas *c, Faults *out) {
   Scene s = {.arena = a, .canvas = c, .out = out};
-  Ids near = {0};
   scene_of(&s);
-  check_letters(&s, &near);
-  check_glyphs(&s, &near);
-  check_frames(&s, &near);
+  check_letters(&s);
+  check_glyphs(&s);
+  check_frames(&s);
   check_dividers(&s);
   check_crossings(&s);
   check_bends(&s);

@@ -45,43 +45,36 @@ static uint32_t axes_of(const Scene *s, const Thing *t) {
   return names < 2 ? 2 : names;
 }
 
-static bool is_cut_clear(Scene *s, double x, Ids *near) {
-  LintArea line = {x - 0.5, 0, x + 0.5, s->canvas->height}, wide = {x - 30, 0, x + 30, line.y1};
-  grid_find(s, &s->things, &wide, near);
-  for (uint32_t i = 0; i < near->n; i++) {
-    const Thing *t = &s->thing.at[near->at[i]];
-    if (t->kind == THING_GLYPH && areas_meet(&t->area, &wide)) return false;
-  }
-  grid_find(s, &s->segments, &line, near);
-  for (uint32_t i = 0; i < near->n; i++) {
-    const Segment *k = &s->segment.at[near->at[i]];
-    bool lines = s->thing.at[k->thing].kind <= THING_CUP;
-    if (lines && fabs(k->y1 - k->y0) > 0.01 && segment_enters(k, &line)) return false;
-  }
+static bool is_cut_clear(Scene *s, double x) {
+  Area line = {x - 0.5, 0, x + 0.5, s->canvas->height}, wide = {x - 30, 0, x + 30, line.y1};
+  for (Near n = near_things(s, wide); near_next(&n);)
+    if (n.thing->kind == THING_GLYPH && areas_meet(&n.thing->area, &wide)) return false;
+  for (Near n = near_lines(s, line); near_next(&n);)
+    if (n.thing->kind <= THING_CUP && fabs(n.line->y1 - n.line->y0) > 0.01 &&
+        segment_enters(n.line, &line))
+      return false;
   return true;
 }
 
 // Lines through x, in all and by the wires they belong to.
-static uint32_t count_lines(Scene *s, double x, const Table *at, NamedList *all, Ids *near) {
-  LintArea line = {x - 0.5, 0, x + 0.5, s->canvas->height};
+static uint32_t count_lines(Scene *s, double x, const Table *at, NamedList *all) {
+  Area line = {x - 0.5, 0, x + 0.5, s->canvas->height};
   uint32_t last = UINT32_MAX, sum = 0;
   for (uint32_t i = 0; i < all->n; i++) all->at[i].lines = 0;
-  grid_find(s, &s->segments, &line, near);
-  for (uint32_t i = 0; i < near->n; i++) {
-    const Segment *k = &s->segment.at[near->at[i]];
-    const Thing *t = &s->thing.at[k->thing];
-    if (t->kind != THING_WIRE || k->thing == last || !segment_enters(k, &line)) continue;
-    last = k->thing;
-    uint32_t named = table_get(at, t->id, strlen(t->id)), n = axes_of(s, t);
-    if (named) all->at[named - 1].lines += n;
-    sum += n;
+  for (Near n = near_lines(s, line); near_next(&n);) {
+    const Thing *t = n.thing;
+    if (t->kind != THING_WIRE || n.index == last || !segment_enters(n.line, &line)) continue;
+    last = n.index;
+    uint32_t named = table_get(at, t->id, strlen(t->id)), axes = axes_of(s, t);
+    if (named) all->at[named - 1].lines += axes;
+    sum += axes;
   }
   return sum;
 }
 
-static void check_cut(Scene *s, double x, const Table *at, NamedList *all, Ids *near) {
-  if (!is_cut_clear(s, x, near)) return;
-  count_lines(s, x, at, all, near);
+static void check_cut(Scene *s, double x, const Table *at, NamedList *all) {
+  if (!is_cut_clear(s, x)) return;
+  count_lines(s, x, at, all);
   for (uint32_t i = 0; i < all->n; i++) {
     const NamedWire *k = &all->at[i];
     if (k->rank && k->lines % k->rank)
@@ -91,15 +84,15 @@ static void check_cut(Scene *s, double x, const Table *at, NamedList *all, Ids *
 }
 
 // At the left, only inputs are there.
-static void check_left(Scene *s, const Diagram *d, bool strings, Ids *near) {
+static void check_left(Scene *s, const Diagram *d, bool strings) {
   uint32_t want = 0;
   double left = INFINITY;
   NamedList none = {0};
   for (uint32_t i = 0; i < d->in.n; i++) want += rank_of(&d->wire.at[d->in.at[i]].type, strings);
   for (uint32_t i = 0; i < s->thing.n; i++)
     if (s->thing.at[i].kind == THING_WIRE) left = fmin(left, s->thing.at[i].area.x0);
-  if (!d->in.n || !isfinite(left) || !is_cut_clear(s, left + 1, near)) return;
-  uint32_t n = count_lines(s, left + 1, table_new(s->arena), &none, near);
+  if (!d->in.n || !isfinite(left) || !is_cut_clear(s, left + 1)) return;
+  uint32_t n = count_lines(s, left + 1, table_new(s->arena), &none);
   if (n != want) fault(s, FAULT_AXES, left, 0, "inputs have %u axes, and %u lines begin", want, n);
 }
 
@@ -109,16 +102,15 @@ void circuit_check(World *w, Arena *a, const Diagram *whole, bool strings, const
   while (d->box.n == 2 && d->box.at[1].op == OP_call && d->box.at[1].callee->name == d->name)
     d = d->box.at[1].callee; // a learner looked at for itself is a call of it
   Scene s = {.arena = a, .canvas = c, .out = out};
-  Ids near = {0};
   Table *at = table_new(a), *cuts = table_new(a);
   scene_of(&s);
   NamedList all = wires_by_name(w, a, d, strings, at);
-  check_left(&s, d, strings, &near);
+  check_left(&s, d, strings);
   for (uint32_t i = 0; i < s.thing.n; i++) {
     const Thing *t = &s.thing.at[i];
     int64_t x = (int64_t)floor(t->area.x0);
     if (t->kind != THING_LABEL || table_get(cuts, &x, sizeof x)) continue;
     table_put(cuts, &x, sizeof x, 1);
-    check_cut(&s, (double)x - 0.5, at, &all, &near);
+    check_cut(&s, (double)x - 0.5, at, &all);
   }
 }

@@ -9,10 +9,6 @@
 #include "show/canvas/marks.h"
 #include "show/lint/lint.h"
 
-typedef struct {
-  double x0, y0, x1, y1;
-} LintArea;
-
 typedef enum {
   THING_WIRE,
   THING_CUP,
@@ -27,7 +23,7 @@ typedef enum {
 
 typedef struct { // a group of marks, or a mark outside of all groups
   ThingKind kind;
-  LintArea area;     // of its ink
+  Area area;         // of its ink
   const char *words; // what it is called
   const char *id;    // of its group; "": none
   uint32_t first, n; // segments
@@ -54,20 +50,32 @@ typedef struct {
   VEC(Thing) thing;
   VEC(Segment) segment;
   LintGrid things, segments;
+  Ids near; // what was found last
   Faults *out;
 } Scene;
 
+typedef struct { // what may meet an area
+  Scene *s;
+  const Segment *line; // NULL: things are looked for
+  const Thing *thing;  // or that of the line
+  uint32_t index;      // of the thing
+  uint32_t next;
+} Near;
+
 // -- lint_scene.c ---------------------------------------------------------------------------------
 void scene_of(Scene *);
-bool areas_meet(const LintArea *, const LintArea *);
-LintArea area_grown(LintArea, double by); // by less than 0: it shrinks
-LintArea segment_area(const Segment *);
-bool segment_enters(const Segment *, const LintArea *); // does a part of it lie inside?
+bool areas_meet(const Area *, const Area *);
+Area area_grown(Area, double by); // by less than 0: it shrinks
+Area segment_area(const Segment *);
+bool segment_enters(const Segment *, const Area *); // does a part of it lie inside?
 double segment_distance(const Segment *, double x, double y);
 bool thing_touches(const Scene *, const Thing *, const Segment *); // its outline, or inside it
-// What may meet an area: indices of things or segments, each once, in order. The list is good until
-// the next call with the same Ids.
-void grid_find(const Scene *, const LintGrid *, const LintArea *, Ids *out);
+bool area_holds(const Area *, double x, double y);
+// What may meet an area, each once, in order; good until one looks for something else:
+// for (Near n = near_lines(s, area); near_next(&n);) …
+Near near_things(Scene *, Area), near_lines(Scene *, Area);
+bool near_next(Near *);
+uint32_t grid_cell(const LintGrid *, double x, double y); // in which it lies, or the nearest
 
 // -- lint_wires.c ---------------------------------------------------------------------------------
 void check_crossings(Scene *);
@@ -75,6 +83,7 @@ void check_bends(Scene *);
 void check_dividers(Scene *);
 
 // -- lint.c ---------------------------------------------------------------------------------------
+bool is_solid(const Thing *); // a glyph or a dot
 __attribute__((format(printf, 5, 6))) void fault(Scene *, FaultKind, double x, double y,
                                                  const char *format, ...);
 

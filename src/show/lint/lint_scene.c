@@ -9,28 +9,30 @@
 #include <math.h>
 #include <stdlib.h>
 
-static const LintArea NOTHING = {INFINITY, INFINITY, -INFINITY, -INFINITY};
+static const Area NOTHING = {INFINITY, INFINITY, -INFINITY, -INFINITY};
 
 // -- areas and segments ---------------------------------------------------------------------------
-static void area_add(LintArea *a, double x, double y) {
+static void area_add(Area *a, double x, double y) {
   a->x0 = fmin(a->x0, x), a->x1 = fmax(a->x1, x);
   a->y0 = fmin(a->y0, y), a->y1 = fmax(a->y1, y);
 }
 
-bool areas_meet(const LintArea *a, const LintArea *b) {
+bool areas_meet(const Area *a, const Area *b) {
   return a->x0 < b->x1 && b->x0 < a->x1 && a->y0 < b->y1 && b->y0 < a->y1;
 }
 
-LintArea area_grown(LintArea a, double by) {
-  return (LintArea){a.x0 - by, a.y0 - by, a.x1 + by, a.y1 + by};
+bool area_holds(const Area *a, double x, double y) {
+  return x >= a->x0 && x <= a->x1 && y >= a->y0 && y <= a->y1;
 }
 
-LintArea segment_area(const Segment *s) {
-  return (LintArea){fmin(s->x0, s->x1), fmin(s->y0, s->y1), fmax(s->x0, s->x1), fmax(s->y0, s->y1)};
+Area area_grown(Area a, double by) { return (Area){a.x0 - by, a.y0 - by, a.x1 + by, a.y1 + by}; }
+
+Area segment_area(const Segment *s) {
+  return (Area){fmin(s->x0, s->x1), fmin(s->y0, s->y1), fmax(s->x0, s->x1), fmax(s->y0, s->y1)};
 }
 
 // The segment is cut by each side of the area in turn.
-bool segment_enters(const Segment *s, const LintArea *a) {
+bool segment_enters(const Segment *s, const Area *a) {
   double t0 = 0, t1 = 1, d[2] = {s->x1 - s->x0, s->y1 - s->y0};
   double from[2] = {s->x0, s->y0}, low[2] = {a->x0, a->y0}, high[2] = {a->x1, a->y1};
   for (int i = 0; i < 2; i++) {
@@ -108,9 +110,8 @@ static void add_text(Scene *s, Thing *t, const Mark *m) {
 }
 
 static void add_path(Scene *s, Thing *t, uint32_t thing, const Mark *m, Lines *lines) {
-  const Transform same = {1, 0, 0, 1, 0, 0};
   double half = m->path.paint.stroke && !m->path.paint.fill ? m->path.paint.width / 2 : 0;
-  path_flatten(s->arena, s->canvas->path.at + m->path.first, m->path.n, &same, lines);
+  path_flatten(s->arena, s->canvas->path.at + m->path.first, m->path.n, NULL, lines);
   for (uint32_t i = 0; i < lines->piece.n; i++) {
     const PathPiece *piece = &lines->piece.at[i];
     const Point *p = &lines->point.at[piece->first];
@@ -206,7 +207,11 @@ static uint32_t cell_at(double x, double size, uint32_t n) {
   return x < 0 ? 0 : x / size >= n ? n - 1 : (uint32_t)(x / size);
 }
 
-static GridCells cells_of(const LintGrid *g, const LintArea *a) {
+uint32_t grid_cell(const LintGrid *g, double x, double y) {
+  return cell_at(y, g->size, g->rows) * g->columns + cell_at(x, g->size, g->columns);
+}
+
+static GridCells cells_of(const LintGrid *g, const Area *a) {
   return (GridCells){cell_at(a->x0, g->size, g->columns), cell_at(a->y0, g->size, g->rows),
                      cell_at(a->x1, g->size, g->columns), cell_at(a->y1, g->size, g->rows)};
 }
@@ -218,7 +223,7 @@ static void grid_size(LintGrid *g, const Canvas *c, uint32_t n) {
 }
 
 // Two rounds: how many there are in each cell, and which.
-static void grid_fill(Scene *s, LintGrid *g, const LintArea *area, uint32_t n) {
+static void grid_fill(Scene *s, LintGrid *g, const Area *area, uint32_t n) {
   grid_size(g, s->canvas, n);
   uint32_t cells = g->columns * g->rows;
   g->first = NEW_ARRAY(s->arena, uint32_t, cells + 1);
@@ -248,8 +253,9 @@ static int by_number(const void *a, const void *b) {
   return x < y ? -1 : x > y;
 }
 
-void grid_find(const Scene *s, const LintGrid *g, const LintArea *a, Ids *out) {
+static Near grid_find(Scene *s, const LintGrid *g, const Area *a) {
   GridCells at = cells_of(g, a);
+  Ids *out = &s->near;
   uint32_t n = 0;
   out->n = 0;
   for (uint32_t y = at.y0; y <= at.y1; y++)
@@ -262,6 +268,19 @@ void grid_find(const Scene *s, const LintGrid *g, const LintArea *a, Ids *out) {
   for (uint32_t i = 0; i < out->n; i++)
     if (!n || out->at[n - 1] != out->at[i]) out->at[n++] = out->at[i];
   out->n = n;
+  return (Near){.s = s, .line = g == &s->segments ? s->segment.at : NULL};
+}
+
+Near near_things(Scene *s, Area a) { return grid_find(s, &s->things, &a); }
+Near near_lines(Scene *s, Area a) { return grid_find(s, &s->segments, &a); }
+
+bool near_next(Near *n) {
+  Scene *s = n->s;
+  if (n->next == s->near.n) return false;
+  n->index = s->near.at[n->next++];
+  if (n->line) n->line = &s->segment.at[n->index], n->index = n->line->thing;
+  n->thing = &s->thing.at[n->index];
+  return true;
 }
 
 void scene_of(Scene *s) {
@@ -272,7 +291,7 @@ void scene_of(Scene *s) {
   for (uint32_t i = w.owner.n; i-- > 0;)
     if (w.owner.at[i]) next[i] = first[w.owner.at[i] - 1], first[w.owner.at[i] - 1] = i + 1;
   for (uint32_t i = 0; i < s->thing.n; i++) read_thing(s, i, first[i], next);
-  LintArea *area = NEW_ARRAY(s->arena, LintArea, s->thing.n + s->segment.n + 1);
+  Area *area = NEW_ARRAY(s->arena, Area, s->thing.n + s->segment.n + 1);
   for (uint32_t i = 0; i < s->thing.n; i++) // lines are found by their segments
     area[i] = s->thing.at[i].kind <= THING_STROKE ? NOTHING : s->thing.at[i].area;
   grid_fill(s, &s->things, area, s->thing.n);

@@ -79,23 +79,19 @@ static bool cross(const Segment *a, const Segment *b, double *sine, double *x, d
 // So much of two level lines lies one on the other; *x: where that begins.
 static double shared(const Segment *a, const Segment *b, double *x) {
   if (!is_level(a) || !is_level(b) || fabs(a->y0 - b->y0) > 0.7) return 0;
-  LintArea p = segment_area(a), q = segment_area(b);
+  Area p = segment_area(a), q = segment_area(b);
   *x = fmax(p.x0, q.x0);
   return fmin(p.x1, q.x1) - *x;
 }
 
-static bool in_cell(const LintGrid *g, uint32_t column, uint32_t row, double x, double y) {
-  uint32_t c = x < 0 ? 0 : (uint32_t)(x / g->size), r = y < 0 ? 0 : (uint32_t)(y / g->size);
-  return (c < g->columns ? c : g->columns - 1) == column && (r < g->rows ? r : g->rows - 1) == row;
-}
-
-static void look_at_pair(Scene *s, const Segment *a, const Segment *b, uint32_t column,
-                         uint32_t row, Crossings *out) {
+// What several cells have is looked at in the one where it is.
+static void look_at_pair(Scene *s, const Segment *a, const Segment *b, uint32_t cell,
+                         Crossings *out) {
   double sine, x, y;
   const Thing *p = &s->thing.at[a->thing], *q = &s->thing.at[b->thing];
-  if (shared(a, b, &x) > 8 && in_cell(&s->segments, column, row, x, a->y0))
+  if (shared(a, b, &x) > 8 && grid_cell(&s->segments, x, a->y0) == cell)
     fault(s, FAULT_SAME, x, a->y0, "wires %.60s and %.60s", p->words, q->words);
-  if (!cross(a, b, &sine, &x, &y) || !in_cell(&s->segments, column, row, x, y)) return;
+  if (!cross(a, b, &sine, &x, &y) || grid_cell(&s->segments, x, y) != cell) return;
   if (ends_near(s, p, b, x, y) || ends_near(s, q, a, x, y)) return;
   vec_push(s->arena, out, (WireCrossing){x, y, a->thing, b->thing});
   if (sine < FLAT - 0.005)
@@ -125,16 +121,13 @@ static void check_triples(Scene *s, Crossings *all) {
 void check_crossings(Scene *s) {
   const LintGrid *g = &s->segments;
   Crossings all = {0};
-  for (uint32_t row = 0; row < g->rows; row++)
-    for (uint32_t column = 0; column < g->columns; column++) {
-      const uint32_t *list = &g->first[row * g->columns + column];
-      for (uint32_t i = list[0]; i < list[1]; i++)
-        for (uint32_t k = i + 1; k < list[1]; k++) {
-          const Segment *a = &s->segment.at[g->item[i]], *b = &s->segment.at[g->item[k]];
-          if (a->thing != b->thing && is_kind(s, a, THING_WIRE) && is_kind(s, b, THING_WIRE))
-            look_at_pair(s, a, b, column, row, &all);
-        }
-    }
+  for (uint32_t cell = 0; cell < g->rows * g->columns; cell++)
+    for (uint32_t i = g->first[cell]; i < g->first[cell + 1]; i++)
+      for (uint32_t k = i + 1; k < g->first[cell + 1]; k++) {
+        const Segment *a = &s->segment.at[g->item[i]], *b = &s->segment.at[g->item[k]];
+        if (a->thing != b->thing && is_kind(s, a, THING_WIRE) && is_kind(s, b, THING_WIRE))
+          look_at_pair(s, a, b, cell, &all);
+      }
   check_triples(s, &all);
 }
 
@@ -213,159 +206,135 @@ static bool is_own_label(const Thing *t, const WireReach *run) {
 
 // Would anything else be in the way of a wire at this height? `run` is what would move there, and
 // it moves past no other wire.
-static bool is_free(Scene *s, const Chains *c, uint32_t chain, WireReach to, const WireReach *run,
-                    Ids *near) {
+static bool is_free(Scene *s, const Chains *c, uint32_t chain, WireReach to, const WireReach *run) {
   double y = to.y;
-  LintArea strip = {fmin(to.x0, to.x1) + 1, y - STRIP, fmax(to.x0, to.x1) - 1, y + STRIP};
-  LintArea thin = {strip.x0, y - HELD, strip.x1, y + HELD},
-           now = {run->x0, run->y, run->x1, run->y + 0.1};
-  grid_find(s, &s->things, &strip, near);
-  for (uint32_t i = 0; i < near->n; i++) {
-    const Thing *t = &s->thing.at[near->at[i]];
-    if (!areas_meet(&t->area, &thin) || is_own_label(t, run)) continue;
-    if (t->kind != THING_FRAME || !areas_meet(&t->area, &now)) return false;
+  Area strip = {fmin(to.x0, to.x1) + 1, y - STRIP, fmax(to.x0, to.x1) - 1, y + STRIP};
+  Area thin = {strip.x0, y - HELD, strip.x1, y + HELD},
+       now = {run->x0, run->y, run->x1, run->y + 0.1};
+  for (Near n = near_things(s, strip); near_next(&n);) {
+    if (!areas_meet(&n.thing->area, &thin) || is_own_label(n.thing, run)) continue;
+    if (n.thing->kind != THING_FRAME || !areas_meet(&n.thing->area, &now)) return false;
   }
-  LintArea swept = {run->x0, fmin(run->y, y) - HELD, run->x1, fmax(run->y, y) + HELD};
-  LintArea all = {fmin(strip.x0, swept.x0), fmin(strip.y0, swept.y0), fmax(strip.x1, swept.x1),
-                  fmax(strip.y1, swept.y1)};
-  grid_find(s, &s->segments, &all, near);
-  for (uint32_t i = 0; i < near->n; i++) {
-    const Segment *k = &s->segment.at[near->at[i]];
-    const Thing *t = &s->thing.at[k->thing];
-    if (t->kind > THING_STROKE || c->chain[k->thing] == chain + 1) continue;
-    if (segment_enters(k, t->kind == THING_WIRE ? &strip : &thin)) return false;
-    if (t->kind == THING_WIRE && segment_enters(k, &swept)) return false;
+  Area swept = {run->x0, fmin(run->y, y) - HELD, run->x1, fmax(run->y, y) + HELD};
+  Area all = {fmin(strip.x0, swept.x0), fmin(strip.y0, swept.y0), fmax(strip.x1, swept.x1),
+              fmax(strip.y1, swept.y1)};
+  for (Near n = near_lines(s, all); near_next(&n);) {
+    bool wire = n.thing->kind == THING_WIRE;
+    if (n.thing->kind > THING_STROKE || c->chain[n.index] == chain + 1) continue;
+    if (segment_enters(n.line, wire ? &strip : &thin)) return false;
+    if (wire && segment_enters(n.line, &swept)) return false;
   }
   return true;
 }
 
 // Does something stand where a chain begins or ends, at x = `end`, which is where its run does?
-static bool is_held(Scene *s, double x, double y, double end, Ids *near) {
+static bool is_held(Scene *s, double x, double y, double end) {
   if (fabs(x - end) > 0.5) return true; // the chain curves to its end
-  LintArea here = area_grown((LintArea){x, y, x, y}, HELD);
-  grid_find(s, &s->things, &here, near);
-  for (uint32_t i = 0; i < near->n; i++) {
-    const Thing *t = &s->thing.at[near->at[i]];
-    if ((t->kind == THING_GLYPH || t->kind == THING_DOT) && areas_meet(&t->area, &here))
-      return true;
-  }
-  grid_find(s, &s->segments, &here, near);
-  for (uint32_t i = 0; i < near->n; i++) {
-    const Segment *k = &s->segment.at[near->at[i]];
-    bool stands = is_kind(s, k, THING_CUP) || is_kind(s, k, THING_STROKE); // or a port
-    if (stands && segment_enters(k, &here)) return true;
+  Area here = area_grown((Area){x, y, x, y}, HELD);
+  for (Near n = near_things(s, here); near_next(&n);)
+    if (is_solid(n.thing) && areas_meet(&n.thing->area, &here)) return true;
+  for (Near n = near_lines(s, here); near_next(&n);) {
+    bool stands = n.thing->kind == THING_CUP || n.thing->kind == THING_STROKE; // or a port
+    if (stands && segment_enters(n.line, &here)) return true;
   }
   return false;
 }
 
 // Does another wire begin or end on this run?
-static bool is_tied(Scene *s, const WireReach *run, Ids *near) {
-  LintArea here = {run->x0 - HELD, run->y - 1, run->x1 + HELD, run->y + 1};
-  grid_find(s, &s->things, &here, near);
-  for (uint32_t i = 0; i < near->n; i++) {
-    const Thing *t = &s->thing.at[near->at[i]];
-    if (t->kind == THING_DOT && areas_meet(&t->area, &here)) return true;
-  }
+static bool is_tied(Scene *s, const WireReach *run) {
+  Area here = {run->x0 - HELD, run->y - 1, run->x1 + HELD, run->y + 1};
+  for (Near n = near_things(s, here); near_next(&n);)
+    if (n.thing->kind == THING_DOT && areas_meet(&n.thing->area, &here)) return true;
   return false;
 }
 
-static void check_chain(Scene *s, const Chains *c, uint32_t chain, const Reaches *r, double end,
-                        Ids *near) {
+static void check_chain(Scene *s, const Chains *c, uint32_t chain, const Reaches *r, double end) {
   const char *words = s->thing.at[chain].words;
   for (uint32_t i = 1; i + 1 < r->n; i++) {
     const WireReach *a = &r->at[i - 1], *b = &r->at[i], *d = &r->at[i + 1];
     double y = fabs(b->y - a->y) < fabs(d->y - b->y) ? a->y : d->y;
-    if ((b->y - a->y) * (d->y - b->y) >= 0 || fabs(b->y - y) < 1 || is_tied(s, b, near)) continue;
-    if (is_free(s, c, chain, (WireReach){a->x1, d->x0, y}, b, near))
+    if ((b->y - a->y) * (d->y - b->y) >= 0 || fabs(b->y - y) < 1 || is_tied(s, b)) continue;
+    if (is_free(s, c, chain, (WireReach){a->x1, d->x0, y}, b))
       fault(s, FAULT_BEND, b->x0, b->y, "wire %.60s goes away from %.0f and comes back", words, y);
   }
-  if (r->n < 2) return;
-  const WireReach *first = &r->at[0], *last = &r->at[r->n - 1];
-  if (fabs(first->y - first[1].y) >= 1 &&
-      !is_held(s, first->x0, first->y, s->segment.at[s->thing.at[chain].first].x0, near) &&
-      !is_tied(s, first, near) &&
-      is_free(s, c, chain, (WireReach){first->x0, first[1].x0, first[1].y}, first, near))
-    fault(s, FAULT_BEND, first->x1, first->y, "wire %.60s could begin at height %.0f", words,
-          first[1].y);
-  if (fabs(last->y - last[-1].y) >= 1 && !is_held(s, last->x1, last->y, end, near) &&
-      !is_tied(s, last, near) &&
-      is_free(s, c, chain, (WireReach){last[-1].x1, last->x1, last[-1].y}, last, near))
-    fault(s, FAULT_BEND, last->x0, last->y, "wire %.60s could end at height %.0f", words,
-          last[-1].y);
+  double begin = s->segment.at[s->thing.at[chain].first].x0;
+  for (uint32_t last = 0; last < 2 && r->n > 1; last++) {
+    const WireReach *own = last ? &r->at[r->n - 1] : r->at, *next = last ? own - 1 : own + 1;
+    WireReach to = {last ? next->x1 : own->x0, last ? own->x1 : next->x0, next->y};
+    if (fabs(own->y - next->y) < 1 || is_tied(s, own) || !is_free(s, c, chain, to, own) ||
+        is_held(s, last ? own->x1 : own->x0, own->y, last ? end : begin))
+      continue;
+    fault(s, FAULT_BEND, last ? own->x0 : own->x1, own->y, "wire %.60s could %s at height %.0f",
+          words, last ? "end" : "begin", next->y);
+  }
 }
 
 void check_bends(Scene *s) {
   Chains c;
-  Ids near = {0};
   find_chains(s, &c);
   for (uint32_t i = 0; i < s->thing.n; i++) {
     Reaches runs = {0};
     double end = 0;
     if (!is_wire(&s->thing.at[i]) || c.has_previous[i]) continue;
     for (uint32_t k = i + 1; k; k = c.next[k - 1]) add_runs(s, &s->thing.at[k - 1], &runs, &end);
-    check_chain(s, &c, i, &runs, end, &near);
+    check_chain(s, &c, i, &runs, end);
   }
 }
 
 // -- dividers -------------------------------------------------------------------------------------
 static bool thing_holds(const Thing *t, double x, double y) {
-  const LintArea *a = &t->area;
+  const Area *a = &t->area;
   if (t->kind == THING_FRAME)
     return y > a->y0 && y < a->y1 && fmin(fabs(x - a->x0), fabs(x - a->x1)) <= BESIDE;
-  if (t->kind != THING_GLYPH && t->kind != THING_DOT) return false;
-  return x >= a->x0 - BESIDE && x <= a->x1 + BESIDE && y >= a->y0 - BESIDE && y <= a->y1 + BESIDE;
+  Area around = area_grown(*a, BESIDE);
+  return is_solid(t) && area_holds(&around, x, y);
+}
+
+// Does a piece of a line begin or end so near?
+static bool ends_at(const Scene *s, const Segment *k, double x, double y, double dx, double dy) {
+  return (k->begins && is_near(x, y, k->x0, k->y0, dx, dy)) ||
+         (is_last(s, k) && is_near(x, y, k->x1, k->y1, dx, dy));
 }
 
 static bool line_holds(const Scene *s, const Segment *k, uint32_t divider, double x, double y) {
-  LintArea beside = {x - BESIDE, y - REACH, x + BESIDE, y + REACH};
-  bool last = is_last(s, k);
+  Area beside = {x - BESIDE, y - REACH, x + BESIDE, y + REACH};
   switch (s->thing.at[k->thing].kind) {
   case THING_CUP:
   case THING_STROKE: return segment_enters(k, &beside);
   case THING_WIRE:
-    return (k->begins && is_near(x, y, k->x0, k->y0, BESIDE, REACH)) ||
-           (last && is_near(x, y, k->x1, k->y1, BESIDE, REACH)) ||
-           (!is_level(k) && segment_enters(k, &beside));
-  case THING_DIVIDER:
-    return k->thing != divider && ((k->begins && is_near(x, y, k->x0, k->y0, 8, 8)) ||
-                                   (last && is_near(x, y, k->x1, k->y1, 8, 8)));
+    return ends_at(s, k, x, y, BESIDE, REACH) || (!is_level(k) && segment_enters(k, &beside));
+  case THING_DIVIDER: return k->thing != divider && ends_at(s, k, x, y, 8, 8);
   default: return false;
   }
 }
 
 // Does a wire of this height begin, end or bend beside x?
-static bool wire_turns(Scene *s, double x, double y, Ids *near) {
-  LintArea here = {x - BESIDE, y - HELD, x + BESIDE, y + HELD};
-  grid_find(s, &s->segments, &here, near);
-  for (uint32_t i = 0; i < near->n; i++) {
-    const Segment *k = &s->segment.at[near->at[i]];
-    if (!is_kind(s, k, THING_WIRE)) continue;
-    if (k->begins && is_near(x, y, k->x0, k->y0, BESIDE, HELD)) return true;
-    if (is_last(s, k) && is_near(x, y, k->x1, k->y1, BESIDE, HELD)) return true;
-    if (!is_level(k) && segment_enters(k, &here)) return true;
+static bool wire_turns(Scene *s, double x, double y) {
+  Area here = {x - BESIDE, y - HELD, x + BESIDE, y + HELD};
+  for (Near n = near_lines(s, here); near_next(&n);) {
+    if (n.thing->kind != THING_WIRE) continue;
+    if (ends_at(s, n.line, x, y, BESIDE, HELD)) return true;
+    if (!is_level(n.line) && segment_enters(n.line, &here)) return true;
   }
   return false;
 }
 
-static bool is_held_there(Scene *s, uint32_t divider, double x, double y, Ids *near) {
-  LintArea around = {x - BESIDE, y - REACH, x + BESIDE, y + REACH};
-  grid_find(s, &s->things, &around, near);
-  for (uint32_t i = 0; i < near->n; i++)
-    if (thing_holds(&s->thing.at[near->at[i]], x, y)) return true;
-  grid_find(s, &s->segments, &around, near);
-  for (uint32_t i = 0; i < near->n; i++)
-    if (line_holds(s, &s->segment.at[near->at[i]], divider, x, y)) return true;
+static bool is_held_there(Scene *s, uint32_t divider, double x, double y) {
+  Area around = {x - BESIDE, y - REACH, x + BESIDE, y + REACH};
+  for (Near n = near_things(s, around); near_next(&n);)
+    if (thing_holds(n.thing, x, y)) return true;
+  for (Near n = near_lines(s, around); near_next(&n);)
+    if (line_holds(s, n.line, divider, x, y)) return true;
   return false;
 }
 
 // How high the nearest wire above or below runs, or is where it ends beside x; y if there is none.
-static double nearest_wire(Scene *s, double x, double y, bool above, Ids *near) {
+static double nearest_wire(Scene *s, double x, double y, bool above) {
   double best = above ? -INFINITY : INFINITY;
-  LintArea column = {x - BESIDE, above ? -1e6 : y, x + BESIDE, above ? y : 1e6};
-  grid_find(s, &s->segments, &column, near);
-  for (uint32_t i = 0; i < near->n; i++) {
-    const Segment *k = &s->segment.at[near->at[i]];
-    if (!is_kind(s, k, THING_WIRE) || !segment_enters(k, &column)) continue;
+  Area column = {x - BESIDE, above ? -1e6 : y, x + BESIDE, above ? y : 1e6};
+  for (Near n = near_lines(s, column); near_next(&n);) {
+    const Segment *k = n.line;
+    if (n.thing->kind != THING_WIRE || !segment_enters(k, &column)) continue;
     double to = above ? fmax(k->y0, k->y1) : fmin(k->y0, k->y1);
     if (above ? to > y : to < y) continue; // it comes across
     best = above ? fmax(best, to) : fmin(best, to);
@@ -373,25 +342,24 @@ static double nearest_wire(Scene *s, double x, double y, bool above, Ids *near) 
   return isfinite(best) ? best : y;
 }
 
-static bool is_in_air(Scene *s, uint32_t divider, double x, double y, Ids *near) {
-  if (is_held_there(s, divider, x, y, near)) return false;
+static bool is_in_air(Scene *s, uint32_t divider, double x, double y) {
+  if (is_held_there(s, divider, x, y)) return false;
   for (int above = 0; above < 2; above++) {
-    double to = nearest_wire(s, x, y, above, near);
-    if (fabs(to - y) > REACH && wire_turns(s, x, to, near)) return false;
+    double to = nearest_wire(s, x, y, above);
+    if (fabs(to - y) > REACH && wire_turns(s, x, to)) return false;
   }
   return true;
 }
 
 // A divider whose words are "outer product" ends where two tensors become one and nothing is drawn.
 void check_dividers(Scene *s) {
-  Ids near = {0};
   for (uint32_t i = 0; i < s->thing.n; i++) {
     const Thing *t = &s->thing.at[i];
     if (t->kind != THING_DIVIDER || !t->n) continue;
     const Segment *first = &s->segment.at[t->first], *last = first + t->n - 1;
-    if (is_in_air(s, i, first->x0, first->y0, &near))
+    if (is_in_air(s, i, first->x0, first->y0))
       fault(s, FAULT_DIVIDER, first->x0, first->y0, "it begins there");
-    if (strcmp(t->words, "outer product") != 0 && is_in_air(s, i, last->x1, last->y1, &near))
+    if (strcmp(t->words, "outer product") != 0 && is_in_air(s, i, last->x1, last->y1))
       fault(s, FAULT_DIVIDER, last->x1, last->y1, "it ends there");
   }
 }

@@ -30,14 +30,21 @@ static const char *line_end(Arena *a, const char *text, double room) {
   for (const char *at = text; *at;) {
     const char *word = at + strcspn(at, " ");
     const char *line = arena_text(a, text, (size_t)(word - text));
-    if (end > text && text_width(FACE_SANS, LABEL_SIZE, line) > room) break;
+    if (end > text && small_width(line) > room) break;
     end = word;
     at = word + strspn(word, " ");
   }
   return end;
 }
 
-double plot_caption(Plot *p, Canvas *c, double y) {
+double small_width(const char *text) { return text_width(FACE_SANS, LABEL_SIZE, text); }
+
+void soft_text(Canvas *c, double x, double y, Anchor anchor, const char *text) {
+  canvas_text(c, x, y, &(Text){.size = LABEL_SIZE, .ink = INK_SOFT, .anchor = anchor}, text);
+}
+
+Canvas *plot_end(Plot *p, Canvas *c, double width, double y) {
+  canvas_resize(c, width, PLOT_HEIGHT);
   double room = canvas_width(c) - 8;
   if (p->note.n) y += 4;
   for (uint32_t i = 0; i < p->note.n; i++)
@@ -45,11 +52,11 @@ double plot_caption(Plot *p, Canvas *c, double y) {
       const char *end = line_end(p->arena, at, room);
       const char *line = arena_text(p->arena, at, (size_t)(end - at));
       y += LINE_STEP;
-      canvas_text(c, 0, y - 4, &(Text){.size = LABEL_SIZE, .ink = INK_SOFT},
-                  text_fit(p->arena, FACE_SANS, LABEL_SIZE, line, room));
+      soft_text(c, 0, y - 4, ANCHOR_START, text_fit(p->arena, LABEL_SIZE, line, room));
       at = end + strspn(end, " ");
     }
-  return y;
+  canvas_resize(c, canvas_width(c), y);
+  return c;
 }
 
 // -- shapes and names -----------------------------------------------------------------------------

@@ -31,6 +31,7 @@ typedef struct {
 // run: run.json, which says what is a measure; or all 0.
 bool metrics_read(Arena *, const char *path, const RunNote *run, Metrics *, const char **error);
 Canvas *plot_metrics(Arena *, const Metrics *, bool measures); // NULL: there is nothing
-int64_t curve_best(const Curve *);                             // its index; -1: none is finite
+// The index of the best of n values, one in `stride` numbers; -1: none is finite.
+int64_t best_of(const double *, int64_t n, int64_t stride, bool up);
 
 #endif

@@ -40,9 +40,8 @@ static uint32_t piece_end(const TimeBand *b, uint32_t i, uint32_t moments) {
 
 static void draw_piece(Plot *p, Canvas *c, const TimeBand *b, double value, PlotArea at) {
   bool label = labels_known(p, b->array);
-  const char *name = label && is_seen(value) && value >= 0 && value == floor(value)
-                         ? label_text(p, b->array, (int64_t)value)
-                         : number_text(p->arena, value);
+  const char *name = label && is_label(value) ? label_text(p, b->array, (int64_t)value)
+                                              : number_text(p->arena, value);
   if (!label && value == 0) {
     path_move(c, at.x, at.y + at.h - 0.5);
     path_line(c, at.x + at.w, at.y + at.h - 0.5);
@@ -52,7 +51,7 @@ static void draw_piece(Plot *p, Canvas *c, const TimeBand *b, double value, Plot
   Ink ink = label && is_seen(value) && value >= 0 ? series_ink((uint32_t)value) : INK_SERIES1;
   path_rect(c, at.x, at.y, at.w, at.h, 0);
   canvas_paint(c, &(Paint){.fill = ink, .opacity = label ? 0.28 : 0.75});
-  if (label && text_width(FACE_SANS, LABEL_SIZE, name) + 10 <= at.w)
+  if (label && small_width(name) + 10 <= at.w)
     canvas_text(c, at.x + at.w / 2, at.y + at.h / 2 + 4,
                 &(Text){.size = LABEL_SIZE, .anchor = ANCHOR_MIDDLE}, name);
 }
@@ -66,7 +65,7 @@ static void draw_band(Plot *p, Canvas *c, const TimeBand *b, const Scale *x, dou
   canvas_open(c, "", "band", b->name);
   canvas_text(c, x->from - 10, y + BAND / 2.0 + 4,
               &(Text){.size = LABEL_SIZE, .anchor = ANCHOR_END},
-              text_fit(p->arena, FACE_SANS, LABEL_SIZE, b->name, NAME_MOST));
+              text_fit(p->arena, LABEL_SIZE, b->name, NAME_MOST));
   for (uint32_t i = 0; i < p->s->moments;) {
     uint32_t end = piece_end(b, i, p->s->moments);
     double left = piece_x(p, x, i), right = piece_x(p, x, end + 1);
@@ -103,13 +102,12 @@ Canvas *plot_bands(Plot *p) {
   }
   find_bands(p, &bands);
   for (uint32_t i = 0; i < bands.n; i++)
-    room = fmax(room, fmin(NAME_MOST, text_width(FACE_SANS, LABEL_SIZE, bands.at[i].name)));
+    room = fmax(room, fmin(NAME_MOST, small_width(bands.at[i].name)));
   Scale x = {.low = s->moment[0], .high = s->moment[s->moments - 1] + (s->whole ? 1 : 0)};
   if (!(x.high > x.low)) x.high = x.low + 1;
   x.from = room + 14, x.to = PLOT_WIDTH - 14;
   Canvas *c = plot_canvas(p, "Bands");
   for (uint32_t i = 0; i < bands.n; i++, y += BAND + BAND_GAP) draw_band(p, c, &bands.at[i], &x, y);
   draw_axis(p, c, &x, y);
-  canvas_resize(c, PLOT_WIDTH, plot_caption(p, c, y + FOOT + 2));
-  return c;
+  return plot_end(p, c, PLOT_WIDTH, y + FOOT + 2);
 }

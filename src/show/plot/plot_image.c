@@ -65,10 +65,7 @@ static bool frames_find(Plot *p, uint32_t array, uint32_t lead, ImageFrames *f) 
     return plot_wrong(p, x,
                       p->s->over ? "[n t h w], [n t h w 3], or [n t p] with p a square"
                                  : "[n h w], [n h w 3], or [n p] with p a square");
-  for (int64_t i = 0; i < x->count; i++) {
-    range_add(&f->range, x->data[i]);
-    f->gaps += !is_seen(x->data[i]);
-  }
+  f->range = array_range(x, &f->gaps);
   return true;
 }
 
@@ -200,7 +197,7 @@ Canvas *plot_images(Plot *p) {
     if (x > 0 && x + width > GRID_WIDTH) x = 0, y += row + 24, row = 0;
     if (n > 1)
       canvas_text(c, x, y + 12, &(Text){.size = HEAD_SIZE},
-                  text_fit(p->arena, FACE_SANS, HEAD_SIZE, line_name(p, i, 0, 1), width));
+                  text_fit(p->arena, HEAD_SIZE, line_name(p, i, 0, 1), width));
     draw_grid(p, c, &f, &g, x, y + head);
     note_frames(p, &f, line_name(p, i, 0, 1));
     if (g.shown < f.n && !p->s->options)
@@ -209,9 +206,7 @@ Canvas *plot_images(Plot *p) {
     row = fmax(row, head + height);
     x += width + 24;
   }
-  canvas_resize(c, fmax(right, p->note.n ? 360 : 0), PLOT_HEIGHT);
-  canvas_resize(c, canvas_width(c), plot_caption(p, c, y + row));
-  return c;
+  return plot_end(p, c, fmax(right, p->note.n ? 360 : 0), y + row);
 }
 
 // -- strip ----------------------------------------------------------------------------------------
@@ -258,8 +253,8 @@ static void moment_names(Plot *p, const ImageStrip *s, const char **name) {
   for (int64_t i = 0; i < s->columns; i++) {
     const char *value = number_text(p->arena, p->s->moment[i]);
     name[i] = arena_format(p->arena, "%s = %s", p->s->over, value);
-    fits[0] &= text_width(FACE_SANS, LABEL_SIZE, name[i]) <= s->w;
-    fits[1] &= text_width(FACE_SANS, LABEL_SIZE, value) <= s->w - 4;
+    fits[0] &= small_width(name[i]) <= s->w;
+    fits[1] &= small_width(value) <= s->w - 4;
   }
   for (int64_t i = 0; !fits[0] && i < s->columns; i++)
     name[i] = fits[1] ? number_text(p->arena, p->s->moment[i]) : "";
@@ -274,7 +269,7 @@ static double draw_heads(Plot *p, Canvas *c, const ImageStrip *s) {
     y += LINE_STEP;
     for (uint32_t i = 0; i < s->n; i++)
       canvas_text(c, column_x(s, i, 0), y - 4, &(Text){.size = LABEL_SIZE},
-                  text_fit(p->arena, FACE_SANS, LABEL_SIZE, line_name(p, i, 0, 1),
+                  text_fit(p->arena, LABEL_SIZE, line_name(p, i, 0, 1),
                            (double)s->columns * (s->w + GAP) - GAP));
   }
   if (!p->s->over) return y > 0 ? y + 2 : 0;
@@ -283,9 +278,7 @@ static double draw_heads(Plot *p, Canvas *c, const ImageStrip *s) {
   y += LINE_STEP;
   for (uint32_t i = 0; i < s->n; i++)
     for (int64_t k = 0; k < s->columns; k++)
-      if (*name[k])
-        canvas_text(c, column_x(s, i, k) + s->w / 2, y - 4,
-                    &(Text){.size = LABEL_SIZE, .ink = INK_SOFT, .anchor = ANCHOR_MIDDLE}, name[k]);
+      if (*name[k]) soft_text(c, column_x(s, i, k) + s->w / 2, y - 4, ANCHOR_MIDDLE, name[k]);
   return y + 2;
 }
 
@@ -309,7 +302,6 @@ Canvas *plot_strip(Plot *p) {
   s.top = draw_heads(p, c, &s);
   draw_strip(p, c, &s);
   double right = column_x(&s, s.n - 1, s.columns - 1) + s.w;
-  canvas_resize(c, fmax(right, p->note.n ? 360 : 0), PLOT_HEIGHT);
-  canvas_resize(c, canvas_width(c), plot_caption(p, c, s.top + (double)s.rows * (s.h + GAP) - GAP));
-  return c;
+  return plot_end(p, c, fmax(right, p->note.n ? 360 : 0),
+                  s.top + (double)s.rows * (s.h + GAP) - GAP);
 }

@@ -12,10 +12,11 @@ enum { NAME_ROOM = 150, NAME_GAP = 14 };
 
 Ink series_ink(uint32_t i) { return (Ink)(INK_SERIES1 + i % SERIES); }
 
-void series_paint(uint32_t i, Paint *p) {
-  *p = (Paint){.stroke = series_ink(i), .width = 1.5, .round = true};
-  if (i / SERIES == 1) p->dash[0] = 5, p->dash[1] = 3;
-  if (i / SERIES == 2) p->dash[0] = 1.5, p->dash[1] = 3;
+static Paint series_paint(uint32_t i, double width) {
+  static const double on[] = {0, 5, 1.5}; // whole lines, dashes, dots
+  Paint p = {.stroke = series_ink(i), .width = width, .round = true};
+  if (i >= SERIES) p.dash[0] = on[i / SERIES], p.dash[1] = 3;
+  return p;
 }
 
 // -- names ----------------------------------------------------------------------------------------
@@ -35,8 +36,7 @@ static const char *label_of(const PlotLine *l) { return l->label ? l->label : l-
 
 static double name_room(const PlotLine *line, uint32_t n) {
   double w = 0;
-  for (uint32_t i = 0; i < n; i++)
-    w = fmax(w, text_width(FACE_SANS, LABEL_SIZE, label_of(&line[i])));
+  for (uint32_t i = 0; i < n; i++) w = fmax(w, small_width(label_of(&line[i])));
   return fmin(w, NAME_ROOM);
 }
 
@@ -64,15 +64,13 @@ static void draw_names(Plot *p, Canvas *c, const PlotFrame *f, const PlotLine *l
   for (uint32_t i = 0; i < n; i++) place[i] = end[i].y;
   labels_spread(place, n, NAME_GAP, f->area.y, f->area.y + f->area.h);
   for (uint32_t i = 0; i < n; i++) {
-    Paint paint;
-    series_paint(end[i].line, &paint);
-    paint.width = 1;
+    Paint paint = series_paint(end[i].line, 1);
     path_move(c, x + 2, end[i].y);
     path_line(c, x + 14, place[i]);
     canvas_paint(c, &paint);
     canvas_text(c, x + 18, place[i] + 4,
                 &(Text){.size = LABEL_SIZE, .ink = series_ink(end[i].line)},
-                text_fit(p->arena, FACE_SANS, LABEL_SIZE, label_of(&line[end[i].line]), NAME_ROOM));
+                text_fit(p->arena, LABEL_SIZE, label_of(&line[end[i].line]), NAME_ROOM));
   }
 }
 
@@ -88,12 +86,8 @@ typedef struct {
 } PlotPen;
 
 static void pen_to(PlotPen *pen, int64_t i) {
-  double x = scale_at(&pen->f->x, line_x(pen->line, i));
-  double y = scale_at(&pen->f->y, line_y(pen->line, i));
-  if (pen->down)
-    path_line(pen->c, x, y);
-  else
-    path_move(pen->c, x, y);
+  (pen->down ? path_line : path_move)(pen->c, scale_at(&pen->f->x, line_x(pen->line, i)),
+                                      scale_at(&pen->f->y, line_y(pen->line, i)));
   pen->down = true;
 }
 
@@ -130,21 +124,14 @@ static void draw_alone(Canvas *c, const PlotFrame *f, const PlotLine *l, int64_t
 static void draw_line(Canvas *c, const PlotFrame *f, const PlotLine *l, uint32_t index,
                       double opacity) {
   PlotPen pen = {.c = c, .f = f, .line = l};
-  Paint paint;
-  bool any = false;
-  series_paint(index, &paint);
-  if (opacity < 1) paint.width = 1, paint.opacity = opacity;
+  Paint paint = series_paint(index, opacity < 1 ? 1 : 1.5);
+  paint.opacity = opacity;
   for (int64_t i = 0; i < l->n;) {
-    if (!visible(&pen, i)) {
-      pen.down = false;
-      i++;
-      continue;
-    }
-    int64_t end = draw_column(&pen, i);
-    any = true;
-    i = end;
+    bool drawn = visible(&pen, i);
+    i = drawn ? draw_column(&pen, i) : i + 1;
+    pen.down = drawn;
   }
-  if (any) canvas_paint(c, &paint);
+  canvas_paint(c, &paint);
   for (int64_t i = 0; i < l->n; i++) {
     bool before = i && visible(&pen, i - 1), after = i + 1 < l->n && visible(&pen, i + 1);
     if (visible(&pen, i) && !before && !after) draw_alone(c, f, l, i, series_ink(index));
@@ -192,28 +179,20 @@ static void draw_smoothed(Plot *p, Canvas *c, const PlotFrame *f, const PlotLine
   draw_line(c, f, &mean, index, 1);
 }
 
-static void mark_best(Canvas *c, const PlotFrame *f, const PlotLine *l, uint32_t index) {
+int64_t best_of(const double *y, int64_t n, int64_t stride, bool up) {
   int64_t best = -1;
-  for (int64_t i = 0; i < l->n; i++)
-    if (is_seen(line_y(l, i)) &&
-        (best < 0 || (l->up ? line_y(l, i) > line_y(l, best) : line_y(l, i) < line_y(l, best))))
-      best = i;
+  for (int64_t i = 0; i < n; i++) {
+    double x = y[i * stride], most = best < 0 ? x : y[best * stride];
+    if (is_seen(x) && (best < 0 || (up ? x > most : x < most))) best = i;
+  }
+  return best;
+}
+
+static void mark_best(Canvas *c, const PlotFrame *f, const PlotLine *l, uint32_t index) {
+  int64_t best = best_of(l->y, l->n, l->stride, l->up);
   if (best < 0) return;
   path_circle(c, scale_at(&f->x, line_x(l, best)), scale_at(&f->y, line_y(l, best)), 3.5);
   canvas_paint(c, &(Paint){.fill = INK_PAPER, .stroke = series_ink(index), .width = 1.5});
-}
-
-static int64_t add_ranges(const PlotLine *l, FrameWish *w) {
-  int64_t gaps = 0;
-  for (int64_t i = 0; i < l->n; i++) {
-    if (!is_seen(line_y(l, i)) || !is_seen(line_x(l, i))) {
-      gaps++;
-      continue;
-    }
-    range_add(&w->x, line_x(l, i));
-    range_add(&w->y, line_y(l, i));
-  }
-  return gaps;
 }
 
 // -- what happened --------------------------------------------------------------------------------
@@ -234,7 +213,7 @@ static void note_marks(Plot *p) {
   plot_note(p, "Thin lines: what happened%s.", b.n ? b.at : "");
 }
 
-void marks_draw(Plot *p, Canvas *c, const PlotFrame *f) {
+static void draw_marks(Plot *p, Canvas *c, const PlotFrame *f) {
   const Shown *s = p->s;
   if (!s->marks) return;
   if (s->marks > MARKS_MOST) {
@@ -269,13 +248,15 @@ double lines_draw(Plot *p, Canvas *c, double y, const PlotLine *line, uint32_t n
                  .whole_x = l->whole_x,
                  .right = name_room(line, n) + 24};
   for (uint32_t i = 0; i < n; i++) {
-    int64_t gaps = add_ranges(&line[i], &w);
+    int64_t gaps = 0;
+    for (int64_t k = 0; k < line[i].n; k++)
+      gaps += !frame_add(&w, line_x(&line[i], k), line_y(&line[i], k));
     plot_note_gaps(p, gaps, line[i].name);
   }
   w.log_y = wants_log(w.y, l->log_from > 0 ? l->log_from : 1000) &&
             !(l->log_most > 0 && wants_log(w.y, l->log_most));
   PlotFrame f = frame_draw(p, c, &w);
-  if (l->marks) marks_draw(p, c, &f);
+  if (l->marks) draw_marks(p, c, &f);
   bool dense = false;
   for (uint32_t i = 0; i < n; i++) {
     canvas_open(c, "", "line", line_words(p, &line[i]));
@@ -292,6 +273,8 @@ double lines_draw(Plot *p, Canvas *c, double y, const PlotLine *line, uint32_t n
   return y + height;
 }
 
+static bool is_gap(const double at[2]) { return !is_seen(at[0]) || !is_seen(at[1]); }
+
 // -- trails ---------------------------------------------------------------------------------------
 enum { SHADES = 20 };
 
@@ -300,10 +283,9 @@ enum { SHADES = 20 };
 static int64_t trail_thin(const double (*point)[2], int64_t n, double (*to)[2]) {
   int64_t kept = 0;
   for (int64_t i = 0; i < n; i++) {
-    bool gap = !is_seen(point[i][0]) || !is_seen(point[i][1]);
     double dx = kept ? point[i][0] - to[kept - 1][0] : 1;
     double dy = kept ? point[i][1] - to[kept - 1][1] : 1;
-    if (!gap && kept && i + 1 < n && dx * dx + dy * dy < 0.1) continue;
+    if (!is_gap(point[i]) && kept && i + 1 < n && dx * dx + dy * dy < 0.1) continue;
     to[kept][0] = point[i][0], to[kept][1] = point[i][1];
     kept++;
   }
@@ -312,14 +294,13 @@ static int64_t trail_thin(const double (*point)[2], int64_t n, double (*to)[2]) 
 
 static void trail_piece(Canvas *c, const double (*point)[2], int64_t from, int64_t to,
                         const Paint *paint) {
-  bool down = false, any = false;
+  bool down = false;
   for (int64_t i = from; i <= to; i++) {
-    bool gap = !is_seen(point[i][0]) || !is_seen(point[i][1]);
-    if (!gap && down) path_line(c, point[i][0], point[i][1]), any = true;
-    if (!gap && !down) path_move(c, point[i][0], point[i][1]), any = true;
+    bool gap = is_gap(point[i]);
+    if (!gap) (down ? path_line : path_move)(c, point[i][0], point[i][1]);
     down = !gap;
   }
-  if (any) canvas_paint(c, paint);
+  canvas_paint(c, paint);
 }
 
 void trail_draw(Canvas *c, Arena *a, const double (*point)[2], int64_t n, Ink ink) {
@@ -332,7 +313,7 @@ void trail_draw(Canvas *c, Arena *a, const double (*point)[2], int64_t n, Ink in
     if (to > from) trail_piece(c, (const double(*)[2])thin, from, to, &paint);
   }
   for (int64_t i = kept; i-- > 0;) {
-    if (!is_seen(thin[i][0]) || !is_seen(thin[i][1])) continue;
+    if (is_gap(thin[i])) continue;
     path_circle(c, thin[i][0], thin[i][1], 4);
     canvas_paint(c, &(Paint){.fill = ink, .stroke = INK_PAPER, .width = 1.5});
     break;

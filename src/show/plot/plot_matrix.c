@@ -24,6 +24,7 @@ typedef struct {
   double cell, left, top;
   const char **number; // [rows columns], NULL: they do not fit
   PlotRange range;
+  int64_t gaps;    // values that are not finite
   double *row_sum; // [rows], of a confusion matrix
 } Matrix;
 
@@ -54,7 +55,6 @@ static void find_numbers(Plot *p, Matrix *m) {
   double widest = 0;
   for (int64_t i = 0; i < m->array->count; i++) {
     double v = m->array->data[i];
-    range_add(&m->range, v);
     whole &= !is_seen(v) || v == floor(v);
   }
   int decimals = decimals_of(m->range, whole);
@@ -65,7 +65,7 @@ static void find_numbers(Plot *p, Matrix *m) {
       m->number[i] = "";
     else
       m->number[i] = fabs(v) < 1e7 ? number_fixed(p->arena, v, decimals) : number_text(p->arena, v);
-    widest = fmax(widest, text_width(FACE_SANS, LABEL_SIZE, m->number[i]));
+    widest = fmax(widest, small_width(m->number[i]));
   }
   if (widest + 8 > m->cell) m->number = NULL;
 }
@@ -87,24 +87,20 @@ static void draw_cell(Canvas *c, const Matrix *m, int64_t r, int64_t k) {
               m->number[r * m->columns + k]);
 }
 
-static void draw_told_cell(Plot *p, Canvas *c, const Matrix *m, int64_t r, int64_t k) {
+static const char *cell_words(Plot *p, const Matrix *m, int64_t r, int64_t k) {
   double v = value_at(m, r, k);
   const char *row = label_text(p, 0, r), *column = label_text(p, 0, k);
   const char *value = number_text(p->arena, v);
-  const char *words = arena_format(p->arena, "%s, %s: %s", row, column, value);
   if (m->confusion && is_seen(v) && m->row_sum[r] > 0)
-    words = arena_format(p->arena, "truth %s, said %s: %s, %s %% of the row", row, column, value,
-                         number_fixed(p->arena, 100 * v / m->row_sum[r], 1));
-  canvas_open(c, "", "cell", words);
-  draw_cell(c, m, r, k);
-  canvas_close(c);
+    return arena_format(p->arena, "truth %s, said %s: %s, %s %% of the row", row, column, value,
+                        number_fixed(p->arena, 100 * v / m->row_sum[r], 1));
+  return arena_format(p->arena, "%s, %s: %s", row, column, value);
 }
 
 // -- labels ---------------------------------------------------------------------------------------
 static double widest_label(Plot *p, int64_t n) {
   double w = 0;
-  for (int64_t i = 0; i < n; i++)
-    w = fmax(w, text_width(FACE_SANS, LABEL_SIZE, label_text(p, 0, i)));
+  for (int64_t i = 0; i < n; i++) w = fmax(w, small_width(label_text(p, 0, i)));
   return fmin(w, LABEL_ROOM);
 }
 
@@ -113,12 +109,11 @@ static int64_t label_step(double cell) { return cell >= 14 ? 1 : cell >= 7 ? 5 :
 static void draw_labels(Plot *p, Canvas *c, const Matrix *m, bool upright) {
   int64_t step = label_step(m->cell);
   for (int64_t i = 0; i < m->rows; i += step)
-    canvas_text(c, m->left - 7, m->top + ((double)i + 0.5) * m->cell + 4,
-                &(Text){.size = LABEL_SIZE, .ink = INK_SOFT, .anchor = ANCHOR_END},
-                text_fit(p->arena, FACE_SANS, LABEL_SIZE, label_text(p, 0, i), LABEL_ROOM));
+    soft_text(c, m->left - 7, m->top + ((double)i + 0.5) * m->cell + 4, ANCHOR_END,
+              text_fit(p->arena, LABEL_SIZE, label_text(p, 0, i), LABEL_ROOM));
   for (int64_t i = 0; i < m->columns; i += step) {
     double x = m->left + ((double)i + 0.5) * m->cell;
-    const char *text = text_fit(p->arena, FACE_SANS, LABEL_SIZE, label_text(p, 0, i), LABEL_ROOM);
+    const char *text = text_fit(p->arena, LABEL_SIZE, label_text(p, 0, i), LABEL_ROOM);
     Text look = {.size = LABEL_SIZE, .ink = INK_SOFT, .anchor = ANCHOR_MIDDLE};
     if (upright) look.angle = -90, look.anchor = ANCHOR_START, x += 4;
     canvas_text(c, x, m->top - 7, &look, text);
@@ -147,10 +142,21 @@ static void note_confusion(Plot *p, Matrix *m) {
               number_fixed(p->arena, 100 * right / all, 1));
 }
 
-static int64_t count_gaps(const Array *x) {
-  int64_t n = 0;
-  for (int64_t i = 0; i < x->count; i++) n += !is_seen(x->data[i]);
-  return n;
+static void note_strength(Plot *p, const PlotRange *r) {
+  plot_note(p, "Strength is the size of the number%s; they go from %s to %s.",
+            r->low < 0 ? ", and its sign is the colour" : "", number_text(p->arena, r->low),
+            number_text(p->arena, r->high));
+}
+
+static void draw_cells(Plot *p, Canvas *c, const Matrix *m, bool told) {
+  for (int64_t r = 0; r < m->rows; r++)
+    for (int64_t k = 0; k < m->columns; k++) {
+      if (told) canvas_open(c, "", "cell", cell_words(p, m, r, k));
+      draw_cell(c, m, r, k);
+      if (told) canvas_close(c);
+    }
+  path_rect(c, m->left, m->top, (double)m->columns * m->cell, (double)m->rows * m->cell, 0);
+  canvas_paint(c, &(Paint){.stroke = INK_GRID, .width = 1});
 }
 
 static Canvas *draw_matrix(Plot *p, Matrix *m) {
@@ -164,26 +170,14 @@ static Canvas *draw_matrix(Plot *p, Matrix *m) {
   if (m->confusion)
     note_confusion(p, m);
   else if (!m->number && m->range.any)
-    plot_note(p, "Strength is the size of the number%s; they go from %s to %s.",
-              m->range.low < 0 ? ", and its sign is the colour" : "",
-              number_text(p->arena, m->range.low), number_text(p->arena, m->range.high));
-  plot_note_gaps(p, count_gaps(m->array), line_name(p, 0, 0, 1));
+    note_strength(p, &m->range);
+  plot_note_gaps(p, m->gaps, line_name(p, 0, 0, 1));
   Canvas *c = plot_canvas(p, m->confusion ? "Confusion matrix" : "Matrix");
-  for (int64_t r = 0; r < m->rows; r++)
-    for (int64_t k = 0; k < m->columns; k++) {
-      if (m->array->count <= TOLD_MOST)
-        draw_told_cell(p, c, m, r, k);
-      else
-        draw_cell(c, m, r, k);
-    }
   double w = (double)m->columns * m->cell, h = (double)m->rows * m->cell;
-  path_rect(c, m->left, m->top, w, h, 0);
-  canvas_paint(c, &(Paint){.stroke = INK_GRID, .width = 1});
+  draw_cells(p, c, m, m->array->count <= TOLD_MOST);
   draw_labels(p, c, m, upright);
   if (m->confusion) draw_sides(c, m, 0);
-  canvas_resize(c, fmax(m->left + w + 1, p->note.n ? 340 : 0), PLOT_HEIGHT);
-  canvas_resize(c, canvas_width(c), plot_caption(p, c, m->top + h + 2));
-  return c;
+  return plot_end(p, c, fmax(m->left + w + 1, p->note.n ? 340 : 0), m->top + h + 2);
 }
 
 // -- images of numbers ----------------------------------------------------------------------------
@@ -277,11 +271,12 @@ static double draw_sheet(Plot *p, Canvas *c, uint32_t array, double y, const cha
                          const char *column_name) {
   MatrixSheet s = {.array = &p->s->value.array.at[array]};
   bool hole = false;
+  int64_t gaps;
   s.rows = s.array->shape[0], s.columns = s.array->shape[1];
-  for (int64_t i = 0; i < s.array->count; i++) range_add(&s.range, s.array->data[i]);
+  s.range = array_range(s.array, &gaps);
   if (p->s->value.array.n > 1) {
     canvas_text(c, 0, y + 12, &(Text){.size = HEAD_SIZE},
-                text_fit(p->arena, FACE_SANS, HEAD_SIZE, line_name(p, array, 0, 1), IMAGE_WIDTH));
+                text_fit(p->arena, HEAD_SIZE, line_name(p, array, 0, 1), IMAGE_WIDTH));
     y += 20;
   }
   PlotArea at = {52, y, sheet_side(s.columns, IMAGE_WIDTH), sheet_side(s.rows, IMAGE_HEIGHT)};
@@ -289,7 +284,7 @@ static double draw_sheet(Plot *p, Canvas *c, uint32_t array, double y, const cha
   canvas_image(c, at.x, at.y, at.w, at.h, sheet_picture(p->arena, &s, &hole));
   if (s.range.any) draw_bar(p, c, &s, at.x + at.w + 12, at.y, at.h);
   draw_ends(p, c, &s, at, row_name, column_name);
-  plot_note_gaps(p, count_gaps(s.array), line_name(p, array, 0, 1));
+  plot_note_gaps(p, gaps, line_name(p, array, 0, 1));
   if (hole) plot_note(p, "Grey: nothing finite");
   return y + at.h + LINE_STEP + 6;
 }
@@ -298,9 +293,7 @@ static Canvas *draw_sheets(Plot *p, const char *kind, const char *rows, const ch
   Canvas *c = plot_canvas(p, kind);
   double y = 0;
   for (uint32_t i = 0; i < p->s->value.array.n; i++) y = draw_sheet(p, c, i, y, rows, columns);
-  canvas_resize(c, PLOT_WIDTH, PLOT_HEIGHT);
-  canvas_resize(c, PLOT_WIDTH, plot_caption(p, c, y));
-  return c;
+  return plot_end(p, c, PLOT_WIDTH, y);
 }
 
 static bool all_sheets(Plot *p, const char *wanted) {
@@ -330,11 +323,8 @@ static void draw_tile(Plot *p, Canvas *c, Matrix *m, uint32_t i, double x, doubl
   m->array = &one, m->left = x, m->top = y + LINE_STEP;
   find_numbers(p, m);
   canvas_open(c, "", "moment", tile_head(p, i));
-  canvas_text(c, x, y + 9, &(Text){.size = LABEL_SIZE, .ink = INK_SOFT}, tile_head(p, i));
-  for (int64_t r = 0; r < m->rows; r++)
-    for (int64_t k = 0; k < m->columns; k++) draw_cell(c, m, r, k);
-  path_rect(c, x, m->top, (double)m->columns * m->cell, (double)m->rows * m->cell, 0);
-  canvas_paint(c, &(Paint){.stroke = INK_GRID, .width = 1});
+  soft_text(c, x, y + 9, ANCHOR_START, tile_head(p, i));
+  draw_cells(p, c, m, false);
   canvas_close(c);
 }
 
@@ -346,7 +336,7 @@ static Canvas *plot_moments(Plot *p) {
     plot_wrong(p, x, "at most 32 rows and columns at several moments");
     return NULL;
   }
-  for (int64_t i = 0; i < x->count; i++) range_add(&m.range, x->data[i]);
+  m.range = array_range(x, &m.gaps);
   int64_t larger = m.rows > m.columns ? m.rows : m.columns;
   m.cell = fmin(CELL_LARGEST, floor(TILE / (double)larger));
   double w = fmax((double)m.columns * m.cell, 60) + TILE_GAP;
@@ -357,14 +347,9 @@ static Canvas *plot_moments(Plot *p) {
   Canvas *c = plot_canvas(p, "Matrix at several moments");
   for (uint32_t i = 0; i < p->s->moments; i++)
     draw_tile(p, c, &m, i, i % columns * w + 1, i / columns * h);
-  if (m.range.any)
-    plot_note(p, "Strength is the size of the number%s; they go from %s to %s.",
-              m.range.low < 0 ? ", and its sign is the colour" : "",
-              number_text(p->arena, m.range.low), number_text(p->arena, m.range.high));
-  plot_note_gaps(p, count_gaps(x), line_name(p, 0, 0, 1));
-  canvas_resize(c, fmax(columns * w - TILE_GAP + 2, 340), PLOT_HEIGHT);
-  canvas_resize(c, canvas_width(c), plot_caption(p, c, rows * h - TILE_GAP + 2));
-  return c;
+  if (m.range.any) note_strength(p, &m.range);
+  plot_note_gaps(p, m.gaps, line_name(p, 0, 0, 1));
+  return plot_end(p, c, fmax(columns * w - TILE_GAP + 2, 340), rows * h - TILE_GAP + 2);
 }
 
 Canvas *plot_matrix(Plot *p) {
@@ -375,6 +360,7 @@ Canvas *plot_matrix(Plot *p) {
   Matrix m = {.array = x, .rows = x->shape[0], .columns = x->shape[1]};
   if (p->s->value.array.n > 1 || m.rows > CELLS_MOST || m.columns > CELLS_MOST)
     return draw_sheets(p, "Matrix", "row", "column");
+  m.range = array_range(x, &m.gaps);
   m.confusion = m.rows == m.columns && strncmp(p->s->text, "confusion(", 10) == 0;
   return draw_matrix(p, &m);
 }

@@ -59,15 +59,6 @@ bool metrics_read(Arena *a, const char *path, const RunNote *run, Metrics *m, co
   return true;
 }
 
-int64_t curve_best(const Curve *c) {
-  int64_t best = -1;
-  for (int64_t i = 0; i < c->n; i++)
-    if (is_seen(c->value[i]) &&
-        (best < 0 || (c->up ? c->value[i] > c->value[best] : c->value[i] < c->value[best])))
-      best = i;
-  return best;
-}
-
 // -- drawing --------------------------------------------------------------------------------------
 static const char *curve_label(Arena *a, const Curve *c) {
   return arena_format(a, "%s %s", c->name, number_text(a, c->value[c->n - 1]));
@@ -94,6 +85,5 @@ Canvas *plot_metrics(Arena *a, const Metrics *m, bool measures) {
   Canvas *c = canvas_new(a, PLOT_WIDTH, PLOT_HEIGHT, title,
                          arena_format(a, "Curves over steps. At the end: %s", about.at));
   double y = lines_draw(&p, c, 0, lines.at, lines.n, &wish);
-  canvas_resize(c, PLOT_WIDTH, plot_caption(&p, c, y));
-  return c;
+  return plot_end(&p, c, PLOT_WIDTH, y);
 }

@@ -38,7 +38,10 @@ typedef struct {
 bool plot_wrong(Plot *, const Array *, const char *wanted); // sets the error; always false
 void plot_note(Plot *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void plot_note_gaps(Plot *, int64_t count, const char *of); // nothing when count is 0
-double plot_caption(Plot *, Canvas *, double y);            // what was noted; returns where it ends
+// Puts what was noted below y; the picture, which is whole then.
+Canvas *plot_end(Plot *, Canvas *, double width, double y);
+void soft_text(Canvas *, double x, double y, Anchor, const char *); // of ticks and captions
+double small_width(const char *);                                   // of such a text
 Canvas *plot_canvas(Plot *, const char *kind);  // of the default size, to be made larger or smaller
 const char *shape_text(Arena *, const Array *); // [64 28 28]
 const char *label_text(Plot *, uint32_t array, int64_t label); // its name, or its number
@@ -73,13 +76,16 @@ typedef struct {
   bool fixed_y;          // the range is taken as it is
 } FrameWish;
 
-bool is_seen(double);                    // finite, and not so large that a scale would overflow
-void range_add(PlotRange *, double);     // what is not seen is passed over
+bool is_seen(double);                // finite, and not so large that a scale would overflow
+bool is_label(double);               // it can be one
+void range_add(PlotRange *, double); // what is not seen is passed over
+PlotRange array_range(const Array *, int64_t *gaps); // gaps: values that are not seen
 bool wants_log(PlotRange, double ratio); // all positive, and the largest is so many times the least
 double scale_at(const Scale *, double);
 Ticks scale_ticks(Arena *, const Scale *, uint32_t most, bool whole);
 const char *number_fixed(Arena *, double, int decimals);
-const char *text_fit(Arena *, Face, double size, const char *text, double room); // ended by …
+const char *text_fit(Arena *, double size, const char *text, double room); // ended by …
+bool frame_add(FrameWish *, double x, double y); // a point; false: it is not seen
 PlotFrame frame_draw(Plot *, Canvas *, const FrameWish *);
 
 // -- plot_lines.c: series in a frame --------------------------------------------------------------
@@ -99,9 +105,6 @@ typedef struct {
   bool marks;      // where something happened
 } LinesWish;
 Ink series_ink(uint32_t i);
-void series_paint(uint32_t i, Paint *);
-// Thin upright lines where something happened.
-void marks_draw(Plot *, Canvas *, const PlotFrame *);
 double lines_draw(Plot *, Canvas *, double y, const PlotLine *, uint32_t n, const LinesWish *);
 // Pushes [n] places apart so that they keep `gap`, inside low to high where they fit.
 void labels_spread(double *place, uint32_t n, double gap, double low, double high);
@@ -109,15 +112,15 @@ void labels_spread(double *place, uint32_t n, double gap, double low, double hig
 void trail_draw(Canvas *, Arena *, const double (*point)[2], int64_t n, Ink);
 
 // The views, each in a file by its kind
-Canvas *plot_images(Plot *), *plot_strip(Plot *);     // plot_image.c
-Canvas *plot_matrix(Plot *), *plot_spacetime(Plot *); // plot_matrix.c
-Canvas *plot_scatter(Plot *), *plot_latent(Plot *);   // plot_points.c
-Canvas *plot_curves(Plot *), *plot_phase(Plot *);     // plot_curves.c
-Canvas *plot_paths(Plot *);                           // plot_paths.c
-Canvas *plot_bands(Plot *);                           // plot_bands.c
-Canvas *plot_table(Plot *), *plot_text(Plot *);       // plot_table.c
-bool looks_like_images(const Shown *);                // plot_image.c
-bool is_simplex(const double *row, int64_t k);        // plot_paths.c: false too where not finite
+Canvas *plot_images(Plot *), *plot_strip(Plot *);                        // plot_image.c
+Canvas *plot_matrix(Plot *), *plot_spacetime(Plot *);                    // plot_matrix.c
+Canvas *plot_scatter(Plot *), *plot_latent(Plot *), *plot_phase(Plot *); // plot_points.c
+Canvas *plot_curves(Plot *);                                             // plot_curves.c
+Canvas *plot_paths(Plot *);                                              // plot_paths.c
+Canvas *plot_bands(Plot *);                                              // plot_bands.c
+Canvas *plot_table(Plot *), *plot_text(Plot *);                          // plot_table.c
+bool looks_like_images(const Shown *);                                   // plot_image.c
+bool is_simplex(const double *row, int64_t k); // plot_paths.c: false too where not finite
 
 // plot_axes.c: the two axes of most spread
 // Projects x [n z] on them, to [n 2]. Rows that are not finite stay so. share: of the spread.

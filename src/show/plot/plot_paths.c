@@ -89,7 +89,7 @@ static void draw_corners(Plot *p, Canvas *c, const SimplexPath *q, double cx, do
     Anchor anchor = x > 0.1 ? ANCHOR_START : x < -0.1 ? ANCHOR_END : ANCHOR_MIDDLE;
     canvas_text(c, cx + (RADIUS + 8) * x, cy + (RADIUS + 8) * y + 4 + 5 * y,
                 &(Text){.size = LABEL_SIZE, .anchor = anchor},
-                text_fit(p->arena, FACE_SANS, LABEL_SIZE, label_text(p, q->array, i), 56));
+                text_fit(p->arena, LABEL_SIZE, label_text(p, q->array, i), 56));
   }
 }
 
@@ -148,14 +148,14 @@ static void draw_panel(Plot *p, Canvas *c, const SimplexPath *q, PlotArea at, In
   if (q->k == 2)
     name = arena_format(p->arena, "%s: probability of %s", name, label_text(p, q->array, 0));
   canvas_text(c, at.x, at.y + 12, &(Text){.size = HEAD_SIZE, .ink = ink},
-              text_fit(p->arena, FACE_SANS, HEAD_SIZE, name, at.w));
+              text_fit(p->arena, HEAD_SIZE, name, at.w));
   PlotArea inner = {at.x, at.y + 22, at.w, at.h - 22 - LINE_STEP};
   if (q->k == 2)
     draw_share(p, c, q, inner, ink);
   else
     draw_polygon(p, c, q, inner, ink);
-  canvas_text(c, at.x, at.y + at.h - 2, &(Text){.size = LABEL_SIZE, .ink = INK_SOFT},
-              text_fit(p->arena, FACE_SANS, LABEL_SIZE, end_text(p, q), at.w));
+  soft_text(c, at.x, at.y + at.h - 2, ANCHOR_START,
+            text_fit(p->arena, LABEL_SIZE, end_text(p, q), at.w));
 }
 
 Canvas *plot_paths(Plot *p) {
@@ -173,7 +173,6 @@ Canvas *plot_paths(Plot *p) {
       plot_note(p, "%lld steps of %s are not finite and left out", (long long)gaps,
                 paths.at[i].name);
   }
-  canvas_resize(c, columns * (PANEL + PANEL_GAP) - PANEL_GAP, PLOT_HEIGHT);
-  canvas_resize(c, canvas_width(c), plot_caption(p, c, rows * (PANEL + PANEL_GAP) - PANEL_GAP));
-  return c;
+  return plot_end(p, c, columns * (PANEL + PANEL_GAP) - PANEL_GAP,
+                  rows * (PANEL + PANEL_GAP) - PANEL_GAP);
 }

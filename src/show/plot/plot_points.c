@@ -1,5 +1,5 @@
 // Points of the plane: as they are, or where a code of many numbers is seen along its two axes of
-// most spread.
+// most spread; and one number against another as time runs.
 //
 // Points come from [n 2], from two arrays [n], or from [n z]; one more array [n] colours them. If
 // that holds a few whole numbers they are labels, each with its colour and mark, and a legend says
@@ -17,13 +17,9 @@ typedef struct {
   uint32_t next; // the array behind those that were used
 } Points;
 
-static bool find_points(Plot *p, Points *out) {
-  const Shown *s = p->s;
-  const Array *a = s->value.array.at;
-  bool two = s->value.array.n >= 2 && a[0].rank == 1 && a[1].rank == 1 &&
-             a[0].shape[0] == a[1].shape[0] && !labels_known(p, 1);
-  if (!two && (a[0].rank != 2 || a[0].shape[1] != 2))
-    return plot_wrong(p, &a[0], "[n 2], or two arrays [n]");
+// Of two arrays [n], or of one [n 2].
+static void read_points(Plot *p, bool two, Points *out) {
+  const Array *a = p->s->value.array.at;
   out->n = a[0].shape[0];
   out->at = (double(*)[2])NEW_ARRAY(p->arena, double, 2 * out->n);
   for (int64_t i = 0; i < out->n; i++) {
@@ -33,7 +29,26 @@ static bool find_points(Plot *p, Points *out) {
   out->x_name = line_name(p, 0, 0, two ? 1 : 2);
   out->y_name = two ? line_name(p, 1, 0, 1) : line_name(p, 0, 1, 2);
   out->next = two ? 2 : 1;
+}
+
+static bool find_points(Plot *p, Points *out) {
+  const Shown *s = p->s;
+  const Array *a = s->value.array.at;
+  bool two = s->value.array.n >= 2 && a[0].rank == 1 && a[1].rank == 1 &&
+             a[0].shape[0] == a[1].shape[0] && !labels_known(p, 1);
+  if (!two && (a[0].rank != 2 || a[0].shape[1] != 2))
+    return plot_wrong(p, &a[0], "[n 2], or two arrays [n]");
+  read_points(p, two, out);
   return true;
+}
+
+static void add_points(const Points *q, FrameWish *w, int64_t *gaps) {
+  *gaps = 0;
+  for (int64_t i = 0; i < q->n; i++) *gaps += !frame_add(w, q->at[i][0], q->at[i][1]);
+}
+
+static void note_lost(Plot *p, int64_t gaps) {
+  if (gaps) plot_note(p, "%lld points are not finite and left out", (long long)gaps);
 }
 
 // -- colours --------------------------------------------------------------------------------------
@@ -132,9 +147,8 @@ static double draw_legend(Plot *p, Canvas *c, const Points *q, const Colours *k,
     Paint paint = group_paint(k, g, 1);
     mark(c, x + 4, y - 4, g / SERIES);
     canvas_paint(c, &paint);
-    canvas_text(
-        c, x + 14, y, &(Text){.size = LABEL_SIZE},
-        text_fit(p->arena, FACE_SANS, LABEL_SIZE, label_text(p, k->array, g), LEGEND_WIDTH - 20));
+    canvas_text(c, x + 14, y, &(Text){.size = LABEL_SIZE},
+                text_fit(p->arena, LABEL_SIZE, label_text(p, k->array, g), LEGEND_WIDTH - 20));
     y += LINE_STEP;
   }
   return y;
@@ -142,8 +156,7 @@ static double draw_legend(Plot *p, Canvas *c, const Points *q, const Colours *k,
 
 static double draw_strengths(Plot *p, Canvas *c, const Colours *k, double x, double y) {
   const char *name = line_name(p, k->array, 0, 1);
-  canvas_text(c, x, y, &(Text){.size = LABEL_SIZE, .ink = INK_SOFT},
-              text_fit(p->arena, FACE_SANS, LABEL_SIZE, name, LEGEND_WIDTH - 8));
+  soft_text(c, x, y, ANCHOR_START, text_fit(p->arena, LABEL_SIZE, name, LEGEND_WIDTH - 8));
   const double value[] = {k->range.low, k->range.high};
   for (int i = 0; i < 2; i++) {
     Paint paint = group_paint(k, i * (BINS - 1), 1);
@@ -160,14 +173,8 @@ static Canvas *draw_plane(Plot *p, const Points *q, const Colours *k, bool equal
   Canvas *c = plot_canvas(p, kind);
   FrameWish w = {
       .outer = {0, 0, SIDE, SIDE - 60}, .equal = equal, .x_title = q->x_name, .y_title = q->y_name};
-  int64_t gaps = 0;
-  for (int64_t i = 0; i < q->n; i++) {
-    bool good = is_seen(q->at[i][0]) && is_seen(q->at[i][1]);
-    gaps += !good;
-    if (!good) continue;
-    range_add(&w.x, q->at[i][0]);
-    range_add(&w.y, q->at[i][1]);
-  }
+  int64_t gaps;
+  add_points(q, &w, &gaps);
   PlotFrame f = frame_draw(p, c, &w);
   draw_points(p, c, &f, q, k);
   double y = f.area.y + 8, width = SIDE;
@@ -175,10 +182,8 @@ static Canvas *draw_plane(Plot *p, const Points *q, const Colours *k, bool equal
     width += LEGEND_WIDTH;
     y = k->labels ? draw_legend(p, c, q, k, SIDE + 4, y) : draw_strengths(p, c, k, SIDE + 4, y);
   }
-  if (gaps) plot_note(p, "%lld points are not finite and left out", (long long)gaps);
-  canvas_resize(c, width, PLOT_HEIGHT);
-  canvas_resize(c, width, plot_caption(p, c, fmax(y, w.outer.h)));
-  return c;
+  note_lost(p, gaps);
+  return plot_end(p, c, width, fmax(y, w.outer.h));
 }
 
 Canvas *plot_scatter(Plot *p) {
@@ -208,4 +213,38 @@ Canvas *plot_latent(Plot *p) {
               (long long)x->shape[1]);
   }
   return draw_plane(p, &q, &k, true, "Codes");
+}
+
+// -- phase ----------------------------------------------------------------------------------------
+static bool find_pair(Plot *p, Points *out) {
+  const Array *a = p->s->value.array.at;
+  uint32_t n = p->s->value.array.n;
+  bool two = n == 2 && a[0].rank == 1 && a[1].rank == 1;
+  if (two && a[0].shape[0] != a[1].shape[0])
+    return plot_wrong(p, &a[1],
+                      arena_format(p->arena, "as many as %s has, %s", line_name(p, 0, 0, 1),
+                                   shape_text(p->arena, &a[0])));
+  if (!two && (n != 1 || a[0].rank != 2 || a[0].shape[1] != 2))
+    return plot_wrong(p, &a[0], "two arrays [t], or one [t 2]");
+  read_points(p, two, out);
+  return true;
+}
+
+Canvas *plot_phase(Plot *p) {
+  enum { PHASE_SIDE = 420 };
+  Points q = {0};
+  int64_t gaps;
+  if (!find_pair(p, &q)) return NULL;
+  Canvas *c = plot_canvas(p, "Phase portrait");
+  FrameWish w = {.outer = {0, 0, PHASE_SIDE, PHASE_SIDE}, .x_title = q.x_name, .y_title = q.y_name};
+  add_points(&q, &w, &gaps);
+  PlotFrame f = frame_draw(p, c, &w);
+  for (int64_t i = 0; i < q.n; i++) {
+    q.at[i][0] = scale_at(&f.x, q.at[i][0]);
+    q.at[i][1] = scale_at(&f.y, q.at[i][1]);
+  }
+  trail_draw(c, p->arena, (const double(*)[2])q.at, q.n, INK_SERIES1);
+  plot_note(p, "Time runs from light to strong; the dot is the end.");
+  note_lost(p, gaps);
+  return plot_end(p, c, PHASE_SIDE, PHASE_SIDE);
 }

@@ -10,12 +10,29 @@
 enum { TICK_GAP = 14, TICK_DROP = 16, X_TICKS = 9 };
 
 bool is_seen(double x) { return isfinite(x) && fabs(x) < 1e100; }
+bool is_label(double x) { return is_seen(x) && x >= 0 && x == floor(x); }
 
 void range_add(PlotRange *r, double x) {
   if (!is_seen(x)) return;
   if (!r->any || x < r->low) r->low = x;
   if (!r->any || x > r->high) r->high = x;
   r->any = true;
+}
+
+PlotRange array_range(const Array *x, int64_t *gaps) {
+  PlotRange r = {0};
+  *gaps = 0;
+  for (int64_t i = 0; i < x->count; i++) {
+    range_add(&r, x->data[i]);
+    *gaps += !is_seen(x->data[i]);
+  }
+  return r;
+}
+
+bool frame_add(FrameWish *w, double x, double y) {
+  bool seen = is_seen(x) && is_seen(y);
+  if (seen) range_add(&w->x, x), range_add(&w->y, y);
+  return seen;
 }
 
 bool wants_log(PlotRange r, double ratio) { return r.any && r.low > 0 && r.high / r.low > ratio; }
@@ -52,10 +69,10 @@ const char *number_fixed(Arena *a, double x, int decimals) {
   return tidy(a, zero && *text == '-' ? text + 1 : text);
 }
 
-const char *text_fit(Arena *a, Face face, double size, const char *text, double room) {
+const char *text_fit(Arena *a, double size, const char *text, double room) {
   size_t n = strlen(text);
   const char *best = text;
-  while (n && text_width(face, size, best) > room) {
+  while (n && text_width(FACE_SANS, size, best) > room) {
     do n--;
     while (n && ((unsigned char)text[n] & 0xC0) == 0x80); // to the start of a character
     best = arena_format(a, "%.*s…", (int)n, text);
@@ -118,14 +135,13 @@ Ticks scale_ticks(Arena *a, const Scale *s, uint32_t most, bool whole) {
 
 static double tick_width(const Ticks *t) {
   double w = 0;
-  for (uint32_t i = 0; i < t->n; i++) w = fmax(w, text_width(FACE_SANS, LABEL_SIZE, t->text[i]));
+  for (uint32_t i = 0; i < t->n; i++) w = fmax(w, small_width(t->text[i]));
   return w;
 }
 
 static bool ticks_clear(const Scale *s, const Ticks *t) {
   for (uint32_t i = 1; i < t->n; i++) {
-    double half = text_width(FACE_SANS, LABEL_SIZE, t->text[i]) / 2 +
-                  text_width(FACE_SANS, LABEL_SIZE, t->text[i - 1]) / 2;
+    double half = small_width(t->text[i]) / 2 + small_width(t->text[i - 1]) / 2;
     if (scale_at(s, t->at[i]) - scale_at(s, t->at[i - 1]) < half + TICK_GAP) return false;
   }
   return true;
@@ -140,7 +156,7 @@ static Ticks ticks_up(Arena *a, const Scale *s, PlotRange r, uint32_t most) {
 static Ticks ticks_inside(const Scale *s, const Ticks *t, PlotArea outer) {
   Ticks in = {0};
   for (uint32_t i = 0; i < t->n; i++) {
-    double half = text_width(FACE_SANS, LABEL_SIZE, t->text[i]) / 2, x = scale_at(s, t->at[i]);
+    double half = small_width(t->text[i]) / 2, x = scale_at(s, t->at[i]);
     if (x - half < outer.x || x + half > outer.x + outer.w) continue;
     in.at[in.n] = t->at[i];
     in.text[in.n++] = t->text[i];
@@ -193,8 +209,7 @@ static void draw_y(Canvas *c, const PlotFrame *f, const Ticks *t) {
     double y = scale_at(&f->y, t->at[i]);
     path_move(c, f->area.x, y);
     path_line(c, f->area.x + f->area.w, y);
-    canvas_text(c, f->area.x - 8, y + 4,
-                &(Text){.size = LABEL_SIZE, .ink = INK_SOFT, .anchor = ANCHOR_END}, t->text[i]);
+    soft_text(c, f->area.x - 8, y + 4, ANCHOR_END, t->text[i]);
   }
   if (t->n) canvas_paint(c, &(Paint){.stroke = INK_GRID, .width = 1});
 }
@@ -207,13 +222,10 @@ static void draw_x(Canvas *c, const PlotFrame *f, const Ticks *t, const char *ti
     double x = scale_at(&f->x, t->at[i]);
     path_move(c, x, base);
     path_line(c, x, base + 4);
-    canvas_text(c, x, base + TICK_DROP,
-                &(Text){.size = LABEL_SIZE, .ink = INK_SOFT, .anchor = ANCHOR_MIDDLE}, t->text[i]);
+    soft_text(c, x, base + TICK_DROP, ANCHOR_MIDDLE, t->text[i]);
   }
   canvas_paint(c, &(Paint){.stroke = INK_SOFT, .width = 1});
-  if (title)
-    canvas_text(c, f->area.x + f->area.w, base + TICK_DROP + LINE_STEP,
-                &(Text){.size = LABEL_SIZE, .ink = INK_SOFT, .anchor = ANCHOR_END}, title);
+  if (title) soft_text(c, f->area.x + f->area.w, base + TICK_DROP + LINE_STEP, ANCHOR_END, title);
 }
 
 // The texts of ticks need room, and the room decides how many there are: heights come first, then
@@ -238,9 +250,9 @@ PlotFrame frame_draw(Plot *p, Canvas *c, const FrameWish *w) {
   Ticks tx = w->x.any ? ticks_across(a, &f.x, w->whole_x) : (Ticks){0};
   tx = ticks_inside(&f.x, &tx, w->outer);
   draw_y(c, &f, &ty);
-  draw_x(c, &f, &tx, w->x_title ? text_fit(a, FACE_SANS, LABEL_SIZE, w->x_title, f.area.w) : NULL);
+  draw_x(c, &f, &tx, w->x_title ? text_fit(a, LABEL_SIZE, w->x_title, f.area.w) : NULL);
   if (w->y_title)
-    canvas_text(c, w->outer.x, w->outer.y + 10, &(Text){.size = LABEL_SIZE, .ink = INK_SOFT},
-                text_fit(a, FACE_SANS, LABEL_SIZE, w->y_title, w->outer.w));
+    soft_text(c, w->outer.x, w->outer.y + 10, ANCHOR_START,
+              text_fit(a, LABEL_SIZE, w->y_title, w->outer.w));
   return f;
 }

@@ -56,7 +56,7 @@ static const char *cell_text(Plot *p, const TableColumn *c, int64_t row, int dec
   if (row >= c->n) return "";
   double v = c->value[row * c->stride];
   if (!is_seen(v)) return isnan(v) ? "nan" : v > 0 ? "inf" : "−inf";
-  if (c->labels && v >= 0 && v == floor(v)) return label_text(p, c->array, (int64_t)v);
+  if (c->labels && is_label(v)) return label_text(p, c->array, (int64_t)v);
   if (decimals < 0 || fabs(v) >= 1e7) return number_text(p->arena, v);
   return number_fixed(p->arena, v, decimals);
 }
@@ -70,15 +70,14 @@ static void measure_column(Plot *p, TableColumn *c, int64_t rows) {
   double behind = 0;
   int decimals = column_decimals(c, rows);
   c->cell = NEW_ARRAY(p->arena, const char *, rows);
-  c->head = text_fit(p->arena, FACE_SANS, LABEL_SIZE, c->head, COLUMN_MOST);
+  c->head = text_fit(p->arena, LABEL_SIZE, c->head, COLUMN_MOST);
   for (int64_t i = 0; i < rows; i++) {
-    c->cell[i] =
-        text_fit(p->arena, FACE_SANS, HEAD_SIZE, cell_text(p, c, i, decimals), COLUMN_MOST);
+    c->cell[i] = text_fit(p->arena, HEAD_SIZE, cell_text(p, c, i, decimals), COLUMN_MOST);
     double point = c->labels ? 0 : point_at(p, c->cell[i]);
     c->point_room = fmax(c->point_room, point);
     behind = fmax(behind, text_width(FACE_SANS, HEAD_SIZE, c->cell[i]) - point);
   }
-  double head = text_width(FACE_SANS, LABEL_SIZE, c->head), body = c->point_room + behind;
+  double head = small_width(c->head), body = c->point_room + behind;
   c->width = fmax(head, body);
   if (!c->labels) c->point_room += c->width - body; // numbers stand to the right, as their head
 }
@@ -107,23 +106,19 @@ static void draw_column(Plot *p, Canvas *c, const TableColumn *k, double x, int6
                 &(Text){.size = HEAD_SIZE, .ink = INK_SOFT, .anchor = head.anchor}, "…");
 }
 
-static double draw_indices(Plot *p, Canvas *c, int64_t rows) {
-  double w = text_width(FACE_SANS, LABEL_SIZE, number_text(p->arena, (double)(rows - 1)));
-  for (int64_t i = 0; i < rows; i++)
-    canvas_text(c, w, 38 + (double)i * ROW_HEIGHT,
-                &(Text){.size = LABEL_SIZE, .ink = INK_SOFT, .anchor = ANCHOR_END},
-                number_text(p->arena, (double)i));
-  return w + COLUMN_GAP;
+// What a row is of: a moment, or its number.
+static const char *row_head(Plot *p, int64_t i, bool moments) {
+  return number_text(p->arena, moments ? p->s->moment[i] : (double)i);
 }
 
-static double draw_moments(Plot *p, Canvas *c, int64_t rows) {
-  double w = text_width(FACE_SANS, LABEL_SIZE, p->s->over);
+static double draw_heads(Plot *p, Canvas *c, int64_t rows) {
+  bool moments = p->s->over && !p->s->samples;
+  double w = moments ? small_width(p->s->over) : 0;
+  for (int64_t i = moments ? 0 : rows - 1; i < rows; i++)
+    w = fmax(w, small_width(row_head(p, i, moments)));
+  if (moments) soft_text(c, w, 13, ANCHOR_END, p->s->over);
   for (int64_t i = 0; i < rows; i++)
-    w = fmax(w, text_width(FACE_SANS, LABEL_SIZE, number_text(p->arena, p->s->moment[i])));
-  Text look = {.size = LABEL_SIZE, .ink = INK_SOFT, .anchor = ANCHOR_END};
-  canvas_text(c, w, 13, &look, p->s->over);
-  for (int64_t i = 0; i < rows; i++)
-    canvas_text(c, w, 38 + (double)i * ROW_HEIGHT, &look, number_text(p->arena, p->s->moment[i]));
+    soft_text(c, w, 38 + (double)i * ROW_HEIGHT, ANCHOR_END, row_head(p, i, moments));
   return w + COLUMN_GAP;
 }
 
@@ -133,8 +128,7 @@ Canvas *plot_table(Plot *p) {
   for (uint32_t i = 0; i < p->s->value.array.n; i++) add_columns(p, i, &columns, &all);
   int64_t rows = all < ROWS_MOST ? all : ROWS_MOST;
   Canvas *c = plot_canvas(p, "Table");
-  bool moments = p->s->over && !p->s->samples;
-  double x = rows == 1 ? 0 : moments ? draw_moments(p, c, rows) : draw_indices(p, c, rows);
+  double x = rows == 1 ? 0 : draw_heads(p, c, rows);
   for (uint32_t i = 0; i < columns.n; i++) {
     TableColumn *k = &columns.at[i];
     measure_column(p, k, rows);
@@ -144,9 +138,7 @@ Canvas *plot_table(Plot *p) {
   draw_rule(c, 20, x - COLUMN_GAP);
   if (rows < all) plot_note(p, "%lld of %lld rows", (long long)rows, (long long)all);
   double bottom = 28 + (double)(rows + (rows < all)) * ROW_HEIGHT;
-  canvas_resize(c, fmax(x - COLUMN_GAP, p->note.n ? 260 : 0), bottom);
-  canvas_resize(c, canvas_width(c), plot_caption(p, c, bottom));
-  return c;
+  return plot_end(p, c, fmax(x - COLUMN_GAP, p->note.n ? 260 : 0), bottom);
 }
 
 // -- text -----------------------------------------------------------------------------------------
@@ -203,13 +195,13 @@ static const char *labels_joined(Plot *p, uint32_t array, const double *label, i
   Buf b = buf_new(p->arena);
   bool words = false;
   for (int64_t i = 0; i < n; i++) {
-    if (!(label[i] >= 0) || !is_seen(label[i]) || label[i] != floor(label[i])) continue;
+    if (!is_label(label[i])) continue;
     const char *name = label_text(p, array, (int64_t)label[i]);
     words |= character_length(name, strlen(name)) < strlen(name);
   }
   buf_text(&b, "");
   for (int64_t i = 0; i < n; i++) {
-    bool good = label[i] >= 0 && is_seen(label[i]) && label[i] == floor(label[i]);
+    bool good = is_label(label[i]);
     *gaps += !good;
     if (words && i) buf_char(&b, ' ');
     buf_text(&b, good ? label_text(p, array, (int64_t)label[i]) : "·");
@@ -258,7 +250,5 @@ Canvas *plot_text(Plot *p) {
     plot_note_gaps(p, gaps, line_name(p, i, 0, 1));
   }
   if (!whole) plot_note(p, "… and so on");
-  canvas_resize(g.c, fmax(g.widest + 1, p->note.n ? 260 : 1), g.y);
-  canvas_resize(g.c, canvas_width(g.c), plot_caption(p, g.c, g.y + 4));
-  return g.c;
+  return plot_end(p, g.c, fmax(g.widest + 1, p->note.n ? 260 : 1), g.y + 4);
 }

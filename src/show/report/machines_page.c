@@ -1,7 +1,7 @@
 // The page of a run of machines: what holds, how it is wired, each run with its pictures, the
 // program. What it says in words is in run.json; what it draws is in memory, just followed or read
 // back from the folder.
-#include "show/report/machines_own.h"
+#include "show/report/report_own.h"
 
 #include <stdlib.h>
 
@@ -59,9 +59,7 @@ static void put_check(HtmlPage *g, const RunCheck *c, const char *of) {
   const char *mark = !c->done ? "–" : c->holds ? "✓" : "✗";
   const char *words = !c->done ? "not looked at" : c->holds ? "holds" : "fails";
   buf_printf(&g->out, "<tr><td class=\"%s\" title=\"%s\">%s</td>", class, words, mark);
-  if (of) {
-    page_between(g, "<td class=\"of\">", of, "</td>");
-  }
+  if (of) page_between(g, "<td class=\"of\">", of, "</td>");
   page_between(g, "<td><code>", c->text, "</code></td><td class=\"figure\">");
   page_text(g, c->done ? c->figure : words);
   page_put(g, "</td></tr>\n");
@@ -95,13 +93,8 @@ static void add_system(const PageFolder *f, const System *s, Systems *to) {
 }
 
 static void put_system(PageFolder *f, const System *s) {
-  HtmlPage *g = &f->page;
-  const char *name = name_text(f->r->w->names, s->name);
-  Canvas *c = wiring_draw(f->r->w, g->arena, s, &(WiringOptions){0});
-  if (!c) return;
-  page_put(g, "<figure>\n");
-  page_picture(g, c, name);
-  page_put(g, "</figure>\n");
+  Canvas *c = wiring_draw(f->r->w, f->page.arena, s, &(WiringOptions){0});
+  if (c) page_figure(&f->page, c, name_text(f->r->w->names, s->name));
 }
 
 // Each machine that is run, with what it stands on; where none is, those that claims refer to.

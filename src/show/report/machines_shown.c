@@ -3,7 +3,7 @@
 // `show x, y as curves, phase` says what and how. Without `as`, what it is decides: numbers are
 // curves, labels and bits are bands, many numbers are space against time, a square table is a
 // matrix. A run of which nothing is shown shows its ports. `every 500` thins the moments.
-#include "show/report/machines_own.h"
+#include "show/report/report_own.h"
 
 #include <math.h>
 
@@ -190,13 +190,13 @@ static bool is_picture(const SimChannel *c) {
 }
 
 // Pictures of moments: each is a sample. Of a row, the moments together are the picture.
-static void show_images(const Showing *s, const Channels *c, const char *view) {
+static void show_images(const Showing *s, const Channels *c) {
   if (!is_picture(c->at[0])) {
     show_flat(s, c, "spacetime");
     return;
   }
   Ids moment = moments_of(s), some = some_of(s->r->arena, &moment, IMAGES_MOST);
-  Shown to = shown_of(s, c, view, &some);
+  Shown to = shown_of(s, c, s->as->name, &some);
   to.over = NULL;
   to.samples = true;
   add(s, to);
@@ -301,21 +301,17 @@ static void show_curves(const Showing *s, const Channels *all) {
 }
 
 static void show_suited(const Showing *s, const Channels *all) {
-  Channels curves = {0}, bands = {0};
+  Channels curves = {0}, bands = {0}, rest = {0};
   for (uint32_t i = 0; i < all->n; i++) {
     const SimChannel *c = all->at[i];
-    if (is_band(c))
-      vec_push(s->r->arena, &bands, c);
-    else if (c->cells <= CURVES_MOST && !is_square(c))
-      vec_push(s->r->arena, &curves, c);
+    bool few = c->cells <= CURVES_MOST && !is_square(c);
+    vec_push(s->r->arena, is_band(c) ? &bands : few ? &curves : &rest, c);
   }
   if (curves.n) show_curves(s, &curves);
   if (bands.n) show_flat(s, &bands, "bands");
-  for (uint32_t i = 0; i < all->n; i++) {
-    const SimChannel *c = all->at[i];
-    Channels one = {.at = &all->at[i], .n = 1};
-    if (is_band(c) || (c->cells <= CURVES_MOST && !is_square(c))) continue;
-    if (!is_square(c)) {
+  for (uint32_t i = 0; i < rest.n; i++) {
+    Channels one = {.at = &rest.at[i], .n = 1};
+    if (!is_square(rest.at[i])) {
       show_flat(s, &one, "spacetime");
       continue;
     }
@@ -335,21 +331,20 @@ static void show_as_curves(const Showing *s, const Channels *all) {
 }
 
 static void show_view(const Showing *s, const Channels *c) {
-  const char *view = s->as ? s->as->name : NULL;
-  if (!view)
-    show_suited(s, c);
-  else if (strcmp(view, "curves") == 0)
-    show_as_curves(s, c);
-  else if (strcmp(view, "wiring") == 0)
-    show_wiring(s, c);
-  else if (strcmp(view, "matrix") == 0)
-    show_matrix(s, c);
-  else if (strcmp(view, "paths") == 0)
-    show_paths(s, c);
-  else if (strcmp(view, "images") == 0 || strcmp(view, "strip") == 0)
-    show_images(s, c, view);
+  static const struct {
+    const char *name;
+    void (*show)(const Showing *, const Channels *);
+  } views[] = {{"curves", show_as_curves}, {"wiring", show_wiring}, {"matrix", show_matrix},
+               {"paths", show_paths},      {"images", show_images}, {"strip", show_images}};
+  for (uint32_t i = 0; s->as && i < COUNT(views); i++)
+    if (strcmp(views[i].name, s->as->name) == 0) {
+      views[i].show(s, c);
+      return;
+    }
+  if (s->as)
+    show_flat(s, c, s->as->name);
   else
-    show_flat(s, c, view);
+    show_suited(s, c);
 }
 
 // -- what -----------------------------------------------------------------------------------------

@@ -40,12 +40,10 @@ static void put_number_cell(HtmlPage *g, const char *class, double x) {
 }
 
 static void put_measure(HtmlPage *g, const Curve *c) {
-  int64_t best = curve_best(c);
+  int64_t best = best_of(c->value, c->n, 1, c->up);
   page_put(g, "<tr><th scope=\"row\">");
   page_text(g, c->name);
-  if (*c->on) {
-    page_between(g, " <small>on ", c->on, "</small>");
-  }
+  if (*c->on) page_between(g, " <small>on ", c->on, "</small>");
   page_put(g, "</th>");
   put_number_cell(g, "n", c->value[c->n - 1]);
   if (best < 0) {
@@ -113,11 +111,7 @@ static void put_curves(HtmlPage *g, const Metrics *m) {
 static void put_goals(HtmlPage *g, const Report *r) {
   if (!r->goals && !r->who) return;
   page_section(g, "Goals");
-  if (r->goals) {
-    page_put(g, "<figure>\n");
-    page_picture(g, r->goals, "Goals");
-    page_put(g, "</figure>\n");
-  }
+  if (r->goals) page_figure(g, r->goals, "Goals");
   if (r->who) html_who(&g->out, r->who);
   page_put(g, "</section>\n");
 }

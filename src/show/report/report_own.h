@@ -4,6 +4,7 @@
 
 #include "show/plot/plot.h"
 #include "show/report/report.h"
+#include "show/wiring/wiring.h"
 
 // report_page.c
 typedef struct {
@@ -24,6 +25,7 @@ void page_fact(HtmlPage *, const char *class, const char *text);
 void page_caption(HtmlPage *, const char *text, const char *view); // view: or NULL
 void page_alarm(HtmlPage *, const char *why);
 void page_picture(HtmlPage *, Canvas *, const char *label);
+void page_figure(HtmlPage *, Canvas *, const char *label); // nothing but a picture
 void page_svg(HtmlPage *, const Buf *svg, double width, const char *label);
 // A picture as files, DIR/shown/NUMBER-TEXT.svg and .png; false: *error
 bool page_save(HtmlPage *, Canvas *, uint32_t number, const char *text);
@@ -39,5 +41,14 @@ void html_text(Buf *, const char *text, size_t n); // escaped; what is no UTF-8 
 void html_program(Buf *, const char *text, size_t n);
 void html_who(Buf *, const char *text); // the table of goals by learners
 const char *time_text(Arena *, double seconds);
+
+// machines_shown.c: what is shown of a run, as numbers for plots
+typedef struct {
+  Shown shown;
+  const WiringTimes *strip, *moving; // a wiring over time, in the place of a plot; or NULL
+  const char *why;                   // it cannot be shown; or NULL
+} RanShown;
+typedef VEC(RanShown) RanShows;
+void ran_shows(const Results *, uint32_t run, RanShows *);
 
 #endif

@@ -74,6 +74,12 @@ void page_picture(HtmlPage *g, Canvas *c, const char *label) {
   page_svg(g, &svg, canvas_width(c), label);
 }
 
+void page_figure(HtmlPage *g, Canvas *c, const char *label) {
+  page_put(g, "<figure>\n");
+  page_picture(g, c, label);
+  page_put(g, "</figure>\n");
+}
+
 static const char *slug(Arena *a, const char *text) {
   Buf b = buf_new(a);
   for (; *text && b.n < NAME_MOST; text++) {
@@ -130,13 +136,12 @@ bool page_shown(HtmlPage *g, uint32_t number, const Shown *s) {
   page_caption(g, s->text, s->view);
   if (c && !page_save(g, c, number, s->text)) return false;
   const char *words = c ? plot_words(g->arena, s) : NULL;
-  if (words) {
+  if (words)
     page_between(g, "<pre class=\"words\">", words, "</pre>\n");
-  } else if (c) {
+  else if (c)
     page_picture(g, c, s->text);
-  } else {
+  else
     page_alarm(g, why);
-  }
   page_put(g, "</figure>\n");
   return true;
 }

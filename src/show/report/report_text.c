@@ -95,16 +95,8 @@ const char report_style_runs[] =
 
 // -- escaping -------------------------------------------------------------------------------------
 static void html_char(Buf *b, const char *at, size_t n) {
-  switch (*at) {
-  case '&': buf_text(b, "&amp;"); return;
-  case '<': buf_text(b, "&lt;"); return;
-  case '>': buf_text(b, "&gt;"); return;
-  case '"': buf_text(b, "&quot;"); return;
-  case '\'': buf_text(b, "&#39;"); return;
-  default: break;
-  }
   bool control = ((unsigned char)*at < 32 && *at != '\n' && *at != '\t') || *at == 127;
-  if (!control) buf_add(b, at, n);
+  if (!control && !put_entity(b, *at)) buf_add(b, at, n);
 }
 
 void html_text(Buf *b, const char *text, size_t n) {
@@ -119,74 +111,41 @@ void html_text(Buf *b, const char *text, size_t n) {
 }
 
 // -- a program ------------------------------------------------------------------------------------
-static bool is_letter(char c) { return char_is_letter(c) || c == '_' || (c & 0x80); }
-static bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-static size_t word_length(const char *at, size_t n) {
-  size_t i = 0;
-  while (i < n && (is_letter(at[i]) || is_digit(at[i]))) i++;
-  return i;
+// element: what it is put in; NULL: nothing
+static void put_piece(Buf *b, const char *element, const char *text, size_t n) {
+  if (element) buf_printf(b, "<%s>", element);
+  html_text(b, text, n);
+  if (element) buf_printf(b, "</%s>", element);
 }
 
-// 3, 0.5, 1e-3
-static size_t number_length(const char *at, size_t n) {
-  size_t i = 0;
-  while (i < n && is_digit(at[i])) i++;
-  if (i + 1 < n && at[i] == '.' && is_digit(at[i + 1]))
-    for (i++; i < n && is_digit(at[i]);) i++;
-  size_t e = i;
-  if (e < n && (at[e] == 'e' || at[e] == 'E')) {
-    e++;
-    if (e < n && (at[e] == '-' || at[e] == '+')) e++;
-    if (e < n && is_digit(at[e]))
-      for (i = e; i < n && is_digit(at[i]);) i++;
+// Between tokens stand only white space and comments.
+static void put_gap(Buf *b, const char *at, const char *end) {
+  while (at < end) {
+    bool comment = *at == '#';
+    const char *next = memchr(at, comment ? '\n' : '#', (size_t)(end - at));
+    if (!next) next = end;
+    put_piece(b, comment ? "i" : NULL, at, (size_t)(next - at));
+    at = next;
   }
-  return i;
-}
-
-static size_t string_length(const char *at, size_t n) {
-  for (size_t i = 1; i < n && at[i] != '\n'; i++) {
-    if (at[i] == '"') return i + 1;
-    if (at[i] == '\\' && i + 1 < n) i++;
-  }
-  return 1;
-}
-
-static size_t line_length(const char *at, size_t n) {
-  const char *end = memchr(at, '\n', n);
-  return end ? (size_t)(end - at) : n;
-}
-
-static bool is_keyword(Arena *a, const char *at, size_t n) {
-  return n < 16 && is_reserved(arena_text(a, at, n));
-}
-
-// The piece of text at hand, and the element it is put in; NULL: none.
-static size_t next_piece(Arena *a, const char *at, size_t n, const char **element) {
-  *element = NULL;
-  if (*at == '#') return *element = "i", line_length(at, n);
-  if (*at == '"') {
-    size_t m = string_length(at, n);
-    if (m > 1) *element = "q";
-    return m;
-  }
-  if (is_digit(*at)) return *element = "u", number_length(at, n);
-  if (!is_letter(*at)) return 1;
-  size_t m = word_length(at, n);
-  if (is_keyword(a, at, m)) *element = "b";
-  return m;
 }
 
 void html_program(Buf *b, const char *text, size_t n) {
+  static const char *const element[] = {
+      [TK_WORD] = "b", [TK_NUM] = "u", [TK_STR] = "q", [TK_SYMBOL] = NULL};
   Arena *scratch = arena_child(b->arena);
-  for (size_t i = 0; i < n;) {
-    const char *element;
-    size_t m = next_piece(scratch, text + i, n - i, &element);
-    if (element) buf_printf(b, "<%s>", element);
-    html_text(b, text + i, m);
-    if (element) buf_printf(b, "</%s>", element);
-    i += m;
+  Front front = {.arena = scratch, .names = names_new(scratch), .sources = sources_new(scratch)};
+  front.diags = diags_new(scratch, front.sources);
+  Tokens tokens = lex(&front, source_add(front.sources, "", text, n));
+  const char *at = text;
+  for (uint32_t i = 0; i < tokens.n; i++) {
+    const Token *t = &tokens.at[i];
+    const char *start = text + t->span.at;
+    if (!t->span.n) continue; // it is not written
+    put_gap(b, at, start);
+    put_piece(b, element[t->kind], start, t->span.n);
+    at = start + t->span.n;
   }
+  put_gap(b, at, text + n);
   arena_free(scratch);
 }
 

@@ -80,32 +80,26 @@ static void tie(PanelBuilder *b, uint32_t cable, uint32_t unit, uint32_t pin, bo
   panel_tie(b->p, cable, unit, pin, right);
 }
 
-static uint32_t cable_from(PanelBuilder *b, uint32_t unit, const char *words) {
+static uint32_t cable_from(PanelBuilder *b, uint32_t unit, uint32_t pin, const char *words) {
   uint32_t cable = cable_new(b, words);
-  tie(b, cable, unit, 0, true);
+  tie(b, cable, unit, pin, true);
   return cable;
-}
-
-static uint32_t source_unit(const PanelBuilder *b, const PortEnd *e) {
-  return e->part ? b->part + e->part - 1 : e->port;
 }
 
 static uint32_t source_cable(PanelBuilder *b, const PortEnd *e) {
   uint32_t *cable = &b->cable[b->source[e->part] + e->port];
   if (*cable) return *cable - 1;
-  uint32_t unit = source_unit(b, e), pin = e->part ? e->port : 0;
-  *cable = cable_new(b, b->p->unit.at[unit].out.at[pin].words) + 1;
-  tie(b, *cable - 1, unit, pin, true);
+  uint32_t unit = e->part ? b->part + e->part - 1 : e->port, pin = e->part ? e->port : 0;
+  *cable = cable_from(b, unit, pin, b->p->unit.at[unit].out.at[pin].words) + 1;
   return *cable - 1;
 }
 
 static uint32_t dial_cable(PanelBuilder *b, uint32_t own) {
-  if (!b->dial[own]) {
-    b->dial[own] = cable_new(b, b->p->dial.at[own].words) + 1;
-    b->p->cable.at[b->dial[own] - 1].dial = own + 1;
-    b->p->cable.at[b->dial[own] - 1].ink = INK_SERIES3;
-  }
-  return b->dial[own] - 1;
+  if (b->dial[own]) return b->dial[own] - 1;
+  uint32_t cable = cable_new(b, b->p->dial.at[own].words);
+  b->p->cable.at[cable].dial = own + 1, b->p->cable.at[cable].ink = INK_SERIES3;
+  b->dial[own] = cable + 1;
+  return cable;
 }
 
 // -- routes ---------------------------------------------------------------------------------------
@@ -120,34 +114,39 @@ static bool was_before(const WireRoute *r, uint32_t i) {
   return false;
 }
 
+// The cable from a unit that takes these.
+static uint32_t cable_through(PanelBuilder *b, Unit u, const Ids *from, const char *words) {
+  for (uint32_t i = 0; i < from->n; i++) vec_push(b->arena, &u.in, (Pin){0});
+  vec_push(b->arena, &u.out, (Pin){0});
+  uint32_t unit = unit_add(b, u);
+  for (uint32_t i = 0; i < from->n; i++) tie(b, from->at[i], unit, i, false);
+  return cable_from(b, unit, 0, words);
+}
+
+static Ids dial_cables(PanelBuilder *b, const uint32_t *own, uint32_t n) {
+  Ids all = {0};
+  for (uint32_t i = 0; i < n; i++) vec_push(b->arena, &all, dial_cable(b, own[i]));
+  return all;
+}
+
 static uint32_t plate_cable(PanelBuilder *b, const WireRoute *r, uint32_t owner) {
   const char *text = r->value ? node_text(b->w, b->arena, b->s, r->value) : "…";
   Unit u = {.kind = UNIT_PLATE, .owner = owner + 1, .words = text};
   u.text = text_cut(b->arena, FACE_ITALIC, WORD_SIZE, text, LONG_FORMULA);
-  VEC(uint32_t) from = {0};
-  for (uint32_t i = 0; i < r->states.n; i++)
-    vec_push(b->arena, &from, dial_cable(b, r->states.at[i]));
+  Ids from = dial_cables(b, r->states.at, r->states.n);
   for (uint32_t i = 0; i < r->from.n; i++)
     if (!was_before(r, i)) vec_push(b->arena, &from, source_cable(b, &r->from.at[i]));
-  for (uint32_t i = 0; i < from.n; i++) vec_push(b->arena, &u.in, (Pin){0});
-  vec_push(b->arena, &u.out, (Pin){0});
-  uint32_t unit = unit_add(b, u);
-  for (uint32_t i = 0; i < from.n; i++) tie(b, from.at[i], unit, i, false);
-  return cable_from(b, unit, text);
+  return cable_through(b, u, &from, text);
 }
 
 // A label on a wire; states that it refers to come in above the wire.
 static uint32_t label_cable(PanelBuilder *b, uint32_t cable, const char *text,
                             const WireRoute *guard, uint32_t owner) {
   Unit u = {.kind = UNIT_GUARD, .owner = owner + 1, .dashed = guard != NULL, .words = text};
-  uint32_t states = guard ? guard->asked.n : 0;
+  Ids from = guard ? dial_cables(b, guard->asked.at, guard->asked.n) : (Ids){0};
   u.text = text_cut(b->arena, FACE_SANS, PORT_SIZE, text, LONG_FORMULA);
-  for (uint32_t i = 0; i <= states; i++) vec_push(b->arena, &u.in, (Pin){0});
-  vec_push(b->arena, &u.out, (Pin){0});
-  uint32_t unit = unit_add(b, u);
-  for (uint32_t i = 0; i < states; i++) tie(b, dial_cable(b, guard->asked.at[i]), unit, i, false);
-  tie(b, cable, unit, states, false);
-  uint32_t out = cable_from(b, unit, text);
+  vec_push(b->arena, &from, cable);
+  uint32_t out = cable_through(b, u, &from, text);
   b->p->cable.at[out].dashed = u.dashed;
   return out;
 }
@@ -160,19 +159,6 @@ static uint32_t route_cable(PanelBuilder *b, const WireRoute *r, uint32_t owner)
   if (index) cable = label_cable(b, cable, index, NULL, owner);
   if (!r->guard) return cable;
   return label_cable(b, cable, node_text(b->w, b->arena, b->s, r->guard), r, owner);
-}
-
-static uint32_t choice_cable(PanelBuilder *b, const uint32_t *from, uint32_t n, uint32_t owner) {
-  Unit u = {.kind = UNIT_CHOICE, .owner = owner + 1};
-  for (uint32_t i = 0; i < n; i++) vec_push(b->arena, &u.in, (Pin){0});
-  vec_push(b->arena, &u.out, (Pin){0});
-  uint32_t unit = unit_add(b, u);
-  for (uint32_t i = 0; i < n; i++) tie(b, from[i], unit, i, false);
-  return cable_from(b, unit, "one of these");
-}
-
-static uint32_t target_unit(const PanelBuilder *b, const PortEnd *e) {
-  return e->part ? b->part + e->part - 1 : b->s->in.n + e->port;
 }
 
 static bool is_known(const PanelBuilder *b, const PortEnd *e, bool source) {
@@ -207,9 +193,12 @@ static void add_routes(PanelBuilder *b) {
   for (uint32_t g = 0; g < group.n; g++) {
     const Ids *ids = &group.at[g];
     const PortEnd *to = &s->route.at[ids->at[0]].to;
-    uint32_t unit = target_unit(b, to), *from = NEW_ARRAY(b->arena, uint32_t, ids->n);
-    for (uint32_t i = 0; i < ids->n; i++) from[i] = route_cable(b, &s->route.at[ids->at[i]], unit);
-    uint32_t cable = ids->n > 1 ? choice_cable(b, from, ids->n, unit) : from[0];
+    uint32_t unit = to->part ? b->part + to->part - 1 : s->in.n + to->port;
+    Unit choice = {.kind = UNIT_CHOICE, .owner = unit + 1};
+    Ids from = {0};
+    for (uint32_t i = 0; i < ids->n; i++)
+      vec_push(b->arena, &from, route_cable(b, &s->route.at[ids->at[i]], unit));
+    uint32_t cable = from.n > 1 ? cable_through(b, choice, &from, "one of these") : from.at[0];
     tie(b, cable, unit, to->part ? to->port : 0, false);
   }
 }
@@ -226,16 +215,6 @@ static const char *count_of(const PanelBuilder *b, const Part *part) {
 static const char *part_name(const PanelBuilder *b, const Part *part) {
   const char *name = name_text(b->w->names, part->name);
   return cut(b, FACE_ITALIC, WORD_SIZE, name);
-}
-
-static void shared_pins(const PanelBuilder *b, const System *s, Unit *u, const bool *right) {
-  for (uint32_t i = 0; i < s->in.n; i++) {
-    Pin pin = pin_of(b, s, &s->in.at[i], false);
-    if (right && right[i])
-      vec_push(b->arena, &u->out, pin);
-    else
-      vec_push(b->arena, &u->in, pin);
-  }
 }
 
 static bool is_read(const System *s, uint32_t part, uint32_t port) {
@@ -270,45 +249,26 @@ static void add_part(PanelBuilder *b, const Part *part, const bool *right) {
     u.inner = wiring_panel(b->w, b->arena, part, s, b->p->depth + 1, b->levels - 1, right);
     u.inner->count = u.count;
   }
-  if (s->shares) {
-    shared_pins(b, s, &u, right);
-  } else {
-    for (uint32_t i = 0; i < s->in.n; i++)
-      vec_push(b->arena, &u.in, pin_of(b, s, &s->in.at[i], false));
-    for (uint32_t i = 0; i < shown_outputs(b, part); i++)
-      vec_push(b->arena, &u.out, pin_of(b, s, &s->out.at[i], false));
-  }
+  for (uint32_t i = 0; i < s->in.n; i++)
+    vec_push(b->arena, s->shares && right && right[i] ? &u.out : &u.in,
+             pin_of(b, s, &s->in.at[i], false));
+  for (uint32_t i = 0; !s->shares && i < shown_outputs(b, part); i++)
+    vec_push(b->arena, &u.out, pin_of(b, s, &s->out.at[i], false));
   u.words = unit_words(b->arena, &u);
   unit_add(b, u);
 }
 
-static void add_ports(PanelBuilder *b) {
-  const System *s = b->s;
-  for (uint32_t i = 0; i < s->in.n; i++) {
-    Unit u = {.kind = UNIT_IN};
-    vec_push(b->arena, &u.out, pin_of(b, s, &s->in.at[i], !b->p->depth));
-    unit_add(b, u);
-  }
-  for (uint32_t i = 0; i < s->out.n; i++) {
-    Unit u = {.kind = UNIT_OUT};
-    vec_push(b->arena, &u.in, pin_of(b, s, &s->out.at[i], !b->p->depth));
-    unit_add(b, u);
-  }
+static void add_port(PanelBuilder *b, const Port *p, bool right) {
+  Unit u = {.kind = right ? UNIT_OUT : UNIT_IN};
+  vec_push(b->arena, right ? &u.in : &u.out, pin_of(b, b->s, p, !b->p->depth));
+  unit_add(b, u);
 }
 
 // Shared variables have no direction: each port is where it is nearest.
-static void add_shared_ports(PanelBuilder *b, const bool *right) {
+static void add_ports(PanelBuilder *b, const bool *right) {
   const System *s = b->s;
-  for (uint32_t i = 0; i < s->in.n; i++) {
-    bool out = right && right[i];
-    Unit u = {.kind = out ? UNIT_OUT : UNIT_IN};
-    Pin pin = pin_of(b, s, &s->in.at[i], !b->p->depth);
-    if (out)
-      vec_push(b->arena, &u.in, pin);
-    else
-      vec_push(b->arena, &u.out, pin);
-    unit_add(b, u);
-  }
+  for (uint32_t i = 0; i < s->in.n; i++) add_port(b, &s->in.at[i], s->shares && right && right[i]);
+  for (uint32_t i = 0; !s->shares && i < s->out.n; i++) add_port(b, &s->out.at[i], true);
 }
 
 // A cable at the left of each junction and one at its right
@@ -376,11 +336,7 @@ static void index_sources(PanelBuilder *b) {
 // -- the panel ------------------------------------------------------------------------------------
 void panel_finish(Arena *a, Panel *p) {
   panel_title(p);
-  for (uint32_t i = 0; i < p->unit.n; i++) {
-    Unit *u = &p->unit.at[i];
-    unit_measure(u, p->depth == 0);
-    p->boxes += u->kind == UNIT_BOX ? 1 : u->inner ? u->inner->boxes : 0;
-  }
+  for (uint32_t i = 0; i < p->unit.n; i++) unit_measure(&p->unit.at[i], p->depth == 0);
   panel_lay(a, p);
 }
 
@@ -394,10 +350,7 @@ static Panel *wiring_panel(World *w, Arena *a, const Part *part, const System *s
   b.p->words = arena_format(a, "%s%s%s", b.p->name, b.p->name[0] ? ": " : "", b.p->of);
   add_dials(&b);
   Sides sides = s->junction.n ? shared_sides(a, s, right) : (Sides){0};
-  if (s->shares)
-    add_shared_ports(&b, sides.out);
-  else
-    add_ports(&b);
+  add_ports(&b, sides.out);
   b.part = b.p->unit.n;
   for (uint32_t i = 0; i < s->part.n; i++)
     add_part(&b, &s->part.at[i], sides.right ? sides.right[i] : NULL);
@@ -411,16 +364,12 @@ static Panel *wiring_panel(World *w, Arena *a, const Part *part, const System *s
 // A machine that is not a wiring: its box, and its ports around it
 static Panel *machine_panel(World *w, Arena *a, const System *s) {
   PanelBuilder b = {.w = w, .arena = a, .s = s, .levels = 1, .p = NEW(a, Panel)};
-  Part part = {.of = NEW(a, System)};
+  Part part = {.of = arena_copy(a, s, sizeof *s)};
   Buf states = buf_new(a);
-  *part.of = *s;
   b.p->bare = true;
   b.p->shares = s->shares;
   b.p->of = b.p->name = b.p->words = "";
-  if (s->shares)
-    add_shared_ports(&b, NULL);
-  else
-    add_ports(&b);
+  add_ports(&b, NULL);
   b.part = b.p->unit.n;
   add_part(&b, &part, NULL);
   for (uint32_t i = 0; i < s->own.n; i++) {
@@ -430,12 +379,9 @@ static Panel *machine_panel(World *w, Arena *a, const System *s) {
   }
   Unit *box = &b.p->unit.at[b.part];
   if (states.n) box->name = cut(&b, FACE_ITALIC, WORD_SIZE, states.at);
-  for (uint32_t i = 0; i < box->in.n; i++) tie(&b, cable_from(&b, i, ""), b.part, i, false);
-  for (uint32_t i = 0; i < box->out.n; i++) {
-    uint32_t cable = cable_new(&b, "");
-    tie(&b, cable, b.part, i, true);
-    tie(&b, cable, s->in.n + i, 0, false);
-  }
+  for (uint32_t i = 0; i < box->in.n; i++) tie(&b, cable_from(&b, i, 0, ""), b.part, i, false);
+  for (uint32_t i = 0; i < box->out.n; i++)
+    tie(&b, cable_from(&b, b.part, i, ""), s->in.n + i, 0, false);
   panel_finish(a, b.p);
   return b.p;
 }

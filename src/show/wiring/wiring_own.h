@@ -88,7 +88,6 @@ struct Panel {
   VEC(Unit) unit;
   VEC(Cable) cable;
   VEC(Dial) dial;
-  uint32_t boxes;       // in it, at every depth
   double title;         // its width
   double width, height; // out
 };

@@ -14,6 +14,8 @@ static const Text port_text = {.face = FACE_ITALIC, .size = PORT_SIZE, .ink = IN
 static const Text type_text_how = {.face = FACE_SANS, .size = TYPE_SIZE, .ink = INK_SOFT};
 
 // -- sizes ----------------------------------------------------------------------------------------
+static double lift_of(const Unit *u) { return u->count ? LIFT : 0; } // of a stack of sheets
+
 static double width_of(const Text *how, const char *text) {
   return text ? text_width(how->face, how->size, text) : 0;
 }
@@ -29,9 +31,12 @@ static double pins_width(const Pins *p) {
   return w > 0 ? w + 6 : 0;
 }
 
-static void spread_pins(Pins *p, double height, double pitch, double from) {
-  for (uint32_t i = 0; i < p->n; i++)
-    p->at[i].y = from + floor((height - (p->n - 1) * pitch) / 2) + i * pitch;
+static void spread_pins(Unit *u, double height, double pitch, double from) {
+  for (int right = 0; right < 2; right++) {
+    Pins *p = right ? &u->out : &u->in;
+    for (uint32_t i = 0; i < p->n; i++)
+      p->at[i].y = from + floor((height - (p->n - 1) * pitch) / 2) + i * pitch;
+  }
 }
 
 static double modes_width(const Unit *u) {
@@ -59,18 +64,17 @@ static double lines_height(const Unit *u) {
 }
 
 static void measure_box(Unit *u) {
-  double lift = u->count ? LIFT : 0, most = u->in.n > u->out.n ? u->in.n : u->out.n;
+  double lift = lift_of(u), most = u->in.n > u->out.n ? u->in.n : u->out.n;
   double middle = fmax(text_width(FACE_SANS, KIND_SIZE, u->of ? u->of : ""), second_width(u));
   double high = fmax(lines_height(u) + 12, most * PIN_PITCH + 8);
   middle = fmax(middle, modes_width(u));
   u->height = ceil(high) + lift;
   u->width = ceil(fmax(44, PAD + pins_width(&u->in) + middle + pins_width(&u->out) + PAD)) + lift;
-  spread_pins(&u->in, ceil(high), PIN_PITCH, lift);
-  spread_pins(&u->out, ceil(high), PIN_PITCH, lift);
+  spread_pins(u, ceil(high), PIN_PITCH, lift);
 }
 
 static void measure_panel(Unit *u) {
-  double lift = u->count ? LIFT : 0;
+  double lift = lift_of(u);
   uint32_t in = 0, out = 0;
   for (uint32_t i = 0; i < u->inner->unit.n; i++) {
     const Unit *port = &u->inner->unit.at[i];
@@ -86,27 +90,31 @@ static void measure_panel(Unit *u) {
 static void measure_labelled(Unit *u, double label) {
   double y = 15 + LANE * (u->in.n > 1 ? u->in.n - 2 : 0);
   u->width = ceil(label + 12), u->height = y + 3;
+  spread_pins(u, 1, 0, y);
   for (uint32_t i = 0; i < u->in.n; i++) u->in.at[i].y = y - LANE * (u->in.n - 1 - i);
-  spread_pins(&u->out, 1, 0, y);
+}
+
+static const Pin *only_pin(const Unit *port) {
+  return port->kind == UNIT_IN ? &port->out.at[0] : &port->in.at[0];
 }
 
 static void measure_port(Unit *u, bool outside) {
-  measure_labelled(u, pin_width(u->kind == UNIT_IN ? &u->out.at[0] : &u->in.at[0]));
+  measure_labelled(u, pin_width(only_pin(u)));
   if (!outside) return;
   u->width = 6, u->height = 14;
-  spread_pins(&u->in, 1, 0, 7), spread_pins(&u->out, 1, 0, 7);
+  spread_pins(u, 1, 0, 7);
 }
 
 static void measure_shared(Unit *u) {
   u->width = ceil(fmax(14, text_width(FACE_ITALIC, KIND_SIZE, u->name) + 6));
   u->height = 28;
-  spread_pins(&u->in, 1, 0, 22), spread_pins(&u->out, 1, 0, 22);
+  spread_pins(u, 1, 0, 22);
 }
 
 static void measure_stack(Unit *u, double width, double least, double pitch) {
   uint32_t n = u->in.n > u->out.n ? u->in.n : u->out.n;
   u->width = ceil(width), u->height = fmax(least, (n - 1) * pitch + 22);
-  spread_pins(&u->in, u->height, pitch, 0), spread_pins(&u->out, u->height, pitch, 0);
+  spread_pins(u, u->height, pitch, 0);
 }
 
 void unit_measure(Unit *u, bool outside) {
@@ -126,16 +134,16 @@ void unit_measure(Unit *u, bool outside) {
 
 // -- lines ----------------------------------------------------------------------------------------
 static Paint wire_paint(Ink ink, bool dashed) {
-  return (Paint){
-      .stroke = ink ? ink : INK_LINE, .width = 1.1, .dash = {dashed ? 4 : 0, dashed ? 3 : 0}};
+  Paint p = {.stroke = ink ? ink : INK_LINE, .width = 1.1};
+  if (dashed) p.dash[0] = 4, p.dash[1] = 3;
+  return p;
 }
 
 void small_head(Canvas *c, double x, double y, double dx, double dy, Ink ink) {
-  path_move(c, x + 4 * dx, y + 4 * dy);
-  path_line(c, x - 3.5 * dx - 3.2 * dy, y - 3.5 * dy + 3.2 * dx);
-  path_line(c, x - 1.6 * dx, y - 1.6 * dy);
-  path_line(c, x - 3.5 * dx + 3.2 * dy, y - 3.5 * dy - 3.2 * dx), path_close(c);
-  canvas_paint(c, &(Paint){.fill = ink ? ink : INK_LINE});
+  Knee at = {x, y}, way = {dx, dy}, tip = knee_along(at, way, 4, 0);
+  Knee right = knee_along(at, way, -3.5, 3.2), left = knee_along(at, way, -3.5, -3.2);
+  shape_draw(c, (Knee[]){tip, right, knee_along(at, way, -1.6, 0), left}, 4,
+             &(Paint){.fill = ink ? ink : INK_LINE});
 }
 
 static void small_arrow(Canvas *c, double x, double y, double dx, Ink ink) {
@@ -153,12 +161,8 @@ static void cable_paint(Canvas *c, const Cable *k, double x, double y) {
     canvas_paint(c, &paint);
   }
   canvas_close(c);
-  for (uint32_t i = 0; i < k->way.dot.n && !k->shared; i++) {
-    canvas_open(c, "", "dot", "");
-    path_circle(c, k->way.dot.at[i].x + x, k->way.dot.at[i].y + y, 2.6);
-    canvas_paint(c, &(Paint){.fill = paint.stroke});
-    canvas_close(c);
-  }
+  for (uint32_t i = 0; i < k->way.dot.n && !k->shared; i++)
+    dot_draw(c, k->way.dot.at[i].x + x, k->way.dot.at[i].y + y, 2.6, paint.stroke);
   for (uint32_t i = 0; i < k->way.back.n; i++)
     small_arrow(c, k->way.back.at[i].x + x, k->way.back.at[i].y + y, -1, k->ink);
 }
@@ -194,13 +198,9 @@ static void inner_port(Canvas *c, const Pin *p, double x, double y, bool named, 
   if (p->cable) return;
   canvas_open(c, "", "wire", p->words ? p->words : "");
   double from = right ? x - stub : x; // wires run to the right
-  path_move(c, from, y + p->y), path_line(c, from + stub, y + p->y);
-  canvas_paint(c, &(Paint){.stroke = INK_LINE, .width = 1.1});
+  line_draw(c, from, y + p->y, from + stub, y + p->y, INK_LINE, 1.1);
   canvas_close(c);
-  canvas_open(c, "", "dot", "");
-  path_circle(c, x + sign * stub, y + p->y, 2.6);
-  canvas_paint(c, &(Paint){.fill = INK_LINE});
-  canvas_close(c);
+  dot_draw(c, x + sign * stub, y + p->y, 2.6, INK_LINE);
 }
 
 // -- units ----------------------------------------------------------------------------------------
@@ -216,10 +216,7 @@ static void modes_paint(Canvas *c, const Unit *u, double middle, double y) {
   for (uint32_t i = 0; i < u->mode.n; i++) {
     double w = text_width(FACE_SANS, WORD_SIZE, u->mode.at[i]);
     canvas_text(c, x, y, &(Text){.size = WORD_SIZE, .ink = INK_SOFT}, u->mode.at[i]);
-    if (!i) {
-      path_move(c, x, y + 2.5), path_line(c, x + w, y + 2.5);
-      canvas_paint(c, &(Paint){.stroke = INK_SOFT, .width = 1});
-    }
+    if (!i) line_draw(c, x, y + 2.5, x + w, y + 2.5, INK_SOFT, 1);
     x += w + 8;
   }
 }
@@ -245,7 +242,7 @@ static void box_lines(Canvas *c, const Unit *u, double x, double y, double w, do
 }
 
 static void box_paint(Canvas *c, const Unit *u, double x, double y, const char *id) {
-  double lift = u->count ? LIFT : 0, w = u->width - lift, h = u->height - lift;
+  double lift = lift_of(u), w = u->width - lift, h = u->height - lift;
   Paint paint = {.fill = u->ink ? u->ink : INK_FUNCTION, .stroke = INK_LINE, .width = 1.1};
   if (u->dashed) paint.dash[0] = 4, paint.dash[1] = 3;
   y += lift;
@@ -253,10 +250,7 @@ static void box_paint(Canvas *c, const Unit *u, double x, double y, const char *
   if (u->count) sheets(c, x, y, w, h, 4, paint);
   path_rect(c, x, y, w, h, 4);
   canvas_paint(c, &paint);
-  if (u->state) {
-    path_move(c, x + 3.5, y + 1), path_line(c, x + 3.5, y + h - 1);
-    canvas_paint(c, &(Paint){.stroke = INK_LINE, .width = 1.1});
-  }
+  if (u->state) line_draw(c, x + 3.5, y + 1, x + 3.5, y + h - 1, INK_LINE, 1.1);
   box_lines(c, u, x, y, w, h);
   for (uint32_t i = 0; i < u->in.n; i++)
     port_name(c, &u->in.at[i], x + PAD, y - lift + u->in.at[i].y + 3, false);
@@ -282,18 +276,16 @@ static void guard_paint(Canvas *c, const Unit *u, double x, double y) {
   path_move(c, x, at), path_line(c, x + u->width, at);
   canvas_paint(c, &paint);
   canvas_close(c);
-  canvas_open(c, "", "label", "");
-  canvas_text(c, x + u->width / 2, at - 4,
-              &(Text){.size = PORT_SIZE, .anchor = ANCHOR_MIDDLE, .ink = INK_SOFT}, u->text);
-  canvas_close(c);
+  words_draw(c, "label", x + u->width / 2, at - 4,
+             &(Text){.size = PORT_SIZE, .anchor = ANCHOR_MIDDLE, .ink = INK_SOFT}, u->text);
 }
 
 // The sign of a switch in drawings of circuits: narrower where one wire leaves.
 static void choice_paint(Canvas *c, const Unit *u, double x, double y) {
   canvas_open(c, "", "glyph", u->words ? u->words : "one of these");
-  path_move(c, x, y), path_line(c, x + u->width, y + 5);
-  path_line(c, x + u->width, y + u->height - 5), path_line(c, x, y + u->height), path_close(c);
-  canvas_paint(c, &(Paint){.fill = INK_PAPER, .stroke = INK_LINE, .width = 1.1});
+  double r = x + u->width, low = y + u->height;
+  shape_draw(c, (Knee[]){{x, y}, {r, y + 5}, {r, low - 5}, {x, low}}, 4,
+             &(Paint){.fill = INK_PAPER, .stroke = INK_LINE, .width = 1.1});
   canvas_close(c);
 }
 
@@ -303,14 +295,12 @@ static void shared_paint(Canvas *c, const Unit *u, double x, double y) {
   path_circle(c, middle, y + 22, 4.6);
   canvas_paint(c, &(Paint){.fill = u->ink ? u->ink : INK_SERIES1});
   canvas_close(c);
-  canvas_open(c, "", "label", "");
-  canvas_text(c, middle, y + 12,
-              &(Text){.face = FACE_ITALIC, .size = KIND_SIZE, .anchor = ANCHOR_MIDDLE}, u->name);
-  canvas_close(c);
+  words_draw(c, "label", middle, y + 12,
+             &(Text){.face = FACE_ITALIC, .size = KIND_SIZE, .anchor = ANCHOR_MIDDLE}, u->name);
 }
 
 static void marks_paint(Canvas *c, const Unit *u, double x, double y) {
-  double lift = u->count ? LIFT : 0;
+  double lift = lift_of(u);
   for (uint32_t i = 0; i < u->in.n; i++) port_mark(c, &u->in.at[i], x, y + u->in.at[i].y);
   for (uint32_t i = 0; i < u->out.n; i++)
     port_mark(c, &u->out.at[i], x + u->width - lift, y + u->out.at[i].y);
@@ -323,7 +313,7 @@ static void unit_paint(Canvas *c, Arena *a, const Panel *p, const Unit *u, doubl
   switch (u->kind) {
   case UNIT_BOX: box_paint(c, u, x, y, id); break;
   case UNIT_PANEL: {
-    double lift = u->count ? LIFT : 0;
+    double lift = lift_of(u);
     if (u->count) {
       canvas_open(c, "", "frame", "");
       sheets(c, x, y + lift, u->inner->width, u->inner->height, 8,
@@ -337,8 +327,8 @@ static void unit_paint(Canvas *c, Arena *a, const Panel *p, const Unit *u, doubl
   case UNIT_GUARD: guard_paint(c, u, x, y); break;
   case UNIT_CHOICE: choice_paint(c, u, x, y); break;
   case UNIT_SHARED: shared_paint(c, u, x, y); break;
-  case UNIT_IN: inner_port(c, &u->out.at[0], x, y, p->depth, false); break;
-  case UNIT_OUT: inner_port(c, &u->in.at[0], x + u->width, y, p->depth, true); break;
+  case UNIT_IN: inner_port(c, only_pin(u), x, y, p->depth, false); break;
+  case UNIT_OUT: inner_port(c, only_pin(u), x + u->width, y, p->depth, true); break;
   }
   if (u->kind == UNIT_BOX || u->kind == UNIT_PANEL) marks_paint(c, u, x, y);
 }
@@ -352,9 +342,8 @@ static void learning_mark(Canvas *c, double x, double y) {
   path_cubic(c, x - r, y + k, x - k, y + r, x, y + r);
   path_cubic(c, x + k, y + r, x + r, y + k, x + r, y);
   canvas_paint(c, &(Paint){.stroke = INK_SERIES3, .width = 1.3});
-  path_move(c, x + r, y - 3.6), path_line(c, x + r - 2.8, y + 0.6);
-  path_line(c, x + r + 2.8, y + 0.6), path_close(c);
-  canvas_paint(c, &(Paint){.fill = INK_SERIES3});
+  shape_draw(c, (Knee[]){{x + r, y - 3.6}, {x + r - 2.8, y + 0.6}, {x + r + 2.8, y + 0.6}}, 3,
+             &(Paint){.fill = INK_SERIES3});
 }
 
 static void dial_paint(Canvas *c, const Dial *d, double x, double y) {
@@ -375,29 +364,22 @@ static Ink panel_fill(uint32_t depth) {
   return fill[depth < COUNT(fill) ? depth : 1 + (depth - 1) % (COUNT(fill) - 1)];
 }
 
-static void title_paint(Canvas *c, const Panel *p, double x, double y) {
-  if (p->title <= 0) return;
-  canvas_open(c, "", "title", "");
-  if (p->name && p->name[0]) {
-    canvas_text(c, x, y, &(Text){.face = FACE_ITALIC, .size = TITLE_SIZE}, p->name);
-    x += text_width(FACE_ITALIC, TITLE_SIZE, p->name) + 5;
+// Gives its width; c is NULL: it is only measured.
+static double title_paint(Canvas *c, const Panel *p, double x, double y) {
+  const Text how[] = {{.face = FACE_ITALIC, .size = TITLE_SIZE},
+                      {.face = p->depth ? FACE_SANS : FACE_SANS_BOLD, .size = TITLE_SIZE - 1},
+                      {.face = FACE_SERIF, .size = TITLE_SIZE}};
+  const char *text[] = {p->name, p->of, p->count};
+  double width = 0;
+  for (uint32_t i = 0; i < COUNT(how); i++) {
+    if (!text[i] || !text[i][0]) continue;
+    if (c) canvas_text(c, x + width, y, &how[i], text[i]);
+    width += width_of(&how[i], text[i]) + 5;
   }
-  if (p->of && p->of[0]) {
-    Face face = p->depth ? FACE_SANS : FACE_SANS_BOLD;
-    canvas_text(c, x, y, &(Text){.face = face, .size = TITLE_SIZE - 1}, p->of);
-    x += text_width(face, TITLE_SIZE - 1, p->of) + 5;
-  }
-  if (p->count) canvas_text(c, x, y, &(Text){.face = FACE_SERIF, .size = TITLE_SIZE}, p->count);
-  canvas_close(c);
+  return width;
 }
 
-void panel_title(Panel *p) {
-  Face face = p->depth ? FACE_SANS : FACE_SANS_BOLD;
-  bool name = p->name && p->name[0], of = p->of && p->of[0];
-  p->title = (name ? text_width(FACE_ITALIC, TITLE_SIZE, p->name) + 5 : 0) +
-             (of ? text_width(face, TITLE_SIZE - 1, p->of) + 5 : 0) +
-             (p->count ? text_width(FACE_SERIF, TITLE_SIZE, p->count) + 5 : 0);
-}
+void panel_title(Panel *p) { p->title = title_paint(NULL, p, 0, 0); }
 
 void panel_paint(Canvas *c, Arena *a, const Panel *p, double x, double y, const char *path) {
   if (!p->bare) {
@@ -408,7 +390,11 @@ void panel_paint(Canvas *c, Arena *a, const Panel *p, double x, double y, const 
                              .width = p->depth ? 1 : 1.4});
     canvas_close(c);
   }
-  title_paint(c, p, x + 10, y + 16);
+  if (p->title > 0) {
+    canvas_open(c, "", "title", "");
+    title_paint(c, p, x + 10, y + 16);
+    canvas_close(c);
+  }
   for (uint32_t i = 0; i < p->dial.n; i++) dial_paint(c, &p->dial.at[i], x, y);
   for (uint32_t i = 0; i < p->cable.n; i++) cable_paint(c, &p->cable.at[i], x, y);
   for (uint32_t i = 0; i < p->unit.n; i++) unit_paint(c, a, p, &p->unit.at[i], x, y, path);
@@ -417,10 +403,8 @@ void panel_paint(Canvas *c, Arena *a, const Panel *p, double x, double y, const 
 // -- the whole ------------------------------------------------------------------------------------
 static double outer_width(const Panel *p, UnitKind kind) {
   double w = 0;
-  for (uint32_t i = 0; i < p->unit.n; i++) {
-    const Unit *u = &p->unit.at[i];
-    if (u->kind == kind) w = fmax(w, pin_width(kind == UNIT_IN ? &u->out.at[0] : &u->in.at[0]));
-  }
+  for (uint32_t i = 0; i < p->unit.n; i++)
+    if (p->unit.at[i].kind == kind) w = fmax(w, pin_width(only_pin(&p->unit.at[i])));
   return w > 0 ? w + STUB + 5 : 0;
 }
 
@@ -433,14 +417,11 @@ void panel_stubs(Canvas *c, const Panel *p, double x, double y) {
     const Unit *u = &p->unit.at[i];
     bool in = u->kind == UNIT_IN;
     if (!in && u->kind != UNIT_OUT) continue;
-    const Pin *pin = in ? &u->out.at[0] : &u->in.at[0];
+    const Pin *pin = only_pin(u);
     double at = y + u->y + pin->y, from = in ? x - STUB : x + p->width;
     canvas_open(c, "", "wire", pin->words ? pin->words : "");
-    path_move(c, from, at), path_line(c, from + STUB, at);
-    canvas_paint(c, &(Paint){.stroke = p->shares  ? INK_SERIES1
-                                       : pin->ink ? pin->ink
-                                                  : INK_LINE,
-                             .width = p->shares ? 1.6 : 1.1});
+    Ink ink = p->shares ? INK_SERIES1 : pin->ink ? pin->ink : INK_LINE;
+    line_draw(c, from, at, from + STUB, at, ink, p->shares ? 1.6 : 1.1);
     canvas_close(c);
     if (!p->shares) small_arrow(c, from + STUB / 2.0, at, 1, pin->ink);
     port_label(c, pin, in ? from - 5 : from + STUB + 5, at + 3.5, in);

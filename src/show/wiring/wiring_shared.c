@@ -9,32 +9,24 @@
 typedef struct {
   Arena *arena;
   const System *s;
-  uint32_t n;           // parts, then junctions
-  uint32_t *first, *at; // neighbours, side by side
-  uint32_t *level;      // from 1; 0: not known yet
-  bool *done;           // its level stays
+  uint32_t n;      // parts, then junctions
+  Ids *beside;     // neighbours
+  uint32_t *level; // from 1; 0: not known yet
+  bool *done;      // its level stays
 } Near;
 
 static bool is_part(const Near *g, const PortEnd *e) { return e->part && e->part <= g->s->part.n; }
 
-// In two rounds: how many each has, and which.
 static void find_neighbours(Near *g) {
   const System *s = g->s;
-  uint32_t *count = NEW_ARRAY(g->arena, uint32_t, g->n + 2);
-  for (int round = 0; round < 2; round++) {
-    for (uint32_t j = 0; j < s->junction.n; j++)
-      for (uint32_t i = 0; i < s->junction.at[j].member.n; i++) {
-        const PortEnd *e = &s->junction.at[j].member.at[i];
-        if (!is_part(g, e)) continue;
-        uint32_t a = e->part - 1, b = s->part.n + j;
-        if (round) g->at[g->first[a] + count[a]] = b, g->at[g->first[b] + count[b]] = a;
-        count[a]++, count[b]++;
-      }
-    if (round) break;
-    g->first = NEW_ARRAY(g->arena, uint32_t, g->n + 2);
-    for (uint32_t i = 0; i < g->n; i++) g->first[i + 1] = g->first[i] + count[i], count[i] = 0;
-    g->at = NEW_ARRAY(g->arena, uint32_t, g->first[g->n] + 1);
-  }
+  g->beside = NEW_ARRAY(g->arena, Ids, g->n + 1);
+  for (uint32_t j = 0; j < s->junction.n; j++)
+    for (uint32_t i = 0; i < s->junction.at[j].member.n; i++) {
+      const PortEnd *e = &s->junction.at[j].member.at[i];
+      if (!is_part(g, e)) continue;
+      vec_push(g->arena, &g->beside[e->part - 1], s->part.n + j);
+      vec_push(g->arena, &g->beside[s->part.n + j], e->part - 1);
+    }
 }
 
 // The last that is reached
@@ -42,8 +34,10 @@ static uint32_t walk_from(Near *g, uint32_t from, uint32_t *level) {
   uint32_t *queue = NEW_ARRAY(g->arena, uint32_t, g->n + 1), n = 0;
   queue[n++] = from, level[from] = 1;
   for (uint32_t i = 0; i < n; i++)
-    for (uint32_t k = g->first[queue[i]]; k < g->first[queue[i] + 1]; k++)
-      if (!level[g->at[k]]) level[g->at[k]] = level[queue[i]] + 1, queue[n++] = g->at[k];
+    for (uint32_t k = 0; k < g->beside[queue[i]].n; k++) {
+      uint32_t to = g->beside[queue[i]].at[k];
+      if (!level[to]) level[to] = level[queue[i]] + 1, queue[n++] = to;
+    }
   return queue[n - 1];
 }
 

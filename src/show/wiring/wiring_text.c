@@ -73,11 +73,6 @@ static void put_chain(Printer *p, const Syntax *n) {
   }
 }
 
-static void put_unary(Printer *p, const char *sign, const Syntax *n) {
-  buf_text(&p->out, sign);
-  put(p, inner_of(n));
-}
-
 static void put_when(Printer *p, const Syntax *n) {
   put(p, when_then(n));
   buf_text(&p->out, " when ");
@@ -162,8 +157,10 @@ static void put(Printer *p, const Syntax *n) {
     break;
   case N_NAME: put_name(p, n->name); break;
   case N_NEXT: buf_text(&p->out, "next "), put_name(p, n->name); break;
-  case N_LIST: put_closed(p, "[", syntax_parts(n), ", ", "]"); break;
+  case N_LIST:
+  case N_BRACKETS: put_closed(p, "[", syntax_parts(n), ", ", "]"); break;
   case N_PAREN:
+  case N_GROUP:
   case N_TUPLE: put_closed(p, "(", syntax_parts(n), ", ", ")"); break;
   case N_CALL: put_call(p, n); break;
   case N_ARG:
@@ -172,18 +169,16 @@ static void put(Printer *p, const Syntax *n) {
   case N_DOT: put_dot(p, n); break;
   case N_SUM:
   case N_PROD: put_chain(p, n); break;
-  case N_RUN: put_list(p, syntax_parts(n), " "); break;
+  case N_RUN:
+  case N_ITEMS: put_list(p, syntax_parts(n), " "); break;
   case N_POW: put_list(p, syntax_parts(n), "^"); break;
-  case N_NEG: put_unary(p, "−", n); break;
-  case N_NOT: put_unary(p, "not ", n); break;
+  case N_NEG: put_closed(p, "−", syntax_parts(n), "", ""); break;
+  case N_NOT: put_closed(p, "not ", syntax_parts(n), "", ""); break;
   case N_AND: put_list(p, syntax_parts(n), " and "); break;
   case N_OR: put_list(p, syntax_parts(n), " or "); break;
   case N_CMP: put_list(p, syntax_parts(n), sign_text(cmp_sign(n))); break;
   case N_WHEN: put_when(p, n); break;
   case N_PIPE: put_list(p, syntax_parts(n), " ; "); break;
-  case N_BRACKETS: put_closed(p, "[", syntax_parts(n), ", ", "]"); break;
-  case N_ITEMS: put_list(p, syntax_parts(n), " "); break;
-  case N_GROUP: put_closed(p, "(", syntax_parts(n), ", ", ")"); break;
   case N_RANGE: put_list(p, syntax_parts(n), ".."); break;
   default: put_source(p, n);
   }

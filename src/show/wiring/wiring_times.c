@@ -14,18 +14,10 @@
 
 #include <math.h>
 
-enum {
-  EDGE = 14,
-  CAPTION = 20,
-  LEGEND = 26,
-  WIDTH = 900,
-  TINY = 24,
-  LETTERS = 11,
-  BAR = 22,
-  MANY = 60
-};
-#define SECONDS 0.9  // for a moment
-#define NOTHING 1e-4 // an opacity that is written as 0
+enum { EDGE = 14, CAPTION = 20, LEGEND = 26, BAR = 22, LETTERS = 11, WIDTH = 900 };
+enum { TINY = 24, MANY = 60 }; // parts that have names, moments that have ticks
+#define SECONDS 0.9            // for a moment
+#define NOTHING 1e-4           // an opacity that is written as 0
 
 typedef struct {
   const WiringTimes *t;
@@ -67,8 +59,21 @@ static double share(const Clock *c, uint32_t moment, uint32_t i, uint32_t j, int
   return c->most > 0 && w > 0 && w >= c->least ? w / c->most : 0;
 }
 
+static bool is_ever(const Clock *c, uint32_t i, uint32_t j, int sign) {
+  for (uint32_t m = 0; m < c->t->moments; m++)
+    if (share(c, m, i, j, sign) > 0) return true;
+  return false;
+}
+
 static double share_width(double share) { return 0.8 + 3.2 * share; }
 static double share_opacity(double share) { return share > 0 ? 0.3 + 0.7 * share : NOTHING; }
+
+static Paint share_paint(double share, bool minus) {
+  Paint p = {.stroke = minus ? INK_SERIES2 : INK_SERIES1, .width = share_width(share)};
+  p.opacity = share_opacity(share);
+  if (minus) p.dash[0] = 5, p.dash[1] = 3;
+  return p;
+}
 
 static double fullness(const Clock *c, uint32_t moment, uint32_t i) {
   double v = fabs(value_at(c, moment, i));
@@ -118,11 +123,8 @@ static Bow loop_of(const Clock *c, uint32_t i) {
   Knee at = part_at(c, i), out = unit_of(at.x - c->side / 2, at.y - c->down);
   if (c->t->parts < 2) out = (Knee){0, -1};
   double r = c->disc, side = r * 0.6, up = r * 0.85, far = r + 18;
-  Knee across = {-out.y, out.x};
-  Bow w = {.a = {at.x + out.x * up - across.x * side, at.y + out.y * up - across.y * side},
-           .b = {at.x + out.x * up + across.x * side, at.y + out.y * up + across.y * side}};
-  w.p = (Knee){at.x + out.x * far - across.x * r, at.y + out.y * far - across.y * r};
-  w.q = (Knee){at.x + out.x * far + across.x * r, at.y + out.y * far + across.y * r};
+  Bow w = {.a = knee_along(at, out, up, -side), .b = knee_along(at, out, up, side)};
+  w.p = knee_along(at, out, far, -r), w.q = knee_along(at, out, far, r);
   w.head = unit_of(w.b.x - w.q.x, w.b.y - w.q.y);
   return w;
 }
@@ -130,44 +132,30 @@ static Bow loop_of(const Clock *c, uint32_t i) {
 static Bow bow_of(const Clock *c, uint32_t from, uint32_t to) {
   if (from == to) return loop_of(c, from);
   Knee a = part_at(c, from), b = part_at(c, to), way = unit_of(b.x - a.x, b.y - a.y);
-  double far = hypot(b.x - a.x, b.y - a.y), bend = 0.14 * far;
-  Knee side = {-way.y, way.x};
-  Knee p = {a.x + way.x * far * 0.35 + side.x * bend, a.y + way.y * far * 0.35 + side.y * bend};
-  Knee q = {a.x + way.x * far * 0.65 + side.x * bend, a.y + way.y * far * 0.65 + side.y * bend};
+  double far = hypot(b.x - a.x, b.y - a.y), bend = 0.14 * far, r = c->disc + 1;
+  Knee p = knee_along(a, way, far * 0.35, bend), q = knee_along(a, way, far * 0.65, bend);
   Knee out = unit_of(p.x - a.x, p.y - a.y), in = unit_of(b.x - q.x, b.y - q.y);
-  double r = c->disc + 1;
-  return (Bow){.a = {a.x + out.x * r, a.y + out.y * r},
-               .p = p,
-               .q = q,
-               .b = {b.x - in.x * (r + 5), b.y - in.y * (r + 5)},
-               .head = in};
+  return (Bow){knee_along(a, out, r, 0), p, q, knee_along(b, in, -(r + 5), 0), in};
 }
 
 static void wire_paint(Canvas *k, const Bow *w, double part, int sign, Knee at, const char *id,
                        const char *words) {
-  double x = at.x, y = at.y;
-  Ink ink = sign > 0 ? INK_SERIES1 : INK_SERIES2;
-  double opacity = share_opacity(part), s = 3.2 + 1.2 * part;
-  bool dashed = sign < 0;
+  double x = at.x, y = at.y, s = 3.2 + 1.2 * part;
+  Paint how = share_paint(part, sign < 0);
   canvas_open(k, id, "touch", words);
   path_move(k, w->a.x + x, w->a.y + y);
   path_cubic(k, w->p.x + x, w->p.y + y, w->q.x + x, w->q.y + y, w->b.x + x, w->b.y + y);
-  canvas_paint(k, &(Paint){.stroke = ink,
-                           .width = share_width(part),
-                           .opacity = opacity,
-                           .dash = {dashed ? 5 : 0, dashed ? 3 : 0}});
-  double hx = w->b.x + x, hy = w->b.y + y, dx = w->head.x, dy = w->head.y;
-  path_move(k, hx + 5 * dx, hy + 5 * dy);
-  path_line(k, hx - 4 * dx - s * dy, hy - 4 * dy + s * dx);
-  path_line(k, hx - 4 * dx + s * dy, hy - 4 * dy - s * dx), path_close(k);
-  canvas_paint(k, &(Paint){.fill = ink, .opacity = opacity});
+  canvas_paint(k, &how);
+  Knee end = {w->b.x + x, w->b.y + y}, tip = knee_along(end, w->head, 5, 0);
+  Knee right = knee_along(end, w->head, -4, s), left = knee_along(end, w->head, -4, -s);
+  shape_draw(k, (Knee[]){tip, right, left}, 3,
+             &(Paint){.fill = how.stroke, .opacity = how.opacity});
   canvas_close(k);
 }
 
 static const char *wire_words(const Clock *c, uint32_t moment, uint32_t i, uint32_t j) {
-  Buf b = buf_new(c->arena);
-  buf_printf(&b, "%s hears %s: %.3g", c->name[i], c->name[j], weight_at(c, moment, i, j));
-  return b.at;
+  return arena_format(c->arena, "%s hears %s: %.3g", c->name[i], c->name[j],
+                      weight_at(c, moment, i, j));
 }
 
 static const char *id_of(const Clock *c, const char *kind, uint32_t i, uint32_t j) {
@@ -179,10 +167,8 @@ static void wires_paint(Canvas *k, const Clock *c, uint32_t moment, double x, do
   for (uint32_t i = 0; i < c->t->parts; i++)
     for (uint32_t j = 0; j < c->t->parts; j++)
       for (int sign = 1; sign >= -1; sign -= 2) {
-        double now = share(c, moment, i, j, sign), ever = now;
-        for (uint32_t m = 0; c->id[0] && m < c->t->moments; m++)
-          ever = fmax(ever, share(c, m, i, j, sign));
-        if (ever <= 0) continue;
+        double now = share(c, moment, i, j, sign);
+        if (now <= 0 && !(c->id[0] && is_ever(c, i, j, sign))) continue;
         Bow w = bow_of(c, j, i);
         wire_paint(k, &w, now, sign, (Knee){x, y}, id_of(c, sign > 0 ? "w" : "v", i, j),
                    c->id[0] ? "" : wire_words(c, moment, i, j));
@@ -213,11 +199,9 @@ static const char *caption_of(const Clock *c, uint32_t moment) {
 }
 
 static void caption_paint(Canvas *k, const Clock *c, uint32_t moment, double x, double y) {
-  canvas_open(k, "", "label", "");
-  canvas_text(k, x + c->side / 2, y,
-              &(Text){.size = LETTERS, .anchor = ANCHOR_MIDDLE, .ink = INK_SOFT},
-              caption_of(c, moment));
-  canvas_close(k);
+  words_draw(k, "label", x + c->side / 2, y,
+             &(Text){.size = LETTERS, .anchor = ANCHOR_MIDDLE, .ink = INK_SOFT},
+             caption_of(c, moment));
 }
 
 // What the widths mean: the largest weight, and half of it
@@ -232,14 +216,10 @@ static void legend_paint(Canvas *k, const Clock *c, double x, double y) {
     const char *text = minus ? "negative" : arena_format(c->arena, "weight %.3g", c->most * part);
     canvas_open(k, "", "touch", "");
     path_move(k, x, y), path_line(k, x + 26, y);
-    canvas_paint(k, &(Paint){.stroke = minus ? INK_SERIES2 : INK_SERIES1,
-                             .width = share_width(minus ? 0.5 : part),
-                             .opacity = share_opacity(minus ? 0.5 : part),
-                             .dash = {minus ? 5 : 0, minus ? 3 : 0}});
+    Paint line = share_paint(minus ? 0.5 : part, minus);
+    canvas_paint(k, &line);
     canvas_close(k);
-    canvas_open(k, "", "label", "");
-    canvas_text(k, x + 32, y + 4, &how, text);
-    canvas_close(k);
+    words_draw(k, "label", x + 32, y + 4, &how, text);
     x += 32 + text_width(FACE_SANS, LETTERS, text) + 18;
   }
 }
@@ -345,11 +325,8 @@ static void put_style(Buf *b, const Clock *c) {
   buf_printf(b, "%s\"],[data-id^=\"%s\"] path{animation:none!important}}\n", c->id, c->id);
   for (uint32_t i = 0; i < c->t->parts; i++)
     for (uint32_t j = 0; j < c->t->parts; j++)
-      for (int sign = 1; sign >= -1; sign -= 2) {
-        double ever = 0;
-        for (uint32_t m = 0; m < c->t->moments; m++) ever = fmax(ever, share(c, m, i, j, sign));
-        if (ever > 0) put_wire(b, c, i, j, sign);
-      }
+      for (int sign = 1; sign >= -1; sign -= 2)
+        if (is_ever(c, i, j, sign)) put_wire(b, c, i, j, sign);
   for (uint32_t i = 0; c->t->value && i < c->t->parts; i++) put_value(b, c, i);
   for (uint32_t m = 0; m < c->t->moments; m++) put_caption(b, c, m);
   buf_text(b, "</style>\n");

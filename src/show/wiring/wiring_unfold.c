@@ -14,16 +14,9 @@
 
 #include <math.h>
 
-enum {
-  COLUMN = 96,
-  ROW = 50,
-  RADIUS = 15,
-  EDGE = 16,
-  MIDDLE = 96,   // between the pictures
-  EXPANDED = 12, // parts of an array: more are one
-  NEURONS = 400, // more do not make a picture
-  APART = 3      // from the middle of a double line to each of the two
-};
+enum { COLUMN = 96, ROW = 50, RADIUS = 15, EDGE = 16 };
+enum { MIDDLE = 96, APART = 3 };       // between the pictures, and the two of a double line
+enum { EXPANDED = 12, NEURONS = 400 }; // parts of an array: more are one; more make no picture
 
 typedef struct { // a part, or one of an array
   const char *name;
@@ -236,19 +229,18 @@ static uint32_t unit_add(UnfoldNet *n, Panel *p, Unit u) {
 }
 
 // What comes back, if anything does, is above what peers say.
-static void add_pins(UnfoldNet *n, Unit *u, Talk talk) {
-  for (uint32_t i = 0; i < talk.hears + (n->dy != NULL); i++) vec_push(n->arena, &u->in, (Pin){0});
-  for (uint32_t i = 0; i <= talk.says; i++) vec_push(n->arena, &u->out, (Pin){0});
+static void add_box(UnfoldNet *n, Panel *p, Unit u, Talk talk) {
+  u.name = "";
+  for (uint32_t i = 0; i < talk.hears + (n->dy != NULL); i++) vec_push(n->arena, &u.in, (Pin){0});
+  for (uint32_t i = 0; i <= talk.says; i++) vec_push(n->arena, &u.out, (Pin){0});
+  unit_add(n, p, u);
 }
 
 static uint32_t add_port(UnfoldNet *n, Panel *p, const char *name, bool right) {
   Unit u = {.kind = right ? UNIT_OUT : UNIT_IN};
   Pin pin = {.name = p->depth ? NULL : name, .words = name};
   if (!right) pin.ink = INK_SERIES2;
-  if (right)
-    vec_push(n->arena, &u.in, pin);
-  else
-    vec_push(n->arena, &u.out, pin);
+  vec_push(n->arena, right ? &u.in : &u.out, pin);
   return unit_add(n, p, u);
 }
 
@@ -283,7 +275,7 @@ static Panel *managed_panel(UnfoldNet *n, const char *name, const Ids *neurons, 
 static void add_neuron(UnfoldNet *n, Panel *p, const Ids *siblings, uint32_t id) {
   Neuron *v = &n->neuron.at[id];
   Talk talk = talk_of(n, siblings, id);
-  Unit u = {.kind = UNIT_BOX, .name = "", .of = v->name, .words = v->name, .ink = fill_of(id)};
+  Unit u = {.kind = UNIT_BOX, .of = v->name, .words = v->name, .ink = fill_of(id)};
   if (v->opened) {
     u.dashed = true;
     u.words = arena_format(n->arena, "%s, which is opened elsewhere", v->name);
@@ -293,14 +285,7 @@ static void add_neuron(UnfoldNet *n, Panel *p, const Ids *siblings, uint32_t id)
     u.inner = managed_panel(n, v->name, &v->source, &v->input, talk, p->depth + 1);
     u.inner->ink = fill_of(id), u.inner->edge = edge_of(id);
   }
-  add_pins(n, &u, talk);
-  unit_add(n, p, u);
-}
-
-static void add_input(UnfoldNet *n, Panel *p, const Input *in) {
-  Unit u = {.kind = UNIT_BOX, .name = "", .of = in->name, .words = in->name, .ink = INK_PAPER};
-  add_pins(n, &u, (Talk){0});
-  unit_add(n, p, u);
+  add_box(n, p, u, talk);
 }
 
 static Panel *managed_panel(UnfoldNet *n, const char *name, const Ids *neurons, const Ids *inputs,
@@ -309,7 +294,10 @@ static Panel *managed_panel(UnfoldNet *n, const char *name, const Ids *neurons, 
   p->depth = depth;
   p->name = name, p->of = "", p->words = arena_format(n->arena, "%s, a manager", name);
   for (uint32_t i = 0; i < neurons->n; i++) add_neuron(n, p, neurons, neurons->at[i]);
-  for (uint32_t i = 0; i < inputs->n; i++) add_input(n, p, &n->input.at[inputs->at[i]]);
+  for (uint32_t i = 0; i < inputs->n; i++) {
+    const char *own = n->input.at[inputs->at[i]].name;
+    add_box(n, p, (Unit){.of = own, .words = own, .ink = INK_PAPER}, (Talk){0});
+  }
   uint32_t units = p->unit.n;
   add_peers(n, p, neurons);
   add_side(n, p, n->y, true, units);
@@ -379,8 +367,7 @@ static void double_line(Canvas *c, const UnfoldNet *n, Knee a, Knee b, double le
     double x1 = b.x - dx * less_b - dy * off, y1 = b.y - dy * less_b + dx * off;
     double at = back ? 0.28 : 0.72, sign = back ? -1 : 1;
     Ink ink = back ? INK_SERIES2 : INK_LINE;
-    path_move(c, x0, y0), path_line(c, x1, y1);
-    canvas_paint(c, &(Paint){.stroke = ink, .width = 1});
+    line_draw(c, x0, y0, x1, y1, ink, 1);
     small_head(c, x0 + (x1 - x0) * at, y0 + (y1 - y0) * at, sign * dx, sign * dy, ink);
   }
   canvas_close(c);
@@ -462,16 +449,12 @@ static void network_paint(Canvas *c, const UnfoldNet *n, double x, double y) {
 // -- both -----------------------------------------------------------------------------------------
 static void unfolds_to(Canvas *c, double x, double y) {
   canvas_open(c, "", "touch", "unfolds to");
-  path_move(c, x - 26, y), path_line(c, x + 20, y);
-  canvas_paint(c, &(Paint){.stroke = INK_SOFT, .width = 3});
-  path_move(c, x + 28, y), path_line(c, x + 14, y - 8), path_line(c, x + 18, y);
-  path_line(c, x + 14, y + 8), path_close(c);
-  canvas_paint(c, &(Paint){.fill = INK_SOFT});
+  line_draw(c, x - 26, y, x + 20, y, INK_SOFT, 3);
+  shape_draw(c, (Knee[]){{x + 28, y}, {x + 14, y - 8}, {x + 18, y}, {x + 14, y + 8}}, 4,
+             &(Paint){.fill = INK_SOFT});
   canvas_close(c);
-  canvas_open(c, "", "label", "");
-  canvas_text(c, x, y - 14, &(Text){.size = KIND_SIZE, .anchor = ANCHOR_MIDDLE, .ink = INK_SOFT},
-              "unfold");
-  canvas_close(c);
+  words_draw(c, "label", x, y - 14,
+             &(Text){.size = KIND_SIZE, .anchor = ANCHOR_MIDDLE, .ink = INK_SOFT}, "unfold");
 }
 
 static const char *about(const UnfoldNet *n) {

@@ -40,6 +40,27 @@ __attribute__((format(printf, 2, 3))) static void line(Emit *e, const char *form
   buf_char(e->b, '\n');
 }
 
+// The lines up to the matching `close` stand inside.
+static void open(Emit *e) {
+  line(e, "{");
+  e->indent++;
+}
+
+static void close(Emit *e) {
+  e->indent--;
+  line(e, "}");
+}
+
+static void close_all(Emit *e, uint32_t n) {
+  while (n--) close(e);
+}
+
+// for (long i3 = 0; i3 < n; i3++) {
+static void open_loop(Emit *e, char letter, uint32_t v, const char *n) {
+  line(e, "for (long %c%u = 0; %c%u < %s; %c%u++) {", letter, v, letter, v, n, letter, v);
+  e->indent++;
+}
+
 // -- small texts ----------------------------------------------------------------------------------
 static const char *text_of_number(Number n) {
   static const char *const text[] = {[NUMBER_F32] = "float",
@@ -56,19 +77,12 @@ static const char *extent_text(Emit *e, Extent x) {
   return arena_format(e->p->arena, "(%lldL * c->n + %lldL)", (long long)x.per, (long long)x.c);
 }
 
-// A constant of the kernel's precision: what a float cannot hold becomes the nearest it can, and
-// never 0 or infinite.
+// A constant of the kernel's precision.
 static const char *constant_text(Emit *e, double k, bool wide) {
-  Arena *a = e->p->arena;
   if (isnan(k)) return wide ? "__builtin_nan(\"\")" : "((real)__builtin_nan(\"\"))";
   if (isinf(k)) return k < 0 ? "(-(real)__builtin_inf())" : "((real)__builtin_inf())";
-  if (!wide && !e->p->wide) {
-    double size = fabs(k);
-    if (size > 3.4028234663852886e38) k = k < 0 ? -3.4028234663852886e38 : 3.4028234663852886e38;
-    if (size > 0 && size < 1.1754943508222875e-38)
-      k = k < 0 ? -1.1754943508222875e-38 : 1.1754943508222875e-38;
-  }
-  return arena_format(a, "(%s%a)", wide ? "" : "(real)", k);
+  if (!wide) k = real_constant(e->p, k);
+  return arena_format(e->p->arena, "(%s%a)", wide ? "" : "(real)", k);
 }
 
 static const char *base_text(Base b) { return b == BASE_R ? "real" : "int"; }
@@ -99,6 +113,11 @@ static const char *address_text(Emit *e, const NodeLevels *w, const Operand *o) 
         buf_printf(&b, " + %lldL * %s", (long long)step, term_name(e, w, &o->coord[i].term[k]));
     }
   return b.at;
+}
+
+// The same, in its memory.
+static const char *cell_text(Emit *e, const NodeLevels *w, const Operand *o) {
+  return arena_format(e->p->arena, "w%u[%s]", e->slot[o->wire], address_text(e, w, o));
 }
 
 static const char *test_text(Emit *e, const NodeLevels *w, const Operand *o) {
@@ -138,10 +157,8 @@ static bool is_alone(const Emit *e, uint32_t wire) {
   uint64_t own = memory_of(e->p, wire);
   for (uint32_t i = 0; i < e->k->node.n; i++) {
     const PlanNode *x = &e->p->node.at[e->k->node.at[i]];
-    for (uint32_t k = 0; k <= x->nin + x->nwinner; k++) {
-      uint32_t other = k < x->nin    ? x->in[k].wire
-                       : k == x->nin ? x->out.wire
-                                     : x->winner[k - x->nin - 1];
+    for (uint32_t k = 0; k < node_wires(x); k++) {
+      uint32_t other = node_wire(x, k);
       if (other != PLAN_NONE && other != wire && memory_of(e->p, other) == own) return false;
     }
   }
@@ -195,7 +212,7 @@ static void emit_packs(Emit *e, const NodeLevels *w) {
       if (operand_has(e->p, o, i))
         line(e, "for (long i%u = 0; i%u < %s; i%u++)", x->var[i], x->var[i],
              extent_text(e, x->index[i]), x->var[i]);
-    line(e, "  p%u_%u[%s] = w%u[%s];", w->id, k, to, e->slot[o->wire], address_text(e, w, o));
+    line(e, "  p%u_%u[%s] = %s;", w->id, k, to, cell_text(e, w, o));
   }
 }
 
@@ -207,7 +224,7 @@ static const char *load_text(Emit *e, const NodeLevels *w, uint32_t k) {
   if (maker_here(e->p, e->k, w, o->wire, &node))
     return arena_format(a, "(%s)v%u", base, kernel_place(e->k, node));
   if (w->packed[k]) return arena_format(a, "p%u_%u[%s]", w->id, k, pack_text(e, w, o, NULL));
-  const char *cell = arena_format(a, "w%u[%s]", e->slot[o->wire], address_text(e, w, o));
+  const char *cell = cell_text(e, w, o);
   if (!operand_checked(e->p, o)) return cell;
   const char *other = o->padded ? constant_text(e, o->pad, false) : "0";
   return arena_format(a, "(g%u_%u ? (%s)%s : (%s)%s)", w->id, k, base, cell, base, other);
@@ -281,14 +298,9 @@ static void emit_scalar(Emit *e, const NodeLevels *w, uint32_t i) {
 
 // -- sums -----------------------------------------------------------------------------------------
 static const char *identity_text(Emit *e, const PlanNode *x) {
-  Base base = e->p->wire.at[x->out.wire].base;
-  if (base == BASE_BIT) return x->combine == PROD || x->combine == MIN ? "1" : "0";
-  switch (x->combine) {
-  case SUM: return "0";
-  case PROD: return "1";
-  case MAX: return "(-(real)__builtin_inf())";
-  default: return "((real)__builtin_inf())";
-  }
+  static const char *const text[2][4] = {
+      {"0", "1", "(-(real)__builtin_inf())", "((real)__builtin_inf())"}, {"0", "1", "0", "1"}};
+  return text[e->p->wire.at[x->out.wire].base == BASE_BIT][x->combine];
 }
 
 // Long sums without axes are kept in double.
@@ -300,22 +312,24 @@ static const char *sum_type(const Emit *e, const PlanNode *x) {
   return w->number == NUMBER_F64 && points > LONG_SUM ? "double" : "real";
 }
 
+// ⊕ of numbers and of bits, in the order of Combine
+static const char *const combine_text[2][4] = {{"+", "*", "max", "min"}, {"^", "&", "|", "&"}};
+
 // acc ⊕= v
 static void emit_combine(Emit *e, const PlanNode *x, const char *acc, const char *v) {
-  bool bit = e->p->wire.at[x->out.wire].base == BASE_BIT;
-  switch (x->combine) {
-  case SUM: line(e, bit ? "%s ^= %s;" : "%s += %s;", acc, v); break;
-  case PROD: line(e, bit ? "%s &= %s;" : "%s *= %s;", acc, v); break;
-  case MAX: line(e, bit ? "%s |= %s;" : "%s = %s > %s ? %s : %s;", acc, v, acc, v, acc); break;
-  case MIN: line(e, bit ? "%s &= %s;" : "%s = %s < %s ? %s : %s;", acc, v, acc, v, acc); break;
-  }
+  bool bit = e->p->wire.at[x->out.wire].base == BASE_BIT, chosen = x->combine >= MAX && !bit;
+  const char *op = chosen ? x->combine == MAX ? ">" : "<" : combine_text[bit][x->combine];
+  if (chosen)
+    line(e, "%s = %s %s %s ? %s : %s;", acc, v, op, acc, v, acc);
+  else
+    line(e, "%s %s= %s;", acc, op, v);
 }
 
 static const char *winner_cell(Emit *e, const NodeLevels *w,
                                uint32_t k) { // winners have the output's shape
   Operand o = w->x->out;
   o.wire = w->x->winner[k];
-  return arena_format(e->p->arena, "w%u[%s]", e->slot[o.wire], address_text(e, w, &o));
+  return cell_text(e, w, &o);
 }
 
 static void emit_best(Emit *e, const NodeLevels *w, const char *acc, const char *v, bool in_memory,
@@ -343,11 +357,10 @@ static void open_sum(Emit *e, const NodeLevels *w) {
 
 static void close_sum(Emit *e, const NodeLevels *w) {
   const PlanNode *x = w->x;
-  const char *cell =
-      arena_format(e->p->arena, "w%u[%s]", e->slot[x->out.wire], address_text(e, w, &x->out));
   if (x->nwinner && !node_wants_winner(x))
     line(e, "if (bad%u) s%u = (real)__builtin_nan(\"\");", w->id, w->id);
-  line(e, "%s = (%s)s%u;", cell, text_of_number(e->p->wire.at[x->out.wire].number), w->id);
+  line(e, "%s = (%s)s%u;", cell_text(e, w, &x->out),
+       text_of_number(e->p->wire.at[x->out.wire].number), w->id);
   for (uint32_t k = 0; k < x->nwinner; k++)
     if (x->winner[k] != PLAN_NONE) line(e, "%s = n%u_%u;", winner_cell(e, w, k), w->id, k);
 }
@@ -367,7 +380,7 @@ static void open_row(Emit *e, const NodeLevels *w, uint32_t last, int64_t n) {
 static void close_row(Emit *e, const NodeLevels *w, uint32_t last, int64_t n) {
   const PlanNode *x = w->x;
   line(e, "for (long i%u = 0; i%u < %lldL; i%u++) {", last, last, (long long)n, last);
-  line(e, "  w%u[%s] = (%s)s%u[i%u];", e->slot[x->out.wire], address_text(e, w, &x->out),
+  line(e, "  %s = (%s)s%u[i%u];", cell_text(e, w, &x->out),
        text_of_number(e->p->wire.at[x->out.wire].number), w->id, last);
   for (uint32_t k = 0; k < x->nwinner; k++)
     if (x->winner[k] != PLAN_NONE)
@@ -490,7 +503,7 @@ static void emit_effect(Emit *e, const NodeLevels *w) {
     return;
   }
   if (!wire_has_memory(wire)) return;
-  const char *cell = arena_format(a, "w%u[%s]", e->slot[x->out.wire], address_text(e, w, &x->out));
+  const char *cell = cell_text(e, w, &x->out);
   const char *place = arena_format(a, "[i%u]", e->k->np + e->k->nest.at[w->nest].ndim - 1);
   if (w->row != PLAN_NONE) cell = arena_format(a, "s%u%s", w->id, place);
   if (w->reduce == PLAN_NONE && !x->scatter) {
@@ -516,7 +529,7 @@ static void emit_fill_wire(Emit *e, const NodeLevels *w, uint32_t wire, const ch
   const PlanNode *x = w->x;
   const PlanWire *to = &e->p->wire.at[wire];
   Buf at = buf_new(e->p->arena);
-  uint32_t open = 0, index;
+  uint32_t loops = 0, index;
   buf_char(&at, '0');
   for (uint32_t i = 0; i < to->rank; i++) {
     if (operand_plain(e->p, &x->out, i, &index) && x->var[index] < e->k->np) {
@@ -528,16 +541,12 @@ static void emit_fill_wire(Emit *e, const NodeLevels *w, uint32_t wire, const ch
     if (block)
       buf_printf(&at, " + %lldL * i%u", (long long)(to->stride[i] * block->coef),
                  x->var[block->var]);
-    line(e, "for (long f%u = 0; f%u < %s; f%u++) {", i, i, extent_text(e, dim), i);
-    e->indent++;
-    open++;
+    open_loop(e, 'f', i, extent_text(e, dim));
+    loops++;
     buf_printf(&at, " + %lldL * f%u", (long long)to->stride[i], i);
   }
   line(e, "w%u[%s] = %s;", e->slot[wire], at.at, value);
-  while (open--) {
-    e->indent--;
-    line(e, "}");
-  }
+  close_all(e, loops);
 }
 
 static void emit_fill(Emit *e, const NodeLevels *w) {
@@ -578,14 +587,7 @@ static void emit_pragma(Emit *e, const NodeLevels *w, uint32_t n, uint32_t ndim)
     if (w[i].reduce == PLAN_NONE || w[i].reduce >= ndim) continue;
     if (node_wants_winner(x)) return;
     bool bit = e->p->wire.at[x->out.wire].base == BASE_BIT;
-    const char *op = bit ? (x->combine == SUM   ? "^"
-                            : x->combine == MAX ? "|"
-                                                : "&")
-                         : (x->combine == SUM    ? "+"
-                            : x->combine == PROD ? "*"
-                            : x->combine == MAX  ? "max"
-                                                 : "min");
-    buf_printf(&b, " reduction(%s:s%u)", op, w[i].id);
+    buf_printf(&b, " reduction(%s:s%u)", combine_text[bit][x->combine], w[i].id);
     if (x->nwinner) buf_printf(&b, " reduction(|:bad%u)", w[i].id);
   }
   line(e, "#pragma omp simd%s", b.at);
@@ -596,8 +598,7 @@ static void emit_nest(Emit *e, uint32_t nest) {
   uint32_t n = s->node.n;
   const NodeLevels *w = nest_work(e->p, e->k, nest);
   uint32_t last = e->k->np + s->ndim - 1; // the innermost loop
-  line(e, "{");
-  e->indent++;
+  open(e);
   for (uint32_t i = 0; i < n; i++)
     for (uint32_t k = 0; k < w[i].x->nscalar; k++)
       if (w[i].same[k]) emit_scalar(e, &w[i], k);
@@ -615,15 +616,15 @@ static void emit_nest(Emit *e, uint32_t nest) {
     if (d == s->ndim) break;
     if (d + 1 == s->ndim) emit_pragma(e, w, n, s->ndim);
     uint32_t v = e->k->np + d;
-    if (e->k->ranged && d == 0)
+    if (e->k->ranged && d == 0) {
       line(e, "for (long i%u = low; i%u < high; i%u++) {", v, v, v);
-    else
-      line(e, "for (long i%u = 0; i%u < %s; i%u++) {", v, v, extent_text(e, s->dim[d]), v);
-    e->indent++;
+      e->indent++;
+    } else {
+      open_loop(e, 'i', v, extent_text(e, s->dim[d]));
+    }
   }
   for (uint32_t d = s->ndim; d-- > 0;) {
-    e->indent--;
-    line(e, "}");
+    close(e);
     for (uint32_t i = 0; i < n; i++)
       if (w[i].reduce == d)
         close_sum(e, &w[i]);
@@ -633,8 +634,7 @@ static void emit_nest(Emit *e, uint32_t nest) {
   if (!s->ndim)
     for (uint32_t i = 0; i < n; i++)
       if (w[i].reduce == 0) close_sum(e, &w[i]);
-  e->indent--;
-  line(e, "}");
+  close(e);
 }
 
 // The corner of an operand of a small product: its address with all inner indices 0.
@@ -668,9 +668,7 @@ static void emit_small(Emit *e, const PlanNode *x) {
   for (uint32_t i = 0; i < q->nbatch; i++) { // batch indices that are not parallel loops
     uint32_t v = x->var[q->batch[i]];
     if (v < e->k->np) continue;
-    line(e, "for (long i%u = 0; i%u < %s; i%u++) {", v, v, extent_text(e, x->index[q->batch[i]]),
-         v);
-    e->indent++;
+    open_loop(e, 'i', v, extent_text(e, x->index[q->batch[i]]));
     extra++;
   }
   Buf at[3];
@@ -689,10 +687,7 @@ static void emit_small(Emit *e, const PlanNode *x) {
   line(e, "c->small(w[%u], %s, %s, %s, s + %lldL, %s, %s, %s, %s);", e->small++, at[0].at, at[1].at,
        at[2].at, (long long)e->k->tile_bytes, length_text(e, x, q->m, q->nm),
        length_text(e, x, q->n, q->nn), length_text(e, x, q->k, q->nk), add);
-  while (extra--) {
-    e->indent--;
-    line(e, "}");
-  }
+  close_all(e, extra);
 }
 
 // -- kernels --------------------------------------------------------------------------------------
@@ -729,13 +724,10 @@ static void emit_divided(Emit *e) {
 
 static void emit_loops(Emit *e) {
   const Kernel *k = e->k;
-  uint32_t open = 0;
+  bool divided = !k->ranged && k->split;
   emit_pointers(e);
-  if (!k->ranged && k->split) emit_divided(e), open++;
-  for (uint32_t d = k->split; d < k->np; d++, open++) {
-    line(e, "for (long i%u = 0; i%u < %s; i%u++) {", d, d, extent_text(e, k->p[d]), d);
-    e->indent++;
-  }
+  if (divided) emit_divided(e);
+  for (uint32_t d = k->split; d < k->np; d++) open_loop(e, 'i', d, extent_text(e, k->p[d]));
   if (k->block && k->walk.c % k->block)
     line(e, "const long rows = i%u < %lldL ? %lldL : %lldL;", k->np - 1,
          (long long)(k->walk.c / k->block), (long long)k->block, (long long)(k->walk.c % k->block));
@@ -746,24 +738,18 @@ static void emit_loops(Emit *e) {
     else
       emit_nest(e, i);
   }
-  while (open--) {
-    e->indent--;
-    line(e, "}");
-  }
+  close_all(e, divided + k->np - k->split);
 }
 
 static void emit_order(Emit *e) {
   const PlanNode *x = &e->p->node.at[e->k->node.at[0]];
   const PlanWire *in = &e->p->wire.at[x->in[0].wire];
-  uint32_t depth = 0;
   Buf at = buf_new(e->p->arena);
   emit_pointers(e);
   buf_char(&at, '0');
   for (uint32_t i = 0; i < in->rank; i++) {
     if (i == x->axis) continue;
-    line(e, "for (long i%u = 0; i%u < %s; i%u++) {", i, i, extent_text(e, in->shape[i]), i);
-    e->indent++;
-    depth++;
+    open_loop(e, 'i', i, extent_text(e, in->shape[i]));
     buf_printf(&at, " + %lldL * i%u", (long long)in->stride[i], i);
   }
   const char *n = extent_text(e, in->shape[x->axis]);
@@ -773,10 +759,7 @@ static void emit_order(Emit *e) {
        (long long)step, n, (long long)most);
   line(e, "for (long k = 0; k < %s; k++) w%u[%s + %lldL * k] = o[k];", n, e->slot[x->out.wire],
        at.at, (long long)step);
-  while (depth--) {
-    e->indent--;
-    line(e, "}");
-  }
+  close_all(e, in->rank - 1);
 }
 
 // The body of a kernel, and the function that has it: an earlier one with the same text serves
@@ -846,12 +829,10 @@ static void emit_held(Emit *e, const EmitKernel *kernel, uint32_t scan, uint32_t
 static void emit_inside(Emit *e, EmitKernel *kernel, uint32_t i) {
   e->k = &e->p->kernel.at[i];
   e->now = &kernel[i];
-  line(e, "{");
-  e->indent++;
+  open(e);
   line(e, "char **w = c->table[%u];", i);
   emit_loops(e);
-  e->indent--;
-  line(e, "}");
+  close(e);
 }
 
 // All kernels in order, on one thread.
@@ -877,24 +858,20 @@ static void emit_step(Emit *e, EmitKernel *kernel, uint32_t check_at) {
       e->held = scan_holds(e->p, i, &end);
       if (e->held) {
         scan = i;
-        line(e, "{");
-        e->indent++;
+        open(e);
         emit_held(e, kernel, scan, end, false);
       }
-      line(e, "for (long t%u = 0; t%u < %s; t%u++) {", i, i, extent_text(e, x->times), i);
-      e->indent++;
+      open_loop(e, 't', i, extent_text(e, x->times));
       if (x->back)
         line(e, "c->at[%u] = %s - 1 - t%u;", k->depth, extent_text(e, x->times), i);
       else
         line(e, "c->at[%u] = t%u;", k->depth, i);
       break;
     case KERNEL_SCAN_END:
-      e->indent--;
-      line(e, "}");
+      close(e);
       if (!e->held) break;
       emit_held(e, kernel, scan, end, true);
-      e->indent--;
-      line(e, "}");
+      close(e);
       e->held = NULL;
       break;
     case KERNEL_COPY: line(e, "c->copy(c, %u);", i); break;
@@ -903,8 +880,7 @@ static void emit_step(Emit *e, EmitKernel *kernel, uint32_t check_at) {
   }
   if (check_at >= e->p->kernel.n) emit_finite(e);
   line(e, "return 0;");
-  e->indent--;
-  line(e, "}");
+  close(e);
 }
 
 static void emit_front(Emit *e) {

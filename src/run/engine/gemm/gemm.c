@@ -223,15 +223,6 @@ static GemmJob job_of(const GemmPlan *p, const GemmRun *r) {
                    .wide = p->kernel->vectors * p->kernel->lanes};
 }
 
-static void call_end(const GemmJob *j, int64_t m0, int64_t m1, int64_t n0, int64_t n1) {
-  const GemmRun *r = j->run;
-  if (!r->end) return;
-  if (j->p->turned)
-    r->end(r->end_context, n0, n1, m0, m1);
-  else
-    r->end(r->end_context, m0, m1, n0, n1);
-}
-
 static int64_t vectors_of(const GemmJob *j, int64_t columns) {
   int64_t n = 1;
   while (n * j->q->lanes < columns) n++;
@@ -372,7 +363,7 @@ static void multiply_dots(const GemmJob *j, const GemmBlock *b, int64_t m, int64
 }
 
 // One chunk of k: each tile by all panels while it is in the first cache.
-static void multiply_chunk(const GemmJob *j, const GemmBlock *b, bool last) {
+static void multiply_chunk(const GemmJob *j, const GemmBlock *b) {
   const void *row[TILE_ROWS];
   Tile t = {.k = factors(j->q, b->k1 - b->k0)};
   pack_last(j, b);
@@ -383,7 +374,6 @@ static void multiply_chunk(const GemmJob *j, const GemmBlock *b, bool last) {
     for (int64_t n = b->n0; n < b->n1 - b->dots; n += j->wide)
       multiply_tile(j, b, steps, m, rows, n, &t);
     if (b->dots) multiply_dots(j, b, m, rows, &t);
-    if (last && !b->partial && !j->p->turned) call_end(j, m, m + rows, b->n0, b->n1);
   }
   if (j->q->finish) j->q->finish();
 }
@@ -418,9 +408,8 @@ static void multiply_task(const GemmJob *j, int64_t task) {
   for (bool last = false; !last; b.add = true, k0 = b.k1) {
     b.k0 = k0, b.k1 = least(k0 + p->kb, end);
     last = b.k1 >= end;
-    multiply_chunk(j, &b, last);
+    multiply_chunk(j, &b);
   }
-  if (p->turned && !b.partial) call_end(j, b.m0, b.m1, b.n0, b.n1);
 }
 
 // The pieces of some rows, added up in order. Where C's columns do not lie side by side, in the
@@ -442,7 +431,6 @@ static void sum_task(const GemmJob *j, int64_t task) {
       place_store(&place, p->g.precision, from, step);
     }
   }
-  call_end(j, m0, m1, 0, j->n);
 }
 
 void gemm_task(const GemmPlan *p, const GemmRun *r, int phase, int64_t task) {

@@ -18,9 +18,6 @@ typedef struct {
   int64_t step;      // without a table: offset i is i * step
 } GemmLine;
 
-// What is done with a finished piece of C while it is hot: rows [m0, m1), columns [n0, n1).
-typedef void GemmEnd(void *context, int64_t m0, int64_t m1, int64_t n0, int64_t n1);
-
 typedef struct {
   int64_t m, n, k; // the largest; a run may use fewer of m, n and k
   GemmLine am, ak, bk, bn, cm, cn;
@@ -51,8 +48,6 @@ typedef struct {
   int64_t m, n, k; // of this run
   bool add;        // C += instead of C =
   void *shared, *thread;
-  GemmEnd *end; // or NULL. Called once for each piece, after its last k
-  void *end_context;
 } GemmRun;
 
 void gemm_plan(const Gemm *, GemmPlan *);

@@ -6,7 +6,6 @@
 // C is small, so it is written with the vectors that a CPU with AMX also has.
 #define _GNU_SOURCE
 #include "run/engine/gemm/gemm_kernel.h"
-#include "run/engine/gemm/gemm_move.h"
 
 #if defined(__x86_64__) && defined(__linux__)
 #include <cpuid.h>

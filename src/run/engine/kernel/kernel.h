@@ -5,10 +5,12 @@
 
 #include "core/diagram/diagram.h"
 #include "io/data/data.h"
+#include "limn.h"
 
 typedef enum { PRECISION_32, PRECISION_64, PRECISION_BF16, PRECISIONS } Precision;
 bool precision_from(const char *text, Precision *); // "32", "64", "bf16"
 const char *precision_text(Precision);
+bool precision_asked(LimnPrecision, Precision *); // false: for the default
 
 // -- numbers.c ------------------------------------------------------------------------------------
 Number number_of(Precision, Base, uint32_t rank); // what a cell of such a tensor is

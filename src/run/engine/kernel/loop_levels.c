@@ -5,12 +5,20 @@
 // Levels grow along the data: nothing is known before what it is made of.
 #include "run/engine/kernel/loop_levels.h"
 
+#include <math.h>
+
 enum { ROW_LIMIT = 512 }; // numbers in a row of sums
 
 bool operand_checked(const Plan *p, const Operand *o) {
   for (uint32_t i = 0; i < p->wire.at[o->wire].rank; i++)
     if (o->coord[i].check) return true;
   return false;
+}
+
+double real_constant(const Plan *p, double k) {
+  if (p->wide || !isfinite(k) || k == 0) return k;
+  double size = fmin(fmax(fabs(k), 1.1754943508222875e-38), 3.4028234663852886e38);
+  return k < 0 ? -size : size;
 }
 
 uint32_t node_reduced(const PlanNode *x, uint32_t k) {
@@ -104,7 +112,7 @@ static void find_scalar(const Plan *p, const Kernel *k, NodeLevels *w, uint32_t 
   w->same[i] = same && level == 0;
 }
 
-static void find_dims(const Kernel *k, const PlanNode *x, uint32_t *of_dim) {
+void node_dims(const Kernel *k, const PlanNode *x, uint32_t *of_dim) {
   for (uint32_t i = 0; i < x->nindex; i++)
     if (x->var[i] >= k->np) of_dim[x->var[i] - k->np] = i;
 }
@@ -124,7 +132,7 @@ static void find_sum(const Plan *p, const Kernel *k, NodeLevels *w) {
   uint32_t of_dim[64];
   w->reduce = w->row = PLAN_NONE;
   if (!node_sums(x) || x->scatter) return;
-  find_dims(k, x, of_dim);
+  node_dims(k, x, of_dim);
   w->reduce = first_summed(x, of_dim, s->ndim);
   if (w->reduce != PLAN_NONE) return;
   w->reduce = s->ndim + 1;
@@ -144,7 +152,7 @@ static void find_packed(const Plan *p, const Kernel *k, NodeLevels *w) {
   const Nest *s = &k->nest.at[w->nest];
   uint32_t of_dim[64];
   if (k->np || !s->ndim || w->x->scatter) return;
-  find_dims(k, w->x, of_dim);
+  node_dims(k, w->x, of_dim);
   for (uint32_t i = 0; i < w->x->nin; i++)
     w->packed[i] = w->load[i] == s->ndim && !is_made_in(p, s, w->x->in[i].wire) &&
                    operand_packs(p, w->x, &w->x->in[i], of_dim[s->ndim - 1]);
@@ -193,9 +201,7 @@ Ids *kernel_slots(const Plan *p) {
     if (k->kind != KERNEL_LOOPS && k->kind != KERNEL_ORDER) continue;
     for (uint32_t j = 0; j < k->node.n; j++) {
       const PlanNode *x = &p->node.at[k->node.at[j]];
-      add_slot(p, &slot[i], x->out.wire);
-      for (uint32_t v = 0; v < x->nin; v++) add_slot(p, &slot[i], x->in[v].wire);
-      for (uint32_t v = 0; v < x->nwinner; v++) add_slot(p, &slot[i], x->winner[v]);
+      for (uint32_t v = 0; v < node_wires(x); v++) add_slot(p, &slot[i], node_wire(x, v));
     }
     for (uint32_t j = 0; j < k->nest.n; j++)
       if (p->node.at[k->nest.at[j].node.at[0]].kind == NODE_PRODUCT)

@@ -23,6 +23,8 @@ typedef struct {
 
 NodeLevels *nest_work(const Plan *, const Kernel *, uint32_t nest); // one for each of its nodes
 bool operand_checked(const Plan *, const Operand *);                // a coordinate may lie outside
+// The index of the node behind each loop of its nest.
+void node_dims(const Kernel *, const PlanNode *, uint32_t *of_dim);
 // The node before w in its nest whose value at the same point is this wire; NULL: it is in memory.
 const PlanNode *maker_here(const Plan *, const Kernel *, const NodeLevels *w, uint32_t wire,
                            uint32_t *node);
@@ -33,6 +35,8 @@ bool divides_by_fixed(const NodeLevels *, uint32_t i);
 bool chooses_by_fixed(const NodeLevels *, uint32_t i);
 uint32_t node_reduced(const PlanNode *,
                       uint32_t k); // the k-th reduced index, in the order of the box
+// What a float cannot hold becomes the nearest it can, and never 0 or infinite.
+double real_constant(const Plan *, double);
 bool wire_has_memory(const PlanWire *);
 // Of each kernel: its table of pointers. Wires first; from the number of wires on, small products,
 // counted over the whole plan.

@@ -11,6 +11,15 @@ bool precision_from(const char *text, Precision *out) {
 
 const char *precision_text(Precision p) { return precision_word[p]; }
 
+bool precision_asked(LimnPrecision asked, Precision *out) {
+  static const Precision precision[] = {[LIMN_PRECISION_32] = PRECISION_32,
+                                        [LIMN_PRECISION_64] = PRECISION_64,
+                                        [LIMN_PRECISION_BF16] = PRECISION_BF16};
+  if (asked == LIMN_PRECISION_DEFAULT) return false;
+  *out = precision[asked];
+  return true;
+}
+
 Number number_of(Precision p, Base base, uint32_t rank) {
   if (base == BASE_LABEL) return NUMBER_I32;
   if (base == BASE_BIT) return NUMBER_U8;

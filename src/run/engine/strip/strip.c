@@ -4,8 +4,6 @@
 // loops, guards, totals and lists of places.
 #include "run/engine/strip/strip.h"
 
-#include "run/engine/kernel/kernel.h"
-
 enum { RUN = 8 }; // cells side by side that are worth a loop of their own
 
 typedef union {

@@ -258,8 +258,7 @@ static uint32_t *sort_loops(StripBuild *b, const Kernel *k, Nest *s) {
   int64_t cells = 1, last = 1;
   bool run = true;
   if (s->node.n != 1 || x->scatter || s->ndim < 2) return before;
-  for (uint32_t i = 0; i < x->nindex; i++)
-    if (x->var[i] >= k->np) of_dim[x->var[i] - k->np] = i;
+  node_dims(k, x, of_dim);
   for (uint32_t d = s->ndim; d-- > 0;) {
     bool summed = x->reduced[of_dim[d]];
     run &= summed == x->reduced[of_dim[s->ndim - 1]];

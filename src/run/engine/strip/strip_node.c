@@ -165,12 +165,8 @@ static void build_scalar(StripBuild *b, StripMade *m, uint32_t i) {
 static double identity_of(const StripBuild *b, const PlanNode *x) {
   Base base = b->p->wire.at[x->out.wire].base;
   if (base == BASE_BIT) return x->combine == PROD || x->combine == MIN;
-  switch (x->combine) {
-  case SUM: return 0;
-  case PROD: return 1;
-  case MAX: return base == BASE_R ? -INFINITY : 0;
-  default: return base == BASE_R ? INFINITY : 0;
-  }
+  if (x->combine == SUM || x->combine == PROD) return x->combine == PROD;
+  return base != BASE_R ? 0 : x->combine == MAX ? -INFINITY : INFINITY;
 }
 
 static uint32_t build_noise(StripBuild *b, const PlanNode *x) {
@@ -258,12 +254,8 @@ static bool made_in_place(StripBuild *b, const StripMade *m, uint32_t v, const S
 
 // The operation that combines two strips as a sum of these does.
 static StripOp *combine_op(const StripLoops *loops, const PlanNode *x) {
-  switch (x->combine) {
-  case SUM: return loops->op[FN_add];
-  case PROD: return loops->op[FN_mul];
-  case MAX: return loops->op[FN_maximum];
-  default: return loops->op[FN_minimum];
-  }
+  static const Fn fn[] = {[SUM] = FN_add, [PROD] = FN_mul, [MAX] = FN_maximum, [MIN] = FN_minimum};
+  return loops->op[fn[x->combine]];
 }
 
 static void build_combine(StripBuild *b, const StripMade *m, uint32_t v, uint32_t guard) {

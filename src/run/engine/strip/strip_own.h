@@ -2,7 +2,6 @@
 #ifndef LIMN_RUN_ENGINE_STRIP_STRIP_OWN_H
 #define LIMN_RUN_ENGINE_STRIP_STRIP_OWN_H
 
-#include "run/engine/kernel/kernel.h"
 #include "run/engine/strip/strip.h"
 
 typedef struct {

@@ -17,18 +17,9 @@ uint32_t reg_new(StripBuild *b, RegKind kind, uint32_t level) {
   return b->reg.n - 1;
 }
 
-// What a float cannot hold becomes the nearest it can, and never 0 or infinite.
-static double real_constant(const StripBuild *b, double k) {
-  if (b->p->wide || !isfinite(k) || k == 0) return k;
-  double size = fabs(k);
-  if (size > 3.4028234663852886e38) size = 3.4028234663852886e38;
-  if (size < 1.1754943508222875e-38) size = 1.1754943508222875e-38;
-  return k < 0 ? -size : size;
-}
-
 // One cell of a register.
 static void set_cell(const StripBuild *b, RegKind kind, double value, void *cell) {
-  float narrow = (float)real_constant(b, value);
+  float narrow = (float)real_constant(b->p, value);
   int32_t whole = fabs(value) < 0x1p31 ? (int32_t)value : 0;
   if (kind == REG_INT)
     memcpy(cell, &whole, sizeof whole);
@@ -187,7 +178,6 @@ const StripLoops *reg_loops(const StripBuild *b, RegKind kind) {
   return kind == REG_WIDE ? b->s->wide : b->s->real;
 }
 
-// Without a place.
 StripMemory memory_bare(const StripBuild *b, uint32_t wire) {
   Number number = b->p->wire.at[wire].number;
   return (StripMemory){.slot = slot_of(b, wire),
@@ -255,7 +245,7 @@ uint32_t guard_operand(StripBuild *b, const StripMade *m, const Operand *o, uint
   return number;
 }
 
-// All that must hold for a point of the node: operands without a pad, and the output.
+// Operands without a pad, and the output.
 uint32_t guard_node(StripBuild *b, const StripMade *m) {
   const PlanNode *x = m->w->x;
   uint32_t number = new_guard(b);

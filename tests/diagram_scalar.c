@@ -1,4 +1,4 @@
-// Scalar expressions from text, for loop bodies and for the derivatives of ops.def.
+// Scalar expressions from text, for loop bodies: all that is printed, and errors with their places.
 //
 //   scalar  = sum [ ( "=" | "!=" | "<" | "<=" | ">" | ">=" ) sum ]
 //   sum     = product { ( "+" | "-" ) product }            product = unary { ( "*" | "/" ) unary }
@@ -10,13 +10,12 @@
 // with a base of its own, the signatures of the rows unite and fix them, and what stays open is
 // real. Equal nodes become one scalar. Nodes are made arguments first, which is already the order
 // of the loop's scalars.
-#include "core/diagram/text_own.h"
+#include "diagram_text.h"
 
 #include <math.h>
 
 typedef struct {
   Scalar s;
-  bool given;    // ref is a scalar the loop has already
   uint32_t same; // united with that one; itself = it speaks for all
   Span span;
 } ScalarNode;
@@ -24,7 +23,7 @@ typedef struct {
 typedef struct {
   DiagramText *t;
   Loop *loop;
-  const ScalarScope *scope;
+  const uint8_t *operand_base; // [operand]
   VEC(ScalarNode) node;
   Table *bound; // names bound by := to nodes + 1
 } Parse;
@@ -63,8 +62,8 @@ static uint32_t operand(Parse *p) {
   Scalar s = {.fn = FN_ARG, .ref = (uint32_t)p->t->tok.whole};
   if (p->t->tok.whole >= p->loop->nin)
     text_error(p->t, "there is no operand %llu", (unsigned long long)p->t->tok.whole);
-  else if (p->scope->operand_base)
-    s.base = p->scope->operand_base[s.ref];
+  else
+    s.base = p->operand_base[s.ref];
   text_next(p->t);
   return node_add(p, s, span);
 }
@@ -119,13 +118,6 @@ static uint32_t application(Parse *p, const char *name, Span span) {
 static uint32_t plain_name(Parse *p, const char *name, Span span) {
   Id bound = table_get(p->bound, name, strlen(name));
   if (bound) return bound - 1;
-  for (uint32_t i = 0; i < p->scope->n; i++) {
-    if (strcmp(p->scope->name[i], name) != 0) continue;
-    uint32_t ref = p->scope->value[i];
-    uint32_t node = node_add(p, (Scalar){.base = p->loop->scalar[ref].base, .ref = ref}, span);
-    p->node.at[node].given = true;
-    return node;
-  }
   p->t->tok.span = span;
   text_error(p->t, "there is no `%s` here", name);
   return 0;
@@ -282,7 +274,7 @@ static void unite(Parse *p, uint32_t a, uint32_t b, uint32_t at) {
 
 static void elab_node(Parse *p, uint32_t i) {
   const ScalarNode *node = &p->node.at[i];
-  if (node->given || node->s.fn <= FN_SIZE) return;
+  if (node->s.fn <= FN_SIZE) return;
   const FnRow *row = &fn_rows[node->s.fn];
   uint32_t star = UINT32_MAX;
   for (uint32_t k = 0; k <= row->arity; k++) {
@@ -304,10 +296,6 @@ static void emit(Parse *p, uint32_t root, uint32_t *out) {
   uint32_t *place = NEW_ARRAY(p->t->arena, uint32_t, p->node.n);
   for (uint32_t i = 0; i <= root; i++) {
     const ScalarNode *node = &p->node.at[i];
-    if (node->given) {
-      place[i] = node->s.ref;
-      continue;
-    }
     Scalar s = {.fn = node->s.fn,
                 .base = p->node.at[speaker(p, i)].s.base,
                 .ref = node->s.ref,
@@ -326,25 +314,14 @@ static void emit(Parse *p, uint32_t root, uint32_t *out) {
   *out = place[root];
 }
 
-bool read_scalar(DiagramText *t, Loop *loop, const ScalarScope *scope, uint32_t *out) {
-  Parse p = {.t = t, .loop = loop, .scope = scope, .bound = table_new(t->arena)};
+bool read_scalar(DiagramText *t, Loop *loop, const uint8_t *operand_base, uint8_t base,
+                 uint32_t *out) {
+  Parse p = {.t = t, .loop = loop, .operand_base = operand_base, .bound = table_new(t->arena)};
   uint32_t root = with_bindings(&p);
   if (t->failed) return false;
   for (uint32_t i = 0; i < p.node.n; i++) elab_node(&p, i);
-  fix_base(&p, root, scope->base, root);
+  fix_base(&p, root, base, root);
   if (t->failed) return false;
   emit(&p, root, out);
   return true;
-}
-
-bool scalar_read(World *w, Loop *loop, const char *text, const char *const *name,
-                 const uint32_t *value, uint32_t n, uint32_t *out) {
-  Arena *scratch = arena_child(w->arena);
-  DiagramText t = {
-      .w = w, .arena = scratch, .text = text, .n = (uint32_t)strlen(text), .quiet = true};
-  text_start(&t);
-  bool ok = read_scalar(&t, loop, &(ScalarScope){.name = name, .value = value, .n = n}, out) &&
-            t.tok.kind == T_END;
-  arena_free(scratch);
-  return ok && !t.failed;
 }

@@ -4,7 +4,7 @@
 // more copies the Text, which is small. Words are slices of the source, except quoted ones with
 // escapes. After the first error every token is the end, so that all loops over tokens come to rest
 // and nothing is reported twice.
-#include "core/diagram/text_own.h"
+#include "diagram_text.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,7 +5,8 @@
 // ends the reading. Boxes are made by the functions every pass uses; the types written at their
 // results then replace those they made, as long as base and rank agree, because labels and passing
 // axes are only in the text.
-#include "core/diagram/text_own.h"
+#include "diagram_help.h"
+#include "diagram_text.h"
 
 #include <math.h>
 
@@ -300,8 +301,7 @@ static void read_body(TextRead *r, Loop *loop, const Id *wire, uint8_t base) {
   uint32_t last;
   for (uint32_t i = 0; !r->t.failed && i < loop->nin; i++)
     bases[i] = r->d->wire.at[wire[i]].type.base;
-  if (!r->t.failed &&
-      read_scalar(&r->t, loop, &(ScalarScope){.operand_base = bases, .base = base}, &last))
+  if (!r->t.failed && read_scalar(&r->t, loop, bases, base, &last))
     loop->nscalar = last + 1; // what comes later is not read by it
 }
 

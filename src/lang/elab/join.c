@@ -1,0 +1,168 @@
+// Values put together along an axis: the same along axes that they do not have yet, `concat` along one
+// that they have, and [x, y] along a new one.
+#include "lang/elab/builtin.h"
+
+// The value with `more` axes added behind its own, all of them in the order `out`: it is the same
+// along those that are added.
+static Val spread_along(Body *b, Val v, const Axis *added, uint32_t more, const uint32_t *out,
+                        uint32_t n, Span span) {
+  Axis axis[RANK_LIMIT], final[RANK_LIMIT];
+  uint32_t all = v.type.rank + more;
+  if (!more) return val_permute(b, v, out, n);
+  if (v.type.rank) memcpy(axis, v.type.axis, v.type.rank * sizeof(Axis));
+  memcpy(axis + v.type.rank, added, more * sizeof(Axis));
+  Val wide = v;
+  wide.type = type_like(b->w, &v.type, all, axis);
+  for (uint32_t k = 0; k < n; k++) final[k] = axis[out[k]];
+  Type t = type_like(b->w, &v.type, n, final);
+  Access access = access_plain(b->w, n, out);
+  return val_wire(b, val_emit(b, &wide, &access, t, span), span);
+}
+
+Val arranged(Body *b, Val v, const Axis *want, uint32_t n, Span span) {
+  Axis added[RANK_LIMIT];
+  uint32_t out[RANK_LIMIT], own[RANK_LIMIT], more = 0, next = 0;
+  own_axes(&v.type, own);
+  for (uint32_t k = 0; k < n; k++) {
+    uint32_t at = want[k].pass ? UINT32_MAX : own[next++];
+    for (uint32_t i = 0; want[k].pass && i < v.type.rank; i++)
+      if (v.type.axis[i].pass == want[k].pass) at = i;
+    if (at == UINT32_MAX) added[more] = want[k], at = v.type.rank + more++;
+    out[k] = at;
+  }
+  return spread_along(b, v, added, more, out, n, span);
+}
+
+Val widen(Body *b, Val v, const Axis *pass, uint32_t npass, Span span) {
+  Axis want[RANK_LIMIT];
+  uint32_t n = npass;
+  memcpy(want, pass, npass * sizeof(Axis));
+  for (uint32_t i = 0; i < v.type.rank; i++)
+    if (!v.type.axis[i].pass) want[n++] = v.type.axis[i];
+  return arranged(b, v, want, n, span);
+}
+
+uint32_t all_passing(const Value *args, Axis *pass) {
+  uint32_t n = 0;
+  for (uint32_t id = 1; id <= RANK_LIMIT; id++)
+    for (uint32_t a = 0, found = 0; a < args->n && !found; a++)
+      for (uint32_t i = 0; i < args->at[a].type.rank && !found; i++)
+        if (args->at[a].type.axis[i].pass == id) pass[n++] = args->at[a].type.axis[i], found = 1;
+  return n;
+}
+
+static bool join_place(Body *b, const Value *args, const Syntax *config, uint32_t *at, Span span) {
+  World *w = b->w;
+  const Syntax *items = brackets_first(config);
+  uint32_t own[RANK_LIMIT], n = own_axes(&args->at[0].type, own);
+  if (!n)
+    return diag_refuse(w->diags, span, "`concat` joins along an axis, but this is one number");
+  *at = n - 1;
+  if (!items) return true;
+  if (items_in(items).n != 1 || items_in(items).at[0]->kind != N_NAME)
+    return diag_refuse(w->diags, config->span, "`concat` joins along one axis: `concat[n](a, b)`");
+  for (uint32_t a = 0; a < args->n; a++) {
+    uint32_t k = own_axes(&args->at[a].type, own);
+    for (uint32_t i = 0; i < k; i++)
+      if (args->at[a].type.axis[own[i]].label == items_in(items).at[0]->name) {
+        *at = i;
+        return true;
+      }
+  }
+  return diag_refuse(w->diags, items_in(items).at[0]->span,
+                     "no argument of `concat` has an axis %s",
+                     name_text(w->names, items_in(items).at[0]->name));
+}
+
+Value builtin_concat(const BuiltinUse *u) {
+  Body *b = u->b;
+  World *w = b->w;
+  Span span = u->span;
+  Value args = u->args;
+  if (!args.n) return value_refuse(b, span, span, "`concat` wants values to join");
+  for (uint32_t i = 0; i < args.n; i++) {
+    if (args.at[i].error) return value_error(b, span);
+    if (args.at[i].literal)
+      return value_refuse(b, span, args.at[i].span, "a bare number has no axis to join along");
+    val_settle(b, &args.at[i]);
+  }
+  uint32_t at, own[RANK_LIMIT], first[RANK_LIMIT], n = own_axes(&args.at[0].type, first);
+  if (!join_place(b, &args, u->config, &at, span)) return value_error(b, span);
+  Axis pass[RANK_LIMIT];
+  uint32_t npass = all_passing(&args, pass);
+  Ids wire = {0};
+  for (uint32_t a = 0; a < args.n; a++) {
+    const Type *t = &args.at[a].type, *z = &args.at[0].type;
+    bool fits = own_axes(t, own) == n && t->base == z->base;
+    for (uint32_t i = 0; fits && i < n; i++)
+      if (i != at)
+        fits = sizes_agree(b, z->axis[first[i]].size, t->axis[own[i]].size, span, span,
+                           "joined values");
+    if (!fits)
+      return value_refuse(b, span, args.at[a].span,
+                          "%s cannot be joined to %s: all axes but the joined one must agree",
+                          own_text(w, t), own_text(w, z));
+    Val v = widen(b, args.at[a], pass, npass, span);
+    vec_push(w->arena, &wire, val_to_wire(b, &v, 0));
+    if (!wire.at[a]) return value_error(b, span);
+  }
+  Id out = box_join(w, b->d, npass + at, wire.at, wire.n, origin_at(b, span));
+  b->d->wire.at[out].type.axis[npass + at].label = 0;
+  return value_one(b, val_wire(b, out, span));
+}
+
+// -- rows one after the other ---------------------------------------------------------------------
+static Val with_new_axis(Body *b, Val v, uint32_t npass, Span span) {
+  Axis one = {.size = size_of(b->w, 1)};
+  uint32_t out[RANK_LIMIT];
+  for (uint32_t k = 0; k <= v.type.rank; k++)
+    out[k] = k < npass ? k : k == npass ? v.type.rank : k - 1;
+  return spread_along(b, v, &one, 1, out, v.type.rank + 1, span);
+}
+
+// Numbers take the type of the wires beside them.
+static bool fill_rows(Body *b, Value *rows) {
+  const Val *model = NULL;
+  for (uint32_t i = 0; i < rows->n; i++)
+    if (!rows->at[i].literal) {
+      val_settle(b, &rows->at[i]);
+      if (!model || rows->at[i].type.rank > model->type.rank) model = &rows->at[i];
+    }
+  Type t = {.base = BASE_R};
+  if (model) t = model->type;
+  for (uint32_t i = 0; i < rows->n; i++) {
+    if (!rows->at[i].literal) continue;
+    if (t.base == BASE_LABEL)
+      return diag_refuse(b->w->diags, rows->at[i].span, "a number is not a label");
+    rows->at[i] = val_fill(b, rows->at[i], t);
+  }
+  return true;
+}
+
+Value stack_rows(Body *b, Value rows, Span span) {
+  World *w = b->w;
+  Axis pass[RANK_LIMIT];
+  Ids wire = {0};
+  uint32_t first[RANK_LIMIT], own[RANK_LIMIT];
+  if (!fill_rows(b, &rows)) return value_error(b, span);
+  uint32_t npass = all_passing(&rows, pass);
+  const Type *z = &rows.at[0].type;
+  uint32_t n = own_axes(z, first);
+  for (uint32_t a = 0; a < rows.n; a++) {
+    const Type *t = &rows.at[a].type;
+    bool fits = own_axes(t, own) == n && t->base == z->base &&
+                (t->base != BASE_LABEL || sizes_agree(b, z->count, t->count, span, span, "labels"));
+    for (uint32_t i = 0; fits && i < n; i++)
+      fits = sizes_agree(b, z->axis[first[i]].size, t->axis[own[i]].size, span, span, "rows");
+    if (!fits || npass + n + 1 >= RANK_LIMIT) {
+      diag_error(w->diags, rows.at[a].span, "the first entry of this list is %s, but this is %s",
+                 own_text(w, z), own_text(w, t));
+      return value_error(b, span);
+    }
+    Val v = with_new_axis(b, widen(b, rows.at[a], pass, npass, span), npass, span);
+    vec_push(w->arena, &wire, val_to_wire(b, &v, 0));
+    if (!wire.at[a]) return value_error(b, span);
+  }
+  Id out = box_join(w, b->d, npass, wire.at, wire.n, origin_at(b, span));
+  return value_one(b, val_wire(b, out, span));
+}

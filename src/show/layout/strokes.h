@@ -1,0 +1,27 @@
+// layout: what pictures of every kind are painted with.
+#ifndef LIMN_SHOW_LAYOUT_STROKES_H
+#define LIMN_SHOW_LAYOUT_STROKES_H
+
+#include "show/canvas/canvas.h"
+
+typedef struct {
+  double x, y;
+} Knee;
+
+// strokes.c
+// From a place so far in a direction of length 1, and so far to the right of that.
+Knee knee_along(Knee from, Knee way, double by, double aside);
+// A path through these; its corners are round.
+void knees_path(Canvas *, const Knee *, uint32_t n, double corner, double x, double y);
+void line_draw(Canvas *, double x0, double y0, double x1, double y1, Ink, double width);
+void shape_draw(Canvas *, const Knee *, uint32_t n, const Paint *); // closed
+// Groups of their own: a dot; words, plain or in the little language of math.c
+void dot_draw(Canvas *, double x, double y, double r, Ink);
+void words_draw(Canvas *, const char *class, double x, double y, const Text *, const char *);
+void label_draw(Canvas *, double x, double y, const Text *, const char *);
+// An arrowhead with its middle here; back: to the left; turn: of 90 degrees, down or, back, up.
+void arrowhead(Canvas *, double x, double y, bool back, bool turn, Ink);
+void tip_draw(Canvas *, double x, double y); // the head of an arrow to the right, with its tip here
+void plus_circle(Canvas *, double x, double y); // where changes are added
+
+#endif
