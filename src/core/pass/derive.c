@@ -85,17 +85,48 @@ static void upstream_mark(const Upstream *u, const Diagram *f, Id wire, uint32_t
     upstream_of(u, wire)[class / 64] |= (uint64_t)1 << (class % 64);
 }
 
+static bool add_set(const Upstream *u, uint64_t *to, const uint64_t *from) {
+  bool more = false;
+  for (uint32_t i = 0; i < u->words; i++) {
+    more |= (from[i] & ~to[i]) != 0;
+    to[i] |= from[i];
+  }
+  return more;
+}
+
+// Step by step a carry takes up what the next carries move with.
+static void upstream_scan(World *w, const Upstream *u, const Diagram *f, const Box *b) {
+  const Scan *s = b->scan;
+  const bool *moving = outputs_moving(w, s->body); // [out][in]
+  uint64_t **set = NEW_ARRAY(w->arena, uint64_t *, b->nin + 1);
+  for (uint32_t i = 0; i < b->nin; i++)
+    set[i] = arena_copy(w->arena, upstream_of(u, b->in[i]), u->words * sizeof(uint64_t));
+  for (bool more = true; more;) {
+    more = false;
+    for (uint32_t c = 0; c < s->carry; c++)
+      for (uint32_t i = 0; i < b->nin; i++)
+        if (moving[c * b->nin + i]) more |= add_set(u, set[s->slice + c], set[i]);
+  }
+  for (uint32_t o = 0; o < b->nout; o++)
+    for (uint32_t i = 0; i < b->nin; i++)
+      if (moving[o * b->nin + i] && type_moves(&f->wire.at[b->out[o]].type))
+        add_set(u, upstream_of(u, b->out[o]), set[i]);
+}
+
 // From the inputs of a box to its outputs.
 static void upstream_spread(World *w, const Upstream *u, const Diagram *f, const Box *b) {
   if (b->op == OP_order || b->op == OP_random) return;
+  if (b->op == OP_scan && b->scan->body->in.n == b->nin && !b->scan->body->param.n &&
+      b->scan->body->out.n == b->nout) {
+    upstream_scan(w, u, f, b);
+    return;
+  }
   uint64_t few = 0, *sum = u->words == 1 ? &few : NEW_ARRAY(w->arena, uint64_t, u->words);
   const bool *moving = b->op == OP_loop ? loop_moving(w, b->loop) : NULL;
   for (uint32_t k = 0; k < b->nin; k++)
-    for (uint32_t i = 0; i < u->words; i++)
-      if (!moving || moving[k]) sum[i] |= upstream_of(u, b->in[k])[i];
+    if (!moving || moving[k]) add_set(u, sum, upstream_of(u, b->in[k]));
   for (uint32_t k = 0; k < b->nout; k++)
-    for (uint32_t i = 0; i < u->words; i++)
-      if (type_moves(&f->wire.at[b->out[k]].type)) upstream_of(u, b->out[k])[i] = sum[i];
+    if (type_moves(&f->wire.at[b->out[k]].type)) add_set(u, upstream_of(u, b->out[k]), sum);
 }
 
 bool *outputs_moving(World *w, const Diagram *f) {

@@ -17,9 +17,6 @@ bool type_moves(const Type *);                   // whether it has a tangent: re
 Name name_d(World *, Name);                      // S: dS
 Id origin_of_derived(const Derive *, Id origin); // a child of it
 Id added_wires(World *, Diagram *, const Id *part, uint32_t n, Id origin); // their sum, by the base
-bool *
-outputs_moving(World *,
-               const Diagram *); // [output][input, then param] whether the one moves with the other
 // The result of a derivative of a flat diagram; zero[i]: the i-th derivative among its outputs is
 // zero everywhere.
 typedef struct {

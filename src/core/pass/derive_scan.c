@@ -12,6 +12,7 @@
 // depends on the site and on the position, which both keep. What turns out not to be read is
 // dropped by prune.c.
 #include "core/pass/derive_own.h"
+#include "core/pass/pass.h"
 
 static Diagram *body_new(const Derive *e, const Scan *s, const char *end) {
   Diagram *body = diagram_new(

@@ -35,6 +35,8 @@ Diagram *diagram_forward(World *, const Diagram *, const Wanted *);
 // agree on what lies upstream. Outputs must be scalars; the result gives the outputs, then d param
 // for every param in some mask (in order).
 Diagram *diagram_gradient(World *, const Diagram *, const bool *const *mask);
+// Of a flat diagram: [output][input, then param] whether the one moves with the other.
+bool *outputs_moving(World *, const Diagram *);
 
 // -- simplify.c -----------------------------------------------------------------------------------
 Diagram *diagram_simplify(

@@ -1,5 +1,6 @@
 // Goals and measures as diagrams: two sides, a distance, the mean over samples; and which weights
 // each goal may move.
+#include "core/pass/pass.h"
 #include "lang/declare/fields.h"
 #include "lang/declare/statements.h"
 
@@ -305,6 +306,15 @@ static void who_trains(Elab *in, Program *p, Body *b, Goal *g, bool *doubtful) {
     if (g->trains[i] && among(in, &b->d->param.at[i], &frozen)) g->trains[i] = false;
 }
 
+// A weight that the goal's value does not move with, behind `stop` say, is not trained by it.
+static void leave_unreached(World *w, const Diagram *d, bool *trains) {
+  enum { BOXES_MOST = 300000 }; // beyond, it is left to the step
+  if (diagram_boxes(w, d) > BOXES_MOST) return;
+  const Diagram *flat = diagram_inline(w, d);
+  const bool *moving = outputs_moving(w, flat) + flat->in.n;
+  for (uint32_t i = 0; i < d->param.n; i++) trains[i] &= moving[i];
+}
+
 void do_goal(Elab *in, Program *p, const Syntax *n, Env *loop, const char *suffix) {
   World *w = in->w;
   Goal g = {.name = n->name,
@@ -335,6 +345,7 @@ void do_goal(Elab *in, Program *p, const Syntax *n, Env *loop, const char *suffi
     g.fields = goal_fields(b);
     bool any = false, doubtful = false;
     who_trains(in, p, b, &g, &doubtful);
+    leave_unreached(w, b->d, g.trains);
     if (doubtful) in->doubtful = true;
     for (uint32_t i = 0; i < b->d->param.n; i++) any |= g.trains[i];
     if (!any && !doubtful && w->diags->errors == errors)

@@ -81,7 +81,7 @@ Diagram *diagram_or_loss(Elab *, Program *, const char *name, Loss *);
 Diagram *diagram_after(Elab *, Program *, const char *name, const char *pass);
 
 // -- who.c ----------------------------------------------------------------------------------------
-typedef enum { WHO_ABSENT, WHO_THROUGH, WHO_MOVES } Effect;
+typedef enum { WHO_ABSENT, WHO_STOPPED, WHO_THROUGH, WHO_MOVES } Effect;
 typedef struct {
   uint32_t goals, learners;
   const char **goal, **learner; // names; members of a family one by one

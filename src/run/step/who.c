@@ -1,7 +1,11 @@
 // Which goal trains which learner: goals × learners, the members of a family one by one.
 //   moves    the goal changes the learner
 //   through  the learner occurs and the gradient flows through it, but the goal does not change it
+//   stopped  the learner occurs, and no gradient reaches it
+#include "core/pass/pass.h"
 #include "run/step/step.h"
+
+#include <stdlib.h>
 
 typedef struct {
   const Def *def;
@@ -11,16 +15,49 @@ typedef struct {
 } WhoColumn;
 typedef VEC(WhoColumn) WhoColumns;
 
-static Effect effect(Elab *in, const Goal *g, const WhoColumn *c) {
+// A goal, and which of its weights its value moves with.
+typedef struct {
+  const Goal *g;
+  const bool *moving; // [param]
+} WhoRow;
+
+static WhoRow row_of(World *w, const Goal *g) {
+  if (!g->diagram || diagram_boxes(w, g->diagram) > BOXES_LIMIT) return (WhoRow){g, NULL};
+  const Diagram *flat = diagram_inline(w, g->diagram);
+  return (WhoRow){g, outputs_moving(w, flat) + flat->in.n};
+}
+
+// Is it called somewhere in there?
+static bool calls(const Diagram *d, Name name, Table *seen) {
+  if (table_get(seen, &d, sizeof d)) return false;
+  table_put(seen, &d, sizeof d, 1);
+  for (Id i = 1; i < d->box.n; i++) {
+    const Box *b = &d->box.at[i];
+    const Diagram *inner = b->op == OP_call ? b->callee : b->op == OP_scan ? b->scan->body : NULL;
+    if (inner && (inner->name == name || calls(inner, name, seen))) return true;
+  }
+  return false;
+}
+
+static bool occurs(Elab *in, const Goal *g, const WhoColumn *c) {
+  World *w = elab_world(in);
+  for (uint32_t i = 0; i < g->diagram->param.n; i++)
+    if (def_owns(w, &g->diagram->param.at[i], c->def, c->member)) return true;
+  return !c->member && calls(g->diagram, c->def->name, table_new(w->arena));
+}
+
+static Effect effect(Elab *in, const WhoRow *r, const WhoColumn *c) {
+  const Goal *g = r->g;
   Effect e = WHO_ABSENT;
-  for (uint32_t i = 0; g->diagram && i < g->diagram->param.n; i++) {
+  if (!g->diagram || !occurs(in, g, c)) return e;
+  for (uint32_t i = 0; i < g->diagram->param.n; i++) {
     const Param *p = &g->diagram->param.at[i];
     bool mine = false;
     for (uint32_t k = 0; k < c->parts.n; k++)
       mine |= def_owns(elab_world(in), p, def_of(in, c->parts.at[k]), k ? NULL : c->member);
     if (!p->rooted || p->role == ROLE_CLOCK || p->role == ROLE_CONST || !mine) continue;
-    if (g->trains[i]) return WHO_MOVES;
-    e = WHO_THROUGH;
+    Effect one = r->moving && !r->moving[i] ? WHO_STOPPED : g->trains[i] ? WHO_MOVES : WHO_THROUGH;
+    if (one > e) e = one;
   }
   return e;
 }
@@ -29,8 +66,17 @@ static Effect effect(Elab *in, const Goal *g, const WhoColumn *c) {
 static void add_members(World *w, const Program *p, const Def *d, const Ids *parts,
                         WhoColumns *out) {
   const char *name = name_text(w->names, d->name);
-  for (uint32_t k = 0, missing = 0; missing < 1; k++) {
-    const char *member = arena_format(w->arena, ".%u", k);
+  size_t n = strlen(name);
+  long last = -1;
+  for (uint32_t g = 0; g < p->goal.n; g++)
+    for (uint32_t i = 0; p->goal.at[g].diagram && i < p->goal.at[g].diagram->param.n; i++) {
+      const Param *x = &p->goal.at[g].diagram->param.at[i];
+      if (!def_owns(w, x, d, NULL) || x->path[n] != '.') continue;
+      long k = strtol(x->path + n + 1, NULL, 10);
+      if (k > last) last = k;
+    }
+  for (long k = 0; k <= last; k++) {
+    const char *member = arena_format(w->arena, ".%ld", k);
     bool found = false;
     for (uint32_t g = 0; g < p->goal.n && !found; g++)
       for (uint32_t i = 0; p->goal.at[g].diagram && i < p->goal.at[g].diagram->param.n && !found;
@@ -38,9 +84,7 @@ static void add_members(World *w, const Program *p, const Def *d, const Ids *par
         found = def_owns(w, &p->goal.at[g].diagram->param.at[i], d, member);
     if (found)
       vec_push(w->arena, out,
-               (WhoColumn){d, *parts, member, arena_format(w->arena, "%s[%u]", name, k)});
-    else
-      missing++;
+               (WhoColumn){d, *parts, member, arena_format(w->arena, "%s[%ld]", name, k)});
   }
 }
 
@@ -70,8 +114,8 @@ WhoTable learn_who_table(Elab *in, const Program *p) {
   for (uint32_t i = 0; i < c.n; i++) t.learner[i] = c.at[i].title, t.def[i] = c.at[i].def;
   for (uint32_t g = 0; g < t.goals; g++) {
     t.goal[g] = name_text(w->names, p->goal.at[g].name);
-    for (uint32_t i = 0; i < c.n; i++)
-      t.effect[g * t.learners + i] = effect(in, &p->goal.at[g], &c.at[i]);
+    WhoRow row = row_of(w, &p->goal.at[g]);
+    for (uint32_t i = 0; i < c.n; i++) t.effect[g * t.learners + i] = effect(in, &row, &c.at[i]);
   }
   return t;
 }
@@ -89,8 +133,8 @@ static void end_line(Buf *out) {
 static uint32_t length(const char *text) { return (uint32_t)strlen(text); }
 
 void learn_who(Elab *in, const Program *p, Buf *out) {
-  static const char *const word[] = {"·", "through", "moves"};
-  static const uint32_t shown[] = {1, 7, 5};
+  static const char *const word[] = {"·", "stopped", "through", "moves"};
+  static const uint32_t shown[] = {1, 7, 7, 5};
   WhoTable t = learn_who_table(in, p);
   uint32_t first = 4;
   for (uint32_t g = 0; g < t.goals; g++)
@@ -114,7 +158,7 @@ void learn_who(Elab *in, const Program *p, Buf *out) {
 }
 
 void learn_who_json(Elab *in, const Program *p, Buf *out) {
-  static const char *const word[] = {"absent", "through", "moves"};
+  static const char *const word[] = {"absent", "stopped", "through", "moves"};
   WhoTable t = learn_who_table(in, p);
   JsonOut j = json_out(out);
   json_object(&j, NULL);

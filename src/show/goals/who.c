@@ -60,11 +60,16 @@ static void lines(Who *k) {
   canvas_paint(k->c, &(Paint){.stroke = INK_GRID, .width = 1});
 }
 
-static void mark(Canvas *c, double x, double y, bool moves, const char *words) {
+static void mark(Canvas *c, double x, double y, Effect e, const char *words) {
   canvas_open(c, "", "glyph", words);
-  path_circle(c, x, y, 5);
-  canvas_paint(c, moves ? &(Paint){.fill = INK_LINE}
-                        : &(Paint){.fill = INK_PAPER, .stroke = INK_LINE, .width = 1.5});
+  if (e == WHO_STOPPED) { // as `stop` on a wire: a bar
+    path_move(c, x, y - 5), path_line(c, x, y + 5);
+    canvas_paint(c, &(Paint){.stroke = INK_LINE, .width = 2});
+  } else {
+    path_circle(c, x, y, 5);
+    canvas_paint(c, e == WHO_MOVES ? &(Paint){.fill = INK_LINE}
+                                   : &(Paint){.fill = INK_PAPER, .stroke = INK_LINE, .width = 1.5});
+  }
   canvas_close(c);
 }
 
@@ -78,15 +83,15 @@ static const char *factor(const Who *k, uint32_t g) {
 }
 
 static void rows(Who *k) {
+  static const char *const does[] = {"", "is stopped before", "goes through", "moves"};
   double right = k->left + k->pitch * k->t.learners;
   for (uint32_t g = 0; g < k->t.goals; g++) {
     say(k, k->left - 10, row(k, g) + 4.5, ANCHOR_END, INK_TEXT, k->t.goal[g]);
     for (uint32_t i = 0; i < k->t.learners; i++) {
       Effect e = k->t.effect[g * k->t.learners + i];
       if (e != WHO_ABSENT)
-        mark(k->c, column(k, i), row(k, g), e == WHO_MOVES,
-             arena_format(k->arena, "%s %s %s", k->t.goal[g],
-                          e == WHO_MOVES ? "moves" : "goes through", k->t.learner[i]));
+        mark(k->c, column(k, i), row(k, g), e,
+             arena_format(k->arena, "%s %s %s", k->t.goal[g], does[e], k->t.learner[i]));
     }
     if (*factor(k, g)) say(k, right + 8, row(k, g) + 4.5, ANCHOR_START, INK_SOFT, factor(k, g));
   }
@@ -101,13 +106,27 @@ static double factors(const Who *k) {
   return w;
 }
 
-static void legend(Who *k, double y) {
-  double x = EDGE + 5;
-  mark(k->c, x, y, true, "a dot");
-  say(k, x + 10, y + 4.5, ANCHOR_START, INK_SOFT, "moves");
-  x += 20 + text_width(FACE_SANS, TEXT_SIZE, "moves") + 10;
-  mark(k->c, x, y, false, "a ring");
-  say(k, x + 10, y + 4.5, ANCHOR_START, INK_SOFT, "is used, stays");
+// What the marks mean; returns where it ends. The last one is explained only where it stands.
+static double legend(Who *k, double y, bool paint) {
+  static const struct {
+    Effect e;
+    const char *mark, *words;
+  } rows[] = {{WHO_MOVES, "a dot", "moves"},
+              {WHO_THROUGH, "a ring", "is used, stays"},
+              {WHO_STOPPED, "a bar", "no slope reaches it"}};
+  double x = EDGE + 5, end = x;
+  for (uint32_t i = 0; i < COUNT(rows); i++) {
+    bool there = rows[i].e != WHO_STOPPED;
+    for (uint32_t e = 0; e < k->t.goals * k->t.learners; e++) there |= k->t.effect[e] == rows[i].e;
+    if (!there) continue;
+    if (paint) {
+      mark(k->c, x, y, rows[i].e, rows[i].mark);
+      say(k, x + 10, y + 4.5, ANCHOR_START, INK_SOFT, rows[i].words);
+    }
+    end = x + 10 + text_width(FACE_SANS, TEXT_SIZE, rows[i].words);
+    x = end + 20;
+  }
+  return end;
 }
 
 Canvas *who_draw(Elab *in, Arena *a, Program *p) {
@@ -121,9 +140,10 @@ Canvas *who_draw(Elab *in, Arena *a, Program *p) {
   double slant = k.turned ? head * 0.44 : 0;
   double width = k.left + k.pitch * k.t.learners + fmax(factors(&k), slant) + EDGE;
   width = fmax(width, 200);
+  width = fmax(width, legend(&k, 0, false) + EDGE);
   double bottom = k.top + ROW * k.t.goals;
   k.c = canvas_new(a, width, bottom + 36, "Who trains whom",
                    "Goals in rows, learners in columns: a dot where the goal moves the learner");
-  lines(&k), heads(&k), rows(&k), legend(&k, bottom + 20);
+  lines(&k), heads(&k), rows(&k), legend(&k, bottom + 20, true);
   return k.c;
 }
