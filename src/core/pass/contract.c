@@ -8,7 +8,8 @@
 // label is in the way, and if all sizes are numbers but for that of the samples, which counts
 // as 64. What a set of operands becomes has the indices that someone outside the set still needs.
 // The cheapest way to make it is the cheapest of all ways to cut the set in two: dynamic
-// programming over sets. An index that only one operand has is summed first.
+// programming over sets. An index that only one operand has is summed first. An operand that is
+// itself a product, which nobody else reads, counts as its factors if that is cheaper.
 //
 // Sums are taken in another order, so results differ by rounding: not a pass for machines.
 #include "core/pass/pass.h"
@@ -19,8 +20,9 @@
 enum { FACTORS = 8, INDICES = 64, SAMPLES = 64 };
 
 typedef struct {
-  uint32_t operand; // of the loop
-  uint64_t index;   // set of the indices it has
+  Id wire;        // of `from`
+  Access access;  // by the indices of the loop
+  uint64_t index; // set of the indices it has
 } ProductFactor;
 
 typedef struct {
@@ -29,6 +31,9 @@ typedef struct {
   Diagram *to;
   const Box *b;
   Id *map;
+  const uint32_t *reads; // [wire of from]
+  double before;         // what it costs as it is
+  uint32_t n_inner;      // multiplications of products inside it
   uint32_t n;
   ProductFactor factor[FACTORS];
   double by; // a number that multiplies all
@@ -40,37 +45,19 @@ typedef struct {
 } ContractProduct;
 
 // -- reading a loop -------------------------------------------------------------------------------
-// The factors below a scalar; false if it is anything but a product.
-static bool read_factors(ContractProduct *p, uint32_t scalar) {
-  const Scalar *s = &p->b->loop->scalar[scalar];
-  switch (s->fn) {
-  case FN_ARG:
-    if (p->n == FACTORS) return false;
-    p->factor[p->n++].operand = s->ref;
-    return true;
-  case FN_CONST: p->by *= s->k; return s->base == BASE_R;
-  case FN_neg: p->by = -p->by; return read_factors(p, s->arg[0]);
-  case FN_mul:
-  case FN_and: return read_factors(p, s->arg[0]) && read_factors(p, s->arg[1]);
-  default: return false;
-  }
+static double points(const ContractProduct *p, uint64_t set) {
+  double n = 1;
+  for (uint32_t i = 0; i < INDICES; i++)
+    if (set >> i & 1) n *= p->size[i];
+  return n;
 }
 
-static bool access_indices(ContractProduct *p, const Access *a, const Type *t, uint64_t *out) {
+static bool access_indices(const ContractProduct *p, const Access *a, const Type *t,
+                           uint64_t *out) {
   *out = 0;
   if (a->padded || !access_in_bounds(p->w, p->b->loop, a, t)) return false;
   for (uint32_t i = 0; i < a->rank; i++)
     for (uint32_t k = 0; k < a->coord[i].n; k++) *out |= (uint64_t)1 << a->coord[i].term[k].var;
-  return true;
-}
-
-// Whether every axis of the result is an index of its own, as long as it.
-static bool writes_plainly(ContractProduct *p, const Access *a, const Type *t) {
-  uint32_t index;
-  for (uint32_t i = 0; i < t->rank; i++)
-    if (!coord_is_plain(p->w, &a->coord[i], &index) ||
-        size_now(p->w, p->b->loop->index[index].size) != size_now(p->w, t->axis[i].size))
-      return false;
   return true;
 }
 
@@ -92,37 +79,99 @@ static uint32_t bits_in(uint64_t set) {
   return n;
 }
 
-static bool read_product(ContractProduct *p) {
-  const Loop *loop = p->b->loop;
-  if (loop->combine != SUM || loop->nindex > INDICES || loop->nin < 2) return false;
-  p->by = 1;
-  if (!read_factors(p, loop->nscalar - 1) || p->n < 3) return false;
-  const Type *t = &p->from->wire.at[p->b->out[0]].type;
-  if (!writes_plainly(p, &loop->out, t) || !access_indices(p, &loop->out, t, &p->out) ||
-      bits_in(p->out) != t->rank)
-    return false;
-  for (uint32_t i = 0; i < loop->nin; i++) { // those that the body does not mention guard nothing
-    uint64_t all;
-    if (!access_indices(p, &loop->in[i], &p->from->wire.at[p->b->in[i]].type, &all)) return false;
-    for (uint32_t k = 0; k < p->n; k++)
-      if (p->factor[k].operand == i) p->factor[k].index = all;
-  }
-  uint64_t used = p->out; // an index that nothing reads repeats the sum
-  for (uint32_t k = 0; k < p->n; k++) used |= p->factor[k].index;
-  for (uint32_t i = 0; i < loop->nindex; i++)
-    if (!(used >> i & 1) || !number_of(p->w, loop->index[i].size, &p->size[i]) || p->size[i] < 1)
+// Whether every axis of the result is an index of its own, as long as it.
+static bool writes_plainly(ContractProduct *p, const Access *a, const Type *t) {
+  uint32_t index;
+  for (uint32_t i = 0; i < t->rank; i++)
+    if (!coord_is_plain(p->w, &a->coord[i], &index) ||
+        size_now(p->w, p->b->loop->index[index].size) != size_now(p->w, t->axis[i].size))
       return false;
   return true;
 }
 
-// -- the order ------------------------------------------------------------------------------------
-static double points(const ContractProduct *p, uint64_t set) {
-  double n = 1;
-  for (uint32_t i = 0; i < INDICES; i++)
-    if (set >> i & 1) n *= p->size[i];
+static double points_of(const ContractProduct *p, const Loop *loop) {
+  double n = 1, k;
+  for (uint32_t i = 0; i < loop->nindex; i++) n *= number_of(p->w, loop->index[i].size, &k) ? k : 1;
   return n;
 }
 
+// A product of its own that only this loop reads: whatever is not a product is left as it is.
+static const Box *inner_product(const ContractProduct *p, Id wire) {
+  const Wire *x = &p->from->wire.at[wire];
+  const Box *b = &p->from->box.at[x->box];
+  if (!x->box || b->op != OP_loop || b->nout != 1 || b->nin < 2 || p->reads[wire] != 1 ||
+      !loop_fills(p->w, b->loop, &x->type))
+    return NULL;
+  for (uint32_t i = 0; i < b->loop->nscalar; i++) {
+    Fn fn = (Fn)b->loop->scalar[i].fn;
+    if (fn != FN_ARG && fn != FN_mul && fn != FN_and) return NULL;
+  }
+  for (uint32_t i = 0; i < b->nin; i++)
+    if (b->loop->in[i].padded || access_has_operands(&b->loop->in[i]) ||
+        !access_in_bounds(p->w, b->loop, &b->loop->in[i], &p->from->wire.at[b->in[i]].type))
+      return NULL;
+  return b;
+}
+
+static bool add_factor(ContractProduct *p, Id wire, const Access *a) {
+  ProductFactor f = {.wire = wire, .access = *a};
+  if (p->n == FACTORS || !access_indices(p, a, &p->from->wire.at[wire].type, &f.index))
+    return false;
+  p->factor[p->n++] = f;
+  return true;
+}
+
+// The factors below a scalar of a product; `outer`: how its value is read, NULL: it is the loop's.
+static bool read_factors(ContractProduct *p, const Box *b, uint32_t scalar, const Access *outer,
+                         bool open) {
+  const Scalar *s = &b->loop->scalar[scalar];
+  switch (s->fn) {
+  case FN_ARG: {
+    Id wire = b->in[s->ref];
+    Access a = outer ? access_composed(p->w, b->loop, s->ref, outer) : b->loop->in[s->ref];
+    const Box *inner = open ? inner_product(p, wire) : NULL;
+    uint64_t index;
+    if (!inner || !access_indices(p, &a, &p->from->wire.at[wire].type, &index))
+      return add_factor(p, wire, &a);
+    uint32_t had = p->n;
+    if (!read_factors(p, inner, inner->loop->nscalar - 1, &a, true)) return false;
+    p->before += (p->n - had - 1) * points_of(p, inner->loop);
+    p->n_inner += p->n - had - 1;
+    return true;
+  }
+  case FN_CONST: p->by *= s->k; return s->base == BASE_R;
+  case FN_neg: p->by = -p->by; return read_factors(p, b, s->arg[0], outer, open);
+  case FN_mul:
+  case FN_and:
+    return read_factors(p, b, s->arg[0], outer, open) && read_factors(p, b, s->arg[1], outer, open);
+  default: return false;
+  }
+}
+
+static bool read_product(ContractProduct *p, bool open) {
+  const Loop *loop = p->b->loop;
+  if (loop->combine != SUM || loop->nindex > INDICES || !loop->nin || p->b->nout != 1) return false;
+  p->by = 1;
+  p->n = 0;
+  for (uint32_t i = 0; i < loop->nindex; i++)
+    if (!number_of(p->w, loop->index[i].size, &p->size[i]) || p->size[i] < 1) return false;
+  if (!read_factors(p, p->b, loop->nscalar - 1, NULL, open) || p->n < 2) return false;
+  const Type *t = &p->from->wire.at[p->b->out[0]].type;
+  if (!writes_plainly(p, &loop->out, t) || !access_indices(p, &loop->out, t, &p->out) ||
+      bits_in(p->out) != t->rank)
+    return false;
+  uint64_t all, used = p->out;             // an index that nothing reads repeats the sum
+  for (uint32_t i = 0; i < loop->nin; i++) // those that the body does not mention guard nothing
+    if (!access_indices(p, &loop->in[i], &p->from->wire.at[p->b->in[i]].type, &all)) return false;
+  for (uint32_t k = 0; k < p->n; k++) used |= p->factor[k].index;
+  for (uint32_t i = 0; i < loop->nindex; i++)
+    if (!(used >> i & 1)) return false;
+  uint64_t whole = loop->nindex == 64 ? ~(uint64_t)0 : ((uint64_t)1 << loop->nindex) - 1;
+  p->before += (p->n - p->n_inner - 1) * points(p, whole);
+  return true;
+}
+
+// -- the order ------------------------------------------------------------------------------------
 static uint64_t indices_of(const ContractProduct *p, uint32_t set) {
   uint64_t all = 0;
   for (uint32_t k = 0; k < p->n; k++)
@@ -133,7 +182,6 @@ static uint64_t indices_of(const ContractProduct *p, uint32_t set) {
 // Whether the cheapest order is cheaper than all at once.
 static bool find_order(ContractProduct *p) {
   uint32_t whole = (1u << p->n) - 1;
-  uint64_t loop = p->b->loop->nindex == 64 ? ~(uint64_t)0 : ((uint64_t)1 << p->b->loop->nindex) - 1;
   for (uint32_t set = 1; set <= whole; set++) {
     p->index[set] = indices_of(p, set) & (p->out | indices_of(p, whole & ~set));
     p->cost[set] = set & (set - 1) ? INFINITY : 0;
@@ -145,7 +193,7 @@ static bool find_order(ContractProduct *p) {
       p->cut[set] = half;
     }
   }
-  return p->cost[whole] < (p->n - 1) * points(p, loop);
+  return p->cost[whole] < p->before;
 }
 
 // -- writing it down ------------------------------------------------------------------------------
@@ -159,10 +207,10 @@ static Axis axis_of(const ContractProduct *p, uint32_t index) {
   const Loop *loop = p->b->loop;
   Axis axis = {.label = loop->index[index].name, .size = loop->index[index].size};
   for (uint32_t k = 0; k < p->n; k++) { // whether it passes over
-    uint32_t operand = p->factor[k].operand, found;
-    const Type *t = &p->from->wire.at[p->b->in[operand]].type;
+    uint32_t found;
+    const Type *t = &p->from->wire.at[p->factor[k].wire].type;
     for (uint32_t i = 0; i < t->rank; i++)
-      if (coord_is_plain(p->w, &loop->in[operand].coord[i], &found) && found == index &&
+      if (coord_is_plain(p->w, &p->factor[k].access.coord[i], &found) && found == index &&
           t->axis[i].pass)
         axis = t->axis[i];
   }
@@ -222,8 +270,7 @@ static MadeProduct make_single(const ContractProduct *p, uint32_t set) {
   uint32_t k = 0;
   Type type;
   while (!(set >> k & 1)) k++;
-  uint32_t operand = p->factor[k].operand;
-  MadeProduct have = {p->map[p->b->in[operand]], p->b->loop->in[operand]};
+  MadeProduct have = {p->map[p->factor[k].wire], p->factor[k].access};
   if (p->index[set] == p->factor[k].index) return have;
   MadeProduct sum = {.access = plain_with(p, p->index[set], &type)};
   sum.wire = emit(p, &have, 1, p->factor[k].index, &sum.access, type, 1);
@@ -243,13 +290,26 @@ static MadeProduct make_set(const ContractProduct *p, uint32_t set) {
   return out;
 }
 
-static bool split_loop(World *w, Diagram *to, const Diagram *from, const Box *b, Id *map) {
-  ContractProduct p = {.w = w, .from = from, .to = to, .b = b, .map = map};
-  if (b->op != OP_loop || !read_product(&p) || !find_order(&p)) return false;
-  Id wire = make_set(&p, (1u << p.n) - 1).wire;
-  to->wire.at[wire].name = from->wire.at[b->out[0]].name;
-  map[b->out[0]] = wire;
+static bool split_loop(ContractProduct *p) {
+  if (p->b->op != OP_loop || !read_product(p, true) || !find_order(p)) {
+    ContractProduct again = {.w = p->w, .from = p->from, .to = p->to, .b = p->b, .map = p->map};
+    again.reads = p->reads;
+    *p = again;
+    if (p->b->op != OP_loop || !read_product(p, false) || !find_order(p)) return false;
+  }
+  Id wire = make_set(p, (1u << p->n) - 1).wire;
+  p->to->wire.at[wire].name = p->from->wire.at[p->b->out[0]].name;
+  p->map[p->b->out[0]] = wire;
   return true;
 }
 
-Diagram *diagram_contract(World *w, const Diagram *d) { return rewrite_boxes(w, d, split_loop); }
+static bool contract_box(const Rewriting *r, const Box *b) {
+  ContractProduct *p = NEW(r->w->arena, ContractProduct);
+  *p = (ContractProduct){.w = r->w, .from = r->from, .to = r->to, .b = b, .map = r->map};
+  p->reads = r->reads;
+  return split_loop(p);
+}
+
+Diagram *diagram_contract(World *w, const Diagram *d) {
+  return diagram_prune(w, rewrite_boxes(w, d, contract_box));
+}

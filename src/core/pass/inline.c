@@ -90,13 +90,22 @@ void copy_boxes(World *w, Diagram *to, const Diagram *from, Id *map) {
     copy_box(w, to, from, &from->box.at[i], map, from->box.at[i].origin);
 }
 
+static uint32_t *count_reads(World *w, const Diagram *d) {
+  uint32_t *reads = NEW_ARRAY(w->arena, uint32_t, d->wire.n + 1);
+  for (Id i = 1; i < d->box.n; i++)
+    for (uint32_t k = 0; k < d->box.at[i].nin; k++) reads[d->box.at[i].in[k]]++;
+  for (uint32_t i = 0; i < d->out.n; i++) reads[d->out.at[i]] += 2;
+  for (uint32_t i = 0; i < d->param.n; i++)
+    if (d->param.at[i].next) reads[d->param.at[i].next] += 2;
+  return reads;
+}
+
 Diagram *rewrite_boxes(World *w, const Diagram *d, Rewrite *rewrite) {
-  Diagram *to = diagram_new(w, d->name);
-  Id *map = new_map(w, d);
-  to->origin = d->origin;
-  to->reverse = d->reverse;
-  copy_inputs(w, to, d, map);
-  copy_params(w, to, d, map);
+  Rewriting r = {w, d, diagram_new(w, d->name), new_map(w, d), count_reads(w, d)};
+  r.to->origin = d->origin;
+  r.to->reverse = d->reverse;
+  copy_inputs(w, r.to, d, r.map);
+  copy_params(w, r.to, d, r.map);
   for (Id i = 1; i < d->box.n; i++) {
     Box b = d->box.at[i];
     Scan scan;
@@ -105,11 +114,11 @@ Diagram *rewrite_boxes(World *w, const Diagram *d, Rewrite *rewrite) {
       scan.body = rewrite_boxes(w, scan.body, rewrite);
       b.scan = &scan;
     }
-    if (!rewrite(w, to, d, &b, map)) copy_box(w, to, d, &b, map, b.origin);
+    if (!rewrite(&r, &b)) copy_box(w, r.to, d, &b, r.map, b.origin);
   }
-  for (uint32_t i = 0; i < d->out.n; i++) diagram_output(w, to, map[d->out.at[i]]);
-  copy_nexts(to, d, map);
-  return to;
+  for (uint32_t i = 0; i < d->out.n; i++) diagram_output(w, r.to, r.map[d->out.at[i]]);
+  copy_nexts(r.to, d, r.map);
+  return r.to;
 }
 
 // -- inlining -------------------------------------------------------------------------------------

@@ -43,6 +43,9 @@ Diagram *diagram_simplify(
     World *,
     const Diagram *); // common boxes merged, dead ones dropped, permutations and constants folded
 
+// compose.c
+Diagram *diagram_compose(World *, const Diagram *); // what is read at fewer points, computed there
+
 // contract.c
 // Products of several operands two at a time, in the order of least multiplications. Changes the
 // order of sums, and so their rounding.

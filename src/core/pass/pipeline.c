@@ -7,6 +7,7 @@
 Diagram *passes_flat(World *w, const Diagram *from) {
   Diagram *d = diagram_inline_all(w, from);
   d = diagram_simplify(w, d);
+  d = diagram_compose(w, d);
   return d;
 }
 
@@ -15,6 +16,7 @@ Diagram *passes_flat(World *w, const Diagram *from) {
 Diagram *passes_shared(World *w, const Diagram *from) {
   Diagram *d = diagram_inline(w, from);
   d = diagram_simplify(w, d);
+  d = diagram_compose(w, d);
   d = diagram_widen(w, d);
   d = diagram_contract(w, d);
   return d;
@@ -23,6 +25,7 @@ Diagram *passes_shared(World *w, const Diagram *from) {
 Diagram *passes_step(World *w, const Diagram *from) {
   Diagram *d = diagram_inline_all(w, from);
   d = diagram_simplify(w, d);
+  d = diagram_compose(w, d);
   d = diagram_widen(w, d);
   d = diagram_simplify(w, d);
   d = diagram_contract(w, d);
@@ -44,12 +47,14 @@ const Diagram *passes_engine(World *w, const Diagram *from) {
   if (!has_calls(from)) return from;
   Diagram *d = inline_calls(w, from, false);
   d = diagram_simplify(w, d);
+  d = diagram_compose(w, d);
   return d;
 }
 
 Diagram *passes_view(World *w, const Diagram *from) {
   Diagram *d = diagram_inline(w, from);
   d = diagram_simplify(w, d);
+  d = diagram_compose(w, d);
   return d;
 }
 

@@ -15,7 +15,14 @@ void copy_boxes(World *, Diagram *to, const Diagram *from, Id *map);
 // The same diagram with some boxes rewritten: `rewrite` puts what stands for a box into `to` and
 // its outputs into `map`, or gives false, and the box is copied. Bodies of scans are rewritten
 // before the scan is seen.
-typedef bool Rewrite(World *, Diagram *to, const Diagram *from, const Box *, Id *map);
+typedef struct {
+  World *w;
+  const Diagram *from;
+  Diagram *to;
+  Id *map;
+  uint32_t *reads; // [wire of from] how often it is read; what comes out counts as two
+} Rewriting;
+typedef bool Rewrite(const Rewriting *, const Box *);
 Diagram *rewrite_boxes(World *, const Diagram *, Rewrite *);
 Diagram *inline_calls(World *, const Diagram *, bool keep_own_reverse);
 Id *new_map(World *, const Diagram *);
@@ -33,6 +40,14 @@ void draft_tidy(World *, const Diagram *d, Draft *, uint32_t result, const Type 
 bool access_in_bounds(World *, const Loop *, const Access *,
                       const Type *); // at every point of the box, for sure
 bool access_same(World *, const Access *, const Access *);
+
+// compose.c
+// Whether a loop writes each cell of its output exactly once, at plain coordinates.
+bool access_has_operands(const Access *); // it reads labels
+bool loop_fills(World *, const Loop *, const Type *out);
+// in[A(i)] for i at `outer`: how a loop that fills its wire reads an operand, after the access of its
+// reader.
+Access access_composed(World *, const Loop *, uint32_t operand, const Access *outer);
 Diagram *diagram_prune(World *, const Diagram *); // without the boxes that nothing reads
 
 #endif

@@ -397,10 +397,15 @@ static bool widen_scan(Widen *k) {
   return true;
 }
 
-static bool widen_box(World *w, Diagram *to, const Diagram *from, const Box *b, Id *map) {
+static bool widen_box(const Rewriting *r, const Box *b) {
   if (b->op != OP_scan) return false;
-  Widen k = {
-      .w = w, .from = from, .to = to, .map = map, .b = b, .s = b->scan, .body = b->scan->body};
+  Widen k = {.w = r->w,
+             .from = r->from,
+             .to = r->to,
+             .map = r->map,
+             .b = b,
+             .s = b->scan,
+             .body = b->scan->body};
   return widen_scan(&k);
 }
 

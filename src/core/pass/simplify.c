@@ -15,6 +15,7 @@
 #include "core/pass/rewrite.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #define NONE UINT32_MAX
 
@@ -23,8 +24,9 @@ typedef struct {
   const Diagram *from;
   Diagram *to;
   Id *map;
-  Table *known;  // keys of boxes to their first output
-  Table *bodies; // diagrams to their simplified forms
+  Table *known;   // keys of boxes to their first output
+  Table *numbers; // keys of values to their numbers
+  Table *bodies;  // diagrams to their simplified forms
   Buf key;
 } Simplify;
 
@@ -72,13 +74,25 @@ static void fold_leaf(World *w, Scalar *s) {
     *s = (Scalar){.fn = FN_CONST, .base = s->base, .k = k};
 }
 
+// The same to the last bit with its arguments exchanged, and so are its slopes. (max and min are
+// not: of two equal arguments, one has the slope.)
+static bool commutes(Fn fn) {
+  return fn == FN_add || fn == FN_mul || fn == FN_and || fn == FN_or || fn == FN_xor;
+}
+
+static bool same_args(const Scalar *x, const Scalar *s) {
+  if (x->arg[2] != s->arg[2]) return false;
+  if (x->arg[0] == s->arg[0] && x->arg[1] == s->arg[1]) return true;
+  return commutes((Fn)s->fn) && x->arg[0] == s->arg[1] && x->arg[1] == s->arg[0];
+}
+
 // A scalar like s, among the last ones; NONE if there is none.
 static uint32_t find_scalar(const Loop *loop, const Scalar *s) {
   enum { BACK = 64 };
   for (uint32_t i = loop->nscalar; i-- > 0 && loop->nscalar - i <= BACK;) {
     const Scalar *x = &loop->scalar[i];
-    if (x->fn == s->fn && x->base == s->base && x->arg[0] == s->arg[0] && x->arg[1] == s->arg[1] &&
-        x->arg[2] == s->arg[2] && x->ref == s->ref && memcmp(&x->k, &s->k, sizeof s->k) == 0)
+    if (x->fn == s->fn && x->base == s->base && same_args(x, s) && x->ref == s->ref &&
+        memcmp(&x->k, &s->k, sizeof s->k) == 0)
       return i;
   }
   return NONE;
@@ -109,19 +123,6 @@ static uint32_t fold_scalars(World *w, Loop *loop) {
 }
 
 // -- operands -------------------------------------------------------------------------------------
-// Whether a loop writes each cell of its output exactly once, at plain coordinates.
-static bool fills_plainly(World *w, const Loop *loop, const Type *out) {
-  uint32_t index;
-  if (loop->nindex != out->rank) return false;
-  for (uint32_t i = 0; i < out->rank; i++) {
-    if (!coord_is_plain(w, &loop->out.coord[i], &index)) return false;
-    if (size_now(w, loop->index[index].size) != size_now(w, out->axis[i].size)) return false;
-    for (uint32_t k = 0; k < i; k++)
-      if (loop->out.coord[k].term[0].var == index) return false;
-  }
-  return true;
-}
-
 // Whether every axis of the source is an axis of the result, once, with the same length: bounds
 // stay what they are.
 static bool only_permutes(World *w, const Loop *loop, const Type *in) {
@@ -140,7 +141,7 @@ static const Box *plain_producer(const Simplify *s, Id wire) {
   const Wire *x = &s->to->wire.at[wire];
   const Box *b = &s->to->box.at[x->box];
   if (!x->box || b->op != OP_loop || b->nout != 1 || b->loop->nscalar != 1) return NULL;
-  return fills_plainly(s->w, b->loop, &x->type) ? b : NULL;
+  return loop_fills(s->w, b->loop, &x->type) ? b : NULL;
 }
 
 // A part of a param, or a tensor in a row, stays what it is: it has a memory already, and its axes.
@@ -161,48 +162,6 @@ static const Box *renaming_producer(const Simplify *s, Id wire) {
                                                                                           : NULL;
 }
 
-// coord + by · other
-static void coord_add_times(World *w, Coord *to, Size by, const Coord *other) {
-  to->c = size_add(w, size_now(w, to->c), size_mul(w, by, size_now(w, other->c)));
-  for (uint32_t i = 0; i < other->n; i++) {
-    Size coef = size_mul(w, by, size_now(w, other->term[i].coef));
-    uint32_t k = 0;
-    while (k < to->n &&
-           (to->term[k].var != other->term[i].var || to->term[k].operand != other->term[i].operand))
-      k++;
-    if (k < to->n)
-      to->term[k].coef = size_add(w, to->term[k].coef, coef);
-    else
-      *to = coord_add(w, *to, coef, other->term[i].var, other->term[i].operand);
-  }
-}
-
-static void coord_drop_zeros(World *w, Coord *c) {
-  uint32_t n = 0;
-  for (uint32_t i = 0; i < c->n; i++)
-    if (c->term[i].coef != size_of(w, 0)) c->term[n++] = c->term[i];
-  c->n = n;
-}
-
-// in[A(i)] for i at `outer`: the access of the renaming loop after the access of its reader.
-static Access composed(World *w, const Loop *renaming, const Access *outer) {
-  const Access *inner = &renaming->in[0];
-  Access a = {.rank = inner->rank, .padded = outer->padded, .pad = outer->pad};
-  uint32_t *axis_of = NEW_ARRAY(w->arena, uint32_t, renaming->nindex);
-  a.coord = NEW_ARRAY(w->arena, Coord, inner->rank);
-  for (uint32_t i = 0; i < renaming->out.rank; i++) axis_of[renaming->out.coord[i].term[0].var] = i;
-  for (uint32_t i = 0; i < inner->rank; i++) {
-    Coord c = coord_const(w, size_now(w, inner->coord[i].c));
-    for (uint32_t k = 0; k < inner->coord[i].n; k++) {
-      const Term *t = &inner->coord[i].term[k];
-      coord_add_times(w, &c, size_now(w, t->coef), &outer->coord[axis_of[t->var]]);
-    }
-    coord_drop_zeros(w, &c);
-    a.coord[i] = c;
-  }
-  return a;
-}
-
 static bool read_at_source(Simplify *s, Draft *f, uint32_t k) {
   const Box *b = renaming_producer(s, f->in.at[k]);
   const Access *a = &f->loop->in[k];
@@ -210,7 +169,7 @@ static bool read_at_source(Simplify *s, Draft *f, uint32_t k) {
   if (!access_in_bounds(s->w, f->loop, a, &s->to->wire.at[f->in.at[k]].type) &&
       !only_permutes(s->w, b->loop, &s->to->wire.at[b->in[0]].type))
     return false;
-  f->loop->in[k] = composed(s->w, b->loop, a);
+  f->loop->in[k] = access_composed(s->w, b->loop, 0, a);
   f->in.at[k] = b->in[0];
   return true;
 }
@@ -280,11 +239,84 @@ static void key_access(Simplify *s, const Access *a) {
   }
 }
 
-static void key_loop(Simplify *s, const Loop *loop) {
+static void key_start(Simplify *s, uint8_t op, const Id *in, uint32_t nin) {
+  s->key.n = 0;
+  key_number(s, (uint64_t)op << 32 | nin);
+  for (uint32_t i = 0; i < nin; i++) key_number(s, in[i]);
+}
+
+// A number for what is now in the key, the same for the same bytes.
+static Id number_of_key(Simplify *s) {
+  Id n = table_get(s->numbers, s->key.at, s->key.n);
+  if (!n) table_put(s->numbers, s->key.at, s->key.n, n = table_count(s->numbers) + 1);
+  return n;
+}
+
+// Every value of a loop gets a number: equal for equal values, whatever the order of operands and of
+// what is added and multiplied. number: of the operands, then of the scalars.
+static void number_values(Simplify *s, const Draft *f, Id *number) {
+  const Loop *loop = f->loop;
+  for (uint32_t i = 0; i < loop->nin; i++) {
+    s->key.n = 0;
+    key_number(s, UINT64_MAX); // not a scalar's
+    key_number(s, f->in.at[i]);
+    key_access(s, &loop->in[i]);
+    number[i] = number_of_key(s);
+  }
+  for (uint32_t i = 0; i < loop->nscalar; i++) {
+    const Scalar *x = &loop->scalar[i];
+    Id arg[3] = {0};
+    uint64_t k = 0;
+    for (uint32_t j = 0; j < fn_rows[x->fn].arity; j++) arg[j] = number[loop->nin + x->arg[j]];
+    if (commutes((Fn)x->fn) && arg[0] > arg[1]) {
+      Id swap = arg[0];
+      arg[0] = arg[1], arg[1] = swap;
+    }
+    memcpy(&k, &x->k, sizeof k);
+    s->key.n = 0;
+    key_number(s, (uint64_t)x->fn << 40 | (uint64_t)x->base << 32 |
+                      (x->fn == FN_ARG ? number[x->ref] : x->ref));
+    key_number(s, (uint64_t)arg[0] << 32 | arg[1]);
+    key_number(s, arg[2]);
+    key_number(s, k);
+    number[loop->nin + i] = number_of_key(s);
+  }
+}
+
+static bool reads_labels(const Loop *loop) {
+  for (uint32_t i = 0; i < loop->nin; i++)
+    if (has_label(&loop->out, i)) return true;
+  for (uint32_t k = 0; k < loop->nin; k++)
+    for (uint32_t i = 0; i < loop->nin; i++)
+      if (has_label(&loop->in[k], i)) return true;
+  return false;
+}
+
+static int by_number(const void *a, const void *b) {
+  Id x = *(const Id *)a, y = *(const Id *)b;
+  return (x > y) - (x < y);
+}
+
+// Where labels are read, accesses speak of operands by their place, so the order counts.
+static void key_loop(Simplify *s, const Draft *f, const Type *type) {
+  const Loop *loop = f->loop;
+  bool placed = reads_labels(loop);
+  Id *number = NEW_ARRAY(s->w->arena, Id, loop->nin + loop->nscalar + 1);
+  if (!placed) {
+    number_values(s, f, number);
+    qsort(number, loop->nin, sizeof(Id), by_number);
+  }
+  key_start(s, OP_loop, f->in.at, placed ? f->in.n : 0);
+  key_type(s, type);
   key_number(s, (uint64_t)loop->combine << 32 | loop->nindex);
   for (uint32_t i = 0; i < loop->nindex; i++) key_number(s, size_now(s->w, loop->index[i].size));
-  for (uint32_t i = 0; i < loop->nin; i++) key_access(s, &loop->in[i]);
   key_access(s, &loop->out);
+  if (!placed) {
+    for (uint32_t i = 0; i < loop->nin; i++) key_number(s, number[i]);
+    key_number(s, number[loop->nin + loop->nscalar - 1]);
+    return;
+  }
+  for (uint32_t i = 0; i < loop->nin; i++) key_access(s, &loop->in[i]);
   for (uint32_t i = 0; i < loop->nscalar; i++) {
     const Scalar *x = &loop->scalar[i];
     uint64_t k = 0;
@@ -294,12 +326,6 @@ static void key_loop(Simplify *s, const Loop *loop) {
     key_number(s, x->arg[2]);
     key_number(s, k);
   }
-}
-
-static void key_start(Simplify *s, const Box *b, const Id *in, uint32_t nin) {
-  s->key.n = 0;
-  key_number(s, (uint64_t)b->op << 32 | nin);
-  for (uint32_t i = 0; i < nin; i++) key_number(s, in[i]);
 }
 
 static void map_outputs(Simplify *s, const Box *b, Id first) {
@@ -334,7 +360,7 @@ static bool is_copy(Simplify *s, const Box *b, const Draft *f) {
       loop->in[0].padded)
     return false;
   const Type *in = &s->to->wire.at[f->in.at[0]].type, *out = &s->from->wire.at[b->out[0]].type;
-  return type_equal(s->w, in, out) && same_labels(in, out) && fills_plainly(s->w, loop, out) &&
+  return type_equal(s->w, in, out) && same_labels(in, out) && loop_fills(s->w, loop, out) &&
          access_same(s->w, &loop->in[0], &loop->out);
 }
 
@@ -353,9 +379,7 @@ static void simplify_loop(Simplify *s, const Box *b) {
     s->map[b->out[0]] = f.in.at[0];
     return;
   }
-  key_start(s, b, f.in.at, f.in.n);
-  key_type(s, type);
-  key_loop(s, f.loop);
+  key_loop(s, &f, type);
   if (found_known(s, b)) return;
   Id first = box_loop_shared(w, s->to, f.loop, f.in.at, f.in.n, *type, b->origin);
   for (uint32_t i = 0; i < b->nout; i++)
@@ -383,7 +407,7 @@ static void simplify_other(Simplify *s, const Box *b) {
   Id *in = NEW_ARRAY(s->w->arena, Id, b->nin);
   for (uint32_t i = 0; i < b->nin; i++) in[i] = s->map[b->in[i]];
   bool pure = b->op != OP_random && !(b->op == OP_call && b->callee->noisy);
-  key_start(s, b, in, b->nin);
+  key_start(s, b->op, in, b->nin);
   key_number(s, b->op == OP_call ? b->callee->id : b->op == OP_random ? 0 : b->axis);
   for (uint32_t i = 0; i < b->nout; i++) key_type(s, &s->from->wire.at[b->out[i]].type);
   if (pure && found_known(s, b)) return;
@@ -392,8 +416,14 @@ static void simplify_other(Simplify *s, const Box *b) {
 }
 
 static Diagram *simplify(World *w, const Diagram *d, Table *bodies) {
-  Simplify s = {
-      w, d, diagram_new(w, d->name), new_map(w, d), table_new(w->arena), bodies, buf_new(w->arena)};
+  Simplify s = {w,
+                d,
+                diagram_new(w, d->name),
+                new_map(w, d),
+                table_new(w->arena),
+                table_new(w->arena),
+                bodies,
+                buf_new(w->arena)};
   s.to->origin = d->origin;
   s.to->reverse = d->reverse;
   s.to->option = d->option;

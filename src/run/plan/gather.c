@@ -326,20 +326,22 @@ static void sum_each_sample(World *w, Diagram *to, Draft *f, const Type *type, I
 }
 
 // -- the walk -------------------------------------------------------------------------------------
-static bool solve_loop(World *w, Diagram *to, const Diagram *from, const Box *b, Id *map) {
+static bool solve_loop(const Rewriting *r, const Box *b) {
+  World *w = r->w;
+  Diagram *to = r->to;
   if (b->op != OP_loop) return false;
   Draft f = {loop_copy(w, b->loop), {0}};
-  const Type *type = &from->wire.at[b->out[0]].type;
-  for (uint32_t i = 0; i < b->nin; i++) vec_push(w->arena, &f.in, map[b->in[i]]);
+  const Type *type = &r->from->wire.at[b->out[0]].type;
+  for (uint32_t i = 0; i < b->nin; i++) vec_push(w->arena, &f.in, r->map[b->in[i]]);
   if (b->nout == 1 && b->nin) solve_slice(w, to, &f, type, b->origin);
   while (b->nin && (solve_label(w, to, &f) || solve_shift(w, to, &f, type))) continue;
   if (b->nout == 1 && f.in.n) sum_each_sample(w, to, &f, type, b->origin);
   give_halos(w, to, &f, b->origin);
   Id first = box_loop_shared(w, to, f.loop, f.in.at, f.in.n, *type, b->origin);
   for (uint32_t i = 0; i < b->nout; i++) {
-    to->wire.at[first + i].type = from->wire.at[b->out[i]].type;
-    to->wire.at[first + i].name = from->wire.at[b->out[i]].name;
-    map[b->out[i]] = first + i;
+    to->wire.at[first + i].type = r->from->wire.at[b->out[i]].type;
+    to->wire.at[first + i].name = r->from->wire.at[b->out[i]].name;
+    r->map[b->out[i]] = first + i;
   }
   return true;
 }

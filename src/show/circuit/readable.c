@@ -150,13 +150,16 @@ static bool keeps_guards(const Loop *l) { // an operand that is not mentioned sa
 }
 
 // Another order of the axes of what a loop has just made for this alone: the loop makes it so.
-static bool reordered(World *w, Diagram *to, const Diagram *from, const Box *box, Id *map) {
+static bool reordered(const Rewriting *r, const Box *box) {
+  World *w = r->w;
+  const Diagram *from = r->from;
+  Diagram *to = r->to;
   const Loop *l = box->loop;
   uint32_t n = l->out.rank, x;
   if (l->nin != 1 || l->nscalar != 1 || l->scalar[0].fn != FN_ARG || l->in[0].rank != n || !n ||
-      reads(from, box->in[0]) != 1)
+      r->reads[box->in[0]] != 1)
     return false;
-  Id wire = map[box->in[0]], made = to->wire.at[wire].box;
+  Id wire = r->map[box->in[0]], made = to->wire.at[wire].box;
   Box *maker = made ? &to->box.at[made] : NULL;
   if (!maker || maker->op != OP_loop || maker->nout != 1) return false;
   Loop *other = loop_copy(w, maker->loop);
@@ -169,18 +172,21 @@ static bool reordered(World *w, Diagram *to, const Diagram *from, const Box *box
   maker->loop = other;
   to->wire.at[wire].type = from->wire.at[box->out[0]].type;
   if (from->wire.at[box->out[0]].name) to->wire.at[wire].name = from->wire.at[box->out[0]].name;
-  map[box->out[0]] = wire;
+  r->map[box->out[0]] = wire;
   return true;
 }
 
-static bool rewrite(World *w, Diagram *to, const Diagram *from, const Box *box, Id *map) {
+static bool rewrite(const Rewriting *r, const Box *box) {
+  World *w = r->w;
+  Diagram *to = r->to;
+  Id *map = r->map;
   if (box->op != OP_loop || box->nout > 1 || keeps_guards(box->loop)) return false;
-  if (reordered(w, to, from, box, map)) return true;
+  if (reordered(r, box)) return true;
   uint32_t root;
   Draft f = {.loop = without_guards(w, box->loop, &root)};
   Steps s = {w, to, box->origin};
   for (uint32_t i = 0; i < box->nin; i++) vec_push(w->arena, &f.in, map[box->in[i]]);
-  const Wire *old = &from->wire.at[box->out[0]];
+  const Wire *old = &r->from->wire.at[box->out[0]];
   to->turn = box->turn;
   Id wire = put_loop(&s, part(w, &f, root), old->type);
   to->turn = 0;
