@@ -210,6 +210,15 @@ static bool same_weights(Case *c, Limn *from, Limn *to, const WholeDecl *d, bool
   return good;
 }
 
+// Today the weights of such a box have one name when they are set, and another when it is evaluated.
+static bool has_open_weights(const Case *c, const WholeDecl *d) {
+  bool open = false;
+  for (uint32_t i = 0; i < d->in.n; i++)
+    for (uint32_t k = 0; k < d->in.at[i].type.rank; k++)
+      open |= d->in.at[i].type.axis[k].variable != 0;
+  return open && d->weighted && !(c->p->on & WITH_WEIGHTS_OF_STACKS);
+}
+
 static bool same_values(Case *c, Limn *a, Limn *b, const WholeDecl *d, const Printed *how) {
   Values in = {0}, one = {0}, two = {0}, slopes = {0}, others = {0};
   const char *name = whole_name(c->p, d->name, false);
@@ -234,6 +243,27 @@ static bool same_values(Case *c, Limn *a, Limn *b, const WholeDecl *d, const Pri
   return true;
 }
 
+// The losses of two steps, from the same weights.
+static bool same_losses(Case *c, Limn *a, Limn *b, bool renamed) {
+  Values one = {0}, two = {0};
+  LimnArrays w = {0};
+  if (limn_weights(a, NULL, &w) != LIMN_GOOD)
+    return case_says(c, "no weights: %s", limn_messages(a, false));
+  for (uint32_t i = 0; i < w.n; i++) {
+    const char *name = renamed ? whole_weight(c->arena, c->p, w.at[i].name) : w.at[i].name;
+    limn_weight_set(a, w.at[i].name, &w.at[i].array); // with the seed of the training it has others
+    if (limn_weight_set(b, name, &w.at[i].array) != LIMN_GOOD)
+      return case_says(c, "no such weight: %s", limn_messages(b, false));
+  }
+  if (!case_losses(c, a, &one) || !case_losses(c, b, &two)) return false;
+  if (one.n != two.n) return case_says(c, "other losses: %u and %u", one.n, two.n);
+  for (uint32_t i = 0; i < one.n; i++)
+    if (!values_near(c, arena_format(c->arena, "losses: of %s", one.at[i].name), &two.at[i],
+                     &one.at[i], 1e-9))
+      return false;
+  return true;
+}
+
 static bool same_program(Case *c, const Printed *how) {
   const char *text = whole_text(c->arena, c->p, how);
   Limn *a = case_load(c, whole_text(c->arena, c->p, &(Printed){0}));
@@ -242,8 +272,10 @@ static bool same_program(Case *c, const Printed *how) {
   bool good = b != NULL;
   for (uint32_t i = 0; good && i < c->p->decl.n; i++) {
     const WholeDecl *d = c->p->decl.at[i];
-    if (d->asked && !d->noisy) good = same_values(c, a, b, d, how);
+    if (d->asked && !d->noisy && !(how->renamed && has_open_weights(c, d)))
+      good = same_values(c, a, b, d, how);
   }
+  if (good && c->p->trains && !c->p->noisy) good = same_losses(c, a, b, how->renamed);
   if (!good && b) case_says(c, "\n%s", text);
   limn_free(a), limn_free(b);
   return good;
@@ -258,4 +290,3 @@ bool law_naming(Case *c) {
 bool law_order(Case *c) {
   return same_program(c, &(Printed){.order = 1}) && same_program(c, &(Printed){.order = 2});
 }
-bool law_runs(Case *c) { (void)c; return true; }

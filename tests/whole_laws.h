@@ -13,7 +13,7 @@ typedef struct {
 } Case;
 typedef bool Law(Case *);
 
-Law law_batch, law_names, law_naming, law_order, law_runs;
+Law law_batch, law_names, law_naming, law_order, law_runs, law_engines, law_who;
 
 // whole_values.c
 typedef struct {
@@ -31,6 +31,9 @@ Value value_input(Case *, const WholeDecl *, uint32_t input, uint32_t sample);
 Value value_stack(Case *, const WholeDecl *, uint32_t input);
 bool case_eval(Case *, Limn *, const char *name, const Values *in, const Value *dy, Values *out,
                Values *grads);
+// Goals and measures after each of two steps, in doubles.
+bool case_losses(Case *, Limn *, Values *);
+void case_take(Case *, const LimnArrays *, Values *);
 bool case_says(Case *, const char *format, ...) __attribute__((format(printf, 2, 3))); // false
 // Are they equal, as many as `a` has? `what` is said if not.
 bool values_near(Case *, const char *what, const Value *a, const Value *b, double within);

@@ -39,6 +39,10 @@ typedef enum {
   WITH_COMPUTED_OPTIONS = 1u << 10,
   // "On a stack of samples": a box with weights, evaluated for itself, has others on a stack.
   WITH_WEIGHTS_OF_STACKS = 1u << 11,
+  // "`seed 1`: of weights, noise and the order of samples": it depends on the names of a given too.
+  WITH_NAMES_OF_GIVENS = 1u << 12,
+  // "Goals know who they move": the table says `gate` where only gate[1] is moved.
+  WITH_WHO_OF_MEMBERS = 1u << 13,
   // "`Y[text[i] m] = …` on the left: scatter, and add": only in a `return`.
   WITH_NAMED_SCATTER = 1u << 9,
 } WholeSwitch;
@@ -55,7 +59,9 @@ enum {
               | WITH_LABELS_OF_UNTYPED  //
               | WITH_NAMED_SCATTER      //
               | WITH_COMPUTED_OPTIONS   //
-              | WITH_WEIGHTS_OF_STACKS,
+              | WITH_WEIGHTS_OF_STACKS  //
+              | WITH_NAMES_OF_GIVENS    //
+              | WITH_WHO_OF_MEMBERS,
   WHOLE_KNOWN = WHOLE_ALL & ~WHOLE_OFF,
 };
 
@@ -147,7 +153,7 @@ typedef struct {
   VEC(WholeFile) file; // beside the program
   VEC(Id) goal;
   uint32_t scopes;
-  bool trains, runs, noisy;
+  bool trains, measures, runs, noisy;
 } Whole;
 
 // whole_tree.c

@@ -5,7 +5,8 @@
 //   whole_test                      the tests
 //   whole_test LAW FIRST RUNS       a law (or `all`) on so many programs; what fails is made small
 //   whole_test program SEED         one of them, printed in all its ways
-//   ALL=1                           with the constructs that are known to be wrong
+//   ALL=1                           with all constructs that are known to be wrong
+//   WITH=3                          with the fourth of them, in the order of WholeSwitch
 //
 // Every program is looked at by a process of its own: one that dies has failed.
 #define _DEFAULT_SOURCE
@@ -27,16 +28,20 @@ static const struct {
             {"names", law_names, 200},
             {"naming", law_naming, 200},
             {"order", law_order, 200},
-            {"runs", law_runs, 60}};
+            {"runs", law_runs, 40},
+            {"engines", law_engines, 60},
+            {"who", law_who, 60}};
 
 typedef struct {
   Arena *arena;
   char dir[64];
-  bool all;
+  uint32_t on;
 } Place;
 
 static bool place_open(Place *at) {
-  *at = (Place){.arena = arena_new(), .all = getenv("ALL") != NULL};
+  const char *with = getenv("WITH");
+  *at = (Place){.arena = arena_new(), .on = getenv("ALL") ? WHOLE_ALL : WHOLE_KNOWN};
+  if (with) at->on |= 1u << strtoul(with, NULL, 10);
   snprintf(at->dir, sizeof at->dir, "/tmp/limn.XXXXXX");
   if (!mkdtemp(at->dir)) return false;
   if (!getenv("LIMN_CACHE")) setenv("LIMN_CACHE", at->dir, 1);
@@ -95,7 +100,7 @@ static const Whole *shrink(Place *at, Law *law, const Whole *p, const char **why
 }
 
 static bool look_at(Place *at, uint32_t which, uint64_t seed, bool small) {
-  Whole *p = whole_random(at->arena, seed, at->all ? WHOLE_ALL : WHOLE_KNOWN);
+  Whole *p = whole_random(at->arena, seed, at->on);
   const char *why = try_law(at, laws[which].law, p);
   if (!why) return true;
   if (!strncmp(why, "skipped", 7)) return true;
@@ -120,6 +125,8 @@ static void names(void **state) { (void)state, holds(1); }
 static void naming(void **state) { (void)state, holds(2); }
 static void order(void **state) { (void)state, holds(3); }
 static void runs(void **state) { (void)state, holds(4); }
+static void engines(void **state) { (void)state, holds(5); }
+static void who(void **state) { (void)state, holds(6); }
 
 static int by_hand(int argc, char **argv) {
   Place at;
@@ -128,7 +135,7 @@ static int by_hand(int argc, char **argv) {
   uint64_t n = argc > 3 ? strtoull(argv[3], NULL, 10) : 1, bad = 0, tried = 0;
   bool known = !strcmp(argv[1], "program");
   if (known) {
-    Whole *p = whole_random(at.arena, first, at.all ? WHOLE_ALL : WHOLE_KNOWN);
+    Whole *p = whole_random(at.arena, first, at.on);
     puts(whole_text(at.arena, p, &(Printed){0}));
     if (argc > 3) puts(whole_text(at.arena, p, &(Printed){.renamed = true}));
     if (argc > 3) puts(whole_text(at.arena, p, &(Printed){.naming = 7, .order = 7}));
@@ -152,6 +159,6 @@ int main(int argc, char **argv) {
   if (argc > 1) return by_hand(argc, argv);
   const struct CMUnitTest tests[] = {cmocka_unit_test(batch), cmocka_unit_test(names),
                                      cmocka_unit_test(naming), cmocka_unit_test(order),
-                                     cmocka_unit_test(runs)};
+                                     cmocka_unit_test(runs), cmocka_unit_test(engines), cmocka_unit_test(who)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

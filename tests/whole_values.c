@@ -75,7 +75,7 @@ Value value_stack(Case *c, const WholeDecl *d, uint32_t input) {
 }
 
 // -- evaluation -----------------------------------------------------------------------------------
-static void take(Case *c, const LimnArrays *from, Values *to) {
+void case_take(Case *c, const LimnArrays *from, Values *to) {
   for (uint32_t i = 0; i < from->n; i++) {
     const LimnArray *a = &from->at[i].array;
     Value v = value_new(c->arena, a->rank, a->shape);
@@ -109,8 +109,8 @@ bool case_eval(Case *c, Limn *l, const char *name, const Values *in, const Value
   if (limn_eval_arrays(l, name, &how, &values, dy ? &slopes : NULL) != LIMN_GOOD)
     return case_says(c, "no value: %s%s: %s\n", name, dy ? " with slopes" : "",
                      limn_messages(l, false));
-  take(c, &values, out);
-  if (dy) take(c, &slopes, grads);
+  case_take(c, &values, out);
+  if (dy) case_take(c, &slopes, grads);
   return true;
 }
 
