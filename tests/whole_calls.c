@@ -165,7 +165,8 @@ bool turn_call(Maker *m) {
 bool turn_over(Maker *m) {
   const WholeDecl *d = some_box(m);
   const WholeWire *x = maker_wire(m, 1, WHOLE_AXES);
-  if (!d || !x || d->in.n != 1 || d->in.at[0].type.labels || x->type.rank != d->in.at[0].type.rank + 1)
+  if (!d || !x || d->in.n != 1 || d->in.at[0].type.labels ||
+      x->type.rank != d->in.at[0].type.rank + 1)
     return false;
   if (d->slopes && !(m->p->on & WITH_SLOPES_OF_ROWS)) return false;
   uint32_t k = below(m, x->type.rank);
@@ -253,8 +254,7 @@ bool turn_slope(Maker *m) {
   if (c.d->noisy || c.d->remembers) return false;
   WholeType t = result_of(m, &c.bound, &c.d->out.at[0]);
   bool push = one_in(m, 2);
-  WholeNode *call =
-      whole_node(m->p, NULL, push ? "fwd[%E](" : "rev[%E](", callee(m, c.d));
+  WholeNode *call = whole_node(m->p, NULL, push ? "fwd[%E](" : "rev[%E](", callee(m, c.d));
   for (uint32_t i = 0; i < c.d->in.n; i++) add_argument(m, call, maker_operand(m, c.arg[i]), !i);
   bool good = push ? forward(m, &c, call, &t) : backward(m, &c, call, &t);
   if (!good) return false;
@@ -348,9 +348,12 @@ bool turn_embed(Maker *m) {
 }
 
 bool turn_compose(Maker *m) {
-  static const char *const how[] = {"(relu & tanh ; add)(%E)", "(tanh ; square)(%E)",
-                                    "(sin ^ 2)(%E)", "add((tanh & sin)(%E))",
-                                    "residual[tanh ; scale[0.5]](%E)", "(copy ; (tanh, relu) ; swap ; add)(%E)"};
+  static const char *const how[] = {"(relu & tanh ; add)(%E)",
+                                    "(tanh ; square)(%E)",
+                                    "(sin ^ 2)(%E)",
+                                    "add((tanh & sin)(%E))",
+                                    "residual[tanh ; scale[0.5]](%E)",
+                                    "(copy ; (tanh, relu) ; swap ; add)(%E)"};
   const WholeWire *x = maker_wire(m, 0, 3);
   if (!x) return false;
   WholeType t = x->type;
@@ -365,8 +368,8 @@ bool turn_repeat(Maker *m) {
   WholeType t = x->type;
   const WholeWire *y = maker_let(m, maker_operand(m, x));
   Id k = maker_name(m, NAME_INDEX), name = y->name;
-  WholeLine *l = maker_line(m, whole_node(m->p, NULL, "for %n in 1..2 { %n = tanh(%n + 0.1 * %n) }", k,
-                                          name, name, k));
+  WholeLine *l = maker_line(
+      m, whole_node(m->p, NULL, "for %n in 1..2 { %n = tanh(%n + 0.1 * %n) }", k, name, name, k));
   vec_push(m->p->arena, &l->makes, name);
   (void)t;
   return true;

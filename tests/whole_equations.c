@@ -128,10 +128,10 @@ bool turn_summed(Maker *m) {
     t.axis[t.rank].axis = 0;
     t.axis[t.rank++].label = index[i];
   }
-  return equation(m, &t,
-                  whole_node(m->p, NULL, "%s[%n](tanh(%E))", PICK(m, f), index[gone],
-                             access_of(m, a, index)),
-                  "");
+  return equation(
+      m, &t,
+      whole_node(m->p, NULL, "%s[%n](tanh(%E))", PICK(m, f), index[gone], access_of(m, a, index)),
+      "");
 }
 
 bool turn_masked(Maker *m) {
@@ -142,8 +142,9 @@ bool turn_masked(Maker *m) {
   for (uint32_t i = 0; i < 2; i++) t.axis[i].label = index[i], t.axis[i].axis = 0;
   WholeNode *x = access_of(m, a, index);
   return equation(m, &t,
-                  whole_node(m->p, NULL, one_in(m, 2) ? "%e when %n <= %n else 0" : "%e + 0.1 * (%n - %n)",
-                             x, index[0], index[1]),
+                  whole_node(m->p, NULL,
+                             one_in(m, 2) ? "%e when %n <= %n else 0" : "%e + 0.1 * (%n - %n)", x,
+                             index[0], index[1]),
                   "");
 }
 
@@ -165,7 +166,8 @@ bool turn_window(Maker *m) {
     return equation(m, &t, whole_node(m->p, NULL, "%n[%n+%n] %n[%n]", a->name, i, p, w, p), "");
   WholeNode *line = whole_node(m->p, NULL, "%n[%n+%n-1] %n[%n]", a->name, i, p, w, p);
   Id name = maker_name(m, NAME_WIRE);
-  l = maker_line(m, whole_node(m->p, NULL, "%n[%n:%d] = %E pad 0", name, i, (int)t.axis[0].n, line));
+  l = maker_line(m,
+                 whole_node(m->p, NULL, "%n[%n:%d] = %E pad 0", name, i, (int)t.axis[0].n, line));
   vec_push(m->p->arena, &l->makes, name);
   vec_push(m->p->arena, &m->wire, (WholeWire){name, t});
   return true;
@@ -196,9 +198,10 @@ bool turn_split(Maker *m) {
   const WholeWire *a = row_of(m, 2);
   if (!a || a->type.axis[0].n % 2) return false;
   Id i = maker_name(m, NAME_INDEX), p = maker_name(m, NAME_INDEX), y = maker_name(m, NAME_WIRE);
-  WholeType t = {.rank = 2, .axis = {{.label = i, .n = a->type.axis[0].n / 2}, {.label = p, .n = 2}}};
-  WholeLine *l = maker_line(
-      m, whole_node(m->p, NULL, "%n[%n %n:2] = %n[(%n %n)]", y, i, p, a->name, i, p));
+  WholeType t = {.rank = 2,
+                 .axis = {{.label = i, .n = a->type.axis[0].n / 2}, {.label = p, .n = 2}}};
+  WholeLine *l =
+      maker_line(m, whole_node(m->p, NULL, "%n[%n %n:2] = %n[(%n %n)]", y, i, p, a->name, i, p));
   vec_push(m->p->arena, &l->makes, y);
   vec_push(m->p->arena, &m->wire, (WholeWire){y, t});
   return true;
@@ -232,8 +235,7 @@ bool turn_copies(Maker *m) {
     t.axis[t.rank].axis = 0;
     t.axis[t.rank++].label = index[i];
   }
-  WholeLine *l =
-      maker_line(m, whole_node(m->p, NULL, "%E] = %E", left, access_of(m, a, index)));
+  WholeLine *l = maker_line(m, whole_node(m->p, NULL, "%E] = %E", left, access_of(m, a, index)));
   vec_push(m->p->arena, &l->makes, y);
   vec_push(m->p->arena, &m->wire, (WholeWire){y, t});
   return true;
@@ -255,7 +257,8 @@ bool turn_gather(Maker *m) {
   const WholeWire *e = maker_wire(m, 1, 2);
   for (uint32_t i = 0; e && i < m->wire.n; i++) {
     const WholeWire *k = &m->wire.at[i];
-    if (!k->type.labels || k->type.rank > 1 || !axis_meets(&k->type.range, &e->type.axis[0])) continue;
+    if (!k->type.labels || k->type.rank > 1 || !axis_meets(&k->type.range, &e->type.axis[0]))
+      continue;
     Id a = maker_name(m, NAME_INDEX), b = maker_name(m, NAME_INDEX);
     WholeType t = {0};
     WholeNode *right = whole_node(m->p, NULL, "%n[%n", e->name, k->name);
@@ -301,8 +304,8 @@ bool turn_scatter(Maker *m) {
     Id y = maker_name(m, NAME_WIRE), a = maker_name(m, NAME_INDEX);
     WholeType t = {.rank = 1, .axis = {k->type.range}};
     t.axis[0].label = 0;
-    WholeLine *l = maker_line(
-        m, whole_node(m->p, NULL, "%n[%n[%n]] = 1 + 0.5 * %n", y, k->name, a, a));
+    WholeLine *l =
+        maker_line(m, whole_node(m->p, NULL, "%n[%n[%n]] = 1 + 0.5 * %n", y, k->name, a, a));
     vec_push(m->p->arena, &l->makes, y);
     vec_push(m->p->arena, &m->wire, (WholeWire){y, t});
     return true;

@@ -33,8 +33,9 @@ static void write_csv(Maker *m, uint32_t width, uint32_t kinds) {
 static void write_npy(Maker *m, uint32_t width) {
   Buf b = buf_new(m->p->arena);
   char head[119];
-  int n = snprintf(head, sizeof head, "{'descr': '<f8', 'fortran_order': False, 'shape': (%u, %u), }",
-                   (uint32_t)ROWS, width);
+  int n =
+      snprintf(head, sizeof head, "{'descr': '<f8', 'fortran_order': False, 'shape': (%u, %u), }",
+               (uint32_t)ROWS, width);
   memset(head + n, ' ', sizeof head - 1 - (size_t)n);
   head[117] = '\n';
   buf_add(&b, "\x93NUMPY\x01\x00\x76\x00", 10);
@@ -48,7 +49,7 @@ static void write_npy(Maker *m, uint32_t width) {
 
 // -- data -----------------------------------------------------------------------------------------
 typedef struct {
-  Id x, y;          // y may be 0
+  Id x, y;           // y may be 0
   uint32_t n, kinds; // x : R[n], y : {kinds}
   const char *test;
 } Data;
@@ -62,7 +63,8 @@ static Data some_data(Maker *m) {
   WholeDecl *g = maker_decl(m, DECL_OTHER, NAME_FIELD);
   uint32_t k = below(m, 6);
   if (k < 4) {
-    d.n = sets[k].n, d.kinds = sets[k].kinds, d.test = arena_format(m->p->arena, "%s.test", sets[k].name);
+    d.n = sets[k].n, d.kinds = sets[k].kinds,
+    d.test = arena_format(m->p->arena, "%s.test", sets[k].name);
     d.y = maker_global(m, NAME_WIRE);
     add_decl(m, g, whole_node(m->p, NULL, "given %n, %n from %s", d.x, d.y, sets[k].name));
     return d;
@@ -71,8 +73,9 @@ static Data some_data(Maker *m) {
   if (k == 4) {
     write_csv(m, d.n, d.kinds);
     d.y = maker_global(m, NAME_WIRE);
-    add_decl(m, g, whole_node(m->p, NULL, "given %n : R[%d], %n : {%d} from \"table.csv\"", d.x,
-                              (int)d.n, d.y, (int)d.kinds));
+    add_decl(m, g,
+             whole_node(m->p, NULL, "given %n : R[%d], %n : {%d} from \"table.csv\"", d.x, (int)d.n,
+                        d.y, (int)d.kinds));
   } else {
     write_npy(m, d.n);
     add_decl(m, g, whole_node(m->p, NULL, "given %n : R[%d] from \"table.npy\"", d.x, (int)d.n));
@@ -81,7 +84,8 @@ static Data some_data(Maker *m) {
 }
 
 // -- learners -------------------------------------------------------------------------------------
-static const WholeDecl *learner_added(Maker *m, WholeDecl *d, uint32_t in, uint32_t out, WholeNode *text) {
+static const WholeDecl *learner_added(Maker *m, WholeDecl *d, uint32_t in, uint32_t out,
+                                      WholeNode *text) {
   WholeWire w = {0, row(in)};
   vec_push(m->p->arena, &d->in, w);
   vec_push(m->p->arena, &d->out, row(out));
@@ -91,9 +95,9 @@ static const WholeDecl *learner_added(Maker *m, WholeDecl *d, uint32_t in, uint3
 }
 
 static const WholeDecl *some_learner(Maker *m, uint32_t in, uint32_t out) {
-  static const char *const how[] = {"dense[%d]", "dense[3] ; tanh ; dense[%d]",
-                                    "linear[2] ; relu ; layer_norm ; dense[%d]",
-                                    "batch_norm ; dense[%d]", "dropout ; dense[4] ; sin ; dense[%d]"};
+  static const char *const how[] = {
+      "dense[%d]", "dense[3] ; tanh ; dense[%d]", "linear[2] ; relu ; layer_norm ; dense[%d]",
+      "batch_norm ; dense[%d]", "dropout ; dense[4] ; sin ; dense[%d]"};
   WholeDecl *d = maker_decl(m, DECL_LEARNER, NAME_LEARNER);
   uint32_t k = below(m, COUNT(how));
   WholeNode *head = whole_node(m->p, NULL, "learn %n : R[%d] -> R[%d]", d->name, (int)in, (int)out);
@@ -119,8 +123,7 @@ static WholeNode *sides(Maker *m, const Data *d, const WholeDecl *f, const Whole
   WholeNode *first = use_of(m, f, x), *both = use_of(m, g, first);
   if (m->p->on & WITH_WHO_OF_STOP && one_in(m, 4))
     both = use_of(m, g, whole_node(m->p, NULL, "stop(%E)", first));
-  if (d->y && one_in(m, 2))
-    return whole_node(m->p, NULL, "%e ~ %n   by cross_entropy", both, d->y);
+  if (d->y && one_in(m, 2)) return whole_node(m->p, NULL, "%e ~ %n   by cross_entropy", both, d->y);
   if (one_in(m, 3)) return whole_node(m->p, NULL, "%e ~ 0.5   by %s", first, PICK(m, numbers));
   return whole_node(m->p, NULL, "tanh(%E) ~ 0.3 * %e   by %s", both,
                     whole_node(m->p, NULL, "one_hot(argmax(%E))", both), PICK(m, numbers));
@@ -145,8 +148,9 @@ static void some_measures(Maker *m, const Data *d, const WholeDecl *f, const Who
   WholeNode *x = whole_node(m->p, NULL, "%n", d->x), *both = use_of(m, g, use_of(m, f, x));
   WholeDecl *k = maker_decl(m, DECL_LAST, NAME_GOAL);
   if (d->y && one_in(m, 2))
-    add_decl(m, k, whole_node(m->p, NULL, "measure %n : %E ~ %n   by hits%s%s", k->name, both, d->y,
-                              d->test ? " on " : "", d->test ? d->test : ""));
+    add_decl(m, k,
+             whole_node(m->p, NULL, "measure %n : %E ~ %n   by hits%s%s", k->name, both, d->y,
+                        d->test ? " on " : "", d->test ? d->test : ""));
   else
     add_decl(m, k, whole_node(m->p, NULL, "measure %n : sum(square(%E))", k->name, both));
   m->p->measures = true;
@@ -160,21 +164,24 @@ static void some_diagram(Maker *m) {
   WholeDecl *f = maker_decl(m, DECL_LEARNER, NAME_LEARNER);
   learner_added(m, f, 4, 3, whole_node(m->p, NULL, "learn %n : R[4] -> R[3] = dense[3]", f->name));
   WholeDecl *d = maker_decl(m, DECL_OTHER, NAME_BOX);
-  Id n = maker_name(m, NAME_LEARNER), x = maker_name(m, NAME_LEARNER), y = maker_name(m, NAME_LEARNER);
-  Id a = maker_name(m, NAME_LEARNER), b = maker_name(m, NAME_LEARNER), c = maker_name(m, NAME_LEARNER);
-  add_decl(m, d, whole_node(m->p, NULL,
-                            "diagram %n {\n  space %n = iris\n  space %n = R[4]\n  space %n = {3} by "
-                            "cross_entropy\n  box %n : %n -> %n = iris.x\n  box %n : %n -> %n = "
-                            "iris.label\n  box %n : %n -> %n = %n\n  %n ; %n <= %n\n}",
-                            d->name, n, x, y, a, n, x, b, n, y, c, x, y, f->name, a, c, b));
+  Id n = maker_name(m, NAME_LEARNER), x = maker_name(m, NAME_LEARNER),
+     y = maker_name(m, NAME_LEARNER);
+  Id a = maker_name(m, NAME_LEARNER), b = maker_name(m, NAME_LEARNER),
+     c = maker_name(m, NAME_LEARNER);
+  add_decl(m, d,
+           whole_node(m->p, NULL,
+                      "diagram %n {\n  space %n = iris\n  space %n = R[4]\n  space %n = {3} by "
+                      "cross_entropy\n  box %n : %n -> %n = iris.x\n  box %n : %n -> %n = "
+                      "iris.label\n  box %n : %n -> %n = %n\n  %n ; %n <= %n\n}",
+                      d->name, n, x, y, a, n, x, b, n, y, c, x, y, f->name, a, c, b));
   WholeDecl *t = maker_decl(m, DECL_LAST, NAME_GOAL);
   add_decl(m, t, whole_node(m->p, NULL, "train %n 2 steps, batch 8, seed 1", d->name));
   m->p->trains = true;
 }
 
 void maker_training(Maker *m) {
-  static const char *const by[] = {"adam(0.01)", "gd(0.1)", "momentum", "adamw(0.01)", "lion(0.01)",
-                                   "rmsprop(0.01)", "nesterov(0.05)", "muon(0.01)"};
+  static const char *const by[] = {"adam(0.01)", "gd(0.1)",       "momentum",       "adamw(0.01)",
+                                   "lion(0.01)", "rmsprop(0.01)", "nesterov(0.05)", "muon(0.01)"};
   if (one_in(m, 6)) {
     some_diagram(m);
     return;
@@ -197,7 +204,8 @@ void maker_training(Maker *m) {
 // -- machines -------------------------------------------------------------------------------------
 void maker_machine(Maker *m) {
   WholeDecl *d = maker_decl(m, DECL_OTHER, NAME_BOX);
-  Id in = maker_name(m, NAME_WEIGHT), x = maker_name(m, NAME_WEIGHT), y = maker_name(m, NAME_WEIGHT);
+  Id in = maker_name(m, NAME_WEIGHT), x = maker_name(m, NAME_WEIGHT),
+     y = maker_name(m, NAME_WEIGHT);
   bool flows = one_in(m, 2);
   const char *text = flows ? "machine %n(%n: R[]) -> (%n: R[]) {\n  state %n = 0.5, %n = 1\n  "
                              "%n' = tanh(%n + %n)\n  %n' = 0.5 * %n - %n\n}"
@@ -205,7 +213,8 @@ void maker_machine(Maker *m) {
                              "next %n = tanh(%n + %n)\n  next %n = 0.5 * %n - %n\n}";
   add_decl(m, d, whole_node(m->p, NULL, text, d->name, in, x, x, y, x, y, in, y, x, y));
   WholeDecl *r = maker_decl(m, DECL_LAST, NAME_GOAL);
-  add_decl(m, r, whole_node(m->p, NULL, "run %n(%n: 0.25) %s", d->name, in,
-                            flows ? "to 1" : "for 5 ticks"));
+  add_decl(
+      m, r,
+      whole_node(m->p, NULL, "run %n(%n: 0.25) %s", d->name, in, flows ? "to 1" : "for 5 ticks"));
   m->p->runs = true;
 }

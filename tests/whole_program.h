@@ -48,19 +48,19 @@ typedef enum {
 } WholeSwitch;
 enum { WHOLE_ALL = 0xFFFFFF };
 enum {
-  WHOLE_OFF = WITH_INDEX_AS_OPTION      //
-              | WITH_SLOPES_OF_ROWS     //
-              | WITH_STATE_AS_INDEX     //
-              | WITH_MEMBER_BY_OPTION   //
-              | WITH_WHO_OF_STOP        //
-              | WITH_LABELS_OUTSIDE     //
-              | WITH_LABELS_OF_RESULTS  //
-              | WITH_LISTS_OF_WIRES     //
-              | WITH_LABELS_OF_UNTYPED  //
-              | WITH_NAMED_SCATTER      //
-              | WITH_COMPUTED_OPTIONS   //
-              | WITH_WEIGHTS_OF_STACKS  //
-              | WITH_NAMES_OF_GIVENS    //
+  WHOLE_OFF = WITH_INDEX_AS_OPTION     //
+              | WITH_SLOPES_OF_ROWS    //
+              | WITH_STATE_AS_INDEX    //
+              | WITH_MEMBER_BY_OPTION  //
+              | WITH_WHO_OF_STOP       //
+              | WITH_LABELS_OUTSIDE    //
+              | WITH_LABELS_OF_RESULTS //
+              | WITH_LISTS_OF_WIRES    //
+              | WITH_LABELS_OF_UNTYPED //
+              | WITH_NAMED_SCATTER     //
+              | WITH_COMPUTED_OPTIONS  //
+              | WITH_WEIGHTS_OF_STACKS //
+              | WITH_NAMES_OF_GIVENS   //
               | WITH_WHO_OF_MEMBERS,
   WHOLE_KNOWN = WHOLE_ALL & ~WHOLE_OFF,
 };
@@ -194,8 +194,8 @@ uint64_t maker_draw(Maker *);
 static inline uint32_t below(Maker *m, uint32_t n) { return (uint32_t)(maker_draw(m) % n); }
 static inline bool one_in(Maker *m, uint32_t n) { return below(m, n) == 0; }
 #define PICK(m, list) (list)[below(m, COUNT(list))]
-Id maker_name(Maker *, WholeNameKind);           // a new one, of the declaration
-Id maker_global(Maker *, WholeNameKind);         // of the program
+Id maker_name(Maker *, WholeNameKind);   // a new one, of the declaration
+Id maker_global(Maker *, WholeNameKind); // of the program
 bool axis_meets(const WholeAxis *, const WholeAxis *);
 bool type_same(const WholeType *, const WholeType *);
 const WholeWire *maker_wire(Maker *, uint32_t least, uint32_t most); // real; NULL: none

@@ -71,7 +71,9 @@ const WholeWire *maker_wire(Maker *m, uint32_t least, uint32_t most) {
   return NULL;
 }
 
-WholeNode *maker_ref(Maker *m, const WholeWire *w) { return whole_node(m->p, &w->type, "%n", w->name); }
+WholeNode *maker_ref(Maker *m, const WholeWire *w) {
+  return whole_node(m->p, &w->type, "%n", w->name);
+}
 
 WholeNode *maker_operand(Maker *m, const WholeWire *w) {
   static const char *const soft[] = {"tanh", "relu", "sigmoid", "sin", "square", "softsign"};
@@ -102,10 +104,11 @@ void maker_return(Maker *m, WholeNode *value) {
 
 // -- at each place, and along axes ----------------------------------------------------------------
 static bool turn_each(Maker *m) {
-  static const char *const f[] = {"tanh",     "relu",       "sigmoid", "sin",       "softplus",
-                                  "abs",      "gelu",       "silu",    "square",    "scale[0.5]",
-                                  "elu",      "leaky_relu", "stop",    "hard_tanh", "leaky_relu[0.2]",
-                                  "divide[2]", "dropout",   "erf",     "cos",       "clamp[-1, 1]"};
+  static const char *const f[] = {
+      "tanh",      "relu",       "sigmoid", "sin",       "softplus",
+      "abs",       "gelu",       "silu",    "square",    "scale[0.5]",
+      "elu",       "leaky_relu", "stop",    "hard_tanh", "leaky_relu[0.2]",
+      "divide[2]", "dropout",    "erf",     "cos",       "clamp[-1, 1]"};
   const WholeWire *x = maker_wire(m, 0, WHOLE_AXES);
   if (!x) return false;
   const char *name = PICK(m, f);
@@ -115,8 +118,8 @@ static bool turn_each(Maker *m) {
 }
 
 static bool turn_two(Maker *m) {
-  static const char *const how[] = {"%e + %e",     "%e - %e", "%e * %e", "%e / (2 + abs(%E))",
-                                    "max(%E, %E)", "through(%E, %E)"};
+  static const char *const how[] = {
+      "%e + %e", "%e - %e", "%e * %e", "%e / (2 + abs(%E))", "max(%E, %E)", "through(%E, %E)"};
   const WholeWire *x = maker_wire(m, 0, WHOLE_AXES);
   for (uint32_t turn = 0; x && turn < 8; turn++) {
     const WholeWire *y = maker_wire(m, 0, WHOLE_AXES);
@@ -171,8 +174,8 @@ static bool turn_reduce(Maker *m) {
 
 // With an axis by its label, or without one along the last.
 static bool turn_along(Maker *m) {
-  static const char *const f[] = {"softmax", "log_softmax", "cumulative_sum", "logsumexp", "argmax",
-                                  "argmin"};
+  static const char *const f[] = {"softmax",   "log_softmax", "cumulative_sum",
+                                  "logsumexp", "argmax",      "argmin"};
   const WholeWire *x = maker_wire(m, 1, WHOLE_AXES);
   if (!x) return false;
   uint32_t what = below(m, COUNT(f)), k = below(m, x->type.rank);
@@ -253,13 +256,13 @@ static bool turn_noise(Maker *m) {
 // -- a body ---------------------------------------------------------------------------------------
 void maker_body(Maker *m, uint32_t lines) {
   static Turn *const turns[] = {
-      turn_each,    turn_two,     turn_two,      turn_when,    turn_reduce,  turn_along,
-      turn_along,   turn_label,   turn_concat,   turn_noise,   turn_product, turn_product,
-      turn_turned,  turn_summed,  turn_masked,   turn_window,  turn_pooled,  turn_group,
-      turn_split,   turn_diagonal, turn_copies,  turn_slice,   turn_gather,  turn_sorted,
-      turn_scatter, turn_call,    turn_call,     turn_call,    turn_over,    turn_slope,
-      turn_slope,   turn_scan,    turn_layers,   turn_compose, turn_repeat,  turn_state,
-      turn_learner, turn_embed,   turn_several};
+      turn_each,    turn_two,      turn_two,    turn_when,    turn_reduce,  turn_along,
+      turn_along,   turn_label,    turn_concat, turn_noise,   turn_product, turn_product,
+      turn_turned,  turn_summed,   turn_masked, turn_window,  turn_pooled,  turn_group,
+      turn_split,   turn_diagonal, turn_copies, turn_slice,   turn_gather,  turn_sorted,
+      turn_scatter, turn_call,     turn_call,   turn_call,    turn_over,    turn_slope,
+      turn_slope,   turn_scan,     turn_layers, turn_compose, turn_repeat,  turn_state,
+      turn_learner, turn_embed,    turn_several};
   for (uint32_t i = 0, turn = 0; i < lines && turn < 60; turn++) i += PICK(m, turns)(m);
 }
 
@@ -323,14 +326,44 @@ static void some_options(Maker *m) {
   }
 }
 
-static void some_box(Maker *m) {
-  WholeDecl *d = maker_decl(m, DECL_BOX, NAME_BOX);
-  for (uint32_t i = 1 + below(m, 3); i; i--) {
-    WholeType t = some_type(m);
+// The types of another box, its open sizes under names of this one: then it can be called.
+static bool types_like(Maker *m, const WholeDecl *other) {
+  Id from[16], to[16];
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < other->in.n; i++) {
+    WholeType t = other->in.at[i].type;
+    for (uint32_t k = 0; k < t.rank; k++) {
+      WholeAxis *a = &t.axis[k];
+      if (!a->label || a->axis) continue;
+      uint32_t at = 0;
+      while (at < n && from[at] != a->label) at++;
+      if (at == n && n == COUNT(from)) return false;
+      if (at == n) from[n] = a->label, to[n++] = maker_name(m, NAME_AXIS);
+      a->variable = a->variable ? to[at] : 0, a->label = to[at];
+    }
     WholeWire w = {maker_name(m, NAME_WIRE), t};
-    vec_push(m->p->arena, &d->in, w);
+    vec_push(m->p->arena, &m->d->in, w);
     vec_push(m->p->arena, &m->wire, w);
   }
+  return true;
+}
+
+static void some_inputs(Maker *m, uint32_t n) {
+  for (; n; n--) {
+    WholeType t = some_type(m);
+    WholeWire w = {maker_name(m, NAME_WIRE), t};
+    vec_push(m->p->arena, &m->d->in, w);
+    vec_push(m->p->arena, &m->wire, w);
+  }
+}
+
+static void some_box(Maker *m) {
+  WholeDecl *d = maker_decl(m, DECL_BOX, NAME_BOX);
+  const WholeDecl *other = m->p->decl.at[below(m, m->p->decl.n)];
+  bool like = other->kind == DECL_BOX && other->in.n < 3 && types_like(m, other);
+  some_inputs(m, like ? below(m, 2) : 1 + below(m, 3));
+  for (uint32_t turn = 0; like && turn < 12; turn++)
+    if (one_in(m, 2) ? turn_slope(m) : turn_call(m)) break;
   some_options(m);
   maker_body(m, 1 + below(m, 5));
   const WholeWire *last = &m->wire.at[m->wire.n - 1];

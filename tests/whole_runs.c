@@ -73,7 +73,8 @@ static bool formatted(Case *c, Limn *l, const char *text) {
   if (!asked(c, l, "format", NULL, once != NULL)) return false;
   once = arena_format(c->arena, "%s", once);
   const char *twice = limn_format(l, "chance.limn", once, strlen(once));
-  if (!twice || strcmp(once, twice)) return case_says(c, "format: twice is other\n%s\n%s", once, twice);
+  if (!twice || strcmp(once, twice))
+    return case_says(c, "format: twice is other\n%s\n%s", once, twice);
   Limn *again = case_load(c, once);
   limn_free(again);
   return again != NULL;
@@ -98,12 +99,12 @@ static bool trained(Case *c, Limn *l) {
   how.out = "run", how.pause = 1;
   if (!asked(c, l, "train", NULL, limn_train(l, &how) == LIMN_GOOD)) return false;
   how.out = NULL, how.pause = 0, how.resume = "run";
-  bool good = asked(c, l, "resume", NULL, limn_train(l, &how) == LIMN_GOOD) &&
-              asked(c, l, "measure", NULL,
-                    !c->p->measures || limn_measure(l, &use, &text) == LIMN_GOOD) &&
-              asked(c, l, "report", NULL, limn_report(l, &use, &text) == LIMN_GOOD) &&
-              asked(c, l, "print gradient", NULL, limn_print(l, NULL, "gradient", false) != NULL) &&
-              asked(c, l, "print step", NULL, limn_print(l, NULL, "step", false) != NULL);
+  bool good =
+      asked(c, l, "resume", NULL, limn_train(l, &how) == LIMN_GOOD) &&
+      asked(c, l, "measure", NULL, !c->p->measures || limn_measure(l, &use, &text) == LIMN_GOOD) &&
+      asked(c, l, "report", NULL, limn_report(l, &use, &text) == LIMN_GOOD) &&
+      asked(c, l, "print gradient", NULL, limn_print(l, NULL, "gradient", false) != NULL) &&
+      asked(c, l, "print step", NULL, limn_print(l, NULL, "step", false) != NULL);
   for (uint32_t i = 0; good && i < c->p->decl.n; i++)
     if (c->p->decl.at[i]->kind == DECL_LEARNER && !c->p->decl.at[i]->family)
       good = predicted(c, l, c->p->decl.at[i]);
@@ -139,7 +140,8 @@ static bool predict_by(Case *c, Limn *l, const WholeDecl *d, int way, Values *ou
   Value v[4];
   for (uint32_t i = 0; i < d->in.n; i++) {
     v[i] = value_stack(c, d, i);
-    array[i] = (LimnArray){.type = LIMN_F64, .rank = v[i].rank, .shape = v[i].shape, .data = v[i].data};
+    array[i] =
+        (LimnArray){.type = LIMN_F64, .rank = v[i].rank, .shape = v[i].shape, .data = v[i].data};
     in[i] = (LimnInput){.name = "", .array = &array[i]};
   }
   LimnUse use = {.size = sizeof use, .in = in, .nin = d->in.n, .threads = 1, .reference = way == 0};
@@ -228,9 +230,11 @@ static bool step_moves(Case *c, Limn *l, uint64_t seed, Values *changed) {
   how.seed = seed;
   Values before = {0}, after = {0};
   LimnArrays w = {0};
-  bool good = limn_trainer_open(l, &how, &t) == LIMN_GOOD && limn_trainer_weights(t, &w) == LIMN_GOOD;
+  bool good =
+      limn_trainer_open(l, &how, &t) == LIMN_GOOD && limn_trainer_weights(t, &w) == LIMN_GOOD;
   if (good) case_take(c, &w, &before);
-  good = good && limn_trainer_step(t, 1, NULL) == LIMN_GOOD && limn_trainer_weights(t, &w) == LIMN_GOOD;
+  good = good && limn_trainer_step(t, 1, NULL) == LIMN_GOOD &&
+         limn_trainer_weights(t, &w) == LIMN_GOOD;
   if (good) case_take(c, &w, &after);
   if (!good) case_says(c, "not trained: %s", limn_messages(l, false));
   for (uint32_t i = 0; good && i < before.n; i++) {
@@ -272,7 +276,8 @@ bool law_who(Case *c) {
       bool said = is_said_to_move(c, table, name);
       bool moved = is_moved(&changed, path);
       if (said != moved)
-        good = case_says(c, "who %s: %s\n%s", said ? "moves nothing" : "moves in secret", name, table);
+        good =
+            case_says(c, "who %s: %s\n%s", said ? "moves nothing" : "moves in secret", name, table);
     }
   }
   limn_free(l);

@@ -52,8 +52,8 @@ static bool return_other(Whole *p, WholeDecl *d, uint32_t *k) {
     if (!d->line.at[i].let || (*k)-- != 0) continue;
     const WholeNode *value = line->piece.at[2].node;
     d->out.at[0] = value->type;
-    d->line.at[d->line.n - 1].line =
-        whole_node(p, NULL, "return %E", whole_node(p, &value->type, "%n", d->line.at[i].makes.at[0]));
+    d->line.at[d->line.n - 1].line = whole_node(
+        p, NULL, "return %E", whole_node(p, &value->type, "%n", d->line.at[i].makes.at[0]));
     return true;
   }
   return false;

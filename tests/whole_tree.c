@@ -7,11 +7,10 @@
 // -- names ----------------------------------------------------------------------------------------
 // Names for the renaming are, on purpose, those that the library uses inside its boxes: there they
 // must not be seen. Names of the first text do not end in `_`.
-static const char *const inner[] = {"x",  "s", "m",  "e", "d",  "g",  "b",  "n", "a",  "k",
-                                    "o",  "h", "p",  "q", "t",  "i",  "j",  "c", "v",  "u",
-                                    "y",  "w", "r",  "z", "Y",  "X",  "W",  "S", "K",  "Q",
-                                    "V",  "M", "H",  "A", "E",  "P",  "mb", "D", "va", "mu",
-                                    "in", "f", "T2", "G", "o_0"};
+static const char *const inner[] = {
+    "x", "s", "m", "e", "d", "g", "b",  "n", "a",  "k",  "o",  "h", "p",  "q", "t",
+    "i", "j", "c", "v", "u", "y", "w",  "r", "z",  "Y",  "X",  "W", "S",  "K", "Q",
+    "V", "M", "H", "A", "E", "P", "mb", "D", "va", "mu", "in", "f", "T2", "G", "o_0"};
 
 static bool is_taken(const Whole *p, const char *text, uint32_t scope) {
   for (uint32_t i = 1; i < p->name.n; i++) {
@@ -151,7 +150,8 @@ WholeNode *whole_node(Whole *p, const WholeType *type, const char *format, ...) 
   if (type) n->type = *type, n->value = true;
   // A call or a name: letters up to the first bracket, and nothing behind the last one.
   size_t word = strcspn(format, " ");
-  n->atom = !format[word] || (format[strlen(format) - 1] == ')' && strchr(format, '(') < format + word);
+  n->atom =
+      !format[word] || (format[strlen(format) - 1] == ')' && strchr(format, '(') < format + word);
   return n;
 }
 
@@ -325,7 +325,8 @@ static void put_node(Buf *b, const Whole *p, const WholeNode *n, bool renamed) {
 }
 
 static void put_head(Buf *b, const Whole *p, const WholeDecl *d, bool renamed) {
-  buf_printf(b, "%s %s", d->kind == DECL_LEARNER ? "learn" : "box", whole_name(p, d->name, renamed));
+  buf_printf(b, "%s %s", d->kind == DECL_LEARNER ? "learn" : "box",
+             whole_name(p, d->name, renamed));
   for (uint32_t i = 0; i < d->option.n; i++) {
     const WholeOption *o = &d->option.at[i];
     buf_printf(b, "%s%s", i ? ", " : "[", whole_name(p, o->name, renamed));

@@ -58,7 +58,8 @@ Value value_input(Case *c, const WholeDecl *d, uint32_t input, uint32_t sample) 
   for (uint32_t i = 0; i < t->rank; i++) shape[i] = t->axis[i].n;
   Value v = value_new(c->arena, t->rank, shape);
   for (int64_t i = 0; i < v.n; i++) {
-    double x = number_by(((uint64_t)(i + 1) * 1000 + sample * 31 + input * 7) * 0x9E3779B97F4A7C15u);
+    double x =
+        number_by(((uint64_t)(i + 1) * 1000 + sample * 31 + input * 7) * 0x9E3779B97F4A7C15u);
     v.data[i] = t->labels ? floor(x * t->range.n) : floor(x * 3000) / 1000 - 1.5;
   }
   return v;
@@ -70,7 +71,8 @@ Value value_stack(Case *c, const WholeDecl *d, uint32_t input) {
   for (uint32_t i = 0; i < one.rank; i++) shape[i + 1] = one.shape[i];
   Value all = value_new(c->arena, one.rank + 1, shape);
   for (uint32_t s = 0; s < 3; s++)
-    memcpy(all.data + s * one.n, value_input(c, d, input, s).data, (size_t)one.n * sizeof *all.data);
+    memcpy(all.data + s * one.n, value_input(c, d, input, s).data,
+           (size_t)one.n * sizeof *all.data);
   return all;
 }
 
