@@ -181,7 +181,7 @@ bool turn_over(Maker *m) {
   WholeType t = result_of(m, &b, &d->out.at[0]);
   if (!in_front(&t, &h, 1)) return false;
   // its first parameter's axes: every axis stays where it was
-  bool stays = type_same(&d->out.at[0], &d->in.at[0].type);
+  bool stays = d->out.at[0].rank == d->in.at[0].type.rank;
   if (stays) return false;
   WholeNode *call = whole_node(m->p, &t, "%e(%E) over %n", callee(m, d), maker_ref(m, x), h.label);
   call->atom = false;
