@@ -11,6 +11,7 @@
 # make bless    the same, and golden files are written anew: read them in the diff
 # make check    format, rooms, sanitized tests
 # make fuzz     the fuzzers, RUNS inputs each
+# make laws     laws of RUNS random whole programs, from seed FIRST on (LAW=batch; ALL=1: with what is known to be wrong)
 # make draw-random  pictures of RUNS random programs, from seed FIRST on: their faults
 # make bench    steps of training against PyTorch's, in turn (BENCH='--threads 1 --only mlp')
 # make bench-check  how the time of checking grows with a program
@@ -77,7 +78,7 @@ endif
 endif
 PRODUCTS := $(BUILD)/limn $(BUILD)/liblimn.a $(BUILD)/$(SHARED_LINK)
 
-.PHONY: all help demo test test-long examples bless check fuzz bench bench-check bench-draw draw-random bench-gemm bench-strip bench-machines bench-gates bench-ode bench-prelude format format-check rooms shapes clean docs gallery glyphs deps deps-build packages install uninstall share deb FORCE
+.PHONY: all help demo test test-long examples bless check fuzz laws bench bench-check bench-draw draw-random bench-gemm bench-strip bench-machines bench-gates bench-ode bench-prelude format format-check rooms shapes clean docs gallery glyphs deps deps-build packages install uninstall share deb FORCE
 # A second make, so that all cores are used without being asked for.
 PARALLEL = $(MAKE) -s --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS))
 all:
@@ -204,6 +205,9 @@ bless: packages
 draw-random: packages
 	@$(PARALLEL) $(BUILD)/tests/pictures_test
 	@$(BUILD)/tests/pictures_test random $(or $(FIRST),1) $(if $(filter file,$(origin RUNS)),1000,$(RUNS))
+laws: packages
+	@$(PARALLEL) $(BUILD)/tests/whole_test
+	@ALL="$(ALL)" $(BUILD)/tests/whole_test $(or $(LAW),all) $(or $(FIRST),1) $(if $(filter file,$(origin RUNS)),1000,$(RUNS))
 # Who may use whom.
 rooms:
 	@tools/rooms.sh $(BUILD)
@@ -238,6 +242,7 @@ fuzz:
 	@$(PACKAGES) fuzz
 	@$(PARALLEL) build/library.c build/prelude.c $(FUZZERS)
 	@for f in $(FUZZERS); do tests/fuzz/run.sh $$f $(RUNS) || exit 1; done
+	@$(MAKE) --no-print-directory laws $(if $(filter file,$(origin RUNS)),,RUNS=$(RUNS))
 bench:
 	@$(PARALLEL) $(BUILD)/limn $(BUILD)/bench-step
 	@bench/run.sh --build $(BUILD) $(BENCH)

@@ -1,0 +1,44 @@
+// The laws of whole programs: each is true of a program, or says why not.
+#ifndef LIMN_WHOLE_LAWS_H
+#define LIMN_WHOLE_LAWS_H
+
+#include "limn.h"
+#include "whole_program.h"
+
+typedef struct {
+  const Whole *p;
+  Arena *arena;
+  const char *dir;
+  Buf said; // "KIND: …"
+} Case;
+typedef bool Law(Case *);
+
+Law law_batch, law_names, law_naming, law_order, law_runs, law_engines, law_who;
+
+// whole_values.c
+typedef struct {
+  const char *name;
+  uint32_t rank;
+  int64_t shape[WHOLE_AXES + 2];
+  double *data;
+  int64_t n;
+} Value;
+typedef VEC(Value) Values;
+// A program that was loaded, or NULL: c->said says why.
+Limn *case_load(Case *, const char *text);
+// What goes into a declaration: sample s of input i; stacked where the mask says so, 3 samples.
+Value value_input(Case *, const WholeDecl *, uint32_t input, uint32_t sample);
+Value value_stack(Case *, const WholeDecl *, uint32_t input);
+bool case_eval(Case *, Limn *, const char *name, const Values *in, const Value *dy, Values *out,
+               Values *grads);
+// Goals and measures after each of two steps, in doubles.
+bool case_losses(Case *, Limn *, Values *);
+void case_take(Case *, const LimnArrays *, Values *);
+bool case_says(Case *, const char *format, ...) __attribute__((format(printf, 2, 3))); // false
+// Are they equal, as many as `a` has? `what` is said if not.
+bool values_near(Case *, const char *what, const Value *a, const Value *b, double within);
+const Value *value_named(const Values *, const char *name);
+void value_add(Value *to, const Value *more);
+void value_show(Buf *, const Value *);
+
+#endif

@@ -1,0 +1,221 @@
+// Random whole programs: well typed, as a tree that can be printed in several ways that must mean
+// the same, and made smaller as long as something is wrong with it.
+//
+//   Whole *p = whole_random(arena, seed, WHOLE_KNOWN);
+//   const char *text = whole_text(arena, p, &(Printed){0});
+//
+// A program is declarations; a box or learner with names has a body of statements. Every text is a
+// row of pieces: letters, names, and nodes inside it, so that names can be printed otherwise and a
+// part can be taken out wherever it stands.
+#ifndef LIMN_WHOLE_PROGRAM_H
+#define LIMN_WHOLE_PROGRAM_H
+
+#include "base/base.h"
+
+enum { WHOLE_AXES = 4 };
+
+// What limn gets wrong today: programs have none of these constructs unless their switch is on. To
+// turn one on for good, take its line out of WHOLE_KNOWN.
+typedef enum {
+  // "The labels of a new wire are its left indices", and an option that is an axis takes a label.
+  WITH_INDEX_AS_OPTION = 1u << 0,
+  // "The axis in front passes over it: the box is applied to each row", of fwd and rev.
+  WITH_SLOPES_OF_ROWS = 1u << 1,
+  // "A label points into an axis of as many places", when it is a state.
+  WITH_STATE_AS_INDEX = 1u << 2,
+  // "gate[0]" with a member that an option counts.
+  WITH_MEMBER_BY_OPTION = 1u << 3,
+  // `check --who` with `stop` and `through`.
+  WITH_WHO_OF_STOP = 1u << 4,
+  // `predict` and labels outside their range.
+  WITH_LABELS_OUTSIDE = 1u << 5,
+  // "Result. The result has the axes that the box declares": their labels are lost.
+  WITH_LABELS_OF_RESULTS = 1u << 6,
+  // A list of wires is a row of them.
+  WITH_LISTS_OF_WIRES = 1u << 7,
+  // "Result. … under the caller's labels": `swap`, whose inputs have no types, loses them.
+  WITH_LABELS_OF_UNTYPED = 1u << 8,
+  // "What stands in the brackets of a box is its configuration: sizes, numbers": computed ones too.
+  WITH_COMPUTED_OPTIONS = 1u << 10,
+  // "On a stack of samples": a box with weights, evaluated for itself, has others on a stack.
+  WITH_WEIGHTS_OF_STACKS = 1u << 11,
+  // "`seed 1`: of weights, noise and the order of samples": it depends on the names of a given too.
+  WITH_NAMES_OF_GIVENS = 1u << 12,
+  // "Goals know who they move": the table says `gate` where only gate[1] is moved.
+  WITH_WHO_OF_MEMBERS = 1u << 13,
+  // "`Y[text[i] m] = …` on the left: scatter, and add": only in a `return`.
+  WITH_NAMED_SCATTER = 1u << 9,
+} WholeSwitch;
+enum { WHOLE_ALL = 0xFFFFFF };
+enum {
+  WHOLE_OFF = WITH_INDEX_AS_OPTION     //
+              | WITH_SLOPES_OF_ROWS    //
+              | WITH_STATE_AS_INDEX    //
+              | WITH_MEMBER_BY_OPTION  //
+              | WITH_WHO_OF_STOP       //
+              | WITH_LABELS_OUTSIDE    //
+              | WITH_LABELS_OF_RESULTS //
+              | WITH_LISTS_OF_WIRES    //
+              | WITH_LABELS_OF_UNTYPED //
+              | WITH_NAMED_SCATTER     //
+              | WITH_COMPUTED_OPTIONS  //
+              | WITH_WEIGHTS_OF_STACKS //
+              | WITH_NAMES_OF_GIVENS   //
+              | WITH_WHO_OF_MEMBERS,
+  WHOLE_KNOWN = WHOLE_ALL & ~WHOLE_OFF,
+};
+
+// -- the tree -------------------------------------------------------------------------------------
+typedef enum {
+  NAME_WIRE,
+  NAME_INDEX,
+  NAME_AXIS,
+  NAME_BOX,
+  NAME_OPTION,
+  NAME_WEIGHT,
+  NAME_LEARNER,
+  NAME_GOAL,
+  NAME_FIELD, // of a set of data: its name is the set's
+} WholeNameKind;
+typedef struct {
+  const char *text, *other; // as it was made, and what it is renamed to
+  WholeNameKind kind;
+  uint32_t scope; // of which declaration, counted from 1; 0: of the program
+} WholeName;
+
+typedef struct {
+  Id label;    // 0: none is known
+  Id variable; // its size is open, and called so
+  Id axis;     // it is a declared axis
+  uint32_t n;  // how long it is, or will be
+} WholeAxis;
+typedef struct {
+  bool labels;     // {range}[…] and not R[…]
+  WholeAxis range; // of labels
+  uint32_t rank;
+  WholeAxis axis[WHOLE_AXES];
+} WholeType;
+
+typedef struct WholeNode WholeNode;
+typedef struct {
+  const char *text;
+  Id name;
+  WholeNode *node;
+  bool bare; // the node stands between brackets or commas
+} WholePiece;
+struct WholeNode {
+  VEC(WholePiece) piece;
+  WholeType type;
+  bool value; // it may get a line and a name of its own
+  bool atom;  // it needs no parentheses
+};
+
+typedef struct {
+  WholeNode *line;
+  Ids makes;
+  bool let;      // "name = value", of one name
+  bool weighted; // it makes weights, whose numbers go by the order of lines
+  bool last;     // the return
+} WholeLine;
+
+typedef struct {
+  Id name;
+  WholeType type;
+} WholeWire;
+typedef struct {
+  Id name;
+  const char *start; // NULL: it must be given
+} WholeOption;
+typedef enum { DECL_BOX, DECL_LEARNER, DECL_OTHER, DECL_LAST } WholeKind;
+typedef struct {
+  WholeKind kind;
+  Id name;
+  uint32_t scope;
+  VEC(WholeOption) option;
+  VEC(WholeWire) in;
+  VEC(WholeType) out;
+  VEC(WholeLine) line;
+  WholeNode *text; // of what is not a body
+  uint32_t family; // so many members
+  bool weighted, noisy, slopes, batched, remembers, stops;
+  bool asked; // it can be evaluated for itself
+} WholeDecl;
+
+typedef struct {
+  const char *path, *bytes;
+  size_t n;
+} WholeFile;
+typedef struct {
+  Arena *arena;
+  uint32_t on; // of WholeSwitch
+  VEC(WholeName) name;
+  VEC(WholeDecl *) decl;
+  VEC(WholeFile) file; // beside the program
+  VEC(Id) goal;
+  uint32_t scopes;
+  bool trains, measures, runs, noisy;
+} Whole;
+
+// whole_tree.c
+typedef struct {
+  uint64_t order;  // not 0: declarations, and lines that commute, in another one
+  uint64_t naming; // not 0: parts get names, or wires lose theirs
+  bool renamed;
+  const char *more; // at the end
+} Printed;
+const char *whole_text(Arena *, const Whole *, const Printed *);
+const char *whole_name(const Whole *, Id, bool renamed);
+// The path of a weight, after renaming.
+const char *whole_weight(Arena *, const Whole *, const char *path);
+void whole_type(Buf *, const Whole *, const WholeType *, bool renamed);
+Whole *whole_copy(Arena *, const Whole *);
+uint32_t whole_uses(const WholeNode *, Id);
+// %n: an Id, %e: a node, %E: the same between brackets, %t: a WholeType *, %d, %s.
+WholeNode *whole_node(Whole *, const WholeType *, const char *format, ...);
+Id whole_name_add(Whole *, WholeNameKind, uint32_t scope, const char *text);
+const WholeDecl *whole_decl(const Whole *, Id name);
+
+// whole_smaller.c: the k-th way to make a program smaller; false: there are not so many. A way may
+// make nonsense of it.
+bool whole_smaller(Whole *, uint32_t k);
+
+// whole_random.c
+Whole *whole_random(Arena *, uint64_t seed, uint32_t on);
+
+// -- inside the generator -------------------------------------------------------------------------
+typedef struct {
+  Whole *p;
+  uint64_t state;
+  WholeDecl *d; // under construction
+  VEC(WholeWire) wire;
+  uint32_t depth;
+} Maker;
+uint64_t maker_draw(Maker *);
+static inline uint32_t below(Maker *m, uint32_t n) { return (uint32_t)(maker_draw(m) % n); }
+static inline bool one_in(Maker *m, uint32_t n) { return below(m, n) == 0; }
+#define PICK(m, list) (list)[below(m, COUNT(list))]
+Id maker_name(Maker *, WholeNameKind);   // a new one, of the declaration
+Id maker_global(Maker *, WholeNameKind); // of the program
+bool axis_meets(const WholeAxis *, const WholeAxis *);
+bool type_same(const WholeType *, const WholeType *);
+const WholeWire *maker_wire(Maker *, uint32_t least, uint32_t most); // real; NULL: none
+WholeNode *maker_ref(Maker *, const WholeWire *);
+WholeNode *maker_operand(Maker *, const WholeWire *); // the wire, or something made of it
+// A line that gives a value a name.
+const WholeWire *maker_let(Maker *, WholeNode *value);
+WholeLine *maker_line(Maker *, WholeNode *line);
+WholeDecl *maker_decl(Maker *, WholeKind, WholeNameKind);
+void maker_body(Maker *, uint32_t lines);
+void maker_return(Maker *, WholeNode *value);
+
+// whole_equations.c, whole_calls.c: each adds a line, or finds nothing that fits.
+typedef bool Turn(Maker *);
+Turn turn_product, turn_turned, turn_summed, turn_masked, turn_window, turn_pooled, turn_group,
+    turn_split, turn_diagonal, turn_copies, turn_slice, turn_gather, turn_sorted, turn_scatter;
+Turn turn_call, turn_over, turn_slope, turn_scan, turn_layers, turn_compose, turn_repeat,
+    turn_state, turn_learner, turn_embed, turn_several;
+// whole_goals.c: data, learners, goals and what is around them
+void maker_training(Maker *);
+void maker_machine(Maker *);
+
+#endif

@@ -1,0 +1,168 @@
+// Laws that hold of every program, on random whole programs: on a stack of samples a box gives the
+// stack of what it gives on each; names, names for parts and the order of lines change nothing; what
+// is accepted can be done.
+//
+//   whole_test                      the tests
+//   whole_test LAW FIRST RUNS       a law (or `all`) on so many programs; what fails is made small (LARGE=1: it is not)
+//   whole_test program SEED         one of them, printed in all its ways
+//   ALL=1                           with all constructs that are known to be wrong
+//   WITH=3                          with the fourth of them, in the order of WholeSwitch
+//
+// Every program is looked at by a process of its own: one that dies has failed.
+#define _DEFAULT_SOURCE
+#include "whole_laws.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#ifdef LIMN_GUARD
+enum { SLOWER = 10 }; // the sanitizers are slow
+#else
+enum { SLOWER = 1 };
+#endif
+
+static const struct {
+  const char *name;
+  Law *law;
+  uint32_t few; // programs in `make test`
+} laws[] = {{"batch", law_batch, 100}, {"names", law_names, 60}, {"naming", law_naming, 40},
+            {"order", law_order, 40},  {"runs", law_runs, 60},   {"engines", law_engines, 40},
+            {"who", law_who, 20}};
+
+typedef struct {
+  Arena *arena;
+  char dir[64];
+  uint32_t on;
+} Place;
+
+static bool place_open(Place *at) {
+  const char *with = getenv("WITH"), *all = getenv("ALL");
+  *at = (Place){.arena = arena_new(), .on = all && *all ? WHOLE_ALL : WHOLE_KNOWN};
+  if (with) at->on |= 1u << strtoul(with, NULL, 10);
+  snprintf(at->dir, sizeof at->dir, "/tmp/limn.XXXXXX");
+  if (!mkdtemp(at->dir)) return false;
+  if (!getenv("LIMN_CACHE")) setenv("LIMN_CACHE", at->dir, 1);
+  return true;
+}
+
+static void place_close(Place *at) {
+  char command[128];
+  snprintf(command, sizeof command, "rm -rf %s", at->dir);
+  if (system(command)) perror(command);
+  arena_free(at->arena);
+}
+
+// -- one program ----------------------------------------------------------------------------------
+static int child(Law *law, const Whole *p, const char *dir) {
+  Case c = {.p = p, .arena = arena_new(), .dir = dir};
+  c.said = buf_new(c.arena);
+  alarm(60);
+  if (chdir(dir)) return 2;
+  bool holds = law(&c);
+  if (!holds && file_write(c.arena, "said", c.said.at, c.said.n)) return 2;
+  return holds ? 0 : 1;
+}
+
+// What is wrong, or NULL.
+static const char *try_law(Place *at, Law *law, const Whole *p) {
+  fflush(NULL);
+  pid_t id = fork();
+  if (id == 0) _exit(child(law, p, at->dir));
+  int status = 0;
+  if (id < 0 || waitpid(id, &status, 0) != id) return "no process";
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return NULL;
+  if (!WIFEXITED(status)) return arena_format(at->arena, "died: signal %d", WTERMSIG(status));
+  FileText said = file_read(at->arena, arena_format(at->arena, "%s/said", at->dir), 10000000);
+  return said.text ? said.text : "said nothing";
+}
+
+// Two faults are of one kind if what they say is the same up to the first colon.
+static bool same_kind(const char *a, const char *b) {
+  size_t n = strcspn(a, ":");
+  return n == strcspn(b, ":") && !strncmp(a, b, n);
+}
+
+static const Whole *shrink(Place *at, Law *law, const Whole *p, const char **why) {
+  for (uint32_t k = 0, tries = 0; tries < 400; tries++) {
+    Whole *less = whole_copy(at->arena, p);
+    if (!whole_smaller(less, k)) break;
+    const char *said = try_law(at, law, less);
+    if (said && same_kind(said, *why))
+      p = less, *why = said;
+    else
+      k++;
+  }
+  return p;
+}
+
+static bool look_at(Place *at, uint32_t which, uint64_t seed, bool small) {
+  Whole *p = whole_random(at->arena, seed, at->on);
+  const char *why = try_law(at, laws[which].law, p);
+  if (!why) return true;
+  if (!strncmp(why, "skipped", 7)) return true;
+  const Whole *less = small ? shrink(at, laws[which].law, p, &why) : p;
+  printf("== %s %llu: %s\n%s\n", laws[which].name, (unsigned long long)seed, why,
+         whole_text(at->arena, less, &(Printed){0}));
+  fflush(stdout);
+  return false;
+}
+
+// -- tests ----------------------------------------------------------------------------------------
+static void holds(uint32_t which) {
+  Place at;
+  uint32_t bad = 0;
+  assert_true(place_open(&at));
+  for (uint64_t seed = 1; seed <= laws[which].few / SLOWER; seed++)
+    bad += !look_at(&at, which, seed, true);
+  place_close(&at);
+  assert_int_equal(bad, 0);
+}
+static void batch(void **state) { (void)state, holds(0); }
+static void names(void **state) { (void)state, holds(1); }
+static void naming(void **state) { (void)state, holds(2); }
+static void order(void **state) { (void)state, holds(3); }
+static void runs(void **state) { (void)state, holds(4); }
+static void engines(void **state) { (void)state, holds(5); }
+static void who(void **state) { (void)state, holds(6); }
+
+static int by_hand(int argc, char **argv) {
+  Place at;
+  if (!place_open(&at)) return 3;
+  uint64_t first = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
+  uint64_t n = argc > 3 ? strtoull(argv[3], NULL, 10) : 1, bad = 0, tried = 0;
+  bool known = !strcmp(argv[1], "program");
+  if (known) {
+    Whole *p = whole_random(at.arena, first, at.on);
+    puts(whole_text(at.arena, p, &(Printed){0}));
+    if (argc > 3) puts(whole_text(at.arena, p, &(Printed){.renamed = true}));
+    if (argc > 3) puts(whole_text(at.arena, p, &(Printed){.naming = 7, .order = 7}));
+  }
+  for (uint32_t k = 0; k < COUNT(laws) && !known; k++) {
+    if (strcmp(argv[1], "all") && strcmp(argv[1], laws[k].name)) continue;
+    for (uint64_t seed = first; seed < first + n; seed++, tried++) {
+      Arena *outer = at.arena;
+      at.arena = arena_child(outer);
+      bad += !look_at(&at, k, seed, !getenv("LARGE"));
+      arena_free(at.arena);
+      at.arena = outer;
+    }
+  }
+  place_close(&at);
+  if (!known)
+    fprintf(stderr, "%llu of %llu fail\n", (unsigned long long)bad, (unsigned long long)tried);
+  return bad || (!tried && !known);
+}
+
+int main(int argc, char **argv) {
+  if (argc > 1) return by_hand(argc, argv);
+  const struct CMUnitTest tests[] = {cmocka_unit_test(batch),  cmocka_unit_test(names),
+                                     cmocka_unit_test(naming), cmocka_unit_test(order),
+                                     cmocka_unit_test(runs),   cmocka_unit_test(engines),
+                                     cmocka_unit_test(who)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
