@@ -82,7 +82,7 @@ PRODUCTS := $(BUILD)/limn $(BUILD)/liblimn.a $(BUILD)/$(SHARED_LINK)
 # A second make, so that all cores are used without being asked for.
 PARALLEL = $(MAKE) -s --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS))
 all:
-	@$(PARALLEL) $(PRODUCTS)
+	+@$(PARALLEL) $(PRODUCTS)
 # The comment above, up to the first line that is not one.
 help:
 	@sed -n '/^[^\#]/q; s/^# \{0,1\}//p' Makefile
@@ -163,10 +163,10 @@ $(BUILD)/share/made: $(sort $(wildcard packaging/* packaging/*/* lib/*.limn)) sr
 PLACES = BUILD="$(BUILD)" VERSION="$(VERSION)" SHARED="$(SHARED)" SHARED_MAJOR="$(SHARED_MAJOR)" SHARED_LINK="$(SHARED_LINK)" PRIVATE_LIBS="$(filter-out $(IMAGE_LIBS),$(LDLIBS))" \
   PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" BINDIR="$(BINDIR)" LIBDIR="$(LIBDIR)" INCLUDEDIR="$(INCLUDEDIR)" DATADIR="$(DATADIR)" MANDIR="$(MANDIR)" DOCDIR="$(DOCDIR)"
 install: all
-	@$(PARALLEL) $(BUILD)/share/made
+	+@$(PARALLEL) $(BUILD)/share/made
 	@$(PLACES) packaging/install.sh install
 uninstall:
-	@$(PARALLEL) $(BUILD)/share/made
+	+@$(PARALLEL) $(BUILD)/share/made
 	@$(PLACES) packaging/install.sh uninstall
 # Debian's.
 deb: all
@@ -174,7 +174,7 @@ deb: all
 
 # -- testing -------------------------------------------------------------------------------------------------------------------------
 demo: deps-build
-	@$(PARALLEL) $(BUILD)/limn
+	+@$(PARALLEL) $(BUILD)/limn
 	@tools/demo.sh $(BUILD)/limn
 # These alone install packages, and say which: Debian's.
 deps:
@@ -192,21 +192,21 @@ ASKED_BIN := $(foreach t,$(ASKED) $(if $(filter canvas looks,$(ASKED)),canvas_te
 TESTED = $(PRODUCTS) $(BUILD)/libinner.a $(if $(ONLY),$(sort $(ASKED_BIN)),$(TEST_BIN))
 RUN_TESTS = CC="$(CC)" MAKE="$(MAKE)" JOBS="$(JOBS)" ONLY="$(ONLY)" tests/run.sh $(BUILD)
 test: packages
-	@$(PARALLEL) $(TESTED)
+	+@$(PARALLEL) $(TESTED)
 	@$(RUN_TESTS)
 test-long: all
 	@LONG=1 LIMN=$(CURDIR)/$(BUILD)/limn BUILD=$(BUILD) tests/mnist/test.sh
 examples: packages
-	@$(PARALLEL) $(PRODUCTS)
+	+@$(PARALLEL) $(PRODUCTS)
 	@LIMN=$(CURDIR)/$(BUILD)/limn BUILD=$(BUILD) sh tests/examples/full.sh
 bless: packages
-	@$(PARALLEL) $(TESTED)
+	+@$(PARALLEL) $(TESTED)
 	@$(RUN_TESTS) --bless
 draw-random: packages
-	@$(PARALLEL) $(BUILD)/tests/pictures_test
+	+@$(PARALLEL) $(BUILD)/tests/pictures_test
 	@$(BUILD)/tests/pictures_test random $(or $(FIRST),1) $(if $(filter file,$(origin RUNS)),1000,$(RUNS))
 laws: packages
-	@$(PARALLEL) $(BUILD)/tests/whole_test
+	+@$(PARALLEL) $(BUILD)/tests/whole_test
 	@ALL="$(ALL)" $(BUILD)/tests/whole_test $(or $(LAW),all) $(or $(FIRST),1) $(if $(filter file,$(origin RUNS)),1000,$(RUNS))
 # Who may use whom.
 rooms:
@@ -240,11 +240,11 @@ build/fuzz/fuzz_%: tests/fuzz/fuzz_%.c tests/fuzz/tokens.h $(DIAGRAM_HELP) $(FUZ
 -include $(FUZZ_OBJECT:.o=.d)
 fuzz:
 	@$(PACKAGES) fuzz
-	@$(PARALLEL) build/library.c build/prelude.c $(FUZZERS)
+	+@$(PARALLEL) build/library.c build/prelude.c $(FUZZERS)
 	@for f in $(FUZZERS); do tests/fuzz/run.sh $$f $(RUNS) || exit 1; done
 	@$(MAKE) --no-print-directory laws $(if $(filter file,$(origin RUNS)),,RUNS=$(RUNS))
 bench:
-	@$(PARALLEL) $(BUILD)/limn $(BUILD)/bench-step
+	+@$(PARALLEL) $(BUILD)/limn $(BUILD)/bench-step
 	@bench/run.sh --build $(BUILD) $(BENCH)
 bench-draw: all
 	@bench/draw.sh $(BUILD)/limn
