@@ -52,7 +52,7 @@ draw row; glyph "a row at a label" 1 'a row at x'
 draw rows; glyph "rows at labels" 1 'a row at x'
 draw vocab; glyph "an embedding" 1 'embed: a label to 16'
 draw both; glyph "a bar" 1 'concatenation'
-draw classify "$root/examples/digits_conv.limn"; glyph "a bar" 1 'joining into 512'; glyph "options" 1 'layer (16): 28 by 28 by 1 to 12 by 12 by 16'
+draw classify "$root/examples/digits_conv.limn"; glyph "a bar" 1 'joining into 512'; glyph "options" 1 'layer (16): 28 by 28 by 1 to 12 by 12 by o'
 draw noisy; glyph "noise" 1 'normal noise'
 draw sorted; glyph "sorting" 1 'sort'
 

@@ -91,8 +91,10 @@ static Val along_missing(const Call *c, Val v, const Type *inner, const Passing 
   return val_wire(c->b, val_emit(c->b, &v, &access, wide, c->span), c->span);
 }
 
-// Labels of inputs without a type are the caller's, and stay so if the result has none either.
-static void let_labels_flow(Call *c, const Formals *formals, const Value *args) {
+// Labels of inputs without a type are the caller's, and stay so if the result has none either; a box
+// without a header gives its labels as they are.
+static void let_labels_flow(Call *c, const Formals *formals, bool typed, const Value *args) {
+  c->flows = !typed && !result_types(c->h);
   for (uint32_t i = 0; !result_types(c->h) && i < args->n; i++)
     for (uint32_t k = 0; !formals->at[i].type && !formals->at[i].fixed && k < args->at[i].type.rank;
          k++)
@@ -101,7 +103,7 @@ static void let_labels_flow(Call *c, const Formals *formals, const Value *args) 
 }
 
 static bool label_flows(const Call *c, const Axis *axis) {
-  bool flows = false;
+  bool flows = c->flows;
   for (uint32_t i = 0; i < c->flow.n; i++) flows |= c->flow.at[i] == axis->label;
   return flows;
 }
@@ -308,7 +310,7 @@ Value call_def(Body *b, Env *env, const BoxUse *written, const Syntax *config, V
   if (!callee) return out;
   AxisOrder stay = {0};
   const Syntax *result = result_types(&h);
-  let_labels_flow(&c, &formals, &args);
+  let_labels_flow(&c, &formals, typed, &args);
   if (args.n && callee->d->out.n == 1 && keeps_places(&formals, only_type(result)))
     stay = old_places(&args.at[0].type, &m[0]);
   Id first = body_call(b, callee, wires, &use);

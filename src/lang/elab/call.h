@@ -37,7 +37,8 @@ typedef struct {
   const Syntax *over;
   Span span;
   PartialTrace *trace; // of the callee's body, or NULL
-  VEC(Name) flow;      // labels of the caller that results keep as they are
+  bool flows;          // labels of results stay as they are: all of them,
+  VEC(Name) flow;      // or these, which are the caller's
 } Call;
 
 // The axes that pass over the box, for all arguments together.

@@ -119,8 +119,7 @@ static Size name_size(Body *b, Env *env, const Syntax *n, bool declare) {
   }
   if (declare) {
     Size s = size_var(w, n->name, VAR_LOCAL, n->span);
-    env_bind(env, n->name,
-             (Binding){.kind = BIND_SIZE, .size = s, .label = n->name, .span = n->span});
+    env_bind(env, n->name, (Binding){.kind = BIND_SIZE, .size = s, .span = n->span});
     return s;
   }
   if (d && d->broken) return 0;
