@@ -150,7 +150,7 @@ static void pairs_are_all(void **state) {
     Brute b = brute_pairs(a, g);
     Pairs pairs = {0};
     PairsFault fault;
-    assert_true(graph_pairs(a, g, 100000, &pairs, &fault));
+    assert_true(graph_pairs(a, g, 100000, NULL, &pairs, &fault));
     uint32_t want = 0, n = 0;
     for (uint32_t i = 0; i < b.path.n; i++)
       for (uint32_t k = 0; k < b.path.n; k++) {
@@ -205,7 +205,7 @@ static const char *pairs_text(Arena *a, const Graph *g) {
   Pairs pairs = {0};
   PairsFault fault;
   Buf b = buf_new(a);
-  assert_true(graph_pairs(a, g, 100000, &pairs, &fault));
+  assert_true(graph_pairs(a, g, 100000, NULL, &pairs, &fault));
   for (uint32_t i = 0; i < pairs.n; i++)
     buf_printf(&b, "%s <= %s %g %d\n", route_text(a, g, &pairs.at[i].left),
                route_text(a, g, &pairs.at[i].right), pairs.at[i].times, pairs.at[i].both);
@@ -225,6 +225,68 @@ static void order_of_text_is_nothing(void **state) {
   }
 }
 
+// Edges of the first kind cannot stand on the right, as scores cannot.
+static bool not_on_the_right(void *on, uint32_t left, uint32_t right) {
+  (void)left;
+  return ((const Graph *)on)->edge.at[right].what != 1;
+}
+
+// What cannot be compared is left out, and nothing else is.
+static void left_out(void **state) {
+  (void)state;
+  uint32_t lost = 0;
+  for (seed = 1; seed < 300; seed++) {
+    uint64_t own = seed;
+    Arena *a = arena_new();
+    Graph *g = random_graph(a, 5, 8);
+    random_orders(a, g, 1 + roll(3));
+    for (uint32_t v = 0; v < g->vertex.n; v++) g->vertex.at[v].symmetric = false;
+    Comparing by = {.fits = not_on_the_right, .on = g};
+    Pairs all = {0}, kept = {0};
+    PairsFault fault;
+    if (g->order.n) {
+      assert_true(graph_pairs(a, g, 100000, NULL, &all, &fault));
+      assert_true(graph_pairs(a, g, 100000, &by, &kept, &fault));
+      uint32_t k = 0, l = 0;
+      for (uint32_t i = 0; i < all.n; i++) {
+        const Pair *p = &all.at[i];
+        bool fits = not_on_the_right(g, 0, p->right.at[p->right.n - 1]);
+        const Pair *there = fits ? &kept.at[k++] : &by.lost.at[l++];
+        assert_true(route_equal(&p->left, &there->left) && route_equal(&p->right, &there->right));
+        assert_true(p->times == there->times);
+      }
+      assert_true(k == kept.n && l == by.lost.n);
+      lost += l;
+    }
+    arena_free(a);
+    seed = own;
+  }
+  assert_true(lost > 100);
+}
+
+// With nothing stated, a pair that can be compared one way only is compared that way, once.
+static void one_way_only(void **state) {
+  (void)state;
+  Arena *a = arena_new();
+  Graph *g = graph_new(a);
+  uint32_t n = graph_vertex(g, (Vertex){.name = "N", .index = true}),
+           y = graph_vertex(g, (Vertex){.name = "Y", .distance = true});
+  graph_edge(g, (Edge){.name = "guess", .what = 1, .from = n, .to = y});
+  graph_edge(g, (Edge){.name = "label", .what = 2, .from = n, .to = y});
+  graph_edge(g, (Edge){.name = "more", .what = 1, .from = n, .to = y});
+  Comparing by = {.fits = not_on_the_right, .on = g};
+  Pairs pairs = {0};
+  PairsFault fault;
+  assert_true(graph_pairs(a, g, PAIRS_LIMIT, &by, &pairs, &fault));
+  assert_int_equal(pairs.n, 2);
+  assert_string_equal(route_text(a, g, &pairs.at[0].left), "guess");
+  assert_string_equal(route_text(a, g, &pairs.at[0].right), "label");
+  assert_string_equal(route_text(a, g, &pairs.at[1].left), "more");
+  assert_true(pairs.at[0].times == 1 && !pairs.at[0].both);
+  assert_int_equal(by.lost.n, 1);
+  arena_free(a);
+}
+
 static Graph *chain_with_pair(Arena *a, uint32_t n) {
   Graph *g = graph_new(a);
   for (uint32_t i = 0; i <= n; i++)
@@ -241,20 +303,20 @@ static void faults_are_named(void **state) {
   PairsFault fault;
   Graph *g = chain_with_pair(a, 3); // v0 → v1 → v2 → v3, and back from v2 to v1
   uint32_t back = graph_edge(g, (Edge){.name = "back", .from = 2, .to = 1});
-  assert_false(graph_pairs(a, g, PAIRS_LIMIT, &pairs, &fault));
+  assert_false(graph_pairs(a, g, PAIRS_LIMIT, NULL, &pairs, &fault));
   assert_int_equal(fault.kind, PAIRS_CYCLE);
   assert_string_equal(route_text(a, g, &fault.route), "e01 ; back");
   g->edge.at[back].most = 2;
   g->vertex.at[3].symmetric = true;
-  assert_true(graph_pairs(a, g, PAIRS_LIMIT, &pairs, &fault));
+  assert_true(graph_pairs(a, g, PAIRS_LIMIT, NULL, &pairs, &fault));
   assert_int_equal(pairs.n, 3); // round 0, 1 or 2 times: three paths
   graph_edge(g, (Edge){.name = "self", .from = 1, .to = 1});
-  assert_false(graph_pairs(a, g, PAIRS_LIMIT, &pairs, &fault));
+  assert_false(graph_pairs(a, g, PAIRS_LIMIT, NULL, &pairs, &fault));
   assert_string_equal(route_text(a, g, &fault.route), "self");
 
   g = chain_with_pair(a, 2);
   graph_edge(g, (Edge){.name = "other", .from = 0, .to = 2});
-  assert_false(graph_pairs(a, g, PAIRS_LIMIT, &pairs, &fault));
+  assert_false(graph_pairs(a, g, PAIRS_LIMIT, NULL, &pairs, &fault));
   assert_int_equal(fault.kind, PAIRS_UNORDERED);
   assert_string_equal(route_text(a, g, &fault.route), "e00 ; e01");
   assert_string_equal(route_text(a, g, &fault.other), "other");
@@ -263,12 +325,12 @@ static void faults_are_named(void **state) {
   g->vertex.at[40].symmetric = true;
   for (uint32_t i = 0; i < 40; i++)
     graph_edge(g, (Edge){.name = letter(a, "f", i), .from = i, .to = i + 1});
-  assert_false(graph_pairs(a, g, PAIRS_LIMIT, &pairs, &fault));
+  assert_false(graph_pairs(a, g, PAIRS_LIMIT, NULL, &pairs, &fault));
   assert_int_equal(fault.kind, PAIRS_MANY);
   uint64_t paths = (uint64_t)1 << 40;
   assert_true(fault.count == UINT64_MAX || fault.count == paths / 2 * (paths - 1));
   graph_order(g, route_of(a, 20), route_of(a, 60), 1); // in the middle: 2^39 ways to stand
-  assert_false(graph_pairs(a, g, PAIRS_LIMIT, &pairs, &fault));
+  assert_false(graph_pairs(a, g, PAIRS_LIMIT, NULL, &pairs, &fault));
   assert_true(fault.kind == PAIRS_MANY && fault.count == (uint64_t)1 << 20);
   arena_free(a);
 }
@@ -295,11 +357,11 @@ static void large_graphs(void **state) {
   graph_order(g, route_of(a, f), route_of(a, h), 1);
   Pairs pairs = {0};
   PairsFault fault;
-  assert_true(graph_pairs(a, g, PAIRS_LIMIT, &pairs, &fault));
+  assert_true(graph_pairs(a, g, PAIRS_LIMIT, NULL, &pairs, &fault));
   assert_int_equal(pairs.n, 1);
   g->order.n = 0;
   g->vertex.at[y].symmetric = true;
-  assert_true(graph_pairs(a, g, PAIRS_LIMIT, &pairs, &fault));
+  assert_true(graph_pairs(a, g, PAIRS_LIMIT, NULL, &pairs, &fault));
   assert_int_equal(pairs.n, 2); // the one from before stays in the list
   assert_true(arena_used(a) < 64 << 20);
   arena_free(a);
@@ -425,7 +487,7 @@ static uint32_t broken_worlds(bool single, bool missed, double stretch, uint32_t
     PairsFault fault;
     random_orders(a, g, roll(4));
     for (uint32_t v = 0; v < g->vertex.n; v++) g->vertex.at[v].symmetric = !g->order.n;
-    assert_true(graph_pairs(a, g, 100000, &pairs, &fault));
+    assert_true(graph_pairs(a, g, 100000, NULL, &pairs, &fault));
     random_coarse(g, &coarse);
     random_fine(g, &coarse, single, missed, stretch, &fine, onto);
     bool premises = !missed && stretch >= 1;
@@ -467,7 +529,7 @@ static bool is_same_shape(Arena *a, const Graph *g, const Graph *h) {
 static uint32_t count_pairs(Arena *a, const Graph *g) {
   Pairs pairs = {0};
   PairsFault fault;
-  assert_true(graph_pairs(a, g, 100000, &pairs, &fault));
+  assert_true(graph_pairs(a, g, 100000, NULL, &pairs, &fault));
   return pairs.n;
 }
 
@@ -674,6 +736,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(pairs_are_all),
       cmocka_unit_test(order_of_text_is_nothing),
+      cmocka_unit_test(left_out),
+      cmocka_unit_test(one_way_only),
       cmocka_unit_test(faults_are_named),
       cmocka_unit_test(large_graphs),
       cmocka_unit_test(loss_is_contractive),

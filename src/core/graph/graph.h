@@ -11,7 +11,7 @@
 //   graph_order(g, route_of(arena, f), route_of(arena, h), 1);
 //   Pairs pairs = {0};
 //   PairsFault fault;
-//   if (graph_pairs(arena, g, PAIRS_LIMIT, &pairs, &fault)) …
+//   if (graph_pairs(arena, g, PAIRS_LIMIT, NULL, &pairs, &fault)) …
 #ifndef LIMN_CORE_GRAPH_GRAPH_H
 #define LIMN_CORE_GRAPH_GRAPH_H
 
@@ -63,7 +63,7 @@ const char *route_text(Arena *, const Graph *, const Route *); // image ; small
 // The order of paths is the least one that holds what is stated, is kept by composition and goes on
 // along chains. If nothing is stated, all paths are ordered both ways. The factor of a pair is that
 // of the statement it follows from, or the product along the shortest chain of them; of several,
-// the first in the order of the text.
+// the first in the order of the text. Pairs that cannot be compared are left out.
 typedef struct {
   Route left, right;
   uint32_t from, to; // vertices
@@ -85,9 +85,17 @@ typedef struct {
   uint32_t from, to;
 } PairsFault;
 
+// What ends with the first of two edges can stand on the left of what ends with the other one.
+typedef struct {
+  bool (*fits)(void *on, uint32_t left, uint32_t right);
+  void *on;
+  Pairs lost; // those that are left out, once they are known
+} Comparing;
+
 enum { PAIRS_LIMIT = 1000 };
 // In a fixed order that depends on names, not on the order of declarations. False: fault says why.
-bool graph_pairs(Arena *, const Graph *, uint64_t limit, Pairs *, PairsFault *);
+// Without a Comparing, everything fits.
+bool graph_pairs(Arena *, const Graph *, uint64_t limit, Comparing *, Pairs *, PairsFault *);
 void graph_used(const Graph *, const Pairs *, bool *edge); // [edge] some pair runs along it
 
 // -- glue.c: several graphs side by side, with some vertices and edges made one -------------------

@@ -34,6 +34,7 @@ typedef struct {
   bool *index, *distance; // [vertex]
   Table *known;           // a route's edges to path + 1
   VEC(EdgePath) path;
+  Comparing *by; // NULL: everything fits
   Pairs *out;
   PairsFault *fault;
 } PairsWork;
@@ -154,6 +155,10 @@ static Stated *stated(PairsWork *w) {
   return s;
 }
 
+static bool may_compare(const PairsWork *w, const Route *left, const Route *right) {
+  return !w->by || w->by->fits(w->by->on, left->at[left->n - 1], right->at[right->n - 1]);
+}
+
 // Everything that can be reached from a path, in waves: the first wave that comes to a path gives
 // the factor, the largest of those that come at once.
 static bool follow(PairsWork *w, uint32_t start) {
@@ -177,8 +182,8 @@ static bool follow(PairsWork *w, uint32_t start) {
   for (uint32_t i = 1; i < todo.n; i++) {
     const EdgePath *l = &path[start], *r = &path[todo.at[i]];
     Pair pair = {l->route, r->route, l->from, l->to, r->times, false, r->order + 1};
-    vec_push(w->arena, w->out, pair);
-    if (w->out->n > 2 * w->limit) return too_many(w, UINT64_MAX);
+    vec_push(w->arena, may_compare(w, &pair.left, &pair.right) ? w->out : &w->by->lost, pair);
+    if (w->out->n + (w->by ? w->by->lost.n : 0) > 2 * w->limit) return too_many(w, UINT64_MAX);
   }
   return true;
 }
@@ -193,11 +198,20 @@ static bool stated_pairs(PairsWork *w) {
 }
 
 // -- nothing is stated ----------------------------------------------------------------------------
-static bool is_unordered(PairsWork *w, const Routes *r, uint32_t from, uint32_t to) {
-  if (w->g->vertex.at[to].symmetric) return true;
-  *w->fault = (PairsFault){
-      .kind = PAIRS_UNORDERED, .route = r->at[0], .other = r->at[1], .from = from, .to = to};
-  return false;
+// Two paths of which nothing says which is compared with which: both ways, if the distance does not
+// care; one way, if it cannot be the other.
+static bool add_unordered(PairsWork *w, const Route *l, const Route *r, uint32_t from,
+                          uint32_t to) {
+  bool there = may_compare(w, l, r), back = may_compare(w, r, l);
+  Pair pair = {*l, *r, from, to, 2, true, 0};
+  if (there && back && !w->g->vertex.at[to].symmetric) {
+    *w->fault =
+        (PairsFault){.kind = PAIRS_UNORDERED, .route = *l, .other = *r, .from = from, .to = to};
+    return false;
+  }
+  if (there != back) pair = (Pair){there ? *l : *r, there ? *r : *l, from, to, 1, false, 0};
+  vec_push(w->arena, there || back ? w->out : &w->by->lost, pair);
+  return true;
 }
 
 static bool pairs_between(PairsWork *w, uint32_t from, uint32_t to) {
@@ -205,10 +219,9 @@ static bool pairs_between(PairsWork *w, uint32_t from, uint32_t to) {
   const bool *among = net_reach(&w->net, only(w, to), true);
   if (!net_walk(&w->net, from, among, only(w, to), w->limit, &r)) return too_many(w, UINT64_MAX);
   if (r.n < 2) return true;
-  if (!is_unordered(w, &r, from, to)) return false;
   for (uint32_t i = 0; i < r.n; i++)
     for (uint32_t k = i + 1; k < r.n; k++)
-      vec_push(w->arena, w->out, (Pair){r.at[i], r.at[k], from, to, 2, true, 0});
+      if (!add_unordered(w, &r.at[i], &r.at[k], from, to)) return false;
   return w->out->n > w->limit ? too_many(w, w->out->n) : true;
 }
 
@@ -276,23 +289,30 @@ static void fold(PairsWork *w) {
   *w->out = once;
 }
 
-static void sort(PairsWork *w) {
-  SortedPaths *s = NEW_ARRAY(w->arena, SortedPaths, w->out->n + 1);
-  for (uint32_t i = 0; i < w->out->n; i++) s[i] = sorted_of(w, &w->out->at[i]);
-  if (w->out->n) qsort(s, w->out->n, sizeof *s, by_names);
-  for (uint32_t i = 0; i < w->out->n; i++) w->out->at[i] = s[i].pair;
+static void sort(PairsWork *w, Pairs *all) {
+  SortedPaths *s = NEW_ARRAY(w->arena, SortedPaths, all->n + 1);
+  for (uint32_t i = 0; i < all->n; i++) s[i] = sorted_of(w, &all->at[i]);
+  if (all->n) qsort(s, all->n, sizeof *s, by_names);
+  for (uint32_t i = 0; i < all->n; i++) all->at[i] = s[i].pair;
 }
 
-bool graph_pairs(Arena *a, const Graph *g, uint64_t limit, Pairs *out, PairsFault *fault) {
-  PairsWork w = {
-      .arena = a, .g = g, .net = net_new(a, g), .limit = limit, .out = out, .fault = fault};
+bool graph_pairs(Arena *a, const Graph *g, uint64_t limit, Comparing *by, Pairs *out,
+                 PairsFault *fault) {
+  PairsWork w = {.arena = a,
+                 .g = g,
+                 .net = net_new(a, g),
+                 .limit = limit,
+                 .by = by,
+                 .out = out,
+                 .fault = fault};
   w.known = table_new(a);
   w.index = NEW_ARRAY(a, bool, g->vertex.n + 1);
   w.distance = NEW_ARRAY(a, bool, g->vertex.n + 1);
   for (uint32_t v = 0; v < g->vertex.n; v++)
     w.index[v] = g->vertex.at[v].index, w.distance[v] = g->vertex.at[v].distance;
   if (!(g->order.n ? stated_pairs(&w) : all_pairs(&w))) return false;
-  sort(&w);
+  sort(&w, out);
+  if (by) sort(&w, &by->lost);
   fold(&w);
   if (out->n > limit) return too_many(&w, out->n);
   return true;

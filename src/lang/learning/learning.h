@@ -9,6 +9,13 @@
 #include "core/graph/graph.h"
 #include "lang/declare/declare.h"
 
+// How the ends of two paths go together in a distance.
+typedef enum {
+  FITS,
+  FITS_NOT,      // it takes no such types
+  FITS_NO_SCORES // it wants shares of 1 on its right, and there would be scores
+} Fitting;
+
 // list_pairs.c: the pairs of learning diagrams with their routes, distances, factors and learners;
 // of one, or of all (NULL)
 void elab_paths(Elab *, const Program *, const Learning *, Buf *);

@@ -52,6 +52,14 @@ void learning_find(Drawing *, const Syntax *find, Scope *);
 // fit.c: do maps fit their spaces?
 bool fits_space(Drawing *, const Types *, uint32_t vertex, Span);
 bool is_symmetric(Elab *, const GraphSpace *);
+bool space_wires(Elab *, const GraphSpace *, Types *); // false: said already
+// The distance on wires of these types, as a diagram; NULL: it does not take them.
+Diagram *distance_on(Elab *, const GraphSpace *, const Types *left, const Types *right);
+bool distance_at(World *, const Diagram *, const Tensor *in, double *out);
+bool random_tensor(World *, const Type *, uint64_t site, Tensor *); // reals from 0 to 1
+
+// compare.c: what ends with one edge on the left, what ends with another one on the right
+Fitting ends_fit(Drawing *, uint32_t left, uint32_t right);
 
 // samples.c: the samples of an index
 void index_given(Drawing *, uint32_t vertex);
@@ -60,8 +68,11 @@ bool index_has_tasks(const Drawing *, uint32_t vertex); // its samples are small
 // is asked.
 Syntax *index_read(Drawing *, uint32_t edge, bool asked);
 
-// goals.c
+// find_pairs.c
 void learning_pairs(Elab *, Program *, Learning *);
+bool learning_is_asked(const Program *, const Learning *); // its goals are made
+
+// goals.c
 Syntax *value_along(Drawing *, const uint32_t *edge, uint32_t n, bool asked, Span);
 Syntax *distance_in(Drawing *, uint32_t vertex); // as it is called inside
 

@@ -65,6 +65,14 @@ static void show_pair(Elab *in, const Program *p, const Learning *g, uint32_t i,
   buf_char(b, '\n');
 }
 
+static void show_lost(Elab *in, const Learning *g, const Pair *pair, Buf *b) {
+  const Graph *graph = g->graph;
+  buf_printf(b, "  left out, because %s does not compare them: %s to %s\n      %s\n    ~ %s\n",
+             learning_distance(in, g->space.at[pair->to].def), graph->vertex.at[pair->from].name,
+             graph->vertex.at[pair->to].name, route_text(in->w->arena, graph, &pair->left),
+             route_text(in->w->arena, graph, &pair->right));
+}
+
 static void show_one(Elab *in, const Program *p, const Learning *g, Buf *b) {
   buf_printf(b, "%s: ", name_text(in->w->names, g->name));
   count(b, g->graph->vertex.n, "space", "spaces", ", ");
@@ -80,6 +88,7 @@ static void show_one(Elab *in, const Program *p, const Learning *g, Buf *b) {
                g->found.at[i].text, action_word(g->found.at[i].node));
   }
   for (uint32_t i = 0; i < g->pairs.n; i++) show_pair(in, p, g, i, b);
+  for (uint32_t i = 0; i < g->lost.n; i++) show_lost(in, g, &g->lost.at[i], b);
 }
 
 void elab_paths(Elab *in, const Program *p, const Learning *only, Buf *b) {
@@ -129,6 +138,14 @@ static void json_one(Elab *in, const Program *p, const Learning *g, JsonOut *j) 
   json_end(j);
   json_list(j, "pairs");
   for (uint32_t k = 0; k < g->pairs.n; k++) json_pair(in, p, g, k, j);
+  json_end(j);
+  json_list(j, "left_out");
+  for (uint32_t k = 0; k < g->lost.n; k++) {
+    json_object(j, NULL);
+    json_route(g, "left", &g->lost.at[k].left, j);
+    json_route(g, "right", &g->lost.at[k].right, j);
+    json_end(j);
+  }
   json_end(j);
   json_end(j);
 }

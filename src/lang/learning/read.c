@@ -470,6 +470,7 @@ Learning *learning_of(Elab *in, Program *p, Def *d) {
                   .graph = graph_new(w->arena),
                   .vertex_of = table_new(w->arena),
                   .edge_of = table_new(w->arena),
+                  .fitting = table_new(w->arena),
                   .pattern = is_pattern(diagram_block(d->node)),
                   .broken = d->broken};
   Drawing r = {in, p, w, g};

@@ -158,6 +158,8 @@ typedef struct {
   const Syntax *body; // as it is written; NULL: none
   Scope *home;        // where the words of `body` are found
   bool loose;         // what the map gives need only be comparable with points of its end
+  const Type *gives;  // of an edge that begins in an index, once it is known
+  uint32_t given;     // how many
 } GraphEdge;
 typedef struct {
   Name name; // in the whole
@@ -186,6 +188,8 @@ struct Learning {
   bool broken;  // already reported
   bool is_part; // of another one
   Pairs pairs;
+  Pairs lost;     // what would follow, but cannot be compared
+  Table *fitting; // the last edges of two paths to how they fit + 1
 };
 
 // A `train` statement, read
