@@ -171,6 +171,8 @@ static const Accepted accepted[] = {
      {"(diagram d _ _ (block (space N (types (type (name mnist) _)) _) (space A _ _) (box f",
       "(order (pipe (name f) (name g)) (name h) (num 2))",
       "(diagram both (names (name one) (arg b (name two))) (names (name X) (name F) (name m)) _)"}},
+    {"diagram d { f <= g only }", {"(order \"o\" (name f) (name g) _)"}},
+    {"diagram d { f ; g <= h only times 2 }", {"(order \"o\" (pipe", "(num 2))"}},
     {"diagram d { box f : X -> X = g at most 2 times }", {"(most (box f", "(num 2))"}},
     {"set both.one.small = resnet[18]\nfind conv ; _ in both => freeze",
      {"(set (dot small (dot one (name both))) (at (name resnet)",

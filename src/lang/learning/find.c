@@ -289,7 +289,9 @@ static void renew_orders(Finding *f, const Graph *old, const Route *went, uint32
     Route left = renewed(r, &o->left, went, came, kept, &good),
           right = renewed(r, &o->right, went, came, kept, &good);
     if (good) {
-      graph_order(now, left, right, o->times);
+      PathOrder carried = *o;
+      carried.left = left, carried.right = right;
+      graph_order(now, carried);
       vec_push(r->w->arena, &place, r->g->order.at[i]);
     } else {
       Id e = diag_warning(r->w->diags, r->g->order.at[i],

@@ -125,7 +125,7 @@ static void keep_pairs(Drawing *r) {
         }
       }
       if (!there) continue;
-      graph_order(whole, side[0], side[1], pair->times);
+      graph_order(whole, (PathOrder){side[0], side[1], .times = pair->times});
       vec_push(r->w->arena, &r->g->order, part->of->node->name_span);
     }
   }
@@ -187,6 +187,7 @@ static void say_lost(Drawing *r) {
                               right, why);
     diag_note(r->w->diags, e, space_distance(r->g->space.at[p->to].def->node)->span,
               "this distance");
+    if (!is_stated(g, p)) diag_help(r->w->diags, e, "nothing follows from what ends with `only`");
   }
 }
 

@@ -377,7 +377,7 @@ static void read_order(Drawing *r, const Syntax *n) {
       (!scope_number(r->in, r->g->inside, order_times(n), &times) || !(times > 0)))
     diag_error(r->w->diags, order_times(n)->span,
                "`times` wants a number above 0 that is known beforehand");
-  graph_order(r->g->graph, left, right, times);
+  graph_order(r->g->graph, (PathOrder){left, right, .times = times, .only = order_is_only(n)});
   vec_push(r->w->arena, &r->g->order, n->span);
 }
 
