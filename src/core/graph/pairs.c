@@ -115,22 +115,27 @@ static uint32_t path_of(PairsWork *w, const Route *r, uint32_t from, uint32_t to
   return w->path.n - 1;
 }
 
+static bool behind_of(PairsWork *w, const PathOrder *o, Routes *out) {
+  uint32_t end = route_to(w->g, &o->left);
+  Ids ends = {0};
+  if (!o->only) return all_paths(w, only(w, end), w->distance, out, &ends);
+  if (w->distance[end]) vec_push(w->arena, out, (Route){0});
+  return true;
+}
+
 // A statement with everything that may stand before and behind it.
 static bool add_steps(PairsWork *w, uint32_t order) {
   const PathOrder *o = &w->g->order.at[order];
   Routes before = {0}, behind = {0};
-  Ids starts = {0}, ends = {0};
+  Ids starts = {0};
   if (!all_paths(w, w->index, only(w, route_from(w->g, &o->left)), &before, &starts)) return false;
-  const bool *end = only(w, route_to(w->g, &o->left));
-  if (!all_paths(w, end, o->only ? both(w, end, w->distance) : w->distance, &behind, &ends))
-    return false;
+  if (!behind_of(w, o, &behind)) return false;
   w->steps = count_add(w->steps, count_mul(before.n, behind.n));
   if (w->steps > 2 * w->limit) return too_many(w, w->steps);
   for (uint32_t i = 0; i < before.n; i++)
     for (uint32_t k = 0; k < behind.n; k++) {
       Route l = joined(w, &before.at[i], &o->left, &behind.at[k]);
       Route r = joined(w, &before.at[i], &o->right, &behind.at[k]);
-      if (o->only && behind.at[k].n) continue;
       if (route_equal(&l, &r) || !is_allowed(w, &l) || !is_allowed(w, &r)) continue;
       uint32_t a = route_from(w->g, &l), b = route_to(w->g, &l);
       uint32_t from = path_of(w, &l, a, b), to = path_of(w, &r, a, b);

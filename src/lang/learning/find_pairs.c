@@ -126,7 +126,7 @@ static void keep_pairs(Drawing *r) {
       }
       if (!there) continue;
       graph_order(whole, (PathOrder){side[0], side[1], .times = pair->times});
-      vec_push(r->w->arena, &r->g->order, part->of->node->name_span);
+      vec_push(r->w->arena, &r->g->order, (GraphOrder){.span = part->of->node->name_span});
     }
   }
 }
@@ -176,7 +176,7 @@ static void say_lost(Drawing *r) {
     for (uint32_t k = 0; k < said.n; k++) known |= said.at[k] == p->order;
     if (known) continue;
     vec_push(r->w->arena, &said, p->order);
-    Span span = r->g->order.at[p->order - 1];
+    Span span = r->g->order.at[p->order - 1].span;
     const char *why = lost_text(r, p);
     const char *left = route_text(r->w->arena, g, &p->left);
     const char *right = route_text(r->w->arena, g, &p->right);

@@ -164,16 +164,30 @@ static bool is_moved(const Route *whole, const Route *own, const Inclusion *in) 
   return same;
 }
 
-static Span order_place(const Learning *g, const PathOrder *o) {
+static GraphOrder order_in(Drawing *r, const GraphOrder *own, const Inclusion *in) {
+  GraphOrder o = {.span = own->span};
+  for (uint32_t i = 0; i < own->trains.n; i++) {
+    OrderTarget t = own->trains.at[i];
+    if (t.edge != NOWHERE) t.edge = in->edge[t.edge];
+    vec_push(r->w->arena, &o.trains, t);
+  }
+  return o;
+}
+
+// What the part that states it says about an order of the whole.
+static GraphOrder order_of_part(Drawing *r, const PathOrder *o) {
+  const Learning *g = r->g;
   for (uint32_t i = 0; i < g->part.n; i++) {
     const GraphPart *part = &g->part.at[i];
     for (uint32_t k = 0; k < part->of->graph->order.n; k++) {
       const PathOrder *own = &part->of->graph->order.at[k];
-      if (is_moved(&o->left, &own->left, &part->in) && is_moved(&o->right, &own->right, &part->in))
-        return part->of->order.at[k];
+      bool whom = o->whom && own->whom ? !strcmp(o->whom, own->whom) : o->whom == own->whom;
+      if (whom && is_moved(&o->left, &own->left, &part->in) &&
+          is_moved(&o->right, &own->right, &part->in))
+        return order_in(r, &part->of->order.at[k], &part->in);
     }
   }
-  return g->node->name_span;
+  return (GraphOrder){.span = g->node->name_span};
 }
 
 void read_glued(Drawing *r) {
@@ -201,5 +215,5 @@ void read_glued(Drawing *r) {
   take_spaces(r);
   take_edges(r);
   for (uint32_t i = 0; i < whole->order.n; i++)
-    vec_push(r->w->arena, &g->order, order_place(g, &whole->order.at[i]));
+    vec_push(r->w->arena, &g->order, order_of_part(r, &whole->order.at[i]));
 }

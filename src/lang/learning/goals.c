@@ -26,7 +26,7 @@ static void idle_orders(Drawing *r) {
     for (uint32_t k = 0; !counts && k < r->g->pairs.n; k++)
       counts = r->g->pairs.at[k].order == i + 1;
     if (counts || g->vertex.at[to].distance) continue;
-    Id e = drawing_error(r, r->g->order.at[i],
+    Id e = drawing_error(r, r->g->order.at[i].span,
                          "both routes end in `%s`, which has no distance: they cannot be compared",
                          g->vertex.at[to].name);
     diag_note(r->w->diags, e, r->g->space.at[to].span, "the space");
@@ -77,17 +77,44 @@ Syntax *distance_in(Drawing *r, uint32_t vertex) {
   return copy_resolved(r->in, space->scope, r->g->inside, space_distance(space->node));
 }
 
+// trains f, g: the learners of what an order says, by names that are known inside
+static Syntax *trains_node(Drawing *r, const GraphOrder *o) {
+  Arena *a = r->w->arena;
+  VEC(Syntax *) target = {0};
+  for (uint32_t i = 0; i < o->trains.n; i++) {
+    const OrderTarget *t = &o->trains.at[i];
+    if (t->edge == NOWHERE && !t->learner) {
+      vec_push(a, &target, copy_resolved(r->in, t->home, r->g->inside, t->node));
+      continue;
+    }
+    Ids all = {0};
+    target_learners(r->in, r->g, t, &all);
+    if (!all.n)
+      diag_warning(r->w->diags, t->node->span,
+                   "there is nothing to train in `%s`: no learner is in it",
+                   path_text(r->in, t->node));
+    for (uint32_t k = 0; k < all.n; k++) {
+      Name name = name_of_def(r->in, r->g->inside, def_of(r->in, all.at[k]));
+      vec_push(a, &target, syntax_name(a, name, t->node->span));
+    }
+  }
+  return node_trains(a, o->span, (TrainsParts){{target.n, target.at}});
+}
+
 static Syntax *goal_node(Drawing *r, const Pair *pair, const Route *left, const Route *right,
                          Name name) {
   Arena *a = r->w->arena;
-  Span span = pair->order ? r->g->order.at[pair->order - 1] : r->g->node->name_span;
+  Span span = pair->order ? r->g->order.at[pair->order - 1].span : r->g->node->name_span;
   Syntax *l = value_along(r, left->at, left->n, false, span),
          *m = value_along(r, right->at, right->n, false, span),
          *distance = distance_in(r, pair->to);
   Syntax *by = node_by(a, distance->span, (ByParts){distance}),
          *times = node_times(a, span, (TimesParts){syntax_num(a, pair->times, span)});
-  Nodes clauses = NODES(by, times);
-  if (pair->times == 1) clauses.n = 1;
+  const GraphOrder *order = pair->order ? &r->g->order.at[pair->order - 1] : NULL;
+  Syntax *clause[3] = {by};
+  Nodes clauses = {1, clause};
+  if (pair->times != 1) clause[clauses.n++] = times;
+  if (order && order->trains.n && !pair->chain.n) clause[clauses.n++] = trains_node(r, order);
   Syntax *goal = node_goal(a, span, (GoalParts){node_equal(a, span, (EqualParts){l, m}), clauses});
   goal->name = name;
   goal->name_span = span;

@@ -25,6 +25,7 @@ bool learning_freezes(Elab *, const Learning *, Id learner);
 // What the goal of a pair is called; NULL: it has none
 const char *learning_goal(Elab *, const Program *, const Learning *, uint32_t pair);
 void edge_learners(Elab *, const GraphEdge *, Ids *); // read.c: DEF ids, some twice
+const OrderTargets *pair_trains(const Learning *, const Pair *); // list_pairs.c: NULL: all
 
 // find_in_bodies.c: every place where a route of boxes is, in bodies and learning diagrams. False with
 // a diagnostic.

@@ -35,8 +35,12 @@ void space_set(Drawing *, uint32_t vertex, const Syntax *types, const Syntax *by
 Id same_space(Elab *, const GraphSpace *);
 Id same_map(Elab *, Scope *, const Syntax *);
 const Syntax *index_source(Elab *, const Syntax *types);
+Name name_of_def(Elab *, Scope *to, const Def *); // a name by which it is known there
 // A copy whose names mean in `to` what they mean in `from`.
 Syntax *copy_resolved(Elab *, Scope *from, Scope *to, const Syntax *);
+
+// list_pairs.c
+void target_learners(Elab *, const Learning *, const OrderTarget *, Ids *); // DEF ids, each once
 
 // glue_diagrams.c
 void read_glued(Drawing *);

@@ -13,14 +13,47 @@ bool learning_freezes(Elab *in, const Learning *g, Id learner) {
   return def_of(in, learner)->frozen;
 }
 
-// The learners on its two routes that are not frozen.
+static void add_once(Elab *in, const Ids *from, Ids *to) {
+  for (uint32_t i = 0; i < from->n; i++) {
+    bool seen = false;
+    for (uint32_t k = 0; k < to->n; k++) seen |= to->at[k] == from->at[i];
+    if (!seen) vec_push(in->w->arena, to, from->at[i]);
+  }
+}
+
+void target_learners(Elab *in, const Learning *g, const OrderTarget *t, Ids *out) {
+  Ids all = {0};
+  if (t->edge != NOWHERE)
+    edge_learners(in, &g->edge.at[t->edge], &all);
+  else if (t->learner)
+    add_whole_learner(in, t->learner, &all);
+  else
+    add_closure(in, t->home, t->node, &all);
+  add_once(in, &all, out);
+}
+
+const OrderTargets *pair_trains(const Learning *g, const Pair *p) {
+  if (!p->order || p->chain.n || !g->order.at[p->order - 1].trains.n) return NULL;
+  return &g->order.at[p->order - 1].trains;
+}
+
+static bool is_trained(Elab *in, const Learning *g, const Pair *p, Id learner) {
+  const OrderTargets *trains = pair_trains(g, p);
+  Ids all = {0};
+  for (uint32_t i = 0; trains && i < trains->n; i++) target_learners(in, g, &trains->at[i], &all);
+  for (uint32_t i = 0; i < all.n; i++)
+    if (all.at[i] == learner) return true;
+  return !trains;
+}
+
+// The learners on its two routes that are not frozen, and that it is told to train.
 static Ids moved_by(Elab *in, const Learning *g, const Pair *p) {
   Ids all = {0}, moved = {0};
   const Route *side[] = {&p->left, &p->right};
   for (uint32_t k = 0; k < 2; k++)
     for (uint32_t i = 0; i < side[k]->n; i++) edge_learners(in, &g->edge.at[side[k]->at[i]], &all);
   for (uint32_t i = 0; i < all.n; i++) {
-    bool seen = learning_freezes(in, g, all.at[i]);
+    bool seen = learning_freezes(in, g, all.at[i]) || !is_trained(in, g, p, all.at[i]);
     for (uint32_t j = 0; j < i; j++) seen |= all.at[j] == all.at[i];
     if (!seen) vec_push(in->w->arena, &moved, all.at[i]);
   }

@@ -78,13 +78,17 @@ const Syntax *index_source(Elab *in, const Syntax *types) {
 }
 
 // -- copies ---------------------------------------------------------------------------------------
+Name name_of_def(Elab *in, Scope *to, const Def *d) {
+  if (scope_find(to, d->name) == d) return d->name;
+  const char *text = name_text(in->w->names, d->name);
+  Name key = name_from(in->w->names, arena_format(in->w->arena, "%s#%u", text, d->id));
+  scope_alias(to, key, (Def *)d);
+  return key;
+}
+
 static Name name_in(Elab *in, Scope *from, Scope *to, Name name) {
   const Def *d = scope_find(from, name);
-  if (!d || scope_find(to, name) == d) return name;
-  Name key = name_from(in->w->names,
-                       arena_format(in->w->arena, "%s#%u", name_text(in->w->names, name), d->id));
-  scope_alias(to, key, d);
-  return key;
+  return !d || scope_find(to, name) == d ? name : name_of_def(in, to, d);
 }
 
 Syntax *copy_resolved(Elab *in, Scope *from, Scope *to, const Syntax *n) {

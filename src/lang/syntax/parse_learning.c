@@ -34,9 +34,10 @@ static Syntax *parse_edge(Parser *p) {
   return parse_most(p, node_end(p, node));
 }
 
-// order = route "<=" route [ "only" ] [ "times" sum ]          route = path { ";" path }
+// order = route "<=" route [ "only" ] { "times" sum | "trains" target { "," target } }
+// route = path { ";" path }
 static Syntax *parse_order(Parser *p) {
-  Syntax *node = node_fixed(p, N_ORDER, 3);
+  Syntax *node = node_fixed(p, N_ORDER, 4);
   node->kid[0] = route_of_steps(p, parse_path);
   if (!eat(p, "<=")) fail(p, "`<=` between two routes, or `;` and the next edge");
   node->kid[1] = route_of_steps(p, parse_path);
@@ -44,7 +45,16 @@ static Syntax *parse_order(Parser *p) {
     p->at++;
     syntax_signed(p->arena, node, SIGN_ONLY);
   }
-  if (eat(p, "times")) node->kid[2] = parse_sum(p);
+  while (sees(p, 0, "times") || sees(p, 0, "trains")) {
+    bool times = sees(p, 0, "times");
+    if (node->kid[times ? 2 : 3])
+      diag_error(p->front->diags, peek(p, 0)->span, "`%s` is given twice",
+                 times ? "times" : "trains");
+    if (eat(p, "times"))
+      node->kid[2] = parse_sum(p);
+    else
+      node->kid[3] = worded_list(p, N_TRAINS, parse_target);
+  }
   return node_end(p, node);
 }
 

@@ -170,6 +170,17 @@ typedef struct { // what a `find` found
   const Syntax *node;
   const char *text; // student ; divide at image ; student
 } GraphFound;
+typedef struct {      // one of those that an order trains
+  uint32_t edge;      // whose learners; UINT32_MAX: a learner
+  const Syntax *node; // as it is written
+  Scope *home;        // where its words are found
+  Def *learner;       // NULL: it is to be looked for
+} OrderTarget;
+typedef VEC(OrderTarget) OrderTargets;
+typedef struct { // what stands behind `f ; g <= h`
+  Span span;
+  OrderTargets trains; // none: all
+} GraphOrder;
 struct Learning {
   Name name;
   const Syntax *node;
@@ -179,7 +190,7 @@ struct Learning {
   Table *vertex_of, *edge_of; // names to numbers + 1
   VEC(GraphSpace) space;      // [vertex]
   VEC(GraphEdge) edge;        // [edge]
-  VEC(Span) order;            // [order]
+  VEC(GraphOrder) order;      // [order]
   VEC(GraphPart) part;        // glued from these
   VEC(GraphFound) found;
   Ids frozen;   // learners that its goals do not move (DEF ids)
