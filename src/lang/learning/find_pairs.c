@@ -126,7 +126,9 @@ static void keep_pairs(Drawing *r) {
       }
       if (!there) continue;
       graph_order(whole, (PathOrder){side[0], side[1], .times = pair->times});
-      vec_push(r->w->arena, &r->g->order, (GraphOrder){.span = part->of->node->name_span});
+      GraphOrder said = {.span = part->of->node->name_span};
+      said.frozen = pair_frozen(r->in, part->of, pair);
+      vec_push(r->w->arena, &r->g->order, said);
     }
   }
 }

@@ -135,34 +135,18 @@ static Name goal_name(Drawing *r, uint32_t pair) {
   return learning_key(r, arena_format(r->w->arena, "%s.%u", to, before + 1));
 }
 
-bool *learning_freeze(Elab *in, Learning *g) {
-  bool *was = NEW_ARRAY(in->w->arena, bool, g->frozen.n + 1);
-  for (uint32_t i = 0; i < g->frozen.n; i++) {
-    Def *d = def_of(in, g->frozen.at[i]);
-    was[i] = d->frozen;
-    d->frozen = true;
-  }
-  in->freezes = g->frozen.n ? g->def->id : 0;
-  return was;
-}
-
-void learning_thaw(Elab *in, Learning *g, const bool *was) {
-  for (uint32_t i = g->frozen.n; i-- > 0;) def_of(in, g->frozen.at[i])->frozen = was[i];
-  in->freezes = 0;
-}
-
 static void make_goals(Drawing *r) {
   Learning *g = r->g;
   Scope *acting = r->p->acting;
   r->p->acting = g->inside;
-  const bool *was = learning_freeze(r->in, g);
   for (uint32_t i = 0; i < g->pairs.n; i++) {
     const Pair *pair = &g->pairs.at[i];
     Name name = goal_name(r, i);
+    FreezeStack frozen = learning_freeze(r->in, g, pair);
     do_goal(r->in, r->p, goal_node(r, pair, &pair->left, &pair->right, name), NULL, NULL);
+    learning_thaw(r->in, &frozen);
     r->p->goal.at[r->p->goal.n - 1].learning = g;
   }
-  learning_thaw(r->in, g, was);
   r->p->acting = acting;
 }
 

@@ -34,10 +34,17 @@ void space_set(Drawing *, uint32_t vertex, const Syntax *types, const Syntax *by
 // same.c: when are two things the same?
 Id same_space(Elab *, const GraphSpace *);
 Id same_map(Elab *, Scope *, const Syntax *);
+Id same_learners(Elab *, const Ids *);
 const Syntax *index_source(Elab *, const Syntax *types);
 Name name_of_def(Elab *, Scope *to, const Def *); // a name by which it is known there
 // A copy whose names mean in `to` what they mean in `from`.
 Syntax *copy_resolved(Elab *, Scope *from, Scope *to, const Syntax *);
+
+// frozen.c: the learners that the goal of a pair does not move (DEF ids, each once)
+Ids pair_frozen(Elab *, const Learning *, const Pair *);
+bool pair_freezes(Elab *, const Learning *, const Pair *, Id learner);
+void ids_add(Arena *, const Ids *from, Ids *to); // each once
+Ids ids_common(Arena *, const Ids *, const Ids *);
 
 // list_pairs.c
 void target_learners(Elab *, const Learning *, const OrderTarget *, Ids *); // DEF ids, each once

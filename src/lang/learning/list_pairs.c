@@ -7,20 +7,6 @@ const char *learning_distance(Elab *in, const Def *space) {
   return arena_text(in->w->arena, file->text + by->span.at, by->span.n);
 }
 
-bool learning_freezes(Elab *in, const Learning *g, Id learner) {
-  for (uint32_t i = 0; i < g->frozen.n; i++)
-    if (g->frozen.at[i] == learner) return true;
-  return def_of(in, learner)->frozen;
-}
-
-static void add_once(Elab *in, const Ids *from, Ids *to) {
-  for (uint32_t i = 0; i < from->n; i++) {
-    bool seen = false;
-    for (uint32_t k = 0; k < to->n; k++) seen |= to->at[k] == from->at[i];
-    if (!seen) vec_push(in->w->arena, to, from->at[i]);
-  }
-}
-
 void target_learners(Elab *in, const Learning *g, const OrderTarget *t, Ids *out) {
   Ids all = {0};
   if (t->edge != NOWHERE)
@@ -29,7 +15,7 @@ void target_learners(Elab *in, const Learning *g, const OrderTarget *t, Ids *out
     add_whole_learner(in, t->learner, &all);
   else
     add_closure(in, t->home, t->node, &all);
-  add_once(in, &all, out);
+  ids_add(in->w->arena, &all, out);
 }
 
 const OrderTargets *pair_trains(const Learning *g, const Pair *p) {
@@ -53,7 +39,7 @@ static Ids moved_by(Elab *in, const Learning *g, const Pair *p) {
   for (uint32_t k = 0; k < 2; k++)
     for (uint32_t i = 0; i < side[k]->n; i++) edge_learners(in, &g->edge.at[side[k]->at[i]], &all);
   for (uint32_t i = 0; i < all.n; i++) {
-    bool seen = learning_freezes(in, g, all.at[i]) || !is_trained(in, g, p, all.at[i]);
+    bool seen = pair_freezes(in, g, p, all.at[i]) || !is_trained(in, g, p, all.at[i]);
     for (uint32_t j = 0; j < i; j++) seen |= all.at[j] == all.at[i];
     if (!seen) vec_push(in->w->arena, &moved, all.at[i]);
   }

@@ -47,6 +47,19 @@ Id same_map(Elab *in, Scope *s, const Syntax *n) {
   return number_of(in, b.at);
 }
 
+// Equal sets of learners have equal numbers, whatever their order.
+Id same_learners(Elab *in, const Ids *all) {
+  Buf b = buf_new(in->w->arena);
+  buf_text(&b, "learners");
+  for (Id last = 0, next = UINT32_MAX; next; last = next) {
+    next = 0;
+    for (uint32_t i = 0; i < all->n; i++)
+      if (all->at[i] > last && (!next || all->at[i] < next)) next = all->at[i];
+    if (next) buf_printf(&b, " %u", next);
+  }
+  return number_of(in, b.at);
+}
+
 Id same_space(Elab *in, const GraphSpace *space) {
   Buf b = buf_new(in->w->arena);
   if (space->source) {

@@ -180,6 +180,7 @@ typedef VEC(OrderTarget) OrderTargets;
 typedef struct { // what stands behind `f ; g <= h`
   Span span;
   OrderTargets trains; // none: all
+  Ids frozen; // what the part that states it freezes (DEF ids), of several parts what all do
 } GraphOrder;
 struct Learning {
   Name name;
@@ -193,7 +194,7 @@ struct Learning {
   VEC(GraphOrder) order;      // [order]
   VEC(GraphPart) part;        // glued from these
   VEC(GraphFound) found;
-  Ids frozen;   // learners that its goals do not move (DEF ids)
+  Ids frozen;   // learners that none of its goals moves (DEF ids); parts freeze for their orders
   bool counted; // .pairs is what it asks for
   bool pattern; // some spaces or edges may be anything: it is for `find`
   bool broken;  // already reported

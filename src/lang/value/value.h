@@ -68,7 +68,7 @@ struct Elab {
   uint64_t work,
       work_limit;   // statements, boxes and weights written out so far; how many there may be
   VEC(Def *) stack; // the boxes that are being elaborated, the outermost first
-  uint32_t freezes; // the learning diagram whose frozen learners do not train; 0 = none
+  uint32_t freezes; // which learners a learning diagram has frozen, as a number; 0 = none
   VEC(const Syntax *) extra; // `set` statements of the command line
   Table *same;               // spaces and maps of learning diagrams, as text, to a number
   Size sample;               // how many samples there are: known only when running
