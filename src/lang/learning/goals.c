@@ -61,13 +61,21 @@ static void nothing_asked(Drawing *r) {
 }
 
 // -- goals ----------------------------------------------------------------------------------------
+static Syntax *from_edge(Drawing *r, uint32_t edge, Syntax *value) {
+  Syntax *marked = node_paren(r->w->arena, value->span, (ParenParts){value});
+  marked->name = learning_key(r, r->g->graph->edge.at[edge].name);
+  marked->name_span = value->span;
+  return marked;
+}
+
 // guess(image): the edges of a route, one around the other.
 Syntax *value_along(Drawing *r, const uint32_t *edge, uint32_t n, bool asked, Span span) {
-  Syntax *value = index_read(r, edge[0], asked);
+  Syntax *value = from_edge(r, edge[0], index_read(r, edge[0], asked));
   for (uint32_t i = 1; i < n; i++) {
     Name name = name_from(r->w->names, r->g->graph->edge.at[edge[i]].name);
     Syntax *callee = syntax_name(r->w->arena, name, span);
     value = node_call(r->w->arena, span, (CallParts){callee, NODES(value)});
+    value = from_edge(r, edge[i], value);
   }
   return value;
 }

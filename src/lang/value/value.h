@@ -202,6 +202,7 @@ struct Body {
   Table *labels;      // names that label an axis somewhere in this body's text
   uint32_t noises;    // uses of noise so far
   const char *inside; // which of several bodies of one name this is
+  const char *edge;   // of a learning diagram, whose noise is one draw wherever it stands; or NULL
   Table *fields;      // in a goal: given field to input wire
   Types out_type;     // results, in the words of this body
   Types want;         // results as declared
