@@ -69,7 +69,7 @@ static void random_orders(Arena *a, Graph *g, uint32_t n) {
     for (uint32_t tries = 0; tries < 50; tries++) {
       const Route *l = &all.at[roll(all.n)], *r = &all.at[roll(all.n)];
       if (!are_parallel(g, l, r)) continue;
-      graph_order(g, *l, *r, 1 << roll(3));
+      graph_order(g, (PathOrder){.left = *l, .right = *r, .times = 1 << roll(3)});
       break;
     }
 }
@@ -150,7 +150,7 @@ static void pairs_are_all(void **state) {
     Brute b = brute_pairs(a, g);
     Pairs pairs = {0};
     PairsFault fault;
-    assert_true(graph_pairs(a, g, 100000, &pairs, &fault));
+    assert_true(graph_pairs(a, g, 100000, NULL, &pairs, &fault));
     uint32_t want = 0, n = 0;
     for (uint32_t i = 0; i < b.path.n; i++)
       for (uint32_t k = 0; k < b.path.n; k++) {
@@ -176,6 +176,76 @@ static void pairs_are_all(void **state) {
 }
 
 // The same graph with everything in another order.
+// `only`: with something before it, and nothing behind.
+static bool says(const PathOrder *o, const Route *l, const Route *r) {
+  return is_step(l, r, &o->left, &o->right) &&
+         (!o->only ||
+          (l->n >= o->left.n && r->n >= o->right.n && l->n - o->left.n == r->n - o->right.n &&
+           !memcmp(l->at + (l->n - o->left.n), o->left.at, o->left.n * sizeof *l->at) &&
+           !memcmp(r->at + (r->n - o->right.n), o->right.at, o->right.n * sizeof *r->at)));
+}
+
+// The largest factor of the statements that give this pair without a chain, of those that move
+// `whom`; 0: none does.
+static double said_alone(const Graph *g, const Route *l, const Route *r, const char *whom) {
+  double most = 0;
+  for (uint32_t i = 0; i < g->order.n; i++) {
+    const PathOrder *o = &g->order.at[i];
+    bool alone = o->only || o->whom, same = o->whom ? whom && !strcmp(o->whom, whom) : !whom;
+    if (alone && same && says(o, l, r) && o->times > most) most = o->times;
+  }
+  return most;
+}
+
+// Statements marked `only`, and those that say whom they move, give their own pairs, beside what
+// follows from the others.
+static void statements_alone(void **state) {
+  (void)state;
+  static const char *const moves[] = {NULL, "f", "g"};
+  uint32_t found = 0;
+  for (seed = 1; seed < 1500; seed++) {
+    uint64_t own = seed;
+    Arena *a = arena_new();
+    Graph *g = random_graph(a, 4 + roll(3), 3 + roll(6)), plain = *g;
+    random_orders(a, g, 1 + roll(4));
+    for (uint32_t v = 0; v < g->vertex.n; v++) g->vertex.at[v].symmetric = false;
+    for (uint32_t i = 0; i < g->order.n; i++)
+      g->order.at[i].only = roll(2) == 0, g->order.at[i].whom = moves[roll(3)];
+    plain.order.n = plain.order.cap = 0, plain.order.at = NULL;
+    for (uint32_t i = 0; i < g->order.n; i++)
+      if (!g->order.at[i].only && !g->order.at[i].whom) graph_order(&plain, g->order.at[i]);
+    Brute b = brute_pairs(a, &plain);
+    Pairs pairs = {0};
+    PairsFault fault;
+    uint32_t want = 0, n = b.path.n;
+    if (g->order.n) assert_true(graph_pairs(a, g, 100000, NULL, &pairs, &fault));
+    for (uint32_t i = 0; g->order.n && i < n * n; i++) {
+      const Route *l = &b.path.at[i / n], *r = &b.path.at[i % n];
+      if (!g->vertex.at[first_of(g, l)].index || !g->vertex.at[last_of(g, l)].distance) continue;
+      for (uint32_t k = 0; k < 3; k++) {
+        double times = are_parallel(g, l, r) ? said_alone(g, l, r, moves[k]) : 0;
+        bool chained = !k && plain.order.n && b.length[i];
+        if (chained && (b.length[i] == 1 ? b.times[i] > times : !times)) times = b.times[i];
+        if (!times) continue;
+        bool met = false;
+        for (uint32_t j = 0; j < pairs.n; j++) {
+          const Pair *p = &pairs.at[j];
+          const char *whom = g->order.at[p->order - 1].whom;
+          met |= route_equal(&p->left, l) && route_equal(&p->right, r) && p->times == times &&
+                 (whom ? k && !strcmp(whom, moves[k]) : !k);
+        }
+        assert_true(met);
+        want++;
+      }
+    }
+    assert_int_equal(pairs.n, want);
+    found += want;
+    arena_free(a);
+    seed = own;
+  }
+  assert_true(found > 500);
+}
+
 static Graph *shuffled(Arena *a, const Graph *g) {
   Graph *s = graph_new(a);
   uint32_t nv = g->vertex.n, ne = g->edge.n, *v = NEW_ARRAY(a, uint32_t, nv + 1),
@@ -196,7 +266,8 @@ static Graph *shuffled(Arena *a, const Graph *g) {
     Route l = {0}, r = {0};
     for (uint32_t k = 0; k < o.left.n; k++) vec_push(a, &l, e[o.left.at[k]]);
     for (uint32_t k = 0; k < o.right.n; k++) vec_push(a, &r, e[o.right.at[k]]);
-    graph_order(s, l, r, o.times);
+    o.left = l, o.right = r;
+    graph_order(s, o);
   }
   return s;
 }
@@ -205,7 +276,7 @@ static const char *pairs_text(Arena *a, const Graph *g) {
   Pairs pairs = {0};
   PairsFault fault;
   Buf b = buf_new(a);
-  assert_true(graph_pairs(a, g, 100000, &pairs, &fault));
+  assert_true(graph_pairs(a, g, 100000, NULL, &pairs, &fault));
   for (uint32_t i = 0; i < pairs.n; i++)
     buf_printf(&b, "%s <= %s %g %d\n", route_text(a, g, &pairs.at[i].left),
                route_text(a, g, &pairs.at[i].right), pairs.at[i].times, pairs.at[i].both);
@@ -225,6 +296,68 @@ static void order_of_text_is_nothing(void **state) {
   }
 }
 
+// Edges of the first kind cannot stand on the right, as scores cannot.
+static bool not_on_the_right(void *on, uint32_t left, uint32_t right) {
+  (void)left;
+  return ((const Graph *)on)->edge.at[right].what != 1;
+}
+
+// What cannot be compared is left out, and nothing else is.
+static void left_out(void **state) {
+  (void)state;
+  uint32_t lost = 0;
+  for (seed = 1; seed < 300; seed++) {
+    uint64_t own = seed;
+    Arena *a = arena_new();
+    Graph *g = random_graph(a, 5, 8);
+    random_orders(a, g, 1 + roll(3));
+    for (uint32_t v = 0; v < g->vertex.n; v++) g->vertex.at[v].symmetric = false;
+    Comparing by = {.fits = not_on_the_right, .on = g};
+    Pairs all = {0}, kept = {0};
+    PairsFault fault;
+    if (g->order.n) {
+      assert_true(graph_pairs(a, g, 100000, NULL, &all, &fault));
+      assert_true(graph_pairs(a, g, 100000, &by, &kept, &fault));
+      uint32_t k = 0, l = 0;
+      for (uint32_t i = 0; i < all.n; i++) {
+        const Pair *p = &all.at[i];
+        bool fits = not_on_the_right(g, 0, p->right.at[p->right.n - 1]);
+        const Pair *there = fits ? &kept.at[k++] : &by.lost.at[l++];
+        assert_true(route_equal(&p->left, &there->left) && route_equal(&p->right, &there->right));
+        assert_true(p->times == there->times);
+      }
+      assert_true(k == kept.n && l == by.lost.n);
+      lost += l;
+    }
+    arena_free(a);
+    seed = own;
+  }
+  assert_true(lost > 100);
+}
+
+// With nothing stated, a pair that can be compared one way only is compared that way, once.
+static void one_way_only(void **state) {
+  (void)state;
+  Arena *a = arena_new();
+  Graph *g = graph_new(a);
+  uint32_t n = graph_vertex(g, (Vertex){.name = "N", .index = true}),
+           y = graph_vertex(g, (Vertex){.name = "Y", .distance = true});
+  graph_edge(g, (Edge){.name = "guess", .what = 1, .from = n, .to = y});
+  graph_edge(g, (Edge){.name = "label", .what = 2, .from = n, .to = y});
+  graph_edge(g, (Edge){.name = "more", .what = 1, .from = n, .to = y});
+  Comparing by = {.fits = not_on_the_right, .on = g};
+  Pairs pairs = {0};
+  PairsFault fault;
+  assert_true(graph_pairs(a, g, PAIRS_LIMIT, &by, &pairs, &fault));
+  assert_int_equal(pairs.n, 2);
+  assert_string_equal(route_text(a, g, &pairs.at[0].left), "guess");
+  assert_string_equal(route_text(a, g, &pairs.at[0].right), "label");
+  assert_string_equal(route_text(a, g, &pairs.at[1].left), "more");
+  assert_true(pairs.at[0].times == 1 && !pairs.at[0].both);
+  assert_int_equal(by.lost.n, 1);
+  arena_free(a);
+}
+
 static Graph *chain_with_pair(Arena *a, uint32_t n) {
   Graph *g = graph_new(a);
   for (uint32_t i = 0; i <= n; i++)
@@ -241,20 +374,20 @@ static void faults_are_named(void **state) {
   PairsFault fault;
   Graph *g = chain_with_pair(a, 3); // v0 → v1 → v2 → v3, and back from v2 to v1
   uint32_t back = graph_edge(g, (Edge){.name = "back", .from = 2, .to = 1});
-  assert_false(graph_pairs(a, g, PAIRS_LIMIT, &pairs, &fault));
+  assert_false(graph_pairs(a, g, PAIRS_LIMIT, NULL, &pairs, &fault));
   assert_int_equal(fault.kind, PAIRS_CYCLE);
   assert_string_equal(route_text(a, g, &fault.route), "e01 ; back");
   g->edge.at[back].most = 2;
   g->vertex.at[3].symmetric = true;
-  assert_true(graph_pairs(a, g, PAIRS_LIMIT, &pairs, &fault));
+  assert_true(graph_pairs(a, g, PAIRS_LIMIT, NULL, &pairs, &fault));
   assert_int_equal(pairs.n, 3); // round 0, 1 or 2 times: three paths
   graph_edge(g, (Edge){.name = "self", .from = 1, .to = 1});
-  assert_false(graph_pairs(a, g, PAIRS_LIMIT, &pairs, &fault));
+  assert_false(graph_pairs(a, g, PAIRS_LIMIT, NULL, &pairs, &fault));
   assert_string_equal(route_text(a, g, &fault.route), "self");
 
   g = chain_with_pair(a, 2);
   graph_edge(g, (Edge){.name = "other", .from = 0, .to = 2});
-  assert_false(graph_pairs(a, g, PAIRS_LIMIT, &pairs, &fault));
+  assert_false(graph_pairs(a, g, PAIRS_LIMIT, NULL, &pairs, &fault));
   assert_int_equal(fault.kind, PAIRS_UNORDERED);
   assert_string_equal(route_text(a, g, &fault.route), "e00 ; e01");
   assert_string_equal(route_text(a, g, &fault.other), "other");
@@ -263,12 +396,14 @@ static void faults_are_named(void **state) {
   g->vertex.at[40].symmetric = true;
   for (uint32_t i = 0; i < 40; i++)
     graph_edge(g, (Edge){.name = letter(a, "f", i), .from = i, .to = i + 1});
-  assert_false(graph_pairs(a, g, PAIRS_LIMIT, &pairs, &fault));
+  assert_false(graph_pairs(a, g, PAIRS_LIMIT, NULL, &pairs, &fault));
   assert_int_equal(fault.kind, PAIRS_MANY);
   uint64_t paths = (uint64_t)1 << 40;
   assert_true(fault.count == UINT64_MAX || fault.count == paths / 2 * (paths - 1));
-  graph_order(g, route_of(a, 20), route_of(a, 60), 1); // in the middle: 2^39 ways to stand
-  assert_false(graph_pairs(a, g, PAIRS_LIMIT, &pairs, &fault));
+  graph_order(g, (PathOrder){.left = route_of(a, 20),
+                             .right = route_of(a, 60),
+                             .times = 1}); // in the middle: 2^39 ways to stand
+  assert_false(graph_pairs(a, g, PAIRS_LIMIT, NULL, &pairs, &fault));
   assert_true(fault.kind == PAIRS_MANY && fault.count == (uint64_t)1 << 20);
   arena_free(a);
 }
@@ -292,14 +427,14 @@ static void large_graphs(void **state) {
   uint32_t f = graph_edge(g, (Edge){.name = "f", .from = n, .to = y});
   uint32_t h = graph_edge(g, (Edge){.name = "h", .from = n, .to = y});
   graph_edge(g, (Edge){.name = "in", .from = n, .to = 0});
-  graph_order(g, route_of(a, f), route_of(a, h), 1);
+  graph_order(g, (PathOrder){.left = route_of(a, f), .right = route_of(a, h), .times = 1});
   Pairs pairs = {0};
   PairsFault fault;
-  assert_true(graph_pairs(a, g, PAIRS_LIMIT, &pairs, &fault));
+  assert_true(graph_pairs(a, g, PAIRS_LIMIT, NULL, &pairs, &fault));
   assert_int_equal(pairs.n, 1);
   g->order.n = 0;
   g->vertex.at[y].symmetric = true;
-  assert_true(graph_pairs(a, g, PAIRS_LIMIT, &pairs, &fault));
+  assert_true(graph_pairs(a, g, PAIRS_LIMIT, NULL, &pairs, &fault));
   assert_int_equal(pairs.n, 2); // the one from before stays in the list
   assert_true(arena_used(a) < 64 << 20);
   arena_free(a);
@@ -425,7 +560,7 @@ static uint32_t broken_worlds(bool single, bool missed, double stretch, uint32_t
     PairsFault fault;
     random_orders(a, g, roll(4));
     for (uint32_t v = 0; v < g->vertex.n; v++) g->vertex.at[v].symmetric = !g->order.n;
-    assert_true(graph_pairs(a, g, 100000, &pairs, &fault));
+    assert_true(graph_pairs(a, g, 100000, NULL, &pairs, &fault));
     random_coarse(g, &coarse);
     random_fine(g, &coarse, single, missed, stretch, &fine, onto);
     bool premises = !missed && stretch >= 1;
@@ -467,7 +602,7 @@ static bool is_same_shape(Arena *a, const Graph *g, const Graph *h) {
 static uint32_t count_pairs(Arena *a, const Graph *g) {
   Pairs pairs = {0};
   PairsFault fault;
-  assert_true(graph_pairs(a, g, 100000, &pairs, &fault));
+  assert_true(graph_pairs(a, g, 100000, NULL, &pairs, &fault));
   return pairs.n;
 }
 
@@ -526,7 +661,7 @@ static void squares_along_an_encoder(void **state) {
     uint32_t ey = graph_edge(g, (Edge){.name = "y", .what = 50 + k, .from = n, .to = y});
     Route guess = route_of(a, ex);
     vec_push(a, &guess, m), vec_push(a, &guess, h);
-    graph_order(g, guess, route_of(a, ey), 1);
+    graph_order(g, (PathOrder){.left = guess, .right = route_of(a, ey), .times = 1});
   }
   Along along = {0};
   vec_push(a, &along.edge, (PartEdge){0, 1}), vec_push(a, &along.edge, (PartEdge){1, 1});
@@ -674,6 +809,9 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(pairs_are_all),
       cmocka_unit_test(order_of_text_is_nothing),
+      cmocka_unit_test(statements_alone),
+      cmocka_unit_test(left_out),
+      cmocka_unit_test(one_way_only),
       cmocka_unit_test(faults_are_named),
       cmocka_unit_test(large_graphs),
       cmocka_unit_test(loss_is_contractive),

@@ -316,15 +316,15 @@ learn b : R[7] -> R[3] = dense[3]
 diagram flowers {
   space N = iris
   space X = R[4]
-  space Y = {3} by cross_entropy
+  space Y = R[3] by soft_cross_entropy
   box x     : N -> X = iris.x
-  box kind  : N -> Y = iris.label
+  box kind  : N -> Y = 9 * one_hot(iris.label)
   box guess : X -> Y = f
   x ; guess <= kind
 }
 diagram map {
   space A = R[4]
-  space Z = {3} by cross_entropy
+  space Z = R[3] by soft_cross_entropy
   box f : A -> Z
 }
 diagram two_steps {

@@ -126,11 +126,13 @@ static Route route_in(Arena *a, const Route *r, const Inclusion *in) {
   return made;
 }
 
+static bool text_same(const char *a, const char *b) { return a && b ? strcmp(a, b) == 0 : a == b; }
+
 static bool is_stated(const Graph *g, const PathOrder *o) {
   for (uint32_t i = 0; i < g->order.n; i++) {
     const PathOrder *k = &g->order.at[i];
-    if (k->times == o->times && route_equal(&k->left, &o->left) &&
-        route_equal(&k->right, &o->right))
+    if (k->times == o->times && k->only == o->only && text_same(k->whom, o->whom) &&
+        route_equal(&k->left, &o->left) && route_equal(&k->right, &o->right))
       return true;
   }
   return false;
@@ -141,9 +143,11 @@ static void put_orders(Gluing *g, Graph *whole, const Inclusion *in) {
   for (uint32_t p = 0; p < g->n; p++)
     for (uint32_t i = 0; i < g->part[p]->order.n; i++) {
       const PathOrder *own = &g->part[p]->order.at[i];
-      PathOrder o = {route_in(g->arena, &own->left, &in[p]),
-                     route_in(g->arena, &own->right, &in[p]), own->times};
-      if (!is_stated(whole, &o)) graph_order(whole, o.left, o.right, o.times);
+      PathOrder o = *own;
+      o.left = route_in(g->arena, &own->left, &in[p]);
+      o.right = route_in(g->arena, &own->right, &in[p]);
+      if (o.name) o.name = name_in(g, p, o.name, false);
+      if (!is_stated(whole, &o)) graph_order(whole, o);
     }
 }
 

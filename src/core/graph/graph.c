@@ -22,9 +22,7 @@ uint32_t graph_edge(Graph *g, Edge e) {
   return g->edge.n - 1;
 }
 
-void graph_order(Graph *g, Route left, Route right, double times) {
-  vec_push(g->arena, &g->order, (PathOrder){left, right, times});
-}
+void graph_order(Graph *g, PathOrder o) { vec_push(g->arena, &g->order, o); }
 
 typedef struct {
   const char *name;

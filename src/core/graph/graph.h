@@ -8,10 +8,10 @@
 //   uint32_t y = graph_vertex(g, (Vertex){.name = "Y", .distance = true});
 //   uint32_t f = graph_edge(g, (Edge){.name = "f", .from = n, .to = y});
 //   uint32_t h = graph_edge(g, (Edge){.name = "h", .from = n, .to = y});
-//   graph_order(g, route_of(arena, f), route_of(arena, h), 1);
+//   graph_order(g, (PathOrder){route_of(arena, f), route_of(arena, h), .times = 1});
 //   Pairs pairs = {0};
 //   PairsFault fault;
-//   if (graph_pairs(arena, g, PAIRS_LIMIT, &pairs, &fault)) …
+//   if (graph_pairs(arena, g, PAIRS_LIMIT, NULL, &pairs, &fault)) …
 #ifndef LIMN_CORE_GRAPH_GRAPH_H
 #define LIMN_CORE_GRAPH_GRAPH_H
 
@@ -35,8 +35,11 @@ typedef struct {
 typedef Ids Route; // edges, each beginning where the one before ends; at least one
 
 typedef struct {
-  Route left, right;
+  Route left, right; // both from one space to another
   double times;
+  bool only;        // nothing follows with something behind it, nor along chains
+  const char *whom; // what it moves, in words; NULL: all. If it is said, no chain runs along it
+  const char *name; // NULL: none
 } PathOrder;
 
 typedef struct {
@@ -50,7 +53,7 @@ typedef struct {
 Graph *graph_new(Arena *);
 uint32_t graph_vertex(Graph *, Vertex);
 uint32_t graph_edge(Graph *, Edge);
-void graph_order(Graph *, Route left, Route right, double times); // both from one space to another
+void graph_order(Graph *, PathOrder);
 Route route_of(Arena *, uint32_t edge);
 uint32_t *vertices_by_name(Arena *,
                            const Graph *); // their numbers: the text's order does not matter
@@ -63,13 +66,16 @@ const char *route_text(Arena *, const Graph *, const Route *); // image ; small
 // The order of paths is the least one that holds what is stated, is kept by composition and goes on
 // along chains. If nothing is stated, all paths are ordered both ways. The factor of a pair is that
 // of the statement it follows from, or the product along the shortest chain of them; of several,
-// the first in the order of the text.
+// the first in the order of the text. What a statement says itself is its own pair, if it has a
+// name. Statements that move different things give pairs of their own. Pairs that cannot be
+// compared are left out.
 typedef struct {
   Route left, right;
   uint32_t from, to; // vertices
   double times;
   bool both;      // the other way round as well; then it stands here once
-  uint32_t order; // the statement it follows from + 1; 0: nothing is stated
+  uint32_t order; // the statement it follows from + 1, of a chain the first; 0: nothing is stated
+  Ids chain;      // all that it follows from, if they are several
 } Pair;
 typedef VEC(Pair) Pairs;
 
@@ -85,9 +91,17 @@ typedef struct {
   uint32_t from, to;
 } PairsFault;
 
+// What ends with the first of two edges can stand on the left of what ends with the other one.
+typedef struct {
+  bool (*fits)(void *on, uint32_t left, uint32_t right);
+  void *on;
+  Pairs lost; // those that are left out, once they are known
+} Comparing;
+
 enum { PAIRS_LIMIT = 1000 };
 // In a fixed order that depends on names, not on the order of declarations. False: fault says why.
-bool graph_pairs(Arena *, const Graph *, uint64_t limit, Pairs *, PairsFault *);
+// Without a Comparing, everything fits.
+bool graph_pairs(Arena *, const Graph *, uint64_t limit, Comparing *, Pairs *, PairsFault *);
 void graph_used(const Graph *, const Pairs *, bool *edge); // [edge] some pair runs along it
 
 // -- glue.c: several graphs side by side, with some vertices and edges made one -------------------

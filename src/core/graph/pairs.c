@@ -14,6 +14,8 @@ typedef struct {
   uint32_t to; // a path
   double times;
   uint32_t order;
+  bool alone; // no chain runs along it
+  bool own;   // a named statement says this itself
 } Hop;
 
 typedef struct {
@@ -23,7 +25,9 @@ typedef struct {
   // while everything behind another path is looked for
   uint32_t start, wave; // that path + 1; how many steps away
   double times;
-  uint32_t order;
+  uint32_t last, order; // the path before it, and the statement between the two
+  bool own;
+  uint32_t covered; // by a statement of `start`, in which this path is the right side
 } EdgePath;
 
 typedef struct {
@@ -34,6 +38,7 @@ typedef struct {
   bool *index, *distance; // [vertex]
   Table *known;           // a route's edges to path + 1
   VEC(EdgePath) path;
+  Comparing *by; // NULL: everything fits
   Pairs *out;
   PairsFault *fault;
 } PairsWork;
@@ -110,13 +115,21 @@ static uint32_t path_of(PairsWork *w, const Route *r, uint32_t from, uint32_t to
   return w->path.n - 1;
 }
 
+static bool behind_of(PairsWork *w, const PathOrder *o, Routes *out) {
+  uint32_t end = route_to(w->g, &o->left);
+  Ids ends = {0};
+  if (!o->only) return all_paths(w, only(w, end), w->distance, out, &ends);
+  if (w->distance[end]) vec_push(w->arena, out, (Route){0});
+  return true;
+}
+
 // A statement with everything that may stand before and behind it.
 static bool add_steps(PairsWork *w, uint32_t order) {
   const PathOrder *o = &w->g->order.at[order];
   Routes before = {0}, behind = {0};
-  Ids starts = {0}, ends = {0};
+  Ids starts = {0};
   if (!all_paths(w, w->index, only(w, route_from(w->g, &o->left)), &before, &starts)) return false;
-  if (!all_paths(w, only(w, route_to(w->g, &o->left)), w->distance, &behind, &ends)) return false;
+  if (!behind_of(w, o, &behind)) return false;
   w->steps = count_add(w->steps, count_mul(before.n, behind.n));
   if (w->steps > 2 * w->limit) return too_many(w, w->steps);
   for (uint32_t i = 0; i < before.n; i++)
@@ -126,22 +139,28 @@ static bool add_steps(PairsWork *w, uint32_t order) {
       if (route_equal(&l, &r) || !is_allowed(w, &l) || !is_allowed(w, &r)) continue;
       uint32_t a = route_from(w->g, &l), b = route_to(w->g, &l);
       uint32_t from = path_of(w, &l, a, b), to = path_of(w, &r, a, b);
-      vec_push(w->arena, &w->path.at[from].hop, (Hop){to, o->times, order});
+      bool own = o->name && !behind.at[k].n, alone = o->only || o->whom;
+      vec_push(w->arena, &w->path.at[from].hop, (Hop){to, o->times, order, alone, own});
     }
   return true;
 }
 
 typedef struct {
   const char *left, *right;
-  double times;
+  const PathOrder *is;
   uint32_t order;
 } Stated;
+
+static int by_text(const char *a, const char *b) { return strcmp(a ? a : "", b ? b : ""); }
 
 static int by_words(const void *a, const void *b) {
   const Stated *x = a, *y = b;
   int order = strcmp(x->left, y->left);
   if (!order) order = strcmp(x->right, y->right);
-  return order ? order : (x->times < y->times) - (x->times > y->times);
+  if (!order) order = (x->is->times < y->is->times) - (x->is->times > y->is->times);
+  if (!order) order = by_text(x->is->whom, y->is->whom);
+  if (!order) order = by_text(x->is->name, y->is->name);
+  return order ? order : x->is->only - y->is->only;
 }
 
 static Stated *stated(PairsWork *w) {
@@ -149,36 +168,99 @@ static Stated *stated(PairsWork *w) {
   Stated *s = NEW_ARRAY(w->arena, Stated, g->order.n + 1);
   for (uint32_t i = 0; i < g->order.n; i++)
     s[i] = (Stated){route_text(w->arena, g, &g->order.at[i].left),
-                    route_text(w->arena, g, &g->order.at[i].right), g->order.at[i].times, i};
+                    route_text(w->arena, g, &g->order.at[i].right), &g->order.at[i], i};
   qsort(s, g->order.n, sizeof *s, by_words);
   return s;
 }
 
+static bool may_compare(const PairsWork *w, const Route *left, const Route *right) {
+  return !w->by || w->by->fits(w->by->on, left->at[left->n - 1], right->at[right->n - 1]);
+}
+
+static bool keep_pair(PairsWork *w, Pair pair) {
+  vec_push(w->arena, may_compare(w, &pair.left, &pair.right) ? w->out : &w->by->lost, pair);
+  return w->out->n + (w->by ? w->by->lost.n : 0) <= 2 * w->limit || too_many(w, UINT64_MAX);
+}
+
+// The statements along the chain that came to a path, the last first; none, if it is only one.
+static Ids chain_to(PairsWork *w, uint32_t path) {
+  Ids chain = {0};
+  const EdgePath *p = &w->path.at[path];
+  for (bool several = p->wave > 1; several && p->wave; p = &w->path.at[p->last])
+    vec_push(w->arena, &chain, p->order);
+  return chain;
+}
+
+// Said itself, or with a larger factor.
+static bool is_better(bool own, double times, bool than_own, double than_times) {
+  return own != than_own ? own : times > than_times;
+}
+
+static bool is_beaten(const PairsWork *w, const EdgePath *from, uint32_t hop) {
+  const Hop *h = &from->hop.at[hop];
+  for (uint32_t k = 0; k < from->hop.n; k++) {
+    const Hop *o = &from->hop.at[k];
+    if (k == hop || !o->alone || o->to != h->to) continue;
+    if (by_text(w->g->order.at[o->order].whom, w->g->order.at[h->order].whom) != 0) continue;
+    bool worse = is_better(o->own, o->times, h->own, h->times),
+         better = is_better(h->own, h->times, o->own, o->times);
+    if (worse || (!better && k < hop)) return true;
+  }
+  return false;
+}
+
+// The pairs that no chain runs along. Those that move everything stand for the same ones of longer
+// chains.
+static bool keep_alone(PairsWork *w, uint32_t start) {
+  const EdgePath *l = &w->path.at[start];
+  for (uint32_t k = 0; k < l->hop.n; k++) {
+    const Hop *h = &l->hop.at[k];
+    EdgePath *r = &w->path.at[h->to];
+    if (!h->alone || is_beaten(w, l, k)) continue;
+    if (!w->g->order.at[h->order].whom && r->start == start + 1) {
+      if (r->wave == 1 && !is_better(h->own, h->times, r->own, r->times)) continue;
+      r->covered = start + 1;
+    }
+    Pair pair = {l->route, r->route, l->from, l->to, h->times, .order = h->order + 1};
+    if (!keep_pair(w, pair)) return false;
+  }
+  return true;
+}
+
 // Everything that can be reached from a path, in waves: the first wave that comes to a path gives
 // the factor, the largest of those that come at once.
-static bool follow(PairsWork *w, uint32_t start) {
-  Ids todo = {0};
-  vec_push(w->arena, &todo, start);
+static void reach(PairsWork *w, uint32_t start, Ids *todo) {
   EdgePath *path = w->path.at;
+  vec_push(w->arena, todo, start);
   path[start].start = start + 1, path[start].wave = 0, path[start].times = 1;
-  for (uint32_t i = 0; i < todo.n; i++) {
-    const EdgePath *from = &path[todo.at[i]];
+  for (uint32_t i = 0; i < todo->n; i++) {
+    const EdgePath *from = &path[todo->at[i]];
     for (uint32_t k = 0; k < from->hop.n; k++) {
       const Hop *h = &from->hop.at[k];
       EdgePath *to = &path[h->to];
       double times = from->times * h->times;
-      bool first = to->start != start + 1;
-      if (!first && (to->wave != from->wave + 1 || to->times >= times)) continue;
-      if (first) vec_push(w->arena, &todo, h->to);
+      bool first = to->start != start + 1, own = h->own && !i;
+      if (h->alone) continue;
+      if (!first && (to->wave != from->wave + 1 || !is_better(own, times, to->own, to->times)))
+        continue;
+      if (first) vec_push(w->arena, todo, h->to);
       to->start = start + 1, to->wave = from->wave + 1, to->times = times;
-      to->order = i ? from->order : h->order;
+      to->last = todo->at[i], to->order = h->order, to->own = own;
     }
   }
+}
+
+static bool follow(PairsWork *w, uint32_t start) {
+  Ids todo = {0};
+  reach(w, start, &todo);
+  if (!keep_alone(w, start)) return false;
   for (uint32_t i = 1; i < todo.n; i++) {
-    const EdgePath *l = &path[start], *r = &path[todo.at[i]];
-    Pair pair = {l->route, r->route, l->from, l->to, r->times, false, r->order + 1};
-    vec_push(w->arena, w->out, pair);
-    if (w->out->n > 2 * w->limit) return too_many(w, UINT64_MAX);
+    const EdgePath *l = &w->path.at[start], *r = &w->path.at[todo.at[i]];
+    if (r->covered == start + 1) continue;
+    Ids chain = chain_to(w, todo.at[i]);
+    uint32_t order = chain.n ? chain.at[chain.n - 1] : r->order;
+    Pair pair = {l->route, r->route, l->from, l->to, r->times, .order = order + 1, .chain = chain};
+    if (!keep_pair(w, pair)) return false;
   }
   return true;
 }
@@ -193,11 +275,20 @@ static bool stated_pairs(PairsWork *w) {
 }
 
 // -- nothing is stated ----------------------------------------------------------------------------
-static bool is_unordered(PairsWork *w, const Routes *r, uint32_t from, uint32_t to) {
-  if (w->g->vertex.at[to].symmetric) return true;
-  *w->fault = (PairsFault){
-      .kind = PAIRS_UNORDERED, .route = r->at[0], .other = r->at[1], .from = from, .to = to};
-  return false;
+// Two paths of which nothing says which is compared with which: both ways, if the distance does not
+// care; one way, if it cannot be the other.
+static bool add_unordered(PairsWork *w, const Route *l, const Route *r, uint32_t from,
+                          uint32_t to) {
+  bool there = may_compare(w, l, r), back = may_compare(w, r, l);
+  Pair pair = {*l, *r, from, to, 2, .both = true};
+  if (there && back && !w->g->vertex.at[to].symmetric) {
+    *w->fault =
+        (PairsFault){.kind = PAIRS_UNORDERED, .route = *l, .other = *r, .from = from, .to = to};
+    return false;
+  }
+  if (there != back) pair = (Pair){there ? *l : *r, there ? *r : *l, from, to, .times = 1};
+  vec_push(w->arena, there || back ? w->out : &w->by->lost, pair);
+  return true;
 }
 
 static bool pairs_between(PairsWork *w, uint32_t from, uint32_t to) {
@@ -205,10 +296,9 @@ static bool pairs_between(PairsWork *w, uint32_t from, uint32_t to) {
   const bool *among = net_reach(&w->net, only(w, to), true);
   if (!net_walk(&w->net, from, among, only(w, to), w->limit, &r)) return too_many(w, UINT64_MAX);
   if (r.n < 2) return true;
-  if (!is_unordered(w, &r, from, to)) return false;
   for (uint32_t i = 0; i < r.n; i++)
     for (uint32_t k = i + 1; k < r.n; k++)
-      vec_push(w->arena, w->out, (Pair){r.at[i], r.at[k], from, to, 2, true, 0});
+      if (!add_unordered(w, &r.at[i], &r.at[k], from, to)) return false;
   return w->out->n > w->limit ? too_many(w, w->out->n) : true;
 }
 
@@ -238,7 +328,7 @@ static bool all_pairs(PairsWork *w) {
 
 // -- all ------------------------------------------------------------------------------------------
 typedef struct {
-  const char *from, *to, *left, *right;
+  const char *from, *to, *left, *right, *whom;
   Pair pair;
 } SortedPaths;
 
@@ -247,13 +337,31 @@ static int by_names(const void *a, const void *b) {
   int order = strcmp(x->from, y->from);
   if (!order) order = strcmp(x->to, y->to);
   if (!order) order = strcmp(x->left, y->left);
-  return order ? order : strcmp(x->right, y->right);
+  if (!order) order = strcmp(x->right, y->right);
+  return order ? order : by_text(x->whom, y->whom);
+}
+
+static const PathOrder *order_of(const PairsWork *w, const Pair *p) {
+  return p->order ? &w->g->order.at[p->order - 1] : NULL;
+}
+
+static const char *whom(const PairsWork *w, const Pair *p) {
+  return p->order ? order_of(w, p)->whom : NULL;
 }
 
 static SortedPaths sorted_of(PairsWork *w, const Pair *p) {
-  return (SortedPaths){w->g->vertex.at[p->from].name, w->g->vertex.at[p->to].name,
-                       route_text(w->arena, w->g, &p->left), route_text(w->arena, w->g, &p->right),
+  return (SortedPaths){w->g->vertex.at[p->from].name,
+                       w->g->vertex.at[p->to].name,
+                       route_text(w->arena, w->g, &p->left),
+                       route_text(w->arena, w->g, &p->right),
+                       whom(w, p),
                        *p};
+}
+
+// A pair that is named, or moves only some, is not made one with another.
+static bool stays_itself(const PairsWork *w, const Pair *p) {
+  const PathOrder *o = order_of(w, p);
+  return o && !p->chain.n && (o->name || o->whom);
 }
 
 // Two pairs that are each other turned round are one, where it does not matter which way.
@@ -264,35 +372,43 @@ static void fold(PairsWork *w) {
     Pair p = w->out->at[i];
     uint32_t l = path_of(w, &p.left, p.from, p.to), r = path_of(w, &p.right, p.from, p.to);
     uint32_t key[2] = {r, l}, own[2] = {l, r};
-    Id other = w->g->vertex.at[p.to].symmetric ? table_get(seen, key, sizeof key) : 0;
+    bool turns = w->g->vertex.at[p.to].symmetric && !stays_itself(w, &p);
+    Id other = turns ? table_get(seen, key, sizeof key) : 0;
     if (other) {
       once.at[other - 1].both = true;
       once.at[other - 1].times += p.times;
       continue;
     }
     vec_push(w->arena, &once, p);
-    table_put(seen, own, sizeof own, once.n);
+    if (turns) table_put(seen, own, sizeof own, once.n);
   }
   *w->out = once;
 }
 
-static void sort(PairsWork *w) {
-  SortedPaths *s = NEW_ARRAY(w->arena, SortedPaths, w->out->n + 1);
-  for (uint32_t i = 0; i < w->out->n; i++) s[i] = sorted_of(w, &w->out->at[i]);
-  if (w->out->n) qsort(s, w->out->n, sizeof *s, by_names);
-  for (uint32_t i = 0; i < w->out->n; i++) w->out->at[i] = s[i].pair;
+static void sort(PairsWork *w, Pairs *all) {
+  SortedPaths *s = NEW_ARRAY(w->arena, SortedPaths, all->n + 1);
+  for (uint32_t i = 0; i < all->n; i++) s[i] = sorted_of(w, &all->at[i]);
+  if (all->n) qsort(s, all->n, sizeof *s, by_names);
+  for (uint32_t i = 0; i < all->n; i++) all->at[i] = s[i].pair;
 }
 
-bool graph_pairs(Arena *a, const Graph *g, uint64_t limit, Pairs *out, PairsFault *fault) {
-  PairsWork w = {
-      .arena = a, .g = g, .net = net_new(a, g), .limit = limit, .out = out, .fault = fault};
+bool graph_pairs(Arena *a, const Graph *g, uint64_t limit, Comparing *by, Pairs *out,
+                 PairsFault *fault) {
+  PairsWork w = {.arena = a,
+                 .g = g,
+                 .net = net_new(a, g),
+                 .limit = limit,
+                 .by = by,
+                 .out = out,
+                 .fault = fault};
   w.known = table_new(a);
   w.index = NEW_ARRAY(a, bool, g->vertex.n + 1);
   w.distance = NEW_ARRAY(a, bool, g->vertex.n + 1);
   for (uint32_t v = 0; v < g->vertex.n; v++)
     w.index[v] = g->vertex.at[v].index, w.distance[v] = g->vertex.at[v].distance;
   if (!(g->order.n ? stated_pairs(&w) : all_pairs(&w))) return false;
-  sort(&w);
+  sort(&w, out);
+  if (by) sort(&w, &by->lost);
   fold(&w);
   if (out->n > limit) return too_many(&w, out->n);
   return true;

@@ -109,10 +109,10 @@ static bool moved(Arena *a, const Route *r, const uint32_t *edge, Route *out) {
 
 static void copy_orders(Arena *a, const Graph *from, const uint32_t *edge, Graph *out) {
   for (uint32_t i = 0; i < from->order.n; i++) {
-    const PathOrder *o = &from->order.at[i];
-    Route left, right;
-    if (moved(a, &o->left, edge, &left) && moved(a, &o->right, edge, &right))
-      graph_order(out, left, right, o->times);
+    PathOrder o = from->order.at[i];
+    if (moved(a, &from->order.at[i].left, edge, &o.left) &&
+        moved(a, &from->order.at[i].right, edge, &o.right))
+      graph_order(out, o);
   }
 }
 

@@ -37,7 +37,7 @@ void sync_sites(Body *b) {
 
 uint64_t noise_site(Body *b) {
   const char *path =
-      arena_format(b->w->arena, "%s/%s%u%s", name_text(b->w->names, b->d->name),
+      arena_format(b->w->arena, "%s/%s%u%s", b->edge ? b->edge : name_text(b->w->names, b->d->name),
                    b->inside ? b->inside : "", ++b->noises, b->suffix ? b->suffix : "");
   return site_hash(0, path);
 }

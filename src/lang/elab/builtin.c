@@ -283,6 +283,7 @@ Body *box_watched(Body *b, Env *env, const Syntax *box, const Inputs *given, uin
   sub->pass = b->pass;
   sub->labels = b->labels;
   sub->inside = arena_format(w->arena, "%s%u/", b->inside ? b->inside : "", ++b->noises);
+  sub->edge = b->edge;
   sub->env = env;
   sub->def = b->def;
   sub->over = over;

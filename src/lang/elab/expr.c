@@ -558,12 +558,24 @@ bool is_box(Body *b, Env *env, const Syntax *n) {
   return builtin_find(b->in, n->name) || fn_find(name_text(b->w->names, n->name)) != FN_COUNT;
 }
 
+// An edge of a learning diagram is one map: its noise is counted anew at each place, so that all
+// paths through it see the same draw.
+static Value edge_value(Body *b, Env *env, const Syntax *n, Eq *eq) {
+  const char *edge = b->edge, *inside = b->inside;
+  uint32_t noises = b->noises;
+  b->edge = arena_format(b->w->arena, "edge %s", name_text(b->w->names, n->name));
+  b->inside = NULL, b->noises = 0;
+  Value v = eval(b, env, paren_inner(n), eq);
+  b->edge = edge, b->inside = inside, b->noises = noises;
+  return v;
+}
+
 static Value eval_node(Body *b, Env *env, const Syntax *n, Eq *eq) {
   switch (n->kind) {
   case N_NUM: return value_one(b, val_literal(b, n->num, n->span));
   case N_NAME: return name_value(b, env, n, eq);
   case N_NEXT: return next_value(b, env, n);
-  case N_PAREN: return eval(b, env, paren_inner(n), eq);
+  case N_PAREN: return n->name ? edge_value(b, env, n, eq) : eval(b, env, paren_inner(n), eq);
   case N_TUPLE: return tuple_value(b, env, n, eq);
   case N_LIST:
     if (!is_list_of_numbers(b, env, n)) return stacked(b, env, n);

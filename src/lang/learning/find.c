@@ -277,11 +277,11 @@ static void renew_orders(Finding *f, const Graph *old, const Route *went, uint32
                          const Inclusion *kept) {
   Drawing *r = f->r;
   Graph *now = r->g->graph;
-  VEC(Span) place = {0};
+  VEC(GraphOrder) place = {0};
   for (uint32_t i = 0; i < old->order.n; i++)
     if (stays(&old->order.at[i].left, kept) && stays(&old->order.at[i].right, kept))
       vec_push(r->w->arena, &place, r->g->order.at[i]);
-  while (place.n < now->order.n) vec_push(r->w->arena, &place, f->node->span);
+  while (place.n < now->order.n) vec_push(r->w->arena, &place, (GraphOrder){.span = f->node->span});
   for (uint32_t i = 0; i < old->order.n; i++) {
     const PathOrder *o = &old->order.at[i];
     bool good = true;
@@ -289,10 +289,12 @@ static void renew_orders(Finding *f, const Graph *old, const Route *went, uint32
     Route left = renewed(r, &o->left, went, came, kept, &good),
           right = renewed(r, &o->right, went, came, kept, &good);
     if (good) {
-      graph_order(now, left, right, o->times);
+      PathOrder carried = *o;
+      carried.left = left, carried.right = right;
+      graph_order(now, carried);
       vec_push(r->w->arena, &place, r->g->order.at[i]);
     } else {
-      Id e = diag_warning(r->w->diags, r->g->order.at[i],
+      Id e = diag_warning(r->w->diags, r->g->order.at[i].span,
                           "this no longer holds: an edge in it is replaced");
       diag_note(r->w->diags, e, f->node->span, "here");
     }

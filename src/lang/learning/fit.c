@@ -11,13 +11,12 @@
 
 #define PROBE UINT32_MAX // instances made to try something are nobody else's
 
-static bool space_wires(Elab *in, const GraphSpace *s, Types *out) {
+bool space_wires(Elab *in, const GraphSpace *s, Types *out) {
   if (!s->def || s->def->broken) return false;
   return scope_types(in, s->def->scope, space_types(s->def->node), out);
 }
 
-// The distance on wires of these types, as a diagram; NULL: it does not take them.
-static Diagram *distance_on(Elab *in, const GraphSpace *s, const Types *left, const Types *right) {
+Diagram *distance_on(Elab *in, const GraphSpace *s, const Types *left, const Types *right) {
   World *w = in->w;
   Types both = {0};
   const Def *d = s->def;
@@ -41,7 +40,7 @@ static Diagram *distance_on(Elab *in, const GraphSpace *s, const Types *left, co
 }
 
 // -- from both sides ------------------------------------------------------------------------------
-static bool random_tensor(World *w, const Type *t, uint64_t site, Tensor *out) {
+bool random_tensor(World *w, const Type *t, uint64_t site, Tensor *out) {
   int64_t *shape = NEW_ARRAY(w->arena, int64_t, t->rank + 1), labels = 1;
   for (uint32_t k = 0; k < t->rank; k++)
     if (!size_value(w, t->axis[k].size, &shape[k])) return false;
@@ -56,7 +55,7 @@ static bool random_tensor(World *w, const Type *t, uint64_t site, Tensor *out) {
   return true;
 }
 
-static bool distance_at(World *w, const Diagram *d, const Tensor *in, double *out) {
+bool distance_at(World *w, const Diagram *d, const Tensor *in, double *out) {
   Tensor result = {0};
   Eval e = {.arena = w->arena, .in = in, .out = &result};
   if (d->param.n || !diagram_eval(w, d, &e)) return false;

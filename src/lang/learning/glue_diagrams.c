@@ -2,7 +2,7 @@
 // `along` made one. What is made one must be the same: a type and a distance, or a learner.
 //
 // The whole keeps where each part went, so that both.one.h still names something. Things of one
-// part only are called one.h in the whole; the whole's goals leave alone what any part has frozen.
+// part only are called one.h in the whole. What a part has frozen, it has for its own orders.
 #include "lang/learning/learning_own.h"
 
 typedef struct {
@@ -164,16 +164,42 @@ static bool is_moved(const Route *whole, const Route *own, const Inclusion *in) 
   return same;
 }
 
-static Span order_place(const Learning *g, const PathOrder *o) {
+static bool is_order_of(const PathOrder *whole, const PathOrder *own, const Inclusion *in) {
+  bool whom = whole->whom && own->whom ? !strcmp(whole->whom, own->whom) : whole->whom == own->whom;
+  return whom && whole->times == own->times && whole->only == own->only &&
+         is_moved(&whole->left, &own->left, in) && is_moved(&whole->right, &own->right, in);
+}
+
+static void take_order(Drawing *r, const GraphPart *part, const GraphOrder *own, bool again,
+                       GraphOrder *o) {
+  Arena *a = r->w->arena;
+  Ids frozen = {0};
+  ids_add(a, &part->of->frozen, &frozen);
+  ids_add(a, &own->frozen, &frozen);
+  o->frozen = again ? ids_common(a, &o->frozen, &frozen) : frozen;
+  if (again) return;
+  o->span = own->span;
+  for (uint32_t i = 0; i < own->trains.n; i++) {
+    OrderTarget t = own->trains.at[i];
+    if (t.edge != NOWHERE) t.edge = part->in.edge[t.edge];
+    vec_push(a, &o->trains, t);
+  }
+}
+
+// What the parts that state it say about an order of the whole.
+static GraphOrder order_of_parts(Drawing *r, const PathOrder *o) {
+  const Learning *g = r->g;
+  GraphOrder found = {.span = g->node->name_span};
+  bool again = false;
   for (uint32_t i = 0; i < g->part.n; i++) {
     const GraphPart *part = &g->part.at[i];
     for (uint32_t k = 0; k < part->of->graph->order.n; k++) {
-      const PathOrder *own = &part->of->graph->order.at[k];
-      if (is_moved(&o->left, &own->left, &part->in) && is_moved(&o->right, &own->right, &part->in))
-        return part->of->order.at[k];
+      if (!is_order_of(o, &part->of->graph->order.at[k], &part->in)) continue;
+      take_order(r, part, &part->of->order.at[k], again, &found);
+      again = true;
     }
   }
-  return g->node->name_span;
+  return found;
 }
 
 void read_glued(Drawing *r) {
@@ -193,13 +219,9 @@ void read_glued(Drawing *r) {
     return;
   }
   g->graph = whole;
-  for (uint32_t i = 0; i < g->part.n; i++) {
-    const Learning *of = g->part.at[i].of;
-    g->part.at[i].in = in[i];
-    for (uint32_t k = 0; k < of->frozen.n; k++) vec_push(r->w->arena, &g->frozen, of->frozen.at[k]);
-  }
+  for (uint32_t i = 0; i < g->part.n; i++) g->part.at[i].in = in[i];
   take_spaces(r);
   take_edges(r);
   for (uint32_t i = 0; i < whole->order.n; i++)
-    vec_push(r->w->arena, &g->order, order_place(g, &whole->order.at[i]));
+    vec_push(r->w->arena, &g->order, order_of_parts(r, &whole->order.at[i]));
 }

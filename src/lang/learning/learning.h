@@ -9,15 +9,23 @@
 #include "core/graph/graph.h"
 #include "lang/declare/declare.h"
 
+// How the ends of two paths go together in a distance.
+typedef enum {
+  FITS,
+  FITS_NOT,      // it takes no such types
+  FITS_NO_SCORES // it wants shares of 1 on its right, and there would be scores
+} Fitting;
+
 // list_pairs.c: the pairs of learning diagrams with their routes, distances, factors and learners;
 // of one, or of all (NULL)
 void elab_paths(Elab *, const Program *, const Learning *, Buf *);
 void elab_paths_json(Elab *, const Program *, const Learning *, Buf *);
-const char *learning_distance(Elab *, const Def *space); // as it is written
-bool learning_freezes(Elab *, const Learning *, Id learner);
+const char *learning_distance(Elab *, const Def *space);     // as it is written
+bool learning_freezes(Elab *, const Learning *, Id learner); // in all of its pairs
 // What the goal of a pair is called; NULL: it has none
 const char *learning_goal(Elab *, const Program *, const Learning *, uint32_t pair);
-void edge_learners(Elab *, const GraphEdge *, Ids *); // read.c: DEF ids, some twice
+void edge_learners(Elab *, const GraphEdge *, Ids *);            // read.c: DEF ids, some twice
+const OrderTargets *pair_trains(const Learning *, const Pair *); // list_pairs.c: NULL: all
 
 // find_in_bodies.c: every place where a route of boxes is, in bodies and learning diagrams. False with
 // a diagnostic.
@@ -29,8 +37,12 @@ void learnings_name(Scope *);                    // distill.guess, in the expres
 void sets_read(Elab *, Program *);               // those of the command line that are not numbers
 void learnings_check(Elab *, Program *);
 void learnings_goals(Elab *, Program *, Scope *);
-bool *learning_freeze(Elab *, Learning *);               // what it freezes is frozen …
-void learning_thaw(Elab *, Learning *, const bool *was); // … until here
+typedef struct {
+  Ids learner;
+  bool *was; // [of learner] frozen before
+} FreezeStack;
+FreezeStack learning_freeze(Elab *, const Learning *, const Pair *); // what it freezes is frozen …
+void learning_thaw(Elab *, const FreezeStack *);                     // … until here
 // What is measured of a diagram that is trained on each small task by itself: a
 // claim over the fields of one. NULL with a diagnostic.
 const Syntax *learning_refit(Elab *, Program *, Learning *, const Syntax *clause);

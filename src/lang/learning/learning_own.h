@@ -34,9 +34,20 @@ void space_set(Drawing *, uint32_t vertex, const Syntax *types, const Syntax *by
 // same.c: when are two things the same?
 Id same_space(Elab *, const GraphSpace *);
 Id same_map(Elab *, Scope *, const Syntax *);
+Id same_learners(Elab *, const Ids *);
 const Syntax *index_source(Elab *, const Syntax *types);
+Name name_of_def(Elab *, Scope *to, const Def *); // a name by which it is known there
 // A copy whose names mean in `to` what they mean in `from`.
 Syntax *copy_resolved(Elab *, Scope *from, Scope *to, const Syntax *);
+
+// frozen.c: the learners that the goal of a pair does not move (DEF ids, each once)
+Ids pair_frozen(Elab *, const Learning *, const Pair *);
+bool pair_freezes(Elab *, const Learning *, const Pair *, Id learner);
+void ids_add(Arena *, const Ids *from, Ids *to); // each once
+Ids ids_common(Arena *, const Ids *, const Ids *);
+
+// list_pairs.c
+void target_learners(Elab *, const Learning *, const OrderTarget *, Ids *); // DEF ids, each once
 
 // glue_diagrams.c
 void read_glued(Drawing *);
@@ -52,6 +63,14 @@ void learning_find(Drawing *, const Syntax *find, Scope *);
 // fit.c: do maps fit their spaces?
 bool fits_space(Drawing *, const Types *, uint32_t vertex, Span);
 bool is_symmetric(Elab *, const GraphSpace *);
+bool space_wires(Elab *, const GraphSpace *, Types *); // false: said already
+// The distance on wires of these types, as a diagram; NULL: it does not take them.
+Diagram *distance_on(Elab *, const GraphSpace *, const Types *left, const Types *right);
+bool distance_at(World *, const Diagram *, const Tensor *in, double *out);
+bool random_tensor(World *, const Type *, uint64_t site, Tensor *); // reals from 0 to 1
+
+// compare.c: what ends with one edge on the left, what ends with another one on the right
+Fitting ends_fit(Drawing *, uint32_t left, uint32_t right);
 
 // samples.c: the samples of an index
 void index_given(Drawing *, uint32_t vertex);
@@ -60,8 +79,11 @@ bool index_has_tasks(const Drawing *, uint32_t vertex); // its samples are small
 // is asked.
 Syntax *index_read(Drawing *, uint32_t edge, bool asked);
 
-// goals.c
+// find_pairs.c
 void learning_pairs(Elab *, Program *, Learning *);
+bool learning_is_asked(const Program *, const Learning *); // its goals are made
+
+// goals.c
 Syntax *value_along(Drawing *, const uint32_t *edge, uint32_t n, bool asked, Span);
 Syntax *distance_in(Drawing *, uint32_t vertex); // as it is called inside
 

@@ -7,20 +7,39 @@ const char *learning_distance(Elab *in, const Def *space) {
   return arena_text(in->w->arena, file->text + by->span.at, by->span.n);
 }
 
-bool learning_freezes(Elab *in, const Learning *g, Id learner) {
-  for (uint32_t i = 0; i < g->frozen.n; i++)
-    if (g->frozen.at[i] == learner) return true;
-  return def_of(in, learner)->frozen;
+void target_learners(Elab *in, const Learning *g, const OrderTarget *t, Ids *out) {
+  Ids all = {0};
+  if (t->edge != NOWHERE)
+    edge_learners(in, &g->edge.at[t->edge], &all);
+  else if (t->learner)
+    add_whole_learner(in, t->learner, &all);
+  else
+    add_closure(in, t->home, t->node, &all);
+  ids_add(in->w->arena, &all, out);
 }
 
-// The learners on its two routes that are not frozen.
+const OrderTargets *pair_trains(const Learning *g, const Pair *p) {
+  if (!p->order || p->chain.n || !g->order.at[p->order - 1].trains.n) return NULL;
+  return &g->order.at[p->order - 1].trains;
+}
+
+static bool is_trained(Elab *in, const Learning *g, const Pair *p, Id learner) {
+  const OrderTargets *trains = pair_trains(g, p);
+  Ids all = {0};
+  for (uint32_t i = 0; trains && i < trains->n; i++) target_learners(in, g, &trains->at[i], &all);
+  for (uint32_t i = 0; i < all.n; i++)
+    if (all.at[i] == learner) return true;
+  return !trains;
+}
+
+// The learners on its two routes that are not frozen, and that it is told to train.
 static Ids moved_by(Elab *in, const Learning *g, const Pair *p) {
   Ids all = {0}, moved = {0};
   const Route *side[] = {&p->left, &p->right};
   for (uint32_t k = 0; k < 2; k++)
     for (uint32_t i = 0; i < side[k]->n; i++) edge_learners(in, &g->edge.at[side[k]->at[i]], &all);
   for (uint32_t i = 0; i < all.n; i++) {
-    bool seen = learning_freezes(in, g, all.at[i]);
+    bool seen = pair_freezes(in, g, p, all.at[i]) || !is_trained(in, g, p, all.at[i]);
     for (uint32_t j = 0; j < i; j++) seen |= all.at[j] == all.at[i];
     if (!seen) vec_push(in->w->arena, &moved, all.at[i]);
   }
@@ -65,6 +84,14 @@ static void show_pair(Elab *in, const Program *p, const Learning *g, uint32_t i,
   buf_char(b, '\n');
 }
 
+static void show_lost(Elab *in, const Learning *g, const Pair *pair, Buf *b) {
+  const Graph *graph = g->graph;
+  buf_printf(b, "  left out, because %s does not compare them: %s to %s\n      %s\n    ~ %s\n",
+             learning_distance(in, g->space.at[pair->to].def), graph->vertex.at[pair->from].name,
+             graph->vertex.at[pair->to].name, route_text(in->w->arena, graph, &pair->left),
+             route_text(in->w->arena, graph, &pair->right));
+}
+
 static void show_one(Elab *in, const Program *p, const Learning *g, Buf *b) {
   buf_printf(b, "%s: ", name_text(in->w->names, g->name));
   count(b, g->graph->vertex.n, "space", "spaces", ", ");
@@ -80,6 +107,7 @@ static void show_one(Elab *in, const Program *p, const Learning *g, Buf *b) {
                g->found.at[i].text, action_word(g->found.at[i].node));
   }
   for (uint32_t i = 0; i < g->pairs.n; i++) show_pair(in, p, g, i, b);
+  for (uint32_t i = 0; i < g->lost.n; i++) show_lost(in, g, &g->lost.at[i], b);
 }
 
 void elab_paths(Elab *in, const Program *p, const Learning *only, Buf *b) {
@@ -129,6 +157,14 @@ static void json_one(Elab *in, const Program *p, const Learning *g, JsonOut *j) 
   json_end(j);
   json_list(j, "pairs");
   for (uint32_t k = 0; k < g->pairs.n; k++) json_pair(in, p, g, k, j);
+  json_end(j);
+  json_list(j, "left_out");
+  for (uint32_t k = 0; k < g->lost.n; k++) {
+    json_object(j, NULL);
+    json_route(g, "left", &g->lost.at[k].left, j);
+    json_route(g, "right", &g->lost.at[k].right, j);
+    json_end(j);
+  }
   json_end(j);
   json_end(j);
 }

@@ -368,6 +368,26 @@ static bool are_parallel(Drawing *r, const Syntax *n, const Route *a, const Rout
   return false;
 }
 
+// Whom an order trains: learners, or edges for theirs. In words, for the graph.
+static const char *read_trains(Drawing *r, const Syntax *trains, OrderTargets *out) {
+  Buf words = buf_new(r->w->arena);
+  if (!trains) return NULL;
+  for (uint32_t i = 0; i < trains_targets(trains).n; i++) {
+    const Syntax *n = trains_targets(trains).at[i];
+    const char *path = path_text(r->in, n);
+    OrderTarget t = {path ? edge_at(r->g, path) : NOWHERE, n, r->g->inside, NULL};
+    if (t.edge == NOWHERE)
+      t.learner = path ? scope_find(r->g->inside, name_from(r->w->names, path)) : NULL;
+    if (t.learner && t.learner->kind != DEF_LEARNER) t.learner = NULL;
+    if (t.edge == NOWHERE && !t.learner && !learner_named(r->in, r->g->inside, n))
+      r->g->broken = true;
+    const Source *file = &r->w->sources->file.at[n->span.file];
+    buf_printf(&words, "%s%.*s", i ? ", " : "", (int)n->span.n, file->text + n->span.at);
+    vec_push(r->w->arena, out, t);
+  }
+  return words.at;
+}
+
 static void read_order(Drawing *r, const Syntax *n) {
   Route left = {0}, right = {0};
   double times = 1;
@@ -377,8 +397,10 @@ static void read_order(Drawing *r, const Syntax *n) {
       (!scope_number(r->in, r->g->inside, order_times(n), &times) || !(times > 0)))
     diag_error(r->w->diags, order_times(n)->span,
                "`times` wants a number above 0 that is known beforehand");
-  graph_order(r->g->graph, left, right, times);
-  vec_push(r->w->arena, &r->g->order, n->span);
+  GraphOrder order = {.span = n->span};
+  const char *whom = read_trains(r, order_trains(n), &order.trains); // then it is a goal of its own
+  graph_order(r->g->graph, (PathOrder){left, right, times, whom || order_is_only(n), .whom = whom});
+  vec_push(r->w->arena, &r->g->order, order);
 }
 
 // -- freeze ---------------------------------------------------------------------------------------
@@ -470,6 +492,7 @@ Learning *learning_of(Elab *in, Program *p, Def *d) {
                   .graph = graph_new(w->arena),
                   .vertex_of = table_new(w->arena),
                   .edge_of = table_new(w->arena),
+                  .fitting = table_new(w->arena),
                   .pattern = is_pattern(diagram_block(d->node)),
                   .broken = d->broken};
   Drawing r = {in, p, w, g};

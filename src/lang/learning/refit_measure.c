@@ -26,7 +26,7 @@ static bool moves(Refitting *x, uint32_t edge) {
   Ids all = {0};
   edge_learners(x->draw.in, &x->draw.g->edge.at[edge], &all);
   for (uint32_t i = 0; i < all.n; i++)
-    if (!learning_freezes(x->draw.in, x->draw.g, all.at[i])) return true;
+    if (!pair_freezes(x->draw.in, x->draw.g, x->pair, all.at[i])) return true;
   return false;
 }
 

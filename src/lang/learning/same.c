@@ -47,6 +47,19 @@ Id same_map(Elab *in, Scope *s, const Syntax *n) {
   return number_of(in, b.at);
 }
 
+// Equal sets of learners have equal numbers, whatever their order.
+Id same_learners(Elab *in, const Ids *all) {
+  Buf b = buf_new(in->w->arena);
+  buf_text(&b, "learners");
+  for (Id last = 0, next = UINT32_MAX; next; last = next) {
+    next = 0;
+    for (uint32_t i = 0; i < all->n; i++)
+      if (all->at[i] > last && (!next || all->at[i] < next)) next = all->at[i];
+    if (next) buf_printf(&b, " %u", next);
+  }
+  return number_of(in, b.at);
+}
+
 Id same_space(Elab *in, const GraphSpace *space) {
   Buf b = buf_new(in->w->arena);
   if (space->source) {
@@ -78,13 +91,17 @@ const Syntax *index_source(Elab *in, const Syntax *types) {
 }
 
 // -- copies ---------------------------------------------------------------------------------------
+Name name_of_def(Elab *in, Scope *to, const Def *d) {
+  if (scope_find(to, d->name) == d) return d->name;
+  const char *text = name_text(in->w->names, d->name);
+  Name key = name_from(in->w->names, arena_format(in->w->arena, "%s#%u", text, d->id));
+  scope_alias(to, key, (Def *)d);
+  return key;
+}
+
 static Name name_in(Elab *in, Scope *from, Scope *to, Name name) {
   const Def *d = scope_find(from, name);
-  if (!d || scope_find(to, name) == d) return name;
-  Name key = name_from(in->w->names,
-                       arena_format(in->w->arena, "%s#%u", name_text(in->w->names, name), d->id));
-  scope_alias(to, key, d);
-  return key;
+  return !d || scope_find(to, name) == d ? name : name_of_def(in, to, d);
 }
 
 Syntax *copy_resolved(Elab *in, Scope *from, Scope *to, const Syntax *n) {

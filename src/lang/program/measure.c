@@ -72,9 +72,10 @@ void do_measure(Elab *in, Program *p, const Syntax *n) {
   }
   if (!m.name) m.name = name_from(w->names, arena_format(w->arena, "measure%u", p->measure.n + 1));
   if (refit) claim = refit_claim(in, p, learning, refit);
-  const bool *was = refit && learning ? learning_freeze(in, learning) : NULL;
+  FreezeStack frozen = {0};
+  if (claim && refit) frozen = learning_freeze(in, learning, &learning->pairs.at[0]);
   if (claim) measure_value(in, p, claim, by, 1, &m);
-  if (was) learning_thaw(in, learning, was);
+  learning_thaw(in, &frozen);
   p->acting = acting;
   vec_push(w->arena, &p->measure, m);
 }

@@ -278,7 +278,10 @@ static void lay(Format *f, const Syntax *node, bool tight) {
     if (node->kid[0]) widen_colon(f, node->kid[1]);
     lay_pad(f, node->kid[3]);
     break;
-  case N_ORDER: lay_pad(f, node->kid[2]); break;
+  case N_ORDER:
+    lay_pad(f, node->kid[2]);
+    if (node->kid[3]) piece_at(f, node->kid[3]->span.at)->gap = 3;
+    break;
   case N_PADDED:
   case N_RETURN: lay_pad(f, node->kid[1]); break;
   case N_EQUATION: lay_pad(f, node->kid[2]); break;

@@ -257,7 +257,7 @@ static Syntax *with_brackets(Parser *p, Syntax *base) { // base [ brackets ]
 }
 
 // target = path [ brackets ]
-static Syntax *parse_target(Parser *p) { return with_brackets(p, parse_path(p)); }
+Syntax *parse_target(Parser *p) { return with_brackets(p, parse_path(p)); }
 
 // view = NAME [ brackets ]
 static Syntax *parse_view(Parser *p) {

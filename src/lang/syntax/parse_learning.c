@@ -1,7 +1,7 @@
 // Tokens to learning diagrams: `diagram`, and what is done to one, `find` and `set`. One rule of
 // the grammar is one function, and the rule stands above it; recovery is that of parse.c.
 //
-// `at`, `most` and `replace` are words here only.
+// `at`, `most`, `only` and `replace` are words here only.
 #include "lang/syntax/parse_own.h"
 
 static Syntax *route_of_steps(Parser *p, Syntax *(*step)(Parser *)) { // step { ";" step }
@@ -34,13 +34,27 @@ static Syntax *parse_edge(Parser *p) {
   return parse_most(p, node_end(p, node));
 }
 
-// order = route "<=" route [ "times" sum ]          route = path { ";" path }
+// order = route "<=" route [ "only" ] { "times" sum | "trains" target { "," target } }
+// route = path { ";" path }
 static Syntax *parse_order(Parser *p) {
-  Syntax *node = node_fixed(p, N_ORDER, 3);
+  Syntax *node = node_fixed(p, N_ORDER, 4);
   node->kid[0] = route_of_steps(p, parse_path);
   if (!eat(p, "<=")) fail(p, "`<=` between two routes, or `;` and the next edge");
   node->kid[1] = route_of_steps(p, parse_path);
-  if (eat(p, "times")) node->kid[2] = parse_sum(p);
+  if (sees_word(p, 0, "only")) {
+    p->at++;
+    syntax_signed(p->arena, node, SIGN_ONLY);
+  }
+  while (sees(p, 0, "times") || sees(p, 0, "trains")) {
+    bool times = sees(p, 0, "times");
+    if (node->kid[times ? 2 : 3])
+      diag_error(p->front->diags, peek(p, 0)->span, "`%s` is given twice",
+                 times ? "times" : "trains");
+    if (eat(p, "times"))
+      node->kid[2] = parse_sum(p);
+    else
+      node->kid[3] = worded_list(p, N_TRAINS, parse_target);
+  }
   return node_end(p, node);
 }
 

@@ -105,6 +105,7 @@ void parse_box_header(Parser *, Syntax *);
 Syntax *parse_body(Parser *, const char *wanted);
 Syntax *parse_learner(Parser *);
 Syntax *parse_freeze(Parser *);
+Syntax *parse_target(Parser *); // what a goal or an order trains
 Syntax *clause_of(Parser *, SyntaxKind, Syntax *(*value)(Parser *)); // word value
 Syntax *parse_statement(Parser *);
 Syntax *parse_equation(Parser *);

@@ -39,6 +39,7 @@ typedef enum {
   SIGN_FREEZE = 'f',
   SIGN_SET = 's',
   SIGN_REPLACE = 'r',
+  SIGN_ONLY = 'o', // f <= g only
   SIGN_MACHINE = 'm',
   SIGN_SHARE = 'h',
   SIGN_WIRING = 'w'

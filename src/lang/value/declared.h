@@ -158,6 +158,8 @@ typedef struct {
   const Syntax *body; // as it is written; NULL: none
   Scope *home;        // where the words of `body` are found
   bool loose;         // what the map gives need only be comparable with points of its end
+  const Type *gives;  // of an edge that begins in an index, once it is known
+  uint32_t given;     // how many
 } GraphEdge;
 typedef struct {
   Name name; // in the whole
@@ -168,6 +170,18 @@ typedef struct { // what a `find` found
   const Syntax *node;
   const char *text; // student ; divide at image ; student
 } GraphFound;
+typedef struct {      // one of those that an order trains
+  uint32_t edge;      // whose learners; UINT32_MAX: a learner
+  const Syntax *node; // as it is written
+  Scope *home;        // where its words are found
+  Def *learner;       // NULL: it is to be looked for
+} OrderTarget;
+typedef VEC(OrderTarget) OrderTargets;
+typedef struct { // what stands behind `f ; g <= h`
+  Span span;
+  OrderTargets trains; // none: all
+  Ids frozen; // what the part that states it freezes (DEF ids), of several parts what all do
+} GraphOrder;
 struct Learning {
   Name name;
   const Syntax *node;
@@ -177,15 +191,17 @@ struct Learning {
   Table *vertex_of, *edge_of; // names to numbers + 1
   VEC(GraphSpace) space;      // [vertex]
   VEC(GraphEdge) edge;        // [edge]
-  VEC(Span) order;            // [order]
+  VEC(GraphOrder) order;      // [order]
   VEC(GraphPart) part;        // glued from these
   VEC(GraphFound) found;
-  Ids frozen;   // learners that its goals do not move (DEF ids)
+  Ids frozen;   // learners that none of its goals moves (DEF ids); parts freeze for their orders
   bool counted; // .pairs is what it asks for
   bool pattern; // some spaces or edges may be anything: it is for `find`
   bool broken;  // already reported
   bool is_part; // of another one
   Pairs pairs;
+  Pairs lost;     // what would follow, but cannot be compared
+  Table *fitting; // the last edges of two paths to how they fit + 1
 };
 
 // A `train` statement, read

@@ -68,7 +68,7 @@ struct Elab {
   uint64_t work,
       work_limit;   // statements, boxes and weights written out so far; how many there may be
   VEC(Def *) stack; // the boxes that are being elaborated, the outermost first
-  uint32_t freezes; // the learning diagram whose frozen learners do not train; 0 = none
+  uint32_t freezes; // which learners a learning diagram has frozen, as a number; 0 = none
   VEC(const Syntax *) extra; // `set` statements of the command line
   Table *same;               // spaces and maps of learning diagrams, as text, to a number
   Size sample;               // how many samples there are: known only when running
@@ -202,6 +202,7 @@ struct Body {
   Table *labels;      // names that label an axis somewhere in this body's text
   uint32_t noises;    // uses of noise so far
   const char *inside; // which of several bodies of one name this is
+  const char *edge;   // of a learning diagram, whose noise is one draw wherever it stands; or NULL
   Table *fields;      // in a goal: given field to input wire
   Types out_type;     // results, in the words of this body
   Types want;         // results as declared

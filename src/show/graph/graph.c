@@ -311,6 +311,9 @@ static const char *pair_text(const Teller *s, const Learning *g, uint32_t i) {
   buf_printf(&b, "%s, %s ×", route_text(s->arena, g->graph, &pair->right),
              learning_distance(s->in, g->space.at[pair->to].def));
   buf_number(&b, pair->times);
+  const OrderTargets *trains = pair_trains(g, pair);
+  for (uint32_t k = 0; trains && k < trains->n; k++)
+    buf_printf(&b, "%s%s", k ? ", " : ", trains ", source_text(s, trains->at[k].node->span));
   return b.at;
 }
 
