@@ -156,6 +156,10 @@ typedef struct {
   char separator;
 } Csv;
 bool csv_read_bytes(Arena *, const char *text, size_t n, Csv *out, const char **error);
+// The same, where some columns are of words, even if all of them look like numbers.
+bool csv_read_words(Arena *, const char *text, size_t n, const bool *words, Csv *out,
+                    const char **error); // words: [columns]
+int64_t csv_line_of(Arena *, const char *text, size_t n, const Csv *, int64_t row); // in the text
 
 // The same cell by cell; cells may be empty, and rows of any length.
 //

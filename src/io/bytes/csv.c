@@ -324,13 +324,13 @@ static const char *column_name(Arena *a, Table *taken, const CsvCell *cell, uint
 }
 
 // Numbers or words? A column of words may have NA among them, one of numbers may not.
-static bool column_kinds(const CsvCursor *c, Csv *t, const FoundCell *found) {
+static bool column_kinds(const CsvCursor *c, Csv *t, const FoundCell *found, const bool *words) {
   Table *taken = table_new(c->arena);
   for (uint32_t k = 0; k < t->columns; k++) {
     const FoundCell *f = &found[k];
     CsvColumn *x = &t->column[k];
     x->name = column_name(c->arena, taken, t->header ? &f->first : NULL, k);
-    x->number = !f->word && (t->header || f->first_number);
+    x->number = !f->word && (t->header || f->first_number) && !(words && words[k]);
     if (x->number && f->missing_line) return missing(c, f->missing_line, k, &f->missing);
     if (!t->header && is_missing(&f->first)) return missing(c, c->line, k, &f->first);
     if (x->number)
@@ -397,11 +397,11 @@ static void sort_words(Arena *a, CsvColumn *x, const Table *words, int64_t rows)
   x->words = text;
 }
 
-static bool read_columns(CsvCursor *c, Csv *t, const FoundCell *found) {
+static bool read_columns(CsvCursor *c, Csv *t, const FoundCell *found, const bool *as_words) {
   Table **words = NEW_ARRAY(c->arena, Table *, t->columns);
   t->column = NEW_ARRAY(c->arena, CsvColumn, t->columns);
   csv_row(c);
-  if (!column_kinds(c, t, found)) return false;
+  if (!column_kinds(c, t, found, as_words)) return false;
   for (uint32_t k = 0; k < t->columns; k++)
     if (!t->column[k].number) words[k] = table_new(c->arena);
   if (t->header) count_cells(c);
@@ -411,8 +411,17 @@ static bool read_columns(CsvCursor *c, Csv *t, const FoundCell *found) {
   return true;
 }
 
+static size_t byte_order_mark(const char *text, size_t n) {
+  return n >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+}
+
 bool csv_read_bytes(Arena *a, const char *text, size_t n, Csv *out, const char **error) {
-  size_t mark = n >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+  return csv_read_words(a, text, n, NULL, out, error);
+}
+
+bool csv_read_words(Arena *a, const char *text, size_t n, const bool *words, Csv *out,
+                    const char **error) {
+  size_t mark = byte_order_mark(text, n);
   const char *zero = n ? memchr(text, 0, n) : NULL;
   if (zero)
     return file_error(a, error, "byte %zu is zero: this is not text", (size_t)(zero - text));
@@ -426,9 +435,21 @@ bool csv_read_bytes(Arena *a, const char *text, size_t n, Csv *out, const char *
   t.header = first_is_header(a, found, t.columns, t.rows);
   if (!t.header) t.rows++;
   if (!t.rows) return file_error(a, error, "the table has names of columns, but no rows");
-  if (!read_columns(&start, &t, found)) return false;
+  if (!read_columns(&start, &t, found, words)) return false;
   *out = t;
   return true;
+}
+
+int64_t csv_line_of(Arena *a, const char *text, size_t n, const Csv *t, int64_t row) {
+  const char *ignored;
+  CsvCursor c = {.arena = a,
+                 .error = &ignored,
+                 .at = text + byte_order_mark(text, n),
+                 .end = text + n,
+                 .separator = t->separator,
+                 .line = 1};
+  for (row += t->header; csv_row(&c) && row > 0; row--) count_cells(&c);
+  return c.line;
 }
 
 // -- cell by cell ---------------------------------------------------------------------------------
