@@ -146,6 +146,8 @@ typedef struct {
   uint32_t *label;          // otherwise: [rows], which of the words
   uint32_t labels;          // how many words; 0: more than CSV_WORDS_LIMIT, and label is NULL
   const char *const *words; // sorted
+  const char *odd;          // of words some of which are numbers: the first that is none; or NULL
+  int64_t odd_line;         // where it is
 } CsvColumn;
 enum { CSV_COLUMNS_LIMIT = 1 << 16, CSV_WORDS_LIMIT = 1 << 16 };
 typedef struct {

@@ -259,8 +259,9 @@ static void csv_says(Set *s, const Csv *t) {
   if (numbers) buf_printf(&b, ", %u number%s", numbers, numbers == 1 ? "" : "s");
   for (uint32_t k = 0; k < s->field.n; k++)
     if (s->field.at[k].kind == FIELD_LABEL)
-      buf_printf(&b, ", label `%s` with %lld names", s->field.at[k].name,
-                 (long long)s->field.at[k].labels);
+      buf_printf(&b, ", label `%s` with %lld names%s%s%s", s->field.at[k].name,
+                 (long long)s->field.at[k].labels, s->field.at[k].mixed ? " (" : "",
+                 s->field.at[k].mixed ? s->field.at[k].mixed : "", s->field.at[k].mixed ? ")" : "");
   if (left_out)
     buf_printf(&b, ", %u column%s of too many words left out", left_out, left_out == 1 ? "" : "s");
   if (!t->header) buf_text(&b, ", no names: columns are c1, c2, …");
@@ -312,6 +313,9 @@ bool open_csv(Set *s, const char *path, View v, const char **why) {
       const char **words = NEW_ARRAY(s->arena, const char *, x->labels);
       for (uint32_t i = 0; i < x->labels; i++) words[i] = arena_format(s->arena, "%s", x->words[i]);
       f.kind = FIELD_LABEL, f.labels = x->labels, f.label = words;
+      if (x->odd)
+        f.mixed =
+            arena_format(s->arena, "line %lld: `%s` is no number", (long long)x->odd_line, x->odd);
       c = word_column(s->arena, &t, x, order);
     } else {
       continue;

@@ -15,6 +15,7 @@ static void add_field(World *w, DataFields *d, const Field *f) {
     for (int64_t i = 0; i < f->labels; i++) word[i] = arena_format(w->arena, "%s", f->label[i]);
     copy.label = word;
   }
+  if (f->mixed) copy.mixed = arena_format(w->arena, "%s", f->mixed);
   vec_push(w->arena, &d->field, copy);
 }
 

@@ -405,7 +405,9 @@ static bool does_not_fit(GivenReading *r, const Syntax *param, const Field *f, c
   World *w = r->in->w;
   Id e = diag_error(w->diags, param_type(param)->span, "field `%s` is %s, and cannot be read as %s",
                     name_text(w->names, param->name), own_text(w, own), own_text(w, t));
-  if (own->base == BASE_R && f->labels && t->base != BASE_R)
+  if (f->mixed && t->base != BASE_LABEL)
+    diag_help(w->diags, e, "%s", f->mixed);
+  else if (own->base == BASE_R && f->labels && t->base != BASE_R)
     diag_help(w->diags, e, "its numbers are whole and go up to %lld", (long long)f->labels - 1);
   else if (own->base == BASE_R && t->base == BASE_LABEL)
     diag_help(w->diags, e, "labels are whole numbers from 0 up, or words");

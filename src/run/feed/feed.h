@@ -99,6 +99,9 @@ const char *data_words_text(Data *, Arena *); // to be kept with weights
 const Words *data_labels(Data *, int64_t count, const char *field, bool *several);
 bool data_has_words(Data *, int64_t count, const char *field); // … under this name; nothing is said
 
+// streams.c: tells the draws of a program apart
+uint64_t given_stream(Elab *, const Program *, uint32_t given);
+
 // noise_fields.c: the diagram with its noise inside. *fields become those that are left; 0 stands for an
 // input that only says how many samples there are.
 Diagram *compose_noise(Elab *, const Program *, Diagram *, Ids *fields);

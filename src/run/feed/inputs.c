@@ -3,8 +3,7 @@
 //
 // One `given` is one draw: an endless row of samples, one shuffle of the set after the other. All
 // draws of a step have the same number of samples in an epoch, that of the longest, so a set that
-// is shorter than another goes round by itself. Draws are told apart by the set's name and the
-// first field's, so the order of declarations does not matter.
+// is shorter than another goes round by itself.
 #include "run/feed/feed.h"
 
 Data *data_new(Elab *in, Program *p, Arena *a, uint64_t seed) {
@@ -157,12 +156,10 @@ static bool is_shuffled(const Data *d, const Feed *f, uint32_t given, const Inst
 
 static Draw draw_of(const Data *d, const Feed *f, uint32_t given, const Instead *instead) {
   const Given *g = &d->p->given.at[given];
-  const Def *first = g->field.n ? g->field.at[0] : NULL;
-  uint64_t file = site_hash(0, given_name(d, g));
   return (Draw){.rows = set_rows(d->set[given], split_of(d, g, instead)),
                 .stride = set_stride(d->set[given]),
                 .seed = instead->ordered ? 0 : d->draw_seed,
-                .stream = site_hash(file, first ? name_text(d->w->names, first->name) : ""),
+                .stream = given_stream(d->in, d->p, given),
                 .shuffle = is_shuffled(d, f, given, instead)};
 }
 
