@@ -258,6 +258,28 @@ static void csv_numbers_are_exact(void **state) {
     assert_false(csv_of(a, arena_format(a, "1\n%s\n", word[i])).column[0].number);
 }
 
+// Which column is words, and where it says so first; words that are asked for are words anyway.
+static void csv_words_among_numbers(void **state) {
+  Arena *a = *state;
+  Csv t = csv_of(a, "DE,NA\n1,2\n3,4\n"); // a name of a column, beside another one
+  assert_true(t.header && t.column[1].number && !t.column[1].odd);
+  t = csv_of(a, "size,n\n1,2\n\n\"x\",3\n4,5\n");
+  assert_false(t.column[0].number);
+  assert_string_equal(t.column[0].odd, "x");
+  assert_int_equal(t.column[0].odd_line, 4);
+  assert_int_equal(csv_line_of(a, "size,n\n1,2\n\n\"x\",3\n4,5\n", 24, &t, 2), 5);
+  t = csv_of(a, "x,1\n2,3\n");
+  assert_true(t.header);
+  t = csv_of(a, "7\nx\n8\n");
+  assert_int_equal(t.column[0].odd_line, 2);
+  t = csv_of(a, "kind\nx\ny\nx\n"); // words only
+  assert_null(t.column[0].odd);
+  const char *error;
+  assert_true(csv_read_words(a, "size\n30\n4\n", 10, (bool[]){true}, &t, &error));
+  assert_true(!t.column[0].number && t.column[0].labels == 2);
+  assert_string_equal(t.column[0].words[t.column[0].label[1]], "4");
+}
+
 static void csv_refuses(void **state) {
   Arena *a = *state;
   refused(a, read_csv, "", 0, "the table is empty");
@@ -271,6 +293,14 @@ static void csv_refuses(void **state) {
           "line 3, column 2: found `NA`, where a finite number was wanted");
   refused(a, read_csv, "a,b\nx,2\n?,3\n", 12,
           "line 3, column 1: found `?`, where a finite number was wanted");
+  refused(a, read_csv, "a,b\n1,2\n3,-1e400\n", 17,
+          "line 3, column 2: found `-1e400`, where a finite number was wanted");
+  refused(a, read_csv, "NA,1\n2,3\n", 9,
+          "line 1, column 1: found `NA`, where a finite number was wanted");
+  refused(a, read_csv, "nan\n2\n", 6,
+          "line 1, column 1: found `nan`, where a finite number was wanted");
+  refused(a, read_csv, ",1\n2,3\n", 7, "line 1, column 1: a value is missing");
+  refused(a, read_csv, "a,b\n1,2\n3,\"\"\n", 13, "line 3, column 2: a value is missing");
   refused(a, read_csv, "a,b\n1,\"2\n", 9, "line 2: a quote is never closed");
   refused(a, read_csv, "a,b\n1,\"2\"x\n", 11, "line 2: `x` follows a closing quote");
   refused(a, read_csv, "a\0b", 3, "byte 1 is zero: this is not text");
@@ -491,6 +521,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(idx_refuses, setup, teardown),
       cmocka_unit_test_setup_teardown(csv_reads, setup, teardown),
       cmocka_unit_test_setup_teardown(csv_numbers_are_exact, setup, teardown),
+      cmocka_unit_test_setup_teardown(csv_words_among_numbers, setup, teardown),
       cmocka_unit_test_setup_teardown(csv_refuses, setup, teardown),
       cmocka_unit_test_setup_teardown(csv_is_hurt, setup, teardown),
       cmocka_unit_test_setup_teardown(csv_many_words, setup, teardown),

@@ -161,6 +161,38 @@ says "nothing in this program says what its 4 labels are called" sample labels.l
 awk 'BEGIN { print "x"; for (i = 0; i < 70000; i++) print "w" i }' >long.csv
 says "column x of long.csv has too many words" predict iris.limn f --from run --in x=long.csv
 
+# words
+sed 's/abc/abd/' abc.txt >abd.txt
+sed 's/"abc.txt"/"abd.txt"\ngiven b : {v}[t] from "abc.txt"/; s/f(a) ~ a/f(a) ~ b/' text.limn >letters.limn
+says "several things in this program have 4 labels, called differently" sample letters.limn f --from run
+echo 'measure hit : f(a) ~ a by hits' >>text.limn
+cp abd.txt abc.txt
+says "abc.txt: \`d\` is none of the words that \`text\` has" eval text.limn --from letters --reference
+awk 'BEGIN { print "a,kind,way"; for (i = 0; i < 40; i++) print i ",k" i % 3 ",w" i % 3 }' >kinds.csv
+cat >kinds.limn <<'END'
+given a : R[], kind : {k0, k1, k2}, way : {3} from "kinds.csv"
+learn w : {k0, k1, k2} -> R[2] = embed[2]
+box which(k: {3}) -> R[] = number(k)
+box row(x: R[3]) -> R[3] = x
+goal fit : sum(w(kind)) ~ a by l2
+measure all : sum(w(kind)) * number(way) ~ a by l2
+train 2 steps, batch 4, adam(0.01)
+END
+"$LIMN" train kinds.limn --reference --plain --quiet --out kinds >said 2>&1 || { not_ok "labels with words"; cat said; }
+printf 'other,kind\nk1,9\n' >one.csv
+says "column other of one.csv has words, and several fields have as many labels: name it as the field that is meant" predict kinds.limn which --from kinds --in one.csv:other
+says "column kind of kinds.csv has words, where numbers are wanted" predict kinds.limn row --from kinds --in kinds.csv
+says "column other of one.csv has words, and nothing says which labels they are" predict bare.limn fixed --in one.csv:other
+sed 's/{k0, k1, k2}/{k2, k1, k0}/' kinds.limn >turned.limn
+says "the labels of \`kind\` are k2, k1, k0 here, but the weights were trained with k0, k1, k2" eval turned.limn --from kinds --reference
+cat >numbered.limn <<'END'
+given i : {50}, x from iris[fields: index x]
+learn w : {50} -> R[4] = embed[4]
+goal fit : w(i) ~ x by l2
+train 2 steps, batch 4, adam(0.01)
+END
+says "iris has 100 samples, but their numbers are {50}" train numbered.limn --reference --plain --quiet --out numbered
+
 # many checks
 {
   printf 'machine M(x: R[]) -> (y: R[]) {\n  state s : R[] = 0\n  s'"'"' = x\n  y = s\n}\nrun M(x: 1) to 1\n'

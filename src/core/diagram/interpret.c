@@ -182,7 +182,8 @@ static bool solve_wire(EvalFrame *f, Id wire, bool lone) {
 static void check_labels(EvalFrame *f, Id wire) {
   const Type *t = &f->d->wire.at[wire].type;
   int64_t count = 2;
-  if (t->base == BASE_R || (t->base == BASE_LABEL && !length_of(f, t->count, &count))) return;
+  if (t->base == BASE_R) return;
+  if (t->base == BASE_LABEL && !length_of(f, t->count, &count)) count = INT32_MAX; // any label
   for (int64_t i = 0; i < f->wire[wire].count; i++) {
     double x = f->wire[wire].data[i];
     if (!(x >= 0 && x < (double)count) || x != floor(x))

@@ -146,6 +146,8 @@ typedef struct {
   uint32_t *label;          // otherwise: [rows], which of the words
   uint32_t labels;          // how many words; 0: more than CSV_WORDS_LIMIT, and label is NULL
   const char *const *words; // sorted
+  const char *odd;          // of words some of which are numbers: the first that is none; or NULL
+  int64_t odd_line;         // where it is
 } CsvColumn;
 enum { CSV_COLUMNS_LIMIT = 1 << 16, CSV_WORDS_LIMIT = 1 << 16 };
 typedef struct {
@@ -156,6 +158,10 @@ typedef struct {
   char separator;
 } Csv;
 bool csv_read_bytes(Arena *, const char *text, size_t n, Csv *out, const char **error);
+// The same, where some columns are of words, even if all of them look like numbers.
+bool csv_read_words(Arena *, const char *text, size_t n, const bool *words, Csv *out,
+                    const char **error); // words: [columns]
+int64_t csv_line_of(Arena *, const char *text, size_t n, const Csv *, int64_t row); // in the text
 
 // The same cell by cell; cells may be empty, and rows of any length.
 //

@@ -22,6 +22,9 @@ typedef struct {
   CsvCell first; // of the first row
   bool first_number;
   bool word;            // below the first row there is something that is not a number
+  bool number;          // and something that is one
+  int64_t word_line;    // of the first word
+  CsvCell odd;          // that word
   bool again;           // the first cell occurs again
   int64_t missing_line; // of the first NA or the like, 0 = none
   CsvCell missing;
@@ -130,6 +133,21 @@ static bool seems_missing(const CsvCell *cell) {
   static const char *const words[] = {"NA",   "N/A",  "na",   "nan", "NaN",  "NAN",
                                       "null", "NULL", "None", "inf", "-inf", "Infinity"};
   return is_word_of(cell, words, COUNT(words));
+}
+
+// 1e400: a number as it is written, but none that there is.
+static bool is_beyond(const CsvCell *cell) {
+  bool digit = false, power = false;
+  for (size_t i = 0; i < cell->n; i++) {
+    char c = cell->at[i], before = i ? cell->at[i - 1] : 'e';
+    bool e = c == 'e' || c == 'E', sign = c == '+' || c == '-';
+    if (sign && before != 'e' && before != 'E') return false;
+    if (!sign && !e && c != '.' && !(c >= '0' && c <= '9')) return false;
+    if (e && (power || !digit)) return false;
+    power |= e;
+    digit |= c >= '0' && c <= '9';
+  }
+  return power && cell->at[cell->n - 1] >= '0' && cell->at[cell->n - 1] <= '9';
 }
 
 static const char *scan_digits(const char *p, const char *end, uint64_t *value, int *digits) {
@@ -254,14 +272,14 @@ static bool look_at_cell(const CsvCursor *c, int64_t line, uint32_t k, FoundCell
                          const CsvCell *cell) {
   double number;
   if (is_missing(cell)) return missing(c, line, k, cell);
-  if (cell_number(cell, &number)) return true;
+  if (cell_number(cell, &number)) return f->number = true;
   if (!f->first_number) f->again |= same_cell(&f->first, cell);
-  if (seems_missing(cell)) {
+  if (seems_missing(cell) || is_beyond(cell)) {
     if (!f->missing_line) f->missing_line = line, f->missing = *cell;
     return true;
   }
-  f->word = true;
-  return true;
+  if (!f->word) f->word_line = line, f->odd = *cell;
+  return f->word = true;
 }
 
 static bool row_length(const CsvCursor *c, int64_t line, uint32_t cells, uint32_t wanted,
@@ -303,12 +321,19 @@ static bool all_different(Arena *a, const FoundCell *found, uint32_t columns) {
   return true;
 }
 
+// What stands for a missing number is no name of a column where the row has numbers, or nothing else.
 static bool first_is_header(Arena *a, const FoundCell *found, uint32_t columns, int64_t below) {
-  bool words = true;
+  bool words = true, holes = false, numbers = false, names = false;
   for (uint32_t i = 0; i < columns; i++) {
-    if (below && !found[i].first_number && !found[i].word) return true;
+    bool hole = is_missing(&found[i].first) || seems_missing(&found[i].first);
+    bool over = below && !found[i].first_number && !found[i].word; // a word over numbers
+    if (over && !hole) return true;
+    holes |= over;
+    numbers |= found[i].first_number;
+    names |= !found[i].first_number && !hole;
     words &= !found[i].first_number && !found[i].again;
   }
+  if (holes) return names && !numbers;
   return words && all_different(a, found, columns);
 }
 
@@ -324,15 +349,22 @@ static const char *column_name(Arena *a, Table *taken, const CsvCell *cell, uint
 }
 
 // Numbers or words? A column of words may have NA among them, one of numbers may not.
-static bool column_kinds(const CsvCursor *c, Csv *t, const FoundCell *found) {
+static bool column_kinds(const CsvCursor *c, Csv *t, const FoundCell *found, const bool *words) {
   Table *taken = table_new(c->arena);
   for (uint32_t k = 0; k < t->columns; k++) {
     const FoundCell *f = &found[k];
     CsvColumn *x = &t->column[k];
     x->name = column_name(c->arena, taken, t->header ? &f->first : NULL, k);
-    x->number = !f->word && (t->header || f->first_number);
+    x->number = !f->word && (t->header || f->first_number) && !(words && words[k]);
     if (x->number && f->missing_line) return missing(c, f->missing_line, k, &f->missing);
-    if (!t->header && is_missing(&f->first)) return missing(c, c->line, k, &f->first);
+    bool hole = is_missing(&f->first) || (seems_missing(&f->first) && !f->word);
+    if (!t->header && hole) return missing(c, c->line, k, &f->first);
+    bool first_odd = !t->header && !f->first_number;
+    if (!x->number && (f->number || (!t->header && f->first_number)) && (f->word || first_odd)) {
+      const CsvCell *odd = first_odd ? &f->first : &f->odd;
+      x->odd_line = first_odd ? c->line : f->word_line;
+      x->odd = text_shown(c->arena, odd->at, odd->n);
+    }
     if (x->number)
       x->value = NEW_ARRAY(c->arena, double, t->rows);
     else
@@ -397,11 +429,11 @@ static void sort_words(Arena *a, CsvColumn *x, const Table *words, int64_t rows)
   x->words = text;
 }
 
-static bool read_columns(CsvCursor *c, Csv *t, const FoundCell *found) {
+static bool read_columns(CsvCursor *c, Csv *t, const FoundCell *found, const bool *as_words) {
   Table **words = NEW_ARRAY(c->arena, Table *, t->columns);
   t->column = NEW_ARRAY(c->arena, CsvColumn, t->columns);
   csv_row(c);
-  if (!column_kinds(c, t, found)) return false;
+  if (!column_kinds(c, t, found, as_words)) return false;
   for (uint32_t k = 0; k < t->columns; k++)
     if (!t->column[k].number) words[k] = table_new(c->arena);
   if (t->header) count_cells(c);
@@ -411,8 +443,17 @@ static bool read_columns(CsvCursor *c, Csv *t, const FoundCell *found) {
   return true;
 }
 
+static size_t byte_order_mark(const char *text, size_t n) {
+  return n >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+}
+
 bool csv_read_bytes(Arena *a, const char *text, size_t n, Csv *out, const char **error) {
-  size_t mark = n >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+  return csv_read_words(a, text, n, NULL, out, error);
+}
+
+bool csv_read_words(Arena *a, const char *text, size_t n, const bool *words, Csv *out,
+                    const char **error) {
+  size_t mark = byte_order_mark(text, n);
   const char *zero = n ? memchr(text, 0, n) : NULL;
   if (zero)
     return file_error(a, error, "byte %zu is zero: this is not text", (size_t)(zero - text));
@@ -426,9 +467,21 @@ bool csv_read_bytes(Arena *a, const char *text, size_t n, Csv *out, const char *
   t.header = first_is_header(a, found, t.columns, t.rows);
   if (!t.header) t.rows++;
   if (!t.rows) return file_error(a, error, "the table has names of columns, but no rows");
-  if (!read_columns(&start, &t, found)) return false;
+  if (!read_columns(&start, &t, found, words)) return false;
   *out = t;
   return true;
+}
+
+int64_t csv_line_of(Arena *a, const char *text, size_t n, const Csv *t, int64_t row) {
+  const char *ignored;
+  CsvCursor c = {.arena = a,
+                 .error = &ignored,
+                 .at = text + byte_order_mark(text, n),
+                 .end = text + n,
+                 .separator = t->separator,
+                 .line = 1};
+  for (row += t->header; csv_row(&c) && row > 0; row--) count_cells(&c);
+  return c.line;
 }
 
 // -- cell by cell ---------------------------------------------------------------------------------

@@ -31,6 +31,7 @@ typedef struct {
   // whole and none is negative, so that they can be read as labels; otherwise 0.
   int64_t labels;
   const char *const *label; // their names, or NULL
+  const char *mixed; // of words some of which are numbers: where one is that is none; or NULL
 } Field;
 
 // An episode is a small task: `way` classes of a set, `shot` samples of each to learn from, `ask`
@@ -42,6 +43,13 @@ typedef struct {
 } Episodes;
 enum { EPISODE_FIELDS = 4, EPISODE_LIMIT = 1024 };
 
+// What the labels of a field are called, each in the place of its number.
+typedef struct {
+  const char *field;
+  int64_t n;
+  const char *const *word; // [n]
+} Words;
+
 typedef struct {
   uint64_t seed;  // of what is generated, and of how a file is cut into splits
   bool file;      // a path, even if a set is called so
@@ -50,6 +58,8 @@ typedef struct {
   int64_t window; // how many rows make one sample: text[t], series[t]; 0 = one, -1 = all there are
   const char *beside; // the file that a relative path is beside, or NULL
   Episodes episodes;
+  const Words *words; // [nwords] vocabularies of fields: a word has its number from there, if known
+  uint32_t nwords;
 } SetOptions;
 
 typedef struct Set Set;
@@ -96,6 +106,15 @@ typedef struct {
 // Rows of one field as numbers of the kind wanted, one after the other. Safe from several threads.
 // False: a file of a folder could not be read, or a row is not there.
 bool set_read(Set *, SetRows, Number, void *out, const char **why);
+
+// words.c
+const Words *set_words(const Set *, const char *field); // also of one read as bits; NULL: no words
+bool words_equal(const Words *, const Words *);
+const char *words_text(Arena *, const Words *); // "ant, bee, cat", the first dozen
+// The words of a column under the numbers of a vocabulary, row by row; label may be the column's
+// own. NULL; or a sentence about the first that is not there.
+const char *column_labels(Arena *, const View *text, const Csv *, uint32_t column,
+                          const Words *known, uint32_t *label);
 
 // sampling.c: which rows a batch is made of: a shuffle by seed, stream and pass, without a table of all
 // rows. Samples are drawn without end, pass after pass; an epoch is so many of them.

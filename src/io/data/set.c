@@ -129,7 +129,7 @@ static bool open_any(Set *s, const char *name, const char **why) {
   bool good = !o->file && set_is_known(name)
                   ? open_known(s, why)
                   : open_file(s, data_file(s->arena, o->beside, name), why);
-  if (!good) return false;
+  if (!good || !set_match_words(s, why)) return false;
   if (o->bits && !set_to_bits(s, why)) return false;
   if (o->episodes.way && !set_to_episodes(s, why)) return false;
   says_parts(s);

@@ -42,6 +42,7 @@ struct Set {
   SetPart part[SPLITS];
   int64_t window; // 1 or more
   bool table;
+  VEC(Words) words;    // of its fields, as they were before labels became bits
   struct Tasks *tasks; // a set of episodes, or NULL
   uint32_t late;       // the field that is read late
   Lazy lazy;           // read is NULL when everything is there
@@ -55,6 +56,10 @@ void set_cut_hash(Set *, int64_t rows, uint32_t of,
 void set_cut_shares(Set *, int64_t rows, double train, double valid); // one after the other
 // The rows of block 0 in the order of the splits; from here on they are said to lie so.
 int64_t *set_order(Set *, int64_t rows);
+
+// words.c
+const Words *words_for(const SetOptions *, const char *field); // NULL: none are given
+bool set_match_words(Set *, const char **why);
 
 // bits.c
 bool set_to_bits(Set *, const char **why);
@@ -127,6 +132,8 @@ void open_points(Set *); // moons, spirals, blobs
 void open_glyphs(Set *);
 void open_faces(Set *);
 void open_scenes(Set *);
+enum { IRIS_WORDS = 3, SCENE_WORDS = 32, CIFAR_WORDS = 10 };
+extern const char *const iris_words[], *const scene_words[], *const cifar_words[];
 
 // known.c
 bool open_known(Set *, const char **why);

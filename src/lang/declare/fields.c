@@ -10,7 +10,12 @@ const char *data_title(World *w, const Given *g) {
 static void add_field(World *w, DataFields *d, const Field *f) {
   Field copy = *f;
   copy.name = name_text(w->names, name_from(w->names, f->name));
-  copy.label = NULL; // goes with the set
+  if (f->label) { // goes with the set
+    const char **word = NEW_ARRAY(w->arena, const char *, f->labels);
+    for (int64_t i = 0; i < f->labels; i++) word[i] = arena_format(w->arena, "%s", f->label[i]);
+    copy.label = word;
+  }
+  if (f->mixed) copy.mixed = arena_format(w->arena, "%s", f->mixed);
   vec_push(w->arena, &d->field, copy);
 }
 

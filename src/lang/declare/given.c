@@ -342,9 +342,20 @@ static Type as_bits(World *w, Type t) {
   return t;
 }
 
+// Words are the labels of their names, whatever their order and though some may not occur.
+static bool words_fit(Body *b, const Field *f, const Type *t, Span span) {
+  World *w = b->w;
+  for (int64_t i = 0; i < f->labels; i++)
+    if (label_named(w, t, name_from(w->names, f->label[i])) < 0)
+      return diag_refuse(w->diags, span, "`%s` is a word of the field `%s`, but none of %s",
+                         f->label[i], f->name, own_text(w, t));
+  return true;
+}
+
 // Whole numbers serve as labels or bits where the program wants them.
 static bool base_fits(Body *b, const Field *f, const Type *own, const Type *t, Span span) {
   int64_t count;
+  if (own->base == BASE_LABEL && t->base == BASE_LABEL && t->names && f->label) return true;
   if (own->base == BASE_LABEL && t->base == BASE_LABEL)
     return sizes_agree(b, t->count, own->count, span, span, "a field");
   if (own->base == t->base) return true;
@@ -394,7 +405,9 @@ static bool does_not_fit(GivenReading *r, const Syntax *param, const Field *f, c
   World *w = r->in->w;
   Id e = diag_error(w->diags, param_type(param)->span, "field `%s` is %s, and cannot be read as %s",
                     name_text(w->names, param->name), own_text(w, own), own_text(w, t));
-  if (own->base == BASE_R && f->labels && t->base != BASE_R)
+  if (f->mixed && t->base != BASE_LABEL)
+    diag_help(w->diags, e, "%s", f->mixed);
+  else if (own->base == BASE_R && f->labels && t->base != BASE_R)
     diag_help(w->diags, e, "its numbers are whole and go up to %lld", (long long)f->labels - 1);
   else if (own->base == BASE_R && t->base == BASE_LABEL)
     diag_help(w->diags, e, "labels are whole numbers from 0 up, or words");
@@ -423,6 +436,9 @@ static bool fit(GivenReading *r, const Syntax *param, const Field *f, const Type
   Span span = param_type(param)->span;
   int64_t want = elements(r->in, t), have = elements(r->in, own);
   if (!base_fits(&b, f, own, t, span)) return does_not_fit(r, param, f, own, t);
+  if (own->base == BASE_LABEL && t->base == BASE_LABEL && t->names && f->label &&
+      !words_fit(&b, f, t, span))
+    return false;
   if (t->rank > own->rank && want != have)
     return take_rows(r, &b, param, own, t) || does_not_fit(r, param, f, own, t);
   one_row(r, param, span);

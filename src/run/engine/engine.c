@@ -80,7 +80,29 @@ void engine_free(Engine *e) {
 
 void *engine_in(Engine *e, uint32_t input) { return e->in[input]; }
 const void *engine_out(const Engine *e, uint32_t output) { return e->out[output]; }
-RunStatus engine_run(Engine *e, int64_t n, uint64_t step) { return e->kind->run(e, n, step); }
+
+// Files give states, and places in memory are made of labels: what is none never gets there.
+static bool labels_fit(Engine *e) {
+  for (uint32_t i = 0; i < e->d->param.n; i++) {
+    const Type *t = &e->d->wire.at[e->d->param.at[i].wire].type;
+    const State *s = e->state[i];
+    int64_t count;
+    if (t->base != BASE_LABEL || !s || !size_value(e->w, t->count, &count)) continue;
+    for (int64_t k = 0; k < s->count; k++) {
+      int32_t x = ((const int32_t *)s->data)[k];
+      if (x >= 0 && x < count) continue;
+      e->error = arena_format(e->arena, "%s holds %d, which is not one of its %lld labels", s->path,
+                              (int)x, (long long)count);
+      return false;
+    }
+  }
+  return e->ran = true;
+}
+
+RunStatus engine_run(Engine *e, int64_t n, uint64_t step) {
+  return e->ran || labels_fit(e) ? e->kind->run(e, n, step) : RUN_FAILED;
+}
+
 const char *engine_error(const Engine *e) { return e->error ? e->error : ""; }
 void engine_plan(const Engine *e, Buf *b) { e->kind->plan(e, b); }
 const char *engine_says(const Engine *e) { return e->says; }

@@ -21,6 +21,7 @@ struct Engine {
   Target how;
   void **in, **out; // the memory of inputs and outputs, as the kind has it
   int64_t bytes;
+  bool ran; // states were looked at
   const char *says, *error;
   void *own; // of the kind
 };

@@ -14,13 +14,21 @@
 #include "run/step/step.h"
 
 // -- inputs.c: where the inputs of an engine come from --------------------------------------------
+typedef VEC(Words) WordsList;
 typedef struct {
   const char *name; // of a known set, or a path
   bool bits;
   int64_t window;
   Episodes episodes;
+  WordsList words; // by which its labels are numbered
   Set *set;
 } Opened;
+
+typedef struct { // the words of a field of a set, as they were kept with weights
+  const char *set;
+  Words words;
+} KeptWords;
+typedef VEC(KeptWords) KeptWordsList;
 
 typedef struct {
   Elab *in;
@@ -30,6 +38,8 @@ typedef struct {
   uint64_t seed;      // of what is generated
   uint64_t draw_seed; // of shuffles
   bool valid;         // validation data are wanted
+  KeptWordsList kept; // of the run whose weights are used
+  bool knows_words;   // there are no others in that run
   VEC(Opened) opened;
   Set **set; // [given] NULL while it is not needed
 } Data;
@@ -72,10 +82,25 @@ void feed_stop(Feed *);
 int64_t feed_batches(const Feed *); // in an epoch
 // How many samples came, into the memory of one engine; -1: *why.
 int64_t feed_next(Feed *, const Inlets *, const char **why);
-// What the labels of a source with so many are called; NULL: none are given.
-const char *const *data_labels(Data *, Size count);
 // `on mnist.test`, each sample once and in order
 Instead samples_on(World *, Name set, const char *path, Name split);
+
+// vocabulary.c: what labels are called
+const char *given_name(const Data *, const Given *); // of the set, or its path
+bool type_words(World *, const Type *, const char *field,
+                Words *); // {ant, bee}; false: it has none
+// The vocabularies by which the fields of a `given` are read. False with a diagnostic.
+bool given_words(Data *, const Given *, WordsList *);
+bool data_keep(Data *, const Arrays *weights, const char *file); // before any set is opened
+void data_words(Data *, Arena *, KeptWordsList *);
+const char *data_words_text(Data *, Arena *); // to be kept with weights
+// Those of sources that have so many labels, under this name (NULL: any). NULL: there are none; or
+// several, which are not the same.
+const Words *data_labels(Data *, int64_t count, const char *field, bool *several);
+bool data_has_words(Data *, int64_t count, const char *field); // … under this name; nothing is said
+
+// streams.c: tells the draws of a program apart
+uint64_t given_stream(Elab *, const Program *, uint32_t given);
 
 // noise_fields.c: the diagram with its noise inside. *fields become those that are left; 0 stands for an
 // input that only says how many samples there are.

@@ -3,13 +3,8 @@
 //
 // One `given` is one draw: an endless row of samples, one shuffle of the set after the other. All
 // draws of a step have the same number of samples in an epoch, that of the longest, so a set that
-// is shorter than another goes round by itself. Draws are told apart by the set's name and the
-// first field's, so the order of declarations does not matter.
+// is shorter than another goes round by itself.
 #include "run/feed/feed.h"
-
-static const char *given_name(const Data *d, const Given *g) {
-  return g->path ? g->path : name_text(d->w->names, g->set);
-}
 
 Data *data_new(Elab *in, Program *p, Arena *a, uint64_t seed) {
   Data *d = NEW(a, Data);
@@ -34,14 +29,24 @@ Instead samples_on(World *w, Name set, const char *path, Name split) {
 }
 
 // -- sets -----------------------------------------------------------------------------------------
+static bool same_words(const WordsList *a, const WordsList *b) {
+  uint32_t found = 0;
+  for (uint32_t i = 0; i < a->n; i++)
+    for (uint32_t k = 0; k < b->n; k++)
+      found += !strcmp(a->at[i].field, b->at[k].field) && words_equal(&a->at[i], &b->at[k]);
+  return found == a->n && a->n == b->n;
+}
+
 static Set *open_set(Data *d, const Given *g) {
   const char *name = given_name(d, g), *why = "";
   int64_t window = 0;
+  WordsList words = {0};
+  if (!given_words(d, g, &words)) return NULL;
   if (g->window) size_value(d->w, g->window, &window);
   for (uint32_t i = 0; i < d->opened.n; i++) {
     const Opened *o = &d->opened.at[i];
     if (!strcmp(o->name, name) && o->bits == g->bits && o->window == window &&
-        !memcmp(&o->episodes, &g->episodes, sizeof o->episodes))
+        !memcmp(&o->episodes, &g->episodes, sizeof o->episodes) && same_words(&o->words, &words))
       return o->set;
   }
   SetOptions how = {.seed = d->seed,
@@ -50,14 +55,26 @@ static Set *open_set(Data *d, const Given *g) {
                     .valid = d->valid,
                     .window = window,
                     .beside = g->beside,
-                    .episodes = g->episodes};
+                    .episodes = g->episodes,
+                    .words = words.at,
+                    .nwords = words.n};
   Set *set = set_open(d->arena, name, &how, &why);
   if (!set) {
     diag_error(d->w->diags, g->node->span, "%s", why);
     return NULL;
   }
-  vec_push(d->arena, &d->opened, (Opened){name, g->bits, window, g->episodes, set});
+  vec_push(d->arena, &d->opened, (Opened){name, g->bits, window, g->episodes, words, set});
   return set;
+}
+
+// Are the labels and bits of a field among those of its type? The file may have changed since the
+// program was checked against it.
+static bool labels_fit(const Data *d, const Field *f, const Type *t) {
+  int64_t count = 2;
+  if (t->base == BASE_R) return true;
+  if (t->base == BASE_BIT && f->kind == FIELD_BIT) return true;
+  if (t->base == BASE_LABEL && !size_value(d->w, t->count, &count)) return false;
+  return f->kind != FIELD_BIT && f->labels > 0 && f->labels <= count;
 }
 
 // The field behind a name of the program; it has as many numbers as its type.
@@ -70,7 +87,9 @@ static bool find_field(const Data *d, const Given *g, Set *s, uint32_t i, uint32
     return diag_refuse(d->w->diags, span, "%s has no field `%s`", given_name(d, g), name);
   if (*out == FIELD_INDEX) return true;
   const Field *f = set_field(s, *out);
-  if (type_count(d->w, &g->type.at[i], &cells) && cells == field_count(f)) return true;
+  if (type_count(d->w, &g->type.at[i], &cells) && cells == field_count(f) &&
+      labels_fit(d, f, &g->type.at[i]))
+    return true;
   return diag_refuse(d->w->diags, span, "field `%s` of %s is %s, and cannot be read as %s", name,
                      given_name(d, g), field_type(d->arena, f), type_text(d->w, &g->type.at[i]));
 }
@@ -137,12 +156,10 @@ static bool is_shuffled(const Data *d, const Feed *f, uint32_t given, const Inst
 
 static Draw draw_of(const Data *d, const Feed *f, uint32_t given, const Instead *instead) {
   const Given *g = &d->p->given.at[given];
-  const Def *first = g->field.n ? g->field.at[0] : NULL;
-  uint64_t file = site_hash(0, given_name(d, g));
   return (Draw){.rows = set_rows(d->set[given], split_of(d, g, instead)),
                 .stride = set_stride(d->set[given]),
                 .seed = instead->ordered ? 0 : d->draw_seed,
-                .stream = site_hash(file, first ? name_text(d->w->names, first->name) : ""),
+                .stream = given_stream(d->in, d->p, given),
                 .shuffle = is_shuffled(d, f, given, instead)};
 }
 
@@ -170,6 +187,18 @@ static uint32_t source_add_once(Data *d, Feed *f, LoaderSource s) {
   return f->source.n - 1;
 }
 
+// The number of a sample is one of as many labels as its type has.
+static bool index_fits(const Data *d, const Given *g, uint32_t i, int64_t rows) {
+  const Type *t = &g->type.at[i];
+  int64_t count = 2;
+  if (t->base == BASE_R) return true;
+  if (t->base == BASE_LABEL && !size_value(d->w, t->count, &count)) count = INT32_MAX;
+  Span span = g->field.at[i] ? g->field.at[i]->span : g->node->span;
+  return rows <= count ||
+         diag_refuse(d->w->diags, span, "%s has %lld samples, but their numbers are %s",
+                     given_name(d, g), (long long)rows, type_text(d->w, t));
+}
+
 static bool inlet_add(Data *d, Feed *f, Id field, Engine *e, uint32_t input, const Instead *instead,
                       Inlets *inlets) {
   const Def *def = def_of(d->in, field);
@@ -179,6 +208,8 @@ static bool inlet_add(Data *d, Feed *f, Id field, Engine *e, uint32_t input, con
                     .number = engine_in_number(e, input)};
   if (!draw_add(d, f, def->given, instead, &s.draw)) return false;
   if (!find_field(d, g, s.set, def->field, &s.field)) return false;
+  if (s.field == FIELD_INDEX && !index_fits(d, g, def->field, f->draw.at[s.draw].rows))
+    return false;
   int64_t cells = s.field == FIELD_INDEX ? 1 : field_count(set_field(s.set, s.field));
   Inlet inlet = {.bytes = (size_t)cells * number_bytes(s.number), .to = engine_in(e, input)};
   inlet.source = source_add_once(d, f, s);
@@ -233,26 +264,4 @@ int64_t feed_next(Feed *f, const Inlets *inlets, const char **why) {
     memcpy(inlet->to, b->data[inlet->source], (size_t)b->n * inlet->bytes);
   }
   return b->n;
-}
-
-// -- labels ---------------------------------------------------------------------------------------
-const char *const *data_labels(Data *d, Size count) {
-  int64_t want, n;
-  if (!size_value(d->w, count, &want)) return NULL;
-  for (uint32_t g = 0; g < d->p->given.n; g++) {
-    const Given *given = &d->p->given.at[g];
-    for (uint32_t i = 0; i < given->type.n; i++) {
-      Ids fields = {0};
-      if (given->type.at[i].base != BASE_LABEL || !given->field.at[i] ||
-          !size_value(d->w, given->type.at[i].count, &n) || n != want)
-        continue;
-      vec_push(d->arena, &fields, given->field.at[i]->id);
-      if (!data_need(d, &fields)) return NULL;
-      uint32_t field = set_find(d->set[g], name_text(d->w->names, given->column.at[i]));
-      const char *const *label =
-          field < set_fields(d->set[g]) ? set_field(d->set[g], field)->label : NULL;
-      if (label) return label;
-    }
-  }
-  return NULL;
 }

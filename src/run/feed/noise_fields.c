@@ -1,5 +1,5 @@
 // Noise becomes part of the step. A field that is `given n from normal[64]` is an input of the
-// step's diagram; here a call of the noise takes its place, at a site that is the field's name, so
+// step's diagram; here a call of the noise takes its place, at a site of its own, so
 // that an engine makes all noise, the same on every machine and after every resume. Where no input
 // is left that has samples, one is added that nothing reads: it says how many there are.
 #include "core/pass/rewrite.h"
@@ -24,10 +24,9 @@ static const Given *given_of(Elab *in, const Program *p, Id field) {
   return &p->given.at[def_of(in, field)->given];
 }
 
-static Id noise_wire(World *w, Diagram *d, const Given *g, const Wire *like) {
+static Id noise_wire(World *w, Diagram *d, const Given *g, uint64_t site, const Wire *like) {
   Id wire = box_call(w, d, g->noise, NULL, 0, like->origin);
-  const char *name = g->field.n ? name_text(w->names, g->field.at[0]->name) : "";
-  d->box.at[d->box.n - 1].site = site_hash(0, name);
+  d->box.at[d->box.n - 1].site = site;
   d->wire.at[wire].name = like->name;
   if (type_equal(w, &d->wire.at[wire].type, &like->type)) return wire;
   diag_error(w->diags, g->node->span, "noise has the shape it is drawn in, %s, and is wanted as %s",
@@ -78,7 +77,8 @@ Diagram *compose_noise(Elab *in, const Program *p, Diagram *inner, Ids *fields) 
     const Given *g = given_of(in, p, fields->at[i]);
     const Wire *like = &inner->wire.at[inner->in.at[i]];
     if (!g->noise) vec_push(w->arena, &left, fields->at[i]);
-    Id wire = g->noise ? noise_wire(w, d, g, like)
+    uint64_t site = given_stream(in, p, def_of(in, fields->at[i])->given);
+    Id wire = g->noise ? noise_wire(w, d, g, site, like)
                        : diagram_input(w, d, like->type, like->name, like->origin);
     if (!wire) return NULL;
     vec_push(w->arena, &wires, wire);

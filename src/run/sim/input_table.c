@@ -4,6 +4,8 @@
 #include "io/bytes/bytes.h"
 #include "run/sim/sim_own.h"
 
+#include <math.h>
+
 static bool read_table(Sim *m, Csv *out) {
   const char *error = NULL;
   View view;
@@ -33,6 +35,18 @@ static bool is_started(const Sim *m, uint32_t port) {
   return false;
 }
 
+// Labels and bits are numbers in a table, and no others.
+static bool number_fits(Sim *m, uint32_t port, int64_t row, double x) {
+  const Type *t = &m->s->d->wire.at[m->s->d->in.at[port]].type;
+  int64_t count = 2;
+  if (t->base == BASE_R) return true;
+  if (t->base == BASE_LABEL && !size_value(m->w, t->count, &count)) count = INT32_MAX;
+  if (x >= 0 && x < (double)count && x == floor(x)) return true;
+  return diag_refuse(m->w->diags, m->run->span, "%s: `%s` is %g in row %lld, but the port is %s",
+                     m->run->path, name_text(m->w->names, m->s->in.at[port].name), x,
+                     (long long)row + 1, type_text(m->w, t));
+}
+
 bool table_inputs(Sim *m, int64_t ticks, bool *rows, double **out) {
   Csv t;
   if (!read_table(m, &t)) return false;
@@ -53,7 +67,10 @@ bool table_inputs(Sim *m, int64_t ticks, bool *rows, double **out) {
       if (!c)
         return diag_refuse(m->w->diags, m->run->span, "%s has no column for place %lld of `%s`",
                            m->run->path, (long long)k, name_text(m->w->names, m->s->in.at[i].name));
-      for (int64_t r = 0; r < ticks; r++) out[i][r * cells + k] = c->value[r];
+      for (int64_t r = 0; r < ticks; r++) {
+        if (!number_fits(m, i, r, c->value[r])) return false;
+        out[i][r * cells + k] = c->value[r];
+      }
     }
   }
   return true;

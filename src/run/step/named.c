@@ -13,6 +13,31 @@ Diagram *diagram_named(Elab *in, Program *p, const char *name, const Instance *h
   return NULL;
 }
 
+// A weight has one shape, wherever it is used.
+static void settle_weight(World *w, const Type *alone, const Type *used) {
+  int64_t n;
+  for (uint32_t k = 0; alone->rank == used->rank && k < alone->rank; k++)
+    if (size_value(w, used->axis[k].size, &n) && !size_value(w, alone->axis[k].size, &n))
+      size_equate(w, alone->axis[k].size, used->axis[k].size, false);
+}
+
+static void settle_weights(World *w, const Diagram *d, const Diagram *use) {
+  for (uint32_t i = 0; i < d->param.n; i++)
+    for (uint32_t k = 0; use && k < use->param.n; k++)
+      if (strcmp(d->param.at[i].path, use->param.at[k].path) == 0)
+        settle_weight(w, &d->wire.at[d->param.at[i].wire].type,
+                      &use->wire.at[use->param.at[k].wire].type);
+}
+
+Diagram *diagram_trained(Elab *in, Program *p, const char *name) {
+  World *w = elab_world(in);
+  Diagram *d = diagram_named(in, p, name, NULL);
+  for (uint32_t i = 0; d && i < p->goal.n; i++) settle_weights(w, d, p->goal.at[i].diagram);
+  for (uint32_t i = 0; d && i < p->measure.n; i++) settle_weights(w, d, p->measure.at[i].diagram);
+  if (d) diagram_resolve(w, d);
+  return d;
+}
+
 bool diagram_is_small(World *w, const Diagram *d) {
   if (diagram_boxes(w, d) <= BOXES_LIMIT) return true;
   return diag_refuse(w->diags, (Span){0},

@@ -73,6 +73,8 @@ bool learn_regime(Elab *, Program *, const Syntax *train, Regime *out); // false
 
 // named.c: what a name of the program stands for. NULL with a diagnostic.
 Diagram *diagram_named(Elab *, Program *, const char *name, const Instance *);
+// The same, with those of its sizes that goals and measures have settled for its weights.
+Diagram *diagram_trained(Elab *, Program *, const char *name);
 // Boxes that call boxes may be too many to be written out; false with a diagnostic.
 bool diagram_is_small(World *, const Diagram *);
 // The whole loss if name is NULL.

@@ -77,6 +77,10 @@ static void note_real(Arena *a, Arrays *all, const char *key, double x) {
   note(a, all, key, "%.*s", (int)number_print(text, x), text);
 }
 
+static void note_words(Trainer *t, Arena *a, Arrays *all) {
+  note(a, all, "words", "%s", data_words_text(t->data, a));
+}
+
 static void note_run(Trainer *t, Arena *a, Arrays *all) {
   Buf settings = buf_new(a);
   elab_settings(t->in, &settings);
@@ -88,6 +92,7 @@ static void note_run(Trainer *t, Arena *a, Arrays *all) {
   note(a, all, "precision", "%d", (int)t->precision);
   note_real(a, all, "epochs", t->epochs_asked);
   note_real(a, all, "steps", t->steps_asked);
+  note_words(t, a, all);
 }
 
 static void note_position(Trainer *t, Arena *a, Arrays *all) {
@@ -137,6 +142,7 @@ static bool model_bytes(Trainer *t, Arena *a, Bytes *out, const char **error) {
   note(a, &all, "seed", "%llu", (unsigned long long)t->seed);
   note(a, &all, "precision", "%s", precision_text(t->precision));
   note(a, &all, "step", "%llu", (unsigned long long)(t->base + t->step));
+  note_words(t, a, &all);
   for (uint32_t i = 0; i < table_count(t->model); i++) {
     const State *s = store_find(t->store, table_key(t->model, i, NULL));
     if (s) add_state(a, &all, s);

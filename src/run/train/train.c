@@ -330,6 +330,7 @@ static bool begin(Trainer *t) {
   if (t->o->resume && !t->o->plan) {
     if (!open_folder(t) || !resume_read(t, t->arena, &state, &old)) return false;
     if (old && !resume_options(t, &state)) return false;
+    if (!data_keep(t->data, &state, folder_path(&t->folder, "state.safetensors"))) return false;
   }
   if (!old) t->seed = seed_of(t);
   t->data->seed = t->seed;

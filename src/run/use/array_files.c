@@ -29,26 +29,90 @@ static bool csv_columns(Use *u, const Csv *c, const char *path, const char *whic
   return use_wrong(u, OUTCOME_WRONG, "%s has no columns %s", path, which);
 }
 
-static bool from_csv(Use *u, const char *value, Array *out) {
-  const char *colon = strstr(value, ".csv:"), *error;
-  const char *path = colon ? arena_text(u->arena, value, (size_t)(colon - value) + 4) : value;
-  View view;
-  Csv c;
-  uint32_t first, last;
-  if (!bytes_of(u, path, &view)) return false;
-  if (!csv_read_bytes(u->arena, (const char *)view.at, view.n, &c, &error))
-    return use_wrong(u, OUTCOME_WRONG, "%s: %s", path, error);
-  if (!c.columns || !csv_columns(u, &c, path, colon ? colon + 5 : NULL, &first, &last))
-    return c.columns ? false : use_wrong(u, OUTCOME_WRONG, "%s is empty", path);
-  int64_t shape[2] = {c.rows, last - first + 1};
+// What the labels of an input are called, as a column of this name has them: by the type; or by the
+// words that the run, else the data of the program, has for a field of that name; or for any field
+// of as many labels.
+static bool column_words(Use *u, const char *column, const char *path, const Type *t, Words *out) {
+  int64_t count;
+  bool several = false;
+  if (t->base != BASE_LABEL)
+    return use_wrong(u, OUTCOME_WRONG, "column %s of %s has words, where numbers are wanted",
+                     column, path);
+  if (type_words(u->w, t, column, out)) return true;
+  Data *d = use_data(u);
+  const Words *found = NULL;
+  if (!d) return false;
+  if (size_value(u->w, t->count, &count)) {
+    found = data_labels(d, count, column, &several);
+    if (!found && !several) found = data_labels(d, count, NULL, &several);
+  }
+  if (found) return *out = *found, true;
+  return use_wrong(u, OUTCOME_WRONG,
+                   several
+                       ? "column %s of %s has words, and several fields have as many labels: name "
+                         "it as the field that is meant"
+                       : "column %s of %s has words, and nothing says which labels they are",
+                   column, path);
+}
+
+// Was a column of this name words when the weights were trained? Then it is, though its words may
+// look like numbers.
+static bool was_words(Use *u, const char *column, const Type *t) {
+  int64_t count;
+  if (t->base != BASE_LABEL || t->names || !size_value(u->w, t->count, &count)) return false;
+  Data *d = use_data(u);
+  return d && data_has_words(d, count, column);
+}
+
+typedef struct {
+  const char *path;
+  View text;
+  Csv table;
+} CsvInput;
+
+static bool read_columns(Use *u, CsvInput *in, const char *which, const Type *t, uint32_t *first,
+                         uint32_t *last) {
+  const char *error;
+  Csv *c = &in->table;
+  if (!bytes_of(u, in->path, &in->text)) return false;
+  const char *text = (const char *)in->text.at;
+  if (!csv_read_bytes(u->arena, text, in->text.n, c, &error))
+    return use_wrong(u, OUTCOME_WRONG, "%s: %s", in->path, error);
+  if (!csv_columns(u, c, in->path, which, first, last)) return false;
+  bool *words = NEW_ARRAY(u->arena, bool, c->columns), again = false;
+  for (uint32_t k = *first; k <= *last; k++) {
+    words[k] = c->column[k].number && was_words(u, c->column[k].name, t);
+    again |= words[k];
+  }
+  return !again || csv_read_words(u->arena, text, in->text.n, words, c, &error) ||
+         use_wrong(u, OUTCOME_WRONG, "%s: %s", in->path, error);
+}
+
+// One column, as numbers or as the numbers of its labels.
+static bool take_column(Use *u, const CsvInput *in, uint32_t k, const Type *t, double *to,
+                        int64_t step) {
+  const CsvColumn *x = &in->table.column[k];
+  Words known;
+  if (!x->number && !x->label)
+    return use_wrong(u, OUTCOME_WRONG, "column %s of %s has too many words", x->name, in->path);
+  for (int64_t r = 0; x->number && r < in->table.rows; r++) to[r * step] = x->value[r];
+  if (x->number) return true;
+  if (!column_words(u, x->name, in->path, t, &known)) return false;
+  uint32_t *label = NEW_ARRAY(u->arena, uint32_t, in->table.rows + 1);
+  const char *why = column_labels(u->arena, &in->text, &in->table, k, &known, label);
+  for (int64_t r = 0; !why && r < in->table.rows; r++) to[r * step] = label[r];
+  return !why || use_wrong(u, OUTCOME_WRONG, "%s: %s", in->path, why);
+}
+
+static bool from_csv(Use *u, const char *value, const Type *type, Array *out) {
+  const char *colon = strstr(value, ".csv:");
+  CsvInput in = {.path = colon ? arena_text(u->arena, value, (size_t)(colon - value) + 4) : value};
+  uint32_t first = 0, last = 0;
+  if (!read_columns(u, &in, colon ? colon + 5 : NULL, type, &first, &last)) return false;
+  int64_t shape[2] = {in.table.rows, last - first + 1};
   Tensor t = tensor_new(u->arena, last == first && colon ? 1 : 2, shape);
-  for (int64_t r = 0; r < c.rows; r++)
-    for (uint32_t k = first; k <= last; k++) {
-      const CsvColumn *x = &c.column[k];
-      if (!x->number && !x->label)
-        return use_wrong(u, OUTCOME_WRONG, "column %s of %s has too many words", x->name, path);
-      t.data[r * shape[1] + k - first] = x->number ? x->value[r] : x->label[r];
-    }
+  for (uint32_t k = first; k <= last; k++)
+    if (!take_column(u, &in, k, type, t.data + k - first, shape[1])) return false;
   *out = tensor_array(&t, "");
   return true;
 }
@@ -68,11 +132,13 @@ static bool from_png(Use *u, const char *path, const Type *type, Array *out) {
   return true;
 }
 
+const char typed_numbers[] = "[+-.0123456789ni";
+
 bool array_from(Use *u, const char *value, const Type *type, Array *out) {
   const char *error;
-  if (text_ends(value, ".csv") || strstr(value, ".csv:")) return from_csv(u, value, out);
+  if (text_ends(value, ".csv") || strstr(value, ".csv:")) return from_csv(u, value, type, out);
   if (text_ends(value, ".png")) return from_png(u, value, type, out);
-  if (!text_ends(value, ".npy") && !strchr("[+-.0123456789ni", *value))
+  if (!text_ends(value, ".npy") && !strchr(typed_numbers, *value))
     return use_wrong(u, OUTCOME_WRONG, "an input is an npy, csv or png file, or numbers, not %s",
                      value);
   bool good = text_ends(value, ".npy") ? npy_read(u->arena, value, out, &error)

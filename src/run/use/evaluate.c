@@ -291,7 +291,7 @@ Outcome use_evaluate(Elab *in, Program *p, const char *name, const EvalCall *cal
                   .arena = w->arena,
                   .call = call,
                   .how = call->how,
-                  .d = diagram_named(in, p, name, NULL)};
+                  .d = diagram_trained(in, p, name)};
   if (!r.d || !diagram_is_small(w, r.d)) return OUTCOME_WRONG;
   if (!evaluate(&r, name) && r.u.status == OUTCOME_GOOD) r.u.status = OUTCOME_WRONG;
   return r.u.status;

@@ -23,9 +23,9 @@ static void keep_gauges(const UseCall *call, const Gauges *all) {
 static bool measure(Use *u, void *unused) {
   (void)unused;
   Gauges *all = u->gauges = NEW(u->arena, Gauges);
-  *all = (Gauges){.data = data_new(u->in, u->p, u->arena, u->seed), .target = use_target(u)};
+  *all = (Gauges){.data = use_data(u), .target = use_target(u)};
   u->begins = !u->file;
-  if (!use_store(u)) return false;
+  if (!all->data || !use_store(u)) return false;
   all->store = u->store;
   if (!data_open_all(all->data) || !gauges_open(all)) return false;
   if (!all->n)

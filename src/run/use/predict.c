@@ -3,6 +3,8 @@
 // the input's shape.
 #include "run/use/use_own.h"
 
+#include <math.h>
+
 // Rows of as many numbers as the input has, in its shape. *sliced: there are samples in front.
 static bool shape_input(Use *u, const Type *t, const char *name, Array *x, bool *sliced) {
   int64_t want, each = x->rank && x->shape[0] ? x->count / x->shape[0] : 0;
@@ -92,22 +94,59 @@ static bool input_read(Use *u, const LimnInput *in, const Type *t, Array *x) {
                    : use_wrong(u, OUTCOME_USAGE, "an input without a value");
 }
 
-static bool read_inputs(Use *u, const Diagram *formal, Array *x) {
-  const LimnInput **in = NEW_ARRAY(u->arena, const LimnInput *, formal->in.n + 1);
+static bool read_inputs(Use *u, const Diagram *formal, const LimnInput **in, Array *x) {
   if (!inputs_match(u->w, formal, u->how->in, u->how->nin, in)) return false;
   for (uint32_t i = 0; i < formal->in.n; i++)
     if (!input_read(u, in[i], &formal->wire.at[formal->in.at[i]].type, &x[i])) return false;
   return true;
 }
 
+// -- labels and bits ------------------------------------------------------------------------------
+// Where the k-th number of an array is: " at [3 0]", "" if there is only one.
+static const char *place_text(Use *u, const Array *x, int64_t k) {
+  if (!x->rank) return "";
+  Buf b = buf_new(u->arena);
+  int64_t left = x->count;
+  for (uint32_t i = 0; i < x->rank; i++) {
+    left /= x->shape[i];
+    buf_printf(&b, "%s%lld", i ? " " : " at [", (long long)(k / left));
+    k %= left;
+  }
+  buf_text(&b, "]");
+  return b.at;
+}
+
+// Places in memory are made of labels: what is none never gets there. Of labels whose number nothing
+// says, all that are whole and not negative are.
+static bool labels_fit(Use *u, const Wire *wire, uint32_t i, const LimnInput *in, const Array *x) {
+  const Type *t = &wire->type;
+  int64_t count = 2;
+  if (t->base == BASE_R) return true;
+  if (t->base == BASE_LABEL && !size_value(u->w, t->count, &count)) count = INT32_MAX;
+  for (int64_t k = 0; k < x->count; k++) {
+    double v = x->data[k];
+    if (v >= 0 && v < (double)count && v == floor(v)) continue;
+    const char *name = name_text(u->w->names, wire->name);
+    bool file = !in->array && !strchr(typed_numbers, *in->value);
+    return use_wrong(
+        u, OUTCOME_WRONG, "input %s%s%s holds %g%s: a %s is a whole number from 0 to %lld",
+        *name ? name : arena_format(u->arena, "%u", i + 1), file ? ", " : "", file ? in->value : "",
+        v, place_text(u, x, k), t->base == BASE_BIT ? "bit" : "label here", (long long)count - 1);
+  }
+  return true;
+}
+
 static bool predict(Use *u, void *context) {
   const char *name = context;
-  const Diagram *formal = diagram_named(u->in, u->p, name, NULL);
+  const Diagram *formal = diagram_trained(u->in, u->p, name);
   if (!formal) return false;
   Array *x = NEW_ARRAY(u->arena, Array, formal->in.n + 1);
+  const LimnInput **in = NEW_ARRAY(u->arena, const LimnInput *, formal->in.n + 1);
   int64_t n;
-  if (!read_inputs(u, formal, x)) return false;
+  if (!read_inputs(u, formal, in, x)) return false;
   const Diagram *d = use_instance(u, name, formal, x, &n);
+  for (uint32_t i = 0; d && i < d->in.n; i++)
+    if (!labels_fit(u, &d->wire.at[d->in.at[i]], i, in[i], &x[i])) return false;
   return d && use_engine(u, d, n) && use_arrays(u, x, n);
 }
 

@@ -74,10 +74,14 @@ static bool is_text_model(World *w, const Diagram *d, TextLetters *l) {
 }
 
 static bool find_letters(Use *u, TextLetters *l) {
-  Data *data = data_new(u->in, u->p, u->arena, u->seed);
-  l->label = data_labels(data, size_of(u->w, l->labels));
-  return l->label ||
-         use_wrong(u, OUTCOME_WRONG, "nothing in this program says what its %lld labels are called",
+  Data *data = use_data(u);
+  bool several = false;
+  const Words *words = data ? data_labels(data, l->labels, NULL, &several) : NULL;
+  if (words) l->label = words->word;
+  if (words || !data) return words != NULL;
+  return use_wrong(u, OUTCOME_WRONG,
+                   several ? "several things in this program have %lld labels, called differently"
+                           : "nothing in this program says what its %lld labels are called",
                    (long long)l->labels);
 }
 
@@ -198,7 +202,7 @@ static bool write_texts(Use *u, const TextOrder *o, TextLetters *l, Letter *text
 
 // -- what to make ---------------------------------------------------------------------------------
 static bool sample_named(Use *u, const char *name, const char *prompt, int64_t length) {
-  const Diagram *formal = diagram_named(u->in, u->p, name, NULL);
+  const Diagram *formal = diagram_trained(u->in, u->p, name);
   TextLetters l = {0};
   if (!formal) return false;
   if (!is_text_model(u->w, formal, &l)) return from_noise(u, name, formal);
@@ -236,7 +240,7 @@ bool sample_text(Use *u, const Syntax *expr, Shown *out) {
   Letter text = {0};
   if (!is_generate(u, expr, &name, &prompt, &length))
     return use_wrong(u, OUTCOME_WRONG, "`generate` wants a model of text: `generate[f]`");
-  const Diagram *formal = diagram_named(u->in, u->p, name, NULL);
+  const Diagram *formal = diagram_trained(u->in, u->p, name);
   if (!formal) return false;
   if (!is_text_model(u->w, formal, &l))
     return use_wrong(u, OUTCOME_WRONG, "`%s` is not a model of text, {v}[t] -> R[t v]", name);
@@ -252,9 +256,10 @@ bool sample_text(Use *u, const Syntax *expr, Shown *out) {
 
 // What the first `show` says.
 static bool sample_shown(Use *u, const Show *show) {
-  Data *data = data_new(u->in, u->p, u->arena, u->seed);
+  Data *data = use_data(u);
   Shown shown = {0};
-  if (!show->diagram || !show_values(u, data, show, how_many(u, SAMPLES), &shown)) return false;
+  if (!data || !show->diagram || !show_values(u, data, show, how_many(u, SAMPLES), &shown))
+    return false;
   u->many = shown.samples;
   return arrays_put(u, &shown.value);
 }

@@ -75,6 +75,17 @@ static bool count_pairs(Use *u, const Diagram *d, Tensor *out) {
   return true;
 }
 
+// What labels are called, if all of so many have the same names.
+static const char *const *names_of(Use *u, Data *data, const Type *t) {
+  int64_t count;
+  bool several;
+  Words own;
+  if (type_words(u->w, t, "", &own)) return own.word;
+  if (t->base != BASE_LABEL || !size_value(u->w, t->count, &count)) return NULL;
+  const Words *words = data_labels(data, count, NULL, &several);
+  return words ? words->word : NULL;
+}
+
 static void put_values(Use *u, Data *data, const Probe *probe, const Tensor *out, Shown *s) {
   Arena *a = u->arena;
   bool pairs = probe->show->kind == SHOW_CONFUSION;
@@ -82,7 +93,7 @@ static void put_values(Use *u, Data *data, const Probe *probe, const Tensor *out
   const char *const **name = NEW_ARRAY(a, const char *const *, n + 1);
   for (uint32_t i = 0; i < n; i++) {
     const Type *t = &probe->d->wire.at[probe->d->out.at[pairs ? 1 : i]].type;
-    if (t->base == BASE_LABEL) name[i] = data_labels(data, t->count);
+    name[i] = names_of(u, data, t);
     vec_push(a, &s->value.array, tensor_array(&out[i], shown_name(u->w, a, probe->show, i, n)));
   }
   s->name = name;
@@ -173,8 +184,8 @@ static bool show_one(Use *u, Data *data, uint32_t k, Shows *out) {
 
 static bool show_all(Use *u, void *context) {
   u->arena = u->w->arena; // values outlive the work
-  Data *data = data_new(u->in, u->p, u->arena, u->seed);
-  bool good = true;
+  Data *data = use_data(u);
+  bool good = data != NULL;
   for (uint32_t k = 0; good && k < u->p->show.n; k++) good = show_one(u, data, k, context);
   return good;
 }

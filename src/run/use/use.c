@@ -59,6 +59,11 @@ bool use_read(Use *u) {
          use_wrong(u, OUTCOME_WRONG, "a precision is 32, 64 or bf16, not %s", precision);
 }
 
+Data *use_data(Use *u) {
+  Data *d = data_new(u->in, u->p, u->arena, u->seed);
+  return data_keep(d, &u->weight, u->file ? u->file : "") ? d : NULL;
+}
+
 // Weights are in the run's file, or the program says where they are from; some may begin.
 static bool is_missing(Use *u, const char *path) {
   if (u->begins || has_source(u->in, u->p, path)) return false;

@@ -29,7 +29,8 @@ typedef struct {
 } Use;
 
 // -- use.c ----------------------------------------------------------------------------------------
-bool use_read(Use *); // the weights, and what the run was
+bool use_read(Use *);  // the weights, and what the run was
+Data *use_data(Use *); // of the program, with the words of the run. NULL with a diagnostic
 bool use_fill(Use *, Store *,
               const Table *model); // states that the file has; of `model` it must have all
 Target use_target(const Use *);
@@ -59,6 +60,7 @@ bool show_values(Use *, Data *, const Show *, int64_t n, Shown *);
 bool sample_text(Use *, const Syntax *expr, Shown *);
 
 // -- array_files.c --------------------------------------------------------------------------------
+extern const char typed_numbers[]; // how numbers begin that are typed
 bool array_from(Use *, const char *value, const Type *,
                 Array *);                  // an input, from a file or as typed
 bool arrays_put(Use *, const Arrays *out); // results: into a file, as text, or into memory

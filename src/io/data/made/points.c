@@ -2,7 +2,7 @@
 // circles that reach into each other), spirals (two arms), blobs (three clouds).
 #include "io/data/set_own.h"
 
-static const char *const iris_label[] = {"setosa", "versicolor", "virginica"};
+const char *const iris_words[IRIS_WORDS] = {"setosa", "versicolor", "virginica"};
 
 // Sepal length, sepal width, petal length, petal width of 50 plants of each kind, in millimetres.
 // clang-format off
@@ -51,7 +51,7 @@ void open_iris(Set *s) {
   }
   Column xs = column_new(x, 4, EL_F64), names = column_new(label, 1, EL_I32);
   set_add(s, &(Field){.name = "x", .rank = 1, .shape = {4}}, (Column[]){xs, xs, xs});
-  set_add(s, &(Field){.name = "label", .kind = FIELD_LABEL, .labels = 3, .label = iris_label},
+  set_add(s, &(Field){.name = "label", .kind = FIELD_LABEL, .labels = 3, .label = iris_words},
           (Column[]){names, names, names});
   if (s->options.valid && hashed) {
     int64_t held = train / 12;

@@ -11,7 +11,7 @@
 enum { SIDE = 32, TRAIN = 8000, TEST = 2000, WORDS = 12, MOST = 3 };
 
 // The first word is none: what is left of a caption.
-static const char *const word[] = {
+const char *const scene_words[SCENE_WORDS] = {
     "",       "a",      "and",      "above",   "below", "left",   "right", "of",
     "at",     "the",    "top",      "bottom",  "in",    "middle", "small", "large",
     "red",    "pink",   "yellow",   "green",   "blue",  "purple", "white", "black",
@@ -242,8 +242,8 @@ void open_scenes(Set *s) {
                    .kind = FIELD_LABEL,
                    .rank = 1,
                    .shape = {WORDS},
-                   .labels = COUNT(word),
-                   .label = word},
+                   .labels = COUNT(scene_words),
+                   .label = scene_words},
           text);
   set_cut_given(s, TRAIN, 0, TEST);
   s->says =

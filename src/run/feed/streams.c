@@ -1,0 +1,73 @@
+// Which draw is which. Samples and noise are drawn by streams, and a stream is told by where its
+// `given` draws from and by how it is used, never by a name: names, files of the same rows, and the
+// order of declarations may change, and the draws are the same.
+//
+// Draws from one split of a set are counted in the order in which goals use them, then measures, then
+// shows. So are files, whatever they are called; a set of limn's own is told by what it is.
+#include "run/feed/feed.h"
+
+typedef struct {
+  Elab *in;
+  const Program *p;
+  uint32_t given, at, found; // found: where it is first read; UINT32_MAX = nowhere yet
+} FirstUse;
+
+static void look_at(FirstUse *f, const Ids *fields) {
+  for (uint32_t i = 0; i < fields->n; i++, f->at++)
+    if (f->found == UINT32_MAX && def_of(f->in, fields->at[i])->given == f->given) f->found = f->at;
+}
+
+// A number for each, smaller for what is used earlier; what nothing uses comes last.
+static uint64_t first_use(Elab *in, const Program *p, uint32_t given) {
+  FirstUse f = {in, p, given, 0, UINT32_MAX};
+  for (uint32_t i = 0; i < p->goal.n; i++) look_at(&f, &p->goal.at[i].fields);
+  for (uint32_t i = 0; i < p->measure.n; i++) look_at(&f, &p->measure.at[i].fields);
+  for (uint32_t i = 0; i < p->show.n; i++) look_at(&f, &p->show.at[i].fields);
+  return (uint64_t)f.found << 32 | given;
+}
+
+static bool same_source(const Given *a, const Given *b) {
+  if (a->noise || b->noise) return a->noise && b->noise;
+  return a->path ? b->path && strcmp(a->path, b->path) == 0 : !b->path && a->set == b->set;
+}
+
+static const char *split_of(Elab *in, const Given *g) {
+  const char *split = name_text(elab_world(in)->names, g->split);
+  return *split ? split : "train";
+}
+
+// How many others of its kind are used before?
+static uint32_t place_among(Elab *in, const Program *p, uint32_t given, bool of_split) {
+  uint32_t n = 0;
+  const Given *g = &p->given.at[given];
+  uint64_t own = first_use(in, p, given);
+  for (uint32_t k = 0; k < p->given.n; k++) {
+    const Given *other = &p->given.at[k];
+    n += same_source(g, other) &&
+         (!of_split || strcmp(split_of(in, g), split_of(in, other)) == 0) &&
+         first_use(in, p, k) < own;
+  }
+  return n;
+}
+
+// How many other files are read before this one?
+static uint32_t files_before(Elab *in, const Program *p, uint32_t given) {
+  uint32_t n = 0;
+  uint64_t own = UINT64_MAX;
+  for (uint32_t k = 0; k < p->given.n; k++) {
+    uint64_t use = first_use(in, p, k);
+    if (same_source(&p->given.at[given], &p->given.at[k]) && use < own) own = use;
+  }
+  for (uint32_t k = 0; k < p->given.n; k++)
+    n += p->given.at[k].path && !place_among(in, p, k, false) && first_use(in, p, k) < own;
+  return n;
+}
+
+uint64_t given_stream(Elab *in, const Program *p, uint32_t given) {
+  const Given *g = &p->given.at[given];
+  const char *set = name_text(elab_world(in)->names, g->set);
+  uint64_t stream = site_hash(0, g->noise ? "noise" : g->path ? "file" : set);
+  stream = site_hash(stream, split_of(in, g));
+  if (g->path) stream = site_step(stream, files_before(in, p, given));
+  return site_step(stream, place_among(in, p, given, true));
+}

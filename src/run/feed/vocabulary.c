@@ -1,0 +1,221 @@
+// Vocabularies: the words of labels, kept with the weights that were trained on their numbers.
+//
+//   "words": [["insects.csv", "kind", ["ant", "bee", "cat"]]]       in the metadata of safetensors
+//
+// A field has its words from the program, where its type names them, `{ant, bee, cat}`; otherwise
+// from the run whose weights are used; otherwise from its file. What is opened afterwards is matched
+// by name, so that a label has one number for the life of a run.
+#include "run/feed/feed.h"
+
+// -- of a program and a run -----------------------------------------------------------------------
+bool type_words(World *w, const Type *t, const char *field, Words *out) {
+  if (t->base != BASE_LABEL || !t->names) return false;
+  const Ids *names = &w->label_names.at[t->names];
+  const char **word = NEW_ARRAY(w->arena, const char *, names->n);
+  for (uint32_t i = 0; i < names->n; i++) word[i] = name_text(w->names, names->at[i]);
+  *out = (Words){field, names->n, word};
+  return true;
+}
+
+const char *given_name(const Data *d, const Given *g) {
+  return g->path ? g->path : name_text(d->w->names, g->set);
+}
+
+static bool same_source(const Data *d, const Given *a, const Given *b) {
+  return !a->noise && !b->noise && strcmp(given_name(d, a), given_name(d, b)) == 0;
+}
+
+// What the program calls the labels of a field: by this `given`, or by another one of the source.
+static bool words_written(Data *d, const Given *g, uint32_t i, Words *out) {
+  const char *field = name_text(d->w->names, g->column.at[i]);
+  if (type_words(d->w, &g->type.at[i], field, out)) return true;
+  for (uint32_t k = 0; k < d->p->given.n; k++) {
+    const Given *other = &d->p->given.at[k];
+    for (uint32_t j = 0; j < other->column.n && same_source(d, g, other); j++)
+      if (other->column.at[j] == g->column.at[i] &&
+          type_words(d->w, &other->type.at[j], field, out))
+        return true;
+  }
+  return false;
+}
+
+static const Words *words_kept(const Data *d, const char *set, const char *field) {
+  for (uint32_t i = 0; i < d->kept.n; i++)
+    if (strcmp(d->kept.at[i].set, set) == 0 && strcmp(d->kept.at[i].words.field, field) == 0)
+      return &d->kept.at[i].words;
+  return NULL;
+}
+
+static bool words_clash(Data *d, const Given *g, const Words *now, const Words *then) {
+  return diag_refuse(d->w->diags, g->node->span,
+                     "the labels of `%s` are %s here, but the weights were trained with %s",
+                     now->field, words_text(d->arena, now), words_text(d->arena, then));
+}
+
+static bool has_words(const WordsList *all, const char *field) {
+  for (uint32_t i = 0; i < all->n; i++)
+    if (strcmp(all->at[i].field, field) == 0) return true;
+  return false;
+}
+
+static bool add_words(Data *d, const Given *g, WordsList *out) {
+  for (uint32_t i = 0; i < g->column.n; i++) {
+    Words written;
+    const char *field = name_text(d->w->names, g->column.at[i]);
+    if (has_words(out, field)) continue;
+    const Words *kept = words_kept(d, given_name(d, g), field);
+    bool named = words_written(d, g, i, &written);
+    if (named && kept && !words_equal(&written, kept)) return words_clash(d, g, &written, kept);
+    if (named || kept) vec_push(d->arena, out, named ? written : *kept);
+  }
+  return true;
+}
+
+// Of all that the program reads there, so that what reads other fields reads the same set.
+bool given_words(Data *d, const Given *g, WordsList *out) {
+  if (!add_words(d, g, out)) return false;
+  for (uint32_t k = 0; k < d->p->given.n; k++)
+    if (same_source(d, g, &d->p->given.at[k]) && !add_words(d, &d->p->given.at[k], out))
+      return false;
+  return true;
+}
+
+// -- kept with weights ----------------------------------------------------------------------------
+// A text that is no UTF-8, as a file of another encoding has it, stands there as its bytes.
+static void put_word(JsonOut *j, const char *text) {
+  if (text_is_utf8(text, strlen(text))) {
+    json_text(j, NULL, text);
+    return;
+  }
+  json_list(j, NULL);
+  for (; *text; text++) json_print(j, NULL, "%u", (unsigned)(unsigned char)*text);
+  json_end(j);
+}
+
+static const char *take_word(Arena *a, const Json *x) {
+  if (x->kind == JSON_TEXT) return x->text;
+  if (x->kind != JSON_LIST) return "";
+  Buf b = buf_new(a);
+  const Json *byte = json_first(x);
+  for (uint32_t i = 0; i < x->n; i++, byte = json_next(byte))
+    if (byte->kind == JSON_NUMBER && byte->number < 256) buf_char(&b, (char)(int)byte->number);
+  return b.at;
+}
+
+// ["insects.csv", "kind", ["ant", "bee", "cat"]]
+static bool keep_field(Data *d, const Json *x) {
+  if (x->kind != JSON_LIST || x->n != 3) return false;
+  const Json *set = json_first(x), *field = json_next(set), *list = json_next(field);
+  if (field->kind != JSON_TEXT || list->kind != JSON_LIST || !list->n) return false;
+  const char **word = NEW_ARRAY(d->arena, const char *, list->n);
+  const Json *item = json_first(list);
+  for (uint32_t i = 0; i < list->n; i++, item = json_next(item))
+    word[i] = take_word(d->arena, item);
+  KeptWords kept = {take_word(d->arena, set), {field->text, list->n, word}};
+  vec_push(d->arena, &d->kept, kept);
+  return true;
+}
+
+bool data_keep(Data *d, const Arrays *weights, const char *file) {
+  const char *text = arrays_metadata(weights, "words"), *why;
+  if (!text) return true;
+  d->knows_words = true;
+  const Json *all = json_read(d->arena, text, strlen(text), &why);
+  bool good = all && all->kind == JSON_LIST;
+  const Json *one = good ? json_first(all) : NULL;
+  for (uint32_t i = 0; good && i < all->n; i++, one = json_next(one)) good = keep_field(d, one);
+  return good ||
+         diag_refuse(d->w->diags, (Span){0}, "%s: the words of its labels cannot be read", file);
+}
+
+static bool said_before(const Data *d, uint32_t given, uint32_t i) {
+  const Given *g = &d->p->given.at[given];
+  for (uint32_t k = 0; k <= given; k++) {
+    const Given *other = &d->p->given.at[k];
+    for (uint32_t j = 0; j < other->column.n && same_source(d, g, other); j++)
+      if (other->column.at[j] == g->column.at[i]) return k < given || j < i;
+  }
+  return false;
+}
+
+// All words of the program's fields: of sets that are open, else as they were kept.
+void data_words(Data *d, Arena *a, KeptWordsList *out) {
+  for (uint32_t k = 0; k < d->p->given.n; k++) {
+    const Given *g = &d->p->given.at[k];
+    for (uint32_t i = 0; i < g->column.n && !g->noise && !g->episodes.way; i++) {
+      const char *field = name_text(d->w->names, g->column.at[i]);
+      const Words *words = d->set[k] ? set_words(d->set[k], field) : NULL;
+      if (!words) words = words_kept(d, given_name(d, g), field);
+      if (words && !said_before(d, k, i)) vec_push(a, out, (KeptWords){given_name(d, g), *words});
+    }
+  }
+}
+
+const char *data_words_text(Data *d, Arena *a) {
+  KeptWordsList all = {0};
+  Buf b = buf_new(a);
+  JsonOut j = json_out(&b);
+  data_words(d, a, &all);
+  json_list(&j, NULL);
+  for (uint32_t i = 0; i < all.n; i++) {
+    const Words *w = &all.at[i].words;
+    json_list(&j, NULL);
+    put_word(&j, all.at[i].set);
+    json_text(&j, NULL, w->field);
+    json_list(&j, NULL);
+    for (int64_t k = 0; k < w->n; k++) put_word(&j, w->word[k]);
+    json_end(&j);
+    json_end(&j);
+  }
+  json_end(&j);
+  return b.at;
+}
+
+// -- by how many there are ------------------------------------------------------------------------
+// Opens what has labels of this number, unless their words were kept.
+static bool open_labels(Data *d, int64_t want) {
+  for (uint32_t g = 0; g < d->p->given.n; g++) {
+    const Given *given = &d->p->given.at[g];
+    for (uint32_t i = 0; i < given->type.n; i++) {
+      Ids fields = {0};
+      int64_t n;
+      if (given->type.at[i].base != BASE_LABEL || !given->field.at[i] || given->noise ||
+          !size_value(d->w, given->type.at[i].count, &n) || n != want ||
+          words_kept(d, given_name(d, given), name_text(d->w->names, given->column.at[i])))
+        continue;
+      vec_push(d->arena, &fields, given->field.at[i]->id);
+      if (!data_need(d, &fields)) return false;
+    }
+  }
+  return true;
+}
+
+static const Words *find_labels(Data *d, int64_t count, const char *field, bool *several) {
+  KeptWordsList all = {0};
+  const Words *found = NULL;
+  *several = false;
+  data_words(d, d->arena, &all);
+  for (uint32_t i = 0; i < all.n; i++) {
+    const Words *w = &all.at[i].words;
+    if (w->n != count || (field && strcmp(w->field, field) != 0)) continue;
+    if (found && !words_equal(found, w)) *several = true;
+    if (!found) found = w;
+  }
+  return *several ? NULL : found;
+}
+
+const Words *data_labels(Data *d, int64_t count, const char *field, bool *several) {
+  const Words *found = find_labels(d, count, field, several);
+  if (found || *several || !open_labels(d, count)) return found;
+  return find_labels(d, count, field, several);
+}
+
+bool data_has_words(Data *d, int64_t count, const char *field) {
+  bool several;
+  if (find_labels(d, count, field, &several) || several) return true;
+  if (d->knows_words) return false;
+  d->w->diags->muted++; // a set that is not here has nothing to say
+  const Words *found = data_labels(d, count, field, &several);
+  d->w->diags->muted--;
+  return found || several;
+}
