@@ -54,23 +54,23 @@ draw vocab; glyph "an embedding" 1 'embed: a label to 16'
 draw both; glyph "a bar" 1 'concatenation'
 draw classify "$root/examples/digits_conv.limn"; glyph "a bar" 1 'joining into 512'; glyph "options" 1 'layer (16): 28 by 28 by 1 to 12 by 12 by o'
 draw noisy; glyph "noise" 1 'normal noise'
-draw sorted; glyph "sorting" 1 'sort'
+draw sorted; glyph "sorting" 1 'order'
 
 # masks, scales, means
-draw looks_back; glyph "a mask" 1 'mask: only places before'
+draw looks_back; glyph "a mask" 1 'mask: only places up to it'
 grep -v id= x.svg >back
-draw looks_ahead; glyph "a mask" 1 'mask: only places before'
+draw looks_ahead; glyph "a mask" 1 'mask: only places up to it'
 if grep -v id= x.svg | cmp -s - back; then not_ok "a mask is turned round"; else ok "a mask is turned round"; fi
 draw scaled; glyph "a scale" 1 '\*k^−1/2'
 draw half; glyph "a scale" 1 '\*0.5'
 draw softmax "$root/examples/attention.limn"
-glyph "Max" 1 'largest over x'; glyph "a sum" 1 'sum over x'; has "no guard" 0 '1e[-+]300'; has "no stop" 0 'stop'
+glyph "Max" 1 'largest over x'; glyph "a sum" 1 'sum over x'; has "no guard" 0 '1e[-+]300'; glyph "a stop" 1 'stop'
 draw layer_norm "$root/examples/attention.limn"; glyph "means" 2 'mean over m'
 draw lstm_cell "$root/examples/attention.limn"; has "no nameless function" 0 '<title>f</title>'
 
 # convolutions, tandem axes
-draw strided; glyph "one tensor" 1 'windows along h, stride 2'; has "tandem" 1 '<title>h of X and w of X</title>'
-draw wide; glyph "dilation" 1 'windows along t, dilation 2'
+draw strided; glyph "one tensor" 1 'windows along h, stride 2, from −1'; has "tandem" 1 '<title>h of X and w of X</title>'
+draw wide; glyph "dilation" 1 'windows along t, dilation 2, from −2'
 draw net; glyph "a star" 1 'strided: convolution, window 3, stride 2'; wires 8; glyph "a norm" 1 'batch_norm over 8'; has "touched" 1 'class="touch"'
 draw deep; glyph "one mean" 1 'mean over .*'
 draw conv_up "$root/examples/attention.limn"; has "tandem" 1 '<title>h of X and w of X</title>'

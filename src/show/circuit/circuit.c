@@ -244,12 +244,12 @@ static void draw_join(CircuitPart *p, const Box *box) {
   vec_push(s->arena, &s->stage.at[stage].glyph, g);
 }
 
-// Sorted along one axis; the others pass.
+// Where what is sorted along one axis stood; the others pass.
 static void draw_order(CircuitPart *p, const Box *box) {
   Sketch *s = p->c->s;
   uint32_t axis = axis_strand(s, box);
-  uint32_t stage, use = *part_uses(p, box->in, 1, "sort", &stage);
-  Glyph g = {.kind = GLYPH_BOX, .text = "sort"};
+  uint32_t stage, use = *part_uses(p, box->in, 1, "order", &stage);
+  Glyph g = {.kind = GLYPH_BOX, .text = "order"};
   uint32_t b = part_make(p, stage, box->out[0]);
   for (uint32_t k = 0; k < s->bundle.at[b].n; k++)
     if (k == axis)
@@ -258,8 +258,31 @@ static void draw_order(CircuitPart *p, const Box *box) {
     else
       stage_link(s, stage, LINK_PASS, strand_at(s, use, k), strand_at(s, b, k));
   vec_push(s->arena, &s->stage.at[stage].glyph, g);
-  for (uint32_t i = 1; i < box->nout; i++)
-    if (reads(p->d, box->out[i])) make_winner(p, stage, box->out[i]);
+}
+
+// Of a largest number and its places, only what is read.
+static void drop_unread(CircuitPart *p, Box *box) {
+  uint32_t n = 0, all = box->nout;
+  Id *out = NEW_ARRAY(p->c->s->arena, Id, all + 1);
+  for (uint32_t i = 0; i < all; i++)
+    if (reads(p->d, box->out[i])) out[n++] = box->out[i];
+  if (n) box->out = out, box->nout = n;
+}
+
+// What a loop does, in a word or a formula: Σ exp(x), Max, ArgMax.
+static const char *string_text(CircuitPart *p, const Box *box) {
+  const Loop *l = box->loop;
+  const char *text = body_text(p, box);
+  Buf b = buf_new(p->c->s->arena);
+  bool reduced = false;
+  for (uint32_t i = 0; i < l->nindex; i++) reduced |= loop_is_reduced(p->c->w, l, i);
+  if (!text && l->nin > 1 && l->combine == SUM) return "·";
+  if (text && !reduced) return text;
+  for (uint32_t i = 0; i < box->nout; i++)
+    buf_printf(&b, "%s%s", i ? ", " : "",
+               combine_text(l->combine, p->d->wire.at[box->out[i]].port > 0));
+  if (text) buf_printf(&b, " %s", text);
+  return b.at;
 }
 
 // As a string, a loop is a box with a sign; one that only rearranges is a wire.
@@ -277,9 +300,8 @@ static void string_loop(CircuitPart *p, const Box *box) {
   }
   Ids wires = {0};
   Box plain = stop_operands(p, box, &wires);
-  text = body_text(p, &plain);
-  if (!text) text = l->nin > 1 ? "·" : "Σ";
-  own_ports(p, &plain, l->nin ? GLYPH_BOX : GLYPH_START, text);
+  drop_unread(p, &plain);
+  own_ports(p, &plain, l->nin ? GLYPH_BOX : GLYPH_START, string_text(p, &plain));
   for (uint32_t i = 0; i < wires.n; i += 2) p->made[wires.at[i]] = wires.at[i + 1];
 }
 
@@ -298,7 +320,7 @@ void draw_box(CircuitPart *p, const Box *box) {
   case OP_scan: draw_scan(p, box); break;
   case OP_order:
     if (string)
-      own_ports(p, box, GLYPH_BOX, "sort");
+      own_ports(p, box, GLYPH_BOX, "order");
     else
       draw_order(p, box);
     break;

@@ -76,6 +76,7 @@ const char *formula_named(const FormulaOf *, Arena *);
 // What an operand is called there; NULL: no need to.
 const char *formula_operand(const FormulaOf *, uint32_t operand);
 uint32_t formula_letters(const char *);
+const char *formula_number(Arena *, double);
 bool is_product(const Loop *, uint32_t scalar); // of operands
 
 // -- circuit_stop.c -------------------------------------------------------------------------------

@@ -8,8 +8,6 @@
 
 #include <math.h>
 
-enum { LETTERS = 28 }; // that a formula may have
-
 // -- what loops mean ------------------------------------------------------------------------------
 // The sizes of the indices that a loop sums over, multiplied.
 static Size summed(World *w, const Loop *l) {
@@ -67,7 +65,7 @@ static bool begins_mean(const CircuitPart *p, const Box *box) {
 }
 
 // S when x <= y else -inf: which of the two counts up to the other?
-static bool is_mask(const Loop *l, uint32_t *small, uint32_t *large) {
+static bool is_mask(const Loop *l, uint32_t *small, uint32_t *large, bool *strict) {
   const Scalar *x = &l->scalar[l->nscalar - 1];
   if (l->nin != 1 || x->fn != FN_select) return false;
   const Scalar *when = &l->scalar[x->arg[0]], *other = &l->scalar[x->arg[2]];
@@ -75,19 +73,19 @@ static bool is_mask(const Loop *l, uint32_t *small, uint32_t *large) {
   const Scalar *a = &l->scalar[when->arg[0]], *b = &l->scalar[when->arg[1]];
   if (l->scalar[x->arg[1]].fn != FN_ARG || other->fn != FN_CONST || other->k != -INFINITY)
     return false;
-  *small = a->ref, *large = b->ref;
+  *small = a->ref, *large = b->ref, *strict = when->fn == FN_lt;
   return a->fn == FN_AT && b->fn == FN_AT;
 }
 
 bool loop_is_mask(const Loop *l) {
   uint32_t a, b;
-  return is_mask(l, &a, &b);
+  bool strict;
+  return is_mask(l, &a, &b, &strict);
 }
 
 const char *body_text(CircuitPart *p, const Box *box) {
   FormulaOf of = {p->c->w, p->d, box->loop, box->in};
-  const char *text = formula_text(&of, p->c->s->arena);
-  return text && formula_letters(text) > LETTERS ? "f" : text;
+  return formula_text(&of, p->c->s->arena);
 }
 
 // -- loops ----------------------------------------------------------------------------------------
@@ -95,13 +93,31 @@ typedef struct {
   CircuitPart *p;
   const Box *box;
   const Loop *l;
+  Id made;          // the wire that is drawn: the result, or a winner
+  uint32_t winner;  // the index that it is the place of + 1; 0: it is the result
   uint32_t *bundle; // [operand] with a strand for each of its indices
   Ids *index;       // [operand] index of each of these strands + 1; 0: a number without axes
   bool *gone;       // [operand] a label that another operand was read at: nothing is left of it
 } LoopReading;
 
+// The axis of a wire that a coordinate of the loop is a place on.
+static const Axis *axis_at(const LoopReading *r, const Coord *k) {
+  const Diagram *d = r->p->d;
+  for (uint32_t i = 0; i <= r->l->nin; i++) {
+    const Access *a = i < r->l->nin ? &r->l->in[i] : &r->l->out;
+    const Type *t = &d->wire.at[i < r->l->nin ? r->box->in[i] : r->made].type;
+    for (uint32_t n = 0; n < a->rank && n < t->rank; n++)
+      if (&a->coord[n] == k) return &t->axis[n];
+  }
+  return NULL;
+}
+
+// An index that runs along a whole axis.
 static bool plain_index(const LoopReading *r, const Coord *k, uint32_t *index) {
-  return coord_is_plain(r->p->c->w, k, index);
+  World *w = r->p->c->w;
+  const Axis *axis = axis_at(r, k);
+  return coord_is_plain(w, k, index) &&
+         (!axis || size_now(w, axis->size) == size_now(w, r->l->index[*index].size));
 }
 
 // Adds what each axis counts + 1; 0 for a number without axes. False: some are not plain.
@@ -149,9 +165,47 @@ static const char *wire_text(const LoopReading *r, uint32_t operand) {
   return *name ? name : NULL;
 }
 
+static const char *size_words(const LoopReading *r, Size x) {
+  return size_label(r->p->c->w, r->p->c->s->arena, x);
+}
+
+// A place that depends on no index, or on too many: 2, t, 2n + p − q.
 static const char *coord_text(const LoopReading *r, const Coord *k) {
-  if (!k->n) return size_label(r->p->c->w, r->p->c->s->arena, k->c);
-  return k->term[0].operand ? wire_text(r, k->term[0].var) : NULL;
+  World *w = r->p->c->w;
+  Size one = size_of(w, 1), none = size_of(w, 0);
+  Buf b = buf_new(r->p->c->s->arena);
+  for (uint32_t i = 0; i < k->n; i++) {
+    const Term *t = &k->term[i];
+    const char *name = t->operand ? wire_text(r, t->var) : index_label(r, t->var);
+    Size coef = size_now(w, t->coef), turned = size_sub(w, none, coef);
+    double sign;
+    bool below = size_number(w, coef, &sign) && sign < 0;
+    if (t->operand && !name && k->n == 1 && coef == one && size_now(w, k->c) == none) return NULL;
+    if (b.n || below) buf_text(&b, !b.n ? "−" : below ? " − " : " + ");
+    if ((below ? turned : coef) != one)
+      buf_text(&b, size_words(r, below ? turned : coef)), buf_text(&b, "·");
+    buf_text(&b, name ? name : "?");
+  }
+  Size c = k->c ? size_now(w, k->c) : none;
+  double sign;
+  bool below = size_number(w, c, &sign) && sign < 0;
+  if (!b.n) return size_words(r, c);
+  if (c != none)
+    buf_printf(&b, " %s %s", below ? "−" : "+", size_words(r, below ? size_sub(w, none, c) : c));
+  return b.at;
+}
+
+// Every so many places of an axis: 1..3, and 0, 2..8.
+static const char *range_text(const LoopReading *r, const Coord *k) {
+  World *w = r->p->c->w;
+  Size c = k->c ? size_now(w, k->c) : size_of(w, 0), coef = size_now(w, k->term[0].coef);
+  Size n = size_sub(w, r->l->index[k->term[0].var].size, size_of(w, 1));
+  Size last = size_now(w, size_add(w, c, size_mul(w, coef, n)));
+  const char *from = size_words(r, c), *to = size_words(r, last);
+  bool next = coef == size_of(w, 1) || coef == size_of(w, -1);
+  if (next) return arena_format(r->p->c->s->arena, "%s..%s", from, to);
+  return arena_format(r->p->c->s->arena, "%s, %s..%s", from, size_words(r, size_add(w, c, coef)),
+                      to);
 }
 
 // Is this index only in one place, so that what it counts is summed up there?
@@ -198,10 +252,10 @@ static const char *factor(const LoopReading *r, const Coord *k, uint32_t term) {
 
 static const char *window_words(const LoopReading *r, const Glyph *g, const char *axis) {
   Arena *a = r->p->c->s->arena;
-  return arena_format(a, "windows along %s%s%s%s%s%s", axis ? axis : "an axis",
-                      g->above ? ", stride " : "", g->above ? g->above : "",
-                      g->below ? ", dilation " : "", g->below ? g->below : "",
-                      g->text ? ", transposed" : "");
+  return arena_format(
+      a, "windows along %s%s%s%s%s%s%s%s", axis ? axis : "an axis", g->above ? ", stride " : "",
+      g->above ? g->above : "", g->below ? ", dilation " : "", g->below ? g->below : "",
+      g->second ? ", from " : "", g->second ? g->second : "", g->text ? ", transposed" : "");
 }
 
 // Where the indices of coordinates go: the next strands of a bundle.
@@ -210,6 +264,50 @@ typedef struct {
   uint32_t at; // so far
   Ids *index;  // of what is read; NULL: a result is written
 } CoordStrands;
+
+static const char *strand_words(const LoopReading *r, uint32_t strand, const char *otherwise) {
+  const char *label = r->p->c->s->strand.at[strand].label;
+  return label ? label : otherwise;
+}
+
+// A pentagon that says which places are read, or written.
+static Glyph *place_glyph(LoopReading *r, const Coord *k, uint32_t stage, uint32_t axis, bool out) {
+  Sketch *s = r->p->c->s;
+  bool range = k->n == 1 && !k->term[0].operand;
+  Glyph *g = stage_glyph(s, stage, GLYPH_INDEX, range ? range_text(r, k) : coord_text(r, k));
+  g->flip = out;
+  g->words =
+      arena_format(s->arena, "%s at %s", strand_words(r, axis, "an axis"), g->text ? g->text : "?");
+  return g;
+}
+
+static Glyph *window_glyph(LoopReading *r, const Coord *k, const Ids *terms, uint32_t stage,
+                           uint32_t axis, bool out) {
+  Sketch *s = r->p->c->s;
+  World *w = r->p->c->w;
+  Glyph *g = stage_glyph(s, stage, GLYPH_CONV, out ? "T" : NULL);
+  g->above = factor(r, k, terms->at[0]);
+  g->below = terms->n > 1 ? factor(r, k, terms->at[1]) : NULL;
+  if (k->c && size_now(w, k->c) != size_of(w, 0)) g->second = size_words(r, size_now(w, k->c));
+  g->words = window_words(r, g, s->strand.at[axis].label);
+  return g;
+}
+
+static Glyph *view_glyph(LoopReading *r, uint32_t stage, uint32_t axis, bool out) {
+  Sketch *s = r->p->c->s;
+  Glyph *g = stage_glyph(s, stage, GLYPH_BAR, NULL);
+  g->words = arena_format(s->arena, out ? "joining into %s" : "splitting %s",
+                          strand_words(r, axis, "axes"));
+  return g;
+}
+
+// What is read outside stands above.
+static void put_pad(LoopReading *r, const Access *a, uint32_t stage, uint32_t bundle) {
+  Sketch *s = r->p->c->s;
+  if (!a->padded) return;
+  const char *text = formula_number(s->arena, a->pad);
+  stage_glyph(s, stage, GLYPH_WISE, arena_format(s->arena, "pad %s", text))->over = bundle;
+}
 
 // One coordinate that is not plain: an axis on one side, indices on the other.
 static void coord_glyph(LoopReading *r, const Coord *k, uint32_t axis, CoordStrands *to) {
@@ -226,21 +324,9 @@ static void coord_glyph(LoopReading *r, const Coord *k, uint32_t axis, CoordStra
   Ids terms = {0};
   bool window = is_window(r, k);
   order_terms(r, k, window, &terms);
-  GlyphKind kind = !terms.n ? GLYPH_INDEX : window ? GLYPH_CONV : GLYPH_BAR;
-  Glyph *g = stage_glyph(s, stage, kind, kind == GLYPH_INDEX ? coord_text(r, k) : NULL);
-  const char *label = s->strand.at[axis].label;
-  if (kind == GLYPH_CONV) {
-    g->above = factor(r, k, terms.at[0]);
-    g->below = terms.n > 1 ? factor(r, k, terms.at[1]) : NULL;
-    if (out) g->text = "T";
-    g->words = window_words(r, g, label);
-  } else if (kind == GLYPH_INDEX) {
-    g->words =
-        arena_format(s->arena, "%s at %s", label ? label : "an axis", g->text ? g->text : "?");
-  } else {
-    g->words =
-        arena_format(s->arena, out ? "joining into %s" : "splitting %s", label ? label : "axes");
-  }
+  Glyph *g = !terms.n || (window && k->n != 2) ? place_glyph(r, k, stage, axis, out)
+             : window                          ? window_glyph(r, k, &terms, stage, axis, out)
+                                               : view_glyph(r, stage, axis, out);
   vec_push(s->arena, out ? &g->out : &g->in, axis);
   for (uint32_t i = 0; i < terms.n; i++) {
     if (!out) vec_push(s->arena, to->index, k->term[terms.at[i]].var + 1);
@@ -363,6 +449,7 @@ static void read_operand(LoopReading *r, uint32_t i) {
     Glyph *g = &s->stage.at[stage].glyph.at[s->stage.at[stage].glyph.n - 1];
     vec_push(s->arena, &g->out, strand_at(s, b, 0));
   }
+  put_pad(r, a, stage, b);
   label_indices(r, b, &r->index[i]);
   r->bundle[i] = b;
 }
@@ -394,10 +481,27 @@ static void put_unit(Sketch *s, uint32_t stage, uint32_t first) {
   vec_push(s->arena, &g->out, first), vec_push(s->arena, &g->out, first + 1);
 }
 
-static void join_index(LoopReading *r, AxisJoining *j, uint32_t index, bool product) {
+const char *combine_text(Combine c, bool place) {
   static const char *const word[] = {[SUM] = "Σ", [PROD] = "Π", [MAX] = "Max", [MIN] = "Min"};
+  if (place) return c == MAX ? "ArgMax" : "ArgMin";
+  return word[c];
+}
+
+// An index is reduced: a word at its end.
+static Glyph *reduce_glyph(LoopReading *r, const AxisJoining *j, uint32_t index) {
   static const char *const said[] = {
       [SUM] = "sum", [PROD] = "product", [MAX] = "largest", [MIN] = "smallest"};
+  Sketch *s = r->p->c->s;
+  bool place = r->winner == index + 1;
+  const char *words = j->mean ? "mean" : said[r->l->combine];
+  Glyph *g =
+      stage_glyph(s, j->stage, GLYPH_REDUCE, j->mean ? "𝔼" : combine_text(r->l->combine, place));
+  g->words = arena_format(s->arena, "%s%s over %s", place ? "place of the " : "", words,
+                          index_label(r, index));
+  return g;
+}
+
+static void join_index(LoopReading *r, AxisJoining *j, uint32_t index, bool product) {
   Sketch *s = r->p->c->s;
   Ids uses = {0};
   uint32_t n = uses_of(r, j, index, &uses), at = 0;
@@ -417,21 +521,48 @@ static void join_index(LoopReading *r, AxisJoining *j, uint32_t index, bool prod
     stage_link(s, j->stage, LINK_CUP, uses.at[0], uses.at[1]);
     return;
   }
-  if (!n) return;
-  Glyph *g = stage_glyph(s, j->stage, GLYPH_REDUCE, j->mean ? "𝔼" : word[r->l->combine]);
-  g->words = arena_format(s->arena, "%s over %s", j->mean ? "mean" : said[r->l->combine],
-                          index_label(r, index));
-  g->in = uses;
+  if (n) reduce_glyph(r, j, index)->in = uses;
 }
 
-// Numbers without axes end where they are used.
+// Does a strand begin here by itself?
+static bool begins_alone(const Stage *t, uint32_t strand) {
+  for (uint32_t i = 0; i < t->link.n; i++)
+    if (t->link.at[i].to == strand) return t->link.at[i].kind == LINK_BEGIN;
+  return false;
+}
+
+// Nothing that comes in goes on in the result: all of its axes begin.
+static bool all_begin(const LoopReading *r, const AxisJoining *j) {
+  const Sketch *s = r->p->c->s;
+  const Bundle *b = &s->bundle.at[j->result];
+  for (uint32_t i = 0; i < b->n; i++)
+    if (!begins_alone(&s->stage.at[j->stage], b->first + i)) return false;
+  return true;
+}
+
+// What is made of no wire begins on a plate that says it.
+static bool put_constant(LoopReading *r, const AxisJoining *j, const char *text) {
+  Sketch *s = r->p->c->s;
+  if (r->l->nin || !text || !all_begin(r, j)) return false;
+  s->stage.at[j->stage].link.n = 0;
+  Glyph *g = stage_glyph(s, j->stage, formula_letters(text) > 6 ? GLYPH_BOX : GLYPH_START, text);
+  add_ports(s, &g->out, j->result);
+  return true;
+}
+
+// Numbers without axes end where they are used; a result of them alone begins at their ends.
 static void join_scalars(LoopReading *r, AxisJoining *j) {
   Sketch *s = r->p->c->s;
+  Stage *t = &s->stage.at[j->stage];
+  bool begin = j->order.n && all_begin(r, j);
   for (uint32_t i = 0; i < r->l->nin; i++) {
     if (r->gone[i] || r->index[i].n != 1 || r->index[i].at[0]) continue;
-    uint32_t x = strand_at(s, j->use[i], 0);
-    if (!j->order.n)
-      stage_link(s, j->stage, LINK_MERGE, x, strand_at(s, j->result, 0));
+    uint32_t x = strand_at(s, j->use[i], 0), to = strand_at(s, j->result, 0);
+    if (begin && begins_alone(t, to))
+      for (uint32_t k = 0; k < t->link.n; k++)
+        if (t->link.at[k].to == to) t->link.at[k] = t->link.at[--t->link.n];
+    if (!j->order.n || begin)
+      stage_link(s, j->stage, LINK_MERGE, x, to);
     else
       stage_link(s, j->stage, LINK_END, x, 0);
   }
@@ -489,10 +620,16 @@ static Ids joined_order(const LoopReading *r, const Ids *whole) {
   return order;
 }
 
+static bool is_counted(const Loop *l, uint32_t index) {
+  for (uint32_t i = 0; i < l->nscalar; i++)
+    if (l->scalar[i].fn == FN_AT && l->scalar[i].ref == index) return true;
+  return false;
+}
+
 // What the loop writes, a strand for each index of the result.
 static uint32_t make_result(LoopReading *r, uint32_t stage, const Ids *order) {
   Sketch *s = r->p->c->s;
-  if (is_plain_access(r, &r->l->out)) return part_make(r->p, stage, r->box->out[0]);
+  if (is_plain_access(r, &r->l->out)) return part_make(r->p, stage, r->made);
   uint32_t b = sketch_make(s, stage, NULL, order->n ? order->n : 1);
   label_indices(r, b, order);
   return b;
@@ -516,19 +653,11 @@ static uint32_t spread_indices(LoopReading *r, const AxisJoining *j, const Ids *
 static void write_result(LoopReading *r, uint32_t joined) {
   Sketch *s = r->p->c->s;
   uint32_t stage = sketch_stage(s, r->p->block, "write");
-  uint32_t use = sketch_use(s, stage, joined), b = part_make(r->p, stage, r->box->out[0]);
+  uint32_t use = sketch_use(s, stage, joined), b = part_make(r->p, stage, r->made);
   CoordStrands from = {.stage = stage, .bundle = use};
   mark_tandem(r, &r->l->out, b);
   for (uint32_t k = 0; k < r->l->out.rank; k++)
     coord_glyph(r, &r->l->out.coord[k], strand_at(s, b, k), &from);
-}
-
-// Where the largest is: it begins beside the result.
-void make_winner(CircuitPart *p, uint32_t stage, Id wire) {
-  Sketch *s = p->c->s;
-  uint32_t b = part_make(p, stage, wire);
-  for (uint32_t i = 0; i < s->bundle.at[b].n; i++)
-    stage_link(s, stage, LINK_BEGIN, 0, strand_at(s, b, i));
 }
 
 // Places after others are shut out: a square on the two axes, the rest passes.
@@ -536,11 +665,14 @@ static bool draw_mask(CircuitPart *p, const Box *box) {
   Sketch *s = p->c->s;
   World *w = p->c->w;
   uint32_t small, large, index;
-  if (!is_mask(box->loop, &small, &large) || !is_whole_read(w, &box->loop->in[0], &box->loop->out))
+  bool strict;
+  if (!is_mask(box->loop, &small, &large, &strict) ||
+      !is_whole_read(w, &box->loop->in[0], &box->loop->out))
     return false;
   uint32_t stage, use = *part_uses(p, box->in, 1, "mask", &stage);
   uint32_t b = part_make(p, stage, box->out[0]);
-  Glyph g = {.kind = GLYPH_MASK, .words = "mask: only places before"};
+  Glyph g = {.kind = GLYPH_MASK, .strict = strict};
+  g.words = strict ? "mask: only places before" : "mask: only places up to it";
   for (uint32_t i = 0; i < box->loop->out.rank; i++) {
     coord_is_plain(w, &box->loop->out.coord[i], &index);
     uint32_t x = strand_at(s, use, i), y = strand_at(s, b, i);
@@ -635,12 +767,20 @@ static AxisJoining join_operands(LoopReading *r, const char *text, const Ids *wh
 static uint32_t only_read(const LoopReading *r, const char *text) {
   uint32_t left = 0, last = 0;
   Ids out = {0};
-  if (text || r->box->nout != 1 || !plain_indices(r, &r->l->out, &out)) return 0;
+  if (text || r->winner || !plain_indices(r, &r->l->out, &out)) return 0;
   for (uint32_t i = 0; i < r->l->nin; i++)
     if (!r->gone[i]) left++, last = i;
   if (left != 1 || r->bundle[last] == r->p->made[r->box->in[last]]) return 0;
-  bool same = r->l->out.rank ? same_order(&out, &r->index[last]) : r->index[last].n == 1;
-  return same ? r->bundle[last] : 0;
+  bool number = r->index[last].n == 1 && !r->index[last].at[0];
+  return (r->l->out.rank ? same_order(&out, &r->index[last]) : number) ? r->bundle[last] : 0;
+}
+
+// Is a number without axes a factor of what has some? It ends there, and its wire does not say why.
+static bool scales(const LoopReading *r) {
+  bool any = false;
+  for (uint32_t i = 0; i < r->l->nin; i++)
+    any |= !r->gone[i] && is_in_body(r->l, i) && r->index[i].n == 1 && !r->index[i].at[0];
+  return any && terms_of(&r->l->out) && r->l->nin > 1;
 }
 
 // The formula above what comes out, and what it calls that which goes in.
@@ -651,20 +791,42 @@ static void put_formula(const LoopReading *r, const AxisJoining *j, const char *
   g->over = j->result;
   g->turned = formula_named(&of, s->arena);
   for (uint32_t i = 0; i < r->l->nin; i++)
-    if (!r->gone[i] && is_in_body(r->l, i) && strcmp(text, "f") != 0)
-      s->bundle.at[j->use[i]].as = formula_operand(&of, i);
+    if (!r->gone[i] && is_in_body(r->l, i)) s->bundle.at[j->use[i]].as = formula_operand(&of, i);
 }
 
-void draw_loop(CircuitPart *p, const Box *box) {
+// An index that no operand has is reduced: the same number, so many times.
+static uint32_t put_times(LoopReading *r, const AxisJoining *j, uint32_t bundle) {
+  Sketch *s = r->p->c->s;
+  World *w = r->p->c->w;
+  Size n = size_of(w, 1);
+  for (uint32_t i = 0; i < r->l->nindex; i++)
+    if (loop_is_reduced(w, r->l, i) && !is_read(r, i + 1) && !is_counted(r->l, i))
+      n = size_mul(w, n, r->l->index[i].size);
+  if (j->mean || r->l->combine > PROD || size_now(w, n) == size_of(w, 1)) return bundle;
+  uint32_t made = pass_stage(r->p, r->p->block, bundle, "as often");
+  const char *times = size_words(r, size_now(w, n));
+  Glyph *g = stage_glyph(s, maker_of(s, made), GLYPH_WISE,
+                         arena_format(s->arena, r->l->combine == SUM ? "*%s" : "x^{%s}", times));
+  g->over = made;
+  return made;
+}
+
+// An index that is counted, and stands at no wire, is reduced in the formula: Σ_{i} f(i).
+static const char *reduced_text(const LoopReading *r, const char *text) {
+  for (uint32_t i = r->l->nindex; text && i-- > 0;)
+    if (loop_is_reduced(r->p->c->w, r->l, i) && !is_read(r, i + 1) && is_counted(r->l, i))
+      text = arena_format(r->p->c->s->arena, "%s_{%s<%s} (%s)",
+                          combine_text(r->l->combine, r->winner == i + 1),
+                          name_text(r->p->c->w->names, r->l->index[i].name),
+                          size_words(r, r->l->index[i].size), text);
+  return text;
+}
+
+// One of the wires that a loop makes: its result, or the place of it.
+static void draw_made(CircuitPart *p, const Box *box, Id made, uint32_t winner) {
   Sketch *s = p->c->s;
   const Loop *l = box->loop;
-  LoopReading r = {.p = p, .box = box, .l = l};
-  if (ends_mean(p, box)) {
-    p->made[box->out[0]] = p->made[box->in[0]];
-    label_wire(p, box->out[0]);
-    return;
-  }
-  if (draw_mask(p, box) || draw_diagonal(p, box)) return;
+  LoopReading r = {.p = p, .box = box, .l = l, .made = made, .winner = winner};
   r.bundle = NEW_ARRAY(s->arena, uint32_t, l->nin + 1);
   r.index = NEW_ARRAY(s->arena, Ids, l->nin + 1);
   r.gone = NEW_ARRAY(s->arena, bool, l->nin + 1);
@@ -672,9 +834,11 @@ void draw_loop(CircuitPart *p, const Box *box) {
   const char *text = body_text(p, box);
   bool product = is_product(l, l->nscalar - 1);
   uint32_t only = only_read(&r, text);
+  if (product && scales(&r)) text = fn_rows[FN_mul].glyph;
+  text = reduced_text(&r, text);
   if (only) {
-    p->made[box->out[0]] = only;
-    label_wire(p, box->out[0]);
+    p->made[made] = only;
+    label_wire(p, made);
     return;
   }
   Ids whole = result_order(&r);
@@ -684,9 +848,39 @@ void draw_loop(CircuitPart *p, const Box *box) {
   begin_scalar(&r, &j);
   bool unit =
       !l->nin && j.order.n == 2 && begins_twice(&j, 0) && is_one(&l->scalar[l->nscalar - 1]);
-  if (text && !unit) put_formula(&r, &j, text);
+  if (!unit && !put_constant(&r, &j, text) && text) put_formula(&r, &j, text);
   uint32_t joined = same_order(&j.order, &whole) ? j.result : spread_indices(&r, &j, &whole);
   if (!is_plain_access(&r, &l->out)) write_result(&r, joined);
-  for (uint32_t i = 1; i < box->nout; i++)
-    if (reads(p->d, box->out[i])) make_winner(p, j.stage, box->out[i]);
+  p->made[made] = put_times(&r, &j, p->made[made]);
+}
+
+// Does each index run along the whole of each axis that it counts?
+static bool reads_whole(CircuitPart *p, const Box *box) {
+  LoopReading r = {.p = p, .box = box, .l = box->loop, .made = box->out[0]};
+  for (uint32_t i = 0; i <= r.l->nin; i++) {
+    const Access *a = i < r.l->nin ? &r.l->in[i] : &r.l->out;
+    for (uint32_t k = 0, index; k < a->rank; k++)
+      if (coord_is_plain(p->c->w, &a->coord[k], &index) && !plain_index(&r, &a->coord[k], &index))
+        return false;
+  }
+  return true;
+}
+
+// A winner is drawn beside the result, from copies of what it is found in.
+void draw_loop(CircuitPart *p, const Box *box) {
+  const Loop *l = box->loop;
+  if (ends_mean(p, box)) {
+    p->made[box->out[0]] = p->made[box->in[0]];
+    label_wire(p, box->out[0]);
+    return;
+  }
+  if (reads_whole(p, box) && (draw_mask(p, box) || draw_diagonal(p, box))) return;
+  bool places = false;
+  for (uint32_t k = 1; k < box->nout; k++) places |= reads(p->d, box->out[k]) > 0;
+  if (!places || reads(p->d, box->out[0])) draw_made(p, box, box->out[0], 0);
+  for (uint32_t i = 0, k = 1; i < l->nindex && k < box->nout; i++) {
+    if (!loop_is_reduced(p->c->w, l, i)) continue;
+    if (reads(p->d, box->out[k])) draw_made(p, box, box->out[k], i + 1);
+    k++;
+  }
 }

@@ -110,9 +110,9 @@ bool is_count(World *, const Loop *sum, const Loop *,
               uint32_t scalar); // is it how many things are summed?
 bool loop_is_mask(const Loop *);
 uint32_t index_place(World *, const Access *,
-                     uint32_t index);                     // the axis that it counts; rank: none
-const char *body_text(CircuitPart *, const Box *);        // its formula, if it is not too long
-void make_winner(CircuitPart *, uint32_t stage, Id wire); // where the largest is: it begins there
+                     uint32_t index);              // the axis that it counts; rank: none
+const char *body_text(CircuitPart *, const Box *); // its formula; NULL: wires say it
+const char *combine_text(Combine, bool place);     // Σ, Max; place: where it is, ArgMax
 void draw_loop(CircuitPart *, const Box *);
 
 // circuit_stop.c

@@ -33,6 +33,7 @@ static bool same_coord(Circuit *c, const Loop *a, const Loop *b, const Coord *x,
 static bool same_access(Circuit *c, const Loop *a, const Loop *b, const Access *x,
                         const Access *y) {
   if (x->rank != y->rank || x->padded != y->padded) return false;
+  if (x->padded && memcmp(&x->pad, &y->pad, sizeof x->pad) != 0) return false;
   for (uint32_t i = 0; i < x->rank; i++)
     if (!same_coord(c, a, b, &x->coord[i], &y->coord[i])) return false;
   return true;

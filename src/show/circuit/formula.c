@@ -4,6 +4,7 @@
 #include "show/circuit/circuit_own.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 typedef struct {
   const FormulaOf *of;
@@ -45,20 +46,37 @@ static const char *operand_name(const FormulaOf *of, bool named, uint32_t i) {
   return letters[i % COUNT(letters)];
 }
 
+// As few digits as say the number, and at most seven; then … says that there are more.
+static void digits(Buf *b, double x) {
+  char text[32];
+  int n = 1;
+  do snprintf(text, sizeof text, "%.*g", n, x);
+  while (fabs(strtod(text, NULL) - x) > 1e-15 * x && n++ < 7);
+  buf_printf(b, "%s%s", text, n > 7 ? "…" : "");
+}
+
 static void number(Buf *b, double k) {
   double size = fabs(k), power = size > 0 ? floor(log10(size) + 1e-9) : 0;
-  double digits = size / pow(10, power);
+  double first = size / pow(10, power);
   if (k < 0) buf_text(b, "−");
-  if (isinf(k))
+  if (isnan(k))
+    buf_text(b, "nan");
+  else if (isinf(k))
     buf_text(b, "∞");
-  else if (size == floor(size) && size < 1e6)
+  else if (size == floor(size) && size < 1e7)
     buf_printf(b, "%.0f", size);
-  else if (fabs(power) < 4 || isnan(k))
-    buf_printf(b, "%.4g", size);
-  else if (fabs(digits - 1) < 1e-9)
+  else if (fabs(power) < 4)
+    digits(b, size);
+  else if (fabs(first - 1) < 1e-12)
     buf_printf(b, "10^{%s%.0f}", power < 0 ? "−" : "", fabs(power));
   else
-    buf_printf(b, "%.4g·10^{%s%.0f}", digits, power < 0 ? "−" : "", fabs(power));
+    digits(b, first), buf_printf(b, "·10^{%s%.0f}", power < 0 ? "−" : "", fabs(power));
+}
+
+const char *formula_number(Arena *a, double k) {
+  Buf b = buf_new(a);
+  number(&b, k);
+  return b.at;
 }
 
 static void write(const Formula *f, uint32_t i, int level);
@@ -74,7 +92,7 @@ static void write_call(const Formula *f, const Scalar *x) {
     buf_text(f->out, x->fn == FN_abs ? "|" : "⌋");
     return;
   }
-  if (x->fn == FN_number || x->fn == FN_bit) {
+  if (x->fn == FN_number) {
     write(f, x->arg[0], 9);
     return;
   }
@@ -100,8 +118,10 @@ static void write_leaf(const Formula *f, const Scalar *x) {
 }
 
 static bool is_square(const Loop *l, const Scalar *x) {
-  const Scalar *by = &l->scalar[x->arg[1]];
-  return x->fn == FN_mul && x->arg[0] == x->arg[1] && by->fn > FN_SIZE;
+  if (x->fn != FN_mul) return false;
+  const Scalar *a = &l->scalar[x->arg[0]], *b = &l->scalar[x->arg[1]];
+  if (a->fn == FN_ARG && b->fn == FN_ARG) return a->ref == b->ref;
+  return x->arg[0] == x->arg[1] && b->fn > FN_SIZE;
 }
 
 static bool is_zero(const Scalar *x) { return x->fn == FN_CONST && !(x->k < 0) && !(x->k > 0); }
@@ -146,11 +166,19 @@ static void write(const Formula *f, uint32_t i, int level) {
   }
 }
 
-bool is_product(const Loop *l, uint32_t i) {
+static bool is_factor(const Loop *l, uint32_t i, uint64_t *read) {
   const Scalar *x = &l->scalar[i];
-  if (x->fn == FN_ARG) return true;
-  return (x->fn == FN_mul || x->fn == FN_and) && is_product(l, x->arg[0]) &&
-         is_product(l, x->arg[1]);
+  if (x->fn == FN_mul || x->fn == FN_and)
+    return is_factor(l, x->arg[0], read) && is_factor(l, x->arg[1], read);
+  if (x->fn != FN_ARG || x->ref >= 64 || *read >> x->ref & 1) return false;
+  *read |= 1ull << x->ref;
+  return true;
+}
+
+// No two factors are the same: wires say that they are multiplied, but not that one is squared.
+bool is_product(const Loop *l, uint32_t i) {
+  uint64_t read = 0;
+  return is_factor(l, i, &read);
 }
 
 static bool is_arg(const Loop *l, uint32_t i) { return l->scalar[i].fn == FN_ARG; }
@@ -158,7 +186,7 @@ static bool is_arg(const Loop *l, uint32_t i) { return l->scalar[i].fn == FN_ARG
 // One function of its operands, in their order: its sign alone.
 static bool is_sign(const Loop *l, const Scalar *x) {
   uint32_t n = fn_rows[x->fn].arity, last = UINT32_MAX;
-  if (x->fn <= FN_SIZE || x->fn == FN_select || x->fn == FN_pow) return false;
+  if (x->fn <= FN_SIZE || x->fn == FN_select || x->fn == FN_pow || x->fn == FN_neg) return false;
   for (uint32_t k = 0; k < n; k++) {
     const Scalar *a = &l->scalar[x->arg[k]];
     bool swaps = x->fn == FN_add || x->fn == FN_mul || x->fn == FN_eq || x->fn == FN_ne;
@@ -199,7 +227,9 @@ const char *formula_text(const FormulaOf *of, Arena *a) {
   if (is_sign(l, x)) return x->fn == FN_sub ? "−" : fn_rows[x->fn].glyph;
   Buf b = buf_new(a);
   Formula f = {of, &b, all_named(of)};
-  if (l->nin == 1 && x->fn == FN_div && is_arg(l, x->arg[0])) {
+  if (is_square(l, x)) {
+    write_power(&f, x);
+  } else if (l->nin == 1 && x->fn == FN_div && is_arg(l, x->arg[0])) {
     write_divisor(&f, x->arg[1]);
   } else if (l->nin == 1 && x->fn == FN_mul && is_arg(l, x->arg[0])) {
     buf_char(&b, '*'), write(&f, x->arg[1], 7);

@@ -1,6 +1,6 @@
 // A diagram as it is read. What comes in is a diagram, what goes out means the same and is drawn
 // better:
-//   * what only guards against rounding or stops slopes is left out: max(x, 1e-300), stop(x);
+//   * what only guards against rounding is left out: max(x, 1e-300) of what is never below 0;
 //   * a loop that only puts axes into another order is part of the one that made them;
 //   * a loop whose formula is long is taken apart, function by function, so that wires say which
 //     operand goes where; so is a mean inside of a formula.
@@ -15,14 +15,52 @@
 enum { LONG = 18, MANY = 2 }; // letters of a formula, operands of one
 
 // -- guards ---------------------------------------------------------------------------------------
-static bool is_guard(const Loop *l, const Scalar *x) {
-  const Scalar *by = x->fn == FN_maximum || x->fn == FN_minimum ? &l->scalar[x->arg[1]] : NULL;
-  if (x->fn == FN_stop || x->fn == FN_through) return true;
-  if (!by || by->fn != FN_CONST) return false;
-  return fabs(by->k) >= 1e30 || (x->fn == FN_maximum && by->k > 0 && by->k <= 1e-30);
+typedef struct {
+  const Diagram *d;
+  const Box *box;
+} GuardSeen;
+
+static bool is_wire_positive(const Diagram *d, Id wire, uint32_t depth);
+
+// Is it never below 0, as far as can be seen at once?
+static bool is_positive(const GuardSeen *g, uint32_t i, uint32_t depth) {
+  const Loop *l = g->box->loop;
+  const Scalar *x = &l->scalar[i];
+  switch (x->fn) {
+  case FN_exp:
+  case FN_abs:
+  case FN_sqrt:
+  case FN_relu:
+  case FN_sigmoid:
+  case FN_softplus: return true;
+  case FN_CONST: return x->k >= 0;
+  case FN_ARG: return is_wire_positive(g->d, g->box->in[x->ref], depth);
+  case FN_add:
+  case FN_mul:
+  case FN_div: return is_positive(g, x->arg[0], depth) && is_positive(g, x->arg[1], depth);
+  default: return false;
+  }
 }
 
-static Loop *without_guards(World *w, const Loop *old, uint32_t *root) {
+static bool is_wire_positive(const Diagram *d, Id wire, uint32_t depth) {
+  Id made = d->wire.at[wire].box;
+  if (!made || !depth || d->box.at[made].op != OP_loop || d->wire.at[wire].port) return false;
+  GuardSeen g = {d, &d->box.at[made]};
+  return g.box->loop->nscalar < 16 && is_positive(&g, g.box->loop->nscalar - 1, depth - 1);
+}
+
+// Numbers so large are there for what overflows, and so small for a division by 0.
+static bool is_guard(const GuardSeen *g, const Scalar *x) {
+  const Loop *l = g->box->loop;
+  if (x->fn != FN_maximum && x->fn != FN_minimum) return false;
+  const Scalar *by = &l->scalar[x->arg[1]];
+  if (by->fn != FN_CONST) return false;
+  if (x->fn == FN_minimum) return by->k >= 1e30;
+  return by->k <= -1e30 || (by->k > 0 && by->k <= 1e-30 && is_positive(g, x->arg[0], 4));
+}
+
+static Loop *without_guards(World *w, const GuardSeen *g, uint32_t *root) {
+  const Loop *old = g->box->loop;
   Loop *l = loop_copy(w, old);
   uint32_t *now = NEW_ARRAY(w->arena, uint32_t, l->nscalar + 1);
   for (uint32_t i = 0; i < l->nscalar; i++) {
@@ -30,7 +68,7 @@ static Loop *without_guards(World *w, const Loop *old, uint32_t *root) {
     now[i] = i;
     for (uint32_t k = 0; x->fn > FN_SIZE && k < fn_rows[x->fn].arity; k++)
       x->arg[k] = now[x->arg[k]];
-    if (x->fn > FN_SIZE && is_guard(l, x)) now[i] = x->arg[0];
+    if (x->fn > FN_SIZE && is_guard(g, &old->scalar[i])) now[i] = x->arg[0];
   }
   *root = now[l->nscalar - 1];
   return l;
@@ -166,7 +204,9 @@ static bool reordered(const Rewriting *r, const Box *box) {
   for (uint32_t i = 0; i < n; i++) {
     if (!coord_is_plain(w, &l->out.coord[i], &x)) return false;
     uint32_t k = index_place(w, &l->in[0], x);
-    if (k == n) return false;
+    if (k == n || size_now(w, from->wire.at[box->in[0]].type.axis[k].size) !=
+                      size_now(w, from->wire.at[box->out[0]].type.axis[i].size))
+      return false;
     other->out.coord[i] = maker->loop->out.coord[k];
   }
   maker->loop = other;
@@ -183,7 +223,7 @@ static bool rewrite(const Rewriting *r, const Box *box) {
   if (box->op != OP_loop || box->nout > 1 || keeps_guards(box->loop)) return false;
   if (reordered(r, box)) return true;
   uint32_t root;
-  Draft f = {.loop = without_guards(w, box->loop, &root)};
+  Draft f = {.loop = without_guards(w, &(GuardSeen){from, box}, &root)};
   Steps s = {w, to, box->origin};
   for (uint32_t i = 0; i < box->nin; i++) vec_push(w->arena, &f.in, map[box->in[i]]);
   const Wire *old = &r->from->wire.at[box->out[0]];

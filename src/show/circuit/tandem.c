@@ -161,7 +161,7 @@ static bool same_text(const char *a, const char *b) {
 static bool glyphs_alike(Tandem *t, const Glyph *a, const Glyph *b) {
   if (a->kind != b->kind || a->in.n != b->in.n || a->out.n != b->out.n) return false;
   if (!same_text(a->text, b->text) || !same_text(a->above, b->above) ||
-      !same_text(a->below, b->below))
+      !same_text(a->below, b->below) || !same_text(a->second, b->second))
     return false;
   for (uint32_t i = 0; i < a->in.n; i++)
     if (!are_partners(t, a->in.at[i], b->in.at[i])) return false;

@@ -97,12 +97,26 @@ static void norm(const Brush *b) {
   }
 }
 
+// The diagonal is shut out too: what stays keeps away from it.
+static void strict_mask(const Brush *b) {
+  double l = b->l, r = b->r, in = b->w / 4, down = (b->y1 - b->y0) / 4;
+  Knee above[] = {{l + in, b->y0}, {r, b->y0}, {r, b->y1 - down}};
+  Knee below[] = {{l, b->y0 + down}, {r - in, b->y1}, {l, b->y1}};
+  path_rect(b->c, l, b->y0, b->w, b->y1 - b->y0, 0);
+  canvas_paint(b->c, &(Paint){.fill = INK_SOFT});
+  shape_draw(b->c, b->g->upper ? above : below, 3, &(Paint){.fill = INK_MASK});
+}
+
 // On both its wires, however far apart they are.
 static void mask(const Brush *b) {
   Knee a = {b->l, b->y0}, z = {b->r, b->y1};
   Ink upper = b->g->upper ? INK_MASK : INK_SOFT, lower = b->g->upper ? INK_SOFT : INK_MASK;
-  shape_draw(b->c, (Knee[]){a, {z.x, a.y}, z}, 3, &(Paint){.fill = upper});
-  shape_draw(b->c, (Knee[]){a, z, {a.x, z.y}}, 3, &(Paint){.fill = lower});
+  if (b->g->strict) {
+    strict_mask(b);
+  } else {
+    shape_draw(b->c, (Knee[]){a, {z.x, a.y}, z}, 3, &(Paint){.fill = upper});
+    shape_draw(b->c, (Knee[]){a, z, {a.x, z.y}}, 3, &(Paint){.fill = lower});
+  }
   path_rect(b->c, a.x, a.y, b->w, z.y - a.y, 0);
   canvas_paint(b->c, &thin);
 }
@@ -123,8 +137,13 @@ static void wise(const Brush *b) {
   tip_draw(b->c, b->x + half + 18, b->y);
 }
 
+static double begin_room(const Glyph *g) {
+  return g->second ? math_width(FACE_SERIF, SMALL, g->second) + (g->above ? 10 : 2) : 0;
+}
+
 // An axis on the narrow side, places and window on the wide one. Where the diagonal ends stands the
-// stride, where the window's axis meets it the dilation. Transposed, it is turned round.
+// stride, where the window's axis meets it the dilation, beside the star where the first window
+// begins. Transposed, it is turned round.
 static void conv(const Brush *b) {
   const Glyph *g = b->g;
   bool up = g->text != NULL;
@@ -133,8 +152,11 @@ static void conv(const Brush *b) {
   shape_draw(b->c, (Knee[]){{narrow, b->y0}, {wide, b->y0}, {wide, b->y1}, {narrow, low}}, 4,
              &(Paint){.fill = INK_CONV, .stroke = INK_LINE, .width = 1});
   line_draw(b->c, narrow, low, narrow + to * 17, b->y, INK_LINE, 1);
-  canvas_text(b->c, b->x - 11 + (up ? 10 : 0), b->y0 + 13, &(Text){.face = FACE_MATH, .size = 12},
-              "★");
+  double star = up ? b->r - 16 : b->l + 4;
+  double begin = g->second ? math_width(FACE_SERIF, SMALL, g->second) / 2 : 0;
+  canvas_text(b->c, star, b->y0 + 13, &(Text){.face = FACE_MATH, .size = 12}, "★");
+  if (g->second)
+    math_text(b->c, up ? b->l + 4 + begin : b->r - 5 - begin, b->y0 + 13, &small, g->second);
   if (g->above) math_text(b->c, narrow + to * 23, b->y + 1, &small, g->above);
   if (g->below) math_text(b->c, narrow + to * 23, b->y1 - 4, &small, g->below);
   if (up) math_text(b->c, narrow - 6, b->y0 + 12, &small, "T");
@@ -275,6 +297,7 @@ double glyph_width(const Glyph *g) {
   switch (g->kind) {
   case GLYPH_NORM: return norm_room(g) + (g->touch.n ? 2 * REACH : 0);
   case GLYPH_INDEX: return least + 10;
+  case GLYPH_CONV: return least + begin_room(g);
   case GLYPH_START: return fmax(k->least, room * 1.5 + k->more);
   case GLYPH_BLOCK:
     return fmax(least, (g->second ? math_width(FACE_SANS, SMALL, g->second) : 0) + k->more);

@@ -278,10 +278,13 @@ static uint32_t partner_among(const Settle *t, const Ids *uses, uint32_t which, 
 }
 
 // What is made of nothing enters the row when it is used, beside what it is used with, or what that
-// is used with later.
+// is used with later; in the block of its uses, since that is where these others are.
 static void put_source(Settle *t, uint32_t maker, const Ids *in, uint32_t which) {
   Stage stage = t->s->stage.at[maker];
   uint32_t at = t->row.n, made = stage.out.n ? stage.out.at[0] : 0;
+  uint32_t home = made ? t->of[made].home : 0;
+  if (stage.out.n == 1 && !stage.early && block_is_inside(t->s, home, stage.block))
+    stage.block = home;
   bool used = in->n > 0;
   for (uint32_t look = 0; look < LOOKS && !stage.beside && in->n; look++) {
     uint32_t place, k = partner_among(t, in, which, &place);

@@ -81,7 +81,9 @@ typedef struct {
   bool faint;                       // it is frozen: a dashed outline
   uint32_t tag;                     // for what made it
   bool upper;                       // GLYPH_MASK: what stays is above the diagonal
+  bool strict;                      // GLYPH_MASK: the diagonal itself does not stay
   const char *second;               // GLYPH_BLOCK: a smaller line below its text; or NULL
+                                    // GLYPH_CONV: where its first window begins; NULL: at 0
   const char *words, *id;           // for readers; NULL: those of its stage
   bool alarm;                       // something is wrong with it
   Id unknown;                       // GLYPH_GHOST: the box of the diagram
