@@ -152,10 +152,6 @@ static bool turn_when(Maker *m) {
   return true;
 }
 
-static bool may_be_option(const Maker *m, Id label) {
-  return label && (m->p->on & WITH_INDEX_AS_OPTION || m->p->name.at[label].kind != NAME_INDEX);
-}
-
 static bool turn_reduce(Maker *m) {
   static const char *const f[] = {"sum", "mean", "max", "min", "sum", "mean", "prod"};
   const WholeWire *x = maker_wire(m, 1, WHOLE_AXES);
@@ -184,7 +180,7 @@ static bool turn_along(Maker *m) {
   WholeType t = what >= 3 ? without(&x->type, k) : x->type;
   Id label = x->type.axis[k].label;
   if (what >= 4) t.labels = true, t.range = x->type.axis[k], t.range.label = 0;
-  if (!last && (!is_labelled(&x->type) || !may_be_option(m, label))) return false;
+  if (!last && !is_labelled(&x->type)) return false;
   if (last && what >= 4 && x->type.rank > 1) return false; // without brackets: of all axes
   WholeNode *a = maker_operand(m, x);
   if (last)
@@ -229,7 +225,7 @@ static bool turn_concat(Maker *m) {
   WholeNode *a = maker_operand(m, x), *b = maker_operand(m, y);
   if (k == t.rank - 1 && one_in(m, 2))
     maker_let(m, whole_node(m->p, &t, "concat(%E, %E)", a, b));
-  else if (may_be_option(m, x->type.axis[k].label))
+  else if (x->type.axis[k].label)
     maker_let(m, whole_node(m->p, &t, "concat[%n](%E, %E)", x->type.axis[k].label, a, b));
   else
     return false;

@@ -201,9 +201,7 @@ bool law_engines(Case *c) {
   bool good = true;
   for (uint32_t i = 0; good && i < c->p->decl.n; i++) {
     const WholeDecl *d = c->p->decl.at[i];
-    if (!d->asked || d->noisy || !d->in.n || (d->weighted && !(c->p->on & WITH_WEIGHTS_OF_STACKS)))
-      continue;
-    if (d->slopes && !(c->p->on & WITH_SLOPES_OF_ROWS)) continue;
+    if (!d->asked || d->noisy || !d->in.n) continue;
     good = engines_agree(c, l, d, d->scope % 16 == 5);
   }
   limn_free(l);
@@ -268,7 +266,6 @@ bool law_who(Case *c) {
   for (uint32_t i = 0; good && i < c->p->decl.n; i++) {
     const WholeDecl *d = c->p->decl.at[i];
     if (d->kind != DECL_LEARNER) continue;
-    if (d->family && !(c->p->on & WITH_WHO_OF_MEMBERS)) continue;
     for (uint32_t k = 0; good && k < (d->family ? d->family : 1); k++) {
       const char *name = whole_name(c->p, d->name, false), *path = name;
       if (d->family) path = arena_format(c->arena, "%s.%u", name, k);
