@@ -72,7 +72,7 @@ static bool in_front(WholeType *t, const WholeAxis *axis, uint32_t n) {
 static const WholeDecl *some_box(Maker *m) {
   for (uint32_t turn = 0; turn < 10; turn++) {
     const WholeDecl *d = m->p->decl.at[below(m, m->p->decl.n)];
-    if (d->kind == DECL_BOX && d->asked && d->out.n == 1) return d;
+    if (d->kind == DECL_BOX && (d->asked || d->elsewhere) && d->out.n == 1) return d;
   }
   return NULL;
 }
@@ -116,6 +116,7 @@ static bool find_arguments(Maker *m, Call *c, bool rows) {
 static void inherit(Maker *m, const WholeDecl *d) {
   m->d->weighted |= d->weighted, m->d->noisy |= d->noisy, m->d->slopes |= d->slopes;
   m->d->batched |= d->batched, m->d->remembers |= d->remembers, m->d->stops |= d->stops;
+  m->d->refits |= d->refits;
 }
 
 // The name of the box with its options: in order, by name, or computed from those of the caller.
@@ -177,8 +178,13 @@ bool turn_over(Maker *m) {
   WholeType t = result_of(&b, &d->out.at[0]);
   if (!in_front(&t, &h, 1)) return false;
   // its first parameter's axes: every axis stays where it was
-  bool stays = d->out.at[0].rank == d->in.at[0].type.rank;
-  if (stays) return false;
+  const WholeType *in = &d->in.at[0].type, *out = &d->out.at[0];
+  bool stays = out->rank == in->rank;
+  for (uint32_t i = 0; stays && i < in->rank; i++) {
+    if (!in->axis[i].label && !out->axis[i].label) return false;
+    stays = in->axis[i].label == out->axis[i].label;
+  }
+  if (stays && in->rank) t = x->type;
   WholeNode *call = whole_node(m->p, &t, "%e(%E) over %n", callee(m, d), maker_ref(m, x), h.label);
   call->atom = false;
   maker_let(m, call);
@@ -222,8 +228,14 @@ static bool backward(Maker *m, Call *c, WholeNode *call, const WholeType *out) {
                false);
   vec_push(m->p->arena, &call->piece, (WholePiece){.text = ")"});
   call->atom = true;
+  WholeType own[4];
+  for (uint32_t i = 0; i < c->d->in.n; i++) {
+    own[i] = c->arg[i]->type; // each row has cotangents of its own
+    if (own[i].rank == c->d->in.at[i].type.rank && !in_front(&own[i], c->extra.axis, c->extra.rank))
+      return false;
+  }
   if (c->d->in.n == 1) {
-    call->type = c->arg[0]->type, call->value = true;
+    call->type = own[0], call->value = true;
     maker_let(m, call);
     return true;
   }
@@ -240,15 +252,16 @@ static bool backward(Maker *m, Call *c, WholeNode *call, const WholeType *out) {
   made.line = line;
   vec_push(m->p->arena, &m->d->line, made);
   for (uint32_t i = 0; i < c->d->in.n; i++)
-    vec_push(m->p->arena, &m->wire, (WholeWire){made.makes.at[i], c->arg[i]->type});
+    vec_push(m->p->arena, &m->wire, (WholeWire){made.makes.at[i], own[i]});
   return true;
 }
 
 bool turn_slope(Maker *m) {
   Call c = {.d = some_box(m)};
-  if (!c.d || !all_real(c.d) || !find_arguments(m, &c, false)) return false;
+  if (!c.d || !all_real(c.d) || !find_arguments(m, &c, true)) return false;
   if (c.d->noisy || c.d->remembers) return false;
   WholeType t = result_of(&c.bound, &c.d->out.at[0]);
+  if (!in_front(&t, c.extra.axis, c.extra.rank)) return false;
   bool push = one_in(m, 2);
   WholeNode *call = whole_node(m->p, NULL, push ? "fwd[%E](" : "rev[%E](", callee(m, c.d));
   for (uint32_t i = 0; i < c.d->in.n; i++) add_argument(m, call, maker_operand(m, c.arg[i]), !i);

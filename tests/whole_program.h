@@ -101,8 +101,10 @@ typedef struct {
   VEC(WholeLine) line;
   WholeNode *text; // of what is not a body
   uint32_t family; // so many members
-  bool weighted, noisy, slopes, batched, remembers, stops;
-  bool asked; // it can be evaluated for itself
+  bool weighted, noisy, slopes, batched, remembers, stops, refits;
+  bool flows;     // a system
+  bool elsewhere; // in another file
+  bool asked;     // it can be evaluated for itself
 } WholeDecl;
 
 typedef struct {
@@ -178,6 +180,11 @@ Turn turn_product, turn_turned, turn_summed, turn_masked, turn_window, turn_pool
     turn_split, turn_diagonal, turn_copies, turn_slice, turn_gather, turn_sorted, turn_scatter;
 Turn turn_call, turn_over, turn_slope, turn_scan, turn_layers, turn_compose, turn_repeat,
     turn_state, turn_learner, turn_embed, turn_several;
+// whole_more.c
+Turn turn_weight, turn_refit, turn_flow, turn_family, turn_bits;
+void maker_things(Maker *);
+void maker_use(Maker *);
+void maker_sees_weights(Maker *);
 // whole_goals.c: data, learners, goals and what is around them
 void maker_training(Maker *);
 void maker_machine(Maker *);

@@ -252,13 +252,15 @@ static bool turn_noise(Maker *m) {
 // -- a body ---------------------------------------------------------------------------------------
 void maker_body(Maker *m, uint32_t lines) {
   static Turn *const turns[] = {
-      turn_each,    turn_two,      turn_two,    turn_when,    turn_reduce,  turn_along,
-      turn_along,   turn_label,    turn_concat, turn_noise,   turn_product, turn_product,
-      turn_turned,  turn_summed,   turn_masked, turn_window,  turn_pooled,  turn_group,
-      turn_split,   turn_diagonal, turn_copies, turn_slice,   turn_gather,  turn_sorted,
-      turn_scatter, turn_call,     turn_call,   turn_call,    turn_over,    turn_slope,
-      turn_slope,   turn_scan,     turn_layers, turn_compose, turn_repeat,  turn_state,
-      turn_learner, turn_embed,    turn_several};
+      turn_each,    turn_two,      turn_two,     turn_when,    turn_reduce,  turn_along,
+      turn_along,   turn_label,    turn_concat,  turn_noise,   turn_product, turn_product,
+      turn_turned,  turn_summed,   turn_masked,  turn_window,  turn_pooled,  turn_group,
+      turn_split,   turn_diagonal, turn_copies,  turn_slice,   turn_gather,  turn_sorted,
+      turn_scatter, turn_call,     turn_call,    turn_call,    turn_over,    turn_slope,
+      turn_slope,   turn_scan,     turn_layers,  turn_compose, turn_repeat,  turn_state,
+      turn_learner, turn_embed,    turn_several, turn_weight,  turn_refit,   turn_flow,
+      turn_family,  turn_bits,     turn_window,  turn_over,    turn_over,    turn_learner,
+      turn_along};
   for (uint32_t i = 0, turn = 0; i < lines && turn < 60; turn++) i += PICK(m, turns)(m);
 }
 
@@ -358,6 +360,7 @@ static void some_box(Maker *m) {
   const WholeDecl *other = m->p->decl.at[below(m, m->p->decl.n)];
   bool like = other->kind == DECL_BOX && other->in.n < 3 && types_like(m, other);
   some_inputs(m, like ? below(m, 2) : 1 + below(m, 3));
+  maker_sees_weights(m);
   for (uint32_t turn = 0; like && turn < 12; turn++)
     if (one_in(m, 2) ? turn_slope(m) : turn_call(m)) break;
   some_options(m);
@@ -384,6 +387,7 @@ Whole *whole_random(Arena *a, uint64_t seed, uint32_t on) {
   Maker m = {.p = p, .state = seed};
   m.state = maker_draw(&m); // programs of neighbouring seeds have nothing in common
   some_axes(&m);
+  maker_things(&m);
   for (uint32_t i = 2 + below(&m, 3); i; i--) some_box(&m);
   if (one_in(&m, 2)) maker_training(&m);
   if (one_in(&m, 10)) maker_machine(&m);

@@ -106,7 +106,8 @@ static bool trained(Case *c, Limn *l) {
       asked(c, l, "print gradient", NULL, limn_print(l, NULL, "gradient", false) != NULL) &&
       asked(c, l, "print step", NULL, limn_print(l, NULL, "step", false) != NULL);
   for (uint32_t i = 0; good && i < c->p->decl.n; i++)
-    if (c->p->decl.at[i]->kind == DECL_LEARNER && !c->p->decl.at[i]->family)
+    if (c->p->decl.at[i]->kind == DECL_LEARNER && c->p->decl.at[i]->in.n &&
+        !c->p->decl.at[i]->family)
       good = predicted(c, l, c->p->decl.at[i]);
   return good;
 }
@@ -217,7 +218,7 @@ static bool is_said_to_move(Case *c, const char *table, const char *learner) {
 
 static bool is_of(const char *path, const char *learner) {
   size_t n = strlen(learner);
-  return !strncmp(path, learner, n) && path[n] == '/';
+  return !strncmp(path, learner, n) && (path[n] == '/' || !path[n]);
 }
 
 // Which weights change in one step of this seed.
