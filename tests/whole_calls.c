@@ -43,7 +43,7 @@ static bool type_takes(Bound *b, const WholeType *param, const WholeType *arg) {
 }
 
 // What the caller gets: the axes that the box declares, under the caller's labels.
-static WholeType result_of(Maker *m, Bound *b, const WholeType *out) {
+static WholeType result_of(Bound *b, const WholeType *out) {
   WholeType t = *out;
   if (t.labels && t.range.variable) {
     WholeAxis *to = bound_to(b, t.range.variable);
@@ -56,8 +56,6 @@ static WholeType result_of(Maker *m, Bound *b, const WholeType *out) {
       *a = *to;
     else if (a->axis)
       a->label = a->axis;
-    else if (!(m->p->on & WITH_LABELS_OF_RESULTS))
-      a->label = 0;
   }
   return t;
 }
@@ -74,7 +72,7 @@ static bool in_front(WholeType *t, const WholeAxis *axis, uint32_t n) {
 static const WholeDecl *some_box(Maker *m) {
   for (uint32_t turn = 0; turn < 10; turn++) {
     const WholeDecl *d = m->p->decl.at[below(m, m->p->decl.n)];
-    if (d->kind == DECL_BOX && d->asked && d->out.n == 1) return d;
+    if (d->kind == DECL_BOX && (d->asked || d->elsewhere) && d->out.n == 1) return d;
   }
   return NULL;
 }
@@ -118,6 +116,7 @@ static bool find_arguments(Maker *m, Call *c, bool rows) {
 static void inherit(Maker *m, const WholeDecl *d) {
   m->d->weighted |= d->weighted, m->d->noisy |= d->noisy, m->d->slopes |= d->slopes;
   m->d->batched |= d->batched, m->d->remembers |= d->remembers, m->d->stops |= d->stops;
+  m->d->refits |= d->refits;
 }
 
 // The name of the box with its options: in order, by name, or computed from those of the caller.
@@ -125,7 +124,7 @@ static WholeNode *callee(Maker *m, const WholeDecl *d) {
   WholeNode *n = whole_node(m->p, NULL, "%n", d->name);
   if (!d->option.n || one_in(m, 3)) return n;
   Id o = d->option.at[d->option.n - 1].name;
-  if (m->d->option.n && m->p->on & WITH_COMPUTED_OPTIONS && one_in(m, 2)) {
+  if (m->d->option.n && one_in(m, 2)) {
     Id own = m->d->option.at[below(m, m->d->option.n)].name;
     n = whole_node(m->p, NULL, one_in(m, 2) ? "%n[%n: 2*%n]" : "%n[%n: %n+1]", d->name, o, own);
   } else if (one_in(m, 2))
@@ -147,9 +146,8 @@ static void mark_weighted(Maker *m, bool weighted) {
 
 bool turn_call(Maker *m) {
   Call c = {.d = some_box(m)};
-  bool rows = c.d && (!c.d->slopes || m->p->on & WITH_SLOPES_OF_ROWS);
-  if (!c.d || !find_arguments(m, &c, rows)) return false;
-  WholeType t = result_of(m, &c.bound, &c.d->out.at[0]);
+  if (!c.d || !find_arguments(m, &c, true)) return false;
+  WholeType t = result_of(&c.bound, &c.d->out.at[0]);
   if (!in_front(&t, c.extra.axis, c.extra.rank)) return false;
   WholeNode *call = whole_node(m->p, &t, "%e(", callee(m, c.d));
   for (uint32_t i = 0; i < c.d->in.n; i++) add_argument(m, call, maker_operand(m, c.arg[i]), !i);
@@ -168,7 +166,6 @@ bool turn_over(Maker *m) {
   if (!d || !x || d->in.n != 1 || d->in.at[0].type.labels ||
       x->type.rank != d->in.at[0].type.rank + 1)
     return false;
-  if (d->slopes && !(m->p->on & WITH_SLOPES_OF_ROWS)) return false;
   uint32_t k = below(m, x->type.rank);
   WholeAxis h = x->type.axis[k];
   Bound b = {0};
@@ -178,11 +175,16 @@ bool turn_over(Maker *m) {
   bool twice = !h.label;
   for (uint32_t i = 0; i < rest.rank; i++) twice |= rest.axis[i].label == h.label;
   if (twice || !type_takes(&b, &d->in.at[0].type, &rest)) return false;
-  WholeType t = result_of(m, &b, &d->out.at[0]);
+  WholeType t = result_of(&b, &d->out.at[0]);
   if (!in_front(&t, &h, 1)) return false;
   // its first parameter's axes: every axis stays where it was
-  bool stays = d->out.at[0].rank == d->in.at[0].type.rank;
-  if (stays) return false;
+  const WholeType *in = &d->in.at[0].type, *out = &d->out.at[0];
+  bool stays = out->rank == in->rank;
+  for (uint32_t i = 0; stays && i < in->rank; i++) {
+    if (!in->axis[i].label && !out->axis[i].label) return false;
+    stays = in->axis[i].label == out->axis[i].label;
+  }
+  if (stays && in->rank) t = x->type;
   WholeNode *call = whole_node(m->p, &t, "%e(%E) over %n", callee(m, d), maker_ref(m, x), h.label);
   call->atom = false;
   maker_let(m, call);
@@ -226,8 +228,14 @@ static bool backward(Maker *m, Call *c, WholeNode *call, const WholeType *out) {
                false);
   vec_push(m->p->arena, &call->piece, (WholePiece){.text = ")"});
   call->atom = true;
+  WholeType own[4];
+  for (uint32_t i = 0; i < c->d->in.n; i++) {
+    own[i] = c->arg[i]->type; // each row has cotangents of its own
+    if (own[i].rank == c->d->in.at[i].type.rank && !in_front(&own[i], c->extra.axis, c->extra.rank))
+      return false;
+  }
   if (c->d->in.n == 1) {
-    call->type = c->arg[0]->type, call->value = true;
+    call->type = own[0], call->value = true;
     maker_let(m, call);
     return true;
   }
@@ -244,15 +252,16 @@ static bool backward(Maker *m, Call *c, WholeNode *call, const WholeType *out) {
   made.line = line;
   vec_push(m->p->arena, &m->d->line, made);
   for (uint32_t i = 0; i < c->d->in.n; i++)
-    vec_push(m->p->arena, &m->wire, (WholeWire){made.makes.at[i], c->arg[i]->type});
+    vec_push(m->p->arena, &m->wire, (WholeWire){made.makes.at[i], own[i]});
   return true;
 }
 
 bool turn_slope(Maker *m) {
   Call c = {.d = some_box(m)};
-  if (!c.d || !all_real(c.d) || !find_arguments(m, &c, false)) return false;
+  if (!c.d || !all_real(c.d) || !find_arguments(m, &c, true)) return false;
   if (c.d->noisy || c.d->remembers) return false;
-  WholeType t = result_of(m, &c.bound, &c.d->out.at[0]);
+  WholeType t = result_of(&c.bound, &c.d->out.at[0]);
+  if (!in_front(&t, c.extra.axis, c.extra.rank)) return false;
   bool push = one_in(m, 2);
   WholeNode *call = whole_node(m->p, NULL, push ? "fwd[%E](" : "rev[%E](", callee(m, c.d));
   for (uint32_t i = 0; i < c.d->in.n; i++) add_argument(m, call, maker_operand(m, c.arg[i]), !i);
@@ -291,7 +300,6 @@ bool turn_scan(Maker *m) {
   const WholeWire *x = maker_wire(m, 1, 3);
   if (!x || m->depth || !x->type.axis[0].label) return false;
   Id label = x->type.axis[0].label;
-  if (!(m->p->on & WITH_INDEX_AS_OPTION) && m->p->name.at[label].kind == NAME_INDEX) return false;
   WholeType row = x->type;
   for (uint32_t i = 0; i + 1 < row.rank; i++) {
     row.axis[i] = row.axis[i + 1];
@@ -357,7 +365,6 @@ bool turn_compose(Maker *m) {
   const WholeWire *x = maker_wire(m, 0, 3);
   if (!x) return false;
   WholeType t = x->type;
-  for (uint32_t i = 0; !(m->p->on & WITH_LABELS_OF_UNTYPED) && i < t.rank; i++) t.axis[i].label = 0;
   maker_let(m, whole_node(m->p, &t, PICK(m, how), maker_operand(m, x)));
   return true;
 }
@@ -381,7 +388,7 @@ bool turn_state(Maker *m) {
   if (!x || m->d->kind != DECL_BOX || m->depth) return false;
   Id s = maker_name(m, NAME_WEIGHT);
   const WholeAxis *a = x->type.rank ? &x->type.axis[0] : NULL;
-  bool label = m->p->on & WITH_STATE_AS_INDEX && a && !a->variable && one_in(m, 2);
+  bool label = a && !a->variable && one_in(m, 2);
   WholeType t = x->type, none = {0};
   WholeLine *l = maker_line(
       m, label ? whole_node(m->p, NULL, "state %n : {%d} = %d", s, (int)a->n, (int)a->n - 1)
@@ -421,7 +428,7 @@ bool turn_learner(Maker *m) {
     Bound b = {0};
     if (!type_takes(&b, &d->in.at[0].type, &x->type)) continue;
     WholeType t = x->type;
-    t.axis[t.rank - 1] = result_of(m, &b, &d->out.at[0]).axis[0];
+    t.axis[t.rank - 1] = result_of(&b, &d->out.at[0]).axis[0];
     WholeNode *a = maker_operand(m, x);
     if (d->family)
       maker_let(m, whole_node(m->p, &t, "%n[%d](%E)", d->name, (int)below(m, d->family), a));
@@ -438,15 +445,13 @@ bool turn_several(Maker *m) {
   const WholeWire *x = maker_wire(m, 0, 2), *y = maker_wire(m, 0, 2);
   if (!x || !y) return false;
   WholeType tx = x->type, ty = y->type;
-  if (m->p->on & WITH_LISTS_OF_WIRES && type_same(&tx, &ty) && tx.rank < 3 && one_in(m, 2)) {
+  if (type_same(&tx, &ty) && tx.rank < 3 && one_in(m, 2)) {
     WholeType t = tx;
     WholeAxis two = {.n = 2};
     in_front(&t, &two, 1);
     maker_let(m, whole_node(m->p, &t, "[%E, %E]", maker_ref(m, x), maker_ref(m, y)));
     return true;
   }
-  for (uint32_t i = 0; !(m->p->on & WITH_LABELS_OF_UNTYPED) && i < WHOLE_AXES; i++)
-    tx.axis[i].label = ty.axis[i].label = 0;
   Id a = maker_name(m, NAME_WIRE), b = maker_name(m, NAME_WIRE);
   WholeLine *l = maker_line(m, whole_node(m->p, NULL, "%n, %n = swap(%E, %E)", a, b,
                                           maker_operand(m, x), maker_operand(m, y)));

@@ -284,8 +284,6 @@ bool turn_gather(Maker *m) {
 bool turn_sorted(Maker *m) {
   const WholeWire *a = maker_wire(m, 1, 1);
   if (!a || !a->type.axis[0].label) return false;
-  if (!(m->p->on & WITH_INDEX_AS_OPTION) && m->p->name.at[a->type.axis[0].label].kind == NAME_INDEX)
-    return false;
   Id o = maker_name(m, NAME_WIRE), i = maker_name(m, NAME_INDEX);
   WholeLine *l = maker_line(
       m, whole_node(m->p, NULL, "%n = order[%n](%n)", o, a->type.axis[0].label, a->name));
@@ -297,7 +295,6 @@ bool turn_sorted(Maker *m) {
 
 // Y[k[i]] = …: what meets in one place is added.
 bool turn_scatter(Maker *m) {
-  if (!(m->p->on & WITH_NAMED_SCATTER)) return false;
   for (uint32_t i = 0; i < m->wire.n; i++) {
     const WholeWire *k = &m->wire.at[i];
     if (!k->type.labels || k->type.rank != 1) continue;

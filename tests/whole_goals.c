@@ -121,8 +121,7 @@ static WholeNode *sides(Maker *m, const Data *d, const WholeDecl *f, const Whole
   static const char *const numbers[] = {"l2", "l1", "huber", "huber[0.5]", "bce", "bernoulli"};
   WholeNode *x = whole_node(m->p, NULL, "%n", d->x);
   WholeNode *first = use_of(m, f, x), *both = use_of(m, g, first);
-  if (m->p->on & WITH_WHO_OF_STOP && one_in(m, 4))
-    both = use_of(m, g, whole_node(m->p, NULL, "stop(%E)", first));
+  if (one_in(m, 4)) both = use_of(m, g, whole_node(m->p, NULL, "stop(%E)", first));
   if (d->y && one_in(m, 2)) return whole_node(m->p, NULL, "%e ~ %n   by cross_entropy", both, d->y);
   if (one_in(m, 3)) return whole_node(m->p, NULL, "%e ~ 0.5   by %s", first, PICK(m, numbers));
   return whole_node(m->p, NULL, "tanh(%E) ~ 0.3 * %e   by %s", both,

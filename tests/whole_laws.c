@@ -165,10 +165,7 @@ static const char *outer_text(Stacks *s) {
   return b.at;
 }
 
-static bool over_samples(Stacks *s) {
-  if (s->d->weighted && !(s->c->p->on & WITH_WEIGHTS_OF_STACKS)) return true;
-  return eval_all(s, s->l, s->name, "of samples");
-}
+static bool over_samples(Stacks *s) { return eval_all(s, s->l, s->name, "of samples"); }
 
 static bool over_an_axis(Stacks *s) {
   Limn *l = case_load(s->c, whole_text(s->c->arena, s->c->p, &(Printed){.more = outer_text(s)}));
@@ -187,7 +184,6 @@ bool law_batch(Case *c) {
   for (uint32_t i = 0; good && i < c->p->decl.n; i++) {
     const WholeDecl *d = c->p->decl.at[i];
     if (!d->asked || d->noisy || !d->in.n) continue;
-    if (d->slopes && !(c->p->on & WITH_SLOPES_OF_ROWS)) continue;
     uint32_t all = (1u << d->in.n) - 1, mask[2] = {all, 1 + d->scope % all};
     for (uint32_t k = 0; good && k < (all > 1 ? 2 : 1); k++) {
       Stacks s = {.c = c, .l = l, .d = d, .stacked = mask[k]};
@@ -211,15 +207,6 @@ static bool same_weights(Case *c, Limn *from, Limn *to, const WholeDecl *d, bool
                            take_back ? NULL : &w.at[i].array) == LIMN_GOOD;
   limn_forget(from), limn_forget(to);
   return good;
-}
-
-// Today the weights of such a box have one name when they are set, and another when it is evaluated.
-static bool has_open_weights(const Case *c, const WholeDecl *d) {
-  bool open = false;
-  for (uint32_t i = 0; i < d->in.n; i++)
-    for (uint32_t k = 0; k < d->in.at[i].type.rank; k++)
-      open |= d->in.at[i].type.axis[k].variable != 0;
-  return open && d->weighted && !(c->p->on & WITH_WEIGHTS_OF_STACKS);
 }
 
 static bool same_values(Case *c, Limn *a, Limn *b, const WholeDecl *d, const Printed *how) {
@@ -284,8 +271,7 @@ static bool same_program(Case *c, const Printed *how) {
   bool good = b != NULL;
   for (uint32_t i = 0; good && i < c->p->decl.n; i++) {
     const WholeDecl *d = c->p->decl.at[i];
-    if (d->asked && !d->noisy && !(how->renamed && has_open_weights(c, d)))
-      good = same_values(c, a, b, d, how);
+    if (d->asked && !d->noisy) good = same_values(c, a, b, d, how);
   }
   if (good && c->p->trains && !c->p->noisy) good = same_losses(c, a, b, how->renamed);
   if (!good && b) case_says(c, "\n%s", text);

@@ -15,53 +15,17 @@
 enum { WHOLE_AXES = 4 };
 
 // What limn gets wrong today: programs have none of these constructs unless their switch is on. To
-// turn one on for good, take its line out of WHOLE_KNOWN.
+// turn one on for good, take it out with all its uses.
 typedef enum {
-  // "The labels of a new wire are its left indices", and an option that is an axis takes a label.
-  WITH_INDEX_AS_OPTION = 1u << 0,
-  // "The axis in front passes over it: the box is applied to each row", of fwd and rev.
-  WITH_SLOPES_OF_ROWS = 1u << 1,
-  // "A label points into an axis of as many places", when it is a state.
-  WITH_STATE_AS_INDEX = 1u << 2,
-  // "gate[0]" with a member that an option counts.
-  WITH_MEMBER_BY_OPTION = 1u << 3,
-  // `check --who` with `stop` and `through`.
-  WITH_WHO_OF_STOP = 1u << 4,
   // `predict` and labels outside their range.
-  WITH_LABELS_OUTSIDE = 1u << 5,
-  // "Result. The result has the axes that the box declares": their labels are lost.
-  WITH_LABELS_OF_RESULTS = 1u << 6,
-  // A list of wires is a row of them.
-  WITH_LISTS_OF_WIRES = 1u << 7,
-  // "Result. … under the caller's labels": `swap`, whose inputs have no types, loses them.
-  WITH_LABELS_OF_UNTYPED = 1u << 8,
-  // "What stands in the brackets of a box is its configuration: sizes, numbers": computed ones too.
-  WITH_COMPUTED_OPTIONS = 1u << 10,
-  // "On a stack of samples": a box with weights, evaluated for itself, has others on a stack.
-  WITH_WEIGHTS_OF_STACKS = 1u << 11,
+  WITH_LABELS_OUTSIDE = 1u << 0,
   // "`seed 1`: of weights, noise and the order of samples": it depends on the names of a given too.
-  WITH_NAMES_OF_GIVENS = 1u << 12,
-  // "Goals know who they move": the table says `gate` where only gate[1] is moved.
-  WITH_WHO_OF_MEMBERS = 1u << 13,
-  // "`Y[text[i] m] = …` on the left: scatter, and add": only in a `return`.
-  WITH_NAMED_SCATTER = 1u << 9,
+  WITH_NAMES_OF_GIVENS = 1u << 1,
 } WholeSwitch;
 enum { WHOLE_ALL = 0xFFFFFF };
 enum {
-  WHOLE_OFF = WITH_INDEX_AS_OPTION     //
-              | WITH_SLOPES_OF_ROWS    //
-              | WITH_STATE_AS_INDEX    //
-              | WITH_MEMBER_BY_OPTION  //
-              | WITH_WHO_OF_STOP       //
-              | WITH_LABELS_OUTSIDE    //
-              | WITH_LABELS_OF_RESULTS //
-              | WITH_LISTS_OF_WIRES    //
-              | WITH_LABELS_OF_UNTYPED //
-              | WITH_NAMED_SCATTER     //
-              | WITH_COMPUTED_OPTIONS  //
-              | WITH_WEIGHTS_OF_STACKS //
-              | WITH_NAMES_OF_GIVENS   //
-              | WITH_WHO_OF_MEMBERS,
+  WHOLE_OFF = WITH_LABELS_OUTSIDE //
+              | WITH_NAMES_OF_GIVENS,
   WHOLE_KNOWN = WHOLE_ALL & ~WHOLE_OFF,
 };
 
@@ -137,8 +101,10 @@ typedef struct {
   VEC(WholeLine) line;
   WholeNode *text; // of what is not a body
   uint32_t family; // so many members
-  bool weighted, noisy, slopes, batched, remembers, stops;
-  bool asked; // it can be evaluated for itself
+  bool weighted, noisy, slopes, batched, remembers, stops, refits;
+  bool flows;     // a system
+  bool elsewhere; // in another file
+  bool asked;     // it can be evaluated for itself
 } WholeDecl;
 
 typedef struct {
@@ -214,6 +180,11 @@ Turn turn_product, turn_turned, turn_summed, turn_masked, turn_window, turn_pool
     turn_split, turn_diagonal, turn_copies, turn_slice, turn_gather, turn_sorted, turn_scatter;
 Turn turn_call, turn_over, turn_slope, turn_scan, turn_layers, turn_compose, turn_repeat,
     turn_state, turn_learner, turn_embed, turn_several;
+// whole_more.c
+Turn turn_weight, turn_refit, turn_flow, turn_family, turn_bits;
+void maker_things(Maker *);
+void maker_use(Maker *);
+void maker_sees_weights(Maker *);
 // whole_goals.c: data, learners, goals and what is around them
 void maker_training(Maker *);
 void maker_machine(Maker *);

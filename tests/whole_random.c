@@ -152,10 +152,6 @@ static bool turn_when(Maker *m) {
   return true;
 }
 
-static bool may_be_option(const Maker *m, Id label) {
-  return label && (m->p->on & WITH_INDEX_AS_OPTION || m->p->name.at[label].kind != NAME_INDEX);
-}
-
 static bool turn_reduce(Maker *m) {
   static const char *const f[] = {"sum", "mean", "max", "min", "sum", "mean", "prod"};
   const WholeWire *x = maker_wire(m, 1, WHOLE_AXES);
@@ -184,7 +180,7 @@ static bool turn_along(Maker *m) {
   WholeType t = what >= 3 ? without(&x->type, k) : x->type;
   Id label = x->type.axis[k].label;
   if (what >= 4) t.labels = true, t.range = x->type.axis[k], t.range.label = 0;
-  if (!last && (!is_labelled(&x->type) || !may_be_option(m, label))) return false;
+  if (!last && !is_labelled(&x->type)) return false;
   if (last && what >= 4 && x->type.rank > 1) return false; // without brackets: of all axes
   WholeNode *a = maker_operand(m, x);
   if (last)
@@ -229,7 +225,7 @@ static bool turn_concat(Maker *m) {
   WholeNode *a = maker_operand(m, x), *b = maker_operand(m, y);
   if (k == t.rank - 1 && one_in(m, 2))
     maker_let(m, whole_node(m->p, &t, "concat(%E, %E)", a, b));
-  else if (may_be_option(m, x->type.axis[k].label))
+  else if (x->type.axis[k].label)
     maker_let(m, whole_node(m->p, &t, "concat[%n](%E, %E)", x->type.axis[k].label, a, b));
   else
     return false;
@@ -256,13 +252,15 @@ static bool turn_noise(Maker *m) {
 // -- a body ---------------------------------------------------------------------------------------
 void maker_body(Maker *m, uint32_t lines) {
   static Turn *const turns[] = {
-      turn_each,    turn_two,      turn_two,    turn_when,    turn_reduce,  turn_along,
-      turn_along,   turn_label,    turn_concat, turn_noise,   turn_product, turn_product,
-      turn_turned,  turn_summed,   turn_masked, turn_window,  turn_pooled,  turn_group,
-      turn_split,   turn_diagonal, turn_copies, turn_slice,   turn_gather,  turn_sorted,
-      turn_scatter, turn_call,     turn_call,   turn_call,    turn_over,    turn_slope,
-      turn_slope,   turn_scan,     turn_layers, turn_compose, turn_repeat,  turn_state,
-      turn_learner, turn_embed,    turn_several};
+      turn_each,    turn_two,      turn_two,     turn_when,    turn_reduce,  turn_along,
+      turn_along,   turn_label,    turn_concat,  turn_noise,   turn_product, turn_product,
+      turn_turned,  turn_summed,   turn_masked,  turn_window,  turn_pooled,  turn_group,
+      turn_split,   turn_diagonal, turn_copies,  turn_slice,   turn_gather,  turn_sorted,
+      turn_scatter, turn_call,     turn_call,    turn_call,    turn_over,    turn_slope,
+      turn_slope,   turn_scan,     turn_layers,  turn_compose, turn_repeat,  turn_state,
+      turn_learner, turn_embed,    turn_several, turn_weight,  turn_refit,   turn_flow,
+      turn_family,  turn_bits,     turn_window,  turn_over,    turn_over,    turn_learner,
+      turn_along};
   for (uint32_t i = 0, turn = 0; i < lines && turn < 60; turn++) i += PICK(m, turns)(m);
 }
 
@@ -362,6 +360,7 @@ static void some_box(Maker *m) {
   const WholeDecl *other = m->p->decl.at[below(m, m->p->decl.n)];
   bool like = other->kind == DECL_BOX && other->in.n < 3 && types_like(m, other);
   some_inputs(m, like ? below(m, 2) : 1 + below(m, 3));
+  maker_sees_weights(m);
   for (uint32_t turn = 0; like && turn < 12; turn++)
     if (one_in(m, 2) ? turn_slope(m) : turn_call(m)) break;
   some_options(m);
@@ -388,6 +387,7 @@ Whole *whole_random(Arena *a, uint64_t seed, uint32_t on) {
   Maker m = {.p = p, .state = seed};
   m.state = maker_draw(&m); // programs of neighbouring seeds have nothing in common
   some_axes(&m);
+  maker_things(&m);
   for (uint32_t i = 2 + below(&m, 3); i; i--) some_box(&m);
   if (one_in(&m, 2)) maker_training(&m);
   if (one_in(&m, 10)) maker_machine(&m);

@@ -106,7 +106,8 @@ static bool trained(Case *c, Limn *l) {
       asked(c, l, "print gradient", NULL, limn_print(l, NULL, "gradient", false) != NULL) &&
       asked(c, l, "print step", NULL, limn_print(l, NULL, "step", false) != NULL);
   for (uint32_t i = 0; good && i < c->p->decl.n; i++)
-    if (c->p->decl.at[i]->kind == DECL_LEARNER && !c->p->decl.at[i]->family)
+    if (c->p->decl.at[i]->kind == DECL_LEARNER && c->p->decl.at[i]->in.n &&
+        !c->p->decl.at[i]->family)
       good = predicted(c, l, c->p->decl.at[i]);
   return good;
 }
@@ -201,9 +202,7 @@ bool law_engines(Case *c) {
   bool good = true;
   for (uint32_t i = 0; good && i < c->p->decl.n; i++) {
     const WholeDecl *d = c->p->decl.at[i];
-    if (!d->asked || d->noisy || !d->in.n || (d->weighted && !(c->p->on & WITH_WEIGHTS_OF_STACKS)))
-      continue;
-    if (d->slopes && !(c->p->on & WITH_SLOPES_OF_ROWS)) continue;
+    if (!d->asked || d->noisy || !d->in.n) continue;
     good = engines_agree(c, l, d, d->scope % 16 == 5);
   }
   limn_free(l);
@@ -219,7 +218,7 @@ static bool is_said_to_move(Case *c, const char *table, const char *learner) {
 
 static bool is_of(const char *path, const char *learner) {
   size_t n = strlen(learner);
-  return !strncmp(path, learner, n) && path[n] == '/';
+  return !strncmp(path, learner, n) && (path[n] == '/' || !path[n]);
 }
 
 // Which weights change in one step of this seed.
@@ -268,7 +267,6 @@ bool law_who(Case *c) {
   for (uint32_t i = 0; good && i < c->p->decl.n; i++) {
     const WholeDecl *d = c->p->decl.at[i];
     if (d->kind != DECL_LEARNER) continue;
-    if (d->family && !(c->p->on & WITH_WHO_OF_MEMBERS)) continue;
     for (uint32_t k = 0; good && k < (d->family ? d->family : 1); k++) {
       const char *name = whole_name(c->p, d->name, false), *path = name;
       if (d->family) path = arena_format(c->arena, "%s.%u", name, k);

@@ -345,6 +345,7 @@ static void put_head(Buf *b, const Whole *p, const WholeDecl *d, bool renamed) {
 }
 
 static void put_decl(Buf *b, const Whole *p, const WholeDecl *d, bool renamed) {
+  if (d->elsewhere) return;
   if (d->text) {
     put_node(b, p, d->text, renamed);
     buf_char(b, '\n');
