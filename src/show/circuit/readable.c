@@ -223,7 +223,7 @@ static bool rewrite(const Rewriting *r, const Box *box) {
   if (box->op != OP_loop || box->nout > 1 || keeps_guards(box->loop)) return false;
   if (reordered(r, box)) return true;
   uint32_t root;
-  Draft f = {.loop = without_guards(w, &(GuardSeen){from, box}, &root)};
+  Draft f = {.loop = without_guards(w, &(GuardSeen){r->from, box}, &root)};
   Steps s = {w, to, box->origin};
   for (uint32_t i = 0; i < box->nin; i++) vec_push(w->arena, &f.in, map[box->in[i]]);
   const Wire *old = &r->from->wire.at[box->out[0]];
