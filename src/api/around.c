@@ -25,6 +25,7 @@ static LimnStatus data(ApiCall *c, const char *name, const char *out, bool json,
 }
 
 LimnStatus limn_data(Limn *l, const char *name, const char *out, bool json, const char **text) {
+  if (text) *text = NULL;
   ENTER(c, l, ANSWER_DATA, NEEDS_NOTHING, LIMN_USAGE, LIMN_SYSTEM);
   if (!text) return call_end(c, call_misuse(c, "limn_data wants a place for its text"));
   Buf b = buf_new(c->answer);
@@ -67,6 +68,7 @@ static LimnStatus runs(ApiCall *c, const char *dir, const char *learner, const c
 
 LimnStatus limn_runs(Limn *l, const char *dir, const char *learner, const char *pattern, bool json,
                      const char **text) {
+  if (text) *text = NULL;
   ENTER(c, l, ANSWER_RUNS, NEEDS_NOTHING, LIMN_USAGE, LIMN_SYSTEM);
   if (!dir || !text)
     return call_end(c, call_misuse(c, "limn_runs wants a folder and a place for its text"));

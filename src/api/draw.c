@@ -260,6 +260,7 @@ LimnStatus limn_draw(Limn *l, const char *name, const LimnDraw *how) {
 }
 
 LimnStatus limn_draw_text(Limn *l, const char *name, const LimnDraw *how, const char **text) {
+  if (text) *text = NULL;
   ENTER(c, l, ANSWER_DRAW_TEXT, NEEDS_TEXT, LIMN_USAGE, LIMN_SYSTEM);
   AskedPicture d;
   LimnStatus status = draw_asked(c, name, how, text, &d);
@@ -272,6 +273,8 @@ LimnStatus limn_draw_text(Limn *l, const char *name, const LimnDraw *how, const 
 
 LimnStatus limn_draw_bytes(Limn *l, const char *name, const LimnDraw *how, const char **bytes,
                            size_t *n) {
+  if (bytes) *bytes = NULL;
+  if (n) *n = 0;
   ENTER(c, l, ANSWER_DRAW_BYTES, NEEDS_TEXT, LIMN_USAGE, LIMN_SYSTEM);
   AskedPicture d;
   LimnStatus status = draw_asked(c, name, how, n ? bytes : NULL, &d);
@@ -296,6 +299,7 @@ static void check_circuit(Limn *l, const char *name, const LimnDraw *how, Canvas
 }
 
 LimnStatus limn_draw_check(Limn *l, const char *name, const LimnDraw *how, const char **text) {
+  if (text) *text = NULL;
   ENTER(c, l, ANSWER_DRAW_CHECK, NEEDS_TEXT, LIMN_USAGE, LIMN_SYSTEM);
   Faults faults = {0};
   AskedPicture d;

@@ -45,8 +45,16 @@ static bool take_inputs(ApiCall *c, const LimnInput **in, uint32_t n) {
 }
 
 // -- options --------------------------------------------------------------------------------------
+// 0 says nothing; more steps than this nobody makes.
+static bool check_length(ApiCall *c, const char *what, double x) {
+  if (x >= 0 && x < 1e15) return true;
+  return call_misuse(c, "`%s` wants a number from 0 on, not %g", what, x), false;
+}
+
 bool train_take(ApiCall *c, const LimnTrain *how, LimnTrain *to) {
-  return OPTIONS(c, to, how) && check_precision(c, to->precision);
+  return OPTIONS(c, to, how) && check_precision(c, to->precision) &&
+         check_length(c, "epochs", to->epochs) && check_length(c, "steps", to->steps) &&
+         check_length(c, "batch", (double)to->batch);
 }
 
 bool use_take(ApiCall *c, const LimnUse *how, LimnUse *to) {

@@ -41,10 +41,10 @@ static LimnStatus report(Limn *l, const LimnUse *how, Arena *to, const char **te
 }
 
 LimnStatus limn_report(Limn *l, const LimnUse *how, const char **text) {
+  if (text) *text = NULL;
   ENTER(c, l, ANSWER_REPORT, NEEDS_PROGRAM, LIMN_USAGE, LIMN_SYSTEM);
   LimnUse own;
   if (!text) return call_end(c, call_misuse(c, "limn_report wants a place for its text"));
-  *text = NULL;
   if (!use_take(c, how, &own)) return call_end(c, LIMN_USAGE);
   if (!own.from)
     return call_end(c, call_misuse(c, "`report` needs --from DIR, the folder of a run"));
@@ -213,7 +213,7 @@ LimnStatus limn_trainer_open(Limn *l, const LimnTrain *how, LimnTrainer **out) {
 }
 
 LimnStatus limn_trainer_step(LimnTrainer *t, uint64_t steps, bool *done) {
-  if (done) *done = true;
+  if (done) *done = true; // so that a loop until then ends where a step is refused
   if (!t) return LIMN_USAGE;
   ENTER(c, t->owner, ANSWER_NONE, NEEDS_NOTHING, LIMN_USAGE, LIMN_SYSTEM);
   LimnStatus status = status_of(train_go(t->trainer, steps));
@@ -257,6 +257,7 @@ static void give_states(ApiCall *c, LimnTrainer *t, LimnArrays *out) {
 }
 
 LimnStatus limn_trainer_weights(LimnTrainer *t, LimnArrays *out) {
+  if (out) *out = (LimnArrays){0};
   if (!t || !out) return LIMN_USAGE;
   ENTER(c, t->own, ANSWER_WEIGHTS, NEEDS_NOTHING, LIMN_USAGE, LIMN_SYSTEM);
   give_states(c, t, out);
@@ -331,10 +332,10 @@ static LimnStatus run_machines(Limn *l, LimnRun *how, Buf *json) {
 }
 
 LimnStatus limn_run(Limn *l, const LimnRun *how, const char **text) {
+  if (text) *text = NULL;
   ENTER(c, l, ANSWER_RUN, NEEDS_PROGRAM, LIMN_USAGE, LIMN_SYSTEM);
   LimnRun own;
   if (!text) return call_end(c, call_misuse(c, "limn_run wants a place for its text"));
-  *text = NULL;
   if (!OPTIONS(c, &own, how)) return call_end(c, LIMN_USAGE);
   Buf b = buf_new(c->answer);
   LimnStatus status = run_machines(l, &own, &b);

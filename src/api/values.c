@@ -28,6 +28,7 @@ static bool eval_asked(ApiCall *c, const char *name, const LimnEval *how, LimnEv
 }
 
 LimnStatus limn_eval(Limn *l, const char *name, const LimnEval *how, const char **text) {
+  if (text) *text = NULL;
   ENTER(c, l, ANSWER_EVAL, NEEDS_PROGRAM, LIMN_USAGE, LIMN_SYSTEM);
   LimnEval own;
   if (!eval_asked(c, name, how, &own, text)) return call_end(c, LIMN_USAGE);
@@ -41,6 +42,8 @@ LimnStatus limn_eval(Limn *l, const char *name, const LimnEval *how, const char 
 
 LimnStatus limn_eval_arrays(Limn *l, const char *name, const LimnEval *how, LimnArrays *out,
                             LimnArrays *grads) {
+  if (out) *out = (LimnArrays){0};
+  if (grads) *grads = (LimnArrays){0};
   ENTER(c, l, ANSWER_EVAL_ARRAYS, NEEDS_PROGRAM, LIMN_USAGE, LIMN_SYSTEM);
   LimnEval own;
   if (!eval_asked(c, name, how, &own, out)) return call_end(c, LIMN_USAGE);
@@ -87,31 +90,37 @@ static LimnStatus ask(ApiCall *c, Used *used, const char *name, const LimnUse *h
 }
 
 LimnStatus limn_measure(Limn *l, const LimnUse *how, const char **text) {
+  if (text) *text = NULL;
   ENTER(c, l, ANSWER_MEASURE, NEEDS_PROGRAM, LIMN_USAGE, LIMN_SYSTEM);
   return call_end(c, ask(c, ask_measure, NULL, how, text, NULL));
 }
 
 LimnStatus limn_measure_arrays(Limn *l, const LimnUse *how, LimnArrays *out) {
+  if (out) *out = (LimnArrays){0};
   ENTER(c, l, ANSWER_MEASURE_ARRAYS, NEEDS_PROGRAM, LIMN_USAGE, LIMN_SYSTEM);
   return call_end(c, ask(c, ask_measure, NULL, how, NULL, out));
 }
 
 LimnStatus limn_predict(Limn *l, const char *name, const LimnUse *how, const char **text) {
+  if (text) *text = NULL;
   ENTER(c, l, ANSWER_PREDICT, NEEDS_PROGRAM, LIMN_USAGE, LIMN_SYSTEM);
   return call_end(c, ask(c, ask_predict, name, how, text, NULL));
 }
 
 LimnStatus limn_predict_arrays(Limn *l, const char *name, const LimnUse *how, LimnArrays *out) {
+  if (out) *out = (LimnArrays){0};
   ENTER(c, l, ANSWER_PREDICT_ARRAYS, NEEDS_PROGRAM, LIMN_USAGE, LIMN_SYSTEM);
   return call_end(c, ask(c, ask_predict, name, how, NULL, out));
 }
 
 LimnStatus limn_sample(Limn *l, const char *name, const LimnUse *how, const char **text) {
+  if (text) *text = NULL;
   ENTER(c, l, ANSWER_SAMPLE, NEEDS_PROGRAM, LIMN_USAGE, LIMN_SYSTEM);
   return call_end(c, ask(c, ask_sample, name, how, text, NULL));
 }
 
 LimnStatus limn_sample_arrays(Limn *l, const char *name, const LimnUse *how, LimnArrays *out) {
+  if (out) *out = (LimnArrays){0};
   ENTER(c, l, ANSWER_SAMPLE_ARRAYS, NEEDS_PROGRAM, LIMN_USAGE, LIMN_SYSTEM);
   return call_end(c, ask(c, ask_sample, name, how, NULL, out));
 }
@@ -249,6 +258,7 @@ static LimnStatus weights(ApiCall *c, const char *name, LimnArrays *out) {
 }
 
 LimnStatus limn_weights(Limn *l, const char *name, LimnArrays *out) {
+  if (out) *out = (LimnArrays){0};
   ENTER(c, l, ANSWER_WEIGHTS, NEEDS_PROGRAM, LIMN_USAGE, LIMN_SYSTEM);
   if (!out) return call_end(c, call_misuse(c, "limn_weights wants a place for its arrays"));
   return call_end(c, weights(c, name, out));
@@ -266,6 +276,7 @@ static LimnStatus weight_get(ApiCall *c, const char *name, LimnArray *out) {
 }
 
 LimnStatus limn_weight_get(Limn *l, const char *weight, LimnArray *out) {
+  if (out) *out = (LimnArray){0};
   ENTER(c, l, ANSWER_WEIGHT, NEEDS_PROGRAM, LIMN_USAGE, LIMN_SYSTEM);
   if (!weight || !out)
     return call_end(c, call_misuse(c, "limn_weight_get wants a name and a place for the array"));

@@ -22,6 +22,11 @@ static int answer(Limn *l, const Options *o, LimnStatus status, const char *key,
   return (int)status;
 }
 
+// No answer: the messages say why, or memory was exhausted.
+static LimnStatus answered(Limn *l, LimnStatus s, const char *text) {
+  return s || text ? s : limn_errors(l) ? LIMN_WRONG : LIMN_SYSTEM;
+}
+
 static LimnStatus load(Limn *l, const Options *o) {
   for (uint32_t i = 0; i < o->nset; i++) limn_set(l, o->set_name[i], o->set_value[i]);
   return limn_load(l, o->file);
@@ -31,7 +36,7 @@ int run_check(Limn *l, Options *o) {
   LimnStatus s = load(l, o);
   if (o->paths) {
     const char *text = s ? NULL : limn_paths(l, o->name, o->json);
-    if (!s && !text) s = LIMN_WRONG;
+    s = answered(l, s, text);
     return answer(l, o, s, "paths", text);
   }
   const char *text = s ? NULL : o->who ? limn_who(l, o->json) : limn_summary(l, o->json);
@@ -45,7 +50,7 @@ int run_find(Limn *l, Options *o) {
   o->file = o->name;
   LimnStatus s = load(l, o);
   const char *text = s ? NULL : limn_find(l, pattern, o->json);
-  if (!s && !text) s = LIMN_WRONG;
+  s = answered(l, s, text);
   return answer(l, o, s, "found", text);
 }
 
@@ -62,7 +67,7 @@ int run_fmt(Limn *l, Options *o) {
 int run_print(Limn *l, Options *o) {
   LimnStatus s = load(l, o);
   const char *text = s ? NULL : limn_print(l, o->name, o->after, o->origins);
-  if (!s && !text) s = LIMN_WRONG;
+  s = answered(l, s, text);
   return answer(l, o, s, "text", text && o->json ? limn_quote(l, text) : text);
 }
 
@@ -123,7 +128,7 @@ int run_draw(Limn *l, Options *o) {
 int run_cost(Limn *l, Options *o) {
   LimnStatus s = load(l, o);
   const char *text = s ? NULL : limn_cost(l, o->name, o->json);
-  if (!s && !text) s = LIMN_WRONG;
+  s = answered(l, s, text);
   return answer(l, o, s, "cost", text);
 }
 

@@ -67,9 +67,15 @@ static void open_streams(void) {
     if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) < 0) abort();
 }
 
-int main(int argc, char **argv) {
+// What could not be written was not said: a full disk is not a success.
+static int written(int status) {
+  bool failed = fflush(stdout) || ferror(stdout);
+  if (failed) perror("limn: cannot write");
+  return failed && !status ? LIMN_SYSTEM : status;
+}
+
+static int limn(int argc, char **argv) {
   static Options o;
-  open_streams();
   if (argc < 2) return help_all(stderr);
   const char *name = argv[1];
   if (is_one_of(name, (const char *const[]){"--help", "-h", "help", NULL})) return help(argc, argv);
@@ -82,4 +88,9 @@ int main(int argc, char **argv) {
     return r < 0 ? 0 : r ? r : run(commands[i].run, text, &o);
   }
   return *name == '-' ? no_option(name) : no_command(name);
+}
+
+int main(int argc, char **argv) {
+  open_streams();
+  return written(limn(argc, argv));
 }

@@ -1,6 +1,7 @@
 // Options: which a command has stands in commands.txt, where each value goes stands here.
 #include "cli/cli.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -112,10 +113,11 @@ static void *place(Options *o, size_t at) { return (char *)o + at; }
 
 static int take_count(const CliReading *r, const CliOption *option, const char *value) {
   char *end;
+  errno = 0;
   unsigned long long x = strtoull(value, &end, 10);
   bool is_seed = option->at == AT(eval.seed);
   bool small = option->bytes == 8 ? x <= INT64_MAX || is_seed : x <= UINT32_MAX;
-  if (*end || *value < '0' || *value > '9' || !small)
+  if (*end || *value < '0' || *value > '9' || !small || errno)
     return wanted(r, option->name, "a whole number", value);
   if (option->bytes == 8)
     *(uint64_t *)place(r->o, option->at) = x;
@@ -128,7 +130,7 @@ static int take_count(const CliReading *r, const CliOption *option, const char *
 static int take_real(const CliReading *r, const CliOption *option, const char *value) {
   char *end;
   double x = strtod(value, &end);
-  if (!*value || *end || !(x > 0 && x < 1e15))
+  if (strspn(value, "0123456789.eE+-") != strlen(value) || !*value || *end || !(x > 0 && x < 1e15))
     return wanted(r, option->name, "a number above 0", value);
   *(double *)place(r->o, option->at) = x;
   return 0;

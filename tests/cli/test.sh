@@ -61,6 +61,12 @@ refused "a level that is none" "--level wants learner, model or layer, not lay" 
 refused "a pass that is none" "--after wants tree, value, check, inline, simplify, reverse, forward, gradient, step, plan or c, not inlin" print net.limn --after inlin
 refused "a negative count" "--threads wants a whole number, not -1" train net.limn --threads -1
 refused "a count with a tail" "--batch wants a whole number, not 3x" train net.limn --batch 3x
+refused "steps in another base" "--steps wants a number above 0, not 0x5" train net.limn --steps 0x5
+refused "a seed that is too long" "--seed wants a whole number, not 99999999999999999999999" eval net.limn --seed 99999999999999999999999
+if [ -w /dev/full ]; then
+  "$LIMN" check net.limn >/dev/full 2>err
+  if [ $? -eq 3 ] && grep -q "cannot write" err; then ok "a full disk is not a success"; else not_ok "a full disk is not a success"; fi
+fi
 refused "no steps" "--steps wants a number above 0, not 0" train net.limn --steps 0
 refused "a word too many" "unexpected: else" print net.limn net else
 refused "a diagram without --paths" "a learning diagram is named for --paths only: net" check net.limn net

@@ -3,6 +3,8 @@
 // as good as before.
 #include "host.h"
 
+#include <math.h>
+
 static const char *text;
 static size_t bytes;
 static LimnArrays arrays;
@@ -45,6 +47,35 @@ static void no_program(Limn *l, bool draws) {
   CHECK(limn_draw_check(l, "f", &drawing, &text) == LIMN_USAGE);
 }
 
+// What a refused call was to fill is empty, not what happened to be there.
+static void nothing_is_left(Limn *l) {
+  LimnArrays junk = {.n = 7}, grads = {.n = 7};
+  LimnArray one = {.rank = 7};
+  const char *said = "junk";
+  size_t n = 7;
+  CHECK(limn_eval(l, "net", &evaluation, &said) && !said);
+  CHECK((said = "junk", limn_predict(l, "net", &use, &said)) && !said);
+  CHECK((said = "junk", limn_report(l, &use, &said)) && !said);
+  CHECK((said = "junk", limn_draw_bytes(l, "f", &drawing, &said, &n)) && !said && !n);
+  CHECK(limn_eval_arrays(l, "net", &evaluation, &junk, &grads) && !junk.n && !grads.n);
+  CHECK((junk.n = 7, limn_weights(l, NULL, &junk)) && !junk.n);
+  CHECK(limn_weight_get(l, "net/dense.1/linear/W", &one) && !one.rank);
+}
+
+// Lengths that are not.
+static void odd_lengths(Limn *l) {
+  const double odd[] = {-1, 1e300, INFINITY, NAN};
+  for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
+    LimnTrain steps = {.size = sizeof steps, .steps = odd[i]},
+              epochs = {.size = sizeof epochs, .epochs = odd[i]};
+    CHECK(limn_train(l, &steps) == LIMN_USAGE && limn_train(l, &epochs) == LIMN_USAGE);
+  }
+  CHECK(limn_train(l, &(LimnTrain){.size = sizeof(LimnTrain), .batch = -1}) == LIMN_USAGE);
+  CHECK(limn_train(l, &(LimnTrain){.size = sizeof(LimnTrain), .batch = INT64_MAX}) == LIMN_USAGE);
+  CHECK(strstr(limn_messages(l, false), "`steps` wants a number from 0 on"));
+  limn_forget(l);
+}
+
 static void no_handle(void) {
   LimnMessage m = {.size = sizeof m};
   no_program(NULL, false);
@@ -77,6 +108,7 @@ static void around(Limn *l) {
 static void before_a_load(void) {
   Limn *l = limn_new();
   no_program(l, false);
+  nothing_is_left(l);
   CHECK(limn_errors(l) > 0 && strstr(limn_messages(l, false), "no program is loaded"));
   around(l);
   limn_forget(l);
@@ -108,6 +140,7 @@ static void after_a_failed_one(void) {
 
 static void with_null(void) {
   Limn *l = loaded(program);
+  odd_lengths(l);
   LimnTrainer *t = NULL;
   LimnMessage m = {.size = sizeof m};
   LimnInput none = {"x", NULL, NULL};
