@@ -169,10 +169,11 @@ static const Accepted accepted[] = {
     {"diagram d {\n space N = mnist\n space A\n box f : N -> A\n f ; g <= h times 2\n}\ndiagram "
      "both = one + two as b along X, F, m",
      {"(diagram d _ _ (block (space N (types (type (name mnist) _)) _) (space A _ _) (box f",
-      "(order (pipe (name f) (name g)) (name h) (num 2))",
+      "(order (pipe (name f) (name g)) (name h) (num 2) _)",
       "(diagram both (names (name one) (arg b (name two))) (names (name X) (name F) (name m)) _)"}},
     {"diagram d { f <= g only }", {"(order \"o\" (name f) (name g) _ _)"}},
     {"diagram d { f ; g <= h only times 2 }", {"(order \"o\" (pipe", "(num 2) _)"}},
+    {"diagram d { keep : f ; g <= h }", {"(order keep (pipe (name f) (name g)) (name h) _ _)"}},
     {"diagram d { f <= g trains m, n[1] times 2 }", {"(num 2) (trains (name m) (at (name n)"}},
     {"diagram d { box f : X -> X = g at most 2 times }", {"(most (box f", "(num 2))"}},
     {"set both.one.small = resnet[18]\nfind conv ; _ in both => freeze",

@@ -81,6 +81,7 @@ Syntax *index_read(Drawing *, uint32_t edge, bool asked);
 
 // find_pairs.c
 void learning_pairs(Elab *, Program *, Learning *);
+bool pair_is_stated(const Graph *, const Pair *); // it is what an order says, with nothing behind
 bool learning_is_asked(const Program *, const Learning *); // its goals are made
 
 // goals.c

@@ -34,10 +34,14 @@ static Syntax *parse_edge(Parser *p) {
   return parse_most(p, node_end(p, node));
 }
 
-// order = route "<=" route [ "only" ] { "times" sum | "trains" target { "," target } }
+// order = [ NAME ":" ] route "<=" route [ "only" ] { "times" sum | "trains" target { "," target } }
 // route = path { ";" path }
 static Syntax *parse_order(Parser *p) {
   Syntax *node = node_fixed(p, N_ORDER, 4);
+  if (sees_label(p)) {
+    want_new_name(p, node);
+    p->at++;
+  }
   node->kid[0] = route_of_steps(p, parse_path);
   if (!eat(p, "<=")) fail(p, "`<=` between two routes, or `;` and the next edge");
   node->kid[1] = route_of_steps(p, parse_path);
