@@ -4,7 +4,8 @@
 // in which a space or edge without `=` may be anything. Matches are monic and come in an order that
 // the text does not change. `freeze` and `set` are of the edges found. `replace` is a double
 // pushout: a route becomes one new edge between its ends; a diagram becomes another one, and what
-// both call by the same name stays. What the rewriting would leave dangling is refused.
+// both call by the same name stays. What the rewriting would leave dangling is refused. Orders are
+// carried along (carry.c).
 #include "lang/learning/learning_own.h"
 
 enum { MATCHES_LIMIT = 10000 };
@@ -251,58 +252,6 @@ static void put_new(Finding *f, const FindChange *c, const PatternMatch *made, c
   }
 }
 
-// Statements that refer to the route that went refer to the edge that came.
-static Route renewed(Drawing *r, const Route *old, const Route *went, uint32_t came,
-                     const Inclusion *kept, bool *good) {
-  Route out = {0};
-  for (uint32_t i = 0; i < old->n; i++) {
-    bool here = went->n && i + went->n <= old->n &&
-                !memcmp(old->at + i, went->at, went->n * sizeof *went->at);
-    uint32_t e = here ? came : kept->edge[old->at[i]];
-    *good &= e != NOWHERE;
-    vec_push(r->w->arena, &out, e);
-    if (here) i += went->n - 1;
-  }
-  return out;
-}
-
-static bool stays(const Route *route, const Inclusion *kept) {
-  for (uint32_t i = 0; i < route->n; i++)
-    if (kept->edge[route->at[i]] == NOWHERE) return false;
-  return true;
-}
-
-// Places of the statements that stay, then of those that came, then of those that are given again.
-static void renew_orders(Finding *f, const Graph *old, const Route *went, uint32_t came,
-                         const Inclusion *kept) {
-  Drawing *r = f->r;
-  Graph *now = r->g->graph;
-  VEC(GraphOrder) place = {0};
-  for (uint32_t i = 0; i < old->order.n; i++)
-    if (stays(&old->order.at[i].left, kept) && stays(&old->order.at[i].right, kept))
-      vec_push(r->w->arena, &place, r->g->order.at[i]);
-  while (place.n < now->order.n) vec_push(r->w->arena, &place, (GraphOrder){.span = f->node->span});
-  for (uint32_t i = 0; i < old->order.n; i++) {
-    const PathOrder *o = &old->order.at[i];
-    bool good = true;
-    if (stays(&o->left, kept) && stays(&o->right, kept)) continue;
-    Route left = renewed(r, &o->left, went, came, kept, &good),
-          right = renewed(r, &o->right, went, came, kept, &good);
-    if (good) {
-      PathOrder carried = *o;
-      carried.left = left, carried.right = right;
-      graph_order(now, carried);
-      vec_push(r->w->arena, &place, r->g->order.at[i]);
-    } else {
-      Id e = diag_warning(r->w->diags, r->g->order.at[i].span,
-                          "this no longer holds: an edge in it is replaced");
-      diag_note(r->w->diags, e, f->node->span, "here");
-    }
-  }
-  r->g->order.n = 0;
-  for (uint32_t i = 0; i < place.n; i++) vec_push(r->w->arena, &r->g->order, place.at[i]);
-}
-
 static void say_dangling(Finding *f, const RewriteFault *fault) {
   Drawing *r = f->r;
   const Graph *g = r->g->graph;
@@ -318,17 +267,20 @@ static bool replace_at(Finding *f, const FindChange *c, const PatternMatch *m, I
   Graph *old = r->g->graph;
   Rewritten now;
   RewriteFault fault;
-  Route went = edges_at(f, m);
+  const char *name = c->to ? NULL : old->edge.at[m->edge[0]].name;
+  VEC(GraphEdge) edges = {0};
+  for (uint32_t e = 0; e < r->g->edge.n; e++) vec_push(r->w->arena, &edges, r->g->edge.at[e]);
   if (!graph_rewrite(r->w->arena, &c->rule, old, m, &now, &fault)) {
     say_dangling(f, &fault);
     return false;
   }
-  const char *name = c->to ? NULL : old->edge.at[went.at[0]].name;
-  if (c->to) went.n = 0;
   *kept = now.kept;
   follow(r, old, now.graph, kept);
   put_new(f, c, &now.made, name);
-  renew_orders(f, old, &went, c->to ? NOWHERE : now.made.edge[0], kept);
+  Carrying carry = {.draw = r, .old = old, .was = edges.at, .left = c->rule.left};
+  carry.right = c->rule.right, carry.at = m, carry.now = &now, carry.comes = c->to;
+  carry.place = f->node->span;
+  orders_carry(&carry);
   return true;
 }
 
