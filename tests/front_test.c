@@ -178,8 +178,12 @@ static const Accepted accepted[] = {
     {"diagram d { box f : X -> X = g at most 2 times }", {"(most (box f", "(num 2))"}},
     {"set both.one.small = resnet[18]\nfind conv ; _ in both => freeze",
      {"(set (dot small (dot one (name both))) (at (name resnet)",
-      "(find \"f\" (pipe (name conv) (name _)) (name both) _)"}},
-    {"find P in D => replace Q", {"(find \"r\" (name P) (name D) (name Q))"}},
+      "(find (pipe (name conv) (name _)) (name both) (deed \"f\" _ _))"}},
+    {"find P in D => freeze", {"(find (name P) (name D) (deed \"f\" _ _))"}},
+    {"find P in D => freeze m, n, set h.k = f ; g",
+     {"(deed \"f\" (name m) _) (deed \"f\" (name n) _)", "(deed \"s\" (dot k (name h)) (pipe"}},
+    {"find P in D => set f ; g", {"(deed \"s\" _ (pipe"}},
+    {"find P in D => replace Q", {"(find (name P) (name D) (deed \"r\" _ (name Q)))"}},
     // stepped over
     {"wiring Cell(speed: R[]) -> (served: {A, B}) {\n p : Phone, a : Tower(0)\n p.sig -> a.sig "
      "when link = A\n}\ncheck Or : y = a or b",

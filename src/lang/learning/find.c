@@ -18,6 +18,7 @@ typedef struct {
   const Learning *shape; // the pattern, if it is a diagram
   VEC(uint32_t) pinned;  // [edge of the pattern] it is this one; NOWHERE: any that fits
   Matches match;
+  const Syntax *value; // what comes, of `replace`
 } Finding;
 
 // -- patterns -------------------------------------------------------------------------------------
@@ -106,22 +107,42 @@ static void note_found(Finding *f, const char *text) {
 }
 
 // -- freeze and set -------------------------------------------------------------------------------
-static void freeze_all(Finding *f) {
-  for (uint32_t i = 0; i < f->match.n; i++)
-    for (uint32_t k = 0; k < f->pattern->edge.n; k++)
-      edge_learners(f->r->in, &f->r->g->edge.at[f->match.at[i].edge[k]], &f->r->g->frozen);
+// Which edge of the pattern a deed is about; NOWHERE, with a diagnostic: none.
+static uint32_t piece_of(Finding *f, const Syntax *piece) {
+  Drawing *r = f->r;
+  const char *path = path_text(r->in, piece);
+  const Syntax *n = find_route(f->node);
+  uint32_t at = f->shape && path ? edge_at(f->shape, path) : NOWHERE, times = at != NOWHERE;
+  for (uint32_t i = 0; !f->shape && i < f->pattern->edge.n; i++)
+    if (tree_equal(n->kind == N_PIPE ? pipe_stages(n).at[i] : n, piece)) at = i, times++;
+  if (times == 1) return at;
+  Id e = drawing_error(
+      r, piece->span, times ? "the pattern has several steps `%s`" : "the pattern has no edge `%s`",
+      path ? path : "…");
+  diag_note(r->w->diags, e, n->span, "the pattern");
+  return NOWHERE;
 }
 
-static void set_all(Finding *f) {
+static void freeze_all(Finding *f, const Syntax *deed) {
+  uint32_t only = deed_piece(deed) ? piece_of(f, deed_piece(deed)) : NOWHERE;
+  if (deed_piece(deed) && only == NOWHERE) return;
+  for (uint32_t i = 0; i < f->match.n; i++)
+    for (uint32_t k = 0; k < f->pattern->edge.n; k++)
+      if (only == NOWHERE || only == k)
+        edge_learners(f->r->in, &f->r->g->edge.at[f->match.at[i].edge[k]], &f->r->g->frozen);
+}
+
+static void set_all(Finding *f, const Syntax *deed) {
   Drawing *r = f->r;
-  if (f->pattern->edge.n != 1) {
-    diag_error(r->w->diags, find_value(f->node)->span,
-               "`set` gives one edge another map, but the pattern has %u; `replace` takes several",
+  uint32_t only = deed_piece(deed) ? piece_of(f, deed_piece(deed)) : 0;
+  if (!deed_piece(deed) && f->pattern->edge.n != 1) {
+    diag_error(r->w->diags, deed_value(deed)->span,
+               "`set` gives one edge another map, but the pattern has %u; `set f = …` says which",
                f->pattern->edge.n);
     return;
   }
-  for (uint32_t i = 0; i < f->match.n; i++)
-    edge_set(r, f->match.at[i].edge[0], find_value(f->node), r->g->inside);
+  for (uint32_t i = 0; only != NOWHERE && i < f->match.n; i++)
+    edge_set(r, f->match.at[i].edge[only], deed_value(deed), r->g->inside);
 }
 
 // -- replace --------------------------------------------------------------------------------------
@@ -170,9 +191,9 @@ static bool change_to_shape(Finding *f, FindChange *c) {
 
 static bool read_change(Finding *f, FindChange *c) {
   Drawing *r = f->r;
-  c->to = f->shape ? shape_of(f, find_value(f->node)) : NULL;
+  c->to = f->shape ? shape_of(f, f->value) : NULL;
   if (f->shape && !c->to)
-    return diag_refuse(r->w->diags, find_value(f->node)->span,
+    return diag_refuse(r->w->diags, f->value->span,
                        "a diagram is replaced by a diagram: the name of one is wanted here");
   if (c->to) return !c->to->broken && change_to_shape(f, c);
   Graph *one = graph_new(r->w->arena);
@@ -241,8 +262,8 @@ static void put_new(Finding *f, const FindChange *c, const PatternMatch *made, c
     Edge *e = &g->graph->edge.at[at];
     e->name = free_name(r, g->edge_of, name ? name : e->name);
     table_put(g->edge_of, e->name, strlen(e->name), at + 1);
-    const Syntax *body = c->to ? c->to->edge.at[k].body : find_value(f->node);
-    Span span = c->to ? c->to->edge.at[k].span : find_value(f->node)->span;
+    const Syntax *body = c->to ? c->to->edge.at[k].body : f->value;
+    Span span = c->to ? c->to->edge.at[k].span : f->value->span;
     Name key = name_from(r->w->names, e->name);
     Syntax *box = syntax_name(r->w->arena, key, span);
     g->edge.at[at].node = box;
@@ -318,9 +339,15 @@ void learning_find(Drawing *r, const Syntax *n, Scope *s) {
     Route at = edges_at(&f, &f.match.at[i]);
     note_found(&f, route_text(r->w->arena, r->g->graph, &at));
   }
-  switch (find_deed(n)) {
-  case SIGN_FREEZE: freeze_all(&f); break;
-  case SIGN_SET: set_all(&f); break;
-  default: replace_all(&f); break;
+  for (uint32_t i = 0; i < find_deeds(n).n; i++) {
+    const Syntax *deed = find_deeds(n).at[i];
+    if (deed_kind(deed) == SIGN_FREEZE) freeze_all(&f, deed);
+    if (deed_kind(deed) == SIGN_SET) set_all(&f, deed);
+    if (deed_kind(deed) != SIGN_REPLACE) continue;
+    f.value = deed_value(deed);
+    if (find_deeds(n).n == 1)
+      replace_all(&f);
+    else
+      drawing_error(r, deed->span, "after `replace` the pattern is gone: it is all that is done");
   }
 }
