@@ -4,7 +4,8 @@
 // in which a space or edge without `=` may be anything. Matches are monic and come in an order that
 // the text does not change. `freeze` and `set` are of the edges found. `replace` is a double
 // pushout: a route becomes one new edge between its ends; a diagram becomes another one, and what
-// both call by the same name stays. What the rewriting would leave dangling is refused.
+// both call by the same name stays. What the rewriting would leave dangling is refused. Orders are
+// carried along (carry.c).
 #include "lang/learning/learning_own.h"
 
 enum { MATCHES_LIMIT = 10000 };
@@ -17,6 +18,7 @@ typedef struct {
   const Learning *shape; // the pattern, if it is a diagram
   VEC(uint32_t) pinned;  // [edge of the pattern] it is this one; NOWHERE: any that fits
   Matches match;
+  const Syntax *value; // what comes, of `replace`
 } Finding;
 
 // -- patterns -------------------------------------------------------------------------------------
@@ -105,22 +107,42 @@ static void note_found(Finding *f, const char *text) {
 }
 
 // -- freeze and set -------------------------------------------------------------------------------
-static void freeze_all(Finding *f) {
-  for (uint32_t i = 0; i < f->match.n; i++)
-    for (uint32_t k = 0; k < f->pattern->edge.n; k++)
-      edge_learners(f->r->in, &f->r->g->edge.at[f->match.at[i].edge[k]], &f->r->g->frozen);
+// Which edge of the pattern a deed is about; NOWHERE, with a diagnostic: none.
+static uint32_t piece_of(Finding *f, const Syntax *piece) {
+  Drawing *r = f->r;
+  const char *path = path_text(r->in, piece);
+  const Syntax *n = find_route(f->node);
+  uint32_t at = f->shape && path ? edge_at(f->shape, path) : NOWHERE, times = at != NOWHERE;
+  for (uint32_t i = 0; !f->shape && i < f->pattern->edge.n; i++)
+    if (tree_equal(n->kind == N_PIPE ? pipe_stages(n).at[i] : n, piece)) at = i, times++;
+  if (times == 1) return at;
+  Id e = drawing_error(
+      r, piece->span, times ? "the pattern has several steps `%s`" : "the pattern has no edge `%s`",
+      path ? path : "…");
+  diag_note(r->w->diags, e, n->span, "the pattern");
+  return NOWHERE;
 }
 
-static void set_all(Finding *f) {
+static void freeze_all(Finding *f, const Syntax *deed) {
+  uint32_t only = deed_piece(deed) ? piece_of(f, deed_piece(deed)) : NOWHERE;
+  if (deed_piece(deed) && only == NOWHERE) return;
+  for (uint32_t i = 0; i < f->match.n; i++)
+    for (uint32_t k = 0; k < f->pattern->edge.n; k++)
+      if (only == NOWHERE || only == k)
+        edge_learners(f->r->in, &f->r->g->edge.at[f->match.at[i].edge[k]], &f->r->g->frozen);
+}
+
+static void set_all(Finding *f, const Syntax *deed) {
   Drawing *r = f->r;
-  if (f->pattern->edge.n != 1) {
-    diag_error(r->w->diags, find_value(f->node)->span,
-               "`set` gives one edge another map, but the pattern has %u; `replace` takes several",
+  uint32_t only = deed_piece(deed) ? piece_of(f, deed_piece(deed)) : 0;
+  if (!deed_piece(deed) && f->pattern->edge.n != 1) {
+    diag_error(r->w->diags, deed_value(deed)->span,
+               "`set` gives one edge another map, but the pattern has %u; `set f = …` says which",
                f->pattern->edge.n);
     return;
   }
-  for (uint32_t i = 0; i < f->match.n; i++)
-    edge_set(r, f->match.at[i].edge[0], find_value(f->node), r->g->inside);
+  for (uint32_t i = 0; only != NOWHERE && i < f->match.n; i++)
+    edge_set(r, f->match.at[i].edge[only], deed_value(deed), r->g->inside);
 }
 
 // -- replace --------------------------------------------------------------------------------------
@@ -169,9 +191,9 @@ static bool change_to_shape(Finding *f, FindChange *c) {
 
 static bool read_change(Finding *f, FindChange *c) {
   Drawing *r = f->r;
-  c->to = f->shape ? shape_of(f, find_value(f->node)) : NULL;
+  c->to = f->shape ? shape_of(f, f->value) : NULL;
   if (f->shape && !c->to)
-    return diag_refuse(r->w->diags, find_value(f->node)->span,
+    return diag_refuse(r->w->diags, f->value->span,
                        "a diagram is replaced by a diagram: the name of one is wanted here");
   if (c->to) return !c->to->broken && change_to_shape(f, c);
   Graph *one = graph_new(r->w->arena);
@@ -240,8 +262,8 @@ static void put_new(Finding *f, const FindChange *c, const PatternMatch *made, c
     Edge *e = &g->graph->edge.at[at];
     e->name = free_name(r, g->edge_of, name ? name : e->name);
     table_put(g->edge_of, e->name, strlen(e->name), at + 1);
-    const Syntax *body = c->to ? c->to->edge.at[k].body : find_value(f->node);
-    Span span = c->to ? c->to->edge.at[k].span : find_value(f->node)->span;
+    const Syntax *body = c->to ? c->to->edge.at[k].body : f->value;
+    Span span = c->to ? c->to->edge.at[k].span : f->value->span;
     Name key = name_from(r->w->names, e->name);
     Syntax *box = syntax_name(r->w->arena, key, span);
     g->edge.at[at].node = box;
@@ -249,58 +271,6 @@ static void put_new(Finding *f, const FindChange *c, const PatternMatch *made, c
     g->edge.at[at].def = scope_find(g->inside, key); // of an edge that has gone
     edge_set(r, at, body, c->to ? c->to->inside : g->inside);
   }
-}
-
-// Statements that refer to the route that went refer to the edge that came.
-static Route renewed(Drawing *r, const Route *old, const Route *went, uint32_t came,
-                     const Inclusion *kept, bool *good) {
-  Route out = {0};
-  for (uint32_t i = 0; i < old->n; i++) {
-    bool here = went->n && i + went->n <= old->n &&
-                !memcmp(old->at + i, went->at, went->n * sizeof *went->at);
-    uint32_t e = here ? came : kept->edge[old->at[i]];
-    *good &= e != NOWHERE;
-    vec_push(r->w->arena, &out, e);
-    if (here) i += went->n - 1;
-  }
-  return out;
-}
-
-static bool stays(const Route *route, const Inclusion *kept) {
-  for (uint32_t i = 0; i < route->n; i++)
-    if (kept->edge[route->at[i]] == NOWHERE) return false;
-  return true;
-}
-
-// Places of the statements that stay, then of those that came, then of those that are given again.
-static void renew_orders(Finding *f, const Graph *old, const Route *went, uint32_t came,
-                         const Inclusion *kept) {
-  Drawing *r = f->r;
-  Graph *now = r->g->graph;
-  VEC(GraphOrder) place = {0};
-  for (uint32_t i = 0; i < old->order.n; i++)
-    if (stays(&old->order.at[i].left, kept) && stays(&old->order.at[i].right, kept))
-      vec_push(r->w->arena, &place, r->g->order.at[i]);
-  while (place.n < now->order.n) vec_push(r->w->arena, &place, (GraphOrder){.span = f->node->span});
-  for (uint32_t i = 0; i < old->order.n; i++) {
-    const PathOrder *o = &old->order.at[i];
-    bool good = true;
-    if (stays(&o->left, kept) && stays(&o->right, kept)) continue;
-    Route left = renewed(r, &o->left, went, came, kept, &good),
-          right = renewed(r, &o->right, went, came, kept, &good);
-    if (good) {
-      PathOrder carried = *o;
-      carried.left = left, carried.right = right;
-      graph_order(now, carried);
-      vec_push(r->w->arena, &place, r->g->order.at[i]);
-    } else {
-      Id e = diag_warning(r->w->diags, r->g->order.at[i].span,
-                          "this no longer holds: an edge in it is replaced");
-      diag_note(r->w->diags, e, f->node->span, "here");
-    }
-  }
-  r->g->order.n = 0;
-  for (uint32_t i = 0; i < place.n; i++) vec_push(r->w->arena, &r->g->order, place.at[i]);
 }
 
 static void say_dangling(Finding *f, const RewriteFault *fault) {
@@ -318,17 +288,20 @@ static bool replace_at(Finding *f, const FindChange *c, const PatternMatch *m, I
   Graph *old = r->g->graph;
   Rewritten now;
   RewriteFault fault;
-  Route went = edges_at(f, m);
+  const char *name = c->to ? NULL : old->edge.at[m->edge[0]].name;
+  VEC(GraphEdge) edges = {0};
+  for (uint32_t e = 0; e < r->g->edge.n; e++) vec_push(r->w->arena, &edges, r->g->edge.at[e]);
   if (!graph_rewrite(r->w->arena, &c->rule, old, m, &now, &fault)) {
     say_dangling(f, &fault);
     return false;
   }
-  const char *name = c->to ? NULL : old->edge.at[went.at[0]].name;
-  if (c->to) went.n = 0;
   *kept = now.kept;
   follow(r, old, now.graph, kept);
   put_new(f, c, &now.made, name);
-  renew_orders(f, old, &went, c->to ? NOWHERE : now.made.edge[0], kept);
+  Carrying carry = {.draw = r, .old = old, .was = edges.at, .left = c->rule.left};
+  carry.right = c->rule.right, carry.at = m, carry.now = &now, carry.comes = c->to;
+  carry.place = f->node->span;
+  orders_carry(&carry);
   return true;
 }
 
@@ -366,9 +339,15 @@ void learning_find(Drawing *r, const Syntax *n, Scope *s) {
     Route at = edges_at(&f, &f.match.at[i]);
     note_found(&f, route_text(r->w->arena, r->g->graph, &at));
   }
-  switch (find_deed(n)) {
-  case SIGN_FREEZE: freeze_all(&f); break;
-  case SIGN_SET: set_all(&f); break;
-  default: replace_all(&f); break;
+  for (uint32_t i = 0; i < find_deeds(n).n; i++) {
+    const Syntax *deed = find_deeds(n).at[i];
+    if (deed_kind(deed) == SIGN_FREEZE) freeze_all(&f, deed);
+    if (deed_kind(deed) == SIGN_SET) set_all(&f, deed);
+    if (deed_kind(deed) != SIGN_REPLACE) continue;
+    f.value = deed_value(deed);
+    if (find_deeds(n).n == 1)
+      replace_all(&f);
+    else
+      drawing_error(r, deed->span, "after `replace` the pattern is gone: it is all that is done");
   }
 }

@@ -149,9 +149,8 @@ static bool ends_with(const Route *whole, const Route *end) {
          !memcmp(whole->at + whole->n - end->n, end->at, end->n * sizeof *end->at);
 }
 
-// Is it what the statement says, with nothing behind it?
-static bool is_stated(const Graph *g, const Pair *p) {
-  if (!p->order) return false;
+bool pair_is_stated(const Graph *g, const Pair *p) {
+  if (!p->order || p->chain.n) return false;
   const PathOrder *o = &g->order.at[p->order - 1];
   return ends_with(&p->left, &o->left) && ends_with(&p->right, &o->right) &&
          p->left.n - o->left.n == p->right.n - o->right.n;
@@ -182,14 +181,15 @@ static void say_lost(Drawing *r) {
     const char *why = lost_text(r, p);
     const char *left = route_text(r->w->arena, g, &p->left);
     const char *right = route_text(r->w->arena, g, &p->right);
-    Id e = is_stated(g, p)
+    Id e = pair_is_stated(g, p)
                ? drawing_error(r, span, "%s", why)
                : diag_warning(r->w->diags, span,
                               "from this, `%s <= %s` would follow, which is left out: %s", left,
                               right, why);
     diag_note(r->w->diags, e, space_distance(r->g->space.at[p->to].def->node)->span,
               "this distance");
-    if (!is_stated(g, p)) diag_help(r->w->diags, e, "nothing follows from what ends with `only`");
+    if (!pair_is_stated(g, p))
+      diag_help(r->w->diags, e, "nothing follows from what ends with `only`");
   }
 }
 

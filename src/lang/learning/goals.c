@@ -129,18 +129,40 @@ static Syntax *goal_node(Drawing *r, const Pair *pair, const Route *left, const 
   return goal;
 }
 
-// distill.G; where several pairs end in G, distill.G.1 and so on
+// The name of the statement that it follows from without a chain; or NULL.
+static const char *order_name(const Learning *g, const Pair *p) {
+  return p->order && !p->chain.n ? g->graph->order.at[p->order - 1].name : NULL;
+}
+
+// Pairs that are called alike: what follows from one named order, but for the pair that it is
+// itself; or without a name, what ends in one space.
+static bool are_alike(const Learning *g, const Pair *a, const Pair *b) {
+  const char *x = order_name(g, a), *y = order_name(g, b);
+  if (x || y) return x && y && a->order == b->order;
+  return a->to == b->to;
+}
+
+// distill.keep, the pair that `keep : f <= g` is, or distill.keep.1 and so on, what follows from it.
+// Without a name, distill.G; where several pairs end in G, distill.G.1 and so on.
 static Name goal_name(Drawing *r, uint32_t pair) {
-  const Pairs *all = &r->g->pairs;
-  uint32_t n = 0, before = 0;
-  for (uint32_t i = 0; i < all->n; i++) {
-    if (all->at[i].to != all->at[pair].to) continue;
+  const Learning *g = r->g;
+  const Pair *own = &g->pairs.at[pair];
+  uint32_t n = 0, before = 0, stated = 0;
+  for (uint32_t i = 0; i < g->pairs.n; i++) {
+    if (!are_alike(g, &g->pairs.at[i], own)) continue;
+    stated += pair_is_stated(g->graph, &g->pairs.at[i]);
+  }
+  bool single = order_name(g, own) && stated == 1;
+  for (uint32_t i = 0; i < g->pairs.n; i++) {
+    if (!are_alike(g, &g->pairs.at[i], own)) continue;
+    if (single && pair_is_stated(g->graph, &g->pairs.at[i])) continue;
     n++;
     before += i < pair;
   }
-  const char *to = r->g->graph->vertex.at[all->at[pair].to].name;
-  if (n < 2) return learning_key(r, to);
-  return learning_key(r, arena_format(r->w->arena, "%s.%u", to, before + 1));
+  const char *to = order_name(g, own);
+  bool bare = to ? single && pair_is_stated(g->graph, own) : n < 2;
+  if (!to) to = g->graph->vertex.at[own->to].name;
+  return learning_key(r, bare ? to : arena_format(r->w->arena, "%s.%u", to, before + 1));
 }
 
 static void make_goals(Drawing *r) {

@@ -57,6 +57,19 @@ void learner_set(Elab *, Scope *, Def *, const Syntax *body);
 void learning_set(Drawing *, const Syntax *set, const char *path);
 void edge_set(Drawing *, uint32_t edge, const Syntax *body, Scope *);
 
+// carry.c: the orders of a diagram after a part of it was replaced
+typedef struct {
+  Drawing *draw;
+  const Graph *old;          // before, with its edges
+  const GraphEdge *was;      // [edge of old]
+  const Graph *left, *right; // of the rule
+  const PatternMatch *at;    // where the left side was
+  const Rewritten *now;
+  const Learning *comes; // the right side, if it is a diagram
+  Span place;            // of the `find`
+} Carrying;
+void orders_carry(const Carrying *);
+
 // find.c
 void learning_find(Drawing *, const Syntax *find, Scope *);
 
@@ -81,6 +94,7 @@ Syntax *index_read(Drawing *, uint32_t edge, bool asked);
 
 // find_pairs.c
 void learning_pairs(Elab *, Program *, Learning *);
+bool pair_is_stated(const Graph *, const Pair *); // it is what an order says, with nothing behind
 bool learning_is_asked(const Program *, const Learning *); // its goals are made
 
 // goals.c

@@ -58,10 +58,17 @@ static void count(Buf *b, uint32_t n, const char *one, const char *many, const c
   buf_printf(b, "%u %s%s", n, n == 1 ? one : many, end);
 }
 
-static const char *action_word(const Syntax *find) {
-  return find_deed(find) == SIGN_FREEZE ? "frozen"
-         : find_deed(find) == SIGN_SET  ? "set"
-                                        : "replaced";
+// What was done where it was found: set; or piece by piece, m frozen, h set.
+static const char *action_words(Elab *in, const Syntax *find) {
+  Buf b = buf_new(in->w->arena);
+  for (uint32_t i = 0; i < find_deeds(find).n; i++) {
+    const Syntax *deed = find_deeds(find).at[i];
+    SyntaxSign kind = deed_kind(deed);
+    if (i) buf_text(&b, ", ");
+    if (deed_piece(deed)) buf_printf(&b, "%s ", path_text(in, deed_piece(deed)));
+    buf_text(&b, kind == SIGN_FREEZE ? "frozen" : kind == SIGN_SET ? "set" : "replaced");
+  }
+  return b.at;
 }
 
 static void show_pair(Elab *in, const Program *p, const Learning *g, uint32_t i, Buf *b) {
@@ -104,7 +111,7 @@ static void show_one(Elab *in, const Program *p, const Learning *g, Buf *b) {
     const Syntax *pattern = find_route(g->found.at[i].node);
     const Source *file = &in->w->sources->file.at[pattern->span.file];
     buf_printf(b, "  found %.*s: %s, %s\n", (int)pattern->span.n, file->text + pattern->span.at,
-               g->found.at[i].text, action_word(g->found.at[i].node));
+               g->found.at[i].text, action_words(in, g->found.at[i].node));
   }
   for (uint32_t i = 0; i < g->pairs.n; i++) show_pair(in, p, g, i, b);
   for (uint32_t i = 0; i < g->lost.n; i++) show_lost(in, g, &g->lost.at[i], b);
@@ -151,7 +158,7 @@ static void json_one(Elab *in, const Program *p, const Learning *g, JsonOut *j) 
   for (uint32_t k = 0; k < g->found.n; k++) {
     json_object(j, NULL);
     json_text(j, "at", g->found.at[k].text);
-    json_text(j, "then", action_word(g->found.at[k].node));
+    json_text(j, "then", action_words(in, g->found.at[k].node));
     json_end(j);
   }
   json_end(j);

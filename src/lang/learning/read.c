@@ -351,6 +351,14 @@ static bool read_route(Drawing *r, const Syntax *n, Route *out) {
       return false;
     }
     vec_push(r->w->arena, out, e);
+    uint32_t times = 0;
+    for (uint32_t k = 0; k < out->n; k++) times += out->at[k] == e;
+    if (edge->most && times > edge->most) {
+      Id m = drawing_error(r, step->span, "a path runs along `%s` at most %u %s", edge->name,
+                           edge->most, edge->most == 1 ? "time" : "times");
+      diag_note(r->w->diags, m, r->g->edge.at[e].span, "declared here");
+      return false;
+    }
   }
   return true;
 }
@@ -388,6 +396,29 @@ static const char *read_trains(Drawing *r, const Syntax *trains, OrderTargets *o
   return words.at;
 }
 
+// The name of an order is that of its goal, so nothing else here may have it.
+static const char *read_order_name(Drawing *r, const Syntax *n) {
+  const char *name = n->name ? name_text(r->w->names, n->name) : NULL;
+  const Graph *g = r->g->graph;
+  uint32_t v = name ? vertex_at(r->g, name) : NOWHERE, e = name ? edge_at(r->g, name) : NOWHERE,
+           k = 0;
+  while (name && k < g->order.n && !(g->order.at[k].name && !strcmp(g->order.at[k].name, name)))
+    k++;
+  bool taken = name && k < g->order.n;
+  if (!taken && v == NOWHERE && e == NOWHERE) return name;
+  Id m = drawing_error(r, n->name_span, "there is %s `%s` already",
+                       taken          ? "an order"
+                       : e != NOWHERE ? "an edge"
+                                      : "a space",
+                       name);
+  diag_note(r->w->diags, m,
+            taken          ? r->g->order.at[k].span
+            : e != NOWHERE ? r->g->edge.at[e].span
+                           : r->g->space.at[v].span,
+            "this one");
+  return name;
+}
+
 static void read_order(Drawing *r, const Syntax *n) {
   Route left = {0}, right = {0};
   double times = 1;
@@ -399,7 +430,8 @@ static void read_order(Drawing *r, const Syntax *n) {
                "`times` wants a number above 0 that is known beforehand");
   GraphOrder order = {.span = n->span};
   const char *whom = read_trains(r, order_trains(n), &order.trains); // then it is a goal of its own
-  graph_order(r->g->graph, (PathOrder){left, right, times, whom || order_is_only(n), .whom = whom});
+  graph_order(r->g->graph, (PathOrder){left, right, times, whom || order_is_only(n), whom,
+                                       read_order_name(r, n)});
   vec_push(r->w->arena, &r->g->order, order);
 }
 

@@ -279,6 +279,7 @@ static void lay(Format *f, const Syntax *node, bool tight) {
     lay_pad(f, node->kid[3]);
     break;
   case N_ORDER:
+    if (node->name) piece_behind(f, node->name_span)->gap = 1;
     lay_pad(f, node->kid[2]);
     if (node->kid[3]) piece_at(f, node->kid[3]->span.at)->gap = 3;
     break;

@@ -34,10 +34,14 @@ static Syntax *parse_edge(Parser *p) {
   return parse_most(p, node_end(p, node));
 }
 
-// order = route "<=" route [ "only" ] { "times" sum | "trains" target { "," target } }
+// order = [ NAME ":" ] route "<=" route [ "only" ] { "times" sum | "trains" target { "," target } }
 // route = path { ";" path }
 static Syntax *parse_order(Parser *p) {
   Syntax *node = node_fixed(p, N_ORDER, 4);
+  if (sees_label(p)) {
+    want_new_name(p, node);
+    p->at++;
+  }
   node->kid[0] = route_of_steps(p, parse_path);
   if (!eat(p, "<=")) fail(p, "`<=` between two routes, or `;` and the next edge");
   node->kid[1] = route_of_steps(p, parse_path);
@@ -102,24 +106,61 @@ Syntax *parse_diagram(Parser *p) {
   return node_end(p, node);
 }
 
-// find = "find" route "in" path "=>" ( "freeze" | "set" expr | "replace" expr )
-Syntax *parse_find(Parser *p) {
-  Syntax *node = node_word(p, N_FIND, 3);
-  node->kid[0] = route_of_steps(p, parse_postfix);
-  need(p, "in");
-  node->kid[1] = parse_path(p);
-  need(p, "=>");
-  if (eat(p, "freeze")) {
-    syntax_signed(p->arena, node, SIGN_FREEZE);
+static bool sees_deed(const Parser *p) {
+  return sees(p, 0, "freeze") || sees(p, 0, "set") || sees_word(p, 0, "replace");
+}
+
+// Is what comes the name of a piece, with `=` behind it?
+static bool sees_piece(const Parser *p) {
+  uint32_t i = 0;
+  while (sees_name(p, i) && sees(p, i + 1, ".")) i += 2;
+  return sees_name(p, i) && sees(p, i + 1, "=");
+}
+
+// deed = "freeze" [ path ] | "set" [ path "=" ] expr | "replace" expr
+static Syntax *parse_deed(Parser *p) {
+  Syntax *node = node_fixed(p, N_DEED, 2);
+  bool freeze = sees(p, 0, "freeze"), set = sees(p, 0, "set");
+  syntax_signed(p->arena, node, freeze ? SIGN_FREEZE : set ? SIGN_SET : SIGN_REPLACE);
+  if (!sees_deed(p)) fail(p, "what to do with it: `freeze`, `set …` or `replace …`");
+  p->at += !p->panic;
+  if (freeze) {
+    if (sees_name(p, 0)) node->kid[0] = parse_path(p);
     return node_end(p, node);
   }
-  syntax_signed(p->arena, node, sees(p, 0, "set") ? SIGN_SET : SIGN_REPLACE);
-  if (sees(p, 0, "set") || sees_word(p, 0, "replace"))
-    p->at++;
-  else
-    fail(p, "what to do with it: `freeze`, `set …` or `replace …`");
-  node->kid[2] = parse_expr(p, false);
+  if (set && sees_piece(p)) {
+    node->kid[0] = parse_path(p);
+    need(p, "=");
+  }
+  node->kid[1] = parse_expr(p, false);
   return node_end(p, node);
+}
+
+// freeze m, n: the word counts for what follows too
+static Syntax *parse_frozen_too(Parser *p) {
+  Syntax *node = node_fixed(p, N_DEED, 2);
+  syntax_signed(p->arena, node, SIGN_FREEZE);
+  node->kid[0] = parse_path(p);
+  return node_end(p, node);
+}
+
+// find = "find" route "in" path "=>" deed { "," ( deed | path ) }
+Syntax *parse_find(Parser *p) {
+  Syntax *node = node_word(p, N_FIND, 0);
+  uint32_t mark = p->stack.n;
+  kid_push(p, route_of_steps(p, parse_postfix));
+  need(p, "in");
+  kid_push(p, parse_path(p));
+  need(p, "=>");
+  Syntax *deed = parse_deed(p);
+  kid_push(p, deed);
+  while (eat(p, ",")) {
+    bool more = deed_kind(deed) == SIGN_FREEZE && deed_piece(deed) && sees_name(p, 0) &&
+                !sees_word(p, 0, "replace");
+    deed = more ? parse_frozen_too(p) : parse_deed(p);
+    kid_push(p, deed);
+  }
+  return kids_end(p, node, mark);
 }
 
 // Is what comes a type, and not an expression? {5}, R[2], or something with a distance.
