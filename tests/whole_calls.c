@@ -43,7 +43,7 @@ static bool type_takes(Bound *b, const WholeType *param, const WholeType *arg) {
 }
 
 // What the caller gets: the axes that the box declares, under the caller's labels.
-static WholeType result_of(Bound *b, const WholeType *out) {
+static WholeType result_of(Maker *m, Bound *b, const WholeType *out) {
   WholeType t = *out;
   if (t.labels && t.range.variable) {
     WholeAxis *to = bound_to(b, t.range.variable);
@@ -56,6 +56,9 @@ static WholeType result_of(Bound *b, const WholeType *out) {
       *a = *to;
     else if (a->axis)
       a->label = a->axis;
+    else if (a->label) // it goes into another body, where letters may be taken
+      m->p->name.at[a->label].other =
+          arena_format(m->p->arena, "%s_", m->p->name.at[a->label].text);
   }
   return t;
 }
@@ -116,7 +119,7 @@ static bool find_arguments(Maker *m, Call *c, bool rows) {
 static void inherit(Maker *m, const WholeDecl *d) {
   m->d->weighted |= d->weighted, m->d->noisy |= d->noisy, m->d->slopes |= d->slopes;
   m->d->batched |= d->batched, m->d->remembers |= d->remembers, m->d->stops |= d->stops;
-  m->d->refits |= d->refits;
+  m->d->learns |= d->learns;
 }
 
 // The name of the box with its options: in order, by name, or computed from those of the caller.
@@ -147,7 +150,7 @@ static void mark_weighted(Maker *m, bool weighted) {
 bool turn_call(Maker *m) {
   Call c = {.d = some_box(m)};
   if (!c.d || !find_arguments(m, &c, true)) return false;
-  WholeType t = result_of(&c.bound, &c.d->out.at[0]);
+  WholeType t = result_of(m, &c.bound, &c.d->out.at[0]);
   if (!in_front(&t, c.extra.axis, c.extra.rank)) return false;
   WholeNode *call = whole_node(m->p, &t, "%e(", callee(m, c.d));
   for (uint32_t i = 0; i < c.d->in.n; i++) add_argument(m, call, maker_operand(m, c.arg[i]), !i);
@@ -175,7 +178,7 @@ bool turn_over(Maker *m) {
   bool twice = !h.label;
   for (uint32_t i = 0; i < rest.rank; i++) twice |= rest.axis[i].label == h.label;
   if (twice || !type_takes(&b, &d->in.at[0].type, &rest)) return false;
-  WholeType t = result_of(&b, &d->out.at[0]);
+  WholeType t = result_of(m, &b, &d->out.at[0]);
   if (!in_front(&t, &h, 1)) return false;
   // its first parameter's axes: every axis stays where it was
   const WholeType *in = &d->in.at[0].type, *out = &d->out.at[0];
@@ -260,7 +263,7 @@ bool turn_slope(Maker *m) {
   Call c = {.d = some_box(m)};
   if (!c.d || !all_real(c.d) || !find_arguments(m, &c, true)) return false;
   if (c.d->noisy || c.d->remembers) return false;
-  WholeType t = result_of(&c.bound, &c.d->out.at[0]);
+  WholeType t = result_of(m, &c.bound, &c.d->out.at[0]);
   if (!in_front(&t, c.extra.axis, c.extra.rank)) return false;
   bool push = one_in(m, 2);
   WholeNode *call = whole_node(m->p, NULL, push ? "fwd[%E](" : "rev[%E](", callee(m, c.d));
@@ -428,13 +431,13 @@ bool turn_learner(Maker *m) {
     Bound b = {0};
     if (!type_takes(&b, &d->in.at[0].type, &x->type)) continue;
     WholeType t = x->type;
-    t.axis[t.rank - 1] = result_of(&b, &d->out.at[0]).axis[0];
+    t.axis[t.rank - 1] = result_of(m, &b, &d->out.at[0]).axis[0];
     WholeNode *a = maker_operand(m, x);
     if (d->family)
       maker_let(m, whole_node(m->p, &t, "%n[%d](%E)", d->name, (int)below(m, d->family), a));
     else
       maker_let(m, whole_node(m->p, &t, "%n(%E)", d->name, a));
-    m->d->batched |= d->batched, m->d->noisy |= d->noisy, m->d->slopes |= d->slopes;
+    m->d->batched |= d->batched, m->d->noisy |= d->noisy, m->d->learns = true;
     return true;
   }
   return false;

@@ -18,7 +18,7 @@ static void add_file(Maker *m, const char *path, const Buf *b) {
   vec_push(m->p->arena, &m->p->file, (WholeFile){path, b->at, b->n});
 }
 
-static void write_csv(Maker *m, uint32_t width, uint32_t kinds) {
+static void write_csv(Maker *m, uint32_t width, uint32_t kinds, bool packed) {
   static const char *const word[] = {"ant", "bee", "cat"};
   Buf b = buf_new(m->p->arena);
   for (uint32_t i = 0; i < width; i++) buf_printf(&b, "c%u,", i);
@@ -27,24 +27,21 @@ static void write_csv(Maker *m, uint32_t width, uint32_t kinds) {
     for (uint32_t i = 0; i < width; i++) buf_printf(&b, "%.3f,", number_at(m));
     buf_printf(&b, "%s\n", word[r % kinds]);
   }
-  add_file(m, "table.csv", &b);
+  if (packed) b = whole_gzip(m->p->arena, &b);
+  add_file(m, packed ? "table.csv.gz" : "table.csv", &b);
 }
 
-static void write_npy(Maker *m, uint32_t width) {
-  Buf b = buf_new(m->p->arena);
-  char head[119];
-  int n =
-      snprintf(head, sizeof head, "{'descr': '<f8', 'fortran_order': False, 'shape': (%u, %u), }",
-               (uint32_t)ROWS, width);
-  memset(head + n, ' ', sizeof head - 1 - (size_t)n);
-  head[117] = '\n';
-  buf_add(&b, "\x93NUMPY\x01\x00\x76\x00", 10);
-  buf_add(&b, head, 118);
-  for (uint32_t i = 0; i < ROWS * width; i++) {
-    double x = number_at(m);
-    buf_add(&b, (const char *)&x, sizeof x); // of this machine: tests of little-endian ones
-  }
-  add_file(m, "table.npy", &b);
+// Rows of numbers; the name of the file.
+static const char *write_numbers(Maker *m, uint32_t width) {
+  static const char *const name[] = {"table.npy", "table.npz", "table.idx"};
+  double *x = NEW_ARRAY(m->p->arena, double, ROWS *width);
+  for (uint32_t i = 0; i < ROWS * width; i++) x[i] = number_at(m);
+  Buf b = whole_npy(m->p->arena, x, ROWS, width);
+  uint32_t k = below(m, 3);
+  if (k == 1) b = whole_npz(m->p->arena, &b);
+  if (k == 2) b = whole_idx(m->p->arena, x, ROWS, width);
+  add_file(m, name[k], &b);
+  return name[k];
 }
 
 // -- data -----------------------------------------------------------------------------------------
@@ -61,7 +58,7 @@ static Data some_data(Maker *m) {
   } sets[] = {{"iris", 4, 3}, {"moons", 2, 2}, {"blobs", 2, 3}, {"spirals", 2, 2}};
   Data d = {.x = maker_global(m, NAME_WIRE)};
   WholeDecl *g = maker_decl(m, DECL_OTHER, NAME_FIELD);
-  uint32_t k = below(m, 6);
+  uint32_t k = below(m, 8);
   if (k < 4) {
     d.n = sets[k].n, d.kinds = sets[k].kinds,
     d.test = arena_format(m->p->arena, "%s.test", sets[k].name);
@@ -69,16 +66,16 @@ static Data some_data(Maker *m) {
     add_decl(m, g, whole_node(m->p, NULL, "given %n, %n from %s", d.x, d.y, sets[k].name));
     return d;
   }
-  d.n = 1 + below(m, 3), d.kinds = k == 4 ? 2 + below(m, 2) : 0;
-  if (k == 4) {
-    write_csv(m, d.n, d.kinds);
+  d.n = 1 + below(m, 3), d.kinds = k < 6 ? 2 + below(m, 2) : 0;
+  if (k < 6) {
+    write_csv(m, d.n, d.kinds, k == 5);
     d.y = maker_global(m, NAME_WIRE);
     add_decl(m, g,
-             whole_node(m->p, NULL, "given %n : R[%d], %n : {%d} from \"table.csv\"", d.x, (int)d.n,
-                        d.y, (int)d.kinds));
+             whole_node(m->p, NULL, "given %n : R[%d], %n : {%d} from \"table.csv%s\"", d.x,
+                        (int)d.n, d.y, (int)d.kinds, k == 5 ? ".gz" : ""));
   } else {
-    write_npy(m, d.n);
-    add_decl(m, g, whole_node(m->p, NULL, "given %n : R[%d] from \"table.npy\"", d.x, (int)d.n));
+    const char *file = write_numbers(m, d.n);
+    add_decl(m, g, whole_node(m->p, NULL, "given %n : R[%d] from \"%s\"", d.x, (int)d.n, file));
   }
   return d;
 }
@@ -117,30 +114,78 @@ static WholeNode *use_of(Maker *m, const WholeDecl *d, WholeNode *x) {
 }
 
 // -- goals ----------------------------------------------------------------------------------------
-static WholeNode *sides(Maker *m, const Data *d, const WholeDecl *f, const WholeDecl *g) {
+// A distance of the program: any box with two inputs and one number out.
+static const char *some_distance(Maker *m, const char *other) {
+  if (!one_in(m, 3)) return other;
+  WholeDecl *d = maker_decl(m, DECL_OTHER, NAME_FIELD);
+  const char *name = whole_name(m->p, d->name, false);
+  add_decl(m, d,
+           whole_node(m->p, NULL,
+                      one_in(m, 2)
+                          ? "box %n(a, b: R[...s]) -> R[] = sum(abs(a - b)) + max(square(a - b))"
+                          : "box %n(a, b: R[n]) -> R[] = sum[i]((a[i] - b[i])^2 * (i + 1))",
+                      d->name));
+  return name;
+}
+
+static WholeNode *sides(Maker *m, const Data *d, const WholeDecl *f, const WholeDecl *g,
+                        bool *stopped) {
   static const char *const numbers[] = {"l2", "l1", "huber", "huber[0.5]", "bce", "bernoulli"};
   WholeNode *x = whole_node(m->p, NULL, "%n", d->x);
   WholeNode *first = use_of(m, f, x), *both = use_of(m, g, first);
-  if (one_in(m, 4)) both = use_of(m, g, whole_node(m->p, NULL, "stop(%E)", first));
+  *stopped = one_in(m, 4);
+  if (*stopped) both = use_of(m, g, whole_node(m->p, NULL, "stop(%E)", first));
   if (d->y && one_in(m, 2)) return whole_node(m->p, NULL, "%e ~ %n   by cross_entropy", both, d->y);
-  if (one_in(m, 3)) return whole_node(m->p, NULL, "%e ~ 0.5   by %s", first, PICK(m, numbers));
+  if (one_in(m, 3))
+    return whole_node(m->p, NULL, "%e ~ 0.5   by %s", first, some_distance(m, PICK(m, numbers)));
   return whole_node(m->p, NULL, "tanh(%E) ~ 0.3 * %e   by %s", both,
-                    whole_node(m->p, NULL, "one_hot(argmax(%E))", both), PICK(m, numbers));
+                    whole_node(m->p, NULL, "one_hot(argmax(%E))", both),
+                    some_distance(m, PICK(m, numbers)));
 }
 
 // Does it move g, whatever happens to f?
 static bool some_goal(Maker *m, const Data *d, const WholeDecl *f, const WholeDecl *g) {
+  bool stopped = false;
+  WholeNode *equal = sides(m, d, f, g, &stopped);
   WholeDecl *goal = maker_decl(m, DECL_LAST, NAME_GOAL);
-  WholeNode *text = whole_node(m->p, NULL, "goal %n : %E", goal->name, sides(m, d, f, g));
-  bool chosen = one_in(m, 4);
+  WholeNode *text = whole_node(m->p, NULL, "goal %n : %E", goal->name, equal);
+  bool chosen = one_in(m, 3) && !stopped; // a goal that moves nobody is not trained
   if (chosen) {
     const WholeDecl *who = one_in(m, 2) || !whole_uses(text, g->name) ? f : g;
-    if (!who->family) text = whole_node(m->p, NULL, "%E   trains %n", text, who->name);
+    if (!who->family)
+      text = whole_node(m->p, NULL, "%E   trains %n", text, who->name);
+    else
+      chosen = false;
   }
   if (one_in(m, 4)) text = whole_node(m->p, NULL, "%E   times 0.5", text);
   vec_push(m->p->arena, &m->p->goal, goal->name);
   add_decl(m, goal, text);
   return whole_uses(text, g->name) && !chosen;
+}
+
+// for k in 0..1 { goal g : f[k](x) ~ … trains f[k] }
+static void some_loop(Maker *m, const Data *d, const WholeDecl *f) {
+  WholeDecl *goal = maker_decl(m, DECL_LAST, NAME_GOAL);
+  Id k = maker_name(m, NAME_INDEX);
+  vec_push(m->p->arena, &m->p->goal, goal->name);
+  add_decl(m, goal,
+           whole_node(m->p, NULL,
+                      "for %n in 0..1 {\n  goal %n : %n[%n](%n) ~ 0.25   by l2   trains %n[%n]   "
+                      "times 0.5\n}",
+                      k, goal->name, f->name, k, d->x, f->name, k));
+}
+
+// A copy that follows from afar, and a goal that pulls to it.
+static void some_stale(Maker *m, const Data *d, const WholeDecl *f) {
+  WholeDecl *s = maker_decl(m, DECL_OTHER, NAME_LEARNER), *goal;
+  add_decl(m, s,
+           whole_node(m->p, NULL, one_in(m, 2) ? "stale %n = %n every 1" : "stale %n = %n by 0.9",
+                      s->name, f->name));
+  goal = maker_decl(m, DECL_LAST, NAME_GOAL);
+  vec_push(m->p->arena, &m->p->goal, goal->name);
+  add_decl(m, goal,
+           whole_node(m->p, NULL, "goal %n : %n(%n) ~ 0.5 * %n(%n)   by l2", goal->name, f->name,
+                      d->x, s->name, d->x));
 }
 
 static void some_measures(Maker *m, const Data *d, const WholeDecl *f, const WholeDecl *g) {
@@ -158,31 +203,11 @@ static void some_measures(Maker *m, const Data *d, const WholeDecl *f, const Who
   add_decl(m, k, whole_node(m->p, NULL, "show %E, %n as table[3]", both, d->x));
 }
 
-// -- a learning diagram ---------------------------------------------------------------------------
-static void some_diagram(Maker *m) {
-  WholeDecl *f = maker_decl(m, DECL_LEARNER, NAME_LEARNER);
-  learner_added(m, f, 4, 3, whole_node(m->p, NULL, "learn %n : R[4] -> R[3] = dense[3]", f->name));
-  WholeDecl *d = maker_decl(m, DECL_OTHER, NAME_BOX);
-  Id n = maker_name(m, NAME_LEARNER), x = maker_name(m, NAME_LEARNER),
-     y = maker_name(m, NAME_LEARNER);
-  Id a = maker_name(m, NAME_LEARNER), b = maker_name(m, NAME_LEARNER),
-     c = maker_name(m, NAME_LEARNER);
-  add_decl(m, d,
-           whole_node(m->p, NULL,
-                      "diagram %n {\n  space %n = iris\n  space %n = R[4]\n  space %n = {3} by "
-                      "cross_entropy\n  box %n : %n -> %n = iris.x\n  box %n : %n -> %n = "
-                      "iris.label\n  box %n : %n -> %n = %n\n  %n ; %n <= %n\n}",
-                      d->name, n, x, y, a, n, x, b, n, y, c, x, y, f->name, a, c, b));
-  WholeDecl *t = maker_decl(m, DECL_LAST, NAME_GOAL);
-  add_decl(m, t, whole_node(m->p, NULL, "train %n 2 steps, batch 8, seed 1", d->name));
-  m->p->trains = true;
-}
-
 void maker_training(Maker *m) {
   static const char *const by[] = {"adam(0.01)", "gd(0.1)",       "momentum",       "adamw(0.01)",
                                    "lion(0.01)", "rmsprop(0.01)", "nesterov(0.05)", "muon(0.01)"};
-  if (one_in(m, 6)) {
-    some_diagram(m);
+  if (one_in(m, 3)) {
+    maker_diagram(m);
     return;
   }
   Data d = some_data(m);
@@ -190,30 +215,14 @@ void maker_training(Maker *m) {
   const WholeDecl *f = some_learner(m, d.n, middle), *g = some_learner(m, middle, last);
   bool moves = false;
   for (uint32_t i = 1 + below(m, 2); i; i--) moves |= some_goal(m, &d, f, g);
+  if (f->family && !f->noisy) some_loop(m, &d, f), moves = true;
+  if (!f->family && one_in(m, 3)) some_stale(m, &d, f);
   some_measures(m, &d, f, g);
-  if (moves && one_in(m, 5) && !f->family) {
+  if (moves && one_in(m, 3) && !f->family) {
     WholeDecl *k = maker_decl(m, DECL_OTHER, NAME_GOAL);
     add_decl(m, k, whole_node(m->p, NULL, "freeze %n", f->name));
   }
   WholeDecl *t = maker_decl(m, DECL_LAST, NAME_GOAL);
   add_decl(m, t, whole_node(m->p, NULL, "train 2 steps, batch 8, %s, seed 1", PICK(m, by)));
   m->p->trains = true;
-}
-
-// -- machines -------------------------------------------------------------------------------------
-void maker_machine(Maker *m) {
-  WholeDecl *d = maker_decl(m, DECL_OTHER, NAME_BOX);
-  Id in = maker_name(m, NAME_WEIGHT), x = maker_name(m, NAME_WEIGHT),
-     y = maker_name(m, NAME_WEIGHT);
-  bool flows = one_in(m, 2);
-  const char *text = flows ? "machine %n(%n: R[]) -> (%n: R[]) {\n  state %n = 0.5, %n = 1\n  "
-                             "%n' = tanh(%n + %n)\n  %n' = 0.5 * %n - %n\n}"
-                           : "machine %n(%n: R[]) -> (%n: R[]) {\n  state %n = 0.5, %n = 1\n  "
-                             "next %n = tanh(%n + %n)\n  next %n = 0.5 * %n - %n\n}";
-  add_decl(m, d, whole_node(m->p, NULL, text, d->name, in, x, x, y, x, y, in, y, x, y));
-  WholeDecl *r = maker_decl(m, DECL_LAST, NAME_GOAL);
-  add_decl(
-      m, r,
-      whole_node(m->p, NULL, "run %n(%n: 0.25) %s", d->name, in, flows ? "to 1" : "for 5 ticks"));
-  m->p->runs = true;
 }

@@ -83,16 +83,18 @@ static int input_of(const Stacks *s, const char *name) {
   return -1;
 }
 
-// The slope of the same thing for one sample.
+// The slope of the same thing for one sample: of the same name, or of the end of it.
 static const Value *slope_of_one(Stacks *s, uint32_t k, const char *name) {
   int input = input_of(s, name);
+  const Value *found = NULL;
   for (uint32_t i = 0; i < s->grads[k].n; i++) {
-    const char *other = s->grads[k].at[i].name;
-    size_t n = strlen(name), m = strlen(other);
-    if (input >= 0 ? input_of(s, other) == input : n >= m && !strcmp(name + n - m, other))
-      return &s->grads[k].at[i];
+    const Value *v = &s->grads[k].at[i];
+    size_t n = strlen(name), m = strlen(v->name);
+    if (input >= 0 && input_of(s, v->name) == input) return v;
+    if (input >= 0 || n < m || strcmp(name + n - m, v->name)) continue;
+    if (!found || strlen(found->name) < m) found = v;
   }
-  return NULL;
+  return found;
 }
 
 // The slope of everything that is stacked, sample by sample; of the rest, the sum.
@@ -216,20 +218,28 @@ static bool same_values(Case *c, Limn *a, Limn *b, const WholeDecl *d, const Pri
   if (!case_eval(c, a, name, &in, NULL, &one, NULL)) return false;
   Value dy = slope_for(c, &one.at[0], 1), *slope = is_sloped(d) ? &dy : NULL;
   one.n = 0;
-  if (d->weighted && !same_weights(c, a, b, d, how->renamed, false) && how->renamed) return true;
+  bool weights = d->weighted || d->learns;
+  if (weights && !same_weights(c, a, b, d, how->renamed, false) && how->renamed) return true;
   if (!case_eval(c, a, name, &in, slope, &one, &slopes)) return false;
   if (!case_eval(c, b, whole_name(c->p, d->name, how->renamed), &in, slope, &two, &others))
     return false;
-  if (d->weighted) same_weights(c, a, b, d, how->renamed, true);
+  if (weights) same_weights(c, a, b, d, how->renamed, true);
   const char *what = how->renamed ? "names: " : how->naming ? "naming: " : "order: ";
   if (one.n != two.n || slopes.n != others.n) return case_says(c, "%s other results", what);
   what = arena_format(c->arena, "%sof %s", what, name);
   for (uint32_t i = 0; i < one.n; i++)
     if (!values_near(c, what, &two.at[i], &one.at[i], how->renamed ? 0 : 1e-9)) return false;
-  for (uint32_t i = 0; i < d->in.n && i < slopes.n; i++)
-    if (!values_near(c, arena_format(c->arena, "slopes %s", what), &others.at[i], &slopes.at[i],
+  uint32_t inputs = 0;
+  for (uint32_t i = 0; i < d->in.n; i++) inputs += !d->in.at[i].type.labels;
+  for (uint32_t i = 0; i < slopes.n; i++) {
+    const char *path = slopes.at[i].name;
+    if (how->renamed) path = whole_weight(c->arena, c->p, path);
+    const Value *other = i < inputs ? &others.at[i] : value_named(&others, path);
+    if (!other) return case_says(c, "slopes %s: none by %s", what, path);
+    if (!values_near(c, arena_format(c->arena, "slopes %s", what), other, &slopes.at[i],
                      how->renamed ? 1e-12 : 1e-9))
       return false;
+  }
   return true;
 }
 

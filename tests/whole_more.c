@@ -88,7 +88,7 @@ void maker_use(Maker *m) {
     if (!k) t.axis[0] = (WholeAxis){.label = n, .variable = n, .n = 3};
     vec_push(m->p->arena, &d->in, (WholeWire){maker_name(m, NAME_WIRE), t});
     vec_push(m->p->arena, &d->out, t);
-    d->elsewhere = true;
+    d->elsewhere = true, d->learns = k;
     vec_push(m->p->arena, &m->p->decl, d);
   }
 }
@@ -97,8 +97,9 @@ void maker_use(Maker *m) {
 void maker_sees_weights(Maker *m) {
   for (uint32_t i = 0; i < m->p->decl.n; i++) {
     const WholeDecl *d = m->p->decl.at[i];
-    if (d->kind == DECL_LEARNER && !d->in.n && one_in(m, 2))
-      vec_push(m->p->arena, &m->wire, (WholeWire){d->name, d->out.at[0]});
+    if (d->kind != DECL_LEARNER || d->in.n || one_in(m, 2)) continue;
+    vec_push(m->p->arena, &m->wire, (WholeWire){d->name, d->out.at[0]});
+    m->d->learns = true;
   }
 }
 
@@ -171,7 +172,7 @@ bool turn_refit(Maker *m) {
   t.axis[1] = (WholeAxis){.n = 2};
   WholeNode *y = whole_node(m->p, NULL, "tanh(%E)", maker_ref(m, x));
   maker_let(m, whole_node(m->p, &t, PICK(m, how), f->name, maker_ref(m, x), y, maker_ref(m, x)));
-  m->d->refits = true;
+  m->d->learns = true;
   return true;
 }
 
@@ -200,6 +201,7 @@ bool turn_family(Maker *m) {
   WholeType t = x->type;
   t.axis[t.rank - 1] = (WholeAxis){.n = 2};
   WholeNode *first = maker_operand(m, x);
+  m->d->learns = true;
   Id y = maker_name(m, NAME_WIRE), k = maker_name(m, NAME_INDEX);
   bool kept = one_in(m, 2);
   Id c = kept ? maker_name(m, NAME_WIRE) : 0, j = kept ? maker_name(m, NAME_INDEX) : 0;

@@ -101,7 +101,8 @@ typedef struct {
   VEC(WholeLine) line;
   WholeNode *text; // of what is not a body
   uint32_t family; // so many members
-  bool weighted, noisy, slopes, batched, remembers, stops, refits;
+  bool weighted, noisy, slopes, batched, remembers, stops;
+  bool learns;    // it uses learners
   bool flows;     // a system
   bool elsewhere; // in another file
   bool asked;     // it can be evaluated for itself
@@ -187,6 +188,13 @@ void maker_use(Maker *);
 void maker_sees_weights(Maker *);
 // whole_goals.c: data, learners, goals and what is around them
 void maker_training(Maker *);
+// whole_diagrams.c
+void maker_diagram(Maker *);
 void maker_machine(Maker *);
+// whole_files.c
+Buf whole_gzip(Arena *, const Buf *);
+Buf whole_npy(Arena *, const double *, uint32_t rows, uint32_t width);
+Buf whole_npz(Arena *, const Buf *npy);
+Buf whole_idx(Arena *, const double *, uint32_t rows, uint32_t width);
 
 #endif

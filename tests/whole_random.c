@@ -389,8 +389,8 @@ Whole *whole_random(Arena *a, uint64_t seed, uint32_t on) {
   some_axes(&m);
   maker_things(&m);
   for (uint32_t i = 2 + below(&m, 3); i; i--) some_box(&m);
-  if (one_in(&m, 2)) maker_training(&m);
-  if (one_in(&m, 10)) maker_machine(&m);
+  if (!one_in(&m, 3)) maker_training(&m);
+  if (one_in(&m, 6)) maker_machine(&m);
   for (uint32_t i = 0; i < p->decl.n; i++) p->noisy |= p->decl.at[i]->noisy;
   return p;
 }

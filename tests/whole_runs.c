@@ -106,7 +106,7 @@ static bool trained(Case *c, Limn *l) {
       asked(c, l, "print gradient", NULL, limn_print(l, NULL, "gradient", false) != NULL) &&
       asked(c, l, "print step", NULL, limn_print(l, NULL, "step", false) != NULL);
   for (uint32_t i = 0; good && i < c->p->decl.n; i++)
-    if (c->p->decl.at[i]->kind == DECL_LEARNER && c->p->decl.at[i]->in.n &&
+    if (c->p->decl.at[i]->kind == DECL_LEARNER && c->p->decl.at[i]->weighted &&
         !c->p->decl.at[i]->family)
       good = predicted(c, l, c->p->decl.at[i]);
   return good;
@@ -181,7 +181,9 @@ static bool engines_agree(Case *c, Limn *l, const WholeDecl *d, bool compiled) {
   LimnArrays w = {0};
   const char *name = whole_name(c->p, d->name, false);
   if (limn_weights(l, name, &w) != LIMN_GOOD) return limn_forget(l), true; // open sizes
-  for (uint32_t i = 0; i < w.n; i++) limn_weight_set(l, w.at[i].name, &w.at[i].array);
+  for (uint32_t i = 0; i < w.n; i++)
+    if (limn_weight_set(l, w.at[i].name, &w.at[i].array) != LIMN_GOOD)
+      return limn_forget(l), true; // another box has a weight of this name
   if (!predict_by(c, l, d, 0, &one)) return false;
   for (int way = 1; way < (compiled ? 3 : 2); way++) {
     Values two = {0};

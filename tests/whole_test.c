@@ -5,6 +5,7 @@
 //   whole_test                      the tests
 //   whole_test LAW FIRST RUNS       a law (or `all`) on so many programs; what fails is made small (LARGE=1: it is not)
 //   whole_test program SEED         one of them, printed in all its ways
+//   whole_test coverage FIRST RUNS  in how many programs each construct is: at least 5 of 100
 //   ALL=1                           with all constructs that are known to be wrong
 //   WITH=3                          with the fourth of them, in the order of WholeSwitch
 //
@@ -112,6 +113,73 @@ static bool look_at(Place *at, uint32_t which, uint64_t seed, bool small) {
   return false;
 }
 
+// -- coverage -------------------------------------------------------------------------------------
+// What a construct is known by in the text of a program.
+static const struct {
+  const char *name, *mark, *too;
+} constructs[] = {{"fwd", "fwd[", ""},
+                  {"rev", "rev[", ""},
+                  {"scan", "scan[", ""},
+                  {"refit", "refit[", ""},
+                  {"flow", "flow[", ""},
+                  {"state", "  state ", ""},
+                  {"stop", "stop(", ""},
+                  {"through", "through(", ""},
+                  {"noise", "normal[", ""},
+                  {"bits", "bit(", ""},
+                  {"over", " over ", ""},
+                  {"pad", " pad 0", ""},
+                  {"scatter", "]] = 1 +", ""},
+                  {"softmax by label", "softmax[", ""},
+                  {"list of wires", " = [w", ""},
+                  {"options", "[op", ""},
+                  {"loop", "for i", ""},
+                  {"loop over a family", "for i", "[1, 0, 1]"},
+                  {"weight in a box", "  learn W", ""},
+                  {"weight as a wire", "] = [0.5, -0.25]\n", "learn net"},
+                  {"learner with a body", " -> R[2] {\n  learn", ""},
+                  {"family", "[2] : R[", ""},
+                  {"use", "use ", ""},
+                  {"stale", "stale ", ""},
+                  {"freeze", "freeze ", ""},
+                  {"trains", " trains ", ""},
+                  {"trains a member", " trains net", "[i"},
+                  {"times", " times ", ""},
+                  {"own distance", " by f", ""},
+                  {"csv", "table.csv\"", ""},
+                  {"csv.gz", "table.csv.gz", ""},
+                  {"npy", "table.npy", ""},
+                  {"npz", "table.npz", ""},
+                  {"idx", "table.idx", ""},
+                  {"measure", "measure ", ""},
+                  {"show", "show ", ""},
+                  {"diagram", "diagram ", ""},
+                  {"gluing", " along ", ""},
+                  {"set", "\nset ", ""},
+                  {"find", "\nfind ", ""},
+                  {"machine", "machine ", ""},
+                  {"wiring", "wiring ", ""}};
+
+// In how many of these programs each construct is; how many are in too few of them.
+static uint32_t coverage(uint64_t first, uint64_t n, bool shown) {
+  uint64_t *in = calloc(COUNT(constructs), sizeof *in);
+  uint32_t few = 0;
+  for (uint64_t seed = first; in && seed < first + n; seed++) {
+    Arena *a = arena_new();
+    const char *text = whole_text(a, whole_random(a, seed, WHOLE_KNOWN), &(Printed){0});
+    for (uint32_t k = 0; k < COUNT(constructs); k++)
+      in[k] += strstr(text, constructs[k].mark) && strstr(text, constructs[k].too);
+    arena_free(a);
+  }
+  for (uint32_t k = 0; in && k < COUNT(constructs); k++) {
+    few += in[k] * 20 < n;
+    if (shown || in[k] * 20 < n)
+      printf("%-20s %5.1f %%\n", constructs[k].name, 100 * (double)in[k] / (double)n);
+  }
+  free(in);
+  return few;
+}
+
 // -- tests ----------------------------------------------------------------------------------------
 static void holds(uint32_t which) {
   Place at;
@@ -129,10 +197,16 @@ static void order(void **state) { (void)state, holds(3); }
 static void runs(void **state) { (void)state, holds(4); }
 static void engines(void **state) { (void)state, holds(5); }
 static void who(void **state) { (void)state, holds(6); }
+static void covered(void **state) { (void)state, assert_int_equal(coverage(1, 300, false), 0); }
 
 static int by_hand(int argc, char **argv) {
   Place at;
   if (!place_open(&at)) return 3;
+  if (!strcmp(argv[1], "coverage")) {
+    place_close(&at);
+    return coverage(argc > 2 ? strtoull(argv[2], NULL, 10) : 1,
+                    argc > 3 ? strtoull(argv[3], NULL, 10) : 300, true) > 0;
+  }
   uint64_t first = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
   uint64_t n = argc > 3 ? strtoull(argv[3], NULL, 10) : 1, bad = 0, tried = 0;
   bool known = !strcmp(argv[1], "program");
@@ -163,6 +237,6 @@ int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(batch),  cmocka_unit_test(names),
                                      cmocka_unit_test(naming), cmocka_unit_test(order),
                                      cmocka_unit_test(runs),   cmocka_unit_test(engines),
-                                     cmocka_unit_test(who)};
+                                     cmocka_unit_test(who),    cmocka_unit_test(covered)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -199,6 +199,17 @@ static Value apply_derived(Derivative *d, Body *sub, const Value *args, const Sy
   return out;
 }
 
+// A change that depends on nothing is still there for each row, as the value is.
+static void widen_outputs(const Derivative *d, const Value *args, Value *out) {
+  Axis pass[RANK_LIMIT];
+  uint32_t npass = all_passing(args, pass);
+  for (uint32_t i = 0; !d->back && !value_failed(out) && i < out->n; i++) {
+    uint32_t own[RANK_LIMIT], rank = out->at[i].type.rank;
+    if (rank - own_axes(&out->at[i].type, own) < npass)
+      out->at[i] = widen(d->b, out->at[i], pass, npass, d->span);
+  }
+}
+
 Value builtin_derivative(const BuiltinUse *u) {
   Body *b = u->b;
   Derivative d = {.b = b, .env = u->env, .span = u->span, .back = u->box->kind == BACK};
@@ -210,6 +221,7 @@ Value builtin_derivative(const BuiltinUse *u) {
   lift_begin(&l, b, word_of(&d), u->span);
   Body *sub = lifted(&d, &l, &given);
   Value out = sub ? apply_derived(&d, sub, &given, u->use) : value_error(b, u->span);
+  widen_outputs(&d, &given, &out);
   lift_end(&l, &out);
   return out;
 }
