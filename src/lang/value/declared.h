@@ -119,6 +119,7 @@ typedef struct {
   const char *path;   // a file, or NULL
   Diagram *noise;     // `from normal[64]`: a diagram without inputs
   const char *beside; // the program's file, which a path is relative to
+  bool absent;        // the file is not there
   bool bits;          // [bits: 1]
   Episodes episodes;  // [way: 5, shot: 1]
   Size window;        // how many rows make one sample; 0 = one row, without an axis for it
