@@ -97,6 +97,16 @@ measure far : f(x) ~ x by l2 on "one.csv".test
 train 2 steps, batch 1, adam(0.01)
 END
 says "one.csv has no samples in its split \`test\`" train split.limn --reference --plain --quiet --out t
+printf 'a,kind\n1,ant\n2,bee\n3,ant\n' >ants.csv
+printf 'a,kind\n1,cat\n2,dog\n3,cat\n' >cats.csv
+cat >words.limn <<'END'
+given x : R[1], k : {2} from "ants.csv"
+learn f : R[1] -> R[2] = dense[2]
+goal fit : f(x) ~ k by cross_entropy
+measure fit by hits on "cats.csv"
+train 2 steps, batch 1, adam(0.01)
+END
+says "the labels of \`kind\` are others in cats.csv: number 0 is cat there" train words.limn --reference --plain --quiet --out t
 
 # a warning is no refusal
 "$LIMN" eval iris.limn f --in 'x=[1, 2, 3, 4]' --save w.safetensors >said 2>&1

@@ -36,6 +36,7 @@ void do_measure(Elab *in, Program *p, const Syntax *n) {
   const Syntax *refit = clause(n, N_REFIT);
   Learning *learning = NULL;
   Scope *acting = p->acting;
+  if (on) read_on(in, p, on, &m.on);
   if (claim->kind == N_NAME || claim->kind == N_DOT) {
     const Goal *g = goal_named(in, p, claim);
     if (g) {
@@ -65,15 +66,11 @@ void do_measure(Elab *in, Program *p, const Syntax *n) {
       return;
     }
   }
-  if (on) {
-    Given g = {0};
-    read_on(in, p, on, &g);
-    m.set = g.set, m.split = g.split, m.path = g.path;
-  }
   if (!m.name) m.name = name_from(w->names, arena_format(w->arena, "measure%u", p->measure.n + 1));
   if (refit) claim = refit_claim(in, p, learning, refit);
   const bool *was = refit && learning ? learning_freeze(in, learning) : NULL;
   if (claim) measure_value(in, p, claim, by, 1, &m);
+  if (m.diagram) check_on(in, p, &m.fields, &m.on);
   if (was) learning_thaw(in, learning, was);
   p->acting = acting;
   vec_push(w->arena, &p->measure, m);

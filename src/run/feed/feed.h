@@ -19,6 +19,7 @@ typedef struct {
   bool bits;
   int64_t window;
   Episodes episodes;
+  bool whole;
   Set *set;
 } Opened;
 
@@ -34,12 +35,11 @@ typedef struct {
   Set **set; // [given] NULL while it is not needed
 } Data;
 
-// Which samples: `on mnist.test` puts that split in the place of every source of the set.
+// Which samples: `on mnist.test` puts that split in the place of every source of the set, or the set
+// in the place of all.
 typedef struct {
-  Name set;
-  const char *path;
+  const OnData *on; // replace sources of this set, or file; NULL: none
   Split split;
-  bool on;      // replace sources of this set, or file
   bool every;   // replace all of them
   bool ordered; // each sample once, in order; otherwise shuffled
 } Instead;
@@ -74,8 +74,7 @@ int64_t feed_batches(const Feed *); // in an epoch
 int64_t feed_next(Feed *, const Inlets *, const char **why);
 // What the labels of a source with so many are called; NULL: none are given.
 const char *const *data_labels(Data *, Size count);
-// `on mnist.test`, each sample once and in order
-Instead samples_on(World *, Name set, const char *path, Name split);
+Instead samples_on(World *, const OnData *); // each sample once and in order
 
 // noise_fields.c: the diagram with its noise inside. *fields become those that are left; 0 stands for an
 // input that only says how many samples there are.

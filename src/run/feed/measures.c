@@ -53,8 +53,8 @@ static const char *label_of(const Gauges *all, const Measure *m) {
 }
 
 static const char *where_of(const Gauges *all, const Measure *m, const Feed *f) {
-  const char *set = m->path ? m->path : name_text(all->data->w->names, m->set);
-  const char *split = name_text(all->data->w->names, m->split);
+  const char *set = m->on.path ? m->on.path : name_text(all->data->w->names, m->on.set);
+  const char *split = name_text(all->data->w->names, m->on.split);
   if (!f->given.n) return "";
   return *set ? arena_format(all->data->arena, "%s%s%s", set, *split ? "." : "", split)
               : "training data";
@@ -93,7 +93,7 @@ static bool measure_open(Gauges *all, const Measure *m) {
   if (!d)
     return diag_refuse(all->data->w->diags, m->span,
                        "there are no players: no goal trains a `simplex`");
-  Instead instead = samples_on(all->data->w, m->set, m->path, m->split);
+  Instead instead = samples_on(all->data->w, &m->on);
   Gauge g = gauge_new(all, 1);
   bool good = part_open(all, &g, d, fields, &instead);
   g.label = label_of(all, m);

@@ -30,7 +30,7 @@ bool probe_open(Data *d, Store *store, const Show *s, int64_t n, const Target *h
   out->again = !out->samples && out->d->noisy;
   if (out->samples) out->batch = out->wanted < PROBE_BATCH ? out->wanted : PROBE_BATCH;
   out->engine = engine_new(d->w, out->d, store, out->batch, how);
-  Instead instead = samples_on(d->w, s->set, s->path, s->split);
+  Instead instead = samples_on(d->w, &s->on);
   return out->engine && feed_add(d, &out->feed, &fields, out->engine, &instead, &out->inlet);
 }
 
