@@ -107,6 +107,14 @@ measure fit by hits on "cats.csv"
 train 2 steps, batch 1, adam(0.01)
 END
 says "the labels of \`kind\` are others in cats.csv: number 0 is cat there" train words.limn --reference --plain --quiet --out t
+cat >many.limn <<'END'
+given x from glyphs.image
+learn f : R[28 28] -> R[1000 1000] = flatten ; dense[1000 1000]
+goal fit : f(x) ~ 0 by l2
+measure spread : max[batch](f(x)) on glyphs.train
+train 2 steps, batch 1, adam(0.01)
+END
+says "this compares 10000 samples with each other, which wants 80 GB of memory" train many.limn --reference --plain --quiet --out t
 
 # a warning is no refusal
 "$LIMN" eval iris.limn f --in 'x=[1, 2, 3, 4]' --save w.safetensors >said 2>&1

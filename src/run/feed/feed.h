@@ -107,7 +107,7 @@ typedef struct {
   Feed *feed;
   Inlets *inlet;
   Diagram **rest; // of a measure of a whole set: what is made of sums over samples; or NULL
-  int64_t batch;
+  int64_t *batch;
   double value;
   bool known, fresh; // fresh: since it was last written down
 } Gauge;
@@ -133,6 +133,7 @@ typedef struct {
   Inlets inlet;
   int64_t wanted, batch;
   bool samples; // values have samples in front
+  bool at_once; // samples meet each other: all are one batch
   bool again;   // it is of noise alone: run as often as there are samples wanted
 } Probe;
 // n: how many samples, 0 as many as the view has room for. False with a diagnostic.
