@@ -96,6 +96,7 @@ typedef struct {
   Ids fields;
   const char *distance; // NULL = none
   OnData on;
+  int better; // 1: more is better, -1: less; 0: nothing says so
 } Measure;
 
 enum { VIEWS = 4, VIEW_OPTIONS = 4 };

@@ -100,7 +100,7 @@ Table *weight_paths(Arena *, const Diagram *); // of a diagram's weights (1)
 typedef struct {
   const char *label; // a column of metrics.csv
   const char *where; // "mnist.test", "training data"
-  bool up;           // more is better
+  int better;        // 1: more is, -1: less; 0: nothing says so
   bool moved;        // it reads something that is trained
   uint32_t parts;    // values that are added up: one, or one for each goal
   Engine **engine;
@@ -122,7 +122,8 @@ typedef struct {
 bool gauges_open(Gauges *);
 bool gauges_run(Gauges *);
 void gauges_close(Gauges *);
-const Gauge *gauge_judge(const Gauges *); // the one that says which weights are best; NULL: none
+// The one that says which weights are best; NULL: none, the loss does.
+const Gauge *gauge_judge(const Gauges *);
 
 // -- probe.c: a `show`, computed ------------------------------------------------------------------
 typedef struct {

@@ -66,11 +66,6 @@ static const char *where_of(const Gauges *all, const Measure *m, const Feed *f) 
               : "training data";
 }
 
-static bool is_up(const Measure *m) {
-  return (m->distance && strcmp(m->distance, "hits") == 0) ||
-         stated_claim(m->node)->kind == N_MAXIMISE;
-}
-
 // Does it read a weight that a goal of this phase trains?
 static bool is_moved(const Gauges *all, const Diagram *d) {
   for (uint32_t i = 0; i < all->goals.n; i++) {
@@ -82,12 +77,12 @@ static bool is_moved(const Gauges *all, const Diagram *d) {
   return false;
 }
 
-// The first measure of what is being trained; a program that trains one thing after the other may
-// measure all of them.
+// The first measure of what is being trained that says which way is better; a program that trains
+// one thing after the other may measure all of them.
 const Gauge *gauge_judge(const Gauges *all) {
   for (uint32_t i = 0; i < all->n; i++)
-    if (all->at[i].moved) return &all->at[i];
-  return all->n ? &all->at[0] : NULL;
+    if (all->at[i].moved && all->at[i].better) return &all->at[i];
+  return NULL;
 }
 
 static bool measure_open(Gauges *all, const Measure *m) {
@@ -104,7 +99,7 @@ static bool measure_open(Gauges *all, const Measure *m) {
   bool good = part_open(all, &g, m, d, fields, &instead);
   g.label = label_of(all, m);
   g.where = where_of(all, m, &g.feed[0]);
-  g.up = is_up(m);
+  g.better = m->better;
   g.moved = is_moved(all, d);
   vec_push(all->data->arena, all, g);
   return good;
@@ -137,6 +132,8 @@ static bool valid_open(Gauges *all) {
   }
   g.label = label_taken(all, "valid") ? "valid.loss" : "valid";
   g.where = "validation data";
+  g.better = -1;
+  g.moved = true;
   if (g.parts) vec_push(all->data->arena, all, g);
   return good;
 }
