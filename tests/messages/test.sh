@@ -97,6 +97,24 @@ measure far : f(x) ~ x by l2 on "one.csv".test
 train 2 steps, batch 1, adam(0.01)
 END
 says "one.csv has no samples in its split \`test\`" train split.limn --reference --plain --quiet --out t
+printf 'a,kind\n1,ant\n2,bee\n3,ant\n' >ants.csv
+printf 'a,kind\n1,cat\n2,dog\n3,cat\n' >cats.csv
+cat >words.limn <<'END'
+given x : R[1], k : {2} from "ants.csv"
+learn f : R[1] -> R[2] = dense[2]
+goal fit : f(x) ~ k by cross_entropy
+measure fit by hits on "cats.csv"
+train 2 steps, batch 1, adam(0.01)
+END
+says "\`kind\` has the word \`cat\` in cats.csv, which is none of ants.csv's" train words.limn --reference --plain --quiet --out t
+cat >many.limn <<'END'
+given x from glyphs.image
+learn f : R[28 28] -> R[1000 1000] = flatten ; dense[1000 1000]
+goal fit : f(x) ~ 0 by l2
+measure spread : max[batch](f(x)) on glyphs.train
+train 2 steps, batch 1, adam(0.01)
+END
+says "this compares 10000 samples with each other, which wants 80 GB of memory" train many.limn --reference --plain --quiet --out t
 
 # a warning is no refusal
 "$LIMN" eval iris.limn f --in 'x=[1, 2, 3, 4]' --save w.safetensors >said 2>&1
