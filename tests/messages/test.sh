@@ -211,6 +211,30 @@ train 2 steps, batch 4, adam(0.01)
 END
 says "iris has 100 samples, but their numbers are {50}" train numbered.limn --reference --plain --quiet --out numbered
 
+cat >place.limn <<'END'
+given x from normal[4]
+box last(x: R[n]) -> R[n] {
+  learn e : R[n] = normal
+  state s : {n} = 0
+  next s = argmax[n](e)
+  return y[i] = x[i] * e[s]
+}
+learn f : R[4] -> R[4] = last
+goal fit : f(x) ~ 1 by l2
+train 2 steps
+END
+"$LIMN" train place.limn --reference --plain --quiet --out place >said 2>&1 || { not_ok "a state that is a label"; cat said; }
+{ head -c -4 place/model.safetensors; printf '\377\377\377\177'; } >wild.safetensors
+says "f/last/s holds 2147483647, which is not one of its 4 labels" predict place.limn f --from wild.safetensors --in '[1, 2, 3, 4]'
+printf 's\n0\n2\n7\n' >ports.csv
+cat >ports.limn <<'END'
+machine M(s: {3}) -> (y: R[]) {
+  y = number(s)
+}
+run M for 3 ticks on "ports.csv"
+END
+says "ports.csv: \`s\` is 7 in row 3, but the port is {3}" run ports.limn --plain --reference
+
 # many checks
 {
   printf 'machine M(x: R[]) -> (y: R[]) {\n  state s : R[] = 0\n  s'"'"' = x\n  y = s\n}\nrun M(x: 1) to 1\n'
