@@ -119,7 +119,9 @@ static const Accepted accepted[] = {
     {"learn f[3] : A -> B2\nfor l in 0..2 {\n  goal f[l](x) ~ y by l2 trains f[l]\n}",
      {"(for l (range (num 0) (num 2)) (program (goal", "(trains (at (name f)"}},
     {"box f : A -> B2 = g reverse h\nbox g(x: R[a]) {\n return x\n} reverse k",
-     {"(name g) (name h))", "(name k))"}},
+     {"(name g) (name h) _)", "(name k) _)"}},
+    {"box f : A -> B2 = g reverse h maximise\nbox g(x: R[a]) {\n return x\n} minimise",
+     {"(name g) (name h) (name maximise))", "_ (name minimise))"}},
     {"box same(X: R[h]) -> R[h] = X[i+p-1] w[p:3]   pad 0", {"(padded (run"}},
     // bodies
     {"box f(x: R[a]) -> R[a], R[a] {\n m, v = g(x)\n for l in 1..4 { m = dense[2^l](m), v = m + v "

@@ -523,8 +523,9 @@ static void test_metrics(void **state) {
   assert_true(metrics(a, text, NULL, &m, &error));
   assert_true(m.rows == 5 && m.curves == 2);
   assert_true(m.curve[0].n == 5 && !m.curve[0].measure && m.curve[1].n == 2 && m.curve[1].measure);
-  assert_true(isnan(m.curve[0].value[1]) && m.curve[1].step[1] == 5 && m.curve[1].up);
-  assert_int_equal(best_of(m.curve[1].value, m.curve[1].n, 1, m.curve[1].up), 0);
+  assert_true(isnan(m.curve[0].value[1]) && m.curve[1].step[1] == 5 &&
+              !m.curve[1].judged); // its name says nothing
+  assert_int_equal(best_of(m.curve[1].value, m.curve[1].n, 1, true), 0);
   assert_int_equal(best_of(m.curve[0].value, m.curve[0].n, 1, m.curve[0].up), 2);
   check_texts(plot_metrics(a, &m, false));
   assert_true(has_text(plot_metrics(a, &m, false), "2 values of fit are not finite and left out"));

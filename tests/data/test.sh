@@ -109,3 +109,18 @@ assert [(f["name"], f["type"]) for f in one["fields"]] == [(f["name"], f["type"]
 assert known["folder"]' $s 2>>err; then ok "$s"; else not_ok "$s"; cat err; fi
 done
 exit 0
+
+# numbers that are labels in one split only, and whole numbers that no double holds, are never read as 0
+/usr/bin/python3 - <<'END'
+import numpy
+numpy.savez("uneven.npz", k_train=numpy.array([0.0, 1, 2] * 10), k_test=numpy.array([-1.0, 1.5, 7]))
+numpy.savez("even.npz", k_train=numpy.array([0.0, 1, 2] * 10), k_test=numpy.array([1.0, 0, 4]))
+numpy.savez("large.npz", k=numpy.array([0, 2**60 + 1]))
+END
+echo 'given k : {5} from "uneven.npz"' >uneven.limn
+status "labels in one split only" 1 "$LIMN" check uneven.limn
+says "are no labels" err "labels are whole numbers from 0 up, or words"
+echo 'given k : {5} from "even.npz"' >even.limn
+status "labels in all splits" 0 "$LIMN" check even.limn
+status "a number that is too large" 1 "$LIMN" data large.npz
+says "is not read as another" err "k has a whole number that is too large to be exact"

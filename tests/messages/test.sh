@@ -97,6 +97,24 @@ measure far : f(x) ~ x by l2 on "one.csv".test
 train 2 steps, batch 1, adam(0.01)
 END
 says "one.csv has no samples in its split \`test\`" train split.limn --reference --plain --quiet --out t
+printf 'a,kind\n1,ant\n2,bee\n3,ant\n' >ants.csv
+printf 'a,kind\n1,cat\n2,dog\n3,cat\n' >cats.csv
+cat >words.limn <<'END'
+given x : R[1], k : {2} from "ants.csv"
+learn f : R[1] -> R[2] = dense[2]
+goal fit : f(x) ~ k by cross_entropy
+measure fit by hits on "cats.csv"
+train 2 steps, batch 1, adam(0.01)
+END
+says "\`kind\` has the word \`cat\` in cats.csv, which is none of ants.csv's" train words.limn --reference --plain --quiet --out t
+cat >many.limn <<'END'
+given x from glyphs.image
+learn f : R[28 28] -> R[1000 1000] = flatten ; dense[1000 1000]
+goal fit : f(x) ~ 0 by l2
+measure spread : max[batch](f(x)) on glyphs.train
+train 2 steps, batch 1, adam(0.01)
+END
+says "this compares 10000 samples with each other, which wants 80 GB of memory" train many.limn --reference --plain --quiet --out t
 
 # a warning is no refusal
 "$LIMN" eval iris.limn f --in 'x=[1, 2, 3, 4]' --save w.safetensors >said 2>&1
@@ -192,6 +210,30 @@ goal fit : w(i) ~ x by l2
 train 2 steps, batch 4, adam(0.01)
 END
 says "iris has 100 samples, but their numbers are {50}" train numbered.limn --reference --plain --quiet --out numbered
+
+cat >place.limn <<'END'
+given x from normal[4]
+box last(x: R[n]) -> R[n] {
+  learn e : R[n] = normal
+  state s : {n} = 0
+  next s = argmax[n](e)
+  return y[i] = x[i] * e[s]
+}
+learn f : R[4] -> R[4] = last
+goal fit : f(x) ~ 1 by l2
+train 2 steps
+END
+"$LIMN" train place.limn --reference --plain --quiet --out place >said 2>&1 || { not_ok "a state that is a label"; cat said; }
+{ head -c -4 place/model.safetensors; printf '\377\377\377\177'; } >wild.safetensors
+says "f/last/s holds 2147483647, which is not one of its 4 labels" predict place.limn f --from wild.safetensors --in '[1, 2, 3, 4]'
+printf 's\n0\n2\n7\n' >ports.csv
+cat >ports.limn <<'END'
+machine M(s: {3}) -> (y: R[]) {
+  y = number(s)
+}
+run M for 3 ticks on "ports.csv"
+END
+says "ports.csv: \`s\` is 7 in row 3, but the port is {3}" run ports.limn --plain --reference
 
 # many checks
 {

@@ -363,6 +363,10 @@ Id box_loop_shared(World *, Diagram *, Loop *, const Id *in, uint32_t nin, Type 
 uint32_t call_outputs(const Diagram *callee); // results and next values
 void diagram_resolve(World *, Diagram *);     // every bound size variable replaced, in place
 
+// -- text_names.c ---------------------------------------------------------------------------------
+// The size variables that these mention, and what they call; in the order in which they were made.
+Ids diagrams_sizes(World *, uint32_t n, const Diagram *const *root);
+
 // -- text_print.c, scalar_text.c ------------------------------------------------------------------
 void diagram_print(World *, const Diagram *, Buf *,
                    bool origins); // with all diagrams it calls, callees first

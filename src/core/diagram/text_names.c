@@ -113,12 +113,26 @@ static void see_diagram(NameSearch *s, const Diagram *d) {
   vec_push(s->w->arena, &s->cast->diagrams, d);
 }
 
+static NameSearch search_new(World *w) {
+  return (NameSearch){.w = w,
+                      .cast = NEW(w->arena, Cast),
+                      .seen = NEW_ARRAY(w->arena, bool, w->diagram.n),
+                      .var_seen = NEW_ARRAY(w->arena, bool, size_var_count(w)),
+                      .names_seen = NEW_ARRAY(w->arena, bool, w->label_names.n)};
+}
+
+Ids diagrams_sizes(World *w, uint32_t n, const Diagram *const *root) {
+  NameSearch s = search_new(w);
+  Ids vars = {0};
+  for (uint32_t i = 0; i < n; i++) see_diagram(&s, root[i]);
+  for (Id i = 1; i < size_var_count(w); i++)
+    if (s.var_seen[i]) vec_push(w->arena, &vars, i);
+  return vars;
+}
+
 Cast *cast_of(World *w, const Diagram *root) {
-  NameSearch s = {
-      .w = w, .cast = NEW(w->arena, Cast), .seen = NEW_ARRAY(w->arena, bool, w->diagram.n)};
+  NameSearch s = search_new(w);
   Cast *cast = s.cast;
-  s.var_seen = NEW_ARRAY(w->arena, bool, size_var_count(w));
-  s.names_seen = NEW_ARRAY(w->arena, bool, w->label_names.n);
   see_diagram(&s, root);
   for (uint32_t i = 0; i < cast->diagrams.n; i++)
     if (cast->diagrams.at[i]->reverse) see_diagram(&s, cast->diagrams.at[i]->reverse);

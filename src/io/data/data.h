@@ -55,6 +55,7 @@ typedef struct {
   bool file;      // a path, even if a set is called so
   bool bits;      // features against their mid-range, labels one-hot, all as bits
   bool valid;     // a split for validation is wanted: see set_open
+  bool whole;     // a file without splits is not cut: all its rows are for training
   int64_t window; // how many rows make one sample: text[t], series[t]; 0 = one, -1 = all there are
   const char *beside; // the file that a relative path is beside, or NULL
   Episodes episodes;
@@ -92,6 +93,8 @@ const Field *set_field(const Set *, uint32_t);
 // By name. "a..b" is a new field: the numbers from column a to column b of a table. "index" is
 // FIELD_INDEX. FIELD_NONE when there is none.
 uint32_t set_find(Set *, const char *name);
+// The same where a run of columns is that of another table: column by column, by their names.
+uint32_t set_find_as(Set *, const Set *like, const char *name);
 enum { FIELD_INDEX = 0x7ffffffe, FIELD_NONE = 0x7fffffff }; // of a row, its number in its split
 int64_t set_rows(const Set *, Split);
 bool set_is_table(const Set *);  // of columns, neighbours of which can be read as one field "a..b"

@@ -17,6 +17,11 @@ void set_add(Set *s, const Field *f, const Column block[SPLITS]) {
   for (uint32_t b = 0; b < SPLITS; b++) vec_push(s->arena, &s->column[b], block[b]);
 }
 
+static bool all_to_train(Set *s, int64_t rows) {
+  if (s->options.whole) s->part[SPLIT_TRAIN] = (SetPart){.rows = rows};
+  return s->options.whole;
+}
+
 // Of a window over all rows there is one, for training.
 static bool cut_whole(Set *s, int64_t rows) {
   if (s->options.window >= 0 && s->options.window != rows) return false;
@@ -37,7 +42,7 @@ void set_cut_given(Set *s, int64_t train, int64_t valid, int64_t test) {
 }
 
 void set_cut_shares(Set *s, int64_t rows, double train, double valid) {
-  if (cut_whole(s, rows)) return;
+  if (cut_whole(s, rows) || all_to_train(s, rows)) return;
   int64_t a = (int64_t)((double)rows * train), b = (int64_t)((double)rows * (train + valid));
   s->part[SPLIT_TRAIN] = (SetPart){.rows = a};
   s->part[SPLIT_VALID] = (SetPart){.first = a, .rows = b - a};
@@ -50,6 +55,7 @@ void set_cut_hash(Set *s, int64_t rows, uint32_t of, bool valid) {
     set_cut_shares(s, rows, 1 - held - (valid ? held : 0), valid ? held : 0);
     return;
   }
+  if (all_to_train(s, rows)) return;
   int64_t groups = rows / of;
   uint32_t take = of - 1 - valid;
   s->part[SPLIT_TRAIN] = (SetPart){.rows = rows - groups * (of - take), .of = of, .take = take};
@@ -200,6 +206,41 @@ uint32_t set_find(Set *s, const char *name) {
   uint32_t from = dots ? find_plain(s, name, (size_t)(dots - name)) : FIELD_NONE;
   uint32_t to = dots ? find_plain(s, dots + 2, strlen(dots + 2)) : FIELD_NONE;
   return from == FIELD_NONE || to == FIELD_NONE ? FIELD_NONE : add_run(s, name, from, to);
+}
+
+// Columns that lie anywhere, side by side in memory of their own.
+static uint32_t add_gathered(Set *s, const char *name, const uint32_t *from, uint32_t n) {
+  int64_t rows = 0;
+  for (Split split = 0; split < SPLITS; split++) rows += s->part[split].rows;
+  double *to = NEW_ARRAY(s->arena, double, rows *n + 1);
+  for (int64_t r = 0; r < rows; r++)
+    for (uint32_t k = 0; k < n; k++)
+      column_read(&s->column[0].at[from[k]], &r, 1, 1, NUMBER_F64, &to[r * n + k]);
+  Column c = column_new(to, n, EL_F64);
+  Field f = s->field.at[from[0]];
+  f.name = name;
+  f.shape[f.rank++] = n;
+  f.labels = column_largest(&c, rows) + 1;
+  set_add(s, &f, (Column[]){c, c, c});
+  return s->field.n - 1;
+}
+
+uint32_t set_find_as(Set *s, const Set *like, const char *name) {
+  const char *dots = strstr(name, "..");
+  uint32_t from = dots ? find_plain(like, name, (size_t)(dots - name)) : FIELD_NONE;
+  uint32_t to = dots ? find_plain(like, dots + 2, strlen(dots + 2)) : FIELD_NONE, n = 0;
+  if (from == FIELD_NONE || to == FIELD_NONE) return set_find(s, name);
+  const char *own = arena_format(s->arena, "%s of %s", name, like->name);
+  uint32_t k = find_plain(s, own, strlen(own)), *column = NEW_ARRAY(s->arena, uint32_t, to + 2);
+  if (k != FIELD_NONE) return k;
+  for (uint32_t i = from; i <= to; i++) {
+    if (like->field.at[i].kind != FIELD_REAL) continue;
+    column[n] = find_plain(s, like->field.at[i].name, strlen(like->field.at[i].name));
+    if (column[n] == FIELD_NONE || s->field.at[column[n]].kind != FIELD_REAL) return FIELD_NONE;
+    n++;
+  }
+  bool room = s->table && n && s->field.at[column[0]].rank < FIELD_RANK_LIMIT;
+  return room ? add_gathered(s, own, column, n) : FIELD_NONE;
 }
 
 // -- reading --------------------------------------------------------------------------------------

@@ -21,6 +21,9 @@ bool elab_training(Elab *, Program *, const Syntax *train, Training *); // false
 const Stepper *training_stepper(Elab *, const Training *, const Param *); // NULL = none
 bool learner_holds(Elab *, Def *, const Param *); // is it the learner's, or of one inside it?
 
+// on.c
+bool on_source_of(World *, const OnData *, const Given *); // is it the same set, or file?
+
 // goal.c
 // Does this param belong to the learner, or to this member (".2") of the family?
 bool def_owns(World *, const Param *, const Def *, const char *member);

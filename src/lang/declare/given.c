@@ -523,6 +523,7 @@ void do_given(Elab *in, Program *p, Scope *s, const Syntax *n, const Name *colum
   bool good = read_source(in, s, given_source(n), &g, &field, &config);
   take_options(in, s, config, &g, &r.o);
   if (good && !g.noise) good = data_fields(in, &g, &r.data);
+  g.absent = r.data.absent;
   r.taken = NEW_ARRAY(w->arena, bool, r.data.field.n + 1);
   choose_manner(&r, params);
   for (uint32_t i = 0; i < params_in(params).n; i++) {

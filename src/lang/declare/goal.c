@@ -1,7 +1,6 @@
 // Goals and measures as diagrams: two sides, a distance, the mean over samples; and which weights
 // each goal may move.
 #include "core/pass/pass.h"
-#include "lang/declare/fields.h"
 #include "lang/declare/statements.h"
 
 // -- goals and measures ---------------------------------------------------------------------------
@@ -417,13 +416,4 @@ void goal_sides(Elab *in, Program *p, const Goal *g, Diagram *side[2], Ids field
     goal_outputs(b[k], v[k], &fields[k]);
     side[k] = b[k]->d;
   }
-}
-
-void read_on(Elab *in, Program *p, const Syntax *on, Given *g) {
-  Name field;
-  const Syntax *config = NULL;
-  DataFields d;
-  if (read_source(in, p->acting, on_source(on), g, &field, &config) && field && g->set &&
-      data_fields(in, g, &d) && !data_find(&d, name_text(in->w->names, field)))
-    no_such_field(in, g, field, on_source(on), on->span, true);
 }

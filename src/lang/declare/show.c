@@ -132,11 +132,8 @@ void do_show(Elab *in, Program *p, const Syntax *n) {
       !(static_number(b, b->env, every_count(every), &steps) && steps >= 1 && steps < 1e15))
     diag_error(in->w->diags, every->span, "`every` wants a number of steps");
   s.every = (uint64_t)steps;
-  if (on) {
-    Given g = {0};
-    read_on(in, p, on, &g);
-    s.set = g.set, s.split = g.split, s.path = g.path;
-  }
+  if (on) read_on(in, p, on, &s.on);
   if (s.kind != SHOW_TEXT) read_values(b, expr, &s);
+  if (s.diagram) check_on(in, p, &s.fields, &s.on);
   vec_push(in->w->arena, &p->show, s);
 }

@@ -23,12 +23,15 @@ Body *goal_body(Elab *in, Program *p, Name name);
 bool is_frozen(Elab *in, const Program *p, const Param *); // of a frozen learner
 void goal_outputs(Body *b, Value v, Ids *fields);
 void goal_sides(Elab *in, Program *p, const Goal *g, Diagram *side[2], Ids fields[2]);
-void read_on(Elab *in, Program *p, const Syntax *on, Given *g); // `on mnist.test`
-Val mean_of_all(Body *b, Val v, Span span);                     // over every axis
+Val mean_of_all(Body *b, Val v, Span span); // over every axis
 Def *learner_named(Elab *in, Scope *s, const Syntax *n);
 // What a measure or a goal outside of training computes: a claim, by a distance, times a factor.
 void measure_value(Elab *in, Program *p, const Syntax *claim, const Syntax *by, double factor,
                    Measure *m);
+
+// on.c
+void read_on(Elab *in, Program *p, const Syntax *on, OnData *out);        // `on mnist.test`
+void check_on(Elab *in, const Program *p, const Ids *fields, OnData *on); // what reads these fields
 
 // optimiser.c
 Type weight_type(World *, Base, uint32_t rank, Span); // of a weight of any size, at most a matrix

@@ -68,21 +68,29 @@ static void say_box(Body *b, Buf *says, const char *name, const Type *o) {
       buf_char(says, text[i]);
 }
 
+// A size as a text of the program would have it: a number, or a name for what is not solved yet.
+static Syntax *size_syntax(Body *b, Env *env, Size size, uint32_t k, Span span) {
+  World *w = b->w;
+  int64_t v;
+  if (size_value(w, size, &v)) return syntax_num(w->arena, (double)v, span);
+  Name name = name_from(w->names, arena_format(w->arena, "o_%u", k));
+  env_bind(env, name, (Binding){.kind = BIND_SIZE, .size = size, .span = span});
+  return syntax_name(w->arena, name, span);
+}
+
 // The library's box of this name, with the axes of `o` in its brackets, on `args`.
 static Value use(Body *b, const char *box, const Type *o, Value args, Span span) {
   World *w = b->w;
+  Env *env = env_new(b->in, NULL, b->in->library, b);
   Syntax *at = syntax_name(w->arena, name_from(w->names, box), span);
   VEC(Syntax *) item = {0};
-  for (uint32_t k = 0; o && k < o->rank; k++) {
-    int64_t v;
-    if (!size_value(w, o->axis[k].size, &v)) return value_error(b, span);
-    vec_push(w->arena, &item, syntax_num(w->arena, (double)v, span));
-  }
+  for (uint32_t k = 0; o && k < o->rank; k++)
+    vec_push(w->arena, &item, size_syntax(b, env, o->axis[k].size, k, span));
   if (o)
     at = node_at(w->arena, span,
                  (AtParts){at, brackets_of(w->arena, span, (Nodes){item.n, item.at})});
   args = value_copy(b, args);
-  return apply(b, env_new(b->in, NULL, b->in->library, b), at, args, NULL, span);
+  return apply(b, env, at, args, NULL, span);
 }
 
 // The same, said as well; a picture without channels gets one.

@@ -29,6 +29,36 @@ static const Syntax *refit_claim(Elab *in, Program *p, Learning *g, const Syntax
   return NULL;
 }
 
+// -- which way is better --------------------------------------------------------------------------
+static const Def *distance_box(const Scope *s, const Syntax *distance) {
+  const Syntax *base = distance ? use_base(distance) : NULL;
+  const Def *d = base && base->kind == N_NAME ? scope_find((Scope *)s, base->name) : NULL;
+  return d && d->kind == DEF_BOX ? d : NULL;
+}
+
+// Is there a goal that makes this distance small?
+static bool is_made_small(const Program *p, const Def *d) {
+  for (uint32_t i = 0; i < p->goal.n; i++) {
+    const Goal *g = &p->goal.at[i];
+    const Syntax *by = clause(g->node, N_BY);
+    if (by && g->sign > 0 && distance_box(g->scope, by_distance(by)) == d) return true;
+  }
+  return false;
+}
+
+// A claim says it itself; or the box that compares its two sides does, or a goal that makes the
+// same number small. Without `by` it is the distance of a goal or of a space, which is small where
+// two things are equal.
+static int better_of(Elab *in, const Program *p, const Syntax *claim, const Syntax *by) {
+  if (claim->kind == N_MAXIMISE) return 1;
+  if (claim->kind == N_MINIMISE) return -1;
+  if (claim->kind != N_EQUAL) return 0;
+  const Def *d = by ? distance_box(p->acting, by_distance(by)) : NULL;
+  const Syntax *said = d ? box_better(d->node) : NULL;
+  if (said) return strcmp(name_text(in->w->names, said->name), "maximise") == 0 ? 1 : -1;
+  return !by || (d && is_made_small(p, d)) ? -1 : 0;
+}
+
 void do_measure(Elab *in, Program *p, const Syntax *n) {
   World *w = in->w;
   Measure m = {.name = n->name, .node = n, .span = n->span};
@@ -36,6 +66,7 @@ void do_measure(Elab *in, Program *p, const Syntax *n) {
   const Syntax *refit = clause(n, N_REFIT);
   Learning *learning = NULL;
   Scope *acting = p->acting;
+  if (on) read_on(in, p, on, &m.on);
   if (claim->kind == N_NAME || claim->kind == N_DOT) {
     const Goal *g = goal_named(in, p, claim);
     if (g) {
@@ -53,6 +84,7 @@ void do_measure(Elab *in, Program *p, const Syntax *n) {
       return;
     } else if (strcmp(name_text(w->names, claim->name), "exploitability") == 0) {
       m.name = claim->name;
+      m.better = -1;
       vec_push(w->arena, &p->measure, m);
       return;
     } else if (by && !scope_find(p->acting, claim->name)) {
@@ -65,16 +97,13 @@ void do_measure(Elab *in, Program *p, const Syntax *n) {
       return;
     }
   }
-  if (on) {
-    Given g = {0};
-    read_on(in, p, on, &g);
-    m.set = g.set, m.split = g.split, m.path = g.path;
-  }
   if (!m.name) m.name = name_from(w->names, arena_format(w->arena, "measure%u", p->measure.n + 1));
   if (refit) claim = refit_claim(in, p, learning, refit);
   FreezeStack frozen = {0};
   if (claim && refit) frozen = learning_freeze(in, learning, &learning->pairs.at[0]);
+  if (claim) m.better = better_of(in, p, claim, by);
   if (claim) measure_value(in, p, claim, by, 1, &m);
+  if (m.diagram) check_on(in, p, &m.fields, &m.on);
   learning_thaw(in, &frozen);
   p->acting = acting;
   vec_push(w->arena, &p->measure, m);

@@ -281,46 +281,6 @@ static void settle_sizes(Elab *in) {
   }
 }
 
-// A weight of a learner whose size depends on something that is neither a number nor a size of the
-// learner's inputs.
-static bool unsettled_weight(Elab *in, const Diagram *d, Span span) {
-  World *w = in->w;
-  Ids known = {0};
-  for (uint32_t i = 0; i < d->in.n; i++) {
-    const Type *t = &d->wire.at[d->in.at[i]].type;
-    if (t->count) size_vars(w, t->count, &known);
-    for (uint32_t k = 0; k < t->rank; k++) size_vars(w, t->axis[k].size, &known);
-  }
-  for (uint32_t i = 0; i < d->param.n; i++) {
-    const Type *t = &d->wire.at[d->param.at[i].wire].type;
-    for (uint32_t k = 0; k < t->rank; k++) {
-      Ids vars = known;
-      vars.cap = vars.n; // what is new is put into an array of its own
-      size_vars(w, t->axis[k].size, &vars);
-      if (vars.n == known.n) continue;
-      Id var = vars.at[known.n];
-      Id e = diag_error(w->diags, span, "nothing settles size %s of weight %s",
-                        size_text(w, t->axis[k].size), d->param.at[i].path);
-      diag_note(w->diags, e, size_var_span(w, var), "%s must be given, or follow from something",
-                name_text(w->names, size_var_name(w, var)));
-      return true; // the others follow from it
-    }
-  }
-  return false;
-}
-
-static void unsolved_sizes(Elab *in, const Program *p) {
-  for (uint32_t g = 0; g < p->goal.n; g++) {
-    const Goal *goal = &p->goal.at[g];
-    Span span = goal->node->name ? goal->node->name_span : goal->span;
-    if (goal->diagram && unsettled_weight(in, goal->diagram, span)) return;
-  }
-  for (uint32_t i = 0; i < p->learner.n; i++) {
-    const Def *d = p->learner.at[i];
-    if (d->made && unsettled_weight(in, d->made, d->span)) return;
-  }
-}
-
 static bool is_frozen_somewhere(const Program *p, const Def *d) {
   for (uint32_t i = 0; i < p->learning.n; i++)
     for (uint32_t k = 0; k < p->learning.at[i]->frozen.n; k++)

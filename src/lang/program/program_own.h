@@ -8,4 +8,7 @@
 // measure.c
 void do_measure(Elab *in, Program *p, const Syntax *n);
 
+// unsettled.c
+void unsolved_sizes(Elab *in, const Program *p); // what is asked for and cannot be made is said
+
 #endif

@@ -148,7 +148,7 @@ void parse_ports(Parser *p, Syntax *node, uint32_t kid) {
   if (eat(p, "->")) node->kid[kid + 1] = parse_result(p);
 }
 
-// box    = "box" header body [ "reverse" NAME ]
+// box    = "box" header body [ "reverse" NAME ] [ "maximise" | "minimise" ]
 // header = NAME [ cfg ] ( ":" sig | [ params ] [ "->" result ] )
 void parse_box_header(Parser *p, Syntax *node) {
   p->at++;
@@ -161,14 +161,24 @@ void parse_box_header(Parser *p, Syntax *node) {
   }
 }
 
+// Which way is better where the box is a measure's distance.
+static Syntax *parse_better(Parser *p) {
+  bool more = sees(p, 0, "maximise");
+  if (!more && !sees(p, 0, "minimise")) return NULL;
+  Syntax *node = node_word(p, N_NAME, 0);
+  node->name = name_from(p->front->names, more ? "maximise" : "minimise");
+  return node_end(p, node);
+}
+
 static Syntax *parse_box(Parser *p) {
-  Syntax *node = node_fixed(p, N_BOX, 5);
+  Syntax *node = node_fixed(p, N_BOX, 6);
   parse_box_header(p, node);
   node->kid[3] = parse_body(p, "`=` or `{`, the body of the box");
   if (sees_word(p, 0, "reverse")) {
     p->at++;
     node->kid[4] = node_name(p);
   }
+  node->kid[5] = parse_better(p);
   return node_end(p, node);
 }
 

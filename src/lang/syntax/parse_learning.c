@@ -28,7 +28,7 @@ static Syntax *parse_most(Parser *p, Syntax *edge) {
 // edge = "box" header [ body ] | "learn" learner
 static Syntax *parse_edge(Parser *p) {
   if (sees(p, 0, "learn")) return parse_most(p, worded_list(p, N_LEARN, parse_learner));
-  Syntax *node = node_fixed(p, N_BOX, 5);
+  Syntax *node = node_fixed(p, N_BOX, 6);
   parse_box_header(p, node);
   if (sees(p, 0, "=") || sees(p, 0, "{")) node->kid[3] = parse_body(p, "");
   return parse_most(p, node_end(p, node));

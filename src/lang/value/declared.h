@@ -80,6 +80,14 @@ typedef struct {
   Learning *learning; // the learning diagram that asks for it; NULL: a `goal` of the program
 } Goal;
 
+// `on mnist.test`: every source of this set is replaced by its split, or all by another set
+typedef struct {
+  const Syntax *node; // NULL: nothing is said, and data come from where they are given
+  Name set, split;
+  const char *path, *beside; // `on "t.csv"`; the program's file, which it is relative to
+  bool other; // nothing is given from there: it stands in the place of all data, field by field
+} OnData;
+
 typedef struct {
   Name name;
   const Syntax *node;
@@ -87,8 +95,8 @@ typedef struct {
   Diagram *diagram;
   Ids fields;
   const char *distance; // NULL = none
-  Name set, split;      // `on mnist.test`: every source of this set is replaced; 0 = training data
-  const char *path;     // `on "t.csv"`
+  OnData on;
+  int better; // 1: more is better, -1: less; 0: nothing says so
 } Measure;
 
 enum { VIEWS = 4, VIEW_OPTIONS = 4 };
@@ -109,8 +117,7 @@ typedef struct {
   Name over; // `for t in [0, 0.5, 1]`: t is a row of these numbers, with an axis of that name
   uint32_t moments;
   const double *moment;
-  Name set, split; // `on mnist.test`, as for a measure
-  const char *path;
+  OnData on;      // as for a measure
   uint64_t every; // steps of training; 0 = at its end
 } Show;
 
@@ -119,6 +126,7 @@ typedef struct {
   const char *path;   // a file, or NULL
   Diagram *noise;     // `from normal[64]`: a diagram without inputs
   const char *beside; // the program's file, which a path is relative to
+  bool absent;        // the file is not there
   bool bits;          // [bits: 1]
   Episodes episodes;  // [way: 5, shot: 1]
   Size window;        // how many rows make one sample; 0 = one row, without an axis for it

@@ -20,6 +20,7 @@ typedef struct {
   bool bits;
   int64_t window;
   Episodes episodes;
+  bool whole;
   WordsList words; // by which its labels are numbered
   Set *set;
 } Opened;
@@ -44,12 +45,11 @@ typedef struct {
   Set **set; // [given] NULL while it is not needed
 } Data;
 
-// Which samples: `on mnist.test` puts that split in the place of every source of the set.
+// Which samples: `on mnist.test` puts that split in the place of every source of the set, or the set
+// in the place of all.
 typedef struct {
-  Name set;
-  const char *path;
+  const OnData *on; // replace sources of this set, or file; NULL: none
   Split split;
-  bool on;      // replace sources of this set, or file
   bool every;   // replace all of them
   bool ordered; // each sample once, in order; otherwise shuffled
 } Instead;
@@ -82,8 +82,7 @@ void feed_stop(Feed *);
 int64_t feed_batches(const Feed *); // in an epoch
 // How many samples came, into the memory of one engine; -1: *why.
 int64_t feed_next(Feed *, const Inlets *, const char **why);
-// `on mnist.test`, each sample once and in order
-Instead samples_on(World *, Name set, const char *path, Name split);
+Instead samples_on(World *, const OnData *); // each sample once and in order
 
 // vocabulary.c: what labels are called
 const char *given_name(const Data *, const Given *); // of the set, or its path
@@ -126,14 +125,14 @@ Table *weight_paths(Arena *, const Diagram *); // of a diagram's weights (1)
 typedef struct {
   const char *label; // a column of metrics.csv
   const char *where; // "mnist.test", "training data"
-  bool up;           // more is better
+  int better;        // 1: more is, -1: less; 0: nothing says so
   bool moved;        // it reads something that is trained
   uint32_t parts;    // values that are added up: one, or one for each goal
   Engine **engine;
   Feed *feed;
   Inlets *inlet;
   Diagram **rest; // of a measure of a whole set: what is made of sums over samples; or NULL
-  int64_t batch;
+  int64_t *batch;
   double value;
   bool known, fresh; // fresh: since it was last written down
 } Gauge;
@@ -148,7 +147,8 @@ typedef struct {
 bool gauges_open(Gauges *);
 bool gauges_run(Gauges *);
 void gauges_close(Gauges *);
-const Gauge *gauge_judge(const Gauges *); // the one that says which weights are best; NULL: none
+// The one that says which weights are best; NULL: none, the loss does.
+const Gauge *gauge_judge(const Gauges *);
 
 // -- probe.c: a `show`, computed ------------------------------------------------------------------
 typedef struct {
@@ -159,6 +159,7 @@ typedef struct {
   Inlets inlet;
   int64_t wanted, batch;
   bool samples; // values have samples in front
+  bool at_once; // samples meet each other: all are one batch
   bool again;   // it is of noise alone: run as often as there are samples wanted
 } Probe;
 // n: how many samples, 0 as many as the view has room for. False with a diagnostic.

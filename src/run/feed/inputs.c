@@ -23,9 +23,8 @@ static Split split_named(World *w, Name name) {
   return split;
 }
 
-Instead samples_on(World *w, Name set, const char *path, Name split) {
-  return (Instead){
-      .set = set, .path = path, .split = split_named(w, split), .on = set || path, .ordered = true};
+Instead samples_on(World *w, const OnData *on) {
+  return (Instead){.on = on->node ? on : NULL, .split = split_named(w, on->split), .ordered = true};
 }
 
 // -- sets -----------------------------------------------------------------------------------------
@@ -37,15 +36,26 @@ static bool same_words(const WordsList *a, const WordsList *b) {
   return found == a->n && a->n == b->n;
 }
 
-static Set *open_set(Data *d, const Given *g) {
+// The words of a set that is open, by which those of another are numbered.
+static void words_of(Data *d, const Given *g, const Set *like, WordsList *out) {
+  for (uint32_t i = 0; i < g->column.n; i++) {
+    const Words *words = set_words(like, name_text(d->w->names, g->column.at[i]));
+    if (words) vec_push(d->arena, out, *words);
+  }
+}
+
+// like: a set in whose place it stands, or NULL. whole: a file that has no splits is not cut into
+// some
+static Set *open_set(Data *d, const Given *g, const Set *like, bool whole) {
   const char *name = given_name(d, g), *why = "";
   int64_t window = 0;
   WordsList words = {0};
-  if (!given_words(d, g, &words)) return NULL;
+  if (like) words_of(d, g, like, &words);
+  if (!like && !given_words(d, g, &words)) return NULL;
   if (g->window) size_value(d->w, g->window, &window);
   for (uint32_t i = 0; i < d->opened.n; i++) {
     const Opened *o = &d->opened.at[i];
-    if (!strcmp(o->name, name) && o->bits == g->bits && o->window == window &&
+    if (!strcmp(o->name, name) && o->bits == g->bits && o->window == window && o->whole == whole &&
         !memcmp(&o->episodes, &g->episodes, sizeof o->episodes) && same_words(&o->words, &words))
       return o->set;
   }
@@ -54,6 +64,7 @@ static Set *open_set(Data *d, const Given *g) {
                     .bits = g->bits,
                     .valid = d->valid,
                     .window = window,
+                    .whole = whole,
                     .beside = g->beside,
                     .episodes = g->episodes,
                     .words = words.at,
@@ -63,7 +74,7 @@ static Set *open_set(Data *d, const Given *g) {
     diag_error(d->w->diags, g->node->span, "%s", why);
     return NULL;
   }
-  vec_push(d->arena, &d->opened, (Opened){name, g->bits, window, g->episodes, words, set});
+  vec_push(d->arena, &d->opened, (Opened){name, g->bits, window, g->episodes, whole, words, set});
   return set;
 }
 
@@ -100,7 +111,7 @@ bool data_need(Data *d, const Ids *fields) {
     const Given *g = &d->p->given.at[def->given];
     uint32_t field;
     if (g->noise) continue;
-    if (!d->set[def->given]) d->set[def->given] = open_set(d, g);
+    if (!d->set[def->given]) d->set[def->given] = open_set(d, g, NULL, false);
     Set *set = d->set[def->given];
     if (!set || !find_field(d, g, set, def->field, &field)) return false;
   }
@@ -115,7 +126,9 @@ static bool wants_validation(Data *d) {
   for (uint32_t i = 0; i < p->given.n; i++)
     if (p->given.at[i].split == valid) return true;
   for (uint32_t i = 0; i < p->measure.n; i++)
-    if (p->measure.at[i].split == valid) return true;
+    if (p->measure.at[i].on.split == valid) return true;
+  for (uint32_t i = 0; i < p->show.n; i++)
+    if (p->show.at[i].on.split == valid) return true;
   for (uint32_t i = 0; i < p->train.n && !p->measure.n; i++) {
     Training training = {0};
     if (elab_training(d->in, d->p, p->train.at[i], &training) && training.patience) return true;
@@ -134,30 +147,65 @@ bool data_open_all(Data *d) {
 }
 
 // -- draws ----------------------------------------------------------------------------------------
-static bool is_replaced(const Given *g, const Instead *instead) {
+static bool is_replaced(const Data *d, const Given *g, const Instead *instead) {
   if (instead->every || !instead->on) return instead->every;
-  return instead->path ? g->path && strcmp(g->path, instead->path) == 0
-                       : g->set && g->set == instead->set;
+  return instead->on->other || on_source_of(d->w, instead->on, g);
 }
 
 static Split split_of(const Data *d, const Given *g, const Instead *instead) {
-  return is_replaced(g, instead) ? instead->split : split_named(d->w, g->split);
+  return is_replaced(d, g, instead) ? instead->split : split_named(d->w, g->split);
+}
+
+// The same from another set. Another file is taken whole, unless a split of it is named.
+static Given given_on(const Given *g, const OnData *on) {
+  Given theirs = *g;
+  theirs.set = on->set, theirs.path = on->path, theirs.beside = on->beside;
+  theirs.node = on->node;
+  return theirs;
+}
+
+// The set that a given draws from. NULL with a diagnostic
+static Set *set_drawn(Data *d, uint32_t given, const Instead *instead) {
+  if (!instead->on || !instead->on->other) return d->set[given];
+  Given theirs = given_on(&d->p->given.at[given], instead->on);
+  return open_set(d, &theirs, d->set[given], theirs.path && !instead->on->split);
+}
+
+// The field of a set that a given draws from.
+static bool field_drawn(const Data *d, uint32_t given, Set *s, uint32_t i, const Instead *instead,
+                        uint32_t *out) {
+  const Given *g = &d->p->given.at[given];
+  if (s == d->set[given]) return find_field(d, g, s, i, out);
+  Given theirs = given_on(g, instead->on);
+  uint32_t own;
+  if (!find_field(d, g, d->set[given], i, &own)) return false;
+  *out = set_find_as(s, d->set[given], name_text(d->w->names, g->column.at[i]));
+  if (*out == FIELD_NONE)
+    return diag_refuse(d->w->diags, theirs.node->span, "%s has no field `%s`",
+                       given_name(d, &theirs), name_text(d->w->names, g->column.at[i]));
+  const Field *f = *out == FIELD_INDEX ? NULL : set_field(s, *out);
+  return !f || labels_fit(d, f, &g->type.at[i]) ||
+         diag_refuse(d->w->diags, theirs.node->span,
+                     "field `%s` of %s is %s, and cannot be read as %s", f->name,
+                     given_name(d, &theirs), field_type(d->arena, f),
+                     type_text(d->w, &g->type.at[i]));
 }
 
 // In training everything is shuffled. A measure reads the sources it names in order; of two givens
 // over one set the second is a draw of its own, shuffled always in the same way.
 static bool is_shuffled(const Data *d, const Feed *f, uint32_t given, const Instead *instead) {
-  bool replaced = is_replaced(&d->p->given.at[given], instead);
+  bool replaced = is_replaced(d, &d->p->given.at[given], instead);
   if (!instead->ordered || (instead->on && !replaced)) return true;
   for (uint32_t i = 0; i < f->given.n; i++)
     if (d->set[f->given.at[i]] == d->set[given]) return true;
   return false;
 }
 
-static Draw draw_of(const Data *d, const Feed *f, uint32_t given, const Instead *instead) {
+static Draw draw_of(const Data *d, const Feed *f, uint32_t given, Set *set,
+                    const Instead *instead) {
   const Given *g = &d->p->given.at[given];
-  return (Draw){.rows = set_rows(d->set[given], split_of(d, g, instead)),
-                .stride = set_stride(d->set[given]),
+  return (Draw){.rows = set_rows(set, split_of(d, g, instead)),
+                .stride = set_stride(set),
                 .seed = instead->ordered ? 0 : d->draw_seed,
                 .stream = given_stream(d->in, d->p, given),
                 .shuffle = is_shuffled(d, f, given, instead)};
@@ -165,15 +213,18 @@ static Draw draw_of(const Data *d, const Feed *f, uint32_t given, const Instead 
 
 static bool draw_add(Data *d, Feed *f, uint32_t given, const Instead *instead, uint32_t *out) {
   const Given *g = &d->p->given.at[given];
+  Given theirs = instead->on && instead->on->other ? given_on(g, instead->on) : *g;
   for (*out = 0; *out < f->given.n; ++*out)
     if (f->given.at[*out] == given) return true;
-  Draw draw = draw_of(d, f, given, instead);
+  Set *set = set_drawn(d, given, instead);
+  if (!set) return false;
+  Draw draw = draw_of(d, f, given, set, instead);
   if (draw.rows <= 0)
-    return diag_refuse(d->w->diags, g->node->span, "%s has no samples in its split `%s`",
-                       given_name(d, g), split_word[split_of(d, g, instead)]);
+    return diag_refuse(d->w->diags, theirs.node->span, "%s has no samples in its split `%s`",
+                       given_name(d, &theirs), split_word[split_of(d, g, instead)]);
   vec_push(d->arena, &f->given, given);
   vec_push(d->arena, &f->draw, draw);
-  bool counts = !instead->on || is_replaced(g, instead);
+  bool counts = !instead->on || is_replaced(d, g, instead);
   if (counts && draw_samples(&draw) > f->samples) f->samples = draw_samples(&draw);
   return true;
 }
@@ -203,11 +254,11 @@ static bool inlet_add(Data *d, Feed *f, Id field, Engine *e, uint32_t input, con
                       Inlets *inlets) {
   const Def *def = def_of(d->in, field);
   const Given *g = &d->p->given.at[def->given];
-  LoaderSource s = {.set = d->set[def->given],
+  LoaderSource s = {.set = set_drawn(d, def->given, instead),
                     .split = split_of(d, g, instead),
                     .number = engine_in_number(e, input)};
-  if (!draw_add(d, f, def->given, instead, &s.draw)) return false;
-  if (!find_field(d, g, s.set, def->field, &s.field)) return false;
+  if (!s.set || !draw_add(d, f, def->given, instead, &s.draw)) return false;
+  if (!field_drawn(d, def->given, s.set, def->field, instead, &s.field)) return false;
   if (s.field == FIELD_INDEX && !index_fits(d, g, def->field, f->draw.at[s.draw].rows))
     return false;
   int64_t cells = s.field == FIELD_INDEX ? 1 : field_count(set_field(s.set, s.field));

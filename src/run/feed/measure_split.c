@@ -2,10 +2,23 @@
 //
 // `mean[batch](…)` in a measure means all samples, not those of a batch. So the sums are added up
 // over all batches, and the rest is computed once, behind the last one. Where that cannot be done
-// (the largest of all samples; samples compared with their own mean), the measure stays a mean over
-// batches.
+// (the largest of all samples; samples compared with their own mean), all samples are one batch.
 #include "core/pass/pipeline.h"
 #include "run/feed/feed_own.h"
+
+#define AT_ONCE_BYTES 16.0e9 // at most, of samples that must be one batch
+
+static bool is_samples(World *w, Size size) {
+  Id var;
+  return size_is_var(w, size, &var) && size_var_kind(w, var) == VAR_SAMPLE;
+}
+
+// Does the box go along the samples, from one to the next?
+static bool goes_along(World *w, const Diagram *d, const Box *b) {
+  if (b->op == OP_scan) return is_samples(w, b->scan->axis.size);
+  if (b->op != OP_order && b->op != OP_join) return false;
+  return !b->axis && any_sample_axis(w, d, b->in, b->nin);
+}
 
 // The wires at which samples have been summed up; false: they go otherwise, or come back.
 static bool find_sums(World *w, const Diagram *d, Ids *sums) {
@@ -14,7 +27,7 @@ static bool find_sums(World *w, const Diagram *d, Ids *sums) {
     const Box *b = &d->box.at[i];
     bool samples = any_sample_axis(w, d, b->in, b->nin), after = false;
     for (uint32_t k = 0; k < b->nin; k++) after |= late[b->in[k]];
-    if (samples && after) return false;
+    if ((samples && after) || goes_along(w, d, b)) return false;
     if (samples && !any_sample_axis(w, d, b->out, b->nout)) {
       if (b->op != OP_loop || b->loop->combine != SUM) return false;
       vec_push(w->arena, sums, b->out[0]);
@@ -22,25 +35,59 @@ static bool find_sums(World *w, const Diagram *d, Ids *sums) {
     }
     for (uint32_t k = 0; k < b->nout; k++) late[b->out[k]] = after;
   }
-  return sums->n > 0;
+  return true;
 }
 
 // Is it one sum, divided by how many samples there are? The mean over batches says the same.
 static bool is_mean(World *w, const Diagram *rest) {
   if (rest->in.n != 1 || rest->box.n != 2 || rest->box.at[1].op != OP_loop) return false;
   const Loop *l = rest->box.at[1].loop;
-  Id var;
   for (uint32_t i = 0; i < l->nscalar; i++)
-    if (l->scalar[i].fn == FN_SIZE && size_is_var(w, l->scalar[i].ref, &var) &&
-        size_var_kind(w, var) == VAR_SAMPLE)
+    if (l->scalar[i].fn == FN_SIZE && is_samples(w, l->scalar[i].ref))
       return l->nscalar == 3 && l->scalar[2].fn == FN_div;
   return false;
 }
 
-bool whole_split(World *w, const Diagram *d, Diagram **each, Diagram **rest) {
+SampleUse whole_split(World *w, const Diagram *d, Diagram **each, Diagram **rest) {
   Ids sums = {0};
   const Diagram *flat = passes_flat(w, d);
-  return find_sums(w, flat, &sums) && diagram_cut(w, flat, &sums, each, rest) && !is_mean(w, *rest);
+  if (!find_sums(w, flat, &sums)) return SAMPLES_AT_ONCE;
+  if (!sums.n) return SAMPLES_ALONE;
+  if (!diagram_cut(w, flat, &sums, each, rest)) return SAMPLES_AT_ONCE;
+  return is_mean(w, *rest) ? SAMPLES_ALONE : SAMPLES_SUMMED;
+}
+
+// If nothing is forgotten.
+static double bytes_of_sample(World *w, const Diagram *d) {
+  const Diagram *flat = passes_flat(w, d);
+  double bytes = 0;
+  for (Id i = 1; i < flat->wire.n; i++) {
+    Type t = flat->wire.at[i].type;
+    int64_t n;
+    if (!is_sample_axis(w, &t)) continue;
+    t.axis++, t.rank--;
+    if (type_count(w, &t, &n)) bytes += (double)n * sizeof(float);
+  }
+  return bytes;
+}
+
+bool samples_meet(World *w, const Diagram *d) {
+  Ids sums = {0};
+  return !find_sums(w, passes_flat(w, d), &sums) || sums.n;
+}
+
+bool samples_at_once(Data *data, Span span, const Diagram *d, const Ids *fields,
+                     const Instead *instead, int64_t *batch) {
+  Feed f = {0};
+  if (!feed_draws(data, &f, fields, instead)) return false;
+  if (!f.samples) return true; // drawn without end: those of a batch stand for all
+  double bytes = bytes_of_sample(data->w, d) * (double)f.samples;
+  if (bytes > AT_ONCE_BYTES)
+    return diag_refuse(data->w->diags, span,
+                       "this compares %lld samples with each other, which wants %.0f GB of memory",
+                       (long long)f.samples, bytes / 1e9);
+  *batch = f.samples;
+  return true;
 }
 
 // One more input, of nothing, says how many samples there were.

@@ -8,10 +8,12 @@
 
 enum { GAUGE_BATCH = 128 }; // at least: what is only measured needs little memory
 
-static bool part_open(Gauges *all, Gauge *g, Diagram *d, Ids fields, const Instead *instead) {
+static bool part_open(Gauges *all, Gauge *g, const Measure *m, Diagram *d, Ids fields,
+                      const Instead *instead) {
   uint32_t k = g->parts;
   Diagram *each, *rest;
-  if (whole_split(all->data->w, d, &each, &rest)) {
+  SampleUse use = whole_split(all->data->w, d, &each, &rest);
+  if (use == SAMPLES_SUMMED) {
     whole_add_count(all->data->in, rest);
     g->rest[k] = rest;
     d = each;
@@ -19,8 +21,11 @@ static bool part_open(Gauges *all, Gauge *g, Diagram *d, Ids fields, const Inste
   d = compose_noise(all->data->in, all->data->p, d, &fields);
   if (!d || !store_add_params(all->data->w, all->store, d, all->target.seed)) return false;
   bool samples = has_sample_axis(all->data->w, d);
-  g->batch = !samples ? 0 : all->batch > GAUGE_BATCH ? all->batch : GAUGE_BATCH;
-  g->engine[k] = engine_new(all->data->w, d, all->store, g->batch, &all->target);
+  g->batch[k] = !samples ? 0 : all->batch > GAUGE_BATCH ? all->batch : GAUGE_BATCH;
+  if (samples && use == SAMPLES_AT_ONCE &&
+      !samples_at_once(all->data, m->span, d, &fields, instead, &g->batch[k]))
+    return false;
+  g->engine[k] = engine_new(all->data->w, d, all->store, g->batch[k], &all->target);
   if (!g->engine[k]) return false;
   g->parts++;
   return feed_add(all->data, &g->feed[k], &fields, g->engine[k], instead, &g->inlet[k]);
@@ -29,6 +34,7 @@ static bool part_open(Gauges *all, Gauge *g, Diagram *d, Ids fields, const Inste
 static Gauge gauge_new(Gauges *all, uint32_t parts) {
   return (Gauge){.rest = NEW_ARRAY(all->data->arena, Diagram *, parts),
                  .engine = NEW_ARRAY(all->data->arena, Engine *, parts),
+                 .batch = NEW_ARRAY(all->data->arena, int64_t, parts),
                  .inlet = NEW_ARRAY(all->data->arena, Inlets, parts),
                  .feed = NEW_ARRAY(all->data->arena, Feed, parts)};
 }
@@ -53,16 +59,11 @@ static const char *label_of(const Gauges *all, const Measure *m) {
 }
 
 static const char *where_of(const Gauges *all, const Measure *m, const Feed *f) {
-  const char *set = m->path ? m->path : name_text(all->data->w->names, m->set);
-  const char *split = name_text(all->data->w->names, m->split);
+  const char *set = m->on.path ? m->on.path : name_text(all->data->w->names, m->on.set);
+  const char *split = name_text(all->data->w->names, m->on.split);
   if (!f->given.n) return "";
   return *set ? arena_format(all->data->arena, "%s%s%s", set, *split ? "." : "", split)
               : "training data";
-}
-
-static bool is_up(const Measure *m) {
-  return (m->distance && strcmp(m->distance, "hits") == 0) ||
-         stated_claim(m->node)->kind == N_MAXIMISE;
 }
 
 // Does it read a weight that a goal of this phase trains?
@@ -76,12 +77,12 @@ static bool is_moved(const Gauges *all, const Diagram *d) {
   return false;
 }
 
-// The first measure of what is being trained; a program that trains one thing after the other may
-// measure all of them.
+// The first measure of what is being trained that says which way is better; a program that trains
+// one thing after the other may measure all of them.
 const Gauge *gauge_judge(const Gauges *all) {
   for (uint32_t i = 0; i < all->n; i++)
-    if (all->at[i].moved) return &all->at[i];
-  return all->n ? &all->at[0] : NULL;
+    if (all->at[i].moved && all->at[i].better) return &all->at[i];
+  return NULL;
 }
 
 static bool measure_open(Gauges *all, const Measure *m) {
@@ -93,12 +94,12 @@ static bool measure_open(Gauges *all, const Measure *m) {
   if (!d)
     return diag_refuse(all->data->w->diags, m->span,
                        "there are no players: no goal trains a `simplex`");
-  Instead instead = samples_on(all->data->w, m->set, m->path, m->split);
+  Instead instead = samples_on(all->data->w, &m->on);
   Gauge g = gauge_new(all, 1);
-  bool good = part_open(all, &g, d, fields, &instead);
+  bool good = part_open(all, &g, m, d, fields, &instead);
   g.label = label_of(all, m);
   g.where = where_of(all, m, &g.feed[0]);
-  g.up = is_up(m);
+  g.better = m->better;
   g.moved = is_moved(all, d);
   vec_push(all->data->arena, all, g);
   return good;
@@ -127,10 +128,12 @@ static bool valid_open(Gauges *all) {
     Measure m;
     if (!elab_outside(all->data->in, all->data->p, &all->data->p->goal.at[all->goals.at[i]], &m))
       continue;
-    good = part_open(all, &g, m.diagram, m.fields, &instead);
+    good = part_open(all, &g, &m, m.diagram, m.fields, &instead);
   }
   g.label = label_taken(all, "valid") ? "valid.loss" : "valid";
   g.where = "validation data";
+  g.better = -1;
+  g.moved = true;
   if (g.parts) vec_push(all->data->arena, all, g);
   return good;
 }
@@ -179,11 +182,11 @@ static bool part_batches(Gauges *all, Gauge *g, uint32_t k, Arena *a, double *me
   Feed *f = &g->feed[k];
   double weight = 0;
   Tensor *sum = sums_new(all, a, g->rest[k]);
-  if (!feed_start(all->data, f, g->batch, 0, 0)) return false;
+  if (!feed_start(all->data, f, g->batch[k], 0, 0)) return false;
   int64_t batches = f->samples ? feed_batches(f) : 1;
   for (int64_t i = 0; i < batches; i++) {
     const char *why = NULL;
-    int64_t n = f->samples ? feed_next(f, &g->inlet[k], &why) : g->batch;
+    int64_t n = f->samples ? feed_next(f, &g->inlet[k], &why) : g->batch[k];
     if (n < 0 || engine_run(g->engine[k], n, (uint64_t)i) == RUN_FAILED)
       return part_failed(all, g, k, why);
     double each = n ? (double)n : 1;

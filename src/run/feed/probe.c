@@ -4,7 +4,7 @@
 //
 // How many samples there are is what the view has room for. A thing made of noise alone is made
 // again and again.
-#include "run/feed/feed.h"
+#include "run/feed/feed_own.h"
 
 enum { PROBE_BATCH = 256, POINTS = 1000, ROWS = 20, ALONE = 8 };
 
@@ -22,6 +22,7 @@ static int64_t samples_wanted(const Show *s) {
 
 bool probe_open(Data *d, Store *store, const Show *s, int64_t n, const Target *how, Probe *out) {
   Ids fields = s->fields;
+  Instead instead = samples_on(d->w, &s->on);
   *out = (Probe){.show = s, .wanted = n ? n : samples_wanted(s)};
   if (!data_need(d, &fields)) return false;
   out->d = compose_noise(d->in, d->p, s->diagram, &fields);
@@ -29,8 +30,10 @@ bool probe_open(Data *d, Store *store, const Show *s, int64_t n, const Target *h
   out->samples = has_sample_axis(d->w, out->d);
   out->again = !out->samples && out->d->noisy;
   if (out->samples) out->batch = out->wanted < PROBE_BATCH ? out->wanted : PROBE_BATCH;
+  out->at_once = out->samples && samples_meet(d->w, out->d);
+  if (out->at_once && !samples_at_once(d, s->node->span, out->d, &fields, &instead, &out->batch))
+    return false;
   out->engine = engine_new(d->w, out->d, store, out->batch, how);
-  Instead instead = samples_on(d->w, s->set, s->path, s->split);
   return out->engine && feed_add(d, &out->feed, &fields, out->engine, &instead, &out->inlet);
 }
 
@@ -77,8 +80,9 @@ static bool take_batches(Data *d, Probe *s, int64_t all, Tensor *out) {
     const char *why = NULL;
     int64_t left = all - first;
     n = s->feed.samples ? feed_next(&s->feed, &s->inlet, &why) : s->batch;
-    if (n > left) n = left;
+    if (n > left && !s->at_once) n = left;
     good = run(d, s, n, k, why);
+    if (n > left) n = left;
     if (good) take(d, s, first, n, all, out);
   }
   feed_stop(&s->feed);

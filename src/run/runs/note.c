@@ -40,7 +40,7 @@ static void put_measures(const RunNote *n, JsonOut *j) {
     json_object(j, NULL);
     json_text(j, "name", n->measure.at[i].name);
     json_text(j, "on", n->measure.at[i].on);
-    json_bool(j, "up", n->measure.at[i].up);
+    if (n->measure.at[i].known) json_bool(j, "up", n->measure.at[i].up);
     json_end(j);
   }
   json_end(j);
@@ -147,15 +147,14 @@ static const Json *list_at(const Json *object, const char *key, uint32_t *n) {
   return *n ? json_first(list) : NULL;
 }
 
-bool measure_rises(const char *name) { return strstr(name, "hits") || strstr(name, "accuracy"); }
-
 static void read_measures(Arena *a, RunNote *n) {
   uint32_t count;
   const Json *one = list_at(n->json, "measures", &count);
   for (uint32_t i = 0; i < count; i++, one = json_next(one)) {
     const Json *up = json_get(one, "up");
     NoteMeasure m = {.name = text_at(one, "name"), .on = text_at(one, "on")};
-    m.up = up ? up->kind == JSON_TRUE : measure_rises(m.name);
+    m.up = up && up->kind == JSON_TRUE;
+    m.known = up != NULL;
     vec_push(a, &n->measure, m);
   }
 }

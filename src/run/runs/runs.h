@@ -39,7 +39,7 @@ const char *folder_weights(Arena *, const char *from);
 // -- note.c: run.json. Members that are 0 or NULL are not written, but for those that say so. -----
 typedef struct {
   const char *name, *on; // on: where it is measured
-  bool up;               // more is better
+  bool up, known;        // more is better; known: or less, if not up
 } NoteMeasure;
 typedef struct {
   const char *name, *words, *file; // words: "to 100"; file: its numbers are FILE.csv
@@ -69,7 +69,6 @@ bool note_read(Arena *, const char *dir, RunNote *, const char **error);
 const char *note_text(const RunNote *, const char *key); // NULL: there is no such text
 bool note_number(const RunNote *, const char *key, double *out);
 void check_print(const RunCheck *, bool figure, JsonOut *); // an object; with what was found
-bool measure_rises(const char *name); // more is better, as far as a name says so
 
 // -- program_copy.c: the program in the run folder ------------------------------------------------
 const char *program_copy(World *, const Program *, const char *dir); // NULL, or a sentence

@@ -76,7 +76,7 @@ static LoopEnd one_step(Trainer *t) {
 // -- what is due ----------------------------------------------------------------------------------
 static double score(const Trainer *t, bool *up) {
   const Gauge *judge = gauge_judge(&t->gauge);
-  *up = judge && judge->up;
+  *up = judge && judge->better > 0;
   if (judge) return judge->value;
   double sum = 0;
   for (uint32_t i = 0; i < t->p->goal.n; i++)

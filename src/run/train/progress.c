@@ -298,6 +298,24 @@ static void tell_sets(Trainer *t) {
   }
 }
 
+// By what the best weights are judged, and whether to stop.
+static void put_judge(const Trainer *t, Buf *b) {
+  const Gauge *judge = gauge_judge(&t->gauge);
+  buf_printf(b, ", best by the %s %s", judge && judge->better > 0 ? "highest" : "lowest",
+             judge ? judge->label : "loss");
+  if (t->regime.training.patience)
+    buf_printf(b, ", patience %lld", (long long)t->regime.training.patience);
+}
+
+// Measures that do not say which way is better are not guessed at.
+static void tell_unjudged(Trainer *t) {
+  bool any = false;
+  for (uint32_t i = 0; i < t->gauge.n; i++) any |= t->gauge.at[i].moved;
+  if (any && !gauge_judge(&t->gauge))
+    tell(t,
+         "no measure says which way is better, `maximise` or `minimise`: the best is by the loss");
+}
+
 void tell_start(Trainer *t) {
   if (!t->base) tell_sets(t);
   for (uint32_t i = 0; !t->base && i < t->p->learner.n; i++)
@@ -308,13 +326,16 @@ void tell_start(Trainer *t) {
     if (strcmp(t->gauge.at[i].where, "training data") == 0)
       tell(t, "%s is measured on the training data: say `on` to measure elsewhere",
            t->gauge.at[i].label);
+  tell_unjudged(t);
   Arena *a = arena_child(t->arena);
   Buf b = buf_new(a);
   buf_printf(&b, "%lld weight%s, %llu step%s", (long long)weights_of(t),
              weights_of(t) == 1 ? "" : "s", (unsigned long long)t->total, t->total == 1 ? "" : "s");
   if (t->epoch_steps) buf_printf(&b, ", %lld in an epoch", (long long)t->epoch_steps);
   if (t->batch) buf_printf(&b, ", batch %lld", (long long)t->batch);
-  buf_printf(&b, ", seed %llu; %s; %s", (unsigned long long)t->seed, engine_says(t->engine[0]),
+  buf_printf(&b, ", seed %llu", (unsigned long long)t->seed);
+  put_judge(t, &b);
+  buf_printf(&b, "; %s; %s", engine_says(t->engine[0]),
              t->folder.dir ? t->folder.dir : "in memory");
   if (t->base + t->step)
     buf_printf(&b, "; going on after step %llu", (unsigned long long)(t->base + t->step));
@@ -357,8 +378,9 @@ static void plain_end(const Trainer *t, Buf *b) {
   buf_printf(b, "%s after %llu step%s, ", t->how, (unsigned long long)steps, steps == 1 ? "" : "s");
   put_time(b, trainer_seconds(t));
   if (!stopped) put_gauges(t, b, ": ", ", ");
+  const Gauge *judge = gauge_judge(&t->gauge);
   if (t->has_best && t->gauge.n && t->best_step != t->base + t->step)
-    buf_printf(b, "; the best was %s %.4g after %llu", gauge_judge(&t->gauge)->label, t->best,
+    buf_printf(b, "; the best was %s %.4g after %llu", judge ? judge->label : "the loss", t->best,
                (unsigned long long)t->best_step);
   if (!t->folder.dir) return;
   if (stopped) {

@@ -271,7 +271,8 @@ void train_note(Trainer *t, const char *how) {
   if (strcmp(how, "running") != 0) note.hash = hash_text(t);
   for (uint32_t i = 0; i < t->gauge.n; i++) {
     const Gauge *g = &t->gauge.at[i];
-    vec_push(t->arena, &note.measure, (NoteMeasure){g->label, g->where, g->up});
+    vec_push(t->arena, &note.measure,
+             (NoteMeasure){g->label, g->where, g->better > 0, g->better != 0});
   }
   const char *why = note_write(t->arena, t->folder.dir, &note);
   if (why) tell_wrong(t, "%s", why);

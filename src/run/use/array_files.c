@@ -132,13 +132,11 @@ static bool from_png(Use *u, const char *path, const Type *type, Array *out) {
   return true;
 }
 
-const char typed_numbers[] = "[+-.0123456789ni";
-
 bool array_from(Use *u, const char *value, const Type *type, Array *out) {
   const char *error;
   if (text_ends(value, ".csv") || strstr(value, ".csv:")) return from_csv(u, value, type, out);
   if (text_ends(value, ".png")) return from_png(u, value, type, out);
-  if (!text_ends(value, ".npy") && !strchr(typed_numbers, *value))
+  if (!text_ends(value, ".npy") && !strchr("[+-.0123456789ni", *value))
     return use_wrong(u, OUTCOME_WRONG, "an input is an npy, csv or png file, or numbers, not %s",
                      value);
   bool good = text_ends(value, ".npy") ? npy_read(u->arena, value, out, &error)

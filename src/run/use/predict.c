@@ -127,7 +127,8 @@ static bool labels_fit(Use *u, const Wire *wire, uint32_t i, const LimnInput *in
     double v = x->data[k];
     if (v >= 0 && v < (double)count && v == floor(v)) continue;
     const char *name = name_text(u->w->names, wire->name);
-    bool file = !in->array && !strchr(typed_numbers, *in->value);
+    const char *dot = in->array ? NULL : strrchr(in->value, '.');
+    bool file = dot && (!strncmp(dot, ".csv", 4) || !strcmp(dot, ".npy") || !strcmp(dot, ".png"));
     return use_wrong(
         u, OUTCOME_WRONG, "input %s%s%s holds %g%s: a %s is a whole number from 0 to %lld",
         *name ? name : arena_format(u->arena, "%u", i + 1), file ? ", " : "", file ? in->value : "",

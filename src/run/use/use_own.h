@@ -60,7 +60,6 @@ bool show_values(Use *, Data *, const Show *, int64_t n, Shown *);
 bool sample_text(Use *, const Syntax *expr, Shown *);
 
 // -- array_files.c --------------------------------------------------------------------------------
-extern const char typed_numbers[]; // how numbers begin that are typed
 bool array_from(Use *, const char *value, const Type *,
                 Array *);                  // an input, from a file or as typed
 bool arrays_put(Use *, const Arrays *out); // results: into a file, as text, or into memory

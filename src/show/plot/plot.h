@@ -18,7 +18,8 @@ const char *plot_words(Arena *, const Shown *);
 // -- plot_metrics.c: the curves of a run ----------------------------------------------------------
 typedef struct {
   const char *name;
-  bool measure, up; // up: more is better
+  bool measure;
+  bool up, judged; // more is better; judged: or less, if not up
   const char *on;   // where it is measured; "" where that is not known
   int64_t n;
   double *step, *value; // [n], the cells that are filled

@@ -43,7 +43,8 @@ static void sort_out(Metrics *m, const RunNote *run) {
     const NoteMeasure *said = find_measure(run, c->name);
     c->on = said ? said->on : "";
     c->measure = told ? said != NULL : c->n < (m->rows + 1) / 2;
-    c->up = said ? said->up : measure_rises(c->name);
+    c->up = said && said->up;
+    c->judged = said && said->known;
   }
 }
 
@@ -76,7 +77,7 @@ Canvas *plot_metrics(Arena *a, const Metrics *m, bool measures) {
     if (c->measure != measures || !c->n) continue;
     if (c->n > longest) longest = c->n;
     PlotLine line = {c->name, curve_label(a, c), c->step, c->value, c->n,
-                     1,       measures,          c->up,   !measures};
+                     1,       c->judged,         c->up,   !measures};
     vec_push(a, &lines, line);
     buf_printf(&about, "%s%s", about.n ? ", " : "", line.label);
   }

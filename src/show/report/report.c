@@ -40,7 +40,7 @@ static void put_number_cell(HtmlPage *g, const char *class, double x) {
 }
 
 static void put_measure(HtmlPage *g, const Curve *c) {
-  int64_t best = best_of(c->value, c->n, 1, c->up);
+  int64_t best = c->judged ? best_of(c->value, c->n, 1, c->up) : -1;
   page_put(g, "<tr><th scope=\"row\">");
   page_text(g, c->name);
   if (*c->on) page_between(g, " <small>on ", c->on, "</small>");

@@ -1,0 +1,122 @@
+// Sizes that nothing settles. Whatever a program asks for (goals, measures, what is shown) is run
+// sooner or later, so every size in it must come to a number; only the number of samples is free,
+// and what a file that is not there will say. A box or learner that nothing asks for may be
+// general: its sizes follow from its inputs when it is used.
+#include "lang/program/program_own.h"
+
+static void type_vars(World *w, const Type *t, Ids *out) {
+  if (t->base == BASE_LABEL) size_vars(w, t->count, out);
+  for (uint32_t k = 0; k < t->rank; k++) size_vars(w, t->axis[k].size, out);
+}
+
+static bool holds(const Ids *all, Id id) {
+  for (uint32_t i = 0; i < all->n; i++)
+    if (all->at[i] == id) return true;
+  return false;
+}
+
+static void unsettled_note(World *w, Id e, Id var) {
+  diag_note(w->diags, e, size_var_span(w, var), "%s must be given, or follow from something",
+            name_text(w->names, size_var_name(w, var)));
+}
+
+// A weight whose size depends on something that is not known.
+static bool unsettled_weight(World *w, const Diagram *d, const Ids *known, Span span) {
+  for (uint32_t i = 0; i < d->param.n; i++) {
+    const Type *t = &d->wire.at[d->param.at[i].wire].type;
+    for (uint32_t k = 0; k < t->rank; k++) {
+      Ids vars = {0};
+      size_vars(w, t->axis[k].size, &vars);
+      for (uint32_t v = 0; v < vars.n; v++) {
+        if (holds(known, vars.at[v])) continue;
+        Id e = diag_error(w->diags, span, "nothing settles size %s of weight %s",
+                          size_text(w, t->axis[k].size), d->param.at[i].path);
+        unsettled_note(w, e, vars.at[v]);
+        return true; // the others follow from it
+      }
+    }
+  }
+  return false;
+}
+
+// -- what is asked for ----------------------------------------------------------------------------
+typedef struct {
+  const Diagram *diagram;
+  Span span;
+  const char *what;
+} Asked;
+typedef VEC(Asked) AskedFor;
+
+static void asked_add(World *w, AskedFor *all, const Diagram *d, const Syntax *n, const char *kind,
+                      Name name) {
+  if (!d) return; // its errors were said, or it is made later
+  const char *what = name ? arena_format(w->arena, "%s %s", kind, name_text(w->names, name)) : kind;
+  vec_push(w->arena, all, (Asked){d, n->name ? n->name_span : n->span, what});
+}
+
+static AskedFor asked_for(World *w, const Program *p) {
+  AskedFor all = {0};
+  for (uint32_t i = 0; i < p->goal.n; i++) {
+    const Goal *g = &p->goal.at[i];
+    asked_add(w, &all, g->diagram, g->node, "goal", g->name);
+  }
+  for (uint32_t i = 0; i < p->measure.n; i++) {
+    const Measure *m = &p->measure.at[i];
+    asked_add(w, &all, m->diagram, m->node, "measure", m->name);
+  }
+  for (uint32_t i = 0; i < p->show.n; i++)
+    asked_add(w, &all, p->show.at[i].diagram, p->show.at[i].node, "this `show`", 0);
+  return all;
+}
+
+// The samples, and the sizes that are found in files when these are there.
+static Ids sizes_found_later(Elab *in, const Program *p) {
+  World *w = in->w;
+  Ids known = {0};
+  size_vars(w, in->sample, &known);
+  for (uint32_t i = 0; i < p->given.n; i++) {
+    const Given *g = &p->given.at[i];
+    for (uint32_t k = 0; g->absent && k < g->type.n; k++) type_vars(w, &g->type.at[k], &known);
+  }
+  return known;
+}
+
+static bool is_unsettled(World *w, const Asked *a, const Ids *known) {
+  if (unsettled_weight(w, a->diagram, known, a->span)) return true;
+  Ids vars = diagrams_sizes(w, 1, &a->diagram);
+  for (uint32_t i = 0; i < vars.n; i++) {
+    if (holds(known, vars.at[i])) continue;
+    Id e = diag_error(w->diags, a->span, "nothing settles size %s, which %s needs",
+                      name_text(w->names, size_var_name(w, vars.at[i])), a->what);
+    unsettled_note(w, e, vars.at[i]);
+    return true;
+  }
+  return false;
+}
+
+// All of them at once; only if something is open, whose it is.
+static bool all_settled(World *w, const AskedFor *all, const Ids *known) {
+  const Diagram **root = NEW_ARRAY(w->arena, const Diagram *, all->n + 1);
+  for (uint32_t i = 0; i < all->n; i++) root[i] = all->at[i].diagram;
+  Ids vars = diagrams_sizes(w, all->n, root);
+  for (uint32_t i = 0; i < vars.n; i++)
+    if (!holds(known, vars.at[i])) return false;
+  return true;
+}
+
+void unsolved_sizes(Elab *in, const Program *p) {
+  World *w = in->w;
+  AskedFor all = asked_for(w, p);
+  Ids known = sizes_found_later(in, p);
+  bool settled = all_settled(w, &all, &known);
+  for (uint32_t i = 0; i < all.n && !settled; i++)
+    if (is_unsettled(w, &all.at[i], &known)) return;
+  for (uint32_t i = 0; i < p->learner.n; i++) {
+    const Def *d = p->learner.at[i];
+    if (!d->made) continue;
+    Ids own = {0};
+    for (uint32_t k = 0; k < d->made->in.n; k++)
+      type_vars(w, &d->made->wire.at[d->made->in.at[k]].type, &own);
+    if (unsettled_weight(w, d->made, &own, d->span)) return;
+  }
+}
