@@ -303,6 +303,7 @@ LimnStatus limn_draw_check(Limn *l, const char *name, const LimnDraw *how, const
   if (text) *text = NULL;
   if (status) return call_end(c, status);
   canvas_check(l->world, d.canvas, &faults);
+  if (!d.how.lens) beginnings_check(l->world, d.canvas, &faults);
   check_circuit(l, name, &d.how, d.canvas, &faults);
   faults_print(&faults, &d.text);
   *text = d.text.at;
