@@ -54,6 +54,10 @@ static bool is_named(const char *const *list, const char *name) {
   return false;
 }
 
+bool call_is_closed(const CircuitOptions *how, const char *name) {
+  return is_named(how->close, name);
+}
+
 bool call_is_open(const CircuitOptions *how, const char *name) {
   if (is_named(how->close, name)) return false;
   return how->level == LEVEL_LAYER || is_named(how->open, name);
