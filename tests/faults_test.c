@@ -135,20 +135,37 @@ static void frame_cuts_frame(Canvas *c, bool wrong) {
   box(c, "frame", "g", wrong ? 140 : 60, 60, 50, 50);
 }
 static void away_and_back(Canvas *c, bool wrong) {
-  dot(c, 50, 100), dot(c, 300, 100);
+  box(c, "glyph", "e", 30, 90, 20, 20), dot(c, 300, 100);
   WIRE(c, "a", 50, 100, 100, 100, 120, 140, 200, 140, 220, 100, 300, 100);
   if (!wrong) box(c, "glyph", "f", 130, 80, 60, 40); // there is a reason
 }
 static void bend_at_the_end(Canvas *c, bool wrong) {
   bent(c, "a", 100, 100, 150, 140);
   if (!wrong) box(c, "glyph", "f", 200, 130, 40, 20); // it is held
-  dot(c, 50, 100);
+  box(c, "glyph", "e", 30, 90, 20, 20);
 }
 static void bend_of_a_chain(Canvas *c, bool wrong) { // of wires that go on, one after the other
   box(c, "glyph", "f", 10, 90, 40, 20), box(c, "glyph", "g", 300, 90, 40, 20);
   WIRE(c, "a", 50, 100, 100, 100, 120, 120, 150, 120);
   WIRE(c, "a", 150, 120, 200, 120, 220, 100, 300, 100);
   if (!wrong) WIRE(c, "b", 60, 92, 290, 92);
+}
+static void dot_without_wire(Canvas *c, bool wrong) {
+  WIRE(c, "a", 20, wrong ? 140 : 100, 200, wrong ? 140 : 100);
+  dot(c, 200, 100);
+  WIRE(c, "b", 200, 100, 300, 100);
+}
+static void axis_begins(Canvas *c,
+                        bool wrong) { // a wire may have more axes than what it is made of
+  static const double y[] = {100, 130};
+  WIRE(c, "a", 20, 100, 200, 100);
+  for (uint32_t i = 0; i < 2; i++) {
+    canvas_open(c, i && wrong ? "f/x" : "f/y", "wire", "y");
+    if (i) dot(c, 196, y[i]);
+    path_move(c, i ? 196 : 200, y[i]), path_line(c, 300, y[i]);
+    canvas_paint(c, &(Paint){.stroke = INK_LINE, .width = 1});
+    canvas_close(c);
+  }
 }
 static void divider_begins(Canvas *c, bool wrong) {
   box(c, "glyph", "f", 300, 80, 40, 40);
@@ -174,7 +191,8 @@ static void divider_of_product(Canvas *c, bool wrong) {
   canvas_close(c);
 }
 static void flat_crossing(Canvas *c, bool wrong) {
-  dot(c, 50, 100), dot(c, 300, 100), dot(c, 100, wrong ? 90 : 20), dot(c, 260, wrong ? 110 : 180);
+  box(c, "glyph", "e", 30, 90, 20, 20), dot(c, 300, 100);
+  box(c, "glyph", "f", 80, wrong ? 80 : 10, 20, 20), dot(c, 260, wrong ? 110 : 180);
   WIRE(c, "a", 50, 100, 300, 100);
   WIRE(c, "b", 100, wrong ? 90 : 20, 260, wrong ? 110 : 180);
 }
@@ -229,6 +247,8 @@ static const struct {
     CASE(BEND, away_and_back),
     CASE(BEND, bend_at_the_end),
     CASE(BEND, bend_of_a_chain),
+    CASE(NOWHERE, dot_without_wire),
+    CASE(NOWHERE, axis_begins),
     CASE(DIVIDER, divider_begins),
     CASE(DIVIDER, divider_ends),
     CASE(DIVIDER, divider_far),
@@ -253,6 +273,7 @@ static void every_fault_is_found(void **state) {
       Faults faults = {0};
       cases[i].draw(c, wrong);
       canvas_check(a, c, &faults);
+      beginnings_check(a, c, &faults);
       bool good = wrong ? faults.n >= 1 : !faults.n;
       for (uint32_t k = 0; k < faults.n; k++) good &= faults.at[k].kind == cases[i].kind;
       if (!good) {
@@ -311,6 +332,28 @@ static void wires_are_axes(void **state) {
   assert_int_equal(faults_of_axes(1, false, false, true), 1);
 }
 
+// In a circuit, only inputs begin in the air.
+static void wires_come_from_somewhere(void **state) {
+  (void)state;
+  for (int wrong = 0; wrong < 2; wrong++) {
+    Arena *a = arena_new();
+    World *w = world_new(a);
+    Diagram *d = diagram_new(w, name_from(w->names, "f"));
+    Axis axis = {.size = size_of(w, 3)};
+    Id x = diagram_input(w, d, type_make(w, BASE_R, 1, &axis), name_from(w->names, "x"), 0);
+    diagram_output(w, d, x);
+    Canvas *c = canvas_new(a, 400, 300, "f", "");
+    Faults faults = {0};
+    WIRE(c, "x", 20, 140, 300, 140);
+    if (!wrong) box(c, "glyph", "g", 160, 90, 40, 20);
+    WIRE(c, "y", 200, 100, 300, 100);
+    circuit_check(w, a, d, false, c, &faults);
+    assert_int_equal(faults.n, wrong);
+    if (wrong) assert_int_equal(faults.at[0].kind, FAULT_NOWHERE);
+    arena_free(a);
+  }
+}
+
 // A line says what, where and which; the last one counts.
 static void faults_are_said(void **state) {
   (void)state;
@@ -349,8 +392,8 @@ static void many_are_quick(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_fault_is_found), cmocka_unit_test(every_kind_has_a_case),
-      cmocka_unit_test(wires_are_axes),       cmocka_unit_test(faults_are_said),
-      cmocka_unit_test(many_are_quick),
+      cmocka_unit_test(wires_are_axes),       cmocka_unit_test(wires_come_from_somewhere),
+      cmocka_unit_test(faults_are_said),      cmocka_unit_test(many_are_quick),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

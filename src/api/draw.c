@@ -132,10 +132,10 @@ static Canvas *draw_who(Limn *l) {
   return c;
 }
 
-static Canvas *draw_lens(Limn *l, const char *name, Level level) {
+static Canvas *draw_lens(Limn *l, const char *name, const CircuitOptions *how) {
   Diagram *d = name ? diagram_named(l->in, l->program, name, NULL) : NULL;
   if (name && (!d || !diagram_is_small(l->w, d))) return NULL;
-  Canvas *c = lens_draw(l->in, l->world, l->program, name, level);
+  Canvas *c = lens_draw(l->in, l->world, l->program, name, how);
   if (!c && !name) diag_error(l->diags, (Span){0}, "this program has no goals: name a learner");
   return c;
 }
@@ -187,6 +187,45 @@ static bool take_look(Limn *l, const LimnDraw *how, Look *look, CircuitOptions *
   return true;
 }
 
+// What a picture is of decides which options mean anything.
+typedef enum {
+  PICTURE_BOX,  // a circuit, broken into rows
+  PICTURE_LENS, // these have no rows: they are made smaller
+  PICTURE_GOALS,
+  PICTURE_WHO,
+  PICTURE_GRAPH,
+  PICTURE_MACHINE,
+} PictureKind;
+
+static PictureKind picture_kind(Limn *l, const char *name, const LimnDraw *how) {
+  if (how->who) return PICTURE_WHO;
+  if (how->lens) return PICTURE_LENS;
+  if (how->grad) return PICTURE_BOX;
+  if (learning_named(l, name)) return PICTURE_GRAPH;
+  name = l->load_errors ? name : name_or_machine(l, name, how);
+  if (is_machine(l, name)) return PICTURE_MACHINE;
+  return name ? PICTURE_BOX : PICTURE_GOALS;
+}
+
+static bool has_names(const char *const *list) { return list && *list; }
+
+// An option that cannot mean anything is not passed over.
+static bool options_fit(Limn *l, PictureKind kind, const LimnDraw *how) {
+  static const char *const of[] = {[PICTURE_GOALS] = "goals",
+                                   [PICTURE_WHO] = "who trains whom",
+                                   [PICTURE_GRAPH] = "a learning diagram",
+                                   [PICTURE_MACHINE] = "a machine"};
+  bool opens = kind != PICTURE_GOALS && kind != PICTURE_WHO && kind != PICTURE_GRAPH;
+  bool closes = opens && kind != PICTURE_MACHINE;
+  const char *option = has_names(how->open) && !opens      ? "--open"
+                       : has_names(how->close) && !closes  ? "--close"
+                       : how->level && kind == PICTURE_WHO ? "--level"
+                                                           : NULL;
+  if (!option || l->load_errors) return true;
+  diag_error(l->diags, (Span){0}, "%s means nothing for a picture of %s", option, of[kind]);
+  return false;
+}
+
 // NULL with a diagnostic.
 static Canvas *draw_any(Limn *l, const char *name, const LimnDraw *how,
                         const CircuitOptions *circuit) {
@@ -202,7 +241,7 @@ static Canvas *draw_any(Limn *l, const char *name, const LimnDraw *how,
   Canvas *c = how->who                        ? draw_who(l)
               : g && !how->lens && !how->grad ? learning_draw(l->in, l->world, l->program, g,
                                                               !how->level || level != LEVEL_MODEL)
-              : how->lens                     ? draw_lens(l, name, level)
+              : how->lens                     ? draw_lens(l, name, circuit)
               : how->grad                     ? draw_grad(l, name, circuit)
               : machine                       ? draw_machine(l, name, how, level)
               : name                          ? draw_box(l, name, circuit)
@@ -225,7 +264,8 @@ typedef struct {
   LimnDraw how;
   Look look;
   Canvas *canvas;
-  Buf text; // of the answer
+  double fit; // it has no rows, and is so wide at most; 0: as wide as it is
+  Buf text;   // of the answer
 } AskedPicture;
 
 // The picture that is asked for, or a status that is not LIMN_GOOD.
@@ -236,7 +276,10 @@ static LimnStatus draw_asked(ApiCall *c, const char *name, const LimnDraw *how, 
   CircuitOptions circuit;
   if (!OPTIONS(c, &out->how, how) || !take_look(c->l, &out->how, &out->look, &circuit))
     return LIMN_USAGE;
+  PictureKind kind = c->l->program ? picture_kind(c->l, name, &out->how) : PICTURE_BOX;
+  if (!options_fit(c->l, kind, &out->how)) return LIMN_USAGE;
   out->canvas = draw(c->l, name, &out->how, &circuit);
+  if (kind != PICTURE_BOX && circuit.width > 0) out->fit = circuit.width;
   return out->canvas ? LIMN_GOOD : LIMN_WRONG;
 }
 
@@ -247,6 +290,7 @@ static LimnStatus draw_file(ApiCall *c, const char *name, const LimnDraw *how) {
   const char *out = d.how.out;
   d.look.ascii = false;
   if (status) return status;
+  if (d.fit > 0) canvas_fit(d.canvas, d.fit);
   if (!out) return call_misuse(c, "limn_draw wants a file: out");
   if (canvas_write(d.canvas, out, &d.look, &error)) return LIMN_GOOD;
   diag_error(c->l->diags, (Span){0}, "%s", error);
@@ -266,6 +310,11 @@ LimnStatus limn_draw_text(Limn *l, const char *name, const LimnDraw *how, const 
   LimnStatus status = draw_asked(c, name, how, text, &d);
   if (text) *text = NULL;
   if (status) return call_end(c, status);
+  if (d.fit > 0 && d.fit < canvas_width(d.canvas)) {
+    diag_error(l->diags, (Span){0},
+               "as text, only boxes and learners have rows: leave --width out");
+    return call_end(c, LIMN_USAGE);
+  }
   canvas_art(d.canvas, &d.look, &d.text);
   *text = d.text.at;
   return call_end(c, LIMN_GOOD);
@@ -281,6 +330,7 @@ LimnStatus limn_draw_bytes(Limn *l, const char *name, const LimnDraw *how, const
   if (bytes) *bytes = NULL;
   if (n) *n = 0;
   if (status) return call_end(c, status);
+  if (d.fit > 0) canvas_fit(d.canvas, d.fit);
   if (!d.how.out || !canvas_file(d.canvas, d.how.out, &d.look, &d.text))
     return call_end(c,
                     call_misuse(c, "limn_draw_bytes wants `out` to end in svg, pdf, tex or txt"));
@@ -306,7 +356,9 @@ LimnStatus limn_draw_check(Limn *l, const char *name, const LimnDraw *how, const
   LimnStatus status = draw_asked(c, name, how, text, &d);
   if (text) *text = NULL;
   if (status) return call_end(c, status);
+  if (d.fit > 0) canvas_fit(d.canvas, d.fit);
   canvas_check(l->world, d.canvas, &faults);
+  if (!d.how.lens) beginnings_check(l->world, d.canvas, &faults);
   check_circuit(l, name, &d.how, d.canvas, &faults);
   faults_print(&faults, &d.text);
   *text = d.text.at;

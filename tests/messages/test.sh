@@ -50,6 +50,8 @@ says "\`value\` wants the name of a box or a learner" print iris.limn --after va
 says "makes no values of its own: it is made of other boxes" print iris.limn f --after value
 says "\`step\` wants a \`train\`, and this program has none" print sized.limn --after step
 says "nothing in \`fixed\` has a derivative" draw bare.limn fixed --grad -o f.svg
+says "--open means nothing for a picture of goals" draw iris.limn --open f -o f.svg
+says "as text, only boxes and learners have rows: leave --width out" draw iris.limn --width 100 -o -
 says "there is no learning diagram \`flowers\` in this program" check iris.limn --paths flowers
 says "\`--set n=-1\`: a size is a whole number above 0" check sized.limn --set n=-1
 

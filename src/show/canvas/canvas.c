@@ -63,6 +63,28 @@ void canvas_resize(Canvas *c, double width, double height) {
 
 bool canvas_is_cut(const Canvas *c) { return c->cut; }
 
+static void mark_scale(Mark *m, double by) {
+  if (m->kind == MARK_PATH) {
+    m->path.paint.width *= by;
+    for (uint32_t i = 0; i < COUNT(m->path.paint.dash); i++) m->path.paint.dash[i] *= by;
+  } else if (m->kind == MARK_TEXT) {
+    m->text.x *= by, m->text.y *= by, m->text.start *= by, m->text.how.size *= by;
+  } else if (m->kind == MARK_IMAGE) {
+    m->image.x *= by, m->image.y *= by, m->image.w *= by, m->image.h *= by;
+  }
+}
+
+void canvas_fit(Canvas *c, double width) {
+  double by = width / c->width;
+  if (by >= 1) return;
+  c->width = width, c->height *= by;
+  for (uint32_t i = 0; i < c->path.n; i++) {
+    PathStep *p = &c->path.at[i];
+    p->x *= by, p->y *= by, p->ax *= by, p->ay *= by, p->bx *= by, p->by *= by;
+  }
+  for (uint32_t i = 0; i < c->mark.n; i++) mark_scale(&c->mark.at[i], by);
+}
+
 double canvas_width(const Canvas *c) { return c->width; }
 double canvas_height(const Canvas *c) { return c->height; }
 

@@ -77,6 +77,7 @@ void canvas_image(Canvas *, double x, double y, double w, double h, const Pictur
 // Everything until the matching close belongs together: an id that is stable, words for a reader.
 void canvas_open(Canvas *, const char *id, const char *class, const char *words);
 void canvas_close(Canvas *);
+void canvas_fit(Canvas *, double width); // made smaller as a whole, if it is wider
 double canvas_width(const Canvas *), canvas_height(const Canvas *);
 bool canvas_is_cut(const Canvas *); // more than 100 000 units wide or high were asked for
 

@@ -60,7 +60,9 @@ uint32_t reads(const Diagram *, Id wire);                // how often it is read
 const char *string_type(World *, Arena *, const Type *); // of a whole tensor, in words
 
 // -- circuit_call.c -------------------------------------------------------------------------------
-Ink ink_of(const char *name); // of a box, by its name
+Ink ink_of(const char *name);                                  // of a box, by its name
+bool call_is_open(const CircuitOptions *, const char *name);   // by its name, or by the level
+bool call_is_closed(const CircuitOptions *, const char *name); // by its name
 
 // -- formula.c: what a loop does to numbers; NULL: the wires say it all ---------------------------
 typedef struct {

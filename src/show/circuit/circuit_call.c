@@ -54,6 +54,10 @@ static bool is_named(const char *const *list, const char *name) {
   return false;
 }
 
+bool call_is_closed(const CircuitOptions *how, const char *name) {
+  return is_named(how->close, name);
+}
+
 bool call_is_open(const CircuitOptions *how, const char *name) {
   if (is_named(how->close, name)) return false;
   return how->level == LEVEL_LAYER || is_named(how->open, name);
@@ -260,9 +264,12 @@ static void closed_outs(ClosedCall *x, Glyph *g) {
   for (uint32_t o = 0; o < x->callee->out.n; o++) {
     const Type *t = &x->callee->wire.at[x->callee->out.at[o]].type;
     uint32_t b = part_make(x->p, x->stage, x->box->out[o]);
-    for (uint32_t i = 0; i < t->rank; i++)
-      if (x->whole || !t->axis[i].pass || !passers(x->callee, x->callee->in.n, t->axis[i].pass))
-        vec_push(s->arena, &g->out, strand_at(s, b, i));
+    for (uint32_t i = 0; i < t->rank; i++) {
+      uint32_t pass = t->axis[i].pass, strand = strand_at(s, b, i);
+      bool passes = !x->whole && pass && passers(x->callee, x->callee->in.n, pass);
+      if (!passes || goes_on(x, pass) != strand) // of several results, it passes as that of one
+        vec_push(s->arena, &g->out, strand);
+    }
     if (!t->rank) vec_push(s->arena, &g->out, strand_at(s, b, 0));
   }
 }
@@ -330,7 +337,10 @@ static void closed_call(CircuitPart *p, const Box *box, Glyph g, const KnownGlyp
   mark_pairs(&x);
   bool alike = g.in.n == g.out.n && args == 1 && x.callee->out.n == 1;
   if (g.kind == GLYPH_WISE && !alike) g.kind = GLYPH_BOX;
-  if (g.kind == GLYPH_BLOCK && alike && !g.in.n) g.kind = GLYPH_WISE;
+  bool bare = !g.in.n && !g.out.n && x.callee->out.n; // all axes pass: it has no ports
+  if (bare && g.kind != GLYPH_NORM) g.kind = GLYPH_WISE;
+  if (g.kind == GLYPH_WISE && g.second)
+    g.text = arena_format(s->arena, "%s %s", g.text, g.second), g.second = NULL;
   if (g.kind == GLYPH_WISE) put_above(&x, &g);
   if (g.kind == GLYPH_NORM) pass_rest(&x, &g);
   vec_push(s->arena, &s->stage.at[x.stage].glyph, g);
@@ -403,17 +413,24 @@ static const char *given_name(const CircuitPart *p, const Box *box) {
   return *name && strlen(name) <= 3 ? name : NULL;
 }
 
+// A circle has room for a short option beside its letter.
+static bool fits_circle(const KnownGlyph *k, const char *options) {
+  return !options || (k->text && strcmp(k->text, "G") == 0 && strlen(options) < 3);
+}
+
 static Glyph glyph_of(CircuitPart *p, const Box *box, const KnownGlyph *k, const char *as) {
   const char *name = name_text(p->c->w->names, box->callee->name);
   Glyph g = {.kind = GLYPH_BLOCK, .text = name, .ink = ink_of(name)};
-  if (k && k->as == AS_GLYPH) {
+  const char *options = options_of(&(Configured){p->c, p, box, box->callee});
+  if (k && k->as == AS_GLYPH && (k->kind != GLYPH_NORM || fits_circle(k, options))) {
     g = (Glyph){.kind = k->kind, .text = k->text, .below = k->below};
     if (k->kind == GLYPH_LEARNED) g.above = as ? as : given_name(p, box);
     as = as ? NULL : g.above;
     g.bold = box->callee->param.n > 0;
-  } else {
-    const char *options = options_of(&(Configured){p->c, p, box, box->callee});
-    if (options) g.second = arena_format(p->c->s->arena, "(%s)", options);
+    if (k->kind == GLYPH_NORM && options) g.below = options;
+    if (k->kind == GLYPH_WISE && options) g.second = arena_format(p->c->s->arena, "(%s)", options);
+  } else if (options) {
+    g.second = arena_format(p->c->s->arena, "(%s)", options);
   }
   g.words = call_words(p, box, as, k && k->as == AS_GLYPH);
   return g;

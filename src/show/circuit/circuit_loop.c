@@ -550,6 +550,11 @@ static bool put_constant(LoopReading *r, const AxisJoining *j, const char *text)
   return true;
 }
 
+static void drop_beginning(Stage *t, uint32_t strand) {
+  for (uint32_t k = 0; k < t->link.n; k++)
+    if (t->link.at[k].to == strand) t->link.at[k] = t->link.at[--t->link.n];
+}
+
 // Numbers without axes end where they are used; a result of them alone begins at their ends.
 static void join_scalars(LoopReading *r, AxisJoining *j) {
   Sketch *s = r->p->c->s;
@@ -558,9 +563,7 @@ static void join_scalars(LoopReading *r, AxisJoining *j) {
   for (uint32_t i = 0; i < r->l->nin; i++) {
     if (r->gone[i] || r->index[i].n != 1 || r->index[i].at[0]) continue;
     uint32_t x = strand_at(s, j->use[i], 0), to = strand_at(s, j->result, 0);
-    if (begin && begins_alone(t, to))
-      for (uint32_t k = 0; k < t->link.n; k++)
-        if (t->link.at[k].to == to) t->link.at[k] = t->link.at[--t->link.n];
+    if (begin && begins_alone(t, to)) drop_beginning(t, to);
     if (!j->order.n || begin)
       stage_link(s, j->stage, LINK_MERGE, x, to);
     else
@@ -568,12 +571,13 @@ static void join_scalars(LoopReading *r, AxisJoining *j) {
   }
 }
 
-// A result without axes begins where the last sum ends.
+// A result without axes, or with axes that all begin, begins where the last sum ends.
 static void begin_scalar(LoopReading *r, AxisJoining *j) {
   Sketch *s = r->p->c->s;
   Stage *t = &s->stage.at[j->stage];
   uint32_t x = strand_at(s, j->result, 0);
-  if (j->order.n) return;
+  if (j->order.n && !(t->glyph.n && all_begin(r, j))) return;
+  if (j->order.n) drop_beginning(t, x);
   for (uint32_t i = 0; i < t->link.n; i++)
     if (t->link.at[i].to == x) return;
   if (t->glyph.n)

@@ -130,7 +130,6 @@ void same_count(Same *, World *, const Diagram *callee); // it is opened
 bool same_counted(Same *);                               // all are; is any opened twice?
 bool draw_inset(CircuitPart *, const Box *); // false: it is to be drawn as part of the whole
 
-bool call_is_open(const CircuitOptions *, const char *name);
 bool call_has_glyph(const char *name); // the library's box has one
 
 // -- words.c --------------------------------------------------------------------------------------

@@ -160,7 +160,7 @@ static void write(const Formula *f, uint32_t i, int level) {
       write(f, x->arg[2], own + 1);
     } else {
       buf_text(f->out, sign);
-      write(f, x->arg[1], own + 1);
+      write(f, x->arg[1], x->fn == FN_add || x->fn == FN_mul ? own : own + 1);
     }
     if (brackets) buf_char(f->out, ')');
   }
@@ -182,6 +182,15 @@ bool is_product(const Loop *l, uint32_t i) {
 }
 
 static bool is_arg(const Loop *l, uint32_t i) { return l->scalar[i].fn == FN_ARG; }
+
+// Does it depend on an operand? Scalars only refer to earlier ones.
+static bool reads_arg(const Loop *l, uint32_t i) {
+  const Scalar *x = &l->scalar[i];
+  if (x->fn <= FN_SIZE) return x->fn == FN_ARG;
+  for (uint32_t k = 0; k < fn_rows[x->fn].arity; k++)
+    if (reads_arg(l, x->arg[k])) return true;
+  return false;
+}
 
 // One function of its operands, in their order: its sign alone.
 static bool is_sign(const Loop *l, const Scalar *x) {
@@ -229,11 +238,11 @@ const char *formula_text(const FormulaOf *of, Arena *a) {
   Formula f = {of, &b, all_named(of)};
   if (is_square(l, x)) {
     write_power(&f, x);
-  } else if (l->nin == 1 && x->fn == FN_div && is_arg(l, x->arg[0])) {
+  } else if (l->nin == 1 && x->fn == FN_div && is_arg(l, x->arg[0]) && !reads_arg(l, x->arg[1])) {
     write_divisor(&f, x->arg[1]);
-  } else if (l->nin == 1 && x->fn == FN_mul && is_arg(l, x->arg[0])) {
+  } else if (l->nin == 1 && x->fn == FN_mul && is_arg(l, x->arg[0]) && !reads_arg(l, x->arg[1])) {
     buf_char(&b, '*'), write(&f, x->arg[1], 7);
-  } else if (l->nin == 1 && x->fn == FN_mul && is_arg(l, x->arg[1])) {
+  } else if (l->nin == 1 && x->fn == FN_mul && is_arg(l, x->arg[1]) && !reads_arg(l, x->arg[0])) {
     buf_char(&b, '*'), write(&f, x->arg[0], 7);
   } else {
     write(&f, l->nscalar - 1, 0);

@@ -10,6 +10,7 @@
 
 #include "core/pass/rewrite.h"
 
+#include <assert.h>
 #include <math.h>
 
 enum { LONG = 18, MANY = 2 }; // letters of a formula, operands of one
@@ -159,6 +160,41 @@ static bool is_long(const Steps *s, const Loop *l, const Ids *in) {
   return text && (formula_letters(text) > LONG || mentioned > MANY);
 }
 
+// -- reductions of several things -----------------------------------------------------------------
+static bool is_plain_loop(World *w, const Loop *l) {
+  uint32_t index;
+  for (uint32_t i = 0; i <= l->nin; i++) {
+    const Access *a = i < l->nin ? &l->in[i] : &l->out;
+    for (uint32_t k = 0; k < a->rank; k++)
+      if (!coord_is_plain(w, &a->coord[k], &index)) return false;
+  }
+  return true;
+}
+
+static uint32_t operands_with(World *w, const Loop *l, uint32_t index) {
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < l->nin; i++) n += index_place(w, &l->in[i], index) < l->in[i].rank;
+  return n;
+}
+
+// Is an index of several operands reduced, and not as the cup of two? They are put together first:
+// then one line ends in the sum.
+static bool reduces_several(World *w, const Loop *l) {
+  bool product = l->combine == SUM && is_product(l, l->nscalar - 1), several = false;
+  for (uint32_t i = 0; i < l->nindex; i++) {
+    uint32_t n = loop_is_reduced(w, l, i) ? operands_with(w, l, i) : 0;
+    several |= n > 1 && !(product && n == 2);
+  }
+  return several && is_plain_loop(w, l);
+}
+
+// A largest number has places too: each belongs to an index that is still there afterwards.
+static bool keeps_places(World *w, const Loop *l) {
+  for (uint32_t i = 0; i < l->nindex; i++)
+    if (loop_is_reduced(w, l, i) && !operands_with(w, l, i)) return false;
+  return is_plain_loop(w, l);
+}
+
 // Sums of products of several things: the product has a formula of its own only inside a sum.
 static Id put_loop(Steps *s, Draft f, Type out) {
   World *w = s->w;
@@ -166,11 +202,14 @@ static Id put_loop(Steps *s, Draft f, Type out) {
   uint32_t root = l->nscalar - 1;
   for (uint32_t i = 0; i < root; i++)
     if (!is_bare_mean(l) && is_mean(s, l, &f.in, i)) take_out(s, &f, i);
+  if (reduces_several(w, l)) take_out(s, &f, root);
   if (is_long(s, l, &f.in) && !loop_is_mask(l))
     for (uint32_t k = 0; k < fn_rows[l->scalar[root].fn].arity; k++) {
       uint32_t arg = l->scalar[root].arg[k];
       if (l->scalar[arg].fn > FN_SIZE && reads_something(w, &f, arg)) take_out(s, &f, arg);
     }
+  Draft apart = part(w, &f, root); // what was taken apart may have to be put together
+  if (reduces_several(w, apart.loop)) take_out(s, &f, root);
   Draft rest = part(w, &f, root);
   return box_loop(w, s->to, rest.loop, rest.in.at, rest.in.n, out, s->origin);
 }
@@ -220,7 +259,8 @@ static bool rewrite(const Rewriting *r, const Box *box) {
   World *w = r->w;
   Diagram *to = r->to;
   Id *map = r->map;
-  if (box->op != OP_loop || box->nout > 1 || keeps_guards(box->loop)) return false;
+  if (box->op != OP_loop || keeps_guards(box->loop)) return false;
+  if (box->nout > 1 && !keeps_places(w, box->loop)) return false;
   if (reordered(r, box)) return true;
   uint32_t root;
   Draft f = {.loop = without_guards(w, &(GuardSeen){r->from, box}, &root)};
@@ -230,9 +270,14 @@ static bool rewrite(const Rewriting *r, const Box *box) {
   to->turn = box->turn;
   Id wire = put_loop(&s, part(w, &f, root), old->type);
   to->turn = 0;
-  to->wire.at[wire].name = old->name;
-  to->wire.at[wire].kept = old->kept;
-  map[box->out[0]] = wire;
+  const Box *made = &to->box.at[to->wire.at[wire].box];
+  assert(made->nout == box->nout);
+  for (uint32_t i = 0; i < box->nout; i++) {
+    Wire *x = &to->wire.at[made->out[i]];
+    old = &from->wire.at[box->out[i]];
+    x->name = old->name, x->kept = old->kept, x->type = old->type;
+    map[box->out[i]] = made->out[i];
+  }
   return true;
 }
 

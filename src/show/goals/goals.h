@@ -9,7 +9,7 @@
 Canvas *goals_draw(Elab *, Arena *, Program *);
 
 // lens.c: a goal, a learner or (NULL) all goals as parametric lenses. NULL: there is no such thing
-Canvas *lens_draw(Elab *, Arena *, Program *, const char *name, Level);
+Canvas *lens_draw(Elab *, Arena *, Program *, const char *name, const CircuitOptions *);
 
 // -- who.c: which goals move which learners -------------------------------------------------------
 Canvas *who_draw(Elab *, Arena *, Program *);

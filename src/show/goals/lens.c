@@ -18,6 +18,7 @@ typedef struct { // a diagram that is being read, perhaps inside another
   uint32_t block;
   uint32_t *made;    // [wire] its bundle
   uint32_t *weights; // [wire] the number of the weight + 1; 0: it is none
+  bool open;         // in a learner whose boxes are opened
 } LensWalk;
 
 static Arena *arena_of(const Lens *k) { return k->g->arena; }
@@ -138,8 +139,17 @@ static void add_weighted(LensWalk *v, const Diagram *top, uint32_t stage, const 
 }
 
 // -- boxes ----------------------------------------------------------------------------------------
-static GlyphKind kind_of(const Lens *k) {
-  return k->level == LEVEL_LAYER ? GLYPH_OPTIC : GLYPH_LENS;
+// A box is opened by its own name, or by that of the learner it is in.
+static GlyphKind kind_of(const LensWalk *v, const char *name) {
+  const CircuitOptions *how = v->k->how;
+  bool open = call_is_open(how, name) || (v->open && !call_is_closed(how, name));
+  return open ? GLYPH_OPTIC : GLYPH_LENS;
+}
+
+// Is this learner drawn as the boxes of its body?
+static bool is_opened(const Lens *k, const char *name) {
+  if (call_is_closed(k->how, name)) return false;
+  return k->level != LEVEL_LEARNER || call_is_open(k->how, name);
 }
 
 static const char *last_name(const char *path) {
@@ -203,8 +213,9 @@ static void open_learner(LensWalk *v, const Diagram *top, const Box *box) {
     inner.made[callee->in.at[i]] = bundle_for(v, top, box->in[i]);
   for (uint32_t i = 0; i < callee->param.n; i++)
     inner.weights[callee->param.at[i].wire] = v->weights[box->in[callee->in.n + i]];
-  vec_push(arena_of(k), &k->group,
-           (LensGroup){inner.block, name_text(k->g->w->names, callee->name)});
+  const char *name = name_text(k->g->w->names, callee->name);
+  inner.open = call_is_open(k->how, name);
+  vec_push(arena_of(k), &k->group, (LensGroup){inner.block, name});
   walk(&inner, top);
   for (uint32_t i = 0; i < callee->out.n; i++)
     v->made[box->out[i]] = bundle_for(&inner, top, callee->out.at[i]);
@@ -218,15 +229,15 @@ static void add_weights_of(LensWalk *v, const Box *box, Ids *out) {
 
 static void walk_call(LensWalk *v, const Diagram *top, const Box *box, const Ids *weights) {
   Lens *k = v->k;
-  if (k->level != LEVEL_LEARNER && v->d == top && k->goal && is_learner(k, box->callee)) {
+  const char *name = name_text(k->g->w->names, box->callee->name);
+  if (v->d == top && k->goal && is_learner(k, box->callee) && is_opened(k, name)) {
     open_learner(v, top, box);
     return;
   }
   Box args = *box;
   args.nin = box->callee->in.n;
   args.nout = box->callee->out.n;
-  put_box(v, top, &args, args.nin || weights->n ? kind_of(k) : GLYPH_START,
-          name_text(k->g->w->names, box->callee->name), weights);
+  put_box(v, top, &args, args.nin || weights->n ? kind_of(v, name) : GLYPH_START, name, weights);
 }
 
 // The value goes on, its change ends.
@@ -254,7 +265,7 @@ static void walk_plain_loop(LensWalk *v, const Diagram *top, const Box *box) {
   }
   if (!text) text = l->nin > 1 ? "·" : "Σ";
   if (formula_letters(text) > LETTERS) text = "f";
-  put_box(v, top, box, l->nin ? kind_of(v->k) : GLYPH_START, text, &(Ids){0});
+  put_box(v, top, box, l->nin ? kind_of(v, text) : GLYPH_START, text, &(Ids){0});
 }
 
 // Operands that are stopped have other bundles while the loop is drawn.
@@ -282,9 +293,9 @@ static void walk_box(LensWalk *v, const Diagram *top, const Box *box, const Ids 
   switch (box->op) {
   case OP_call: walk_call(v, top, box, weights); break;
   case OP_loop: walk_loop(v, top, box); break;
-  case OP_join: put_box(v, top, box, kind_of(v->k), "concat", weights); break;
-  case OP_order: put_box(v, top, box, kind_of(v->k), "sort", weights); break;
-  case OP_scan: put_box(v, top, box, kind_of(v->k), "scan", weights); break;
+  case OP_join: put_box(v, top, box, kind_of(v, "concat"), "concat", weights); break;
+  case OP_order: put_box(v, top, box, kind_of(v, "order"), "order", weights); break;
+  case OP_scan: put_box(v, top, box, kind_of(v, "scan"), "scan", weights); break;
   default: put_box(v, top, box, GLYPH_START, "𝒩", weights); break;
   }
 }
@@ -428,8 +439,8 @@ static bool lens_of_learner(Lens *k, const Diagram *d) {
   return out.n > 0;
 }
 
-static Lens lens_new(Goals *g, const Training *t, const char *name, Level level) {
-  Lens k = {.g = g, .level = level, .name = name, .weight = table_new(g->arena)};
+static Lens lens_new(Goals *g, const Training *t, const char *name, const CircuitOptions *how) {
+  Lens k = {.g = g, .level = how->level, .how = how, .name = name, .weight = table_new(g->arena)};
   k.s = sketch_new(g->arena, name);
   k.s->strings = k.s->apart = true;
   k.s->room = 30;
@@ -469,7 +480,7 @@ static Canvas *paint_all(Goals *g, Lenses *all) {
   return c;
 }
 
-Canvas *lens_draw(Elab *in, Arena *a, Program *p, const char *name, Level level) {
+Canvas *lens_draw(Elab *in, Arena *a, Program *p, const char *name, const CircuitOptions *how) {
   Goals g = {.in = in, .w = elab_world(in), .arena = a, .p = p};
   Training training = {0};
   Lenses all = {0};
@@ -480,13 +491,13 @@ Canvas *lens_draw(Elab *in, Arena *a, Program *p, const char *name, Level level)
   for (uint32_t i = 0; i < p->goal.n; i++) {
     const char *goal = name_text(g.w->names, p->goal.at[i].name);
     if (name && strcmp(name, goal) != 0) continue;
-    Lens k = lens_new(&g, t, goal, level);
+    Lens k = lens_new(&g, t, goal, how);
     k.goal = &p->goal.at[i];
     if (lens_of_goal(&k) && lay(&k)) vec_push(a, &all, k);
   }
   if (!all.n && name) {
     const Diagram *d = elab_diagram(in, p, name, NULL);
-    Lens k = lens_new(&g, t, name, level);
+    Lens k = lens_new(&g, t, name, how);
     if (d && lens_of_learner(&k, d) && lay(&k)) vec_push(a, &all, k);
   }
   return all.n ? paint_all(&g, &all) : NULL;

@@ -24,6 +24,7 @@ typedef struct { // one picture of lenses
   Sketch *s;
   Layout *l;
   Level level;
+  const CircuitOptions *how;
   const Goal *goal; // NULL: a learner for itself
   const Training *training;
   const char *name;

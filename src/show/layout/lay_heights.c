@@ -4,7 +4,16 @@
 #include "show/layout/lay_own.h"
 
 // weights
-enum { MEET = 700, STRAIGHT = 300, PORTS = 200, CUP = 60, JOIN = 20, LOOSE = 5, JOINED = 2 };
+enum {
+  WORD = 4000,
+  MEET = 700,
+  STRAIGHT = 300,
+  PORTS = 200,
+  CUP = 60,
+  JOIN = 20,
+  LOOSE = 5,
+  JOINED = 2
+};
 
 uint32_t var_new(Lay *y) { return y->p.n++; }
 
@@ -124,8 +133,9 @@ static uint32_t level_ports(const Lay *y, const Item *m, uint32_t *first) {
 
 static void pull_ports(Lay *y, const Item *m) {
   uint32_t first, n = level_ports(y, m, &first);
+  int64_t weight = m->glyph->kind == GLYPH_REDUCE ? WORD : PORTS; // a word has no height to bend in
   for (uint32_t i = 0; i < n; i++)
-    pull(y, y->mid_in[m->in.at[first + i]], y->mid_out[m->out.at[i]], 0, PORTS / (int64_t)n + 1);
+    pull(y, y->mid_in[m->in.at[first + i]], y->mid_out[m->out.at[i]], 0, weight / (int64_t)n + 1);
   for (uint32_t a = 0; !n && a < m->in.n; a++)
     for (uint32_t b = 0; b < m->out.n; b++)
       pull(y, y->mid_in[m->in.at[a]], y->mid_out[m->out.at[b]], 0,
@@ -162,9 +172,20 @@ static void item_pulls(Lay *y, const Item *m) {
     pull(y, y->mid_in[m->in.at[0]], y->mid_in[m->in.at[1]], PITCH, MEET);
 }
 
+// What begins on a cup begins in its middle.
+static void cup_pulls(Lay *y, const Stage *t) {
+  const Link *begin, *cup = stage_cup(t, &begin);
+  if (!cup) return;
+  uint32_t a = y->mid_in[cup->a], b = y->mid_in[cup->to], x = y->mid_out[begin->to];
+  if (y->where[cup->a] > y->where[cup->to]) a = y->mid_in[cup->to], b = y->mid_in[cup->a];
+  pull(y, a, x, PITCH / 2.0, PORTS);
+  pull(y, x, b, PITCH / 2.0, PORTS);
+}
+
 static void stage_pulls(Lay *y, uint32_t k) {
   const Stage *t = &y->s->stage.at[k];
   for (uint32_t i = 0; i < y->items[k].n; i++) item_pulls(y, &y->items[k].at[i]);
+  cup_pulls(y, t);
   for (uint32_t i = 0; i < t->link.n; i++)
     if (t->link.at[i].kind == LINK_COPY)
       pull(y, y->level[t->link.at[i].a], y->level[t->link.at[i].to], 0, LOOSE);

@@ -17,13 +17,16 @@ static void curve_to(Canvas *c, double x0, double y0, double x1, double y1) {
 
 typedef struct { // how a strand begins and ends
   const Link *begin, *end;
+  const Link *cup; // on which it begins; or NULL
   const Placed *from, *to;
 } Ends;
 
 static Ends *find_ends(const Layout *l, Arena *a) {
   const Sketch *s = l->s;
   Ends *e = NEW_ARRAY(a, Ends, s->strand.n);
-  for (uint32_t k = 0; k < s->stage.n; k++)
+  for (uint32_t k = 0; k < s->stage.n; k++) {
+    const Link *begin, *cup = stage_cup(&s->stage.at[k], &begin);
+    if (cup) e[begin->to].cup = cup;
     for (uint32_t i = 0; i < s->stage.at[k].link.n; i++) {
       const Link *x = &s->stage.at[k].link.at[i];
       if (x->kind != LINK_COPY && x->kind != LINK_BEGIN) e[x->a].end = x;
@@ -31,6 +34,7 @@ static Ends *find_ends(const Layout *l, Arena *a) {
       if (x->kind != LINK_CUP && x->kind != LINK_END && !(x->kind == LINK_MERGE && e[x->to].begin))
         e[x->to].begin = x;
     }
+  }
   for (uint32_t i = 0; i < l->placed.n; i++) {
     const Glyph *g = l->placed.at[i].glyph;
     for (uint32_t k = 0; k < g->in.n; k++) e[g->in.at[k]].to = &l->placed.at[i];
@@ -55,6 +59,12 @@ static double branch(Canvas *c, const Layout *l, uint32_t x, double at, double y
   return at - 4;
 }
 
+// How far to the right a half circle reaches at this height.
+static double cup_reach(const Layout *l, const Link *cup, double y) {
+  double a = l->in[cup->a], b = l->in[cup->to], off = y - (a + b) / 2, r = (b - a) / 2;
+  return sqrt(fmax(0, r * r - off * off));
+}
+
 static double begin_strand(Canvas *c, const Layout *l, const Ends *e, uint32_t x, double *y) {
   uint32_t born = l->born[x];
   *y = l->out[x];
@@ -65,8 +75,10 @@ static double begin_strand(Canvas *c, const Layout *l, const Ends *e, uint32_t x
     *y = l->y[e->begin->a];
     return branch(c, l, x, s->spread - 4, *y);
   }
-  if (e->begin && e->begin->kind == LINK_BEGIN) dot_draw(c, s->spread - 4, *y, DOT, INK_LINE);
-  return s->glyph + (e->begin && e->begin->kind == LINK_BEGIN ? s->spread - 4 - s->glyph : 0);
+  if (!e->begin || e->begin->kind != LINK_BEGIN) return s->glyph;
+  double at = e->cup ? s->glyph + cup_reach(l, e->cup, *y) : s->spread - 4;
+  dot_draw(c, at, *y, DOT, INK_LINE);
+  return at;
 }
 
 // Where one of two strokes meets a line of two strokes: on the one that faces where it comes from.

@@ -88,6 +88,21 @@ bool stage_has(const Stage *t, uint32_t kinds) {
   return false;
 }
 
+const Link *stage_cup(const Stage *t, const Link **begin) {
+  const Link *cup = NULL;
+  *begin = NULL;
+  for (uint32_t i = t->link.n; i-- > 0;) {
+    const Link *k = &t->link.at[i];
+    if (k->kind == LINK_CUP)
+      cup = k;
+    else if (k->kind == LINK_BEGIN)
+      *begin = k;
+    else if (k->kind != LINK_END)
+      return NULL;
+  }
+  return *begin ? cup : NULL;
+}
+
 bool same_label(const Sketch *s, uint32_t a, uint32_t b) {
   const char *x = s->strand.at[a].label, *y = s->strand.at[b].label;
   return x && y && strcmp(x, y) == 0;

@@ -172,6 +172,8 @@ Strand *strand_of(Sketch *, uint32_t bundle, uint32_t i);
 uint32_t strand_at(const Sketch *, uint32_t bundle, uint32_t i);
 void stage_link(Sketch *, uint32_t stage, LinkKind, uint32_t a, uint32_t to);
 bool stage_has(const Stage *, uint32_t kinds); // links of these kinds, as sums of LINKS(kind)
+// The cup on which what a stage makes begins: *begin is its first axis; NULL: it does not.
+const Link *stage_cup(const Stage *, const Link **begin);
 bool same_label(const Sketch *, uint32_t a, uint32_t b); // strands
 Glyph *stage_glyph(Sketch *, uint32_t stage, GlyphKind, const char *text);
 void sketch_settle(Sketch *);

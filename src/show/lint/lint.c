@@ -220,3 +220,9 @@ void canvas_check(Arena *a, const Canvas *c, Faults *out) {
   check_bends(&s);
   check_page(&s);
 }
+
+void beginnings_check(Arena *a, const Canvas *c, Faults *out) {
+  Scene s = {.arena = a, .canvas = c, .out = out};
+  scene_of(&s);
+  check_beginnings(&s, false);
+}

@@ -19,6 +19,8 @@ typedef struct {
 } Fault;
 typedef VEC(Fault) Faults;
 void canvas_check(Arena *, const Canvas *, Faults *);
+// Does every wire come from somewhere? Of a picture in which all of them run to the right.
+void beginnings_check(Arena *, const Canvas *, Faults *);
 // Are the lines of a diagram's picture the axes of its wires? strings: a line is a whole wire.
 void circuit_check(World *, Arena *, const Diagram *, bool strings, const Canvas *, Faults *);
 void faults_print(const Faults *, Buf *); // a line for each, and how many of each kind there are

@@ -106,6 +106,7 @@ void circuit_check(World *w, Arena *a, const Diagram *whole, bool strings, const
   scene_of(&s);
   NamedList all = wires_by_name(w, a, d, strings, at);
   check_left(&s, d, strings);
+  check_beginnings(&s, true);
   for (uint32_t i = 0; i < s.thing.n; i++) {
     const Thing *t = &s.thing.at[i];
     int64_t x = (int64_t)floor(t->area.x0);

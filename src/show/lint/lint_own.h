@@ -2,6 +2,7 @@
 //
 //   lint_scene.c   marks ─► things by their class, strokes as segments, and a grid to find them
 //   lint_wires.c   what is wrong with lines: crossings, bends, dividers
+//   lint_begin.c   where lines begin
 //   lint.c         what is wrong with labels, glyphs, frames, titles; the whole
 #ifndef LIMN_SHOW_LINT_LINT_OWN_H
 #define LIMN_SHOW_LINT_LINT_OWN_H
@@ -81,6 +82,9 @@ uint32_t grid_cell(const LintGrid *, double x, double y); // in which it lies, o
 void check_crossings(Scene *);
 void check_bends(Scene *);
 void check_dividers(Scene *);
+
+// -- lint_begin.c ---------------------------------------------------------------------------------
+void check_beginnings(Scene *, bool air); // at dots; air: in the air, where inputs are at the left
 
 // -- lint.c ---------------------------------------------------------------------------------------
 bool is_solid(const Thing *); // a glyph or a dot
