@@ -181,6 +181,7 @@ static const Accepted accepted[] = {
     {"set both.one.small = resnet[18]\nfind conv ; _ in both => freeze",
      {"(set (dot small (dot one (name both))) (at (name resnet)",
       "(find (pipe (name conv) (name _)) (name both) (deed \"f\" _ _))"}},
+    {"diagram d = a + b along X = a.In, m", {"(names (same (name X) (dot In (name a))) (name m))"}},
     {"find P in D => freeze", {"(find (name P) (name D) (deed \"f\" _ _))"}},
     {"find P in D => freeze m, n, set h.k = f ; g",
      {"(deed \"f\" (name m) _) (deed \"f\" (name n) _)", "(deed \"s\" (dot k (name h)) (pipe"}},

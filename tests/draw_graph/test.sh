@@ -50,6 +50,23 @@ done
 first=$(count 'pen-series1\b' a.svg) second=$(count 'pen-series2\b' a.svg) third=$(count 'pen-series3\b' a.svg)
 if [ "$first" -ge 4 ] && [ "$first" -eq "$second" ] && [ "$third" -eq 0 ]; then ok "an ink for each pair"; else not_ok "an ink for each pair: $first $second $third"; fi
 
+# names of pairs, and whom they train
+cat >named.limn <<'END'
+learn f, g : R[2] -> R[2] = dense[2]
+diagram d {
+  space N = moons
+  space P = R[2] by l2
+  space Q = R[2]
+  box x : N -> P = moons.x
+  box f : P -> Q = f
+  box b : Q -> P = g
+  back : x ; f ; b <= x   times 2   trains b, g
+}
+END
+draw named.limn d -o named.txt
+if grep -q 'd.back: x ; f ; b ~ x, l2 ×2, trains b, g' named.txt; then ok "a pair has its name, and whom it trains"; else not_ok "a pair has its name, and whom it trains"; cat named.txt; fi
+if draw named.limn d --check && [ ! -s out ]; then ok "which makes no fault"; else not_ok "which makes no fault"; cat out err; fi
+
 # gluing
 seen 1 '>colim<\|aria-label="colim"' a.svg "colim"
 seen 2 'made one: ' a.svg "two spaces are made one"

@@ -1,5 +1,6 @@
 // `diagram both = one + two along X, m`: learning diagrams side by side, with what is named after
-// `along` made one. What is made one must be the same: a type and a distance, or a learner.
+// `along` made one, under one name or several. What is made one must be the same: a type and a
+// distance, or a learner.
 //
 // The whole keeps where each part went, so that both.one.h still names something. Things of one
 // part only are called one.h in the whole. What a part has frozen, it has for its own orders.
@@ -58,33 +59,90 @@ static void read_part(Parts *p, const Syntax *n) {
 }
 
 // -- along ----------------------------------------------------------------------------------------
-static void read_along(Parts *p, const Syntax *path) {
-  Drawing *r = p->r;
-  Arena *a = r->w->arena;
-  const char *name = path_text(r->in, path);
-  uint32_t first = NOWHERE, times = 0, at = 0;
-  for (uint32_t pass = 0; pass < 2 && times < 2; pass++) {
-    times = 0, first = NOWHERE;
-    for (uint32_t i = 0; i < r->g->part.n; i++) {
-      uint32_t k = pass ? edge_at(r->g->part.at[i].of, name) : vertex_at(r->g->part.at[i].of, name);
-      if (k == NOWHERE) continue;
-      times++;
-      if (first == NOWHERE) {
-        first = i, at = k;
-      } else if (pass) {
-        vec_push(a, &p->along.edge, (PartEdge){first, at});
-        vec_push(a, &p->along.edge, (PartEdge){i, k});
-      } else {
-        vec_push(a, &p->along.vertex, (PartVertex){first, at});
-        vec_push(a, &p->along.vertex, (PartVertex){i, k});
-      }
+typedef struct {
+  uint32_t part, at;
+  const Syntax *path; // by which it is called
+} GluedThing;
+typedef VEC(GluedThing) GluedThings;
+
+static bool has_word(const char *path, const char *word) {
+  size_t n = strlen(word);
+  return strncmp(path, word, n) == 0 && path[n] == '.';
+}
+
+// Everything that a path names: that thing in each part that has it, or one.X of part one only.
+static void things_named(Parts *p, const Syntax *path, bool edge, GluedThings *out) {
+  const char *name = path_text(p->r->in, path);
+  uint32_t before = out->n;
+  for (uint32_t pass = 0; pass < 2 && out->n == before; pass++)
+    for (uint32_t i = 0; i < p->name.n; i++) {
+      const Learning *of = p->r->g->part.at[i].of;
+      if (pass && !has_word(name, p->name.at[i])) continue;
+      const char *own = pass ? name + strlen(p->name.at[i]) + 1 : name;
+      uint32_t k = edge ? edge_at(of, own) : vertex_at(of, own);
+      if (k != NOWHERE) vec_push(p->r->w->arena, out, (GluedThing){i, k, path});
+    }
+}
+
+// Two different things of one part do not become one.
+static bool are_of_different_parts(Parts *p, const GluedThings *all) {
+  for (uint32_t i = 0; i < all->n; i++)
+    for (uint32_t k = i + 1; k < all->n; k++) {
+      const GluedThing *a = &all->at[i], *b = &all->at[k];
+      if (a->part != b->part || a->at == b->at) continue;
+      Id e = drawing_error(
+          p->r, b->path->span, "%s has both `%s` and `%s`: which is glued to which?",
+          p->name.at[a->part], path_text(p->r->in, a->path), path_text(p->r->in, b->path));
+      diag_help(p->r->w->diags, e, "`%s.%s` is the one of %s only", p->name.at[a->part],
+                path_text(p->r->in, a->path), p->name.at[a->part]);
+      return false;
+    }
+  return true;
+}
+
+static void make_one(Parts *p, const GluedThings *all, bool edge) {
+  Arena *a = p->r->w->arena;
+  for (uint32_t i = 1; i < all->n; i++) {
+    const GluedThing *x = &all->at[0], *y = &all->at[i];
+    if (edge) {
+      vec_push(a, &p->along.edge, (PartEdge){x->part, x->at});
+      vec_push(a, &p->along.edge, (PartEdge){y->part, y->at});
+    } else {
+      vec_push(a, &p->along.vertex, (PartVertex){x->part, x->at});
+      vec_push(a, &p->along.vertex, (PartVertex){y->part, y->at});
     }
   }
-  if (times >= 2) return;
-  drawing_error(r, path->span,
-                "diagrams are glued along what at least two of them have, but %s of these has a "
-                "space or edge `%s`",
-                times ? "only one" : "none", name);
+}
+
+// X, or X = In: each name is known to some part, and two things at least become one.
+static void read_along(Parts *p, const Syntax *n) {
+  Drawing *r = p->r;
+  uint32_t names = n->kind == N_SAME ? same_paths(n).n : 1, times = 0;
+  const Syntax *missing = NULL;
+  for (uint32_t pass = 0; pass < 2; pass++) { // spaces first
+    GluedThings all = {0};
+    const Syntax *lacks = NULL;
+    for (uint32_t i = 0; i < names; i++) {
+      uint32_t before = all.n;
+      const Syntax *path = n->kind == N_SAME ? same_paths(n).at[i] : n;
+      things_named(p, path, pass == 1, &all);
+      if (all.n == before && !lacks) lacks = path;
+    }
+    if (all.n > 1 && !lacks) {
+      if (are_of_different_parts(p, &all)) make_one(p, &all, pass == 1);
+      return;
+    }
+    if (!pass || all.n > times) missing = lacks, times = all.n;
+  }
+  if (names == 1)
+    drawing_error(r, n->span,
+                  "diagrams are glued along what at least two of them have, but %s of these has a "
+                  "space or edge `%s`",
+                  times ? "only one" : "none", path_text(r->in, n));
+  else
+    drawing_error(r, missing ? missing->span : n->span,
+                  "no part has a space or edge `%s` that could be glued to these",
+                  path_text(r->in, missing ? missing : n));
 }
 
 static const char *space_text(Elab *in, const GraphSpace *s) {
@@ -132,6 +190,29 @@ static void take_spaces(Drawing *r) {
     table_put(g->vertex_of, name, strlen(name), v + 1);
     if (g->space.at[v].def)
       scope_alias(g->inside, name_from(r->w->names, name), g->space.at[v].def);
+  }
+}
+
+// What is made one can be called by each of its names, where the whole has nothing else of that name.
+static void take_names(Drawing *r) {
+  Learning *g = r->g;
+  for (uint32_t i = 0; g->part.n > 1 && i < g->part.n; i++) {
+    const GraphPart *part = &g->part.at[i];
+    for (uint32_t k = 0; k < part->of->graph->vertex.n + part->of->graph->edge.n; k++) {
+      bool edge = k >= part->of->graph->vertex.n;
+      uint32_t own = edge ? k - part->of->graph->vertex.n : k;
+      uint32_t at = edge ? part->in.edge[own] : part->in.vertex[own];
+      const char *name = edge ? part->of->graph->edge.at[own].name
+                              : part->of->graph->vertex.at[own].name,
+                 *whole = edge ? g->graph->edge.at[at].name : g->graph->vertex.at[at].name;
+      bool alone = has_word(whole, name_text(r->w->names, part->name)) &&
+                   !strcmp(whole + strlen(name_text(r->w->names, part->name)) + 1, name);
+      Table *of = edge ? g->edge_of : g->vertex_of;
+      if (alone || table_get(of, name, strlen(name))) continue;
+      table_put(of, name, strlen(name), at + 1);
+      const Def *d = edge ? g->edge.at[at].def : g->space.at[at].def;
+      if (d) scope_alias(g->inside, name_from(r->w->names, name), (Def *)d);
+    }
   }
 }
 
@@ -222,6 +303,7 @@ void read_glued(Drawing *r) {
   for (uint32_t i = 0; i < g->part.n; i++) g->part.at[i].in = in[i];
   take_spaces(r);
   take_edges(r);
+  take_names(r);
   for (uint32_t i = 0; i < whole->order.n; i++)
     vec_push(r->w->arena, &g->order, order_of_parts(r, &whole->order.at[i]));
 }

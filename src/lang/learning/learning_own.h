@@ -29,6 +29,8 @@ uint32_t edge_at(const Learning *, const char *path);
 Name learning_key(Drawing *, const char *name); // of a thing inside, as it is called outside
 void edge_map(Drawing *,
               uint32_t edge); // a box or learner for its body, with the types of its ends
+const Syntax *body_of_edge(Drawing *, Name own,
+                           const Syntax *body); // its name is not its own there
 void space_set(Drawing *, uint32_t vertex, const Syntax *types, const Syntax *by, Span);
 
 // same.c: when are two things the same?

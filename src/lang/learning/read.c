@@ -269,6 +269,26 @@ static void ends_of(const Syntax *n, const Syntax **from, const Syntax **to) {
   }
 }
 
+// An edge may be called like the box or learner that it is: in its own body, the name is that of the
+// file.
+static Syntax *with_outer_name(Drawing *r, const Syntax *n, Name own, Name outer) {
+  if (!n) return NULL;
+  Syntax *copy = syntax_copy(r->w->arena, n);
+  if (n->kind == N_NAME && n->name == own) copy->name = outer;
+  for (uint32_t i = 0; i < syntax_parts(n).n; i++)
+    syntax_put(copy, i, with_outer_name(r, syntax_parts(n).at[i], own, outer));
+  return copy;
+}
+
+const Syntax *body_of_edge(Drawing *r, Name own, const Syntax *body) {
+  Def *d = body ? scope_find(r->g->def->scope, own) : NULL;
+  if (!d || (d->kind != DEF_BOX && !is_learner(d))) return body;
+  const char *text = name_text(r->w->names, own);
+  Name key = name_from(r->w->names, arena_format(r->w->arena, "%s#%u", text, d->id));
+  scope_alias(r->g->inside, key, d);
+  return with_outer_name(r, body, own, key);
+}
+
 static uint32_t read_most(Drawing *r, const Syntax *most) {
   if (!most) return 0;
   double n = most->num;
@@ -294,6 +314,12 @@ static void read_edge(Drawing *r, const Syntax *n, Name name, Span span, const S
   if (e.from == NOWHERE) return;
   e.to = read_end(r, to, span);
   if (e.to == NOWHERE) return;
+  const Syntax *meant = body_of_edge(r, name, body);
+  if (meant != body) {
+    Syntax *own = syntax_copy(r->w->arena, n);
+    declared_set_body(own, (Syntax *)meant);
+    n = own, body = meant;
+  }
   GraphEdge edge = {.span = span, .node = n, .body = body, .home = r->g->inside};
   bool index = r->g->graph->vertex.at[e.from].index;
   if (r->g->graph->vertex.at[e.to].index) {

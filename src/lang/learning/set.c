@@ -33,6 +33,7 @@ void edge_set(Drawing *r, uint32_t number, const Syntax *body, Scope *home) {
     learner_set(r->in, home, e->def, body);
     return;
   }
+  if (home == r->g->inside) body = body_of_edge(r, name_from(r->w->names, edge->name), body);
   Syntax *box = node_box(r->w->arena, body->span, (BoxParts){.body = (Syntax *)body});
   box->name = e->node->name;
   e->node = box;

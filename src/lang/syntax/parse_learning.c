@@ -91,14 +91,23 @@ static Syntax *parse_parts(Parser *p) { // part { "+" part }
   return kids_end(p, node, mark);
 }
 
-// diagram = "diagram" NAME ( block | "=" part { "+" part } [ "along" path { "," path } ] [ block ]
+static Syntax *parse_same(Parser *p) { // path { "=" path }
+  uint32_t mark = p->stack.n;
+  Syntax *node = node_new(p, N_SAME);
+  do kid_push(p, parse_path(p));
+  while (eat(p, "="));
+  kids_end(p, node, mark);
+  return node->nkid == 1 ? node->kid[0] : node;
+}
+
+// diagram = "diagram" NAME ( block | "=" part { "+" part } [ "along" same { "," same } ] [ block ]
 // )
 Syntax *parse_diagram(Parser *p) {
   Syntax *node = node_word(p, N_DIAGRAM, 3);
   want_new_name(p, node);
   if (eat(p, "=")) {
     node->kid[0] = parse_parts(p);
-    if (sees(p, 0, "along")) node->kid[1] = worded_list(p, N_NAMES, parse_path);
+    if (sees(p, 0, "along")) node->kid[1] = worded_list(p, N_NAMES, parse_same);
   } else if (!sees(p, 0, "{")) {
     fail(p, "`{`, or `=` and the diagrams that are glued");
   }
