@@ -4,6 +4,7 @@
 #define _DEFAULT_SOURCE
 #include "run/use/use_own.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 enum { FRAMES = 12 }; // of those that were taken during training
@@ -95,7 +96,7 @@ bool show_values(Use *u, Data *data, const Show *show, int64_t n, Shown *s) {
   Probe *probe = u->probe = NEW(u->arena, Probe);
   bool good = use_store(u) && probe_open(data, u->store, show, n, &how, probe);
   good = good && use_fill(u, u->store, weight_paths(u->arena, probe->d)) &&
-         probe_take(data, probe, out) &&
+         probe_take_some(data, probe, u->one_batch, out) &&
          (show->kind != SHOW_CONFUSION || count_pairs(u, probe->d, out));
   if (good) put_values(u, data, probe, out, s);
   probe_close(probe);
@@ -147,6 +148,13 @@ static bool add_frames(Use *u, uint32_t show, const Shown *last, Shows *out) {
 }
 
 // -- all ------------------------------------------------------------------------------------------
+static void forget_engine(Use *u) {
+  engine_free(u->engine);
+  store_free(u->store);
+  u->engine = NULL;
+  u->store = NULL;
+}
+
 static bool show_one(Use *u, Data *data, uint32_t k, Shows *out) {
   const Show *show = &u->p->show.at[k];
   Shown s = {.text = show_text(u->w, u->arena, show),
@@ -160,6 +168,7 @@ static bool show_one(Use *u, Data *data, uint32_t k, Shows *out) {
               : !show->diagram        ? true // it was said why
               : is_path(show)         ? read_paths(u, show, &s)
                                       : show_values(u, data, show, 0, &s);
+  if (show->kind == SHOW_TEXT) forget_engine(u);
   if (!good || !s.value.array.n) return good;
   for (uint32_t i = 0; i < show->views || !i; i++) {
     const ShowAs *v = &show->view[i];
@@ -171,12 +180,58 @@ static bool show_one(Use *u, Data *data, uint32_t k, Shows *out) {
   return true;
 }
 
+// What cannot be shown leaves its reason in its place.
 static bool show_all(Use *u, void *context) {
   u->arena = u->w->arena; // values outlive the work
   Data *data = data_new(u->in, u->p, u->arena, u->seed);
+  Shows *out = context;
   bool good = true;
-  for (uint32_t k = 0; good && k < u->p->show.n; k++) good = show_one(u, data, k, context);
+  for (uint32_t k = 0; k < u->p->show.n; k++) {
+    uint32_t errors = u->w->diags->errors, n = out->n;
+    if (show_one(u, data, k, out)) continue;
+    if (u->status == OUTCOME_SYSTEM) return false;
+    const Diags *said = u->w->diags;
+    const char *why =
+        said->errors > errors ? said->list.at[said->list.n - 1].text : "it cannot be shown";
+    out->n = n;
+    vec_push(u->arena, out,
+             (Shown){.text = show_text(u->w, u->arena, &u->p->show.at[k]), .wrong = why});
+    good = false;
+  }
   return good;
+}
+
+// -- before training ------------------------------------------------------------------------------
+// One batch of what is shown later, with weights as they begin. Numbers may be anything then.
+static bool try_one(Use *u, Data *data, uint32_t k, Shows *out) {
+  const Show *show = &u->p->show.at[k];
+  uint32_t n = out->n;
+  if (is_path(show) || (!show->diagram && show->kind != SHOW_TEXT)) return true;
+  u->one_batch = true;
+  if (!show_one(u, data, k, out)) return false;
+  for (uint32_t i = n; i < out->n; i++)
+    for (uint32_t j = 0; j < out->at[i].value.array.n; j++) {
+      Array *x = &out->at[i].value.array.at[j];
+      for (int64_t c = 0; c < x->count; c++)
+        if (!isfinite(x->data[c])) x->data[c] = 0;
+    }
+  return true;
+}
+
+static bool try_all(Use *u, void *context) {
+  ShowsTried *to = context;
+  u->arena = u->w->arena;
+  u->begins = true;
+  Data *data = data_new(u->in, u->p, u->arena, u->seed);
+  for (uint32_t k = 0; k < u->p->show.n; k++) {
+    if (!try_one(u, data, k, &to->shown)) return false;
+    while (to->span.n < to->shown.n) vec_push(u->arena, &to->span, u->p->show.at[k].node->span);
+  }
+  return true;
+}
+
+Outcome use_try_shows(Elab *in, Program *p, const LimnUse *how, ShowsTried *out) {
+  return use_guarded(in, p, &(UseCall){.how = how}, try_all, out);
 }
 
 Outcome use_shows(Elab *in, Program *p, const LimnUse *how, Shows *out) {
