@@ -174,7 +174,7 @@ static bool show_one(Use *u, Data *data, uint32_t k, Shows *out) {
     const ShowAs *v = &show->view[i];
     if (show->views) s.view = v->name, s.options = v->options;
     memcpy(s.option, v->option, sizeof s.option);
-    if (show->every && !is_path(show) && !add_frames(u, k, &s, out)) return false;
+    if (show->every && !is_path(show) && !u->one_batch && !add_frames(u, k, &s, out)) return false;
     vec_push(u->arena, out, s);
   }
   return true;
