@@ -17,26 +17,43 @@ static LimnStatus machines_report(Limn *l, const char *dir) {
   return machines_page(&r, &error) ? LIMN_GOOD : failed(l, LIMN_SYSTEM, error);
 }
 
-static LimnStatus training_report(Limn *l, const LimnUse *how) {
+// The page of a run is that of its program: another one does not take its place.
+static LimnStatus same_program(Limn *l, const char *dir) {
+  const char *page = arena_format(l->world, "%s/report.html", dir);
+  const char *what =
+      path_exists(page) ? program_is_other(elab_world(l->in), l->program, dir) : NULL;
+  if (!what) return LIMN_GOOD;
+  Id e = diag_error(l->diags, (Span){0}, "%s is the run of another program: %s", dir, what);
+  diag_help(l->diags, e, "its page stays as it is; without %s there would be one of this program",
+            page);
+  return LIMN_WRONG;
+}
+
+// What could not be shown is said, and the page is there all the same.
+static LimnStatus training_report(Limn *l, const LimnUse *how, bool *written) {
   Shows shown = {0};
   Buf who = buf_new(l->world);
   const char *error = "";
+  LimnStatus other = same_program(l, how->from);
+  if (other) return other;
   LimnStatus status = status_of(use_shows(l->in, l->program, how, &shown));
-  if (status) return status;
+  if (status && !shown.n) return status;
   learn_who(l->in, l->program, &who);
   Report r = {.dir = how->from,
               .shown = &shown,
               .goals = goals_draw(l->in, l->world, l->program),
               .who = l->program->goal.n ? who.at : NULL};
-  return report_write(l->world, &r, &error) ? LIMN_GOOD : failed(l, LIMN_SYSTEM, error);
+  *written = report_write(l->world, &r, &error);
+  return *written ? status : failed(l, LIMN_SYSTEM, error);
 }
 
 static LimnStatus report(Limn *l, const LimnUse *how, Arena *to, const char **text) {
   RunNote note;
   const char *error;
   bool machines = note_read(l->world, how->from, &note, &error) && note.machine;
-  LimnStatus status = machines ? machines_report(l, how->from) : training_report(l, how);
-  if (!status) *text = arena_format(to, "%s/report.html", how->from);
+  bool written = false;
+  LimnStatus status = machines ? machines_report(l, how->from) : training_report(l, how, &written);
+  if (!status || written) *text = arena_format(to, "%s/report.html", how->from);
   return status;
 }
 
@@ -72,17 +89,34 @@ static void tell_page(Limn *l, const LimnTrain *how, const char *path) {
   how->tell.line(how->tell.context, b.at);
 }
 
+// Everything that is shown at the end is tried on one batch before anything is trained.
+static LimnStatus try_shows(Limn *l, const LimnTrain *how) {
+  ShowsTried tried = {0};
+  LimnUse use = {.threads = how->threads, .reference = how->reference};
+  if (!l->program->show.n || !l->program->train.n) return LIMN_GOOD;
+  LimnStatus status = status_of(use_try_shows(l->in, l->program, &use, &tried));
+  for (uint32_t i = 0; !status && i < tried.shown.n; i++) {
+    const char *why;
+    if (report_can_show(l->world, &tried.shown.at[i], &why)) continue;
+    diag_error(l->diags, tried.span.at[i], "this cannot be shown: %s", why);
+    status = LIMN_WRONG;
+  }
+  return status;
+}
+
 LimnStatus limn_train(Limn *l, const LimnTrain *how) {
   ENTER(c, l, ANSWER_NONE, NEEDS_PROGRAM, LIMN_USAGE, LIMN_SYSTEM);
   LimnTrain own;
   const char *dir = NULL, *path = NULL;
   if (!train_take(c, how, &own)) return call_end(c, LIMN_USAGE);
   Arrays set = weights_set(c);
+  LimnStatus tried = own.plan || own.plain ? LIMN_GOOD : try_shows(l, &own);
+  if (tried) return call_end(c, tried);
   LimnStatus status = status_of(train_run(l->in, l->program, &own, &set, &dir));
   if (status || !dir || own.plan || own.plain) return call_end(c, status);
   LimnUse use = {.from = dir, .threads = own.threads, .reference = own.reference};
   status = report(l, &use, l->world, &path);
-  if (!status) tell_page(l, &own, path);
+  if (path) tell_page(l, &own, path);
   return call_end(c, status);
 }
 

@@ -305,4 +305,34 @@ status "samples" 0 "$LIMN" sample net.limn net --from used --n 5 --out s.npy
 /usr/bin/python3 -c 'import numpy; assert numpy.load("s.npy").shape == (5, 3)' && ok "as many as wanted" || not_ok "as many as wanted"
 status "a learner from a file" 0 sh -c 'sed "s/^learn.*/& from \"used\/model.safetensors\"/; s/3 epochs/1 steps/; s/0.01/1e-30/" net.limn >from.limn; "$LIMN" train from.limn --out from --quiet --reference'
 same "begins with it" "$("$LIMN" eval net.limn net --from used --in '[5, 3, 1, 0.2]')" "$("$LIMN" eval net.limn net --from from --in '[5, 3, 1, 0.2]')"
+
+# A measure that fails after training has begun: the last of many pictures is broken.
+/usr/bin/python3 - <<'END'
+import os, struct, zlib
+def png(path, shade):
+    chunk = lambda kind, data: struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+    rows = b"".join(b"\0" + bytes([shade] * 4) for _ in range(4))
+    open(path, "wb").write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 4, 4, 8, 0, 0, 0, 0)) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
+for split, n in (("train", 20), ("test", 300)):
+    os.makedirs("pics/" + split, exist_ok=True)
+    for i in range(n): png(f"pics/{split}/{i:04}.png", i % 256)
+data = open("pics/test/0299.png", "rb").read()
+open("pics/test/0299.png", "wb").write(data[:41] + b"broken" + data[47:])
+END
+cat >pics.limn <<'END'
+given x : R[4 4] from "pics"
+learn f : R[4 4] -> R[4 4] = flatten ; dense[4 4]
+goal fit : f(x) ~ x   by l2
+measure far : f(x) ~ x   by l1   on "pics".test
+measure near : f(x) ~ x   by l2
+train 2 epochs, batch 10, adam(0.01)
+END
+status "a measure that fails later" 0 "$LIMN" train pics.limn --out pics_r --reference
+says "is said" out "far cannot be measured"
+says "the others go on" out "near"
+says "and training ends well" out "finished after 4 steps"
+is "with its weights" test -s pics_r/model.safetensors
+is "and its page" test -s pics_r/report.html
+status "another program does not take the page" 1 sh -c 'sed "s/by l1/by l2/" pics.limn >other.limn; "$LIMN" report other.limn --from pics_r'
+says "it is said why" err "pics_r is the run of another program: in other.limn, line 4 is"
 : "$root"

@@ -103,13 +103,17 @@ static const Syntax *find_kind(Elab *in, const Syntax *expr, Show *s) {
 // Scores or a label, and a label of as many.
 static void check_confusion(Body *b, const Value *v, Span span) {
   World *w = b->w;
-  bool good = v->n == 2 && v->at[1].type.base == BASE_LABEL;
   for (uint32_t i = 0; i < v->n; i++)
     if (v->at[i].error) return;
-  const Type *said = &v->at[0].type;
-  good = good && (said->base == BASE_LABEL || (said->base == BASE_R && said->rank));
-  if (!good)
+  Type said = v->n == 2 ? own_type(w, &v->at[0].type) : (Type){0},
+       truth = v->n == 2 ? own_type(w, &v->at[1].type) : (Type){0};
+  bool scores = said.base == BASE_R && said.rank == truth.rank + 1,
+       label = said.base == BASE_LABEL && !said.rank && !truth.rank;
+  if (truth.base != BASE_LABEL || (!scores && !label))
     diag_error(w->diags, span, "`confusion` compares scores R[n], or a label, with a label {n}");
+  else if (!sizes_agree(b, label ? said.count : said.axis[said.rank - 1].size, truth.count, span,
+                        span, "`confusion`"))
+    diag_error(w->diags, span, "`confusion` wants as many scores as there are labels");
 }
 
 static void read_values(Body *b, const Syntax *expr, Show *s) {
@@ -118,6 +122,39 @@ static void read_values(Body *b, const Syntax *expr, Show *s) {
   if (s->kind == SHOW_CONFUSION) check_confusion(b, &v, expr->span);
   goal_outputs(b, v, &s->fields);
   if (b->w->diags->errors == errors && b->d->out.n) s->diagram = b->d;
+}
+
+// generate[f, length: 200]("To be"): f is a model of text, {v}[t] -> R[t v].
+static void check_generate(Elab *in, Program *p, const Syntax *expr) {
+  World *w = in->w;
+  const Syntax *at = use_callee(expr), *model = NULL;
+  Nodes slot = at->kind == N_AT ? brackets_slots(at_brackets(at)) : (Nodes){0};
+  for (uint32_t i = 0; i < slot.n && !model; i++)
+    if (items_in(slot.at[i]).n && items_in(slot.at[i]).at[0]->kind == N_NAME)
+      model = items_in(slot.at[i]).at[0];
+  if (!model) {
+    diag_error(w->diags, expr->span, "`generate` wants a model of text: `generate[f]`");
+    return;
+  }
+  const Def *f = scope_find(p->acting, model->name);
+  if (!f || (f->kind != DEF_LEARNER && f->kind != DEF_BOX)) {
+    unknown_in(in, p->acting, model, "learner");
+    return;
+  }
+  const Diagram *d = f->kind == DEF_LEARNER ? f->made : f->alone ? f->alone->d : NULL;
+  if (!d) return; // its errors were said, or its use gives its types
+  const Type *from = d->in.n == 1 ? &d->wire.at[d->in.at[0]].type : NULL,
+             *to = d->out.n == 1 ? &d->wire.at[d->out.at[0]].type : NULL;
+  if (!from || !to || from->base != BASE_LABEL || from->rank != 1 || to->base != BASE_R ||
+      to->rank != 2)
+    diag_error(w->diags, model->span, "`%s` is not a model of text, {v}[t] -> R[t v]",
+               name_text(w->names, model->name));
+}
+
+static bool is_shown_as(const Show *s, const char *view) {
+  for (uint32_t i = 0; i < s->views; i++)
+    if (strcmp(s->view[i].name, view) == 0) return true;
+  return false;
 }
 
 void do_show(Elab *in, Program *p, const Syntax *n) {
@@ -133,7 +170,12 @@ void do_show(Elab *in, Program *p, const Syntax *n) {
     diag_error(in->w->diags, every->span, "`every` wants a number of steps");
   s.every = (uint64_t)steps;
   if (on) read_on(in, p, on, &s.on);
-  if (s.kind != SHOW_TEXT) read_values(b, expr, &s);
+  if (s.kind != SHOW_TEXT)
+    read_values(b, expr, &s);
+  else
+    check_generate(in, p, expr);
   if (s.diagram) check_on(in, p, &s.fields, &s.on);
+  if (s.diagram && (s.fields.n || s.diagram->noisy) && is_shown_as(&s, "paths"))
+    diag_error(in->w->diags, n->span, "a path shows what is learned, not samples");
   vec_push(in->w->arena, &p->show, s);
 }

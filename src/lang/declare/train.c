@@ -462,8 +462,22 @@ bool elab_training(Elab *in, Program *p, const Syntax *n, Training *out) {
   return w->diags->errors == errors;
 }
 
+// Does what is trained read a set of data? Noise has no end.
+static bool reads_a_set(Elab *in, const Program *p, const Training *t) {
+  for (uint32_t i = 0; i < t->goals.n; i++) {
+    const Goal *g = &p->goal.at[t->goals.at[i]];
+    for (uint32_t k = 0; k < g->fields.n; k++)
+      if (!p->given.at[in->def.at[g->fields.at[k]]->given].noise) return true;
+    if (!g->diagram) return true; // errors have been said
+  }
+  return false;
+}
+
 void do_train(Elab *in, Program *p, const Syntax *n) {
   Training training;
-  elab_training(in, p, n, &training);
+  if (elab_training(in, p, n, &training) && training.epochs > 0 && training.goals.n &&
+      !reads_a_set(in, p, &training))
+    diag_error(in->w->diags, n->span,
+               "without a finite set of data there are no epochs: give a number of `steps`");
   vec_push(in->w->arena, &p->train, n);
 }

@@ -135,6 +135,7 @@ typedef struct {
   int64_t *batch;
   double value;
   bool known, fresh; // fresh: since it was last written down
+  bool failed;       // it could not be measured once
 } Gauge;
 typedef struct {
   VEC(Gauge);
@@ -145,7 +146,8 @@ typedef struct {
   Ids goals;     // that are trained
 } Gauges;
 bool gauges_open(Gauges *);
-bool gauges_run(Gauges *);
+bool gauges_try(Gauges *); // one batch of each
+bool gauges_run(Gauges *); // false with a diagnostic: one has failed, and is left out from then on
 void gauges_close(Gauges *);
 // The one that says which weights are best; NULL: none, the loss does.
 const Gauge *gauge_judge(const Gauges *);
@@ -165,6 +167,7 @@ typedef struct {
 // n: how many samples, 0 as many as the view has room for. False with a diagnostic.
 bool probe_open(Data *, Store *, const Show *, int64_t n, const Target *, Probe *);
 bool probe_take(Data *, Probe *, Tensor *out); // [out of the diagram]
+bool probe_take_some(Data *, Probe *, bool one_batch, Tensor *out);
 void probe_close(Probe *);
 // What is shown, as it is written, up to `as`; and each value by its own text.
 const char *show_text(World *, Arena *, const Show *);

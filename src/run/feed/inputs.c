@@ -6,11 +6,30 @@
 // is shorter than another goes round by itself.
 #include "run/feed/feed.h"
 
+// Is a part of the training data to be kept for validation? It is if the program refers to it, or
+// stops when nothing gets better and does not say what.
+static bool wants_validation(Data *d) {
+  const Program *p = d->p;
+  Name valid = name_from(d->w->names, "valid");
+  for (uint32_t i = 0; i < p->given.n; i++)
+    if (p->given.at[i].split == valid) return true;
+  for (uint32_t i = 0; i < p->measure.n; i++)
+    if (p->measure.at[i].on.split == valid) return true;
+  for (uint32_t i = 0; i < p->show.n; i++)
+    if (p->show.at[i].on.split == valid) return true;
+  for (uint32_t i = 0; i < p->train.n && !p->measure.n; i++) {
+    Training training = {0};
+    if (elab_training(d->in, d->p, p->train.at[i], &training) && training.patience) return true;
+  }
+  return false;
+}
+
 Data *data_new(Elab *in, Program *p, Arena *a, uint64_t seed) {
   Data *d = NEW(a, Data);
   World *w = elab_world(in);
   *d = (Data){.in = in, .w = w, .p = p, .arena = a, .seed = seed};
   d->set = NEW_ARRAY(a, Set *, p->given.n + 1);
+  d->valid = wants_validation(d);
   return d;
 }
 
@@ -118,27 +137,8 @@ bool data_need(Data *d, const Ids *fields) {
   return true;
 }
 
-// Is a part of the training data to be kept for validation? It is if the program refers to it, or
-// stops when nothing gets better and does not say what.
-static bool wants_validation(Data *d) {
-  const Program *p = d->p;
-  Name valid = name_from(d->w->names, "valid");
-  for (uint32_t i = 0; i < p->given.n; i++)
-    if (p->given.at[i].split == valid) return true;
-  for (uint32_t i = 0; i < p->measure.n; i++)
-    if (p->measure.at[i].on.split == valid) return true;
-  for (uint32_t i = 0; i < p->show.n; i++)
-    if (p->show.at[i].on.split == valid) return true;
-  for (uint32_t i = 0; i < p->train.n && !p->measure.n; i++) {
-    Training training = {0};
-    if (elab_training(d->in, d->p, p->train.at[i], &training) && training.patience) return true;
-  }
-  return false;
-}
-
 bool data_open_all(Data *d) {
   bool good = true;
-  d->valid = wants_validation(d);
   for (uint32_t i = 0; good && i < d->p->goal.n; i++) good = data_need(d, &d->p->goal.at[i].fields);
   for (uint32_t i = 0; good && i < d->p->measure.n; i++)
     good = data_need(d, &d->p->measure.at[i].fields);

@@ -81,7 +81,7 @@ static bool is_moved(const Gauges *all, const Diagram *d) {
 // one thing after the other may measure all of them.
 const Gauge *gauge_judge(const Gauges *all) {
   for (uint32_t i = 0; i < all->n; i++)
-    if (all->at[i].moved && all->at[i].better) return &all->at[i];
+    if (all->at[i].moved && all->at[i].better && !all->at[i].failed) return &all->at[i];
   return NULL;
 }
 
@@ -178,12 +178,13 @@ static Tensor *sums_new(Gauges *all, Arena *a, const Diagram *rest) {
   return sum;
 }
 
-static bool part_batches(Gauges *all, Gauge *g, uint32_t k, Arena *a, double *mean) {
+static bool part_batches(Gauges *all, Gauge *g, uint32_t k, int64_t most, Arena *a, double *mean) {
   Feed *f = &g->feed[k];
   double weight = 0;
   Tensor *sum = sums_new(all, a, g->rest[k]);
   if (!feed_start(all->data, f, g->batch[k], 0, 0)) return false;
   int64_t batches = f->samples ? feed_batches(f) : 1;
+  if (most && batches > most) batches = most;
   for (int64_t i = 0; i < batches; i++) {
     const char *why = NULL;
     int64_t n = f->samples ? feed_next(f, &g->inlet[k], &why) : g->batch[k];
@@ -193,30 +194,46 @@ static bool part_batches(Gauges *all, Gauge *g, uint32_t k, Arena *a, double *me
     add_batch(a, g, k, each, sum);
     weight += each;
   }
-  feed_stop(f);
   const char *why = NULL;
   if (!g->rest[k]) return *mean = sum[0].data[0] / weight, true;
   return whole_value(all->data->w, a, g->rest[k], sum, (int64_t)weight, mean, &why) ||
          part_failed(all, g, k, why);
 }
 
-static bool part_run(Gauges *all, Gauge *g, uint32_t k, double *mean) {
-  Arena *a = arena_child(all->data->arena);
-  bool good = part_batches(all, g, k, a, mean);
-  arena_free(a);
+// most: so many batches at most; 0: all
+static bool gauge_run(Gauges *all, Gauge *g, int64_t most, double *value) {
+  bool good = true;
+  *value = 0;
+  for (uint32_t k = 0; good && k < g->parts; k++) {
+    double mean = 0;
+    Arena *a = arena_child(all->data->arena);
+    good = part_batches(all, g, k, most, a, &mean);
+    feed_stop(&g->feed[k]);
+    arena_free(a);
+    *value += mean;
+  }
   return good;
 }
 
+bool gauges_try(Gauges *all) {
+  double value;
+  for (uint32_t i = 0; i < all->n; i++)
+    if (!gauge_run(all, &all->at[i], 1, &value)) return false;
+  return true;
+}
+
 bool gauges_run(Gauges *all) {
+  bool good = true;
   for (uint32_t i = 0; i < all->n; i++) {
     Gauge *g = &all->at[i];
-    double value = 0, mean = 0;
-    for (uint32_t k = 0; k < g->parts; k++, value += mean)
-      if (!part_run(all, g, k, &mean)) return false;
-    g->value = value;
-    g->known = g->fresh = true;
+    double value;
+    if (g->failed) continue;
+    g->failed = !gauge_run(all, g, 0, &value);
+    good &= !g->failed;
+    g->known = g->fresh = !g->failed;
+    if (g->known) g->value = value;
   }
-  return true;
+  return good;
 }
 
 void gauges_close(Gauges *all) {

@@ -89,6 +89,12 @@ static bool take_batches(Data *d, Probe *s, int64_t all, Tensor *out) {
   return good;
 }
 
+bool probe_take_some(Data *d, Probe *s, bool one_batch, Tensor *out) {
+  int64_t most = s->samples ? s->batch : 1;
+  if (one_batch && s->wanted > most) s->wanted = most;
+  return probe_take(d, s, out);
+}
+
 bool probe_take(Data *d, Probe *s, Tensor *out) {
   int64_t n = s->samples || s->again ? s->wanted : 0;
   if (s->feed.samples && s->feed.samples < n) n = s->feed.samples;

@@ -172,6 +172,31 @@ static const char *tokens_differ(World *w, const Tokens *old, const Tokens *now)
   return NULL;
 }
 
+// What is shown of a run may be chosen after it.
+static Tokens without_shows(World *w, const Tokens *t) {
+  Token *kept = NEW_ARRAY(w->arena, Token, t->n + 1);
+  uint32_t n = 0;
+  bool shows = false;
+  for (uint32_t i = 0; i < t->n; i++) {
+    if (!i || t->at[i - 1].kind == TK_LINE) shows = is_word(w, &t->at[i], "show");
+    if (!shows || t->at[i].kind == TK_END) kept[n++] = t->at[i];
+  }
+  return (Tokens){kept, n};
+}
+
+const char *program_is_other(World *w, const Program *p, const char *dir) {
+  ProgramTexts now = {0}, old = {0};
+  uint32_t main = source_read(w, arena_format(w->arena, "%s/program.limn", dir));
+  if (!main || !collect(w, main, &old) || !collect(w, p->tree->span.file, &now)) return NULL;
+  for (uint32_t k = 0; k < now.n && k < old.n; k++) {
+    Tokens was = without_shows(w, &old.at[k].token), is = without_shows(w, &now.at[k].token);
+    const char *what = tokens_differ(w, &was, &is);
+    if (what)
+      return arena_format(w->arena, "in %s, %s", w->sources->file.at[now.at[k].source].path, what);
+  }
+  return now.n == old.n ? NULL : "it uses other files";
+}
+
 const char *program_differs(World *w, const Program *p, const char *dir) {
   ProgramTexts now = {0}, old = {0};
   uint32_t main = source_read(w, arena_format(w->arena, "%s/program.limn", dir));

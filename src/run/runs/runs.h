@@ -72,7 +72,9 @@ void check_print(const RunCheck *, bool figure, JsonOut *); // an object; with w
 
 // -- program_copy.c: the program in the run folder ------------------------------------------------
 const char *program_copy(World *, const Program *, const char *dir); // NULL, or a sentence
-uint64_t program_hash(World *, const Program *);                     // of all that matters to a run
+// In what a program is another than that of a run folder, but for what it shows; NULL: in nothing.
+const char *program_is_other(World *, const Program *, const char *dir);
+uint64_t program_hash(World *, const Program *); // of all that matters to a run
 const char *program_differs(World *, const Program *, const char *dir); // in words
 
 // -- metrics.c: metrics.csv of a run, read back ---------------------------------------------------
@@ -112,6 +114,7 @@ typedef struct {
   // One array for each expression, by its text. In front stands the axis of samples; or, for
   // `paths`, of moments in training. With `for t in …`, then comes one of values of t.
   Arrays value;
+  const char *wrong;              // why there are no values; NULL: there are
   bool samples;                   // there is such an axis in front
   const char *over;               // t
   uint32_t moments;               // how many values t has

@@ -98,11 +98,14 @@ static void keep_best(Trainer *t) {
   save_best(t);
 }
 
-static bool report(Trainer *t) {
-  if (!gauges_run(&t->gauge)) return false;
+// A measure that fails costs neither the weights nor what else is measured.
+static void report(Trainer *t) {
+  const Gauge *judge = gauge_judge(&t->gauge);
+  if (!gauges_run(&t->gauge))
+    tell_wrong(t, "%s", t->w->diags->list.at[t->w->diags->list.n - 1].text);
+  if (judge != gauge_judge(&t->gauge)) t->has_best = false; // another one judges
   keep_best(t);
   tell_report(t);
-  return true;
 }
 
 static bool is_impatient(const Trainer *t) {
@@ -159,7 +162,7 @@ static LoopEnd attend(Trainer *t, bool *end) {
   double now = clock_seconds();
   look(t, now);
   *end = t->step == t->total;
-  if (reported && !report(t)) return LOOP_FAILED;
+  if (reported) report(t);
   if (reported || t->step % t->row_every == 0) end_row(t, reported);
   traces_frames(t);
   if (is_impatient(t)) return LOOP_PATIENT;

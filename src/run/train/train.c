@@ -204,7 +204,7 @@ static bool open_phase(Trainer *t) {
                       .target = target_of(t),
                       .batch = t->batch,
                       .goals = t->regime.training.goals};
-  return open_steps(t) && gauges_open(&t->gauge) && traces_open(t);
+  return open_steps(t) && gauges_open(&t->gauge) && gauges_try(&t->gauge) && traces_open(t);
 }
 
 static bool begin_phase(Trainer *t, const Arrays *state, bool first) {

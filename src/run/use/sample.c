@@ -244,7 +244,7 @@ bool sample_text(Use *u, const Syntax *expr, Shown *out) {
   if (!formal) return false;
   if (!is_text_model(u->w, formal, &l))
     return use_wrong(u, OUTCOME_WRONG, "`%s` is not a model of text, {v}[t] -> R[t v]", name);
-  TextOrder order = {name, formal, prompt, length, 1};
+  TextOrder order = {name, formal, prompt, u->one_batch ? 1 : length, 1};
   if (!write_texts(u, &order, &l, &text)) return false;
   int64_t *shape = arena_copy(u->arena, (int64_t[]){1, text.n}, 2 * sizeof(int64_t));
   Array a = {.name = name, .rank = 2, .shape = shape, .count = text.n, .data = text.at};

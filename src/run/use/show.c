@@ -4,6 +4,7 @@
 #define _DEFAULT_SOURCE
 #include "run/use/use_own.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 enum { FRAMES = 12 }; // of those that were taken during training
@@ -106,7 +107,7 @@ bool show_values(Use *u, Data *data, const Show *show, int64_t n, Shown *s) {
   Probe *probe = u->probe = NEW(u->arena, Probe);
   bool good = use_store(u) && probe_open(data, u->store, show, n, &how, probe);
   good = good && use_fill(u, u->store, weight_paths(u->arena, probe->d)) &&
-         probe_take(data, probe, out) &&
+         probe_take_some(data, probe, u->one_batch, out) &&
          (show->kind != SHOW_CONFUSION || count_pairs(u, probe->d, out));
   if (good) put_values(u, data, probe, out, s);
   probe_close(probe);
@@ -158,6 +159,13 @@ static bool add_frames(Use *u, uint32_t show, const Shown *last, Shows *out) {
 }
 
 // -- all ------------------------------------------------------------------------------------------
+static void forget_engine(Use *u) {
+  engine_free(u->engine);
+  store_free(u->store);
+  u->engine = NULL;
+  u->store = NULL;
+}
+
 static bool show_one(Use *u, Data *data, uint32_t k, Shows *out) {
   const Show *show = &u->p->show.at[k];
   Shown s = {.text = show_text(u->w, u->arena, show),
@@ -171,23 +179,70 @@ static bool show_one(Use *u, Data *data, uint32_t k, Shows *out) {
               : !show->diagram        ? true // it was said why
               : is_path(show)         ? read_paths(u, show, &s)
                                       : show_values(u, data, show, 0, &s);
+  if (show->kind == SHOW_TEXT) forget_engine(u);
   if (!good || !s.value.array.n) return good;
   for (uint32_t i = 0; i < show->views || !i; i++) {
     const ShowAs *v = &show->view[i];
     if (show->views) s.view = v->name, s.options = v->options;
     memcpy(s.option, v->option, sizeof s.option);
-    if (show->every && !is_path(show) && !add_frames(u, k, &s, out)) return false;
+    if (show->every && !is_path(show) && !u->one_batch && !add_frames(u, k, &s, out)) return false;
     vec_push(u->arena, out, s);
   }
   return true;
 }
 
+// What cannot be shown leaves its reason in its place.
 static bool show_all(Use *u, void *context) {
   u->arena = u->w->arena; // values outlive the work
   Data *data = use_data(u);
+  Shows *out = context;
   bool good = data != NULL;
-  for (uint32_t k = 0; good && k < u->p->show.n; k++) good = show_one(u, data, k, context);
+  for (uint32_t k = 0; data && k < u->p->show.n; k++) {
+    uint32_t errors = u->w->diags->errors, n = out->n;
+    if (show_one(u, data, k, out)) continue;
+    if (u->status == OUTCOME_SYSTEM) return false;
+    const Diags *said = u->w->diags;
+    const char *why =
+        said->errors > errors ? said->list.at[said->list.n - 1].text : "it cannot be shown";
+    out->n = n;
+    vec_push(u->arena, out,
+             (Shown){.text = show_text(u->w, u->arena, &u->p->show.at[k]), .wrong = why});
+    good = false;
+  }
   return good;
+}
+
+// -- before training ------------------------------------------------------------------------------
+// One batch of what is shown later, with weights as they begin. Numbers may be anything then.
+static bool try_one(Use *u, Data *data, uint32_t k, Shows *out) {
+  const Show *show = &u->p->show.at[k];
+  uint32_t n = out->n;
+  if (is_path(show) || (!show->diagram && show->kind != SHOW_TEXT)) return true;
+  u->one_batch = true;
+  if (!show_one(u, data, k, out)) return false;
+  for (uint32_t i = n; i < out->n; i++)
+    for (uint32_t j = 0; j < out->at[i].value.array.n; j++) {
+      Array *x = &out->at[i].value.array.at[j];
+      for (int64_t c = 0; c < x->count; c++)
+        if (!isfinite(x->data[c])) x->data[c] = 0;
+    }
+  return true;
+}
+
+static bool try_all(Use *u, void *context) {
+  ShowsTried *to = context;
+  u->arena = u->w->arena;
+  u->begins = true;
+  Data *data = data_new(u->in, u->p, u->arena, u->seed);
+  for (uint32_t k = 0; k < u->p->show.n; k++) {
+    if (!try_one(u, data, k, &to->shown)) return false;
+    while (to->span.n < to->shown.n) vec_push(u->arena, &to->span, u->p->show.at[k].node->span);
+  }
+  return true;
+}
+
+Outcome use_try_shows(Elab *in, Program *p, const LimnUse *how, ShowsTried *out) {
+  return use_guarded(in, p, &(UseCall){.how = how}, try_all, out);
 }
 
 Outcome use_shows(Elab *in, Program *p, const LimnUse *how, Shows *out) {

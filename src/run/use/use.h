@@ -20,7 +20,14 @@ Outcome use_measure(Elab *, Program *, const UseCall *);                   // me
 Outcome use_predict(Elab *, Program *, const char *name, const UseCall *); // predict.c
 Outcome use_sample(Elab *, Program *, const char *name, const UseCall *);  // sample.c
 // -- show.c: all that a program shows, computed with what a run folder holds ----------------------
+// What fails is in the answer too, with its reason; the outcome says so.
 Outcome use_shows(Elab *, Program *, const LimnUse *, Shows *);
+// One batch of each, before anything is trained.
+typedef struct {
+  Shows shown;
+  VEC(Span) span; // of each, in the program
+} ShowsTried;
+Outcome use_try_shows(Elab *, Program *, const LimnUse *, ShowsTried *);
 
 // evaluate.c: a box, learner, goal or measure by the interpreter
 typedef struct {

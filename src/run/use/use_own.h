@@ -14,6 +14,7 @@ typedef struct {
   const LimnUse *how; // of it
   const char *file;   // with the weights; NULL: the program says where they are from
   bool begins;        // weights that are nowhere are as they begin
+  bool one_batch;     // a show is only tried
   Arrays weight;
   uint64_t seed;
   Precision precision;

@@ -274,7 +274,7 @@ static bool rewrite(const Rewriting *r, const Box *box) {
   assert(made->nout == box->nout);
   for (uint32_t i = 0; i < box->nout; i++) {
     Wire *x = &to->wire.at[made->out[i]];
-    old = &from->wire.at[box->out[i]];
+    old = &r->from->wire.at[box->out[i]];
     x->name = old->name, x->kept = old->kept, x->type = old->type;
     map[box->out[i]] = made->out[i];
   }

@@ -20,7 +20,7 @@ typedef struct {
   const char *name;
   bool measure;
   bool up, judged; // more is better; judged: or less, if not up
-  const char *on;   // where it is measured; "" where that is not known
+  const char *on;  // where it is measured; "" where that is not known
   int64_t n;
   double *step, *value; // [n], the cells that are filled
 } Curve;

@@ -14,6 +14,9 @@ typedef struct {
 } Report;
 bool report_write(Arena *, const Report *, const char **error);
 
+// report_page.c: has what is shown a picture? Otherwise *why.
+bool report_can_show(Arena *, const Shown *, const char **why);
+
 // -- machines_page.c: of runs of machines, from run.json in their folder and what is in memory ----
 bool machines_page(Results *, const char **error);
 

@@ -129,9 +129,13 @@ void page_alarm(HtmlPage *g, const char *why) {
   page_between(g, "<p class=\"alarm\">", why, "</p>\n");
 }
 
+bool report_can_show(Arena *a, const Shown *s, const char **why) {
+  return plot_shown(a, s, why) != NULL;
+}
+
 bool page_shown(HtmlPage *g, uint32_t number, const Shown *s) {
-  const char *why;
-  Canvas *c = plot_shown(g->arena, s, &why);
+  const char *why = s->wrong;
+  Canvas *c = why ? NULL : plot_shown(g->arena, s, &why);
   page_put(g, "<figure>\n");
   page_caption(g, s->text, s->view);
   if (c && !page_save(g, c, number, s->text)) return false;
