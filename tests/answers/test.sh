@@ -48,8 +48,8 @@ ask() {
   case $expected in *"rc "*) ;; *) expected="rc 0
 $expected" ;; esac
   echo "$expected" >expected
-  while read -r line; do
-    [ -z "$line" ] || holds $status "$line" || { echo "    $command: wanted \"$line\", exit $status:"; sed 's/^/      /' out | head -12; }
+  while read -r want; do # `line` is what `try` is reading
+    [ -z "$want" ] || holds $status "$want" || { echo "    $command: wanted \"$want\", exit $status:"; sed 's/^/      /' out | head -12; }
   done <expected
 }
 
