@@ -115,7 +115,7 @@ Val mean_of_all(Body *b, Val v, Span span) {
 }
 
 // A weight must belong to a learner: otherwise two goals would train two copies.
-static bool owned(Body *b, Span span) {
+bool weights_owned(Body *b, Span span) {
   for (uint32_t i = 0; i < b->d->param.n; i++) {
     const Param *p = &b->d->param.at[i];
     if (p->rooted || p->role == ROLE_CONST) continue;
@@ -157,7 +157,7 @@ static bool goal_output(Body *b, Value v, double factor, Span span, Id *shown) {
   diagram_output(b->w, b->d, wire);
   vec_push(b->w->arena, &b->out_type, b->d->wire.at[wire].type);
   body_finish(b);
-  return owned(b, span);
+  return weights_owned(b, span);
 }
 
 static Ids goal_fields(Body *b) {

@@ -30,6 +30,7 @@ void add_closure(Elab *in, Scope *s, const Syntax *n, Ids *out); // after a new 
 void add_whole_learner(Elab *in, Def *d, Ids *out);
 void do_goal(Elab *in, Program *p, const Syntax *n, Env *loop, const char *suffix);
 void goal_outside(Elab *in, Program *p, const Goal *g, Measure *m);
+bool weights_owned(Body *, Span); // each of a learner; false with a diagnostic
 Body *goal_body(Elab *in, Program *p, Name name);
 bool is_frozen(Elab *in, const Program *p, const Param *); // of a frozen learner
 void goal_outputs(Body *b, Value v, Ids *fields);
