@@ -45,7 +45,7 @@ bool equation_inputs(Body *b, Env *env, const Syntax *left, const Syntax *right,
 }
 
 // The library's id, applied to a point, is the point.
-static bool is_identity(Body *b, Env *env, const Syntax *box) {
+bool is_identity(Body *b, Env *env, const Syntax *box) {
   while (box->kind == N_PAREN) box = paren_inner(box);
   const Def *d =
       box->kind == N_NAME && !env_find(env, box->name) ? scope_find(env->scope, box->name) : NULL;
@@ -56,7 +56,8 @@ Syntax *box_on_names(Body *b, Env *env, Syntax *box, const Name *name, uint32_t 
   World *w = b->w;
   Nodes args = {n, NEW_ARRAY(w->arena, Syntax *, n + 1)};
   for (uint32_t i = 0; i < n; i++) args.at[i] = syntax_name(w->arena, name[i], box->span);
-  if (n == 1 && is_identity(b, env, box)) return args.at[0];
+  if (n && is_identity(b, env, box))
+    return n == 1 ? args.at[0] : node_tuple(w->arena, box->span, (TupleParts){args});
   return node_call(w->arena, box->span, (CallParts){box, args});
 }
 

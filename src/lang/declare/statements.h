@@ -11,7 +11,8 @@ bool is_between_boxes(Body *, Env *, const Syntax *left, const Syntax *right);
 // What both sides take: as the left one says it, unless only the right one says every size. False:
 // neither says it.
 bool equation_inputs(Body *, Env *, const Syntax *left, const Syntax *right, BoxInputs *);
-Ids inputs_open(World *, const BoxInputs *); // their sizes that any number could be
+Ids inputs_open(World *, const BoxInputs *);        // their sizes that any number could be
+bool is_identity(Body *, Env *, const Syntax *box); // the library's id, here of any number of wires
 Syntax *box_on_names(Body *, Env *, Syntax *box, const Name *, uint32_t n); // box(x, y)
 // A claim between boxes as one between values: on what is given. Others stay as they are. NULL with
 // a diagnostic.

@@ -72,17 +72,25 @@ static void say_box(Body *b, Buf *says, const char *name, const Type *o) {
 static Value use(Body *b, const char *box, const Type *o, Value args, Span span) {
   World *w = b->w;
   Syntax *at = syntax_name(w->arena, name_from(w->names, box), span);
+  Env *env = env_new(b->in, NULL, b->in->library, b);
   VEC(Syntax *) item = {0};
   for (uint32_t k = 0; o && k < o->rank; k++) {
     int64_t v;
-    if (!size_value(w, o->axis[k].size, &v)) return value_error(b, span);
-    vec_push(w->arena, &item, syntax_num(w->arena, (double)v, span));
+    if (size_value(w, o->axis[k].size, &v)) {
+      vec_push(w->arena, &item, syntax_num(w->arena, (double)v, span));
+      continue;
+    }
+    Id var; // of an open space: the size itself, under a name
+    if (!size_open_space(w, o->axis[k].size, &var)) return value_error(b, span);
+    Binding size = {.kind = BIND_SIZE, .size = o->axis[k].size, .label = o->axis[k].label};
+    env_bind(env, o->axis[k].label, size);
+    vec_push(w->arena, &item, syntax_name(w->arena, o->axis[k].label, span));
   }
   if (o)
     at = node_at(w->arena, span,
                  (AtParts){at, brackets_of(w->arena, span, (Nodes){item.n, item.at})});
   args = value_copy(b, args);
-  return apply(b, env_new(b->in, NULL, b->in->library, b), at, args, NULL, span);
+  return apply(b, env, at, args, NULL, span);
 }
 
 // The same, said as well; a picture without channels gets one.

@@ -142,8 +142,10 @@ static Type with_sizes(World *w, const Type *t, const Ids *open, const Size *siz
 
 static Value one_side(const BoxEquation *q, Body *b, const Syntax *side, Value points) {
   if (!side) return value_one(b, val_literal(b, 1, q->left->span)); // a comparison: it is true
-  Value v = q->boxes ? apply(b, b->env, side, value_copy(b, points), NULL, side->span)
-                     : eval_alone(b, b->env, side);
+  bool same = q->boxes && is_identity(b, b->env, side);
+  Value v = same       ? value_copy(b, points)
+            : q->boxes ? apply(b, b->env, side, value_copy(b, points), NULL, side->span)
+                       : eval_alone(b, b->env, side);
   v.at = arena_copy(b->w->arena, v.at, v.n * sizeof(Val));
   for (uint32_t i = 0; i < v.n; i++)
     if (!v.at[i].error) val_settle(b, &v.at[i]);
@@ -275,7 +277,7 @@ static bool sizes_settled(const BoxEquation *q, const Ids *open) {
     for (uint32_t k = 0; k < vars.n; k++) {
       bool drawn = false;
       for (uint32_t o = 0; o < open->n; o++) drawn |= open->at[o] == vars.at[k];
-      if (drawn) continue;
+      if (drawn || size_var_kind(w, vars.at[k]) == VAR_SPACE) continue;
       Id e = diag_error(w->diags, q->left->span,
                         "nothing settles size %s, so no point of %s can be drawn",
                         name_text(w->names, size_var_name(w, vars.at[k])), own_text(w, t));

@@ -190,8 +190,17 @@ static bool try_case(BoxTrial *t, BoxVerdict *v) {
   return good;
 }
 
+// A check over an open space has types, and no points.
+static bool is_over_open(World *w, const Check *c) {
+  for (uint32_t i = 0; i < c->boxes.n; i++)
+    for (Id k = 1; k < c->boxes.at[i].diagram->wire.n; k++)
+      if (type_over_open(w, &c->boxes.at[i].diagram->wire.at[k].type, c->span)) return true;
+  return false;
+}
+
 bool verify_boxes(World *w, const Check *c, const SimOptions *how, Verdict *out) {
   BoxVerdict v = {.all = true};
+  if (is_over_open(w, c)) return false;
   for (uint32_t i = 0; i < c->boxes.n; i++) {
     BoxTrial t = {.w = w, .how = how, .c = c, .of = &c->boxes.at[i]};
     if (!try_case(&t, &v)) return false;
