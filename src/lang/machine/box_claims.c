@@ -193,12 +193,9 @@ static bool lengths_known(Body *b, Span span) {
   return true;
 }
 
-// From points, for each of many samples, to what both sides make of them. size: NULL leaves open
-// what is. *clash: each side is good for itself.
-static Diagram *both_sides(const BoxEquation *q, const Ids *open, const Size *size, bool *clash) {
+// Inputs of these types, in a batch. size: NULL leaves open what is.
+static Value take_points(const BoxEquation *q, Body *b, const Ids *open, const Size *size) {
   World *w = q->in->w;
-  uint32_t errors = w->diags->errors;
-  Body *b = goal_body(q->in, q->p, name_from(w->names, "claim"));
   Value points = {0};
   for (uint32_t i = 0; i < q->inputs.n; i++) {
     const BoxInput *x = &q->inputs.at[i];
@@ -207,6 +204,15 @@ static Diagram *both_sides(const BoxEquation *q, const Ids *open, const Size *si
     if (!q->boxes) bind_value(b->env, x->name, v, q->left->span);
     points = value_concat(b, points, v);
   }
+  return points;
+}
+
+// From points, for each of many samples, to what both sides make of them. *clash: each side is good for itself.
+static Diagram *both_sides(const BoxEquation *q, const Ids *open, const Size *size, bool *clash) {
+  World *w = q->in->w;
+  uint32_t errors = w->diags->errors;
+  Body *b = goal_body(q->in, q->p, name_from(w->names, "claim"));
+  Value points = take_points(q, b, open, size);
   Value left = one_side(q, b, q->left, points), right = one_side(q, b, q->right, points);
   *clash = false;
   if (w->diags->errors > errors || value_failed(&left) || value_failed(&right)) return NULL;
@@ -314,7 +320,7 @@ static void add_cases(const BoxEquation *q, Check *c) {
   if (!c->boxes.n && first) tell_again(w, first);
 }
 
-// -- do it ----------------------------------------------------------------------------------------
+// -- what it is -----------------------------------------------------------------------------------
 static BoxEquation equation_of(Elab *in, Program *p, const Syntax *n) {
   BoxEquation q = {.in = in, .p = p, .left = check_left(n), .right = check_right(n)};
   q.b = body_new(in, name_from(in->w->names, "claim"));
@@ -341,6 +347,32 @@ static bool speaks_of_boxes(BoxEquation *q, const Syntax *n, bool *fine) {
   return any || (!q->inputs.n && !q->p->ran->run.n);
 }
 
+// -- for pictures ---------------------------------------------------------------------------------
+static Diagram *side_alone(const BoxEquation *q, const Syntax *side) {
+  World *w = q->in->w;
+  Body *b = goal_body(q->in, q->p, name_from(w->names, "side"));
+  Value points = take_points(q, b, NULL, NULL);
+  Value v = one_side(q, b, side, points);
+  Ids fields = {0};
+  if (value_failed(&v)) return NULL;
+  goal_outputs(b, v, &fields);
+  diagram_resolve(w, b->d);
+  return b->d;
+}
+
+bool check_sides(Elab *in, Program *p, const Check *c, Diagram *side[2]) {
+  bool fine;
+  if (c->kind != CHECK_BOXES || !c->boxes.n || !check_right(c->node)) return false;
+  in->w->diags->muted++;
+  BoxEquation q = equation_of(in, p, c->node);
+  bool known = speaks_of_boxes(&q, c->node, &fine) && fine;
+  side[0] = known ? side_alone(&q, q.left) : NULL;
+  side[1] = known ? side_alone(&q, q.right) : NULL;
+  in->w->diags->muted--;
+  return side[0] && side[1];
+}
+
+// -- do it ----------------------------------------------------------------------------------------
 bool do_box_check(Elab *in, Program *p, const Syntax *n, Check *c) {
   bool fine;
   BoxEquation q = equation_of(in, p, n);

@@ -211,6 +211,10 @@ typedef struct Machines {
 // Both sides of a claim as numbers, once its watches are known; a bit where it is a comparison.
 bool claim_sides(Elab *, Program *, const Check *, const double *watch, double side[2]);
 
+// The two sides of a claim about boxes, each alone, with sizes open as they are; for pictures. False:
+// it is none, or has errors.
+bool check_sides(Elab *, Program *, const Check *, Diagram *side[2]);
+
 // rates.c: diagrams made of a system that flows. Inputs: its ports, the states that flow, `time`.
 Diagram *system_rates(World *, const System *);
 // The same inputs and the length of the step, of this type: a number, or one for each of the axes
