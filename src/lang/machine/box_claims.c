@@ -1,7 +1,7 @@
 // `check f ; g = h`: a claim about boxes, for every point that both sides take.
 //
 // Both sides are boxes, or values made of names that nothing else means: check f(a, b) = f(b, a). A
-// name is of the type that the first box which takes it wants. What is left open in these types,
+// name is of the type that the first box which takes it wants, or a row of numbers. What is left open in these types,
 // n of R[n], is some small number, and another one, and a third; for each choice the claim is a
 // diagram from points to what both sides make of them.
 #include "lang/declare/statements.h"
@@ -74,46 +74,30 @@ static void type_points(BoxEquation *q, const Syntax *n) {
   }
 }
 
-static bool is_lost(void *lost, const Syntax *n) {
-  Syntax *wanted = lost;
-  if (n->kind != N_NAME || n->name != wanted->name) return false;
-  wanted->span = n->span;
-  return true;
-}
-
-static bool all_typed(const BoxEquation *q, const Syntax *claim, bool *any) {
-  World *w = q->in->w;
-  const BoxInput *lost = NULL;
-  for (uint32_t i = 0; i < q->inputs.n; i++)
-    if (q->inputs.at[i].type.base)
-      *any = true;
-    else if (!lost)
-      lost = &q->inputs.at[i];
-  if (lost && *any) {
-    Syntax at = {.kind = N_NAME, .name = lost->name};
-    syntax_any(claim, is_lost, &at);
-    Id e =
-        diag_error(w->diags, at.span, "nothing says what `%s` is: no box that takes it has a type",
-                   name_text(w->names, lost->name));
-    diag_help(w->diags, e, "a box says it: `box left(a: R[n]) -> R[n] = …`, `check left = …`");
-  }
-  return !lost;
-}
-
-// -- the two sides --------------------------------------------------------------------------------
-// One row of numbers, or one number: where a box does not say what it takes.
-static Type any_row(World *w, Span span) {
-  Axis row = {.label = name_from(w->names, "n")};
+// One row of numbers: where no box says what it takes.
+static Type any_row(World *w, const char *length, Span span) {
+  Axis row = {.label = name_from(w->names, length)};
   row.size = size_var(w, row.label, VAR_LOCAL, span);
   return type_make(w, BASE_R, 1, &row);
 }
 
+// False: these are names of some machine's.
+static bool type_others(const BoxEquation *q, const Syntax *claim) {
+  bool any = !q->p->machines || (!q->inputs.n && !q->p->ran->run.n);
+  for (uint32_t i = 0; i < q->inputs.n; i++) any |= q->inputs.at[i].type.base != BASE_NONE;
+  Type row = any_row(q->in->w, "m", claim->span);
+  for (uint32_t i = 0; any && i < q->inputs.n; i++)
+    if (!q->inputs.at[i].type.base) q->inputs.at[i].type = row;
+  return any;
+}
+
+// -- the two sides --------------------------------------------------------------------------------
 static bool boxes_take(BoxEquation *q, const Syntax *claim) {
   World *w = q->in->w;
   if (!equation_inputs(q->b, q->b->env, q->left, q->right, &q->inputs)) {
     int n = arity_of(q->b, q->b->env, q->left);
     if (n < 1) n = arity_of(q->b, q->b->env, q->right);
-    Type row = any_row(w, claim->span);
+    Type row = any_row(w, "n", claim->span);
     q->inputs = (BoxInputs){0};
     for (int i = 0; i < n; i++) vec_push(w->arena, &q->inputs, (BoxInput){.type = row});
   }
@@ -329,22 +313,15 @@ static BoxEquation equation_of(Elab *in, Program *p, const Syntax *n) {
   return q;
 }
 
-// False: it speaks of a machine. *fine: what both sides take is known.
-static bool speaks_of_boxes(BoxEquation *q, const Syntax *n, bool *fine) {
-  *fine = true;
-  if (q->boxes) {
-    *fine = boxes_take(q, n);
-    return *fine;
-  }
-  bool any = false;
+static bool speaks_of_boxes(BoxEquation *q, const Syntax *n) {
+  if (q->boxes) return boxes_take(q, n);
   find_points(q, q->left);
   find_points(q, q->right);
   q->in->w->diags->muted++;
   type_points(q, q->left);
   type_points(q, q->right);
   q->in->w->diags->muted--;
-  *fine = all_typed(q, n, &any);
-  return any || (!q->inputs.n && !q->p->ran->run.n);
+  return type_others(q, n);
 }
 
 // -- for pictures ---------------------------------------------------------------------------------
@@ -361,11 +338,10 @@ static Diagram *side_alone(const BoxEquation *q, const Syntax *side) {
 }
 
 bool check_sides(Elab *in, Program *p, const Check *c, Diagram *side[2]) {
-  bool fine;
   if (c->kind != CHECK_BOXES || !c->boxes.n || !check_right(c->node)) return false;
   in->w->diags->muted++;
   BoxEquation q = equation_of(in, p, c->node);
-  bool known = speaks_of_boxes(&q, c->node, &fine) && fine;
+  bool known = speaks_of_boxes(&q, c->node);
   side[0] = known ? side_alone(&q, q.left) : NULL;
   side[1] = known ? side_alone(&q, q.right) : NULL;
   in->w->diags->muted--;
@@ -374,12 +350,11 @@ bool check_sides(Elab *in, Program *p, const Check *c, Diagram *side[2]) {
 
 // -- do it ----------------------------------------------------------------------------------------
 bool do_box_check(Elab *in, Program *p, const Syntax *n, Check *c) {
-  bool fine;
   BoxEquation q = equation_of(in, p, n);
-  if (!speaks_of_boxes(&q, n, &fine)) return false;
+  if (!speaks_of_boxes(&q, n)) return false;
   c->kind = CHECK_BOXES;
   c->of = "";
   if (!check_within(n)) c->within = BOXES_WITHIN;
-  if (fine) add_cases(&q, c);
+  add_cases(&q, c);
   return true;
 }
