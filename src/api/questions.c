@@ -41,6 +41,12 @@ static void summary_json(const Program *p, uint64_t weights, Buf *b) {
   json_end(&j);
 }
 
+static bool has_open_space(const Program *p) {
+  for (uint32_t i = 0; i < p->space.n; i++)
+    if (p->space.at[i]->size) return true;
+  return false;
+}
+
 static void summary(World *w, const Program *p, uint64_t weights, Buf *b) {
   bool any = false;
   count_line(b, p->box.n, "box", "boxes", &any);
@@ -49,13 +55,21 @@ static void summary(World *w, const Program *p, uint64_t weights, Buf *b) {
   count_line(b, p->machines, "machine", "machines", &any);
   count_line(b, p->goal.n, "goal", "goals", &any);
   count_line(b, p->measure.n, "measure", "measures", &any);
-  if (weights) buf_printf(b, "%s%llu weights", any ? ", " : "", (unsigned long long)weights);
+  bool open = has_open_space(p);
+  if (weights)
+    buf_printf(b, "%s%llu weights%s", any ? ", " : "", (unsigned long long)weights,
+               open ? " and more" : "");
   if (!any) buf_text(b, "nothing declared");
   buf_char(b, '\n');
   for (uint32_t i = 0; i < p->learner.n; i++)
     if (p->learner.at[i]->fallback)
       buf_printf(b, "  %s has no body; in its place: %s\n",
                  name_text(w->names, p->learner.at[i]->name), p->learner.at[i]->fallback);
+  for (uint32_t i = 0; i < p->space.n; i++)
+    if (p->space.at[i]->size)
+      buf_printf(b, "  space %s is open: `set %s = R[20]` gives it a type\n",
+                 name_text(w->names, p->space.at[i]->name),
+                 name_text(w->names, p->space.at[i]->name));
 }
 
 const char *limn_summary(Limn *l, bool json) {

@@ -232,8 +232,9 @@ static bool weight_value(ApiCall *c, const NamedWeight *w, Array *out) {
     *out = (Array){w->param->path, x.rank, x.shape, x.count, x.data, EL_F64};
     return true;
   }
-  diag_error(c->l->diags, (Span){0}, "weight %s : %s cannot be made: its sizes are not known",
-             w->param->path, type_text(world, t));
+  if (!type_over_open(world, t, (Span){0}))
+    diag_error(c->l->diags, (Span){0}, "weight %s : %s cannot be made: its sizes are not known",
+               w->param->path, type_text(world, t));
   return false;
 }
 

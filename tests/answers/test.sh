@@ -48,7 +48,7 @@ ask() {
   case $expected in *"rc "*) ;; *) expected="rc 0
 $expected" ;; esac
   echo "$expected" >expected
-  while read -r want; do
+  while read -r want; do # `line` is what `try` is reading
     [ -z "$want" ] || holds $status "$want" || { echo "    $command: wanted \"$want\", exit $status:"; sed 's/^/      /' out | head -12; }
   done <expected
 }

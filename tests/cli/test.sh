@@ -153,7 +153,7 @@ status "an npy file that is not there" 1 "$LIMN" eval net.limn double --in x=non
 status "an axis set from outside" 0 "$LIMN" eval net.limn net --set size_in=2 --in 'x=[1, 2]'
 status "an axis set to nonsense" 1 "$LIMN" check net.limn --set size_in=-2
 status "a setting of nothing" 1 "$LIMN" check net.limn --set sizein=2
-says "says so" err '`--set sizein=2`: there is no axis, const or learner `sizein` in this program'
+says "says so" err '`--set sizein=2`: there is no axis, const, space or learner `sizein` in this program'
 says "and what is near" err 'did you mean `size_in`?'
 status "a setting of a box" 1 "$LIMN" check net.limn --set double=relu
 status "somewhere that cannot be written" 3 "$LIMN" eval net.limn double --in 'x=[1]' --out /nowhere/y.npy

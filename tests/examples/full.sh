@@ -32,6 +32,10 @@ if wanted iris; then
   train iris
   reached "iris, hits on the held-out third" "$(value iris fit.hits)" 0.95 -
 fi
+if wanted equations; then
+  train equations
+  reached "equations, distance of a point that came back" "$(value equations rebuild.l2)" 0.01 0.022
+fi
 if wanted iris_lens; then
   train iris_lens
   reached "iris_lens, hits of a matrix" "$(value iris_lens matrix_hits)" 0.67 0.82

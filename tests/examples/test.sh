@@ -32,6 +32,8 @@ done
 # -- small ones, to the end
 train iris
 reached "iris" "$(value iris fit.hits)" 0.95 -
+train equations
+reached "equations, one number for each point" "$(value equations rebuild.l2)" - 0.03
 train iris_lens
 reached "iris_lens, a matrix" "$(value iris_lens matrix_hits)" 0.6 0.9
 reached "iris_lens, one layer" "$(value iris_lens single_hits)" 0.9 -

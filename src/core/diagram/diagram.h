@@ -23,7 +23,8 @@ typedef struct Diagram Diagram;
 // in normal form and interned: equal sizes have equal ids. A variable may later be bound to a size.
 typedef Id Size; // 0 = absent
 
-typedef enum { VAR_AXIS, VAR_LOCAL, VAR_INDEX, VAR_SAMPLE } VarKind;
+// The number of samples, and the length of a point of an open space, are never solved for.
+typedef enum { VAR_AXIS, VAR_LOCAL, VAR_INDEX, VAR_SAMPLE, VAR_SPACE } VarKind;
 typedef enum { SIZES_EQUAL, SIZES_SOLVED, SIZES_OPEN, SIZES_CLASH } SizeAnswer;
 
 Size size_of(World *, int64_t);
@@ -45,6 +46,7 @@ Name size_var_name(const World *, Id var);
 VarKind size_var_kind(const World *, Id var);
 Span size_var_span(const World *, Id var);
 void size_var_bind(World *, Id var, Size);
+bool size_open_space(World *, Size, Id *var); // is there the length of an open space in it?
 // Makes two sizes equal if it can: binds a variable when exactly one occurs, once, linearly. With
 // `free` two lone variables are identified; without it two unknowns stay open.
 SizeAnswer size_equate(World *, Size, Size, bool free);
@@ -83,6 +85,7 @@ Type type_label(World *, Size count, uint32_t rank, const Axis *);
 bool type_equal(World *, const Type *, const Type *); // base and sizes; labels do not matter
 void type_print(World *, const Type *, Buf *);        // R[y k], {10}[t], B[8]
 const char *type_text(World *, const Type *);
+bool type_over_open(World *, const Type *, Span); // of an open space: true with a diagnostic
 bool type_count(World *, const Type *,
                 int64_t *); // number of elements, if constant and representable
 

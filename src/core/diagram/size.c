@@ -514,6 +514,19 @@ static SizeAnswer bind(World *w, Id var, Size value) {
   return SIZES_SOLVED;
 }
 
+static bool is_rigid(const World *w, Id var) {
+  VarKind kind = size_var_kind(w, var);
+  return kind == VAR_SAMPLE || kind == VAR_SPACE;
+}
+
+bool size_open_space(World *w, Size a, Id *var) {
+  Ids vars = {0};
+  size_vars(w, a, &vars);
+  for (uint32_t i = 0; i < vars.n; i++)
+    if (size_var_kind(w, vars.at[i]) == VAR_SPACE) return *var = vars.at[i], true;
+  return false;
+}
+
 SizeAnswer size_equate(World *w, Size a, Size b, bool free) {
   if (!a || !b || a == b) return SIZES_EQUAL;
   sizes_of(w);
@@ -524,7 +537,7 @@ SizeAnswer size_equate(World *w, Size a, Size b, bool free) {
   Ids vars = {0}, unknown = {0};
   add_vars(w, zero, &vars);
   for (uint32_t i = 0; i < vars.n; i++)
-    if (w->sizes->var.at[vars.at[i]].kind != VAR_SAMPLE) vec_push(w->arena, &unknown, vars.at[i]);
+    if (!is_rigid(w, vars.at[i])) vec_push(w->arena, &unknown, vars.at[i]);
   if (unknown.n == 0) return SIZES_CLASH;
   for (uint32_t i = unknown.n; i-- > 0;) { // an index may take any size; the youngest first
     if (w->sizes->var.at[unknown.at[i]].kind != VAR_INDEX && unknown.n > 1) continue;
@@ -534,8 +547,7 @@ SizeAnswer size_equate(World *w, Size a, Size b, bool free) {
   Id x, y;
   if (free && size_is_var(w, a, &x) && size_is_var(w, b, &y)) {
     if (x == y) return SIZES_EQUAL;
-    if (w->sizes->var.at[x].kind == VAR_SAMPLE || w->sizes->var.at[y].kind == VAR_SAMPLE)
-      return SIZES_CLASH;
+    if (is_rigid(w, x) || is_rigid(w, y)) return SIZES_CLASH;
     return x > y ? bind(w, x, size_now(w, b)) : bind(w, y, size_now(w, a));
   }
   return SIZES_OPEN;

@@ -42,7 +42,19 @@ static void print_labels(World *w, const Type *t, Buf *out) {
   buf_char(out, '}');
 }
 
+// A point of an open space is called by the space.
+static bool print_open(World *w, const Type *t, Buf *out) {
+  Id var;
+  if (t->rank != 1 || t->base != BASE_R || !size_is_var(w, t->axis[0].size, &var) ||
+      size_var_kind(w, var) != VAR_SPACE ||
+      (t->axis[0].label && t->axis[0].label != size_var_name(w, var)))
+    return false;
+  buf_text(out, name_text(w->names, size_var_name(w, var)));
+  return true;
+}
+
 void type_print(World *w, const Type *t, Buf *out) {
+  if (print_open(w, t, out)) return;
   if (t->base == BASE_LABEL)
     print_labels(w, t, out);
   else
@@ -70,5 +82,19 @@ bool type_count(World *w, const Type *t, int64_t *out) {
     count *= n;
   }
   *out = count;
+  return true;
+}
+
+bool type_over_open(World *w, const Type *t, Span span) {
+  Id var = 0;
+  for (uint32_t i = 0; i < t->rank && !var; i++) size_open_space(w, t->axis[i].size, &var);
+  if (!var) return false;
+  const char *name = name_text(w->names, size_var_name(w, var));
+  Span declared = size_var_span(w, var);
+  Id e =
+      diag_error(w->diags, span.file ? span : declared,
+                 "space `%s` is open, and what is over it cannot run before it has a type", name);
+  if (span.file) diag_note(w->diags, e, declared, "it is left open here");
+  diag_help(w->diags, e, "`set %s = R[20]` gives it one, or `--set %s='R[20]'`", name, name);
   return true;
 }

@@ -115,7 +115,7 @@ Val mean_of_all(Body *b, Val v, Span span) {
 }
 
 // A weight must belong to a learner: otherwise two goals would train two copies.
-static bool owned(Body *b, Span span) {
+bool weights_owned(Body *b, Span span) {
   for (uint32_t i = 0; i < b->d->param.n; i++) {
     const Param *p = &b->d->param.at[i];
     if (p->rooted || p->role == ROLE_CONST) continue;
@@ -157,7 +157,7 @@ static bool goal_output(Body *b, Value v, double factor, Span span, Id *shown) {
   diagram_output(b->w, b->d, wire);
   vec_push(b->w->arena, &b->out_type, b->d->wire.at[wire].type);
   body_finish(b);
-  return owned(b, span);
+  return weights_owned(b, span);
 }
 
 static Ids goal_fields(Body *b) {
@@ -172,6 +172,7 @@ static Ids goal_fields(Body *b) {
 
 static bool goal_value(Body *b, const Syntax *claim, const Syntax *by, Span span,
                        const char **distance, Value *out) {
+  if (!claim) return false;
   if (claim->kind != N_EQUAL) {
     *out = eval_alone(b, b->env, claim_left(claim));
     if (by)
@@ -314,6 +315,13 @@ static void leave_unreached(World *w, const Diagram *d, bool *trains) {
   for (uint32_t i = 0; i < d->param.n; i++) trains[i] &= moving[i];
 }
 
+// The same goal with another claim.
+static const Syntax *goal_saying(World *w, const Syntax *goal, const Syntax *claim) {
+  Syntax *copy = syntax_copy(w->arena, goal);
+  goal_set_claim(copy, (Syntax *)claim);
+  return copy;
+}
+
 void do_goal(Elab *in, Program *p, const Syntax *n, Env *loop, const char *suffix) {
   World *w = in->w;
   Goal g = {.name = n->name,
@@ -336,7 +344,9 @@ void do_goal(Elab *in, Program *p, const Syntax *n, Env *loop, const char *suffi
     diag_error(w->diags, times->span, "`times` wants a number that is known beforehand");
   Value v;
   uint32_t errors = w->diags->errors;
-  bool good = goal_value(b, goal_claim(n), by, n->span, &g.distance, &v) &&
+  const Syntax *claim = claim_written_out(b, p, goal_claim(n));
+  if (claim && claim != goal_claim(n)) g.node = goal_saying(w, n, claim);
+  bool good = goal_value(b, claim, by, n->span, &g.distance, &v) &&
               goal_output(b, v, g.sign * g.weight, by ? by_distance(by)->span : n->span, &g.shown);
   in->training = false;
   if (good && w->diags->errors == errors) {
@@ -365,6 +375,7 @@ void measure_value(Elab *in, Program *p, const Syntax *claim, const Syntax *by, 
   Value v;
   Id shown;
   uint32_t errors = in->w->diags->errors;
+  claim = claim_written_out(b, p, claim);
   bool good = goal_value(b, claim, by, m->span, &m->distance, &v) &&
               goal_output(b, v, factor, m->span, &shown);
   if (good && in->w->diags->errors == errors) m->diagram = b->d, m->fields = goal_fields(b);

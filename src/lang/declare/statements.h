@@ -6,6 +6,18 @@
 #include "lang/declare/declare.h"
 #include "lang/elab/elab.h"
 
+// between_boxes.c: f ; g ~ h, where both sides are boxes
+bool is_between_boxes(Body *, Env *, const Syntax *left, const Syntax *right);
+// What both sides take: as the left one says it, unless only the right one says every size. False:
+// neither says it.
+bool equation_inputs(Body *, Env *, const Syntax *left, const Syntax *right, BoxInputs *);
+Ids inputs_open(World *, const BoxInputs *);        // their sizes that any number could be
+bool is_identity(Body *, Env *, const Syntax *box); // the library's id, here of any number of wires
+Syntax *box_on_names(Body *, Env *, Syntax *box, const Name *, uint32_t n); // box(x, y)
+// A claim between boxes as one between values: on what is given. Others stay as they are. NULL with
+// a diagnostic.
+const Syntax *claim_written_out(Body *, Program *, const Syntax *claim);
+
 // given.c
 bool read_source(Elab *in, Scope *s, const Syntax *n, Given *g, Name *field, const Syntax **config);
 void source_options(Elab *in, Scope *s, const Syntax *config, Given *g); // what its brackets say
@@ -19,6 +31,7 @@ void add_closure(Elab *in, Scope *s, const Syntax *n, Ids *out); // after a new 
 void add_whole_learner(Elab *in, Def *d, Ids *out);
 void do_goal(Elab *in, Program *p, const Syntax *n, Env *loop, const char *suffix);
 void goal_outside(Elab *in, Program *p, const Goal *g, Measure *m);
+bool weights_owned(Body *, Span); // each of a learner; false with a diagnostic
 Body *goal_body(Elab *in, Program *p, Name name);
 bool is_frozen(Elab *in, const Program *p, const Param *); // of a frozen learner
 void goal_outputs(Body *b, Value v, Ids *fields);

@@ -9,6 +9,7 @@ typedef struct {
   const Syntax *type; // N_TYPE with its axes as written; NULL: no type was written
   Type known;         // of a space: fixed
   bool fixed;
+  const Def *space; // the space that it is a point of, if it is one wire; NULL: none
   Name name;
   Span span;
 } Formal;

@@ -69,12 +69,15 @@ static void say_box(Body *b, Buf *says, const char *name, const Type *o) {
 }
 
 // A size as a text of the program would have it: a number, or a name for what is not solved yet.
-static Syntax *size_syntax(Body *b, Env *env, Size size, uint32_t k, Span span) {
+static Syntax *size_syntax(Body *b, Env *env, const Axis *axis, uint32_t k, Span span) {
   World *w = b->w;
   int64_t v;
-  if (size_value(w, size, &v)) return syntax_num(w->arena, (double)v, span);
-  Name name = name_from(w->names, arena_format(w->arena, "o_%u", k));
-  env_bind(env, name, (Binding){.kind = BIND_SIZE, .size = size, .span = span});
+  Id var;
+  if (size_value(w, axis->size, &v)) return syntax_num(w->arena, (double)v, span);
+  Name name = name_from(w->names, arena_format(w->arena, "o_%u", k)), label = 0;
+  if (size_open_space(w, axis->size, &var)) name = label = axis->label; // under its own name
+  env_bind(env, name,
+           (Binding){.kind = BIND_SIZE, .size = axis->size, .label = label, .span = span});
   return syntax_name(w->arena, name, span);
 }
 
@@ -85,7 +88,7 @@ static Value use(Body *b, const char *box, const Type *o, Value args, Span span)
   Syntax *at = syntax_name(w->arena, name_from(w->names, box), span);
   VEC(Syntax *) item = {0};
   for (uint32_t k = 0; o && k < o->rank; k++)
-    vec_push(w->arena, &item, size_syntax(b, env, o->axis[k].size, k, span));
+    vec_push(w->arena, &item, size_syntax(b, env, &o->axis[k], k, span));
   if (o)
     at = node_at(w->arena, span,
                  (AtParts){at, brackets_of(w->arena, span, (Nodes){item.n, item.at})});

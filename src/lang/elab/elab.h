@@ -44,8 +44,15 @@ typedef struct {
 } BoxUse;
 Value call_def(Body *, Env *, const BoxUse *, const Syntax *config, Value args, const Syntax *over);
 int arity_of(Body *, Env *, const Syntax *box); // -1 when unknown
-bool box_formals(Body *, Env *, const Syntax *box,
-                 Types *); // the declared types of its inputs, sizes as variables
+// What a box takes: declared types, with variables for sizes that are open. False: it does not say.
+typedef struct {
+  Type type;
+  const Def *space; // that it is a point of; NULL: only a type is written
+  Name name;        // 0: it has none
+} BoxInput;
+typedef VEC(BoxInput) BoxInputs;
+bool box_inputs(Body *, Env *, const Syntax *box, BoxInputs *);
+bool box_formals(Body *, Env *, const Syntax *box, Types *); // their types
 
 Body *instance_alone(Elab *, Def *, const char *family, const Syntax *config,
                      const Instance *); // NULL when it cannot be checked for itself

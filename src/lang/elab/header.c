@@ -68,7 +68,11 @@ static bool add_formals(Body *b, Env *env, const Syntax *type, Name name, Span s
     if (!types_eval(b, env, type, false, &types, NULL)) return false;
     for (uint32_t i = 0; i < types.n; i++)
       vec_push(b->w->arena, out,
-               (Formal){.known = types.at[i], .fixed = true, .name = name, .span = span});
+               (Formal){.known = types.at[i],
+                        .fixed = true,
+                        .space = types.n == 1 ? space : NULL,
+                        .name = name,
+                        .span = span});
     return true;
   }
   vec_push(b->w->arena, out, (Formal){.type = type, .name = name, .span = span});
@@ -173,41 +177,58 @@ int arity_of(Body *b, Env *env, const Syntax *n) {
 }
 
 // -- a box or learner for itself ------------------------------------------------------------------
-// The declared types of a box's inputs. A box without a header has those of the first box in it.
-static bool formals_in_chain(Body *b, Env *env, const Syntax *n, Types *out) {
-  if (n->kind == N_TUPLE) {
-    for (uint32_t i = 0; i < tuple_values(n).n; i++)
-      if (!box_formals(b, env, tuple_values(n).at[i], out)) return false;
-    return true;
-  }
-  while (n->kind == N_PAREN || n->kind == N_PIPE || n->kind == N_FAN || n->kind == N_POW)
-    n = first_box(n);
-  const Syntax *config = use_brackets(n);
-  n = use_base(n);
-  if (n->kind != N_NAME) return false;
-  Binding *bind = env_find(env, n->name);
-  if (bind && bind->kind == BIND_OPTION && bind->box.node)
-    return box_formals(b, bind->box.env, bind->box.node, out);
-  Def *d = bind && bind->kind == BIND_LEARNER ? (Def *)bind->def
-           : bind                             ? NULL
-                                              : scope_find(env->scope, n->name);
-  if (!d || (d->kind != DEF_BOX && d->kind != DEF_LEARNER)) return false;
+// A stale copy takes what its learner takes, and a box without a header what the first box in it
+// does.
+static bool inputs_of_def(Body *b, Env *env, Def *d, const Binding *bind, const Syntax *use,
+                          BoxInputs *out) {
   Header h = header_of(d);
   Formals f = {0};
   bool good;
   Env *inner = env_new(b->in, bind ? bind->home->env : NULL, h.scope, b);
-  Call c = {.b = b, .env = env, .to = inner, .def = d, .h = &h, .span = n->span};
-  if (!bind_options(&c, d->kind == DEF_LEARNER ? NULL : config, true)) return false;
-  if (!header_formals(b, inner, &h, &f, &good))
-    return h.body && h.body->kind != N_BLOCK && box_formals(b, inner, h.body, out);
-  for (uint32_t i = 0; good && i < f.n; i++) good = formal_types(b, inner, &f.at[i], out);
+  Call c = {.b = b, .env = env, .to = inner, .def = d, .h = &h, .span = use->span};
+  if (!bind_options(&c, is_learner(d) ? NULL : use_brackets(use), true)) return false;
+  if (!formals_of(b, inner, d, &h, &f, &good))
+    return h.body && h.body->kind != N_BLOCK && box_inputs(b, inner, h.body, out);
+  for (uint32_t i = 0; good && i < f.n; i++) {
+    Types types = {0};
+    good = formal_types(b, inner, &f.at[i], &types);
+    for (uint32_t k = 0; good && k < types.n; k++)
+      vec_push(b->w->arena, out, (BoxInput){types.at[k], f.at[i].space, f.at[i].name});
+  }
+  return good;
+}
+
+static bool inputs_in_chain(Body *b, Env *env, const Syntax *n, BoxInputs *out) {
+  if (n->kind == N_TUPLE) {
+    for (uint32_t i = 0; i < tuple_values(n).n; i++)
+      if (!box_inputs(b, env, tuple_values(n).at[i], out)) return false;
+    return true;
+  }
+  if (n->kind == N_PAREN || n->kind == N_PIPE || n->kind == N_FAN || n->kind == N_POW)
+    return box_inputs(b, env, first_box(n), out);
+  const Syntax *name = use_base(n);
+  if (name->kind != N_NAME) return false;
+  Binding *bind = env_find(env, name->name);
+  if (bind && bind->kind == BIND_OPTION && bind->box.node)
+    return box_inputs(b, bind->box.env, bind->box.node, out);
+  Def *d = bind && bind->kind == BIND_LEARNER ? (Def *)bind->def
+           : bind                             ? NULL
+                                              : scope_find(env->scope, name->name);
+  if (!d || (d->kind != DEF_BOX && !is_learner(d))) return false;
+  return inputs_of_def(b, env, d, bind, n, out);
+}
+
+bool box_inputs(Body *b, Env *env, const Syntax *n, BoxInputs *out) {
+  if (b->in->chain >= CHAIN_LIMIT) return false;
+  b->in->chain++;
+  bool good = inputs_in_chain(b, env, n, out);
+  b->in->chain--;
   return good;
 }
 
 bool box_formals(Body *b, Env *env, const Syntax *n, Types *out) {
-  if (b->in->chain >= CHAIN_LIMIT) return false;
-  b->in->chain++;
-  bool good = formals_in_chain(b, env, n, out);
-  b->in->chain--;
-  return good;
+  BoxInputs in = {0};
+  if (!box_inputs(b, env, n, &in)) return false;
+  for (uint32_t i = 0; i < in.n; i++) vec_push(b->w->arena, out, in.at[i].type);
+  return true;
 }

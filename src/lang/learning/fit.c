@@ -13,7 +13,7 @@
 
 bool space_wires(Elab *in, const GraphSpace *s, Types *out) {
   if (!s->def || s->def->broken) return false;
-  return scope_types(in, s->def->scope, space_types(s->def->node), out);
+  return space_points(in, (Def *)s->def, out);
 }
 
 Diagram *distance_on(Elab *in, const GraphSpace *s, const Types *left, const Types *right) {
@@ -55,6 +55,15 @@ bool random_tensor(World *w, const Type *t, uint64_t site, Tensor *out) {
   return true;
 }
 
+// Of an open space, points of some length.
+static void close_sizes(World *w, Types *t) {
+  Id var;
+  for (uint32_t i = 0; i < t->n; i++)
+    for (uint32_t k = 0; k < t->at[i].rank; k++)
+      while (size_open_space(w, t->at[i].axis[k].size, &var))
+        t->at[i].axis[k].size = size_subst(w, t->at[i].axis[k].size, var, size_of(w, 3));
+}
+
 bool distance_at(World *w, const Diagram *d, const Tensor *in, double *out) {
   Tensor result = {0};
   Eval e = {.arena = w->arena, .in = in, .out = &result};
@@ -68,6 +77,7 @@ bool is_symmetric(Elab *in, const GraphSpace *s) {
   World *w = in->w;
   Types t = {0};
   if (!space_wires(in, s, &t)) return false;
+  close_sizes(w, &t);
   const Diagram *d = distance_on(in, s, &t, &t);
   if (!d) return false;
   for (uint32_t i = 0; i < t.n; i++) {

@@ -35,6 +35,8 @@ bool elab_find(Elab *, const Program *, const char *pattern, bool json, Buf *);
 void learnings_read(Elab *, Program *, Scope *); // all of a file, and what is done to them
 void learnings_name(Scope *);                    // distill.guess, in the expressions of a file
 void sets_read(Elab *, Program *);               // those of the command line that are not numbers
+// `set` of spaces of the file; with settings, those of the command line too
+void spaces_set(Elab *, Scope *, bool settings);
 void learnings_check(Elab *, Program *);
 void learnings_goals(Elab *, Program *, Scope *);
 typedef struct {

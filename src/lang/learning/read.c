@@ -622,7 +622,9 @@ void learnings_name(Scope *s) {
 static void check_spoken_of(Elab *in, Scope *s, const Syntax *n) {
   const Syntax *path = n->kind == N_FIND ? find_path(n) : set_path(n), *root = path_root(path);
   const Def *d = scope_find(s, root->name);
-  if (n->kind == N_SET && path->kind == N_NAME) {
+  if (n->kind == N_SET && path->kind == N_NAME && d && d->kind == DEF_SPACE) {
+    return; // spaces were set before
+  } else if (n->kind == N_SET && path->kind == N_NAME) {
     Def *learner = learner_named(in, s, path);
     if (learner && learner->kind == DEF_LEARNER) learner_set(in, s, learner, set_value(n));
   } else if (!d) {

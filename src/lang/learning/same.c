@@ -72,7 +72,7 @@ Id same_space(Elab *in, const GraphSpace *space) {
   const Syntax *n = space->def->node;
   Scope *s = space->def->scope;
   buf_text(&b, "space");
-  if (!scope_types(in, s, space_types(n), &types)) return 0;
+  if (!space_points(in, (Def *)space->def, &types)) return 0;
   for (uint32_t i = 0; i < types.n; i++) buf_printf(&b, " %s", type_text(in->w, &types.at[i]));
   if (space_distance(n)) {
     buf_text(&b, " by ");

@@ -75,7 +75,7 @@ static Name read_as(const Sampling *x, uint32_t edge, Name column) {
   const Def *d = r->g->space.at[to].def;
   Types t = {0};
   if (!d || d->broken || is_noise(x) || x->given.episodes.way) return 0;
-  if (!scope_types(r->in, d->scope, space_types(d->node), &t)) return 0;
+  if (!space_points(r->in, (Def *)d, &t)) return 0;
   const Field *f = column ? data_find(&x->data, name_text(r->w->names, column)) : NULL;
   if (t.n != 1 || (!f && !x->data.absent && !x->data.table)) return 0;
   if (f && data_type(r->w, f).base != t.at[0].base && !(f->labels && t.at[0].base != BASE_R))

@@ -55,6 +55,58 @@ static const Syntax *as_types(Elab *in, const Syntax *n) {
   return node_types(in->w->arena, n->span, (TypesParts){NODES(type)});
 }
 
+// A space of the file, open or not, gets this type. Its distance stays, unless another is said.
+static void file_space_set(Elab *in, Scope *s, Def *d, const Syntax *n) {
+  const Syntax *types = as_types(in, set_value(n)), *had = space_types(d->node);
+  bool index = types && space_is_index(in, s, types);
+  if (!types || (had && index != space_is_index(in, d->scope, had)) || (!had && index)) {
+    Id m = diag_error(in->w->diags, set_value(n)->span,
+                      had && space_is_index(in, d->scope, had)
+                          ? "`%s` is a set of data, and this is not one"
+                          : "`%s` is a space, and this is not a type",
+                      name_text(in->w->names, d->name));
+    diag_note(in->w->diags, m, d->span, "declared here");
+    return;
+  }
+  Syntax *by = space_distance(d->node);
+  if (set_distance(n)) by = copy_resolved(in, s, d->scope, set_distance(n));
+  SpaceParts parts = {copy_resolved(in, s, d->scope, types), by};
+  Syntax *now = node_space(in->w->arena, n->span, parts);
+  now->name = d->name;
+  now->name_span = d->span;
+  d->node = now;
+}
+
+static Def *space_named_by(Scope *s, const Syntax *n) {
+  if (n->kind != N_SET || set_path(n)->kind != N_NAME) return NULL;
+  Def *d = scope_find(s, set_path(n)->name);
+  return d && d->kind == DEF_SPACE ? d : NULL;
+}
+
+static const Syntax *setting_tree(Elab *in, const char *key, const char *value) {
+  World *w = in->w;
+  const char *text = arena_format(w->arena, "set %s = %s\n", key, value);
+  return parse(&in->front, source_add(w->sources, "--set", text, strlen(text)));
+}
+
+// Before anything else is read, since givens have types: what the text says, then the command line.
+void spaces_set(Elab *in, Scope *s, bool settings) {
+  Nodes all = program_declarations(s->tree);
+  for (uint32_t i = 0; i < all.n; i++) {
+    Def *d = space_named_by(s, all.at[i]);
+    if (d) file_space_set(in, s, d, all.at[i]);
+  }
+  for (uint32_t i = 0; settings && i < table_count(in->sets); i++) {
+    const char *key = table_key(in->sets, i, NULL),
+               *value = in->set_value.at[table_value(in->sets, i) - 1];
+    Def *d = scope_find(s, name_from(in->w->names, key));
+    if (!d || d->kind != DEF_SPACE) continue;
+    Nodes said = program_declarations(setting_tree(in, key, value));
+    for (uint32_t k = 0; k < said.n; k++)
+      if (said.at[k]->kind == N_SET) file_space_set(in, s, d, said.at[k]);
+  }
+}
+
 static void set_of_space(Drawing *r, const Syntax *n, uint32_t vertex) {
   const Syntax *types = as_types(r->in, set_value(n));
   const Vertex *v = &r->g->graph->vertex.at[vertex];
@@ -119,9 +171,9 @@ void learning_set(Drawing *r, const Syntax *n, const char *path) {
 }
 
 // -- the command line -----------------------------------------------------------------------------
-// Whether a setting can replace it: the program's own axes, every const, every learner.
+// Whether a setting can replace it: the program's own axes, every const, space and learner.
 static bool takes_set(const Program *p, const Def *d) {
-  return d->kind == DEF_CONST || d->kind == DEF_LEARNER ||
+  return d->kind == DEF_CONST || d->kind == DEF_LEARNER || d->kind == DEF_SPACE ||
          (d->kind == DEF_AXIS && d->scope == p->scope);
 }
 
@@ -132,8 +184,8 @@ static void no_set(Elab *in, const Program *p, const char *key, const char *valu
     if (in->def.at[i]->scope != in->library && takes_set(p, in->def.at[i]))
       nearest_try(&near, name_text(w->names, in->def.at[i]->name));
   Id e = diag_error(w->diags, (Span){0},
-                    "`--set %s=%s`: there is no axis, const or learner `%s` in this program", key,
-                    value, key);
+                    "`--set %s=%s`: there is no axis, const, space or learner `%s` in this program",
+                    key, value, key);
   diag_suggest(w->diags, e, near.best);
 }
 
@@ -148,8 +200,7 @@ void sets_read(Elab *in, Program *p) {
       if (!(d && takes_set(p, d))) no_set(in, p, key, value);
       continue;
     }
-    const char *text = arena_format(w->arena, "set %s = %s\n", key, value);
-    const Syntax *tree = parse(&in->front, source_add(w->sources, "--set", text, strlen(text)));
+    const Syntax *tree = setting_tree(in, key, value);
     for (uint32_t k = 0; k < program_declarations(tree).n; k++)
       if (program_declarations(tree).at[k]->kind == N_SET)
         vec_push(w->arena, &in->extra, program_declarations(tree).at[k]);

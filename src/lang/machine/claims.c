@@ -335,6 +335,13 @@ static void do_run(Elab *in, Program *p, const Syntax *n) {
   vec_push(w->arena, &p->ran->run, r);
 }
 
+static bool is_sight(void *looker, const Syntax *n) {
+  const Looker *l = looker;
+  for (uint32_t i = 0; n->kind == N_NAME && i < l->sights.n; i++)
+    if (l->sights.at[i].name == n->name) return true;
+  return false;
+}
+
 // -- check ----------------------------------------------------------------------------------------
 static int watch_kind(Elab *in, const Syntax *n) {
   static const char *const word[] = {
@@ -459,12 +466,34 @@ static void no_run(Elab *in, Program *p, const Syntax *name) {
   diag_suggest(w->diags, e, near.best);
 }
 
+static void read_within(Elab *in, Program *p, const Syntax *n, Check *c) {
+  if (check_within(n) &&
+      (!scope_number(in, p->scope, check_within(n), &c->within) || c->within < 0))
+    diag_error(in->w->diags, check_within(n)->span, "a tolerance is a number, 0 or more");
+}
+
+// It has numbers of a run, or names of what can be seen in the one before it.
+static bool speaks_of_run(Elab *in, Program *p, const Syntax *n) {
+  if (syntax_any(check_left(n), is_watch, in) || syntax_any(check_right(n), is_watch, in))
+    return true;
+  const System *s = p->ran->run.n ? p->ran->run.at[p->ran->run.n - 1].system : NULL;
+  if (!s) return p->ran->run.n;
+  Looker l = looker_new(in, p, s);
+  return syntax_any(dotted_names(&l, check_left(n)), is_sight, &l) ||
+         (check_right(n) && syntax_any(dotted_names(&l, check_right(n)), is_sight, &l));
+}
+
 static void do_check(Elab *in, Program *p, const Syntax *n) {
   World *w = in->w;
   Check c = {.node = n, .span = n->span};
   const Syntax *use = check_target(n), *name = use ? use_base(use) : NULL;
   const Syntax *last = check_right(n) ? check_right(n) : check_left(n);
   c.text = source_text(w, check_left(n)->span, last->span);
+  read_within(in, p, n, &c);
+  if (!use && !speaks_of_run(in, p, n) && do_box_check(in, p, n, &c)) {
+    vec_push(w->arena, &p->ran->check, c);
+    return;
+  }
   for (uint32_t i = 0; i < p->ran->run.n; i++)
     if (!name || speaks_of(w, &p->ran->run.at[i], use, name)) c.run = i + 1;
   Def *d = name && name->kind == N_NAME ? scope_find(p->scope, name->name) : NULL;
@@ -487,8 +516,6 @@ static void do_check(Elab *in, Program *p, const Syntax *n) {
   bool nested = is_word(in, check_left(n), "nested") && is_word(in, check_right(n), "flat");
   if (c.system && nested && c.run) c.system = run_alone(in, p, &p->ran->run.at[c.run - 1]);
   if (c.system && c.system->shares && !nested) c.system = system_closed(in, c.system);
-  if (check_within(n) && (!scope_number(in, p->scope, check_within(n), &c.within) || c.within < 0))
-    diag_error(w->diags, check_within(n)->span, "a tolerance is a number, 0 or more");
   if (!c.system) return;
   Looker l = looker_new(in, p, c.system);
   if (nested) {
@@ -560,13 +587,6 @@ bool claim_sides(Elab *in, Program *p, const Check *c, const double *watch, doub
 }
 
 // -- show -----------------------------------------------------------------------------------------
-static bool is_sight(void *looker, const Syntax *n) {
-  const Looker *l = looker;
-  for (uint32_t i = 0; n->kind == N_NAME && i < l->sights.n; i++)
-    if (l->sights.at[i].name == n->name) return true;
-  return false;
-}
-
 static bool do_run_show(Elab *in, Program *p, const Syntax *n) {
   World *w = in->w;
   if (!p->ran->run.n) return false;

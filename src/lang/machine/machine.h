@@ -166,18 +166,30 @@ typedef struct { // a number that a whole run gives
   VEC(RunStart) point; // fixed(x: 1, y: 2)
 } Watch;
 
-typedef enum { CHECK_CLAIM, CHECK_TRUTH, CHECK_NESTED } CheckKind;
+typedef struct { // a weight of a stale copy, which starts as what it follows
+  const char *path, *of;
+} StaleWeight;
+typedef struct { // a claim about boxes, with sizes
+  Diagram *
+      diagram; // in: points, for each sample; out: what the left side makes of them, then the right
+  const char *sizes; // "n = 3"; "": none was open
+  VEC(StaleWeight) stale;
+} BoxCase;
+#define BOXES_WITHIN 1e-6 // unless `within` says something else
+
+typedef enum { CHECK_CLAIM, CHECK_TRUTH, CHECK_NESTED, CHECK_BOXES } CheckKind;
 typedef struct {
   CheckKind kind;
   const Syntax *node;
   Span span;
-  const char *text; // the claim, as written
-  const char *of;   // the machine or run it refers to, as written
-  uint32_t run;     // its number + 1; 0: none is needed
-  System *system;   // NULL after an error
-  VEC(Watch) watch; // CLAIM: the numbers that it refers to
-  double within;    // how far off it may be
-  Seen truth;       // TRUTH: a bit, or the difference of both sides
+  const char *text;   // the claim, as written
+  const char *of;     // the machine or run it refers to, as written; "": boxes
+  uint32_t run;       // its number + 1; 0: none is needed
+  System *system;     // NULL after an error, and of boxes
+  VEC(Watch) watch;   // CLAIM: the numbers that it refers to
+  double within;      // how far off it may be
+  Seen truth;         // TRUTH: a bit, or the difference of both sides
+  VEC(BoxCase) boxes; // BOXES: with some sizes, and with others
 } Check;
 
 typedef struct {
@@ -198,6 +210,10 @@ typedef struct Machines {
 
 // Both sides of a claim as numbers, once its watches are known; a bit where it is a comparison.
 bool claim_sides(Elab *, Program *, const Check *, const double *watch, double side[2]);
+
+// The two sides of a claim about boxes, each alone, with sizes open as they are; for pictures. False:
+// it is none, or has errors.
+bool check_sides(Elab *, Program *, const Check *, Diagram *side[2]);
 
 // rates.c: diagrams made of a system that flows. Inputs: its ports, the states that flow, `time`.
 Diagram *system_rates(World *, const System *);

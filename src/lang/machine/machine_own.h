@@ -124,4 +124,7 @@ System *system_closed(Elab *, System *); // with its shared variables as states 
 System *system_on(Elab *, System *, System *source,
                   Span); // its ports wired to what a source shows
 
+// box_claims.c: false: this speaks of a machine
+bool do_box_check(Elab *, Program *, const Syntax *, Check *);
+
 #endif

@@ -172,7 +172,8 @@ static void check_boxes(Elab *in, Program *p, Scope *s) {
     if (d->kind == DEF_AXIS) axis_size(in, d);
     if (d->kind == DEF_SPACE && !space_is_index(in, d->scope, space_types(d->node))) {
       Types t = {0};
-      scope_types(in, d->scope, space_types(d->node), &t);
+      space_points(in, d, &t);
+      vec_push(in->w->arena, &p->space, d);
     }
     if (d->kind == DEF_BOX) vec_push(in->w->arena, &p->box, d);
     if (d->kind == DEF_LEARNER || d->kind == DEF_STALE) vec_push(in->w->arena, &p->learner, d);
@@ -324,6 +325,7 @@ Program *elab_program(Elab *in, const char *path, const char *text, size_t n) {
   uint32_t first = in->scope.n;
   p->scope = scope_load(in, path, text, n, in->library);
   p->tree = p->scope->tree;
+  for (uint32_t i = in->scope.n; i-- > first;) spaces_set(in, in->scope.at[i], i == first);
   for (uint32_t i = in->scope.n; i-- > first + 1;) prepare(in, p, in->scope.at[i]);
   prepare(in, p, p->scope);
   sets_read(in, p);

@@ -69,10 +69,18 @@ static AskedFor asked_for(World *w, const Program *p) {
   return all;
 }
 
+// Of open spaces: `train` says so.
+static void open_spaces(Elab *in, Ids *known) {
+  for (Id i = 1; i < in->def.n; i++)
+    if (in->def.at[i]->kind == DEF_SPACE && in->def.at[i]->size)
+      size_vars(in->w, in->def.at[i]->size, known);
+}
+
 // The samples, and the sizes that are found in files when these are there.
 static Ids sizes_found_later(Elab *in, const Program *p) {
   World *w = in->w;
   Ids known = {0};
+  open_spaces(in, &known);
   size_vars(w, in->sample, &known);
   for (uint32_t i = 0; i < p->given.n; i++) {
     const Given *g = &p->given.at[i];
@@ -115,6 +123,7 @@ void unsolved_sizes(Elab *in, const Program *p) {
     const Def *d = p->learner.at[i];
     if (!d->made) continue;
     Ids own = {0};
+    open_spaces(in, &own);
     for (uint32_t k = 0; k < d->made->in.n; k++)
       type_vars(w, &d->made->wire.at[d->made->in.at[k]].type, &own);
     if (unsettled_weight(w, d->made, &own, d->span)) return;

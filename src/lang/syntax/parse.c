@@ -76,13 +76,13 @@ static Syntax *parse_const(Parser *p) {
   return node_end(p, node);
 }
 
-// space = "space" NAME "=" types [ "by" distance ]          open: it may end with its name
-Syntax *space_of(Parser *p, bool open) {
+// space = "space" NAME [ "=" types ] [ "by" distance ]          in a diagram, without a type there is
+//                                                               no distance either
+Syntax *space_of(Parser *p, bool diagram) {
   Syntax *node = node_word(p, N_SPACE, 2);
   want_new_name(p, node);
-  if (open && !sees(p, 0, "=")) return node_end(p, node);
-  need(p, "=");
-  node->kid[0] = parse_types(p);
+  if (diagram && !sees(p, 0, "=")) return node_end(p, node);
+  if (eat(p, "=")) node->kid[0] = parse_types(p);
   if (eat(p, "by")) node->kid[1] = parse_soft_postfix(p);
   return node_end(p, node);
 }

@@ -99,7 +99,7 @@ Syntax *list_of(Parser *, SyntaxKind, Syntax *(*item)(Parser *));     // item { 
 Syntax *worded_list(Parser *, SyntaxKind, Syntax *(*item)(Parser *)); // word item { "," item }
 Syntax *bracketed(Parser *, SyntaxKind, Syntax *(*item)(Parser *));   // with brackets around it
 Syntax *node_labelled(Parser *, SyntaxKind);                          // word [ NAME ":" ]
-Syntax *space_of(Parser *, bool open);
+Syntax *space_of(Parser *, bool diagram);
 Syntax *parse_block(Parser *, Syntax *(*statement)(Parser *));
 void parse_box_header(Parser *, Syntax *);
 Syntax *parse_body(Parser *, const char *wanted);

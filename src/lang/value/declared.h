@@ -42,7 +42,7 @@ struct Def {
   bool busy;          // being worked on: meeting it again is a cycle
   bool used;
   uint32_t visited;      // the last search for learners that came here
-  Size size;             // DEF_AXIS
+  Size size;             // DEF_AXIS; DEF_SPACE: of a point, while it is open
   bool has_number;       // DEF_CONST: its number was found
   double number;         // also of DEF_STALE: `every` or `by` this
   const Array *file;     // DEF_CONST: what was read
@@ -147,6 +147,7 @@ struct Program {
   VEC(Show) show;
   VEC(Learning *) learning; // in the order of the text, used files first
   VEC(Def *) learner, box;  // in the order of the text
+  VEC(Def *) space;         // the same; those with a size are open
   uint32_t machines;        // how many are declared
   struct Machines *ran;     // what is run and checked (lang/machine/machine.h)
 };

@@ -312,6 +312,19 @@ static bool label_type(Body *b, Env *env, const Syntax *base, bool declare, Type
   return true;
 }
 
+// While a space is open, a point of it is a row of numbers whose length is nobody's to choose.
+static Type open_point(World *w, Def *d) {
+  if (!d->size) d->size = size_var(w, d->name, VAR_SPACE, d->span);
+  return type_make(w, BASE_R, 1, &(Axis){.label = d->name, .size = d->size});
+}
+
+bool space_points(Elab *in, Def *d, Types *out) {
+  const Syntax *types = space_types(d->node);
+  if (types) return scope_types(in, d->scope, types, out);
+  vec_push(in->w->arena, out, open_point(in->w, d));
+  return true;
+}
+
 static bool types_of_space(Body *b, Def *d, Types *out) {
   if (d->busy) {
     diag_error(b->w->diags, d->span, "space %s is made of itself", name_text(b->w->names, d->name));
@@ -325,7 +338,7 @@ static bool types_of_space(Body *b, Def *d, Types *out) {
                name_text(b->w->names, d->name), CHAIN_LIMIT);
   d->busy = true;
   b->in->chain++;
-  good = good && scope_types(b->in, d->scope, space_types(d->node), out);
+  good = good && space_points(b->in, d, out);
   b->in->chain--;
   d->busy = false;
   if (good && out->n - before > WIRES_LIMIT) {

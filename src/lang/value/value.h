@@ -293,6 +293,7 @@ bool types_eval(Body *, Env *, const Syntax *, bool declare, Types *, const Def 
 bool static_number(Body *, Env *, const Syntax *, double *);  // decided before anything runs?
 bool scope_number(Elab *, Scope *, const Syntax *, double *); // the same, in a file
 bool scope_types(Elab *, Scope *, const Syntax *, Types *);   // types as a file declares them
+bool space_points(Elab *, Def *, Types *); // what a point of a space is, open or not
 typedef enum { IS_FALSE, IS_TRUE, IS_OPEN, IS_DYNAMIC } Truth;
 Truth static_truth(Body *, Env *, const Syntax *);
 bool sizes_agree(Body *, Size, Size, Span, Span other,

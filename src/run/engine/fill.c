@@ -4,6 +4,7 @@
 
 bool store_shape(World *w, const Type *t, int64_t *shape, const char *path) {
   if (t->rank <= ARRAY_RANK_LIMIT && engine_shape(w, t, 0, shape)) return true;
+  if (type_over_open(w, t, (Span){0})) return false;
   return diag_refuse(w->diags, (Span){0}, "the size of %s is not known: it is %s", path,
                      type_text(w, t));
 }

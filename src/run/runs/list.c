@@ -80,7 +80,11 @@ bool run_has(const RunInfo *r, const char *learner) {
 
 // -- printing -------------------------------------------------------------------------------------
 static void print_check(const RunCheck *c, Buf *b) {
-  buf_printf(b, "  %s %s : %s", c->holds ? "holds" : c->done ? "FAILS" : "open ", c->of, c->text);
+  buf_printf(b, "  %s %s%s%s",
+             c->holds  ? "holds"
+             : c->done ? "FAILS"
+                       : "open ",
+             c->of, *c->of ? " : " : "", c->text);
   if (*c->figure) buf_printf(b, "   %s", c->figure);
   buf_char(b, '\n');
 }

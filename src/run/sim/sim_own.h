@@ -62,6 +62,9 @@ bool set_inputs(Sim *, int64_t ticks, bool *rows, double **out);
 // nested.c: the system as it is nested, part by part, against the flat one
 bool verify_nested(Elab *, Program *, const Check *, const SimOptions *, Verdict *);
 
+// verify_boxes.c: both sides of an equation between boxes, on points
+bool verify_boxes(World *, const Check *, const SimOptions *, Verdict *);
+
 // flow.c: rates as functions on rows of numbers
 typedef struct Flow Flow;
 Flow *flow_open(Sim *); // NULL with a diagnostic

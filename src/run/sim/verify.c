@@ -301,6 +301,7 @@ bool verify_check(Elab *in, Program *p, uint32_t number, const Followed *followe
   const Check *c = &p->ran->check.at[number];
   switch (c->kind) {
   case CHECK_TRUTH: return verify_truth(in, p, c, how, v);
+  case CHECK_BOXES: return verify_boxes(elab_world(in), c, how, v);
   case CHECK_NESTED: return verify_nested(in, p, c, how, v);
   default:
     return verify_claim(in, p, c, c->run ? followed[c->run - 1].watch[number] : NULL, how, v);

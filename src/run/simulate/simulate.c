@@ -89,8 +89,8 @@ static bool do_check(Ran *r, uint32_t i) {
   to->done = true;
   to->holds = v.holds;
   to->figure = v.figure;
-  tell(r, arena_format(r->w->arena, "%s  %s : %s   %s", v.holds ? "holds" : "FAILS", to->of,
-                       to->text, v.figure));
+  tell(r, arena_format(r->w->arena, "%s  %s%s%s   %s", v.holds ? "holds" : "FAILS", to->of,
+                       *to->of ? " : " : "", to->text, v.figure));
   return true;
 }
 

@@ -138,7 +138,8 @@ static bool add_weight(Regimen *plan, const Diagram *d, const Param *p, uint32_t
   int64_t count;
   if (table_get(plan->weight_of, p->path, strlen(p->path))) return true;
   if (!type_count(w, &x->type, &count))
-    return diag_refuse(w->diags, plan->node->span, "the size of weight %s, %s, is not known",
+    return !type_over_open(w, &x->type, plan->node->span) &&
+           diag_refuse(w->diags, plan->node->span, "the size of weight %s, %s, is not known",
                        p->path, type_text(w, &x->type));
   if (!way_of(plan, p, &x->type, &g, stand_ins)) return false;
   g.turns = turns_of(plan, p);

@@ -95,6 +95,7 @@ static bool read_weight(Evaluation *r, const Param *p, const char *file, const A
   if (file && p->role == ROLE_WEIGHT)
     return use_wrong(&r->u, OUTCOME_WRONG, "%s has no weight %s (%s)", file, p->path,
                      type_text(r->w, t));
+  if (type_over_open(r->w, t, (Span){0})) return r->u.status = OUTCOME_WRONG, false;
   return init_eval(r->w, r->arena, &p->init, t, r->how->seed, site_hash(0, p->path), out) ||
          use_wrong(&r->u, OUTCOME_WRONG, "weight %s : %s cannot be made: its sizes are not known",
                    p->path, type_text(r->w, t));

@@ -1,7 +1,7 @@
 // Goals as pictures: two string diagrams with ⇌ between them and, below it, the learners that move
 // so that they become equal. Several goals stand one below the other, with their signs in a column;
 // a number that is made large or small ends in a triangle there. Below them stand the learners that
-// are refined: box ↦ body.
+// are refined: box ↦ body. Claims that two boxes are equal look the same, with = between them.
 //
 // Both sides of a goal have the same sources: what one of them does not use is seen to end. Wires
 // of one type have one ink, in the order in which types appear, and the name of a type is written
@@ -18,6 +18,7 @@ typedef struct {
   const char *sign;     // "max", "min", "↦"; NULL: ⇌
   const char *moved, *tag, *by;
   bool framed;         // what is right is the body of what is left
+  bool claimed;        // they are equal, or so it is claimed
   double above, below; // of the line in which the signs stand
   Said said;           // messages, whose height is a part of below
 } Equation;
@@ -322,6 +323,19 @@ static bool refinement_of(Goals *g, const Def *d, Equation *out) {
   return true;
 }
 
+// -- one claim ------------------------------------------------------------------------------------
+static bool claim_of(Goals *g, const Check *check, Equation *out) {
+  Diagram *side[2];
+  if (!check_sides(g->in, g->p, check, side)) return false;
+  *out = (Equation){.moved = "", .tag = "", .claimed = true};
+  if (check_within(check->node)) out->by = arena_format(g->arena, "within %g", check->within);
+  out->left = lay_out(g->arena, strings_of(g, side[0], NULL));
+  out->right = lay_out(g->arena, strings_of(g, side[1], NULL));
+  if (!out->left || !out->right) return false;
+  find_extent(out);
+  return true;
+}
+
 // -- marks ----------------------------------------------------------------------------------------
 static void half_arrows(Canvas *c, double x, double y) {
   canvas_open(c, "", "sign", "⇌");
@@ -329,6 +343,14 @@ static void half_arrows(Canvas *c, double x, double y) {
   canvas_paint(c, &(Paint){.stroke = INK_LINE, .width = 1});
   path_move(c, x + 20, y + 3), path_line(c, x - 20, y + 3), path_line(c, x - 9, y + 9);
   canvas_paint(c, &(Paint){.stroke = INK_LINE, .width = 1});
+  canvas_close(c);
+}
+
+static void equals(Canvas *c, double x, double y) {
+  canvas_open(c, "", "sign", "=");
+  path_move(c, x - 11, y - 4), path_line(c, x + 11, y - 4);
+  path_move(c, x - 11, y + 4), path_line(c, x + 11, y + 4);
+  canvas_paint(c, &(Paint){.stroke = INK_LINE, .width = 1.5});
   canvas_close(c);
 }
 
@@ -400,7 +422,7 @@ static void put_equation(Canvas *c, Arena *a, Equation *e, double left, double s
     layout_shift(e->right, sign + sign_width(e) / 2 + GAP + (e->framed ? STUB - EDGE : 0),
                  y - out_middle(e->right));
     paint(c, a, e->right);
-    (e->framed ? maps_to : half_arrows)(c, sign, y);
+    (e->framed ? maps_to : e->claimed ? equals : half_arrows)(c, sign, y);
     if (e->framed) frame(c, e->right);
   } else {
     effect(c, e, left, sign, y);
@@ -417,7 +439,9 @@ static Equations all_equations(Goals *g, uint32_t *goals) {
   for (uint32_t i = 0; i < g->p->goal.n; i++)
     if (equation_of(g, &g->p->goal.at[i], &e)) vec_push(g->arena, &all, e);
   *goals = all.n;
-  for (uint32_t i = 0; all.n && i < g->p->learner.n; i++) {
+  for (uint32_t i = 0; g->p->ran && i < g->p->ran->check.n; i++)
+    if (claim_of(g, &g->p->ran->check.at[i], &e)) vec_push(g->arena, &all, e);
+  for (uint32_t i = 0; *goals && i < g->p->learner.n; i++) {
     const Def *d = g->p->learner.at[i];
     if (d->kind == DEF_LEARNER && d->refined && refinement_of(g, d, &e))
       vec_push(g->arena, &all, e);
@@ -455,7 +479,9 @@ Canvas *goals_draw(Elab *in, Arena *a, Program *p) {
   double most = width;
   for (uint32_t i = 0; i <= all.n; i++) most = fmax(most, said[i]->wide);
   Canvas *c = canvas_new(a, most, height + ROW + others.high, "Goals",
-                         about ? about : "Pictures that training makes equal");
+                         about   ? about
+                         : goals ? "Pictures that training makes equal"
+                                 : "Pictures that are claimed to be equal");
   double y = ROW;
   for (uint32_t i = 0; i < all.n; i++) {
     Equation *e = &all.at[i];

@@ -1,0 +1,217 @@
+// Claims about boxes: both sides on all points, where there are few, or on some that are drawn. The
+// points are the samples of one run, with weights as they begin or as they were trained.
+#include "run/sim/sim_own.h"
+
+#include "core/pass/pipeline.h"
+#include <math.h>
+
+enum { POINTS = 256, ALL_POINTS = 4096, NUMBERS_SHOWN = 8 };
+
+typedef struct {
+  World *w;
+  const SimOptions *how;
+  const Check *c;
+  const BoxCase *of;
+  const Diagram *d; // flat
+  Arena *arena;
+  Store *store;
+  Engine *engine;
+  int64_t points;
+  bool all;
+  double **in; // [input][point cells]
+} BoxTrial;
+
+static const Type *in_type(const BoxTrial *t, uint32_t i) {
+  return &t->d->wire.at[t->d->in.at[i]].type;
+}
+static const Type *out_type(const BoxTrial *t, uint32_t i) {
+  return &t->d->wire.at[t->d->out.at[i]].type;
+}
+
+// Of one point: the axis of the samples is not counted.
+static int64_t cells_of(World *w, const Type *t) {
+  Type own = *t;
+  int64_t n = 1;
+  if (own.rank && own.axis[0].pass == PASS_SAMPLE) own.axis++, own.rank--;
+  return type_count(w, &own, &n) ? n : 0;
+}
+
+static int64_t values_of(World *w, const Type *t) { // 0: reals
+  int64_t n = 2;
+  if (t->base == BASE_R || (t->base == BASE_LABEL && !size_value(w, t->count, &n))) return 0;
+  return n;
+}
+
+static void count_points(BoxTrial *t) {
+  double n = 1;
+  for (uint32_t i = 0; i < t->d->in.n; i++)
+    n *= pow((double)values_of(t->w, in_type(t, i)), (double)cells_of(t->w, in_type(t, i)));
+  t->all = n > 0 && n <= ALL_POINTS;
+  t->points = t->all ? (int64_t)n : POINTS;
+}
+
+static void draw_points(BoxTrial *t) {
+  t->in = NEW_ARRAY(t->arena, double *, t->d->in.n + 1);
+  for (uint32_t i = 0; i < t->d->in.n; i++)
+    t->in[i] = NEW_ARRAY(t->arena, double, t->points *cells_of(t->w, in_type(t, i)) + 1);
+  for (int64_t p = 0; p < t->points; p++) {
+    uint64_t rest = (uint64_t)p, element = 0, seed = t->how->seed;
+    for (uint32_t i = 0; i < t->d->in.n; i++) {
+      int64_t values = values_of(t->w, in_type(t, i)), n = cells_of(t->w, in_type(t, i));
+      double *to = t->in[i] + p * n;
+      for (int64_t k = 0; k < n; k++, element++)
+        if (!values)
+          to[k] = noise_normal(seed, (uint64_t)p, 1, element);
+        else if (t->all)
+          to[k] = (double)(rest % (uint64_t)values), rest /= (uint64_t)values;
+        else
+          to[k] = floor(noise_uniform(seed, (uint64_t)p, 1, element) * (double)values);
+    }
+  }
+  for (uint32_t i = 0; i < t->d->in.n; i++)
+    engine_set(t->engine, i, t->in[i], t->points * cells_of(t->w, in_type(t, i)));
+}
+
+static void drop_store(void *held) { store_free(*(Store **)held); }
+
+// A stale copy that was not read from a file is what it follows.
+static bool start_stale(BoxTrial *t) {
+  for (uint32_t i = 0; i < t->of->stale.n; i++) {
+    const StaleWeight *x = &t->of->stale.at[i];
+    State *to = store_find(t->store, x->path), *from = store_find(t->store, x->of);
+    uint32_t k = 0;
+    while (k < t->d->param.n && strcmp(t->d->param.at[k].path, x->path)) k++;
+    if (!to || k == t->d->param.n) continue;
+    if (!from) {
+      const Param *p = &t->d->param.at[k];
+      if (store_add(t->store, x->of, to->base, to->rank, to->shape) == STORE_NONE)
+        return store_full(t->w, x->of, &t->d->wire.at[p->wire].type);
+      to = store_find(t->store, x->path), from = store_find(t->store, x->of);
+      if (!state_begin(t->w, from, &p->init, &t->d->wire.at[p->wire].type, t->how->seed))
+        return false;
+    }
+    double *value = NEW_ARRAY(t->arena, double, from->count + 1);
+    state_get(from, value);
+    state_set(to, value);
+  }
+  return true;
+}
+
+static bool open_trial(BoxTrial *t) {
+  Store **held = NEW(t->arena, Store *);
+  arena_on_free(t->arena, drop_store, held); // also when memory runs out on the way
+  *held = t->store = store_new(PRECISION_64);
+  if (!t->store) return store_full(t->w, "the check", &(Type){.base = BASE_R});
+  t->d = passes_flat(t->w, t->of->diagram);
+  if (!store_add_params(t->w, t->store, t->d, t->how->seed) || !start_stale(t)) return false;
+  if (t->how->fill && !t->how->fill(t->how->context, t->store)) return false;
+  count_points(t);
+  Target how = {.threads = t->how->threads,
+                .reference = t->how->reference,
+                .no_compiler = true, // it would take longer than the work
+                .seed = t->how->seed};
+  t->engine = engine_new(t->w, t->d, t->store, t->points, &how);
+  if (!t->engine) return false;
+  draw_points(t);
+  if (engine_run(t->engine, t->points, 0) == RUN_FAILED)
+    return diag_refuse(t->w->diags, t->c->span, "%s", engine_error(t->engine));
+  return true;
+}
+
+// What comes out, for each point; what does not depend on the point is the same for all.
+static double *out_numbers(const BoxTrial *t, uint32_t i) {
+  int64_t n = cells_of(t->w, out_type(t, i));
+  double *all = NEW_ARRAY(t->arena, double, t->points *n + 1);
+  bool each = out_type(t, i)->rank && out_type(t, i)->axis[0].pass == PASS_SAMPLE;
+  engine_get(t->engine, i, all, each ? t->points * n : n);
+  for (int64_t p = 1; !each && p < t->points; p++)
+    memcpy(all + p * n, all, (size_t)n * sizeof *all);
+  return all;
+}
+
+// Where neither side has a number, they agree. Labels and bits are equal or not.
+static double apart(Base base, double a, double b) {
+  if (isnan(a) && isnan(b)) return 0;
+  if (a == b) return 0;
+  double off = base == BASE_R ? fabs(a - b) : INFINITY;
+  return isnan(off) ? INFINITY : off;
+}
+
+static void compare(const BoxTrial *t, double *off) { // [point]
+  uint32_t half = t->d->out.n / 2;
+  for (uint32_t i = 0; i < half; i++) {
+    double *left = out_numbers(t, i), *right = out_numbers(t, half + i);
+    int64_t n = cells_of(t->w, out_type(t, i));
+    for (int64_t k = 0; k < t->points * n; k++)
+      off[k / n] = fmax(off[k / n], apart((Base)out_type(t, i)->base, left[k], right[k]));
+  }
+}
+
+static const char *point_text(const BoxTrial *t, int64_t point) {
+  Buf b = buf_new(t->w->arena);
+  if (*t->of->sizes) buf_printf(&b, "%s, ", t->of->sizes);
+  for (uint32_t i = 0; i < t->d->in.n; i++) {
+    int64_t n = cells_of(t->w, in_type(t, i));
+    const char *name = name_text(t->w->names, t->d->wire.at[t->d->in.at[i]].name);
+    buf_printf(&b, "%s%s = ", i ? ", " : "", name);
+    for (int64_t k = 0; k < n && k < NUMBERS_SHOWN; k++)
+      buf_printf(&b, "%s%.4g", k ? " " : "", t->in[i][point * n + k]);
+    if (n > NUMBERS_SHOWN) buf_text(&b, " …");
+  }
+  return t->d->in.n ? b.at : "without inputs";
+}
+
+typedef struct {
+  int64_t points, right;
+  bool all; // there are no others
+  bool reals;
+  double off;
+  const char *worst;
+} BoxVerdict;
+
+static bool try_case(BoxTrial *t, BoxVerdict *v) {
+  t->arena = arena_child(t->w->arena);
+  bool good = open_trial(t);
+  if (good) {
+    double *off = NEW_ARRAY(t->arena, double, t->points + 1);
+    compare(t, off);
+    v->points += t->points;
+    v->all &= t->all;
+    for (uint32_t i = 0; i < t->d->out.n; i++) v->reals |= out_type(t, i)->base == BASE_R;
+    for (int64_t p = 0; p < t->points; p++) {
+      bool right = off[p] <= t->c->within;
+      v->right += right;
+      if (!right && (!v->worst || off[p] > v->off)) v->worst = point_text(t, p);
+      v->off = fmax(v->off, off[p]);
+    }
+  }
+  if (t->engine) engine_free(t->engine);
+  arena_free(t->arena);
+  return good;
+}
+
+// A check over an open space has types, and no points.
+static bool is_over_open(World *w, const Check *c) {
+  for (uint32_t i = 0; i < c->boxes.n; i++)
+    for (Id k = 1; k < c->boxes.at[i].diagram->wire.n; k++)
+      if (type_over_open(w, &c->boxes.at[i].diagram->wire.at[k].type, c->span)) return true;
+  return false;
+}
+
+bool verify_boxes(World *w, const Check *c, const SimOptions *how, Verdict *out) {
+  BoxVerdict v = {.all = true};
+  if (is_over_open(w, c)) return false;
+  for (uint32_t i = 0; i < c->boxes.n; i++) {
+    BoxTrial t = {.w = w, .how = how, .c = c, .of = &c->boxes.at[i]};
+    if (!try_case(&t, &v)) return false;
+  }
+  Buf b = buf_new(w->arena);
+  if (v.points > 1)
+    buf_printf(&b, "%lld of %lld %s", (long long)v.right, (long long)v.points,
+               v.all ? "inputs" : "drawn inputs");
+  if (v.reals) buf_printf(&b, "%soff by %.2g%s", b.n ? ", " : "", v.off, b.n ? " at most" : "");
+  if (v.worst && v.points > 1) buf_printf(&b, "; worst for %s", v.worst);
+  out->figure = b.n ? b.at : v.right ? "true" : "not true";
+  out->holds = v.right == v.points;
+  return true;
+}
