@@ -100,7 +100,7 @@ static LimnStatus read_program(Limn *l, const char *path, const char *text, size
   l->path = arena_text(l->loaded, path, strlen(path));
   l->text = arena_text(l->loaded, text, n);
   l->length = n;
-  Program *p = elab_program(in, path, text, n);
+  Program *p = elab_program(in, l->path, l->text, n);
   diags_settle(l->diags);
   l->load_errors = l->diags->errors;
   l->w = w, l->in = in, l->program = p;
