@@ -163,7 +163,7 @@ bool turn_call(Maker *m) {
 }
 
 // f(x) over h: the axis h stands anywhere.
-bool turn_over(Maker *m) {
+static bool try_over(Maker *m) {
   const WholeDecl *d = some_box(m);
   const WholeWire *x = maker_wire(m, 1, WHOLE_AXES);
   if (!d || !x || d->in.n != 1 || d->in.at[0].type.labels ||
@@ -194,6 +194,12 @@ bool turn_over(Maker *m) {
   mark_weighted(m, d->weighted || d->remembers);
   inherit(m, d);
   return true;
+}
+
+bool turn_over(Maker *m) {
+  for (uint32_t turn = 0; turn < 12; turn++)
+    if (try_over(m)) return true;
+  return false;
 }
 
 // -- slopes ---------------------------------------------------------------------------------------

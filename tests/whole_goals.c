@@ -58,21 +58,21 @@ static Data some_data(Maker *m) {
   } sets[] = {{"iris", 4, 3}, {"moons", 2, 2}, {"blobs", 2, 3}, {"spirals", 2, 2}};
   Data d = {.x = maker_global(m, NAME_WIRE)};
   WholeDecl *g = maker_decl(m, DECL_OTHER, NAME_FIELD);
-  uint32_t k = below(m, 8);
-  if (k < 4) {
+  uint32_t form = below(m, 10), k = below(m, COUNT(sets));
+  if (form < 2) {
     d.n = sets[k].n, d.kinds = sets[k].kinds,
     d.test = arena_format(m->p->arena, "%s.test", sets[k].name);
     d.y = maker_global(m, NAME_WIRE);
     add_decl(m, g, whole_node(m->p, NULL, "given %n, %n from %s", d.x, d.y, sets[k].name));
     return d;
   }
-  d.n = 1 + below(m, 3), d.kinds = k < 6 ? 2 + below(m, 2) : 0;
-  if (k < 6) {
-    write_csv(m, d.n, d.kinds, k == 5);
+  d.n = 1 + below(m, 3), d.kinds = form < 5 ? 2 + below(m, 2) : 0;
+  if (form < 5) {
+    write_csv(m, d.n, d.kinds, form > 2);
     d.y = maker_global(m, NAME_WIRE);
     add_decl(m, g,
              whole_node(m->p, NULL, "given %n : R[%d], %n : {%d} from \"table.csv%s\"", d.x,
-                        (int)d.n, d.y, (int)d.kinds, k == 5 ? ".gz" : ""));
+                        (int)d.n, d.y, (int)d.kinds, form > 2 ? ".gz" : ""));
   } else {
     const char *file = write_numbers(m, d.n);
     add_decl(m, g, whole_node(m->p, NULL, "given %n : R[%d] from \"%s\"", d.x, (int)d.n, file));
@@ -119,12 +119,19 @@ static const char *some_distance(Maker *m, const char *other) {
   if (!one_in(m, 3)) return other;
   WholeDecl *d = maker_decl(m, DECL_OTHER, NAME_FIELD);
   const char *name = whole_name(m->p, d->name, false);
-  add_decl(m, d,
-           whole_node(m->p, NULL,
-                      one_in(m, 2)
-                          ? "box %n(a, b: R[...s]) -> R[] = sum(abs(a - b)) + max(square(a - b))"
-                          : "box %n(a, b: R[n]) -> R[] = sum[i]((a[i] - b[i])^2 * (i + 1))",
-                      d->name));
+  Id a = maker_name(m, NAME_WIRE), b = maker_name(m, NAME_WIRE), n = maker_name(m, NAME_AXIS);
+  Id i = maker_name(m, NAME_INDEX);
+  if (one_in(m, 2))
+    add_decl(
+        m, d,
+        whole_node(m->p, NULL,
+                   "box %n(%n, %n: R[...%n]) -> R[] = sum(abs(%n - %n)) + max(square(%n - %n))",
+                   d->name, a, b, n, a, b, a, b));
+  else
+    add_decl(m, d,
+             whole_node(m->p, NULL,
+                        "box %n(%n, %n: R[%n]) -> R[] = sum[%n]((%n[%n] - %n[%n])^2 * (%n + 1))",
+                        d->name, a, b, n, i, a, i, b, i, i));
   return name;
 }
 

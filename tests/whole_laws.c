@@ -266,7 +266,7 @@ static bool same_losses(Case *c, Limn *a, Limn *b, bool renamed) {
   if (!case_losses(c, a, &one) || !case_losses(c, b, &two)) return false;
   if (one.n != two.n) return case_says(c, "other losses: %u and %u", one.n, two.n);
   for (uint32_t i = 0; i < one.n; i++)
-    if (!is_measure(c->p, one.at[i].name) &&
+    if (!(renamed && is_measure(c->p, one.at[i].name)) &&
         !values_near(c, arena_format(c->arena, "losses: of %s", one.at[i].name), &two.at[i],
                      &one.at[i], 1e-9))
       return false;

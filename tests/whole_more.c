@@ -196,7 +196,9 @@ bool turn_flow(Maker *m) {
 // for k in 0..1 { y = f[k](y) }, with what was seen kept
 bool turn_family(Maker *m) {
   const WholeDecl *f = some_thing(m, true);
-  const WholeWire *x = wire_of_two(m, 1 + below(m, 2));
+  uint32_t rank = 1 + below(m, 2);
+  const WholeWire *x = wire_of_two(m, rank);
+  if (!x) x = wire_of_two(m, 3 - rank);
   if (!f || !x || m->depth) return false;
   WholeType t = x->type;
   t.axis[t.rank - 1] = (WholeAxis){.n = 2};

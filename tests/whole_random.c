@@ -234,7 +234,7 @@ static bool turn_concat(Maker *m) {
 
 static bool turn_noise(Maker *m) {
   const WholeWire *x = maker_wire(m, 0, 2);
-  if (!x || !one_in(m, 4) || !is_labelled(&x->type)) return false;
+  if (!x || !is_labelled(&x->type)) return false;
   WholeNode *noise = whole_node(m->p, NULL, one_in(m, 2) ? "normal[" : "uniform[");
   for (uint32_t i = 0; i < x->type.rank; i++) {
     const WholeAxis *a = &x->type.axis[i];
@@ -259,8 +259,8 @@ void maker_body(Maker *m, uint32_t lines) {
       turn_scatter, turn_call,     turn_call,    turn_call,    turn_over,    turn_slope,
       turn_slope,   turn_scan,     turn_layers,  turn_compose, turn_repeat,  turn_state,
       turn_learner, turn_embed,    turn_several, turn_weight,  turn_refit,   turn_flow,
-      turn_family,  turn_bits,     turn_window,  turn_over,    turn_over,    turn_learner,
-      turn_along};
+      turn_family,  turn_family,   turn_family,  turn_family,  turn_bits,    turn_window,
+      turn_over,    turn_over,     turn_learner, turn_along};
   for (uint32_t i = 0, turn = 0; i < lines && turn < 60; turn++) i += PICK(m, turns)(m);
 }
 

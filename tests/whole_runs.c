@@ -68,6 +68,18 @@ static bool looked_at(Case *c, Limn *l, const WholeDecl *d) {
          asked(c, l, "cost", name, limn_cost(l, name, false) != NULL) && printed(c, l, d, name);
 }
 
+static bool gives_the_same(Case *c, Limn *l, Limn *again, const WholeDecl *d) {
+  const char *name = whole_name(c->p, d->name, false);
+  Values in = {0}, one = {0}, two = {0};
+  for (uint32_t i = 0; i < d->in.n; i++) vec_push(c->arena, &in, value_input(c, d, i, 2));
+  if (!case_eval(c, l, name, &in, NULL, &one, NULL)) return false;
+  if (!case_eval(c, again, name, &in, NULL, &two, NULL)) return false;
+  for (uint32_t i = 0; i < one.n; i++)
+    if (!values_near(c, arena_format(c->arena, "format: of %s", name), &two.at[i], &one.at[i], 0))
+      return false;
+  return true;
+}
+
 static bool formatted(Case *c, Limn *l, const char *text) {
   const char *once = limn_format(l, "chance.limn", text, strlen(text));
   if (!asked(c, l, "format", NULL, once != NULL)) return false;
@@ -76,8 +88,12 @@ static bool formatted(Case *c, Limn *l, const char *text) {
   if (!twice || strcmp(once, twice))
     return case_says(c, "format: twice is other\n%s\n%s", once, twice);
   Limn *again = case_load(c, once);
+  bool good = again != NULL;
+  for (uint32_t i = 0; good && i < c->p->decl.n; i++)
+    if (c->p->decl.at[i]->asked && !c->p->decl.at[i]->noisy)
+      good = gives_the_same(c, l, again, c->p->decl.at[i]);
   limn_free(again);
-  return again != NULL;
+  return good;
 }
 
 static bool predicted(Case *c, Limn *l, const WholeDecl *d) {
@@ -198,6 +214,30 @@ static bool engines_agree(Case *c, Limn *l, const WholeDecl *d, bool compiled) {
   return !(c->p->on & WITH_LABELS_OUTSIDE) || refuses(c, l, d);
 }
 
+// Measures of a run, with its weights, by the interpreter and by prebuilt kernels.
+static bool measures_agree(Case *c, Limn *l) {
+  Values by[2] = {{0}, {0}};
+  LimnTrain how = in_doubles;
+  how.out = "run";
+  setenv("LIMN_CC", "", 1);
+  if (system("rm -rf run")) return false;
+  if (!asked(c, l, "train", NULL, limn_train(l, &how) == LIMN_GOOD)) return false;
+  for (int way = 0; way < 2; way++) {
+    LimnUse use = {.size = sizeof use, .from = "run", .threads = 1, .reference = way == 0};
+    use.precision = LIMN_PRECISION_64;
+    LimnArrays got = {0};
+    if (!asked(c, l, "measure", NULL, limn_measure_arrays(l, &use, &got) == LIMN_GOOD))
+      return false;
+    case_take(c, &got, &by[way]);
+  }
+  if (by[0].n != by[1].n) return case_says(c, "other measures");
+  for (uint32_t i = 0; i < by[0].n; i++)
+    if (!values_near(c, arena_format(c->arena, "measures: %s", by[0].at[i].name), &by[1].at[i],
+                     &by[0].at[i], 1e-7))
+      return false;
+  return true;
+}
+
 bool law_engines(Case *c) {
   Limn *l = case_load(c, whole_text(c->arena, c->p, &(Printed){0}));
   if (!l) return false;
@@ -207,6 +247,7 @@ bool law_engines(Case *c) {
     if (!d->asked || d->noisy || !d->in.n) continue;
     good = engines_agree(c, l, d, d->scope % 16 == 5);
   }
+  if (good && c->p->measures && c->p->trains && !c->p->noisy) good = measures_agree(c, l);
   limn_free(l);
   return good;
 }
