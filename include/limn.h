@@ -159,7 +159,7 @@ typedef struct {
   const char *weights;       // a safetensors file, or NULL: weights start as the program says
   const char *from;          // a run folder or a safetensors file, or NULL
   const char *out;           // an npy file for the result, or NULL
-  const char *dy;            // a cotangent of the result (npy or numbers), or NULL
+  const char *dy;            // a cotangent of the first result (npy or numbers), or NULL
   const LimnArray *dy_array; // the same in memory, or NULL
   const char *grads;         // a safetensors file for gradients of inputs and weights, or NULL
   const char *save;          // a safetensors file for the weights that were used, or NULL
@@ -171,7 +171,7 @@ typedef struct {
 // Runs the reference interpreter. *text is what to show.
 LIMN_API LimnStatus limn_eval(Limn *, const char *name, const LimnEval *, const char **text);
 // The same in memory: its results, and with `grads` (may be NULL) the gradients of inputs and
-// weights by name, for the cotangent dy, or 1.
+// weights by name, for the cotangent dy of the first result, or 1 for each.
 LIMN_API LimnStatus limn_eval_arrays(Limn *, const char *name, const LimnEval *, LimnArrays *out,
                                      LimnArrays *grads);
 

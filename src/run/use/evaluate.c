@@ -180,14 +180,14 @@ static bool is_differentiable(const Diagram *d) {
   return true;
 }
 
-// One for each result: the first is given or 1, the others are 1.
+// One for each result: 1; or the first is given, and the others are 0.
 static bool cotangents(Evaluation *r, const Tensor *out, Tensor *to) {
   Array dy = {0};
   bool given = r->how->dy || r->how->dy_array;
   if (given && !read_array(r, r->how->dy, r->how->dy_array, &dy)) return false;
   for (uint32_t i = 0; i < r->d->out.n; i++) {
     to[i] = tensor_new(r->arena, out[i].rank, out[i].shape);
-    for (int64_t k = 0; k < to[i].count; k++) to[i].data[k] = 1;
+    for (int64_t k = 0; k < to[i].count; k++) to[i].data[k] = given ? 0 : 1;
   }
   if (!given) return true;
   if (dy.count != out[0].count)
