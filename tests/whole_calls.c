@@ -19,11 +19,13 @@ static WholeAxis *bound_to(Bound *b, Id variable) {
 }
 
 static bool axis_takes(Bound *b, const WholeAxis *param, const WholeAxis *arg) {
-  if (!param->variable) return !arg->variable && axis_meets(param, arg);
-  WholeAxis *to = bound_to(b, param->variable);
+  if (!param->variable && (arg->variable || !axis_meets(param, arg))) return false;
+  Id name = param->variable ? param->variable : param->axis ? 0 : param->label;
+  if (!name) return true;
+  WholeAxis *to = bound_to(b, name);
   if (!to) {
     if (b->n == BOUND) return false;
-    b->at[b->n].variable = param->variable;
+    b->at[b->n].variable = name;
     b->at[b->n++].to = *arg;
     return true;
   }
@@ -51,7 +53,9 @@ static WholeType result_of(Maker *m, Bound *b, const WholeType *out) {
   }
   t.range.label = 0;
   for (uint32_t i = 0; i < t.rank; i++) {
-    WholeAxis *a = &t.axis[i], *to = a->variable ? bound_to(b, a->variable) : NULL;
+    WholeAxis *a = &t.axis[i];
+    Id name = a->variable ? a->variable : a->axis ? 0 : a->label;
+    WholeAxis *to = name ? bound_to(b, name) : NULL;
     if (to)
       *a = *to;
     else if (a->axis)
@@ -209,11 +213,14 @@ static bool all_real(const WholeDecl *d) {
   return real;
 }
 
-static const WholeWire *wire_like(Maker *m, const WholeType *t) {
+// Like this type; the first axes, which pass over, under the same labels.
+static const WholeWire *wire_like(Maker *m, const WholeType *t, uint32_t rows) {
   for (uint32_t i = 0; i < m->wire.n; i++) {
     const WholeWire *w = &m->wire.at[(i + 3) % m->wire.n];
     bool same = !w->type.labels && w->type.rank == t->rank;
-    for (uint32_t k = 0; same && k < t->rank; k++) same = axis_meets(&w->type.axis[k], &t->axis[k]);
+    for (uint32_t k = 0; same && k < t->rank; k++)
+      same = axis_meets(&w->type.axis[k], &t->axis[k]) &&
+             (k >= rows || w->type.axis[k].label == t->axis[k].label);
     if (same) return w;
   }
   return NULL;
@@ -221,7 +228,8 @@ static const WholeWire *wire_like(Maker *m, const WholeType *t) {
 
 static bool forward(Maker *m, Call *c, WholeNode *call, const WholeType *out) {
   for (uint32_t i = 0; i < c->d->in.n; i++) {
-    const WholeWire *change = wire_like(m, &c->arg[i]->type);
+    const WholeWire *change =
+        wire_like(m, &c->arg[i]->type, c->arg[i]->type.rank - c->d->in.at[i].type.rank);
     add_argument(m, call, maker_operand(m, change), false);
   }
   vec_push(m->p->arena, &call->piece, (WholePiece){.text = ")"});
@@ -231,7 +239,7 @@ static bool forward(Maker *m, Call *c, WholeNode *call, const WholeType *out) {
 }
 
 static bool backward(Maker *m, Call *c, WholeNode *call, const WholeType *out) {
-  const WholeWire *dy = wire_like(m, out);
+  const WholeWire *dy = wire_like(m, out, c->extra.rank);
   if (!dy && out->rank) return false;
   add_argument(m, call, dy && !one_in(m, 3) ? maker_operand(m, dy) : whole_node(m->p, NULL, "0.5"),
                false);
@@ -316,7 +324,7 @@ bool turn_scan(Maker *m) {
   }
   row.rank--;
   WholeType t = x->type;
-  const WholeWire *start = one_in(m, 2) ? wire_like(m, &row) : NULL;
+  const WholeWire *start = one_in(m, 2) ? wire_like(m, &row, 0) : NULL;
   WholeNode *a = maker_operand(m, x);
   Id cell = some_cell(m, &row);
   for (uint32_t i = 0; start && i < start->type.rank; i++)

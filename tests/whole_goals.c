@@ -58,7 +58,7 @@ static Data some_data(Maker *m) {
   } sets[] = {{"iris", 4, 3}, {"moons", 2, 2}, {"blobs", 2, 3}, {"spirals", 2, 2}};
   Data d = {.x = maker_global(m, NAME_WIRE)};
   WholeDecl *g = maker_decl(m, DECL_OTHER, NAME_FIELD);
-  uint32_t form = below(m, 10), k = below(m, COUNT(sets));
+  uint32_t form = below(m, 12), k = below(m, COUNT(sets));
   if (form < 2) {
     d.n = sets[k].n, d.kinds = sets[k].kinds,
     d.test = arena_format(m->p->arena, "%s.test", sets[k].name);
@@ -66,13 +66,13 @@ static Data some_data(Maker *m) {
     add_decl(m, g, whole_node(m->p, NULL, "given %n, %n from %s", d.x, d.y, sets[k].name));
     return d;
   }
-  d.n = 1 + below(m, 3), d.kinds = form < 5 ? 2 + below(m, 2) : 0;
-  if (form < 5) {
-    write_csv(m, d.n, d.kinds, form > 2);
+  d.n = 1 + below(m, 3), d.kinds = form < 6 ? 2 + below(m, 2) : 0;
+  if (form < 6) {
+    write_csv(m, d.n, d.kinds, form > 3);
     d.y = maker_global(m, NAME_WIRE);
     add_decl(m, g,
              whole_node(m->p, NULL, "given %n : R[%d], %n : {%d} from \"table.csv%s\"", d.x,
-                        (int)d.n, d.y, (int)d.kinds, form > 2 ? ".gz" : ""));
+                        (int)d.n, d.y, (int)d.kinds, form > 3 ? ".gz" : ""));
   } else {
     const char *file = write_numbers(m, d.n);
     add_decl(m, g, whole_node(m->p, NULL, "given %n : R[%d] from \"%s\"", d.x, (int)d.n, file));

@@ -138,6 +138,20 @@ static bool turn_two(Maker *m) {
   return false;
 }
 
+// Each less the other, both ways.
+static bool turn_mirrored(Maker *m) {
+  const WholeWire *x = maker_wire(m, 0, WHOLE_AXES);
+  for (uint32_t i = 0; x && i < m->wire.n; i++) {
+    const WholeWire *y = &m->wire.at[i];
+    if (y == x || !type_same(&x->type, &y->type) || !fits_in(&y->type, &x->type)) continue;
+    WholeType t = x->type;
+    WholeNode *a = maker_ref(m, x), *b = maker_ref(m, y);
+    maker_let(m, whole_node(m->p, &t, "tanh(%e - %e) + 0.5 * sin(%e - %e)", a, b, b, a));
+    return true;
+  }
+  return false;
+}
+
 static bool turn_when(Maker *m) {
   const WholeWire *x = maker_wire(m, 0, WHOLE_AXES), *y = maker_wire(m, 0, WHOLE_AXES);
   if (!x || !y) return false;
@@ -252,15 +266,15 @@ static bool turn_noise(Maker *m) {
 // -- a body ---------------------------------------------------------------------------------------
 void maker_body(Maker *m, uint32_t lines) {
   static Turn *const turns[] = {
-      turn_each,    turn_two,      turn_two,     turn_when,    turn_reduce,  turn_along,
-      turn_along,   turn_label,    turn_concat,  turn_noise,   turn_product, turn_product,
-      turn_turned,  turn_summed,   turn_masked,  turn_window,  turn_pooled,  turn_group,
-      turn_split,   turn_diagonal, turn_copies,  turn_slice,   turn_gather,  turn_sorted,
-      turn_scatter, turn_call,     turn_call,    turn_call,    turn_over,    turn_slope,
-      turn_slope,   turn_scan,     turn_layers,  turn_compose, turn_repeat,  turn_state,
-      turn_learner, turn_embed,    turn_several, turn_weight,  turn_refit,   turn_flow,
-      turn_family,  turn_family,   turn_family,  turn_family,  turn_bits,    turn_window,
-      turn_over,    turn_over,     turn_learner, turn_along};
+      turn_each,    turn_two,     turn_two,      turn_mirrored, turn_when,    turn_reduce,
+      turn_along,   turn_along,   turn_label,    turn_concat,   turn_noise,   turn_product,
+      turn_product, turn_turned,  turn_summed,   turn_masked,   turn_window,  turn_pooled,
+      turn_group,   turn_split,   turn_diagonal, turn_copies,   turn_slice,   turn_gather,
+      turn_sorted,  turn_scatter, turn_call,     turn_call,     turn_call,    turn_over,
+      turn_slope,   turn_slope,   turn_scan,     turn_layers,   turn_compose, turn_repeat,
+      turn_state,   turn_learner, turn_embed,    turn_several,  turn_weight,  turn_refit,
+      turn_flow,    turn_family,  turn_family,   turn_family,   turn_family,  turn_bits,
+      turn_window,  turn_over,    turn_over,     turn_learner,  turn_along};
   for (uint32_t i = 0, turn = 0; i < lines && turn < 60; turn++) i += PICK(m, turns)(m);
 }
 
