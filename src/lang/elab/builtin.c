@@ -274,9 +274,10 @@ static Value do_order(const BuiltinUse *u) {
 
 // -- a box inside a box ---------------------------------------------------------------------------
 // The box applied to wires of these types, as a diagram of its own.
-Body *box_watched(Body *b, Env *env, const Syntax *box, const Inputs *given, uint64_t *over,
-                  Span span) {
+Body *box_for_itself(Body *b, const Alone *how) {
   World *w = b->w;
+  Span span = how->span;
+  Axis pass[RANK_LIMIT];
   Body *sub = body_new(b->in, b->d->name);
   sub->generic = b->generic;
   sub->npass = b->npass;
@@ -284,14 +285,16 @@ Body *box_watched(Body *b, Env *env, const Syntax *box, const Inputs *given, uin
   sub->labels = b->labels;
   sub->inside = arena_format(w->arena, "%s%u/", b->inside ? b->inside : "", ++b->noises);
   sub->edge = b->edge;
-  sub->env = env;
+  sub->env = how->env;
   sub->def = b->def;
-  sub->over = over;
-  Value in = {.n = given->n, .at = NEW_ARRAY(w->arena, Val, given->n)};
+  sub->over = how->over;
+  Value in = {.n = how->n, .at = NEW_ARRAY(w->arena, Val, how->n)};
   for (uint32_t i = 0; i < in.n; i++)
-    in.at[i] = val_wire(sub, diagram_input(w, sub->d, given->in[i], 0, 0), span);
-  Value out = apply(sub, env, box, in, NULL, span);
+    in.at[i] = val_wire(sub, diagram_input(w, sub->d, how->in[i], 0, 0), span);
+  Value out = apply(sub, how->env, how->box, in, NULL, span);
+  uint32_t npass = how->rows ? all_passing(&in, pass) : 0;
   for (uint32_t i = 0; i < out.n; i++) {
+    if (npass && !out.at[i].error) out.at[i] = for_each_row(sub, out.at[i], pass, npass, span);
     Id wire = out.at[i].error ? 0 : val_to_wire(sub, &out.at[i], 0);
     if (!wire) return NULL;
     diagram_output(w, sub->d, wire);
@@ -302,7 +305,7 @@ Body *box_watched(Body *b, Env *env, const Syntax *box, const Inputs *given, uin
 }
 
 Body *box_alone(Body *b, Env *env, const Syntax *box, uint32_t n, const Type *types, Span span) {
-  return box_watched(b, env, box, &(Inputs){(Type *)types, n}, NULL, span);
+  return box_for_itself(b, &(Alone){.env = env, .box = box, .in = types, .n = n, .span = span});
 }
 
 const Syntax *boxed_option(Body *b, const Syntax *config, uint32_t at, Span span,

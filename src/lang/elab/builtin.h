@@ -11,14 +11,25 @@
 Val arranged(Body *, Val, const Axis *want, uint32_t n, Span);
 Val widen(Body *, Val, const Axis *pass, uint32_t npass,
           Span); // the same along axes that it does not have yet
+// With all of these axes: those that are missing in front, the others as they stand.
+Val for_each_row(Body *, Val, const Axis *pass, uint32_t npass, Span);
 uint32_t all_passing(const Value *args, Axis *pass); // axes that pass over any of them
 Value builtin_concat(const BuiltinUse *);
 
 // builtin.c
 const Syntax *boxed_option(Body *, const Syntax *config, uint32_t at, Span, const char *word);
 Def *box_called(Body *, const char *name);
-// box_alone that notes which axes of each input pass over all boxes it goes into.
-Body *box_watched(Body *, Env *, const Syntax *box, const Inputs *, uint64_t *over, Span);
+// box_alone, with more to say.
+typedef struct {
+  Env *env;
+  const Syntax *box;
+  const Type *in; // of its inputs
+  uint32_t n;
+  uint64_t *over; // [input] gets the axes that pass over all boxes it goes into; or NULL
+  bool rows;      // what comes out has every axis that passes over, even if it is the same along it
+  Span span;
+} Alone;
+Body *box_for_itself(Body *, const Alone *);
 
 // lift.c: a built-in box of a box is given more axes than its box takes: they pass over it, as they
 // do over any box.

@@ -35,6 +35,16 @@ static bool count_inputs(Derivative *d, const Value *args) {
   return true;
 }
 
+static Body *box_of(const Derivative *d, uint64_t *over) {
+  return box_for_itself(d->b, &(Alone){.env = d->env,
+                                       .box = d->box,
+                                       .in = d->type,
+                                       .n = d->n,
+                                       .over = over,
+                                       .rows = true,
+                                       .span = d->span});
+}
+
 // f on what it is given, to see what it takes.
 static Body *probe(Derivative *d, Value *args) {
   for (uint32_t i = 0; i < d->n; i++) {
@@ -42,7 +52,7 @@ static Body *probe(Derivative *d, Value *args) {
     d->type[i] = args->at[i].type;
     d->over[i] = UINT64_MAX;
   }
-  Body *sub = box_watched(d->b, d->env, d->box, &(Inputs){d->type, d->n}, d->over, d->span);
+  Body *sub = box_of(d, d->over);
   for (uint32_t i = 0; i < d->n; i++)
     if (d->over[i] == UINT64_MAX) d->over[i] = 0; // no box was called with it: all of it is taken
   if (!sub) return NULL;
@@ -71,21 +81,13 @@ static bool same_passing(const Type *a, const Type *z) {
 
 // Every input with every axis that passes over any of them.
 static bool widen_inputs(Derivative *d, Value *args, bool *changed) {
-  Axis pass[RANK_LIMIT], want[RANK_LIMIT];
+  Axis pass[RANK_LIMIT];
   uint32_t npass = all_passing(args, pass);
   for (uint32_t i = 0; i < d->n; i++) {
     Val *v = &args->at[i];
-    uint32_t n = 0, rank = v->type.rank;
-    for (uint32_t p = 0; p < npass; p++) {
-      bool have = false;
-      for (uint32_t k = 0; k < rank; k++) have |= v->type.axis[k].pass == pass[p].pass;
-      if (!have) want[n++] = pass[p];
-    }
-    if (n + rank >= RANK_LIMIT)
+    if (npass + v->type.rank >= RANK_LIMIT)
       return diag_refuse(d->b->w->diags, d->span, "more than %d axes", RANK_LIMIT);
-    *changed |= n > 0;
-    if (rank) memcpy(want + n, v->type.axis, rank * sizeof(Axis));
-    if (n) *v = arranged(d->b, *v, want, n + rank, d->span);
+    *v = for_each_row(d->b, *v, pass, npass, d->span);
     if (!val_to_wire(d->b, v, 0)) return false;
     *changed |= !same_passing(&d->type[i], &v->type);
     d->type[i] = v->type;
@@ -157,7 +159,7 @@ static Body *lifted(Derivative *d, Lift *l, Value *args) {
     changed = false;
     if (round && !lift_changes(d, l, sub, args, least)) return NULL;
     if (!widen_inputs(d, args, &changed)) return NULL;
-    if (changed) sub = box_alone(d->b, d->env, d->box, d->n, d->type, d->span);
+    if (changed) sub = box_of(d, NULL);
   }
   return sub;
 }
@@ -199,17 +201,6 @@ static Value apply_derived(Derivative *d, Body *sub, const Value *args, const Sy
   return out;
 }
 
-// A change that depends on nothing is still there for each row, as the value is.
-static void widen_outputs(const Derivative *d, const Value *args, Value *out) {
-  Axis pass[RANK_LIMIT];
-  uint32_t npass = all_passing(args, pass);
-  for (uint32_t i = 0; !d->back && !value_failed(out) && i < out->n; i++) {
-    uint32_t own[RANK_LIMIT], rank = out->at[i].type.rank;
-    if (rank - own_axes(&out->at[i].type, own) < npass)
-      out->at[i] = widen(d->b, out->at[i], pass, npass, d->span);
-  }
-}
-
 Value builtin_derivative(const BuiltinUse *u) {
   Body *b = u->b;
   Derivative d = {.b = b, .env = u->env, .span = u->span, .back = u->box->kind == BACK};
@@ -221,7 +212,6 @@ Value builtin_derivative(const BuiltinUse *u) {
   lift_begin(&l, b, word_of(&d), u->span);
   Body *sub = lifted(&d, &l, &given);
   Value out = sub ? apply_derived(&d, sub, &given, u->use) : value_error(b, u->span);
-  widen_outputs(&d, &given, &out);
   lift_end(&l, &out);
   return out;
 }

@@ -33,6 +33,20 @@ Val arranged(Body *b, Val v, const Axis *want, uint32_t n, Span span) {
   return spread_along(b, v, added, more, out, n, span);
 }
 
+Val for_each_row(Body *b, Val v, const Axis *pass, uint32_t npass, Span span) {
+  Axis want[RANK_LIMIT];
+  uint32_t n = 0;
+  val_settle(b, &v);
+  for (uint32_t p = 0; p < npass; p++) {
+    bool have = false;
+    for (uint32_t k = 0; k < v.type.rank; k++) have |= v.type.axis[k].pass == pass[p].pass;
+    if (!have) want[n++] = pass[p];
+  }
+  if (!n || n + v.type.rank >= RANK_LIMIT) return v;
+  if (v.type.rank) memcpy(want + n, v.type.axis, v.type.rank * sizeof(Axis));
+  return arranged(b, v, want, n + v.type.rank, span);
+}
+
 Val widen(Body *b, Val v, const Axis *pass, uint32_t npass, Span span) {
   Axis want[RANK_LIMIT];
   uint32_t n = npass;
