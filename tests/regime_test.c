@@ -462,7 +462,7 @@ static void inside_others(void **state) {
                   "learn d : R[3] -> R[3] = dense[3]\n"
                   "freeze d\n"
                   "goal one : c(d(x)) ~ x by l2\n"
-                  "train 3 epochs, c: momentum(0.1), a: adam(0.1), seed 7, batch 32, patience 2\n");
+                  "train 3 steps, c: momentum(0.1), a: adam(0.1), seed 7, batch 32, patience 2\n");
   const Flat *flat;
   assert_non_null(member_of(&r, "b/dense/b", &flat)); // inside c
   assert_string_equal(flat->path, "weights/momentum");
@@ -472,7 +472,7 @@ static void inside_others(void **state) {
   assert_non_null(state_of(&r, "d/dense/b"));
   assert_string_equal(r.r.says, "");
   assert_true(r.r.training.seed == 7 && r.r.training.has_seed && r.r.training.batch == 32 &&
-              r.r.training.patience == 2 && r.r.training.epochs == 3);
+              r.r.training.patience == 2 && r.r.training.steps == 3);
   run_rounds(&r, 2);
   near("a frozen weight", numbers_of(&r, "d/dense/b")[1], start_value("d/dense/b", 1));
   arena_free(r.arena);

@@ -388,6 +388,6 @@ static Value do_refit(const BuiltinUse *u) {
   return all ? call_all(&r, all, wire, pass, n) : value_error(b, span);
 }
 
-static const BuiltinBox boxes[] = {{"refit", do_refit, false, 0}};
+static const BuiltinBox boxes[] = {{"refit", do_refit, false, 0, false}};
 
 void declare_builtins(Elab *in) { builtins_add(in, boxes, COUNT(boxes)); }

@@ -78,6 +78,15 @@ bool fn_takes(Body *b, Fn fn, uint32_t given, Span span) {
                      row->arity == 1 ? "value" : "values", given, given == 1 ? "is" : "are");
 }
 
+static Value apply_compound(Body *b, Env *env, const Syntax *n, Value args, Span span) {
+  switch (n->kind) {
+  case N_PIPE: return apply_pipe(b, env, n, args, span);
+  case N_FAN: return apply_fan(b, env, n, args, span);
+  case N_TUPLE: return apply_tuple(b, env, n, args, span);
+  default: return apply_power(b, env, n, args, span);
+  }
+}
+
 static Value apply_fn(Body *b, Fn fn, Value args, Span span) {
   if (!fn_takes(b, fn, args.n, span)) return value_error(b, span);
   return value_one(b, val_fn(b, fn, args.at, args.n, span, NULL));
@@ -202,6 +211,14 @@ static Value apply_declared(const NamedCall *c, Def *d, Value args) {
   return value_error(c->b, c->use->span);
 }
 
+// Axes are found by name where a box is called that has a header: it says which axes are its own.
+Value refuse_over(Body *b, const Syntax *over, const char *what) {
+  Id e = diag_error(b->w->diags, over->span, "`over` has no meaning for `%s`", what);
+  diag_help(b->w->diags, e,
+            "give it a box of its own, whose inputs have types, and write `over` behind that");
+  return value_error(b, over->span);
+}
+
 // callee: a name, perhaps with brackets; use: the same, or the call that it stands in
 static Value apply_name(Body *b, Env *env, const Syntax *callee, const Syntax *use, Value args,
                         const Syntax *over) {
@@ -211,7 +228,8 @@ static Value apply_name(Body *b, Env *env, const Syntax *callee, const Syntax *u
   Def *d = scope_find(env->scope, c.name->name);
   if (d) return apply_declared(&c, d, args);
   const BuiltinBox *f = builtin_find(b->in, c.name->name);
-  if (f) return f->make(&(BuiltinUse){f, b, env, use, c.config, args, use->span, &(Eq){0}});
+  if (f && over && !f->takes_over) return refuse_over(b, over, called(&c));
+  if (f) return f->make(&(BuiltinUse){f, b, env, use, c.config, args, use->span, &(Eq){0}, over});
   Fn fn = fn_find(called(&c));
   if (fn != FN_COUNT && !c.config) return apply_fn(b, fn, args, use->span);
   if (fn != FN_COUNT) {
@@ -228,10 +246,12 @@ static Value apply_node(Body *b, Env *env, const Syntax *n, Value args, const Sy
   if (!work_on(b, 1 + args.n, n->span) || value_failed(&args)) return value_error(b, span);
   switch (n->kind) {
   case N_PAREN: return apply(b, env, paren_inner(n), args, over, span);
-  case N_PIPE: return apply_pipe(b, env, n, args, span);
-  case N_FAN: return apply_fan(b, env, n, args, span);
-  case N_TUPLE: return apply_tuple(b, env, n, args, span);
-  case N_POW: return apply_power(b, env, n, args, span);
+  case N_PIPE:
+  case N_FAN:
+  case N_TUPLE:
+  case N_POW:
+    if (over) return refuse_over(b, over, "boxes put together");
+    return apply_compound(b, env, n, args, span);
   case N_OVER: return apply(b, env, over_base(n), args, n, span);
   case N_GROUP:
   case N_ITEMS:

@@ -159,8 +159,12 @@ static Value reduce(const BuiltinUse *u, bool mean) {
   if (!read_along(b, u->env, u->config, inner, u->eq, &along)) return value_error(b, span);
   Val v = operand(u);
   if (v.error) return value_error(b, span);
+  bool counts = along.batch && !mean && (combine == SUM || combine == PROD);
+  if (counts && v.literal) v = val_fill(b, v, (Type){.base = BASE_R});
   if (v.literal) return value_one(b, v);
   val_settle(b, &v);
+  if (counts && b->npass && b->pass[0].pass == PASS_SAMPLE) // the same for each sample: so often
+    v = for_each_row(b, v, b->pass, 1, span);
   if (v.type.base == BASE_LABEL || (v.type.base == BASE_BIT && mean))
     return value_refuse(b, span, span, "`%s` wants numbers, but this is %s", u->box->name,
                         own_text(b->w, &v.type));
@@ -267,8 +271,11 @@ static Value do_order(const BuiltinUse *u) {
                         own_text(b->w, &v.type));
   if (u->config && !mark_along(b, &v, &along, false, axes, "order")) return value_error(b, span);
   if (!u->config) axes[own[n - 1]] = true;
+  uint32_t along_n = 0;
   for (uint32_t i = 0; i < v.type.rank; i++)
-    if (axes[i]) at = i;
+    if (axes[i]) at = i, along_n++;
+  if (along_n != 1 || v.type.axis[at].pass)
+    return value_refuse(b, span, span, "`order` goes along one axis of the value: `order[n](x)`");
   return value_one(b, val_wire(b, box_order(b->w, b->d, at, wire, origin_at(b, span)), span));
 }
 
@@ -291,7 +298,7 @@ Body *box_for_itself(Body *b, const Alone *how) {
   Value in = {.n = how->n, .at = NEW_ARRAY(w->arena, Val, how->n)};
   for (uint32_t i = 0; i < in.n; i++)
     in.at[i] = val_wire(sub, diagram_input(w, sub->d, how->in[i], 0, 0), span);
-  Value out = apply(sub, how->env, how->box, in, NULL, span);
+  Value out = apply(sub, how->env, how->box, in, how->named, span);
   uint32_t npass = how->rows ? all_passing(&in, pass) : 0;
   for (uint32_t i = 0; i < out.n; i++) {
     if (npass && !out.at[i].error) out.at[i] = for_each_row(sub, out.at[i], pass, npass, span);
@@ -328,21 +335,21 @@ Def *box_called(Body *b, const char *name) {
 
 // -- the table ------------------------------------------------------------------------------------
 static const BuiltinBox boxes[] = {
-    {"sum", do_reduce, true, SUM},
-    {"mean", do_mean, true, SUM},
-    {"prod", do_reduce, true, PROD},
-    {"max", do_reduce, true, MAX},
-    {"min", do_reduce, true, MIN},
-    {"argmax", do_winner, false, MAX},
-    {"argmin", do_winner, false, MIN},
-    {"concat", builtin_concat, false, 0},
-    {"normal", do_noise, false, NOISE_NORMAL},
-    {"uniform", do_noise, false, NOISE_UNIFORM},
-    {"positions", do_positions, false, 0},
-    {"order", do_order, false, 0},
-    {"rev", builtin_derivative, false, BACK},
-    {"fwd", builtin_derivative, false, FORTH},
-    {"scan", builtin_scan, false, 0},
+    {"sum", do_reduce, true, SUM, false},
+    {"mean", do_mean, true, SUM, false},
+    {"prod", do_reduce, true, PROD, false},
+    {"max", do_reduce, true, MAX, false},
+    {"min", do_reduce, true, MIN, false},
+    {"argmax", do_winner, false, MAX, false},
+    {"argmin", do_winner, false, MIN, false},
+    {"concat", builtin_concat, false, 0, false},
+    {"normal", do_noise, false, NOISE_NORMAL, false},
+    {"uniform", do_noise, false, NOISE_UNIFORM, false},
+    {"positions", do_positions, false, 0, false},
+    {"order", do_order, false, 0, false},
+    {"rev", builtin_derivative, false, BACK, true},
+    {"fwd", builtin_derivative, false, FORTH, true},
+    {"scan", builtin_scan, false, 0, false},
 };
 
 void core_builtins(Elab *in) { builtins_add(in, boxes, COUNT(boxes)); }

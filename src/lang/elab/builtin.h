@@ -25,8 +25,9 @@ typedef struct {
   const Syntax *box;
   const Type *in; // of its inputs
   uint32_t n;
-  uint64_t *over; // [input] gets the axes that pass over all boxes it goes into; or NULL
-  bool rows;      // what comes out has every axis that passes over, even if it is the same along it
+  uint64_t *over;      // [input] gets the axes that pass over all boxes it goes into; or NULL
+  const Syntax *named; // … over h; or NULL
+  bool rows; // what comes out has every axis that passes over, even if it is the same along it
   Span span;
 } Alone;
 Body *box_for_itself(Body *, const Alone *);

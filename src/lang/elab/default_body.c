@@ -145,6 +145,7 @@ static const char *refusal(const Type *want, Value args) {
 }
 
 Value fallback(Body *b, Value args, Span span, const char **words) {
+  if (!args.n || value_failed(&args)) return value_error(b, span); // its types are wrong
   World *w = b->w;
   Value all = {0};
   Buf says = buf_new(w->arena);

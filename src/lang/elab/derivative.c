@@ -11,17 +11,19 @@ typedef struct {
   Body *b;
   Env *env;
   const Syntax *box;
+  const Syntax *over_named; // … over h; or NULL
   Span span;
   bool back;
   uint32_t n; // inputs of f
   Type *type; // of each, with all that passes over
   uint64_t *over;
+  Ids moves; // the inputs that have a change: labels have none
 } Derivative;
 
 static const char *word_of(const Derivative *d) { return d->back ? "rev" : "fwd"; }
 
 static const char *changes_of(const Derivative *d) {
-  return d->back ? "a cotangent for each output" : "a tangent for each input";
+  return d->back ? "a cotangent for each output" : "a tangent for each input that is not a label";
 }
 
 static bool count_inputs(Derivative *d, const Value *args) {
@@ -36,13 +38,15 @@ static bool count_inputs(Derivative *d, const Value *args) {
 }
 
 static Body *box_of(const Derivative *d, uint64_t *over) {
-  return box_for_itself(d->b, &(Alone){.env = d->env,
-                                       .box = d->box,
-                                       .in = d->type,
-                                       .n = d->n,
-                                       .over = over,
-                                       .rows = true,
-                                       .span = d->span});
+  return box_for_itself(
+      d->b, &(Alone){.env = d->env,
+                     .box = d->box,
+                     .in = d->type,
+                     .n = d->n,
+                     .over = over,
+                     .named = over ? d->over_named : NULL, // then they pass over already
+                     .rows = true,
+                     .span = d->span});
 }
 
 // f on what it is given, to see what it takes.
@@ -51,12 +55,13 @@ static Body *probe(Derivative *d, Value *args) {
     if (!val_to_wire(d->b, &args->at[i], 0)) return NULL;
     d->type[i] = args->at[i].type;
     d->over[i] = UINT64_MAX;
+    if (d->type[i].base != BASE_LABEL) vec_push(d->b->w->arena, &d->moves, i);
   }
   Body *sub = box_of(d, d->over);
   for (uint32_t i = 0; i < d->n; i++)
     if (d->over[i] == UINT64_MAX) d->over[i] = 0; // no box was called with it: all of it is taken
   if (!sub) return NULL;
-  uint32_t more = d->back ? sub->d->out.n : d->n;
+  uint32_t more = d->back ? sub->d->out.n : d->moves.n;
   if (args->n == d->n + more) return sub;
   diag_error(d->b->w->diags, d->span,
              "`%s[f]` takes %u + %u values here, but %u are given: the inputs of f, then %s",
@@ -96,19 +101,27 @@ static bool widen_inputs(Derivative *d, Value *args, bool *changed) {
 }
 
 static const Type *point_of(const Derivative *d, const Body *sub, uint32_t change) {
-  return d->back ? &sub->out_type.at[change] : &d->type[change];
+  return d->back ? &sub->out_type.at[change] : &d->type[d->moves.at[change]];
 }
 
 // A change has the axes of its point, from the last on; what it has in front of them passes over.
-static void meet_point(Derivative *d, const Lift *l, Val *v, const Type *point, uint32_t least,
+static bool meet_point(Derivative *d, const Lift *l, Val *v, const Type *point, uint32_t least,
                        Match *m) {
   uint32_t own[RANK_LIMIT], at[RANK_LIMIT], n = own_axes(&v->type, own), meet = 0;
   for (uint32_t i = 0; i < point->rank; i++)
     if (!point->axis[i].pass || point->axis[i].pass > l->npass) at[meet++] = i;
-  if (v->literal || n < least) return;
-  for (uint32_t k = 0; k < n && k < meet; k++)
-    mark_axis(d->b, v, own[n - 1 - k], point->axis[at[meet - 1 - k]].pass);
+  if (v->literal || n < least) return true;
+  for (uint32_t k = 0; k < n && k < meet; k++) {
+    const Axis *there = &point->axis[at[meet - 1 - k]], *here = &v->type.axis[own[n - 1 - k]];
+    if (there->pass && there->label && here->label && there->label != here->label)
+      return diag_refuse(d->b->w->diags, v->span,
+                         "axis %s of this change meets axis %s, which passes over `%s`",
+                         name_text(d->b->w->names, here->label),
+                         name_text(d->b->w->names, there->label), word_of(d));
+    mark_axis(d->b, v, own[n - 1 - k], there->pass);
+  }
   for (uint32_t k = 0; k + meet < n; k++) m->rest[m->nrest++] = own[k];
+  return true;
 }
 
 // least: for each change, how many axes its point had when f was called
@@ -117,7 +130,7 @@ static bool lift_changes(Derivative *d, Lift *l, const Body *sub, Value *args,
   Value changes = {args->n - d->n, args->at + d->n, NULL};
   Match *m = NEW_ARRAY(d->b->w->arena, Match, changes.n);
   for (uint32_t i = 0; i < changes.n; i++)
-    meet_point(d, l, &changes.at[i], point_of(d, sub, i), least[i], &m[i]);
+    if (!meet_point(d, l, &changes.at[i], point_of(d, sub, i), least[i], &m[i])) return false;
   return lift_over(l, &changes, m);
 }
 
@@ -194,8 +207,7 @@ static Value apply_derived(Derivative *d, Body *sub, const Value *args, const Sy
   Id first = body_call(b, as_body(b, made), wire.at, &call);
   Value out = {.n = made->out.n, .at = NEW_ARRAY(b->w->arena, Val, made->out.n)};
   for (uint32_t i = 0; i < out.n; i++) {
-    if (!d->back || i < d->n)
-      b->d->wire.at[first + i].type = d->back ? d->type[i] : sub->out_type.at[i];
+    b->d->wire.at[first + i].type = d->back ? d->type[d->moves.at[i]] : sub->out_type.at[i];
     out.at[i] = val_wire(b, first + i, d->span);
   }
   return out;
@@ -203,7 +215,8 @@ static Value apply_derived(Derivative *d, Body *sub, const Value *args, const Sy
 
 Value builtin_derivative(const BuiltinUse *u) {
   Body *b = u->b;
-  Derivative d = {.b = b, .env = u->env, .span = u->span, .back = u->box->kind == BACK};
+  Derivative d = {
+      .b = b, .env = u->env, .span = u->span, .back = u->box->kind == BACK, .over_named = u->over};
   d.box = boxed_option(b, u->config, 0, u->span, word_of(&d));
   if (!d.box || value_failed(&u->args) || !count_inputs(&d, &u->args))
     return value_error(b, u->span);

@@ -30,6 +30,7 @@ const char *family_member(Body *, Env *, const Syntax *learner,
 
 // call.c
 Value apply(Body *, Env *, const Syntax *box, Value args, const Syntax *over, Span);
+Value refuse_over(Body *, const Syntax *over, const char *what); // … for what has no header
 bool fn_takes(Body *, Fn, uint32_t given, Span); // as many values; false with a diagnostic
 Value apply_call(Body *, Env *, const Syntax *callee, const Syntax *call, const Syntax *over);
 bool learner_has_input(const Def *);

@@ -448,7 +448,7 @@ Value eval_access(Body *b, Env *env, const Syntax *n, Eq *eq) {
     }
     const BuiltinBox *f = bind || d ? NULL : builtin_find(b->in, base->name);
     if (f && !f->nodes)
-      return f->make(&(BuiltinUse){f, b, env, n, at_brackets(n), {0}, n->span, eq});
+      return f->make(&(BuiltinUse){f, b, env, n, at_brackets(n), {0}, n->span, eq, NULL});
     if ((d && d->kind == DEF_BOX && !box_params(d->node) && box_result(d->node) &&
          box_result(d->node)->kind == N_SIG) ||
         (d && d->kind == DEF_BOX && box_params(d->node) && params_in(box_params(d->node)).n == 0))
@@ -510,7 +510,10 @@ static Value call_value(Body *b, Env *env, const Syntax *n, const Syntax *over, 
   if (named->kind == N_NAME && name_is_free(env, named->name)) {
     const BuiltinBox *f = builtin_find(b->in, named->name);
     if (f && f->nodes) // sees the text of its argument: it works inside an index equation
-      return f->make(&(BuiltinUse){f, b, env, n, use_brackets(callee), {0}, n->span, eq});
+      return over && !f->takes_over
+                 ? refuse_over(b, over, f->name)
+                 : f->make(
+                       &(BuiltinUse){f, b, env, n, use_brackets(callee), {0}, n->span, eq, over});
     if (!f && callee->kind == N_NAME) {
       Fn fn = fn_find(name_text(b->w->names, named->name));
       if (fn != FN_COUNT) return fn_call(b, env, n, fn, eq);

@@ -1,6 +1,7 @@
 // Instances. A body is elaborated again for each different set of options and argument types, and
 // the result is a diagram of its own. Equal uses share it: the key is everything that the body can
 // see.
+#include "lang/elab/builtin.h"
 #include "lang/elab/call.h"
 
 // Keys are rows of numbers: each part says how long it is, so that no two rows are read in two
@@ -192,6 +193,47 @@ static void note_call(Elab *in, const Call *c, uint32_t before) {
       diag_note(d, i, c->span, "in this use of `%s`", call_name(c));
 }
 
+// What passes over g and not over an input of f is summed: that input is the same for all rows. The
+// others stand where they stand in the input.
+static void sum_rows(Body *back, uint32_t i, const Type *want) {
+  const Type *have = &back->out_type.at[i];
+  bool axes[RANK_LIMIT] = {false}, any = false;
+  for (uint32_t k = 0; k < have->rank; k++) {
+    bool there = !have->axis[k].pass;
+    for (uint32_t j = 0; j < want->rank; j++) there |= want->axis[j].pass == have->axis[k].pass;
+    axes[k] = !there;
+    any |= !there;
+  }
+  uint32_t own[RANK_LIMIT], kept[RANK_LIMIT];
+  Val v = val_wire(back, back->d->out.at[i], (Span){0});
+  if (any) v = val_reduce(back, v, SUM, axes);
+  val_settle(back, &v);
+  if (own_axes(&v.type, own) == own_axes(want, kept))
+    v = arranged(back, v, want->axis, want->rank, (Span){0});
+  back->d->out.at[i] = val_to_wire(back, &v, 0);
+  back->out_type.at[i] = v.type;
+}
+
+// A label has no cotangent; what comes out in its place is the label itself, and nobody reads it.
+static void give_labels_nothing(Body *back, uint32_t n, const Type *types) {
+  World *w = back->w;
+  Diagram *d = back->d;
+  Ids out = {0};
+  Types type = {0};
+  uint32_t labels = 0, next = 0;
+  for (uint32_t i = 0; i < n; i++) labels += types[i].base == BASE_LABEL;
+  if (!labels || d->out.n + labels != n) return;
+  for (uint32_t i = 0; i < n; i++) {
+    bool label = types[i].base == BASE_LABEL;
+    vec_push(w->arena, &out, label ? d->in.at[i] : d->out.at[next]);
+    vec_push(w->arena, &type, label ? types[i] : back->out_type.at[next]);
+    next += !label;
+  }
+  d->out.n = 0;
+  for (uint32_t i = 0; i < n; i++) diagram_output(w, d, out.at[i]);
+  back->out_type = type;
+}
+
 // box f … reverse g: g takes the inputs of f and a cotangent for each output, and gives a cotangent
 // for each input.
 static bool own_reverse(const Call *c, Body *body) {
@@ -204,9 +246,12 @@ static bool own_reverse(const Call *c, Body *body) {
   for (uint32_t i = 0; i < d->out.n; i++) types[d->in.n + i] = body->out_type.at[i];
   Body *back = box_alone(body, env_new(body->in, NULL, c->h->scope, body), g, n, types, g->span);
   if (!back) return false;
+  give_labels_nothing(back, d->in.n, types);
   bool fits = back->d->out.n == d->in.n;
   for (uint32_t i = 0; fits && i < d->in.n; i++) {
-    const Type *want = &types[i], *have = &back->out_type.at[i];
+    const Type *want = &types[i];
+    if (want->base != BASE_LABEL) sum_rows(back, i, want);
+    const Type *have = &back->out_type.at[i];
     fits = want->base == BASE_LABEL || (want->base == have->base && want->rank == have->rank);
     for (uint32_t k = 0; fits && want->base != BASE_LABEL && k < want->rank; k++)
       fits = sizes_agree(body, want->axis[k].size, have->axis[k].size, g->span, g->span,

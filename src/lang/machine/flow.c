@@ -312,6 +312,7 @@ static Value do_flow(const BuiltinUse *u) {
   return out;
 }
 
-static const BuiltinBox boxes[] = {{"delay", delay_value, false, 0}, {"flow", do_flow, false, 0}};
+static const BuiltinBox boxes[] = {{"delay", delay_value, false, 0, false},
+                                   {"flow", do_flow, false, 0, false}};
 
 void machine_builtins(Elab *in) { builtins_add(in, boxes, COUNT(boxes)); }

@@ -270,8 +270,9 @@ typedef struct BuiltinUse BuiltinUse;
 typedef struct BuiltinBox {
   const char *name;
   Value (*make)(const BuiltinUse *);
-  bool nodes;   // looks at the text of its argument, inside the index equation it stands in
-  uint8_t kind; // which of those that are made alike
+  bool nodes;      // looks at the text of its argument, inside the index equation it stands in
+  uint8_t kind;    // which of those that are made alike
+  bool takes_over; // axes that pass over can be named
 } BuiltinBox;
 struct BuiltinUse {
   const BuiltinBox *box;
@@ -281,6 +282,7 @@ struct BuiltinUse {
   Value args;
   Span span;
   Eq *eq;
+  const Syntax *over; // … over h; or NULL
 };
 void builtins_add(Elab *, const BuiltinBox *, uint32_t n);
 const BuiltinBox *builtin_find(Elab *, Name); // NULL: there is none of this name
