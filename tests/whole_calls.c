@@ -307,7 +307,7 @@ static Id some_cell(Maker *m, const WholeType *row) {
   }
   WholeNode *x = maker_operand(&inner, &d->in.at[0]), *h = maker_ref(&inner, &d->in.at[1]);
   const WholeWire *y = maker_let(&inner, whole_node(m->p, &t, "%e * 0.7 - %e", x, h));
-  maker_return(&inner, whole_node(m->p, &t, "tanh(%E + %e)", maker_ref(&inner, y), h));
+  maker_return(&inner, whole_node(m->p, &t, "tanh(%e + %e)", maker_ref(&inner, y), h));
   d->asked = true;
   vec_push(m->p->arena, &m->p->decl, d);
   return d->name;

@@ -1,6 +1,8 @@
 // Laws of single boxes: on stacks of samples, and under other names, namings and orders.
 #include "whole_laws.h"
 
+#include <stdlib.h>
+
 enum { SAMPLES = 3 };
 
 // -- batch ----------------------------------------------------------------------------------------
@@ -198,17 +200,98 @@ bool law_batch(Case *c) {
 }
 
 // -- names, naming, order -------------------------------------------------------------------------
+// The number of a derivative counts every one of the box, also those without weights, and so goes by
+// the order of lines: `rev.3/f/W`. Those with weights keep their order.
+static bool is_derivative(const char *at) {
+  bool word = !strncmp(at, "rev", 3) || !strncmp(at, "fwd", 3);
+  return word && (at[3] == '.' || at[3] == '/');
+}
+
+static const char *unnumbered(Arena *a, const char *path) {
+  Buf b = buf_new(a);
+  for (const char *at = path; *at;) {
+    size_t n = strcspn(at, "/");
+    buf_printf(&b, "%.*s", (int)(is_derivative(at) ? 3 : n), at);
+    at += n;
+    if (*at) buf_char(&b, *at++);
+  }
+  return b.at;
+}
+
+// Is a before b, of two paths that differ only in numbers? The first has none.
+static bool is_before(const char *a, const char *b) {
+  for (; *a && *b; a++, b++) {
+    if (*a == *b) continue;
+    return *a == '/' || *b == '/' ? *a == '/' : strtoul(a, NULL, 10) < strtoul(b, NULL, 10);
+  }
+  return false;
+}
+
+typedef VEC(const char *) Paths;
+static uint32_t place_among(Arena *a, const Paths *all, const char *path) {
+  const char *plain = unnumbered(a, path);
+  uint32_t before = 0;
+  for (uint32_t i = 0; i < all->n; i++)
+    before += !strcmp(unnumbered(a, all->at[i]), plain) && is_before(all->at[i], path);
+  return before;
+}
+
+// The path of the same weight in the other program: as many are before it, numbers apart.
+static const char *path_in(Case *c, const Paths *mine, const Paths *theirs, const char *path) {
+  const char *plain = unnumbered(c->arena, path);
+  uint32_t before = place_among(c->arena, mine, path);
+  for (uint32_t i = 0; i < theirs->n; i++)
+    if (!strcmp(unnumbered(c->arena, theirs->at[i]), plain) &&
+        place_among(c->arena, theirs, theirs->at[i]) == before)
+      return theirs->at[i];
+  return path;
+}
+
+static Paths paths_of(Case *c, const LimnArrays *w, bool renamed) {
+  Paths all = {0};
+  for (uint32_t i = 0; i < w->n; i++) {
+    const char *path = arena_format(c->arena, "%s", w->at[i].name);
+    vec_push(c->arena, &all, renamed ? whole_weight(c->arena, c->p, path) : path);
+  }
+  return all;
+}
+
 // The weights of one program for the other; with `take_back`, they are not set any more. Those of
 // boxes with open sizes are not known.
 static bool same_weights(Case *c, Limn *from, Limn *to, const WholeDecl *d, bool renamed,
                          bool take_back) {
-  LimnArrays w = {0};
-  bool good = limn_weights(from, whole_name(c->p, d->name, false), &w) == LIMN_GOOD;
+  LimnArrays w = {0}, others = {0};
+  bool good = limn_weights(from, whole_name(c->p, d->name, false), &w) == LIMN_GOOD &&
+              limn_weights(to, whole_name(c->p, d->name, renamed), &others) == LIMN_GOOD;
+  Paths mine = paths_of(c, &w, renamed), theirs = paths_of(c, &others, false);
   for (uint32_t i = 0; good && i < w.n; i++)
-    good = limn_weight_set(to, renamed ? whole_weight(c->arena, c->p, w.at[i].name) : w.at[i].name,
+    good = limn_weight_set(to, path_in(c, &mine, &theirs, mine.at[i]),
                            take_back ? NULL : &w.at[i].array) == LIMN_GOOD;
   limn_forget(from), limn_forget(to);
   return good;
+}
+
+// Those of inputs go by their order.
+static bool same_slopes(Case *c, const WholeDecl *d, const Values *slopes, const Values *others,
+                        const Printed *how) {
+  const char *what = how->renamed ? "names" : how->naming ? "naming" : "order";
+  what = arena_format(c->arena, "slopes %s: of %s", what, whole_name(c->p, d->name, false));
+  uint32_t inputs = 0;
+  for (uint32_t i = 0; i < d->in.n; i++) inputs += !d->in.at[i].type.labels;
+  Paths mine = {0}, theirs = {0};
+  for (uint32_t i = inputs; i < slopes->n; i++) {
+    const char *path = slopes->at[i].name;
+    vec_push(c->arena, &mine, how->renamed ? whole_weight(c->arena, c->p, path) : path);
+    vec_push(c->arena, &theirs, others->at[i].name);
+  }
+  for (uint32_t i = 0; i < slopes->n; i++) {
+    const Value *other = &others->at[i];
+    const char *path = i < inputs ? "" : path_in(c, &mine, &theirs, mine.at[i - inputs]);
+    if (i >= inputs) other = value_named(others, path);
+    if (!other) return case_says(c, "%s: none by %s", what, path);
+    if (!values_near(c, what, other, &slopes->at[i], how->renamed ? 1e-12 : 1e-9)) return false;
+  }
+  return true;
 }
 
 static bool same_values(Case *c, Limn *a, Limn *b, const WholeDecl *d, const Printed *how) {
@@ -229,18 +312,7 @@ static bool same_values(Case *c, Limn *a, Limn *b, const WholeDecl *d, const Pri
   what = arena_format(c->arena, "%sof %s", what, name);
   for (uint32_t i = 0; i < one.n; i++)
     if (!values_near(c, what, &two.at[i], &one.at[i], how->renamed ? 0 : 1e-9)) return false;
-  uint32_t inputs = 0;
-  for (uint32_t i = 0; i < d->in.n; i++) inputs += !d->in.at[i].type.labels;
-  for (uint32_t i = 0; i < slopes.n; i++) {
-    const char *path = slopes.at[i].name;
-    if (how->renamed) path = whole_weight(c->arena, c->p, path);
-    const Value *other = i < inputs ? &others.at[i] : value_named(&others, path);
-    if (!other) return case_says(c, "slopes %s: none by %s", what, path);
-    if (!values_near(c, arena_format(c->arena, "slopes %s", what), other, &slopes.at[i],
-                     how->renamed ? 1e-12 : 1e-9))
-      return false;
-  }
-  return true;
+  return same_slopes(c, d, &slopes, &others, how);
 }
 
 // A measure may look at learners that no goal has: their weights are not among those that were set.
@@ -254,11 +326,14 @@ static bool is_measure(const Whole *p, const char *name) {
 // The losses of two steps, from the same weights.
 static bool same_losses(Case *c, Limn *a, Limn *b, bool renamed) {
   Values one = {0}, two = {0};
-  LimnArrays w = {0};
+  LimnArrays w = {0}, others = {0};
   if (limn_weights(a, NULL, &w) != LIMN_GOOD)
     return case_says(c, "no weights: %s", limn_messages(a, false));
+  if (limn_weights(b, NULL, &others) != LIMN_GOOD)
+    return case_says(c, "no weights: %s", limn_messages(b, false));
+  Paths mine = paths_of(c, &w, renamed), theirs = paths_of(c, &others, false);
   for (uint32_t i = 0; i < w.n; i++) {
-    const char *name = renamed ? whole_weight(c->arena, c->p, w.at[i].name) : w.at[i].name;
+    const char *name = path_in(c, &mine, &theirs, mine.at[i]);
     limn_weight_set(a, w.at[i].name, &w.at[i].array); // with the seed of the training it has others
     if (limn_weight_set(b, name, &w.at[i].array) != LIMN_GOOD)
       return case_says(c, "no such weight: %s", limn_messages(b, false));

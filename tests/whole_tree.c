@@ -125,6 +125,18 @@ static void add_type(Whole *p, WholeNode *n, const WholeType *t) {
   vec_push(p->arena, &n->piece, (WholePiece){.text = "]"});
 }
 
+// A call or a name: no space outside brackets, and nothing behind the last one. `f(x) + g(y)` also
+// begins with letters and ends with a bracket, and is a sum.
+static bool is_atom(const char *format) {
+  int depth = 0;
+  if (!strchr(format, ' ')) return true;
+  for (const char *at = format; *at; at++) {
+    if (*at == ' ' && !depth) return false;
+    depth += (*at == '(' || *at == '[') - (*at == ')' || *at == ']');
+  }
+  return format[strlen(format) - 1] == ')';
+}
+
 WholeNode *whole_node(Whole *p, const WholeType *type, const char *format, ...) {
   WholeNode *n = NEW(p->arena, WholeNode);
   va_list list;
@@ -148,10 +160,7 @@ WholeNode *whole_node(Whole *p, const WholeType *type, const char *format, ...) 
   }
   va_end(list);
   if (type) n->type = *type, n->value = true;
-  // A call or a name: letters up to the first bracket, and nothing behind the last one.
-  size_t word = strcspn(format, " ");
-  n->atom =
-      !format[word] || (format[strlen(format) - 1] == ')' && strchr(format, '(') < format + word);
+  n->atom = is_atom(format);
   return n;
 }
 
