@@ -14,7 +14,7 @@ typedef struct { // a thing in a column: strands, glyphs that float, dividers
   uint32_t block;
   bool divider;
   uint32_t upper, lower; // ranks of what it belongs to; of a divider, of what it divides
-  bool label;            // one may stand on it
+  double label;          // how far one that may stand on it reaches; 0: there is none
   uint32_t bundle;       // if it is one; 0: it is none
 } ColumnEntry;
 typedef VEC(ColumnEntry) CutColumn;
@@ -50,6 +50,10 @@ double foot_room(const Sketch *s, uint32_t block) {
   return PAD + (s->block.at[block].from ? TITLE : 0);
 }
 
+double label_reach(const char *label) {
+  return LETTERS + (label && strstr(label, "^{") ? POWER : 0);
+}
+
 // Frames that end below the upper thing, and those that begin above the lower one.
 static double frames_between(const Sketch *s, uint32_t upper, uint32_t lower) {
   double sum = 0;
@@ -78,10 +82,11 @@ static void keep_apart(Lay *y, const ColumnEntry *upper, const ColumnEntry *lowe
 // -- what stands in a column ----------------------------------------------------------------------
 static void put_bundle(Lay *y, CutColumn *c, uint32_t b) {
   const Bundle *k = &y->s->bundle.at[b];
-  ColumnEntry e = {.block = k->block, .label = true, .bundle = b};
+  ColumnEntry e = {.block = k->block, .bundle = b};
   e.upper = e.lower = y->o->rank[b];
   for (uint32_t i = 0; i < k->n; i++) {
     e.var = y->level[k->first + i];
+    e.label = label_reach(y->s->strand.at[k->first + i].label);
     vec_push(y->arena, c, e);
   }
 }
@@ -207,7 +212,7 @@ static void frame_apart(Lay *y, ColumnGrid *r, const CutColumn *c, uint32_t b, u
   for (uint32_t i = 0, before = own; i < c->n; i++) {
     const ColumnEntry *e = &c->at[i];
     if (runs_inside(y, e, b, f, section, data)) {
-      double over = fmax(e->over, e->label ? LETTERS : NEAR);
+      double over = fmax(e->over, fmax(e->label, NEAR));
       gap(y, f->top, e->var, over + title_room(y->s, b));
       gap(y, e->var, f->bottom, fmax(e->under, NEAR) + foot_room(y->s, b));
       below = NULL, before = false;
@@ -218,8 +223,7 @@ static void frame_apart(Lay *y, ColumnGrid *r, const CutColumn *c, uint32_t b, u
     }
   }
   if (above) wish(y, r, above->var, f->top, fmax(above->under, NEAR) + EDGE);
-  if (below)
-    wish(y, r, f->bottom, below->var, fmax(below->over, below->label ? LETTERS : NEAR) + EDGE);
+  if (below) wish(y, r, f->bottom, below->var, fmax(below->over, fmax(below->label, NEAR)) + EDGE);
 }
 
 static void column_apart(Lay *y, ColumnGrid *r, const CutColumn *c, uint32_t section, bool data) {

@@ -71,8 +71,9 @@ void find_frames(Lay *y) {
   for (uint32_t x = 1; x < y->s->strand.n; x++) {
     const Bundle *b = &y->s->bundle.at[y->s->strand.at[x].bundle];
     bool operand = b->as && x == b->first && l->there[y->s->strand.at[x].bundle];
+    double over = label_reach(l->label[x] ? y->s->strand.at[x].label : NULL);
     if (l->label[x] || operand)
-      frame_add(l, b->block, INFINITY, -INFINITY, l->y[x] - LETTERS, l->y[x]);
+      frame_add(l, b->block, INFINITY, -INFINITY, l->y[x] - over, l->y[x]);
   }
   for (uint32_t b = y->s->block.n; b-- > 1;) frame_close(y, b);
   for (uint32_t x = 1; x < y->s->strand.n; x++)

@@ -15,7 +15,8 @@
 #include "show/layout/sketch.h"
 
 enum { PITCH = 20, ABOVE_DIVIDER = 10, BELOW_DIVIDER = 20, NEAR = 6, PAD = 6, TITLE = 16 };
-enum { LETTERS = 13, EDGE = 4 }; // how far a label reaches above its strand; around a frame
+// How far a label reaches above its strand, and one with a power still more; around a frame.
+enum { LETTERS = 13, POWER = 4, EDGE = 4 };
 enum { MARGIN = 12, ROOM = 14, CURVE_LEAST = 30, CURVE_MOST = 90 };
 enum { FRAME = 8, FRAME_END = 4 }; // how far a frame's edges are from what is in it
 
@@ -66,6 +67,7 @@ void find_variables(Lay *);
 // -- lay_columns.c --------------------------------------------------------------------------------
 void constrain(Lay *);
 double title_room(const Sketch *, uint32_t block), foot_room(const Sketch *, uint32_t block);
+double label_reach(const char *label); // NULL: of letters alone
 
 // -- lay_curves.c ---------------------------------------------------------------------------------
 void find_curves(Lay *);
