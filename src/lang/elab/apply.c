@@ -12,7 +12,19 @@ static bool is_number_of_times(Body *b, Env *env, const Syntax *n, int64_t *time
   return false;
 }
 
-static Value apply_power(Body *b, Env *env, const Syntax *n, Value args, Span span) {
+// Of `over h`, what is left for one of several boxes: nothing if no wire has such an axis here.
+static const Syntax *still_over(const Value *args, const Syntax *over) {
+  for (uint32_t i = 0; over && i < over_names(over).n; i++)
+    for (uint32_t a = 0; a < args->n; a++)
+      for (uint32_t k = 0; k < args->at[a].type.rank; k++)
+        if (!args->at[a].type.axis[k].pass &&
+            args->at[a].type.axis[k].label == over_names(over).at[i]->name)
+          return over;
+  return NULL;
+}
+
+static Value apply_power(Body *b, Env *env, const Syntax *n, Value args, const Syntax *over,
+                         Span span) {
   int64_t times;
   if (!is_number_of_times(b, env, pow_exponent(n), &times)) return value_error(b, span);
   const char *suffix = b->suffix;
@@ -21,7 +33,7 @@ static Value apply_power(Body *b, Env *env, const Syntax *n, Value args, Span sp
     b->suffix = arena_format(b->w->arena, "%s.%lld", suffix ? suffix : "", (long long)i);
     b->d->turn = turn_new(b->w, first, outer, 0, i);
     if (!first) first = b->d->turn;
-    args = apply(b, env, pow_base(n), args, NULL, span);
+    args = apply(b, env, pow_base(n), args, still_over(&args, over), span);
     if (args.n && args.at[0].error) break;
   }
   b->suffix = suffix;
@@ -30,7 +42,8 @@ static Value apply_power(Body *b, Env *env, const Syntax *n, Value args, Span sp
 }
 
 // (f, g): side by side, each takes as many wires as it has inputs.
-static Value apply_tuple(Body *b, Env *env, const Syntax *n, Value args, Span span) {
+static Value apply_tuple(Body *b, Env *env, const Syntax *n, Value args, const Syntax *over,
+                         Span span) {
   Value all = {0};
   uint32_t at = 0;
   for (uint32_t i = 0; i < tuple_values(n).n; i++) {
@@ -44,9 +57,9 @@ static Value apply_tuple(Body *b, Env *env, const Syntax *n, Value args, Span sp
       return value_refuse(b, span, span, "these boxes side by side take %d wires, but %u %s there",
                           sum, args.n, args.n == 1 ? "is" : "are");
     }
+    Value own = {(uint32_t)want, args.at + at, NULL};
     all = value_concat(b, all,
-                       apply(b, env, tuple_values(n).at[i],
-                             (Value){(uint32_t)want, args.at + at, NULL}, NULL, span));
+                       apply(b, env, tuple_values(n).at[i], own, still_over(&own, over), span));
     at += (uint32_t)want;
   }
   if (at == args.n) return all;
@@ -54,18 +67,21 @@ static Value apply_tuple(Body *b, Env *env, const Syntax *n, Value args, Span sp
                       at == 1 ? "wire" : "wires", args.n);
 }
 
-static Value apply_fan(Body *b, Env *env, const Syntax *n, Value args, Span span) {
+static Value apply_fan(Body *b, Env *env, const Syntax *n, Value args, const Syntax *over,
+                       Span span) {
   Value all = {0};
   for (uint32_t i = 0; i < args.n; i++) val_to_wire(b, &args.at[i], 0);
   for (uint32_t i = 0; i < fan_branches(n).n; i++)
-    all =
-        value_concat(b, all, apply(b, env, fan_branches(n).at[i], value_copy(b, args), NULL, span));
+    all = value_concat(
+        b, all,
+        apply(b, env, fan_branches(n).at[i], value_copy(b, args), still_over(&args, over), span));
   return all;
 }
 
-static Value apply_pipe(Body *b, Env *env, const Syntax *n, Value args, Span span) {
+static Value apply_pipe(Body *b, Env *env, const Syntax *n, Value args, const Syntax *over,
+                        Span span) {
   for (uint32_t i = 0; i < pipe_stages(n).n; i++) {
-    args = apply(b, env, pipe_stages(n).at[i], args, NULL, span);
+    args = apply(b, env, pipe_stages(n).at[i], args, still_over(&args, over), span);
     if (!b->trace && value_failed(&args)) return value_error(b, span);
   }
   return args;
@@ -78,12 +94,13 @@ bool fn_takes(Body *b, Fn fn, uint32_t given, Span span) {
                      row->arity == 1 ? "value" : "values", given, given == 1 ? "is" : "are");
 }
 
-static Value apply_compound(Body *b, Env *env, const Syntax *n, Value args, Span span) {
+static Value apply_compound(Body *b, Env *env, const Syntax *n, Value args, const Syntax *over,
+                            Span span) {
   switch (n->kind) {
-  case N_PIPE: return apply_pipe(b, env, n, args, span);
-  case N_FAN: return apply_fan(b, env, n, args, span);
-  case N_TUPLE: return apply_tuple(b, env, n, args, span);
-  default: return apply_power(b, env, n, args, span);
+  case N_PIPE: return apply_pipe(b, env, n, args, over, span);
+  case N_FAN: return apply_fan(b, env, n, args, over, span);
+  case N_TUPLE: return apply_tuple(b, env, n, args, over, span);
+  default: return apply_power(b, env, n, args, over, span);
   }
 }
 
@@ -249,9 +266,7 @@ static Value apply_node(Body *b, Env *env, const Syntax *n, Value args, const Sy
   case N_PIPE:
   case N_FAN:
   case N_TUPLE:
-  case N_POW:
-    if (over) return refuse_over(b, over, "boxes put together");
-    return apply_compound(b, env, n, args, span);
+  case N_POW: return apply_compound(b, env, n, args, over, span);
   case N_OVER: return apply(b, env, over_base(n), args, n, span);
   case N_GROUP:
   case N_ITEMS:
@@ -289,7 +304,7 @@ static Value apply_node(Body *b, Env *env, const Syntax *n, Value args, const Sy
 Value apply(Body *b, Env *env, const Syntax *n, Value args, const Syntax *over, Span span) {
   if (!b->trace) return apply_node(b, env, n, args, over, span);
   while (n->kind == N_PAREN) n = paren_inner(n);
-  if (n->kind == N_PIPE && value_failed(&args)) return apply_pipe(b, env, n, args, span);
+  if (n->kind == N_PIPE && value_failed(&args)) return apply_pipe(b, env, n, args, over, span);
   uint32_t mark = trace_begin(b);
   Value given = value_copy(b, args);
   return trace_apply(b, n, mark, given, apply_node(b, env, n, args, over, span));
