@@ -90,6 +90,7 @@ bool type_words(World *, const Type *, const char *field,
                 Words *); // {ant, bee}; false: it has none
 // The vocabularies by which the fields of a `given` are read. False with a diagnostic.
 bool given_words(Data *, const Given *, WordsList *);
+bool data_words_agree(Data *, const Type *, const char *field); // with the run's. False: it is said
 bool data_keep(Data *, const Arrays *weights, const char *file); // before any set is opened
 void data_words(Data *, Arena *, KeptWordsList *);
 const char *data_words_text(Data *, Arena *); // to be kept with weights
