@@ -36,23 +36,22 @@ bool sim_fill(const SimOptions *how, Store *s) { return !how->fill || how->fill(
 
 static void drop_store(void *held) { store_free(*(Store **)held); }
 
-// What a start value is made with: weights as they begin, or as they were trained.
-static bool start_params(const Sim *m, const Diagram *d, Arena *a, Tensor *param) {
+// What a start value or a claim is made with: weights as they begin, or as they were trained.
+bool sim_params(World *w, const SimOptions *how, const Diagram *d, Arena *a, Tensor *param) {
   bool weights = false;
   for (uint32_t i = 0; i < d->param.n; i++) {
     const Param *p = &d->param.at[i];
     weights |= p->role == ROLE_WEIGHT;
-    if (!init_eval(m->w, a, &p->init, &d->wire.at[p->wire].type, m->how->seed,
-                   site_hash(0, p->path), &param[i]))
+    if (!init_eval(w, a, &p->init, &d->wire.at[p->wire].type, how->seed, site_hash(0, p->path),
+                   &param[i]))
       return false;
   }
   if (!weights) return true;
   Store **held = NEW(a, Store *);
   arena_on_free(a, drop_store, held); // also when memory runs out on the way
   *held = store_new(PRECISION_64);
-  if (!*held) return store_full(m->w, "the run", &(Type){.base = BASE_R});
-  if (!store_add_params(m->w, *held, d, m->how->seed) || !sim_begin(m->how, *held) ||
-      !sim_fill(m->how, *held))
+  if (!*held) return store_full(w, "the run", &(Type){.base = BASE_R});
+  if (!store_add_params(w, *held, d, how->seed) || !sim_begin(how, *held) || !sim_fill(how, *held))
     return false;
   for (uint32_t i = 0; i < d->param.n; i++) {
     const State *s = store_find(*held, d->param.at[i].path);
@@ -64,7 +63,7 @@ static bool start_params(const Sim *m, const Diagram *d, Arena *a, Tensor *param
 static bool value_of(const Sim *m, const Diagram *d, double *out, int64_t n) {
   Arena *a = arena_child(m->arena);
   Tensor result = {0}, *param = NEW_ARRAY(a, Tensor, d->param.n + 1);
-  bool good = start_params(m, d, a, param);
+  bool good = sim_params(m->w, m->how, d, a, param);
   Eval e = {.arena = a, .out = &result, .param = param, .seed = m->how->seed};
   good = good && diagram_eval(m->w, d, &e) && (result.count == n || result.count == 1);
   for (int64_t i = 0; good && i < n; i++) out[i] = result.data[result.count == 1 ? 0 : i];
