@@ -553,7 +553,8 @@ static Syntax *with_numbers(void *of, const Syntax *n) {
   return syntax_map(k->w->arena, n, with_numbers, of);
 }
 
-static bool number_now(Elab *in, Program *p, const Syntax *n, double *out) {
+static bool number_now(Elab *in, Program *p, const Syntax *n, const ClaimWeights *weights,
+                       double *out) {
   World *w = in->w;
   Body *b = body_new(in, name_from(w->names, "claim"));
   b->env = env_new(in, NULL, p->scope, b);
@@ -563,10 +564,7 @@ static bool number_now(Elab *in, Program *p, const Syntax *n, double *out) {
   body_finish(b);
   Arena *a = arena_child(w->arena);
   Tensor result = {0}, *param = NEW_ARRAY(a, Tensor, b->d->param.n + 1);
-  bool good = true;
-  for (uint32_t i = 0; i < b->d->param.n && good; i++)
-    good = init_eval(w, a, &b->d->param.at[i].init, &b->d->wire.at[b->d->param.at[i].wire].type, 0,
-                     0, &param[i]);
+  bool good = weights->of(weights->context, b->d, a, param);
   Eval e = {.arena = a, .out = &result, .param = param};
   good = good && diagram_eval(w, diagram_inline_all(w, b->d), &e);
   if (good) *out = result.data[0];
@@ -574,12 +572,14 @@ static bool number_now(Elab *in, Program *p, const Syntax *n, double *out) {
   return good;
 }
 
-bool claim_sides(Elab *in, Program *p, const Check *c, const double *watch, double side[2]) {
+bool claim_sides(Elab *in, Program *p, const Check *c, const double *watch,
+                 const ClaimWeights *weights, double side[2]) {
   const Syntax *n = c->node;
   WatchNumbers numbers = {in->w, c, watch};
   side[1] = 0;
-  if (!number_now(in, p, with_numbers(&numbers, check_left(n)), &side[0])) return false;
-  if (check_right(n)) return number_now(in, p, with_numbers(&numbers, check_right(n)), &side[1]);
+  if (!number_now(in, p, with_numbers(&numbers, check_left(n)), weights, &side[0])) return false;
+  if (check_right(n))
+    return number_now(in, p, with_numbers(&numbers, check_right(n)), weights, &side[1]);
   // conserved(x): it does not move; a comparison: it is true
   SyntaxKind kind = (SyntaxKind)check_left(n)->kind;
   side[1] = kind == N_CMP || kind == N_AND || kind == N_OR || kind == N_NOT || kind == N_PAREN;

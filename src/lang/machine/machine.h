@@ -209,7 +209,12 @@ typedef struct Machines {
 } Machines;
 
 // Both sides of a claim as numbers, once its watches are known; a bit where it is a comparison.
-bool claim_sides(Elab *, Program *, const Check *, const double *watch, double side[2]);
+typedef struct { // what the weights of a claim are
+  bool (*of)(const void *context, const Diagram *, Arena *, Tensor *param);
+  const void *context;
+} ClaimWeights;
+bool claim_sides(Elab *, Program *, const Check *, const double *watch, const ClaimWeights *,
+                 double side[2]);
 
 // The two sides of a claim about boxes, each alone, with sizes open as they are; for pictures. False:
 // it is none, or has errors.

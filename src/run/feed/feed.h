@@ -90,6 +90,7 @@ bool type_words(World *, const Type *, const char *field,
                 Words *); // {ant, bee}; false: it has none
 // The vocabularies by which the fields of a `given` are read. False with a diagnostic.
 bool given_words(Data *, const Given *, WordsList *);
+bool data_words_agree(Data *, const Type *, const char *field); // with the run's. False: it is said
 bool data_keep(Data *, const Arrays *weights, const char *file); // before any set is opened
 void data_words(Data *, Arena *, KeptWordsList *);
 const char *data_words_text(Data *, Arena *); // to be kept with weights
@@ -111,8 +112,10 @@ bool has_sample_axis(World *, const Diagram *);                             // o
 // -- start_values.c: first values -----------------------------------------------------------------
 bool store_add_flat(World *, Store *, const Flat *, uint64_t seed);
 bool store_copy(World *, Store *, const char *path,
-                const char *as);                            // starts with the value of another
-bool store_add_sources(Elab *, Program *, Store *);         // `learn f … from "f.safetensors"`
+                const char *as); // starts with the value of another
+// What `learn f … from "f.safetensors"` gives to those that are in the store.
+bool store_add_sources(Elab *, Program *, Store *);
+bool store_only_sources(Elab *, Program *, Store *, const Diagram *); // of its weights, only these
 bool has_source(Elab *, const Program *, const char *path); // `learn f … from` gives this weight
 // Values by path; what `to` lacks is added. Only those in `which`.
 bool store_move(World *, Store *to, Store *from, const Table *which);

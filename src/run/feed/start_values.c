@@ -58,6 +58,14 @@ bool store_read(World *w, Store *s, const Arrays *all, const char *file) {
   return true;
 }
 
+static bool has_weights_of(World *w, Store *s, const Def *d) {
+  for (uint32_t i = 0; i < store_count(s); i++) {
+    Param q = {.path = store_at(s, i)->path, .rooted = true};
+    if (def_owns(w, &q, d, NULL)) return true;
+  }
+  return false;
+}
+
 // Weights of one learner, under their own paths or under what follows its name.
 static bool start_from_run(Elab *in, Store *s, const Def *d, const char *text) {
   World *w = elab_world(in);
@@ -88,8 +96,10 @@ static const char *source_of(const Def *d) {
 
 bool store_add_sources(Elab *in, Program *p, Store *s) {
   for (uint32_t i = 0; i < p->learner.n; i++) {
-    const char *text = source_of(p->learner.at[i]);
-    if (text && !start_from_run(in, s, p->learner.at[i], text)) return false;
+    const Def *d = p->learner.at[i];
+    const char *text = source_of(d);
+    if (text && has_weights_of(elab_world(in), s, d) && !start_from_run(in, s, d, text))
+      return false;
   }
   return true;
 }
@@ -100,6 +110,21 @@ bool has_source(Elab *in, const Program *p, const char *path) {
     if (source_of(p->learner.at[i]) && def_owns(elab_world(in), &q, p->learner.at[i], NULL))
       return true;
   return false;
+}
+
+bool store_only_sources(Elab *in, Program *p, Store *s, const Diagram *d) {
+  World *w = elab_world(in);
+  for (uint32_t i = 0; i < d->param.n; i++) {
+    const Param *q = &d->param.at[i];
+    const Type *t = &d->wire.at[q->wire].type;
+    int64_t shape[ARRAY_RANK_LIMIT];
+    if (q->role != ROLE_WEIGHT && q->role != ROLE_BUFFER) continue;
+    if (!has_source(in, p, q->path) || store_find(s, q->path)) continue;
+    if (!store_shape(w, t, shape, q->path)) return false;
+    if (store_add(s, q->path, t->base, t->rank, shape) == STORE_NONE)
+      return store_full(w, q->path, t);
+  }
+  return store_add_sources(in, p, s);
 }
 
 // -- which of them a model has ---------------------------------------------------------------------

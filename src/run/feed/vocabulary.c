@@ -3,9 +3,11 @@
 //   "words": [["insects.csv", "kind", ["ant", "bee", "cat"]]]       in the metadata of safetensors
 //
 // A field has its words from the program, where its type names them, `{ant, bee, cat}`; otherwise
-// from the run whose weights are used; otherwise from its file. What is opened afterwards is matched
+// from the run whose weights are used, whatever file is read; otherwise from its file. What is opened afterwards is matched
 // by name, so that a label has one number for the life of a run.
 #include "run/feed/feed.h"
+
+#include <stdlib.h>
 
 // -- of a program and a run -----------------------------------------------------------------------
 bool type_words(World *w, const Type *t, const char *field, Words *out) {
@@ -39,17 +41,81 @@ static bool words_written(Data *d, const Given *g, uint32_t i, Words *out) {
   return false;
 }
 
-static const Words *words_kept(const Data *d, const char *set, const char *field) {
-  for (uint32_t i = 0; i < d->kept.n; i++)
-    if (strcmp(d->kept.at[i].set, set) == 0 && strcmp(d->kept.at[i].words.field, field) == 0)
-      return &d->kept.at[i].words;
-  return NULL;
+// How near the file of kept words is to this one: the same path, the same name in another folder, or
+// another file.
+enum { NEAR_PATH, NEAR_NAME, NEAR_ANY, NEARS };
+
+static bool is_near(const char *kept, const char *set, int how) {
+  const char *a = strrchr(kept, '/'), *b = strrchr(set, '/');
+  return how == NEAR_ANY || (how == NEAR_PATH && !strcmp(kept, set)) ||
+         (how == NEAR_NAME && !strcmp(a ? a + 1 : kept, b ? b + 1 : set));
 }
 
-static bool words_clash(Data *d, const Given *g, const Words *now, const Words *then) {
+// What the run calls the labels of a field. Its weights know no file: a field of this name in any
+// file has these words. Those of the file itself come first where several are kept; where none is
+// nearer than another, and they differ, there are *several.
+static const Words *words_kept(const Data *d, const char *set, const char *field, bool *several) {
+  const Words *found = NULL;
+  *several = false;
+  for (int how = 0; how < NEARS && !found; how++)
+    for (uint32_t i = 0; i < d->kept.n; i++) {
+      const Words *w = &d->kept.at[i].words;
+      if (strcmp(w->field, field) != 0 || !is_near(d->kept.at[i].set, set, how)) continue;
+      *several |= found && !words_equal(found, w);
+      if (!found) found = w;
+    }
+  return *several ? NULL : found;
+}
+
+// Labels of episodes are numbered anew in each.
+static const Words *given_kept(const Data *d, const Given *g, uint32_t i, bool *several) {
+  *several = false;
+  if (g->noise || g->episodes.way) return NULL;
+  return words_kept(d, given_name(d, g), name_text(d->w->names, g->column.at[i]), several);
+}
+
+static bool words_unclear(Data *d, const Given *g, const char *field) {
   return diag_refuse(d->w->diags, g->node->span,
+                     "the weights were trained with several files whose `%s` has other words, and "
+                     "%s is none of them: nothing says which labels are meant",
+                     field, given_name(d, g));
+}
+
+static bool words_clash(Data *d, Span span, const Words *now, const Words *then) {
+  return diag_refuse(d->w->diags, span,
                      "the labels of `%s` are %s here, but the weights were trained with %s",
                      now->field, words_text(d->arena, now), words_text(d->arena, then));
+}
+
+static int by_text(const void *a, const void *b) {
+  return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static bool same_but_for_order(Arena *a, const Words *x, const Words *y) {
+  const Words *both[2] = {x, y};
+  Words sorted[2];
+  for (uint32_t i = 0; i < 2; i++) {
+    const char **word = NEW_ARRAY(a, const char *, both[i]->n + 1);
+    memcpy(word, both[i]->word, (size_t)both[i]->n * sizeof *word);
+    qsort(word, (size_t)both[i]->n, sizeof *word, by_text);
+    sorted[i] = (Words){"", both[i]->n, word};
+  }
+  return words_equal(&sorted[0], &sorted[1]);
+}
+
+// A type that names its labels says what the run says: of a field of this name, and of all words
+// that are the run's.
+bool data_words_agree(Data *d, const Type *t, const char *field) {
+  Words own;
+  const Words *other = NULL;
+  if (!type_words(d->w, t, field, &own)) return true;
+  for (uint32_t i = 0; i < d->kept.n; i++) {
+    const Words *kept = &d->kept.at[i].words;
+    if (words_equal(&own, kept)) return true;
+    if (!strcmp(kept->field, field) || same_but_for_order(d->arena, &own, kept)) other = kept;
+  }
+  if (other) own.field = other->field;
+  return !other || words_clash(d, (Span){0}, &own, other);
 }
 
 static bool has_words(const WordsList *all, const char *field) {
@@ -63,9 +129,11 @@ static bool add_words(Data *d, const Given *g, WordsList *out) {
     Words written;
     const char *field = name_text(d->w->names, g->column.at[i]);
     if (has_words(out, field)) continue;
-    const Words *kept = words_kept(d, given_name(d, g), field);
-    bool named = words_written(d, g, i, &written);
-    if (named && kept && !words_equal(&written, kept)) return words_clash(d, g, &written, kept);
+    bool several, named = words_written(d, g, i, &written);
+    const Words *kept = given_kept(d, g, i, &several);
+    if (several) return words_unclear(d, g, field);
+    if (named && kept && !words_equal(&written, kept))
+      return words_clash(d, g->node->span, &written, kept);
     if (named || kept) vec_push(d->arena, out, named ? written : *kept);
   }
   return true;
@@ -145,7 +213,8 @@ void data_words(Data *d, Arena *a, KeptWordsList *out) {
     for (uint32_t i = 0; i < g->column.n && !g->noise && !g->episodes.way; i++) {
       const char *field = name_text(d->w->names, g->column.at[i]);
       const Words *words = d->set[k] ? set_words(d->set[k], field) : NULL;
-      if (!words) words = words_kept(d, given_name(d, g), field);
+      bool several;
+      if (!words) words = given_kept(d, g, i, &several);
       if (words && !said_before(d, k, i)) vec_push(a, out, (KeptWords){given_name(d, g), *words});
     }
   }
@@ -179,9 +248,10 @@ static bool open_labels(Data *d, int64_t want) {
     for (uint32_t i = 0; i < given->type.n; i++) {
       Ids fields = {0};
       int64_t n;
+      bool several;
       if (given->type.at[i].base != BASE_LABEL || !given->field.at[i] || given->noise ||
           !size_value(d->w, given->type.at[i].count, &n) || n != want ||
-          words_kept(d, given_name(d, given), name_text(d->w->names, given->column.at[i])))
+          given_kept(d, given, i, &several))
         continue;
       vec_push(d->arena, &fields, given->field.at[i]->id);
       if (!data_need(d, &fields)) return false;
@@ -190,18 +260,25 @@ static bool open_labels(Data *d, int64_t want) {
   return true;
 }
 
-static const Words *find_labels(Data *d, int64_t count, const char *field, bool *several) {
-  KeptWordsList all = {0};
+static const Words *labels_among(const KeptWordsList *all, int64_t count, const char *field,
+                                 bool *several) {
   const Words *found = NULL;
   *several = false;
-  data_words(d, d->arena, &all);
-  for (uint32_t i = 0; i < all.n; i++) {
-    const Words *w = &all.at[i].words;
+  for (uint32_t i = 0; i < all->n; i++) {
+    const Words *w = &all->at[i].words;
     if (w->n != count || (field && strcmp(w->field, field) != 0)) continue;
     if (found && !words_equal(found, w)) *several = true;
     if (!found) found = w;
   }
   return *several ? NULL : found;
+}
+
+// Of the program's fields; or of the run's field of this name, where the program reads none such.
+static const Words *find_labels(Data *d, int64_t count, const char *field, bool *several) {
+  KeptWordsList all = {0};
+  data_words(d, d->arena, &all);
+  const Words *found = labels_among(&all, count, field, several);
+  return found || *several || !field ? found : labels_among(&d->kept, count, field, several);
 }
 
 const Words *data_labels(Data *d, int64_t count, const char *field, bool *several) {

@@ -28,13 +28,42 @@ static bool add_clocks(Sim *m) {
   return true;
 }
 
+bool sim_begin(const SimOptions *how, Store *s) {
+  return !how->begin || how->begin(how->context, s);
+}
+
+bool sim_fill(const SimOptions *how, Store *s) { return !how->fill || how->fill(how->context, s); }
+
+static void drop_store(void *held) { store_free(*(Store **)held); }
+
+// What a start value or a claim is made with: weights as they begin, or as they were trained.
+bool sim_params(World *w, const SimOptions *how, const Diagram *d, Arena *a, Tensor *param) {
+  bool weights = false;
+  for (uint32_t i = 0; i < d->param.n; i++) {
+    const Param *p = &d->param.at[i];
+    weights |= p->role == ROLE_WEIGHT;
+    if (!init_eval(w, a, &p->init, &d->wire.at[p->wire].type, how->seed, site_hash(0, p->path),
+                   &param[i]))
+      return false;
+  }
+  if (!weights) return true;
+  Store **held = NEW(a, Store *);
+  arena_on_free(a, drop_store, held); // also when memory runs out on the way
+  *held = store_new(PRECISION_64);
+  if (!*held) return store_full(w, "the run", &(Type){.base = BASE_R});
+  if (!store_add_params(w, *held, d, how->seed) || !sim_begin(how, *held) || !sim_fill(how, *held))
+    return false;
+  for (uint32_t i = 0; i < d->param.n; i++) {
+    const State *s = store_find(*held, d->param.at[i].path);
+    if (s && s->count == param[i].count) state_get(s, param[i].data);
+  }
+  return true;
+}
+
 static bool value_of(const Sim *m, const Diagram *d, double *out, int64_t n) {
   Arena *a = arena_child(m->arena);
   Tensor result = {0}, *param = NEW_ARRAY(a, Tensor, d->param.n + 1);
-  bool good = true;
-  for (uint32_t i = 0; i < d->param.n && good; i++)
-    good = init_eval(m->w, a, &d->param.at[i].init, &d->wire.at[d->param.at[i].wire].type,
-                     m->how->seed, site_hash(0, d->param.at[i].path), &param[i]);
+  bool good = sim_params(m->w, m->how, d, a, param);
   Eval e = {.arena = a, .out = &result, .param = param, .seed = m->how->seed};
   good = good && diagram_eval(m->w, d, &e) && (result.count == n || result.count == 1);
   for (int64_t i = 0; good && i < n; i++) out[i] = result.data[result.count == 1 ? 0 : i];
@@ -57,8 +86,6 @@ State *sim_state(const Sim *m, uint32_t state) {
 
 State *sim_clock(const Sim *m, const char *path) { return store_find(m->store, path); }
 
-static void drop_store(void *held) { store_free(*(Store **)held); }
-
 bool sim_open(Sim *m, Elab *in, Program *p, const System *s, const Run *run,
               const SimOptions *how) {
   World *w = elab_world(in);
@@ -70,7 +97,7 @@ bool sim_open(Sim *m, Elab *in, Program *p, const System *s, const Run *run,
   *held = m->store = store_new(PRECISION_64);
   if (!m->store) return store_full(w, "the run", &(Type){.base = BASE_R});
   if (!add_clocks(m) || !store_add_params(w, m->store, s->d, how->seed)) return false;
-  if (how->fill && !how->fill(how->context, m->store)) return false;
+  if (!sim_begin(how, m->store) || !sim_fill(how, m->store)) return false;
   m->input = NEW_ARRAY(m->arena, double *, s->in.n + 1);
   for (uint32_t i = 0; i < s->in.n; i++)
     m->input[i] = NEW_ARRAY(m->arena, double, sim_in_cells(m, i) + 1);

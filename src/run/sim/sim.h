@@ -47,7 +47,8 @@ typedef struct {
   uint64_t seed;
   uint32_t threads;
   bool reference;
-  bool (*fill)(void *context, Store *); // puts trained weights in; or NULL
+  bool (*begin)(void *context, Store *); // puts in what begins as another run left it; or NULL
+  bool (*fill)(void *context, Store *);  // then puts trained weights in; or NULL
   void *context;
   void (*progress)(void *context, double part); // 0 to 1; or NULL
   const volatile sig_atomic_t *stop;            // not 0: come back; or NULL

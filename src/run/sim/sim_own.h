@@ -20,6 +20,10 @@ typedef struct {
 } Sim;
 
 // sim.c
+bool sim_begin(const SimOptions *, Store *); // what begins as another run left it
+bool sim_fill(const SimOptions *, Store *);  // then what is trained
+bool sim_params(World *, const SimOptions *, const Diagram *, Arena *,
+                Tensor *param); // of no system
 bool sim_open(Sim *, Elab *, Program *, const System *, const Run *, const SimOptions *);
 void sim_close(Sim *);
 State *sim_state(const Sim *, uint32_t state);

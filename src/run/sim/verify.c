@@ -80,6 +80,16 @@ static bool is_comparison(const Syntax *n) {
   return n->kind == N_CMP || n->kind == N_AND || n->kind == N_OR || n->kind == N_NOT;
 }
 
+typedef struct {
+  World *w;
+  const SimOptions *how;
+} ClaimLook;
+
+static bool claim_weights(const void *context, const Diagram *d, Arena *a, Tensor *param) {
+  const ClaimLook *l = context;
+  return sim_params(l->w, l->how, d, a, param);
+}
+
 static bool verify_claim(Elab *in, Program *p, const Check *c, const double *seen,
                          const SimOptions *how, Verdict *v) {
   World *w = elab_world(in);
@@ -91,7 +101,8 @@ static bool verify_claim(Elab *in, Program *p, const Check *c, const double *see
     if (point && !at_point(in, p, c, x, how, &watch[i])) return false;
     if (x->kind == WATCH_EXPONENT && !exponent(in, p, c, how, &watch[i])) return false;
   }
-  if (!claim_sides(in, p, c, watch, side))
+  ClaimLook look = {w, how};
+  if (!claim_sides(in, p, c, watch, &(ClaimWeights){claim_weights, &look}, side))
     return diag_refuse(w->diags, c->span, "this claim has no value");
   Buf b = buf_new(w->arena);
   double off = fabs(side[0] - side[1]);

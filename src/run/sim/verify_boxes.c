@@ -74,27 +74,34 @@ static void draw_points(BoxTrial *t) {
 
 static void drop_store(void *held) { store_free(*(Store **)held); }
 
-// A stale copy that was not read from a file is what it follows.
-static bool start_stale(BoxTrial *t) {
+// What a stale copy follows, where the claim has the copy alone.
+static bool add_followed(BoxTrial *t, const StaleWeight *x) {
+  const State *to = store_find(t->store, x->path);
+  uint32_t k = 0;
+  while (k < t->d->param.n && strcmp(t->d->param.at[k].path, x->path)) k++;
+  if (!to || k == t->d->param.n || store_find(t->store, x->of)) return true;
+  const Param *p = &t->d->param.at[k];
+  const Type *type = &t->d->wire.at[p->wire].type;
+  if (store_add(t->store, x->of, to->base, to->rank, to->shape) == STORE_NONE)
+    return store_full(t->w, x->of, type);
+  return state_begin(t->w, store_find(t->store, x->of), &p->init, type, t->how->seed);
+}
+
+// A stale copy that was not read from a file is what it follows, as that began.
+static bool fill_store(BoxTrial *t) {
+  for (uint32_t i = 0; i < t->of->stale.n; i++)
+    if (!add_followed(t, &t->of->stale.at[i])) return false;
+  if (!sim_begin(t->how, t->store)) return false;
   for (uint32_t i = 0; i < t->of->stale.n; i++) {
     const StaleWeight *x = &t->of->stale.at[i];
-    State *to = store_find(t->store, x->path), *from = store_find(t->store, x->of);
-    uint32_t k = 0;
-    while (k < t->d->param.n && strcmp(t->d->param.at[k].path, x->path)) k++;
-    if (!to || k == t->d->param.n) continue;
-    if (!from) {
-      const Param *p = &t->d->param.at[k];
-      if (store_add(t->store, x->of, to->base, to->rank, to->shape) == STORE_NONE)
-        return store_full(t->w, x->of, &t->d->wire.at[p->wire].type);
-      to = store_find(t->store, x->path), from = store_find(t->store, x->of);
-      if (!state_begin(t->w, from, &p->init, &t->d->wire.at[p->wire].type, t->how->seed))
-        return false;
-    }
+    State *to = store_find(t->store, x->path);
+    const State *from = store_find(t->store, x->of);
+    if (!to || !from) continue;
     double *value = NEW_ARRAY(t->arena, double, from->count + 1);
     state_get(from, value);
     state_set(to, value);
   }
-  return true;
+  return sim_fill(t->how, t->store);
 }
 
 static bool open_trial(BoxTrial *t) {
@@ -103,8 +110,7 @@ static bool open_trial(BoxTrial *t) {
   *held = t->store = store_new(PRECISION_64);
   if (!t->store) return store_full(t->w, "the check", &(Type){.base = BASE_R});
   t->d = passes_flat(t->w, t->of->diagram);
-  if (!store_add_params(t->w, t->store, t->d, t->how->seed) || !start_stale(t)) return false;
-  if (t->how->fill && !t->how->fill(t->how->context, t->store)) return false;
+  if (!store_add_params(t->w, t->store, t->d, t->how->seed) || !fill_store(t)) return false;
   count_points(t);
   Target how = {.threads = t->how->threads,
                 .reference = t->how->reference,

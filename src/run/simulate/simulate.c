@@ -5,6 +5,8 @@
 // says how it ended; what was followed until then is in it.
 #include "run/simulate/simulate.h"
 
+#include "run/feed/feed.h"
+
 #include <math.h>
 
 enum { DRAWS_A_SECOND = 10 };
@@ -44,7 +46,12 @@ static void progress(void *context, double part) {
   to->redraw(to->context, text);
 }
 
-// -- weights of a run of training -----------------------------------------------------------------
+// -- weights of runs of training -----------------------------------------------------------------
+static bool put_sources(void *context, Store *s) {
+  const Ran *r = context;
+  return store_add_sources(r->results->in, r->results->p, s);
+}
+
 static bool put_weights(void *context, Store *s) {
   const Ran *r = context;
   return store_put(r->w, s, &r->weights, r->file);
@@ -52,6 +59,7 @@ static bool put_weights(void *context, Store *s) {
 
 static bool read_weights(Ran *r) {
   const char *error;
+  r->time.begin = put_sources;
   if (!r->how->from) return true;
   r->file = folder_weights(r->w->arena, r->how->from);
   if (!safetensors_read(r->w->arena, r->file, &r->weights, &error)) return wrong(r, error);

@@ -38,10 +38,10 @@ static bool column_words(Use *u, const char *column, const char *path, const Typ
   if (t->base != BASE_LABEL)
     return use_wrong(u, OUTCOME_WRONG, "column %s of %s has words, where numbers are wanted",
                      column, path);
-  if (type_words(u->w, t, column, out)) return true;
   Data *d = use_data(u);
   const Words *found = NULL;
-  if (!d) return false;
+  if (!d || !data_words_agree(d, t, column)) return false;
+  if (type_words(u->w, t, column, out)) return true;
   if (size_value(u->w, t->count, &count)) {
     found = data_labels(d, count, column, &several);
     if (!found && !several) found = data_labels(d, count, NULL, &several);

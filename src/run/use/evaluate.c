@@ -12,7 +12,8 @@ typedef struct {
   const LimnEval *how;
   Diagram *d;
   Tensor *input, *param;
-  JsonOut json; // of the text, where JSON is wanted
+  Arrays source; // weights that the program says where to find
+  JsonOut json;  // of the text, where JSON is wanted
 } Evaluation;
 
 // -- what comes in --------------------------------------------------------------------------------
@@ -83,11 +84,32 @@ static bool weight_fits(Evaluation *r, const Param *p, const Array *a, const cha
                            p->path, array_type(r->arena, a), where, type_text(r->w, t));
 }
 
+static void drop_store(void *held) { store_free(*(Store **)held); }
+
+// What the program itself says where to find, unless it is given.
+static bool read_sources(Evaluation *r, Arrays *out) {
+  Arena *own = arena_child(r->arena);
+  Store **held = NEW(own, Store *);
+  arena_on_free(own, drop_store, held); // also when memory runs out on the way
+  *held = store_new(PRECISION_64);
+  bool good = *held ? store_only_sources(r->u.in, r->u.p, *held, r->d)
+                    : use_wrong(&r->u, OUTCOME_SYSTEM, "out of memory");
+  for (uint32_t i = 0; good && i < store_count(*held); i++) {
+    const State *s = store_at(*held, i);
+    Tensor t = tensor_new(r->arena, s->rank, s->shape);
+    state_get(s, t.data);
+    vec_push(r->arena, &out->array, tensor_array(&t, arena_text(r->arena, s->path, strlen(s->path))));
+  }
+  arena_free(own);
+  return good;
+}
+
 static bool read_weight(Evaluation *r, const Param *p, const char *file, const Arrays *given,
                         Tensor *out) {
   const Type *t = &r->d->wire.at[p->wire].type;
   const Array *set = r->call->set ? arrays_find(r->call->set, p->path) : NULL;
   const Array *a = set ? set : arrays_find(given, p->path);
+  if (!a) a = arrays_find(&r->source, p->path);
   if (a) {
     *out = array_tensor(a);
     return weight_fits(r, p, a, set ? "memory" : file);
@@ -118,6 +140,7 @@ static bool read_weights(Evaluation *r) {
   if (!file && r->how->from) file = folder_weights(r->arena, r->how->from);
   if (file && !safetensors_read(r->arena, file, &given, &error))
     return use_wrong(&r->u, OUTCOME_WRONG, "%s", error);
+  if (!read_sources(r, &r->source)) return false;
   r->param = NEW_ARRAY(r->arena, Tensor, r->d->param.n + 1);
   for (uint32_t i = 0; i < r->d->param.n; i++)
     if (!read_weight(r, &r->d->param.at[i], file, &given, &r->param[i])) return false;

@@ -137,10 +137,21 @@ static bool labels_fit(Use *u, const Wire *wire, uint32_t i, const LimnInput *in
   return true;
 }
 
+// What the labels of a diagram are called, the run calls them as well.
+static bool names_agree(Use *u, const Diagram *d) {
+  Data *data = use_data(u);
+  bool good = data != NULL;
+  for (uint32_t i = 0; good && i < d->in.n; i++)
+    good = data_words_agree(data, &d->wire.at[d->in.at[i]].type, "");
+  for (uint32_t i = 0; good && i < d->out.n; i++)
+    good = data_words_agree(data, &d->wire.at[d->out.at[i]].type, "");
+  return good;
+}
+
 static bool predict(Use *u, void *context) {
   const char *name = context;
   const Diagram *formal = diagram_trained(u->in, u->p, name);
-  if (!formal) return false;
+  if (!formal || !names_agree(u, formal)) return false;
   Array *x = NEW_ARRAY(u->arena, Array, formal->in.n + 1);
   const LimnInput **in = NEW_ARRAY(u->arena, const LimnInput *, formal->in.n + 1);
   int64_t n;
