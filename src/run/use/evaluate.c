@@ -98,7 +98,8 @@ static bool read_sources(Evaluation *r, Arrays *out) {
     const State *s = store_at(*held, i);
     Tensor t = tensor_new(r->arena, s->rank, s->shape);
     state_get(s, t.data);
-    vec_push(r->arena, &out->array, tensor_array(&t, arena_text(r->arena, s->path, strlen(s->path))));
+    vec_push(r->arena, &out->array,
+             tensor_array(&t, arena_text(r->arena, s->path, strlen(s->path))));
   }
   arena_free(own);
   return good;
