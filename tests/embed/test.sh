@@ -52,6 +52,12 @@ if command -v localedef >/dev/null; then
 fi
 
 wraps="-Wl,--wrap=calloc,--wrap=malloc,--wrap=aligned_alloc,--wrap=free"
+# The two that take long go beside the others: many calls with steady memory, and every allocation of every function failing, with
+# an arena that counts.
+{
+  args=$calls host steady "$build/liblimn.a" "$cc -std=c11" tests/embed/steady.c "$wraps"
+  host exhaust "$build/libinner.a" "$cc -std=c11" tests/embed/exhaust.c "$wraps -Isrc -DLIMN_GUARD src/base/arena.c"
+} >"$out/beside" &
 for kind in a so; do
   library=$build/liblimn.$kind
   [ -e "$library" ] || continue
@@ -63,10 +69,8 @@ for kind in a so; do
   else echo "skipped: there is no localedef"; fi
   [ $hidden = yes ] && host "clash.$kind" "$library" "$cc -std=c11" tests/embed/clash.c
 done
-args=$calls host steady "$build/liblimn.a" "$cc -std=c11" tests/embed/steady.c "$wraps"
-
-# every allocation of every function: with an arena that counts
-host exhaust "$build/libinner.a" "$cc -std=c11" tests/embed/exhaust.c "$wraps -Isrc -DLIMN_GUARD src/base/arena.c"
+wait
+cat "$out/beside"
 
 # what is visible: limn_* only
 if [ $hidden = yes ]; then
