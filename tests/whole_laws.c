@@ -181,20 +181,28 @@ static bool over_an_axis(Stacks *s) {
   return good;
 }
 
+bool each_quiet_box(Case *c, Limn *l, bool (*law)(Case *, Limn *, const WholeDecl *)) {
+  for (uint32_t i = 0; i < c->p->decl.n; i++) {
+    const WholeDecl *d = c->p->decl.at[i];
+    if (d->asked && !d->noisy && d->in.n && !law(c, l, d)) return false;
+  }
+  return true;
+}
+
+static bool rows_are_alone(Case *c, Limn *l, const WholeDecl *d) {
+  uint32_t all = (1u << d->in.n) - 1, mask[2] = {all, 1 + d->scope % all};
+  for (uint32_t k = 0; k < (all > 1 ? 2 : 1); k++) {
+    Stacks s = {.c = c, .l = l, .d = d, .stacked = mask[k]};
+    s.name = whole_name(c->p, d->name, false);
+    if (!eval_each(&s) || !over_samples(&s) || !over_an_axis(&s)) return false;
+  }
+  return true;
+}
+
 bool law_batch(Case *c) {
   Limn *l = case_load(c, whole_text(c->arena, c->p, &(Printed){0}));
   if (!l) return false;
-  bool good = true;
-  for (uint32_t i = 0; good && i < c->p->decl.n; i++) {
-    const WholeDecl *d = c->p->decl.at[i];
-    if (!d->asked || d->noisy || !d->in.n) continue;
-    uint32_t all = (1u << d->in.n) - 1, mask[2] = {all, 1 + d->scope % all};
-    for (uint32_t k = 0; good && k < (all > 1 ? 2 : 1); k++) {
-      Stacks s = {.c = c, .l = l, .d = d, .stacked = mask[k]};
-      s.name = whole_name(c->p, d->name, false);
-      good = eval_each(&s) && over_samples(&s) && over_an_axis(&s);
-    }
-  }
+  bool good = each_quiet_box(c, l, rows_are_alone);
   limn_free(l);
   return good;
 }

@@ -41,4 +41,7 @@ const Value *value_named(const Values *, const char *name);
 void value_add(Value *to, const Value *more);
 void value_show(Buf *, const Value *);
 
+// On every box with inputs and without noise.
+bool each_quiet_box(Case *, Limn *, bool (*law)(Case *, Limn *, const WholeDecl *));
+
 #endif

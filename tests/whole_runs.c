@@ -238,15 +238,14 @@ static bool measures_agree(Case *c, Limn *l) {
   return true;
 }
 
+static bool its_engines_agree(Case *c, Limn *l, const WholeDecl *d) {
+  return engines_agree(c, l, d, d->scope % 16 == 5);
+}
+
 bool law_engines(Case *c) {
   Limn *l = case_load(c, whole_text(c->arena, c->p, &(Printed){0}));
   if (!l) return false;
-  bool good = true;
-  for (uint32_t i = 0; good && i < c->p->decl.n; i++) {
-    const WholeDecl *d = c->p->decl.at[i];
-    if (!d->asked || d->noisy || !d->in.n) continue;
-    good = engines_agree(c, l, d, d->scope % 16 == 5);
-  }
+  bool good = each_quiet_box(c, l, its_engines_agree);
   if (good && c->p->measures && c->p->trains && !c->p->noisy) good = measures_agree(c, l);
   limn_free(l);
   return good;

@@ -34,6 +34,7 @@ typedef struct {
   const uint32_t *reads; // [wire of from]
   double before;         // what it costs as it is
   uint32_t n_inner;      // multiplications of products inside it
+  bool opened;           // such a product was looked into
   uint32_t n;
   ProductFactor factor[FACTORS];
   double by; // a number that multiplies all
@@ -134,6 +135,7 @@ static bool read_factors(ContractProduct *p, const Box *b, uint32_t scalar, cons
     if (!inner || !access_indices(p, &a, &p->from->wire.at[wire].type, &index))
       return add_factor(p, wire, &a);
     uint32_t had = p->n;
+    p->opened = true;
     if (!read_factors(p, inner, inner->loop->nscalar - 1, &a, true)) return false;
     p->before += (p->n - had - 1) * points_of(p, inner->loop);
     p->n_inner += p->n - had - 1;
@@ -291,12 +293,14 @@ static MadeProduct make_set(const ContractProduct *p, uint32_t set) {
 }
 
 static bool split_loop(ContractProduct *p) {
-  if (p->b->op != OP_loop || !read_product(p, true) || !find_order(p)) {
-    ContractProduct again = {.w = p->w, .from = p->from, .to = p->to, .b = p->b, .map = p->map};
-    again.reads = p->reads;
-    *p = again;
-    if (p->b->op != OP_loop || !read_product(p, false) || !find_order(p)) return false;
+  if (p->b->op != OP_loop) return false;
+  const ContractProduct unread = *p;
+  bool cheaper = read_product(p, true) && find_order(p);
+  if (!cheaper && p->opened) { // with its operands as they are
+    *p = unread;
+    cheaper = read_product(p, false) && find_order(p);
   }
+  if (!cheaper) return false;
   Id wire = make_set(p, (1u << p->n) - 1).wire;
   p->to->wire.at[wire].name = p->from->wire.at[p->b->out[0]].name;
   p->map[p->b->out[0]] = wire;
