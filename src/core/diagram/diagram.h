@@ -263,6 +263,7 @@ typedef struct {
   Size fan_in, fan_out; // INIT_GLOROT, INIT_HE
   Diagram *diagram;     // INIT_DIAGRAM: no inputs, one output
   const double *data;   // INIT_DATA: the numbers themselves, row-major
+  const char *as;       // a stale copy: it begins as the param of this path does; otherwise NULL
 } Init;
 
 typedef enum {

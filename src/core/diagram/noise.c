@@ -128,6 +128,7 @@ static bool init_diagram(World *w, Arena *a, const Init *init, uint64_t seed, ui
 bool init_eval(World *w, Arena *a, const Init *init, const Type *type, uint64_t seed, uint64_t site,
                Tensor *out) {
   double fan_in = 1, fan_out = 1;
+  if (init->as) site = site_hash(0, init->as);
   int64_t count, *shape = NEW_ARRAY(a, int64_t, type->rank);
   if (init->kind == INIT_DIAGRAM) return init_diagram(w, a, init, seed, site, out);
   if (!type_count(w, type, &count) || count > INT32_MAX) return false;

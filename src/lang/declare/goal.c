@@ -252,7 +252,7 @@ bool def_owns(World *w, const Param *p, const Def *d, const char *member) {
   if (!p->rooted || strncmp(p->path, name, n) != 0) return false;
   if (m && strncmp(p->path + n, member, m) != 0) return false;
   char end = p->path[n + m];
-  return end == 0 || end == '/' || (end == '.' && learner_family(d->node) && !m);
+  return end == 0 || end == '/' || (end == '.' && family_of(d) && !m);
 }
 
 static bool among(Elab *in, const Param *p, const Ids *learners) {
@@ -275,7 +275,7 @@ bool is_frozen(Elab *in, const Program *p, const Param *param) {
 
 static const char *target_member(Elab *in, Body *b, const Syntax *target, const Def *d) {
   if (target->kind != N_AT) return NULL;
-  if (learner_family(d->node)) return family_member(b, b->env, d->node, at_brackets(target));
+  if (family_of(d)) return family_member(b, b->env, d, at_brackets(target));
   diag_error(in->w->diags, target->span, "`%s` is not a family", name_text(in->w->names, d->name));
   return NULL;
 }

@@ -28,10 +28,9 @@ bool is_access(Env *env, const Syntax *n) {
   Binding *bind = env_find(env, base->name);
   if (bind)
     return bind->kind == BIND_VALUE || bind->kind == BIND_STATE ||
-           (bind->kind == BIND_LEARNER && !learner_family(bind->def->node));
+           (bind->kind == BIND_LEARNER && !family_of(bind->def));
   Def *d = scope_find(env->scope, base->name);
-  return d && (d->kind == DEF_CONST || d->kind == DEF_GIVEN ||
-               (d->kind == DEF_LEARNER && !learner_family(d->node)));
+  return d && (d->kind == DEF_CONST || d->kind == DEF_GIVEN || (is_learner(d) && !family_of(d)));
 }
 
 static bool is_product(Env *env, const Syntax *n) {
