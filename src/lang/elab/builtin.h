@@ -50,6 +50,8 @@ void lift_end(Lift *, Value *out);
 // derivative.c
 enum { FORTH, BACK };
 Value builtin_derivative(const BuiltinUse *);
+bool derivative_inputs(Body *, Env *, const BuiltinBox *, const Syntax *config,
+                       BoxInputs *); // false: f does not say what it takes
 
 // scan.c
 Value builtin_scan(const BuiltinUse *);

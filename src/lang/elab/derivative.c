@@ -248,3 +248,37 @@ Value builtin_derivative(const BuiltinUse *u) {
   lift_end(&l, &out);
   return out;
 }
+
+// -- what they take -------------------------------------------------------------------------------
+// f on what its header declares; NULL: that does not say enough. Nothing of it stays.
+static Body *declared_alone(Body *b, Env *env, const Syntax *box, const BoxInputs *in) {
+  Type *type = NEW_ARRAY(b->w->arena, Type, in->n + 1);
+  for (uint32_t i = 0; i < in->n; i++) type[i] = in->at[i].type;
+  Body *around = body_new(b->in, name_from(b->w->names, "rev"));
+  around->generic = true;
+  b->w->diags->muted++;
+  Body *sub = box_alone(around, env, box, in->n, type, box->span);
+  b->w->diags->muted--;
+  return sub;
+}
+
+bool derivative_inputs(Body *b, Env *env, const BuiltinBox *word, const Syntax *config,
+                       BoxInputs *out) {
+  const Syntax *box = config && brackets_slots(config).n == 1 ? brackets_slots(config).at[0] : NULL;
+  if (!box || slot_item(box)->kind == N_ITEMS) return false;
+  box = slot_item(box);
+  uint32_t from = out->n;
+  if (!box_inputs(b, env, box, out)) return false;
+  BoxInputs own = {.n = out->n - from, .at = out->at + from};
+  if (word->kind == FORTH) {
+    for (uint32_t i = 0, n = own.n; i < n; i++) {
+      Type t = out->at[from + i].type;
+      if (t.base != BASE_LABEL) vec_push(b->w->arena, out, (BoxInput){.type = t});
+    }
+    return true;
+  }
+  Body *sub = declared_alone(b, env, box, &own);
+  for (uint32_t i = 0; sub && i < sub->out_type.n; i++)
+    vec_push(b->w->arena, out, (BoxInput){.type = own_type(b->w, &sub->out_type.at[i])});
+  return sub != NULL;
+}
