@@ -42,7 +42,7 @@ static void move_held(const Following *g, double *row, bool back) {
 
 // -- looking --------------------------------------------------------------------------------------
 static bool look(Following *g, double t, const double *x) {
-  flow_put(g->flow, t, x, NULL);
+  flow_put(g->flow, t, x, g->solver ? solver_late(g->solver, t) : NULL);
   return sim_run(g->m, g->look, 0);
 }
 
@@ -107,8 +107,8 @@ static double usual_every(const Run *r) { return r->every > 0 ? r->every : r->en
 
 static bool failed(const Following *g) {
   const char *why = solver_error(g->solver);
-  if (!why) return false;
   if (g->m->w->diags->errors) return true;
+  if (!why) return false;
   Id e = diag_error(g->m->w->diags, g->m->run->span, "%s", why);
   if (strstr(why, "stiff")) diag_help(g->m->w->diags, e, "the stiff method is `by stiff`");
   return true;
@@ -160,6 +160,7 @@ static bool follow_all(Following *g, double *start) {
     if (g->flow->nexts && solver_time(g->solver) >= tick + 1) {
       tick++;
       if (!flow_tick(g->flow, tick, solver_time(g->solver), solver_state(g->solver))) return false;
+      solver_disturb(g->solver);
       if (!watch_moment(g, solver_time(g->solver), solver_state(g->solver))) return false;
     }
     if (g->m->how->progress)
