@@ -400,6 +400,11 @@ static Syntax *parse_trainopt(Parser *p) {
   if (sees_label(p)) return labelled(p, N_ARG, parse_postfix);
   Syntax *node = node_fixed(p, N_OPTION, 2);
   node->kid[0] = parse_postfix(p);
+  if ((node->kid[0]->kind == N_AT || node->kid[0]->kind == N_DOT) && eat(p, ":")) {
+    node->kind = N_STEPPED;
+    node->kid[1] = parse_postfix(p);
+    return node_end(p, node);
+  }
   TokenKind next = (TokenKind)peek(p, 0)->kind;
   if (next == TK_NUM || next == TK_NAME || next == TK_STR || sees(p, 0, "-"))
     node->kid[1] = parse_sum(p);

@@ -216,6 +216,7 @@ struct Learning {
 // A `train` statement, read
 typedef struct {
   Def *learner;       // NULL: for all that have none of their own
+  const char *member; // ".2": of a family, this one; NULL: all of it
   const Syntax *call; // adam(0.001)
   const char *name;   // adam
   Span span;
