@@ -185,6 +185,8 @@ static Diagram *derived(Derivative *d, Body *sub) {
   Diagram *made =
       d->back ? diagram_reverse(w, sub->d, &wanted) : diagram_forward(w, sub->d, &wanted);
   made->name = name_from(w->names, word_of(d));
+  vec_push(w->arena, &made->option,
+           (Option){.text = box_word(w, &(Closure){.node = d->box, .env = d->env})});
   if (d->back) return made;
   uint32_t outs = sub->d->out.n; // only the change of the outputs
   for (uint32_t i = outs; i < made->out.n; i++) made->out.at[i - outs] = made->out.at[i];
