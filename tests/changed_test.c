@@ -158,6 +158,98 @@ static const char *const programs[] = {
     "given x, y from iris\n"
     "learn net : R[4] -> R[3] = dense[3]\n"
     "goal fit : «gABC:minimise|maximise» «gABC:max|min|sum»(net(x)) * «gABC:1|2»\n",
+    // learning diagrams
+    "learn big, small : R[4] -> R[3] = dense[16] ; relu ; dense[3]\n"
+    "diagram D {\n"
+    "  space N = «d:iris|iris.train»\n"
+    "  space X = R[4]\n"
+    "  space G = R[3] by «d:soft_cross_entropy|soft_cross_entropy[2]|soft_cross_entropy[3]»\n"
+    "  space Y = {3} by cross_entropy\n"
+    "  box measures : N -> X = «d:iris.x|2 * iris.x»\n"
+    "  box kind     : N -> Y = iris.label\n"
+    "  box teacher  : X -> G = big ; «d:divide[4]|divide[5]»\n"
+    "  box student  : X -> G = «d:small|big» ; divide[4]\n"
+    "  box guess    : X -> Y = small\n"
+    "  freeze «d:big|small»\n"
+    "  student <= teacher\n"
+    "  measures ; guess <= kind   times «d:0.5|0.25»\n"
+    "}\n",
+    "learn step : R[2] -> R[2] = dense[2]\n"
+    "diagram D {\n"
+    "  space N = moons\n"
+    "  space P = R[2] by l2\n"
+    "  box x  : N -> P = moons.x\n"
+    "  box go : P -> P = step   at most «d:2|3» times\n"
+    "  x ; go ; go <= x\n"
+    "}\n",
+    "learn enc[2] : R[2] -> R[4] = dense[4] ; tanh\n"
+    "learn dec : R[4] -> R[2] = dense[2]\n"
+    "diagram D {\n"
+    "  space N = moons\n"
+    "  space P = R[2] by l2\n"
+    "  space C = R[4]\n"
+    "  box x    : N -> P = moons.x\n"
+    "  box code : P -> C = enc[«d:0|1»]\n"
+    "  box back : C -> P = dec\n"
+    "  x ; code ; back <= x   trains «d:back|code»\n"
+    "}\n",
+    // machines: what they start with, what they do, their modes
+    "machine D(up: R[]) -> (n: R[]) {\n"
+    "  state n = «de:0|1|2»\n"
+    "  next n = n + «de:up|2 * up|3 * up»\n"
+    "}\n",
+    "machine D -> (x: R[], y: R[]) {\n"
+    "  state x = «de:1|2», y = 1\n"
+    "  x' = «de:10|11» * (y - x)\n"
+    "  y' = x * («de:28|29» - x) - y\n"
+    "}\n",
+    "machine D(a, b: B[]) -> (y: B[]) = «de:1 + a * b|a * b»\n",
+    "machine D(out: R[]) -> (T: R[]) {\n"
+    "  state T = «de:19|20»\n"
+    "  mode on -> (fire: R[]) {\n"
+    "    T'   = -«de:0.1|0.2» * (T - out) + 2.5\n"
+    "    fire = 1\n"
+    "    jump off when T >= «de:21|22»\n"
+    "  }\n"
+    "  mode off {\n"
+    "    T' = -0.1 * (T - out)\n"
+    "    jump on when T <= 19\n"
+    "  }\n"
+    "}\n",
+    // wirings: parts' options, what wires compute, own states and how they learn
+    "machine Gain[k](a: R[]) -> (y: R[]) = k * a\n"
+    "machine Sum(a, b: R[]) -> (y: R[]) {\n  state y = 0\n  next y = a + b\n}\n"
+    "wiring D(a: R[]) -> (y: R[]) {\n"
+    "  n : Gain[«de:2|3»]\n"
+    "  m : Sum «de:every 10|every 20|»\n"
+    "  a -> n.a, «de:n.y|2 * n.y|3 * n.y» -> m.a, «de:delay[1](n.y)|delay[2](n.y)» -> m.b, m.y -> "
+    "y\n"
+    "}\n",
+    "machine Nand(a, b: B[]) -> (y: B[]) = 1 + a * b\n"
+    "machine And(a, b: B[]) -> (y: B[]) = a * b\n"
+    "wiring Not[gate: Nand](a: B[]) -> (y: B[]) {\n  n : gate\n  a -> n.a, a -> n.b, n.y -> y\n}\n"
+    "wiring D(a: B[]) -> (y: B[]) {\n  p : Not[«de:Nand|And»]\n  a -> p.a, p.y -> y\n}\n",
+    "machine Worker(see: R[]) -> (guess: R[]) {\n"
+    "  state w = «e:0|1»\n"
+    "  guess = w * see\n"
+    "  next w by «e:gd(0.05)|gd(0.06)|adam(0.05)» on «e:(guess - see)^2|(guess + see)^2»\n"
+    "}\n"
+    "wiring D[k: 3](see: R[3]) -> (guess: R[]) {\n"
+    "  worker[3] : Worker\n"
+    "  state g  : R[3 3] = «de:0.1|0.2»\n"
+    "  state mu : simplex[3]\n"
+    "  g[i j] see[j] -> worker[i].see\n"
+    "  guess = mu[i] worker[i].guess\n"
+    "  next g  by «de:gd(0.05)|gd(0.06)|adam(0.05)»    on «e:(worker[i].guess - "
+    "see[i])^2|(worker[i].guess + see[i])^2»\n"
+    "  next mu by «de:trust(0.05)|trust(0.06)» on mu[i] * worker[i].guess^2\n"
+    "}\n",
+    "share Growth(r)       { r' = «e:0.3|0.4» * r }\n"
+    "share Decline[k](f)   { f' = -k * f }\n"
+    "wiring D(rabbits) {\n"
+    "  Growth(rabbits)\n"
+    "  Decline[«de:2|3»](rabbits)\n"
+    "}\n",
 };
 
 // -- programs with one thing changed --------------------------------------------------------------

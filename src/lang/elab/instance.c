@@ -122,7 +122,7 @@ static const char *number_word(World *w, double number) {
 }
 
 // What it was called with stays with the diagram, for those who look at it.
-static void keep_options(const Call *c, Diagram *d) {
+void keep_options(const Call *c, Diagram *d) {
   World *w = c->b->w;
   for (uint32_t i = 0; c->h->cfg && i < cfg_in(c->h->cfg).n; i++) {
     Name name = cfg_in(c->h->cfg).at[i]->name;
