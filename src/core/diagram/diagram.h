@@ -286,6 +286,7 @@ typedef struct { // what a box was configured with, as in `conv[16, stride: 2]`
   Name name;
   uint32_t nsize;
   Size *size;       // a size, or a row of them
+  Name *label;      // of each, where it is an axis; or NULL
   const char *text; // a number, a word or the name of a box; NULL: sizes
   bool by_default;  // nothing was written: it is the header's own
 } Option;
