@@ -34,6 +34,7 @@ static LimnStatus load(Limn *l, const Options *o) {
 
 int run_check(Limn *l, Options *o) {
   LimnStatus s = load(l, o);
+  if (!s && !o->paths && !o->who) s = limn_check(l); // those are questions, also before it can run
   if (o->paths) {
     const char *text = s ? NULL : limn_paths(l, o->name, o->json);
     s = answered(l, s, text);
