@@ -301,6 +301,7 @@ static bool start_phase(Trainer *t, const Arrays *state, bool first) {
   if ((folder && !new_folder(t)) || !begin_phase(t, state, first)) return false;
   if (first && t->o->pause) t->pause_at = t->base + t->step + t->o->pause;
   if (first) train_note(t, "running");
+  if (first && !state) save_first(t);
   tell_start(t);
   loop_start(t);
   return true;
@@ -347,6 +348,7 @@ static bool begin(Trainer *t) {
   if (t->o->resume && !t->o->plan) {
     if (!open_folder(t) || !resume_read(t, t->arena, &state, &old)) return false;
     if (old && !resume_options(t, &state)) return false;
+    if (!old) tell_wrong(t, "there is no checkpoint in %s: the run begins anew", t->folder.dir);
     if (!data_keep(t->data, &state, folder_path(&t->folder, "state.safetensors"))) return false;
   }
   if (!old) t->seed = seed_of(t);
