@@ -321,10 +321,11 @@ struct World {
   Sources *sources;
   Diags *diags;
   Sizes *sizes;
-  VEC(Origin) origin;     // origin.at[0] is nowhere
-  VEC(LoopTurn) turn;     // turn.at[0] is outside of every loop
-  VEC(Diagram *) diagram; // diagram.at[0] is unused
-  VEC(Ids) label_names;   // lists of names of labels; [0] is unused
+  VEC(Origin) origin;        // origin.at[0] is nowhere
+  VEC(LoopTurn) turn;        // turn.at[0] is outside of every loop
+  VEC(Diagram *) diagram;    // diagram.at[0] is unused
+  VEC(Ids) label_names;      // lists of names of labels; [0] is unused
+  bool cc_failed, cc_warned; // the C compiler is not asked again; there was a word about its folder
 };
 
 World *world_new(Arena *);

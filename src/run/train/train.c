@@ -76,8 +76,14 @@ static uint64_t phase_seed(const Trainer *t) {
   return t->phase ? site_step(t->seed, t->phase) : t->seed;
 }
 
-Target target_of(const Trainer *t) {
-  return (Target){.threads = t->o->threads, .reference = t->o->reference, .seed = t->seed};
+static void tell_note(void *trainer, const char *text) { tell(trainer, "%s", text); }
+
+Target target_of(Trainer *t) {
+  return (Target){.threads = t->o->threads,
+                  .reference = t->o->reference,
+                  .seed = t->seed,
+                  .say = tell_note,
+                  .say_to = t};
 }
 
 static const Instead drawn = {0}; // training data, shuffled
