@@ -5,18 +5,6 @@
 
 // -- what is called -------------------------------------------------------------------------------
 
-bool is_learner(const Def *d) { return d->kind == DEF_LEARNER || d->kind == DEF_STALE; }
-
-const Def *learner_of(const Def *d) {
-  while (d && d->kind == DEF_STALE) d = d->of;
-  return d;
-}
-
-const Syntax *family_of(const Def *d) {
-  const Def *real = learner_of(d);
-  return real && real->kind == DEF_LEARNER ? learner_family(real->node) : NULL;
-}
-
 Header header_of(const Def *d) {
   Header h = {.scope = d->scope};
   d = learner_of(d);
