@@ -331,6 +331,11 @@ LIMN_API const char *limn_quote(Limn *, const char *text); // as a JSON string
 // "did you mean": the name of the list that is nearest, or NULL when none is near.
 LIMN_API const char *limn_nearest(const char *name, const char *const *list, uint32_t n);
 
+// A text as a terminal may have it: what it would obey, marks that turn the direction of writing and
+// bytes that are not UTF-8 are written out, as \x1b; ends of lines and tabs stay. As snprintf: it is
+// cut where there is no room, and how long it would be is the answer.
+LIMN_API size_t limn_shown(const char *text, char *out, size_t room);
+
 #ifdef __cplusplus
 }
 #endif

@@ -345,7 +345,7 @@ bool eq_has(const Eq *, Name, uint32_t *);
 void value_watch(Body *, const Val *, const Index *, Id made);
 void clash_note(Body *, Axis left, Axis right); // these should be equal, and are not
 
-// header.c
+// scope.c: learners and their copies
 bool is_learner(const Def *);
 // Of a stale copy, the learner that it follows in the end, or NULL; otherwise itself.
 const Def *learner_of(const Def *);
