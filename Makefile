@@ -12,7 +12,7 @@
 # make check    format, rooms, sanitized tests
 # make fuzz     the fuzzers, on all cores, SECONDS=300 in all (FUZZ='json csv': these alone); needs clang
 # make fuzz-plain  the same by any compiler (SAN=1: under the sanitizers)
-# make laws     laws of RUNS random whole programs, from seed FIRST on (LAW=batch; ALL=1: with what is known to be wrong)
+# make laws     laws of RUNS random whole programs, from seed FIRST on (LAW=batch)
 # make draw-random  pictures of RUNS random programs, from seed FIRST on: their faults
 # make bench    steps of training against PyTorch's, in turn (BENCH='--threads 1 --only mlp')
 # make bench-check  how the time of checking grows with a program
@@ -48,10 +48,15 @@ export LDLIBS := $(IMAGE_LIBS) -lpthread $(if $(filter Linux,$(SYSTEM)),-ldl) -l
 # Products and sums are rounded one by one, as ISO C has it: clang would fuse them where the CPU can, and give other numbers.
 # Only what limn.h declares is visible. Paths in debugging information begin at the root of the sources, wherever that is.
 OWN := $(WARN) -ffp-contract=off -Isrc -Iinclude -g $(if $(SAN),$(SANITIZE),-O2) -fPIC -fvisibility=hidden -ffile-prefix-map=$(CURDIR)=. $(IMAGE_CFLAGS)
+# What makes an attack harder, where compiler and linker have it; not under the sanitizers, which look themselves. FORTIFY wants an
+# optimiser, and who sets it has set it.
+HARDEN := $(if $(SAN),,$(shell tools/harden.sh $(BUILD)/harden $(CC)))
+harden = $(patsubst $1:%,%,$(filter $1:%,$(HARDEN)))
+HARD = $(filter-out $(if $(findstring _FORTIFY_SOURCE,$(CPPFLAGS) $(CFLAGS))$(filter -O0,$(CPPFLAGS) $(CFLAGS)),%_FORTIFY_SOURCE %_FORTIFY_SOURCE=2 %_FORTIFY_SOURCE=3),$(call harden,compile))
 # Link-time optimisation would hide from `ld -r` what is to be made local.
 GIVEN = $(CPPFLAGS) $(CFLAGS) $(if $(findstring -flto,$(CFLAGS)),-fno-lto)
-COMPILE = $(CC) $(OWN) $(GIVEN) $(SPECIAL)
-LINK = $(CC) $(OWN) $(GIVEN) $(LDFLAGS)
+COMPILE = $(CC) $(OWN) $(HARD) $(GIVEN) $(SPECIAL)
+LINK = $(CC) $(OWN) $(HARD) $(GIVEN) $(call harden,link) $(LDFLAGS)
 
 SOURCE := $(sort $(shell find src -name "*.c" -not -path "src/cli/*"))
 OBJECT := $(SOURCE:src/%.c=$(BUILD)/%.o) $(BUILD)/library.o $(BUILD)/prelude.o
@@ -90,7 +95,7 @@ help:
 .SECONDARY:
 
 # Other flags, or another compiler: everything is built anew, and first it is looked whether all that is needed is there.
-FLAGS = $(filter-out ccache,$(CC)) $(AR) $(OWN) $(GIVEN) $(LDFLAGS) $(LDLIBS) $(LOOP_FLAGS)
+FLAGS = $(filter-out ccache,$(CC)) $(AR) $(OWN) $(HARD) $(GIVEN) $(call harden,link) $(LDFLAGS) $(LDLIBS) $(LOOP_FLAGS)
 $(BUILD)/flags: FORCE
 	@mkdir -p $(@D)
 	@printf '%s\n' '$(subst ','\'',$(FLAGS))' >$@.new
@@ -98,7 +103,7 @@ $(BUILD)/flags: FORCE
 
 # The command line is built on what everybody else gets.
 $(BUILD)/limn: $(CLI) $(BUILD)/liblimn.a
-	$(Q)$(LINK) -o $@ $^ $(LDLIBS)
+	$(Q)$(LINK) $(call harden,program) -o $@ $^ $(LDLIBS)
 	@echo "$@"
 # The library as one object, in which everything but limn_* is local. (On macOS `ld -r` does that by itself.)
 $(BUILD)/liblimn.a: $(BUILD)/liblimn.o
@@ -208,7 +213,7 @@ draw-random: packages
 	@$(BUILD)/tests/pictures_test random $(or $(FIRST),1) $(or $(RUNS),1000)
 laws: packages
 	+@$(PARALLEL) $(BUILD)/tests/whole_test
-	@ALL="$(ALL)" $(BUILD)/tests/whole_test $(or $(LAW),all) $(or $(FIRST),1) $(or $(RUNS),1000)
+	@JOBS=$(JOBS) $(BUILD)/tests/whole_test $(or $(LAW),all) $(or $(FIRST),1) $(or $(RUNS),1000)
 # Who may use whom.
 rooms:
 	@tools/rooms.sh $(BUILD)
