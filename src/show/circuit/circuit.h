@@ -84,6 +84,7 @@ typedef struct {
   const Id *in;
 } FormulaOf;
 const char *formula_text(const FormulaOf *, Arena *);
+bool formula_is_endless(const Loop *, Arena *); // too long to be written: its text is …
 // With names for operands, where formula_text says only a sign; NULL: their order does not matter,
 // or the text has names.
 const char *formula_named(const FormulaOf *, Arena *);
