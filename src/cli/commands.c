@@ -9,12 +9,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// There are errors, and no memory to say them with.
-static bool is_mute(Limn *l) { return limn_errors(l) && !*limn_messages(l, false); }
+// There are messages, and no memory to say them with.
+static bool is_mute(Limn *l, bool json) {
+  return limn_message_count(l) && !strcmp(limn_messages(l, json), json ? "[]" : "");
+}
 
 // What a command answers: plain text, or under --json one value that goes under `key`.
 static int answer(Limn *l, const Options *o, LimnStatus status, const char *key, const char *text) {
-  if (is_mute(l)) return fputs("limn: out of memory\n", stderr), LIMN_SYSTEM;
+  if (is_mute(l, o->json)) return fputs("limn: out of memory\n", stderr), LIMN_SYSTEM;
   if (o->json) {
     printf("{\"errors\": %u, \"messages\": %s", limn_errors(l), limn_messages(l, true));
     if (text) printf(", \"%s\": %s", key, text);
@@ -31,6 +33,11 @@ static LimnStatus answered(Limn *l, LimnStatus s, const char *text) {
   return s || text ? s : limn_errors(l) ? LIMN_WRONG : LIMN_SYSTEM;
 }
 
+// Text as JSON wants it, or as it is.
+static const char *as_asked(Limn *l, const Options *o, const char *text) {
+  return text && o->json ? limn_quote(l, text) : text;
+}
+
 static LimnStatus load(Limn *l, const Options *o) {
   for (uint32_t i = 0; i < o->nset; i++) limn_set(l, o->set_name[i], o->set_value[i]);
   return limn_load(l, o->file);
@@ -44,6 +51,7 @@ int run_check(Limn *l, Options *o) {
     return answer(l, o, s, "paths", text);
   }
   const char *text = s ? NULL : o->who ? limn_who(l, o->json) : limn_summary(l, o->json);
+  s = answered(l, s, text);
   if (text && !o->json && !o->who) printf("%s: ", o->file);
   return answer(l, o, s, o->who ? "who" : "summary", text);
 }
@@ -71,8 +79,9 @@ int run_fmt(Limn *l, Options *o) {
 int run_print(Limn *l, Options *o) {
   LimnStatus s = load(l, o);
   const char *text = s ? NULL : limn_print(l, o->name, o->after, o->origins);
+  text = as_asked(l, o, text);
   s = answered(l, s, text);
-  return answer(l, o, s, "text", text && o->json ? limn_quote(l, text) : text);
+  return answer(l, o, s, "text", text);
 }
 
 int run_grad(Limn *l, Options *o) {
@@ -96,7 +105,8 @@ static int run_draw_text(Limn *l, Options *o, LimnStatus s) {
   o->draw.ascii = !speaks_unicode();
   LimnStatus drawn = s <= LIMN_WRONG ? limn_draw_text(l, o->name, &o->draw, &text) : s;
   if (!s) s = drawn;
-  return answer(l, o, s, "text", text && o->json ? limn_quote(l, text) : text);
+  text = as_asked(l, o, text);
+  return answer(l, o, answered(l, s, text), "text", text);
 }
 
 // "a,b" becomes {"a", "b", NULL}; what is beyond the list's end is left out.
@@ -118,7 +128,8 @@ int run_draw(Limn *l, Options *o) {
     LimnStatus checked = limn_draw_check(l, o->name, &o->draw, &faults);
     if (!faults) faults = "";
     if (!s) s = checked ? checked : *faults ? LIMN_WRONG : LIMN_GOOD;
-    return answer(l, o, s, "faults", o->json ? limn_quote(l, faults) : faults);
+    faults = as_asked(l, o, faults);
+    return answer(l, o, answered(l, s, faults), "faults", faults);
   }
   bool terminal = isatty(STDOUT_FILENO) && !o->json;
   if (o->draw.out ? !strcmp(o->draw.out, "-") : terminal) return run_draw_text(l, o, s);
@@ -126,7 +137,9 @@ int run_draw(Limn *l, Options *o) {
   LimnStatus made = s <= LIMN_WRONG ? limn_draw(l, o->name, &o->draw) : s;
   if (!s) s = made; // of a program with errors too, if it can be
   if (!made && !o->json) printf("%s\n", o->draw.out);
-  return answer(l, o, s, "picture", !made && o->json ? limn_quote(l, o->draw.out) : NULL);
+  const char *where = !made && o->json ? limn_quote(l, o->draw.out) : NULL;
+  if (!made && o->json) s = answered(l, s, where);
+  return answer(l, o, s, "picture", where);
 }
 
 int run_cost(Limn *l, Options *o) {
@@ -231,7 +244,9 @@ int run_report(Limn *l, Options *o) {
   LimnStatus s = load_confined(l, o, confine_page);
   if (!s) s = limn_report(l, &o->use, &text);
   if (text && !o->json) puts(text);
-  return answer(l, o, s, "report", text && o->json ? limn_quote(l, text) : NULL);
+  if (!o->json || !text) return answer(l, o, s, "report", NULL);
+  text = limn_quote(l, text);
+  return answer(l, o, answered(l, s, text), "report", text);
 }
 
 // -- training ------------------------------------------------------------------------------------
