@@ -12,7 +12,7 @@
 # make check    format, rooms, sanitized tests
 # make fuzz     the fuzzers, RUNS inputs each
 # make torture  every fault everywhere, with a table at its end: SECONDS=600 in all, or RUNS=1000 FIRST=0 ONLY=calls SEED=1
-# make laws     laws of RUNS random whole programs, from seed FIRST on (LAW=batch; ALL=1: with what is known to be wrong)
+# make laws     laws of RUNS random whole programs, from seed FIRST on (LAW=batch)
 # make draw-random  pictures of RUNS random programs, from seed FIRST on: their faults
 # make bench    steps of training against PyTorch's, in turn (BENCH='--threads 1 --only mlp')
 # make bench-check  how the time of checking grows with a program
@@ -213,7 +213,7 @@ draw-random: packages
 	@$(BUILD)/tests/pictures_test random $(or $(FIRST),1) $(if $(filter file,$(origin RUNS)),1000,$(RUNS))
 laws: packages
 	+@$(PARALLEL) $(BUILD)/tests/whole_test
-	@ALL="$(ALL)" $(BUILD)/tests/whole_test $(or $(LAW),all) $(or $(FIRST),1) $(if $(filter file,$(origin RUNS)),1000,$(RUNS))
+	@JOBS=$(JOBS) $(BUILD)/tests/whole_test $(or $(LAW),all) $(or $(FIRST),1) $(if $(filter file,$(origin RUNS)),1000,$(RUNS))
 # Who may use whom.
 rooms:
 	@tools/rooms.sh $(BUILD)

@@ -73,6 +73,7 @@ static void odd_lengths(Limn *l) {
   CHECK(limn_train(l, &(LimnTrain){.size = sizeof(LimnTrain), .batch = -1}) == LIMN_USAGE);
   CHECK(limn_train(l, &(LimnTrain){.size = sizeof(LimnTrain), .batch = INT64_MAX}) == LIMN_USAGE);
   CHECK(strstr(limn_messages(l, false), "`steps` wants a number from 0 on"));
+  CHECK(strstr(limn_messages(l, false), "`epochs` is at most 1e12, not 1e+300"));
   limn_forget(l);
 }
 

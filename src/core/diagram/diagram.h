@@ -263,6 +263,7 @@ typedef struct {
   Size fan_in, fan_out; // INIT_GLOROT, INIT_HE
   Diagram *diagram;     // INIT_DIAGRAM: no inputs, one output
   const double *data;   // INIT_DATA: the numbers themselves, row-major
+  const char *as;       // a stale copy: it begins as the param of this path does; otherwise NULL
 } Init;
 
 typedef enum {
@@ -401,6 +402,7 @@ bool diagram_eval(World *, const Diagram *, Eval *);
 double noise_uniform(uint64_t seed, uint64_t step, uint64_t site,
                      uint64_t element); // Philox 4x32-10; in (0, 1)
 double noise_normal(uint64_t seed, uint64_t step, uint64_t site, uint64_t element);
+const char *init_fault(World *, const Type *); // why a weight of this type cannot begin
 bool init_eval(World *, Arena *, const Init *, const Type *, uint64_t seed, uint64_t site,
                Tensor *out);
 uint64_t site_hash(uint64_t parent, const char *name);

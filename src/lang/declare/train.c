@@ -107,15 +107,16 @@ void check_optimiser_call(Elab *in, Program *p, const Def *d, const Syntax *call
 // -- options with a number ------------------------------------------------------------------------
 static const struct {
   const char *word, *like, *wants;
-  bool whole, zero; // a whole number; 0 is one too
+  double most; // of a whole number; 0: it need not be whole
+  bool zero;   // 0 is one too
 } words[] = {
-    {"batch", "batch 64", "a whole number above 0", true, false},
-    {"clip", "clip 1", "a number above 0", false, false},
-    {"seed", "seed 1", "a whole number", true, true},
-    {"accumulate", "accumulate 4", "a whole number above 0", true, false},
-    {"patience", "patience 5", "a whole number above 0", true, false},
-    {"decay", "decay 5e-4", "a number that is not below 0", false, true},
-    {"turns", "turns[dis: 5, gen: 1]", "", false, false},
+    {"batch", "batch 64", "a whole number above 0", 1e9, false},
+    {"clip", "clip 1", "a number above 0", 0, false},
+    {"seed", "seed 1", "a whole number", 9007199254740992, true},
+    {"accumulate", "accumulate 4", "a whole number above 0", 1e9, false},
+    {"patience", "patience 5", "a whole number above 0", 1e9, false},
+    {"decay", "decay 5e-4", "a number that is not below 0", 0, true},
+    {"turns", "turns[dis: 5, gen: 1]", "", 0, false},
 };
 
 static uint32_t word_number(const char *text) {
@@ -133,12 +134,17 @@ static bool read_number(TrainReading *r, uint32_t word, const Syntax *option, do
   if (!scope_number(r->in, r->p->scope, value, out))
     return diag_refuse(r->w->diags, value->span, "`%s` wants a number that is known beforehand",
                        text);
-  bool whole = *out == floor(*out) && *out <= (words[word].zero ? 9007199254740992 : 1e9);
-  if (isfinite(*out) && (*out > 0 || (words[word].zero && *out == 0)) &&
-      (!words[word].whole || whole))
-    return true;
-  return diag_refuse(r->w->diags, value->span, "`%s` wants %s, but this is %g", text,
-                     words[word].wants, *out);
+  double most = words[word].most;
+  bool right = isfinite(*out) && (*out > 0 || (words[word].zero && *out == 0)) &&
+               (!most || *out == floor(*out));
+  if (right && (!most || *out <= most)) return true;
+  char found[NUMBER_ROOM];
+  number_print(found, *out);
+  if (right)
+    return diag_refuse(r->w->diags, value->span, "`%s` is at most %.0f, but this is %s", text, most,
+                       found);
+  return diag_refuse(r->w->diags, value->span, "`%s` wants %s, but this is %s", text,
+                     words[word].wants, found);
 }
 
 // -- turns ----------------------------------------------------------------------------------------
@@ -286,6 +292,8 @@ static void read_option(TrainReading *r, const Syntax *o) {
 }
 
 // -- how long -------------------------------------------------------------------------------------
+static const double LENGTH_MOST = 1e12; // steps are counted in 64 bits, and an epoch has many
+
 static void read_length(TrainReading *r, const Syntax *n) {
   World *w = r->w;
   const char *unit = text_of(r, n->name);
@@ -301,6 +309,10 @@ static void read_length(TrainReading *r, const Syntax *n) {
                steps ? "training lasts a whole number of steps above 0, not %g"
                      : "training lasts a number of epochs above 0, not %g",
                k);
+  else if (k > LENGTH_MOST)
+    diag_error(w->diags, train_count(n)->span,
+               "this is too long: training lasts at most %.0f %s, and this says %.0f", LENGTH_MOST,
+               epochs ? "epochs" : "steps", k);
   if (epochs) r->out->epochs = k;
   if (steps) r->out->steps = k;
 }

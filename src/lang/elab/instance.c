@@ -379,7 +379,7 @@ Body *instance(const Call *c, Body *home, const char *family, const Formals *for
                       cycle.n ? cycle.at : "");
     diag_note(infer->w->diags, e, c->def->span, "declared here");
     diag_help(infer->w->diags, e, "there is no recursion: a loop is `scan`, `^` or `for`");
-    c->def->broken = true;
+    if (!infer->w->diags->muted) c->def->broken = true;
     return NULL;
   }
   if (infer->depth >= DEPTH_LIMIT) {
@@ -400,6 +400,7 @@ Body *instance(const Call *c, Body *home, const char *family, const Formals *for
   if (good && c->h->reverse) good = own_reverse(c, body);
   if (infer->w->diags->errors > errors) note_call(infer, c, before);
   if (!good) body = NULL;
+  if (!body && infer->w->diags->muted) return NULL; // only tried: nobody has said why
   if (body && is_open(c, in, body)) return body;
   vec_push(infer->w->arena, &infer->made_body, body);
   table_put(infer->instances, key.at, key.n, infer->made_body.n);

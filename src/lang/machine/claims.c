@@ -217,6 +217,21 @@ static bool number_in(Elab *in, Program *p, const Syntax *brackets, double *out)
   return slot && scope_number(in, p->scope, slot, out);
 }
 
+// dormand[1e-6, step: 0.1]: a number above 0, and how long a step may be.
+static void read_numbers(Elab *in, Program *p, const Syntax *brackets, double *first,
+                         double *step) {
+  Nodes slot = brackets_slots(brackets);
+  for (uint32_t i = 0; i < slot.n; i++) {
+    const Syntax *n = nodes_only(items_in(slot.at[i]));
+    bool named = n && n->kind == N_SIZED;
+    double *to = named && !strcmp(name_text(in->w->names, n->name), "step") ? step
+                 : n && !named && i == 0                                    ? first
+                                                                            : NULL;
+    if (!to || *to > 0 || !scope_number(in, p->scope, named ? sized_value(n) : n, to) || !(*to > 0))
+      diag_error(in->w->diags, slot.at[i]->span, "a number above 0 is wanted here");
+  }
+}
+
 // The time it takes, and how it is followed.
 static void read_by(Elab *in, Program *p, const Syntax *by, Run *r) {
   static const char *const words[] = {[FOLLOW_USUAL] = "",
@@ -234,16 +249,12 @@ static void read_by(Elab *in, Program *p, const Syntax *by, Run *r) {
     return;
   }
   r->follow = (Follow)i;
-  double k = 0;
-  if (by->kind == N_AT && (!number_in(in, p, at_brackets(by), &k) || !(k > 0)))
-    diag_error(in->w->diags, at_brackets(by)->span, "a number above 0 is wanted here");
   bool fixed = r->follow == FOLLOW_RK4 || r->follow == FOLLOW_EULER;
-  if (fixed && by->kind != N_AT)
+  uint32_t errors = in->w->diags->errors;
+  if (by->kind == N_AT)
+    read_numbers(in, p, at_brackets(by), fixed ? &r->step : &r->tolerance, &r->step);
+  if (fixed && !(r->step > 0) && in->w->diags->errors == errors)
     diag_error(in->w->diags, by->span, "`%s` wants its step: `%s[0.01]`", text, text);
-  if (fixed)
-    r->step = k;
-  else
-    r->tolerance = k;
 }
 
 static void read_length(Elab *in, Program *p, const Syntax *n, Run *r) {

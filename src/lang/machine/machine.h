@@ -146,7 +146,8 @@ typedef struct {
   double end;     // in time, or in ticks
   double every;   // from one moment that is kept to the next; 0: the default
   Follow follow;
-  double step, tolerance; // 0: the default
+  double step;      // of a fixed length, or the longest; 0: the default
+  double tolerance; // 0: the default
   VEC(RunStart) start;
   const char *path; // a table with a column for each input; NULL: none
   const char *set;  // a set of data with a field for each input, a row for each tick; NULL: none

@@ -297,6 +297,13 @@ static void add_symbol(Lexer *x, const char *symbol, uint32_t from, bool spaced)
 // -- the kinds of token
 
 // NAME = letter or "_" , { letter | digit | "_" }
+// `use` is a word where it begins a line or a file stands behind it; elsewhere it is a name.
+static bool uses_file(const Lexer *x, uint32_t from) {
+  uint32_t at = x->at;
+  while (at < x->n && (x->text[at] == ' ' || x->text[at] == '\t')) at++;
+  return from == x->line_start || (at < x->n && x->text[at] == '"');
+}
+
 static void lex_name(Lexer *x, bool spaced) {
   enum { LONGEST = 1000 };
   uint32_t from = x->at, n;
@@ -307,6 +314,7 @@ static void lex_name(Lexer *x, bool spaced) {
                "this name has %u bytes; the longest may have %d", x->at - from, LONGEST);
   Name name = name_of(x->front->names, x->text + from, x->at - from);
   bool word = is_reserved(name_text(x->front->names, name));
+  if (word && strcmp(name_text(x->front->names, name), "use") == 0) word = uses_file(x, from);
   add(x, (Token){.kind = word ? TK_WORD : TK_NAME, .name = name}, from, spaced);
 }
 

@@ -347,6 +347,9 @@ void clash_note(Body *, Axis left, Axis right); // these should be equal, and ar
 
 // header.c
 bool is_learner(const Def *);
-const Def *learner_of(const Def *); // of a stale copy, the learner it follows; otherwise itself
+// Of a stale copy, the learner that it follows in the end, or NULL; otherwise itself.
+const Def *learner_of(const Def *);
+const Syntax *
+family_of(const Def *); // the brackets of `learn f[3]`, also of its copies; NULL: none
 
 #endif

@@ -116,8 +116,11 @@ static bool find_length(Trainer *t) {
         t, OUTCOME_WRONG,
         "without a finite set of data there are no epochs: give a number of `steps`");
   double total = epochs > 0 ? ceil(epochs * each - 1e-9) : steps;
-  if (!(total >= 1 && total < 1e15))
-    return train_refuse(t, OUTCOME_WRONG, "training wants at least one step");
+  if (!(total >= 1)) return train_refuse(t, OUTCOME_WRONG, "training wants at least one step");
+  if (!(total < 1e15))
+    return train_refuse(t, OUTCOME_WRONG,
+                        "this is too long: training has at most 1e15 steps, and this would be %g",
+                        total);
   t->total = (uint64_t)total;
   t->row_every = (uint64_t)ceil(total / ROWS);
   double apart = t->regime.training.patience ? 1 : ceil(epochs / REPORTS);
