@@ -12,6 +12,7 @@
 # make check    format, rooms, sanitized tests
 # make fuzz     the fuzzers, on all cores, SECONDS=300 in all (FUZZ='json csv': these alone); needs clang
 # make fuzz-plain  the same by any compiler (SAN=1: under the sanitizers)
+# make torture  every fault everywhere, with a table at its end: SECONDS=600 in all, or RUNS=1000 FIRST=0 ONLY=calls SEED=1
 # make laws     laws of RUNS random whole programs, from seed FIRST on (LAW=batch)
 # make draw-random  pictures of RUNS random programs, from seed FIRST on: their faults
 # make bench    steps of training against PyTorch's, in turn (BENCH='--threads 1 --only mlp')
@@ -84,7 +85,7 @@ endif
 endif
 PRODUCTS := $(BUILD)/limn $(BUILD)/liblimn.a $(BUILD)/$(SHARED_LINK)
 
-.PHONY: all help demo test test-long examples bless check fuzz fuzz-plain laws bench bench-check bench-draw draw-random bench-gemm bench-strip bench-machines bench-gates bench-ode bench-prelude format format-check rooms shapes clean docs gallery glyphs deps deps-build packages install uninstall share deb FORCE
+.PHONY: all help demo test test-long examples bless check fuzz fuzz-plain torture laws bench bench-check bench-draw draw-random bench-gemm bench-strip bench-machines bench-gates bench-ode bench-prelude format format-check rooms shapes clean docs gallery glyphs deps deps-build packages install uninstall share deb FORCE
 # A second make, so that all cores are used without being asked for.
 PARALLEL = $(MAKE) -s --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS))
 all:
@@ -271,6 +272,11 @@ $(PLAIN)/fuzz_%: tests/fuzz/fuzz_%.c tests/fuzz/replay.c tests/fuzz/mutate.c $(F
 fuzz-plain:
 	+@$(PARALLEL) $(BUILD)/library.c $(BUILD)/prelude.c $(FUZZ:%=$(PLAIN)/fuzz_%)
 	@JOBS=$(JOBS) tests/fuzz/run.sh $(PLAIN) $(SECONDS) $(FUZZ)
+# All faults that there are, or as many as there is time for: tests/torture/torture.py says more.
+torture: packages
+	+@$(PARALLEL) $(PRODUCTS) $(BUILD)/libinner.a $(BUILD)/tests/whole_test
+	@CC="$(CC)" $(or $(PYTHON),python3) tests/torture/torture.py --limn $(BUILD)/limn --build $(BUILD) --jobs $(JOBS) --seconds $(or $(SECONDS),0) \
+	  --runs $(if $(filter file,$(origin RUNS)),0,$(RUNS)) --first $(or $(FIRST),0) --seed $(or $(SEED),1) --only "$(ONLY)"
 bench:
 	+@$(PARALLEL) $(BUILD)/limn $(BUILD)/bench-step
 	@bench/run.sh --build $(BUILD) $(BENCH)

@@ -9,8 +9,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+// There are messages, and no memory to say them with.
+static bool is_mute(Limn *l, bool json) {
+  return limn_message_count(l) && !strcmp(limn_messages(l, json), json ? "[]" : "");
+}
+
 // What a command answers: plain text, or under --json one value that goes under `key`.
 static int answer(Limn *l, const Options *o, LimnStatus status, const char *key, const char *text) {
+  if (is_mute(l, o->json)) return fputs("limn: out of memory\n", stderr), LIMN_SYSTEM;
   if (o->json) {
     printf("{\"errors\": %u, \"messages\": %s", limn_errors(l), limn_messages(l, true));
     if (text) printf(", \"%s\": %s", key, text);
@@ -27,6 +33,11 @@ static LimnStatus answered(Limn *l, LimnStatus s, const char *text) {
   return s || text ? s : limn_errors(l) ? LIMN_WRONG : LIMN_SYSTEM;
 }
 
+// Text as JSON wants it, or as it is.
+static const char *as_asked(Limn *l, const Options *o, const char *text) {
+  return text && o->json ? limn_quote(l, text) : text;
+}
+
 static LimnStatus load(Limn *l, const Options *o) {
   for (uint32_t i = 0; i < o->nset; i++) limn_set(l, o->set_name[i], o->set_value[i]);
   return limn_load(l, o->file);
@@ -41,6 +52,7 @@ int run_check(Limn *l, Options *o) {
     return answer(l, o, s, "paths", text);
   }
   const char *text = s ? NULL : o->who ? limn_who(l, o->json) : limn_summary(l, o->json);
+  s = answered(l, s, text);
   if (text && !o->json && !o->who) SAY(stdout, o->file, ": ");
   return answer(l, o, s, o->who ? "who" : "summary", text);
 }
@@ -68,8 +80,9 @@ int run_fmt(Limn *l, Options *o) {
 int run_print(Limn *l, Options *o) {
   LimnStatus s = load(l, o);
   const char *text = s ? NULL : limn_print(l, o->name, o->after, o->origins);
+  text = as_asked(l, o, text);
   s = answered(l, s, text);
-  return answer(l, o, s, "text", text && o->json ? limn_quote(l, text) : text);
+  return answer(l, o, s, "text", text);
 }
 
 int run_grad(Limn *l, Options *o) {
@@ -93,7 +106,8 @@ static int run_draw_text(Limn *l, Options *o, LimnStatus s) {
   o->draw.ascii = !speaks_unicode();
   LimnStatus drawn = s <= LIMN_WRONG ? limn_draw_text(l, o->name, &o->draw, &text) : s;
   if (!s) s = drawn;
-  return answer(l, o, s, "text", text && o->json ? limn_quote(l, text) : text);
+  text = as_asked(l, o, text);
+  return answer(l, o, answered(l, s, text), "text", text);
 }
 
 // "a,b" becomes {"a", "b", NULL}; what is beyond the list's end is left out.
@@ -115,7 +129,8 @@ int run_draw(Limn *l, Options *o) {
     LimnStatus checked = limn_draw_check(l, o->name, &o->draw, &faults);
     if (!faults) faults = "";
     if (!s) s = checked ? checked : *faults ? LIMN_WRONG : LIMN_GOOD;
-    return answer(l, o, s, "faults", o->json ? limn_quote(l, faults) : faults);
+    faults = as_asked(l, o, faults);
+    return answer(l, o, answered(l, s, faults), "faults", faults);
   }
   bool terminal = isatty(STDOUT_FILENO) && !o->json;
   if (o->draw.out ? !strcmp(o->draw.out, "-") : terminal) return run_draw_text(l, o, s);
@@ -123,7 +138,9 @@ int run_draw(Limn *l, Options *o) {
   LimnStatus made = s <= LIMN_WRONG ? limn_draw(l, o->name, &o->draw) : s;
   if (!s) s = made; // of a program with errors too, if it can be
   if (!made && !o->json) SAY(stdout, o->draw.out, "\n");
-  return answer(l, o, s, "picture", !made && o->json ? limn_quote(l, o->draw.out) : NULL);
+  const char *where = !made && o->json ? limn_quote(l, o->draw.out) : NULL;
+  if (!made && o->json) s = answered(l, s, where);
+  return answer(l, o, s, "picture", where);
 }
 
 int run_cost(Limn *l, Options *o) {
@@ -133,33 +150,104 @@ int run_cost(Limn *l, Options *o) {
   return answer(l, o, s, "cost", text);
 }
 
+// -- programs that others wrote ------------------------------------------------------------------
+// What the command needs of the world is all that is left of it. `program`: it is not loaded yet.
+typedef LimnStatus Confine(Limn *, Options *, const char *program);
+
+// The folder that a run is in is made first: a rule is about what is there.
+static LimnStatus confine_run(Limn *l, Options *o, const char *program, const char **out) {
+  const char *dir = o->train.resume;
+  bool there = dir || (*out && !access(*out, F_OK));
+  LimnStatus s = dir ? LIMN_GOOD : limn_run_folder(l, program, *out, &dir);
+  if (s) return s;
+  o->made = !there;
+  snprintf(o->folder, sizeof o->folder, "%s", dir); // the text goes with the next load
+  if (!o->train.resume) *out = o->folder;
+  return limn_sandbox(l, &(LimnSandbox){.size = sizeof(LimnSandbox),
+                                        .program = program,
+                                        .read = (const char *const[]){o->use.from, NULL},
+                                        .write = (const char *const[]){o->folder, NULL}});
+}
+
+static LimnStatus confine_train(Limn *l, Options *o, const char *program) {
+  return o->train.plan ? LIMN_GOOD : confine_run(l, o, program, &o->train.out);
+}
+
+// Files that the command line names, to read and to write.
+static LimnStatus confine_files(Limn *l, Options *o, const char *program, const char *page) {
+  const char *read[sizeof o->in / sizeof *o->in + 4], *file[4];
+  uint32_t n = 0, m = 0;
+  for (; n < o->eval.nin; n++) read[n] = o->in[n].value;
+  if (o->use.from) read[n++] = o->use.from;
+  if (o->eval.weights) read[n++] = o->eval.weights;
+  if (o->eval.dy) read[n++] = o->eval.dy;
+  if (o->eval.out) file[m++] = o->eval.out;
+  if (o->eval.grads) file[m++] = o->eval.grads;
+  if (o->eval.save) file[m++] = o->eval.save;
+  read[n] = file[m] = NULL;
+  return limn_sandbox(l, &(LimnSandbox){.size = sizeof(LimnSandbox),
+                                        .program = program,
+                                        .read = read,
+                                        .write = (const char *const[]){page, NULL},
+                                        .files = file});
+}
+
+static LimnStatus confine_use(Limn *l, Options *o, const char *program) {
+  return confine_files(l, o, program, NULL);
+}
+
+static LimnStatus confine_page(Limn *l, Options *o, const char *program) {
+  return confine_files(l, o, program, o->use.from);
+}
+
+static LimnStatus confine_machines(Limn *l, Options *o, const char *program) {
+  return o->train.plain ? confine_use(l, o, program) : confine_run(l, o, program, &o->eval.out);
+}
+
+// A sandbox that is asked for has to be given, and stands before anything is read. One that is only
+// careful comes when it is known what is used, and may be missing: then that is said.
+static LimnStatus load_confined(Limn *l, Options *o, Confine *confine) {
+  LimnStatus s = o->sandbox ? confine(l, o, o->file) : LIMN_GOOD;
+  if (!s) s = load(l, o);
+  if (s && o->made) rmdir(o->folder);
+  const char *from = s || o->sandbox || o->no_sandbox ? NULL : limn_foreign(l);
+  if (!from) return s;
+  bool have = confine(l, o, NULL) == LIMN_GOOD;
+  fprintf(stderr, "limn: %s lies outside of the program's folder: ", limn_quote(l, from));
+  fputs(have ? "in a sandbox (see --no-sandbox)\n" : "no sandbox could be had\n", stderr);
+  if (!have) limn_forget(l);
+  return s;
+}
+
 int run_eval(Limn *l, Options *o) {
   const char *text = NULL;
-  LimnStatus s = load(l, o);
+  LimnStatus s = load_confined(l, o, confine_use);
   if (!s) s = o->name ? limn_eval(l, o->name, &o->eval, &text) : limn_measure(l, &o->use, &text);
   return answer(l, o, s, o->name ? "values" : "measures", text);
 }
 
 int run_predict(Limn *l, Options *o) {
   const char *text = NULL;
-  LimnStatus s = load(l, o);
+  LimnStatus s = load_confined(l, o, confine_use);
   if (!s) s = limn_predict(l, o->name, &o->use, &text);
   return answer(l, o, s, "values", text);
 }
 
 int run_sample(Limn *l, Options *o) {
   const char *text = NULL;
-  LimnStatus s = load(l, o);
+  LimnStatus s = load_confined(l, o, confine_use);
   if (!s) s = limn_sample(l, o->name, &o->use, &text);
   return answer(l, o, s, "values", text);
 }
 
 int run_report(Limn *l, Options *o) {
   const char *text = NULL;
-  LimnStatus s = load(l, o);
+  LimnStatus s = load_confined(l, o, confine_page);
   if (!s) s = limn_report(l, &o->use, &text);
   if (text && !o->json) SAY(stdout, text, "\n");
-  return answer(l, o, s, "report", text && o->json ? limn_quote(l, text) : NULL);
+  if (!o->json || !text) return answer(l, o, s, "report", NULL);
+  text = limn_quote(l, text);
+  return answer(l, o, answered(l, s, text), "report", text);
 }
 
 // -- training ------------------------------------------------------------------------------------
@@ -215,7 +303,7 @@ static bool same_folder(const char *a, const char *b) {
 int run_train(Limn *l, Options *o) {
   LimnTrain *how = &o->train;
   if (how->out && how->resume && same_folder(how->out, how->resume)) how->out = NULL;
-  LimnStatus s = load(l, o);
+  LimnStatus s = load_confined(l, o, confine_train);
   if (s) return answer(l, o, s, "train", NULL);
   if (!o->json) put_shown(stderr, limn_messages(l, false)); // warnings come before the work
   if (!o->json) limn_forget(l);
@@ -230,7 +318,7 @@ int run_train(Limn *l, Options *o) {
 
 int run_machines(Limn *l, Options *o) {
   const char *text = NULL;
-  LimnStatus s = load(l, o);
+  LimnStatus s = load_confined(l, o, confine_machines);
   if (s) return answer(l, o, s, "run", NULL);
   bool terminal = isatty(STDOUT_FILENO) && !o->json;
   LimnRun how = {.size = sizeof how,

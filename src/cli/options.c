@@ -47,6 +47,8 @@ static const CliOption options[] = {
     {"--plan", FLAG, AT(train.plan), 0, 0, 0},
     {"--quiet", FLAG, AT(train.quiet), 0, 0, 0},
     {"--plain", FLAG, AT(train.plain), 0, 0, 0},
+    {"--sandbox", FLAG, AT(sandbox), 0, 0, 0},
+    {"--no-sandbox", FLAG, AT(no_sandbox), 0, 0, 0},
     {"--after", TEXT, AT(after), 0, 0, 0},
     {"--weights", TEXT, AT(eval.weights), 0, 0, 0},
     {"--out", TEXT, AT(eval.out), 0, 0, 0},
@@ -213,6 +215,8 @@ static int take_word(const CliReading *r, int most, char *word) {
 }
 
 static int missing(const CliReading *r, int least) {
+  if (r->o->sandbox && r->o->no_sandbox)
+    return wrong(r, "either --sandbox or --no-sandbox is wanted, not both", NULL);
   bool find = !strcmp(r->name, "find");
   if (find && least > 1 && !r->o->name) return wrong(r, "a pattern and a file are wanted", NULL);
   if (least > 0 && !r->o->file) return wrong(r, "a file is missing", NULL);
