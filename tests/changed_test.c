@@ -5,8 +5,8 @@
 //
 //   changed_test               the tests
 //   changed_test all           every pair with the kinds of pictures in which it looks alike
-//   changed_test FILE NAME…    each number of a program in turn is another one: those that no
-//                              picture of the program, and of these of its boxes, shows
+//   changed_test FILE NAME…    each number of a program in turn is another one: the lines of those
+//                              that no picture of its goals, and of what is named, shows
 //
 // A place is «KINDS:one|another|a third»; the first is what it is while others change. KINDS are
 // the pictures that speak of it:
@@ -115,10 +115,18 @@ static const char *const programs[] = {
     "given x, y from iris\n"
     "given n from «g:normal[4]|uniform[4]»\n"
     "learn net : R[4] -> R[3] = dense[3]\n"
-    "goal fit : net(n) ~ y by cross_entropy\n",
+    "goal fit : net(x + n) ~ y by cross_entropy\n",
     "given x, y from «g:iris.train|iris.test|iris.valid»\n"
     "learn net : R[4] -> R[3] = dense[3]\n"
     "goal fit : net(x) ~ y by cross_entropy\n",
+    // states
+    "box centre[keep: 0.9](x: R[c]) -> R[c] {\n"
+    "  state m : R[c] = «c:0|1|2»\n"
+    "  now = mean[batch](x)\n"
+    "  next m = keep * m + (1 - keep) * now\n"
+    "  return x - (now when training else m)\n"
+    "}\n"
+    "learn f : R[2] -> R[2] = centre\n",
     // scans: the cell, its options, where it starts
     "box add_cell[k: 1](x: R[], h: R[]) -> R[] = x + k * h\n"
     "box mul_cell(x: R[], h: R[]) -> R[] = x * h\n"
@@ -158,6 +166,30 @@ static const char *const programs[] = {
     "given x, y from iris\n"
     "learn net : R[4] -> R[3] = dense[3]\n"
     "goal fit : «gABC:minimise|maximise» «gABC:max|min|sum»(net(x)) * «gABC:1|2»\n",
+    // boxes that are handed on, repetition, names of numbers and sizes, axes at a call
+    "given x, y from iris\n"
+    "box around[f](x: R[...s]) -> R[...s] = x + f(x)\n"
+    "learn net : R[4] -> R[4] = dense[4]\n"
+    "box f(x: R[4]) -> R[4] = around[«abc:square ; relu|square ; tanh|scale[2]|scale[3]»](x)\n"
+    "goal fit : around[«gABC:square ; relu|square ; tanh|scale[2]|scale[3]»](net(x)) ~ x   by l2\n",
+    "const k = «abcg:2|3»\naxis m = «bc:8|9»\n"
+    "given x, y from iris\n"
+    "learn f : R[4] -> R[4] = dense[m] ; scale[k] ; dense[4]\n"
+    "goal fit : scale[k](f(x)) ~ x   by l2   times «gABCw:k|1»\n",
+    "learn f : R[4] -> R[4] = (dense[4] ; relu) ^ «abc:2|3»\n",
+    "box f(x: R[]) -> R[] {\n"
+    "  y = x\n"
+    "  for k in «abc:1..4|1..5|[1, 3]» {\n    y = y * «abc:k|(k + 1)»\n  }\n"
+    "  return y\n}\n",
+    "learn f : R[4 4] -> R[4 4] = residual[«abc:dense[4]|linear[4]»]\n",
+    "box norm2(x: R[n]) -> R[n] = x / sum(x)\n"
+    "box f(x: R[h:4 w:4]) -> R[h w] = norm2(x) over «abc:h|w»\n",
+    "given x, y from iris\n"
+    "learn a : R[4] -> R[3] = dense[3]\n"
+    "learn b : R[3] -> R[3] = dense[3]\n"
+    "goal fit : b(«gABCw:a(x)|stop(a(x))») ~ y   by cross_entropy\n"
+    "goal more : «g:softmax(a(x))|softmax(stop(a(x)))|stop(softmax(a(x)))» ~ one_hot(y)   by l2   "
+    "trains «gw:a|b»\n",
     // learning diagrams
     "learn big, small : R[4] -> R[3] = dense[16] ; relu ; dense[3]\n"
     "diagram D {\n"
@@ -382,6 +414,64 @@ static void try_program(Changes *c, const char *program) {
   }
 }
 
+// -- numbers of a program -------------------------------------------------------------------------
+static bool is_number_at(const char *text, size_t at) {
+  bool digit = text[at] >= '0' && text[at] <= '9';
+  return digit && (!at || !(char_is_word(text[at - 1]) || strchr("._", text[at - 1])));
+}
+
+// All pictures of a program, one after the other; NULL: it is none.
+static const char *album(Arena *a, const char *path, const char *text, char *const *names) {
+  static const char *const levels[] = {"learner", "model", "layer"};
+  Limn *l = limn_new();
+  Buf b = buf_new(a);
+  bool good = limn_load_text(l, path, text, strlen(text)) == LIMN_GOOD;
+  for (uint32_t k = 0; good && k < COUNT(levels); k++) {
+    LimnDraw lens = {.size = sizeof lens, .level = levels[k], .lens = true};
+    LimnDraw box = {.size = sizeof box, .level = levels[k]};
+    const char *seen = seen_of(a, l, NULL, k ? &lens : &kinds[0].how).painted;
+    if (seen) buf_text(&b, seen);
+    for (uint32_t i = 0; names[i]; i++) {
+      seen = seen_of(a, l, names[i], &box).painted;
+      if (seen) buf_text(&b, seen);
+    }
+  }
+  limn_free(l);
+  return good ? b.at ? b.at : "" : NULL;
+}
+
+static int try_numbers(const char *path, const char *text, char *const *names) {
+  Arena *a = arena_new();
+  const char *before = album(a, path, text, names);
+  uint32_t line = 1, tried = 0, unseen = 0;
+  bool comment = false;
+  for (size_t at = 0; before && text[at]; at++) {
+    if (text[at] == '\n') line++, comment = false;
+    comment |= text[at] == '#';
+    if (comment || !is_number_at(text, at)) continue;
+    Arena *scratch = arena_new();
+    const char *other = arena_format(scratch, "%.*s%c%s", (int)at, text,
+                                     text[at] == '9' ? '8' : text[at] + 1, text + at + 1);
+    const char *after = album(scratch, path, other, names);
+    bool same = after && strcmp(before, after) == 0;
+    if (same) printf("line %u: %.*s\n", line, (int)strcspn(text + at, "\n"), text + at);
+    tried += after != NULL, unseen += same;
+    arena_free(scratch);
+  }
+  fprintf(stderr, "%s: %u numbers changed, %u not seen\n", path, tried, unseen);
+  arena_free(a);
+  return unseen > 0;
+}
+
+static int try_file(char **argv) {
+  FILE *f = fopen(argv[1], "rb");
+  char text[65536];
+  size_t n = f ? fread(text, 1, sizeof text - 1, f) : 0;
+  if (f) fclose(f);
+  text[n] = 0;
+  return try_numbers(argv[1], text, argv + 2);
+}
+
 static void one_thing_changed(void **state) {
   (void)state;
   Changes c = {.arena = arena_new()};
@@ -399,6 +489,7 @@ int main(int argc, char **argv) {
     fprintf(stderr, "%u pairs of pictures, %u alike\n", c.pairs, c.wrong);
     return c.wrong > 0;
   }
+  if (argc > 1) return try_file(argv);
   const struct CMUnitTest tests[] = {cmocka_unit_test(one_thing_changed)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

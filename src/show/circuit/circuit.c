@@ -183,6 +183,14 @@ const char *param_name(const CircuitPart *p, Id wire) {
   return slash ? slash + 1 : path;
 }
 
+// What a state begins with, if that is a number: "=0".
+static const char *start_text(const CircuitPart *p, Id wire) {
+  uint32_t i = param_number(p->d, wire);
+  const Param *x = i < p->d->param.n ? &p->d->param.at[i] : NULL;
+  if (!x || x->role != ROLE_BUFFER || x->init.kind != INIT_CONST) return NULL;
+  return arena_format(p->c->s->arena, "=%s", formula_number(p->c->s->arena, x->init.k));
+}
+
 // A weight or constant is there where it is first used.
 uint32_t bundle_of(CircuitPart *p, Id wire) {
   if (p->made[wire]) return p->made[wire];
@@ -193,6 +201,7 @@ uint32_t bundle_of(CircuitPart *p, Id wire) {
   uint32_t b = part_make(p, stage, wire);
   Glyph *g = stage_glyph(p->c->s, stage, GLYPH_START, weight_label(p, param_name(p, wire)));
   g->bold = true;
+  g->below = start_text(p, wire);
   add_ports(p->c->s, &g->out, b);
   return b;
 }
