@@ -113,6 +113,24 @@ if LIMN_CC=/nowhere/cc LIMN_CACHE="$dir/cache.none" "$LIMN" train small.limn --o
   echo "ok compiler none"
 else echo "not ok compiler none"; fi
 
+# -- a run stays what it was -------------------------------------------------------------------------
+# Sums of both kinds of kernels differ in their last bits: what began without a compiler ends without it, to the same bits.
+export LIMN_CACHE="$dir/cache"
+sums() { sed -n 's/.*"hash": "\([0-9a-f]*\)".*/\1/p' "$1/run.json"; }
+LIMN_CC= "$LIMN" train small.limn --steps 9 --out straight --quiet
+LIMN_CC="$dir/silent.sh" "$LIMN" train small.limn --steps 4 --out resumed --quiet 2>/dev/null
+LIMN_CC="$cc" "$LIMN" train small.limn --steps 9 --resume resumed --plain >resumed.out 2>&1
+if grep -q 'prebuilt kernels' resumed.out && [ -n "$(sums straight)" ] && [ "$(sums straight)" = "$(sums resumed)" ]; then echo "ok compiler goes on as it began"; else
+  echo "not ok compiler goes on as it began: $(sums straight) $(sums resumed)"
+  cat resumed.out
+fi
+LIMN_CC="$cc" "$LIMN" train small.limn --steps 4 --out turned --quiet
+LIMN_CC="$dir/silent.sh" "$LIMN" train small.limn --steps 9 --resume turned --plain >turned.out 2>&1
+if grep -q 'the run began with compiled code: without it, the last digits may differ' turned.out; then echo "ok compiler says that it cannot go on as it began"; else
+  echo "not ok compiler says that it cannot go on as it began"
+  cat turned.out
+fi
+
 # -- what it is given ---------------------------------------------------------------------------------
 fake looks <<X
 env >"$dir/looks.env"
