@@ -131,6 +131,28 @@ if grep -q 'the run began with compiled code: without it, the last digits may di
   cat turned.out
 fi
 
+# -- long programs ------------------------------------------------------------------------------------
+# Equal layers are the same few functions. Different ones are compiled in several files, and those that were done in time are kept.
+sed 's/dense\[8\] ; tanh/(dense[16] ; relu) ^ 200/' small.limn >deep.limn
+LIMN_CC="$dir/silent.sh" LIMN_DUMP="$dir/deep.c" "$LIMN" train deep.limn --out deep --quiet >/dev/null 2>&1
+functions=$(grep -c '^void limn_k' deep.c)
+if [ "$functions" -gt 3 ] && [ "$functions" -lt 40 ]; then echo "ok compiler equal layers"; else echo "not ok compiler equal layers: $functions functions"; fi
+awk 'BEGIN { for (i = 0; i < 60; i++) printf "dense[%d] ; tanh ; ", 20 + i }' >layers
+sed "s/dense\[8\] ; tanh ; /$(cat layers)/" small.limn >long.limn
+fake half <<X
+case "\$*" in */0.c) ;; *) [ ! -e "$dir/hang" ] || sleep 600 ;; esac
+exec "$cc" "\$@" -O0
+X
+: >hang
+LIMN_CACHE="$dir/cache.long" LIMN_CC="$dir/half.sh" LIMN_CC_SECONDS=10 "$LIMN" train long.limn --out long.1 --quiet 2>long.err
+rm hang
+kept=$(find cache.long -name '*.code' | wc -l)
+LIMN_CACHE="$dir/cache.long" LIMN_CC="$dir/half.sh" "$LIMN" train long.limn --out long.2 --plain >long.out
+"$LIMN" train long.limn --reference --out long.3 --quiet
+if grep -q 'took longer than 10 s' long.err && [ "$kept" -eq 1 ] && grep -q 'compiled by' long.out && [ "$(find cache.long -name '*.code' | wc -l)" -gt 1 ] && near long.3 long.1 && near long.3 long.2; then
+  echo "ok compiler in pieces"
+else echo "not ok compiler in pieces: kept $kept of $(find cache.long -name '*.code' | wc -l): $(cat long.err)"; fi
+
 # -- what it is given ---------------------------------------------------------------------------------
 fake looks <<X
 env >"$dir/looks.env"

@@ -191,6 +191,21 @@ static const char *said_text(Arena *a, const CompilerRun *r) {
   return *text ? arena_format(a, ": %.300s", text) : "";
 }
 
+// What was done is kept, even if the rest was not: the next time there is less to do. Those that
+// were stopped have a process still, or never had one; the first that failed has been asked before
+// any that was not started.
+static void take_done(Compiling *x, const CompilerRun *run, const uint32_t *which, uint32_t n) {
+  Compiled *c = x->c;
+  for (uint32_t i = 0; i < n; i++) {
+    CompiledPart *part = &c->part[which[i]];
+    const char *file = arena_format(x->arena, "%u.so", which[i]), *why = "failed";
+    if (run[i].good)
+      part->library = code_take(&x->folder, x->arena, file, x->key[which[i]], &part->fd, &why);
+    if (!part->library && !run[i].process && !c->error)
+      c->error = arena_format(x->arena, "%s %s%s", c->compiler, why, said_text(x->arena, &run[i]));
+  }
+}
+
 static bool compile_missing(Compiling *x, const CText *text) {
   Compiled *c = x->c;
   uint32_t n = 0, *which = NEW_ARRAY(x->arena, uint32_t, text->n + 1);
@@ -211,14 +226,7 @@ static bool compile_missing(Compiling *x, const CText *text) {
     c->error = arena_format(x->arena, "%s took longer than %g s", c->compiler, limits.seconds);
   if (end == COMPILER_NOT_STARTED)
     c->error = arena_format(x->arena, "%s could not be started", c->compiler);
-  for (uint32_t i = 0; i < n && !c->error; i++) {
-    CompiledPart *part = &c->part[which[i]];
-    const char *file = arena_format(x->arena, "%u.so", which[i]), *why = "failed";
-    if (run[i].good)
-      part->library = code_take(&x->folder, x->arena, file, x->key[which[i]], &part->fd, &why);
-    if (!part->library && (run[i].good || !run[i].process))
-      c->error = arena_format(x->arena, "%s %s%s", c->compiler, why, said_text(x->arena, &run[i]));
-  }
+  take_done(x, run, which, n);
   return !c->error;
 }
 
