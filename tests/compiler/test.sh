@@ -213,6 +213,12 @@ again() { # NAME: what is in the cache is not loaded, but made anew, and then it
 }
 LIMN_CACHE="$dir/cache" LIMN_CC="$cc" "$LIMN" train small.limn --out found --plain >found.out
 if grep -q 'from the cache' found.out && cmp -s compiled/metrics.csv found/metrics.csv || [ "$(cut -d, -f1,4 compiled/metrics.csv)" = "$(cut -d, -f1,4 found/metrics.csv)" ]; then echo "ok compiler found again"; else echo "not ok compiler found again"; fi
+mkdir wrapper behind
+printf '#!/bin/sh\nexec "%s" "$@"\n' "$cc" >behind/wrapped && printf '#!/bin/sh\nexec "%s" "$@"\n' "$cc" >wrapper/wrapped && chmod +x */wrapped
+wrapped() { PATH="$dir/wrapper:$dir/behind:$PATH" LIMN_CC=wrapped LIMN_CACHE="$dir/cache.wrapped" "$LIMN" train small.limn --out "wrapped.$1" --plain | grep -o 'compiled by\|from the cache'; }
+first=$(wrapped 1) second=$(wrapped 2)
+echo '# newer' >>behind/wrapped
+if [ "$first, $second, $(wrapped 3)" = "compiled by, from the cache, compiled by" ]; then echo "ok compiler another one behind a wrapper"; else echo "not ok compiler another one behind a wrapper"; fi
 size=$(wc -c <whole)
 for at in 0 $((size / 3)) $((size / 2)) $((size - 41)) $((size - 1)); do
   printf '\245' | dd of="$code" bs=1 seek="$at" conv=notrunc 2>/dev/null

@@ -104,20 +104,23 @@ typedef struct {
   const char **key; // [piece]
 } Compiling;
 
-// Every program of this name along the path: a wrapper goes by those behind it.
+static void hash_file(CodeHash *h, const char *path) {
+  struct stat s;
+  if (stat(path, &s)) return;
+  int64_t is[] = {s.st_size, s.st_mtime, s.st_ctime, (int64_t)s.st_ino};
+  code_hash(h, is, sizeof is);
+}
+
+// The compiler, and every program of its name along the path: a wrapper goes by those behind it.
 static void hash_programs(CodeHash *h, Arena *a, const char *program) {
   const char *slash = strrchr(program, '/'), *name = slash ? slash + 1 : program;
   const char *path = getenv("PATH");
   code_hash(h, program, strlen(program) + 1);
-  for (const char *at = path ? path : ""; at;) {
+  hash_file(h, program);
+  for (const char *at = path ? path : ""; *at;) {
     size_t n = strcspn(at, ":");
-    const char *full = at == path ? program : arena_format(a, "%.*s/%s", (int)n, at, name);
-    struct stat s;
-    if (!stat(full, &s)) {
-      int64_t is[] = {s.st_size, s.st_mtime, s.st_ctime, (int64_t)s.st_ino};
-      code_hash(h, is, sizeof is);
-    }
-    at = at[n] ? at + n + 1 : NULL;
+    hash_file(h, arena_format(a, "%.*s/%s", (int)n, at, name));
+    at += n + (at[n] == ':');
   }
 }
 
