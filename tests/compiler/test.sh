@@ -113,6 +113,46 @@ if LIMN_CC=/nowhere/cc LIMN_CACHE="$dir/cache.none" "$LIMN" train small.limn --o
   echo "ok compiler none"
 else echo "not ok compiler none"; fi
 
+# -- a run stays what it was -------------------------------------------------------------------------
+# Sums of both kinds of kernels differ in their last bits: what began without a compiler ends without it, to the same bits.
+export LIMN_CACHE="$dir/cache"
+sums() { sed -n 's/.*"hash": "\([0-9a-f]*\)".*/\1/p' "$1/run.json"; }
+LIMN_CC= "$LIMN" train small.limn --steps 9 --out straight --quiet
+LIMN_CC="$dir/silent.sh" "$LIMN" train small.limn --steps 4 --out resumed --quiet 2>/dev/null
+LIMN_CC="$cc" "$LIMN" train small.limn --steps 9 --resume resumed --plain >resumed.out 2>&1
+if grep -q 'prebuilt kernels' resumed.out && [ -n "$(sums straight)" ] && [ "$(sums straight)" = "$(sums resumed)" ]; then echo "ok compiler goes on as it began"; else
+  echo "not ok compiler goes on as it began: $(sums straight) $(sums resumed)"
+  cat resumed.out
+fi
+LIMN_CC="$cc" "$LIMN" train small.limn --steps 4 --out turned --quiet
+LIMN_CC="$dir/silent.sh" "$LIMN" train small.limn --steps 9 --resume turned --plain >turned.out 2>&1
+if grep -q 'the run began with compiled code: without it, the last digits may differ' turned.out; then echo "ok compiler says that it cannot go on as it began"; else
+  echo "not ok compiler says that it cannot go on as it began"
+  cat turned.out
+fi
+
+# -- long programs ------------------------------------------------------------------------------------
+# Equal layers are the same few functions. Different ones are compiled in several files, and those that were done in time are kept.
+sed 's/dense\[8\] ; tanh/(dense[16] ; relu) ^ 200/' small.limn >deep.limn
+LIMN_CC="$dir/silent.sh" LIMN_DUMP="$dir/deep.c" "$LIMN" train deep.limn --out deep --quiet >/dev/null 2>&1
+functions=$(grep -c '^void limn_k' deep.c)
+if [ "$functions" -gt 3 ] && [ "$functions" -lt 40 ]; then echo "ok compiler equal layers"; else echo "not ok compiler equal layers: $functions functions"; fi
+awk 'BEGIN { for (i = 0; i < 60; i++) printf "dense[%d] ; tanh ; ", 20 + i }' >layers
+sed "s/dense\[8\] ; tanh ; /$(cat layers)/" small.limn >long.limn
+fake half <<X
+case "\$*" in */0.c) ;; *) [ ! -e "$dir/hang" ] || sleep 600 ;; esac
+exec "$cc" "\$@" -O0
+X
+: >hang
+LIMN_CACHE="$dir/cache.long" LIMN_CC="$dir/half.sh" LIMN_CC_SECONDS=10 "$LIMN" train long.limn --out long.1 --quiet 2>long.err
+rm hang
+kept=$(find cache.long -name '*.code' | wc -l)
+LIMN_CACHE="$dir/cache.long" LIMN_CC="$dir/half.sh" "$LIMN" train long.limn --out long.2 --plain >long.out
+"$LIMN" train long.limn --reference --out long.3 --quiet
+if grep -q 'took longer than 10 s' long.err && [ "$kept" -eq 1 ] && grep -q 'compiled by' long.out && [ "$(find cache.long -name '*.code' | wc -l)" -gt 1 ] && near long.3 long.1 && near long.3 long.2; then
+  echo "ok compiler in pieces"
+else echo "not ok compiler in pieces: kept $kept of $(find cache.long -name '*.code' | wc -l): $(cat long.err)"; fi
+
 # -- what it is given ---------------------------------------------------------------------------------
 fake looks <<X
 env >"$dir/looks.env"
@@ -173,6 +213,12 @@ again() { # NAME: what is in the cache is not loaded, but made anew, and then it
 }
 LIMN_CACHE="$dir/cache" LIMN_CC="$cc" "$LIMN" train small.limn --out found --plain >found.out
 if grep -q 'from the cache' found.out && cmp -s compiled/metrics.csv found/metrics.csv || [ "$(cut -d, -f1,4 compiled/metrics.csv)" = "$(cut -d, -f1,4 found/metrics.csv)" ]; then echo "ok compiler found again"; else echo "not ok compiler found again"; fi
+mkdir wrapper behind
+printf '#!/bin/sh\nexec "%s" "$@"\n' "$cc" >behind/wrapped && printf '#!/bin/sh\nexec "%s" "$@"\n' "$cc" >wrapper/wrapped && chmod +x */wrapped
+wrapped() { PATH="$dir/wrapper:$dir/behind:$PATH" LIMN_CC=wrapped LIMN_CACHE="$dir/cache.wrapped" "$LIMN" train small.limn --out "wrapped.$1" --plain | grep -o 'compiled by\|from the cache'; }
+first=$(wrapped 1) second=$(wrapped 2)
+echo '# newer' >>behind/wrapped
+if [ "$first, $second, $(wrapped 3)" = "compiled by, from the cache, compiled by" ]; then echo "ok compiler another one behind a wrapper"; else echo "not ok compiler another one behind a wrapper"; fi
 size=$(wc -c <whole)
 for at in 0 $((size / 3)) $((size / 2)) $((size - 41)) $((size - 1)); do
   printf '\245' | dd of="$code" bs=1 seek="$at" conv=notrunc 2>/dev/null

@@ -335,6 +335,7 @@ static bool open_strips(Engine *e, CompiledEngine *o, const char **why) {
     return false;
   }
   e->bytes += (int64_t)(threads * o->work_bytes);
+  e->prebuilt = true;
   e->says = e->how.no_compiler || compile_compiler(e->arena, &e->how)
                 ? arena_format(e->arena, "prebuilt kernels (%s), %u threads", strip_cpu(), threads)
                 : arena_format(e->arena,

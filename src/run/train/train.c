@@ -81,6 +81,7 @@ static void tell_note(void *trainer, const char *text) { tell(trainer, "%s", tex
 Target target_of(Trainer *t) {
   return (Target){.threads = t->o->threads,
                   .reference = t->o->reference,
+                  .no_compiler = t->prebuilt,
                   .seed = t->seed,
                   .say = tell_note,
                   .say_to = t};
@@ -107,6 +108,11 @@ static bool open_engine(Trainer *t, uint32_t k) {
   how.seed = phase_seed(t);
   how.steps = (double)t->total;
   t->engine[k] = engine_new(t->w, s->diagram, t->store, samples ? t->batch : 0, &how);
+  if (t->engine[k] && engine_prebuilt(t->engine[k]) && !t->prebuilt) {
+    t->prebuilt = true; // to its end
+    if (t->was_compiled)
+      tell_wrong(t, "the run began with compiled code: without it, the last digits may differ");
+  }
   return t->engine[k] &&
          feed_add(t->data, &t->feed, &s->fields, t->engine[k], &drawn, &t->inlet[k]);
 }

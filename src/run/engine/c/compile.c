@@ -104,20 +104,23 @@ typedef struct {
   const char **key; // [piece]
 } Compiling;
 
-// Every program of this name along the path: a wrapper goes by those behind it.
+static void hash_file(CodeHash *h, const char *path) {
+  struct stat s;
+  if (stat(path, &s)) return;
+  int64_t is[] = {s.st_size, s.st_mtime, s.st_ctime, (int64_t)s.st_ino};
+  code_hash(h, is, sizeof is);
+}
+
+// The compiler, and every program of its name along the path: a wrapper goes by those behind it.
 static void hash_programs(CodeHash *h, Arena *a, const char *program) {
   const char *slash = strrchr(program, '/'), *name = slash ? slash + 1 : program;
   const char *path = getenv("PATH");
   code_hash(h, program, strlen(program) + 1);
-  for (const char *at = path ? path : ""; at;) {
+  hash_file(h, program);
+  for (const char *at = path ? path : ""; *at;) {
     size_t n = strcspn(at, ":");
-    const char *full = at == path ? program : arena_format(a, "%.*s/%s", (int)n, at, name);
-    struct stat s;
-    if (!stat(full, &s)) {
-      int64_t is[] = {s.st_size, s.st_mtime, s.st_ctime, (int64_t)s.st_ino};
-      code_hash(h, is, sizeof is);
-    }
-    at = at[n] ? at + n + 1 : NULL;
+    hash_file(h, arena_format(a, "%.*s/%s", (int)n, at, name));
+    at += n + (at[n] == ':');
   }
 }
 
@@ -191,6 +194,21 @@ static const char *said_text(Arena *a, const CompilerRun *r) {
   return *text ? arena_format(a, ": %.300s", text) : "";
 }
 
+// What was done is kept, even if the rest was not: the next time there is less to do. Those that
+// were stopped have a process still, or never had one; the first that failed has been asked before
+// any that was not started.
+static void take_done(Compiling *x, const CompilerRun *run, const uint32_t *which, uint32_t n) {
+  Compiled *c = x->c;
+  for (uint32_t i = 0; i < n; i++) {
+    CompiledPart *part = &c->part[which[i]];
+    const char *file = arena_format(x->arena, "%u.so", which[i]), *why = "failed";
+    if (run[i].good)
+      part->library = code_take(&x->folder, x->arena, file, x->key[which[i]], &part->fd, &why);
+    if (!part->library && !run[i].process && !c->error)
+      c->error = arena_format(x->arena, "%s %s%s", c->compiler, why, said_text(x->arena, &run[i]));
+  }
+}
+
 static bool compile_missing(Compiling *x, const CText *text) {
   Compiled *c = x->c;
   uint32_t n = 0, *which = NEW_ARRAY(x->arena, uint32_t, text->n + 1);
@@ -211,14 +229,7 @@ static bool compile_missing(Compiling *x, const CText *text) {
     c->error = arena_format(x->arena, "%s took longer than %g s", c->compiler, limits.seconds);
   if (end == COMPILER_NOT_STARTED)
     c->error = arena_format(x->arena, "%s could not be started", c->compiler);
-  for (uint32_t i = 0; i < n && !c->error; i++) {
-    CompiledPart *part = &c->part[which[i]];
-    const char *file = arena_format(x->arena, "%u.so", which[i]), *why = "failed";
-    if (run[i].good)
-      part->library = code_take(&x->folder, x->arena, file, x->key[which[i]], &part->fd, &why);
-    if (!part->library && (run[i].good || !run[i].process))
-      c->error = arena_format(x->arena, "%s %s%s", c->compiler, why, said_text(x->arena, &run[i]));
-  }
+  take_done(x, run, which, n);
   return !c->error;
 }
 
