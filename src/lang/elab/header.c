@@ -5,16 +5,6 @@
 
 // -- what is called -------------------------------------------------------------------------------
 
-const char *followed_path(World *w, const Def *stale) {
-  return arena_format(w->arena, "%s%s", name_text(w->names, stale->of->name),
-                      stale->member ? stale->member : "");
-}
-
-const char *learner_path(World *w, const Def *d) {
-  if (d->kind != DEF_STALE) return name_text(w->names, d->name);
-  return arena_format(w->arena, "%s%s", learner_path(w, d->of), d->member ? d->member : "");
-}
-
 Header header_of(const Def *d) {
   Header h = {.scope = d->scope};
   d = learner_of(d);

@@ -87,6 +87,25 @@ static bool option_item(Body *b, Env *env, const Syntax *n, Binding *out) {
   return true;
 }
 
+// dense[Code]: the axes of a point of that space, open or not.
+static bool space_axes(Body *b, Def *d, Span span, Axis *axis, uint32_t *n) {
+  World *w = b->w;
+  Types point = {0};
+  d->used = true;
+  if (d->broken || !space_points(b->in, d, &point)) return false;
+  if (point.n != 1)
+    return diag_refuse(w->diags, span, "the axes of one wire are wanted here, but `%s` is %u wires",
+                       name_text(w->names, d->name), point.n);
+  for (uint32_t i = 0; i < point.at[0].rank && *n < RANK_LIMIT; i++)
+    axis[(*n)++] = point.at[0].axis[i];
+  return true;
+}
+
+static Def *space_named(Env *env, const Syntax *n) {
+  Def *d = n->kind == N_NAME && !env_find(env, n->name) ? scope_find(env->scope, n->name) : NULL;
+  return d && d->kind == DEF_SPACE ? d : NULL;
+}
+
 // conv[...o]: a row of axes, each with an inner label of its own.
 static bool option_spread(Body *b, Env *env, const Syntax *items, Binding *out) {
   World *w = b->w;
@@ -101,6 +120,11 @@ static bool option_spread(Body *b, Env *env, const Syntax *items, Binding *out) 
         return diag_refuse(w->diags, item->span, "`...%s` is not a row of axes here",
                            name_text(w->names, item->name));
       for (uint32_t k = 0; k < s->naxis && n < RANK_LIMIT; k++) axis[n++] = s->axis[k];
+      continue;
+    }
+    Def *space = space_named(env, item);
+    if (space) {
+      if (!space_axes(b, space, item->span, axis, &n)) return false;
       continue;
     }
     Binding one;

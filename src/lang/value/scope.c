@@ -267,21 +267,6 @@ const char *path_text(Elab *in, const Syntax *n) {
   return base ? arena_format(in->w->arena, "%s.%s", base, name_text(in->w->names, n->name)) : NULL;
 }
 
-// -- learners and their copies --------------------------------------------------------------------
-bool is_learner(const Def *d) { return d->kind == DEF_LEARNER || d->kind == DEF_STALE; }
-
-const Def *learner_of(const Def *d) {
-  while (d && d->kind == DEF_STALE) d = d->of;
-  return d;
-}
-
-const Syntax *family_of(const Def *d) {
-  for (const Def *at = d; at && at->kind == DEF_STALE; at = at->of)
-    if (stale_path(at->node)->kind == N_AT) return NULL; // it follows one of them
-  const Def *real = learner_of(d);
-  return real && real->kind == DEF_LEARNER ? learner_family(real->node) : NULL;
-}
-
 // -- data -----------------------------------------------------------------------------------------
 // space N = mnist, mnist.train, "t.csv", normal[64]
 bool space_is_index(Elab *in, Scope *s, const Syntax *types) {
@@ -304,4 +289,29 @@ const BuiltinBox *builtin_find(Elab *in, Name name) {
   for (uint32_t i = 0; i < in->builtin.n; i++)
     if (strcmp(text, in->builtin.at[i]->name) == 0) return in->builtin.at[i];
   return NULL;
+}
+
+// -- learners and their copies --------------------------------------------------------------------
+bool is_learner(const Def *d) { return d->kind == DEF_LEARNER || d->kind == DEF_STALE; }
+
+const Def *learner_of(const Def *d) {
+  while (d && d->kind == DEF_STALE) d = d->of;
+  return d;
+}
+
+const char *followed_path(World *w, const Def *stale) {
+  return arena_format(w->arena, "%s%s", name_text(w->names, stale->of->name),
+                      stale->member ? stale->member : "");
+}
+
+const char *learner_path(World *w, const Def *d) {
+  if (d->kind != DEF_STALE) return name_text(w->names, d->name);
+  return arena_format(w->arena, "%s%s", learner_path(w, d->of), d->member ? d->member : "");
+}
+
+const Syntax *family_of(const Def *d) {
+  for (const Def *at = d; at && at->kind == DEF_STALE; at = at->of)
+    if (stale_path(at->node)->kind == N_AT) return NULL; // it follows one of them
+  const Def *real = learner_of(d);
+  return real && real->kind == DEF_LEARNER ? learner_family(real->node) : NULL;
 }
