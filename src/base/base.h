@@ -98,7 +98,9 @@ void buf_printf(Buf *, const char *format, ...) __attribute__((format(printf, 2,
 void buf_vprintf(Buf *, const char *format, va_list);
 void buf_number(Buf *, double);                    // as number_print
 bool text_ends(const char *text, const char *end); // with this
-void buf_json(Buf *, const char *text, size_t n);  // quoted and escaped
+size_t character_length(const char *text,
+                        size_t n);                // of the UTF-8 character at the start; 0 = none
+void buf_json(Buf *, const char *text, size_t n); // quoted and escaped
 
 // number.c: numbers as text, whatever the locale of the program says
 // As strtod without hexadecimal: what is nearest to the decimal that the text begins with. *end (if

@@ -159,11 +159,30 @@ bool text_ends(const char *text, const char *end) {
   return n >= m && strcmp(text + n - m, end) == 0;
 }
 
+size_t character_length(const char *text, size_t n) {
+  const unsigned char *p = (const unsigned char *)text;
+  if (!n) return 0;
+  if (p[0] < 0x80) return 1;
+  size_t length = p[0] >= 0xF0 ? 4 : p[0] >= 0xE0 ? 3 : 2;
+  if (p[0] < 0xC2 || p[0] > 0xF4 || length > n) return 0;
+  for (size_t i = 1; i < length; i++)
+    if ((p[i] & 0xC0) != 0x80) return 0;
+  if (p[0] == 0xE0 && p[1] < 0xA0) return 0; // longer than needed
+  if (p[0] == 0xED && p[1] > 0x9F) return 0; // a surrogate
+  if (p[0] == 0xF0 && p[1] < 0x90) return 0;
+  if (p[0] == 0xF4 && p[1] > 0x8F) return 0; // beyond the last character
+  return length;
+}
+
+// What is no UTF-8, as the bytes of a path may be, stands there as the sign for that.
 void buf_json(Buf *b, const char *text, size_t n) {
   buf_char(b, '"');
-  for (size_t i = 0; i < n; i++) {
+  for (size_t i = 0, length; i < n; i += length ? length : 1) {
     unsigned char c = (unsigned char)text[i];
-    if (c == '"' || c == '\\') {
+    length = character_length(text + i, n - i);
+    if (!length) {
+      buf_text(b, "\\ufffd");
+    } else if (c == '"' || c == '\\') {
       buf_char(b, '\\');
       buf_char(b, (char)c);
     } else if (c == '\n') {
@@ -171,7 +190,7 @@ void buf_json(Buf *b, const char *text, size_t n) {
     } else if (c < 0x20) {
       buf_printf(b, "\\u%04x", c);
     } else {
-      buf_char(b, (char)c);
+      buf_add(b, text + i, length);
     }
   }
   buf_char(b, '"');
