@@ -150,7 +150,8 @@ typedef struct {
 // Weights that are set here stand in for those of files and for first values, in every call until
 // the next load: limn_eval, limn_predict, limn_sample, limn_measure, and where training begins.
 LIMN_API LimnStatus limn_weights_read(Limn *, const char *from); // a run folder, or safetensors
-// All of a box, learner or goal (NULL: of all goals), by name, as they are set, or else begin.
+// All of a box, learner or goal (NULL: of all goals), by name, as they are set, or else are in the
+// run of `learn … from`, or else begin.
 LIMN_API LimnStatus limn_weights(Limn *, const char *name, LimnArrays *);
 LIMN_API LimnStatus limn_weight_get(Limn *, const char *weight, LimnArray *);
 LIMN_API LimnStatus limn_weight_set(Limn *, const char *weight,

@@ -202,6 +202,10 @@ const char *limn_cost(Limn *l, const char *name, bool json) {
 static const char *format_text(ApiCall *c, Arena *to, const char *path, const char *text,
                                size_t n) {
   Diags *diags = c->l->diags;
+  if (n > TEXT_LIMIT) {
+    diag_error(diags, (Span){0}, "cannot read %s: it is larger than %d bytes", path, TEXT_LIMIT);
+    return NULL;
+  }
   Sources *sources = sources_new(c->scratch), *loaded = diags->sources;
   Front front = {c->scratch, names_new(c->scratch), diags, sources};
   uint32_t file = source_add(sources, path, text, n), errors = diags->errors;

@@ -134,7 +134,8 @@ LimnStatus limn_train(Limn *l, const LimnTrain *how) {
   if (!train_take(c, how, &own)) return call_end(c, LIMN_USAGE);
   Arrays set = weights_set(c);
   bool show = !own.plan && !own.plain && l->program->train.n;
-  LimnStatus tried = show ? try_shows(l, &own, false) : LIMN_GOOD;
+  LimnStatus tried = own.resume ? LIMN_GOOD : status_of(train_ahead(l->in, l->program, &own));
+  if (!tried && show) tried = try_shows(l, &own, false);
   if (tried) return call_end(c, tried);
   LimnStatus status = status_of(train_run(l->in, l->program, &own, &set, &dir));
   if (status || !dir || own.plan || own.plain) return call_end(c, status);

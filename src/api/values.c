@@ -221,13 +221,24 @@ static bool weight_fits(ApiCall *c, const NamedWeight *w, const Array *x) {
   return fits;
 }
 
-// As it is set, or else begins.
-static bool weight_value(ApiCall *c, const NamedWeight *w, Array *out) {
+// Those that are in runs; weights of one diagram stand side by side.
+static bool weights_in_runs(ApiCall *c, const NamedWeight *all, uint32_t n, Arrays *out) {
+  for (uint32_t i = 0; i < n; i++)
+    if ((!i || all[i].d != all[i - 1].d) &&
+        !use_sources(c->l->in, c->l->program, all[i].d, c->scratch, out))
+      return false;
+  return true;
+}
+
+// As it is set, or else in the run that the program names, or else as it begins.
+static bool weight_value(ApiCall *c, const NamedWeight *w, const Arrays *source, Array *out) {
   World *world = c->l->w;
   const ApiWeight *kept = weight_kept(c->l, w->param->path);
   const Type *t = &w->d->wire.at[w->param->wire].type;
   Tensor x;
   if (kept && kept->set) return *out = kept->array, true;
+  const Array *found = arrays_find(source, w->param->path);
+  if (found) return *out = *found, true;
   if (init_eval(world, c->scratch, &w->param->init, t, 0, site_hash(0, w->param->path), &x)) {
     *out = (Array){w->param->path, x.rank, x.shape, x.count, x.data, EL_F64};
     return true;
@@ -240,7 +251,7 @@ static bool weight_value(ApiCall *c, const NamedWeight *w, Array *out) {
 
 static LimnStatus weights(ApiCall *c, const char *name, LimnArrays *out) {
   NamedWeights all = {0};
-  Arrays values = {0};
+  Arrays values = {0}, source = {0};
   *out = (LimnArrays){0};
   if (name) {
     const Diagram *d = diagram_named(c->l->in, c->l->program, name, NULL);
@@ -249,9 +260,10 @@ static LimnStatus weights(ApiCall *c, const char *name, LimnArrays *out) {
   } else {
     all = program_weights(c, false);
   }
+  if (!weights_in_runs(c, all.at, all.n, &source)) return LIMN_WRONG;
   for (uint32_t i = 0; i < all.n; i++) {
     Array x;
-    if (!weight_value(c, &all.at[i], &x)) return LIMN_WRONG;
+    if (!weight_value(c, &all.at[i], &source, &x)) return LIMN_WRONG;
     arrays_keep(c->answer, &values, &x);
   }
   arrays_give(c->answer, &values, out);
@@ -269,8 +281,9 @@ static LimnStatus weight_get(ApiCall *c, const char *name, LimnArray *out) {
   NamedWeights all = program_weights(c, true);
   const NamedWeight *w = weight_named(c, &all, name);
   Array x;
-  Arrays kept = {0};
-  if (!w || !weight_value(c, w, &x)) return LIMN_WRONG;
+  Arrays kept = {0}, source = {0};
+  if (!w || !weights_in_runs(c, w, 1, &source) || !weight_value(c, w, &source, &x))
+    return LIMN_WRONG;
   arrays_keep(c->answer, &kept, &x);
   *out = array_of(&kept.array.at[0]);
   return LIMN_GOOD;

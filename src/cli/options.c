@@ -191,6 +191,14 @@ static int take_pair(const CliReading *r, const CliOption *option, char *value) 
   return 0;
 }
 
+// Only inputs and settings may be several.
+static bool again(const CliOption *option, bool *seen) {
+  bool *own = &seen[option - options],
+       twice = *own && option->kind != INPUT && option->kind != SETTING;
+  *own = option->kind != FLAG;
+  return twice;
+}
+
 static int take_option(const CliReading *r, const CliOption *option, char *value,
                        const char *choice) {
   if (option->kind == FLAG) return *(bool *)place(r->o, option->at) = true, 0;
@@ -254,7 +262,7 @@ static void share(Options *o) {
 int read_options(CommandText text, const char *name, int argc, char **argv, Options *o) {
   const CliReading r = {text, name, o};
   int least, most, status = 0;
-  bool words_only = false;
+  bool words_only = false, seen[sizeof options / sizeof options[0]] = {false};
   command_words(text, &least, &most);
   for (int i = 2; i < argc && !status; i++) {
     char *arg = argv[i], choice[128];
@@ -269,6 +277,7 @@ int read_options(CommandText text, const char *name, int argc, char **argv, Opti
       const char *asked = strcmp(arg, "-o") ? arg : "--out";
       const CliOption *option = option_named(asked);
       if (!option || !command_option(text, asked, choice, sizeof choice)) return no_option(&r, arg);
+      if (again(option, seen)) return wrong(&r, "this is given twice:", asked);
       status = take_option(&r, option, i + 1 < argc ? argv[i + 1] : NULL, choice);
       i += option->kind != FLAG;
     }

@@ -43,6 +43,8 @@ typedef struct {
   bool missing;       // one of them is not
   KeptWordsList kept; // of the run whose weights are used
   bool knows_words;   // there are no others in that run
+  bool sources_kept;  // those of the runs that learners are from stand behind them
+  uint32_t own_kept;
   VEC(Opened) opened;
   Set **set; // [given] NULL while it is not needed
 } Data;
@@ -122,7 +124,10 @@ const Diagram *show_diagram(const Program *, const Show *);             // NULL:
 // What `learn f … from "f.safetensors"` gives to those that are in the store.
 bool store_add_sources(Elab *, Program *, Store *);
 bool store_only_sources(Elab *, Program *, Store *, const Diagram *); // of its weights, only these
-bool sources_fit(Elab *, Program *); // … to the weights of goals, measures and shows
+// Values by path; learners' weights must be there, unless the program says where they are from.
+bool store_put_all(Elab *, const Program *, Store *, const Arrays *, const char *file);
+bool sources_fit(Elab *, Program *);          // … to the weights of goals, measures and shows
+const char *source_file(Elab *, const Def *); // with the weights of the learner; NULL: it has none
 bool has_source(Elab *, const Program *, const char *path); // `learn f … from` gives this weight
 // Values by path; what `to` lacks is added. Only those in `which`.
 bool store_move(World *, Store *to, Store *from, const Table *which);

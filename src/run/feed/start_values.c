@@ -67,11 +67,19 @@ static bool has_weights_of(World *w, Store *s, const Def *d) {
   return false;
 }
 
-// Weights of one learner, under their own paths or under what follows its name.
-static bool start_from_run(Elab *in, Store *s, const Def *d, const char *text) {
+static bool has_from(const Def *d) { return d->kind == DEF_LEARNER && learner_from(d->node); }
+
+const char *source_file(Elab *in, const Def *d) {
   World *w = elab_world(in);
-  const char *path = path_join(w->arena, w->sources->file.at[d->span.file].path, text), *error;
-  const char *file = folder_weights(w->arena, path);
+  if (!has_from(d)) return NULL;
+  const char *beside = w->sources->file.at[d->span.file].path;
+  return folder_weights(w->arena, path_join(w->arena, beside, learner_from(d->node)->text));
+}
+
+// Weights of one learner, under their own paths or under what follows its name.
+static bool start_from_run(Elab *in, Store *s, const Def *d) {
+  World *w = elab_world(in);
+  const char *file = source_file(in, d), *error;
   Arena *a = arena_child(w->arena);
   Arrays all = {0};
   bool good = safetensors_read(a, file, &all, &error);
@@ -90,16 +98,10 @@ static bool start_from_run(Elab *in, Store *s, const Def *d, const char *text) {
   return good;
 }
 
-static const char *source_of(const Def *d) {
-  const Syntax *n = d->kind == DEF_LEARNER ? d->node : NULL;
-  return n && learner_from(n) ? learner_from(n)->text : NULL;
-}
-
 bool store_add_sources(Elab *in, Program *p, Store *s) {
   for (uint32_t i = 0; i < p->learner.n; i++) {
     const Def *d = p->learner.at[i];
-    const char *text = source_of(d);
-    if (text && has_weights_of(elab_world(in), s, d) && !start_from_run(in, s, d, text))
+    if (has_from(d) && has_weights_of(elab_world(in), s, d) && !start_from_run(in, s, d))
       return false;
   }
   return true;
@@ -108,9 +110,28 @@ bool store_add_sources(Elab *in, Program *p, Store *s) {
 bool has_source(Elab *in, const Program *p, const char *path) {
   Param q = {.path = path, .rooted = true};
   for (uint32_t i = 0; i < p->learner.n; i++)
-    if (source_of(p->learner.at[i]) && def_owns(elab_world(in), &q, p->learner.at[i], NULL))
+    if (has_from(p->learner.at[i]) && def_owns(elab_world(in), &q, p->learner.at[i], NULL))
       return true;
   return false;
+}
+
+static bool is_learners(Elab *in, const Program *p, const char *path) {
+  Param q = {.path = path, .rooted = true};
+  for (uint32_t i = 0; i < p->learner.n; i++)
+    if (p->learner.at[i]->kind == DEF_LEARNER &&
+        def_owns(elab_world(in), &q, p->learner.at[i], NULL))
+      return true;
+  return false;
+}
+
+bool store_put_all(Elab *in, const Program *p, Store *s, const Arrays *all, const char *file) {
+  World *w = elab_world(in);
+  for (uint32_t i = 0; i < store_count(s); i++) {
+    const char *path = store_at(s, i)->path;
+    if (arrays_find(all, path) || !is_learners(in, p, path) || has_source(in, p, path)) continue;
+    return diag_refuse(w->diags, (Span){0}, "%s has no weight %s", file, path);
+  }
+  return store_put(w, s, all, file);
 }
 
 bool store_only_sources(Elab *in, Program *p, Store *s, const Diagram *d) {
@@ -142,7 +163,7 @@ static bool sources_fit_in(Elab *in, Program *p, Store *s, const Diagram *d) {
 
 bool sources_fit(Elab *in, Program *p) {
   bool any = false, good = true;
-  for (uint32_t i = 0; i < p->learner.n; i++) any |= source_of(p->learner.at[i]) != NULL;
+  for (uint32_t i = 0; i < p->learner.n; i++) any |= has_from(p->learner.at[i]);
   Store *s = any ? store_new(PRECISION_32) : NULL;
   if (!s) return !any || diag_refuse(elab_world(in)->diags, (Span){0}, "out of memory");
   for (uint32_t i = 0; good && i < p->learner.n; i++)

@@ -27,6 +27,8 @@ static bool same_source(const Data *d, const Given *a, const Given *b) {
   return !a->noise && !b->noise && strcmp(given_name(d, a), given_name(d, b)) == 0;
 }
 
+static void keep_sources(Data *d);
+
 // What the program calls the labels of a field: by this `given`, or by another one of the source.
 static bool words_written(Data *d, const Given *g, uint32_t i, Words *out) {
   const char *field = name_text(d->w->names, g->column.at[i]);
@@ -108,6 +110,7 @@ static bool same_but_for_order(Arena *a, const Words *x, const Words *y) {
 bool data_words_agree(Data *d, const Type *t, const char *field) {
   Words own;
   const Words *other = NULL;
+  keep_sources(d);
   if (!type_words(d->w, t, field, &own)) return true;
   for (uint32_t i = 0; i < d->kept.n; i++) {
     const Words *kept = &d->kept.at[i].words;
@@ -141,6 +144,7 @@ static bool add_words(Data *d, const Given *g, WordsList *out) {
 
 // Of all that the program reads there, so that what reads other fields reads the same set.
 bool given_words(Data *d, const Given *g, WordsList *out) {
+  keep_sources(d);
   if (!add_words(d, g, out)) return false;
   for (uint32_t k = 0; k < d->p->given.n; k++)
     if (same_source(d, g, &d->p->given.at[k]) && !add_words(d, &d->p->given.at[k], out))
@@ -194,6 +198,48 @@ bool data_keep(Data *d, const Arrays *weights, const char *file) {
   for (uint32_t i = 0; good && i < all->n; i++, one = json_next(one)) good = keep_field(d, one);
   return good ||
          diag_refuse(d->w->diags, (Span){0}, "%s: the words of its labels cannot be read", file);
+}
+
+// Has it inputs that are one of so many labels, or so many scores?
+static bool speaks_of(World *w, const Diagram *d, int64_t labels) {
+  const Ids *side[2] = {&d->in, &d->out};
+  int64_t n;
+  for (uint32_t k = 0; k < 2; k++)
+    for (uint32_t i = 0; i < side[k]->n; i++) {
+      const Type *t = &d->wire.at[side[k]->at[i]].type;
+      bool label = t->base == BASE_LABEL && size_value(w, t->count, &n) && n == labels;
+      if (label || (t->rank && size_value(w, t->axis[t->rank - 1].size, &n) && n == labels))
+        return true;
+    }
+  return false;
+}
+
+// The words of the run that a learner is from, if it may know them; a run that is used as a whole
+// has its own.
+static void keep_source(Data *d, const Def *learner) {
+  const char *file = source_file(d->in, learner), *why;
+  Arrays all = {0};
+  Data theirs = {.in = d->in, .w = d->w, .arena = d->arena};
+  if (!file || !learner->made || !safetensors_read(d->arena, file, &all, &why)) return;
+  d->w->diags->muted++; // what is wrong with the file is said where its weights are read
+  data_keep(&theirs, &all, file);
+  d->w->diags->muted--;
+  for (uint32_t i = 0; i < theirs.kept.n; i++) {
+    const Words *words = &theirs.kept.at[i].words;
+    bool known = false;
+    for (uint32_t k = 0; k < d->kept.n && !known; k++)
+      known = strcmp(d->kept.at[k].words.field, words->field) == 0 &&
+              (k < d->own_kept || words_equal(&d->kept.at[k].words, words));
+    if (!known && speaks_of(d->w, learner->made, words->n))
+      vec_push(d->arena, &d->kept, theirs.kept.at[i]);
+  }
+}
+
+static void keep_sources(Data *d) {
+  if (d->sources_kept) return;
+  d->sources_kept = true;
+  d->own_kept = d->kept.n;
+  for (uint32_t i = 0; i < d->p->learner.n; i++) keep_source(d, d->p->learner.at[i]);
 }
 
 static bool said_before(const Data *d, uint32_t given, uint32_t i) {
@@ -282,6 +328,7 @@ static const Words *find_labels(Data *d, int64_t count, const char *field, bool 
 }
 
 const Words *data_labels(Data *d, int64_t count, const char *field, bool *several) {
+  keep_sources(d);
   const Words *found = find_labels(d, count, field, several);
   if (found || *several || !open_labels(d, count)) return found;
   return find_labels(d, count, field, several);
@@ -289,6 +336,7 @@ const Words *data_labels(Data *d, int64_t count, const char *field, bool *severa
 
 bool data_has_words(Data *d, int64_t count, const char *field) {
   bool several;
+  keep_sources(d);
   if (find_labels(d, count, field, &several) || several) return true;
   if (d->knows_words) return false;
   d->w->diags->muted++; // a set that is not here has nothing to say

@@ -31,6 +31,7 @@ typedef struct {
   World *w;
   Arena *arena, *tick_arena;
   uint64_t seed, tick;
+  Store *store; // all weights and states as they begin, those of runs among them
   const char *error;
 } Nested;
 
@@ -41,7 +42,11 @@ static Tensor start_of(Nested *n, const Diagram *d, uint32_t i, const char *path
   const Param *p = &d->param.at[i];
   const Type *type = &d->wire.at[p->wire].type;
   const char *full = p->rooted ? p->path : arena_format(n->arena, "%s%s", path, p->path);
-  if (p->role == ROLE_CLOCK) {
+  const State *known = p->role == ROLE_CLOCK ? NULL : store_find(n->store, full);
+  if (known) {
+    t = tensor_new(n->arena, known->rank, known->shape);
+    state_get(known, t.data);
+  } else if (p->role == ROLE_CLOCK) {
     int64_t shape[ARRAY_RANK_LIMIT];
     if (store_shape(n->w, type, shape, full)) t = tensor_new(n->arena, type->rank, shape);
   } else if (!init_eval(n->w, n->arena, &p->init, type, n->seed, site_hash(0, full), &t)) {
@@ -324,6 +329,20 @@ static void take_starts(Nested *n, NestedInside *x, const Run *run, const Diagra
   }
 }
 
+static void drop_store(void *held) { store_free(*(Store **)held); }
+
+// What the program or the caller says where to find is as it is there, for both.
+static bool fill_store(Nested *n, const Diagram *flat, const Run *run, const SimOptions *how) {
+  Store **held = NEW(n->arena, Store *);
+  arena_on_free(n->arena, drop_store, held); // also when memory runs out on the way
+  *held = n->store = store_new(PRECISION_64);
+  if (!n->store) return store_full(n->w, "the check", &(Type){.base = BASE_R});
+  if (!store_add_params(n->w, n->store, flat, n->seed)) return false;
+  for (uint32_t i = 0; run && i < run->start.n; i++)
+    if (!store_add_params(n->w, n->store, run->start.at[i].value, n->seed)) return false;
+  return sim_begin(how, n->store) && sim_fill(how, n->store);
+}
+
 bool verify_nested(Elab *in, Program *p, const Check *c, const SimOptions *how, Verdict *v) {
   World *w = elab_world(in);
   const System *s = c->system;
@@ -331,11 +350,13 @@ bool verify_nested(Elab *in, Program *p, const Check *c, const SimOptions *how, 
   if (s->d->noisy)
     return diag_refuse(w->diags, c->span, "`%s` has noise in it, which is not the same twice",
                        name_text(w->names, s->name));
-  NestedInside *x = inside_new(&n, s, NULL, 0);
   Diagram *flat = diagram_inline_all(w, s->d);
+  const Run *run = c->run ? &p->ran->run.at[c->run - 1] : NULL;
+  if (!fill_store(&n, flat, run, how)) return arena_free(n.arena), false;
+  NestedInside *x = inside_new(&n, s, NULL, 0);
   Tensor *param = NEW_ARRAY(n.arena, Tensor, flat->param.n + 1);
   for (uint32_t i = 0; i < flat->param.n; i++) param[i] = start_of(&n, flat, i, "");
-  if (c->run) take_starts(&n, x, &p->ran->run.at[c->run - 1], flat, param);
+  if (run) take_starts(&n, x, run, flat, param);
   int64_t compared = 0;
   const char *where = NULL;
   for (; n.tick < TICKS && !where && !n.error; n.tick++) {

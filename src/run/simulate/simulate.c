@@ -54,7 +54,7 @@ static bool put_sources(void *context, Store *s) {
 
 static bool put_weights(void *context, Store *s) {
   const Ran *r = context;
-  return store_put(r->w, s, &r->weights, r->file);
+  return store_put_all(r->results->in, r->results->p, s, &r->weights, r->file);
 }
 
 static bool read_weights(Ran *r) {

@@ -86,20 +86,19 @@ static bool weight_fits(Evaluation *r, const Param *p, const Array *a, const cha
 
 static void drop_store(void *held) { store_free(*(Store **)held); }
 
-// What the program itself says where to find, unless it is given.
-static bool read_sources(Evaluation *r, Arrays *out) {
-  Arena *own = arena_child(r->arena);
+bool use_sources(Elab *in, Program *p, const Diagram *d, Arena *a, Arrays *out) {
+  World *w = elab_world(in);
+  Arena *own = arena_child(a);
   Store **held = NEW(own, Store *);
   arena_on_free(own, drop_store, held); // also when memory runs out on the way
   *held = store_new(PRECISION_64);
-  bool good = *held ? store_only_sources(r->u.in, r->u.p, *held, r->d)
-                    : use_wrong(&r->u, OUTCOME_SYSTEM, "out of memory");
+  bool good = *held ? store_only_sources(in, p, *held, d)
+                    : diag_refuse(w->diags, (Span){0}, "out of memory");
   for (uint32_t i = 0; good && i < store_count(*held); i++) {
     const State *s = store_at(*held, i);
-    Tensor t = tensor_new(r->arena, s->rank, s->shape);
+    Tensor t = tensor_new(a, s->rank, s->shape);
     state_get(s, t.data);
-    vec_push(r->arena, &out->array,
-             tensor_array(&t, arena_text(r->arena, s->path, strlen(s->path))));
+    vec_push(a, &out->array, tensor_array(&t, arena_text(a, s->path, strlen(s->path))));
   }
   arena_free(own);
   return good;
@@ -141,7 +140,7 @@ static bool read_weights(Evaluation *r) {
   if (!file && r->how->from) file = folder_weights(r->arena, r->how->from);
   if (file && !safetensors_read(r->arena, file, &given, &error))
     return use_wrong(&r->u, OUTCOME_WRONG, "%s", error);
-  if (!read_sources(r, &r->source)) return false;
+  if (!use_sources(r->u.in, r->u.p, r->d, r->arena, &r->source)) return false;
   r->param = NEW_ARRAY(r->arena, Tensor, r->d->param.n + 1);
   for (uint32_t i = 0; i < r->d->param.n; i++)
     if (!read_weight(r, &r->d->param.at[i], file, &given, &r->param[i])) return false;
