@@ -22,6 +22,8 @@ typedef struct {
   LimnInput in[64];
   const char *set_name[64], *set_value[64];
   uint32_t nset;
+  const char *read[64];
+  uint32_t nread;
 } Options;
 
 // commands.txt

@@ -57,7 +57,8 @@ typedef struct {
   bool valid;     // a split for validation is wanted: see set_open
   bool whole;     // a file without splits is not cut: all its rows are for training
   int64_t window; // how many rows make one sample: text[t], series[t]; 0 = one, -1 = all there are
-  const char *beside; // the file that a relative path is beside, or NULL
+  const char *beside;       // the file that a relative path is beside, or NULL
+  const ReadRights *rights; // which files may be read; NULL: all
   Episodes episodes;
   const Words *words; // [nwords] vocabularies of fields: a word has its number from there, if known
   uint32_t nwords;
@@ -68,6 +69,7 @@ typedef struct Set Set;
 // known.c: the names and types of fields, before any set is opened
 // A file that a program names: beside the program, else in one of the folders for data.
 const char *data_file(Arena *, const char *beside, const char *path);
+void data_rights(Arena *, ReadRights *); // these folders
 bool set_is_known(const char *name);
 const char *set_known(uint32_t k);                          // the k-th name; NULL after the last
 bool set_known_field(const char *set, uint32_t k, Field *); // the k-th; false when there are fewer
