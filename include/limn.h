@@ -70,6 +70,10 @@ LIMN_API const char *limn_version(void); // of the library: LIMN_VERSION is the 
 // Replaces the right side of an axis or const, or the body of a learner or edge, in every program
 // that is loaded from here on. A value of NULL takes the replacement back.
 LIMN_API LimnStatus limn_set(Limn *, const char *name, const char *value);
+// What a program may read, in every program that is loaded from here on: files below the folder of
+// its own (of `path` or `name`), below the folders for data and those of $LIMN_READ, and below each
+// folder that is allowed here. NULL takes these back.
+LIMN_API LimnStatus limn_allow(Limn *, const char *folder);
 LIMN_API LimnStatus limn_load(Limn *, const char *path);
 LIMN_API LimnStatus limn_load_text(Limn *, const char *name, const char *text, size_t n);
 

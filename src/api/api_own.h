@@ -94,7 +94,8 @@ struct Limn {
   ArenaCopy *copy; // of the world, once it is needed
   Diags *diags;
   ApiSettings setting;
-  const char *path, *text; // as loaded
+  VEC(const char *) allowed; // folders
+  const char *path, *text;   // as loaded
   size_t length;
   World *w; // NULL: nothing is loaded
   Elab *in;

@@ -57,6 +57,27 @@ LimnStatus limn_set(Limn *l, const char *name, const char *value) {
   return call_end(c, LIMN_GOOD);
 }
 
+LimnStatus limn_allow(Limn *l, const char *folder) {
+  ENTER(c, l, ANSWER_NONE, NEEDS_NOTHING, LIMN_USAGE, LIMN_SYSTEM);
+  bool known = false;
+  for (uint32_t i = 0; folder && i < l->allowed.n; i++)
+    known |= strcmp(l->allowed.at[i], folder) == 0;
+  if (folder && !known) vec_push(l->own, &l->allowed, arena_text(l->own, folder, strlen(folder)));
+  if (!folder) l->allowed.n = 0;
+  return call_end(c, LIMN_GOOD);
+}
+
+// The program's own folder, those for data, and what the user allows besides.
+static const ReadRights *rights_of(const Limn *l, Arena *a, const char *path) {
+  ReadRights *r = NEW(a, ReadRights);
+  const char *name;
+  rights_add(a, r, path_folder(a, path, &name));
+  data_rights(a, r);
+  rights_add_list(a, r, getenv("LIMN_READ"));
+  for (uint32_t i = 0; i < l->allowed.n; i++) rights_add(a, r, l->allowed.at[i]);
+  return r;
+}
+
 // What the last program left behind.
 static void unload(Limn *l) {
   arena_copy_free(l->copy);
@@ -93,6 +114,7 @@ static LimnStatus read_program(Limn *l, const char *path, const char *text, size
   l->world = arena_child(l->own);
   World *w = world_new(l->world);
   w->diags = l->diags;
+  w->sources->rights = rights_of(l, l->world, path);
   l->diags->sources = w->sources;
   Elab *in = elab_new(w);
   for (uint32_t i = 0; i < l->setting.n; i++)

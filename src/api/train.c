@@ -203,6 +203,7 @@ static LimnStatus load_again(LimnTrainer *t) {
   LimnStatus status = LIMN_GOOD;
   for (uint32_t i = 0; !status && i < l->setting.n; i++)
     status = limn_set(own, l->setting.at[i].name, l->setting.at[i].value);
+  for (uint32_t i = 0; !status && i < l->allowed.n; i++) status = limn_allow(own, l->allowed.at[i]);
   if (!status) status = limn_load_text(own, l->path, l->text, l->length);
   return status;
 }

@@ -180,6 +180,16 @@ Name name_of(Names *, const char *text, size_t n);
 Name name_from(Names *, const char *text);
 const char *name_text(const Names *, Name); // ended by 0; "" for 0
 
+// rights.c: which files a program may read
+typedef struct {
+  VEC(const char *) folder; // without links; what is below them too
+} ReadRights;
+void rights_add(Arena *, ReadRights *, const char *folder);    // one that is not there is none
+void rights_add_list(Arena *, ReadRights *, const char *list); // with colons between; or NULL
+// NULL: it may be read, or is not there. Otherwise why not, and what would allow it. Rights of NULL
+// are everything.
+const char *rights_refuse(Arena *, const ReadRights *, const char *path);
+
 // source.c: the texts that spans point into
 typedef struct {
   uint32_t file;  // index into Sources; 0 = nowhere
@@ -194,7 +204,8 @@ typedef struct {
 } Source;
 typedef struct Sources {
   Arena *arena;
-  VEC(Source) file; // file.at[0] is unused
+  VEC(Source) file;         // file.at[0] is unused
+  const ReadRights *rights; // of the program
 } Sources;
 Sources *sources_new(Arena *);
 uint32_t source_add(Sources *, const char *path, const char *text, size_t n);
@@ -265,9 +276,9 @@ typedef struct {
   const char *error; // why not
 } FileText;
 FileText file_read(Arena *, const char *path, size_t limit);
-// A regular file as memory, not read before it is looked at, for as long as the arena lives. Its
-// text is not ended by 0.
-FileText file_map(Arena *, const char *path);
+// A regular file as it is now, all of it, for as long as the arena lives. What is no regular file is
+// refused, and not waited for.
+FileText file_bytes(Arena *, const char *path);
 // The folder for what can be made again: `set` or $LIMN_CACHE, $XDG_CACHE_HOME/limn, ~/.cache/limn.
 // It is ours and closed to others; NULL when it cannot be.
 const char *cache_folder(Arena *, const char *set, const char **error);

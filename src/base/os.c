@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -76,38 +75,28 @@ FileText file_read(Arena *a, const char *path, size_t limit) {
   return f;
 }
 
-typedef struct {
-  void *at;
-  size_t n;
-} Mapping;
-
-static void unmap(void *what) {
-  Mapping *m = what;
-  if (m->n) munmap(m->at, m->n);
-}
-
-// What frees the mapping is in place before there is one.
-FileText file_map(Arena *a, const char *path) {
+// It is copied, not mapped: a file that gets shorter while it is mapped kills who looks at it. Room
+// is taken before it is opened, so that running out of memory leaves nothing open; of a file that
+// changes meanwhile, what is there is taken, up to the length that it had.
+FileText file_bytes(Arena *a, const char *path) {
   FileText f = {0};
-  struct stat info;
-  Mapping *m = NEW(a, Mapping);
-  arena_on_free(a, unmap, m);
-  int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); // a pipe is refused, not waited for
-  if (fd < 0 || fstat(fd, &info) != 0) {
-    f.error = os_error(a, errno);
-  } else if (!S_ISREG(info.st_mode)) {
-    f.error = S_ISDIR(info.st_mode) ? "it is a folder" : "it is not a regular file";
-  } else if (info.st_size == 0) {
-    f.text = "";
-  } else {
-    void *at = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-    if (at == MAP_FAILED)
-      f.error = os_error(a, errno);
-    else
-      *m = (Mapping){at, (size_t)info.st_size}, f.text = at, f.n = m->n;
-  }
+  struct stat info = {0};
+  bool there = stat(path, &info) == 0;
+  int why = errno;
+  size_t room = there && S_ISREG(info.st_mode) ? (size_t)info.st_size : 0;
+  char *text = arena_alloc(a, room + 1);
+  int fd = there ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1; // no pipe is waited for
+  if (there && (fd < 0 || fstat(fd, &info) != 0)) why = errno, there = false;
+  bool regular = there && S_ISREG(info.st_mode);
+  ssize_t n = regular ? read_some(fd, text, room) : 0;
+  if (n < 0) why = errno, there = false;
   if (fd >= 0) close(fd);
-  if (f.error) f.error = arena_format(a, "%s", f.error);
+  if (!there)
+    f.error = os_error(a, why);
+  else if (!regular)
+    f.error = S_ISDIR(info.st_mode) ? "it is a folder" : "it is not a regular file";
+  else
+    f.text = text, f.n = (size_t)n;
   return f;
 }
 

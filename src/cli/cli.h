@@ -24,6 +24,8 @@ typedef struct {
   bool made;         // it was not there
   const char *set_name[64], *set_value[64];
   uint32_t nset;
+  const char *read[64];
+  uint32_t nread;
 } Options;
 
 // commands.txt

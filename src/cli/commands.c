@@ -40,6 +40,7 @@ static const char *as_asked(Limn *l, const Options *o, const char *text) {
 
 static LimnStatus load(Limn *l, const Options *o) {
   for (uint32_t i = 0; i < o->nset; i++) limn_set(l, o->set_name[i], o->set_value[i]);
+  for (uint32_t i = 0; i < o->nread; i++) limn_allow(l, o->read[i]);
   return limn_load(l, o->file);
 }
 

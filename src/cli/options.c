@@ -21,7 +21,7 @@ static char *split(char *arg, char **value) {
   return arg;
 }
 
-typedef enum { FLAG, TEXT, COUNT, REAL, INPUT, SETTING } OptionKind;
+typedef enum { FLAG, TEXT, COUNT, REAL, INPUT, SETTING, FOLDER } OptionKind;
 typedef struct {
   const char *name;
   OptionKind kind;
@@ -82,6 +82,7 @@ static const CliOption options[] = {
     {"--steps", REAL, AT(train.steps), 0, 0, 0},
     {"--in", INPUT, 0, 0, 0, 0},
     {"--set", SETTING, 0, 0, 0, 0},
+    {"--read", FOLDER, 0, 0, 0, 0},
 };
 
 static const CliOption *option_named(const char *name) {
@@ -191,12 +192,19 @@ static int take_pair(const CliReading *r, const CliOption *option, char *value) 
   return 0;
 }
 
-// Only inputs and settings may be several.
+// Only inputs, settings and folders may be several.
 static bool again(const CliOption *option, bool *seen) {
   bool *own = &seen[option - options],
-       twice = *own && option->kind != INPUT && option->kind != SETTING;
+       twice = *own && option->kind != INPUT && option->kind != SETTING && option->kind != FOLDER;
   *own = option->kind != FLAG;
   return twice;
+}
+
+static int take_folder(const CliReading *r, const char *value) {
+  Options *o = r->o;
+  if (o->nread == sizeof o->read / sizeof *o->read) return wrong(r, "too many --read", NULL);
+  o->read[o->nread++] = value;
+  return 0;
 }
 
 static int take_option(const CliReading *r, const CliOption *option, char *value,
@@ -207,6 +215,7 @@ static int take_option(const CliReading *r, const CliOption *option, char *value
   case TEXT: return take_text(r, option, value, choice);
   case COUNT: return take_count(r, option, value);
   case REAL: return take_real(r, option, value);
+  case FOLDER: return take_folder(r, value);
   default: return take_pair(r, option, value);
   }
 }

@@ -238,3 +238,62 @@ refused nan.npy "row 2 of x, counted from 0, has nan, where finite numbers were 
 refused pics "pics/a.png has 0×0 pixels: there is nothing in it"
 status "words that look like numbers" 0 "$LIMN" data ./ids.csv
 says "are words where nothing is a number" out 'label `id` with 2 names'
+
+# -- what a program may read: what is below its own folder, after links are resolved, and what the command line allows
+mkdir -p own/below away2/run
+cp half.limn own/below
+cp half.limn away2
+printf 'a,b\n1,2\n3,4\n5,6\n' >away2/t.csv
+cp away2/t.csv own/below
+cp -r pics away2/pics
+ln -s "$dir/away2/half.limn" own/link.limn
+ln -s "$dir/away2/t.csv" own/link.csv
+mkdir own/faces
+ln -s "$dir/pics/a.png" own/faces/a.png
+# reads NAME WANTED PROGRAM: as a program in own/, with and without --read
+reads() {
+  printf "$3" >own/p.limn
+  status "$1" "$2" "$LIMN" check own/p.limn
+  [ "$2" -eq 0 ] && return
+  says "$1: it says what would allow it" err "it is not below the folder of the program; --read $dir"
+  status "$1, allowed" 0 "$LIMN" check own/p.limn --read "$dir"
+  status "$1, allowed for all" 0 env LIMN_READ="/nowhere:$dir" "$LIMN" check own/p.limn
+}
+dir=$(cd "$dir" && pwd -P)
+table='given a, b from "%s"\nlearn f : R[] -> R[] = sin\ngoal g : f(a) ~ b by l2\n'
+reads "a file that is used, below" 0 'use "below/half.limn"\n'
+reads "a file that is used, elsewhere" 1 'use "../away2/half.limn"\n'
+reads "a file that is used, by its full name" 1 "use \"$dir/away2/half.limn\"\n"
+reads "a file that is used, through a link" 1 'use "link.limn"\n'
+reads "data below" 0 "$(printf "$table" below/t.csv)"
+reads "data elsewhere" 1 "$(printf "$table" ../away2/t.csv)"
+reads "data through a link" 1 "$(printf "$table" link.csv)"
+printf 'given image from "faces"\ngoal g : image ~ 0 by l2\n' >own/p.limn
+status "pictures through links" 1 "$LIMN" check own/p.limn
+says "are refused too" err "own/faces/a.png: it is not below the folder of the program"
+printf 'given x, label from iris\nlearn net : R[4] -> R[3] = half ; dense[3] from "../whole"\nbox half(x: R[n]) -> R[n] = x / 2\ngoal fit : net(x) ~ label by cross_entropy\ntrain 1 step, batch 8, adam(0.01)\n' >own/p.limn
+status "weights elsewhere" 1 "$LIMN" train own/p.limn --reference --plain --out weighed
+says "are refused" err "cannot read own/../whole/model.safetensors: it is not below the folder of the program"
+status "and allowed" 0 "$LIMN" train own/p.limn --reference --plain --quiet --out weighed --read whole
+mkdir -p sets/here
+cp away2/t.csv sets/here
+printf "$table" here/t.csv >own/p.limn
+status "the folders for data may be read" 0 env LIMN_DATA="$dir/sets" "$LIMN" check own/p.limn
+printf "$table" here/../../away2/t.csv >own/p.limn
+status "but not what is beside them" 1 env LIMN_DATA="$dir/sets" "$LIMN" check own/p.limn
+
+# -- a file of data that gets shorter while it is used
+/usr/bin/python3 - <<'END'
+import struct
+n = 200000
+h = ("{'descr': '<f4', 'fortran_order': False, 'shape': (%d, 4), }" % n).encode()
+h += b" " * (117 - len(h)) + b"\n"
+open("long.npy", "wb").write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(h)) + h + b"\0" * (16 * n))
+END
+printf 'given x : R[4] from "long.npy"\nlearn f : R[4] -> R[4] = dense[4]\ngoal g : f(x) ~ x by l2\ntrain 400000 steps, batch 8, adam(0.01)\n' >shrinks.limn
+timeout 30 "$LIMN" train shrinks.limn --reference --plain --out shrinks --steps 2000 >out 2>err &
+pid=$!
+begun shrinks
+: >long.npy
+wait $pid
+same "a file that gets shorter kills no run" 0 $?

@@ -60,6 +60,7 @@ static Gave messages(Limn *l) {
   return gave_text(*text == '[' && text[1] == ']' ? LIMN_SYSTEM : LIMN_GOOD, text);
 }
 
+static Gave allow(Limn *l) { return (Gave){limn_allow(l, "/nowhere"), 0}; }
 static Gave set(Limn *l) { return (Gave){limn_set(l, "unused", "1"), 0}; }
 static Gave forget(Limn *l) {
   limn_forget(l);
@@ -211,6 +212,7 @@ static const struct {
 } functions[] = {
     {"limn_new", new_handle, NULL, false},
     {"limn_set", set, NULL, false},
+    {"limn_allow", allow, NULL, false},
     {"limn_load_text", load, NULL, true},
     {"limn_load_text, wrong", load_wrong, NULL, true},
     {"limn_load", load_file, NULL, true},

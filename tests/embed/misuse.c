@@ -82,6 +82,7 @@ static void no_handle(void) {
   no_program(NULL, false);
   limn_free(NULL);
   limn_forget(NULL);
+  CHECK(limn_allow(NULL, "a") == LIMN_USAGE);
   CHECK(limn_set(NULL, "a", "1") == LIMN_USAGE && limn_load(NULL, "a.limn") == LIMN_USAGE);
   CHECK(limn_load_text(NULL, "a", "", 0) == LIMN_USAGE);
   CHECK(limn_message_count(NULL) == 0 && limn_errors(NULL) == 0);
@@ -242,6 +243,21 @@ static void twice(void) {
   limn_free(l);
 }
 
+// A program reads its own folder, and what is allowed.
+static void allowed(void) {
+  const char text_of[] = "use \"/etc/passwd\"\n", refused[] = "--read /etc/ allows it";
+  Limn *l = limn_new();
+  CHECK(limn_load_text(l, "a.limn", text_of, strlen(text_of)) == LIMN_WRONG);
+  CHECK(strstr(limn_messages(l, false), refused));
+  GOOD(l, limn_allow(l, "/etc"));
+  limn_load_text(l, "a.limn", text_of, strlen(text_of));
+  CHECK(!strstr(limn_messages(l, false), refused));
+  GOOD(l, limn_allow(l, NULL));
+  CHECK(limn_load_text(l, "a.limn", text_of, strlen(text_of)) == LIMN_WRONG);
+  CHECK(strstr(limn_messages(l, false), refused));
+  limn_free(l);
+}
+
 // limn_set holds for every load after it.
 static void settings(void) {
   const char text_of[] = "axis n = 3\nbox f(x: R[n]) -> R[] = sum[n](x)\n";
@@ -265,6 +281,7 @@ int main(void) {
   sizes();
   twice();
   settings();
+  allowed();
   // what a handle returned may be loaded into it
   Limn *same = limn_new();
   const char *laid = limn_format(same, "x.limn", program, strlen(program));

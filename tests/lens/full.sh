@@ -32,7 +32,7 @@ over() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%.4g", a / b }'; }
 
 for seed in ${SEEDS:-0}; do
   trained tests/lens/plain.limn "$seed" && "$LIMN" eval tests/lens/plain.limn --from "$dir/run" >"$dir/plain"
-  if trained examples/lens.limn "$seed" && "$LIMN" eval tests/lens/figures.limn --from "$dir/run" >"$dir/lens"; then
+  if trained examples/lens.limn "$seed" && "$LIMN" eval tests/lens/figures.limn --read examples --from "$dir/run" >"$dir/lens"; then
     plain=$(value rebuilt plain)
     figure "lens, seed $seed: faces read" "$(value reads lens)" least 0.99
     figure "lens, seed $seed: edits read back" "$(value edits lens)" least 0.99

@@ -133,7 +133,7 @@ bool gzip_read_bytes(Arena *, const void *bytes, size_t n, size_t limit, View *o
                      const char **error);
 bool inflate_bytes(Arena *, const void *bytes, size_t n, uint8_t *to, size_t want,
                    const char **error); // raw deflate, to just `want` bytes
-// A file, mapped; one that is packed by gzip, unpacked. It lives as long as the arena.
+// A file, read; one that is packed by gzip, unpacked. It lives as long as the arena.
 bool file_view(Arena *, const char *path, View *out, const char **error);
 
 // idx.c

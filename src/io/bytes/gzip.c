@@ -167,14 +167,14 @@ static const char *kept_at(Arena *a, const char *path, const FileText *f) {
 static bool take_kept(Arena *a, const char *kept, const FileText *f, View *out) {
   uint32_t length;
   memcpy(&length, f->text + f->n - 4, sizeof length); // the length, modulo 2^32
-  FileText k = kept ? file_map(a, kept) : (FileText){0};
+  FileText k = kept ? file_bytes(a, kept) : (FileText){0};
   if (!k.text || (uint32_t)k.n != length) return false;
   *out = (View){(const uint8_t *)k.text, k.n};
   return true;
 }
 
 bool file_view(Arena *a, const char *path, View *out, const char **error) {
-  FileText f = file_map(a, path);
+  FileText f = file_bytes(a, path);
   if (!f.text) return file_error(a, error, "cannot read %s: %s", path, f.error);
   *out = (View){(const uint8_t *)f.text, f.n};
   if (!bytes_are_gzip(f.text, f.n)) return true;

@@ -107,7 +107,7 @@ static void close_file(void *what) {
 // The end of the file as it is, cut after its last whole record.
 static bool continue_file(Events *e, const char **error) {
   Arena *scratch = arena_child(e->arena);
-  FileText f = file_map(scratch, e->path);
+  FileText f = file_bytes(scratch, e->path);
   size_t whole = f.text ? whole_records((const uint8_t *)f.text, f.n) : 0;
   bool foreign = f.n && !whole, good = f.text && !foreign && ftruncate(e->fd, (off_t)whole) == 0 &&
                                        lseek(e->fd, 0, SEEK_END) >= 0;

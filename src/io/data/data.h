@@ -57,7 +57,8 @@ typedef struct {
   bool valid;     // a split for validation is wanted: see set_open
   bool whole;     // a file without splits is not cut: all its rows are for training
   int64_t window; // how many rows make one sample: text[t], series[t]; 0 = one, -1 = all there are
-  const char *beside; // the file that a relative path is beside, or NULL
+  const char *beside;       // the file that a relative path is beside, or NULL
+  const ReadRights *rights; // which files may be read; NULL: all
   Episodes episodes;
   const Words *words; // [nwords] vocabularies of fields: a word has its number from there, if known
   uint32_t nwords;
@@ -70,6 +71,7 @@ typedef struct Set Set;
 const char *data_file(Arena *, const char *beside, const char *path);
 // The k-th folder in which sets are looked for, or NULL where it has no name here. False: no more.
 bool data_place(Arena *, uint32_t k, const char **path);
+void data_rights(Arena *, ReadRights *); // these folders
 bool set_is_known(const char *name);
 const char *set_known(uint32_t k);                          // the k-th name; NULL after the last
 bool set_known_field(const char *set, uint32_t k, Field *); // the k-th; false when there are fewer

@@ -65,6 +65,15 @@ static bool list_folder(Arena *a, const char *path, FolderTexts *out, const char
   return good;
 }
 
+// What is in a folder that may be read may be read too, unless it is a link to elsewhere.
+static bool leads_away(Set *s, const char *path, const char **why) {
+  struct stat info;
+  if (!s->options.rights || lstat(path, &info) != 0 || !S_ISLNK(info.st_mode)) return false;
+  const char *no = rights_refuse(s->arena, s->options.rights, path);
+  if (no) file_error(s->arena, why, "cannot read %s: %s", path, no);
+  return no;
+}
+
 static bool has_end(const char *name, const char *const *ends, uint32_t n) {
   const char *dot = strrchr(name, '.');
   for (uint32_t i = 0; dot && i < n; i++)
@@ -83,6 +92,7 @@ static bool add_files(Set *s, ImageFolder *f, Split split, const char *path, int
     const char *file = arena_format(s->arena, "%s/%s", path, names.at[i]);
     if (has_end(file, other, COUNT(other)))
       return file_error(s->arena, why, "%s: only png pictures are read", file);
+    if (leads_away(s, file, why)) return false;
     if (has_end(file, read, COUNT(read))) vec_push(s->arena, &f->file[split], (File){file, label});
   }
   return true;
@@ -102,6 +112,7 @@ static bool add_split(Set *s, ImageFolder *f, Split split, const char *path, con
   for (uint32_t i = 0; i < names.n; i++) {
     const char *inner = arena_format(s->arena, "%s/%s", path, names.at[i]);
     if (!path_is_folder(inner)) continue;
+    if (leads_away(s, inner, why)) return false;
     any = true;
     if (first) vec_push(s->arena, &f->label, names.at[i]);
     int32_t label = label_number(f, names.at[i]);
@@ -135,7 +146,8 @@ static bool find_files(Set *s, ImageFolder *f, const char *path, bool *given, co
   if (!*given) return add_split(s, f, SPLIT_TRAIN, path, why);
   for (Split split = 0; split < SPLITS; split++) {
     const char *inner = arena_format(s->arena, "%s/%s", path, word[split]);
-    if (path_is_folder(inner) && !add_split(s, f, split, inner, why)) return false;
+    if (!path_is_folder(inner)) continue;
+    if (leads_away(s, inner, why) || !add_split(s, f, split, inner, why)) return false;
   }
   return true;
 }

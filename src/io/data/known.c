@@ -180,6 +180,12 @@ const char *data_file(Arena *a, const char *beside, const char *path) {
   return here;
 }
 
+void data_rights(Arena *a, ReadRights *r) {
+  const char *root, *called;
+  for (uint32_t k = 0; data_root(a, k, &root, &called); k++)
+    if (root) rights_add(a, r, root);
+}
+
 const char *get_advice(const char *set) { return find_known(set)->get; }
 int64_t known_rows(const char *set, Split split) { return find_known(set)->rows[split]; }
 

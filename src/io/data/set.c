@@ -130,11 +130,15 @@ static void says_parts(Set *s) {
   s->says = b.at;
 }
 
+static bool open_path(Set *s, const char *name, const char **why) {
+  const char *path = data_file(s->arena, s->options.beside, name);
+  const char *no = rights_refuse(s->arena, s->options.rights, path);
+  return no ? file_error(s->arena, why, "cannot read %s: %s", path, no) : open_file(s, path, why);
+}
+
 static bool open_any(Set *s, const char *name, const char **why) {
   const SetOptions *o = &s->options;
-  bool good = !o->file && set_is_known(name)
-                  ? open_known(s, why)
-                  : open_file(s, data_file(s->arena, o->beside, name), why);
+  bool good = !o->file && set_is_known(name) ? open_known(s, why) : open_path(s, name, why);
   if (!good || !set_match_words(s, why)) return false;
   if (o->bits && !set_to_bits(s, why)) return false;
   if (o->episodes.way && !set_to_episodes(s, why)) return false;

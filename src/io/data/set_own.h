@@ -1,6 +1,6 @@
 // Private to data: what a set is made of, and what its makers share.
 //
-// A set is a few columns of numbers in memory or in mapped files, cut into parts. Most rows are
+// A set is a few columns of numbers in memory, cut into parts. Most rows are
 // there when the set is opened. Those that are drawn by code are drawn, and the images of a folder
 // are read, when they are first wanted (lazy).
 #ifndef LIMN_IO_DATA_SET_OWN_H

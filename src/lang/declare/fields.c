@@ -26,7 +26,9 @@ static bool file_fields(Elab *in, const Given *g, DataFields *out) {
     out->absent = arena_format(w->arena, "%s is not there", path);
     return true;
   }
-  Set *s = set_open(w->arena, g->path, &(SetOptions){.file = true, .beside = g->beside}, &why);
+  Set *s = set_open(w->arena, g->path,
+                    &(SetOptions){.file = true, .beside = g->beside, .rights = w->sources->rights},
+                    &why);
   if (!s) return diag_refuse(w->diags, g->node->span, "%s", why);
   for (uint32_t k = 0; k < set_fields(s); k++) add_field(w, out, set_field(s, k));
   for (Split split = 0; split < SPLITS; split++) out->rows += set_rows(s, split);

@@ -63,6 +63,8 @@ static bool read_file(ConstReading *r, Array *out) {
   const char *why = "", *end = strrchr(r->path, '.');
   View view;
   bool good;
+  const char *no = rights_refuse(a, r->b->w->sources->rights, r->path);
+  if (no) return refuse(r, arena_format(a, "cannot read %s: %s", r->path, no));
   if (!file_view(a, r->path, &view, &why)) return refuse(r, why);
   if (bytes_are_zip(view.at, view.n))
     good = from_npz(a, &view, const_name(r), out, &why);

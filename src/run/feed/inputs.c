@@ -85,6 +85,7 @@ static Set *open_set(Data *d, const Given *g, const Set *like, bool whole) {
                     .window = window,
                     .whole = whole,
                     .beside = g->beside,
+                    .rights = d->w->sources->rights,
                     .episodes = g->episodes,
                     .words = words.at,
                     .nwords = words.n};

@@ -82,7 +82,9 @@ static bool start_from_run(Elab *in, Store *s, const Def *d) {
   const char *file = source_file(in, d), *error;
   Arena *a = arena_child(w->arena);
   Arrays all = {0};
-  bool good = safetensors_read(a, file, &all, &error);
+  const char *no = rights_refuse(a, w->sources->rights, file);
+  bool good = no ? file_error(a, &error, "cannot read %s: %s", file, no)
+                 : safetensors_read(a, file, &all, &error);
   if (!good) diag_error(w->diags, d->span, "%s", error);
   for (uint32_t i = 0; good && i < store_count(s); i++) {
     State *state = store_at(s, i);

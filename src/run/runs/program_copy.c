@@ -46,7 +46,8 @@ static bool is_in(World *w, const char *root, const char *path) {
 static uint32_t source_read(World *w, const char *root, const char *path) {
   uint32_t known = source_at(w, path);
   if (known) return known;
-  if (root && !is_in(w, root, path)) return 0;
+  if (root ? !is_in(w, root, path) : rights_refuse(w->arena, w->sources->rights, path) != NULL)
+    return 0;
   FileText f = file_read(w->arena, path, TEXT_LIMIT);
   return f.text ? source_add(w->sources, path, f.text, f.n) : 0;
 }

@@ -9,6 +9,8 @@
 static bool read_table(Sim *m, Csv *out) {
   const char *error = NULL;
   View view;
+  const char *no = rights_refuse(m->arena, m->w->sources->rights, m->run->path);
+  if (no) return diag_refuse(m->w->diags, m->run->span, "cannot read %s: %s", m->run->path, no);
   if (file_view(m->arena, m->run->path, &view, &error) &&
       csv_read_bytes(m->arena, (const char *)view.at, view.n, out, &error))
     return true;
@@ -104,7 +106,8 @@ static bool field_input(Sim *m, Set *set, uint32_t port, const int64_t *row, int
 
 bool set_inputs(Sim *m, int64_t ticks, bool *rows, double **out) {
   const char *why = NULL;
-  Set *set = set_open(m->arena, m->run->set, &(SetOptions){.seed = m->how->seed}, &why);
+  Set *set = set_open(m->arena, m->run->set,
+                      &(SetOptions){.seed = m->how->seed, .rights = m->w->sources->rights}, &why);
   if (!set) return diag_refuse(m->w->diags, m->run->span, "%s: %s", m->run->set, why);
   int64_t n = set_rows(set, SPLIT_TRAIN), *row = NEW_ARRAY(m->arena, int64_t, ticks + 1);
   bool good = ticks <= n;

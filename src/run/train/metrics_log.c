@@ -29,12 +29,12 @@ static void failed(Trainer *t, const char *name, const char *why) {
   t->record.failed = true;
 }
 
-static int64_t file_bytes(const char *path) {
+static int64_t bytes_of(const char *path) {
   struct stat info;
   return stat(path, &info) == 0 ? (int64_t)info.st_size : 0;
 }
 
-int64_t record_events_bytes(const Trainer *t) { return file_bytes(t->record.events_path); }
+int64_t record_events_bytes(const Trainer *t) { return bytes_of(t->record.events_path); }
 
 // -- opening --------------------------------------------------------------------------------------
 static int64_t bytes_noted(const Arrays *state, const char *key) {
@@ -46,7 +46,7 @@ static int64_t bytes_noted(const Arrays *state, const char *key) {
 static bool open_cut(Trainer *t, const char *name, int64_t bytes, int *fd) {
   const char *path = folder_path(&t->folder, name);
   const char *why = file_append_in(t->arena, t->folder.dir, name, fd);
-  int64_t have = why ? 0 : file_bytes(path);
+  int64_t have = why ? 0 : bytes_of(path);
   if (!why && have < bytes) tell_wrong(t, "%s is shorter than it was: rows are lost", path);
   if (!why && have > bytes && ftruncate(*fd, (off_t)bytes) != 0) why = os_error(t->arena, errno);
   return !why || diag_refuse(t->w->diags, (Span){0}, "cannot write %s: %s", path, why);
@@ -73,7 +73,7 @@ static bool csv_open(Trainer *t, int64_t bytes) {
   MetricsLog *r = &t->record;
   const char *path = folder_path(&t->folder, "metrics.csv");
   if (!open_cut(t, "metrics.csv", bytes, &r->fd)) return false;
-  r->bytes = file_bytes(path);
+  r->bytes = bytes_of(path);
   r->waiting = buf_new(t->arena);
   r->row = csv_out(&r->waiting);
   if (!r->bytes) header_row(t);
