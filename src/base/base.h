@@ -278,6 +278,7 @@ typedef VEC(const char *) FolderNames;
 const char *folder_names(Arena *, const char *path, FolderNames *);
 bool path_exists(const char *path);
 bool path_is_folder(const char *path);
+bool path_is_special(const char *path); // a pipe, a device: reading it may never end
 const char *folder_make(Arena *, const char *path,
                         unsigned mode); // with those around it. NULL, or what went wrong
 const char *path_join(Arena *, const char *beside_file, const char *relative);

@@ -172,6 +172,11 @@ const char *folder_names(Arena *a, const char *path, FolderNames *out) {
 
 bool path_exists(const char *path) { return access(path, F_OK) == 0; }
 
+bool path_is_special(const char *path) {
+  struct stat info;
+  return stat(path, &info) == 0 && !S_ISDIR(info.st_mode) && !S_ISREG(info.st_mode);
+}
+
 bool path_is_folder(const char *path) {
   struct stat info;
   return stat(path, &info) == 0 && S_ISDIR(info.st_mode);

@@ -93,7 +93,8 @@ static void use_file(Scope *s, const Syntax *n) {
     vec_push(in->w->arena, &s->uses, in->scope.at[known - 1]);
     return;
   }
-  FileText f = file_read(in->w->arena, path, TEXT_LIMIT);
+  FileText f = {.error = "it is not a regular file"};
+  if (!path_is_special(path)) f = file_read(in->w->arena, path, TEXT_LIMIT);
   if (!f.text) {
     diag_error(in->w->diags, n->name_span.file ? n->name_span : n->span, "cannot read \"%s\": %s",
                path, f.error);
