@@ -120,9 +120,9 @@ END
 says "\`kind\` has the word \`cat\` in cats.csv, which is none of ants.csv's" train words.limn --reference --plain --quiet --out t
 cat >many.limn <<'END'
 given x from glyphs.image
-learn f : R[28 28] -> R[1000 1000] = flatten ; dense[1000 1000]
+learn f : R[28 28] -> R[1000 1000] = flatten ; dense[1] ; dense[1000 1000]
 goal fit : f(x) ~ 0 by l2
-measure spread : max[batch](f(x)) on glyphs.train
+measure spread : sum(max[batch](f(x))) on glyphs.train
 train 2 steps, batch 1, adam(0.01)
 END
 says "this compares 10000 samples with each other, which wants 80 GB of memory" train many.limn --reference --plain --quiet --out t

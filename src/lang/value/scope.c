@@ -94,7 +94,8 @@ static void use_file(Scope *s, const Syntax *n) {
     return;
   }
   FileText f = {.error = "it is not a regular file"};
-  if (!path_is_special(path)) f = file_read(in->w->arena, path, TEXT_LIMIT);
+  bool waits = path_exists(path) && !path_is_file(path) && !path_is_folder(path); // a pipe
+  if (!waits) f = file_read(in->w->arena, path, TEXT_LIMIT);
   if (!f.text) {
     diag_error(in->w->diags, n->name_span.file ? n->name_span : n->span, "cannot read \"%s\": %s",
                path, f.error);
@@ -277,6 +278,8 @@ const Def *learner_of(const Def *d) {
 }
 
 const Syntax *family_of(const Def *d) {
+  for (const Def *at = d; at && at->kind == DEF_STALE; at = at->of)
+    if (stale_path(at->node)->kind == N_AT) return NULL; // it follows one of them
   const Def *real = learner_of(d);
   return real && real->kind == DEF_LEARNER ? learner_family(real->node) : NULL;
 }
