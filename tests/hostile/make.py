@@ -283,6 +283,34 @@ def ring_of_stales():
 
 
 @program
+def derivatives_of_one_number():
+    return "box g0(x: R[]) -> R[] = x * sin(x) * exp(x) / (1 + x * x)\n" + lines(40, lambda i: f"box g{i+1}(x: R[]) -> R[] = rev[g{i}](x, 1)\n")
+
+
+@program
+def derivatives_of_rows():
+    return "box g0(x: R[n]) -> R[n] = softmax(x) * x\n" + lines(40, lambda i: f"box g{i+1}(x: R[n]) -> R[n] = rev[g{i}](x, x)\n")
+
+
+@program
+def copies_side_by_side():
+    return "box f : R[] -> R[] = " + " & ".join(["relu"] * 100000) + "\n"
+
+
+@program
+def copies_doubling():
+    return "box f0 : R[] -> R[] = sin\n" + lines(40, lambda i: f"box f{i+1} = f{i} & f{i}\n")
+
+
+@program
+def glued_to_itself():
+    return (
+        "space P = R[2] by l2\nlearn f : P -> P = dense[2]\ndiagram d0 {\n  space N = moons\n  space A = R[2] by l2\n  box x : N -> A = moons.x\n"
+        "  box y : N -> A = moons.x ; f\n  x <= y\n}\n" + lines(16, lambda i: f"diagram d{i+1} = d{i} + d{i} as o along N\n")
+    )
+
+
+@program
 def chain_of_learners():
     return "given x, y from mnist\n" + lines(MANY // 10, lambda i: f"learn l{i} : R[28 28] -> R[10] = l{i+1}\n") + f"learn l{MANY // 10} : R[28 28] -> R[10] = flatten ; linear[10]\ngoal l0(x) ~ y by cross_entropy trains l0\n"
 

@@ -44,7 +44,7 @@ static Value apply_power(Body *b, Env *env, const Syntax *n, Value args, const S
 // (f, g): side by side, each takes as many wires as it has inputs.
 static Value apply_tuple(Body *b, Env *env, const Syntax *n, Value args, const Syntax *over,
                          Span span) {
-  Value all = {0};
+  WideValue all = {0};
   uint32_t at = 0;
   for (uint32_t i = 0; i < tuple_values(n).n; i++) {
     int want = arity_of(b, env, tuple_values(n).at[i]);
@@ -58,24 +58,25 @@ static Value apply_tuple(Body *b, Env *env, const Syntax *n, Value args, const S
                           sum, args.n, args.n == 1 ? "is" : "are");
     }
     Value own = {(uint32_t)want, args.at + at, NULL};
-    all = value_concat(b, all,
-                       apply(b, env, tuple_values(n).at[i], own, still_over(&own, over), span));
+    Value one = apply(b, env, tuple_values(n).at[i], own, still_over(&own, over), span);
+    if (!value_join(b, &all, one, span)) return all.value;
     at += (uint32_t)want;
   }
-  if (at == args.n) return all;
+  if (at == args.n) return all.value;
   return value_refuse(b, span, span, "these boxes side by side take %u %s, but %u are there", at,
                       at == 1 ? "wire" : "wires", args.n);
 }
 
 static Value apply_fan(Body *b, Env *env, const Syntax *n, Value args, const Syntax *over,
                        Span span) {
-  Value all = {0};
+  WideValue all = {0};
   for (uint32_t i = 0; i < args.n; i++) val_to_wire(b, &args.at[i], 0);
-  for (uint32_t i = 0; i < fan_branches(n).n; i++)
-    all = value_concat(
-        b, all,
-        apply(b, env, fan_branches(n).at[i], value_copy(b, args), still_over(&args, over), span));
-  return all;
+  for (uint32_t i = 0; i < fan_branches(n).n; i++) {
+    Value one =
+        apply(b, env, fan_branches(n).at[i], value_copy(b, args), still_over(&args, over), span);
+    if (!value_join(b, &all, one, span)) break;
+  }
+  return all.value;
 }
 
 static Value apply_pipe(Body *b, Env *env, const Syntax *n, Value args, const Syntax *over,

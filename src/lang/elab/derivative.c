@@ -193,6 +193,43 @@ static Body *lifted(Derivative *d, Lift *l, Value *args) {
   return sub;
 }
 
+// The longest equation in a diagram and in all that it calls, in steps. Each diagram is seen once.
+static uint32_t longest_equation(World *w, const Diagram *d, Table *seen) {
+  uint32_t longest = 0;
+  if (table_get(seen, &d, sizeof d)) return 0;
+  table_put(seen, &d, sizeof d, 1);
+  for (Id i = 1; i < d->box.n; i++) {
+    const Box *box = &d->box.at[i];
+    const Diagram *inner = box->op == OP_call   ? box->callee
+                           : box->op == OP_scan ? box->scan->body
+                                                : NULL;
+    uint32_t n = box->op == OP_loop ? box->loop->nscalar : 1;
+    if (inner) n = longest_equation(w, inner, seen);
+    if (n > longest) longest = n;
+  }
+  return longest;
+}
+
+// Each derivative is a few times as long as what it is of, and that of a long equation takes long to
+// make: what grows from derivative to derivative ends here.
+static bool may_derive(Derivative *d, const Diagram *of) {
+  enum { DERIVED_LIMIT = 5000 };
+  World *w = d->b->w;
+  uint32_t longest = longest_equation(w, of, table_new(w->arena));
+  uint64_t boxes = diagram_boxes(w, of);
+  if (boxes > DERIVED_LIMIT)
+    return diag_refuse(
+        w->diags, d->span,
+        "this derivative is too large: what it is of has %llu boxes, written out, and "
+        "%d are the most",
+        (unsigned long long)boxes, DERIVED_LIMIT);
+  if (longest <= X_LIMIT) return true;
+  return diag_refuse(w->diags, d->span,
+                     "this derivative is too large: what it is of has an equation of %u steps, and "
+                     "%d are the most",
+                     longest, X_LIMIT);
+}
+
 static Diagram *derived(Derivative *d, Body *sub) {
   World *w = d->b->w;
   bool *none = NEW_ARRAY(w->arena, bool, sub->d->param.n);
@@ -222,6 +259,7 @@ static Value apply_derived(Derivative *d, Body *sub, const Value *args, const Sy
     if (!in) return value_error(b, d->span);
     vec_push(b->w->arena, &wire, in);
   }
+  if (!may_derive(d, sub->d)) return value_error(b, d->span);
   Diagram *made = derived(d, sub);
   BoxUse call = {
       .def = box_called(b, word_of(d)), .node = use, .name = made->name, .span = d->span};

@@ -485,13 +485,12 @@ static Value fn_call(Body *b, Env *env, const Syntax *n, Fn fn, Eq *eq) {
 }
 
 Value eval_args(Body *b, Env *env, const Syntax *call) {
-  Value all = {0};
+  WideValue all = {0};
   for (uint32_t i = 0; i < call_args(call).n; i++) {
     Value v = eval_alone(b, env, arg_given(call_args(call).at[i]));
-    all = all.n ? value_concat(b, all, v) : v;
+    if (!value_join(b, &all, v, call->span)) break;
   }
-  all.space = NULL;
-  return all;
+  return all.value;
 }
 
 static const Syntax *strip(const Syntax *n) {
@@ -528,10 +527,10 @@ static Value over_value(Body *b, Env *env, const Syntax *n, Eq *eq) {
 }
 
 static Value tuple_value(Body *b, Env *env, const Syntax *n, Eq *eq) {
-  Value all = {0};
+  WideValue all = {0};
   for (uint32_t i = 0; i < tuple_values(n).n; i++)
-    all = value_concat(b, all, eval(b, env, tuple_values(n).at[i], eq));
-  return all;
+    if (!value_join(b, &all, eval(b, env, tuple_values(n).at[i], eq), n->span)) break;
+  return all.value;
 }
 
 bool is_box(Body *b, Env *env, const Syntax *n) {

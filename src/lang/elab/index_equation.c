@@ -475,12 +475,13 @@ static Value equation_result(Body *b, Env *env, const Syntax *brackets, const Sy
                              const Syntax *pad, const Type *want, Span span) {
   if (brackets) return value_one(b, equation_with_left(b, env, brackets, expr, pad, want, span));
   if (expr->kind == N_TUPLE) { // each part has its own indices
-    Value all = {0};
-    for (uint32_t i = 0; i < tuple_values(expr).n; i++)
-      all = value_concat(b, all,
-                         eval_equation(b, env, NULL, tuple_values(expr).at[i], pad, NULL,
-                                       tuple_values(expr).at[i]->span));
-    return all;
+    WideValue all = {0};
+    for (uint32_t i = 0; i < tuple_values(expr).n; i++) {
+      const Syntax *part = tuple_values(expr).at[i];
+      Value one = eval_equation(b, env, NULL, part, pad, NULL, part->span);
+      if (!value_join(b, &all, one, span)) break;
+    }
+    return all.value;
   }
   Eq eq = {0};
   uint32_t errors = b->w->diags->errors;

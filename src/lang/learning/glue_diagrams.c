@@ -284,6 +284,20 @@ static GraphOrder order_of_parts(Drawing *r, const PathOrder *o) {
   return found;
 }
 
+// What is glued to itself again and again doubles each time.
+static bool too_much_to_glue(const Drawing *r, const GlueParts *parts) {
+  enum { GLUED_LIMIT = 2000 };
+  uint64_t n = 0;
+  for (uint32_t i = 0; i < parts->n; i++)
+    n += parts->graph[i]->vertex.n + parts->graph[i]->edge.n + parts->graph[i]->order.n;
+  if (n <= GLUED_LIMIT) return false;
+  diag_error(r->w->diags, r->g->node->name_span,
+             "this diagram is too large: its parts have %llu spaces, edges and orders, and %d are "
+             "the most",
+             (unsigned long long)n, GLUED_LIMIT);
+  return true;
+}
+
 void read_glued(Drawing *r) {
   Learning *g = r->g;
   const Syntax *parts = diagram_parts(g->node), *along = diagram_along(g->node);
@@ -296,6 +310,10 @@ void read_glued(Drawing *r) {
   Inclusion *in = NEW_ARRAY(r->w->arena, Inclusion, g->part.n + 1);
   Graph *whole;
   GlueParts glued = {p.graph.at, p.name.at, g->part.n};
+  if (too_much_to_glue(r, &glued)) {
+    g->broken = true;
+    return;
+  }
   if (!graph_glue(r->w->arena, &glued, &p.along, &whole, in, &fault)) {
     say_fault(&p, &fault);
     return;

@@ -94,6 +94,8 @@ static void use_file(Scope *s, const Syntax *n) {
     return;
   }
   const char *refused = rights_refuse(in->w->arena, in->w->sources->rights, path);
+  bool waits = path_exists(path) && !path_is_file(path) && !path_is_folder(path); // a pipe
+  if (!refused && waits) refused = "it is not a regular file";
   FileText f = refused ? (FileText){.error = refused} : file_read(in->w->arena, path, TEXT_LIMIT);
   if (!f.text) {
     diag_error(in->w->diags, n->name_span.file ? n->name_span : n->span, "cannot read \"%s\": %s",

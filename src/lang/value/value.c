@@ -19,6 +19,24 @@ Value value_concat(Body *b, Value left, Value right) {
   return all;
 }
 
+bool value_join(Body *b, WideValue *all, Value more, Span span) {
+  uint32_t n = all->value.n + more.n;
+  if (n > WIRES_LIMIT) {
+    all->value = value_error(b, span);
+    return diag_refuse(b->w->diags, span, "%u wires side by side are too many: %d are the most", n,
+                       WIRES_LIMIT);
+  }
+  if (n > all->room) {
+    all->room = 2 * n;
+    Val *at = NEW_ARRAY(b->w->arena, Val, all->room);
+    if (all->value.n) memcpy(at, all->value.at, all->value.n * sizeof(Val));
+    all->value.at = at;
+  }
+  if (more.n) memcpy(all->value.at + all->value.n, more.at, more.n * sizeof(Val));
+  all->value.n = n;
+  return true;
+}
+
 Value value_copy(Body *b, Value v) {
   v.at = arena_copy(b->w->arena, v.at, v.n * sizeof(Val));
   return v;

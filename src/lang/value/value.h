@@ -332,6 +332,12 @@ Val val_select(Body *, Val cond, Val yes, Val no, Span, const Eq *);
 Value value_one(Body *, Val);
 Value value_error(Body *, Span);
 Value value_concat(Body *, Value, Value);
+typedef struct { // one that grows
+  Value value;
+  uint32_t room;
+} WideValue;
+bool value_join(Body *, WideValue *, Value more,
+                Span); // false: there are too many wires, which is said, and .value is an error
 Value value_copy(Body *, Value);
 bool value_failed(const Value *); // there is an error among them
 // For who gives up: the message, and an error at `span`.

@@ -1,0 +1,49 @@
+#!/bin/sh
+# A label that is none (too large, negative, a fraction, no number, infinite) is refused wherever it comes from, however it would run.
+set -u
+out=$(mktemp -d)
+trap 'rm -rf "$out"' EXIT
+cd "$out" || exit 1
+cat >p.limn <<'END'
+given a, b : R[], y : {3} from "good.csv"
+learn e : {3} -> R[2] = embed[2]
+learn f : R[2] -> R[3] = dense[3]
+goal fit : f([a, b]) ~ y   by cross_entropy
+goal emb : e(y) ~ [a, b]   by l2
+train 2 steps, batch 2
+END
+sed 's/^train.*/measure fit by hits on "other.csv"/' p.limn >m.limn
+{ echo "a,b,y"; for i in 0 1 2 0 1 2 0 1 2 0 1 2; do echo "$i,1,$i"; done; } >good.csv
+/usr/bin/python3 - <<'END'
+import struct
+for name, bad in [("3", 3.0), ("-1", -1.0), ("0.5", 0.5), ("nan", float("nan")), ("inf", float("inf")), ("1e300", 1e300), ("99999999999", 99999999999.0)]:
+    head = "{'descr': '<f8', 'fortran_order': False, 'shape': (3,), }"
+    head += " " * ((64 - (10 + len(head) + 1) % 64) % 64) + "\n"
+    open(name + ".npy", "wb").write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() + struct.pack("<3d", 0, bad, 1))
+END
+"$LIMN" train p.limn --out r --plain --quiet --reference >said 2>&1 || { echo "not ok labels: no run"; cat said; exit 1; }
+
+# refused NAME ARGUMENT…: status 1, and what is wrong
+refused() {
+  name=$1
+  shift
+  timeout 60 "$LIMN" "$@" >said 2>&1
+  status=$?
+  if [ $status -eq 1 ] && grep -q "error: " said; then echo "ok $name"; else
+    echo "not ok $name: status $status"
+    head -3 said
+  fi
+}
+for bad in 3 -1 0.5 nan inf 1e300 99999999999; do
+  refused "label $bad, as a number" predict p.limn e --from r --in "$bad"
+  refused "label $bad in npy, compiled" predict p.limn e --from r --in "$bad.npy"
+  LIMN_CC=/nonexistent refused "label $bad in npy, prebuilt" predict p.limn e --from r --in "$bad.npy"
+  refused "label $bad in npy, interpreted" predict p.limn e --from r --in "$bad.npy" --reference
+  refused "label $bad, eval" eval p.limn e --from r --in "$bad"
+  { cat good.csv; echo "1,1,$bad"; } >other.csv
+  refused "label $bad, measure" eval m.limn --from r
+  sed "s/good.csv/other.csv/" p.limn >t.limn
+  refused "label $bad, train" train t.limn --out t --plain --reference
+  printf 'given y : {3} from "%s.npy"\nlearn e : {3} -> R[2] = embed[2]\ngoal g : e(y) ~ 0 by l2\ntrain 2 steps, batch 2\n' "$bad" >n.limn
+  refused "label $bad in npy, train" train n.limn --out n --plain --reference
+done
