@@ -16,8 +16,8 @@ static int answer(Limn *l, const Options *o, LimnStatus status, const char *key,
     if (text) printf(", \"%s\": %s", key, text);
     puts("}");
   } else {
-    if (text) fputs(text, stdout);
-    fputs(limn_messages(l, false), stderr);
+    if (text) put_shown(stdout, text);
+    put_shown(stderr, limn_messages(l, false));
   }
   return (int)status;
 }
@@ -34,13 +34,14 @@ static LimnStatus load(Limn *l, const Options *o) {
 
 int run_check(Limn *l, Options *o) {
   LimnStatus s = load(l, o);
+  if (!s && !o->paths && !o->who) s = limn_check(l); // those are questions, also before it can run
   if (o->paths) {
     const char *text = s ? NULL : limn_paths(l, o->name, o->json);
     s = answered(l, s, text);
     return answer(l, o, s, "paths", text);
   }
   const char *text = s ? NULL : o->who ? limn_who(l, o->json) : limn_summary(l, o->json);
-  if (text && !o->json && !o->who) printf("%s: ", o->file);
+  if (text && !o->json && !o->who) SAY(stdout, o->file, ": ");
   return answer(l, o, s, o->who ? "who" : "summary", text);
 }
 
@@ -58,7 +59,7 @@ int run_fmt(Limn *l, Options *o) {
   bool same = true;
   LimnStatus s = limn_format_file(l, o->file, o->check, &same);
   if (!s && o->check && !same) {
-    if (!o->json) fprintf(stderr, "%s is not laid out as `limn fmt` would\n", o->file);
+    if (!o->json) SAY(stderr, o->file, " is not laid out as `limn fmt` would\n");
     s = LIMN_WRONG;
   }
   return answer(l, o, s, "same", o->json ? (same ? "true" : "false") : NULL);
@@ -121,7 +122,7 @@ int run_draw(Limn *l, Options *o) {
   if (!o->draw.out) o->draw.out = "diagram.svg";
   LimnStatus made = s <= LIMN_WRONG ? limn_draw(l, o->name, &o->draw) : s;
   if (!s) s = made; // of a program with errors too, if it can be
-  if (!made && !o->json) printf("%s\n", o->draw.out);
+  if (!made && !o->json) SAY(stdout, o->draw.out, "\n");
   return answer(l, o, s, "picture", !made && o->json ? limn_quote(l, o->draw.out) : NULL);
 }
 
@@ -157,17 +158,18 @@ int run_report(Limn *l, Options *o) {
   const char *text = NULL;
   LimnStatus s = load(l, o);
   if (!s) s = limn_report(l, &o->use, &text);
-  if (text && !o->json) puts(text);
+  if (text && !o->json) SAY(stdout, text, "\n");
   return answer(l, o, s, "report", text && o->json ? limn_quote(l, text) : NULL);
 }
 
 // -- training ------------------------------------------------------------------------------------
-// The first signal asks training to stop, the second ends it at once.
+// The first signal asks training to stop, the second ends it at once. A pipe that nobody reads and a
+// file that may not grow signal each write again, also those of saving: they only ask.
 static volatile sig_atomic_t stopping;
 
 static void on_signal(int signal) {
-  (void)signal;
-  if (stopping) _exit(130);
+  bool asks = signal == SIGPIPE || signal == SIGXFSZ;
+  if (stopping && !asks) _exit(128 + signal);
   stopping = 1;
 }
 
@@ -178,15 +180,21 @@ static void watch(int signal) {
   if (sigaction(signal, NULL, &old) == 0 && old.sa_handler != SIG_IGN) sigaction(signal, &a, NULL);
 }
 
+static void watch_all(void) {
+  static const int all[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) watch(all[i]);
+}
+
 static void say(void *context, const char *text) {
   (void)context;
-  puts(text);
+  SAY(stdout, text, "\n");
   fflush(stdout);
 }
 
 static void redraw(void *context, const char *text) {
   (void)context;
-  printf("\r\033[K%s", text);
+  fputs("\r\033[K", stdout);
+  put_shown(stdout, text);
   fflush(stdout);
 }
 
@@ -209,13 +217,12 @@ int run_train(Limn *l, Options *o) {
   if (how->out && how->resume && same_folder(how->out, how->resume)) how->out = NULL;
   LimnStatus s = load(l, o);
   if (s) return answer(l, o, s, "train", NULL);
-  if (!o->json) fputs(limn_messages(l, false), stderr); // warnings come before the work
+  if (!o->json) put_shown(stderr, limn_messages(l, false)); // warnings come before the work
   if (!o->json) limn_forget(l);
   bool terminal = isatty(STDOUT_FILENO) && !o->json;
   o->train.stop = &stopping;
   o->train.tell = (LimnTell){NULL, say, terminal ? redraw : NULL, width, NULL};
-  watch(SIGINT);
-  watch(SIGTERM);
+  watch_all();
   s = limn_train(l, &o->train);
   if (terminal) redraw(NULL, "");
   return answer(l, o, s, "train", o->json ? "null" : NULL);
@@ -237,8 +244,7 @@ int run_machines(Limn *l, Options *o) {
   how.plain = o->train.plain;
   how.stop = &stopping;
   how.tell = (LimnTell){NULL, say, terminal ? redraw : NULL, width, NULL};
-  watch(SIGINT);
-  watch(SIGTERM);
+  watch_all();
   s = limn_run(l, &how, &text);
   if (terminal) redraw(NULL, "");
   return answer(l, o, s, "run", text);
@@ -254,9 +260,9 @@ int run_ops(Limn *l, Options *o) {
 // Nothing found is no fault, but silence would leave open what was looked for.
 static void say_no_run(const Options *o, const char *dir) {
   bool slash = *dir && dir[strlen(dir) - 1] == '/';
-  fprintf(stderr, "no run in %s%s", dir, slash ? "" : "/");
-  if (o->with) fprintf(stderr, " holds `%s`", o->with);
-  if (o->has) fprintf(stderr, "%s has `%s` in its program", o->with ? " and" : "", o->has);
+  SAY(stderr, "no run in ", dir, slash ? "" : "/");
+  if (o->with) SAY(stderr, " holds `", o->with, "`");
+  if (o->has) SAY(stderr, o->with ? " and" : "", " has `", o->has, "` in its program");
   fputc('\n', stderr);
 }
 

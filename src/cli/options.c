@@ -90,22 +90,22 @@ static const CliOption *option_named(const char *name) {
 
 // -- messages ------------------------------------------------------------------------------------
 static int wrong(const CliReading *r, const char *what, const char *arg) {
-  fprintf(stderr, "limn %s: %s%s%s\n", r->name, what, arg ? " " : "", arg ? arg : "");
+  SAY(stderr, "limn ", r->name, ": ", what, arg ? " " : "", arg ? arg : "", "\n");
   command_usage(r->text, stderr);
   return 2;
 }
 
 static int no_option(const CliReading *r, const char *arg) {
   const char *near = near_option(r->text, arg);
-  fprintf(stderr, "limn %s: there is no option %s", r->name, arg);
-  if (near) fprintf(stderr, "; did you mean %s?", near);
+  SAY(stderr, "limn ", r->name, ": there is no option ", arg);
+  if (near) SAY(stderr, "; did you mean ", near, "?");
   fputc('\n', stderr);
   command_usage(r->text, stderr);
   return 2;
 }
 
 static int wanted(const CliReading *r, const char *option, const char *what, const char *value) {
-  fprintf(stderr, "limn %s: %s wants %s, not %s\n", r->name, option, what, value);
+  SAY(stderr, "limn ", r->name, ": ", option, " wants ", what, ", not ", value, "\n");
   command_usage(r->text, stderr);
   return 2;
 }
