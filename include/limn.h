@@ -318,6 +318,27 @@ LIMN_API LimnStatus limn_draw_bytes(Limn *, const char *name, const LimnDraw *, 
 // The same, but the picture is looked at: *text lists its faults, "" if there are none.
 LIMN_API LimnStatus limn_draw_check(Limn *, const char *name, const LimnDraw *, const char **text);
 
+// -- a program that others wrote ------------------------------------------------------------------
+// A file that the program uses and that lies outside of its folder; NULL: there is none.
+LIMN_API const char *limn_foreign(Limn *);
+// From here on this process, the threads that it makes and the compiler that it starts have no
+// network, and can open only: the program's folder, the files that it uses and the folders of data,
+// to read; the cache, which holds temporary files too; what is added here; and what a C compiler
+// needs. For good, and for the thread that asks: there should be no other yet. LIMN_SYSTEM with a
+// message where the system has no such thing; Linux has. Before a program is loaded, so that its
+// files and data are held to it too, or after, when it is known what it uses.
+typedef struct {
+  size_t size;
+  const char *program;      // that will be loaded; NULL: the one that is
+  const char *const *read;  // further files and folders to read; ended by NULL, or NULL
+  const char *const *write; // folders to write in, which must be there
+  const char *const *files; // files to write: their folders are meant
+} LimnSandbox;
+LIMN_API LimnStatus limn_sandbox(Limn *, const LimnSandbox *);
+// Makes the folder that a run of the program (NULL: of the one that is loaded) would be in, so that
+// it can be named above: `out`, or (NULL) the next free one.
+LIMN_API LimnStatus limn_run_folder(Limn *, const char *program, const char *out, const char **dir);
+
 // -- around programs: none has to be loaded -------------------------------------------------------
 // Sets of data: all that are known (NULL), or what is in one, by name or path. With `out`, its
 // first images, or its points, are written there as png; or, by the ending .safetensors, all rows.
@@ -331,6 +352,11 @@ LIMN_API const char *limn_ops(Limn *);                     // docs/ops.md
 LIMN_API const char *limn_quote(Limn *, const char *text); // as a JSON string
 // "did you mean": the name of the list that is nearest, or NULL when none is near.
 LIMN_API const char *limn_nearest(const char *name, const char *const *list, uint32_t n);
+
+// A text as a terminal may have it: what it would obey, marks that turn the direction of writing and
+// bytes that are not UTF-8 are written out, as \x1b; ends of lines and tabs stay. As snprintf: it is
+// cut where there is no room, and how long it would be is the answer.
+LIMN_API size_t limn_shown(const char *text, char *out, size_t room);
 
 #ifdef __cplusplus
 }

@@ -57,6 +57,8 @@ typedef enum {
   ANSWER_RUNS,
   ANSWER_OPS,
   ANSWER_QUOTE,
+  ANSWER_FOREIGN,
+  ANSWER_FOLDER,
   ANSWERS
 } AnswerSlot;
 

@@ -50,7 +50,9 @@ static LimnStatus training_report(Limn *l, const LimnUse *how, bool *written) {
 static LimnStatus report(Limn *l, const LimnUse *how, Arena *to, const char **text) {
   RunNote note;
   const char *error;
-  bool machines = note_read(l->world, how->from, &note, &error) && note.machine;
+  bool noted = note_read(l->world, how->from, &note, &error), machines = noted && note.machine;
+  const char *json = arena_format(l->world, "%s/run.json", how->from);
+  if (!noted && path_exists(json)) return failed(l, LIMN_WRONG, error);
   bool written = false;
   LimnStatus status = machines ? machines_report(l, how->from) : training_report(l, how, &written);
   if (!status || written) *text = arena_format(to, "%s/report.html", how->from);

@@ -1,7 +1,7 @@
 // Memory by lifetime. An arena is a list of blocks; allocation moves a pointer, and everything goes
 // at once. In a test build (LIMN_GUARD) a sanitizer is told which bytes were handed out, with a gap
 // after each piece, so that an overrun is seen; and LIMN_FAIL_ALLOC=k makes the k-th allocation of
-// the process, and all after it, fail. When memory is exhausted the arena jumps to its last guard,
+// the process, and all after it, fail; k:1 makes only that one fail. When memory is exhausted the arena jumps to its last guard,
 // or stops the program when there is none.
 #include "base.h"
 
@@ -49,17 +49,19 @@ enum { GAP = 0 };
 // Is it this allocation's turn to fail? Only tests ask.
 #ifdef LIMN_GUARD
 static _Atomic long long made, failing = -1; // failing: from this one on; 0: none, -1: not known
+static _Atomic long long failing_for = INT64_MAX;
 
 void arena_fail_at(long long k) { failing = k > 0 ? made + k : 0; }
 long long arena_allocations(void) { return made; }
 
 static bool fails_now(void) {
   if (failing == -1) {
-    const char *text = getenv("LIMN_FAIL_ALLOC");
+    const char *text = getenv("LIMN_FAIL_ALLOC"), *colon = text ? strchr(text, ':') : NULL;
+    failing_for = colon ? atoll(colon + 1) : INT64_MAX;
     failing = text ? atoll(text) : 0;
   }
-  made++;
-  return failing && made >= failing;
+  long long k = ++made;
+  return failing && k >= failing && k - failing < failing_for;
 }
 #else
 static bool fails_now(void) { return false; }

@@ -11,7 +11,7 @@
 // Everything that can be said on the command line; a command looks at what its options fill.
 typedef struct {
   const char *file, *name;
-  bool json, who, paths, check, origins;
+  bool json, who, paths, check, origins, sandbox, no_sandbox;
   const char *after, *with, *has, *precision;
   LimnEval eval;
   LimnTrain train;
@@ -20,6 +20,8 @@ typedef struct {
   char *open, *close; // names with commas between
   const char *opened[64], *closed[64];
   LimnInput in[64];
+  char folder[4096]; // of a run, when it is made before the run
+  bool made;         // it was not there
   const char *set_name[64], *set_value[64];
   uint32_t nset;
 } Options;
@@ -35,6 +37,10 @@ typedef struct {
 } CommandText;
 CommandText command_named(const char *name); // at is NULL: there is none
 void command_help(CommandText, FILE *);
+void put_shown(FILE *, const char *text); // as a terminal may have it
+// Several, one after the other: SAY(stderr, "no run in ", dir, "\n")
+void put_all(FILE *, const char *const *texts);
+#define SAY(to, ...) put_all(to, (const char *const[]){__VA_ARGS__, NULL})
 void command_usage(CommandText, FILE *); // one line
 int help_all(FILE *);
 // How many words without an option's dashes it takes: at least, at most.

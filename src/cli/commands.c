@@ -9,15 +9,21 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+// There are messages, and no memory to say them with.
+static bool is_mute(Limn *l, bool json) {
+  return limn_message_count(l) && !strcmp(limn_messages(l, json), json ? "[]" : "");
+}
+
 // What a command answers: plain text, or under --json one value that goes under `key`.
 static int answer(Limn *l, const Options *o, LimnStatus status, const char *key, const char *text) {
+  if (is_mute(l, o->json)) return fputs("limn: out of memory\n", stderr), LIMN_SYSTEM;
   if (o->json) {
     printf("{\"errors\": %u, \"messages\": %s", limn_errors(l), limn_messages(l, true));
     if (text) printf(", \"%s\": %s", key, text);
     puts("}");
   } else {
-    if (text) fputs(text, stdout);
-    fputs(limn_messages(l, false), stderr);
+    if (text) put_shown(stdout, text);
+    put_shown(stderr, limn_messages(l, false));
   }
   return (int)status;
 }
@@ -25,6 +31,11 @@ static int answer(Limn *l, const Options *o, LimnStatus status, const char *key,
 // No answer: the messages say why, or memory was exhausted.
 static LimnStatus answered(Limn *l, LimnStatus s, const char *text) {
   return s || text ? s : limn_errors(l) ? LIMN_WRONG : LIMN_SYSTEM;
+}
+
+// Text as JSON wants it, or as it is.
+static const char *as_asked(Limn *l, const Options *o, const char *text) {
+  return text && o->json ? limn_quote(l, text) : text;
 }
 
 static LimnStatus load(Limn *l, const Options *o) {
@@ -41,7 +52,8 @@ int run_check(Limn *l, Options *o) {
     return answer(l, o, s, "paths", text);
   }
   const char *text = s ? NULL : o->who ? limn_who(l, o->json) : limn_summary(l, o->json);
-  if (text && !o->json && !o->who) printf("%s: ", o->file);
+  s = answered(l, s, text);
+  if (text && !o->json && !o->who) SAY(stdout, o->file, ": ");
   return answer(l, o, s, o->who ? "who" : "summary", text);
 }
 
@@ -59,7 +71,7 @@ int run_fmt(Limn *l, Options *o) {
   bool same = true;
   LimnStatus s = limn_format_file(l, o->file, o->check, &same);
   if (!s && o->check && !same) {
-    if (!o->json) fprintf(stderr, "%s is not laid out as `limn fmt` would\n", o->file);
+    if (!o->json) SAY(stderr, o->file, " is not laid out as `limn fmt` would\n");
     s = LIMN_WRONG;
   }
   return answer(l, o, s, "same", o->json ? (same ? "true" : "false") : NULL);
@@ -68,8 +80,9 @@ int run_fmt(Limn *l, Options *o) {
 int run_print(Limn *l, Options *o) {
   LimnStatus s = load(l, o);
   const char *text = s ? NULL : limn_print(l, o->name, o->after, o->origins);
+  text = as_asked(l, o, text);
   s = answered(l, s, text);
-  return answer(l, o, s, "text", text && o->json ? limn_quote(l, text) : text);
+  return answer(l, o, s, "text", text);
 }
 
 int run_grad(Limn *l, Options *o) {
@@ -93,7 +106,8 @@ static int run_draw_text(Limn *l, Options *o, LimnStatus s) {
   o->draw.ascii = !speaks_unicode();
   LimnStatus drawn = s <= LIMN_WRONG ? limn_draw_text(l, o->name, &o->draw, &text) : s;
   if (!s) s = drawn;
-  return answer(l, o, s, "text", text && o->json ? limn_quote(l, text) : text);
+  text = as_asked(l, o, text);
+  return answer(l, o, answered(l, s, text), "text", text);
 }
 
 // "a,b" becomes {"a", "b", NULL}; what is beyond the list's end is left out.
@@ -115,15 +129,18 @@ int run_draw(Limn *l, Options *o) {
     LimnStatus checked = limn_draw_check(l, o->name, &o->draw, &faults);
     if (!faults) faults = "";
     if (!s) s = checked ? checked : *faults ? LIMN_WRONG : LIMN_GOOD;
-    return answer(l, o, s, "faults", o->json ? limn_quote(l, faults) : faults);
+    faults = as_asked(l, o, faults);
+    return answer(l, o, answered(l, s, faults), "faults", faults);
   }
   bool terminal = isatty(STDOUT_FILENO) && !o->json;
   if (o->draw.out ? !strcmp(o->draw.out, "-") : terminal) return run_draw_text(l, o, s);
   if (!o->draw.out) o->draw.out = "diagram.svg";
   LimnStatus made = s <= LIMN_WRONG ? limn_draw(l, o->name, &o->draw) : s;
   if (!s) s = made; // of a program with errors too, if it can be
-  if (!made && !o->json) printf("%s\n", o->draw.out);
-  return answer(l, o, s, "picture", !made && o->json ? limn_quote(l, o->draw.out) : NULL);
+  if (!made && !o->json) SAY(stdout, o->draw.out, "\n");
+  const char *where = !made && o->json ? limn_quote(l, o->draw.out) : NULL;
+  if (!made && o->json) s = answered(l, s, where);
+  return answer(l, o, s, "picture", where);
 }
 
 int run_cost(Limn *l, Options *o) {
@@ -133,42 +150,114 @@ int run_cost(Limn *l, Options *o) {
   return answer(l, o, s, "cost", text);
 }
 
+// -- programs that others wrote ------------------------------------------------------------------
+// What the command needs of the world is all that is left of it. `program`: it is not loaded yet.
+typedef LimnStatus Confine(Limn *, Options *, const char *program);
+
+// The folder that a run is in is made first: a rule is about what is there.
+static LimnStatus confine_run(Limn *l, Options *o, const char *program, const char **out) {
+  const char *dir = o->train.resume;
+  bool there = dir || (*out && !access(*out, F_OK));
+  LimnStatus s = dir ? LIMN_GOOD : limn_run_folder(l, program, *out, &dir);
+  if (s) return s;
+  o->made = !there;
+  snprintf(o->folder, sizeof o->folder, "%s", dir); // the text goes with the next load
+  if (!o->train.resume) *out = o->folder;
+  return limn_sandbox(l, &(LimnSandbox){.size = sizeof(LimnSandbox),
+                                        .program = program,
+                                        .read = (const char *const[]){o->use.from, NULL},
+                                        .write = (const char *const[]){o->folder, NULL}});
+}
+
+static LimnStatus confine_train(Limn *l, Options *o, const char *program) {
+  return o->train.plan ? LIMN_GOOD : confine_run(l, o, program, &o->train.out);
+}
+
+// Files that the command line names, to read and to write.
+static LimnStatus confine_files(Limn *l, Options *o, const char *program, const char *page) {
+  const char *read[sizeof o->in / sizeof *o->in + 4], *file[4];
+  uint32_t n = 0, m = 0;
+  for (; n < o->eval.nin; n++) read[n] = o->in[n].value;
+  if (o->use.from) read[n++] = o->use.from;
+  if (o->eval.weights) read[n++] = o->eval.weights;
+  if (o->eval.dy) read[n++] = o->eval.dy;
+  if (o->eval.out) file[m++] = o->eval.out;
+  if (o->eval.grads) file[m++] = o->eval.grads;
+  if (o->eval.save) file[m++] = o->eval.save;
+  read[n] = file[m] = NULL;
+  return limn_sandbox(l, &(LimnSandbox){.size = sizeof(LimnSandbox),
+                                        .program = program,
+                                        .read = read,
+                                        .write = (const char *const[]){page, NULL},
+                                        .files = file});
+}
+
+static LimnStatus confine_use(Limn *l, Options *o, const char *program) {
+  return confine_files(l, o, program, NULL);
+}
+
+static LimnStatus confine_page(Limn *l, Options *o, const char *program) {
+  return confine_files(l, o, program, o->use.from);
+}
+
+static LimnStatus confine_machines(Limn *l, Options *o, const char *program) {
+  return o->train.plain ? confine_use(l, o, program) : confine_run(l, o, program, &o->eval.out);
+}
+
+// A sandbox that is asked for has to be given, and stands before anything is read. One that is only
+// careful comes when it is known what is used, and may be missing: then that is said.
+static LimnStatus load_confined(Limn *l, Options *o, Confine *confine) {
+  LimnStatus s = o->sandbox ? confine(l, o, o->file) : LIMN_GOOD;
+  if (!s) s = load(l, o);
+  if (s && o->made) rmdir(o->folder);
+  const char *from = s || o->sandbox || o->no_sandbox ? NULL : limn_foreign(l);
+  if (!from) return s;
+  bool have = confine(l, o, NULL) == LIMN_GOOD;
+  fprintf(stderr, "limn: %s lies outside of the program's folder: ", limn_quote(l, from));
+  fputs(have ? "in a sandbox (see --no-sandbox)\n" : "no sandbox could be had\n", stderr);
+  if (!have) limn_forget(l);
+  return s;
+}
+
 int run_eval(Limn *l, Options *o) {
   const char *text = NULL;
-  LimnStatus s = load(l, o);
+  LimnStatus s = load_confined(l, o, confine_use);
   if (!s) s = o->name ? limn_eval(l, o->name, &o->eval, &text) : limn_measure(l, &o->use, &text);
   return answer(l, o, s, o->name ? "values" : "measures", text);
 }
 
 int run_predict(Limn *l, Options *o) {
   const char *text = NULL;
-  LimnStatus s = load(l, o);
+  LimnStatus s = load_confined(l, o, confine_use);
   if (!s) s = limn_predict(l, o->name, &o->use, &text);
   return answer(l, o, s, "values", text);
 }
 
 int run_sample(Limn *l, Options *o) {
   const char *text = NULL;
-  LimnStatus s = load(l, o);
+  LimnStatus s = load_confined(l, o, confine_use);
   if (!s) s = limn_sample(l, o->name, &o->use, &text);
   return answer(l, o, s, "values", text);
 }
 
 int run_report(Limn *l, Options *o) {
   const char *text = NULL;
-  LimnStatus s = load(l, o);
+  LimnStatus s = load_confined(l, o, confine_page);
   if (!s) s = limn_report(l, &o->use, &text);
-  if (text && !o->json) puts(text);
-  return answer(l, o, s, "report", text && o->json ? limn_quote(l, text) : NULL);
+  if (text && !o->json) SAY(stdout, text, "\n");
+  if (!o->json || !text) return answer(l, o, s, "report", NULL);
+  text = limn_quote(l, text);
+  return answer(l, o, answered(l, s, text), "report", text);
 }
 
 // -- training ------------------------------------------------------------------------------------
-// The first signal asks training to stop, the second ends it at once.
+// The first signal asks training to stop, the second ends it at once. A pipe that nobody reads and a
+// file that may not grow signal each write again, also those of saving: they only ask.
 static volatile sig_atomic_t stopping;
 
 static void on_signal(int signal) {
-  (void)signal;
-  if (stopping) _exit(130);
+  bool asks = signal == SIGPIPE || signal == SIGXFSZ;
+  if (stopping && !asks) _exit(128 + signal);
   stopping = 1;
 }
 
@@ -179,15 +268,21 @@ static void watch(int signal) {
   if (sigaction(signal, NULL, &old) == 0 && old.sa_handler != SIG_IGN) sigaction(signal, &a, NULL);
 }
 
+static void watch_all(void) {
+  static const int all[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) watch(all[i]);
+}
+
 static void say(void *context, const char *text) {
   (void)context;
-  puts(text);
+  SAY(stdout, text, "\n");
   fflush(stdout);
 }
 
 static void redraw(void *context, const char *text) {
   (void)context;
-  printf("\r\033[K%s", text);
+  fputs("\r\033[K", stdout);
+  put_shown(stdout, text);
   fflush(stdout);
 }
 
@@ -208,15 +303,14 @@ static bool same_folder(const char *a, const char *b) {
 int run_train(Limn *l, Options *o) {
   LimnTrain *how = &o->train;
   if (how->out && how->resume && same_folder(how->out, how->resume)) how->out = NULL;
-  LimnStatus s = load(l, o);
+  LimnStatus s = load_confined(l, o, confine_train);
   if (s) return answer(l, o, s, "train", NULL);
-  if (!o->json) fputs(limn_messages(l, false), stderr); // warnings come before the work
+  if (!o->json) put_shown(stderr, limn_messages(l, false)); // warnings come before the work
   if (!o->json) limn_forget(l);
   bool terminal = isatty(STDOUT_FILENO) && !o->json;
   o->train.stop = &stopping;
   o->train.tell = (LimnTell){NULL, say, terminal ? redraw : NULL, width, NULL};
-  watch(SIGINT);
-  watch(SIGTERM);
+  watch_all();
   s = limn_train(l, &o->train);
   if (terminal) redraw(NULL, "");
   return answer(l, o, s, "train", o->json ? "null" : NULL);
@@ -224,7 +318,7 @@ int run_train(Limn *l, Options *o) {
 
 int run_machines(Limn *l, Options *o) {
   const char *text = NULL;
-  LimnStatus s = load(l, o);
+  LimnStatus s = load_confined(l, o, confine_machines);
   if (s) return answer(l, o, s, "run", NULL);
   bool terminal = isatty(STDOUT_FILENO) && !o->json;
   LimnRun how = {.size = sizeof how,
@@ -238,8 +332,7 @@ int run_machines(Limn *l, Options *o) {
   how.plain = o->train.plain;
   how.stop = &stopping;
   how.tell = (LimnTell){NULL, say, terminal ? redraw : NULL, width, NULL};
-  watch(SIGINT);
-  watch(SIGTERM);
+  watch_all();
   s = limn_run(l, &how, &text);
   if (terminal) redraw(NULL, "");
   return answer(l, o, s, "run", text);
@@ -255,9 +348,9 @@ int run_ops(Limn *l, Options *o) {
 // Nothing found is no fault, but silence would leave open what was looked for.
 static void say_no_run(const Options *o, const char *dir) {
   bool slash = *dir && dir[strlen(dir) - 1] == '/';
-  fprintf(stderr, "no run in %s%s", dir, slash ? "" : "/");
-  if (o->with) fprintf(stderr, " holds `%s`", o->with);
-  if (o->has) fprintf(stderr, "%s has `%s` in its program", o->with ? " and" : "", o->has);
+  SAY(stderr, "no run in ", dir, slash ? "" : "/");
+  if (o->with) SAY(stderr, " holds `", o->with, "`");
+  if (o->has) SAY(stderr, o->with ? " and" : "", " has `", o->has, "` in its program");
   fputc('\n', stderr);
 }
 

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct {
   const char *name;
@@ -19,8 +20,8 @@ static const struct {
 
 static int no_command(const char *name) {
   const char *near = near_command(name);
-  fprintf(stderr, "limn: there is no command `%s`", name);
-  if (near) fprintf(stderr, "; did you mean `%s`?", near);
+  SAY(stderr, "limn: there is no command `", name, "`");
+  if (near) SAY(stderr, "; did you mean `", near, "`?");
   fputs("\nlimn --help lists them\n", stderr);
   return LIMN_USAGE;
 }
@@ -28,8 +29,8 @@ static int no_command(const char *name) {
 static int no_option(const char *name) {
   static const char *const known[] = {"--help", "--version"};
   const char *near = limn_nearest(name, known, sizeof known / sizeof *known);
-  fprintf(stderr, "limn: there is no option %s", name);
-  if (near) fprintf(stderr, "; did you mean %s?", near);
+  SAY(stderr, "limn: there is no option ", name);
+  if (near) SAY(stderr, "; did you mean ", near, "?");
   fputs("\nlimn --help lists what there is\n", stderr);
   return LIMN_USAGE;
 }
@@ -63,13 +64,18 @@ static int run(int (*command)(Limn *, Options *), CommandText text, Options *o) 
 
 // A stream that is closed would be the next file that is opened, and what is said would land there.
 static void open_streams(void) {
-  for (int fd = 0; fd <= 2; fd++)
-    if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) < 0) abort();
+  for (int fd = 0; fd <= 2; fd++) {
+    if (fcntl(fd, F_GETFD) >= 0 || open("/dev/null", O_RDWR) >= 0) continue;
+    perror("limn: a standard stream is closed, and /dev/null cannot be opened");
+    _exit(LIMN_SYSTEM);
+  }
 }
 
-// What could not be written was not said: a full disk is not a success.
+// What could not be written was not said: a full disk is not a success. Some disks say so only when
+// the file is closed.
 static int written(int status) {
-  bool failed = fflush(stdout) || ferror(stdout);
+  bool failed = ferror(stdout);
+  if (fclose(stdout)) failed = true;
   if (failed) perror("limn: cannot write");
   return failed && !status ? LIMN_SYSTEM : status;
 }

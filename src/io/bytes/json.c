@@ -37,11 +37,6 @@ bool text_is_utf8(const char *text, size_t n) {
   return true;
 }
 
-static bool is_control(const char *text) { // of the terminal
-  unsigned char c = (unsigned char)text[0];
-  return c < 0x20 || c == 0x7F || (c == 0xC2 && (unsigned char)text[1] < 0xA0);
-}
-
 const char *text_shown(Arena *a, const char *text, size_t n) {
   enum { LONG = 40 };
   Buf b = buf_new(a);
@@ -50,13 +45,9 @@ const char *text_shown(Arena *a, const char *text, size_t n) {
       buf_text(&b, "…");
       break;
     }
-    length = character_length(text + at, n - at);
-    if (length && !is_control(text + at)) {
-      buf_add(&b, text + at, length);
-    } else {
-      length = 1;
-      buf_printf(&b, "\\x%02x", (unsigned char)text[at]);
-    }
+    length = shown_length(text + at, n - at);
+    if (!length) length = 1;
+    buf_shown(&b, text + at, length);
   }
   return b.at;
 }

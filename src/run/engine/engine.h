@@ -86,6 +86,7 @@ const char *engine_blame(Engine *, int64_t n, uint64_t step, Span *);
 const char *engine_error(const Engine *); // after RUN_FAILED
 void engine_plan(const Engine *, Buf *);  // kernels, memory, peak: `--plan`
 const char *engine_says(const Engine *);  // one line: compiler, threads, cached or not
+bool engine_prebuilt(const Engine *);     // by kernels that were not compiled for it
 int64_t engine_bytes(const Engine *);     // of its arena
 
 // -- pool.c: one pool of threads for everything ---------------------------------------------------

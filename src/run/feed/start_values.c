@@ -229,7 +229,7 @@ bool store_add_shown(World *w, Store *s, const Program *p, uint64_t seed) {
 Table *weight_paths(Arena *a, const Diagram *d) {
   Table *model = table_new(a);
   for (uint32_t i = 0; i < d->param.n; i++)
-    if (d->param.at[i].role == ROLE_WEIGHT)
+    if (d->param.at[i].role == ROLE_WEIGHT || d->param.at[i].init.as)
       table_put(model, d->param.at[i].path, strlen(d->param.at[i].path), 1);
   return model;
 }

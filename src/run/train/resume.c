@@ -65,6 +65,8 @@ bool resume_options(Trainer *t, const Arrays *state) {
   t->seed = seed;
   t->batch_asked = batch;
   t->precision = (Precision)number;
+  t->prebuilt = strcmp(noted(state, "kernels"), "prebuilt") == 0;
+  t->was_compiled = strcmp(noted(state, "kernels"), "compiled") == 0;
   if (t->o->epochs <= 0 && t->o->steps <= 0) {
     t->epochs_asked = noted_number(state, "epochs");
     t->steps_asked = noted_number(state, "steps");

@@ -76,8 +76,15 @@ static uint64_t phase_seed(const Trainer *t) {
   return t->phase ? site_step(t->seed, t->phase) : t->seed;
 }
 
-Target target_of(const Trainer *t) {
-  return (Target){.threads = t->o->threads, .reference = t->o->reference, .seed = t->seed};
+static void tell_note(void *trainer, const char *text) { tell(trainer, "%s", text); }
+
+Target target_of(Trainer *t) {
+  return (Target){.threads = t->o->threads,
+                  .reference = t->o->reference,
+                  .no_compiler = t->prebuilt,
+                  .seed = t->seed,
+                  .say = tell_note,
+                  .say_to = t};
 }
 
 static const Instead drawn = {0}; // training data, shuffled
@@ -101,6 +108,11 @@ static bool open_engine(Trainer *t, uint32_t k) {
   how.seed = phase_seed(t);
   how.steps = (double)t->total;
   t->engine[k] = engine_new(t->w, s->diagram, t->store, samples ? t->batch : 0, &how);
+  if (t->engine[k] && engine_prebuilt(t->engine[k]) && !t->prebuilt) {
+    t->prebuilt = true; // to its end
+    if (t->was_compiled)
+      tell_wrong(t, "the run began with compiled code: without it, the last digits may differ");
+  }
   return t->engine[k] &&
          feed_add(t->data, &t->feed, &s->fields, t->engine[k], &drawn, &t->inlet[k]);
 }
@@ -117,8 +129,11 @@ static bool find_length(Trainer *t) {
         t, OUTCOME_WRONG,
         "without a finite set of data there are no epochs: give a number of `steps`");
   double total = epochs > 0 ? ceil(epochs * each - 1e-9) : steps;
-  if (!(total >= 1 && total < 1e15))
-    return train_refuse(t, OUTCOME_WRONG, "training wants at least one step");
+  if (!(total >= 1)) return train_refuse(t, OUTCOME_WRONG, "training wants at least one step");
+  if (!(total < 1e15))
+    return train_refuse(t, OUTCOME_WRONG,
+                        "this is too long: training has at most 1e15 steps, and this would be %g",
+                        total);
   t->total = (uint64_t)total;
   t->row_every = (uint64_t)ceil(total / ROWS);
   double apart = t->regime.training.patience ? 1 : ceil(epochs / REPORTS);
@@ -298,6 +313,7 @@ static bool start_phase(Trainer *t, const Arrays *state, bool first) {
   if ((folder && !new_folder(t)) || !begin_phase(t, state, first)) return false;
   if (first && t->o->pause) t->pause_at = t->base + t->step + t->o->pause;
   if (first) train_note(t, "running");
+  if (first && !state) save_first(t);
   tell_start(t);
   loop_start(t);
   return true;
@@ -344,6 +360,7 @@ static bool begin(Trainer *t) {
   if (t->o->resume && !t->o->plan) {
     if (!open_folder(t) || !resume_read(t, t->arena, &state, &old)) return false;
     if (old && !resume_options(t, &state)) return false;
+    if (!old) tell_wrong(t, "there is no checkpoint in %s: the run begins anew", t->folder.dir);
     if (!data_keep(t->data, &state, folder_path(&t->folder, "state.safetensors"))) return false;
   }
   if (!old) t->seed = seed_of(t);

@@ -1,0 +1,136 @@
+// A sandbox around a program that others wrote: what it may read and write is put together here,
+// from the program that is loaded, the folders that limn itself uses, and what the caller adds.
+#define _XOPEN_SOURCE 700
+#include "base/sandbox.h"
+#include "api/api_own.h"
+#include "run/engine/c/compile.h"
+
+#include <stdlib.h>
+
+typedef VEC(const char *) SandboxPaths;
+
+static const char *folder_of(Arena *a, const char *path) {
+  const char *slash = strrchr(path, '/');
+  if (!slash) return ".";
+  return arena_format(a, "%.*s", slash == path ? 1 : (int)(slash - path), path);
+}
+
+// Without links; as it is when it is not there.
+static const char *real_path(Arena *a, const char *path) {
+  char *real = realpath(path, NULL);
+  const char *own = arena_format(a, "%s", real ? real : path);
+  free(real);
+  return own;
+}
+
+// -- who wrote it ---------------------------------------------------------------------------------
+static uint32_t main_source(const Limn *l) {
+  uint32_t i = 1;
+  while (i < l->w->sources->file.n && strcmp(l->w->sources->file.at[i].path, l->path)) i++;
+  return i;
+}
+
+static bool is_below(const char *folder, const char *path) {
+  size_t n = strlen(folder);
+  if (n && folder[n - 1] == '/') n--;
+  return strncmp(folder, path, n) == 0 && path[n] == '/';
+}
+
+// What comes after the program among the sources is what it uses.
+static const char *foreign(const Limn *l, Arena *a) {
+  const char *home = real_path(a, folder_of(a, l->path));
+  for (uint32_t i = main_source(l) + 1; i < l->w->sources->file.n; i++) {
+    const char *path = l->w->sources->file.at[i].path;
+    if (path_exists(path) && !is_below(home, real_path(a, path))) return path;
+  }
+  return NULL;
+}
+
+const char *limn_foreign(Limn *l) {
+  ENTER(c, l, ANSWER_FOREIGN, NEEDS_READING, NULL, NULL);
+  const char *path = foreign(l, c->scratch);
+  return call_text(c, path ? arena_format(c->answer, "%s", path) : NULL);
+}
+
+// -- rules ----------------------------------------------------------------------------------------
+static void add_all(Arena *a, SandboxPaths *to, const char *const *from) {
+  for (; from && *from; from++) vec_push(a, to, *from);
+}
+
+// What is asked for may name columns behind a file: x.csv:a..d.
+static void add_inputs(Arena *a, SandboxPaths *to, const char *const *from) {
+  for (; from && *from; from++) {
+    const char *colon = path_exists(*from) ? NULL : strrchr(*from, ':');
+    vec_push(a, to, colon ? arena_format(a, "%.*s", (int)(colon - *from), *from) : *from);
+  }
+}
+
+// The program with what is beside it, each file that it uses, and the folders of data.
+static void add_reading(const Limn *l, Arena *a, const char *program, SandboxPaths *to) {
+  const char *path;
+  vec_push(a, to, folder_of(a, program ? program : l->path));
+  if (!program)
+    for (uint32_t i = main_source(l) + 1; i < l->w->sources->file.n; i++)
+      vec_push(a, to, l->w->sources->file.at[i].path);
+  for (uint32_t k = 0; data_place(a, k, &path); k++)
+    if (path) vec_push(a, to, path);
+}
+
+// The cache, with the compiler's temporary files: the folder that all others use for theirs stays
+// closed. A compiler that keeps a cache of its own would fail to write there.
+static void add_writing(Arena *a, SandboxPaths *to) {
+  const char *error, *cache = cache_folder(a, NULL, &error);
+  setenv("CCACHE_DISABLE", "1", 1);
+  if (!cache) return;
+  setenv("TMPDIR", cache, 1);
+  vec_push(a, to, cache);
+}
+
+static const char *enter(const Limn *l, Arena *a, const LimnSandbox *how) {
+  SandboxPaths read = {0}, write = {0};
+  add_reading(l, a, how->program, &read), add_inputs(a, &read, how->read), vec_push(a, &read, NULL);
+  add_writing(a, &write), add_all(a, &write, how->write);
+  for (const char *const *f = how->files; f && *f; f++) vec_push(a, &write, folder_of(a, *f));
+  vec_push(a, &write, NULL);
+  return sandbox_enter(a, &(SandboxRules){.read = read.at,
+                                          .write = write.at,
+                                          .compiler = compile_compiler(a, &(Target){0})});
+}
+
+LimnStatus limn_sandbox(Limn *l, const LimnSandbox *how) {
+  ENTER(c, l, ANSWER_NONE, NEEDS_NOTHING, LIMN_USAGE, LIMN_SYSTEM);
+  LimnSandbox own;
+  if (!OPTIONS(c, &own, how)) return call_end(c, LIMN_USAGE);
+  if (!own.program && !l->w) return call_end(c, call_misuse(c, "a sandbox wants a program"));
+  const char *error = enter(l, c->scratch, &own);
+  if (!error) return call_end(c, LIMN_GOOD);
+  diag_error(l->diags, (Span){0}, "there is no sandbox here: %s", error);
+  return call_end(c, LIMN_SYSTEM);
+}
+
+// -- the folder of a run --------------------------------------------------------------------------
+// One that is named is made here; whether it is free, those will say who write there.
+static bool make_folder(RunFolder *f, const char *program, const char *out, const char **why,
+                        Outcome *end) {
+  if (!out) return folder_new(f, NULL, program, "", why, end);
+  const char *error = folder_make(f->arena, out, 0777);
+  *end = OUTCOME_SYSTEM;
+  f->dir = arena_text(f->arena, out, strlen(out));
+  return !error || file_error(f->arena, why, "cannot make the folder %s: %s", out, error);
+}
+
+LimnStatus limn_run_folder(Limn *l, const char *program, const char *out, const char **dir) {
+  if (dir) *dir = NULL;
+  ENTER(c, l, ANSWER_FOLDER, NEEDS_NOTHING, LIMN_USAGE, LIMN_SYSTEM);
+  if (!dir) return call_end(c, call_misuse(c, "limn_run_folder wants a place for its text"));
+  if (!program && !l->w) return call_end(c, call_misuse(c, "a run folder wants a program"));
+  RunFolder f = {.arena = c->answer, .lock = -1};
+  const char *why = "";
+  Outcome end = OUTCOME_GOOD;
+  if (make_folder(&f, program ? program : l->path, out, &why, &end)) {
+    *dir = f.dir;
+    return call_end(c, LIMN_GOOD);
+  }
+  diag_error(l->diags, (Span){0}, "%s", why);
+  return call_end(c, status_of(end));
+}

@@ -1,0 +1,98 @@
+#!/bin/sh
+# Training inside a sandbox: it works, compiler and all; what lies outside cannot be read; and it is on by itself for code from elsewhere.
+# (What exactly is refused: tests/sandbox_test.c.)
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+cd "$dir" || exit 1
+mkdir -p own away home cache
+chmod 700 cache
+export LIMN_CACHE="$dir/cache" HOME="$dir/home"
+
+ok() { echo "ok $1"; }
+not_ok() { echo "not ok $1"; }
+# status NAME WANTED COMMAND…
+status() {
+  name=$1 want=$2
+  shift 2
+  "$@" >out 2>err
+  have=$?
+  if [ $have -eq "$want" ]; then ok "$name"; else not_ok "$name: status $have, wanted $want"; cat out err; fi
+}
+says() { if grep -qF -- "$3" "$2"; then ok "$1"; else not_ok "$1: \"$3\" is not in $2"; cat "$2"; fi; }
+same() { if [ "$2" = "$3" ]; then ok "$1"; else not_ok "$1: $3, wanted $2"; fi; }
+hash() { sed -n 's/.*"hash": "\(.*\)".*/\1/p' "$1/run.json"; }
+
+cat >own/net.limn <<'END'
+given x, label from iris
+learn net : R[4] -> R[3] = dense[3]
+goal fit : net(x) ~ label by cross_entropy
+train 3 steps, batch 16, adam(0.01)
+END
+{ echo 'use "../away/parts.limn"'; sed 's/= dense\[3\]/= inner/' own/net.limn; } >own/uses.limn
+echo 'box inner : R[4] -> R[3] = dense[3]' >away/parts.limn
+printf 'a,b\n1,2\n3,4\n' >away/secret.csv
+cat >own/reads.limn <<'END'
+given x : R[2] from "../away/secret.csv"
+learn f : R[2] -> R[2] = dense[2]
+goal g : f(x) ~ x by l2
+train 2 steps, batch 2, adam(0.1)
+END
+cat >own/lag.limn <<'END'
+machine Lag(u: R[]) -> (x: R[]) {
+  state x = 1
+  x' = u - x
+}
+run Lag(u: 0) to 1 every 0.25
+END
+
+# -- not everywhere
+if "$LIMN" train own/net.limn --out probe --sandbox --quiet --reference >out 2>err; then ok "training in a sandbox"
+elif grep -q 'there is no sandbox here' err; then echo "skipped: $(cat err)"; exit 0
+else not_ok "training in a sandbox"; cat out err; fi
+
+# -- it works, compiler and all
+status "compiled in a sandbox" 0 "$LIMN" train own/net.limn --out inside --sandbox
+if [ -n "$(ls cache)" ]; then ok "the compiler has worked"; else not_ok "the compiler has worked"; cat out; fi
+same "nothing is said of it" "" "$(cat err)"
+status "and outside" 0 "$LIMN" train own/net.limn --out outside --quiet
+same "to the same end" "$(hash outside)" "$(hash inside)"
+"$LIMN" train own/net.limn --out part --pause 1 --sandbox --quiet >out 2>&1
+status "resumed in a sandbox" 0 "$LIMN" train own/net.limn --resume part --sandbox --quiet
+same "to the same end again" "$(hash outside)" "$(hash part)"
+status "without a name for the folder" 0 "$LIMN" train own/net.limn --sandbox --quiet
+same "it is the usual one" "$(hash outside)" "$(hash runs/net)"
+status "measures" 0 "$LIMN" eval own/net.limn net --from inside --in '[1, 2, 3, 4]' --out y.npy --sandbox
+status "predictions" 0 sh -c 'printf "a,b,c,d,e\n1,2,3,4,5\n" >away/t.csv; "$LIMN" predict own/net.limn net --from inside --in x=away/t.csv:a..d --out y.csv --sandbox'
+status "a page" 0 "$LIMN" report own/net.limn --from inside --sandbox
+status "machines" 0 "$LIMN" run own/lag.limn --out lag --sandbox --quiet
+status "machines without a folder" 0 "$LIMN" run own/lag.limn --plain --sandbox --quiet
+
+# -- what lies outside
+status "data from outside" 0 "$LIMN" train own/reads.limn --out free --quiet --reference
+status "are refused in a sandbox" 1 "$LIMN" train own/reads.limn --out held --sandbox --quiet --reference
+says "with their path" err "away/secret.csv"
+if [ -e held ]; then not_ok "and leave no folder"; else ok "and leave no folder"; fi
+status "so are other programs" 1 "$LIMN" train own/uses.limn --out held --sandbox --quiet --reference
+says "by name" err "parts.limn"
+if [ "$(id -u)" = 0 ]; then status "root too" 1 sh -c 'ln -s /etc/shadow own/shadow.csv; sed "s#../away/secret#shadow#" own/reads.limn >own/root.limn; "$LIMN" train own/root.limn --out held --sandbox --quiet --reference' && says "by the link" err shadow; fi
+
+# -- on by itself
+status "a program that uses what lies elsewhere" 0 "$LIMN" train own/uses.limn --out uses --quiet --reference
+same "is in a sandbox, and says so" 'limn: "own/../away/parts.limn" lies outside of the program'"'"'s folder: in a sandbox (see --no-sandbox)' "$(cat err)"
+status "unless it should not" 0 "$LIMN" train own/uses.limn --out free2 --quiet --reference --no-sandbox
+same "silently" "" "$(cat err)"
+same "it does the same" "$(hash free2)" "$(hash uses)"
+status "what lies beside is no stranger" 0 sh -c 'mkdir own/lib; cp away/parts.limn own/lib; sed "s#../away#lib#" own/uses.limn >own/near.limn; "$LIMN" train own/near.limn --out near --quiet --reference'
+same "nor spoken of" "" "$(cat err)"
+status "both at once" 2 "$LIMN" train own/net.limn --sandbox --no-sandbox
+says "are refused" err "either --sandbox or --no-sandbox is wanted, not both"
+
+# -- where there is none
+case $BUILD in */san) export ASAN_OPTIONS=verify_asan_link_order=0 ;; esac
+if ${CC:-cc} -shared -fPIC -o without.so "$here/without.c" 2>log; then ok "the shim compiles"; else not_ok "the shim compiles"; cat log; fi
+status "a kernel that has none" 3 env LD_PRELOAD="$dir/without.so" "$LIMN" train own/net.limn --out none --sandbox --quiet --reference
+says "is a reason" err "there is no sandbox here: this kernel has no Landlock"
+status "but not where it is only careful" 0 env LD_PRELOAD="$dir/without.so" "$LIMN" train own/uses.limn --out careful --quiet --reference
+says "which is said" err "no sandbox could be had"
