@@ -63,16 +63,6 @@ static void format_has_a_limit(void **state) {
   free(text);
 }
 
-// JSON is UTF-8, whatever a path is.
-static void json_of_any_path(void **state) {
-  (void)state;
-  Limn *l = limn_new();
-  assert_int_equal(limn_load(l, "\xff\xc3\xa9\xe2\x82.limn"), LIMN_WRONG);
-  const char *json = limn_messages(l, true);
-  assert_non_null(strstr(json, "\\ufffd\xc3\xa9\\ufffd\\ufffd.limn"));
-  limn_free(l);
-}
-
 // What is refused ahead of a run leaves the program as it was.
 static void checked_twice(void **state) {
   (void)state;
@@ -89,8 +79,8 @@ static void checked_twice(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(weights_of_runs), cmocka_unit_test(format_has_a_limit),
-      cmocka_unit_test(json_of_any_path), cmocka_unit_test(checked_twice)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(weights_of_runs),
+                                     cmocka_unit_test(format_has_a_limit),
+                                     cmocka_unit_test(checked_twice)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
