@@ -10,8 +10,9 @@
 # make examples  every example to the end, against the figures of its header (ONLY='vae gan')
 # make bless    the same, and golden files are written anew: read them in the diff
 # make check    format, rooms, sanitized tests
-# make fuzz     the fuzzers, RUNS inputs each
-# make laws     laws of RUNS random whole programs, from seed FIRST on (LAW=batch; ALL=1: with what is known to be wrong)
+# make fuzz     the fuzzers, on all cores, SECONDS=300 in all (FUZZ='json csv': these alone); needs clang
+# make fuzz-plain  the same by any compiler (SAN=1: under the sanitizers)
+# make laws     laws of RUNS random whole programs, from seed FIRST on (LAW=batch)
 # make draw-random  pictures of RUNS random programs, from seed FIRST on: their faults
 # make bench    steps of training against PyTorch's, in turn (BENCH='--threads 1 --only mlp')
 # make bench-check  how the time of checking grows with a program
@@ -47,10 +48,15 @@ export LDLIBS := $(IMAGE_LIBS) -lpthread $(if $(filter Linux,$(SYSTEM)),-ldl) -l
 # Products and sums are rounded one by one, as ISO C has it: clang would fuse them where the CPU can, and give other numbers.
 # Only what limn.h declares is visible. Paths in debugging information begin at the root of the sources, wherever that is.
 OWN := $(WARN) -ffp-contract=off -Isrc -Iinclude -g $(if $(SAN),$(SANITIZE),-O2) -fPIC -fvisibility=hidden -ffile-prefix-map=$(CURDIR)=. $(IMAGE_CFLAGS)
+# What makes an attack harder, where compiler and linker have it; not under the sanitizers, which look themselves. FORTIFY wants an
+# optimiser, and who sets it has set it.
+HARDEN := $(if $(SAN),,$(shell tools/harden.sh $(BUILD)/harden $(CC)))
+harden = $(patsubst $1:%,%,$(filter $1:%,$(HARDEN)))
+HARD = $(filter-out $(if $(findstring _FORTIFY_SOURCE,$(CPPFLAGS) $(CFLAGS))$(filter -O0,$(CPPFLAGS) $(CFLAGS)),%_FORTIFY_SOURCE %_FORTIFY_SOURCE=2 %_FORTIFY_SOURCE=3),$(call harden,compile))
 # Link-time optimisation would hide from `ld -r` what is to be made local.
 GIVEN = $(CPPFLAGS) $(CFLAGS) $(if $(findstring -flto,$(CFLAGS)),-fno-lto)
-COMPILE = $(CC) $(OWN) $(GIVEN) $(SPECIAL)
-LINK = $(CC) $(OWN) $(GIVEN) $(LDFLAGS)
+COMPILE = $(CC) $(OWN) $(HARD) $(GIVEN) $(SPECIAL)
+LINK = $(CC) $(OWN) $(HARD) $(GIVEN) $(call harden,link) $(LDFLAGS)
 
 SOURCE := $(sort $(shell find src -name "*.c" -not -path "src/cli/*"))
 OBJECT := $(SOURCE:src/%.c=$(BUILD)/%.o) $(BUILD)/library.o $(BUILD)/prelude.o
@@ -78,7 +84,7 @@ endif
 endif
 PRODUCTS := $(BUILD)/limn $(BUILD)/liblimn.a $(BUILD)/$(SHARED_LINK)
 
-.PHONY: all help demo test test-long examples bless check fuzz laws bench bench-check bench-draw draw-random bench-gemm bench-strip bench-machines bench-gates bench-ode bench-prelude format format-check rooms shapes clean docs gallery glyphs deps deps-build packages install uninstall share deb FORCE
+.PHONY: all help demo test test-long examples bless check fuzz fuzz-plain laws bench bench-check bench-draw draw-random bench-gemm bench-strip bench-machines bench-gates bench-ode bench-prelude format format-check rooms shapes clean docs gallery glyphs deps deps-build packages install uninstall share deb FORCE
 # A second make, so that all cores are used without being asked for.
 PARALLEL = $(MAKE) -s --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS))
 all:
@@ -89,7 +95,7 @@ help:
 .SECONDARY:
 
 # Other flags, or another compiler: everything is built anew, and first it is looked whether all that is needed is there.
-FLAGS = $(filter-out ccache,$(CC)) $(AR) $(OWN) $(GIVEN) $(LDFLAGS) $(LDLIBS) $(LOOP_FLAGS)
+FLAGS = $(filter-out ccache,$(CC)) $(AR) $(OWN) $(HARD) $(GIVEN) $(call harden,link) $(LDFLAGS) $(LDLIBS) $(LOOP_FLAGS)
 $(BUILD)/flags: FORCE
 	@mkdir -p $(@D)
 	@printf '%s\n' '$(subst ','\'',$(FLAGS))' >$@.new
@@ -97,7 +103,7 @@ $(BUILD)/flags: FORCE
 
 # The command line is built on what everybody else gets.
 $(BUILD)/limn: $(CLI) $(BUILD)/liblimn.a
-	$(Q)$(LINK) -o $@ $^ $(LDLIBS)
+	$(Q)$(LINK) $(call harden,program) -o $@ $^ $(LDLIBS)
 	@echo "$@"
 # The library as one object, in which everything but limn_* is local. (On macOS `ld -r` does that by itself.)
 $(BUILD)/liblimn.a: $(BUILD)/liblimn.o
@@ -204,10 +210,10 @@ bless: packages
 	@$(RUN_TESTS) --bless
 draw-random: packages
 	+@$(PARALLEL) $(BUILD)/tests/pictures_test
-	@$(BUILD)/tests/pictures_test random $(or $(FIRST),1) $(if $(filter file,$(origin RUNS)),1000,$(RUNS))
+	@$(BUILD)/tests/pictures_test random $(or $(FIRST),1) $(or $(RUNS),1000)
 laws: packages
 	+@$(PARALLEL) $(BUILD)/tests/whole_test
-	@ALL="$(ALL)" $(BUILD)/tests/whole_test $(or $(LAW),all) $(or $(FIRST),1) $(if $(filter file,$(origin RUNS)),1000,$(RUNS))
+	@JOBS=$(JOBS) $(BUILD)/tests/whole_test $(or $(LAW),all) $(or $(FIRST),1) $(or $(RUNS),1000)
 # Who may use whom.
 rooms:
 	@tools/rooms.sh $(BUILD)
@@ -223,11 +229,15 @@ format-check:
 	@clang-format --dry-run -Werror $(FORMATTED)
 check: format-check rooms
 	@$(MAKE) --no-print-directory SAN=1 test
-# The fuzzers: each harness of tests/fuzz gets RUNS inputs. What they keep stays in build/fuzz/corpus, what they find in build/fuzz.
+# The fuzzers: every harness of tests/fuzz on all cores, SECONDS in all (FUZZ='json csv': these alone). What they keep is in build/fuzz/corpus,
+# what they find in build/fuzz/found. `fuzz` is clang's, under the sanitizers; `fuzz-plain` any compiler's, with SAN=1 under the sanitizers.
 # Only the readers of files are watched comparison by comparison: the language has its own mutations.
-RUNS ?= 100000
-FUZZ_FLAGS := -std=c11 -g -O1 $(IMAGE_CFLAGS) -Isrc -Iinclude -Itests -Itests/fuzz -DLIMN_GUARD -fsanitize=address,undefined -fno-sanitize-recover=all
-FUZZERS := $(patsubst tests/fuzz/%.c,build/fuzz/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
+SECONDS ?= 300
+HARNESS := $(patsubst tests/fuzz/fuzz_%.c,%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
+FUZZ ?= $(HARNESS)
+FUZZ_HEADERS := $(wildcard tests/fuzz/*.h)
+FUZZ_WITH := -std=c11 -g $(IMAGE_CFLAGS) -ffp-contract=off -Isrc -Iinclude -Itests -Itests/fuzz -DLIMN_GUARD
+FUZZ_FLAGS := $(FUZZ_WITH) -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
 FUZZ_OBJECT := $(SOURCE:src/%.c=build/fuzz/%.o) build/fuzz/library.o build/fuzz/prelude.o
 build/fuzz/%.o: src/%.c
 	@mkdir -p $(@D)
@@ -235,14 +245,32 @@ build/fuzz/%.o: src/%.c
 build/fuzz/library.o build/fuzz/prelude.o: build/fuzz/%.o: build/%.c
 	@mkdir -p $(@D)
 	$(Q)clang $(FUZZ_FLAGS) -c -o $@ $<
-build/fuzz/fuzz_%: tests/fuzz/fuzz_%.c tests/fuzz/tokens.h $(DIAGRAM_HELP) $(FUZZ_OBJECT)
+build/fuzz/fuzz_%: tests/fuzz/fuzz_%.c $(FUZZ_HEADERS) $(DIAGRAM_HELP) $(FUZZ_OBJECT)
 	$(Q)clang $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $< $(DIAGRAM_HELP) $(FUZZ_OBJECT) $(LDLIBS)
--include $(FUZZ_OBJECT:.o=.d)
 fuzz:
 	@$(PACKAGES) fuzz
-	+@$(PARALLEL) build/library.c build/prelude.c $(FUZZERS)
-	@for f in $(FUZZERS); do tests/fuzz/run.sh $$f $(RUNS) || exit 1; done
-	@$(MAKE) --no-print-directory laws $(if $(filter file,$(origin RUNS)),,RUNS=$(RUNS))
+	+@$(PARALLEL) build/library.c build/prelude.c $(FUZZ:%=build/fuzz/fuzz_%)
+	@JOBS=$(JOBS) tests/fuzz/run.sh build/fuzz $(SECONDS) $(FUZZ)
+# The same without libFuzzer: tests/fuzz/replay.c makes the inputs, and is told which places they reach; not in base, which is
+# called from everywhere.
+PLAIN := $(BUILD)/fuzz-plain
+PLAIN_FLAGS := $(FUZZ_WITH) $(if $(SAN),$(SANITIZE),-O2)
+PLAIN_WRAP := $(if $(SAN)$(filter Darwin,$(SYSTEM)),,-DWRAPPED -Wl,--wrap=malloc,--wrap=calloc)
+PLAIN_OBJECT := $(SOURCE:src/%.c=$(PLAIN)/%.o) $(PLAIN)/library.o $(PLAIN)/prelude.o
+$(PLAIN)/%.o: src/%.c
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(PLAIN_FLAGS) $(if $(filter $(PLAIN)/base/%,$@),,-fsanitize-coverage=trace-pc) -MMD -MP -c -o $@ $<
+$(PLAIN)/library.o $(PLAIN)/prelude.o: $(PLAIN)/%.o: $(BUILD)/%.c
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(PLAIN_FLAGS) -c -o $@ $<
+$(PLAIN)/libinner.a: $(PLAIN_OBJECT)
+	$(Q)rm -f $@ && $(ARCHIVE) $@ $^
+$(PLAIN)/fuzz_%: tests/fuzz/fuzz_%.c tests/fuzz/replay.c tests/fuzz/mutate.c $(FUZZ_HEADERS) $(DIAGRAM_HELP) $(PLAIN)/libinner.a
+	$(Q)$(CC) $(PLAIN_FLAGS) $(PLAIN_WRAP) -o $@ $< tests/fuzz/replay.c tests/fuzz/mutate.c $(DIAGRAM_HELP) $(PLAIN)/libinner.a $(LDLIBS)
+-include $(FUZZ_OBJECT:.o=.d) $(PLAIN_OBJECT:.o=.d)
+fuzz-plain:
+	+@$(PARALLEL) $(BUILD)/library.c $(BUILD)/prelude.c $(FUZZ:%=$(PLAIN)/fuzz_%)
+	@JOBS=$(JOBS) tests/fuzz/run.sh $(PLAIN) $(SECONDS) $(FUZZ)
 bench:
 	+@$(PARALLEL) $(BUILD)/limn $(BUILD)/bench-step
 	@bench/run.sh --build $(BUILD) $(BENCH)

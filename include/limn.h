@@ -101,6 +101,11 @@ LIMN_API const char *limn_messages(Limn *, bool json);
 LIMN_API uint32_t limn_errors(const Limn *); // how many of them are errors
 LIMN_API void limn_forget(Limn *);
 
+// Would it run? Everything that is refused before a first step of training, and what cannot be
+// measured or shown, is said here; nothing is compiled or computed. Sets of data with a name need not
+// be there.
+LIMN_API LimnStatus limn_check(Limn *);
+
 // -- what is in it --------------------------------------------------------------------------------
 LIMN_API const char *limn_summary(Limn *, bool json); // what the program declares
 LIMN_API const char *limn_who(Limn *, bool json);     // which goal moves which learner
@@ -329,6 +334,11 @@ LIMN_API const char *limn_ops(Limn *);                     // docs/ops.md
 LIMN_API const char *limn_quote(Limn *, const char *text); // as a JSON string
 // "did you mean": the name of the list that is nearest, or NULL when none is near.
 LIMN_API const char *limn_nearest(const char *name, const char *const *list, uint32_t n);
+
+// A text as a terminal may have it: what it would obey, marks that turn the direction of writing and
+// bytes that are not UTF-8 are written out, as \x1b; ends of lines and tabs stay. As snprintf: it is
+// cut where there is no room, and how long it would be is the answer.
+LIMN_API size_t limn_shown(const char *text, char *out, size_t room);
 
 #ifdef __cplusplus
 }

@@ -516,6 +516,34 @@ static void folders_have_labels(void **state) {
   run(a, "rm -r %s", path);
 }
 
+// The width and height that a picture says it has, changed in its header.
+static void lie(const char *path, uint32_t width, uint32_t height) {
+  uint8_t bytes[8] = {0};
+  for (int i = 0; i < 4; i++)
+    bytes[3 - i] = (uint8_t)(width >> 8 * i), bytes[7 - i] = (uint8_t)(height >> 8 * i);
+  FILE *f = fopen(path, "r+b");
+  assert_non_null(f);
+  assert_true(!fseek(f, 16, SEEK_SET) && fwrite(bytes, 1, 8, f) == 8);
+  fclose(f);
+}
+
+// Memory is taken by what a header says: it must be something, and its file large enough for it.
+static void pictures_that_lie(void **state) {
+  Arena *a = *state;
+  const char *path = temp(a, "lies"), *file = arena_format(a, "%s/a.png", path);
+  run(a, "mkdir %s", path);
+  put_picture(a, file, 4, 1, 1);
+  lie(file, 0, 5);
+  refused(a, path, (SetOptions){0},
+          arena_format(a, "%s has 0×5 pixels: there is nothing in it", file));
+  lie(file, 3000, 2000);
+  refused(a, path, (SetOptions){.bits = true},
+          arena_format(a, "%s: its 3000×2000 pixels are too many for its bytes", file));
+  lie(file, 4, 5);
+  assert_true(set_rows(open_with(a, path, (SetOptions){.whole = true}), SPLIT_TRAIN) == 1);
+  run(a, "rm -r %s", path);
+}
+
 static void folders_bring_splits(void **state) {
   Arena *a = *state;
   const char *path = temp(a, "splits");
@@ -694,6 +722,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(texts_are_labels, setup, teardown),
       cmocka_unit_test_setup_teardown(archives_have_fields, setup, teardown),
       cmocka_unit_test_setup_teardown(folders_have_labels, setup, teardown),
+      cmocka_unit_test_setup_teardown(pictures_that_lie, setup, teardown),
       cmocka_unit_test_setup_teardown(folders_bring_splits, setup, teardown),
       cmocka_unit_test_setup_teardown(absent_sets_say_how_to_get_them, setup, teardown),
       cmocka_unit_test_setup_teardown(threads_read_the_same, setup, teardown),

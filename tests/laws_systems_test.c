@@ -673,8 +673,9 @@ static const char *heater_text(Arena *a, double k, double heat, double low, doub
                       low, heat, k, high, k, low);
 }
 
-// Law 14: the times of events are the same bits whatever is kept of a run; with another tolerance
-// or method they are the same within 1e-5; and they are those of the formula within 1e-7.
+// Law 14: the times of events are the same bits whatever is kept of a run, unless that makes steps
+// shorter; with another tolerance or method they are the same within 1e-5; and they are those of the
+// formula within 1e-7.
 static void events_have_their_times(void **state) {
   (void)state;
   double formula = 0, other = 0;
@@ -696,7 +697,8 @@ static void events_have_their_times(void **state) {
       for (uint32_t run = 1; run < 5; run++) {
         assert_int_equal(r.f[run].record.happening.n, first->happening.n);
         double its = r.f[run].record.happening.at[i].time;
-        if (run < 3) assert_true(same_bits(at, its));
+        if (run == 1) assert_true(fabs(at - its) < 1e-9);
+        if (run == 2) assert_true(same_bits(at, its));
         other = fmax(other, fabs(at - its));
       }
     }

@@ -208,6 +208,7 @@ static void some_measures(Maker *m, const Data *d, const WholeDecl *f, const Who
   if (one_in(m, 2)) return;
   k = maker_decl(m, DECL_LAST, NAME_GOAL);
   add_decl(m, k, whole_node(m->p, NULL, "show %E, %n as table[3]", both, d->x));
+  m->p->shows = true;
 }
 
 void maker_training(Maker *m) {

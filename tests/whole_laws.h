@@ -33,6 +33,9 @@ bool case_eval(Case *, Limn *, const char *name, const Values *in, const Value *
                Values *grads);
 // Goals and measures after each of two steps, in doubles.
 bool case_losses(Case *, Limn *, Values *);
+extern const LimnTrain in_doubles;
+// Says which verb was refused, unless it was good.
+bool asked(Case *, Limn *, const char *verb, const char *name, bool good);
 void case_take(Case *, const LimnArrays *, Values *);
 bool case_says(Case *, const char *format, ...) __attribute__((format(printf, 2, 3))); // false
 // Are they equal, as many as `a` has? `what` is said if not.

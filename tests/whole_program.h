@@ -1,7 +1,7 @@
 // Random whole programs: well typed, as a tree that can be printed in several ways that must mean
 // the same, and made smaller as long as something is wrong with it.
 //
-//   Whole *p = whole_random(arena, seed, WHOLE_KNOWN);
+//   Whole *p = whole_random(arena, seed);
 //   const char *text = whole_text(arena, p, &(Printed){0});
 //
 // A program is declarations; a box or learner with names has a body of statements. Every text is a
@@ -13,21 +13,6 @@
 #include "base/base.h"
 
 enum { WHOLE_AXES = 4 };
-
-// What limn gets wrong today: programs have none of these constructs unless their switch is on. To
-// turn one on for good, take it out with all its uses.
-typedef enum {
-  // `predict` and labels outside their range.
-  WITH_LABELS_OUTSIDE = 1u << 0,
-  // "`seed 1`: of weights, noise and the order of samples": it depends on the names of a given too.
-  WITH_NAMES_OF_GIVENS = 1u << 1,
-} WholeSwitch;
-enum { WHOLE_ALL = 0xFFFFFF };
-enum {
-  WHOLE_OFF = WITH_LABELS_OUTSIDE //
-              | WITH_NAMES_OF_GIVENS,
-  WHOLE_KNOWN = WHOLE_ALL & ~WHOLE_OFF,
-};
 
 // -- the tree -------------------------------------------------------------------------------------
 typedef enum {
@@ -114,13 +99,13 @@ typedef struct {
 } WholeFile;
 typedef struct {
   Arena *arena;
-  uint32_t on; // of WholeSwitch
   VEC(WholeName) name;
   VEC(WholeDecl *) decl;
   VEC(WholeFile) file; // beside the program
   VEC(Id) goal;
   uint32_t scopes;
-  bool trains, measures, runs, noisy;
+  uint64_t seed;
+  bool trains, measures, shows, runs, noisy;
 } Whole;
 
 // whole_tree.c
@@ -147,7 +132,7 @@ const WholeDecl *whole_decl(const Whole *, Id name);
 bool whole_smaller(Whole *, uint32_t k);
 
 // whole_random.c
-Whole *whole_random(Arena *, uint64_t seed, uint32_t on);
+Whole *whole_random(Arena *, uint64_t seed);
 
 // -- inside the generator -------------------------------------------------------------------------
 typedef struct {

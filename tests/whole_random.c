@@ -394,10 +394,10 @@ static void some_axes(Maker *m) {
   }
 }
 
-Whole *whole_random(Arena *a, uint64_t seed, uint32_t on) {
+Whole *whole_random(Arena *a, uint64_t seed) {
   Whole *p = NEW(a, Whole);
   p->arena = a;
-  p->on = on;
+  p->seed = seed;
   Maker m = {.p = p, .state = seed};
   m.state = maker_draw(&m); // programs of neighbouring seeds have nothing in common
   some_axes(&m);

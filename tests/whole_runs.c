@@ -1,15 +1,15 @@
-// Laws of whole programs that are run: what is accepted can be done, in every way it is computed, and
-// training moves whom the table says.
+// Laws of whole programs that are run: what is accepted can be done, and training moves whom the table
+// says.
 #define _DEFAULT_SOURCE
 #include "whole_laws.h"
 
 #include <stdlib.h>
 
-static const LimnTrain in_doubles = {.size = sizeof(LimnTrain),
-                                     .threads = 1,
-                                     .precision = LIMN_PRECISION_64,
-                                     .quiet = true,
-                                     .plain = true};
+const LimnTrain in_doubles = {.size = sizeof(LimnTrain),
+                              .threads = 1,
+                              .precision = LIMN_PRECISION_64,
+                              .quiet = true,
+                              .plain = true};
 
 // -- losses ---------------------------------------------------------------------------------------
 bool case_losses(Case *c, Limn *l, Values *out) {
@@ -33,7 +33,7 @@ bool case_losses(Case *c, Limn *l, Values *out) {
 }
 
 // -- what checks, runs ----------------------------------------------------------------------------
-static bool asked(Case *c, Limn *l, const char *verb, const char *name, bool good) {
+bool asked(Case *c, Limn *l, const char *verb, const char *name, bool good) {
   if (good) return true;
   return case_says(c, "%s: of %s: %s", verb, name ? name : "all", limn_messages(l, false));
 }
@@ -144,109 +144,6 @@ bool law_runs(Case *c) {
   LimnRun run = {.size = sizeof run, .plain = true, .quiet = true};
   if (good && c->p->runs) good = asked(c, l, "run", NULL, limn_run(l, &run, &said) == LIMN_GOOD);
   if (good) good = formatted(c, l, text);
-  limn_free(l);
-  return good;
-}
-
-// -- interpreter = strips = compiled --------------------------------------------------------------
-static bool predict_by(Case *c, Limn *l, const WholeDecl *d, int way, Values *out) {
-  const char *name = whole_name(c->p, d->name, false);
-  static const char *const by[] = {"the interpreter", "prebuilt kernels", "compiled code"};
-  LimnInput in[4];
-  LimnArray array[4];
-  Value v[4];
-  for (uint32_t i = 0; i < d->in.n; i++) {
-    v[i] = value_stack(c, d, i);
-    array[i] =
-        (LimnArray){.type = LIMN_F64, .rank = v[i].rank, .shape = v[i].shape, .data = v[i].data};
-    in[i] = (LimnInput){.name = "", .array = &array[i]};
-  }
-  LimnUse use = {.size = sizeof use, .in = in, .nin = d->in.n, .threads = 1, .reference = way == 0};
-  use.precision = LIMN_PRECISION_64;
-  if (way == 1)
-    setenv("LIMN_CC", "", 1);
-  else
-    unsetenv("LIMN_CC");
-  LimnArrays got = {0};
-  if (limn_predict_arrays(l, name, &use, &got) != LIMN_GOOD)
-    return case_says(c, "predict by %s: %s: %s", by[way], name, limn_messages(l, false));
-  case_take(c, &got, out);
-  return true;
-}
-
-// A label that is none is refused in every way.
-static bool refuses(Case *c, Limn *l, const WholeDecl *d) {
-  static const double wrong[] = {-1, 1.5, 1e8};
-  const WholeType *t = &d->in.at[0].type;
-  if (d->in.n != 1 || !t->labels || t->rank) return true;
-  for (uint32_t k = 0; k < 8; k++) {
-    double x = k / 2 < 3 ? wrong[k / 2] : (double)t->range.n;
-    LimnArray array = {.type = LIMN_F64, .rank = 0, .data = &x};
-    LimnInput in = {.name = "", .array = &array};
-    LimnUse use = {.size = sizeof use, .in = &in, .nin = 1, .threads = 1, .reference = k % 2 == 0};
-    LimnArrays got = {0};
-    if (limn_predict_arrays(l, whole_name(c->p, d->name, false), &use, &got) == LIMN_GOOD)
-      return case_says(c, "label outside: %g is taken by %s (%s)", x,
-                       whole_name(c->p, d->name, false), k % 2 ? "kernels" : "interpreter");
-  }
-  return true;
-}
-
-static bool engines_agree(Case *c, Limn *l, const WholeDecl *d, bool compiled) {
-  Values one = {0};
-  LimnArrays w = {0};
-  const char *name = whole_name(c->p, d->name, false);
-  if (limn_weights(l, name, &w) != LIMN_GOOD) return limn_forget(l), true; // open sizes
-  for (uint32_t i = 0; i < w.n; i++)
-    if (limn_weight_set(l, w.at[i].name, &w.at[i].array) != LIMN_GOOD)
-      return limn_forget(l), true; // another box has a weight of this name
-  if (!predict_by(c, l, d, 0, &one)) return false;
-  for (int way = 1; way < (compiled ? 3 : 2); way++) {
-    Values two = {0};
-    if (!predict_by(c, l, d, way, &two)) return false;
-    if (one.n != two.n) return case_says(c, "other results: %s", name);
-    for (uint32_t i = 0; i < one.n; i++)
-      if (!values_near(c, arena_format(c->arena, "engines %d: of %s", way, name), &two.at[i],
-                       &one.at[i], 1e-7))
-        return false;
-  }
-  for (uint32_t i = 0; i < w.n; i++) limn_weight_set(l, w.at[i].name, NULL);
-  return !(c->p->on & WITH_LABELS_OUTSIDE) || refuses(c, l, d);
-}
-
-// Measures of a run, with its weights, by the interpreter and by prebuilt kernels.
-static bool measures_agree(Case *c, Limn *l) {
-  Values by[2] = {{0}, {0}};
-  LimnTrain how = in_doubles;
-  how.out = "run";
-  setenv("LIMN_CC", "", 1);
-  if (system("rm -rf run")) return false;
-  if (!asked(c, l, "train", NULL, limn_train(l, &how) == LIMN_GOOD)) return false;
-  for (int way = 0; way < 2; way++) {
-    LimnUse use = {.size = sizeof use, .from = "run", .threads = 1, .reference = way == 0};
-    use.precision = LIMN_PRECISION_64;
-    LimnArrays got = {0};
-    if (!asked(c, l, "measure", NULL, limn_measure_arrays(l, &use, &got) == LIMN_GOOD))
-      return false;
-    case_take(c, &got, &by[way]);
-  }
-  if (by[0].n != by[1].n) return case_says(c, "other measures");
-  for (uint32_t i = 0; i < by[0].n; i++)
-    if (!values_near(c, arena_format(c->arena, "measures: %s", by[0].at[i].name), &by[1].at[i],
-                     &by[0].at[i], 1e-7))
-      return false;
-  return true;
-}
-
-static bool its_engines_agree(Case *c, Limn *l, const WholeDecl *d) {
-  return engines_agree(c, l, d, d->scope % 16 == 5);
-}
-
-bool law_engines(Case *c) {
-  Limn *l = case_load(c, whole_text(c->arena, c->p, &(Printed){0}));
-  if (!l) return false;
-  bool good = each_quiet_box(c, l, its_engines_agree);
-  if (good && c->p->measures && c->p->trains && !c->p->noisy) good = measures_agree(c, l);
   limn_free(l);
   return good;
 }

@@ -6,8 +6,7 @@
 //   whole_test LAW FIRST RUNS       a law (or `all`) on so many programs; what fails is made small (LARGE=1: it is not)
 //   whole_test program SEED         one of them, printed in all its ways
 //   whole_test coverage FIRST RUNS  in how many programs each construct is: at least 5 of 100
-//   ALL=1                           with all constructs that are known to be wrong
-//   WITH=3                          with the fourth of them, in the order of WholeSwitch
+//   JOBS=2                          by so many processes
 //
 // Every program is looked at by a process of its own: one that dies has failed.
 #define _DEFAULT_SOURCE
@@ -38,13 +37,10 @@ static const struct {
 typedef struct {
   Arena *arena;
   char dir[64];
-  uint32_t on;
 } Place;
 
 static bool place_open(Place *at) {
-  const char *with = getenv("WITH"), *all = getenv("ALL");
-  *at = (Place){.arena = arena_new(), .on = all && *all ? WHOLE_ALL : WHOLE_KNOWN};
-  if (with) at->on |= 1u << strtoul(with, NULL, 10);
+  *at = (Place){.arena = arena_new()};
   snprintf(at->dir, sizeof at->dir, "/tmp/limn.XXXXXX");
   if (!mkdtemp(at->dir)) return false;
   if (!getenv("LIMN_CACHE")) setenv("LIMN_CACHE", at->dir, 1);
@@ -102,7 +98,7 @@ static const Whole *shrink(Place *at, Law *law, const Whole *p, const char **why
 }
 
 static bool look_at(Place *at, uint32_t which, uint64_t seed, bool small) {
-  Whole *p = whole_random(at->arena, seed, at->on);
+  Whole *p = whole_random(at->arena, seed);
   const char *why = try_law(at, laws[which].law, p);
   if (!why) return true;
   if (!strncmp(why, "skipped", 7)) return true;
@@ -111,6 +107,53 @@ static bool look_at(Place *at, uint32_t which, uint64_t seed, bool small) {
          whole_text(at->arena, less, &(Printed){0}));
   fflush(stdout);
   return false;
+}
+
+// -- many programs --------------------------------------------------------------------------------
+typedef struct {
+  uint64_t tried, bad;
+} Tally;
+
+// A law, or all of them, on every `jobs`-th program.
+static Tally try_share(const char *law, uint64_t first, uint64_t end, uint64_t jobs) {
+  Tally t = {0};
+  Place at;
+  if (!place_open(&at)) return t;
+  for (uint32_t k = 0; k < COUNT(laws); k++) {
+    if (strcmp(law, "all") && strcmp(law, laws[k].name)) continue;
+    for (uint64_t seed = first; seed < end; seed += jobs, t.tried++) {
+      Arena *outer = at.arena;
+      at.arena = arena_child(outer);
+      t.bad += !look_at(&at, k, seed, !getenv("LARGE"));
+      arena_free(at.arena);
+      at.arena = outer;
+    }
+  }
+  place_close(&at);
+  return t;
+}
+
+static int tried_by_many(const char *law, uint64_t first, uint64_t n) {
+  const char *set = getenv("JOBS");
+  uint64_t jobs = set ? strtoull(set, NULL, 10) : 1;
+  if (jobs < 1 || jobs > 1024) jobs = 1;
+  int ends[2];
+  if (pipe(ends)) return 2;
+  for (uint64_t k = 0; k < jobs; k++) {
+    pid_t id = fork();
+    if (id < 0) return 2;
+    if (id > 0) continue;
+    Tally t = try_share(law, first + k, first + n, jobs);
+    _exit(write(ends[1], &t, sizeof t) == sizeof t ? 0 : 2);
+  }
+  close(ends[1]);
+  Tally all = {0}, one;
+  while (read(ends[0], &one, sizeof one) == sizeof one) all.tried += one.tried, all.bad += one.bad;
+  bool whole = true;
+  for (int status; wait(&status) > 0;) whole &= WIFEXITED(status) && !WEXITSTATUS(status);
+  fprintf(stderr, "%llu of %llu fail%s\n", (unsigned long long)all.bad,
+          (unsigned long long)all.tried, whole ? "" : ", and a process died");
+  return all.bad || !all.tried || !whole;
 }
 
 // -- coverage -------------------------------------------------------------------------------------
@@ -167,7 +210,7 @@ static uint32_t coverage(uint64_t first, uint64_t n, bool shown) {
   uint32_t few = 0;
   for (uint64_t seed = first; in && seed < first + n; seed++) {
     Arena *a = arena_new();
-    const char *text = whole_text(a, whole_random(a, seed, WHOLE_KNOWN), &(Printed){0});
+    const char *text = whole_text(a, whole_random(a, seed), &(Printed){0});
     for (uint32_t k = 0; k < COUNT(constructs); k++)
       in[k] += strstr(text, constructs[k].mark) && strstr(text, constructs[k].too);
     arena_free(a);
@@ -225,28 +268,16 @@ static int by_hand(int argc, char **argv) {
                     argc > 3 ? strtoull(argv[3], NULL, 10) : 300, true) > 0;
   }
   uint64_t first = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
-  uint64_t n = argc > 3 ? strtoull(argv[3], NULL, 10) : 1, bad = 0, tried = 0;
+  uint64_t n = argc > 3 ? strtoull(argv[3], NULL, 10) : 1;
   bool known = !strcmp(argv[1], "program");
   if (known) {
-    Whole *p = whole_random(at.arena, first, at.on);
+    Whole *p = whole_random(at.arena, first);
     puts(whole_text(at.arena, p, &(Printed){0}));
     if (argc > 3) puts(whole_text(at.arena, p, &(Printed){.renamed = true}));
     if (argc > 3) puts(whole_text(at.arena, p, &(Printed){.naming = 7, .order = 7}));
   }
-  for (uint32_t k = 0; k < COUNT(laws) && !known; k++) {
-    if (strcmp(argv[1], "all") && strcmp(argv[1], laws[k].name)) continue;
-    for (uint64_t seed = first; seed < first + n; seed++, tried++) {
-      Arena *outer = at.arena;
-      at.arena = arena_child(outer);
-      bad += !look_at(&at, k, seed, !getenv("LARGE"));
-      arena_free(at.arena);
-      at.arena = outer;
-    }
-  }
   place_close(&at);
-  if (!known)
-    fprintf(stderr, "%llu of %llu fail\n", (unsigned long long)bad, (unsigned long long)tried);
-  return bad || (!tried && !known);
+  return known ? 0 : tried_by_many(argv[1], first, n);
 }
 
 int main(int argc, char **argv) {

@@ -25,8 +25,7 @@ Id whole_name_add(Whole *p, WholeNameKind kind, uint32_t scope, const char *text
   if (!p->name.n) vec_push(p->arena, &p->name, (WholeName){.text = ""});
   Id id = p->name.n;
   WholeName n = {.text = text, .kind = kind, .scope = scope};
-  bool given = kind == NAME_WIRE && !scope && !(p->on & WITH_NAMES_OF_GIVENS);
-  if (kind == NAME_FIELD || given) n.other = text;
+  if (kind == NAME_FIELD) n.other = text;
   bool letters = (kind == NAME_WIRE && scope) || kind == NAME_INDEX || kind == NAME_AXIS;
   for (uint32_t i = 0; letters && !n.other && i < COUNT(inner); i++) {
     const char *t = inner[(i + id * 7) % COUNT(inner)];

@@ -99,3 +99,22 @@ const char *limn_quote(Limn *l, const char *text) {
 const char *limn_nearest(const char *name, const char *const *list, uint32_t n) {
   return name && (list || !n) ? nearest_name(name, list, n) : NULL;
 }
+
+static void shown_add(char *out, size_t room, size_t at, const char *text, size_t n) {
+  for (size_t i = 0; i < n && at + i + 1 < room; i++) out[at + i] = text[i], out[at + i + 1] = 0;
+}
+
+size_t limn_shown(const char *text, char *out, size_t room) {
+  size_t n = text ? strlen(text) : 0, length = 0;
+  if (room) *out = 0;
+  for (size_t at = 0, m; at < n; at += m) {
+    char written[8];
+    bool stays = text[at] == '\n' || text[at] == '\t';
+    m = stays ? 1 : shown_length(text + at, n - at);
+    snprintf(written, sizeof written, "\\x%02x", (unsigned char)text[at]);
+    shown_add(out, room, length, m ? text + at : written, m ? m : 4);
+    length += m ? m : 4;
+    if (!m) m = 1;
+  }
+  return length;
+}

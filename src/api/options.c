@@ -47,7 +47,8 @@ static bool take_inputs(ApiCall *c, const LimnInput **in, uint32_t n) {
 // -- options --------------------------------------------------------------------------------------
 // 0 says nothing; more steps than this nobody makes.
 static bool check_length(ApiCall *c, const char *what, double x) {
-  if (x >= 0 && x < 1e15) return true;
+  if (x >= 0 && x <= 1e12) return true;
+  if (x > 1e12) return call_misuse(c, "`%s` is at most 1e12, not %g", what, x), false;
   return call_misuse(c, "`%s` wants a number from 0 on, not %g", what, x), false;
 }
 

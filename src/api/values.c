@@ -233,8 +233,8 @@ static bool weight_value(ApiCall *c, const NamedWeight *w, Array *out) {
     return true;
   }
   if (!type_over_open(world, t, (Span){0}))
-    diag_error(c->l->diags, (Span){0}, "weight %s : %s cannot be made: its sizes are not known",
-               w->param->path, type_text(world, t));
+    diag_error(c->l->diags, (Span){0}, "weight %s : %s cannot be made: %s", w->param->path,
+               type_text(world, t), init_fault(world, t));
   return false;
 }
 

@@ -98,7 +98,13 @@ void buf_printf(Buf *, const char *format, ...) __attribute__((format(printf, 2,
 void buf_vprintf(Buf *, const char *format, va_list);
 void buf_number(Buf *, double);                    // as number_print
 bool text_ends(const char *text, const char *end); // with this
-void buf_json(Buf *, const char *text, size_t n);  // quoted and escaped
+void buf_json(Buf *, const char *text, size_t n);  // quoted and escaped; always UTF-8
+
+// text.c: what may be shown of a text from outside
+size_t character_length(const char *text, size_t n); // UTF-8, at the start; 0 = none
+size_t shown_length(const char *text, size_t n); // the same; 0: its first byte is to be written out
+// What a terminal would obey, and bytes that are not UTF-8, as \x1b. Ends of lines too.
+void buf_shown(Buf *, const char *text, size_t n);
 
 // number.c: numbers as text, whatever the locale of the program says
 // As strtod without hexadecimal: what is nearest to the decimal that the text begins with. *end (if

@@ -159,20 +159,34 @@ bool text_ends(const char *text, const char *end) {
   return n >= m && strcmp(text + n - m, end) == 0;
 }
 
+// A character by its number, so that it says the same and does nothing on a terminal; what is not
+// UTF-8 is no character. How many bytes were read.
+static size_t json_escape(Buf *b, const char *text, size_t n) {
+  const unsigned char *p = (const unsigned char *)text;
+  size_t length = character_length(text, n);
+  uint32_t rune = p[0];
+  if (length > 1) rune &= 0xFFu >> (length + 1);
+  for (size_t i = 1; i < length; i++) rune = rune << 6 | (p[i] & 0x3F);
+  if (rune == '\n')
+    buf_text(b, "\\n");
+  else if (!length)
+    buf_text(b, "\\ufffd");
+  else if (rune > 0xFFFF)
+    buf_printf(b, "\\u%04x\\u%04x", 0xD7C0 + (rune >> 10), 0xDC00 + (rune & 0x3FF));
+  else
+    buf_printf(b, "\\u%04x", rune);
+  return length ? length : 1;
+}
+
 void buf_json(Buf *b, const char *text, size_t n) {
   buf_char(b, '"');
-  for (size_t i = 0; i < n; i++) {
-    unsigned char c = (unsigned char)text[i];
-    if (c == '"' || c == '\\') {
-      buf_char(b, '\\');
-      buf_char(b, (char)c);
-    } else if (c == '\n') {
-      buf_text(b, "\\n");
-    } else if (c < 0x20) {
-      buf_printf(b, "\\u%04x", c);
-    } else {
-      buf_char(b, (char)c);
-    }
+  for (size_t i = 0, length; i < n; i += length) {
+    length = shown_length(text + i, n - i);
+    if (length == 1 && (text[i] == '"' || text[i] == '\\')) buf_char(b, '\\');
+    if (length)
+      buf_add(b, text + i, length);
+    else
+      length = json_escape(b, text + i, n - i);
   }
   buf_char(b, '"');
 }

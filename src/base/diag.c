@@ -19,6 +19,14 @@ Diags *diags_new(Arena *a, Sources *sources) {
   return d;
 }
 
+// What is in a message may come from anywhere.
+static const char *shown_format(const Diags *d, const char *format, va_list args) {
+  const char *text = arena_vformat(d->arena, format, args);
+  Buf b = buf_new(d->arena);
+  buf_shown(&b, text, strlen(text));
+  return b.at;
+}
+
 static Id diag_add(Diags *d, DiagKind kind, Span span, const char *format, va_list args) {
   if (d->muted) return 0;
   uint32_t since = d->since ? d->since : 1;
@@ -35,7 +43,7 @@ static Id diag_add(Diags *d, DiagKind kind, Span span, const char *format, va_li
     d->unsaid++;
     return 0;
   }
-  const char *text = arena_vformat(d->arena, format, args);
+  const char *text = shown_format(d, format, args);
   vec_push(d->arena, &d->list, (Diag){.kind = kind, .span = span, .text = text});
   if (kind == DIAG_ERROR) d->errors++;
   return d->list.n - 1;
@@ -65,7 +73,7 @@ void diag_note(Diags *d, Id id, Span span, const char *format, ...) {
   if (!id || !span.file) return;
   va_list args;
   va_start(args, format);
-  d->list.at[id].note = arena_vformat(d->arena, format, args);
+  d->list.at[id].note = shown_format(d, format, args);
   va_end(args);
   d->list.at[id].note_span = span;
 }
@@ -74,7 +82,7 @@ void diag_help(Diags *d, Id id, const char *format, ...) {
   if (!id) return;
   va_list args;
   va_start(args, format);
-  d->list.at[id].help = arena_vformat(d->arena, format, args);
+  d->list.at[id].help = shown_format(d, format, args);
   va_end(args);
 }
 
@@ -88,6 +96,27 @@ static int diag_order(const void *left, const void *right) {
 
 void diags_sort(Diags *d) {
   if (d->list.n > 2) qsort(d->list.at + 1, d->list.n - 1, sizeof(Diag), diag_order);
+}
+
+static void shown_part(Buf *b, const char *text, size_t n) { // of a line of a source: tabs stay
+  for (size_t tab; n; text += tab, n -= tab) {
+    for (tab = 0; tab < n && text[tab] != '\t';) tab++;
+    buf_shown(b, text, tab);
+    if (tab < n) buf_char(b, '\t'), tab++;
+  }
+}
+
+// A mark for each character of it as it is shown; a tab is one.
+static uint32_t put_marks(Buf *out, const char *text, size_t n, char mark) {
+  Buf shown = buf_new(out->arena);
+  uint32_t marks = 0;
+  shown_part(&shown, text, n);
+  for (size_t i = 0; i < shown.n; i++) {
+    if (((unsigned char)shown.at[i] & 0xC0) == 0x80) continue;
+    buf_char(out, mark == ' ' && shown.at[i] == '\t' ? '\t' : mark);
+    marks++;
+  }
+  return marks;
 }
 
 // The line of a span, and marks under the whole of it; long lines are cut round the place.
@@ -108,16 +137,13 @@ static void print_line(const Sources *s, Span span, char mark, const char *text,
     to = from + 160;
     while (to > from && ((unsigned char)f->text[to] & 0xC0) == 0x80) to--;
   }
-  buf_printf(out, "%5u | %s%.*s\n      | %s", line, dots, (int)(to - from), f->text + from,
-             *dots ? " " : "");
-  for (uint32_t i = from; i < span.at && i < to; i++) {
-    if (((unsigned char)f->text[i] & 0xC0) == 0x80) continue;
-    buf_char(out, f->text[i] == '\t' ? '\t' : ' ');
-  }
-  uint32_t end = span.at + span.n < to ? span.at + span.n : to, marks = 0;
-  for (uint32_t i = span.at; i < end; i++)
-    if (((unsigned char)f->text[i] & 0xC0) != 0x80) buf_char(out, mark), marks++;
-  if (!marks) buf_char(out, mark);
+  buf_printf(out, "%5u | %s", line, dots);
+  shown_part(out, f->text + from, to - from);
+  buf_printf(out, "\n      | %s", *dots ? " " : "");
+  uint32_t at = span.at < from ? from : span.at < to ? span.at : to;
+  uint32_t end = span.at + span.n < to ? span.at + span.n : to;
+  put_marks(out, f->text + from, at - from, ' ');
+  if (end <= at || !put_marks(out, f->text + at, end - at, mark)) buf_char(out, mark);
   if (*text) buf_printf(out, " %s", text);
   buf_char(out, '\n');
 }
@@ -132,7 +158,9 @@ static DiagPlace place_of(const Diags *d, Span span, char mark, const char *text
   for (uint32_t i = span.at; i < span.at + span.n && i < f->n; i++)
     p.length += ((unsigned char)f->text[i] & 0xC0) != 0x80; // characters, as columns are
   print_line(d->sources, span, mark, text, &lines);
-  p.path = arena_text(d->arena, path, strlen(path));
+  Buf shown = buf_new(d->arena);
+  buf_shown(&shown, path, strlen(path));
+  p.path = shown.at;
   p.lines = lines.at;
   return p;
 }

@@ -184,9 +184,11 @@ const char *cache_folder(Arena *a, const char *set, const char **error) {
   const char *path = cache_path(a, set);
   struct stat s;
   if (*path && !folder_make(a, path, 0700) && !lstat(path, &s) && S_ISDIR(s.st_mode) &&
-      s.st_uid == getuid() && !(s.st_mode & 022))
+      s.st_uid == geteuid() && !(s.st_mode & 077) &&
+      (s.st_mode & 0700 || !chmod(path, 0700))) // a umask may have taken our own rights too
     return path;
   *error = arena_format(
-      a, "%s cannot be the cache: it must belong to this user, and no other may write to it", path);
+      a, "%s cannot be the cache: it must be a folder of this user that is closed to all others",
+      path);
   return NULL;
 }

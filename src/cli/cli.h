@@ -37,6 +37,10 @@ typedef struct {
 } CommandText;
 CommandText command_named(const char *name); // at is NULL: there is none
 void command_help(CommandText, FILE *);
+void put_shown(FILE *, const char *text); // as a terminal may have it
+// Several, one after the other: SAY(stderr, "no run in ", dir, "\n")
+void put_all(FILE *, const char *const *texts);
+#define SAY(to, ...) put_all(to, (const char *const[]){__VA_ARGS__, NULL})
 void command_usage(CommandText, FILE *); // one line
 int help_all(FILE *);
 // How many words without an option's dashes it takes: at least, at most.

@@ -16,8 +16,8 @@ static int answer(Limn *l, const Options *o, LimnStatus status, const char *key,
     if (text) printf(", \"%s\": %s", key, text);
     puts("}");
   } else {
-    if (text) fputs(text, stdout);
-    fputs(limn_messages(l, false), stderr);
+    if (text) put_shown(stdout, text);
+    put_shown(stderr, limn_messages(l, false));
   }
   return (int)status;
 }
@@ -35,13 +35,14 @@ static LimnStatus load(Limn *l, const Options *o) {
 
 int run_check(Limn *l, Options *o) {
   LimnStatus s = load(l, o);
+  if (!s && !o->paths && !o->who) s = limn_check(l); // those are questions, also before it can run
   if (o->paths) {
     const char *text = s ? NULL : limn_paths(l, o->name, o->json);
     s = answered(l, s, text);
     return answer(l, o, s, "paths", text);
   }
   const char *text = s ? NULL : o->who ? limn_who(l, o->json) : limn_summary(l, o->json);
-  if (text && !o->json && !o->who) printf("%s: ", o->file);
+  if (text && !o->json && !o->who) SAY(stdout, o->file, ": ");
   return answer(l, o, s, o->who ? "who" : "summary", text);
 }
 
@@ -59,7 +60,7 @@ int run_fmt(Limn *l, Options *o) {
   bool same = true;
   LimnStatus s = limn_format_file(l, o->file, o->check, &same);
   if (!s && o->check && !same) {
-    if (!o->json) fprintf(stderr, "%s is not laid out as `limn fmt` would\n", o->file);
+    if (!o->json) SAY(stderr, o->file, " is not laid out as `limn fmt` would\n");
     s = LIMN_WRONG;
   }
   return answer(l, o, s, "same", o->json ? (same ? "true" : "false") : NULL);
@@ -122,7 +123,7 @@ int run_draw(Limn *l, Options *o) {
   if (!o->draw.out) o->draw.out = "diagram.svg";
   LimnStatus made = s <= LIMN_WRONG ? limn_draw(l, o->name, &o->draw) : s;
   if (!s) s = made; // of a program with errors too, if it can be
-  if (!made && !o->json) printf("%s\n", o->draw.out);
+  if (!made && !o->json) SAY(stdout, o->draw.out, "\n");
   return answer(l, o, s, "picture", !made && o->json ? limn_quote(l, o->draw.out) : NULL);
 }
 
@@ -158,7 +159,7 @@ int run_report(Limn *l, Options *o) {
   const char *text = NULL;
   LimnStatus s = load(l, o);
   if (!s) s = limn_report(l, &o->use, &text);
-  if (text && !o->json) puts(text);
+  if (text && !o->json) SAY(stdout, text, "\n");
   return answer(l, o, s, "report", text && o->json ? limn_quote(l, text) : NULL);
 }
 
@@ -187,13 +188,14 @@ static void watch_all(void) {
 
 static void say(void *context, const char *text) {
   (void)context;
-  puts(text);
+  SAY(stdout, text, "\n");
   fflush(stdout);
 }
 
 static void redraw(void *context, const char *text) {
   (void)context;
-  printf("\r\033[K%s", text);
+  fputs("\r\033[K", stdout);
+  put_shown(stdout, text);
   fflush(stdout);
 }
 
@@ -216,7 +218,7 @@ int run_train(Limn *l, Options *o) {
   if (how->out && how->resume && same_folder(how->out, how->resume)) how->out = NULL;
   LimnStatus s = load(l, o);
   if (s) return answer(l, o, s, "train", NULL);
-  if (!o->json) fputs(limn_messages(l, false), stderr); // warnings come before the work
+  if (!o->json) put_shown(stderr, limn_messages(l, false)); // warnings come before the work
   if (!o->json) limn_forget(l);
   bool terminal = isatty(STDOUT_FILENO) && !o->json;
   o->train.stop = &stopping;
@@ -259,9 +261,9 @@ int run_ops(Limn *l, Options *o) {
 // Nothing found is no fault, but silence would leave open what was looked for.
 static void say_no_run(const Options *o, const char *dir) {
   bool slash = *dir && dir[strlen(dir) - 1] == '/';
-  fprintf(stderr, "no run in %s%s", dir, slash ? "" : "/");
-  if (o->with) fprintf(stderr, " holds `%s`", o->with);
-  if (o->has) fprintf(stderr, "%s has `%s` in its program", o->with ? " and" : "", o->has);
+  SAY(stderr, "no run in ", dir, slash ? "" : "/");
+  if (o->with) SAY(stderr, " holds `", o->with, "`");
+  if (o->has) SAY(stderr, o->with ? " and" : "", " has `", o->has, "` in its program");
   fputc('\n', stderr);
 }
 

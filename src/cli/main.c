@@ -20,8 +20,8 @@ static const struct {
 
 static int no_command(const char *name) {
   const char *near = near_command(name);
-  fprintf(stderr, "limn: there is no command `%s`", name);
-  if (near) fprintf(stderr, "; did you mean `%s`?", near);
+  SAY(stderr, "limn: there is no command `", name, "`");
+  if (near) SAY(stderr, "; did you mean `", near, "`?");
   fputs("\nlimn --help lists them\n", stderr);
   return LIMN_USAGE;
 }
@@ -29,8 +29,8 @@ static int no_command(const char *name) {
 static int no_option(const char *name) {
   static const char *const known[] = {"--help", "--version"};
   const char *near = limn_nearest(name, known, sizeof known / sizeof *known);
-  fprintf(stderr, "limn: there is no option %s", name);
-  if (near) fprintf(stderr, "; did you mean %s?", near);
+  SAY(stderr, "limn: there is no option ", name);
+  if (near) SAY(stderr, "; did you mean ", near, "?");
   fputs("\nlimn --help lists what there is\n", stderr);
   return LIMN_USAGE;
 }

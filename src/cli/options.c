@@ -27,58 +27,60 @@ typedef struct {
   OptionKind kind;
   size_t at;    // in Options
   size_t bytes; // COUNT
+  uint64_t least, most;
 } CliOption;
 #define AT(field) offsetof(Options, field)
 #define COUNTS(field) AT(field), sizeof((Options *)0)->field
+#define LENGTH_MOST 1000000000000 // as in a program: more nobody lives to see
 
 static const CliOption options[] = {
-    {"--json", FLAG, AT(json), 0},
-    {"--with", TEXT, AT(with), 0},
-    {"--has", TEXT, AT(has), 0},
-    {"--who", FLAG, AT(who), 0},
-    {"--paths", FLAG, AT(paths), 0},
-    {"--check", FLAG, AT(check), 0},
-    {"--origins", FLAG, AT(origins), 0},
-    {"--training", FLAG, AT(eval.training), 0},
-    {"--count", FLAG, AT(eval.count), 0},
-    {"--reference", FLAG, AT(train.reference), 0},
-    {"--plan", FLAG, AT(train.plan), 0},
-    {"--quiet", FLAG, AT(train.quiet), 0},
-    {"--plain", FLAG, AT(train.plain), 0},
-    {"--after", TEXT, AT(after), 0},
-    {"--weights", TEXT, AT(eval.weights), 0},
-    {"--out", TEXT, AT(eval.out), 0},
-    {"--no-legend", FLAG, AT(draw.no_legend), 0},
-    {"--notes", FLAG, AT(draw.notes), 0},
-    {"--level", TEXT, AT(draw.level), 0},
-    {"--open", TEXT, AT(open), 0},
-    {"--close", TEXT, AT(close), 0},
-    {"--theme", TEXT, AT(draw.theme), 0},
-    {"--width", TEXT, AT(draw.width), 0},
-    {"--lens", FLAG, AT(draw.lens), 0},
-    {"--grad", FLAG, AT(draw.grad), 0},
-    {"--unfold", FLAG, AT(draw.unfold), 0},
-    {"--dy", TEXT, AT(eval.dy), 0},
-    {"--grads", TEXT, AT(eval.grads), 0},
-    {"--save", TEXT, AT(eval.save), 0},
-    {"--from", TEXT, AT(use.from), 0},
-    {"--prompt", TEXT, AT(use.prompt), 0},
-    {"--resume", TEXT, AT(train.resume), 0},
-    {"--precision", TEXT, AT(precision), 0},
-    {"--device", TEXT, AT(train.device), 0},
-    {"--every", TEXT, AT(train.every), 0},
-    {"--seed", COUNT, COUNTS(eval.seed)},
-    {"--threads", COUNT, COUNTS(train.threads)},
-    {"--batch", COUNT, COUNTS(train.batch)},
-    {"--pause", COUNT, COUNTS(train.pause)},
-    {"--n", COUNT, COUNTS(use.n)},
-    {"--length", COUNT, COUNTS(use.length)},
-    {"--temperature", REAL, AT(use.temperature), 0},
-    {"--epochs", REAL, AT(train.epochs), 0},
-    {"--steps", REAL, AT(train.steps), 0},
-    {"--in", INPUT, 0, 0},
-    {"--set", SETTING, 0, 0},
-    {"--read", FOLDER, 0, 0},
+    {"--json", FLAG, AT(json), 0, 0, 0},
+    {"--with", TEXT, AT(with), 0, 0, 0},
+    {"--has", TEXT, AT(has), 0, 0, 0},
+    {"--who", FLAG, AT(who), 0, 0, 0},
+    {"--paths", FLAG, AT(paths), 0, 0, 0},
+    {"--check", FLAG, AT(check), 0, 0, 0},
+    {"--origins", FLAG, AT(origins), 0, 0, 0},
+    {"--training", FLAG, AT(eval.training), 0, 0, 0},
+    {"--count", FLAG, AT(eval.count), 0, 0, 0},
+    {"--reference", FLAG, AT(train.reference), 0, 0, 0},
+    {"--plan", FLAG, AT(train.plan), 0, 0, 0},
+    {"--quiet", FLAG, AT(train.quiet), 0, 0, 0},
+    {"--plain", FLAG, AT(train.plain), 0, 0, 0},
+    {"--after", TEXT, AT(after), 0, 0, 0},
+    {"--weights", TEXT, AT(eval.weights), 0, 0, 0},
+    {"--out", TEXT, AT(eval.out), 0, 0, 0},
+    {"--no-legend", FLAG, AT(draw.no_legend), 0, 0, 0},
+    {"--notes", FLAG, AT(draw.notes), 0, 0, 0},
+    {"--level", TEXT, AT(draw.level), 0, 0, 0},
+    {"--open", TEXT, AT(open), 0, 0, 0},
+    {"--close", TEXT, AT(close), 0, 0, 0},
+    {"--theme", TEXT, AT(draw.theme), 0, 0, 0},
+    {"--width", TEXT, AT(draw.width), 0, 0, 0},
+    {"--lens", FLAG, AT(draw.lens), 0, 0, 0},
+    {"--grad", FLAG, AT(draw.grad), 0, 0, 0},
+    {"--unfold", FLAG, AT(draw.unfold), 0, 0, 0},
+    {"--dy", TEXT, AT(eval.dy), 0, 0, 0},
+    {"--grads", TEXT, AT(eval.grads), 0, 0, 0},
+    {"--save", TEXT, AT(eval.save), 0, 0, 0},
+    {"--from", TEXT, AT(use.from), 0, 0, 0},
+    {"--prompt", TEXT, AT(use.prompt), 0, 0, 0},
+    {"--resume", TEXT, AT(train.resume), 0, 0, 0},
+    {"--precision", TEXT, AT(precision), 0, 0, 0},
+    {"--device", TEXT, AT(train.device), 0, 0, 0},
+    {"--every", TEXT, AT(train.every), 0, 0, 0},
+    {"--seed", COUNT, COUNTS(eval.seed), 0, UINT64_MAX},
+    {"--threads", COUNT, COUNTS(train.threads), 0, 4096},
+    {"--batch", COUNT, COUNTS(train.batch), 1, 1000000000},
+    {"--pause", COUNT, COUNTS(train.pause), 1, LENGTH_MOST},
+    {"--n", COUNT, COUNTS(use.n), 1, 1000000000},
+    {"--length", COUNT, COUNTS(use.length), 1, 1000000000},
+    {"--temperature", REAL, AT(use.temperature), 0, 0, 0},
+    {"--epochs", REAL, AT(train.epochs), 0, 0, 0},
+    {"--steps", REAL, AT(train.steps), 0, 0, 0},
+    {"--in", INPUT, 0, 0, 0, 0},
+    {"--set", SETTING, 0, 0, 0, 0},
+    {"--read", FOLDER, 0, 0, 0, 0},
 };
 
 static const CliOption *option_named(const char *name) {
@@ -89,22 +91,22 @@ static const CliOption *option_named(const char *name) {
 
 // -- messages ------------------------------------------------------------------------------------
 static int wrong(const CliReading *r, const char *what, const char *arg) {
-  fprintf(stderr, "limn %s: %s%s%s\n", r->name, what, arg ? " " : "", arg ? arg : "");
+  SAY(stderr, "limn ", r->name, ": ", what, arg ? " " : "", arg ? arg : "", "\n");
   command_usage(r->text, stderr);
   return 2;
 }
 
 static int no_option(const CliReading *r, const char *arg) {
   const char *near = near_option(r->text, arg);
-  fprintf(stderr, "limn %s: there is no option %s", r->name, arg);
-  if (near) fprintf(stderr, "; did you mean %s?", near);
+  SAY(stderr, "limn ", r->name, ": there is no option ", arg);
+  if (near) SAY(stderr, "; did you mean ", near, "?");
   fputc('\n', stderr);
   command_usage(r->text, stderr);
   return 2;
 }
 
 static int wanted(const CliReading *r, const char *option, const char *what, const char *value) {
-  fprintf(stderr, "limn %s: %s wants %s, not %s\n", r->name, option, what, value);
+  SAY(stderr, "limn ", r->name, ": ", option, " wants ", what, ", not ", value, "\n");
   command_usage(r->text, stderr);
   return 2;
 }
@@ -117,9 +119,12 @@ static int take_count(const CliReading *r, const CliOption *option, const char *
   errno = 0;
   unsigned long long x = strtoull(value, &end, 10);
   bool is_seed = option->at == AT(eval.seed);
-  bool small = option->bytes == 8 ? x <= INT64_MAX || is_seed : x <= UINT32_MAX;
-  if (*end || *value < '0' || *value > '9' || !small || errno)
-    return wanted(r, option->name, "a whole number", value);
+  if (*end || *value < '0' || *value > '9' || x < option->least || x > option->most || errno) {
+    char range[80];
+    snprintf(range, sizeof range, "a whole number from %llu to %llu",
+             (unsigned long long)option->least, (unsigned long long)option->most);
+    return wanted(r, option->name, range, value);
+  }
   if (option->bytes == 8)
     *(uint64_t *)place(r->o, option->at) = x;
   else
@@ -131,8 +136,10 @@ static int take_count(const CliReading *r, const CliOption *option, const char *
 static int take_real(const CliReading *r, const CliOption *option, const char *value) {
   char *end;
   double x = strtod(value, &end);
-  if (strspn(value, "0123456789.eE+-") != strlen(value) || !*value || *end || !(x > 0 && x < 1e15))
-    return wanted(r, option->name, "a number above 0", value);
+  bool number = strspn(value, "0123456789.eE+-") == strlen(value) && *value && !*end;
+  if (number && x > LENGTH_MOST)
+    return wanted(r, option->name, "a number up to 1000000000000", value);
+  if (!number || !(x > 0)) return wanted(r, option->name, "a number above 0", value);
   *(double *)place(r->o, option->at) = x;
   return 0;
 }

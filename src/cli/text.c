@@ -44,6 +44,26 @@ CommandText command_named(const char *name) {
   return c;
 }
 
+// -- what is said --------------------------------------------------------------------------------
+// One character at a time, so that no memory is wanted: there may be none left.
+void put_shown(FILE *to, const char *text) {
+  char one[5], shown[24];
+  for (size_t n, plain; *text; text += n) {
+    for (plain = 0; text[plain] >= ' ' && text[plain] <= '~';) plain++;
+    if (plain) fwrite(text, 1, plain, to);
+    text += plain;
+    for (n = 0; text[n] && n < 4 && (!n || ((unsigned char)text[n] & 0xC0) == 0x80); n++)
+      one[n] = text[n];
+    one[n] = 0;
+    limn_shown(one, shown, sizeof shown);
+    fputs(shown, to);
+  }
+}
+
+void put_all(FILE *to, const char *const *texts) {
+  while (*texts) put_shown(to, *texts++);
+}
+
 // -- help ----------------------------------------------------------------------------------------
 static bool option_line(const char *at) { return !strncmp(at, "  -", 3); }
 

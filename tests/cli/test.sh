@@ -59,10 +59,13 @@ refused "an option that is nearly right" "there is no option --precison; did you
 refused "a choice that is none" "--precision wants 32, 64 or bf16, not nonsense" train net.limn --precision nonsense
 refused "a level that is none" "--level wants learner, model or layer, not lay" draw net.limn --level lay
 refused "a pass that is none" "--after wants tree, value, check, inline, simplify, reverse, forward, gradient, step, plan or c, not inlin" print net.limn --after inlin
-refused "a negative count" "--threads wants a whole number, not -1" train net.limn --threads -1
-refused "a count with a tail" "--batch wants a whole number, not 3x" train net.limn --batch 3x
+refused "a negative count" "--threads wants a whole number from 0 to 4096, not -1" train net.limn --threads -1
+refused "a count with a tail" "--batch wants a whole number from 1 to 1000000000, not 3x" train net.limn --batch 3x
 refused "steps in another base" "--steps wants a number above 0, not 0x5" train net.limn --steps 0x5
-refused "a seed that is too long" "--seed wants a whole number, not 99999999999999999999999" eval net.limn --seed 99999999999999999999999
+refused "a seed that is too long" "--seed wants a whole number from 0 to 18446744073709551615, not 18446744073709551616" eval net.limn --seed 18446744073709551616
+refused "no batch" "--batch wants a whole number from 1 to 1000000000, not 0" train net.limn --batch 0
+refused "no samples" "--n wants a whole number from 1 to 1000000000, not 0" sample net.limn --n 0
+refused "too many epochs" "--epochs wants a number up to 1000000000000, not 99999999999999999999" train net.limn --epochs 99999999999999999999
 if [ -w /dev/full ]; then
   "$LIMN" check net.limn >/dev/full 2>err
   if [ $? -eq 3 ] && grep -q "cannot write" err; then ok "a full disk is not a success"; else not_ok "a full disk is not a success"; fi

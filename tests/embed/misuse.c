@@ -73,6 +73,7 @@ static void odd_lengths(Limn *l) {
   CHECK(limn_train(l, &(LimnTrain){.size = sizeof(LimnTrain), .batch = -1}) == LIMN_USAGE);
   CHECK(limn_train(l, &(LimnTrain){.size = sizeof(LimnTrain), .batch = INT64_MAX}) == LIMN_USAGE);
   CHECK(strstr(limn_messages(l, false), "`steps` wants a number from 0 on"));
+  CHECK(strstr(limn_messages(l, false), "`epochs` is at most 1e12, not 1e+300"));
   limn_forget(l);
 }
 
@@ -104,6 +105,13 @@ static void around(Limn *l) {
   CHECK(limn_data(l, NULL, NULL, false, &text) == LIMN_GOOD && text);
   CHECK(limn_ops(l) && !strcmp(limn_quote(l, "a\"b"), "\"a\\\"b\""));
   CHECK(!strcmp(limn_quote(l, limn_quote(l, "a")), "\"\\\"a\\\"\"")); // its own answer
+  CHECK(!strcmp(limn_quote(l, "\033\302\233\377\363\240\200\201"),    // controls, no UTF-8, a tag
+                "\"\\u001b\\u009b\\ufffd\\udb40\\udc01\""));
+  char shown[12];
+  CHECK(limn_shown("a\n\t\033\303\251", shown, sizeof shown) == 9 &&
+        !strcmp(shown, "a\n\t\\x1b\303\251"));
+  CHECK(limn_shown("\342\200\256", shown, 3) == 12 && !strcmp(shown, "\\x") &&
+        !limn_shown(NULL, NULL, 0));
 }
 
 static void before_a_load(void) {

@@ -1,28 +1,230 @@
-// Feeds files to a harness, without libFuzzer: replay FILE…
-#include <stdint.h>
+// Feeds a harness without libFuzzer, by any compiler.
+//
+//   fuzz_json FILE…                      each file once, with its name after it
+//   fuzz_json --mutate SECONDS SEED NAME FOUND FOLDER…
+//
+// With --mutate, inputs are made from the files of the folders; those that reach new places (where
+// the code was compiled with -fsanitize-coverage=trace-pc) stay and are written into the last
+// folder. A child does the work: before each input it is laid down in memory that both share, so
+// that the parent can write it into FOUND when the child dies, when one input takes more than a
+// second of the CPU's time, when more than ten times the input and 64 MB are asked for at once
+// (where malloc and calloc are wrapped: WRAPPED), or when all memory grows by 512 MB. The last line
+// counts: name, inputs, seconds, inputs kept, places reached, finds.
+#define _GNU_SOURCE
+#include "plain.h"
+
+#include <dirent.h>
+#include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
-size_t LLVMFuzzerMutate(uint8_t *, size_t n, size_t most);
+// What parent and child share.
+typedef struct {
+  uint8_t input[INPUT_ROOM];
+  size_t n;
+  uint64_t inputs, kept, places;
+  uint8_t seen[PLACES]; // how often a place was passed at once: a bit for each kind of count
+} Shared;
 
-size_t LLVMFuzzerMutate(uint8_t *data, size_t n,
-                        size_t most) { // named by tokens.h, never called here
-  (void)data;
-  return n < most ? n : most;
+typedef struct {
+  const char *seconds, *seed, *name, *found;
+  char **folder;
+  int folders;
+} Task;
+
+static Shared *shared;
+
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+// -- memory ---------------------------------------------------------------------------------------
+#ifdef WRAPPED
+void *__real_malloc(size_t);
+void *__real_calloc(size_t, size_t);
+void *__wrap_malloc(size_t);
+void *__wrap_calloc(size_t, size_t);
+
+static void allow(size_t n) {
+  size_t input = shared ? shared->n : 0;
+  if (n <= 10 * input + ((size_t)64 << 20) + 4096) return; // a little for the arena's own
+  fprintf(stderr, "%zu bytes are asked for at once\n", n);
+  abort();
+}
+void *__wrap_malloc(size_t n) { return allow(n), __real_malloc(n); }
+void *__wrap_calloc(size_t n, size_t of) { return allow(n * of), __real_calloc(n, of); }
+#endif
+
+// -- places reached -------------------------------------------------------------------------------
+static uint8_t passed[PLACES];
+static uint32_t touched[PLACES], touches;
+
+// Called at every place, by all that is compiled so: where it returns to is the place.
+void __sanitizer_cov_trace_pc(void);
+void __sanitizer_cov_trace_pc(void) {
+  uint32_t place = (uint32_t)((uintptr_t)__builtin_return_address(0) >> 2) % PLACES;
+  uint8_t n = passed[place];
+  if (!n) touched[touches++ % PLACES] = place;
+  passed[place] = (uint8_t)(n + 1 - (n >> 7)); // up to 128
+}
+
+static uint8_t kind_of_count(uint8_t n) { // 1, 2, 3, 4–7, 8–15, 16–31, 32–127, more
+  uint8_t k = n < 4 ? (uint8_t)(n - 1) : n < 8 ? 3 : n < 16 ? 4 : n < 32 ? 5 : n < 128 ? 6 : 7;
+  return (uint8_t)(1 << k);
+}
+
+// Was something passed that never was, or never so often?
+static bool is_new(void) {
+  bool any = false;
+  for (uint32_t i = 0; i < touches && i < PLACES; i++) {
+    uint8_t kind = kind_of_count(passed[touched[i]]), *seen = &shared->seen[touched[i]];
+    passed[touched[i]] = 0;
+    if (*seen & kind) continue;
+    shared->places += !*seen;
+    *seen |= kind;
+    any = true;
+  }
+  touches = 0;
+  return any;
+}
+
+// -- files ----------------------------------------------------------------------------------------
+static bool read_whole(const char *path, uint8_t *out, size_t *n) {
+  FILE *f = fopen(path, "rb");
+  if (!f) return false;
+  *n = fread(out, 1, INPUT_ROOM, f);
+  fclose(f);
+  return true;
+}
+
+static void write_whole(const char *folder, const char *name, const uint8_t *bytes, size_t n) {
+  char path[4096];
+  uint64_t hash = 14695981039346656037u; // FNV-1a: one name for one input
+  for (size_t i = 0; i < n; i++) hash = (hash ^ bytes[i]) * 1099511628211u;
+  snprintf(path, sizeof path, "%s/%s%016llx", folder, name, (unsigned long long)hash);
+  FILE *f = fopen(path, "wb");
+  if (!f) return;
+  fwrite(bytes, 1, n, f);
+  fclose(f);
+}
+
+static void read_folder(const char *folder) {
+  static uint8_t bytes[INPUT_ROOM];
+  char path[4096];
+  size_t n;
+  DIR *d = opendir(folder);
+  for (struct dirent *e; d && (e = readdir(d));) {
+    struct stat s;
+    snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
+    if (!stat(path, &s) && S_ISREG(s.st_mode) && read_whole(path, bytes, &n) && n <= INPUT_MOST)
+      corpus_add(bytes, n);
+  }
+  if (d) closedir(d);
+}
+
+// -- one input ------------------------------------------------------------------------------------
+// A copy of just its size, so that a sanitizer sees a read beyond the end.
+static void feed(const uint8_t *bytes, size_t n) {
+  uint8_t *exact = malloc(n ? n : 1);
+  if (!exact) abort();
+  if (n) memcpy(exact, bytes, n);
+  LLVMFuzzerTestOneInput(exact, n);
+  free(exact);
+}
+
+static bool try(size_t n) {
+  shared->n = n;
+  feed(shared->input, n);
+  shared->inputs++;
+  return is_new();
+}
+
+static long memory_kb(void) {
+  struct rusage u;
+  getrusage(RUSAGE_SELF, &u);
+  return u.ru_maxrss;
+}
+
+static void child(const Task *t, double end, unsigned seed) {
+  for (int i = 0; i < t->folders; i++) read_folder(t->folder[i]);
+  if (!corpus_count()) corpus_add((const uint8_t *)"\n", 1);
+  for (uint32_t i = 0; i < corpus_count() && now() < end; i++) try(corpus_copy(i, shared->input));
+  long start = memory_kb();
+  for (uint64_t k = 0; k % 64 || now() < end; k++) {
+    size_t n = mutate(&seed, shared->input);
+    if (try(n) && corpus_add(shared->input, n)) {
+      write_whole(t->folder[t->folders - 1], "", shared->input, n);
+      shared->kept++;
+    }
+    if (k == 64) start = memory_kb(); // what every input needs is there by now
+    if (!SANITIZED_BUILD && k > 64 && memory_kb() > start + (512 << 10)) {
+      fprintf(stderr, "memory grew from %ld to %ld kB\n", start, memory_kb());
+      abort();
+    }
+  }
+  _exit(0);
+}
+
+// Looks after a child; true when it died or hung: what is in the shared memory is a find.
+static bool watch(pid_t pid) {
+  clockid_t clock;
+  bool has_clock = clock_getcpuclockid(pid, &clock) == 0;
+  uint64_t inputs = UINT64_MAX;
+  double since = 0;
+  for (int status;;) {
+    if (waitpid(pid, &status, WNOHANG) == pid) return status != 0;
+    struct timespec cpu = {0};
+    if (has_clock) clock_gettime(clock, &cpu);
+    double spent = (double)cpu.tv_sec + 1e-9 * (double)cpu.tv_nsec;
+    if (shared->inputs != inputs) inputs = shared->inputs, since = spent;
+    if (spent - since > (SANITIZED_BUILD ? 5 : 1)) {
+      fprintf(stderr, "one input takes more than a second\n");
+      kill(pid, SIGKILL);
+      waitpid(pid, &status, 0);
+      return true;
+    }
+    nanosleep(&(struct timespec){.tv_nsec = 20 * 1000 * 1000}, NULL);
+  }
+}
+
+static int run(const Task *t) {
+  double begin = now(), end = begin + atof(t->seconds);
+  unsigned seed = (unsigned)atoi(t->seed) * 2654435761u | 1u;
+  uint32_t finds = 0;
+  shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (shared == MAP_FAILED) return 3;
+  while (now() < end && finds < 20) {
+    pid_t pid = fork();
+    if (pid < 0) return 3;
+    if (!pid) child(t, end, seed + 2 * finds);
+    if (!watch(pid)) continue;
+    finds++;
+    char name[256];
+    snprintf(name, sizeof name, "%s-", t->name);
+    write_whole(t->found, name, shared->input, shared->n);
+  }
+  printf("%s %llu %.1f %llu %llu %u\n", t->name, (unsigned long long)shared->inputs, now() - begin,
+         (unsigned long long)shared->kept, (unsigned long long)shared->places, finds);
+  return finds ? 1 : 0;
 }
 
 int main(int argc, char **argv) {
+  static uint8_t bytes[INPUT_ROOM];
+  if (argc > 6 && !strcmp(argv[1], "--mutate"))
+    return run(&(Task){argv[2], argv[3], argv[4], argv[5], argv + 6, argc - 6});
   for (int i = 1; i < argc; i++) {
-    FILE *f = fopen(argv[i], "rb");
-    size_t room = 1 << 20;
-    uint8_t *data = malloc(room);
-    if (!f || !data) return 3;
-    size_t n = fread(data, 1, room, f);
-    fclose(f);
-    uint8_t *exact = realloc(data, n ? n : 1); // so that a sanitizer sees a read beyond the end
-    LLVMFuzzerTestOneInput(exact ? exact : data, n);
-    free(exact ? exact : data);
+    size_t n;
+    if (!read_whole(argv[i], bytes, &n)) return 3;
+    feed(bytes, n);
+    puts(argv[i]);
+    fflush(stdout);
   }
   return 0;
 }

@@ -1,28 +1,70 @@
 #!/bin/sh
-# What the fuzzers found, and seeds, once more: each file of corpus/TARGET through fuzz_TARGET.c.
+# What the fuzzers found, and seeds, once more: each file of corpus/TARGET through fuzz_TARGET.c; and the driver itself finds a fault.
 set -u
 here=tests/fuzz
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
+export FUZZ_TMP=$out LIMN_CC=none LIMN_CACHE="$out/cache" LIMN_DATA="$out/data"
 flags="-std=c11 -g -O1 -Isrc -Iinclude -Itests -I$here -DLIMN_GUARD"
 case $BUILD in */san) flags="$flags -fsanitize=address,undefined -fno-sanitize-recover=all" ;; esac
+compile() { # OUT FILE…
+  to=$1
+  shift
+  ${CC:-cc} $flags -o "$to" "$@" ${LDLIBS:--lpng -lz -lpthread -lm} 2>"$out/log"
+}
+for part in $here/replay.c $here/mutate.c src/base/arena.c tests/diagram_equal.c tests/diagram_lex.c tests/diagram_read.c tests/diagram_scalar.c tests/diagram_valid.c; do
+  # shellcheck disable=SC2086
+  ${CC:-cc} $flags -c -o "$out/$(basename "$part" .c).o" "$part" || exit 1
+done
+
 for harness in $here/fuzz_*.c; do
   target=$(basename "$harness" .c)
   target=${target#fuzz_}
   help=
-  if grep -q diagram_help "$harness"; then
-    for part in equal lex read scalar valid; do help="$help tests/diagram_$part.c"; done
-  fi
-  if ! ${CC:-cc} $flags -o "$out/$target" "$harness" $here/replay.c $help src/base/arena.c "$BUILD/libinner.a" ${LDLIBS:--lpng -lz -lpthread -lm} 2>"$out/log"; then
+  if grep -q 'diagram_help\|passes.h' "$harness"; then help=$(echo "$out"/diagram_*.o); fi
+  # shellcheck disable=SC2086
+  if ! compile "$out/$target" "$harness" "$out/replay.o" "$out/mutate.o" "$out/arena.o" $help "$BUILD/libinner.a"; then
     echo "not ok fuzz $target compiles"
     cat "$out/log"
     continue
   fi
-  for f in $here/corpus/$target/*; do
-    [ -e "$f" ] || continue
-    if timeout 10 "$out/$target" "$f" >"$out/log" 2>&1; then echo "ok fuzz $target $(basename "$f")"; else
-      echo "not ok fuzz $target $(basename "$f")"
-      head -20 "$out/log"
+  set -- $here/corpus/$target/*
+  [ -e "$1" ] || continue
+  # One process for all: each is named after it, so what is not named is what it died of.
+  if timeout 20 "$out/$target" "$@" >"$out/names" 2>"$out/log"; then status=0; else status=1; fi
+  sed "s|.*/|ok fuzz $target |" "$out/names"
+  [ $status = 0 ] || {
+    shift "$(grep -c . "$out/names")"
+    echo "not ok fuzz $target $(basename "$1")"
+    head -20 "$out/log"
+  }
+done
+
+# The driver: a harness that dies, hangs and takes memory is found out in each, and what it died of is kept.
+cat >"$out/bad.c" <<'END'
+#include <stdint.h>
+#include <stdlib.h>
+int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n);
+int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n) {
+  volatile int on = 1;
+  if (n > 1 && p[0] == 'a' && p[1] > 'b') abort();
+  while (n > 1 && p[0] == 'h' && p[1] > 'b' && on) {}
+  return 0;
+}
+END
+if compile "$out/bad" "$out/bad.c" "$out/replay.o" "$out/mutate.o"; then
+  for seed in ab hb; do
+    rm -rf "$out/seeds" "$out/keep" "$out/found"
+    mkdir "$out/seeds" "$out/keep" "$out/found"
+    printf %s $seed >"$out/seeds/s"
+    "$out/bad" --mutate 3 1 bad "$out/found" "$out/seeds" "$out/keep" >"$out/said" 2>/dev/null && echo "not ok fuzz driver finds nothing after $seed"
+    find=$(find "$out/found" -type f | head -1)
+    if [ "${seed%b}" = "$(head -c 1 "$find" 2>/dev/null)" ] && grep -q '^bad [0-9]* .* [1-9][0-9]*$' "$out/said"; then echo "ok fuzz driver $seed"; else
+      echo "not ok fuzz driver $seed"
+      cat "$out/said"
     fi
   done
-done
+else
+  echo "not ok fuzz driver compiles"
+  cat "$out/log"
+fi

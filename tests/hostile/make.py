@@ -273,6 +273,16 @@ def chain_of_spaces():
 
 
 @program
+def chain_of_stales():
+    return "learn f : R[2] -> R[2] = dense[2]\nstale s0 = f by 0.9\n" + lines(MANY, lambda i: f"stale s{i+1} = s{i} every 3\n")
+
+
+@program
+def ring_of_stales():
+    return lines(MANY, lambda i: f"stale s{i} = s{(i+1) % MANY} every 3\n")
+
+
+@program
 def chain_of_learners():
     return "given x, y from mnist\n" + lines(MANY // 10, lambda i: f"learn l{i} : R[28 28] -> R[10] = l{i+1}\n") + f"learn l{MANY // 10} : R[28 28] -> R[10] = flatten ; linear[10]\ngoal l0(x) ~ y by cross_entropy trains l0\n"
 

@@ -58,6 +58,7 @@ says chain_of_axes "the size of axis a300 is reached through more than 300 other
 says chain_of_boxes "boxes are nested more than 200 levels deep here"
 says chain_of_constants "boxes and calls are nested too deeply here"
 says chain_of_spaces "space S301 is reached through more than 300 others"
+says chain_of_stales "stale copy `s301` follows a learner through more than 300 others"
 says loops_in_loops "this program is too large: its loops and boxes, written out, are more than"
 says machine_of_many_modes "a machine has at most 64 modes"
 says megabyte_name "this name has 1000000 bytes; the longest may have 1000"

@@ -47,6 +47,27 @@ done
 ok "every declared function is there"
 if grep -n '#include "' src/cli/*.[ch] | grep -v '"limn.h"\|"cli/' >"$dir/log"; then not_ok "the command line uses limn.h alone"; cat "$dir/log"; else ok "the command line uses limn.h alone"; fi
 
+# -- hardened, where compiler and linker can ------------------------------------------------------------------------------------------
+# asked FLAG: it was found, and not taken away by flags of the caller
+asked() { grep -q -- ":$1" "$build/harden" && grep -q -- "$1" "$build/flags"; }
+# hard NAME FILE PATTERN READELF-OPTION: what the flag does is seen in the file
+hard() { if readelf -W "$4" "$2" 2>/dev/null | grep -q "$3"; then ok "${2##*/} $1"; else not_ok "${2##*/} $1"; readelf -W "$4" "$2" | head -40; fi; }
+case $build in */san) ;; *)
+  if [ "$(uname -s)" = Linux ] && command -v readelf >/dev/null 2>&1; then
+    for f in -fstack-protector-strong -D_FORTIFY_SOURCE= -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack -pie; do
+      if grep -q -- ":$f" "$build/harden"; then ok "there is $f"; else skip "this compiler has no $f"; fi
+    done
+    for f in "$build/limn" "$build/liblimn.so"; do
+      if asked -Wl,-z,relro; then hard "has tables that become read-only" "$f" GNU_RELRO -l; fi
+      if asked -Wl,-z,now; then hard "is bound before it begins" "$f" 'BIND_NOW\|Flags:.*NOW' -d; fi
+      if asked -Wl,-z,noexecstack; then hard "has a stack that is no code" "$f" 'GNU_STACK.* RW ' -l; fi
+      if asked -fstack-protector-strong; then hard "watches its stack" "$f" __stack_chk_fail -s; fi
+      if asked -D_FORTIFY_SOURCE=; then hard "watches copies" "$f" '__[a-z]*_chk' -s; fi
+    done
+    if grep -q ':-pie' "$build/harden"; then hard "lies anywhere in memory" "$build/limn" 'FLAGS_1.*PIE' -d; fi
+  else skip "no readelf: hardening is not looked at"; fi ;;
+esac
+
 # -- in a folder ---------------------------------------------------------------------------------------------------------------------
 case $build in */san) san=1 flags="-fsanitize=address,undefined" ;; *) san="" flags="" ;; esac
 # check_host NAME PREFIX-OF-PKG-CONFIG-FOLDER ROOT

@@ -53,9 +53,18 @@ says "nothing in \`fixed\` has a derivative" draw bare.limn fixed --grad -o f.sv
 says "--open means nothing for a picture of goals" draw iris.limn --open f -o f.svg
 says "as text, only boxes and learners have rows: leave --width out" draw iris.limn --width 100 -o -
 says "there is no learning diagram \`flowers\` in this program" check iris.limn --paths flowers
-says "\`--set n=-1\`: a size is a whole number above 0" check sized.limn --set n=-1
+says "\`--set n=-1\`: a size is a whole number from 1 to 9007199254740992" check sized.limn --set n=-1
+says "\`--set n=99999999999999999999\`: a size is a whole number from 1 to" check sized.limn --set n=99999999999999999999
+
+cat >large.limn <<'END'
+learn w : R[300000 300000], v : R[9007199254740992 9007199254740992]
+END
+says "weight w : R[300000 300000] cannot be made: it has 90000000000 numbers, and 2147483647 is the most" eval large.limn w
+says "cannot be made: it has more than 2^63 numbers" eval large.limn v
 
 # train
+printf "given x, label from moons\nlearn f : R[2] -> R[2]\ngoal fit : f(x) ~ label by cross_entropy\ntrain 2 steps, batch 1\n" >long.limn
+says "this is too long: training has at most 1e15 steps, and this would be 2e+15" train long.limn --reference --plain --quiet --out t --epochs 1000000000000
 says "--every wants a number of steps (100) or of seconds (30s), not often" train iris.limn --reference --plain --quiet --out t --every often
 says "say --epochs or --steps, not both" train iris.limn --reference --plain --quiet --out t --epochs 1 --steps 1
 touch file
@@ -111,9 +120,9 @@ END
 says "\`kind\` has the word \`cat\` in cats.csv, which is none of ants.csv's" train words.limn --reference --plain --quiet --out t
 cat >many.limn <<'END'
 given x from glyphs.image
-learn f : R[28 28] -> R[1000 1000] = flatten ; dense[1000 1000]
+learn f : R[28 28] -> R[1000 1000] = flatten ; dense[1] ; dense[1000 1000]
 goal fit : f(x) ~ 0 by l2
-measure spread : max[batch](f(x)) on glyphs.train
+measure spread : sum(max[batch](f(x))) on glyphs.train
 train 2 steps, batch 1, adam(0.01)
 END
 says "this compares 10000 samples with each other, which wants 80 GB of memory" train many.limn --reference --plain --quiet --out t

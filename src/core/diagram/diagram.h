@@ -263,6 +263,7 @@ typedef struct {
   Size fan_in, fan_out; // INIT_GLOROT, INIT_HE
   Diagram *diagram;     // INIT_DIAGRAM: no inputs, one output
   const double *data;   // INIT_DATA: the numbers themselves, row-major
+  const char *as;       // a stale copy: it begins as the param of this path does; otherwise NULL
 } Init;
 
 typedef enum {
@@ -285,6 +286,7 @@ typedef struct { // what a box was configured with, as in `conv[16, stride: 2]`
   Name name;
   uint32_t nsize;
   Size *size;       // a size, or a row of them
+  Name *label;      // of each, where it is an axis; or NULL
   const char *text; // a number, a word or the name of a box; NULL: sizes
   bool by_default;  // nothing was written: it is the header's own
 } Option;
@@ -319,10 +321,11 @@ struct World {
   Sources *sources;
   Diags *diags;
   Sizes *sizes;
-  VEC(Origin) origin;     // origin.at[0] is nowhere
-  VEC(LoopTurn) turn;     // turn.at[0] is outside of every loop
-  VEC(Diagram *) diagram; // diagram.at[0] is unused
-  VEC(Ids) label_names;   // lists of names of labels; [0] is unused
+  VEC(Origin) origin;        // origin.at[0] is nowhere
+  VEC(LoopTurn) turn;        // turn.at[0] is outside of every loop
+  VEC(Diagram *) diagram;    // diagram.at[0] is unused
+  VEC(Ids) label_names;      // lists of names of labels; [0] is unused
+  bool cc_failed, cc_warned; // the C compiler is not asked again; there was a word about its folder
 };
 
 World *world_new(Arena *);
@@ -401,6 +404,7 @@ bool diagram_eval(World *, const Diagram *, Eval *);
 double noise_uniform(uint64_t seed, uint64_t step, uint64_t site,
                      uint64_t element); // Philox 4x32-10; in (0, 1)
 double noise_normal(uint64_t seed, uint64_t step, uint64_t site, uint64_t element);
+const char *init_fault(World *, const Type *); // why a weight of this type cannot begin
 bool init_eval(World *, Arena *, const Init *, const Type *, uint64_t seed, uint64_t site,
                Tensor *out);
 uint64_t site_hash(uint64_t parent, const char *name);

@@ -125,9 +125,20 @@ static bool init_diagram(World *w, Arena *a, const Init *init, uint64_t seed, ui
   return diagram_eval(w, d, &e);
 }
 
+const char *init_fault(World *w, const Type *type) {
+  int64_t count;
+  for (uint32_t i = 0; i < type->rank; i++)
+    if (!size_value(w, type->axis[i].size, &count)) return "its sizes are not known";
+  if (!type_count(w, type, &count)) return "it has more than 2^63 numbers";
+  if (count <= INT32_MAX) return "its sizes are not known"; // those that its start value asks for
+  return arena_format(w->arena, "it has %lld numbers, and %d is the most", (long long)count,
+                      INT32_MAX);
+}
+
 bool init_eval(World *w, Arena *a, const Init *init, const Type *type, uint64_t seed, uint64_t site,
                Tensor *out) {
   double fan_in = 1, fan_out = 1;
+  if (init->as) site = site_hash(0, init->as);
   int64_t count, *shape = NEW_ARRAY(a, int64_t, type->rank);
   if (init->kind == INIT_DIAGRAM) return init_diagram(w, a, init, seed, site, out);
   if (!type_count(w, type, &count) || count > INT32_MAX) return false;

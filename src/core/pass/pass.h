@@ -65,6 +65,11 @@ Diagram *diagram_hoist(World *, const Diagram *);
 // False: the outputs need more than these wires.
 bool diagram_cut(World *, const Diagram *, const Ids *wires, Diagram **before, Diagram **behind);
 
+// rows.c
+// The same on many values of some inputs at once: these, and all results, have one more axis in
+// front. No row sees another; what does not follow from them, and noise, is the same for all.
+Diagram *diagram_rows(World *, const Diagram *, const bool *given, Index);
+
 // -- weave.c --------------------------------------------------------------------------------------
 typedef struct {
   uint32_t part; // its number + 1; 0: the whole

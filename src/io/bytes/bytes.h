@@ -274,7 +274,6 @@ void array_print(Buf *, const Array *, bool json); // the same; json: "inf" and 
 void json_array(JsonOut *, const char *key, const Array *);
 void json_value(JsonOut *, const char *key, double); // the same for one number
 bool text_is_utf8(const char *text, size_t n);
-size_t character_length(const char *text, size_t n); // of the character at the start; 0 = none
 bool number_value(const char *text, size_t n, double *out);  // of a decimal that has been scanned
 const char *text_shown(Arena *, const char *text, size_t n); // short and printable, for messages
 

@@ -31,30 +31,10 @@ typedef struct {
   const char **error;
 } JsonReader;
 
-size_t character_length(const char *text, size_t n) {
-  const unsigned char *p = (const unsigned char *)text;
-  if (!n) return 0;
-  if (p[0] < 0x80) return 1;
-  size_t length = p[0] >= 0xF0 ? 4 : p[0] >= 0xE0 ? 3 : 2;
-  if (p[0] < 0xC2 || p[0] > 0xF4 || length > n) return 0;
-  for (size_t i = 1; i < length; i++)
-    if ((p[i] & 0xC0) != 0x80) return 0;
-  if (p[0] == 0xE0 && p[1] < 0xA0) return 0; // longer than needed
-  if (p[0] == 0xED && p[1] > 0x9F) return 0; // a surrogate
-  if (p[0] == 0xF0 && p[1] < 0x90) return 0;
-  if (p[0] == 0xF4 && p[1] > 0x8F) return 0; // beyond the last character
-  return length;
-}
-
 bool text_is_utf8(const char *text, size_t n) {
   for (size_t at = 0, length; at < n; at += length)
     if (!(length = character_length(text + at, n - at))) return false;
   return true;
-}
-
-static bool is_control(const char *text) { // of the terminal
-  unsigned char c = (unsigned char)text[0];
-  return c < 0x20 || c == 0x7F || (c == 0xC2 && (unsigned char)text[1] < 0xA0);
 }
 
 const char *text_shown(Arena *a, const char *text, size_t n) {
@@ -65,13 +45,9 @@ const char *text_shown(Arena *a, const char *text, size_t n) {
       buf_text(&b, "…");
       break;
     }
-    length = character_length(text + at, n - at);
-    if (length && !is_control(text + at)) {
-      buf_add(&b, text + at, length);
-    } else {
-      length = 1;
-      buf_printf(&b, "\\x%02x", (unsigned char)text[at]);
-    }
+    length = shown_length(text + at, n - at);
+    if (!length) length = 1;
+    buf_shown(&b, text + at, length);
   }
   return b.at;
 }

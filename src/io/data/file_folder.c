@@ -153,14 +153,29 @@ static bool find_files(Set *s, ImageFolder *f, const char *path, bool *given, co
 }
 
 // -- sizes ----------------------------------------------------------------------------------------
+// Could a file of so many bytes hold what its header says? Memory is taken by that long before the
+// pixels are read. A pixel has a bit at least, and deflate packs 1032 bytes into one at most.
+static bool could_be(const Picture *p, uint64_t bytes) {
+  uint64_t pixels = (uint64_t)p->width * p->height;
+  return pixels / 8 <= 1032 * bytes && pixels <= unpack_limit((size_t)bytes) / p->channels;
+}
+
 static bool look_at_picture(Arena *a, const char *path, Picture *p, const char **why) {
   uint8_t head[HEADER];
   int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   ssize_t n = fd < 0 ? -1 : read(fd, head, HEADER);
   int error = errno;
+  struct stat info = {0};
+  if (n >= 0) fstat(fd, &info);
   if (fd >= 0) close(fd);
   if (n < 0) return file_error(a, why, "cannot read %s: %s", path, os_error(a, error));
-  return png_size(head, (size_t)n, p) || file_error(a, why, "%s is not a png picture", path);
+  if (!png_size(head, (size_t)n, p)) return file_error(a, why, "%s is not a png picture", path);
+  if (!p->width || !p->height)
+    return file_error(a, why, "%s has %u×%u pixels: there is nothing in it", path, p->width,
+                      p->height);
+  return could_be(p, (uint64_t)info.st_size) ||
+         file_error(a, why, "%s: its %u×%u pixels are too many for its bytes", path, p->width,
+                    p->height);
 }
 
 static bool check_sizes(Set *s, ImageFolder *f, const char **why) {

@@ -35,11 +35,33 @@ static bool side_inputs(Body *b, Env *env, const Syntax *side, BoxInputs *out) {
   return says && out->n;
 }
 
+// Has some input of the one more axes than that of the other? A box takes what has more than it
+// asks for: they pass over it.
+static bool asks_more(const BoxInputs *one, const BoxInputs *other) {
+  for (uint32_t i = 0; i < one->n && i < other->n; i++)
+    if (one->at[i].type.rank > other->at[i].type.rank) return true;
+  return false;
+}
+
+static uint32_t spaces_in(const BoxInputs *in) {
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < in->n; i++) n += in->at[i].space != NULL;
+  return n;
+}
+
+// Whichever side stands on the left: the points are those of the side that asks for more.
+static bool says_more(World *w, const BoxInputs *one, const BoxInputs *other) {
+  bool more = asks_more(one, other), less = asks_more(other, one);
+  if (more != less) return more;
+  uint32_t mine = inputs_open(w, one).n, theirs = inputs_open(w, other).n;
+  if (!mine != !theirs) return !mine;
+  return spaces_in(one) > spaces_in(other);
+}
+
 bool equation_inputs(Body *b, Env *env, const Syntax *left, const Syntax *right, BoxInputs *out) {
   BoxInputs side[2] = {{0}, {0}};
   bool says[2] = {side_inputs(b, env, left, &side[0]), side_inputs(b, env, right, &side[1])};
-  bool other =
-      says[1] && (!says[0] || (inputs_open(b->w, &side[0]).n && !inputs_open(b->w, &side[1]).n));
+  bool other = says[1] && (!says[0] || says_more(b->w, &side[1], &side[0]));
   *out = side[other];
   return says[other];
 }

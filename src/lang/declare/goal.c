@@ -170,6 +170,20 @@ static Ids goal_fields(Body *b) {
   return fields;
 }
 
+// What is claimed of one side is what a box of that text into R[] gives: where axes are left, nobody
+// has said which number is made of them.
+static bool one_number(Body *b, Value *v, const Syntax *claim) {
+  uint32_t own[RANK_LIMIT];
+  if (v->n != 1 || v->at[0].error || v->at[0].literal) return true;
+  val_settle(b, &v->at[0]);
+  if (!own_axes(&v->at[0].type, own)) return true;
+  Id e = diag_error(b->w->diags, claim->span,
+                    "one number is wanted here for each sample, but this is %s",
+                    own_text(b->w, &v->at[0].type));
+  diag_help(b->w->diags, e, "`sum(…)` or `mean(…)` says which number of them is meant");
+  return false;
+}
+
 static bool goal_value(Body *b, const Syntax *claim, const Syntax *by, Span span,
                        const char **distance, Value *out) {
   if (!claim) return false;
@@ -177,7 +191,7 @@ static bool goal_value(Body *b, const Syntax *claim, const Syntax *by, Span span
     *out = eval_alone(b, b->env, claim_left(claim));
     if (by)
       diag_error(b->w->diags, by->span, "`by` compares two sides, and there is only one here");
-    return true;
+    return one_number(b, out, claim_left(claim));
   }
   Value left = eval_alone(b, b->env, equal_left(claim)),
         right = eval_alone(b, b->env, equal_right(claim));
@@ -238,7 +252,7 @@ bool def_owns(World *w, const Param *p, const Def *d, const char *member) {
   if (!p->rooted || strncmp(p->path, name, n) != 0) return false;
   if (m && strncmp(p->path + n, member, m) != 0) return false;
   char end = p->path[n + m];
-  return end == 0 || end == '/' || (end == '.' && learner_family(d->node) && !m);
+  return end == 0 || end == '/' || (end == '.' && family_of(d) && !m);
 }
 
 static bool among(Elab *in, const Param *p, const Ids *learners) {
@@ -259,9 +273,9 @@ bool is_frozen(Elab *in, const Program *p, const Param *param) {
   return among(in, param, &frozen);
 }
 
-static const char *target_member(Elab *in, Body *b, const Syntax *target, const Def *d) {
+const char *target_member(Elab *in, Body *b, const Syntax *target, const Def *d) {
   if (target->kind != N_AT) return NULL;
-  if (learner_family(d->node)) return family_member(b, b->env, d->node, at_brackets(target));
+  if (family_of(d)) return family_member(b, b->env, d, at_brackets(target));
   diag_error(in->w->diags, target->span, "`%s` is not a family", name_text(in->w->names, d->name));
   return NULL;
 }

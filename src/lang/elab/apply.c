@@ -181,7 +181,7 @@ static Value apply_def(const NamedCall *c, Def *d, Body *home, Value args) {
   BoxUse use = {
       .def = d, .home = home, .node = c->use, .name = c->name->name, .span = c->use->span};
   const Syntax *config = c->config;
-  bool family = d->kind == DEF_LEARNER && learner_family(d->node);
+  bool family = family_of(d);
   if (family && !config && !d->broken) {
     Id e = diag_error(c->b->w->diags, c->name->span,
                       "`%s` is a family: say which member, as in `%s[0]`", called(c), called(c));
@@ -189,7 +189,7 @@ static Value apply_def(const NamedCall *c, Def *d, Body *home, Value args) {
     return value_error(c->b, use.span);
   }
   if (family && config) {
-    use.family = family_member(c->b, c->env, d->node, config);
+    use.family = family_member(c->b, c->env, d, config);
     if (!use.family) return value_error(c->b, use.span);
     config = NULL;
   }

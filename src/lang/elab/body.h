@@ -14,6 +14,7 @@ typedef struct {
   Role role;
   Name name;
   Span span;
+  const char *as; // of a stale copy: the weight that it begins as
 } WeightDecl;
 Val add_weight(Body *, Type, Init, const WeightDecl *);
 Value typed_weight(Body *, Env *, const Syntax *sig, const Syntax *init, const WeightDecl *);

@@ -9,6 +9,8 @@
 // The axes of a value in this order: what passes over is found by its number, or the value is the
 // same along it; its own axes follow each other as they stand.
 Val arranged(Body *, Val, const Axis *want, uint32_t n, Span);
+// As `want`, whose first own axes are rows: the value is the same along those that it lacks.
+Val with_rows(Body *, Val, const Type *want, uint32_t rows, Span);
 Val widen(Body *, Val, const Axis *pass, uint32_t npass,
           Span); // the same along axes that it does not have yet
 // With all of these axes: those that are missing in front, the others as they stand.
@@ -50,6 +52,14 @@ void lift_end(Lift *, Value *out);
 // derivative.c
 enum { FORTH, BACK };
 Value builtin_derivative(const BuiltinUse *);
+bool derivative_inputs(Body *, Env *, const BuiltinBox *, const Syntax *config,
+                       BoxInputs *); // false: f does not say what it takes
+
+// configured.c
+const char *span_words(World *, Span);          // on one line, without comments
+const char *box_word(World *, const Closure *); // a box that was passed in, as it was written
+// The options in these brackets, from this one on, stay with the diagram.
+void config_keep(Body *, Env *, const Syntax *config, uint32_t from, Diagram *to);
 
 // scan.c
 Value builtin_scan(const BuiltinUse *);

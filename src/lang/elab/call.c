@@ -174,7 +174,7 @@ static bool no_call(Body *b, const BoxUse *use, Value *args, Value *out) {
   Span span = use->span;
   const char *name = name_text(w->names, d->name);
   *out = value_error(b, span);
-  if (d->broken || (d->kind == DEF_STALE && !d->of)) return true;
+  if (d->broken || !learner_of(d)) return true;
   if (weight_learner(d)) {
     if (!args->n) {
       *out = learner_weight(b, d, use->home, use->family, span);

@@ -1,9 +1,11 @@
 // fwd[f] and rev[f]: boxes that take the inputs of f and a change for each input, or for each
-// output. What passes over f passes over its derivative, and so does what only a change has: each
-// row is a point of its own, with changes of its own.
+// output. What passes over f passes over its derivative: each row is a point of its own, with
+// changes of its own. What only a change has is rows of changes of one point: f, its noise and what
+// it makes of its batch are the same for all of them, and none sees another.
 //
 // f is elaborated twice: once as it is called, to see which axes pass over it, and once with those
-// axes on every input, so that no input collects the cotangents of other rows.
+// axes on every input, so that no input collects the cotangents of other rows. Its derivative is
+// then put on rows of changes (core/pass/rows.c).
 #include "core/pass/pass.h"
 #include "lang/elab/builtin.h"
 
@@ -17,7 +19,9 @@ typedef struct {
   uint32_t n; // inputs of f
   Type *type; // of each, with all that passes over
   uint64_t *over;
-  Ids moves; // the inputs that have a change: labels have none
+  Ids moves;        // the inputs that have a change: labels have none
+  const Axis *rows; // the axes that only changes have
+  uint32_t nrows;
 } Derivative;
 
 static const char *word_of(const Derivative *d) { return d->back ? "rev" : "fwd"; }
@@ -134,12 +138,20 @@ static bool lift_changes(Derivative *d, Lift *l, const Body *sub, Value *args,
   return lift_over(l, &changes, m);
 }
 
+static Type on_rows(const Derivative *d, const Type *t) {
+  Axis axis[RANK_LIMIT * 2];
+  if (d->nrows) memcpy(axis, d->rows, d->nrows * sizeof(Axis));
+  if (t->rank) memcpy(axis + d->nrows, t->axis, t->rank * sizeof(Axis));
+  return type_like(d->b->w, t, d->nrows + t->rank, axis);
+}
+
 // A change of a value of this type: a number for all of it, or a value with the same axes; where it
 // lacks one that passes over, it is the same along it.
-static Id change_wire(Derivative *d, Val v, const Type *want) {
+static Id change_wire(Derivative *d, Val v, const Type *point) {
   Body *b = d->b;
   uint32_t own[RANK_LIMIT], kept[RANK_LIMIT];
-  if (v.literal) v = val_fill(b, v, *want);
+  Type rows = on_rows(d, point), *want = &rows;
+  if (v.literal) v = val_fill(b, v, *point);
   Val wide = v;
   bool fits = own_axes(&v.type, own) == own_axes(want, kept) && want->base == v.type.base;
   if (fits) wide = arranged(b, v, want->axis, want->rank, d->span);
@@ -147,7 +159,7 @@ static Id change_wire(Derivative *d, Val v, const Type *want) {
     fits = sizes_agree(b, want->axis[i].size, wide.type.axis[i].size, d->span, d->span, "a change");
   if (fits) return val_to_wire(b, &wide, 0);
   diag_error(b->w->diags, v.span, "a change of %s is wanted here, but this is %s",
-             own_text(b->w, want), own_text(b->w, &v.type));
+             own_text(b->w, point), own_text(b->w, &v.type));
   return 0;
 }
 
@@ -159,7 +171,7 @@ static Body *as_body(Body *b, Diagram *d) {
   return r;
 }
 
-// f with every axis that passes over it or its changes on every input.
+// f with every axis that passes over it on every input, and the axes that only its changes have.
 static Body *lifted(Derivative *d, Lift *l, Value *args) {
   uint32_t own[RANK_LIMIT];
   bool changed = false;
@@ -167,13 +179,17 @@ static Body *lifted(Derivative *d, Lift *l, Value *args) {
   if (!sub) return NULL;
   uint32_t *least = NEW_ARRAY(d->b->w->arena, uint32_t, args->n + 1);
   for (uint32_t i = 0; i < args->n - d->n; i++) least[i] = own_axes(point_of(d, sub, i), own);
-  if (!lift_inputs(d, l, args)) return NULL;
-  for (int round = 0; sub && round < 2; round++) {
-    changed = false;
-    if (round && !lift_changes(d, l, sub, args, least)) return NULL;
-    if (!widen_inputs(d, args, &changed)) return NULL;
-    if (changed) sub = box_of(d, NULL);
-  }
+  if (!lift_inputs(d, l, args) || !widen_inputs(d, args, &changed)) return NULL;
+  if (changed) sub = box_of(d, NULL);
+  uint32_t points = d->b->npass;
+  if (!sub || !lift_changes(d, l, sub, args, least)) return NULL;
+  d->rows = d->b->pass + points;
+  d->nrows = d->b->npass - points;
+  for (uint32_t i = 0; i < args->n - d->n; i++)
+    if (d->nrows + point_of(d, sub, i)->rank >= RANK_LIMIT) {
+      diag_error(d->b->w->diags, d->span, "more than %d axes", RANK_LIMIT);
+      return NULL;
+    }
   return sub;
 }
 
@@ -184,11 +200,16 @@ static Diagram *derived(Derivative *d, Body *sub) {
   diagram_resolve(w, sub->d);
   Diagram *made =
       d->back ? diagram_reverse(w, sub->d, &wanted) : diagram_forward(w, sub->d, &wanted);
-  made->name = name_from(w->names, word_of(d));
-  if (d->back) return made;
-  uint32_t outs = sub->d->out.n; // only the change of the outputs
+  uint32_t outs = d->back ? 0 : sub->d->out.n; // only the change of the outputs
   for (uint32_t i = outs; i < made->out.n; i++) made->out.at[i - outs] = made->out.at[i];
   made->out.n -= outs;
+  bool *changes = NEW_ARRAY(w->arena, bool, made->in.n + 1);
+  for (uint32_t i = d->n; i < made->in.n; i++) changes[i] = true;
+  for (uint32_t i = d->nrows; i-- > 0;)
+    made = diagram_rows(w, made, changes, (Index){d->rows[i].label, d->rows[i].size});
+  made->name = name_from(w->names, word_of(d));
+  vec_push(w->arena, &made->option,
+           (Option){.text = box_word(w, &(Closure){.node = d->box, .env = d->env})});
   return made;
 }
 
@@ -207,7 +228,8 @@ static Value apply_derived(Derivative *d, Body *sub, const Value *args, const Sy
   Id first = body_call(b, as_body(b, made), wire.at, &call);
   Value out = {.n = made->out.n, .at = NEW_ARRAY(b->w->arena, Val, made->out.n)};
   for (uint32_t i = 0; i < out.n; i++) {
-    b->d->wire.at[first + i].type = d->back ? d->type[d->moves.at[i]] : sub->out_type.at[i];
+    b->d->wire.at[first + i].type =
+        on_rows(d, d->back ? &d->type[d->moves.at[i]] : &sub->out_type.at[i]);
     out.at[i] = val_wire(b, first + i, d->span);
   }
   return out;
@@ -227,4 +249,38 @@ Value builtin_derivative(const BuiltinUse *u) {
   Value out = sub ? apply_derived(&d, sub, &given, u->use) : value_error(b, u->span);
   lift_end(&l, &out);
   return out;
+}
+
+// -- what they take -------------------------------------------------------------------------------
+// f on what its header declares; NULL: that does not say enough. Nothing of it stays.
+static Body *declared_alone(Body *b, Env *env, const Syntax *box, const BoxInputs *in) {
+  Type *type = NEW_ARRAY(b->w->arena, Type, in->n + 1);
+  for (uint32_t i = 0; i < in->n; i++) type[i] = in->at[i].type;
+  Body *around = body_new(b->in, name_from(b->w->names, "rev"));
+  around->generic = true;
+  b->w->diags->muted++;
+  Body *sub = box_alone(around, env, box, in->n, type, box->span);
+  b->w->diags->muted--;
+  return sub;
+}
+
+bool derivative_inputs(Body *b, Env *env, const BuiltinBox *word, const Syntax *config,
+                       BoxInputs *out) {
+  const Syntax *box = config && brackets_slots(config).n == 1 ? brackets_slots(config).at[0] : NULL;
+  if (!box || slot_item(box)->kind == N_ITEMS) return false;
+  box = slot_item(box);
+  uint32_t from = out->n;
+  if (!box_inputs(b, env, box, out)) return false;
+  BoxInputs own = {.n = out->n - from, .at = out->at + from};
+  if (word->kind == FORTH) {
+    for (uint32_t i = 0, n = own.n; i < n; i++) {
+      Type t = out->at[from + i].type;
+      if (t.base != BASE_LABEL) vec_push(b->w->arena, out, (BoxInput){.type = t});
+    }
+    return true;
+  }
+  Body *sub = declared_alone(b, env, box, &own);
+  for (uint32_t i = 0; sub && i < sub->out_type.n; i++)
+    vec_push(b->w->arena, out, (BoxInput){.type = own_type(b->w, &sub->out_type.at[i])});
+  return sub != NULL;
 }

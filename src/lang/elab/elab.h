@@ -25,7 +25,7 @@ Value eval_access(Body *, Env *, const Syntax *, Eq *); // something with bracke
 Value eval_args(Body *, Env *, const Syntax *call);
 Value list_value(Body *, Env *, const Syntax *, const char *path, bool rooted, const Type *want,
                  Span);
-const char *family_member(Body *, Env *, const Syntax *learner,
+const char *family_member(Body *, Env *, const Def *learner,
                           const Syntax *brackets); // ".2"; NULL after an error
 
 // call.c

@@ -403,11 +403,11 @@ static bool is_open_option(Env *env, const Syntax *n) {
   return false;
 }
 
-const char *family_member(Body *b, Env *env, const Syntax *learner, const Syntax *brackets) {
+const char *family_member(Body *b, Env *env, const Def *learner, const Syntax *brackets) {
   World *w = b->w;
   int64_t k, n;
   const Syntax *item = nodes_only(brackets_items(brackets)),
-               *count = brackets_first(learner_family(learner));
+               *count = brackets_first(family_of(learner));
   Size which = item ? size_eval(b, env, item, false) : 0;
   Size size = count ? size_eval(b, env, count, false) : 0;
   if (!which || !size) return NULL;
@@ -427,7 +427,7 @@ const char *family_member(Body *b, Env *env, const Syntax *learner, const Syntax
 }
 
 static Value family_value(Body *b, Env *env, Def *d, Body *home, const Syntax *n) {
-  const char *member = family_member(b, env, d->node, at_brackets(n));
+  const char *member = family_member(b, env, d, at_brackets(n));
   return member ? learned_value(b, env, d, home, member, n) : value_error(b, n->span);
 }
 
@@ -437,10 +437,9 @@ Value eval_access(Body *b, Env *env, const Syntax *n, Eq *eq) {
     Binding *bind = env_find(env, base->name);
     Def *d = bind ? NULL : scope_find(env->scope, base->name);
     if (bind && bind->kind == BIND_KEPT) return kept_value(b, env, bind, n);
-    if (bind && bind->kind == BIND_LEARNER && learner_family(bind->def->node))
+    if (bind && bind->kind == BIND_LEARNER && family_of(bind->def))
       return family_value(b, env, (Def *)bind->def, bind->home, n);
-    if (d && d->kind == DEF_LEARNER && learner_family(d->node))
-      return family_value(b, env, d, NULL, n);
+    if (d && family_of(d)) return family_value(b, env, d, NULL, n);
     const char *text = name_text(b->w->names, base->name);
     if (!bind && !d && strcmp(text, "size") == 0) {
       Size s = size_eval(b, env, n, false);

@@ -1,12 +1,19 @@
 // What a box or learner says of itself: its inputs as wires, how many there are, and their types. A
 // parameter whose type is a tuple is as many wires; a box without a header has the inputs of the
 // first box in it.
-#include "lang/elab/call.h"
+#include "lang/elab/builtin.h"
 
 // -- what is called -------------------------------------------------------------------------------
 
-bool is_learner(const Def *d) { return d->kind == DEF_LEARNER || d->kind == DEF_STALE; }
-const Def *learner_of(const Def *d) { return d && d->kind == DEF_STALE ? d->of : d; }
+const char *followed_path(World *w, const Def *stale) {
+  return arena_format(w->arena, "%s%s", name_text(w->names, stale->of->name),
+                      stale->member ? stale->member : "");
+}
+
+const char *learner_path(World *w, const Def *d) {
+  if (d->kind != DEF_STALE) return name_text(w->names, d->name);
+  return arena_format(w->arena, "%s%s", learner_path(w, d->of), d->member ? d->member : "");
+}
 
 Header header_of(const Def *d) {
   Header h = {.scope = d->scope};
@@ -117,6 +124,21 @@ const Syntax *result_types(const Header *h) {
   return sig_to(h->result) ? sig_to(h->result) : sig_from(h->result);
 }
 
+// fwd or rev, where nothing else is called so; or NULL
+static const BuiltinBox *derivative_named(Body *b, Env *env, const Syntax *n) {
+  const Syntax *name = use_base(n);
+  if (n->kind != N_AT || name->kind != N_NAME || env_find(env, name->name) ||
+      scope_find(env->scope, name->name))
+    return NULL;
+  const BuiltinBox *f = builtin_find(b->in, name->name);
+  return f && f->make == builtin_derivative ? f : NULL;
+}
+
+static int derivative_arity(Body *b, Env *env, const BuiltinBox *word, const Syntax *n) {
+  BoxInputs in = {0};
+  return derivative_inputs(b, env, word, at_brackets(n), &in) ? (int)in.n : -1;
+}
+
 static int arity_in_chain(Body *b, Env *env, const Syntax *n) {
   switch (n->kind) {
   case N_PAREN:
@@ -139,7 +161,11 @@ static int arity_in_chain(Body *b, Env *env, const Syntax *n) {
     }
     return sum;
   }
-  case N_AT: return at_base(n)->kind == N_NAME ? arity_of(b, env, at_base(n)) : -1;
+  case N_AT: {
+    const BuiltinBox *word = derivative_named(b, env, n);
+    if (word) return derivative_arity(b, env, word, n);
+    return at_base(n)->kind == N_NAME ? arity_of(b, env, at_base(n)) : -1;
+  }
   case N_NAME: break;
   default: return -1;
   }
@@ -206,6 +232,8 @@ static bool inputs_in_chain(Body *b, Env *env, const Syntax *n, BoxInputs *out) 
   }
   if (n->kind == N_PAREN || n->kind == N_PIPE || n->kind == N_FAN || n->kind == N_POW)
     return box_inputs(b, env, first_box(n), out);
+  const BuiltinBox *word = derivative_named(b, env, n);
+  if (word) return derivative_inputs(b, env, word, at_brackets(n), out);
   const Syntax *name = use_base(n);
   if (name->kind != N_NAME) return false;
   Binding *bind = env_find(env, name->name);

@@ -407,6 +407,22 @@ static bool summed_left_over(Body *b, Eq *eq, const Val *v) {
   return false;
 }
 
+// softmax[j](Q[i c] K[j c]) has axes i and j: what is called has indices of its own, and those that
+// stay are the indices of the left by their names.
+static bool meet_indices(Body *b, Eq *eq, const Val *v) {
+  for (uint32_t i = 0; i < v->type.rank; i++) {
+    uint32_t index;
+    const Axis *axis = &v->type.axis[i];
+    if (axis->pass || val_reduces(v, i) || !eq_has(eq, axis->label, &index)) continue;
+    EqIndex *e = &eq->index.at[index];
+    if (sizes_agree(b, e->size, axis->size, v->span, e->span, "an index")) continue;
+    return diag_refuse(b->w->diags, v->span, "index %s has %s places on the left, but %s here",
+                       name_text(b->w->names, e->name), size_text(b->w, e->size),
+                       size_text(b->w, axis->size));
+  }
+  return true;
+}
+
 static Val equation_with_left(Body *b, Env *env, const Syntax *brackets, const Syntax *expr,
                               const Syntax *pad, const Type *want, Span span) {
   Left l = {0};
@@ -429,6 +445,7 @@ static Val equation_with_left(Body *b, Env *env, const Syntax *brackets, const S
       return val_error(span);
     }
   }
+  if (!meet_indices(b, &l.eq, &v)) return val_error(span);
   Val written = l.p.r.label.n ? scatter(b, &l, v, want, span) : write_left(b, &l, v, want, span);
   eq_finish(b, env, &l.eq, written.error || b->w->diags->errors > errors);
   written.span = span;

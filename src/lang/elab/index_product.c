@@ -3,9 +3,21 @@
 
 typedef struct {
   const Syntax *node;
-  bool divides;
+  bool divides, read;
 } FactorNode;
 typedef VEC(FactorNode) FactorNodes;
+
+static const Span NOWHERE = {0};
+
+typedef struct {
+  Body *b;
+  Env *env;
+  Eq *eq;
+  Span span;
+  FactorNodes f;
+  Val *factor;          // each by itself, once it is known
+  uint32_t first, last; // which mentions of indices are those of the reads among the factors
+} Product;
 
 bool is_access(Env *env, const Syntax *n) {
   if (n->kind != N_AT) return false;
@@ -16,10 +28,9 @@ bool is_access(Env *env, const Syntax *n) {
   Binding *bind = env_find(env, base->name);
   if (bind)
     return bind->kind == BIND_VALUE || bind->kind == BIND_STATE ||
-           (bind->kind == BIND_LEARNER && !learner_family(bind->def->node));
+           (bind->kind == BIND_LEARNER && !family_of(bind->def));
   Def *d = scope_find(env->scope, base->name);
-  return d && (d->kind == DEF_CONST || d->kind == DEF_GIVEN ||
-               (d->kind == DEF_LEARNER && !learner_family(d->node)));
+  return d && (d->kind == DEF_CONST || d->kind == DEF_GIVEN || (is_learner(d) && !family_of(d)));
 }
 
 static bool is_product(Env *env, const Syntax *n) {
@@ -39,7 +50,7 @@ static void flatten(Body *b, Env *env, const Syntax *n, bool divides, FactorNode
     *minus ^= n->kind == N_NEG;
     flatten(b, env, inner_of(n), divides, out, minus);
   } else {
-    vec_push(b->w->arena, out, (FactorNode){n, divides});
+    vec_push(b->w->arena, out, (FactorNode){n, divides, !divides && is_access(env, n)});
   }
 }
 
@@ -59,42 +70,79 @@ static bool index_summed_elsewhere(Body *b, Eq *eq, uint32_t from, uint32_t ment
   return false;
 }
 
+// Does this text read something at an index of this name, or take the index as a number?
+static bool writes_index(Env *env, const Eq *eq, const Syntax *n, Name index, bool place) {
+  if (!n) return false;
+  if ((n->kind == N_NAME || n->kind == N_SIZED) && n->name == index)
+    if (place || eq_has(eq, index, NULL)) return true;
+  place |= n->kind == N_BRACKETS;
+  for (uint32_t i = 0; i < syntax_parts(n).n; i++)
+    if (writes_index(env, eq, syntax_parts(n).at[i], index, place)) return true;
+  return false;
+}
+
+static bool has_own_axis(const Val *v, Name label) {
+  for (uint32_t i = 0; !v->error && i < v->type.rank; i++)
+    if (!v->type.axis[i].pass && v->type.axis[i].label == label && !val_reduces(v, i)) return true;
+  return false;
+}
+
+// Does the factor, which is no plain read but a function, a box or a sum of some, have this index?
+static bool factor_has(const Product *p, uint32_t i, Name name) {
+  return !p->f.at[i].read && has_own_axis(&p->factor[i], name) &&
+         writes_index(p->env, p->eq, p->f.at[i].node, name, false);
+}
+
+// How often an index stands in a product: each time in a read, and once for each other factor. What
+// is divided by is no factor.
+static uint32_t times_written(const Product *p, Name name) {
+  uint32_t times = 0, index;
+  for (uint32_t m = p->first; m < p->last && eq_has(p->eq, name, &index); m++)
+    times += p->eq->mention.at[m] == index;
+  for (uint32_t i = 0; i < p->f.n && !p->eq->left; i++)
+    times += !p->f.at[i].divides && factor_has(p, i, name);
+  return times;
+}
+
+static bool summed_inside(Body *b, EqIndex *e, Span span) {
+  const char *name = name_text(b->w->names, e->name);
+  Id d = e->told
+             ? 0
+             : diag_error(b->w->diags, span,
+                          "index %s would be summed inside a function, where the sum is ambiguous",
+                          name);
+  diag_help(b->w->diags, d, "write `sum[%s](…)` where the sum is meant", name);
+  return e->told = true;
+}
+
+static bool free_elsewhere(Body *b, const EqIndex *e, bool sum, Span other, Span span) {
+  Id d =
+      diag_error(b->w->diags, span,
+                 "index %s is %s here but %s in another term: write a left side, `Y[…] = …`",
+                 name_text(b->w->names, e->name), sum ? "summed" : "free", sum ? "free" : "summed");
+  diag_note(b->w->diags, d, other, "the other term");
+  return true;
+}
+
 // Which axes of a product are summed: with a left side, those not on it; without, those that occur
 // twice.
-static bool mark_summed(Body *b, Eq *eq, const Val *v, uint32_t first_mention, bool *sum,
-                        bool *bad) {
-  World *w = b->w;
+static bool mark_summed(const Product *p, const Val *v, bool *sum, bool *bad) {
+  Eq *eq = p->eq;
   bool any = false;
   for (uint32_t i = 0; i < v->type.rank; i++) {
-    uint32_t index, times = 0;
+    uint32_t index;
     if (v->type.axis[i].pass || !eq_has(eq, v->type.axis[i].label, &index)) continue;
     EqIndex *e = &eq->index.at[index];
-    for (uint32_t m = first_mention; m < eq->mention.n; m++) times += eq->mention.at[m] == index;
-    sum[i] = !e->bound && !e->left && (eq->left || times > 1);
+    sum[i] = !e->bound && !e->left && (eq->left || times_written(p, e->name) > 1);
     if (e->left || e->bound) continue;
     Span *mine = sum[i] ? &e->summed : &e->free, other = sum[i] ? e->free : e->summed;
     if (!mine->file) *mine = v->span;
-    if (!eq->left && other.file) {
-      Id d = diag_error(w->diags, v->span,
-                        "index %s is %s here but %s in another term: write a left side, `Y[…] = …`",
-                        name_text(w->names, e->name), sum[i] ? "summed" : "free",
-                        sum[i] ? "free" : "summed");
-      diag_note(w->diags, d, other, "the other term");
-      *bad = true;
-    }
+    if (!eq->left && other.file) *bad = free_elsewhere(p->b, e, sum[i], other, v->span);
     if (sum[i] && eq->inside && eq->left) {
-      const char *name = name_text(w->names, e->name);
-      Id d =
-          e->told
-              ? 0
-              : diag_error(w->diags, v->span,
-                           "index %s would be summed inside a function, where the sum is ambiguous",
-                           name);
-      diag_help(w->diags, d, "write `sum[%s](…)` where the sum is meant", name);
-      e->told = *bad = true;
+      *bad = summed_inside(p->b, e, v->span);
       sum[i] = false;
     }
-    if (sum[i]) vec_push(w->arena, &eq->summed, index);
+    if (sum[i]) vec_push(p->b->w->arena, &eq->summed, index);
     any |= sum[i];
   }
   return any;
@@ -142,53 +190,125 @@ static Val in_order(Body *b, Val v, const Val *factor, uint32_t n) {
   return v;
 }
 
-static Val product_of_accesses(Body *b, Env *env, const FactorNodes *f, Eq *eq, Span span,
-                               bool *found, Val *factors) {
-  Val v = {0};
-  *found = false;
-  uint32_t first = eq->mention.n;
-  for (uint32_t i = 0; i < f->n; i++) {
-    const Syntax *n = f->at[i].node;
-    if (f->at[i].divides || !is_access(env, n)) continue;
-    Value access = eval_access(b, env, n, eq);
-    Val factor = access.n == 1 ? access.at[0] : val_error(n->span);
-    factors[i] = factor;
-    v = *found ? times(b, v, factor, FN_mul, span, eq) : factor;
-    *found = true;
+// The reads among the factors, times each other; false: there is none.
+static bool multiply_reads(Product *p, Val *v) {
+  bool found = false;
+  p->first = p->eq->mention.n;
+  for (uint32_t i = 0; i < p->f.n; i++) {
+    const Syntax *n = p->f.at[i].node;
+    if (!p->f.at[i].read) continue;
+    Value access = eval_access(p->b, p->env, n, p->eq);
+    Val one = p->factor[i] = access.n == 1 ? access.at[0] : val_error(n->span);
+    *v = found ? times(p->b, *v, one, FN_mul, p->span, p->eq) : one;
+    found = true;
   }
-  if (!*found || v.error || !v.indexed) return v;
+  p->last = p->eq->mention.n;
+  return found;
+}
+
+static Val sum_product(const Product *p, Val v, bool reads_only) {
   bool sum[RANK_LIMIT] = {false}, bad = false;
-  v.span = span;
-  bool any = mark_summed(b, eq, &v, first, sum, &bad);
-  if (bad) return val_error(span);
+  if (v.error || (reads_only && !v.indexed)) return v;
+  v.span = p->span;
+  bool any = mark_summed(p, &v, sum, &bad), access = v.access;
+  if (bad) return val_error(p->span);
   if (!any) return v;
-  v.x = without_padding(b, v.x, 0);
-  bool access = v.access;
-  v = val_reduce(b, v, SUM, sum);
+  if (reads_only) v.x = without_padding(p->b, v.x, 0);
+  v = val_reduce(p->b, v, SUM, sum);
   v.access = access;
   return v;
 }
 
-Val eval_product(Body *b, Env *env, const Syntax *n, Eq *eq) {
-  FactorNodes f = {0};
-  bool minus = false, found;
-  flatten(b, env, n, false, &f, &minus);
+// The other factors, in the order in which they are written. What their terms note of indices is
+// kept apart: it counts outside only if the product as a whole does not sum the index.
+static bool eval_others(Product *p) {
+  Eq *eq = p->eq;
   uint32_t summed = eq->summed.n;
-  Val *factors = NEW_ARRAY(b->w->arena, Val, f.n),
-      v = product_of_accesses(b, env, &f, eq, n->span, &found, factors);
-  uint32_t mentions = eq->mention.n;
-  if (found && f.n == 1 && !minus) return v;
-  summed = eq->summed.n;
-  for (uint32_t i = 0; i < f.n; i++) {
-    const Syntax *node = f.at[i].node;
-    if (!f.at[i].divides && is_access(env, node)) continue;
-    Val factor = factors[i] = eval_one(b, env, node, eq);
-    if (!factor.error && index_summed_elsewhere(b, eq, summed, mentions, node->span))
-      return val_error(n->span);
-    if (!found && f.at[i].divides) v = val_literal(b, 1, node->span), found = true;
-    v = found ? times(b, v, factor, f.at[i].divides ? FN_div : FN_mul, n->span, eq) : factor;
+  for (uint32_t i = 0; i < eq->index.n; i++)
+    eq->index.at[i].free = eq->index.at[i].summed = NOWHERE;
+  for (uint32_t i = 0; i < p->f.n; i++) {
+    const Syntax *node = p->f.at[i].node;
+    if (p->f.at[i].read) continue;
+    p->factor[i] = eval_one(p->b, p->env, node, eq);
+    if (!p->factor[i].error && index_summed_elsewhere(p->b, eq, summed, p->last, node->span))
+      return false;
+  }
+  return true;
+}
+
+static Span first_of(Span one, Span other) { return one.file ? one : other; }
+
+// Together with what was noted of the indices before this product.
+static bool merge_marks(const Product *p, const Eq *before) {
+  bool good = true;
+  for (uint32_t i = 0; i < before->index.n; i++) {
+    EqIndex *e = &p->eq->index.at[i];
+    const EqIndex *old = &before->index.at[i];
+    bool clash = !p->eq->left && !e->left && !e->bound;
+    if (clash && e->free.file && old->summed.file)
+      good = !free_elsewhere(p->b, e, false, old->summed, e->free);
+    else if (clash && e->summed.file && old->free.file)
+      good = !free_elsewhere(p->b, e, true, old->free, e->summed);
+    e->free = first_of(old->free, e->free);
+    e->summed = first_of(old->summed, e->summed);
+  }
+  return good;
+}
+
+static Val multiply_others(const Product *p, Val v, bool found, bool multiply, bool divide) {
+  for (uint32_t i = 0; i < p->f.n; i++) {
+    bool divides = p->f.at[i].divides;
+    if (p->f.at[i].read || !(divides ? divide : multiply)) continue;
+    if (!found && divides) v = val_literal(p->b, 1, p->f.at[i].node->span), found = true;
+    v = found ? times(p->b, v, p->factor[i], divides ? FN_div : FN_mul, p->span, p->eq)
+              : p->factor[i];
     found = true;
   }
+  return v;
+}
+
+// An index that two factors share which are not both reads: the product as a whole is summed.
+static bool shares_index(Product *p) {
+  bool any = false;
+  for (uint32_t k = 0; k < p->f.n && !p->eq->left; k++)
+    for (uint32_t a = 0; a < p->factor[k].type.rank; a++) {
+      const Axis *axis = &p->factor[k].type.axis[a];
+      if (p->f.at[k].divides || axis->pass || !factor_has(p, k, axis->label) ||
+          times_written(p, axis->label) < 2)
+        continue;
+      uint32_t index = eq_index(p->b, p->eq, axis->label, p->f.at[k].node->span);
+      EqIndex *e = &p->eq->index.at[index];
+      if (e->bound) continue;
+      sizes_agree(p->b, e->size, axis->size, e->span, e->span, "an index");
+      e->free = NOWHERE;
+      for (uint32_t d = 0; d < p->f.n; d++)
+        if (p->f.at[d].divides && factor_has(p, d, axis->label)) e->free = p->f.at[d].node->span;
+      any = true;
+    }
+  return any;
+}
+
+Val eval_product(Body *b, Env *env, const Syntax *n, Eq *eq) {
+  Product p = {.b = b, .env = env, .eq = eq, .span = n->span};
+  bool minus = false;
+  flatten(b, env, n, false, &p.f, &minus);
+  p.factor = NEW_ARRAY(b->w->arena, Val, p.f.n);
+  Val v = {0};
+  bool reads = multiply_reads(&p, &v), early = reads && (eq->left || p.f.n == 1);
+  if (early) v = sum_product(&p, v, true);
+  if (reads && p.f.n == 1 && !minus) return v;
+  Eq before = *eq;
+  before.index.at = arena_copy(b->w->arena, eq->index.at, eq->index.n * sizeof(EqIndex));
+  if (!eval_others(&p)) return val_error(n->span);
+  bool shares = shares_index(&p);
+  if (!merge_marks(&p, &before)) return val_error(n->span);
+  if (shares) {
+    v = sum_product(&p, multiply_others(&p, v, reads, true, false), false);
+    v = multiply_others(&p, v, true, false, true);
+  } else {
+    if (reads && !early) v = sum_product(&p, v, true);
+    v = multiply_others(&p, v, reads, true, true);
+  }
   if (minus && !v.error && v.type.base != BASE_BIT) v = val_fn(b, FN_neg, &v, 1, n->span, eq);
-  return eq->left ? v : in_order(b, v, factors, f.n);
+  return eq->left ? v : in_order(b, v, p.factor, p.f.n);
 }

@@ -86,7 +86,10 @@ static Param outer_param(Body *b, const Param *inner, const BoxUse *use, uint32_
                           use->family ? use->family : "", inner->path);
     p.rooted = !use->home;
     p.home = use->home && use->home != b ? use->home->id : 0;
-    if (use->def->kind == DEF_STALE) p.role = ROLE_BUFFER;
+    if (use->def->kind != DEF_STALE) return p;
+    p.role = ROLE_BUFFER;
+    p.init.as = arena_format(w->arena, "%s%s/%s", learner_path(w, use->def),
+                             use->family ? use->family : "", inner->path);
     return p;
   }
   p.path = arena_format(w->arena, "%u\1%s", site, inner->path);

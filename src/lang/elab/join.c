@@ -33,6 +33,27 @@ Val arranged(Body *b, Val v, const Axis *want, uint32_t n, Span span) {
   return spread_along(b, v, added, more, out, n, span);
 }
 
+Val with_rows(Body *b, Val v, const Type *want, uint32_t rows, Span span) {
+  Axis added[RANK_LIMIT];
+  uint32_t out[RANK_LIMIT], own[RANK_LIMIT], n = own_axes(&v.type, own), all[RANK_LIMIT];
+  uint32_t taken = own_axes(want, all) - rows, more = 0, next = 0, have = 0, met = 0;
+  if (n < taken || n > taken + rows) return v;
+  for (uint32_t k = 0; k < want->rank; k++) {
+    const Axis *axis = &want->axis[k];
+    uint32_t at = UINT32_MAX;
+    for (uint32_t i = 0; axis->pass && i < v.type.rank; i++)
+      if (v.type.axis[i].pass == axis->pass) at = i;
+    if (!axis->pass && next >= rows) at = own[n - taken + next - rows];
+    if (!axis->pass && next < rows && have + taken < n)
+      if (n == taken + rows || v.type.axis[own[have]].label == axis->label) at = own[have++], met++;
+    next += !axis->pass;
+    if (at == UINT32_MAX) added[more] = *axis, at = v.type.rank + more++;
+    out[k] = at;
+  }
+  if (met + taken < n) return v;
+  return spread_along(b, v, added, more, out, want->rank, span);
+}
+
 Val for_each_row(Body *b, Val v, const Axis *pass, uint32_t npass, Span span) {
   Axis want[RANK_LIMIT];
   uint32_t n = 0;

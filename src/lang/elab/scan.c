@@ -33,28 +33,29 @@ static Val first_axis(Body *b, Val v, uint32_t at) {
   return val_permute(b, v, order, n);
 }
 
-// What a start value passes over, the carry passes over.
+// What a start value passes over, the carry passes over; so do the axes that it has in front of
+// those which the cell takes.
 static Type with_passing(Body *b, const Type *formal, const Type *start) {
   Axis axis[RANK_LIMIT * 2];
-  uint32_t n = 0;
+  uint32_t n = 0, own[RANK_LIMIT], have = own_axes(start, own);
   for (uint32_t i = 0; i < start->rank; i++)
     if (start->axis[i].pass) axis[n++] = start->axis[i];
+  for (uint32_t i = 0; i + formal->rank < have; i++) axis[n++] = start->axis[own[i]];
   for (uint32_t i = 0; i < formal->rank; i++)
     if (!formal->axis[i].pass) axis[n++] = formal->axis[i];
   return type_like(b->w, formal, n, axis);
 }
 
-static Id start_wire(Body *b, const Value *args, uint32_t at, const Type *t, Span span) {
+// A start value is the same along what passes over the cell and it lacks.
+static Id start_wire(Body *b, const Value *args, uint32_t at, const Type *t, const Type *formal,
+                     Span span) {
   Val v = val_literal(b, 0, span);
+  uint32_t own[RANK_LIMIT], n = own_axes(t, own);
   if (at < args->n) v = args->at[at];
   if (v.literal)
     v = val_fill(b, v, *t);
   else {
-    Axis pass[RANK_LIMIT];
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < t->rank; i++)
-      if (t->axis[i].pass) pass[n++] = t->axis[i];
-    v = widen(b, v, pass, n, span);
+    v = with_rows(b, v, t, n > formal->rank ? n - formal->rank : 0, span);
     if (!shapes_agree(b, &v.type, t, span, "a start value")) {
       diag_error(b->w->diags, args->at[at].span, "this start value is %s, but the cell carries %s",
                  own_text(b->w, &v.type), own_text(b->w, t));
@@ -184,7 +185,7 @@ static bool scan_inputs(ScanPlan *p, const Syntax *use, Ids *in) {
     vec_push(w->arena, in, val_to_wire(p->b, &v, 0));
   }
   for (uint32_t i = p->scan.slice; i < p->formal.n; i++)
-    vec_push(w->arena, in, start_wire(p->b, &p->args, i, &p->types[i], p->span));
+    vec_push(w->arena, in, start_wire(p->b, &p->args, i, &p->types[i], &p->formal.at[i], p->span));
   for (uint32_t i = 0; i < in->n; i++)
     if (!in->at[i]) return false;
   BoxUse scan = {.def = box_called(p->b, "scan"),
@@ -224,6 +225,7 @@ Value builtin_scan(const BuiltinUse *u) {
   for (uint32_t i = 0; i < p.scan.carry; i++) // each carry is given as a row too
     diagram_output(w, p.body->d, p.body->d->out.at[i]);
   p.scan.body = p.body->d;
+  config_keep(b, u->env, u->config, 0, p.body->d);
   Id first = box_scan(w, b->d, &p.scan, in.at, in.n, origin_at(b, u->span)) + p.scan.carry;
   Value out = {.n = p.scan.carry, .at = NEW_ARRAY(w->arena, Val, p.scan.carry)};
   for (uint32_t i = 0; i < out.n; i++) out.at[i] = axis_back(&p, first + i);

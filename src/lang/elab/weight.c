@@ -112,6 +112,7 @@ Init init_from(Body *b, Env *env, const Syntax *n, const Type *t) {
 Val add_weight(Body *b, Type t, Init init, const WeightDecl *decl) {
   Param p = {.path = decl->path, .rooted = decl->rooted, .home = decl->home, .role = decl->role};
   p.init = init;
+  p.init.as = decl->as;
   for (uint32_t i = 0; i < t.rank; i++) t.axis[i].pass = 0;
   uint32_t i = diagram_param(b->w, b->d, p, t, decl->name, origin_at(b, decl->span));
   sync_sites(b);
@@ -224,14 +225,14 @@ Value typed_weight(Body *b, Env *env, const Syntax *sig, const Syntax *init,
 Value learner_weight(Body *b, Def *d, Body *home, const char *family, Span span) {
   const Def *real = learner_of(d);
   const Syntax *n = real->node;
-  if (learner_family(n) && !family) {
+  if (family_of(d) && !family) {
     const char *text = name_text(b->w->names, d->name);
     return value_refuse(b, span, span, "`%s` is a family: say which member, as in `%s[0]`", text,
                         text);
   }
   const char *path =
       arena_format(b->w->arena, "%s%s", name_text(b->w->names, d->name), family ? family : "");
-  Env *scope = home ? home->env : env_new(b->in, NULL, d->scope, b);
+  Env *scope = home ? home->env : env_new(b->in, NULL, real->scope, b);
   const Syntax *init = real->refined ? refine_body(real->refined) : learner_body(n);
   WeightDecl decl = {.path = path,
                      .rooted = !home,
@@ -239,6 +240,8 @@ Value learner_weight(Body *b, Def *d, Body *home, const char *family, Span span)
                      .role = d->kind == DEF_STALE ? ROLE_BUFFER : ROLE_WEIGHT,
                      .name = d->name,
                      .span = span};
+  if (d->kind == DEF_STALE)
+    decl.as = arena_format(b->w->arena, "%s%s", learner_path(b->w, d), family ? family : "");
   return typed_weight(b, scope, learner_result(n), init, &decl);
 }
 

@@ -77,6 +77,60 @@ static void do_stale(Elab *in, Scope *s, const Syntax *n) {
                d->number);
 }
 
+// How many stale copies stand between this one and a learner; -1: it comes back to itself, or there
+// are too many.
+static int stale_depth(const Def *d) {
+  int n = 0;
+  for (const Def *at = d->of; at && at->kind == DEF_STALE; at = at->of)
+    if (at == d || ++n > CHAIN_LIMIT) return -1;
+  return n;
+}
+
+// stale g = f[1]: which member it follows.
+static bool follow_member(Elab *in, Def *d) {
+  const Syntax *path = stale_path(d->node);
+  if (path->kind != N_AT) return true;
+  Body b = {.in = in, .w = in->w};
+  b.env = env_new(in, NULL, d->scope, &b);
+  d->member = target_member(in, &b, path, d->of);
+  return d->member != NULL;
+}
+
+// A copy of a copy follows a learner in the end, or it follows nothing.
+static void check_stale(Elab *in, Def *d) {
+  World *w = in->w;
+  const char *name = name_text(w->names, d->name);
+  if (d->broken) return;
+  if (stale_depth(d) >= 0) {
+    d->broken = !learner_of(d) || learner_of(d)->broken || !follow_member(in, d);
+    return;
+  }
+  const Def *at = d->of;
+  for (uint32_t i = 0; i < CHAIN_LIMIT && at != d; i++) at = at->of;
+  Span path = stale_path(d->node)->span;
+  if (at != d)
+    diag_error(w->diags, path, "stale copy `%s` follows a learner through more than %d others",
+               name, CHAIN_LIMIT);
+  else if (d->of == d)
+    diag_error(w->diags, path, "`%s` follows itself: a stale copy wants a learner to follow", name);
+  else {
+    Id e = diag_error(w->diags, path, "`%s` follows itself, through `%s`: no learner is at its end",
+                      name, name_text(w->names, d->of->name));
+    diag_note(w->diags, e, d->of->span, "`%s` is declared here", name_text(w->names, d->of->name));
+  }
+  d->broken = true;
+  d->of = NULL;
+}
+
+// Those that lead into a cycle are silent: the cycle has been reported.
+static void check_stales(Elab *in) {
+  for (uint32_t i = 1; i < in->def.n; i++)
+    if (in->def.at[i]->kind == DEF_STALE) check_stale(in, in->def.at[i]);
+  for (uint32_t i = 1; i < in->def.n; i++)
+    if (in->def.at[i]->kind == DEF_STALE && !learner_of(in->def.at[i]))
+      in->def.at[i]->broken = true;
+}
+
 // -- the whole ------------------------------------------------------------------------------------
 static void do_loop(Elab *in, Program *p, const Syntax *n) {
   World *w = in->w;
@@ -199,12 +253,12 @@ static void check_learners(Elab *in, Program *p) {
     if (d->broken || d->kind == DEF_STALE) continue;
     uint32_t errors = in->w->diags->errors;
     if (learner_has_input(d)) {
-      Body *b = instance_alone(in, d, learner_family(d->node) ? ".0" : NULL, NULL, NULL);
+      Body *b = instance_alone(in, d, family_of(d) ? ".0" : NULL, NULL, NULL);
       d->made = b ? b->d : NULL;
     } else {
       Body *b = body_new(in, d->name);
       b->env = env_new(in, NULL, d->scope, b);
-      learner_weight(b, d, NULL, learner_family(d->node) ? ".0" : NULL, d->span);
+      learner_weight(b, d, NULL, family_of(d) ? ".0" : NULL, d->span);
     }
     if (in->w->diags->errors > errors) d->broken = true;
   }
@@ -328,6 +382,7 @@ Program *elab_program(Elab *in, const char *path, const char *text, size_t n) {
   for (uint32_t i = in->scope.n; i-- > first;) spaces_set(in, in->scope.at[i], i == first);
   for (uint32_t i = in->scope.n; i-- > first + 1;) prepare(in, p, in->scope.at[i]);
   prepare(in, p, p->scope);
+  check_stales(in);
   sets_read(in, p);
   for (uint32_t i = in->scope.n; i-- > first;) learnings_read(in, p, in->scope.at[i]);
   for (uint32_t i = in->scope.n; i-- > first;) learnings_name(in->scope.at[i]);
@@ -421,7 +476,7 @@ Diagram *elab_diagram(Elab *in, Program *p, const char *name, const Instance *ho
   in->training = how && how->training;
   Body *b;
   if (learner_has_input(d) || d->kind == DEF_BOX) {
-    const char *member = d->kind == DEF_LEARNER && learner_family(d->node) ? ".0" : NULL;
+    const char *member = family_of(d) ? ".0" : NULL;
     b = instance_alone(in, d, member, NULL, how);
     if (b && d->kind != DEF_BOX && !(how && how->nin) &&
         b->d->in.n) { // as it is used: its weights begin with its name
@@ -433,7 +488,7 @@ Diagram *elab_diagram(Elab *in, Program *p, const char *name, const Instance *ho
   } else {
     b = body_new(in, id);
     b->env = env_new(in, NULL, d->scope, b);
-    Value v = learner_weight(b, d, NULL, learner_family(d->node) ? ".0" : NULL, d->span);
+    Value v = learner_weight(b, d, NULL, family_of(d) ? ".0" : NULL, d->span);
     Id wire = v.at[0].error ? 0 : val_to_wire(b, &v.at[0], 0);
     if (wire) diagram_output(w, b->d, wire);
     body_finish(b);

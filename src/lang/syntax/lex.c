@@ -140,24 +140,6 @@ void unmute(const Front *front, ErrorLimit *limit) {
 
 // -- characters
 
-uint32_t utf8_length(const char *text, size_t left) {
-  const unsigned char *s = (const unsigned char *)text;
-  uint32_t n = s[0] < 0x80   ? 1
-               : s[0] < 0xC2 ? 0
-               : s[0] < 0xE0 ? 2
-               : s[0] < 0xF0 ? 3
-               : s[0] < 0xF5 ? 4
-                             : 0;
-  if (n > left) return 0;
-  for (uint32_t i = 1; i < n; i++)
-    if ((s[i] & 0xC0) != 0x80) return 0;
-  if (s[0] == 0xE0 && s[1] < 0xA0) return 0; // longer than need be
-  if (s[0] == 0xED && s[1] > 0x9F) return 0; // half of a pair
-  if (s[0] == 0xF0 && s[1] < 0x90) return 0; // longer than need be
-  if (s[0] == 0xF4 && s[1] > 0x8F) return 0; // beyond the last
-  return n;
-}
-
 static const char *lookalike_hint(const char *text, uint32_t n) {
   for (uint32_t i = 0; i < COUNT(lookalikes); i++)
     if (strlen(lookalikes[i].text) == n && memcmp(lookalikes[i].text, text, n) == 0)
@@ -183,7 +165,7 @@ static uint32_t letter_length(const Lexer *x, uint32_t at) {
   char c = x->text[at];
   if (char_is_letter(c) || c == '_') return 1;
   if ((unsigned char)c < 0x80) return 0;
-  uint32_t n = utf8_length(x->text + at, x->n - at);
+  uint32_t n = (uint32_t)character_length(x->text + at, x->n - at);
   return n && !is_strange(x->text + at, n) ? n : 0;
 }
 
@@ -297,6 +279,13 @@ static void add_symbol(Lexer *x, const char *symbol, uint32_t from, bool spaced)
 // -- the kinds of token
 
 // NAME = letter or "_" , { letter | digit | "_" }
+// `use` is a word where it begins a line or a file stands behind it; elsewhere it is a name.
+static bool uses_file(const Lexer *x, uint32_t from) {
+  uint32_t at = x->at;
+  while (at < x->n && (x->text[at] == ' ' || x->text[at] == '\t')) at++;
+  return from == x->line_start || (at < x->n && x->text[at] == '"');
+}
+
 static void lex_name(Lexer *x, bool spaced) {
   enum { LONGEST = 1000 };
   uint32_t from = x->at, n;
@@ -307,6 +296,7 @@ static void lex_name(Lexer *x, bool spaced) {
                "this name has %u bytes; the longest may have %d", x->at - from, LONGEST);
   Name name = name_of(x->front->names, x->text + from, x->at - from);
   bool word = is_reserved(name_text(x->front->names, name));
+  if (word && strcmp(name_text(x->front->names, name), "use") == 0) word = uses_file(x, from);
   add(x, (Token){.kind = word ? TK_WORD : TK_NAME, .name = name}, from, spaced);
 }
 
@@ -346,7 +336,7 @@ static void lex_string(Lexer *x, bool spaced) {
   Buf text = buf_new(x->front->arena);
   while (x->at < x->n && x->text[x->at] != '"' && x->text[x->at] != '\n') {
     char c = x->text[x->at];
-    uint32_t n = utf8_length(x->text + x->at, x->n - x->at), here = x->at;
+    uint32_t n = (uint32_t)character_length(x->text + x->at, x->n - x->at), here = x->at;
     x->at += n ? n : 1;
     if (!n || !c)
       diag_error(x->front->diags, span_from(x, here), "this byte is not allowed in a string");
@@ -420,7 +410,7 @@ static bool lex_curly_string(Lexer *x, bool spaced) {
 
 // One message for a run of characters that mean nothing.
 static void lex_unknown(Lexer *x, bool spaced) {
-  uint32_t from = x->at, n = utf8_length(x->text + from, x->n - from);
+  uint32_t from = x->at, n = (uint32_t)character_length(x->text + from, x->n - from);
   const char *hint = n ? lookalike_hint(x->text + from, n) : NULL;
   x->at += n ? n : 1;
   Token *last = last_token(x);

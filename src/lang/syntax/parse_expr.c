@@ -367,7 +367,7 @@ static Syntax *mixed_chain(Parser *p, SyntaxKind kind, const Infix *infix, Synta
 
 // -- primaries
 
-// list = "[" [ entry { "," entry } ] "]"          entry = sum | list
+// list = "[" [ entry { "," entry } ] "]"          entry = expr | list
 static Syntax *parse_list(Parser *p) {
   uint32_t open = p->at, mark = p->stack.n;
   Syntax *node = node_new(p, N_LIST);
@@ -376,7 +376,7 @@ static Syntax *parse_list(Parser *p) {
   for (bool more = !sees(p, 0, "]"); more; more = eat(p, ",")) {
     uint32_t from = p->at;
     bool list = sees(p, 0, "[");
-    kid_push(p, list ? parse_list(p) : parse_sum(p));
+    kid_push(p, list ? parse_list(p) : parse_expr(p, false));
     for (uint32_t i = from + 1; i + 1 < p->at && !list; i++) // [0 -1]: two entries were meant
       if (token_is(p, &p->token[i], "-") && p->token[i].spaced && p->token[i + 1].kind == TK_NUM &&
           !p->token[i + 1].spaced)

@@ -42,7 +42,6 @@ bool is_one(const char *word, const char *list); // of a list separated by space
 ErrorLimit error_limit(const Front *);
 void mute_after_many(const Front *, ErrorLimit *);
 void unmute(const Front *, ErrorLimit *);
-uint32_t utf8_length(const char *text, size_t left); // bytes of the character; 0 when malformed
 extern const char *const declaration_words[];
 extern const uint32_t declaration_word_count;
 

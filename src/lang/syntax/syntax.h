@@ -145,7 +145,7 @@ Syntax *use_callee(const Syntax *);   // of a call what is called; otherwise its
 Syntax *arg_given(const Syntax *);    // of an argument by name its value; otherwise itself
 static inline Syntax *nodes_only(Nodes list) { return list.n == 1 ? list.at[0] : NULL; }
 static inline Nodes nodes_from(Nodes list, uint32_t first) {
-  return (Nodes){list.n - first, list.at + first};
+  return (Nodes){list.n - first, first ? list.at + first : list.at}; // of none there is no place
 }
 
 // format.c

@@ -268,6 +268,21 @@ const char *path_text(Elab *in, const Syntax *n) {
   return base ? arena_format(in->w->arena, "%s.%s", base, name_text(in->w->names, n->name)) : NULL;
 }
 
+// -- learners and their copies --------------------------------------------------------------------
+bool is_learner(const Def *d) { return d->kind == DEF_LEARNER || d->kind == DEF_STALE; }
+
+const Def *learner_of(const Def *d) {
+  while (d && d->kind == DEF_STALE) d = d->of;
+  return d;
+}
+
+const Syntax *family_of(const Def *d) {
+  for (const Def *at = d; at && at->kind == DEF_STALE; at = at->of)
+    if (stale_path(at->node)->kind == N_AT) return NULL; // it follows one of them
+  const Def *real = learner_of(d);
+  return real && real->kind == DEF_LEARNER ? learner_family(real->node) : NULL;
+}
+
 // -- data -----------------------------------------------------------------------------------------
 // space N = mnist, mnist.train, "t.csv", normal[64]
 bool space_is_index(Elab *in, Scope *s, const Syntax *types) {

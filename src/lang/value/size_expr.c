@@ -24,10 +24,32 @@ static const char *setting_of(Elab *in, Name name) {
   return id ? in->set_value.at[id - 1] : NULL;
 }
 
+// What a double holds exactly, and what nobody has room for.
+static const int64_t size_most = (int64_t)1 << 53;
+
+static bool is_size(double k) { return k == floor(k) && fabs(k) <= (double)size_most; }
+
 static Size size_from_text(Elab *in, const char *text) {
   char *end;
-  long long v = strtoll(text, &end, 10);
-  return *end || v <= 0 ? 0 : size_of(in->w, v);
+  long long v = strtoll(text, &end, 10); // what is too large is cut, and stays too large
+  return *end || v <= 0 || v > size_most ? 0 : size_of(in->w, v);
+}
+
+static void size_is_no_size(World *w, Span span, double k) {
+  char text[NUMBER_ROOM];
+  number_print(text, k);
+  if (k != floor(k))
+    diag_error(w->diags, span, "a size is a whole number, and this is %s", text);
+  else
+    diag_error(w->diags, span, "this size is too large: %s, and the largest is %lld", text,
+               (long long)size_most);
+}
+
+static bool computed_too_large(World *w, Size s, Span span) {
+  if (!size_too_large(w, s)) return false;
+  diag_error(w->diags, span, "this size is too large: sizes are counted up to %lld",
+             (long long)INT64_MAX);
+  return true;
 }
 
 Size axis_size(Elab *in, Def *d) {
@@ -39,8 +61,8 @@ Size axis_size(Elab *in, Def *d) {
   if (set) {
     d->size = size_from_text(in, set);
     if (!d->size)
-      diag_error(w->diags, d->span, "`--set %s=%s`: a size is a whole number above 0",
-                 name_text(w->names, d->name), set);
+      diag_error(w->diags, d->span, "`--set %s=%s`: a size is a whole number from 1 to %lld",
+                 name_text(w->names, d->name), set, (long long)size_most);
   } else if (d->busy) {
     diag_error(w->diags, d->span, "the size of axis %s depends on itself",
                name_text(w->names, d->name));
@@ -56,10 +78,7 @@ Size axis_size(Elab *in, Def *d) {
     d->busy = false;
     int64_t v;
     double number;
-    if (d->size && size_too_large(w, d->size)) {
-      diag_error(w->diags, axis_length(d->node)->span, "this size is too large");
-      d->size = 0;
-    }
+    if (d->size && computed_too_large(w, d->size, axis_length(d->node)->span)) d->size = 0;
     if (d->size && size_number(w, d->size, &number) && (!size_value(w, d->size, &v) || v <= 0)) {
       diag_error(w->diags, axis_length(d->node)->span,
                  "an axis has a whole number of places, at least 1; this is %s",
@@ -80,8 +99,8 @@ static Size const_size(Body *b, Def *d) {
   if (d->busy) return 0;
   d->busy = true;
   b->in->chain++;
-  bool good = value && b->in->chain < CHAIN_LIMIT && scope_number(b->in, d->scope, value, &k) &&
-              k == floor(k) && fabs(k) < 9e15;
+  bool good =
+      value && b->in->chain < CHAIN_LIMIT && scope_number(b->in, d->scope, value, &k) && is_size(k);
   b->in->chain--;
   d->busy = false;
   return good ? size_of(b->w, (int64_t)k) : 0;
@@ -92,9 +111,11 @@ static Size name_size(Body *b, Env *env, const Syntax *n, bool declare) {
   Binding *bind = env_find(env, n->name);
   if (bind) {
     if (bind->size) return bind->size;
-    if (bind->kind == BIND_OPTION && bind->has_number && bind->number == floor(bind->number) &&
-        fabs(bind->number) < 9e15)
-      return size_of(w, (int64_t)bind->number);
+    if (bind->kind == BIND_OPTION && bind->has_number) {
+      if (is_size(bind->number)) return size_of(w, (int64_t)bind->number);
+      size_is_no_size(w, n->span, bind->number);
+      return 0;
+    }
     if (bind->kind == BIND_VALUE || bind->kind == BIND_STATE) {
       Id e = diag_error(w->diags, n->span, "`%s` is a wire; a size is wanted here",
                         name_text(w->names, n->name));
@@ -111,9 +132,11 @@ static Size name_size(Body *b, Env *env, const Syntax *n, bool declare) {
   }
   if (d && d->kind == DEF_CONST) {
     Size s = d->broken ? 0 : const_size(b, d);
+    double k;
     if (s || d->broken) return s;
-    Id e = diag_error(w->diags, n->span, "`%s` is not a whole number, so it cannot be a size",
-                      name_text(w->names, n->name));
+    bool large = static_number(b, env, n, &k) && k == floor(k);
+    Id e = diag_error(w->diags, n->span, "`%s` is %s, so it cannot be a size",
+                      name_text(w->names, n->name), large ? "too large" : "not a whole number");
     diag_note(w->diags, e, d->span, "declared here");
     return 0;
   }
@@ -164,9 +187,8 @@ Size size_eval(Body *b, Env *env, const Syntax *n, bool declare) {
   Size left, right;
   switch (n->kind) {
   case N_NUM:
-    if (n->num == floor(n->num) && fabs(n->num) < 9.2e18) return size_of(w, (int64_t)n->num);
-    diag_error(w->diags, n->span,
-               n->num == floor(n->num) ? "this size is too large" : "a size is a whole number");
+    if (is_size(n->num)) return size_of(w, (int64_t)n->num);
+    size_is_no_size(w, n->span, n->num);
     return 0;
   case N_NAME: return name_size(b, env, n, declare);
   case N_PAREN: return size_eval(b, env, paren_inner(n), declare);
@@ -200,7 +222,7 @@ static bool axis_sound(Body *b, Size s, Span span) {
   int64_t v;
   double number;
   World *w = b->w;
-  if (size_too_large(w, s)) return diag_refuse(w->diags, span, "this size is too large");
+  if (computed_too_large(w, s, span)) return false;
   if (size_value(w, s, &v)) {
     if (v > 0) return true;
     return diag_refuse(w->diags, span, "an axis has at least one place, but this size is %lld",

@@ -345,8 +345,15 @@ bool eq_has(const Eq *, Name, uint32_t *);
 void value_watch(Body *, const Val *, const Index *, Id made);
 void clash_note(Body *, Axis left, Axis right); // these should be equal, and are not
 
-// header.c
+// scope.c: learners and their copies
 bool is_learner(const Def *);
-const Def *learner_of(const Def *); // of a stale copy, the learner it follows; otherwise itself
+// Of a stale copy, the learner that it follows in the end, or NULL; otherwise itself.
+const Def *learner_of(const Def *);
+// Where the weights begin of what a stale copy follows: f, f.2. The second: at the end of copies of
+// copies, a learner.
+const char *followed_path(World *, const Def *stale);
+const char *learner_path(World *, const Def *);
+const Syntax *
+family_of(const Def *); // the brackets of `learn f[3]`, also of its copies; NULL: none
 
 #endif

@@ -112,29 +112,58 @@ static const char *event_name(void *flow, uint32_t which) {
              : arena_format(w->arena, "%s in `%s`", what, where);
 }
 
-static bool happen(void *flow, double t, uint32_t which, const double *late, double *x) {
-  Flow *f = flow;
+// Two events of one moment may set one state only if both set it to the same.
+static bool clash(Flow *f, double t, uint32_t state, uint32_t one, uint32_t other) {
+  World *w = f->m->w;
+  uint32_t number;
+  int64_t member, members;
+  const SystemEvent *e = event_at(f, other, &number, &member, &members);
+  Id d = diag_error(w->diags, e->span, "two events set `%s` at t = %.10g: %s and %s",
+                    state_name(f, state), t, event_name(f, one), event_name(f, other));
+  e = event_at(f, one, &number, &member, &members);
+  diag_note(w->diags, d, e->span, "the other one");
+  diag_help(
+      w->diags, d,
+      "what happens at one moment happens at once: let one of the conditions exclude the other");
+  return false;
+}
+
+// What the event `which` sets, into the rows of new values.
+static bool set_by(Flow *f, double t, uint32_t which) {
   uint32_t number, at = 0;
   int64_t member, members;
   const SystemEvent *e = event_at(f, which, &number, &member, &members);
-  flow_put(f, t, x, late);
-  if (!sim_run(f->m, f->values, 0)) return false;
   for (uint32_t i = 0; i < number; i++) at += f->m->s->event.at[i].state.n;
   for (uint32_t i = 0; i < e->state.n; i++) {
-    State *s = sim_state(f->m, e->state.at[i]);
-    double *value = f->value, *old = f->old;
-    engine_get(f->values, at + i, value, s->count);
-    state_get(s, old);
-    int64_t part = s->count / members;
-    memcpy(old + member * part, value + member * part, (size_t)part * sizeof(double));
-    state_set(s, old);
-    for (uint32_t k = 0; k < f->flowing.n; k++)
-      if (f->flowing.at[k].state == s)
-        memcpy(x + f->flowing.at[k].offset, old, (size_t)s->count * sizeof(double));
+    Fresh *to = &f->fresh.at[e->state.at[i]];
+    int64_t part = to->state->count / members;
+    engine_get(f->values, at + i, f->value, to->state->count);
+    for (int64_t k = member * part; k < (member + 1) * part; k++) {
+      if (to->by[k] && to->value[k] != f->value[k])
+        return clash(f, t, e->state.at[i], to->by[k] - 1, which);
+      to->value[k] = f->value[k];
+      to->by[k] = which + 1;
+    }
   }
   Happening h = {.time = t, .path = e->path};
   h.what = e->jump ? name_text(f->m->w->names, e->jump) : f->m->s->state.at[e->state.at[0]].path;
   if (f->record) vec_push(f->m->arena, &f->record->happening, h);
+  return true;
+}
+
+static bool happen(void *flow, double t, const uint8_t *which, const double *late, double *x) {
+  Flow *f = flow;
+  flow_put(f, t, x, late);
+  if (!sim_run(f->m, f->values, 0)) return false;
+  for (uint32_t i = 0; i < f->fresh.n; i++) {
+    Fresh *y = &f->fresh.at[i];
+    state_get(y->state, y->value);
+    memset(y->by, 0, (size_t)y->state->count * sizeof *y->by);
+  }
+  for (uint32_t i = 0; i < f->problem.events; i++)
+    if (which[i] && !set_by(f, t, i)) return false;
+  for (uint32_t i = 0; i < f->fresh.n; i++) state_set(f->fresh.at[i].state, f->fresh.at[i].value);
+  flow_start(f, x);
   return true;
 }
 
@@ -196,6 +225,13 @@ static bool open_events(Flow *f) {
       vec_push(f->m->arena, &value, s->event.at[i].value.at[k]);
   }
   if (!guard.n) return true;
+  for (uint32_t i = 0; i < s->state.n; i++) {
+    State *state = sim_state(f->m, i);
+    Fresh fresh = {.state = state,
+                   .value = NEW_ARRAY(f->m->arena, double, state->count),
+                   .by = NEW_ARRAY(f->m->arena, uint32_t, state->count)};
+    vec_push(f->m->arena, &f->fresh, fresh);
+  }
   f->guards = wires_engine(f, &guard, &f->guard_cells);
   f->values = wires_engine(f, &value, NULL);
   for (uint32_t i = 0; i < f->guard_cells.n; i++)
@@ -237,7 +273,6 @@ Flow *flow_open(Sim *m) {
     most = n > most ? n : most;
   }
   f->value = NEW_ARRAY(m->arena, double, most);
-  f->old = NEW_ARRAY(m->arena, double, most);
   f->unit = NEW_ARRAY(m->arena, double, f->n + 1);
   f->column = NEW_ARRAY(m->arena, double, f->n + 1);
   f->problem.context = f;

@@ -13,6 +13,12 @@ typedef struct {
   int64_t count;
 } Flowing;
 
+typedef struct {
+  State *state;
+  double *value; // [count] what it will be
+  uint32_t *by;  // [count] the event that sets it, its number + 1; 0: none
+} Fresh;         // a state while something happens
+
 struct Flow {
   Sim *m;
   SimRecord *record; // where events are noted; or NULL
@@ -24,7 +30,8 @@ struct Flow {
   Counts rate_cells, guard_cells, lag_cells;
   State *time;
   double *unit, *column;
-  double *value, *old; // room for the largest state
+  double *value;    // room for the largest state
+  VEC(Fresh) fresh; // beside each state, where there are events
 };
 
 void flow_put(Flow *, double t, const double *x, const double *late);

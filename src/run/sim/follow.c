@@ -42,7 +42,7 @@ static void move_held(const Following *g, double *row, bool back) {
 
 // -- looking --------------------------------------------------------------------------------------
 static bool look(Following *g, double t, const double *x) {
-  flow_put(g->flow, t, x, NULL);
+  flow_put(g->flow, t, x, g->solver ? solver_late(g->solver, t) : NULL);
   return sim_run(g->m, g->look, 0);
 }
 
@@ -77,10 +77,11 @@ static double glance(void *context, double t) {
   return look(at->g, t, at->g->x) ? watched(at->g, at->which) : NAN;
 }
 
-static bool watch_step(Following *g, double from, double to) {
+// A part of a step, or its halves where five points say too little of some watcher.
+static bool watch_part(Following *g, double from, double to, int deep) {
   double value[WATCH_POINTS];
   double all[WATCH_POINTS][64];
-  if (!g->watchers.n) return true;
+  bool tame = true;
   for (uint32_t k = 0; k < WATCH_POINTS; k++) {
     double t = from + (to - from) * k / (WATCH_POINTS - 1);
     if (k == WATCH_POINTS - 1) t = to;
@@ -88,11 +89,23 @@ static bool watch_step(Following *g, double from, double to) {
     if (!look(g, t, g->x)) return false;
     for (uint32_t i = 0; i < g->watchers.n; i++) all[k][i] = watched(g, i);
   }
+  for (uint32_t i = 0; i < g->watchers.n && deep > 0 && tame; i++) {
+    for (uint32_t k = 0; k < WATCH_POINTS; k++) value[k] = all[k][i];
+    tame = curve_is_tame(value);
+  }
+  double middle = from + (to - from) / 2;
+  if (!tame && middle > from && middle < to)
+    return watch_part(g, from, middle, deep - 1) && watch_part(g, middle, to, deep - 1);
   for (uint32_t i = 0; i < g->watchers.n; i++) {
     for (uint32_t k = 0; k < WATCH_POINTS; k++) value[k] = all[k][i];
     watcher_step(&g->watchers.at[i], from, to, value, glance, &(Glance){g, i});
   }
   return true;
+}
+
+static bool watch_step(Following *g, double from, double to) {
+  enum { DEEP = 6 };
+  return !g->watchers.n || watch_part(g, from, to, DEEP);
 }
 
 static bool watch_moment(Following *g, double t, const double *x) {
@@ -107,8 +120,8 @@ static double usual_every(const Run *r) { return r->every > 0 ? r->every : r->en
 
 static bool failed(const Following *g) {
   const char *why = solver_error(g->solver);
-  if (!why) return false;
   if (g->m->w->diags->errors) return true;
+  if (!why) return false;
   Id e = diag_error(g->m->w->diags, g->m->run->span, "%s", why);
   if (strstr(why, "stiff")) diag_help(g->m->w->diags, e, "the stiff method is `by stiff`");
   return true;
@@ -141,13 +154,29 @@ static bool follow_step(Following *g, double end, double every, uint64_t *moment
          keep_moment(g, to, solver_state(g->solver));
 }
 
+static bool has_fixed_steps(const Run *r) {
+  return r->follow == FOLLOW_RK4 || r->follow == FOLLOW_EULER;
+}
+
+// However easy the rates are, what depends on time alone must not be stepped over.
+static double longest_step(const Run *r) {
+  enum { STEPS_AT_LEAST = 50 };
+  double longest = r->end / STEPS_AT_LEAST;
+  if (r->every > 0) longest = fmin(longest, r->every);
+  return r->step > 0 ? fmin(longest, r->step) : longest;
+}
+
 static bool follow_all(Following *g, double *start) {
   const Run *r = g->m->run;
   static const Method method[] = {SOLVE_DORMAND, SOLVE_DORMAND, SOLVE_RK4, SOLVE_EULER,
                                   SOLVE_STIFF};
   double tolerance = r->tolerance > 0 ? r->tolerance : usual_tolerance;
-  SolveOptions how = {.method = method[r->follow], .step = r->step, .relative = tolerance};
+  SolveOptions how = {.method = method[r->follow], .relative = tolerance};
   how.absolute = tolerance * 1e-3;
+  if (has_fixed_steps(r))
+    how.step = r->step;
+  else
+    how.largest = longest_step(r);
   g->solver = solver_new(g->m->arena, &g->flow->problem, &how, 0, start);
   if (failed(g)) return false;
   double every = usual_every(r), tick = 0;
@@ -160,6 +189,7 @@ static bool follow_all(Following *g, double *start) {
     if (g->flow->nexts && solver_time(g->solver) >= tick + 1) {
       tick++;
       if (!flow_tick(g->flow, tick, solver_time(g->solver), solver_state(g->solver))) return false;
+      solver_disturb(g->solver);
       if (!watch_moment(g, solver_time(g->solver), solver_state(g->solver))) return false;
     }
     if (g->m->how->progress)
@@ -177,10 +207,9 @@ static bool follow_all(Following *g, double *start) {
 // Nothing may happen between two moments that are kept, and the end is the end of a step.
 static bool is_plain(const Following *g) {
   const Run *r = g->m->run;
-  bool fixed = r->follow == FOLLOW_RK4 || r->follow == FOLLOW_EULER;
   for (uint32_t i = 0; i < g->watchers.n; i++)
     if (g->watchers.at[i].watch->kind != WATCH_LAST) return false;
-  return fixed && !g->flow->problem.events && !g->flow->lag.n && !g->flow->nexts &&
+  return has_fixed_steps(r) && !g->flow->problem.events && !g->flow->lag.n && !g->flow->nexts &&
          fabs(round(r->end / r->step) * r->step - r->end) <= 1e-9 * r->end;
 }
 

@@ -113,6 +113,21 @@ static double crossing(Glancing *f, void *context, double a, double fa, double b
   return b;
 }
 
+static bool counts_crossings(const Watcher *w) {
+  WatchKind kind = w->watch->kind;
+  return kind == WATCH_PERIOD || kind == WATCH_WHEN || kind == WATCH_COUNT;
+}
+
+// It may rise and fall again between two points: at the top of a parabola through three of them.
+static void look_at_top(Watcher *w, const double *t, const double *x, Glancing *f, void *context) {
+  double level = level_of(w), top, height;
+  if (x[0] > level || x[1] > level || x[2] > level) return;
+  if (!parabola_top(t, x, &top, &height) || !(height > level)) return;
+  int low = top < t[1] ? 0 : 1;
+  double value = f(context, top);
+  if (value > level) crossed(w, crossing(f, context, t[low], x[low], top, value, level));
+}
+
 void watcher_step(Watcher *w, double from, double to, const double *x, Glancing *f, void *context) {
   static const double boole[WATCH_POINTS] = {7 / 90.0, 32 / 90.0, 12 / 90.0, 32 / 90.0, 7 / 90.0};
   double t[WATCH_POINTS], level = level_of(w);
@@ -121,9 +136,10 @@ void watcher_step(Watcher *w, double from, double to, const double *x, Glancing 
   WatchKind kind = w->watch->kind;
   for (int k = 1; k < WATCH_POINTS; k++) {
     extremes(w, t[k], x[k]);
-    if (x[k - 1] <= level && x[k] > level &&
-        (kind == WATCH_PERIOD || kind == WATCH_WHEN || kind == WATCH_COUNT))
+    if (!counts_crossings(w)) continue;
+    if (x[k - 1] <= level && x[k] > level)
       crossed(w, crossing(f, context, t[k - 1], x[k - 1], t[k], x[k], level));
+    if (k > 1) look_at_top(w, t + k - 2, x + k - 2, f, context);
   }
   if (kind == WATCH_HIGHEST || kind == WATCH_PEAK || kind == WATCH_PERIOD)
     refine(w, t, x, 1, f, context);

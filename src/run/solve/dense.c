@@ -26,6 +26,12 @@ double dense_one(const Dense *d, uint32_t n, uint32_t i, double t) {
   return value(d->part, n, i, place(d, t));
 }
 
+void dense_rest(Dense *d, uint32_t n, double t, const double *x) {
+  memset(d->part, 0, 5 * (size_t)n * sizeof(double));
+  memcpy(d->part, x, n * sizeof(double));
+  d->from = t, d->h = 1;
+}
+
 void dense_hermite(Dense *d, uint32_t n, double t, double h, StepEnds e) {
   double *c = d->part;
   size_t m = n;

@@ -2,9 +2,9 @@
 //
 // In: the dense output of a step. Out: the first moment at which an event happens, and the state
 // after all that happens then. An event is armed while its guard has been at or below 0 since it
-// last happened; only then can it happen. At one moment, events happen in the order of their
-// numbers. Then guards are looked at again: an armed one that has been lifted above 0 by what
-// happened, happens at the same moment.
+// last happened, and at the start; only then can it happen. All events of one moment happen at once.
+// Then guards are looked at again: an armed one that has been lifted above 0 by what happened,
+// happens at the same moment.
 //
 // Events that follow each other faster and faster (a ball that comes to rest) have a limit in time
 // that no step can cross. They are recognised by their count, or by their distance, which becomes
@@ -40,7 +40,7 @@ void events_new(Solver *s) {
   uint32_t m = s->problem.events;
   s->guard = (Root){.n = m, .at = guards_inside, .context = s};
   s->guard.live = NEW_ARRAY(s->arena, uint8_t, m);
-  for (int i = 0; i < 4; i++) s->guard.row[i] = NEW_ARRAY(s->arena, double, m);
+  for (int i = 0; i < 6; i++) s->guard.row[i] = NEW_ARRAY(s->arena, double, m);
   s->guard_now = NEW_ARRAY(s->arena, double, m);
   s->armed = NEW_ARRAY(s->arena, uint8_t, m);
   s->fired = NEW_ARRAY(s->arena, uint8_t, m);
@@ -48,6 +48,7 @@ void events_new(Solver *s) {
   s->event_since = NEW_ARRAY(s->arena, double, m);
   s->event_quick = NEW_ARRAY(s->arena, uint32_t, m);
   s->event_count = NEW_ARRAY(s->arena, uint32_t, m);
+  memset(s->armed, 1, m);
   for (uint32_t i = 0; i < m; i++) s->event_last[i] = s->event_since[i] = -INFINITY;
 }
 
@@ -61,13 +62,6 @@ static bool fire(Solver *s, const double *g) {
     if (s->fired[i] && !any) s->first_event = i, any = true;
   }
   return any;
-}
-
-bool events_begin(Solver *s) {
-  if (s->problem.events == 0) return true;
-  if (!guards(s, s->t, s->x, SIDE_RIGHT, s->guard_now)) return false;
-  fire(s, s->guard_now);
-  return true;
 }
 
 // What the same cause lifts, rounding may set apart by a few digits: it still is one moment.
@@ -125,8 +119,8 @@ static bool events_happen(Solver *s) {
       if (!s->fired[i]) continue;
       s->armed[i] = 0;
       if (too_often(s, i)) return false;
-      if (!p->happen(p->context, s->t, i, s->late, s->x)) s->stopped = true;
     }
+    s->stopped = !p->happen(p->context, s->t, s->fired, s->late, s->x);
     if (s->stopped) break;
     if (!guards(s, s->t, s->x, SIDE_RIGHT, s->guard_now)) return false;
   } while (fire(s, s->guard_now));

@@ -2,8 +2,9 @@
 //
 // In: functions that are asked all at once, and an interval. Out: the first moment at which one of
 // them is above 0 after it was at or below, to the last digits of a double, and their values there.
-// The interval is walked in quarters; a function that rises and falls between two quarters is met
-// at the top of a parabola through three of them. Then one bracket is narrowed for all functions
+// The interval is walked in quarters, and in quarters of its halves where some function is not tame:
+// where a parabola says little of what is between. A function that rises and falls between two
+// quarters is met at the top of a parabola through three of them. Then one bracket is narrowed for all functions
 // together: the next point is the earliest of their secants, weighted as in the Illinois method
 // when the same end moves twice, and the middle when that does not halve the bracket in three
 // steps. What is found is the upper end of the bracket: there the function is above 0, so that
@@ -12,6 +13,8 @@
 
 #include <float.h>
 #include <math.h>
+
+enum { SPARE = 5 }; // five rows are samples
 
 static bool crossed(const Root *r, const double *low, const double *high, uint32_t i) {
   return r->live[i] && !(low[i] > 0) && high[i] > 0;
@@ -67,32 +70,46 @@ static RootEnd narrow(Root *r, double a, double b, int low, int high, int spare,
   return ROOT_FOUND;
 }
 
-// The top of a parabola through (t[0], a), (t[1], b), (t[2], c), where that is above 0.
-static bool top_above(const double *t, double a, double b, double c, double *top) {
-  if (!(b > a && b >= c && b <= 0)) return false;
-  double left = (b - a) / (t[1] - t[0]), right = (c - b) / (t[2] - t[1]);
-  double bend = (right - left) / (t[2] - t[0]); // below 0
-  double slope = left + bend * (t[1] - t[0]);   // at t[1]
-  *top = t[1] - slope / (2 * bend);
-  return b - slope * slope / (4 * bend) > 0 && *top > t[0] && *top < t[2] && *top != t[1];
+// How far five values at equal distances are from a curve of degree 3, against how much they vary.
+bool curve_is_tame(const double x[5]) {
+  const double least = 1e-3, rounding = 1e-8;
+  double low = x[0], high = x[0];
+  for (int k = 1; k < 5; k++) low = fmin(low, x[k]), high = fmax(high, x[k]);
+  double off = fabs(x[0] - 4 * x[1] + 6 * x[2] - 4 * x[3] + x[4]);
+  return !(off > least * (high - low)) || !(off > rounding * fmax(fabs(low), fabs(high)));
 }
 
-// Three samples are in row[0], row[1], row[2], and nothing has crossed in them.
-static RootEnd look_at_tops(Root *r, const double *t, double *when) {
-  double top;
+static bool all_tame(const Root *r) {
   for (uint32_t i = 0; i < r->n; i++) {
-    if (!r->live[i] || !top_above(t, r->row[0][i], r->row[1][i], r->row[2][i], &top)) continue;
-    if (!r->at(r->context, top, r->row[3])) return ROOT_LOST;
-    int low = top < t[1] ? 0 : 1;
-    if (any_crossed(r, r->row[low], r->row[3])) return narrow(r, t[low], top, low, 3, 2, when);
+    double x[5];
+    for (int k = 0; k < 5; k++) x[k] = r->row[k][i];
+    if (!curve_is_tame(x)) return false;
+  }
+  return true;
+}
+
+bool parabola_top(const double t[3], const double x[3], double *top, double *height) {
+  double left = (x[1] - x[0]) / (t[1] - t[0]), right = (x[2] - x[1]) / (t[2] - t[1]);
+  double bend = (right - left) / (t[2] - t[0]);
+  double slope = left + bend * (t[1] - t[0]); // at t[1]
+  *top = t[1] - slope / (2 * bend);
+  *height = x[1] - slope * slope / (4 * bend);
+  return bend < 0 && *top > t[0] && *top < t[2] && *top != t[1];
+}
+
+// Three samples are in row[k], row[k + 1], row[k + 2], and nothing has crossed in them.
+static RootEnd look_at_tops(Root *r, const double *t, int k, double *when) {
+  double top, height;
+  for (uint32_t i = 0; i < r->n; i++) {
+    double x[3] = {r->row[k][i], r->row[k + 1][i], r->row[k + 2][i]};
+    if (!r->live[i] || x[0] > 0 || x[1] > 0 || x[2] > 0) continue;
+    if (!parabola_top(t, x, &top, &height) || !(height > 0)) continue;
+    if (!r->at(r->context, top, r->row[SPARE])) return ROOT_LOST;
+    int low = top < t[1] ? k : k + 1, free = low == k ? k + 1 : k;
+    if (any_crossed(r, r->row[low], r->row[SPARE]))
+      return narrow(r, t[low - k], top, low, SPARE, free, when);
   }
   return ROOT_NONE;
-}
-
-static void shift(Root *r, double *t) {
-  double *row = r->row[0];
-  r->row[0] = r->row[1], r->row[1] = r->row[2], r->row[2] = row;
-  t[0] = t[1], t[1] = t[2];
 }
 
 static void put_live(Root *r, const double *g) {
@@ -100,24 +117,48 @@ static void put_live(Root *r, const double *g) {
     if (!(g[i] > 0)) r->live[i] = 1;
 }
 
-RootEnd root_walk(Root *r, double from, double to, bool close, double *when) {
-  enum { CLOSE = 12 }; // samples at 8^-12 … 8^-1 of the interval
-  double t[3] = {from, from, from};
-  int known = 1; // samples; the last one is in row[known - 1]
-  put_live(r, r->row[0]);
-  for (int j = close ? -CLOSE : 0; j < 4; j++) {
-    double q = j < 0 ? ldexp(1, 3 * j) : (j + 1) / 4.0;
-    if (known == 3) shift(r, t), known = 2;
-    t[known] = j == 3 ? to : from + q * (to - from);
-    if (!(t[known] > t[known - 1]) || (j < 3 && t[known] >= to)) continue;
-    if (!r->at(r->context, t[known], r->row[known])) return ROOT_LOST;
-    if (any_crossed(r, r->row[known - 1], r->row[known]))
-      return narrow(r, t[known - 1], t[known], known - 1, known, 3, when);
-    put_live(r, r->row[known]);
-    RootEnd end = ++known == 3 ? look_at_tops(r, t, when) : ROOT_NONE;
+static void begin_with(Root *r, int k) {
+  double *row = r->row[0];
+  r->row[0] = r->row[k], r->row[k] = row;
+}
+
+// Five samples are known: the crossings between them.
+static RootEnd walk_quarters(Root *r, const double *t, double *when) {
+  for (int k = 1; k < 5; k++) {
+    if (any_crossed(r, r->row[k - 1], r->row[k]))
+      return narrow(r, t[k - 1], t[k], k - 1, k, SPARE, when);
+    put_live(r, r->row[k]);
+    RootEnd end = k > 1 ? look_at_tops(r, t + k - 2, k - 2, when) : ROOT_NONE;
     if (end != ROOT_NONE) return end;
   }
-  double *row = r->row[0];
-  r->row[0] = r->row[known - 1], r->row[known - 1] = row;
+  begin_with(r, 4);
   return ROOT_NONE;
+}
+
+static RootEnd walk(Root *r, double from, double to, int deep, double *when) {
+  double t[5] = {from, 0, 0, 0, to};
+  for (int k = 1; k < 5; k++) {
+    if (k < 4) t[k] = from + (to - from) * k / 4;
+    if (!(t[k] > t[k - 1])) t[k] = t[k - 1]; // nothing is between two doubles
+    if (!r->at(r->context, t[k], r->row[k])) return ROOT_LOST;
+  }
+  if (deep == 0 || all_tame(r)) return walk_quarters(r, t, when);
+  RootEnd end = walk(r, from, t[2], deep - 1, when);
+  return end == ROOT_NONE ? walk(r, t[2], to, deep - 1, when) : end;
+}
+
+RootEnd root_walk(Root *r, double from, double to, bool close, double *when) {
+  enum { CLOSE = 12, DEEP = 6 }; // samples at 8^-12 … 8^-1 of the interval; halves of halves
+  put_live(r, r->row[0]);
+  double start = from;
+  for (int j = close ? -CLOSE : 0; j < 0; j++) {
+    double t = start + ldexp(1, 3 * j) * (to - start);
+    if (!(t > from) || t >= to) continue;
+    if (!r->at(r->context, t, r->row[1])) return ROOT_LOST;
+    if (any_crossed(r, r->row[0], r->row[1])) return narrow(r, from, t, 0, 1, SPARE, when);
+    put_live(r, r->row[1]);
+    begin_with(r, 1);
+    from = t;
+  }
+  return walk(r, from, to, DEEP, when);
 }

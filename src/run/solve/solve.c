@@ -113,8 +113,7 @@ Solver *solver_new(Arena *arena, const Problem *p, const SolveOptions *how, doub
   fill_in(&s->how);
   take_rows(s, arena);
   memcpy(s->x, x, s->n * sizeof(double));
-  memcpy(s->dense.part, x, s->n * sizeof(double));
-  s->dense.from = t, s->dense.h = 1;
+  dense_rest(&s->dense, s->n, t, x);
   if (!accept_problem(s)) return s;
   if (s->stepper == &stiff_stepper) stiff_new(s);
   if (p->events) events_new(s);
@@ -149,7 +148,6 @@ static bool choose_first(Solver *s) {
 
 // Everything that a step needs to be known at its beginning.
 static bool prepare(Solver *s) {
-  if (!s->begun && !events_begin(s)) return false;
   s->odd = false;
   if (!s->known) {
     if (!solver_rates(s, s->t, s->x, SIDE_RIGHT, s->rate)) return false;
@@ -300,11 +298,28 @@ static bool arrive(Solver *s, double to) {
   return true;
 }
 
+// What happens at the moment where a step would begin.
+static bool happens_at_once(Solver *s) {
+  s->met = true;
+  if (!events_again(s)) return false;
+  if (!s->happened) return true;
+  jumped(s);
+  s->from = s->t;
+  return true;
+}
+
 bool solver_step(Solver *s, double end) {
   double to;
   s->happened = false;
   if (s->message || s->stopped || !(end > s->t)) return false;
-  return prepare(s) && make(s, end, &to) && arrive(s, to);
+  if (!s->met && !happens_at_once(s)) return false;
+  return s->happened || (prepare(s) && make(s, end, &to) && arrive(s, to));
+}
+
+void solver_disturb(Solver *s) {
+  jumped(s);
+  s->met = false;
+  dense_rest(&s->dense, s->n, s->t, s->x);
 }
 
 // -- looking --------------------------------------------------------------------------------------
@@ -316,6 +331,11 @@ const char *solver_error(const Solver *s) { return s->message; }
 
 void solver_at(const Solver *s, double t, double *x) {
   dense_at(&s->dense, s->n, fmin(t, s->t), x);
+}
+
+const double *solver_late(Solver *s, double t) {
+  if (s->problem.late) late_at(s, fmin(t, s->t), t < s->t ? SIDE_LEFT : SIDE_RIGHT);
+  return s->late;
 }
 
 bool solver_happened(const Solver *s, uint32_t *which) {

@@ -24,11 +24,12 @@ typedef struct {
   // The Jacobian of the rates by x, [n n] row-major; NULL: by differences.
   bool (*jacobian)(void *context, double t, const double *x, const double *late, double *j);
   // One number for each event, which happens when it rises through 0: it was at or below 0, and is
-  // above. Above 0 at the start, or still above 0 after its event, it has to come down first.
+  // above; or when it is above 0 at the start. Still above 0 after its event, it has to come down
+  // first.
   bool (*guards)(void *context, double t, const double *x, const double *late, double *g);
-  // What has happened: x is changed in place. `which` is a number of an event. False: stop here,
-  // without an error.
-  bool (*happen)(void *context, double t, uint32_t which, const double *late, double *x);
+  // What happens at one moment, all of it at once: which[events]. All of it reads x as it was before
+  // the moment; then x is changed in place. False: stop here, without an error.
+  bool (*happen)(void *context, double t, const uint8_t *which, const double *late, double *x);
   // What is late, and by how much: lag[late], each above 0, and value(t, x) for the numbers that
   // will be late. Before the start, a value is the one at the start.
   const double *lag;
@@ -47,16 +48,25 @@ typedef struct {
   uint32_t storm;            // one event more often than this in a unit of time: an error; 0: 10000
 } SolveOptions;
 
+// Do five values at equal distances say what is between them?
+bool curve_is_tame(const double x[5]);
+// The top of a parabola through three points: false: there is none between them.
+bool parabola_top(const double t[3], const double x[3], double *top, double *height);
+
 typedef struct Solver Solver;
 Solver *solver_new(Arena *, const Problem *, const SolveOptions *, double t, const double *x);
 // One step, at most to `end` (exactly to it if it comes that far), which ends early at an event:
-// then the event has happened (all that fall on that moment, in order; then those whose guards
-// these have lifted above 0) and the state is the one after it. False at `end`, or after an error.
+// then the event has happened (all that fall on that moment, at once; then those whose guards these
+// have lifted above 0) and the state is the one after it. What happens at the start is a step of no
+// length. False at `end`, or after an error.
 bool solver_step(Solver *, double end);
+// Something else that the functions read has changed at this moment.
+void solver_disturb(Solver *);
 double solver_time(const Solver *);
 const double *solver_state(const Solver *);
 double solver_from(const Solver *);                  // where the last step began
 void solver_at(const Solver *, double t, double *x); // inside the last step, before its event
+const double *solver_late(Solver *, double t); // what is late then; after its event at its end
 bool solver_happened(const Solver *,
                      uint32_t *which);    // did the last step end with an event? which first?
 const char *solver_error(const Solver *); // in words, or NULL

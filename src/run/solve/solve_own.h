@@ -16,6 +16,7 @@ typedef struct {
 } Dense;
 void dense_at(const Dense *, uint32_t n, double t, double *x);
 double dense_one(const Dense *, uint32_t n, uint32_t i, double t);
+void dense_rest(Dense *, uint32_t n, double t, const double *x); // x, from t on
 // Through both ends with the slopes there; part4 is 0.
 typedef struct { // values and slopes at both ends of a step
   const double *x, *next, *slope, *slope_next;
@@ -30,7 +31,7 @@ typedef struct {
   bool (*at)(void *context, double t, double *g); // false: give up
   void *context;
   uint8_t *live;  // [n] has been at or below 0 since it last went up; kept on the way
-  double *row[4]; // [n] each; row[0] comes in with the values at `from`, and goes out with those
+  double *row[6]; // [n] each; row[0] comes in with the values at `from`, and goes out with those
                   // where the walk ended: at the place found, or at `to`
 } Root;
 typedef enum { ROOT_NONE, ROOT_FOUND, ROOT_LOST } RootEnd; // LOST: a function has given up
@@ -94,6 +95,7 @@ struct Solver {
   double *event_last, *event_since; // [events] when it last happened; when its count began
   uint32_t *event_quick, *event_count;
   bool happened, stopped, begun;
+  bool met; // what happens at t has happened
   uint32_t first_event;
   uint64_t steps, rejections, rates;
   const char *message;
@@ -133,9 +135,8 @@ bool late_passed(Solver *);                    // was t a moment that a step mus
 double late_limit(const Solver *, double end); // the next such moment, or end
 // events.c
 void events_new(Solver *);
-bool events_begin(Solver *);                            // guards at the start
 RootEnd events_find(Solver *, double to, double *when); // on the dense output
 bool events_moved(Solver *); // to where the last walk ended; what it found, happens
-bool events_again(Solver *); // after a break: what is late may have lifted a guard
+bool events_again(Solver *); // at the start, or after a break: what has lifted a guard, happens
 
 #endif

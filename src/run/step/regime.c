@@ -6,6 +6,7 @@
 // has two: one that gathers, and one that gathers, steps and forgets. The last step of a round is a
 // diagram of its own when something counts rounds.
 #include "core/pass/pass.h"
+#include "lang/value/value.h"
 #include "run/step/step_own.h"
 
 // -- what the goals need --------------------------------------------------------------------------
@@ -18,7 +19,7 @@ static bool reads_step(const Diagram *d) {
 static Def *stale_owner(const Regimen *plan, const Param *p) {
   for (uint32_t i = 0; i < plan->p->learner.n; i++) {
     Def *d = plan->p->learner.at[i];
-    if (d->kind == DEF_STALE && d->of && def_owns(plan->w, p, d, NULL)) return d;
+    if (d->kind == DEF_STALE && learner_of(d) && def_owns(plan->w, p, d, NULL)) return d;
   }
   return NULL;
 }
@@ -33,23 +34,31 @@ static bool is_in_goals(const Regimen *plan, const char *path) {
   return false;
 }
 
+static bool is_copied(const Regimen *plan, const char *path) {
+  for (uint32_t i = 0; i < plan->copy.n; i++)
+    if (strcmp(plan->copy.at[i].path, path) == 0) return true;
+  return false;
+}
+
+// What a copy of a copy follows is copied first, also where no goal reads that.
 static bool add_copy(Regimen *plan, const Diagram *d, const Param *p) {
   World *w = plan->w;
   const Wire *x = &d->wire.at[p->wire];
   const Def *stale = stale_owner(plan, p);
-  if (!stale) return true;
-  for (uint32_t i = 0; i < plan->copy.n; i++)
-    if (strcmp(plan->copy.at[i].path, p->path) == 0) return true;
-  size_t n = strlen(name_text(w->names, stale->name));
-  const char *of =
-      arena_format(w->arena, "%s%s", name_text(w->names, stale->of->name), p->path + n);
-  if (!is_in_goals(plan, of)) return true;
+  if (!stale || is_copied(plan, p->path)) return true;
+  const char *rest = p->path + strlen(name_text(w->names, stale->name));
+  const char *of = arena_format(w->arena, "%s%s", followed_path(w, stale), rest);
+  const char *root = arena_format(w->arena, "%s%s", learner_path(w, stale), rest);
+  if (!is_in_goals(plan, root)) return true;
   if (x->type.base != BASE_R && stale_is_by(stale->node))
     return diag_refuse(w->diags, stale->span,
                        "%s is made of bits, which have no average: copy it with `every`", of);
+  Param followed = *p;
+  followed.path = of;
+  if (!add_copy(plan, d, &followed)) return false;
   Copy c = {p->path, of, stale, p->rooted, x->name, x->type, p->init, x->origin};
   vec_push(w->arena, &plan->copy, c);
-  vec_push(w->arena, &plan->out->start, (Start){p->path, of});
+  vec_push(w->arena, &plan->out->start, (Start){p->path, root});
   plan->counts |= !stale_is_by(stale->node);
   return true;
 }

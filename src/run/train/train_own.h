@@ -73,7 +73,7 @@ void tell_wrong(Trainer *, const char *format, ...) // also to who wants it quie
 // train.c
 bool train_refuse(Trainer *, Outcome, const char *format, ...) // a diagnostic; always false
     __attribute__((format(printf, 3, 4)));
-Target target_of(const Trainer *);                    // of what is run beside the steps
+Target target_of(Trainer *);                    // of what is run beside the steps
 const char *hash_text(const Trainer *);               // progress.c: of all states
 void train_note(Trainer *, const char *how_it_ended); // run.json
 

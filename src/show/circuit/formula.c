@@ -6,6 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+enum { FORMULA_MOST = 2000 }; // signs
+
 typedef struct {
   const FormulaOf *of;
   Buf *out;
@@ -229,10 +231,25 @@ static void write_divisor(const Formula *f, uint32_t i) {
   }
 }
 
+// What is read twice is written twice, but for squares: the reverse derivative of a long chain would
+// have more signs than there is paper.
+bool formula_is_endless(const Loop *l, Arena *a) {
+  double *signs = NEW_ARRAY(a, double, l->nscalar + 1); // of each scalar, written out
+  for (uint32_t i = 0; i < l->nscalar; i++) {
+    const Scalar *x = &l->scalar[i];
+    uint32_t arity = x->fn > FN_SIZE ? fn_rows[x->fn].arity : 0;
+    signs[i] = 1;
+    for (uint32_t k = 0; k < arity; k++)
+      if (!k || x->arg[k] != x->arg[k - 1]) signs[i] += signs[x->arg[k]];
+  }
+  return signs[l->nscalar - 1] > FORMULA_MOST;
+}
+
 const char *formula_text(const FormulaOf *of, Arena *a) {
   const Loop *l = of->l;
   const Scalar *x = &l->scalar[l->nscalar - 1];
   if (is_product(l, l->nscalar - 1)) return NULL;
+  if (formula_is_endless(l, a)) return "…";
   if (is_sign(l, x)) return x->fn == FN_sub ? "−" : fn_rows[x->fn].glyph;
   Buf b = buf_new(a);
   Formula f = {of, &b, all_named(of)};

@@ -260,6 +260,7 @@ static bool rewrite(const Rewriting *r, const Box *box) {
   Diagram *to = r->to;
   Id *map = r->map;
   if (box->op != OP_loop || keeps_guards(box->loop)) return false;
+  if (formula_is_endless(box->loop, w->arena)) return false;
   if (box->nout > 1 && !keeps_places(w, box->loop)) return false;
   if (reordered(r, box)) return true;
   uint32_t root;

@@ -1,0 +1,49 @@
+// Text from outside, as it may be shown: on a terminal, in a log, in a message.
+//
+// A program, a table, a name of a file or a folder of a run may hold anything. What would move the
+// cursor, ring, colour, turn the direction of writing or end a text that is shown is written out byte
+// by byte, as \x1b; so are bytes that are not UTF-8. All other characters stay as they are.
+#include "base.h"
+
+size_t character_length(const char *text, size_t n) {
+  const unsigned char *p = (const unsigned char *)text;
+  if (!n) return 0;
+  if (p[0] < 0x80) return 1;
+  size_t length = p[0] >= 0xF0 ? 4 : p[0] >= 0xE0 ? 3 : 2;
+  if (p[0] < 0xC2 || p[0] > 0xF4 || length > n) return 0;
+  for (size_t i = 1; i < length; i++)
+    if ((p[i] & 0xC0) != 0x80) return 0;
+  if (p[0] == 0xE0 && p[1] < 0xA0) return 0; // longer than needed
+  if (p[0] == 0xED && p[1] > 0x9F) return 0; // a surrogate
+  if (p[0] == 0xF0 && p[1] < 0x90) return 0;
+  if (p[0] == 0xF4 && p[1] > 0x8F) return 0; // beyond the last character
+  return length;
+}
+
+// Controls, U+0080 to U+009F among them; marks of direction; ends of lines and of paragraphs that
+// only Unicode knows; characters of no width; tags.
+static bool is_unseen(const unsigned char *p, size_t length) {
+  if (length == 1) return p[0] < 0x20 || p[0] == 0x7F;
+  if (length == 2) return (p[0] == 0xC2 && p[1] < 0xA0) || (p[0] == 0xD8 && p[1] == 0x9C);
+  if (length == 4) return p[0] == 0xF3 && p[1] == 0xA0 && p[2] < 0x82;
+  if (p[0] == 0xEF)
+    return (p[1] == 0xBB && p[2] == 0xBF) || (p[1] == 0xBF && p[2] >= 0xB9 && p[2] <= 0xBB);
+  if (p[0] != 0xE2) return false;
+  return (p[1] == 0x80 && ((p[2] >= 0x8B && p[2] <= 0x8F) || (p[2] >= 0xA8 && p[2] <= 0xAE))) ||
+         (p[1] == 0x81 && p[2] >= 0xA0 && p[2] <= 0xAF);
+}
+
+size_t shown_length(const char *text, size_t n) {
+  size_t length = character_length(text, n);
+  return length && !is_unseen((const unsigned char *)text, length) ? length : 0;
+}
+
+void buf_shown(Buf *b, const char *text, size_t n) {
+  for (size_t at = 0, length; at < n; at += length) {
+    length = shown_length(text + at, n - at);
+    if (length)
+      buf_add(b, text + at, length);
+    else
+      buf_printf(b, "\\x%02x", (unsigned char)text[at]), length = 1;
+  }
+}
