@@ -85,7 +85,7 @@ done
 wait
 
 cat "$stats"/all.* | awk '{ n[$1] += $2; t[$1] += $3; k[$1] += $4; if ($5 > p[$1]) p[$1] = $5; f[$1] += $6; N += $2; T += $3; K += $4; F += $6 }
-  END { row = "%-12s %14s %10s %10s %8s %8s %6s\n"; printf row, "harness", "inputs", "seconds", "per second", "kept", "places", "finds"
+  END { row = "%-12s %14s %10s %10s %8s %8s %6s\n"; printf row, "harness", "inputs", "CPU s", "per CPU s", "kept", "places", "finds"
     for (h in n) printf row, h, n[h], int(t[h]), t[h] ? int(n[h] / t[h]) : 0, k[h], p[h], f[h] | "sort"
     close("sort"); printf row, "all", sprintf("%.0f", N), int(T), T ? int(N / T) : 0, K, "", F }'
 find "$found" -type f -newer "$folder/begun" ! -name 'log.*' | sort | while read -r f; do

@@ -78,8 +78,9 @@ void do_measure(Elab *in, Program *p, const Syntax *n) {
     } else if (claim->kind == N_DOT && is_of_broken(p, claim)) {
       return;
     } else if (claim->kind == N_DOT) {
+      const char *path = path_text(in, claim); // NULL: more than names
       Id e = diag_error(w->diags, claim->span, "there is no goal `%s` to measure",
-                        path_text(in, claim));
+                        path ? path : name_text(w->names, claim->name));
       diag_help(w->diags, e, "`limn check --paths` lists those of learning diagrams");
       return;
     } else if (strcmp(name_text(w->names, claim->name), "exploitability") == 0) {

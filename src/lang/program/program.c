@@ -100,7 +100,10 @@ static bool follow_member(Elab *in, Def *d) {
 static void check_stale(Elab *in, Def *d) {
   World *w = in->w;
   const char *name = name_text(w->names, d->name);
-  if (d->broken) return;
+  if (d->broken) { // it may follow itself all the same
+    d->of = NULL;
+    return;
+  }
   if (stale_depth(d) >= 0) {
     d->broken = !learner_of(d) || learner_of(d)->broken || !follow_member(in, d);
     return;
