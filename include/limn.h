@@ -97,6 +97,11 @@ LIMN_API const char *limn_messages(Limn *, bool json);
 LIMN_API uint32_t limn_errors(const Limn *); // how many of them are errors
 LIMN_API void limn_forget(Limn *);
 
+// Would it run? Everything that is refused before a first step of training, and what cannot be
+// measured or shown, is said here; nothing is compiled or computed. Sets of data with a name need not
+// be there.
+LIMN_API LimnStatus limn_check(Limn *);
+
 // -- what is in it --------------------------------------------------------------------------------
 LIMN_API const char *limn_summary(Limn *, bool json); // what the program declares
 LIMN_API const char *limn_who(Limn *, bool json);     // which goal moves which learner

@@ -9,6 +9,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "base/base.h"
 #include "limn.h"
+#include "painted_help.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -348,28 +349,6 @@ static void body_values(Arena *a, Limn *l, MadeBody *m, uint64_t seed) {
     fail_msg("%s\n%s", m->program, limn_messages(l, false));
   add_numbers(a, &out, &m->values);
   add_numbers(a, &grads, &m->values);
-}
-
-static size_t skip_element(const char *at, const char *open, const char *close) {
-  const char *end = strncmp(at, open, strlen(open)) == 0 ? strstr(at, close) : NULL;
-  return end ? (size_t)(end - at) + strlen(close) : 0;
-}
-
-// A picture without what is not seen: titles, the description, ids.
-static const char *painted(Arena *a, const char *svg, size_t n, size_t *bytes) {
-  Buf b = buf_new(a);
-  for (const char *at = svg; at < svg + n;) {
-    size_t skip = skip_element(at, "<title>", "</title>") + skip_element(at, "<desc>", "</desc>");
-    if (!skip && strncmp(at, " id=\"", 5) == 0) skip = 5 + strcspn(at + 5, "\"");
-    if (!skip && strncmp(at, " data-id=\"", 10) == 0) skip = 10 + strcspn(at + 10, "\"");
-    if (!skip && strncmp(at, "\"#p", 3) == 0) skip = strcspn(at, "-");
-    if (skip)
-      at += skip;
-    else
-      buf_char(&b, *at++);
-  }
-  *bytes = b.n;
-  return b.at;
 }
 
 static void body_look(Arena *a, MadeBody *m) {

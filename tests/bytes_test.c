@@ -233,6 +233,37 @@ static void store_refused(void **state) {
   }
 }
 
+// Whatever bit of a file with a check sum is turned, it is refused.
+static void safetensors_sum(void **state) {
+  Arena *a = *state;
+  double value[] = {1, 2, 3};
+  int64_t shape[] = {3};
+  Arrays all = {0}, back = {0};
+  Bytes bytes;
+  const char *error;
+  sum_begin(a, &all);
+  vec_push(a, &all.metadata, (Metadata){"step", "12"});
+  sum_end(a, &all);
+  vec_push(
+      a, &all.array,
+      (Array){.name = "w", .rank = 1, .shape = shape, .count = 3, .data = value, .kind = EL_F32});
+  assert_true(safetensors_bytes(a, &all, &bytes, &error));
+  assert_false(safetensors_read_bytes(a, bytes.at, bytes.n, &back, &error));
+  assert_string_equal(error, "its check sum is not that of its bytes: it is damaged");
+  sum_put(&bytes);
+  assert_true(safetensors_read_bytes(a, bytes.at, bytes.n, &back, &error));
+  assert_string_equal(arrays_metadata(&back, "step"), "12");
+  for (size_t i = 0; i < 8 * bytes.n; i++) {
+    Arena *own = arena_child(a);
+    bytes.at[i / 8] ^= (uint8_t)(1u << i % 8);
+    assert_false(safetensors_read_bytes(own, bytes.at, bytes.n, &back, &error));
+    bytes.at[i / 8] ^= (uint8_t)(1u << i % 8);
+    arena_free(own);
+  }
+  for (size_t n = 0; n < bytes.n; n++)
+    assert_false(safetensors_read_bytes(a, bytes.at, n, &back, &error));
+}
+
 static void safetensors_write_refused(void **state) {
   Arena *a = *state;
   static const struct {
@@ -848,6 +879,7 @@ int main(void) {
       TEST(safetensors_layout),
       TEST(half_floats),
       TEST(store_refused),
+      TEST(safetensors_sum),
       TEST(safetensors_write_refused),
       TEST(npy_from_numpy),
       TEST(npy_other_headers),

@@ -332,7 +332,8 @@ static void test_refusals(void **state) {
   } want[] = {
       {"imgaes", "`x` cannot be shown as imgaes: did you mean images?"},
       {"scatter",
-       "`x` cannot be shown as scatter: found values [2 4 4 5], wanted [n 2], or two arrays [n]"},
+       "`x` cannot be shown as scatter: found values [2 4 4 5], wanted [n z] with z of 2 "
+       "or more, or two arrays [n]"},
       {"latent",
        "`x` cannot be shown as latent: found values [2 4 4 5], wanted [n z] with z of 2 or more"},
       {"curves", "`x` cannot be shown as curves: found values [2 4 4 5], wanted [t] or [t k]"},

@@ -50,7 +50,9 @@ static LimnStatus training_report(Limn *l, const LimnUse *how, bool *written) {
 static LimnStatus report(Limn *l, const LimnUse *how, Arena *to, const char **text) {
   RunNote note;
   const char *error;
-  bool machines = note_read(l->world, how->from, &note, &error) && note.machine;
+  bool noted = note_read(l->world, how->from, &note, &error), machines = noted && note.machine;
+  const char *json = arena_format(l->world, "%s/run.json", how->from);
+  if (!noted && path_exists(json)) return failed(l, LIMN_WRONG, error);
   bool written = false;
   LimnStatus status = machines ? machines_report(l, how->from) : training_report(l, how, &written);
   if (!status || written) *text = arena_format(to, "%s/report.html", how->from);
@@ -89,19 +91,40 @@ static void tell_page(Limn *l, const LimnTrain *how, const char *path) {
   how->tell.line(how->tell.context, b.at);
 }
 
-// Everything that is shown at the end is tried on one batch before anything is trained.
-static LimnStatus try_shows(Limn *l, const LimnTrain *how) {
-  ShowsTried tried = {0};
+// Everything that is shown at the end is tried on one batch before anything is trained; ahead of a
+// run, its shapes are.
+static LimnStatus try_shows(Limn *l, const LimnTrain *how, bool ahead) {
+  ShowsTried tried = {.ahead = ahead};
   LimnUse use = {.threads = how->threads, .reference = how->reference};
-  if (!l->program->show.n || !l->program->train.n) return LIMN_GOOD;
+  if (!l->program->show.n) return LIMN_GOOD;
   LimnStatus status = status_of(use_try_shows(l->in, l->program, &use, &tried));
-  for (uint32_t i = 0; !status && i < tried.shown.n; i++) {
+  for (uint32_t i = 0; i < tried.shown.n; i++) {
     const char *why;
     if (report_can_show(l->world, &tried.shown.at[i], &why)) continue;
     diag_error(l->diags, tried.span.at[i], "this cannot be shown: %s", why);
-    status = LIMN_WRONG;
+    if (!status) status = LIMN_WRONG;
   }
   return status;
+}
+
+static bool has_open_space(const Program *p) {
+  for (uint32_t i = 0; i < p->space.n; i++)
+    if (p->space.at[i]->size) return true;
+  return false;
+}
+
+// What is refused before the first step, without making it.
+static LimnStatus look_ahead(Limn *l, const LimnTrain *how) {
+  if (has_open_space(l->program)) return LIMN_GOOD; // it is not to be run yet
+  LimnStatus status = status_of(train_ahead(l->in, l->program, how));
+  return status ? status : try_shows(l, how, true);
+}
+
+LimnStatus limn_check(Limn *l) {
+  ENTER(c, l, ANSWER_NONE, NEEDS_PROGRAM, LIMN_USAGE, LIMN_SYSTEM);
+  LimnTrain how = {.plain = true, .quiet = true};
+  l->diags->since = 1; // what the load said is not said again
+  return call_end(c, look_ahead(l, &how));
 }
 
 LimnStatus limn_train(Limn *l, const LimnTrain *how) {
@@ -110,7 +133,8 @@ LimnStatus limn_train(Limn *l, const LimnTrain *how) {
   const char *dir = NULL, *path = NULL;
   if (!train_take(c, how, &own)) return call_end(c, LIMN_USAGE);
   Arrays set = weights_set(c);
-  LimnStatus tried = own.plan || own.plain ? LIMN_GOOD : try_shows(l, &own);
+  bool show = !own.plan && !own.plain && l->program->train.n;
+  LimnStatus tried = show ? try_shows(l, &own, false) : LIMN_GOOD;
   if (tried) return call_end(c, tried);
   LimnStatus status = status_of(train_run(l->in, l->program, &own, &set, &dir));
   if (status || !dir || own.plan || own.plain) return call_end(c, status);

@@ -154,6 +154,7 @@ void json_print(JsonOut *, const char *key, const char *format, ...) // as JSON 
 #define HASH_START 0xCBF29CE484222325u
 #define HASH_START_32 2166136261u
 uint64_t hash_bytes(uint64_t, const void *, size_t n);
+uint64_t hash_sum(uint64_t, const void *, size_t n); // not FNV: a check sum of much
 uint32_t hash_bytes_32(uint32_t, const void *, size_t n);
 
 // table.c: byte strings to numbers; iteration order is insertion order
@@ -250,7 +251,7 @@ void nearest_try(Nearest *, const char *name);
 const char *nearest_name(const char *text, const char *const *candidate, uint32_t count);
 bool diag_suggest(Diags *, Id, const char *name); // as help, unless it is NULL: then false
 
-// os.c: files and the clock
+// os.c: files that are read, folders, paths and the clock
 const char *os_error(Arena *, int code); // as strerror(errno), in any thread
 typedef struct {
   const char *text; // ended by 0; NULL when it could not be read
@@ -264,17 +265,30 @@ FileText file_map(Arena *, const char *path);
 // The folder for what can be made again: `set` or $LIMN_CACHE, $XDG_CACHE_HOME/limn, ~/.cache/limn.
 // It is ours and closed to others; NULL when it cannot be.
 const char *cache_folder(Arena *, const char *set, const char **error);
-// Writes beside the target, syncs, renames: the file is whole or absent. NULL, or what went wrong.
-const char *file_write(Arena *, const char *path, const void *bytes, size_t n);
 // What is in a folder, without what begins with a dot, in the order of names. NULL, or what went
 // wrong.
 typedef VEC(const char *) FolderNames;
 const char *folder_names(Arena *, const char *path, FolderNames *);
 bool path_exists(const char *path);
+bool path_is_file(const char *path); // a regular one
 bool path_is_folder(const char *path);
 const char *folder_make(Arena *, const char *path,
                         unsigned mode); // with those around it. NULL, or what went wrong
 const char *path_join(Arena *, const char *beside_file, const char *relative);
+const char *path_folder(Arena *, const char *path, const char **name); // "a/" and "b" of "a/b"
+const char *path_real(Arena *, const char *path); // without links; NULL: it is not there
 double clock_seconds(void);
+
+// write.c: the one door through which files are written. All give NULL, or what went wrong.
+// A file that the user named: whole or absent, through a link, into a device or a pipe.
+const char *file_write(Arena *, const char *path, const void *bytes, size_t n);
+// Below a folder of our own, as "shown/1.svg": no link there is followed.
+const char *file_write_in(Arena *, const char *dir, const char *name, const void *bytes, size_t n);
+// To read, and to write at its end: what is there, or a new one. It is regular and has no other name.
+const char *file_append_in(Arena *, const char *dir, const char *name, int *fd);
+const char *folder_make_in(Arena *, const char *dir, const char *name);
+// Whether it is there to be read: a regular file, reached without a link.
+const char *file_check_in(Arena *, const char *dir, const char *name);
+const char *file_check(Arena *, const char *path); // the same, of its last part alone
 
 #endif

@@ -13,3 +13,16 @@ uint32_t hash_bytes_32(uint32_t h, const void *bytes, size_t n) {
   for (size_t i = 0; i < n; i++) h = (h ^ at[i]) * 16777619u;
   return h;
 }
+
+// Eight bytes at a time. Each step can be undone, so that bytes which differ in one place never have
+// the same sum.
+uint64_t hash_sum(uint64_t h, const void *bytes, size_t n) {
+  const unsigned char *at = bytes;
+  for (size_t i = 0; i < n; i += 8) {
+    uint64_t word = 0;
+    for (size_t k = 0; k < 8 && i + k < n; k++) word |= (uint64_t)at[i + k] << 8 * k;
+    h = (h ^ word) * 0x9E3779B97F4A7C15u;
+    h ^= h >> 32;
+  }
+  return (h ^ n) * 0x9E3779B97F4A7C15u;
+}

@@ -1,11 +1,11 @@
-// Files and the clock. A written file is whole or absent: a temporary one beside it is filled,
-// synced and renamed, and the folder is synced after it.
-#define _POSIX_C_SOURCE 200809L
+// Files that are read, folders, paths and the clock. What is written goes through write.c.
+#define _DEFAULT_SOURCE
 #include "base.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -111,42 +111,6 @@ FileText file_map(Arena *a, const char *path) {
   return f;
 }
 
-static bool write_all(int fd, const char *bytes, size_t n) {
-  while (n) {
-    ssize_t put = write(fd, bytes, n);
-    if (put < 0 && errno == EINTR) continue;
-    if (put <= 0) return false;
-    bytes += put;
-    n -= (size_t)put;
-  }
-  return true;
-}
-
-static void sync_folder_of(Arena *a, const char *path) {
-  const char *slash = strrchr(path, '/');
-  const char *folder = slash ? arena_text(a, path, (size_t)(slash - path) + 1) : ".";
-  int fd = open(folder, O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return;
-  fsync(fd);
-  close(fd);
-}
-
-const char *file_write(Arena *a, const char *path, const void *bytes, size_t n) {
-  const char *beside = arena_format(a, "%s.%ld.part", path, (long)getpid());
-  int fd = open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (fd < 0) return os_error(a, errno);
-  bool good = write_all(fd, bytes, n) && fsync(fd) == 0;
-  int why = errno;
-  if (close(fd) != 0 && good) good = false, why = errno;
-  if (good && rename(beside, path) != 0) good = false, why = errno;
-  if (!good) {
-    unlink(beside);
-    return os_error(a, why);
-  }
-  sync_folder_of(a, path);
-  return NULL;
-}
-
 static void close_folder(void *what) {
   DIR **d = what;
   if (*d) closedir(*d);
@@ -172,6 +136,11 @@ const char *folder_names(Arena *a, const char *path, FolderNames *out) {
 
 bool path_exists(const char *path) { return access(path, F_OK) == 0; }
 
+bool path_is_file(const char *path) {
+  struct stat info;
+  return stat(path, &info) == 0 && S_ISREG(info.st_mode);
+}
+
 bool path_is_folder(const char *path) {
   struct stat info;
   return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
@@ -195,6 +164,17 @@ const char *path_join(Arena *a, const char *beside_file, const char *relative) {
   return arena_format(a, "%.*s%s", (int)(slash - beside_file) + 1, beside_file, relative);
 }
 
+const char *path_folder(Arena *a, const char *path, const char **name) {
+  const char *slash = strrchr(path, '/');
+  *name = slash ? slash + 1 : path;
+  return slash ? arena_text(a, path, (size_t)(slash - path) + 1) : ".";
+}
+
+const char *path_real(Arena *a, const char *path) {
+  char real[PATH_MAX];
+  return realpath(path, real) ? arena_text(a, real, strlen(real)) : NULL;
+}
+
 double clock_seconds(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
@@ -215,9 +195,11 @@ const char *cache_folder(Arena *a, const char *set, const char **error) {
   const char *path = cache_path(a, set);
   struct stat s;
   if (*path && !folder_make(a, path, 0700) && !lstat(path, &s) && S_ISDIR(s.st_mode) &&
-      s.st_uid == getuid() && !(s.st_mode & 022))
+      s.st_uid == geteuid() && !(s.st_mode & 077) &&
+      (s.st_mode & 0700 || !chmod(path, 0700))) // a umask may have taken our own rights too
     return path;
   *error = arena_format(
-      a, "%s cannot be the cache: it must belong to this user, and no other may write to it", path);
+      a, "%s cannot be the cache: it must be a folder of this user that is closed to all others",
+      path);
   return NULL;
 }

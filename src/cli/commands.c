@@ -45,6 +45,7 @@ static LimnStatus load(Limn *l, const Options *o) {
 
 int run_check(Limn *l, Options *o) {
   LimnStatus s = load(l, o);
+  if (!s && !o->paths && !o->who) s = limn_check(l); // those are questions, also before it can run
   if (o->paths) {
     const char *text = s ? NULL : limn_paths(l, o->name, o->json);
     s = answered(l, s, text);
@@ -250,12 +251,13 @@ int run_report(Limn *l, Options *o) {
 }
 
 // -- training ------------------------------------------------------------------------------------
-// The first signal asks training to stop, the second ends it at once.
+// The first signal asks training to stop, the second ends it at once. A pipe that nobody reads and a
+// file that may not grow signal each write again, also those of saving: they only ask.
 static volatile sig_atomic_t stopping;
 
 static void on_signal(int signal) {
-  (void)signal;
-  if (stopping) _exit(130);
+  bool asks = signal == SIGPIPE || signal == SIGXFSZ;
+  if (stopping && !asks) _exit(128 + signal);
   stopping = 1;
 }
 
@@ -264,6 +266,11 @@ static void watch(int signal) {
   struct sigaction a = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, old;
   sigemptyset(&a.sa_mask);
   if (sigaction(signal, NULL, &old) == 0 && old.sa_handler != SIG_IGN) sigaction(signal, &a, NULL);
+}
+
+static void watch_all(void) {
+  static const int all[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) watch(all[i]);
 }
 
 static void say(void *context, const char *text) {
@@ -302,8 +309,7 @@ int run_train(Limn *l, Options *o) {
   bool terminal = isatty(STDOUT_FILENO) && !o->json;
   o->train.stop = &stopping;
   o->train.tell = (LimnTell){NULL, say, terminal ? redraw : NULL, width, NULL};
-  watch(SIGINT);
-  watch(SIGTERM);
+  watch_all();
   s = limn_train(l, &o->train);
   if (terminal) redraw(NULL, "");
   return answer(l, o, s, "train", o->json ? "null" : NULL);
@@ -325,8 +331,7 @@ int run_machines(Limn *l, Options *o) {
   how.plain = o->train.plain;
   how.stop = &stopping;
   how.tell = (LimnTell){NULL, say, terminal ? redraw : NULL, width, NULL};
-  watch(SIGINT);
-  watch(SIGTERM);
+  watch_all();
   s = limn_run(l, &how, &text);
   if (terminal) redraw(NULL, "");
   return answer(l, o, s, "run", text);

@@ -4,8 +4,11 @@
 #include "cli/cli.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 static const struct {
   const char *name;
@@ -63,13 +66,18 @@ static int run(int (*command)(Limn *, Options *), CommandText text, Options *o) 
 
 // A stream that is closed would be the next file that is opened, and what is said would land there.
 static void open_streams(void) {
-  for (int fd = 0; fd <= 2; fd++)
-    if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) < 0) abort();
+  for (int fd = 0; fd <= 2; fd++) {
+    if (fcntl(fd, F_GETFD) >= 0 || open("/dev/null", O_RDWR) >= 0) continue;
+    perror("limn: a standard stream is closed, and /dev/null cannot be opened");
+    _exit(LIMN_SYSTEM);
+  }
 }
 
-// What could not be written was not said: a full disk is not a success.
+// What could not be written was not said: a full disk is not a success. Some disks say so only when
+// the file is closed.
 static int written(int status) {
-  bool failed = fflush(stdout) || ferror(stdout);
+  bool failed = ferror(stdout);
+  if (fclose(stdout)) failed = true;
   if (failed) perror("limn: cannot write");
   return failed && !status ? LIMN_SYSTEM : status;
 }
@@ -90,7 +98,34 @@ static int limn(int argc, char **argv) {
   return *name == '-' ? no_option(name) : no_command(name);
 }
 
+// -- a stack of its own --------------------------------------------------------------------------
+// Nesting is limited by numbers that want a stack of some size, whatever the shell has set.
+enum { STACK_WANTED = 8 << 20 };
+typedef struct {
+  int argc, status;
+  char **argv;
+} CliCall;
+
+static void *call(void *what) {
+  CliCall *c = what;
+  c->status = limn(c->argc, c->argv);
+  return NULL;
+}
+
+static int with_stack(int argc, char **argv) {
+  struct rlimit most;
+  pthread_attr_t how;
+  pthread_t thread;
+  CliCall c = {.argc = argc, .argv = argv};
+  bool small = getrlimit(RLIMIT_STACK, &most) == 0 && most.rlim_cur < STACK_WANTED;
+  if (!small || pthread_attr_init(&how)) return limn(argc, argv);
+  bool apart = !pthread_attr_setstacksize(&how, STACK_WANTED) &&
+               !pthread_create(&thread, &how, call, &c) && !pthread_join(thread, NULL);
+  pthread_attr_destroy(&how);
+  return apart ? c.status : limn(argc, argv);
+}
+
 int main(int argc, char **argv) {
   open_streams();
-  return written(limn(argc, argv));
+  return written(with_stack(argc, argv));
 }

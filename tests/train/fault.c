@@ -50,6 +50,21 @@ int open(const char *path, int flags, ...) {
   return fd;
 }
 
+int openat(int folder, const char *path, int flags, ...) {
+  int (*real)(int, const char *, int, ...) =
+      (int (*)(int, const char *, int, ...))dlsym(RTLD_NEXT, "openat");
+  va_list args;
+  va_start(args, flags);
+  mode_t mode = flags & O_CREAT ? va_arg(args, mode_t) : 0;
+  va_end(args);
+  int error = 0;
+  bool mine = is_ours(path) && (flags & O_ACCMODE) != O_RDONLY;
+  if (mine && fails("open", &error)) return errno = error, -1;
+  int fd = real(folder, path, flags, mode);
+  if (fd >= 0 && fd < 1024) ours[fd] = mine;
+  return fd;
+}
+
 ssize_t write(int fd, const void *bytes, size_t n) {
   ssize_t (*real)(int, const void *, size_t) =
       (ssize_t(*)(int, const void *, size_t))dlsym(RTLD_NEXT, "write");
@@ -68,12 +83,12 @@ int fsync(int fd) {
   return real(fd);
 }
 
-int rename(const char *from, const char *to) {
-  int (*real)(const char *, const char *) =
-      (int (*)(const char *, const char *))dlsym(RTLD_NEXT, "rename");
+int renameat(int from, const char *old, int to, const char *new) {
+  int (*real)(int, const char *, int, const char *) =
+      (int (*)(int, const char *, int, const char *))dlsym(RTLD_NEXT, "renameat");
   int error = 0;
-  if (is_ours(to) && fails("rename", &error)) return errno = error, -1;
-  return real(from, to);
+  if (is_ours(new) && fails("rename", &error)) return errno = error, -1;
+  return real(from, old, to, new);
 }
 
 int pthread_create(pthread_t *thread, const pthread_attr_t *how, void *(*run)(void *), void *what) {

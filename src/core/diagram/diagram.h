@@ -286,6 +286,7 @@ typedef struct { // what a box was configured with, as in `conv[16, stride: 2]`
   Name name;
   uint32_t nsize;
   Size *size;       // a size, or a row of them
+  Name *label;      // of each, where it is an axis; or NULL
   const char *text; // a number, a word or the name of a box; NULL: sizes
   bool by_default;  // nothing was written: it is the header's own
 } Option;
@@ -320,10 +321,11 @@ struct World {
   Sources *sources;
   Diags *diags;
   Sizes *sizes;
-  VEC(Origin) origin;     // origin.at[0] is nowhere
-  VEC(LoopTurn) turn;     // turn.at[0] is outside of every loop
-  VEC(Diagram *) diagram; // diagram.at[0] is unused
-  VEC(Ids) label_names;   // lists of names of labels; [0] is unused
+  VEC(Origin) origin;        // origin.at[0] is nowhere
+  VEC(LoopTurn) turn;        // turn.at[0] is outside of every loop
+  VEC(Diagram *) diagram;    // diagram.at[0] is unused
+  VEC(Ids) label_names;      // lists of names of labels; [0] is unused
+  bool cc_failed, cc_warned; // the C compiler is not asked again; there was a word about its folder
 };
 
 World *world_new(Arena *);

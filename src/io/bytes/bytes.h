@@ -96,6 +96,8 @@ bool array_load(Arena *, Array *x, const uint8_t *bytes, bool big_endian, bool f
 bool array_store(Arena *, const Array *, uint8_t *to, const char **error);
 FileText array_file(Arena *, const char *path, const char **error); // the bytes of a file of arrays
 bool file_put(Arena *, const char *path, const void *bytes, size_t n, const char **error);
+// The same below a folder of our own, where no link is followed.
+bool file_put_in(Arena *, const char *dir, const char *name, const Bytes *, const char **error);
 bool file_error(Arena *, const char **error, const char *format, ...) // sets *error; always false
     __attribute__((format(printf, 3, 4)));
 
@@ -116,6 +118,11 @@ bool safetensors_bytes(Arena *, const Arrays *, Bytes *out, const char **error);
 // All but the numbers: they are for the caller to put, little-endian, one array after the other at
 // *data. Array.data is not looked at.
 bool safetensors_frame(Arena *, const Arrays *, Bytes *out, uint8_t **data, const char **error);
+// A file with a check sum: `sum_begin` before any other metadata, `sum_end` after them, and when all
+// bytes are there, `sum_put`. Whoever reads it compares the sum; a file without one is read too.
+void sum_begin(Arena *, Arrays *);
+void sum_end(Arena *, Arrays *);
+void sum_put(Bytes *);
 const Array *arrays_find(const Arrays *, const char *name);   // NULL = absent
 const char *arrays_metadata(const Arrays *, const char *key); // NULL = absent
 

@@ -28,6 +28,8 @@ typedef struct {
   bool again;           // the first cell occurs again
   int64_t missing_line; // of the first NA or the like, 0 = none
   CsvCell missing;
+  int64_t hex_line; // of the first 0x10
+  CsvCell hex;
 } FoundCell;
 
 // -- cells ----------------------------------------------------------------------------------------
@@ -135,19 +137,30 @@ static bool seems_missing(const CsvCell *cell) {
   return is_word_of(cell, words, COUNT(words));
 }
 
-// 1e400: a number as it is written, but none that there is.
+// 1e400, or four hundred digits: a number as it is written, but none that there is.
 static bool is_beyond(const CsvCell *cell) {
-  bool digit = false, power = false;
+  bool digit = false, power = false, point = false;
   for (size_t i = 0; i < cell->n; i++) {
     char c = cell->at[i], before = i ? cell->at[i - 1] : 'e';
     bool e = c == 'e' || c == 'E', sign = c == '+' || c == '-';
     if (sign && before != 'e' && before != 'E') return false;
     if (!sign && !e && c != '.' && !(c >= '0' && c <= '9')) return false;
-    if (e && (power || !digit)) return false;
+    if ((e && (power || !digit)) || (c == '.' && (point || power))) return false;
     power |= e;
+    point |= c == '.';
     digit |= c >= '0' && c <= '9';
   }
-  return power && cell->at[cell->n - 1] >= '0' && cell->at[cell->n - 1] <= '9';
+  return digit && cell->at[cell->n - 1] >= '0' && cell->at[cell->n - 1] <= '9';
+}
+
+// 0x10: a number elsewhere, but not in a table.
+static bool is_hex(const CsvCell *cell) {
+  size_t i = cell->n && (*cell->at == '-' || *cell->at == '+');
+  if (cell->n < i + 3 || cell->at[i] != '0' || (cell->at[i + 1] != 'x' && cell->at[i + 1] != 'X'))
+    return false;
+  for (i += 2; i < cell->n; i++)
+    if (!strchr("0123456789abcdefABCDEF", cell->at[i])) return false;
+  return true;
 }
 
 static const char *scan_digits(const char *p, const char *end, uint64_t *value, int *digits) {
@@ -278,6 +291,10 @@ static bool look_at_cell(const CsvCursor *c, int64_t line, uint32_t k, FoundCell
     if (!f->missing_line) f->missing_line = line, f->missing = *cell;
     return true;
   }
+  if (is_hex(cell)) {
+    if (!f->hex_line) f->hex_line = line, f->hex = *cell;
+    return true;
+  }
   if (!f->word) f->word_line = line, f->odd = *cell;
   return f->word = true;
 }
@@ -306,6 +323,15 @@ static bool look_at_rows(CsvCursor *c, FoundCell *found, uint32_t columns, int64
   return true;
 }
 
+// Words that look like numbers of base 16 are words where nothing is a number.
+static void settle_hex(FoundCell *found, uint32_t columns) {
+  for (uint32_t k = 0; k < columns; k++) {
+    FoundCell *f = &found[k];
+    if (!f->hex_line || f->number || f->first_number || f->word) continue;
+    f->word = true, f->word_line = f->hex_line, f->odd = f->hex;
+  }
+}
+
 static int compare_cells(const void *a, const void *b) {
   const CsvCell *x = a, *y = b;
   int order = memcmp(x->at, y->at, x->n < y->n ? x->n : y->n);
@@ -325,7 +351,8 @@ static bool all_different(Arena *a, const FoundCell *found, uint32_t columns) {
 static bool first_is_header(Arena *a, const FoundCell *found, uint32_t columns, int64_t below) {
   bool words = true, holes = false, numbers = false, names = false;
   for (uint32_t i = 0; i < columns; i++) {
-    bool hole = is_missing(&found[i].first) || seems_missing(&found[i].first);
+    bool hole = is_missing(&found[i].first) || seems_missing(&found[i].first) ||
+                is_hex(&found[i].first) || is_beyond(&found[i].first);
     bool over = below && !found[i].first_number && !found[i].word; // a word over numbers
     if (over && !hole) return true;
     holes |= over;
@@ -357,7 +384,9 @@ static bool column_kinds(const CsvCursor *c, Csv *t, const FoundCell *found, con
     x->name = column_name(c->arena, taken, t->header ? &f->first : NULL, k);
     x->number = !f->word && (t->header || f->first_number) && !(words && words[k]);
     if (x->number && f->missing_line) return missing(c, f->missing_line, k, &f->missing);
-    bool hole = is_missing(&f->first) || (seems_missing(&f->first) && !f->word);
+    if (x->number && f->hex_line) return missing(c, f->hex_line, k, &f->hex);
+    bool seems = seems_missing(&f->first) || is_hex(&f->first) || is_beyond(&f->first);
+    bool hole = is_missing(&f->first) || (seems && !f->first_number && !f->word);
     if (!t->header && hole) return missing(c, c->line, k, &f->first);
     bool first_odd = !t->header && !f->first_number;
     if (!x->number && (f->number || (!t->header && f->first_number)) && (f->word || first_odd)) {
@@ -464,6 +493,7 @@ bool csv_read_words(Arena *a, const char *text, size_t n, const bool *words, Csv
   CsvCursor start = cursor_at_start(&c, text + mark);
   if (!first_row(&c, &found, &t.columns)) return false;
   if (!look_at_rows(&c, found, t.columns, &t.rows)) return false;
+  settle_hex(found, t.columns);
   t.header = first_is_header(a, found, t.columns, t.rows);
   if (!t.header) t.rows++;
   if (!t.rows) return file_error(a, error, "the table has names of columns, but no rows");

@@ -40,6 +40,12 @@ bool file_put(Arena *a, const char *path, const void *bytes, size_t n, const cha
   return !why || file_error(a, error, "cannot write %s: %s", path, why);
 }
 
+bool file_put_in(Arena *a, const char *dir, const char *name, const Bytes *bytes,
+                 const char **error) {
+  const char *why = file_write_in(a, dir, name, bytes->at, bytes->n);
+  return !why || file_error(a, error, "cannot write %s/%s: %s", dir, name, why);
+}
+
 // The doubles must be countable in bytes. A zero does not excuse the other axes, so that strides
 // never wrap either.
 bool array_count(uint32_t rank, const int64_t *shape, int64_t *count) {

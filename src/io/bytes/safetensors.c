@@ -9,6 +9,9 @@
 // so no byte belongs to two tensors or to none, and all arrays together are at most 8 times the
 // data.
 //
+// A file may carry a check sum, over all bytes but its own digits. It is said twice that there is one,
+// at both ends of the metadata, so that no single damage makes a file that seems to have none.
+//
 // What is written can be read: names are checked by the rules of the reader, and the order of the
 // arrays is kept.
 #include "io/bytes/bytes.h"
@@ -197,6 +200,50 @@ static bool header_length(Arena *a, const uint8_t *file, size_t n, uint64_t *len
                     text_shown(a, (const char *)file + 8, *length ? 1 : 0));
 }
 
+// -- the check sum --------------------------------------------------------------------------------
+#define SUM_KEY "limn_sum"
+#define SUM_END_KEY "limn_summed"
+enum { SUM_DIGITS = 16 };
+static const char sum_place[] = "{\"" METADATA_KEY "\":{\"" SUM_KEY "\":\""; // behind the length
+
+void sum_begin(Arena *a, Arrays *all) {
+  vec_push(a, &all->metadata, (Metadata){SUM_KEY, "0000000000000000"});
+}
+
+void sum_end(Arena *a, Arrays *all) {
+  vec_push(a, &all->metadata, (Metadata){SUM_END_KEY, "all bytes but the digits of " SUM_KEY});
+}
+
+static bool has_sum(const uint8_t *file, size_t n) {
+  size_t at = 8 + sizeof sum_place - 1;
+  return n > at + SUM_DIGITS && memcmp(file + 8, sum_place, sizeof sum_place - 1) == 0 &&
+         file[at + SUM_DIGITS] == '"';
+}
+
+static void sum_digits(const uint8_t *file, size_t n, char digits[SUM_DIGITS + 1]) {
+  size_t before = 8 + sizeof sum_place - 1, after = before + SUM_DIGITS;
+  uint64_t sum = hash_sum(hash_sum(HASH_START, file, before), file + after, n - after);
+  snprintf(digits, SUM_DIGITS + 1, "%016llx", (unsigned long long)sum);
+}
+
+void sum_put(Bytes *b) {
+  char digits[SUM_DIGITS + 1];
+  if (!has_sum(b->at, b->n)) return;
+  sum_digits(b->at, b->n, digits);
+  memcpy(b->at + 8 + sizeof sum_place - 1, digits, SUM_DIGITS);
+}
+
+static bool sum_fits(Arena *a, const uint8_t *file, size_t n, const Arrays *found,
+                     const char **error) {
+  char digits[SUM_DIGITS + 1];
+  bool begins = has_sum(file, n), ends = arrays_metadata(found, SUM_END_KEY) != NULL;
+  if (!begins && !ends) return true;
+  if (begins) sum_digits(file, n, digits);
+  if (begins && ends && memcmp(file + 8 + sizeof sum_place - 1, digits, SUM_DIGITS) == 0)
+    return true;
+  return file_error(a, error, "its check sum is not that of its bytes: it is damaged");
+}
+
 bool safetensors_read_bytes(Arena *a, const void *bytes, size_t n, Arrays *out,
                             const char **error) {
   const uint8_t *file = bytes;
@@ -207,6 +254,7 @@ bool safetensors_read_bytes(Arena *a, const void *bytes, size_t n, Arrays *out,
   if (!header) return file_error(a, error, "its header is not valid JSON: %s", *error);
   SafetensorsReader r = {.arena = a, .error = error, .data_bytes = n - 8 - length};
   if (!read_metadata(&r, json_get(header, METADATA_KEY), &found)) return false;
+  if (!sum_fits(a, file, n, &found, error)) return false;
   if (!read_tensors(&r, header)) return false;
   if (!load_tensors(&r, file + 8 + length, &found)) return false;
   *out = found;
@@ -214,6 +262,9 @@ bool safetensors_read_bytes(Arena *a, const void *bytes, size_t n, Arrays *out,
 }
 
 bool safetensors_read(Arena *a, const char *path, Arrays *out, const char **error) {
+  if (path_exists(path) && !path_is_file(path) &&
+      !path_is_folder(path)) // a pipe would be waited for
+    return file_error(a, error, "cannot read %s: it is not a regular file", path);
   FileText file = array_file(a, path, error);
   if (!file.text) return false;
   if (safetensors_read_bytes(a, file.text, file.n, out, error)) return true;

@@ -15,7 +15,6 @@
 #include "io/bytes/bytes.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <unistd.h>
 
 struct Events {
@@ -123,9 +122,10 @@ Events *events_open(Arena *a, const char *path, double wall_time, const char **e
   Events *e = NEW(a, Events);
   *e = (Events){.arena = a, .path = arena_format(a, "%s", path), .fd = -1, .wait = buf_new(a)};
   arena_on_free(a, close_file, e);
-  e->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-  if (e->fd < 0) {
-    file_error(a, error, "cannot write %s: %s", path, os_error(a, errno));
+  const char *name, *dir = path_folder(a, path, &name);
+  const char *why = file_append_in(a, dir, name, &e->fd);
+  if (why) {
+    file_error(a, error, "cannot write %s: %s", path, why);
     return NULL;
   }
   if (!continue_file(e, error)) return NULL;

@@ -74,6 +74,8 @@ bool set_is_known(const char *name);
 const char *set_known(uint32_t k);                          // the k-th name; NULL after the last
 bool set_known_field(const char *set, uint32_t k, Field *); // the k-th; false when there are fewer
 const char *set_nearest(const char *name);
+bool set_is_here(Arena *, const char *name_or_path,
+                 const SetOptions *);           // its files, if it has some
 int64_t field_count(const Field *);             // numbers in one sample
 const char *field_type(Arena *, const Field *); // "R[28 28]", "{10}"
 

@@ -158,6 +158,9 @@ static bool check_sizes(Set *s, ImageFolder *f, const char **why) {
       const char *path = f->file[split].at[i].path;
       Picture p;
       if (!look_at_picture(s->arena, path, &p, why)) return false;
+      if (!p.width || !p.height)
+        return file_error(s->arena, why, "%s has %u×%u pixels: there is nothing in it", path,
+                          p.width, p.height);
       if (!first) f->like = p, first = path;
       if (p.width != f->like.width || p.height != f->like.height)
         return file_error(s->arena, why,

@@ -47,6 +47,39 @@ static bool are_held(const Raw *x) {
   return true;
 }
 
+// 0 times what is not finite is not 0.
+static bool are_finite(const Raw *x) {
+  double bad = 0, value;
+  float single;
+  if (x->kind > EL_BF16) return true; // not a kind of float
+  for (int64_t i = 0; i < x->count; i++) {
+    const uint8_t *at = x->bytes + (size_t)i * element_info[x->kind].bytes;
+    if (x->kind == EL_F32 && !x->big_endian)
+      memcpy(&single, at, sizeof single), value = (double)single;
+    else
+      element_load(x->kind, at, x->big_endian, &value);
+    bad += 0 * value;
+  }
+  return bad == 0;
+}
+
+// The row and value of the first number that is not finite.
+static bool not_finite(Arena *a, const Raw *x, const char *name, const char **why) {
+  double value = 0;
+  int64_t i = 0, each = x->shape[0] ? x->count / x->shape[0] : 1;
+  for (; i < x->count; i++) {
+    const uint8_t *at = x->bytes + (size_t)i * element_info[x->kind].bytes;
+    element_load(x->kind, at, x->big_endian, &value);
+    if (!isfinite(value)) break;
+  }
+  return file_error(a, why,
+                    "row %lld of %s, counted from 0, has %s, where finite numbers were wanted",
+                    (long long)(i / (each ? each : 1)), name,
+                    isnan(value) ? "nan"
+                    : value > 0  ? "inf"
+                                 : "-inf");
+}
+
 static bool is_whole_kind(ElementKind k) { return k >= EL_I64 && k <= EL_U8; }
 
 // What an array is, as a field. `pictures`: bytes with one axis are pixels too (idx has nothing
@@ -60,6 +93,7 @@ static bool array_field(Set *s, Raw *x, bool pictures, Field *f, Column *c, cons
   if (!are_held(x))
     return file_error(s->arena, why, "%s has a whole number that is too large to be exact",
                       f->name);
+  if (!are_finite(x)) return not_finite(s->arena, x, f->name, why);
   f->rank = x->rank - 1;
   memcpy(f->shape, x->shape + 1, f->rank * sizeof *f->shape);
   *c = column_of(x);

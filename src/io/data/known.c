@@ -183,6 +183,12 @@ const char *data_file(Arena *a, const char *beside, const char *path) {
 const char *get_advice(const char *set) { return find_known(set)->get; }
 int64_t known_rows(const char *set, Split split) { return find_known(set)->rows[split]; }
 
+bool set_is_here(Arena *a, const char *name, const SetOptions *o) {
+  const KnownSet *k = o->file ? NULL : find_known(name);
+  if (!k) return path_exists(data_file(a, o->beside, name));
+  return k->make || find_folder(a, name);
+}
+
 static bool not_found(Set *s, const char **why) {
   const char *root, *called;
   Buf b = buf_new(s->arena);

@@ -273,7 +273,7 @@ bool is_frozen(Elab *in, const Program *p, const Param *param) {
   return among(in, param, &frozen);
 }
 
-static const char *target_member(Elab *in, Body *b, const Syntax *target, const Def *d) {
+const char *target_member(Elab *in, Body *b, const Syntax *target, const Def *d) {
   if (target->kind != N_AT) return NULL;
   if (family_of(d)) return family_member(b, b->env, d, at_brackets(target));
   diag_error(in->w->diags, target->span, "`%s` is not a family", name_text(in->w->names, d->name));

@@ -385,6 +385,8 @@ static Value do_refit(const BuiltinUse *u) {
   make_step(&r, &moves, &step);
   Body *all = make_task(&r, &moves, &step);
   for (uint32_t i = n; all && i-- > 0;) all = along(&r, all, &pass[i]);
+  if (all)
+    config_keep(b, u->env, u->config, 0, all->d), all->d->name = name_from(b->w->names, "refit");
   return all ? call_all(&r, all, wire, pass, n) : value_error(b, span);
 }
 

@@ -8,8 +8,8 @@
 
 // between_boxes.c: f ; g ~ h, where both sides are boxes
 bool is_between_boxes(Body *, Env *, const Syntax *left, const Syntax *right);
-// What both sides take: as the left one says it, unless only the right one says every size. False:
-// neither says it.
+// What both sides take: as the one says it that asks for more axes, then the one that says every
+// size. False: neither says it.
 bool equation_inputs(Body *, Env *, const Syntax *left, const Syntax *right, BoxInputs *);
 Ids inputs_open(World *, const BoxInputs *);        // their sizes that any number could be
 bool is_identity(Body *, Env *, const Syntax *box); // the library's id, here of any number of wires
@@ -38,6 +38,8 @@ void goal_outputs(Body *b, Value v, Ids *fields);
 void goal_sides(Elab *in, Program *p, const Goal *g, Diagram *side[2], Ids fields[2]);
 Val mean_of_all(Body *b, Val v, Span span); // over every axis
 Def *learner_named(Elab *in, Scope *s, const Syntax *n);
+// f[2], where d is f: ".2"; NULL where it names no member, with a diagnostic if it has brackets.
+const char *target_member(Elab *in, Body *b, const Syntax *target, const Def *d);
 // What a measure or a goal outside of training computes: a claim, by a distance, times a factor.
 void measure_value(Elab *in, Program *p, const Syntax *claim, const Syntax *by, double factor,
                    Measure *m);

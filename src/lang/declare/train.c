@@ -149,13 +149,35 @@ static bool read_number(TrainReading *r, uint32_t word, const Syntax *option, do
 
 // -- turns ----------------------------------------------------------------------------------------
 // The learner that the label of a turn or an option names; NULL after an error.
+static Def *trained_learner(TrainReading *r, const Syntax *name) {
+  Def *d = learner_named(r->in, r->p->scope, name);
+  if (!d || d->kind != DEF_STALE) return d;
+  diag_error(r->w->diags, name->span, "`%s` is a stale copy: nothing trains it",
+             text_of(r, name->name));
+  return NULL;
+}
+
 static Def *labelled_learner(TrainReading *r, const Syntax *n) {
   Syntax name = {.kind = N_NAME, .name = n->name, .span = n->name_span, .name_span = n->name_span};
-  Def *d = learner_named(r->in, r->p->scope, &name);
-  if (!d || d->kind != DEF_STALE) return d;
-  diag_error(r->w->diags, n->name_span, "`%s` is a stale copy: nothing trains it",
-             text_of(r, n->name));
-  return NULL;
+  return trained_learner(r, &name);
+}
+
+// other.go, or f[2]: a learner of a learning diagram, a member of a family. NULL after an error.
+static Def *stepped_learner(TrainReading *r, const Syntax *whom, const char **member) {
+  const Syntax *path = use_base(whom);
+  const char *text = path_text(r->in, path);
+  Def *d = NULL;
+  for (uint32_t i = 0; text && path->kind == N_DOT && i < r->p->learner.n; i++)
+    if (!strcmp(text_of(r, r->p->learner.at[i]->name), text)) d = r->p->learner.at[i];
+  if (path->kind == N_NAME) d = trained_learner(r, path);
+  if (!d && path->kind == N_DOT)
+    diag_error(r->w->diags, path->span, "there is no learner `%s` here", text ? text : "");
+  *member = NULL;
+  if (!d || whom->kind != N_AT) return d;
+  Body b = {.in = r->in, .w = r->w};
+  b.env = env_new(r->in, NULL, r->p->scope, &b);
+  *member = target_member(r->in, &b, whom, d);
+  return *member ? d : NULL;
 }
 
 static void read_turns(TrainReading *r, const Syntax *option) {
@@ -252,30 +274,38 @@ static Def *optimiser_of(TrainReading *r, const Syntax *call, Def *learner) {
   return NULL;
 }
 
-static void read_optimiser(TrainReading *r, const Syntax *call, Def *learner, Span span) {
+static void read_optimiser(TrainReading *r, const Syntax *call, Def *learner, const char *member,
+                           Span span) {
   Def *d = optimiser_of(r, call, learner);
   if (!d || d->broken) return;
   if (call->kind == N_CALL) check_settings(r, d, call);
-  const char *key = learner ? arena_format(r->w->arena, "%s:", text_of(r, learner->name)) : ":",
-             *message = learner ? arena_format(r->w->arena, "`%s` has two optimisers",
-                                               text_of(r, learner->name))
-                                : "there are two optimisers for all learners";
+  const char *name = learner ? text_of(r, learner->name) : "",
+             *which = member ? arena_format(r->w->arena, "[%s]", member + 1) : "",
+             *key = arena_format(r->w->arena, "%s%s:", name, which),
+             *message = learner
+                            ? arena_format(r->w->arena, "`%s%s` has two optimisers", name, which)
+                            : "there are two optimisers for all learners";
   if (first_time(r, key, span, message))
     vec_push(r->w->arena, &r->out->stepper,
-             (Stepper){learner, call, text_of(r, d->name), call->span});
+             (Stepper){learner, member, call, text_of(r, d->name), call->span});
+}
+
+static void read_stepper(TrainReading *r, const Syntax *o, Def *d, const char *member, Span name) {
+  const Syntax *call = o->kind == N_ARG ? arg_value(o) : stepped_call(o);
+  if (d && d->frozen)
+    diag_warning(r->w->diags, name, "`%s` is frozen: nothing trains it", text_of(r, d->name));
+  if (d)
+    read_optimiser(r, call, d, member, o->span);
+  else
+    optimiser_of(r, call, NULL);
 }
 
 static void read_option(TrainReading *r, const Syntax *o) {
-  if (o->kind == N_ARG) {
-    Def *d = labelled_learner(r, o);
-    if (d && d->frozen)
-      diag_warning(r->w->diags, o->name_span, "`%s` is frozen: nothing trains it",
-                   text_of(r, o->name));
-    if (d)
-      read_optimiser(r, arg_value(o), d, o->span);
-    else
-      optimiser_of(r, arg_value(o), NULL);
-    return;
+  const char *member = NULL;
+  if (o->kind == N_ARG) read_stepper(r, o, labelled_learner(r, o), NULL, o->name_span);
+  if (o->kind == N_STEPPED) {
+    Def *d = stepped_learner(r, stepped_whom(o), &member);
+    read_stepper(r, o, d, member, stepped_whom(o)->span);
   }
   if (o->kind != N_OPTION) return;
   const Syntax *base = base_of(option_what(o));
@@ -287,7 +317,7 @@ static void read_option(TrainReading *r, const Syntax *o) {
     diag_error(r->w->diags, o->span, "the settings of an optimiser go in parentheses: `%s(0.001)`",
                text);
   } else {
-    read_optimiser(r, option_what(o), NULL, o->span);
+    read_optimiser(r, option_what(o), NULL, NULL, o->span);
   }
 }
 
@@ -319,17 +349,19 @@ static void read_length(TrainReading *r, const Syntax *n) {
 
 // -- against the goals ----------------------------------------------------------------------------
 const Stepper *training_stepper(Elab *in, const Training *t, const Param *p) {
-  const Stepper *rest = NULL, *inside = NULL;
+  const Stepper *rest = NULL, *inside = NULL, *own = NULL;
   for (uint32_t i = 0; i < t->stepper.n; i++) {
     const Stepper *s = &t->stepper.at[i];
     if (!s->learner)
       rest = s;
-    else if (def_owns(in->w, p, s->learner, NULL))
+    else if (s->member && def_owns(in->w, p, s->learner, s->member))
       return s;
-    else if (!inside && learner_holds(in, s->learner, p))
+    else if (!s->member && def_owns(in->w, p, s->learner, NULL))
+      own = s;
+    else if (!inside && !def_owns(in->w, p, s->learner, NULL) && learner_holds(in, s->learner, p))
       inside = s;
   }
-  return inside ? inside : rest;
+  return own ? own : inside ? inside : rest;
 }
 
 bool learner_holds(Elab *in, Def *d, const Param *p) {

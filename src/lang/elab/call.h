@@ -83,6 +83,7 @@ bool merge_passing(const Call *c, const Value *args, const Match *m, Passing *p)
 void note_over(Body *, const Value *args, const Match *); // for whoever has asked (Body.over)
 
 // instance.c
+void keep_options(const Call *, Diagram *); // what it is called with stays with the diagram
 Axis outer_axis(Env *inner, const Axis *axis, bool flows);
 const Syntax *only_type(const Syntax *types);
 bool keeps_places(const Formals *f, const Syntax *result);

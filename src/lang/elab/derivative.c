@@ -208,6 +208,8 @@ static Diagram *derived(Derivative *d, Body *sub) {
   for (uint32_t i = d->nrows; i-- > 0;)
     made = diagram_rows(w, made, changes, (Index){d->rows[i].label, d->rows[i].size});
   made->name = name_from(w->names, word_of(d));
+  vec_push(w->arena, &made->option,
+           (Option){.text = box_word(w, &(Closure){.node = d->box, .env = d->env})});
   return made;
 }
 

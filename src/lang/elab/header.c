@@ -12,7 +12,19 @@ const Def *learner_of(const Def *d) {
   return d;
 }
 
+const char *followed_path(World *w, const Def *stale) {
+  return arena_format(w->arena, "%s%s", name_text(w->names, stale->of->name),
+                      stale->member ? stale->member : "");
+}
+
+const char *learner_path(World *w, const Def *d) {
+  if (d->kind != DEF_STALE) return name_text(w->names, d->name);
+  return arena_format(w->arena, "%s%s", learner_path(w, d->of), d->member ? d->member : "");
+}
+
 const Syntax *family_of(const Def *d) {
+  for (const Def *at = d; at && at->kind == DEF_STALE; at = at->of)
+    if (stale_path(at->node)->kind == N_AT) return NULL; // it follows one of them
   const Def *real = learner_of(d);
   return real && real->kind == DEF_LEARNER ? learner_family(real->node) : NULL;
 }

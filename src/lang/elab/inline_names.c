@@ -88,7 +88,7 @@ static Param outer_param(Body *b, const Param *inner, const BoxUse *use, uint32_
     p.home = use->home && use->home != b ? use->home->id : 0;
     if (use->def->kind != DEF_STALE) return p;
     p.role = ROLE_BUFFER;
-    p.init.as = arena_format(w->arena, "%s%s/%s", name_text(w->names, learner_of(use->def)->name),
+    p.init.as = arena_format(w->arena, "%s%s/%s", learner_path(w, use->def),
                              use->family ? use->family : "", inner->path);
     return p;
   }

@@ -115,18 +115,14 @@ bool keeps_places(const Formals *f, const Syntax *result) {
   return true;
 }
 
-// The name of a box that was passed in, wherever it was written.
-static const char *box_word(World *w, const Closure *box) {
-  if (box->node->kind == N_AT && at_base(box->node)->kind == N_NAME)
-    return name_text(w->names, at_base(box->node)->name);
-  if (box->node->kind != N_NAME) return "…";
-  const Binding *bind = env_find(box->env, box->node->name);
-  return bind && bind->kind == BIND_OPTION && bind->box.node ? box_word(w, &bind->box)
-                                                             : name_text(w->names, box->node->name);
+static const char *number_word(World *w, double number) {
+  Buf b = buf_new(w->arena);
+  buf_number(&b, number);
+  return b.at;
 }
 
 // What it was called with stays with the diagram, for those who look at it.
-static void keep_options(const Call *c, Diagram *d) {
+void keep_options(const Call *c, Diagram *d) {
   World *w = c->b->w;
   for (uint32_t i = 0; c->h->cfg && i < cfg_in(c->h->cfg).n; i++) {
     Name name = cfg_in(c->h->cfg).at[i]->name;
@@ -140,9 +136,11 @@ static void keep_options(const Call *c, Diagram *d) {
     else if (bind->text)
       o.text = bind->text, o.nsize = 0;
     else if (!bind->size && bind->has_number)
-      o.text = arena_format(w->arena, "%g", bind->number);
+      o.text = number_word(w, bind->number);
     o.size = NEW_ARRAY(w->arena, Size, o.nsize + 1);
+    o.label = bind->size ? NULL : NEW_ARRAY(w->arena, Name, o.nsize + 1);
     for (uint32_t k = 0; k < o.nsize; k++) o.size[k] = bind->size ? bind->size : bind->axis[k].size;
+    for (uint32_t k = 0; o.label && k < o.nsize; k++) o.label[k] = bind->axis[k].label;
     if (o.nsize || o.text) vec_push(w->arena, &d->option, o);
   }
 }

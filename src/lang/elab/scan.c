@@ -225,6 +225,7 @@ Value builtin_scan(const BuiltinUse *u) {
   for (uint32_t i = 0; i < p.scan.carry; i++) // each carry is given as a row too
     diagram_output(w, p.body->d, p.body->d->out.at[i]);
   p.scan.body = p.body->d;
+  config_keep(b, u->env, u->config, 0, p.body->d);
   Id first = box_scan(w, b->d, &p.scan, in.at, in.n, origin_at(b, u->span)) + p.scan.carry;
   Value out = {.n = p.scan.carry, .at = NEW_ARRAY(w->arena, Val, p.scan.carry)};
   for (uint32_t i = 0; i < out.n; i++) out.at[i] = axis_back(&p, first + i);

@@ -225,7 +225,7 @@ Value typed_weight(Body *b, Env *env, const Syntax *sig, const Syntax *init,
 Value learner_weight(Body *b, Def *d, Body *home, const char *family, Span span) {
   const Def *real = learner_of(d);
   const Syntax *n = real->node;
-  if (learner_family(n) && !family) {
+  if (family_of(d) && !family) {
     const char *text = name_text(b->w->names, d->name);
     return value_refuse(b, span, span, "`%s` is a family: say which member, as in `%s[0]`", text,
                         text);
@@ -241,8 +241,7 @@ Value learner_weight(Body *b, Def *d, Body *home, const char *family, Span span)
                      .name = d->name,
                      .span = span};
   if (d->kind == DEF_STALE)
-    decl.as =
-        arena_format(b->w->arena, "%s%s", name_text(b->w->names, real->name), family ? family : "");
+    decl.as = arena_format(b->w->arena, "%s%s", learner_path(b->w, d), family ? family : "");
   return typed_weight(b, scope, learner_result(n), init, &decl);
 }
 

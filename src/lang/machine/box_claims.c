@@ -249,7 +249,7 @@ static void add_case(const BoxEquation *q, Diagram *d, const char *sizes, Check 
       const Def *of = stale->kind == DEF_STALE ? learner_of(stale) : NULL;
       if (!of || !def_owns(w, &d->param.at[i], stale, NULL)) continue;
       const char *rest = path + strlen(name_text(w->names, stale->name));
-      StaleWeight x = {path, arena_format(w->arena, "%s%s", name_text(w->names, of->name), rest)};
+      StaleWeight x = {path, arena_format(w->arena, "%s%s", learner_path(w, stale), rest)};
       vec_push(w->arena, &one.stale, x);
     }
   vec_push(w->arena, &c->boxes, one);

@@ -402,11 +402,39 @@ static void read_watch(const Looker *l, const Syntax *n, int kind, Check *c) {
     }
     const Syntax *what = root ? as_root(w, call_args(n).at[0]) : call_args(n).at[0];
     if (!look_at(l, what, &x.seen, &t)) return;
+    bool moment = kind == WATCH_LAST || kind == WATCH_AT;
+    x.truth = moment && t.base == BASE_BIT;
     if (kind != WATCH_SETTLED && (t.rank || t.base == BASE_LABEL))
       diag_error(w->diags, call_args(n).at[0]->span, "one number is wanted here, but this is %s",
                  own_text(w, &t));
   }
   vec_push(w->arena, &c->watch, x);
+}
+
+static bool is_watch(void *in, const Syntax *n) { return watch_kind(in, n) >= 0; }
+
+// last(c) = green is last(c = green): labels are known by their names where they are compared. What c
+// is instead is told aside.
+static const Syntax *compare_labels(const Looker *l, const Syntax *n, Check *c) {
+  World *w = l->in->w;
+  Syntax *call = check_left(n), *right = check_right(n);
+  int kind = right ? watch_kind(l->in, call) : -1;
+  Watch aside = {.kind = (WatchKind)kind, .aside = true, .number = 1};
+  Type t = {0};
+  if ((kind != WATCH_LAST && kind != WATCH_AT) || call_args(call).n != 1 ||
+      syntax_any(right, is_watch, l->in))
+    return n;
+  Syntax *what = call_args(call).at[0];
+  if (!look_at(l, what, &aside.seen, &t) || t.base != BASE_LABEL || t.rank) return n;
+  Span span = span_join(call->span, right->span);
+  Syntax *same =
+      syntax_signed(w->arena, node_cmp(w->arena, span, (CmpParts){what, right}), SIGN_EQUAL);
+  Syntax *left = node_call(w->arena, span, (CallParts){call_callee(call), NODES(same)});
+  const Syntax *brackets = use_brackets(call_callee(call));
+  if (brackets) number_in(l->in, l->p, brackets, &aside.number);
+  aside.names = t.names;
+  vec_push(w->arena, &c->watch, aside);
+  return node_check(w->arena, n->span, (CheckParts){.left = left});
 }
 
 static void read_watches(const Looker *l, const Syntax *n, Check *c) {
@@ -418,8 +446,6 @@ static void read_watches(const Looker *l, const Syntax *n, Check *c) {
   }
   for (uint32_t i = 0; i < syntax_parts(n).n; i++) read_watches(l, syntax_parts(n).at[i], c);
 }
-
-static bool is_watch(void *in, const Syntax *n) { return watch_kind(in, n) >= 0; }
 
 static bool is_word(Elab *in, const Syntax *n, const char *word) {
   return n && n->kind == N_NAME && !strcmp(name_text(in->w->names, n->name), word);
@@ -494,6 +520,47 @@ static bool speaks_of_run(Elab *in, Program *p, const Syntax *n) {
          (check_right(n) && syntax_any(dotted_names(&l, check_right(n)), is_sight, &l));
 }
 
+typedef struct {
+  World *w;
+  const Check *c;
+  const double *watch;
+} WatchNumbers;
+
+// The claim with numbers in the place of watches. of: WatchNumbers
+static Syntax *with_numbers(void *of, const Syntax *n) {
+  const WatchNumbers *k = of;
+  for (uint32_t i = 0; i < k->c->watch.n; i++)
+    if (k->c->watch.at[i].node == n) {
+      Syntax *number = syntax_num(k->w->arena, k->watch ? k->watch[i] : 0, n->span);
+      number->text = "";
+      if (!k->c->watch.at[i].truth) return number;
+      Syntax *half = syntax_num(k->w->arena, 0.5, n->span);
+      return syntax_signed(k->w->arena, node_cmp(k->w->arena, n->span, (CmpParts){number, half}),
+                           SIGN_MORE);
+    }
+  return syntax_map(k->w->arena, n, with_numbers, of);
+}
+
+// Where a claim has one side: is that a condition? A number that moves, as conserved(x), is claimed to
+// be 0; of others nothing is claimed.
+static void read_condition(Elab *in, Program *p, Check *c) {
+  World *w = in->w;
+  WatchNumbers numbers = {w, c, NULL};
+  const Syntax *left = check_left(c->node);
+  bool drifts = false;
+  for (uint32_t i = 0; i < c->watch.n; i++) drifts |= c->watch.at[i].kind == WATCH_DRIFT;
+  if (check_right(c->node)) return;
+  Body *b = body_new(in, name_from(w->names, "claim"));
+  b->env = env_new(in, NULL, p->scope, b);
+  Id wire = only_wire(b, with_numbers(&numbers, left));
+  if (!wire) return;
+  c->condition = b->d->wire.at[wire].type.base == BASE_BIT;
+  if (c->condition || drifts) return;
+  Id e = diag_error(w->diags, left->span, "a number alone is no claim");
+  diag_help(w->diags, e, "say what it is: `check %s = 1   within 0.01`, or `> 1`",
+            source_text(w, left->span, left->span));
+}
+
 static void do_check(Elab *in, Program *p, const Syntax *n) {
   World *w = in->w;
   Check c = {.node = n, .span = n->span};
@@ -533,35 +600,19 @@ static void do_check(Elab *in, Program *p, const Syntax *n) {
     c.kind = CHECK_NESTED;
   } else {
     uint32_t errors = w->diags->errors;
+    c.node = n = compare_labels(&l, n, &c);
     read_watches(&l, check_left(n), &c);
     read_watches(&l, check_right(n), &c);
     bool run = false;
     for (uint32_t i = 0; i < c.watch.n; i++)
       run |= c.watch.at[i].kind != WATCH_FIXED && c.watch.at[i].kind != WATCH_DIVERGENCE;
     if (!c.watch.n && w->diags->errors == errors) read_truth(&l, n, &c);
+    if (c.kind == CHECK_CLAIM && w->diags->errors == errors) read_condition(in, p, &c);
     if (run && !c.run)
       diag_error(w->diags, n->span, "this is about a run of `%s`, and there is none before it",
                  name_text(w->names, c.system->name));
   }
   vec_push(w->arena, &p->ran->check, c);
-}
-
-typedef struct {
-  World *w;
-  const Check *c;
-  const double *watch;
-} WatchNumbers;
-
-// The claim with numbers in the place of watches. of: WatchNumbers
-static Syntax *with_numbers(void *of, const Syntax *n) {
-  const WatchNumbers *k = of;
-  for (uint32_t i = 0; i < k->c->watch.n; i++)
-    if (k->c->watch.at[i].node == n) {
-      Syntax *number = syntax_num(k->w->arena, k->watch[i], n->span);
-      number->text = "";
-      return number;
-    }
-  return syntax_map(k->w->arena, n, with_numbers, of);
 }
 
 static bool number_now(Elab *in, Program *p, const Syntax *n, const ClaimWeights *weights,
@@ -591,9 +642,7 @@ bool claim_sides(Elab *in, Program *p, const Check *c, const double *watch,
   if (!number_now(in, p, with_numbers(&numbers, check_left(n)), weights, &side[0])) return false;
   if (check_right(n))
     return number_now(in, p, with_numbers(&numbers, check_right(n)), weights, &side[1]);
-  // conserved(x): it does not move; a comparison: it is true
-  SyntaxKind kind = (SyntaxKind)check_left(n)->kind;
-  side[1] = kind == N_CMP || kind == N_AND || kind == N_OR || kind == N_NOT || kind == N_PAREN;
+  side[1] = c->condition;
   return true;
 }
 

@@ -283,6 +283,7 @@ static Value flow_lifted(FlowCall *f, const BuiltinUse *u, Value args) {
                            args.at[i].span);
   }
   f->b = own;
+  config_keep(b, u->env, u->config, 1, own->d);
   if (!flow_body(f, u->use, &inner)) return value_error(b, span);
   BoxUse flow = {.def = box_called(b, "flow"), .node = u->use, .name = f->s->name, .span = span};
   Id first = body_call(b, own, wire.at, &flow);

@@ -165,6 +165,9 @@ typedef struct { // a number that a whole run gives
   double number;       // at[5](x): 5
   Seen seen;           // what is watched; for `when` and `count` a number that rises through 0
   VEC(RunStart) point; // fixed(x: 1, y: 2)
+  bool truth;          // a condition at one moment: it is true or not
+  bool aside;          // only the figure of the claim tells it
+  Id names;            // of labels: World.label_names, or 0
 } Watch;
 
 typedef struct { // a weight of a stale copy, which starts as what it follows
@@ -181,6 +184,7 @@ typedef struct { // a claim about boxes, with sizes
 typedef enum { CHECK_CLAIM, CHECK_TRUTH, CHECK_NESTED, CHECK_BOXES } CheckKind;
 typedef struct {
   CheckKind kind;
+  bool condition; // CLAIM: one side, which is true or not
   const Syntax *node;
   Span span;
   const char *text;   // the claim, as written
@@ -209,7 +213,8 @@ typedef struct Machines {
   VEC(RunShow) show;
 } Machines;
 
-// Both sides of a claim as numbers, once its watches are known; a bit where it is a comparison.
+// Both sides of a claim as numbers, once its watches are known. Of one side: 1 where it is a condition,
+// else 0.
 typedef struct { // what the weights of a claim are
   bool (*of)(const void *context, const Diagram *, Arena *, Tensor *param);
   const void *context;

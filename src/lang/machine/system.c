@@ -578,6 +578,7 @@ System *system_of(Elab *in, const MachineUse *use) {
     return NULL;
   }
   keep_nexts(made);
+  keep_options(&c, made->d);
   diagram_resolve(w, made->d);
   if (is_plain(use) && is_closed(w, made->d)) d->system = made;
   return made;

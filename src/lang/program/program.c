@@ -86,13 +86,23 @@ static int stale_depth(const Def *d) {
   return n;
 }
 
+// stale g = f[1]: which member it follows.
+static bool follow_member(Elab *in, Def *d) {
+  const Syntax *path = stale_path(d->node);
+  if (path->kind != N_AT) return true;
+  Body b = {.in = in, .w = in->w};
+  b.env = env_new(in, NULL, d->scope, &b);
+  d->member = target_member(in, &b, path, d->of);
+  return d->member != NULL;
+}
+
 // A copy of a copy follows a learner in the end, or it follows nothing.
 static void check_stale(Elab *in, Def *d) {
   World *w = in->w;
   const char *name = name_text(w->names, d->name);
   if (d->broken) return;
   if (stale_depth(d) >= 0) {
-    d->broken = !learner_of(d) || learner_of(d)->broken;
+    d->broken = !learner_of(d) || learner_of(d)->broken || !follow_member(in, d);
     return;
   }
   const Def *at = d->of;

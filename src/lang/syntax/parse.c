@@ -239,12 +239,12 @@ Syntax *parse_freeze(Parser *p) {
   return node_end(p, node);
 }
 
-// stale = "stale" NAME "=" path ( "every" sum | "by" sum )
+// stale = "stale" NAME "=" target ( "every" sum | "by" sum )
 static Syntax *parse_stale(Parser *p) {
   Syntax *node = node_word(p, N_STALE, 2);
   want_new_name(p, node);
   need(p, "=");
-  node->kid[0] = parse_path(p);
+  node->kid[0] = parse_target(p);
   syntax_signed(p->arena, node, sees(p, 0, "by") ? SIGN_BY : SIGN_EVERY);
   if (!eat(p, "every") && !eat(p, "by")) fail(p, "`every` or `by`");
   node->kid[1] = parse_sum(p);
@@ -400,6 +400,11 @@ static Syntax *parse_trainopt(Parser *p) {
   if (sees_label(p)) return labelled(p, N_ARG, parse_postfix);
   Syntax *node = node_fixed(p, N_OPTION, 2);
   node->kid[0] = parse_postfix(p);
+  if ((node->kid[0]->kind == N_AT || node->kid[0]->kind == N_DOT) && eat(p, ":")) {
+    node->kind = N_STEPPED;
+    node->kid[1] = parse_postfix(p);
+    return node_end(p, node);
+  }
   TokenKind next = (TokenKind)peek(p, 0)->kind;
   if (next == TK_NUM || next == TK_NAME || next == TK_STR || sees(p, 0, "-"))
     node->kid[1] = parse_sum(p);

@@ -54,6 +54,7 @@ struct Def {
   struct Body *alone;    // DEF_BOX: elaborated with symbols for sizes
   const char *fallback;  // DEF_LEARNER: it has no body, and this stands in for it; or NULL
   Def *of;               // DEF_STALE: the learner it follows
+  const char *member;    // DEF_STALE: ".2": of a family, this one; NULL: all of it
   uint32_t given, field; // DEF_GIVEN: which `given` of the program, which field
   Learning *learning;    // DEF_DIAGRAM: once it is read
   struct System *system; // DEF_MACHINE: once it is made, if nothing about it is open
@@ -216,6 +217,7 @@ struct Learning {
 // A `train` statement, read
 typedef struct {
   Def *learner;       // NULL: for all that have none of their own
+  const char *member; // ".2": of a family, this one; NULL: all of it
   const Syntax *call; // adam(0.001)
   const char *name;   // adam
   Span span;

@@ -349,6 +349,10 @@ void clash_note(Body *, Axis left, Axis right); // these should be equal, and ar
 bool is_learner(const Def *);
 // Of a stale copy, the learner that it follows in the end, or NULL; otherwise itself.
 const Def *learner_of(const Def *);
+// Where the weights begin of what a stale copy follows: f, f.2. The second: at the end of copies of
+// copies, a learner.
+const char *followed_path(World *, const Def *stale);
+const char *learner_path(World *, const Def *);
 const Syntax *
 family_of(const Def *); // the brackets of `learn f[3]`, also of its copies; NULL: none
 

@@ -17,8 +17,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { INLINE_WORK = 24 * 1000 }; // below this a kernel runs on one thread
-enum { STRIP_SLOWER = 2 };        // as measured by bench/strip.c
+enum { INLINE_WORK = 24 * 1000 };  // below this a kernel runs on one thread
+enum { PIECE_BYTES = 128 * 1024 }; // a piece of this much text takes seconds to compile
+enum { STRIP_SLOWER = 2 };         // as measured by bench/strip.c
 
 typedef struct {
   KernelFn *fn;
@@ -241,33 +242,74 @@ static const EngineKind compiled_kind;
 
 static bool is_nest(const Kernel *k) { return k->kind == KERNEL_LOOPS || k->kind == KERNEL_ORDER; }
 
-// The kernels as compiled functions.
-static bool open_code(Engine *e, CompiledEngine *o, const char **why) {
-  Plan *p = o->plan;
-  bool tiny = p->tiny;
-  Buf text = buf_new(e->arena);
-  prelude_write(&text, store_precision(e->store));
-  EmitKernel *kernel = NEW_ARRAY(e->arena, EmitKernel, p->kernel.n + 1);
-  emit_c(p, tiny, o->checked ? o->first_write : p->kernel.n, kernel, &text);
-  const char *dump = getenv("LIMN_DUMP");
-  if (dump) file_write(e->arena, dump, text.at, text.n);
-  if (!compile_c(e->arena, text.at, text.n, &e->how, &o->code)) {
-    *why = o->code.error;
-    return false;
+// A long text in pieces of about equal length, however many cores there are. A tiny step is one
+// function that calls all others: one piece.
+static CText cut_text(Engine *e, const Plan *p, const EmitKernel *kernel, const Buf *text) {
+  CText t = {.front = text->at, .front_n = text->n};
+  uint32_t first = 0;
+  for (uint32_t i = 0; i < p->kernel.n; i++)
+    t.kernels += is_nest(&p->kernel.at[i]) && kernel[i].fn == i;
+  while (first < p->kernel.n && !is_nest(&p->kernel.at[first])) first++;
+  if (first == p->kernel.n && !p->tiny) return t;
+  t.piece = NEW_ARRAY(e->arena, CPiece, text->n / PIECE_BYTES + 2);
+  if (first < p->kernel.n) t.front_n = kernel[first].at;
+  t.piece[t.n++] = (CPiece){text->at + t.front_n, text->n - t.front_n};
+  for (uint32_t i = first + 1; i < p->kernel.n && !p->tiny; i++) {
+    CPiece *last = &t.piece[t.n - 1];
+    const char *at = text->at + kernel[i].at;
+    if (!is_nest(&p->kernel.at[i]) || kernel[i].fn != i || at - last->text < PIECE_BYTES) continue;
+    t.piece[t.n++] = (CPiece){at, last->n - (size_t)(at - last->text)};
+    last->n = (size_t)(at - last->text);
   }
+  return t;
+}
+
+// All functions are there, or the compiler did something else than was asked of it.
+static bool find_functions(Engine *e, CompiledEngine *o, const EmitKernel *kernel) {
+  const Plan *p = o->plan;
+  bool all = true;
   o->context.table = NEW_ARRAY(e->arena, char **, p->kernel.n + 1);
   for (uint32_t i = 0; i < p->kernel.n; i++) {
     char name[32];
     snprintf(name, sizeof name, "limn_k%u", kernel[i].fn);
     o->context.table[i] = o->call[i].table = pointers_of(e, o, &kernel[i].slot);
-    void *fn = is_nest(&p->kernel.at[i]) ? compile_find(&o->code, name) : NULL;
+    if (!is_nest(&p->kernel.at[i])) continue;
+    void *fn = compile_find(&o->code, name);
     memcpy(&o->call[i].fn, &fn, sizeof fn);
+    all &= fn != NULL;
   }
-  if (tiny) {
-    void *fn = compile_find(&o->code, "limn_step"), *full = compile_find(&o->code, "limn_full");
-    memcpy(&o->step, &fn, sizeof fn);
-    memcpy(&o->full, &full, sizeof full);
+  if (!p->tiny) return all;
+  void *fn = compile_find(&o->code, "limn_step"), *full = compile_find(&o->code, "limn_full");
+  memcpy(&o->step, &fn, sizeof fn);
+  memcpy(&o->full, &full, sizeof full);
+  return all && fn && full;
+}
+
+// The kernels as compiled functions. False: prebuilt ones are to take their place.
+static bool open_code(Engine *e, CompiledEngine *o) {
+  Plan *p = o->plan;
+  Buf text = buf_new(e->arena);
+  prelude_write(&text, store_precision(e->store));
+  EmitKernel *kernel = NEW_ARRAY(e->arena, EmitKernel, p->kernel.n + 1);
+  emit_c(p, p->tiny, o->checked ? o->first_write : p->kernel.n, kernel, &text);
+  const char *dump = getenv("LIMN_DUMP");
+  if (dump) file_write(e->arena, dump, text.at, text.n);
+  CText cut = cut_text(e, p, kernel, &text);
+  bool good = compile_c(e->arena, &cut, &e->how, &o->code);
+  if (good && !find_functions(e, o, kernel)) {
+    good = false;
+    o->code.error = arena_format(e->arena, "%s gave code without the functions that were asked for",
+                                 o->code.compiler);
   }
+  if (!good) {
+    compile_close(&o->code);
+    o->step = o->full = NULL;
+    e->w->cc_failed = true;
+    diag_warning(e->w->diags, (Span){0}, "%s: prebuilt kernels do its work", o->code.error);
+    return false;
+  }
+  if (o->code.word && !e->w->cc_warned) diag_warning(e->w->diags, (Span){0}, "%s", o->code.word);
+  e->w->cc_warned |= o->code.word != NULL;
   e->says = o->code.cached ? arena_format(e->arena, "compiled step from the cache, %u threads",
                                           pool_threads(o->pool))
                            : arena_format(e->arena, "compiled by %s in %.2f s, %u threads",
@@ -293,7 +335,7 @@ static bool open_strips(Engine *e, CompiledEngine *o, const char **why) {
     return false;
   }
   e->bytes += (int64_t)(threads * o->work_bytes);
-  e->says = e->how.no_compiler
+  e->says = e->how.no_compiler || compile_compiler(e->arena, &e->how)
                 ? arena_format(e->arena, "prebuilt kernels (%s), %u threads", strip_cpu(), threads)
                 : arena_format(e->arena,
                                "no C compiler found: prebuilt kernels (%s), %u threads, about %d "
@@ -327,7 +369,8 @@ bool compiled_open(Engine *e, const char **why) {
       .seed = e->how.seed, .small = small_product, .copy = copy_state, .out = o->out};
   if (e->how.profile) o->seconds = NEW_ARRAY(e->arena, double, p->kernel.n + 1);
   find_writes(o);
-  return compile_compiler(e->arena, &e->how) ? open_code(e, o, why) : open_strips(e, o, why);
+  bool ask = !e->w->cc_failed && compile_compiler(e->arena, &e->how);
+  return (ask && open_code(e, o)) || open_strips(e, o, why);
 }
 
 // -- running --------------------------------------------------------------------------------------

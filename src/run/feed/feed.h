@@ -39,6 +39,8 @@ typedef struct {
   uint64_t seed;      // of what is generated
   uint64_t draw_seed; // of shuffles
   bool valid;         // validation data are wanted
+  bool ahead;         // nothing is run: engines are not made, and a set need not be here
+  bool missing;       // one of them is not
   KeptWordsList kept; // of the run whose weights are used
   bool knows_words;   // there are no others in that run
   VEC(Opened) opened;
@@ -59,6 +61,7 @@ typedef struct { // data for one or more engines, batch after batch
   VEC(Draw) draw; // for each given
   VEC(LoaderSource) source;
   int64_t samples; // in an epoch; 0: there is no finite source
+  bool unknown;    // a set is not here, ahead of a run
   Arena *arena;
   Loader *loader;
 } Feed;
@@ -75,7 +78,8 @@ Data *data_new(Elab *, Program *, Arena *, uint64_t seed);
 bool data_need(Data *, const Ids *fields);
 bool data_open_all(Data *);                                          // of goals and measures
 bool feed_draws(Data *, Feed *, const Ids *fields, const Instead *); // so that .samples is known
-bool feed_add(Data *, Feed *, const Ids *fields, Engine *, const Instead *, Inlets *);
+bool feed_add(Data *, Feed *, const Ids *fields, Engine *, const Instead *,
+              Inlets *); // engine: NULL ahead of a run
 bool feed_start(Data *, Feed *, int64_t batch, int64_t epoch,
                 int64_t number); // at this batch of it
 void feed_stop(Feed *);
@@ -113,9 +117,12 @@ bool has_sample_axis(World *, const Diagram *);                             // o
 bool store_add_flat(World *, Store *, const Flat *, uint64_t seed);
 bool store_copy(World *, Store *, const char *path,
                 const char *as); // starts with the value of another
+bool store_add_shown(World *, Store *, const Program *, uint64_t seed); // weights of all shows
+const Diagram *show_diagram(const Program *, const Show *);             // NULL: it is not known yet
 // What `learn f … from "f.safetensors"` gives to those that are in the store.
 bool store_add_sources(Elab *, Program *, Store *);
 bool store_only_sources(Elab *, Program *, Store *, const Diagram *); // of its weights, only these
+bool sources_fit(Elab *, Program *); // … to the weights of goals, measures and shows
 bool has_source(Elab *, const Program *, const char *path); // `learn f … from` gives this weight
 // Values by path; what `to` lacks is added. Only those in `which`.
 bool store_move(World *, Store *to, Store *from, const Table *which);

@@ -124,12 +124,20 @@ static bool find_field(const Data *d, const Given *g, Set *s, uint32_t i, uint32
                      given_name(d, g), field_type(d->arena, f), type_text(d->w, &g->type.at[i]));
 }
 
+// Ahead of a run, a set that is not here is not missed.
+static bool is_absent(Data *d, const Given *g) {
+  SetOptions how = {.file = g->path != NULL, .beside = g->beside};
+  bool absent = d->ahead && !set_is_here(d->arena, given_name(d, g), &how);
+  d->missing |= absent;
+  return absent;
+}
+
 bool data_need(Data *d, const Ids *fields) {
   for (uint32_t i = 0; i < fields->n; i++) {
     const Def *def = def_of(d->in, fields->at[i]);
     const Given *g = &d->p->given.at[def->given];
     uint32_t field;
-    if (g->noise) continue;
+    if (g->noise || is_absent(d, g)) continue;
     if (!d->set[def->given]) d->set[def->given] = open_set(d, g, NULL, false);
     Set *set = d->set[def->given];
     if (!set || !find_field(d, g, set, def->field, &field)) return false;
@@ -211,6 +219,16 @@ static Draw draw_of(const Data *d, const Feed *f, uint32_t given, Set *set,
                 .shuffle = is_shuffled(d, f, given, instead)};
 }
 
+// Is nothing known of the samples that a given draws?
+static bool is_unknown(Data *d, Feed *f, uint32_t given, const Instead *instead) {
+  const Given *g = &d->p->given.at[given];
+  bool other = instead->on && instead->on->other;
+  Given theirs = other ? given_on(g, instead->on) : *g;
+  bool unknown = is_absent(d, g) || (other && is_absent(d, &theirs));
+  f->unknown |= unknown;
+  return unknown;
+}
+
 static bool draw_add(Data *d, Feed *f, uint32_t given, const Instead *instead, uint32_t *out) {
   const Given *g = &d->p->given.at[given];
   Given theirs = instead->on && instead->on->other ? given_on(g, instead->on) : *g;
@@ -254,15 +272,17 @@ static bool inlet_add(Data *d, Feed *f, Id field, Engine *e, uint32_t input, con
                       Inlets *inlets) {
   const Def *def = def_of(d->in, field);
   const Given *g = &d->p->given.at[def->given];
+  if (is_unknown(d, f, def->given, instead)) return true;
   LoaderSource s = {.set = set_drawn(d, def->given, instead),
                     .split = split_of(d, g, instead),
-                    .number = engine_in_number(e, input)};
+                    .number = e ? engine_in_number(e, input) : NUMBER_F64};
   if (!s.set || !draw_add(d, f, def->given, instead, &s.draw)) return false;
   if (!field_drawn(d, def->given, s.set, def->field, instead, &s.field)) return false;
   if (s.field == FIELD_INDEX && !index_fits(d, g, def->field, f->draw.at[s.draw].rows))
     return false;
   int64_t cells = s.field == FIELD_INDEX ? 1 : field_count(set_field(s.set, s.field));
-  Inlet inlet = {.bytes = (size_t)cells * number_bytes(s.number), .to = engine_in(e, input)};
+  Inlet inlet = {.bytes = (size_t)cells * number_bytes(s.number),
+                 .to = e ? engine_in(e, input) : NULL};
   inlet.source = source_add_once(d, f, s);
   vec_push(d->arena, inlets, inlet);
   return true;
@@ -270,9 +290,11 @@ static bool inlet_add(Data *d, Feed *f, Id field, Engine *e, uint32_t input, con
 
 bool feed_draws(Data *d, Feed *f, const Ids *fields, const Instead *instead) {
   uint32_t ignored;
-  for (uint32_t i = 0; i < fields->n; i++)
-    if (fields->at[i] && !draw_add(d, f, def_of(d->in, fields->at[i])->given, instead, &ignored))
-      return false;
+  for (uint32_t i = 0; i < fields->n; i++) {
+    uint32_t given = fields->at[i] ? def_of(d->in, fields->at[i])->given : 0;
+    if (!fields->at[i] || is_unknown(d, f, given, instead)) continue;
+    if (!draw_add(d, f, given, instead, &ignored)) return false;
+  }
   return true;
 }
 

@@ -13,9 +13,10 @@ static bool is_samples(World *w, Size size) {
   return size_is_var(w, size, &var) && size_var_kind(w, var) == VAR_SAMPLE;
 }
 
-// Does the box go along the samples, from one to the next?
+// Does the box go along the samples, from one to the next? A scan that carries nothing does the same
+// to each.
 static bool goes_along(World *w, const Diagram *d, const Box *b) {
-  if (b->op == OP_scan) return is_samples(w, b->scan->axis.size);
+  if (b->op == OP_scan) return b->scan->carry && is_samples(w, b->scan->axis.size);
   if (b->op != OP_order && b->op != OP_join) return false;
   return !b->axis && any_sample_axis(w, d, b->in, b->nin);
 }

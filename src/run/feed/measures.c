@@ -19,12 +19,15 @@ static bool part_open(Gauges *all, Gauge *g, const Measure *m, Diagram *d, Ids f
     d = each;
   }
   d = compose_noise(all->data->in, all->data->p, d, &fields);
-  if (!d || !store_add_params(all->data->w, all->store, d, all->target.seed)) return false;
+  if (!d) return false;
   bool samples = has_sample_axis(all->data->w, d);
   g->batch[k] = !samples ? 0 : all->batch > GAUGE_BATCH ? all->batch : GAUGE_BATCH;
   if (samples && use == SAMPLES_AT_ONCE &&
       !samples_at_once(all->data, m->span, d, &fields, instead, &g->batch[k]))
     return false;
+  if (all->data->ahead)
+    return feed_add(all->data, &g->feed[k], &fields, NULL, instead, &g->inlet[k]);
+  if (!store_add_params(all->data->w, all->store, d, all->target.seed)) return false;
   g->engine[k] = engine_new(all->data->w, d, all->store, g->batch[k], &all->target);
   if (!g->engine[k]) return false;
   g->parts++;

@@ -26,13 +26,15 @@ bool probe_open(Data *d, Store *store, const Show *s, int64_t n, const Target *h
   *out = (Probe){.show = s, .wanted = n ? n : samples_wanted(s)};
   if (!data_need(d, &fields)) return false;
   out->d = compose_noise(d->in, d->p, s->diagram, &fields);
-  if (!out->d || !store_add_params(d->w, store, out->d, how->seed)) return false;
+  if (!out->d) return false;
   out->samples = has_sample_axis(d->w, out->d);
   out->again = !out->samples && out->d->noisy;
   if (out->samples) out->batch = out->wanted < PROBE_BATCH ? out->wanted : PROBE_BATCH;
   out->at_once = out->samples && samples_meet(d->w, out->d);
   if (out->at_once && !samples_at_once(d, s->node->span, out->d, &fields, &instead, &out->batch))
     return false;
+  if (d->ahead) return feed_add(d, &out->feed, &fields, NULL, &instead, &out->inlet);
+  if (!store_add_params(d->w, store, out->d, how->seed)) return false;
   out->engine = engine_new(d->w, out->d, store, out->batch, how);
   return out->engine && feed_add(d, &out->feed, &fields, out->engine, &instead, &out->inlet);
 }
@@ -49,12 +51,14 @@ static const Type *out_type(const Probe *s, uint32_t i) {
 }
 
 // Room for n samples in each output that has them; one made again and again gets them in front.
+// Zeros are there, which is all there is ahead of a run.
 static void make_room(Data *d, const Probe *s, int64_t n, Tensor *out) {
   for (uint32_t i = 0; i < s->d->out.n; i++) {
     const Type *t = out_type(s, i);
     int64_t shape[ARRAY_RANK_LIMIT + 1] = {n};
     engine_shape(d->w, t, n, shape + s->again);
     out[i] = tensor_new(d->arena, t->rank + s->again, shape);
+    memset(out[i].data, 0, (size_t)out[i].count * sizeof *out[i].data);
   }
 }
 
@@ -100,6 +104,7 @@ bool probe_take(Data *d, Probe *s, Tensor *out) {
   if (s->feed.samples && s->feed.samples < n) n = s->feed.samples;
   if (n == INT64_MAX) n = POINTS; // of an endless source
   make_room(d, s, n, out);
+  if (d->ahead) return true;
   if (s->samples) return take_batches(d, s, n, out);
   for (int64_t k = 0; k < (s->again ? n : 1); k++) {
     if (!run(d, s, 0, (uint64_t)k, NULL)) return false;

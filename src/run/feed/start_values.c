@@ -1,5 +1,6 @@
 // First values of everything that lasts: as the program says, as another run left it, or as a file
 // has it. A stale copy starts as what it follows.
+#include "lang/value/value.h"
 #include "run/feed/feed.h"
 
 bool store_add_flat(World *w, Store *s, const Flat *f, uint64_t seed) {
@@ -127,6 +128,37 @@ bool store_only_sources(Elab *in, Program *p, Store *s, const Diagram *d) {
   return store_add_sources(in, p, s);
 }
 
+// A weight whose size is open belongs to what is nowhere run.
+static bool sizes_known(World *w, const Diagram *d) {
+  int64_t n;
+  for (uint32_t i = 0; i < d->param.n; i++)
+    if (!type_count(w, &d->wire.at[d->param.at[i].wire].type, &n)) return false;
+  return true;
+}
+
+static bool sources_fit_in(Elab *in, Program *p, Store *s, const Diagram *d) {
+  return !d || !sizes_known(elab_world(in), d) || store_only_sources(in, p, s, d);
+}
+
+bool sources_fit(Elab *in, Program *p) {
+  bool any = false, good = true;
+  for (uint32_t i = 0; i < p->learner.n; i++) any |= source_of(p->learner.at[i]) != NULL;
+  Store *s = any ? store_new(PRECISION_32) : NULL;
+  if (!s) return !any || diag_refuse(elab_world(in)->diags, (Span){0}, "out of memory");
+  for (uint32_t i = 0; good && i < p->learner.n; i++)
+    good = sources_fit_in(in, p, s, p->learner.at[i]->made);
+  for (uint32_t i = 0; good && i < p->box.n; i++)
+    good = sources_fit_in(in, p, s, p->box.at[i]->alone ? p->box.at[i]->alone->d : NULL);
+  for (uint32_t i = 0; good && i < p->goal.n; i++)
+    good = sources_fit_in(in, p, s, p->goal.at[i].diagram);
+  for (uint32_t i = 0; good && i < p->measure.n; i++)
+    good = sources_fit_in(in, p, s, p->measure.at[i].diagram);
+  for (uint32_t i = 0; good && i < p->show.n; i++)
+    good = sources_fit_in(in, p, s, show_diagram(p, &p->show.at[i]));
+  store_free(s);
+  return good;
+}
+
 // -- which of them a model has ---------------------------------------------------------------------
 // What a learner is made of, wherever it occurs.
 static void add_model(Table *model, const Diagram *d) {
@@ -137,11 +169,40 @@ static void add_model(Table *model, const Diagram *d) {
   }
 }
 
+static const Diagram *named_diagram(const Program *p, Name name) {
+  for (uint32_t i = 0; i < p->learner.n; i++)
+    if (p->learner.at[i]->name == name) return p->learner.at[i]->made;
+  for (uint32_t i = 0; i < p->box.n; i++)
+    if (p->box.at[i]->name == name && p->box.at[i]->alone) return p->box.at[i]->alone->d;
+  return NULL;
+}
+
+const Diagram *show_diagram(const Program *p, const Show *s) {
+  const Syntax *at = use_callee(show_what(s->node)); // generate[f, length: 200]
+  if (s->kind != SHOW_TEXT || at->kind != N_AT) return s->diagram;
+  Nodes slot = brackets_slots(at_brackets(at));
+  for (uint32_t i = 0; i < slot.n; i++) {
+    const Syntax *item = nodes_only(items_in(slot.at[i]));
+    if (item && item->kind == N_NAME) return named_diagram(p, item->name);
+  }
+  return NULL;
+}
+
+// What is shown is kept even if nothing trains it: the page comes after the run.
 Table *model_paths(Arena *a, const Program *p) {
   Table *model = table_new(a);
   for (uint32_t i = 0; i < p->goal.n; i++) add_model(model, p->goal.at[i].diagram);
   for (uint32_t i = 0; i < p->measure.n; i++) add_model(model, p->measure.at[i].diagram);
+  for (uint32_t i = 0; i < p->show.n; i++) add_model(model, show_diagram(p, &p->show.at[i]));
   return model;
+}
+
+bool store_add_shown(World *w, Store *s, const Program *p, uint64_t seed) {
+  for (uint32_t i = 0; i < p->show.n; i++) {
+    const Diagram *d = show_diagram(p, &p->show.at[i]);
+    if (d && sizes_known(w, d) && !store_add_params(w, s, d, seed)) return false;
+  }
+  return true;
 }
 
 Table *weight_paths(Arena *a, const Diagram *d) {

@@ -19,7 +19,8 @@ enum {
   TINY_NODES = 1000,
   ENOUGH_POINTS = 16,
   SMALL_WORK = 64 * 1024,
-  BLOCK = 64
+  BLOCK = 64,
+  LONG_KERNEL = 400 // operands, loops and operations, about
 };
 
 typedef struct {
@@ -299,11 +300,23 @@ static void renumber_loops(Plan *p, Kernel *k, const PlanNode *x, KernelJoining 
   k->p = loops;
 }
 
+// A kernel is one function, and compilers take more than twice as long for twice the length: at some
+// length it is full, and the next one begins. A tiny step is one function anyway.
+static bool is_full(const Plan *p, const Kernel *k) {
+  uint32_t length = 0;
+  for (uint32_t i = 0; i < k->node.n; i++) {
+    const PlanNode *x = &p->node.at[k->node.at[i]];
+    length += 4 + x->nin + x->nindex + x->nscalar;
+  }
+  return length > LONG_KERNEL && !p->tiny;
+}
+
 static bool join_kernel(KernelGroups *g, uint32_t kernel, uint32_t node) {
   Plan *p = g->p;
   Kernel *k = &p->kernel.at[kernel];
   PlanNode *x = &p->node.at[node];
-  if (k->kind != KERNEL_LOOPS || kernel < g->floor || x->pinned || x->nindex > 60) return false;
+  if (k->kind != KERNEL_LOOPS || kernel < g->floor || x->pinned || x->nindex > 60 || is_full(p, k))
+    return false;
   uint32_t *with = plan_nones(p, k->np);
   KernelJoining j = {plan_nones(p, x->nindex), NEW_ARRAY(p->arena, bool, k->np + 1), 0};
   if (!match_loops(g, k, kernel, x, with)) return false;
@@ -357,7 +370,7 @@ static bool join_sibling(KernelGroups *g, uint32_t latest, uint32_t node) {
   Kernel *k = &p->kernel.at[last];
   bool product = x->kind == NODE_PRODUCT;
   if (!product && (p->tiny || !p->wire.at[x->out.wire].rank)) return false; // it has no points
-  if (k->kind != KERNEL_LOOPS || k->walk.c ||
+  if (k->kind != KERNEL_LOOPS || k->walk.c || is_full(p, k) ||
       product != (p->node.at[k->node.at[0]].kind == NODE_PRODUCT))
     return false;
   if (!product &&

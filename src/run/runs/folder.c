@@ -5,7 +5,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -85,20 +84,28 @@ static bool lock_soon(int fd) {
   return true;
 }
 
+// NAME.PID.part, as files are called while they are written.
+static bool is_part(const char *name) {
+  size_t n = strlen(name), end = strlen(".part"), digits = 0;
+  if (!text_ends(name, ".part")) return false;
+  while (digits < n - end && name[n - end - digits - 1] >= '0' && name[n - end - digits - 1] <= '9')
+    digits++;
+  return digits && digits < n - end && name[n - end - digits - 1] == '.';
+}
+
 // What a killed run was writing.
 static void sweep(const RunFolder *f) {
   FolderNames names = {0};
   folder_names(f->arena, f->dir, &names);
   for (uint32_t i = 0; i < names.n; i++)
-    if (text_ends(names.at[i], ".part")) unlink(folder_path(f, names.at[i]));
+    if (is_part(names.at[i])) unlink(folder_path(f, names.at[i]));
 }
 
 bool folder_lock(RunFolder *f, const char **why, Outcome *end) {
   const char *path = folder_path(f, "lock");
   *end = OUTCOME_SYSTEM;
-  f->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-  if (f->lock < 0)
-    return file_error(f->arena, why, "cannot write %s: %s", path, os_error(f->arena, errno));
+  const char *wrong = file_append_in(f->arena, f->dir, "lock", &f->lock);
+  if (wrong) return file_error(f->arena, why, "cannot write %s: %s", path, wrong);
   if (!lock_soon(f->lock)) {
     int error = errno;
     folder_unlock(f);

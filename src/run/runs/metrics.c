@@ -50,7 +50,9 @@ static bool read_row(CsvCursor *c, const char *path, MetricRows *r, const char *
 
 bool rows_read(Arena *a, const char *path, MetricRows *r, const char **error) {
   View file;
+  const char *wrong = file_check(a, path);
   *r = (MetricRows){0};
+  if (wrong) return file_error(a, error, "cannot read %s: %s", path, wrong);
   if (!file_view(a, path, &file, error)) return false;
   while (file.n && file.at[file.n - 1] != '\n') file.n--;
   CsvCursor c = csv_begin(a, &file, error);

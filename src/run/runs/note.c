@@ -113,9 +113,8 @@ void note_print(const RunNote *n, Buf *b) {
 const char *note_write(Arena *a, const char *dir, const RunNote *n) {
   Buf b = buf_new(a);
   note_print(n, &b);
-  const char *path = arena_format(a, "%s/run.json", dir);
-  const char *why = file_write(a, path, b.at, b.n);
-  return why ? arena_format(a, "cannot write %s: %s", path, why) : NULL;
+  const char *why = file_write_in(a, dir, "run.json", b.at, b.n);
+  return why ? arena_format(a, "cannot write %s/run.json: %s", dir, why) : NULL;
 }
 
 // -- reading --------------------------------------------------------------------------------------
@@ -185,6 +184,8 @@ static void read_checks(Arena *a, RunNote *n) {
 
 bool note_read(Arena *a, const char *dir, RunNote *n, const char **error) {
   const char *path = arena_format(a, "%s/run.json", dir), *why = "";
+  const char *wrong = file_check_in(a, dir, "run.json");
+  if (wrong) return file_error(a, error, "cannot read %s: %s", path, wrong);
   FileText file = file_read(a, path, NOTE_MOST);
   if (!file.text) return file_error(a, error, "cannot read %s: %s", path, file.error);
   const Json *j = json_read(a, file.text, file.n, &why);

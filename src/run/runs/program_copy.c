@@ -36,9 +36,17 @@ static uint32_t source_at(World *w, const char *path) {
   return 0;
 }
 
-static uint32_t source_read(World *w, const char *path) {
+// Of a run folder nothing is read but what is in it: what it uses elsewhere is not the run's.
+static bool is_in(World *w, const char *root, const char *path) {
+  size_t n = strlen(root);
+  return strncmp(path, root, n) == 0 && path[n] == '/' && !strstr(path + n, "/../") &&
+         !file_check_in(w->arena, root, path + n + 1);
+}
+
+static uint32_t source_read(World *w, const char *root, const char *path) {
   uint32_t known = source_at(w, path);
   if (known) return known;
+  if (root && !is_in(w, root, path)) return 0;
   FileText f = file_read(w->arena, path, TEXT_LIMIT);
   return f.text ? source_add(w->sources, path, f.text, f.n) : 0;
 }
@@ -65,8 +73,9 @@ static const char *name_for(World *w, const ProgramTexts *all, const char *path)
   return name;
 }
 
-// A program and all that it uses, in order of first mention. False when a file is not there.
-static bool collect(World *w, uint32_t main, ProgramTexts *all) {
+// A program and all that it uses, in order of first mention; of the copy in a run folder, with that
+// folder as its root. False when a file is not there.
+static bool collect(World *w, const char *root, uint32_t main, ProgramTexts *all) {
   vec_push(w->arena, all, (ProgramText){main, "program.limn", tokens_of(w, main)});
   for (uint32_t k = 0; k < all->n; k++) {
     const char *from = w->sources->file.at[all->at[k].source].path;
@@ -74,7 +83,7 @@ static bool collect(World *w, uint32_t main, ProgramTexts *all) {
     for (uint32_t i = 0; i < t.n; i++) {
       if (!is_use(w, &t, i)) continue;
       const char *path = path_join(w->arena, from, name_text(w->names, t.at[i].name));
-      uint32_t source = source_read(w, path);
+      uint32_t source = source_read(w, root, path);
       if (!source) return false;
       if (text_of(all, source) < all->n) continue;
       ProgramText text = {source, name_for(w, all, path), tokens_of(w, source)};
@@ -103,16 +112,15 @@ static void copy_text(World *w, const ProgramTexts *all, uint32_t k, Buf *b) {
 
 static const char *copy_all(World *w, const Program *p, const char *dir) {
   ProgramTexts all = {0};
-  if (!collect(w, p->tree->span.file, &all)) return "a file it uses is gone";
+  if (!collect(w, NULL, p->tree->span.file, &all)) return "a file it uses is gone";
   if (all.n > 1) {
-    const char *why = folder_make(w->arena, arena_format(w->arena, "%s/used", dir), 0777);
+    const char *why = folder_make_in(w->arena, dir, "used");
     if (why) return why;
   }
   for (uint32_t k = 0; k < all.n; k++) {
     Buf b = buf_new(w->arena);
     copy_text(w, &all, k, &b);
-    const char *why =
-        file_write(w->arena, arena_format(w->arena, "%s/%s", dir, all.at[k].name), b.at, b.n);
+    const char *why = file_write_in(w->arena, dir, all.at[k].name, b.at, b.n);
     if (why) return why;
   }
   return NULL;
@@ -137,7 +145,7 @@ static const char *token_text(World *w, const Tokens *t, uint32_t i, bool *lengt
 
 uint64_t program_hash(World *w, const Program *p) {
   ProgramTexts all = {0};
-  collect(w, p->tree->span.file, &all);
+  collect(w, NULL, p->tree->span.file, &all);
   uint64_t h = 0;
   for (uint32_t k = 0; k < all.n; k++) {
     bool length = false;
@@ -186,8 +194,9 @@ static Tokens without_shows(World *w, const Tokens *t) {
 
 const char *program_is_other(World *w, const Program *p, const char *dir) {
   ProgramTexts now = {0}, old = {0};
-  uint32_t main = source_read(w, arena_format(w->arena, "%s/program.limn", dir));
-  if (!main || !collect(w, main, &old) || !collect(w, p->tree->span.file, &now)) return NULL;
+  uint32_t main = source_read(w, dir, arena_format(w->arena, "%s/program.limn", dir));
+  if (!main || !collect(w, dir, main, &old) || !collect(w, NULL, p->tree->span.file, &now))
+    return NULL;
   for (uint32_t k = 0; k < now.n && k < old.n; k++) {
     Tokens was = without_shows(w, &old.at[k].token), is = without_shows(w, &now.at[k].token);
     const char *what = tokens_differ(w, &was, &is);
@@ -199,8 +208,8 @@ const char *program_is_other(World *w, const Program *p, const char *dir) {
 
 const char *program_differs(World *w, const Program *p, const char *dir) {
   ProgramTexts now = {0}, old = {0};
-  uint32_t main = source_read(w, arena_format(w->arena, "%s/program.limn", dir));
-  if (!main || !collect(w, main, &old) || !collect(w, p->tree->span.file, &now))
+  uint32_t main = source_read(w, dir, arena_format(w->arena, "%s/program.limn", dir));
+  if (!main || !collect(w, dir, main, &old) || !collect(w, NULL, p->tree->span.file, &now))
     return "its copy in the folder cannot be read";
   for (uint32_t k = 0; k < now.n && k < old.n; k++) {
     const char *what = tokens_differ(w, &old.at[k].token, &now.at[k].token);

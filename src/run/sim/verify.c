@@ -75,9 +75,23 @@ static bool exponent(Elab *in, Program *p, const Check *c, const SimOptions *how
 }
 
 // -- claims ---------------------------------------------------------------------------------------
-static bool is_comparison(const Syntax *n) {
-  while (n->kind == N_PAREN) n = paren_inner(n);
-  return n->kind == N_CMP || n->kind == N_AND || n->kind == N_OR || n->kind == N_NOT;
+// What the numbers of a condition are.
+static void condition_figure(World *w, Buf *b, const Check *c, const double *watch) {
+  const char *between = "";
+  for (uint32_t i = 0; i < c->watch.n; i++) {
+    const Watch *x = &c->watch.at[i];
+    const Ids *names = x->names ? &w->label_names.at[x->names] : NULL;
+    uint32_t label = watch[i] >= 0 ? (uint32_t)watch[i] : 0;
+    if (x->truth && c->watch.n > 1 && c->watch.at[0].aside) continue;
+    buf_text(b, between);
+    between = ", ";
+    if (names && label < names->n)
+      buf_text(b, name_text(w->names, names->at[label]));
+    else if (x->truth)
+      buf_text(b, watch[i] > 0.5 ? "true" : "false");
+    else
+      buf_printf(b, "%.10g", watch[i]);
+  }
 }
 
 typedef struct {
@@ -107,11 +121,14 @@ static bool verify_claim(Elab *in, Program *p, const Check *c, const double *see
   Buf b = buf_new(w->arena);
   double off = fabs(side[0] - side[1]);
   v->holds = off <= c->within || (isinf(side[0]) && side[0] == side[1]);
-  if (is_comparison(check_left(c->node)) && !check_right(c->node)) {
-    for (uint32_t i = 0; i < c->watch.n; i++) buf_printf(&b, "%s%.10g", i ? ", " : "", watch[i]);
+  if (c->condition) {
+    condition_figure(w, &b, c, watch);
   } else if (check_right(c->node)) {
     buf_printf(&b, "%.10g", side[0]);
     if (off > 0) buf_printf(&b, ", off by %.2g", off);
+    bool nearly = off <= 1e-3 * (1 + fabs(side[1]));
+    if (!v->holds && nearly && c->within == 0 && c->system && c->system->flows)
+      buf_text(&b, "; in time that flows a claim wants `within 1e-6`, or as near as is meant");
   } else {
     buf_printf(&b, "off by %.2g", off);
   }

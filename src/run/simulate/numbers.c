@@ -61,6 +61,17 @@ static const char *file_path(const Results *r, const SimResult *run, const char 
   return arena_format(r->arena, "%s/%s%s", r->dir, run->file, end);
 }
 
+static bool put_file(const Results *r, const SimResult *run, const char *end, const Bytes *bytes,
+                     const char **error) {
+  const char *name = arena_format(r->arena, "%s%s", run->file, end);
+  return file_put_in(r->arena, r->dir, name, bytes, error);
+}
+
+static bool put_text(const Results *r, const SimResult *run, const char *end, const Buf *b,
+                     const char **error) {
+  return put_file(r, run, end, &(Bytes){(uint8_t *)b->at, b->n}, error);
+}
+
 // -- writing --------------------------------------------------------------------------------------
 static void put_header(const Results *r, const SimRecord *record, const bool *wanted, CsvOut *to) {
   csv_put(to, record->flows ? "time" : "tick");
@@ -98,7 +109,7 @@ static bool write_table(const Results *r, const SimResult *run, const char **err
     wanted[i] = is_kept(record, i) && in_table(record, &record->channel.at[i]);
   put_header(r, record, wanted, &to);
   for (uint32_t i = 0; i < record->time.n; i++) put_row(r, record, wanted, i, &to);
-  bool good = file_put(r->arena, file_path(r, run, ".csv"), b.at, b.n, error);
+  bool good = put_text(r, run, ".csv", &b, error);
   arena_free(own);
   return good;
 }
@@ -118,8 +129,9 @@ static bool write_arrays(const Results *r, const SimResult *run, const char **er
   for (uint32_t i = 0; i < record->channel.n; i++)
     if (is_kept(record, i) && !in_table(record, &record->channel.at[i]))
       vec_push(r->arena, &all.array, array_of(r->arena, record, &record->channel.at[i]));
-  return !all.array.n ||
-         safetensors_write(r->arena, file_path(r, run, ".safetensors"), &all, error);
+  Bytes bytes;
+  return !all.array.n || (safetensors_bytes(r->arena, &all, &bytes, error) &&
+                          put_file(r, run, ".safetensors", &bytes, error));
 }
 
 static bool write_happened(const Results *r, const SimResult *run, const char **error) {
@@ -135,7 +147,7 @@ static bool write_happened(const Results *r, const SimResult *run, const char **
     csv_put(&to, h->what);
     csv_end_row(&to);
   }
-  return file_put(r->arena, file_path(r, run, ".happened.csv"), b.at, b.n, error);
+  return put_text(r, run, ".happened.csv", &b, error);
 }
 
 bool numbers_write(const Results *r, const SimResult *run, const char **error) {
@@ -171,6 +183,8 @@ static const char *cell_text(TableReading *g) {
 
 static bool open_file(TableReading *g, Arena *a, const char *path, const char **error) {
   View file;
+  const char *wrong = file_check(a, path);
+  if (wrong) return file_error(a, error, "cannot read %s: %s", path, wrong);
   if (!file_view(a, path, &file, error)) return false;
   *g = (TableReading){.csv = csv_begin(a, &file, error), .path = path, .error = error};
   if (!file.n || file.at[file.n - 1] == '\n') return true;

@@ -47,9 +47,8 @@ static bool add_copy(Regimen *plan, const Diagram *d, const Param *p) {
   const Def *stale = stale_owner(plan, p);
   if (!stale || is_copied(plan, p->path)) return true;
   const char *rest = p->path + strlen(name_text(w->names, stale->name));
-  const char *of = arena_format(w->arena, "%s%s", name_text(w->names, stale->of->name), rest);
-  const char *root =
-      arena_format(w->arena, "%s%s", name_text(w->names, learner_of(stale)->name), rest);
+  const char *of = arena_format(w->arena, "%s%s", followed_path(w, stale), rest);
+  const char *root = arena_format(w->arena, "%s%s", learner_path(w, stale), rest);
   if (!is_in_goals(plan, root)) return true;
   if (x->type.base != BASE_R && stale_is_by(stale->node))
     return diag_refuse(w->diags, stale->span,

@@ -105,6 +105,7 @@ static void report(Trainer *t) {
     tell_wrong(t, "%s", t->w->diags->list.at[t->w->diags->list.n - 1].text);
   if (judge != gauge_judge(&t->gauge)) t->has_best = false; // another one judges
   keep_best(t);
+  save_reported(t);
   tell_report(t);
 }
 

@@ -9,7 +9,6 @@
 #include "run/train/train_own.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -43,12 +42,14 @@ static int64_t bytes_noted(const Arrays *state, const char *key) {
   return text ? strtoll(text, NULL, 10) : 0;
 }
 
-static bool cut(Trainer *t, const char *path, int64_t bytes) {
-  int64_t have = file_bytes(path);
-  if (have < bytes) tell_wrong(t, "%s is shorter than it was: rows are lost", path);
-  if (have <= bytes || truncate(path, (off_t)bytes) == 0) return true;
-  return diag_refuse(t->w->diags, (Span){0}, "cannot write %s: %s", path,
-                     os_error(t->arena, errno));
+// Opened, and cut to what a checkpoint knows of it.
+static bool open_cut(Trainer *t, const char *name, int64_t bytes, int *fd) {
+  const char *path = folder_path(&t->folder, name);
+  const char *why = file_append_in(t->arena, t->folder.dir, name, fd);
+  int64_t have = why ? 0 : file_bytes(path);
+  if (!why && have < bytes) tell_wrong(t, "%s is shorter than it was: rows are lost", path);
+  if (!why && have > bytes && ftruncate(*fd, (off_t)bytes) != 0) why = os_error(t->arena, errno);
+  return !why || diag_refuse(t->w->diags, (Span){0}, "cannot write %s: %s", path, why);
 }
 
 static void name_cell(Trainer *t, const char *name, double value) {
@@ -71,11 +72,7 @@ static void header_row(Trainer *t) {
 static bool csv_open(Trainer *t, int64_t bytes) {
   MetricsLog *r = &t->record;
   const char *path = folder_path(&t->folder, "metrics.csv");
-  if (!cut(t, path, bytes)) return false;
-  r->fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-  if (r->fd < 0)
-    return diag_refuse(t->w->diags, (Span){0}, "cannot write %s: %s", path,
-                       os_error(t->arena, errno));
+  if (!open_cut(t, "metrics.csv", bytes, &r->fd)) return false;
   r->bytes = file_bytes(path);
   r->waiting = buf_new(t->arena);
   r->row = csv_out(&r->waiting);
@@ -90,11 +87,13 @@ static const char *new_events(const Trainer *t) {
 // Curves that cannot be continued stay as they are; new ones begin beside them.
 static bool events_start(Trainer *t, const Arrays *state) {
   MetricsLog *r = &t->record;
+  int fd;
   const char *error, *name = state ? arrays_metadata(state, "events") : NULL;
   bool ours = name && strncmp(name, "events.out.tfevents.", 20) == 0 && !strchr(name, '/');
   if (!ours) name = new_events(t);
   r->events_path = folder_path(&t->folder, name);
-  if (!cut(t, r->events_path, bytes_noted(state, "events_bytes"))) return false;
+  if (!open_cut(t, name, bytes_noted(state, "events_bytes"), &fd)) return false;
+  close(fd);
   r->events = events_open(t->arena, r->events_path, wall_time(), &error);
   if (!r->events) {
     r->events_path = folder_path(&t->folder, new_events(t));

@@ -6,7 +6,8 @@
 //   best.safetensors    the same as they were at the best measure so far
 //
 // Each file is whole or absent. The state is written last, so that it never refers to more than
-// there is: rows of metrics.csv and the best weights are on disk before it. A save that fails
+// there is: rows of metrics.csv and the best weights are on disk before it. All three carry a check
+// sum. A save that fails
 // leaves the old files; training goes on, and the next checkpoint tries again. Weights that are not
 // finite are never saved.
 #define _DEFAULT_SOURCE
@@ -20,7 +21,7 @@
 #include <unistd.h>
 
 typedef struct {
-  const char *path;
+  const char *name; // in the folder
   Bytes bytes;
 } SavePiece;
 
@@ -30,10 +31,12 @@ struct Saver {
   Bytes best_bytes;   // none: n is 0
   int fd;             // of metrics.csv, to be on disk before the state
   const char *events; // and so is this
+  const char *dir;
   SavePiece piece[3];
   uint32_t pieces;
   pthread_t thread;
   bool busy, failed;
+  bool first; // all that was saved is how the run began
   _Atomic bool done;
   char why[512]; // "" = good
   double began;
@@ -121,8 +124,10 @@ static void add_mean(Trainer *t, Arena *a, Arrays *all, const char *name) {
 static bool state_bytes(Trainer *t, Arena *a, Bytes *out, const char **error) {
   Arrays all = {0};
   uint8_t *to;
+  sum_begin(a, &all);
   note_run(t, a, &all);
   note_position(t, a, &all);
+  sum_end(a, &all);
   add_mean(t, a, &all, "train/row");
   add_mean(t, a, &all, "train/report");
   for (uint32_t i = 0; i < store_count(t->store); i++)
@@ -138,11 +143,13 @@ static bool state_bytes(Trainer *t, Arena *a, Bytes *out, const char **error) {
 static bool model_bytes(Trainer *t, Arena *a, Bytes *out, const char **error) {
   Arrays all = {0};
   uint8_t *to;
+  sum_begin(a, &all);
   note(a, &all, "limn", "%s", LIMN_VERSION);
   note(a, &all, "seed", "%llu", (unsigned long long)t->seed);
   note(a, &all, "precision", "%s", precision_text(t->precision));
   note(a, &all, "step", "%llu", (unsigned long long)(t->base + t->step));
   note_words(t, a, &all);
+  sum_end(a, &all);
   for (uint32_t i = 0; i < table_count(t->model); i++) {
     const State *s = store_find(t->store, table_key(t->model, i, NULL));
     if (s) add_state(a, &all, s);
@@ -190,9 +197,10 @@ static void write_pieces(Saver *s) {
   if (!s->why[0] && !sync_path(s->events))
     snprintf(s->why, sizeof s->why, "cannot write %s: %s", s->events, os_error(s->arena, errno));
   for (uint32_t i = 0; i < s->pieces && !s->why[0]; i++) {
-    const char *why =
-        file_write(s->arena, s->piece[i].path, s->piece[i].bytes.at, s->piece[i].bytes.n);
-    if (why) snprintf(s->why, sizeof s->why, "cannot write %s: %s", s->piece[i].path, why);
+    SavePiece *p = &s->piece[i];
+    sum_put(&p->bytes);
+    const char *why = file_write_in(s->arena, s->dir, p->name, p->bytes.at, p->bytes.n);
+    if (why) snprintf(s->why, sizeof s->why, "cannot write %s/%s: %s", s->dir, p->name, why);
   }
 }
 
@@ -231,12 +239,11 @@ static bool collect_pieces(Trainer *t) {
   Saver *s = t->saver;
   const char *error = "";
   s->pieces = 0;
-  if (s->best_bytes.n)
-    s->piece[s->pieces++] =
-        (SavePiece){arena_format(s->arena, "%s/best.safetensors", t->folder.dir), s->best_bytes};
+  if (s->best_bytes.n) s->piece[s->pieces++] = (SavePiece){"best.safetensors", s->best_bytes};
   SavePiece *model = &s->piece[s->pieces++], *state = &s->piece[s->pieces++];
-  model->path = arena_format(s->arena, "%s/model.safetensors", t->folder.dir);
-  state->path = arena_format(s->arena, "%s/state.safetensors", t->folder.dir);
+  model->name = "model.safetensors";
+  state->name = "state.safetensors";
+  s->dir = arena_format(s->arena, "%s", t->folder.dir);
   s->events = arena_format(s->arena, "%s", t->record.events_path);
   if (model_bytes(t, s->arena, &model->bytes, &error) &&
       state_bytes(t, s->arena, &state->bytes, &error))
@@ -261,6 +268,7 @@ static bool snapshot(Trainer *t) {
 bool save_begin(Trainer *t) {
   Saver *s = t->saver;
   if (s->busy) take_result(t);
+  s->first = false;
   if (!model_is_finite(t)) return false;
   if (!t->folder.dir) return true;
   record_flush(t);
@@ -274,6 +282,17 @@ bool save_begin(Trainer *t) {
   if (whole) writer(s); // no thread to be had: here, then
   take_result(t);
   return true;
+}
+
+// First values that are not finite are not saved, and the first step says so.
+void save_first(Trainer *t) {
+  t->w->diags->muted++;
+  t->saver->first = save_begin(t);
+  t->w->diags->muted--;
+}
+
+void save_reported(Trainer *t) {
+  if (t->saver->first) save_end(t);
 }
 
 bool save_busy(Trainer *t) {
@@ -306,20 +325,20 @@ void save_best(Trainer *t) {
 }
 
 // A step that failed changed nothing, so the states are those before it. They are kept only where
-// there is no earlier checkpoint: that one is farther from what went wrong.
+// there is no earlier checkpoint but the first: that one is farther from what went wrong.
 void save_remains(Trainer *t) {
   if (!t->folder.dir) return;
   Saver *s = t->saver;
-  const char *state = folder_path(&t->folder, "state.safetensors"),
-             *best = folder_path(&t->folder, "best.safetensors");
+  const char *state = folder_path(&t->folder, "state.safetensors"), *best = "best.safetensors";
   if (s->busy) take_result(t);
   t->w->diags->muted++;
-  if (!path_exists(state) && !t->at_turn) save_begin(t);
+  if ((s->first || !path_exists(state)) && !t->at_turn) save_begin(t);
   t->w->diags->muted--;
   if (s->busy) take_result(t);
-  const char *why =
-      s->best_bytes.n ? file_write(t->arena, best, s->best_bytes.at, s->best_bytes.n) : NULL;
-  if (why) tell_wrong(t, "cannot write %s: %s", best, why);
+  if (!s->best_bytes.n) return;
+  sum_put(&s->best_bytes);
+  const char *why = file_write_in(t->arena, t->folder.dir, best, s->best_bytes.at, s->best_bytes.n);
+  if (why) tell_wrong(t, "cannot write %s: %s", folder_path(&t->folder, best), why);
 }
 
 void save_open(Trainer *t) { t->saver = NEW(t->arena, Saver); }

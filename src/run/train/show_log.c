@@ -73,16 +73,20 @@ uint64_t traces_due(const Trainer *t) {
 static const char *write_frame(Trainer *t, ShowLog *trace, Arena *a) {
   const Diagram *d = trace->probe.d;
   const Tensor *value = values(t, trace, a);
-  const char *error = NULL,
-             *path = folder_path(&t->folder, frame_name(a, trace->show, t->base + t->step));
+  const char *error = NULL, *name = frame_name(a, trace->show, t->base + t->step);
+  Bytes bytes;
   Arrays all = {0};
   if (!value) return "the values could not be computed";
   for (uint32_t i = 0; i < d->out.n; i++) {
-    const char *name = shown_name(t->w, a, &t->p->show.at[trace->show], i, d->out.n);
-    vec_push(a, &all.array, tensor_array(&value[i], name));
+    const char *text = shown_name(t->w, a, &t->p->show.at[trace->show], i, d->out.n);
+    vec_push(a, &all.array, tensor_array(&value[i], text));
   }
-  const char *why = folder_make(a, folder_path(&t->folder, "shown"), 0777);
-  return why ? why : safetensors_write(a, path, &all, &error) ? NULL : error;
+  const char *why = folder_make_in(a, t->folder.dir, "shown");
+  if (why) return why;
+  return safetensors_bytes(a, &all, &bytes, &error) &&
+                 file_put_in(a, t->folder.dir, name, &bytes, &error)
+             ? NULL
+             : error;
 }
 
 void traces_frames(Trainer *t) {

@@ -76,8 +76,14 @@ static uint64_t phase_seed(const Trainer *t) {
   return t->phase ? site_step(t->seed, t->phase) : t->seed;
 }
 
-Target target_of(const Trainer *t) {
-  return (Target){.threads = t->o->threads, .reference = t->o->reference, .seed = t->seed};
+static void tell_note(void *trainer, const char *text) { tell(trainer, "%s", text); }
+
+Target target_of(Trainer *t) {
+  return (Target){.threads = t->o->threads,
+                  .reference = t->o->reference,
+                  .seed = t->seed,
+                  .say = tell_note,
+                  .say_to = t};
 }
 
 static const Instead drawn = {0}; // training data, shuffled
@@ -87,6 +93,7 @@ static bool fill_store(Trainer *t) {
     if (!store_add_flat(t->w, t->store, &t->regime.flat.at[i], t->seed)) return false;
   for (uint32_t i = 0; i < t->regime.step.n; i++)
     if (!store_add_params(t->w, t->store, t->regime.step.at[i].diagram, t->seed)) return false;
+  if (!store_add_shown(t->w, t->store, t->p, t->seed)) return false;
   for (uint32_t i = 0; i < t->regime.start.n; i++)
     if (!store_copy(t->w, t->store, t->regime.start.at[i].path, t->regime.start.at[i].as))
       return false;
@@ -110,8 +117,8 @@ static bool find_length(Trainer *t) {
                   : t->steps_asked > 0 ? 0
                                        : t->regime.training.epochs;
   double steps = t->steps_asked > 0 ? t->steps_asked : t->regime.training.steps;
-  double each = (double)t->epoch_steps;
-  if (epochs > 0 && !t->epoch_steps)
+  double each = t->feed.unknown ? 1 : (double)t->epoch_steps;
+  if (epochs > 0 && !(each > 0))
     return train_refuse(
         t, OUTCOME_WRONG,
         "without a finite set of data there are no epochs: give a number of `steps`");
@@ -188,13 +195,25 @@ static void close_engines(Trainer *t) {
   traces_close(t);
 }
 
-static bool open_phase(Trainer *t) {
+// What a phase is, before anything of it is made.
+static bool plan_phase(Trainer *t) {
   t->regime = (Regime){0};
   t->feed = (Feed){0};
   t->data->draw_seed = phase_seed(t);
   if (!learn_regime(t->in, t->p, t->p->train.at[t->phase], &t->regime)) return false;
   find_turns(t);
-  if (!find_epoch(t) || !find_length(t)) return false;
+  return find_epoch(t) && find_length(t);
+}
+
+static bool plan_all(Trainer *t) {
+  bool good = true;
+  for (t->phase = 0; good && t->phase < t->p->train.n; t->phase++) good = plan_phase(t);
+  t->phase = 0;
+  return good;
+}
+
+static bool open_phase(Trainer *t) {
+  if (!plan_phase(t)) return false;
   t->store = store_new(t->precision);
   if (!t->store) return train_refuse(t, OUTCOME_SYSTEM, "out of memory");
   if (!fill_store(t) || !store_add_sources(t->in, t->p, t->store)) return false;
@@ -288,6 +307,7 @@ static bool start_phase(Trainer *t, const Arrays *state, bool first) {
   if ((folder && !new_folder(t)) || !begin_phase(t, state, first)) return false;
   if (first && t->o->pause) t->pause_at = t->base + t->step + t->o->pause;
   if (first) train_note(t, "running");
+  if (first && !state) save_first(t);
   tell_start(t);
   loop_start(t);
   return true;
@@ -334,11 +354,12 @@ static bool begin(Trainer *t) {
   if (t->o->resume && !t->o->plan) {
     if (!open_folder(t) || !resume_read(t, t->arena, &state, &old)) return false;
     if (old && !resume_options(t, &state)) return false;
+    if (!old) tell_wrong(t, "there is no checkpoint in %s: the run begins anew", t->folder.dir);
     if (!data_keep(t->data, &state, folder_path(&t->folder, "state.safetensors"))) return false;
   }
   if (!old) t->seed = seed_of(t);
   t->data->seed = t->seed;
-  if (!data_open_all(t->data)) return false;
+  if (!data_open_all(t->data) || (!old && !plan_all(t))) return false;
   return t->o->plan ? show_plan(t) : start_phase(t, old ? &state : NULL, true);
 }
 
@@ -389,6 +410,26 @@ Trainer *train_open(Elab *in, Program *p, const LimnTrain *o, const Arrays *set)
       .in = in, .w = w, .p = p, .o = o, .set = set, .folder = {.lock = -1}, .record = {.fd = -1}};
   trainer_work(t, start_and_begin);
   return t;
+}
+
+// Ahead of a run, whose sets need not be here: all that would be refused before its first step, and
+// can be said without making engines.
+static bool look_ahead(Trainer *t) {
+  trainer_start(t);
+  t->data->ahead = true;
+  if (t->p->train.n && !read_options(t)) return false;
+  if (!data_open_all(t->data) || !plan_all(t) || !sources_fit(t->in, t->p)) return false;
+  t->gauge = (Gauges){.data = t->data, .batch = t->batch, .goals = t->regime.training.goals};
+  return gauges_open(&t->gauge);
+}
+
+Outcome train_ahead(Elab *in, Program *p, const LimnTrain *o) {
+  World *w = elab_world(in);
+  Trainer *t = NEW(w->arena, Trainer);
+  *t = (Trainer){.in = in, .w = w, .p = p, .o = o, .folder = {.lock = -1}, .record = {.fd = -1}};
+  trainer_work(t, look_ahead);
+  close_all(t);
+  return t->status;
 }
 
 Outcome train_go(Trainer *t, uint64_t steps) {

@@ -15,6 +15,10 @@
 // set: weights to begin with, by name; or NULL
 Outcome train_run(Elab *, Program *, const LimnTrain *, const Arrays *set, const char **dir);
 
+// What a run would be refused for before its first step, as far as it can be said without compiling or
+// computing anything. A set that is not here is not missed.
+Outcome train_ahead(Elab *, Program *, const LimnTrain *);
+
 // The same in pieces. The options live as long as the trainer.
 typedef struct Trainer Trainer;
 Trainer *train_open(Elab *, Program *, const LimnTrain *, const Arrays *set);

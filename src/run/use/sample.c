@@ -76,9 +76,11 @@ static bool is_text_model(World *w, const Diagram *d, TextLetters *l) {
 static bool find_letters(Use *u, TextLetters *l) {
   Data *data = use_data(u);
   bool several = false;
+  if (data) data->ahead = u->ahead;
   const Words *words = data ? data_labels(data, l->labels, NULL, &several) : NULL;
   if (words) l->label = words->word;
   if (words || !data) return words != NULL;
+  if (data->missing) return true; // no letters yet
   return use_wrong(u, OUTCOME_WRONG,
                    several ? "several things in this program have %lld labels, called differently"
                            : "nothing in this program says what its %lld labels are called",
@@ -191,10 +193,12 @@ static bool write_texts(Use *u, const TextOrder *o, TextLetters *l, Letter *text
   int64_t rows, n = o->n;
   Array x = {.rank = 2, .shape = (int64_t[]){n, l->window}, .count = n * l->window};
   if (!find_letters(u, l)) return false;
+  if (!l->label) return true;
   for (int64_t k = 0; k < n; k++)
     if (!read_prompt(u, l, o->prompt, &text[k])) return false;
   const Diagram *d = use_instance(u, o->name, o->formal, &x, &rows);
-  if (!d || !use_engine(u, d, n)) return false;
+  if (!d || u->ahead) return d != NULL;
+  if (!use_engine(u, d, n)) return false;
   for (int64_t i = 0; i < o->length; i++)
     if (!write_more(u, l, text, n)) return false;
   return true;
@@ -246,6 +250,7 @@ bool sample_text(Use *u, const Syntax *expr, Shown *out) {
     return use_wrong(u, OUTCOME_WRONG, "`%s` is not a model of text, {v}[t] -> R[t v]", name);
   TextOrder order = {name, formal, prompt, u->one_batch ? 1 : length, 1};
   if (!write_texts(u, &order, &l, &text)) return false;
+  if (!l.label) return true;
   int64_t *shape = arena_copy(u->arena, (int64_t[]){1, text.n}, 2 * sizeof(int64_t));
   Array a = {.name = name, .rank = 2, .shape = shape, .count = text.n, .data = text.at};
   vec_push(u->arena, &out->value.array, a);

@@ -29,9 +29,26 @@ static bool read_path(Use *u, const MetricRows *m, const char *name, int64_t n, 
   return true;
 }
 
+// Ahead of a run: two rows of nothing.
+static void blank_paths(Use *u, const Show *show, Shown *s) {
+  static const int64_t step[] = {1, 2};
+  const Diagram *d = show->diagram;
+  s->step = step;
+  s->samples = true;
+  for (uint32_t i = 0; i < d->out.n; i++) {
+    int64_t count;
+    if (!type_count(u->w, &d->wire.at[d->out.at[i]].type, &count)) continue;
+    Tensor t = tensor_new(u->arena, 2, (int64_t[]){2, count});
+    memset(t.data, 0, (size_t)t.count * sizeof *t.data);
+    vec_push(u->arena, &s->value.array,
+             tensor_array(&t, shown_name(u->w, u->arena, show, i, d->out.n)));
+  }
+}
+
 static bool read_paths(Use *u, const Show *show, Shown *s) {
   const char *error = "";
   MetricRows m;
+  if (u->ahead) return blank_paths(u, show, s), true;
   if (!rows_read(u->arena, run_file(u, "metrics.csv"), &m, &error))
     return use_wrong(u, OUTCOME_WRONG, "%s", error);
   int64_t *step = NEW_ARRAY(u->arena, int64_t, m.rows + 1);
@@ -105,8 +122,8 @@ bool show_values(Use *u, Data *data, const Show *show, int64_t n, Shown *s) {
   Target how = use_target(u);
   Tensor *out = NEW_ARRAY(u->arena, Tensor, show->diagram->out.n + 1);
   Probe *probe = u->probe = NEW(u->arena, Probe);
-  bool good = use_store(u) && probe_open(data, u->store, show, n, &how, probe);
-  good = good && use_fill(u, u->store, weight_paths(u->arena, probe->d)) &&
+  bool good = (u->ahead || use_store(u)) && probe_open(data, u->store, show, n, &how, probe);
+  good = good && (u->ahead || use_fill(u, u->store, weight_paths(u->arena, probe->d))) &&
          probe_take_some(data, probe, u->one_batch, out) &&
          (show->kind != SHOW_CONFUSION || count_pairs(u, probe->d, out));
   if (good) put_values(u, data, probe, out, s);
@@ -217,7 +234,7 @@ static bool show_all(Use *u, void *context) {
 static bool try_one(Use *u, Data *data, uint32_t k, Shows *out) {
   const Show *show = &u->p->show.at[k];
   uint32_t n = out->n;
-  if (is_path(show) || (!show->diagram && show->kind != SHOW_TEXT)) return true;
+  if ((is_path(show) && !u->ahead) || (!show->diagram && show->kind != SHOW_TEXT)) return true;
   u->one_batch = true;
   if (!show_one(u, data, k, out)) return false;
   for (uint32_t i = n; i < out->n; i++)
@@ -233,7 +250,9 @@ static bool try_all(Use *u, void *context) {
   ShowsTried *to = context;
   u->arena = u->w->arena;
   u->begins = true;
+  u->ahead = to->ahead;
   Data *data = data_new(u->in, u->p, u->arena, u->seed);
+  data->ahead = to->ahead;
   for (uint32_t k = 0; k < u->p->show.n; k++) {
     if (!try_one(u, data, k, &to->shown)) return false;
     while (to->span.n < to->shown.n) vec_push(u->arena, &to->span, u->p->show.at[k].node->span);

@@ -24,6 +24,7 @@ Outcome use_sample(Elab *, Program *, const char *name, const UseCall *);  // sa
 Outcome use_shows(Elab *, Program *, const LimnUse *, Shows *);
 // One batch of each, before anything is trained.
 typedef struct {
+  bool ahead; // nothing is computed: zeros of the right shapes
   Shows shown;
   VEC(Span) span; // of each, in the program
 } ShowsTried;

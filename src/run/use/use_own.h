@@ -15,6 +15,7 @@ typedef struct {
   const char *file;   // with the weights; NULL: the program says where they are from
   bool begins;        // weights that are nowhere are as they begin
   bool one_batch;     // a show is only tried
+  bool ahead;         // … without computing it
   Arrays weight;
   uint64_t seed;
   Precision precision;

@@ -1,18 +1,20 @@
 // A little of mathematics in labels: letters slanted, digits upright, x_{i} below the line, x^{2}
-// above it and !{W} in bold. The same text is measured and written by one walk. What is longer than
-// LONGEST letters ends in "…": names and paths come from a program, and a picture stays readable.
+// above it and !{W} in bold. The same text is measured and written by one walk. A name of more than
+// LONGEST letters ends in "…", and so does a text of more than MOST: names and paths come from a
+// program, and a picture stays readable.
 #include "show/canvas/canvas.h"
 
 #include <math.h>
 
-enum { LONGEST = 48, LEAST = 8 }; // letters; the size of the smallest, 6 points
+enum { LONGEST = 48, MOST = 240, LEAST = 8 }; // letters; the size of the smallest, 6 points
 
 typedef struct {
   Canvas *c; // NULL: only measured
   double x, y, size;
   Face face; // of letters; FACE_ITALIC usually
   Ink ink;
-  int *left; // letters and signs that may still come; -1: it was cut
+  int *left; // letters and signs that may still come in this name; -1: it was cut
+  int *all;  // and in the whole text
 } Setter;
 
 static size_t letter_bytes(const char *at) {
@@ -53,7 +55,11 @@ static void set_run(Setter *s, const char *at, size_t n) {
 // As many of n bytes as there may be letters; they are counted.
 static size_t within(Setter *s, const char *at, size_t n) {
   size_t cut = 0;
-  while (cut<n && * s->left> 0) cut += letter_bytes(at + cut), --*s->left;
+  for (; cut<n && * s->left> 0; --*s->left, --*s->all) {
+    if (strchr(" ,()[]", at[cut])) *s->left = LONGEST; // another name begins
+    if (*s->left > *s->all) *s->left = *s->all;
+    cut += letter_bytes(at + cut);
+  }
   return cut;
 }
 
@@ -94,8 +100,8 @@ static const char *set(Setter *s, const char *at, bool inner) {
 }
 
 double math_width(Face face, double size, const char *text) {
-  int left = LONGEST;
-  Setter s = {.size = size, .face = face, .left = &left};
+  int left = LONGEST, all = MOST;
+  Setter s = {.size = size, .face = face, .left = &left, .all = &all};
   set(&s, text, false);
   return s.x;
 }
@@ -103,13 +109,14 @@ double math_width(Face face, double size, const char *text) {
 void math_text(Canvas *c, double x, double y, const Text *how, const char *text) {
   double width = math_width(how->face, how->size, text);
   double by = how->anchor == ANCHOR_MIDDLE ? width / 2 : how->anchor == ANCHOR_END ? width : 0;
-  int left = LONGEST;
+  int left = LONGEST, all = MOST;
   Setter s = {.c = c,
               .x = x - by,
               .y = y,
               .size = how->size,
               .face = how->face,
               .ink = how->ink,
-              .left = &left};
+              .left = &left,
+              .all = &all};
   set(&s, text, false);
 }

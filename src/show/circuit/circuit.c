@@ -68,7 +68,7 @@ static bool is_made_up(const char *label) {
          strspn(line + 1, "0123456789") == strlen(line + 1);
 }
 
-static bool is_called(const char *label) { return *label && !is_made_up(label); }
+bool is_called(const char *label) { return *label && !is_made_up(label); }
 
 const char *axis_label(Circuit *c, const Axis *a) {
   const char *label = name_text(c->w->names, a->label);
@@ -224,9 +224,26 @@ static Glyph *own_ports(CircuitPart *p, const Box *box, GlyphKind kind, const ch
 // The strand of a box's axis; a string stands for all of them.
 static uint32_t axis_strand(const Sketch *s, const Box *box) { return s->strings ? 0 : box->axis; }
 
+// Axes that pass over the whole are not counted. The only one is not said.
+const char *along_title(Arena *a, const Diagram *d, const Box *box, const char *name) {
+  const Type *t = &d->wire.at[box->out[0]].type;
+  uint32_t own = 0, at = 0;
+  for (uint32_t i = 0; i < t->rank; i++) {
+    if (t->axis[i].pass) continue;
+    if (i < box->axis) at++;
+    own++;
+  }
+  return own > 1 ? arena_format(a, "%s [%u]", name, at) : name;
+}
+
 // Side by side along one axis: a bar on that axis, dots on the others.
 static void draw_join(CircuitPart *p, const Box *box) {
   Sketch *s = p->c->s;
+  const char *title = along_title(s->arena, p->d, box, "");
+  if (s->strings && *title) {
+    own_ports(p, box, GLYPH_BOX, along_title(s->arena, p->d, box, "concat"));
+    return;
+  }
   uint32_t axis = axis_strand(s, box);
   uint32_t stage, *from = part_uses(p, box->in, box->nin, "concatenation", &stage);
   uint32_t b = part_make(p, stage, box->out[0]);
@@ -269,28 +286,12 @@ static void drop_unread(CircuitPart *p, Box *box) {
   if (n) box->out = out, box->nout = n;
 }
 
-// What a loop does, in a word or a formula: Σ exp(x), Max, ArgMax.
-static const char *string_text(CircuitPart *p, const Box *box) {
-  const Loop *l = box->loop;
-  const char *text = body_text(p, box);
-  Buf b = buf_new(p->c->s->arena);
-  bool reduced = false;
-  for (uint32_t i = 0; i < l->nindex; i++) reduced |= loop_is_reduced(p->c->w, l, i);
-  if (!text && l->nin > 1 && l->combine == SUM) return "·";
-  if (text && !reduced) return text;
-  for (uint32_t i = 0; i < box->nout; i++)
-    buf_printf(&b, "%s%s", i ? ", " : "",
-               combine_text(l->combine, p->d->wire.at[box->out[i]].port > 0));
-  if (text) buf_printf(&b, " %s", text);
-  return b.at;
-}
-
 // As a string, a loop is a box with a sign; one that only rearranges is a wire.
 static void string_loop(CircuitPart *p, const Box *box) {
   const Loop *l = box->loop;
-  const char *text = body_text(p, box);
-  bool bare = !text && l->nin == 1 && l->combine == SUM && l->in[0].rank == l->out.rank;
-  if (bare) {
+  World *w = p->c->w;
+  Arena *a = p->c->s->arena;
+  if (loop_is_wire(w, a, p->d, box)) {
     p->made[box->out[0]] = bundle_of(p, box->in[0]);
     return;
   }
@@ -301,26 +302,27 @@ static void string_loop(CircuitPart *p, const Box *box) {
   Ids wires = {0};
   Box plain = stop_operands(p, box, &wires);
   drop_unread(p, &plain);
-  own_ports(p, &plain, l->nin ? GLYPH_BOX : GLYPH_START, string_text(p, &plain));
+  own_ports(p, &plain, l->nin ? GLYPH_BOX : GLYPH_START, loop_words(w, a, p->d, &plain));
   for (uint32_t i = 0; i < wires.n; i += 2) p->made[wires.at[i]] = wires.at[i + 1];
 }
 
+const char *noise_letter(const Box *box) { return box->random->noise == NOISE_NORMAL ? "N" : "U"; }
+
 void draw_box(CircuitPart *p, const Box *box) {
-  bool string = is_string(p->c), normal;
+  bool string = is_string(p->c);
   if (p->c->broken && draw_unknown(p, box)) return;
   switch (box->op) {
   case OP_loop: (string ? string_loop : draw_loop)(p, box); break;
   case OP_call: draw_call(p, box); break;
   case OP_join: draw_join(p, box); break;
   case OP_random:
-    normal = box->random->noise == NOISE_NORMAL;
-    own_ports(p, box, GLYPH_START, normal ? "N" : "U")->words =
-        normal ? "normal noise" : "uniform noise";
+    own_ports(p, box, GLYPH_START, noise_letter(box))->words =
+        box->random->noise == NOISE_NORMAL ? "normal noise" : "uniform noise";
     break;
   case OP_scan: draw_scan(p, box); break;
   case OP_order:
     if (string)
-      own_ports(p, box, GLYPH_BOX, "order");
+      own_ports(p, box, GLYPH_BOX, along_title(p->c->s->arena, p->d, box, "order"));
     else
       draw_order(p, box);
     break;
@@ -372,7 +374,7 @@ const Diagram *part_diagram(Circuit *c, const Diagram *d) {
 }
 
 static Sketch *draw_whole(Circuit *c, Arena *a, const Diagram *d, const Supply *supply) {
-  c->s = sketch_new(a, title_of(c, d));
+  c->s = sketch_new(a, box_title(c->w, a, d));
   c->series.n = 0;
   CircuitPart p = {.c = c, .d = d, .made = NEW_ARRAY(a, uint32_t, d->wire.n + 1)};
   c->s->strings = is_string(c);

@@ -60,9 +60,21 @@ uint32_t reads(const Diagram *, Id wire);                // how often it is read
 const char *string_type(World *, Arena *, const Type *); // of a whole tensor, in words
 
 // -- circuit_call.c -------------------------------------------------------------------------------
-Ink ink_of(const char *name);                                  // of a box, by its name
-bool call_is_open(const CircuitOptions *, const char *name);   // by its name, or by the level
+const char *box_title(World *, Arena *, const Diagram *); // "multihead (8, 64)"
+// The same of a call in a diagram, which says which member of a family it is: "gate[1]".
+const char *call_title(World *, Arena *, const Diagram *, const Box *call);
+bool title_names(const char *title, const char *learner);    // it is the learner, or a member of it
+Ink ink_of(const char *name);                                // of a box, by its name
+bool call_is_open(const CircuitOptions *, const char *name); // by its name, or by the level
 bool call_is_closed(const CircuitOptions *, const char *name); // by its name
+
+// -- circuit_scan.c -------------------------------------------------------------------------------
+const char *scan_title(World *, Arena *, const Box *); // "scan (t, cell)"
+
+// -- circuit.c ------------------------------------------------------------------------------------
+const char *noise_letter(const Box *); // N, U
+// Which axis it works along, where a wire is a whole tensor: "order [1]"
+const char *along_title(Arena *, const Diagram *, const Box *, const char *name);
 
 // -- formula.c: what a loop does to numbers; NULL: the wires say it all ---------------------------
 typedef struct {
@@ -80,6 +92,11 @@ const char *formula_operand(const FormulaOf *, uint32_t operand);
 uint32_t formula_letters(const char *);
 const char *formula_number(Arena *, double);
 bool is_product(const Loop *, uint32_t scalar); // of operands
+
+// -- places.c: a loop where a wire is a whole tensor ----------------------------------------------
+bool loop_is_wire(World *, Arena *, const Diagram *,
+                  const Box *); // it changes nothing that is seen
+const char *loop_words(World *, Arena *, const Diagram *, const Box *); // Σ exp(x), Max [j i]
 
 // -- circuit_stop.c -------------------------------------------------------------------------------
 bool loop_is_stop(const Loop *);                 // does nothing else

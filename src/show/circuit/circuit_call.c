@@ -70,44 +70,84 @@ bool call_has_glyph(const char *name) {
 
 // -- what it was configured with ------------------------------------------------------------------
 typedef struct { // of a diagram for itself, or of a call
-  Circuit *c;
-  CircuitPart *p;
-  const Box *call;
+  World *w;
+  Arena *arena;
   const Diagram *d;
+  CircuitPart *p; // NULL: for itself
+  const Box *call;
 } Configured;
+
+static Configured configured(CircuitPart *p, const Box *call) {
+  return (Configured){p->c->w, p->c->s->arena, call->callee, p, call};
+}
+
+// Where no lines of axes show which one is meant, with its name: i:4.
+static const char *axis_option(const Configured *x, const Option *o, uint32_t i) {
+  const char *size = size_label(x->w, x->arena, o->size[i]);
+  const char *label = o->label ? name_text(x->w->names, o->label[i]) : "";
+  return is_called(label) && strcmp(label, size) != 0 ? arena_format(x->arena, "%s:%s", label, size) : size;
+}
 
 static void option_text(const Configured *x, uint32_t k, Buf *b) {
   const Option *o = &x->d->option.at[k];
   if (o->text) buf_text(b, o->text);
   for (uint32_t i = 0; i < o->nsize; i++)
     buf_printf(b, "%s%s", i ? " " : "",
-               x->p ? turn_option(x->p, x->call, k, i)
-                    : size_label(x->c->w, x->c->s->arena, o->size[i]));
+               x->p ? turn_option(x->p, x->call, k, i) : axis_option(x, o, i));
 }
 
 // "8, 64" of multihead[8, 64]; NULL: nothing was written. Behind one that was left out, names.
 static const char *options_of(const Configured *x) {
-  Circuit *c = x->c;
   const Diagram *d = x->d;
-  Buf b = buf_new(c->s->arena);
+  Buf b = buf_new(x->arena);
   bool left_out = false;
   for (uint32_t i = 0; i < d->option.n; i++) {
     const Option *o = &d->option.at[i];
     left_out |= o->by_default;
     if (o->by_default) continue;
     if (b.n) buf_text(&b, ", ");
-    if (left_out) buf_printf(&b, "%s: ", name_text(c->w->names, o->name));
+    if (left_out) buf_printf(&b, "%s: ", name_text(x->w->names, o->name));
     option_text(x, i, &b);
   }
   return b.n ? b.at : NULL;
 }
 
-static const char *title(const Configured *x) {
-  const char *name = name_text(x->c->w->names, x->d->name), *options = options_of(x);
-  return options ? arena_format(x->c->s->arena, "%s (%s)", name, options) : name;
+// With what it was configured with: "multihead (8, 64)". Every picture that names a box calls this.
+static const char *title(const Configured *x, const char *name) {
+  const char *options = options_of(x);
+  return options ? arena_format(x->arena, "%s (%s)", name, options) : name;
 }
 
-const char *title_of(Circuit *c, const Diagram *d) { return title(&(Configured){.c = c, .d = d}); }
+const char *box_title(World *w, Arena *a, const Diagram *d) {
+  return title(&(Configured){.w = w, .arena = a, .d = d}, name_text(w->names, d->name));
+}
+
+// The first weight of a learner that is called; NULL: it is none, or has none.
+static const char *learner_path(const Diagram *d, const Box *call) {
+  for (uint32_t i = call->callee->in.n; i < call->nin; i++) {
+    uint32_t k = param_number(d, call->in[i]);
+    if (k < d->param.n && d->param.at[k].rooted) return d->param.at[k].path;
+  }
+  return NULL;
+}
+
+// Weights of gate[1] are called gate.1/…
+static const char *called_name(World *w, Arena *a, const Diagram *d, const Box *call) {
+  const char *name = name_text(w->names, call->callee->name), *path = learner_path(d, call);
+  size_t n = strlen(name);
+  if (!path || strncmp(path, name, n) != 0 || path[n] != '.') return name;
+  size_t digits = strspn(path + n + 1, "0123456789");
+  return arena_format(a, "%s[%.*s]", name, (int)digits, path + n + 1);
+}
+
+const char *call_title(World *w, Arena *a, const Diagram *d, const Box *call) {
+  return title(&(Configured){.w = w, .arena = a, .d = call->callee}, called_name(w, a, d, call));
+}
+
+bool title_names(const char *text, const char *name) {
+  size_t n = strlen(name);
+  return strncmp(text, name, n) == 0 && (!text[n] || text[n] == '[');
+}
 
 // -- convolutions ---------------------------------------------------------------------------------
 typedef struct {
@@ -348,16 +388,21 @@ static void closed_call(CircuitPart *p, const Box *box, Glyph g, const KnownGlyp
 }
 
 // -- opened calls ---------------------------------------------------------------------------------
+static const char *open_title(CircuitPart *p, const Box *box) {
+  Configured x = configured(p, box);
+  return title(&x, called_name(x.w, x.arena, p->d, box));
+}
+
 static void open_call(CircuitPart *p, const Box *box, bool frame) {
   Circuit *c = p->c;
-  bool alone = frame && !p->fold; // in a turn, its labels may be others each time
+  const char *name = name_text(c->w->names, box->callee->name);
+  // In a turn, its labels may be others each time; a member of a family has a title of its own.
+  bool alone = frame && !p->fold && called_name(c->w, c->s->arena, p->d, box) == name;
   if (alone) same_count(c->same, c->w, box->callee);
   if (alone && draw_inset(p, box)) return;
   const Diagram *callee = part_diagram(c, box->callee);
   uint32_t block = p->block;
-  if (frame)
-    block = sketch_block(c->s, p->block, title(&(Configured){c, p, box, box->callee}),
-                         ink_of(name_text(c->w->names, box->callee->name)));
+  if (frame) block = sketch_block(c->s, p->block, open_title(p, box), ink_of(name));
   CircuitPart inner = {.c = c, .d = callee, .block = block, .fold = fold_inside(p, box)};
   inner.made = NEW_ARRAY(c->s->arena, uint32_t, callee->wire.n + 1);
   for (uint32_t i = 0; i < callee->in.n; i++)
@@ -373,7 +418,7 @@ static void open_call(CircuitPart *p, const Box *box, bool frame) {
 static void string_call(CircuitPart *p, const Box *box) {
   const Diagram *f = box->callee;
   all_ports(p, box, f->in.n, f->out.n, f->in.n ? GLYPH_BOX : GLYPH_START,
-            name_text(p->c->w->names, f->name))
+            call_title(p->c->w, p->c->s->arena, p->d, box))
       ->bold = f->param.n > 0;
 }
 
@@ -398,7 +443,7 @@ static const char *call_words(CircuitPart *p, const Box *box, const char *as, bo
   Circuit *c = p->c;
   const Diagram *d = box->callee;
   const char *in = own_axes(p, d, &d->in, box->in), *out = own_axes(p, d, &d->out, box->out);
-  const char *title = known ? name_text(c->w->names, d->name) : title_of(c, d);
+  const char *title = known ? name_text(c->w->names, d->name) : box_title(c->w, c->s->arena, d);
   if (strcmp(in, out) != 0)
     return arena_format(c->s->arena, "%s%s%s: %s to %s", title, as ? " " : "", as ? as : "", in,
                         out);
@@ -420,8 +465,10 @@ static bool fits_circle(const KnownGlyph *k, const char *options) {
 
 static Glyph glyph_of(CircuitPart *p, const Box *box, const KnownGlyph *k, const char *as) {
   const char *name = name_text(p->c->w->names, box->callee->name);
-  Glyph g = {.kind = GLYPH_BLOCK, .text = name, .ink = ink_of(name)};
-  const char *options = options_of(&(Configured){p->c, p, box, box->callee});
+  Glyph g = {.kind = GLYPH_BLOCK, .ink = ink_of(name)};
+  g.text = called_name(p->c->w, p->c->s->arena, p->d, box);
+  Configured x = configured(p, box);
+  const char *options = options_of(&x);
   if (k && k->as == AS_GLYPH && (k->kind != GLYPH_NORM || fits_circle(k, options))) {
     g = (Glyph){.kind = k->kind, .text = k->text, .below = k->below};
     if (k->kind == GLYPH_LEARNED) g.above = as ? as : given_name(p, box);

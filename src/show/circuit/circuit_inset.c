@@ -60,7 +60,7 @@ static uint32_t strands_in(const Sketch *s) {
 
 static Sketch *draw_alone(Circuit *c, const Diagram *called) {
   Arena *a = c->s->arena;
-  Sketch *outer = c->s, *s = c->s = sketch_new(a, title_of(c, called));
+  Sketch *outer = c->s, *s = c->s = sketch_new(a, box_title(c->w, a, called));
   const Diagram *callee = part_diagram(c, called);
   CircuitPart p = {.c = c, .d = callee, .made = NEW_ARRAY(a, uint32_t, callee->wire.n + 1)};
   p.block = sketch_block(s, 0, s->title, ink_of(name_text(c->w->names, called->name)));

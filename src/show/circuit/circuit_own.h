@@ -4,6 +4,7 @@
 //   readable.c        before: a diagram whose loops have short formulas
 //   circuit_loop.c    loops, by their indices
 //   formula.c         what a loop does to numbers
+//   places.c          where it reads them
 //   circuit_call.c    calls: a glyph, a block, or opened
 //   circuit_inset.c   boxes that are opened several times are laid out once
 //   circuit_stop.c    as strings: where no gradient goes back
@@ -75,6 +76,7 @@ typedef struct { // a diagram that is being drawn, perhaps inside another
 // -- circuit.c ------------------------------------------------------------------------------------
 const char *axis_label(Circuit *, const Axis *);
 const char *size_label(World *, Arena *, Size);
+bool is_called(const char *label); // by the program: o_0 of a row of axes is not
 const char *param_name(const CircuitPart *, Id wire);
 void label_wire(CircuitPart *, Id wire);                    // its bundle gets its name and labels
 const Diagram *part_diagram(Circuit *, const Diagram *);    // as it is drawn
@@ -121,7 +123,6 @@ void draw_loop(CircuitPart *, const Box *);
 Box stop_operands(CircuitPart *, const Box *, Ids *wires);
 
 // -- circuit_call.c -------------------------------------------------------------------------------
-const char *title_of(Circuit *, const Diagram *); // "multihead (8, 64)"
 void draw_call(CircuitPart *, const Box *);
 
 // -- circuit_inset.c ------------------------------------------------------------------------------

@@ -105,9 +105,30 @@ static void open_scan(CircuitPart *p, const Box *box) {
   go_out(p, &inner, box);
 }
 
+// Which of the carries are given as rows, if it is not all of them in order: "[1]".
+static void put_given(Buf *b, const Scan *x) {
+  const Ids *out = &x->body->out;
+  bool all = out->n == 2 * x->carry;
+  for (uint32_t i = x->carry; all && i < out->n; i++) all = out->at[i] == out->at[i - x->carry];
+  for (uint32_t i = x->carry; !all && i < out->n; i++) {
+    uint32_t k = 0;
+    while (k < x->carry && out->at[k] != out->at[i]) k++;
+    buf_printf(b, "%s%u%s", i == x->carry ? " [" : " ", k, i + 1 == out->n ? "]" : "");
+  }
+}
+
+const char *scan_title(World *w, Arena *a, const Box *box) {
+  Diagram like = {.name = name_from(w->names, "scan"), .option = box->scan->body->option};
+  Buf b = buf_new(a);
+  buf_printf(&b, "%s%s", box_title(w, a, &like), box->scan->back ? " down" : "");
+  put_given(&b, box->scan);
+  return b.at;
+}
+
 void draw_scan(CircuitPart *p, const Box *box) {
   if (is_string(p->c))
-    all_ports(p, box, box_args(box), box->nout, GLYPH_BLOCK, "scan");
+    all_ports(p, box, box_args(box), box->nout, GLYPH_BLOCK,
+              scan_title(p->c->w, p->c->s->arena, box));
   else
     open_scan(p, box);
 }

@@ -47,13 +47,32 @@ void goals_tint(Goals *g, Sketch *s) {
 }
 
 // -- one side -------------------------------------------------------------------------------------
+static bool is_uniform(const Diagram *noise) {
+  for (Id i = 1; i < noise->box.n; i++)
+    if (noise->box.at[i].op == OP_random) return *noise_letter(&noise->box.at[i]) == 'U';
+  return false;
+}
+
+// The set with what was asked of it: "glyphs.test (way: 5, shot: 2, query: 5)"; "train" goes without saying.
+static const char *source_name(Goals *g, const Given *given) {
+  const Episodes *e = &given->episodes;
+  Buf b = buf_new(g->arena);
+  if (given->noise) return is_uniform(given->noise) ? "𝒰" : "𝒩";
+  buf_text(&b, given->path ? given->path : name_text(g->w->names, given->set));
+  const char *split = name_text(g->w->names, given->split);
+  if (*split && strcmp(split, "train") != 0) buf_printf(&b, ".%s", split);
+  if (e->way)
+    buf_printf(&b, " (way: %lld, shot: %lld, query: %lld)", (long long)e->way, (long long)e->shot,
+               (long long)e->ask);
+  return b.at;
+}
+
 static const Supply *supplies(Goals *g, const Ids *fields) {
   Supply *s = NEW_ARRAY(g->arena, Supply, fields->n + 1);
   for (uint32_t i = 0; i < fields->n; i++) {
     const Def *d = def_of(g->in, fields->at[i]);
     const Given *given = &g->p->given.at[d->given];
-    const char *set = given->path ? given->path : name_text(g->w->names, given->set);
-    s[i] = (Supply){.name = given->noise ? "𝒩" : set,
+    s[i] = (Supply){.name = source_name(g, given),
                     .field = name_text(g->w->names, d->name),
                     .number = d->given};
   }
@@ -87,7 +106,7 @@ static void complete(Goals *g, Diagram *d, const Ids *has, const Ids *fields) {
 static bool is_frozen(const Goals *g, const char *name) {
   for (uint32_t i = 0; i < g->p->learner.n; i++) {
     const Def *d = g->p->learner.at[i];
-    if (strcmp(name_text(g->w->names, d->name), name) == 0)
+    if (title_names(name, name_text(g->w->names, d->name)))
       return d->frozen || d->kind == DEF_STALE;
   }
   return false;
@@ -155,7 +174,7 @@ static double out_middle(const Layout *l) {
 static uint32_t seen_at(const Layout *l, const char *name, uint32_t from) {
   for (uint32_t i = 0; l && i < l->placed.n; i++) {
     const Glyph *glyph = l->placed.at[i].glyph;
-    if (glyph->bold && glyph->text && strcmp(glyph->text, name) == 0) return from + i;
+    if (glyph->bold && glyph->text && title_names(glyph->text, name)) return from + i;
   }
   return NONE;
 }
@@ -194,6 +213,23 @@ static Mover *movers(Goals *g, const Equation *e) {
   return all;
 }
 
+// Of a family, the members that move: "gate[0], gate[2]".
+static const char *mover_name(Goals *g, const Goal *goal, const Mover *m) {
+  Buf b = buf_new(g->arena);
+  const Diagram *d = goal->diagram;
+  size_t n = strlen(m->name);
+  if (!learner_family(m->def->node)) return m->name;
+  for (uint32_t i = 0; i < d->param.n; i++) {
+    const char *path = d->param.at[i].path;
+    if (!goal->trains[i] || !def_owns(g->w, &d->param.at[i], m->def, NULL) || path[n] != '.')
+      continue;
+    size_t digits = strspn(path + n + 1, "0123456789");
+    const char *one = arena_format(g->arena, "%s[%.*s]", m->name, (int)digits, path + n + 1);
+    if (!b.n || !strstr(b.at, one)) buf_printf(&b, "%s%s", b.n ? ", " : "", one);
+  }
+  return b.n ? b.at : m->name;
+}
+
 // Those that move, as the picture has them: a learner stands for the learners in it, and one that
 // is not to be seen is named if none of those before it has it in it.
 static const char *moved_by(Goals *g, const Goal *goal, const Equation *e) {
@@ -207,15 +243,27 @@ static const char *moved_by(Goals *g, const Goal *goal, const Equation *e) {
     if (!moves(g, goal, &parts)) continue;
     if (m->at == NONE && ids_find(&inside, m->def->id) < inside.n) continue;
     for (uint32_t i = 0; i < parts.n; i++) vec_push(g->arena, &inside, parts.at[i]);
-    buf_printf(&b, "%s%s", b.n ? ", " : "", m->name);
+    buf_printf(&b, "%s%s", b.n ? ", " : "", mover_name(g, goal, m));
   }
   return b.at;
+}
+
+// The distance with its options, as the goal calls it.
+const char *goals_distance(const Goals *g, const Goal *goal) {
+  const Diagram *d = goal->diagram;
+  for (Id i = d ? d->box.n : 0; goal->distance && i-- > 1;) {
+    const Box *box = &d->box.at[i];
+    if (box->op == OP_call && !strcmp(name_text(g->w->names, box->callee->name), goal->distance))
+      return box_title(g->w, g->arena, box->callee);
+  }
+  return goal->distance;
 }
 
 // By which distance, and how much it counts.
 static const char *measured_by(Goals *g, const Goal *goal) {
   Buf b = buf_new(g->arena);
-  if (goal->distance) buf_text(&b, goal->distance);
+  const char *distance = goals_distance(g, goal);
+  if (distance) buf_text(&b, distance);
   if (goal->weight != 1) {
     buf_text(&b, b.n ? " ×" : "×");
     buf_number(&b, goal->weight);

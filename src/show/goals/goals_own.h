@@ -36,6 +36,7 @@ const char *said_about(Goals *, Said *const *all, uint32_t n);
 
 // -- equation.c -----------------------------------------------------------------------------------
 void goals_tint(Goals *, Sketch *); // wires get the inks of their types; new types get a name
-void goals_freeze(const Goals *, Sketch *); // boxes that nothing trains are faint
+const char *goals_distance(const Goals *, const Goal *); // "huber (2)"; NULL: none
+void goals_freeze(const Goals *, Sketch *);              // boxes that nothing trains are faint
 
 #endif

@@ -10,7 +10,7 @@
 #include "show/circuit/circuit.h"
 #include "show/goals/lens_own.h"
 
-enum { LETTERS = 28 }; // that a formula may have
+enum { LETTERS = 80 }; // that a formula may have
 
 typedef struct { // a diagram that is being read, perhaps inside another
   Lens *k;
@@ -68,16 +68,41 @@ static const char *span_text(const Lens *k, Span at) {
   return arena_text(arena_of(k), k->g->w->sources->file.at[at.file].text + at.at, at.n);
 }
 
-// The text of a setting of an optimiser: its first one, or the one called rate.
-static const char *rate_text(const Lens *k, const Stepper *s) {
+static Nodes settings_of(const Stepper *s) {
   const Syntax *call = s ? s->call : NULL;
-  Nodes args = call && call->kind == N_CALL ? call_args(call) : (Nodes){0, NULL};
-  for (uint32_t i = 0; i < args.n; i++) {
-    const Syntax *arg = args.at[i];
-    if (arg->kind == N_ARG && strcmp(name_text(k->g->w->names, arg->name), "rate") != 0) continue;
-    return span_text(k, arg_given(arg)->span);
-  }
+  return call && call->kind == N_CALL ? call_args(call) : (Nodes){0, NULL};
+}
+
+// The setting that is the rate: the first one, or the one of that name. Their number: none is.
+static uint32_t rate_at(const Lens *k, const Stepper *s) {
+  Nodes args = settings_of(s);
+  uint32_t i = 0;
+  while (i < args.n && args.at[i]->kind == N_ARG &&
+         strcmp(name_text(k->g->w->names, args.at[i]->name), "rate") != 0)
+    i++;
+  return i;
+}
+
+static const char *rate_text(const Lens *k, const Stepper *s) {
+  Nodes args = settings_of(s);
+  uint32_t i = rate_at(k, s);
+  if (i < args.n) return span_text(k, arg_given(args.at[i])->span);
   return s ? "ε" : "0.001";
+}
+
+// Its name, with its settings other than the rate: "adam (b1: 0.8)".
+static const char *stepper_title(const Lens *k, const Stepper *s) {
+  Nodes args = settings_of(s);
+  Buf b = buf_new(arena_of(k));
+  uint32_t rate = rate_at(k, s);
+  for (uint32_t i = 0; i < args.n; i++)
+    if (i != rate)
+      buf_printf(&b, "%s%s",
+                 b.n                              ? ", "
+                 : i && args.at[i]->kind != N_ARG ? "·, "
+                                                  : "",
+                 span_text(k, args.at[i]->span));
+  return b.n ? arena_format(arena_of(k), "%s (%s)", s->name, b.at) : s->name;
 }
 
 static const char *call_text(const Lens *k, const Stepper *s) {
@@ -88,7 +113,7 @@ static const char *call_text(const Lens *k, const Stepper *s) {
 static void set_optimiser(Lens *k, const Param *p, Weighted *to) {
   const Stepper *s = k->training ? training_stepper(k->g->in, k->training, p) : NULL;
   const char *rate = rate_text(k, s);
-  to->optimiser = s ? s->name : "adam";
+  to->optimiser = s ? stepper_title(k, s) : "adam";
   to->words = call_text(k, s);
   if (!k->rate)
     k->rate = rate;
@@ -215,7 +240,8 @@ static void open_learner(LensWalk *v, const Diagram *top, const Box *box) {
     inner.weights[callee->param.at[i].wire] = v->weights[box->in[callee->in.n + i]];
   const char *name = name_text(k->g->w->names, callee->name);
   inner.open = call_is_open(k->how, name);
-  vec_push(arena_of(k), &k->group, (LensGroup){inner.block, name});
+  const char *title = call_title(k->g->w, arena_of(k), v->d, box);
+  vec_push(arena_of(k), &k->group, (LensGroup){inner.block, title});
   walk(&inner, top);
   for (uint32_t i = 0; i < callee->out.n; i++)
     v->made[box->out[i]] = bundle_for(&inner, top, callee->out.at[i]);
@@ -237,7 +263,8 @@ static void walk_call(LensWalk *v, const Diagram *top, const Box *box, const Ids
   Box args = *box;
   args.nin = box->callee->in.n;
   args.nout = box->callee->out.n;
-  put_box(v, top, &args, args.nin || weights->n ? kind_of(v, name) : GLYPH_START, name, weights);
+  put_box(v, top, &args, args.nin || weights->n ? kind_of(v, name) : GLYPH_START,
+          call_title(k->g->w, arena_of(k), v->d, box), weights);
 }
 
 // The value goes on, its change ends.
@@ -257,13 +284,12 @@ static uint32_t put_stop(LensWalk *v, const Diagram *top, Id wire) {
 
 static void walk_plain_loop(LensWalk *v, const Diagram *top, const Box *box) {
   const Loop *l = box->loop;
-  FormulaOf words = {.w = v->k->g->w, .l = l, .in = box->in};
-  const char *text = formula_text(&words, arena_of(v->k));
-  if (!text && l->nin == 1 && l->combine == SUM && l->in[0].rank == l->out.rank) {
+  World *w = v->k->g->w;
+  if (loop_is_wire(w, arena_of(v->k), v->d, box)) {
     v->made[box->out[0]] = bundle_for(v, top, box->in[0]);
     return;
   }
-  if (!text) text = l->nin > 1 ? "·" : "Σ";
+  const char *text = loop_words(w, arena_of(v->k), v->d, box);
   if (formula_letters(text) > LETTERS) text = "f";
   put_box(v, top, box, l->nin ? kind_of(v, text) : GLYPH_START, text, &(Ids){0});
 }
@@ -289,14 +315,21 @@ static void walk_loop(LensWalk *v, const Diagram *top, const Box *box) {
     if (before[i]) v->made[box->in[i]] = before[i];
 }
 
+static void put_along(LensWalk *v, const Diagram *top, const Box *box, const char *name,
+                      const Ids *weights) {
+  put_box(v, top, box, kind_of(v, name), along_title(arena_of(v->k), v->d, box, name), weights);
+}
+
 static void walk_box(LensWalk *v, const Diagram *top, const Box *box, const Ids *weights) {
   switch (box->op) {
   case OP_call: walk_call(v, top, box, weights); break;
   case OP_loop: walk_loop(v, top, box); break;
-  case OP_join: put_box(v, top, box, kind_of(v, "concat"), "concat", weights); break;
-  case OP_order: put_box(v, top, box, kind_of(v, "order"), "order", weights); break;
-  case OP_scan: put_box(v, top, box, kind_of(v, "scan"), "scan", weights); break;
-  default: put_box(v, top, box, GLYPH_START, "𝒩", weights); break;
+  case OP_join: put_along(v, top, box, "concat", weights); break;
+  case OP_order: put_along(v, top, box, "order", weights); break;
+  case OP_scan:
+    put_box(v, top, box, kind_of(v, "scan"), scan_title(v->k->g->w, arena_of(v->k), box), weights);
+    break;
+  default: put_box(v, top, box, GLYPH_START, *noise_letter(box) == 'N' ? "𝒩" : "𝒰", weights); break;
   }
 }
 
@@ -417,7 +450,7 @@ static bool lens_of_goal(Lens *k) {
   uint32_t end = from.at[0];
   if (side[1]) {
     k->loss = k->s->stage.n + 1;
-    end = scalar_stage(k, k->goal->distance ? k->goal->distance : "d", &from);
+    end = scalar_stage(k, k->goal->distance ? goals_distance(k->g, k->goal) : "d", &from);
   }
   put_cap(k, put_factor(k, end));
   return true;

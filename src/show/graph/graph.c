@@ -18,6 +18,7 @@
 #include <stdlib.h>
 
 enum { EDGE = 16, TITLE = 13, ROW = 20, LONGEST = 110, PAREN = 14, LABEL_TOP = 18 };
+enum { MAP_LETTERS = 60 };
 
 typedef struct {
   Elab *in;
@@ -161,6 +162,22 @@ static void name_learners(const Teller *s, const Learning *g, uint32_t e, Arrow 
     w->inner = w->name, w->name = NULL;
 }
 
+static bool is_word(const char *text) {
+  while (char_is_word(*text) || *text == '_' || *text == '.') text++;
+  return !*text;
+}
+
+// What the map is, as the program has it; NULL: its name, or that of its learner, says it.
+static const char *map_text(const Teller *s, const GraphEdge *e, const Arrow *w) {
+  const char *text =
+      e->node && e->node->kind == N_BOX && e->body ? source_text(s, e->body->span) : NULL;
+  const char *own = w->name ? strrchr(w->name, '.') : NULL;
+  own = own ? own + 1 : w->name;
+  if (!text || (w->learned && is_word(text))) return NULL;
+  const char *field = is_word(text) ? strrchr(text, '.') : NULL;
+  return own && strcmp(field ? field + 1 : text, own) == 0 ? NULL : cut(s, text, MAP_LETTERS);
+}
+
 static Arrow arrow_of(const Teller *s, const Learning *g, uint32_t e) {
   const Edge *x = &g->graph->edge.at[e];
   Arrow w = {.name = x->name};
@@ -170,6 +187,8 @@ static Arrow arrow_of(const Teller *s, const Learning *g, uint32_t e) {
       g->graph->vertex.at[x->to].name, w.learned ? ", learned" : "",
       w.learned && strcmp(w.inner, x->name) != 0 ? arena_format(s->arena, " (%s)", w.inner) : "",
       w.frozen ? ", frozen" : "");
+  const char *map = map_text(s, &g->edge.at[e], &w);
+  if (map) w.name = x->name, w.inner = map;
   return w;
 }
 

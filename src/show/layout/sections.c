@@ -90,12 +90,30 @@ static uint32_t earliest_source(const Sorting *t, const Stage *stage) {
   return t->o->at[maker - 1] + (t->s->stage.at[maker - 1].in.n > 0);
 }
 
+// Nobody goes on with it.
+static bool has_ended(const Sorting *t, uint32_t bundle) {
+  uint32_t taker = bundle ? t->o->taker[bundle] : 0;
+  return taker && !t->s->stage.at[taker - 1].out.n;
+}
+
+// Not between things of another source, one of which has ended since: where to put what begins
+// below (or above) this, and before (or behind) what is next in the row.
+static uint32_t past_ended(const Sorting *t, uint32_t ever, uint32_t next, bool below) {
+  if (below)
+    while (t->ever.next[ever] != next && has_ended(t, t->ever.next[ever]))
+      ever = t->ever.next[ever];
+  else
+    while (ever != next && has_ended(t, ever)) ever = t->ever.last[ever];
+  return ever;
+}
+
 static void put(const Sorting *t, const Stage *stage, uint32_t at) {
   const Ids *in = &stage->in, *out = &stage->out;
   uint32_t first = in->n ? in->at[0] : stage->beside;
   bool below = in->n || stage->below;
   uint32_t ever = below ? first : t->ever.last[first];
   uint32_t row = in->n ? t->row.last[first] : below ? first : t->row.last[first];
+  if (stage->early && first) ever = past_ended(t, ever, below ? t->row.next[first] : row, below);
   uint32_t behind = in->n ? t->behind[in->at[in->n - 1]] : below ? t->behind[first] : 0;
   for (uint32_t i = 0; i < in->n; i++) {
     if (!out->n) larger(&behind, t->behind[in->at[i]]);
@@ -227,7 +245,8 @@ BlockReach *block_reach(Arena *a, const Sketch *s, const Order *o) {
   return reach;
 }
 
-Order *sketch_order(Arena *a, Sketch *s) {
+// wait: [stage] it is not before this section
+static Order *order_with(Arena *a, Sketch *s, const uint32_t *wait) {
   Order *o = order_new(a, s);
   Sorting t = {.s = s, .o = o, .ever = ring_new(a, s->bundle.n), .row = ring_new(a, s->bundle.n)};
   t.behind = NEW_ARRAY(a, uint32_t, s->bundle.n);
@@ -240,6 +259,7 @@ Order *sketch_order(Arena *a, Sketch *s) {
     const Stage *stage = &s->stage.at[k];
     o->at[k] = stage->in.n ? earliest(&t, stage) : earliest_source(&t, stage);
     if (s->apart && stage->glyph.n) larger(&o->at[k], o->sections);
+    larger(&o->at[k], wait[k]);
     larger(&o->sections, o->at[k] + 1);
     put(&t, stage, o->at[k]);
   }
@@ -247,5 +267,38 @@ Order *sketch_order(Arena *a, Sketch *s) {
   o->sections += ends_last(s, o);
   move_late(&t, a);
   find_blocks(s, o);
+  return o;
+}
+
+// Does something of the one come to stand between things of the other, where both begin?
+static bool comes_between(const Sketch *s, const Order *o, uint32_t one, uint32_t other) {
+  const Ids *in = &s->stage.at[one].out, *around = &s->stage.at[other].out;
+  uint32_t low = UINT32_MAX, high = 0;
+  if (one == other || o->at[one] != o->at[other]) return false;
+  for (uint32_t i = 0; i < around->n; i++) {
+    uint32_t rank = o->rank[around->at[i]];
+    larger(&high, rank);
+    if (rank < low) low = rank;
+  }
+  for (uint32_t i = 0; i < in->n; i++)
+    if (o->rank[in->at[i]] > low && o->rank[in->at[i]] < high) return true;
+  return false;
+}
+
+// A source whose things come between those of another one begins behind it.
+static bool make_wait(const Sketch *s, const Order *o, uint32_t *wait) {
+  for (uint32_t k = 0; k < s->stage.n; k++)
+    for (uint32_t j = 0; s->stage.at[k].early && j < s->stage.n; j++)
+      if (s->stage.at[j].early && comes_between(s, o, k, j)) {
+        wait[k] = o->at[j] + 1;
+        return true;
+      }
+  return false;
+}
+
+Order *sketch_order(Arena *a, Sketch *s) {
+  uint32_t *wait = NEW_ARRAY(a, uint32_t, s->stage.n + 1);
+  Order *o = order_with(a, s, wait);
+  for (uint32_t k = 0; k < s->stage.n && make_wait(s, o, wait); k++) o = order_with(a, s, wait);
   return o;
 }

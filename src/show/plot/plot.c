@@ -174,12 +174,20 @@ static bool all_whole(Plot *p) {
   return file_error(p->arena, p->error, "`%s`: there is nothing to show", s->text);
 }
 
-Canvas *plot_shown(Arena *a, const Shown *s, const char **error) {
+static Canvas *plot_as(Arena *a, const Shown *s, const char *view, const char **error) {
   Shown shown = *s;
   Plot p = {.arena = a, .s = &shown, .error = error};
+  shown.view = view;
   if (!all_whole(&p)) return NULL;
-  if (!shown.view) shown.view = view_for(s);
   for (uint32_t i = 0; i < COUNT(views); i++)
-    if (strcmp(views[i].name, shown.view) == 0) return views[i].plot(&p);
+    if (strcmp(views[i].name, view) == 0) return views[i].plot(&p);
   return unknown_view(&p);
+}
+
+// What is chosen by the first value may not fit those beside it: a table does.
+Canvas *plot_shown(Arena *a, const Shown *s, const char **error) {
+  if (s->view) return plot_as(a, s, s->view, error);
+  const char *view = s->value.array.n ? view_for(s) : "table";
+  Canvas *c = plot_as(a, s, view, error);
+  return c || !strcmp(view, "table") ? c : plot_as(a, s, "table", error);
 }

@@ -1,4 +1,5 @@
-// How points of a simplex move while they are trained: one panel for each learner.
+// How points of a simplex move while they are trained: one panel for each learner. Other values are
+// curves over the steps.
 //
 // Two choices are a line: the probability of the first, step by step. Three are a triangle, more
 // are a regular polygon whose corners are weighed by the probabilities. The path grows stronger
@@ -43,6 +44,18 @@ static bool all_inside(Plot *p, const SimplexPath *q) {
                       "`%s` cannot be shown as paths: found a row that sums to %g, or with a "
                       "negative number; wanted probabilities",
                       q->name, sum);
+  }
+  return true;
+}
+
+static bool all_simplex(const Plot *p) {
+  for (uint32_t i = 0; i < p->s->value.array.n; i++) {
+    const Array *x = &p->s->value.array.at[i];
+    SimplexPath q = {"", i, x->data, x->shape[0], x->rank == 2 ? x->shape[1] : 0, 0};
+    q.stride = q.k;
+    if (q.k < 2) return false;
+    for (int64_t k = 0; k < q.steps; k++)
+      if (row_seen(&q, k) && !is_simplex(q.row + k * q.k, q.k)) return false;
   }
   return true;
 }
@@ -158,8 +171,17 @@ static void draw_panel(Plot *p, Canvas *c, const SimplexPath *q, PlotArea at, In
             text_fit(p->arena, LABEL_SIZE, end_text(p, q), at.w));
 }
 
+// Curves have their steps in front, not samples.
+static Canvas *plain_paths(Plot *p) {
+  Shown over = *p->s;
+  Plot q = {.arena = p->arena, .s = &over, .error = p->error};
+  over.samples = false;
+  return plot_curves(&q);
+}
+
 Canvas *plot_paths(Plot *p) {
   Paths paths = {0};
+  if (p->s->step && !all_simplex(p)) return plain_paths(p);
   if (!find_paths(p, &paths)) return NULL;
   Canvas *c = plot_canvas(p, "Paths");
   uint32_t columns = paths.n < 2 ? 1 : 2, rows = (paths.n + columns - 1) / columns;

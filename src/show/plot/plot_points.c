@@ -37,7 +37,7 @@ static bool find_points(Plot *p, Points *out) {
   bool two = s->value.array.n >= 2 && a[0].rank == 1 && a[1].rank == 1 &&
              a[0].shape[0] == a[1].shape[0] && !labels_known(p, 1);
   if (!two && (a[0].rank != 2 || a[0].shape[1] != 2))
-    return plot_wrong(p, &a[0], "[n 2], or two arrays [n]");
+    return plot_wrong(p, &a[0], "[n z] with z of 2 or more, or two arrays [n]");
   read_points(p, two, out);
   return true;
 }
@@ -186,9 +186,12 @@ static Canvas *draw_plane(Plot *p, const Points *q, const Colours *k, bool equal
   return plot_end(p, c, width, fmax(y, w.outer.h));
 }
 
+static bool has_axes(const Array *x) { return x->rank == 2 && x->shape[1] > 2; }
+
 Canvas *plot_scatter(Plot *p) {
   Points q = {0};
   Colours k;
+  if (has_axes(&p->s->value.array.at[0])) return plot_latent(p);
   if (!find_points(p, &q) || !find_colours(p, &q, &k)) return NULL;
   return draw_plane(p, &q, &k, false, "Points");
 }
@@ -202,7 +205,7 @@ Canvas *plot_latent(Plot *p) {
   double share[2];
   if (!find_colours(p, &q, &k)) return NULL;
   q.at = (double(*)[2])NEW_ARRAY(p->arena, double, 2 * q.n);
-  if (x->shape[1] == 2) {
+  if (!has_axes(x)) {
     memcpy(q.at, x->data, sizeof *q.at * (size_t)q.n);
     q.x_name = line_name(p, 0, 0, 2), q.y_name = line_name(p, 0, 1, 2);
   } else {

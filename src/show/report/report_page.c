@@ -95,25 +95,34 @@ static const char *slug(Arena *a, const char *text) {
 }
 
 static const char *picture_base(HtmlPage *g, uint32_t number, const char *text) {
-  return arena_format(g->arena, "%s/shown/%02u-%s", g->dir, number, slug(g->arena, text));
+  return arena_format(g->arena, "shown/%02u-%s", number, slug(g->arena, text));
 }
 
 static bool make_shown(HtmlPage *g) {
-  const char *dir = page_path(g, "shown"), *why = folder_make(g->arena, dir, 0777);
-  return !why || file_error(g->arena, g->error, "cannot make the folder %s: %s", dir, why);
+  const char *why = folder_make_in(g->arena, g->dir, "shown");
+  return !why || file_error(g->arena, g->error, "cannot make the folder %s: %s",
+                            page_path(g, "shown"), why);
+}
+
+static bool page_file(HtmlPage *g, const char *name, const Buf *b) {
+  return file_put_in(g->arena, g->dir, name, &(Bytes){(uint8_t *)b->at, b->n}, g->error);
 }
 
 bool page_save(HtmlPage *g, Canvas *c, uint32_t number, const char *text) {
-  if (!make_shown(g)) return false;
-  const char *base = picture_base(g, number, text);
-  return canvas_write(c, arena_format(g->arena, "%s.svg", base), &(Look){0}, g->error) &&
-         canvas_write(c, arena_format(g->arena, "%s.png", base), &(Look){0}, g->error);
+  const char *png = arena_format(g->arena, "%s.png", picture_base(g, number, text));
+  Buf svg = buf_new(g->arena);
+  Picture p;
+  Bytes bytes;
+  canvas_svg(c, &(Look){0}, &svg);
+  if (!page_save_svg(g, &svg, number, text)) return false;
+  canvas_raster(c, &(Look){0}, &p);
+  return png_bytes(g->arena, &p, &bytes, g->error) &&
+         file_put_in(g->arena, g->dir, png, &bytes, g->error);
 }
 
 bool page_save_svg(HtmlPage *g, const Buf *svg, uint32_t number, const char *text) {
   if (!make_shown(g)) return false;
-  const char *path = arena_format(g->arena, "%s.svg", picture_base(g, number, text));
-  return file_put(g->arena, path, svg->at, svg->n, g->error);
+  return page_file(g, arena_format(g->arena, "%s.svg", picture_base(g, number, text)), svg);
 }
 
 void page_caption(HtmlPage *g, const char *text, const char *view) {
@@ -152,7 +161,9 @@ bool page_shown(HtmlPage *g, uint32_t number, const Shown *s) {
 
 // -- program and facts ----------------------------------------------------------------------------
 void page_program(HtmlPage *g) {
-  FileText file = file_read(g->arena, page_path(g, "program.limn"), TEXT_MOST);
+  FileText file = {0};
+  if (!file_check_in(g->arena, g->dir, "program.limn"))
+    file = file_read(g->arena, page_path(g, "program.limn"), TEXT_MOST);
   if (!file.text) return;
   page_section(g, "Program");
   page_put(g, "<pre tabindex=\"0\"><code>");
@@ -191,6 +202,5 @@ void page_facts(HtmlPage *g) {
 
 bool page_write(HtmlPage *g) {
   page_put(g, "<footer>Made by limn.</footer>\n</main>\n</body>\n</html>\n");
-  const char *path = page_path(g, "report.html");
-  return file_put(g->arena, path, g->out.at, g->out.n, g->error);
+  return page_file(g, "report.html", &g->out);
 }

@@ -12,7 +12,7 @@
 
 #include <math.h>
 
-enum { READABLE = 60, LONGEST = 150, LONG_FORMULA = 260, DEEPEST = 16 };
+enum { READABLE = 60, LONGEST = 150, LONG_FORMULA = 260, LONGEST_LINE = 420, DEEPEST = 16 };
 
 typedef struct {
   World *w;
@@ -212,9 +212,28 @@ static const char *count_of(const PanelBuilder *b, const Part *part) {
   return arena_format(b->arena, "× %s", text_cut(b->arena, FACE_SERIF, WORD_SIZE, size, 60));
 }
 
+// A part of a slower kind says how slow: "m, every 10".
 static const char *part_name(const PanelBuilder *b, const Part *part) {
-  const char *name = name_text(b->w->names, part->name);
-  return cut(b, FACE_ITALIC, WORD_SIZE, name);
+  const char *name = cut(b, FACE_ITALIC, WORD_SIZE, name_text(b->w->names, part->name));
+  if (!(part->every > 1)) return name;
+  Buf out = buf_new(b->arena);
+  buf_printf(&out, "%s%severy ", name, *name ? ", " : "");
+  buf_number(&out, part->every);
+  return out.at;
+}
+
+static const char *title_cut(const PanelBuilder *b, const System *s) {
+  const char *title = system_title(b->w, b->arena, s);
+  return text_cut(b->arena, FACE_SANS, KIND_SIZE, title, LONG_FORMULA);
+}
+
+// Where everything is opened, machines too.
+static bool shows_lines(const PanelBuilder *b) { return b->levels > DEEPEST; }
+
+static void add_lines(const PanelBuilder *b, const System *s, Unit *to) {
+  system_lines(b->w, b->arena, s, &to->line);
+  for (uint32_t i = 0; i < to->line.n; i++)
+    to->line.at[i] = text_cut(b->arena, FACE_SANS, PORT_SIZE, to->line.at[i], LONGEST_LINE);
 }
 
 static bool is_read(const System *s, uint32_t part, uint32_t port) {
@@ -240,7 +259,8 @@ static Panel *wiring_panel(World *, Arena *, const Part *, const System *, uint3
 // right: [port] for shared variables, on which side each is
 static void add_part(PanelBuilder *b, const Part *part, const bool *right) {
   const System *s = part->of;
-  Unit u = {.kind = UNIT_BOX, .name = part_name(b, part), .of = name_cut(b, s->name)};
+  Unit u = {.kind = UNIT_BOX, .name = part_name(b, part)};
+  u.of = title_cut(b, s);
   u.count = count_of(b, part);
   u.state = has_state(s);
   for (uint32_t i = 0; i < s->mode.n; i++) vec_push(b->arena, &u.mode, name_cut(b, s->mode.at[i]));
@@ -248,6 +268,8 @@ static void add_part(PanelBuilder *b, const Part *part, const bool *right) {
     u.kind = UNIT_PANEL;
     u.inner = wiring_panel(b->w, b->arena, part, s, b->p->depth + 1, b->levels - 1, right);
     u.inner->count = u.count;
+  } else if (shows_lines(b)) {
+    add_lines(b, s, &u);
   }
   for (uint32_t i = 0; i < s->in.n; i++)
     vec_push(b->arena, s->shares && right && right[i] ? &u.out : &u.in,
@@ -316,6 +338,9 @@ static void add_dials(PanelBuilder *b) {
     Dial d = {.name = name_cut(b, o->name), .learns = o->learns};
     Face face = d.learns ? FACE_BOLD : FACE_ITALIC;
     d.type = shown_type(b, &o->type, true);
+    const char *more = state_text(b->w, b->arena, s, o->name, shows_lines(b));
+    if (more && d.type) more = arena_format(b->arena, "%s %s", d.type, more);
+    if (more) d.type = text_cut(b->arena, FACE_SANS, TYPE_SIZE, more, LONGEST_LINE);
     d.words = arena_format(b->arena, "state %.80s%s%.80s%s", d.name, d.type ? ": " : "",
                            d.type ? d.type : "", d.learns ? ", learns" : "");
     d.width = ceil(text_width(face, KIND_SIZE, d.name) + 14 + (d.learns ? 14 : 0) +
@@ -345,7 +370,7 @@ static Panel *wiring_panel(World *w, Arena *a, const Part *part, const System *s
   PanelBuilder b = {.w = w, .arena = a, .s = s, .levels = levels, .p = NEW(a, Panel)};
   b.p->depth = depth;
   b.p->shares = s->shares;
-  b.p->of = name_cut(&b, s->name);
+  b.p->of = title_cut(&b, s);
   b.p->name = part && part->name != s->name ? part_name(&b, part) : "";
   b.p->words = arena_format(a, "%s%s%s", b.p->name, b.p->name[0] ? ": " : "", b.p->of);
   add_dials(&b);
@@ -379,6 +404,7 @@ static Panel *machine_panel(World *w, Arena *a, const System *s) {
   }
   Unit *box = &b.p->unit.at[b.part];
   if (states.n) box->name = cut(&b, FACE_ITALIC, WORD_SIZE, states.at);
+  if (!box->line.n) add_lines(&b, s, box);
   for (uint32_t i = 0; i < box->in.n; i++) tie(&b, cable_from(&b, i, 0, ""), b.part, i, false);
   for (uint32_t i = 0; i < box->out.n; i++)
     tie(&b, cable_from(&b, b.part, i, ""), s->in.n + i, 0, false);

@@ -3,6 +3,7 @@
 //   wiring.c        a system ─► a panel: units with pins, and cables between them; the whole
 //   wiring_shared.c shared variables: on which side of its parts each is
 //   wiring_text.c   expressions as text, texts that are cut, sentences
+//   wiring_lines.c  what a machine says: its lines, its states
 //   wiring_lay.c    a panel is laid out (layers.h)
 //   wiring_paint.c  a panel on a canvas
 //   wiring_unfold.c a network from left to right, and the same from inside to outside
@@ -46,6 +47,7 @@ typedef struct {
 typedef VEC(Pin) Pins;
 
 typedef struct Panel Panel;
+typedef VEC(const char *) TextLines;
 
 typedef struct {
   UnitKind kind;
@@ -53,6 +55,7 @@ typedef struct {
   const char *count;            // × 3; NULL: it is not an array
   const char *words;            // for a reader
   VEC(const char *) mode;
+  TextLines line; // what it says, below everything else
   Pins in, out;   // at its left and its right side
   bool state;     // it has a state
   bool dashed;    // UNIT_GUARD: its line is; UNIT_BOX: it is there once more
@@ -101,6 +104,12 @@ bool node_is_place(const Syntax *); // x, p.x, x[i]: nothing is computed
 const char *node_index(World *, Arena *, const System *, const Syntax *);
 const char *unit_words(Arena *, const Unit *);
 const char *panel_about(Arena *, const Panel *);
+
+// wiring_lines.c
+const char *system_title(World *, Arena *, const System *); // "Gain (2)"
+void system_lines(World *, Arena *, const System *, TextLines *);
+// How a state of its own begins and goes on, "= 0.1, by gd(0.05)"; whole: also on what, and `next`
+const char *state_text(World *, Arena *, const System *, Name, bool whole);
 
 // wiring.c
 void panel_finish(Arena *, Panel *); // after its units and cables: it is measured and laid out

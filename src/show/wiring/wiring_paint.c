@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-enum { PAD = 8, EDGE = 14, CORNER = 5, ROW = 20, TURN = 14 };
+enum { PAD = 8, EDGE = 14, CORNER = 5, ROW = 20, TURN = 14, SAID = 13 };
 
 static const Text port_text = {.face = FACE_ITALIC, .size = PORT_SIZE, .ink = INK_TEXT};
 static const Text type_text_how = {.face = FACE_SANS, .size = TYPE_SIZE, .ink = INK_SOFT};
@@ -59,15 +59,23 @@ static double second_width(const Unit *u) {
   return name + count + (name > 0 && count > 0 ? 4 : 0);
 }
 
+static double said_width(const Unit *u) {
+  double w = 0;
+  for (uint32_t i = 0; i < u->line.n; i++)
+    w = fmax(w, text_width(FACE_SANS, PORT_SIZE, u->line.at[i]));
+  return w;
+}
+
 static double lines_height(const Unit *u) {
-  return 14 + (second_width(u) > 0 ? 13 : 0) + (u->mode.n ? 15 : 0);
+  return 14 + (second_width(u) > 0 ? 13 : 0) + (u->mode.n ? 15 : 0) +
+         (u->line.n ? 6.0 + SAID * (double)u->line.n : 0);
 }
 
 static void measure_box(Unit *u) {
   double lift = lift_of(u), most = u->in.n > u->out.n ? u->in.n : u->out.n;
   double middle = fmax(text_width(FACE_SANS, KIND_SIZE, u->of ? u->of : ""), second_width(u));
   double high = fmax(lines_height(u) + 12, most * PIN_PITCH + 8);
-  middle = fmax(middle, modes_width(u));
+  middle = fmax(fmax(middle, modes_width(u)), said_width(u));
   u->height = ceil(high) + lift;
   u->width = ceil(fmax(44, PAD + pins_width(&u->in) + middle + pins_width(&u->out) + PAD)) + lift;
   spread_pins(u, ceil(high), PIN_PITCH, lift);
@@ -238,7 +246,10 @@ static void box_lines(Canvas *c, const Unit *u, double x, double y, double w, do
     if (u->count)
       canvas_text(c, from, at, &(Text){.face = FACE_SERIF, .size = WORD_SIZE}, u->count);
   }
-  if (u->mode.n) modes_paint(c, u, middle, at + 15);
+  if (u->mode.n) modes_paint(c, u, middle, at += 15);
+  for (uint32_t i = 0; i < u->line.n; i++)
+    canvas_text(c, middle - said_width(u) / 2, at + 6 + SAID * (i + 1),
+                &(Text){.size = PORT_SIZE, .ink = INK_SOFT}, u->line.at[i]);
 }
 
 static void box_paint(Canvas *c, const Unit *u, double x, double y, const char *id) {

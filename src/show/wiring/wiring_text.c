@@ -139,6 +139,8 @@ static void put_source(Printer *p, const Syntax *n) {
   const Source *f = &s->file.at[n->span.file];
   bool space = false;
   for (uint32_t i = n->span.at; i < n->span.at + n->span.n && i < f->n; i++) {
+    if (f->text[i] == '#')
+      while (i < n->span.at + n->span.n && f->text[i] != '\n') i++;
     bool blank = strchr(" \t\r\n", f->text[i]) != NULL;
     if (blank && !space) buf_char(&p->out, ' ');
     if (!blank) buf_char(&p->out, f->text[i]);

@@ -1,45 +1,25 @@
-// The text of a step becomes a shared library: hashed with the flags, the compiler and the CPU,
-// looked up in a private folder, otherwise written there, compiled by execve (never a shell), put
-// in place by rename, and loaded.
-//
-// The folder must belong to us and be closed to others, and a library is loaded only if its bytes
-// have the hash that was noted when it was made: nobody else's code runs.
+// The text of a step becomes shared libraries: a long one is cut into pieces, each hashed with the
+// flags, the compiler, the CPU and our version, and looked for in the cache (code_cache.c). What is
+// not there is compiled (compiler.c), all pieces at once, and kept.
 #define _DEFAULT_SOURCE
 #include "run/engine/c/compile.h"
+#include "run/engine/c/code_cache.h"
+#include "run/engine/c/compiler.h"
 
 #include <dlfcn.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 #if defined __aarch64__ && defined __linux__
 #include <sys/auxv.h>
 #endif
 
-enum { ARGUMENTS = COMPILE_FLAGS + 8 };
+enum { ARGUMENTS = COMPILE_FLAGS + 8, SECONDS = 30, SAY_AFTER = 2 };
 
 // -- hashes ---------------------------------------------------------------------------------------
-typedef struct {
-  uint64_t a, b;
-} Hash;
-
-static void hash_add(Hash *h, const void *bytes, size_t n) {
-  const unsigned char *at = bytes;
-  h->a = hash_bytes(h->a, bytes, n);
-  for (size_t i = 0; i < n; i++) {
-    h->b = (h->b + at[i]) * 0x9E3779B97F4A7C15u;
-    h->b ^= h->b >> 29;
-  }
-}
-
-static const char *hash_text(Arena *a, Hash h) {
-  return arena_format(a, "%016llx%016llx", (unsigned long long)h.a, (unsigned long long)h.b);
-}
-
 // What the compiler makes of native: the CPU's name and its list of features.
-static void hash_cpu(Hash *h) {
+static void hash_cpu(CodeHash *h) {
   char buffer[8192];
   int f = open("/proc/cpuinfo", O_RDONLY | O_CLOEXEC);
   ssize_t n = f < 0 ? 0 : read(f, buffer, sizeof buffer - 1);
@@ -49,7 +29,7 @@ static void hash_cpu(Hash *h) {
   static const char *const lines[] = {"\nmodel name", "\nflags", "\nFeatures", "\nCPU part"};
   for (uint32_t i = 0; i < COUNT(lines); i++) {
     const char *at = strstr(buffer, lines[i]);
-    if (at) hash_add(h, at, strcspn(at + 1, "\n"));
+    if (at) code_hash(h, at, strcspn(at + 1, "\n"));
   }
 }
 
@@ -113,102 +93,165 @@ uint32_t compile_flags(const char **flag) {
   return COUNT(all) + machine_flags(flag + COUNT(all));
 }
 
-// Runs it and waits; what it says goes to a file. 0 is good.
-static int run_program(const char *const *argument, const char *says) {
-  pid_t child = fork();
-  if (child < 0) return -1;
-  if (child == 0) {
-    int out = open(says, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    if (out >= 0) {
-      dup2(out, 1);
-      dup2(out, 2);
+// -- pieces ---------------------------------------------------------------------------------------
+typedef struct {
+  Arena *arena;
+  Compiled *c;
+  const Target *how;
+  CodeFolder folder;
+  const char *flag[ARGUMENTS];
+  uint32_t flags, kernels;
+  const char **key; // [piece]
+} Compiling;
+
+// Every program of this name along the path: a wrapper goes by those behind it.
+static void hash_programs(CodeHash *h, Arena *a, const char *program) {
+  const char *slash = strrchr(program, '/'), *name = slash ? slash + 1 : program;
+  const char *path = getenv("PATH");
+  code_hash(h, program, strlen(program) + 1);
+  for (const char *at = path ? path : ""; at;) {
+    size_t n = strcspn(at, ":");
+    const char *full = at == path ? program : arena_format(a, "%.*s/%s", (int)n, at, name);
+    struct stat s;
+    if (!stat(full, &s)) {
+      int64_t is[] = {s.st_size, s.st_mtime, s.st_ctime, (int64_t)s.st_ino};
+      code_hash(h, is, sizeof is);
     }
-    execv(argument[0], (char *const *)argument);
-    _exit(127);
+    at = at[n] ? at + n + 1 : NULL;
   }
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0)
-    if (errno != EINTR) return -1;
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-static bool load(Compiled *c, Arena *a, const char *library, const char *noted) {
-  FileText bytes = file_read(a, library, (size_t)1 << 30), note = file_read(a, noted, 256);
-  Hash h = {HASH_START, 0};
-  if (!bytes.text || !note.text) return false;
-  hash_add(&h, bytes.text, bytes.n);
-  if (strcmp(hash_text(a, h), note.text)) return false;
-  c->library = dlopen(library, RTLD_NOW | RTLD_LOCAL);
-  if (!c->library) c->error = arena_format(a, "cannot load compiled code: %s", dlerror());
-  return c->library != NULL;
+// What is the same for all pieces.
+static CodeHash hash_surroundings(const Compiling *x) {
+  CodeHash h = {HASH_START, 0};
+  code_hash(&h, LIMN_VERSION, sizeof LIMN_VERSION);
+  for (uint32_t i = 0; i < x->flags; i++) code_hash(&h, x->flag[i], strlen(x->flag[i]) + 1);
+  hash_programs(&h, x->arena, x->c->compiler);
+  hash_cpu(&h);
+  return h;
 }
 
-static bool compile_into(Compiled *c, Arena *a, const char *base, const char *text, size_t n,
-                         const char **flag, uint32_t flags) {
-  const char *argument[ARGUMENTS], *source = arena_format(a, "%s.%d.c", base, (int)getpid());
-  const char *made = arena_format(a, "%s.%d.so", base, (int)getpid()),
-             *says = arena_format(a, "%s.%d.txt", base, (int)getpid());
-  const char *error = file_write(a, source, text, n);
+static bool look_up(Compiling *x, const CText *text) {
+  CodeHash around = hash_surroundings(x);
+  bool all = true;
+  x->key = NEW_ARRAY(x->arena, const char *, text->n + 1);
+  for (uint32_t i = 0; i < text->n; i++) {
+    CodeHash h = around;
+    code_hash(&h, text->front, text->front_n);
+    code_hash(&h, text->piece[i].text, text->piece[i].n);
+    x->key[i] = code_key(x->arena, h);
+    x->c->part[i].library = code_find(&x->folder, x->arena, x->key[i], &x->c->part[i].fd);
+    all &= x->c->part[i].library != NULL;
+  }
+  return all;
+}
+
+// -- compiling ------------------------------------------------------------------------------------
+static double seconds_allowed(void) {
+  const char *set = getenv("LIMN_CC_SECONDS");
+  char *end;
+  double x = set ? strtod(set, &end) : SECONDS;
+  return set && (end == set || *end || !(x >= 0)) ? SECONDS : x;
+}
+
+static void say_compiling(void *context) {
+  Compiling *x = context;
+  x->how->say(x->how->say_to, arena_format(x->arena, "compiling %u kernel%s with %s …", x->kernels,
+                                           x->kernels == 1 ? "" : "s", x->c->compiler));
+}
+
+static bool write_source(Compiling *x, const CText *text, uint32_t i, const char *path) {
+  int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  FILE *f = fd < 0 ? NULL : fdopen(fd, "w");
+  bool good = f && fwrite(text->front, 1, text->front_n, f) == text->front_n &&
+              fwrite(text->piece[i].text, 1, text->piece[i].n, f) == text->piece[i].n;
+  if (f && fclose(f)) good = false;
+  if (!good) x->c->error = arena_format(x->arena, "cannot write %s", path);
+  return good;
+}
+
+static CompilerRun run_for(Compiling *x, const CText *text, uint32_t i) {
+  const char **argument = NEW_ARRAY(x->arena, const char *, ARGUMENTS);
   uint32_t k = 0;
-  double start = clock_seconds();
-  argument[k++] = c->compiler;
-  for (uint32_t i = 0; i < flags; i++) argument[k++] = flag[i];
+  const char *source = arena_format(x->arena, "%s/%u.c", x->folder.work, i);
+  argument[k++] = x->c->compiler;
+  for (uint32_t f = 0; f < x->flags; f++) argument[k++] = x->flag[f];
   argument[k++] = "-o";
-  argument[k++] = made;
+  argument[k++] = arena_format(x->arena, "%s/%u.so", x->folder.work, i);
   argument[k++] = source;
-  argument[k] = NULL;
-  int status = error ? 0 : run_program(argument, says);
-  c->seconds = clock_seconds() - start;
-  FileText library = error || status ? (FileText){0} : file_read(a, made, (size_t)1 << 30);
-  if (error) {
-    c->error = arena_format(a, "cannot write %s: %s", source, error);
-  } else if (status || !library.text) {
-    FileText said = file_read(a, says, 4096);
-    c->error = arena_format(a, "%s failed on generated code (%s): %.400s", c->compiler, source,
-                            said.text ? said.text : "");
-  } else {
-    Hash h = {HASH_START, 0};
-    hash_add(&h, library.text, library.n);
-    const char *note = hash_text(a, h);
-    const char *noted = arena_format(a, "%s.sum", base), *final = arena_format(a, "%s.so", base);
-    if (file_write(a, noted, note, strlen(note)) || rename(made, final))
-      c->error = arena_format(a, "cannot keep %s", final);
+  write_source(x, text, i, source);
+  return (CompilerRun){.argument = argument};
+}
+
+// What a compiler says, as one line that a terminal can show.
+static const char *said_text(Arena *a, const CompilerRun *r) {
+  char *text = arena_text(a, r->said, strlen(r->said));
+  for (char *at = text; *at; at++)
+    if ((unsigned char)*at < ' ' || (unsigned char)*at > '~') *at = ' ';
+  return *text ? arena_format(a, ": %.300s", text) : "";
+}
+
+static bool compile_missing(Compiling *x, const CText *text) {
+  Compiled *c = x->c;
+  uint32_t n = 0, *which = NEW_ARRAY(x->arena, uint32_t, text->n + 1);
+  CompilerRun *run = NEW_ARRAY(x->arena, CompilerRun, text->n + 1);
+  if (!code_work(&x->folder, x->arena, &c->error)) return false;
+  for (uint32_t i = 0; i < text->n && !c->error; i++)
+    if (!c->part[i].library) which[n] = i, run[n++] = run_for(x, text, i);
+  if (c->error) return false;
+  long cores = sysconf(_SC_NPROCESSORS_ONLN);
+  CompilerLimits limits = {.folder = x->folder.work,
+                           .seconds = seconds_allowed(),
+                           .at_once = cores > 1 ? (uint32_t)cores : 1,
+                           .say_after = SAY_AFTER,
+                           .say = x->how->say ? say_compiling : NULL,
+                           .say_to = x};
+  CompilerEnd end = compiler_run(x->arena, run, n, &limits);
+  if (end == COMPILER_SLOW)
+    c->error = arena_format(x->arena, "%s took longer than %g s", c->compiler, limits.seconds);
+  if (end == COMPILER_NOT_STARTED)
+    c->error = arena_format(x->arena, "%s could not be started", c->compiler);
+  for (uint32_t i = 0; i < n && !c->error; i++) {
+    CompiledPart *part = &c->part[which[i]];
+    const char *file = arena_format(x->arena, "%u.so", which[i]), *why = "failed";
+    if (run[i].good)
+      part->library = code_take(&x->folder, x->arena, file, x->key[which[i]], &part->fd, &why);
+    if (!part->library && (run[i].good || !run[i].process))
+      c->error = arena_format(x->arena, "%s %s%s", c->compiler, why, said_text(x->arena, &run[i]));
   }
-  unlink(says);
-  if (!status) unlink(source);
-  unlink(made);
   return !c->error;
 }
 
-bool compile_c(Arena *a, const char *text, size_t n, const Target *how, Compiled *c) {
-  const char *flag[ARGUMENTS];
-  *c = (Compiled){.compiler = compile_compiler(a, how)};
+bool compile_c(Arena *a, const CText *text, const Target *how, Compiled *c) {
+  *c = (Compiled){.compiler = compile_compiler(a, how), .n = text->n};
+  c->part = NEW_ARRAY(a, CompiledPart, text->n + 1);
+  for (uint32_t i = 0; i < text->n; i++) c->part[i].fd = -1;
   if (!c->compiler) {
     c->error = "there is no C compiler on this machine";
     return false;
   }
-  uint32_t flags = compile_flags(flag);
-  Hash h = {HASH_START, 0};
-  struct stat tool;
-  hash_add(&h, text, n);
-  for (uint32_t i = 0; i < flags; i++) hash_add(&h, flag[i], strlen(flag[i]) + 1);
-  hash_add(&h, c->compiler, strlen(c->compiler));
-  if (!stat(c->compiler, &tool))
-    hash_add(&h, &tool.st_mtime, sizeof tool.st_mtime),
-        hash_add(&h, &tool.st_size, sizeof tool.st_size);
-  hash_cpu(&h);
-  const char *folder = cache_folder(a, how->cache, &c->error);
-  if (!folder) return false;
-  const char *base = arena_format(a, "%s/%s", folder, hash_text(a, h));
-  const char *library = arena_format(a, "%s.so", base), *noted = arena_format(a, "%s.sum", base);
-  c->cached = load(c, a, library, noted);
-  if (c->cached || c->error) return c->cached;
-  return compile_into(c, a, base, text, n, flag, flags) && load(c, a, library, noted);
+  Compiling x = {.arena = a, .c = c, .how = how, .kernels = text->kernels};
+  x.flags = compile_flags(x.flag);
+  double start = clock_seconds();
+  if (!code_folder_open(&x.folder, a, how->cache, &c->word, &c->error)) return false;
+  c->cached = look_up(&x, text);
+  bool good = c->cached || compile_missing(&x, text);
+  code_folder_close(&x.folder, a);
+  c->seconds = clock_seconds() - start;
+  return good;
 }
 
 void compile_close(Compiled *c) {
-  if (c->library) dlclose(c->library);
-  c->library = NULL;
+  for (uint32_t i = 0; i < c->n; i++) {
+    if (c->part[i].library) dlclose(c->part[i].library);
+    if (c->part[i].fd >= 0) close(c->part[i].fd);
+    c->part[i] = (CompiledPart){.fd = -1};
+  }
 }
 
-void *compile_find(const Compiled *c, const char *name) { return dlsym(c->library, name); }
+void *compile_find(const Compiled *c, const char *name) {
+  void *found = NULL;
+  for (uint32_t i = 0; i < c->n && !found; i++)
+    found = c->part[i].library ? dlsym(c->part[i].library, name) : NULL;
+  return found;
+}

@@ -7,6 +7,7 @@
 
 typedef struct {
   uint32_t fn; // its function is limn_k<fn>
+  size_t at;   // where the text of that function begins, if it is the first one with it
   Ids slot;    // its table of pointers (kernel_slots in loop_levels.h)
 } EmitKernel;
 

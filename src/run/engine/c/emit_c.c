@@ -780,6 +780,7 @@ static void emit_kernel(Emit *e, uint32_t i, Table *known) {
   e->now->fn = found ? found - 1 : i;
   if (found) return;
   table_put(known, body.at, body.n, i + 1);
+  e->now->at = e->b->n;
   const char *own = e->p->kernel.n > INLINE_LIMIT ? "static __attribute__((noinline)) " : "static ";
   line(e, "%svoid limn_%c%u(const Context *c, char **w, long low, long high, char *s) {",
        e->full ? own : "", e->full ? 'f' : 'k', i);

@@ -28,6 +28,8 @@ typedef struct {
       *cache;    // folder of compiled steps; NULL: $LIMN_CACHE, $XDG_CACHE_HOME/limn, ~/.cache/limn
   uint64_t seed; // of noise
   double steps;  // what the clock `steps` shows
+  void (*say)(void *to, const char *text); // what takes long, while it does; or NULL
+  void *say_to;
 } Target;
 
 // What a kernel sees. The generated text declares the same struct.

@@ -1,0 +1,39 @@
+// What a box was configured with stays with its diagram, as the program has it, for those who look
+// at it: `refit[head, gd, steps: 50]` is refit (head, gd, steps: 50) in a picture.
+#include "lang/elab/builtin.h"
+
+// The text of a span on one line, without comments.
+const char *span_words(World *w, Span span) {
+  const Source *file = &w->sources->file.at[span.file];
+  Buf b = buf_new(w->arena);
+  for (uint32_t i = 0; i < span.n; i++) {
+    char c = file->text[span.at + i];
+    if (c == '#')
+      while (i + 1 < span.n && file->text[span.at + i + 1] != '\n') i++;
+    else if (c != ' ' && c != '\n' && c != '\t' && c != '\r')
+      buf_char(&b, c);
+    else if (b.n && b.at[b.n - 1] != ' ')
+      buf_char(&b, ' ');
+  }
+  return b.n ? b.at : "";
+}
+
+const char *box_word(World *w, const Closure *box) {
+  if (box->node->kind != N_NAME || !box->env) return span_words(w, box->node->span);
+  const Binding *bind = env_find(box->env, box->node->name);
+  return bind && bind->kind == BIND_OPTION && bind->box.node ? box_word(w, &bind->box)
+                                                             : name_text(w->names, box->node->name);
+}
+
+// A name that is an option of the box around it says what that is.
+static const char *slot_word(Body *b, Env *env, const Syntax *slot) {
+  const Syntax *item = slot_item(slot);
+  if (item->kind == N_NAME) return box_word(b->w, &(Closure){.node = item, .env = env});
+  return span_words(b->w, slot->span);
+}
+
+void config_keep(Body *b, Env *env, const Syntax *config, uint32_t from, Diagram *to) {
+  for (uint32_t i = from; config && i < brackets_slots(config).n; i++)
+    vec_push(b->w->arena, &to->option,
+             (Option){.text = slot_word(b, env, brackets_slots(config).at[i])});
+}

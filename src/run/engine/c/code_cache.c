@@ -1,0 +1,283 @@
+// Compiled code on disk, and from there to memory.
+//
+// The folder belongs to us and is closed to all others; so are the files in it, whatever the umask.
+// A file is the object and behind it a sum of its bytes. It is opened without following links,
+// looked at (a regular file, ours, closed, with one name), read, and held against its sum; what was
+// read is what is loaded, from memory: nobody can change it in between, and a disk that allows no
+// programs does no harm. Only where memory cannot be loaded from (no /proc) the file is.
+//
+// Compiling happens in a folder inside, gone afterwards. Those of processes that died are swept
+// when something is added, and so is the oldest code beyond a size.
+#define _GNU_SOURCE
+#include "run/engine/c/code_cache.h"
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+#ifdef __linux__
+#include <elf.h>
+#include <link.h>
+#include <sys/mman.h>
+#endif
+
+enum { SUM_BYTES = 8 + 32, MOST_BYTES = 1 << 28, DEAD_SECONDS = 600, OLD_SECONDS = 90 * 86400 };
+static const char sum_mark[9] = "limnsum1";
+
+// -- hashes ---------------------------------------------------------------------------------------
+void code_hash(CodeHash *h, const void *bytes, size_t n) {
+  const unsigned char *at = bytes;
+  h->a = hash_bytes(h->a, bytes, n);
+  for (size_t i = 0; i < n; i++) {
+    h->b = (h->b + at[i]) * 0x9E3779B97F4A7C15u;
+    h->b ^= h->b >> 29;
+  }
+}
+
+const char *code_key(Arena *a, CodeHash h) {
+  return arena_format(a, "%016llx%016llx", (unsigned long long)h.a, (unsigned long long)h.b);
+}
+
+// -- the folder -----------------------------------------------------------------------------------
+static bool is_private(const struct stat *s) {
+  return s->st_uid == geteuid() && !(s->st_mode & 077);
+}
+
+static bool open_private(CodeFolder *f, const char *path) {
+  struct stat s;
+  f->path = path;
+  f->fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (f->fd < 0) return false;
+  if (!fstat(f->fd, &s) && is_private(&s) && !faccessat(f->fd, ".", W_OK | X_OK, 0)) return true;
+  close(f->fd);
+  f->fd = -1;
+  return false;
+}
+
+// Closed to others, and open to us: whatever the umask. In a sandbox modes cannot be set by name,
+// and need not be.
+static char *make_private(Arena *a, const char *beside, const char *name) {
+  char *path = arena_format(a, "%s/%s.%ld.XXXXXX", beside, name, (long)getpid());
+  struct stat s;
+  if (!mkdtemp(path) || lstat(path, &s)) return NULL;
+  return (s.st_mode & 0777) == 0700 || !chmod(path, 0700) ? path : NULL;
+}
+
+bool code_folder_open(CodeFolder *f, Arena *a, const char *set, const char **word,
+                      const char **error) {
+  *f = (CodeFolder){.fd = -1};
+  const char *why = NULL, *cache = cache_folder(a, set, &why), *temporary = getenv("TMPDIR");
+  if (cache && open_private(f, cache)) return true;
+  if (!why) why = arena_format(a, "%s cannot be the cache: it cannot be written to", cache);
+  const char *path = make_private(a, temporary && *temporary ? temporary : "/tmp", "limn");
+  f->passing = true;
+  if (path && open_private(f, path)) {
+    *word = arena_format(a, "%s; compiled code is not kept", why);
+    return true;
+  }
+  *error = arena_format(a, "%s; nor can a folder be made in %s", why,
+                        temporary && *temporary ? temporary : "/tmp");
+  return false;
+}
+
+const char *code_work(CodeFolder *f, Arena *a, const char **error) {
+  if (!f->work) f->work = make_private(a, f->path, "work");
+  if (!f->work)
+    *error = arena_format(a, "cannot make a folder in %s: %s", f->path, os_error(a, errno));
+  return f->work;
+}
+
+// A compiler leaves no folders: what is in this one is files.
+static void remove_folder(Arena *a, const char *path) {
+  FolderNames names = {0};
+  if (!folder_names(a, path, &names))
+    for (uint32_t i = 0; i < names.n; i++) unlink(arena_format(a, "%s/%s", path, names.at[i]));
+  rmdir(path);
+}
+
+// -- sweeping -------------------------------------------------------------------------------------
+typedef struct {
+  const char *name;
+  time_t used;
+  off_t bytes;
+} KeptCode;
+
+static int by_age(const void *a, const void *b) {
+  const KeptCode *x = a, *y = b;
+  return (x->used > y->used) - (x->used < y->used);
+}
+
+static bool ends_with(const char *text, const char *end) {
+  size_t n = strlen(text), m = strlen(end);
+  return n >= m && !strcmp(text + n - m, end);
+}
+
+// What a process with this number began, so long ago, is nobody's any more.
+static bool is_left(long process, double age) {
+  return age > 86400 || (age > DEAD_SECONDS && kill((pid_t)process, 0) && errno == ESRCH);
+}
+
+static void sweep(const CodeFolder *f, Arena *a) {
+  static const char *const before[] = {".so", ".sum", ".c", ".txt", ".part"}; // of older versions
+  FolderNames names = {0};
+  VEC(KeptCode) kept = {0};
+  off_t bytes = 0;
+  time_t now = time(NULL);
+  if (folder_names(a, f->path, &names)) return;
+  for (uint32_t i = 0; i < names.n; i++) {
+    const char *name = names.at[i], *path = arena_format(a, "%s/%s", f->path, name);
+    struct stat s;
+    if (fstatat(f->fd, name, &s, AT_SYMLINK_NOFOLLOW)) continue;
+    double age = difftime(now, s.st_mtime);
+    if (!strncmp(name, "work.", 5) && S_ISDIR(s.st_mode)) {
+      if (is_left(strtol(name + 5, NULL, 10), age)) remove_folder(a, path);
+    } else if (ends_with(name, ".code")) {
+      vec_push(a, &kept, (KeptCode){name, s.st_mtime, s.st_size});
+      bytes += s.st_size;
+    } else {
+      for (uint32_t k = 0; k < COUNT(before); k++)
+        if (ends_with(name, before[k]) && age > 86400) unlink(path);
+    }
+  }
+  if (kept.n) qsort(kept.at, kept.n, sizeof *kept.at, by_age);
+  for (uint32_t i = 0; i < kept.n; i++) {
+    if (bytes <= MOST_BYTES && difftime(now, kept.at[i].used) < OLD_SECONDS) break;
+    if (!unlinkat(f->fd, kept.at[i].name, 0)) bytes -= kept.at[i].bytes;
+  }
+}
+
+void code_folder_close(CodeFolder *f, Arena *a) {
+  if (f->work) remove_folder(a, f->work);
+  if (f->full && !f->passing) sweep(f, a);
+  if (f->passing && f->fd >= 0) remove_folder(a, f->path);
+  if (f->fd >= 0) close(f->fd);
+  f->fd = -1;
+}
+
+// -- files ----------------------------------------------------------------------------------------
+static void close_file(void *what) {
+  int *fd = what;
+  if (*fd >= 0) close(*fd);
+}
+
+// All of a file that is ours and nobody else's. The descriptor goes with an arena of its own, so
+// that running out of memory leaves nothing open.
+static FileText read_private(Arena *a, int folder, const char *name) {
+  FileText f = {0};
+  Arena *scratch = arena_child(a);
+  int *fd = NEW(scratch, int);
+  *fd = -1;
+  arena_on_free(scratch, close_file, fd);
+  *fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  struct stat s;
+  if (*fd >= 0 && !fstat(*fd, &s) && S_ISREG(s.st_mode) && is_private(&s) && s.st_nlink == 1 &&
+      s.st_size > 0 && s.st_size <= MOST_BYTES) {
+    char *bytes = arena_alloc(a, (size_t)s.st_size);
+    size_t n = 0;
+    for (ssize_t got = 1; got > 0 && n<(size_t)s.st_size; n += got> 0 ? (size_t)got : 0)
+      got = read(*fd, bytes + n, (size_t)s.st_size - n);
+    if (n == (size_t)s.st_size) f = (FileText){.text = bytes, .n = n};
+  }
+  if (f.text) futimens(*fd, NULL); // used now: the last to be swept
+  arena_free(scratch);
+  return f;
+}
+
+static bool put(int fd, const char *bytes, size_t n) {
+  while (n) {
+    ssize_t done = write(fd, bytes, n);
+    if (done < 0 && errno == EINTR) continue;
+    if (done <= 0) return false;
+    bytes += done;
+    n -= (size_t)done;
+  }
+  return true;
+}
+
+static const char *sum_of(Arena *a, const char *bytes, size_t n) {
+  CodeHash h = {HASH_START, 0};
+  code_hash(&h, bytes, n);
+  return arena_format(a, "%s%s", sum_mark, code_key(a, h));
+}
+
+// Kept or not, as the disk has it: nothing depends on it.
+static void keep(CodeFolder *f, Arena *a, const char *key, const FileText *object) {
+  const char *part = arena_format(a, "%s/%s.part", f->work, key),
+             *name = arena_format(a, "%s.code", key);
+  int fd = open(part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  if (fd < 0) return;
+  bool good = !fchmod(fd, 0600) && put(fd, object->text, object->n) &&
+              put(fd, sum_of(a, object->text, object->n), SUM_BYTES);
+  if (close(fd) || !good || renameat(AT_FDCWD, part, f->fd, name)) unlink(part);
+  f->full = true;
+}
+
+// -- loading --------------------------------------------------------------------------------------
+// Does an object lie wholly in these bytes? A part that is missing would be met as a bus error, by
+// the loader or later.
+#ifdef __linux__
+static bool is_whole(const char *bytes, size_t n) {
+  ElfW(Ehdr) head;
+  ElfW(Phdr) part;
+  if (n < sizeof head) return false;
+  memcpy(&head, bytes, sizeof head);
+  if (memcmp(head.e_ident, ELFMAG, SELFMAG) || head.e_type != ET_DYN ||
+      head.e_phentsize != sizeof part || head.e_phoff > n ||
+      head.e_phnum > (n - head.e_phoff) / sizeof part)
+    return false;
+  for (uint32_t i = 0; i < head.e_phnum; i++) {
+    memcpy(&part, bytes + head.e_phoff + i * sizeof part, sizeof part);
+    if (part.p_offset > n || part.p_filesz > n - part.p_offset) return false;
+  }
+  return head.e_phnum > 0;
+}
+
+static void *load_memory(const char *bytes, size_t n, int *fd) {
+  char path[40];
+  void *library = NULL;
+  *fd = memfd_create("limn", MFD_CLOEXEC);
+  snprintf(path, sizeof path, "/proc/self/fd/%d", *fd);
+  if (*fd >= 0 && put(*fd, bytes, n)) library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (!library && *fd >= 0) close(*fd), *fd = -1;
+  return library;
+}
+#else
+static bool is_whole(const char *bytes, size_t n) { return bytes && n > 4; }
+static void *load_memory(const char *bytes, size_t n, int *fd) {
+  (void)bytes, (void)n;
+  *fd = -1;
+  return NULL;
+}
+#endif
+
+static void *load(const FileText *object, const char *path, int *fd) {
+  if (!is_whole(object->text, object->n)) return NULL;
+  void *library = load_memory(object->text, object->n, fd);
+  return library ? library : dlopen(path, RTLD_NOW | RTLD_LOCAL);
+}
+
+void *code_find(const CodeFolder *f, Arena *a, const char *key, int *fd) {
+  const char *name = arena_format(a, "%s.code", key);
+  FileText file = read_private(a, f->fd, name);
+  if (file.n <= SUM_BYTES) return NULL;
+  FileText object = {.text = file.text, .n = file.n - SUM_BYTES};
+  if (memcmp(sum_of(a, object.text, object.n), object.text + object.n, SUM_BYTES)) return NULL;
+  return load(&object, arena_format(a, "%s/%s", f->path, name), fd);
+}
+
+void *code_take(CodeFolder *f, Arena *a, const char *file, const char *key, int *fd,
+                const char **error) {
+  const char *path = arena_format(a, "%s/%s", f->work, file);
+  FileText object = read_private(a, AT_FDCWD, path);
+  void *library = object.text ? load(&object, path, fd) : NULL;
+  if (library)
+    keep(f, a, key, &object);
+  else
+    *error = object.text ? "gave a file that cannot be loaded" : "gave no code";
+  return library;
+}

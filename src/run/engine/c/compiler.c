@@ -1,0 +1,227 @@
+// Starts compilers by execve, never by a shell, and waits.
+//
+// They get nothing of ours: no descriptors but what they say (a pipe), no signals that are blocked
+// or ignored, and of the environment only what compilers need. All are in one process group, with a
+// watcher at its head that does nothing but read a pipe whose other end is ours: when we end, however
+// that happens, the read ends, and the watcher kills the group. When the limit is reached, or all
+// are done, we kill it ourselves, with whatever they have left running.
+//
+// Nothing waits for the pipes: who has ended is asked every few milliseconds at most, so a child that
+// holds one open holds nobody up.
+#define _GNU_SOURCE
+#include "run/engine/c/compiler.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#ifdef __linux__
+#include <sys/syscall.h>
+#endif
+
+enum { MOST_VARIABLES = 256, FEW_MS = 10, MOST_DESCRIPTORS = 65536 };
+
+extern char **environ;
+
+// -- what a child gets ----------------------------------------------------------------------------
+// The search path, where its parts and libraries are, and what wrappers (ccache, Nix) go by. The
+// rest could change what is compiled, or where it goes.
+static bool is_needed(const char *variable) {
+  static const char *const whole[] = {
+      "PATH",          "HOME",    "LD_LIBRARY_PATH", "GCC_EXEC_PREFIX",
+      "COMPILER_PATH", "SDKROOT", "DEVELOPER_DIR"};
+  size_t n = strcspn(variable, "=");
+  for (uint32_t i = 0; i < COUNT(whole); i++)
+    if (strlen(whole[i]) == n && !memcmp(variable, whole[i], n)) return true;
+  return !strncmp(variable, "CCACHE_", 7) || !strncmp(variable, "NIX_", 4);
+}
+
+static char **environment(Arena *a, const char *folder) {
+  char **out = NEW_ARRAY(a, char *, MOST_VARIABLES + 4);
+  uint32_t n = 0;
+  for (char **at = environ; at && *at && n < MOST_VARIABLES; at++)
+    if (is_needed(*at)) out[n++] = *at;
+  if (!getenv("PATH")) out[n++] = arena_format(a, "PATH=/usr/local/bin:/usr/bin:/bin");
+  out[n++] = arena_format(a, "TMPDIR=%s", folder);
+  out[n++] = arena_format(a, "LC_ALL=C");
+  return out;
+}
+
+// From here to the end of `start`: only what a signal handler could call, for a process with threads
+// has forked.
+static void close_from(int low) {
+#if defined __linux__ && defined SYS_close_range
+  if (!syscall(SYS_close_range, (unsigned)low, ~0U, 0)) return;
+#endif
+  struct rlimit r;
+  int high = getrlimit(RLIMIT_NOFILE, &r) || r.rlim_cur > MOST_DESCRIPTORS ? MOST_DESCRIPTORS
+                                                                           : (int)r.rlim_cur;
+  for (int fd = low; fd < high; fd++) close(fd);
+}
+
+static void forget_signals(void) {
+  sigset_t none;
+  for (int s = 1; s < 32; s++)
+    if (s != SIGKILL && s != SIGSTOP) signal(s, SIG_DFL);
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static void become_compiler(const char *const *argument, char **variables, int says, pid_t group) {
+  setpgid(0, group);
+  forget_signals();
+  int nothing = open("/dev/null", O_RDONLY);
+  if (nothing < 0 || dup2(nothing, 0) < 0 || dup2(says, 1) < 0 || dup2(says, 2) < 0) _exit(127);
+  close_from(3);
+  umask(077);
+  execve(argument[0], (char *const *)argument, variables);
+  _exit(127);
+}
+
+static void become_watcher(int life) {
+  char end;
+  setpgid(0, 0);
+  forget_signals();
+  for (int s = 1; s < 32; s++) // it outlives what a terminal sends to us
+    if (s != SIGKILL && s != SIGSTOP) signal(s, SIG_IGN);
+  if (dup2(life, 0) < 0) _exit(1);
+  close_from(1);
+  while (read(0, &end, 1) < 0 && errno == EINTR) continue;
+  kill(0, SIGKILL);
+  _exit(0);
+}
+
+// -- pipes and processes --------------------------------------------------------------------------
+// A pipe above the standard streams, which may be closed. False: there is none.
+static bool open_pipe(int end[2]) {
+  int made[2];
+  if (pipe(made)) return false;
+  for (int i = 0; i < 2; i++) {
+    end[i] = fcntl(made[i], F_DUPFD_CLOEXEC, 3);
+    close(made[i]);
+  }
+  if (end[0] >= 0 && end[1] >= 0) return true;
+  for (int i = 0; i < 2; i++)
+    if (end[i] >= 0) close(end[i]);
+  return false;
+}
+
+static pid_t start_watcher(int *life) {
+  int end[2];
+  if (!open_pipe(end)) return -1;
+  pid_t watcher = fork();
+  if (watcher == 0) {
+    close(end[1]);
+    become_watcher(end[0]);
+  }
+  close(end[0]);
+  if (watcher < 0)
+    close(end[1]);
+  else
+    setpgid(watcher, watcher); // whoever comes first
+  *life = end[1];
+  return watcher;
+}
+
+static bool start(CompilerRun *r, char **variables, pid_t group) {
+  int end[2];
+  if (!open_pipe(end)) return false;
+  fcntl(end[0], F_SETFL, O_NONBLOCK);
+  pid_t child = fork();
+  if (child == 0) become_compiler(r->argument, variables, end[1], group);
+  close(end[1]);
+  if (child < 0) {
+    close(end[0]);
+    return false;
+  }
+  setpgid(child, group);
+  r->process = child;
+  r->from = end[0];
+  return true;
+}
+
+// What it says: the beginning is kept. False: there will be no more.
+static bool hear(CompilerRun *r) {
+  char bytes[4096];
+  ssize_t n = read(r->from, bytes, sizeof bytes);
+  for (ssize_t i = 0; i < n && r->nsaid + 1 < SAID_BYTES; i++) r->said[r->nsaid++] = bytes[i];
+  return n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR));
+}
+
+static void stop_hearing(CompilerRun *r) {
+  if (r->from >= 0) close(r->from);
+  r->from = -1;
+}
+
+// It has ended. A host that reaps all children has the status; then the file it made says all.
+static bool has_ended(CompilerRun *r) {
+  int status = 0;
+  pid_t got = waitpid((pid_t)r->process, &status, WNOHANG);
+  if (!got || (got < 0 && errno == EINTR)) return false;
+  r->good = got < 0 || (WIFEXITED(status) && !WEXITSTATUS(status));
+  if (r->from >= 0) hear(r);
+  stop_hearing(r);
+  r->process = 0;
+  return true;
+}
+
+// A few milliseconds, or until one says something.
+static void wait_a_little(CompilerRun *r, uint32_t first, uint32_t n) {
+  struct pollfd at[64];
+  uint32_t which[64], m = 0;
+  for (uint32_t i = first; i < n && m < COUNT(at); i++)
+    if (r[i].process && r[i].from >= 0)
+      at[m] = (struct pollfd){.fd = r[i].from, .events = POLLIN}, which[m++] = i;
+  poll(at, m, FEW_MS);
+  for (uint32_t i = 0; i < m; i++)
+    if (at[i].revents && !hear(&r[which[i]])) stop_hearing(&r[which[i]]);
+}
+
+static CompilerEnd run_all(CompilerRun *r, uint32_t n, const CompilerLimits *how, char **variables,
+                           pid_t group) {
+  double begun = clock_seconds();
+  bool said = false;
+  uint32_t started = 0, running = 0;
+  for (uint32_t done = 0; done < n;) {
+    while (started < n && running < how->at_once) {
+      if (!start(&r[started], variables, group)) return COMPILER_NOT_STARTED;
+      started++, running++;
+    }
+    wait_a_little(r, 0, started);
+    for (uint32_t i = 0; i < started; i++)
+      if (r[i].process && has_ended(&r[i])) {
+        done++, running--;
+        if (!r[i].good) return COMPILER_DONE; // the others are for nothing
+      }
+    double passed = clock_seconds() - begun;
+    if (done < n && how->seconds > 0 && passed > how->seconds) return COMPILER_SLOW;
+    if (done < n && !said && passed > how->say_after) {
+      if (how->say) how->say(how->say_to);
+      said = true;
+    }
+  }
+  return COMPILER_DONE;
+}
+
+CompilerEnd compiler_run(Arena *a, CompilerRun *r, uint32_t n, const CompilerLimits *how) {
+  int life;
+  char **variables = environment(a, how->folder);
+  for (uint32_t i = 0; i < n; i++) r[i].from = -1;
+  pid_t watcher = start_watcher(&life);
+  if (watcher < 0) return COMPILER_NOT_STARTED;
+  CompilerEnd end = run_all(r, n, how, variables, watcher);
+  kill(-watcher, SIGKILL);
+  close(life);
+  for (uint32_t i = 0; i < n; i++) {
+    if (r[i].process)
+      while (waitpid((pid_t)r[i].process, NULL, 0) < 0 && errno == EINTR) continue;
+    stop_hearing(&r[i]);
+  }
+  while (waitpid(watcher, NULL, 0) < 0 && errno == EINTR) continue;
+  return end;
+}

@@ -1,0 +1,70 @@
+// What a machine says, as text: its title with its options, its lines, how a state of a wiring
+// begins and goes on.
+#include "show/circuit/circuit.h"
+#include "show/wiring/wiring_own.h"
+
+const char *system_title(World *w, Arena *a, const System *s) {
+  Diagram like = {.name = s->name};
+  if (s->d) like.option = s->d->option;
+  return box_title(w, a, &like);
+}
+
+static const Syntax *body_of(const System *s) {
+  bool known = s->def && s->def->node && s->def->node->kind == N_MACHINE;
+  return known ? machine_body(s->def->node) : NULL;
+}
+
+static Nodes statements_of(const Syntax *body) {
+  return body && body->kind == N_BLOCK ? block_statements(body) : (Nodes){0, NULL};
+}
+
+// -- lines ----------------------------------------------------------------------------------------
+static void add_lines(World *w, Arena *a, const System *s, Nodes all, TextLines *out, bool inner) {
+  for (uint32_t i = 0; i < all.n; i++) {
+    const Syntax *n = all.at[i];
+    bool mode = n->kind == N_MODE;
+    const char *text = mode ? name_text(w->names, n->name) : node_text(w, a, s, n);
+    vec_push(a, out, arena_format(a, "%s%s%s", inner ? "   " : "", text, mode ? ":" : ""));
+    if (mode) add_lines(w, a, s, statements_of(mode_block(n)), out, true);
+  }
+}
+
+void system_lines(World *w, Arena *a, const System *s, TextLines *out) {
+  const Syntax *body = body_of(s);
+  if (!body) return;
+  if (body->kind == N_BLOCK)
+    add_lines(w, a, s, statements_of(body), out, false);
+  else
+    vec_push(a, out, arena_format(a, "= %s", node_text(w, a, s, body)));
+}
+
+// -- states of a wiring ---------------------------------------------------------------------------
+static void put_start(World *w, Arena *a, const System *s, const Syntax *states, Name name,
+                      Buf *b) {
+  for (uint32_t i = 0; i < states_in(states).n; i++) {
+    const Syntax *n = states_in(states).at[i];
+    if (n->name == name && typed_value(n))
+      buf_printf(b, "= %s", node_text(w, a, s, typed_value(n)));
+  }
+}
+
+static void put_step(World *w, Arena *a, const System *s, const Syntax *n, bool whole, Buf *b) {
+  const char *text = node_text(w, a, s, n), *by = strstr(text, " by ");
+  if (n->kind == N_STEPBY && !(whole && by))
+    text = arena_format(a, "by %s", node_text(w, a, s, stepby_optimiser(n)));
+  else if (n->kind == N_STEPBY)
+    text = by + 1;
+  if (whole || n->kind == N_STEPBY) buf_printf(b, "%s%s", b->n ? ", " : "", text);
+}
+
+const char *state_text(World *w, Arena *a, const System *s, Name name, bool whole) {
+  Nodes all = statements_of(body_of(s));
+  Buf b = buf_new(a);
+  for (uint32_t i = 0; i < all.n; i++) {
+    const Syntax *n = all.at[i];
+    if (n->kind == N_STATES) put_start(w, a, s, n, name, &b);
+    if ((n->kind == N_STEP || n->kind == N_STEPBY) && n->name == name)
+      put_step(w, a, s, n, whole, &b);
+  }
+  return b.n ? b.at : NULL;
+}

@@ -1,0 +1,204 @@
+#!/bin/sh
+# Whatever the compiler, its folder and its disk do, a training ends with the numbers of the interpreter, within a limit, with a word about it, and leaves no process and no
+# folder behind.
+set -u
+dir=$(mktemp -d)
+trap 'chmod -R u+rwx "$dir" 2>/dev/null; rm -rf "$dir"' EXIT
+cp tests/compiler/small.limn "$dir"
+cc=$(command -v gcc || command -v clang || command -v cc) || { echo "skipped there is no C compiler"; exit 0; }
+case $cc in */ccache/*) cc=$(PATH=/usr/local/bin:/usr/bin:/bin command -v gcc || echo "$cc") ;; esac
+export REAL_CC="$cc"
+cd "$dir" || exit 1
+
+"$LIMN" train small.limn --reference --out reference --plain >/dev/null || { echo "not ok compiler reference"; exit 1; }
+LIMN_CACHE="$dir/cache" LIMN_CC="$cc" "$LIMN" train small.limn --out compiled --plain >/dev/null || { echo "not ok compiler compiled"; exit 1; }
+
+# near A B: the columns of metrics.csv that are losses agree to five digits
+near() {
+  paste -d, "$1/metrics.csv" "$2/metrics.csv" | awk -F, '
+    NR == 1 { for (i = 1; i <= NF; i++) if ($i == "fit") { c[++n] = i } next }
+    { a = $c[1]; b = $c[2]; d = a - b; if (d < 0) d = -d; if (n != 2 || d > 1e-5 * (a < 0 ? -a : a) + 1e-9) bad = 1; rows++ }
+    END { exit bad || rows < 3 }'
+}
+
+# falls NAME WORD COMMAND…: the command trains into NAME, says WORD on standard error, and the numbers are right
+falls() {
+  name=$1 word=$2
+  shift 2
+  timeout 60 "$@" train small.limn --out "$name" --plain >"$name.out" 2>"$name.err"
+  status=$?
+  if [ $status -ne 0 ]; then
+    echo "not ok compiler $name: status $status"
+    cat "$name.err"
+  elif ! grep -qF -- "$word" "$name.err"; then
+    echo "not ok compiler $name: no \"$word\""
+    cat "$name.err"
+  elif [ "$(grep -c . "$name.err")" -ne 1 ]; then
+    echo "not ok compiler $name: more than one word"
+    cat "$name.err"
+  elif ! near reference "$name"; then
+    echo "not ok compiler $name: other numbers"
+  elif [ -n "$(find "$dir/cache.$name" "$dir"/passing -name 'work.*' -o -name 'limn.*' 2>/dev/null)" ]; then
+    echo "not ok compiler $name: a folder was left"
+  else
+    echo "ok compiler $name"
+  fi
+}
+
+if near reference compiled; then echo "ok compiler the numbers of compiled code"; else echo "not ok compiler the numbers of compiled code"; fi
+
+# -- compilers that do something else -----------------------------------------------------------------
+fake() { # NAME: a script from standard input
+  { echo '#!/bin/sh'; cat; } >"$1.sh"
+  chmod +x "$1.sh"
+}
+out='for a do case $last in -o) out=$a ;; esac; last=$a; done'
+fake silent <<'X'
+exit 1
+X
+fake loud <<'X'
+while :; do echo 'error: no'; echo 'error: no' >&2; done
+X
+fake escapes <<'X'
+printf '\033]0;title\007\033[31mred\n\n\n' >&2
+exit 1
+X
+fake nothing <<'X'
+exit 0
+X
+fake empty <<X
+last=; $out; : >"\$out"
+X
+fake garbage <<X
+last=; $out; head -c 5000 /dev/zero >"\$out"; printf '\177ELFgarbage' >>"\$out"
+X
+fake truncated <<X
+"\$REAL_CC" "\$@" || exit 1
+last=; $out; head -c 6000 "\$out" >"\$out.1"; mv "\$out.1" "\$out"
+X
+fake symbols <<X
+last=; $out; echo 'int other;' >"\$out.c"; $cc -shared -fPIC -o "\$out" "\$out.c"
+X
+fake link <<X
+last=; $out; ln -s "$dir/victim" "\$out"
+X
+fake elsewhere <<X
+last=; $out; "\$REAL_CC" "\$@"; ln "\$out" "\$out.2"
+X
+fake forever <<'X'
+sleep 600
+X
+fake children <<'X'
+(sleep 601; sleep 601) &
+exit 1
+X
+fake killed <<'X'
+kill -9 $$
+X
+printf 'no program' >nothing_at_all.sh
+chmod +x nothing_at_all.sh
+printf 'kept' >victim
+for name in silent loud escapes nothing empty garbage truncated symbols link elsewhere forever children killed nothing_at_all; do
+  falls "$name" "prebuilt kernels do its work" env LIMN_CACHE="$dir/cache.$name" LIMN_CC="$dir/$name.sh" LIMN_CC_SECONDS=3 REAL_CC="$cc" "$LIMN"
+done
+if [ "$(cat victim)" = kept ]; then echo "ok compiler a link is not followed"; else echo "not ok compiler a link is not followed"; fi
+if LC_ALL=C grep -q "$(printf '\033')" escapes.err; then echo "not ok compiler escapes reach the terminal"; else echo "ok compiler escapes do not reach the terminal"; fi
+if grep -qF 'took longer than 3 s' forever.err; then echo "ok compiler forever says why"; else echo "not ok compiler forever says why"; fi
+if grep -q 'compiling [0-9]* kernels* with ' forever.out; then echo "ok compiler says that it compiles"; else echo "not ok compiler says that it compiles"; fi
+LIMN_CACHE="$dir/cache.quiet" LIMN_CC="$dir/forever.sh" LIMN_CC_SECONDS=3 "$LIMN" train small.limn --out quiet --quiet >quiet.out 2>/dev/null
+if [ -s quiet.out ]; then echo "not ok compiler quiet"; else echo "ok compiler quiet"; fi
+
+# -- none, and no way to start one -------------------------------------------------------------------
+if LIMN_CC=/nowhere/cc LIMN_CACHE="$dir/cache.none" "$LIMN" train small.limn --out none --plain >none.out && grep -q 'no C compiler found' none.out && near reference none; then
+  echo "ok compiler none"
+else echo "not ok compiler none"; fi
+
+# -- what it is given ---------------------------------------------------------------------------------
+fake looks <<X
+env >"$dir/looks.env"
+ls -l /proc/self/fd >"$dir/looks.fd" 2>/dev/null
+cat >"$dir/looks.in"
+exit 1
+X
+falls looks "prebuilt kernels do its work" env CPATH=/nowhere LD_AUDIT= SECRET=1 LIMN_CACHE="$dir/cache.looks" LIMN_CC="$dir/looks.sh" "$LIMN" 9<small.limn
+if grep -q '^PATH=.' looks.env && grep -q '^TMPDIR=.*/work\.' looks.env && ! grep -q 'SECRET\|CPATH' looks.env; then echo "ok compiler its environment"; else echo "not ok compiler its environment"; fi
+if grep -q ' 9 ->' looks.fd || [ -s looks.in ]; then echo "not ok compiler its descriptors"; else echo "ok compiler its descriptors"; fi
+falls no_path "prebuilt kernels do its work" env -u PATH LIMN_CACHE="$dir/cache.looks" LIMN_CC="$dir/looks.sh" "$LIMN"
+if grep -q '^PATH=.' looks.env; then echo "ok compiler has a path"; else echo "not ok compiler has a path"; fi
+
+# -- it ends with us ----------------------------------------------------------------------------------
+fake stays <<X
+sleep 700 & echo \$! >"$dir/stays.pid"
+sleep 700
+X
+for signal in KILL TERM; do
+  rm -f stays.pid
+  LIMN_CACHE="$dir/cache.stays" LIMN_CC="$dir/stays.sh" "$LIMN" train small.limn --out stays.$signal --quiet >/dev/null 2>&1 &
+  limn=$!
+  for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do [ -s stays.pid ] && break; sleep 0.2; done
+  kill -$signal $limn 2>/dev/null
+  [ $signal = TERM ] && kill -$signal $limn 2>/dev/null # the second ends it at once
+  wait $limn 2>/dev/null
+  for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do kill -0 "$(cat stays.pid)" 2>/dev/null || break; sleep 0.1; done
+  if kill -0 "$(cat stays.pid)" 2>/dev/null; then echo "not ok compiler ends after $signal"; else echo "ok compiler ends after $signal"; fi
+done
+
+# -- folders ------------------------------------------------------------------------------------------
+mkdir open passing && chmod 755 open
+: >file
+mkdir -m 700 target && ln -s target linked
+for kind in open file linked; do
+  falls "cache_$kind" "cannot be the cache" env TMPDIR="$dir/passing" LIMN_CACHE="$dir/$kind" LIMN_CC="$cc" "$LIMN"
+  if grep -q 'compiled by' "cache_$kind.out"; then echo "ok compiler $kind: code all the same"; else echo "not ok compiler $kind: no code"; fi
+done
+if [ -n "$(find open target -type f)" ]; then echo "not ok compiler wrote into a folder that is not closed"; else echo "ok compiler writes only into closed folders"; fi
+falls no_home "cannot be the cache" env -u LIMN_CACHE -u XDG_CACHE_HOME HOME=/proc/nowhere TMPDIR="$dir/passing" LIMN_CC="$cc" "$LIMN"
+falls no_folder "prebuilt kernels do its work" env LIMN_CACHE="$dir/file/x" TMPDIR="$dir/file" LIMN_CC="$cc" "$LIMN"
+for mask in 000 777; do
+  (umask $mask && LIMN_CACHE="$dir/cache.$mask" LIMN_CC="$cc" "$LIMN" train small.limn --out "$dir/mask.$mask" --quiet >/dev/null 2>&1)
+  if [ "$(stat -c %a "$dir/cache.$mask")" = 700 ] && [ "$(stat -c %a "$dir/cache.$mask"/*.code)" = 600 ]; then echo "ok compiler umask $mask"; else
+    echo "not ok compiler umask $mask: $(ls -la "$dir/cache.$mask")"
+  fi
+done
+
+# -- files in the cache -------------------------------------------------------------------------------
+code=$(ls "$dir"/cache/*.code)
+cp "$code" whole
+again() { # NAME: what is in the cache is not loaded, but made anew, and then it is
+  LIMN_CACHE="$dir/cache" LIMN_CC="$cc" "$LIMN" train small.limn --out "again.$1" --plain >again.out 2>again.err
+  if grep -q 'compiled by' again.out && near reference "again.$1" && cmp -s "$code" whole && [ ! -s again.err ]; then echo "ok compiler $1"; else
+    echo "not ok compiler $1"
+    cat again.out again.err
+  fi
+}
+LIMN_CACHE="$dir/cache" LIMN_CC="$cc" "$LIMN" train small.limn --out found --plain >found.out
+if grep -q 'from the cache' found.out && cmp -s compiled/metrics.csv found/metrics.csv || [ "$(cut -d, -f1,4 compiled/metrics.csv)" = "$(cut -d, -f1,4 found/metrics.csv)" ]; then echo "ok compiler found again"; else echo "not ok compiler found again"; fi
+size=$(wc -c <whole)
+for at in 0 $((size / 3)) $((size / 2)) $((size - 41)) $((size - 1)); do
+  printf '\245' | dd of="$code" bs=1 seek="$at" conv=notrunc 2>/dev/null
+  again "byte $at of $size flipped"
+done
+head -c $((size / 2)) whole >"$code"
+again "half a file"
+chmod 666 "$code" && again "a file open to others"
+ln "$code" second && again "a file with two names"
+rm -f "$code" && ln -s "$dir/whole" "$code" && again "a link"
+mkdir -p cache/work.999999.abc && : >cache/work.999999.abc/0.c && : >cache/old.so && touch -d '3 days ago' cache/work.999999.abc cache/old.so
+rm -f "$code" && again "swept"
+if [ "$(ls cache)" = "$(basename "$code")" ]; then echo "ok compiler what was left is swept"; else echo "not ok compiler what was left is swept: $(ls cache)"; fi
+
+# -- disks that are full, or allow no programs --------------------------------------------------------
+cat >mounted.sh <<'X'
+#!/bin/sh
+# mounted.sh OPTIONS FOLDER COMMAND…: with a disk of its own there
+exec unshare -rm sh -c 'mount -t tmpfs -o "$1" none "$2" && shift 2 && exec "$@"' sh "$@"
+X
+chmod +x mounted.sh
+mkdir -m 700 mount
+if ./mounted.sh size=1m "$dir/mount" true 2>/dev/null; then
+  falls disk_full "prebuilt kernels do its work" ./mounted.sh size=16k,mode=700 "$dir/mount" env LIMN_CACHE="$dir/mount/c" TMPDIR="$dir/mount" LIMN_CC="$cc" "$LIMN"
+  ./mounted.sh noexec,mode=700 "$dir/mount" env LIMN_CACHE="$dir/mount/c" LIMN_CC="$cc" "$LIMN" train small.limn --out noexec --plain >noexec.out 2>&1
+  if grep -q 'compiled by' noexec.out && near reference noexec; then echo "ok compiler disk without programs"; else echo "not ok compiler disk without programs"; fi
+else
+  echo "skipped disks of its own: this user may not mount"
+fi
