@@ -51,7 +51,7 @@ enum {
   FS_READ = FS_READ_FILE | FS_READ_DIR,
   FS_RUN = FS_READ | FS_EXECUTE,
   FS_CHANGE = FS_READ | FS_WRITE_FILE | FS_REMOVE_DIR | FS_REMOVE_FILE | FS_MAKE_DIR | FS_MAKE_REG |
-              FS_TRUNCATE,
+              FS_TRUNCATE | FS_REFER,
 };
 
 typedef struct {

@@ -4,8 +4,10 @@
 #include "cli/cli.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 static const struct {
@@ -96,7 +98,34 @@ static int limn(int argc, char **argv) {
   return *name == '-' ? no_option(name) : no_command(name);
 }
 
+// -- a stack of its own --------------------------------------------------------------------------
+// Nesting is limited by numbers that want a stack of some size, whatever the shell has set.
+enum { STACK_WANTED = 8 << 20 };
+typedef struct {
+  int argc, status;
+  char **argv;
+} CliCall;
+
+static void *call(void *what) {
+  CliCall *c = what;
+  c->status = limn(c->argc, c->argv);
+  return NULL;
+}
+
+static int with_stack(int argc, char **argv) {
+  struct rlimit most;
+  pthread_attr_t how;
+  pthread_t thread;
+  CliCall c = {.argc = argc, .argv = argv};
+  bool small = getrlimit(RLIMIT_STACK, &most) == 0 && most.rlim_cur < STACK_WANTED;
+  if (!small || pthread_attr_init(&how)) return limn(argc, argv);
+  bool apart = !pthread_attr_setstacksize(&how, STACK_WANTED) &&
+               !pthread_create(&thread, &how, call, &c) && !pthread_join(thread, NULL);
+  pthread_attr_destroy(&how);
+  return apart ? c.status : limn(argc, argv);
+}
+
 int main(int argc, char **argv) {
   open_streams();
-  return written(limn(argc, argv));
+  return written(with_stack(argc, argv));
 }

@@ -40,6 +40,14 @@ answers "print nested_quotients" print "$out/p/nested_quotients.limn" g
 answers "print axis_2_40" print "$out/p/axis_2_40.limn" f --after reverse
 answers "cost axis_2_40" cost "$out/p/axis_2_40.limn" f
 
+# whatever stack the shell leaves
+case $BUILD in */san) small="" ;; *) small="128 1024" ;; esac # kilobytes; the sanitizers want more
+for f in deep_in_deep powers_of_powers learners_doubling chain_of_constants; do
+  for k in $small; do
+    (ulimit -s $k && answers "check $f with a stack of $k KB" check "$out/p/$f.limn")
+  done
+done
+
 # too large for memory, or for a lifetime
 printf 'box f(x: R[n]) -> R[1000000 1000000] { return y[i:1000000 j:1000000] = x[0] }\nbox g(x: R[n]) -> R[] { return sum[a b c](1 + 0*x[0]) }\nbox w(x: R[3]) -> R[3] { learn W : R[300000 300000]\n return x + W[0 0] }\nbox l(x: R[n]) -> R[] { return y = sum[i:1000000 j:1000000 k:1000000](x[0]) }\n' >"$out/large.limn"
 for f in f g w l; do answers "eval large $f" eval "$out/large.limn" $f --in 'x=[1, 2, 3]'; done

@@ -453,10 +453,8 @@ class Hurting:
 
     def space(self, g, small):
         for f in sorted(os.listdir(self.folder)):
-            if small and os.path.getsize(os.path.join(self.folder, f)) > 200000:
-                continue
-            for verb in ("check",) if small else ("check", "print", "draw", "cost", "fmt", "grad", "find"):
-                yield from ((f, verb, n) for n in (0,) if small) if small else ((f, verb, n) for n in (0, 128 << 10, 1 << 20))
+            for verb in ("check", "print", "draw", "cost", "fmt", "grad", "find"):
+                yield from ((f, verb, n) for n in (0, 128 << 10, 1 << 20))
 
     def one(self, g, job):
         f, verb, stack = job

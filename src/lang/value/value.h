@@ -287,6 +287,16 @@ struct BuiltinUse {
 void builtins_add(Elab *, const BuiltinBox *, uint32_t n);
 const BuiltinBox *builtin_find(Elab *, Name); // NULL: there is none of this name
 
+bool is_learner(const Def *);
+// Of a stale copy, the learner that it follows in the end, or NULL; otherwise itself.
+const Def *learner_of(const Def *);
+// Where the weights begin of what a stale copy follows: f, f.2. The second: at the end of copies of
+// copies, a learner.
+const char *followed_path(World *, const Def *stale);
+const char *learner_path(World *, const Def *);
+const Syntax *
+family_of(const Def *); // the brackets of `learn f[3]`, also of its copies; NULL: none
+
 // size_expr.c
 Size size_eval(Body *, Env *, const Syntax *, bool declare); // 0 after an error
 uint32_t axes_eval(Body *, Env *, const Syntax *brackets, bool declare,
@@ -322,6 +332,12 @@ Val val_select(Body *, Val cond, Val yes, Val no, Span, const Eq *);
 Value value_one(Body *, Val);
 Value value_error(Body *, Span);
 Value value_concat(Body *, Value, Value);
+typedef struct { // one that grows
+  Value value;
+  uint32_t room;
+} WideValue;
+bool value_join(Body *, WideValue *, Value more,
+                Span); // false: there are too many wires, which is said, and .value is an error
 Value value_copy(Body *, Value);
 bool value_failed(const Value *); // there is an error among them
 // For who gives up: the message, and an error at `span`.
@@ -344,16 +360,5 @@ bool eq_has(const Eq *, Name, uint32_t *);
 // value_print.c: a value has become a box of a body that is watched
 void value_watch(Body *, const Val *, const Index *, Id made);
 void clash_note(Body *, Axis left, Axis right); // these should be equal, and are not
-
-// scope.c: learners and their copies
-bool is_learner(const Def *);
-// Of a stale copy, the learner that it follows in the end, or NULL; otherwise itself.
-const Def *learner_of(const Def *);
-// Where the weights begin of what a stale copy follows: f, f.2. The second: at the end of copies of
-// copies, a learner.
-const char *followed_path(World *, const Def *stale);
-const char *learner_path(World *, const Def *);
-const Syntax *
-family_of(const Def *); // the brackets of `learn f[3]`, also of its copies; NULL: none
 
 #endif

@@ -59,10 +59,13 @@ static bool open_private(CodeFolder *f, const char *path) {
   return false;
 }
 
-// Closed to others, and open to us: whatever the umask.
+// Closed to others, and open to us: whatever the umask. In a sandbox modes cannot be set by name,
+// and need not be.
 static char *make_private(Arena *a, const char *beside, const char *name) {
   char *path = arena_format(a, "%s/%s.%ld.XXXXXX", beside, name, (long)getpid());
-  return mkdtemp(path) && !chmod(path, 0700) ? path : NULL;
+  struct stat s;
+  if (!mkdtemp(path) || lstat(path, &s)) return NULL;
+  return (s.st_mode & 0777) == 0700 || !chmod(path, 0700) ? path : NULL;
 }
 
 bool code_folder_open(CodeFolder *f, Arena *a, const char *set, const char **word,
