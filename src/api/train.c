@@ -9,12 +9,19 @@ static LimnStatus failed(Limn *l, LimnStatus status, const char *why) {
   return status;
 }
 
+// A page that could not be written: there is something in its way, or the disk failed.
+static LimnStatus no_page(Limn *l, const char *dir, const char *error) {
+  bool foreign =
+      file_is_foreign(l->world, dir, "report.html") || file_is_foreign(l->world, dir, "shown/");
+  return failed(l, foreign ? LIMN_WRONG : LIMN_SYSTEM, error);
+}
+
 // Of machines, from what the folder holds.
 static LimnStatus machines_report(Limn *l, const char *dir) {
   Results r;
   const char *error = "";
   if (!results_read(l->in, l->program, dir, &r, &error)) return failed(l, LIMN_WRONG, error);
-  return machines_page(&r, &error) ? LIMN_GOOD : failed(l, LIMN_SYSTEM, error);
+  return machines_page(&r, &error) ? LIMN_GOOD : no_page(l, dir, error);
 }
 
 // The page of a run is that of its program: another one does not take its place.
@@ -44,7 +51,7 @@ static LimnStatus training_report(Limn *l, const LimnUse *how, bool *written) {
               .goals = goals_draw(l->in, l->world, l->program),
               .who = l->program->goal.n ? who.at : NULL};
   *written = report_write(l->world, &r, &error);
-  return *written ? status : failed(l, LIMN_SYSTEM, error);
+  return *written ? status : no_page(l, how->from, error);
 }
 
 static LimnStatus report(Limn *l, const LimnUse *how, Arena *to, const char **text) {
@@ -384,7 +391,7 @@ static LimnStatus run_machines(Limn *l, LimnRun *how, Buf *json) {
   LimnStatus status = status_of(simulate_run(l->in, l->program, how, &r));
   bool ended = strcmp(r.note.state, "running") != 0, page = ended && r.dir && status != LIMN_SYSTEM;
   if (page && !machines_page(&r, &error))
-    status = failed(l, LIMN_SYSTEM, error);
+    status = no_page(l, r.dir, error);
   else if (page && !how->quiet)
     tell_line(&how->tell, arena_format(l->world, "report %s/report.html", r.dir));
   if (how->json && ended) note_print(results_note(&r), json);
