@@ -1,6 +1,7 @@
 // Training, whole and a step at a time; its page; and machines.
 #include "api/api_own.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 // -- the page of a run ----------------------------------------------------------------------------
@@ -331,6 +332,17 @@ LimnStatus limn_trainer_weights(LimnTrainer *t, LimnArrays *out) {
   return call_end(c, LIMN_GOOD);
 }
 
+// Engines look at labels before their first run, and this may come after it.
+static bool are_labels(ApiCall *c, const char *weight, const Array *x, int64_t count) {
+  for (int64_t i = 0; count && i < x->count; i++) {
+    double v = x->data[i];
+    if (v >= 0 && v < (double)count && v == floor(v)) continue;
+    return diag_refuse(c->l->diags, (Span){0}, "%s holds %g, which is not one of its %lld values",
+                       weight, v, (long long)count);
+  }
+  return true;
+}
+
 static LimnStatus set_state(ApiCall *c, LimnTrainer *t, const char *weight, const LimnArray *from) {
   const Table *model;
   Store *store = train_store(t->trainer, &model);
@@ -344,6 +356,7 @@ static LimnStatus set_state(ApiCall *c, LimnTrainer *t, const char *weight, cons
   if (!array_from_memory(c->scratch, from, &x, &error)) return call_misuse(c, "%s", error);
   bool fits = x.rank == s->rank;
   for (uint32_t i = 0; fits && i < s->rank; i++) fits = x.shape[i] == s->shape[i];
+  if (fits && !are_labels(c, weight, &x, train_labels(t->trainer, weight))) return LIMN_WRONG;
   if (fits) numbers_set(s->number, s->data, x.data, x.count);
   if (!fits)
     diag_error(c->l->diags, (Span){0}, "weight %s has another shape than %s", weight,

@@ -475,6 +475,20 @@ Store *train_store(Trainer *t, const Table **model) {
   return t->store;
 }
 
+int64_t train_labels(const Trainer *t, const char *state) {
+  for (uint32_t k = 0; k < t->regime.step.n; k++) {
+    const Diagram *d = t->regime.step.at[k].diagram;
+    for (uint32_t i = 0; i < d->param.n; i++) {
+      const Type *type = &d->wire.at[d->param.at[i].wire].type;
+      int64_t count;
+      if (type->base == BASE_LABEL && strcmp(d->param.at[i].path, state) == 0 &&
+          size_value(t->w, type->count, &count))
+        return count;
+    }
+  }
+  return 0;
+}
+
 static bool stop_here(Trainer *t) {
   t->ended = true;
   return finish(t, LOOP_STOPPED);
