@@ -206,6 +206,9 @@ typedef struct {
   int64_t n, length;  // sample: how many; of text, how long. 0: 64 (one of text), 500
   double temperature; // of text; 0: 1
   const char *prompt; // of text; NULL: as the program says, or a line's end
+  void (*say)(void *context, const char *text); // what takes long, while it does; or NULL
+  void *say_to;                                 // its context
+  const volatile sig_atomic_t *stop;            // not 0: no C compiler is waited for; or NULL
 } LimnUse;
 LIMN_API LimnStatus limn_measure(Limn *, const LimnUse *,
                                  const char **text); // every measure, on its data

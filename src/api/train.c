@@ -103,7 +103,11 @@ static void tell_page(Limn *l, const LimnTrain *how, const char *path) {
 // run, its shapes are.
 static LimnStatus try_shows(Limn *l, const LimnTrain *how, bool ahead) {
   ShowsTried tried = {.ahead = ahead};
-  LimnUse use = {.threads = how->threads, .reference = how->reference};
+  LimnUse use = {.threads = how->threads,
+                 .reference = how->reference,
+                 .say = how->quiet || how->json ? NULL : how->tell.line,
+                 .say_to = how->tell.context,
+                 .stop = how->stop};
   if (!l->program->show.n) return LIMN_GOOD;
   LimnStatus status = status_of(use_try_shows(l->in, l->program, &use, &tried));
   for (uint32_t i = 0; i < tried.shown.n; i++) {
@@ -147,7 +151,11 @@ LimnStatus limn_train(Limn *l, const LimnTrain *how) {
   if (tried) return call_end(c, tried);
   LimnStatus status = status_of(train_run(l->in, l->program, &own, &set, &dir));
   if (status || !dir || own.plan || own.plain) return call_end(c, status);
-  LimnUse use = {.from = dir, .threads = own.threads, .reference = own.reference};
+  LimnUse use = {.from = dir,
+                 .threads = own.threads,
+                 .reference = own.reference,
+                 .say = own.quiet || own.json ? NULL : own.tell.line,
+                 .say_to = own.tell.context};
   status = report(l, &use, l->world, &path);
   if (path) tell_page(l, &own, path);
   return call_end(c, status);

@@ -28,6 +28,12 @@ static void tell(const Ran *r, const char *text) {
   if (!r->how->quiet) tell_line(&r->how->tell, text);
 }
 
+// Where the result is JSON, lines go elsewhere, and this is the only one.
+static void say(void *context, const char *text) {
+  const Ran *r = context;
+  if (!r->how->quiet || r->how->json) tell_line(&r->how->tell, text);
+}
+
 static bool wrong(Ran *r, const char *why) {
   return diag_refuse(r->w->diags, (Span){0}, "%s", why);
 }
@@ -188,6 +194,7 @@ Outcome simulate_run(Elab *in, Program *p, const LimnRun *how, Results *results)
                         .reference = how->reference,
                         .context = &r,
                         .progress = progress,
+                        .say = say,
                         .stop = how->stop};
   results_begin(results, in, p);
   if (!p->ran->run.n && !p->ran->check.n) {

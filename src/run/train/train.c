@@ -84,7 +84,8 @@ Target target_of(Trainer *t) {
                   .no_compiler = t->prebuilt,
                   .seed = t->seed,
                   .say = tell_note,
-                  .say_to = t};
+                  .say_to = t,
+                  .stop = t->o->stop};
 }
 
 static const Instead drawn = {0}; // training data, shuffled
