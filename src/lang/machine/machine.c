@@ -9,6 +9,7 @@
 //
 // A member of an array of parts is elaborated once for all: everything about it has the array's
 // axis in front, as an axis that passes over.
+#include "core/pass/rewrite.h"
 #include "lang/machine/machine_own.h"
 
 #include <math.h>
@@ -182,12 +183,32 @@ static Init state_start(MachineBuilder *m, Env *env, const Syntax *typed, const 
   return init_from(m->b, env, start, own);
 }
 
+// The start of one member: what its diagram makes, with the lists and constants that it reads, or a
+// list itself.
+static Id start_of_one(World *w, Diagram *d, const Init *init, const Type *own) {
+  if (init->kind == INIT_DATA) {
+    Param list = {.path = "list", .role = ROLE_CONST, .init = *init};
+    uint32_t k = diagram_param(w, d, list, *own, name_from(w->names, "list"), 0);
+    return d->param.at[k].wire;
+  }
+  const Diagram *from = init->diagram;
+  Id *map = new_map(w, from);
+  for (uint32_t i = 0; i < from->param.n; i++) {
+    const Wire *x = &from->wire.at[from->param.at[i].wire];
+    uint32_t k = diagram_param(w, d, from->param.at[i], x->type, x->name, x->origin);
+    map[from->param.at[i].wire] = d->param.at[k].wire;
+  }
+  copy_boxes(w, d, from, map);
+  d->noisy |= from->noisy;
+  return map[from->out.at[0]];
+}
+
 // The same start for every member.
 static Init start_for_all(MachineBuilder *m, Init init, const Type *own) {
   World *w = m->w;
-  if (!m->npass || init.kind != INIT_DIAGRAM) return init;
+  if (!m->npass || (init.kind != INIT_DIAGRAM && init.kind != INIT_DATA)) return init;
   Diagram *d = diagram_new(w, name_from(w->names, "init"));
-  Id one = box_call(w, d, init.diagram, NULL, 0, 0);
+  Id one = start_of_one(w, d, &init, own);
   Type full = full_type(m, own);
   for (uint32_t i = 0; i < full.rank; i++) full.axis[i].pass = 0;
   Each e = each_of(w, full);
