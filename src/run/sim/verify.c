@@ -380,10 +380,6 @@ static const char *truth_figure(const Truths *t, const Claimed *x, uint64_t righ
 
 static bool verify_truth(Elab *in, Program *p, const Check *c, const SimOptions *how, Verdict *v) {
   Truths t = {0};
-  if (c->system->flows)
-    return diag_refuse(elab_world(in)->diags, c->span,
-                       "a claim about all inputs is for machines that do not flow, but `%s` flows",
-                       name_text(elab_world(in)->names, c->system->name));
   bool good = open_truths(&t, in, p, c, how);
   uint64_t cases = t.cases > 0 ? (uint64_t)t.cases : SAMPLES, right = 0;
   const char *wrong = NULL;
