@@ -18,11 +18,11 @@ typedef struct {
 
 // -- what comes in --------------------------------------------------------------------------------
 static bool read_array(Evaluation *r, const char *value, const LimnArray *memory, Array *out) {
-  const char *error = "", *end = value ? strrchr(value, '.') : NULL;
+  const char *error = "";
+  if (!memory && value && text_ends(value, ".npy")) return array_from_npy(&r->u, value, out);
   bool good = memory   ? array_from_memory(r->arena, memory, out, &error)
               : !value ? file_error(r->arena, &error, "an input without a value")
-              : end && strcmp(end, ".npy") == 0 ? npy_read(r->arena, value, out, &error)
-                                                : array_parse(r->arena, value, out, &error);
+                       : array_parse(r->arena, value, out, &error);
   return good || use_wrong(&r->u, value || memory ? OUTCOME_WRONG : OUTCOME_USAGE, "%s", error);
 }
 

@@ -66,7 +66,8 @@ bool sample_text(Use *, const Syntax *expr, Shown *);
 
 // -- array_files.c --------------------------------------------------------------------------------
 bool array_from(Use *, const char *value, const Type *,
-                Array *);                  // an input, from a file or as typed
+                Array *);                              // an input, from a file or as typed
+bool array_from_npy(Use *, const char *path, Array *); // whose numbers are all finite
 bool arrays_put(Use *, const Arrays *out); // results: into a file, as text, or into memory
 
 #endif
