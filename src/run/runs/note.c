@@ -148,14 +148,19 @@ static const Json *list_at(const Json *object, const char *key, uint32_t *n) {
   return *n ? json_first(list) : NULL;
 }
 
+// A measure is known by its name: what has none, or one that was there before, is none of ours.
 static void read_measures(Arena *a, RunNote *n) {
   uint32_t count;
+  Table *before = table_new(a);
   const Json *one = list_at(n->json, "measures", &count);
   for (uint32_t i = 0; i < count; i++, one = json_next(one)) {
     const Json *up = json_get(one, "up");
     NoteMeasure m = {.name = text_at(one, "name"), .on = text_at(one, "on")};
     m.up = up && up->kind == JSON_TRUE;
     m.known = up != NULL;
+    size_t length = strlen(m.name);
+    if (!length || table_get(before, m.name, length)) continue;
+    table_put(before, m.name, length, 1);
     vec_push(a, &n->measure, m);
   }
 }

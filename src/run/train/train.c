@@ -403,7 +403,7 @@ static void trainer_start(Trainer *t) {
   t->path = t->w->sources->file.at[t->p->tree->span.file].path;
   t->data = data_new(t->in, t->p, t->arena, 0);
   save_open(t);
-  t->model = model_paths(t->arena, t->p);
+  t->model = model_paths(t->w, t->arena, t->p);
 }
 
 // Work that may run out of memory; after that, and after a mistake, nothing more is done.

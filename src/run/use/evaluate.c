@@ -30,7 +30,9 @@ static bool read_inputs(Evaluation *r, const Diagram *d, Array *array) {
   const LimnInput **in = NEW_ARRAY(r->arena, const LimnInput *, d->in.n + 1);
   if (!inputs_match(r->w, d, r->how->in, r->how->nin, in)) return false;
   for (uint32_t i = 0; i < d->in.n; i++)
-    if (!read_array(r, in[i]->value, in[i]->array, &array[i])) return false;
+    if (!read_array(r, in[i]->value, in[i]->array, &array[i]) ||
+        !input_has_places(&r->u, d, i, &array[i]))
+      return false;
   return true;
 }
 
