@@ -418,6 +418,11 @@ def concat_doubling():
 
 
 @program
+def weight_of_what_doubles():
+    return "given x, y from iris\nbox b(x: R[n]) {\n  y = x\n" + lines(60, lambda i: "  y = concat(y, y)\n") + "  return y\n}\nlearn f : R[4] -> R[3] = b ; dense[3]\ngoal f(x) ~ y by cross_entropy\ntrain 3 steps\n"
+
+
+@program
 def options_doubling():
     return "box g0[n: 1](x: R[3]) -> R[3] = x + n\n" + lines(40, lambda i: f"box g{i+1}[n: 1](x: R[3]) -> R[3] = g{i}[n: n*2](x) + g{i}[n: n*2+1](x)\n")
 

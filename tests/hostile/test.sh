@@ -77,6 +77,7 @@ says loops_in_loops "this program is too large: its loops and boxes, written out
 says machine_of_many_modes "a machine has at most 64 modes"
 says megabyte_name "this name has 1000000 bytes; the longest may have 1000"
 says options_doubling "this program is too large: its loops and boxes, written out, are more than"
+says weight_of_what_doubles "weight f/dense/linear/W, R[i:4611686018427387904 o_0:3], is too large: it has more numbers than can be counted"
 says squares "this expression is too long for one equation: give its parts names"
 says ten_megabyte_line "it is larger than 8388608 bytes"
 says wires_with_many_modes "depend on too many modes to be checked"
