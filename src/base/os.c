@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -15,6 +16,11 @@ const char *os_error(Arena *a, int code) {
   char text[200];
   if (strerror_r(code, text, sizeof text)) return arena_format(a, "error %d", code);
   return arena_text(a, text, strlen(text));
+}
+
+double os_memory(void) {
+  long pages = sysconf(_SC_PHYS_PAGES), bytes = sysconf(_SC_PAGESIZE);
+  return pages > 0 && bytes > 0 ? (double)pages * (double)bytes : INFINITY;
 }
 
 // Reads until the end or until `room` is full. -1: it failed, errno says why.

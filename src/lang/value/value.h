@@ -18,7 +18,8 @@ enum {
   WIRES_LIMIT = 4096,
   OPTIONS_LIMIT = 64,
   X_LIMIT = 2000,
-  WORK_LIMIT = 500000
+  WORK_LIMIT = 500000,
+  INSTANCE_WORK = 20 // a box made for its options and inputs, beside what is in it
 };
 
 typedef struct Env Env;

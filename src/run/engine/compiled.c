@@ -157,7 +157,7 @@ static bool take_memory(Engine *e, CompiledEngine *o) {
   at = aligned(at + shared);
   size_t scratch = at;
   e->bytes = (int64_t)(at + threads * o->scratch_bytes);
-  o->memory = malloc((size_t)e->bytes + 4096);
+  o->memory = (double)e->bytes < os_memory() ? malloc((size_t)e->bytes + 4096) : NULL;
   if (!o->memory)
     return diag_refuse(e->w->diags, (Span){0}, "out of memory: this step needs %lld bytes",
                        (long long)e->bytes);
