@@ -349,7 +349,8 @@ LIMN_API LimnStatus limn_run_folder(Limn *, const char *program, const char *out
 LIMN_API LimnStatus limn_data(Limn *, const char *name, const char *out, bool json,
                               const char **text);
 // The runs in a folder; only those that hold this learner, or whose program has this pattern in it
-// (as for limn_find), unless NULL.
+// (as for limn_find), unless NULL. LIMN_WRONG where one cannot be read; it is in the text with the
+// reason, and so are the others.
 LIMN_API LimnStatus limn_runs(Limn *, const char *dir, const char *learner, const char *pattern,
                               bool json, const char **text);
 LIMN_API const char *limn_ops(Limn *);                     // docs/ops.md

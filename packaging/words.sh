@@ -9,7 +9,7 @@ functions=src/core/diagram/ops.def
 array() {
   pattern=$1
   shift
-  awk -v begin="$pattern" 'index($0, begin) { on = 1 } on { print } on && /}/ { if ($0 ~ /};/) on = 0 }' "$@" | grep -o '"[a-z_0-9]*"' | tr -d '"'
+  awk -v begin="$pattern" 'index($0, begin) && /= {/ { on = 1 } on { print } on && /}/ { if ($0 ~ /};/) on = 0 }' "$@" | grep -o '"[a-z_0-9]*"' | tr -d '"'
 }
 kinds() { sort -u | sed "s/^/$1 /"; }
 array ' reserved[] = {' $lexer | kinds keyword

@@ -88,6 +88,9 @@ typedef struct {
   Arena *scratch;         // goes when it returns
 } ApiCall;
 
+// limn.c: what a program of this path may read
+const ReadRights *rights_of(const Limn *, Arena *, const char *path);
+
 struct Limn {
   Arena *own, *messages, *settings, *weights, *loaded, *world;
   Arena *answer[ANSWERS];

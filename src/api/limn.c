@@ -68,7 +68,7 @@ LimnStatus limn_allow(Limn *l, const char *folder) {
 }
 
 // The program's own folder, those for data, and what the user allows besides.
-static const ReadRights *rights_of(const Limn *l, Arena *a, const char *path) {
+const ReadRights *rights_of(const Limn *l, Arena *a, const char *path) {
   ReadRights *r = NEW(a, ReadRights);
   const char *name;
   rights_add(a, r, path_folder(a, path, &name));

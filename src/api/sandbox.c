@@ -65,15 +65,13 @@ static void add_inputs(Arena *a, SandboxPaths *to, const char *const *from) {
   }
 }
 
-// The program with what is beside it, each file that it uses, and the folders of data.
+// All that the program may read, and each file that it uses.
 static void add_reading(const Limn *l, Arena *a, const char *program, SandboxPaths *to) {
-  const char *path;
-  vec_push(a, to, folder_of(a, program ? program : l->path));
+  const ReadRights *r = rights_of(l, a, program ? program : l->path);
+  for (uint32_t i = 0; i < r->folder.n; i++) vec_push(a, to, r->folder.at[i]);
   if (!program)
     for (uint32_t i = main_source(l) + 1; i < l->w->sources->file.n; i++)
       vec_push(a, to, l->w->sources->file.at[i].path);
-  for (uint32_t k = 0; data_place(a, k, &path); k++)
-    if (path) vec_push(a, to, path);
 }
 
 // The cache, with the compiler's temporary files: the folder that all others use for theirs stays

@@ -307,5 +307,8 @@ const char *folder_make_in(Arena *, const char *dir, const char *name);
 // Whether it is there to be read: a regular file, reached without a link.
 const char *file_check_in(Arena *, const char *dir, const char *name);
 const char *file_check(Arena *, const char *path); // the same, of its last part alone
+// Is what stands there, or on the way there, a reason not to write: a link, another kind of file, a
+// file with a second name? Then the folder is wrong, and not the disk.
+bool file_is_foreign(Arena *, const char *dir, const char *name);
 
 #endif

@@ -116,8 +116,10 @@ const char *folder_names(Arena *a, const char *path, FolderNames *out) {
   arena_on_free(scratch, close_folder, d);
   *d = opendir(path);
   const char *error = *d ? NULL : os_error(a, errno);
-  for (struct dirent *e; *d && (e = readdir(*d));)
+  errno = 0;
+  for (struct dirent *e; *d && (e = readdir(*d)); errno = 0)
     if (e->d_name[0] != '.') vec_push(a, out, arena_text(a, e->d_name, strlen(e->d_name)));
+  if (*d && errno) error = os_error(a, errno);
   arena_free(scratch);
   if (out->n) qsort(out->at, out->n, sizeof *out->at, by_name);
   return error;

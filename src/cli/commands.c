@@ -208,6 +208,7 @@ static LimnStatus confine_machines(Limn *l, Options *o, const char *program) {
 // A sandbox that is asked for has to be given, and stands before anything is read. One that is only
 // careful comes when it is known what is used, and may be missing: then that is said.
 static LimnStatus load_confined(Limn *l, Options *o, Confine *confine) {
+  for (uint32_t i = 0; i < o->nread; i++) limn_allow(l, o->read[i]);
   LimnStatus s = o->sandbox ? confine(l, o, o->file) : LIMN_GOOD;
   if (!s) s = load(l, o);
   if (s && o->made) rmdir(o->folder);

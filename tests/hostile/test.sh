@@ -72,7 +72,7 @@ says copies_side_by_side "4097 wires side by side are too many: 4096 are the mos
 says copies_doubling "8192 wires side by side are too many: 4096 are the most"
 says glued_to_itself "this diagram is too large: its parts have 2050 spaces, edges and orders, and 2000 are the most"
 mkfifo "$out/p/pipe" 2>/dev/null && printf 'use "pipe"\n' >"$out/p/use_of_a_pipe.limn" && says use_of_a_pipe "it is not a regular file"
-says chain_of_stales "stale copy `s301` follows a learner through more than 300 others"
+says chain_of_stales "stale copy \`s301\` follows a learner through more than 300 others"
 says loops_in_loops "this program is too large: its loops and boxes, written out, are more than"
 says machine_of_many_modes "a machine has at most 64 modes"
 says megabyte_name "this name has 1000000 bytes; the longest may have 1000"

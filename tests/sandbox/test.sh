@@ -70,8 +70,9 @@ status "machines" 0 "$LIMN" run own/lag.limn --out lag --sandbox --quiet
 status "machines without a folder" 0 "$LIMN" run own/lag.limn --plain --sandbox --quiet
 
 # -- what lies outside
-status "data from outside" 0 "$LIMN" train own/reads.limn --out free --quiet --reference
-status "are refused in a sandbox" 1 "$LIMN" train own/reads.limn --out held --sandbox --quiet --reference
+status "data from outside that are allowed" 0 "$LIMN" train own/reads.limn --out free --quiet --reference --read away
+status "in a sandbox too" 0 "$LIMN" train own/reads.limn --out free3 --quiet --reference --read away --sandbox
+status "are refused otherwise" 1 "$LIMN" train own/reads.limn --out held --sandbox --quiet --reference
 says "with their path" err "away/secret.csv"
 if [ -e held ]; then not_ok "and leave no folder"; else ok "and leave no folder"; fi
 status "so are other programs" 1 "$LIMN" train own/uses.limn --out held --sandbox --quiet --reference
@@ -79,9 +80,9 @@ says "by name" err "parts.limn"
 if [ "$(id -u)" = 0 ]; then status "root too" 1 sh -c 'ln -s /etc/shadow own/shadow.csv; sed "s#../away/secret#shadow#" own/reads.limn >own/root.limn; "$LIMN" train own/root.limn --out held --sandbox --quiet --reference' && says "by the link" err shadow; fi
 
 # -- on by itself
-status "a program that uses what lies elsewhere" 0 "$LIMN" train own/uses.limn --out uses --quiet --reference
+status "a program that uses what lies elsewhere" 0 "$LIMN" train own/uses.limn --out uses --quiet --reference --read away
 same "is in a sandbox, and says so" 'limn: "own/../away/parts.limn" lies outside of the program'"'"'s folder: in a sandbox (see --no-sandbox)' "$(cat err)"
-status "unless it should not" 0 "$LIMN" train own/uses.limn --out free2 --quiet --reference --no-sandbox
+status "unless it should not" 0 "$LIMN" train own/uses.limn --out free2 --quiet --reference --read away --no-sandbox
 same "silently" "" "$(cat err)"
 same "it does the same" "$(hash free2)" "$(hash uses)"
 status "what lies beside is no stranger" 0 sh -c 'mkdir own/lib; cp away/parts.limn own/lib; sed "s#../away#lib#" own/uses.limn >own/near.limn; "$LIMN" train own/near.limn --out near --quiet --reference'
@@ -94,5 +95,5 @@ case $BUILD in */san) export ASAN_OPTIONS=verify_asan_link_order=0 ;; esac
 if ${CC:-cc} -shared -fPIC -o without.so "$here/without.c" 2>log; then ok "the shim compiles"; else not_ok "the shim compiles"; cat log; fi
 status "a kernel that has none" 3 env LD_PRELOAD="$dir/without.so" "$LIMN" train own/net.limn --out none --sandbox --quiet --reference
 says "is a reason" err "there is no sandbox here: this kernel has no Landlock"
-status "but not where it is only careful" 0 env LD_PRELOAD="$dir/without.so" "$LIMN" train own/uses.limn --out careful --quiet --reference
+status "but not where it is only careful" 0 env LD_PRELOAD="$dir/without.so" "$LIMN" train own/uses.limn --out careful --quiet --reference --read away
 says "which is said" err "no sandbox could be had"

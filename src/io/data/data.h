@@ -31,6 +31,7 @@ typedef struct {
   // whole and none is negative, so that they can be read as labels; otherwise 0.
   int64_t labels;
   const char *const *label; // their names, or NULL
+  const char *peak;         // of numbers: the row that decides how many labels there are; or NULL
   const char *mixed; // of words some of which are numbers: where one is that is none; or NULL
 } Field;
 
@@ -69,8 +70,6 @@ typedef struct Set Set;
 // known.c: the names and types of fields, before any set is opened
 // A file that a program names: beside the program, else in one of the folders for data.
 const char *data_file(Arena *, const char *beside, const char *path);
-// The k-th folder in which sets are looked for, or NULL where it has no name here. False: no more.
-bool data_place(Arena *, uint32_t k, const char **path);
 void data_rights(Arena *, ReadRights *); // these folders
 bool set_is_known(const char *name);
 const char *set_known(uint32_t k);                          // the k-th name; NULL after the last

@@ -155,11 +155,6 @@ static bool data_root(Arena *a, uint32_t k, const char **path, const char **call
   }
 }
 
-bool data_place(Arena *a, uint32_t k, const char **path) {
-  const char *called;
-  return data_root(a, k, path, &called);
-}
-
 const char *find_folder(Arena *a, const char *set) {
   const char *root, *called;
   for (uint32_t k = 0; data_root(a, k, &root, &called); k++) {

@@ -75,9 +75,13 @@ static bool writes_index(Env *env, const Eq *eq, const Syntax *n, Name index, bo
   if (!n) return false;
   if ((n->kind == N_NAME || n->kind == N_SIZED) && n->name == index)
     if (place || eq_has(eq, index, NULL)) return true;
+  bool options = n->kind == N_AT && !is_access(env, n); // dense[n]: those are no places
   place |= n->kind == N_BRACKETS;
-  for (uint32_t i = 0; i < syntax_parts(n).n; i++)
-    if (writes_index(env, eq, syntax_parts(n).at[i], index, place)) return true;
+  for (uint32_t i = 0; i < syntax_parts(n).n; i++) {
+    const Syntax *part = syntax_parts(n).at[i];
+    if (options && part->kind == N_BRACKETS) continue;
+    if (writes_index(env, eq, part, index, place)) return true;
+  }
   return false;
 }
 

@@ -312,6 +312,12 @@ const char *learner_path(World *w, const Def *d) {
   return arena_format(w->arena, "%s%s", learner_path(w, d->of), d->member ? d->member : "");
 }
 
+const char *path_after(const char *path, const char *begin) {
+  size_t n = strlen(begin);
+  bool inside = strncmp(path, begin, n) == 0 && (!path[n] || path[n] == '/' || path[n] == '.');
+  return inside ? path + n : NULL;
+}
+
 const Syntax *family_of(const Def *d) {
   for (const Def *at = d; at && at->kind == DEF_STALE; at = at->of)
     if (stale_path(at->node)->kind == N_AT) return NULL; // it follows one of them

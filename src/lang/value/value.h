@@ -294,6 +294,9 @@ const Def *learner_of(const Def *);
 // copies, a learner.
 const char *followed_path(World *, const Def *stale);
 const char *learner_path(World *, const Def *);
+// What is left of a weight's path behind this beginning, "" or "/w" or ".1/w"; NULL: it is
+// another's.
+const char *path_after(const char *path, const char *begin);
 const Syntax *
 family_of(const Def *); // the brackets of `learn f[3]`, also of its copies; NULL: none
 

@@ -132,8 +132,9 @@ bool has_source(Elab *, const Program *, const char *path); // `learn f … from
 // Values by path; what `to` lacks is added. Only those in `which`.
 bool store_move(World *, Store *to, Store *from, const Table *which);
 bool store_read(World *, Store *, const Arrays *,
-                const char *path);             // values by path, all of them wanted
-Table *model_paths(Arena *, const Program *);  // of learners' weights (1) and buffers (2)
+                const char *path); // values by path, all of them wanted
+// Of learners' weights (1) and buffers (2), and of their stale copies.
+Table *model_paths(World *, Arena *, const Program *);
 Table *weight_paths(Arena *, const Diagram *); // of a diagram's weights (1)
 
 // -- measures.c: measures and the loss on validation data -----------------------------------------

@@ -4,6 +4,7 @@
 // and the batches' numbers are averaged by their samples, so the short last one counts as much as
 // it holds; sums over all samples are added up instead (measure_split.c). `on mnist.test` puts that split,
 // whole and in order, in the place of every source of the set.
+#include "lang/value/value.h"
 #include "run/feed/feed_own.h"
 
 enum { GAUGE_BATCH = 128 }; // at least: what is only measured needs little memory
@@ -69,14 +70,31 @@ static const char *where_of(const Gauges *all, const Measure *m, const Feed *f) 
               : "training data";
 }
 
-// Does it read a weight that a goal of this phase trains?
-static bool is_moved(const Gauges *all, const Diagram *d) {
+static bool is_trained(const Gauges *all, const char *path) {
   for (uint32_t i = 0; i < all->goals.n; i++) {
     const Goal *g = &all->data->p->goal.at[all->goals.at[i]];
     for (uint32_t k = 0; k < g->diagram->param.n; k++)
-      for (uint32_t j = 0; g->trains[k] && j < d->param.n; j++)
-        if (strcmp(g->diagram->param.at[k].path, d->param.at[j].path) == 0) return true;
+      if (g->trains[k] && strcmp(g->diagram->param.at[k].path, path) == 0) return true;
   }
+  return false;
+}
+
+// What a stale copy's weight follows, a learner's; any other is itself.
+static const char *followed(const Gauges *all, const Param *p) {
+  World *w = all->data->w;
+  for (uint32_t i = 0; i < all->data->p->learner.n; i++) {
+    const Def *d = all->data->p->learner.at[i];
+    if (d->kind == DEF_STALE && learner_of(d) && def_owns(w, p, d, NULL))
+      return arena_format(all->data->arena, "%s%s", learner_path(w, d),
+                          p->path + strlen(name_text(w->names, d->name)));
+  }
+  return p->path;
+}
+
+// Does it read a weight that a goal of this phase trains, or a copy of one?
+static bool is_moved(const Gauges *all, const Diagram *d) {
+  for (uint32_t j = 0; j < d->param.n; j++)
+    if (is_trained(all, followed(all, &d->param.at[j]))) return true;
   return false;
 }
 

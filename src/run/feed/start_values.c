@@ -211,12 +211,28 @@ const Diagram *show_diagram(const Program *p, const Show *s) {
   return NULL;
 }
 
+// The stale copies of what is in there.
+static void add_followers(World *w, Table *model, const Program *p) {
+  uint32_t n = table_count(model);
+  for (uint32_t i = 0; i < p->learner.n; i++) {
+    const Def *d = p->learner.at[i];
+    if (d->kind != DEF_STALE || !learner_of(d)) continue;
+    for (uint32_t k = 0; k < n; k++) {
+      const char *rest = path_after(table_key(model, k, NULL), learner_path(w, d));
+      if (!rest) continue;
+      const char *path = arena_format(w->arena, "%s%s", name_text(w->names, d->name), rest);
+      if (!table_get(model, path, strlen(path))) table_put(model, path, strlen(path), 2);
+    }
+  }
+}
+
 // What is shown is kept even if nothing trains it: the page comes after the run.
-Table *model_paths(Arena *a, const Program *p) {
+Table *model_paths(World *w, Arena *a, const Program *p) {
   Table *model = table_new(a);
   for (uint32_t i = 0; i < p->goal.n; i++) add_model(model, p->goal.at[i].diagram);
   for (uint32_t i = 0; i < p->measure.n; i++) add_model(model, p->measure.at[i].diagram);
   for (uint32_t i = 0; i < p->show.n; i++) add_model(model, show_diagram(p, &p->show.at[i]));
+  add_followers(w, model, p);
   return model;
 }
 

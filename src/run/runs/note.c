@@ -110,11 +110,13 @@ void note_print(const RunNote *n, Buf *b) {
   buf_char(b, '\n');
 }
 
-const char *note_write(Arena *a, const char *dir, const RunNote *n) {
+const char *note_write(Arena *a, const char *dir, const RunNote *n, Outcome *end) {
   Buf b = buf_new(a);
   note_print(n, &b);
   const char *why = file_write_in(a, dir, "run.json", b.at, b.n);
-  return why ? arena_format(a, "cannot write %s/run.json: %s", dir, why) : NULL;
+  if (!why) return NULL;
+  *end = folder_blame(a, dir, "run.json");
+  return arena_format(a, "cannot write %s/run.json: %s", dir, why);
 }
 
 // -- reading --------------------------------------------------------------------------------------

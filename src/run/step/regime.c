@@ -63,6 +63,31 @@ static bool add_copy(Regimen *plan, const Diagram *d, const Param *p) {
   return true;
 }
 
+// The copies of a weight that no goal reads: measures, `show` and whoever uses the model do.
+static bool add_followers(Regimen *plan, const Diagram *d, const Param *p) {
+  World *w = plan->w;
+  for (uint32_t i = 0; p->rooted && i < plan->p->learner.n; i++) {
+    const Def *stale = plan->p->learner.at[i];
+    if (stale->kind != DEF_STALE || !learner_of(stale)) continue;
+    const char *rest = path_after(p->path, learner_path(w, stale));
+    if (!rest) continue;
+    Param own = *p;
+    own.path = arena_format(w->arena, "%s%s", name_text(w->names, stale->name), rest);
+    if (!add_copy(plan, d, &own)) return false;
+  }
+  return true;
+}
+
+static bool read_followers(Regimen *plan) {
+  const Ids *goals = &plan->training->goals;
+  for (uint32_t g = 0; g < goals->n; g++) {
+    const Diagram *d = plan->p->goal.at[goals->at[g]].diagram;
+    for (uint32_t i = 0; i < d->param.n; i++)
+      if (!add_followers(plan, d, &d->param.at[i])) return false;
+  }
+  return true;
+}
+
 static bool read_goals(Regimen *plan) {
   World *w = plan->w;
   const Program *p = plan->p;
@@ -84,7 +109,7 @@ static bool read_goals(Regimen *plan) {
       if (!add_copy(plan, d, &d->param.at[i])) return false;
     }
   }
-  return true;
+  return read_followers(plan);
 }
 
 // -- rounds ---------------------------------------------------------------------------------------

@@ -31,7 +31,7 @@ static bool measure(Use *u, void *unused) {
   if (!all->n)
     return use_wrong(u, OUTCOME_WRONG,
                      "this program measures nothing: as in `measure fit by hits on mnist.test`");
-  if (!use_fill(u, u->store, model_paths(u->arena, u->p)) || !gauges_run(all)) return false;
+  if (!use_fill(u, u->store, model_paths(u->w, u->arena, u->p)) || !gauges_run(all)) return false;
   if (u->call->out)
     keep_gauges(u->call, all);
   else

@@ -85,7 +85,8 @@ static Configured configured(CircuitPart *p, const Box *call) {
 static const char *axis_option(const Configured *x, const Option *o, uint32_t i) {
   const char *size = size_label(x->w, x->arena, o->size[i]);
   const char *label = o->label ? name_text(x->w->names, o->label[i]) : "";
-  return is_called(label) && strcmp(label, size) != 0 ? arena_format(x->arena, "%s:%s", label, size) : size;
+  return is_called(label) && strcmp(label, size) != 0 ? arena_format(x->arena, "%s:%s", label, size)
+                                                      : size;
 }
 
 static void option_text(const Configured *x, uint32_t k, Buf *b) {
