@@ -37,7 +37,7 @@ done
 
 # The seconds of the CPU between two outputs of `times`: of all that the shell has waited for.
 cpu_between() { # FILE FILE
-  sed -n '2s/[ms]/ /gp' "$1" "$2" | awk '{ s[NR] = $1 * 60 + $2 + $3 * 60 + $4 } END { print s[2] - s[1] }'
+  awk -F '[ms ]+' 'FNR == 2 { sum = $1 * 60 + $2 + $3 * 60 + $4; if (NR == 2) first = sum } END { print sum - first }' "$1" "$2"
 }
 # clang's fuzzer ends with the first find: it is started again until its time is over, without the seed, if it was one.
 by_libfuzzer() { # HARNESS SECONDS SEED
