@@ -225,7 +225,7 @@ static bool weight_fits(ApiCall *c, const NamedWeight *w, const Array *x) {
 static bool weights_in_runs(ApiCall *c, const NamedWeight *all, uint32_t n, Arrays *out) {
   for (uint32_t i = 0; i < n; i++)
     if ((!i || all[i].d != all[i - 1].d) &&
-        !use_sources(c->l->in, c->l->program, all[i].d, c->scratch, out))
+        !use_sources(c->l->in, c->l->program, all[i].d, NULL, c->scratch, out))
       return false;
   return true;
 }

@@ -83,6 +83,10 @@ says "input 1 is 1×1×3 float64, but R[4] is wanted, or a row of them" predict 
 says "input y : R[n] is not given" predict iris.limn both --from run --in 'x=[1, 2]'
 says "there are more inputs than \`twice\` has" predict iris.limn twice --from run --in "[1, 2]" --in "[3]"
 says "inputs have different numbers of samples: 2 and 3" predict iris.limn both --from run --in 'x=[[1, 2], [1, 2]]' --in 'y=[[1, 2], [1, 2], [1, 2]]'
+says "inputs have different numbers of samples: 1 and 2" predict iris.limn both --from run --in 'x=[[1, 2]]' --in 'y=[[1, 2], [1, 2]]'
+says "inputs have different numbers of samples: 1 and 2" predict iris.limn fit --from run --in 'x=[[1, 2, 3, 4]]' --in 'label=[1, 2]'
+says "input label is one float64, but a row of {3} is wanted, one for each sample" predict iris.limn fit --from run --in 'x=[[1, 2, 3, 4]]' --in label=1
+says "input x is 1×2 float64, but a row of R[4] is wanted, one for each sample" predict iris.limn fit --from run --in 'x=[[1, 2]]' --in 'label=[1]'
 says "sample what? Name a learner or box, or write a \`show\`" sample iris.limn --from run
 says "\`fixed\` cannot be fed with noise: it wants {2}; \`limn predict\` gives it arrays" sample bare.limn fixed --from run
 says "has no value: --from DIR names a run folder" predict iris.limn f --in 'x=[1, 2, 3, 4]'

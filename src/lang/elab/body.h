@@ -5,6 +5,11 @@
 #include "lang/elab/call.h"
 #include "lang/elab/elab.h"
 
+// start_point.c: what is said to be the start is the point that the box makes of `start`; an error
+// otherwise
+bool start_is_point(Body *, Env *, const BoxUse *, const Syntax *said, const Type *,
+                    const Init *start);
+
 // weight.c
 Init init_from(Body *b, Env *env, const Syntax *n, const Type *t);
 typedef struct {

@@ -191,10 +191,12 @@ static Value constrained_weight(Body *b, Env *env, Def *box, const Syntax *type,
                                 const WeightDecl *decl) {
   Type t;
   if (!free_type(b, env, box, type, &t)) return value_error(b, decl->span);
-  Init start = init_from(b, env, start_of(b, init, box), &t);
-  if (!init) start = (Init){.kind = INIT_NORMAL};
-  Val free = add_weight(b, t, start, decl);
+  const Syntax *reached = start_of(b, init, box);
+  Init start = init_from(b, env, reached, &t);
   BoxUse use = {.def = box, .node = type, .name = box->name, .span = decl->span};
+  if (!init) start = (Init){.kind = INIT_NORMAL};
+  if (reached != init) start_is_point(b, env, &use, init, &t, &start);
+  Val free = add_weight(b, t, start, decl);
   return call_def(b, env, &use, NULL, value_one(b, free), NULL);
 }
 

@@ -121,9 +121,12 @@ bool store_copy(World *, Store *, const char *path,
                 const char *as); // starts with the value of another
 bool store_add_shown(World *, Store *, const Program *, uint64_t seed); // weights of all shows
 const Diagram *show_diagram(const Program *, const Show *);             // NULL: it is not known yet
-// What `learn f … from "f.safetensors"` gives to those that are in the store.
-bool store_add_sources(Elab *, Program *, Store *);
-bool store_only_sources(Elab *, Program *, Store *, const Diagram *); // of its weights, only these
+// What `learn f … from "f.safetensors"` gives to those that are in the store; the values of
+// `known` paths (NULL: none) come from elsewhere, and their file need not be there.
+bool store_add_sources(Elab *, Program *, Store *, const Table *known);
+bool store_only_sources(Elab *, Program *, Store *, const Diagram *,
+                        const Table *known); // of its weights, only these
+void paths_add(Table *, const Arrays *);     // the names of these; NULL: none
 // Values by path; learners' weights must be there, unless the program says where they are from.
 bool store_put_all(Elab *, const Program *, Store *, const Arrays *, const char *file);
 bool sources_fit(Elab *, Program *);          // … to the weights of goals, measures and shows

@@ -59,11 +59,20 @@ bool store_read(World *w, Store *s, const Arrays *all, const char *file) {
   return true;
 }
 
-static bool has_weights_of(World *w, Store *s, const Def *d) {
-  for (uint32_t i = 0; i < store_count(s); i++) {
-    Param q = {.path = store_at(s, i)->path, .rooted = true};
-    if (def_owns(w, &q, d, NULL)) return true;
-  }
+void paths_add(Table *paths, const Arrays *all) {
+  for (uint32_t i = 0; all && i < all->array.n; i++)
+    table_put(paths, all->array.at[i].name, strlen(all->array.at[i].name), 1);
+}
+
+// Is this weight the learner's, and its value not known from elsewhere?
+static bool is_wanted(World *w, const char *path, const Def *d, const Table *known) {
+  Param q = {.path = path, .rooted = true};
+  return def_owns(w, &q, d, NULL) && !(known && table_get(known, path, strlen(path)));
+}
+
+static bool wants_weights_of(World *w, Store *s, const Def *d, const Table *known) {
+  for (uint32_t i = 0; i < store_count(s); i++)
+    if (is_wanted(w, store_at(s, i)->path, d, known)) return true;
   return false;
 }
 
@@ -77,7 +86,7 @@ const char *source_file(Elab *in, const Def *d) {
 }
 
 // Weights of one learner, under their own paths or under what follows its name.
-static bool start_from_run(Elab *in, Store *s, const Def *d) {
+static bool start_from_run(Elab *in, Store *s, const Def *d, const Table *known) {
   World *w = elab_world(in);
   const char *file = source_file(in, d), *error;
   Arena *a = arena_child(w->arena);
@@ -88,8 +97,7 @@ static bool start_from_run(Elab *in, Store *s, const Def *d) {
   if (!good) diag_error(w->diags, d->span, "%s", error);
   for (uint32_t i = 0; good && i < store_count(s); i++) {
     State *state = store_at(s, i);
-    Param q = {.path = state->path, .rooted = true};
-    if (!def_owns(w, &q, d, NULL)) continue;
+    if (!is_wanted(w, state->path, d, known)) continue;
     const Array *x = arrays_find(&all, state->path);
     const char *slash = strchr(state->path, '/');
     if (!x && slash) x = arrays_find(&all, slash + 1);
@@ -100,10 +108,11 @@ static bool start_from_run(Elab *in, Store *s, const Def *d) {
   return good;
 }
 
-bool store_add_sources(Elab *in, Program *p, Store *s) {
+bool store_add_sources(Elab *in, Program *p, Store *s, const Table *known) {
   for (uint32_t i = 0; i < p->learner.n; i++) {
     const Def *d = p->learner.at[i];
-    if (has_from(d) && has_weights_of(elab_world(in), s, d) && !start_from_run(in, s, d))
+    if (has_from(d) && wants_weights_of(elab_world(in), s, d, known) &&
+        !start_from_run(in, s, d, known))
       return false;
   }
   return true;
@@ -136,7 +145,7 @@ bool store_put_all(Elab *in, const Program *p, Store *s, const Arrays *all, cons
   return store_put(w, s, all, file);
 }
 
-bool store_only_sources(Elab *in, Program *p, Store *s, const Diagram *d) {
+bool store_only_sources(Elab *in, Program *p, Store *s, const Diagram *d, const Table *known) {
   World *w = elab_world(in);
   for (uint32_t i = 0; i < d->param.n; i++) {
     const Param *q = &d->param.at[i];
@@ -148,7 +157,7 @@ bool store_only_sources(Elab *in, Program *p, Store *s, const Diagram *d) {
     if (store_add(s, q->path, t->base, t->rank, shape) == STORE_NONE)
       return store_full(w, q->path, t);
   }
-  return store_add_sources(in, p, s);
+  return store_add_sources(in, p, s, known);
 }
 
 // A weight whose size is open belongs to what is nowhere run.
@@ -160,7 +169,7 @@ static bool sizes_known(World *w, const Diagram *d) {
 }
 
 static bool sources_fit_in(Elab *in, Program *p, Store *s, const Diagram *d) {
-  return !d || !sizes_known(elab_world(in), d) || store_only_sources(in, p, s, d);
+  return !d || !sizes_known(elab_world(in), d) || store_only_sources(in, p, s, d, NULL);
 }
 
 bool sources_fit(Elab *in, Program *p) {

@@ -56,7 +56,9 @@ static void progress(void *context, double part) {
 // -- weights of runs of training -----------------------------------------------------------------
 static bool put_sources(void *context, Store *s) {
   const Ran *r = context;
-  return store_add_sources(r->results->in, r->results->p, s);
+  Table *known = table_new(r->w->arena);
+  paths_add(known, &r->weights);
+  return store_add_sources(r->results->in, r->results->p, s, known);
 }
 
 static bool put_weights(void *context, Store *s) {

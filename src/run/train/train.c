@@ -95,11 +95,31 @@ static bool fill_store(Trainer *t) {
     if (!store_add_flat(t->w, t->store, &t->regime.flat.at[i], t->seed)) return false;
   for (uint32_t i = 0; i < t->regime.step.n; i++)
     if (!store_add_params(t->w, t->store, t->regime.step.at[i].diagram, t->seed)) return false;
-  if (!store_add_shown(t->w, t->store, t->p, t->seed)) return false;
-  for (uint32_t i = 0; i < t->regime.start.n; i++)
-    if (!store_copy(t->w, t->store, t->regime.start.at[i].path, t->regime.start.at[i].as))
+  return store_add_shown(t->w, t->store, t->p, t->seed);
+}
+
+// The paths of the phase before that go on in this one.
+static void add_before(Trainer *t, Table *known) {
+  for (uint32_t i = 0; t->before && i < store_count(t->before); i++) {
+    const char *path = store_at(t->before, i)->path;
+    if (table_get(t->model, path, strlen(path))) table_put(known, path, strlen(path), 1);
+  }
+}
+
+// What begins otherwise than by itself: from a run, from memory, as what it follows, or as it was.
+static bool begin_weights(Trainer *t) {
+  const Arrays *set = t->phase ? NULL : t->set;
+  Table *known = table_new(t->arena);
+  paths_add(known, set);
+  add_before(t, known);
+  if (!store_add_sources(t->in, t->p, t->store, known)) return false;
+  if (set && !store_put(t->w, t->store, set, "memory")) return false;
+  for (uint32_t i = 0; i < t->regime.start.n; i++) {
+    const Start *s = &t->regime.start.at[i];
+    if (!table_get(known, s->path, strlen(s->path)) && !store_copy(t->w, t->store, s->path, s->as))
       return false;
-  return true;
+  }
+  return !t->before || store_move(t->w, t->store, t->before, t->model);
 }
 
 static bool open_engine(Trainer *t, uint32_t k) {
@@ -219,13 +239,12 @@ static bool plan_all(Trainer *t) {
   return good;
 }
 
-static bool open_phase(Trainer *t) {
+// A run that goes on has all values in its state.
+static bool open_phase(Trainer *t, bool resumed) {
   if (!plan_phase(t)) return false;
   t->store = store_new(t->precision);
   if (!t->store) return train_refuse(t, OUTCOME_SYSTEM, "out of memory");
-  if (!fill_store(t) || !store_add_sources(t->in, t->p, t->store)) return false;
-  if (!t->phase && t->set && !store_put(t->w, t->store, t->set, "memory")) return false;
-  if (t->before && !store_move(t->w, t->store, t->before, t->model)) return false;
+  if (!fill_store(t) || (!resumed && !begin_weights(t))) return false;
   store_free(t->before);
   t->before = NULL;
   t->gauge = (Gauges){.data = t->data,
@@ -324,7 +343,7 @@ static bool new_folder(Trainer *t) {
 
 // From the second phase on there is nothing to resume.
 static bool start_phase(Trainer *t, const Arrays *state, bool first) {
-  if (!open_phase(t)) return false;
+  if (!open_phase(t, state != NULL)) return false;
   bool folder = first && !state && !t->o->in_memory;
   if ((folder && !new_folder(t)) || !begin_phase(t, state, first)) return false;
   if (first && t->o->pause) t->pause_at = t->base + t->step + t->o->pause;
@@ -363,7 +382,7 @@ static bool run_phases(Trainer *t) {
 }
 
 static bool show_plan(Trainer *t) {
-  if (!open_phase(t)) return false;
+  if (!open_phase(t, false)) return false;
   Buf b = buf_new(t->arena);
   for (uint32_t i = 0; i < t->regime.step.n; i++) engine_plan(t->engine[i], &b);
   if (t->o->tell.line) t->o->tell.line(t->o->tell.context, b.at);

@@ -88,13 +88,14 @@ static bool weight_fits(Evaluation *r, const Param *p, const Array *a, const cha
 
 static void drop_store(void *held) { store_free(*(Store **)held); }
 
-bool use_sources(Elab *in, Program *p, const Diagram *d, Arena *a, Arrays *out) {
+bool use_sources(Elab *in, Program *p, const Diagram *d, const Table *known, Arena *a,
+                 Arrays *out) {
   World *w = elab_world(in);
   Arena *own = arena_child(a);
   Store **held = NEW(own, Store *);
   arena_on_free(own, drop_store, held); // also when memory runs out on the way
   *held = store_new(PRECISION_64);
-  bool good = *held ? store_only_sources(in, p, *held, d)
+  bool good = *held ? store_only_sources(in, p, *held, d, known)
                     : diag_refuse(w->diags, (Span){0}, "out of memory");
   for (uint32_t i = 0; good && i < store_count(*held); i++) {
     const State *s = store_at(*held, i);
@@ -142,7 +143,10 @@ static bool read_weights(Evaluation *r) {
   if (!file && r->how->from) file = folder_weights(r->arena, r->how->from);
   if (file && !safetensors_read(r->arena, file, &given, &error))
     return use_wrong(&r->u, OUTCOME_WRONG, "%s", error);
-  if (!use_sources(r->u.in, r->u.p, r->d, r->arena, &r->source)) return false;
+  Table *known = table_new(r->arena);
+  paths_add(known, &given);
+  paths_add(known, r->call->set);
+  if (!use_sources(r->u.in, r->u.p, r->d, known, r->arena, &r->source)) return false;
   r->param = NEW_ARRAY(r->arena, Tensor, r->d->param.n + 1);
   for (uint32_t i = 0; i < r->d->param.n; i++)
     if (!read_weight(r, &r->d->param.at[i], file, &given, &r->param[i])) return false;

@@ -5,21 +5,55 @@
 
 #include <math.h>
 
-// Rows of as many numbers as the input has, in its shape. *sliced: there are samples in front.
-static bool shape_input(Use *u, const Type *t, const char *name, Array *x, bool *sliced) {
+// Is it of this shape? A size that is open is any.
+static bool has_shape(World *w, const Type *t, const Array *x) {
+  int64_t n;
+  bool good = x->rank == t->rank;
+  for (uint32_t i = 0; good && i < t->rank; i++)
+    good =
+        !size_value(w, t->axis[i].size, &n) || t->axis[i].pass == PASS_SAMPLE || n == x->shape[i];
+  return good;
+}
+
+// Rows of as many numbers as `t` has, in its shape.
+static bool rows_shaped(Use *u, const Type *t, Array *x) {
   int64_t want, each = x->rank && x->shape[0] ? x->count / x->shape[0] : 0;
-  bool known = type_count(u->w, t, &want), own = t->rank && t->axis[0].pass == PASS_SAMPLE;
-  *sliced = !own && x->rank == t->rank + 1;
-  if (own || x->rank == t->rank || (*sliced && !known)) return true;
-  if (!known || each != want)
-    return use_wrong(u, OUTCOME_WRONG, "input %s is %s, but %s is wanted, or a row of them",
-                     *name ? name : "1", array_type(u->arena, x), type_text(u->w, t));
+  if (!type_count(u->w, t, &want) || each != want) return false;
   int64_t *shape = NEW_ARRAY(u->arena, int64_t, t->rank + 1);
   shape[0] = x->shape[0];
   if (!engine_shape(u->w, t, 0, shape + 1)) return false;
   x->rank = t->rank + 1;
   x->shape = shape;
-  return *sliced = true;
+  return true;
+}
+
+static Type type_of_sample(Use *u, const Type *t) {
+  Type each = type_make(u->w, t->base, t->rank - 1, t->axis + 1);
+  each.count = t->count;
+  each.names = t->names;
+  return each;
+}
+
+// An input that has samples in front by itself, as those of a goal.
+static bool shape_samples(Use *u, const Type *t, const char *name, Array *x) {
+  Type each = type_of_sample(u, t);
+  if (has_shape(u->w, t, x) || (x->rank && rows_shaped(u, &each, x))) return true;
+  return use_wrong(u, OUTCOME_WRONG,
+                   "input %s is %s, but a row of %s is wanted, one for each sample",
+                   *name ? name : "1", array_type(u->arena, x), type_text(u->w, &each));
+}
+
+// *sliced: there are samples in front.
+static bool shape_input(Use *u, const Type *t, const char *name, Array *x, bool *sliced) {
+  int64_t want;
+  bool known = type_count(u->w, t, &want), own = t->rank && t->axis[0].pass == PASS_SAMPLE;
+  *sliced = !own && x->rank == t->rank + 1;
+  if (own) return shape_samples(u, t, name, x);
+  if (x->rank == t->rank || (*sliced && !known)) return true;
+  *sliced = rows_shaped(u, t, x);
+  if (*sliced) return true;
+  return use_wrong(u, OUTCOME_WRONG, "input %s is %s, but %s is wanted, or a row of them",
+                   *name ? name : "1", array_type(u->arena, x), type_text(u->w, t));
 }
 
 // The type with the sizes of the array, and the samples in front.
@@ -40,6 +74,7 @@ static Type type_for(Use *u, const Type *t, const Array *x, bool sliced) {
 
 const Diagram *use_instance(Use *u, const char *name, const Diagram *formal, Array *x, int64_t *n) {
   Type *type = NEW_ARRAY(u->arena, Type, formal->in.n + 1);
+  bool said = false; // how many samples there are
   *n = 1;
   u->many = has_sample_axis(u->w, formal);
   for (uint32_t i = 0; i < formal->in.n; i++) {
@@ -49,13 +84,13 @@ const Diagram *use_instance(Use *u, const char *name, const Diagram *formal, Arr
       return NULL;
     type[i] = type_for(u, &wire->type, &x[i], sliced);
     if (!sliced && !own) continue;
-    if (u->many && *n != 1 && x[i].shape[0] != *n) {
+    if (said && x[i].shape[0] != *n) {
       use_wrong(u, OUTCOME_WRONG, "inputs have different numbers of samples: %lld and %lld",
                 (long long)*n, (long long)x[i].shape[0]);
       return NULL;
     }
     *n = x[i].shape[0];
-    u->many = true;
+    said = u->many = true;
   }
   if (!formal->in.n || has_sample_axis(u->w, formal)) return formal;
   return diagram_named(u->in, u->p, name, &(Instance){.nin = formal->in.n, .in = type});

@@ -73,7 +73,10 @@ static bool is_missing(Use *u, const char *path) {
 }
 
 bool use_fill(Use *u, Store *s, const Table *model) {
-  if (!store_add_sources(u->in, u->p, s)) return false;
+  Table *known = table_new(u->arena);
+  paths_add(known, &u->weight);
+  paths_add(known, u->call->set);
+  if (!store_add_sources(u->in, u->p, s, known)) return false;
   for (uint32_t i = 0; i < store_count(s); i++) {
     State *state = store_at(s, i);
     const Array *a = u->call->set ? arrays_find(u->call->set, state->path) : NULL;

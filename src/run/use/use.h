@@ -39,7 +39,7 @@ typedef struct {
   Arena *keep;         // of these
 } EvalCall;
 // The weights of a diagram that the program says where to find. False with a diagnostic.
-bool use_sources(Elab *, Program *, const Diagram *, Arena *, Arrays *out);
+bool use_sources(Elab *, Program *, const Diagram *, const Table *known, Arena *, Arrays *out);
 Outcome use_evaluate(Elab *, Program *, const char *name, const EvalCall *);
 
 // memory_arrays.c
