@@ -15,6 +15,8 @@ Value eval_equation(Body *, Env *, const Syntax *lhs_brackets, const Syntax *exp
                     const Syntax *pad, const Type *want, Span);
 bool is_access(Env *, const Syntax *); // an indexed read, not a box with options
 Val eval_product(Body *, Env *, const Syntax *, Eq *);
+// Notes which axes of what a call gave are indices of the equation around it.
+void note_called(Body *, Env *, Eq *, const Syntax *call, const Val *);
 
 // expr.c
 Value eval(Body *, Env *, const Syntax *, Eq *);

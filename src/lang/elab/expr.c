@@ -517,7 +517,9 @@ static Value call_value(Body *b, Env *env, const Syntax *n, const Syntax *over, 
       if (fn != FN_COUNT) return fn_call(b, env, n, fn, eq);
     }
   }
-  return apply_call(b, env, callee, n, over);
+  Value v = apply_call(b, env, callee, n, over);
+  for (uint32_t i = 0; i < v.n; i++) note_called(b, env, eq, n, &v.at[i]);
+  return v;
 }
 
 static Value over_value(Body *b, Env *env, const Syntax *n, Eq *eq) {
