@@ -30,8 +30,11 @@ static const char *changes_of(const Derivative *d) {
   return d->back ? "a cotangent for each output" : "a tangent for each input that is not a label";
 }
 
+static bool inner_fault(Body *, Env *, const Syntax *box);
+
 static bool count_inputs(Derivative *d, const Value *args) {
   int n = arity_of(d->b, d->env, d->box);
+  if (n < 0 && inner_fault(d->b, d->env, d->box)) return false;
   if (n < 0 || (uint32_t)n > args->n)
     return diag_refuse(d->b->w->diags, d->span, "`%s[f]` takes the inputs of f, then %s",
                        word_of(d), changes_of(d));
@@ -290,23 +293,41 @@ Value builtin_derivative(const BuiltinUse *u) {
 }
 
 // -- what they take -------------------------------------------------------------------------------
-// f on what its header declares; NULL: that does not say enough. Nothing of it stays.
-static Body *declared_alone(Body *b, Env *env, const Syntax *box, const BoxInputs *in) {
+// f on what its header declares; NULL: that does not say enough. Nothing of it stays, but what is
+// wrong with it if it is loud.
+static Body *declared_alone(Body *b, Env *env, const Syntax *box, const BoxInputs *in, bool loud) {
   Type *type = NEW_ARRAY(b->w->arena, Type, in->n + 1);
   for (uint32_t i = 0; i < in->n; i++) type[i] = in->at[i].type;
   Body *around = body_new(b->in, name_from(b->w->names, "rev"));
   around->generic = true;
-  b->w->diags->muted++;
+  b->w->diags->muted += !loud;
   Body *sub = box_alone(around, env, box, in->n, type, box->span);
-  b->w->diags->muted--;
+  b->w->diags->muted -= !loud;
   return sub;
+}
+
+static const Syntax *derived_box(const Syntax *config) {
+  const Syntax *box = config && brackets_slots(config).n == 1 ? brackets_slots(config).at[0] : NULL;
+  return box && slot_item(box)->kind != N_ITEMS ? slot_item(box) : NULL;
+}
+
+// What a derivative takes is not known if what it is of is wrong: then that is what is said.
+static bool inner_fault(Body *b, Env *env, const Syntax *box) {
+  uint32_t errors = b->w->diags->errors;
+  if (uses_broken(env, box)) return true;
+  while (box->kind == N_PAREN) box = paren_inner(box);
+  const Syntax *of = derivative_named(b, env, box) ? derived_box(at_brackets(box)) : NULL;
+  BoxInputs in = {0};
+  if (!of) return false;
+  if (inner_fault(b, env, of)) return true;
+  if (box_inputs(b, env, of, &in)) declared_alone(b, env, of, &in, true);
+  return b->w->diags->errors > errors;
 }
 
 bool derivative_inputs(Body *b, Env *env, const BuiltinBox *word, const Syntax *config,
                        BoxInputs *out) {
-  const Syntax *box = config && brackets_slots(config).n == 1 ? brackets_slots(config).at[0] : NULL;
-  if (!box || slot_item(box)->kind == N_ITEMS) return false;
-  box = slot_item(box);
+  const Syntax *box = derived_box(config);
+  if (!box) return false;
   uint32_t from = out->n;
   if (!box_inputs(b, env, box, out)) return false;
   BoxInputs own = {.n = out->n - from, .at = out->at + from};
@@ -317,7 +338,7 @@ bool derivative_inputs(Body *b, Env *env, const BuiltinBox *word, const Syntax *
     }
     return true;
   }
-  Body *sub = declared_alone(b, env, box, &own);
+  Body *sub = declared_alone(b, env, box, &own, false);
   for (uint32_t i = 0; sub && i < sub->out_type.n; i++)
     vec_push(b->w->arena, out, (BoxInput){.type = own_type(b->w, &sub->out_type.at[i])});
   return sub != NULL;

@@ -47,6 +47,8 @@ typedef struct {
 } BoxUse;
 Value call_def(Body *, Env *, const BoxUse *, const Syntax *config, Value args, const Syntax *over);
 int arity_of(Body *, Env *, const Syntax *box); // -1 when unknown
+// Does the text use something whose declaration went wrong? Then what it lacks is said already.
+bool uses_broken(Env *, const Syntax *);
 // What a box takes: declared types, with variables for sizes that are open. False: it does not say.
 typedef struct {
   Type type;

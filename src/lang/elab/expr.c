@@ -440,6 +440,7 @@ Value eval_access(Body *b, Env *env, const Syntax *n, Eq *eq) {
     if (bind && bind->kind == BIND_LEARNER && family_of(bind->def))
       return family_value(b, env, (Def *)bind->def, bind->home, n);
     if (d && family_of(d)) return family_value(b, env, d, NULL, n);
+    if (d && d->broken) return value_error(b, n->span);
     const char *text = name_text(b->w->names, base->name);
     if (!bind && !d && strcmp(text, "size") == 0) {
       Size s = size_eval(b, env, n, false);
