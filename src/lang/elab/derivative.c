@@ -13,7 +13,7 @@ typedef struct {
   Body *b;
   Env *env;
   const Syntax *box;
-  const Syntax *over_named; // … over h; or NULL
+  const Syntax *over_named; // … over h, where an input has h; or NULL
   Span span;
   bool back;
   uint32_t n; // inputs of f
@@ -276,15 +276,67 @@ static Value apply_derived(Derivative *d, Body *sub, const Value *args, const Sy
   return out;
 }
 
+// -- over h ---------------------------------------------------------------------------------------
+static bool has_axis(const Val *v, Name name, uint32_t *at) {
+  for (uint32_t i = 0; i < v->type.rank; i++)
+    if (!v->type.axis[i].pass && v->type.axis[i].label == name) {
+      *at = i;
+      return true;
+    }
+  return false;
+}
+
+// An axis that only changes have counts their rows: it goes in front, wherever it stands.
+static bool rows_in_front(const Derivative *d, const Value *args, const Syntax *name) {
+  bool any = false;
+  uint32_t at;
+  for (uint32_t i = d->n; i < args->n; i++) {
+    Val *v = &args->at[i];
+    uint32_t order[RANK_LIMIT], n = 0;
+    if (v->literal || !has_axis(v, name->name, &at)) continue;
+    order[n++] = at;
+    for (uint32_t k = 0; k < v->type.rank; k++)
+      if (k != at) order[n++] = k;
+    *v = val_permute(d->b, *v, order, n);
+    any = true;
+  }
+  return any || diag_refuse(d->b->w->diags, name->span, "no argument has an axis %s to go over",
+                            name_text(d->b->w->names, name->name));
+}
+
+static bool take_over(Derivative *d, const Value *args, const Syntax *over) {
+  Arena *arena = d->b->w->arena;
+  VEC(Syntax *) points = {0};
+  uint32_t at;
+  for (uint32_t i = over ? over_names(over).n : 0; i-- > 0;) { // the first comes to stand in front
+    Syntax *name = over_names(over).at[i];
+    bool point = false;
+    for (uint32_t k = 0; k < d->n; k++) point |= has_axis(&args->at[k], name->name, &at);
+    if (point)
+      vec_push(arena, &points, name);
+    else if (!rows_in_front(d, args, name))
+      return false;
+  }
+  for (uint32_t i = 0; i < points.n / 2; i++) {
+    Syntax *other = points.at[i];
+    points.at[i] = points.at[points.n - 1 - i];
+    points.at[points.n - 1 - i] = other;
+  }
+  if (points.n)
+    d->over_named =
+        node_over(arena, over->span, (OverParts){over_base(over), (Nodes){points.n, points.at}});
+  return true;
+}
+
 Value builtin_derivative(const BuiltinUse *u) {
   Body *b = u->b;
-  Derivative d = {
-      .b = b, .env = u->env, .span = u->span, .back = u->box->kind == BACK, .over_named = u->over};
+  Derivative d = {.b = b, .env = u->env, .span = u->span, .back = u->box->kind == BACK};
   d.box = boxed_option(b, u->config, 0, u->span, word_of(&d));
   if (!d.box || value_failed(&u->args) || !count_inputs(&d, &u->args))
     return value_error(b, u->span);
   Lift l;
   Value given = {u->args.n, arena_copy(b->w->arena, u->args.at, u->args.n * sizeof(Val)), NULL};
+  if (!take_over(&d, &given, u->over)) return value_error(b, u->span);
   lift_begin(&l, b, word_of(&d), u->span);
   Body *sub = lifted(&d, &l, &given);
   Value out = sub ? apply_derived(&d, sub, &given, u->use) : value_error(b, u->span);
