@@ -244,6 +244,8 @@ typedef struct {
   VEC(IndexReach) reach;
   VEC(uint32_t) summed;  // log of summed indices
   VEC(uint32_t) mention; // log of indices as they are written in factors
+  Ids called;            // names of indices that results of calls keep, as in softmax[j](S[i j])
+  Ids held;              // names of indices that a product around here sums as a whole
   bool padded;
   double pad;
   uint32_t inside; // inside a function, where nothing is summed silently
@@ -359,6 +361,7 @@ const char *own_text(World *, const Type *);           // for messages: without 
 bool two_unknowns(Body *, const Axis *, const Axis *); // axes that nothing makes equally long
 const char *nearest_label(World *, const Type *, Name label); // among its axes, or NULL
 Id origin_at(Body *, Span);
+bool names_have(const Ids *names, Name);
 bool eq_has(const Eq *, Name, uint32_t *);
 
 // value_print.c: a value has become a box of a body that is watched
