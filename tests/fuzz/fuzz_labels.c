@@ -51,7 +51,10 @@ static double put(LimnType type, void *cells, size_t i, double x) {
   switch (type) {
   case LIMN_F64: return ((double *)cells)[i] = x;
   case LIMN_F32: return ((float *)cells)[i] = fabs(x) > 1e38 && isfinite(x) ? -1.0f : (float)x;
-  case LIMN_I64: return (double)(((int64_t *)cells)[i] = fits ? whole : INT64_MIN + whole);
+  case LIMN_I64: {
+    int64_t far = x > 0 ? INT64_MAX - 7 : INT64_MIN;
+    return (double)(((int64_t *)cells)[i] = fits ? whole : far);
+  }
   case LIMN_I32: return ((int32_t *)cells)[i] = whole;
   default: return ((uint8_t *)cells)[i] = (uint8_t)whole;
   }

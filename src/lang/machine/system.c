@@ -444,6 +444,12 @@ static void make_ports(MachineBuilder *m) {
     }
     return;
   }
+  if (m->h.result && m->h.result->kind == N_SIG) {
+    Id e = diag_error(w->diags, m->h.result->span, "found a type, wanted the ports of `%s`",
+                      name_text(w->names, m->def->name));
+    diag_help(w->diags, e, "ports have names, as in `(x: R[]) -> (y: R[])`");
+    return;
+  }
   add_in_ports(m, m->env, m->h.params, ~(uint64_t)0);
   if (m->s->shares)
     for (uint32_t i = 0; i < m->s->in.n; i++) vec_push(w->arena, &m->s->out, m->s->in.at[i]);
