@@ -206,6 +206,9 @@ typedef struct {
   int64_t n, length;  // sample: how many; of text, how long. 0: 64 (one of text), 500
   double temperature; // of text; 0: 1
   const char *prompt; // of text; NULL: as the program says, or a line's end
+  void (*say)(void *context, const char *text); // what takes long, while it does; or NULL
+  void *say_to;                                 // its context
+  const volatile sig_atomic_t *stop;            // not 0: no C compiler is waited for; or NULL
 } LimnUse;
 LIMN_API LimnStatus limn_measure(Limn *, const LimnUse *,
                                  const char **text); // every measure, on its data
@@ -349,7 +352,8 @@ LIMN_API LimnStatus limn_run_folder(Limn *, const char *program, const char *out
 LIMN_API LimnStatus limn_data(Limn *, const char *name, const char *out, bool json,
                               const char **text);
 // The runs in a folder; only those that hold this learner, or whose program has this pattern in it
-// (as for limn_find), unless NULL.
+// (as for limn_find), unless NULL. LIMN_WRONG where one cannot be read; it is in the text with the
+// reason, and so are the others.
 LIMN_API LimnStatus limn_runs(Limn *, const char *dir, const char *learner, const char *pattern,
                               bool json, const char **text);
 LIMN_API const char *limn_ops(Limn *);                     // docs/ops.md

@@ -97,52 +97,62 @@ static void lex_number(DiagramText *t) {
 }
 
 static void add_utf8(Buf *b, uint32_t code) {
-  if (code < 0x80) {
-    buf_char(b, (char)code);
-  } else if (code < 0x800) {
-    buf_char(b, (char)(0xC0 | code >> 6));
-    buf_char(b, (char)(0x80 | (code & 63)));
-  } else {
-    buf_char(b, (char)(0xE0 | code >> 12));
-    buf_char(b, (char)(0x80 | (code >> 6 & 63)));
-    buf_char(b, (char)(0x80 | (code & 63)));
+  uint32_t more = code < 0x80 ? 0 : code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
+  static const uint32_t lead[] = {0, 0xC0, 0xE0, 0xF0};
+  buf_char(b, (char)(lead[more] | code >> 6 * more));
+  while (more-- > 0) buf_char(b, (char)(0x80 | (code >> 6 * more & 63)));
+}
+
+static uint32_t lex_four(DiagramText *t) { // up to four hex digits
+  uint32_t code = 0;
+  for (int i = 0; i < 4; i++) {
+    int digit = hex_digit(peek(t, 0));
+    if (digit >= 0) code = code << 4 | (uint32_t)digit, t->at++;
   }
+  return code;
+}
+
+// A character by its number; one beyond 0xFFFF is written as two halves.
+static void lex_rune(DiagramText *t, Buf *b) {
+  uint32_t code = lex_four(t);
+  if (code >= 0xD800 && code < 0xDC00 && peek(t, 0) == '\\' && peek(t, 1) == 'u') {
+    t->at += 2;
+    uint32_t low = lex_four(t);
+    if (low >= 0xDC00 && low < 0xE000) code = 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00);
+  }
+  if (code && (code < 0xD800 || code > 0xDFFF))
+    add_utf8(b, code);
+  else
+    text_error(t, "a name cannot hold this character");
 }
 
 static void lex_escape(DiagramText *t, Buf *b) {
   char c = peek(t, 0);
   t->at++;
-  if (c == 'n') {
+  if (c == 'n')
     buf_char(b, '\n');
-  } else if (c == 'u') {
-    uint32_t code = 0;
-    for (int i = 0; i < 4; i++) {
-      int digit = hex_digit(peek(t, 0));
-      if (digit >= 0) code = code << 4 | (uint32_t)digit, t->at++;
-    }
-    if (code)
-      add_utf8(b, code);
-    else
-      text_error(t, "a name cannot hold this character");
-  } else if (c == '"' || c == '\\') {
+  else if (c == 'u')
+    lex_rune(t, b);
+  else if (c == '"' || c == '\\')
     buf_char(b, c);
-  } else {
+  else
     text_error(t, "unknown escape after \\");
-  }
 }
 
+// A name is UTF-8, as all that limn reads: other bytes cannot be printed so that they read back.
 static void lex_quoted(DiagramText *t) {
   Buf b = buf_new(t->arena);
   t->at++;
   t->tok.kind = T_NAME;
   t->tok.quoted = true;
   while (!t->failed && t->at < t->n && peek(t, 0) != '"') {
-    char c = peek(t, 0);
-    t->at++;
-    if (c == '\\')
+    const char *from = t->text + t->at;
+    size_t length = *from ? character_length(from, t->n - t->at) : 0;
+    t->at += length ? (uint32_t)length : 1;
+    if (*from == '\\')
       lex_escape(t, &b);
-    else if (c)
-      buf_char(&b, c);
+    else if (length)
+      buf_add(&b, from, length);
     else
       text_error(t, "a name cannot hold this character");
   }

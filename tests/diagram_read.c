@@ -604,7 +604,7 @@ static void read_diagram(TextRead *r) {
 }
 
 static void read_sizes(TextRead *r) {
-  static const char *const kind[] = {"axis", "local", "index", "sample"};
+  static const char *const kind[] = {"axis", "local", "index", "sample", "space"};
   DiagramText *t = &r->t;
   while (!t->failed && t->tok.kind == T_NAME && !is_word(t, "names") && !is_word(t, "diagram")) {
     size_t n;
@@ -616,9 +616,9 @@ static void read_sizes(TextRead *r) {
     text_next(t);
     if (take_symbol(t, ':')) {
       bool found = false;
-      for (int i = 0; i < 4 && !found; i++)
+      for (uint32_t i = 0; i < COUNT(kind) && !found; i++)
         if ((found = take_word(t, kind[i]))) of = (VarKind)i;
-      if (!found) text_error(t, "a size is axis, local, index or sample");
+      if (!found) text_error(t, "a size is axis, local, index, sample or space");
     }
     if (!t->failed) table_put(r->var, key, n, size_var(r->w, name, of, span));
   }

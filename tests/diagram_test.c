@@ -605,7 +605,7 @@ static void test_too_large(void **state) {
 // -- text -----------------------------------------------------------------------------------------
 static void test_text_of_everything(void **state) {
   Stage *s = *state;
-  const char *text = "sizes n:sample n.2 \"a b\":local\n"
+  const char *text = "sizes n:sample n.2 \"a b\":local z:space\n"
                      "names 1 = cat \"old dog\" %\n"
                      "\n"
                      "diagram start()\n"
@@ -624,7 +624,7 @@ static void test_text_of_everything(void **state) {
                      "  return S q\n"
                      "  next % = %\n"
                      "\n"
-                     "diagram \"over\"(x: R[\"a b\"])\n"
+                     "diagram \"over\"(x: R[\"a b\" z])\n"
                      "  return x\n"
                      "reverse f = \"over\"\n"
                      "main f\n";
@@ -737,7 +737,7 @@ static void test_refused_words(void **state) {
       {"diagram f(x: R) return x diagram f(x: R) return x", "there are two diagrams of this name"},
       {"graph f(x: R) return x", "a diagram is wanted here"},
       {"sizes n n", "there are two sizes of this name"},
-      {"sizes n: large", "a size is axis, local, index or sample"},
+      {"sizes n: large", "a size is axis, local, index, sample or space"},
       {"diagram f(x: R[2]) y: R = sum x[1.5] over : $0 return y", "a whole number is wanted here"},
       {"diagram f(x: R) y: R = sum x over : $a return y",
        "$ is followed by the number of an operand"},

@@ -191,8 +191,10 @@ static void check_cells(Case *x) {
   Operand was = x->c;
   was.memory = x->before;
   int64_t step = x->m * x->n > 40000 ? 37 : 1;
+  int64_t same = 0; // by chance, as numbers of 16 bits may be
   for (int64_t i = 0; x->k && i < x->m * x->n; i++)
-    assert_true(get(&x->c, i / x->n, i % x->n) != get(&was, i / x->n, i % x->n));
+    same += get(&x->c, i / x->n, i % x->n) == get(&was, i / x->n, i % x->n);
+  assert_true(same <= 1 + x->m * x->n / 100);
   for (int64_t i = 0; i < x->m * x->n; i += step) check_cell(x, &was, i / x->n, i % x->n);
 }
 

@@ -41,6 +41,7 @@ for what in "$@"; do
       want rsvg-convert librsvg2-bin
       want pdftoppm poppler-utils
       want xmllint libxml2-utils
+      [ -x /usr/bin/python3 ] || lacks python3 python3 # faults injected, oracles
       python numpy
       hope chromium chromium
       hope node nodejs

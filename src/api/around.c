@@ -35,10 +35,12 @@ LimnStatus limn_data(Limn *l, const char *name, const char *out, bool json, cons
 }
 
 // -- runs -----------------------------------------------------------------------------------------
-// Does the program of a run have the pattern in it? One that cannot be read has not. -1: memory is
-// exhausted.
-static int run_matches(Arena *a, const RunInfo *r, const char *pattern) {
+// Does the program of a run have the pattern in it? One that is wrong has not, of one that cannot be
+// read nobody knows. -1: memory is exhausted.
+static int run_matches(Arena *a, RunInfo *r, const char *pattern) {
   const char *path = arena_format(a, "%s/program.limn", r->dir), *found = NULL;
+  FileText text = file_read(a, path, TEXT_LIMIT);
+  if (!text.text) return r->wrong = arena_format(a, "cannot read %s: %s", path, text.error), 1;
   Limn *l = limn_new();
   LimnStatus status = l ? limn_load(l, path) : LIMN_SYSTEM;
   if (status == LIMN_GOOD) found = limn_find(l, pattern, true);
@@ -64,6 +66,7 @@ static LimnStatus runs(ApiCall *c, const char *dir, const char *learner, const c
                        bool json, Buf *b) {
   const char *why = "";
   RunInfos all = {0}, some = {0};
+  uint32_t wrong = 0;
   if (!runs_read(c->scratch, dir, &all, &why)) {
     diag_error(c->l->diags, (Span){0}, "%s", why);
     return LIMN_WRONG;
@@ -71,13 +74,18 @@ static LimnStatus runs(ApiCall *c, const char *dir, const char *learner, const c
   LimnStatus status = pattern ? read_pattern(c, pattern) : LIMN_GOOD;
   if (status) return status;
   for (uint32_t i = 0; i < all.n; i++) {
-    if (learner && !run_has(&all.at[i], learner)) continue;
-    int matches = pattern ? run_matches(c->scratch, &all.at[i], pattern) : 1;
+    RunInfo *r = &all.at[i];
+    if (learner && !run_has(r, learner)) continue;
+    int matches = pattern && !r->wrong ? run_matches(c->scratch, r, pattern) : 1;
     if (matches < 0) return LIMN_SYSTEM;
-    if (matches) vec_push(c->scratch, &some, all.at[i]);
+    if (matches) vec_push(c->scratch, &some, *r);
+    wrong += matches && r->wrong;
   }
   runs_print(&some, json, b);
-  return LIMN_GOOD;
+  if (!wrong) return LIMN_GOOD;
+  diag_error(c->l->diags, (Span){0}, "%u of the runs in %s cannot be read, or not all of %s", wrong,
+             dir, wrong == 1 ? "it" : "them");
+  return LIMN_WRONG;
 }
 
 LimnStatus limn_runs(Limn *l, const char *dir, const char *learner, const char *pattern, bool json,
@@ -88,7 +96,7 @@ LimnStatus limn_runs(Limn *l, const char *dir, const char *learner, const char *
     return call_end(c, call_misuse(c, "limn_runs wants a folder and a place for its text"));
   Buf b = buf_new(c->answer);
   LimnStatus status = runs(c, dir, learner, pattern, json, &b);
-  *text = status ? NULL : b.at;
+  *text = status && !b.n ? NULL : b.at;
   return call_end(c, status);
 }
 

@@ -86,11 +86,12 @@ const char *limn_summary(Limn *l, bool json) {
 const char *limn_who(Limn *l, bool json) {
   ENTER(c, l, ANSWER_WHO, NEEDS_PROGRAM, NULL, NULL);
   Buf b = buf_new(c->answer);
+  uint32_t errors = l->diags->errors;
   if (json)
     learn_who_json(l->in, l->program, &b);
   else
     learn_who(l->in, l->program, &b);
-  return call_text(c, b.at);
+  return call_text(c, l->diags->errors == errors ? b.at : NULL);
 }
 
 // The one of that name; NULL with a message.

@@ -1,6 +1,7 @@
 // Training, whole and a step at a time; its page; and machines.
 #include "api/api_own.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 // -- the page of a run ----------------------------------------------------------------------------
@@ -9,12 +10,19 @@ static LimnStatus failed(Limn *l, LimnStatus status, const char *why) {
   return status;
 }
 
+// A page that could not be written: there is something in its way, or the disk failed.
+static LimnStatus no_page(Limn *l, const char *dir, const char *error) {
+  bool foreign =
+      file_is_foreign(l->world, dir, "report.html") || file_is_foreign(l->world, dir, "shown/");
+  return failed(l, foreign ? LIMN_WRONG : LIMN_SYSTEM, error);
+}
+
 // Of machines, from what the folder holds.
 static LimnStatus machines_report(Limn *l, const char *dir) {
   Results r;
   const char *error = "";
   if (!results_read(l->in, l->program, dir, &r, &error)) return failed(l, LIMN_WRONG, error);
-  return machines_page(&r, &error) ? LIMN_GOOD : failed(l, LIMN_SYSTEM, error);
+  return machines_page(&r, &error) ? LIMN_GOOD : no_page(l, dir, error);
 }
 
 // The page of a run is that of its program: another one does not take its place.
@@ -44,7 +52,7 @@ static LimnStatus training_report(Limn *l, const LimnUse *how, bool *written) {
               .goals = goals_draw(l->in, l->world, l->program),
               .who = l->program->goal.n ? who.at : NULL};
   *written = report_write(l->world, &r, &error);
-  return *written ? status : failed(l, LIMN_SYSTEM, error);
+  return *written ? status : no_page(l, how->from, error);
 }
 
 static LimnStatus report(Limn *l, const LimnUse *how, Arena *to, const char **text) {
@@ -95,7 +103,11 @@ static void tell_page(Limn *l, const LimnTrain *how, const char *path) {
 // run, its shapes are.
 static LimnStatus try_shows(Limn *l, const LimnTrain *how, bool ahead) {
   ShowsTried tried = {.ahead = ahead};
-  LimnUse use = {.threads = how->threads, .reference = how->reference};
+  LimnUse use = {.threads = how->threads,
+                 .reference = how->reference,
+                 .say = how->quiet || how->json ? NULL : how->tell.line,
+                 .say_to = how->tell.context,
+                 .stop = how->stop};
   if (!l->program->show.n) return LIMN_GOOD;
   LimnStatus status = status_of(use_try_shows(l->in, l->program, &use, &tried));
   for (uint32_t i = 0; i < tried.shown.n; i++) {
@@ -139,7 +151,11 @@ LimnStatus limn_train(Limn *l, const LimnTrain *how) {
   if (tried) return call_end(c, tried);
   LimnStatus status = status_of(train_run(l->in, l->program, &own, &set, &dir));
   if (status || !dir || own.plan || own.plain) return call_end(c, status);
-  LimnUse use = {.from = dir, .threads = own.threads, .reference = own.reference};
+  LimnUse use = {.from = dir,
+                 .threads = own.threads,
+                 .reference = own.reference,
+                 .say = own.quiet || own.json ? NULL : own.tell.line,
+                 .say_to = own.tell.context};
   status = report(l, &use, l->world, &path);
   if (path) tell_page(l, &own, path);
   return call_end(c, status);
@@ -324,6 +340,17 @@ LimnStatus limn_trainer_weights(LimnTrainer *t, LimnArrays *out) {
   return call_end(c, LIMN_GOOD);
 }
 
+// Engines look at labels before their first run, and this may come after it.
+static bool are_labels(ApiCall *c, const char *weight, const Array *x, int64_t count) {
+  for (int64_t i = 0; count && i < x->count; i++) {
+    double v = x->data[i];
+    if (v >= 0 && v < (double)count && v == floor(v)) continue;
+    return diag_refuse(c->l->diags, (Span){0}, "%s holds %g, which is not one of its %lld values",
+                       weight, v, (long long)count);
+  }
+  return true;
+}
+
 static LimnStatus set_state(ApiCall *c, LimnTrainer *t, const char *weight, const LimnArray *from) {
   const Table *model;
   Store *store = train_store(t->trainer, &model);
@@ -337,6 +364,7 @@ static LimnStatus set_state(ApiCall *c, LimnTrainer *t, const char *weight, cons
   if (!array_from_memory(c->scratch, from, &x, &error)) return call_misuse(c, "%s", error);
   bool fits = x.rank == s->rank;
   for (uint32_t i = 0; fits && i < s->rank; i++) fits = x.shape[i] == s->shape[i];
+  if (fits && !are_labels(c, weight, &x, train_labels(t->trainer, weight))) return LIMN_WRONG;
   if (fits) numbers_set(s->number, s->data, x.data, x.count);
   if (!fits)
     diag_error(c->l->diags, (Span){0}, "weight %s has another shape than %s", weight,
@@ -384,7 +412,7 @@ static LimnStatus run_machines(Limn *l, LimnRun *how, Buf *json) {
   LimnStatus status = status_of(simulate_run(l->in, l->program, how, &r));
   bool ended = strcmp(r.note.state, "running") != 0, page = ended && r.dir && status != LIMN_SYSTEM;
   if (page && !machines_page(&r, &error))
-    status = failed(l, LIMN_SYSTEM, error);
+    status = no_page(l, r.dir, error);
   else if (page && !how->quiet)
     tell_line(&how->tell, arena_format(l->world, "report %s/report.html", r.dir));
   if (how->json && ended) note_print(results_note(&r), json);

@@ -269,6 +269,7 @@ const char *nearest_name(const char *text, const char *const *candidate, uint32_
 bool diag_suggest(Diags *, Id, const char *name); // as help, unless it is NULL: then false
 
 // os.c: files that are read, folders, paths and the clock
+double os_memory(void); // bytes in this machine, infinite when nobody knows
 const char *os_error(Arena *, int code); // as strerror(errno), in any thread
 typedef struct {
   const char *text; // ended by 0; NULL when it could not be read
@@ -307,5 +308,8 @@ const char *folder_make_in(Arena *, const char *dir, const char *name);
 // Whether it is there to be read: a regular file, reached without a link.
 const char *file_check_in(Arena *, const char *dir, const char *name);
 const char *file_check(Arena *, const char *path); // the same, of its last part alone
+// Is what stands there, or on the way there, a reason not to write: a link, another kind of file, a
+// file with a second name? Then the folder is wrong, and not the disk.
+bool file_is_foreign(Arena *, const char *dir, const char *name);
 
 #endif

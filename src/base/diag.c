@@ -119,20 +119,22 @@ static uint32_t put_marks(Buf *out, const char *text, size_t n, char mark) {
   return marks;
 }
 
-// The line of a span, and marks under the whole of it; long lines are cut round the place.
+// The line of a span, and marks under the whole of it; long lines are cut round the place. A line
+// ends with \n or \r\n: any other \r is a character of it.
 static void print_line(const Sources *s, Span span, char mark, const char *text, Buf *out) {
   if (!span.file) return;
   const Source *f = &s->file.at[span.file];
   uint32_t line, column, from, to;
   source_place(s, span, &line, &column);
   from = f->line[line - 1];
-  for (to = from; to < f->n && f->text[to] != '\n' && f->text[to] != '\r';) to++;
   const char *dots = "";
   if (span.at > from + 100) {
     from = span.at - 40;
     while (from < span.at && ((unsigned char)f->text[from] & 0xC0) == 0x80) from++;
     dots = "…";
   }
+  for (to = from; to < f->n && f->text[to] != '\n';) to++;
+  if (to > from && f->text[to - 1] == '\r') to--;
   if (to > from + 160) {
     to = from + 160;
     while (to > from && ((unsigned char)f->text[to] & 0xC0) == 0x80) to--;

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -15,6 +16,11 @@ const char *os_error(Arena *a, int code) {
   char text[200];
   if (strerror_r(code, text, sizeof text)) return arena_format(a, "error %d", code);
   return arena_text(a, text, strlen(text));
+}
+
+double os_memory(void) {
+  long pages = sysconf(_SC_PHYS_PAGES), bytes = sysconf(_SC_PAGESIZE);
+  return pages > 0 && bytes > 0 ? (double)pages * (double)bytes : INFINITY;
 }
 
 // Reads until the end or until `room` is full. -1: it failed, errno says why.
@@ -116,8 +122,10 @@ const char *folder_names(Arena *a, const char *path, FolderNames *out) {
   arena_on_free(scratch, close_folder, d);
   *d = opendir(path);
   const char *error = *d ? NULL : os_error(a, errno);
-  for (struct dirent *e; *d && (e = readdir(*d));)
+  errno = 0;
+  for (struct dirent *e; *d && (e = readdir(*d)); errno = 0)
     if (e->d_name[0] != '.') vec_push(a, out, arena_text(a, e->d_name, strlen(e->d_name)));
+  if (*d && errno) error = os_error(a, errno);
   arena_free(scratch);
   if (out->n) qsort(out->at, out->n, sizeof *out->at, by_name);
   return error;

@@ -71,27 +71,32 @@ static const char *name_beside(Arena *a, const char *name) {
 }
 
 // -- what the user names --------------------------------------------------------------------------
-static void sync_folder_of(Arena *a, const char *path) {
+// What cannot be synced was written as far as it goes.
+static bool sync_whole(int fd) {
+  return fsync(fd) == 0 || errno == EINVAL || errno == EROFS || errno == ENOTSUP;
+}
+
+// 0, or why not. A folder that may be written and not read keeps the name as it keeps all others.
+static int sync_folder_of(Arena *a, const char *path) {
   const char *name, *folder = path_folder(a, path, &name);
   int fd = open(folder, O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return;
-  fsync(fd);
+  if (fd < 0) return errno == EACCES ? 0 : errno;
+  int why = sync_whole(fd) ? 0 : errno;
   close(fd);
+  return why;
 }
 
 static bool is_of_system(const char *path) {
   return strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0;
 }
 
-// A device or a pipe gets the bytes, and so does what a link points at that is not there yet. What
-// cannot be synced was written as far as it goes.
+// A device or a pipe gets the bytes, and so does what a link points at that is not there yet.
 static const char *write_into(Arena *a, const char *path, const char *bytes, size_t n) {
   int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, NEW_MODE);
   if (fd < 0) return os_error(a, errno);
   bool good = write_all(fd, bytes, n);
   int why = errno;
-  if (good && fsync(fd) != 0 && errno != EINVAL && errno != EROFS && errno != ENOTSUP)
-    good = false, why = errno;
+  if (good && !sync_whole(fd)) good = false, why = errno;
   if (close(fd) != 0 && good) good = false, why = errno;
   return good ? NULL : os_error(a, why);
 }
@@ -106,9 +111,8 @@ const char *file_write(Arena *a, const char *path, const void *bytes, size_t n) 
   const NewFile f = {AT_FDCWD, name, name_beside(a, name),
                      bytes,    n,    found ? &target.st_mode : NULL};
   int why = replace(&f);
-  if (why) return os_error(a, why);
-  sync_folder_of(a, name);
-  return NULL;
+  if (!why) why = sync_folder_of(a, name);
+  return why ? os_error(a, why) : NULL;
 }
 
 // -- folders of our own ---------------------------------------------------------------------------
@@ -184,7 +188,7 @@ const char *file_write_in(Arena *a, const char *dir, const char *name, const voi
   if (!way_go(&w)) return way_wrong(a, &w);
   const NewFile f = {w.folder, w.last, beside, bytes, n, NULL};
   int why = replace(&f);
-  if (!why) fsync(w.folder);
+  if (!why && !sync_whole(w.folder)) why = errno;
   close(w.folder);
   return why ? os_error(a, why) : NULL;
 }
@@ -223,6 +227,15 @@ const char *file_check_in(Arena *a, const char *dir, const char *name) {
   return S_ISREG(s.st_mode)   ? NULL
          : S_ISDIR(s.st_mode) ? "it is a folder"
                               : "it is not a regular file";
+}
+
+bool file_is_foreign(Arena *a, const char *dir, const char *name) {
+  Way w = way_new(a, dir, name, false);
+  struct stat s;
+  if (!way_go(&w)) return w.link || w.why == ENOTDIR;
+  bool there = fstatat(w.folder, w.last, &s, AT_SYMLINK_NOFOLLOW) == 0;
+  close(w.folder);
+  return there && (!S_ISREG(s.st_mode) || s.st_nlink > 1);
 }
 
 const char *file_check(Arena *a, const char *path) {

@@ -221,8 +221,15 @@ static LimnStatus load_confined(Limn *l, Options *o, Confine *confine) {
   return s;
 }
 
+// What is no part of the answer.
+static void say_aside(void *context, const char *text) {
+  (void)context;
+  SAY(stderr, "limn: ", text, "\n");
+}
+
 int run_eval(Limn *l, Options *o) {
   const char *text = NULL;
+  o->use.say = say_aside;
   LimnStatus s = load_confined(l, o, confine_use);
   if (!s) s = o->name ? limn_eval(l, o->name, &o->eval, &text) : limn_measure(l, &o->use, &text);
   return answer(l, o, s, o->name ? "values" : "measures", text);
@@ -230,6 +237,7 @@ int run_eval(Limn *l, Options *o) {
 
 int run_predict(Limn *l, Options *o) {
   const char *text = NULL;
+  o->use.say = say_aside;
   LimnStatus s = load_confined(l, o, confine_use);
   if (!s) s = limn_predict(l, o->name, &o->use, &text);
   return answer(l, o, s, "values", text);
@@ -237,6 +245,7 @@ int run_predict(Limn *l, Options *o) {
 
 int run_sample(Limn *l, Options *o) {
   const char *text = NULL;
+  o->use.say = say_aside;
   LimnStatus s = load_confined(l, o, confine_use);
   if (!s) s = limn_sample(l, o->name, &o->use, &text);
   return answer(l, o, s, "values", text);
@@ -244,6 +253,7 @@ int run_sample(Limn *l, Options *o) {
 
 int run_report(Limn *l, Options *o) {
   const char *text = NULL;
+  o->use.say = say_aside;
   LimnStatus s = load_confined(l, o, confine_page);
   if (!s) s = limn_report(l, &o->use, &text);
   if (text && !o->json) SAY(stdout, text, "\n");
@@ -333,7 +343,7 @@ int run_machines(Limn *l, Options *o) {
   how.quiet = o->train.quiet;
   how.plain = o->train.plain;
   how.stop = &stopping;
-  how.tell = (LimnTell){NULL, say, terminal ? redraw : NULL, width, NULL};
+  how.tell = (LimnTell){NULL, o->json ? say_aside : say, terminal ? redraw : NULL, width, NULL};
   watch_all();
   s = limn_run(l, &how, &text);
   if (terminal) redraw(NULL, "");

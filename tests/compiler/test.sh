@@ -108,6 +108,36 @@ if grep -q 'compiling [0-9]* kernels* with ' forever.out; then echo "ok compiler
 LIMN_CACHE="$dir/cache.quiet" LIMN_CC="$dir/forever.sh" LIMN_CC_SECONDS=3 "$LIMN" train small.limn --out quiet --quiet >quiet.out 2>/dev/null
 if [ -s quiet.out ]; then echo "not ok compiler quiet"; else echo "ok compiler quiet"; fi
 
+# Every verb that compiles says so when it takes long: with its answer on standard output, on standard error.
+printf 'machine Room -> (warmth: R[]) {\n  state warmth = 20\n  warmth'"'"' = 15 - warmth\n}\nrun Room to 1\n' >room.limn
+printf 'given x, y from iris\nlearn f : R[4] -> R[3] = dense[8] ; tanh ; dense[3]\ngoal fit : f(x) ~ y   by cross_entropy\nmeasure fit by hits on iris.test\n' >judged.limn
+slow() { name=$1; shift; LIMN_CACHE="$dir/cache.$name" LIMN_CC="$dir/forever.sh" LIMN_CC_SECONDS=3 "$LIMN" "$@" >"$name.out" 2>"$name.err" & }
+slow predict predict small.limn f --from compiled --in '[1, 2, 3, 4]'
+slow measure eval judged.limn --from compiled
+slow sample sample small.limn f --from compiled --n 2
+slow run run room.limn --plain
+slow runjson run room.limn --plain --json
+wait
+for name in predict measure sample runjson; do
+  if grep -q '^limn: compiling [0-9]* kernels* with ' $name.err && ! grep -q compiling $name.out; then echo "ok compiler $name says that it compiles"; else echo "not ok compiler $name says that it compiles"; cat $name.err; fi
+done
+if grep -q '^compiling ' run.out; then echo "ok compiler run says that it compiles"; else echo "not ok compiler run says that it compiles"; cat run.out run.err; fi
+
+# Who stops it while it compiles does not wait for the compiler.
+cat >stops.py <<'X'
+import os, signal, subprocess, sys, time
+env = dict(os.environ, LIMN_CACHE="cache.stop", LIMN_CC=os.path.abspath("forever.sh"), LIMN_CC_SECONDS="30")
+p = subprocess.Popen([os.environ["LIMN"], "train", "small.limn", "--out", "stop"], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                     preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+p.stdout.readline()  # it says that it compiles
+begun = time.time()
+p.send_signal(signal.SIGINT)
+said = p.communicate()[1]
+good = time.time() - begun < 5 and p.returncode == 1 and b"stopped while compiling: nothing was computed" in said and not os.path.exists("stop")
+print("ok compiler stops" if good else "not ok compiler stops: %s %s %.1f s" % (p.returncode, said, time.time() - begun))
+X
+/usr/bin/python3 stops.py
+
 # -- none, and no way to start one -------------------------------------------------------------------
 if LIMN_CC=/nowhere/cc LIMN_CACHE="$dir/cache.none" "$LIMN" train small.limn --out none --plain >none.out && grep -q 'no C compiler found' none.out && near reference none; then
   echo "ok compiler none"

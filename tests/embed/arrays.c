@@ -201,8 +201,51 @@ static void own_weights(void) {
   limn_free(l);
 }
 
+// A label that is none is refused, in every type that could hold it and in every call.
+static void labels_in_memory(void) {
+  Limn *l = loaded("learn e : {3} -> R[2] = embed[2]\n"
+                   "box last(x: R[n]) -> R[n] {\n  learn v : R[n] = normal\n  state s : {n} = 0\n"
+                   "  next s = argmax[n](v)\n  return y[i] = x[i] * v[s]\n}\n"
+                   "learn f : R[4] -> R[4] = last\ngiven x from normal[4]\n"
+                   "goal fit : f(x) ~ 1 by l2\ntrain 3 steps\n");
+  const double odd[] = {3, -1, 0.5, 1e300, NAN, INFINITY};
+  const float single[] = {3, -1, 0.5f, NAN};
+  const int64_t wide[] = {3, -1, INT64_MIN, INT64_MAX};
+  const int32_t whole[] = {3, -1, INT32_MIN, INT32_MAX};
+  const uint8_t byte[] = {3, 4, 128, 255};
+  const struct {
+    LimnType type;
+    size_t each, n;
+    const void *at;
+  } row[] = {{LIMN_F64, 8, 6, odd},
+             {LIMN_F32, 4, 4, single},
+             {LIMN_I64, 8, 4, wide},
+             {LIMN_I32, 4, 4, whole},
+             {LIMN_U8, 1, 4, byte}};
+  LimnArrays out;
+  LimnTrainer *t = NULL;
+  LimnTrain train = {.size = sizeof train, .reference = true, .in_memory = true};
+  GOOD(l, limn_trainer_open(l, &train, &t));
+  for (size_t i = 0; i < sizeof row / sizeof *row; i++)
+    for (size_t k = 0; k < row[i].n; k++) {
+      LimnArray x = {row[i].type, 0, NULL, NULL,
+                     (void *)(uintptr_t)((const char *)row[i].at + k * row[i].each)};
+      LimnInput in = {"", NULL, &x};
+      LimnEval eval = {.size = sizeof eval, .in = &in, .nin = 1};
+      LimnUse use = {.size = sizeof use, .in = &in, .nin = 1, .reference = true};
+      CHECK(limn_eval_arrays(l, "e", &eval, &out, NULL) == LIMN_WRONG && !out.n);
+      CHECK(limn_predict_arrays(l, "e", &use, &out) == LIMN_WRONG && !out.n);
+      // of four labels, 3 is one
+      bool one = k == 0;
+      CHECK(limn_trainer_weight_set(t, "f/last/s", &x) == (one ? LIMN_GOOD : LIMN_WRONG));
+    }
+  GOOD(l, (limn_forget(l), limn_trainer_close(t)));
+  limn_free(l);
+}
+
 int main(void) {
   eval_in_memory();
+  labels_in_memory();
   weights_by_name();
   a_step_at_a_time(true);
   a_step_at_a_time(false);

@@ -2,6 +2,8 @@
 # run.sh FOLDER SECONDS HARNESS…: the fuzzers FOLDER/fuzz_HARNESS, on JOBS cores, SECONDS in all; then a table.
 # Each core goes through all harnesses, each core from another one on, so that all get the same time whatever their number is. What reaches
 # new places is kept in FOLDER/corpus, what is found in FOLDER/found, with the command that replays it. Status 1: something was found.
+# The table counts the CPU's seconds that the harnesses took themselves, seeds and what is done between inputs among them: on a machine that
+# has other work these are fewer than JOBS times SECONDS.
 set -eu
 folder=$1
 seconds=$2
@@ -33,8 +35,13 @@ for h in "$@"; do
   esac
 done
 
-# clang's fuzzer ends with the first find: it is started again until its time is over.
+# The seconds of the CPU between two outputs of `times`: of all that the shell has waited for.
+cpu_between() { # FILE FILE
+  awk -F '[ms ]+' 'FNR == 2 { sum = $1 * 60 + $2 + $3 * 60 + $4; if (NR == 2) first = sum } END { print sum - first }' "$1" "$2"
+}
+# clang's fuzzer ends with the first find: it is started again until its time is over, without the seed, if it was one.
 by_libfuzzer() { # HARNESS SECONDS SEED
+  times >"$stats/before.$3"
   end=$(($(date +%s) + $2))
   seed=$3
   log=$stats/log.$1.$3
@@ -51,12 +58,17 @@ by_libfuzzer() { # HARNESS SECONDS SEED
       -verbosity=0 -print_final_stats=1 -artifact_prefix="$found/$1-" $dict "$folder/corpus/$1" $seeds >"$log" 2>&1 || {
       finds=$((finds + 1))
       cp "$log" "$found/log.$1.$seed"
+      find=$(sed -n 's/.*Test unit written to //p' "$log" | tail -1)
+      for f in "$folder/corpus/$1"/*; do
+        if cmp -s "$f" "$find"; then rm -f "$f"; fi
+      done
     }
     inputs=$((inputs + $(sed -n 's/^stat::number_of_executed_units: *//p' "$log" | tail -1 | grep . || echo 0)))
     kept=$((kept + $(sed -n 's/^stat::new_units_added: *//p' "$log" | tail -1 | grep . || echo 0)))
     seed=$((seed + 1000))
   done
-  echo "$1 $inputs $2 $kept - $finds" >>"$stats/all.$3"
+  times >"$stats/after.$3"
+  echo "$1 $inputs $(cpu_between "$stats/before.$3" "$stats/after.$3") $kept - $finds" >>"$stats/all.$3"
 }
 plainly() { # HARNESS SECONDS SEED
   seeds=

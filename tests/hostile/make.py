@@ -413,6 +413,36 @@ def sizes_doubling():
 
 
 @program
+def concat_doubling():
+    return "box f(x: R[3]) {\n  y = x\n" + lines(60, lambda i: "  y = concat(y, y)\n") + "  return y\n}\nbox h(x: R[n]) -> R[] {\n  y = x\n" + lines(40, lambda i: "  y = concat(y, y)\n") + "  return sum(y)\n}\nbox g(x: R[n]) -> R[n] = x + h(x)\n"
+
+
+@program
+def weight_of_what_doubles():
+    return "given x, y from iris\nbox b(x: R[n]) {\n  y = x\n" + lines(60, lambda i: "  y = concat(y, y)\n") + "  return y\n}\nlearn f : R[4] -> R[3] = b ; dense[3]\ngoal f(x) ~ y by cross_entropy\ntrain 3 steps\n"
+
+
+@program
+def options_doubling():
+    return "box g0[n: 1](x: R[3]) -> R[3] = x + n\n" + lines(40, lambda i: f"box g{i+1}[n: 1](x: R[3]) -> R[3] = g{i}[n: n*2](x) + g{i}[n: n*2+1](x)\n")
+
+
+@program
+def goals_of_a_family():
+    return "given x, y from iris\nlearn f : R[4] -> R[3] = dense[3]\nlearn g[3000] : R[4] -> R[3] = dense[3]\nfor i in 0..2999 { goal g[i](x) ~ f(x) by l2 }\n"
+
+
+@program
+def edges_between_all():
+    return "diagram d {\n  space N = iris\n" + lines(70, lambda i: f"  space A{i} = R[4]\n") + "".join(f"  box e{i}_{j} : A{i} -> A{j} = id\n" for i in range(70) for j in range(i + 1, 70)) + "}\n"
+
+
+@program
+def many_named_lines():
+    return "box f(x: R[3]) -> R[3] {\n" + lines(50_000, lambda i: f"  y{i} = sin({'y%d' % (i - 1) if i else 'x'})\n") + "  return y49999\n}\n"
+
+
+@program
 def expression_doubling():
     return "box f(x: R[3]) -> R[3] {\n  y = x\n" + lines(64, lambda i: "  y = y * y + y\n") + "  return y\n}\n"
 

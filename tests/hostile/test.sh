@@ -76,6 +76,8 @@ says chain_of_stales "stale copy \`s301\` follows a learner through more than 30
 says loops_in_loops "this program is too large: its loops and boxes, written out, are more than"
 says machine_of_many_modes "a machine has at most 64 modes"
 says megabyte_name "this name has 1000000 bytes; the longest may have 1000"
+says options_doubling "this program is too large: its loops and boxes, written out, are more than"
+says weight_of_what_doubles "weight f/dense/linear/W, R[i:4611686018427387904 o_0:3], is too large: it has more numbers than can be counted"
 says squares "this expression is too long for one equation: give its parts names"
 says ten_megabyte_line "it is larger than 8388608 bytes"
 says wires_with_many_modes "depend on too many modes to be checked"
@@ -87,3 +89,15 @@ says cycle_of_files "this path is longer than 4000 bytes"
 if grep -qF '`b0` is more than 5000000 boxes, written out: too many for this' "$out/text"; then echo "ok hostile too many boxes are counted"; else
   echo "not ok hostile too many boxes are counted"
 fi
+tells() { # NAME TEXT ARGUMENT…
+  name=$1 text=$2
+  shift 2
+  timeout "$limit" "$LIMN" "$@" >"$out/text" 2>&1
+  if grep -qaF "$text" "$out/text"; then echo "ok hostile $name"; else echo "not ok hostile $name: no \"$text\"" && tail -c 300 "$out/text"; fi
+}
+for f in f "h"; do tells "eval concat_doubling $f" "$f needs more memory than the interpreter allows: 6." eval "$out/p/concat_doubling.limn" $f --in 'x=[1, 2, 3]'; done
+tells "eval what is called doubles" "needs more memory than the interpreter allows: 6.59707e+12 numbers" eval "$out/p/concat_doubling.limn" g --in 'x=[1, 2, 3]'
+tells "draw too many edges" "this picture would have 2415 edges, and 2000 are the most" draw "$out/p/edges_between_all.limn" d -o -
+tells "draw many named lines" "this picture would be more than 100 000 units wide or high" draw "$out/p/many_named_lines.limn" f -o -
+tells "draw goals of a family" "this picture would be more than 100 000 units wide or high" draw "$out/p/goals_of_a_family.limn" -o -
+tells "who trains whom in a family" "3000 goals and 3001 learners are too many for one table: 2000000 places are the most" check "$out/p/goals_of_a_family.limn" --who

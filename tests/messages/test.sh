@@ -78,6 +78,7 @@ says "empty holds no run: there is no state.safetensors in it" train iris.limn -
 # predict, sample, report
 says "an input is an npy, csv or png file, or numbers, not x.wav" predict iris.limn f --from run --in x=x.wav
 says "results are written as .npy, .csv, .json or .png, not as y.wav" predict iris.limn f --from run --in 'x=[1, 2, 3, 4]' --out y.wav
+says "input 1 has no place along its axis 2: every axis has one" predict iris.limn f --from run --in 'x=[[]]'
 says "input 1 is 1×1×3 float64, but R[4] is wanted, or a row of them" predict iris.limn f --from run --in 'x=[[[1, 2, 3]]]'
 says "input y : R[n] is not given" predict iris.limn both --from run --in 'x=[1, 2]'
 says "there are more inputs than \`twice\` has" predict iris.limn twice --from run --in "[1, 2]" --in "[3]"

@@ -33,7 +33,7 @@ same "status when a claim fails" 1 $?
 has "it says which" out "FAILS  Half : last(x) = 1   0.125, off by 0.88"
 [ ! -e runs/wrong ] && ok "--plain has no folder" || not_ok "--plain has no folder"
 "$LIMN" run wrong.limn --out runs/room >out 2>&1
-same "a folder that is taken: status" 3 $?
+same "a folder that is taken: status" 1 $?
 has "a folder that is taken: words" out "runs/room holds a run already"
 printf x >file
 "$LIMN" run wrong.limn --out file/x >out 2>&1

@@ -322,3 +322,12 @@ void diagram_resolve(World *w, Diagram *d) {
     d->param.at[i].init.fan_out = size_now(w, d->param.at[i].init.fan_out);
   }
 }
+
+// Asked for after each small thing that is made: what was resolved before is not looked at again
+// unless a variable that can be in it was bound.
+void diagrams_resolve(World *w) {
+  if (sizes_settle(w)) w->resolved = 0;
+  for (Id i = w->resolved ? w->resolved : 1; i < w->diagram.n; i++)
+    diagram_resolve(w, w->diagram.at[i]);
+  w->resolved = w->diagram.n;
+}

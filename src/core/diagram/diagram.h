@@ -39,9 +39,10 @@ Size size_power(World *, Size, Size);
 Size size_now(World *, Size);              // with every bound variable replaced
 bool size_value(World *, Size, int64_t *); // a constant integer?
 bool size_number(World *, Size, double *); // a constant, perhaps a fraction?
-bool size_too_large(World *, Size);        // left the range of 64-bit integers
-bool size_is_var(World *, Size, Id *var);  // a single unbound variable?
-void size_vars(World *, Size, Ids *);      // unbound variables in it, each once
+bool sizes_settle(World *);         // was a variable bound since the last time that was there then?
+bool size_too_large(World *, Size); // left the range of 64-bit integers
+bool size_is_var(World *, Size, Id *var); // a single unbound variable?
+void size_vars(World *, Size, Ids *);     // unbound variables in it, each once
 Name size_var_name(const World *, Id var);
 VarKind size_var_kind(const World *, Id var);
 Span size_var_span(const World *, Id var);
@@ -324,6 +325,7 @@ struct World {
   VEC(Origin) origin;        // origin.at[0] is nowhere
   VEC(LoopTurn) turn;        // turn.at[0] is outside of every loop
   VEC(Diagram *) diagram;    // diagram.at[0] is unused
+  Id resolved;               // those below it had no bound size variable when last looked at
   VEC(Ids) label_names;      // lists of names of labels; [0] is unused
   bool cc_failed, cc_warned; // the C compiler is not asked again; there was a word about its folder
 };
@@ -368,6 +370,7 @@ uint32_t scalar_fn(World *, Loop *, Fn, uint32_t a, uint32_t b,
 Id box_loop_shared(World *, Diagram *, Loop *, const Id *in, uint32_t nin, Type out, Id origin);
 uint32_t call_outputs(const Diagram *callee); // results and next values
 void diagram_resolve(World *, Diagram *);     // every bound size variable replaced, in place
+void diagrams_resolve(World *);               // in all that there are; they are whole
 
 // -- text_names.c ---------------------------------------------------------------------------------
 // The size variables that these mention, and what they call; in the order in which they were made.

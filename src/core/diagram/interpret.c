@@ -17,7 +17,7 @@
 
 #include <math.h>
 
-#define ELEMENTS_LIMIT ((double)(1u << 30)) // numbers alive at once: 8 GiB
+#define ELEMENTS_LIMIT ((double)(1u << 30)) // numbers alive at once: 8 GiB, or what memory there is
 #define POINTS_LIMIT 1e12                   // in the box of one loop
 
 typedef struct EvalFrame EvalFrame;
@@ -28,6 +28,7 @@ typedef struct {
   EvalFrame *top;
   Arena *opening;        // of a frame that is not yet on top
   double elements;       // alive now
+  double most;           // that may be alive at once
   VEC(int64_t) position; // of the scans around, outermost first
   uint64_t path;         // of the calls around
   Guard guard;
@@ -74,11 +75,16 @@ Tensor tensor_new(Arena *a, uint32_t rank, const int64_t *shape) {
   return t;
 }
 
+static void want_memory(EvalFrame *f, double numbers) {
+  if (f->run->elements + numbers <= f->run->most) return;
+  fail(f->run,
+       "%s needs more memory than the interpreter allows: %.6g numbers, and %.6g are the most",
+       name_text(f->run->w->names, f->d->name), f->run->elements + numbers, f->run->most);
+}
+
 static Tensor frame_tensor(EvalFrame *f, uint32_t rank, const int64_t *shape) {
   int64_t count = shape_count(rank, shape);
-  if (f->run->elements + (double)count > ELEMENTS_LIMIT)
-    fail(f->run, "%s needs more memory than the interpreter allows: a tensor of %lld numbers",
-         name_text(f->run->w->names, f->d->name), (long long)count);
+  want_memory(f, (double)count);
   f->elements += (double)count;
   f->run->elements += (double)count;
   return tensor_new(f->arena, rank, shape);
@@ -231,6 +237,22 @@ static void frame_bind(EvalFrame *f, const Tensor *in) {
     check_shape(f, diagram_source(f->d, i));
     check_labels(f, diagram_source(f->d, i));
   }
+}
+
+// Every wire that a box of the frame makes stays until the frame is left, so that what they need
+// together is known before the first is made.
+static void frame_measure(EvalFrame *f) {
+  double numbers = 0;
+  for (uint32_t i = 1; i < f->d->box.n; i++)
+    for (uint32_t k = 0; k < f->d->box.at[i].nout; k++) {
+      const Type *t = &f->d->wire.at[f->d->box.at[i].out[k]].type;
+      double count = 1;
+      int64_t n;
+      for (uint32_t j = 0; j < t->rank; j++)
+        count *= length_of(f, t->axis[j].size, &n) && n > 0 ? (double)n : 0;
+      numbers += count;
+    }
+  want_memory(f, numbers);
 }
 
 static Tensor *make_wire(EvalFrame *f, Id wire) {
@@ -534,6 +556,8 @@ static void eval_diagram(EvalRun *run, EvalFrame *caller, const Diagram *d, cons
                          Tensor *out) {
   EvalFrame *f = frame_open(run, caller, d);
   frame_bind(f, in);
+  const uint32_t scans = run->position.n;
+  if (!scans || run->position.at[scans - 1] == 0) frame_measure(f); // not at every step
   for (uint32_t i = 1; i < d->box.n; i++) eval_box(f, &d->box.at[i]);
   for (uint32_t i = 0; i < d->out.n; i++) give_result(f, caller, d->out.at[i], out++);
   for (uint32_t i = 0; i < d->param.n; i++)
@@ -637,7 +661,7 @@ static void run_whole(EvalRun *run, const Diagram *d) {
 
 bool diagram_eval(World *w, const Diagram *d, Eval *e) {
   EvalRun *run = NEW(e->arena, EvalRun);
-  *run = (EvalRun){.w = w, .e = e};
+  *run = (EvalRun){.w = w, .e = e, .most = fmin(ELEMENTS_LIMIT, os_memory() / sizeof(double))};
   e->error = NULL;
   if (GUARDED(e->arena, &run->guard)) {
     run_whole(run, d);

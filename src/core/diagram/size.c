@@ -48,6 +48,8 @@ struct Sizes {
   VEC(Var) var;   // var.at[0] is unused
   Size small[64]; // 0, 1, 2, …, once they were asked for
   uint32_t stamp; // counts bindings
+  Id settled;     // variables below it were there at the last settling
+  bool moved;     // one of them was bound since
 };
 
 enum { HUGE_SIZE = 1, TERMS_LIMIT = 4096, POWER_LIMIT = 64, WEIGHT_LIMIT = 20000 };
@@ -445,6 +447,15 @@ uint32_t size_var_count(const World *w) { return w->sizes ? w->sizes->var.n : 1;
 void size_var_bind(World *w, Id var, Size value) {
   w->sizes->var.at[var].value = value;
   w->sizes->stamp++;
+  w->sizes->moved |= var < w->sizes->settled;
+}
+
+bool sizes_settle(World *w) {
+  Sizes *s = sizes_of(w);
+  bool moved = s->moved;
+  s->settled = s->var.n;
+  s->moved = false;
+  return moved;
 }
 
 bool size_is_var(World *w, Size a, Id *var) {

@@ -408,7 +408,8 @@ static void diagram_out(Print *p, const Diagram *d) {
 }
 
 static void heading_out(Print *p) {
-  static const char *const kind[] = {"", ":local", ":index", ":sample"};
+  static const char *const kind[] = {"", ":local", ":index", ":sample", ":space"};
+  _Static_assert(COUNT(kind) == VAR_SPACE + 1, "each kind has its word");
   const Cast *cast = p->cast;
   if (cast->vars.n) text(p, "sizes");
   for (uint32_t i = 0; i < cast->vars.n; i++)

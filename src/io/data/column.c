@@ -142,13 +142,14 @@ Column column_of(const Raw *x) {
   return c;
 }
 
-int64_t column_largest(const Column *c, int64_t rows) {
+int64_t column_largest(const Column *c, int64_t rows, int64_t *row) {
   double most = 0;
+  *row = 0;
   for (int64_t r = 0; r < rows; r++)
     for (int64_t k = 0; k < c->count; k++) {
       double x = column_number(c, r, k);
-      if (!(x >= 0 && x < INT32_MAX) || x != floor(x)) return -1;
-      if (x > most) most = x;
+      if (!(x >= 0 && x < INT32_MAX) || x != floor(x)) return *row = r, -1;
+      if (x > most) most = x, *row = r;
     }
   return (int64_t)most;
 }

@@ -31,6 +31,7 @@ typedef struct {
   // whole and none is negative, so that they can be read as labels; otherwise 0.
   int64_t labels;
   const char *const *label; // their names, or NULL
+  const char *peak;         // of numbers: the row that decides how many labels there are; or NULL
   const char *mixed; // of words some of which are numbers: where one is that is none; or NULL
 } Field;
 

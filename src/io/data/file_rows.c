@@ -82,6 +82,16 @@ static bool not_finite(Arena *a, const Raw *x, const char *name, const char **wh
 
 static bool is_whole_kind(ElementKind k) { return k >= EL_I64 && k <= EL_U8; }
 
+// How many labels the numbers would be, and what decides it. Row numbers are those of the file.
+static void count_labels(Arena *a, const Column *c, int64_t rows, Field *f) {
+  int64_t row, most = column_largest(c, rows, &row);
+  double value = 0;
+  f->labels = most + 1;
+  if (!rows || c->count != 1) return;
+  column_read(c, &row, 1, 1, NUMBER_F64, &value);
+  f->peak = arena_format(a, "row %lld, counted from 0, holds %g", (long long)row, value);
+}
+
 // What an array is, as a field. `pictures`: bytes with one axis are pixels too (idx has nothing
 // else).
 static bool array_field(Set *s, Raw *x, bool pictures, Field *f, Column *c, const char **why) {
@@ -103,9 +113,8 @@ static bool array_field(Set *s, Raw *x, bool pictures, Field *f, Column *c, cons
   }
   if (x->kind == EL_U8 && f->rank >= (pictures ? 1 : 2)) c->picture = true;
   bool whole = is_whole_kind(x->kind) && !c->picture;
-  int64_t most = f->rank && !whole ? -1 : column_largest(c, x->shape[0]);
-  f->labels = most + 1;
-  if (!f->rank && whole && most >= 0 && most < LABELS_MOST) f->kind = FIELD_LABEL;
+  if (!f->rank || whole) count_labels(s->arena, c, x->shape[0], f);
+  if (!f->rank && whole && f->labels && f->labels <= LABELS_MOST) f->kind = FIELD_LABEL;
   return true;
 }
 
@@ -176,6 +185,8 @@ static bool add_splits(Set *s, const Raws *all, const Raw *first, size_t n, int6
       return file_error(s->arena, why, "array %s is %s a row, where %s was wanted", g.name,
                         field_type(s->arena, &g), field_type(s->arena, &f));
     int64_t labels = g.labels > f.labels ? g.labels : f.labels;
+    if (split != SPLIT_TRAIN && g.peak && (!g.labels || (f.labels && g.labels > f.labels)))
+      f.peak = arena_format(s->arena, "in %s, %s", g.name, g.peak);
     if (split != SPLIT_TRAIN && (!g.labels || !f.labels)) labels = 0; // in no split, or in all
     if (split == SPLIT_TRAIN) g.name = f.name, f = g;
     f.labels = labels;
@@ -251,16 +262,6 @@ static const char *column_name(Arena *a, Table *taken, const char *text, uint32_
     name = arena_format(a, "%s_%u", plain, i);
   table_put(taken, name, strlen(name), 1);
   return name;
-}
-
-static int64_t whole_labels(const CsvColumn *x, int64_t rows) {
-  double most = 0;
-  for (int64_t r = 0; r < rows; r++) {
-    if (!(x->value[r] >= 0 && x->value[r] < LABELS_MOST) || x->value[r] != floor(x->value[r]))
-      return 0;
-    if (x->value[r] > most) most = x->value[r];
-  }
-  return (int64_t)most + 1;
 }
 
 typedef struct {
@@ -341,7 +342,9 @@ bool open_csv(Set *s, const char *path, View v, const char **why) {
     Field f = {.name = x->name};
     Column c;
     if (x->number) {
-      f.labels = whole_labels(x, t.rows);
+      Column own = column_new(x->value, 1, EL_F64);
+      count_labels(s->arena, &own, t.rows, &f);
+      if (f.labels > LABELS_MOST) f.labels = 0;
       c = number_column(&n, &t, x, order);
     } else if (x->label) {
       const char **words = NEW_ARRAY(s->arena, const char *, x->labels);

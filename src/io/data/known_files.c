@@ -49,7 +49,7 @@ static bool labels_in(Set *s, const char *folder, const char *file, int64_t rows
     return file_wrong(s, folder, file, &x, arena_format(s->arena, "%lld labels", (long long)rows),
                       why);
   *out = column_of(&x);
-  int64_t most = column_largest(out, rows);
+  int64_t row, most = column_largest(out, rows, &row);
   if (most >= 0 && most < labels) return true;
   return file_error(s->arena, why, "set %s: %s/%s has labels that are not below %lld", s->name,
                     folder, file, (long long)labels);

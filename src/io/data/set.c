@@ -197,7 +197,8 @@ static uint32_t add_run(Set *s, const char *name, uint32_t from, uint32_t to) {
   f.shape[f.rank++] = run[0].count;
   int64_t rows = 0;
   for (Split split = 0; split < SPLITS; split++) rows += s->part[split].rows;
-  if (f.kind == FIELD_REAL) f.labels = column_largest(&run[0], rows) + 1;
+  f.peak = NULL; // rows lie in another order here
+  if (f.kind == FIELD_REAL) f.labels = column_largest(&run[0], rows, &(int64_t){0}) + 1;
   set_add(s, &f, run);
   return s->field.n - 1;
 }
@@ -224,7 +225,8 @@ static uint32_t add_gathered(Set *s, const char *name, const uint32_t *from, uin
   Field f = s->field.at[from[0]];
   f.name = name;
   f.shape[f.rank++] = n;
-  f.labels = column_largest(&c, rows) + 1;
+  f.peak = NULL;
+  f.labels = column_largest(&c, rows, &(int64_t){0}) + 1;
   set_add(s, &f, (Column[]){c, c, c});
   return s->field.n - 1;
 }

@@ -72,8 +72,8 @@ bool episode_read(Set *, SetRows, Number, void *, const char **why);
 void column_read(const Column *, const int64_t *row, int64_t n, int64_t count, Number, void *out);
 Column column_new(const void *at, int64_t count, ElementKind); // rows without gaps
 Column column_of(const Raw *);
-int64_t column_largest(const Column *,
-                       int64_t rows); // of whole numbers from 0 on; -1: they are not that
+// Of whole numbers from 0 on; -1: they are not that. *row: the largest, or the first that is none.
+int64_t column_largest(const Column *, int64_t rows, int64_t *row);
 
 // sampling.c
 enum { SHUFFLE_FEW = 4096 }; // rows, for which there is a table

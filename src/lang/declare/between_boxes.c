@@ -181,6 +181,7 @@ const Syntax *claim_written_out(Body *b, Program *p, const Syntax *claim) {
   if (!is_between_boxes(b, b->env, left, right)) return claim;
   BoxInputs inputs;
   if (!equation_inputs(b, b->env, left, right, &inputs)) {
+    if (uses_broken(b->env, left) || uses_broken(b->env, right)) return NULL;
     Id e = diag_error(w->diags, claim->span,
                       "nothing says what these boxes take: neither side has a type");
     diag_help(w->diags, e, "give them their wires: `f(x) ~ g(x)`");

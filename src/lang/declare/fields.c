@@ -16,6 +16,7 @@ static void add_field(World *w, DataFields *d, const Field *f) {
     copy.label = word;
   }
   if (f->mixed) copy.mixed = arena_format(w->arena, "%s", f->mixed);
+  if (f->peak) copy.peak = arena_format(w->arena, "%s", f->peak);
   vec_push(w->arena, &d->field, copy);
 }
 

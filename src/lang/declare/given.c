@@ -414,9 +414,11 @@ static bool does_not_fit(GivenReading *r, const Syntax *param, const Field *f, c
   if (f->mixed && t->base != BASE_LABEL)
     diag_help(w->diags, e, "%s", f->mixed);
   else if (own->base == BASE_R && f->labels && t->base != BASE_R)
-    diag_help(w->diags, e, "its numbers are whole and go up to %lld", (long long)f->labels - 1);
+    diag_help(w->diags, e, "its numbers are whole and go up to %lld%s%s", (long long)f->labels - 1,
+              f->peak ? ": " : "", f->peak ? f->peak : "");
   else if (own->base == BASE_R && t->base == BASE_LABEL)
-    diag_help(w->diags, e, "labels are whole numbers from 0 up, or words");
+    diag_help(w->diags, e, "labels are whole numbers from 0 up, or words%s%s", f->peak ? ": " : "",
+              f->peak ? f->peak : "");
   else if (own->base == BASE_LABEL && t->base != BASE_LABEL)
     diag_help(w->diags, e,
               "labels are not numbers: take them as they are, and use `one_hot(x)` or `number(x)`");

@@ -56,10 +56,14 @@ static bool words_fit(const FieldsMatch *m, const Field *own, const Field *their
   return true;
 }
 
-static bool labels_fit(const FieldsMatch *m, const Field *own, const Field *theirs, const Type *t) {
+static int64_t label_count(const FieldsMatch *m, const Field *own, const Type *t) {
   int64_t count = own->labels;
   if (t->base == BASE_LABEL) size_value(m->in->w, t->count, &count);
-  if (t->base == BASE_BIT && own->kind != FIELD_BIT) count = 2;
+  return t->base == BASE_BIT && own->kind != FIELD_BIT ? 2 : count;
+}
+
+static bool labels_fit(const FieldsMatch *m, const Field *own, const Field *theirs, const Type *t) {
+  int64_t count = label_count(m, own, t);
   if (own->kind == FIELD_REAL && t->base != BASE_R)
     return theirs->labels && theirs->labels <= count;
   if (own->kind != FIELD_LABEL || (own->label && theirs->label)) return true;
@@ -76,8 +80,16 @@ static bool one_field(FieldsMatch *m, const char *name, const Type *t) {
   if (!own) return true; // of a file that is not there
   bool same = own->kind == theirs->kind && own->rank == theirs->rank &&
               memcmp(own->shape, theirs->shape, own->rank * sizeof *own->shape) == 0;
-  if (!same || !labels_fit(m, own, theirs, t))
-    return says_differ(m, name, field_type(w->arena, own), field_type(w->arena, theirs));
+  bool fits = same && labels_fit(m, own, theirs, t);
+  bool beyond = !theirs->labels || theirs->labels > label_count(m, own, t);
+  if (same && !fits && beyond && theirs->peak)
+    return diag_refuse(w->diags, m->span, "`%s` is read as %s, but in %s, %s", name,
+                       type_text(w, t), data_title(w, m->theirs), theirs->peak);
+  if (!fits) {
+    says_differ(m, name, field_type(w->arena, own), field_type(w->arena, theirs));
+    if (theirs->mixed) diag_help(w->diags, w->diags->list.n - 1, "%s", theirs->mixed);
+    return false;
+  }
   bool named = t->base == BASE_LABEL && t->names; // by the program, and matched when it is read
   return named || own->kind != FIELD_LABEL || !own->label || !theirs->label ||
          words_fit(m, own, theirs);

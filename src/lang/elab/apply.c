@@ -51,6 +51,7 @@ static Value apply_tuple(Body *b, Env *env, const Syntax *n, Value args, const S
     if (want < 0) want = tuple_values(n).n == args.n ? 1 : -1;
     if (want < 0 || at + (uint32_t)want > args.n) {
       int sum = arity_of(b, env, n);
+      if (uses_broken(env, n)) return value_error(b, span);
       if (sum < 0)
         return value_refuse(b, span, span, "these boxes side by side take more than %u %s", args.n,
                             args.n == 1 ? "wire" : "wires");

@@ -49,6 +49,10 @@ bool lift_over(Lift *, Value *args, const Match *); // what is left of them pass
 void mark_axis(Body *, Val *, uint32_t at, uint32_t number);
 void lift_end(Lift *, Value *out);
 
+// header.c
+// fwd or rev, where nothing else is called so; or NULL
+const BuiltinBox *derivative_named(Body *, Env *, const Syntax *);
+
 // derivative.c
 enum { FORTH, BACK };
 Value builtin_derivative(const BuiltinUse *);

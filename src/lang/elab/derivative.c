@@ -13,7 +13,7 @@ typedef struct {
   Body *b;
   Env *env;
   const Syntax *box;
-  const Syntax *over_named; // … over h; or NULL
+  const Syntax *over_named; // … over h, where an input has h; or NULL
   Span span;
   bool back;
   uint32_t n; // inputs of f
@@ -30,8 +30,11 @@ static const char *changes_of(const Derivative *d) {
   return d->back ? "a cotangent for each output" : "a tangent for each input that is not a label";
 }
 
+static bool inner_fault(Body *, Env *, const Syntax *box);
+
 static bool count_inputs(Derivative *d, const Value *args) {
   int n = arity_of(d->b, d->env, d->box);
+  if (n < 0 && inner_fault(d->b, d->env, d->box)) return false;
   if (n < 0 || (uint32_t)n > args->n)
     return diag_refuse(d->b->w->diags, d->span, "`%s[f]` takes the inputs of f, then %s",
                        word_of(d), changes_of(d));
@@ -273,15 +276,67 @@ static Value apply_derived(Derivative *d, Body *sub, const Value *args, const Sy
   return out;
 }
 
+// -- over h ---------------------------------------------------------------------------------------
+static bool has_axis(const Val *v, Name name, uint32_t *at) {
+  for (uint32_t i = 0; i < v->type.rank; i++)
+    if (!v->type.axis[i].pass && v->type.axis[i].label == name) {
+      *at = i;
+      return true;
+    }
+  return false;
+}
+
+// An axis that only changes have counts their rows: it goes in front, wherever it stands.
+static bool rows_in_front(const Derivative *d, const Value *args, const Syntax *name) {
+  bool any = false;
+  uint32_t at;
+  for (uint32_t i = d->n; i < args->n; i++) {
+    Val *v = &args->at[i];
+    uint32_t order[RANK_LIMIT], n = 0;
+    if (v->literal || !has_axis(v, name->name, &at)) continue;
+    order[n++] = at;
+    for (uint32_t k = 0; k < v->type.rank; k++)
+      if (k != at) order[n++] = k;
+    *v = val_permute(d->b, *v, order, n);
+    any = true;
+  }
+  return any || diag_refuse(d->b->w->diags, name->span, "no argument has an axis %s to go over",
+                            name_text(d->b->w->names, name->name));
+}
+
+static bool take_over(Derivative *d, const Value *args, const Syntax *over) {
+  Arena *arena = d->b->w->arena;
+  VEC(Syntax *) points = {0};
+  uint32_t at;
+  for (uint32_t i = over ? over_names(over).n : 0; i-- > 0;) { // the first comes to stand in front
+    Syntax *name = over_names(over).at[i];
+    bool point = false;
+    for (uint32_t k = 0; k < d->n; k++) point |= has_axis(&args->at[k], name->name, &at);
+    if (point)
+      vec_push(arena, &points, name);
+    else if (!rows_in_front(d, args, name))
+      return false;
+  }
+  for (uint32_t i = 0; i < points.n / 2; i++) {
+    Syntax *other = points.at[i];
+    points.at[i] = points.at[points.n - 1 - i];
+    points.at[points.n - 1 - i] = other;
+  }
+  if (points.n)
+    d->over_named =
+        node_over(arena, over->span, (OverParts){over_base(over), (Nodes){points.n, points.at}});
+  return true;
+}
+
 Value builtin_derivative(const BuiltinUse *u) {
   Body *b = u->b;
-  Derivative d = {
-      .b = b, .env = u->env, .span = u->span, .back = u->box->kind == BACK, .over_named = u->over};
+  Derivative d = {.b = b, .env = u->env, .span = u->span, .back = u->box->kind == BACK};
   d.box = boxed_option(b, u->config, 0, u->span, word_of(&d));
   if (!d.box || value_failed(&u->args) || !count_inputs(&d, &u->args))
     return value_error(b, u->span);
   Lift l;
   Value given = {u->args.n, arena_copy(b->w->arena, u->args.at, u->args.n * sizeof(Val)), NULL};
+  if (!take_over(&d, &given, u->over)) return value_error(b, u->span);
   lift_begin(&l, b, word_of(&d), u->span);
   Body *sub = lifted(&d, &l, &given);
   Value out = sub ? apply_derived(&d, sub, &given, u->use) : value_error(b, u->span);
@@ -290,23 +345,41 @@ Value builtin_derivative(const BuiltinUse *u) {
 }
 
 // -- what they take -------------------------------------------------------------------------------
-// f on what its header declares; NULL: that does not say enough. Nothing of it stays.
-static Body *declared_alone(Body *b, Env *env, const Syntax *box, const BoxInputs *in) {
+// f on what its header declares; NULL: that does not say enough. Nothing of it stays, but what is
+// wrong with it if it is loud.
+static Body *declared_alone(Body *b, Env *env, const Syntax *box, const BoxInputs *in, bool loud) {
   Type *type = NEW_ARRAY(b->w->arena, Type, in->n + 1);
   for (uint32_t i = 0; i < in->n; i++) type[i] = in->at[i].type;
   Body *around = body_new(b->in, name_from(b->w->names, "rev"));
   around->generic = true;
-  b->w->diags->muted++;
+  b->w->diags->muted += !loud;
   Body *sub = box_alone(around, env, box, in->n, type, box->span);
-  b->w->diags->muted--;
+  b->w->diags->muted -= !loud;
   return sub;
+}
+
+static const Syntax *derived_box(const Syntax *config) {
+  const Syntax *box = config && brackets_slots(config).n == 1 ? brackets_slots(config).at[0] : NULL;
+  return box && slot_item(box)->kind != N_ITEMS ? slot_item(box) : NULL;
+}
+
+// What a derivative takes is not known if what it is of is wrong: then that is what is said.
+static bool inner_fault(Body *b, Env *env, const Syntax *box) {
+  uint32_t errors = b->w->diags->errors;
+  if (uses_broken(env, box)) return true;
+  while (box->kind == N_PAREN) box = paren_inner(box);
+  const Syntax *of = derivative_named(b, env, box) ? derived_box(at_brackets(box)) : NULL;
+  BoxInputs in = {0};
+  if (!of) return false;
+  if (inner_fault(b, env, of)) return true;
+  if (box_inputs(b, env, of, &in)) declared_alone(b, env, of, &in, true);
+  return b->w->diags->errors > errors;
 }
 
 bool derivative_inputs(Body *b, Env *env, const BuiltinBox *word, const Syntax *config,
                        BoxInputs *out) {
-  const Syntax *box = config && brackets_slots(config).n == 1 ? brackets_slots(config).at[0] : NULL;
-  if (!box || slot_item(box)->kind == N_ITEMS) return false;
-  box = slot_item(box);
+  const Syntax *box = derived_box(config);
+  if (!box) return false;
   uint32_t from = out->n;
   if (!box_inputs(b, env, box, out)) return false;
   BoxInputs own = {.n = out->n - from, .at = out->at + from};
@@ -317,7 +390,7 @@ bool derivative_inputs(Body *b, Env *env, const BuiltinBox *word, const Syntax *
     }
     return true;
   }
-  Body *sub = declared_alone(b, env, box, &own);
+  Body *sub = declared_alone(b, env, box, &own, false);
   for (uint32_t i = 0; sub && i < sub->out_type.n; i++)
     vec_push(b->w->arena, out, (BoxInput){.type = own_type(b->w, &sub->out_type.at[i])});
   return sub != NULL;

@@ -15,6 +15,8 @@ Value eval_equation(Body *, Env *, const Syntax *lhs_brackets, const Syntax *exp
                     const Syntax *pad, const Type *want, Span);
 bool is_access(Env *, const Syntax *); // an indexed read, not a box with options
 Val eval_product(Body *, Env *, const Syntax *, Eq *);
+// Notes which axes of what a call gave are indices of the equation around it.
+void note_called(Body *, Env *, Eq *, const Syntax *call, const Val *);
 
 // expr.c
 Value eval(Body *, Env *, const Syntax *, Eq *);
@@ -45,6 +47,8 @@ typedef struct {
 } BoxUse;
 Value call_def(Body *, Env *, const BoxUse *, const Syntax *config, Value args, const Syntax *over);
 int arity_of(Body *, Env *, const Syntax *box); // -1 when unknown
+// Does the text use something whose declaration went wrong? Then what it lacks is said already.
+bool uses_broken(Env *, const Syntax *);
 // What a box takes: declared types, with variables for sizes that are open. False: it does not say.
 typedef struct {
   Type type;

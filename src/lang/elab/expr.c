@@ -440,6 +440,7 @@ Value eval_access(Body *b, Env *env, const Syntax *n, Eq *eq) {
     if (bind && bind->kind == BIND_LEARNER && family_of(bind->def))
       return family_value(b, env, (Def *)bind->def, bind->home, n);
     if (d && family_of(d)) return family_value(b, env, d, NULL, n);
+    if (d && d->broken) return value_error(b, n->span);
     const char *text = name_text(b->w->names, base->name);
     if (!bind && !d && strcmp(text, "size") == 0) {
       Size s = size_eval(b, env, n, false);
@@ -517,7 +518,9 @@ static Value call_value(Body *b, Env *env, const Syntax *n, const Syntax *over, 
       if (fn != FN_COUNT) return fn_call(b, env, n, fn, eq);
     }
   }
-  return apply_call(b, env, callee, n, over);
+  Value v = apply_call(b, env, callee, n, over);
+  for (uint32_t i = 0; i < v.n; i++) note_called(b, env, eq, n, &v.at[i]);
+  return v;
 }
 
 static Value over_value(Body *b, Env *env, const Syntax *n, Eq *eq) {

@@ -114,8 +114,7 @@ const Syntax *result_types(const Header *h) {
   return sig_to(h->result) ? sig_to(h->result) : sig_from(h->result);
 }
 
-// fwd or rev, where nothing else is called so; or NULL
-static const BuiltinBox *derivative_named(Body *b, Env *env, const Syntax *n) {
+const BuiltinBox *derivative_named(Body *b, Env *env, const Syntax *n) {
   const Syntax *name = use_base(n);
   if (n->kind != N_AT || name->kind != N_NAME || env_find(env, name->name) ||
       scope_find(env->scope, name->name))
@@ -190,6 +189,18 @@ int arity_of(Body *b, Env *env, const Syntax *n) {
   int n_in = arity_in_chain(b, env, n);
   b->in->chain--;
   return n_in;
+}
+
+bool uses_broken(Env *env, const Syntax *n) {
+  if (n->kind == N_ERROR) return true;
+  const Binding *bind = n->kind == N_NAME ? env_find(env, n->name) : NULL;
+  if (bind && bind->kind == BIND_OPTION && bind->box.node)
+    return uses_broken(bind->box.env, bind->box.node);
+  const Def *d = n->kind == N_NAME && !bind ? scope_find(env->scope, n->name) : NULL;
+  if (d && d->broken) return true;
+  for (uint32_t i = 0; i < syntax_parts(n).n; i++)
+    if (syntax_parts(n).at[i] && uses_broken(env, syntax_parts(n).at[i])) return true;
+  return false;
 }
 
 // -- a box or learner for itself ------------------------------------------------------------------

@@ -407,6 +407,21 @@ static bool summed_left_over(Body *b, Eq *eq, const Val *v) {
   return false;
 }
 
+// y[i] = softmax[j](S[i j]): what is called is not summed silently either.
+static bool called_left_over(Body *b, const Eq *eq, const Val *v) {
+  for (uint32_t i = 0; i < v->type.rank; i++) {
+    Name name = v->type.axis[i].label;
+    if (v->type.axis[i].pass || val_reduces(v, i) || eq_has(eq, name, NULL) ||
+        !names_have(&eq->called, name))
+      continue;
+    const char *text = name_text(b->w->names, name);
+    Id e = diag_error(b->w->diags, v->span, "index %s stays here, and is not on the left", text);
+    diag_help(b->w->diags, e, "write `sum[%s](…)` where a sum is meant", text);
+    return true;
+  }
+  return false;
+}
+
 // softmax[j](Q[i c] K[j c]) has axes i and j: what is called has indices of its own, and those that
 // stay are the indices of the left by their names.
 static bool meet_indices(Body *b, Eq *eq, const Val *v) {
@@ -430,7 +445,8 @@ static Val equation_with_left(Body *b, Env *env, const Syntax *brackets, const S
   eq_pad(b, env, &l.eq, pad);
   if (!read_left(&l, b, env, brackets, want)) return val_error(span);
   Val v = eval_one(b, env, expr, &l.eq);
-  if (v.error || summed_left_over(b, &l.eq, &v)) return val_error(span);
+  if (v.error || summed_left_over(b, &l.eq, &v) || called_left_over(b, &l.eq, &v))
+    return val_error(span);
   if (v.literal) v = val_fill(b, v, (Type){.base = (uint8_t)(want ? want->base : BASE_R)});
   uint32_t own[RANK_LIMIT];
   if (!v.indexed && own_axes(&v.type, own)) {

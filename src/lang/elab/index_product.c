@@ -17,6 +17,7 @@ typedef struct {
   FactorNodes f;
   Val *factor;          // each by itself, once it is known
   uint32_t first, last; // which mentions of indices are those of the reads among the factors
+  uint32_t held;        // names of indices held from here on are held for this product
 } Product;
 
 bool is_access(Env *env, const Syntax *n) {
@@ -91,6 +92,16 @@ static bool has_own_axis(const Val *v, Name label) {
   return false;
 }
 
+// softmax[j](S[i j]) keeps axes i and j: what is called has indices of its own, and those that stay
+// are indices here by their names.
+void note_called(Body *b, Env *env, Eq *eq, const Syntax *call, const Val *v) {
+  for (uint32_t i = 0; !v->error && i < v->type.rank; i++) {
+    Name name = v->type.axis[i].label;
+    if (!name || v->type.axis[i].pass || names_have(&eq->called, name)) continue;
+    if (writes_index(env, eq, call, name, false)) vec_push(b->w->arena, &eq->called, name);
+  }
+}
+
 // Does the factor, which is no plain read but a function, a box or a sum of some, have this index?
 static bool factor_has(const Product *p, uint32_t i, Name name) {
   return !p->f.at[i].read && has_own_axis(&p->factor[i], name) &&
@@ -103,8 +114,7 @@ static uint32_t times_written(const Product *p, Name name) {
   uint32_t times = 0, index;
   for (uint32_t m = p->first; m < p->last && eq_has(p->eq, name, &index); m++)
     times += p->eq->mention.at[m] == index;
-  for (uint32_t i = 0; i < p->f.n && !p->eq->left; i++)
-    times += !p->f.at[i].divides && factor_has(p, i, name);
+  for (uint32_t i = 0; i < p->f.n; i++) times += !p->f.at[i].divides && factor_has(p, i, name);
   return times;
 }
 
@@ -128,6 +138,58 @@ static bool free_elsewhere(Body *b, const EqIndex *e, bool sum, Span other, Span
   return true;
 }
 
+// With a left side nothing is summed silently inside a function or a box; a sum in parentheses, and
+// what is as good as one, sums in each of its terms.
+static bool sums_nothing(const Product *p, const Syntax *n) {
+  if (n->kind == N_OVER) n = over_base(n);
+  if (n->kind != N_CALL) return n->kind == N_POW || n->kind == N_NAME || n->kind == N_CMP;
+  const Syntax *box = use_base(call_callee(n));
+  if (box->kind != N_NAME || env_find(p->env, box->name) || scope_find(p->env->scope, box->name))
+    return true;
+  const BuiltinBox *f = builtin_find(p->b->in, box->name);
+  if (f && f->nodes) return call_args(n).n == 2; // max(x, y)
+  Fn fn = fn_find(name_text(p->b->w->names, box->name));
+  return fn != FN_stop && fn != FN_neg;
+}
+
+// A factor may be a function or a box, and have an index that another factor has too: then the
+// product sums it as a whole, and not the factors, each for itself.
+static void hold_if_shared(Product *p, Name name) {
+  uint32_t times = 0, index;
+  if (eq_has(p->eq, name, &index) && (p->eq->index.at[index].left || p->eq->index.at[index].bound))
+    return;
+  for (uint32_t i = 0; i < p->f.n; i++) {
+    const FactorNode *f = &p->f.at[i];
+    if (f->divides || !writes_index(p->env, p->eq, f->node, name, false)) continue;
+    if (!f->read && !sums_nothing(p, f->node)) return;
+    times++;
+  }
+  if (times > 1) vec_push(p->b->w->arena, &p->eq->held, name);
+}
+
+static void hold_shared(Product *p, const Syntax *n, Ids *seen) {
+  if (!n) return;
+  if ((n->kind == N_NAME || n->kind == N_SIZED) && !names_have(seen, n->name)) {
+    vec_push(p->b->w->arena, seen, n->name);
+    hold_if_shared(p, n->name);
+  }
+  for (uint32_t i = 0; i < syntax_parts(n).n; i++) hold_shared(p, syntax_parts(n).at[i], seen);
+}
+
+static void hold_indices(Product *p) {
+  Ids seen = {0};
+  p->held = p->eq->held.n;
+  for (uint32_t i = 0; i < p->f.n && p->eq->left; i++)
+    if (!p->f.at[i].read && !p->f.at[i].divides) hold_shared(p, p->f.at[i].node, &seen);
+}
+
+// Is the sum over this index left to this product as a whole?
+static bool held_here(const Product *p, Name name) {
+  for (uint32_t i = p->held; i < p->eq->held.n; i++)
+    if (p->eq->held.at[i] == name) return true;
+  return false;
+}
+
 // Which axes of a product are summed: with a left side, those not on it; without, those that occur
 // twice.
 static bool mark_summed(const Product *p, const Val *v, bool *sum, bool *bad) {
@@ -137,8 +199,9 @@ static bool mark_summed(const Product *p, const Val *v, bool *sum, bool *bad) {
     uint32_t index;
     if (v->type.axis[i].pass || !eq_has(eq, v->type.axis[i].label, &index)) continue;
     EqIndex *e = &eq->index.at[index];
-    sum[i] = !e->bound && !e->left && (eq->left || times_written(p, e->name) > 1);
-    if (e->left || e->bound) continue;
+    if (e->left || e->bound || held_here(p, e->name)) continue;
+    bool all = eq->left && !names_have(&eq->held, e->name);
+    sum[i] = all || times_written(p, e->name) > 1;
     Span *mine = sum[i] ? &e->summed : &e->free, other = sum[i] ? e->free : e->summed;
     if (!mine->file) *mine = v->span;
     if (!eq->left && other.file) *bad = free_elsewhere(p->b, e, sum[i], other, v->span);
@@ -274,15 +337,16 @@ static Val multiply_others(const Product *p, Val v, bool found, bool multiply, b
 // An index that two factors share which are not both reads: the product as a whole is summed.
 static bool shares_index(Product *p) {
   bool any = false;
-  for (uint32_t k = 0; k < p->f.n && !p->eq->left; k++)
+  for (uint32_t k = 0; k < p->f.n; k++)
     for (uint32_t a = 0; a < p->factor[k].type.rank; a++) {
       const Axis *axis = &p->factor[k].type.axis[a];
       if (p->f.at[k].divides || axis->pass || !factor_has(p, k, axis->label) ||
-          times_written(p, axis->label) < 2)
+          times_written(p, axis->label) < 2 || (p->eq->left && !held_here(p, axis->label)))
         continue;
       uint32_t index = eq_index(p->b, p->eq, axis->label, p->f.at[k].node->span);
       EqIndex *e = &p->eq->index.at[index];
       if (e->bound) continue;
+      e->plain = true;
       sizes_agree(p->b, e->size, axis->size, e->span, e->span, "an index");
       e->free = NOWHERE;
       for (uint32_t d = 0; d < p->f.n; d++)
@@ -298,13 +362,15 @@ Val eval_product(Body *b, Env *env, const Syntax *n, Eq *eq) {
   flatten(b, env, n, false, &p.f, &minus);
   p.factor = NEW_ARRAY(b->w->arena, Val, p.f.n);
   Val v = {0};
+  hold_indices(&p);
   bool reads = multiply_reads(&p, &v), early = reads && (eq->left || p.f.n == 1);
   if (early) v = sum_product(&p, v, true);
   if (reads && p.f.n == 1 && !minus) return v;
   Eq before = *eq;
   before.index.at = arena_copy(b->w->arena, eq->index.at, eq->index.n * sizeof(EqIndex));
-  if (!eval_others(&p)) return val_error(n->span);
-  bool shares = shares_index(&p);
+  bool good = eval_others(&p), shares = good && shares_index(&p);
+  eq->held.n = p.held;
+  if (!good) return val_error(n->span);
   if (!merge_marks(&p, &before)) return val_error(n->span);
   if (shares) {
     v = sum_product(&p, multiply_others(&p, v, reads, true, false), false);

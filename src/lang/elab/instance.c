@@ -386,6 +386,7 @@ Body *instance(const Call *c, Body *home, const char *family, const Formals *for
     infer->work = infer->work_limit + 1; // boxes that call themselves twice would go on for ever
     return NULL;
   }
+  if (!work_on(c->b, INSTANCE_WORK, c->span)) return NULL;
   uint32_t before = infer->w->diags->list.n, errors = infer->w->diags->errors;
   bool good;
   infer->depth++;

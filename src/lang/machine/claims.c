@@ -469,6 +469,10 @@ static void read_truth(const Looker *l, const Syntax *n, Check *c) {
   c->kind = CHECK_TRUTH;
   if (look_at(l, claim, &c->truth, NULL) && !c->truth.sight.n && !c->truth.diagram->param.n)
     c->kind = CHECK_CLAIM; // of constants: it is known at once
+  if (c->kind == CHECK_TRUTH && c->system->flows)
+    diag_error(w->diags, c->span,
+               "a claim about all inputs is for machines that do not flow, but `%s` flows",
+               name_text(w->names, c->system->name));
 }
 
 static const char *source_text(World *w, Span a, Span b) {

@@ -9,6 +9,7 @@
 //
 // A member of an array of parts is elaborated once for all: everything about it has the array's
 // axis in front, as an axis that passes over.
+#include "core/pass/rewrite.h"
 #include "lang/machine/machine_own.h"
 
 #include <math.h>
@@ -182,12 +183,32 @@ static Init state_start(MachineBuilder *m, Env *env, const Syntax *typed, const 
   return init_from(m->b, env, start, own);
 }
 
+// The start of one member: what its diagram makes, with the lists and constants that it reads, or a
+// list itself.
+static Id start_of_one(World *w, Diagram *d, const Init *init, const Type *own) {
+  if (init->kind == INIT_DATA) {
+    Param list = {.path = "list", .role = ROLE_CONST, .init = *init};
+    uint32_t k = diagram_param(w, d, list, *own, name_from(w->names, "list"), 0);
+    return d->param.at[k].wire;
+  }
+  const Diagram *from = init->diagram;
+  Id *map = new_map(w, from);
+  for (uint32_t i = 0; i < from->param.n; i++) {
+    const Wire *x = &from->wire.at[from->param.at[i].wire];
+    uint32_t k = diagram_param(w, d, from->param.at[i], x->type, x->name, x->origin);
+    map[from->param.at[i].wire] = d->param.at[k].wire;
+  }
+  copy_boxes(w, d, from, map);
+  d->noisy |= from->noisy;
+  return map[from->out.at[0]];
+}
+
 // The same start for every member.
 static Init start_for_all(MachineBuilder *m, Init init, const Type *own) {
   World *w = m->w;
-  if (!m->npass || init.kind != INIT_DIAGRAM) return init;
+  if (!m->npass || (init.kind != INIT_DIAGRAM && init.kind != INIT_DATA)) return init;
   Diagram *d = diagram_new(w, name_from(w->names, "init"));
-  Id one = box_call(w, d, init.diagram, NULL, 0, 0);
+  Id one = start_of_one(w, d, &init, own);
   Type full = full_type(m, own);
   for (uint32_t i = 0; i < full.rank; i++) full.axis[i].pass = 0;
   Each e = each_of(w, full);
@@ -281,29 +302,41 @@ static Syntax *call_of_two(World *w, const char *box, Syntax *a, Syntax *b, Span
   return node_call(w->arena, span, (CallParts){callee, NODES(a, b)});
 }
 
-// A condition as a number that rises through 0 when it comes true.
-Syntax *as_root(World *w, const Syntax *c) {
+// large - small; where both may be equal, 0 is above 0 too.
+static Syntax *difference(World *w, Syntax *large, Syntax *small, bool equal, Span span) {
+  Syntax *d = syntax_signed(w->arena, node_sum(w->arena, span, (SumParts){NODES(large, small)}),
+                            SIGN_MINUS);
+  if (!equal) return d;
+  Syntax *least = number_node(w, 1e-300, span); // it changes nothing else
+  return syntax_signed(w->arena, node_sum(w->arena, span, (SumParts){NODES(d, least)}), SIGN_PLUS);
+}
+
+// A condition, or what it is not, as a number that is above 0 where it is true.
+static Syntax *root_of(World *w, const Syntax *c, bool is) {
   Span span = c->span;
-  if (c->kind == N_PAREN) return as_root(w, paren_inner(c));
+  if (c->kind == N_PAREN) return root_of(w, paren_inner(c), is);
+  if (c->kind == N_NOT) return root_of(w, not_operand(c), !is);
   if (c->kind == N_AND || c->kind == N_OR) {
     Nodes term = chain_terms(c);
-    Syntax *root = as_root(w, term.at[0]);
+    const char *word = (c->kind == N_AND) == is ? "minimum" : "maximum";
+    Syntax *root = root_of(w, term.at[0], is);
     for (uint32_t i = 1; i < term.n; i++)
-      root = call_of_two(w, c->kind == N_AND ? "minimum" : "maximum", root, as_root(w, term.at[i]),
-                         span);
+      root = call_of_two(w, word, root, root_of(w, term.at[i], is), span);
     return root;
   }
-  if (c->kind == N_NOT) return node_neg(w->arena, span, (NegParts){as_root(w, not_operand(c))});
   SyntaxSign sign = c->kind == N_CMP ? cmp_sign(c) : SIGN_NONE;
   bool more = sign == SIGN_MORE || sign == SIGN_AT_LEAST;
+  bool equal = sign == SIGN_AT_LEAST || sign == SIGN_AT_MOST;
   if (more || sign == SIGN_LESS || sign == SIGN_AT_MOST) {
-    Syntax *large = more ? cmp_left(c) : cmp_right(c), *small = more ? cmp_right(c) : cmp_left(c);
-    return syntax_signed(w->arena, node_sum(w->arena, span, (SumParts){NODES(large, small)}),
-                         SIGN_MINUS);
+    Syntax *left = cmp_left(c), *right = cmp_right(c);
+    return more == is ? difference(w, left, right, equal == is, span)
+                      : difference(w, right, left, equal == is, span);
   }
-  Syntax *yes = number_node(w, 1, span), *no = number_node(w, -1, span);
+  Syntax *yes = number_node(w, is ? 1 : -1, span), *no = number_node(w, is ? -1 : 1, span);
   return node_when(w->arena, span, (WhenParts){yes, (Syntax *)c, no});
 }
+
+Syntax *as_root(World *w, const Syntax *c) { return root_of(w, c, true); }
 
 static Id condition_wire(MachineBuilder *m, Env *env, const Syntax *cond) {
   Value v = eval_alone(m->b, env, cond);
@@ -427,6 +460,12 @@ static void do_step(MachineBuilder *m, Env *env, const Syntax *n, int mode) {
   bool shared = at < 0 && port >= 0 && m->s->shares;
   if (at < 0 && !shared) {
     no_state(m, n->name, n->name_span);
+    return;
+  }
+  if (shared && m->flows) {
+    Id e = diag_error(w->diags, n->span,
+                      "`%s` is shared and flows here, and `next` is for what steps", name);
+    diag_help(w->diags, e, "a `machine` that has `%s` as its state has events", name);
     return;
   }
   const Type *own = shared ? &m->s->in.at[port].type : &m->held.at[at].own;

@@ -228,6 +228,7 @@ bool check_sides(Elab *, Program *, const Check *, Diagram *side[2]);
 
 // rates.c: diagrams made of a system that flows. Inputs: its ports, the states that flow, `time`.
 Diagram *system_rates(World *, const System *);
+Diagram *system_nexts(World *, const System *); // of states that step, what they are after a tick
 // The same inputs and the length of the step, of this type: a number, or one for each of the axes
 // that the states have in front. Outputs: the states after it.
 Diagram *system_step(World *, const System *, bool euler, const Type *length);

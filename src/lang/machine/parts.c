@@ -212,10 +212,27 @@ void make_parts(MachineBuilder *m, const Syntax *block) {
   }
 }
 
+// All members of a variable flow, or all step: rates and differences cannot be added.
+static bool of_one_time(MachineBuilder *m, const Junction *j) {
+  const Part *first = &m->s->part.at[j->member.at[0].part - 1];
+  for (uint32_t i = 1; i < j->member.n; i++) {
+    const Part *p = &m->s->part.at[j->member.at[i].part - 1];
+    if (p->of->flows == first->of->flows) continue;
+    const Part *flows = p->of->flows ? p : first, *steps = p->of->flows ? first : p;
+    Id e = diag_error(m->w->diags, steps->span, "`%s` flows in `%s`, and steps in `%s`",
+                      name_text(m->w->names, j->name), name_text(m->w->names, flows->of->name),
+                      name_text(m->w->names, steps->of->name));
+    diag_note(m->w->diags, e, flows->span, "here it flows");
+    return false;
+  }
+  return true;
+}
+
 // What its members add to a variable, in the order of the text.
 Id joined(MachineBuilder *m, uint32_t junction) {
   const Junction *j = &m->s->junction.at[junction];
   Val sum = {0};
+  if (j->member.n && !of_one_time(m, j)) return 0;
   for (uint32_t i = 0; i < j->member.n; i++) {
     PortEnd end = j->member.at[i];
     const Part *p = &m->s->part.at[end.part - 1];

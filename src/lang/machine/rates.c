@@ -31,15 +31,18 @@ static Id weighed(World *w, Diagram *d, const Id k[4]) {
 }
 
 // -- rates ----------------------------------------------------------------------------------------
-Diagram *system_rates(World *w, const System *s) {
+static Id changed_by(const SystemState *x, bool ticks) { return ticks ? x->next : x->rate; }
+
+// The rates of the states that flow, or what states are after a tick, as a function of them.
+static Diagram *system_function(World *w, const System *s, bool ticks) {
   const Diagram *d = s->d;
-  Diagram *to = diagram_new(w, name_from(w->names, "rates"));
+  Diagram *to = diagram_new(w, name_from(w->names, ticks ? "nexts" : "rates"));
   Id *map = new_map(w, d);
   copy_inputs(w, to, d, map);
   for (uint32_t i = 0; i < s->state.n; i++) {
     const SystemState *x = &s->state.at[i];
     const Wire *wire = &d->wire.at[d->param.at[x->param].wire];
-    if (x->rate)
+    if (changed_by(x, ticks))
       map[d->param.at[x->param].wire] = diagram_input(w, to, wire->type, wire->name, wire->origin);
   }
   Id time = diagram_input(w, to, (Type){.base = BASE_R}, name_from(w->names, "time"), 0);
@@ -55,10 +58,14 @@ Diagram *system_rates(World *w, const System *s) {
   }
   copy_boxes(w, to, d, map);
   for (uint32_t i = 0; i < s->state.n; i++)
-    if (s->state.at[i].rate) diagram_output(w, to, map[s->state.at[i].rate]);
+    if (changed_by(&s->state.at[i], ticks))
+      diagram_output(w, to, map[changed_by(&s->state.at[i], ticks)]);
   diagram_resolve(w, to);
   return passes_flat(w, to);
 }
+
+Diagram *system_rates(World *w, const System *s) { return system_function(w, s, false); }
+Diagram *system_nexts(World *w, const System *s) { return system_function(w, s, true); }
 
 // The rates at x, called from a step.
 typedef struct {

@@ -594,10 +594,15 @@ typedef struct {
   VEC(const Syntax *) todo; // values of lines that are still to be looked at
 } Describer;
 
+static Nodes lines_of(const MachineBuilder *m) { // one expression has none
+  const Syntax *body = m->h.body;
+  return body && body->kind == N_BLOCK ? block_statements(body) : (Nodes){0, NULL};
+}
+
 static void find_lines(Describer *d) {
-  const Syntax *body = d->m->h.body;
-  for (uint32_t i = 0; body && i < block_statements(body).n; i++) {
-    const Syntax *n = block_statements(body).at[i];
+  Nodes line = lines_of(d->m);
+  for (uint32_t i = 0; i < line.n; i++) {
+    const Syntax *n = line.at[i];
     Nodes to = n->kind == N_EQUATION ? lhss_in(equation_lhss(n)) : (Nodes){0, NULL};
     for (uint32_t k = 0; k < to.n; k++)
       if (!lhs_is_rate(to.at[k]) && !table_get(d->line, &to.at[k]->name, sizeof(Name)))
@@ -608,7 +613,7 @@ static void find_lines(Describer *d) {
 // The line that makes this name: a, b = f(x). NULL: there is none.
 static const Syntax *line_of(const Describer *d, Name name) {
   uint32_t at = table_get(d->line, &name, sizeof name);
-  return at ? with_ports(d->m, block_statements(d->m->h.body).at[at - 1]) : NULL;
+  return at ? with_ports(d->m, lines_of(d->m).at[at - 1]) : NULL;
 }
 
 // Which ports and states a value is made of, each once. Lines are what they stand for.
@@ -691,14 +696,15 @@ static void describe_routes(MachineBuilder *m) {
       describe(&d, (PortEnd){t->part, t->port}, route_to(t->route.at[k]),
                route_value(t->route.at[k]), route_cond(t->route.at[k]));
   }
-  const Syntax *body = m->h.body;
-  for (uint32_t i = 0; body && i < block_statements(body).n; i++) {
-    if (block_statements(body).at[i]->kind != N_EQUATION) continue;
-    const Syntax *n = with_ports(m, block_statements(body).at[i]),
-                 *to = lhss_in(equation_lhss(n)).at[0];
+  Nodes line = lines_of(m);
+  for (uint32_t i = 0; i < line.n; i++) {
+    if (line.at[i]->kind != N_EQUATION) continue;
+    const Syntax *n = with_ports(m, line.at[i]), *to = lhss_in(equation_lhss(n)).at[0];
     int port = lhs_is_rate(to) ? -1 : port_named(m->s->out.at, m->s->out.n, to->name);
     if (port >= 0) describe(&d, (PortEnd){0, (uint32_t)port}, NULL, equation_value(n), NULL);
   }
+  for (uint32_t i = 0; m->h.body && m->h.body->kind != N_BLOCK && i < m->s->out.n; i++)
+    describe(&d, (PortEnd){0, i}, NULL, m->h.body, NULL);
   describe_states(m);
 }
 

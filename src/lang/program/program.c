@@ -370,10 +370,6 @@ static void idle_learners(Elab *in, const Program *p) {
   }
 }
 
-static void zonk_all(World *w) {
-  for (Id i = 1; i < w->diagram.n; i++) diagram_resolve(w, w->diagram.at[i]);
-}
-
 Program *elab_program(Elab *in, const char *path, const char *text, size_t n) {
   World *w = in->w;
   Program *p = NEW(w->arena, Program);
@@ -397,7 +393,7 @@ Program *elab_program(Elab *in, const char *path, const char *text, size_t n) {
   settle_sizes(in);
   if (!w->diags->errors) unsolved_sizes(in, p);
   if (!w->diags->errors && !in->doubtful) idle_learners(in, p);
-  zonk_all(w);
+  diagrams_resolve(w);
   return p;
 }
 
@@ -502,7 +498,7 @@ Diagram *elab_diagram(Elab *in, Program *p, const char *name, const Instance *ho
     if (!b) b = on_rows(in, d);
   }
   settle_sizes(in);
-  zonk_all(w);
+  diagrams_resolve(w);
   if (!b && w->diags->errors == errors)
     diag_error(w->diags, d->span,
                "`%s` cannot be shown alone: only a use gives the types of its inputs", name);
@@ -515,7 +511,7 @@ bool elab_outside(Elab *in, Program *p, const Goal *g, Measure *out) {
   goal_outside(in, p, g, out);
   settle_sizes(in);
   in->w->diags->muted--;
-  zonk_all(in->w);
+  diagrams_resolve(in->w);
   return out->diagram && in->w->diags->errors == errors;
 }
 
@@ -528,7 +524,7 @@ bool elab_sides(Elab *in, Program *p, const Goal *g, Diagram *side[2], Ids field
   p->acting = acting;
   settle_sizes(in);
   in->w->diags->muted--;
-  zonk_all(in->w);
+  diagrams_resolve(in->w);
   return in->w->diags->errors == errors && side[0] && side[0]->out.n &&
          (!side[1] || side[1]->out.n);
 }

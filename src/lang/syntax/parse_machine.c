@@ -35,17 +35,18 @@ static Syntax *parse_parts(Parser *p) {
   return node_end(p, node);
 }
 
-// expr "->" postfix [ "pad" sum ] [ "when" cond ] | call
+// expr [ "pad" sum ] "->" postfix [ "pad" sum ] [ "when" cond ] | call
 static Syntax *parse_route(Parser *p) {
   Syntax *value = parse_expr(p, false);
   if (value->kind == N_CALL && !sees(p, 0, "->")) return value;
   Syntax *node = node_fixed(p, N_ROUTE, 4);
   node->span = value->span;
   node->kid[0] = value;
+  if (eat(p, "pad")) node->kid[3] = parse_sum(p);
   if (!eat(p, "->"))
     fail_after_term(p, "`->` and a port (a part is `name : Machine`, an equation `name = …`)");
   node->kid[1] = parse_postfix(p);
-  if (eat(p, "pad")) node->kid[3] = parse_sum(p);
+  if (!node->kid[3] && eat(p, "pad")) node->kid[3] = parse_sum(p);
   if (eat(p, "when")) node->kid[2] = parse_cond(p);
   return node_end(p, node);
 }

@@ -256,11 +256,12 @@ static bool add_passing(Joined *j, const Val *arg, uint32_t n) {
 static bool seems_indexed(const Val *v,
                           const Eq *eq) { // every own axis carries the name of an index
   if (v->indexed) return true;
-  if (!eq || !eq->index.n) return false;
+  if (!eq) return false;
   bool any = false;
   for (uint32_t i = 0; i < v->type.rank; i++) {
     if (v->type.axis[i].pass) continue;
-    if (!eq_has(eq, v->type.axis[i].label, NULL)) return false;
+    Name label = v->type.axis[i].label;
+    if (!eq_has(eq, label, NULL) && !names_have(&eq->called, label)) return false;
     any = true;
   }
   return any;
@@ -722,6 +723,12 @@ Val val_reduce(Body *b, Val v, Combine combine, const bool *axes) {
 }
 
 void clash_note(Body *b, Axis left, Axis right) { b->in->clash[0] = left, b->in->clash[1] = right; }
+
+bool names_have(const Ids *names, Name name) {
+  for (uint32_t i = 0; i < names->n; i++)
+    if (names->at[i] == name) return true;
+  return false;
+}
 
 bool eq_has(const Eq *eq, Name name, uint32_t *out) {
   for (uint32_t i = 0; name && i < eq->index.n; i++)

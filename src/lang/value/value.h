@@ -18,7 +18,8 @@ enum {
   WIRES_LIMIT = 4096,
   OPTIONS_LIMIT = 64,
   X_LIMIT = 2000,
-  WORK_LIMIT = 500000
+  WORK_LIMIT = 500000,
+  INSTANCE_WORK = 20 // a box made for its options and inputs, beside what is in it
 };
 
 typedef struct Env Env;
@@ -243,6 +244,8 @@ typedef struct {
   VEC(IndexReach) reach;
   VEC(uint32_t) summed;  // log of summed indices
   VEC(uint32_t) mention; // log of indices as they are written in factors
+  Ids called;            // names of indices that results of calls keep, as in softmax[j](S[i j])
+  Ids held;              // names of indices that a product around here sums as a whole
   bool padded;
   double pad;
   uint32_t inside; // inside a function, where nothing is summed silently
@@ -358,6 +361,7 @@ const char *own_text(World *, const Type *);           // for messages: without 
 bool two_unknowns(Body *, const Axis *, const Axis *); // axes that nothing makes equally long
 const char *nearest_label(World *, const Type *, Name label); // among its axes, or NULL
 Id origin_at(Body *, Span);
+bool names_have(const Ids *names, Name);
 bool eq_has(const Eq *, Name, uint32_t *);
 
 // value_print.c: a value has become a box of a body that is watched

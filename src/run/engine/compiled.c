@@ -157,7 +157,7 @@ static bool take_memory(Engine *e, CompiledEngine *o) {
   at = aligned(at + shared);
   size_t scratch = at;
   e->bytes = (int64_t)(at + threads * o->scratch_bytes);
-  o->memory = malloc((size_t)e->bytes + 4096);
+  o->memory = (double)e->bytes < os_memory() ? malloc((size_t)e->bytes + 4096) : NULL;
   if (!o->memory)
     return diag_refuse(e->w->diags, (Span){0}, "out of memory: this step needs %lld bytes",
                        (long long)e->bytes);
@@ -304,6 +304,7 @@ static bool open_code(Engine *e, CompiledEngine *o) {
   if (!good) {
     compile_close(&o->code);
     o->step = o->full = NULL;
+    if (o->code.stopped) return diag_refuse(e->w->diags, (Span){0}, "%s", o->code.error);
     e->w->cc_failed = true;
     diag_warning(e->w->diags, (Span){0}, "%s: prebuilt kernels do its work", o->code.error);
     return false;
@@ -371,7 +372,7 @@ bool compiled_open(Engine *e, const char **why) {
   if (e->how.profile) o->seconds = NEW_ARRAY(e->arena, double, p->kernel.n + 1);
   find_writes(o);
   bool ask = !e->w->cc_failed && compile_compiler(e->arena, &e->how);
-  return (ask && open_code(e, o)) || open_strips(e, o, why);
+  return (ask && open_code(e, o)) || (!o->code.stopped && open_strips(e, o, why));
 }
 
 // -- running --------------------------------------------------------------------------------------

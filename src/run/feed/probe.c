@@ -51,12 +51,16 @@ static const Type *out_type(const Probe *s, uint32_t i) {
 }
 
 // Room for n samples in each output that has them; one made again and again gets them in front.
-// Zeros are there, which is all there is ahead of a run.
+// Zeros are there, which is all there is ahead of a run; a size that only an absent file would tell
+// is some size then.
 static void make_room(Data *d, const Probe *s, int64_t n, Tensor *out) {
+  enum { SOME = 2 };
   for (uint32_t i = 0; i < s->d->out.n; i++) {
     const Type *t = out_type(s, i);
     int64_t shape[ARRAY_RANK_LIMIT + 1] = {n};
     engine_shape(d->w, t, n, shape + s->again);
+    for (uint32_t k = 0; d->ahead && k < t->rank + s->again; k++)
+      if (!shape[k]) shape[k] = SOME;
     out[i] = tensor_new(d->arena, t->rank + s->again, shape);
     memset(out[i].data, 0, (size_t)out[i].count * sizeof *out[i].data);
   }

@@ -24,6 +24,10 @@ const char *folder_weights(Arena *a, const char *from) {
   return path_is_folder(from) ? arena_format(a, "%s/model.safetensors", from) : from;
 }
 
+Outcome folder_blame(Arena *a, const char *dir, const char *name) {
+  return file_is_foreign(a, dir, name) ? OUTCOME_WRONG : OUTCOME_SYSTEM;
+}
+
 // -- which folder ---------------------------------------------------------------------------------
 static const char *default_name(Arena *a, const char *path) {
   const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
@@ -103,8 +107,8 @@ static void sweep(const RunFolder *f) {
 
 bool folder_lock(RunFolder *f, const char **why, Outcome *end) {
   const char *path = folder_path(f, "lock");
-  *end = OUTCOME_SYSTEM;
   const char *wrong = file_append_in(f->arena, f->dir, "lock", &f->lock);
+  *end = wrong ? folder_blame(f->arena, f->dir, "lock") : OUTCOME_SYSTEM;
   if (wrong) return file_error(f->arena, why, "cannot write %s: %s", path, wrong);
   if (!lock_soon(f->lock)) {
     int error = errno;

@@ -1,18 +1,25 @@
 // Runs are folders, and a folder of runs is all the registry there is. A run says of itself what it
 // is (run.json), what it measured (metrics.csv) and what it holds (model.safetensors); one of
-// machines, which of its claims hold: here that is read back. What cannot be read is left out, not
-// an error: a run may be beginning.
+// machines, which of its claims hold: here that is read back. What is not there is left out, since a
+// run may be beginning; what is there and cannot be read is said.
 #define _DEFAULT_SOURCE
 #include "run/runs/runs.h"
 
+#include <errno.h>
 #include <sys/stat.h>
 #include <time.h>
 
+static bool is_absent(const char *path) {
+  struct stat file;
+  return lstat(path, &file) != 0 && (errno == ENOENT || errno == ENOTDIR);
+}
+
 // The last number of each measure.
 static void read_values(Arena *a, RunInfo *r) {
-  const char *error;
+  const char *error, *path = arena_format(a, "%s/metrics.csv", r->dir);
   MetricRows rows = {0};
-  bool good = rows_read(a, arena_format(a, "%s/metrics.csv", r->dir), &rows, &error);
+  bool good = rows_read(a, path, &rows, &error);
+  if (!good && !is_absent(path)) r->wrong = error;
   r->value = NEW_ARRAY(a, RunMeasure, r->note.measure.n + 1);
   for (uint32_t i = 0; i < r->note.measure.n; i++) {
     RunMeasure *m = &r->value[i];
@@ -28,11 +35,13 @@ static void read_values(Arena *a, RunInfo *r) {
 // Weights are called learner/…: the first parts of their names are the learners, or learner.2/… of
 // a family.
 static void read_learners(Arena *a, RunInfo *r) {
-  const char *error;
+  const char *error, *path = arena_format(a, "%s/model.safetensors", r->dir);
   Arrays all = {0};
   Arena *own = arena_child(a);
   Table *seen = table_new(a);
-  if (safetensors_read(own, arena_format(a, "%s/model.safetensors", r->dir), &all, &error))
+  bool good = safetensors_read(own, path, &all, &error);
+  if (!good && !is_absent(path)) r->wrong = arena_text(a, error, strlen(error));
+  if (good)
     for (uint32_t i = 0; i < all.array.n; i++) {
       const char *name = all.array.at[i].name;
       size_t n = strcspn(name, "/");
@@ -45,13 +54,20 @@ static void read_learners(Arena *a, RunInfo *r) {
   arena_free(own);
 }
 
+// False: there is no run.
 static bool read_run(Arena *a, const char *dir, RunInfo *r) {
-  const char *path = arena_format(a, "%s/run.json", dir), *error;
+  const char *path = arena_format(a, "%s/run.json", dir);
   char date[40];
   struct stat file;
   struct tm day;
   *r = (RunInfo){.dir = dir};
-  if (stat(path, &file) != 0 || !note_read(a, dir, &r->note, &error)) return false;
+  if (is_absent(path)) return false;
+  r->unknown = !note_read(a, dir, &r->note, &r->wrong);
+  if (r->unknown) return true;
+  if (stat(path, &file) != 0) {
+    file_error(a, &r->wrong, "cannot read %s: %s", path, os_error(a, errno));
+    file.st_mtime = 0;
+  }
   strftime(date, sizeof date, "%Y-%m-%d %H:%M", gmtime_r(&file.st_mtime, &day));
   r->date = arena_format(a, "%s", date);
   if (!r->note.machine) read_values(a, r), read_learners(a, r);
@@ -72,7 +88,9 @@ bool runs_read(Arena *a, const char *dir, RunInfos *out, const char **why) {
   return true;
 }
 
+// Of what cannot be read, nobody knows.
 bool run_has(const RunInfo *r, const char *learner) {
+  if (r->wrong) return true;
   for (uint32_t i = 0; i < r->learner.n; i++)
     if (strcmp(r->learner.at[i], learner) == 0) return true;
   return false;
@@ -91,6 +109,10 @@ static void print_check(const RunCheck *c, Buf *b) {
 
 static void print_run(const RunInfo *r, Buf *b) {
   const RunNote *note = &r->note;
+  if (r->unknown) {
+    buf_printf(b, "%s: unreadable: %s\n", r->dir, r->wrong);
+    return;
+  }
   buf_printf(b, "%s: %s, %s, %s after %.0f step%s, seed %.0f\n", r->dir, note->program, r->date,
              *note->state ? note->state : "unknown", note->steps, note->steps == 1 ? "" : "s",
              note->seed);
@@ -108,12 +130,18 @@ static void print_run(const RunInfo *r, Buf *b) {
   for (uint32_t i = 0; i < r->learner.n; i++)
     buf_printf(b, "%s %s", i ? "," : "  learners", r->learner.at[i]);
   if (r->learner.n) buf_char(b, '\n');
+  if (r->wrong) buf_printf(b, "  unreadable: %s\n", r->wrong);
 }
 
 static void json_run(const RunInfo *r, JsonOut *j) {
   const RunNote *note = &r->note;
   json_object(j, NULL);
   json_text(j, "dir", r->dir);
+  if (r->wrong) json_text(j, "unreadable", r->wrong);
+  if (r->unknown) {
+    json_end(j);
+    return;
+  }
   json_text(j, "program", note->program);
   json_text(j, "date", r->date);
   json_text(j, "state", note->state);

@@ -110,11 +110,13 @@ void note_print(const RunNote *n, Buf *b) {
   buf_char(b, '\n');
 }
 
-const char *note_write(Arena *a, const char *dir, const RunNote *n) {
+const char *note_write(Arena *a, const char *dir, const RunNote *n, Outcome *end) {
   Buf b = buf_new(a);
   note_print(n, &b);
   const char *why = file_write_in(a, dir, "run.json", b.at, b.n);
-  return why ? arena_format(a, "cannot write %s/run.json: %s", dir, why) : NULL;
+  if (!why) return NULL;
+  *end = folder_blame(a, dir, "run.json");
+  return arena_format(a, "cannot write %s/run.json: %s", dir, why);
 }
 
 // -- reading --------------------------------------------------------------------------------------
@@ -146,14 +148,19 @@ static const Json *list_at(const Json *object, const char *key, uint32_t *n) {
   return *n ? json_first(list) : NULL;
 }
 
+// A measure is known by its name: what has none, or one that was there before, is none of ours.
 static void read_measures(Arena *a, RunNote *n) {
   uint32_t count;
+  Table *before = table_new(a);
   const Json *one = list_at(n->json, "measures", &count);
   for (uint32_t i = 0; i < count; i++, one = json_next(one)) {
     const Json *up = json_get(one, "up");
     NoteMeasure m = {.name = text_at(one, "name"), .on = text_at(one, "on")};
     m.up = up && up->kind == JSON_TRUE;
     m.known = up != NULL;
+    size_t length = strlen(m.name);
+    if (!length || table_get(before, m.name, length)) continue;
+    table_put(before, m.name, length, 1);
     vec_push(a, &n->measure, m);
   }
 }

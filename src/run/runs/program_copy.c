@@ -111,24 +111,25 @@ static void copy_text(World *w, const ProgramTexts *all, uint32_t k, Buf *b) {
   buf_add(b, s->text + at, s->n - at);
 }
 
-static const char *copy_all(World *w, const Program *p, const char *dir) {
+static const char *copy_all(World *w, const Program *p, const char *dir, Outcome *end) {
   ProgramTexts all = {0};
+  *end = OUTCOME_SYSTEM;
   if (!collect(w, NULL, p->tree->span.file, &all)) return "a file it uses is gone";
   if (all.n > 1) {
     const char *why = folder_make_in(w->arena, dir, "used");
-    if (why) return why;
+    if (why) return *end = folder_blame(w->arena, dir, "used/"), why;
   }
   for (uint32_t k = 0; k < all.n; k++) {
     Buf b = buf_new(w->arena);
     copy_text(w, &all, k, &b);
     const char *why = file_write_in(w->arena, dir, all.at[k].name, b.at, b.n);
-    if (why) return why;
+    if (why) return *end = folder_blame(w->arena, dir, all.at[k].name), why;
   }
   return NULL;
 }
 
-const char *program_copy(World *w, const Program *p, const char *dir) {
-  const char *why = copy_all(w, p, dir);
+const char *program_copy(World *w, const Program *p, const char *dir, Outcome *end) {
+  const char *why = copy_all(w, p, dir, end);
   return why ? arena_format(w->arena, "cannot copy the program into %s: %s", dir, why) : NULL;
 }
 

@@ -3,7 +3,7 @@
 //
 //   RunFolder f = {.arena = a, .lock = -1};
 //   if (!folder_new(&f, NULL, "net.limn", "name another one", &why, &end)) …   // runs/net
-//   note_write(a, f.dir, &note);                                               // run.json
+//   note_write(a, f.dir, &note, &end);                                         // run.json
 //
 // A folder of runs is all the registry there is. Nothing here knows how a run is made.
 #ifndef LIMN_RUN_RUNS_RUNS_H
@@ -33,6 +33,8 @@ bool folder_old(RunFolder *, const char *dir, const char **why, Outcome *end); /
 bool folder_lock(RunFolder *, const char **why, Outcome *end); // what a killed run left is removed
 void folder_unlock(RunFolder *);
 const char *folder_path(const RunFolder *, const char *name);
+// How a run ends that could not write this file of its folder: the folder is wrong, or the disk.
+Outcome folder_blame(Arena *, const char *dir, const char *name);
 // The model of a run folder, or the file itself.
 const char *folder_weights(Arena *, const char *from);
 
@@ -64,14 +66,16 @@ typedef struct {
   const Json *json; // all of it, where it was read
 } RunNote;
 void note_print(const RunNote *, Buf *); // with the machine it runs on, and today's date
-const char *note_write(Arena *, const char *dir, const RunNote *); // NULL, or a sentence
+// NULL, or a sentence and *end.
+const char *note_write(Arena *, const char *dir, const RunNote *, Outcome *end);
 bool note_read(Arena *, const char *dir, RunNote *, const char **error);
 const char *note_text(const RunNote *, const char *key); // NULL: there is no such text
 bool note_number(const RunNote *, const char *key, double *out);
 void check_print(const RunCheck *, bool figure, JsonOut *); // an object; with what was found
 
 // -- program_copy.c: the program in the run folder ------------------------------------------------
-const char *program_copy(World *, const Program *, const char *dir); // NULL, or a sentence
+// NULL, or a sentence and *end.
+const char *program_copy(World *, const Program *, const char *dir, Outcome *end);
 // In what a program is another than that of a run folder, but for what it shows; NULL: in nothing.
 const char *program_is_other(World *, const Program *, const char *dir);
 uint64_t program_hash(World *, const Program *); // of all that matters to a run
@@ -98,6 +102,8 @@ typedef struct {
   RunNote note;
   RunMeasure *value;         // [measure]
   VEC(const char *) learner; // by the names of its weights
+  const char *wrong;         // what of it cannot be read, and why; NULL: nothing
+  bool unknown;              // … which is run.json: there is nothing else
 } RunInfo;
 typedef VEC(RunInfo) RunInfos;
 bool runs_read(Arena *, const char *dir, RunInfos *,

@@ -77,35 +77,57 @@ static double glance(void *context, double t) {
   return look(at->g, t, at->g->x) ? watched(at->g, at->which) : NAN;
 }
 
-// A part of a step, or its halves where five points say too little of some watcher.
-static bool watch_part(Following *g, double from, double to, int deep) {
-  double value[WATCH_POINTS];
-  double all[WATCH_POINTS][64];
-  bool tame = true;
-  for (uint32_t k = 0; k < WATCH_POINTS; k++) {
-    double t = from + (to - from) * k / (WATCH_POINTS - 1);
+typedef struct {
+  double at[WATCH_POINTS + 1][64]; // of each watcher; the last at the probe
+} WatchRows;
+
+// What the watchers see in a part of a step; do five points say enough of each?
+static bool watch_points(Following *g, double from, double to, WatchRows *all, bool *tame) {
+  for (uint32_t k = 0; k <= WATCH_POINTS; k++) {
+    double t = from + (to - from) * (k < WATCH_POINTS ? k / (WATCH_POINTS - 1.0) : CURVE_PROBE);
     if (k == WATCH_POINTS - 1) t = to;
     solver_at(g->solver, t, g->x);
     if (!look(g, t, g->x)) return false;
-    for (uint32_t i = 0; i < g->watchers.n; i++) all[k][i] = watched(g, i);
+    for (uint32_t i = 0; i < g->watchers.n; i++) all->at[k][i] = watched(g, i);
   }
-  for (uint32_t i = 0; i < g->watchers.n && deep > 0 && tame; i++) {
-    for (uint32_t k = 0; k < WATCH_POINTS; k++) value[k] = all[k][i];
-    tame = curve_is_tame(value);
-  }
-  double middle = from + (to - from) / 2;
-  if (!tame && middle > from && middle < to)
-    return watch_part(g, from, middle, deep - 1) && watch_part(g, middle, to, deep - 1);
-  for (uint32_t i = 0; i < g->watchers.n; i++) {
-    for (uint32_t k = 0; k < WATCH_POINTS; k++) value[k] = all[k][i];
-    watcher_step(&g->watchers.at[i], from, to, value, glance, &(Glance){g, i});
+  *tame = true;
+  for (uint32_t i = 0; i < g->watchers.n && *tame; i++) {
+    double value[WATCH_POINTS + 1];
+    for (uint32_t k = 0; k <= WATCH_POINTS; k++) value[k] = all->at[k][i];
+    *tame = curve_is_tame(value);
   }
   return true;
 }
 
+static void watch_all(Following *g, double from, double to, const WatchRows *all) {
+  double value[WATCH_POINTS];
+  for (uint32_t i = 0; i < g->watchers.n; i++) {
+    for (uint32_t k = 0; k < WATCH_POINTS; k++) value[k] = all->at[k][i];
+    watcher_step(&g->watchers.at[i], from, to, value, glance, &(Glance){g, i});
+  }
+}
+
+// A part of a step, or its halves where five points say too little: some times in any case, and then
+// only around a single bend or jump, which has one half.
+static bool watch_part(Following *g, double from, double to, int deep) {
+  enum { FREE = 6, DEEPEST = 40 };
+  WatchRows all, half;
+  bool tame, left = true, right = true;
+  if (!watch_points(g, from, to, &all, &tame)) return false;
+  double middle = from + (to - from) / 2;
+  bool whole = tame || deep == DEEPEST || !(middle > from && middle < to);
+  if (!whole && deep >= FREE) {
+    if (!watch_points(g, from, middle, &half, &left) || !watch_points(g, middle, to, &half, &right))
+      return false;
+    whole = !left && !right;
+  }
+  if (!whole) return watch_part(g, from, middle, deep + 1) && watch_part(g, middle, to, deep + 1);
+  watch_all(g, from, to, &all);
+  return true;
+}
+
 static bool watch_step(Following *g, double from, double to) {
-  enum { DEEP = 6 };
-  return !g->watchers.n || watch_part(g, from, to, DEEP);
+  return !g->watchers.n || watch_part(g, from, to, 0);
 }
 
 static bool watch_moment(Following *g, double t, const double *x) {

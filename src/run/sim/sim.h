@@ -51,6 +51,7 @@ typedef struct {
   bool (*fill)(void *context, Store *);  // then puts trained weights in; or NULL
   void *context;
   void (*progress)(void *context, double part); // 0 to 1; or NULL
+  void (*say)(void *context, const char *text); // what takes long, while it does; or NULL
   const volatile sig_atomic_t *stop;            // not 0: come back; or NULL
 } SimOptions;
 

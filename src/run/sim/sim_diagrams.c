@@ -235,13 +235,23 @@ Diagram *pick_ticks(World *w, const System *s, int64_t ticks, const bool *rows,
 }
 
 // -- rates ----------------------------------------------------------------------------------------
-Diagram *pick_tangent(World *w, const System *s) {
-  Diagram *f = system_rates(w, s);
-  uint32_t flows = f->out.n, ports = s->d->in.n;
+// The function of a system's states, and its changes with them.
+static Diagram *with_changes(World *w, const System *s, Diagram *f) {
+  uint32_t states = f->out.n, ports = s->d->in.n;
   bool *want = NEW_ARRAY(w->arena, bool, f->in.n + 1),
        *none = NEW_ARRAY(w->arena, bool, f->param.n + 1);
-  for (uint32_t i = 0; i < flows; i++) want[ports + i] = true;
-  Diagram *g = diagram_forward(w, f, &(Wanted){.want_in = want, .want_param = none});
+  for (uint32_t i = 0; i < states; i++) want[ports + i] = true;
+  return diagram_forward(w, f, &(Wanted){.want_in = want, .want_param = none});
+}
+
+Diagram *pick_tick_tangent(World *w, const System *s) {
+  return passes_flat(w, with_changes(w, s, system_nexts(w, s)));
+}
+
+Diagram *pick_tangent(World *w, const System *s) {
+  Diagram *f = system_rates(w, s);
+  uint32_t flows = f->out.n;
+  Diagram *g = with_changes(w, s, f);
   uint32_t outs = g->out.n - flows;
   for (uint32_t i = 0; i < flows; i++) g->out.at[i] = g->out.at[outs + i];
   g->out.n = flows;

@@ -51,6 +51,9 @@ Diagram *pick_seen(World *, const System *, const SightList *);
 Diagram *pick_ticks(World *, const System *, int64_t ticks, const bool *rows, const SightList *);
 // States that flow as inputs, then tangents of them; the change of the rates.
 Diagram *pick_tangent(World *, const System *);
+// The same of a tick: states that step, `time`, then tangents; what the states are after it, then
+// their changes.
+Diagram *pick_tick_tangent(World *, const System *);
 // Steps of Runge and Kutta (or Euler) of length h as one scan; the states move.
 Diagram *pick_steps(World *, const System *, int64_t steps, double h, bool euler);
 

@@ -40,36 +40,115 @@ static bool twin_rates(void *flow, double t, const double *x, const double *late
   return flow_rates(flow, t, x, NULL, dx) && flow_change(flow, t, x, NULL, x + n, dx + n);
 }
 
+// A small change is made as long as 1 again; how much longer it was, as a logarithm.
+static double shrink(double *v, uint32_t n) {
+  double norm = 0;
+  for (uint32_t i = 0; i < n; i++) norm += v[i] * v[i];
+  norm = sqrt(norm);
+  for (uint32_t i = 0; i < n; i++) v[i] /= norm;
+  return log(norm);
+}
+
 // How fast a small change grows: it is carried along, and made small again at each unit of time.
 // The first tenth does not count.
-static bool exponent(Elab *in, Program *p, const Check *c, const SimOptions *how, double *out) {
-  const Run *run = &p->ran->run.at[c->run - 1];
-  Sim m;
-  Flow *f = sim_open(&m, in, p, c->system, run, how) ? flow_open(&m) : NULL;
-  bool good = f && !f->problem.events && !f->lag.n;
-  if (f && !good)
-    diag_error(m.w->diags, c->span, "`exponent` is for systems without events and delays");
-  if (good) {
-    uint32_t n = f->n;
-    double *x = NEW_ARRAY(m.arena, double, 2 * (size_t)n + 1), sum = 0, begin = run->end / 10;
-    Problem problem = {.context = f, .n = 2 * n, .rates = twin_rates};
-    SolveOptions solve = {.relative = 1e-8, .absolute = 1e-10, .steps = UINT64_MAX};
-    flow_start(f, x);
-    for (uint32_t i = 0; i < n; i++) x[n + i] = 1 / sqrt(n);
-    double counted = 0;
-    for (double t = 0; good && t < run->end; t++) {
-      Solver *s = solver_new(m.arena, &problem, &solve, t, x);
-      double norm = 0;
-      while (solver_step(s, t + 1)) continue;
-      good = !solver_error(s);
-      memcpy(x, solver_state(s), 2 * n * sizeof(double));
-      for (uint32_t i = 0; i < n; i++) norm += x[n + i] * x[n + i];
-      norm = sqrt(norm);
-      for (uint32_t i = 0; i < n; i++) x[n + i] /= norm;
-      if (t >= begin) sum += log(norm), counted++;
-    }
-    *out = sum / counted;
+static bool exponent_of_flow(Sim *m, const Check *c, double *out) {
+  const Run *run = m->run;
+  Flow *f = flow_open(m);
+  if (!f) return false;
+  if (f->problem.events || f->lag.n)
+    return diag_refuse(m->w->diags, c->span, "`exponent` is for systems without events and delays");
+  uint32_t n = f->n;
+  double *x = NEW_ARRAY(m->arena, double, 2 * (size_t)n + 1), sum = 0, counted = 0;
+  Problem problem = {.context = f, .n = 2 * n, .rates = twin_rates};
+  SolveOptions solve = {.relative = 1e-8, .absolute = 1e-10, .steps = UINT64_MAX};
+  flow_start(f, x);
+  for (uint32_t i = 0; i < n; i++) x[n + i] = 1 / sqrt(n);
+  for (double t = 0; t < run->end; t++) {
+    Solver *s = solver_new(m->arena, &problem, &solve, t, x);
+    while (solver_step(s, t + 1)) continue;
+    if (solver_error(s)) return diag_refuse(m->w->diags, c->span, "%s", solver_error(s));
+    memcpy(x, solver_state(s), 2 * n * sizeof(double));
+    double grown = shrink(x + n, n);
+    if (t >= run->end / 10) sum += grown, counted++;
   }
+  *out = sum / counted;
+  return true;
+}
+
+typedef struct {
+  Engine *e;
+  VEC(State *) state; // those that step
+  double *x, *v;      // all of them side by side, and their change
+  uint32_t n;
+} TickTangent;
+
+// Labels and bits have no small changes, and a part that sleeps has another clock.
+static bool open_tick_tangent(Sim *m, const Check *c, TickTangent *t) {
+  for (uint32_t i = 0; i < m->s->state.n; i++) {
+    const SystemState *s = &m->s->state.at[i];
+    const Diagram *d = m->s->d;
+    if (!s->next) continue;
+    if (d->wire.at[d->param.at[s->param].wire].type.base != BASE_R || s->every > 1)
+      return diag_refuse(m->w->diags, c->span,
+                         "`exponent` is for states of numbers that step at each tick, and `%s` is "
+                         "another",
+                         s->path);
+    State *state = sim_state(m, i);
+    vec_push(m->arena, &t->state, state);
+    t->n += (uint32_t)state->count;
+  }
+  if (m->run->path || m->run->set || m->s->d->noisy || m->s->lag.n)
+    return diag_refuse(m->w->diags, c->span,
+                       "`exponent` is for machines without noise, delays and tables");
+  t->x = NEW_ARRAY(m->arena, double, t->n + 1);
+  t->v = NEW_ARRAY(m->arena, double, t->n + 1);
+  uint32_t at = 0;
+  for (uint32_t i = 0; i < t->state.n; i++, at += (uint32_t)t->state.at[i - 1]->count)
+    state_get(t->state.at[i], t->x + at);
+  for (uint32_t i = 0; i < t->n; i++) t->v[i] = 1 / sqrt(t->n);
+  t->e = sim_engine(m, pick_tick_tangent(m->w, m->s));
+  return t->e != NULL;
+}
+
+static bool tick_tangent(Sim *m, TickTangent *t, double time) {
+  uint32_t ports = m->s->in.n, n = t->state.n, at = 0;
+  for (uint32_t i = 0; i < n; i++) {
+    int64_t count = t->state.at[i]->count;
+    engine_set(t->e, ports + i, t->x + at, count);
+    engine_set(t->e, ports + n + 1 + i, t->v + at, count);
+    at += (uint32_t)count;
+  }
+  engine_set(t->e, ports + n, &time, 1);
+  if (!sim_run(m, t->e, (uint64_t)time)) return false;
+  at = 0;
+  for (uint32_t i = 0; i < n; i++) {
+    int64_t count = t->state.at[i]->count;
+    engine_get(t->e, i, t->x + at, count);
+    engine_get(t->e, n + i, t->v + at, count);
+    at += (uint32_t)count;
+  }
+  return true;
+}
+
+static bool exponent_of_map(Sim *m, const Check *c, double *out) {
+  TickTangent t = {0};
+  double sum = 0, counted = 0;
+  if (!open_tick_tangent(m, c, &t)) return false;
+  bool good = true;
+  for (double tick = 0; good && tick < m->run->end; tick++) {
+    good = tick_tangent(m, &t, tick);
+    double grown = good ? shrink(t.v, t.n) : 0;
+    if (tick >= m->run->end / 10) sum += grown, counted++;
+  }
+  engine_free(t.e);
+  *out = sum / counted;
+  return good;
+}
+
+static bool exponent(Elab *in, Program *p, const Check *c, const SimOptions *how, double *out) {
+  Sim m;
+  bool good = sim_open(&m, in, p, c->system, &p->ran->run.at[c->run - 1], how) &&
+              (c->system->flows ? exponent_of_flow(&m, c, out) : exponent_of_map(&m, c, out));
   sim_close(&m);
   return good;
 }
@@ -301,10 +380,6 @@ static const char *truth_figure(const Truths *t, const Claimed *x, uint64_t righ
 
 static bool verify_truth(Elab *in, Program *p, const Check *c, const SimOptions *how, Verdict *v) {
   Truths t = {0};
-  if (c->system->flows)
-    return diag_refuse(elab_world(in)->diags, c->span,
-                       "a claim about all inputs is for machines that do not flow, but `%s` flows",
-                       name_text(elab_world(in)->names, c->system->name));
   bool good = open_truths(&t, in, p, c, how);
   uint64_t cases = t.cases > 0 ? (uint64_t)t.cases : SAMPLES, right = 0;
   const char *wrong = NULL;

@@ -45,6 +45,7 @@ static void extremes(Watcher *w, double t, double x) {
 void watcher_moment(Watcher *w, double t, double x) {
   bool first = !w->moments;
   if (!first && w->last <= level_of(w) && x > level_of(w)) crossed(w, t);
+  if (!first && x != w->last) w->settled = t;
   extremes(w, t, x);
   if (first) w->from = t;
   if (w->watch->kind == WATCH_AT && t == w->watch->number) w->found = x;
@@ -52,7 +53,6 @@ void watcher_moment(Watcher *w, double t, double x) {
 }
 
 void watcher_tick(Watcher *w, double t, double x) {
-  if (w->moments && x != w->last) w->settled = t;
   watcher_moment(w, t, x);
   w->area += x;
   w->to = t + 1;

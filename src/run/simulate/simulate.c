@@ -21,10 +21,17 @@ typedef struct {
   double begun, drawn;
   Arrays weights;
   const char *file;
+  Outcome end; // where it is not the program that is wrong
 } Ran;
 
 static void tell(const Ran *r, const char *text) {
   if (!r->how->quiet) tell_line(&r->how->tell, text);
+}
+
+// Where the result is JSON, lines go elsewhere, and this is the only one.
+static void say(void *context, const char *text) {
+  const Ran *r = context;
+  if (!r->how->quiet || r->how->json) tell_line(&r->how->tell, text);
 }
 
 static bool wrong(Ran *r, const char *why) {
@@ -70,6 +77,13 @@ static bool read_weights(Ran *r) {
 }
 
 // -- lines ----------------------------------------------------------------------------------------
+static bool write_numbers(Ran *r, const SimResult *to) {
+  const char *error = "";
+  if (numbers_write(r->results, to, &error)) return true;
+  r->end = OUTCOME_SYSTEM;
+  return wrong(r, error);
+}
+
 static bool do_run(Ran *r, uint32_t i) {
   SimResult *to = &r->results->run.at[i];
   r->running = i;
@@ -79,9 +93,8 @@ static bool do_run(Ran *r, uint32_t i) {
   to->record = r->followed[i].record;
   to->done = !to->failed || to->record.time.n > 0;
   to->stopped = r->followed[i].stopped;
-  const char *error = "";
   if (to->failed) {
-    if (r->results->dir && to->done && !numbers_write(r->results, to, &error)) wrong(r, error);
+    if (r->results->dir && to->done) write_numbers(r, to);
     return false;
   }
   bool long_one = to->seconds >= 1 && r->how->tell.redraw; // a log need not know
@@ -89,7 +102,7 @@ static bool do_run(Ran *r, uint32_t i) {
   tell(r, arena_format(r->w->arena, "run    %s %s: %llu %s%s%s", to->name, to->words,
                        (unsigned long long)to->record.steps, to->record.flows ? "steps" : "ticks",
                        took, to->stopped ? ", stopped" : ""));
-  return !r->results->dir || numbers_write(r->results, to, &error) || wrong(r, error);
+  return !r->results->dir || write_numbers(r, to);
 }
 
 static bool do_check(Ran *r, uint32_t i) {
@@ -137,13 +150,12 @@ static bool folder_begin(Ran *r) {
   Results *to = r->results;
   RunFolder folder = {.arena = to->arena, .lock = -1};
   const char *why = "";
-  Outcome end;
   if (r->how->plain) return true;
-  if (!folder_new(&folder, r->how->out, to->note.program, "name another folder", &why, &end))
+  if (!folder_new(&folder, r->how->out, to->note.program, "name another folder", &why, &r->end))
     return wrong(r, why);
   to->dir = folder.dir;
-  why = program_copy(r->w, to->p, to->dir);
-  if (!why) why = note_write(to->arena, to->dir, results_note(to));
+  why = program_copy(r->w, to->p, to->dir, &r->end);
+  if (!why) why = note_write(to->arena, to->dir, results_note(to), &r->end);
   if (!why) return true;
   to->dir = NULL;
   return wrong(r, why);
@@ -161,7 +173,8 @@ static Outcome follow_all(Ran *r) {
   Results *to = r->results;
   double begun = clock_seconds();
   if (!read_weights(r)) return OUTCOME_WRONG;
-  if (!folder_begin(r)) return OUTCOME_SYSTEM;
+  if (!folder_begin(r)) return r->end;
+  r->end = OUTCOME_WRONG;
   bool good = in_order(r);
   to->note.seconds = clock_seconds() - begun;
   to->note.state = !good ? "failed" : all_done(to) ? "finished" : "stopped";
@@ -169,9 +182,10 @@ static Outcome follow_all(Ran *r) {
     tell_claims(r);
   else
     to->note.message = all_messages(r->w);
-  const char *why = to->dir ? note_write(to->arena, to->dir, results_note(to)) : NULL;
-  if (why) return wrong(r, why), OUTCOME_SYSTEM;
-  return good && !results_count(to, false) ? OUTCOME_GOOD : OUTCOME_WRONG;
+  Outcome noted = OUTCOME_WRONG;
+  const char *why = to->dir ? note_write(to->arena, to->dir, results_note(to), &noted) : NULL;
+  if (why) return wrong(r, why), noted > r->end ? noted : r->end;
+  return good && !results_count(to, false) ? OUTCOME_GOOD : r->end;
 }
 
 Outcome simulate_run(Elab *in, Program *p, const LimnRun *how, Results *results) {
@@ -182,6 +196,7 @@ Outcome simulate_run(Elab *in, Program *p, const LimnRun *how, Results *results)
                         .reference = how->reference,
                         .context = &r,
                         .progress = progress,
+                        .say = say,
                         .stop = how->stop};
   results_begin(results, in, p);
   if (!p->ran->run.n && !p->ran->check.n) {

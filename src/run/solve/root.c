@@ -70,19 +70,33 @@ static RootEnd narrow(Root *r, double a, double b, int low, int high, int spare,
   return ROOT_FOUND;
 }
 
-// How far five values at equal distances are from a curve of degree 3, against how much they vary.
-bool curve_is_tame(const double x[5]) {
+// What a curve of degree 4 through five values at equal distances is at the probe.
+static double probed(const double x[5]) {
+  double sum = 0, q = 4 * CURVE_PROBE;
+  for (int k = 0; k < 5; k++) {
+    double part = x[k];
+    for (int i = 0; i < 5; i++)
+      if (i != k) part *= (q - i) / (k - i);
+    sum += part;
+  }
+  return sum;
+}
+
+// How far five values are from a curve of degree 3, and the sixth from that of degree 4 through them,
+// against how much they vary. (One of both alone is blind to what is odd, or has just that period.)
+bool curve_is_tame(const double x[6]) {
   const double least = 1e-3, rounding = 1e-8;
   double low = x[0], high = x[0];
-  for (int k = 1; k < 5; k++) low = fmin(low, x[k]), high = fmax(high, x[k]);
+  for (int k = 1; k < 6; k++) low = fmin(low, x[k]), high = fmax(high, x[k]);
   double off = fabs(x[0] - 4 * x[1] + 6 * x[2] - 4 * x[3] + x[4]);
+  off = fmax(off, fabs(x[5] - probed(x)));
   return !(off > least * (high - low)) || !(off > rounding * fmax(fabs(low), fabs(high)));
 }
 
 static bool all_tame(const Root *r) {
   for (uint32_t i = 0; i < r->n; i++) {
-    double x[5];
-    for (int k = 0; k < 5; k++) x[k] = r->row[k][i];
+    double x[6];
+    for (int k = 0; k < 6; k++) x[k] = r->row[k][i];
     if (!curve_is_tame(x)) return false;
   }
   return true;
@@ -135,20 +149,50 @@ static RootEnd walk_quarters(Root *r, const double *t, double *when) {
   return ROOT_NONE;
 }
 
-static RootEnd walk(Root *r, double from, double to, int deep, double *when) {
-  double t[5] = {from, 0, 0, 0, to};
+typedef struct {
+  double t[5];
+  bool tame, lost;
+} Quarters;
+
+// The samples of an interval whose first is known.
+static Quarters sample(Root *r, double from, double to) {
+  Quarters q = {.t = {from, 0, 0, 0, to}};
   for (int k = 1; k < 5; k++) {
-    if (k < 4) t[k] = from + (to - from) * k / 4;
-    if (!(t[k] > t[k - 1])) t[k] = t[k - 1]; // nothing is between two doubles
-    if (!r->at(r->context, t[k], r->row[k])) return ROOT_LOST;
+    if (k < 4) q.t[k] = from + (to - from) * k / 4;
+    if (!(q.t[k] > q.t[k - 1])) q.t[k] = q.t[k - 1]; // nothing is between two doubles
+    q.lost |= !r->at(r->context, q.t[k], r->row[k]);
   }
-  if (deep == 0 || all_tame(r)) return walk_quarters(r, t, when);
-  RootEnd end = walk(r, from, t[2], deep - 1, when);
-  return end == ROOT_NONE ? walk(r, t[2], to, deep - 1, when) : end;
+  q.lost |= !r->at(r->context, from + CURVE_PROBE * (to - from), r->row[SPARE]);
+  q.tame = !q.lost && all_tame(r);
+  return q;
+}
+
+// Halves of halves as long as something is not tame: some times in any case, and then only around a
+// single bend or jump, which has one half.
+static RootEnd walk(Root *r, double from, double to, int deep, double *when) {
+  enum { FREE = 6, DEEPEST = 40 };
+  Quarters q = sample(r, from, to);
+  if (q.lost) return ROOT_LOST;
+  double middle = q.t[2];
+  if (q.tame || deep == DEEPEST || !(middle > from && middle < to))
+    return walk_quarters(r, q.t, when);
+  if (deep >= FREE) {
+    if (!r->at(r->context, middle, r->row[0])) return ROOT_LOST;
+    Quarters right = sample(r, middle, to);
+    if (!r->at(r->context, from, r->row[0])) return ROOT_LOST;
+    Quarters left = sample(r, from, middle);
+    if (left.lost || right.lost) return ROOT_LOST;
+    if (!left.tame && !right.tame) {
+      q = sample(r, from, to);
+      return q.lost ? ROOT_LOST : walk_quarters(r, q.t, when);
+    }
+  }
+  RootEnd end = walk(r, from, middle, deep + 1, when);
+  return end == ROOT_NONE ? walk(r, middle, to, deep + 1, when) : end;
 }
 
 RootEnd root_walk(Root *r, double from, double to, bool close, double *when) {
-  enum { CLOSE = 12, DEEP = 6 }; // samples at 8^-12 … 8^-1 of the interval; halves of halves
+  enum { CLOSE = 12 }; // samples at 8^-12 … 8^-1 of the interval
   put_live(r, r->row[0]);
   double start = from;
   for (int j = close ? -CLOSE : 0; j < 0; j++) {
@@ -160,5 +204,5 @@ RootEnd root_walk(Root *r, double from, double to, bool close, double *when) {
     begin_with(r, 1);
     from = t;
   }
-  return walk(r, from, to, DEEP, when);
+  return walk(r, from, to, 0, when);
 }

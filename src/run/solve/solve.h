@@ -48,8 +48,9 @@ typedef struct {
   uint32_t storm;            // one event more often than this in a unit of time: an error; 0: 10000
 } SolveOptions;
 
-// Do five values at equal distances say what is between them?
-bool curve_is_tame(const double x[5]);
+// Do five values at equal distances say what is between them? The sixth is at CURVE_PROBE of the way.
+#define CURVE_PROBE 0.37
+bool curve_is_tame(const double x[6]);
 // The top of a parabola through three points: false: there is none between them.
 bool parabola_top(const double t[3], const double x[3], double *top, double *height);
 

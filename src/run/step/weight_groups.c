@@ -131,16 +131,25 @@ static uint64_t turns_of(Regimen *plan, const Param *p) {
   return turns;
 }
 
+static bool uncounted(Regimen *plan, const Param *p, const Type *t) {
+  World *w = plan->w;
+  int64_t n;
+  bool known = true;
+  if (type_over_open(w, t, plan->node->span)) return false;
+  for (uint32_t i = 0; i < t->rank; i++) known &= size_value(w, t->axis[i].size, &n);
+  return diag_refuse(w->diags, plan->node->span,
+                     known ? "weight %s, %s, is too large: it has more numbers than can be counted"
+                           : "the size of weight %s, %s, is not known",
+                     p->path, type_text(w, t));
+}
+
 static bool add_weight(Regimen *plan, const Diagram *d, const Param *p, uint32_t *stand_ins) {
   World *w = plan->w;
   const Wire *x = &d->wire.at[p->wire];
   WeightGroup g;
   int64_t count;
   if (table_get(plan->weight_of, p->path, strlen(p->path))) return true;
-  if (!type_count(w, &x->type, &count))
-    return !type_over_open(w, &x->type, plan->node->span) &&
-           diag_refuse(w->diags, plan->node->span, "the size of weight %s, %s, is not known",
-                       p->path, type_text(w, &x->type));
+  if (!type_count(w, &x->type, &count)) return uncounted(plan, p, &x->type);
   if (!way_of(plan, p, &x->type, &g, stand_ins)) return false;
   g.turns = turns_of(plan, p);
   uint32_t k = 0;

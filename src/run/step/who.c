@@ -7,6 +7,8 @@
 
 #include <stdlib.h>
 
+enum { PLACES_LIMIT = 2000000 };
+
 typedef struct {
   const Def *def;
   Ids parts;          // a learner is moved with its parts (DEF ids)
@@ -68,23 +70,20 @@ static void add_members(World *w, const Program *p, const Def *d, const Ids *par
   const char *name = name_text(w->names, d->name);
   size_t n = strlen(name);
   long last = -1;
+  Table *known = table_new(w->arena); // the numbers that occur
   for (uint32_t g = 0; g < p->goal.n; g++)
     for (uint32_t i = 0; p->goal.at[g].diagram && i < p->goal.at[g].diagram->param.n; i++) {
       const Param *x = &p->goal.at[g].diagram->param.at[i];
       if (!def_owns(w, x, d, NULL) || x->path[n] != '.') continue;
       long k = strtol(x->path + n + 1, NULL, 10);
       if (k > last) last = k;
+      table_put(known, &k, sizeof k, 1);
     }
   for (long k = 0; k <= last; k++) {
+    if (!table_get(known, &k, sizeof k)) continue;
     const char *member = arena_format(w->arena, ".%ld", k);
-    bool found = false;
-    for (uint32_t g = 0; g < p->goal.n && !found; g++)
-      for (uint32_t i = 0; p->goal.at[g].diagram && i < p->goal.at[g].diagram->param.n && !found;
-           i++)
-        found = def_owns(w, &p->goal.at[g].diagram->param.at[i], d, member);
-    if (found)
-      vec_push(w->arena, out,
-               (WhoColumn){d, *parts, member, arena_format(w->arena, "%s[%ld]", name, k)});
+    vec_push(w->arena, out,
+             (WhoColumn){d, *parts, member, arena_format(w->arena, "%s[%ld]", name, k)});
   }
 }
 
@@ -106,6 +105,12 @@ static WhoColumns columns(Elab *in, const Program *p) {
 WhoTable learn_who_table(Elab *in, const Program *p) {
   World *w = elab_world(in);
   WhoColumns c = columns(in, p);
+  if ((uint64_t)p->goal.n * c.n > PLACES_LIMIT) {
+    diag_error(w->diags, (Span){0},
+               "%u goals and %u learners are too many for one table: %d places are the most",
+               p->goal.n, c.n, PLACES_LIMIT);
+    return (WhoTable){0};
+  }
   WhoTable t = {.goals = p->goal.n, .learners = c.n};
   t.goal = NEW_ARRAY(w->arena, const char *, t.goals + 1);
   t.learner = NEW_ARRAY(w->arena, const char *, t.learners + 1);

@@ -26,7 +26,7 @@ static void failed(Trainer *t, const char *name, const char *why) {
   if (!t->record.failed)
     tell_wrong(t, "cannot write %s: %s; it is tried again later", folder_path(&t->folder, name),
                why);
-  t->record.failed = true;
+  t->record.failed = name;
 }
 
 static int64_t bytes_of(const char *path) {
@@ -49,7 +49,8 @@ static bool open_cut(Trainer *t, const char *name, int64_t bytes, int *fd) {
   int64_t have = why ? 0 : bytes_of(path);
   if (!why && have < bytes) tell_wrong(t, "%s is shorter than it was: rows are lost", path);
   if (!why && have > bytes && ftruncate(*fd, (off_t)bytes) != 0) why = os_error(t->arena, errno);
-  return !why || diag_refuse(t->w->diags, (Span){0}, "cannot write %s: %s", path, why);
+  return !why || train_refuse(t, folder_blame(t->arena, t->folder.dir, name), "cannot write %s: %s",
+                              path, why);
 }
 
 static void name_cell(Trainer *t, const char *name, double value) {
@@ -99,16 +100,12 @@ static bool events_start(Trainer *t, const Arrays *state) {
     r->events_path = folder_path(&t->folder, new_events(t));
     r->events = events_open(t->arena, r->events_path, wall_time(), &error);
   }
-  if (!r->events) diag_error(t->w->diags, (Span){0}, "%s", error);
-  return r->events != NULL;
+  return r->events || train_refuse(t, OUTCOME_SYSTEM, "%s", error);
 }
 
 bool record_open(Trainer *t, const Arrays *state) {
   if (!t->folder.dir) return true;
-  t->status = OUTCOME_SYSTEM;
-  if (!csv_open(t, bytes_noted(state, "metrics_bytes")) || !events_start(t, state)) return false;
-  t->status = OUTCOME_GOOD;
-  return true;
+  return csv_open(t, bytes_noted(state, "metrics_bytes")) && events_start(t, state);
 }
 
 void record_close(Trainer *t) {
@@ -143,7 +140,7 @@ void record_flush(Trainer *t) {
   if (!good) failed(t, "metrics.csv", os_error(t->arena, errno));
   bool events = events_flush(t->record.events, &error);
   if (!events) failed(t, "events", error);
-  if (good && events) t->record.failed = false;
+  if (good && events) t->record.failed = NULL;
 }
 
 static void value_cell(Trainer *t, const char *name, double value) {

@@ -75,23 +75,23 @@ uint64_t traces_due(const Trainer *t) {
   return due == UINT64_MAX ? due : due - t->base;
 }
 
-static const char *write_frame(Trainer *t, ShowLog *trace, Arena *a) {
+static const char *write_frame(Trainer *t, ShowLog *trace, Arena *a, Outcome *end) {
   const Diagram *d = trace->probe.d;
   const Tensor *value = values(t, trace, a);
   const char *error = NULL, *name = frame_name(a, trace->show, t->base + t->step);
   Bytes bytes;
   Arrays all = {0};
+  *end = OUTCOME_WRONG;
   if (!value) return "the values could not be computed";
   for (uint32_t i = 0; i < d->out.n; i++) {
     const char *text = shown_name(t->w, a, &t->p->show.at[trace->show], i, d->out.n);
     vec_push(a, &all.array, tensor_array(&value[i], text));
   }
   const char *why = folder_make_in(a, t->folder.dir, "shown");
-  if (why) return why;
-  return safetensors_bytes(a, &all, &bytes, &error) &&
-                 file_put_in(a, t->folder.dir, name, &bytes, &error)
-             ? NULL
-             : error;
+  if (why) return *end = folder_blame(a, t->folder.dir, "shown/"), why;
+  if (!safetensors_bytes(a, &all, &bytes, &error)) return error;
+  if (file_put_in(a, t->folder.dir, name, &bytes, &error)) return NULL;
+  return *end = folder_blame(a, t->folder.dir, name), error;
 }
 
 void traces_frames(Trainer *t) {
@@ -100,7 +100,9 @@ void traces_frames(Trainer *t) {
     uint64_t every = every_of(t, &t->trace.at[i]);
     if (!every || (t->base + t->step) % every) continue;
     Arena *a = arena_child(t->arena);
-    const char *why = write_frame(t, &t->trace.at[i], a);
+    Outcome end;
+    const char *why = write_frame(t, &t->trace.at[i], a, &end);
+    if (why && end > t->lost) t->lost = end;
     if (why)
       tell_wrong(t, "what is shown after %llu steps is not saved: %s",
                  (unsigned long long)(t->base + t->step), why);

@@ -84,7 +84,8 @@ Target target_of(Trainer *t) {
                   .no_compiler = t->prebuilt,
                   .seed = t->seed,
                   .say = tell_note,
-                  .say_to = t};
+                  .say_to = t,
+                  .stop = t->o->stop};
 }
 
 static const Instead drawn = {0}; // training data, shuffled
@@ -263,43 +264,9 @@ static bool begin_phase(Trainer *t, const Arrays *state, bool first) {
 }
 
 // -- the run --------------------------------------------------------------------------------------
-static bool finish(Trainer *t, LoopEnd how) {
-  static const char *const word[] = {"finished", "stopped", "finished", "not finite", "failed"};
-  bool good = how == LOOP_DONE || how == LOOP_STOPPED || how == LOOP_PATIENT;
-  if (good && !save_begin(t)) how = LOOP_NOT_FINITE, good = false;
-  if (how == LOOP_NOT_FINITE) save_remains(t);
-  bool saved = save_end(t);
-  if (t->status == OUTCOME_GOOD && !good) t->status = OUTCOME_WRONG;
-  train_note(t, word[how]);
-  if (good && !saved)
-    return train_refuse(t, OUTCOME_SYSTEM,
-                        "the run could not be saved in %s; what was saved before is still there",
-                        t->folder.dir);
-  if (how == LOOP_PATIENT)
-    tell(t, "nothing better in %lld reports: stopped", (long long)t->regime.training.patience);
-  if (good) tell_end(t, word[how]);
-  return good;
-}
-
-static bool open_folder(Trainer *t) {
-  const char *why = "", *out = t->o->out;
-  const char *instead =
-      arena_format(t->arena, "go on with --resume %s, or name another folder", out ? out : "");
-  Outcome end;
-  bool found = t->o->resume ? folder_old(&t->folder, t->o->resume, &why, &end)
-                            : folder_new(&t->folder, out, t->path, instead, &why, &end);
-  return (found && folder_lock(&t->folder, &why, &end)) || train_refuse(t, end, "%s", why);
-}
-
-// A new run gets its folder when nothing is left that could be wrong with the program or its data.
-static bool new_folder(Trainer *t) {
-  if (!t->o->resume && !open_folder(t)) return false;
-  const char *why = program_copy(t->w, t->p, t->folder.dir);
-  return !why || train_refuse(t, OUTCOME_SYSTEM, "%s", why);
-}
-
-void train_note(Trainer *t, const char *how) {
-  if (!t->folder.dir) return;
+// run.json. NULL, or a sentence and *end.
+static const char *write_note(Trainer *t, const char *how, Outcome *end) {
+  if (!t->folder.dir) return NULL;
   Buf settings = buf_new(t->arena);
   elab_settings(t->in, &settings);
   RunNote note = {.program = t->path,
@@ -321,8 +288,57 @@ void train_note(Trainer *t, const char *how) {
     vec_push(t->arena, &note.measure,
              (NoteMeasure){g->label, g->where, g->better > 0, g->better != 0});
   }
-  const char *why = note_write(t->arena, t->folder.dir, &note);
-  if (why) tell_wrong(t, "%s", why);
+  return note_write(t->arena, t->folder.dir, &note, end);
+}
+
+// What could not be written is told while there is still hope; at the end there is none.
+static bool all_written(Trainer *t, const char *how, bool saved) {
+  const char *dir = t->folder.dir;
+  Outcome noted = OUTCOME_GOOD, worst = t->status;
+  const char *note = write_note(t, how, &noted);
+  if (!saved)
+    train_refuse(t, worst = OUTCOME_SYSTEM,
+                 "the run could not be saved in %s; what was saved before is still there", dir);
+  if (t->record.failed)
+    train_refuse(t, worst = OUTCOME_SYSTEM, "the last rows of %s could not be written",
+                 folder_path(&t->folder, t->record.failed));
+  if (t->lost) train_refuse(t, t->lost, "not all that was to be shown is in %s", dir);
+  if (note) train_refuse(t, noted, "%s", note);
+  worst = worst > t->lost ? worst : t->lost;
+  t->status = worst > noted ? worst : noted;
+  return saved && !t->record.failed && !t->lost && !note;
+}
+
+static bool finish(Trainer *t, LoopEnd how) {
+  static const char *const word[] = {"finished", "stopped", "finished", "not finite", "failed"};
+  bool good = how == LOOP_DONE || how == LOOP_STOPPED || how == LOOP_PATIENT;
+  if (good && !save_begin(t)) how = LOOP_NOT_FINITE, good = false;
+  if (how == LOOP_NOT_FINITE) save_remains(t);
+  bool saved = save_end(t);
+  if (t->status == OUTCOME_GOOD && !good) t->status = OUTCOME_WRONG;
+  if (!all_written(t, word[how], saved || !good)) return false;
+  if (how == LOOP_PATIENT)
+    tell(t, "nothing better in %lld reports: stopped", (long long)t->regime.training.patience);
+  if (good) tell_end(t, word[how]);
+  return good;
+}
+
+static bool open_folder(Trainer *t) {
+  const char *why = "", *out = t->o->out;
+  const char *instead =
+      arena_format(t->arena, "go on with --resume %s, or name another folder", out ? out : "");
+  Outcome end;
+  bool found = t->o->resume ? folder_old(&t->folder, t->o->resume, &why, &end)
+                            : folder_new(&t->folder, out, t->path, instead, &why, &end);
+  return (found && folder_lock(&t->folder, &why, &end)) || train_refuse(t, end, "%s", why);
+}
+
+// A new run gets its folder when nothing is left that could be wrong with the program or its data.
+static bool new_folder(Trainer *t) {
+  if (!t->o->resume && !open_folder(t)) return false;
+  Outcome end;
+  const char *why = program_copy(t->w, t->p, t->folder.dir, &end);
+  return !why || train_refuse(t, end, "%s", why);
 }
 
 // From the second phase on there is nothing to resume.
@@ -331,7 +347,9 @@ static bool start_phase(Trainer *t, const Arrays *state, bool first) {
   bool folder = first && !state && !t->o->in_memory;
   if ((folder && !new_folder(t)) || !begin_phase(t, state, first)) return false;
   if (first && t->o->pause) t->pause_at = t->base + t->step + t->o->pause;
-  if (first) train_note(t, "running");
+  Outcome end;
+  const char *unsaid = first ? write_note(t, "running", &end) : NULL;
+  if (unsaid) tell_wrong(t, "%s", unsaid);
   if (first && !state) save_first(t);
   tell_start(t);
   loop_start(t);
@@ -475,6 +493,20 @@ void train_metrics(const Trainer *t, Arena *a, LimnMetrics *m) {
 Store *train_store(Trainer *t, const Table **model) {
   *model = t->model;
   return t->store;
+}
+
+int64_t train_labels(const Trainer *t, const char *state) {
+  for (uint32_t k = 0; k < t->regime.step.n; k++) {
+    const Diagram *d = t->regime.step.at[k].diagram;
+    for (uint32_t i = 0; i < d->param.n; i++) {
+      const Type *type = &d->wire.at[d->param.at[i].wire].type;
+      int64_t count;
+      if (type->base == BASE_LABEL && strcmp(d->param.at[i].path, state) == 0 &&
+          size_value(t->w, type->count, &count))
+        return count;
+    }
+  }
+  return 0;
 }
 
 static bool stop_here(Trainer *t) {

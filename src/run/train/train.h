@@ -26,6 +26,10 @@ Outcome train_go(Trainer *, uint64_t steps);      // so many more; nothing after
 Outcome train_close(Trainer *, const char **dir); // a run that is not at its end is saved
 bool train_ended(const Trainer *);                // there are no more steps
 void train_metrics(const Trainer *, Arena *, LimnMetrics *); // of the last step
-Store *train_store(Trainer *, const Table **model);          // paths of weights (1) and buffers (2)
+Store *train_store(Trainer *, const Table **model);
+int64_t train_labels(
+    const Trainer *,
+    const char *
+        state); // how many it can hold; 0: it is no label          // paths of weights (1) and buffers (2)
 
 #endif

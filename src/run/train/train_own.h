@@ -34,7 +34,7 @@ typedef struct {
   CsvOut row;    // the last of them
   Events *events;
   const char *events_path;
-  bool failed; // said already
+  const char *failed; // the file whose rows wait since; said already
 } MetricsLog;
 bool record_open(Trainer *, const Arrays *state); // NULL: a new run
 void record_close(Trainer *);
@@ -73,9 +73,8 @@ void tell_wrong(Trainer *, const char *format, ...) // also to who wants it quie
 // train.c
 bool train_refuse(Trainer *, Outcome, const char *format, ...) // a diagnostic; always false
     __attribute__((format(printf, 3, 4)));
-Target target_of(Trainer *);                          // of what is run beside the steps
-const char *hash_text(const Trainer *);               // progress.c: of all states
-void train_note(Trainer *, const char *how_it_ended); // run.json
+Target target_of(Trainer *);            // of what is run beside the steps
+const char *hash_text(const Trainer *); // progress.c: of all states
 
 // loop.c
 typedef enum {
@@ -142,6 +141,7 @@ struct Trainer {
   RunFolder folder;
   MetricsLog record;
   Saver *saver;
+  Outcome lost;    // why something that was shown is not in the folder
   const char *how; // it ended
   Outcome status;
   Guard guard;

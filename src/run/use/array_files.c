@@ -132,6 +132,23 @@ static bool from_png(Use *u, const char *path, const Type *type, Array *out) {
   return true;
 }
 
+// As for sets of data: of a number that is none, the row is said.
+bool array_from_npy(Use *u, const char *path, Array *out) {
+  const char *error;
+  int64_t i = 0;
+  if (!npy_read(u->arena, path, out, &error)) return use_wrong(u, OUTCOME_WRONG, "%s", error);
+  while (i < out->count && isfinite(out->data[i])) i++;
+  if (i == out->count) return true;
+  int64_t each = out->rank ? out->count / out->shape[0] : 1;
+  double x = out->data[i];
+  return use_wrong(u, OUTCOME_WRONG,
+                   "%s: row %lld, counted from 0, has %s, where finite numbers were wanted", path,
+                   (long long)(i / each),
+                   isnan(x) ? "nan"
+                   : x > 0  ? "inf"
+                            : "-inf");
+}
+
 bool array_from(Use *u, const char *value, const Type *type, Array *out) {
   const char *error;
   if (text_ends(value, ".csv") || strstr(value, ".csv:")) return from_csv(u, value, type, out);
@@ -139,9 +156,8 @@ bool array_from(Use *u, const char *value, const Type *type, Array *out) {
   if (!text_ends(value, ".npy") && !strchr("[+-.0123456789ni", *value))
     return use_wrong(u, OUTCOME_WRONG, "an input is an npy, csv or png file, or numbers, not %s",
                      value);
-  bool good = text_ends(value, ".npy") ? npy_read(u->arena, value, out, &error)
-                                       : array_parse(u->arena, value, out, &error);
-  return good || use_wrong(u, OUTCOME_WRONG, "%s", error);
+  if (text_ends(value, ".npy")) return array_from_npy(u, value, out);
+  return array_parse(u->arena, value, out, &error) || use_wrong(u, OUTCOME_WRONG, "%s", error);
 }
 
 // -- out ------------------------------------------------------------------------------------------

@@ -18,11 +18,11 @@ typedef struct {
 
 // -- what comes in --------------------------------------------------------------------------------
 static bool read_array(Evaluation *r, const char *value, const LimnArray *memory, Array *out) {
-  const char *error = "", *end = value ? strrchr(value, '.') : NULL;
+  const char *error = "";
+  if (!memory && value && text_ends(value, ".npy")) return array_from_npy(&r->u, value, out);
   bool good = memory   ? array_from_memory(r->arena, memory, out, &error)
               : !value ? file_error(r->arena, &error, "an input without a value")
-              : end && strcmp(end, ".npy") == 0 ? npy_read(r->arena, value, out, &error)
-                                                : array_parse(r->arena, value, out, &error);
+                       : array_parse(r->arena, value, out, &error);
   return good || use_wrong(&r->u, value || memory ? OUTCOME_WRONG : OUTCOME_USAGE, "%s", error);
 }
 
@@ -30,7 +30,9 @@ static bool read_inputs(Evaluation *r, const Diagram *d, Array *array) {
   const LimnInput **in = NEW_ARRAY(r->arena, const LimnInput *, d->in.n + 1);
   if (!inputs_match(r->w, d, r->how->in, r->how->nin, in)) return false;
   for (uint32_t i = 0; i < d->in.n; i++)
-    if (!read_array(r, in[i]->value, in[i]->array, &array[i])) return false;
+    if (!read_array(r, in[i]->value, in[i]->array, &array[i]) ||
+        !input_has_places(&r->u, d, i, &array[i]))
+      return false;
   return true;
 }
 

@@ -129,10 +129,22 @@ static bool input_read(Use *u, const LimnInput *in, const Type *t, Array *x) {
                    : use_wrong(u, OUTCOME_USAGE, "an input without a value");
 }
 
+bool input_has_places(Use *u, const Diagram *d, uint32_t i, const Array *x) {
+  const char *name = name_text(u->w->names, d->wire.at[d->in.at[i]].name);
+  for (uint32_t k = 0; k < x->rank; k++)
+    if (!x->shape[k])
+      return use_wrong(u, OUTCOME_WRONG,
+                       "input %s has no place along its axis %u: every axis has one",
+                       *name ? name : arena_format(u->arena, "%u", i + 1), k + 1);
+  return true;
+}
+
 static bool read_inputs(Use *u, const Diagram *formal, const LimnInput **in, Array *x) {
   if (!inputs_match(u->w, formal, u->how->in, u->how->nin, in)) return false;
   for (uint32_t i = 0; i < formal->in.n; i++)
-    if (!input_read(u, in[i], &formal->wire.at[formal->in.at[i]].type, &x[i])) return false;
+    if (!input_read(u, in[i], &formal->wire.at[formal->in.at[i]].type, &x[i]) ||
+        !input_has_places(u, formal, i, &x[i]))
+      return false;
   return true;
 }
 

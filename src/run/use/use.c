@@ -89,7 +89,12 @@ bool use_fill(Use *u, Store *s, const Table *model) {
 }
 
 Target use_target(const Use *u) {
-  return (Target){.threads = u->how->threads, .reference = u->how->reference, .seed = u->seed};
+  return (Target){.threads = u->how->threads,
+                  .reference = u->how->reference,
+                  .seed = u->seed,
+                  .say = u->how->say,
+                  .say_to = u->how->say_to,
+                  .stop = u->how->stop};
 }
 
 bool use_store(Use *u) {

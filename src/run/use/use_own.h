@@ -44,6 +44,9 @@ void use_close(Use *);
 bool use_wrong(Use *, Outcome, const char *format, ...) __attribute__((format(printf, 3, 4)));
 Outcome use_guarded(Elab *, Program *, const UseCall *, bool (*work)(Use *, void *), void *context);
 
+// predict.c: an array without places would be read outside of it.
+bool input_has_places(Use *, const Diagram *, uint32_t input, const Array *);
+
 // -- inputs_match.c -------------------------------------------------------------------------------
 // to: [inputs of the diagram]. False with a diagnostic.
 bool inputs_match(World *, const Diagram *, const LimnInput *given, uint32_t n,
@@ -63,7 +66,8 @@ bool sample_text(Use *, const Syntax *expr, Shown *);
 
 // -- array_files.c --------------------------------------------------------------------------------
 bool array_from(Use *, const char *value, const Type *,
-                Array *);                  // an input, from a file or as typed
+                Array *);                              // an input, from a file or as typed
+bool array_from_npy(Use *, const char *path, Array *); // whose numbers are all finite
 bool arrays_put(Use *, const Arrays *out); // results: into a file, as text, or into memory
 
 #endif

@@ -54,10 +54,17 @@ static int rows_between(const Art *a, double d) {
   return rows < 0.5 ? 0 : (int)fmax(rows < 0.9 ? 1 : 2, ceil(rows - 0.2));
 }
 
+// From the nearest tier.
 static int row_of(const Art *a, double y) {
   uint32_t i = 0, n = a->tier.n;
   const Tier *at = a->tier.at;
-  while (i + 1 < n && at[i + 1].y - y < y - at[i].y) i++;
+  for (uint32_t last = n - 1; n && i < last;) {
+    uint32_t k = (i + last) / 2;
+    if (at[k + 1].y - y < y - at[k].y)
+      i = k + 1;
+    else
+      last = k;
+  }
   int off = (int)round((y - at[i].y) / (ROW * a->coarse));
   if (off > 0 && i + 1 < n) off = (int)fmin(off, (at[i + 1].row - at[i].row) / 2);
   if (off < 0 && i > 0) off = (int)fmax(off, (at[i - 1].row - at[i].row) / 2);

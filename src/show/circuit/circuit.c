@@ -214,6 +214,23 @@ uint32_t reads(const Diagram *d, Id wire) {
   return n;
 }
 
+// Counted once: no box takes the wires that a part adds to its copy.
+uint32_t part_reads(CircuitPart *p, Id wire) {
+  const Diagram *d = p->d;
+  if (!p->read) {
+    p->reads = d->wire.n;
+    p->read = NEW_ARRAY(p->c->s->arena, uint32_t, d->wire.n + 1);
+    p->reader = NEW_ARRAY(p->c->s->arena, Id, d->wire.n + 1);
+    for (Id i = 1; i < d->box.n; i++)
+      for (uint32_t k = 0; k < d->box.at[i].nin; k++) {
+        p->read[d->box.at[i].in[k]]++;
+        p->reader[d->box.at[i].in[k]] = i;
+      }
+    for (uint32_t i = 0; i < d->out.n; i++) p->read[d->out.at[i]]++;
+  }
+  return wire < p->reads ? p->read[wire] : 0;
+}
+
 Glyph *all_ports(CircuitPart *p, const Box *box, uint32_t nin, uint32_t nout, GlyphKind kind,
                  const char *text) {
   Sketch *s = p->c->s;
@@ -291,7 +308,7 @@ static void drop_unread(CircuitPart *p, Box *box) {
   uint32_t n = 0, all = box->nout;
   Id *out = NEW_ARRAY(p->c->s->arena, Id, all + 1);
   for (uint32_t i = 0; i < all; i++)
-    if (reads(p->d, box->out[i])) out[n++] = box->out[i];
+    if (part_reads(p, box->out[i])) out[n++] = box->out[i];
   if (n) box->out = out, box->nout = n;
 }
 

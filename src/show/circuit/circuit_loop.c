@@ -43,25 +43,21 @@ static bool is_whole_read(World *w, const Access *a, const Access *out) {
 }
 
 // Does this box turn a sum that nothing else reads into a mean?
-static bool ends_mean(const CircuitPart *p, const Box *box) {
+static bool ends_mean(CircuitPart *p, const Box *box) {
   const Loop *l = box->loop;
   if (l->nin != 1 || l->nscalar != 3 || box->nout != 1) return false;
   const Scalar *x = &l->scalar[2];
   Id made = p->d->wire.at[box->in[0]].box;
   const Box *sum = made ? &p->d->box.at[made] : NULL;
   return x->fn == FN_div && l->scalar[x->arg[0]].fn == FN_ARG && sum && sum->op == OP_loop &&
-         is_count(p->c->w, sum->loop, l, x->arg[1]) && reads(p->d, box->in[0]) == 1 &&
+         is_count(p->c->w, sum->loop, l, x->arg[1]) && part_reads(p, box->in[0]) == 1 &&
          is_whole_read(p->c->w, &l->in[0], &l->out);
 }
 
-static bool begins_mean(const CircuitPart *p, const Box *box) {
-  if (box->loop->combine != SUM) return false;
-  for (Id i = 1; i < p->d->box.n; i++) {
-    const Box *next = &p->d->box.at[i];
-    if (next->op == OP_loop && next->nin == 1 && next->in[0] == box->out[0])
-      return ends_mean(p, next);
-  }
-  return false;
+static bool begins_mean(CircuitPart *p, const Box *box) {
+  if (box->loop->combine != SUM || part_reads(p, box->out[0]) != 1) return false;
+  const Box *next = &p->d->box.at[p->reader[box->out[0]]];
+  return next->op == OP_loop && next->nin == 1 && ends_mean(p, next);
 }
 
 // S when x <= y else -inf: which of the two counts up to the other?
@@ -880,11 +876,11 @@ void draw_loop(CircuitPart *p, const Box *box) {
   }
   if (reads_whole(p, box) && (draw_mask(p, box) || draw_diagonal(p, box))) return;
   bool places = false;
-  for (uint32_t k = 1; k < box->nout; k++) places |= reads(p->d, box->out[k]) > 0;
-  if (!places || reads(p->d, box->out[0])) draw_made(p, box, box->out[0], 0);
+  for (uint32_t k = 1; k < box->nout; k++) places |= part_reads(p, box->out[k]) > 0;
+  if (!places || part_reads(p, box->out[0])) draw_made(p, box, box->out[0], 0);
   for (uint32_t i = 0, k = 1; i < l->nindex && k < box->nout; i++) {
     if (!loop_is_reduced(p->c->w, l, i)) continue;
-    if (reads(p->d, box->out[k])) draw_made(p, box, box->out[k], i + 1);
+    if (part_reads(p, box->out[k])) draw_made(p, box, box->out[k], i + 1);
     k++;
   }
 }

@@ -64,6 +64,9 @@ typedef struct { // a diagram that is being drawn, perhaps inside another
   const Diagram *d;
   uint32_t block;
   uint32_t *made; // [wire] its bundle
+  uint32_t *read; // [wire] how often it is read; NULL: nobody has asked
+  Id *reader;     // [wire] the last box that reads it; 0: none does
+  uint32_t reads; // how many wires that is known of
   const Fold *fold;
   // circuit_repeat.c:
   Diagram *own;         // d, with more wires: what comes into a loop
@@ -78,6 +81,7 @@ const char *axis_label(Circuit *, const Axis *);
 const char *size_label(World *, Arena *, Size);
 bool is_called(const char *label); // by the program: o_0 of a row of axes is not
 const char *param_name(const CircuitPart *, Id wire);
+uint32_t part_reads(CircuitPart *, Id wire);                // how often a wire is read
 void label_wire(CircuitPart *, Id wire);                    // its bundle gets its name and labels
 const Diagram *part_diagram(Circuit *, const Diagram *);    // as it is drawn
 bool is_string(const Circuit *);                            // a wire is one line

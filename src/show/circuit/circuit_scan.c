@@ -59,7 +59,7 @@ static void come_in(CircuitPart *p, CircuitPart *inner, const Box *box) {
 // What is carried and given by each step stands side by side.
 static void add_out(CircuitPart *p, const Box *box, uint32_t i, Ids *to) {
   const Scan *x = box->scan;
-  bool read = i < x->carry || reads(p->d, box->out[i]);
+  bool read = i < x->carry || part_reads(p, box->out[i]);
   if (!read || ids_find(to, i) < to->n) return;
   vec_push(p->c->s->arena, to, i);
   for (uint32_t k = x->carry; i < x->carry && k < box->nout; k++)
@@ -88,7 +88,7 @@ static void go_out(CircuitPart *p, CircuitPart *inner, const Box *box) {
     if (n == 1) vec_push(s->arena, &g->in, strand_at(s, use, 0));
   }
   for (uint32_t i = 0; i < x->carry; i++)
-    if (!reads(p->d, box->out[i])) pass_stage(p, p->block, p->made[box->out[i]], "last step");
+    if (!part_reads(p, box->out[i])) pass_stage(p, p->block, p->made[box->out[i]], "last step");
 }
 
 static void open_scan(CircuitPart *p, const Box *box) {

@@ -183,8 +183,8 @@ static bool is_taken(const Sketch *s, uint32_t use) {
 
 // The weights of one box: few are named, many are one wire.
 static void end_weights_of(Sketch *s, uint32_t stage, const Ids *uses, const char *const *name) {
-  Stage *t = &s->stage.at[stage];
-  if (uses->n <= FEW || stage == s->stage.n || t->glyph.n != 1) {
+  Stage *t = stage < s->stage.n ? &s->stage.at[stage] : NULL;
+  if (uses->n <= FEW || !t || t->glyph.n != 1) {
     for (uint32_t i = uses->n; i-- > 0;) end_in(s, uses->at[i], name[i]);
     return;
   }

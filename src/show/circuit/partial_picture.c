@@ -56,7 +56,7 @@ bool draw_unknown(CircuitPart *p, const Box *box) {
     for (uint32_t j = 0; j < k->slip.n; j++)
       if (k->slip.at[j].box == id) alarm(s, stage->in.at[i], &k->slip.at[j], box->in[i]);
   for (uint32_t i = 0; i < nout && !nin; i++)
-    if (!reads(p->d, box->out[i])) end_here(p, p->made[box->out[i]]);
+    if (!part_reads(p, box->out[i])) end_here(p, p->made[box->out[i]]);
   return true;
 }
 

@@ -18,7 +18,7 @@
 #include <stdlib.h>
 
 enum { EDGE = 16, TITLE = 13, ROW = 20, LONGEST = 110, PAREN = 14, LABEL_TOP = 18 };
-enum { MAP_LETTERS = 60 };
+enum { MAP_LETTERS = 60, EDGES_LIMIT = 2000 };
 
 typedef struct {
   Elab *in;
@@ -462,6 +462,11 @@ static void sheet_of(const Teller *s, const Learning *g, bool with_parts, GraphS
 
 Canvas *learning_draw(Elab *in, Arena *a, const Program *p, const Learning *g, bool with_parts) {
   Teller s = {.in = in, .w = elab_world(in), .arena = a, .p = p};
+  if (g->edge.n > EDGES_LIMIT) {
+    diag_error(s.w->diags, (Span){0}, "this picture would have %u edges, and %d are the most",
+               g->edge.n, EDGES_LIMIT);
+    return NULL;
+  }
   GraphSheet t;
   sheet_of(&s, g, with_parts, &t);
   double y = t.top + (fmax(t.whole.height, t.parts.height) - t.whole.height) / 2;

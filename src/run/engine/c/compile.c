@@ -223,10 +223,13 @@ static bool compile_missing(Compiling *x, const CText *text) {
                            .at_once = cores > 1 ? (uint32_t)cores : 1,
                            .say_after = SAY_AFTER,
                            .say = x->how->say ? say_compiling : NULL,
-                           .say_to = x};
+                           .say_to = x,
+                           .stop = x->how->stop};
   CompilerEnd end = compiler_run(x->arena, run, n, &limits);
   if (end == COMPILER_SLOW)
     c->error = arena_format(x->arena, "%s took longer than %g s", c->compiler, limits.seconds);
+  c->stopped = end == COMPILER_STOPPED;
+  if (c->stopped) c->error = "stopped while compiling: nothing was computed";
   if (end == COMPILER_NOT_STARTED)
     c->error = arena_format(x->arena, "%s could not be started", c->compiler);
   take_done(x, run, which, n);

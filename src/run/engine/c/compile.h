@@ -28,6 +28,7 @@ typedef struct {
   const char *compiler;
   double seconds; // of compiling
   const char *error;
+  bool stopped;     // by the user
   const char *word; // it went well, but
 } Compiled;
 

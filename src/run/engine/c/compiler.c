@@ -198,6 +198,7 @@ static CompilerEnd run_all(CompilerRun *r, uint32_t n, const CompilerLimits *how
         done++, running--;
         if (!r[i].good) return COMPILER_DONE; // the others are for nothing
       }
+    if (done < n && how->stop && *how->stop) return COMPILER_STOPPED;
     double passed = clock_seconds() - begun;
     if (done < n && how->seconds > 0 && passed > how->seconds) return COMPILER_SLOW;
     if (done < n && !said && passed > how->say_after) {

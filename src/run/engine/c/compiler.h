@@ -5,6 +5,8 @@
 
 #include "base/base.h"
 
+#include <signal.h>
+
 enum { SAID_BYTES = 1024 };
 
 // One start of it.
@@ -25,9 +27,10 @@ typedef struct {
   double say_after; // seconds; then `say` is called, once
   void (*say)(void *);
   void *say_to;
+  const volatile sig_atomic_t *stop; // not 0: it is given up; or NULL
 } CompilerLimits;
 
-typedef enum { COMPILER_DONE, COMPILER_SLOW, COMPILER_NOT_STARTED } CompilerEnd;
+typedef enum { COMPILER_DONE, COMPILER_SLOW, COMPILER_STOPPED, COMPILER_NOT_STARTED } CompilerEnd;
 CompilerEnd compiler_run(Arena *, CompilerRun *, uint32_t n, const CompilerLimits *);
 
 #endif

@@ -30,6 +30,8 @@ typedef struct {
   double steps;  // what the clock `steps` shows
   void (*say)(void *to, const char *text); // what takes long, while it does; or NULL
   void *say_to;
+  const volatile sig_atomic_t
+      *stop; // not 0: a compiler at work is given up, and the engine with it
 } Target;
 
 // What a kernel sees. The generated text declares the same struct.

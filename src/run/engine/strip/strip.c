@@ -339,6 +339,7 @@ static void close_sums(StripFrame *f, const StripNest *s, uint32_t level) {
 // -- loops ----------------------------------------------------------------------------------------
 static void run_code(StripFrame *f, const StripCode *code, int64_t n) {
   void **reg = f->reg;
+  if (!code->n) return;
   for (const StripStep *s = code->at, *end = s + code->n; s < end; s++) switch (s->what) {
     case DO_OP: s->op(reg[s->out], reg[s->a], reg[s->b], reg[s->c], n); break;
     case DO_GUARD: do_guard(f, s->guard, n); break;
