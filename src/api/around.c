@@ -50,6 +50,18 @@ static int run_matches(Arena *a, RunInfo *r, const char *pattern) {
   return any;
 }
 
+// Is it a pattern at all? Asked of no program.
+static LimnStatus read_pattern(ApiCall *c, const char *pattern) {
+  Limn *l = limn_new();
+  LimnStatus status = l ? limn_load_text(l, "", "", 0) : LIMN_SYSTEM;
+  if (status == LIMN_GOOD && !limn_find(l, pattern, true))
+    status = limn_errors(l) ? LIMN_WRONG : LIMN_SYSTEM;
+  for (uint32_t i = 1; status == LIMN_WRONG && i < l->diags->list.n; i++)
+    diag_error(c->l->diags, (Span){0}, "%s", l->diags->list.at[i].text);
+  limn_free(l);
+  return status;
+}
+
 static LimnStatus runs(ApiCall *c, const char *dir, const char *learner, const char *pattern,
                        bool json, Buf *b) {
   const char *why = "";
@@ -59,6 +71,8 @@ static LimnStatus runs(ApiCall *c, const char *dir, const char *learner, const c
     diag_error(c->l->diags, (Span){0}, "%s", why);
     return LIMN_WRONG;
   }
+  LimnStatus status = pattern ? read_pattern(c, pattern) : LIMN_GOOD;
+  if (status) return status;
   for (uint32_t i = 0; i < all.n; i++) {
     RunInfo *r = &all.at[i];
     if (learner && !run_has(r, learner)) continue;

@@ -57,8 +57,8 @@ static void summary(World *w, const Program *p, uint64_t weights, Buf *b) {
   count_line(b, p->measure.n, "measure", "measures", &any);
   bool open = has_open_space(p);
   if (weights)
-    buf_printf(b, "%s%llu weights%s", any ? ", " : "", (unsigned long long)weights,
-               open ? " and more" : "");
+    buf_printf(b, "%s%llu weight%s%s", any ? ", " : "", (unsigned long long)weights,
+               weights == 1 && !open ? "" : "s", open ? " and more" : "");
   if (!any) buf_text(b, "nothing declared");
   buf_char(b, '\n');
   for (uint32_t i = 0; i < p->learner.n; i++)

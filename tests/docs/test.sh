@@ -67,6 +67,7 @@ for page in README.md docs/language.md docs/story.md docs/tour.md; do
   blocks=$work/blocks/$page
   place=$work/place/$page # files stay: a later program may `use` an earlier one
   mkdir -p "$blocks" "$place"
+  cp "$root"/tests/docs/files/* "$place" # the data that programs of the pages name
   rm -f "$work/program"
   awk -v out="$blocks" -f "$root/tests/docs/blocks.awk" "$root/$page"
   n=1

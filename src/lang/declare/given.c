@@ -81,14 +81,13 @@ bool read_source(Elab *in, Scope *s, const Syntax *n, Given *g, Name *field,
 }
 
 // A field or split that the source does not have, at the place where it is written.
-void no_such_field(Elab *in, const Given *g, Name name, const Syntax *source, Span span,
-                   bool split) {
+Id no_such_field(Elab *in, const Given *g, Name name, const Syntax *source, Span span, bool split) {
   World *w = in->w;
   DataFields d;
   uint32_t n = 0;
   Buf all = buf_new(w->arena);
   Nearest near = nearest_to(name_text(w->names, name));
-  if (!data_fields(in, g, &d)) return;
+  if (!data_fields(in, g, &d)) return 0;
   for (; n < d.field.n && n < FIELDS_SAID && !split; n++) {
     buf_printf(&all, "%s%s : %s", n ? ", " : "", d.field.at[n].name,
                field_type(w->arena, &d.field.at[n]));
@@ -108,6 +107,7 @@ void no_such_field(Elab *in, const Given *g, Name name, const Syntax *source, Sp
               all.at);
   else
     diag_help(w->diags, e, "%sit has the fields %s", guess, all.at);
+  return e;
 }
 
 // -- options --------------------------------------------------------------------------------------
@@ -191,11 +191,12 @@ typedef struct {
   Given *g;
   DataFields data;
   GivenOptions o;
-  bool named;   // the names are names of fields
-  bool some;    // at least one is: another that nearly is, is misspelt
-  bool *taken;  // of a table: columns that a name stands for already
-  bool one_row; // a field was read without rows
-  Env *env;     // of the types: a size that two fields name is one size
+  bool named;        // the names are names of fields
+  bool some;         // at least one is: another that nearly is, is misspelt
+  const Syntax *one; // of them, where not all are
+  bool *taken;       // of a table: columns that a name stands for already
+  bool one_row;      // a field was read without rows
+  Env *env;          // of the types: a size that two fields name is one size
 } GivenReading;
 
 static bool seems_misspelt(const GivenReading *r, const char *name) {
@@ -214,6 +215,7 @@ static void choose_manner(GivenReading *r, const Syntax *params) {
     all &= f != NULL;
     r->some |= f != NULL;
     elsewhere |= f && f != &r->data.field.at[i];
+    if (f) r->one = params_in(params).at[i];
   }
   r->named = all || elsewhere;
 }
@@ -316,7 +318,11 @@ static bool find_field(GivenReading *r, uint32_t at, const Syntax *param, Name w
   }
   if (!f && in_order) f = field_number(r, at);
   if (!f) {
-    no_such_field(r->in, r->g, name, wanted ? r->g->node : NULL, param->name_span, false);
+    Id e = no_such_field(r->in, r->g, name, wanted ? r->g->node : NULL, param->name_span, false);
+    if (!wanted && r->one)
+      diag_note(w->diags, e, r->one->name_span,
+                "`%s` is one: names of fields are not mixed with others",
+                name_text(w->names, r->one->name));
     return false;
   }
   *own = *f;

@@ -21,7 +21,7 @@ const Syntax *claim_written_out(Body *, Program *, const Syntax *claim);
 // given.c
 bool read_source(Elab *in, Scope *s, const Syntax *n, Given *g, Name *field, const Syntax **config);
 void source_options(Elab *in, Scope *s, const Syntax *config, Given *g); // what its brackets say
-void no_such_field(Elab *in, const Given *, Name name, const Syntax *source, Span span, bool split);
+Id no_such_field(Elab *in, const Given *, Name name, const Syntax *source, Span span, bool split);
 bool is_split(const char *text); // train, valid, test
 // column: which one each name stands for, where that is known; otherwise NULL
 void do_given(Elab *in, Program *p, Scope *s, const Syntax *n, const Name *column);

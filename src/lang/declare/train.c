@@ -15,6 +15,7 @@ typedef struct {
   Training *out;
   Table *seen; // words, and learners with an optimiser, to where they stand
   VEC(Span) place;
+  bool again; // a part of the program already: what is doubtful was said
 } TrainReading;
 
 static const char *text_of(const TrainReading *r, Name name) {
@@ -292,7 +293,7 @@ static void read_optimiser(TrainReading *r, const Syntax *call, Def *learner, co
 
 static void read_stepper(TrainReading *r, const Syntax *o, Def *d, const char *member, Span name) {
   const Syntax *call = o->kind == N_ARG ? arg_value(o) : stepped_call(o);
-  if (d && d->frozen)
+  if (d && d->frozen && !r->again)
     diag_warning(r->w->diags, name, "`%s` is frozen: nothing trains it", text_of(r, d->name));
   if (d)
     read_optimiser(r, call, d, member, o->span);
@@ -499,6 +500,7 @@ bool elab_training(Elab *in, Program *p, const Syntax *n, Training *out) {
   uint32_t errors = w->diags->errors;
   *out = (Training){.accumulate = 1};
   TrainReading r = {.in = in, .p = p, .w = w, .out = out, .seen = table_new(w->arena)};
+  for (uint32_t i = 0; i < p->train.n; i++) r.again |= p->train.at[i] == n;
   read_length(&r, n);
   read_what(&r, n);
   for (uint32_t i = 0; i < train_options(n).n; i++) read_option(&r, train_options(n).at[i]);

@@ -172,16 +172,18 @@ static bool is_any(const Seeking *k, const Syntax *step) {
 static bool read_steps(Seeking *k, const char *text) {
   World *w = k->w;
   const char *program = arena_format(w->arena, "find %s in _ => freeze\n", text);
-  uint32_t errors = w->diags->errors;
+  uint32_t errors = w->diags->errors, said = w->diags->list.n;
   uint32_t file = source_add(w->sources, "PATTERN", program, strlen(program));
   const Syntax *tree = parse(&k->in->front, file);
-  if (w->diags->errors > errors) return false;
-  const Syntax *n =
-      program_declarations(tree).n == 1 && program_declarations(tree).at[0]->kind == N_FIND
-          ? find_route(program_declarations(tree).at[0])
-          : NULL;
-  if (!n)
-    return diag_refuse(w->diags, (Span){0}, "a pattern is a route of boxes, as in 'dense ; relu'");
+  bool good = w->diags->errors == errors && program_declarations(tree).n == 1 &&
+              program_declarations(tree).at[0]->kind == N_FIND;
+  const Syntax *n = good ? find_route(program_declarations(tree).at[0]) : NULL;
+  if (!n) { // what was said is of a line that nobody wrote
+    w->diags->list.n = said;
+    w->diags->errors = errors;
+    return diag_refuse(w->diags, (Span){0},
+                       "a pattern is a route of boxes, as in 'dense ; relu', not '%s'", text);
+  }
   for (uint32_t i = 0; i < (n->kind == N_PIPE ? pipe_stages(n).n : 1); i++)
     vec_push(w->arena, &k->step, n->kind == N_PIPE ? pipe_stages(n).at[i] : n);
   return true;

@@ -59,6 +59,20 @@ static int better_of(Elab *in, const Program *p, const Syntax *claim, const Synt
   return !by || (d && is_made_small(p, d)) ? -1 : 0;
 }
 
+// The goals of learning diagrams that end as this path does; if none does, all.
+static const char *goals_like(World *w, const Program *p, const Syntax *path) {
+  enum { GOALS_SAID = 8 };
+  const char *last = arena_format(w->arena, ".%s", name_text(w->names, path->name));
+  Buf all = buf_new(w->arena);
+  for (uint32_t pass = 0, n = 0; pass < 2 && !n; pass++)
+    for (uint32_t i = 0; i < p->goal.n; i++) {
+      const char *goal = name_text(w->names, p->goal.at[i].name);
+      if (!strchr(goal, '.') || (!pass && !text_ends(goal, last)) || n++ > GOALS_SAID) continue;
+      buf_printf(&all, n > GOALS_SAID ? ", …" : "%s`%s`", n > 1 ? ", " : "", goal);
+    }
+  return all.at;
+}
+
 void do_measure(Elab *in, Program *p, const Syntax *n) {
   World *w = in->w;
   Measure m = {.name = n->name, .node = n, .span = n->span};
@@ -81,7 +95,8 @@ void do_measure(Elab *in, Program *p, const Syntax *n) {
       const char *path = path_text(in, claim); // NULL: more than names
       Id e = diag_error(w->diags, claim->span, "there is no goal `%s` to measure",
                         path ? path : name_text(w->names, claim->name));
-      diag_help(w->diags, e, "`limn check --paths` lists those of learning diagrams");
+      const char *goals = goals_like(w, p, claim);
+      if (*goals) diag_help(w->diags, e, "of learning diagrams there is %s", goals);
       return;
     } else if (strcmp(name_text(w->names, claim->name), "exploitability") == 0) {
       m.name = claim->name;

@@ -125,10 +125,10 @@ static bool find_field(const Data *d, const Given *g, Set *s, uint32_t i, uint32
                      given_name(d, g), field_type(d->arena, f), type_text(d->w, &g->type.at[i]));
 }
 
-// Ahead of a run, a set that is not here is not missed.
+// Ahead of a run, a set with a name that is not here is not missed; a file is.
 static bool is_absent(Data *d, const Given *g) {
-  SetOptions how = {.file = g->path != NULL, .beside = g->beside};
-  bool absent = d->ahead && !set_is_here(d->arena, given_name(d, g), &how);
+  SetOptions how = {.beside = g->beside};
+  bool absent = d->ahead && !g->path && !set_is_here(d->arena, given_name(d, g), &how);
   d->missing |= absent;
   return absent;
 }

@@ -93,7 +93,7 @@ static bool storm(Solver *s, uint32_t i, uint32_t count, double span) {
   return solver_fail(s,
                      "too many events: %s happened %u times within %.3g, up to t = %.10g. Let it "
                      "change the state so that it does not happen again at once: a mode of rest, "
-                     "or two thresholds instead of one; or allow more events",
+                     "or two thresholds instead of one",
                      event_name(s, i), count, span, s->t);
 }
 

@@ -309,11 +309,15 @@ static void put_judge(const Trainer *t, Buf *b) {
 
 // Measures that do not say which way is better are not guessed at.
 static void tell_unjudged(Trainer *t) {
-  bool any = false;
-  for (uint32_t i = 0; i < t->gauge.n; i++) any |= t->gauge.at[i].moved;
+  bool any = false, others = false;
+  for (uint32_t i = 0; i < t->gauge.n; i++) {
+    any |= t->gauge.at[i].moved;
+    others |= t->gauge.at[i].better != 0;
+  }
   if (any && !gauge_judge(&t->gauge))
     tell(t,
-         "no measure says which way is better, `maximise` or `minimise`: the best is by the loss");
+         "no measure%s says which way is better, `maximise` or `minimise`: the best is by the loss",
+         others ? " of what is trained" : "");
 }
 
 void tell_start(Trainer *t) {

@@ -84,6 +84,22 @@ static bool read_mean(Trainer *t, const Arrays *state, const char *name, Mean *m
   return true;
 }
 
+// The best weights, if they are still what was saved; else the next good ones are the best.
+static void resume_best(Trainer *t, const Arrays *state) {
+  Arena *a = arena_child(t->arena);
+  Arrays best = {0};
+  const char *why = "";
+  t->has_best = noted_count(state, "has_best") != 0;
+  if (t->has_best &&
+      !safetensors_read(a, folder_path(&t->folder, "best.safetensors"), &best, &why)) {
+    tell_wrong(t, "the best weights so far are lost: %s", why);
+    t->has_best = false;
+  }
+  t->best = noted_number(state, "best");
+  t->best_step = noted_count(state, "best_step");
+  arena_free(a);
+}
+
 bool resume_position(Trainer *t, const Arrays *state) {
   int64_t samples = (int64_t)noted_count(state, "samples");
   if (samples != t->feed.samples)
@@ -97,9 +113,7 @@ bool resume_position(Trainer *t, const Arrays *state) {
   t->step = noted_count(state, "step");
   t->base = noted_count(state, "steps_before");
   if (t->step > STEP_LIMIT || t->base > STEP_LIMIT) return refuse(t, "it has no such step");
-  t->has_best = noted_count(state, "has_best") != 0;
-  t->best = noted_number(state, "best");
-  t->best_step = noted_count(state, "best_step");
+  resume_best(t, state);
   t->waited = (uint32_t)noted_count(state, "waited");
   t->seconds = noted_number(state, "seconds");
   return true;

@@ -32,13 +32,16 @@ static Tensor *values(Trainer *t, ShowLog *trace, Arena *a) {
 }
 
 // -- paths ----------------------------------------------------------------------------------------
-static bool path_cells(Trainer *t, ShowLog *trace, Arena *a, const TraceCells *c) {
+// What is shown twice, with the same words, has its columns once.
+static bool path_cells(Trainer *t, ShowLog *trace, Arena *a, const TraceCells *c, Table *seen) {
   const Diagram *d = trace->probe.d;
   const Tensor *value = c->values ? values(t, trace, a) : NULL;
   if (c->values && !value) return false;
   for (uint32_t i = 0; i < d->out.n; i++) {
     const char *name = shown_name(t->w, a, &t->p->show.at[trace->show], i, d->out.n);
     int64_t count = 0;
+    if (table_get(seen, name, strlen(name))) continue;
+    table_put(seen, name, strlen(name), 1);
     type_count(t->w, &d->wire.at[d->out.at[i]].type, &count);
     for (int64_t k = 0; k < count; k++)
       c->cell(t, arena_format(a, "%s[%lld]", name, (long long)k), value ? value[i].data[k] : 0);
@@ -48,9 +51,11 @@ static bool path_cells(Trainer *t, ShowLog *trace, Arena *a, const TraceCells *c
 
 bool traces_cells(Trainer *t, const TraceCells *c) {
   Arena *a = arena_child(t->arena);
+  Table *seen = table_new(a);
   bool good = true;
   for (uint32_t i = 0; good && i < t->trace.n; i++)
-    if (is_path(&t->p->show.at[t->trace.at[i].show])) good = path_cells(t, &t->trace.at[i], a, c);
+    if (is_path(&t->p->show.at[t->trace.at[i].show]))
+      good = path_cells(t, &t->trace.at[i], a, c, seen);
   arena_free(a);
   return good;
 }
