@@ -47,3 +47,17 @@ for bad in 3 -1 0.5 nan inf 1e300 99999999999; do
   printf 'given y : {3} from "%s.npy"\nlearn e : {3} -> R[2] = embed[2]\ngoal g : e(y) ~ 0 by l2\ntrain 2 steps, batch 2\n' "$bad" >n.limn
   refused "label $bad in npy, train" train n.limn --out n --plain --reference
 done
+
+# Labels are known by their names: a result type that names them in another order is another type, even where only the result does.
+{ echo "a,kind"; for i in 0 1 2 0 1 2; do echo "$i,k$i"; done; } >kinds.csv
+cat >kinds.limn <<'EOF'
+given a : R[], kind : {3} from "kinds.csv"
+learn f : R[1] -> R[3] = dense[3]
+box guess(x: R[1]) -> {k0, k1, k2} = argmax(f(x))
+goal fit : f([a]) ~ kind by cross_entropy
+train 2 steps, batch 2
+EOF
+sed 's/{k0, k1, k2}/{k2, k1, k0}/' kinds.limn >turned.limn
+"$LIMN" train kinds.limn --out kinds --plain --quiet --reference >said 2>&1 || { echo "not ok labels: no run"; cat said; }
+if "$LIMN" predict kinds.limn guess --from kinds --in '[1]' --reference >said 2>&1; then echo "ok a result by its labels"; else echo "not ok a result by its labels" && cat said; fi
+refused "a result whose labels stand in another order" predict turned.limn guess --from kinds --in '[1]' --reference
