@@ -13,7 +13,7 @@ typedef struct {
 } Case;
 typedef bool Law(Case *);
 
-Law law_batch, law_names, law_naming, law_order, law_runs, law_engines, law_who;
+Law law_batch, law_names, law_naming, law_order, law_runs, law_engines, law_who, law_claims;
 
 // whole_values.c
 typedef struct {

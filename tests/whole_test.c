@@ -30,9 +30,9 @@ static const struct {
   const char *name;
   Law *law;
   uint32_t few; // programs in `make test`
-} laws[] = {{"batch", law_batch, 100}, {"names", law_names, 30}, {"naming", law_naming, 12},
-            {"order", law_order, 12},  {"runs", law_runs, 30},   {"engines", law_engines, 40},
-            {"who", law_who, 20}};
+} laws[] = {{"batch", law_batch, 100}, {"names", law_names, 30},  {"naming", law_naming, 12},
+            {"order", law_order, 12},  {"runs", law_runs, 30},    {"engines", law_engines, 40},
+            {"who", law_who, 20},      {"claims", law_claims, 100}};
 
 typedef struct {
   Arena *arena;
@@ -241,6 +241,7 @@ static void order(void **state) { (void)state, holds(3); }
 static void runs(void **state) { (void)state, holds(4); }
 static void engines(void **state) { (void)state, holds(5); }
 static void who(void **state) { (void)state, holds(6); }
+static void claims(void **state) { (void)state, holds(7); }
 
 // What the laws themselves once got wrong: a sum of calls in the place of its name, and the numbers
 // of derivatives in the paths of weights.
@@ -282,9 +283,10 @@ static int by_hand(int argc, char **argv) {
 
 int main(int argc, char **argv) {
   if (argc > 1) return by_hand(argc, argv);
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(batch), cmocka_unit_test(names), cmocka_unit_test(naming),
-      cmocka_unit_test(order), cmocka_unit_test(runs),  cmocka_unit_test(engines),
-      cmocka_unit_test(who),   cmocka_unit_test(fair),  cmocka_unit_test(covered)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(batch),  cmocka_unit_test(names),
+                                     cmocka_unit_test(naming), cmocka_unit_test(order),
+                                     cmocka_unit_test(runs),   cmocka_unit_test(engines),
+                                     cmocka_unit_test(who),    cmocka_unit_test(claims),
+                                     cmocka_unit_test(fair),   cmocka_unit_test(covered)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

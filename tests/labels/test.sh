@@ -73,3 +73,17 @@ for bad in nan inf; do
   done
 done
 "$LIMN" eval twice.limn twice --in '[1, inf, 2]' >said 2>&1 && echo "ok what is typed may be infinite" || { echo "not ok what is typed may be infinite"; cat said; }
+
+# Labels are known by their names: a result type that names them in another order is another type, even where only the result does.
+{ echo "a,kind"; for i in 0 1 2 0 1 2; do echo "$i,k$i"; done; } >kinds.csv
+cat >kinds.limn <<'EOF'
+given a : R[], kind : {3} from "kinds.csv"
+learn f : R[1] -> R[3] = dense[3]
+box guess(x: R[1]) -> {k0, k1, k2} = argmax(f(x))
+goal fit : f([a]) ~ kind by cross_entropy
+train 2 steps, batch 2
+EOF
+sed 's/{k0, k1, k2}/{k2, k1, k0}/' kinds.limn >turned.limn
+"$LIMN" train kinds.limn --out kinds --plain --quiet --reference >said 2>&1 || { echo "not ok labels: no run"; cat said; }
+if "$LIMN" predict kinds.limn guess --from kinds --in '[1]' --reference >said 2>&1; then echo "ok a result by its labels"; else echo "not ok a result by its labels" && cat said; fi
+refused "a result whose labels stand in another order" predict turned.limn guess --from kinds --in '[1]' --reference

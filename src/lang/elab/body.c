@@ -470,7 +470,15 @@ static bool fits_declared(Body *b, Val *v, const Type *want, Span span) {
   for (uint32_t i = 0; i < n; i++)
     v->type.axis[own[i]].label = want->axis[i].label,
     v->type.axis[own[i]].decl = want->axis[i].decl;
+  if (want->names) v->type.names = want->names;
   return true;
+}
+
+// What the labels of a result are called stands on its wire: a run knows them by these names.
+static void name_labels(Body *b, Id wire, const Type *t) {
+  for (uint32_t i = 0; i < b->d->in.n; i++)
+    if (b->d->in.at[i] == wire) return; // its own header names them
+  if (t->names) b->d->wire.at[wire].type.names = t->names;
 }
 
 static Val passing_first(Body *b, Val v) {
@@ -501,6 +509,7 @@ static bool outputs(Body *b, Value v, Span span) {
     one = passing_first(b, one);
     Id wire = val_to_wire(b, &one, 0);
     if (!wire) return false;
+    name_labels(b, wire, &one.type);
     diagram_output(w, b->d, wire);
     vec_push(w->arena, &b->out_type, one.type);
   }

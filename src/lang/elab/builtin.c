@@ -96,6 +96,16 @@ static bool mark_along(Body *b, const Val *v, const JoinAlong *a, bool all, bool
   return true;
 }
 
+// An index that only calls are read at, as in sum[i](softmax(x[i])), is as long as their axis.
+static void size_indices(const BuiltinUse *u, const Val *v, const JoinAlong *a) {
+  for (uint32_t k = 0; k < a->n; k++)
+    for (uint32_t i = 0; i < v->type.rank && a->index[k] != UINT32_MAX; i++) {
+      EqIndex *e = &u->eq->index.at[a->index[k]];
+      if (!v->type.axis[i].pass && v->type.axis[i].label == a->name[k])
+        sizes_agree(u->b, e->size, v->type.axis[i].size, e->span, e->span, "an index");
+    }
+}
+
 static Size places(Body *b, const Val *v, const bool *axes) {
   Size n = size_of(b->w, 1);
   for (uint32_t i = 0; i < v->type.rank; i++)
@@ -169,6 +179,7 @@ static Value reduce(const BuiltinUse *u, bool mean) {
     return value_refuse(b, span, span, "`%s` wants numbers, but this is %s", u->box->name,
                         own_text(b->w, &v.type));
   if (!mark_along(b, &v, &along, !u->config, axes, u->box->name)) return value_error(b, span);
+  size_indices(u, &v, &along);
   Size n = places(b, &v, axes);
   skip_padding(b, &v, combine);
   v.span = span;

@@ -50,20 +50,32 @@ static const Type *out_type(const Probe *s, uint32_t i) {
   return &s->d->wire.at[s->d->out.at[i]].type;
 }
 
+static bool too_large(Data *d, const Probe *s, uint32_t rank, const int64_t *shape) {
+  const double most = 1 << 30;
+  double count = 1;
+  for (uint32_t i = 0; i < rank; i++) count *= (double)shape[i];
+  return count > most &&
+         !diag_refuse(d->w->diags, s->show->node->span,
+                      "this cannot be shown: it has %g numbers, and %g are the most", count, most);
+}
+
 // Room for n samples in each output that has them; one made again and again gets them in front.
 // Zeros are there, which is all there is ahead of a run; a size that only an absent file would tell
 // is some size then.
-static void make_room(Data *d, const Probe *s, int64_t n, Tensor *out) {
+static bool make_room(Data *d, const Probe *s, int64_t n, Tensor *out) {
   enum { SOME = 2 };
   for (uint32_t i = 0; i < s->d->out.n; i++) {
     const Type *t = out_type(s, i);
+    uint32_t rank = t->rank + s->again;
     int64_t shape[ARRAY_RANK_LIMIT + 1] = {n};
     engine_shape(d->w, t, n, shape + s->again);
-    for (uint32_t k = 0; d->ahead && k < t->rank + s->again; k++)
+    for (uint32_t k = 0; d->ahead && k < rank; k++)
       if (!shape[k]) shape[k] = SOME;
-    out[i] = tensor_new(d->arena, t->rank + s->again, shape);
+    if (too_large(d, s, rank, shape)) return false;
+    out[i] = tensor_new(d->arena, rank, shape);
     memset(out[i].data, 0, (size_t)out[i].count * sizeof *out[i].data);
   }
+  return true;
 }
 
 static void take(Data *d, const Probe *s, int64_t first, int64_t n, int64_t all, Tensor *out) {
@@ -107,7 +119,7 @@ bool probe_take(Data *d, Probe *s, Tensor *out) {
   int64_t n = s->samples || s->again ? s->wanted : 0;
   if (s->feed.samples && s->feed.samples < n) n = s->feed.samples;
   if (n == INT64_MAX) n = POINTS; // of an endless source
-  make_room(d, s, n, out);
+  if (!make_room(d, s, n, out)) return false;
   if (d->ahead) return true;
   if (s->samples) return take_batches(d, s, n, out);
   for (int64_t k = 0; k < (s->again ? n : 1); k++) {
