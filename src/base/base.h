@@ -269,7 +269,7 @@ const char *nearest_name(const char *text, const char *const *candidate, uint32_
 bool diag_suggest(Diags *, Id, const char *name); // as help, unless it is NULL: then false
 
 // os.c: files that are read, folders, paths and the clock
-double os_memory(void); // bytes in this machine, infinite when nobody knows
+double os_memory(void);                  // bytes in this machine, infinite when nobody knows
 const char *os_error(Arena *, int code); // as strerror(errno), in any thread
 typedef struct {
   const char *text; // ended by 0; NULL when it could not be read
