@@ -195,9 +195,12 @@ is "and is saved" grep -q '"state": "stopped"' limited/run.json
 status "which can go on" 0 "$LIMN" train grows.limn --reference --plain --quiet --resume limited --pause 10
 
 # -- a disk that fails: each call that writes fails once, in its turn, and either all is there or the end says what is not
-if ${CC:-cc} -std=gnu11 -O1 -shared -fPIC -o shim.so "$ROOT/tests/torture/shim.c" -ldl 2>err; then
+case $BUILD in
+*/san) echo "skipped: writes that fail, since the sanitizers' own library does not stand one in front of it" ;;
+*) shim=1 ;;
+esac
+if [ -n "${shim:-}" ] && ${CC:-cc} -std=gnu11 -O1 -shared -fPIC -o shim.so "$ROOT/tests/torture/shim.c" -ldl 2>err; then
   fails() { LD_PRELOAD=./shim.so TORTURE=$1 TORTURE_COUNTS=counts "$LIMN" train net.limn --reference --quiet --plain --out failed >out 2>err; }
-  case $BUILD in */san) export ASAN_OPTIONS=verify_asan_link_order=0 ;; esac
   bad="" tried=0
   fails rename:5:1000
   for kind in rename fsync ftruncate; do

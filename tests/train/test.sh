@@ -101,7 +101,7 @@ mkdir -p away/lib sub
 printf 'box inner : R[4] -> R[8] = dense[8] ; tanh\n' >away/lib/parts.limn
 printf 'use "lib/parts.limn"\nbox outer : R[4] -> R[3] = inner ; dense[3]\n' >away/parts.limn
 printf 'use "../away/parts.limn"\ngiven x, label from iris\nlearn net : R[4] -> R[3] = outer\ngoal fit : net(x) ~ label by cross_entropy\ntrain 1 epoch, batch 32, adam(0.01)\n' >sub/uses.limn
-status "a program of several files" 0 train sub/uses.limn --read away --out uses --quiet
+status "a program of several files" 0 train sub/uses.limn --read away --no-sandbox --out uses --quiet
 is "its files are copied" test -e uses/used/parts.limn -a -e uses/used/parts.2.limn
 status "the copy can be run" 0 train uses/program.limn --out again --quiet
 same "and does the same" "$(hash uses)" "$(hash again)"
