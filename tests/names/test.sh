@@ -21,7 +21,7 @@ path='a<b>&\"q\" $x$ \\input{secret} %}_{_{^{#~ ]]>-->.csv'
   printf 'goal \345\233\236 : f(x) ~ y   by l2\n'                                  # a tag in Chinese
   printf 'goal second : %s(z) ~ f(u)   by l2\n' "$long"
 } >odd.limn
-"$LIMN" check odd.limn >out 2>&1 || { not_ok "the program checks"; head -c 2000 out; exit 1; }
+"$LIMN" print odd.limn >out 2>&1 || { not_ok "the program has a meaning"; head -c 2000 out; exit 1; } # without its data
 for name in "" call wide "$long"; do
   for kind in svg pdf png tex txt; do
     if ! "$LIMN" draw odd.limn $name -o odd.$kind >out 2>&1; then not_ok "$kind of $(echo "$name" | cut -c 1-8)"; head -c 500 out; continue; fi
