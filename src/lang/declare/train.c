@@ -137,8 +137,8 @@ static bool read_number(TrainReading *r, uint32_t word, const Syntax *option, do
                        text);
   double most = words[word].most;
   bool right = isfinite(*out) && (*out > 0 || (words[word].zero && *out == 0)) &&
-               (!most || *out == floor(*out));
-  if (right && (!most || *out <= most)) return true;
+               (most == 0 || *out == floor(*out));
+  if (right && (most == 0 || *out <= most)) return true;
   char found[NUMBER_ROOM];
   number_print(found, *out);
   if (right)
