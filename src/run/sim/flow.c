@@ -12,7 +12,73 @@ static void put(State *s, const double *x) {
     state_set(s, x);
 }
 
+// -- what a table moves ---------------------------------------------------------------------------
+static void set_port(Flow *f, uint32_t port, const double *value, int64_t cells) {
+  Engine *all[] = {f->rates, f->guards, f->values, f->lates, f->nexts, f->tangent, f->look};
+  for (uint32_t i = 0; i < COUNT(all); i++)
+    if (all[i]) engine_set(all[i], port, value, cells);
+}
+
+static void put_ports(Flow *f, int64_t row, double part) {
+  const Driven *d = f->driven;
+  for (uint32_t i = 0; i < f->m->s->in.n; i++) {
+    if (!d->rows[i]) continue;
+    int64_t cells = sim_in_cells(f->m, i);
+    double *value = f->m->input[i];
+    const double *from = d->table[i] + row * cells, *to = from + (part > 0 ? cells : 0);
+    for (int64_t k = 0; k < cells; k++) value[k] = from[k] + part * (to[k] - from[k]);
+    set_port(f, i, value, cells);
+  }
+}
+
+// Straight from row to row.
+static void put_between(Flow *f, double t) {
+  Driven *d = f->driven;
+  while (d->at > 0 && t < d->time[d->at]) d->at--;
+  while (d->at + 2 < d->n && t >= d->time[d->at + 1]) d->at++;
+  double part = (t - d->time[d->at]) / (d->time[d->at + 1] - d->time[d->at]);
+  put_ports(f, d->at, fmin(fmax(part, 0), 1));
+}
+
+double flow_next_row(const Flow *f) {
+  const Driven *d = f->driven;
+  if (!d) return INFINITY;
+  if (!d->time) return (double)(d->at + 1);
+  double now;
+  state_get(f->time, &now);
+  for (int64_t i = 0; i < d->n; i++)
+    if (d->time[i] > now) return d->time[i];
+  return INFINITY;
+}
+
+void flow_row(Flow *f, double t) {
+  Driven *d = f->driven;
+  if (d->time) return;
+  d->at = (int64_t)(t + 0.5);
+  if (d->at < d->n) put_ports(f, d->at, 0);
+}
+
+bool flow_drive(Flow *f) {
+  Sim *m = f->m;
+  if (!m->run || (!m->run->path && !m->run->set)) return true;
+  Driven *d = NEW(m->arena, Driven);
+  d->rows = NEW_ARRAY(m->arena, bool, m->s->in.n + 1);
+  d->table = NEW_ARRAY(m->arena, double *, m->s->in.n + 1);
+  if (!table_times(m, &d->time, &d->n)) return false;
+  if (!d->time) d->n = (int64_t)ceil(m->run->end);
+  if (!(m->run->path ? table_inputs : set_inputs)(m, d->n, d->rows, d->table)) return false;
+  f->driven = d;
+  for (uint32_t i = 0; d->time && i < m->s->in.n; i++)
+    if (d->rows[i] && m->s->d->wire.at[m->s->d->in.at[i]].type.base != BASE_R)
+      return diag_refuse(m->w->diags, m->run->span,
+                         "`%s` is no number, and nothing is between two of its rows: without the "
+                         "column `time` each is held for one unit of time",
+                         name_text(m->w->names, m->s->in.at[i].name));
+  return true;
+}
+
 void flow_put(Flow *f, double t, const double *x, const double *late) {
+  if (f->driven && f->driven->time) put_between(f, t);
   put(f->time, &t);
   for (uint32_t i = 0; i < f->flowing.n; i++)
     put(f->flowing.at[i].state, x + f->flowing.at[i].offset);

@@ -19,6 +19,16 @@ typedef struct {
   uint32_t *by;  // [count] the event that sets it, its number + 1; 0: none
 } Fresh;         // a state while something happens
 
+// Ports that a table moves: each row is held for one unit of time, or, with times, values run
+// straight from row to row.
+typedef struct {
+  bool *rows;         // [in-port] is it moved?
+  double **table;     // [in-port][row cells]
+  const double *time; // [n] or NULL
+  int64_t n;
+  int64_t at; // the row that holds now, or that was passed last
+} Driven;
+
 struct Flow {
   Sim *m;
   SimRecord *record; // where events are noted; or NULL
@@ -32,9 +42,14 @@ struct Flow {
   double *unit, *column;
   double *value;    // room for the largest state
   VEC(Fresh) fresh; // beside each state, where there are events
+  Driven *driven;   // or NULL
+  Engine *look;     // what is looked at, whose ports are moved too; or NULL
 };
 
 void flow_put(Flow *, double t, const double *x, const double *late);
+bool flow_drive(Flow *);            // reads the table of the run, if it has one
+double flow_next_row(const Flow *); // when the next row begins; infinite: never
+void flow_row(Flow *, double t);    // the row that holds from now on
 void flow_start(const Flow *, double *x);
 bool flow_tick(Flow *, double tick, double t, const double *x);
 // How the rates change when the states change by v.

@@ -205,14 +205,20 @@ static bool follow_all(Following *g, double *start) {
   uint64_t moment = 1;
   if (!watch_moment(g, 0, start) || !keep_moment(g, 0, start)) return false;
   while (solver_time(g->solver) < r->end) {
-    double end = r->end;
+    double end = r->end, row = flow_next_row(g->flow);
     if (g->flow->nexts && tick + 1 < end) end = tick + 1;
+    end = fmin(end, row);
     if (!follow_step(g, end, every, &moment)) return false;
     if (g->flow->nexts && solver_time(g->solver) >= tick + 1) {
       tick++;
       if (!flow_tick(g->flow, tick, solver_time(g->solver), solver_state(g->solver))) return false;
       solver_disturb(g->solver);
       if (!watch_moment(g, solver_time(g->solver), solver_state(g->solver))) return false;
+    }
+    if (solver_time(g->solver) >= row && row < r->end) {
+      flow_row(g->flow, row);
+      solver_disturb(g->solver);
+      if (!watch_moment(g, row, solver_state(g->solver))) return false;
     }
     if (g->m->how->progress)
       g->m->how->progress(g->m->how->context, solver_time(g->solver) / r->end);
@@ -231,8 +237,8 @@ static bool is_plain(const Following *g) {
   const Run *r = g->m->run;
   for (uint32_t i = 0; i < g->watchers.n; i++)
     if (g->watchers.at[i].watch->kind != WATCH_LAST) return false;
-  return has_fixed_steps(r) && !g->flow->problem.events && !g->flow->lag.n && !g->flow->nexts &&
-         fabs(round(r->end / r->step) * r->step - r->end) <= 1e-9 * r->end;
+  return has_fixed_steps(r) && !g->flow->driven && !g->flow->problem.events && !g->flow->lag.n &&
+         !g->flow->nexts && fabs(round(r->end / r->step) * r->step - r->end) <= 1e-9 * r->end;
 }
 
 static Engine *steps_engine(const Following *g, int64_t steps) {
@@ -308,7 +314,9 @@ static bool follow_once(Sim *m, uint32_t number, Followed *f, const Watchers *wa
   if (watchers->n > 64)
     return diag_refuse(m->w->diags, m->run->span, "more than 64 things are watched in one run");
   g.flow = flow_open(m);
-  if (!g.flow || !open_look(&g, number)) return false;
+  if (!g.flow || !open_look(&g, number) || !flow_drive(g.flow)) return false;
+  g.flow->look = g.look;
+  if (g.flow->driven) flow_row(g.flow, 0);
   if (keeps) g.flow->record = &f->record;
   for (uint32_t i = 0; i < m->s->state.n; i++)
     if (is_held(&g, i)) g.held += sim_state(m, i)->count;

@@ -78,6 +78,28 @@ bool table_inputs(Sim *m, int64_t ticks, bool *rows, double **out) {
   return true;
 }
 
+bool table_times(Sim *m, const double **time, int64_t *n) {
+  Csv t;
+  *time = NULL, *n = 0;
+  if (!m->run->path) return true;
+  if (!read_table(m, &t)) return false;
+  const CsvColumn *c = column_named(&t, "time");
+  for (uint32_t i = 0; c && i < m->s->in.n; i++)
+    if (!strcmp(name_text(m->w->names, m->s->in.at[i].name), "time")) c = NULL;
+  if (!c || !t.rows) return true;
+  for (int64_t i = 1; i < t.rows; i++)
+    if (!(c->value[i] > c->value[i - 1]))
+      return diag_refuse(m->w->diags, m->run->span,
+                         "%s: `time` has to grow, but row %lld has %g after %g", m->run->path,
+                         (long long)i + 1, c->value[i], c->value[i - 1]);
+  if (c->value[0] > 0 || c->value[t.rows - 1] < m->run->end)
+    return diag_refuse(m->w->diags, m->run->span,
+                       "%s has `time` from %g to %g, but the run goes from 0 to %g", m->run->path,
+                       c->value[0], c->value[t.rows - 1], m->run->end);
+  *time = c->value, *n = t.rows;
+  return true;
+}
+
 static bool field_fits(const Sim *m, const Field *f, const Type *t) {
   int64_t labels = 0;
   if (t->base == BASE_LABEL)

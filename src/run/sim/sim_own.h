@@ -63,6 +63,9 @@ bool follow_flow(Sim *, uint32_t number, Followed *);
 
 // input_table.c: a table of numbers for the inputs, by the names of its columns
 bool table_inputs(Sim *, int64_t ticks, bool *rows, double **out);
+// Its column `time`, where there is one and no port is called so: *n of them, growing; else *time is
+// NULL. False with a diagnostic.
+bool table_times(Sim *, const double **time, int64_t *n);
 // The same of a set of data, by the names of its fields: its rows for training, in their order.
 bool set_inputs(Sim *, int64_t ticks, bool *rows, double **out);
 

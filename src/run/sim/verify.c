@@ -53,6 +53,9 @@ static double shrink(double *v, uint32_t n) {
 // The first tenth does not count.
 static bool exponent_of_flow(Sim *m, const Check *c, double *out) {
   const Run *run = m->run;
+  if (run->path || run->set)
+    return diag_refuse(m->w->diags, c->span, "`exponent` is for machines without %s",
+                       "noise, delays and tables");
   Flow *f = flow_open(m);
   if (!f) return false;
   if (f->problem.events || f->lag.n)
@@ -98,8 +101,8 @@ static bool open_tick_tangent(Sim *m, const Check *c, TickTangent *t) {
     t->n += (uint32_t)state->count;
   }
   if (m->run->path || m->run->set || m->s->d->noisy || m->s->lag.n)
-    return diag_refuse(m->w->diags, c->span,
-                       "`exponent` is for machines without noise, delays and tables");
+    return diag_refuse(m->w->diags, c->span, "`exponent` is for machines without %s",
+                       "noise, delays and tables");
   t->x = NEW_ARRAY(m->arena, double, t->n + 1);
   t->v = NEW_ARRAY(m->arena, double, t->n + 1);
   uint32_t at = 0;
