@@ -77,12 +77,12 @@ static bool find_system(FlowCall *f, Env *env, const Syntax *config) {
                        name_text(f->w->names, f->s->name), f->s->state.at[i].path);
   }
   f->ports = f->s->in.n;
-  if (f->s->lag.n || !f->states)
-    diag_error(f->w->diags, f->span,
-               f->states ? "`%s` has delays, which `flow` does not follow"
-                         : "nothing flows in `%s`",
-               name_text(f->w->names, f->s->name));
-  return !f->s->lag.n && f->states;
+  const char *why = !f->states      ? "nothing flows in `%s`"
+                    : f->s->lag.n   ? "`%s` has delays, which `flow` does not follow"
+                    : f->s->event.n ? "`%s` has events, which `flow` does not follow"
+                                    : NULL;
+  if (why) diag_error(f->w->diags, f->span, why, name_text(f->w->names, f->s->name));
+  return !why;
 }
 
 // The values as the system wants them: what passes in front, every axis there.
