@@ -64,10 +64,12 @@ static int run(int (*command)(Limn *, Options *), CommandText text, Options *o) 
   return status;
 }
 
-// A stream that is closed would be the next file that is opened, and what is said would land there.
+// A stream that is closed would be the next file that is opened, and what is said would land there. An
+// answer that nobody can get is an error: there is nothing to be written on standard output then.
 static void open_streams(void) {
   for (int fd = 0; fd <= 2; fd++) {
-    if (fcntl(fd, F_GETFD) >= 0 || open("/dev/null", O_RDWR) >= 0) continue;
+    int way = fd == STDOUT_FILENO ? O_RDONLY : O_RDWR;
+    if (fcntl(fd, F_GETFD) >= 0 || open("/dev/null", way) >= 0) continue;
     perror("limn: a standard stream is closed, and /dev/null cannot be opened");
     _exit(LIMN_SYSTEM);
   }

@@ -251,7 +251,11 @@ says "begins anew, and says so" out "there is no checkpoint in nothing: the run 
 
 # -- standard streams
 "$LIMN" check net.limn >&- 2>&-
-same "closed streams are none to fail" 0 $?
+same "an answer that nobody can get" 3 $?
+"$LIMN" check net.limn >&- 2>err
+says "is told" err "Bad file descriptor"
+"$LIMN" train net.limn --reference --quiet --plain --out unheard >&- 2>&- <&-
+same "what says nothing needs no streams" 0 $?
 for verb in "check net.limn" "print half.limn half" "ops" "help" "--version" "cost half.limn half" "data" "runs room" "train net.limn --plan" "data iris"; do
   [ -w /dev/full ] || break
   "$LIMN" $verb >/dev/full 2>err
