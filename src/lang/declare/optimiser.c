@@ -97,6 +97,16 @@ static void no_state(Making *m, const Syntax *n, const Binding *bind) {
   if (!bind) bind_value(m->env, n->name, value_error(b, n->span), n->name_span);
 }
 
+// What an open size decides is left open without a word, but here it would leave weights as they are.
+// (After an error that was said, no more is.)
+static bool is_decided(Making *m, const Value *v, const Syntax *what) {
+  bool known = v->n == 1 && !v->at[0].error;
+  if (!known && !m->b->w->diags->errors)
+    diag_error(m->b->w->diags, what->span,
+               "this depends on the size of the weight, and an optimiser is one for all sizes");
+  return known;
+}
+
 static void make_next(Making *m, const Syntax *n) {
   Body *b = m->b;
   const char *name = name_text(b->w->names, n->name);
@@ -108,7 +118,7 @@ static void make_next(Making *m, const Syntax *n) {
   }
   Type t = state_type(m, n->name);
   Value v = eval_equation(b, m->env, step_brackets(n), step_value(n), NULL, &t, n->span);
-  if (v.n != 1 || v.at[0].error) return;
+  if (!is_decided(m, &v, step_value(n))) return;
   Val one = v.at[0];
   Id wire = wire_of_type(b, &one, &t, arena_format(b->w->arena, "the next `%s`", name),
                          step_value(n)->span);
@@ -124,7 +134,7 @@ static void make_next(Making *m, const Syntax *n) {
 static void make_look(Making *m, const Syntax *n) {
   Value v = eval_alone(m->b, m->env, look_value(n));
   m->look_node = n;
-  if (v.n != 1 || v.at[0].error) return;
+  if (!is_decided(m, &v, look_value(n))) return;
   Id wire = wire_of_type(m->b, &v.at[0], &m->type, "what the model sees", look_value(n)->span);
   if (wire) m->look = wire;
 }
