@@ -126,7 +126,9 @@ static bool constraint(Env *env, const Syntax *type, Def **out) {
     return false;
   Def *d = scope_find(env->scope, type_base(type)->name);
   *out = d;
-  return d && d->kind == DEF_BOX && box_params(d->node) && params_in(box_params(d->node)).n == 1;
+  if (!d || d->kind != DEF_BOX || !box_params(d->node)) return false;
+  Nodes params = params_in(box_params(d->node));
+  return params.n == 1 && param_type(params.at[0]); // it says what the free weight is
 }
 
 static const Syntax *start_of(Body *b, const Syntax *init,

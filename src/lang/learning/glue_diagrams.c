@@ -148,8 +148,8 @@ static void read_along(Parts *p, const Syntax *n) {
 static const char *space_text(Elab *in, const GraphSpace *s) {
   World *w = in->w;
   const Syntax *n = s->def ? s->def->node : NULL;
+  if (n ? !space_types(n) : !s->source) return "open";
   const Source *file = &w->sources->file.at[n ? n->span.file : s->source->span.file];
-  if (n && !space_types(n)) return "open";
   Span span = n ? space_types(n)->span : s->source->span;
   if (n && space_distance(n)) span = span_join(span, space_distance(n)->span);
   return arena_text(w->arena, file->text + span.at, span.n);
