@@ -119,11 +119,12 @@ void unsolved_sizes(Elab *in, const Program *p) {
   bool settled = all_settled(w, &all, &known);
   for (uint32_t i = 0; i < all.n && !settled; i++)
     if (is_unsettled(w, &all.at[i], &known)) return;
-  for (uint32_t i = 0; i < p->learner.n; i++) {
+  Ids own = {0};
+  open_spaces(in, &own);
+  for (uint32_t i = 0, open = own.n; i < p->learner.n; i++) {
     const Def *d = p->learner.at[i];
     if (!d->made) continue;
-    Ids own = {0};
-    open_spaces(in, &own);
+    own.n = open; // and what it takes itself
     for (uint32_t k = 0; k < d->made->in.n; k++)
       type_vars(w, &d->made->wire.at[d->made->in.at[k]].type, &own);
     if (unsettled_weight(w, d->made, &own, d->span)) return;
