@@ -10,17 +10,8 @@
 typedef VEC(const char *) SandboxPaths;
 
 static const char *folder_of(Arena *a, const char *path) {
-  const char *slash = strrchr(path, '/');
-  if (!slash) return ".";
-  return arena_format(a, "%.*s", slash == path ? 1 : (int)(slash - path), path);
-}
-
-// Without links; as it is when it is not there.
-static const char *real_path(Arena *a, const char *path) {
-  char *real = realpath(path, NULL);
-  const char *own = arena_format(a, "%s", real ? real : path);
-  free(real);
-  return own;
+  const char *name;
+  return path_folder(a, path, &name);
 }
 
 // -- who wrote it ---------------------------------------------------------------------------------
@@ -30,18 +21,12 @@ static uint32_t main_source(const Limn *l) {
   return i;
 }
 
-static bool is_below(const char *folder, const char *path) {
-  size_t n = strlen(folder);
-  if (n && folder[n - 1] == '/') n--;
-  return strncmp(folder, path, n) == 0 && path[n] == '/';
-}
-
 // What comes after the program among the sources is what it uses.
 static const char *foreign(const Limn *l, Arena *a) {
-  const char *home = real_path(a, folder_of(a, l->path));
+  const char *home = path_real(a, folder_of(a, l->path));
   for (uint32_t i = main_source(l) + 1; i < l->w->sources->file.n; i++) {
-    const char *path = l->w->sources->file.at[i].path;
-    if (path_exists(path) && !is_below(home, real_path(a, path))) return path;
+    const char *path = l->w->sources->file.at[i].path, *real = path_real(a, path);
+    if (home && real && !path_is_below(home, real)) return path;
   }
   return NULL;
 }

@@ -209,6 +209,7 @@ typedef struct Sources {
 } Sources;
 Sources *sources_new(Arena *);
 uint32_t source_add(Sources *, const char *path, const char *text, size_t n);
+const char *source_words(Arena *, const Sources *, Span); // on one line, without comments
 void source_place(const Sources *, Span, uint32_t *line,
                   uint32_t *column); // from 1, columns in characters
 Span span_join(Span first, Span last);
@@ -295,6 +296,8 @@ const char *folder_make(Arena *, const char *path,
 const char *path_join(Arena *, const char *beside_file, const char *relative);
 const char *path_folder(Arena *, const char *path, const char **name); // "a/" and "b" of "a/b"
 const char *path_real(Arena *, const char *path); // without links; NULL: it is not there
+bool path_is_below(const char *folder,
+                   const char *path); // or the folder itself; both without links
 double clock_seconds(void);
 
 // write.c: the one door through which files are written. All give NULL, or what went wrong.

@@ -14,7 +14,7 @@ void rights_add_list(Arena *a, ReadRights *r, const char *list) {
   }
 }
 
-static bool is_below(const char *folder, const char *path) {
+bool path_is_below(const char *folder, const char *path) {
   size_t n = strlen(folder);
   if (strncmp(path, folder, n) != 0) return false;
   return !path[n] || path[n] == '/' || (n && folder[n - 1] == '/');
@@ -24,7 +24,7 @@ const char *rights_refuse(Arena *a, const ReadRights *r, const char *path) {
   const char *real = r ? path_real(a, path) : NULL, *name;
   if (!real) return NULL; // it is not there, which is said where it is read
   for (uint32_t i = 0; i < r->folder.n; i++)
-    if (is_below(r->folder.at[i], real)) return NULL;
+    if (path_is_below(r->folder.at[i], real)) return NULL;
   const char *folder = path_is_folder(real) ? real : path_folder(a, real, &name);
   return arena_format(a, "it is not below the folder of the program; --read %s allows it", folder);
 }

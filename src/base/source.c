@@ -41,3 +41,18 @@ Span span_join(Span first, Span last) {
   if (last.file != first.file || last.at + last.n <= first.at) return first;
   return (Span){first.file, first.at, last.at + last.n - first.at};
 }
+
+const char *source_words(Arena *a, const Sources *all, Span span) {
+  const char *text = all->file.at[span.file].text;
+  Buf b = buf_new(a);
+  for (uint32_t i = 0; i < span.n; i++) {
+    char c = text[span.at + i];
+    if (c == '#')
+      while (i + 1 < span.n && text[span.at + i + 1] != '\n') i++;
+    else if (c != ' ' && c != '\n' && c != '\t' && c != '\r')
+      buf_char(&b, c);
+    else if (b.n && b.at[b.n - 1] != ' ')
+      buf_char(&b, ' ');
+  }
+  return b.n ? b.at : "";
+}

@@ -2,21 +2,7 @@
 // at it: `refit[head, gd, steps: 50]` is refit (head, gd, steps: 50) in a picture.
 #include "lang/elab/builtin.h"
 
-// The text of a span on one line, without comments.
-const char *span_words(World *w, Span span) {
-  const Source *file = &w->sources->file.at[span.file];
-  Buf b = buf_new(w->arena);
-  for (uint32_t i = 0; i < span.n; i++) {
-    char c = file->text[span.at + i];
-    if (c == '#')
-      while (i + 1 < span.n && file->text[span.at + i + 1] != '\n') i++;
-    else if (c != ' ' && c != '\n' && c != '\t' && c != '\r')
-      buf_char(&b, c);
-    else if (b.n && b.at[b.n - 1] != ' ')
-      buf_char(&b, ' ');
-  }
-  return b.n ? b.at : "";
-}
+const char *span_words(World *w, Span span) { return source_words(w->arena, w->sources, span); }
 
 const char *box_word(World *w, const Closure *box) {
   if (box->node->kind != N_NAME || !box->env) return span_words(w, box->node->span);

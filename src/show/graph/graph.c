@@ -92,20 +92,9 @@ static Messages messages(const Teller *s, const Learning *g, const Scheme *whole
 }
 
 // -- words ----------------------------------------------------------------------------------------
-// The text of a span on one line, without comments.
 static const char *source_text(const Teller *s, Span span) {
-  const Source *file = &s->w->sources->file.at[span.file];
-  Buf b = buf_new(s->arena);
-  for (uint32_t i = 0; i < span.n; i++) {
-    char c = file->text[span.at + i];
-    if (c == '#')
-      while (i + 1 < span.n && file->text[span.at + i + 1] != '\n') i++;
-    else if (c != ' ' && c != '\n' && c != '\t' && c != '\r')
-      buf_char(&b, c);
-    else if (b.n && b.at[b.n - 1] != ' ')
-      buf_char(&b, ' ');
-  }
-  return b.n ? b.at : NULL;
+  const char *text = source_words(s->arena, s->w->sources, span);
+  return *text ? text : NULL;
 }
 
 static const char *cut(const Teller *s, const char *text, size_t most) {
