@@ -46,13 +46,15 @@ struct Flow {
   Engine *look;     // what is looked at, whose ports are moved too; or NULL
 };
 
+// Runs an engine; its outputs, of so many numbers each, side by side.
+bool flow_ask(Flow *, Engine *, const Counts *, double *out);
 void flow_put(Flow *, double t, const double *x, const double *late);
 bool flow_drive(Flow *);            // reads the table of the run, if it has one
 double flow_next_row(const Flow *); // when the next row begins; infinite: never
 void flow_row(Flow *, double t);    // the row that holds from now on
 void flow_start(const Flow *, double *x);
 bool flow_tick(Flow *, double tick, double t, const double *x);
-// How the rates change when the states change by v.
+// jacobian.c: how the rates change when the states change by v.
 bool flow_change(Flow *, double t, const double *x, const double *late, const double *v,
                  double *out);
 
