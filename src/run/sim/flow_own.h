@@ -55,7 +55,8 @@ void flow_row(Flow *, double t);    // the row that holds from now on
 void flow_start(const Flow *, double *x);
 bool flow_tick(Flow *, double tick, double t, const double *x);
 // jacobian.c: how the rates change when the states change by v.
-bool flow_change(Flow *, double t, const double *x, const double *late, const double *v,
+bool flow_change(void *flow, double t, const double *x, const double *late, const double *v,
                  double *out);
+const Pattern *flow_pattern(void *flow); // where that can be other than 0; NULL: anywhere
 
 #endif

@@ -145,7 +145,8 @@ static bool failed(const Following *g) {
   if (g->m->w->diags->errors) return true;
   if (!why) return false;
   Id e = diag_error(g->m->w->diags, g->m->run->span, "%s", why);
-  if (strstr(why, "stiff")) diag_help(g->m->w->diags, e, "the stiff method is `by stiff`");
+  if (strstr(why, "stiff") && g->m->run->follow != FOLLOW_STIFF)
+    diag_help(g->m->w->diags, e, "the stiff method is `by stiff`");
   return true;
 }
 

@@ -13,7 +13,6 @@
 #include <float.h>
 #include <math.h>
 
-enum { LARGEST_MATRIX = 8192 };
 static const double defaults[] = {1e-9, 1e-12}; // relative, absolute
 
 bool solver_fail(Solver *s, const char *format, ...) {
@@ -96,10 +95,6 @@ static bool accept_problem(Solver *s) {
       return solver_fail(s, "`%s` is not finite at the start", solver_name(s, i));
   if (s->stepper->fixed && !(s->how.step > 0 && isfinite(s->how.step)))
     return solver_fail(s, "%s needs a step above 0, but it is %g", s->stepper->name, s->how.step);
-  if (s->stepper == &stiff_stepper && s->n > LARGEST_MATRIX)
-    return solver_fail(s,
-                       "the stiff method keeps a square of %u by %u numbers; up to %d are possible",
-                       s->n, s->n, LARGEST_MATRIX);
   return true;
 }
 
@@ -116,6 +111,7 @@ Solver *solver_new(Arena *arena, const Problem *p, const SolveOptions *how, doub
   dense_rest(&s->dense, s->n, t, x);
   if (!accept_problem(s)) return s;
   if (s->stepper == &stiff_stepper) stiff_new(s);
+  if (s->message) return s;
   if (p->events) events_new(s);
   if (late_begin(s) && s->history && s->how.largest > s->history->shortest)
     s->how.largest = s->history->shortest;
