@@ -229,6 +229,10 @@ static bool follow_all(Following *g, double *start) {
     }
   }
   g->f->record.steps = solver_count(g->solver, NULL, NULL);
+  if (g->keeps && solver_note(g->solver)) {
+    Id e = diag_warning(g->m->w->diags, r->span, "%s", solver_note(g->solver));
+    diag_help(g->m->w->diags, e, "`by stiff` names it: then it is there from the start");
+  }
   return true;
 }
 

@@ -98,7 +98,8 @@ struct Solver {
   bool met; // what happens at t has happened
   uint32_t first_event;
   uint64_t steps, rejections, rates;
-  const char *message;
+  const SolverStepper *instead; // the method that goes on from the next step; or NULL
+  const char *message, *note;
 };
 
 // One way to make a step.
@@ -118,6 +119,7 @@ extern const SolverStepper dormand_stepper, rk4_stepper, euler_stepper, stiff_st
 bool solver_fail(Solver *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 bool solver_rates(Solver *, double t, const double *x, Side, double *dx);
 const char *solver_name(const Solver *, uint32_t i);
+void solver_stiffen(Solver *, const char *note); // the stiff method goes on from the next step
 // The largest of |e| against what is allowed for a step from x to next, into error and worst.
 void solver_norm(Solver *, const double *e, const double *next);
 void solver_odd(Solver *, double t, const double *rate); // remembers the first that is not finite
