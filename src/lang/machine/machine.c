@@ -111,6 +111,7 @@ static bool port_type(MachineBuilder *m, Env *env, const Syntax *type, Type *out
   if (is_simplex(m, type)) {
     Axis axis[RANK_LIMIT];
     uint32_t n = type_brackets(type) ? axes_eval(m->b, env, type_brackets(type), true, axis) : 0;
+    if (n == UINT32_MAX) return false;
     *out = type_make(m->w, BASE_R, n, axis);
     return true;
   }
