@@ -55,19 +55,23 @@ Type full_type(MachineBuilder *m, const Type *own) {
   return type_like(m->w, own, m->npass + own->rank, axis);
 }
 
-// Along the first axis of `own`, which the value does not have, it is the same everywhere.
-static Val along_array(MachineBuilder *m, Val v, const Type *own, Span span) {
-  Axis array = own->axis[0];
-  array.pass = RANK_LIMIT - 1;
-  v = widen(m->b, v, &array, 1, span);
+// Along the first axes of `own`, which the value does not have, it is the same everywhere.
+static Val along_array(MachineBuilder *m, Val v, const Type *own, uint32_t axes, Span span) {
+  enum { ALONG = RANK_LIMIT };
+  Axis array[RANK_LIMIT];
+  for (uint32_t i = 0; i < axes; i++) array[i] = own->axis[i], array[i].pass = ALONG + i;
+  v = widen(m->b, v, array, axes, span);
   v.type.axis = arena_copy(m->w->arena, v.type.axis, v.type.rank * sizeof(Axis));
   uint32_t order[RANK_LIMIT], n = 0;
   for (uint32_t i = 0; i < v.type.rank; i++)
-    if (v.type.axis[i].pass && v.type.axis[i].pass != array.pass) order[n++] = i;
+    if (v.type.axis[i].pass && v.type.axis[i].pass < ALONG) order[n++] = i;
+  for (uint32_t k = 0; k < axes; k++)
+    for (uint32_t i = 0; i < v.type.rank; i++)
+      if (v.type.axis[i].pass == ALONG + k) order[n++] = i;
   for (uint32_t i = 0; i < v.type.rank; i++)
-    if (v.type.axis[i].pass == array.pass) order[n++] = i, v.type.axis[i].pass = 0;
+    if (!v.type.axis[i].pass) order[n++] = i;
   for (uint32_t i = 0; i < v.type.rank; i++)
-    if (!v.type.axis[i].pass && order[m->npass] != i) order[n++] = i;
+    if (v.type.axis[i].pass >= ALONG) v.type.axis[i].pass = 0;
   Id wire = val_to_wire(m->b, &v, 0);
   m->b->d->wire.at[wire].type = v.type;
   return val_permute(m->b, val_wire(m->b, wire, span), order, v.type.rank);
@@ -81,9 +85,9 @@ Id fit_value(MachineBuilder *m, Val v, const Type *own, Span span, const char *w
     return val_to_wire(m->b, &v, 0);
   }
   val_settle(m->b, &v);
-  uint32_t at[RANK_LIMIT], n = own_axes(&v.type, at), skip = 0;
-  bool fits = v.type.base == own->base && (n == own->rank || n + 1 == own->rank);
-  if (fits && n + 1 == own->rank) skip = 1;
+  uint32_t at[RANK_LIMIT], n = own_axes(&v.type, at), most = m->spread > 1 ? m->spread : 1,
+                           skip = n < own->rank ? own->rank - n : 0;
+  bool fits = v.type.base == own->base && n <= own->rank && skip <= most;
   for (uint32_t i = 0; fits && i < n; i++)
     fits = sizes_agree(m->b, own->axis[i + skip].size, v.type.axis[at[i]].size, span, span, what);
   if (fits && own->base == BASE_LABEL)
@@ -94,7 +98,7 @@ Id fit_value(MachineBuilder *m, Val v, const Type *own, Span span, const char *w
     return 0;
   }
   v = widen(m->b, v, m->pass, m->npass, span);
-  if (skip) v = along_array(m, v, own, span);
+  if (skip) v = along_array(m, v, own, skip, span);
   return val_to_wire(m->b, &v, 0);
 }
 

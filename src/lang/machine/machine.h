@@ -46,11 +46,12 @@ typedef struct {  // delay[1](x), in a system that flows
   Span span;
 } SystemLag;
 
+enum { PART_AXES = 4 };
 typedef struct {
   Name name;
   System *of;
-  Axis axis; // of an array of parts; its size is 0 where there is one
-  bool array;
+  uint32_t axes; // of an array of parts; 0: it is one
+  Axis axis[PART_AXES];
   double every; // ticks of the whole for one of its own
   Span span;
 } Part;
@@ -74,9 +75,15 @@ typedef struct {        // what one port gets
 } WireRoute;
 
 typedef struct {
+  PortEnd end;
+  Id adds;                 // the wire of the lens that holds what it adds, in its places
+  const Syntax *at, *call; // v[i+1], of Leak(v[i+1])
+} JunctionMember;
+
+typedef struct {
   Name name;
-  bool outer;          // a port of the wiring too
-  VEC(PortEnd) member; // which ports of which parts are this variable
+  bool outer;                 // a port of the wiring too
+  VEC(JunctionMember) member; // which ports of which parts are this variable
 } Junction;
 
 typedef struct {

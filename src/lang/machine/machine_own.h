@@ -59,8 +59,9 @@ typedef struct MachineBuilder {
   Table *changed; // (kind, at) to the last change of it, its number + 1
   VEC(Learned) learned;
   VEC(LineTarget) target;
-  Table *parts; // Name to its number + 1
-  bool broken;  // something that it is made of has errors of its own: no more is reported
+  Table *parts;    // Name to its number + 1
+  uint32_t spread; // axes of the array whose port gets a value: it may be the same along them
+  bool broken;     // something that it is made of has errors of its own: no more is reported
   Table *targets;
   uint32_t lags;
 } MachineBuilder;
@@ -93,14 +94,33 @@ bool order_statements(MachineBuilder *, const LineNodes *,
                       LineNodes *out); // false: they need each other
 
 // parts.c
+typedef struct {
+  Def *def;
+  const Syntax *config; // its brackets
+  Env *env;             // in which they are read
+} Called;
+Called machine_called(MachineBuilder *, const Syntax *use);
+System *part_system(MachineBuilder *, const Called *, const Part *array, Span);
+Type seen_type(MachineBuilder *, const Part *, const Type *own); // what the lens sees of a port
+Name dotted_name(World *, Name part, Name port);
+void add_part(MachineBuilder *, Part);
 void make_parts(MachineBuilder *, const Syntax *block); // N_PART, and shares that are called
-Syntax *with_ports(MachineBuilder *, const Syntax *);   // p.y and p[i].y as names
-bool port_of_part(MachineBuilder *, Name, PortEnd *); // p.y as the port; false: it is another name
-void gather_routes(MachineBuilder *, const Syntax *block,
-                   LineNodes *out);             // equations in their place, to `out`
-void take_routes(MachineBuilder *, Env *);      // what the parts' ports get
-void check_targets(MachineBuilder *);           // every port has one source
+
+// shares.c
+void sharing_part(MachineBuilder *, const Syntax *call);
 Id joined(MachineBuilder *, uint32_t junction); // the sum of what its members add; 0: none
+
+// routes.c
+Syntax *with_ports(MachineBuilder *, const Syntax *); // p.y and p[i].y as names
+const Syntax *route_brackets(const Syntax *route);    // of its target
+bool is_number_item(const Syntax *);
+void gather_routes(MachineBuilder *, const Syntax *block,
+                   LineNodes *out);        // equations in their place, to `out`
+void take_routes(MachineBuilder *, Env *); // what the parts' ports get
+
+// sources.c
+bool port_of_part(MachineBuilder *, Name, PortEnd *); // p.y as the port; false: it is another name
+void check_targets(MachineBuilder *);                 // every port has one source
 
 // machine.c: the box `delay`
 Value delay_value(const BuiltinUse *);

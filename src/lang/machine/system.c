@@ -119,7 +119,7 @@ static void settle_junctions(MachineBuilder *m) {
     const Junction *j = &m->s->junction.at[i];
     bool flows = false;
     for (uint32_t k = 0; k < j->member.n; k++)
-      flows |= m->s->part.at[j->member.at[k].part - 1].of->flows;
+      flows |= m->s->part.at[j->member.at[k].end.part - 1].of->flows;
     int state = own_state(m, j->name);
     Id sum = joined(m, i);
     Span span = m->def->span;
@@ -350,10 +350,24 @@ static bool is_tick(void *none, const Syntax *n) {
   return n->kind == N_STEPBY || (n->kind == N_STEP && !step_cond(n));
 }
 
+// Is a share called on one of these ports?
+static bool calls_on(const Syntax *block, Nodes port) {
+  Nodes line = block && block->kind == N_BLOCK ? block_statements(block) : (Nodes){0, NULL};
+  for (uint32_t i = 0; i < line.n; i++) {
+    if (line.at[i]->kind == N_FOR && calls_on(for_body(line.at[i]), port)) return true;
+    Nodes arg = line.at[i]->kind == N_CALL ? call_args(line.at[i]) : (Nodes){0, NULL};
+    for (uint32_t k = 0; k < arg.n; k++)
+      for (uint32_t p = 0; p < port.n; p++)
+        if (use_base(arg.at[k])->kind == N_NAME && use_base(arg.at[k])->name == port.at[p]->name)
+          return true;
+  }
+  return false;
+}
+
 static bool is_sharing(const Def *d, const Header *h) {
   if (d->kind != DEF_MACHINE || machine_form(d->node) == SIGN_MACHINE || h->result || !h->params)
     return false;
-  if (machine_form(d->node) == SIGN_SHARE) return true;
+  if (machine_form(d->node) == SIGN_SHARE || calls_on(h->body, params_in(h->params))) return true;
   for (uint32_t i = 0; i < params_in(h->params).n; i++)
     if (param_type(params_in(h->params).at[i])) return false;
   return params_in(h->params).n > 0;
