@@ -94,6 +94,12 @@ bool add_modes(MachineBuilder *, const Syntax *block); // false: there are too m
 Val in_mode(MachineBuilder *, int mode, Span);         // a bit
 void do_jump(MachineBuilder *, Env *, const Syntax *, int mode);
 
+// periods.c: how often parts tick
+void read_period(MachineBuilder *, const Syntax *part, Part *out); // N_PART
+bool period_fits(MachineBuilder *, const Part *);                  // with what is in the part
+bool check_ticks(Elab *, const System *,
+                 Span); // a whole that goes by ticks: are all of them whole?
+
 // line_order.c: the statements of a block, what is read behind what makes it
 typedef VEC(const Syntax *) LineNodes;
 bool order_statements(MachineBuilder *, const LineNodes *,
