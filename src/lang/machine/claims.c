@@ -333,6 +333,7 @@ static void do_run(Elab *in, Program *p, const Syntax *n) {
   if (r.system && r.system->shares) r.system = system_closed(in, r.system);
   r.own = r.system;
   if (r.system && on) r.system = driven_by(in, p, r.system, on, &r);
+  if (r.system && !check_ticks(in, r.system, call->span)) r.system = NULL;
   if (r.system) {
     Looker l = looker_new(in, p, r.system);
     if (call->kind == N_CALL) read_starts(&l, call, &r);
@@ -598,7 +599,7 @@ static void do_check(Elab *in, Program *p, const Syntax *n) {
   bool nested = is_word(in, check_left(n), "nested") && is_word(in, check_right(n), "flat");
   if (c.system && nested && c.run) c.system = run_alone(in, p, &p->ran->run.at[c.run - 1]);
   if (c.system && c.system->shares && !nested) c.system = system_closed(in, c.system);
-  if (!c.system) return;
+  if (!c.system || !check_ticks(in, c.system, n->span)) return;
   Looker l = looker_new(in, p, c.system);
   if (nested) {
     c.kind = CHECK_NESTED;

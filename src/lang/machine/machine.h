@@ -26,7 +26,7 @@ typedef struct {
   const char *path; // worker/w
   Id rate;          // x' = …: the wire that holds it; 0: it does not flow
   Id next;          // next x = …: its value after a tick; 0: it stays
-  double every;     // ticks of the whole for one of its own; 1: each
+  double every;     // ticks of the whole for one of its own, or time where it flows; 1: each
 } SystemState;
 
 typedef struct {       // next x = … when …, in a system that flows; jump m when …
@@ -52,7 +52,8 @@ typedef struct {
   System *of;
   uint32_t axes; // of an array of parts; 0: it is one
   Axis axis[PART_AXES];
-  double every; // ticks of the whole for one of its own
+  double every; // ticks of the whole for one of its own, or time where that flows
+  bool sampled; // `every` is written: it ticks, also where only conditions are waited for
   Span span;
 } Part;
 

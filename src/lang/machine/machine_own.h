@@ -84,9 +84,22 @@ void bind_port(MachineBuilder *, Name, Id wire, Span); // its value, which canno
 void add_in_ports(MachineBuilder *, Env *, const Syntax *params, uint64_t modes);
 void add_out_ports(MachineBuilder *, Env *, const Syntax *result, uint64_t modes);
 void add_states(MachineBuilder *, Env *, const Syntax *states);
+Val new_state(MachineBuilder *, Name, Type own, Init, Span);
+Id condition_wire(MachineBuilder *, Env *, const Syntax *cond);       // a bit; 0 after an error
+Id guard_wire(MachineBuilder *, Env *, const Syntax *cond, int mode); // as_root, only in the mode
+void add_event(MachineBuilder *, Id guard, uint32_t state, Id value, Name jump, Span);
+void make_block(MachineBuilder *, Env *, const Syntax *block, int mode);
+
+// modes.c
 bool add_modes(MachineBuilder *, const Syntax *block); // false: there are too many
 Val in_mode(MachineBuilder *, int mode, Span);         // a bit
-void make_block(MachineBuilder *, Env *, const Syntax *block, int mode);
+void do_jump(MachineBuilder *, Env *, const Syntax *, int mode);
+
+// periods.c: how often parts tick
+void read_period(MachineBuilder *, const Syntax *part, Part *out); // N_PART
+bool period_fits(MachineBuilder *, const Part *);                  // with what is in the part
+bool check_ticks(Elab *, const System *,
+                 Span); // a whole that goes by ticks: are all of them whole?
 
 // line_order.c: the statements of a block, what is read behind what makes it
 typedef VEC(const Syntax *) LineNodes;

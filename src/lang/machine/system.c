@@ -199,9 +199,10 @@ static void keep_nexts(System *s) {
   }
 }
 
-// States, events and lags of a system that was woven into another one.
+// States, events and lags of a system that was woven into another one, as a part of it or (NULL)
+// beside it.
 static void take_all(World *w, System *to, const System *of, const Id *map, const uint32_t *param,
-                     const char *prefix, double every) {
+                     const char *prefix, const Part *as) {
   uint32_t first = to->state.n;
   for (uint32_t i = 0; i < of->state.n; i++) {
     SystemState x = of->state.at[i];
@@ -209,11 +210,12 @@ static void take_all(World *w, System *to, const System *of, const Id *map, cons
     x.path = arena_format(w->arena, "%s%s", prefix, x.path);
     x.rate = x.rate ? map[x.rate] : 0;
     x.next = x.next ? map[x.next] : 0;
-    x.every *= every;
+    x.every *= as ? as->every : 1;
     vec_push(w->arena, &to->state, x);
   }
   for (uint32_t i = 0; i < of->event.n; i++) {
     SystemEvent e = of->event.at[i], copy = e;
+    if (as && as->sampled && e.either) continue; // its conditions are looked at when it ticks
     copy.guard = map[e.guard];
     copy.path = *e.path   ? arena_format(w->arena, "%s%s", prefix, e.path)
                 : *prefix ? arena_text(w->arena, prefix, strlen(prefix) - 1)
@@ -328,7 +330,7 @@ bool weave_system(MachineBuilder *m) {
   uint32_t *param = params_by_wire(w, s->d);
   take_lens(m, map[0], param);
   for (uint32_t p = 0; p < s->part.n; p++)
-    take_all(w, s, s->part.at[p].of, map[p + 1], param, part[p + 1].prefix, s->part.at[p].every);
+    take_all(w, s, s->part.at[p].of, map[p + 1], param, part[p + 1].prefix, &s->part.at[p]);
   find_time(s);
   return true;
 }
@@ -774,7 +776,7 @@ System *system_closed(Elab *in, System *s) {
       x.next = wire_sum(w, closed->d, map[0][held->param.at[i].wire], added);
     vec_push(w->arena, &closed->state, x);
   }
-  take_all(w, closed, s, map[1], param, "", 1);
+  take_all(w, closed, s, map[1], param, "", NULL);
   closed->flows = s->flows;
   find_time(closed);
   keep_nexts(closed);
@@ -863,8 +865,8 @@ static System *weave_both(Driving *d) {
     return NULL;
   }
   uint32_t *param = params_by_wire(w, both->d);
-  take_all(w, both, s, map[0], param, "", 1);
-  take_all(w, both, source, map[1], param, prefix, 1);
+  take_all(w, both, s, map[0], param, "", NULL);
+  take_all(w, both, source, map[1], param, prefix, NULL);
   find_time(both);
   keep_nexts(both);
   return both;
