@@ -97,7 +97,7 @@ static System *part_system(MachineBuilder *m, const Called *c, const Axis *array
     pass[n].pass = FIRST_PASS + n;
     n++;
   }
-  MachineUse use = {c->def, c->env, c->config, pass, n, m->b->generic, span};
+  MachineUse use = {c->def, c->env, c->config, pass, n, m->b->generic, span, m->time};
   return system_of(m->in, &use);
 }
 
