@@ -12,8 +12,6 @@
 #include "core/pass/rewrite.h"
 #include "lang/machine/machine_own.h"
 
-#include <math.h>
-
 // -- small things ---------------------------------------------------------------------------------
 static Syntax *number_node(World *w, double k, Span span) {
   Syntax *node = syntax_num(w->arena, k, span);
@@ -598,56 +596,4 @@ void make_block(MachineBuilder *m, Env *env, const Syntax *block, int mode) {
   if (!order_statements(m, &lines, &sorted)) return;
   for (uint32_t i = 0; i < sorted.n; i++) do_line(m, env, sorted.at[i], mode);
   take_ports(m, env, mode);
-}
-
-// -- delays ---------------------------------------------------------------------------------------
-// In time that flows, the late value comes in from outside: what follows the system keeps what
-// was. Before the beginning it was what it is at the beginning.
-static Val late_value(MachineBuilder *m, Val v, const Type *own, double time, Span span) {
-  World *w = m->w;
-  Id wire = fit_value(m, v, own, span, "a delayed value");
-  const char *path = arena_format(w->arena, "lag.%u", ++m->lags);
-  Param p = {.path = path, .role = ROLE_CLOCK, .init = {.kind = INIT_CONST}};
-  uint32_t k = diagram_param(w, m->b->d, p, full_type(m, own), name_from(w->names, path),
-                             origin_at(m->b, span));
-  sync_sites(m->b);
-  vec_push(w->arena, &m->s->lag,
-           (SystemLag){.param = k, .value = wire, .time = time, .span = span});
-  return val_wire(m->b, m->b->d->param.at[k].wire, span);
-}
-
-// By ticks: a row of states, each of which takes the one before it.
-static Val ticks_late(MachineBuilder *m, Val v, const Type *own, uint32_t ticks, Span span) {
-  World *w = m->w;
-  Id before = fit_value(m, v, own, span, "a delayed value");
-  for (uint32_t i = 0; i < ticks; i++) {
-    Name name = name_from(w->names, arena_format(w->arena, "delay.%u", ++m->lags));
-    new_state(m, name, *own, (Init){.kind = INIT_CONST}, span);
-    always(m, CHANGE_NEXT, m->s->own.n - 1, before, span);
-    before = m->held.at[m->held.n - 1].wire;
-  }
-  return val_wire(m->b, before, span);
-}
-
-Value delay_value(const BuiltinUse *u) {
-  Body *b = u->b;
-  Span span = u->span;
-  MachineBuilder *m = b->maker;
-  double by = 1;
-  if (!m) return value_refuse(b, span, span, "`delay` is for machines: a box has no time");
-  const Syntax *option = brackets_first(u->config);
-  bool known = !option || static_number(b, u->env, option, &by);
-  if (u->args.n != 1 || !known || !(by > 0) || (!m->flows && (by != floor(by) || by > 1000)))
-    return value_refuse(b, span, span,
-                        m->flows ? "a delay is a number above 0: `delay[1.5](x)`"
-                                 : "a delay is a number of ticks, 1 to 1000: `delay[2](x)`");
-  Val v = u->args.at[0];
-  if (v.error) return value_error(b, span);
-  if (v.literal) return u->args;
-  val_settle(b, &v);
-  Type own = own_type(b->w, &v.type);
-  if (m->flows && own.base != BASE_R)
-    return value_refuse(b, span, span, "where time flows, only numbers can be delayed");
-  return value_one(b, m->flows ? late_value(m, v, &own, by, span)
-                               : ticks_late(m, v, &own, (uint32_t)by, span));
 }

@@ -14,6 +14,9 @@
 
 typedef struct System System;
 
+// Where a text has neither rates nor ticks, its time is that of what it is wired into.
+typedef enum { TIME_OPEN, TIME_FLOWS, TIME_TICKS } MachineTime;
+
 typedef struct {
   Name name;
   Type type;      // with the axes of an array of parts in front
@@ -105,11 +108,12 @@ struct System {
   VEC(SystemState) state; // all, those of its parts too
   VEC(SystemEvent) event;
   VEC(SystemLag) lag;
-  Id time;     // the wire of the clock `time`; 0: it is not read
-  bool flows;  // something in it has a rate
-  bool shares; // its ports are shared variables: in are their values, out what is added to them
-               // (rates, or differences)
-  bool wiring; // put together from what follows
+  Id time;       // the wire of the clock `time`; 0: it is not read
+  bool flows;    // something in it has a rate
+  bool timeless; // it has delays whose time is that of what it is wired into
+  bool shares;   // its ports are shared variables: in are their values, out what is added to them
+                 // (rates, or differences)
+  bool wiring;   // put together from what follows
   VEC(Part) part;
   VEC(WireRoute) route;
   VEC(Junction) junction;
@@ -151,8 +155,9 @@ typedef struct {
   Span span;
   System *system; // NULL after an error
   System *own;    // without what it stands on
-  double end;     // in time, or in ticks
-  double every;   // from one moment that is kept to the next; 0: the default
+  MachineTime time;
+  double end;   // in time, or in ticks
+  double every; // from one moment that is kept to the next; 0: the default
   Follow follow;
   double step;      // of a fixed length, or the longest; 0: the default
   double tolerance; // 0: the default

@@ -51,9 +51,10 @@ typedef struct MachineBuilder {
   Header h;
   uint32_t npass; // axes of the arrays that it is a member of
   Axis pass[RANK_LIMIT];
-  bool flows; // x' stands in its text
-  bool waits; // no rates and no ticks: only what happens on a condition
-  Id mode;    // the wire of its mode; 0: it has only one
+  bool flows;       // x' stands in its text
+  bool waits;       // no rates and no ticks: only what happens on a condition
+  MachineTime time; // of what it is a part of
+  Id mode;          // the wire of its mode; 0: it has only one
   VEC(Held) held;
   VEC(Change) change;
   Table *changed; // (kind, at) to the last change of it, its number + 1
@@ -83,8 +84,8 @@ Value eval_typed(MachineBuilder *, Env *, const Syntax *brackets, const Syntax *
 void bind_port(MachineBuilder *, Name, Id wire, Span); // its value, which cannot be given anew
 void add_in_ports(MachineBuilder *, Env *, const Syntax *params, uint64_t modes);
 void add_out_ports(MachineBuilder *, Env *, const Syntax *result, uint64_t modes);
+Val new_state(MachineBuilder *, Name, Type own, Init, Span); // the last one of `own` and `held`
 void add_states(MachineBuilder *, Env *, const Syntax *states);
-Val new_state(MachineBuilder *, Name, Type own, Init, Span);
 Id condition_wire(MachineBuilder *, Env *, const Syntax *cond);       // a bit; 0 after an error
 Id guard_wire(MachineBuilder *, Env *, const Syntax *cond, int mode); // as_root, only in the mode
 void add_event(MachineBuilder *, Id guard, uint32_t state, Id value, Name jump, Span);
@@ -135,7 +136,7 @@ void take_routes(MachineBuilder *, Env *); // what the parts' ports get
 bool port_of_part(MachineBuilder *, Name, PortEnd *); // p.y as the port; false: it is another name
 void check_targets(MachineBuilder *);                 // every port has one source
 
-// machine.c: the box `delay`
+// delays.c: the box `delay`
 Value delay_value(const BuiltinUse *);
 
 // learn.c: states that learn, once everything is woven together
@@ -150,12 +151,19 @@ typedef struct { // a machine as it is used
   uint32_t npass;
   bool generic; // checked for itself: options stay open
   Span span;
+  MachineTime time;
 } MachineUse;
 System *system_of(Elab *, const MachineUse *);
+// Like elab_system, in this time; TIME_OPEN: what takes its time from others stays open.
+System *system_in(Elab *, Program *, const Syntax *use, MachineTime);
+// The time that a system with open delays has: that of its states; without any, `alone`.
+MachineTime time_of(const System *, MachineTime alone);
 bool weave_system(MachineBuilder *);     // lens and parts into one
 System *system_closed(Elab *, System *); // with its shared variables as states of its own
 System *system_on(Elab *, System *, System *source,
                   Span); // its ports wired to what a source shows
+// Inputs of the run that depend on `time` are a source of their own; the other starts stay.
+System *system_moved(Elab *, Run *);
 
 // box_claims.c: false: this speaks of a machine
 bool do_box_check(Elab *, Program *, const Syntax *, Check *);

@@ -93,7 +93,7 @@ System *part_system(MachineBuilder *m, const Called *c, const Part *array, Span 
     pass[n] = array->axis[i];
     pass[n].pass = FIRST_PASS + n;
   }
-  MachineUse use = {c->def, c->env, c->config, pass, n, m->b->generic, span};
+  MachineUse use = {c->def, c->env, c->config, pass, n, m->b->generic, span, m->time};
   return system_of(m->in, &use);
 }
 

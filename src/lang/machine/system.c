@@ -235,6 +235,7 @@ static void take_all(World *w, System *to, const System *of, const Id *map, cons
     vec_push(w->arena, &to->lag, lag);
   }
   to->flows |= of->flows;
+  to->timeless |= of->timeless;
 }
 
 static void take_lens(MachineBuilder *m, const Id *map, const uint32_t *param) {
@@ -582,9 +583,10 @@ System *system_of(Elab *in, const MachineUse *use) {
   World *w = in->w;
   Def *d = use->def;
   if (d->broken || in->inner > INNER_LIMIT) return NULL;
-  if (is_plain(use) && d->system) return d->system;
+  if (is_plain(use) && d->system && (!use->time || !d->system->timeless)) return d->system;
   if (!nests(in, use)) return NULL;
-  MachineBuilder m = {.in = in, .w = w, .def = d, .npass = use->npass, .h = header_of(d)};
+  MachineBuilder m = {
+      .in = in, .w = w, .def = d, .npass = use->npass, .h = header_of(d), .time = use->time};
   begin_body(&m, use);
   begin_system(&m);
   uint32_t errors = w->diags->errors;
@@ -602,7 +604,7 @@ System *system_of(Elab *in, const MachineUse *use) {
   keep_nexts(made);
   keep_options(&c, made->d);
   diagram_resolve(w, made->d);
-  if (is_plain(use) && is_closed(w, made->d)) d->system = made;
+  if (is_plain(use) && is_closed(w, made->d) && (!use->time || !made->timeless)) d->system = made;
   return made;
 }
 
@@ -904,14 +906,35 @@ Diagram *machine_diagram(Elab *in, Def *d) {
   return s ? s->d : NULL;
 }
 
+System *system_in(Elab *in, Program *p, const Syntax *call, MachineTime time) {
+  const Syntax *name = use_base(call);
+  Def *d = scope_find(p->scope, name->name);
+  MachineUse use = {.def = d,
+                    .from = scope_env(p->scope),
+                    .config = use_brackets(call),
+                    .span = call->span,
+                    .time = time};
+  return system_of(in, &use);
+}
+
+MachineTime time_of(const System *s, MachineTime alone) {
+  bool ticks = false;
+  for (uint32_t i = 0; i < s->state.n; i++) ticks |= s->state.at[i].next != 0;
+  return s->flows ? TIME_FLOWS : ticks ? TIME_TICKS : alone;
+}
+
 System *elab_system(Elab *in, Program *p, const char *name, const Syntax *call) {
-  const Syntax *config = call ? use_brackets(call) : NULL;
   Def *d = scope_find(p->scope, name_from(in->w->names, name));
+  Span span = call ? call->span : d ? d->span : (Span){0};
   if (!d || d->kind != DEF_MACHINE) {
-    diag_error(in->w->diags, call ? call->span : (Span){0}, "there is no machine `%s` here", name);
+    diag_error(in->w->diags, span, "there is no machine `%s` here", name);
     return NULL;
   }
-  MachineUse use = {
-      .def = d, .from = scope_env(p->scope), .config = config, .span = call ? call->span : d->span};
-  return system_of(in, &use);
+  MachineUse use = {.def = d,
+                    .from = scope_env(p->scope),
+                    .config = call ? use_brackets(call) : NULL,
+                    .span = span};
+  System *s = system_of(in, &use);
+  if (s && s->timeless) use.time = time_of(s, TIME_OPEN);
+  return use.time ? system_of(in, &use) : s;
 }
