@@ -92,6 +92,9 @@ typedef VEC(const Syntax *) LineNodes;
 bool order_statements(MachineBuilder *, const LineNodes *,
                       LineNodes *out); // false: they need each other
 
+// inside.c: those lines that a check or show asks for become wires
+void keep_lines(MachineBuilder *, Env *, const LineNodes *, int mode);
+
 // parts.c
 void make_parts(MachineBuilder *, const Syntax *block); // N_PART, and shares that are called
 Syntax *with_ports(MachineBuilder *, const Syntax *);   // p.y and p[i].y as names
