@@ -596,4 +596,5 @@ void make_block(MachineBuilder *m, Env *env, const Syntax *block, int mode) {
   if (!order_statements(m, &lines, &sorted)) return;
   for (uint32_t i = 0; i < sorted.n; i++) do_line(m, env, sorted.at[i], mode);
   take_ports(m, env, mode);
+  keep_lines(m, env, &sorted, mode);
 }

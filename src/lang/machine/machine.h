@@ -97,6 +97,24 @@ typedef struct {
   Span span;
 } OwnState;
 
+typedef struct { // a line of its text that a check or show asks for
+  Name name;
+  Type own; // without the axes of arrays of parts
+  Id wire;
+} SystemLine;
+
+typedef struct {
+  Name name; // of a part; 0: what the whole was before it was closed or stood on another
+  const System *of;
+  const Id *map; // where its wires went
+  bool array;
+} SystemInner;
+
+typedef struct { // seen by its path: p.a.level
+  Name name;
+  Id wire;
+} SystemInside;
+
 struct System {
   const Def *def;
   Name name;
@@ -115,6 +133,9 @@ struct System {
                  // (rates, or differences)
   bool wiring;   // put together from what follows
   VEC(Part) part;
+  VEC(SystemInner) inner;
+  VEC(SystemLine) line;
+  VEC(SystemInside) inside; // what was asked for so far
   VEC(WireRoute) route;
   VEC(Junction) junction;
   Ids own_param, own_rate, own_next; // of `own`: param and wires of the lens, 0 = none
@@ -123,14 +144,15 @@ struct System {
 };
 
 // -- what can be seen of a system -----------------------------------------------------------------
-typedef enum { SEES_IN, SEES_OUT, SEES_STATE } SightKind;
+typedef enum { SEES_IN, SEES_OUT, SEES_STATE, SEES_INSIDE } SightKind;
 typedef struct {
   Name name; // rabbits, worker.w
   Type type;
   SightKind kind;
-  uint32_t at; // of its ports or its states
+  uint32_t at; // of its ports, its states, or what was found inside
 } Sight;
 typedef VEC(Sight) Sights;
+// What is kept of a run; behind it what is inside, as far as it was asked for.
 void system_sights(World *, const System *, Sights *);
 
 // An expression over what can be seen, at one moment.

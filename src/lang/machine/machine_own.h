@@ -107,6 +107,9 @@ typedef VEC(const Syntax *) LineNodes;
 bool order_statements(MachineBuilder *, const LineNodes *,
                       LineNodes *out); // false: they need each other
 
+// inside.c: those lines that a check or show asks for become wires
+void keep_lines(MachineBuilder *, Env *, const LineNodes *, int mode);
+
 // parts.c
 typedef struct {
   Def *def;

@@ -153,6 +153,7 @@ static void wires_of(MachineBuilder *m, WirePlaces *p) {
       vec_push(a, p, &s->event.at[i].value.at[k]);
   }
   for (uint32_t i = 0; i < s->lag.n; i++) vec_push(a, p, &s->lag.at[i].value);
+  for (uint32_t i = 0; i < s->line.n; i++) vec_push(a, p, &s->line.at[i].wire);
   for (uint32_t i = 0; i < m->learned.n; i++) {
     vec_push(a, p, &m->learned.at[i].loss);
     if (m->learned.at[i].when) vec_push(a, p, &m->learned.at[i].when);
@@ -330,8 +331,11 @@ bool weave_system(MachineBuilder *m) {
   }
   uint32_t *param = params_by_wire(w, s->d);
   take_lens(m, map[0], param);
-  for (uint32_t p = 0; p < s->part.n; p++)
-    take_all(w, s, s->part.at[p].of, map[p + 1], param, part[p + 1].prefix, &s->part.at[p]);
+  for (uint32_t p = 0; p < s->part.n; p++) {
+    const Part *x = &s->part.at[p];
+    take_all(w, s, x->of, map[p + 1], param, part[p + 1].prefix, x);
+    vec_push(w->arena, &s->inner, (SystemInner){x->name, x->of, map[p + 1], x->axes > 0});
+  }
   find_time(s);
   return true;
 }
@@ -733,6 +737,14 @@ static void describe_routes(MachineBuilder *m) {
 }
 
 // -- put together without a text ------------------------------------------------------------------
+// What it is made of is found in what it was before.
+static void dress(World *w, System *s, const System *of, const Id *map) {
+  s->inner.at = NULL, s->inner.n = s->inner.cap = 0;
+  s->line.at = NULL, s->line.n = s->line.cap = 0;
+  s->inside.at = NULL, s->inside.n = s->inside.cap = 0;
+  vec_push(w->arena, &s->inner, (SystemInner){0, of, map, false});
+}
+
 static Id wire_sum(World *w, Diagram *d, Id a, Id b) {
   Each e = each_of(w, d->wire.at[a].type);
   Base base = (Base)e.t.base;
@@ -779,6 +791,7 @@ System *system_closed(Elab *in, System *s) {
     vec_push(w->arena, &closed->state, x);
   }
   take_all(w, closed, s, map[1], param, "", NULL);
+  dress(w, closed, s, map[1]);
   closed->flows = s->flows;
   find_time(closed);
   keep_nexts(closed);
@@ -869,6 +882,8 @@ static System *weave_both(Driving *d) {
   uint32_t *param = params_by_wire(w, both->d);
   take_all(w, both, s, map[0], param, "", NULL);
   take_all(w, both, source, map[1], param, prefix, NULL);
+  dress(w, both, s, map[0]);
+  vec_push(w->arena, &both->inner, (SystemInner){source->name, source, map[1], false});
   find_time(both);
   keep_nexts(both);
   return both;
