@@ -57,9 +57,11 @@ Type full_type(MachineBuilder *m, const Type *own) {
 
 // Along the first axis of `own`, which the value does not have, it is the same everywhere.
 static Val along_array(MachineBuilder *m, Val v, const Type *own, Span span) {
-  Axis array = own->axis[0];
+  Axis array = own->axis[0], pass[RANK_LIMIT];
   array.pass = RANK_LIMIT - 1;
-  v = widen(m->b, v, &array, 1, span);
+  for (uint32_t i = 0; i < m->npass; i++) pass[i] = m->pass[i];
+  pass[m->npass] = array;
+  v = widen(m->b, v, pass, m->npass + 1, span);
   v.type.axis = arena_copy(m->w->arena, v.type.axis, v.type.rank * sizeof(Axis));
   uint32_t order[RANK_LIMIT], n = 0;
   for (uint32_t i = 0; i < v.type.rank; i++)
