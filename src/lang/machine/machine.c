@@ -56,9 +56,11 @@ Type full_type(MachineBuilder *m, const Type *own) {
 // Along the first axes of `own`, which the value does not have, it is the same everywhere.
 static Val along_array(MachineBuilder *m, Val v, const Type *own, uint32_t axes, Span span) {
   enum { ALONG = RANK_LIMIT };
-  Axis array[RANK_LIMIT];
-  for (uint32_t i = 0; i < axes; i++) array[i] = own->axis[i], array[i].pass = ALONG + i;
-  v = widen(m->b, v, array, axes, span);
+  Axis pass[2 * RANK_LIMIT];
+  memcpy(pass, m->pass, m->npass * sizeof(Axis));
+  for (uint32_t i = 0; i < axes; i++)
+    pass[m->npass + i] = own->axis[i], pass[m->npass + i].pass = ALONG + i;
+  v = widen(m->b, v, pass, m->npass + axes, span);
   v.type.axis = arena_copy(m->w->arena, v.type.axis, v.type.rank * sizeof(Axis));
   uint32_t order[RANK_LIMIT], n = 0;
   for (uint32_t i = 0; i < v.type.rank; i++)
