@@ -145,6 +145,9 @@ Value delay_value(const BuiltinUse *);
 // learn.c: states that learn, once everything is woven together
 bool learn_states(MachineBuilder *, Program *);
 
+// describe.c
+void describe_routes(MachineBuilder *);
+
 // system.c
 typedef struct { // a machine as it is used
   Def *def;
