@@ -245,6 +245,7 @@ static bool open_rates(Flow *f) {
   }
   f->rates = wires_engine(f, &rate, &f->rate_cells);
   if (next.n) f->nexts = wires_engine(f, &next, NULL);
+  flow_clocks(f);
   return f->rates && (!next.n || f->nexts);
 }
 
@@ -324,19 +325,4 @@ Flow *flow_open(Sim *m) {
 void flow_start(const Flow *f, double *x) {
   for (uint32_t i = 0; i < f->flowing.n; i++)
     state_get(f->flowing.at[i].state, x + f->flowing.at[i].offset);
-}
-
-// States that step, at a tick of theirs: all at once, from the values before.
-bool flow_tick(Flow *f, double tick, double t, const double *x) {
-  flow_put(f, t, x, NULL);
-  if (!f->nexts) return true;
-  if (!sim_run(f->m, f->nexts, (uint64_t)tick)) return false;
-  for (uint32_t i = 0; i < f->stepping.n; i++) {
-    const SystemState *s = &f->m->s->state.at[f->stepping.at[i]];
-    State *state = sim_state(f->m, f->stepping.at[i]);
-    if (s->every > 1 && fmod(tick, s->every) > 0.5) continue;
-    engine_get(f->nexts, i, f->value, state->count);
-    state_set(state, f->value);
-  }
-  return true;
 }
