@@ -267,6 +267,7 @@ static void do_run(Elab *in, Program *p, const Syntax *n) {
     if (w->diags->errors == errors) check_given(in, &r);
     read_length(in, p, n, &r);
     if (by) read_by(in, p, by_distance(by), &r);
+    check_constrained_run(in, &r, by ? by_distance(by) : n);
     if (by && !r.system->flows)
       diag_error(w->diags, by->span, "`%s` goes by ticks, and `by` says how rates are followed",
                  name_text(w->names, r.system->name));
@@ -329,6 +330,7 @@ static void read_watch(Looker *l, const Syntax *n, int kind, Check *c) {
       diag_error(w->diags, call_args(n).at[0]->span, "one number is wanted here, but this is %s",
                  own_text(w, &t));
   }
+  if (l->s) check_constrained_watch(l->in, l->s, &x);
   vec_push(w->arena, &c->watch, x);
 }
 

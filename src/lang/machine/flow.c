@@ -80,7 +80,9 @@ static bool find_system(FlowCall *f, Env *env, const Syntax *config) {
   const char *why = !f->states      ? "nothing flows in `%s`"
                     : f->s->lag.n   ? "`%s` has delays, which `flow` does not follow"
                     : f->s->event.n ? "`%s` has events, which `flow` does not follow"
-                                    : NULL;
+                    : first_constrained(f->s)
+                        ? "`%s` has equations `0 = …`, which `flow` does not follow"
+                        : NULL;
   if (why) diag_error(f->w->diags, f->span, why, name_text(f->w->names, f->s->name));
   return !why;
 }

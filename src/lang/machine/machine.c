@@ -549,6 +549,7 @@ static void do_line(MachineBuilder *m, Env *env, const Syntax *n, int mode) {
       do_learn(m, env, n);
     break;
   case N_JUMP: do_jump(m, env, n, mode); break;
+  case N_CONSTRAINT: add_constraint(m, env, n, mode); break;
   default: body_statement(m->b, env, n); break;
   }
 }

@@ -28,6 +28,7 @@ typedef struct {
   uint32_t param;   // of the diagram
   const char *path; // worker/w
   Id rate;          // x' = …: the wire that holds it; 0: it does not flow
+  bool constrained; // instead, what `rate` holds is 0 at every moment: 0 = …
   Id next;          // next x = …: its value after a tick; 0: it stays
   double every;     // ticks of the whole for one of its own, or time where it flows; 1: each
 } SystemState;

@@ -39,7 +39,13 @@ typedef struct {
   uint32_t param; // of the lens
   Type own;       // without the axes that pass
   bool flows;
-} Held; // beside each OwnState
+  bool constrained; // found from an equation 0 = …
+} Held;             // beside each OwnState
+
+typedef struct {
+  Val value; // what is 0
+  Span span;
+} Constraint;
 
 typedef struct MachineBuilder {
   Elab *in;
@@ -58,6 +64,7 @@ typedef struct MachineBuilder {
   VEC(Held) held;
   VEC(Change) change;
   Table *changed; // (kind, at) to the last change of it, its number + 1
+  VEC(Constraint) constraint;
   VEC(Learned) learned;
   VEC(LineTarget) target;
   Table *parts;    // Name to its number + 1
@@ -141,6 +148,13 @@ void check_targets(MachineBuilder *);                 // every port has one sour
 
 // delays.c: the box `delay`
 Value delay_value(const BuiltinUse *);
+
+// constraints.c: equations 0 = …
+void add_constraint(MachineBuilder *, Env *, const Syntax *, int mode);
+void settle_constraints(MachineBuilder *);
+const SystemState *first_constrained(const System *); // NULL: there is none
+void check_constrained_run(Elab *, Run *, const Syntax *by);
+void check_constrained_watch(Elab *, const System *, const Watch *);
 
 // learn.c: states that learn, once everything is woven together
 bool learn_states(MachineBuilder *, Program *);

@@ -99,7 +99,8 @@ static void settle_states(MachineBuilder *m) {
   for (uint32_t i = 0; i < m->s->own.n; i++) {
     const Held *held = &m->held.at[i];
     const char *name = name_text(w->names, m->s->own.at[i].name);
-    SystemState s = {.param = held->param, .path = name, .every = 1};
+    SystemState s = {
+        .param = held->param, .path = name, .every = 1, .constrained = held->constrained};
     s.rate = fold(m, CHANGE_RATE, i, 0, &held->own, arena_format(w->arena, "`%s'`", name));
     s.next =
         fold(m, CHANGE_NEXT, i, held->wire, &held->own, arena_format(w->arena, "`next %s`", name));
@@ -348,7 +349,7 @@ static bool is_error(void *none, const Syntax *n) {
 
 static bool is_rate(void *none, const Syntax *n) {
   (void)none;
-  return n->kind == N_LHS && lhs_is_rate(n);
+  return n->kind == N_CONSTRAINT || (n->kind == N_LHS && lhs_is_rate(n));
 }
 
 // next x = … without a condition, or by an optimiser
@@ -493,6 +494,7 @@ static System *make_system(MachineBuilder *m) {
   check_targets(m);
   if (m->w->diags->errors > errors) return NULL;
   settle_junctions(m);
+  settle_constraints(m);
   settle_states(m);
   settle_ports(m);
   if (m->w->diags->errors > errors) return NULL;

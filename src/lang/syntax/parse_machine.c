@@ -51,7 +51,20 @@ static Syntax *parse_route(Parser *p) {
   return node_end(p, node);
 }
 
-// part = state | next | const | axis | for | mode | jump | parts | equation | route
+// "0" "=" expr [ "pad" sum ]
+static Syntax *parse_constraint(Parser *p) {
+  Syntax *node = node_fixed(p, N_CONSTRAINT, 2);
+  Syntax *zero = parse_postfix(p);
+  if (zero->kind != N_NUM || zero->num != 0)
+    diag_error(p->front->diags, zero->span,
+               "an equation between values has 0 on its left: `0 = a - b`");
+  need(p, "=");
+  node->kid[0] = parse_expr(p, false);
+  if (eat(p, "pad")) node->kid[1] = parse_sum(p);
+  return node_end(p, node);
+}
+
+// part = state | next | const | axis | for | mode | jump | parts | equation | constraint | route
 static Syntax *parse_part(Parser *p) {
   if (sees(p, 0, "mode")) return parse_mode(p);
   if (sees(p, 0, "jump")) return parse_jump(p);
@@ -62,6 +75,7 @@ static Syntax *parse_part(Parser *p) {
     if (sees(p, 0, plain[i])) return parse_statement(p);
   if (names_lead_to(p, 0, ":")) return parse_parts(p);
   if (names_lead_to(p, 0, "=")) return parse_equation(p);
+  if (peek(p, 0)->kind == TK_NUM && sees(p, 1, "=")) return parse_constraint(p);
   return parse_route(p);
 }
 

@@ -313,6 +313,7 @@ Flow *flow_open(Sim *m) {
   f->problem.rates = flow_rates;
   f->problem.change = flow_change;
   f->problem.pattern = flow_pattern;
+  f->problem.constrained = flow_constrained(f);
   f->problem.timeless = !m->s->time && !f->lates;
   f->problem.guards = f->guards ? guards : NULL;
   f->problem.happen = f->guards ? happen : NULL;

@@ -67,6 +67,7 @@ bool flow_tick(Flow *, double t, const double *x); // all that tick then
 // jacobian.c: how the rates change when the states change by v.
 bool flow_change(void *flow, double t, const double *x, const double *late, const double *v,
                  double *out);
-const Pattern *flow_pattern(void *flow); // where that can be other than 0; NULL: anywhere
+const uint8_t *flow_constrained(const Flow *); // [n] found from an equation? NULL: none is
+const Pattern *flow_pattern(void *flow);       // where that can be other than 0; NULL: anywhere
 
 #endif

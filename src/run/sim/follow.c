@@ -217,6 +217,8 @@ static bool follow_all(Following *g, double *start) {
     how.largest = longest_step(r);
   g->solver = solver_new(g->m->arena, &g->flow->problem, &how, 0, start);
   if (failed(g)) return false;
+  if (g->flow->problem.constrained)
+    memcpy(start, solver_state(g->solver), g->flow->n * sizeof *start);
   double every = usual_every(r);
   uint64_t moment = 1;
   if (!watch_moment(g, 0, start) || !keep_moment(g, 0, start)) return false;

@@ -42,3 +42,15 @@ const Pattern *flow_pattern(void *flow) {
   const Diagram *d = system_rates(f->m->w, f->m->s);
   return structure_find(f->m->w, f->m->arena, d, f->m->s->in.n, d->out.n);
 }
+
+const uint8_t *flow_constrained(const Flow *f) {
+  uint8_t *constrained = NEW_ARRAY(f->m->arena, uint8_t, f->n + 1);
+  bool any = false;
+  for (uint32_t i = 0; i < f->flowing.n; i++) {
+    const Flowing *y = &f->flowing.at[i];
+    if (!f->m->s->state.at[y->number].constrained) continue;
+    memset(constrained + y->offset, 1, (size_t)y->count);
+    any = true;
+  }
+  return any ? constrained : NULL;
+}

@@ -147,6 +147,26 @@ static bool first_values(Solver *s) {
   return true;
 }
 
+// Numbers that equations say, and those that are late: each may depend on the other.
+bool late_settle(Solver *s) {
+  enum { TURNS = 100 };
+  uint32_t m = s->problem.late;
+  double *before = NEW_ARRAY(s->arena, double, m + 1);
+  for (int turn = 0; turn < TURNS; turn++) {
+    if (!solver_settle(s)) return false;
+    if (!m || !s->problem.constrained) return true;
+    memcpy(before, s->history->first, m * sizeof(double));
+    if (!first_values(s)) return false;
+    bool same = true;
+    for (uint32_t i = 0; i < m; i++) {
+      double size = fmax(fabs(before[i]), 1e-3 * s->how.relative);
+      same &= fabs(s->history->first[i] - before[i]) <= 1e-14 * size;
+    }
+    if (same) return true;
+  }
+  return solver_fail(s, "a delayed value cannot be computed at t = %.10g", s->t);
+}
+
 // Six orders of one delay are smooth enough; but sums of many delays are too many moments to meet,
 // and what is left of them is for the control of the step size.
 static uint32_t forgotten_after(uint32_t lags) {

@@ -122,6 +122,7 @@ static bool events_happen(Solver *s) {
     }
     s->stopped = !p->happen(p->context, s->t, s->fired, s->late, s->x);
     if (s->stopped) break;
+    if (!solver_settle(s)) return false;
     if (!guards(s, s->t, s->x, SIDE_RIGHT, s->guard_now)) return false;
   } while (fire(s, s->guard_now));
   s->first_event = first;

@@ -118,8 +118,10 @@ Solver *solver_new(Arena *arena, const Problem *p, const SolveOptions *how, doub
   if (s->stepper == &stiff_stepper) stiff_new(s);
   if (s->message) return s;
   if (p->events) events_new(s);
-  if (late_begin(s) && s->history && s->how.largest > s->history->shortest)
+  bool begun = late_begin(s);
+  if (begun && s->history && s->how.largest > s->history->shortest)
     s->how.largest = s->history->shortest;
+  if (begun && late_settle(s)) dense_rest(&s->dense, s->n, t, s->x);
   return s;
 }
 
@@ -193,6 +195,7 @@ static double target(const Solver *s, double end) {
 
 static bool fail_small(Solver *s) {
   if (s->odd) return fail_odd(s);
+  if (s->problem.constrained && s->problem.constrained[s->worst]) return settle_singular(s);
   return solver_fail(
       s,
       "at t = %.10g no step is small enough: `%s` changes too fast there. It may grow "
@@ -330,6 +333,7 @@ bool solver_step(Solver *s, double end) {
 void solver_disturb(Solver *s) {
   jumped(s);
   s->met = false;
+  solver_settle(s);
   dense_rest(&s->dense, s->n, s->t, s->x);
 }
 

@@ -32,6 +32,9 @@ typedef struct {
   // Row r of column c: rate r may depend on number c. NULL, or what gives NULL: all on all.
   const Pattern *(*pattern)(void *context);
   bool timeless; // the rates depend on x alone
+  // [n] 1: this number has no rate; instead, what stands in its place is 0 at every moment. NULL: all
+  // have one. Only for the stiff method.
+  const uint8_t *constrained;
   // One number for each event, which happens when it rises through 0: it was at or below 0, and is
   // above; or when it is above 0 at the start. Still above 0 after its event, it has to come down
   // first.

@@ -125,6 +125,14 @@ void solver_norm(Solver *, const double *e, const double *next);
 void solver_odd(Solver *, double t, const double *rate); // remembers the first that is not finite
 // stiff.c
 void stiff_new(Solver *);
+// How the equations change with the numbers that they say, at (t, x), with the others held: false:
+// singular, or a message.
+bool stiff_at_rest(Solver *);
+void stiff_solve(Solver *, double *b);           // with what was factored last
+void stiff_row_sizes(const Solver *, double *x); // the largest in each row of the Jacobian
+// settle.c
+bool solver_settle(Solver *);   // makes the equations hold at (t, x)
+bool settle_singular(Solver *); // the message: always false
 // pattern.c
 Pattern *pattern_full(Arena *, uint32_t n);
 Pattern *pattern_turned(Arena *, const Pattern *); // rows instead of columns
@@ -158,6 +166,7 @@ bool lu_factor(uint32_t n, double *a, uint32_t *swap);
 void lu_solve(uint32_t n, const double *a, const uint32_t *swap, double *b);
 // delays.c
 bool late_begin(Solver *);
+bool late_settle(Solver *); // what equations say at the start, and what was late before it
 void late_at(Solver *, double t, Side);        // into s->late
 bool late_record(Solver *, double to);         // what will be late, of the step from t to `to`
 void late_jump(Solver *);                      // the state has jumped at t

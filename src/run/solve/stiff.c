@@ -5,7 +5,8 @@
 // might not converge, and one factorization for a step. It is stable however fast a motion dies out
 // (L-stable), and its last stages are at the end of the step, where the method is exact for what
 // has no motion at all. J is the problem's own or made by differences, once for each step that is
-// made; the order rests on it. How the rates depend on time itself is found by differences.
+// made; the order rests on it. A number that an equation says has no I in its row: the last stages
+// make the equation hold, and the order is the same. How the rates depend on time itself is found by differences.
 //
 // In the transformed form, with stages u_j:
 //   (I/(h diagonal) - J) u_i = f(t + at_i h, x + sum a_ij u_j) + sum c_ij u_j / h + h late_i df/dt
@@ -95,7 +96,6 @@ void stiff_new(Solver *s) {
     for (f->groups = 0; f->groups < n; f->groups++) f->group[f->groups] = f->groups;
   double **row[] = {&f->diagonal, &f->share, &f->v, &f->in_time};
   for (uint32_t i = 0; i < COUNT(row); i++) *row[i] = NEW_ARRAY(s->arena, double, n + 1);
-  for (uint32_t i = 0; i < n; i++) f->share[i] = 1;
 }
 
 // -- the Jacobian ---------------------------------------------------------------------------------
@@ -165,8 +165,33 @@ static bool linearize(Solver *s, double h) {
 
 static bool factor(Solver *s, double h) {
   Stiff *f = s->stiff;
-  for (uint32_t i = 0; i < s->n; i++) f->diagonal[i] = 1 / (h * diagonal);
+  const uint8_t *constrained = s->problem.constrained;
+  for (uint32_t i = 0; i < s->n; i++) {
+    f->diagonal[i] = constrained && constrained[i] ? 0 : 1 / (h * diagonal);
+    f->share[i] = 1;
+  }
   return matrix_factor(f->matrix, f->jacobian, f->diagonal, f->share);
+}
+
+bool stiff_at_rest(Solver *s) {
+  Stiff *f = s->stiff;
+  for (uint32_t i = 0; i < s->n; i++) {
+    f->share[i] = s->problem.constrained[i];
+    f->diagonal[i] = 1 - f->share[i];
+  }
+  f->made = false;
+  return find_jacobian(s, 0) && matrix_factor(f->matrix, f->jacobian, f->diagonal, f->share);
+}
+
+void stiff_solve(Solver *s, double *b) { matrix_solve(s->stiff->matrix, b); }
+
+void stiff_row_sizes(const Solver *s, double *x) {
+  const Stiff *f = s->stiff;
+  const Pattern *p = matrix_pattern(f->matrix);
+  memset(x, 0, s->n * sizeof(double));
+  for (uint32_t c = 0; c < s->n; c++)
+    for (uint32_t k = p->start[c]; k < p->start[c + 1]; k++)
+      x[p->row[k]] = fmax(x[p->row[k]], fabs(f->jacobian[k]));
 }
 
 // The argument of a stage, in `next`.
@@ -192,7 +217,8 @@ static bool solve_stage(Solver *s, int stage, double h) {
   for (uint32_t i = 0; i < s->n; i++) {
     double sum = 0;
     for (int j = 0; j < stage; j++) sum += of_stages[stage][j] * s->k[j][i];
-    u[i] += sum / h + h * in_time[stage] * s->stiff->in_time[i];
+    if (!s->problem.constrained || !s->problem.constrained[i]) u[i] += sum / h;
+    u[i] += h * in_time[stage] * s->stiff->in_time[i];
   }
   matrix_solve(s->stiff->matrix, u);
   return true;

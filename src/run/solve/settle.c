@@ -1,0 +1,100 @@
+// Numbers that equations say: before the first step, and after everything that makes the others jump,
+// they are moved until the equations hold (Newton's method, with steps that are halved while they do not
+// help). The numbers that have rates stay where they are.
+//
+// That this can be done, and only in one way close by, is what "index 1" means: how the equations
+// change with these numbers is a matrix that can be inverted. Where it cannot, nothing says what they
+// are, and the solver stops in words.
+#include "run/solve/solve_own.h"
+
+#include <math.h>
+
+enum { TURNS = 60, HALVES = 30 };
+
+// How far the equations are from 0; false: they cannot be computed.
+static bool residual(Solver *s, const double *x, double *g, double *most) {
+  if (!solver_rates(s, s->t, x, SIDE_RIGHT, g)) return false;
+  *most = 0;
+  for (uint32_t i = 0; i < s->n; i++) {
+    if (!s->problem.constrained[i])
+      g[i] = 0;
+    else if (!isfinite(g[i]))
+      *most = INFINITY;
+    else
+      *most = fmax(*most, fabs(g[i]));
+  }
+  return true;
+}
+
+static const char *unknowns(Solver *s) {
+  enum { SHOWN = 4 };
+  Buf b = buf_new(s->arena);
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < s->n; i++)
+    if (s->problem.constrained[i] && n++ < SHOWN)
+      buf_printf(&b, "%s`%s`", n > 1 ? ", " : "", solver_name(s, i));
+  return n > SHOWN ? arena_format(s->arena, "%s and %u more", b.at, n - SHOWN) : b.at;
+}
+
+bool settle_singular(Solver *s) {
+  return solver_fail(
+      s,
+      "not index 1: at t = %.10g the equations `0 = …` do not say what %s should be: "
+      "they hardly depend on it there, or twice in the same way",
+      s->t, unknowns(s));
+}
+
+// Is the matrix of the equations as good as singular? Its rows are made alike, and no answer to a
+// question of size 1 may be huge.
+static bool is_sound(Solver *s, double *x) {
+  const double huge = 1e13;
+  stiff_row_sizes(s, x);
+  for (uint32_t i = 0; i < s->n; i++) x[i] = s->problem.constrained[i] ? (i % 2 ? -x[i] : x[i]) : 0;
+  stiff_solve(s, x);
+  for (uint32_t i = 0; i < s->n; i++)
+    if (!(fabs(x[i]) < huge)) return false;
+  return true;
+}
+
+// As far along `way` as helps; *off: what is left then. False: nowhere.
+static bool go(Solver *s, const double *way, double *off) {
+  double part = 1, left;
+  for (int k = 0; k < HALVES; k++, part /= 2) {
+    for (uint32_t i = 0; i < s->n; i++) s->next[i] = s->x[i] + part * way[i];
+    if (!residual(s, s->next, s->next_rate, &left)) return false;
+    if (!(left < *off || (left == 0 && *off == 0))) continue;
+    memcpy(s->x, s->next, s->n * sizeof(double));
+    *off = left;
+    return true;
+  }
+  return false;
+}
+
+static bool is_small(const Solver *s, const double *way) {
+  const double share = 1e-3; // of the error that a step may have
+  for (uint32_t i = 0; i < s->n; i++) {
+    double allowed = s->how.absolute + s->how.relative * fabs(s->x[i]);
+    if (fabs(way[i]) > fmax(share * allowed, 1e-15 * fabs(s->x[i]))) return false;
+  }
+  return true;
+}
+
+bool solver_settle(Solver *s) {
+  double off = 0, *way = s->trial;
+  if (!s->problem.constrained || s->message) return !s->message;
+  s->known = false;
+  if (!residual(s, s->x, s->rate, &off)) return false;
+  for (int turn = 0; turn < TURNS && isfinite(off); turn++) {
+    if (!stiff_at_rest(s)) return s->message ? false : settle_singular(s);
+    if (turn == 0 && !is_sound(s, way)) return settle_singular(s);
+    if (!residual(s, s->x, way, &off)) return false;
+    stiff_solve(s, way);
+    bool small = is_small(s, way);
+    if (!go(s, way, &off) && !small) break;
+    if (small) return true;
+  }
+  return solver_fail(s,
+                     "no values of %s were found that fit the equations `0 = …` at t = %.10g: they "
+                     "are still off by %.3g. Start values that are closer may help",
+                     unknowns(s), s->t, off);
+}
