@@ -18,8 +18,12 @@ static double place(const Dense *d, double t) {
 }
 
 void dense_at(const Dense *d, uint32_t n, double t, double *x) {
-  double q = place(d, t);
-  for (uint32_t i = 0; i < n; i++) x[i] = value(d->part, n, i, q);
+  double q = place(d, t), p = 1 - q;
+  size_t m = n;
+  const double *restrict a = d->part, *restrict b = a + m, *restrict c = b + m;
+  const double *restrict e = c + m, *restrict f = e + m;
+  double *restrict to = x;
+  for (size_t i = 0; i < m; i++) to[i] = a[i] + q * (b[i] + p * (c[i] + q * (e[i] + p * f[i])));
 }
 
 double dense_one(const Dense *d, uint32_t n, uint32_t i, double t) {

@@ -89,6 +89,20 @@ RootEnd events_find(Solver *s, double to, double *when) {
   return end;
 }
 
+double events_ahead(Solver *s, double h) {
+  const double small = 1e-3;
+  double soonest = INFINITY, part = small * fmin(h, s->how.largest), *later = s->guard.row[1];
+  if (!(s->t + part > s->t)) return soonest;
+  for (uint32_t i = 0; i < s->n; i++) s->look[i] = s->x[i] + part * s->rate[i];
+  if (!guards(s, s->t + part, s->look, SIDE_LEFT, later)) return soonest;
+  for (uint32_t i = 0; i < s->problem.events; i++) {
+    double now = s->guard_now[i], rise = later[i] - now;
+    if (s->armed[i] && now < 0 && rise > 0 && -now * part < soonest * rise)
+      soonest = -now * part / rise;
+  }
+  return soonest <= h && soonest > 64 * DBL_EPSILON * fabs(s->t) ? soonest : INFINITY;
+}
+
 static bool storm(Solver *s, uint32_t i, uint32_t count, double span) {
   return solver_fail(s,
                      "too many events: %s happened %u times within %.3g, up to t = %.10g. Let it "

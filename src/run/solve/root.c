@@ -21,9 +21,9 @@ static bool crossed(const Root *r, const double *low, const double *high, uint32
 }
 
 static bool any_crossed(const Root *r, const double *low, const double *high) {
-  for (uint32_t i = 0; i < r->n; i++)
-    if (crossed(r, low, high, i)) return true;
-  return false;
+  uint8_t any = 0; // all of them: there are many, and none has crossed most of the time
+  for (uint32_t i = 0; i < r->n; i++) any |= (uint8_t)(r->live[i] & !(low[i] > 0) & (high[i] > 0));
+  return any;
 }
 
 // The earliest of the secants, as a part of the bracket.
@@ -82,24 +82,39 @@ static double probed(const double x[5]) {
   return sum;
 }
 
+static const double curve_least = 1e-3, curve_rounding = 1e-8;
+
 // How far five values are from a curve of degree 3, and the sixth from that of degree 4 through them,
 // against how much they vary. (One of both alone is blind to what is odd, or has just that period.)
 bool curve_is_tame(const double x[6]) {
-  const double least = 1e-3, rounding = 1e-8;
   double low = x[0], high = x[0];
   for (int k = 1; k < 6; k++) low = fmin(low, x[k]), high = fmax(high, x[k]);
   double off = fabs(x[0] - 4 * x[1] + 6 * x[2] - 4 * x[3] + x[4]);
   off = fmax(off, fabs(x[5] - probed(x)));
-  return !(off > least * (high - low)) || !(off > rounding * fmax(fabs(low), fabs(high)));
+  return !(off > curve_least * (high - low)) ||
+         !(off > curve_rounding * fmax(fabs(low), fabs(high)));
 }
 
+// All of them as curve_is_tame has it, side by side.
 static bool all_tame(const Root *r) {
+  double at[5];
+  const double *const *x = (const double *const *)r->row;
+  bool tame = true;
+  for (int k = 0; k < 5; k++) at[k] = probed((double[5]){k == 0, k == 1, k == 2, k == 3, k == 4});
   for (uint32_t i = 0; i < r->n; i++) {
-    double x[6];
-    for (int k = 0; k < 6; k++) x[k] = r->row[k][i];
-    if (!curve_is_tame(x)) return false;
+    double low = x[0][i], high = x[0][i];
+    for (int k = 1; k < 6; k++) {
+      low = x[k][i] < low ? x[k][i] : low;
+      high = x[k][i] > high ? x[k][i] : high;
+    }
+    double off = fabs(x[0][i] - 4 * x[1][i] + 6 * x[2][i] - 4 * x[3][i] + x[4][i]);
+    double there =
+        at[0] * x[0][i] + at[1] * x[1][i] + at[2] * x[2][i] + at[3] * x[3][i] + at[4] * x[4][i];
+    double second = fabs(x[5][i] - there), size = fabs(low) > fabs(high) ? fabs(low) : fabs(high);
+    off = second > off ? second : off;
+    tame &= !(off > curve_least * (high - low)) | !(off > curve_rounding * size);
   }
-  return true;
+  return tame;
 }
 
 bool parabola_top(const double t[3], const double x[3], double *top, double *height) {
@@ -117,7 +132,8 @@ static RootEnd look_at_tops(Root *r, const double *t, int k, double *when) {
   for (uint32_t i = 0; i < r->n; i++) {
     double x[3] = {r->row[k][i], r->row[k + 1][i], r->row[k + 2][i]};
     if (!r->live[i] || x[0] > 0 || x[1] > 0 || x[2] > 0) continue;
-    if (!parabola_top(t, x, &top, &height) || !(height > 0)) continue;
+    bool bends = 4 * x[1] > 3 * x[0] + x[2] && 4 * x[1] > x[0] + 3 * x[2]; // up, then down
+    if (!bends || !parabola_top(t, x, &top, &height) || !(height > 0)) continue;
     if (!r->at(r->context, top, r->row[SPARE])) return ROOT_LOST;
     int low = top < t[1] ? k : k + 1, free = low == k ? k + 1 : k;
     if (any_crossed(r, r->row[low], r->row[SPARE]))

@@ -158,6 +158,15 @@ static bool choose_first(Solver *s) {
   return true;
 }
 
+// After an event a step as long as those before it is tried, unless the rates speak strongly against it.
+static bool choose_again(Solver *s) {
+  const double bold = 4;
+  double before = s->h;
+  if (!choose_first(s)) return false;
+  s->h = fmax(s->h, fmin(before, bold * s->h));
+  return true;
+}
+
 // Everything that a step needs to be known at its beginning.
 static bool prepare(Solver *s) {
   s->odd = false;
@@ -172,7 +181,7 @@ static bool prepare(Solver *s) {
     s->rejected = false;
     if (!s->begun && s->how.step > 0)
       s->h = fmin(s->how.step, s->how.largest);
-    else if (!choose_first(s))
+    else if (!choose_again(s))
       return false;
   }
   s->begun = true;
@@ -189,6 +198,7 @@ static double next_tick(const Solver *s) { return s->anchor + (double)(s->ticks 
 static double target(const Solver *s, double end) {
   double limit = late_limit(s, end), h = fmin(s->h, s->how.largest);
   if (s->stepper->fixed) return next_tick(s) < limit - 1e-9 * tick(s) ? next_tick(s) : limit;
+  if (s->aim < s->t + h && s->aim < limit) return s->aim;
   if (s->t + h >= limit) return limit;
   return s->t + 2 * h > limit ? s->t + (limit - s->t) / 2 : s->t + h;
 }
@@ -232,6 +242,17 @@ static bool too_many(Solver *s, double end) {
                       s->stepper == &stiff_stepper ? "" : " use the stiff method,");
 }
 
+// Where the next event seems to be, as far as straight lines say it: a step to just behind it need not
+// be made twice.
+static bool take_aim(Solver *s) {
+  const double beyond = 1.0 / 128; // of the way there
+  s->aim = INFINITY;
+  if (!s->problem.events || !s->stepper->gives_rate) return true;
+  double way = events_ahead(s, s->h);
+  if (isfinite(way)) s->aim = s->t + (1 + beyond) * way;
+  return !s->message;
+}
+
 // A step that is good enough, and its dense output.
 static bool make(Solver *s, double end, double *to) {
   for (;;) {
@@ -259,8 +280,12 @@ static RootEnd again(Solver *s, double to, double *when) {
   return events_find(s, to, when);
 }
 
-// The step to `to` has an event at `when`: made anew, it ends just behind it.
+// The step to `to` has an event at `when`: made anew, it ends just behind it. Not where it ends close
+// behind it as it is: the ends of a step and the slopes there are in its dense output, so what is
+// wrong with it falls with the square of the distance to the end.
 static RootEnd sharpen(Solver *s, double to, double *when) {
+  const double close = 1.0 / 64; // of the step
+  if (s->stepper->gives_rate && to - *when <= close * (to - s->t)) return ROOT_FOUND;
   for (double margin = 1e-7; margin < 1; margin *= 100) {
     double near = *when + fmax(margin * (*when - s->t), 256 * DBL_EPSILON * fabs(*when));
     if (near >= to) break;
@@ -327,7 +352,7 @@ bool solver_step(Solver *s, double end) {
   if (s->message || s->stopped || !(end > s->t)) return false;
   if (s->instead) s->stepper = s->instead, s->instead = NULL;
   if (!s->met && !happens_at_once(s)) return false;
-  return s->happened || (prepare(s) && make(s, end, &to) && arrive(s, to));
+  return s->happened || (prepare(s) && take_aim(s) && make(s, end, &to) && arrive(s, to));
 }
 
 void solver_disturb(Solver *s) {

@@ -77,6 +77,7 @@ struct Solver {
   bool known;    // the rate at t
   bool fresh;    // the first step, or the first after an event
   double h;      // the step that is wanted next
+  double aim;    // just behind where an event seems to be; or infinite
   double anchor; // fixed steps: step `ticks` ends at anchor + ticks step
   uint64_t ticks;
   double error,
@@ -174,6 +175,7 @@ bool late_passed(Solver *);                    // was t a moment that a step mus
 double late_limit(const Solver *, double end); // the next such moment, or end
 // events.c
 void events_new(Solver *);
+double events_ahead(Solver *, double h); // how far, by their slopes now, within h; or infinite
 RootEnd events_find(Solver *, double to, double *when); // on the dense output
 bool events_moved(Solver *); // to where the last walk ended; what it found, happens
 bool events_again(Solver *); // at the start, or after a break: what has lifted a guard, happens
