@@ -7,7 +7,7 @@
 #include "lang/elab/builtin.h"
 #include "lang/machine/machine.h"
 
-enum { ANY_MODE = -1, MODES_LIMIT = 64, FLAT_LIMIT = 1000000, FIRST_PASS = 2 };
+enum { ANY_MODE = -1, MODES_LIMIT = 64, FLAT_LIMIT = 250000, FIRST_PASS = 2 };
 
 typedef enum { CHANGE_PORT, CHANGE_RATE, CHANGE_NEXT } ChangeKind;
 typedef struct {
