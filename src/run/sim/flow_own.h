@@ -65,7 +65,8 @@ void flow_clocks(Flow *);                          // for the states that step
 double flow_next_tick(const Flow *, double end);   // when that is; `end` if both are one moment
 bool flow_tick(Flow *, double t, const double *x); // all that tick then
 // jacobian.c: how the rates change when the states change by v.
-bool flow_change(Flow *, double t, const double *x, const double *late, const double *v,
+bool flow_change(void *flow, double t, const double *x, const double *late, const double *v,
                  double *out);
+const Pattern *flow_pattern(void *flow); // where that can be other than 0; NULL: anywhere
 
 #endif

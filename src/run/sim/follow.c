@@ -146,7 +146,8 @@ static bool failed(const Following *g) {
   if (g->m->w->diags->errors) return true;
   if (!why) return false;
   Id e = diag_error(g->m->w->diags, g->m->run->span, "%s", why);
-  if (strstr(why, "stiff")) diag_help(g->m->w->diags, e, "the stiff method is `by stiff`");
+  if (strstr(why, "stiff") && g->m->run->follow != FOLLOW_STIFF)
+    diag_help(g->m->w->diags, e, "the stiff method is `by stiff`");
   return true;
 }
 
@@ -238,6 +239,10 @@ static bool follow_all(Following *g, double *start) {
     }
   }
   g->f->record.steps = solver_count(g->solver, NULL, NULL);
+  if (g->keeps && solver_note(g->solver)) {
+    Id e = diag_warning(g->m->w->diags, r->span, "%s", solver_note(g->solver));
+    diag_help(g->m->w->diags, e, "`by stiff` names it: then it is there from the start");
+  }
   return true;
 }
 
