@@ -63,7 +63,7 @@ typedef struct MachineBuilder {
   Table *parts; // Name to its number + 1
   bool broken;  // something that it is made of has errors of its own: no more is reported
   Table *targets;
-  uint32_t lags;
+  uint32_t lags, whites;
 } MachineBuilder;
 
 // machine.c
@@ -106,6 +106,9 @@ Id joined(MachineBuilder *, uint32_t junction); // the sum of what its members a
 
 // delays.c: the box `delay`
 Value delay_value(const BuiltinUse *);
+
+// chance.c: the box `white`
+Value white_value(const BuiltinUse *);
 
 // learn.c: states that learn, once everything is woven together
 bool learn_states(MachineBuilder *, Program *);
