@@ -142,14 +142,18 @@ static void check_flow(NoiseCheck *c) {
   }
 }
 
-static void check_shown(NoiseCheck *c) {
-  const System *s = c->s;
-  for (uint32_t i = 0; i < s->out.n; i++) {
-    const char *what =
-        arena_format(c->w->arena, "port `%s`", name_text(c->w->names, s->out.at[i].name));
-    no_drawn(c, s->d->out.at[i], what, "a state can hold it: `next n = normal[]`");
-    no_white(c, s->d->out.at[i], what);
-  }
+static void check_shown(NoiseCheck *c, Id wire, const char *name) {
+  const char *what = arena_format(c->w->arena, "port `%s`", name);
+  no_drawn(c, wire, what, "a state can hold it: `next n = normal[]`");
+  no_white(c, wire, what);
+}
+
+bool noise_has_value(World *w, const System *s, Id wire, const char *name) {
+  NoiseCheck c = {.w = w, .s = s, .good = true};
+  if (!s->white.n && !s->d->noisy) return true;
+  find_noise(&c);
+  check_shown(&c, wire, name);
+  return c.good;
 }
 
 bool noise_has_place(World *w, const System *s, bool alone) {
@@ -161,7 +165,8 @@ bool noise_has_place(World *w, const System *s, bool alone) {
     if (s->state.at[i].next)
       no_white(&c, s->state.at[i].next, arena_format(w->arena, "`next %s`", s->state.at[i].path));
   if (flows) check_flow(&c);
-  if (!alone && (s->flows || s->white.n)) check_shown(&c);
+  for (uint32_t i = 0; !alone && (s->flows || s->white.n) && i < s->out.n; i++)
+    check_shown(&c, s->d->out.at[i], name_text(w->names, s->out.at[i].name));
   if (c.good && s->flows && s->white.n) check_affine(&c);
   return c.good;
 }

@@ -53,19 +53,25 @@ Type full_type(MachineBuilder *m, const Type *own) {
   return type_like(m->w, own, m->npass + own->rank, axis);
 }
 
-// Along the first axis of `own`, which the value does not have, it is the same everywhere.
-static Val along_array(MachineBuilder *m, Val v, const Type *own, Span span) {
-  Axis array = own->axis[0];
-  array.pass = RANK_LIMIT - 1;
-  v = widen(m->b, v, &array, 1, span);
+// Along the first axes of `own`, which the value does not have, it is the same everywhere.
+static Val along_array(MachineBuilder *m, Val v, const Type *own, uint32_t axes, Span span) {
+  enum { ALONG = RANK_LIMIT };
+  Axis pass[2 * RANK_LIMIT];
+  memcpy(pass, m->pass, m->npass * sizeof(Axis));
+  for (uint32_t i = 0; i < axes; i++)
+    pass[m->npass + i] = own->axis[i], pass[m->npass + i].pass = ALONG + i;
+  v = widen(m->b, v, pass, m->npass + axes, span);
   v.type.axis = arena_copy(m->w->arena, v.type.axis, v.type.rank * sizeof(Axis));
   uint32_t order[RANK_LIMIT], n = 0;
   for (uint32_t i = 0; i < v.type.rank; i++)
-    if (v.type.axis[i].pass && v.type.axis[i].pass != array.pass) order[n++] = i;
+    if (v.type.axis[i].pass && v.type.axis[i].pass < ALONG) order[n++] = i;
+  for (uint32_t k = 0; k < axes; k++)
+    for (uint32_t i = 0; i < v.type.rank; i++)
+      if (v.type.axis[i].pass == ALONG + k) order[n++] = i;
   for (uint32_t i = 0; i < v.type.rank; i++)
-    if (v.type.axis[i].pass == array.pass) order[n++] = i, v.type.axis[i].pass = 0;
+    if (!v.type.axis[i].pass) order[n++] = i;
   for (uint32_t i = 0; i < v.type.rank; i++)
-    if (!v.type.axis[i].pass && order[m->npass] != i) order[n++] = i;
+    if (v.type.axis[i].pass >= ALONG) v.type.axis[i].pass = 0;
   Id wire = val_to_wire(m->b, &v, 0);
   m->b->d->wire.at[wire].type = v.type;
   return val_permute(m->b, val_wire(m->b, wire, span), order, v.type.rank);
@@ -79,9 +85,9 @@ Id fit_value(MachineBuilder *m, Val v, const Type *own, Span span, const char *w
     return val_to_wire(m->b, &v, 0);
   }
   val_settle(m->b, &v);
-  uint32_t at[RANK_LIMIT], n = own_axes(&v.type, at), skip = 0;
-  bool fits = v.type.base == own->base && (n == own->rank || n + 1 == own->rank);
-  if (fits && n + 1 == own->rank) skip = 1;
+  uint32_t at[RANK_LIMIT], n = own_axes(&v.type, at), most = m->spread > 1 ? m->spread : 1,
+                           skip = n < own->rank ? own->rank - n : 0;
+  bool fits = v.type.base == own->base && n <= own->rank && skip <= most;
   for (uint32_t i = 0; fits && i < n; i++)
     fits = sizes_agree(m->b, own->axis[i + skip].size, v.type.axis[at[i]].size, span, span, what);
   if (fits && own->base == BASE_LABEL)
@@ -92,7 +98,7 @@ Id fit_value(MachineBuilder *m, Val v, const Type *own, Span span, const char *w
     return 0;
   }
   v = widen(m->b, v, m->pass, m->npass, span);
-  if (skip) v = along_array(m, v, own, span);
+  if (skip) v = along_array(m, v, own, skip, span);
   return val_to_wire(m->b, &v, 0);
 }
 
@@ -109,6 +115,7 @@ static bool port_type(MachineBuilder *m, Env *env, const Syntax *type, Type *out
   if (is_simplex(m, type)) {
     Axis axis[RANK_LIMIT];
     uint32_t n = type_brackets(type) ? axes_eval(m->b, env, type_brackets(type), true, axis) : 0;
+    if (n == UINT32_MAX) return false;
     *out = type_make(m->w, BASE_R, n, axis);
     return true;
   }
@@ -249,51 +256,6 @@ void add_states(MachineBuilder *m, Env *env, const Syntax *n) {
   }
 }
 
-// -- modes ----------------------------------------------------------------------------------------
-bool add_modes(MachineBuilder *m, const Syntax *block) {
-  World *w = m->w;
-  Ids names = {0};
-  for (uint32_t i = 0; i < block_statements(block).n; i++) {
-    const Syntax *n = block_statements(block).at[i];
-    if (n->kind != N_MODE) continue;
-    if (m->s->mode.n == MODES_LIMIT)
-      return diag_refuse(w->diags, n->span, "a machine has at most %d modes", MODES_LIMIT);
-    for (uint32_t k = 0; k < names.n; k++)
-      if (names.at[k] == n->name)
-        diag_error(w->diags, n->name_span, "there are two modes `%s`",
-                   name_text(w->names, n->name));
-    uint64_t bit = (uint64_t)1 << m->s->mode.n;
-    vec_push(w->arena, &names, n->name);
-    vec_push(w->arena, &m->s->mode, n->name);
-    add_in_ports(m, m->env, mode_params(n), bit);
-    add_out_ports(m, m->env, mode_result(n), bit);
-  }
-  if (!names.n) return true;
-  if (!w->label_names.n) vec_push(w->arena, &w->label_names, (Ids){0});
-  vec_push(w->arena, &w->label_names, names);
-  Type own = {.base = BASE_LABEL, .count = size_of(w, names.n), .names = w->label_names.n - 1};
-  Name mode = name_from(w->names, "mode");
-  Val v = new_state(m, mode, own, (Init){.kind = INIT_CONST}, m->def->span);
-  m->mode = m->held.at[m->held.n - 1].wire;
-  env_bind(m->env, mode,
-           (Binding){.kind = BIND_STATE, .value = value_one(m->b, v), .span = m->def->span});
-  vec_push(w->arena, &m->s->out,
-           (Port){.name = mode, .type = own, .modes = ~(uint64_t)0, .span = m->def->span});
-  return true;
-}
-
-static Val label_constant(MachineBuilder *m, const Type *own, uint32_t k, Span span) {
-  return val_fill(m->b, val_literal(m->b, k, span), full_type(m, own));
-}
-
-Val in_mode(MachineBuilder *m, int mode, Span span) {
-  int at = own_state(m, name_from(m->w->names, "mode"));
-  const Held *held = &m->held.at[at];
-  Val pair[2] = {val_wire(m->b, held->wire, span),
-                 label_constant(m, &held->own, (uint32_t)mode, span)};
-  return val_fn(m->b, FN_eq, pair, 2, span, NULL);
-}
-
 // -- conditions -----------------------------------------------------------------------------------
 static Syntax *call_of_two(World *w, const char *box, Syntax *a, Syntax *b, Span span) {
   Syntax *callee = syntax_name(w->arena, name_from(w->names, box), span);
@@ -336,13 +298,13 @@ static Syntax *root_of(World *w, const Syntax *c, bool is) {
 
 Syntax *as_root(World *w, const Syntax *c) { return root_of(w, c, true); }
 
-static Id condition_wire(MachineBuilder *m, Env *env, const Syntax *cond) {
+Id condition_wire(MachineBuilder *m, Env *env, const Syntax *cond) {
   Value v = eval_alone(m->b, env, cond);
   Type bit = {.base = BASE_BIT};
   return v.n == 1 ? fit_value(m, v.at[0], &bit, cond->span, "a condition") : 0;
 }
 
-static Id guard_wire(MachineBuilder *m, Env *env, const Syntax *cond, int mode) {
+Id guard_wire(MachineBuilder *m, Env *env, const Syntax *cond, int mode) {
   Value v = eval_alone(m->b, env, as_root(m->w, cond));
   Type number = {.base = BASE_R};
   Id wire = v.n == 1 ? fit_value(m, v.at[0], &number, cond->span, "a compared value") : 0;
@@ -443,7 +405,7 @@ static void do_rate(MachineBuilder *m, Env *env, const Syntax *n, int mode) {
 }
 
 // What only waits for conditions may be a part of something that flows, or not: it gets both.
-static void add_event(MachineBuilder *m, Id guard, uint32_t state, Id value, Name jump, Span span) {
+void add_event(MachineBuilder *m, Id guard, uint32_t state, Id value, Name jump, Span span) {
   SystemEvent e = {.guard = guard, .jump = jump, .span = span, .path = "", .either = m->waits};
   if (!guard || !value) return;
   vec_push(m->w->arena, &e.state, state);
@@ -490,35 +452,6 @@ static void do_step(MachineBuilder *m, Env *env, const Syntax *n, int mode) {
                          .value = value,
                          .when = when,
                          .span = n->span});
-}
-
-static void do_jump(MachineBuilder *m, Env *env, const Syntax *n, int mode) {
-  World *w = m->w;
-  int at = own_state(m, name_from(w->names, "mode"));
-  uint32_t k = 0;
-  while (k < m->s->mode.n && m->s->mode.at[k] != n->name) k++;
-  if (at < 0 || k == m->s->mode.n) {
-    Nearest near = nearest_to(name_text(w->names, n->name));
-    for (uint32_t i = 0; i < m->s->mode.n; i++)
-      nearest_try(&near, name_text(w->names, m->s->mode.at[i]));
-    Id e = diag_error(w->diags, n->name_span, "there is no mode `%s` here", near.text);
-    if (!diag_suggest(w->diags, e, near.best) && !m->s->mode.n)
-      diag_help(w->diags, e, "`mode %s { … }` declares one", near.text);
-    return;
-  }
-  Val to = label_constant(m, &m->held.at[at].own, k, n->span);
-  Id value = val_to_wire(m->b, &to, 0);
-  if (m->flows || m->waits)
-    add_event(m, guard_wire(m, env, jump_cond(n), mode), (uint32_t)at, value, n->name, n->span);
-  if (m->flows) return;
-  Id when = condition_wire(m, env, jump_cond(n));
-  if (when)
-    add_change(m, (Change){.kind = CHANGE_NEXT,
-                           .at = (uint32_t)at,
-                           .mode = mode,
-                           .value = value,
-                           .when = when,
-                           .span = n->span});
 }
 
 // Names in brackets of reads that mean nothing here are indices.
@@ -665,4 +598,5 @@ void make_block(MachineBuilder *m, Env *env, const Syntax *block, int mode) {
   if (!order_statements(m, &lines, &sorted)) return;
   for (uint32_t i = 0; i < sorted.n; i++) do_line(m, env, sorted.at[i], mode);
   take_ports(m, env, mode);
+  keep_lines(m, env, &sorted, mode);
 }

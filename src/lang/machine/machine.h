@@ -29,7 +29,7 @@ typedef struct {
   const char *path; // worker/w
   Id rate;          // x' = …: the wire that holds it; 0: it does not flow
   Id next;          // next x = …: its value after a tick; 0: it stays
-  double every;     // ticks of the whole for one of its own; 1: each
+  double every;     // ticks of the whole for one of its own, or time where it flows; 1: each
 } SystemState;
 
 typedef struct {       // next x = … when …, in a system that flows; jump m when …
@@ -54,12 +54,14 @@ typedef struct {  // white[3], in a rate
   Span span;
 } SystemWhite;
 
+enum { PART_AXES = 4 };
 typedef struct {
   Name name;
   System *of;
-  Axis axis; // of an array of parts; its size is 0 where there is one
-  bool array;
-  double every; // ticks of the whole for one of its own
+  uint32_t axes; // of an array of parts; 0: it is one
+  Axis axis[PART_AXES];
+  double every; // ticks of the whole for one of its own, or time where that flows
+  bool sampled; // `every` is written: it ticks, also where only conditions are waited for
   Span span;
 } Part;
 
@@ -82,9 +84,15 @@ typedef struct {        // what one port gets
 } WireRoute;
 
 typedef struct {
+  PortEnd end;
+  Id adds;                 // the wire of the lens that holds what it adds, in its places
+  const Syntax *at, *call; // v[i+1], of Leak(v[i+1])
+} JunctionMember;
+
+typedef struct {
   Name name;
-  bool outer;          // a port of the wiring too
-  VEC(PortEnd) member; // which ports of which parts are this variable
+  bool outer;                 // a port of the wiring too
+  VEC(JunctionMember) member; // which ports of which parts are this variable
 } Junction;
 
 typedef struct {
@@ -93,6 +101,24 @@ typedef struct {
   bool learns; // next … by …
   Span span;
 } OwnState;
+
+typedef struct { // a line of its text that a check or show asks for
+  Name name;
+  Type own; // without the axes of arrays of parts
+  Id wire;
+} SystemLine;
+
+typedef struct {
+  Name name; // of a part; 0: what the whole was before it was closed or stood on another
+  const System *of;
+  const Id *map; // where its wires went
+  bool array;
+} SystemInner;
+
+typedef struct { // seen by its path: p.a.level
+  Name name;
+  Id wire;
+} SystemInside;
 
 struct System {
   const Def *def;
@@ -113,6 +139,9 @@ struct System {
                  // (rates, or differences)
   bool wiring;   // put together from what follows
   VEC(Part) part;
+  VEC(SystemInner) inner;
+  VEC(SystemLine) line;
+  VEC(SystemInside) inside; // what was asked for so far
   VEC(WireRoute) route;
   VEC(Junction) junction;
   Ids own_param, own_rate, own_next; // of `own`: param and wires of the lens, 0 = none
@@ -121,14 +150,15 @@ struct System {
 };
 
 // -- what can be seen of a system -----------------------------------------------------------------
-typedef enum { SEES_IN, SEES_OUT, SEES_STATE } SightKind;
+typedef enum { SEES_IN, SEES_OUT, SEES_STATE, SEES_INSIDE } SightKind;
 typedef struct {
   Name name; // rabbits, worker.w
   Type type;
   SightKind kind;
-  uint32_t at; // of its ports or its states
+  uint32_t at; // of its ports, its states, or what was found inside
 } Sight;
 typedef VEC(Sight) Sights;
+// What is kept of a run; behind it what is inside, as far as it was asked for.
 void system_sights(World *, const System *, Sights *);
 
 // An expression over what can be seen, at one moment.
@@ -261,6 +291,8 @@ Diagram *system_correction(World *, const System *);
 // chance.c: is noise only where it can be followed? `alone`: it may be a part of others, so what it
 // shows is not looked at. False with a diagnostic.
 bool noise_has_place(World *, const System *, bool alone);
+// The same of one wire that is looked at.
+bool noise_has_value(World *, const System *, Id wire, const char *name);
 
 // `call`: NULL, or a use as in `Team[3]`, with its options. NULL with a diagnostic.
 System *elab_system(Elab *, Program *, const char *name, const Syntax *call);
