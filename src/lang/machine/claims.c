@@ -170,6 +170,16 @@ static void read_by(Elab *in, Program *p, const Syntax *by, Run *r) {
     diag_error(in->w->diags, by->span, "`%s` wants its step: `%s[0.01]`", text, text);
 }
 
+static void check_milstein(Elab *in, const Run *r, Span span) {
+  bool late = r->system->lag.n;
+  if (!late && milstein_fits(in->w, r->system)) return;
+  Id e = diag_error(in->w->diags, span,
+                    late ? "`milstein` does not follow delays"
+                         : "`milstein` is for noises of which none changes how strongly another "
+                           "one works");
+  diag_help(in->w->diags, e, "`by maruyama[%g]` follows them", r->step);
+}
+
 // Without `by`, white noise is followed in a thousand steps, or to each moment that is kept.
 static void usual_noise(Run *r) {
   r->follow = FOLLOW_MARUYAMA;
@@ -279,8 +289,9 @@ static void do_run(Elab *in, Program *p, const Syntax *n) {
     if (w->diags->errors == errors) check_given(in, &r);
     read_length(in, p, n, &r);
     if (by) read_by(in, p, by_distance(by), &r);
-    noise_has_place(w, r.system, false);
-    if (r.system->white.n && !by) usual_noise(&r);
+    bool noise = noise_has_place(w, r.system, false) && r.system->white.n;
+    if (noise && !by) usual_noise(&r);
+    if (noise && r.follow == FOLLOW_MILSTEIN) check_milstein(in, &r, by->span);
     if (by && !r.system->flows)
       diag_error(w->diags, by->span, "`%s` goes by ticks, and `by` says how rates are followed",
                  name_text(w->names, r.system->name));

@@ -142,6 +142,9 @@ void check_targets(MachineBuilder *);                 // every port has one sour
 // delays.c: the box `delay`
 Value delay_value(const BuiltinUse *);
 
+// milstein.c: does no noise change how strongly another one works?
+bool milstein_fits(World *, const System *);
+
 // chance.c: the box `white`
 Value white_value(const BuiltinUse *);
 

@@ -96,66 +96,6 @@ void flow_noise_rows(Flow *f, Engine *e, uint64_t first, int64_t steps) {
   }
 }
 
-// -- Milstein's condition -------------------------------------------------------------------------
-// What his step adds is the change of G 1 along G (dW^2 - h) only where no noise changes how strongly
-// another one works: then with signs s, each 1 or -1, the change of G s along G s is always the same.
-// That is looked at with drawn signs, at the start and at drawn points around it.
-enum { PLACES = 8, SIGNS = 8 };
-
-static bool changes(Flow *f, Engine *e, const double *point, uint64_t signs, double *out) {
-  uint32_t at = f->m->s->in.n + f->flowing.n + 1;
-  set_point(f, e, 0, point);
-  for (uint32_t i = 0; i < f->white.n; i++) {
-    FlowWhite *y = &f->white.at[i];
-    for (int64_t k = 0; k < y->cells; k++)
-      y->goes[k] = signs && noise_uniform(1, signs, i, (uint64_t)k) < 0.5 ? -1 : 1;
-    engine_set(e, at + i, y->goes, y->cells);
-    engine_set(e, at + f->white.n + i, y->goes, y->cells);
-  }
-  return get_row(f, e, out);
-}
-
-static bool agree(Flow *f, const double *a, const double *b) {
-  for (uint32_t i = 0; i < f->n; i++)
-    if (fabs(a[i] - b[i]) > 1e-9 * (fabs(a[i]) + fabs(b[i]))) return false;
-  return true;
-}
-
-// Where the functions are not defined, nothing is said.
-static bool looks_apart(Flow *f, Engine *e, const double *start, bool *apart) {
-  Arena *a = f->m->arena;
-  double *x = NEW_ARRAY(a, double, f->n + 1), *one = NEW_ARRAY(a, double, f->n + 1),
-         *other = NEW_ARRAY(a, double, f->n + 1);
-  *apart = true;
-  for (uint64_t p = 0; p < PLACES && *apart; p++) {
-    for (uint32_t i = 0; i < f->n; i++)
-      x[i] = start[i] + (p ? 0.1 * (1 + fabs(start[i])) * noise_normal(1, p, 0, i) : 0);
-    if (!changes(f, e, x, 0, one)) return false;
-    for (uint64_t k = 1; k <= SIGNS && *apart; k++) {
-      if (!changes(f, e, x, p * SIGNS + k, other)) return false;
-      *apart = agree(f, one, other);
-    }
-  }
-  return true;
-}
-
-static bool accept_milstein(Flow *f, const Run *r) {
-  World *w = f->m->w;
-  bool apart = true;
-  if (f->lag.n)
-    return diag_refuse(w->diags, r->span, "`milstein` does not follow delays: `by maruyama` does");
-  double *start = NEW_ARRAY(f->m->arena, double, f->n + 1);
-  flow_start(f, start);
-  Engine *e = sim_engine(f->m, system_correction(w, f->m->s));
-  bool good = e && looks_apart(f, e, start, &apart);
-  if (e) engine_free(e);
-  if (!good || apart) return good;
-  Id d = diag_error(w->diags, r->span,
-                    "`milstein` is for noises that do not change how strongly others work");
-  diag_help(w->diags, d, "`by maruyama[%g]` follows them", r->step);
-  return false;
-}
-
 // -- opening --------------------------------------------------------------------------------------
 bool flow_noise(Flow *f, const Run *r) {
   Sim *m = f->m;
@@ -171,7 +111,6 @@ bool flow_noise(Flow *f, const Run *r) {
     y.goes = NEW_ARRAY(m->arena, double, y.cells + 1);
     vec_push(m->arena, &f->white, y);
   }
-  if (kind == STEP_MILSTEIN && m->s->white.n && !accept_milstein(f, r)) return false;
   f->step = sim_engine(m, system_step(m->w, m->s, kind, &number));
   f->problem.step = noisy_step;
   return f->step != NULL;
