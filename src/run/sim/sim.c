@@ -25,6 +25,10 @@ static bool add_clocks(Sim *m) {
     const Param *p = &d->param.at[m->s->lag.at[i].param];
     if (!add_clock(m, p->path, &d->wire.at[p->wire].type)) return false;
   }
+  for (uint32_t i = 0; i < m->s->white.n; i++) {
+    const Param *p = &d->param.at[m->s->white.at[i].param];
+    if (!add_clock(m, p->path, &d->wire.at[p->wire].type)) return false;
+  }
   return true;
 }
 
