@@ -20,9 +20,14 @@ typedef struct {
 } Change;          // what a line of the text says of a port or a state
 
 typedef struct {
-  uint32_t at; // of its own states
-  Id loss;     // a number
-  Id when;     // a condition; 0: always
+  uint32_t at; // of its own states; UINT32_MAX: a learner
+  Name name;
+  const char *member;    // of a family: ".2"; NULL: all of it
+  VEC(uint32_t) weight;  // params that learn: of the lens, then of the whole
+  VEC(uint32_t) counted; // states in the learner's body, batch statistics say
+  Ids becomes;           // what they are after a tick
+  Id loss;               // a number
+  Id when;               // a condition; 0: always
   const Syntax *optimiser;
   Span span;
 } Learned; // next w by gd(0.1) on … when …
@@ -58,6 +63,7 @@ typedef struct MachineBuilder {
   VEC(Change) change;
   Table *changed; // (kind, at) to the last change of it, its number + 1
   VEC(Learned) learned;
+  MachineText text;
   VEC(LineTarget) target;
   Table *parts; // Name to its number + 1
   bool broken;  // something that it is made of has errors of its own: no more is reported
@@ -105,8 +111,14 @@ Id joined(MachineBuilder *, uint32_t junction); // the sum of what its members a
 // machine.c: the box `delay`
 Value delay_value(const BuiltinUse *);
 
-// learn.c: states that learn, once everything is woven together
-bool learn_states(MachineBuilder *, Program *);
+// learn.c: learners and states that learn
+void find_learners(MachineBuilder *);                       // those that it has a copy of
+bool declares_learner(MachineBuilder *, const Syntax *);    // one of these, in its own text
+void do_learn(MachineBuilder *, Env *, const Syntax *);     // next w by gd(0.1) on e
+bool find_weights(MachineBuilder *);                        // what of the lens they are
+bool learn_states(MachineBuilder *, Program *);             // once everything is woven together
+Id condition_wire(MachineBuilder *, Env *, const Syntax *); // a bit; 0 after an error
+void no_state(MachineBuilder *, Name, Span);
 
 // system.c
 typedef struct { // a machine as it is used
