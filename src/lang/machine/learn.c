@@ -33,9 +33,13 @@ static uint32_t param_at(const Diagram *d, const Param *p) {
 }
 
 // The gradients of the loss by these params, which are in ascending order: the first of their wires.
+// 0 with a diagnostic.
 static Id gradient_wires(MachineBuilder *m, const Learned *l, const Ids *by) {
   World *w = m->w;
-  Diagram *d = m->s->d, *e = only_loss(w, d, l->loss);
+  Ids more = {0};
+  Diagram *d = m->s->d;
+  Diagram *e = l->unroll > 1 ? unrolled_loss(m, l, &more) : only_loss(w, d, l->loss);
+  if (!e) return 0;
   bool *want = NEW_ARRAY(w->arena, bool, e->param.n + 1),
        *none = NEW_ARRAY(w->arena, bool, e->in.n + 1);
   for (uint32_t i = 0; i < by->n; i++) want[by->at[i]] = true;
@@ -43,6 +47,7 @@ static Id gradient_wires(MachineBuilder *m, const Learned *l, const Ids *by) {
   Diagram *back = diagram_reverse(w, e, &(Wanted){.want_in = none, .want_param = want});
   Ids in = {0};
   for (uint32_t i = 0; i < d->in.n; i++) vec_push(w->arena, &in, d->in.at[i]);
+  for (uint32_t i = 0; i < more.n; i++) vec_push(w->arena, &in, more.at[i]);
   vec_push(w->arena, &in, constant_one(w, d));
   for (uint32_t i = 0; i < back->param.n; i++)
     vec_push(w->arena, &in, d->param.at[param_at(d, &back->param.at[i])].wire);
@@ -131,6 +136,7 @@ static void push_state(const Stepping *g, uint32_t param, Id next) {
   Id old = s->d->param.at[param].wire;
   SystemState x = {.param = param, .path = s->d->param.at[param].path, .every = 1};
   x.inner = g->l->at == UINT32_MAX;
+  x.held = true;
   x.next = only_when(g->m, g->l->when, next, old);
   vec_push(g->m->w->arena, &s->state, x);
 }
@@ -182,7 +188,8 @@ static Ids moved_weights(MachineBuilder *m, const Learned *l) {
   Ids by = {0};
   for (uint32_t i = 0; i < l->weight.n; i++) {
     Id wire = m->s->d->param.at[l->weight.at[i]].wire;
-    if (m->s->d->wire.at[wire].type.base == BASE_R && depends(m->w, m->s->d, l->loss, wire))
+    bool moves = l->unroll > 1 || depends(m->w, m->s->d, l->loss, wire);
+    if (m->s->d->wire.at[wire].type.base == BASE_R && moves)
       vec_push(m->w->arena, &by, l->weight.at[i]);
   }
   return by;
@@ -205,6 +212,7 @@ static bool step_learned(MachineBuilder *m, Program *p, const Learned *l) {
                        name_text(w->names, l->name));
   Stepping g = {m, p, l, word, l->optimiser->kind == N_CALL ? l->optimiser : NULL};
   Id grad = gradient_wires(m, l, &by);
+  if (!grad) return false;
   for (uint32_t i = 0; i < by.n; i++)
     if (!step_weight(&g, by.at[i], grad + i)) return false;
   for (uint32_t i = 0; i < l->counted.n; i++) push_state(&g, l->counted.at[i], l->becomes.at[i]);
@@ -213,6 +221,8 @@ static bool step_learned(MachineBuilder *m, Program *p, const Learned *l) {
 
 bool learn_states(MachineBuilder *m, Program *p) {
   m->s->learnt_from = m->s->state.n;
+  for (uint32_t i = 0; i < m->learned.n; i++)
+    if (m->learned.at[i].at != UINT32_MAX) m->s->state.at[m->learned.at[i].at].held = true;
   for (uint32_t i = 0; i < m->learned.n; i++)
     if (!step_learned(m, p, &m->learned.at[i])) return false;
   m->s->learnt_to = m->s->state.n;

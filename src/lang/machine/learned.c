@@ -6,6 +6,8 @@
 // learner's name, and what learn.c makes of them are states of the system.
 #include "lang/machine/machine_own.h"
 
+#include <math.h>
+
 // -- which learners -------------------------------------------------------------------------------
 static bool is_declared_state(const Syntax *block, Name name) {
   for (uint32_t i = 0; i < block_statements(block).n; i++) {
@@ -166,13 +168,27 @@ static bool is_frozen_learner(MachineBuilder *m, const Syntax *lhs) {
   return true;
 }
 
+// How many ticks credit flows through; 0 after an error.
+static uint32_t ticks_back(MachineBuilder *m, Env *env, const Syntax *n) {
+  enum { MOST = 10000 };
+  double k = 1;
+  bool known = !stepby_unroll(n) || static_number(m->b, env, stepby_unroll(n), &k);
+  if (known && k >= 1 && k <= MOST && k == floor(k)) return (uint32_t)k;
+  if (known || !m->b->generic)
+    diag_error(m->w->diags, stepby_unroll(n)->span,
+               "`unroll` wants a whole number of ticks, 1 to %d", MOST);
+  return 0;
+}
+
 void do_learn(MachineBuilder *m, Env *env, const Syntax *n) {
   Nodes who = lhss_in(stepby_lhss(n));
+  uint32_t unroll = ticks_back(m, env, n);
   Id loss = loss_wire(m, env, n), when = 0;
   if (loss && stepby_cond(n)) when = condition_wire(m, env, stepby_cond(n));
   for (uint32_t i = 0; i < who.n; i++) {
     int at = own_state(m, who.at[i]->name);
     Learned l = {.at = (uint32_t)at, .loss = loss, .when = when, .span = n->span};
+    l.unroll = unroll;
     l.name = at >= 0 ? who.at[i]->name : learner_meant(m, who.at[i]->name);
     l.optimiser = stepby_optimiser(n);
     if (!l.name) {
@@ -180,7 +196,7 @@ void do_learn(MachineBuilder *m, Env *env, const Syntax *n) {
       continue;
     }
     if (lhs_brackets(who.at[i])) l.member = member_meant(m, who.at[i]);
-    if (!loss || (stepby_cond(n) && !when) || is_frozen_learner(m, who.at[i])) continue;
+    if (!loss || !unroll || (stepby_cond(n) && !when) || is_frozen_learner(m, who.at[i])) continue;
     if (is_taken(m, &l, who.at[i]->span)) continue;
     if (at >= 0) m->s->own.at[at].learns = true;
     vec_push(m->w->arena, &m->learned, l);

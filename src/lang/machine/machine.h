@@ -31,6 +31,7 @@ typedef struct {
   Id next;          // next x = …: its value after a tick; 0: it stays
   double every;     // ticks of the whole for one of its own, or time where it flows; 1: each
   bool inner;       // of a learner: a run keeps it only if it is shown
+  bool held;        // it learns, or learning has it: `unroll` does not go through it
 } SystemState;
 
 typedef struct {       // next x = … when …, in a system that flows; jump m when …

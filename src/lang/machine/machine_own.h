@@ -29,6 +29,7 @@ typedef struct {
   Id loss;               // a number
   Id when;               // a condition; 0: always
   const Syntax *optimiser;
+  uint32_t unroll; // ticks that credit flows through
   Span span;
 } Learned; // next w by gd(0.1) on … when …
 
@@ -65,6 +66,7 @@ typedef struct MachineBuilder {
   Table *changed; // (kind, at) to the last change of it, its number + 1
   VEC(Learned) learned;
   MachineText text;
+  uint32_t rows; // states that keep what was, for `unroll`
   VEC(LineTarget) target;
   Table *parts;    // Name to its number + 1
   uint32_t spread; // axes of the array whose port gets a value: it may be the same along them
@@ -155,6 +157,10 @@ void do_learn(MachineBuilder *, Env *, const Syntax *);  // next w by gd(0.1) on
 bool find_weights(MachineBuilder *);                     // what of the lens they are
 bool learn_states(MachineBuilder *, Program *);          // once everything is woven together
 void no_state(MachineBuilder *, Name, Span);
+
+// unroll.c: the loss over the last ticks, with the weights as they are. Inputs: the ports, then what
+// `more` holds. NULL with a diagnostic.
+Diagram *unrolled_loss(MachineBuilder *, const Learned *, Ids *more);
 
 // describe.c
 void describe_routes(MachineBuilder *);

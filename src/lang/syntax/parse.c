@@ -462,15 +462,19 @@ static Syntax *parse_next_by(Parser *p, Syntax *node) {
   node->kid[1] = parse_soft_postfix(p);
   if (!eat(p, "on")) fail(p, "`on` and the loss");
   node->kid[2] = parse_expr(p, false);
+  if (sees_word(p, 0, "unroll")) {
+    p->at++;
+    node->kid[4] = parse_sum(p);
+  }
   node->kid[3] = parse_guard(p);
   return node_end(p, node);
 }
 
 // next = "next" NAME [ brackets ] "=" expr [ "when" cond ]
-//      | "next" learned { "," learned } "by" postfix "on" expr [ "when" cond ]
+//      | "next" learned { "," learned } "by" postfix "on" expr [ "unroll" sum ] [ "when" cond ]
 static Syntax *parse_next(Parser *p) {
   uint32_t start = p->at;
-  Syntax *node = node_fixed(p, N_STEP, 4);
+  Syntax *node = node_fixed(p, N_STEP, 5);
   if (sees(p, 1, "=")) { // next = …: a word taken for a name
     fail(p, "a name");
     vec_push(p->arena, &p->misused, p->token[start].name);
