@@ -30,6 +30,8 @@ typedef struct {
   Id rate;          // x' = …: the wire that holds it; 0: it does not flow
   Id next;          // next x = …: its value after a tick; 0: it stays
   double every;     // ticks of the whole for one of its own, or time where it flows; 1: each
+  bool inner;       // of a learner: a run keeps it only if it is shown
+  bool held;        // it learns, or learning has it: `unroll` does not go through it
 } SystemState;
 
 typedef struct {       // next x = … when …, in a system that flows; jump m when …
