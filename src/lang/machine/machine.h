@@ -108,7 +108,10 @@ struct System {
   bool flows;  // something in it has a rate
   bool shares; // its ports are shared variables: in are their values, out what is added to them
                // (rates, or differences)
-  bool wiring; // put together from what follows
+  bool
+      unordered; // which member of an array needs which depends on sizes that are open: its diagram
+                 // has the right types, and is not to be followed
+  bool wiring;   // put together from what follows
   VEC(Part) part;
   VEC(WireRoute) route;
   VEC(Junction) junction;
