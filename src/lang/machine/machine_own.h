@@ -51,9 +51,10 @@ typedef struct MachineBuilder {
   Header h;
   uint32_t npass; // axes of the arrays that it is a member of
   Axis pass[RANK_LIMIT];
-  bool flows; // x' stands in its text
-  bool waits; // no rates and no ticks: only what happens on a condition
-  Id mode;    // the wire of its mode; 0: it has only one
+  bool flows;       // x' stands in its text
+  bool waits;       // no rates and no ticks: only what happens on a condition
+  MachineTime time; // of what it is a part of
+  Id mode;          // the wire of its mode; 0: it has only one
   VEC(Held) held;
   VEC(Change) change;
   Table *changed; // (kind, at) to the last change of it, its number + 1
@@ -83,15 +84,31 @@ Value eval_typed(MachineBuilder *, Env *, const Syntax *brackets, const Syntax *
 void bind_port(MachineBuilder *, Name, Id wire, Span); // its value, which cannot be given anew
 void add_in_ports(MachineBuilder *, Env *, const Syntax *params, uint64_t modes);
 void add_out_ports(MachineBuilder *, Env *, const Syntax *result, uint64_t modes);
+Val new_state(MachineBuilder *, Name, Type own, Init, Span); // the last one of `own` and `held`
 void add_states(MachineBuilder *, Env *, const Syntax *states);
+Id condition_wire(MachineBuilder *, Env *, const Syntax *cond);       // a bit; 0 after an error
+Id guard_wire(MachineBuilder *, Env *, const Syntax *cond, int mode); // as_root, only in the mode
+void add_event(MachineBuilder *, Id guard, uint32_t state, Id value, Name jump, Span);
+void make_block(MachineBuilder *, Env *, const Syntax *block, int mode);
+
+// modes.c
 bool add_modes(MachineBuilder *, const Syntax *block); // false: there are too many
 Val in_mode(MachineBuilder *, int mode, Span);         // a bit
-void make_block(MachineBuilder *, Env *, const Syntax *block, int mode);
+void do_jump(MachineBuilder *, Env *, const Syntax *, int mode);
+
+// periods.c: how often parts tick
+void read_period(MachineBuilder *, const Syntax *part, Part *out); // N_PART
+bool period_fits(MachineBuilder *, const Part *);                  // with what is in the part
+bool check_ticks(Elab *, const System *,
+                 Span); // a whole that goes by ticks: are all of them whole?
 
 // line_order.c: the statements of a block, what is read behind what makes it
 typedef VEC(const Syntax *) LineNodes;
 bool order_statements(MachineBuilder *, const LineNodes *,
                       LineNodes *out); // false: they need each other
+
+// inside.c: those lines that a check or show asks for become wires
+void keep_lines(MachineBuilder *, Env *, const LineNodes *, int mode);
 
 // parts.c
 typedef struct {
@@ -122,11 +139,14 @@ void take_routes(MachineBuilder *, Env *); // what the parts' ports get
 bool port_of_part(MachineBuilder *, Name, PortEnd *); // p.y as the port; false: it is another name
 void check_targets(MachineBuilder *);                 // every port has one source
 
-// machine.c: the box `delay`
+// delays.c: the box `delay`
 Value delay_value(const BuiltinUse *);
 
 // learn.c: states that learn, once everything is woven together
 bool learn_states(MachineBuilder *, Program *);
+
+// describe.c
+void describe_routes(MachineBuilder *);
 
 // system.c
 typedef struct { // a machine as it is used
@@ -137,12 +157,19 @@ typedef struct { // a machine as it is used
   uint32_t npass;
   bool generic; // checked for itself: options stay open
   Span span;
+  MachineTime time;
 } MachineUse;
 System *system_of(Elab *, const MachineUse *);
+// Like elab_system, in this time; TIME_OPEN: what takes its time from others stays open.
+System *system_in(Elab *, Program *, const Syntax *use, MachineTime);
+// The time that a system with open delays has: that of its states; without any, `alone`.
+MachineTime time_of(const System *, MachineTime alone);
 bool weave_system(MachineBuilder *);     // lens and parts into one
 System *system_closed(Elab *, System *); // with its shared variables as states of its own
 System *system_on(Elab *, System *, System *source,
                   Span); // its ports wired to what a source shows
+// Inputs of the run that depend on `time` are a source of their own; the other starts stay.
+System *system_moved(Elab *, Run *);
 
 // box_claims.c: false: this speaks of a machine
 bool do_box_check(Elab *, Program *, const Syntax *, Check *);

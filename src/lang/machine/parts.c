@@ -93,7 +93,7 @@ System *part_system(MachineBuilder *m, const Called *c, const Part *array, Span 
     pass[n] = array->axis[i];
     pass[n].pass = FIRST_PASS + n;
   }
-  MachineUse use = {c->def, c->env, c->config, pass, n, m->b->generic, span};
+  MachineUse use = {c->def, c->env, c->config, pass, n, m->b->generic, span, m->time};
   return system_of(m->in, &use);
 }
 
@@ -121,13 +121,10 @@ void add_part(MachineBuilder *m, Part part) {
 static void named_parts(MachineBuilder *m, const Syntax *n) {
   Called c = machine_called(m, part_machine(n));
   Def *d = c.def;
-  double every = 1;
-  if (part_every(n) && (!static_number(m->b, m->env, part_every(n), &every) || !(every >= 1) ||
-                        every != floor(every)))
-    diag_error(m->w->diags, part_every(n)->span, "`every` wants a whole number of ticks above 0");
   for (uint32_t i = 0; i < lhss_in(part_lhss(n)).n; i++) {
     const Syntax *lhs = lhss_in(part_lhss(n)).at[i];
-    Part part = {.name = lhs->name, .span = lhs->name_span, .every = every};
+    Part part = {.name = lhs->name, .span = lhs->name_span};
+    read_period(m, n, &part);
     bool good = d && (!lhs_brackets(lhs) || array_axes(m, lhs_brackets(lhs), &part));
     if (good) part.of = part_system(m, &c, &part, part_machine(n)->span);
     if (part.of && part.of->shares) {
@@ -136,7 +133,7 @@ static void named_parts(MachineBuilder *m, const Syntax *n) {
       diag_help(m->w->diags, e, "say which: `%s(x)`", name_text(m->w->names, d->name));
       part.of = NULL;
     }
-    if (part.of) {
+    if (part.of && period_fits(m, &part)) {
       add_part(m, part);
       continue;
     }

@@ -217,7 +217,7 @@ static const char *count_of(const PanelBuilder *b, const Part *part) {
 // A part of a slower kind says how slow: "m, every 10".
 static const char *part_name(const PanelBuilder *b, const Part *part) {
   const char *name = cut(b, FACE_ITALIC, WORD_SIZE, name_text(b->w->names, part->name));
-  if (!(part->every > 1)) return name;
+  if (!part->sampled) return name;
   Buf out = buf_new(b->arena);
   buf_printf(&out, "%s%severy ", name, *name ? ", " : "");
   buf_number(&out, part->every);
