@@ -142,12 +142,14 @@ struct System {
   VEC(SystemEvent) event;
   VEC(SystemLag) lag;
   VEC(SystemWhite) white;
-  Id time;       // the wire of the clock `time`; 0: it is not read
-  bool flows;    // something in it has a rate
-  bool timeless; // it has delays whose time is that of what it is wired into
-  bool shares;   // its ports are shared variables: in are their values, out what is added to them
-                 // (rates, or differences)
-  bool wiring;   // put together from what follows
+  Id time;        // the wire of the clock `time`; 0: it is not read
+  bool flows;     // something in it has a rate
+  bool timeless;  // it has delays whose time is that of what it is wired into
+  bool shares;    // its ports are shared variables: in are their values, out what is added to them
+                  // (rates, or differences)
+  bool unordered; // which member of an array needs which depends on open sizes: its diagram has the
+                  // right types, and is not to be followed
+  bool wiring;    // put together from what follows
   VEC(Part) part;
   VEC(SystemInner) inner;
   VEC(SystemLine) line;
