@@ -8,6 +8,14 @@
 // -- plot.c: what a `show` asked for --------------------------------------------------------------
 Canvas *plot_shown(Arena *, const Shown *, const char **error);
 
+// -- plot_family.c: the same of several runs, in one picture --------------------------------------
+typedef struct {
+  const Shown *run;         // [n] each one thing as curves, or as a phase portrait
+  const char *const *label; // [n] k = 0.5
+  uint32_t n;
+} ShownFamily;
+Canvas *plot_family(Arena *, const ShownFamily *, const char **error);
+
 // -- plot_scale.c ---------------------------------------------------------------------------------
 const char *number_text(Arena *, double); // short, for people
 

@@ -236,6 +236,123 @@ static bool put_run(PageFolder *f, uint32_t i) {
   return true;
 }
 
+// -- runs of a loop -------------------------------------------------------------------------------
+// Those that one `run` of the text made, in their order.
+static Ids family_of(const PageFolder *f, uint32_t i) {
+  Ids out = {0};
+  for (uint32_t k = 0; k < f->r->run.n; k++)
+    if (f->r->run.at[k].family == f->r->run.at[i].family) vec_push(f->r->arena, &out, k);
+  return out;
+}
+
+static const char *label_of(const PageFolder *f, uint32_t run) { return f->r->run.at[run].turn; }
+
+static void put_family_facts(PageFolder *f, const Ids *family) {
+  HtmlPage *g = &f->page;
+  page_put(g, "<details>\n<summary>");
+  buf_printf(&g->out, "%u runs</summary>\n", family->n);
+  for (uint32_t i = 0; i < family->n; i++) {
+    page_between(g, "<p class=\"facts\"><span>", label_of(f, family->at[i]), "</span></p>\n");
+    put_run_facts(g, &f->r->run.at[family->at[i]]);
+  }
+  page_put(g, "</details>\n");
+}
+
+// The same thing of every run, one array of it (-1: all), as far as they have it.
+static ShownFamily gather_family(PageFolder *f, const Ids *family, const RanShows *shows,
+                                 const Shown *like, int array) {
+  Arena *a = f->r->arena;
+  Shown *run = NEW_ARRAY(a, Shown, family->n + 1);
+  const char **label = NEW_ARRAY(a, const char *, family->n + 1);
+  ShownFamily out = {.run = run, .label = label};
+  for (uint32_t i = 0; i < family->n; i++)
+    for (uint32_t k = 0; k < shows[i].n; k++) {
+      const Shown *s = &shows[i].at[k].shown;
+      bool same = !shows[i].at[k].why && s->view && !strcmp(s->view, like->view) &&
+                  !strcmp(s->text, like->text) && s->value.array.n == like->value.array.n;
+      if (!same) continue;
+      run[out.n] = *s;
+      if (array >= 0) {
+        run[out.n].value.array.at = &s->value.array.at[array], run[out.n].value.array.n = 1;
+        run[out.n].text = s->value.array.at[array].name;
+      }
+      label[out.n++] = label_of(f, family->at[i]);
+      break;
+    }
+  return out;
+}
+
+static bool put_family_picture(PageFolder *f, const ShownFamily *y) {
+  HtmlPage *g = &f->page;
+  const char *why = "", *text = y->run[0].text;
+  Canvas *c = plot_family(g->arena, y, &why);
+  page_put(g, "<figure>\n");
+  page_caption(g, text, y->run[0].view);
+  if (c && !page_save(g, c, ++f->pictures, text)) return false;
+  if (c)
+    page_picture(g, c, text);
+  else
+    page_alarm(g, why);
+  page_put(g, "</figure>\n");
+  return true;
+}
+
+// Pictures that hold one run only: of each run its own, as long as they are few.
+static bool put_each(PageFolder *f, const Ids *family, const RanShows *shows) {
+  enum { EACH_MOST = 12 };
+  HtmlPage *g = &f->page;
+  uint32_t put = 0, left = 0;
+  for (uint32_t i = 0; i < family->n; i++)
+    for (uint32_t k = 0; k < shows[i].n; k++) {
+      RanShown one = shows[i].at[k];
+      if (is_drawn_together(&one)) continue;
+      if (put == EACH_MOST) {
+        left++;
+        continue;
+      }
+      put++;
+      one.shown.text = arena_format(g->arena, "%s, %s", one.shown.text, label_of(f, family->at[i]));
+      if (!put_one(f, &one)) return false;
+    }
+  if (left)
+    buf_printf(&g->out, "<p class=\"hint\">%u more pictures of single runs are left out.</p>\n",
+               left);
+  return true;
+}
+
+static bool put_family(PageFolder *f, const Ids *family) {
+  HtmlPage *g = &f->page;
+  RanShows *shows = NEW_ARRAY(f->r->arena, RanShows, family->n + 1);
+  page_between(g, "<section>\n<h2>", f->r->run.at[family->at[0]].base, " <small>");
+  page_text(g, label_of(f, family->at[0]));
+  page_put(g, " … ");
+  page_text(g, label_of(f, family->at[family->n - 1]));
+  page_put(g, "</small></h2>\n");
+  put_family_facts(f, family);
+  for (uint32_t i = 0; i < family->n; i++) ran_shows(f->r, family->at[i], &shows[i]);
+  for (uint32_t k = 0; k < shows[0].n; k++) {
+    const RanShown *s = &shows[0].at[k];
+    if (!is_drawn_together(s)) continue;
+    bool phase = strcmp(s->shown.view, "phase") == 0;
+    for (uint32_t j = 0; j < (phase ? 1 : s->shown.value.array.n); j++) {
+      ShownFamily y = gather_family(f, family, shows, &s->shown, phase ? -1 : (int)j);
+      if (!put_family_picture(f, &y)) return false;
+    }
+  }
+  bool each = put_each(f, family, shows);
+  page_put(g, "</section>\n");
+  return each;
+}
+
+static bool put_runs(PageFolder *f) {
+  for (uint32_t i = 0; i < f->r->run.n; i++) {
+    Ids family = family_of(f, i);
+    if (family.at[0] != i) continue;
+    if (family.n > 1 ? !put_family(f, &family) : !put_run(f, i)) return false;
+  }
+  return true;
+}
+
 bool machines_page(Results *r, const char **error) {
   PageFolder f = {.r = r};
   f.page = (HtmlPage){.arena = r->arena, .dir = r->dir, .error = error, .out = buf_new(r->arena)};
@@ -245,8 +362,7 @@ bool machines_page(Results *r, const char **error) {
   put_why(&f);
   put_checks(&f);
   put_systems(&f);
-  for (uint32_t i = 0; i < r->run.n; i++)
-    if (!put_run(&f, i)) return false;
+  if (!put_runs(&f)) return false;
   page_program(&f.page);
   page_facts(&f.page);
   return page_write(&f.page);

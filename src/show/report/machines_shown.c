@@ -24,6 +24,7 @@ typedef struct {
   const System *system;
   double every;
   const ShowAs *as; // NULL: as it suits
+  bool swept;       // it is one of a family, which has its curves in one picture each
   RanShows *out;
 } Showing;
 
@@ -291,7 +292,7 @@ static void show_curves(const Showing *s, const Channels *all) {
     double size = size_of_values(all->at[i]);
     for (uint32_t k = i; k < all->n; k++) {
       double other = size_of_values(all->at[k]);
-      bool near = other == size || (other > size / 20 && other < size * 20);
+      bool near = s->swept || other == size || (other > size / 20 && other < size * 20);
       if (done[k] || !near) continue;
       done[k] = true;
       vec_push(s->r->arena, &group, all->at[k]);
@@ -407,8 +408,14 @@ static void show_one(Showing *s, const RunShow *show, uint32_t first) {
   }
 }
 
+bool is_drawn_together(const RanShown *s) {
+  return !s->why && !s->strip && s->shown.view &&
+         (strcmp(s->shown.view, "curves") == 0 || strcmp(s->shown.view, "phase") == 0);
+}
+
 void ran_shows(const Results *r, uint32_t run, RanShows *out) {
   Showing s = {.r = r, .record = &r->run.at[run].record, .out = out};
+  s.swept = r->run.at[run].turn != NULL;
   s.system = r->run.at[run].system;
   uint32_t at = s.record->sights;
   bool any = false;

@@ -50,5 +50,6 @@ typedef struct {
 } RanShown;
 typedef VEC(RanShown) RanShows;
 void ran_shows(const Results *, uint32_t run, RanShows *);
+bool is_drawn_together(const RanShown *); // of several runs in one picture
 
 #endif
