@@ -290,6 +290,9 @@ static void read_watch(Looker *l, const Syntax *n, int kind, Check *c) {
   if (kind == WATCH_AT && last >= 0 && (x.number > last || x.number < 0))
     diag_error(w->diags, brackets ? brackets->span : n->span, "the run goes from %s 0 to %g",
                flows ? "time" : "tick", last);
+  if (kind == WATCH_EXPONENT && call_args(n).n)
+    diag_error(w->diags, call_args(n).at[0]->span,
+               "`exponent()` is of all states together, so nothing stands here");
   if (point) {
     for (uint32_t i = 0; i < call_args(n).n; i++) {
       RunStart s;
@@ -311,7 +314,8 @@ static void read_watch(Looker *l, const Syntax *n, int kind, Check *c) {
     if (!look_at(l, what, &x.seen, &t)) return;
     bool moment = kind == WATCH_LAST || kind == WATCH_AT;
     x.truth = moment && t.base == BASE_BIT;
-    if (kind != WATCH_SETTLED && (t.rank || t.base == BASE_LABEL))
+    bool settles = kind == WATCH_SETTLED && !(t.rank && flows); // by ticks, all of an array
+    if (!settles && (t.rank || t.base == BASE_LABEL))
       diag_error(w->diags, call_args(n).at[0]->span, "one number is wanted here, but this is %s",
                  own_text(w, &t));
   }
@@ -451,20 +455,49 @@ static Syntax *with_numbers(void *of, const Syntax *n) {
   return syntax_map(k->w->arena, n, with_numbers, of);
 }
 
+// Is it a number, or a bit, once the run is over? Its type; false after an error.
+static bool side_type(Elab *in, Program *p, const Check *c, const Syntax *side, Type *out) {
+  World *w = in->w;
+  WatchNumbers numbers = {w, c, NULL};
+  Body *b = body_new(in, name_from(w->names, "claim"));
+  b->env = env_new(in, NULL, p->scope, b);
+  Id wire = only_wire(b, with_numbers(&numbers, side));
+  if (!wire) return false;
+  *out = b->d->wire.at[wire].type;
+  if (out->base != BASE_LABEL && !out->rank) return true;
+  return diag_refuse(w->diags, side->span, "one number is wanted here, but this is %s",
+                     own_text(w, out));
+}
+
+// last(x) < 2: numbers that are compared, so `within` has a meaning, and both can be told.
+static void read_comparison(Elab *in, Program *p, Check *c) {
+  const Syntax *left = check_left(c->node);
+  Type a, b;
+  SyntaxSign sign = left->kind == N_CMP ? cmp_sign(left) : SIGN_NONE;
+  bool order =
+      sign == SIGN_LESS || sign == SIGN_MORE || sign == SIGN_AT_MOST || sign == SIGN_AT_LEAST;
+  c->compares =
+      order && side_type(in, p, c, cmp_left(left), &a) && side_type(in, p, c, cmp_right(left), &b);
+  if (!c->compares && check_within(c->node))
+    diag_error(in->w->diags, check_within(c->node)->span,
+               "`within` is for numbers that are compared, and this is true or not");
+}
+
 // Where a claim has one side: is that a condition? A number that moves, as conserved(x), is claimed to
 // be 0; of others nothing is claimed.
 static void read_condition(Elab *in, Program *p, Check *c) {
   World *w = in->w;
-  WatchNumbers numbers = {w, c, NULL};
   const Syntax *left = check_left(c->node);
   bool drifts = false;
+  Type t;
   for (uint32_t i = 0; i < c->watch.n; i++) drifts |= c->watch.at[i].kind == WATCH_DRIFT;
-  if (check_right(c->node)) return;
-  Body *b = body_new(in, name_from(w->names, "claim"));
-  b->env = env_new(in, NULL, p->scope, b);
-  Id wire = only_wire(b, with_numbers(&numbers, left));
-  if (!wire) return;
-  c->condition = b->d->wire.at[wire].type.base == BASE_BIT;
+  if (!side_type(in, p, c, left, &t)) return;
+  if (check_right(c->node)) {
+    side_type(in, p, c, check_right(c->node), &t);
+    return;
+  }
+  c->condition = t.base == BASE_BIT;
+  if (c->condition) read_comparison(in, p, c);
   if (c->condition || drifts) return;
   Id e = diag_error(w->diags, left->span, "a number alone is no claim");
   diag_help(w->diags, e, "say what it is: `check %s = 1   within 0.01`, or `> 1`",
@@ -590,14 +623,12 @@ static bool number_now(Elab *in, Program *p, const Syntax *n, const ClaimWeights
 
 bool claim_sides(Elab *in, Program *p, const Check *c, const double *watch,
                  const ClaimWeights *weights, double side[2]) {
-  const Syntax *n = c->node;
   WatchNumbers numbers = {in->w, c, watch};
-  side[1] = 0;
-  if (!number_now(in, p, with_numbers(&numbers, check_left(n)), weights, &side[0])) return false;
-  if (check_right(n))
-    return number_now(in, p, with_numbers(&numbers, check_right(n)), weights, &side[1]);
+  const Syntax *left = check_left(c->node), *right = check_right(c->node);
+  if (c->compares) right = cmp_right(left), left = cmp_left(left);
   side[1] = c->condition;
-  return true;
+  return number_now(in, p, with_numbers(&numbers, left), weights, &side[0]) &&
+         (!right || number_now(in, p, with_numbers(&numbers, right), weights, &side[1]));
 }
 
 // -- show -----------------------------------------------------------------------------------------

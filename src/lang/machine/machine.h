@@ -220,6 +220,7 @@ typedef enum { CHECK_CLAIM, CHECK_TRUTH, CHECK_NESTED, CHECK_BOXES } CheckKind;
 typedef struct {
   CheckKind kind;
   bool condition; // CLAIM: one side, which is true or not
+  bool compares;  // and that is because of how two numbers compare
   uint32_t order; // among all runs and checks
   const Syntax *node;
   Span span;
@@ -256,8 +257,8 @@ bool loop_has_runs(const Syntax *);
 bool turn_is_in(const SweepTurn *, const SweepTurn *outer); // outer NULL: always
 const char *turn_text(Arena *, World *, const SweepTurn *); // k = 0.5, c = 1
 
-// Both sides of a claim as numbers, once its watches are known. Of one side: 1 where it is a condition,
-// else 0.
+// Both sides of a claim as numbers, once its watches are known; of a comparison those too. Of one side:
+// 1 where it is a condition, else 0.
 typedef struct { // what the weights of a claim are
   bool (*of)(const void *context, const Diagram *, Arena *, Tensor *param);
   const void *context;
