@@ -19,9 +19,10 @@ static Value label_value(Body *b, const Syntax *n, const Type *own) {
                       name_text(w->names, n->name), own_text(w, own));
 }
 
-static Diagram *value_alone(Elab *in, Program *p, const Syntax *n, const Type *want) {
+static Diagram *value_alone(Elab *in, Program *p, const Syntax *n, const Type *want, bool timed) {
   World *w = in->w;
   Body *b = body_new(in, name_from(w->names, "start"));
+  b->timed = timed;
   b->env = env_new(in, NULL, p->scope, b);
   Type own = without_pass(w, *want);
   bool label = own.base == BASE_LABEL && own.names && n->kind == N_NAME;
@@ -80,7 +81,8 @@ static bool read_start(const Looker *l, const Syntax *arg, uint32_t number, RunS
     return false;
   }
   const Sight *x = &l->sights.at[found];
-  *out = (RunStart){x->name, x->kind, x->at, value_alone(l->in, l->p, value, &x->type)};
+  bool timed = l->runs && x->kind == SEES_IN;
+  *out = (RunStart){x->name, x->kind, x->at, value_alone(l->in, l->p, value, &x->type, timed)};
   return out->value != NULL;
 }
 
@@ -198,6 +200,11 @@ static void read_length(Elab *in, Program *p, const Syntax *n, Run *r) {
                                               : "a run wants a length: `to 100`");
 }
 
+// What is run, without what it is run on.
+static System *run_alone(Elab *in, Program *p, const Run *r) {
+  return system_in(in, p, use_callee(simulate_what(r->node)), r->time);
+}
+
 // on World: what World shows goes into the ports of the same names.
 static System *driven_by(Elab *in, Program *p, System *s, const Syntax *on, Run *r) {
   World *w = in->w;
@@ -215,8 +222,17 @@ static System *driven_by(Elab *in, Program *p, System *s, const Syntax *on, Run 
     diag_error(w->diags, n->span, "`on` wants a machine, a set of data, or a table in quotes");
     return NULL;
   }
-  System *source = elab_system(in, p, name_text(w->names, d->name), n);
+  System *source = system_in(in, p, n, r->time);
   return source ? system_on(in, s, source, n->span) : NULL;
+}
+
+// What is run, in its time.
+static void run_system(Elab *in, Program *p, Run *r) {
+  const Syntax *on = clause(r->node, N_ON);
+  r->system = run_alone(in, p, r);
+  if (r->system && r->system->shares) r->system = system_closed(in, r->system);
+  r->own = r->system;
+  if (r->system && on) r->system = driven_by(in, p, r->system, on, r);
 }
 
 static Name run_name(World *w, const Run *r) {
@@ -228,7 +244,7 @@ static Name run_name(World *w, const Run *r) {
 void read_run(Elab *in, Program *p, const Syntax *n, const Syntax *said) {
   World *w = in->w;
   const Syntax *call = simulate_what(n), *use = use_callee(call);
-  const Syntax *name = use_base(use), *on = clause(n, N_ON), *by = clause(n, N_BY);
+  const Syntax *name = use_base(use), *by = clause(n, N_BY);
   Run r = {.node = n, .said = said, .span = n->span, .base = n->name, .turn = p->ran->turn};
   uint32_t errors = w->diags->errors;
   if (name->kind != N_NAME) {
@@ -240,16 +256,22 @@ void read_run(Elab *in, Program *p, const Syntax *n, const Syntax *said) {
   r.order = p->ran->ordered++;
   Def *d = scope_find(p->scope, name->name);
   if (d && d->kind == DEF_MACHINE) {
-    r.system = d->broken ? NULL : elab_system(in, p, name_text(w->names, name->name), use);
+    if (!d->broken) run_system(in, p, &r);
+    if (r.system && r.system->timeless) {
+      r.time = time_of(r.system, clause(n, N_TO) ? TIME_FLOWS : TIME_TICKS);
+      run_system(in, p, &r);
+    }
   } else {
     unknown_in(in, p->scope, name, "machine");
   }
-  if (r.system && r.system->shares) r.system = system_closed(in, r.system);
-  r.own = r.system;
-  if (r.system && on) r.system = driven_by(in, p, r.system, on, &r);
+  if (r.system && !check_ticks(in, r.system, call->span)) r.system = NULL;
   if (r.system) {
     Looker l = looker_new(in, p, r.system);
+    l.runs = true;
     if (call->kind == N_CALL) read_starts(&l, call, &r);
+    if (w->diags->errors == errors) r.system = system_moved(in, &r);
+  }
+  if (r.system) {
     if (w->diags->errors == errors) check_given(in, &r);
     read_length(in, p, n, &r);
     if (by) read_by(in, p, by_distance(by), &r);
@@ -399,12 +421,6 @@ static bool speaks_of(World *w, const Run *r, const Syntax *use, const Syntax *n
   return !strcmp(source_text(w, use->span, use->span), source_text(w, ran->span, ran->span));
 }
 
-// What is run, without what it is run on.
-static System *run_alone(Elab *in, Program *p, const Run *r) {
-  const Syntax *use = use_callee(simulate_what(r->node)), *name = use_base(use);
-  return elab_system(in, p, name_text(in->w->names, name->name), use);
-}
-
 static void no_run(Elab *in, Program *p, const Syntax *name) {
   World *w = in->w;
   const char *text = name->kind == N_NAME ? name_text(w->names, name->name) : "";
@@ -531,7 +547,8 @@ static System *system_meant(Elab *in, Program *p, const Syntax *n, const Check *
   System *s = run && law  ? run->own
               : run       ? run->system
               : d->broken ? NULL
-                          : elab_system(in, p, name_text(in->w->names, d->name), use);
+                          : system_in(in, p, use, TIME_OPEN);
+  if (s && !run && s->timeless) s = system_in(in, p, use, time_of(s, TIME_TICKS));
   if (s && nested && run) s = run_alone(in, p, run);
   if (s && s->shares && !nested) s = system_closed(in, s);
   return s;
@@ -566,7 +583,7 @@ static void check_of(Elab *in, Program *p, const Syntax *n, uint32_t run) {
   c.of = use && !swept ? source_text(w, use->span, use->span)
                        : name_text(w->names, p->ran->run.at[run - 1].name);
   c.system = system_meant(in, p, n, &c, nested);
-  if (!c.system) return;
+  if (!c.system || !check_ticks(in, c.system, n->span)) return;
   if (nested)
     c.kind = CHECK_NESTED;
   else

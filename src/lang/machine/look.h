@@ -10,6 +10,7 @@ typedef struct {
   System *s; // NULL: only constants are seen
   Sights sights;
   Table *named; // Name to the number of the first sight of that name + 1
+  bool runs;    // inputs are given for a whole run, so they may depend on `time`
 } Looker;
 
 // look.c
