@@ -33,18 +33,23 @@ const char *turn_text(Arena *a, World *w, const SweepTurn *t) {
 
 // -- values in the place of names -----------------------------------------------------------------
 // Words of a statement are cut out of the text by its places, so all of the value stands here.
-static Syntax *stands_at(Arena *a, const Syntax *n, Span span) {
-  Syntax *copy = syntax_copy(a, n);
-  copy->span = span;
-  for (uint32_t i = 0; i < n->nkid; i++)
-    if (n->kid[i]) copy->kid[i] = stands_at(a, n->kid[i], span);
+typedef struct {
+  Arena *arena;
+  Span span;
+} Standing;
+
+static Syntax *stands_at(void *standing, const Syntax *n) {
+  const Standing *at = standing;
+  Syntax *copy = syntax_map(at->arena, n, stands_at, standing);
+  if (copy == n) copy = syntax_copy(at->arena, n);
+  copy->span = at->span;
   return copy;
 }
 
 static Syntax *with_values(void *sweep, const Syntax *n) {
   const Sweep *s = sweep;
   for (const SweepTurn *t = s->p->ran->turn; t && n->kind == N_NAME; t = t->outer)
-    if (t->name == n->name) return stands_at(s->w->arena, t->value, n->span);
+    if (t->name == n->name) return stands_at(&(Standing){s->w->arena, n->span}, t->value);
   return syntax_map(s->w->arena, n, with_values, sweep);
 }
 

@@ -84,6 +84,7 @@ static Canvas *family_curves(Family *y) {
     }
   w.log_y = wants_log(w.y, 1e4) && !wants_log(w.y, 1e12);
   PlotFrame f = frame_draw(&y->p, c, &w);
+  time_along(&y->p, &f.x, f.area.y, f.area.h);
   for (uint32_t i = 0; i < y->n; i++) {
     Paint paint = {.stroke = order_ink(i, y->n), .width = y->n > 12 ? 1.2 : 1.6, .round = true};
     for (int64_t k = 0; k < lines_of(y, i); k++) {
@@ -127,8 +128,9 @@ static Canvas *family_phase(Family *y) {
   return plot_end(&y->p, c, PHASE_WIDE + right, height);
 }
 
-Canvas *plot_family(Arena *a, const ShownFamily *f, const char **error) {
-  Family y = {.p = {.arena = a, .s = &f->run[0], .error = error}, .f = f, .n = f->n};
+Canvas *plot_family(Arena *a, const ShownFamily *f, PlotCursor *cursor, const char **error) {
+  Family y = {
+      .p = {.arena = a, .s = &f->run[0], .error = error, .cursor = cursor}, .f = f, .n = f->n};
   if (y.n > DRAWN_MOST) {
     plot_note(&y.p, "%d of %u runs", DRAWN_MOST, y.n);
     y.n = DRAWN_MOST;

@@ -260,6 +260,7 @@ double lines_draw(Plot *p, Canvas *c, double y, const PlotLine *line, uint32_t n
   w.log_y = wants_log(w.y, l->log_from > 0 ? l->log_from : 1000) &&
             !(l->log_most > 0 && wants_log(w.y, l->log_most));
   PlotFrame f = frame_draw(p, c, &w);
+  if (p->s && p->s->over) time_along(p, &f.x, f.area.y, f.area.h);
   if (l->marks) draw_marks(p, c, &f);
   bool dense = false;
   for (uint32_t i = 0; i < n; i++) {

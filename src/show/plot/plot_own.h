@@ -23,6 +23,7 @@ typedef struct {
   const Shown *s;
   const char **error;
   VEC(const char *) note; // for the caption: what the eye cannot see
+  PlotCursor *cursor;     // to be told where time is; or NULL
 } Plot;
 
 typedef struct {
@@ -87,6 +88,7 @@ const char *number_fixed(Arena *, double, int decimals);
 const char *text_fit(Arena *, double size, const char *text, double room); // ended by …
 bool frame_add(FrameWish *, double x, double y); // a point; false: it is not seen
 PlotFrame frame_draw(Plot *, Canvas *, const FrameWish *);
+void time_along(Plot *, const Scale *x, double y, double h); // time runs to the right there
 
 // -- plot_lines.c: series in a frame --------------------------------------------------------------
 typedef struct {

@@ -240,6 +240,8 @@ Canvas *plot_phase(Plot *p) {
     q.at[i][1] = scale_at(&f.y, q.at[i][1]);
   }
   trail_draw(c, p->arena, (const double(*)[2])q.at, q.n, INK_SERIES1);
+  if (p->cursor && p->s->over)
+    *p->cursor = (PlotCursor){.point = (const double(*)[2])q.at, .points = q.n};
   plot_note(p, "Time runs from light to strong; the dot is the end.");
   note_lost(p, gaps);
   return plot_end(p, c, PHASE_SIDE, PHASE_SIDE);

@@ -11,6 +11,7 @@ typedef struct {
   HtmlPage page;
   const Results *r;
   uint32_t pictures; // files in DIR/shown
+  Scrub *scrub;      // of the run that is being put
 } PageFolder;
 
 // -- head -----------------------------------------------------------------------------------------
@@ -175,7 +176,9 @@ static bool put_wiring(PageFolder *f, const RanShown *s) {
   page_put(g, "<figure>\n");
   page_caption(g, s->shown.text, s->shown.view);
   page_picture(g, strip, s->shown.text);
-  page_put(g, "</figure>\n<figure>\n");
+  page_put(g, "</figure>\n<figure");
+  page_put(g, scrub_wiring(f->scrub, s));
+  page_put(g, ">\n");
   page_caption(g, moves, NULL);
   page_svg(g, &moving, svg_width(&moving), moves);
   page_put(g, "</figure>\n");
@@ -186,7 +189,13 @@ static bool put_wiring(PageFolder *f, const RanShown *s) {
 static bool put_one(PageFolder *f, const RanShown *s) {
   HtmlPage *g = &f->page;
   if (s->strip) return put_wiring(f, s);
-  if (!s->why) return page_shown(g, ++f->pictures, &s->shown);
+  if (!s->why && s->live) {
+    f->scrub->live = s->live;
+    bool put = page_shown(g, ++f->pictures, &s->shown, scrub_about, f->scrub);
+    f->scrub->live = NULL;
+    return put;
+  }
+  if (!s->why) return page_shown(g, ++f->pictures, &s->shown, scrub_about, f->scrub);
   page_put(g, "<figure>\n");
   page_caption(g, s->shown.text, s->shown.view);
   page_alarm(g, s->why);
@@ -229,8 +238,12 @@ static bool put_run(PageFolder *f, uint32_t i) {
   put_run_facts(g, run);
   put_hint(g, run);
   ran_shows(f->r, i, &shows);
+  Scrub scrub;
+  scrub_begin(&scrub, g, f->r, i, &shows);
+  f->scrub = &scrub;
   for (uint32_t k = 0; k < shows.n; k++)
     if (!put_one(f, &shows.at[k])) return false;
+  scrub_end(&scrub);
   put_happened(g, run);
   page_put(g, "</section>\n");
   return true;
@@ -285,8 +298,11 @@ static ShownFamily gather_family(PageFolder *f, const Ids *family, const RanShow
 static bool put_family_picture(PageFolder *f, const ShownFamily *y) {
   HtmlPage *g = &f->page;
   const char *why = "", *text = y->run[0].text;
-  Canvas *c = plot_family(g->arena, y, &why);
-  page_put(g, "<figure>\n");
+  PlotCursor cursor = {0};
+  Canvas *c = plot_family(g->arena, y, &cursor, &why);
+  page_put(g, "<figure");
+  if (c) page_put(g, scrub_family(f->scrub, y, &cursor));
+  page_put(g, ">\n");
   page_caption(g, text, y->run[0].view);
   if (c && !page_save(g, c, ++f->pictures, text)) return false;
   if (c)
@@ -330,6 +346,9 @@ static bool put_family(PageFolder *f, const Ids *family) {
   page_put(g, "</small></h2>\n");
   put_family_facts(f, family);
   for (uint32_t i = 0; i < family->n; i++) ran_shows(f->r, family->at[i], &shows[i]);
+  Scrub scrub;
+  scrub_begin(&scrub, g, f->r, family->at[0], &shows[0]);
+  f->scrub = &scrub;
   for (uint32_t k = 0; k < shows[0].n; k++) {
     const RanShown *s = &shows[0].at[k];
     if (!is_drawn_together(s)) continue;
@@ -340,6 +359,7 @@ static bool put_family(PageFolder *f, const Ids *family) {
     }
   }
   bool each = put_each(f, family, shows);
+  scrub_end(&scrub);
   page_put(g, "</section>\n");
   return each;
 }
@@ -365,5 +385,8 @@ bool machines_page(Results *r, const char **error) {
   if (!put_runs(&f)) return false;
   page_program(&f.page);
   page_facts(&f.page);
+  page_put(&f.page, "<script>\n");
+  page_put(&f.page, report_script);
+  page_put(&f.page, "</script>\n");
   return page_write(&f.page);
 }

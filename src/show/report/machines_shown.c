@@ -182,6 +182,7 @@ static void show_matrix(const Showing *s, const Channels *c) {
       to.text = arena_format(s->r->arena, "%s, %s", to.text, moment_text(s, some.at[0]));
     }
     add(s, to);
+    s->out->at[s->out->n - 1].live = c->at[i];
   }
 }
 
@@ -270,6 +271,9 @@ static void show_wiring(const Showing *s, const Channels *c) {
   RanShown to = {.shown = {.text = text_of(s, c), .view = "wiring"}};
   to.strip = wiring_times(s, c, &few);
   to.moving = wiring_times(s, c, &many);
+  double *time = NEW_ARRAY(s->r->arena, double, many.n + 1);
+  for (uint32_t i = 0; i < many.n; i++) time[i] = s->record->time.at[many.at[i]];
+  to.moving_time = time;
   vec_push(s->r->arena, s->out, to);
 }
 
