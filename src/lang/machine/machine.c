@@ -12,8 +12,6 @@
 #include "core/pass/rewrite.h"
 #include "lang/machine/machine_own.h"
 
-#include <math.h>
-
 // -- small things ---------------------------------------------------------------------------------
 static Syntax *number_node(World *w, double k, Span span) {
   Syntax *node = syntax_num(w->arena, k, span);
@@ -55,21 +53,25 @@ Type full_type(MachineBuilder *m, const Type *own) {
   return type_like(m->w, own, m->npass + own->rank, axis);
 }
 
-// Along the first axis of `own`, which the value does not have, it is the same everywhere.
-static Val along_array(MachineBuilder *m, Val v, const Type *own, Span span) {
-  Axis array = own->axis[0], pass[RANK_LIMIT];
-  array.pass = RANK_LIMIT - 1;
-  for (uint32_t i = 0; i < m->npass; i++) pass[i] = m->pass[i];
-  pass[m->npass] = array;
-  v = widen(m->b, v, pass, m->npass + 1, span);
+// Along the first axes of `own`, which the value does not have, it is the same everywhere.
+static Val along_array(MachineBuilder *m, Val v, const Type *own, uint32_t axes, Span span) {
+  enum { ALONG = RANK_LIMIT };
+  Axis pass[2 * RANK_LIMIT];
+  memcpy(pass, m->pass, m->npass * sizeof(Axis));
+  for (uint32_t i = 0; i < axes; i++)
+    pass[m->npass + i] = own->axis[i], pass[m->npass + i].pass = ALONG + i;
+  v = widen(m->b, v, pass, m->npass + axes, span);
   v.type.axis = arena_copy(m->w->arena, v.type.axis, v.type.rank * sizeof(Axis));
   uint32_t order[RANK_LIMIT], n = 0;
   for (uint32_t i = 0; i < v.type.rank; i++)
-    if (v.type.axis[i].pass && v.type.axis[i].pass != array.pass) order[n++] = i;
+    if (v.type.axis[i].pass && v.type.axis[i].pass < ALONG) order[n++] = i;
+  for (uint32_t k = 0; k < axes; k++)
+    for (uint32_t i = 0; i < v.type.rank; i++)
+      if (v.type.axis[i].pass == ALONG + k) order[n++] = i;
   for (uint32_t i = 0; i < v.type.rank; i++)
-    if (v.type.axis[i].pass == array.pass) order[n++] = i, v.type.axis[i].pass = 0;
+    if (!v.type.axis[i].pass) order[n++] = i;
   for (uint32_t i = 0; i < v.type.rank; i++)
-    if (!v.type.axis[i].pass && order[m->npass] != i) order[n++] = i;
+    if (v.type.axis[i].pass >= ALONG) v.type.axis[i].pass = 0;
   Id wire = val_to_wire(m->b, &v, 0);
   m->b->d->wire.at[wire].type = v.type;
   return val_permute(m->b, val_wire(m->b, wire, span), order, v.type.rank);
@@ -83,9 +85,9 @@ Id fit_value(MachineBuilder *m, Val v, const Type *own, Span span, const char *w
     return val_to_wire(m->b, &v, 0);
   }
   val_settle(m->b, &v);
-  uint32_t at[RANK_LIMIT], n = own_axes(&v.type, at), skip = 0;
-  bool fits = v.type.base == own->base && (n == own->rank || n + 1 == own->rank);
-  if (fits && n + 1 == own->rank) skip = 1;
+  uint32_t at[RANK_LIMIT], n = own_axes(&v.type, at), most = m->spread > 1 ? m->spread : 1,
+                           skip = n < own->rank ? own->rank - n : 0;
+  bool fits = v.type.base == own->base && n <= own->rank && skip <= most;
   for (uint32_t i = 0; fits && i < n; i++)
     fits = sizes_agree(m->b, own->axis[i + skip].size, v.type.axis[at[i]].size, span, span, what);
   if (fits && own->base == BASE_LABEL)
@@ -96,7 +98,7 @@ Id fit_value(MachineBuilder *m, Val v, const Type *own, Span span, const char *w
     return 0;
   }
   v = widen(m->b, v, m->pass, m->npass, span);
-  if (skip) v = along_array(m, v, own, span);
+  if (skip) v = along_array(m, v, own, skip, span);
   return val_to_wire(m->b, &v, 0);
 }
 
@@ -113,6 +115,7 @@ static bool port_type(MachineBuilder *m, Env *env, const Syntax *type, Type *out
   if (is_simplex(m, type)) {
     Axis axis[RANK_LIMIT];
     uint32_t n = type_brackets(type) ? axes_eval(m->b, env, type_brackets(type), true, axis) : 0;
+    if (n == UINT32_MAX) return false;
     *out = type_make(m->w, BASE_R, n, axis);
     return true;
   }
@@ -220,7 +223,7 @@ static Init start_for_all(MachineBuilder *m, Init init, const Type *own) {
   return (Init){.kind = INIT_DIAGRAM, .diagram = d};
 }
 
-static Val new_state(MachineBuilder *m, Name name, Type own, Init init, Span span) {
+Val new_state(MachineBuilder *m, Name name, Type own, Init init, Span span) {
   World *w = m->w;
   Type full = full_type(m, &own);
   Param p = {
@@ -251,51 +254,6 @@ void add_states(MachineBuilder *m, Env *env, const Syntax *n) {
     env_bind(m->env, typed->name,
              (Binding){.kind = BIND_STATE, .value = value_one(m->b, v), .span = typed->name_span});
   }
-}
-
-// -- modes ----------------------------------------------------------------------------------------
-bool add_modes(MachineBuilder *m, const Syntax *block) {
-  World *w = m->w;
-  Ids names = {0};
-  for (uint32_t i = 0; i < block_statements(block).n; i++) {
-    const Syntax *n = block_statements(block).at[i];
-    if (n->kind != N_MODE) continue;
-    if (m->s->mode.n == MODES_LIMIT)
-      return diag_refuse(w->diags, n->span, "a machine has at most %d modes", MODES_LIMIT);
-    for (uint32_t k = 0; k < names.n; k++)
-      if (names.at[k] == n->name)
-        diag_error(w->diags, n->name_span, "there are two modes `%s`",
-                   name_text(w->names, n->name));
-    uint64_t bit = (uint64_t)1 << m->s->mode.n;
-    vec_push(w->arena, &names, n->name);
-    vec_push(w->arena, &m->s->mode, n->name);
-    add_in_ports(m, m->env, mode_params(n), bit);
-    add_out_ports(m, m->env, mode_result(n), bit);
-  }
-  if (!names.n) return true;
-  if (!w->label_names.n) vec_push(w->arena, &w->label_names, (Ids){0});
-  vec_push(w->arena, &w->label_names, names);
-  Type own = {.base = BASE_LABEL, .count = size_of(w, names.n), .names = w->label_names.n - 1};
-  Name mode = name_from(w->names, "mode");
-  Val v = new_state(m, mode, own, (Init){.kind = INIT_CONST}, m->def->span);
-  m->mode = m->held.at[m->held.n - 1].wire;
-  env_bind(m->env, mode,
-           (Binding){.kind = BIND_STATE, .value = value_one(m->b, v), .span = m->def->span});
-  vec_push(w->arena, &m->s->out,
-           (Port){.name = mode, .type = own, .modes = ~(uint64_t)0, .span = m->def->span});
-  return true;
-}
-
-static Val label_constant(MachineBuilder *m, const Type *own, uint32_t k, Span span) {
-  return val_fill(m->b, val_literal(m->b, k, span), full_type(m, own));
-}
-
-Val in_mode(MachineBuilder *m, int mode, Span span) {
-  int at = own_state(m, name_from(m->w->names, "mode"));
-  const Held *held = &m->held.at[at];
-  Val pair[2] = {val_wire(m->b, held->wire, span),
-                 label_constant(m, &held->own, (uint32_t)mode, span)};
-  return val_fn(m->b, FN_eq, pair, 2, span, NULL);
 }
 
 // -- conditions -----------------------------------------------------------------------------------
@@ -340,13 +298,13 @@ static Syntax *root_of(World *w, const Syntax *c, bool is) {
 
 Syntax *as_root(World *w, const Syntax *c) { return root_of(w, c, true); }
 
-static Id condition_wire(MachineBuilder *m, Env *env, const Syntax *cond) {
+Id condition_wire(MachineBuilder *m, Env *env, const Syntax *cond) {
   Value v = eval_alone(m->b, env, cond);
   Type bit = {.base = BASE_BIT};
   return v.n == 1 ? fit_value(m, v.at[0], &bit, cond->span, "a condition") : 0;
 }
 
-static Id guard_wire(MachineBuilder *m, Env *env, const Syntax *cond, int mode) {
+Id guard_wire(MachineBuilder *m, Env *env, const Syntax *cond, int mode) {
   Value v = eval_alone(m->b, env, as_root(m->w, cond));
   Type number = {.base = BASE_R};
   Id wire = v.n == 1 ? fit_value(m, v.at[0], &number, cond->span, "a compared value") : 0;
@@ -447,7 +405,7 @@ static void do_rate(MachineBuilder *m, Env *env, const Syntax *n, int mode) {
 }
 
 // What only waits for conditions may be a part of something that flows, or not: it gets both.
-static void add_event(MachineBuilder *m, Id guard, uint32_t state, Id value, Name jump, Span span) {
+void add_event(MachineBuilder *m, Id guard, uint32_t state, Id value, Name jump, Span span) {
   SystemEvent e = {.guard = guard, .jump = jump, .span = span, .path = "", .either = m->waits};
   if (!guard || !value) return;
   vec_push(m->w->arena, &e.state, state);
@@ -494,35 +452,6 @@ static void do_step(MachineBuilder *m, Env *env, const Syntax *n, int mode) {
                          .value = value,
                          .when = when,
                          .span = n->span});
-}
-
-static void do_jump(MachineBuilder *m, Env *env, const Syntax *n, int mode) {
-  World *w = m->w;
-  int at = own_state(m, name_from(w->names, "mode"));
-  uint32_t k = 0;
-  while (k < m->s->mode.n && m->s->mode.at[k] != n->name) k++;
-  if (at < 0 || k == m->s->mode.n) {
-    Nearest near = nearest_to(name_text(w->names, n->name));
-    for (uint32_t i = 0; i < m->s->mode.n; i++)
-      nearest_try(&near, name_text(w->names, m->s->mode.at[i]));
-    Id e = diag_error(w->diags, n->name_span, "there is no mode `%s` here", near.text);
-    if (!diag_suggest(w->diags, e, near.best) && !m->s->mode.n)
-      diag_help(w->diags, e, "`mode %s { … }` declares one", near.text);
-    return;
-  }
-  Val to = label_constant(m, &m->held.at[at].own, k, n->span);
-  Id value = val_to_wire(m->b, &to, 0);
-  if (m->flows || m->waits)
-    add_event(m, guard_wire(m, env, jump_cond(n), mode), (uint32_t)at, value, n->name, n->span);
-  if (m->flows) return;
-  Id when = condition_wire(m, env, jump_cond(n));
-  if (when)
-    add_change(m, (Change){.kind = CHANGE_NEXT,
-                           .at = (uint32_t)at,
-                           .mode = mode,
-                           .value = value,
-                           .when = when,
-                           .span = n->span});
 }
 
 // Names in brackets of reads that mean nothing here are indices.
@@ -669,56 +598,5 @@ void make_block(MachineBuilder *m, Env *env, const Syntax *block, int mode) {
   if (!order_statements(m, &lines, &sorted)) return;
   for (uint32_t i = 0; i < sorted.n; i++) do_line(m, env, sorted.at[i], mode);
   take_ports(m, env, mode);
-}
-
-// -- delays ---------------------------------------------------------------------------------------
-// In time that flows, the late value comes in from outside: what follows the system keeps what
-// was. Before the beginning it was what it is at the beginning.
-static Val late_value(MachineBuilder *m, Val v, const Type *own, double time, Span span) {
-  World *w = m->w;
-  Id wire = fit_value(m, v, own, span, "a delayed value");
-  const char *path = arena_format(w->arena, "lag.%u", ++m->lags);
-  Param p = {.path = path, .role = ROLE_CLOCK, .init = {.kind = INIT_CONST}};
-  uint32_t k = diagram_param(w, m->b->d, p, full_type(m, own), name_from(w->names, path),
-                             origin_at(m->b, span));
-  sync_sites(m->b);
-  vec_push(w->arena, &m->s->lag,
-           (SystemLag){.param = k, .value = wire, .time = time, .span = span});
-  return val_wire(m->b, m->b->d->param.at[k].wire, span);
-}
-
-// By ticks: a row of states, each of which takes the one before it.
-static Val ticks_late(MachineBuilder *m, Val v, const Type *own, uint32_t ticks, Span span) {
-  World *w = m->w;
-  Id before = fit_value(m, v, own, span, "a delayed value");
-  for (uint32_t i = 0; i < ticks; i++) {
-    Name name = name_from(w->names, arena_format(w->arena, "delay.%u", ++m->lags));
-    new_state(m, name, *own, (Init){.kind = INIT_CONST}, span);
-    always(m, CHANGE_NEXT, m->s->own.n - 1, before, span);
-    before = m->held.at[m->held.n - 1].wire;
-  }
-  return val_wire(m->b, before, span);
-}
-
-Value delay_value(const BuiltinUse *u) {
-  Body *b = u->b;
-  Span span = u->span;
-  MachineBuilder *m = b->maker;
-  double by = 1;
-  if (!m) return value_refuse(b, span, span, "`delay` is for machines: a box has no time");
-  const Syntax *option = brackets_first(u->config);
-  bool known = !option || static_number(b, u->env, option, &by);
-  if (u->args.n != 1 || !known || !(by > 0) || (!m->flows && (by != floor(by) || by > 1000)))
-    return value_refuse(b, span, span,
-                        m->flows ? "a delay is a number above 0: `delay[1.5](x)`"
-                                 : "a delay is a number of ticks, 1 to 1000: `delay[2](x)`");
-  Val v = u->args.at[0];
-  if (v.error) return value_error(b, span);
-  if (v.literal) return u->args;
-  val_settle(b, &v);
-  Type own = own_type(b->w, &v.type);
-  if (m->flows && own.base != BASE_R)
-    return value_refuse(b, span, span, "where time flows, only numbers can be delayed");
-  return value_one(b, m->flows ? late_value(m, v, &own, by, span)
-                               : ticks_late(m, v, &own, (uint32_t)by, span));
+  keep_lines(m, env, &sorted, mode);
 }

@@ -29,6 +29,11 @@ typedef struct {
   int64_t at; // the row that holds now, or that was passed last
 } Driven;
 
+typedef struct {
+  double every, by; // the period, as a fraction every / by
+  uint64_t done;    // ticks so far
+} TickClock;
+
 struct Flow {
   Sim *m;
   SimRecord *record; // where events are noted; or NULL
@@ -36,6 +41,8 @@ struct Flow {
   uint32_t n;
   VEC(Flowing) flowing, lag;
   VEC(uint32_t) stepping; // states with a next value
+  VEC(TickClock) clock;   // of those: one for each period
+  uint64_t ticks;         // moments at which something ticked
   Engine *rates, *guards, *values, *lates, *nexts, *tangent;
   Counts rate_cells, guard_cells, lag_cells;
   State *time;
@@ -46,13 +53,18 @@ struct Flow {
   Engine *look;     // what is looked at, whose ports are moved too; or NULL
 };
 
+// Runs an engine; its outputs, of so many numbers each, side by side.
+bool flow_ask(Flow *, Engine *, const Counts *, double *out);
 void flow_put(Flow *, double t, const double *x, const double *late);
 bool flow_drive(Flow *);            // reads the table of the run, if it has one
 double flow_next_row(const Flow *); // when the next row begins; infinite: never
 void flow_row(Flow *, double t);    // the row that holds from now on
 void flow_start(const Flow *, double *x);
-bool flow_tick(Flow *, double tick, double t, const double *x);
-// How the rates change when the states change by v.
+// clocks.c
+void flow_clocks(Flow *);                          // for the states that step
+double flow_next_tick(const Flow *, double end);   // when that is; `end` if both are one moment
+bool flow_tick(Flow *, double t, const double *x); // all that tick then
+// jacobian.c: how the rates change when the states change by v.
 bool flow_change(Flow *, double t, const double *x, const double *late, const double *v,
                  double *out);
 

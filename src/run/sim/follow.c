@@ -6,6 +6,7 @@
 #include "run/sim/flow_own.h"
 #include "run/sim/watch_own.h"
 
+#include <float.h>
 #include <math.h>
 
 static const double usual_tolerance = 1e-10; // of a step's error
@@ -188,6 +189,20 @@ static double longest_step(const Run *r) {
   return r->step > 0 ? fmin(longest, r->step) : longest;
 }
 
+// Events of the moment come before its ticks, also those that rounding sets a few digits behind it.
+static double tick_met(const Following *g, double tick) {
+  return g->flow->problem.events ? tick * (1 + 64 * DBL_EPSILON) : tick;
+}
+
+// What ticks now; `kept` is the last moment that was kept, as it was before.
+static bool do_tick(Following *g, double now, double kept) {
+  const double *x = solver_state(g->solver);
+  if (!flow_tick(g->flow, now, x)) return false;
+  solver_disturb(g->solver);
+  if (!watch_moment(g, now, x)) return false;
+  return fabs(kept - now) > 1e-12 * now || keep_moment(g, now, x);
+}
+
 static bool follow_all(Following *g, double *start) {
   const Run *r = g->m->run;
   static const Method method[] = {SOLVE_DORMAND, SOLVE_DORMAND, SOLVE_RK4, SOLVE_EULER,
@@ -201,20 +216,15 @@ static bool follow_all(Following *g, double *start) {
     how.largest = longest_step(r);
   g->solver = solver_new(g->m->arena, &g->flow->problem, &how, 0, start);
   if (failed(g)) return false;
-  double every = usual_every(r), tick = 0;
+  double every = usual_every(r);
   uint64_t moment = 1;
   if (!watch_moment(g, 0, start) || !keep_moment(g, 0, start)) return false;
   while (solver_time(g->solver) < r->end) {
-    double end = r->end, row = flow_next_row(g->flow);
-    if (g->flow->nexts && tick + 1 < end) end = tick + 1;
-    end = fmin(end, row);
+    double row = flow_next_row(g->flow), tick = flow_next_tick(g->flow, r->end);
+    double end = fmin(fmin(r->end, tick_met(g, tick)), row);
     if (!follow_step(g, end, every, &moment)) return false;
-    if (g->flow->nexts && solver_time(g->solver) >= tick + 1) {
-      tick++;
-      if (!flow_tick(g->flow, tick, solver_time(g->solver), solver_state(g->solver))) return false;
-      solver_disturb(g->solver);
-      if (!watch_moment(g, solver_time(g->solver), solver_state(g->solver))) return false;
-    }
+    if (solver_time(g->solver) >= tick && !do_tick(g, tick, every * (double)(moment - 1)))
+      return false;
     if (solver_time(g->solver) >= row && row < r->end) {
       flow_row(g->flow, row);
       solver_disturb(g->solver);

@@ -58,8 +58,9 @@ static bool exponent_of_flow(Sim *m, const Check *c, double *out) {
                        "noise, delays and tables");
   Flow *f = flow_open(m);
   if (!f) return false;
-  if (f->problem.events || f->lag.n)
-    return diag_refuse(m->w->diags, c->span, "`exponent` is for systems without events and delays");
+  if (f->problem.events || f->lag.n || f->nexts)
+    return diag_refuse(m->w->diags, c->span,
+                       "`exponent` is for systems without events, ticks and delays");
   uint32_t n = f->n;
   double *x = NEW_ARRAY(m->arena, double, 2 * (size_t)n + 1), sum = 0, counted = 0;
   Problem problem = {.context = f, .n = 2 * n, .rates = twin_rates};
@@ -91,7 +92,7 @@ static bool open_tick_tangent(Sim *m, const Check *c, TickTangent *t) {
     const SystemState *s = &m->s->state.at[i];
     const Diagram *d = m->s->d;
     if (!s->next) continue;
-    if (d->wire.at[d->param.at[s->param].wire].type.base != BASE_R || s->every > 1)
+    if (d->wire.at[d->param.at[s->param].wire].type.base != BASE_R || s->every != 1)
       return diag_refuse(m->w->diags, c->span,
                          "`exponent` is for states of numbers that step at each tick, and `%s` is "
                          "another",

@@ -1,0 +1,63 @@
+// How often parts tick: `pid : Pid every 0.05`.
+//
+// A period counts ticks of the wiring around; where that flows, its ticks are a unit of time apart,
+// so a period is a time. In a part with a period of its own everything counts the ticks of the part:
+// periods multiply. What flows has no ticks, and nothing ticks between two ticks of what it is in.
+#include "lang/machine/machine_own.h"
+
+#include <math.h>
+
+static bool is_whole(double x) { return x >= 1 && x == floor(x); }
+
+static const char *with_dots(World *w, const char *path) {
+  char *text = arena_text(w->arena, path, strlen(path));
+  for (char *c = text; *c; c++)
+    if (*c == '/') *c = '.';
+  return text;
+}
+
+void read_period(MachineBuilder *m, const Syntax *part, Part *out) {
+  const Syntax *every = part_every(part);
+  out->every = 1;
+  out->sampled = every;
+  if (!every) return;
+  bool known = static_number(m->b, m->env, every, &out->every);
+  if (known && out->every > 0 && isfinite(out->every)) return;
+  diag_error(m->w->diags, every->span, "`every` wants a number above 0");
+  out->every = 1;
+}
+
+bool period_fits(MachineBuilder *m, const Part *part) {
+  World *w = m->w;
+  const char *name = name_text(w->names, part->name);
+  if (!part->sampled) return true;
+  if (part->of->flows) {
+    Id e = diag_error(w->diags, part->span, "`%s` flows, and `every` is for what ticks", name);
+    diag_help(w->diags, e, "what ticks in it can have an `every` of its own");
+    return false;
+  }
+  for (uint32_t i = 0; i < part->of->state.n; i++) {
+    const SystemState *x = &part->of->state.at[i];
+    if (is_whole(x->every)) continue;
+    Id e = diag_error(w->diags, part->span,
+                      "what is in `%s` counts its ticks, and `%s` would step every %g of them",
+                      name, with_dots(w, x->path), x->every);
+    diag_help(w->diags, e,
+              "inside of a part with a period, `every` is a whole number of its ticks");
+    return false;
+  }
+  return true;
+}
+
+bool check_ticks(Elab *in, const System *s, Span span) {
+  for (uint32_t i = 0; !s->flows && i < s->state.n; i++)
+    if (!is_whole(s->state.at[i].every)) {
+      Id e =
+          diag_error(in->w->diags, span, "`%s` goes by ticks, and `%s` would step every %g of them",
+                     name_text(in->w->names, s->name), with_dots(in->w, s->state.at[i].path),
+                     s->state.at[i].every);
+      diag_help(in->w->diags, e, "`every` is a time where something flows, else a number of ticks");
+      return false;
+    }
+  return true;
+}

@@ -1,0 +1,57 @@
+// Ticks where time flows. Each period has a clock; its ticks are at multiples of the period, computed
+// and not added up, so that they stay where they are however long the run; a period that is written
+// as a decimal is taken as one, so that the third tick of 0.1 is at 0.3 and nowhere beside. Ticks of one moment are
+// one: all read what was before, then all write.
+#include "run/sim/flow_own.h"
+
+#include <math.h>
+
+// 3 * 0.1 and 1 * 0.3 may be one moment, though rounding sets them apart.
+static const double rounding = 1e-13;
+
+static bool is_same(double a, double b) { return fabs(a - b) <= rounding * fabs(b); }
+
+static double period_of(const TickClock *c) { return c->every / c->by; }
+
+static double next_of(const TickClock *c) { return (double)(c->done + 1) * c->every / c->by; }
+
+static TickClock clock_of(double every) {
+  for (double by = 1; by <= 1e9; by *= 10)
+    if (round(every * by) / by == every) return (TickClock){.every = round(every * by), .by = by};
+  return (TickClock){.every = every, .by = 1};
+}
+
+void flow_clocks(Flow *f) {
+  for (uint32_t i = 0; i < f->stepping.n; i++) {
+    double every = f->m->s->state.at[f->stepping.at[i]].every;
+    uint32_t k = 0;
+    while (k < f->clock.n && !is_same(period_of(&f->clock.at[k]), every)) k++;
+    if (k == f->clock.n) vec_push(f->m->arena, &f->clock, clock_of(every));
+  }
+}
+
+double flow_next_tick(const Flow *f, double end) {
+  double next = INFINITY;
+  for (uint32_t i = 0; i < f->clock.n; i++) next = fmin(next, next_of(&f->clock.at[i]));
+  return is_same(next, end) ? end : next;
+}
+
+static bool is_due(const Flow *f, double every, double t) {
+  for (uint32_t i = 0; i < f->clock.n; i++)
+    if (is_same(period_of(&f->clock.at[i]), every)) return is_same(next_of(&f->clock.at[i]), t);
+  return false;
+}
+
+bool flow_tick(Flow *f, double t, const double *x) {
+  flow_put(f, t, x, NULL);
+  if (!sim_run(f->m, f->nexts, ++f->ticks)) return false;
+  for (uint32_t i = 0; i < f->stepping.n; i++) {
+    State *state = sim_state(f->m, f->stepping.at[i]);
+    if (!is_due(f, f->m->s->state.at[f->stepping.at[i]].every, t)) continue;
+    engine_get(f->nexts, i, f->value, state->count);
+    state_set(state, f->value);
+  }
+  for (uint32_t i = 0; i < f->clock.n; i++)
+    if (is_same(next_of(&f->clock.at[i]), t)) f->clock.at[i].done++;
+  return true;
+}
