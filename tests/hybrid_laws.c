@@ -21,10 +21,24 @@ static bool is_own_fault(const char *message) {
   return strstr(message, "too many events") || strstr(message, "two events set");
 }
 
+// The words of the first message without what is quoted: another refusal is another fault.
+static const char *refusal(HybridCase *c, const char *message) {
+  Buf b = buf_new(c->arena);
+  const char *at = strstr(message, "error: ");
+  for (bool quoted = false; at && *at && *at != '\n'; at++) {
+    if (*at == '`') quoted = !quoted;
+    if (!quoted && *at != ':' && !(*at >= '0' && *at <= '9')) buf_char(&b, *at);
+  }
+  return b.n ? b.at : "";
+}
+
 static bool followed(HybridCase *c, const char *text, bool compiled, Ran *r) {
   *r = ran_read(text);
   SimOptions how = {.threads = 1, .reference = !compiled};
-  if (r->w->diags->errors) return says(c, "refused: %s\n%s", ran_messages(r), text);
+  if (r->w->diags->errors) {
+    const char *why = ran_messages(r);
+    return says(c, "refused %s: %s\n%s", refusal(c, why), why, text);
+  }
   r->f = NEW_ARRAY(r->arena, Followed, r->p->ran->run.n + 1);
   for (uint32_t i = 0; i < r->p->ran->run.n; i++)
     if (!follow_run(r->in, r->p, i, &how, &r->f[i])) {
@@ -221,7 +235,7 @@ static const char *moved_run(HybridCase *c, double by, const char *method) {
   char text[64];
   Arena *a = c->arena;
   const char *run = hybrid_run(a, c->h, method, &(HybridPrint){0});
-  const char *close = strchr(run, ')');
+  const char *close = strstr(run, ") to");
   snprintf(text, sizeof text, ", w0: %.9g", 0.31 + by);
   return arena_format(a, "%.*s%s%s", (int)(close - run), run, text, close);
 }
@@ -293,7 +307,7 @@ bool hybrid_shifted(HybridCase *c) {
     if (x->time.at[i] == 1) at = i; // what happens at a moment that is kept is the last of it
   Buf run = buf_new(a);
   const char *begin = hybrid_run(a, h, "", &(HybridPrint){0});
-  buf_add(&run, begin, strcspn(begin, ")"));
+  buf_add(&run, begin, (size_t)(strstr(begin, ") to") - begin));
   for (uint32_t i = 0; i < x->sights; i++) {
     const SimChannel *y = &x->channel.at[i];
     if (i < x->system->out.n + x->system->in.n) continue;

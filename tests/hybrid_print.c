@@ -77,24 +77,25 @@ static const char *with_group(const Grouping *g, const char *text) {
   return b.at;
 }
 
-static const char *places(bool array, bool wide) {
-  return array ? wide ? "[i j]" : "[i]" : wide ? "[j]" : "";
-}
-
 static void group_ports(const Grouping *g, const HybridLine *p, bool in, HybridLine *block,
                         Buf *head) {
+  static const char *const size[] = {"", "3", "2 3"}, *const each[] = {"", "i", "i j"};
   const HybridSort *of = &g->h->sort[p->of];
   for (uint32_t i = 0; i < (in ? of->in : of->out); i++) {
     bool wide = in ? of->wide_in[i] : of->wide_out[i];
-    const char *type = p->array && wide ? "[3 3]" : p->array || wide ? "[3]" : "[]";
+    const char *own = wide ? "[k]" : "", *all = "", *member = "";
+    const char *between = p->axes && wide ? " " : "";
+    if (p->axes) member = arena_format(g->a, "[%s]", each[p->axes]);
+    if (p->axes || wide)
+      all = arena_format(g->a, "[%s%s%s]", each[p->axes], between, wide ? "k" : "");
     const char *name = arena_format(g->a, "@p%u%c%u", p->part, in ? 'x' : 'y', i);
-    const char *inside = arena_format(g->a, "@p%u%s.@%c%u%s", p->part, p->array ? "[i]" : "",
-                                      in ? 'x' : 'y', i, wide ? "[j]" : "");
-    const char *place = places(p->array, wide);
-    HybridLine l = {.text = in ? arena_format(g->a, "%s%s -> %s", name, place, inside)
-                               : arena_format(g->a, "%s%s = %s", name, place, inside)};
+    const char *inside =
+        arena_format(g->a, "@p%u%s.@%c%u%s", p->part, member, in ? 'x' : 'y', i, own);
+    HybridLine l = {.text = in ? arena_format(g->a, "%s%s -> %s", name, all, inside)
+                               : arena_format(g->a, "%s%s = %s", name, all, inside)};
     vec_push(g->a, &block->inner, l);
-    buf_printf(head, "%s%s: R%s", head->n ? ", " : "", name, type);
+    buf_printf(head, "%s%s: R[%s%s%s]", head->n ? ", " : "", name, size[p->axes], between,
+               wide ? "3" : "");
   }
 }
 
@@ -225,8 +226,9 @@ const char *hybrid_run(Arena *a, const Hybrid *h, const char *more, const Hybrid
   Chance d = {h->seed};
   buf_text(&b, "run @Whole(");
   for (uint32_t i = 0; i < h->inputs; i++)
-    buf_printf(&b, "%s@x%u: %g", i ? ", " : "", i, chance_number(&d));
-  buf_printf(&b, ") to %g%s\n", h->end, more);
+    buf_printf(&b, "%s@x%u: %g%s", i ? ", " : "", i, chance_number(&d),
+               h->moved && !i ? " + 0.3 * sin(2.5 * time)" : "");
+  buf_printf(&b, ") to %g%s%s\n", h->end, strstr(more, "every") ? "" : " every 0.05", more);
   put_text(a, b.at, how->renamed, &out);
   return out.at;
 }

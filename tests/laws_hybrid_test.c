@@ -64,6 +64,8 @@ static const char *try_law(Arena *a, HybridLaw *law, const Hybrid *h) {
   close(ends[0]);
   if (id < 0 || waitpid(id, &status, 0) != id) return "no process";
   if (WIFEXITED(status) && !WEXITSTATUS(status)) return NULL;
+  if (h->jumps && WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
+    return "skipped: it slides along a jump of its rates";
   return WIFEXITED(status) ? said : arena_format(a, "died: signal %d", WTERMSIG(status));
 }
 

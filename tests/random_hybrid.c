@@ -19,6 +19,7 @@ typedef struct {
   const char *atom[ATOMS]; // numbers that may be read
   uint32_t atoms;
   const char *shown; // by its first port
+  bool shown_too;    // what the second one shows is said
 } HybridMaker;
 
 static uint32_t some(HybridMaker *m, uint32_t n) { return chance_below(&m->chance, n); }
@@ -129,7 +130,9 @@ static void counting(HybridMaker *m) { // it waits for what comes in
 
 static void switching(HybridMaker *m) {
   double low = number(m) / 2 - 0.2, high = low + between(m, 0.2, 0.8), speed = between(m, 1, 3);
+  bool own_port = m->sort->out > 1 && some(m, 2); // each mode says what it shows
   m->sort->modes = m->h->modes = true;
+  m->shown_too = own_port;
   state(m, "s0", low + 0.1);
   HybridLine *all = m->block;
   for (uint32_t mode = 0; mode < 2; mode++) {
@@ -137,6 +140,7 @@ static void switching(HybridMaker *m) {
     in.text = arena_format(m->a, "mode @m%u", mode);
     m->block = &in;
     LINE(m, "@s0' = \1(0.3 * %s)\2 + %g", push(m), mode ? -speed : speed);
+    if (own_port) LINE(m, "@y1 = %s", push(m));
     LINE(m, "jump @m%u when @s0 %s %g", 1 - mode, mode ? "<=" : ">=", mode ? low : high);
     m->block = all;
     add(m, all, in);
@@ -154,9 +158,10 @@ static void labelled(HybridMaker *m) { // it waits, and a label says for what
 
 static void sampling(HybridMaker *m) {
   m->sort->ticks = m->h->ticks = true;
+  m->sort->flows = !some(m, 2);
   state(m, "s0", number(m));
   LINE(m, "next @s0 = \1(0.5 * @s0)\2 + \1(0.5 * %s)\2", push(m));
-  if (some(m, 2)) return;
+  if (!m->sort->flows) return;
   state(m, "s1", number(m)); // it flows between the ticks
   LINE(m, "@s1' = %s", pull(m, "s1"));
 }
@@ -216,7 +221,7 @@ static void show_numbers(HybridMaker *m, bool row) {
   LINE(m, "@y0 = %s", m->shown);
   if (m->sort->out < 2) return;
   m->sort->at_once[1] = true;
-  LINE(m, "@y1 = %s", push(m));
+  if (!m->shown_too) LINE(m, "@y1 = %s", push(m));
 }
 
 static void make_machine(HybridMaker *m, HybridLine *to) {
@@ -226,6 +231,7 @@ static void make_machine(HybridMaker *m, HybridLine *to) {
   enum { KNOW_NO_TIME = 7 };
   uint32_t which = some(m, m->h->seed % 3 ? COUNT(pattern) : KNOW_NO_TIME);
   m->shown = "@s0";
+  m->shown_too = false;
   *to = (HybridLine){.block = true};
   m->block = to;
   m->atoms = 0;
@@ -233,36 +239,49 @@ static void make_machine(HybridMaker *m, HybridLine *to) {
   m->sort->out = 1 + some(m, 2);
   m->sort->wide_in[1] = m->sort->in > 1 && !some(m, 3);
   read_inputs(m);
+  m->sort->flows = pattern[which] != counting && pattern[which] != labelled;
+  m->sort->waits = !m->sort->flows;
   pattern[which](m);
   show_numbers(m, pattern[which] == in_rows);
   to->text = head(m, "machine");
 }
 
 // -- wirings --------------------------------------------------------------------------------------
-// What a part shows becomes readable: of an array, one member or the one of the same place.
-static void read_part(HybridMaker *m, const HybridLine *p, bool at_once, bool index) {
+static const char *const array_size[] = {"", "[3]", "[2 3]"};
+static const char *const array_each[] = {"", "[i]", "[i j]"};
+
+// Of an array, one member, or the one of the same place.
+static const char *member(HybridMaker *m, uint32_t axes, uint32_t indices) {
+  if (axes && axes <= indices && some(m, 2)) return axes < indices ? "[j]" : array_each[axes];
+  if (axes == 2 && indices == 1 && some(m, 2)) return arena_format(m->a, "[%u i]", some(m, 2));
+  uint32_t first = some(m, 2), second = some(m, 3);
+  return axes == 2   ? arena_format(m->a, "[%u %u]", first, second)
+         : axes == 1 ? arena_format(m->a, "[%u]", second)
+                     : "";
+}
+
+// What a part shows becomes readable.
+static void read_part(HybridMaker *m, const HybridLine *p, bool at_once, uint32_t indices) {
   const HybridSort *of = &m->h->sort[p->of];
   for (uint32_t i = 0; i < of->out; i++) {
     if (of->at_once[i] && !at_once) continue;
-    const char *in =
-        p->array ? index && some(m, 2) ? "[i]" : arena_format(m->a, "[%u]", some(m, 3)) : "";
+    const char *in = member(m, p->axes, indices);
     const char *cell = of->wide_out[i] ? arena_format(m->a, "[%u]", some(m, 3)) : "";
     readable(m, arena_format(m->a, "@p%u%s.@y%u%s", p->part, in, i, cell));
   }
 }
 
 static void read_parts(HybridMaker *m, const HybridLine *part, uint32_t n, uint32_t before,
-                       bool index) {
-  for (uint32_t i = 0; i < n; i++) read_part(m, &part[i], i < before, index);
+                       uint32_t indices) {
+  for (uint32_t i = 0; i < n; i++) read_part(m, &part[i], i < before, indices);
 }
 
 static void wire(HybridMaker *m, const HybridLine *p, uint32_t port, const char *guard) {
   bool wide = m->h->sort[p->of].wide_in[port];
   const char *value = expr(m, 2);
-  HybridLine w = {
-      .kind = HYBRID_WIRE, .part = p->part, .of = p->of, .port = port, .array = p->array};
-  w.text = arena_format(m->a, "%s -> @p%u%s.@x%u%s%s", value, p->part, p->array ? "[i]" : "", port,
-                        wide ? "[j]" : "", guard);
+  HybridLine w = {.kind = HYBRID_WIRE, .part = p->part, .of = p->of, .port = port, .axes = p->axes};
+  w.text = arena_format(m->a, "%s -> @p%u%s.@x%u%s%s", value, p->part, array_each[p->axes], port,
+                        wide ? "[k]" : "", guard);
   add(m, m->block, w);
 }
 
@@ -270,9 +289,9 @@ static void wires_of(HybridMaker *m, HybridLine *part, uint32_t n, uint32_t p) {
   uint32_t own = m->atoms;
   for (uint32_t port = 0; port < m->h->sort[part[p].of].in; port++) {
     m->atoms = own;
-    read_parts(m, part, n, p, part[p].array);
+    read_parts(m, part, n, p, part[p].axes);
     uint32_t asked = some(m, n);
-    bool guarded = !part[asked].array && m->h->sort[part[asked].of].modes;
+    bool guarded = !part[asked].axes && m->h->sort[part[asked].of].modes;
     part[asked].asked |= guarded;
     if (!guarded) wire(m, &part[p], port, "");
     for (uint32_t mode = 0; guarded && mode < 2; mode++)
@@ -281,13 +300,21 @@ static void wires_of(HybridMaker *m, HybridLine *part, uint32_t n, uint32_t p) {
   m->atoms = own;
 }
 
+// Variables that are shared: two numbers, or a row whose neighbours are called on.
 static void shared(HybridMaker *m, uint32_t number_of) {
-  const char *add_to[] = {"@u0", "@u1"};
-  state(m, "u0", number(m));
-  state(m, "u1", number(m));
   m->h->shares = true;
-  LINE(m, "@Both%u(@u0, @u1)", number_of);
-  LINE(m, "@One%u(%s)", number_of, add_to[some(m, 2)]);
+  if (some(m, 2)) {
+    state(m, "u0", number(m));
+    state(m, "u1", number(m));
+    LINE(m, "@Both%u(@u0, @u1)", number_of);
+    LINE(m, "@One%u(@u%u)", number_of, some(m, 2));
+    return;
+  }
+  double one = number(m), two = number(m), three = number(m);
+  LINE(m, "state @u0 : R[3] = [%g, %g, %g]", one, two, three);
+  for (uint32_t i = 0; i < 3; i++) readable(m, arena_format(m->a, "@u0[%u]", i));
+  LINE(m, "@Both%u(@u0[i], @u0[i+1])", number_of);
+  LINE(m, some(m, 2) ? "@One%u(@u0[%u])" : "@One%u(@u0[i])", number_of, some(m, 3));
 }
 
 static void make_shares(HybridMaker *m, uint32_t number_of) {
@@ -313,15 +340,15 @@ static void own(HybridMaker *m) {
   LINE(m, "next @w0 = \1(%g - @w0)\2 when @w0 > %g", 2 * border - 0.3, border);
 }
 
-static const char *of_states(HybridMaker *m, HybridLine *part, uint32_t n, bool shares) {
+static const char *of_states(HybridMaker *m, HybridLine *part, uint32_t n) {
   m->atoms = 0;
-  if (shares) readable(m, "@u0"), readable(m, "@u1");
-  read_parts(m, part, n, 0, false);
+  read_parts(m, part, n, 0, 0);
   const char *text = expr(m, 2);
   return text;
 }
 
 static void make_wiring(HybridMaker *m, HybridLine *to, bool outermost, uint32_t number_of) {
+  static const char *const times[] = {"0.1", "0.25", "0.3", "1", "2", "0.7"};
   uint32_t n = 2 + some(m, outermost ? 4 : 2), kinds = (uint32_t)(m->sort - m->h->sort);
   HybridLine part[6] = {{0}};
   bool shares = !some(m, 3);
@@ -335,25 +362,29 @@ static void make_wiring(HybridMaker *m, HybridLine *to, bool outermost, uint32_t
   if (shares) shared(m, number_of);
   if (outermost) own(m);
   for (uint32_t p = 0; p < n; p++) {
-    part[p] = (HybridLine){.kind = HYBRID_PART, .part = p, .array = !some(m, 4)};
+    part[p] = (HybridLine){.kind = HYBRID_PART, .part = p};
+    if (!some(m, 3)) part[p].axes = 1 + !some(m, 3);
     part[p].of = !p && outermost ? kinds - 1 : some(m, kinds);
     m->sort->ticks |= m->h->sort[part[p].of].ticks;
+    m->sort->flows |= m->h->sort[part[p].of].flows || outermost || shares;
   }
   for (uint32_t p = 0; p < n; p++) wires_of(m, part, n, p);
   for (uint32_t p = 0; p < n; p++) {
     const HybridSort *of = &m->h->sort[part[p].of];
-    const char *rate =
-        of->ticks && !some(m, 2) ? arena_format(m->a, " every %u", 2 + some(m, 2)) : "";
+    const char *rate = "";
+    if (!of->flows && m->h->seed % 3 && (of->ticks || of->waits) && some(m, 3))
+      m->h->ticks = true,
+      rate = arena_format(m->a, " every %s", m->sort->flows ? times[some(m, COUNT(times))] : "2");
     part[p].text =
-        arena_format(m->a, "@p%u%s : @%s%s", p, part[p].array ? "[3]" : "", of->name, rate);
+        arena_format(m->a, "@p%u%s : @%s%s", p, array_size[part[p].axes], of->name, rate);
     add(m, to, part[p]);
   }
   if (m->sort->out > 1) {
     m->sort->at_once[1] = true;
-    read_parts(m, part, n, n, false);
+    read_parts(m, part, n, n, 0);
     LINE(m, "@y1 = %s", expr(m, 2));
   }
-  LINE(m, "@y0 = %s", of_states(m, part, n, shares));
+  LINE(m, "@y0 = %s", of_states(m, part, n));
   to->text = head(m, "wiring");
 }
 
@@ -374,6 +405,7 @@ Hybrid *hybrid_random(Arena *a, uint64_t seed) {
     vec_push(a, &h->decl, made);
   }
   h->inputs = h->sort[h->sorts - 1].in;
-  h->end = 3 + some(&m, 3);
+  h->end = 2 + some(&m, 3);
+  h->moved = seed % 3 && !some(&m, 4);
   return h;
 }

@@ -20,7 +20,8 @@ struct HybridLine {
   VEC(HybridLine) inner;
   uint32_t part, of; // PART: its number, and that of its kind; WIRE: whose port it leads to
   uint32_t port;     // WIRE
-  bool array, asked; // PART: its mode is asked by a guard
+  uint32_t axes;     // PART: of an array: [3] or [2 3]
+  bool asked;        // PART: its mode is asked by a guard
 };
 
 enum { HYBRID_PORTS = 4, HYBRID_KINDS = 10 };
@@ -28,7 +29,7 @@ typedef struct {
   const char *name;
   uint32_t in, out;
   bool wide_in[HYBRID_PORTS], wide_out[HYBRID_PORTS], at_once[HYBRID_PORTS];
-  bool modes, ticks;
+  bool modes, ticks, flows, waits; // waits: for conditions alone
 } HybridSort;
 
 typedef struct {
@@ -39,7 +40,8 @@ typedef struct {
   VEC(HybridLine) decl; // the last is the outermost, `Whole`
   uint32_t inputs;
   double end;
-  bool delays, ticks, modes, timed, shares, jumps; // what is in it
+  bool delays, ticks, modes, timed, shares, jumps,
+      moved; // what is in it; moved: an input goes with the time
 } Hybrid;
 
 // Each third knows nothing of time: no clocks, ticks, delays or modes.
