@@ -7,7 +7,7 @@
 #include "lang/elab/builtin.h"
 #include "lang/machine/machine.h"
 
-enum { ANY_MODE = -1, MODES_LIMIT = 64, FLAT_LIMIT = 1000000, FIRST_PASS = 2 };
+enum { ANY_MODE = -1, MODES_LIMIT = 64, FLAT_LIMIT = 250000, FIRST_PASS = 2 };
 
 typedef enum { CHANGE_PORT, CHANGE_RATE, CHANGE_NEXT } ChangeKind;
 typedef struct {
@@ -64,7 +64,7 @@ typedef struct MachineBuilder {
   uint32_t spread; // axes of the array whose port gets a value: it may be the same along them
   bool broken;     // something that it is made of has errors of its own: no more is reported
   Table *targets;
-  uint32_t lags;
+  uint32_t lags, whites;
 } MachineBuilder;
 
 // machine.c
@@ -141,6 +141,12 @@ void check_targets(MachineBuilder *);                 // every port has one sour
 
 // delays.c: the box `delay`
 Value delay_value(const BuiltinUse *);
+
+// milstein.c: does no noise change how strongly another one works?
+bool milstein_fits(World *, const System *);
+
+// chance.c: the box `white`
+Value white_value(const BuiltinUse *);
 
 // learn.c: states that learn, once everything is woven together
 bool learn_states(MachineBuilder *, Program *);

@@ -235,6 +235,11 @@ static void take_all(World *w, System *to, const System *of, const Id *map, cons
     lag.value = map[lag.value];
     vec_push(w->arena, &to->lag, lag);
   }
+  for (uint32_t i = 0; i < of->white.n; i++) {
+    SystemWhite white = of->white.at[i];
+    white.param = param[map[of->d->param.at[white.param].wire]];
+    vec_push(w->arena, &to->white, white);
+  }
   to->flows |= of->flows;
   to->timeless |= of->timeless;
 }
@@ -253,6 +258,8 @@ static void take_lens(MachineBuilder *m, const Id *map, const uint32_t *param) {
     s->state.at[i].param = param[map[s->lens->param.at[s->state.at[i].param].wire]];
   for (uint32_t i = 0; i < s->lag.n; i++)
     s->lag.at[i].param = param[map[s->lens->param.at[s->lag.at[i].param].wire]];
+  for (uint32_t i = 0; i < s->white.n; i++)
+    s->white.at[i].param = param[map[s->lens->param.at[s->white.at[i].param].wire]];
 }
 
 static void tell_loop(MachineBuilder *m, const Ids *loop) {
@@ -646,6 +653,7 @@ System *system_closed(Elab *in, System *s) {
   closed->state.at = NULL, closed->state.n = closed->state.cap = 0;
   closed->event.at = NULL, closed->event.n = closed->event.cap = 0;
   closed->lag.at = NULL, closed->lag.n = closed->lag.cap = 0;
+  closed->white.at = NULL, closed->white.n = closed->white.cap = 0;
   closed->in.n = 0;
   closed->shares = false;
   WeavePart part[2] = {{held, NULL, NULL}, {s->d, NULL, in_end}};
@@ -784,7 +792,8 @@ void check_machines(Elab *in, Scope *s) {
     if (d->kind != DEF_MACHINE || d->scope != s || d->broken) continue;
     uint32_t errors = in->w->diags->errors;
     MachineUse alone = {.def = d, .from = scope_env(s), .generic = true, .span = d->span};
-    if (!d->system) system_of(in, &alone);
+    System *made = d->system ? d->system : system_of(in, &alone);
+    if (made) noise_has_place(in->w, made, true);
     if (in->w->diags->errors > errors) d->broken = true;
   }
 }
