@@ -427,6 +427,12 @@ static void fails(Problem p, SolveOptions how, double x, const char *one, const 
   end_run(&r);
 }
 
+static bool no_step(void *context, double t, double h, const double *x, const double *late,
+                    double *next) {
+  (void)context, (void)t, (void)h, (void)x, (void)late, (void)next;
+  return false;
+}
+
 static void messages(void **state) {
   (void)state;
   Problem p = {.n = 1, .rates = square, .name = level_name};
@@ -445,6 +451,9 @@ static void messages(void **state) {
   fails(p, (SolveOptions){0}, 0, "rate of `tank/level` is not finite at t = 0", "");
   p.rates = refuse;
   fails(p, (SolveOptions){0}, 0, "the rates cannot be computed at t = ", "");
+  p.step = no_step;
+  fails(p, (SolveOptions){.method = SOLVE_GIVEN, .step = 0.1}, 0,
+        "the step from t = 0 cannot be made", "");
   p.rates = square, p.lates = itself, p.late = 1, p.lag = (double[]){0};
   fails(p, (SolveOptions){0}, 0, "found a delay of 0", "wanted one above 0");
 }

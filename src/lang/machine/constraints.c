@@ -70,6 +70,12 @@ const SystemState *first_constrained(const System *s) {
 void check_constrained_run(Elab *in, Run *r, const Syntax *by) {
   const SystemState *x = first_constrained(r->system);
   if (!x) return;
+  if (r->system->white.n) {
+    diag_error(in->w->diags, by->span,
+               "`%s` has noise and equations `0 = …`, and no method follows both",
+               name_text(in->w->names, r->system->name));
+    return;
+  }
   if (r->follow == FOLLOW_USUAL) r->follow = FOLLOW_STIFF;
   if (r->follow == FOLLOW_STIFF) return;
   Id e = diag_error(in->w->diags, by->span,

@@ -54,8 +54,9 @@ Diagram *pick_tangent(World *, const System *);
 // The same of a tick: states that step, `time`, then tangents; what the states are after it, then
 // their changes.
 Diagram *pick_tick_tangent(World *, const System *);
-// Steps of Runge and Kutta (or Euler) of length h as one scan; the states move.
-Diagram *pick_steps(World *, const System *, int64_t steps, double h, bool euler);
+// Steps of length h as one scan; the states move. Behind the ports, steps with noise take how far
+// each noise goes, with a row for each step.
+Diagram *pick_steps(World *, const System *, int64_t steps, double h, StepKind);
 
 // ticks.c, follow.c
 bool follow_ticks(Sim *, uint32_t number, Followed *);

@@ -70,7 +70,8 @@ static bool fail_odd(Solver *s) {
 static const SolverStepper *const steppers[] = {[SOLVE_DORMAND] = &dormand_stepper,
                                                 [SOLVE_RK4] = &rk4_stepper,
                                                 [SOLVE_EULER] = &euler_stepper,
-                                                [SOLVE_STIFF] = &stiff_stepper};
+                                                [SOLVE_STIFF] = &stiff_stepper,
+                                                [SOLVE_GIVEN] = &given_stepper};
 
 static void fill_in(SolveOptions *how) {
   if (!(how->relative > 0)) how->relative = defaults[0];
@@ -118,8 +119,11 @@ Solver *solver_new(Arena *arena, const Problem *p, const SolveOptions *how, doub
   if (s->stepper == &stiff_stepper) stiff_new(s);
   if (s->message) return s;
   if (p->events) events_new(s);
-  bool begun = late_begin(s);
-  if (begun && s->history && s->how.largest > s->history->shortest)
+  bool begun = late_begin(s), late = begun && s->history && s->how.largest > s->history->shortest;
+  if (late && s->stepper->given && s->how.step > s->history->shortest)
+    solver_fail(s, "a step of %g is longer than the delay of %g", s->how.step,
+                s->history->shortest);
+  else if (late)
     s->how.largest = s->history->shortest;
   if (begun && late_settle(s)) dense_rest(&s->dense, s->n, t, s->x);
   return s;
@@ -170,7 +174,7 @@ static bool choose_again(Solver *s) {
 // Everything that a step needs to be known at its beginning.
 static bool prepare(Solver *s) {
   s->odd = false;
-  if (!s->known) {
+  if (!s->known && !s->stepper->given) {
     if (!solver_rates(s, s->t, s->x, SIDE_RIGHT, s->rate)) return false;
     solver_odd(s, s->t, s->rate);
     if (s->odd) return fail_odd(s);
@@ -313,15 +317,18 @@ static void move(Solver *s, double to, bool cut) {
 static void jumped(Solver *s) {
   s->known = false;
   s->fresh = true;
-  s->anchor = s->t;
-  s->ticks = 0;
+  if (!s->stepper->given) s->anchor = s->t, s->ticks = 0;
   late_jump(s);
 }
 
 static bool arrive(Solver *s, double to) {
   RootEnd found = ROOT_NONE;
   double when = to;
-  if (s->problem.events) found = events_find(s, to, &when);
+  if (s->problem.events && s->stepper->given) {
+    if (!events_at_end(s, to)) return false;
+  } else if (s->problem.events) {
+    found = events_find(s, to, &when);
+  }
   if (found == ROOT_FOUND) found = sharpen(s, to, &when);
   if (found == ROOT_LOST) return false;
   bool cut = found == ROOT_FOUND;

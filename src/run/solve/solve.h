@@ -46,11 +46,14 @@ typedef struct {
   // will be late. Before the start, a value is the one at the start.
   const double *lag;
   bool (*lates)(void *context, double t, const double *x, const double *late, double *value);
+  // SOLVE_GIVEN: a step of length h made by the problem itself, from x to next.
+  bool (*step)(void *context, double t, double h, const double *x, const double *late,
+               double *next);
   const char *(*name)(void *context, uint32_t i); // of the number i, for messages; may be NULL
   const char *(*event_name)(void *context, uint32_t which); // as it stands in a message
 } Problem;
 
-typedef enum { SOLVE_DORMAND, SOLVE_RK4, SOLVE_EULER, SOLVE_STIFF } Method;
+typedef enum { SOLVE_DORMAND, SOLVE_RK4, SOLVE_EULER, SOLVE_STIFF, SOLVE_GIVEN } Method;
 typedef struct {
   Method method;
   double relative, absolute; // of the error of a step; 0: 1e-9, 1e-12

@@ -106,15 +106,18 @@ struct Solver {
 // One way to make a step.
 struct SolverStepper {
   const char *name;
-  uint32_t stages;                                  // rows of `k` it needs
-  bool fixed;                                       // its step is given, and no error is known
-  bool gives_rate;                                  // next_rate, with each step
-  double exponent;                                  // error ~ h^(1/exponent)
-  bool (*try)(Solver *, double h);                  // next, error; false: stop
-  void (*dense)(Solver *, double h);                // of the step just tried
+  uint32_t stages;                   // rows of `k` it needs
+  bool fixed;                        // its step is given, and no error is known
+  bool gives_rate;                   // next_rate, with each step
+  bool given;                        // by the problem: no rates, and between the ends
+                                     // of a step nothing is known
+  double exponent;                   // error ~ h^(1/exponent)
+  bool (*try)(Solver *, double h);   // next, error; false: stop
+  void (*dense)(Solver *, double h); // of the step just tried
   bool (*accepted)(Solver *, double h, double end); // may be NULL; false: stop
 };
-extern const SolverStepper dormand_stepper, rk4_stepper, euler_stepper, stiff_stepper;
+extern const SolverStepper dormand_stepper, rk4_stepper, euler_stepper, stiff_stepper,
+    given_stepper;
 
 // -- solve.c: for the steppers --------------------------------------------------------------------
 bool solver_fail(Solver *, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -177,6 +180,7 @@ double late_limit(const Solver *, double end); // the next such moment, or end
 void events_new(Solver *);
 double events_ahead(Solver *, double h); // how far, by their slopes now, within h; or infinite
 RootEnd events_find(Solver *, double to, double *when); // on the dense output
+bool events_at_end(Solver *, double to);                // the same without looking between
 bool events_moved(Solver *); // to where the last walk ended; what it found, happens
 bool events_again(Solver *); // at the start, or after a break: what has lifted a guard, happens
 
