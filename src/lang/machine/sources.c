@@ -272,11 +272,13 @@ static void check_reads(MachineBuilder *m) {
   const Syntax *body = m->h.body;
   for (uint32_t i = 0; m->s->part.n && i < block_statements(body).n; i++) {
     const Syntax *n = block_statements(body).at[i];
-    if (n->kind != N_ROUTE && n->kind != N_EQUATION && n->kind != N_STEP) continue;
+    if (n->kind != N_ROUTE && n->kind != N_EQUATION && n->kind != N_STEP && n->kind != N_CONSTRAINT)
+      continue;
     n = with_ports(m, n);
     if (n->kind == N_ROUTE) check_read(m, route_value(n), route_cond(n));
     if (n->kind == N_EQUATION) check_read(m, equation_value(n), NULL);
     if (n->kind == N_STEP) check_read(m, step_value(n), step_cond(n));
+    if (n->kind == N_CONSTRAINT) check_read(m, constraint_value(n), NULL);
   }
 }
 
