@@ -35,6 +35,7 @@ typedef struct {       // next x = … when …, in a system that flows; jump m 
   Ids value;           // and to what
   const char *path;    // heater, or a.b.heater
   Name jump;           // the mode that it jumps to; 0: none
+  uint32_t level;      // of modes in modes: a jump of an outer one wins over one of an inner one
   bool either;         // the states have a `next` too, which holds where nothing flows
   Span span;
 } SystemEvent;

@@ -12,8 +12,8 @@ enum { ANY_MODE = -1, MODES_LIMIT = 64, FLAT_LIMIT = 1000000, FIRST_PASS = 2 };
 typedef enum { CHANGE_PORT, CHANGE_RATE, CHANGE_NEXT } ChangeKind;
 typedef struct {
   ChangeKind kind;
-  uint32_t at; // of its ports, or of its own states
-  int mode;
+  uint32_t at;    // of its ports, or of its own states
+  int mode;       // of ModeLines; ANY_MODE: in every one
   Id value, when; // wires; when: 0 = always
   Span span;
   uint32_t before; // the one before it that refers to the same; its number + 1
@@ -26,6 +26,15 @@ typedef struct {
   const Syntax *optimiser;
   Span span;
 } Learned; // next w by gd(0.1) on … when …
+
+typedef struct {
+  Name name;            // as it is declared
+  int around;           // the mode that it is in; ANY_MODE: none
+  uint32_t level;       // how deep it is: 1, 2, …
+  uint32_t first, many; // the modes without others in them that it stands for: a run of the labels
+  const Syntax *node;   // N_MODE
+  Env *env;             // of its lines
+} ModeLines;            // a mode as it is written; others may be in it
 
 typedef struct {
   Name name;                 // p.y, or y
@@ -54,6 +63,7 @@ typedef struct MachineBuilder {
   bool flows; // x' stands in its text
   bool waits; // no rates and no ticks: only what happens on a condition
   Id mode;    // the wire of its mode; 0: it has only one
+  VEC(ModeLines) modes;
   VEC(Held) held;
   VEC(Change) change;
   Table *changed; // (kind, at) to the last change of it, its number + 1
@@ -86,12 +96,15 @@ void add_states(MachineBuilder *, Env *, const Syntax *states);
 Val new_state(MachineBuilder *, Name, Type own, Init, Span);
 Id condition_wire(MachineBuilder *, Env *, const Syntax *cond);       // a bit; 0 after an error
 Id guard_wire(MachineBuilder *, Env *, const Syntax *cond, int mode); // as_root, only in the mode
-void add_event(MachineBuilder *, Id guard, uint32_t state, Id value, Name jump, Span);
+void add_event(MachineBuilder *, SystemEvent, uint32_t state, Id value);
 void make_block(MachineBuilder *, Env *, const Syntax *block, int mode);
 
 // modes.c
 bool add_modes(MachineBuilder *, const Syntax *block); // false: there are too many
+void make_modes(MachineBuilder *);                     // their lines
 Val in_mode(MachineBuilder *, int mode, Span);         // a bit
+uint64_t mode_bits(const MachineBuilder *, int mode);  // the labels that it stands for
+const char *mode_words(MachineBuilder *, int mode);    // " in mode `on.hot`"
 void do_jump(MachineBuilder *, Env *, const Syntax *, int mode);
 
 // periods.c: how often parts tick

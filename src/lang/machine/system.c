@@ -5,17 +5,12 @@
 #include "lang/machine/machine_own.h"
 
 // -- what a thing becomes, from all that is said of it --------------------------------------------
-static const char *mode_words(MachineBuilder *m, int mode) {
-  return mode == ANY_MODE ? ""
-                          : arena_format(m->w->arena, " in mode `%s`",
-                                         name_text(m->w->names, m->s->mode.at[mode]));
-}
-
 static void told_twice(MachineBuilder *m, const Change *a, const Change *b, const char *what) {
   if (a->when || b->when || a->span.at == b->span.at) return;
-  if (a->mode != b->mode && a->mode != ANY_MODE && b->mode != ANY_MODE) return;
+  uint64_t x = mode_bits(m, a->mode), y = mode_bits(m, b->mode);
+  if (!(x & y)) return;
   Id e = diag_error(m->w->diags, b->span, "%s is defined twice%s", what,
-                    mode_words(m, a->mode == ANY_MODE ? b->mode : a->mode));
+                    mode_words(m, (x & y) == x ? a->mode : b->mode));
   diag_note(m->w->diags, e, a->span, "the first time");
 }
 
@@ -57,7 +52,7 @@ static void check_port(MachineBuilder *m, uint32_t at) {
     if (c->mode == ANY_MODE)
       always = true;
     else
-      said |= (uint64_t)1 << c->mode;
+      said |= mode_bits(m, c->mode);
   }
   if (always || m->s->shares) return;
   uint64_t all = m->s->mode.n >= 64 ? ~(uint64_t)0 : ((uint64_t)1 << m->s->mode.n) - 1;
@@ -416,10 +411,7 @@ static void elaborate_body(MachineBuilder *m) {
   if (!add_modes(m, body)) return;
   make_parts(m, body);
   make_block(m, m->env, body, ANY_MODE);
-  int mode = 0;
-  for (uint32_t i = 0; i < line.n; i++)
-    if (line.at[i]->kind == N_MODE)
-      make_block(m, env_new(m->in, m->env, m->env->scope, m->b), mode_block(line.at[i]), mode++);
+  make_modes(m);
   take_routes(m, m->env);
 }
 

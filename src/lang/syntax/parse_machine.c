@@ -16,10 +16,10 @@ static Syntax *parse_mode(Parser *p) {
   return node_end(p, node);
 }
 
-// "jump" NAME "when" cond
+// "jump" NAME { "." NAME } "when" cond
 static Syntax *parse_jump(Parser *p) {
   Syntax *node = node_word(p, N_JUMP, 1);
-  want_any_name(p, node);
+  want_dotted_name(p, node);
   if (!eat(p, "when")) fail(p, "`when` and what makes it jump");
   node->kid[0] = parse_cond(p);
   return node_end(p, node);

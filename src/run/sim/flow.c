@@ -194,6 +194,14 @@ static bool clash(Flow *f, double t, uint32_t state, uint32_t one, uint32_t othe
   return false;
 }
 
+// Of two jumps, the one that is written in an outer mode wins; it comes first.
+static bool outer_jump(const Flow *f, uint32_t one, const SystemEvent *e) {
+  uint32_t number;
+  int64_t member, members;
+  const SystemEvent *first = event_at(f, one, &number, &member, &members);
+  return first->jump && e->jump && first->level < e->level;
+}
+
 // What the event `which` sets, into the rows of new values.
 static bool set_by(Flow *f, double t, uint32_t which) {
   uint32_t number, at = 0;
@@ -205,6 +213,7 @@ static bool set_by(Flow *f, double t, uint32_t which) {
     int64_t part = to->state->count / members;
     engine_get(f->values, at + i, f->value, to->state->count);
     for (int64_t k = member * part; k < (member + 1) * part; k++) {
+      if (to->by[k] && outer_jump(f, to->by[k] - 1, e)) return true;
       if (to->by[k] && to->value[k] != f->value[k])
         return clash(f, t, e->state.at[i], to->by[k] - 1, which);
       to->value[k] = f->value[k];
