@@ -401,6 +401,7 @@ static void do_rate(MachineBuilder *m, Env *env, const Syntax *n, int mode) {
 
 // What only waits for conditions may be a part of something that flows, or not: it gets both.
 void add_event(MachineBuilder *m, SystemEvent e, uint32_t state, Id value) {
+  e.guard = live_guard(m, e.guard);
   if (!e.guard || !value) return;
   e.path = "";
   e.either = m->waits;
@@ -452,7 +453,7 @@ static void do_step(MachineBuilder *m, Env *env, const Syntax *n, int mode) {
 }
 
 // Names in brackets of reads that mean nothing here are indices.
-static void free_indices(MachineBuilder *m, Env *env, const Syntax *n, Ids *out) {
+void free_indices(MachineBuilder *m, Env *env, const Syntax *n, Ids *out) {
   if (!n) return;
   if (n->kind == N_AT && at_base(n)->kind == N_NAME && brackets_slots(at_brackets(n)).n == 1) {
     const Syntax *items = brackets_slots(at_brackets(n)).at[0];
@@ -504,8 +505,13 @@ static void do_learn(MachineBuilder *m, Env *env, const Syntax *n) {
   Id when = stepby_cond(n) ? condition_wire(m, env, stepby_cond(n)) : 0;
   if (stepby_cond(n) && !when) return;
   m->s->own.at[at].learns = true;
-  vec_push(w->arena, &m->learned,
-           (Learned){(uint32_t)at, wire, when, stepby_optimiser(n), n->span});
+  Learned l = {.at = (uint32_t)at,
+               .loss = wire,
+               .when = when,
+               .optimiser = stepby_optimiser(n),
+               .span = n->span};
+  live_learned(m, &l);
+  vec_push(w->arena, &m->learned, l);
 }
 
 static void do_equation(MachineBuilder *m, Env *env, const Syntax *n) {
@@ -530,7 +536,17 @@ static void do_equation(MachineBuilder *m, Env *env, const Syntax *n) {
   bind_value(env, lhs->name, v, lhs->name_span);
 }
 
+// In a mode that stops only ports are said.
+static bool changes_nothing(MachineBuilder *m, const Syntax *n, int mode) {
+  bool changes = n->kind == N_STEP || n->kind == N_JUMP ||
+                 (n->kind == N_EQUATION && lhs_is_rate(lhss_in(equation_lhss(n)).at[0]));
+  if (!changes || mode == ANY_MODE || !m->modes.at[mode].stops) return true;
+  return diag_refuse(m->w->diags, n->span, "nothing changes%s: it has stopped",
+                     mode_words(m, mode));
+}
+
 static void do_line(MachineBuilder *m, Env *env, const Syntax *n, int mode) {
+  if (!changes_nothing(m, n, mode)) return;
   switch (n->kind) {
   case N_EQUATION:
     if (lhs_is_rate(lhss_in(equation_lhss(n)).at[0]))
@@ -641,6 +657,12 @@ Value delay_value(const BuiltinUse *u) {
   if (v.literal) return u->args;
   val_settle(b, &v);
   Type own = own_type(b->w, &v.type);
+  if (m->flows && (m->life.mortal || m->stopped))
+    return value_refuse(
+        b, span, span,
+        "a delay goes on when `%s` does not: where time flows, what stops or dies has "
+        "none",
+        name_text(b->w->names, m->def->name));
   if (m->flows && own.base != BASE_R)
     return value_refuse(b, span, span, "where time flows, only numbers can be delayed");
   return value_one(b, m->flows ? late_value(m, v, &own, by, span)

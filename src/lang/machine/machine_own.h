@@ -23,6 +23,8 @@ typedef struct {
   uint32_t at; // of its own states
   Id loss;     // a number
   Id when;     // a condition; 0: always
+  Id start;    // where it begins anew whenever it is not there; 0: it always is
+  Id alive;
   const Syntax *optimiser;
   Span span;
 } Learned; // next w by gd(0.1) on … when …
@@ -32,6 +34,7 @@ typedef struct {
   int around;           // the mode that it is in; ANY_MODE: none
   uint32_t level;       // how deep it is: 1, 2, …
   uint32_t first, many; // the modes without others in them that it stands for: a run of the labels
+  bool stops;           // nothing changes in it any more
   const Syntax *node;   // N_MODE
   Env *env;             // of its lines
 } ModeLines;            // a mode as it is written; others may be in it
@@ -50,6 +53,14 @@ typedef struct {
   bool flows;
 } Held; // beside each OwnState
 
+typedef struct {
+  bool mortal; // it is there only while a condition holds: a port says so, `while`
+  bool halts;  // something around it may stop: a port says so, `stop`
+  bool quiet;  // the condition is that of what is around it
+  Ids born;    // states that begin as ports say when it is born
+  Span span;
+} PartLife; // lives.c
+
 typedef struct MachineBuilder {
   Elab *in;
   World *w;
@@ -64,6 +75,9 @@ typedef struct MachineBuilder {
   bool waits; // no rates and no ticks: only what happens on a condition
   Id mode;    // the wire of its mode; 0: it has only one
   VEC(ModeLines) modes;
+  PartLife life;
+  Id alive, stopped, live; // bits: it is there; it has stopped; both well. 0: always, never, always
+  Ids born;                // beside each own state: what it begins with when it is born, or 0
   VEC(Held) held;
   VEC(Change) change;
   Table *changed; // (kind, at) to the last change of it, its number + 1
@@ -97,6 +111,7 @@ Val new_state(MachineBuilder *, Name, Type own, Init, Span);
 Id condition_wire(MachineBuilder *, Env *, const Syntax *cond);       // a bit; 0 after an error
 Id guard_wire(MachineBuilder *, Env *, const Syntax *cond, int mode); // as_root, only in the mode
 void add_event(MachineBuilder *, SystemEvent, uint32_t state, Id value);
+void free_indices(MachineBuilder *, Env *, const Syntax *, Ids *out); // names in brackets, unknown
 void make_block(MachineBuilder *, Env *, const Syntax *block, int mode);
 
 // modes.c
@@ -112,6 +127,19 @@ void read_period(MachineBuilder *, const Syntax *part, Part *out); // N_PART
 bool period_fits(MachineBuilder *, const Part *);                  // with what is in the part
 bool check_ticks(Elab *, const System *,
                  Span); // a whole that goes by ticks: are all of them whole?
+
+// lives.c: what has stopped, and parts that are born and die
+void add_life(MachineBuilder *);                       // the ports that say it, behind the others
+Id live_rate(MachineBuilder *, uint32_t own, Id rate); // what a state becomes; 0: it stays
+Id live_next(MachineBuilder *, uint32_t own, Id next);
+Id live_guard(MachineBuilder *, Id guard);
+Id live_shown(MachineBuilder *, const Type *, Id wire);
+void live_learned(MachineBuilder *, Learned *);
+void add_birth(MachineBuilder *);                         // the event, once all states are known
+PartLife part_life(MachineBuilder *, const Syntax *part); // N_PART, or NULL
+void add_life_routes(MachineBuilder *, const Syntax *block,
+                     void (*add)(MachineBuilder *, const Syntax *));
+bool live_share(MachineBuilder *, const System *, Span); // may it be called in this wiring?
 
 // line_order.c: the statements of a block, what is read behind what makes it
 typedef VEC(const Syntax *) LineNodes;
@@ -142,6 +170,7 @@ typedef struct { // a machine as it is used
   const Axis *pass; // of the arrays of parts that it is in
   uint32_t npass;
   bool generic; // checked for itself: options stay open
+  PartLife life;
   Span span;
 } MachineUse;
 System *system_of(Elab *, const MachineUse *);

@@ -56,9 +56,14 @@ static void list_modes(MachineBuilder *m, const Syntax *block, int around, uint3
     if (mode_inside(m, around, n->name) != ANY_MODE)
       diag_error(w->diags, n->name_span, "there are two modes `%s`", name_text(w->names, n->name));
     uint32_t inner = leaves_in(mode_block(n));
-    ModeLines x = {n->name, around, level, *first, inner ? inner : 1, n, NULL};
+    bool stops = mode_stops(n);
+    ModeLines x = {n->name, around, level, *first, inner ? inner : 1, stops, n, NULL};
+    if (stops && inner)
+      diag_error(w->diags, n->span, "mode `%s` stops, so there are no modes in it",
+                 name_text(w->names, n->name));
     vec_push(w->arena, &m->modes, x);
     int mode = (int)m->modes.n - 1;
+    if (stops) m->s->stops |= mode_bits(m, mode);
     add_in_ports(m, m->env, mode_params(n), mode_bits(m, mode));
     add_out_ports(m, m->env, mode_result(n), mode_bits(m, mode));
     list_modes(m, mode_block(n), mode, first);
@@ -95,7 +100,7 @@ void make_modes(MachineBuilder *m) {
     ModeLines *x = &m->modes.at[i];
     Env *around = x->around == ANY_MODE ? m->env : m->modes.at[x->around].env;
     x->env = env_new(m->in, around, m->env->scope, m->b);
-    make_block(m, x->env, mode_block(x->node), (int)i);
+    if (mode_block(x->node)) make_block(m, x->env, mode_block(x->node), (int)i);
   }
 }
 

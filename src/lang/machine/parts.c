@@ -88,7 +88,8 @@ static bool array_axis(MachineBuilder *m, const Syntax *brackets, Axis *axis) {
   return axis->size != 0;
 }
 
-static System *part_system(MachineBuilder *m, const Called *c, const Axis *array, Span span) {
+static System *part_system(MachineBuilder *m, const Called *c, const Axis *array, PartLife life,
+                           Span span) {
   Axis pass[RANK_LIMIT];
   uint32_t n = m->npass;
   memcpy(pass, m->pass, sizeof pass);
@@ -97,7 +98,7 @@ static System *part_system(MachineBuilder *m, const Called *c, const Axis *array
     pass[n].pass = FIRST_PASS + n;
     n++;
   }
-  MachineUse use = {c->def, c->env, c->config, pass, n, m->b->generic, span};
+  MachineUse use = {c->def, c->env, c->config, pass, n, m->b->generic, life, span};
   return system_of(m->in, &use);
 }
 
@@ -131,7 +132,9 @@ static void named_parts(MachineBuilder *m, const Syntax *n) {
     part.array = lhs_brackets(lhs);
     read_period(m, n, &part);
     bool good = d && (!part.array || array_axis(m, lhs_brackets(lhs), &part.axis));
-    if (good) part.of = part_system(m, &c, part.array ? &part.axis : NULL, part_machine(n)->span);
+    if (good)
+      part.of = part_system(m, &c, part.array ? &part.axis : NULL, part_life(m, n),
+                            part_machine(n)->span);
     if (part.of && part.of->shares) {
       Id e = diag_error(m->w->diags, part_machine(n)->span, "`%s` shares its variables",
                         name_text(m->w->names, d->name));
@@ -160,9 +163,9 @@ static void sharing_part(MachineBuilder *m, const Syntax *n) {
   World *w = m->w;
   Called c = machine_called(m, call_callee(n));
   Def *d = c.def;
-  System *of = d ? part_system(m, &c, NULL, n->span) : NULL;
+  System *of = d ? part_system(m, &c, NULL, (PartLife){0}, n->span) : NULL;
   m->broken |= !of;
-  if (!of) return;
+  if (!of || !live_share(m, of, n->span)) return;
   const char *name = name_text(w->names, d->name);
   if (!of->shares) {
     Id e = diag_error(w->diags, n->span, "`%s` does not share variables", name);
@@ -463,6 +466,7 @@ void gather_routes(MachineBuilder *m, const Syntax *block, LineNodes *lines) {
   Nodes line = block_statements(block);
   for (uint32_t i = 0; i < line.n; i++)
     if (line.at[i]->kind == N_ROUTE) add_route(m, line.at[i]);
+  add_life_routes(m, block, add_route);
   for (uint32_t i = 0; i < m->target.n; i++) {
     const LineTarget *t = &m->target.at[i];
     if (t->part) continue;
@@ -746,6 +750,7 @@ static void check_reads(MachineBuilder *m) {
   const Syntax *body = m->h.body;
   for (uint32_t i = 0; m->s->part.n && i < block_statements(body).n; i++) {
     const Syntax *n = block_statements(body).at[i];
+    if (n->kind == N_PART && part_alive(n)) check_read(m, with_ports(m, part_alive(n)), NULL);
     if (n->kind != N_ROUTE && n->kind != N_EQUATION && n->kind != N_STEP) continue;
     n = with_ports(m, n);
     if (n->kind == N_ROUTE) check_read(m, route_value(n), route_cond(n));

@@ -49,7 +49,15 @@ bool period_fits(MachineBuilder *m, const Part *part) {
   return true;
 }
 
+static bool sleeps_and_dies(const SystemState *x) { return x->every != 1 && x->reborn; }
+
 bool check_ticks(Elab *in, const System *s, Span span) {
+  for (uint32_t i = 0; !s->flows && i < s->state.n; i++)
+    if (sleeps_and_dies(&s->state.at[i]))
+      return diag_refuse(in->w->diags, span,
+                         "`%s` goes by ticks, and `%s` would be born between two ticks of its own: "
+                         "`every` and `while` do not go together there",
+                         name_text(in->w->names, s->name), with_dots(in->w, s->state.at[i].path));
   for (uint32_t i = 0; !s->flows && i < s->state.n; i++)
     if (!is_whole(s->state.at[i].every)) {
       Id e =

@@ -81,7 +81,7 @@ static void settle_ports(MachineBuilder *m) {
       Val zero = val_fill(m->b, val_literal(m->b, 0, port->span), full_type(m, &port->type));
       wire = val_to_wire(m->b, &zero, 0);
     }
-    diagram_output(w, m->b->d, wire);
+    diagram_output(w, m->b->d, live_shown(m, &port->type, wire));
   }
   for (uint32_t i = 0; i < m->target.n; i++) {
     LineTarget *t = &m->target.at[i];
@@ -99,6 +99,9 @@ static void settle_states(MachineBuilder *m) {
     s.next =
         fold(m, CHANGE_NEXT, i, held->wire, &held->own, arena_format(w->arena, "`next %s`", name));
     if (s.next == held->wire) s.next = 0;
+    s.next = s.rate ? s.next : live_next(m, i, s.next);
+    s.rate = live_rate(m, i, s.rate);
+    s.reborn = m->alive != 0;
     if (s.rate && s.next) {
       diag_error(w->diags, m->s->own.at[i].span, "`%s` has a rate, `%s' = …`, and a `next %s`",
                  name, name, name);
@@ -106,6 +109,7 @@ static void settle_states(MachineBuilder *m) {
     vec_push(w->arena, &m->s->state, s);
     m->s->flows |= s.rate != 0;
   }
+  add_birth(m);
 }
 
 // Variables that several parts share: what they add is added up.
@@ -151,6 +155,8 @@ static void wires_of(MachineBuilder *m, WirePlaces *p) {
   for (uint32_t i = 0; i < m->learned.n; i++) {
     vec_push(a, p, &m->learned.at[i].loss);
     if (m->learned.at[i].when) vec_push(a, p, &m->learned.at[i].when);
+    if (m->learned.at[i].alive) vec_push(a, p, &m->learned.at[i].alive);
+    if (m->learned.at[i].start) vec_push(a, p, &m->learned.at[i].start);
   }
 }
 
@@ -409,6 +415,7 @@ static void elaborate_body(MachineBuilder *m) {
                  "in a machine, many of a kind are an array: `p[n] : Name`");
   }
   if (!add_modes(m, body)) return;
+  add_life(m);
   make_parts(m, body);
   make_block(m, m->env, body, ANY_MODE);
   make_modes(m);
@@ -457,12 +464,14 @@ static System *make_system(MachineBuilder *m) {
   uint32_t errors = m->w->diags->errors;
   make_ports(m);
   if (m->w->diags->errors == errors) {
+    bool block = m->def->kind == DEF_MACHINE && m->h.body && m->h.body->kind == N_BLOCK;
     if (m->def->kind != DEF_MACHINE)
       call_it(m);
-    else if (m->h.body && m->h.body->kind == N_BLOCK)
+    else if (block)
       elaborate_body(m);
     else if (m->h.body)
       one_expression(m, m->h.body);
+    if (!block) add_life(m);
   }
   if (m->w->diags->errors > errors || m->broken) return NULL;
   check_targets(m);
@@ -493,6 +502,11 @@ static bool is_closed(World *w, const Diagram *d) {
 }
 
 static bool is_plain(const MachineUse *use) { return !use->config && !use->npass; }
+
+// It is the same for all that use it so.
+static bool is_usual(const MachineUse *use) {
+  return is_plain(use) && !use->life.mortal && !use->life.halts;
+}
 
 // Machines in machines, and arrays in arrays, come to an end.
 static bool nests(Elab *in, const MachineUse *use) {
@@ -560,9 +574,10 @@ System *system_of(Elab *in, const MachineUse *use) {
   World *w = in->w;
   Def *d = use->def;
   if (d->broken || in->inner > INNER_LIMIT) return NULL;
-  if (is_plain(use) && d->system) return d->system;
+  if (is_usual(use) && d->system) return d->system;
   if (!nests(in, use)) return NULL;
-  MachineBuilder m = {.in = in, .w = w, .def = d, .npass = use->npass, .h = header_of(d)};
+  MachineBuilder m = {
+      .in = in, .w = w, .def = d, .npass = use->npass, .h = header_of(d), .life = use->life};
   begin_body(&m, use);
   begin_system(&m);
   uint32_t errors = w->diags->errors;
@@ -580,7 +595,7 @@ System *system_of(Elab *in, const MachineUse *use) {
   keep_nexts(made);
   keep_options(&c, made->d);
   diagram_resolve(w, made->d);
-  if (is_plain(use) && is_closed(w, made->d)) d->system = made;
+  if (is_usual(use) && is_closed(w, made->d)) d->system = made;
   return made;
 }
 
@@ -691,7 +706,8 @@ static void describe_routes(MachineBuilder *m) {
   find_lines(&d);
   for (uint32_t i = 0; i < m->target.n; i++) {
     const LineTarget *t = &m->target.at[i];
-    if (t->part && m->s->part.at[t->part - 1].of->shares) continue;
+    const System *of = t->part ? m->s->part.at[t->part - 1].of : NULL;
+    if (of && (of->shares || t->port >= of->in.n - of->quiet)) continue;
     for (uint32_t k = 0; k < t->route.n; k++)
       describe(&d, (PortEnd){t->part, t->port}, route_to(t->route.at[k]),
                route_value(t->route.at[k]), route_cond(t->route.at[k]));
@@ -854,6 +870,7 @@ System *system_on(Elab *in, System *s, System *source, Span span) {
   Arena *a = in->w->arena;
   Driving d = {.w = in->w, .part = {s, source}, .both = NEW(a, System), .span = span};
   *d.both = (System){.def = s->def, .name = s->name, .span = s->span, .wiring = s->wiring};
+  d.both->stops = s->stops;
   d.ends[0] = NEW_ARRAY(a, WeaveEnd, s->in.n + 1);
   d.ends[1] = NEW_ARRAY(a, WeaveEnd, source->in.n + 1);
   d.like = NEW_ARRAY(a, WeaveEnd, s->in.n + source->in.n + 1);

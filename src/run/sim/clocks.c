@@ -44,6 +44,7 @@ static bool is_due(const Flow *f, double every, double t) {
 
 bool flow_tick(Flow *f, double t, const double *x) {
   flow_put(f, t, x, NULL);
+  f->moment = NAN;
   if (!sim_run(f->m, f->nexts, ++f->ticks)) return false;
   for (uint32_t i = 0; i < f->stepping.n; i++) {
     State *state = sim_state(f->m, f->stepping.at[i]);

@@ -219,7 +219,7 @@ static bool follow_all(Following *g, double *start) {
   double every = usual_every(r);
   uint64_t moment = 1;
   if (!watch_moment(g, 0, start) || !keep_moment(g, 0, start)) return false;
-  while (solver_time(g->solver) < r->end) {
+  while (solver_time(g->solver) < r->end && !flow_halted(g->flow)) {
     double row = flow_next_row(g->flow), tick = flow_next_tick(g->flow, r->end);
     double end = fmin(fmin(r->end, tick_met(g, tick)), row);
     if (!follow_step(g, end, every, &moment)) return false;
@@ -230,6 +230,7 @@ static bool follow_all(Following *g, double *start) {
       solver_disturb(g->solver);
       if (!watch_moment(g, row, solver_state(g->solver))) return false;
     }
+    if ((g->f->record.halted = flow_halted(g->flow))) break;
     if (g->m->how->progress)
       g->m->how->progress(g->m->how->context, solver_time(g->solver) / r->end);
     if (g->m->how->stop && *g->m->how->stop) {

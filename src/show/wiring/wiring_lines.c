@@ -24,7 +24,11 @@ static void add_lines(World *w, Arena *a, const System *s, Nodes all, TextLines 
     const Syntax *n = all.at[i];
     bool mode = n->kind == N_MODE;
     const char *text = mode ? name_text(w->names, n->name) : node_text(w, a, s, n);
-    vec_push(a, out, arena_format(a, "%*s%s%s", 3 * depth, "", text, mode ? ":" : ""));
+    vec_push(a, out,
+             arena_format(a, "%*s%s%s", 3 * depth, "", text,
+                          !mode           ? ""
+                          : mode_stops(n) ? ": stop"
+                                          : ":"));
     if (mode) add_lines(w, a, s, statements_of(mode_block(n)), out, depth + 1);
   }
 }
