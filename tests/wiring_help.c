@@ -159,7 +159,7 @@ void kit_junction(Kit *k, System *s, const char *name, const char *members, bool
   for (char *word; (word = next_word(k, &members));) {
     PortEnd end;
     assert_true(find_port(k, s, word, false, &end));
-    vec_push(k->arena, &j.member, end);
+    vec_push(k->arena, &j.member, (JunctionMember){.end = end});
   }
   vec_push(k->arena, &s->junction, j);
 }
@@ -216,10 +216,10 @@ System *kit_lotka(Kit *k) {
   kit_part(k, s, "", kit_share(k, "Decline", "f"));
   Junction rabbits = {.name = name_from(k->w->names, "rabbits"), .outer = true};
   Junction foxes = {.name = name_from(k->w->names, "foxes"), .outer = true};
-  vec_push(k->arena, &rabbits.member, (PortEnd){1, 0});
-  vec_push(k->arena, &rabbits.member, (PortEnd){2, 0});
-  vec_push(k->arena, &foxes.member, (PortEnd){2, 1});
-  vec_push(k->arena, &foxes.member, (PortEnd){3, 0});
+  vec_push(k->arena, &rabbits.member, (JunctionMember){.end = {1, 0}});
+  vec_push(k->arena, &rabbits.member, (JunctionMember){.end = {2, 0}});
+  vec_push(k->arena, &foxes.member, (JunctionMember){.end = {2, 1}});
+  vec_push(k->arena, &foxes.member, (JunctionMember){.end = {3, 0}});
   vec_push(k->arena, &s->junction, rabbits);
   vec_push(k->arena, &s->junction, foxes);
   return s;
@@ -269,8 +269,8 @@ System *kit_team(Kit *k) {
   System *worker = kit_machine(k, "Worker", "see hear:k truth", "say guess", false);
   kit_state(k, worker, "w", "k", true);
   System *s = kit_wiring(k, "Team", "see:k truth", "guess");
-  Part part = {.name = name_from(k->w->names, "worker"), .of = worker, .array = true};
-  part.axis.size = size_of(k->w, 3);
+  Part part = {.name = name_from(k->w->names, "worker"), .of = worker, .axes = 1};
+  part.axis[0].size = size_of(k->w, 3);
   vec_push(k->arena, &s->part, part);
   kit_state(k, s, "g", "kk", true), kit_state(k, s, "mu", "k", true);
   kit_route(k, s, "see[i]", "worker.see");

@@ -283,7 +283,7 @@ static void cuts_hostile_names(void **state) {
   System *of = kit_machine(k, name, name, name, true), *s = kit_wiring(k, name, name, name);
   vec_push(k->arena, &of->mode, name_from(k->w->names, name));
   kit_state(k, s, name, "", true);
-  Part part = {.name = name_from(k->w->names, "<&\">"), .of = of, .array = true};
+  Part part = {.name = name_from(k->w->names, "<&\">"), .of = of, .axes = 1};
   vec_push(k->arena, &s->part, part);
   WireRoute in = {.plain = true, .to = {1, 0}}, out = {.to = {0, 0}};
   vec_push(k->arena, &in.from, (PortEnd){0, 0});

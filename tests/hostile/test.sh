@@ -100,4 +100,6 @@ tells "eval what is called doubles" "needs more memory than the interpreter allo
 tells "draw too many edges" "this picture would have 2415 edges, and 2000 are the most" draw "$out/p/edges_between_all.limn" d -o -
 tells "draw many named lines" "this picture would be more than 100 000 units wide or high" draw "$out/p/many_named_lines.limn" f -o -
 tells "draw goals of a family" "this picture would be more than 100 000 units wide or high" draw "$out/p/goals_of_a_family.limn" -o -
+tells "draw a machine of many lines" "this picture would be more than 100 000 units wide or high" draw "$out/p/machine_of_many_lines.limn" -o -
+tells "draw a machine of many states" "this picture would be more than 100 000 units wide or high" draw "$out/p/machine_of_many_states.limn" -o -
 tells "who trains whom in a family" "3000 goals and 3001 learners are too many for one table: 2000000 places are the most" check "$out/p/goals_of_a_family.limn" --who

@@ -4,104 +4,10 @@
 // those is a Watch; once a run has found its number, it stands in the text in the place of the
 // call, and the rest is an ordinary expression.
 #include "core/pass/pipeline.h"
-#include "core/pass/rewrite.h"
 #include "lang/declare/statements.h"
-#include "lang/machine/machine_own.h"
+#include "lang/machine/look.h"
 
 #include <math.h>
-
-// -- what can be seen -----------------------------------------------------------------------------
-static Name sight_name(World *w, const char *path) {
-  Buf b = buf_new(w->arena);
-  for (; *path; path++) buf_char(&b, *path == '/' ? '.' : *path);
-  return name_from(w->names, b.at);
-}
-
-void system_sights(World *w, const System *s, Sights *out) {
-  for (uint32_t i = 0; i < s->out.n; i++)
-    vec_push(w->arena, out,
-             (Sight){s->out.at[i].name, s->d->wire.at[s->d->out.at[i]].type, SEES_OUT, i});
-  for (uint32_t i = 0; i < s->in.n; i++)
-    vec_push(w->arena, out,
-             (Sight){s->in.at[i].name, s->d->wire.at[s->d->in.at[i]].type, SEES_IN, i});
-  for (uint32_t i = 0; i < s->state.n; i++)
-    vec_push(w->arena, out,
-             (Sight){sight_name(w, s->state.at[i].path),
-                     s->d->wire.at[s->d->param.at[s->state.at[i].param].wire].type, SEES_STATE, i});
-}
-
-static Type without_pass(World *w, Type t) {
-  t.axis = arena_copy(w->arena, t.axis, t.rank * sizeof(Axis));
-  for (uint32_t i = 0; i < t.rank; i++) t.axis[i].pass = 0;
-  return t;
-}
-
-typedef struct {
-  Elab *in;
-  Program *p;
-  const System *s;
-  Sights sights;
-} Looker;
-
-// p.y is seen under one name. looker: a Looker
-static Syntax *dotted_names(void *looker, const Syntax *n) {
-  const Looker *l = looker;
-  World *w = l->in->w;
-  const char *path = n->kind == N_DOT ? path_text(l->in, n) : NULL;
-  Name name = path ? name_from(w->names, path) : 0;
-  for (uint32_t i = 0; name && i < l->sights.n; i++)
-    if (l->sights.at[i].name == name) return syntax_name(w->arena, name, n->span);
-  return syntax_map(w->arena, n, dotted_names, looker);
-}
-
-static Looker looker_new(Elab *in, Program *p, const System *s) {
-  Looker l = {.in = in, .p = p, .s = s};
-  if (s) system_sights(in->w, s, &l.sights);
-  return l;
-}
-
-// The one value of an expression; 0 after an error.
-static Id only_wire(Body *b, const Syntax *expr) {
-  Value v = eval_alone(b, b->env, expr);
-  return v.n == 1 ? val_to_wire(b, &v.at[0], 0) : 0;
-}
-
-// An expression at one moment; those inputs that nothing reads are dropped.
-static bool look_at(const Looker *l, const Syntax *expr, Seen *out, Type *type) {
-  World *w = l->in->w;
-  Body *b = body_new(l->in, name_from(w->names, "seen"));
-  b->timed = true;
-  Env *env = env_new(l->in, NULL, l->p->scope, b);
-  b->env = env;
-  Ids sight = {0};
-  for (uint32_t i = 0; i < l->sights.n; i++) {
-    const Sight *x = &l->sights.at[i];
-    if (env->names && table_get(env->names, &x->name, sizeof x->name)) continue;
-    Id wire = diagram_input(w, b->d, without_pass(w, x->type), x->name, 0);
-    vec_push(w->arena, &sight, i);
-    bind_value(env, x->name, value_one(b, val_wire(b, wire, expr->span)), (Span){0});
-  }
-  Id wire = only_wire(b, dotted_names((void *)l, expr));
-  if (!wire) return false;
-  if (type) *type = b->d->wire.at[wire].type;
-  diagram_output(w, b->d, wire);
-  body_finish(b);
-  diagram_resolve(w, b->d);
-  Diagram *flat = passes_flat(w, b->d);
-  bool *read = NEW_ARRAY(w->arena, bool, flat->wire.n);
-  for (Id i = 1; i < flat->box.n; i++)
-    for (uint32_t k = 0; k < flat->box.at[i].nin; k++) read[flat->box.at[i].in[k]] = true;
-  read[flat->out.at[0]] = true;
-  uint32_t n = 0;
-  for (uint32_t i = 0; i < flat->in.n; i++)
-    if (read[flat->in.at[i]]) {
-      flat->in.at[n++] = flat->in.at[i];
-      vec_push(w->arena, &out->sight, sight.at[i]);
-    }
-  flat->in.n = n;
-  out->diagram = flat;
-  return true;
-}
 
 // -- run ------------------------------------------------------------------------------------------
 // A label by its name, which means nothing outside of its type.
@@ -113,9 +19,10 @@ static Value label_value(Body *b, const Syntax *n, const Type *own) {
   return value_refuse(b, n->span, n->span, "`%s` is not a label of %s", name, own_text(w, own));
 }
 
-static Diagram *value_alone(Elab *in, Program *p, const Syntax *n, const Type *want) {
+static Diagram *value_alone(Elab *in, Program *p, const Syntax *n, const Type *want, bool timed) {
   World *w = in->w;
   Body *b = body_new(in, name_from(w->names, "start"));
+  b->timed = timed;
   b->env = env_new(in, NULL, p->scope, b);
   Type own = without_pass(w, *want);
   bool label = own.base == BASE_LABEL && own.names && path_text(in, n);
@@ -163,8 +70,8 @@ static bool read_start(const Looker *l, const Syntax *arg, uint32_t number, RunS
   int found = -1;
   for (uint32_t i = 0; i < l->sights.n; i++) {
     const Sight *x = &l->sights.at[i];
-    bool here =
-        name ? x->name == name && x->kind != SEES_OUT : x->kind == SEES_IN && x->at == number;
+    bool here = name ? x->name == name && (x->kind == SEES_IN || x->kind == SEES_STATE)
+                     : x->kind == SEES_IN && x->at == number;
     if (here && found < 0) found = (int)i;
   }
   if (found < 0 && name) return tell_no_sight(l, name, arg->name_span);
@@ -174,7 +81,8 @@ static bool read_start(const Looker *l, const Syntax *arg, uint32_t number, RunS
     return false;
   }
   const Sight *x = &l->sights.at[found];
-  *out = (RunStart){x->name, x->kind, x->at, value_alone(l->in, l->p, value, &x->type)};
+  bool timed = l->runs && x->kind == SEES_IN;
+  *out = (RunStart){x->name, x->kind, x->at, value_alone(l->in, l->p, value, &x->type, timed)};
   return out->value != NULL;
 }
 
@@ -292,6 +200,11 @@ static void read_length(Elab *in, Program *p, const Syntax *n, Run *r) {
                                               : "a run wants a length: `to 100`");
 }
 
+// What is run, without what it is run on.
+static System *run_alone(Elab *in, Program *p, const Run *r) {
+  return system_in(in, p, use_callee(simulate_what(r->node)), r->time);
+}
+
 // on World: what World shows goes into the ports of the same names.
 static System *driven_by(Elab *in, Program *p, System *s, const Syntax *on, Run *r) {
   World *w = in->w;
@@ -309,14 +222,23 @@ static System *driven_by(Elab *in, Program *p, System *s, const Syntax *on, Run 
     diag_error(w->diags, n->span, "`on` wants a machine, a set of data, or a table in quotes");
     return NULL;
   }
-  System *source = elab_system(in, p, name_text(w->names, d->name), n);
+  System *source = system_in(in, p, n, r->time);
   return source ? system_on(in, s, source, n->span) : NULL;
+}
+
+// What is run, in its time.
+static void run_system(Elab *in, Program *p, Run *r) {
+  const Syntax *on = clause(r->node, N_ON);
+  r->system = run_alone(in, p, r);
+  if (r->system && r->system->shares) r->system = system_closed(in, r->system);
+  r->own = r->system;
+  if (r->system && on) r->system = driven_by(in, p, r->system, on, r);
 }
 
 static void do_run(Elab *in, Program *p, const Syntax *n) {
   World *w = in->w;
   const Syntax *call = simulate_what(n), *use = use_callee(call);
-  const Syntax *name = use_base(use), *on = clause(n, N_ON), *by = clause(n, N_BY);
+  const Syntax *name = use_base(use), *by = clause(n, N_BY);
   Run r = {.node = n, .span = n->span, .name = n->name};
   uint32_t errors = w->diags->errors;
   if (name->kind != N_NAME) {
@@ -326,17 +248,22 @@ static void do_run(Elab *in, Program *p, const Syntax *n) {
   if (!r.name) r.name = name->name;
   Def *d = scope_find(p->scope, name->name);
   if (d && d->kind == DEF_MACHINE) {
-    r.system = d->broken ? NULL : elab_system(in, p, name_text(w->names, name->name), use);
+    if (!d->broken) run_system(in, p, &r);
+    if (r.system && r.system->timeless) {
+      r.time = time_of(r.system, clause(n, N_TO) ? TIME_FLOWS : TIME_TICKS);
+      run_system(in, p, &r);
+    }
   } else {
     unknown_in(in, p->scope, name, "machine");
   }
-  if (r.system && r.system->shares) r.system = system_closed(in, r.system);
-  r.own = r.system;
-  if (r.system && on) r.system = driven_by(in, p, r.system, on, &r);
   if (r.system && !check_ticks(in, r.system, call->span)) r.system = NULL;
   if (r.system) {
     Looker l = looker_new(in, p, r.system);
+    l.runs = true;
     if (call->kind == N_CALL) read_starts(&l, call, &r);
+    if (w->diags->errors == errors) r.system = system_moved(in, &r);
+  }
+  if (r.system) {
     if (w->diags->errors == errors) check_given(in, &r);
     read_length(in, p, n, &r);
     if (by) read_by(in, p, by_distance(by), &r);
@@ -345,13 +272,6 @@ static void do_run(Elab *in, Program *p, const Syntax *n) {
                  name_text(w->names, r.system->name));
   }
   vec_push(w->arena, &p->ran->run, r);
-}
-
-static bool is_sight(void *looker, const Syntax *n) {
-  const Looker *l = looker;
-  for (uint32_t i = 0; n->kind == N_NAME && i < l->sights.n; i++)
-    if (l->sights.at[i].name == n->name) return true;
-  return false;
 }
 
 // -- check ----------------------------------------------------------------------------------------
@@ -369,7 +289,7 @@ static int watch_kind(Elab *in, const Syntax *n) {
   return -1;
 }
 
-static void read_watch(const Looker *l, const Syntax *n, int kind, Check *c) {
+static void read_watch(Looker *l, const Syntax *n, int kind, Check *c) {
   World *w = l->in->w;
   Watch x = {.kind = (WatchKind)kind, .node = n, .number = 1};
   bool point = kind == WATCH_FIXED || kind == WATCH_DIVERGENCE;
@@ -416,7 +336,7 @@ static bool is_watch(void *in, const Syntax *n) { return watch_kind(in, n) >= 0;
 
 // last(c) = green is last(c = green): labels are known by their names where they are compared. What c
 // is instead is told aside.
-static const Syntax *compare_labels(const Looker *l, const Syntax *n, Check *c) {
+static const Syntax *compare_labels(Looker *l, const Syntax *n, Check *c) {
   World *w = l->in->w;
   Syntax *call = check_left(n), *right = check_right(n);
   int kind = right ? watch_kind(l->in, call) : -1;
@@ -438,7 +358,7 @@ static const Syntax *compare_labels(const Looker *l, const Syntax *n, Check *c) 
   return node_check(w->arena, n->span, (CheckParts){.left = left});
 }
 
-static void read_watches(const Looker *l, const Syntax *n, Check *c) {
+static void read_watches(Looker *l, const Syntax *n, Check *c) {
   if (!n) return;
   int kind = watch_kind(l->in, n);
   if (kind >= 0) {
@@ -453,7 +373,7 @@ static bool is_word(Elab *in, const Syntax *n, const char *word) {
 }
 
 // y = a or b, for all inputs
-static void read_truth(const Looker *l, const Syntax *n, Check *c) {
+static void read_truth(Looker *l, const Syntax *n, Check *c) {
   World *w = l->in->w;
   Syntax *claim = (Syntax *)check_left(n);
   if (check_right(n)) {
@@ -489,12 +409,6 @@ static bool speaks_of(World *w, const Run *r, const Syntax *use, const Syntax *n
   return !strcmp(source_text(w, use->span, use->span), source_text(w, ran->span, ran->span));
 }
 
-// What is run, without what it is run on.
-static System *run_alone(Elab *in, Program *p, const Run *r) {
-  const Syntax *use = use_callee(simulate_what(r->node)), *name = use_base(use);
-  return elab_system(in, p, name_text(in->w->names, name->name), use);
-}
-
 static void no_run(Elab *in, Program *p, const Syntax *name) {
   World *w = in->w;
   const char *text = name->kind == N_NAME ? name_text(w->names, name->name) : "";
@@ -518,11 +432,10 @@ static void read_within(Elab *in, Program *p, const Syntax *n, Check *c) {
 static bool speaks_of_run(Elab *in, Program *p, const Syntax *n) {
   if (syntax_any(check_left(n), is_watch, in) || syntax_any(check_right(n), is_watch, in))
     return true;
-  const System *s = p->ran->run.n ? p->ran->run.at[p->ran->run.n - 1].system : NULL;
+  System *s = p->ran->run.n ? p->ran->run.at[p->ran->run.n - 1].system : NULL;
   if (!s) return p->ran->run.n;
   Looker l = looker_new(in, p, s);
-  return syntax_any(dotted_names(&l, check_left(n)), is_sight, &l) ||
-         (check_right(n) && syntax_any(dotted_names(&l, check_right(n)), is_sight, &l));
+  return speaks_of_sights(&l, check_left(n)) || speaks_of_sights(&l, check_right(n));
 }
 
 typedef struct {
@@ -595,7 +508,9 @@ static void do_check(Elab *in, Program *p, const Syntax *n) {
   c.system = c.run && law ? p->ran->run.at[c.run - 1].own
              : c.run      ? p->ran->run.at[c.run - 1].system
              : d->broken  ? NULL
-                          : elab_system(in, p, name_text(w->names, d->name), use);
+                          : system_in(in, p, use, TIME_OPEN);
+  if (c.system && !c.run && c.system->timeless)
+    c.system = system_in(in, p, use, time_of(c.system, TIME_TICKS));
   bool nested = is_word(in, check_left(n), "nested") && is_word(in, check_right(n), "flat");
   if (c.system && nested && c.run) c.system = run_alone(in, p, &p->ran->run.at[c.run - 1]);
   if (c.system && c.system->shares && !nested) c.system = system_closed(in, c.system);
@@ -656,10 +571,10 @@ static bool do_run_show(Elab *in, Program *p, const Syntax *n) {
   World *w = in->w;
   if (!p->ran->run.n) return false;
   uint32_t at = p->ran->run.n - 1;
-  const System *s = p->ran->run.at[at].system;
+  System *s = p->ran->run.at[at].system;
   if (!s) return true; // it has errors
   Looker l = looker_new(in, p, s);
-  if (!syntax_any(dotted_names(&l, show_what(n)), is_sight, &l)) return false;
+  if (!speaks_of_sights(&l, show_what(n))) return false;
   RunShow show = {.node = n, .run = at};
   const Syntax *as = clause(n, N_AS), *every = clause(n, N_EVERY), *what = show_what(n);
   Show views = {0};

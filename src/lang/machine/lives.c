@@ -200,6 +200,7 @@ bool live_share(MachineBuilder *m, const System *of, Span span) {
 typedef struct {
   MachineBuilder *m;
   const Syntax *part, *lhs;
+  uint32_t axes; // of the array; 0: it is one part
   void (*add)(MachineBuilder *, const Syntax *);
 } LifeRoutes;
 
@@ -228,11 +229,11 @@ static void route_to_part(const LifeRoutes *r, Syntax *value, const char *port) 
 static bool is_for_one(const LifeRoutes *r, const Syntax *cond) {
   Ids index = {0};
   free_indices(r->m, r->m->env, cond, &index);
-  if (index.n <= (lhs_brackets(r->lhs) ? 1 : 0)) return true;
-  return diag_refuse(r->m->w->diags, cond->span,
-                     lhs_brackets(r->lhs) ? "one index is wanted here, that of the part `%s[n]`"
-                                          : "`%s` is one part: no index is wanted here",
-                     name_text(r->m->w->names, r->lhs->name));
+  if (index.n <= r->axes) return true;
+  return diag_refuse(r->m->w->diags, cond->span, "`%s` has %u %s, but there %s %u %s here",
+                     name_text(r->m->w->names, r->lhs->name), r->axes,
+                     r->axes == 1 ? "axis" : "axes", index.n == 1 ? "is" : "are", index.n,
+                     index.n == 1 ? "index" : "indices");
 }
 
 static void routes_of(const LifeRoutes *r) {
@@ -263,7 +264,9 @@ void add_life_routes(MachineBuilder *m, const Syntax *block,
     for (uint32_t k = 0; k < named.n; k++) {
       Id number = table_get(m->parts, &named.at[k]->name, sizeof(Name));
       LifeRoutes r = {.m = m, .part = line.at[i], .lhs = named.at[k], .add = add};
-      if (number && number != UINT32_MAX) routes_of(&r);
+      if (!number || number == UINT32_MAX) continue;
+      r.axes = m->s->part.at[number - 1].axes;
+      routes_of(&r);
     }
   }
 }

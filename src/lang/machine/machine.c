@@ -12,8 +12,6 @@
 #include "core/pass/rewrite.h"
 #include "lang/machine/machine_own.h"
 
-#include <math.h>
-
 // -- small things ---------------------------------------------------------------------------------
 static Syntax *number_node(World *w, double k, Span span) {
   Syntax *node = syntax_num(w->arena, k, span);
@@ -55,19 +53,25 @@ Type full_type(MachineBuilder *m, const Type *own) {
   return type_like(m->w, own, m->npass + own->rank, axis);
 }
 
-// Along the first axis of `own`, which the value does not have, it is the same everywhere.
-static Val along_array(MachineBuilder *m, Val v, const Type *own, Span span) {
-  Axis array = own->axis[0];
-  array.pass = RANK_LIMIT - 1;
-  v = widen(m->b, v, &array, 1, span);
+// Along the first axes of `own`, which the value does not have, it is the same everywhere.
+static Val along_array(MachineBuilder *m, Val v, const Type *own, uint32_t axes, Span span) {
+  enum { ALONG = RANK_LIMIT };
+  Axis pass[2 * RANK_LIMIT];
+  memcpy(pass, m->pass, m->npass * sizeof(Axis));
+  for (uint32_t i = 0; i < axes; i++)
+    pass[m->npass + i] = own->axis[i], pass[m->npass + i].pass = ALONG + i;
+  v = widen(m->b, v, pass, m->npass + axes, span);
   v.type.axis = arena_copy(m->w->arena, v.type.axis, v.type.rank * sizeof(Axis));
   uint32_t order[RANK_LIMIT], n = 0;
   for (uint32_t i = 0; i < v.type.rank; i++)
-    if (v.type.axis[i].pass && v.type.axis[i].pass != array.pass) order[n++] = i;
+    if (v.type.axis[i].pass && v.type.axis[i].pass < ALONG) order[n++] = i;
+  for (uint32_t k = 0; k < axes; k++)
+    for (uint32_t i = 0; i < v.type.rank; i++)
+      if (v.type.axis[i].pass == ALONG + k) order[n++] = i;
   for (uint32_t i = 0; i < v.type.rank; i++)
-    if (v.type.axis[i].pass == array.pass) order[n++] = i, v.type.axis[i].pass = 0;
+    if (!v.type.axis[i].pass) order[n++] = i;
   for (uint32_t i = 0; i < v.type.rank; i++)
-    if (!v.type.axis[i].pass && order[m->npass] != i) order[n++] = i;
+    if (v.type.axis[i].pass >= ALONG) v.type.axis[i].pass = 0;
   Id wire = val_to_wire(m->b, &v, 0);
   m->b->d->wire.at[wire].type = v.type;
   return val_permute(m->b, val_wire(m->b, wire, span), order, v.type.rank);
@@ -81,9 +85,9 @@ Id fit_value(MachineBuilder *m, Val v, const Type *own, Span span, const char *w
     return val_to_wire(m->b, &v, 0);
   }
   val_settle(m->b, &v);
-  uint32_t at[RANK_LIMIT], n = own_axes(&v.type, at), skip = 0;
-  bool fits = v.type.base == own->base && (n == own->rank || n + 1 == own->rank);
-  if (fits && n + 1 == own->rank) skip = 1;
+  uint32_t at[RANK_LIMIT], n = own_axes(&v.type, at), most = m->spread > 1 ? m->spread : 1,
+                           skip = n < own->rank ? own->rank - n : 0;
+  bool fits = v.type.base == own->base && n <= own->rank && skip <= most;
   for (uint32_t i = 0; fits && i < n; i++)
     fits = sizes_agree(m->b, own->axis[i + skip].size, v.type.axis[at[i]].size, span, span, what);
   if (fits && own->base == BASE_LABEL)
@@ -94,7 +98,7 @@ Id fit_value(MachineBuilder *m, Val v, const Type *own, Span span, const char *w
     return 0;
   }
   v = widen(m->b, v, m->pass, m->npass, span);
-  if (skip) v = along_array(m, v, own, span);
+  if (skip) v = along_array(m, v, own, skip, span);
   return val_to_wire(m->b, &v, 0);
 }
 
@@ -111,6 +115,7 @@ static bool port_type(MachineBuilder *m, Env *env, const Syntax *type, Type *out
   if (is_simplex(m, type)) {
     Axis axis[RANK_LIMIT];
     uint32_t n = type_brackets(type) ? axes_eval(m->b, env, type_brackets(type), true, axis) : 0;
+    if (n == UINT32_MAX) return false;
     *out = type_make(m->w, BASE_R, n, axis);
     return true;
   }
@@ -609,62 +614,5 @@ void make_block(MachineBuilder *m, Env *env, const Syntax *block, int mode) {
   if (!order_statements(m, &lines, &sorted)) return;
   for (uint32_t i = 0; i < sorted.n; i++) do_line(m, env, sorted.at[i], mode);
   take_ports(m, env, mode);
-}
-
-// -- delays ---------------------------------------------------------------------------------------
-// In time that flows, the late value comes in from outside: what follows the system keeps what
-// was. Before the beginning it was what it is at the beginning.
-static Val late_value(MachineBuilder *m, Val v, const Type *own, double time, Span span) {
-  World *w = m->w;
-  Id wire = fit_value(m, v, own, span, "a delayed value");
-  const char *path = arena_format(w->arena, "lag.%u", ++m->lags);
-  Param p = {.path = path, .role = ROLE_CLOCK, .init = {.kind = INIT_CONST}};
-  uint32_t k = diagram_param(w, m->b->d, p, full_type(m, own), name_from(w->names, path),
-                             origin_at(m->b, span));
-  sync_sites(m->b);
-  vec_push(w->arena, &m->s->lag,
-           (SystemLag){.param = k, .value = wire, .time = time, .span = span});
-  return val_wire(m->b, m->b->d->param.at[k].wire, span);
-}
-
-// By ticks: a row of states, each of which takes the one before it.
-static Val ticks_late(MachineBuilder *m, Val v, const Type *own, uint32_t ticks, Span span) {
-  World *w = m->w;
-  Id before = fit_value(m, v, own, span, "a delayed value");
-  for (uint32_t i = 0; i < ticks; i++) {
-    Name name = name_from(w->names, arena_format(w->arena, "delay.%u", ++m->lags));
-    new_state(m, name, *own, (Init){.kind = INIT_CONST}, span);
-    always(m, CHANGE_NEXT, m->s->own.n - 1, before, span);
-    before = m->held.at[m->held.n - 1].wire;
-  }
-  return val_wire(m->b, before, span);
-}
-
-Value delay_value(const BuiltinUse *u) {
-  Body *b = u->b;
-  Span span = u->span;
-  MachineBuilder *m = b->maker;
-  double by = 1;
-  if (!m) return value_refuse(b, span, span, "`delay` is for machines: a box has no time");
-  const Syntax *option = brackets_first(u->config);
-  bool known = !option || static_number(b, u->env, option, &by);
-  if (u->args.n != 1 || !known || !(by > 0) || (!m->flows && (by != floor(by) || by > 1000)))
-    return value_refuse(b, span, span,
-                        m->flows ? "a delay is a number above 0: `delay[1.5](x)`"
-                                 : "a delay is a number of ticks, 1 to 1000: `delay[2](x)`");
-  Val v = u->args.at[0];
-  if (v.error) return value_error(b, span);
-  if (v.literal) return u->args;
-  val_settle(b, &v);
-  Type own = own_type(b->w, &v.type);
-  if (m->flows && (m->life.mortal || m->stopped))
-    return value_refuse(
-        b, span, span,
-        "a delay goes on when `%s` does not: where time flows, what stops or dies has "
-        "none",
-        name_text(b->w->names, m->def->name));
-  if (m->flows && own.base != BASE_R)
-    return value_refuse(b, span, span, "where time flows, only numbers can be delayed");
-  return value_one(b, m->flows ? late_value(m, v, &own, by, span)
-                               : ticks_late(m, v, &own, (uint32_t)by, span));
+  keep_lines(m, env, &sorted, mode);
 }

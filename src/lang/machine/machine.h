@@ -14,6 +14,9 @@
 
 typedef struct System System;
 
+// Where a text has neither rates nor ticks, its time is that of what it is wired into.
+typedef enum { TIME_OPEN, TIME_FLOWS, TIME_TICKS } MachineTime;
+
 typedef struct {
   Name name;
   Type type;      // with the axes of an array of parts in front
@@ -49,11 +52,12 @@ typedef struct {  // delay[1](x), in a system that flows
   Span span;
 } SystemLag;
 
+enum { PART_AXES = 4 };
 typedef struct {
   Name name;
   System *of;
-  Axis axis; // of an array of parts; its size is 0 where there is one
-  bool array;
+  uint32_t axes; // of an array of parts; 0: it is one
+  Axis axis[PART_AXES];
   double every; // ticks of the whole for one of its own, or time where that flows
   bool sampled; // `every` is written: it ticks, also where only conditions are waited for
   Span span;
@@ -78,9 +82,15 @@ typedef struct {        // what one port gets
 } WireRoute;
 
 typedef struct {
+  PortEnd end;
+  Id adds;                 // the wire of the lens that holds what it adds, in its places
+  const Syntax *at, *call; // v[i+1], of Leak(v[i+1])
+} JunctionMember;
+
+typedef struct {
   Name name;
-  bool outer;          // a port of the wiring too
-  VEC(PortEnd) member; // which ports of which parts are this variable
+  bool outer;                 // a port of the wiring too
+  VEC(JunctionMember) member; // which ports of which parts are this variable
 } Junction;
 
 typedef struct {
@@ -89,6 +99,24 @@ typedef struct {
   bool learns; // next … by …
   Span span;
 } OwnState;
+
+typedef struct { // a line of its text that a check or show asks for
+  Name name;
+  Type own; // without the axes of arrays of parts
+  Id wire;
+} SystemLine;
+
+typedef struct {
+  Name name; // of a part; 0: what the whole was before it was closed or stood on another
+  const System *of;
+  const Id *map; // where its wires went
+  bool array;
+} SystemInner;
+
+typedef struct { // seen by its path: p.a.level
+  Name name;
+  Id wire;
+} SystemInside;
 
 struct System {
   const Def *def;
@@ -104,12 +132,16 @@ struct System {
   VEC(SystemState) state; // all, those of its parts too
   VEC(SystemEvent) event;
   VEC(SystemLag) lag;
-  Id time;     // the wire of the clock `time`; 0: it is not read
-  bool flows;  // something in it has a rate
-  bool shares; // its ports are shared variables: in are their values, out what is added to them
-               // (rates, or differences)
-  bool wiring; // put together from what follows
+  Id time;       // the wire of the clock `time`; 0: it is not read
+  bool flows;    // something in it has a rate
+  bool timeless; // it has delays whose time is that of what it is wired into
+  bool shares;   // its ports are shared variables: in are their values, out what is added to them
+                 // (rates, or differences)
+  bool wiring;   // put together from what follows
   VEC(Part) part;
+  VEC(SystemInner) inner;
+  VEC(SystemLine) line;
+  VEC(SystemInside) inside; // what was asked for so far
   VEC(WireRoute) route;
   VEC(Junction) junction;
   Ids own_param, own_rate, own_next; // of `own`: param and wires of the lens, 0 = none
@@ -118,14 +150,15 @@ struct System {
 };
 
 // -- what can be seen of a system -----------------------------------------------------------------
-typedef enum { SEES_IN, SEES_OUT, SEES_STATE } SightKind;
+typedef enum { SEES_IN, SEES_OUT, SEES_STATE, SEES_INSIDE } SightKind;
 typedef struct {
   Name name; // rabbits, worker.w
   Type type;
   SightKind kind;
-  uint32_t at; // of its ports or its states
+  uint32_t at; // of its ports, its states, or what was found inside
 } Sight;
 typedef VEC(Sight) Sights;
+// What is kept of a run; behind it what is inside, as far as it was asked for.
 void system_sights(World *, const System *, Sights *);
 
 // An expression over what can be seen, at one moment.
@@ -150,8 +183,9 @@ typedef struct {
   Span span;
   System *system; // NULL after an error
   System *own;    // without what it stands on
-  double end;     // in time, or in ticks
-  double every;   // from one moment that is kept to the next; 0: the default
+  MachineTime time;
+  double end;   // in time, or in ticks
+  double every; // from one moment that is kept to the next; 0: the default
   Follow follow;
   double step;      // of a fixed length, or the longest; 0: the default
   double tolerance; // 0: the default

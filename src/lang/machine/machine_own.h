@@ -71,9 +71,10 @@ typedef struct MachineBuilder {
   Header h;
   uint32_t npass; // axes of the arrays that it is a member of
   Axis pass[RANK_LIMIT];
-  bool flows; // x' stands in its text
-  bool waits; // no rates and no ticks: only what happens on a condition
-  Id mode;    // the wire of its mode; 0: it has only one
+  bool flows;       // x' stands in its text
+  bool waits;       // no rates and no ticks: only what happens on a condition
+  MachineTime time; // of what it is a part of
+  Id mode;          // the wire of its mode; 0: it has only one
   VEC(ModeLines) modes;
   PartLife life;
   Id alive, stopped, live; // bits: it is there; it has stopped; both well. 0: always, never, always
@@ -83,8 +84,9 @@ typedef struct MachineBuilder {
   Table *changed; // (kind, at) to the last change of it, its number + 1
   VEC(Learned) learned;
   VEC(LineTarget) target;
-  Table *parts; // Name to its number + 1
-  bool broken;  // something that it is made of has errors of its own: no more is reported
+  Table *parts;    // Name to its number + 1
+  uint32_t spread; // axes of the array whose port gets a value: it may be the same along them
+  bool broken;     // something that it is made of has errors of its own: no more is reported
   Table *targets;
   uint32_t lags;
 } MachineBuilder;
@@ -106,8 +108,8 @@ Value eval_typed(MachineBuilder *, Env *, const Syntax *brackets, const Syntax *
 void bind_port(MachineBuilder *, Name, Id wire, Span); // its value, which cannot be given anew
 void add_in_ports(MachineBuilder *, Env *, const Syntax *params, uint64_t modes);
 void add_out_ports(MachineBuilder *, Env *, const Syntax *result, uint64_t modes);
+Val new_state(MachineBuilder *, Name, Type own, Init, Span); // the last one of `own` and `held`
 void add_states(MachineBuilder *, Env *, const Syntax *states);
-Val new_state(MachineBuilder *, Name, Type own, Init, Span);
 Id condition_wire(MachineBuilder *, Env *, const Syntax *cond);       // a bit; 0 after an error
 Id guard_wire(MachineBuilder *, Env *, const Syntax *cond, int mode); // as_root, only in the mode
 void add_event(MachineBuilder *, SystemEvent, uint32_t state, Id value);
@@ -146,21 +148,46 @@ typedef VEC(const Syntax *) LineNodes;
 bool order_statements(MachineBuilder *, const LineNodes *,
                       LineNodes *out); // false: they need each other
 
+// inside.c: those lines that a check or show asks for become wires
+void keep_lines(MachineBuilder *, Env *, const LineNodes *, int mode);
+
 // parts.c
+typedef struct {
+  Def *def;
+  const Syntax *config; // its brackets
+  Env *env;             // in which they are read
+} Called;
+Called machine_called(MachineBuilder *, const Syntax *use);
+System *part_system(MachineBuilder *, const Called *, const Part *array, PartLife, Span);
+Type seen_type(MachineBuilder *, const Part *, const Type *own); // what the lens sees of a port
+Name dotted_name(World *, Name part, Name port);
+void add_part(MachineBuilder *, Part);
 void make_parts(MachineBuilder *, const Syntax *block); // N_PART, and shares that are called
-Syntax *with_ports(MachineBuilder *, const Syntax *);   // p.y and p[i].y as names
-bool port_of_part(MachineBuilder *, Name, PortEnd *); // p.y as the port; false: it is another name
-void gather_routes(MachineBuilder *, const Syntax *block,
-                   LineNodes *out);             // equations in their place, to `out`
-void take_routes(MachineBuilder *, Env *);      // what the parts' ports get
-void check_targets(MachineBuilder *);           // every port has one source
+
+// shares.c
+void sharing_part(MachineBuilder *, const Syntax *call);
 Id joined(MachineBuilder *, uint32_t junction); // the sum of what its members add; 0: none
 
-// machine.c: the box `delay`
+// routes.c
+Syntax *with_ports(MachineBuilder *, const Syntax *); // p.y and p[i].y as names
+const Syntax *route_brackets(const Syntax *route);    // of its target
+bool is_number_item(const Syntax *);
+void gather_routes(MachineBuilder *, const Syntax *block,
+                   LineNodes *out);        // equations in their place, to `out`
+void take_routes(MachineBuilder *, Env *); // what the parts' ports get
+
+// sources.c
+bool port_of_part(MachineBuilder *, Name, PortEnd *); // p.y as the port; false: it is another name
+void check_targets(MachineBuilder *);                 // every port has one source
+
+// delays.c: the box `delay`
 Value delay_value(const BuiltinUse *);
 
 // learn.c: states that learn, once everything is woven together
 bool learn_states(MachineBuilder *, Program *);
+
+// describe.c
+void describe_routes(MachineBuilder *);
 
 // system.c
 typedef struct { // a machine as it is used
@@ -172,12 +199,19 @@ typedef struct { // a machine as it is used
   bool generic; // checked for itself: options stay open
   PartLife life;
   Span span;
+  MachineTime time;
 } MachineUse;
 System *system_of(Elab *, const MachineUse *);
+// Like elab_system, in this time; TIME_OPEN: what takes its time from others stays open.
+System *system_in(Elab *, Program *, const Syntax *use, MachineTime);
+// The time that a system with open delays has: that of its states; without any, `alone`.
+MachineTime time_of(const System *, MachineTime alone);
 bool weave_system(MachineBuilder *);     // lens and parts into one
 System *system_closed(Elab *, System *); // with its shared variables as states of its own
 System *system_on(Elab *, System *, System *source,
                   Span); // its ports wired to what a source shows
+// Inputs of the run that depend on `time` are a source of their own; the other starts stay.
+System *system_moved(Elab *, Run *);
 
 // box_claims.c: false: this speaks of a machine
 bool do_box_check(Elab *, Program *, const Syntax *, Check *);

@@ -118,7 +118,7 @@ static void settle_junctions(MachineBuilder *m) {
     const Junction *j = &m->s->junction.at[i];
     bool flows = false;
     for (uint32_t k = 0; k < j->member.n; k++)
-      flows |= m->s->part.at[j->member.at[k].part - 1].of->flows;
+      flows |= m->s->part.at[j->member.at[k].end.part - 1].of->flows;
     int state = own_state(m, j->name);
     Id sum = joined(m, i);
     Span span = m->def->span;
@@ -152,6 +152,7 @@ static void wires_of(MachineBuilder *m, WirePlaces *p) {
       vec_push(a, p, &s->event.at[i].value.at[k]);
   }
   for (uint32_t i = 0; i < s->lag.n; i++) vec_push(a, p, &s->lag.at[i].value);
+  for (uint32_t i = 0; i < s->line.n; i++) vec_push(a, p, &s->line.at[i].wire);
   for (uint32_t i = 0; i < m->learned.n; i++) {
     vec_push(a, p, &m->learned.at[i].loss);
     if (m->learned.at[i].when) vec_push(a, p, &m->learned.at[i].when);
@@ -236,6 +237,7 @@ static void take_all(World *w, System *to, const System *of, const Id *map, cons
     vec_push(w->arena, &to->lag, lag);
   }
   to->flows |= of->flows;
+  to->timeless |= of->timeless;
 }
 
 static void take_lens(MachineBuilder *m, const Id *map, const uint32_t *param) {
@@ -330,8 +332,11 @@ bool weave_system(MachineBuilder *m) {
   }
   uint32_t *param = params_by_wire(w, s->d);
   take_lens(m, map[0], param);
-  for (uint32_t p = 0; p < s->part.n; p++)
-    take_all(w, s, s->part.at[p].of, map[p + 1], param, part[p + 1].prefix, &s->part.at[p]);
+  for (uint32_t p = 0; p < s->part.n; p++) {
+    const Part *x = &s->part.at[p];
+    take_all(w, s, x->of, map[p + 1], param, part[p + 1].prefix, x);
+    vec_push(w->arena, &s->inner, (SystemInner){x->name, x->of, map[p + 1], x->axes > 0});
+  }
   find_time(s);
   return true;
 }
@@ -353,10 +358,24 @@ static bool is_tick(void *none, const Syntax *n) {
   return n->kind == N_STEPBY || (n->kind == N_STEP && !step_cond(n));
 }
 
+// Is a share called on one of these ports?
+static bool calls_on(const Syntax *block, Nodes port) {
+  Nodes line = block && block->kind == N_BLOCK ? block_statements(block) : (Nodes){0, NULL};
+  for (uint32_t i = 0; i < line.n; i++) {
+    if (line.at[i]->kind == N_FOR && calls_on(for_body(line.at[i]), port)) return true;
+    Nodes arg = line.at[i]->kind == N_CALL ? call_args(line.at[i]) : (Nodes){0, NULL};
+    for (uint32_t k = 0; k < arg.n; k++)
+      for (uint32_t p = 0; p < port.n; p++)
+        if (use_base(arg.at[k])->kind == N_NAME && use_base(arg.at[k])->name == port.at[p]->name)
+          return true;
+  }
+  return false;
+}
+
 static bool is_sharing(const Def *d, const Header *h) {
   if (d->kind != DEF_MACHINE || machine_form(d->node) == SIGN_MACHINE || h->result || !h->params)
     return false;
-  if (machine_form(d->node) == SIGN_SHARE) return true;
+  if (machine_form(d->node) == SIGN_SHARE || calls_on(h->body, params_in(h->params))) return true;
   for (uint32_t i = 0; i < params_in(h->params).n; i++)
     if (param_type(params_in(h->params).at[i])) return false;
   return params_in(h->params).n > 0;
@@ -457,8 +476,6 @@ static void make_ports(MachineBuilder *m) {
   else
     add_out_ports(m, m->env, m->h.result, ~(uint64_t)0);
 }
-
-static void describe_routes(MachineBuilder *m);
 
 static System *make_system(MachineBuilder *m) {
   uint32_t errors = m->w->diags->errors;
@@ -574,10 +591,16 @@ System *system_of(Elab *in, const MachineUse *use) {
   World *w = in->w;
   Def *d = use->def;
   if (d->broken || in->inner > INNER_LIMIT) return NULL;
-  if (is_usual(use) && d->system) return d->system;
+  bool timed = !use->time || !d->system || !d->system->timeless;
+  if (is_usual(use) && d->system && timed) return d->system;
   if (!nests(in, use)) return NULL;
-  MachineBuilder m = {
-      .in = in, .w = w, .def = d, .npass = use->npass, .h = header_of(d), .life = use->life};
+  MachineBuilder m = {.in = in,
+                      .w = w,
+                      .def = d,
+                      .npass = use->npass,
+                      .h = header_of(d),
+                      .time = use->time,
+                      .life = use->life};
   begin_body(&m, use);
   begin_system(&m);
   uint32_t errors = w->diags->errors;
@@ -595,136 +618,19 @@ System *system_of(Elab *in, const MachineUse *use) {
   keep_nexts(made);
   keep_options(&c, made->d);
   diagram_resolve(w, made->d);
-  if (is_usual(use) && is_closed(w, made->d)) d->system = made;
+  if (is_usual(use) && is_closed(w, made->d) && (!use->time || !made->timeless)) d->system = made;
   return made;
 }
 
-// -- for pictures ---------------------------------------------------------------------------------
-enum { FOLLOWED = 500 }; // lines that one value is followed through: enough for a picture
-
-typedef struct {
-  MachineBuilder *m;
-  Table *line;              // [name] the number of the line that makes it + 1
-  Table *seen;              // names, while one route is described
-  VEC(const Syntax *) todo; // values of lines that are still to be looked at
-} Describer;
-
-static Nodes lines_of(const MachineBuilder *m) { // one expression has none
-  const Syntax *body = m->h.body;
-  return body && body->kind == N_BLOCK ? block_statements(body) : (Nodes){0, NULL};
-}
-
-static void find_lines(Describer *d) {
-  Nodes line = lines_of(d->m);
-  for (uint32_t i = 0; i < line.n; i++) {
-    const Syntax *n = line.at[i];
-    Nodes to = n->kind == N_EQUATION ? lhss_in(equation_lhss(n)) : (Nodes){0, NULL};
-    for (uint32_t k = 0; k < to.n; k++)
-      if (!lhs_is_rate(to.at[k]) && !table_get(d->line, &to.at[k]->name, sizeof(Name)))
-        table_put(d->line, &to.at[k]->name, sizeof(Name), i + 1);
-  }
-}
-
-// The line that makes this name: a, b = f(x). NULL: there is none.
-static const Syntax *line_of(const Describer *d, Name name) {
-  uint32_t at = table_get(d->line, &name, sizeof name);
-  return at ? with_ports(d->m, lines_of(d->m).at[at - 1]) : NULL;
-}
-
-// Which ports and states a value is made of, each once. Lines are what they stand for.
-static void ends_in(Describer *d, const Syntax *n, WireRoute *r) {
-  MachineBuilder *m = d->m;
-  if (!n) return;
-  if (n->kind == N_NAME && !table_get(d->seen, &n->name, sizeof n->name)) {
-    int own = port_named(m->s->in.at, m->s->in.n, n->name), state = own_state(m, n->name);
-    PortEnd end = {0, (uint32_t)own};
-    table_put(d->seen, &n->name, sizeof n->name, 1);
-    bool port = own >= 0 || port_of_part(m, n->name, &end);
-    if (port) vec_push(m->w->arena, &r->from, end);
-    if (state >= 0) vec_push(m->w->arena, &r->states, (uint32_t)state);
-    const Syntax *line = port || state >= 0 ? NULL : line_of(d, n->name);
-    if (line) r->line = true, vec_push(m->w->arena, &d->todo, equation_value(line));
-  }
-  for (uint32_t i = 0; i < syntax_parts(n).n; i++) ends_in(d, syntax_parts(n).at[i], r);
-}
-
-static void all_ends(Describer *d, const Syntax *value, WireRoute *r) {
-  d->seen = table_new(d->m->w->arena);
-  d->todo.n = 0;
-  ends_in(d, value, r);
-  for (uint32_t i = 0; i < d->todo.n && i < FOLLOWED; i++) ends_in(d, d->todo.at[i], r);
-}
-
-// What a name stands for, if it is that of a line of its own
-static const Syntax *written_out(const Describer *d, const Syntax *value) {
-  enum { AS_OFTEN = 16 };
-  for (uint32_t i = 0; i < AS_OFTEN && value->kind == N_NAME; i++) {
-    const Syntax *line = line_of(d, value->name);
-    if (!line || lhss_in(equation_lhss(line)).n != 1) break;
-    value = equation_value(line);
-  }
-  return value;
-}
-
-// i of x[i j]; 0: there is none
-static Name first_index(const Syntax *n) {
-  Nodes slot = n && n->kind == N_AT ? brackets_slots(at_brackets(n)) : (Nodes){0, NULL};
-  Nodes item = slot.n ? items_in(slot.at[0]) : (Nodes){0, NULL};
-  return item.n && item.at[0]->kind == N_NAME ? item.at[0]->name : 0;
-}
-
-static void describe(Describer *d, PortEnd to, const Syntax *place, const Syntax *value,
-                     const Syntax *guard) {
-  MachineBuilder *m = d->m;
-  value = written_out(d, value);
-  WireRoute r = {.to = to, .value = value, .guard = guard};
-  r.each = first_index(place) && first_index(place) == first_index(value);
-  all_ends(d, value, &r);
-  const Syntax *base = use_base(value);
-  r.plain = base->kind == N_NAME && r.from.n == 1 && !r.states.n && !r.line;
-  WireRoute guarded = {0};
-  all_ends(d, guard, &guarded);
-  for (uint32_t i = 0; i < guarded.states.n; i++)
-    vec_push(m->w->arena, &r.asked, guarded.states.at[i]);
-  vec_push(m->w->arena, &m->s->route, r);
-}
-
-// A state that is a port of the wiring too has no line of its own for that.
-static void describe_states(MachineBuilder *m) {
-  for (uint32_t i = 0; i < m->s->out.n; i++) {
-    int state = own_state(m, m->s->out.at[i].name);
-    WireRoute r = {.to = {0, i}, .plain = true};
-    if (state < 0) continue;
-    vec_push(m->w->arena, &r.states, (uint32_t)state);
-    vec_push(m->w->arena, &m->s->route, r);
-  }
-}
-
-static void describe_routes(MachineBuilder *m) {
-  if (!m->s->wiring) return;
-  Describer d = {.m = m, .line = table_new(m->w->arena)};
-  find_lines(&d);
-  for (uint32_t i = 0; i < m->target.n; i++) {
-    const LineTarget *t = &m->target.at[i];
-    const System *of = t->part ? m->s->part.at[t->part - 1].of : NULL;
-    if (of && (of->shares || t->port >= of->in.n - of->quiet)) continue;
-    for (uint32_t k = 0; k < t->route.n; k++)
-      describe(&d, (PortEnd){t->part, t->port}, route_to(t->route.at[k]),
-               route_value(t->route.at[k]), route_cond(t->route.at[k]));
-  }
-  Nodes line = lines_of(m);
-  for (uint32_t i = 0; i < line.n; i++) {
-    if (line.at[i]->kind != N_EQUATION) continue;
-    const Syntax *n = with_ports(m, line.at[i]), *to = lhss_in(equation_lhss(n)).at[0];
-    int port = lhs_is_rate(to) ? -1 : port_named(m->s->out.at, m->s->out.n, to->name);
-    if (port >= 0) describe(&d, (PortEnd){0, (uint32_t)port}, NULL, equation_value(n), NULL);
-  }
-  for (uint32_t i = 0; m->h.body && m->h.body->kind != N_BLOCK && i < m->s->out.n; i++)
-    describe(&d, (PortEnd){0, i}, NULL, m->h.body, NULL);
-  describe_states(m);
-}
-
 // -- put together without a text ------------------------------------------------------------------
+// What it is made of is found in what it was before.
+static void dress(World *w, System *s, const System *of, const Id *map) {
+  s->inner.at = NULL, s->inner.n = s->inner.cap = 0;
+  s->line.at = NULL, s->line.n = s->line.cap = 0;
+  s->inside.at = NULL, s->inside.n = s->inside.cap = 0;
+  vec_push(w->arena, &s->inner, (SystemInner){0, of, map, false});
+}
+
 static Id wire_sum(World *w, Diagram *d, Id a, Id b) {
   Each e = each_of(w, d->wire.at[a].type);
   Base base = (Base)e.t.base;
@@ -771,6 +677,7 @@ System *system_closed(Elab *in, System *s) {
     vec_push(w->arena, &closed->state, x);
   }
   take_all(w, closed, s, map[1], param, "", NULL);
+  dress(w, closed, s, map[1]);
   closed->flows = s->flows;
   find_time(closed);
   keep_nexts(closed);
@@ -861,6 +768,8 @@ static System *weave_both(Driving *d) {
   uint32_t *param = params_by_wire(w, both->d);
   take_all(w, both, s, map[0], param, "", NULL);
   take_all(w, both, source, map[1], param, prefix, NULL);
+  dress(w, both, s, map[0]);
+  vec_push(w->arena, &both->inner, (SystemInner){source->name, source, map[1], false});
   find_time(both);
   keep_nexts(both);
   return both;
@@ -899,14 +808,35 @@ Diagram *machine_diagram(Elab *in, Def *d) {
   return s ? s->d : NULL;
 }
 
+System *system_in(Elab *in, Program *p, const Syntax *call, MachineTime time) {
+  const Syntax *name = use_base(call);
+  Def *d = scope_find(p->scope, name->name);
+  MachineUse use = {.def = d,
+                    .from = scope_env(p->scope),
+                    .config = use_brackets(call),
+                    .span = call->span,
+                    .time = time};
+  return system_of(in, &use);
+}
+
+MachineTime time_of(const System *s, MachineTime alone) {
+  bool ticks = false;
+  for (uint32_t i = 0; i < s->state.n; i++) ticks |= s->state.at[i].next != 0;
+  return s->flows ? TIME_FLOWS : ticks ? TIME_TICKS : alone;
+}
+
 System *elab_system(Elab *in, Program *p, const char *name, const Syntax *call) {
-  const Syntax *config = call ? use_brackets(call) : NULL;
   Def *d = scope_find(p->scope, name_from(in->w->names, name));
+  Span span = call ? call->span : d ? d->span : (Span){0};
   if (!d || d->kind != DEF_MACHINE) {
-    diag_error(in->w->diags, call ? call->span : (Span){0}, "there is no machine `%s` here", name);
+    diag_error(in->w->diags, span, "there is no machine `%s` here", name);
     return NULL;
   }
-  MachineUse use = {
-      .def = d, .from = scope_env(p->scope), .config = config, .span = call ? call->span : d->span};
-  return system_of(in, &use);
+  MachineUse use = {.def = d,
+                    .from = scope_env(p->scope),
+                    .config = call ? use_brackets(call) : NULL,
+                    .span = span};
+  System *s = system_of(in, &use);
+  if (s && s->timeless) use.time = time_of(s, TIME_OPEN);
+  return use.time ? system_of(in, &use) : s;
 }

@@ -150,7 +150,8 @@ struct Program {
   VEC(Def *) learner, box;  // in the order of the text
   VEC(Def *) space;         // the same; those with a size are open
   uint32_t machines;        // how many are declared
-  struct Machines *ran;     // what is run and checked (lang/machine/machine.h)
+  Table *asked; // names that checks and shows of runs have in them; NULL: not looked for yet
+  struct Machines *ran; // what is run and checked (lang/machine/machine.h)
 };
 
 // A learning diagram: a graph of spaces and maps, and what stands behind each of them.

@@ -86,7 +86,7 @@ void flow_put(Flow *f, double t, const double *x, const double *late) {
     put(f->lag.at[i].state, late + f->lag.at[i].offset);
 }
 
-static bool ask(Flow *f, Engine *e, const Counts *c, double *out) {
+bool flow_ask(Flow *f, Engine *e, const Counts *c, double *out) {
   if (!sim_run(f->m, e, 0)) return false;
   for (uint32_t i = 0; i < c->n; out += c->at[i++]) engine_get(e, i, out, c->at[i]);
   return true;
@@ -95,54 +95,19 @@ static bool ask(Flow *f, Engine *e, const Counts *c, double *out) {
 bool flow_rates(void *flow, double t, const double *x, const double *late, double *dx) {
   Flow *f = flow;
   flow_put(f, t, x, late);
-  return ask(f, f->rates, &f->rate_cells, dx);
+  return flow_ask(f, f->rates, &f->rate_cells, dx);
 }
 
 static bool guards(void *flow, double t, const double *x, const double *late, double *g) {
   Flow *f = flow;
   flow_put(f, t, x, late);
-  return ask(f, f->guards, &f->guard_cells, g);
+  return flow_ask(f, f->guards, &f->guard_cells, g);
 }
 
 static bool lates(void *flow, double t, const double *x, const double *late, double *value) {
   Flow *f = flow;
   flow_put(f, t, x, late);
-  return ask(f, f->lates, &f->lag_cells, value);
-}
-
-// -- the Jacobian, column by column ---------------------------------------------------------------
-static bool open_tangent(Flow *f) {
-  if (f->tangent) return true;
-  f->tangent = sim_engine(f->m, pick_tangent(f->m->w, f->m->s));
-  return f->tangent != NULL;
-}
-
-// inputs: ports, states, time, then a tangent for each state
-bool flow_change(Flow *f, double t, const double *x, const double *late, const double *v,
-                 double *out) {
-  if (!open_tangent(f)) return false;
-  flow_put(f, t, x, late);
-  uint32_t ports = f->m->s->in.n, n = f->flowing.n;
-  for (uint32_t i = 0; i < n; i++) {
-    const Flowing *y = &f->flowing.at[i];
-    engine_set(f->tangent, ports + i, x + y->offset, y->count);
-    uint32_t d = ports + n + 1 + i;
-    engine_set(f->tangent, d, v + y->offset, y->count);
-  }
-  engine_set(f->tangent, ports + n, &t, 1);
-  return ask(f, f->tangent, &f->rate_cells, out);
-}
-
-bool flow_jacobian(void *flow, double t, const double *x, const double *late, double *j) {
-  Flow *f = flow;
-  memset(f->unit, 0, f->n * sizeof(double));
-  for (uint32_t c = 0; c < f->n; c++) {
-    f->unit[c] = 1;
-    if (!flow_change(f, t, x, late, f->unit, f->column)) return false;
-    f->unit[c] = 0;
-    for (uint32_t r = 0; r < f->n; r++) j[(size_t)r * f->n + c] = f->column[r];
-  }
-  return true;
+  return flow_ask(f, f->lates, &f->lag_cells, value);
 }
 
 // -- events ---------------------------------------------------------------------------------------
@@ -333,7 +298,7 @@ static bool open_births(Flow *f, uint32_t values) {
       if (s->event.at[i].birth)
         f->birth[at] =
             NEW_ARRAY(f->m->arena, double, f->fresh.at[s->event.at[i].state.at[k]].state->count);
-  if (!ask(f, f->guards, &f->guard_cells, up)) return false;
+  if (!flow_ask(f, f->guards, &f->guard_cells, up)) return false;
   for (uint32_t i = 0; i < f->problem.events; i++) f->unborn[i] = up[i] > 0;
   return true;
 }

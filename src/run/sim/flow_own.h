@@ -57,6 +57,8 @@ struct Flow {
   Engine *look;     // what is looked at, whose ports are moved too; or NULL
 };
 
+// Runs an engine; its outputs, of so many numbers each, side by side.
+bool flow_ask(Flow *, Engine *, const Counts *, double *out);
 void flow_put(Flow *, double t, const double *x, const double *late);
 bool flow_drive(Flow *);            // reads the table of the run, if it has one
 double flow_next_row(const Flow *); // when the next row begins; infinite: never
@@ -67,7 +69,7 @@ bool flow_halted(const Flow *);
 void flow_clocks(Flow *);                          // for the states that step
 double flow_next_tick(const Flow *, double end);   // when that is; `end` if both are one moment
 bool flow_tick(Flow *, double t, const double *x); // all that tick then
-// How the rates change when the states change by v.
+// jacobian.c: how the rates change when the states change by v.
 bool flow_change(Flow *, double t, const double *x, const double *late, const double *v,
                  double *out);
 

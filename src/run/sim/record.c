@@ -17,6 +17,7 @@ void record_channels(World *w, const Program *p, uint32_t number, SimRecord *r) 
   const System *s = p->ran->run.at[number].system;
   Sights sights = {0};
   system_sights(w, s, &sights);
+  while (sights.n && sights.at[sights.n - 1].kind == SEES_INSIDE) sights.n--; // kept where shown
   *r = (SimRecord){.system = s, .flows = s->flows, .sights = sights.n};
   for (uint32_t i = 0; i < sights.n; i++)
     vec_push(w->arena, &r->channel,

@@ -33,6 +33,7 @@ static Id sight_wire(const System *s, const Sight *x) {
   switch (x->kind) {
   case SEES_IN: return s->d->in.at[x->at];
   case SEES_OUT: return s->d->out.at[x->at];
+  case SEES_INSIDE: return s->inside.at[x->at].wire;
   default: return s->d->param.at[s->state.at[x->at].param].wire;
   }
 }

@@ -80,6 +80,7 @@ bool verify_boxes(World *, const Check *, const SimOptions *, Verdict *);
 typedef struct Flow Flow;
 Flow *flow_open(Sim *); // NULL with a diagnostic
 bool flow_rates(void *flow, double t, const double *x, const double *late, double *dx);
+// jacobian.c: [n n] row-major
 bool flow_jacobian(void *flow, double t, const double *x, const double *late, double *j);
 const char *flow_name(void *flow, uint32_t i);
 

@@ -223,7 +223,7 @@ static const char *const *part_names(const Showing *s, int64_t k) {
   uint32_t arrays = 0;
   for (uint32_t i = 0; i < y->part.n; i++) {
     int64_t size = 0;
-    if (!y->part.at[i].array || !size_value(w, y->part.at[i].axis.size, &size) || size != k)
+    if (y->part.at[i].axes != 1 || !size_value(w, y->part.at[i].axis[0].size, &size) || size != k)
       continue;
     array = &y->part.at[i];
     arrays++;

@@ -210,9 +210,11 @@ static void add_routes(PanelBuilder *b) {
 static bool has_state(const System *s) { return s->state.n || s->own.n; }
 
 static const char *count_of(const PanelBuilder *b, const Part *part) {
-  if (!part->array) return NULL;
-  const char *size = part->axis.size ? size_text(b->w, part->axis.size) : "n";
-  return arena_format(b->arena, "× %s", text_cut(b->arena, FACE_SERIF, WORD_SIZE, size, 60));
+  if (!part->axes) return NULL;
+  Buf sizes = buf_new(b->arena);
+  for (uint32_t i = 0; i < part->axes; i++)
+    buf_printf(&sizes, "%s%s", i ? " × " : "", size_text(b->w, part->axis[i].size));
+  return arena_format(b->arena, "× %s", text_cut(b->arena, FACE_SERIF, WORD_SIZE, sizes.at, 60));
 }
 
 // A part of a slower kind says how slow: "m, every 10".
@@ -329,7 +331,7 @@ static void add_junctions(PanelBuilder *b, const Sides *sides) {
     vec_push(b->arena, &u.in, (Pin){0});
     vec_push(b->arena, &u.out, (Pin){0});
     uint32_t unit = unit_add(b, u);
-    for (uint32_t i = 0; i < k->member.n; i++) tie_member(b, sides, &k->member.at[i], unit);
+    for (uint32_t i = 0; i < k->member.n; i++) tie_member(b, sides, &k->member.at[i].end, unit);
     for (uint32_t i = 0; s->shares && k->outer && i < s->in.n; i++)
       if (s->in.at[i].name == k->name) tie_shared(b, unit, i, 0, !sides->out[i]);
   }

@@ -247,9 +247,10 @@ static void box_lines(Canvas *c, const Unit *u, double x, double y, double w, do
       canvas_text(c, from, at, &(Text){.face = FACE_SERIF, .size = WORD_SIZE}, u->count);
   }
   if (u->mode.n) modes_paint(c, u, middle, at += 15);
+  double said = middle - said_width(u) / 2;
   for (uint32_t i = 0; i < u->line.n; i++)
-    canvas_text(c, middle - said_width(u) / 2, at + 6 + SAID * (i + 1),
-                &(Text){.size = PORT_SIZE, .ink = INK_SOFT}, u->line.at[i]);
+    canvas_text(c, said, at + 6 + SAID * (i + 1), &(Text){.size = PORT_SIZE, .ink = INK_SOFT},
+                u->line.at[i]);
 }
 
 static void box_paint(Canvas *c, const Unit *u, double x, double y, const char *id) {

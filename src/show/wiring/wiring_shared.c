@@ -22,7 +22,7 @@ static void find_neighbours(Near *g) {
   g->beside = NEW_ARRAY(g->arena, Ids, g->n + 1);
   for (uint32_t j = 0; j < s->junction.n; j++)
     for (uint32_t i = 0; i < s->junction.at[j].member.n; i++) {
-      const PortEnd *e = &s->junction.at[j].member.at[i];
+      const PortEnd *e = &s->junction.at[j].member.at[i].end;
       if (!is_part(g, e)) continue;
       vec_push(g->arena, &g->beside[e->part - 1], s->part.n + j);
       vec_push(g->arena, &g->beside[s->part.n + j], e->part - 1);
@@ -69,7 +69,7 @@ Sides shared_sides(Arena *a, const System *s, const bool *asked) {
     const Junction *k = &s->junction.at[j];
     uint32_t level = g.level[s->part.n + j];
     for (uint32_t i = 0; i < k->member.n; i++) {
-      const PortEnd *e = &k->member.at[i];
+      const PortEnd *e = &k->member.at[i].end;
       if (!is_part(&g, e) || !out.right[e->part - 1]) continue;
       if (e->port < s->part.at[e->part - 1].of->in.n)
         out.right[e->part - 1][e->port] = level > g.level[e->part - 1];

@@ -88,33 +88,35 @@ static void put_call(Printer *p, const Syntax *n) {
 }
 
 // worker.say, where worker is an array of parts: the length of its name. 0: it is nothing such
-static size_t array_in(const Printer *p, const Syntax *n) {
+static size_t array_in(const Printer *p, const Syntax *n, uint32_t *axes) {
   const char *name = n->kind == N_NAME ? name_text(p->w->names, n->name) : "";
   const char *dot = strchr(name, '.');
   for (uint32_t i = 0; dot && i < p->s->part.n; i++) {
     const char *part = name_text(p->w->names, p->s->part.at[i].name);
     size_t length = (size_t)(dot - name);
-    if (p->s->part.at[i].array && strlen(part) == length && !memcmp(part, name, length))
+    if (p->s->part.at[i].axes && strlen(part) == length && !memcmp(part, name, length)) {
+      *axes = p->s->part.at[i].axes;
       return length;
+    }
   }
   return 0;
 }
 
-// The first index of a port of an array is that of the part: worker[j].say[i]
+// The first indices of a port of an array are those of the part: worker[j].say[i]
 static void put_at(Printer *p, const Syntax *n) {
-  size_t part = array_in(p, at_base(n));
+  uint32_t axes = 0;
+  size_t part = array_in(p, at_base(n), &axes);
   const Syntax *at = at_brackets(n), *items = nodes_only(brackets_slots(at));
-  if (!part || !items || items->kind != N_ITEMS || !items_in(items).n) {
+  if (!part || !items || items->kind != N_ITEMS || items_in(items).n < axes) {
     put(p, at_base(n));
     put(p, at);
     return;
   }
   const char *name = name_text(p->w->names, at_base(n)->name);
   buf_add(&p->out, name, part);
-  buf_char(&p->out, '[');
-  put(p, items_in(items).at[0]);
-  buf_printf(&p->out, "]%s", name + part);
-  if (items_in(items).n > 1) put_closed(p, "[", nodes_from(items_in(items), 1), " ", "]");
+  put_closed(p, "[", (Nodes){axes, items_in(items).at}, " ", "]");
+  buf_text(&p->out, name + part);
+  if (items_in(items).n > axes) put_closed(p, "[", nodes_from(items_in(items), axes), " ", "]");
 }
 
 static void put_dot(Printer *p, const Syntax *n) {

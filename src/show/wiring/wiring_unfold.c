@@ -112,7 +112,8 @@ static void add_neurons(UnfoldNet *n) {
     const Part *part = &n->s->part.at[p];
     Name name = part->name ? part->name : part->of->name;
     n->first[p] = n->neuron.n;
-    n->count[p] = part->array ? count_of(n, part->axis.size) : 1;
+    n->count[p] = 1;
+    for (uint32_t i = 0; i < part->axes; i++) n->count[p] *= count_of(n, part->axis[i].size);
     for (uint32_t i = 0; i < n->count[p]; i++) {
       Neuron u = {.name = numbered(n, name_text(n->w->names, name), i, n->count[p])};
       vec_push(n->arena, &n->neuron, u);

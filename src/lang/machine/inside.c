@@ -1,0 +1,203 @@
+// What is inside of a system: every port, state and line of every part, by its path.
+//
+// Nothing is kept for that but what weaving knows anyway: where the wires of a part went. A path is
+// followed into the parts, and the wire at its end is followed back out. Lines are no wires of their
+// own, as they melt into what reads them; only those become wires that the program asks for by name.
+#include "lang/machine/look.h"
+
+// -- lines that are asked for ---------------------------------------------------------------------
+static void ask_names(World *w, Table *asked, const Syntax *n) {
+  if (!n) return;
+  if (n->kind == N_NAME || n->kind == N_DOT) table_put(asked, &n->name, sizeof n->name, 1);
+  for (uint32_t i = 0; i < syntax_parts(n).n; i++) ask_names(w, asked, syntax_parts(n).at[i]);
+}
+
+static bool is_asked(MachineBuilder *m, Name name) {
+  Program *p = m->in->program;
+  if (!p || !p->tree) return false;
+  if (!p->asked) {
+    p->asked = table_new(m->w->arena);
+    for (uint32_t i = 0; i < program_declarations(p->tree).n; i++) {
+      const Syntax *n = program_declarations(p->tree).at[i];
+      if (n->kind == N_CHECK || n->kind == N_SHOW) ask_names(m->w, p->asked, n);
+    }
+  }
+  return table_get(p->asked, &name, sizeof name);
+}
+
+// Outside of its mode a line is 0, as a port is.
+static void keep_line(MachineBuilder *m, Env *env, const Syntax *lhs, int mode) {
+  World *w = m->w;
+  const Binding *bind = env_find(env, lhs->name);
+  if (!bind || bind->kind != BIND_VALUE || bind->value.n != 1 || bind->value.at[0].error) return;
+  Val v = bind->value.at[0];
+  val_settle(m->b, &v);
+  if (v.literal) v = val_fill(m->b, v, (Type){.base = BASE_R});
+  Type own = own_type(w, &v.type);
+  SystemLine line = {.name = lhs->name, .own = own}, *before = NULL;
+  for (uint32_t i = 0; i < m->s->line.n; i++)
+    if (m->s->line.at[i].name == lhs->name) before = &m->s->line.at[i];
+  if (before && !type_equal(w, &before->own, &own)) return;
+  if (mode != ANY_MODE) {
+    Val other = before ? val_wire(m->b, before->wire, lhs->span)
+                       : val_fill(m->b, val_literal(m->b, 0, lhs->span), full_type(m, &own));
+    v = val_select(m->b, in_mode(m, mode, lhs->span), v, other, lhs->span, NULL);
+  }
+  line.wire = fit_value(m, v, &own, lhs->span, "a line");
+  if (!line.wire) return;
+  if (before)
+    *before = line;
+  else
+    vec_push(w->arena, &m->s->line, line);
+}
+
+void keep_lines(MachineBuilder *m, Env *env, const LineNodes *lines, int mode) {
+  for (uint32_t i = 0; i < lines->n; i++) {
+    if (lines->at[i]->kind != N_EQUATION) continue;
+    Nodes to = lhss_in(equation_lhss(lines->at[i]));
+    for (uint32_t k = 0; k < to.n; k++) {
+      Name name = to.at[k]->name;
+      bool port = port_named(m->s->out.at, m->s->out.n, name) >= 0;
+      if (!lhs_is_rate(to.at[k]) && !port && own_state(m, name) < 0 && is_asked(m, name))
+        keep_line(m, env, to.at[k], mode);
+    }
+  }
+}
+
+// -- paths ----------------------------------------------------------------------------------------
+bool inside_path(Arena *a, const Syntax *n, InsidePath *out) {
+  const Syntax *brackets = NULL, *name = n;
+  if (n->kind == N_AT) brackets = at_brackets(n), name = at_base(n);
+  if (name->kind == N_DOT && !inside_path(a, dot_base(name), out)) return false;
+  if (name->kind != N_DOT && name->kind != N_NAME) return false;
+  vec_push(a, out, (InsideStep){name->name, brackets, n->span});
+  return true;
+}
+
+static const SystemInner *inner_named(const System *s, Name name) {
+  for (uint32_t i = 0; i < s->inner.n; i++) {
+    const SystemInner *x = &s->inner.at[i];
+    if (x->name == name) return x;
+    const SystemInner *deeper = x->name ? NULL : inner_named(x->of, name);
+    if (deeper) return deeper;
+  }
+  return NULL;
+}
+
+bool inside_is_part(const System *s, Name name) { return s && inner_named(s, name); }
+
+static Id wire_here(const System *s, Name name) {
+  int out = port_named(s->out.at, s->out.n, name), in = port_named(s->in.at, s->in.n, name);
+  if (out >= 0 && !s->shares) return s->d->out.at[out];
+  if (in >= 0) return s->d->in.at[in];
+  for (uint32_t i = 0; i < s->line.n; i++)
+    if (s->line.at[i].name == name) return s->line.at[i].wire;
+  bool dressed = s->inner.n && !s->inner.at[0].name; // its states are those of another one
+  for (uint32_t i = 0; i < s->own.n && !dressed; i++)
+    if (s->own.at[i].name == name) return s->d->param.at[s->state.at[i].param].wire;
+  return 0;
+}
+
+Id inside_wire(const System *s, const InsideStep *step, uint32_t n) {
+  Id here = n == 1 ? wire_here(s, step->name) : 0;
+  for (uint32_t i = 0; !here && i < s->inner.n; i++) {
+    const SystemInner *x = &s->inner.at[i];
+    bool into = x->name && n > 1 && x->name == step->name;
+    Id there = !x->name ? inside_wire(x->of, step, n)
+               : into   ? inside_wire(x->of, step + 1, n - 1)
+                        : 0;
+    if (there) here = x->map[there];
+  }
+  return here;
+}
+
+// -- arrays of parts ------------------------------------------------------------------------------
+static Syntax *brackets_joined(World *w, const Syntax *a, const Syntax *b) {
+  const Syntax *first = nodes_only(brackets_slots(a)), *second = nodes_only(brackets_slots(b));
+  if (!first || !second) return NULL;
+  return brackets_of(w->arena, span_join(a->span, b->span),
+                     nodes_join(w->arena, items_in(first), items_in(second)));
+}
+
+static const char *step_text(World *w, const InsidePath *path, uint32_t n) {
+  Buf b = buf_new(w->arena);
+  for (uint32_t i = 0; i < n; i++)
+    buf_printf(&b, "%s%s", i ? "." : "", name_text(w->names, path->at[i].name));
+  return b.n ? b.at : "";
+}
+
+bool inside_brackets(World *w, const System *s, const InsidePath *path, Syntax **brackets) {
+  const char *whole = NULL; // an array before this, of which all members are meant
+  *brackets = NULL;
+  for (uint32_t i = 0; i < path->n; i++) {
+    const InsideStep *step = &path->at[i];
+    const SystemInner *x = i + 1 < path->n ? inner_named(s, step->name) : NULL;
+    if (x && !x->array && step->brackets)
+      return diag_refuse(w->diags, step->span, "`%s` is one part and has no members",
+                         step_text(w, path, i + 1));
+    if (step->brackets && whole && x) {
+      Id e =
+          diag_error(w->diags, step->span, "`%s` is an array: which member of it is meant?", whole);
+      diag_help(w->diags, e, "write `%s[0]`, or leave all members in", whole);
+      return false;
+    }
+    if (x && x->array && !step->brackets) whole = step_text(w, path, i + 1);
+    if (step->brackets)
+      *brackets =
+          *brackets ? brackets_joined(w, *brackets, step->brackets) : (Syntax *)step->brackets;
+    if (step->brackets && !*brackets)
+      return diag_refuse(w->diags, step->span, "one index for each axis is wanted here");
+    if (x) s = x->of;
+  }
+  return true;
+}
+
+// -- what there is instead ------------------------------------------------------------------------
+typedef struct {
+  World *w;
+  Nearest near;
+  Buf list;
+  uint32_t n;
+} InsideNames;
+
+enum { NAMES_TOLD = 8 };
+
+static void tell_name(InsideNames *t, Name name) {
+  const char *text = name_text(t->w->names, name);
+  nearest_try(&t->near, text);
+  if (++t->n <= NAMES_TOLD) buf_printf(&t->list, "%s`%s`", t->n > 1 ? ", " : "", text);
+  if (t->n == NAMES_TOLD + 1) buf_text(&t->list, ", …");
+}
+
+static void tell_inside(InsideNames *t, const System *s, bool parts) {
+  for (uint32_t i = 0; i < s->in.n && !parts; i++) tell_name(t, s->in.at[i].name);
+  for (uint32_t i = 0; i < s->out.n && !s->shares && !parts; i++) tell_name(t, s->out.at[i].name);
+  for (uint32_t i = 0; i < s->own.n && !parts; i++)
+    if (port_named(s->out.at, s->out.n, s->own.at[i].name) < 0) tell_name(t, s->own.at[i].name);
+  for (uint32_t i = 0; i < s->line.n && !parts; i++) tell_name(t, s->line.at[i].name);
+  for (uint32_t i = 0; i < s->inner.n; i++)
+    if (s->inner.at[i].name)
+      tell_name(t, s->inner.at[i].name);
+    else
+      tell_inside(t, s->inner.at[i].of, parts);
+}
+
+void inside_unknown(World *w, const System *s, const InsidePath *path) {
+  uint32_t i = 0;
+  const SystemInner *x = NULL;
+  for (; i < path->n && (x = inner_named(s, path->at[i].name)); i++) s = x->of;
+  uint32_t at = i < path->n ? i : path->n - 1;
+  InsideNames told = {.w = w, .near = nearest_to(name_text(w->names, path->at[at].name))};
+  told.list = buf_new(w->arena);
+  tell_inside(&told, s, i + 1 < path->n);
+  const char *part = step_text(w, path, i);
+  Id e;
+  if (i == path->n)
+    e = diag_error(w->diags, path->at[at].span, "`%s` is a part, and a part is no value", part);
+  else
+    e = diag_error(w->diags, path->at[at].span, "%s`%s` has %s `%s`", i ? "part " : "",
+                   i ? part : name_text(w->names, s->name),
+                   i + 1 < path->n ? "no part" : "nothing that is called", told.near.text);
+  if (i < path->n && diag_suggest(w->diags, e, told.near.best)) return;
+  if (told.n) diag_help(w->diags, e, "in it there is %s", told.list.at);
+}

@@ -1,0 +1,39 @@
+// Private to machine: what can be seen of a system while it runs, as `check` and `show` name it.
+#ifndef LIMN_LANG_MACHINE_LOOK_H
+#define LIMN_LANG_MACHINE_LOOK_H
+
+#include "lang/machine/machine_own.h"
+
+typedef struct {
+  Elab *in;
+  Program *p;
+  System *s; // NULL: only constants are seen
+  Sights sights;
+  Table *named; // Name to the number of the first sight of that name + 1
+  bool runs;    // inputs are given for a whole run, so they may depend on `time`
+} Looker;
+
+// look.c
+Looker looker_new(Elab *, Program *, System *);
+Type without_pass(World *, Type);
+// An expression at one moment; those inputs that nothing reads are dropped. False after an error.
+bool look_at(Looker *, const Syntax *expr, Seen *, Type *);
+bool speaks_of_sights(Looker *, const Syntax *expr); // or of a part, though of none of its ports
+Id only_wire(Body *, const Syntax *expr); // the one value of an expression; 0 after an error
+
+// inside.c: ports, states and lines of parts, found by their paths when they are asked for
+typedef struct {
+  Name name;
+  const Syntax *brackets; // of an array of parts; NULL: none
+  Span span;              // of the path up to it
+} InsideStep;
+typedef VEC(InsideStep) InsidePath;
+bool inside_path(Arena *, const Syntax *,
+                 InsidePath *); // a.b[2].x; false: it is another expression
+Id inside_wire(const System *, const InsideStep *, uint32_t n); // 0: there is none
+bool inside_is_part(const System *, Name);
+// The brackets of all its steps as one; NULL: none. False after an error.
+bool inside_brackets(World *, const System *, const InsidePath *, Syntax **brackets);
+void inside_unknown(World *, const System *, const InsidePath *); // says what there is instead
+
+#endif

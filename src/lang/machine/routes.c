@@ -1,0 +1,244 @@
+// Wires: ports of parts as names, and the wires into a port as one value.
+//
+// What a part shows is an input of the lens, under the name `p.y`; what it takes is an output of
+// the lens. So a wire is an equation, `p.a = …`, and everything that equations can do, wires can.
+// Several wires into one port have guards; they become one value, `x when g else y when h else 0`.
+#include "lang/machine/machine_own.h"
+
+// -- ports as names -------------------------------------------------------------------------------
+static const Part *part_named(const MachineBuilder *m, const Syntax *n, bool *broken) {
+  Id k = n->kind == N_NAME ? table_get(m->parts, &n->name, sizeof n->name) : 0;
+  *broken = k == UINT32_MAX;
+  return k && !*broken ? &m->s->part.at[k - 1] : NULL;
+}
+
+static void try_ports(World *w, Nearest *near, const Port *port, uint32_t n) {
+  for (uint32_t i = 0; i < n; i++) nearest_try(near, name_text(w->names, port[i].name));
+}
+
+static bool has_port(MachineBuilder *m, const Part *p, const Syntax *dot) {
+  World *w = m->w;
+  if (port_named(p->of->out.at, p->of->out.n, dot->name) >= 0 ||
+      port_named(p->of->in.at, p->of->in.n, dot->name) >= 0)
+    return true;
+  Nearest near = nearest_to(name_text(w->names, dot->name));
+  try_ports(w, &near, p->of->in.at, p->of->in.n);
+  try_ports(w, &near, p->of->out.at, p->of->out.n);
+  Id e = diag_error(w->diags, dot->span, "part `%s` has no port `%s`", name_text(w->names, p->name),
+                    name_text(w->names, dot->name));
+  if (!diag_suggest(w->diags, e, near.best))
+    diag_note(w->diags, e, p->of->span, "its ports are here");
+  return false;
+}
+
+static Syntax *joined_brackets(World *w, const Syntax *a, const Syntax *b) {
+  const Syntax *first = nodes_only(brackets_slots(a)), *second = nodes_only(brackets_slots(b));
+  if (!first || !second) return (Syntax *)b;
+  return brackets_of(w->arena, span_join(a->span, b->span),
+                     nodes_join(w->arena, items_in(first), items_in(second)));
+}
+
+// p.y, p[i].y: as `p.y` and `p.y`[i]; NULL: it is not a port.
+static Syntax *port_name(MachineBuilder *m, const Syntax *n) {
+  if (n->kind != N_DOT) return NULL;
+  const Syntax *base = dot_base(n), *brackets = NULL;
+  if (base->kind == N_AT) brackets = at_brackets(base), base = at_base(base);
+  bool broken;
+  const Part *p = part_named(m, base, &broken);
+  Syntax *error = node_error(m->w->arena, n->span, (ErrorParts){.names = {0, NULL}});
+  if (!p) return broken ? error : NULL;
+  if (!has_port(m, p, n)) return error;
+  if (brackets && !p->axes) {
+    Id e = diag_error(m->w->diags, n->span, "`%s` is one part and has no members",
+                      name_text(m->w->names, p->name));
+    diag_note(m->w->diags, e, p->span, "an array is `%s[3] : …`", name_text(m->w->names, p->name));
+    return error;
+  }
+  Syntax *name = syntax_name(m->w->arena, dotted_name(m->w, p->name, n->name), n->span);
+  return brackets ? node_at(m->w->arena, n->span, (AtParts){name, (Syntax *)brackets}) : name;
+}
+
+static Syntax *with_ports_inside(void *m, const Syntax *n) { return with_ports(m, n); }
+
+Syntax *with_ports(MachineBuilder *m, const Syntax *n) {
+  Syntax *port = port_name(m, n);
+  if (port) return port;
+  if (n->kind == N_AT && at_base(n)->kind == N_DOT) { // p[i].y[j]
+    port = port_name(m, at_base(n));
+    if (port && port->kind == N_AT)
+      return node_at(m->w->arena, n->span,
+                     (AtParts){.base = at_base(port),
+                               .brackets = joined_brackets(m->w, at_brackets(port),
+                                                           with_ports(m, at_brackets(n)))});
+  }
+  return syntax_map(m->w->arena, n, with_ports_inside, m);
+}
+
+// -- wires ----------------------------------------------------------------------------------------
+static void no_part(MachineBuilder *m, const Syntax *name) {
+  World *w = m->w;
+  const char *text = name_text(w->names, name->name);
+  Nearest near = nearest_to(text);
+  for (uint32_t i = 0; i < m->s->part.n; i++)
+    nearest_try(&near, name_text(w->names, m->s->part.at[i].name));
+  Id e = diag_error(w->diags, name->span, "there is no part `%s` here", text);
+  if (!diag_suggest(w->diags, e, near.best))
+    diag_help(w->diags, e, "`%s : Name` declares one", text);
+}
+
+static void no_target(MachineBuilder *m, const Syntax *to) {
+  World *w = m->w;
+  const char *text = to->kind == N_NAME ? name_text(w->names, to->name) : NULL;
+  Nearest near = nearest_to(text ? text : "");
+  for (uint32_t i = 0; i < m->target.n; i++)
+    nearest_try(&near, name_text(w->names, m->target.at[i].name));
+  try_ports(w, &near, m->s->out.at, m->s->out.n);
+  if (to->kind == N_ERROR) return;
+  if (to->kind == N_DOT && dot_base(to)->kind == N_NAME) {
+    no_part(m, dot_base(to));
+    return;
+  }
+  Id e = diag_error(w->diags, to->span,
+                    text ? "`%s` is not a port that a wire can lead to"
+                         : "a wire leads to a port: `p.a`, or one of this wiring",
+                    text ? text : "");
+  diag_suggest(w->diags, e, near.best);
+}
+
+static Syntax *as_equation(MachineBuilder *m, const LineTarget *t, Syntax *value, Syntax *brackets,
+                           Syntax *pad) {
+  World *w = m->w;
+  Span span = t->route.at[0]->span, name = route_to(t->route.at[0])->span;
+  Syntax *lhs = node_lhs(w->arena, name, (LhsParts){brackets});
+  lhs->name = t->name;
+  lhs->name_span = name;
+  Syntax *lhss = node_lhss(w->arena, name, (LhssParts){NODES(lhs)});
+  return node_equation(w->arena, span, (EquationParts){.lhss = lhss, .value = value, .pad = pad});
+}
+
+static void add_route(MachineBuilder *m, const Syntax *n) {
+  World *w = m->w;
+  const Syntax *route = with_ports(m, n), *to = use_base(route_to(route));
+  int own = to->kind == N_NAME ? port_named(m->s->out.at, m->s->out.n, to->name) : -1;
+  Id known = to->kind == N_NAME ? table_get(m->targets, &to->name, sizeof to->name) : 0;
+  if (own >= 0 && !known) {
+    LineTarget t = {.name = to->name, .port = (uint32_t)own};
+    vec_push(w->arena, &m->target, t);
+    table_put(m->targets, &t.name, sizeof t.name, known = m->target.n);
+  }
+  if (!known) {
+    no_target(m, to);
+    return;
+  }
+  vec_push(w->arena, &m->target.at[known - 1].route, route);
+}
+
+const Syntax *route_brackets(const Syntax *route) { return use_brackets(route_to(route)); }
+
+bool is_number_item(const Syntax *n) { return n->kind == N_NUM; }
+
+// Does a wire into this port say a number at place i?
+static bool some_route_counts(const LineTarget *t, uint32_t i) {
+  for (uint32_t r = 0; r < t->route.n; r++) {
+    Nodes item = brackets_items(route_brackets(t->route.at[r]));
+    if (i < item.n && is_number_item(item.at[i])) return true;
+  }
+  return false;
+}
+
+// The first and the second; the second alone where there is no first.
+static Syntax *both(World *w, Syntax *first, Syntax *second) {
+  if (!first) return second;
+  return node_and(w->arena, second->span, (AndParts){NODES(first, second)});
+}
+
+// x -> p.a[0], y -> p.a[1]: as one equation over an index, with a condition on it.
+static Syntax *over_numbers(MachineBuilder *m, const LineTarget *t, const Syntax *brackets,
+                            Syntax **condition) {
+  World *w = m->w;
+  *condition = NULL;
+  const Syntax *items = brackets ? nodes_only(brackets_slots(brackets)) : NULL;
+  if (!items) return (Syntax *)brackets;
+  Nodes written = items_in(items), each = nodes_join(w->arena, written, (Nodes){0, NULL});
+  bool any = false;
+  for (uint32_t i = 0; i < written.n; i++) {
+    if (!some_route_counts(t, i)) continue;
+    any = true;
+    Name index = name_from(w->names, arena_format(w->arena, "index %u", i));
+    Syntax *name = syntax_name(w->arena, index, written.at[i]->span);
+    Syntax *test = node_cmp(w->arena, name->span, (CmpParts){name, written.at[i]});
+    syntax_signed(w->arena, test, SIGN_EQUAL);
+    if (is_number_item(written.at[i])) *condition = both(w, *condition, test);
+    each.at[i] = name;
+  }
+  return any ? brackets_of(w->arena, brackets->span, each) : (Syntax *)brackets;
+}
+
+// All wires of a port as one value.
+static Syntax *joined_routes(MachineBuilder *m, const LineTarget *t, Syntax **brackets) {
+  World *w = m->w;
+  Syntax *value = NULL;
+  for (uint32_t i = t->route.n; i-- > 0;) {
+    const Syntax *r = t->route.at[i];
+    Syntax *condition;
+    *brackets = over_numbers(m, t, route_brackets(r), &condition);
+    Syntax *guard = route_cond(r);
+    guard = guard ? both(w, condition, guard) : condition;
+    if (!value && guard) {
+      value = syntax_num(w->arena, 0, r->span);
+      value->text = "0";
+    }
+    value = value && guard ? node_when(w->arena, r->span, (WhenParts){route_value(r), guard, value})
+                           : route_value(r);
+  }
+  return value;
+}
+
+// What is read outside is the same for all wires of a port, since they are one value.
+static Syntax *pad_of_routes(MachineBuilder *m, const LineTarget *t) {
+  Syntax *pad = t->route.n ? route_pad(t->route.at[0]) : NULL;
+  for (uint32_t i = 1; i < t->route.n; i++) {
+    Syntax *other = route_pad(t->route.at[i]);
+    bool same = pad && other ? pad->kind == N_NUM && other->kind == N_NUM && pad->num == other->num
+                             : pad == other;
+    if (same) continue;
+    Id e = diag_error(m->w->diags, t->route.at[i]->span,
+                      "the wires into `%s` do not have the same `pad`",
+                      name_text(m->w->names, t->name));
+    diag_note(m->w->diags, e, t->route.at[0]->span, "the other one");
+    break;
+  }
+  return pad;
+}
+
+static void take_target(MachineBuilder *m, Env *env, LineTarget *t) {
+  if (!t->route.n || !t->part || t->wire) return;
+  const Part *part = &m->s->part.at[t->part - 1];
+  Type own = seen_type(m, part, &part->of->in.at[t->port].type);
+  Syntax *brackets = NULL, *value = joined_routes(m, t, &brackets);
+  Span span = t->route.at[0]->span;
+  Value v = eval_typed(m, env, brackets, value, pad_of_routes(m, t), &own, span);
+  m->spread = part->axes;
+  if (v.n == 1)
+    t->wire = fit_value(m, v.at[0], &own, span,
+                        arena_format(m->w->arena, "port `%s`", name_text(m->w->names, t->name)));
+  m->spread = 0;
+}
+
+// Wires to ports of the wiring itself are equations beside the others.
+void gather_routes(MachineBuilder *m, const Syntax *block, LineNodes *lines) {
+  Nodes line = block_statements(block);
+  for (uint32_t i = 0; i < line.n; i++)
+    if (line.at[i]->kind == N_ROUTE) add_route(m, line.at[i]);
+  add_life_routes(m, block, add_route);
+  for (uint32_t i = 0; i < m->target.n; i++) {
+    const LineTarget *t = &m->target.at[i];
+    if (t->part) continue;
+    Syntax *brackets = NULL, *value = joined_routes(m, t, &brackets);
+    vec_push(m->w->arena, lines, as_equation(m, t, value, brackets, pad_of_routes(m, t)));
+  }
+}
+
+void take_routes(MachineBuilder *m, Env *env) {
+  for (uint32_t i = 0; i < m->target.n; i++) take_target(m, env, &m->target.at[i]);
+}

@@ -1,0 +1,37 @@
+// How the rates of a system change with its states: the forward derivative of the diagram of its
+// rates, asked for one direction, or for all of them, column by column.
+#include "run/sim/flow_own.h"
+
+static bool open_tangent(Flow *f) {
+  if (f->tangent) return true;
+  f->tangent = sim_engine(f->m, pick_tangent(f->m->w, f->m->s));
+  return f->tangent != NULL;
+}
+
+// inputs: ports, states, time, then a tangent for each state
+bool flow_change(Flow *f, double t, const double *x, const double *late, const double *v,
+                 double *out) {
+  if (!open_tangent(f)) return false;
+  flow_put(f, t, x, late);
+  uint32_t ports = f->m->s->in.n, n = f->flowing.n;
+  for (uint32_t i = 0; i < n; i++) {
+    const Flowing *y = &f->flowing.at[i];
+    engine_set(f->tangent, ports + i, x + y->offset, y->count);
+    uint32_t d = ports + n + 1 + i;
+    engine_set(f->tangent, d, v + y->offset, y->count);
+  }
+  engine_set(f->tangent, ports + n, &t, 1);
+  return flow_ask(f, f->tangent, &f->rate_cells, out);
+}
+
+bool flow_jacobian(void *flow, double t, const double *x, const double *late, double *j) {
+  Flow *f = flow;
+  memset(f->unit, 0, f->n * sizeof(double));
+  for (uint32_t c = 0; c < f->n; c++) {
+    f->unit[c] = 1;
+    if (!flow_change(f, t, x, late, f->unit, f->column)) return false;
+    f->unit[c] = 0;
+    for (uint32_t r = 0; r < f->n; r++) j[(size_t)r * f->n + c] = f->column[r];
+  }
+  return true;
+}
