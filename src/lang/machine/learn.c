@@ -81,12 +81,6 @@ static Id only_when(MachineBuilder *m, Id when, Id next, Id old) {
   return each_make(w, d, &e);
 }
 
-static bool after_states(const Diagram *o) {
-  for (uint32_t i = 0; i < o->param.n; i++)
-    if (o->param.at[i].next) return true;
-  return false;
-}
-
 static bool step_state(MachineBuilder *m, Program *p, const Learned *l) {
   World *w = m->w;
   System *s = m->s;
@@ -126,14 +120,7 @@ static bool step_state(MachineBuilder *m, Program *p, const Learned *l) {
     vec_push(w->arena, &in, s->d->param.at[k].wire);
   }
   Id out = box_call(w, s->d, o, in.at, in.n, origin_at(m->b, l->span)), after = out + o->out.n;
-  if (l->alive && after_states(o))
-    return diag_refuse(
-        w->diags, l->span,
-        "`%s` remembers something, and `%s` is born and dies: take one without a memory, "
-        "as `gd`",
-        word, name_text(w->names, s->name));
-  Id next = only_when(m, l->when, out + 1, s->d->param.at[param].wire);
-  s->state.at[l->at].next = l->alive ? only_when(m, l->alive, next, l->start) : next;
+  s->state.at[l->at].next = only_when(m, l->when, out + 1, s->d->param.at[param].wire);
   for (uint32_t i = 0; i < o->param.n; i++) {
     if (!o->param.at[i].next) continue;
     SystemState x = {.param = number.at[i], .path = s->d->param.at[number.at[i]].path, .every = 1};

@@ -9,6 +9,7 @@
 // what `born (x: …)` says. Parts in it get the same bits. So a part that dies is a wiring like any
 // other, nested equals flat, and nothing that follows systems needs to know of it, but that where time
 // flows a birth is an event.
+#include "core/pass/rewrite.h"
 #include "lang/machine/machine_own.h"
 
 static Name alive_name(World *w) { return name_from(w->names, "is alive"); } // no text says these
@@ -161,12 +162,12 @@ Id live_shown(MachineBuilder *m, const Type *own, Id wire) {
 
 void live_learned(MachineBuilder *m, Learned *l) {
   if (m->live) l->when = l->when ? logical(m, FN_and, l->when, m->live) : m->live;
-  if (m->alive) l->alive = m->alive, l->start = start_wire(m, l->at);
+  if (m->alive && l->at < m->s->own.n) start_wire(m, l->at);
 }
 
 void add_birth(MachineBuilder *m) {
   Arena *a = m->w->arena;
-  if (!m->alive || !m->s->own.n) return;
+  if (!m->alive || !(m->s->own.n + m->learned.n)) return;
   Type number = {.base = BASE_R};
   Val up = val_fill(m->b, val_literal(m->b, 1, m->def->span), full_type(m, &number));
   Val down = val_fill(m->b, val_literal(m->b, -1, m->def->span), full_type(m, &number));
@@ -177,6 +178,64 @@ void add_birth(MachineBuilder *m) {
     vec_push(a, &e.value, start_wire(m, i));
   }
   vec_push(a, &m->s->event, e);
+}
+
+// A param of the woven system that is never changed: where another one begins.
+static Id begins_at(World *w, Diagram *d, uint32_t param) {
+  Param p = d->param.at[param];
+  const Wire *x = &d->wire.at[p.wire];
+  p.path = arena_format(w->arena, "%s.start", p.path);
+  p.role = ROLE_BUFFER;
+  p.next = 0;
+  uint32_t k = diagram_param(w, d, p, x->type, x->name, x->origin);
+  return d->param.at[k].wire;
+}
+
+// The same as `chosen`, once all is woven; the bit has the axes of arrays only.
+static Id woven_choice(World *w, Diagram *d, Id cond, Id yes, Id no) {
+  Type t = d->wire.at[no].type;
+  Each e = each_of(w, t);
+  uint32_t c = each_read(w, &e, cond, BASE_BIT, d->wire.at[cond].type.rank),
+           x = each_read(w, &e, yes, (Base)t.base, t.rank),
+           y = each_read(w, &e, no, (Base)t.base, t.rank);
+  e.loop.scalar[scalar_fn(w, &e.loop, FN_select, c, x, y)].base = t.base;
+  return each_make(w, d, &e);
+}
+
+// What an optimiser counts for all members of an array at once cannot stop or begin anew for one.
+static bool learns_apart(MachineBuilder *m) {
+  const System *s = m->s;
+  for (uint32_t i = s->learnt_from; m->live && i < s->learnt_to; i++) {
+    const Param *p = &s->d->param.at[s->state.at[i].param];
+    if (s->d->wire.at[p->wire].type.rank >= m->npass) continue;
+    Id e = diag_error(m->w->diags, m->learned.at[0].span,
+                      "`%s` is one number for all members of `%s`, which stop or die one by one",
+                      p->path, name_text(m->w->names, s->name));
+    diag_help(m->w->diags, e, "an optimiser without such a number does, as `gd`");
+    return false;
+  }
+  return true;
+}
+
+bool live_learnt(MachineBuilder *m) {
+  World *w = m->w;
+  System *s = m->s;
+  SystemEvent *birth = NULL;
+  if (!learns_apart(m)) return false;
+  for (uint32_t i = 0; m->alive && i < s->event.n; i++)
+    if (s->event.at[i].birth && !*s->event.at[i].path) birth = &s->event.at[i];
+  for (uint32_t i = 0; birth && i < s->state.n; i++) {
+    SystemState *x = &s->state.at[i];
+    bool own = i < s->own.n && s->own.at[i].learns, more = i >= s->learnt_from && i < s->learnt_to;
+    if ((!own && !more) || !x->next) continue;
+    Id start = own ? m->born.at[i] : begins_at(w, s->d, x->param);
+    x->next = woven_choice(w, s->d, m->alive, x->next, start);
+    x->reborn = true;
+    if (!more) continue;
+    vec_push(w->arena, &birth->state, i);
+    vec_push(w->arena, &birth->value, start);
+  }
+  return true;
 }
 
 // -- parts ----------------------------------------------------------------------------------------

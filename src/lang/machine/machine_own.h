@@ -23,8 +23,6 @@ typedef struct {
   uint32_t at; // of its own states
   Id loss;     // a number
   Id when;     // a condition; 0: always
-  Id start;    // where it begins anew whenever it is not there; 0: it always is
-  Id alive;
   const Syntax *optimiser;
   Span span;
 } Learned; // next w by gd(0.1) on … when …
@@ -137,7 +135,8 @@ Id live_next(MachineBuilder *, uint32_t own, Id next);
 Id live_guard(MachineBuilder *, Id guard);
 Id live_shown(MachineBuilder *, const Type *, Id wire);
 void live_learned(MachineBuilder *, Learned *);
-void add_birth(MachineBuilder *);                         // the event, once all states are known
+bool live_learnt(MachineBuilder *); // once they are woven: states that learn, and their optimisers'
+void add_birth(MachineBuilder *);   // the event, once all states are known
 PartLife part_life(MachineBuilder *, const Syntax *part); // N_PART, or NULL
 void add_life_routes(MachineBuilder *, const Syntax *block,
                      void (*add)(MachineBuilder *, const Syntax *));

@@ -156,9 +156,10 @@ static void wires_of(MachineBuilder *m, WirePlaces *p) {
   for (uint32_t i = 0; i < m->learned.n; i++) {
     vec_push(a, p, &m->learned.at[i].loss);
     if (m->learned.at[i].when) vec_push(a, p, &m->learned.at[i].when);
-    if (m->learned.at[i].alive) vec_push(a, p, &m->learned.at[i].alive);
-    if (m->learned.at[i].start) vec_push(a, p, &m->learned.at[i].start);
   }
+  if (m->alive) vec_push(a, p, &m->alive);
+  for (uint32_t i = 0; i < m->born.n; i++)
+    if (m->born.at[i]) vec_push(a, p, &m->born.at[i]);
 }
 
 // Calls of boxes are opened, so that only what really needs itself is a loop.
@@ -500,7 +501,7 @@ static System *make_system(MachineBuilder *m) {
   body_finish(m->b);
   describe_routes(m);
   flatten_lens(m);
-  if (!weave_system(m) || !learn_states(m, m->in->program)) return NULL;
+  if (!weave_system(m) || !learn_states(m, m->in->program) || !live_learnt(m)) return NULL;
   forget_passing(m->w, m->s->d);
   return m->s;
 }
