@@ -230,7 +230,6 @@ static bool follow_all(Following *g, double *start) {
       solver_disturb(g->solver);
       if (!watch_moment(g, row, solver_state(g->solver))) return false;
     }
-    if ((g->f->record.halted = flow_halted(g->flow))) break;
     if (g->m->how->progress)
       g->m->how->progress(g->m->how->context, solver_time(g->solver) / r->end);
     if (g->m->how->stop && *g->m->how->stop) {
@@ -238,6 +237,7 @@ static bool follow_all(Following *g, double *start) {
       break;
     }
   }
+  g->f->record.halted = flow_halted(g->flow);
   g->f->record.steps = solver_count(g->solver, NULL, NULL);
   return true;
 }
