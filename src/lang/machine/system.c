@@ -256,7 +256,7 @@ static void take_lens(MachineBuilder *m, const Id *map, const uint32_t *param) {
 }
 
 static const char no_order[] =
-    "in what order the members of an array come here can only be found when their number is known";
+    "which member of an array needs which can only be told when their number is known";
 
 // bit[2], cell[… 1]: which member of an array it is, as far as that is known.
 static void put_member(MachineBuilder *m, Buf *to, const WeavePlace *p) {
@@ -370,7 +370,8 @@ bool weave_system(MachineBuilder *m) {
     tell_loop(m, &fault);
     return false;
   }
-  s->unordered = fault.answer == WEAVE_OPEN;
+  s->unordered = m->open_places || fault.answer == WEAVE_OPEN;
+  if (m->open_places && !m->b->generic) diag_error(w->diags, m->def->span, no_order);
   for (uint32_t p = 0; p < s->part.n; p++) s->unordered |= s->part.at[p].of->unordered;
   uint32_t *param = params_by_wire(w, s->d);
   take_lens(m, map[0], param);
@@ -471,10 +472,10 @@ static void elaborate_body(MachineBuilder *m) {
     SyntaxKind k = (SyntaxKind)line.at[i]->kind;
     if (k == N_CONSTS || k == N_AXES || k == N_LEARN) body_statement(m->b, m->env, line.at[i]);
     if (k == N_STATES) add_states(m, m->env, line.at[i]);
-    if (k == N_FOR)
-      diag_error(m->w->diags, line.at[i]->span,
-                 "in a machine, many of a kind are an array: `p[n] : Name`");
   }
+  if (!write_out_loops(m)) return;
+  body = m->h.body;
+  line = block_statements(body);
   if (!add_modes(m, body)) return;
   make_parts(m, body);
   make_block(m, m->env, body, ANY_MODE);
@@ -532,7 +533,7 @@ static System *make_system(MachineBuilder *m) {
     else if (m->h.body)
       one_expression(m, m->h.body);
   }
-  if (m->w->diags->errors > errors || m->broken) return NULL;
+  if (m->w->diags->errors > errors || m->broken || m->open_loops) return NULL;
   check_targets(m);
   if (m->w->diags->errors > errors) return NULL;
   settle_junctions(m);
@@ -596,6 +597,7 @@ static void begin_body(MachineBuilder *m, const MachineUse *use) {
     body_pass(m->b, FIRST_PASS + i, m->pass[i]);
   }
   m->parts = table_new(a);
+  m->members = table_new(a);
   m->changed = table_new(a);
   m->targets = table_new(a);
 }
@@ -643,7 +645,8 @@ System *system_of(Elab *in, const MachineUse *use) {
   }
   System *made = make_inside(&m);
   if (w->diags->errors > errors || !made) {
-    if (is_plain(use)) d->broken = true;
+    d->open_loops |= m.open_loops && w->diags->errors == errors; // with its sizes it is tried again
+    if (is_plain(use) && !d->open_loops) d->broken = true;
     return NULL;
   }
   keep_nexts(made);
@@ -836,6 +839,9 @@ Diagram *machine_diagram(Elab *in, Def *d) {
   MachineUse alone = {.def = d, .from = scope_env(d->scope), .generic = true, .span = d->span};
   System *s = system_of(in, &alone);
   if (s && s->unordered) diag_error(in->w->diags, d->span, no_order);
+  if (!s && d->open_loops && !d->broken)
+    diag_error(in->w->diags, d->span, "a `for` of `%s` runs over sizes that are open",
+               name_text(in->w->names, d->name));
   return s && !s->unordered ? s->d : NULL;
 }
 
