@@ -142,27 +142,49 @@ static void read_numbers(Elab *in, Program *p, const Syntax *brackets, double *f
 
 // The time it takes, and how it is followed.
 static void read_by(Elab *in, Program *p, const Syntax *by, Run *r) {
-  static const char *const words[] = {[FOLLOW_USUAL] = "",
-                                      [FOLLOW_DORMAND] = "dormand",
-                                      [FOLLOW_RK4] = "rk4",
-                                      [FOLLOW_EULER] = "euler",
-                                      [FOLLOW_STIFF] = "stiff"};
+  static const char *const words[] = {
+      [FOLLOW_USUAL] = "",           [FOLLOW_DORMAND] = "dormand", [FOLLOW_RK4] = "rk4",
+      [FOLLOW_EULER] = "euler",      [FOLLOW_STIFF] = "stiff",     [FOLLOW_MARUYAMA] = "maruyama",
+      [FOLLOW_MILSTEIN] = "milstein"};
   const Syntax *name = use_base(by);
   const char *text = name->kind == N_NAME ? name_text(in->w->names, name->name) : "";
   uint32_t i = FOLLOW_DORMAND;
   while (i < COUNT(words) && strcmp(words[i], text)) i++;
   if (i == COUNT(words)) {
     diag_error(in->w->diags, by->span,
-               "a run is followed by `dormand`, `stiff`, `rk4[0.01]` or `euler[0.01]`");
+               "a run is followed by `dormand`, `stiff`, `rk4[0.01]` or `euler[0.01]`; with white "
+               "noise, by `maruyama[0.01]` or `milstein[0.01]`");
     return;
   }
   r->follow = (Follow)i;
-  bool fixed = r->follow == FOLLOW_RK4 || r->follow == FOLLOW_EULER;
+  bool noise = r->follow == FOLLOW_MARUYAMA || r->follow == FOLLOW_MILSTEIN;
+  bool fixed = r->follow == FOLLOW_RK4 || r->follow == FOLLOW_EULER || noise;
+  if (r->system->white.n && !noise) {
+    Id e = diag_error(in->w->diags, by->span, "`%s` does not follow white noise", text);
+    diag_help(in->w->diags, e, "`maruyama[0.01]` does, and `milstein[0.01]`");
+  }
   uint32_t errors = in->w->diags->errors;
   if (by->kind == N_AT)
     read_numbers(in, p, at_brackets(by), fixed ? &r->step : &r->tolerance, &r->step);
   if (fixed && !(r->step > 0) && in->w->diags->errors == errors)
     diag_error(in->w->diags, by->span, "`%s` wants its step: `%s[0.01]`", text, text);
+}
+
+static void check_milstein(Elab *in, const Run *r, Span span) {
+  bool late = r->system->lag.n;
+  if (!late && milstein_fits(in->w, r->system)) return;
+  Id e = diag_error(in->w->diags, span,
+                    late ? "`milstein` does not follow delays"
+                         : "`milstein` is for noises of which none changes how strongly another "
+                           "one works");
+  diag_help(in->w->diags, e, "`by maruyama[%g]` follows them", r->step);
+}
+
+// Without `by`, white noise is followed in a thousand steps, or to each moment that is kept.
+static void usual_noise(Run *r) {
+  r->follow = FOLLOW_MARUYAMA;
+  r->step = r->end / 1000;
+  if (r->every > 0 && r->every < r->step) r->step = r->every;
 }
 
 static void read_length(Elab *in, Program *p, const Syntax *n, Run *r) {
@@ -267,6 +289,9 @@ static void do_run(Elab *in, Program *p, const Syntax *n) {
     if (w->diags->errors == errors) check_given(in, &r);
     read_length(in, p, n, &r);
     if (by) read_by(in, p, by_distance(by), &r);
+    bool noise = noise_has_place(w, r.system, false) && r.system->white.n;
+    if (noise && !by) usual_noise(&r);
+    if (noise && r.follow == FOLLOW_MILSTEIN) check_milstein(in, &r, by->span);
     if (by && !r.system->flows)
       diag_error(w->diags, by->span, "`%s` goes by ticks, and `by` says how rates are followed",
                  name_text(w->names, r.system->name));

@@ -157,6 +157,8 @@ static void wires_of(MachineBuilder *m, WirePlaces *p) {
   for (uint32_t i = 0; i < m->learned.n; i++) {
     vec_push(a, p, &m->learned.at[i].loss);
     if (m->learned.at[i].when) vec_push(a, p, &m->learned.at[i].when);
+    for (uint32_t k = 0; k < m->learned.at[i].becomes.n; k++)
+      vec_push(a, p, &m->learned.at[i].becomes.at[k]);
   }
 }
 
@@ -235,6 +237,11 @@ static void take_all(World *w, System *to, const System *of, const Id *map, cons
     lag.value = map[lag.value];
     vec_push(w->arena, &to->lag, lag);
   }
+  for (uint32_t i = 0; i < of->white.n; i++) {
+    SystemWhite white = of->white.at[i];
+    white.param = param[map[of->d->param.at[white.param].wire]];
+    vec_push(w->arena, &to->white, white);
+  }
   to->flows |= of->flows;
   to->timeless |= of->timeless;
 }
@@ -253,6 +260,15 @@ static void take_lens(MachineBuilder *m, const Id *map, const uint32_t *param) {
     s->state.at[i].param = param[map[s->lens->param.at[s->state.at[i].param].wire]];
   for (uint32_t i = 0; i < s->lag.n; i++)
     s->lag.at[i].param = param[map[s->lens->param.at[s->lag.at[i].param].wire]];
+  for (uint32_t i = 0; i < s->white.n; i++)
+    s->white.at[i].param = param[map[s->lens->param.at[s->white.at[i].param].wire]];
+  for (uint32_t i = 0; i < m->learned.n; i++) {
+    Learned *l = &m->learned.at[i];
+    for (uint32_t k = 0; k < l->weight.n; k++)
+      l->weight.at[k] = param[map[s->lens->param.at[l->weight.at[k]].wire]];
+    for (uint32_t k = 0; k < l->counted.n; k++)
+      l->counted.at[k] = param[map[s->lens->param.at[l->counted.at[k]].wire]];
+  }
 }
 
 static const char no_order[] =
@@ -470,7 +486,12 @@ static void elaborate_body(MachineBuilder *m) {
   Nodes line = block_statements(body);
   for (uint32_t i = 0; i < line.n; i++) {
     SyntaxKind k = (SyntaxKind)line.at[i]->kind;
-    if (k == N_CONSTS || k == N_AXES || k == N_LEARN) body_statement(m->b, m->env, line.at[i]);
+    if (k == N_CONSTS || k == N_AXES) body_statement(m->b, m->env, line.at[i]);
+    if (k == N_LEARN) {
+      m->in->owned = declares_learner(m, line.at[i]);
+      body_statement(m->b, m->env, line.at[i]);
+      m->in->owned = false;
+    }
     if (k == N_STATES) add_states(m, m->env, line.at[i]);
   }
   if (!write_out_loops(m)) return;
@@ -541,6 +562,7 @@ static System *make_system(MachineBuilder *m) {
   settle_ports(m);
   if (m->w->diags->errors > errors) return NULL;
   body_finish(m->b);
+  if (!find_weights(m)) return NULL;
   describe_routes(m);
   flatten_lens(m);
   if (!weave_system(m) || !learn_states(m, m->in->program)) return NULL;
@@ -617,10 +639,16 @@ static void begin_system(MachineBuilder *m) {
 
 static System *make_inside(MachineBuilder *m) {
   Def *d = m->def;
-  bool busy = d->busy;
+  bool busy = d->busy, owned = m->in->owned;
+  const MachineText *around = m->in->machine;
   d->busy = true;
   m->in->inner++;
+  find_learners(m);
+  m->in->machine = &m->text;
+  m->in->owned = false;
   System *made = make_system(m);
+  m->in->machine = around;
+  m->in->owned = owned;
   if (m->in->inner <= INNER_LIMIT) m->in->inner--;
   d->busy = busy;
   return made;
@@ -692,6 +720,7 @@ System *system_closed(Elab *in, System *s) {
   closed->state.at = NULL, closed->state.n = closed->state.cap = 0;
   closed->event.at = NULL, closed->event.n = closed->event.cap = 0;
   closed->lag.at = NULL, closed->lag.n = closed->lag.cap = 0;
+  closed->white.at = NULL, closed->white.n = closed->white.cap = 0;
   closed->in.n = 0;
   closed->shares = false;
   WeavePart part[2] = {{held, NULL, NULL}, {s->d, NULL, in_end}};
@@ -830,7 +859,8 @@ void check_machines(Elab *in, Scope *s) {
     if (d->kind != DEF_MACHINE || d->scope != s || d->broken) continue;
     uint32_t errors = in->w->diags->errors;
     MachineUse alone = {.def = d, .from = scope_env(s), .generic = true, .span = d->span};
-    if (!d->system) system_of(in, &alone);
+    System *made = d->system ? d->system : system_of(in, &alone);
+    if (made) noise_has_place(in->w, made, true);
     if (in->w->diags->errors > errors) d->broken = true;
   }
 }

@@ -14,7 +14,8 @@ static void put(State *s, const double *x) {
 
 // -- what a table moves ---------------------------------------------------------------------------
 static void set_port(Flow *f, uint32_t port, const double *value, int64_t cells) {
-  Engine *all[] = {f->rates, f->guards, f->values, f->lates, f->nexts, f->tangent, f->look};
+  Engine *all[] = {f->rates, f->guards,  f->values, f->lates,
+                   f->nexts, f->tangent, f->look,   f->step};
   for (uint32_t i = 0; i < COUNT(all); i++)
     if (all[i]) engine_set(all[i], port, value, cells);
 }
@@ -68,6 +69,7 @@ bool flow_drive(Flow *f) {
   if (!d->time) d->n = (int64_t)ceil(m->run->end);
   if (!(m->run->path ? table_inputs : set_inputs)(m, d->n, d->rows, d->table)) return false;
   f->driven = d;
+  f->problem.timeless &= !d->time;
   for (uint32_t i = 0; d->time && i < m->s->in.n; i++)
     if (d->rows[i] && m->s->d->wire.at[m->s->d->in.at[i]].type.base != BASE_R)
       return diag_refuse(m->w->diags, m->run->span,
@@ -185,14 +187,18 @@ static bool set_by(Flow *f, double t, uint32_t which) {
 static bool happen(void *flow, double t, const uint8_t *which, const double *late, double *x) {
   Flow *f = flow;
   flow_put(f, t, x, late);
-  if (!sim_run(f->m, f->values, 0)) return false;
+  if (!f->chance && !sim_run(f->m, f->values, 0)) return false;
   for (uint32_t i = 0; i < f->fresh.n; i++) {
     Fresh *y = &f->fresh.at[i];
     state_get(y->state, y->value);
     memset(y->by, 0, (size_t)y->state->count * sizeof *y->by);
   }
-  for (uint32_t i = 0; i < f->problem.events; i++)
-    if (which[i] && !set_by(f, t, i)) return false;
+  for (uint32_t i = 0; i < f->problem.events; i++) {
+    if (!which[i]) continue;
+    if (f->chance && !sim_run(f->m, f->values, flow_draw(f, i))) return false;
+    if (!set_by(f, t, i)) return false;
+  }
+  flow_drawn(f, which);
   for (uint32_t i = 0; i < f->fresh.n; i++) state_set(f->fresh.at[i].state, f->fresh.at[i].value);
   flow_start(f, x);
   return true;
@@ -268,6 +274,7 @@ static bool open_events(Flow *f) {
   f->values = wires_engine(f, &value, NULL);
   for (uint32_t i = 0; i < f->guard_cells.n; i++)
     f->problem.events += (uint32_t)f->guard_cells.at[i];
+  flow_draws(f);
   return f->guards && f->values;
 }
 
@@ -293,11 +300,6 @@ Flow *flow_open(Sim *m) {
   Flow *f = NEW(m->arena, Flow);
   f->m = m;
   f->time = sim_clock(m, "time");
-  if (m->s->d->noisy) {
-    diag_error(m->w->diags, m->s->span, "`%s` has noise in it, and noise has no rate",
-               name_text(m->w->names, m->s->name));
-    return NULL;
-  }
   if (!open_rates(f) || !open_events(f) || !open_lags(f)) return NULL;
   int64_t most = 1;
   for (uint32_t i = 0; i < m->s->state.n; i++) {
@@ -310,7 +312,9 @@ Flow *flow_open(Sim *m) {
   f->problem.context = f;
   f->problem.n = f->n;
   f->problem.rates = flow_rates;
-  f->problem.jacobian = flow_jacobian;
+  f->problem.change = flow_change;
+  f->problem.pattern = flow_pattern;
+  f->problem.timeless = !m->s->time && !f->lates;
   f->problem.guards = f->guards ? guards : NULL;
   f->problem.happen = f->guards ? happen : NULL;
   f->problem.lates = f->lates ? lates : NULL;

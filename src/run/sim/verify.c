@@ -53,7 +53,7 @@ static double shrink(double *v, uint32_t n) {
 // The first tenth does not count.
 static bool exponent_of_flow(Sim *m, const Check *c, double *out) {
   const Run *run = m->run;
-  if (run->path || run->set)
+  if (run->path || run->set || m->s->d->noisy || m->s->white.n)
     return diag_refuse(m->w->diags, c->span, "`exponent` is for machines without %s",
                        "noise, delays and tables");
   Flow *f = flow_open(m);
