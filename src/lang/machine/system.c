@@ -299,12 +299,16 @@ static void tell_loop(MachineBuilder *m, const WeaveFault *f) {
   Buf names = buf_new(w->arena);
   Span span = m->def->span;
   uint32_t shown = 0;
+  uint32_t before = 0;
   for (uint32_t i = 0; i < f->loop.n; i++) {
-    if (!f->loop.at[i].part) continue;
-    if (!shown) span = m->s->part.at[f->loop.at[i].part - 1].span;
+    WeavePlace p = f->loop.at[i];
+    if (f->answer == WEAVE_WHOLE) p.n = 0;
+    if (!p.part || (!p.n && p.part == before)) continue;
+    before = p.part;
+    if (!shown) span = m->s->part.at[p.part - 1].span;
     if (++shown > 8) continue;
     if (shown > 1) buf_text(&names, " → ");
-    put_member(m, &names, &f->loop.at[i]);
+    put_member(m, &names, &p);
   }
   if (f->answer == WEAVE_OPEN) {
     diag_error(w->diags, span, no_order);
@@ -321,6 +325,8 @@ static void tell_loop(MachineBuilder *m, const WeaveFault *f) {
   }
   const char *what = shown == 1 ? "this part needs what it shows itself, at the same moment"
                                 : "these parts need each other at the same moment";
+  if (f->answer == WEAVE_WHOLE)
+    what = "these parts need each other at the same moment, through a `scan`, which is taken whole";
   Id e = diag_error(w->diags, span, "%s: %s%s", what, names.n ? names.at : "the wiring itself",
                     shown > 8 ? " → …" : "");
   diag_help(w->diags, e, "a part with a `state` that shows only the state breaks the loop");
