@@ -126,10 +126,12 @@ static Syntax *as_route(World *w, const Syntax *n) {
 static Syntax *copy_of_line(MachineBuilder *m, const Syntax *n, const LoopNumber *number) {
   World *w = m->w;
   Syntax *copy = with_number((void *)number, n);
-  if (n->kind == N_PART)
-    return node_part(w->arena, n->span,
-                     (PartParts){named_members(m, number->name, part_lhss(n), part_lhss(copy)),
-                                 part_machine(copy), part_every(copy)});
+  if (n->kind == N_PART) {
+    Syntax *lhss = named_members(m, number->name, part_lhss(n), part_lhss(copy));
+    copy = syntax_copy(w->arena, copy);
+    part_set_lhss(copy, lhss);
+    return copy;
+  }
   if (n->kind != N_EQUATION) return copy;
   if (is_place_of_port(m, copy)) return as_route(w, copy);
   Syntax *lhss = named_members(m, number->name, equation_lhss(n), equation_lhss(copy));

@@ -43,13 +43,13 @@ static Tag *tag_of(Tags *t, const Syntax *node) {
   return &t->tag.at[t->tag.n - 1];
 }
 
-static bool compares_a_tag(const Syntax *n) {
-  return n->kind == N_CMP && tag_name(cmp_left(n)) && cmp_right(n)->kind == N_NAME;
+static bool compares_a_tag(const Tags *t, const Syntax *n) {
+  return n->kind == N_CMP && tag_name(cmp_left(n)) && path_text(t->m->in, cmp_right(n));
 }
 
 static void find_tags(Tags *t, const Syntax *n) {
   if (!n) return;
-  if (compares_a_tag(n)) tag_of(t, cmp_left(n));
+  if (compares_a_tag(t, n)) tag_of(t, cmp_left(n));
   for (uint32_t i = 0; i < syntax_parts(n).n; i++) find_tags(t, syntax_parts(n).at[i]);
 }
 
@@ -73,12 +73,14 @@ static Holds holds(Tags *t, const Syntax *n) {
     return h;
   }
   case N_CMP: {
-    if (!compares_a_tag(n)) return MAYBE;
+    if (!compares_a_tag(t, n)) return MAYBE;
     if (cmp_sign(n) != SIGN_EQUAL && cmp_sign(n) != SIGN_UNEQUAL) return MAYBE;
     const Tag *tag = tag_of(t, cmp_left(n));
     if (!tag) return MAYBE;
-    return (tag->label->at[tag->now] == cmp_right(n)->name) == (cmp_sign(n) == SIGN_EQUAL) ? YES
-                                                                                           : NO;
+    Name group = name_from(t->m->w->names, path_text(t->m->in, cmp_right(n)));
+    return label_is_in(t->m->w, tag->label->at[tag->now], group) == (cmp_sign(n) == SIGN_EQUAL)
+               ? YES
+               : NO;
   }
   default: return MAYBE;
   }
@@ -419,6 +421,7 @@ static void check_reads(MachineBuilder *m) {
   const Syntax *body = m->h.body;
   for (uint32_t i = 0; m->s->part.n && i < block_statements(body).n; i++) {
     const Syntax *n = block_statements(body).at[i];
+    if (n->kind == N_PART && part_alive(n)) check_read(m, with_ports(m, part_alive(n)), NULL);
     if (n->kind != N_ROUTE && n->kind != N_EQUATION && n->kind != N_STEP) continue;
     n = with_ports(m, n);
     if (n->kind == N_ROUTE) check_read(m, route_value(n), route_cond(n));
