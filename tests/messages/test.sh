@@ -56,6 +56,18 @@ says "there is no learning diagram \`flowers\` in this program" check iris.limn 
 says "\`--set n=-1\`: a size is a whole number from 1 to 9007199254740992" check sized.limn --set n=-1
 says "\`--set n=99999999999999999999\`: a size is a whole number from 1 to" check sized.limn --set n=99999999999999999999
 
+cat >loops.limn <<'END'
+machine More(x: R[]) -> (y: R[]) = x + 1
+wiring Line[n](x: R[n]) -> (y: R[]) {
+  for i in 0..n-1 {
+    p[i] : More
+    x[i] -> p[i].x
+  }
+  y = p[0].y
+}
+END
+says "a \`for\` of \`Line\` runs over sizes that are open" print loops.limn Line
+
 cat >large.limn <<'END'
 learn w : R[300000 300000], v : R[9007199254740992 9007199254740992]
 END

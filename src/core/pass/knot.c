@@ -80,7 +80,11 @@ static void tell_loop(KnotOrder *o, const Ids *box) {
   bool *inside = NEW_ARRAY(w->arena, bool, o->k->d->box.n),
        *seen = NEW_ARRAY(w->arena, bool, o->k->d->box.n);
   Ids way = {0};
-  for (uint32_t i = 0; i < box->n; i++) inside[box->at[i]] = true;
+  for (uint32_t i = 0; i < box->n; i++) {
+    uint8_t op = o->k->d->box.at[box->at[i]].op;
+    inside[box->at[i]] = true;
+    if (op == OP_scan || op == OP_call) o->run->answer = WEAVE_WHOLE;
+  }
   Id at = box->at[0];
   while (!seen[at]) {
     seen[at] = true;

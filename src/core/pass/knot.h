@@ -15,6 +15,7 @@ typedef struct {
   World *w;
   const char *const *prefix; // [part] in front of the sites of its noise
   uint32_t pieces;           // boxes made by cutting
+  uint32_t depth;            // of cuts in cuts
   bool stub;                 // what depends on open sizes is left out
   WeaveAnswer answer;
   WeavePlaces loop;
@@ -40,7 +41,7 @@ typedef struct {
   const Ids *box; // those that need each other
   bool *inside;   // [box]
   int32_t *axis;  // [wire] along which it is cut; -1: it stays whole
-  int32_t *index; // [box] of its loop, or the axis of a join; -1: it stays whole
+  int32_t *index; // [box] of its loop, or the axis of a join or an order; -1: it stays whole
 } KnotCut;
 KnotCut knot_cut(World *, const Knot *, const Ids *box, Id wire, uint32_t axis);
 void cut_the_rest(KnotCut *);              // what that leaves whole, each along its first axis

@@ -34,6 +34,7 @@ static bool is_of_pieces(const KnotCut *c, const Box *join) {
 static int32_t index_at(const KnotCut *c, const Box *b, uint32_t axis) {
   uint32_t index;
   const Type *t = &c->k->d->wire.at[b->out[0]].type;
+  if (b->op == OP_order) return axis == b->axis ? -1 : (int32_t)axis;
   if (b->op == OP_join) return axis == b->axis && is_of_pieces(c, b) ? -1 : (int32_t)axis;
   if (b->op != OP_loop || !coord_is_plain(c->w, &b->loop->out.coord[axis], &index)) return -1;
   if (access_axis(&b->loop->out, index) != (int32_t)axis) return -1;
@@ -56,7 +57,7 @@ static void cut_operands(KnotCut *c, Id box, Ids *todo) {
   const Box *b = &c->k->d->box.at[box];
   for (uint32_t i = 0; i < b->nin; i++) {
     int32_t axis =
-        b->op == OP_join ? c->index[box] : access_axis(&b->loop->in[i], (uint32_t)c->index[box]);
+        b->op != OP_loop ? c->index[box] : access_axis(&b->loop->in[i], (uint32_t)c->index[box]);
     if (axis >= 0) cut_wire(c, b->in[i], (uint32_t)axis, todo);
   }
 }

@@ -49,7 +49,7 @@ static bool distance(const KnotCut *c, Id box, uint32_t operand, int64_t *by) {
   int32_t axis = c->axis[b->in[operand]];
   *by = 0;
   if (axis < 0) return false;
-  if (b->op == OP_join) return axis == c->index[box] && b->axis != (uint32_t)axis;
+  if (b->op != OP_loop) return axis == c->index[box] && b->axis != (uint32_t)axis;
   const Access *a = &b->loop->in[operand];
   return access_axis(a, (uint32_t)c->index[box]) == axis && is_shift(c->w, &a->coord[axis], by) &&
          (!*by || a->padded);
@@ -273,6 +273,7 @@ static void element_loop(KnotScan *s, Id box) {
   knot_box(w, &s->body, &copy, e.in.at, out, place_of(s, box));
 }
 
+// A join or an order, along another axis.
 static void element_join(KnotScan *s, Id box) {
   World *w = s->w;
   const Box *b = &s->c->k->d->box.at[box];

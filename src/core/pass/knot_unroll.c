@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-enum { PIECES_LIMIT = 20000 };
+enum { PIECES_LIMIT = 20000, DEPTH_LIMIT = 8 };
 
 typedef struct {
   Knotting *run;
@@ -111,27 +111,51 @@ static Coord fixed_coord(const Element *x, const Coord *c) {
   return out;
 }
 
+// One place of wires side by side is a place of one of them.
+static Id through_joins(const Unroll *u, Id wire, Access *a) {
+  const Diagram *d = u->c->k->d;
+  for (;;) {
+    const Box *b = &d->box.at[d->wire.at[wire].box];
+    int64_t at, n = 0;
+    uint32_t i = 0;
+    if (!cut_inside(u->c, wire) || b->op != OP_join) return wire;
+    Coord *c = &a->coord[b->axis];
+    if (c->n || !size_value(u->w, c->c, &at)) return wire;
+    for (; i < b->nin; i++, at -= n)
+      if (!size_value(u->w, d->wire.at[b->in[i]].type.axis[b->axis].size, &n) || at < n) break;
+    if (i == b->nin || at >= n) return wire;
+    *c = coord_const(u->w, size_of(u->w, at));
+    wire = b->in[i];
+  }
+}
+
+// Is it read outside, at this element for sure?
+static bool is_beyond(const Unroll *u, Id wire, const Access *a) {
+  const Type *t = &u->c->k->d->wire.at[wire].type;
+  for (uint32_t i = 0; i < a->rank; i++) {
+    int64_t at, n;
+    if (a->coord[i].n || !size_value(u->w, a->coord[i].c, &at)) continue;
+    if (at < 0 || (size_value(u->w, t->axis[i].size, &n) && at >= n)) return true;
+  }
+  return false;
+}
+
 static void fix_operand(Element *x, uint32_t k) {
   Unroll *u = x->u;
   World *w = u->w;
-  Id wire = x->b->in[k];
   Access *a = &x->draft.loop->in[k];
   int64_t at;
   for (uint32_t i = 0; i < a->rank; i++) a->coord[i] = fixed_coord(x, &a->coord[i]);
-  if (!u->piece[wire]) {
+  x->beyond[k] = is_beyond(u, x->b->in[k], a); // then it is dropped below
+  x->empty |= x->beyond[k] && !a->padded;
+  Id wire = x->beyond[k] ? x->b->in[k] : through_joins(u, x->b->in[k], a);
+  Coord *c = u->piece[wire] ? &a->coord[u->c->axis[wire]] : NULL;
+  if (!c || c->n || !size_value(w, c->c, &at)) {
     vec_push(w->arena, &x->draft.in, whole(u, wire));
     return;
   }
-  Coord *c = &a->coord[u->c->axis[wire]];
-  if (c->n || !size_value(w, c->c, &at)) {
-    vec_push(w->arena, &x->draft.in, whole(u, wire));
-    return;
-  }
-  bool outside = at < 0 || at >= u->n[wire];
-  x->beyond[k] = outside;
-  x->empty |= outside && !a->padded;
   *c = coord_const(w, size_of(w, 0));
-  vec_push(w->arena, &x->draft.in, u->piece[wire][outside ? 0 : at]);
+  vec_push(w->arena, &x->draft.in, u->piece[wire][x->beyond[k] ? 0 : at]);
 }
 
 static bool is_const(const Loop *l, uint32_t k, double *value) {
@@ -296,6 +320,7 @@ static void put_together(Unroll *u, Diagram *to, Id *around, const Id *map) {
 bool knot_unroll(Knotting *run, KnotCut *c, Diagram *to, Id *around, bool *good) {
   World *w = run->w;
   Unroll u = {.run = run, .c = c, .w = w};
+  if (run->depth == DEPTH_LIMIT) return false; // what cannot be cut is taken whole again and again
   cut_the_rest(c);
   u.whole = NEW_ARRAY(w->arena, Id, c->k->d->wire.n);
   u.piece = NEW_ARRAY(w->arena, Id *, c->k->d->wire.n);
@@ -309,7 +334,9 @@ bool knot_unroll(Knotting *run, KnotCut *c, Diagram *to, Id *around, bool *good)
   }
   Id *map = new_map(w, u.to.d);
   for (uint32_t i = 0; i < u.known.n; i++) map[u.whole[u.known.at[i]]] = around[u.known.at[i]];
+  run->depth++;
   *good = knot_emit(run, &u.to, to, map);
+  run->depth--;
   if (*good) put_together(&u, to, around, map);
   return true;
 }

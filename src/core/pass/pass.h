@@ -96,8 +96,9 @@ typedef struct { // an element of what a part makes
   int64_t at[WEAVE_PLACES];
 } WeavePlace;
 typedef VEC(WeavePlace) WeavePlaces;
-// A number needs itself; the order depends on sizes that are open; there are too many elements.
-typedef enum { WEAVE_LOOP, WEAVE_OPEN, WEAVE_LARGE } WeaveAnswer;
+// A number needs itself; the order depends on sizes that are open; there are too many elements; on
+// the way is a box that is not taken apart by elements.
+typedef enum { WEAVE_LOOP, WEAVE_OPEN, WEAVE_LARGE, WEAVE_WHOLE } WeaveAnswer;
 typedef struct {
   WeaveAnswer answer;
   WeavePlaces loop; // the parts on the way round

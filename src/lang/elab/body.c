@@ -299,10 +299,7 @@ typedef struct {
 
 static void statements(Body *, Env *, const Syntax *, Outcome *);
 
-typedef VEC(int64_t) Longs;
-
-// The numbers a `for` runs over; false after an error or when they are not known yet.
-static bool loop_numbers(Body *b, Env *env, const Syntax *range, Longs *out) {
+bool loop_numbers(Body *b, Env *env, const Syntax *range, LoopNumbers *out) {
   World *w = b->w;
   if (range->kind == N_LIST) {
     for (uint32_t i = 0; i < list_entries(range).n; i++) {
@@ -342,7 +339,7 @@ static void blur(Body *b, Env *env,
 }
 
 static void for_loop(Body *b, Env *env, const Syntax *n, Outcome *out) {
-  Longs numbers = {0};
+  LoopNumbers numbers = {0};
   if (!loop_numbers(b, env, for_range(n), &numbers)) {
     blur(b, env, for_body(n));
     return;

@@ -33,6 +33,9 @@ Value fallback(Body *, Value args, Span, const char **words);
 
 // body.c
 void sync_sites(Body *b);
+typedef VEC(int64_t) LoopNumbers;
+// The numbers a `for` runs over; false after an error or when they are not known yet.
+bool loop_numbers(Body *, Env *, const Syntax *range, LoopNumbers *out);
 void body_statement(Body *, Env *, const Syntax *); // one line, which is no `return`
 
 #endif

@@ -65,10 +65,10 @@ void keep_lines(MachineBuilder *m, Env *env, const LineNodes *lines, int mode) {
 }
 
 // -- paths ----------------------------------------------------------------------------------------
-bool inside_path(Arena *a, const Syntax *n, InsidePath *out) {
+static bool path_steps(Arena *a, const Syntax *n, InsidePath *out) {
   const Syntax *brackets = NULL, *name = n;
   if (n->kind == N_AT) brackets = at_brackets(n), name = at_base(n);
-  if (name->kind == N_DOT && !inside_path(a, dot_base(name), out)) return false;
+  if (name->kind == N_DOT && !path_steps(a, dot_base(name), out)) return false;
   if (name->kind != N_DOT && name->kind != N_NAME) return false;
   vec_push(a, out, (InsideStep){name->name, brackets, n->span});
   return true;
@@ -82,6 +82,32 @@ static const SystemInner *inner_named(const System *s, Name name) {
     if (deeper) return deeper;
   }
   return NULL;
+}
+
+// A part that a `for` makes has its number in its name.
+static void name_member(World *w, const System *s, InsideStep *step) {
+  Nodes item = brackets_items(step->brackets);
+  Buf b = buf_new(w->arena);
+  buf_printf(&b, "%s[", name_text(w->names, step->name));
+  for (uint32_t i = 0; i < item.n; i++) {
+    if (item.at[i]->kind != N_NUM) return;
+    buf_printf(&b, "%s%.17g", i ? " " : "", item.at[i]->num);
+  }
+  buf_text(&b, "]");
+  Name name = name_from(w->names, b.at);
+  if (!item.n || !inner_named(s, name)) return;
+  step->name = name;
+  step->brackets = NULL;
+}
+
+bool inside_path(World *w, const System *s, const Syntax *n, InsidePath *out) {
+  if (!path_steps(w->arena, n, out)) return false;
+  for (uint32_t i = 0; s && i + 1 < out->n; i++) {
+    name_member(w, s, &out->at[i]);
+    const SystemInner *x = inner_named(s, out->at[i].name);
+    s = x ? x->of : NULL;
+  }
+  return true;
 }
 
 bool inside_is_part(const System *s, Name name) { return s && inner_named(s, name); }

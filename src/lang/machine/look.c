@@ -81,7 +81,7 @@ static Syntax *dotted_names(void *looker, const Syntax *n) {
   World *w = l->in->w;
   InsidePath path = {0};
   Syntax *brackets = NULL;
-  bool named = inside_path(w->arena, n, &path) && (path.n > 1 || n->kind == N_NAME);
+  bool named = inside_path(w, l->s, n, &path) && (path.n > 1 || n->kind == N_NAME);
   Name name = named ? name_of_path(l, &path) : 0;
   if (name && inside_brackets(w, l->s, &path, &brackets)) {
     Syntax *whole = syntax_name(w->arena, name, n->span);
@@ -101,7 +101,7 @@ static bool is_sight(void *looker, const Syntax *n) {
 static bool is_path_inside(void *looker, const Syntax *n) {
   const Looker *l = looker;
   InsidePath path = {0};
-  return n->kind == N_DOT && inside_path(l->in->w->arena, n, &path) && leads_inside(l, &path);
+  return n->kind == N_DOT && inside_path(l->in->w, l->s, n, &path) && leads_inside(l, &path);
 }
 
 bool speaks_of_sights(Looker *l, const Syntax *expr) {
@@ -114,7 +114,7 @@ bool speaks_of_sights(Looker *l, const Syntax *expr) {
 // mode = on.hot: a label, where the other side has them
 static bool may_be_label(const Looker *l, const Syntax *n) {
   InsidePath path = {0};
-  return n->kind == N_DOT && inside_path(l->in->w->arena, n, &path) && l->s &&
+  return n->kind == N_DOT && inside_path(l->in->w, l->s, n, &path) && l->s &&
          !inside_is_part(l->s, path.at[0].name);
 }
 
@@ -123,14 +123,14 @@ static bool paths_are_known(const Looker *l, const Syntax *n) {
   InsidePath path = {0};
   if (n->kind == N_ERROR) return false;
   if (is_path_inside((void *)l, n)) {
-    inside_path(l->in->w->arena, n, &path);
+    inside_path(l->in->w, l->s, n, &path);
     inside_unknown(l->in->w, l->s, &path);
     return false;
   }
   bool part = n->kind == N_NAME && !table_get(l->named, &n->name, sizeof n->name) && l->s &&
               inside_is_part(l->s, n->name) && !scope_find(l->p->scope, n->name);
   if (part) {
-    inside_path(l->in->w->arena, n, &path);
+    inside_path(l->in->w, l->s, n, &path);
     inside_unknown(l->in->w, l->s, &path);
     return false;
   }

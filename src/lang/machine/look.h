@@ -33,8 +33,8 @@ typedef struct {
   Span span;              // of the path up to it
 } InsideStep;
 typedef VEC(InsideStep) InsidePath;
-bool inside_path(Arena *, const Syntax *,
-                 InsidePath *); // a.b[2].x; false: it is another expression
+// a.b[2].x; false: it is another expression
+bool inside_path(World *, const System *, const Syntax *, InsidePath *);
 Id inside_wire(const System *, const InsideStep *, uint32_t n); // 0: there is none
 bool inside_is_part(const System *, Name);
 // The brackets of all its steps as one; NULL: none. False after an error.

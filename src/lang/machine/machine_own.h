@@ -97,9 +97,12 @@ typedef struct MachineBuilder {
   MachineText text;
   uint32_t rows; // states that keep what was, for `unroll`
   VEC(LineTarget) target;
-  Table *parts;    // Name to its number + 1
-  uint32_t spread; // axes of the array whose port gets a value: it may be the same along them
-  bool broken;     // something that it is made of has errors of its own: no more is reported
+  Table *parts;     // Name to its number + 1
+  Table *members;   // names that a `for` makes: p[2]
+  bool open_loops;  // a `for` runs over sizes that are open
+  bool open_places; // which place a wire leads to depends on sizes that are open
+  uint32_t spread;  // axes of the array whose port gets a value: it may be the same along them
+  bool broken;      // something that it is made of has errors of its own: no more is reported
   Table *targets;
   uint32_t lags, whites;
 } MachineBuilder;
@@ -164,6 +167,12 @@ bool order_statements(MachineBuilder *, const LineNodes *,
 // inside.c: those lines that a check or show asks for become wires
 void keep_lines(MachineBuilder *, Env *, const LineNodes *, int mode);
 
+// for_lines.c
+// Every `for` as the lines that it copies. False: after an error, or sizes are open.
+bool write_out_loops(MachineBuilder *);
+Syntax *with_loop_number(World *, const Syntax *, Name, double);
+Name member_name(MachineBuilder *, Name, const Syntax *brackets); // p[2]; 0: not by numbers
+
 // parts.c
 typedef struct {
   Def *def;
@@ -184,10 +193,17 @@ Id joined(MachineBuilder *, uint32_t junction); // the sum of what its members a
 // routes.c
 Syntax *with_ports(MachineBuilder *, const Syntax *); // p.y and p[i].y as names
 const Syntax *route_brackets(const Syntax *route);    // of its target
-bool is_number_item(const Syntax *);
 void gather_routes(MachineBuilder *, const Syntax *block,
                    LineNodes *out);        // equations in their place, to `out`
 void take_routes(MachineBuilder *, Env *); // what the parts' ports get
+
+// route_places.c
+typedef enum { PLACE_NUMBER, PLACE_INDEX, PLACE_OPEN, PLACE_OTHER } PlaceKind; // 2, i, n-1, i+1
+PlaceKind place_kind(MachineBuilder *, const Type *of_target, const Syntax *item);
+Type target_type(MachineBuilder *, const LineTarget *);
+void settle_places(MachineBuilder *, LineTarget *);
+bool counts_at(const LineTarget *, uint32_t axis); // some wire leads there by number
+Name counting_index(World *, uint32_t axis);       // that wires have there then
 
 // sources.c
 bool port_of_part(MachineBuilder *, Name, PortEnd *); // p.y as the port; false: it is another name

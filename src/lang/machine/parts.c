@@ -140,6 +140,7 @@ static void named_parts(MachineBuilder *m, const Syntax *n) {
       continue;
     }
     table_put(m->parts, &part.name, sizeof part.name, UINT32_MAX);
+    m->open_loops |= d && d->open_loops;
     m->broken = true;
   }
 }

@@ -38,6 +38,26 @@ static Syntax *joined_brackets(World *w, const Syntax *a, const Syntax *b) {
                      nodes_join(w->arena, items_in(first), items_in(second)));
 }
 
+// p, where a `for` makes p[0], p[1], …: told as an error.
+static bool is_family(MachineBuilder *m, const Syntax *base, const Syntax *brackets) {
+  World *w = m->w;
+  const char *name = base->kind == N_NAME ? name_text(w->names, base->name) : "";
+  size_t n = strlen(name);
+  const Part *one = NULL;
+  for (uint32_t i = 0; n && i < m->s->part.n && !one; i++) {
+    const char *part = name_text(w->names, m->s->part.at[i].name);
+    if (!strncmp(part, name, n) && part[n] == '[') one = &m->s->part.at[i];
+  }
+  if (!one) return false;
+  Name member = brackets ? member_name(m, base->name, brackets) : 0;
+  Id e = member ? diag_error(w->diags, base->span, "there is no part `%s` here",
+                             name_text(w->names, member))
+                : diag_error(w->diags, base->span,
+                             "parts that a `for` makes are read by their numbers");
+  diag_note(w->diags, e, one->span, "this is `%s`", name_text(w->names, one->name));
+  return true;
+}
+
 // p.y, p[i].y: as `p.y` and `p.y`[i]; NULL: it is not a port.
 static Syntax *port_name(MachineBuilder *m, const Syntax *n) {
   if (n->kind != N_DOT) return NULL;
@@ -46,7 +66,7 @@ static Syntax *port_name(MachineBuilder *m, const Syntax *n) {
   bool broken;
   const Part *p = part_named(m, base, &broken);
   Syntax *error = node_error(m->w->arena, n->span, (ErrorParts){.names = {0, NULL}});
-  if (!p) return broken ? error : NULL;
+  if (!p) return broken || is_family(m, base, brackets) ? error : NULL;
   if (!has_port(m, p, n)) return error;
   if (brackets && !p->axes) {
     Id e = diag_error(m->w->diags, n->span, "`%s` is one part and has no members",
@@ -135,17 +155,6 @@ static void add_route(MachineBuilder *m, const Syntax *n) {
 
 const Syntax *route_brackets(const Syntax *route) { return use_brackets(route_to(route)); }
 
-bool is_number_item(const Syntax *n) { return n->kind == N_NUM; }
-
-// Does a wire into this port say a number at place i?
-static bool some_route_counts(const LineTarget *t, uint32_t i) {
-  for (uint32_t r = 0; r < t->route.n; r++) {
-    Nodes item = brackets_items(route_brackets(t->route.at[r]));
-    if (i < item.n && is_number_item(item.at[i])) return true;
-  }
-  return false;
-}
-
 // The first and the second; the second alone where there is no first.
 static Syntax *both(World *w, Syntax *first, Syntax *second) {
   if (!first) return second;
@@ -162,13 +171,12 @@ static Syntax *over_numbers(MachineBuilder *m, const LineTarget *t, const Syntax
   Nodes written = items_in(items), each = nodes_join(w->arena, written, (Nodes){0, NULL});
   bool any = false;
   for (uint32_t i = 0; i < written.n; i++) {
-    if (!some_route_counts(t, i)) continue;
+    if (!counts_at(t, i)) continue;
     any = true;
-    Name index = name_from(w->names, arena_format(w->arena, "index %u", i));
-    Syntax *name = syntax_name(w->arena, index, written.at[i]->span);
+    Syntax *name = syntax_name(w->arena, counting_index(w, i), written.at[i]->span);
     Syntax *test = node_cmp(w->arena, name->span, (CmpParts){name, written.at[i]});
     syntax_signed(w->arena, test, SIGN_EQUAL);
-    if (is_number_item(written.at[i])) *condition = both(w, *condition, test);
+    if (written.at[i]->kind == N_NUM) *condition = both(w, *condition, test);
     each.at[i] = name;
   }
   return any ? brackets_of(w->arena, brackets->span, each) : (Syntax *)brackets;
@@ -231,6 +239,7 @@ void gather_routes(MachineBuilder *m, const Syntax *block, LineNodes *lines) {
   for (uint32_t i = 0; i < line.n; i++)
     if (line.at[i]->kind == N_ROUTE) add_route(m, line.at[i]);
   add_life_routes(m, block, add_route);
+  for (uint32_t i = 0; i < m->target.n; i++) settle_places(m, &m->target.at[i]);
   for (uint32_t i = 0; i < m->target.n; i++) {
     const LineTarget *t = &m->target.at[i];
     if (t->part) continue;

@@ -262,6 +262,7 @@ void sharing_part(MachineBuilder *m, const Syntax *n) {
   Part part = {.span = n->span, .every = 1};
   good = good && find_axes(&c, &part);
   part.of = good ? part_system(m, &called, &part, (PartLife){0}, n->span) : NULL;
+  m->open_loops |= !part.of && d && d->open_loops;
   m->broken |= !part.of;
   if (!part.of || !takes_these(&c, d, part.of) || !live_share(m, part.of, n->span)) return;
   part.name = d->name;

@@ -1,15 +1,16 @@
 // Every port that takes has exactly one source, and what is read is open: in every mode of the
-// parts, and with every label, that guards speak of.
+// parts, and with every label, that guards speak of; for every place that wires lead to by number.
+//
+// The mode of a member of an array, c[i].mode, is a tag of its own for each way to write it.
 #include "lang/machine/machine_own.h"
 
 #include <math.h>
 
-// -- every port has one source --------------------------------------------------------------------
-enum { SITUATIONS_LIMIT = 65536 };
+enum { SITUATIONS_LIMIT = 65536, PLACES_LIMIT = 100000 };
 typedef enum { NO, YES, MAYBE } Holds;
 
 typedef struct {
-  Name name; // the value: p.mode, link
+  const Syntax *node; // the value: p.mode, link, c.mode[i]
   const Ids *label;
   uint32_t now;
 } Tag;
@@ -19,26 +20,36 @@ typedef struct {
   VEC(Tag) tag;
 } Tags;
 
+// -- tags -----------------------------------------------------------------------------------------
+// The name of a value that may have labels, with brackets or without; 0: it is another expression
+static Name tag_name(const Syntax *n) {
+  const Syntax *base = n->kind == N_AT ? at_base(n) : n;
+  return base->kind == N_NAME ? base->name : 0;
+}
+
 static const Ids *labels_of(MachineBuilder *m, Name name) {
-  const Binding *bind = env_find(m->env, name);
+  const Binding *bind = name ? env_find(m->env, name) : NULL;
   if (!bind || !bind->value.n || bind->value.at[0].error) return NULL;
   const Type *t = &bind->value.at[0].type;
   return t->base == BASE_LABEL && t->names ? &m->w->label_names.at[t->names] : NULL;
 }
 
-static Tag *tag_named(Tags *t, Name name) {
+static Tag *tag_of(Tags *t, const Syntax *node) {
   for (uint32_t i = 0; i < t->tag.n; i++)
-    if (t->tag.at[i].name == name) return &t->tag.at[i];
-  const Ids *labels = labels_of(t->m, name);
+    if (tree_equal(t->tag.at[i].node, node)) return &t->tag.at[i];
+  const Ids *labels = labels_of(t->m, tag_name(node));
   if (!labels) return NULL;
-  vec_push(t->m->w->arena, &t->tag, (Tag){name, labels, 0});
+  vec_push(t->m->w->arena, &t->tag, (Tag){node, labels, 0});
   return &t->tag.at[t->tag.n - 1];
+}
+
+static bool compares_a_tag(const Tags *t, const Syntax *n) {
+  return n->kind == N_CMP && tag_name(cmp_left(n)) && path_text(t->m->in, cmp_right(n));
 }
 
 static void find_tags(Tags *t, const Syntax *n) {
   if (!n) return;
-  if (n->kind == N_CMP && cmp_left(n)->kind == N_NAME && path_text(t->m->in, cmp_right(n)))
-    tag_named(t, cmp_left(n)->name);
+  if (compares_a_tag(t, n)) tag_of(t, cmp_left(n));
   for (uint32_t i = 0; i < syntax_parts(n).n; i++) find_tags(t, syntax_parts(n).at[i]);
 }
 
@@ -62,12 +73,11 @@ static Holds holds(Tags *t, const Syntax *n) {
     return h;
   }
   case N_CMP: {
-    const char *right = path_text(t->m->in, cmp_right(n));
-    if (cmp_left(n)->kind != N_NAME || !right) return MAYBE;
+    if (!compares_a_tag(t, n)) return MAYBE;
     if (cmp_sign(n) != SIGN_EQUAL && cmp_sign(n) != SIGN_UNEQUAL) return MAYBE;
-    const Tag *tag = tag_named(t, cmp_left(n)->name);
+    const Tag *tag = tag_of(t, cmp_left(n));
     if (!tag) return MAYBE;
-    Name group = name_from(t->m->w->names, right);
+    Name group = name_from(t->m->w->names, path_text(t->m->in, cmp_right(n)));
     return label_is_in(t->m->w, tag->label->at[tag->now], group) == (cmp_sign(n) == SIGN_EQUAL)
                ? YES
                : NO;
@@ -76,11 +86,39 @@ static Holds holds(Tags *t, const Syntax *n) {
   }
 }
 
+static void put_item(World *w, Buf *to, const Syntax *n) {
+  Nodes term = n->kind == N_SUM ? chain_terms(n) : NODES((Syntax *)n);
+  for (uint32_t i = 0; i < term.n; i++) {
+    if (i) buf_char(to, (char)chain_sign(n, i));
+    if (term.at[i]->kind == N_NAME)
+      buf_text(to, name_text(w->names, term.at[i]->name));
+    else if (term.at[i]->kind == N_NUM)
+      buf_number(to, term.at[i]->num);
+    else
+      buf_text(to, "…");
+  }
+}
+
+// c.mode[i] as c[i].mode
+static const char *tag_text(World *w, const Syntax *n) {
+  const char *name = name_text(w->names, tag_name(n)), *dot = strrchr(name, '.');
+  Buf b = buf_new(w->arena);
+  if (n->kind != N_AT) return name;
+  buf_add(&b, name, dot ? (size_t)(dot - name) : strlen(name));
+  Nodes item = brackets_items(at_brackets(n));
+  for (uint32_t i = 0; i < item.n; i++) {
+    buf_char(&b, i ? ' ' : '[');
+    put_item(w, &b, item.at[i]);
+  }
+  buf_printf(&b, "]%s", dot ? dot : "");
+  return b.at;
+}
+
 static const char *situation(Tags *t) {
   World *w = t->m->w;
   Buf b = buf_new(w->arena);
   for (uint32_t i = 0; i < t->tag.n; i++)
-    buf_printf(&b, "%s%s = %s", i ? ", " : "", name_text(w->names, t->tag.at[i].name),
+    buf_printf(&b, "%s%s = %s", i ? ", " : "", tag_text(w, t->tag.at[i].node),
                name_text(w->names, t->tag.at[i].label->at[t->tag.at[i].now]));
   return b.at;
 }
@@ -100,101 +138,201 @@ static bool too_many(const Tags *t) {
   return situations > SITUATIONS_LIMIT;
 }
 
-// The mode of a part, or of the wiring itself.
-static Name mode_of(MachineBuilder *m, const Part *part) {
-  Name mode = name_from(m->w->names, "mode");
-  return part ? dotted_name(m->w, part->name, mode) : mode;
+// -- modes ----------------------------------------------------------------------------------------
+// The mode of a part, or of the wiring itself; of the member of an array that brackets speak of.
+static Syntax *mode_of(MachineBuilder *m, const Part *part, const Syntax *brackets) {
+  World *w = m->w;
+  Name mode = name_from(w->names, "mode");
+  Span span = part ? part->span : m->def->span;
+  Syntax *node = syntax_name(w->arena, part ? dotted_name(w, part->name, mode) : mode, span);
+  Nodes item = part ? brackets_items(brackets) : (Nodes){0, NULL};
+  if (!part || !part->axes || item.n < part->axes) return node;
+  Syntax *members = brackets_of(w->arena, span, (Nodes){part->axes, item.at});
+  return node_at(w->arena, span, (AtParts){node, members});
 }
 
-static bool port_is_open(Tags *t, const Part *part, const Port *port) {
+static bool port_is_open(Tags *t, const Part *part, const Port *port, const Syntax *brackets) {
   if (port->modes == ~(uint64_t)0) return true;
-  const Tag *tag = tag_named(t, mode_of(t->m, part));
+  const Tag *tag = tag_of(t, mode_of(t->m, part, brackets));
   return !tag || (port->modes >> tag->now & 1);
 }
 
-// One situation after the other; the first that is wrong is reported.
-static void check_guards(MachineBuilder *m, Tags *tags, const LineTarget *t, const Part *part,
-                         const Port *port) {
-  World *w = m->w;
-  const char *name = name_text(w->names, t->name);
-  if (too_many(tags)) {
-    diag_error(w->diags, part ? part->span : port->span,
-               "the wires into `%s` depend on too many modes to be checked", name);
-    return;
-  }
-  do {
-    uint32_t sources = 0;
-    const Syntax *first = NULL;
-    for (uint32_t i = 0; i < t->route.n; i++) {
-      Holds h = holds(tags, route_cond(t->route.at[i]));
-      if (h == MAYBE) {
-        Id e = diag_error(w->diags, route_cond(t->route.at[i])->span,
-                          "whether this wire is there must depend on modes and labels only");
-        diag_help(w->diags, e, "a choice by numbers has both sides: `x when … else y -> %s`", name);
-        return;
-      }
-      if (h == YES && !sources++) first = t->route.at[i];
-      if (h == YES && sources > 1) {
-        Id e = diag_error(w->diags, t->route.at[i]->span, "port `%s` has two sources%s%s", name,
-                          tags->tag.n ? " when " : "", situation(tags));
-        diag_note(w->diags, e, first->span, "the other one");
-        return;
-      }
-    }
-    bool open = port_is_open(tags, part, port);
-    if (open && !sources) {
-      Id e = diag_error(w->diags, part ? part->span : port->span, "port `%s` has no source%s%s",
-                        name, tags->tag.n ? " when " : "", situation(tags));
-      if (part) diag_note(w->diags, e, port->span, "the port");
-      diag_help(w->diags, e, "a wire leads to it as `x -> %s`", name);
-      return;
-    }
-    if (!open && sources) {
-      Id e =
-          diag_error(w->diags, first->span, "port `%s` is closed when %s, but this wire is there",
-                     name, situation(tags));
-      diag_note(w->diags, e, port->span, "the port");
-      diag_help(w->diags, e, "give the wire a guard, as in `… -> %s when %s = …`", name,
-                name_text(w->names, mode_of(m, part)));
-      return;
-    }
-  } while (next_situation(tags));
+// -- the wires into a port ------------------------------------------------------------------------
+typedef struct {
+  MachineBuilder *m;
+  const LineTarget *t;
+  const Part *part; // NULL: the wiring itself
+  const Port *port;
+  LineNodes route;        // those that lead to this place
+  const Syntax *brackets; // the place; NULL: the whole port
+  const char *what;       // port `p.x`, place 2 of port `p.x`
+} Taking;
+
+static Span taking_span(const Taking *k) { return k->part ? k->part->span : k->port->span; }
+
+static void no_source(const Taking *k, Tags *tags) {
+  World *w = k->m->w;
+  Id e = diag_error(w->diags, taking_span(k), "%s has no source%s%s", k->what,
+                    tags->tag.n ? " when " : "", situation(tags));
+  if (k->part) diag_note(w->diags, e, k->port->span, "the port");
+  diag_help(w->diags, e, "a wire leads to it as `x -> %s`", name_text(w->names, k->t->name));
 }
 
-// Ports whose elements are wired one by one: each exactly once.
-static bool wired_by_numbers(MachineBuilder *m, const LineTarget *t, const Part *part,
-                             const Port *port) {
-  World *w = m->w;
-  bool any = false, each = true, whole = false; // each: has one number, and nothing else
-  for (uint32_t i = 0; i < t->route.n; i++) {
-    Nodes item = brackets_items(route_brackets(t->route.at[i]));
-    for (uint32_t k = 0; k < item.n; k++) any |= is_number_item(item.at[k]);
-    each &= item.n == 1 && is_number_item(item.at[0]);
-    whole |= !item.n;
-  }
-  if (!any || whole) return false;
-  Type own = part ? seen_type(m, part, &port->type) : port->type;
-  int64_t n = 0;
-  if (!each || own.rank != 1 || !size_value(w, own.axis[0].size, &n) || n > 100000) return true;
-  uint8_t *seen = NEW_ARRAY(w->arena, uint8_t, n);
-  for (uint32_t i = 0; i < t->route.n; i++) {
-    double at = brackets_items(route_brackets(t->route.at[i])).at[0]->num;
-    if (at < 0 || at >= (double)n || at != floor(at)) {
-      diag_error(w->diags, route_to(t->route.at[i])->span, "port `%s` has the places 0 to %lld",
-                 name_text(w->names, t->name), (long long)n - 1);
-      return true;
+static void closed_target(const Taking *k, Tags *tags, const Syntax *route) {
+  World *w = k->m->w;
+  Id e = diag_error(w->diags, route->span, "%s is closed when %s, but this wire is there", k->what,
+                    situation(tags));
+  diag_note(w->diags, e, k->port->span, "the port");
+  diag_help(w->diags, e, "give the wire a guard, as in `… -> %s when %s = …`",
+            name_text(w->names, k->t->name), tag_text(w, mode_of(k->m, k->part, k->brackets)));
+}
+
+// In the situation of the tags: false after an error.
+static bool check_situation(const Taking *k, Tags *tags) {
+  World *w = k->m->w;
+  const Syntax *first = NULL;
+  for (uint32_t i = 0; i < k->route.n; i++) {
+    const Syntax *route = k->route.at[i];
+    Holds h = holds(tags, route_cond(route));
+    if (h == MAYBE) {
+      Id e = diag_error(w->diags, route_cond(route)->span,
+                        "whether this wire is there must depend on modes and labels only");
+      diag_help(w->diags, e, "a choice by numbers has both sides: `x when … else y -> %s`",
+                name_text(w->names, k->t->name));
+      return false;
     }
-    if (seen[(int64_t)at]++)
-      diag_error(w->diags, t->route.at[i]->span, "place %g of port `%s` has two sources", at,
-                 name_text(w->names, t->name));
-  }
-  for (int64_t i = 0; i < n; i++)
-    if (!seen[i]) {
-      diag_error(w->diags, part ? part->span : port->span, "place %lld of port `%s` has no source",
-                 (long long)i, name_text(w->names, t->name));
-      break;
+    if (h == NO) continue;
+    if (first) {
+      Id e = diag_error(w->diags, route->span, "%s has two sources%s%s", k->what,
+                        tags->tag.n ? " when " : "", situation(tags));
+      diag_note(w->diags, e, first->span, "the other one");
+      return false;
     }
+    first = route;
+  }
+  bool open = port_is_open(tags, k->part, k->port, k->brackets);
+  if (open && !first) no_source(k, tags);
+  if (!open && first) closed_target(k, tags, first);
+  return open == (first != NULL);
+}
+
+// One situation after the other; the first that is wrong is reported.
+static bool check_guards(const Taking *k) {
+  MachineBuilder *m = k->m;
+  Tags tags = {.m = m};
+  for (uint32_t i = 0; i < k->route.n; i++) find_tags(&tags, route_cond(k->route.at[i]));
+  if (k->port->modes != ~(uint64_t)0) tag_of(&tags, mode_of(m, k->part, k->brackets));
+  if (too_many(&tags))
+    return diag_refuse(m->w->diags, taking_span(k),
+                       "the wires into `%s` depend on too many modes to be checked",
+                       name_text(m->w->names, k->t->name));
+  do {
+    if (!check_situation(k, &tags)) return false;
+  } while (next_situation(&tags));
   return true;
+}
+
+// -- places ---------------------------------------------------------------------------------------
+typedef struct {
+  uint32_t n; // axes that some wire leads to by number
+  uint32_t axis[RANK_LIMIT];
+  int64_t size[RANK_LIMIT], at[RANK_LIMIT];
+} Places;
+
+static bool next_place(Places *p) {
+  for (uint32_t i = p->n; i-- > 0;) {
+    if (++p->at[i] < p->size[i]) return true;
+    p->at[i] = 0;
+  }
+  return false;
+}
+
+// Numbers inside, indices that stand alone, each once. False: told, or not to be told yet.
+static bool check_item(const Taking *k, const Type *own, const Syntax *route, uint32_t i) {
+  MachineBuilder *m = k->m;
+  World *w = m->w;
+  Nodes item = brackets_items(route_brackets(route));
+  const char *name = name_text(w->names, k->t->name);
+  int64_t n;
+  PlaceKind kind = place_kind(m, own, item.at[i]);
+  m->open_places |= kind == PLACE_OPEN;
+  if (kind == PLACE_OPEN) return false; // told when all is woven
+  bool twice = false;
+  for (uint32_t j = 0; j < i; j++)
+    twice |= kind == PLACE_INDEX && tree_equal(item.at[i], item.at[j]);
+  if (kind == PLACE_OTHER || twice) {
+    Id e =
+        diag_error(w->diags, route_to(route)->span,
+                   "a wire leads to places by indices that stand alone, each once, or by numbers");
+    diag_help(w->diags, e, "what is read may be shifted: `x[i-1] pad 0 -> p[i].a`");
+    return false;
+  }
+  double at = item.at[i]->num;
+  if (kind != PLACE_NUMBER || !size_value(w, own->axis[i].size, &n)) return true;
+  return (at >= 0 && at < (double)n && at == floor(at)) ||
+         diag_refuse(w->diags, route_to(route)->span, "port `%s` has the places 0 to %lld", name,
+                     (long long)n - 1);
+}
+
+// The axes that are counted, with their sizes. False: there is nothing more to be checked.
+static bool find_places(const Taking *k, const Type *own, Places *p) {
+  MachineBuilder *m = k->m;
+  uint64_t all = 1;
+  for (uint32_t r = 0; r < k->t->route.n; r++)
+    for (uint32_t i = 0; i < brackets_items(route_brackets(k->t->route.at[r])).n; i++)
+      if (i < own->rank && !check_item(k, own, k->t->route.at[r], i)) return false;
+  for (uint32_t i = 0; i < own->rank; i++) {
+    if (!counts_at(k->t, i)) continue;
+    if (!size_value(m->w, own->axis[i].size, &p->size[p->n])) {
+      if (!m->b->generic)
+        diag_error(m->w->diags, taking_span(k),
+                   "how many places port `%s` has depends on sizes that are open",
+                   name_text(m->w->names, k->t->name));
+      return false;
+    }
+    p->axis[p->n] = i;
+    all *= (uint64_t)p->size[p->n++];
+    if (all > PLACES_LIMIT)
+      return diag_refuse(m->w->diags, taking_span(k),
+                         "port `%s` has more than %d places, too many to be wired by numbers",
+                         name_text(m->w->names, k->t->name), PLACES_LIMIT);
+  }
+  return true;
+}
+
+// Does the wire lead to this place? Then as it is there, the place in the place of its index.
+static const Syntax *route_at(const Taking *k, const Places *p, const Syntax *route) {
+  Nodes item = brackets_items(route_brackets(route));
+  for (uint32_t i = 0; i < p->n; i++) {
+    if (p->axis[i] >= item.n) continue; // it leads to all of the port
+    if (item.at[p->axis[i]]->kind != N_NUM)
+      route =
+          with_loop_number(k->m->w, route, counting_index(k->m->w, p->axis[i]), (double)p->at[i]);
+    else if (item.at[p->axis[i]]->num != (double)p->at[i])
+      return NULL;
+  }
+  return route;
+}
+
+static void check_places(Taking *k, Places *p) {
+  World *w = k->m->w;
+  do {
+    Buf at = buf_new(w->arena);
+    k->route.n = 0;
+    k->brackets = NULL;
+    for (uint32_t r = 0; r < k->t->route.n; r++) {
+      const Syntax *route = route_at(k, p, k->t->route.at[r]);
+      if (!route) continue;
+      vec_push(w->arena, &k->route, route);
+      if (route_brackets(route)) k->brackets = route_brackets(route);
+    }
+    for (uint32_t i = 0; i < p->n; i++)
+      buf_printf(&at, "%s%lld", i ? " " : "", (long long)p->at[i]);
+    if (p->n)
+      k->what =
+          arena_format(w->arena, "place %s of port `%s`", at.at, name_text(w->names, k->t->name));
+    if (!check_guards(k)) return;
+  } while (next_place(p));
 }
 
 // -- what is read is open -------------------------------------------------------------------------
@@ -210,33 +348,41 @@ bool port_of_part(MachineBuilder *m, Name name, PortEnd *out) {
   return at >= 0;
 }
 
-// The part and port of `p.y`; false: it is another name.
-static bool shown_port(MachineBuilder *m, Name name, const Part **part, const Port **port) {
+// p.y, p.y[i]: the part and port; false: it is another expression.
+static bool shown_port(MachineBuilder *m, const Syntax *n, const Part **part, const Port **port) {
   PortEnd end;
-  if (!port_of_part(m, name, &end)) return false;
+  Name name = tag_name(n);
+  if (!name || !port_of_part(m, name, &end)) return false;
   *part = &m->s->part.at[end.part - 1];
   *port = &(*part)->of->out.at[end.port];
   return true;
+}
+
+static const Syntax *read_brackets(const Syntax *n) {
+  return n->kind == N_AT ? at_brackets(n) : NULL;
 }
 
 static void find_read_tags(Tags *t, const Syntax *n) {
   const Part *part;
   const Port *port;
   if (!n) return;
-  if (n->kind == N_NAME && shown_port(t->m, n->name, &part, &port) && port->modes != ~(uint64_t)0)
-    tag_named(t, mode_of(t->m, part));
-  for (uint32_t i = 0; i < syntax_parts(n).n; i++) find_read_tags(t, syntax_parts(n).at[i]);
+  bool shown = shown_port(t->m, n, &part, &port);
+  if (shown && port->modes != ~(uint64_t)0) tag_of(t, mode_of(t->m, part, read_brackets(n)));
+  if (shown) n = read_brackets(n);
+  for (uint32_t i = 0; n && i < syntax_parts(n).n; i++) find_read_tags(t, syntax_parts(n).at[i]);
 }
 
-// The name of a closed port that is read in this situation; NULL: none.
+// A closed port that is read in this situation; NULL: none.
 static const Syntax *closed_read(Tags *t, const Syntax *n) {
   const Part *part;
   const Port *port;
   if (!n) return NULL;
-  if (n->kind == N_NAME && shown_port(t->m, n->name, &part, &port))
-    return port_is_open(t, part, port) ? NULL : n;
-  Holds first = n->kind == N_WHEN ? holds(t, when_cond(n)) : MAYBE;
-  for (uint32_t i = 0; i < syntax_parts(n).n; i++) {
+  if (shown_port(t->m, n, &part, &port)) {
+    if (!port_is_open(t, part, port, read_brackets(n))) return n;
+    n = read_brackets(n);
+  }
+  Holds first = n && n->kind == N_WHEN ? holds(t, when_cond(n)) : MAYBE;
+  for (uint32_t i = 0; n && i < syntax_parts(n).n; i++) {
     if (n->kind == N_WHEN && i != 1 && first == (i ? YES : NO)) continue;
     const Syntax *found = closed_read(t, syntax_parts(n).at[i]);
     if (found) return found;
@@ -258,15 +404,15 @@ static void check_read(MachineBuilder *m, const Syntax *value, const Syntax *gua
   do {
     const Syntax *n = holds(&tags, guard) == NO ? NULL : closed_read(&tags, value);
     if (!n) continue;
-    const char *name = name_text(w->names, n->name);
+    const char *name = tag_text(w, n);
     const Part *part = NULL;
     const Port *port = NULL;
-    shown_port(m, n->name, &part, &port);
+    shown_port(m, n, &part, &port);
     Id e = diag_error(w->diags, n->span, "`%s` is closed when %s, but it is read here", name,
                       situation(&tags));
     diag_note(w->diags, e, port->span, "the port");
     diag_help(w->diags, e, "say when it is read, as in `%s -> … when %s = …`", name,
-              name_text(w->names, mode_of(m, part)));
+              tag_text(w, mode_of(m, part, read_brackets(n))));
     return;
   } while (next_situation(&tags));
 }
@@ -289,13 +435,12 @@ static void check_reads(MachineBuilder *m) {
 void check_targets(MachineBuilder *m) {
   for (uint32_t i = 0; i < m->target.n; i++) {
     const LineTarget *t = &m->target.at[i];
-    const Part *part = t->part ? &m->s->part.at[t->part - 1] : NULL;
-    const Port *port = part ? &part->of->in.at[t->port] : &m->s->out.at[t->port];
-    if (wired_by_numbers(m, t, part, port)) continue;
-    Tags tags = {.m = m};
-    for (uint32_t k = 0; k < t->route.n; k++) find_tags(&tags, route_cond(t->route.at[k]));
-    if (port->modes != ~(uint64_t)0) tag_named(&tags, mode_of(m, part));
-    check_guards(m, &tags, t, part, port);
+    Taking k = {.m = m, .t = t, .part = t->part ? &m->s->part.at[t->part - 1] : NULL};
+    k.port = k.part ? &k.part->of->in.at[t->port] : &m->s->out.at[t->port];
+    k.what = arena_format(m->w->arena, "port `%s`", name_text(m->w->names, t->name));
+    Type own = target_type(m, t);
+    Places places = {0};
+    if (find_places(&k, &own, &places)) check_places(&k, &places);
   }
   check_reads(m);
 }

@@ -275,7 +275,7 @@ static void take_lens(MachineBuilder *m, const Id *map, const uint32_t *param) {
 }
 
 static const char no_order[] =
-    "in what order the members of an array come here can only be found when their number is known";
+    "which member of an array needs which can only be told when their number is known";
 
 // bit[2], cell[… 1]: which member of an array it is, as far as that is known.
 static void put_member(MachineBuilder *m, Buf *to, const WeavePlace *p) {
@@ -302,12 +302,16 @@ static void tell_loop(MachineBuilder *m, const WeaveFault *f) {
   Buf names = buf_new(w->arena);
   Span span = m->def->span;
   uint32_t shown = 0;
+  uint32_t before = 0;
   for (uint32_t i = 0; i < f->loop.n; i++) {
-    if (!f->loop.at[i].part) continue;
-    if (!shown) span = m->s->part.at[f->loop.at[i].part - 1].span;
+    WeavePlace p = f->loop.at[i];
+    if (f->answer == WEAVE_WHOLE) p.n = 0;
+    if (!p.part || (!p.n && p.part == before)) continue;
+    before = p.part;
+    if (!shown) span = m->s->part.at[p.part - 1].span;
     if (++shown > 8) continue;
     if (shown > 1) buf_text(&names, " → ");
-    put_member(m, &names, &f->loop.at[i]);
+    put_member(m, &names, &p);
   }
   if (f->answer == WEAVE_OPEN) {
     diag_error(w->diags, span, no_order);
@@ -324,6 +328,8 @@ static void tell_loop(MachineBuilder *m, const WeaveFault *f) {
   }
   const char *what = shown == 1 ? "this part needs what it shows itself, at the same moment"
                                 : "these parts need each other at the same moment";
+  if (f->answer == WEAVE_WHOLE)
+    what = "these parts need each other at the same moment, through a `scan`, which is taken whole";
   Id e = diag_error(w->diags, span, "%s: %s%s", what, names.n ? names.at : "the wiring itself",
                     shown > 8 ? " → …" : "");
   diag_help(w->diags, e, "a part with a `state` that shows only the state breaks the loop");
@@ -389,7 +395,8 @@ bool weave_system(MachineBuilder *m) {
     tell_loop(m, &fault);
     return false;
   }
-  s->unordered = fault.answer == WEAVE_OPEN;
+  s->unordered = m->open_places || fault.answer == WEAVE_OPEN;
+  if (m->open_places && !m->b->generic) diag_error(w->diags, m->def->span, no_order);
   for (uint32_t p = 0; p < s->part.n; p++) s->unordered |= s->part.at[p].of->unordered;
   uint32_t *param = params_by_wire(w, s->d);
   take_lens(m, map[0], param);
@@ -495,10 +502,10 @@ static void elaborate_body(MachineBuilder *m) {
       m->in->owned = false;
     }
     if (k == N_STATES) add_states(m, m->env, line.at[i]);
-    if (k == N_FOR)
-      diag_error(m->w->diags, line.at[i]->span,
-                 "in a machine, many of a kind are an array: `p[n] : Name`");
   }
+  if (!write_out_loops(m)) return;
+  body = m->h.body;
+  line = block_statements(body);
   if (!add_modes(m, body)) return;
   add_life(m);
   make_parts(m, body);
@@ -556,7 +563,7 @@ static System *make_system(MachineBuilder *m) {
       one_expression(m, m->h.body);
     if (!block) add_life(m);
   }
-  if (m->w->diags->errors > errors || m->broken) return NULL;
+  if (m->w->diags->errors > errors || m->broken || m->open_loops) return NULL;
   check_targets(m);
   if (m->w->diags->errors > errors) return NULL;
   settle_junctions(m);
@@ -627,6 +634,7 @@ static void begin_body(MachineBuilder *m, const MachineUse *use) {
     body_pass(m->b, FIRST_PASS + i, m->pass[i]);
   }
   m->parts = table_new(a);
+  m->members = table_new(a);
   m->changed = table_new(a);
   m->targets = table_new(a);
 }
@@ -686,7 +694,8 @@ System *system_of(Elab *in, const MachineUse *use) {
   }
   System *made = make_inside(&m);
   if (w->diags->errors > errors || !made) {
-    if (is_plain(use)) d->broken = true;
+    d->open_loops |= m.open_loops && w->diags->errors == errors; // with its sizes it is tried again
+    if (is_plain(use) && !d->open_loops) d->broken = true;
     return NULL;
   }
   keep_nexts(made);
@@ -882,6 +891,9 @@ Diagram *machine_diagram(Elab *in, Def *d) {
   MachineUse alone = {.def = d, .from = scope_env(d->scope), .generic = true, .span = d->span};
   System *s = system_of(in, &alone);
   if (s && s->unordered) diag_error(in->w->diags, d->span, no_order);
+  if (!s && d->open_loops && !d->broken)
+    diag_error(in->w->diags, d->span, "a `for` of `%s` runs over sizes that are open",
+               name_text(in->w->names, d->name));
   return s && !s->unordered ? s->d : NULL;
 }
 

@@ -58,6 +58,7 @@ struct Def {
   uint32_t given, field; // DEF_GIVEN: which `given` of the program, which field
   Learning *learning;    // DEF_DIAGRAM: once it is read
   struct System *system; // DEF_MACHINE: once it is made, if nothing about it is open
+  bool open_loops;       // DEF_MACHINE: for itself it is not known, as a `for` runs over open sizes
 };
 
 // What the program asks for, resolved. Diagrams of goals take the fields of the givens they use as

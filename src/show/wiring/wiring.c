@@ -289,13 +289,19 @@ static void add_lines(const PanelBuilder *b, const System *s, Unit *to) {
     to->line.at[i] = text_cut(b->arena, FACE_SANS, PORT_SIZE, to->line.at[i], LONGEST_LINE);
 }
 
-static bool is_read(const System *s, uint32_t part, uint32_t port) {
-  for (uint32_t i = 0; i < s->route.n; i++)
-    for (uint32_t k = 0; k < s->route.at[i].from.n; k++) {
-      const PortEnd *e = &s->route.at[i].from.at[k];
-      if (e->part == part + 1 && e->port == port) return true;
-    }
+static bool reads(const WireRoute *r, uint32_t part, uint32_t port) {
+  for (uint32_t k = 0; k < r->from.n; k++)
+    if (r->from.at[k].part == part + 1 && r->from.at[k].port == port) return true;
   return false;
+}
+
+// By a wire, a line, or what moves a state.
+static bool is_read(const System *s, uint32_t part, uint32_t port) {
+  bool read = false;
+  for (uint32_t i = 0; i < s->route.n; i++) read |= reads(&s->route.at[i], part, port);
+  for (uint32_t i = 0; i < s->said.n; i++) read |= reads(&s->said.at[i].route, part, port);
+  for (uint32_t i = 0; i < s->move.n; i++) read |= reads(&s->move.at[i], part, port);
+  return read;
 }
 
 // How many outputs are shown: `mode`, the last one, only if a wire comes from it.

@@ -1,0 +1,110 @@
+// The places that wires lead to, in the brackets of their targets, brought to one form: numbers are
+// numbers, and the wires into one port have the same names for its indices. So they can become one
+// value, and can be checked against each other.
+#include "lang/machine/machine_own.h"
+
+typedef struct {
+  World *w;
+  Name one, other;
+} TwoNames;
+
+static Syntax *names_exchanged(void *context, const Syntax *n) {
+  const TwoNames *c = context;
+  Name to = n->kind != N_NAME ? 0 : n->name == c->one ? c->other : n->name == c->other ? c->one : 0;
+  if (to) return syntax_name(c->w->arena, to, n->span);
+  return syntax_map(c->w->arena, n, names_exchanged, context);
+}
+
+static const Syntax *with_names_exchanged(World *w, const Syntax *route, Name one, Name other) {
+  TwoNames c = {w, one, other};
+  return one == other ? route : syntax_map(w->arena, route, names_exchanged, &c);
+}
+
+Type target_type(MachineBuilder *m, const LineTarget *t) {
+  if (!t->part) return m->s->out.at[t->port].type;
+  const Part *part = &m->s->part.at[t->part - 1];
+  return seen_type(m, part, &part->of->in.at[t->port].type);
+}
+
+static bool is_unknown_name(void *builder, const Syntax *n) {
+  MachineBuilder *m = builder;
+  return n->kind == N_NAME && !env_find(m->env, n->name) && !scope_find(m->env->scope, n->name);
+}
+
+// A name that labels an axis of the port is an index there, whatever else it means.
+static bool is_target_index(MachineBuilder *m, const Type *own, const Syntax *n) {
+  if (n->kind != N_NAME) return false;
+  for (uint32_t i = 0; i < own->rank; i++)
+    if (own->axis[i].label == n->name) return true;
+  const Binding *bind = env_find(m->env, n->name);
+  return (bind && bind->kind == BIND_SIZE) || is_unknown_name(m, n);
+}
+
+PlaceKind place_kind(MachineBuilder *m, const Type *own, const Syntax *item) {
+  if (item->kind == N_NUM) return PLACE_NUMBER;
+  if (is_target_index(m, own, item)) return PLACE_INDEX;
+  return syntax_any(item, is_unknown_name, m) ? PLACE_OTHER : PLACE_OPEN;
+}
+
+static Syntax *number_of(MachineBuilder *m, const Type *own, Syntax *item) {
+  double k;
+  if (place_kind(m, own, item) != PLACE_OPEN || !static_number(m->b, m->env, item, &k)) return item;
+  Syntax *number = syntax_num(m->w->arena, k, item->span);
+  number->text = arena_format(m->w->arena, "%.17g", k);
+  return number;
+}
+
+static const Syntax *with_numbers(MachineBuilder *m, const Type *own, const Syntax *route) {
+  World *w = m->w;
+  Nodes item = brackets_items(route_brackets(route)), now = nodes_join(w->arena, item, (Nodes){0});
+  bool changed = false;
+  for (uint32_t i = 0; i < item.n; i++) {
+    now.at[i] = number_of(m, own, item.at[i]);
+    changed |= now.at[i] != item.at[i];
+  }
+  if (!changed) return route;
+  Syntax *to = route_to(route), *brackets = brackets_of(w->arena, to->span, now);
+  return node_route(
+      w->arena, route->span,
+      (RouteParts){.value = route_value(route),
+                   .to = node_at(w->arena, to->span, (AtParts){use_base(to), brackets}),
+                   .cond = route_cond(route),
+                   .pad = route_pad(route)});
+}
+
+bool counts_at(const LineTarget *t, uint32_t axis) {
+  for (uint32_t r = 0; r < t->route.n; r++) {
+    Nodes item = brackets_items(route_brackets(t->route.at[r]));
+    if (axis < item.n && item.at[axis]->kind == N_NUM) return true;
+  }
+  return false;
+}
+
+Name counting_index(World *w, uint32_t axis) {
+  return name_from(w->names, arena_format(w->arena, "index %u", axis));
+}
+
+// The name that the index of an axis has in all wires of a port; 0: none has one
+static Name common_index(MachineBuilder *m, const LineTarget *t, const Type *own, uint32_t axis) {
+  if (counts_at(t, axis)) return counting_index(m->w, axis);
+  for (uint32_t r = 0; r < t->route.n; r++) {
+    Nodes item = brackets_items(route_brackets(t->route.at[r]));
+    if (axis < item.n && place_kind(m, own, item.at[axis]) == PLACE_INDEX)
+      return item.at[axis]->name;
+  }
+  return 0;
+}
+
+void settle_places(MachineBuilder *m, LineTarget *t) {
+  Type own = target_type(m, t);
+  for (uint32_t r = 0; r < t->route.n; r++) t->route.at[r] = with_numbers(m, &own, t->route.at[r]);
+  for (uint32_t axis = 0; axis < own.rank; axis++) {
+    Name name = common_index(m, t, &own, axis);
+    for (uint32_t r = 0; name && r < t->route.n; r++) {
+      Nodes item = brackets_items(route_brackets(t->route.at[r]));
+      if (axis < item.n && item.at[axis]->kind == N_NAME && item.at[axis]->name != name &&
+          is_target_index(m, &own, item.at[axis]))
+        t->route.at[r] = with_names_exchanged(m->w, t->route.at[r], item.at[axis]->name, name);
+    }
+  }
+}
