@@ -21,6 +21,7 @@
 # make bench-gemm     matrix products: GFLOP/s, and the share of what the CPU can do (ARGS: see bench/gemm.c)
 # make bench-strip    prebuilt kernels against compiled code
 # make bench-machines runs of machines against C, and by size
+# make bench-stiff    the stiff method against CVODE
 # make bench-ode      what the solver of rates itself costs
 # make bench-gates    machines by ticks: gates a second, rings of cells, wirings of many parts
 # make bench-prelude  the functions of compiled code: time and error, for each compiler
@@ -85,7 +86,7 @@ endif
 endif
 PRODUCTS := $(BUILD)/limn $(BUILD)/liblimn.a $(BUILD)/$(SHARED_LINK)
 
-.PHONY: all help demo test test-long examples bless check fuzz fuzz-plain torture laws bench bench-check bench-draw draw-random bench-gemm bench-strip bench-machines bench-gates bench-ode bench-prelude format format-check rooms shapes clean docs gallery glyphs deps deps-build packages install uninstall share deb FORCE
+.PHONY: all help demo test test-long examples bless check fuzz fuzz-plain torture laws bench bench-check bench-draw draw-random bench-gemm bench-strip bench-machines bench-gates bench-stiff bench-ode bench-prelude format format-check rooms shapes clean docs gallery glyphs deps deps-build packages install uninstall share deb FORCE
 # A second make, so that all cores are used without being asked for.
 PARALLEL = $(MAKE) -s --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS))
 all:
@@ -284,6 +285,8 @@ bench-draw: all
 	@bench/draw.sh $(BUILD)/limn
 bench-machines: all
 	@bench/machines.sh $(BUILD)/limn
+bench-stiff: all
+	@bench/stiff.sh $(BUILD)/limn
 bench-check: all
 	@bench/check.sh $(BUILD)/limn
 $(BUILD)/bench-step: bench/step.c $(BUILD)/libinner.a

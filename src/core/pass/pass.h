@@ -14,9 +14,10 @@ Diagram *diagram_inline(World *, const Diagram *);
 Diagram *diagram_inline_all(World *, const Diagram *); // those too: for after the derivative
 Diagram *diagram_inline_but(World *, const Diagram *, Name kept); // calls of that name stay too
 // How many boxes that makes. Calls share what they call, so it may be exponentially more than there
-// are: passes and the interpreter are for those within the limit.
-enum { BOXES_LIMIT = 5000000 };
-uint64_t diagram_boxes(World *, const Diagram *); // at most UINT32_MAX
+// are: passes are for those within the limit, kilobytes and some ten microseconds for each box; the
+// interpreter writes nothing out, and goes through more.
+enum { BOXES_LIMIT = 100000, BOXES_INTERPRETED = 1000000 };
+uint64_t diagram_boxes(World *, const Diagram *); // less than UINT32_MAX
 
 // -- derive.c -------------------------------------------------------------------------------------
 // forward: (in, params, d in, d params) -> (out, d out).          Real and bit wires have tangents;

@@ -30,6 +30,8 @@ typedef struct {
   Id rate;          // x' = …: the wire that holds it; 0: it does not flow
   Id next;          // next x = …: its value after a tick; 0: it stays
   double every;     // ticks of the whole for one of its own, or time where it flows; 1: each
+  bool inner;       // of a learner: a run keeps it only if it is shown
+  bool held;        // it learns, or learning has it: `unroll` does not go through it
 } SystemState;
 
 typedef struct {       // next x = … when …, in a system that flows; jump m when …
@@ -74,14 +76,21 @@ typedef struct {
 typedef struct {        // what one port gets
   VEC(PortEnd) from;    // the ports that the value is made of
   VEC(uint32_t) states; // and the wiring's own states, as numbers into `own`
+  VEC(PortEnd) lines;   // and its lines: part is a number into `said` + 1, port one of its names
   VEC(uint32_t) asked;  // the states that the guard refers to
   PortEnd to;
   const Syntax *value; // the expression
   const Syntax *guard; // when …; NULL: always
   bool plain;          // nothing but a wire: the value is the port, or (NULL) the state
   bool each;           // x[i] -> p[i].x: each of an array has its own
-  bool line;           // it refers to lines that compute something
 } WireRoute;
+
+typedef struct { // a line that computes something
+  VEC(Name) name;
+  const Syntax *node; // N_EQUATION
+  WireRoute route;    // what it is made of
+  bool late;          // it has a delay
+} WireLine;
 
 typedef struct {
   PortEnd end;
@@ -99,6 +108,7 @@ typedef struct {
   Name name;
   Type type;
   bool learns; // next … by …
+  bool late;   // of a delay: it has no name of its own
   Span span;
 } OwnState;
 
@@ -143,6 +153,9 @@ struct System {
   VEC(SystemLine) line;
   VEC(SystemInside) inside; // what was asked for so far
   VEC(WireRoute) route;
+  VEC(WireLine) said; // lines that something reads
+  VEC(WireRoute)
+  move; // to.port: a number into `own`; the value that it steps to, moves by or learns on
   VEC(Junction) junction;
   Ids own_param, own_rate, own_next; // of `own`: param and wires of the lens, 0 = none
   uint32_t learnt_from, learnt_to;   // states that only optimisers have
@@ -261,6 +274,9 @@ typedef struct Machines {
   VEC(Check) check;
   VEC(RunShow) show;
 } Machines;
+
+// The same with what its lines are made of in their place; for pictures.
+WireRoute route_through(Arena *, const System *, const WireRoute *);
 
 // Both sides of a claim as numbers, once its watches are known. Of one side: 1 where it is a condition,
 // else 0.

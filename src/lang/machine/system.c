@@ -157,6 +157,8 @@ static void wires_of(MachineBuilder *m, WirePlaces *p) {
   for (uint32_t i = 0; i < m->learned.n; i++) {
     vec_push(a, p, &m->learned.at[i].loss);
     if (m->learned.at[i].when) vec_push(a, p, &m->learned.at[i].when);
+    for (uint32_t k = 0; k < m->learned.at[i].becomes.n; k++)
+      vec_push(a, p, &m->learned.at[i].becomes.at[k]);
   }
 }
 
@@ -260,6 +262,13 @@ static void take_lens(MachineBuilder *m, const Id *map, const uint32_t *param) {
     s->lag.at[i].param = param[map[s->lens->param.at[s->lag.at[i].param].wire]];
   for (uint32_t i = 0; i < s->white.n; i++)
     s->white.at[i].param = param[map[s->lens->param.at[s->white.at[i].param].wire]];
+  for (uint32_t i = 0; i < m->learned.n; i++) {
+    Learned *l = &m->learned.at[i];
+    for (uint32_t k = 0; k < l->weight.n; k++)
+      l->weight.at[k] = param[map[s->lens->param.at[l->weight.at[k]].wire]];
+    for (uint32_t k = 0; k < l->counted.n; k++)
+      l->counted.at[k] = param[map[s->lens->param.at[l->counted.at[k]].wire]];
+  }
 }
 
 static void tell_loop(MachineBuilder *m, const Ids *loop) {
@@ -433,7 +442,12 @@ static void elaborate_body(MachineBuilder *m) {
   Nodes line = block_statements(body);
   for (uint32_t i = 0; i < line.n; i++) {
     SyntaxKind k = (SyntaxKind)line.at[i]->kind;
-    if (k == N_CONSTS || k == N_AXES || k == N_LEARN) body_statement(m->b, m->env, line.at[i]);
+    if (k == N_CONSTS || k == N_AXES) body_statement(m->b, m->env, line.at[i]);
+    if (k == N_LEARN) {
+      m->in->owned = declares_learner(m, line.at[i]);
+      body_statement(m->b, m->env, line.at[i]);
+      m->in->owned = false;
+    }
     if (k == N_STATES) add_states(m, m->env, line.at[i]);
     if (k == N_FOR)
       diag_error(m->w->diags, line.at[i]->span,
@@ -504,6 +518,7 @@ static System *make_system(MachineBuilder *m) {
   settle_ports(m);
   if (m->w->diags->errors > errors) return NULL;
   body_finish(m->b);
+  if (!find_weights(m)) return NULL;
   describe_routes(m);
   flatten_lens(m);
   if (!weave_system(m) || !learn_states(m, m->in->program)) return NULL;
@@ -579,10 +594,16 @@ static void begin_system(MachineBuilder *m) {
 
 static System *make_inside(MachineBuilder *m) {
   Def *d = m->def;
-  bool busy = d->busy;
+  bool busy = d->busy, owned = m->in->owned;
+  const MachineText *around = m->in->machine;
   d->busy = true;
   m->in->inner++;
+  find_learners(m);
+  m->in->machine = &m->text;
+  m->in->owned = false;
   System *made = make_system(m);
+  m->in->machine = around;
+  m->in->owned = owned;
   if (m->in->inner <= INNER_LIMIT) m->in->inner--;
   d->busy = busy;
   return made;

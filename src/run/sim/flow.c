@@ -69,6 +69,7 @@ bool flow_drive(Flow *f) {
   if (!d->time) d->n = (int64_t)ceil(m->run->end);
   if (!(m->run->path ? table_inputs : set_inputs)(m, d->n, d->rows, d->table)) return false;
   f->driven = d;
+  f->problem.timeless &= !d->time;
   for (uint32_t i = 0; d->time && i < m->s->in.n; i++)
     if (d->rows[i] && m->s->d->wire.at[m->s->d->in.at[i]].type.base != BASE_R)
       return diag_refuse(m->w->diags, m->run->span,
@@ -311,7 +312,9 @@ Flow *flow_open(Sim *m) {
   f->problem.context = f;
   f->problem.n = f->n;
   f->problem.rates = flow_rates;
-  f->problem.jacobian = flow_jacobian;
+  f->problem.change = flow_change;
+  f->problem.pattern = flow_pattern;
+  f->problem.timeless = !m->s->time && !f->lates;
   f->problem.guards = f->guards ? guards : NULL;
   f->problem.happen = f->guards ? happen : NULL;
   f->problem.lates = f->lates ? lates : NULL;

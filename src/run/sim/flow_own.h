@@ -71,6 +71,7 @@ bool flow_ask(Flow *, Engine *, const Counts *, double *out);
 void flow_put(Flow *, double t, const double *x, const double *late);
 // noisy_flow.c: steps with white noise, and numbers that events draw
 bool flow_noise(Flow *, const Run *); // false with a diagnostic
+bool flow_usual_step(Sim *);          // where none is said, the run gets one
 StepKind flow_step_kind(const Run *);
 void flow_noise_rows(Flow *, Engine *, uint64_t first, int64_t steps); // for steps as one scan
 void flow_draws(Flow *);                                               // opens what events draw
@@ -85,7 +86,8 @@ void flow_clocks(Flow *);                          // for the states that step
 double flow_next_tick(const Flow *, double end);   // when that is; `end` if both are one moment
 bool flow_tick(Flow *, double t, const double *x); // all that tick then
 // jacobian.c: how the rates change when the states change by v.
-bool flow_change(Flow *, double t, const double *x, const double *late, const double *v,
+bool flow_change(void *flow, double t, const double *x, const double *late, const double *v,
                  double *out);
+const Pattern *flow_pattern(void *flow); // where that can be other than 0; NULL: anywhere
 
 #endif

@@ -146,7 +146,8 @@ static bool failed(const Following *g) {
   if (g->m->w->diags->errors) return true;
   if (!why) return false;
   Id e = diag_error(g->m->w->diags, g->m->run->span, "%s", why);
-  if (strstr(why, "stiff")) diag_help(g->m->w->diags, e, "the stiff method is `by stiff`");
+  if (strstr(why, "stiff") && g->m->run->follow != FOLLOW_STIFF)
+    diag_help(g->m->w->diags, e, "the stiff method is `by stiff`");
   return true;
 }
 
@@ -238,6 +239,10 @@ static bool follow_all(Following *g, double *start) {
     }
   }
   g->f->record.steps = solver_count(g->solver, NULL, NULL);
+  if (g->keeps && solver_note(g->solver)) {
+    Id e = diag_warning(g->m->w->diags, r->span, "%s", solver_note(g->solver));
+    diag_help(g->m->w->diags, e, "`by stiff` names it: then it is there from the start");
+  }
   return true;
 }
 
@@ -262,10 +267,14 @@ static bool is_finite(const Following *g, double t) {
     if (isfinite(g->x[i])) continue;
     Id e = diag_error(g->m->w->diags, g->m->run->span, "`%s` is not finite any more at t = %.6g",
                       flow_name(g->flow, i), t);
-    diag_help(g->m->w->diags, e,
-              "steps of %g may be too long for it: without `by` they are chosen, and `by stiff` is "
-              "for rates that pull back hard",
-              g->m->run->step);
+    if (g->flow->step)
+      diag_help(g->m->w->diags, e, "steps of %g may be too long for it: try shorter ones",
+                g->m->run->step);
+    else
+      diag_help(g->m->w->diags, e,
+                "steps of %g may be too long for it: without `by` they are chosen, and `by stiff` "
+                "is for rates that pull back hard",
+                g->m->run->step);
     return false;
   }
   return true;
@@ -343,6 +352,7 @@ static bool follow_once(Sim *m, uint32_t number, Followed *f, const Watchers *wa
 // Periods want to know where the middle is, which a first run finds.
 bool follow_flow(Sim *m, uint32_t number, Followed *f) {
   Watchers watchers = {0};
+  if (!flow_usual_step(m)) return false;
   watchers_find(m, number, f, &watchers);
   bool twice = false;
   for (uint32_t i = 0; i < watchers.n; i++) twice |= watchers.at[i].watch->kind == WATCH_PERIOD;

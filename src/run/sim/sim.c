@@ -123,7 +123,8 @@ Engine *sim_engine(const Sim *m, const Diagram *d) {
                 .reference = m->how->reference,
                 .seed = m->how->seed,
                 .say = m->how->say,
-                .say_to = m->how->context};
+                .say_to = m->how->context,
+                .stop = m->how->stop};
   if (!store_add_params(m->w, m->store, d, m->how->seed)) return NULL; // of what is looked at
   Engine *e = engine_new(m->w, d, m->store, 0, &how);
   for (uint32_t i = 0; e && i < m->s->in.n && i < d->in.n; i++) {

@@ -76,6 +76,10 @@ bool verify_nested(Elab *, Program *, const Check *, const SimOptions *, Verdict
 // verify_boxes.c: both sides of an equation between boxes, on points
 bool verify_boxes(World *, const Check *, const SimOptions *, Verdict *);
 
+// structure.c: which number of the outputs depends on which of these inputs, laid side by side; NULL:
+// not known
+const Pattern *structure_find(World *, Arena *, const Diagram *, uint32_t first, uint32_t n);
+
 // flow.c: rates as functions on rows of numbers
 typedef struct Flow Flow;
 Flow *flow_open(Sim *); // NULL with a diagnostic

@@ -13,7 +13,6 @@
 #include <float.h>
 #include <math.h>
 
-enum { LARGEST_MATRIX = 8192 };
 static const double defaults[] = {1e-9, 1e-12}; // relative, absolute
 
 bool solver_fail(Solver *s, const char *format, ...) {
@@ -82,11 +81,16 @@ static void fill_in(SolveOptions *how) {
   if (!how->storm) how->storm = 10000;
 }
 
+static void take_stages(Solver *s, uint32_t n) {
+  for (uint32_t i = 0; i < n; i++)
+    if (!s->k[i]) s->k[i] = NEW_ARRAY(s->arena, double, s->n);
+}
+
 static void take_rows(Solver *s, Arena *arena) {
   size_t n = s->n;
   double **row[] = {&s->x, &s->rate, &s->next, &s->next_rate, &s->trial, &s->look};
   for (uint32_t i = 0; i < COUNT(row); i++) *row[i] = NEW_ARRAY(arena, double, n);
-  for (uint32_t i = 0; i < s->stepper->stages; i++) s->k[i] = NEW_ARRAY(arena, double, n);
+  take_stages(s, s->stepper->stages);
   s->dense.part = NEW_ARRAY(arena, double, 5 * n);
   s->late = NEW_ARRAY(arena, double, s->problem.late);
 }
@@ -97,10 +101,6 @@ static bool accept_problem(Solver *s) {
       return solver_fail(s, "`%s` is not finite at the start", solver_name(s, i));
   if (s->stepper->fixed && !(s->how.step > 0 && isfinite(s->how.step)))
     return solver_fail(s, "%s needs a step above 0, but it is %g", s->stepper->name, s->how.step);
-  if (s->stepper == &stiff_stepper && s->n > LARGEST_MATRIX)
-    return solver_fail(s,
-                       "the stiff method keeps a square of %u by %u numbers; up to %d are possible",
-                       s->n, s->n, LARGEST_MATRIX);
   return true;
 }
 
@@ -117,6 +117,7 @@ Solver *solver_new(Arena *arena, const Problem *p, const SolveOptions *how, doub
   dense_rest(&s->dense, s->n, t, x);
   if (!accept_problem(s)) return s;
   if (s->stepper == &stiff_stepper) stiff_new(s);
+  if (s->message) return s;
   if (p->events) events_new(s);
   bool late = late_begin(s) && s->history && s->how.largest > s->history->shortest;
   if (late && s->stepper->given && s->how.step > s->history->shortest)
@@ -125,6 +126,15 @@ Solver *solver_new(Arena *arena, const Problem *p, const SolveOptions *how, doub
   else if (late)
     s->how.largest = s->history->shortest;
   return s;
+}
+
+void solver_stiffen(Solver *s, const char *note) {
+  take_stages(s, stiff_stepper.stages);
+  stiff_new(s);
+  if (s->message)
+    s->message = NULL; // it has no room: then it goes on as it is
+  else
+    s->instead = &stiff_stepper, s->note = note;
 }
 
 // Below it, a step hardly moves time.
@@ -320,6 +330,7 @@ bool solver_step(Solver *s, double end) {
   double to;
   s->happened = false;
   if (s->message || s->stopped || !(end > s->t)) return false;
+  if (s->instead) s->stepper = s->instead, s->instead = NULL;
   if (!s->met && !happens_at_once(s)) return false;
   return s->happened || (prepare(s) && make(s, end, &to) && arrive(s, to));
 }
@@ -336,6 +347,7 @@ double solver_time(const Solver *s) { return s->t; }
 const double *solver_state(const Solver *s) { return s->x; }
 double solver_from(const Solver *s) { return s->from; }
 const char *solver_error(const Solver *s) { return s->message; }
+const char *solver_note(const Solver *s) { return s->note; }
 
 void solver_at(const Solver *s, double t, double *x) {
   dense_at(&s->dense, s->n, fmin(t, s->t), x);
