@@ -180,13 +180,6 @@ static void check_milstein(Elab *in, const Run *r, Span span) {
   diag_help(in->w->diags, e, "`by maruyama[%g]` follows them", r->step);
 }
 
-// Without `by`, white noise is followed in a thousand steps, or to each moment that is kept.
-static void usual_noise(Run *r) {
-  r->follow = FOLLOW_MARUYAMA;
-  r->step = r->end / 1000;
-  if (r->every > 0 && r->every < r->step) r->step = r->every;
-}
-
 static void read_length(Elab *in, Program *p, const Syntax *n, Run *r) {
   World *w = in->w;
   bool said = false;
@@ -298,7 +291,7 @@ void read_run(Elab *in, Program *p, const Syntax *n, const Syntax *said) {
     read_length(in, p, n, &r);
     if (by) read_by(in, p, by_distance(by), &r);
     bool noise = noise_has_place(w, r.system, false) && r.system->white.n;
-    if (noise && !by) usual_noise(&r);
+    if (noise && !by) r.follow = FOLLOW_MARUYAMA; // the run finds its step
     if (noise && r.follow == FOLLOW_MILSTEIN) check_milstein(in, &r, by->span);
     check_constrained_run(in, &r, by ? by_distance(by) : n);
     if (by && !r.system->flows)

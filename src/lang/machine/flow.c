@@ -18,6 +18,7 @@ typedef struct {
   int64_t steps; // from one time to the next
   Axis pass[RANK_LIMIT];
   uint32_t npass, ports, states;
+  uint32_t more; // carried beside the states: those that events set, and how events are armed
 } FlowCall;
 
 static const char *state_words(const FlowCall *f) {
@@ -46,6 +47,41 @@ static bool read_options(FlowCall *f, Env *env, const Syntax *config) {
   return true;
 }
 
+// A member of an array has events at moments of its own.
+static bool events_vary(const FlowCall *f) {
+  for (uint32_t i = 0; i < f->s->event.n; i++)
+    if (f->s->d->wire.at[f->s->event.at[i].guard].type.rank > f->npass) return true;
+  return false;
+}
+
+static bool set_by_event(const System *s, uint32_t state) {
+  for (uint32_t i = 0; i < s->event.n; i++)
+    for (uint32_t k = 0; k < s->event.at[i].state.n; k++)
+      if (s->event.at[i].state.at[k] == state)
+        return s->event.at[i].either || !s->state.at[state].next;
+  return false;
+}
+
+// What does not flow is set by events, and starts with a number.
+static bool others_are_held(const FlowCall *f) {
+  const System *s = f->s;
+  for (uint32_t i = 0; i < s->state.n; i++) {
+    const SystemState *x = &s->state.at[i];
+    const char *name = name_text(f->w->names, s->name);
+    if (x->rate) continue;
+    if (!set_by_event(s, i))
+      return diag_refuse(f->w->diags, f->span,
+                         "`%s` has a state that does not flow, `%s`: `flow` cannot fit it", name,
+                         x->path);
+    if (s->d->param.at[x->param].init.kind != INIT_CONST)
+      return diag_refuse(f->w->diags, f->span,
+                         "`%s` does not flow in `%s`, and does not start with one number: `flow` "
+                         "cannot fit it",
+                         x->path, name);
+  }
+  return true;
+}
+
 static bool find_system(FlowCall *f, Env *env, const Syntax *config) {
   const Syntax *use = boxed_option(f->b, config, 0, f->span, "flow");
   if (!use) return false;
@@ -67,26 +103,18 @@ static bool find_system(FlowCall *f, Env *env, const Syntax *config) {
   f->s = system_of(f->b->in, &machine);
   if (f->s && f->s->shares) f->s = system_closed(f->b->in, f->s);
   if (!f->s) return false;
-  for (uint32_t i = 0; i < f->s->state.n; i++) {
-    if (f->s->state.at[i].rate) {
-      f->states++;
-      continue;
-    }
-    return diag_refuse(f->w->diags, f->span,
-                       "`%s` has a state that does not flow, `%s`: `flow` cannot fit it",
-                       name_text(f->w->names, f->s->name), f->s->state.at[i].path);
-  }
+  for (uint32_t i = 0; i < f->s->state.n; i++) f->states += f->s->state.at[i].rate != 0;
+  f->more = f->s->state.n - f->states + f->s->event.n;
   f->ports = f->s->in.n;
-  const char *why = !f->states ? "nothing flows in `%s`"
-                    : f->s->white.n || f->s->d->noisy
-                        ? "`%s` has noise, which `flow` does not follow"
-                    : f->s->lag.n   ? "`%s` has delays, which `flow` does not follow"
-                    : f->s->event.n ? "`%s` has events, which `flow` does not follow"
-                    : first_constrained(f->s)
-                        ? "`%s` has equations `0 = …`, which `flow` does not follow"
-                        : NULL;
+  const char *why =
+      !f->states                        ? "nothing flows in `%s`"
+      : f->s->white.n || f->s->d->noisy ? "`%s` has noise, which `flow` does not follow"
+      : f->s->lag.n                     ? "`%s` has delays, which `flow` does not follow"
+      : first_constrained(f->s) ? "`%s` has equations `0 = …`, which `flow` does not follow"
+      : events_vary(f) ? "`%s` has events in an array of parts, which `flow` does not follow"
+                       : NULL;
   if (why) diag_error(f->w->diags, f->span, why, name_text(f->w->names, f->s->name));
-  return !why;
+  return !why && others_are_held(f);
 }
 
 // The values as the system wants them: what passes in front, every axis there.
@@ -133,44 +161,103 @@ static bool times_of(FlowCall *f, Val v, Id *times, Id *step, Type *length) {
   return true;
 }
 
-// From one time to the next: some steps, one after the other.
+// A diagram that asks the step: what it gives to it, and its params.
+typedef struct {
+  Diagram *d, *step;
+  Id *x, *port; // [carried], [port]
+  Id time, h;   // time: 0 with events
+} FlowSteps;
+
+static FlowSteps steps_begin(FlowCall *f, const char *name, Diagram *step, const Type *length) {
+  World *w = f->w;
+  FlowSteps b = {.d = diagram_new(w, name_from(w->names, name)), .step = step};
+  uint32_t carried = f->states + f->more;
+  bool inside = !strcmp(name, "steps");
+  b.x = NEW_ARRAY(w->arena, Id, carried + 1);
+  b.port = NEW_ARRAY(w->arena, Id, f->ports + 1);
+  if (!inside) b.h = diagram_input(w, b.d, *length, name_from(w->names, "h"), 0);
+  for (uint32_t i = 0; i < carried + f->ports; i++) {
+    uint32_t at = i < carried ? f->ports + i : i - carried;
+    const Wire *wire = &step->wire.at[step->in.at[at]];
+    Id in = diagram_input(w, b.d, wire->type, wire->name, 0);
+    *(i < carried ? &b.x[i] : &b.port[at]) = in;
+  }
+  if (inside) b.h = diagram_input(w, b.d, *length, name_from(w->names, "h"), 0);
+  return b;
+}
+
+static void add_params(World *w, Diagram *to, const Diagram *of, Ids *in) {
+  for (uint32_t i = 0; i < of->param.n; i++) {
+    const Wire *wire = &of->wire.at[of->param.at[i].wire];
+    uint32_t k = diagram_param(w, to, of->param.at[i], wire->type, wire->name, 0);
+    vec_push(w->arena, in, to->param.at[k].wire);
+  }
+}
+
+static void one_step(FlowCall *f, FlowSteps *b) {
+  World *w = f->w;
+  Ids in = {0};
+  for (uint32_t i = 0; i < f->ports; i++) vec_push(w->arena, &in, b->port[i]);
+  for (uint32_t i = 0; i < f->states + f->more; i++) vec_push(w->arena, &in, b->x[i]);
+  if (b->time) vec_push(w->arena, &in, b->time);
+  vec_push(w->arena, &in, b->h);
+  add_params(w, b->d, b->step, &in);
+  Id first = box_call(w, b->d, b->step, in.at, in.n, 0);
+  for (uint32_t i = 0; i < f->states + f->more; i++) b->x[i] = first + i;
+}
+
+// A step with events is large: the steps are a scan.
+static void scan_steps(FlowCall *f, FlowSteps *b, const Type *length) {
+  World *w = f->w;
+  uint32_t carried = f->states + f->more;
+  FlowSteps in = steps_begin(f, "steps", b->step, length);
+  one_step(f, &in);
+  for (uint32_t i = 0; i < carried; i++) diagram_output(w, in.d, in.x[i]);
+  Ids outside = {0};
+  for (uint32_t i = 0; i < carried; i++) vec_push(w->arena, &outside, b->x[i]);
+  for (uint32_t i = 0; i < f->ports; i++) vec_push(w->arena, &outside, b->port[i]);
+  vec_push(w->arena, &outside, b->h);
+  add_params(w, b->d, in.d, &outside);
+  Scan scan = {.body = in.d, .carry = carried, .hold = f->ports + 1};
+  scan.axis = (Index){name_from(w->names, "step"), size_of(w, f->steps)};
+  Id first = box_scan(w, b->d, &scan, outside.at, outside.n, 0);
+  for (uint32_t i = 0; i < carried; i++) b->x[i] = first + i;
+}
+
+// From one time to the next: some steps, one after the other. With events, states that they set and
+// how they are armed go along.
 static Diagram *one_interval(FlowCall *f, const Type *length) {
   World *w = f->w;
-  Diagram *step = system_step(w, f->s, STEP_RK4, length);
-  Diagram *d = diagram_new(w, name_from(w->names, "interval"));
-  Type number = {.base = BASE_R};
-  Id h = diagram_input(w, d, *length, name_from(w->names, "h"), 0);
-  Id *x = NEW_ARRAY(w->arena, Id, f->states + 1), *port = NEW_ARRAY(w->arena, Id, f->ports + 1);
-  for (uint32_t i = 0; i < f->states; i++) {
-    const Wire *wire = &step->wire.at[step->in.at[f->ports + i]];
-    x[i] = diagram_input(w, d, wire->type, wire->name, 0);
+  bool events = f->s->event.n;
+  Diagram *step =
+      events ? system_event_step(w, f->s, length) : system_step(w, f->s, STEP_RK4, length);
+  FlowSteps b = steps_begin(f, "interval", step, length);
+  if (events) {
+    scan_steps(f, &b, length);
+  } else {
+    Each zero = each_of(w, (Type){.base = BASE_R});
+    each_number(w, &zero, 0);
+    b.time = each_make(w, b.d, &zero);
+    for (int64_t turn = 0; turn < f->steps; turn++) one_step(f, &b);
   }
-  for (uint32_t i = 0; i < f->ports; i++) {
-    const Wire *wire = &step->wire.at[step->in.at[i]];
-    port[i] = diagram_input(w, d, wire->type, wire->name, 0);
+  for (uint32_t i = 0; i < f->states + f->more; i++) diagram_output(w, b.d, b.x[i]);
+  for (uint32_t i = 0; i < f->states; i++) diagram_output(w, b.d, b.x[i]); // what is given
+  return b.d;
+}
+
+// States that events set begin as they are declared; all events may happen.
+static void begin_more(FlowCall *f, const Diagram *interval, Ids *in) {
+  const System *s = f->s;
+  uint32_t at = 1 + f->states;
+  for (uint32_t i = 0; i < s->state.n + s->event.n; i++) {
+    if (i < s->state.n && s->state.at[i].rate) continue;
+    double k = i < s->state.n ? s->d->param.at[s->state.at[i].param].init.k : 1;
+    Type t = interval->wire.at[interval->in.at[at++]].type;
+    Each e = each_of(f->w, t);
+    uint32_t number = each_number(f->w, &e, k);
+    e.loop.scalar[number].base = (uint8_t)t.base;
+    vec_push(f->w->arena, in, each_make(f->w, f->b->d, &e));
   }
-  Loop zero = {.combine = SUM};
-  scalar_push(w, &zero, (Scalar){.fn = FN_CONST, .base = BASE_R});
-  Id time = box_loop(w, d, &zero, NULL, 0, number, 0);
-  Ids param = {0};
-  for (uint32_t i = 0; i < step->param.n; i++) {
-    const Wire *wire = &step->wire.at[step->param.at[i].wire];
-    uint32_t k = diagram_param(w, d, step->param.at[i], wire->type, wire->name, 0);
-    vec_push(w->arena, &param, d->param.at[k].wire);
-  }
-  for (int64_t turn = 0; turn < f->steps; turn++) {
-    Ids in = {0};
-    for (uint32_t i = 0; i < f->ports; i++) vec_push(w->arena, &in, port[i]);
-    for (uint32_t i = 0; i < f->states; i++) vec_push(w->arena, &in, x[i]);
-    vec_push(w->arena, &in, time);
-    vec_push(w->arena, &in, h);
-    for (uint32_t i = 0; i < param.n; i++) vec_push(w->arena, &in, param.at[i]);
-    Id first = box_call(w, d, step, in.at, in.n, 0);
-    for (uint32_t i = 0; i < f->states; i++) x[i] = first + i;
-  }
-  for (int twice = 0; twice < 2; twice++) // as carries, and as what is given
-    for (uint32_t i = 0; i < f->states; i++) diagram_output(w, d, x[i]);
-  return d;
 }
 
 static Body *body_of(Body *b, Diagram *d) {
@@ -190,22 +277,26 @@ static bool flow_body(FlowCall *f, const Syntax *use, const Value *args) {
   vec_push(b->w->arena, &in, step);
   for (uint32_t i = 0; i < f->states + f->ports; i++) {
     uint32_t arg = i < f->states ? f->ports + i : i - f->states;
-    Type want = interval->wire.at[interval->in.at[1 + i]].type;
+    uint32_t at = i < f->states ? 1 + i : 1 + f->more + i;
+    if (i == f->states) begin_more(f, interval, &in);
+    Type want = interval->wire.at[interval->in.at[at]].type;
     want.axis = arena_copy(b->w->arena, want.axis, want.rank * sizeof(Axis));
     for (uint32_t k = 0; k < f->npass; k++) want.axis[k].pass = f->pass[k].pass;
     Id wire = argument(f, args->at[arg], &want);
     if (!wire) return false;
     vec_push(b->w->arena, &in, wire);
   }
+  if (!f->ports) begin_more(f, interval, &in);
   BoxUse flow = {.def = box_called(b, "flow"),
                  .node = use,
                  .name = name_from(b->w->names, "flow"),
                  .span = f->span};
   body_params(b, body_of(b, interval), &flow, &in, NULL);
   Type row = b->d->wire.at[times].type;
-  Scan scan = {.body = interval, .slice = 1, .carry = f->states, .hold = f->ports};
+  uint32_t carried = f->states + f->more;
+  Scan scan = {.body = interval, .slice = 1, .carry = carried, .hold = f->ports};
   scan.axis = (Index){row.axis[0].label, row.axis[0].size};
-  Id first = box_scan(b->w, b->d, &scan, in.at, in.n, origin_at(b, f->span)) + f->states;
+  Id first = box_scan(b->w, b->d, &scan, in.at, in.n, origin_at(b, f->span)) + carried;
   for (uint32_t i = 0; i < f->states; i++) {
     Type *t = &b->d->wire.at[first + i].type;
     t->axis = arena_copy(b->w->arena, t->axis, t->rank * sizeof(Axis));

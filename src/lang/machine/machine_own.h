@@ -225,6 +225,14 @@ bool milstein_fits(World *, const System *);
 // chance.c: the box `white`
 Value white_value(const BuiltinUse *);
 
+// rates.c: x + c h y, or x + c h where y is 0, with h a number for each of the first axes; and
+// a + 2 b + 2 c + d
+Id step_moved(World *, Diagram *, Id x, double c, Id h, Id y);
+Id step_weighed(World *, Diagram *, const Id k[4]);
+// flow_events.c: inputs: ports, states that flow, the others, how each event is armed (1 at the
+// beginning), the length. Outputs: states that flow, the others, how each event is armed.
+Diagram *system_event_step(World *, const System *, const Type *length);
+
 // learned.c: learners and states that learn
 void free_indices(MachineBuilder *, Env *, const Syntax *, Ids *out); // names in brackets, unknown
 void find_learners(MachineBuilder *);                    // those that it has a copy of

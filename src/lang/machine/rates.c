@@ -6,8 +6,7 @@
 #include "lang/machine/machine_own.h"
 
 // -- steps of states ------------------------------------------------------------------------------
-// x + c h y, or x + c h where y is 0; h is a number for each of the first axes
-static Id moved(World *w, Diagram *d, Id x, double c, Id h, Id y) {
+Id step_moved(World *w, Diagram *d, Id x, double c, Id h, Id y) {
   Each e = each_of(w, d->wire.at[x].type);
   uint32_t a = each_read(w, &e, x, BASE_R, e.t.rank),
            b = y ? each_read(w, &e, y, BASE_R, e.t.rank) : 0,
@@ -17,8 +16,7 @@ static Id moved(World *w, Diagram *d, Id x, double c, Id h, Id y) {
   return each_make(w, d, &e);
 }
 
-// a + 2 b + 2 c + d
-static Id weighed(World *w, Diagram *d, const Id k[4]) {
+Id step_weighed(World *w, Diagram *d, const Id k[4]) {
   Each e = each_of(w, d->wire.at[k[0]].type);
   uint32_t x[4], two;
   for (int i = 0; i < 4; i++) x[i] = each_read(w, &e, k[i], BASE_R, e.t.rank);
@@ -128,15 +126,15 @@ static void smooth_step(StepBuilder *b, bool euler, bool timed) {
   Id(*k)[4] = (Id(*)[4])NEW_ARRAY(w->arena, Id, 4 * (size_t)n + 4);
   for (uint32_t stage = 0; stage < (euler ? 1 : 4); stage++) {
     for (uint32_t i = 0; i < n; i++)
-      y[i] = stage ? moved(w, d, b->x.at[i], at[stage], b->h, k[i][stage - 1]) : b->x.at[i];
-    Id now = stage && timed ? moved(w, d, b->time, at[stage], b->h, 0) : b->time;
+      y[i] = stage ? step_moved(w, d, b->x.at[i], at[stage], b->h, k[i][stage - 1]) : b->x.at[i];
+    Id now = stage && timed ? step_moved(w, d, b->time, at[stage], b->h, 0) : b->time;
     Id first = call_at(b, b->rates, y, now, NULL);
     for (uint32_t i = 0; i < n; i++) k[i][stage] = first + i;
   }
   for (uint32_t i = 0; i < n; i++)
     diagram_output(w, d,
-                   euler ? moved(w, d, b->x.at[i], 1, b->h, k[i][0])
-                         : moved(w, d, b->x.at[i], 1.0 / 6, b->h, weighed(w, d, k[i])));
+                   euler ? step_moved(w, d, b->x.at[i], 1, b->h, k[i][0])
+                         : step_moved(w, d, b->x.at[i], 1.0 / 6, b->h, step_weighed(w, d, k[i])));
 }
 
 // -- steps with noise -----------------------------------------------------------------------------
@@ -204,7 +202,7 @@ static void noisy_step(StepBuilder *b, uint32_t whites, bool milstein) {
   Ids one = whites_filled(b, whites, 1);
   if (milstein) correction(b, whites, &one, &square, more);
   for (uint32_t i = 0; i < b->x.n; i++) {
-    Id x = moved(w, b->d, b->x.at[i], 1, b->h, first + i);
+    Id x = step_moved(w, b->d, b->x.at[i], 1, b->h, first + i);
     diagram_output(w, b->d, milstein ? each_two(w, b->d, EACH_HALF, x, more[i]) : x);
   }
 }

@@ -75,6 +75,7 @@ bool flow_ask(Flow *, Engine *, const Counts *, double *out);
 void flow_put(Flow *, double t, const double *x, const double *late);
 // noisy_flow.c: steps with white noise, and numbers that events draw
 bool flow_noise(Flow *, const Run *); // false with a diagnostic
+bool flow_usual_step(Sim *);          // where none is said, the run gets one
 StepKind flow_step_kind(const Run *);
 void flow_noise_rows(Flow *, Engine *, uint64_t first, int64_t steps); // for steps as one scan
 void flow_draws(Flow *);                                               // opens what events draw

@@ -270,10 +270,14 @@ static bool is_finite(const Following *g, double t) {
     if (isfinite(g->x[i])) continue;
     Id e = diag_error(g->m->w->diags, g->m->run->span, "`%s` is not finite any more at t = %.6g",
                       flow_name(g->flow, i), t);
-    diag_help(g->m->w->diags, e,
-              "steps of %g may be too long for it: without `by` they are chosen, and `by stiff` is "
-              "for rates that pull back hard",
-              g->m->run->step);
+    if (g->flow->step)
+      diag_help(g->m->w->diags, e, "steps of %g may be too long for it: try shorter ones",
+                g->m->run->step);
+    else
+      diag_help(g->m->w->diags, e,
+                "steps of %g may be too long for it: without `by` they are chosen, and `by stiff` "
+                "is for rates that pull back hard",
+                g->m->run->step);
     return false;
   }
   return true;
@@ -351,6 +355,7 @@ static bool follow_once(Sim *m, uint32_t number, Followed *f, const Watchers *wa
 // Periods want to know where the middle is, which a first run finds.
 bool follow_flow(Sim *m, uint32_t number, Followed *f) {
   Watchers watchers = {0};
+  if (!flow_usual_step(m)) return false;
   watchers_find(m, number, f, &watchers);
   bool twice = false;
   for (uint32_t i = 0; i < watchers.n; i++) twice |= watchers.at[i].watch->kind == WATCH_PERIOD;

@@ -96,6 +96,46 @@ void flow_noise_rows(Flow *f, Engine *e, uint64_t first, int64_t steps) {
   }
 }
 
+// -- the usual step -------------------------------------------------------------------------------
+// How fast the rates change with the states where they start: of the changes along drawn signs, the
+// largest.
+static bool fastest(Flow *f, double *out) {
+  enum { PROBES = 8 };
+  double *x = NEW_ARRAY(f->m->arena, double, f->n + 1),
+         *v = NEW_ARRAY(f->m->arena, double, f->n + 1),
+         *late = NEW_ARRAY(f->m->arena, double, f->problem.late + 1);
+  flow_start(f, x);
+  *out = 0;
+  for (uint64_t p = 0; p < PROBES; p++) {
+    for (uint32_t i = 0; i < f->n; i++) v[i] = noise_uniform(1, p, 0, i) < 0.5 ? -1 : 1;
+    if (!flow_change(f, 0, x, late, v, f->column)) return false;
+    for (uint32_t i = 0; i < f->n; i++)
+      if (isfinite(f->column[i])) *out = fmax(*out, fabs(f->column[i]));
+  }
+  return true;
+}
+
+bool flow_usual_step(Sim *m) {
+  const Run *r = m->run;
+  double fast;
+  if ((r->follow != FOLLOW_MARUYAMA && r->follow != FOLLOW_MILSTEIN) || r->step > 0) return true;
+  Flow *f = flow_open(m);
+  if (!f || !fastest(f, &fast)) return false;
+  double h = fmin(r->end / 1000, 0.01 / fmax(fast, 1e-300));
+  if (r->every > 0) h = fmin(h, r->every);
+  if (r->end / h > 1e7) {
+    Id e = diag_error(m->w->diags, r->span,
+                      "the rates change so fast that steps of %.2g are wanted", h);
+    diag_help(m->w->diags, e, "say so, `by maruyama[%.2g]`, or how long a step may be", h);
+    return false;
+  }
+  Run *own = NEW(m->arena, Run);
+  *own = *r;
+  own->step = r->end / ceil(r->end / h * (1 - 1e-9));
+  m->run = own;
+  return true;
+}
+
 // -- opening --------------------------------------------------------------------------------------
 bool flow_noise(Flow *f, const Run *r) {
   Sim *m = f->m;
