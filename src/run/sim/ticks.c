@@ -132,14 +132,13 @@ static int64_t seen_cells(const Ticking *t, const Seen *x) {
   return sim_cells(t->m, &x->diagram->wire.at[x->diagram->out.at[0]].type);
 }
 
-static bool do_rows(Ticking *t, Engine *e, int64_t ticks, uint64_t step, Watchers *watchers,
-                    double *row) {
+static bool do_rows(Ticking *t, Engine *e, int64_t ticks, Watchers *watchers, double *row) {
   SimRecord *r = &t->f->record;
   for (uint32_t i = 0; i < t->m->s->in.n; i++) {
     int64_t cells = sim_in_cells(t->m, i);
     if (t->rows[i]) engine_set(e, i, t->table[i] + (int64_t)t->done * cells, ticks * cells);
   }
-  if (!sim_run(t->m, e, step)) return false;
+  if (!sim_run(t->m, e, t->done)) return false;
   for (int64_t i = 0; i < ticks; i++)
     if (is_kept(t, t->done + (uint64_t)i))
       vec_push(t->m->arena, &r->time, (double)(t->done + (uint64_t)i));
@@ -163,7 +162,10 @@ static bool do_rows(Ticking *t, Engine *e, int64_t ticks, uint64_t step, Watcher
 }
 
 static Engine *rows_engine(Ticking *t, int64_t ticks) {
-  return sim_engine(t->m, pick_ticks(t->m->w, t->m->s, ticks, t->rows, &t->see));
+  t->m->ticks = true;
+  Engine *e = sim_engine(t->m, pick_ticks(t->m->w, t->m->s, ticks, t->rows, &t->see));
+  t->m->ticks = false;
+  return e;
 }
 
 static int64_t largest(const Ticking *t, int64_t *all) {
@@ -208,10 +210,9 @@ bool follow_ticks(Sim *m, uint32_t number, Followed *f) {
   double *row = NEW_ARRAY(m->arena, double, chunk *most + 1);
   Engine *e = rows_engine(&t, chunk);
   if (!e) return false;
-  uint64_t step = 0;
   bool good = true;
   while (good && (int64_t)t.done + chunk <= ticks && !f->stopped) {
-    if (!(good = do_rows(&t, e, chunk, step++, &watchers, row))) break;
+    if (!(good = do_rows(&t, e, chunk, &watchers, row))) break;
     if (m->how->progress) m->how->progress(m->how->context, (double)t.done / (double)ticks);
     f->stopped = m->how->stop && *m->how->stop;
   }
@@ -219,7 +220,7 @@ bool follow_ticks(Sim *m, uint32_t number, Followed *f) {
   int64_t rest = ticks - (int64_t)t.done;
   if (good && rest > 0 && !f->stopped) {
     e = rows_engine(&t, rest);
-    good = e && do_rows(&t, e, rest, step, &watchers, row);
+    good = e && do_rows(&t, e, rest, &watchers, row);
     if (e) engine_free(e);
   }
   if (!good) return false;
