@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs by ticks go on, bit for bit: one of 1000 ticks is one of 400 and 600 more; one that was killed
-# in its middle ends as one that was not.
+# Runs by ticks go on, bit for bit: 400 ticks and then 600 equal 1000; a run that was killed in its middle
+# ends like another that was left alone.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 out=$(mktemp -d)
