@@ -59,3 +59,8 @@ cp straight/first.state.safetensors killed/Pupil.state.safetensors
 says "the state of another run" "Pupil.state.safetensors is not what this run left" run "$here/long.limn" --resume killed
 cp straight/Pupil.state.safetensors killed/first.state.safetensors
 says "more ticks than there are" "first.state.safetensors is not what this run left" run "$here/long.limn" --resume killed
+"$LIMN" run "$here/stops.limn" --quiet --out stopped
+cp stopped/Counts.csv once.csv
+"$LIMN" run "$here/stops.limn" --quiet --resume stopped
+same "what has stopped stays so" once.csv stopped/Counts.csv
+says "what has stopped" "has stopped: it does not go on" run "$here/stops.limn" --plain --from stopped

@@ -31,6 +31,7 @@ static Val ticks_late(MachineBuilder *m, Val v, const Type *own, uint32_t ticks,
   for (uint32_t i = 0; i < ticks; i++) {
     Name name = name_from(w->names, arena_format(w->arena, "delay.%u", ++m->lags));
     new_state(m, name, *own, (Init){.kind = INIT_CONST}, span);
+    m->s->own.at[m->s->own.n - 1].late = true;
     always(m, CHANGE_NEXT, m->s->own.n - 1, before, span);
     before = m->held.at[m->held.n - 1].wire;
   }
@@ -67,6 +68,12 @@ Value delay_value(const BuiltinUse *u) {
   if (v.literal) return u->args;
   val_settle(b, &v);
   Type own = own_type(b->w, &v.type);
+  if (time == TIME_FLOWS && (m->life.mortal || m->stopped))
+    return value_refuse(
+        b, span, span,
+        "a delay goes on when `%s` does not: where time flows, what stops or dies has "
+        "none",
+        name_text(b->w->names, m->def->name));
   if (time == TIME_FLOWS && own.base != BASE_R)
     return value_refuse(b, span, span, "where time flows, only numbers can be delayed");
   m->s->timeless |= m->waits;

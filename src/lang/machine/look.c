@@ -111,6 +111,13 @@ bool speaks_of_sights(Looker *l, const Syntax *expr) {
   return syntax_any(dotted_names(l, expr), is_sight, l) || l->in->w->diags->errors > errors;
 }
 
+// mode = on.hot: a label, where the other side has them
+static bool may_be_label(const Looker *l, const Syntax *n) {
+  InsidePath path = {0};
+  return n->kind == N_DOT && inside_path(l->in->w->arena, n, &path) && l->s &&
+         !inside_is_part(l->s, path.at[0].name);
+}
+
 // Paths into parts that lead nowhere are told; false: there are some.
 static bool paths_are_known(const Looker *l, const Syntax *n) {
   InsidePath path = {0};
@@ -127,6 +134,7 @@ static bool paths_are_known(const Looker *l, const Syntax *n) {
     inside_unknown(l->in->w, l->s, &path);
     return false;
   }
+  if (n->kind == N_CMP && may_be_label(l, cmp_right(n))) return paths_are_known(l, cmp_left(n));
   bool known = true;
   for (uint32_t i = 0; i < syntax_parts(n).n; i++)
     if (syntax_parts(n).at[i]) known &= paths_are_known(l, syntax_parts(n).at[i]);
@@ -154,6 +162,23 @@ static void bind_named(const Looker *l, Body *b, const Syntax *n, Ids *sight) {
     if (syntax_parts(n).at[i]) bind_named(l, b, syntax_parts(n).at[i], sight);
 }
 
+// Where time flows, noise has no value at a moment.
+static bool noise_is_unseen(Looker *l, const Diagram *d, const Ids *sight, Span span) {
+  World *w = l->in->w;
+  if (!l->s || !l->s->flows) return true;
+  if (d->noisy)
+    return diag_refuse(w->diags, span,
+                       "nothing is drawn here: `%s` flows, and noise is for its ticks and events",
+                       name_text(w->names, l->s->name));
+  for (uint32_t i = 0; i < sight->n; i++) {
+    const Sight *x = &l->sights.at[sight->at[i]];
+    if (x->kind == SEES_INSIDE &&
+        !noise_has_value(w, l->s, l->s->inside.at[x->at].wire, name_text(w->names, x->name)))
+      return false;
+  }
+  return true;
+}
+
 bool look_at(Looker *l, const Syntax *expr, Seen *out, Type *type) {
   World *w = l->in->w;
   Body *b = body_new(l->in, name_from(w->names, "seen"));
@@ -170,6 +195,7 @@ bool look_at(Looker *l, const Syntax *expr, Seen *out, Type *type) {
   body_finish(b);
   diagram_resolve(w, b->d);
   Diagram *flat = passes_flat(w, b->d);
+  if (!noise_is_unseen(l, flat, &sight, expr->span)) return false;
   bool *read = NEW_ARRAY(w->arena, bool, flat->wire.n);
   for (Id i = 1; i < flat->box.n; i++)
     for (uint32_t k = 0; k < flat->box.at[i].nin; k++) read[flat->box.at[i].in[k]] = true;

@@ -25,6 +25,10 @@ static bool add_clocks(Sim *m) {
     const Param *p = &d->param.at[m->s->lag.at[i].param];
     if (!add_clock(m, p->path, &d->wire.at[p->wire].type)) return false;
   }
+  for (uint32_t i = 0; i < m->s->white.n; i++) {
+    const Param *p = &d->param.at[m->s->white.at[i].param];
+    if (!add_clock(m, p->path, &d->wire.at[p->wire].type)) return false;
+  }
   return true;
 }
 
@@ -84,6 +88,10 @@ State *sim_state(const Sim *m, uint32_t state) {
   return store_find(m->store, m->s->d->param.at[m->s->state.at[state].param].path);
 }
 
+bool sim_halts(const Sim *m, double mode) {
+  return mode >= 0 && mode < 64 && (m->s->stops >> (uint32_t)mode & 1);
+}
+
 State *sim_clock(const Sim *m, const char *path) { return store_find(m->store, path); }
 
 bool sim_open(Sim *m, Elab *in, Program *p, const System *s, const Run *run,
@@ -120,7 +128,8 @@ Engine *sim_engine(const Sim *m, const Diagram *d) {
                 .seed = m->how->seed,
                 .ticks = m->ticks,
                 .say = m->how->say,
-                .say_to = m->how->context};
+                .say_to = m->how->context,
+                .stop = m->how->stop};
   if (!store_add_params(m->w, m->store, d, m->how->seed)) return NULL; // of what is looked at
   Engine *e = engine_new(m->w, d, m->store, 0, &how);
   for (uint32_t i = 0; e && i < m->s->in.n && i < d->in.n; i++) {

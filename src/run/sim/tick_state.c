@@ -76,6 +76,7 @@ bool ticks_save(const Ticking *t, uint32_t number) {
            (Metadata){"tick", arena_format(a, "%llu", (unsigned long long)t->done)});
   vec_push(a, &all.metadata,
            (Metadata){"begun", arena_format(a, "%llu", (unsigned long long)t->begun)});
+  vec_push(a, &all.metadata, (Metadata){"halted", t->f->record.halted ? "1" : "0"});
   add_states(a, &all, t->m->store);
   add_seen(a, &all, t);
   bool good = how->save(how->context, number, &all);
@@ -108,6 +109,9 @@ bool ticks_begin(Ticking *t, uint32_t number) {
   if (!how->before) return true;
   if (!how->before(how->context, number, &from)) return false;
   if (!from.arrays) return true;
+  if (noted(from.arrays, "halted"))
+    return diag_refuse(t->m->w->diags, t->m->run->span, "%s has stopped: it does not go on",
+                       from.file);
   t->done = t->begun = noted(from.arrays, "tick");
   t->ticks += t->begun;
   return read_states(t, &from);
@@ -148,6 +152,8 @@ bool ticks_go_on(Ticking *t, uint32_t number) {
   t->done = noted(from.arrays, "tick");
   t->begun = noted(from.arrays, "begun");
   t->ticks = t->begun + (uint64_t)t->m->run->end;
+  t->f->record.halted = noted(from.arrays, "halted");
+  if (t->f->record.halted) t->ticks = t->done;
   if (t->done > t->ticks)
     return diag_refuse(t->m->w->diags, t->m->run->span, "%s is not what this run left", from.file);
   return read_states(t, &from) && read_seen(t, &from);

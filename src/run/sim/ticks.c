@@ -119,6 +119,29 @@ static int64_t seen_cells(const Ticking *t, const Seen *x) {
   return sim_cells(t->m, &x->diagram->wire.at[x->diagram->out.at[0]].type);
 }
 
+// A system that stops does so at the end of a run: the ticks up to there.
+static int64_t ticks_until_stop(Ticking *t, Engine *e, int64_t ticks) {
+  for (int64_t i = 0; t->mode >= 0 && i < ticks; i++) {
+    double mode = -1;
+    get_tick(e, (uint32_t)t->mode, &t->f->record.channel.at[t->see.sight[t->mode]], (uint64_t)i,
+             &mode);
+    if (!sim_halts(t->m, mode)) continue;
+    t->f->record.halted = true;
+    t->ticks = t->done + (uint64_t)i + 1;
+    return i + 1;
+  }
+  return ticks;
+}
+
+static void find_mode(Ticking *t) {
+  t->mode = -1;
+  for (uint32_t i = 0; t->m->s->stops && i < t->see.n; i++) {
+    const Sight *x = &t->m->sights.at[t->see.sight[i]];
+    if (x->kind == SEES_OUT && !strcmp(name_text(t->m->w->names, x->name), "mode"))
+      t->mode = (int)i;
+  }
+}
+
 static bool do_rows(Ticking *t, Engine *e, int64_t ticks, Watchers *watchers, double *row) {
   SimRecord *r = &t->f->record;
   for (uint32_t i = 0; i < t->m->s->in.n; i++) {
@@ -126,6 +149,7 @@ static bool do_rows(Ticking *t, Engine *e, int64_t ticks, Watchers *watchers, do
     if (t->rows[i]) engine_set(e, i, t->table[i] + (int64_t)t->done * cells, ticks * cells);
   }
   if (!sim_run(t->m, e, t->done)) return false;
+  ticks = ticks_until_stop(t, e, ticks);
   for (int64_t i = 0; i < ticks; i++)
     if (is_kept(t, t->done + (uint64_t)i))
       vec_push(t->m->arena, &r->time, (double)(t->done + (uint64_t)i));
@@ -188,6 +212,7 @@ static bool look(Ticking *t, uint32_t number) {
   t->history = NEW_ARRAY(m->arena, TickHistory, t->watchers.n + 1);
   t->see = record_sights(m, number, &t->f->record, &t->watchers);
   t->shows = t->see.n + t->see.nseen - t->watchers.n;
+  find_mode(t);
   return true;
 }
 
@@ -217,7 +242,8 @@ static bool do_all(Ticking *t, uint32_t number, int64_t chunk, double *row) {
   double last = clock_seconds(), took = 0;
   Engine *e = chunk ? rows_engine(t, chunk) : NULL;
   bool good = e || !chunk;
-  while (good && chunk && t->done + (uint64_t)chunk <= t->ticks && !t->f->stopped) {
+  while (good && chunk && t->done + (uint64_t)chunk <= t->ticks && !t->f->stopped &&
+         !t->f->record.halted) {
     if (!(good = do_rows(t, e, chunk, &t->watchers, row))) break;
     if (m->how->progress)
       m->how->progress(m->how->context,
@@ -227,7 +253,7 @@ static bool do_all(Ticking *t, uint32_t number, int64_t chunk, double *row) {
   }
   if (e) engine_free(e);
   int64_t rest = (int64_t)(t->ticks - t->done);
-  if (!good || !rest || t->f->stopped) return good;
+  if (!good || !rest || t->f->stopped || t->f->record.halted) return good;
   e = rows_engine(t, rest);
   good = e && do_rows(t, e, rest, &t->watchers, row);
   if (e) engine_free(e);
