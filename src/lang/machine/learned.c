@@ -168,6 +168,14 @@ static bool is_frozen_learner(MachineBuilder *m, const Syntax *lhs) {
   return true;
 }
 
+// What has stopped or is not there learns nothing.
+static Id while_live(MachineBuilder *m, Id when, Span span) {
+  if (!m->live || !when) return m->live ? m->live : when;
+  Val pair[2] = {val_wire(m->b, m->live, span), val_wire(m->b, when, span)};
+  Type bit = {.base = BASE_BIT};
+  return fit_value(m, val_fn(m->b, FN_and, pair, 2, span, NULL), &bit, span, "a condition");
+}
+
 // How many ticks credit flows through; 0 after an error.
 static uint32_t ticks_back(MachineBuilder *m, Env *env, const Syntax *n) {
   enum { MOST = 10000 };
@@ -185,6 +193,8 @@ void do_learn(MachineBuilder *m, Env *env, const Syntax *n) {
   uint32_t unroll = ticks_back(m, env, n);
   Id loss = loss_wire(m, env, n), when = 0;
   if (loss && stepby_cond(n)) when = condition_wire(m, env, stepby_cond(n));
+  bool good = loss && unroll && (when || !stepby_cond(n));
+  if (good) when = while_live(m, when, n->span);
   for (uint32_t i = 0; i < who.n; i++) {
     int at = own_state(m, who.at[i]->name);
     Learned l = {.at = (uint32_t)at, .loss = loss, .when = when, .span = n->span};
@@ -196,7 +206,7 @@ void do_learn(MachineBuilder *m, Env *env, const Syntax *n) {
       continue;
     }
     if (lhs_brackets(who.at[i])) l.member = member_meant(m, who.at[i]);
-    if (!loss || !unroll || (stepby_cond(n) && !when) || is_frozen_learner(m, who.at[i])) continue;
+    if (!good || is_frozen_learner(m, who.at[i])) continue;
     if (is_taken(m, &l, who.at[i]->span)) continue;
     if (at >= 0) m->s->own.at[at].learns = true;
     live_learned(m, &l);
