@@ -168,14 +168,6 @@ static bool is_frozen_learner(MachineBuilder *m, const Syntax *lhs) {
   return true;
 }
 
-// What has stopped or is not there learns nothing.
-static Id while_live(MachineBuilder *m, Id when, Span span) {
-  if (!m->live || !when) return m->live ? m->live : when;
-  Val pair[2] = {val_wire(m->b, m->live, span), val_wire(m->b, when, span)};
-  Type bit = {.base = BASE_BIT};
-  return fit_value(m, val_fn(m->b, FN_and, pair, 2, span, NULL), &bit, span, "a condition");
-}
-
 // How many ticks credit flows through; 0 after an error.
 static uint32_t ticks_back(MachineBuilder *m, Env *env, const Syntax *n) {
   enum { MOST = 10000 };
@@ -194,7 +186,6 @@ void do_learn(MachineBuilder *m, Env *env, const Syntax *n) {
   Id loss = loss_wire(m, env, n), when = 0;
   if (loss && stepby_cond(n)) when = condition_wire(m, env, stepby_cond(n));
   bool good = loss && unroll && (when || !stepby_cond(n));
-  if (good) when = while_live(m, when, n->span);
   for (uint32_t i = 0; i < who.n; i++) {
     int at = own_state(m, who.at[i]->name);
     Learned l = {.at = (uint32_t)at, .loss = loss, .when = when, .span = n->span};
