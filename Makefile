@@ -288,6 +288,7 @@ bench-draw: all
 	@bench/draw.sh $(BUILD)/limn
 bench-machines: all
 	@bench/machines.sh $(BUILD)/limn
+	@bench/online.sh $(BUILD)/limn
 bench-stiff: all
 	@bench/stiff.sh $(BUILD)/limn
 bench-neurons: all

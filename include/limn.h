@@ -285,13 +285,15 @@ LIMN_API LimnStatus limn_trainer_close(LimnTrainer *);
 typedef struct {
   size_t size;
   const char *out;  // a folder for the page and the numbers; NULL: runs/NAME, as for training
-  const char *from; // weights of learners: a run folder or a safetensors file; or NULL
+  const char *from; // weights of learners: a run folder or a safetensors file; or the folder of a
+                    // run of machines, whose runs by ticks go on; or NULL
   uint64_t seed;
   uint32_t threads;
   bool reference, json, quiet;
   bool plain; // no folder
   const volatile sig_atomic_t *stop;
   LimnTell tell;
+  const char *resume; // a run folder to go on with, or NULL
 } LimnRun;
 LIMN_API LimnStatus limn_run(Limn *, const LimnRun *, const char **text); // *text: as JSON
 

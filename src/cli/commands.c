@@ -342,6 +342,7 @@ int run_machines(Limn *l, Options *o) {
   how.reference = o->train.reference;
   how.quiet = o->train.quiet;
   how.plain = o->train.plain;
+  how.resume = o->train.resume;
   how.stop = &stopping;
   how.tell = (LimnTell){NULL, o->json ? say_aside : say, terminal ? redraw : NULL, width, NULL};
   watch_all();

@@ -395,6 +395,7 @@ typedef struct {
 typedef struct {
   Arena *arena; // results live here
   uint64_t seed, step;
+  bool ticks;          // the step is the first tick of a row: noise in a scan counts from there
   const Tensor *in;    // one for each d->in
   const Tensor *param; // one for each d->param
   Tensor *out;         // filled: one for each d->out

@@ -526,12 +526,14 @@ static void eval_random(EvalFrame *f, const Box *b) {
   Tensor *out = make_wire(f, b->out[0]);
   const Eval *e = f->run->e;
   uint64_t site = site_join(f->run->path, b->random->site);
+  bool ticks = e->ticks && f->run->position.n;
+  uint64_t step = ticks ? 0 : e->step;
   for (uint32_t i = 0; i < f->run->position.n; i++)
-    site = site_step(site, (uint64_t)f->run->position.at[i]);
+    site = site_step(site, (uint64_t)f->run->position.at[i] + (ticks && !i ? e->step : 0));
   for (int64_t i = 0; i < out->count; i++)
     out->data[i] = b->random->noise == NOISE_NORMAL
-                       ? noise_normal(e->seed, e->step, site, (uint64_t)i)
-                       : noise_uniform(e->seed, e->step, site, (uint64_t)i);
+                       ? noise_normal(e->seed, step, site, (uint64_t)i)
+                       : noise_uniform(e->seed, step, site, (uint64_t)i);
 }
 
 // -- calls ----------------------------------------------------------------------------------------

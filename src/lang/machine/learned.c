@@ -185,6 +185,7 @@ void do_learn(MachineBuilder *m, Env *env, const Syntax *n) {
   uint32_t unroll = ticks_back(m, env, n);
   Id loss = loss_wire(m, env, n), when = 0;
   if (loss && stepby_cond(n)) when = condition_wire(m, env, stepby_cond(n));
+  bool good = loss && unroll && (when || !stepby_cond(n));
   for (uint32_t i = 0; i < who.n; i++) {
     int at = own_state(m, who.at[i]->name);
     Learned l = {.at = (uint32_t)at, .loss = loss, .when = when, .span = n->span};
@@ -196,7 +197,7 @@ void do_learn(MachineBuilder *m, Env *env, const Syntax *n) {
       continue;
     }
     if (lhs_brackets(who.at[i])) l.member = member_meant(m, who.at[i]);
-    if (!loss || !unroll || (stepby_cond(n) && !when) || is_frozen_learner(m, who.at[i])) continue;
+    if (!good || is_frozen_learner(m, who.at[i])) continue;
     if (is_taken(m, &l, who.at[i]->span)) continue;
     if (at >= 0) m->s->own.at[at].learns = true;
     live_learned(m, &l);

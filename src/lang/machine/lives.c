@@ -202,26 +202,10 @@ static Id woven_choice(World *w, Diagram *d, Id cond, Id yes, Id no) {
   return each_make(w, d, &e);
 }
 
-// What an optimiser counts for all members of an array at once cannot stop or begin anew for one.
-static bool learns_apart(MachineBuilder *m) {
-  const System *s = m->s;
-  for (uint32_t i = s->learnt_from; m->live && i < s->learnt_to; i++) {
-    const Param *p = &s->d->param.at[s->state.at[i].param];
-    if (s->d->wire.at[p->wire].type.rank >= m->npass) continue;
-    Id e = diag_error(m->w->diags, m->learned.at[0].span,
-                      "`%s` is one number for all members of `%s`, which stop or die one by one",
-                      p->path, name_text(m->w->names, s->name));
-    diag_help(m->w->diags, e, "an optimiser without such a number does, as `gd`");
-    return false;
-  }
-  return true;
-}
-
 bool live_learnt(MachineBuilder *m) {
   World *w = m->w;
   System *s = m->s;
   SystemEvent *birth = NULL;
-  if (!learns_apart(m)) return false;
   for (uint32_t i = 0; m->alive && i < s->event.n; i++)
     if (s->event.at[i].birth && !*s->event.at[i].path) birth = &s->event.at[i];
   for (uint32_t i = 0; birth && i < s->state.n; i++) {

@@ -350,8 +350,10 @@ bool compiled_open(Engine *e, const char **why) {
   CompiledEngine *o = NEW(e->arena, CompiledEngine);
   bool wide = store_precision(e->store) == PRECISION_64;
   const Diagram *d = passes_engine(e->w, e->d);
-  o->plan = plan_make(e->w, d,
-                      &(PlanOptions){.samples = e->samples, .fuse = !e->how.unfused, .wide = wide});
+  o->plan = plan_make(
+      e->w, d,
+      &(PlanOptions){
+          .samples = e->samples, .fuse = !e->how.unfused, .wide = wide, .ticks = e->how.ticks});
   Plan *p = o->plan;
   if (p->error) return diag_refuse(e->w->diags, p->error_at, "%s", p->error);
   o->pool = pool_new(e->how.threads);

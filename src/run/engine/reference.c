@@ -51,6 +51,7 @@ const char *reference_eval(Engine *e, Arena *a, int64_t n, uint64_t step, const 
   Eval eval = {.arena = a,
                .seed = e->how.seed,
                .step = step,
+               .ticks = e->how.ticks,
                .in = in,
                .param = param,
                .out = out,

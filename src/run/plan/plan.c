@@ -7,6 +7,7 @@ bool extent_same(Extent a, Extent b) { return a.c == b.c && a.per == b.per && a.
 Plan *plan_make(World *w, const Diagram *d, const PlanOptions *o) {
   Plan *p = NEW(w->arena, Plan);
   *p = (Plan){.w = w, .arena = w->arena, .samples = o->samples, .fuse = o->fuse, .wide = o->wide};
+  p->ticks = o->ticks;
   p->d = plan_solve(w, plan_views(w, o->fuse ? plan_recompute(w, d) : d));
   plan_nodes(p, p->d);
   if (p->error) return p;

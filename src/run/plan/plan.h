@@ -151,6 +151,7 @@ typedef struct {
   int64_t samples;
   bool whole;      // some size is not linear in the number of samples: only full batches
   bool fuse, wide; // wide: reals are doubles
+  bool ticks;      // noise in the outermost scan depends on the step and the position as one number
   bool tiny;       // so little work that one thread does it all
   const char *error;
   Span error_at;
@@ -165,6 +166,7 @@ typedef struct {
 typedef struct {
   int64_t samples; // the largest number
   bool fuse, wide;
+  bool ticks; // as in Target
 } PlanOptions;
 
 // -- plan.c ---------------------------------------------------------------------------------------

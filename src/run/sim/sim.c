@@ -126,6 +126,7 @@ Engine *sim_engine(const Sim *m, const Diagram *d) {
   Target how = {.threads = m->how->threads,
                 .reference = m->how->reference,
                 .seed = m->how->seed,
+                .ticks = m->ticks,
                 .say = m->how->say,
                 .say_to = m->how->context,
                 .stop = m->how->stop};

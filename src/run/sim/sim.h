@@ -45,9 +45,19 @@ typedef struct {
 void record_channels(World *, const Program *, uint32_t run, SimRecord *);
 
 typedef struct {
+  const Arrays *arrays; // NULL: there is none
+  const char *file;     // for messages
+} SavedRun;
+
+typedef struct {
   uint64_t seed;
   uint32_t threads;
   bool reference;
+  // Runs by ticks, by their numbers: puts away what a run needs to go on; gives what was put away of
+  // this very run; gives how another run ended, whose time and states it takes over. Or NULL.
+  bool (*save)(void *context, uint32_t run, const Arrays *);
+  bool (*saved)(void *context, uint32_t run, SavedRun *);
+  bool (*before)(void *context, uint32_t run, SavedRun *);
   bool (*begin)(void *context, Store *); // puts in what begins as another run left it; or NULL
   bool (*fill)(void *context, Store *);  // then puts trained weights in; or NULL
   void *context;

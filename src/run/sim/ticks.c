@@ -1,5 +1,5 @@
 // A run by ticks: some hundred of them are one scan, compiled; it is called until the run is over.
-#include "run/sim/watch_own.h"
+#include "run/sim/ticks_own.h"
 
 #include <math.h>
 
@@ -7,23 +7,9 @@ enum {
   NUMBERS_AT_ONCE = 1 << 20,
   TICKS_AT_ONCE = 4096,
   MOMENTS_KEPT = 100000,
-  WORK_AT_ONCE = 1 << 28
+  WORK_AT_ONCE = 1 << 28,
+  SAVE_SECONDS = 1
 };
-
-typedef VEC(double) TickHistory;
-
-typedef struct {
-  Sim *m;
-  Followed *f;
-  bool *rows; // [in-port] it has a row of values
-  double **table;
-  SightList see;
-  uint32_t shows; // those that are kept or shown come first, then those that checks watch
-  uint64_t done, ticks, every;
-  TickHistory *history; // [watcher] what it saw, for periods
-  bool bad;             // a number that was looked at is not finite
-  int mode;             // of what is looked at, the mode of a system that may stop; -1: none
-} Ticking;
 
 // -- what is watched ------------------------------------------------------------------------------
 // The ticks between the last two times that it grew through its middle.
@@ -156,14 +142,13 @@ static void find_mode(Ticking *t) {
   }
 }
 
-static bool do_rows(Ticking *t, Engine *e, int64_t ticks, uint64_t step, Watchers *watchers,
-                    double *row) {
+static bool do_rows(Ticking *t, Engine *e, int64_t ticks, Watchers *watchers, double *row) {
   SimRecord *r = &t->f->record;
   for (uint32_t i = 0; i < t->m->s->in.n; i++) {
     int64_t cells = sim_in_cells(t->m, i);
     if (t->rows[i]) engine_set(e, i, t->table[i] + (int64_t)t->done * cells, ticks * cells);
   }
-  if (!sim_run(t->m, e, step)) return false;
+  if (!sim_run(t->m, e, t->done)) return false;
   ticks = ticks_until_stop(t, e, ticks);
   for (int64_t i = 0; i < ticks; i++)
     if (is_kept(t, t->done + (uint64_t)i))
@@ -188,7 +173,10 @@ static bool do_rows(Ticking *t, Engine *e, int64_t ticks, uint64_t step, Watcher
 }
 
 static Engine *rows_engine(Ticking *t, int64_t ticks) {
-  return sim_engine(t->m, pick_ticks(t->m->w, t->m->s, ticks, t->rows, &t->see));
+  t->m->ticks = true;
+  Engine *e = sim_engine(t->m, pick_ticks(t->m->w, t->m->s, ticks, t->rows, &t->see));
+  t->m->ticks = false;
+  return e;
 }
 
 static int64_t largest(const Ticking *t, int64_t *all) {
@@ -210,50 +198,81 @@ static int64_t all_cells(const Sim *m) {
   return n;
 }
 
-bool follow_ticks(Sim *m, uint32_t number, Followed *f) {
-  Ticking t = {.m = m, .f = f};
-  Watchers watchers = {0};
-  int64_t ticks = (int64_t)m->run->end, all;
-  t.rows = NEW_ARRAY(m->arena, bool, m->s->in.n + 1);
-  t.table = NEW_ARRAY(m->arena, double *, m->s->in.n + 1);
-  if (m->run->path && !table_inputs(m, ticks, t.rows, t.table)) return false;
-  if (m->run->set && !set_inputs(m, ticks, t.rows, t.table)) return false;
-  t.ticks = (uint64_t)ticks;
-  t.every = m->run->every > 1 ? (uint64_t)m->run->every : t.ticks / MOMENTS_KEPT + 1;
-  record_channels(m->w, m->p, number, &f->record);
-  watchers_find(m, number, f, &watchers);
-  t.history = NEW_ARRAY(m->arena, TickHistory, watchers.n + 1);
-  t.see = record_sights(m, number, &f->record, &watchers);
-  t.shows = t.see.n + t.see.nseen - watchers.n;
-  find_mode(&t);
-  int64_t most = largest(&t, &all), chunk = NUMBERS_AT_ONCE / (all + 1) + 1;
-  int64_t often = WORK_AT_ONCE / (all_cells(m) + 1) + 1; // so that it can be stopped
+// What is looked at, and the ticks at which it is kept.
+static bool look(Ticking *t, uint32_t number) {
+  Sim *m = t->m;
+  int64_t ticks = (int64_t)t->ticks;
+  t->rows = NEW_ARRAY(m->arena, bool, m->s->in.n + 1);
+  t->table = NEW_ARRAY(m->arena, double *, m->s->in.n + 1);
+  if (m->run->path && !table_inputs(m, ticks, t->rows, t->table)) return false;
+  if (m->run->set && !set_inputs(m, ticks, t->rows, t->table)) return false;
+  t->every = m->run->every > 1 ? (uint64_t)m->run->every : t->ticks / MOMENTS_KEPT + 1;
+  record_channels(m->w, m->p, number, &t->f->record);
+  watchers_find(m, number, t->f, &t->watchers);
+  t->history = NEW_ARRAY(m->arena, TickHistory, t->watchers.n + 1);
+  t->see = record_sights(m, number, &t->f->record, &t->watchers);
+  t->shows = t->see.n + t->see.nseen - t->watchers.n;
+  find_mode(t);
+  return true;
+}
+
+static int64_t at_once(Ticking *t, int64_t *most) {
+  int64_t all, left = (int64_t)(t->ticks - t->done);
+  *most = largest(t, &all);
+  int64_t chunk = NUMBERS_AT_ONCE / (all + 1) + 1;
+  int64_t often = WORK_AT_ONCE / (all_cells(t->m) + 1) + 1; // so that it can be stopped
   if (chunk > often) chunk = often;
   if (chunk > TICKS_AT_ONCE) chunk = TICKS_AT_ONCE;
-  if (chunk > ticks) chunk = ticks;
+  return chunk > left ? left : chunk;
+}
+
+// Now and then what is done is saved; never for more than a twentieth of the time.
+static bool save_now(Ticking *t, uint32_t number, double *last, double *took) {
+  double now = clock_seconds();
+  if (now - *last < SAVE_SECONDS || now - *last < 20 * *took) return true;
+  bool good = ticks_save(t, number);
+  *last = clock_seconds();
+  *took = *last - now;
+  return good;
+}
+
+// Rows of `chunk` ticks, as long as there are so many.
+static bool do_all(Ticking *t, uint32_t number, int64_t chunk, double *row) {
+  Sim *m = t->m;
+  double last = clock_seconds(), took = 0;
+  Engine *e = chunk ? rows_engine(t, chunk) : NULL;
+  bool good = e || !chunk;
+  while (good && chunk && t->done + (uint64_t)chunk <= t->ticks && !t->f->stopped &&
+         !t->f->record.halted) {
+    if (!(good = do_rows(t, e, chunk, &t->watchers, row))) break;
+    if (m->how->progress)
+      m->how->progress(m->how->context,
+                       (double)(t->done - t->begun) / (double)(t->ticks - t->begun));
+    t->f->stopped = m->how->stop && *m->how->stop;
+    good = save_now(t, number, &last, &took);
+  }
+  if (e) engine_free(e);
+  int64_t rest = (int64_t)(t->ticks - t->done);
+  if (!good || !rest || t->f->stopped || t->f->record.halted) return good;
+  e = rows_engine(t, rest);
+  good = e && do_rows(t, e, rest, &t->watchers, row);
+  if (e) engine_free(e);
+  return good;
+}
+
+bool follow_ticks(Sim *m, uint32_t number, Followed *f) {
+  Ticking t = {.m = m, .f = f};
+  int64_t most;
+  if (!ticks_begin(&t, number) || !look(&t, number) || !ticks_go_on(&t, number)) return false;
+  if (!t.f->record.time.n && !ticks_save(&t, number)) return false; // as it begins
+  int64_t chunk = at_once(&t, &most);
   double *row = NEW_ARRAY(m->arena, double, chunk *most + 1);
-  Engine *e = rows_engine(&t, chunk);
-  if (!e) return false;
-  uint64_t step = 0;
-  bool good = true;
-  while (good && (int64_t)t.done + chunk <= ticks && !f->stopped && !f->record.halted) {
-    if (!(good = do_rows(&t, e, chunk, step++, &watchers, row))) break;
-    if (m->how->progress) m->how->progress(m->how->context, (double)t.done / (double)ticks);
-    f->stopped = m->how->stop && *m->how->stop;
-  }
-  engine_free(e);
-  int64_t rest = ticks - (int64_t)t.done;
-  if (good && rest > 0 && !f->stopped && !f->record.halted) {
-    e = rows_engine(&t, rest);
-    good = e && do_rows(&t, e, rest, step, &watchers, row);
-    if (e) engine_free(e);
-  }
-  if (!good) return false;
-  for (uint32_t i = 0; i < watchers.n; i++) {
-    Watcher *x = &watchers.at[i];
+  if (!do_all(&t, number, chunk, row) || !ticks_save(&t, number)) return false;
+  for (uint32_t i = 0; i < t.watchers.n; i++) {
+    Watcher *x = &t.watchers.at[i];
     watcher_end(x);
     if (x->watch->kind == WATCH_PERIOD) *x->out = row_period(t.history[i].at, t.history[i].n);
   }
-  f->record.steps = t.done;
+  f->record.steps = t.done - t.begun;
   return true;
 }

@@ -21,7 +21,9 @@ typedef struct {
   double begun, drawn;
   Arrays weights;
   const char *file;
-  Outcome end; // where it is not the program that is wrong
+  const char *before; // a folder of runs that these go on with; or NULL
+  uint64_t program;   // its hash
+  Outcome end;        // where it is not the program that is wrong
 } Ran;
 
 static void tell(const Ran *r, const char *text) {
@@ -53,6 +55,75 @@ static void progress(void *context, double part) {
   to->redraw(to->context, text);
 }
 
+// -- what a run needs to go on --------------------------------------------------------------------
+static const char *state_name(const Ran *r, uint32_t run) {
+  return arena_format(r->w->arena, "%s.state.safetensors", r->results->run.at[run].file);
+}
+
+static bool save_run(void *context, uint32_t run, const Arrays *all) {
+  Ran *r = context;
+  Arena *a = arena_child(r->w->arena);
+  Arrays state = *all;
+  Bytes bytes;
+  const char *error = "";
+  vec_push(a, &state.metadata,
+           (Metadata){"program", arena_format(a, "%016llx", (unsigned long long)r->program)});
+  vec_push(a, &state.metadata,
+           (Metadata){"seed", arena_format(a, "%llu", (unsigned long long)r->time.seed)});
+  vec_push(a, &state.metadata, (Metadata){"from", r->how->from ? r->how->from : ""});
+  vec_push(a, &state.metadata, (Metadata){"set", r->results->note.set});
+  sum_end(a, &state);
+  bool good = safetensors_bytes(a, &state, &bytes, &error);
+  if (good) sum_put(&bytes);
+  good = good && file_put_in(a, r->results->dir, state_name(r, run), &bytes, &error);
+  if (!good) {
+    r->end = OUTCOME_SYSTEM;
+    wrong(r, error);
+  }
+  arena_free(a);
+  return good;
+}
+
+static bool read_run(Ran *r, const char *dir, uint32_t run, SavedRun *out) {
+  Arrays *all = NEW(r->w->arena, Arrays);
+  const char *error;
+  out->file = arena_format(r->w->arena, "%s/%s", dir, state_name(r, run));
+  if (!path_exists(out->file)) return true;
+  out->arrays = all;
+  return safetensors_read(r->w->arena, out->file, all, &error) || wrong(r, error);
+}
+
+// Is it what it was begun with? `--from`, `--set`
+static bool as_begun(Ran *r, const Arrays *all, const char *key, const char *now) {
+  const char *then = arrays_metadata(all, key);
+  if (!then || !strcmp(then, now)) return true;
+  return wrong(
+      r, arena_format(r->w->arena, "cannot resume %s: it was begun with --%s %s, and now it is %s",
+                      r->results->dir, key, *then ? then : "nothing", *now ? now : "nothing"));
+}
+
+static bool run_saved(void *context, uint32_t run, SavedRun *out) {
+  Ran *r = context;
+  if (!read_run(r, r->results->dir, run, out)) return false;
+  if (!out->arrays) return true;
+  const char *program = arrays_metadata(out->arrays, "program");
+  const char *now = arena_format(r->w->arena, "%016llx", (unsigned long long)r->program);
+  if (!as_begun(r, out->arrays, "from", r->how->from ? r->how->from : "") ||
+      !as_begun(r, out->arrays, "set", r->results->note.set))
+    return false;
+  if (program && !strcmp(program, now)) return true;
+  return wrong(r, arena_format(r->w->arena, "cannot resume %s: the program has changed: %s",
+                               r->results->dir,
+                               program_differs(r->w, r->results->p, r->results->dir)));
+}
+
+static bool run_before(void *context, uint32_t run, SavedRun *out) {
+  Ran *r = context;
+  if (!read_run(r, r->before, run, out)) return false;
+  return out->arrays || wrong(r, arena_format(r->w->arena, "%s has no run `%s` to go on with",
+                                              r->before, r->results->run.at[run].name));
+}
+
 // -- weights of runs of training -----------------------------------------------------------------
 static bool put_sources(void *context, Store *s) {
   const Ran *r = context;
@@ -66,10 +137,19 @@ static bool put_weights(void *context, Store *s) {
   return store_put_all(r->results->in, r->results->p, s, &r->weights, r->file);
 }
 
+static bool is_machine_run(Arena *a, const char *dir) {
+  return path_exists(arena_format(a, "%s/run.json", dir)) && !path_exists(folder_weights(a, dir));
+}
+
 static bool read_weights(Ran *r) {
   const char *error;
   r->time.begin = put_sources;
   if (!r->how->from) return true;
+  if (is_machine_run(r->w->arena, r->how->from)) {
+    r->before = r->how->from;
+    r->time.before = run_before;
+    return true;
+  }
   r->file = folder_weights(r->w->arena, r->how->from);
   if (!safetensors_read(r->w->arena, r->file, &r->weights, &error)) return wrong(r, error);
   r->time.fill = put_weights;
@@ -77,6 +157,14 @@ static bool read_weights(Ran *r) {
 }
 
 // -- lines ----------------------------------------------------------------------------------------
+static bool can_go_on(Ran *r, uint32_t i) {
+  const Run *run = &r->results->p->ran->run.at[i];
+  if (!r->before || !run->system->flows) return true;
+  return diag_refuse(r->w->diags, run->span,
+                     "only runs by ticks go on with `--from`, and `%s` flows",
+                     r->results->run.at[i].name);
+}
+
 static bool write_numbers(Ran *r, const SimResult *to) {
   const char *error = "";
   if (numbers_write(r->results, to, &error)) return true;
@@ -88,7 +176,8 @@ static bool do_run(Ran *r, uint32_t i) {
   SimResult *to = &r->results->run.at[i];
   r->running = i;
   r->begun = r->drawn = clock_seconds();
-  to->failed = !follow_run(r->results->in, r->results->p, i, &r->time, &r->followed[i]);
+  to->failed =
+      !can_go_on(r, i) || !follow_run(r->results->in, r->results->p, i, &r->time, &r->followed[i]);
   to->seconds = clock_seconds() - r->begun;
   to->record = r->followed[i].record;
   to->done = !to->failed || to->record.time.n > 0;
@@ -152,11 +241,38 @@ static void tell_claims(const Ran *r) {
 }
 
 // -- the folder -----------------------------------------------------------------------------------
+static bool resume_folder(Ran *r) {
+  Results *to = r->results;
+  RunNote note;
+  const char *dir = r->how->resume, *error = "";
+  r->end = OUTCOME_WRONG;
+  if (r->how->plain || r->how->out) return wrong(r, "a run that is resumed stays in its folder");
+  if (!is_machine_run(to->arena, dir))
+    return wrong(r, arena_format(to->arena, "%s holds no run of machines", dir));
+  if (!note_read(to->arena, dir, &note, &error)) return wrong(r, error);
+  if (r->how->seed && (double)r->how->seed != note.seed)
+    return wrong(r, arena_format(to->arena, "cannot resume %s: its seed is %.0f", dir, note.seed));
+  for (uint32_t i = 0; i < to->run.n; i++)
+    if (i >= note.run.n || strcmp(note.run.at[i].name, to->run.at[i].name) != 0)
+      return wrong(r, arena_format(to->arena,
+                                   "%s was made by another program: it has no run %u called `%s`",
+                                   dir, i + 1, to->run.at[i].name));
+  to->dir = dir;
+  to->note.seed = note.seed;
+  r->time.seed = (uint64_t)note.seed;
+  r->time.save = save_run;
+  r->time.saved = run_saved;
+  error = note_write(to->arena, dir, results_note(to), &r->end);
+  return !error || wrong(r, error);
+}
+
 static bool folder_begin(Ran *r) {
   Results *to = r->results;
   RunFolder folder = {.arena = to->arena, .lock = -1};
   const char *why = "";
+  if (r->how->resume) return resume_folder(r);
   if (r->how->plain) return true;
+  r->time.save = save_run;
   if (!folder_new(&folder, r->how->out, to->note.program, "name another folder", &why, &r->end))
     return wrong(r, why);
   to->dir = folder.dir;
@@ -211,6 +327,7 @@ Outcome simulate_run(Elab *in, Program *p, const LimnRun *how, Results *results)
   }
   results->note.seed = (double)how->seed;
   results->note.threads = how->threads;
+  r.program = program_hash(w, p);
   r.followed = NEW_ARRAY(w->arena, Followed, p->ran->run.n + 1);
   return follow_all(&r);
 }

@@ -412,7 +412,8 @@ static const char *noise_arguments(Emit *e, const NodeLevels *w, bool first) {
     at = i ? arena_format(e->p->arena, "(%s) * %s + %s", at, extent_text(e, wire->shape[i]), index)
            : index;
   }
-  return arena_format(e->p->arena, "c->seed, c->step, site%u, (unsigned long)(%s)", w->id, at);
+  const char *step = e->p->ticks && w->x->depth ? "0UL" : "c->step";
+  return arena_format(e->p->arena, "c->seed, %s, site%u, (unsigned long)(%s)", step, w->id, at);
 }
 
 static const char *noise_text(Emit *e, const NodeLevels *w) {
@@ -434,7 +435,8 @@ static void emit_noise_row(Emit *e, const NodeLevels *w) {
 static void emit_site(Emit *e, const NodeLevels *w) {
   line(e, "unsigned long site%u = %lluUL;", w->id, (unsigned long long)w->x->noise->site);
   for (uint32_t d = 0; d < w->x->depth; d++)
-    line(e, "site%u = noise_site(site%u, (unsigned long)c->at[%u]);", w->id, w->id, d);
+    line(e, "site%u = noise_site(site%u, %s(unsigned long)c->at[%u]);", w->id, w->id,
+         e->p->ticks && !d ? "c->step + " : "", d);
 }
 
 // A sum of products takes one instruction for both.

@@ -27,6 +27,7 @@ typedef struct {
   const char
       *cache;    // folder of compiled steps; NULL: $LIMN_CACHE, $XDG_CACHE_HOME/limn, ~/.cache/limn
   uint64_t seed; // of noise
+  bool ticks;    // a step is the first tick of a row: noise in the outermost scan counts from there
   double steps;  // what the clock `steps` shows
   void (*say)(void *to, const char *text); // what takes long, while it does; or NULL
   void *say_to;

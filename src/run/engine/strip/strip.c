@@ -195,7 +195,9 @@ static void do_noise(StripFrame *f, const StripStep *s, int64_t n) {
   const StripNoise *x = s->noise;
   const PlanWire *w = &f->s->p->wire.at[x->x->out.wire];
   uint64_t site = x->x->noise->site, first = 0, stride = 0, size = 1;
-  for (uint32_t d = 0; d < x->x->depth; d++) site = site_step(site, (uint64_t)f->c->at[d]);
+  bool ticks = f->s->p->ticks && x->x->depth;
+  for (uint32_t d = 0; d < x->x->depth; d++)
+    site = site_step(site, (uint64_t)f->c->at[d] + (ticks && !d ? f->c->step : 0));
   for (uint32_t i = x->rank; i-- > 0;) {
     if (!x->in_strip[i])
       first += (uint64_t)f->at[x->var[i]] * size;
@@ -203,7 +205,7 @@ static void do_noise(StripFrame *f, const StripStep *s, int64_t n) {
       stride = size;
     size *= (uint64_t)length_of(f, w->shape[i]);
   }
-  f->s->real->noise(x->x->noise->noise == NOISE_NORMAL, f->c->seed, f->c->step, site,
+  f->s->real->noise(x->x->noise->noise == NOISE_NORMAL, f->c->seed, ticks ? 0 : f->c->step, site,
                     first + stride * (uint64_t)f->first, stride ? stride : 1, n, f->reg[s->out]);
 }
 

@@ -1,0 +1,29 @@
+// Private to sim: a run by ticks, while it is followed.
+#ifndef LIMN_RUN_SIM_TICKS_OWN_H
+#define LIMN_RUN_SIM_TICKS_OWN_H
+
+#include "run/sim/watch_own.h"
+
+typedef VEC(double) TickHistory;
+
+typedef struct {
+  Sim *m;
+  Followed *f;
+  bool *rows; // [in-port] it has a row of values
+  double **table;
+  SightList see;
+  uint32_t shows; // those that are kept or shown come first, then those that checks watch
+  uint64_t begun; // ticks of the run that this one goes on with
+  uint64_t done, ticks, every; // done, ticks: those are counted too
+  Watchers watchers;
+  TickHistory *history; // [watcher] what it saw, for periods
+  bool bad;             // a number that was looked at is not finite
+  int mode;             // of what is looked at, the mode of a system that may stop; -1: none
+} Ticking;
+
+// tick_state.c: everything that a run by ticks needs to go on, bit for bit
+bool ticks_save(const Ticking *, uint32_t number); // false with a diagnostic
+bool ticks_begin(Ticking *, uint32_t number); // where it begins: anew, or where another one ended
+bool ticks_go_on(Ticking *, uint32_t number); // where it was saved, if it was
+
+#endif
