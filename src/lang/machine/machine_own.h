@@ -110,6 +110,9 @@ bool order_statements(MachineBuilder *, const LineNodes *,
 // inside.c: those lines that a check or show asks for become wires
 void keep_lines(MachineBuilder *, Env *, const LineNodes *, int mode);
 
+// units.c: units of ports, states and constants agree, in every machine of the file
+void check_units(Elab *, Scope *);
+
 // parts.c
 typedef struct {
   Def *def;
