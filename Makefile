@@ -13,7 +13,7 @@
 # make fuzz     the fuzzers, on all cores, SECONDS=300 in all (FUZZ='json csv': these alone); needs clang
 # make fuzz-plain  the same by any compiler (SAN=1: under the sanitizers)
 # make torture  every fault everywhere, with a table at its end: SECONDS=600 in all, or RUNS=1000 FIRST=0 ONLY=calls SEED=1
-# make laws     laws of RUNS random whole programs, from seed FIRST on (LAW=batch)
+# make laws     laws of RUNS random whole programs, from seed FIRST on (LAW=batch; LAW=hybrid: of hybrid systems)
 # make draw-random  pictures of RUNS random programs, from seed FIRST on: their faults
 # make bench    steps of training against PyTorch's, in turn (BENCH='--threads 1 --only mlp')
 # make bench-check  how the time of checking grows with a program
@@ -213,9 +213,11 @@ bless: packages
 draw-random: packages
 	+@$(PARALLEL) $(BUILD)/tests/pictures_test
 	@$(BUILD)/tests/pictures_test random $(or $(FIRST),1) $(or $(RUNS),1000)
+# LAW=hybrid, or hybrid.order and others of tests/laws_hybrid_test.c: of hybrid systems.
+LAWS_OF = $(BUILD)/tests/$(if $(filter hybrid%,$(LAW)),laws_hybrid,whole)_test
 laws: packages
-	+@$(PARALLEL) $(BUILD)/tests/whole_test
-	@JOBS=$(JOBS) $(BUILD)/tests/whole_test $(or $(LAW),all) $(or $(FIRST),1) $(or $(RUNS),1000)
+	+@$(PARALLEL) $(LAWS_OF)
+	@JOBS=$(JOBS) $(LAWS_OF) $(patsubst hybrid.%,%,$(or $(LAW),all)) $(or $(FIRST),1) $(or $(RUNS),1000)
 # Who may use whom.
 rooms:
 	@tools/rooms.sh $(BUILD)

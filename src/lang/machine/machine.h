@@ -30,6 +30,9 @@ typedef struct {
   Id rate;          // x' = …: the wire that holds it; 0: it does not flow
   Id next;          // next x = …: its value after a tick; 0: it stays
   double every;     // ticks of the whole for one of its own, or time where it flows; 1: each
+  bool inner;       // of a learner: a run keeps it only if it is shown
+  bool held;        // it learns, or learning has it: `unroll` does not go through it
+  bool reborn;      // of a part that is born and dies: then it begins anew
 } SystemState;
 
 typedef struct {       // next x = … when …, in a system that flows; jump m when …
@@ -38,7 +41,9 @@ typedef struct {       // next x = … when …, in a system that flows; jump m 
   Ids value;           // and to what
   const char *path;    // heater, or a.b.heater
   Name jump;           // the mode that it jumps to; 0: none
+  uint32_t level;      // of modes in modes: a jump of an outer one wins over one of an inner one
   bool either;         // the states have a `next` too, which holds where nothing flows
+  bool birth;          // it makes a part begin anew; what is alive at the start is not born then
   Span span;
 } SystemEvent;
 
@@ -134,18 +139,23 @@ struct System {
   Span span;
   Diagram *d; // in, out: the ports; params: states, weights, the clocks `time` and those of lags
   VEC(Port) in, out;
-  VEC(Name) mode;         // empty: it has only one
-  VEC(OwnState) own;      // states that its own text declares
+  VEC(Name) mode;    // empty: it has only one
+  uint64_t stops;    // those in which nothing changes any more, a bit for each
+  uint32_t quiet;    // how many of the last of `in` say what the system around does: no wire is
+                     // written for them
+  VEC(OwnState) own; // states that its own text declares
   VEC(SystemState) state; // all, those of its parts too
   VEC(SystemEvent) event;
   VEC(SystemLag) lag;
   VEC(SystemWhite) white;
-  Id time;       // the wire of the clock `time`; 0: it is not read
-  bool flows;    // something in it has a rate
-  bool timeless; // it has delays whose time is that of what it is wired into
-  bool shares;   // its ports are shared variables: in are their values, out what is added to them
-                 // (rates, or differences)
-  bool wiring;   // put together from what follows
+  Id time;        // the wire of the clock `time`; 0: it is not read
+  bool flows;     // something in it has a rate
+  bool timeless;  // it has delays whose time is that of what it is wired into
+  bool shares;    // its ports are shared variables: in are their values, out what is added to them
+                  // (rates, or differences)
+  bool unordered; // which member of an array needs which depends on open sizes: its diagram has the
+                  // right types, and is not to be followed
+  bool wiring;    // put together from what follows
   VEC(Part) part;
   VEC(SystemInner) inner;
   VEC(SystemLine) line;

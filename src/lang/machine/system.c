@@ -5,17 +5,12 @@
 #include "lang/machine/machine_own.h"
 
 // -- what a thing becomes, from all that is said of it --------------------------------------------
-static const char *mode_words(MachineBuilder *m, int mode) {
-  return mode == ANY_MODE ? ""
-                          : arena_format(m->w->arena, " in mode `%s`",
-                                         name_text(m->w->names, m->s->mode.at[mode]));
-}
-
 static void told_twice(MachineBuilder *m, const Change *a, const Change *b, const char *what) {
   if (a->when || b->when || a->span.at == b->span.at) return;
-  if (a->mode != b->mode && a->mode != ANY_MODE && b->mode != ANY_MODE) return;
+  uint64_t x = mode_bits(m, a->mode), y = mode_bits(m, b->mode);
+  if (!(x & y)) return;
   Id e = diag_error(m->w->diags, b->span, "%s is defined twice%s", what,
-                    mode_words(m, a->mode == ANY_MODE ? b->mode : a->mode));
+                    mode_words(m, (x & y) == x ? a->mode : b->mode));
   diag_note(m->w->diags, e, a->span, "the first time");
 }
 
@@ -57,7 +52,7 @@ static void check_port(MachineBuilder *m, uint32_t at) {
     if (c->mode == ANY_MODE)
       always = true;
     else
-      said |= (uint64_t)1 << c->mode;
+      said |= mode_bits(m, c->mode);
   }
   if (always || m->s->shares) return;
   uint64_t all = m->s->mode.n >= 64 ? ~(uint64_t)0 : ((uint64_t)1 << m->s->mode.n) - 1;
@@ -86,7 +81,7 @@ static void settle_ports(MachineBuilder *m) {
       Val zero = val_fill(m->b, val_literal(m->b, 0, port->span), full_type(m, &port->type));
       wire = val_to_wire(m->b, &zero, 0);
     }
-    diagram_output(w, m->b->d, wire);
+    diagram_output(w, m->b->d, live_shown(m, &port->type, wire));
   }
   for (uint32_t i = 0; i < m->target.n; i++) {
     LineTarget *t = &m->target.at[i];
@@ -104,6 +99,9 @@ static void settle_states(MachineBuilder *m) {
     s.next =
         fold(m, CHANGE_NEXT, i, held->wire, &held->own, arena_format(w->arena, "`next %s`", name));
     if (s.next == held->wire) s.next = 0;
+    s.next = s.rate ? s.next : live_next(m, i, s.next);
+    s.rate = live_rate(m, i, s.rate);
+    s.reborn = m->alive != 0;
     if (s.rate && s.next) {
       diag_error(w->diags, m->s->own.at[i].span, "`%s` has a rate, `%s' = …`, and a `next %s`",
                  name, name, name);
@@ -111,6 +109,7 @@ static void settle_states(MachineBuilder *m) {
     vec_push(w->arena, &m->s->state, s);
     m->s->flows |= s.rate != 0;
   }
+  add_birth(m);
 }
 
 // Variables that several parts share: what they add is added up.
@@ -157,7 +156,12 @@ static void wires_of(MachineBuilder *m, WirePlaces *p) {
   for (uint32_t i = 0; i < m->learned.n; i++) {
     vec_push(a, p, &m->learned.at[i].loss);
     if (m->learned.at[i].when) vec_push(a, p, &m->learned.at[i].when);
+    for (uint32_t k = 0; k < m->learned.at[i].becomes.n; k++)
+      vec_push(a, p, &m->learned.at[i].becomes.at[k]);
   }
+  if (m->alive) vec_push(a, p, &m->alive);
+  for (uint32_t i = 0; i < m->born.n; i++)
+    if (m->born.at[i]) vec_push(a, p, &m->born.at[i]);
 }
 
 // Calls of boxes are opened, so that only what really needs itself is a loop.
@@ -260,19 +264,62 @@ static void take_lens(MachineBuilder *m, const Id *map, const uint32_t *param) {
     s->lag.at[i].param = param[map[s->lens->param.at[s->lag.at[i].param].wire]];
   for (uint32_t i = 0; i < s->white.n; i++)
     s->white.at[i].param = param[map[s->lens->param.at[s->white.at[i].param].wire]];
+  for (uint32_t i = 0; i < m->learned.n; i++) {
+    Learned *l = &m->learned.at[i];
+    for (uint32_t k = 0; k < l->weight.n; k++)
+      l->weight.at[k] = param[map[s->lens->param.at[l->weight.at[k]].wire]];
+    for (uint32_t k = 0; k < l->counted.n; k++)
+      l->counted.at[k] = param[map[s->lens->param.at[l->counted.at[k]].wire]];
+  }
 }
 
-static void tell_loop(MachineBuilder *m, const Ids *loop) {
+static const char no_order[] =
+    "in what order the members of an array come here can only be found when their number is known";
+
+// bit[2], cell[… 1]: which member of an array it is, as far as that is known.
+static void put_member(MachineBuilder *m, Buf *to, const WeavePlace *p) {
+  const Part *part = &m->s->part.at[p->part - 1];
+  buf_printf(to, "`%s", name_text(m->w->names, part->name));
+  bool any = false;
+  for (uint32_t i = 0; i < p->n; i++)
+    any |= p->at[i] >= 0 && p->axis[i] >= m->npass && p->axis[i] < m->npass + part->axes;
+  for (uint32_t axis = 0; any && axis < part->axes; axis++) {
+    int64_t at = -1;
+    for (uint32_t i = 0; i < p->n; i++)
+      if (p->axis[i] == m->npass + axis) at = p->at[i];
+    buf_text(to, axis ? " " : "[");
+    if (at < 0)
+      buf_text(to, "…");
+    else
+      buf_printf(to, "%lld", (long long)at);
+  }
+  buf_text(to, any ? "]`" : "`");
+}
+
+static void tell_loop(MachineBuilder *m, const WeaveFault *f) {
   World *w = m->w;
   Buf names = buf_new(w->arena);
   Span span = m->def->span;
   uint32_t shown = 0;
-  for (uint32_t i = 0; i < loop->n; i++) {
-    if (!loop->at[i]) continue;
-    const Part *p = &m->s->part.at[loop->at[i] - 1];
-    if (!shown) span = p->span;
-    if (++shown <= 8)
-      buf_printf(&names, "%s`%s`", shown > 1 ? " → " : "", name_text(w->names, p->name));
+  for (uint32_t i = 0; i < f->loop.n; i++) {
+    if (!f->loop.at[i].part) continue;
+    if (!shown) span = m->s->part.at[f->loop.at[i].part - 1].span;
+    if (++shown > 8) continue;
+    if (shown > 1) buf_text(&names, " → ");
+    put_member(m, &names, &f->loop.at[i]);
+  }
+  if (f->answer == WEAVE_OPEN) {
+    diag_error(w->diags, span, no_order);
+    return;
+  }
+  if (f->answer == WEAVE_LARGE) {
+    Id e = diag_error(
+        w->diags, span,
+        "too many members of arrays need each other at the same moment here: more than 20000");
+    diag_help(w->diags, e,
+              "members that need only those before them, as in `p[i-1].y pad 0 -> p[i].x`, may be "
+              "any number");
+    return;
   }
   const char *what = shown == 1 ? "this part needs what it shows itself, at the same moment"
                                 : "these parts need each other at the same moment";
@@ -327,15 +374,22 @@ bool weave_system(MachineBuilder *m) {
         of->d, arena_format(w->arena, "%s/", name_text(w->names, s->part.at[p].name)), takes};
   }
   part[0] = (WeavePart){lens, NULL, in};
-  Weave how = {
-      .nparts = n, .nin = s->in.n, .nout = s->out.n, .part = part, .like = like, .out = out};
+  Weave how = {.nparts = n,
+               .nin = s->in.n,
+               .nout = s->out.n,
+               .part = part,
+               .like = like,
+               .out = out,
+               .stub = m->b->generic};
   Id **map;
-  Ids loop = {0};
-  s->d = diagram_weave(w, m->def->name, &how, &map, &loop);
+  WeaveFault fault = {0};
+  s->d = diagram_weave(w, m->def->name, &how, &map, &fault);
   if (!s->d) {
-    tell_loop(m, &loop);
+    tell_loop(m, &fault);
     return false;
   }
+  s->unordered = fault.answer == WEAVE_OPEN;
+  for (uint32_t p = 0; p < s->part.n; p++) s->unordered |= s->part.at[p].of->unordered;
   uint32_t *param = params_by_wire(w, s->d);
   take_lens(m, map[0], param);
   for (uint32_t p = 0; p < s->part.n; p++) {
@@ -433,19 +487,22 @@ static void elaborate_body(MachineBuilder *m) {
   Nodes line = block_statements(body);
   for (uint32_t i = 0; i < line.n; i++) {
     SyntaxKind k = (SyntaxKind)line.at[i]->kind;
-    if (k == N_CONSTS || k == N_AXES || k == N_LEARN) body_statement(m->b, m->env, line.at[i]);
+    if (k == N_CONSTS || k == N_AXES) body_statement(m->b, m->env, line.at[i]);
+    if (k == N_LEARN) {
+      m->in->owned = declares_learner(m, line.at[i]);
+      body_statement(m->b, m->env, line.at[i]);
+      m->in->owned = false;
+    }
     if (k == N_STATES) add_states(m, m->env, line.at[i]);
     if (k == N_FOR)
       diag_error(m->w->diags, line.at[i]->span,
                  "in a machine, many of a kind are an array: `p[n] : Name`");
   }
   if (!add_modes(m, body)) return;
+  add_life(m);
   make_parts(m, body);
   make_block(m, m->env, body, ANY_MODE);
-  int mode = 0;
-  for (uint32_t i = 0; i < line.n; i++)
-    if (line.at[i]->kind == N_MODE)
-      make_block(m, env_new(m->in, m->env, m->env->scope, m->b), mode_block(line.at[i]), mode++);
+  make_modes(m);
   take_routes(m, m->env);
 }
 
@@ -489,12 +546,14 @@ static System *make_system(MachineBuilder *m) {
   uint32_t errors = m->w->diags->errors;
   make_ports(m);
   if (m->w->diags->errors == errors) {
+    bool block = m->def->kind == DEF_MACHINE && m->h.body && m->h.body->kind == N_BLOCK;
     if (m->def->kind != DEF_MACHINE)
       call_it(m);
-    else if (m->h.body && m->h.body->kind == N_BLOCK)
+    else if (block)
       elaborate_body(m);
     else if (m->h.body)
       one_expression(m, m->h.body);
+    if (!block) add_life(m);
   }
   if (m->w->diags->errors > errors || m->broken) return NULL;
   check_targets(m);
@@ -504,9 +563,10 @@ static System *make_system(MachineBuilder *m) {
   settle_ports(m);
   if (m->w->diags->errors > errors) return NULL;
   body_finish(m->b);
+  if (!find_weights(m)) return NULL;
   describe_routes(m);
   flatten_lens(m);
-  if (!weave_system(m) || !learn_states(m, m->in->program)) return NULL;
+  if (!weave_system(m) || !learn_states(m, m->in->program) || !live_learnt(m)) return NULL;
   forget_passing(m->w, m->s->d);
   return m->s;
 }
@@ -525,6 +585,11 @@ static bool is_closed(World *w, const Diagram *d) {
 }
 
 static bool is_plain(const MachineUse *use) { return !use->config && !use->npass; }
+
+// It is the same for all that use it so.
+static bool is_usual(const MachineUse *use) {
+  return is_plain(use) && !use->life.mortal && !use->life.halts;
+}
 
 // Machines in machines, and arrays in arrays, come to an end.
 static bool nests(Elab *in, const MachineUse *use) {
@@ -579,10 +644,16 @@ static void begin_system(MachineBuilder *m) {
 
 static System *make_inside(MachineBuilder *m) {
   Def *d = m->def;
-  bool busy = d->busy;
+  bool busy = d->busy, owned = m->in->owned;
+  const MachineText *around = m->in->machine;
   d->busy = true;
   m->in->inner++;
+  find_learners(m);
+  m->in->machine = &m->text;
+  m->in->owned = false;
   System *made = make_system(m);
+  m->in->machine = around;
+  m->in->owned = owned;
   if (m->in->inner <= INNER_LIMIT) m->in->inner--;
   d->busy = busy;
   return made;
@@ -592,10 +663,16 @@ System *system_of(Elab *in, const MachineUse *use) {
   World *w = in->w;
   Def *d = use->def;
   if (d->broken || in->inner > INNER_LIMIT) return NULL;
-  if (is_plain(use) && d->system && (!use->time || !d->system->timeless)) return d->system;
+  bool timed = !use->time || !d->system || !d->system->timeless;
+  if (is_usual(use) && d->system && timed) return d->system;
   if (!nests(in, use)) return NULL;
-  MachineBuilder m = {
-      .in = in, .w = w, .def = d, .npass = use->npass, .h = header_of(d), .time = use->time};
+  MachineBuilder m = {.in = in,
+                      .w = w,
+                      .def = d,
+                      .npass = use->npass,
+                      .h = header_of(d),
+                      .time = use->time,
+                      .life = use->life};
   begin_body(&m, use);
   begin_system(&m);
   uint32_t errors = w->diags->errors;
@@ -613,7 +690,7 @@ System *system_of(Elab *in, const MachineUse *use) {
   keep_nexts(made);
   keep_options(&c, made->d);
   diagram_resolve(w, made->d);
-  if (is_plain(use) && is_closed(w, made->d) && (!use->time || !made->timeless)) d->system = made;
+  if (is_usual(use) && is_closed(w, made->d) && (!use->time || !made->timeless)) d->system = made;
   return made;
 }
 
@@ -659,8 +736,8 @@ System *system_closed(Elab *in, System *s) {
   WeavePart part[2] = {{held, NULL, NULL}, {s->d, NULL, in_end}};
   Weave how = {.nparts = 2, .nout = n, .part = part, .out = out};
   Id **map;
-  Ids loop = {0};
-  closed->d = diagram_weave(w, s->name, &how, &map, &loop);
+  WeaveFault fault = {0};
+  closed->d = diagram_weave(w, s->name, &how, &map, &fault);
   uint32_t *param = params_by_wire(w, closed->d);
   for (uint32_t i = 0; i < n; i++) {
     SystemState x = {
@@ -754,8 +831,8 @@ static System *weave_both(Driving *d) {
   Weave how = {
       .nparts = 2, .nin = d->open, .nout = d->outs, .part = part, .like = d->like, .out = d->out};
   Id **map;
-  Ids loop = {0};
-  both->d = diagram_weave(w, s->name, &how, &map, &loop);
+  WeaveFault fault = {0};
+  both->d = diagram_weave(w, s->name, &how, &map, &fault);
   if (!both->d) {
     diag_error(w->diags, d->span, "`%s` and `%s` need each other at the same moment",
                name_text(w->names, s->name), name_text(w->names, source->name));
@@ -775,6 +852,7 @@ System *system_on(Elab *in, System *s, System *source, Span span) {
   Arena *a = in->w->arena;
   Driving d = {.w = in->w, .part = {s, source}, .both = NEW(a, System), .span = span};
   *d.both = (System){.def = s->def, .name = s->name, .span = s->span, .wiring = s->wiring};
+  d.both->stops = s->stops;
   d.ends[0] = NEW_ARRAY(a, WeaveEnd, s->in.n + 1);
   d.ends[1] = NEW_ARRAY(a, WeaveEnd, source->in.n + 1);
   d.like = NEW_ARRAY(a, WeaveEnd, s->in.n + source->in.n + 1);
@@ -802,7 +880,8 @@ void check_machines(Elab *in, Scope *s) {
 Diagram *machine_diagram(Elab *in, Def *d) {
   MachineUse alone = {.def = d, .from = scope_env(d->scope), .generic = true, .span = d->span};
   System *s = system_of(in, &alone);
-  return s ? s->d : NULL;
+  if (s && s->unordered) diag_error(in->w->diags, d->span, no_order);
+  return s && !s->unordered ? s->d : NULL;
 }
 
 System *system_in(Elab *in, Program *p, const Syntax *call, MachineTime time) {

@@ -19,13 +19,17 @@ static Nodes statements_of(const Syntax *body) {
 }
 
 // -- lines ----------------------------------------------------------------------------------------
-static void add_lines(World *w, Arena *a, const System *s, Nodes all, TextLines *out, bool inner) {
+static void add_lines(World *w, Arena *a, const System *s, Nodes all, TextLines *out, int depth) {
   for (uint32_t i = 0; i < all.n; i++) {
     const Syntax *n = all.at[i];
     bool mode = n->kind == N_MODE;
     const char *text = mode ? name_text(w->names, n->name) : node_text(w, a, s, n);
-    vec_push(a, out, arena_format(a, "%s%s%s", inner ? "   " : "", text, mode ? ":" : ""));
-    if (mode) add_lines(w, a, s, statements_of(mode_block(n)), out, true);
+    vec_push(a, out,
+             arena_format(a, "%*s%s%s", 3 * depth, "", text,
+                          !mode           ? ""
+                          : mode_stops(n) ? ": stop"
+                                          : ":"));
+    if (mode) add_lines(w, a, s, statements_of(mode_block(n)), out, depth + 1);
   }
 }
 
@@ -33,7 +37,7 @@ void system_lines(World *w, Arena *a, const System *s, TextLines *out) {
   const Syntax *body = body_of(s);
   if (!body) return;
   if (body->kind == N_BLOCK)
-    add_lines(w, a, s, statements_of(body), out, false);
+    add_lines(w, a, s, statements_of(body), out, 0);
   else
     vec_push(a, out, arena_format(a, "= %s", node_text(w, a, s, body)));
 }
@@ -57,13 +61,19 @@ static void put_step(World *w, Arena *a, const System *s, const Syntax *n, bool 
   if (whole || n->kind == N_STEPBY) buf_printf(b, "%s%s", b->n ? ", " : "", text);
 }
 
+static bool learns(const Syntax *by, Name name) {
+  for (uint32_t i = 0; i < lhss_in(stepby_lhss(by)).n; i++)
+    if (lhss_in(stepby_lhss(by)).at[i]->name == name) return true;
+  return false;
+}
+
 const char *state_text(World *w, Arena *a, const System *s, Name name, bool whole) {
   Nodes all = statements_of(body_of(s));
   Buf b = buf_new(a);
   for (uint32_t i = 0; i < all.n; i++) {
     const Syntax *n = all.at[i];
     if (n->kind == N_STATES) put_start(w, a, s, n, name, &b);
-    if ((n->kind == N_STEP || n->kind == N_STEPBY) && n->name == name)
+    if (n->kind == N_STEP ? n->name == name : n->kind == N_STEPBY && learns(n, name))
       put_step(w, a, s, n, whole, &b);
   }
   return b.n ? b.at : NULL;
