@@ -99,7 +99,7 @@ static const Accepted accepted[] = {
      {"(list (list (num 1) (neg (num 2))) (list (num 3) (num 4e-3)))"}},
     {"const A : R[2 2] from \"a.npy\", k from \"k.csv\", n = 3",
      {"(type (name R) (brackets (items (num 2) (num 2)))) (str \"a.npy\")",
-      "(typed k _ _ (str \"k.csv\"))"}},
+      "(typed k _ _ (str \"k.csv\") _)"}},
     // types and headers
     {"learn put : Face, R[] -> Face",
      {"(sig (types (type (name Face) _) (type (name R) (brackets)))"}},
@@ -109,7 +109,7 @@ static const Accepted accepted[] = {
     {"learn steer : R[code] = 0", {"(learner (names (name steer)) _ _ (sig", "(num 0) _)"}},
     {"learn big : A -> B2 from \"runs/x\"", {"_ (str \"runs/x\")"}},
     {"box f(x, y: R[a], n: {10}[t]) -> {a, b, c}[t] {\n return g(x)\n}",
-     {"(param x (type (name R) (brackets (items (name a)))))",
+     {"(param x (type (name R) (brackets (items (name a)))) _)",
       "(labels (name a) (name b) (name c))"}},
     {"box f(x: R[a]) -> {10} {\n return g(x)\n}", {"(types (type (labels (num 10)) _)) (block"}},
     {"box f(x: R[h:28 w:28]) -> R[], (R[a], B[8]) = g(x)",
@@ -151,7 +151,7 @@ static const Accepted accepted[] = {
     {"goal next : f(x) ~ 1 by xor", {"(goal next (equal"}},
     {"goal maximise p[i] A[i j] q[j] trains p", {"(goal (maximise (run"}},
     {"given s, v from faces\ngiven a from faces.smile\ngiven r : R[t 3] from \"a b.csv\"",
-     {"(given (params (param s _) (param v _)) (name faces))", "(str \"a b.csv\")"}},
+     {"(given (params (param s _ _) (param v _ _)) (name faces))", "(str \"a b.csv\")"}},
     {"measure exploitability\nmeasure loss : f(x)\nmeasure a : f(x) ~ y by hits on mnist.test",
      {"(measure (name exploitability))", "(by (name hits)) (on (dot test (name mnist)))"}},
     {"train 30 epochs, batch 128, gen: adam(2e-4, 0.5), dis: adam(2e-4), turns[dis: 5, gen: 1], "

@@ -198,7 +198,7 @@ static Syntax *param_of(Sampling *x, const SampleField *f, bool second) {
   Syntax *type = NULL;
   if (f->space)
     type = node_type(a, f->span, (TypeParts){.base = syntax_name(a, f->space, f->span)});
-  Syntax *param = node_param(a, f->span, (ParamParts){type});
+  Syntax *param = node_param(a, f->span, (ParamParts){.type = type});
   param->name = f->key;
   param->name_span = f->span;
   Name plain = f->column ? f->column : name_from(names, last_name(name_text(names, f->key)));

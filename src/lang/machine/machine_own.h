@@ -173,6 +173,9 @@ bool write_out_loops(MachineBuilder *);
 Syntax *with_loop_number(World *, const Syntax *, Name, double);
 Name member_name(MachineBuilder *, Name, const Syntax *brackets); // p[2]; 0: not by numbers
 
+// units.c: units of ports, states and constants agree, in every machine of the file
+void check_units(Elab *, Scope *);
+
 // parts.c
 typedef struct {
   Def *def;
@@ -235,7 +238,7 @@ Diagram *system_event_step(World *, const System *, const Type *length);
 
 // learned.c: learners and states that learn
 void free_indices(MachineBuilder *, Env *, const Syntax *, Ids *out); // names in brackets, unknown
-void find_learners(MachineBuilder *);                    // those that it has a copy of
+void find_learners(MachineBuilder *);                                 // those that it has a copy of
 bool declares_learner(MachineBuilder *, const Syntax *); // one of these, in its own text
 void do_learn(MachineBuilder *, Env *, const Syntax *);  // next w by gd(0.1) on e
 bool find_weights(MachineBuilder *);                     // what of the lens they are

@@ -885,6 +885,7 @@ void check_machines(Elab *in, Scope *s) {
     if (made) noise_has_place(in->w, made, true);
     if (in->w->diags->errors > errors) d->broken = true;
   }
+  check_units(in, s);
 }
 
 Diagram *machine_diagram(Elab *in, Def *d) {

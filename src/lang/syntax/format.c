@@ -227,6 +227,12 @@ static void lay_power(Format *f, const Syntax *power, bool tight) {
   lay(f, power->kid[1], true);
 }
 
+// A unit, which comes last, is tight: in m^3/s
+static void lay_unit(Format *f, const Syntax *node, bool tight) {
+  for (uint32_t i = 0; i < node->nkid; i++)
+    if (node->kid[i]) lay(f, node->kid[i], tight || i + 1 == node->nkid);
+}
+
 // What the kind of the node asks for; then its kids. `tight`: no spaces round + - * /.
 static void lay(Format *f, const Syntax *node, bool tight) {
   switch ((SyntaxKind)node->kind) {
@@ -263,7 +269,11 @@ static void lay(Format *f, const Syntax *node, bool tight) {
     if (result && result->kind == N_SIG) widen_colon(f, result);
     break;
   }
-  case N_TYPED: widen_colon(f, node->kid[1]); break;
+  case N_TYPED:
+    widen_colon(f, node->kid[1]);
+    lay_unit(f, node, tight);
+    return;
+  case N_PARAM: lay_unit(f, node, tight); return;
   case N_GIVEN: lay_given(f, node->kid[0]); break;
   case N_GOAL:
   case N_MEASURE:

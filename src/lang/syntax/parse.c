@@ -58,13 +58,17 @@ static Syntax *parse_axis(Parser *p) {
   return node_end(p, node);
 }
 
-// typed = NAME [ brackets ] [ ":" type ] [ "=" expr ]
+// unit = "in" sum          of names and powers of them, as in `in kg*m/s^2`
+static Syntax *parse_unit(Parser *p) { return eat(p, "in") ? parse_sum(p) : NULL; }
+
+// typed = NAME [ brackets ] [ ":" type ] [ "=" expr ] [ unit ]
 static Syntax *parse_typed(Parser *p) {
-  Syntax *node = node_fixed(p, N_TYPED, 3);
+  Syntax *node = node_fixed(p, N_TYPED, 4);
   want_new_name(p, node);
   if (sees(p, 0, "[")) node->kid[0] = parse_brackets(p);
   if (eat(p, ":")) node->kid[1] = parse_type(p);
   if (eat(p, "=")) node->kid[2] = parse_expr(p, false);
+  node->kid[3] = parse_unit(p);
   return node_end(p, node);
 }
 
@@ -103,19 +107,24 @@ static Syntax *parse_cfgpar(Parser *p) {
 // cfg = "[" cfgpar { "," cfgpar } "]"
 static Syntax *parse_cfg(Parser *p) { return bracketed(p, N_CFG, parse_cfgpar); }
 
-// param = NAME [ ":" type ]
+// param = NAME [ ":" type ] [ unit ]
 static Syntax *parse_param(Parser *p) {
-  Syntax *node = node_fixed(p, N_PARAM, 1);
+  Syntax *node = node_fixed(p, N_PARAM, 2);
   want_new_name(p, node);
   if (sees_name(p, 0) || sees(p, 0, "{")) fail(p, "`:` before the type");
   if (eat(p, ":")) node->kid[0] = parse_type(p);
+  node->kid[1] = parse_unit(p);
   return node_end(p, node);
 }
 
-// (a, b: R[n]) types both: the node of the type is the same.
+// (a, b: R[n] in m) types both: the node of the type is the same.
 static Syntax *share_types(Syntax *params) {
-  for (uint32_t i = params->nkid; i-- > 1;)
-    if (!params->kid[i - 1]->kid[0]) params->kid[i - 1]->kid[0] = params->kid[i]->kid[0];
+  for (uint32_t i = params->nkid; i-- > 1;) {
+    Syntax *to = params->kid[i - 1], *from = params->kid[i];
+    if (to->kid[0] || to->kid[1]) continue;
+    to->kid[0] = from->kid[0];
+    to->kid[1] = from->kid[1];
+  }
   return params;
 }
 
