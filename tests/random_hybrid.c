@@ -166,6 +166,22 @@ static void sampling(HybridMaker *m) {
   LINE(m, "@s1' = %s", pull(m, "s1"));
 }
 
+static void drawing(HybridMaker *m) { // chance, at ticks or at events
+  m->h->noisy = true;
+  if (some(m, 2)) {
+    m->sort->ticks = m->h->ticks = true;
+    m->sort->flows = false;
+    state(m, "s0", number(m));
+    LINE(m, "next @s0 = \1(0.5 * @s0)\2 + 0.3 * normal[] + \1(0.2 * %s)\2", push(m));
+    return;
+  }
+  state(m, "s0", 0.3 + number(m));
+  state(m, "s1", number(m) - 0.5);
+  LINE(m, "@s0' = @s1");
+  LINE(m, "@s1' = \1(0.2 * %s)\2 - %g", push(m), between(m, 1, 3));
+  LINE(m, "next @s1 = (-0.9 - 0.1 * uniform[]) * @s1 when @s0 <= 0");
+}
+
 static void echoing(HybridMaker *m) {
   m->h->delays = true;
   state(m, "s0", number(m));
@@ -227,7 +243,7 @@ static void show_numbers(HybridMaker *m, bool row) {
 static void make_machine(HybridMaker *m, HybridLine *to) {
   static void (*const pattern[])(HybridMaker *) = {smooth,   turning, firing,   bouncing,
                                                    counting, in_rows, labelled, switching,
-                                                   sampling, echoing, timed};
+                                                   sampling, echoing, timed,    drawing};
   enum { KNOW_NO_TIME = 7 };
   uint32_t which = some(m, m->h->seed % 3 ? COUNT(pattern) : KNOW_NO_TIME);
   m->shown = "@s0";
