@@ -543,6 +543,9 @@ static void do_check(Elab *in, Program *p, const Syntax *n) {
   Looker l = looker_new(in, p, c.system);
   if (nested) {
     c.kind = CHECK_NESTED;
+    if (c.system->d->noisy)
+      diag_error(w->diags, n->span, "`%s` has noise in it, which is not the same twice",
+                 name_text(w->names, c.system->name));
   } else {
     uint32_t errors = w->diags->errors;
     c.node = n = compare_labels(&l, n, &c);
