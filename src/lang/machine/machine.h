@@ -30,6 +30,8 @@ typedef struct {
   Id rate;          // x' = …: the wire that holds it; 0: it does not flow
   Id next;          // next x = …: its value after a tick; 0: it stays
   double every;     // ticks of the whole for one of its own, or time where it flows; 1: each
+  bool inner;       // of a learner: a run keeps it only if it is shown
+  bool held;        // it learns, or learning has it: `unroll` does not go through it
 } SystemState;
 
 typedef struct {       // next x = … when …, in a system that flows; jump m when …
@@ -140,12 +142,14 @@ struct System {
   VEC(SystemEvent) event;
   VEC(SystemLag) lag;
   VEC(SystemWhite) white;
-  Id time;       // the wire of the clock `time`; 0: it is not read
-  bool flows;    // something in it has a rate
-  bool timeless; // it has delays whose time is that of what it is wired into
-  bool shares;   // its ports are shared variables: in are their values, out what is added to them
-                 // (rates, or differences)
-  bool wiring;   // put together from what follows
+  Id time;        // the wire of the clock `time`; 0: it is not read
+  bool flows;     // something in it has a rate
+  bool timeless;  // it has delays whose time is that of what it is wired into
+  bool shares;    // its ports are shared variables: in are their values, out what is added to them
+                  // (rates, or differences)
+  bool unordered; // which member of an array needs which depends on open sizes: its diagram has the
+                  // right types, and is not to be followed
+  bool wiring;    // put together from what follows
   VEC(Part) part;
   VEC(SystemInner) inner;
   VEC(SystemLine) line;
@@ -196,9 +200,22 @@ typedef struct {
   Diagram *value; // without inputs
 } RunStart;
 
+typedef struct SweepTurn SweepTurn;
+struct SweepTurn { // one turn of a loop around runs
+  const SweepTurn *outer;
+  const Syntax *loop;
+  Name name;
+  Syntax *value;    // what stands in the place of the name
+  const char *text; // 0.5
+};
+
 typedef struct {
-  Name name; // as written, or the machine's
-  const Syntax *node;
+  Name name;             // as written, or the machine's; in a loop, `Spring, k = 0.5`
+  Name base;             // without what the loop says
+  const Syntax *node;    // with the loop's values in the place of its names
+  const Syntax *said;    // as written: runs of one family have the same
+  const SweepTurn *turn; // the innermost; NULL: it is in no loop
+  uint32_t order;        // among all runs and checks
   Span span;
   System *system; // NULL after an error
   System *own;    // without what it stands on
@@ -245,6 +262,8 @@ typedef enum { CHECK_CLAIM, CHECK_TRUTH, CHECK_NESTED, CHECK_BOXES } CheckKind;
 typedef struct {
   CheckKind kind;
   bool condition; // CLAIM: one side, which is true or not
+  bool compares;  // and that is because of how two numbers compare
+  uint32_t order; // among all runs and checks
   const Syntax *node;
   Span span;
   const char *text;   // the claim, as written
@@ -271,13 +290,20 @@ typedef struct Machines {
   VEC(Run) run;
   VEC(Check) check;
   VEC(RunShow) show;
+  uint32_t ordered;
+  const SweepTurn *turn; // while it is read
 } Machines;
 
 // The same with what its lines are made of in their place; for pictures.
 WireRoute route_through(Arena *, const System *, const WireRoute *);
 
-// Both sides of a claim as numbers, once its watches are known. Of one side: 1 where it is a condition,
-// else 0.
+// sweep.c: does this loop at the top of a program hold runs, or what is said of them?
+bool loop_has_runs(const Syntax *);
+bool turn_is_in(const SweepTurn *, const SweepTurn *outer); // outer NULL: always
+const char *turn_text(Arena *, World *, const SweepTurn *); // k = 0.5, c = 1
+
+// Both sides of a claim as numbers, once its watches are known; of a comparison those too. Of one side:
+// 1 where it is a condition, else 0.
 typedef struct { // what the weights of a claim are
   bool (*of)(const void *context, const Diagram *, Arena *, Tensor *param);
   const void *context;

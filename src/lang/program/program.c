@@ -162,7 +162,7 @@ static void do_loop(Elab *in, Program *p, const Syntax *n) {
       if (goal.at[i]->kind == N_GOAL)
         do_goal(in, p, goal.at[i], turn, arena_format(w->arena, ".%lld", (long long)k));
       else
-        diag_error(w->diags, goal.at[i]->span, "a loop at the top of a program holds goals");
+        diag_error(w->diags, goal.at[i]->span, "a loop at the top of a program holds goals, or runs and what is said of them");
     }
 }
 
@@ -287,7 +287,7 @@ static void act(Elab *in, Program *p, uint32_t first) {
     for (uint32_t i = 0; i < all.n; i++) {
       if (all.at[i]->kind == N_GOAL && !(tree != p->tree && hidden(p, all.at[i])))
         do_goal(in, p, all.at[i], NULL, NULL);
-      if (all.at[i]->kind == N_FOR) do_loop(in, p, all.at[i]);
+      if (all.at[i]->kind == N_FOR && !loop_has_runs(all.at[i])) do_loop(in, p, all.at[i]);
     }
     learnings_goals(in, p, p->acting);
     for (uint32_t i = 0; i < all.n; i++)
