@@ -181,6 +181,23 @@ bool hybrid_again(HybridCase *c) {
          same_trace(c, &one, &two, 2, &(HybridPrint){0});
 }
 
+// A sweep is its runs, one after the other.
+bool hybrid_swept(HybridCase *c) {
+  Ran one, all;
+  Arena *a = c->arena;
+  const char *run = hybrid_run(a, c->h, "", &(HybridPrint){0}), *close = strstr(run, ") to");
+  const char *start = arena_text(a, run, (size_t)(close - run));
+  const char *swept = arena_format(a, "for q in [0.1, 0.35] {\n  %s, w0: q%s}\n", start, close);
+  if (!followed(c, hybrid_text(a, c->h, &(HybridPrint){.more = swept}), false, &all)) return false;
+  for (uint32_t i = 0; i < 2; i++) {
+    const char *alone = arena_format(a, "%s, w0: %s%s", start, i ? "0.35" : "0.1", close);
+    if (!followed(c, hybrid_text(a, c->h, &(HybridPrint){.more = alone}), false, &one) ||
+        !same_trace(c, &one, &all, i, &(HybridPrint){0}))
+      return false;
+  }
+  return true;
+}
+
 // What is watched changes nothing.
 bool hybrid_watched(HybridCase *c) {
   Ran one, two;

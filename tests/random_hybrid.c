@@ -301,10 +301,26 @@ static void wire(HybridMaker *m, const HybridLine *p, uint32_t port, const char 
   add(m, m->block, w);
 }
 
+// A member of an array hears the one before it, perhaps at the same moment.
+static void chain(HybridMaker *m, const HybridLine *p, uint32_t port) {
+  static const char *const before[2][2] = {{"[i-1]", "[i-1]"}, {"[i-1 j]", "[i j-1]"}};
+  const HybridSort *of = &m->h->sort[p->of];
+  uint32_t out = of->out > 1 && !of->wide_out[1] ? 1 : 0;
+  HybridLine w = {.kind = HYBRID_WIRE, .part = p->part, .of = p->of, .port = port, .axes = p->axes};
+  w.text = arena_format(m->a, "@p%u%s.@y%u%s pad %g -> @p%u%s.@x%u", p->part,
+                        before[p->axes - 1][port % 2], out, of->wide_out[out] ? "[1]" : "",
+                        number(m), p->part, array_each[p->axes], port);
+  add(m, m->block, w);
+}
+
 static void wires_of(HybridMaker *m, HybridLine *part, uint32_t n, uint32_t p) {
   uint32_t own = m->atoms;
   for (uint32_t port = 0; port < m->h->sort[part[p].of].in; port++) {
     m->atoms = own;
+    if (part[p].axes && !m->h->sort[part[p].of].wide_in[port] && !some(m, 3)) {
+      chain(m, &part[p], port);
+      continue;
+    }
     read_parts(m, part, n, p, part[p].axes);
     uint32_t asked = some(m, n);
     bool guarded = !part[asked].axes && m->h->sort[part[asked].of].modes;
