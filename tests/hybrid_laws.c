@@ -291,7 +291,7 @@ bool hybrid_precise(HybridCase *c) {
   for (uint32_t i = 0; i < COUNT(way); i++) {
     const SimRecord *y = &r.f[3 + i].record;
     if (c->h->jumps && strstr(way[i].by, "rk4")) continue; // it steps over them
-    double scale = way[i].tolerance / 1e-6, steps = 100;
+    double scale = way[i].tolerance / 1e-6, steps = c->h->jumps ? 1000 : 100;
     double moments = moments_apart(first, y, 1e-2), ends = ends_apart(first, y);
     if (moments > 1e-9 + steps * scale * (1e-6 + s.moments + t.moments) ||
         ends > 1e-9 + steps * scale * (1e-6 + s.ends + t.ends))
@@ -318,7 +318,8 @@ static void write_list(Buf *b, const SimChannel *y, int64_t at, uint32_t axis, i
 // Started later from the state then, a system that knows no time goes on as it would have.
 bool hybrid_shifted(HybridCase *c) {
   const Hybrid *h = c->h;
-  if (h->timed || h->delays || h->ticks || h->modes) return says(c, "skipped: it knows the time");
+  if (h->timed || h->delays || h->ticks || h->modes || h->moved)
+    return says(c, "skipped: it knows the time");
   Arena *a = c->arena;
   Ran one, two;
   const char *method = " every 0.5 by dormand[1e-12]";
