@@ -190,7 +190,7 @@ static const Accepted accepted[] = {
     // stepped over
     {"wiring Cell(speed: R[]) -> (served: {A, B}) {\n p : Phone, a : Tower(0)\n p.sig -> a.sig "
      "when link = A\n}\ncheck Or : y = a or b",
-     {"(part (lhss (lhs p _)) (name Phone) _)",
+     {"(part (lhss (lhs p _)) (name Phone) _ _ _)",
       "(route (dot sig (name p)) (dot sig (name a)) (cmp \"=\" (name link) (name A)) _)",
       "(check (name Or) (name y) (or (name a) (name b)) _)"}},
     {"machine H(out: R[]) -> (T: R[]) {\n mode off { T' = -k*(T - out)\n jump on when T <= 19 "

@@ -216,21 +216,53 @@ static Val logic(Body *b, Env *env, const Syntax *n, Eq *eq) {
   return v;
 }
 
+// on, on.hot: what may be the name of a label, since nothing else is called so; 0: it is not.
+static Name label_path(Elab *in, Env *env, const Syntax *n) {
+  if (n->kind == N_NAME) return env_find(env, n->name) ? 0 : n->name;
+  const char *path = n->kind == N_DOT ? path_text(in, n) : NULL;
+  const Syntax *root = path ? path_root(n) : NULL;
+  return root && root->kind == N_NAME && !env_find(env, root->name) ? name_from(in->w->names, path)
+                                                                    : 0;
+}
+
 // A name of a label, where the other side says of which set.
 static bool named_label(Body *b, Env *env, const Syntax *n, const Type *like, Val *out) {
-  int label = n->kind == N_NAME && !env_find(env, n->name) ? label_named(b->w, like, n->name) : -1;
+  Name name = label_path(b->in, env, n);
+  int label = name ? label_named(b->w, like, name) : -1;
   if (label >= 0)
     *out = val_fill(b, val_literal(b, label, n->span), type_like(b->w, like, 0, NULL));
   return label >= 0;
 }
 
+// Is it one of the labels in this one? `x = on`, where the labels are on.warm and on.hot. False: there
+// is only one.
+static bool in_group(Body *b, Env *env, const Syntax *n, Val left, Val *out, Eq *eq) {
+  World *w = b->w;
+  SyntaxSign sign = cmp_sign(n);
+  Name group = label_path(b->in, env, cmp_right(n));
+  int first = group ? label_named(w, &left.type, group) : -1;
+  if (first < 0 || (sign != SIGN_EQUAL && sign != SIGN_UNEQUAL)) return false;
+  const Ids *names = &w->label_names.at[left.type.names];
+  if (names->at[first] == group) return false;
+  for (uint32_t i = (uint32_t)first; i < names->n; i++) {
+    if (!label_is_in(w, names->at[i], group)) continue;
+    Type one = type_like(w, &left.type, 0, NULL);
+    Val pair[2] = {left, val_fill(b, val_literal(b, i, n->span), one)};
+    Val same = val_fn(b, FN_eq, pair, 2, n->span, eq);
+    *out = i == (uint32_t)first ? same : val_fn(b, FN_or, (Val[2]){*out, same}, 2, n->span, eq);
+  }
+  if (sign == SIGN_UNEQUAL) *out = val_fn(b, FN_not, out, 1, n->span, eq);
+  return true;
+}
+
 static bool no_such_label(Body *b, Env *env, const Syntax *n, const Type *like) {
   World *w = b->w;
-  if (n->kind != N_NAME || like->base != BASE_LABEL || !like->names || env_find(env, n->name) ||
-      scope_find(env->scope, n->name))
+  Name name = label_path(b->in, env, n);
+  if (!name || like->base != BASE_LABEL || !like->names ||
+      scope_find(env->scope, n->kind == N_NAME ? name : path_root(n)->name))
     return false;
   const Ids *names = &w->label_names.at[like->names];
-  Nearest near = nearest_to(name_text(w->names, n->name));
+  Nearest near = nearest_to(name_text(w->names, name));
   for (uint32_t i = 0; i < names->n; i++) nearest_try(&near, name_text(w->names, names->at[i]));
   Type set = {.base = BASE_LABEL, .names = like->names};
   Id e = diag_error(w->diags, n->span, "`%s` is not a label of %s", near.text, own_text(w, &set));
@@ -242,6 +274,10 @@ static Val comparison(Body *b, Env *env, const Syntax *n, Eq *eq) {
   SyntaxSign sign = cmp_sign(n);
   eq->inside++;
   Val left = eval_one(b, env, cmp_left(n), eq), right;
+  if (!left.error && !left.literal && in_group(b, env, n, left, &right, eq)) {
+    eq->inside--;
+    return right;
+  }
   if (left.error || !named_label(b, env, cmp_right(n), &left.type, &right)) {
     bool none = !left.error && !left.literal && no_such_label(b, env, cmp_right(n), &left.type);
     right = none ? val_error(n->span) : eval_one(b, env, cmp_right(n), eq);

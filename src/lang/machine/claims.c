@@ -13,10 +13,10 @@
 // A label by its name, which means nothing outside of its type.
 static Value label_value(Body *b, const Syntax *n, const Type *own) {
   World *w = b->w;
-  int label = label_named(w, own, n->name);
+  const char *name = path_text(b->in, n);
+  int label = label_named(w, own, name_from(w->names, name));
   if (label >= 0) return value_one(b, val_fill(b, val_literal(b, label, n->span), *own));
-  return value_refuse(b, n->span, n->span, "`%s` is not a label of %s",
-                      name_text(w->names, n->name), own_text(w, own));
+  return value_refuse(b, n->span, n->span, "`%s` is not a label of %s", name, own_text(w, own));
 }
 
 static Diagram *value_alone(Elab *in, Program *p, const Syntax *n, const Type *want, bool timed) {
@@ -25,7 +25,7 @@ static Diagram *value_alone(Elab *in, Program *p, const Syntax *n, const Type *w
   b->timed = timed;
   b->env = env_new(in, NULL, p->scope, b);
   Type own = without_pass(w, *want);
-  bool label = own.base == BASE_LABEL && own.names && n->kind == N_NAME;
+  bool label = own.base == BASE_LABEL && own.names && path_text(in, n);
   Value v = label               ? label_value(b, n, &own)
             : n->kind == N_LIST ? list_value(b, b->env, n, "list", false, &own, n->span)
                                 : eval_equation(b, b->env, NULL, n, NULL, &own, n->span);

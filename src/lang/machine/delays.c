@@ -68,6 +68,12 @@ Value delay_value(const BuiltinUse *u) {
   if (v.literal) return u->args;
   val_settle(b, &v);
   Type own = own_type(b->w, &v.type);
+  if (time == TIME_FLOWS && (m->life.mortal || m->stopped))
+    return value_refuse(
+        b, span, span,
+        "a delay goes on when `%s` does not: where time flows, what stops or dies has "
+        "none",
+        name_text(b->w->names, m->def->name));
   if (time == TIME_FLOWS && own.base != BASE_R)
     return value_refuse(b, span, span, "where time flows, only numbers can be delayed");
   m->s->timeless |= m->waits;

@@ -203,7 +203,8 @@ void describe_routes(MachineBuilder *m) {
   find_lines(&d);
   for (uint32_t i = 0; i < m->target.n; i++) {
     const LineTarget *t = &m->target.at[i];
-    if (t->part && m->s->part.at[t->part - 1].of->shares) continue;
+    const System *of = t->part ? m->s->part.at[t->part - 1].of : NULL;
+    if (of && (of->shares || t->port >= of->in.n - of->quiet)) continue;
     for (uint32_t k = 0; k < t->route.n; k++)
       describe(&d, (PortEnd){t->part, t->port}, route_to(t->route.at[k]),
                route_value(t->route.at[k]), route_cond(t->route.at[k]));

@@ -75,7 +75,7 @@ bool declares_learner(MachineBuilder *m, const Syntax *learn) {
 
 // -- the line -------------------------------------------------------------------------------------
 // Names in brackets of reads that mean nothing here are indices.
-static void free_indices(MachineBuilder *m, Env *env, const Syntax *n, Ids *out) {
+void free_indices(MachineBuilder *m, Env *env, const Syntax *n, Ids *out) {
   if (!n) return;
   if (n->kind == N_AT && at_base(n)->kind == N_NAME && brackets_slots(at_brackets(n)).n == 1) {
     const Syntax *items = brackets_slots(at_brackets(n)).at[0];
@@ -199,6 +199,7 @@ void do_learn(MachineBuilder *m, Env *env, const Syntax *n) {
     if (!loss || !unroll || (stepby_cond(n) && !when) || is_frozen_learner(m, who.at[i])) continue;
     if (is_taken(m, &l, who.at[i]->span)) continue;
     if (at >= 0) m->s->own.at[at].learns = true;
+    live_learned(m, &l);
     vec_push(m->w->arena, &m->learned, l);
   }
 }

@@ -111,6 +111,13 @@ bool speaks_of_sights(Looker *l, const Syntax *expr) {
   return syntax_any(dotted_names(l, expr), is_sight, l) || l->in->w->diags->errors > errors;
 }
 
+// mode = on.hot: a label, where the other side has them
+static bool may_be_label(const Looker *l, const Syntax *n) {
+  InsidePath path = {0};
+  return n->kind == N_DOT && inside_path(l->in->w->arena, n, &path) && l->s &&
+         !inside_is_part(l->s, path.at[0].name);
+}
+
 // Paths into parts that lead nowhere are told; false: there are some.
 static bool paths_are_known(const Looker *l, const Syntax *n) {
   InsidePath path = {0};
@@ -127,6 +134,7 @@ static bool paths_are_known(const Looker *l, const Syntax *n) {
     inside_unknown(l->in->w, l->s, &path);
     return false;
   }
+  if (n->kind == N_CMP && may_be_label(l, cmp_right(n))) return paths_are_known(l, cmp_left(n));
   bool known = true;
   for (uint32_t i = 0; i < syntax_parts(n).n; i++)
     if (syntax_parts(n).at[i]) known &= paths_are_known(l, syntax_parts(n).at[i]);

@@ -405,9 +405,11 @@ static void do_rate(MachineBuilder *m, Env *env, const Syntax *n, int mode) {
 }
 
 // What only waits for conditions may be a part of something that flows, or not: it gets both.
-void add_event(MachineBuilder *m, Id guard, uint32_t state, Id value, Name jump, Span span) {
-  SystemEvent e = {.guard = guard, .jump = jump, .span = span, .path = "", .either = m->waits};
-  if (!guard || !value) return;
+void add_event(MachineBuilder *m, SystemEvent e, uint32_t state, Id value) {
+  e.guard = live_guard(m, e.guard);
+  if (!e.guard || !value) return;
+  e.path = "";
+  e.either = m->waits;
   vec_push(m->w->arena, &e.state, state);
   vec_push(m->w->arena, &e.value, value);
   vec_push(m->w->arena, &m->s->event, e);
@@ -441,7 +443,8 @@ static void do_step(MachineBuilder *m, Env *env, const Syntax *n, int mode) {
   if (bind && bind->kind == BIND_STATE)
     bind->next = value_one(m->b, val_wire(m->b, value, n->span));
   if (step_cond(n) && (m->flows || m->waits) && !shared) {
-    add_event(m, guard_wire(m, env, step_cond(n), mode), (uint32_t)at, value, 0, n->span);
+    SystemEvent e = {.guard = guard_wire(m, env, step_cond(n), mode), .span = n->span};
+    add_event(m, e, (uint32_t)at, value);
     if (m->flows) return;
   }
   Id when = step_cond(n) ? condition_wire(m, env, step_cond(n)) : 0;
@@ -476,7 +479,17 @@ static void do_equation(MachineBuilder *m, Env *env, const Syntax *n) {
   bind_value(env, lhs->name, v, lhs->name_span);
 }
 
+// In a mode that stops only ports are said.
+static bool changes_nothing(MachineBuilder *m, const Syntax *n, int mode) {
+  bool changes = n->kind == N_STEP || n->kind == N_JUMP ||
+                 (n->kind == N_EQUATION && lhs_is_rate(lhss_in(equation_lhss(n)).at[0]));
+  if (!changes || mode == ANY_MODE || !m->modes.at[mode].stops) return true;
+  return diag_refuse(m->w->diags, n->span, "nothing changes%s: it has stopped",
+                     mode_words(m, mode));
+}
+
 static void do_line(MachineBuilder *m, Env *env, const Syntax *n, int mode) {
+  if (!changes_nothing(m, n, mode)) return;
   switch (n->kind) {
   case N_EQUATION:
     if (lhs_is_rate(lhss_in(equation_lhss(n)).at[0]))
@@ -518,9 +531,7 @@ void make_block(MachineBuilder *m, Env *env, const Syntax *block, int mode) {
   for (uint32_t i = 0; i < block_statements(block).n; i++) {
     const Syntax *n = block_statements(block).at[i];
     switch (n->kind) {
-    case N_MODE:
-      if (mode != ANY_MODE) diag_error(m->w->diags, n->span, "modes cannot be nested");
-      break;
+    case N_MODE: break;
     case N_PART:
     case N_ROUTE:
     case N_CALL:

@@ -32,6 +32,7 @@ typedef struct {
   double every;     // ticks of the whole for one of its own, or time where it flows; 1: each
   bool inner;       // of a learner: a run keeps it only if it is shown
   bool held;        // it learns, or learning has it: `unroll` does not go through it
+  bool reborn;      // of a part that is born and dies: then it begins anew
 } SystemState;
 
 typedef struct {       // next x = … when …, in a system that flows; jump m when …
@@ -40,7 +41,9 @@ typedef struct {       // next x = … when …, in a system that flows; jump m 
   Ids value;           // and to what
   const char *path;    // heater, or a.b.heater
   Name jump;           // the mode that it jumps to; 0: none
+  uint32_t level;      // of modes in modes: a jump of an outer one wins over one of an inner one
   bool either;         // the states have a `next` too, which holds where nothing flows
+  bool birth;          // it makes a part begin anew; what is alive at the start is not born then
   Span span;
 } SystemEvent;
 
@@ -136,8 +139,11 @@ struct System {
   Span span;
   Diagram *d; // in, out: the ports; params: states, weights, the clocks `time` and those of lags
   VEC(Port) in, out;
-  VEC(Name) mode;         // empty: it has only one
-  VEC(OwnState) own;      // states that its own text declares
+  VEC(Name) mode;    // empty: it has only one
+  uint64_t stops;    // those in which nothing changes any more, a bit for each
+  uint32_t quiet;    // how many of the last of `in` say what the system around does: no wire is
+                     // written for them
+  VEC(OwnState) own; // states that its own text declares
   VEC(SystemState) state; // all, those of its parts too
   VEC(SystemEvent) event;
   VEC(SystemLag) lag;

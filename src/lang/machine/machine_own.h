@@ -12,8 +12,8 @@ enum { ANY_MODE = -1, MODES_LIMIT = 64, FLAT_LIMIT = 250000, FIRST_PASS = 2 };
 typedef enum { CHANGE_PORT, CHANGE_RATE, CHANGE_NEXT } ChangeKind;
 typedef struct {
   ChangeKind kind;
-  uint32_t at; // of its ports, or of its own states
-  int mode;
+  uint32_t at;    // of its ports, or of its own states
+  int mode;       // of ModeLines; ANY_MODE: in every one
   Id value, when; // wires; when: 0 = always
   Span span;
   uint32_t before; // the one before it that refers to the same; its number + 1
@@ -34,6 +34,16 @@ typedef struct {
 } Learned; // next w by gd(0.1) on … when …
 
 typedef struct {
+  Name name;            // as it is declared
+  int around;           // the mode that it is in; ANY_MODE: none
+  uint32_t level;       // how deep it is: 1, 2, …
+  uint32_t first, many; // the modes without others in them that it stands for: a run of the labels
+  bool stops;           // nothing changes in it any more
+  const Syntax *node;   // N_MODE
+  Env *env;             // of its lines
+} ModeLines;            // a mode as it is written; others may be in it
+
+typedef struct {
   Name name;                 // p.y, or y
   uint32_t part, port;       // part: its number + 1; 0: a port of the wiring itself
   VEC(const Syntax *) route; // N_ROUTE, with parts' ports as names
@@ -46,6 +56,14 @@ typedef struct {
   Type own;       // without the axes that pass
   bool flows;
 } Held; // beside each OwnState
+
+typedef struct {
+  bool mortal; // it is there only while a condition holds: a port says so, `while`
+  bool halts;  // something around it may stop: a port says so, `stop`
+  bool quiet;  // the condition is that of what is around it
+  Ids born;    // states that begin as ports say when it is born
+  Span span;
+} PartLife; // lives.c
 
 typedef struct MachineBuilder {
   Elab *in;
@@ -61,6 +79,10 @@ typedef struct MachineBuilder {
   bool waits;       // no rates and no ticks: only what happens on a condition
   MachineTime time; // of what it is a part of
   Id mode;          // the wire of its mode; 0: it has only one
+  VEC(ModeLines) modes;
+  PartLife life;
+  Id alive, stopped, live; // bits: it is there; it has stopped; both well. 0: always, never, always
+  Ids born;                // beside each own state: what it begins with when it is born, or 0
   VEC(Held) held;
   VEC(Change) change;
   Table *changed; // (kind, at) to the last change of it, its number + 1
@@ -96,12 +118,15 @@ Val new_state(MachineBuilder *, Name, Type own, Init, Span); // the last one of 
 void add_states(MachineBuilder *, Env *, const Syntax *states);
 Id condition_wire(MachineBuilder *, Env *, const Syntax *cond);       // a bit; 0 after an error
 Id guard_wire(MachineBuilder *, Env *, const Syntax *cond, int mode); // as_root, only in the mode
-void add_event(MachineBuilder *, Id guard, uint32_t state, Id value, Name jump, Span);
+void add_event(MachineBuilder *, SystemEvent, uint32_t state, Id value);
 void make_block(MachineBuilder *, Env *, const Syntax *block, int mode);
 
 // modes.c
 bool add_modes(MachineBuilder *, const Syntax *block); // false: there are too many
+void make_modes(MachineBuilder *);                     // their lines
 Val in_mode(MachineBuilder *, int mode, Span);         // a bit
+uint64_t mode_bits(const MachineBuilder *, int mode);  // the labels that it stands for
+const char *mode_words(MachineBuilder *, int mode);    // " in mode `on.hot`"
 void do_jump(MachineBuilder *, Env *, const Syntax *, int mode);
 
 // periods.c: how often parts tick
@@ -109,6 +134,20 @@ void read_period(MachineBuilder *, const Syntax *part, Part *out); // N_PART
 bool period_fits(MachineBuilder *, const Part *);                  // with what is in the part
 bool check_ticks(Elab *, const System *,
                  Span); // a whole that goes by ticks: are all of them whole?
+
+// lives.c: what has stopped, and parts that are born and die
+void add_life(MachineBuilder *);                       // the ports that say it, behind the others
+Id live_rate(MachineBuilder *, uint32_t own, Id rate); // what a state becomes; 0: it stays
+Id live_next(MachineBuilder *, uint32_t own, Id next);
+Id live_guard(MachineBuilder *, Id guard);
+Id live_shown(MachineBuilder *, const Type *, Id wire);
+void live_learned(MachineBuilder *, Learned *);
+bool live_learnt(MachineBuilder *); // once they are woven: states that learn, and their optimisers'
+void add_birth(MachineBuilder *);   // the event, once all states are known
+PartLife part_life(MachineBuilder *, const Syntax *part); // N_PART, or NULL
+void add_life_routes(MachineBuilder *, const Syntax *block,
+                     void (*add)(MachineBuilder *, const Syntax *));
+bool live_share(MachineBuilder *, const System *, Span); // may it be called in this wiring?
 
 // line_order.c: the statements of a block, what is read behind what makes it
 typedef VEC(const Syntax *) LineNodes;
@@ -125,7 +164,7 @@ typedef struct {
   Env *env;             // in which they are read
 } Called;
 Called machine_called(MachineBuilder *, const Syntax *use);
-System *part_system(MachineBuilder *, const Called *, const Part *array, Span);
+System *part_system(MachineBuilder *, const Called *, const Part *array, PartLife, Span);
 Type seen_type(MachineBuilder *, const Part *, const Type *own); // what the lens sees of a port
 Name dotted_name(World *, Name part, Name port);
 void add_part(MachineBuilder *, Part);
@@ -156,7 +195,8 @@ bool milstein_fits(World *, const System *);
 // chance.c: the box `white`
 Value white_value(const BuiltinUse *);
 
-// learn.c: learners and states that learn
+// learned.c: learners and states that learn
+void free_indices(MachineBuilder *, Env *, const Syntax *, Ids *out); // names in brackets, unknown
 void find_learners(MachineBuilder *);                    // those that it has a copy of
 bool declares_learner(MachineBuilder *, const Syntax *); // one of these, in its own text
 void do_learn(MachineBuilder *, Env *, const Syntax *);  // next w by gd(0.1) on e
@@ -179,6 +219,7 @@ typedef struct { // a machine as it is used
   const Axis *pass; // of the arrays of parts that it is in
   uint32_t npass;
   bool generic; // checked for itself: options stay open
+  PartLife life;
   Span span;
   MachineTime time;
 } MachineUse;

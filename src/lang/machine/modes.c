@@ -1,29 +1,90 @@
 // Modes: what a machine is doing, one at a time. The mode is a state of its own, a label; lines of a
 // mode hold while it lasts, and a jump is a line that sets it.
+//
+// Modes may be in modes. The labels are those that have no others in them, `on.hot`; what is written in
+// an outer one holds in all that are in it, a run of labels. To enter an outer one is to enter the
+// first in it. Outer lines come before inner ones, so where both jump, the outer jump wins.
 #include "lang/machine/machine_own.h"
+
+static Nodes statements_of(const Syntax *block) {
+  return block && block->kind == N_BLOCK ? block_statements(block) : (Nodes){0, NULL};
+}
+
+static uint32_t leaves_in(const Syntax *block) {
+  uint32_t n = 0;
+  Nodes line = statements_of(block);
+  for (uint32_t i = 0; i < line.n; i++) {
+    if (line.at[i]->kind != N_MODE) continue;
+    uint32_t inner = leaves_in(mode_block(line.at[i]));
+    n += inner ? inner : 1;
+  }
+  return n;
+}
+
+// -- what there is ----------------------------------------------------------------------------------
+uint64_t mode_bits(const MachineBuilder *m, int mode) {
+  if (mode == ANY_MODE) return ~(uint64_t)0;
+  const ModeLines *x = &m->modes.at[mode];
+  return (x->many >= 64 ? ~(uint64_t)0 : ((uint64_t)1 << x->many) - 1) << x->first;
+}
+
+static const char *full_name(const MachineBuilder *m, int mode) {
+  const ModeLines *x = &m->modes.at[mode];
+  const char *own = name_text(m->w->names, x->name);
+  return x->around == ANY_MODE ? own
+                               : arena_format(m->w->arena, "%s.%s", full_name(m, x->around), own);
+}
+
+const char *mode_words(MachineBuilder *m, int mode) {
+  return mode == ANY_MODE ? "" : arena_format(m->w->arena, " in mode `%s`", full_name(m, mode));
+}
+
+static int mode_inside(const MachineBuilder *m, int around, Name name) {
+  for (uint32_t i = 0; i < m->modes.n; i++)
+    if (m->modes.at[i].around == around && m->modes.at[i].name == name) return (int)i;
+  return ANY_MODE;
+}
+
+// Those of a block, each before those in it; `first` counts the labels.
+static void list_modes(MachineBuilder *m, const Syntax *block, int around, uint32_t *first) {
+  World *w = m->w;
+  Nodes line = statements_of(block);
+  uint32_t level = around == ANY_MODE ? 1 : m->modes.at[around].level + 1;
+  for (uint32_t i = 0; i < line.n; i++) {
+    const Syntax *n = line.at[i];
+    if (n->kind != N_MODE) continue;
+    if (mode_inside(m, around, n->name) != ANY_MODE)
+      diag_error(w->diags, n->name_span, "there are two modes `%s`", name_text(w->names, n->name));
+    uint32_t inner = leaves_in(mode_block(n));
+    bool stops = mode_stops(n);
+    ModeLines x = {n->name, around, level, *first, inner ? inner : 1, stops, n, NULL};
+    if (stops && inner)
+      diag_error(w->diags, n->span, "mode `%s` stops, so there are no modes in it",
+                 name_text(w->names, n->name));
+    vec_push(w->arena, &m->modes, x);
+    int mode = (int)m->modes.n - 1;
+    if (stops) m->s->stops |= mode_bits(m, mode);
+    add_in_ports(m, m->env, mode_params(n), mode_bits(m, mode));
+    add_out_ports(m, m->env, mode_result(n), mode_bits(m, mode));
+    list_modes(m, mode_block(n), mode, first);
+    if (inner) continue;
+    vec_push(w->arena, &m->s->mode, name_from(w->names, full_name(m, mode)));
+    ++*first;
+  }
+}
 
 bool add_modes(MachineBuilder *m, const Syntax *block) {
   World *w = m->w;
+  uint32_t n = 0;
+  if (leaves_in(block) > MODES_LIMIT)
+    return diag_refuse(w->diags, m->def->span, "a machine has at most %d modes", MODES_LIMIT);
+  list_modes(m, block, ANY_MODE, &n);
+  if (!n) return true;
   Ids names = {0};
-  for (uint32_t i = 0; i < block_statements(block).n; i++) {
-    const Syntax *n = block_statements(block).at[i];
-    if (n->kind != N_MODE) continue;
-    if (m->s->mode.n == MODES_LIMIT)
-      return diag_refuse(w->diags, n->span, "a machine has at most %d modes", MODES_LIMIT);
-    for (uint32_t k = 0; k < names.n; k++)
-      if (names.at[k] == n->name)
-        diag_error(w->diags, n->name_span, "there are two modes `%s`",
-                   name_text(w->names, n->name));
-    uint64_t bit = (uint64_t)1 << m->s->mode.n;
-    vec_push(w->arena, &names, n->name);
-    vec_push(w->arena, &m->s->mode, n->name);
-    add_in_ports(m, m->env, mode_params(n), bit);
-    add_out_ports(m, m->env, mode_result(n), bit);
-  }
-  if (!names.n) return true;
+  for (uint32_t i = 0; i < n; i++) vec_push(w->arena, &names, m->s->mode.at[i]);
   if (!w->label_names.n) vec_push(w->arena, &w->label_names, (Ids){0});
   vec_push(w->arena, &w->label_names, names);
-  Type own = {.base = BASE_LABEL, .count = size_of(w, names.n), .names = w->label_names.n - 1};
+  Type own = {.base = BASE_LABEL, .count = size_of(w, n), .names = w->label_names.n - 1};
   Name mode = name_from(w->names, "mode");
   Val v = new_state(m, mode, own, (Init){.kind = INIT_CONST}, m->def->span);
   m->mode = m->held.at[m->held.n - 1].wire;
@@ -34,6 +95,15 @@ bool add_modes(MachineBuilder *m, const Syntax *block) {
   return true;
 }
 
+void make_modes(MachineBuilder *m) {
+  for (uint32_t i = 0; i < m->modes.n; i++) {
+    ModeLines *x = &m->modes.at[i];
+    Env *around = x->around == ANY_MODE ? m->env : m->modes.at[x->around].env;
+    x->env = env_new(m->in, around, m->env->scope, m->b);
+    if (mode_block(x->node)) make_block(m, x->env, mode_block(x->node), (int)i);
+  }
+}
+
 static Val label_constant(MachineBuilder *m, const Type *own, uint32_t k, Span span) {
   return val_fill(m->b, val_literal(m->b, k, span), full_type(m, own));
 }
@@ -41,30 +111,62 @@ static Val label_constant(MachineBuilder *m, const Type *own, uint32_t k, Span s
 Val in_mode(MachineBuilder *m, int mode, Span span) {
   int at = own_state(m, name_from(m->w->names, "mode"));
   const Held *held = &m->held.at[at];
-  Val pair[2] = {val_wire(m->b, held->wire, span),
-                 label_constant(m, &held->own, (uint32_t)mode, span)};
-  return val_fn(m->b, FN_eq, pair, 2, span, NULL);
+  const ModeLines *x = &m->modes.at[mode];
+  Val any = {0};
+  for (uint32_t i = 0; i < x->many; i++) {
+    Val pair[2] = {val_wire(m->b, held->wire, span),
+                   label_constant(m, &held->own, x->first + i, span)};
+    Val one = val_fn(m->b, FN_eq, pair, 2, span, NULL);
+    any = i ? val_fn(m->b, FN_or, (Val[2]){any, one}, 2, span, NULL) : one;
+  }
+  return any;
 }
 
 // -- jumps ------------------------------------------------------------------------------------------
+// The mode that a name means in the lines of another one: one in it, or beside it, or beside one that
+// it is in; `on.hot` is one in one of those.
+static int mode_meant(const MachineBuilder *m, int from, Name name) {
+  const char *text = name_text(m->w->names, name);
+  for (int around = from;; around = m->modes.at[around].around) {
+    int found = around;
+    for (const char *at = text; *at;) {
+      size_t n = strcspn(at, ".");
+      found = mode_inside(m, found, name_of(m->w->names, at, n));
+      at += n + (at[n] == '.');
+      if (found == ANY_MODE) break;
+    }
+    if (found != ANY_MODE || around == ANY_MODE) return found;
+  }
+}
+
+static void no_mode(MachineBuilder *m, const Syntax *n) {
+  World *w = m->w;
+  Nearest near = nearest_to(name_text(w->names, n->name));
+  for (uint32_t i = 0; i < m->modes.n; i++) {
+    nearest_try(&near, full_name(m, (int)i));
+    nearest_try(&near, name_text(w->names, m->modes.at[i].name));
+  }
+  Id e = diag_error(w->diags, n->name_span, "there is no mode `%s` here", near.text);
+  if (!diag_suggest(w->diags, e, near.best) && !m->modes.n)
+    diag_help(w->diags, e, "`mode %s { … }` declares one", near.text);
+}
+
 void do_jump(MachineBuilder *m, Env *env, const Syntax *n, int mode) {
   World *w = m->w;
-  int at = own_state(m, name_from(w->names, "mode"));
-  uint32_t k = 0;
-  while (k < m->s->mode.n && m->s->mode.at[k] != n->name) k++;
-  if (at < 0 || k == m->s->mode.n) {
-    Nearest near = nearest_to(name_text(w->names, n->name));
-    for (uint32_t i = 0; i < m->s->mode.n; i++)
-      nearest_try(&near, name_text(w->names, m->s->mode.at[i]));
-    Id e = diag_error(w->diags, n->name_span, "there is no mode `%s` here", near.text);
-    if (!diag_suggest(w->diags, e, near.best) && !m->s->mode.n)
-      diag_help(w->diags, e, "`mode %s { … }` declares one", near.text);
+  int at = own_state(m, name_from(w->names, "mode")), meant = mode_meant(m, mode, n->name);
+  if (at < 0 || meant == ANY_MODE) {
+    no_mode(m, n);
     return;
   }
+  uint32_t k = m->modes.at[meant].first; // of modes in modes, the first
   Val to = label_constant(m, &m->held.at[at].own, k, n->span);
   Id value = val_to_wire(m->b, &to, 0);
-  if (m->flows || m->waits)
-    add_event(m, guard_wire(m, env, jump_cond(n), mode), (uint32_t)at, value, n->name, n->span);
+  SystemEvent e = {.jump = m->s->mode.at[k], .span = n->span};
+  e.level = mode == ANY_MODE ? 0 : m->modes.at[mode].level;
+  if (m->flows || m->waits) {
+    e.guard = guard_wire(m, env, jump_cond(n), mode);
+    add_event(m, e, (uint32_t)at, value);
+  }
   if (m->flows) return;
   Id when = condition_wire(m, env, jump_cond(n));
   if (when)

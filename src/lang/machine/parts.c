@@ -85,7 +85,8 @@ static bool array_axes(MachineBuilder *m, const Syntax *brackets, Part *to) {
   return true;
 }
 
-System *part_system(MachineBuilder *m, const Called *c, const Part *array, Span span) {
+System *part_system(MachineBuilder *m, const Called *c, const Part *array, PartLife life,
+                    Span span) {
   Axis pass[RANK_LIMIT];
   uint32_t n = m->npass;
   memcpy(pass, m->pass, sizeof pass);
@@ -93,7 +94,8 @@ System *part_system(MachineBuilder *m, const Called *c, const Part *array, Span 
     pass[n] = array->axis[i];
     pass[n].pass = FIRST_PASS + n;
   }
-  MachineUse use = {c->def, c->env, c->config, pass, n, m->b->generic, span, m->time};
+  MachineTime time = array->sampled ? TIME_TICKS : m->time;
+  MachineUse use = {c->def, c->env, c->config, pass, n, m->b->generic, life, span, time};
   return system_of(m->in, &use);
 }
 
@@ -126,7 +128,7 @@ static void named_parts(MachineBuilder *m, const Syntax *n) {
     Part part = {.name = lhs->name, .span = lhs->name_span};
     read_period(m, n, &part);
     bool good = d && (!lhs_brackets(lhs) || array_axes(m, lhs_brackets(lhs), &part));
-    if (good) part.of = part_system(m, &c, &part, part_machine(n)->span);
+    if (good) part.of = part_system(m, &c, &part, part_life(m, n), part_machine(n)->span);
     if (part.of && part.of->shares) {
       Id e = diag_error(m->w->diags, part_machine(n)->span, "`%s` shares its variables",
                         name_text(m->w->names, d->name));

@@ -25,6 +25,7 @@ void read_period(MachineBuilder *m, const Syntax *part, Part *out) {
   if (known && out->every > 0 && isfinite(out->every)) return;
   diag_error(m->w->diags, every->span, "`every` wants a number above 0");
   out->every = 1;
+  out->sampled = false;
 }
 
 bool period_fits(MachineBuilder *m, const Part *part) {
@@ -36,6 +37,9 @@ bool period_fits(MachineBuilder *m, const Part *part) {
     diag_help(w->diags, e, "what ticks in it can have an `every` of its own");
     return false;
   }
+  if (!part->of->state.n)
+    return diag_refuse(w->diags, part->span, "`%s` has no state, and `every` is for what ticks",
+                       name);
   for (uint32_t i = 0; i < part->of->state.n; i++) {
     const SystemState *x = &part->of->state.at[i];
     if (is_whole(x->every)) continue;
@@ -49,7 +53,15 @@ bool period_fits(MachineBuilder *m, const Part *part) {
   return true;
 }
 
+static bool sleeps_and_dies(const SystemState *x) { return x->every != 1 && x->reborn; }
+
 bool check_ticks(Elab *in, const System *s, Span span) {
+  for (uint32_t i = 0; !s->flows && i < s->state.n; i++)
+    if (sleeps_and_dies(&s->state.at[i]))
+      return diag_refuse(in->w->diags, span,
+                         "`%s` goes by ticks, and `%s` would be born between two ticks of its own: "
+                         "`every` and `while` do not go together there",
+                         name_text(in->w->names, s->name), with_dots(in->w, s->state.at[i].path));
   for (uint32_t i = 0; !s->flows && i < s->state.n; i++)
     if (!is_whole(s->state.at[i].every)) {
       Id e =

@@ -230,6 +230,7 @@ void gather_routes(MachineBuilder *m, const Syntax *block, LineNodes *lines) {
   Nodes line = block_statements(block);
   for (uint32_t i = 0; i < line.n; i++)
     if (line.at[i]->kind == N_ROUTE) add_route(m, line.at[i]);
+  add_life_routes(m, block, add_route);
   for (uint32_t i = 0; i < m->target.n; i++) {
     const LineTarget *t = &m->target.at[i];
     if (t->part) continue;

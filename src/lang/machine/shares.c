@@ -261,9 +261,9 @@ void sharing_part(MachineBuilder *m, const Syntax *n) {
   for (uint32_t i = 0; good && i < shared.n; i++) good = read_arg(&c, shared.at[i], &arg[i]);
   Part part = {.span = n->span, .every = 1};
   good = good && find_axes(&c, &part);
-  part.of = good ? part_system(m, &called, &part, n->span) : NULL;
+  part.of = good ? part_system(m, &called, &part, (PartLife){0}, n->span) : NULL;
   m->broken |= !part.of;
-  if (!part.of || !takes_these(&c, d, part.of)) return;
+  if (!part.of || !takes_these(&c, d, part.of) || !live_share(m, part.of, n->span)) return;
   part.name = d->name;
   for (uint32_t k = 2; table_get(m->parts, &part.name, sizeof part.name); k++)
     part.name =

@@ -37,7 +37,7 @@ static Tag *tag_named(Tags *t, Name name) {
 
 static void find_tags(Tags *t, const Syntax *n) {
   if (!n) return;
-  if (n->kind == N_CMP && cmp_left(n)->kind == N_NAME && cmp_right(n)->kind == N_NAME)
+  if (n->kind == N_CMP && cmp_left(n)->kind == N_NAME && path_text(t->m->in, cmp_right(n)))
     tag_named(t, cmp_left(n)->name);
   for (uint32_t i = 0; i < syntax_parts(n).n; i++) find_tags(t, syntax_parts(n).at[i]);
 }
@@ -62,12 +62,15 @@ static Holds holds(Tags *t, const Syntax *n) {
     return h;
   }
   case N_CMP: {
-    if (cmp_left(n)->kind != N_NAME || cmp_right(n)->kind != N_NAME) return MAYBE;
+    const char *right = path_text(t->m->in, cmp_right(n));
+    if (cmp_left(n)->kind != N_NAME || !right) return MAYBE;
     if (cmp_sign(n) != SIGN_EQUAL && cmp_sign(n) != SIGN_UNEQUAL) return MAYBE;
     const Tag *tag = tag_named(t, cmp_left(n)->name);
     if (!tag) return MAYBE;
-    return (tag->label->at[tag->now] == cmp_right(n)->name) == (cmp_sign(n) == SIGN_EQUAL) ? YES
-                                                                                           : NO;
+    Name group = name_from(t->m->w->names, right);
+    return label_is_in(t->m->w, tag->label->at[tag->now], group) == (cmp_sign(n) == SIGN_EQUAL)
+               ? YES
+               : NO;
   }
   default: return MAYBE;
   }
@@ -272,6 +275,7 @@ static void check_reads(MachineBuilder *m) {
   const Syntax *body = m->h.body;
   for (uint32_t i = 0; m->s->part.n && i < block_statements(body).n; i++) {
     const Syntax *n = block_statements(body).at[i];
+    if (n->kind == N_PART && part_alive(n)) check_read(m, with_ports(m, part_alive(n)), NULL);
     if (n->kind != N_ROUTE && n->kind != N_EQUATION && n->kind != N_STEP) continue;
     n = with_ports(m, n);
     if (n->kind == N_ROUTE) check_read(m, route_value(n), route_cond(n));

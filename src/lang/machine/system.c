@@ -5,17 +5,12 @@
 #include "lang/machine/machine_own.h"
 
 // -- what a thing becomes, from all that is said of it --------------------------------------------
-static const char *mode_words(MachineBuilder *m, int mode) {
-  return mode == ANY_MODE ? ""
-                          : arena_format(m->w->arena, " in mode `%s`",
-                                         name_text(m->w->names, m->s->mode.at[mode]));
-}
-
 static void told_twice(MachineBuilder *m, const Change *a, const Change *b, const char *what) {
   if (a->when || b->when || a->span.at == b->span.at) return;
-  if (a->mode != b->mode && a->mode != ANY_MODE && b->mode != ANY_MODE) return;
+  uint64_t x = mode_bits(m, a->mode), y = mode_bits(m, b->mode);
+  if (!(x & y)) return;
   Id e = diag_error(m->w->diags, b->span, "%s is defined twice%s", what,
-                    mode_words(m, a->mode == ANY_MODE ? b->mode : a->mode));
+                    mode_words(m, (x & y) == x ? a->mode : b->mode));
   diag_note(m->w->diags, e, a->span, "the first time");
 }
 
@@ -57,7 +52,7 @@ static void check_port(MachineBuilder *m, uint32_t at) {
     if (c->mode == ANY_MODE)
       always = true;
     else
-      said |= (uint64_t)1 << c->mode;
+      said |= mode_bits(m, c->mode);
   }
   if (always || m->s->shares) return;
   uint64_t all = m->s->mode.n >= 64 ? ~(uint64_t)0 : ((uint64_t)1 << m->s->mode.n) - 1;
@@ -86,7 +81,7 @@ static void settle_ports(MachineBuilder *m) {
       Val zero = val_fill(m->b, val_literal(m->b, 0, port->span), full_type(m, &port->type));
       wire = val_to_wire(m->b, &zero, 0);
     }
-    diagram_output(w, m->b->d, wire);
+    diagram_output(w, m->b->d, live_shown(m, &port->type, wire));
   }
   for (uint32_t i = 0; i < m->target.n; i++) {
     LineTarget *t = &m->target.at[i];
@@ -104,6 +99,9 @@ static void settle_states(MachineBuilder *m) {
     s.next =
         fold(m, CHANGE_NEXT, i, held->wire, &held->own, arena_format(w->arena, "`next %s`", name));
     if (s.next == held->wire) s.next = 0;
+    s.next = s.rate ? s.next : live_next(m, i, s.next);
+    s.rate = live_rate(m, i, s.rate);
+    s.reborn = m->alive != 0;
     if (s.rate && s.next) {
       diag_error(w->diags, m->s->own.at[i].span, "`%s` has a rate, `%s' = …`, and a `next %s`",
                  name, name, name);
@@ -111,6 +109,7 @@ static void settle_states(MachineBuilder *m) {
     vec_push(w->arena, &m->s->state, s);
     m->s->flows |= s.rate != 0;
   }
+  add_birth(m);
 }
 
 // Variables that several parts share: what they add is added up.
@@ -160,6 +159,9 @@ static void wires_of(MachineBuilder *m, WirePlaces *p) {
     for (uint32_t k = 0; k < m->learned.at[i].becomes.n; k++)
       vec_push(a, p, &m->learned.at[i].becomes.at[k]);
   }
+  if (m->alive) vec_push(a, p, &m->alive);
+  for (uint32_t i = 0; i < m->born.n; i++)
+    if (m->born.at[i]) vec_push(a, p, &m->born.at[i]);
 }
 
 // Calls of boxes are opened, so that only what really needs itself is a loop.
@@ -497,12 +499,10 @@ static void elaborate_body(MachineBuilder *m) {
                  "in a machine, many of a kind are an array: `p[n] : Name`");
   }
   if (!add_modes(m, body)) return;
+  add_life(m);
   make_parts(m, body);
   make_block(m, m->env, body, ANY_MODE);
-  int mode = 0;
-  for (uint32_t i = 0; i < line.n; i++)
-    if (line.at[i]->kind == N_MODE)
-      make_block(m, env_new(m->in, m->env, m->env->scope, m->b), mode_block(line.at[i]), mode++);
+  make_modes(m);
   take_routes(m, m->env);
 }
 
@@ -546,12 +546,14 @@ static System *make_system(MachineBuilder *m) {
   uint32_t errors = m->w->diags->errors;
   make_ports(m);
   if (m->w->diags->errors == errors) {
+    bool block = m->def->kind == DEF_MACHINE && m->h.body && m->h.body->kind == N_BLOCK;
     if (m->def->kind != DEF_MACHINE)
       call_it(m);
-    else if (m->h.body && m->h.body->kind == N_BLOCK)
+    else if (block)
       elaborate_body(m);
     else if (m->h.body)
       one_expression(m, m->h.body);
+    if (!block) add_life(m);
   }
   if (m->w->diags->errors > errors || m->broken) return NULL;
   check_targets(m);
@@ -564,7 +566,7 @@ static System *make_system(MachineBuilder *m) {
   if (!find_weights(m)) return NULL;
   describe_routes(m);
   flatten_lens(m);
-  if (!weave_system(m) || !learn_states(m, m->in->program)) return NULL;
+  if (!weave_system(m) || !learn_states(m, m->in->program) || !live_learnt(m)) return NULL;
   forget_passing(m->w, m->s->d);
   return m->s;
 }
@@ -583,6 +585,11 @@ static bool is_closed(World *w, const Diagram *d) {
 }
 
 static bool is_plain(const MachineUse *use) { return !use->config && !use->npass; }
+
+// It is the same for all that use it so.
+static bool is_usual(const MachineUse *use) {
+  return is_plain(use) && !use->life.mortal && !use->life.halts;
+}
 
 // Machines in machines, and arrays in arrays, come to an end.
 static bool nests(Elab *in, const MachineUse *use) {
@@ -656,10 +663,16 @@ System *system_of(Elab *in, const MachineUse *use) {
   World *w = in->w;
   Def *d = use->def;
   if (d->broken || in->inner > INNER_LIMIT) return NULL;
-  if (is_plain(use) && d->system && (!use->time || !d->system->timeless)) return d->system;
+  bool timed = !use->time || !d->system || !d->system->timeless;
+  if (is_usual(use) && d->system && timed) return d->system;
   if (!nests(in, use)) return NULL;
-  MachineBuilder m = {
-      .in = in, .w = w, .def = d, .npass = use->npass, .h = header_of(d), .time = use->time};
+  MachineBuilder m = {.in = in,
+                      .w = w,
+                      .def = d,
+                      .npass = use->npass,
+                      .h = header_of(d),
+                      .time = use->time,
+                      .life = use->life};
   begin_body(&m, use);
   begin_system(&m);
   uint32_t errors = w->diags->errors;
@@ -677,7 +690,7 @@ System *system_of(Elab *in, const MachineUse *use) {
   keep_nexts(made);
   keep_options(&c, made->d);
   diagram_resolve(w, made->d);
-  if (is_plain(use) && is_closed(w, made->d) && (!use->time || !made->timeless)) d->system = made;
+  if (is_usual(use) && is_closed(w, made->d) && (!use->time || !made->timeless)) d->system = made;
   return made;
 }
 
@@ -839,6 +852,7 @@ System *system_on(Elab *in, System *s, System *source, Span span) {
   Arena *a = in->w->arena;
   Driving d = {.w = in->w, .part = {s, source}, .both = NEW(a, System), .span = span};
   *d.both = (System){.def = s->def, .name = s->name, .span = s->span, .wiring = s->wiring};
+  d.both->stops = s->stops;
   d.ends[0] = NEW_ARRAY(a, WeaveEnd, s->in.n + 1);
   d.ends[1] = NEW_ARRAY(a, WeaveEnd, source->in.n + 1);
   d.like = NEW_ARRAY(a, WeaveEnd, s->in.n + source->in.n + 1);

@@ -270,7 +270,10 @@ static void lay(Format *f, const Syntax *node, bool tight) {
     if (node->name) piece_behind(f, node->name_span)->gap = 1;
     lay_clauses(f, node);
     break;
-  case N_PART: widen_colon(f, node->kid[1]); break;
+  case N_PART:
+    widen_colon(f, node->kid[1]);
+    if (node->kid[4]) piece_at(f, node->kid[4]->span.at)->gap = 1;
+    break;
   case N_SIMULATE:
     if (node->name) piece_behind(f, node->name_span)->gap = 1;
     break;

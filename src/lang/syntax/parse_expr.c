@@ -287,6 +287,22 @@ void want_any_name(Parser *p, Syntax *node) {
     want_name(p, node);
 }
 
+void want_dotted_name(Parser *p, Syntax *node) {
+  want_any_name(p, node);
+  while (eat(p, ".")) {
+    const Token *t = peek(p, 0);
+    if (t->kind != TK_NAME && t->kind != TK_WORD) {
+      fail(p, "a name behind the dot");
+      return;
+    }
+    node->name = name_from(p->front->names,
+                           arena_format(p->arena, "%s.%s", name_text(p->front->names, node->name),
+                                        name_text(p->front->names, t->name)));
+    node->name_span.n = t->span.at + t->span.n - node->name_span.at;
+    p->at++;
+  }
+}
+
 Syntax *node_name(Parser *p) {
   Syntax *node = node_new(p, N_NAME);
   want_name(p, node);
@@ -440,15 +456,7 @@ static bool sees_arg_label(const Parser *p) { // NAME { "." NAME } ":"
 static Syntax *parse_arg(Parser *p) {
   if (!sees_arg_label(p)) return parse_expr(p, true);
   Syntax *node = node_fixed(p, N_ARG, 1);
-  want_any_name(p, node);
-  while (eat(p, ".")) {
-    const Token *t = peek(p, 0);
-    node->name = name_from(p->front->names,
-                           arena_format(p->arena, "%s.%s", name_text(p->front->names, node->name),
-                                        name_text(p->front->names, t->name)));
-    node->name_span.n = t->span.at + t->span.n - node->name_span.at;
-    p->at++;
-  }
+  want_dotted_name(p, node);
   need(p, ":");
   node->kid[0] = parse_compared(p);
   return node_end(p, node);

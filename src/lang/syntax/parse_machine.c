@@ -7,31 +7,49 @@ static Syntax *parse_part(Parser *);
 
 // -- what stands in the braces
 
-// "mode" NAME [ params ] [ "->" result ] "{" { part } "}"
+// "mode" NAME [ "stop" ] [ params ] [ "->" result ] "{" { part } "}"; what stops may have no braces
 static Syntax *parse_mode(Parser *p) {
   Syntax *node = node_word(p, N_MODE, 3);
   want_any_name(p, node);
+  bool stops = sees_word(p, 0, "stop");
+  if (stops) {
+    p->at++;
+    syntax_signed(p->arena, node, SIGN_STOP);
+  }
   parse_ports(p, node, 0);
-  node->kid[2] = parse_block(p, parse_part);
+  bool none = stops && !node->kid[0] && !node->kid[1] && !sees(p, 0, "{");
+  if (!none) node->kid[2] = parse_block(p, parse_part);
   return node_end(p, node);
 }
 
-// "jump" NAME "when" cond
+// "jump" NAME { "." NAME } "when" cond
 static Syntax *parse_jump(Parser *p) {
   Syntax *node = node_word(p, N_JUMP, 1);
-  want_any_name(p, node);
+  want_dotted_name(p, node);
   if (!eat(p, "when")) fail(p, "`when` and what makes it jump");
   node->kid[0] = parse_cond(p);
   return node_end(p, node);
 }
 
-// lhs { "," lhs } ":" postfix [ "every" sum ]
+static Syntax *parse_born_value(Parser *p) { return parse_expr(p, false); }
+
+// NAME ":" expr
+static Syntax *parse_born(Parser *p) { return labelled(p, N_ARG, parse_born_value); }
+
+// lhs { "," lhs } ":" postfix [ "every" sum ] [ "while" cond [ "born" "(" born { "," born } ")" ] ]
 static Syntax *parse_parts(Parser *p) {
-  Syntax *node = node_fixed(p, N_PART, 3);
+  Syntax *node = node_fixed(p, N_PART, 5);
   node->kid[0] = list_of(p, N_LHSS, parse_lhs);
   need(p, ":");
   node->kid[1] = parse_postfix(p);
   if (eat(p, "every")) node->kid[2] = parse_sum(p);
+  if (!sees_word(p, 0, "while")) return node_end(p, node);
+  p->at++;
+  node->kid[3] = parse_cond(p);
+  if (sees_word(p, 0, "born")) {
+    p->at++;
+    node->kid[4] = bracketed(p, N_PARAMS, parse_born);
+  }
   return node_end(p, node);
 }
 

@@ -60,8 +60,9 @@ void fail(Parser *, const char *wanted); // "found …, wanted …", and panic
 void fail_after_term(Parser *, const char *wanted);
 void want_name(Parser *, Syntax *); // into name and name_span
 void want_new_name(Parser *, Syntax *);
-void want_any_name(Parser *, Syntax *); // a word of the language will do
-bool deeper(Parser *);                  // false, and panic, when nested too deeply
+void want_any_name(Parser *, Syntax *);    // a word of the language will do
+void want_dotted_name(Parser *, Syntax *); // a.b.c, as one name
+bool deeper(Parser *);                     // false, and panic, when nested too deeply
 bool starts_line(const Parser *, const Token *);
 
 // parse_expr.c: nodes

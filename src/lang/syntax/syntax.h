@@ -42,7 +42,8 @@ typedef enum {
   SIGN_ONLY = 'o', // f <= g only
   SIGN_MACHINE = 'm',
   SIGN_SHARE = 'h',
-  SIGN_WIRING = 'w'
+  SIGN_WIRING = 'w',
+  SIGN_STOP = 'p' // mode done stop
 } SyntaxSign;
 
 typedef struct Syntax {

@@ -121,11 +121,19 @@ Type type_without(World *w, const Type *t, uint32_t axis) {
   return less;
 }
 
+bool label_is_in(World *w, Name label, Name group) {
+  const char *text = name_text(w->names, label), *outer = name_text(w->names, group);
+  size_t n = strlen(outer);
+  return label == group || (!strncmp(text, outer, n) && text[n] == '.');
+}
+
 int label_named(World *w, const Type *t, Name name) {
   if (t->base != BASE_LABEL || !t->names) return -1;
   const Ids *names = &w->label_names.at[t->names];
   for (uint32_t i = 0; i < names->n; i++)
     if (names->at[i] == name) return (int)i;
+  for (uint32_t i = 0; i < names->n; i++)
+    if (label_is_in(w, names->at[i], name)) return (int)i;
   return -1;
 }
 

@@ -367,8 +367,10 @@ Type type_like(World *, const Type *, uint32_t rank, const Axis *); // its stuff
 Type own_type(World *, const Type *);                               // without what passes over
 Type type_without(World *, const Type *, uint32_t axis);
 bool shapes_agree(Body *, const Type *, const Type *, Span, const char *what); // and their bases
-bool val_reduces(const Val *, uint32_t axis);          // is it combined away?
-int label_named(World *, const Type *, Name);          // which of its labels this is; -1: none
+bool val_reduces(const Val *, uint32_t axis); // is it combined away?
+// Which of its labels this is, or of `on.warm`, `on.hot` the first of `on`; -1: none.
+int label_named(World *, const Type *, Name);
+bool label_is_in(World *, Name label, Name group);     // on.hot is in on, and in itself
 bool val_is_plain(Body *, const Val *);                // a read of a whole wire, axis for axis
 uint32_t own_axes(const Type *, uint32_t *position);   // axes that do not pass; their positions
 const char *own_text(World *, const Type *);           // for messages: without what passes over

@@ -63,6 +63,7 @@ static uint64_t drawn_at(const Flow *f, double t) {
 
 bool flow_tick(Flow *f, double t, const double *x) {
   flow_put(f, t, x, NULL);
+  f->moment = NAN;
   if (!sim_run(f->m, f->nexts, drawn_at(f, t))) return false;
   for (uint32_t i = 0; i < f->stepping.n; i++) {
     State *state = sim_state(f->m, f->stepping.at[i]);

@@ -161,17 +161,32 @@ static bool clash(Flow *f, double t, uint32_t state, uint32_t one, uint32_t othe
   return false;
 }
 
+// Of two jumps, the one that is written in an outer mode wins; it comes first.
+static bool outer_jump(const Flow *f, uint32_t one, const SystemEvent *e) {
+  uint32_t number;
+  int64_t member, members;
+  const SystemEvent *first = event_at(f, one, &number, &member, &members);
+  return first->jump && e->jump && first->level < e->level;
+}
+
 // What the event `which` sets, into the rows of new values.
 static bool set_by(Flow *f, double t, uint32_t which) {
   uint32_t number, at = 0;
   int64_t member, members;
   const SystemEvent *e = event_at(f, which, &number, &member, &members);
+  if (e->birth && f->unborn[which]) {
+    f->unborn[which] = false;
+    return true;
+  }
   for (uint32_t i = 0; i < number; i++) at += f->m->s->event.at[i].state.n;
   for (uint32_t i = 0; i < e->state.n; i++) {
     Fresh *to = &f->fresh.at[e->state.at[i]];
     int64_t part = to->state->count / members;
     engine_get(f->values, at + i, f->value, to->state->count);
+    if (f->birth[at + i])
+      memcpy(f->value, f->birth[at + i], (size_t)to->state->count * sizeof(double));
     for (int64_t k = member * part; k < (member + 1) * part; k++) {
+      if (to->by[k] && outer_jump(f, to->by[k] - 1, e)) return true;
       if (to->by[k] && to->value[k] != f->value[k])
         return clash(f, t, e->state.at[i], to->by[k] - 1, which);
       to->value[k] = f->value[k];
@@ -179,15 +194,48 @@ static bool set_by(Flow *f, double t, uint32_t which) {
     }
   }
   Happening h = {.time = t, .path = e->path};
-  h.what = e->jump ? name_text(f->m->w->names, e->jump) : f->m->s->state.at[e->state.at[0]].path;
+  h.what = e->birth  ? "born"
+           : e->jump ? name_text(f->m->w->names, e->jump)
+                     : f->m->s->state.at[e->state.at[0]].path;
   if (f->record) vec_push(f->m->arena, &f->record->happening, h);
+  return true;
+}
+
+bool flow_halted(const Flow *f) {
+  double mode = -1;
+  if (f->mode) state_get(f->mode, &mode);
+  return sim_halts(f->m, mode);
+}
+
+// What is born at a moment begins with what was before it, though it is known to be born only behind
+// what happened.
+static void keep_births(Flow *f, double t) {
+  uint32_t at = 0;
+  if (t == f->moment) return;
+  f->moment = t;
+  for (uint32_t i = 0; i < f->m->s->event.n; i++)
+    for (uint32_t k = 0; k < f->m->s->event.at[i].state.n; k++, at++)
+      if (f->birth[at]) {
+        State *s = f->fresh.at[f->m->s->event.at[i].state.at[k]].state;
+        engine_get(f->values, at, f->birth[at], s->count);
+      }
+}
+
+// All values as they are before the moment. Where there is noise, each event draws its own; what is
+// born draws as the first one of the moment does.
+static bool values_before(Flow *f, double t, const uint8_t *which) {
+  uint32_t first = 0;
+  if (f->chance && t == f->moment) return true;
+  while (first + 1 < f->problem.events && !which[first]) first++;
+  if (!sim_run(f->m, f->values, f->chance ? flow_draw(f, first) : 0)) return false;
+  keep_births(f, t);
   return true;
 }
 
 static bool happen(void *flow, double t, const uint8_t *which, const double *late, double *x) {
   Flow *f = flow;
   flow_put(f, t, x, late);
-  if (!f->chance && !sim_run(f->m, f->values, 0)) return false;
+  if (!values_before(f, t, which)) return false;
   for (uint32_t i = 0; i < f->fresh.n; i++) {
     Fresh *y = &f->fresh.at[i];
     state_get(y->state, y->value);
@@ -254,6 +302,23 @@ static bool open_rates(Flow *f) {
   return f->rates && (!next.n || f->nexts);
 }
 
+// What is there from the start is not born then.
+static bool open_births(Flow *f, uint32_t values) {
+  const System *s = f->m->s;
+  double *up = NEW_ARRAY(f->m->arena, double, f->problem.events + 1);
+  f->moment = NAN;
+  f->birth = NEW_ARRAY(f->m->arena, double *, values + 1);
+  f->unborn = NEW_ARRAY(f->m->arena, bool, f->problem.events + 1);
+  for (uint32_t i = 0, at = 0; i < s->event.n; i++)
+    for (uint32_t k = 0; k < s->event.at[i].state.n; k++, at++)
+      if (s->event.at[i].birth)
+        f->birth[at] =
+            NEW_ARRAY(f->m->arena, double, f->fresh.at[s->event.at[i].state.at[k]].state->count);
+  if (!flow_ask(f, f->guards, &f->guard_cells, up)) return false;
+  for (uint32_t i = 0; i < f->problem.events; i++) f->unborn[i] = up[i] > 0;
+  return true;
+}
+
 static bool open_events(Flow *f) {
   const System *s = f->m->s;
   Ids guard = {0}, value = {0};
@@ -275,7 +340,7 @@ static bool open_events(Flow *f) {
   for (uint32_t i = 0; i < f->guard_cells.n; i++)
     f->problem.events += (uint32_t)f->guard_cells.at[i];
   flow_draws(f);
-  return f->guards && f->values;
+  return f->guards && f->values && open_births(f, value.n);
 }
 
 static bool open_lags(Flow *f) {
@@ -300,6 +365,7 @@ Flow *flow_open(Sim *m) {
   Flow *f = NEW(m->arena, Flow);
   f->m = m;
   f->time = sim_clock(m, "time");
+  f->mode = m->s->stops ? store_find(m->store, "mode") : NULL;
   if (!open_rates(f) || !open_events(f) || !open_lags(f)) return NULL;
   int64_t most = 1;
   for (uint32_t i = 0; i < m->s->state.n; i++) {

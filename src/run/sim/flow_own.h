@@ -50,6 +50,10 @@ struct Flow {
   VEC(Flowing) flowing, lag;
   VEC(uint32_t) stepping; // states with a next value
   VEC(TickClock) clock;   // of those: one for each period
+  State *mode;            // of a system that may stop; or NULL
+  double moment;          // when something happened last; not a number: nothing that still goes on
+  double **birth;         // [event][state] what a part is born with, as it was before the moment
+  bool *unborn;           // [guard] it is there from the start: it is not born then
   Engine *rates, *guards, *values, *lates, *nexts, *tangent;
   Counts rate_cells, guard_cells, lag_cells;
   State *time;
@@ -80,6 +84,7 @@ bool flow_drive(Flow *);            // reads the table of the run, if it has one
 double flow_next_row(const Flow *); // when the next row begins; infinite: never
 void flow_row(Flow *, double t);    // the row that holds from now on
 void flow_start(const Flow *, double *x);
+bool flow_halted(const Flow *);
 // clocks.c
 void flow_clocks(Flow *);                          // for the states that step
 double flow_next_tick(const Flow *, double end);   // when that is; `end` if both are one moment

@@ -220,7 +220,7 @@ static bool follow_all(Following *g, double *start) {
   double every = usual_every(r);
   uint64_t moment = 1;
   if (!watch_moment(g, 0, start) || !keep_moment(g, 0, start)) return false;
-  while (solver_time(g->solver) < r->end) {
+  while (solver_time(g->solver) < r->end && !flow_halted(g->flow)) {
     double row = flow_next_row(g->flow), tick = flow_next_tick(g->flow, r->end);
     double end = fmin(fmin(r->end, tick_met(g, tick)), row);
     if (!follow_step(g, end, every, &moment)) return false;
@@ -238,6 +238,7 @@ static bool follow_all(Following *g, double *start) {
       break;
     }
   }
+  g->f->record.halted = flow_halted(g->flow);
   g->f->record.steps = solver_count(g->solver, NULL, NULL);
   if (g->keeps && solver_note(g->solver)) {
     Id e = diag_warning(g->m->w->diags, r->span, "%s", solver_note(g->solver));

@@ -88,6 +88,10 @@ State *sim_state(const Sim *m, uint32_t state) {
   return store_find(m->store, m->s->d->param.at[m->s->state.at[state].param].path);
 }
 
+bool sim_halts(const Sim *m, double mode) {
+  return mode >= 0 && mode < 64 && (m->s->stops >> (uint32_t)mode & 1);
+}
+
 State *sim_clock(const Sim *m, const char *path) { return store_find(m->store, path); }
 
 bool sim_open(Sim *m, Elab *in, Program *p, const System *s, const Run *run,

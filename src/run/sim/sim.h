@@ -38,6 +38,7 @@ typedef struct {
   uint32_t sights;         // how many are the former; those that are too large have no values
   VEC(Happening) happening;
   uint64_t steps; // ticks, or steps of the solver
+  bool halted;    // the system stopped, at the last moment
 } SimRecord;
 
 // What a run of the program would keep, without any moment yet.

@@ -31,6 +31,7 @@ State *sim_clock(const Sim *, const char *path); // `time`, a lag; NULL: nothing
 Engine *sim_engine(const Sim *, const Diagram *);
 bool sim_run(const Sim *, Engine *, uint64_t step); // false with a diagnostic
 bool sim_set(const Sim *, const RunStart *);        // an input or a state
+bool sim_halts(const Sim *, double mode);           // is this mode of the system one that stops?
 int64_t sim_cells(const Sim *, const Type *);
 int64_t sim_in_cells(const Sim *, uint32_t port);
 

@@ -22,6 +22,7 @@ typedef struct {
   uint64_t done, ticks, every;
   TickHistory *history; // [watcher] what it saw, for periods
   bool bad;             // a number that was looked at is not finite
+  int mode;             // of what is looked at, the mode of a system that may stop; -1: none
 } Ticking;
 
 // -- what is watched ------------------------------------------------------------------------------
@@ -132,6 +133,29 @@ static int64_t seen_cells(const Ticking *t, const Seen *x) {
   return sim_cells(t->m, &x->diagram->wire.at[x->diagram->out.at[0]].type);
 }
 
+// A system that stops does so at the end of a run: the ticks up to there.
+static int64_t ticks_until_stop(Ticking *t, Engine *e, int64_t ticks) {
+  for (int64_t i = 0; t->mode >= 0 && i < ticks; i++) {
+    double mode = -1;
+    get_tick(e, (uint32_t)t->mode, &t->f->record.channel.at[t->see.sight[t->mode]], (uint64_t)i,
+             &mode);
+    if (!sim_halts(t->m, mode)) continue;
+    t->f->record.halted = true;
+    t->ticks = t->done + (uint64_t)i + 1;
+    return i + 1;
+  }
+  return ticks;
+}
+
+static void find_mode(Ticking *t) {
+  t->mode = -1;
+  for (uint32_t i = 0; t->m->s->stops && i < t->see.n; i++) {
+    const Sight *x = &t->m->sights.at[t->see.sight[i]];
+    if (x->kind == SEES_OUT && !strcmp(name_text(t->m->w->names, x->name), "mode"))
+      t->mode = (int)i;
+  }
+}
+
 static bool do_rows(Ticking *t, Engine *e, int64_t ticks, uint64_t step, Watchers *watchers,
                     double *row) {
   SimRecord *r = &t->f->record;
@@ -140,6 +164,7 @@ static bool do_rows(Ticking *t, Engine *e, int64_t ticks, uint64_t step, Watcher
     if (t->rows[i]) engine_set(e, i, t->table[i] + (int64_t)t->done * cells, ticks * cells);
   }
   if (!sim_run(t->m, e, step)) return false;
+  ticks = ticks_until_stop(t, e, ticks);
   for (int64_t i = 0; i < ticks; i++)
     if (is_kept(t, t->done + (uint64_t)i))
       vec_push(t->m->arena, &r->time, (double)(t->done + (uint64_t)i));
@@ -200,6 +225,7 @@ bool follow_ticks(Sim *m, uint32_t number, Followed *f) {
   t.history = NEW_ARRAY(m->arena, TickHistory, watchers.n + 1);
   t.see = record_sights(m, number, &f->record, &watchers);
   t.shows = t.see.n + t.see.nseen - watchers.n;
+  find_mode(&t);
   int64_t most = largest(&t, &all), chunk = NUMBERS_AT_ONCE / (all + 1) + 1;
   int64_t often = WORK_AT_ONCE / (all_cells(m) + 1) + 1; // so that it can be stopped
   if (chunk > often) chunk = often;
@@ -210,14 +236,14 @@ bool follow_ticks(Sim *m, uint32_t number, Followed *f) {
   if (!e) return false;
   uint64_t step = 0;
   bool good = true;
-  while (good && (int64_t)t.done + chunk <= ticks && !f->stopped) {
+  while (good && (int64_t)t.done + chunk <= ticks && !f->stopped && !f->record.halted) {
     if (!(good = do_rows(&t, e, chunk, step++, &watchers, row))) break;
     if (m->how->progress) m->how->progress(m->how->context, (double)t.done / (double)ticks);
     f->stopped = m->how->stop && *m->how->stop;
   }
   engine_free(e);
   int64_t rest = ticks - (int64_t)t.done;
-  if (good && rest > 0 && !f->stopped) {
+  if (good && rest > 0 && !f->stopped && !f->record.halted) {
     e = rows_engine(&t, rest);
     good = e && do_rows(&t, e, rest, step, &watchers, row);
     if (e) engine_free(e);

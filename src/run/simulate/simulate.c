@@ -99,8 +99,14 @@ static bool do_run(Ran *r, uint32_t i) {
   }
   bool long_one = to->seconds >= 1 && r->how->tell.redraw; // a log need not know
   const char *took = long_one ? arena_format(r->w->arena, ", %.1f s", to->seconds) : "";
-  tell(r, arena_format(r->w->arena, "run    %s %s: %llu %s%s%s", to->name, to->words,
-                       (unsigned long long)to->record.steps, to->record.flows ? "steps" : "ticks",
+  const SimRecord *record = &to->record;
+  const char *end =
+      !record->halted || !record->time.n
+          ? ""
+          : arena_format(r->w->arena, ", it stops at %s%.10g", record->flows ? "t = " : "tick ",
+                         record->time.at[record->time.n - 1]);
+  tell(r, arena_format(r->w->arena, "run    %s %s: %llu %s%s%s%s", to->name, to->words,
+                       (unsigned long long)record->steps, record->flows ? "steps" : "ticks", end,
                        took, to->stopped ? ", stopped" : ""));
   return !r->results->dir || write_numbers(r, to);
 }

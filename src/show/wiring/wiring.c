@@ -51,6 +51,9 @@ static const char *shown_type(const PanelBuilder *b, const Type *t, bool outer) 
   return cut(b, FACE_SANS, TYPE_SIZE, type_text(b->w, t));
 }
 
+// Those that no wire is written for are not drawn.
+static uint32_t inputs_of(const System *s) { return s->in.n - s->quiet; }
+
 static bool is_partly_open(const System *s, const Port *p) {
   uint64_t all = s->mode.n >= 64 ? UINT64_MAX : ((uint64_t)1 << s->mode.n) - 1;
   return s->mode.n && (p->modes & all) != all;
@@ -240,7 +243,7 @@ static void add_routes(PanelBuilder *b) {
   for (uint32_t g = 0; g < group.n; g++) {
     const Ids *ids = &group.at[g];
     const PortEnd *to = &s->route.at[ids->at[0]].to;
-    uint32_t unit = to->part ? b->part + to->part - 1 : s->in.n + to->port;
+    uint32_t unit = to->part ? b->part + to->part - 1 : inputs_of(s) + to->port;
     Unit choice = {.kind = UNIT_CHOICE, .owner = unit + 1};
     Ids from = {0};
     for (uint32_t i = 0; i < ids->n; i++)
@@ -321,7 +324,7 @@ static void add_part(PanelBuilder *b, const Part *part, const bool *right) {
   } else if (shows_lines(b)) {
     add_lines(b, s, &u);
   }
-  for (uint32_t i = 0; i < s->in.n; i++)
+  for (uint32_t i = 0; i < inputs_of(s); i++)
     vec_push(b->arena, s->shares && right && right[i] ? &u.out : &u.in,
              pin_of(b, s, &s->in.at[i], false));
   for (uint32_t i = 0; !s->shares && i < shown_outputs(b, part); i++)
@@ -339,7 +342,8 @@ static void add_port(PanelBuilder *b, const Port *p, bool right) {
 // Shared variables have no direction: each port is where it is nearest.
 static void add_ports(PanelBuilder *b, const bool *right) {
   const System *s = b->s;
-  for (uint32_t i = 0; i < s->in.n; i++) add_port(b, &s->in.at[i], s->shares && right && right[i]);
+  for (uint32_t i = 0; i < inputs_of(s); i++)
+    add_port(b, &s->in.at[i], s->shares && right && right[i]);
   for (uint32_t i = 0; !s->shares && i < s->out.n; i++) add_port(b, &s->out.at[i], true);
 }
 
@@ -457,7 +461,7 @@ static void drop_loose(PanelBuilder *b) {
 
 static void index_sources(PanelBuilder *b) {
   const System *s = b->s;
-  uint32_t n = s->in.n;
+  uint32_t n = inputs_of(s);
   b->source = NEW_ARRAY(b->arena, uint32_t, s->part.n + 2);
   for (uint32_t i = 0; i < s->part.n; i++) b->source[i + 1] = n, n += s->part.at[i].of->out.n;
   b->cable = NEW_ARRAY(b->arena, uint32_t, n + 1);
@@ -516,7 +520,7 @@ static Panel *machine_panel(World *w, Arena *a, const System *s) {
   if (!box->line.n) add_lines(&b, s, box);
   for (uint32_t i = 0; i < box->in.n; i++) tie(&b, cable_from(&b, i, 0, ""), b.part, i, false);
   for (uint32_t i = 0; i < box->out.n; i++)
-    tie(&b, cable_from(&b, b.part, i, ""), s->in.n + i, 0, false);
+    tie(&b, cable_from(&b, b.part, i, ""), inputs_of(s) + i, 0, false);
   panel_finish(a, b.p);
   return b.p;
 }

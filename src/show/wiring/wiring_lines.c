@@ -19,13 +19,17 @@ static Nodes statements_of(const Syntax *body) {
 }
 
 // -- lines ----------------------------------------------------------------------------------------
-static void add_lines(World *w, Arena *a, const System *s, Nodes all, TextLines *out, bool inner) {
+static void add_lines(World *w, Arena *a, const System *s, Nodes all, TextLines *out, int depth) {
   for (uint32_t i = 0; i < all.n; i++) {
     const Syntax *n = all.at[i];
     bool mode = n->kind == N_MODE;
     const char *text = mode ? name_text(w->names, n->name) : node_text(w, a, s, n);
-    vec_push(a, out, arena_format(a, "%s%s%s", inner ? "   " : "", text, mode ? ":" : ""));
-    if (mode) add_lines(w, a, s, statements_of(mode_block(n)), out, true);
+    vec_push(a, out,
+             arena_format(a, "%*s%s%s", 3 * depth, "", text,
+                          !mode           ? ""
+                          : mode_stops(n) ? ": stop"
+                                          : ":"));
+    if (mode) add_lines(w, a, s, statements_of(mode_block(n)), out, depth + 1);
   }
 }
 
@@ -33,7 +37,7 @@ void system_lines(World *w, Arena *a, const System *s, TextLines *out) {
   const Syntax *body = body_of(s);
   if (!body) return;
   if (body->kind == N_BLOCK)
-    add_lines(w, a, s, statements_of(body), out, false);
+    add_lines(w, a, s, statements_of(body), out, 0);
   else
     vec_push(a, out, arena_format(a, "= %s", node_text(w, a, s, body)));
 }

@@ -1,0 +1,331 @@
+// What has stopped, and parts that are born and die.
+//
+//   mode done stop                      nothing changes in it any more
+//   cell[64] : Cell while alive[i]      a part that is there only while a condition holds
+//
+// Both are bits that come in: `while` says that the part is there, `stop` that what is around it has
+// stopped. Where it is not there or has stopped, rates are 0, states hold and guards are down; where it
+// is not there it shows 0, and its states wait where they begin when it is born: at their starts, or at
+// what `born (x: …)` says. Parts in it get the same bits. So a part that dies is a wiring like any
+// other, nested equals flat, and nothing that follows systems needs to know of it, but that where time
+// flows a birth is an event.
+#include "core/pass/rewrite.h"
+#include "lang/machine/machine_own.h"
+
+static Name alive_name(World *w) { return name_from(w->names, "is alive"); } // no text says these
+static Name stopped_name(World *w) { return name_from(w->names, "has stopped"); }
+
+static const Type bit = {.base = BASE_BIT};
+
+static Val wire_val(MachineBuilder *m, Id wire) { return val_wire(m->b, wire, m->def->span); }
+
+static Id port_added(MachineBuilder *m, const char *name, Type type) {
+  World *w = m->w;
+  Port port = {
+      .name = name_from(w->names, name), .type = type, .modes = ~(uint64_t)0, .span = m->def->span};
+  vec_push(w->arena, &m->s->in, port);
+  return diagram_input(w, m->b->d, full_type(m, &type), port.name, origin_at(m->b, m->def->span));
+}
+
+// `yes` where the bit is set, else `no`, or 0.
+static Id chosen(MachineBuilder *m, Id cond, Id yes, Id no, const Type *own) {
+  Span span = m->def->span;
+  if (!cond || !yes) return yes;
+  Val zero = val_fill(m->b, val_literal(m->b, 0, span), full_type(m, own));
+  Val one = val_select(m->b, wire_val(m, cond), wire_val(m, yes), no ? wire_val(m, no) : zero, span,
+                       NULL);
+  return fit_value(m, one, own, span, "a state");
+}
+
+static Id logical(MachineBuilder *m, Fn fn, Id a, Id b) {
+  Val pair[2] = {wire_val(m, a), b ? wire_val(m, b) : (Val){0}};
+  return fit_value(m, val_fn(m->b, fn, pair, b ? 2 : 1, m->def->span, NULL), &bit, m->def->span,
+                   "a condition");
+}
+
+// -- the bits -------------------------------------------------------------------------------------
+static bool is_time(void *names, const Syntax *n) {
+  return n->kind == N_NAME && !strcmp(name_text(names, n->name), "time");
+}
+
+// What has stopped takes nothing any more: its ports are closed, and it has no time. What is in it
+// takes what it gets from there.
+static void close_inputs(MachineBuilder *m, uint32_t ports) {
+  Id going = logical(m, FN_not, m->stopped, 0);
+  for (uint32_t i = 0; i < ports; i++) {
+    const Port *port = &m->s->in.at[i];
+    bind_port(m, port->name, chosen(m, going, m->b->d->in.at[i], 0, &port->type), port->span);
+  }
+  if (!syntax_any(m->h.body, is_time, m->w->names)) return;
+  Name time = name_from(m->w->names, "time");
+  Syntax *name = syntax_name(m->w->arena, time, m->def->span);
+  Value v = eval_alone(m->b, m->env, name);
+  Type number = {.base = BASE_R};
+  Id wire = v.n == 1 ? fit_value(m, v.at[0], &number, m->def->span, "time") : 0;
+  bind_port(m, time, chosen(m, going, wire, 0, &number), m->def->span);
+}
+
+static void add_born(MachineBuilder *m) {
+  World *w = m->w;
+  for (uint32_t i = 0; i < m->s->own.n; i++) vec_push(w->arena, &m->born, 0);
+  for (uint32_t i = 0; i < m->life.born.n; i++) {
+    Name name = m->life.born.at[i];
+    int at = own_state(m, name);
+    const char *text = name_text(w->names, name);
+    if (at < 0) {
+      Nearest near = nearest_to(text);
+      for (uint32_t k = 0; k < m->s->own.n; k++)
+        nearest_try(&near, name_text(w->names, m->s->own.at[k].name));
+      Id e = diag_error(w->diags, m->life.span, "`%s` has no state `%s` that it could be born with",
+                        name_text(w->names, m->def->name), text);
+      diag_suggest(w->diags, e, near.best);
+      continue;
+    }
+    m->born.at[at] = port_added(m, arena_format(w->arena, "born %s", text), m->held.at[at].own);
+  }
+}
+
+void add_life(MachineBuilder *m) {
+  World *w = m->w;
+  uint32_t ports = m->s->in.n;
+  if (m->life.mortal && !m->life.quiet) m->alive = port_added(m, "while", bit);
+  add_born(m);
+  uint32_t known = m->s->in.n;
+  if (m->life.mortal && m->life.quiet) m->alive = port_added(m, "while", bit);
+  if (m->life.halts) m->stopped = port_added(m, "stop", bit);
+  m->s->quiet = m->s->in.n - known;
+  bool own = false;
+  for (uint32_t i = 0; i < m->modes.n; i++) {
+    if (!m->modes.at[i].stops) continue;
+    Val v = in_mode(m, (int)i, m->def->span);
+    Id here = fit_value(m, v, &bit, m->def->span, "a condition");
+    m->stopped = m->stopped ? logical(m, FN_or, m->stopped, here) : here;
+    own = true;
+  }
+  if (m->stopped) close_inputs(m, own ? ports : 0);
+  m->live = m->stopped ? logical(m, FN_not, m->stopped, 0) : 0;
+  if (m->alive) m->live = m->live ? logical(m, FN_and, m->alive, m->live) : m->alive;
+  if (m->alive) bind_port(m, alive_name(w), m->alive, m->def->span);
+  if (m->stopped) bind_port(m, stopped_name(w), m->stopped, m->def->span);
+}
+
+// -- states ---------------------------------------------------------------------------------------
+// Where a state begins, as a value: a number, or a param that is never changed.
+static Id start_wire(MachineBuilder *m, uint32_t own) {
+  World *w = m->w;
+  while (m->born.n <= own) vec_push(w->arena, &m->born, 0);
+  if (m->born.at[own]) return m->born.at[own];
+  const Held *held = &m->held.at[own];
+  Param p = m->b->d->param.at[held->param];
+  if (p.init.kind == INIT_CONST) {
+    Val v = val_fill(m->b, val_literal(m->b, p.init.k, m->def->span), full_type(m, &held->own));
+    return m->born.at[own] = val_to_wire(m->b, &v, 0);
+  }
+  p.path = arena_format(w->arena, "%s.start", p.path);
+  p.next = 0;
+  const Wire *x = &m->b->d->wire.at[held->wire];
+  uint32_t k = diagram_param(w, m->b->d, p, x->type, name_from(w->names, p.path), x->origin);
+  sync_sites(m->b);
+  return m->born.at[own] = m->b->d->param.at[k].wire;
+}
+
+static bool is_given(const MachineBuilder *m, Name state) {
+  for (uint32_t i = 0; i < m->life.born.n; i++)
+    if (m->life.born.at[i] == state) return true;
+  return false;
+}
+
+Id live_rate(MachineBuilder *m, uint32_t own, Id rate) {
+  return rate ? chosen(m, m->live, rate, 0, &m->held.at[own].own) : 0;
+}
+
+Id live_next(MachineBuilder *m, uint32_t own, Id next) {
+  const Held *held = &m->held.at[own];
+  bool given = is_given(m, m->s->own.at[own].name) && !m->flows && !m->s->own.at[own].learns;
+  if (!m->live || (!next && !given)) return next;
+  Id then = next ? next : held->wire;
+  if (m->stopped) then = chosen(m, m->stopped, held->wire, then, &held->own);
+  return m->alive ? chosen(m, m->alive, then, start_wire(m, own), &held->own) : then;
+}
+
+Id live_guard(MachineBuilder *m, Id guard) {
+  Type number = {.base = BASE_R};
+  Val down = val_fill(m->b, val_literal(m->b, -1, m->def->span), full_type(m, &number));
+  return m->live && guard ? chosen(m, m->live, guard, val_to_wire(m->b, &down, 0), &number) : guard;
+}
+
+Id live_shown(MachineBuilder *m, const Type *own, Id wire) {
+  if (m->s->shares && m->stopped) // what it adds
+    return chosen(m, logical(m, FN_not, m->stopped, 0), wire, 0, own);
+  return chosen(m, m->alive, wire, 0, own);
+}
+
+void live_learned(MachineBuilder *m, Learned *l) {
+  if (m->live) l->when = l->when ? logical(m, FN_and, l->when, m->live) : m->live;
+  if (m->alive && l->at < m->s->own.n) start_wire(m, l->at);
+}
+
+void add_birth(MachineBuilder *m) {
+  Arena *a = m->w->arena;
+  if (!m->alive || !(m->s->own.n + m->learned.n)) return;
+  Type number = {.base = BASE_R};
+  Val up = val_fill(m->b, val_literal(m->b, 1, m->def->span), full_type(m, &number));
+  Val down = val_fill(m->b, val_literal(m->b, -1, m->def->span), full_type(m, &number));
+  SystemEvent e = {.birth = true, .path = "", .span = m->def->span};
+  e.guard = chosen(m, m->alive, val_to_wire(m->b, &up, 0), val_to_wire(m->b, &down, 0), &number);
+  for (uint32_t i = 0; i < m->s->own.n; i++) {
+    vec_push(a, &e.state, i);
+    vec_push(a, &e.value, start_wire(m, i));
+  }
+  vec_push(a, &m->s->event, e);
+}
+
+// A param of the woven system that is never changed: where another one begins.
+static Id begins_at(World *w, Diagram *d, uint32_t param) {
+  Param p = d->param.at[param];
+  const Wire *x = &d->wire.at[p.wire];
+  p.path = arena_format(w->arena, "%s.start", p.path);
+  p.role = ROLE_BUFFER;
+  p.next = 0;
+  uint32_t k = diagram_param(w, d, p, x->type, x->name, x->origin);
+  return d->param.at[k].wire;
+}
+
+// The same as `chosen`, once all is woven; the bit has the axes of arrays only.
+static Id woven_choice(World *w, Diagram *d, Id cond, Id yes, Id no) {
+  Type t = d->wire.at[no].type;
+  Each e = each_of(w, t);
+  uint32_t c = each_read(w, &e, cond, BASE_BIT, d->wire.at[cond].type.rank),
+           x = each_read(w, &e, yes, (Base)t.base, t.rank),
+           y = each_read(w, &e, no, (Base)t.base, t.rank);
+  e.loop.scalar[scalar_fn(w, &e.loop, FN_select, c, x, y)].base = t.base;
+  return each_make(w, d, &e);
+}
+
+// What an optimiser counts for all members of an array at once cannot stop or begin anew for one.
+static bool learns_apart(MachineBuilder *m) {
+  const System *s = m->s;
+  for (uint32_t i = s->learnt_from; m->live && i < s->learnt_to; i++) {
+    const Param *p = &s->d->param.at[s->state.at[i].param];
+    if (s->d->wire.at[p->wire].type.rank >= m->npass) continue;
+    Id e = diag_error(m->w->diags, m->learned.at[0].span,
+                      "`%s` is one number for all members of `%s`, which stop or die one by one",
+                      p->path, name_text(m->w->names, s->name));
+    diag_help(m->w->diags, e, "an optimiser without such a number does, as `gd`");
+    return false;
+  }
+  return true;
+}
+
+bool live_learnt(MachineBuilder *m) {
+  World *w = m->w;
+  System *s = m->s;
+  SystemEvent *birth = NULL;
+  if (!learns_apart(m)) return false;
+  for (uint32_t i = 0; m->alive && i < s->event.n; i++)
+    if (s->event.at[i].birth && !*s->event.at[i].path) birth = &s->event.at[i];
+  for (uint32_t i = 0; birth && i < s->state.n; i++) {
+    SystemState *x = &s->state.at[i];
+    bool own = i < s->own.n && s->own.at[i].learns, more = i >= s->learnt_from && i < s->learnt_to;
+    if ((!own && !more) || !x->next) continue;
+    Id start = own ? m->born.at[i] : begins_at(w, s->d, x->param);
+    x->next = woven_choice(w, s->d, m->alive, x->next, start);
+    x->reborn = true;
+    if (!more) continue;
+    vec_push(w->arena, &birth->state, i);
+    vec_push(w->arena, &birth->value, start);
+  }
+  return true;
+}
+
+// -- parts ----------------------------------------------------------------------------------------
+PartLife part_life(MachineBuilder *m, const Syntax *part) {
+  PartLife life = {.halts = m->stopped != 0, .span = part->span};
+  life.quiet = !part_alive(part);
+  life.mortal = m->alive || !life.quiet;
+  const Syntax *born = part_born(part);
+  for (uint32_t i = 0; born && i < params_in(born).n; i++)
+    vec_push(m->w->arena, &life.born, params_in(born).at[i]->name);
+  return life;
+}
+
+bool live_share(MachineBuilder *m, const System *of, Span span) {
+  if (!m->live || !of->state.n) return true;
+  return diag_refuse(m->w->diags, span,
+                     "`%s` has states of its own, and `%s` stops or dies: they would go on",
+                     name_text(m->w->names, of->name), name_text(m->w->names, m->def->name));
+}
+
+typedef struct {
+  MachineBuilder *m;
+  const Syntax *part, *lhs;
+  uint32_t axes; // of the array; 0: it is one part
+  void (*add)(MachineBuilder *, const Syntax *);
+} LifeRoutes;
+
+// `while alive[i]`, `born (w: v[i j])`: names in brackets that mean nothing else are indices of the port.
+static Syntax *indices_of(const LifeRoutes *r, const Syntax *value) {
+  World *w = r->m->w;
+  Ids index = {0};
+  free_indices(r->m, r->m->env, value, &index);
+  if (!index.n) return NULL;
+  Nodes items = {index.n, NEW_ARRAY(w->arena, Syntax *, index.n)};
+  for (uint32_t i = 0; i < index.n; i++)
+    items.at[i] = syntax_name(w->arena, index.at[i], value->span);
+  return brackets_of(w->arena, value->span, items);
+}
+
+static void route_to_part(const LifeRoutes *r, Syntax *value, const char *port) {
+  Arena *a = r->m->w->arena;
+  Span span = value->span;
+  Syntax *brackets = indices_of(r, value), *part = syntax_name(a, r->lhs->name, span);
+  Syntax *to = node_dot(a, span, (DotParts){part});
+  to->name = name_from(r->m->w->names, port);
+  if (brackets) to = node_at(a, span, (AtParts){to, brackets});
+  r->add(r->m, node_route(a, span, (RouteParts){.value = value, .to = to}));
+}
+
+static bool is_for_one(const LifeRoutes *r, const Syntax *cond) {
+  Ids index = {0};
+  free_indices(r->m, r->m->env, cond, &index);
+  if (index.n <= r->axes) return true;
+  return diag_refuse(r->m->w->diags, cond->span, "`%s` has %u %s, but there %s %u %s here",
+                     name_text(r->m->w->names, r->lhs->name), r->axes,
+                     r->axes == 1 ? "axis" : "axes", index.n == 1 ? "is" : "are", index.n,
+                     index.n == 1 ? "index" : "indices");
+}
+
+static void routes_of(const LifeRoutes *r) {
+  MachineBuilder *m = r->m;
+  World *w = m->w;
+  Span span = r->lhs->name_span;
+  Syntax *cond = part_alive(r->part);
+  if (cond && !is_for_one(r, cond)) return;
+  if (m->alive) {
+    Syntax *around = syntax_name(w->arena, alive_name(w), span);
+    cond = cond ? node_and(w->arena, cond->span, (AndParts){NODES(cond, around)}) : around;
+  }
+  if (cond) route_to_part(r, cond, "while");
+  const Syntax *born = part_born(r->part);
+  for (uint32_t i = 0; born && i < params_in(born).n; i++) {
+    const Syntax *arg = params_in(born).at[i];
+    const char *port = arena_format(w->arena, "born %s", name_text(w->names, arg->name));
+    route_to_part(r, arg_value(arg), port);
+  }
+  if (m->stopped) route_to_part(r, syntax_name(w->arena, stopped_name(w), span), "stop");
+}
+
+void add_life_routes(MachineBuilder *m, const Syntax *block,
+                     void (*add)(MachineBuilder *, const Syntax *)) {
+  Nodes line = block_statements(block);
+  for (uint32_t i = 0; i < line.n; i++) {
+    Nodes named = line.at[i]->kind == N_PART ? lhss_in(part_lhss(line.at[i])) : (Nodes){0, NULL};
+    for (uint32_t k = 0; k < named.n; k++) {
+      Id number = table_get(m->parts, &named.at[k]->name, sizeof(Name));
+      LifeRoutes r = {.m = m, .part = line.at[i], .lhs = named.at[k], .add = add};
+      if (!number || number == UINT32_MAX) continue;
+      r.axes = m->s->part.at[number - 1].axes;
+      routes_of(&r);
+    }
+  }
+}
