@@ -83,14 +83,14 @@ static bool has_happening(const SimRecord *r, double time, const char *path, con
   return false;
 }
 
-// Paths have `/`. A part is found by something in it.
+// Paths have `/`, modes in modes do not. A part is found by something in it.
 static const char *other_path(HybridCase *c, const char *path, bool part, const HybridPrint *how) {
   char *dots = arena_format(c->arena, "%s%s", path, part ? ".s" : "");
   for (char *at = dots; *at; at++)
     if (*at == '/') *at = '.';
   char *name = arena_format(c->arena, "%s", hybrid_name(c->arena, c->h, dots, how));
   if (part) *strrchr(name, '.') = 0;
-  for (char *at = name; *at; at++)
+  for (char *at = name; *at && (part || strchr(path, '/')); at++)
     if (*at == '.') *at = '/';
   return name;
 }

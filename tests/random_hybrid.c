@@ -128,6 +128,20 @@ static void counting(HybridMaker *m) { // it waits for what comes in
   LINE(m, "next @s1 = %s when @x0 < %g", push(m), border - between(m, 0.05, 0.5));
 }
 
+// Two modes in a mode: slower behind the middle.
+static void modes_inside(HybridMaker *m, double middle, double speed) {
+  HybridLine *all = m->block, a = {.kind = HYBRID_MODE, .block = true, .text = "mode @a"};
+  HybridLine b = {.kind = HYBRID_MODE, .block = true, .text = "mode @b"};
+  m->block = &a;
+  LINE(m, "@s0' = \1(0.3 * %s)\2 + %g", push(m), speed);
+  LINE(m, "jump @b when @s0 >= %g", middle);
+  m->block = &b;
+  LINE(m, "@s0' = \1(0.2 * %s)\2 + %g", push(m), speed / 2);
+  m->block = all;
+  add(m, all, a);
+  add(m, all, b);
+}
+
 static void switching(HybridMaker *m) {
   double low = number(m) / 2 - 0.2, high = low + between(m, 0.2, 0.8), speed = between(m, 1, 3);
   bool own_port = m->sort->out > 1 && some(m, 2); // each mode says what it shows
@@ -139,7 +153,10 @@ static void switching(HybridMaker *m) {
     HybridLine in = {.kind = HYBRID_MODE, .block = true};
     in.text = arena_format(m->a, "mode @m%u", mode);
     m->block = &in;
-    LINE(m, "@s0' = \1(0.3 * %s)\2 + %g", push(m), mode ? -speed : speed);
+    if (mode || some(m, 2))
+      LINE(m, "@s0' = \1(0.3 * %s)\2 + %g", push(m), mode ? -speed : speed);
+    else
+      modes_inside(m, (low + high) / 2, speed);
     if (own_port) LINE(m, "@y1 = %s", push(m));
     LINE(m, "jump @m%u when @s0 %s %g", 1 - mode, mode ? "<=" : ">=", mode ? low : high);
     m->block = all;
