@@ -83,14 +83,14 @@ static bool has_happening(const SimRecord *r, double time, const char *path, con
   return false;
 }
 
-// Paths have `/`. A part is found by something in it.
+// Paths have `/`, modes in modes do not. A part is found by something in it.
 static const char *other_path(HybridCase *c, const char *path, bool part, const HybridPrint *how) {
   char *dots = arena_format(c->arena, "%s%s", path, part ? ".s" : "");
   for (char *at = dots; *at; at++)
     if (*at == '/') *at = '.';
   char *name = arena_format(c->arena, "%s", hybrid_name(c->arena, c->h, dots, how));
   if (part) *strrchr(name, '.') = 0;
-  for (char *at = name; *at; at++)
+  for (char *at = name; *at && (part || strchr(path, '/')); at++)
     if (*at == '.') *at = '/';
   return name;
 }
@@ -140,8 +140,15 @@ bool hybrid_order(HybridCase *c) {
   return same_in(c, &(HybridPrint){.order = c->h->seed + 1}) &&
          same_in(c, &(HybridPrint){.order = 3 * c->h->seed + 7});
 }
-bool hybrid_names(HybridCase *c) { return same_in(c, &(HybridPrint){.renamed = true}); }
+// What is drawn goes by names.
+static bool is_noisy(HybridCase *c) {
+  return c->h->noisy && !says(c, "skipped: another name, another draw");
+}
+bool hybrid_names(HybridCase *c) {
+  return !is_noisy(c) && same_in(c, &(HybridPrint){.renamed = true});
+}
 bool hybrid_nested(HybridCase *c) {
+  if (is_noisy(c)) return false;
   return same_in(c, &(HybridPrint){.grouped = c->h->seed + 1}) &&
          same_in(c, &(HybridPrint){
                         .grouped = 3 * c->h->seed + 7, .order = c->h->seed, .renamed = true});
@@ -151,6 +158,7 @@ bool hybrid_nested(HybridCase *c) {
 bool hybrid_checked(HybridCase *c) {
   Ran r;
   HybridPrint how = {.more = "check Whole : nested = flat\n"};
+  if (is_noisy(c)) return false;
   if (!followed(c, hybrid_text(c->arena, c->h, &how), false, &r)) return false;
   Verdict v = {0};
   SimOptions options = {.threads = 1, .reference = true};
@@ -171,6 +179,23 @@ bool hybrid_again(HybridCase *c) {
          one_run(c, (HybridPrint){.more = more}, "", false, &two) &&
          same_trace(c, &one, &two, 0, &(HybridPrint){0}) &&
          same_trace(c, &one, &two, 2, &(HybridPrint){0});
+}
+
+// A sweep is its runs, one after the other.
+bool hybrid_swept(HybridCase *c) {
+  Ran one, all;
+  Arena *a = c->arena;
+  const char *run = hybrid_run(a, c->h, "", &(HybridPrint){0}), *close = strstr(run, ") to");
+  const char *start = arena_text(a, run, (size_t)(close - run));
+  const char *swept = arena_format(a, "for q in [0.1, 0.35] {\n  %s, w0: q%s}\n", start, close);
+  if (!followed(c, hybrid_text(a, c->h, &(HybridPrint){.more = swept}), false, &all)) return false;
+  for (uint32_t i = 0; i < 2; i++) {
+    const char *alone = arena_format(a, "%s, w0: %s%s", start, i ? "0.35" : "0.1", close);
+    if (!followed(c, hybrid_text(a, c->h, &(HybridPrint){.more = alone}), false, &one) ||
+        !same_trace(c, &one, &all, i, &(HybridPrint){0}))
+      return false;
+  }
+  return true;
 }
 
 // What is watched changes nothing.
@@ -266,7 +291,7 @@ bool hybrid_precise(HybridCase *c) {
   for (uint32_t i = 0; i < COUNT(way); i++) {
     const SimRecord *y = &r.f[3 + i].record;
     if (c->h->jumps && strstr(way[i].by, "rk4")) continue; // it steps over them
-    double scale = way[i].tolerance / 1e-6, steps = 100;
+    double scale = way[i].tolerance / 1e-6, steps = c->h->jumps ? 1000 : 100;
     double moments = moments_apart(first, y, 1e-2), ends = ends_apart(first, y);
     if (moments > 1e-9 + steps * scale * (1e-6 + s.moments + t.moments) ||
         ends > 1e-9 + steps * scale * (1e-6 + s.ends + t.ends))
@@ -293,7 +318,8 @@ static void write_list(Buf *b, const SimChannel *y, int64_t at, uint32_t axis, i
 // Started later from the state then, a system that knows no time goes on as it would have.
 bool hybrid_shifted(HybridCase *c) {
   const Hybrid *h = c->h;
-  if (h->timed || h->delays || h->ticks || h->modes) return says(c, "skipped: it knows the time");
+  if (h->timed || h->delays || h->ticks || h->modes || h->moved)
+    return says(c, "skipped: it knows the time");
   Arena *a = c->arena;
   Ran one, two;
   const char *method = " every 0.5 by dormand[1e-12]";

@@ -128,6 +128,20 @@ static void counting(HybridMaker *m) { // it waits for what comes in
   LINE(m, "next @s1 = %s when @x0 < %g", push(m), border - between(m, 0.05, 0.5));
 }
 
+// Two modes in a mode: slower behind the middle.
+static void modes_inside(HybridMaker *m, double middle, double speed) {
+  HybridLine *all = m->block, a = {.kind = HYBRID_MODE, .block = true, .text = "mode @a"};
+  HybridLine b = {.kind = HYBRID_MODE, .block = true, .text = "mode @b"};
+  m->block = &a;
+  LINE(m, "@s0' = \1(0.3 * %s)\2 + %g", push(m), speed);
+  LINE(m, "jump @b when @s0 >= %g", middle);
+  m->block = &b;
+  LINE(m, "@s0' = \1(0.2 * %s)\2 + %g", push(m), speed / 2);
+  m->block = all;
+  add(m, all, a);
+  add(m, all, b);
+}
+
 static void switching(HybridMaker *m) {
   double low = number(m) / 2 - 0.2, high = low + between(m, 0.2, 0.8), speed = between(m, 1, 3);
   bool own_port = m->sort->out > 1 && some(m, 2); // each mode says what it shows
@@ -139,7 +153,10 @@ static void switching(HybridMaker *m) {
     HybridLine in = {.kind = HYBRID_MODE, .block = true};
     in.text = arena_format(m->a, "mode @m%u", mode);
     m->block = &in;
-    LINE(m, "@s0' = \1(0.3 * %s)\2 + %g", push(m), mode ? -speed : speed);
+    if (mode || some(m, 2))
+      LINE(m, "@s0' = \1(0.3 * %s)\2 + %g", push(m), mode ? -speed : speed);
+    else
+      modes_inside(m, (low + high) / 2, speed);
     if (own_port) LINE(m, "@y1 = %s", push(m));
     LINE(m, "jump @m%u when @s0 %s %g", 1 - mode, mode ? "<=" : ">=", mode ? low : high);
     m->block = all;
@@ -164,6 +181,22 @@ static void sampling(HybridMaker *m) {
   if (!m->sort->flows) return;
   state(m, "s1", number(m)); // it flows between the ticks
   LINE(m, "@s1' = %s", pull(m, "s1"));
+}
+
+static void drawing(HybridMaker *m) { // chance, at ticks or at events
+  m->h->noisy = true;
+  if (some(m, 2)) {
+    m->sort->ticks = m->h->ticks = true;
+    m->sort->flows = false;
+    state(m, "s0", number(m));
+    LINE(m, "next @s0 = \1(0.5 * @s0)\2 + 0.3 * normal[] + \1(0.2 * %s)\2", push(m));
+    return;
+  }
+  state(m, "s0", 0.3 + number(m));
+  state(m, "s1", number(m) - 0.5);
+  LINE(m, "@s0' = @s1");
+  LINE(m, "@s1' = \1(0.2 * %s)\2 - %g", push(m), between(m, 1, 3));
+  LINE(m, "next @s1 = (-0.9 - 0.1 * uniform[]) * @s1 when @s0 <= 0");
 }
 
 static void echoing(HybridMaker *m) {
@@ -227,7 +260,7 @@ static void show_numbers(HybridMaker *m, bool row) {
 static void make_machine(HybridMaker *m, HybridLine *to) {
   static void (*const pattern[])(HybridMaker *) = {smooth,   turning, firing,   bouncing,
                                                    counting, in_rows, labelled, switching,
-                                                   sampling, echoing, timed};
+                                                   sampling, echoing, timed,    drawing};
   enum { KNOW_NO_TIME = 7 };
   uint32_t which = some(m, m->h->seed % 3 ? COUNT(pattern) : KNOW_NO_TIME);
   m->shown = "@s0";
@@ -285,10 +318,26 @@ static void wire(HybridMaker *m, const HybridLine *p, uint32_t port, const char 
   add(m, m->block, w);
 }
 
+// A member of an array hears the one before it, perhaps at the same moment.
+static void chain(HybridMaker *m, const HybridLine *p, uint32_t port) {
+  static const char *const before[2][2] = {{"[i-1]", "[i-1]"}, {"[i-1 j]", "[i j-1]"}};
+  const HybridSort *of = &m->h->sort[p->of];
+  uint32_t out = of->out > 1 && !of->wide_out[1] ? 1 : 0;
+  HybridLine w = {.kind = HYBRID_WIRE, .part = p->part, .of = p->of, .port = port, .axes = p->axes};
+  w.text = arena_format(m->a, "@p%u%s.@y%u%s pad %g -> @p%u%s.@x%u", p->part,
+                        before[p->axes - 1][port % 2], out, of->wide_out[out] ? "[1]" : "",
+                        number(m), p->part, array_each[p->axes], port);
+  add(m, m->block, w);
+}
+
 static void wires_of(HybridMaker *m, HybridLine *part, uint32_t n, uint32_t p) {
   uint32_t own = m->atoms;
   for (uint32_t port = 0; port < m->h->sort[part[p].of].in; port++) {
     m->atoms = own;
+    if (part[p].axes && !m->h->sort[part[p].of].wide_in[port] && !some(m, 3)) {
+      chain(m, &part[p], port);
+      continue;
+    }
     read_parts(m, part, n, p, part[p].axes);
     uint32_t asked = some(m, n);
     bool guarded = !part[asked].axes && m->h->sort[part[asked].of].modes;

@@ -40,7 +40,7 @@ typedef struct {
   VEC(HybridLine) decl; // the last is the outermost, `Whole`
   uint32_t inputs;
   double end;
-  bool delays, ticks, modes, timed, shares, jumps,
+  bool delays, ticks, modes, timed, shares, jumps, noisy,
       moved; // what is in it; moved: an input goes with the time
 } Hybrid;
 

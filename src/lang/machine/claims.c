@@ -608,6 +608,9 @@ static void check_of(Elab *in, Program *p, const Syntax *n, uint32_t run) {
     c.kind = CHECK_NESTED;
   else
     read_claim(in, p, n, &c);
+  if (nested && c.system->d->noisy)
+    diag_error(w->diags, n->span, "`%s` has noise in it, which is not the same twice",
+               name_text(w->names, c.system->name));
   vec_push(w->arena, &p->ran->check, c);
 }
 

@@ -402,9 +402,6 @@ bool verify_nested(Elab *in, Program *p, const Check *c, const SimOptions *how, 
   World *w = elab_world(in);
   const System *s = c->system;
   Nested n = {.w = w, .arena = arena_child(w->arena), .seed = how->seed};
-  if (s->d->noisy)
-    return diag_refuse(w->diags, c->span, "`%s` has noise in it, which is not the same twice",
-                       name_text(w->names, s->name));
   Diagram *flat = diagram_inline_all(w, s->d);
   const Run *run = c->run ? &p->ran->run.at[c->run - 1] : NULL;
   if (!fill_store(&n, flat, run, how)) return arena_free(n.arena), false;
