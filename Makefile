@@ -13,7 +13,7 @@
 # make fuzz     the fuzzers, on all cores, SECONDS=300 in all (FUZZ='json csv': these alone); needs clang
 # make fuzz-plain  the same by any compiler (SAN=1: under the sanitizers)
 # make torture  every fault everywhere, with a table at its end: SECONDS=600 in all, or RUNS=1000 FIRST=0 ONLY=calls SEED=1
-# make laws     laws of RUNS random whole programs, from seed FIRST on (LAW=batch)
+# make laws     laws of RUNS random whole programs, from seed FIRST on (LAW=batch; LAW=hybrid: of hybrid systems)
 # make draw-random  pictures of RUNS random programs, from seed FIRST on: their faults
 # make bench    steps of training against PyTorch's, in turn (BENCH='--threads 1 --only mlp')
 # make bench-check  how the time of checking grows with a program
@@ -21,6 +21,7 @@
 # make bench-gemm     matrix products: GFLOP/s, and the share of what the CPU can do (ARGS: see bench/gemm.c)
 # make bench-strip    prebuilt kernels against compiled code
 # make bench-machines runs of machines against C, and by size
+# make bench-stiff    the stiff method against CVODE
 # make bench-ode      what the solver of rates itself costs
 # make bench-gates    machines by ticks: gates a second, rings of cells, wirings of many parts
 # make bench-prelude  the functions of compiled code: time and error, for each compiler
@@ -85,7 +86,7 @@ endif
 endif
 PRODUCTS := $(BUILD)/limn $(BUILD)/liblimn.a $(BUILD)/$(SHARED_LINK)
 
-.PHONY: all help demo test test-long examples bless check fuzz fuzz-plain torture laws bench bench-check bench-draw draw-random bench-gemm bench-strip bench-machines bench-gates bench-ode bench-prelude format format-check rooms shapes clean docs gallery glyphs deps deps-build packages install uninstall share deb FORCE
+.PHONY: all help demo test test-long examples bless check fuzz fuzz-plain torture laws bench bench-check bench-draw draw-random bench-gemm bench-strip bench-machines bench-gates bench-stiff bench-ode bench-prelude format format-check rooms shapes clean docs gallery glyphs deps deps-build packages install uninstall share deb FORCE
 # A second make, so that all cores are used without being asked for.
 PARALLEL = $(MAKE) -s --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS))
 all:
@@ -212,9 +213,11 @@ bless: packages
 draw-random: packages
 	+@$(PARALLEL) $(BUILD)/tests/pictures_test
 	@$(BUILD)/tests/pictures_test random $(or $(FIRST),1) $(or $(RUNS),1000)
+# LAW=hybrid, or hybrid.order and others of tests/laws_hybrid_test.c: of hybrid systems.
+LAWS_OF = $(BUILD)/tests/$(if $(filter hybrid%,$(LAW)),laws_hybrid,whole)_test
 laws: packages
-	+@$(PARALLEL) $(BUILD)/tests/whole_test
-	@JOBS=$(JOBS) $(BUILD)/tests/whole_test $(or $(LAW),all) $(or $(FIRST),1) $(or $(RUNS),1000)
+	+@$(PARALLEL) $(LAWS_OF)
+	@JOBS=$(JOBS) $(LAWS_OF) $(patsubst hybrid.%,%,$(or $(LAW),all)) $(or $(FIRST),1) $(or $(RUNS),1000)
 # Who may use whom.
 rooms:
 	@tools/rooms.sh $(BUILD)
@@ -284,6 +287,8 @@ bench-draw: all
 	@bench/draw.sh $(BUILD)/limn
 bench-machines: all
 	@bench/machines.sh $(BUILD)/limn
+bench-stiff: all
+	@bench/stiff.sh $(BUILD)/limn
 bench-check: all
 	@bench/check.sh $(BUILD)/limn
 $(BUILD)/bench-step: bench/step.c $(BUILD)/libinner.a

@@ -121,12 +121,50 @@ static void long_wires_are_straight(void **state) {
   arena_free(a);
 }
 
+// Each group is solved by itself, though all of them hang on one root: work grows as their number.
+static void as_many_steps_as_things(void **state) {
+  (void)state;
+  enum { GROUPS = 3000 };
+  Arena *a = arena_new();
+  Places p = {.n = 3 * GROUPS};
+  int64_t *place = NEW_ARRAY(a, int64_t, p.n);
+  uint64_t steps = 0;
+  for (uint32_t i = 0; i < GROUPS; i++) {
+    vec_push(a, &p.gap, (Gap){3 * i, 3 * i + 1, 3});
+    vec_push(a, &p.pull, (Pull){3 * i + 2, 3 * i + 1, 0, 1});
+  }
+  assert_true(places_solve(a, &p, place, &steps));
+  assert_true(keeps_gaps(&p, place));
+  assert_int_equal(cost(&p, place), 0);
+  assert_in_range(steps, GROUPS, 30 * GROUPS);
+  arena_free(a);
+}
+
+static void what_is_too_high_is_left_as_it_is(void **state) {
+  (void)state;
+  Arena *a = arena_new();
+  Places p = {.n = 3, .most = 50};
+  int64_t place[3];
+  uint64_t steps = 0;
+  vec_push(a, &p.gap, (Gap){0, 1, 51});
+  vec_push(a, &p.pull, (Pull){2, 1, 0, 1});
+  assert_true(places_solve(a, &p, place, &steps));
+  assert_true(keeps_gaps(&p, place));
+  assert_int_equal(steps, 0);
+  p.most = 51;
+  assert_true(places_solve(a, &p, place, &steps));
+  assert_int_equal(cost(&p, place), 0);
+  arena_free(a);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(as_good_as_any),
       cmocka_unit_test(ties_hold),
       cmocka_unit_test(circles_are_refused),
       cmocka_unit_test(long_wires_are_straight),
+      cmocka_unit_test(as_many_steps_as_things),
+      cmocka_unit_test(what_is_too_high_is_left_as_it_is),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

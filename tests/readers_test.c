@@ -391,6 +391,19 @@ static void npz_refuses(void **state) {
   z = zip_of(a, "x.npy", npy.at, (uint32_t)npy.n, 0);
   ((uint8_t *)(uintptr_t)z.at)[60] ^= 1;
   refused(a, read_npz, z.at, z.n, "x.npy: its checksum is wrong: the file is damaged");
+  static const struct {
+    uint32_t at;
+    uint8_t byte;
+    const char *name;
+  } renamed[] = {{30, 'y', "x"}, {26, 4, "x"}, {35 + 46, 'y', "y"}};
+  for (uint32_t i = 0; i < 3; i++) { // in its own header, its length there, in the directory
+    z = zip_of(a, "x.npy", npy.at, (uint32_t)npy.n, 0);
+    uint32_t at = renamed[i].at > 35 ? renamed[i].at + (uint32_t)npy.n : renamed[i].at;
+    ((uint8_t *)(uintptr_t)z.at)[at] = renamed[i].byte;
+    refused(a, read_npz, z.at, z.n,
+            arena_format(a, "%s.npy: it has another name in the directory than in its own header",
+                         renamed[i].name));
+  }
   refused(a, read_npz, "PK\3\4", 4, "the zip archive is damaged: its end is missing");
   z = zip_of(a, "x.npy", npy.at, (uint32_t)npy.n, 0);
   assert_true(read_npz(a, z.at, z.n, &error));

@@ -8,7 +8,9 @@ static LimnStatus data(ApiCall *c, const char *name, const char *out, bool json,
   Picture p;
   Arrays all = {0};
   bool rows = out && text_ends(out, ".safetensors"), good = true, disk = false;
-  if (name)
+  if (!data_look(a, name, &why))
+    good = false, disk = true;
+  else if (name)
     good = data_show(a, b, name, json, out && !rows ? &p : NULL, &why) &&
            (!rows || data_arrays(a, name, &all, &why));
   else if (out)

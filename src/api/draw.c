@@ -85,9 +85,11 @@ static const char *name_or_machine(Limn *l, const char *name, const LimnDraw *ho
 }
 
 // How deep parts are opened: as many as can be read; --level layer: all, learner: none; --open 2.
-static Canvas *draw_machine(Limn *l, const char *name, const LimnDraw *how, uint32_t level) {
+static Canvas *draw_machine(Limn *l, const char *name, const LimnDraw *how,
+                            const CircuitOptions *circuit) {
   static const uint32_t depth[] = {0, UINT32_MAX, 1};
-  WiringOptions wiring = {.depth = depth[level], .unfold = how->unfold};
+  WiringOptions wiring = {
+      .depth = depth[circuit->level], .unfold = how->unfold, .width = circuit->width};
   const char *open = how->open ? how->open[0] : NULL;
   char *end = NULL;
   unsigned long levels = open ? strtoul(open, &end, 10) : 0;
@@ -243,7 +245,7 @@ static Canvas *draw_any(Limn *l, const char *name, const LimnDraw *how,
                                                               !how->level || level != LEVEL_MODEL)
               : how->lens                     ? draw_lens(l, name, circuit)
               : how->grad                     ? draw_grad(l, name, circuit)
-              : machine                       ? draw_machine(l, name, how, level)
+              : machine                       ? draw_machine(l, name, how, circuit)
               : name                          ? draw_box(l, name, circuit)
                                               : draw_goals(l);
   if (!c && !is_wrong(l)) diag_error(l->diags, (Span){0}, "this cannot be laid out");

@@ -127,16 +127,17 @@ if grep -q '^compiling ' run.out; then echo "ok compiler run says that it compil
 cat >stops.py <<'X'
 import os, signal, subprocess, sys, time
 env = dict(os.environ, LIMN_CACHE="cache.stop", LIMN_CC=os.path.abspath("forever.sh"), LIMN_CC_SECONDS="30")
-p = subprocess.Popen([os.environ["LIMN"], "train", "small.limn", "--out", "stop"], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+p = subprocess.Popen([os.environ["LIMN"]] + sys.argv[2:], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                      preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
 p.stdout.readline()  # it says that it compiles
 begun = time.time()
 p.send_signal(signal.SIGINT)
 said = p.communicate()[1]
 good = time.time() - begun < 5 and p.returncode == 1 and b"stopped while compiling: nothing was computed" in said and not os.path.exists("stop")
-print("ok compiler stops" if good else "not ok compiler stops: %s %s %.1f s" % (p.returncode, said, time.time() - begun))
+print(("ok compiler stops " if good else "not ok compiler stops ") + sys.argv[1] + ("" if good else ": %s %s %.1f s" % (p.returncode, said, time.time() - begun)))
 X
-/usr/bin/python3 stops.py
+/usr/bin/python3 stops.py training train small.limn --out stop
+/usr/bin/python3 stops.py "a run" run room.limn --plain
 
 # -- none, and no way to start one -------------------------------------------------------------------
 if LIMN_CC=/nowhere/cc LIMN_CACHE="$dir/cache.none" "$LIMN" train small.limn --out none --plain >none.out && grep -q 'no C compiler found' none.out && near reference none; then

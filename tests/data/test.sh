@@ -37,6 +37,24 @@ says "says how to get it" err "to get it, put omniglot28-background-images-idx3-
 status "a path that is not there" 1 "$LIMN" data nothing.csv
 says "says so" err "cannot read nothing.csv: No such file or directory"
 
+# what is no file is not waited for
+mkfifo pipe.csv
+ln -s /dev/zero zero.csv
+for f in pipe.csv zero.csv; do
+  status "no file: $f" 1 timeout 20 "$LIMN" data $f
+  says "it says so of $f" err "cannot read $f: it is not a regular file"
+done
+rm pipe.csv zero.csv
+# a folder that nobody can look into: a ring of links, which holds for root too
+ln -s ring ring
+status "sets that cannot be looked for" 3 env LIMN_DATA=ring "$LIMN" data
+says "says why" err "cannot look whether ring/mnist is there: Too many levels of symbolic links"
+status "as JSON too" 3 env LIMN_DATA=ring "$LIMN" data --json
+status "one of them" 3 env LIMN_DATA=ring "$LIMN" data omniglot
+says "which says why" err "cannot look whether ring/omniglot is there"
+status "one that is made needs none" 0 env LIMN_DATA=ring "$LIMN" data iris
+rm ring
+
 status "one set" 0 "$LIMN" data iris
 says "its line" out "iris: 150 plants, 4 measures in cm, 3 kinds; 100 to train, 50 to test"
 says "its labels" out "setosa "

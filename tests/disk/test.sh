@@ -102,6 +102,12 @@ rm linked/metrics.csv
 ln outside/file linked/metrics.csv
 "$LIMN" train net.limn --reference --resume linked >out 2>err
 says "and so is a second name" err "cannot write linked/metrics.csv: it has another name elsewhere (a hard link)"
+# a folder of second names, as backups are made, is read like any other
+rm -rf second && cp -Rl whole second
+status "second names are read" 0 "$LIMN" predict plain.limn net --reference --from second --in '[1, 2, 3, 4]'
+"$LIMN" predict plain.limn net --reference --from whole --in '[1, 2, 3, 4]' >first 2>&1
+cp out second.out
+is "to the same" cmp first second.out
 # stands NAME FILE KIND COMMAND…: on a copy of FILE's folder, what cannot be written is wrong data, and not a broken machine
 stands() {
   name=$1 from=${2%%/*} file=${2#*/} kind=$3

@@ -21,6 +21,7 @@ for file in *.limn; do
   if [ $? -ne 1 ] || ! cmp -s "$dir/err" "$base.err"; then bad="$bad $base"; fi
   case $base in machine_*) ;; *) asked=$((asked + 1)) ;; esac # machines are drawn only when they are well
   [ -e "$dir/a.svg" ] || continue
+  case $base in machine_*) continue ;; esac # then the last one of them is well
   shown=$((shown + 1))
   grep -q 'a.svg' "$dir/out" && grep -q '<desc' "$dir/a.svg" && grep -q 'ink-wrong' "$dir/a.svg" || bad="$bad $base:picture"
 done

@@ -50,7 +50,7 @@ seen 0 'data-id="[pq]" class="frame"' c.svg "and none is opened"
 
 # a value is made of what its lines are made of, and a state may be an output
 draw "$root/examples/handover.limn" Cell -o d.svg
-seen 7 'class="dot"' d.svg "the state goes to its guards and to its output" # and nothing ends in the air
+seen 8 'class="dot"' d.svg "the state goes to its guards and to its output" # and nothing ends in the air
 if grep -q 'Its own state: link' d.svg; then ok "the state is said"; else not_ok "the state is said"; fi
 cat >lines.limn <<'L'
 machine Part(x: R[]) -> (y: R[]) = x
@@ -63,7 +63,14 @@ wiring Lines(x: R[]) -> (y: R[]) {
 }
 L
 draw lines.limn Lines -o lines.svg
-seen 1 'aria-label="2 · p.y"' lines.svg "what a line computes is on a plate"
+seen 1 'aria-label="twice = 2 · p.y"' lines.svg "what a line computes is on a plate"
+draw "$root/examples/dils.limn" Team -o moves.svg
+seen 2 'aria-label="(guess − truth)^2"\|aria-label="mu\[i\] worker\[i\].guess"' moves.svg "each equation is there once"
+seen 1 'aria-label="(worker\[i\].guess − truth)^2"' moves.svg "what a state learns on is there"
+draw "$root/examples/listeners.limn" Team -o rows.svg
+seen 2 '<title>g ' rows.svg "a state that learns leaves its row, and enters another"
+draw "$root/examples/dils.limn" Team --width 0 -o one.svg
+seen 0 'another row' one.svg "one row where that is asked for"
 seen 6 'class="wire"' lines.svg "and is wired to what it is made of" # four between parts, and what sticks out
 
 # a port that nobody reads

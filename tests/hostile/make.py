@@ -432,6 +432,25 @@ def goals_of_a_family():
     return "given x, y from iris\nlearn f : R[4] -> R[3] = dense[3]\nlearn g[3000] : R[4] -> R[3] = dense[3]\nfor i in 0..2999 { goal g[i](x) ~ f(x) by l2 }\n"
 
 
+def learners_with_goals(n):
+    return "given x, y from iris\n" + lines(n, lambda i: f"learn f{i} : R[4] -> R[3] = dense[3]\ngoal f{i}(x) ~ y by cross_entropy\n") + "train 3 steps\n"
+
+
+@program
+def two_thousand_learners_with_goals():
+    return learners_with_goals(2000)
+
+
+@program
+def ten_thousand_learners_with_goals():
+    return learners_with_goals(10_000)
+
+
+@program
+def goal_of_what_doubles():
+    return "given x, y from iris\nlearn f : R[4] -> R[3] = b0 ; dense[3]\n" + lines(20, lambda i: f"box b{i}(x: R[4]) -> R[4] = (b{i+1} ; b{i+1})(x)\n") + "box b20(x: R[4]) -> R[4] = sin(x)\ngoal f(x) ~ y by cross_entropy\ntrain 3 steps\n"
+
+
 @program
 def edges_between_all():
     return "diagram d {\n  space N = iris\n" + lines(70, lambda i: f"  space A{i} = R[4]\n") + "".join(f"  box e{i}_{j} : A{i} -> A{j} = id\n" for i in range(70) for j in range(i + 1, 70)) + "}\n"
@@ -494,6 +513,15 @@ def wirings_in_a_ring():
 @program
 def wiring_of_many_parts():
     return LEAF + "wiring W(x: R[]) -> (y: R[]) {\n" + lines(10000, lambda i: f"  p{i} : M\n  {'p%d.y' % (i - 1) if i else 'x'} -> p{i}.x\n") + "  y = p9999.y\n}\n"
+
+
+def chain_of_parts(name, of, n):
+    return f"wiring {name}(x: R[]) -> (y: R[]) {{\n  " + ", ".join(f"p{i}" for i in range(n)) + f" : {of}\n  x -> p0.x\n" + lines(n - 1, lambda i: f"  p{i}.y -> p{i+1}.x\n") + f"  y = p{n-1}.y\n}}\n"
+
+
+@program
+def parts_2_18():
+    return LEAF + chain_of_parts("Row", "M", 512) + chain_of_parts("Sheet", "Row", 512) + "run Sheet(x: 1) for 2 ticks\n"
 
 
 @program

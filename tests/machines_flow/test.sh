@@ -24,14 +24,17 @@ run off
 same "a claim that is off fails" 1 $?
 same "and is counted" "4 claims hold, 1 fails" "$(tail -1 "$dir/out")"
 
-# -- what is refused
+# -- what is stiff goes on by the stiff method, and says so
 sed 's/to 40 by stiff/to 40/' examples/robertson.limn >"$dir/explicit.limn"
 run explicit
-same "stiff, by an explicit method" 1 $?
-says "stiff: what is fast is named" "stiff: at t = "
+same "stiff, by an explicit method" 0 $?
+says "stiff: what is fast is named" "warning: stiff: from t = "
 says "stiff: the state" "\`b\` can change within "
-says "stiff: a way out" "Use the stiff method"
+says "stiff: what goes on" "the stiff method goes on"
+says "stiff: a way out" "\`by stiff\` names it"
 says "stiff: the run is shown" "run Reaction to 40"
+
+# -- what is refused
 
 sed 's/^run Ball to 4$/run Ball to 5/' examples/ball.limn >"$dir/storm.limn"
 run storm

@@ -42,7 +42,7 @@ const survey = () => {
   const found = { overflow: document.documentElement.scrollWidth - document.documentElement.clientWidth, covered: [], outside: [], texts: 0, blank: [], pale: [] };
   for (const svg of document.querySelectorAll("svg")) {
     const frame = svg.getBoundingClientRect();
-    const all = [...svg.querySelectorAll("g[aria-label]")].map((g) => [g.getAttribute("aria-label"), g.getBoundingClientRect()]);
+    const all = [...svg.querySelectorAll("g[aria-label]")].filter((g) => getComputedStyle(g).visibility !== "hidden").map((g) => [g.getAttribute("aria-label"), g.getBoundingClientRect()]);
     found.texts += all.length;
     all.forEach(([name, a], i) => {
       if (!a.width || !a.height) found.blank.push(name);
@@ -65,6 +65,38 @@ const survey = () => {
   const paper = document.querySelector("svg rect.ink-paper");
   found.paper = paper && getComputedStyle(paper).fill;
   return found;
+};
+
+// Runs in the page: what each picture of a slider shows now.
+const moments = () => [...document.querySelectorAll("section")].filter((s) => s.querySelector(".scrub input")).map((s) => ({
+  at: s.querySelector(".scrub output").textContent,
+  shown: [...s.querySelectorAll("[data-scrub]")].map((f) => {
+    const c = f.querySelector(".cursor"), live = f.querySelector("svg.live"), moving = f.getAnimations({ subtree: true });
+    const place = c && c.getBoundingClientRect(), frame = f.querySelector("svg").getBoundingClientRect();
+    const inside = !c || (place.left >= frame.left - 8 && place.right <= frame.right + 8 && place.top >= frame.top - 8 && place.bottom <= frame.bottom + 8);
+    return { inside, what: c ? `${place.left} ${place.top} ${(f.querySelector(".now") || {}).textContent}` : live ? [...live.children].map((r) => r.style.fillOpacity).join()
+      : moving.length && moving.every((a) => a.playState === "paused") ? `${moving[0].currentTime}` : "" };
+  }),
+}));
+
+// Sliders move by keys, and all pictures of their run with them.
+const scrub = async (to, name) => {
+  const now = async () => (await to("Runtime.evaluate", { expression: `(${moments})()`, returnByValue: true })).result.value;
+  const press = async (key, code) => {
+    for (const type of ["keyDown", "keyUp"]) await to("Input.dispatchKeyEvent", { type, key, code: key, windowsVirtualKeyCode: code });
+  };
+  const count = (await now()).length;
+  for (let k = 0; k < count; k++) {
+    await to("Runtime.evaluate", { expression: `[...document.querySelectorAll(".scrub input")][${k}].focus()` });
+    await press("Home", 36);
+    const first = (await now())[k];
+    for (let i = 0; i < 40; i++) await press("ArrowRight", 39);
+    const later = (await now())[k];
+    promise(name(`slider ${k + 1} moves by keys`), first.at === "0" && +later.at > 0, `${first.at}, ${later.at}`);
+    promise(name(`every picture of slider ${k + 1} moves with it`), later.shown.length && later.shown.every((x, i) => x.what && x.what !== first.shown[i].what),
+      JSON.stringify(later.shown.map((x, i) => [x.what, first.shown[i].what])).slice(0, 300));
+    promise(name(`cursors of slider ${k + 1} stay in their pictures`), later.shown.every((x) => x.inside), "");
+  }
 };
 
 const look = async (theme, width) => {
@@ -98,6 +130,7 @@ const look = async (theme, width) => {
   promise(name("pictures stand on the page's own paper"), found.background === found.paper, `${found.paper} on ${found.background}`);
   promise(name("texts stand out from their ground"), !found.pale.length, some(found.pale));
   promise(name("the theme is followed"), (found.background === "rgb(255, 255, 255)") === (theme === "light"), found.background);
+  await scrub(to, name);
   if (pictures) {
     const { data } = await to("Page.captureScreenshot", { captureBeyondViewport: true });
     fs.writeFileSync(path.join(pictures, `${theme}-${width}.png`), Buffer.from(data, "base64"));

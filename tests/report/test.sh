@@ -48,6 +48,16 @@ assert not t.open, t.open
 END
 then ok "every tag is closed, every id is there once"; else not_ok "every tag is closed, every id is there once"; fi
 
+# a page whose pictures move through time: no larger than it has to be
+if "${LIMN:-$build/limn}" run "$here/moments.limn" --out "$dir/moments" >"$dir/log" 2>&1; then ok "a page with sliders is written"; else
+  not_ok "a page with sliders is written: $(cat "$dir/log")"
+fi
+page=$dir/moments/report.html
+if [ "$(grep -c 'class="scrub" hidden' "$page")" -eq 2 ]; then ok "each run has a slider"; else not_ok "each run has a slider"; fi
+if grep -q 'The slider stops at [0-9]* of [0-9]* moments' "$page"; then ok "it says which moments are left out"; else not_ok "it says which moments are left out"; fi
+if [ "$(wc -c <"$page")" -lt 2000000 ]; then ok "the page is small"; else not_ok "the page is small: $(wc -c <"$page")"; fi
+if grep -q '<script[^>]*src' "$page"; then not_ok "no script comes from outside"; else ok "no script comes from outside"; fi
+
 chromium=$(command -v chromium || command -v chromium-browser || command -v google-chrome)
 if [ -z "$chromium" ] || ! command -v node >/dev/null; then
   echo "skipped: no browser or no node, the page is not looked at"
@@ -55,4 +65,6 @@ if [ -z "$chromium" ] || ! command -v node >/dev/null; then
 fi
 [ -z "${1:-}" ] || mkdir -p "$1"
 node "$here/look.js" "$chromium" "$dir/run/report.html" ${1:+"$1"} || status=1
+[ -z "${1:-}" ] || mkdir -p "$1/moments"
+node "$here/look.js" "$chromium" "$dir/moments/report.html" ${1:+"$1/moments"} || status=1
 exit $status

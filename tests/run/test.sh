@@ -30,7 +30,7 @@ same "quiet" "" "$(cat out)"
 [ -e runs/room.2/report.html ] && ok "the next free folder" || not_ok "the next free folder"
 "$LIMN" run wrong.limn --plain >out 2>&1
 same "status when a claim fails" 1 $?
-has "it says which" out "FAILS  Half : last(x) = 1   0.125, off by 0.88"
+has "it says which" out "FAILS  Half : last(x) = 1   0.125, not 1, off by 0.88"
 [ ! -e runs/wrong ] && ok "--plain has no folder" || not_ok "--plain has no folder"
 "$LIMN" run wrong.limn --out runs/room >out 2>&1
 same "a folder that is taken: status" 1 $?
@@ -175,7 +175,7 @@ has "failed: and how far it came" storm/report.html "failed after time 4.064"
 # listed, drawn
 "$LIMN" runs . >out 2>&1
 has "limn runs" out "./json: wrong.limn"
-has "limn runs: claims" out "  FAILS Half : last(x) = 1   0.125, off by 0.88"
+has "limn runs: claims" out "  FAILS Half : last(x) = 1   0.125, not 1, off by 0.88"
 "$LIMN" runs json --json >out
 /usr/bin/python3 -c 'import json; r = json.load(open("out"))["runs"][0]; assert r["kind"] == "machine" and [c["holds"] for c in r["checks"]] == [False, True]' && ok "limn runs --json" || not_ok "limn runs --json"
 

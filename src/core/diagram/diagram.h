@@ -265,6 +265,8 @@ typedef struct {
   Diagram *diagram;     // INIT_DIAGRAM: no inputs, one output
   const double *data;   // INIT_DATA: the numbers themselves, row-major
   const char *as;       // a stale copy: it begins as the param of this path does; otherwise NULL
+  const char *of;       // a machine's copy: the learner's own path, for trained weights; or NULL
+  uint32_t members;     // that many axes in front count members, each of which begins for itself
 } Init;
 
 typedef enum {

@@ -135,8 +135,33 @@ const char *init_fault(World *w, const Type *type) {
                       INT32_MAX);
 }
 
+// Each member begins for itself, with draws of its own.
+static bool init_members(World *w, Arena *a, const Init *init, const Type *type, uint64_t seed,
+                         uint64_t site, Tensor *out) {
+  Init one = *init;
+  Type inner = *type;
+  int64_t shape[64], members = 1, count;
+  one.members = 0;
+  if (type->rank > 64 || !type_count(w, type, &count) || count > INT32_MAX) return false;
+  for (uint32_t i = 0; i < type->rank; i++)
+    if (!size_value(w, type->axis[i].size, &shape[i])) return false;
+  for (uint32_t i = 0; i < init->members; i++) members *= shape[i];
+  inner.rank -= init->members;
+  inner.axis += init->members;
+  *out = tensor_new(a, type->rank, shape);
+  for (int64_t i = 0; i < members; i++) {
+    Tensor part = {0};
+    uint64_t own = site_hash(site, arena_format(a, "%lld", (long long)i));
+    if (!init_eval(w, a, &one, &inner, seed, own, &part) || part.count * members != count)
+      return false;
+    memcpy(out->data + i * part.count, part.data, (size_t)part.count * sizeof(double));
+  }
+  return true;
+}
+
 bool init_eval(World *w, Arena *a, const Init *init, const Type *type, uint64_t seed, uint64_t site,
                Tensor *out) {
+  if (init->members) return init_members(w, a, init, type, seed, site, out);
   double fan_in = 1, fan_out = 1;
   if (init->as) site = site_hash(0, init->as);
   int64_t count, *shape = NEW_ARRAY(a, int64_t, type->rank);

@@ -152,9 +152,11 @@ static bool read_factors(ContractProduct *p, const Box *b, uint32_t scalar, cons
 
 static bool read_product(ContractProduct *p, bool open) {
   const Loop *loop = p->b->loop;
+  p->opened = false;
   if (loop->combine != SUM || loop->nindex > INDICES || !loop->nin || p->b->nout != 1) return false;
   p->by = 1;
-  p->n = 0;
+  p->n = p->n_inner = 0;
+  p->before = 0;
   for (uint32_t i = 0; i < loop->nindex; i++)
     if (!number_of(p->w, loop->index[i].size, &p->size[i]) || p->size[i] < 1) return false;
   if (!read_factors(p, p->b, loop->nscalar - 1, NULL, open) || p->n < 2) return false;
@@ -187,6 +189,7 @@ static bool find_order(ContractProduct *p) {
   for (uint32_t set = 1; set <= whole; set++) {
     p->index[set] = indices_of(p, set) & (p->out | indices_of(p, whole & ~set));
     p->cost[set] = set & (set - 1) ? INFINITY : 0;
+    p->cut[set] = 0;
     for (uint32_t half = (set - 1) & set; half > (set & ~half); half = (half - 1) & set) {
       uint32_t rest = set & ~half;
       double cost = p->cost[half] + p->cost[rest] + points(p, p->index[half] | p->index[rest]);
@@ -293,13 +296,9 @@ static MadeProduct make_set(const ContractProduct *p, uint32_t set) {
 }
 
 static bool split_loop(ContractProduct *p) {
-  if (p->b->op != OP_loop) return false;
-  const ContractProduct unread = *p;
   bool cheaper = read_product(p, true) && find_order(p);
-  if (!cheaper && p->opened) { // with its operands as they are
-    *p = unread;
+  if (!cheaper && p->opened) // with its operands as they are
     cheaper = read_product(p, false) && find_order(p);
-  }
   if (!cheaper) return false;
   Id wire = make_set(p, (1u << p->n) - 1).wire;
   p->to->wire.at[wire].name = p->from->wire.at[p->b->out[0]].name;
@@ -308,10 +307,10 @@ static bool split_loop(ContractProduct *p) {
 }
 
 static bool contract_box(const Rewriting *r, const Box *b) {
-  ContractProduct *p = NEW(r->w->arena, ContractProduct);
-  *p = (ContractProduct){.w = r->w, .from = r->from, .to = r->to, .b = b, .map = r->map};
-  p->reads = r->reads;
-  return split_loop(p);
+  ContractProduct p; // kilobytes, so it is neither cleared whole nor kept for each box
+  if (b->op != OP_loop) return false;
+  p.w = r->w, p.from = r->from, p.to = r->to, p.b = b, p.map = r->map, p.reads = r->reads;
+  return split_loop(&p);
 }
 
 Diagram *diagram_contract(World *w, const Diagram *d) {

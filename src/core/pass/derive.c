@@ -418,16 +418,17 @@ static uint32_t *param_classes(World *w, const Diagram *f, const bool *const *ma
                                Ids *member) {
   Table *known = table_new(w->arena);
   uint32_t *class = NEW_ARRAY(w->arena, uint32_t, f->param.n);
-  bool *goals = NEW_ARRAY(w->arena, bool, f->out.n);
+  Ids *goals = NEW_ARRAY(w->arena, Ids, f->param.n); // [param] those that move it
+  for (uint32_t o = 0; o < f->out.n; o++)
+    for (uint32_t p = 0; p < f->param.n; p++)
+      if (mask[o][p]) vec_push(w->arena, &goals[p], o);
   for (uint32_t p = 0; p < f->param.n; p++) {
-    bool any = false;
-    for (uint32_t o = 0; o < f->out.n; o++) any |= goals[o] = mask[o][p];
-    if (!any) continue;
-    class[p] = table_get(known, goals, f->out.n * sizeof(bool));
+    if (!goals[p].n) continue;
+    class[p] = table_get(known, goals[p].at, goals[p].n * sizeof *goals[p].at);
     if (class[p]) continue;
     vec_push(w->arena, member, p);
     class[p] = member->n;
-    table_put(known, goals, f->out.n * sizeof(bool), class[p]);
+    table_put(known, goals[p].at, goals[p].n * sizeof *goals[p].at, class[p]);
   }
   *count = member->n;
   return class;

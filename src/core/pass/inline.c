@@ -222,8 +222,10 @@ static void paste(const Inline *p, const Diagram *from, Id *map, const Subst *s,
   }
 }
 
-static uint64_t count_boxes(const Diagram *d, uint64_t *known) {
-  if (known[d->id]) return known[d->id] - 1;
+// known: diagrams to their number + 1; only those that it calls, of all there are
+static uint64_t count_boxes(const Diagram *d, Table *known) {
+  Id have = table_get(known, &d->id, sizeof d->id);
+  if (have) return have - 1;
   uint64_t n = 0;
   for (Id i = 1; i < d->box.n && n < UINT32_MAX; i++) {
     const Box *b = &d->box.at[i];
@@ -231,14 +233,12 @@ static uint64_t count_boxes(const Diagram *d, uint64_t *known) {
               : b->op == OP_scan ? count_boxes(b->scan->body, known)
                                  : 0);
   }
-  if (n > UINT32_MAX) n = UINT32_MAX;
-  known[d->id] = n + 1;
+  if (n >= UINT32_MAX) n = UINT32_MAX - 1;
+  table_put(known, &d->id, sizeof d->id, (Id)(n + 1));
   return n;
 }
 
-uint64_t diagram_boxes(World *w, const Diagram *d) {
-  return count_boxes(d, NEW_ARRAY(w->arena, uint64_t, w->diagram.n));
-}
+uint64_t diagram_boxes(World *w, const Diagram *d) { return count_boxes(d, table_new(w->arena)); }
 
 Diagram *inline_calls(World *w, const Diagram *d, bool keep_own_reverse) {
   return inline_body(w, d, keep_own_reverse, 0, &(Subst){0}, 0);

@@ -14,9 +14,10 @@ Diagram *diagram_inline(World *, const Diagram *);
 Diagram *diagram_inline_all(World *, const Diagram *); // those too: for after the derivative
 Diagram *diagram_inline_but(World *, const Diagram *, Name kept); // calls of that name stay too
 // How many boxes that makes. Calls share what they call, so it may be exponentially more than there
-// are: passes and the interpreter are for those within the limit.
-enum { BOXES_LIMIT = 5000000 };
-uint64_t diagram_boxes(World *, const Diagram *); // at most UINT32_MAX
+// are: passes are for those within the limit, kilobytes and some ten microseconds for each box; the
+// interpreter writes nothing out, and goes through more.
+enum { BOXES_LIMIT = 100000, BOXES_INTERPRETED = 1000000 };
+uint64_t diagram_boxes(World *, const Diagram *); // less than UINT32_MAX
 
 // -- derive.c -------------------------------------------------------------------------------------
 // forward: (in, params, d in, d params) -> (out, d out).          Real and bit wires have tangents;
@@ -85,10 +86,24 @@ typedef struct {
   const WeavePart *part;
   const WeaveEnd *like; // [nin] the inputs of the whole: each is like this input of this part
   const WeaveEnd *out;  // [nout] outputs of parts
+  bool stub; // where the order depends on open sizes, only the types count; the fault says so
 } Weave;
-// map[part][wire] becomes the wire of the result. NULL: a number needs itself, and `loop` holds the
-// parts on the way round.
-Diagram *diagram_weave(World *, Name, const Weave *, Id ***map, Ids *loop);
+enum { WEAVE_PLACES = 4 };
+typedef struct { // an element of what a part makes
+  uint32_t part;
+  uint32_t n; // of the axes that were cut
+  uint32_t axis[WEAVE_PLACES];
+  int64_t at[WEAVE_PLACES];
+} WeavePlace;
+typedef VEC(WeavePlace) WeavePlaces;
+// A number needs itself; the order depends on sizes that are open; there are too many elements.
+typedef enum { WEAVE_LOOP, WEAVE_OPEN, WEAVE_LARGE } WeaveAnswer;
+typedef struct {
+  WeaveAnswer answer;
+  WeavePlaces loop; // the parts on the way round
+} WeaveFault;
+// map[part][wire] becomes the wire of the result. NULL: there is no order.
+Diagram *diagram_weave(World *, Name, const Weave *, Id ***map, WeaveFault *);
 
 // -- row_parts.c: tensors that lie in a row of numbers, cell after cell. Sizes are constants. -----
 Id wire_part(World *, Diagram *, Id row, int64_t offset, Type, Name, Id origin);

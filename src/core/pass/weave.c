@@ -2,12 +2,11 @@
 //
 // Each input of each part knows where its value comes from: an output of some part, or an input
 // of the whole. Boxes are taken over one by one, each behind those that make what it reads; parts
-// are not units, so two parts may well feed each other as long as no number needs itself. Where one
-// does, the parts of the cycle are reported.
+// are not units, so two parts may well feed each other as long as no number needs itself. Where
+// boxes need each other as wholes, all are handed on as a knot (knot.c), which looks at elements.
 //
 // Depth first, with a stack of its own: chains may be as long as the diagram is large.
-#include "core/pass/pass.h"
-#include "core/pass/rewrite.h"
+#include "core/pass/knot.h"
 
 typedef enum { NEW_BOX, OPEN_BOX, DONE_BOX } BoxState;
 
@@ -74,20 +73,8 @@ static Id source_of(Weaver *v, uint32_t p, Id wire, uint32_t *part, Id *box) {
   return 0;
 }
 
-static void tell_loop(const Weaver *v, uint32_t part, Id box, Ids *loop) {
-  uint32_t first = v->stack.n;
-  while (first && !(v->stack.at[first - 1].part == part && v->stack.at[first - 1].box == box))
-    first--;
-  for (uint32_t i = first ? first - 1 : 0; i < v->stack.n; i++) {
-    uint32_t p = v->stack.at[i].part;
-    if (!loop->n || loop->at[loop->n - 1] != p) vec_push(v->w->arena, loop, p);
-  }
-}
-
 // The same part twice has noise of its own each time.
-static void own_noise(const Weaver *v, uint32_t part) {
-  const char *prefix = v->how->part[part].prefix;
-  Box *b = &v->to->box.at[v->to->box.n - 1];
+void noise_of_part(Box *b, const char *prefix) {
   if (!prefix || (b->op != OP_random && b->op != OP_call)) return;
   uint64_t path = site_hash(0, prefix);
   if (b->op == OP_random)
@@ -97,7 +84,7 @@ static void own_noise(const Weaver *v, uint32_t part) {
 }
 
 // Takes over a box and all that it needs; false: it needs itself.
-static bool visit(Weaver *v, uint32_t part, Id box, Ids *loop) {
+static bool visit(Weaver *v, uint32_t part, Id box) {
   vec_push(v->w->arena, &v->stack, (Visit){part, box, 0});
   v->state[part][box] = OPEN_BOX;
   while (v->stack.n) {
@@ -106,7 +93,7 @@ static bool visit(Weaver *v, uint32_t part, Id box, Ids *loop) {
     const Box *b = &d->box.at[top->box];
     if (top->next == b->nin) {
       copy_box(v->w, v->to, d, b, v->map[top->part], b->origin);
-      own_noise(v, top->part);
+      noise_of_part(&v->to->box.at[v->to->box.n - 1], v->how->part[top->part].prefix);
       v->state[top->part][top->box] = DONE_BOX;
       v->stack.n--;
       continue;
@@ -117,10 +104,7 @@ static bool visit(Weaver *v, uint32_t part, Id box, Ids *loop) {
       top->next++;
       continue;
     }
-    if (!needed || v->state[from][needed] == OPEN_BOX) {
-      tell_loop(v, from, needed, loop);
-      return false;
-    }
+    if (!needed || v->state[from][needed] == OPEN_BOX) return false;
     v->state[from][needed] = OPEN_BOX;
     vec_push(v->w->arena, &v->stack, (Visit){from, needed, 0});
   }
@@ -161,12 +145,86 @@ static void settle_wires(Weaver *v) {
     }
 }
 
-Diagram *diagram_weave(World *w, Name name, const Weave *how, Id ***map, Ids *loop) {
+static bool weave_boxes(Weaver *v) {
+  for (uint32_t p = 0; p < v->how->nparts; p++)
+    for (Id box = 1; box < v->how->part[p].d->box.n; box++)
+      if (v->state[p][box] == NEW_BOX && !visit(v, p, box)) return false;
+  return true;
+}
+
+// -- where boxes need each other ------------------------------------------------------------------
+// All boxes in one knot; known: [wire of the knot] what comes from outside. False: some wire comes
+// from itself, without any box.
+static bool tie_knot(Weaver *v, Knot *k, Id **wire, Ids *known) {
+  World *w = v->w;
+  for (uint32_t p = 0; p < v->how->nparts; p++) {
+    const Diagram *d = v->how->part[p].d;
+    wire[p] = NEW_ARRAY(w->arena, Id, d->wire.n);
+    for (Id i = 1; i < d->wire.n; i++) {
+      const Wire *x = &d->wire.at[i];
+      if (v->input[p][i]) continue;
+      wire[p][i] = knot_wire(w, k, &x->type, x->name, x->origin);
+      k->d->wire.at[wire[p][i]].kept = x->kept;
+    }
+  }
+  Id *outer = NEW_ARRAY(w->arena, Id, v->to->wire.n);
+  for (uint32_t i = 0; i < v->how->nin; i++) {
+    const Wire *x = &v->to->wire.at[v->to->in.at[i]];
+    outer[v->to->in.at[i]] = knot_wire(w, k, &x->type, x->name, x->origin);
+  }
+  for (Id i = 0; i < k->d->wire.n; i++) vec_push(w->arena, known, 0);
+  for (uint32_t i = 0; i < v->how->nin; i++) known->at[outer[v->to->in.at[i]]] = v->to->in.at[i];
+  for (uint32_t p = 0; p < v->how->nparts; p++) {
+    const Diagram *d = v->how->part[p].d;
+    for (uint32_t i = 0; i < d->param.n; i++)
+      known->at[wire[p][d->param.at[i].wire]] = v->map[p][d->param.at[i].wire];
+    for (uint32_t i = 0; i < d->in.n; i++) {
+      uint32_t from = p;
+      Id source = d->in.at[i];
+      if (!real_source(v, &from, &source)) return false;
+      wire[p][d->in.at[i]] = from == UINT32_MAX ? outer[source] : wire[from][source];
+    }
+  }
+  return true;
+}
+
+static void fill_knot(Weaver *v, Knot *k, Id *const *wire) {
+  World *w = v->w;
+  for (uint32_t p = 0; p < v->how->nparts; p++) {
+    const Diagram *d = v->how->part[p].d;
+    for (Id box = 1; box < d->box.n; box++) {
+      const Box *b = &d->box.at[box];
+      Id *in = NEW_ARRAY(w->arena, Id, b->nin + 1), *out = NEW_ARRAY(w->arena, Id, b->nout + 1);
+      for (uint32_t i = 0; i < b->nin; i++) in[i] = wire[p][b->in[i]];
+      for (uint32_t i = 0; i < b->nout; i++) out[i] = wire[p][b->out[i]];
+      knot_box(w, k, b, in, out, (WeavePlace){.part = p});
+    }
+  }
+}
+
+static bool weave_knot(Weaver *v, Name name, WeaveFault *fault) {
+  World *w = v->w;
+  Knot k;
+  Id **wire = NEW_ARRAY(w->arena, Id *, v->how->nparts);
+  const char **prefix = NEW_ARRAY(w->arena, const char *, v->how->nparts);
+  Ids known = {0};
+  for (uint32_t p = 0; p < v->how->nparts; p++) prefix[p] = v->how->part[p].prefix;
+  begin(v, name);
+  knot_begin(w, &k, name);
+  Knotting run = {.w = w, .prefix = prefix, .stub = v->how->stub};
+  bool good = tie_knot(v, &k, wire, &known);
+  if (good) fill_knot(v, &k, wire);
+  good = good && knot_emit(&run, &k, v->to, known.at);
+  *fault = (WeaveFault){run.answer, run.loop};
+  for (uint32_t p = 0; good && p < v->how->nparts; p++)
+    for (Id i = 1; i < v->how->part[p].d->wire.n; i++) v->map[p][i] = known.at[wire[p][i]];
+  return good;
+}
+
+Diagram *diagram_weave(World *w, Name name, const Weave *how, Id ***map, WeaveFault *fault) {
   Weaver v = {.w = w, .how = how};
   begin(&v, name);
-  for (uint32_t p = 0; p < how->nparts; p++)
-    for (Id box = 1; box < how->part[p].d->box.n; box++)
-      if (v.state[p][box] == NEW_BOX && !visit(&v, p, box, loop)) return NULL;
+  if (!weave_boxes(&v) && !weave_knot(&v, name, fault)) return NULL;
   settle_wires(&v);
   for (uint32_t p = 0; p < how->nparts; p++) {
     const Diagram *d = how->part[p].d;

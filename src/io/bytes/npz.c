@@ -3,7 +3,7 @@
 //   entry entry … | directory | [zip64 end, its locator] | end
 //
 // The directory at the end says what there is; an entry's own header is believed only about its
-// length. Entries that are stored are looked at where they lie, packed ones are unpacked. Names are
+// length, but must name the same array: nothing else guards names. Entries that are stored are looked at where they lie, packed ones are unpacked. Names are
 // keys and never paths of the disk: one with a slash, a backslash or a zero is refused. Each
 // entry's check sum is compared. All that is unpacked together stays below 10 times the file and 64
 // MB.
@@ -155,11 +155,20 @@ static bool entry_wrong(const Zip *z, const ZipEntry *e, const char *what) {
                     text_shown(z->arena, e->name, strlen(e->name)), what);
 }
 
+static bool same_name(const Zip *z, const ZipEntry *e, uint64_t n) {
+  const uint8_t *own = z->at + e->local + LOCAL_BYTES;
+  size_t stem = strlen(e->name);
+  return inside(z, e->local + LOCAL_BYTES, n) && n == stem + 4 && !memcmp(own, e->name, stem) &&
+         !memcmp(own + stem, ".npy", 4);
+}
+
 static bool packed_bytes(Zip *z, const ZipEntry *e, const uint8_t **out) {
   if (!inside(z, e->local, LOCAL_BYTES) || memcmp(z->at + e->local, "PK\3\4", 4) != 0)
     return entry_wrong(z, e, "it is not where the directory says");
   const uint8_t *p = z->at + e->local;
-  uint64_t from = e->local + LOCAL_BYTES + number(p + 26, 2) + number(p + 28, 2);
+  uint64_t name = number(p + 26, 2), from = e->local + LOCAL_BYTES + name + number(p + 28, 2);
+  if (!same_name(z, e, name))
+    return entry_wrong(z, e, "it has another name in the directory than in its own header");
   if (!inside(z, from, e->packed))
     return entry_wrong(z, e, "it reaches beyond the end of the file");
   if (e->packed > z->left) return wrong(z, "its entries overlap");

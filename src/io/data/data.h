@@ -175,6 +175,8 @@ double loader_waited(const Loader *); // the share of time spent in loader_next 
 void loader_free(Loader *);           // its arena does it at the latest
 
 // describe.c: `limn data`
+// Can it be told whether the set (NULL: each that is known) is on this machine?
+bool data_look(Arena *, const char *name, const char **why);
 void data_list(Arena *, Buf *, bool json); // what is known, where it was found, how to get it
 // One set: its fields, with some figures. `picture`, unless NULL: its first images, or its points.
 bool data_show(Arena *, Buf *, const char *name_or_path, bool json, Picture *picture,

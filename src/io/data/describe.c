@@ -15,7 +15,7 @@ static void put_rows(JsonOut *j, const int64_t *rows) {
 }
 
 static void list_json(Arena *a, JsonOut *j, const char *set) {
-  const char *get = get_advice(set);
+  const char *get = get_advice(set), *why;
   int64_t rows[SPLITS];
   Field f;
   json_object(j, NULL);
@@ -31,7 +31,7 @@ static void list_json(Arena *a, JsonOut *j, const char *set) {
   for (Split s = 0; s < SPLITS; s++) rows[s] = known_rows(set, s);
   put_rows(j, rows);
   json_bool(j, "made", !get);
-  json_text_or_null(j, "folder", get ? find_folder(a, set) : NULL);
+  json_text_or_null(j, "folder", get ? find_folder(a, set, &why) : NULL);
   json_text_or_null(j, "get", get);
   json_end(j);
 }
@@ -46,7 +46,7 @@ static void list_line(Arena *a, Buf *out, const char *set) {
       buf_printf(&rows, "%s%lld %s", rows.n ? ", " : "", (long long)known_rows(set, s),
                  split_word[s]);
   buf_printf(out, "  %-12s %-42s %s\n", set, fields.at, rows.at);
-  const char *folder = find_folder(a, set), *get = get_advice(set);
+  const char *why, *folder = find_folder(a, set, &why), *get = get_advice(set);
   if (get && folder)
     buf_printf(out, "               in %s\n", folder);
   else if (get)

@@ -3,6 +3,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "io/data/set_own.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
@@ -155,14 +156,34 @@ static bool data_root(Arena *a, uint32_t k, const char **path, const char **call
   }
 }
 
-const char *find_folder(Arena *a, const char *set) {
-  const char *root, *called;
+static const char *look(Arena *a, const char *path, bool *folder) { // NULL, or why nobody can tell
+  struct stat info;
+  bool there = stat(path, &info) == 0;
+  *folder = there && S_ISDIR(info.st_mode);
+  return there || errno == ENOENT || errno == ENOTDIR ? NULL : os_error(a, errno);
+}
+
+const char *find_folder(Arena *a, const char *set, const char **why) {
+  const char *root, *called, *error;
+  bool folder = false;
+  *why = NULL;
   for (uint32_t k = 0; data_root(a, k, &root, &called); k++) {
     const char *path = root ? arena_format(a, "%s/%s", root, set) : NULL;
-    if (path && path_is_folder(path)) return path;
+    if (!path) continue;
+    error = look(a, path, &folder);
+    if (folder) return path;
+    if (error && !*why) file_error(a, why, "cannot look whether %s is there: %s", path, error);
   }
   static const char debian[] = "/usr/share/datasets/fashion-mnist";
   return strcmp(set, "fashion") == 0 && path_is_folder(debian) ? debian : NULL;
+}
+
+bool data_look(Arena *a, const char *name, const char **why) {
+  for (uint32_t k = 0; k < COUNT(known); k++)
+    if (!known[k].make && (!name || strcmp(name, known[k].name) == 0) &&
+        !find_folder(a, known[k].name, why) && *why)
+      return false;
+  return true;
 }
 
 const char *data_file(Arena *a, const char *beside, const char *path) {
@@ -187,7 +208,8 @@ int64_t known_rows(const char *set, Split split) { return find_known(set)->rows[
 bool set_is_here(Arena *a, const char *name, const SetOptions *o) {
   const KnownSet *k = o->file ? NULL : find_known(name);
   if (!k) return path_exists(data_file(a, o->beside, name));
-  return k->make || find_folder(a, name);
+  const char *why;
+  return k->make || find_folder(a, name, &why);
 }
 
 static bool not_found(Set *s, const char **why) {
@@ -206,6 +228,6 @@ bool open_known(Set *s, const char **why) {
     k->make(s);
     return true;
   }
-  const char *folder = find_folder(s->arena, s->name);
-  return folder ? open_named(s, folder, why) : not_found(s, why);
+  const char *folder = find_folder(s->arena, s->name, why);
+  return folder ? open_named(s, folder, why) : !*why && not_found(s, why);
 }

@@ -137,8 +137,9 @@ extern const char *const iris_words[], *const scene_words[], *const cifar_words[
 
 // known.c
 bool open_known(Set *, const char **why);
-const char *find_folder(Arena *, const char *set); // where a set on disk is, or NULL
-const char *get_advice(const char *set);           // how to get it; NULL: it is made by code
+// Where a set on disk is, or NULL; then, if nobody can tell, why.
+const char *find_folder(Arena *, const char *set, const char **why);
+const char *get_advice(const char *set); // how to get it; NULL: it is made by code
 int64_t known_rows(const char *set, Split);
 
 // known_files.c: sets on disk

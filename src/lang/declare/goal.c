@@ -322,8 +322,7 @@ static void who_trains(Elab *in, Program *p, Body *b, Goal *g, bool *doubtful) {
 
 // A weight that the goal's value does not move with, behind `stop` say, is not trained by it.
 static void leave_unreached(World *w, const Diagram *d, bool *trains) {
-  enum { BOXES_MOST = 300000 }; // beyond, it is left to the step
-  if (diagram_boxes(w, d) > BOXES_MOST) return;
+  if (diagram_boxes(w, d) > BOXES_LIMIT) return; // nor will it be trained
   const Diagram *flat = diagram_inline(w, d);
   const bool *moving = outputs_moving(w, flat) + flat->in.n;
   for (uint32_t i = 0; i < d->param.n; i++) trains[i] &= moving[i];

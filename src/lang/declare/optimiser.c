@@ -45,8 +45,14 @@ static NameList shaped_names(World *w, const Syntax *block) {
   return list;
 }
 
+// One number, for each of the axes that pass over the weight.
 static Type state_type(const Making *m, Name name) {
-  return name_among(&m->shaped, name) ? m->type : (Type){.base = m->type.base};
+  if (name_among(&m->shaped, name)) return m->type;
+  Axis axis[RANK_LIMIT];
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < m->type.rank; i++)
+    if (m->type.axis[i].pass) axis[n++] = m->type.axis[i];
+  return type_make(m->b->w, (Base)m->type.base, n, axis);
 }
 
 // -- the parts of the block -----------------------------------------------------------------------

@@ -221,9 +221,10 @@ static void next_state(Body *b, Env *env, const Syntax *n) {
   if (v.n != 1 || v.at[0].error) return;
   Val one = val_fill(b, v.at[0], want);
   val_settle(b, &one);
+  one = along_members(b, one, n->span);
   bool fits = one.type.rank == want.rank && one.type.base == want.base;
   for (uint32_t i = 0; fits && i < want.rank; i++)
-    fits = !one.type.axis[i].pass &&
+    fits = one.type.axis[i].pass == want.axis[i].pass &&
            sizes_agree(b, one.type.axis[i].size, want.axis[i].size, n->span, n->span, "a state");
   if (!fits) {
     bool sample = false;

@@ -20,6 +20,7 @@ typedef struct {
   Name name;
   Span span;
   const char *as; // of a stale copy: the weight that it begins as
+  const char *of; // of a machine's copy: the weight of the learner
 } WeightDecl;
 Val add_weight(Body *, Type, Init, const WeightDecl *);
 Value typed_weight(Body *, Env *, const Syntax *sig, const Syntax *init, const WeightDecl *);

@@ -80,7 +80,9 @@ static bool mark_along(Body *b, const Val *v, const JoinAlong *a, bool all, bool
                        const char *word) {
   World *w = b->w;
   for (uint32_t i = 0; i < v->type.rank; i++)
-    axes[i] = all ? !v->type.axis[i].pass : a->batch && v->type.axis[i].pass;
+    axes[i] =
+        all ? !v->type.axis[i].pass
+            : a->batch && v->type.axis[i].pass && !is_member_axis(b->in, v->type.axis[i].pass);
   for (uint32_t k = 0; k < a->n; k++) {
     uint32_t found = 0;
     for (uint32_t i = 0; i < v->type.rank; i++)
@@ -94,6 +96,18 @@ static bool mark_along(Body *b, const Val *v, const JoinAlong *a, bool all, bool
     return false;
   }
   return true;
+}
+
+// A machine learns from one sample at a tick: what says something about several would say nothing.
+static bool batch_is_there(Body *b, const JoinAlong *a, const bool *axes, uint32_t rank,
+                           Span span) {
+  bool any = !a->batch || !b->in->owned;
+  for (uint32_t i = 0; i < rank; i++) any |= axes[i];
+  if (any) return true;
+  Id e = diag_error(b->w->diags, span,
+                    "a machine learns from one sample at a tick: there is no batch here");
+  diag_help(b->w->diags, e, "`layer_norm` looks at one sample");
+  return false;
 }
 
 // An index that only calls are read at, as in sum[i](softmax(x[i])), is as long as their axis.
@@ -179,6 +193,7 @@ static Value reduce(const BuiltinUse *u, bool mean) {
     return value_refuse(b, span, span, "`%s` wants numbers, but this is %s", u->box->name,
                         own_text(b->w, &v.type));
   if (!mark_along(b, &v, &along, !u->config, axes, u->box->name)) return value_error(b, span);
+  if (!batch_is_there(b, &along, axes, v.type.rank, span)) return value_error(b, span);
   size_indices(u, &v, &along);
   Size n = places(b, &v, axes);
   skip_padding(b, &v, combine);

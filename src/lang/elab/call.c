@@ -6,7 +6,7 @@
 static uint32_t passing_number(const Body *b, const Value *args, uint32_t *number) {
   uint32_t next = 2; // 1 is the sample axis
   for (uint32_t id = 1; id <= b->npass; id++) {
-    bool used = false;
+    bool used = is_member_axis(b->in, id); // they are called the same everywhere
     for (uint32_t i = 0; i < args->n; i++)
       for (uint32_t k = 0; k < args->at[i].type.rank; k++)
         used |= args->at[i].type.axis[k].pass == id;
@@ -177,7 +177,9 @@ static bool no_call(Body *b, const BoxUse *use, Value *args, Value *out) {
   if (d->broken || !learner_of(d)) return true;
   if (weight_learner(d)) {
     if (!args->n) {
+      LearnerMode before = learner_begin(b->in, use);
       *out = learner_weight(b, d, use->home, use->family, span);
+      learner_end(b->in, before);
       return true;
     }
     Id e = diag_error(w->diags, span, "`%s` is a weight, not a function: it takes no input", name);
@@ -266,11 +268,11 @@ static AxisOrder old_places(const Type *t, const Match *m) {
 static Body *callee_body(const Call *c, const BoxUse *use, const Formals *formals,
                          const Inputs *in) {
   Elab *infer = c->b->in;
-  bool training = infer->training;
+  LearnerMode before = learner_begin(infer, use);
   if (is_learner(c->def) && (c->def->frozen || c->def->kind == DEF_STALE)) infer->training = false;
   Body *callee = instance_renamed(c, use->home, in);
   if (!callee) callee = instance(c, use->home, use->family, formals, in);
-  infer->training = training;
+  learner_end(infer, before);
   return callee && work_on(c->b, callee->d->param.n, c->span) ? callee : NULL;
 }
 
@@ -290,11 +292,12 @@ Value call_def(Body *b, Env *env, const BoxUse *written, const Syntax *config, V
   Value out;
   BoxUse use = *written;
   use.def->used = true;
+  if (!find_own(b, &use)) return value_error(b, use.span);
   if (no_call(b, &use, &args, &out)) return out;
   use.def = choose_overload(b, use.def, &args);
   Header h = header_of(use.def);
   Call c = {.b = b, .env = env, .def = use.def, .h = &h, .over = over, .span = use.span};
-  c.to = env_new(b->in, use.home ? use.home->env : NULL, h.scope, NULL);
+  c.to = env_new(b->in, use.home ? home_env(use.home, use.def) : NULL, h.scope, NULL);
   Formals formals = {0};
   bool typed;
   Match *m = NEW_ARRAY(w->arena, Match, args.n);

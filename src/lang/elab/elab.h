@@ -46,6 +46,24 @@ typedef struct {
   Span span;
 } BoxUse;
 Value call_def(Body *, Env *, const BoxUse *, const Syntax *config, Value args, const Syntax *over);
+
+// own_learner.c: learners that a machine has a copy of
+bool is_member_axis(const Elab *, uint32_t pass); // of an array of parts, not of samples
+const MachineText *machine_seen(const Elab *);    // NULL: a body is the same inside of the machine
+void pass_members(Body *);                        // axes of members pass over it
+bool find_own(Body *, BoxUse *);        // whose weights a learner takes; false with a diagnostic
+Env *home_env(Body *home, const Def *); // in which its words are found; NULL: those of its file
+typedef struct {
+  bool training, owned;
+} LearnerMode;
+LearnerMode learner_begin(Elab *, const BoxUse *); // its body is elaborated
+void learner_end(Elab *, LearnerMode before);
+Type for_each_member(Body *, Type, Init *); // a weight with the axes of members in front
+// A next value with them in front: each has its own, even if it is the same for all.
+Val along_members(Body *, Val, Span);
+// The path that a weight of a machine's copy has in the learner itself; NULL: it is no copy.
+const char *own_origin(const Elab *, const BoxUse *, const char *path);
+
 int arity_of(Body *, Env *, const Syntax *box); // -1 when unknown
 // Does the text use something whose declaration went wrong? Then what it lacks is said already.
 bool uses_broken(Env *, const Syntax *);

@@ -86,6 +86,7 @@ static Param outer_param(Body *b, const Param *inner, const BoxUse *use, uint32_
                           use->family ? use->family : "", inner->path);
     p.rooted = !use->home;
     p.home = use->home && use->home != b ? use->home->id : 0;
+    if (!p.init.of) p.init.of = own_origin(b->in, use, p.path);
     if (use->def->kind != DEF_STALE) return p;
     p.role = ROLE_BUFFER;
     p.init.as = arena_format(w->arena, "%s%s/%s", learner_path(w, use->def),

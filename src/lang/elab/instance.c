@@ -48,10 +48,12 @@ static Buf instance_key(const Call *c, Body *home, const char *family, const Inp
   World *w = c->b->w;
   Buf key = buf_new(w->arena);
   uint32_t named = family ? (uint32_t)strlen(family) : 0;
+  const MachineText *machine = machine_seen(c->b->in);
   key_numbers(&key,
               (uint32_t[]){c->def->id, home ? home->id : 0, c->b->in->training, c->b->in->freezes,
-                           c->b->generic, named, c->to->binding.n},
-              7);
+                           c->b->generic, named, c->to->binding.n, c->b->in->owned,
+                           machine ? machine->home->id : 0},
+              9);
   if (family) buf_text(&key, family);
   for (uint32_t i = 0; i < c->to->binding.n; i++) key_binding(&key, w, &c->to->binding.at[i]);
   for (uint32_t i = 0; i < in->n; i++) key_type(&key, w, &in->in[i], labels);
@@ -160,6 +162,7 @@ Body *instance_body(const Call *c, const Formals *formals, const Inputs *in, boo
   collect_labels(body, c->h->params);
   collect_labels(body, c->h->result);
   collect_labels(body, c->h->body);
+  pass_members(body);
   Value args = {.n = in->n, .at = NEW_ARRAY(w->arena, Val, in->n)};
   for (uint32_t i = 0; i < in->n; i++) {
     Name name = i < formals->n ? formals->at[i].name : 0;

@@ -88,8 +88,11 @@ Init init_from(Body *b, Env *env, const Syntax *n, const Type *t) {
   Body *own = body_new(b->in, name_from(w->names, "init"));
   own->generic = b->generic;
   own->env = env;
+  const MachineText *machine = b->in->machine; // a start is that of one member
+  b->in->machine = NULL;
   Value v = n->kind == N_LIST ? list_value(own, env, n, "list", false, t, n->span)
                               : eval_equation(own, env, NULL, n, NULL, t, n->span);
+  b->in->machine = machine;
   if (v.n != 1 || v.at[0].error) return init;
   Val one = val_fill(own, v.at[0], *t);
   Id wire = val_to_wire(own, &one, 0);
@@ -113,7 +116,9 @@ Val add_weight(Body *b, Type t, Init init, const WeightDecl *decl) {
   Param p = {.path = decl->path, .rooted = decl->rooted, .home = decl->home, .role = decl->role};
   p.init = init;
   p.init.as = decl->as;
+  p.init.of = decl->of;
   for (uint32_t i = 0; i < t.rank; i++) t.axis[i].pass = 0;
+  if (b->in->owned) t = for_each_member(b, t, &p.init);
   uint32_t i = diagram_param(b->w, b->d, p, t, decl->name, origin_at(b, decl->span));
   sync_sites(b);
   return val_wire(b, b->d->param.at[i].wire, decl->span);
@@ -236,14 +241,16 @@ Value learner_weight(Body *b, Def *d, Body *home, const char *family, Span span)
   }
   const char *path =
       arena_format(b->w->arena, "%s%s", name_text(b->w->names, d->name), family ? family : "");
-  Env *scope = home ? home->env : env_new(b->in, NULL, real->scope, b);
+  Env *scope = home ? home_env(home, d) : NULL;
+  if (!scope) scope = env_new(b->in, NULL, real->scope, b);
   const Syntax *init = real->refined ? refine_body(real->refined) : learner_body(n);
   WeightDecl decl = {.path = path,
                      .rooted = !home,
                      .home = home && home != b ? home->id : 0,
                      .role = d->kind == DEF_STALE ? ROLE_BUFFER : ROLE_WEIGHT,
                      .name = d->name,
-                     .span = span};
+                     .span = span,
+                     .of = own_origin(b->in, &(BoxUse){.def = d, .home = home}, path)};
   if (d->kind == DEF_STALE)
     decl.as = arena_format(b->w->arena, "%s%s", learner_path(b->w, d), family ? family : "");
   return typed_weight(b, scope, learner_result(n), init, &decl);

@@ -142,27 +142,49 @@ static void read_numbers(Elab *in, Program *p, const Syntax *brackets, double *f
 
 // The time it takes, and how it is followed.
 static void read_by(Elab *in, Program *p, const Syntax *by, Run *r) {
-  static const char *const words[] = {[FOLLOW_USUAL] = "",
-                                      [FOLLOW_DORMAND] = "dormand",
-                                      [FOLLOW_RK4] = "rk4",
-                                      [FOLLOW_EULER] = "euler",
-                                      [FOLLOW_STIFF] = "stiff"};
+  static const char *const words[] = {
+      [FOLLOW_USUAL] = "",           [FOLLOW_DORMAND] = "dormand", [FOLLOW_RK4] = "rk4",
+      [FOLLOW_EULER] = "euler",      [FOLLOW_STIFF] = "stiff",     [FOLLOW_MARUYAMA] = "maruyama",
+      [FOLLOW_MILSTEIN] = "milstein"};
   const Syntax *name = use_base(by);
   const char *text = name->kind == N_NAME ? name_text(in->w->names, name->name) : "";
   uint32_t i = FOLLOW_DORMAND;
   while (i < COUNT(words) && strcmp(words[i], text)) i++;
   if (i == COUNT(words)) {
     diag_error(in->w->diags, by->span,
-               "a run is followed by `dormand`, `stiff`, `rk4[0.01]` or `euler[0.01]`");
+               "a run is followed by `dormand`, `stiff`, `rk4[0.01]` or `euler[0.01]`; with white "
+               "noise, by `maruyama[0.01]` or `milstein[0.01]`");
     return;
   }
   r->follow = (Follow)i;
-  bool fixed = r->follow == FOLLOW_RK4 || r->follow == FOLLOW_EULER;
+  bool noise = r->follow == FOLLOW_MARUYAMA || r->follow == FOLLOW_MILSTEIN;
+  bool fixed = r->follow == FOLLOW_RK4 || r->follow == FOLLOW_EULER || noise;
+  if (r->system->white.n && !noise) {
+    Id e = diag_error(in->w->diags, by->span, "`%s` does not follow white noise", text);
+    diag_help(in->w->diags, e, "`maruyama[0.01]` does, and `milstein[0.01]`");
+  }
   uint32_t errors = in->w->diags->errors;
   if (by->kind == N_AT)
     read_numbers(in, p, at_brackets(by), fixed ? &r->step : &r->tolerance, &r->step);
   if (fixed && !(r->step > 0) && in->w->diags->errors == errors)
     diag_error(in->w->diags, by->span, "`%s` wants its step: `%s[0.01]`", text, text);
+}
+
+static void check_milstein(Elab *in, const Run *r, Span span) {
+  bool late = r->system->lag.n;
+  if (!late && milstein_fits(in->w, r->system)) return;
+  Id e = diag_error(in->w->diags, span,
+                    late ? "`milstein` does not follow delays"
+                         : "`milstein` is for noises of which none changes how strongly another "
+                           "one works");
+  diag_help(in->w->diags, e, "`by maruyama[%g]` follows them", r->step);
+}
+
+// Without `by`, white noise is followed in a thousand steps, or to each moment that is kept.
+static void usual_noise(Run *r) {
+  r->follow = FOLLOW_MARUYAMA;
+  r->step = r->end / 1000;
+  if (r->every > 0 && r->every < r->step) r->step = r->every;
 }
 
 static void read_length(Elab *in, Program *p, const Syntax *n, Run *r) {
@@ -235,17 +257,25 @@ static void run_system(Elab *in, Program *p, Run *r) {
   if (r->system && on) r->system = driven_by(in, p, r->system, on, r);
 }
 
-static void do_run(Elab *in, Program *p, const Syntax *n) {
+static Name run_name(World *w, const Run *r) {
+  if (!r->turn) return r->base;
+  return name_from(w->names, arena_format(w->arena, "%s, %s", name_text(w->names, r->base),
+                                          turn_text(w->arena, w, r->turn)));
+}
+
+void read_run(Elab *in, Program *p, const Syntax *n, const Syntax *said) {
   World *w = in->w;
   const Syntax *call = simulate_what(n), *use = use_callee(call);
   const Syntax *name = use_base(use), *by = clause(n, N_BY);
-  Run r = {.node = n, .span = n->span, .name = n->name};
+  Run r = {.node = n, .said = said, .span = n->span, .base = n->name, .turn = p->ran->turn};
   uint32_t errors = w->diags->errors;
   if (name->kind != N_NAME) {
     diag_error(w->diags, call->span, "a machine is run: `run Name(x: 1) to 10`");
     return;
   }
-  if (!r.name) r.name = name->name;
+  if (!r.base) r.base = name->name;
+  r.name = run_name(w, &r);
+  r.order = p->ran->ordered++;
   Def *d = scope_find(p->scope, name->name);
   if (d && d->kind == DEF_MACHINE) {
     if (!d->broken) run_system(in, p, &r);
@@ -267,6 +297,9 @@ static void do_run(Elab *in, Program *p, const Syntax *n) {
     if (w->diags->errors == errors) check_given(in, &r);
     read_length(in, p, n, &r);
     if (by) read_by(in, p, by_distance(by), &r);
+    bool noise = noise_has_place(w, r.system, false) && r.system->white.n;
+    if (noise && !by) usual_noise(&r);
+    if (noise && r.follow == FOLLOW_MILSTEIN) check_milstein(in, &r, by->span);
     if (by && !r.system->flows)
       diag_error(w->diags, by->span, "`%s` goes by ticks, and `by` says how rates are followed",
                  name_text(w->names, r.system->name));
@@ -304,6 +337,9 @@ static void read_watch(Looker *l, const Syntax *n, int kind, Check *c) {
   if (kind == WATCH_AT && last >= 0 && (x.number > last || x.number < 0))
     diag_error(w->diags, brackets ? brackets->span : n->span, "the run goes from %s 0 to %g",
                flows ? "time" : "tick", last);
+  if (kind == WATCH_EXPONENT && call_args(n).n)
+    diag_error(w->diags, call_args(n).at[0]->span,
+               "`exponent()` is of all states together, so nothing stands here");
   if (point) {
     for (uint32_t i = 0; i < call_args(n).n; i++) {
       RunStart s;
@@ -325,7 +361,8 @@ static void read_watch(Looker *l, const Syntax *n, int kind, Check *c) {
     if (!look_at(l, what, &x.seen, &t)) return;
     bool moment = kind == WATCH_LAST || kind == WATCH_AT;
     x.truth = moment && t.base == BASE_BIT;
-    if (kind != WATCH_SETTLED && (t.rank || t.base == BASE_LABEL))
+    bool settles = kind == WATCH_SETTLED && !(t.rank && flows); // by ticks, all of an array
+    if (!settles && (t.rank || t.base == BASE_LABEL))
       diag_error(w->diags, call_args(n).at[0]->span, "one number is wanted here, but this is %s",
                  own_text(w, &t));
   }
@@ -403,7 +440,7 @@ static const char *source_text(World *w, Span a, Span b) {
 
 // Adder : of a run of that name; Adder[Slow] : of a run of just this.
 static bool speaks_of(World *w, const Run *r, const Syntax *use, const Syntax *name) {
-  if (name->kind != N_NAME || r->name != name->name) return false;
+  if (name->kind != N_NAME || r->base != name->name) return false;
   if (use == name) return true;
   const Syntax *ran = use_callee(simulate_what(r->node));
   return !strcmp(source_text(w, use->span, use->span), source_text(w, ran->span, ran->span));
@@ -414,7 +451,7 @@ static void no_run(Elab *in, Program *p, const Syntax *name) {
   const char *text = name->kind == N_NAME ? name_text(w->names, name->name) : "";
   Nearest near = nearest_to(text);
   for (uint32_t i = 0; i < p->ran->run.n; i++)
-    nearest_try(&near, name_text(w->names, p->ran->run.at[i].name));
+    nearest_try(&near, name_text(w->names, p->ran->run.at[i].base));
   for (uint32_t i = 0; i < in->def.n; i++)
     if (in->def.at[i] && in->def.at[i]->kind == DEF_MACHINE)
       nearest_try(&near, name_text(w->names, in->def.at[i]->name));
@@ -459,80 +496,152 @@ static Syntax *with_numbers(void *of, const Syntax *n) {
   return syntax_map(k->w->arena, n, with_numbers, of);
 }
 
+// Is it a number, or a bit, once the run is over? Its type; false after an error.
+static bool side_type(Elab *in, Program *p, const Check *c, const Syntax *side, Type *out) {
+  World *w = in->w;
+  WatchNumbers numbers = {w, c, NULL};
+  Body *b = body_new(in, name_from(w->names, "claim"));
+  b->env = env_new(in, NULL, p->scope, b);
+  Id wire = only_wire(b, with_numbers(&numbers, side));
+  if (!wire) return false;
+  *out = b->d->wire.at[wire].type;
+  if (out->base != BASE_LABEL && !out->rank) return true;
+  return diag_refuse(w->diags, side->span, "one number is wanted here, but this is %s",
+                     own_text(w, out));
+}
+
+// last(x) < 2: numbers that are compared, so `within` has a meaning, and both can be told.
+static void read_comparison(Elab *in, Program *p, Check *c) {
+  const Syntax *left = check_left(c->node);
+  Type a, b;
+  SyntaxSign sign = left->kind == N_CMP ? cmp_sign(left) : SIGN_NONE;
+  bool order =
+      sign == SIGN_LESS || sign == SIGN_MORE || sign == SIGN_AT_MOST || sign == SIGN_AT_LEAST;
+  c->compares =
+      order && side_type(in, p, c, cmp_left(left), &a) && side_type(in, p, c, cmp_right(left), &b);
+  if (!c->compares && check_within(c->node))
+    diag_error(in->w->diags, check_within(c->node)->span,
+               "`within` is for numbers that are compared, and this is true or not");
+}
+
 // Where a claim has one side: is that a condition? A number that moves, as conserved(x), is claimed to
 // be 0; of others nothing is claimed.
 static void read_condition(Elab *in, Program *p, Check *c) {
   World *w = in->w;
-  WatchNumbers numbers = {w, c, NULL};
   const Syntax *left = check_left(c->node);
   bool drifts = false;
+  Type t;
   for (uint32_t i = 0; i < c->watch.n; i++) drifts |= c->watch.at[i].kind == WATCH_DRIFT;
-  if (check_right(c->node)) return;
-  Body *b = body_new(in, name_from(w->names, "claim"));
-  b->env = env_new(in, NULL, p->scope, b);
-  Id wire = only_wire(b, with_numbers(&numbers, left));
-  if (!wire) return;
-  c->condition = b->d->wire.at[wire].type.base == BASE_BIT;
+  if (!side_type(in, p, c, left, &t)) return;
+  if (check_right(c->node)) {
+    side_type(in, p, c, check_right(c->node), &t);
+    return;
+  }
+  c->condition = t.base == BASE_BIT;
+  if (c->condition) read_comparison(in, p, c);
   if (c->condition || drifts) return;
   Id e = diag_error(w->diags, left->span, "a number alone is no claim");
   diag_help(w->diags, e, "say what it is: `check %s = 1   within 0.01`, or `> 1`",
             source_text(w, left->span, left->span));
 }
 
-static void do_check(Elab *in, Program *p, const Syntax *n) {
+// The run that is meant, its number + 1; 0: none.
+static uint32_t run_meant(Elab *in, const Program *p, const Syntax *use) {
+  uint32_t run = 0;
+  for (uint32_t i = 0; i < p->ran->run.n; i++)
+    if (!use || speaks_of(in->w, &p->ran->run.at[i], use, use_base(use))) run = i + 1;
+  return run;
+}
+
+// Behind a loop, what is said of its last run is said of all; where a machine is named, of its.
+static bool is_meant_too(const Elab *in, const Program *p, const Syntax *use, uint32_t run,
+                         uint32_t last) {
+  const Run *r = &p->ran->run.at[run], *of = &p->ran->run.at[last];
+  if (run == last) return true;
+  if (use && !speaks_of(in->w, r, use, use_base(use))) return false;
+  return of->turn != p->ran->turn && r->said == of->said && turn_is_in(r->turn, p->ran->turn);
+}
+
+// What it is about: a run, or a machine.
+static System *system_meant(Elab *in, Program *p, const Syntax *n, const Check *c, bool nested) {
+  const Syntax *use = check_target(n);
+  const Run *run = c->run ? &p->ran->run.at[c->run - 1] : NULL;
+  Def *d = use ? scope_find(p->scope, use_base(use)->name) : NULL;
+  // A truth for all inputs, or about the wiring itself, is none of what it stands on.
+  bool law = !syntax_any(check_left(n), is_watch, in) && !syntax_any(check_right(n), is_watch, in);
+  System *s = run && law  ? run->own
+              : run       ? run->system
+              : d->broken ? NULL
+                          : system_in(in, p, use, TIME_OPEN);
+  if (s && !run && s->timeless) s = system_in(in, p, use, time_of(s, TIME_TICKS));
+  if (s && nested && run) s = run_alone(in, p, run);
+  if (s && s->shares && !nested) s = system_closed(in, s);
+  return s;
+}
+
+static void read_claim(Elab *in, Program *p, const Syntax *n, Check *c) {
   World *w = in->w;
-  Check c = {.node = n, .span = n->span};
-  const Syntax *use = check_target(n), *name = use ? use_base(use) : NULL;
+  Looker l = looker_new(in, p, c->system);
+  uint32_t errors = w->diags->errors;
+  c->node = n = compare_labels(&l, n, c);
+  read_watches(&l, check_left(n), c);
+  read_watches(&l, check_right(n), c);
+  bool run = false;
+  for (uint32_t i = 0; i < c->watch.n; i++)
+    run |= c->watch.at[i].kind != WATCH_FIXED && c->watch.at[i].kind != WATCH_DIVERGENCE;
+  if (!c->watch.n && w->diags->errors == errors) read_truth(&l, n, c);
+  if (c->kind == CHECK_CLAIM && w->diags->errors == errors) read_condition(in, p, c);
+  if (run && !c->run)
+    diag_error(w->diags, n->span, "this is about a run of `%s`, and there is none before it",
+               name_text(w->names, c->system->name));
+}
+
+static void check_of(Elab *in, Program *p, const Syntax *n, uint32_t run) {
+  World *w = in->w;
+  Check c = {.node = n, .span = n->span, .run = run, .order = p->ran->ordered++};
+  const Syntax *use = check_target(n);
   const Syntax *last = check_right(n) ? check_right(n) : check_left(n);
+  bool nested = is_word(in, check_left(n), "nested") && is_word(in, check_right(n), "flat");
   c.text = source_text(w, check_left(n)->span, last->span);
   read_within(in, p, n, &c);
-  if (!use && !speaks_of_run(in, p, n) && do_box_check(in, p, n, &c)) {
-    vec_push(w->arena, &p->ran->check, c);
-    return;
+  bool swept = run && p->ran->run.at[run - 1].turn;
+  c.of = use && !swept ? source_text(w, use->span, use->span)
+                       : name_text(w->names, p->ran->run.at[run - 1].name);
+  c.system = system_meant(in, p, n, &c, nested);
+  if (!c.system || !check_ticks(in, c.system, n->span)) return;
+  if (nested)
+    c.kind = CHECK_NESTED;
+  else
+    read_claim(in, p, n, &c);
+  vec_push(w->arena, &p->ran->check, c);
+}
+
+void read_check(Elab *in, Program *p, const Syntax *n) {
+  World *w = in->w;
+  const Syntax *use = check_target(n), *name = use ? use_base(use) : NULL;
+  if (!use && !speaks_of_run(in, p, n)) {
+    Check c = {.node = n, .span = n->span, .order = p->ran->ordered++};
+    const Syntax *last = check_right(n) ? check_right(n) : check_left(n);
+    c.text = source_text(w, check_left(n)->span, last->span);
+    read_within(in, p, n, &c);
+    if (do_box_check(in, p, n, &c)) {
+      vec_push(w->arena, &p->ran->check, c);
+      return;
+    }
   }
-  for (uint32_t i = 0; i < p->ran->run.n; i++)
-    if (!name || speaks_of(w, &p->ran->run.at[i], use, name)) c.run = i + 1;
+  uint32_t run = run_meant(in, p, use), runs = p->ran->run.n, errors = w->diags->errors;
   Def *d = name && name->kind == N_NAME ? scope_find(p->scope, name->name) : NULL;
-  if (!c.run && name && (!d || d->kind != DEF_MACHINE)) {
+  if (!run && name && (!d || d->kind != DEF_MACHINE)) {
     no_run(in, p, name);
     return;
   }
-  if (!c.run && !name) {
+  if (!run && !name) {
     diag_error(w->diags, n->span, "`check` wants a name: `check Name : …`");
     return;
   }
-  c.of = use ? source_text(w, use->span, use->span)
-             : name_text(w->names, p->ran->run.at[c.run - 1].name);
-  // A truth for all inputs, or about the wiring itself, is none of what it stands on.
-  bool law = !syntax_any(check_left(n), is_watch, in) && !syntax_any(check_right(n), is_watch, in);
-  c.system = c.run && law ? p->ran->run.at[c.run - 1].own
-             : c.run      ? p->ran->run.at[c.run - 1].system
-             : d->broken  ? NULL
-                          : system_in(in, p, use, TIME_OPEN);
-  if (c.system && !c.run && c.system->timeless)
-    c.system = system_in(in, p, use, time_of(c.system, TIME_TICKS));
-  bool nested = is_word(in, check_left(n), "nested") && is_word(in, check_right(n), "flat");
-  if (c.system && nested && c.run) c.system = run_alone(in, p, &p->ran->run.at[c.run - 1]);
-  if (c.system && c.system->shares && !nested) c.system = system_closed(in, c.system);
-  if (!c.system || !check_ticks(in, c.system, n->span)) return;
-  Looker l = looker_new(in, p, c.system);
-  if (nested) {
-    c.kind = CHECK_NESTED;
-  } else {
-    uint32_t errors = w->diags->errors;
-    c.node = n = compare_labels(&l, n, &c);
-    read_watches(&l, check_left(n), &c);
-    read_watches(&l, check_right(n), &c);
-    bool run = false;
-    for (uint32_t i = 0; i < c.watch.n; i++)
-      run |= c.watch.at[i].kind != WATCH_FIXED && c.watch.at[i].kind != WATCH_DIVERGENCE;
-    if (!c.watch.n && w->diags->errors == errors) read_truth(&l, n, &c);
-    if (c.kind == CHECK_CLAIM && w->diags->errors == errors) read_condition(in, p, &c);
-    if (run && !c.run)
-      diag_error(w->diags, n->span, "this is about a run of `%s`, and there is none before it",
-                 name_text(w->names, c.system->name));
-  }
-  vec_push(w->arena, &p->ran->check, c);
+  if (!run) check_of(in, p, n, 0);
+  for (uint32_t i = 0; run && i < runs && w->diags->errors == errors; i++)
+    if (is_meant_too(in, p, use, i, run - 1)) check_of(in, p, n, i + 1);
 }
 
 static bool number_now(Elab *in, Program *p, const Syntax *n, const ClaimWeights *weights,
@@ -556,27 +665,20 @@ static bool number_now(Elab *in, Program *p, const Syntax *n, const ClaimWeights
 
 bool claim_sides(Elab *in, Program *p, const Check *c, const double *watch,
                  const ClaimWeights *weights, double side[2]) {
-  const Syntax *n = c->node;
   WatchNumbers numbers = {in->w, c, watch};
-  side[1] = 0;
-  if (!number_now(in, p, with_numbers(&numbers, check_left(n)), weights, &side[0])) return false;
-  if (check_right(n))
-    return number_now(in, p, with_numbers(&numbers, check_right(n)), weights, &side[1]);
+  const Syntax *left = check_left(c->node), *right = check_right(c->node);
+  if (c->compares) right = cmp_right(left), left = cmp_left(left);
   side[1] = c->condition;
-  return true;
+  return number_now(in, p, with_numbers(&numbers, left), weights, &side[0]) &&
+         (!right || number_now(in, p, with_numbers(&numbers, right), weights, &side[1]));
 }
 
 // -- show -----------------------------------------------------------------------------------------
-static bool do_run_show(Elab *in, Program *p, const Syntax *n) {
+static void show_of(Elab *in, Program *p, const Syntax *n, uint32_t run) {
   World *w = in->w;
-  if (!p->ran->run.n) return false;
-  uint32_t at = p->ran->run.n - 1;
-  System *s = p->ran->run.at[at].system;
-  if (!s) return true; // it has errors
-  Looker l = looker_new(in, p, s);
-  if (!speaks_of_sights(&l, show_what(n))) return false;
-  RunShow show = {.node = n, .run = at};
+  RunShow show = {.node = n, .run = run};
   const Syntax *as = clause(n, N_AS), *every = clause(n, N_EVERY), *what = show_what(n);
+  Looker l = looker_new(in, p, p->ran->run.at[run].system);
   Show views = {0};
   Body *b = goal_body(in, p, name_from(w->names, "shown"));
   if (as) read_views(b, as, &views);
@@ -593,21 +695,21 @@ static bool do_run_show(Elab *in, Program *p, const Syntax *n) {
     vec_push(w->arena, &show.text, source_text(w, e->span, e->span));
   }
   vec_push(w->arena, &p->ran->show, show);
+}
+
+bool read_run_show(Elab *in, Program *p, const Syntax *n) {
+  if (!p->ran->run.n) return false;
+  uint32_t last = p->ran->run.n - 1, errors = in->w->diags->errors;
+  System *s = p->ran->run.at[last].system;
+  if (!s) return true; // it has errors
+  Looker l = looker_new(in, p, s);
+  if (!speaks_of_sights(&l, show_what(n))) return false;
+  for (uint32_t i = 0; i <= last && in->w->diags->errors == errors; i++)
+    if (is_meant_too(in, p, NULL, i, last) && p->ran->run.at[i].system) show_of(in, p, n, i);
   return true;
 }
 
 bool has_machine(Elab *in, const Program *p, const char *name) {
   const Def *d = scope_find(p->scope, name_from(in->w->names, name));
   return d && d->kind == DEF_MACHINE;
-}
-
-// In the order of the text: a check or show refers to the run before it.
-void do_machines(Elab *in, Program *p) {
-  p->ran = NEW(in->w->arena, Machines);
-  for (uint32_t i = 0; i < program_declarations(p->tree).n; i++) {
-    const Syntax *n = program_declarations(p->tree).at[i];
-    if (n->kind == N_SIMULATE) do_run(in, p, n);
-    if (n->kind == N_CHECK) do_check(in, p, n);
-    if (n->kind == N_SHOW && !do_run_show(in, p, n)) do_show(in, p, n);
-  }
 }

@@ -31,6 +31,7 @@ static Val ticks_late(MachineBuilder *m, Val v, const Type *own, uint32_t ticks,
   for (uint32_t i = 0; i < ticks; i++) {
     Name name = name_from(w->names, arena_format(w->arena, "delay.%u", ++m->lags));
     new_state(m, name, *own, (Init){.kind = INIT_CONST}, span);
+    m->s->own.at[m->s->own.n - 1].late = true;
     always(m, CHANGE_NEXT, m->s->own.n - 1, before, span);
     before = m->held.at[m->held.n - 1].wire;
   }

@@ -1,13 +1,15 @@
 // What a wiring says, for its picture: which value comes from which ports, states and lines.
+//
+// A line that computes something is one value, whoever reads it; a line that only names a port is
+// that port. Only lines that something reads are kept.
 #include "lang/machine/machine_own.h"
-
-enum { FOLLOWED = 500 }; // lines that one value is followed through: enough for a picture
 
 typedef struct {
   MachineBuilder *m;
-  Table *line;              // [name] the number of the line that makes it + 1
-  Table *seen;              // names, while one route is described
-  VEC(const Syntax *) todo; // values of lines that are still to be looked at
+  Table *line;  // [name] the number of the line that makes it + 1
+  Table *said;  // [number of a line + 1] its number in `said` + 1
+  Table *seen;  // names, while one value is described
+  uint32_t end; // of `said`: those before it are described
 } Describer;
 
 static Nodes lines_of(const MachineBuilder *m) { // one expression has none
@@ -26,13 +28,78 @@ static void find_lines(Describer *d) {
   }
 }
 
-// The line that makes this name: a, b = f(x). NULL: there is none.
-static const Syntax *line_of(const Describer *d, Name name) {
-  uint32_t at = table_get(d->line, &name, sizeof name);
-  return at ? with_ports(d->m, lines_of(d->m).at[at - 1]) : NULL;
+// The number + 1 of the line that makes this name: a, b = f(x). 0: there is none.
+static uint32_t line_of(const Describer *d, Name name) {
+  return table_get(d->line, &name, sizeof name);
 }
 
-// Which ports and states a value is made of, each once. Lines are what they stand for.
+static bool is_delay(void *names, const Syntax *n) {
+  const Syntax *callee = n->kind == N_CALL ? use_base(use_callee(n)) : n;
+  return n->kind == N_CALL && callee->kind == N_NAME &&
+         !strcmp(name_text(names, callee->name), "delay");
+}
+
+// x, p.y, x[0]: nothing is computed.
+static bool is_place(const Syntax *n) {
+  while (n->kind == N_AT) n = at_base(n);
+  return n->kind == N_NAME;
+}
+
+// What a name stands for, if its line only names something else; NULL: it does not.
+static const Syntax *other_name(const Describer *d, const Syntax *n, bool (*fits)(const Syntax *)) {
+  uint32_t at = n->kind == N_NAME ? line_of(d, n->name) : 0;
+  const Syntax *line = at ? with_ports(d->m, lines_of(d->m).at[at - 1]) : NULL;
+  Nodes to = line ? lhss_in(equation_lhss(line)) : (Nodes){0, NULL};
+  bool alone = to.n == 1 && !lhs_brackets(to.at[0]) && fits(equation_value(line));
+  return alone ? equation_value(line) : NULL;
+}
+
+enum { AS_OFTEN = 16 }; // names of names
+
+static bool is_name(const Syntax *n) { return n->kind == N_NAME; }
+
+// With the names that things have where they come from. describer: a Describer
+static Syntax *first_names(void *describer, const Syntax *n) {
+  const Describer *d = describer;
+  for (uint32_t i = 0; i < AS_OFTEN; i++) {
+    const Syntax *other = other_name(d, n, is_name);
+    if (!other) break;
+    n = other;
+  }
+  if (n->kind == N_NAME) return (Syntax *)n;
+  return syntax_map(d->m->w->arena, n, first_names, describer);
+}
+
+// The same; a value that is a place of something is that place.
+static const Syntax *written_out(Describer *d, const Syntax *value) {
+  for (uint32_t i = 0; i < AS_OFTEN; i++) {
+    const Syntax *other = other_name(d, value, is_place);
+    if (!other) break;
+    value = other;
+  }
+  return first_names(d, value);
+}
+
+// One of what a line says; `which` of its names.
+static PortEnd said_end(Describer *d, uint32_t line, Name name) {
+  MachineBuilder *m = d->m;
+  const Syntax *n = with_ports(m, lines_of(m).at[line - 1]);
+  Nodes to = lhss_in(equation_lhss(n));
+  uint32_t at = table_get(d->said, &line, sizeof line), which = 0;
+  if (!at) {
+    WireLine said = {.node = n, .late = syntax_any(n, is_delay, m->w->names)};
+    for (uint32_t i = 0; i < to.n; i++) vec_push(m->w->arena, &said.name, to.at[i]->name);
+    said.route.value = written_out(d, equation_value(n));
+    vec_push(m->w->arena, &m->s->said, said);
+    at = m->s->said.n;
+    table_put(d->said, &line, sizeof line, at);
+  }
+  for (uint32_t i = 0; i < to.n; i++)
+    if (to.at[i]->name == name) which = i;
+  return (PortEnd){at, which};
+}
+
+// Which ports, states and lines a value is made of, each once.
 static void ends_in(Describer *d, const Syntax *n, WireRoute *r) {
   MachineBuilder *m = d->m;
   if (!n) return;
@@ -41,30 +108,17 @@ static void ends_in(Describer *d, const Syntax *n, WireRoute *r) {
     PortEnd end = {0, (uint32_t)own};
     table_put(d->seen, &n->name, sizeof n->name, 1);
     bool port = own >= 0 || port_of_part(m, n->name, &end);
+    uint32_t line = port || state >= 0 ? 0 : line_of(d, n->name);
     if (port) vec_push(m->w->arena, &r->from, end);
     if (state >= 0) vec_push(m->w->arena, &r->states, (uint32_t)state);
-    const Syntax *line = port || state >= 0 ? NULL : line_of(d, n->name);
-    if (line) r->line = true, vec_push(m->w->arena, &d->todo, equation_value(line));
+    if (line) vec_push(m->w->arena, &r->lines, said_end(d, line, n->name));
   }
   for (uint32_t i = 0; i < syntax_parts(n).n; i++) ends_in(d, syntax_parts(n).at[i], r);
 }
 
 static void all_ends(Describer *d, const Syntax *value, WireRoute *r) {
   d->seen = table_new(d->m->w->arena);
-  d->todo.n = 0;
   ends_in(d, value, r);
-  for (uint32_t i = 0; i < d->todo.n && i < FOLLOWED; i++) ends_in(d, d->todo.at[i], r);
-}
-
-// What a name stands for, if it is that of a line of its own
-static const Syntax *written_out(const Describer *d, const Syntax *value) {
-  enum { AS_OFTEN = 16 };
-  for (uint32_t i = 0; i < AS_OFTEN && value->kind == N_NAME; i++) {
-    const Syntax *line = line_of(d, value->name);
-    if (!line || lhss_in(equation_lhss(line)).n != 1) break;
-    value = equation_value(line);
-  }
-  return value;
 }
 
 // i of x[i j]; 0: there is none
@@ -74,20 +128,24 @@ static Name first_index(const Syntax *n) {
   return item.n && item.at[0]->kind == N_NAME ? item.at[0]->name : 0;
 }
 
-static void describe(Describer *d, PortEnd to, const Syntax *place, const Syntax *value,
-                     const Syntax *guard) {
-  MachineBuilder *m = d->m;
+static WireRoute described(Describer *d, PortEnd to, const Syntax *value, const Syntax *guard) {
   value = written_out(d, value);
-  WireRoute r = {.to = to, .value = value, .guard = guard};
-  r.each = first_index(place) && first_index(place) == first_index(value);
+  WireRoute r = {.to = to, .value = value};
   all_ends(d, value, &r);
   const Syntax *base = use_base(value);
-  r.plain = base->kind == N_NAME && r.from.n == 1 && !r.states.n && !r.line;
+  r.plain = base->kind == N_NAME && r.from.n + r.lines.n == 1 && !r.states.n;
   WireRoute guarded = {0};
-  all_ends(d, guard, &guarded);
-  for (uint32_t i = 0; i < guarded.states.n; i++)
-    vec_push(m->w->arena, &r.asked, guarded.states.at[i]);
-  vec_push(m->w->arena, &m->s->route, r);
+  if (guard) all_ends(d, guard = first_names(d, guard), &guarded);
+  r.guard = guard;
+  r.asked.at = guarded.states.at, r.asked.n = guarded.states.n, r.asked.cap = guarded.states.cap;
+  return r;
+}
+
+static void describe(Describer *d, PortEnd to, const Syntax *place, const Syntax *value,
+                     const Syntax *guard) {
+  WireRoute r = described(d, to, value, guard);
+  r.each = first_index(place) && first_index(place) == first_index(r.value);
+  vec_push(d->m->w->arena, &d->m->s->route, r);
 }
 
 // A state that is a port of the wiring too has no line of its own for that.
@@ -101,9 +159,47 @@ static void describe_states(MachineBuilder *m) {
   }
 }
 
+// Ports of the wiring that a line makes: from that line, or, where it only names something, from
+// there.
+static void describe_ports(Describer *d, const Syntax *n) {
+  MachineBuilder *m = d->m;
+  n = with_ports(m, n);
+  Nodes to = lhss_in(equation_lhss(n));
+  for (uint32_t i = 0; i < to.n; i++) {
+    int port = lhs_is_rate(to.at[i]) ? -1 : port_named(m->s->out.at, m->s->out.n, to.at[i]->name);
+    if (port < 0) continue;
+    Syntax *name = syntax_name(m->w->arena, to.at[i]->name, n->span);
+    describe(d, (PortEnd){0, (uint32_t)port}, NULL, name, NULL);
+  }
+}
+
+// What moves a state of the wiring itself: its rate, its next value, or the loss that it learns on.
+static void describe_move(Describer *d, const Syntax *n) {
+  MachineBuilder *m = d->m;
+  n = with_ports(m, n);
+  const Syntax *value = NULL, *guard = NULL;
+  Name name = n->name;
+  if (n->kind == N_STEP) value = step_value(n), guard = step_cond(n);
+  if (n->kind == N_STEPBY) value = stepby_value(n), guard = stepby_cond(n);
+  if (n->kind == N_EQUATION && lhs_is_rate(lhss_in(equation_lhss(n)).at[0]))
+    value = equation_value(n), name = lhss_in(equation_lhss(n)).at[0]->name;
+  int state = value ? own_state(m, name) : -1;
+  if (state < 0) return;
+  vec_push(m->w->arena, &m->s->move, described(d, (PortEnd){0, (uint32_t)state}, value, guard));
+}
+
+static void describe_said(Describer *d) {
+  for (; d->end < d->m->s->said.n; d->end++) {
+    WireRoute r = {.value = d->m->s->said.at[d->end].route.value};
+    all_ends(d, r.value, &r); // may add more of them
+    d->m->s->said.at[d->end].route = r;
+  }
+}
+
 void describe_routes(MachineBuilder *m) {
   if (!m->s->wiring) return;
-  Describer d = {.m = m, .line = table_new(m->w->arena)};
+  Arena *a = m->w->arena;
+  Describer d = {.m = m, .line = table_new(a), .said = table_new(a)};
   find_lines(&d);
   for (uint32_t i = 0; i < m->target.n; i++) {
     const LineTarget *t = &m->target.at[i];
@@ -115,12 +211,29 @@ void describe_routes(MachineBuilder *m) {
   }
   Nodes line = lines_of(m);
   for (uint32_t i = 0; i < line.n; i++) {
-    if (line.at[i]->kind != N_EQUATION) continue;
-    const Syntax *n = with_ports(m, line.at[i]), *to = lhss_in(equation_lhss(n)).at[0];
-    int port = lhs_is_rate(to) ? -1 : port_named(m->s->out.at, m->s->out.n, to->name);
-    if (port >= 0) describe(&d, (PortEnd){0, (uint32_t)port}, NULL, equation_value(n), NULL);
+    if (line.at[i]->kind == N_EQUATION) describe_ports(&d, line.at[i]);
+    describe_move(&d, line.at[i]);
   }
   for (uint32_t i = 0; m->h.body && m->h.body->kind != N_BLOCK && i < m->s->out.n; i++)
     describe(&d, (PortEnd){0, i}, NULL, m->h.body, NULL);
   describe_states(m);
+  describe_said(&d);
+}
+
+// -- through lines --------------------------------------------------------------------------------
+static void through(Arena *a, const System *s, const WireRoute *r, uint8_t *been, WireRoute *out) {
+  for (uint32_t i = 0; i < r->from.n; i++) vec_push(a, &out->from, r->from.at[i]);
+  for (uint32_t i = 0; i < r->lines.n; i++) {
+    uint32_t line = r->lines.at[i].part - 1;
+    if (been[line]) continue;
+    been[line] = 1;
+    through(a, s, &s->said.at[line].route, been, out);
+  }
+}
+
+WireRoute route_through(Arena *a, const System *s, const WireRoute *r) {
+  WireRoute all = *r;
+  all.from.at = NULL, all.from.n = all.from.cap = 0;
+  through(a, s, r, NEW_ARRAY(a, uint8_t, s->said.n + 1), &all);
+  return all;
 }

@@ -77,7 +77,9 @@ static bool find_system(FlowCall *f, Env *env, const Syntax *config) {
                        name_text(f->w->names, f->s->name), f->s->state.at[i].path);
   }
   f->ports = f->s->in.n;
-  const char *why = !f->states      ? "nothing flows in `%s`"
+  const char *why = !f->states ? "nothing flows in `%s`"
+                    : f->s->white.n || f->s->d->noisy
+                        ? "`%s` has noise, which `flow` does not follow"
                     : f->s->lag.n   ? "`%s` has delays, which `flow` does not follow"
                     : f->s->event.n ? "`%s` has events, which `flow` does not follow"
                                     : NULL;
@@ -132,7 +134,7 @@ static bool times_of(FlowCall *f, Val v, Id *times, Id *step, Type *length) {
 // From one time to the next: some steps, one after the other.
 static Diagram *one_interval(FlowCall *f, const Type *length) {
   World *w = f->w;
-  Diagram *step = system_step(w, f->s, false, length);
+  Diagram *step = system_step(w, f->s, STEP_RK4, length);
   Diagram *d = diagram_new(w, name_from(w->names, "interval"));
   Type number = {.base = BASE_R};
   Id h = diagram_input(w, d, *length, name_from(w->names, "h"), 0);
@@ -314,6 +316,7 @@ static Value do_flow(const BuiltinUse *u) {
 }
 
 static const BuiltinBox boxes[] = {{"delay", delay_value, false, 0, false},
-                                   {"flow", do_flow, false, 0, false}};
+                                   {"flow", do_flow, false, 0, false},
+                                   {"white", white_value, false, 0, false}};
 
 void machine_builtins(Elab *in) { builtins_add(in, boxes, COUNT(boxes)); }

@@ -6,10 +6,10 @@
 #include "lang/machine/look.h"
 
 // -- lines that are asked for ---------------------------------------------------------------------
-static void ask_names(World *w, Table *asked, const Syntax *n) {
+static void ask_names(Table *asked, const Syntax *n) {
   if (!n) return;
   if (n->kind == N_NAME || n->kind == N_DOT) table_put(asked, &n->name, sizeof n->name, 1);
-  for (uint32_t i = 0; i < syntax_parts(n).n; i++) ask_names(w, asked, syntax_parts(n).at[i]);
+  for (uint32_t i = 0; i < syntax_parts(n).n; i++) ask_names(asked, syntax_parts(n).at[i]);
 }
 
 static bool is_asked(MachineBuilder *m, Name name) {
@@ -19,7 +19,7 @@ static bool is_asked(MachineBuilder *m, Name name) {
     p->asked = table_new(m->w->arena);
     for (uint32_t i = 0; i < program_declarations(p->tree).n; i++) {
       const Syntax *n = program_declarations(p->tree).at[i];
-      if (n->kind == N_CHECK || n->kind == N_SHOW) ask_names(m->w, p->asked, n);
+      if (n->kind == N_CHECK || n->kind == N_SHOW || n->kind == N_FOR) ask_names(p->asked, n);
     }
   }
   return table_get(p->asked, &name, sizeof name);

@@ -1,8 +1,8 @@
-// next w by gd(0.05) on e: the state steps against the gradient of e, with everything else held.
+// next w by gd(0.05) on e: what learns steps against the gradient of e, with everything else held.
 //
 // The gradient is the reverse derivative of the woven system, parts included, so a wiring learns
 // through what its parts do at the same moment. The optimiser is the same diagram that `train`
-// uses; its own states become states of the system.
+// uses; its own states become states of the system, and so do the weights of learners.
 #include "core/pass/pass.h"
 #include "core/pass/rewrite.h"
 #include "lang/declare/statements.h"
@@ -26,25 +26,31 @@ static Id constant_one(World *w, Diagram *d) {
   return box_loop(w, d, &loop, NULL, 0, (Type){.base = BASE_R}, 0);
 }
 
-static uint32_t param_at(const Diagram *d, const char *path) {
+static uint32_t param_at(const Diagram *d, const Param *p) {
   for (uint32_t i = 0; i < d->param.n; i++)
-    if (!strcmp(d->param.at[i].path, path)) return i;
+    if (d->param.at[i].rooted == p->rooted && !strcmp(d->param.at[i].path, p->path)) return i;
   return UINT32_MAX;
 }
 
-static Id gradient_wire(MachineBuilder *m, const Learned *l, uint32_t param) {
+// The gradients of the loss by these params, which are in ascending order: the first of their wires.
+// 0 with a diagnostic.
+static Id gradient_wires(MachineBuilder *m, const Learned *l, const Ids *by) {
   World *w = m->w;
-  Diagram *d = m->s->d, *e = only_loss(w, d, l->loss);
+  Ids more = {0};
+  Diagram *d = m->s->d;
+  Diagram *e = l->unroll > 1 ? unrolled_loss(m, l, &more) : only_loss(w, d, l->loss);
+  if (!e) return 0;
   bool *want = NEW_ARRAY(w->arena, bool, e->param.n + 1),
        *none = NEW_ARRAY(w->arena, bool, e->in.n + 1);
-  want[param] = true;
+  for (uint32_t i = 0; i < by->n; i++) want[by->at[i]] = true;
   diagram_resolve(w, e);
   Diagram *back = diagram_reverse(w, e, &(Wanted){.want_in = none, .want_param = want});
   Ids in = {0};
   for (uint32_t i = 0; i < d->in.n; i++) vec_push(w->arena, &in, d->in.at[i]);
+  for (uint32_t i = 0; i < more.n; i++) vec_push(w->arena, &in, more.at[i]);
   vec_push(w->arena, &in, constant_one(w, d));
   for (uint32_t i = 0; i < back->param.n; i++)
-    vec_push(w->arena, &in, d->param.at[param_at(d, back->param.at[i].path)].wire);
+    vec_push(w->arena, &in, d->param.at[param_at(d, &back->param.at[i])].wire);
   back->name = name_from(w->names, "rev");
   return box_call(w, d, back, in.at, in.n, origin_at(m->b, l->span));
 }
@@ -81,11 +87,117 @@ static Id only_when(MachineBuilder *m, Id when, Id next, Id old) {
   return each_make(w, d, &e);
 }
 
-static bool step_state(MachineBuilder *m, Program *p, const Learned *l) {
+// -- one line -------------------------------------------------------------------------------------
+typedef struct {
+  MachineBuilder *m;
+  Program *p;
+  const Learned *l;
+  const char *word; // the optimiser
+  const Syntax *call;
+} Stepping;
+
+// The optimiser for a weight of this type; NULL with a diagnostic.
+static Diagram *stepper(const Stepping *g, Type t, const char *path) {
+  World *w = g->m->w;
+  bool learner = g->l->at == UINT32_MAX;
+  uint32_t own[RANK_LIMIT], rank = own_axes(&t, own);
+  Type row = weight_type(w, (Base)t.base, 1, g->l->span);
+  bool large = learner &&
+               rank > 2 && // of those that are no number by number, `train` makes matrices
+               !elab_optimiser(g->m->in, g->p, g->word, g->call, row, true);
+  Diagram *o = large ? NULL : elab_optimiser(g->m->in, g->p, g->word, g->call, t, learner);
+  if (!o && learner && rank <= 2) { // as `train` does it
+    const Syntax *other = elab_stand_in(g->m->in, g->p, g->word, g->call);
+    o = other ? elab_optimiser(g->m->in, g->p, "adam", other, t, true) : NULL;
+  }
+  if (!o && learner)
+    diag_error(w->diags, g->l->optimiser->span, "`%s` cannot step %s, which is %s", g->word, path,
+               own_text(w, &t));
+  if (!o) return NULL;
+  if (o->out.at[0] != o->in.at[0]) {
+    Id e = diag_error(w->diags, g->l->optimiser->span,
+                      "`%s` lets the model see something else than the weight", g->word);
+    diag_help(w->diags, e,
+              "in a machine, a weight is what is seen: such an optimiser is for `train`");
+    return NULL;
+  }
+  for (uint32_t i = 0; i < o->param.n; i++)
+    if (o->param.at[i].role == ROLE_CLOCK) {
+      diag_error(w->diags, g->l->optimiser->span,
+                 "`%s` counts the rounds of `train`, which a machine does not have",
+                 o->param.at[i].path);
+      return NULL;
+    }
+  return o;
+}
+
+static void push_state(const Stepping *g, uint32_t param, Id next) {
+  System *s = g->m->s;
+  Id old = s->d->param.at[param].wire;
+  SystemState x = {.param = param, .path = s->d->param.at[param].path, .every = 1};
+  x.inner = g->l->at == UINT32_MAX;
+  x.held = true;
+  x.next = only_when(g->m, g->l->when, next, old);
+  vec_push(g->m->w->arena, &s->state, x);
+}
+
+// The weight's next value; the optimiser's states become states of the system.
+static bool step_weight(const Stepping *g, uint32_t param, Id grad) {
+  MachineBuilder *m = g->m;
   World *w = m->w;
-  System *s = m->s;
-  SystemState *state = &s->state.at[l->at];
-  const char *word = optimiser_word(w, l->optimiser), *name = state->path;
+  Diagram *d = m->s->d;
+  const char *path = d->param.at[param].path;
+  Id old = d->param.at[param].wire;
+  Diagram *o = stepper(g, d->wire.at[old].type, path);
+  if (!o) return false;
+  Ids in = {0}, number = {0};
+  vec_push(w->arena, &in, old);
+  vec_push(w->arena, &in, grad);
+  for (uint32_t i = 0; i < o->param.n; i++) {
+    Param q = o->param.at[i];
+    const Wire *x = &o->wire.at[q.wire];
+    if (!q.rooted) q.path = arena_format(w->arena, "%s/%s", path, q.path);
+    q.next = 0;
+    uint32_t k = diagram_param(w, d, q, x->type, x->name, x->origin);
+    vec_push(w->arena, &number, k);
+    vec_push(w->arena, &in, d->param.at[k].wire);
+  }
+  Id out = box_call(w, d, o, in.at, in.n, origin_at(m->b, g->l->span)), after = out + o->out.n;
+  if (g->l->at != UINT32_MAX)
+    m->s->state.at[g->l->at].next = only_when(m, g->l->when, out + 1, old);
+  else
+    push_state(g, param, out + 1);
+  for (uint32_t i = 0; i < o->param.n; i++)
+    if (o->param.at[i].next) push_state(g, number.at[i], after++);
+  return true;
+}
+
+static bool is_a_state_that_learns(MachineBuilder *m, const Learned *l) {
+  World *w = m->w;
+  const SystemState *state = &m->s->state.at[l->at];
+  const Type *own = &m->held.at[l->at].own;
+  if (state->next)
+    return diag_refuse(w->diags, l->span, "`%s` learns, but there is a `next %s = …` too",
+                       state->path, state->path);
+  return own->base == BASE_R || diag_refuse(w->diags, l->span, "only numbers learn, and `%s` is %s",
+                                            state->path, own_text(w, own));
+}
+
+// Of what learns, what the loss depends on.
+static Ids moved_weights(MachineBuilder *m, const Learned *l) {
+  Ids by = {0};
+  for (uint32_t i = 0; i < l->weight.n; i++) {
+    Id wire = m->s->d->param.at[l->weight.at[i]].wire;
+    bool moves = l->unroll > 1 || depends(m->w, m->s->d, l->loss, wire);
+    if (m->s->d->wire.at[wire].type.base == BASE_R && moves)
+      vec_push(m->w->arena, &by, l->weight.at[i]);
+  }
+  return by;
+}
+
+static bool step_learned(MachineBuilder *m, Program *p, const Learned *l) {
+  World *w = m->w;
+  const char *word = optimiser_word(w, l->optimiser);
   Def *d = word ? optimiser_named(m->in, p, word) : NULL;
   if (!d)
     return diag_refuse(w->diags, l->optimiser->span,
@@ -93,47 +205,26 @@ static bool step_state(MachineBuilder *m, Program *p, const Learned *l) {
                             : "an optimiser is wanted here, as in `gd(0.1)`",
                        word);
   check_optimiser_call(m->in, p, d, l->optimiser);
-  Type own = m->held.at[l->at].own;
-  if (state->next)
-    return diag_refuse(w->diags, l->span, "`%s` learns, but there is a `next %s = …` too", name,
-                       name);
-  if (own.base != BASE_R)
-    return diag_refuse(w->diags, l->span, "only numbers learn, and `%s` is %s", name,
-                       own_text(w, &own));
-  if (!depends(w, s->d, l->loss, s->d->param.at[state->param].wire))
-    return diag_refuse(w->diags, l->span, "this loss does not depend on `%s`", name);
-  const Syntax *call = l->optimiser->kind == N_CALL ? l->optimiser : NULL;
-  Diagram *o = elab_optimiser(m->in, p, word, call, full_type(m, &own), false);
-  if (!o) return false;
-  uint32_t param = state->param;
-  Id grad = gradient_wire(m, l, param);
-  Ids in = {0}, number = {0};
-  vec_push(w->arena, &in, s->d->param.at[param].wire);
-  vec_push(w->arena, &in, grad);
-  for (uint32_t i = 0; i < o->param.n; i++) {
-    Param q = o->param.at[i];
-    const Wire *x = &o->wire.at[q.wire];
-    if (!q.rooted) q.path = arena_format(w->arena, "%s/%s", name, q.path);
-    q.next = 0;
-    uint32_t k = diagram_param(w, s->d, q, x->type, x->name, x->origin);
-    vec_push(w->arena, &number, k);
-    vec_push(w->arena, &in, s->d->param.at[k].wire);
-  }
-  Id out = box_call(w, s->d, o, in.at, in.n, origin_at(m->b, l->span)), after = out + o->out.n;
-  s->state.at[l->at].next = only_when(m, l->when, out + 1, s->d->param.at[param].wire);
-  for (uint32_t i = 0; i < o->param.n; i++) {
-    if (!o->param.at[i].next) continue;
-    SystemState x = {.param = number.at[i], .path = s->d->param.at[number.at[i]].path, .every = 1};
-    x.next = only_when(m, l->when, after++, s->d->param.at[number.at[i]].wire);
-    vec_push(w->arena, &s->state, x);
-  }
+  if (l->at != UINT32_MAX && !is_a_state_that_learns(m, l)) return false;
+  Ids by = moved_weights(m, l);
+  if (!by.n)
+    return diag_refuse(w->diags, l->span, "this loss does not depend on `%s`",
+                       name_text(w->names, l->name));
+  Stepping g = {m, p, l, word, l->optimiser->kind == N_CALL ? l->optimiser : NULL};
+  Id grad = gradient_wires(m, l, &by);
+  if (!grad) return false;
+  for (uint32_t i = 0; i < by.n; i++)
+    if (!step_weight(&g, by.at[i], grad + i)) return false;
+  for (uint32_t i = 0; i < l->counted.n; i++) push_state(&g, l->counted.at[i], l->becomes.at[i]);
   return true;
 }
 
 bool learn_states(MachineBuilder *m, Program *p) {
   m->s->learnt_from = m->s->state.n;
   for (uint32_t i = 0; i < m->learned.n; i++)
-    if (!step_state(m, p, &m->learned.at[i])) return false;
+    if (m->learned.at[i].at != UINT32_MAX) m->s->state.at[m->learned.at[i].at].held = true;
+  for (uint32_t i = 0; i < m->learned.n; i++)
+    if (!step_learned(m, p, &m->learned.at[i])) return false;
   m->s->learnt_to = m->s->state.n;
   return true;
 }

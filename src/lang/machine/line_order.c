@@ -32,8 +32,12 @@ static void told_twice(LineOrder *o, const Syntax *lhs, Id other) {
 static void note_made(LineOrder *o, uint32_t line) {
   World *w = o->m->w;
   const Syntax *n = o->node->at[line];
-  if (n->kind == N_STEP || n->kind == N_STEPBY) {
+  if (n->kind == N_STEP) {
     Name name = next_name(w, n->name);
+    table_put(o->made, &name, sizeof name, line + 1);
+  }
+  for (uint32_t i = 0; n->kind == N_STEPBY && i < lhss_in(stepby_lhss(n)).n; i++) {
+    Name name = next_name(w, lhss_in(stepby_lhss(n)).at[i]->name);
     table_put(o->made, &name, sizeof name, line + 1);
   }
   if (n->kind != N_EQUATION) return;

@@ -12,6 +12,8 @@
 #include "core/pass/rewrite.h"
 #include "lang/machine/machine_own.h"
 
+#include <assert.h>
+
 static Name alive_name(World *w) { return name_from(w->names, "is alive"); } // no text says these
 static Name stopped_name(World *w) { return name_from(w->names, "has stopped"); }
 
@@ -161,6 +163,10 @@ Id live_shown(MachineBuilder *m, const Type *own, Id wire) {
 }
 
 void live_learned(MachineBuilder *m, Learned *l) {
+  if (m->live && l->unroll > 1)
+    diag_error(m->w->diags, l->span,
+               "`unroll` goes back over the last ticks, and `%s` stops or dies between them",
+               name_text(m->w->names, m->def->name));
   if (m->live) l->when = l->when ? logical(m, FN_and, l->when, m->live) : m->live;
   if (m->alive && l->at < m->s->own.n) start_wire(m, l->at);
 }
@@ -202,32 +208,17 @@ static Id woven_choice(World *w, Diagram *d, Id cond, Id yes, Id no) {
   return each_make(w, d, &e);
 }
 
-// What an optimiser counts for all members of an array at once cannot stop or begin anew for one.
-static bool learns_apart(MachineBuilder *m) {
-  const System *s = m->s;
-  for (uint32_t i = s->learnt_from; m->live && i < s->learnt_to; i++) {
-    const Param *p = &s->d->param.at[s->state.at[i].param];
-    if (s->d->wire.at[p->wire].type.rank >= m->npass) continue;
-    Id e = diag_error(m->w->diags, m->learned.at[0].span,
-                      "`%s` is one number for all members of `%s`, which stop or die one by one",
-                      p->path, name_text(m->w->names, s->name));
-    diag_help(m->w->diags, e, "an optimiser without such a number does, as `gd`");
-    return false;
-  }
-  return true;
-}
-
-bool live_learnt(MachineBuilder *m) {
+void live_learnt(MachineBuilder *m) {
   World *w = m->w;
   System *s = m->s;
   SystemEvent *birth = NULL;
-  if (!learns_apart(m)) return false;
   for (uint32_t i = 0; m->alive && i < s->event.n; i++)
     if (s->event.at[i].birth && !*s->event.at[i].path) birth = &s->event.at[i];
   for (uint32_t i = 0; birth && i < s->state.n; i++) {
     SystemState *x = &s->state.at[i];
     bool own = i < s->own.n && s->own.at[i].learns, more = i >= s->learnt_from && i < s->learnt_to;
     if ((!own && !more) || !x->next) continue;
+    assert(s->d->wire.at[s->d->param.at[x->param].wire].type.rank >= m->npass);
     Id start = own ? m->born.at[i] : begins_at(w, s->d, x->param);
     x->next = woven_choice(w, s->d, m->alive, x->next, start);
     x->reborn = true;
@@ -235,7 +226,6 @@ bool live_learnt(MachineBuilder *m) {
     vec_push(w->arena, &birth->state, i);
     vec_push(w->arena, &birth->value, start);
   }
-  return true;
 }
 
 // -- parts ----------------------------------------------------------------------------------------

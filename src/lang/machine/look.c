@@ -162,6 +162,23 @@ static void bind_named(const Looker *l, Body *b, const Syntax *n, Ids *sight) {
     if (syntax_parts(n).at[i]) bind_named(l, b, syntax_parts(n).at[i], sight);
 }
 
+// Where time flows, noise has no value at a moment.
+static bool noise_is_unseen(Looker *l, const Diagram *d, const Ids *sight, Span span) {
+  World *w = l->in->w;
+  if (!l->s || !l->s->flows) return true;
+  if (d->noisy)
+    return diag_refuse(w->diags, span,
+                       "nothing is drawn here: `%s` flows, and noise is for its ticks and events",
+                       name_text(w->names, l->s->name));
+  for (uint32_t i = 0; i < sight->n; i++) {
+    const Sight *x = &l->sights.at[sight->at[i]];
+    if (x->kind == SEES_INSIDE &&
+        !noise_has_value(w, l->s, l->s->inside.at[x->at].wire, name_text(w->names, x->name)))
+      return false;
+  }
+  return true;
+}
+
 bool look_at(Looker *l, const Syntax *expr, Seen *out, Type *type) {
   World *w = l->in->w;
   Body *b = body_new(l->in, name_from(w->names, "seen"));
@@ -178,6 +195,7 @@ bool look_at(Looker *l, const Syntax *expr, Seen *out, Type *type) {
   body_finish(b);
   diagram_resolve(w, b->d);
   Diagram *flat = passes_flat(w, b->d);
+  if (!noise_is_unseen(l, flat, &sight, expr->span)) return false;
   bool *read = NEW_ARRAY(w->arena, bool, flat->wire.n);
   for (Id i = 1; i < flat->box.n; i++)
     for (uint32_t k = 0; k < flat->box.at[i].nin; k++) read[flat->box.at[i].in[k]] = true;

@@ -21,6 +21,11 @@ bool look_at(Looker *, const Syntax *expr, Seen *, Type *);
 bool speaks_of_sights(Looker *, const Syntax *expr); // or of a part, though of none of its ports
 Id only_wire(Body *, const Syntax *expr); // the one value of an expression; 0 after an error
 
+// claims.c: one statement, as `node` says it once the loops around it have their values
+void read_run(Elab *, Program *, const Syntax *node, const Syntax *said);
+void read_check(Elab *, Program *, const Syntax *);
+bool read_run_show(Elab *, Program *, const Syntax *); // false: it is not about a run
+
 // inside.c: ports, states and lines of parts, found by their paths when they are asked for
 typedef struct {
   Name name;

@@ -350,7 +350,7 @@ Value eval_typed(MachineBuilder *m, Env *env, const Syntax *brackets, const Synt
 }
 
 // -- lines ----------------------------------------------------------------------------------------
-static void no_state(MachineBuilder *m, Name name, Span span) {
+void no_state(MachineBuilder *m, Name name, Span span) {
   World *w = m->w;
   const char *text = name_text(w->names, name);
   bool in = port_named(m->s->in.at, m->s->in.n, name) >= 0;
@@ -455,68 +455,6 @@ static void do_step(MachineBuilder *m, Env *env, const Syntax *n, int mode) {
                          .value = value,
                          .when = when,
                          .span = n->span});
-}
-
-// Names in brackets of reads that mean nothing here are indices.
-void free_indices(MachineBuilder *m, Env *env, const Syntax *n, Ids *out) {
-  if (!n) return;
-  if (n->kind == N_AT && at_base(n)->kind == N_NAME && brackets_slots(at_brackets(n)).n == 1) {
-    const Syntax *items = brackets_slots(at_brackets(n)).at[0];
-    for (uint32_t i = 0; i < items_in(items).n; i++) {
-      const Syntax *x = items_in(items).at[i];
-      if (x->kind != N_NAME || env_find(env, x->name) || scope_find(env->scope, x->name)) continue;
-      bool known = false;
-      for (uint32_t k = 0; k < out->n; k++) known |= out->at[k] == x->name;
-      if (!known) vec_push(m->w->arena, out, x->name);
-    }
-  }
-  for (uint32_t i = 0; i < syntax_parts(n).n; i++) free_indices(m, env, syntax_parts(n).at[i], out);
-}
-
-// An index that stands free means "for each": they are added up.
-static const Syntax *over_all(MachineBuilder *m, Env *env, const Syntax *e) {
-  World *w = m->w;
-  Ids index = {0};
-  free_indices(m, env, e, &index);
-  if (!index.n) return e;
-  Nodes items = {index.n, NEW_ARRAY(w->arena, Syntax *, index.n)};
-  for (uint32_t i = 0; i < index.n; i++) items.at[i] = syntax_name(w->arena, index.at[i], e->span);
-  Syntax *sum = syntax_name(w->arena, name_from(w->names, "sum"), e->span);
-  Syntax *over = brackets_of(w->arena, e->span, items);
-  sum = node_at(w->arena, e->span, (AtParts){sum, over});
-  return node_call(w->arena, e->span, (CallParts){sum, NODES((Syntax *)e)});
-}
-
-static void do_learn(MachineBuilder *m, Env *env, const Syntax *n) {
-  World *w = m->w;
-  int at = own_state(m, n->name);
-  if (at < 0) {
-    no_state(m, n->name, n->name_span);
-    return;
-  }
-  Value v = eval_alone(m->b, env, over_all(m, env, stepby_value(n)));
-  if (v.n != 1 || v.at[0].error) return;
-  val_settle(m->b, &v.at[0]);
-  if (v.at[0].literal || v.at[0].type.base != BASE_R) {
-    diag_error(w->diags, stepby_value(n)->span, "the loss after `on` must be a real number");
-    return;
-  }
-  Val loss = v.at[0];
-  bool axes[RANK_LIMIT];
-  for (uint32_t i = 0; i < RANK_LIMIT; i++) axes[i] = true;
-  if (loss.type.rank) loss = val_reduce(m->b, loss, SUM, axes);
-  val_settle(m->b, &loss);
-  Id wire = val_to_wire(m->b, &loss, 0);
-  Id when = stepby_cond(n) ? condition_wire(m, env, stepby_cond(n)) : 0;
-  if (stepby_cond(n) && !when) return;
-  m->s->own.at[at].learns = true;
-  Learned l = {.at = (uint32_t)at,
-               .loss = wire,
-               .when = when,
-               .optimiser = stepby_optimiser(n),
-               .span = n->span};
-  live_learned(m, &l);
-  vec_push(w->arena, &m->learned, l);
 }
 
 static void do_equation(MachineBuilder *m, Env *env, const Syntax *n) {

@@ -31,6 +31,8 @@ typedef struct {
   Id next;          // next x = …: its value after a tick; 0: it stays
   double every;     // ticks of the whole for one of its own, or time where it flows; 1: each
   bool reborn;      // of a part that is born and dies: then it begins anew
+  bool inner;       // of a learner: a run keeps it only if it is shown
+  bool held;        // it learns, or learning has it: `unroll` does not go through it
 } SystemState;
 
 typedef struct {       // next x = … when …, in a system that flows; jump m when …
@@ -52,6 +54,11 @@ typedef struct {  // delay[1](x), in a system that flows
   Span span;
 } SystemLag;
 
+typedef struct {  // white[3], in a rate
+  uint32_t param; // what it is, for the length of a step
+  Span span;
+} SystemWhite;
+
 enum { PART_AXES = 4 };
 typedef struct {
   Name name;
@@ -72,14 +79,21 @@ typedef struct {
 typedef struct {        // what one port gets
   VEC(PortEnd) from;    // the ports that the value is made of
   VEC(uint32_t) states; // and the wiring's own states, as numbers into `own`
+  VEC(PortEnd) lines;   // and its lines: part is a number into `said` + 1, port one of its names
   VEC(uint32_t) asked;  // the states that the guard refers to
   PortEnd to;
   const Syntax *value; // the expression
   const Syntax *guard; // when …; NULL: always
   bool plain;          // nothing but a wire: the value is the port, or (NULL) the state
   bool each;           // x[i] -> p[i].x: each of an array has its own
-  bool line;           // it refers to lines that compute something
 } WireRoute;
+
+typedef struct { // a line that computes something
+  VEC(Name) name;
+  const Syntax *node; // N_EQUATION
+  WireRoute route;    // what it is made of
+  bool late;          // it has a delay
+} WireLine;
 
 typedef struct {
   PortEnd end;
@@ -97,6 +111,7 @@ typedef struct {
   Name name;
   Type type;
   bool learns; // next … by …
+  bool late;   // of a delay: it has no name of its own
   Span span;
 } OwnState;
 
@@ -132,17 +147,23 @@ struct System {
   VEC(SystemState) state; // all, those of its parts too
   VEC(SystemEvent) event;
   VEC(SystemLag) lag;
-  Id time;       // the wire of the clock `time`; 0: it is not read
-  bool flows;    // something in it has a rate
-  bool timeless; // it has delays whose time is that of what it is wired into
-  bool shares;   // its ports are shared variables: in are their values, out what is added to them
-                 // (rates, or differences)
-  bool wiring;   // put together from what follows
+  VEC(SystemWhite) white;
+  Id time;        // the wire of the clock `time`; 0: it is not read
+  bool flows;     // something in it has a rate
+  bool timeless;  // it has delays whose time is that of what it is wired into
+  bool shares;    // its ports are shared variables: in are their values, out what is added to them
+                  // (rates, or differences)
+  bool unordered; // which member of an array needs which depends on open sizes: its diagram has the
+                  // right types, and is not to be followed
+  bool wiring;    // put together from what follows
   VEC(Part) part;
   VEC(SystemInner) inner;
   VEC(SystemLine) line;
   VEC(SystemInside) inside; // what was asked for so far
   VEC(WireRoute) route;
+  VEC(WireLine) said; // lines that something reads
+  VEC(WireRoute)
+  move; // to.port: a number into `own`; the value that it steps to, moves by or learns on
   VEC(Junction) junction;
   Ids own_param, own_rate, own_next; // of `own`: param and wires of the lens, 0 = none
   uint32_t learnt_from, learnt_to;   // states that only optimisers have
@@ -168,7 +189,15 @@ typedef struct {
 } Seen;
 
 // -- runs and checks ------------------------------------------------------------------------------
-typedef enum { FOLLOW_USUAL, FOLLOW_DORMAND, FOLLOW_RK4, FOLLOW_EULER, FOLLOW_STIFF } Follow;
+typedef enum {
+  FOLLOW_USUAL,
+  FOLLOW_DORMAND,
+  FOLLOW_RK4,
+  FOLLOW_EULER,
+  FOLLOW_STIFF,
+  FOLLOW_MARUYAMA,
+  FOLLOW_MILSTEIN
+} Follow;
 
 typedef struct {
   Name name; // of an input or state
@@ -177,9 +206,22 @@ typedef struct {
   Diagram *value; // without inputs
 } RunStart;
 
+typedef struct SweepTurn SweepTurn;
+struct SweepTurn { // one turn of a loop around runs
+  const SweepTurn *outer;
+  const Syntax *loop;
+  Name name;
+  Syntax *value;    // what stands in the place of the name
+  const char *text; // 0.5
+};
+
 typedef struct {
-  Name name; // as written, or the machine's
-  const Syntax *node;
+  Name name;             // as written, or the machine's; in a loop, `Spring, k = 0.5`
+  Name base;             // without what the loop says
+  const Syntax *node;    // with the loop's values in the place of its names
+  const Syntax *said;    // as written: runs of one family have the same
+  const SweepTurn *turn; // the innermost; NULL: it is in no loop
+  uint32_t order;        // among all runs and checks
   Span span;
   System *system; // NULL after an error
   System *own;    // without what it stands on
@@ -226,6 +268,8 @@ typedef enum { CHECK_CLAIM, CHECK_TRUTH, CHECK_NESTED, CHECK_BOXES } CheckKind;
 typedef struct {
   CheckKind kind;
   bool condition; // CLAIM: one side, which is true or not
+  bool compares;  // and that is because of how two numbers compare
+  uint32_t order; // among all runs and checks
   const Syntax *node;
   Span span;
   const char *text;   // the claim, as written
@@ -252,10 +296,20 @@ typedef struct Machines {
   VEC(Run) run;
   VEC(Check) check;
   VEC(RunShow) show;
+  uint32_t ordered;
+  const SweepTurn *turn; // while it is read
 } Machines;
 
-// Both sides of a claim as numbers, once its watches are known. Of one side: 1 where it is a condition,
-// else 0.
+// The same with what its lines are made of in their place; for pictures.
+WireRoute route_through(Arena *, const System *, const WireRoute *);
+
+// sweep.c: does this loop at the top of a program hold runs, or what is said of them?
+bool loop_has_runs(const Syntax *);
+bool turn_is_in(const SweepTurn *, const SweepTurn *outer); // outer NULL: always
+const char *turn_text(Arena *, World *, const SweepTurn *); // k = 0.5, c = 1
+
+// Both sides of a claim as numbers, once its watches are known; of a comparison those too. Of one side:
+// 1 where it is a condition, else 0.
 typedef struct { // what the weights of a claim are
   bool (*of)(const void *context, const Diagram *, Arena *, Tensor *param);
   const void *context;
@@ -269,10 +323,22 @@ bool check_sides(Elab *, Program *, const Check *, Diagram *side[2]);
 
 // rates.c: diagrams made of a system that flows. Inputs: its ports, the states that flow, `time`.
 Diagram *system_rates(World *, const System *);
+Diagram *system_noisy_rates(World *, const System *); // and each `white`, behind `time`
 Diagram *system_nexts(World *, const System *); // of states that step, what they are after a tick
 // The same inputs and the length of the step, of this type: a number, or one for each of the axes
-// that the states have in front. Outputs: the states after it.
-Diagram *system_step(World *, const System *, bool euler, const Type *length);
+// that the states have in front. Outputs: the states after it. Steps with noise also take, for each
+// `white`, how far it goes in the step.
+typedef enum { STEP_RK4, STEP_EULER, STEP_MARUYAMA, STEP_MILSTEIN } StepKind;
+Diagram *system_step(World *, const System *, StepKind, const Type *length);
+// What Milstein's step adds, twice: inputs as above without the length, then two rows a, b for each
+// `white`; with G what noise is multiplied by, the change of G a along G b.
+Diagram *system_correction(World *, const System *);
+
+// chance.c: is noise only where it can be followed? `alone`: it may be a part of others, so what it
+// shows is not looked at. False with a diagnostic.
+bool noise_has_place(World *, const System *, bool alone);
+// The same of one wire that is looked at.
+bool noise_has_value(World *, const System *, Id wire, const char *name);
 
 // `call`: NULL, or a use as in `Team[3]`, with its options. NULL with a diagnostic.
 System *elab_system(Elab *, Program *, const char *name, const Syntax *call);
@@ -282,6 +348,6 @@ bool has_machine(Elab *, const Program *, const char *name);
 void check_machines(Elab *, Scope *);    // every machine of the file, for itself
 Diagram *machine_diagram(Elab *, Def *); // flat; next values are those of a tick, or rates
 void do_machines(Elab *, Program *);     // `run`, `check` and `show`, in the order of the text
-void machine_builtins(Elab *);           // the boxes `delay` and `flow`
+void machine_builtins(Elab *);           // the boxes `delay`, `flow` and `white`
 
 #endif

@@ -7,7 +7,7 @@
 #include "lang/elab/builtin.h"
 #include "lang/machine/machine.h"
 
-enum { ANY_MODE = -1, MODES_LIMIT = 64, FLAT_LIMIT = 1000000, FIRST_PASS = 2 };
+enum { ANY_MODE = -1, MODES_LIMIT = 64, FLAT_LIMIT = 250000, FIRST_PASS = 2 };
 
 typedef enum { CHANGE_PORT, CHANGE_RATE, CHANGE_NEXT } ChangeKind;
 typedef struct {
@@ -20,10 +20,16 @@ typedef struct {
 } Change;          // what a line of the text says of a port or a state
 
 typedef struct {
-  uint32_t at; // of its own states
-  Id loss;     // a number
-  Id when;     // a condition; 0: always
+  uint32_t at; // of its own states; UINT32_MAX: a learner
+  Name name;
+  const char *member;    // of a family: ".2"; NULL: all of it
+  VEC(uint32_t) weight;  // params that learn: of the lens, then of the whole
+  VEC(uint32_t) counted; // states in the learner's body, batch statistics say
+  Ids becomes;           // what they are after a tick
+  Id loss;               // a number
+  Id when;               // a condition; 0: always
   const Syntax *optimiser;
+  uint32_t unroll; // ticks that credit flows through
   Span span;
 } Learned; // next w by gd(0.1) on … when …
 
@@ -81,12 +87,14 @@ typedef struct MachineBuilder {
   VEC(Change) change;
   Table *changed; // (kind, at) to the last change of it, its number + 1
   VEC(Learned) learned;
+  MachineText text;
+  uint32_t rows; // states that keep what was, for `unroll`
   VEC(LineTarget) target;
   Table *parts;    // Name to its number + 1
   uint32_t spread; // axes of the array whose port gets a value: it may be the same along them
   bool broken;     // something that it is made of has errors of its own: no more is reported
   Table *targets;
-  uint32_t lags;
+  uint32_t lags, whites;
 } MachineBuilder;
 
 // machine.c
@@ -135,7 +143,7 @@ Id live_next(MachineBuilder *, uint32_t own, Id next);
 Id live_guard(MachineBuilder *, Id guard);
 Id live_shown(MachineBuilder *, const Type *, Id wire);
 void live_learned(MachineBuilder *, Learned *);
-bool live_learnt(MachineBuilder *); // once they are woven: states that learn, and their optimisers'
+void live_learnt(MachineBuilder *); // once they are woven: states that learn, and their optimisers'
 void add_birth(MachineBuilder *);   // the event, once all states are known
 PartLife part_life(MachineBuilder *, const Syntax *part); // N_PART, or NULL
 void add_life_routes(MachineBuilder *, const Syntax *block,
@@ -182,8 +190,23 @@ void check_targets(MachineBuilder *);                 // every port has one sour
 // delays.c: the box `delay`
 Value delay_value(const BuiltinUse *);
 
-// learn.c: states that learn, once everything is woven together
-bool learn_states(MachineBuilder *, Program *);
+// milstein.c: does no noise change how strongly another one works?
+bool milstein_fits(World *, const System *);
+
+// chance.c: the box `white`
+Value white_value(const BuiltinUse *);
+
+// learn.c: learners and states that learn
+void find_learners(MachineBuilder *);                    // those that it has a copy of
+bool declares_learner(MachineBuilder *, const Syntax *); // one of these, in its own text
+void do_learn(MachineBuilder *, Env *, const Syntax *);  // next w by gd(0.1) on e
+bool find_weights(MachineBuilder *);                     // what of the lens they are
+bool learn_states(MachineBuilder *, Program *);          // once everything is woven together
+void no_state(MachineBuilder *, Name, Span);
+
+// unroll.c: the loss over the last ticks, with the weights as they are. Inputs: the ports, then what
+// `more` holds. NULL with a diagnostic.
+Diagram *unrolled_loss(MachineBuilder *, const Learned *, Ids *more);
 
 // describe.c
 void describe_routes(MachineBuilder *);

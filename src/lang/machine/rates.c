@@ -1,6 +1,6 @@
-// The rates of a system as a function, and a step of Runge and Kutta (or Euler) made of it: both
-// are diagrams like any other, so a run with fixed steps can be compiled as a whole, and has a
-// derivative.
+// The rates of a system as a function, and steps made of it (Runge and Kutta, Euler; with noise those
+// of Maruyama and Milstein): all are diagrams like any other, so a run with fixed steps can be
+// compiled as a whole, and has a derivative.
 #include "core/pass/pipeline.h"
 #include "core/pass/rewrite.h"
 #include "lang/machine/machine_own.h"
@@ -33,8 +33,9 @@ static Id weighed(World *w, Diagram *d, const Id k[4]) {
 // -- rates ----------------------------------------------------------------------------------------
 static Id changed_by(const SystemState *x, bool ticks) { return ticks ? x->next : x->rate; }
 
-// The rates of the states that flow, or what states are after a tick, as a function of them.
-static Diagram *system_function(World *w, const System *s, bool ticks) {
+// The rates of the states that flow, or what states are after a tick, as a function of them; and of
+// white noise, if that is asked for.
+static Diagram *system_function(World *w, const System *s, bool ticks, bool noise) {
   const Diagram *d = s->d;
   Diagram *to = diagram_new(w, name_from(w->names, ticks ? "nexts" : "rates"));
   Id *map = new_map(w, d);
@@ -47,6 +48,10 @@ static Diagram *system_function(World *w, const System *s, bool ticks) {
   }
   Id time = diagram_input(w, to, (Type){.base = BASE_R}, name_from(w->names, "time"), 0);
   if (s->time) map[s->time] = time;
+  for (uint32_t i = 0; noise && i < s->white.n; i++) {
+    Id white = d->param.at[s->white.at[i].param].wire;
+    map[white] = diagram_input(w, to, d->wire.at[white].type, d->wire.at[white].name, 0);
+  }
   for (uint32_t i = 0; i < d->param.n; i++) {
     if (map[d->param.at[i].wire]) continue;
     Param p = d->param.at[i];
@@ -64,56 +69,164 @@ static Diagram *system_function(World *w, const System *s, bool ticks) {
   return passes_flat(w, to);
 }
 
-Diagram *system_rates(World *w, const System *s) { return system_function(w, s, false); }
-Diagram *system_nexts(World *w, const System *s) { return system_function(w, s, true); }
+Diagram *system_rates(World *w, const System *s) { return system_function(w, s, false, false); }
+Diagram *system_noisy_rates(World *w, const System *s) {
+  return system_function(w, s, false, true);
+}
+Diagram *system_nexts(World *w, const System *s) { return system_function(w, s, true, false); }
 
-// The rates at x, called from a step.
+// -- steps ----------------------------------------------------------------------------------------
+// A diagram that asks the rates at some states: all that it gives them but those.
 typedef struct {
+  World *w;
   Diagram *d, *rates;
-  Ids port, param;
-} RatesCall;
+  Ids port, x, white;
+  Id time, h;
+} StepBuilder;
 
-static Id rates_at(World *w, const RatesCall *c, const Id *x, uint32_t n, Id time) {
-  Ids in = {0};
-  for (uint32_t i = 0; i < c->port.n; i++) vec_push(w->arena, &in, c->port.at[i]);
-  for (uint32_t i = 0; i < n; i++) vec_push(w->arena, &in, x[i]);
-  vec_push(w->arena, &in, time);
-  for (uint32_t i = 0; i < c->param.n; i++) vec_push(w->arena, &in, c->param.at[i]);
-  return box_call(w, c->d, c->rates, in.at, in.n, 0);
+static Id like_input(StepBuilder *b, Id of) {
+  const Wire *wire = &b->rates->wire.at[of];
+  return diagram_input(b->w, b->d, wire->type, wire->name, 0);
 }
 
-Diagram *system_step(World *w, const System *s, bool euler, const Type *length) {
-  static const double at[4] = {0, 0.5, 0.5, 1};
-  Diagram *f = system_rates(w, s), *d = diagram_new(w, name_from(w->names, "step"));
-  uint32_t n = f->out.n, ports = s->d->in.n;
-  RatesCall call = {.d = d, .rates = f};
-  Id *x = NEW_ARRAY(w->arena, Id, n + 1), *y = NEW_ARRAY(w->arena, Id, n + 1);
-  Id(*k)[4] = (Id(*)[4])NEW_ARRAY(w->arena, Id, 4 * (size_t)n + 4);
-  for (uint32_t i = 0; i < f->in.n - 1; i++) {
-    const Wire *wire = &f->wire.at[f->in.at[i]];
-    Id in = diagram_input(w, d, wire->type, wire->name, 0);
-    if (i < ports)
-      vec_push(w->arena, &call.port, in);
-    else
-      x[i - ports] = in;
-  }
-  Id time = diagram_input(w, d, (Type){.base = BASE_R}, name_from(w->names, "time"), 0);
-  Id h = diagram_input(w, d, *length, name_from(w->names, "h"), 0);
+static void step_begin(StepBuilder *b, const System *s, const char *name, const Type *length,
+                       uint32_t whites) {
+  World *w = b->w;
+  Type number = {.base = BASE_R};
+  uint32_t ports = s->d->in.n, n = b->rates->out.n;
+  b->d = diagram_new(w, name_from(w->names, name));
+  for (uint32_t i = 0; i < ports + n; i++)
+    vec_push(w->arena, i < ports ? &b->port : &b->x, like_input(b, b->rates->in.at[i]));
+  b->time = diagram_input(w, b->d, number, name_from(w->names, "time"), 0);
+  if (length) b->h = diagram_input(w, b->d, *length, name_from(w->names, "h"), 0);
+  for (uint32_t i = 0; i < whites * s->white.n; i++)
+    vec_push(w->arena, &b->white, like_input(b, b->rates->in.at[ports + n + 1 + i % s->white.n]));
+}
+
+// f, which takes what the rates take and perhaps more, at x; its first result.
+static Id call_at(StepBuilder *b, Diagram *f, const Id *x, Id time, const Ids *more) {
+  World *w = b->w;
+  Ids in = {0};
+  for (uint32_t i = 0; i < b->port.n; i++) vec_push(w->arena, &in, b->port.at[i]);
+  for (uint32_t i = 0; i < b->x.n; i++) vec_push(w->arena, &in, x[i]);
+  vec_push(w->arena, &in, time);
+  for (uint32_t i = 0; more && i < more->n; i++) vec_push(w->arena, &in, more->at[i]);
   for (uint32_t i = 0; i < f->param.n; i++) {
     const Wire *wire = &f->wire.at[f->param.at[i].wire];
-    uint32_t p = diagram_param(w, d, f->param.at[i], wire->type, wire->name, 0);
-    vec_push(w->arena, &call.param, d->param.at[p].wire);
+    uint32_t p = diagram_param(w, b->d, f->param.at[i], wire->type, wire->name, 0);
+    vec_push(w->arena, &in, b->d->param.at[p].wire);
   }
+  return box_call(w, b->d, f, in.at, in.n, 0);
+}
+
+static void smooth_step(StepBuilder *b, bool euler, bool timed) {
+  static const double at[4] = {0, 0.5, 0.5, 1};
+  World *w = b->w;
+  Diagram *d = b->d;
+  uint32_t n = b->x.n;
+  Id *y = NEW_ARRAY(w->arena, Id, n + 1);
+  Id(*k)[4] = (Id(*)[4])NEW_ARRAY(w->arena, Id, 4 * (size_t)n + 4);
   for (uint32_t stage = 0; stage < (euler ? 1 : 4); stage++) {
     for (uint32_t i = 0; i < n; i++)
-      y[i] = stage ? moved(w, d, x[i], at[stage], h, k[i][stage - 1]) : x[i];
-    Id now = stage && !length->rank ? moved(w, d, time, at[stage], h, 0) : time;
-    Id first = rates_at(w, &call, y, n, now);
+      y[i] = stage ? moved(w, d, b->x.at[i], at[stage], b->h, k[i][stage - 1]) : b->x.at[i];
+    Id now = stage && timed ? moved(w, d, b->time, at[stage], b->h, 0) : b->time;
+    Id first = call_at(b, b->rates, y, now, NULL);
     for (uint32_t i = 0; i < n; i++) k[i][stage] = first + i;
   }
   for (uint32_t i = 0; i < n; i++)
     diagram_output(w, d,
-                   euler ? moved(w, d, x[i], 1, h, k[i][0])
-                         : moved(w, d, x[i], 1.0 / 6, h, weighed(w, d, k[i])));
-  return passes_flat(w, d);
+                   euler ? moved(w, d, b->x.at[i], 1, b->h, k[i][0])
+                         : moved(w, d, b->x.at[i], 1.0 / 6, b->h, weighed(w, d, k[i])));
+}
+
+// -- steps with noise -----------------------------------------------------------------------------
+// Rates are affine in noise: f + G w. A step of Maruyama is one of Euler in which w is how far the
+// noise goes, divided by the length: x + h f + G dW. Milstein adds half of the change of G along
+// itself, G'[G] (dW dW - h); where each noise only changes how strongly it works itself, that is the
+// change of G 1 along G (dW^2 - h): two changes of the rates, however many noises there are.
+typedef enum { EACH_RATIO, EACH_SQUARE, EACH_LESS, EACH_HALF } EachWhite;
+
+// a / b, a^2 - b, a - b, a + b / 2; b has as many axes as it has
+static Id each_two(World *w, Diagram *d, EachWhite what, Id a, Id b) {
+  Each e = each_of(w, d->wire.at[a].type);
+  uint32_t x = each_read(w, &e, a, BASE_R, e.t.rank),
+           y = each_read(w, &e, b, BASE_R, d->wire.at[b].type.rank);
+  if (what == EACH_SQUARE) x = scalar_fn(w, &e.loop, FN_mul, x, x, 0);
+  if (what == EACH_HALF) y = scalar_fn(w, &e.loop, FN_mul, each_number(w, &e, 0.5), y, 0);
+  scalar_fn(w, &e.loop, what == EACH_RATIO ? FN_div : what == EACH_HALF ? FN_add : FN_sub, x, y, 0);
+  return each_make(w, d, &e);
+}
+
+static Ids whites_filled(StepBuilder *b, uint32_t n, double k) {
+  Ids out = {0};
+  for (uint32_t i = 0; i < n; i++) {
+    Each e = each_of(b->w, b->d->wire.at[b->white.at[i]].type);
+    each_number(b->w, &e, k);
+    vec_push(b->w->arena, &out, each_make(b->w, b->d, &e));
+  }
+  return out;
+}
+
+// The change of the rates along v, with noise at a.
+static Id change_at(StepBuilder *b, Diagram *tangent, const Ids *a, const Id *v) {
+  Ids more = {0};
+  for (uint32_t i = 0; i < a->n; i++) vec_push(b->w->arena, &more, a->at[i]);
+  for (uint32_t i = 0; i < b->x.n; i++) vec_push(b->w->arena, &more, v[i]);
+  return call_at(b, tangent, b->x.at, b->time, &more) + tangent->out.n - b->x.n;
+}
+
+// The change of G a along G b.
+static void correction(StepBuilder *b, uint32_t whites, const Ids *one, const Ids *two, Id *out) {
+  World *w = b->w;
+  uint32_t n = b->x.n, ports = b->port.n;
+  bool *want = NEW_ARRAY(w->arena, bool, b->rates->in.n + 1),
+       *none = NEW_ARRAY(w->arena, bool, b->rates->param.n + 1);
+  for (uint32_t i = 0; i < n; i++) want[ports + i] = true;
+  Diagram *tangent = diagram_forward(w, b->rates, &(Wanted){.want_in = want, .want_param = none});
+  Ids zero = whites_filled(b, whites, 0);
+  Id with = call_at(b, b->rates, b->x.at, b->time, two),
+     without = call_at(b, b->rates, b->x.at, b->time, &zero);
+  Id *v = NEW_ARRAY(w->arena, Id, n + 1);
+  for (uint32_t i = 0; i < n; i++) v[i] = each_two(w, b->d, EACH_LESS, with + i, without + i);
+  Id all = change_at(b, tangent, one, v), still = change_at(b, tangent, &zero, v);
+  for (uint32_t i = 0; i < n; i++) out[i] = each_two(w, b->d, EACH_LESS, all + i, still + i);
+}
+
+static void noisy_step(StepBuilder *b, uint32_t whites, bool milstein) {
+  World *w = b->w;
+  Ids per = {0}, square = {0};
+  for (uint32_t i = 0; i < whites; i++) {
+    vec_push(w->arena, &per, each_two(w, b->d, EACH_RATIO, b->white.at[i], b->h));
+    if (milstein) vec_push(w->arena, &square, each_two(w, b->d, EACH_SQUARE, b->white.at[i], b->h));
+  }
+  Id first = call_at(b, b->rates, b->x.at, b->time, &per);
+  Id *more = NEW_ARRAY(w->arena, Id, b->x.n + 1);
+  Ids one = whites_filled(b, whites, 1);
+  if (milstein) correction(b, whites, &one, &square, more);
+  for (uint32_t i = 0; i < b->x.n; i++) {
+    Id x = moved(w, b->d, b->x.at[i], 1, b->h, first + i);
+    diagram_output(w, b->d, milstein ? each_two(w, b->d, EACH_HALF, x, more[i]) : x);
+  }
+}
+
+Diagram *system_correction(World *w, const System *s) {
+  StepBuilder b = {.w = w, .rates = system_noisy_rates(w, s)};
+  uint32_t n = s->white.n;
+  step_begin(&b, s, "correction", NULL, 2);
+  Ids one = {.at = b.white.at, .n = n}, two = {.at = b.white.at + n, .n = n};
+  Id *out = NEW_ARRAY(w->arena, Id, b.x.n + 1);
+  correction(&b, n, &one, &two, out);
+  for (uint32_t i = 0; i < b.x.n; i++) diagram_output(w, b.d, out[i]);
+  return passes_flat(w, b.d);
+}
+
+Diagram *system_step(World *w, const System *s, StepKind kind, const Type *length) {
+  bool noise = kind == STEP_MARUYAMA || kind == STEP_MILSTEIN;
+  StepBuilder b = {.w = w, .rates = system_function(w, s, false, noise)};
+  step_begin(&b, s, "step", length, noise);
+  if (noise)
+    noisy_step(&b, s->white.n, kind == STEP_MILSTEIN && s->white.n);
+  else
+    smooth_step(&b, kind == STEP_EULER, !length->rank);
+  return passes_flat(w, b.d);
 }

@@ -156,6 +156,8 @@ static void wires_of(MachineBuilder *m, WirePlaces *p) {
   for (uint32_t i = 0; i < m->learned.n; i++) {
     vec_push(a, p, &m->learned.at[i].loss);
     if (m->learned.at[i].when) vec_push(a, p, &m->learned.at[i].when);
+    for (uint32_t k = 0; k < m->learned.at[i].becomes.n; k++)
+      vec_push(a, p, &m->learned.at[i].becomes.at[k]);
   }
   if (m->alive) vec_push(a, p, &m->alive);
   for (uint32_t i = 0; i < m->born.n; i++)
@@ -237,6 +239,11 @@ static void take_all(World *w, System *to, const System *of, const Id *map, cons
     lag.value = map[lag.value];
     vec_push(w->arena, &to->lag, lag);
   }
+  for (uint32_t i = 0; i < of->white.n; i++) {
+    SystemWhite white = of->white.at[i];
+    white.param = param[map[of->d->param.at[white.param].wire]];
+    vec_push(w->arena, &to->white, white);
+  }
   to->flows |= of->flows;
   to->timeless |= of->timeless;
 }
@@ -255,19 +262,64 @@ static void take_lens(MachineBuilder *m, const Id *map, const uint32_t *param) {
     s->state.at[i].param = param[map[s->lens->param.at[s->state.at[i].param].wire]];
   for (uint32_t i = 0; i < s->lag.n; i++)
     s->lag.at[i].param = param[map[s->lens->param.at[s->lag.at[i].param].wire]];
+  for (uint32_t i = 0; i < s->white.n; i++)
+    s->white.at[i].param = param[map[s->lens->param.at[s->white.at[i].param].wire]];
+  for (uint32_t i = 0; i < m->learned.n; i++) {
+    Learned *l = &m->learned.at[i];
+    for (uint32_t k = 0; k < l->weight.n; k++)
+      l->weight.at[k] = param[map[s->lens->param.at[l->weight.at[k]].wire]];
+    for (uint32_t k = 0; k < l->counted.n; k++)
+      l->counted.at[k] = param[map[s->lens->param.at[l->counted.at[k]].wire]];
+  }
 }
 
-static void tell_loop(MachineBuilder *m, const Ids *loop) {
+static const char no_order[] =
+    "in what order the members of an array come here can only be found when their number is known";
+
+// bit[2], cell[… 1]: which member of an array it is, as far as that is known.
+static void put_member(MachineBuilder *m, Buf *to, const WeavePlace *p) {
+  const Part *part = &m->s->part.at[p->part - 1];
+  buf_printf(to, "`%s", name_text(m->w->names, part->name));
+  bool any = false;
+  for (uint32_t i = 0; i < p->n; i++)
+    any |= p->at[i] >= 0 && p->axis[i] >= m->npass && p->axis[i] < m->npass + part->axes;
+  for (uint32_t axis = 0; any && axis < part->axes; axis++) {
+    int64_t at = -1;
+    for (uint32_t i = 0; i < p->n; i++)
+      if (p->axis[i] == m->npass + axis) at = p->at[i];
+    buf_text(to, axis ? " " : "[");
+    if (at < 0)
+      buf_text(to, "…");
+    else
+      buf_printf(to, "%lld", (long long)at);
+  }
+  buf_text(to, any ? "]`" : "`");
+}
+
+static void tell_loop(MachineBuilder *m, const WeaveFault *f) {
   World *w = m->w;
   Buf names = buf_new(w->arena);
   Span span = m->def->span;
   uint32_t shown = 0;
-  for (uint32_t i = 0; i < loop->n; i++) {
-    if (!loop->at[i]) continue;
-    const Part *p = &m->s->part.at[loop->at[i] - 1];
-    if (!shown) span = p->span;
-    if (++shown <= 8)
-      buf_printf(&names, "%s`%s`", shown > 1 ? " → " : "", name_text(w->names, p->name));
+  for (uint32_t i = 0; i < f->loop.n; i++) {
+    if (!f->loop.at[i].part) continue;
+    if (!shown) span = m->s->part.at[f->loop.at[i].part - 1].span;
+    if (++shown > 8) continue;
+    if (shown > 1) buf_text(&names, " → ");
+    put_member(m, &names, &f->loop.at[i]);
+  }
+  if (f->answer == WEAVE_OPEN) {
+    diag_error(w->diags, span, no_order);
+    return;
+  }
+  if (f->answer == WEAVE_LARGE) {
+    Id e = diag_error(
+        w->diags, span,
+        "too many members of arrays need each other at the same moment here: more than 20000");
+    diag_help(w->diags, e,
+              "members that need only those before them, as in `p[i-1].y pad 0 -> p[i].x`, may be "
+              "any number");
+    return;
   }
   const char *what = shown == 1 ? "this part needs what it shows itself, at the same moment"
                                 : "these parts need each other at the same moment";
@@ -322,15 +374,22 @@ bool weave_system(MachineBuilder *m) {
         of->d, arena_format(w->arena, "%s/", name_text(w->names, s->part.at[p].name)), takes};
   }
   part[0] = (WeavePart){lens, NULL, in};
-  Weave how = {
-      .nparts = n, .nin = s->in.n, .nout = s->out.n, .part = part, .like = like, .out = out};
+  Weave how = {.nparts = n,
+               .nin = s->in.n,
+               .nout = s->out.n,
+               .part = part,
+               .like = like,
+               .out = out,
+               .stub = m->b->generic};
   Id **map;
-  Ids loop = {0};
-  s->d = diagram_weave(w, m->def->name, &how, &map, &loop);
+  WeaveFault fault = {0};
+  s->d = diagram_weave(w, m->def->name, &how, &map, &fault);
   if (!s->d) {
-    tell_loop(m, &loop);
+    tell_loop(m, &fault);
     return false;
   }
+  s->unordered = fault.answer == WEAVE_OPEN;
+  for (uint32_t p = 0; p < s->part.n; p++) s->unordered |= s->part.at[p].of->unordered;
   uint32_t *param = params_by_wire(w, s->d);
   take_lens(m, map[0], param);
   for (uint32_t p = 0; p < s->part.n; p++) {
@@ -428,7 +487,12 @@ static void elaborate_body(MachineBuilder *m) {
   Nodes line = block_statements(body);
   for (uint32_t i = 0; i < line.n; i++) {
     SyntaxKind k = (SyntaxKind)line.at[i]->kind;
-    if (k == N_CONSTS || k == N_AXES || k == N_LEARN) body_statement(m->b, m->env, line.at[i]);
+    if (k == N_CONSTS || k == N_AXES) body_statement(m->b, m->env, line.at[i]);
+    if (k == N_LEARN) {
+      m->in->owned = declares_learner(m, line.at[i]);
+      body_statement(m->b, m->env, line.at[i]);
+      m->in->owned = false;
+    }
     if (k == N_STATES) add_states(m, m->env, line.at[i]);
     if (k == N_FOR)
       diag_error(m->w->diags, line.at[i]->span,
@@ -499,9 +563,11 @@ static System *make_system(MachineBuilder *m) {
   settle_ports(m);
   if (m->w->diags->errors > errors) return NULL;
   body_finish(m->b);
+  if (!find_weights(m)) return NULL;
   describe_routes(m);
   flatten_lens(m);
-  if (!weave_system(m) || !learn_states(m, m->in->program) || !live_learnt(m)) return NULL;
+  if (!weave_system(m) || !learn_states(m, m->in->program)) return NULL;
+  live_learnt(m);
   forget_passing(m->w, m->s->d);
   return m->s;
 }
@@ -579,10 +645,16 @@ static void begin_system(MachineBuilder *m) {
 
 static System *make_inside(MachineBuilder *m) {
   Def *d = m->def;
-  bool busy = d->busy;
+  bool busy = d->busy, owned = m->in->owned;
+  const MachineText *around = m->in->machine;
   d->busy = true;
   m->in->inner++;
+  find_learners(m);
+  m->in->machine = &m->text;
+  m->in->owned = false;
   System *made = make_system(m);
+  m->in->machine = around;
+  m->in->owned = owned;
   if (m->in->inner <= INNER_LIMIT) m->in->inner--;
   d->busy = busy;
   return made;
@@ -659,13 +731,14 @@ System *system_closed(Elab *in, System *s) {
   closed->state.at = NULL, closed->state.n = closed->state.cap = 0;
   closed->event.at = NULL, closed->event.n = closed->event.cap = 0;
   closed->lag.at = NULL, closed->lag.n = closed->lag.cap = 0;
+  closed->white.at = NULL, closed->white.n = closed->white.cap = 0;
   closed->in.n = 0;
   closed->shares = false;
   WeavePart part[2] = {{held, NULL, NULL}, {s->d, NULL, in_end}};
   Weave how = {.nparts = 2, .nout = n, .part = part, .out = out};
   Id **map;
-  Ids loop = {0};
-  closed->d = diagram_weave(w, s->name, &how, &map, &loop);
+  WeaveFault fault = {0};
+  closed->d = diagram_weave(w, s->name, &how, &map, &fault);
   uint32_t *param = params_by_wire(w, closed->d);
   for (uint32_t i = 0; i < n; i++) {
     SystemState x = {
@@ -759,8 +832,8 @@ static System *weave_both(Driving *d) {
   Weave how = {
       .nparts = 2, .nin = d->open, .nout = d->outs, .part = part, .like = d->like, .out = d->out};
   Id **map;
-  Ids loop = {0};
-  both->d = diagram_weave(w, s->name, &how, &map, &loop);
+  WeaveFault fault = {0};
+  both->d = diagram_weave(w, s->name, &how, &map, &fault);
   if (!both->d) {
     diag_error(w->diags, d->span, "`%s` and `%s` need each other at the same moment",
                name_text(w->names, s->name), name_text(w->names, source->name));
@@ -798,7 +871,8 @@ void check_machines(Elab *in, Scope *s) {
     if (d->kind != DEF_MACHINE || d->scope != s || d->broken) continue;
     uint32_t errors = in->w->diags->errors;
     MachineUse alone = {.def = d, .from = scope_env(s), .generic = true, .span = d->span};
-    if (!d->system) system_of(in, &alone);
+    System *made = d->system ? d->system : system_of(in, &alone);
+    if (made) noise_has_place(in->w, made, true);
     if (in->w->diags->errors > errors) d->broken = true;
   }
 }
@@ -806,7 +880,8 @@ void check_machines(Elab *in, Scope *s) {
 Diagram *machine_diagram(Elab *in, Def *d) {
   MachineUse alone = {.def = d, .from = scope_env(d->scope), .generic = true, .span = d->span};
   System *s = system_of(in, &alone);
-  return s ? s->d : NULL;
+  if (s && s->unordered) diag_error(in->w->diags, d->span, no_order);
+  return s && !s->unordered ? s->d : NULL;
 }
 
 System *system_in(Elab *in, Program *p, const Syntax *call, MachineTime time) {

@@ -162,7 +162,7 @@ static void do_loop(Elab *in, Program *p, const Syntax *n) {
       if (goal.at[i]->kind == N_GOAL)
         do_goal(in, p, goal.at[i], turn, arena_format(w->arena, ".%lld", (long long)k));
       else
-        diag_error(w->diags, goal.at[i]->span, "a loop at the top of a program holds goals");
+        diag_error(w->diags, goal.at[i]->span, "a loop at the top of a program holds goals, or runs and what is said of them");
     }
 }
 
@@ -287,7 +287,7 @@ static void act(Elab *in, Program *p, uint32_t first) {
     for (uint32_t i = 0; i < all.n; i++) {
       if (all.at[i]->kind == N_GOAL && !(tree != p->tree && hidden(p, all.at[i])))
         do_goal(in, p, all.at[i], NULL, NULL);
-      if (all.at[i]->kind == N_FOR) do_loop(in, p, all.at[i]);
+      if (all.at[i]->kind == N_FOR && !loop_has_runs(all.at[i])) do_loop(in, p, all.at[i]);
     }
     learnings_goals(in, p, p->acting);
     for (uint32_t i = 0; i < all.n; i++)
@@ -346,26 +346,48 @@ static bool is_frozen_somewhere(const Program *p, const Def *d) {
   return false;
 }
 
+// What the goals have of each learner.
+typedef struct {
+  bool has, moved;
+} LearnerUse;
+
+static void use_param(World *w, const Program *p, const Table *named, const Param *x, bool moved,
+                      LearnerUse *use) {
+  for (size_t n = 1; x->rooted && x->path[0] && x->path[n - 1]; n++) {
+    if (x->path[n] && x->path[n] != '/' && x->path[n] != '.') continue;
+    Id k = table_get(named, x->path, n);
+    if (!k || !def_owns(w, x, p->learner.at[k - 1], NULL)) continue;
+    use[k - 1].has = true;
+    use[k - 1].moved |= moved;
+  }
+}
+
+static LearnerUse *learners_used(World *w, const Program *p) { // NULL: errors have been said
+  LearnerUse *use = NEW_ARRAY(w->arena, LearnerUse, p->learner.n + 1);
+  Table *named = table_new(w->arena);
+  for (uint32_t i = 0; i < p->learner.n; i++) {
+    const char *name = name_text(w->names, p->learner.at[i]->name);
+    if (p->learner.at[i]->scope == p->scope) table_put(named, name, strlen(name), i + 1);
+  }
+  for (uint32_t g = 0; g < p->goal.n; g++) {
+    const Diagram *d = p->goal.at[g].diagram;
+    if (!d) return NULL;
+    for (uint32_t k = 0; k < d->param.n; k++)
+      use_param(w, p, named, &d->param.at[k], p->goal.at[g].trains[k], use);
+  }
+  return use;
+}
+
 static void idle_learners(Elab *in, const Program *p) {
   World *w = in->w;
-  if (!p->goal.n) return;
-  for (uint32_t i = 0; i < p->learner.n; i++) {
+  const LearnerUse *use = p->goal.n ? learners_used(w, p) : NULL;
+  for (uint32_t i = 0; use && i < p->learner.n; i++) {
     const Def *d = p->learner.at[i];
     if (d->kind != DEF_LEARNER || d->frozen || d->scope != p->scope || d->broken) continue;
     if (is_frozen_somewhere(p, d)) continue;
-    bool moved = false, has = false;
-    for (uint32_t g = 0; g < p->goal.n && !moved; g++) {
-      const Diagram *diagram = p->goal.at[g].diagram;
-      if (!diagram) return; // errors have been said
-      for (uint32_t k = 0; k < diagram->param.n; k++) {
-        if (!def_owns(w, &diagram->param.at[k], d, NULL)) continue;
-        has = true;
-        moved |= p->goal.at[g].trains[k];
-      }
-    }
     Ids own = {0};
     add_whole_learner(in, (Def *)d, &own);
-    if (!moved && !d->refitted && !(own.n > 1 && !has))
+    if (!use[i].moved && !d->refitted && !(own.n > 1 && !use[i].has))
       diag_warning(w->diags, d->span, "no goal moves learner `%s`", name_text(w->names, d->name));
   }
 }

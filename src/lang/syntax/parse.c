@@ -445,26 +445,45 @@ static Syntax *parse_default(Parser *p) {
 
 static Syntax *parse_guard(Parser *p) { return eat(p, "when") ? parse_cond(p) : NULL; }
 
-// next = "next" NAME [ brackets ] ( "=" expr | "by" postfix "on" expr ) [ "when" cond ]
+// what learns: NAME [ brackets ]
+static Syntax *parse_learned(Parser *p) {
+  Syntax *node = node_fixed(p, N_LHS, 1);
+  want_name(p, node);
+  if (sees(p, 0, "[")) node->kid[0] = parse_brackets(p);
+  return node_end(p, node);
+}
+
+static Syntax *parse_next_by(Parser *p, Syntax *node) {
+  node->kind = N_STEPBY;
+  node->kid[0] = list_of(p, N_LHSS, parse_learned);
+  node->name = node->kid[0]->kid[0]->name;
+  node->name_span = node->kid[0]->kid[0]->name_span;
+  p->at++;
+  node->kid[1] = parse_soft_postfix(p);
+  if (!eat(p, "on")) fail(p, "`on` and the loss");
+  node->kid[2] = parse_expr(p, false);
+  if (sees_word(p, 0, "unroll")) {
+    p->at++;
+    node->kid[4] = parse_sum(p);
+  }
+  node->kid[3] = parse_guard(p);
+  return node_end(p, node);
+}
+
+// next = "next" NAME [ brackets ] "=" expr [ "when" cond ]
+//      | "next" learned { "," learned } "by" postfix "on" expr [ "unroll" sum ] [ "when" cond ]
 static Syntax *parse_next(Parser *p) {
   uint32_t start = p->at;
-  Syntax *node = node_fixed(p, N_STEP, 4);
+  Syntax *node = node_fixed(p, N_STEP, 5);
   if (sees(p, 1, "=")) { // next = …: a word taken for a name
     fail(p, "a name");
     vec_push(p->arena, &p->misused, p->token[start].name);
     return node;
   }
   p->at++;
+  if (names_lead_to(p, 0, "by")) return parse_next_by(p, node);
   want_name(p, node);
   if (sees(p, 0, "[")) node->kid[0] = parse_brackets(p);
-  if (eat(p, "by")) {
-    node->kind = N_STEPBY;
-    node->kid[1] = parse_soft_postfix(p);
-    if (!eat(p, "on")) fail(p, "`on` and the loss");
-    node->kid[2] = parse_expr(p, false);
-    node->kid[3] = parse_guard(p);
-    return node_end(p, node);
-  }
   need(p, "=");
   node->kid[1] = parse_expr(p, false);
   node->kid[2] = parse_guard(p);

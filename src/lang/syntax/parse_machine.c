@@ -134,7 +134,7 @@ Syntax *parse_simulate(Parser *p) {
   return kids_end(p, node, mark);
 }
 
-// check = "check" [ NAME [ brackets ] ":" ] expr [ "=" expr ] [ "within" sum ]
+// check = "check" [ NAME [ brackets ] ":" ] expr [ ( "=" | "<=" ) expr ] [ "within" sum ]
 Syntax *parse_check(Parser *p) {
   Syntax *node = node_word(p, N_CHECK, 4);
   if (names_lead_to(p, 0, ":")) {
@@ -142,7 +142,11 @@ Syntax *parse_check(Parser *p) {
     need(p, ":");
   }
   node->kid[1] = parse_expr(p, false);
-  if (eat(p, "=")) node->kid[2] = parse_expr(p, false);
+  if (eat(p, "<="))
+    node->kid[1] = syntax_signed(
+        p->arena, node_around(p, N_CMP, node->kid[1], parse_expr(p, false)), SIGN_AT_MOST);
+  else if (eat(p, "="))
+    node->kid[2] = parse_expr(p, false);
   if (eat(p, "within")) node->kid[3] = parse_sum(p);
   return node_end(p, node);
 }

@@ -43,6 +43,17 @@ typedef struct {
   const char *what;
 } OpenEquation; // an equation between sizes that could not be solved yet
 
+typedef struct {
+  Name name;          // of a learner
+  const char *member; // of a family: ".2"; NULL: all of it
+} OwnLearner;
+typedef struct { // a machine whose text is being elaborated
+  struct Body *home;
+  VEC(OwnLearner) learner; // those that it has a copy of, which learns while it runs
+  uint32_t members;        // axes of the arrays that it is a member of, which pass over it
+  const Axis *member;      // their numbers are the first behind that of the samples
+} MachineText;
+
 struct Elab {
   World *w;
   Front front;
@@ -70,12 +81,15 @@ struct Elab {
       work_limit;   // statements, boxes and weights written out so far; how many there may be
   VEC(Def *) stack; // the boxes that are being elaborated, the outermost first
   uint32_t freezes; // which learners a learning diagram has frozen, as a number; 0 = none
-  VEC(const Syntax *) extra; // `set` statements of the command line
-  Table *same;               // spaces and maps of learning diagrams, as text, to a number
-  Size sample;               // how many samples there are: known only when running
-  bool training;             // the mode that is being expanded
-  Axis clash[2];             // the last two that could not be equal, for pictures of errors
-  ValueWatch *watch;         // whose values are printed; NULL: none
+  VEC(const Syntax *) extra;  // `set` statements of the command line
+  Table *same;                // spaces and maps of learning diagrams, as text, to a number
+  Size sample;                // how many samples there are: known only when running
+  bool training;              // the mode that is being expanded
+  const MachineText *machine; // NULL: what is elaborated has no time
+  bool
+      owned; // inside of a learner that a machine has a copy of: each member has weights of its own
+  Axis clash[2];     // the last two that could not be equal, for pictures of errors
+  ValueWatch *watch; // whose values are printed; NULL: none
 };
 
 // -- values ---------------------------------------------------------------------------------------

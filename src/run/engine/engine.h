@@ -19,6 +19,7 @@
 // -- store.c: the memory of weights and states ----------------------------------------------------
 typedef struct {
   const char *path;
+  const char *of; // a machine's copy of a learner: what this is called there; or NULL. Not its own
   Base base;
   uint32_t rank;
   int64_t *shape, count;
@@ -56,6 +57,8 @@ static inline Tensor array_tensor(const Array *a) {
   return (Tensor){a->rank, a->shape, a->count, a->data};
 }
 bool state_from_array(World *, State *, const Array *, const char *file); // false with a diagnostic
+// Of a copy, the same for all members.
+bool state_from_learner(World *, State *, const Array *, const char *file);
 // Those that are there, by path. False with a diagnostic.
 bool store_put(World *, Store *, const Arrays *, const char *file);
 bool state_begin(World *, State *, const Init *, const Type *, uint64_t seed);

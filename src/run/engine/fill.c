@@ -39,6 +39,7 @@ bool store_add_params(World *w, Store *s, const Diagram *d, uint64_t seed) {
     if (!store_shape(w, t, shape, q->path)) return false;
     uint32_t number = store_add(s, q->path, t->base, t->rank, shape);
     if (number == STORE_NONE) return store_full(w, q->path, t);
+    store_at(s, number)->of = q->init.of;
     if (!state_begin(w, store_at(s, number), &q->init, t, seed)) return false;
   }
   return true;
@@ -53,10 +54,26 @@ bool state_from_array(World *w, State *s, const Array *a, const char *file) {
                      array_type(w->arena, a), file, array_type(w->arena, &wanted));
 }
 
+bool state_from_learner(World *w, State *s, const Array *a, const char *file) {
+  bool fits = a->rank <= s->rank;
+  uint32_t members = fits ? s->rank - a->rank : 0;
+  for (uint32_t i = 0; fits && i < a->rank; i++) fits = a->shape[i] == s->shape[members + i];
+  if (!fits) return state_from_array(w, s, a, file);
+  Arena *own = arena_child(w->arena);
+  double *all = NEW_ARRAY(own, double, s->count + 1);
+  for (int64_t i = 0; i < s->count; i++) all[i] = a->data[i % a->count];
+  state_set(s, all);
+  arena_free(own);
+  return true;
+}
+
 bool store_put(World *w, Store *s, const Arrays *all, const char *file) {
   for (uint32_t i = 0; i < store_count(s); i++) {
-    const Array *a = arrays_find(all, store_at(s, i)->path);
-    if (a && !state_from_array(w, store_at(s, i), a, file)) return false;
+    State *state = store_at(s, i);
+    const Array *a = arrays_find(all, state->path);
+    const Array *of = !a && state->of ? arrays_find(all, state->of) : NULL;
+    if (a && !state_from_array(w, state, a, file)) return false;
+    if (of && !state_from_learner(w, state, of, file)) return false;
   }
   return true;
 }

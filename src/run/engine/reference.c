@@ -92,10 +92,10 @@ static void reference_plan(const Engine *e, Buf *b) {
 static const EngineKind reference_kind = {.run = reference_run, .plan = reference_plan};
 
 bool reference_open(Engine *e) {
-  if (diagram_boxes(e->w, e->d) > BOXES_LIMIT)
+  if (diagram_boxes(e->w, e->d) > BOXES_INTERPRETED)
     return diag_refuse(e->w->diags, (Span){0},
                        "`%s` is more than %d boxes, written out: too many for this",
-                       name_text(e->w->names, e->d->name), BOXES_LIMIT);
+                       name_text(e->w->names, e->d->name), BOXES_INTERPRETED);
   e->own = diagram_inline(e->w, e->d); // calls written out
   e->kind = &reference_kind;
   e->says = "the reference interpreter, in doubles";

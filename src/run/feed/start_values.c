@@ -64,15 +64,19 @@ void paths_add(Table *paths, const Arrays *all) {
     table_put(paths, all->array.at[i].name, strlen(all->array.at[i].name), 1);
 }
 
+// What a weight is called in its learner.
+static const char *learned_path(const State *s) { return s->of ? s->of : s->path; }
+
 // Is this weight the learner's, and its value not known from elsewhere?
-static bool is_wanted(World *w, const char *path, const Def *d, const Table *known) {
+static bool is_wanted(World *w, const State *s, const Def *d, const Table *known) {
+  const char *path = learned_path(s);
   Param q = {.path = path, .rooted = true};
   return def_owns(w, &q, d, NULL) && !(known && table_get(known, path, strlen(path)));
 }
 
 static bool wants_weights_of(World *w, Store *s, const Def *d, const Table *known) {
   for (uint32_t i = 0; i < store_count(s); i++)
-    if (is_wanted(w, store_at(s, i)->path, d, known)) return true;
+    if (is_wanted(w, store_at(s, i), d, known)) return true;
   return false;
 }
 
@@ -97,12 +101,13 @@ static bool start_from_run(Elab *in, Store *s, const Def *d, const Table *known)
   if (!good) diag_error(w->diags, d->span, "%s", error);
   for (uint32_t i = 0; good && i < store_count(s); i++) {
     State *state = store_at(s, i);
-    if (!is_wanted(w, state->path, d, known)) continue;
-    const Array *x = arrays_find(&all, state->path);
-    const char *slash = strchr(state->path, '/');
+    if (!is_wanted(w, state, d, known)) continue;
+    const char *path = learned_path(state), *slash = strchr(path, '/');
+    const Array *x = arrays_find(&all, path);
     if (!x && slash) x = arrays_find(&all, slash + 1);
-    if (!x) diag_error(w->diags, d->span, "%s has no weight %s", file, state->path);
-    good = x && state_from_array(w, state, x, file);
+    if (!x) diag_error(w->diags, d->span, "%s has no weight %s", file, path);
+    good = x && (state->of ? state_from_learner(w, state, x, file)
+                           : state_from_array(w, state, x, file));
   }
   arena_free(a);
   return good;
@@ -138,7 +143,7 @@ static bool is_learners(Elab *in, const Program *p, const char *path) {
 bool store_put_all(Elab *in, const Program *p, Store *s, const Arrays *all, const char *file) {
   World *w = elab_world(in);
   for (uint32_t i = 0; i < store_count(s); i++) {
-    const char *path = store_at(s, i)->path;
+    const char *path = learned_path(store_at(s, i));
     if (arrays_find(all, path) || !is_learners(in, p, path) || has_source(in, p, path)) continue;
     return diag_refuse(w->diags, (Span){0}, "%s has no weight %s", file, path);
   }

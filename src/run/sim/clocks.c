@@ -42,10 +42,29 @@ static bool is_due(const Flow *f, double every, double t) {
   return false;
 }
 
+// What is drawn at a tick depends on its moment, as a fraction that cannot be shortened: so parts
+// with other periods do not change it.
+static uint64_t moment_key(const TickClock *c) {
+  double n = (double)(c->done + 1) * c->every;
+  uint64_t when, by = (uint64_t)c->by;
+  memcpy(&when, &n, sizeof when);
+  if (n != floor(n)) return when;
+  when = (uint64_t)n;
+  uint64_t a = when, b = by;
+  for (uint64_t rest; b; a = b, b = rest) rest = a % b;
+  return by == a ? when / a : site_step(when / a, by / a);
+}
+
+static uint64_t drawn_at(const Flow *f, double t) {
+  for (uint32_t i = 0; i < f->clock.n; i++)
+    if (is_same(next_of(&f->clock.at[i]), t)) return moment_key(&f->clock.at[i]);
+  return 0;
+}
+
 bool flow_tick(Flow *f, double t, const double *x) {
   flow_put(f, t, x, NULL);
   f->moment = NAN;
-  if (!sim_run(f->m, f->nexts, ++f->ticks)) return false;
+  if (!sim_run(f->m, f->nexts, drawn_at(f, t))) return false;
   for (uint32_t i = 0; i < f->stepping.n; i++) {
     State *state = sim_state(f->m, f->stepping.at[i]);
     if (!is_due(f, f->m->s->state.at[f->stepping.at[i]].every, t)) continue;

@@ -14,7 +14,8 @@ static void put(State *s, const double *x) {
 
 // -- what a table moves ---------------------------------------------------------------------------
 static void set_port(Flow *f, uint32_t port, const double *value, int64_t cells) {
-  Engine *all[] = {f->rates, f->guards, f->values, f->lates, f->nexts, f->tangent, f->look};
+  Engine *all[] = {f->rates, f->guards,  f->values, f->lates,
+                   f->nexts, f->tangent, f->look,   f->step};
   for (uint32_t i = 0; i < COUNT(all); i++)
     if (all[i]) engine_set(all[i], port, value, cells);
 }
@@ -68,6 +69,7 @@ bool flow_drive(Flow *f) {
   if (!d->time) d->n = (int64_t)ceil(m->run->end);
   if (!(m->run->path ? table_inputs : set_inputs)(m, d->n, d->rows, d->table)) return false;
   f->driven = d;
+  f->problem.timeless &= !d->time;
   for (uint32_t i = 0; d->time && i < m->s->in.n; i++)
     if (d->rows[i] && m->s->d->wire.at[m->s->d->in.at[i]].type.base != BASE_R)
       return diag_refuse(m->w->diags, m->run->span,
@@ -205,32 +207,22 @@ bool flow_halted(const Flow *f) {
   return sim_halts(f->m, mode);
 }
 
-// What is born at a moment begins with what was before it, though it is known to be born only behind
-// what happened.
-static void keep_births(Flow *f, double t) {
-  uint32_t at = 0;
-  if (t == f->moment) return;
-  f->moment = t;
-  for (uint32_t i = 0; i < f->m->s->event.n; i++)
-    for (uint32_t k = 0; k < f->m->s->event.at[i].state.n; k++, at++)
-      if (f->birth[at]) {
-        State *s = f->fresh.at[f->m->s->event.at[i].state.at[k]].state;
-        engine_get(f->values, at, f->birth[at], s->count);
-      }
-}
-
 static bool happen(void *flow, double t, const uint8_t *which, const double *late, double *x) {
   Flow *f = flow;
   flow_put(f, t, x, late);
-  if (!sim_run(f->m, f->values, 0)) return false;
-  keep_births(f, t);
+  if (!f->chance && !sim_run(f->m, f->values, 0)) return false;
+  if (!flow_births(f, t)) return false;
   for (uint32_t i = 0; i < f->fresh.n; i++) {
     Fresh *y = &f->fresh.at[i];
     state_get(y->state, y->value);
     memset(y->by, 0, (size_t)y->state->count * sizeof *y->by);
   }
-  for (uint32_t i = 0; i < f->problem.events; i++)
-    if (which[i] && !set_by(f, t, i)) return false;
+  for (uint32_t i = 0; i < f->problem.events; i++) {
+    if (!which[i]) continue;
+    if (f->chance && !sim_run(f->m, f->values, flow_draw(f, i))) return false;
+    if (!set_by(f, t, i)) return false;
+  }
+  flow_drawn(f, which);
   for (uint32_t i = 0; i < f->fresh.n; i++) state_set(f->fresh.at[i].state, f->fresh.at[i].value);
   flow_start(f, x);
   return true;
@@ -286,23 +278,6 @@ static bool open_rates(Flow *f) {
   return f->rates && (!next.n || f->nexts);
 }
 
-// What is there from the start is not born then.
-static bool open_births(Flow *f, uint32_t values) {
-  const System *s = f->m->s;
-  double *up = NEW_ARRAY(f->m->arena, double, f->problem.events + 1);
-  f->moment = NAN;
-  f->birth = NEW_ARRAY(f->m->arena, double *, values + 1);
-  f->unborn = NEW_ARRAY(f->m->arena, bool, f->problem.events + 1);
-  for (uint32_t i = 0, at = 0; i < s->event.n; i++)
-    for (uint32_t k = 0; k < s->event.at[i].state.n; k++, at++)
-      if (s->event.at[i].birth)
-        f->birth[at] =
-            NEW_ARRAY(f->m->arena, double, f->fresh.at[s->event.at[i].state.at[k]].state->count);
-  if (!flow_ask(f, f->guards, &f->guard_cells, up)) return false;
-  for (uint32_t i = 0; i < f->problem.events; i++) f->unborn[i] = up[i] > 0;
-  return true;
-}
-
 static bool open_events(Flow *f) {
   const System *s = f->m->s;
   Ids guard = {0}, value = {0};
@@ -323,7 +298,8 @@ static bool open_events(Flow *f) {
   f->values = wires_engine(f, &value, NULL);
   for (uint32_t i = 0; i < f->guard_cells.n; i++)
     f->problem.events += (uint32_t)f->guard_cells.at[i];
-  return f->guards && f->values && open_births(f, value.n);
+  flow_draws(f);
+  return f->guards && f->values && flow_births_open(f);
 }
 
 static bool open_lags(Flow *f) {
@@ -349,11 +325,6 @@ Flow *flow_open(Sim *m) {
   f->m = m;
   f->time = sim_clock(m, "time");
   f->mode = m->s->stops ? store_find(m->store, "mode") : NULL;
-  if (m->s->d->noisy) {
-    diag_error(m->w->diags, m->s->span, "`%s` has noise in it, and noise has no rate",
-               name_text(m->w->names, m->s->name));
-    return NULL;
-  }
   if (!open_rates(f) || !open_events(f) || !open_lags(f)) return NULL;
   int64_t most = 1;
   for (uint32_t i = 0; i < m->s->state.n; i++) {
@@ -366,7 +337,9 @@ Flow *flow_open(Sim *m) {
   f->problem.context = f;
   f->problem.n = f->n;
   f->problem.rates = flow_rates;
-  f->problem.jacobian = flow_jacobian;
+  f->problem.change = flow_change;
+  f->problem.pattern = flow_pattern;
+  f->problem.timeless = !m->s->time && !f->lates;
   f->problem.guards = f->guards ? guards : NULL;
   f->problem.happen = f->guards ? happen : NULL;
   f->problem.lates = f->lates ? lates : NULL;

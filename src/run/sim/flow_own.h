@@ -2,6 +2,7 @@
 #ifndef LIMN_RUN_SIM_FLOW_OWN_H
 #define LIMN_RUN_SIM_FLOW_OWN_H
 
+#include "run/sim/brownian.h"
 #include "run/sim/sim_own.h"
 
 typedef VEC(int64_t) Counts;
@@ -30,6 +31,13 @@ typedef struct {
 } Driven;
 
 typedef struct {
+  Brownian *path;
+  int64_t cells, room;
+  double *goes; // [cells] in a step
+  double *rows; // [room cells] in many
+} FlowWhite;
+
+typedef struct {
   double every, by; // the period, as a fraction every / by
   uint64_t done;    // ticks so far
 } TickClock;
@@ -42,7 +50,6 @@ struct Flow {
   VEC(Flowing) flowing, lag;
   VEC(uint32_t) stepping; // states with a next value
   VEC(TickClock) clock;   // of those: one for each period
-  uint64_t ticks;         // moments at which something ticked
   State *mode;            // of a system that may stop; or NULL
   double moment;          // when something happened last; not a number: nothing that still goes on
   double **birth;         // [event][state] what a part is born with, as it was before the moment
@@ -51,26 +58,43 @@ struct Flow {
   Counts rate_cells, guard_cells, lag_cells;
   State *time;
   double *unit, *column;
-  double *value;    // room for the largest state
-  VEC(Fresh) fresh; // beside each state, where there are events
-  Driven *driven;   // or NULL
-  Engine *look;     // what is looked at, whose ports are moved too; or NULL
+  double *value;        // room for the largest state
+  VEC(Fresh) fresh;     // beside each state, where there are events
+  Driven *driven;       // or NULL
+  Engine *step;         // a whole step, with noise; or NULL
+  VEC(FlowWhite) white; // beside each `white`
+  uint64_t *draws;      // [guard] how often something of its part and member has happened
+  uint32_t *drawer;     // [guard] the first guard of its part and member, which counts for all
+  bool *drawn;          // [guard] at this moment
+  bool chance;          // what events set is drawn
+  Engine *look;         // what is looked at, whose ports are moved too; or NULL
 };
 
 // Runs an engine; its outputs, of so many numbers each, side by side.
 bool flow_ask(Flow *, Engine *, const Counts *, double *out);
 void flow_put(Flow *, double t, const double *x, const double *late);
+// noisy_flow.c: steps with white noise, and numbers that events draw
+bool flow_noise(Flow *, const Run *); // false with a diagnostic
+StepKind flow_step_kind(const Run *);
+void flow_noise_rows(Flow *, Engine *, uint64_t first, int64_t steps); // for steps as one scan
+void flow_draws(Flow *);                                               // opens what events draw
+uint64_t flow_draw(Flow *, uint32_t guard);                            // the step of what it draws
+void flow_drawn(Flow *, const uint8_t *which);                         // they have happened
 bool flow_drive(Flow *);            // reads the table of the run, if it has one
 double flow_next_row(const Flow *); // when the next row begins; infinite: never
 void flow_row(Flow *, double t);    // the row that holds from now on
 void flow_start(const Flow *, double *x);
 bool flow_halted(const Flow *);
+// births.c
+bool flow_births_open(Flow *);
+bool flow_births(Flow *, double t); // keeps what is born then, before anything happens
 // clocks.c
 void flow_clocks(Flow *);                          // for the states that step
 double flow_next_tick(const Flow *, double end);   // when that is; `end` if both are one moment
 bool flow_tick(Flow *, double t, const double *x); // all that tick then
 // jacobian.c: how the rates change when the states change by v.
-bool flow_change(Flow *, double t, const double *x, const double *late, const double *v,
+bool flow_change(void *flow, double t, const double *x, const double *late, const double *v,
                  double *out);
+const Pattern *flow_pattern(void *flow); // where that can be other than 0; NULL: anywhere
 
 #endif

@@ -146,7 +146,8 @@ static bool failed(const Following *g) {
   if (g->m->w->diags->errors) return true;
   if (!why) return false;
   Id e = diag_error(g->m->w->diags, g->m->run->span, "%s", why);
-  if (strstr(why, "stiff")) diag_help(g->m->w->diags, e, "the stiff method is `by stiff`");
+  if (strstr(why, "stiff") && g->m->run->follow != FOLLOW_STIFF)
+    diag_help(g->m->w->diags, e, "the stiff method is `by stiff`");
   return true;
 }
 
@@ -178,7 +179,7 @@ static bool follow_step(Following *g, double end, double every, uint64_t *moment
 }
 
 static bool has_fixed_steps(const Run *r) {
-  return r->follow == FOLLOW_RK4 || r->follow == FOLLOW_EULER;
+  return r->follow != FOLLOW_USUAL && r->follow != FOLLOW_DORMAND && r->follow != FOLLOW_STIFF;
 }
 
 // However easy the rates are, what depends on time alone must not be stepped over.
@@ -205,8 +206,8 @@ static bool do_tick(Following *g, double now, double kept) {
 
 static bool follow_all(Following *g, double *start) {
   const Run *r = g->m->run;
-  static const Method method[] = {SOLVE_DORMAND, SOLVE_DORMAND, SOLVE_RK4, SOLVE_EULER,
-                                  SOLVE_STIFF};
+  static const Method method[] = {SOLVE_DORMAND, SOLVE_DORMAND, SOLVE_RK4,  SOLVE_EULER,
+                                  SOLVE_STIFF,   SOLVE_GIVEN,   SOLVE_GIVEN};
   double tolerance = r->tolerance > 0 ? r->tolerance : usual_tolerance;
   SolveOptions how = {.method = method[r->follow], .relative = tolerance};
   how.absolute = tolerance * 1e-3;
@@ -239,6 +240,10 @@ static bool follow_all(Following *g, double *start) {
   }
   g->f->record.halted = flow_halted(g->flow);
   g->f->record.steps = solver_count(g->solver, NULL, NULL);
+  if (g->keeps && solver_note(g->solver)) {
+    Id e = diag_warning(g->m->w->diags, r->span, "%s", solver_note(g->solver));
+    diag_help(g->m->w->diags, e, "`by stiff` names it: then it is there from the start");
+  }
   return true;
 }
 
@@ -254,7 +259,7 @@ static bool is_plain(const Following *g) {
 
 static Engine *steps_engine(const Following *g, int64_t steps) {
   const Run *r = g->m->run;
-  Diagram *d = pick_steps(g->m->w, g->m->s, steps, r->step, r->follow == FOLLOW_EULER);
+  Diagram *d = pick_steps(g->m->w, g->m->s, steps, r->step, flow_step_kind(r));
   return d ? sim_engine(g->m, d) : NULL;
 }
 
@@ -279,6 +284,7 @@ static bool plain_steps(Following *g, int64_t steps, int64_t times) {
   if (times && !e) return false;
   bool good = true;
   for (int64_t i = 0; good && i < times && !g->f->stopped; i++) {
+    flow_noise_rows(g->flow, e, g->f->record.steps, steps);
     if (!(good = sim_run(g->m, e, 0))) break;
     state_get(g->flow->time, &t);
     flow_start(g->flow, g->x);
@@ -329,6 +335,7 @@ static bool follow_once(Sim *m, uint32_t number, Followed *f, const Watchers *wa
   g.flow->look = g.look;
   if (g.flow->driven) flow_row(g.flow, 0);
   if (keeps) g.flow->record = &f->record;
+  if (!flow_noise(g.flow, m->run)) return false;
   for (uint32_t i = 0; i < m->s->state.n; i++)
     if (is_held(&g, i)) g.held += sim_state(m, i)->count;
   g.before = NEW_ARRAY(m->arena, double, g.held + 1);

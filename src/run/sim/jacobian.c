@@ -9,8 +9,9 @@ static bool open_tangent(Flow *f) {
 }
 
 // inputs: ports, states, time, then a tangent for each state
-bool flow_change(Flow *f, double t, const double *x, const double *late, const double *v,
+bool flow_change(void *flow, double t, const double *x, const double *late, const double *v,
                  double *out) {
+  Flow *f = flow;
   if (!open_tangent(f)) return false;
   flow_put(f, t, x, late);
   uint32_t ports = f->m->s->in.n, n = f->flowing.n;
@@ -34,4 +35,10 @@ bool flow_jacobian(void *flow, double t, const double *x, const double *late, do
     for (uint32_t r = 0; r < f->n; r++) j[(size_t)r * f->n + c] = f->column[r];
   }
   return true;
+}
+
+const Pattern *flow_pattern(void *flow) {
+  Flow *f = flow;
+  const Diagram *d = system_rates(f->m->w, f->m->s);
+  return structure_find(f->m->w, f->m->arena, d, f->m->s->in.n, d->out.n);
 }

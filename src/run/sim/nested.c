@@ -5,13 +5,17 @@
 // is the definition of a wiring, followed to the letter, and shares nothing with the weaving but
 // the lenses. A state that learns steps by the gradient of its own wiring, parts included.
 //
+// Members of an array may need each other at the same moment, one after the other. A port that is
+// asked for while it is being found is guessed, and all is found again until each guess was right:
+// in every round at least the next member of the chain is.
+//
 // Ticks have random inputs; where states flow, a tick is a small step of Euler's.
 #include "core/pass/pass.h"
 #include "run/sim/sim_own.h"
 
 #include <math.h>
 
-enum { TICKS = 64 };
+enum { TICKS = 64, ROUNDS_LIMIT = 100000 };
 static const double euler_step = 1.0 / 64;
 
 typedef struct NestedInside NestedInside;
@@ -24,14 +28,23 @@ struct NestedInside { // one system in its place
   Tensor *param;        // [param of the lens]
   Tensor *more;         // [param of the diagram] those that only learning has
   Tensor *in, *out;
-  bool *has_in, *has_out;
+  uint8_t *has_in, *has_out; // NestedKnown
 };
+typedef enum { NOT_ASKED, BEING_FOUND, IS_KNOWN } NestedKnown;
+
+typedef struct { // what a port was taken for, while it was being found
+  NestedInside *x;
+  uint32_t port;
+  bool in;
+  Tensor value;
+} Guess;
 
 typedef struct {
   World *w;
   Arena *arena, *tick_arena;
   uint64_t seed, tick;
   Store *store; // all weights and states as they begin, those of runs among them
+  VEC(Guess) guess;
   const char *error;
 } Nested;
 
@@ -66,17 +79,20 @@ static NestedInside *inside_new(Nested *n, const System *s, NestedInside *around
   x->more = NEW_ARRAY(n->arena, Tensor, s->d->param.n + 1);
   x->in = NEW_ARRAY(n->arena, Tensor, s->in.n + 1);
   x->out = NEW_ARRAY(n->arena, Tensor, s->out.n + 1);
-  x->has_in = NEW_ARRAY(n->arena, bool, s->in.n + 1);
-  x->has_out = NEW_ARRAY(n->arena, bool, s->out.n + 1);
+  x->has_in = NEW_ARRAY(n->arena, uint8_t, s->in.n + 1);
+  x->has_out = NEW_ARRAY(n->arena, uint8_t, s->out.n + 1);
   x->inner = NEW_ARRAY(n->arena, NestedInside *, s->part.n + 1);
   for (uint32_t i = 0; i < s->part.n; i++) x->inner[i] = inside_new(n, s->part.at[i].of, x, i);
   return x;
 }
 
-static void forget_ports(NestedInside *x) {
-  memset(x->has_in, 0, x->s->in.n * sizeof(bool));
-  memset(x->has_out, 0, x->s->out.n * sizeof(bool));
-  for (uint32_t i = 0; i < x->s->part.n; i++) forget_ports(x->inner[i]);
+// values: what the ports were is no guess any more
+static void forget_ports(NestedInside *x, bool values) {
+  memset(x->has_in, NOT_ASKED, x->s->in.n);
+  memset(x->has_out, NOT_ASKED, x->s->out.n);
+  for (uint32_t i = 0; values && i < x->s->in.n; i++) x->in[i] = (Tensor){0};
+  for (uint32_t i = 0; values && i < x->s->out.n; i++) x->out[i] = (Tensor){0};
+  for (uint32_t i = 0; i < x->s->part.n; i++) forget_ports(x->inner[i], values);
 }
 
 // The lens up to one wire, with the inputs that it needs.
@@ -144,18 +160,40 @@ static Tensor ask_wire(Nested *n, NestedInside *x, Id wire) {
   return eval_one(n, d, in, params_for(n, x, d));
 }
 
+// As it was in the round before; 0 in the first.
+static Tensor guessed(Nested *n, NestedInside *x, uint32_t port, bool in) {
+  Tensor *value = in ? &x->in[port] : &x->out[port];
+  const Diagram *d = x->s->d;
+  int64_t shape[ARRAY_RANK_LIMIT];
+  const Type *t = &d->wire.at[in ? d->in.at[port] : d->out.at[port]].type;
+  if (!value->data && !n->error) {
+    if (store_shape(n->w, t, shape, "a port"))
+      *value = tensor_new(n->tick_arena, t->rank, shape);
+    else
+      n->error = "a port has no size";
+  }
+  vec_push(n->tick_arena, &n->guess, (Guess){x, port, in, *value});
+  return *value;
+}
+
 static Tensor ask_out(Nested *n, NestedInside *x, uint32_t port) {
-  if (!x->has_out[port]) x->out[port] = ask_wire(n, x, x->s->lens->out.at[port]);
-  x->has_out[port] = true;
+  if (x->has_out[port] == BEING_FOUND) return guessed(n, x, port, false);
+  if (x->has_out[port] == NOT_ASKED) {
+    x->has_out[port] = BEING_FOUND;
+    x->out[port] = ask_wire(n, x, x->s->lens->out.at[port]);
+    x->has_out[port] = IS_KNOWN;
+  }
   return x->out[port];
 }
 
 static Tensor ask_in(Nested *n, NestedInside *x, uint32_t port) {
-  if (x->has_in[port]) return x->in[port];
+  if (x->has_in[port] == BEING_FOUND) return guessed(n, x, port, true);
+  if (x->has_in[port] == IS_KNOWN) return x->in[port];
   uint32_t at = x->around->s->out.n + port;
   for (uint32_t p = 0; p < x->part; p++) at += x->around->s->part.at[p].of->in.n;
+  x->has_in[port] = BEING_FOUND;
   x->in[port] = ask_wire(n, x->around, x->around->s->lens->out.at[at]);
-  x->has_in[port] = true;
+  x->has_in[port] = IS_KNOWN;
   return x->in[port];
 }
 
@@ -279,6 +317,28 @@ static int64_t differ(const Tensor *a, const Tensor *b) {
   return n;
 }
 
+static bool all_guesses_right(const Nested *n) {
+  for (uint32_t i = 0; i < n->guess.n; i++) {
+    const Guess *g = &n->guess.at[i];
+    if (differ(&g->value, g->in ? &g->x->in[g->port] : &g->x->out[g->port])) return false;
+  }
+  return true;
+}
+
+static void nested_step(Nested *n, NestedInside *x, const Tensor *in, Puts *puts) {
+  const System *s = x->s;
+  forget_ports(x, true);
+  for (uint32_t round = 0; !n->error; round++) {
+    forget_ports(x, false);
+    n->guess.at = NULL, n->guess.n = n->guess.cap = puts->n = 0;
+    for (uint32_t i = 0; i < s->in.n; i++) x->in[i] = in[i], x->has_in[i] = IS_KNOWN;
+    for (uint32_t i = 0; i < s->out.n && !n->error; i++) ask_out(n, x, i);
+    next_states(n, x, 1, puts);
+    if (n->error || all_guesses_right(n)) return;
+    if (round == ROUNDS_LIMIT) n->error = "its parts need each other at the same moment";
+  }
+}
+
 // Where the two come apart first; NULL: nowhere.
 static const char *one_tick(Nested *n, NestedInside *x, const Diagram *flat, Tensor *param,
                             int64_t *compared) {
@@ -286,18 +346,13 @@ static const char *one_tick(Nested *n, NestedInside *x, const Diagram *flat, Ten
   Tensor *in = NEW_ARRAY(n->tick_arena, Tensor, s->in.n + 1),
          *out = NEW_ARRAY(n->tick_arena, Tensor, s->out.n + 1);
   Puts puts = {0};
-  forget_ports(x);
-  for (uint32_t i = 0; i < s->in.n; i++) {
-    in[i] = x->in[i] = drawn(n, &s->d->wire.at[s->d->in.at[i]].type, i);
-    x->has_in[i] = true;
-  }
+  for (uint32_t i = 0; i < s->in.n; i++) in[i] = drawn(n, &s->d->wire.at[s->d->in.at[i]].type, i);
   flat_step(n, s, flat, in, param, out);
+  nested_step(n, x, in, &puts);
   for (uint32_t i = 0; i < s->out.n && !n->error; i++) {
-    Tensor nested = ask_out(n, x, i);
-    *compared += nested.count;
-    if (!n->error && differ(&nested, &out[i])) return name_text(n->w->names, s->out.at[i].name);
+    *compared += x->out[i].count;
+    if (differ(&x->out[i], &out[i])) return name_text(n->w->names, s->out.at[i].name);
   }
-  next_states(n, x, 1, &puts);
   for (uint32_t i = 0; i < puts.n; i++) *puts.at[i].to = puts.at[i].value;
   for (uint32_t i = 0; i < s->state.n && !n->error; i++) {
     const char *path = s->d->param.at[s->state.at[i].param].path;

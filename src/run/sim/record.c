@@ -36,8 +36,11 @@ SightList record_sights(const Sim *m, uint32_t number, const SimRecord *r, const
   uint32_t *sight = NEW_ARRAY(m->arena, uint32_t, r->sights + 1);
   const Seen **seen = NEW_ARRAY(m->arena, const Seen *, r->channel.n - r->sights + x->n + 1);
   SightList see = {.sights = &m->sights, .sight = sight, .seen = seen};
-  for (uint32_t i = 0; i < r->sights; i++)
-    if (r->channel.at[i].cells <= CELLS_KEPT) sight[see.n++] = i;
+  for (uint32_t i = 0; i < r->sights; i++) {
+    const Sight *s = &m->sights.at[i];
+    bool inner = s->kind == SEES_STATE && m->s->state.at[s->at].inner;
+    if (!inner && r->channel.at[i].cells <= CELLS_KEPT) sight[see.n++] = i;
+  }
   for (uint32_t i = 0; i < m->p->ran->show.n; i++) {
     const RunShow *show = &m->p->ran->show.at[i];
     for (uint32_t k = 0; show->run == number && k < show->seen.n; k++)

@@ -25,6 +25,10 @@ static bool add_clocks(Sim *m) {
     const Param *p = &d->param.at[m->s->lag.at[i].param];
     if (!add_clock(m, p->path, &d->wire.at[p->wire].type)) return false;
   }
+  for (uint32_t i = 0; i < m->s->white.n; i++) {
+    const Param *p = &d->param.at[m->s->white.at[i].param];
+    if (!add_clock(m, p->path, &d->wire.at[p->wire].type)) return false;
+  }
   return true;
 }
 
@@ -123,7 +127,8 @@ Engine *sim_engine(const Sim *m, const Diagram *d) {
                 .reference = m->how->reference,
                 .seed = m->how->seed,
                 .say = m->how->say,
-                .say_to = m->how->context};
+                .say_to = m->how->context,
+                .stop = m->how->stop};
   if (!store_add_params(m->w, m->store, d, m->how->seed)) return NULL; // of what is looked at
   Engine *e = engine_new(m->w, d, m->store, 0, &how);
   for (uint32_t i = 0; e && i < m->s->in.n && i < d->in.n; i++) {

@@ -265,12 +265,25 @@ static Id number_wire(World *w, Diagram *d, double k) {
   return each_make(w, d, &e);
 }
 
-Diagram *pick_steps(World *w, const System *s, int64_t steps, double h, bool euler) {
+// How far each noise goes, with a row for each step.
+static void add_whites(TickRows *r, Scan *scan, int64_t steps, Ids *inside) {
+  World *w = r->w;
+  const Diagram *d = r->s->d;
+  for (uint32_t i = 0; i < r->s->white.n; i++) {
+    const Wire *x = &d->wire.at[d->param.at[r->s->white.at[i].param].wire];
+    vec_push(w->arena, &r->outside,
+             diagram_input(w, r->to, row_type(w, &x->type, steps), x->name, 0));
+    vec_push(w->arena, inside, diagram_input(w, r->body, x->type, x->name, 0));
+    scan->slice++;
+  }
+}
+
+Diagram *pick_steps(World *w, const System *s, int64_t steps, double h, StepKind kind) {
   Type number = {.base = BASE_R};
-  Diagram *f = system_step(w, s, euler, &number);
+  Diagram *f = system_step(w, s, kind, &number);
   TickRows r = {.w = w, .s = s, .to = diagram_new(w, s->name), .body = diagram_new(w, s->name)};
   Scan scan = {.axis = {name_from(w->names, "step"), size_of(w, steps)}};
-  Ids in = {0};
+  Ids in = {0}, white = {0};
   uint32_t ports = s->d->in.n;
   r.map = new_map(w, s->d);
   Id *hold = NEW_ARRAY(w->arena, Id, ports + 1);
@@ -278,6 +291,7 @@ Diagram *pick_steps(World *w, const System *s, int64_t steps, double h, bool eul
     const Wire *wire = &f->wire.at[f->in.at[i]];
     hold[i] = diagram_input(w, r.to, wire->type, wire->name, 0);
   }
+  if (kind == STEP_MARUYAMA || kind == STEP_MILSTEIN) add_whites(&r, &scan, steps, &white);
   add_carries(&r, &scan, true);
   for (uint32_t i = 0; i < ports; i++) {
     const Wire *wire = &f->wire.at[f->in.at[i]];
@@ -290,6 +304,7 @@ Diagram *pick_steps(World *w, const System *s, int64_t steps, double h, bool eul
       vec_push(w->arena, &in, r.map[s->d->param.at[s->state.at[i].param].wire]);
   vec_push(w->arena, &in, r.time);
   vec_push(w->arena, &in, number_wire(w, r.body, h));
+  for (uint32_t i = 0; i < white.n; i++) vec_push(w->arena, &in, white.at[i]);
   for (uint32_t i = 0; i < f->param.n; i++) vec_push(w->arena, &in, add_param(w, r.body, f, i));
   Id after = box_call(w, r.body, f, in.at, in.n, 0);
   for (uint32_t i = 0; i + 1 < scan.carry; i++) diagram_output(w, r.body, after + i);

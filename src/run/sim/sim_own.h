@@ -55,8 +55,9 @@ Diagram *pick_tangent(World *, const System *);
 // The same of a tick: states that step, `time`, then tangents; what the states are after it, then
 // their changes.
 Diagram *pick_tick_tangent(World *, const System *);
-// Steps of Runge and Kutta (or Euler) of length h as one scan; the states move.
-Diagram *pick_steps(World *, const System *, int64_t steps, double h, bool euler);
+// Steps of length h as one scan; the states move. Behind the ports, steps with noise take how far
+// each noise goes, with a row for each step.
+Diagram *pick_steps(World *, const System *, int64_t steps, double h, StepKind);
 
 // ticks.c, follow.c
 bool follow_ticks(Sim *, uint32_t number, Followed *);
@@ -75,6 +76,10 @@ bool verify_nested(Elab *, Program *, const Check *, const SimOptions *, Verdict
 
 // verify_boxes.c: both sides of an equation between boxes, on points
 bool verify_boxes(World *, const Check *, const SimOptions *, Verdict *);
+
+// structure.c: which number of the outputs depends on which of these inputs, laid side by side; NULL:
+// not known
+const Pattern *structure_find(World *, Arena *, const Diagram *, uint32_t first, uint32_t n);
 
 // flow.c: rates as functions on rows of numbers
 typedef struct Flow Flow;

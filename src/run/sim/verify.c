@@ -53,7 +53,7 @@ static double shrink(double *v, uint32_t n) {
 // The first tenth does not count.
 static bool exponent_of_flow(Sim *m, const Check *c, double *out) {
   const Run *run = m->run;
-  if (run->path || run->set)
+  if (run->path || run->set || m->s->d->noisy || m->s->white.n)
     return diag_refuse(m->w->diags, c->span, "`exponent` is for machines without %s",
                        "noise, delays and tables");
   Flow *f = flow_open(m);
@@ -177,6 +177,37 @@ static void condition_figure(World *w, Buf *b, const Check *c, const double *wat
   }
 }
 
+// Why a number that a run should have given is none.
+static void nothing_seen(Buf *b, const Check *c, const double *watch) {
+  for (uint32_t i = 0; i < c->watch.n; i++) {
+    WatchKind kind = c->watch.at[i].kind;
+    if (!isnan(watch[i])) continue;
+    if (kind == WATCH_WHEN) buf_text(b, ": it does not come true so often");
+    if (kind == WATCH_PERIOD) buf_text(b, ": it does not come round again");
+    return;
+  }
+}
+
+static bool compares_well(const Check *c, const double side[2]) {
+  SyntaxSign sign = cmp_sign(check_left(c->node));
+  bool less = sign == SIGN_LESS || sign == SIGN_AT_MOST;
+  double over = less ? side[0] - side[1] : side[1] - side[0];
+  bool strict = (sign == SIGN_LESS || sign == SIGN_MORE) && c->within == 0;
+  if (side[0] == side[1]) return !strict; // infinities too
+  return strict ? over < 0 : over <= c->within;
+}
+
+static void comparison_figure(Buf *b, const Check *c, const double side[2]) {
+  const char *sign = "";
+  switch (cmp_sign(check_left(c->node))) {
+  case SIGN_LESS: sign = "<"; break;
+  case SIGN_MORE: sign = ">"; break;
+  case SIGN_AT_MOST: sign = "<="; break;
+  default: sign = ">="; break;
+  }
+  buf_printf(b, "%.10g, not %s %.10g", side[0], sign, side[1]);
+}
+
 typedef struct {
   World *w;
   const SimOptions *how;
@@ -185,6 +216,28 @@ typedef struct {
 static bool claim_weights(const void *context, const Diagram *d, Arena *a, Tensor *param) {
   const ClaimLook *l = context;
   return sim_params(l->w, l->how, d, a, param);
+}
+
+static bool claim_holds(const Check *c, const double side[2]) {
+  if (c->compares) return compares_well(c, side);
+  return fabs(side[0] - side[1]) <= c->within || (isinf(side[0]) && side[0] == side[1]);
+}
+
+static void equation_figure(Buf *b, const Check *c, const double side[2], bool holds) {
+  double off = fabs(side[0] - side[1]);
+  if (!check_right(c->node)) {
+    buf_printf(b, "off by %.2g", off);
+    return;
+  }
+  char left[32], right[32];
+  snprintf(left, sizeof left, "%.10g", side[0]);
+  snprintf(right, sizeof right, "%.10g", side[1]);
+  buf_text(b, left);
+  if (!holds && strcmp(left, right) != 0) buf_printf(b, ", not %s", right);
+  if (off > 0) buf_printf(b, ", off by %.2g", off);
+  bool nearly = off <= 1e-3 * (1 + fabs(side[1]));
+  if (!holds && nearly && c->within == 0 && c->system && c->system->flows)
+    buf_text(b, "; in time that flows a claim wants `within 1e-6`, or as near as is meant");
 }
 
 static bool verify_claim(Elab *in, Program *p, const Check *c, const double *seen,
@@ -202,19 +255,14 @@ static bool verify_claim(Elab *in, Program *p, const Check *c, const double *see
   if (!claim_sides(in, p, c, watch, &(ClaimWeights){claim_weights, &look}, side))
     return diag_refuse(w->diags, c->span, "this claim has no value");
   Buf b = buf_new(w->arena);
-  double off = fabs(side[0] - side[1]);
-  v->holds = off <= c->within || (isinf(side[0]) && side[0] == side[1]);
-  if (c->condition) {
+  v->holds = claim_holds(c, side);
+  if (c->compares && !v->holds)
+    comparison_figure(&b, c, side);
+  else if (c->condition)
     condition_figure(w, &b, c, watch);
-  } else if (check_right(c->node)) {
-    buf_printf(&b, "%.10g", side[0]);
-    if (off > 0) buf_printf(&b, ", off by %.2g", off);
-    bool nearly = off <= 1e-3 * (1 + fabs(side[1]));
-    if (!v->holds && nearly && c->within == 0 && c->system && c->system->flows)
-      buf_text(&b, "; in time that flows a claim wants `within 1e-6`, or as near as is meant");
-  } else {
-    buf_printf(&b, "off by %.2g", off);
-  }
+  else
+    equation_figure(&b, c, side, v->holds);
+  if (!v->holds) nothing_seen(&b, c, watch);
   v->figure = b.at;
   return true;
 }

@@ -21,10 +21,26 @@ static void find_systems(Results *r, const Run *run, SimResult *to) {
       to->on = system_named(r, on_source(clauses.at[i]));
 }
 
+// Spring, k = 0.5: in files Spring.k=0.5, with nothing in it that a path may not have.
+static const char *file_base(Arena *a, const char *name) {
+  Buf b = buf_new(a);
+  for (; *name; name++) {
+    unsigned char c = (unsigned char)*name;
+    bool plain = c >= 0x80 || strchr("=+-._", c) || (c >= '0' && c <= '9') ||
+                 (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    if (c == ',' && name[1] == ' ')
+      buf_char(&b, '.');
+    else if (plain || c != ' ')
+      buf_char(&b, plain ? (char)c : '_');
+  }
+  return b.at;
+}
+
 static const char *run_file(Results *r, const char *name) {
   uint32_t same = 1;
   for (uint32_t i = 0; i < r->run.n; i++) same += strcmp(r->run.at[i].name, name) == 0;
-  return same == 1 ? name : arena_format(r->arena, "%s.%u", name, same);
+  const char *base = file_base(r->arena, name);
+  return same == 1 ? base : arena_format(r->arena, "%s.%u", base, same);
 }
 
 void results_begin(Results *r, Elab *in, Program *p) {
@@ -41,6 +57,10 @@ void results_begin(Results *r, Elab *in, Program *p) {
     const char *name = name_text(w->names, run->name);
     SimResult one = {.name = name, .file = run_file(r, name), .words = run_words(r->arena, run)};
     find_systems(r, run, &one);
+    one.base = name_text(w->names, run->base);
+    if (run->turn) one.turn = turn_text(r->arena, w, run->turn);
+    while (one.family < i && !(run->turn && p->ran->run.at[one.family].said == run->said))
+      one.family++;
     vec_push(r->arena, &r->run, one);
   }
   for (uint32_t i = 0; i < p->ran->check.n; i++) {

@@ -129,7 +129,7 @@ static bool in_order(Ran *r) {
   const Machines *all = r->results->p->ran;
   while (run < all->run.n || check < all->check.n) {
     bool now = check == all->check.n ||
-               (run < all->run.n && all->run.at[run].span.at < all->check.at[check].span.at);
+               (run < all->run.n && all->run.at[run].order < all->check.at[check].order);
     if (now ? !do_run(r, run++) : !do_check(r, check++)) return false;
     if (r->how->stop && *r->how->stop) return true;
   }

@@ -14,6 +14,9 @@ typedef struct {
   const char *name;           // as it is written, or the machine's
   const char *file;           // its numbers are FILE.csv and so on; no two runs have the same
   const char *words;          // "to 100", "for 6000 ticks"
+  const char *turn;           // of a loop: "k = 0.5"; NULL: it is in none
+  const char *base;           // its name without that
+  uint32_t family;            // the first of those that the same line of a loop runs
   bool done, stopped, failed; // done: it has begun
   double seconds;
   const System *system; // as it is written: neither closed nor stood on another

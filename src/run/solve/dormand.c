@@ -7,7 +7,8 @@
 // An explicit method on a stiff system is right, but slow: stability, not accuracy, keeps its steps
 // small. It is recognised as Hairer and Wanner do it: the last two inner stages are at the same
 // time, so the difference of their rates over the difference of their states estimates the fastest
-// motion; a step that is as long as that allows, again and again, is not chosen for accuracy.
+// motion; a step that is as long as that allows, again and again, is not chosen for accuracy. Then the
+// stiff method takes over, and there is a note that says so.
 #include "run/solve/solve_own.h"
 
 #include <math.h>
@@ -100,12 +101,14 @@ static bool watch(Solver *s, double h, double end) {
   }
   s->stiff_misses = 0;
   double left = (end - s->t) / h;
-  if (++s->stiff_hits < HITS || left < many) return true;
-  return solver_fail(
-      s,
-      "stiff: at t = %.6g `%s` can change within %.2g, so %s has to make steps of %.2g where "
-      "nothing else needs them, and would need %.0f more. Use the stiff method",
-      s->t, solver_name(s, which), h / reach, s->stepper->name, h, left);
+  if (++s->stiff_hits < HITS || left < many || s->stiff) return true;
+  solver_stiffen(s,
+                 arena_format(s->arena,
+                              "stiff: from t = %.6g on, `%s` can change within %.2g, so that %s "
+                              "would have to make %.0f more steps of %.2g where nothing else "
+                              "needs them: the stiff method goes on",
+                              s->t, solver_name(s, which), h / reach, s->stepper->name, left, h));
+  return true;
 }
 
 const SolverStepper dormand_stepper = {.name = "Dormand–Prince",

@@ -89,6 +89,11 @@ RootEnd events_find(Solver *s, double to, double *when) {
   return end;
 }
 
+bool events_at_end(Solver *s, double to) {
+  memcpy(s->guard.live, s->armed, s->problem.events);
+  return guards_inside(s, to, s->guard.row[0]);
+}
+
 static bool storm(Solver *s, uint32_t i, uint32_t count, double span) {
   return solver_fail(s,
                      "too many events: %s happened %u times within %.3g, up to t = %.10g. Let it "

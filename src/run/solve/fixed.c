@@ -1,7 +1,8 @@
 // Steps of a given size: Euler, and the classical method of Runge and Kutta of order 4.
 //
 // The rate at the end of a step is the first stage of the next one, and gives the slope that the
-// dense output needs there. No error is known; only what is not finite is reported.
+// dense output needs there. No error is known; only what is not finite is reported. A problem may
+// also make its steps itself.
 #include "run/solve/solve_own.h"
 
 #include <math.h>
@@ -38,6 +39,34 @@ static void dense(Solver *s, double h) {
   dense_hermite(&s->dense, s->n, s->t, h, (StepEnds){s->x, s->next, s->rate, s->next_rate});
 }
 
+// A step that the problem makes itself; between its ends it is straight.
+static bool given(Solver *s, double h) {
+  const Problem *p = &s->problem;
+  double sum = 0;
+  if (p->late) late_at(s, s->t, SIDE_RIGHT);
+  s->rates++;
+  if (!p->step(p->context, s->t, h, s->x, s->late, s->next))
+    return solver_fail(s, "the step from t = %.10g cannot be made", s->t);
+  for (uint32_t i = 0; i < s->n; i++) {
+    s->k[0][i] = (s->next[i] - s->x[i]) / h;
+    sum += fabs(s->next[i]);
+  }
+  s->error = isfinite(sum) ? 0 : INFINITY;
+  if (s->error > 0) solver_odd(s, s->t + h, s->next);
+  return true;
+}
+
+static void straight(Solver *s, double h) {
+  dense_hermite(&s->dense, s->n, s->t, h, (StepEnds){s->x, s->next, s->k[0], s->k[0]});
+}
+
+const SolverStepper given_stepper = {.name = "This method",
+                                     .stages = 1,
+                                     .fixed = true,
+                                     .given = true,
+                                     .exponent = 1,
+                                     .try = given,
+                                     .dense = straight};
 const SolverStepper euler_stepper = {.name = "Euler",
                                      .fixed = true,
                                      .gives_rate = true,

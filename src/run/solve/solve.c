@@ -13,7 +13,6 @@
 #include <float.h>
 #include <math.h>
 
-enum { LARGEST_MATRIX = 8192 };
 static const double defaults[] = {1e-9, 1e-12}; // relative, absolute
 
 bool solver_fail(Solver *s, const char *format, ...) {
@@ -71,7 +70,8 @@ static bool fail_odd(Solver *s) {
 static const SolverStepper *const steppers[] = {[SOLVE_DORMAND] = &dormand_stepper,
                                                 [SOLVE_RK4] = &rk4_stepper,
                                                 [SOLVE_EULER] = &euler_stepper,
-                                                [SOLVE_STIFF] = &stiff_stepper};
+                                                [SOLVE_STIFF] = &stiff_stepper,
+                                                [SOLVE_GIVEN] = &given_stepper};
 
 static void fill_in(SolveOptions *how) {
   if (!(how->relative > 0)) how->relative = defaults[0];
@@ -81,11 +81,16 @@ static void fill_in(SolveOptions *how) {
   if (!how->storm) how->storm = 10000;
 }
 
+static void take_stages(Solver *s, uint32_t n) {
+  for (uint32_t i = 0; i < n; i++)
+    if (!s->k[i]) s->k[i] = NEW_ARRAY(s->arena, double, s->n);
+}
+
 static void take_rows(Solver *s, Arena *arena) {
   size_t n = s->n;
   double **row[] = {&s->x, &s->rate, &s->next, &s->next_rate, &s->trial, &s->look};
   for (uint32_t i = 0; i < COUNT(row); i++) *row[i] = NEW_ARRAY(arena, double, n);
-  for (uint32_t i = 0; i < s->stepper->stages; i++) s->k[i] = NEW_ARRAY(arena, double, n);
+  take_stages(s, s->stepper->stages);
   s->dense.part = NEW_ARRAY(arena, double, 5 * n);
   s->late = NEW_ARRAY(arena, double, s->problem.late);
 }
@@ -96,10 +101,6 @@ static bool accept_problem(Solver *s) {
       return solver_fail(s, "`%s` is not finite at the start", solver_name(s, i));
   if (s->stepper->fixed && !(s->how.step > 0 && isfinite(s->how.step)))
     return solver_fail(s, "%s needs a step above 0, but it is %g", s->stepper->name, s->how.step);
-  if (s->stepper == &stiff_stepper && s->n > LARGEST_MATRIX)
-    return solver_fail(s,
-                       "the stiff method keeps a square of %u by %u numbers; up to %d are possible",
-                       s->n, s->n, LARGEST_MATRIX);
   return true;
 }
 
@@ -116,10 +117,24 @@ Solver *solver_new(Arena *arena, const Problem *p, const SolveOptions *how, doub
   dense_rest(&s->dense, s->n, t, x);
   if (!accept_problem(s)) return s;
   if (s->stepper == &stiff_stepper) stiff_new(s);
+  if (s->message) return s;
   if (p->events) events_new(s);
-  if (late_begin(s) && s->history && s->how.largest > s->history->shortest)
+  bool late = late_begin(s) && s->history && s->how.largest > s->history->shortest;
+  if (late && s->stepper->given && s->how.step > s->history->shortest)
+    solver_fail(s, "a step of %g is longer than the delay of %g", s->how.step,
+                s->history->shortest);
+  else if (late)
     s->how.largest = s->history->shortest;
   return s;
+}
+
+void solver_stiffen(Solver *s, const char *note) {
+  take_stages(s, stiff_stepper.stages);
+  stiff_new(s);
+  if (s->message)
+    s->message = NULL; // it has no room: then it goes on as it is
+  else
+    s->instead = &stiff_stepper, s->note = note;
 }
 
 // Below it, a step hardly moves time.
@@ -149,7 +164,7 @@ static bool choose_first(Solver *s) {
 // Everything that a step needs to be known at its beginning.
 static bool prepare(Solver *s) {
   s->odd = false;
-  if (!s->known) {
+  if (!s->known && !s->stepper->given) {
     if (!solver_rates(s, s->t, s->x, SIDE_RIGHT, s->rate)) return false;
     solver_odd(s, s->t, s->rate);
     if (s->odd) return fail_odd(s);
@@ -275,15 +290,18 @@ static void move(Solver *s, double to, bool cut) {
 static void jumped(Solver *s) {
   s->known = false;
   s->fresh = true;
-  s->anchor = s->t;
-  s->ticks = 0;
+  if (!s->stepper->given) s->anchor = s->t, s->ticks = 0;
   late_jump(s);
 }
 
 static bool arrive(Solver *s, double to) {
   RootEnd found = ROOT_NONE;
   double when = to;
-  if (s->problem.events) found = events_find(s, to, &when);
+  if (s->problem.events && s->stepper->given) {
+    if (!events_at_end(s, to)) return false;
+  } else if (s->problem.events) {
+    found = events_find(s, to, &when);
+  }
   if (found == ROOT_FOUND) found = sharpen(s, to, &when);
   if (found == ROOT_LOST) return false;
   bool cut = found == ROOT_FOUND;
@@ -312,6 +330,7 @@ bool solver_step(Solver *s, double end) {
   double to;
   s->happened = false;
   if (s->message || s->stopped || !(end > s->t)) return false;
+  if (s->instead) s->stepper = s->instead, s->instead = NULL;
   if (!s->met && !happens_at_once(s)) return false;
   return s->happened || (prepare(s) && make(s, end, &to) && arrive(s, to));
 }
@@ -328,6 +347,7 @@ double solver_time(const Solver *s) { return s->t; }
 const double *solver_state(const Solver *s) { return s->x; }
 double solver_from(const Solver *s) { return s->from; }
 const char *solver_error(const Solver *s) { return s->message; }
+const char *solver_note(const Solver *s) { return s->note; }
 
 void solver_at(const Solver *s, double t, double *x) {
   dense_at(&s->dense, s->n, fmin(t, s->t), x);

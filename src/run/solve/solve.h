@@ -13,6 +13,11 @@
 
 #include "base/base.h"
 
+typedef struct { // where a square matrix can be other than 0
+  uint32_t n;
+  const uint32_t *start, *row; // those of column c: row[start[c]] … row[start[c + 1] - 1], rising
+} Pattern;
+
 typedef struct {
   void *context;
   uint32_t n;    // numbers that flow
@@ -21,8 +26,12 @@ typedef struct {
   // x[n], late[late] -> dx[n]. False: it cannot be said, and the solver stops with an error. A rate
   // that is not finite asks for a smaller step instead.
   bool (*rates)(void *context, double t, const double *x, const double *late, double *dx);
-  // The Jacobian of the rates by x, [n n] row-major; NULL: by differences.
-  bool (*jacobian)(void *context, double t, const double *x, const double *late, double *j);
+  // How the rates change when x changes by v: out[n]. NULL: by differences.
+  bool (*change)(void *context, double t, const double *x, const double *late, const double *v,
+                 double *out);
+  // Row r of column c: rate r may depend on number c. NULL, or what gives NULL: all on all.
+  const Pattern *(*pattern)(void *context);
+  bool timeless; // the rates depend on x alone
   // One number for each event, which happens when it rises through 0: it was at or below 0, and is
   // above; or when it is above 0 at the start. Still above 0 after its event, it has to come down
   // first.
@@ -34,11 +43,14 @@ typedef struct {
   // will be late. Before the start, a value is the one at the start.
   const double *lag;
   bool (*lates)(void *context, double t, const double *x, const double *late, double *value);
+  // SOLVE_GIVEN: a step of length h made by the problem itself, from x to next.
+  bool (*step)(void *context, double t, double h, const double *x, const double *late,
+               double *next);
   const char *(*name)(void *context, uint32_t i); // of the number i, for messages; may be NULL
   const char *(*event_name)(void *context, uint32_t which); // as it stands in a message
 } Problem;
 
-typedef enum { SOLVE_DORMAND, SOLVE_RK4, SOLVE_EULER, SOLVE_STIFF } Method;
+typedef enum { SOLVE_DORMAND, SOLVE_RK4, SOLVE_EULER, SOLVE_STIFF, SOLVE_GIVEN } Method;
 typedef struct {
   Method method;
   double relative, absolute; // of the error of a step; 0: 1e-9, 1e-12
@@ -71,6 +83,7 @@ const double *solver_late(Solver *, double t); // what is late then; after its e
 bool solver_happened(const Solver *,
                      uint32_t *which);    // did the last step end with an event? which first?
 const char *solver_error(const Solver *); // in words, or NULL
+const char *solver_note(const Solver *);  // what is to be known of the run, in words, or NULL
 uint64_t solver_count(const Solver *, uint64_t *rejected, uint64_t *rates); // steps made
 
 #endif

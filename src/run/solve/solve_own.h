@@ -98,31 +98,64 @@ struct Solver {
   bool met; // what happens at t has happened
   uint32_t first_event;
   uint64_t steps, rejections, rates;
-  const char *message;
+  const SolverStepper *instead; // the method that goes on from the next step; or NULL
+  const char *message, *note;
 };
 
 // One way to make a step.
 struct SolverStepper {
   const char *name;
-  uint32_t stages;                                  // rows of `k` it needs
-  bool fixed;                                       // its step is given, and no error is known
-  bool gives_rate;                                  // next_rate, with each step
-  double exponent;                                  // error ~ h^(1/exponent)
-  bool (*try)(Solver *, double h);                  // next, error; false: stop
-  void (*dense)(Solver *, double h);                // of the step just tried
+  uint32_t stages;                   // rows of `k` it needs
+  bool fixed;                        // its step is given, and no error is known
+  bool gives_rate;                   // next_rate, with each step
+  bool given;                        // by the problem: no rates, and between the ends
+                                     // of a step nothing is known
+  double exponent;                   // error ~ h^(1/exponent)
+  bool (*try)(Solver *, double h);   // next, error; false: stop
+  void (*dense)(Solver *, double h); // of the step just tried
   bool (*accepted)(Solver *, double h, double end); // may be NULL; false: stop
 };
-extern const SolverStepper dormand_stepper, rk4_stepper, euler_stepper, stiff_stepper;
+extern const SolverStepper dormand_stepper, rk4_stepper, euler_stepper, stiff_stepper,
+    given_stepper;
 
 // -- solve.c: for the steppers --------------------------------------------------------------------
 bool solver_fail(Solver *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 bool solver_rates(Solver *, double t, const double *x, Side, double *dx);
 const char *solver_name(const Solver *, uint32_t i);
+void solver_stiffen(Solver *, const char *note); // the stiff method goes on from the next step
 // The largest of |e| against what is allowed for a step from x to next, into error and worst.
 void solver_norm(Solver *, const double *e, const double *next);
 void solver_odd(Solver *, double t, const double *rate); // remembers the first that is not finite
 // stiff.c
 void stiff_new(Solver *);
+// pattern.c
+Pattern *pattern_full(Arena *, uint32_t n);
+Pattern *pattern_turned(Arena *, const Pattern *); // rows instead of columns
+// Columns without a common row are in one group: group[n]; gives how many there are.
+uint32_t pattern_groups(Arena *, const Pattern *, uint32_t *group);
+// order.c
+typedef struct {
+  uint32_t below, above; // the diagonal
+} Band;
+Band order_band(Arena *, const Pattern *, uint32_t *order);    // the band it is in that order
+double order_least(Arena *, const Pattern *, uint32_t *order); // multiplications and additions then
+// matrix.c: diagonal - share J, row by row, factored; J has its numbers as matrix_pattern says
+typedef struct Matrix Matrix;
+typedef enum { MATRIX_DENSE, MATRIX_BAND, MATRIX_SPARSE } MatrixWay;
+Matrix *matrix_new(Arena *, const Pattern *);
+const Pattern *matrix_pattern(const Matrix *); // that which was given, and the diagonal
+MatrixWay matrix_way(const Matrix *, Band *);
+bool matrix_factor(Matrix *, const double *j, const double *diagonal, const double *share);
+void matrix_solve(Matrix *, double *b);
+// band.c
+size_t band_width(Band); // of a row
+bool band_factor(uint32_t n, Band, double *a, uint32_t *swap);
+void band_solve(uint32_t n, Band, const double *a, const uint32_t *swap, double *x);
+// sparse.c: value[places of the pattern]; columns, and rows where they can, in this order
+typedef struct SparseFactor SparseFactor;
+SparseFactor *sparse_new(Arena *, const Pattern *, const uint32_t *order);
+bool sparse_factor(SparseFactor *, const double *value);
+void sparse_solve(const SparseFactor *, double *b);
 // lu.c: a[n n] row-major into L and U with rows exchanged as in swap[n]; false: it is singular
 bool lu_factor(uint32_t n, double *a, uint32_t *swap);
 void lu_solve(uint32_t n, const double *a, const uint32_t *swap, double *b);
@@ -136,6 +169,7 @@ double late_limit(const Solver *, double end); // the next such moment, or end
 // events.c
 void events_new(Solver *);
 RootEnd events_find(Solver *, double to, double *when); // on the dense output
+bool events_at_end(Solver *, double to);                // the same without looking between
 bool events_moved(Solver *); // to where the last walk ended; what it found, happens
 bool events_again(Solver *); // at the start, or after a break: what has lifted a guard, happens
 

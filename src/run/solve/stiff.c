@@ -14,7 +14,7 @@
 #include <float.h>
 #include <math.h>
 
-enum { STAGES = 8 };
+enum { STAGES = 8, LARGEST_MATRIX = 8192 };
 static const double diagonal = 0.21193756319429014;
 static const double at[STAGES] = {
     0, 0.6358126895828704, 0.4095798393397535, 0.9769306725060716, 0.4288403609558664, 1, 1, 1};
@@ -57,38 +57,89 @@ static const double between[3][STAGES] = {
      -52.072871366152654, -59.78993625266729, -0.15582684282751913, 4.883087185713722}};
 
 struct Stiff {
-  double *jacobian; // [n n] at (t, x)
-  double *matrix;   // [n n] factored
-  uint32_t *swap;
-  double *in_time; // [n] df/dt
-  uint64_t step;   // before which they were made
+  Matrix *matrix;
+  double *jacobian;         // at (t, x), as the matrix has its places
+  uint32_t *group, groups;  // of columns that are asked for together
+  double *diagonal, *share; // [n] of the matrix, row by row
+  double *v;                // [n] a direction
+  double *in_time;          // [n] df/dt
+  uint64_t step;            // before which they were made
   bool made;
 };
+
+// Where a good part is other than 0, nothing is won by knowing it.
+static const Pattern *known_pattern(const Solver *s) {
+  const Problem *p = &s->problem;
+  const Pattern *found = p->pattern ? p->pattern(p->context) : NULL;
+  return found && found->start[s->n] <= 0.3 * s->n * s->n ? found : NULL;
+}
 
 void stiff_new(Solver *s) {
   size_t n = s->n;
   Stiff *f = s->stiff = NEW(s->arena, Stiff);
-  f->jacobian = NEW_ARRAY(s->arena, double, n *n);
-  f->matrix = NEW_ARRAY(s->arena, double, n *n);
-  f->swap = NEW_ARRAY(s->arena, uint32_t, n);
-  f->in_time = NEW_ARRAY(s->arena, double, n);
+  const Pattern *p = known_pattern(s);
+  if (!p && n > LARGEST_MATRIX) {
+    solver_fail(s,
+                "the stiff method keeps a square of %u by %u numbers where each rate may depend on "
+                "all that flows; up to %d are possible",
+                s->n, s->n, LARGEST_MATRIX);
+    return;
+  }
+  f->matrix = matrix_new(s->arena, p ? p : pattern_full(s->arena, s->n));
+  p = matrix_pattern(f->matrix);
+  f->jacobian = NEW_ARRAY(s->arena, double, p->start[n] + 1);
+  f->group = NEW_ARRAY(s->arena, uint32_t, n + 1);
+  if (p->start[n] < n * n)
+    f->groups = pattern_groups(s->arena, p, f->group);
+  else
+    for (f->groups = 0; f->groups < n; f->groups++) f->group[f->groups] = f->groups;
+  double **row[] = {&f->diagonal, &f->share, &f->v, &f->in_time};
+  for (uint32_t i = 0; i < COUNT(row); i++) *row[i] = NEW_ARRAY(s->arena, double, n + 1);
+  for (uint32_t i = 0; i < n; i++) f->share[i] = 1;
 }
 
-// Column by column, from both sides of x.
-static bool differences(Solver *s, double h) {
+// -- the Jacobian ---------------------------------------------------------------------------------
+// The columns of a group, from the change that all of them make together.
+static void take_columns(Stiff *f, uint32_t group, const double *out) {
+  const Pattern *p = matrix_pattern(f->matrix);
+  for (uint32_t c = 0; c < p->n; c++)
+    for (uint32_t k = p->start[c]; f->group[c] == group && k < p->start[c + 1]; k++)
+      f->jacobian[k] = out[p->row[k]] / f->v[c];
+}
+
+static bool change(Solver *s, uint32_t group) {
+  const Problem *p = &s->problem;
+  Stiff *f = s->stiff;
+  for (uint32_t c = 0; c < s->n; c++) f->v[c] = f->group[c] == group;
+  return p->change(p->context, s->t, s->x, s->late, f->v, s->next) ||
+         solver_fail(s, "the derivative of the rates cannot be computed at t = %.10g", s->t);
+}
+
+// From both sides of x.
+static bool difference(Solver *s, double h, uint32_t group) {
+  Stiff *f = s->stiff;
   double *x = s->trial, *up = s->next, *down = s->look;
-  size_t n = s->n;
-  memcpy(x, s->x, n * sizeof(double));
-  for (size_t j = 0; j < n; j++) {
-    double size = fmax(fmax(fabs(s->x[j]), fabs(h * s->rate[j])), 1e-8);
-    double above = s->x[j] + 6e-6 * size, below = s->x[j] - 6e-6 * size;
-    x[j] = above;
-    if (!solver_rates(s, s->t, x, SIDE_RIGHT, up)) return false;
-    x[j] = below;
-    if (!solver_rates(s, s->t, x, SIDE_RIGHT, down)) return false;
-    x[j] = s->x[j];
-    for (size_t i = 0; i < n; i++)
-      s->stiff->jacobian[i * n + j] = (up[i] - down[i]) / (above - below);
+  for (uint32_t c = 0; c < s->n; c++) {
+    double size = fmax(fmax(fabs(s->x[c]), fabs(h * s->rate[c])), 1e-8);
+    bool in = f->group[c] == group;
+    x[c] = s->x[c] + (in ? 6e-6 * size : 0);
+    f->v[c] = in ? s->x[c] - 6e-6 * size : s->x[c];
+  }
+  if (!solver_rates(s, s->t, x, SIDE_RIGHT, up)) return false;
+  if (!solver_rates(s, s->t, f->v, SIDE_RIGHT, down)) return false;
+  for (uint32_t i = 0; i < s->n; i++) {
+    f->v[i] = x[i] - f->v[i];
+    up[i] -= down[i];
+  }
+  return true;
+}
+
+static bool find_jacobian(Solver *s, double h) {
+  bool given = s->problem.change != NULL;
+  if (given && s->problem.late) late_at(s, s->t, SIDE_RIGHT);
+  for (uint32_t g = 0; g < s->stiff->groups; g++) {
+    if (!(given ? change(s, g) : difference(s, h, g))) return false;
+    take_columns(s->stiff, g, s->next);
   }
   return true;
 }
@@ -108,22 +159,14 @@ static bool slope_in_time(Solver *s, double h) {
 static bool linearize(Solver *s, double h) {
   Stiff *f = s->stiff;
   if (f->made && f->step == s->steps) return true;
-  const Problem *p = &s->problem;
   f->made = true, f->step = s->steps;
-  if (!slope_in_time(s, h)) return false;
-  if (!p->jacobian) return differences(s, h);
-  if (p->late) late_at(s, s->t, SIDE_RIGHT);
-  if (!p->jacobian(p->context, s->t, s->x, s->late, f->jacobian))
-    return solver_fail(s, "the derivative of the rates cannot be computed at t = %.10g", s->t);
-  return true;
+  return (s->problem.timeless || slope_in_time(s, h)) && find_jacobian(s, h);
 }
 
 static bool factor(Solver *s, double h) {
   Stiff *f = s->stiff;
-  size_t n = s->n;
-  for (size_t i = 0; i < n * n; i++) f->matrix[i] = -f->jacobian[i];
-  for (size_t i = 0; i < n; i++) f->matrix[i * n + i] += 1 / (h * diagonal);
-  return lu_factor(s->n, f->matrix, f->swap);
+  for (uint32_t i = 0; i < s->n; i++) f->diagonal[i] = 1 / (h * diagonal);
+  return matrix_factor(f->matrix, f->jacobian, f->diagonal, f->share);
 }
 
 // The argument of a stage, in `next`.
@@ -151,7 +194,7 @@ static bool solve_stage(Solver *s, int stage, double h) {
     for (int j = 0; j < stage; j++) sum += of_stages[stage][j] * s->k[j][i];
     u[i] += sum / h + h * in_time[stage] * s->stiff->in_time[i];
   }
-  lu_solve(s->n, s->stiff->matrix, s->stiff->swap, u);
+  matrix_solve(s->stiff->matrix, u);
   return true;
 }
 

@@ -102,8 +102,9 @@ static Loss join_goals(Elab *in, const Program *p, const Ids *goals, bool shown)
   for (uint32_t i = 0; i < show.n; i++) diagram_output(w, j.d, show.at[i]);
   settle_states(&j);
   const bool **mask = NEW_ARRAY(w->arena, const bool *, j.d->out.n + 1);
+  bool *none = NEW_ARRAY(w->arena, bool, j.d->param.n + 1);
   for (uint32_t o = 0; o < j.d->out.n; o++) {
-    bool *row = NEW_ARRAY(w->arena, bool, j.d->param.n + 1);
+    bool *row = o < goals->n ? NEW_ARRAY(w->arena, bool, j.d->param.n + 1) : none;
     for (uint32_t i = 0; o < goals->n && i < number[o].n; i++)
       row[number[o].at[i]] = p->goal.at[goals->at[o]].trains[i];
     mask[o] = row;

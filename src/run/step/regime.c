@@ -97,12 +97,14 @@ static bool read_goals(Regimen *plan) {
                        "there is nothing to train: this program has no goals");
   for (uint32_t g = 0; g < goals->n; g++)
     if (!p->goal.at[goals->at[g]].diagram) return false;
+  uint64_t boxes = 0; // of all: they are one step
   for (uint32_t g = 0; g < goals->n; g++) {
     const Diagram *d = p->goal.at[goals->at[g]].diagram;
-    if (diagram_boxes(w, d) > BOXES_LIMIT)
+    boxes += diagram_boxes(w, d);
+    if (boxes > BOXES_LIMIT)
       return diag_refuse(w->diags, p->goal.at[goals->at[g]].span,
-                         "this goal is more than %d boxes, written out: too many to train",
-                         BOXES_LIMIT);
+                         "%s more than %d boxes, written out: too many to train",
+                         g ? "this goal and those before it are" : "this goal is", BOXES_LIMIT);
     plan->counts |= reads_step(d);
     for (uint32_t i = 0; i < d->param.n; i++) {
       table_put(plan->paths, d->param.at[i].path, strlen(d->param.at[i].path), 1);

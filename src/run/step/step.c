@@ -122,15 +122,19 @@ static Ids goals_of(const StepBuild *b) {
   return goals;
 }
 
-static const bool *const *masks_of(const StepBuild *b, const Loss *loss) {
+// Only the first outputs, the goals, move something.
+static const bool *const *masks_of(const StepBuild *b, const Loss *loss, uint32_t ngoal) {
   const Diagram *d = loss->diagram;
   const bool **mask = NEW_ARRAY(b->w->arena, const bool *, d->out.n);
+  bool *moved = NEW_ARRAY(b->w->arena, bool, d->param.n + 1);
+  bool *none = NEW_ARRAY(b->w->arena, bool, d->param.n + 1);
+  for (uint32_t i = 0; i < d->param.n; i++) {
+    const Weight *x = plan_weight(b->plan, &d->param.at[i]);
+    moved[i] = x && is_moved(b, x);
+  }
   for (uint32_t o = 0; o < d->out.n; o++) {
-    bool *row = NEW_ARRAY(b->w->arena, bool, d->param.n + 1);
-    for (uint32_t i = 0; i < d->param.n; i++) {
-      const Weight *x = plan_weight(b->plan, &d->param.at[i]);
-      row[i] = x && loss->mask[o][i] && is_moved(b, x);
-    }
+    bool *row = o < ngoal ? NEW_ARRAY(b->w->arena, bool, d->param.n + 1) : none;
+    for (uint32_t i = 0; o < ngoal && i < d->param.n; i++) row[i] = loss->mask[o][i] && moved[i];
     mask[o] = row;
   }
   return mask;
@@ -163,7 +167,7 @@ static Id group_gradient(StepBuild *b, const WeightGroup *g, const Id *d) {
 static void run_goals(StepBuild *b, const Loss *loss, uint32_t ngoal) {
   World *w = b->w;
   Regimen *plan = b->plan;
-  const bool *const *mask = masks_of(b, loss);
+  const bool *const *mask = masks_of(b, loss, ngoal);
   Diagram *f = diagram_gradient(w, passes_shared(w, loss->diagram), mask);
   Ids in = {0}, number = {0};
   Id *d = NEW_ARRAY(w->arena, Id, plan->weight.n);
@@ -184,11 +188,11 @@ static void run_goals(StepBuild *b, const Loss *loss, uint32_t ngoal) {
     b->d->wire.at[out + ngoal + i].name = name;
   }
   Id after = out + 2 * ngoal;
-  for (uint32_t i = 0; i < f->param.n; i++) {
-    bool moved = false;
-    for (uint32_t o = 0; o < ngoal; o++) moved |= mask[o][i];
-    if (moved) d[plan_weight(plan, &f->param.at[i]) - plan->weight.at] = after++;
-  }
+  bool *moved = NEW_ARRAY(w->arena, bool, f->param.n + 1);
+  for (uint32_t o = 0; o < ngoal; o++)
+    for (uint32_t i = 0; i < f->param.n; i++) moved[i] |= mask[o][i];
+  for (uint32_t i = 0; i < f->param.n; i++)
+    if (moved[i]) d[plan_weight(plan, &f->param.at[i]) - plan->weight.at] = after++;
   for (uint32_t i = 0; i < f->param.n; i++)
     if (f->param.at[i].next) b->d->param.at[number.at[i]].next = after++;
   for (uint32_t g = 0; g < plan->group.n; g++)

@@ -315,14 +315,15 @@ void save_best(Trainer *t) {
   drop(&s->best);
   s->best_bytes = (Bytes){0};
   s->best = arena_new();
-  if (!s->best) return;
   Guard g;
-  if (GUARDED(s->best, &g)) {
+  if (s->best && GUARDED(s->best, &g)) {
     bool good = model_bytes(t, s->best, &s->best_bytes, &error);
     guard_leave(&g);
     if (good) return;
   }
   s->best_bytes = (Bytes){0};
+  t->has_best = false; // what is on disk is not the best any more, and the next good ones are
+  tell_wrong(t, "the best weights so far are not kept: memory is exhausted");
 }
 
 // A step that failed changed nothing, so the states are those before it. They are kept only where

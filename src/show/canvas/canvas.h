@@ -79,7 +79,8 @@ void canvas_open(Canvas *, const char *id, const char *class, const char *words)
 void canvas_close(Canvas *);
 void canvas_fit(Canvas *, double width); // made smaller as a whole, if it is wider
 double canvas_width(const Canvas *), canvas_height(const Canvas *);
-bool canvas_is_cut(const Canvas *); // more than 100 000 units wide or high were asked for
+enum { SIZE_LIMIT = 100000 };       // units, in both directions
+bool canvas_is_cut(const Canvas *); // more were asked for
 
 // -- font.c: sizes of text are exact, since its outlines ship with limn ---------------------------
 double text_width(Face, double size, const char *utf8);

@@ -8,7 +8,7 @@
 
 #include "show/canvas/canvas.h"
 
-enum { COORDINATE_LIMIT = 1000000, SIZE_LIMIT = 100000 };
+enum { COORDINATE_LIMIT = 1000000 };
 
 typedef enum { STEP_MOVE, STEP_LINE, STEP_CUBIC, STEP_CLOSE } StepKind;
 typedef struct {

@@ -74,6 +74,7 @@ Layout *lay_ordered(Arena *a, const Sketch *s, const Order *o) {
   Layout *l = layout_new(a, s, o);
   Arena *scratch = arena_child(a);
   Lay y = {.arena = scratch, .s = s, .o = o, .l = l, .gaps = table_new(scratch)};
+  y.p.most = SIZE_LIMIT; // higher, it is refused
   y.level = NEW_ARRAY(scratch, uint32_t, s->strand.n);
   y.mid_in = NEW_ARRAY(scratch, uint32_t, s->strand.n);
   y.mid_out = NEW_ARRAY(scratch, uint32_t, s->strand.n);

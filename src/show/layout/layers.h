@@ -8,7 +8,7 @@
 //   layers_order.c  cables that run back, layers, what passes a layer, the order in each layer
 //   layers_place.c  heights, widths, the order of tracks between layers
 //   layers_sweep.c  heights of large layouts
-//   layers_route.c  lanes of cables that run back, heads, the lines of each cable
+//   layers_route.c  lanes of cables that run back, the lines of each cable
 #ifndef LIMN_SHOW_LAYOUT_LAYERS_H
 #define LIMN_SHOW_LAYOUT_LAYERS_H
 
@@ -69,7 +69,6 @@ typedef struct {
 } CableWay;
 
 typedef struct {
-  uint32_t head;            // + 1: it comes from a head
   bool peer;                // it says nothing about layers
   double label, below;      // the width of a label where it ends; what lies below its lines
   CableWay way;             // out
@@ -80,10 +79,6 @@ typedef struct {
   uint32_t first, last;     // channels of its lane
   double lane_y;
 } LayerCable;
-
-typedef struct {      // it stands at the top, with lines down into all channels
-  double width, x, y; // x, y: out
-} LayerHead;
 
 // -- what the files share -------------------------------------------------------------------------
 typedef VEC(double) Values;
@@ -111,7 +106,6 @@ typedef struct {
   VEC(LayerUnit) unit;
   VEC(LayerPin) pin;
   VEC(LayerCable) cable;
-  VEC(LayerHead) head;
   double width, height; // out
   uint32_t layers;
   Ids *layer;       // units from above

@@ -216,7 +216,6 @@ static void measure_trunk(const Layers *l, Trunk *t) {
   for (int right = 0; right < 2; right++)
     for (uint32_t i = 0; i < t->side[right].n; i++) reach(t, layers_pin_y(l, t->side[right].at[i]));
   if (t->lane) reach(t, c->lane_y);
-  if (c->head) reach(t, l->top - 1000);
   t->bent = t->high - t->low > 0.5;
 }
 
@@ -389,12 +388,8 @@ static void place_columns(Layers *l) {
   }
 }
 
-// Its title, and its heads side by side, have room at the top.
-static double least_width(const Layers *l) {
-  double heads = 0;
-  for (uint32_t i = 0; i < l->head.n; i++) heads += l->head.at[i].width + 14;
-  return l->framed ? fmax(l->title, heads) + 28 : 0;
-}
+// Its title has room at the top.
+static double least_width(const Layers *l) { return l->framed ? l->title + 28 : 0; }
 
 static void place_widths(Layers *l) {
   l->x = NEW_ARRAY(l->arena, double, l->layers + 1);

@@ -1,4 +1,4 @@
-// The lines of cables. Places and tracks come in; lines, dots and the places of heads go out.
+// The lines of cables. Places and tracks come in; lines and dots go out.
 //
 // A cable that goes to an earlier layer runs in a lane below all that it passes, or above if that
 // is much shorter; the shorter of two lanes lies inside. Heads stand at the top, each above the
@@ -86,8 +86,7 @@ typedef VEC(CablePiece) Pieces;
 typedef struct {
   Layers *l;
   Pieces *pieces; // [cable]
-  Values *x;      // [cable] of its upright lines, if it has a lane or a head
-  double *down;   // [head] the height at which its line turns or arrives
+  Values *x;      // [cable] of its upright lines, if it has a lane
 } Router;
 
 static void piece_add(Router *r, uint32_t cable, double ax, double ay, double bx, double by) {
@@ -119,20 +118,19 @@ static void trunk_pieces(Router *r, const Trunk *t) {
       piece_add(r, t->cable, pin_x(l, side[right].at[i]), at, t->x, at);
     }
   if (t->lane) y[n++] = c->lane_y;
-  if (c->head) y[n++] = r->down[c->head - 1];
   qsort(y, n, sizeof *y, layers_by_value);
   for (uint32_t i = 0; i + 1 < n; i++) piece_add(r, t->cable, t->x, y[i], t->x, y[i + 1]);
 }
 
 // A level line through the upright ones, with an arrowhead to the left on its longest piece
-static void level_pieces(Router *r, uint32_t cable, double y, bool arrow) {
+static void level_pieces(Router *r, uint32_t cable, double y) {
   double most = 0, at = 0, *x = r->x[cable].at;
   qsort(x, r->x[cable].n, sizeof *x, layers_by_value);
   for (uint32_t i = 0; i + 1 < r->x[cable].n; i++) {
     piece_add(r, cable, x[i], y, x[i + 1], y);
     if (x[i + 1] - x[i] > most) most = x[i + 1] - x[i], at = (x[i] + x[i + 1]) / 2;
   }
-  if (arrow && most > 24) vec_push(r->l->out, &r->l->cable.at[cable].way.back, (Knee){at, y});
+  if (most > 24) vec_push(r->l->out, &r->l->cable.at[cable].way.back, (Knee){at, y});
 }
 
 static void pass_pieces(Router *r) {
@@ -143,80 +141,6 @@ static void pass_pieces(Router *r) {
     if (u->kind == LAYER_PASS)
       piece_add(r, l->pin.at[u->side[0].at[0]].cable, x, u->y, x + l->wide[u->layer], u->y);
   }
-}
-
-// -- heads ----------------------------------------------------------------------------------------
-typedef struct {
-  uint32_t head, cable; // cable: + 1
-  double first;         // x of its first line
-} Fall;
-
-static int by_first(const void *a, const void *b) {
-  const Fall *x = a, *y = b;
-  if (x->first != y->first) return x->first < y->first ? -1 : 1;
-  return x->head < y->head ? -1 : x->head > y->head;
-}
-
-static Fall *find_falls(const Router *r) {
-  const Layers *l = r->l;
-  Fall *fall = NEW_ARRAY(l->arena, Fall, l->head.n + 1);
-  for (uint32_t i = 0; i < l->head.n; i++) fall[i] = (Fall){.head = i, .first = INFINITY};
-  for (uint32_t i = 0; i < l->cable.n; i++)
-    for (uint32_t k = 0; k < r->x[i].n && l->cable.at[i].head; k++) {
-      Fall *f = &fall[l->cable.at[i].head - 1];
-      f->cable = i + 1, f->first = fmin(f->first, r->x[i].at[k]);
-    }
-  qsort(fall, l->head.n, sizeof *fall, by_first);
-  return fall;
-}
-
-// Side by side, each above its first line as far as there is room.
-static void place_heads(Layers *l, const Fall *fall) {
-  double x = SIDE;
-  for (uint32_t i = 0; i < l->head.n; i++) {
-    LayerHead *d = &l->head.at[fall[i].head];
-    d->x = fmax(x, isfinite(fall[i].first) ? floor(fall[i].first - d->width / 2) : x);
-    x = d->x + d->width + 10;
-  }
-  x = l->width - SIDE;
-  for (uint32_t i = l->head.n; i-- > 0;) {
-    LayerHead *d = &l->head.at[fall[i].head];
-    d->x = fmin(d->x, x - d->width);
-    x = d->x - 10;
-  }
-}
-
-// Nothing comes from it, or one line, straight down
-static bool falls_straight(const Router *r, const Fall *f) {
-  const LayerHead *d = &r->l->head.at[f->head];
-  bool under = f->first > d->x + 6 && f->first < d->x + d->width - 6;
-  return !f->cable || (r->x[f->cable - 1].n == 1 && under);
-}
-
-// Lines that are not straight have a lane below the row of heads. What is above all is the title,
-// beside the heads if there is room. Gives the upper edge of all.
-static double heads_row(Router *r) {
-  Layers *l = r->l;
-  Fall *fall = find_falls(r);
-  uint32_t jogs = 0;
-  double y = l->top - JOG, left = INFINITY;
-  place_heads(l, fall);
-  for (uint32_t i = 0; i < l->head.n; i++) jogs += !falls_straight(r, &fall[i]);
-  double row = y - LANE * jogs - ROW;
-  for (uint32_t i = 0; i < l->head.n; i++) {
-    LayerHead *d = &l->head.at[fall[i].head];
-    double out = d->x + floor(d->width / 2);
-    d->y = row, left = fmin(left, d->x);
-    r->down[fall[i].head] = row + ROW;
-    if (falls_straight(r, &fall[i])) continue;
-    r->down[fall[i].head] = y;
-    vec_push(l->arena, &r->x[fall[i].cable - 1], out);
-    piece_add(r, fall[i].cable - 1, out, row + ROW, out, y);
-    level_pieces(r, fall[i].cable - 1, y, false);
-    y -= LANE;
-  }
-  if (l->title <= 0) return row - 8;
-  return left > l->title + 24 ? row - 6 : row - TITLE;
 }
 
 // -- lines ----------------------------------------------------------------------------------------
@@ -317,7 +241,6 @@ static void place_label(const Layers *l, LayerCable *c) {
 
 static void shift_all(Layers *l, double by) {
   for (uint32_t i = 0; i < l->unit.n; i++) l->unit.at[i].y += by;
-  for (uint32_t i = 0; i < l->head.n; i++) l->head.at[i].y += by;
   for (uint32_t i = 0; i < l->cable.n; i++) {
     CableWay *w = &l->cable.at[i].way;
     l->cable.at[i].label_y += by;
@@ -331,19 +254,18 @@ void layers_route(Layers *l) {
   Router r = {.l = l};
   r.pieces = NEW_ARRAY(l->arena, Pieces, l->cable.n + 1);
   r.x = NEW_ARRAY(l->arena, Values, l->cable.n + 1);
-  r.down = NEW_ARRAY(l->arena, double, l->head.n + 1);
   for (uint32_t c = 0; c < l->layers; c++)
     for (uint32_t i = 0; i < l->channel[c].trunk.n; i++) {
       const Trunk *t = &l->channel[c].trunk.at[i];
-      if (t->lane || l->cable.at[t->cable].head) vec_push(l->arena, &r.x[t->cable], t->x);
+      if (t->lane) vec_push(l->arena, &r.x[t->cable], t->x);
     }
-  double top = l->head.n ? heads_row(&r) : l->top - (l->title > 0 ? TITLE + 4 : l->rules->over);
+  double top = l->top - (l->title > 0 ? TITLE + 4 : l->rules->over);
   for (uint32_t c = 0; c < l->layers; c++)
     for (uint32_t i = 0; i < l->channel[c].trunk.n; i++)
       trunk_pieces(&r, &l->channel[c].trunk.at[i]);
   pass_pieces(&r);
   for (uint32_t i = 0; i < l->cable.n; i++) {
-    if (l->cable.at[i].lane) level_pieces(&r, i, l->cable.at[i].lane_y, true);
+    if (l->cable.at[i].lane) level_pieces(&r, i, l->cable.at[i].lane_y);
     tie_pieces(&r, i);
     if (l->cable.at[i].label > 0) place_label(l, &l->cable.at[i]);
   }

@@ -184,33 +184,49 @@ static uint32_t leaving_edge(PlaceNet *n) {
   return 0;
 }
 
-// One more node of a walk: its neighbours in the tree are added, but for those beyond the cut.
-static void walk_on(PlaceNet *n, uint32_t *walk, uint32_t i, uint32_t *count, uint32_t cut,
-                    bool up) {
-  const PlaceNode *u = &n->node[walk[i]];
-  for (uint32_t v = u->child; v != NONE; v = n->node[v].next)
-    if (v != cut && n->node[v].seen != n->seen) walk[(*count)++] = v, n->node[v].seen = n->seen;
-  if (!up || !u->parent) return;
-  uint32_t v = parent_of(n, walk[i]);
-  if (n->node[v].seen != n->seen) walk[(*count)++] = v, n->node[v].seen = n->seen;
+// A walk over one side of a cut, in small steps: a node may have very many below it.
+typedef struct {
+  uint32_t *walk; // nodes that were met
+  uint32_t count, at;
+  uint32_t child; // of walk[at], the next to be looked at
+  uint32_t seen;  // its number
+} PlaceWalk;
+
+static void walk_meet(PlaceNet *n, PlaceWalk *w, uint32_t v) {
+  if (n->node[v].seen == w->seen) return;
+  w->walk[w->count++] = v;
+  n->node[v].seen = w->seen;
+}
+
+static PlaceWalk walk_from(PlaceNet *n, uint32_t *walk, uint32_t v, uint32_t seen) {
+  PlaceWalk w = {.walk = walk, .child = n->node[v].child, .seen = seen};
+  walk_meet(n, &w, v);
+  return w;
+}
+
+// One more neighbour in the tree, but for the one beyond the cut. False: there are no more.
+static bool walk_on(PlaceNet *n, PlaceWalk *w, uint32_t cut, bool up) {
+  if (w->child != NONE) {
+    if (w->child != cut) walk_meet(n, w, w->child);
+    w->child = n->node[w->child].next;
+    return true;
+  }
+  uint32_t u = w->walk[w->at];
+  if (up && n->node[u].parent) walk_meet(n, w, parent_of(n, u));
+  if (++w->at == w->count) return false;
+  w->child = n->node[w->walk[w->at]].child;
+  return true;
 }
 
 // What hangs below v, or everything else, whichever is less: which of them, and how many.
 static uint32_t smaller_side(PlaceNet *n, uint32_t v, uint32_t *count) {
-  uint32_t number[2] = {1, 1}, first = n->seen + 1;
-  n->walk[0][0] = v, n->walk[1][0] = parent_of(n, v);
-  n->node[v].seen = first, n->node[n->walk[1][0]].seen = first + 1;
-  for (uint32_t i = 0;; i++)
-    for (uint32_t k = 0; k < 2; k++) {
-      if (i == number[k]) {
-        *count = number[k];
-        n->steps += *count;
-        n->seen = first + 1;
-        return k;
-      }
-      n->seen = first + k;
-      walk_on(n, n->walk[k], i, &number[k], v, k);
-    }
+  PlaceWalk side[2] = {walk_from(n, n->walk[0], v, n->seen + 1),
+                       walk_from(n, n->walk[1], parent_of(n, v), n->seen + 2)};
+  n->seen += 2;
+  uint32_t k = 0;
+  for (; walk_on(n, &side[k], v, k); k = !k) n->steps++;
+  *count = side[k].count;
+  return k;
 }
 
 // The edge with the least slack that holds the subtree where it is going: those that enter it if it
@@ -286,10 +302,12 @@ static bool improve(PlaceNet *n) {
 static bool solve(Arena *a, const Places *p, int64_t *place, uint64_t *steps) {
   PlaceNet n = net_new(a, p);
   if (!first_places(&n, a)) return false;
+  bool seen = true;
+  for (uint32_t v = 0; v < p->n; v++) seen &= !p->most || n.node[v].place <= p->most;
   first_tree(&n);
   sum_subtrees(&n);
   // Ties may send the walk round in circles; so far it never took as many steps.
-  for (uint64_t k = 0; k < 64 * (uint64_t)n.edges && improve(&n);) k++;
+  for (uint64_t k = 0; seen && k < 64 * (uint64_t)n.edges && improve(&n);) k++;
   for (uint32_t v = 0; v < p->n; v++) place[v] = n.node[v].place;
   if (steps) *steps += n.steps;
   return true;
@@ -351,7 +369,7 @@ bool places_solve(Arena *a, const Places *p, int64_t *place, uint64_t *steps) {
   Arena *scratch = arena_child(a);
   TiedNode t = {NEW_ARRAY(scratch, uint32_t, p->n + 1), NEW_ARRAY(scratch, int64_t, p->n + 1)};
   uint32_t *number = NEW_ARRAY(scratch, uint32_t, p->n + 1);
-  Places small = {0};
+  Places small = {.most = p->most};
   bool good = tie_all(&t, p) && contract(scratch, p, &t, number, &small);
   int64_t *at = NEW_ARRAY(scratch, int64_t, small.n + 1), least = INT64_MAX;
   good = good && solve(scratch, &small, at, steps);

@@ -24,6 +24,7 @@ typedef struct {
   VEC(Gap) gap;
   VEC(Pull) pull;
   VEC(Tie) tie;
+  int64_t most; // 0: any. Where the gaps alone lead beyond it, nobody will look: pulls are left out
 } Places;
 
 // The highest thing stands at 0. False: the gaps form a cycle, or ties do not agree with

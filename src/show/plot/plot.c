@@ -174,9 +174,10 @@ static bool all_whole(Plot *p) {
   return file_error(p->arena, p->error, "`%s`: there is nothing to show", s->text);
 }
 
-static Canvas *plot_as(Arena *a, const Shown *s, const char *view, const char **error) {
+static Canvas *plot_as(Arena *a, const Shown *s, const char *view, PlotCursor *cursor,
+                       const char **error) {
   Shown shown = *s;
-  Plot p = {.arena = a, .s = &shown, .error = error};
+  Plot p = {.arena = a, .s = &shown, .error = error, .cursor = cursor};
   shown.view = view;
   if (!all_whole(&p)) return NULL;
   for (uint32_t i = 0; i < COUNT(views); i++)
@@ -185,9 +186,13 @@ static Canvas *plot_as(Arena *a, const Shown *s, const char *view, const char **
 }
 
 // What is chosen by the first value may not fit those beside it: a table does.
-Canvas *plot_shown(Arena *a, const Shown *s, const char **error) {
-  if (s->view) return plot_as(a, s, s->view, error);
+Canvas *plot_shown_timed(Arena *a, const Shown *s, PlotCursor *cursor, const char **error) {
+  if (s->view) return plot_as(a, s, s->view, cursor, error);
   const char *view = s->value.array.n ? view_for(s) : "table";
-  Canvas *c = plot_as(a, s, view, error);
-  return c || !strcmp(view, "table") ? c : plot_as(a, s, "table", error);
+  Canvas *c = plot_as(a, s, view, cursor, error);
+  return c || !strcmp(view, "table") ? c : plot_as(a, s, "table", cursor, error);
+}
+
+Canvas *plot_shown(Arena *a, const Shown *s, const char **error) {
+  return plot_shown_timed(a, s, NULL, error);
 }

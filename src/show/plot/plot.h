@@ -8,6 +8,23 @@
 // -- plot.c: what a `show` asked for --------------------------------------------------------------
 Canvas *plot_shown(Arena *, const Shown *, const char **error);
 
+typedef struct {            // where time is in a picture
+  double x, y, w, h;        // along this side of this area; w = 0: along none
+  double from, to;          // the times at its ends
+  bool down;                // it runs downwards, not to the right
+  const double (*point)[2]; // [points] of a path, where it is at each moment; NULL: it is none
+  int64_t points;
+} PlotCursor;
+Canvas *plot_shown_timed(Arena *, const Shown *, PlotCursor *, const char **error);
+
+// -- plot_family.c: the same of several runs, in one picture --------------------------------------
+typedef struct {
+  const Shown *run;         // [n] each one thing as curves, or as a phase portrait
+  const char *const *label; // [n] k = 0.5
+  uint32_t n;
+} ShownFamily;
+Canvas *plot_family(Arena *, const ShownFamily *, PlotCursor *, const char **error);
+
 // -- plot_scale.c ---------------------------------------------------------------------------------
 const char *number_text(Arena *, double); // short, for people
 

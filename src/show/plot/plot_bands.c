@@ -109,5 +109,6 @@ Canvas *plot_bands(Plot *p) {
   Canvas *c = plot_canvas(p, "Bands");
   for (uint32_t i = 0; i < bands.n; i++, y += BAND + BAND_GAP) draw_band(p, c, &bands.at[i], &x, y);
   draw_axis(p, c, &x, y);
+  time_along(p, &x, 0, y);
   return plot_end(p, c, PLOT_WIDTH, y + FOOT + 2);
 }

@@ -75,8 +75,8 @@ static void draw_names(Plot *p, Canvas *c, const PlotFrame *f, const PlotLine *l
 }
 
 // -- lines ----------------------------------------------------------------------------------------
-static double line_x(const PlotLine *l, int64_t i) { return l->x ? l->x[i] : (double)i; }
-static double line_y(const PlotLine *l, int64_t i) { return l->y[i * l->stride]; }
+double line_x(const PlotLine *l, int64_t i) { return l->x ? l->x[i] : (double)i; }
+double line_y(const PlotLine *l, int64_t i) { return l->y[i * l->stride]; }
 
 typedef struct {
   Canvas *c;
@@ -121,25 +121,29 @@ static void draw_alone(Canvas *c, const PlotFrame *f, const PlotLine *l, int64_t
 }
 
 // A point between two gaps has no line: it is a dot.
-static void draw_line(Canvas *c, const PlotFrame *f, const PlotLine *l, uint32_t index,
-                      double opacity) {
+void curve_draw(Canvas *c, const PlotFrame *f, const PlotLine *l, const Paint *paint) {
   PlotPen pen = {.c = c, .f = f, .line = l};
-  Paint paint = series_paint(index, opacity < 1 ? 1 : 1.5);
-  paint.opacity = opacity;
   for (int64_t i = 0; i < l->n;) {
     bool drawn = visible(&pen, i);
     i = drawn ? draw_column(&pen, i) : i + 1;
     pen.down = drawn;
   }
-  canvas_paint(c, &paint);
+  canvas_paint(c, paint);
   for (int64_t i = 0; i < l->n; i++) {
     bool before = i && visible(&pen, i - 1), after = i + 1 < l->n && visible(&pen, i + 1);
-    if (visible(&pen, i) && !before && !after) draw_alone(c, f, l, i, series_ink(index));
+    if (visible(&pen, i) && !before && !after) draw_alone(c, f, l, i, paint->stroke);
   }
 }
 
+static void draw_line(Canvas *c, const PlotFrame *f, const PlotLine *l, uint32_t index,
+                      double opacity) {
+  Paint paint = series_paint(index, opacity < 1 ? 1 : 1.5);
+  paint.opacity = opacity;
+  curve_draw(c, f, l, &paint);
+}
+
 // What a pointer over the line, or a reader without eyes, is told.
-static const char *line_words(Plot *p, const PlotLine *l) {
+const char *line_words(Plot *p, const PlotLine *l) {
   PlotRange r = {0};
   Buf b = buf_new(p->arena);
   for (int64_t i = 0; i < l->n; i++) range_add(&r, line_y(l, i));
@@ -256,6 +260,7 @@ double lines_draw(Plot *p, Canvas *c, double y, const PlotLine *line, uint32_t n
   w.log_y = wants_log(w.y, l->log_from > 0 ? l->log_from : 1000) &&
             !(l->log_most > 0 && wants_log(w.y, l->log_most));
   PlotFrame f = frame_draw(p, c, &w);
+  if (p->s && p->s->over) time_along(p, &f.x, f.area.y, f.area.h);
   if (l->marks) draw_marks(p, c, &f);
   bool dense = false;
   for (uint32_t i = 0; i < n; i++) {

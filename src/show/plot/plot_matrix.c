@@ -282,6 +282,14 @@ static double draw_sheet(Plot *p, Canvas *c, uint32_t array, double y, const cha
   PlotArea at = {52, y, sheet_side(s.columns, IMAGE_WIDTH), sheet_side(s.rows, IMAGE_HEIGHT)};
   at.h = fmax(at.h, 2 * LINE_STEP), at.w = fmax(at.w, 60);
   canvas_image(c, at.x, at.y, at.w, at.h, sheet_picture(p->arena, &s, &hole));
+  if (p->cursor && p->s->over && p->s->value.array.n == 1)
+    *p->cursor = (PlotCursor){.x = at.x,
+                              .y = at.y,
+                              .w = at.w,
+                              .h = at.h,
+                              .from = p->s->moment[0],
+                              .to = p->s->moment[p->s->moments - 1],
+                              .down = true};
   if (s.range.any) draw_bar(p, c, &s, at.x + at.w + 12, at.y, at.h);
   draw_ends(p, c, &s, at, row_name, column_name);
   plot_note_gaps(p, gaps, line_name(p, array, 0, 1));

@@ -23,6 +23,7 @@ typedef struct {
   const Shown *s;
   const char **error;
   VEC(const char *) note; // for the caption: what the eye cannot see
+  PlotCursor *cursor;     // to be told where time is; or NULL
 } Plot;
 
 typedef struct {
@@ -87,6 +88,7 @@ const char *number_fixed(Arena *, double, int decimals);
 const char *text_fit(Arena *, double size, const char *text, double room); // ended by …
 bool frame_add(FrameWish *, double x, double y); // a point; false: it is not seen
 PlotFrame frame_draw(Plot *, Canvas *, const FrameWish *);
+void time_along(Plot *, const Scale *x, double y, double h); // time runs to the right there
 
 // -- plot_lines.c: series in a frame --------------------------------------------------------------
 typedef struct {
@@ -105,11 +107,23 @@ typedef struct {
   bool marks;      // where something happened
 } LinesWish;
 Ink series_ink(uint32_t i);
+double line_x(const PlotLine *, int64_t i), line_y(const PlotLine *, int64_t i);
+void curve_draw(Canvas *, const PlotFrame *, const PlotLine *, const Paint *);
+const char *line_words(Plot *, const PlotLine *); // for a reader without eyes
 double lines_draw(Plot *, Canvas *, double y, const PlotLine *, uint32_t n, const LinesWish *);
 // Pushes [n] places apart so that they keep `gap`, inside low to high where they fit.
 void labels_spread(double *place, uint32_t n, double gap, double low, double high);
 // A path that grows stronger towards its end, which is marked.
 void trail_draw(Canvas *, Arena *, const double (*point)[2], int64_t n, Ink);
+
+// Two arrays [n], or one [n 2], as points; false: *error. plot_points.c
+typedef struct {
+  double (*at)[2]; // [n]
+  int64_t n;
+  const char *x_name, *y_name;
+  uint32_t next; // the array behind those that were used
+} Points;
+bool phase_points(Plot *, Points *);
 
 // The views, each in a file by its kind
 Canvas *plot_images(Plot *), *plot_strip(Plot *);                        // plot_image.c

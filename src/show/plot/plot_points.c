@@ -10,13 +10,6 @@
 
 enum { LABEL_MOST = 32, LEGEND_WIDTH = 120, BINS = 12, SIDE = 460 };
 
-typedef struct {
-  double (*at)[2]; // [n]
-  int64_t n;
-  const char *x_name, *y_name;
-  uint32_t next; // the array behind those that were used
-} Points;
-
 // Of two arrays [n], or of one [n 2].
 static void read_points(Plot *p, bool two, Points *out) {
   const Array *a = p->s->value.array.at;
@@ -219,7 +212,7 @@ Canvas *plot_latent(Plot *p) {
 }
 
 // -- phase ----------------------------------------------------------------------------------------
-static bool find_pair(Plot *p, Points *out) {
+bool phase_points(Plot *p, Points *out) {
   const Array *a = p->s->value.array.at;
   uint32_t n = p->s->value.array.n;
   bool two = n == 2 && a[0].rank == 1 && a[1].rank == 1;
@@ -237,7 +230,7 @@ Canvas *plot_phase(Plot *p) {
   enum { PHASE_SIDE = 420 };
   Points q = {0};
   int64_t gaps;
-  if (!find_pair(p, &q)) return NULL;
+  if (!phase_points(p, &q)) return NULL;
   Canvas *c = plot_canvas(p, "Phase portrait");
   FrameWish w = {.outer = {0, 0, PHASE_SIDE, PHASE_SIDE}, .x_title = q.x_name, .y_title = q.y_name};
   add_points(&q, &w, &gaps);
@@ -247,6 +240,8 @@ Canvas *plot_phase(Plot *p) {
     q.at[i][1] = scale_at(&f.y, q.at[i][1]);
   }
   trail_draw(c, p->arena, (const double(*)[2])q.at, q.n, INK_SERIES1);
+  if (p->cursor && p->s->over)
+    *p->cursor = (PlotCursor){.point = (const double(*)[2])q.at, .points = q.n};
   plot_note(p, "Time runs from light to strong; the dot is the end.");
   note_lost(p, gaps);
   return plot_end(p, c, PHASE_SIDE, PHASE_SIDE);

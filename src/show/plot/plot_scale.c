@@ -256,3 +256,9 @@ PlotFrame frame_draw(Plot *p, Canvas *c, const FrameWish *w) {
               text_fit(a, LABEL_SIZE, w->y_title, w->outer.w));
   return f;
 }
+
+void time_along(Plot *p, const Scale *x, double y, double h) {
+  if (!p->cursor || x->log) return;
+  *p->cursor = (PlotCursor){
+      .x = x->from, .y = y, .w = x->to - x->from, .h = h, .from = x->low, .to = x->high};
+}

@@ -11,6 +11,7 @@ typedef struct {
   HtmlPage page;
   const Results *r;
   uint32_t pictures; // files in DIR/shown
+  Scrub *scrub;      // of the run that is being put
 } PageFolder;
 
 // -- head -----------------------------------------------------------------------------------------
@@ -175,7 +176,9 @@ static bool put_wiring(PageFolder *f, const RanShown *s) {
   page_put(g, "<figure>\n");
   page_caption(g, s->shown.text, s->shown.view);
   page_picture(g, strip, s->shown.text);
-  page_put(g, "</figure>\n<figure>\n");
+  page_put(g, "</figure>\n<figure");
+  page_put(g, scrub_wiring(f->scrub, s));
+  page_put(g, ">\n");
   page_caption(g, moves, NULL);
   page_svg(g, &moving, svg_width(&moving), moves);
   page_put(g, "</figure>\n");
@@ -186,7 +189,13 @@ static bool put_wiring(PageFolder *f, const RanShown *s) {
 static bool put_one(PageFolder *f, const RanShown *s) {
   HtmlPage *g = &f->page;
   if (s->strip) return put_wiring(f, s);
-  if (!s->why) return page_shown(g, ++f->pictures, &s->shown);
+  if (!s->why && s->live) {
+    f->scrub->live = s->live;
+    bool put = page_shown(g, ++f->pictures, &s->shown, scrub_about, f->scrub);
+    f->scrub->live = NULL;
+    return put;
+  }
+  if (!s->why) return page_shown(g, ++f->pictures, &s->shown, scrub_about, f->scrub);
   page_put(g, "<figure>\n");
   page_caption(g, s->shown.text, s->shown.view);
   page_alarm(g, s->why);
@@ -229,10 +238,138 @@ static bool put_run(PageFolder *f, uint32_t i) {
   put_run_facts(g, run);
   put_hint(g, run);
   ran_shows(f->r, i, &shows);
+  Scrub scrub;
+  scrub_begin(&scrub, g, f->r, i, &shows);
+  f->scrub = &scrub;
   for (uint32_t k = 0; k < shows.n; k++)
     if (!put_one(f, &shows.at[k])) return false;
+  scrub_end(&scrub);
   put_happened(g, run);
   page_put(g, "</section>\n");
+  return true;
+}
+
+// -- runs of a loop -------------------------------------------------------------------------------
+// Those that one `run` of the text made, in their order.
+static Ids family_of(const PageFolder *f, uint32_t i) {
+  Ids out = {0};
+  for (uint32_t k = 0; k < f->r->run.n; k++)
+    if (f->r->run.at[k].family == f->r->run.at[i].family) vec_push(f->r->arena, &out, k);
+  return out;
+}
+
+static const char *label_of(const PageFolder *f, uint32_t run) { return f->r->run.at[run].turn; }
+
+static void put_family_facts(PageFolder *f, const Ids *family) {
+  HtmlPage *g = &f->page;
+  page_put(g, "<details>\n<summary>");
+  buf_printf(&g->out, "%u runs</summary>\n", family->n);
+  for (uint32_t i = 0; i < family->n; i++) {
+    page_between(g, "<p class=\"facts\"><span>", label_of(f, family->at[i]), "</span></p>\n");
+    put_run_facts(g, &f->r->run.at[family->at[i]]);
+  }
+  page_put(g, "</details>\n");
+}
+
+// The same thing of every run, one array of it (-1: all), as far as they have it.
+static ShownFamily gather_family(PageFolder *f, const Ids *family, const RanShows *shows,
+                                 const Shown *like, int array) {
+  Arena *a = f->r->arena;
+  Shown *run = NEW_ARRAY(a, Shown, family->n + 1);
+  const char **label = NEW_ARRAY(a, const char *, family->n + 1);
+  ShownFamily out = {.run = run, .label = label};
+  for (uint32_t i = 0; i < family->n; i++)
+    for (uint32_t k = 0; k < shows[i].n; k++) {
+      const Shown *s = &shows[i].at[k].shown;
+      bool same = !shows[i].at[k].why && s->view && !strcmp(s->view, like->view) &&
+                  !strcmp(s->text, like->text) && s->value.array.n == like->value.array.n;
+      if (!same) continue;
+      run[out.n] = *s;
+      if (array >= 0) {
+        run[out.n].value.array.at = &s->value.array.at[array], run[out.n].value.array.n = 1;
+        run[out.n].text = s->value.array.at[array].name;
+      }
+      label[out.n++] = label_of(f, family->at[i]);
+      break;
+    }
+  return out;
+}
+
+static bool put_family_picture(PageFolder *f, const ShownFamily *y) {
+  HtmlPage *g = &f->page;
+  const char *why = "", *text = y->run[0].text;
+  PlotCursor cursor = {0};
+  Canvas *c = plot_family(g->arena, y, &cursor, &why);
+  page_put(g, "<figure");
+  if (c) page_put(g, scrub_family(f->scrub, y, &cursor));
+  page_put(g, ">\n");
+  page_caption(g, text, y->run[0].view);
+  if (c && !page_save(g, c, ++f->pictures, text)) return false;
+  if (c)
+    page_picture(g, c, text);
+  else
+    page_alarm(g, why);
+  page_put(g, "</figure>\n");
+  return true;
+}
+
+// Pictures that hold one run only: of each run its own, as long as they are few.
+static bool put_each(PageFolder *f, const Ids *family, const RanShows *shows) {
+  enum { EACH_MOST = 12 };
+  HtmlPage *g = &f->page;
+  uint32_t put = 0, left = 0;
+  for (uint32_t i = 0; i < family->n; i++)
+    for (uint32_t k = 0; k < shows[i].n; k++) {
+      RanShown one = shows[i].at[k];
+      if (is_drawn_together(&one)) continue;
+      if (put == EACH_MOST) {
+        left++;
+        continue;
+      }
+      put++;
+      one.shown.text = arena_format(g->arena, "%s, %s", one.shown.text, label_of(f, family->at[i]));
+      if (!put_one(f, &one)) return false;
+    }
+  if (left)
+    buf_printf(&g->out, "<p class=\"hint\">%u more pictures of single runs are left out.</p>\n",
+               left);
+  return true;
+}
+
+static bool put_family(PageFolder *f, const Ids *family) {
+  HtmlPage *g = &f->page;
+  RanShows *shows = NEW_ARRAY(f->r->arena, RanShows, family->n + 1);
+  page_between(g, "<section>\n<h2>", f->r->run.at[family->at[0]].base, " <small>");
+  page_text(g, label_of(f, family->at[0]));
+  page_put(g, " … ");
+  page_text(g, label_of(f, family->at[family->n - 1]));
+  page_put(g, "</small></h2>\n");
+  put_family_facts(f, family);
+  for (uint32_t i = 0; i < family->n; i++) ran_shows(f->r, family->at[i], &shows[i]);
+  Scrub scrub;
+  scrub_begin(&scrub, g, f->r, family->at[0], &shows[0]);
+  f->scrub = &scrub;
+  for (uint32_t k = 0; k < shows[0].n; k++) {
+    const RanShown *s = &shows[0].at[k];
+    if (!is_drawn_together(s)) continue;
+    bool phase = strcmp(s->shown.view, "phase") == 0;
+    for (uint32_t j = 0; j < (phase ? 1 : s->shown.value.array.n); j++) {
+      ShownFamily y = gather_family(f, family, shows, &s->shown, phase ? -1 : (int)j);
+      if (!put_family_picture(f, &y)) return false;
+    }
+  }
+  bool each = put_each(f, family, shows);
+  scrub_end(&scrub);
+  page_put(g, "</section>\n");
+  return each;
+}
+
+static bool put_runs(PageFolder *f) {
+  for (uint32_t i = 0; i < f->r->run.n; i++) {
+    Ids family = family_of(f, i);
+    if (family.at[0] != i) continue;
+    if (family.n > 1 ? !put_family(f, &family) : !put_run(f, i)) return false;
+  }
   return true;
 }
 
@@ -245,9 +382,11 @@ bool machines_page(Results *r, const char **error) {
   put_why(&f);
   put_checks(&f);
   put_systems(&f);
-  for (uint32_t i = 0; i < r->run.n; i++)
-    if (!put_run(&f, i)) return false;
+  if (!put_runs(&f)) return false;
   page_program(&f.page);
   page_facts(&f.page);
+  page_put(&f.page, "<script>\n");
+  page_put(&f.page, report_script);
+  page_put(&f.page, "</script>\n");
   return page_write(&f.page);
 }

@@ -24,6 +24,7 @@ typedef struct {
   const System *system;
   double every;
   const ShowAs *as; // NULL: as it suits
+  bool swept;       // it is one of a family, which has its curves in one picture each
   RanShows *out;
 } Showing;
 
@@ -181,6 +182,7 @@ static void show_matrix(const Showing *s, const Channels *c) {
       to.text = arena_format(s->r->arena, "%s, %s", to.text, moment_text(s, some.at[0]));
     }
     add(s, to);
+    s->out->at[s->out->n - 1].live = c->at[i];
   }
 }
 
@@ -269,6 +271,9 @@ static void show_wiring(const Showing *s, const Channels *c) {
   RanShown to = {.shown = {.text = text_of(s, c), .view = "wiring"}};
   to.strip = wiring_times(s, c, &few);
   to.moving = wiring_times(s, c, &many);
+  double *time = NEW_ARRAY(s->r->arena, double, many.n + 1);
+  for (uint32_t i = 0; i < many.n; i++) time[i] = s->record->time.at[many.at[i]];
+  to.moving_time = time;
   vec_push(s->r->arena, s->out, to);
 }
 
@@ -291,7 +296,7 @@ static void show_curves(const Showing *s, const Channels *all) {
     double size = size_of_values(all->at[i]);
     for (uint32_t k = i; k < all->n; k++) {
       double other = size_of_values(all->at[k]);
-      bool near = other == size || (other > size / 20 && other < size * 20);
+      bool near = s->swept || other == size || (other > size / 20 && other < size * 20);
       if (done[k] || !near) continue;
       done[k] = true;
       vec_push(s->r->arena, &group, all->at[k]);
@@ -407,8 +412,14 @@ static void show_one(Showing *s, const RunShow *show, uint32_t first) {
   }
 }
 
+bool is_drawn_together(const RanShown *s) {
+  return !s->why && !s->strip && s->shown.view &&
+         (strcmp(s->shown.view, "curves") == 0 || strcmp(s->shown.view, "phase") == 0);
+}
+
 void ran_shows(const Results *r, uint32_t run, RanShows *out) {
   Showing s = {.r = r, .record = &r->run.at[run].record, .out = out};
+  s.swept = r->run.at[run].turn != NULL;
   s.system = r->run.at[run].system;
   uint32_t at = s.record->sights;
   bool any = false;

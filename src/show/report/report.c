@@ -91,7 +91,7 @@ static bool put_all_shown(HtmlPage *g, const Shows *shown) {
   if (!shown || !shown->n) return true;
   page_section(g, "Shown");
   for (uint32_t i = 0; i < shown->n; i++)
-    if (!page_shown(g, i + 1, &shown->at[i])) return false;
+    if (!page_shown(g, i + 1, &shown->at[i], NULL, NULL)) return false;
   page_put(g, "</section>\n");
   return true;
 }

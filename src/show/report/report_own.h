@@ -30,25 +30,46 @@ void page_svg(HtmlPage *, const Buf *svg, double width, const char *label);
 // A picture as files, DIR/shown/NUMBER-TEXT.svg and .png; false: *error
 bool page_save(HtmlPage *, Canvas *, uint32_t number, const char *text);
 bool page_save_svg(HtmlPage *, const Buf *svg, uint32_t number, const char *text);
-bool page_shown(HtmlPage *, uint32_t number, const Shown *); // a figure, and its files
+// A figure, and its files. `about`: what stands in its tag, once it is known where time is; or NULL
+typedef const char *FigureAbout(void *context, const Shown *, const PlotCursor *);
+bool page_shown(HtmlPage *, uint32_t number, const Shown *, FigureAbout *about, void *context);
 void page_program(HtmlPage *);
 void page_facts(HtmlPage *);
 bool page_write(HtmlPage *); // DIR/report.html
 
 // report_text.c
-extern const char report_style[], report_style_runs[];
+extern const char report_style[], report_style_runs[], report_script[];
 void html_text(Buf *, const char *text, size_t n); // escaped; what is no UTF-8 is replaced
 void html_program(Buf *, const char *text, size_t n);
 void html_who(Buf *, const char *text); // the table of goals by learners
 const char *time_text(Arena *, double seconds);
 
+// scrub.c: a slider moves all pictures of a run through time
+typedef struct {
+  HtmlPage *g;
+  World *w;
+  const SimRecord *record;
+  Ids moment;             // of the record, where the slider stops
+  const SimChannel *live; // of the matrix that is being put; or NULL
+  Buf json;
+  uint32_t figures;
+} Scrub;
+
 // machines_shown.c: what is shown of a run, as numbers for plots
 typedef struct {
   Shown shown;
   const WiringTimes *strip, *moving; // a wiring over time, in the place of a plot; or NULL
+  const double *moving_time;         // [moments of it]
+  const SimChannel *live;            // of a matrix: all its moments; or NULL
   const char *why;                   // it cannot be shown; or NULL
 } RanShown;
 typedef VEC(RanShown) RanShows;
 void ran_shows(const Results *, uint32_t run, RanShows *);
+void scrub_begin(Scrub *, HtmlPage *, const Results *, uint32_t run, const RanShows *);
+void scrub_end(Scrub *);
+FigureAbout scrub_about; // context: a Scrub
+const char *scrub_wiring(Scrub *, const RanShown *);
+const char *scrub_family(Scrub *, const ShownFamily *, const PlotCursor *);
+bool is_drawn_together(const RanShown *); // of several runs in one picture
 
 #endif

@@ -142,10 +142,13 @@ bool report_can_show(Arena *a, const Shown *s, const char **why) {
   return plot_shown(a, s, why) != NULL;
 }
 
-bool page_shown(HtmlPage *g, uint32_t number, const Shown *s) {
+bool page_shown(HtmlPage *g, uint32_t number, const Shown *s, FigureAbout *about, void *context) {
   const char *why = s->wrong;
-  Canvas *c = why ? NULL : plot_shown(g->arena, s, &why);
-  page_put(g, "<figure>\n");
+  PlotCursor cursor = {0};
+  Canvas *c = why ? NULL : plot_shown_timed(g->arena, s, &cursor, &why);
+  page_put(g, "<figure");
+  if (c && about) page_put(g, about(context, s, &cursor));
+  page_put(g, ">\n");
   page_caption(g, s->text, s->view);
   if (c && !page_save(g, c, number, s->text)) return false;
   const char *words = c ? plot_words(g->arena, s) : NULL;

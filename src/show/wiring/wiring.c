@@ -8,11 +8,19 @@
 //
 // Shared variables are units too. They have no direction: parts and variables are put into levels
 // by their distance from one end of the wiring, and lines go from level to level.
+#include "show/layout/sketch.h"
 #include "show/wiring/wiring_own.h"
 
 #include <math.h>
 
-enum { READABLE = 60, LONGEST = 150, LONG_FORMULA = 260, LONGEST_LINE = 420, DEEPEST = 16 };
+enum {
+  WIDE = 1000,
+  READABLE = 60,
+  LONGEST = 150,
+  LONG_FORMULA = 260,
+  LONGEST_LINE = 420,
+  DEEPEST = 16
+};
 
 typedef struct {
   World *w;
@@ -23,7 +31,8 @@ typedef struct {
   uint32_t part;    // the unit of the first part
   uint32_t *source; // [part + 1] where its sources begin in `cable`
   uint32_t *cable;  // [source] its cable + 1
-  uint32_t *dial;   // [own] its cable + 1
+  uint32_t said;    // the unit of the first line
+  uint32_t *held;   // [own] the unit of the state + 1; 0: it has none
 } PanelBuilder;
 
 static const char *cut(const PanelBuilder *b, Face face, double size, const char *text) {
@@ -94,20 +103,36 @@ static uint32_t source_cable(PanelBuilder *b, const PortEnd *e) {
   if (*cable) return *cable - 1;
   uint32_t unit = e->part ? b->part + e->part - 1 : e->port, pin = e->part ? e->port : 0;
   *cable = cable_from(b, unit, pin, b->p->unit.at[unit].out.at[pin].words) + 1;
+  const Unit *u = &b->p->unit.at[unit];
+  const char *port = u->out.at[pin].name;
+  b->p->cable.at[*cable - 1].label =
+      e->part && u->name && u->name[0] ? arena_format(b->arena, "%s.%s", u->name, port) : port;
   return *cable - 1;
 }
 
-static uint32_t dial_cable(PanelBuilder *b, uint32_t own) {
-  if (b->dial[own]) return b->dial[own] - 1;
-  uint32_t cable = cable_new(b, b->p->dial.at[own].words);
-  b->p->cable.at[cable].dial = own + 1, b->p->cable.at[cable].ink = INK_SERIES3;
-  b->dial[own] = cable + 1;
+// The cable from a pin at the right of a unit, which all who read it share.
+static uint32_t pin_cable(PanelBuilder *b, uint32_t unit, uint32_t pin) {
+  uint32_t cable = b->p->unit.at[unit].out.at[pin].cable;
+  return cable ? cable - 1 : cable_from(b, unit, pin, b->p->unit.at[unit].words);
+}
+
+static uint32_t state_cable(PanelBuilder *b, uint32_t own) {
+  uint32_t cable = pin_cable(b, b->held[own] - 1, 0);
+  b->p->cable.at[cable].ink = INK_SERIES3;
+  b->p->cable.at[cable].label = name_text(b->w->names, b->s->own.at[own].name);
+  return cable;
+}
+
+static uint32_t line_cable(PanelBuilder *b, const PortEnd *e) {
+  uint32_t cable = pin_cable(b, b->said + e->part - 1, e->port);
+  Name name = b->s->said.at[e->part - 1].name.at[e->port];
+  b->p->cable.at[cable].label = name_text(b->w->names, name);
   return cable;
 }
 
 // -- routes ---------------------------------------------------------------------------------------
 static bool is_wire(const WireRoute *r) {
-  return r->from.n + r->states.n == 1 && (r->plain || (!r->line && node_is_place(r->value)));
+  return r->from.n + r->states.n + r->lines.n == 1 && (r->plain || node_is_place(r->value));
 }
 
 static bool was_before(const WireRoute *r, uint32_t i) {
@@ -126,38 +151,59 @@ static uint32_t cable_through(PanelBuilder *b, Unit u, const Ids *from, const ch
   return cable_from(b, unit, 0, words);
 }
 
-static Ids dial_cables(PanelBuilder *b, const uint32_t *own, uint32_t n) {
+static Ids state_cables(PanelBuilder *b, const uint32_t *own, uint32_t n) {
   Ids all = {0};
-  for (uint32_t i = 0; i < n; i++) vec_push(b->arena, &all, dial_cable(b, own[i]));
+  for (uint32_t i = 0; i < n; i++)
+    if (b->held[own[i]]) vec_push(b->arena, &all, state_cable(b, own[i]));
   return all;
+}
+
+// All that a value is made of.
+static Ids value_cables(PanelBuilder *b, const WireRoute *r) {
+  Ids from = state_cables(b, r->states.at, r->states.n);
+  for (uint32_t i = 0; i < r->from.n; i++)
+    if (!was_before(r, i)) vec_push(b->arena, &from, source_cable(b, &r->from.at[i]));
+  for (uint32_t i = 0; i < r->lines.n; i++) {
+    uint32_t cable = line_cable(b, &r->lines.at[i]);
+    if (ids_find(&from, cable) == from.n) vec_push(b->arena, &from, cable);
+  }
+  return from;
+}
+
+// What has no name of its own is called after what gets it.
+static void name_for(PanelBuilder *b, uint32_t cable, uint32_t owner) {
+  const char *whom = b->p->unit.at[owner].name;
+  if (whom) b->p->cable.at[cable].label = arena_format(b->arena, "for %s", whom);
 }
 
 static uint32_t plate_cable(PanelBuilder *b, const WireRoute *r, uint32_t owner) {
   const char *text = r->value ? node_text(b->w, b->arena, b->s, r->value) : "…";
   Unit u = {.kind = UNIT_PLATE, .owner = owner + 1, .words = text};
   u.text = text_cut(b->arena, FACE_ITALIC, WORD_SIZE, text, LONG_FORMULA);
-  Ids from = dial_cables(b, r->states.at, r->states.n);
-  for (uint32_t i = 0; i < r->from.n; i++)
-    if (!was_before(r, i)) vec_push(b->arena, &from, source_cable(b, &r->from.at[i]));
-  return cable_through(b, u, &from, text);
+  Ids from = value_cables(b, r);
+  uint32_t cable = cable_through(b, u, &from, text);
+  name_for(b, cable, owner);
+  return cable;
 }
 
 // A label on a wire; states that it refers to come in above the wire.
 static uint32_t label_cable(PanelBuilder *b, uint32_t cable, const char *text,
                             const WireRoute *guard, uint32_t owner) {
   Unit u = {.kind = UNIT_GUARD, .owner = owner + 1, .dashed = guard != NULL, .words = text};
-  Ids from = guard ? dial_cables(b, guard->asked.at, guard->asked.n) : (Ids){0};
+  Ids from = guard ? state_cables(b, guard->asked.at, guard->asked.n) : (Ids){0};
   u.text = text_cut(b->arena, FACE_SANS, PORT_SIZE, text, LONG_FORMULA);
   vec_push(b->arena, &from, cable);
   uint32_t out = cable_through(b, u, &from, text);
   b->p->cable.at[out].dashed = u.dashed;
+  b->p->cable.at[out].label = b->p->cable.at[cable].label;
   return out;
 }
 
 static uint32_t route_cable(PanelBuilder *b, const WireRoute *r, uint32_t owner) {
-  uint32_t cable = !is_wire(r) ? plate_cable(b, r, owner)
-                   : r->from.n ? source_cable(b, &r->from.at[0])
-                               : dial_cable(b, r->states.at[0]);
+  uint32_t cable = !is_wire(r)  ? plate_cable(b, r, owner)
+                   : r->from.n  ? source_cable(b, &r->from.at[0])
+                   : r->lines.n ? line_cable(b, &r->lines.at[0])
+                                : state_cable(b, r->states.at[0]);
   const char *index = is_wire(r) ? node_index(b->w, b->arena, b->s, r->value) : NULL;
   if (index) cable = label_cable(b, cable, index, NULL, owner);
   if (!r->guard) return cable;
@@ -168,7 +214,7 @@ static bool is_known(const PanelBuilder *b, const PortEnd *e, bool source) {
   const System *s = e->part ? NULL : b->s;
   if (e->part > b->s->part.n) return false;
   if (e->part) s = b->s->part.at[e->part - 1].of;
-  return e->port < ((e->part != 0) == source ? s->out.n : s->in.n);
+  return e->port < ((e->part != 0) == source ? s->out.n : inputs_of(s));
 }
 
 static bool route_is_sound(const PanelBuilder *b, const WireRoute *r) {
@@ -176,6 +222,7 @@ static bool route_is_sound(const PanelBuilder *b, const WireRoute *r) {
   for (uint32_t i = 0; i < r->from.n; i++) sound &= is_known(b, &r->from.at[i], true);
   for (uint32_t i = 0; i < r->states.n; i++) sound &= r->states.at[i] < b->s->own.n;
   for (uint32_t i = 0; i < r->asked.n; i++) sound &= r->asked.at[i] < b->s->own.n;
+  for (uint32_t i = 0; i < r->lines.n; i++) sound &= r->lines.at[i].part <= b->s->said.n;
   return sound;
 }
 
@@ -202,6 +249,7 @@ static void add_routes(PanelBuilder *b) {
     for (uint32_t i = 0; i < ids->n; i++)
       vec_push(b->arena, &from, route_cable(b, &s->route.at[ids->at[i]], unit));
     uint32_t cable = from.n > 1 ? cable_through(b, choice, &from, "one of these") : from.at[0];
+    if (from.n > 1) name_for(b, cable, unit);
     tie(b, cable, unit, to->part ? to->port : 0, false);
   }
 }
@@ -241,12 +289,17 @@ static void add_lines(const PanelBuilder *b, const System *s, Unit *to) {
     to->line.at[i] = text_cut(b->arena, FACE_SANS, PORT_SIZE, to->line.at[i], LONGEST_LINE);
 }
 
+static bool reads(const WireRoute *r, uint32_t part, uint32_t port) {
+  for (uint32_t k = 0; k < r->from.n; k++)
+    if (r->from.at[k].part == part + 1 && r->from.at[k].port == port) return true;
+  return false;
+}
+
 static bool is_read(const System *s, uint32_t part, uint32_t port) {
   for (uint32_t i = 0; i < s->route.n; i++)
-    for (uint32_t k = 0; k < s->route.at[i].from.n; k++) {
-      const PortEnd *e = &s->route.at[i].from.at[k];
-      if (e->part == part + 1 && e->port == port) return true;
-    }
+    if (reads(&s->route.at[i], part, port)) return true;
+  for (uint32_t i = 0; i < s->said.n; i++)
+    if (reads(&s->said.at[i].route, part, port)) return true;
   return false;
 }
 
@@ -337,21 +390,77 @@ static void add_junctions(PanelBuilder *b, const Sides *sides) {
   }
 }
 
-static void add_dials(PanelBuilder *b) {
+// -- states and lines -----------------------------------------------------------------------------
+static void add_states(PanelBuilder *b) {
   const System *s = b->s;
+  b->held = NEW_ARRAY(b->arena, uint32_t, s->own.n + 1);
   for (uint32_t i = 0; i < s->own.n; i++) {
     const OwnState *o = &s->own.at[i];
-    Dial d = {.name = name_cut(b, o->name), .learns = o->learns};
-    Face face = d.learns ? FACE_BOLD : FACE_ITALIC;
-    d.type = shown_type(b, &o->type, true);
+    if (o->late) continue; // the line that is late shows it
+    Unit u = {.kind = UNIT_STATE, .name = name_cut(b, o->name), .learns = o->learns};
+    u.text = shown_type(b, &o->type, true);
     const char *more = state_text(b->w, b->arena, s, o->name, shows_lines(b));
-    if (more && d.type) more = arena_format(b->arena, "%s %s", d.type, more);
-    if (more) d.type = text_cut(b->arena, FACE_SANS, TYPE_SIZE, more, LONGEST_LINE);
-    d.words = arena_format(b->arena, "state %.80s%s%.80s%s", d.name, d.type ? ": " : "",
-                           d.type ? d.type : "", d.learns ? ", learns" : "");
-    d.width = ceil(text_width(face, KIND_SIZE, d.name) + 14 + (d.learns ? 14 : 0) +
-                   (d.type ? text_width(FACE_SANS, TYPE_SIZE, d.type) + 4 : 0));
-    vec_push(b->arena, &b->p->dial, d);
+    if (more && u.text) more = arena_format(b->arena, "%s %s", u.text, more);
+    if (more) u.text = text_cut(b->arena, FACE_SANS, TYPE_SIZE, more, LONGEST_LINE);
+    u.words = arena_format(b->arena, "state %.80s%s%.80s%s", u.name, u.text ? ": " : "",
+                           u.text ? u.text : "", u.learns ? ", learns" : "");
+    vec_push(b->arena, &u.out, (Pin){0});
+    b->held[i] = unit_add(b, u) + 1;
+  }
+}
+
+// A line has its name where no port of the wiring has it.
+static const char *said_text(PanelBuilder *b, const WireLine *l) {
+  const System *s = b->s;
+  const char *value = node_text(b->w, b->arena, s, l->route.value);
+  for (uint32_t i = 0; l->name.n == 1 && i < s->out.n; i++)
+    if (s->out.at[i].name == l->name.at[0]) return value;
+  const char *whole = node_text(b->w, b->arena, s, l->node), *sign = strstr(whole, " = ");
+  return sign ? arena_format(b->arena, "%.*s = %s", (int)(sign - whole), whole, value) : whole;
+}
+
+static void add_said(PanelBuilder *b) {
+  b->said = b->p->unit.n;
+  for (uint32_t i = 0; i < b->s->said.n; i++) {
+    const WireLine *l = &b->s->said.at[i];
+    Unit u = {.kind = UNIT_PLATE, .words = said_text(b, l), .state = l->late};
+    u.text = text_cut(b->arena, FACE_ITALIC, WORD_SIZE, u.words, LONG_FORMULA);
+    for (uint32_t k = 0; k < l->name.n; k++) vec_push(b->arena, &u.out, (Pin){0});
+    unit_add(b, u);
+  }
+}
+
+static void tie_in(PanelBuilder *b, uint32_t unit, uint32_t cable) {
+  vec_push(b->arena, &b->p->unit.at[unit].in, (Pin){0});
+  tie(b, cable, unit, b->p->unit.at[unit].in.n - 1, false);
+}
+
+static void tie_said(PanelBuilder *b) {
+  for (uint32_t i = 0; i < b->s->said.n; i++) {
+    Ids from = value_cables(b, &b->s->said.at[i].route);
+    for (uint32_t k = 0; k < from.n; k++) tie_in(b, b->said + i, from.at[k]);
+  }
+}
+
+// What moves states.
+static void add_moves(PanelBuilder *b) {
+  for (uint32_t i = 0; i < b->s->move.n; i++) {
+    const WireRoute *r = &b->s->move.at[i];
+    if (r->to.port >= b->s->own.n || !b->held[r->to.port]) continue;
+    uint32_t unit = b->held[r->to.port] - 1, cable = route_cable(b, r, unit);
+    tie_in(b, unit, cable);
+  }
+}
+
+// Pins of lines that nothing here reads are left out.
+static void drop_loose(PanelBuilder *b) {
+  for (uint32_t i = 0; i < b->p->unit.n; i++) {
+    Unit *u = &b->p->unit.at[i];
+    uint32_t n = 0;
+    if (u->kind != UNIT_PLATE && u->kind != UNIT_STATE) continue;
+    for (uint32_t k = 0; k < u->out.n; k++)
+      if (u->out.at[k].cable) u->out.at[n++] = u->out.at[k];
+    u->out.n = n;
   }
 }
 
@@ -361,7 +470,6 @@ static void index_sources(PanelBuilder *b) {
   b->source = NEW_ARRAY(b->arena, uint32_t, s->part.n + 2);
   for (uint32_t i = 0; i < s->part.n; i++) b->source[i + 1] = n, n += s->part.at[i].of->out.n;
   b->cable = NEW_ARRAY(b->arena, uint32_t, n + 1);
-  b->dial = NEW_ARRAY(b->arena, uint32_t, s->own.n + 1);
 }
 
 // -- the panel ------------------------------------------------------------------------------------
@@ -379,14 +487,18 @@ static Panel *wiring_panel(World *w, Arena *a, const Part *part, const System *s
   b.p->of = title_cut(&b, s);
   b.p->name = part && part->name != s->name ? part_name(&b, part) : "";
   b.p->words = arena_format(a, "%s%s%s", b.p->name, b.p->name[0] ? ": " : "", b.p->of);
-  add_dials(&b);
   Sides sides = s->junction.n ? shared_sides(a, s, right) : (Sides){0};
   add_ports(&b, sides.out);
   b.part = b.p->unit.n;
   for (uint32_t i = 0; i < s->part.n; i++)
     add_part(&b, &s->part.at[i], sides.right ? sides.right[i] : NULL);
   index_sources(&b);
+  add_states(&b);
+  add_said(&b);
   if (!s->shares) add_routes(&b);
+  tie_said(&b);
+  add_moves(&b);
+  drop_loose(&b);
   add_junctions(&b, &sides);
   panel_finish(a, b.p);
   return b.p;
@@ -444,6 +556,8 @@ static const char *machine_words(const Panel *p) {
 Canvas *wiring_draw(World *w, Arena *a, const System *s, const WiringOptions *how) {
   uint32_t levels = how && how->depth ? how->depth : usual_levels(s);
   Panel *p = s->wiring ? wiring_panel(w, a, NULL, s, 0, levels, NULL) : machine_panel(w, a, s);
+  double width = how && how->width ? how->width : WIDE;
+  if (width > 0) panel_rows(a, p, width - panel_outside(p));
   const char *name = name_text(w->names, s->name);
   const char *about = s->wiring ? panel_about(a, p) : machine_words(p);
   return panel_draw(a, p, name, about);

@@ -8,6 +8,7 @@
 // wiring.c: a machine, or a wiring with its parts
 typedef struct {
   uint32_t depth; // levels that are opened; 1: its own; 0: as many as can be read
+  double width;   // of a row; 0: the default; negative: everything is one row
   bool unfold;    // as a network, and unfolded
 } WiringOptions;
 Canvas *wiring_draw(World *, Arena *, const System *, const WiringOptions *);

@@ -7,9 +7,10 @@
 enum { LAY_BOX = 1, LAY_LABEL, LAY_LOW, LAY_PORT, LAY_OUTER, LAY_KINDS };
 
 static const uint32_t kind_of[] = {
-    [UNIT_BOX] = LAY_BOX,     [UNIT_PANEL] = LAY_BOX, [UNIT_SHARED] = LAY_BOX,
-    [UNIT_GUARD] = LAY_LABEL, [UNIT_PLATE] = LAY_LOW, [UNIT_CHOICE] = LAY_LOW,
-    [UNIT_IN] = LAY_PORT,     [UNIT_OUT] = LAY_PORT,
+    [UNIT_BOX] = LAY_BOX,      [UNIT_PANEL] = LAY_BOX,    [UNIT_SHARED] = LAY_BOX,
+    [UNIT_STATE] = LAY_BOX,    [UNIT_GUARD] = LAY_LABEL,  [UNIT_PLATE] = LAY_LOW,
+    [UNIT_CHOICE] = LAY_LOW,   [UNIT_IN] = LAY_PORT,      [UNIT_OUT] = LAY_PORT,
+    [UNIT_LEAVES] = LAY_LABEL, [UNIT_ENTERS] = LAY_LABEL,
 };
 
 // A label stands above its line, so that there is room over the line anyway: labels stand one above
@@ -21,7 +22,7 @@ static const LayerRules panel_rules = {
               {9, 9, 0, 9, 9, 9},      // a label
               {6, 18, 6, 18, 18, 18},  // a plate, a choice
               {12, 0, 0, 0, 0, 0},     // a port
-              {12, 4, 4, 4, 4, 4}},    // a port of the outermost panel
+              {12, 4, 0, 4, 4, 4}},    // a port of the outermost panel
     .pull = {{96, 32, 32, 32, 32, 32},
              {32, 12, 12, 12, 12, 12},
              {1024, 1024, 1024, 1024, 1024, 1024},
@@ -56,6 +57,8 @@ static void add_unit(Layers *l, const Panel *p, const Unit *u) {
   if (to.kind == LAY_PORT && !p->depth) to.kind = LAY_OUTER;
   if (u->kind == UNIT_IN) to.edge = EDGE_FIRST, to.right = 0;
   if (u->kind == UNIT_OUT) to.edge = EDGE_LAST, to.left = u->width;
+  if (u->kind == UNIT_ENTERS) to.edge = EDGE_FIRST;
+  if (u->kind == UNIT_LEAVES) to.edge = EDGE_LAST;
   if (u->kind == UNIT_SHARED) to.left = to.right = floor(u->width / 2);
   uint32_t unit = layers_unit(l, to);
   for (int right = 0; right < 2; right++) {
@@ -71,18 +74,15 @@ void panel_lay(Arena *a, Panel *p) {
   l.title = p->title;
   if (p->shares) pull_less(&rules);
   for (uint32_t i = 0; i < p->cable.n; i++)
-    layers_cable(&l, (LayerCable){.head = p->cable.at[i].dial, .peer = p->cable.at[i].peer});
+    layers_cable(&l, (LayerCable){.peer = p->cable.at[i].peer});
   for (uint32_t i = 0; i < p->unit.n; i++) add_unit(&l, p, &p->unit.at[i]);
-  for (uint32_t i = 0; i < p->dial.n; i++)
-    vec_push(l.arena, &l.head, (LayerHead){.width = p->dial.at[i].width});
   layers_rank(&l);
   layers_order(&l);
   layers_place(&l);
   for (uint32_t i = 0; i < p->unit.n; i++)
-    p->unit.at[i].x = l.unit.at[i].x, p->unit.at[i].y = l.unit.at[i].y;
+    p->unit.at[i].x = l.unit.at[i].x, p->unit.at[i].y = l.unit.at[i].y,
+    p->unit.at[i].layer = l.unit.at[i].layer;
   for (uint32_t i = 0; i < p->cable.n; i++) p->cable.at[i].way = l.cable.at[i].way;
-  for (uint32_t i = 0; i < p->dial.n; i++)
-    p->dial.at[i].x = l.head.at[i].x, p->dial.at[i].y = l.head.at[i].y;
   p->width = l.width, p->height = l.height;
   arena_free(l.arena);
 }

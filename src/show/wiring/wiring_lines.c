@@ -61,13 +61,19 @@ static void put_step(World *w, Arena *a, const System *s, const Syntax *n, bool 
   if (whole || n->kind == N_STEPBY) buf_printf(b, "%s%s", b->n ? ", " : "", text);
 }
 
+static bool learns(const Syntax *by, Name name) {
+  for (uint32_t i = 0; i < lhss_in(stepby_lhss(by)).n; i++)
+    if (lhss_in(stepby_lhss(by)).at[i]->name == name) return true;
+  return false;
+}
+
 const char *state_text(World *w, Arena *a, const System *s, Name name, bool whole) {
   Nodes all = statements_of(body_of(s));
   Buf b = buf_new(a);
   for (uint32_t i = 0; i < all.n; i++) {
     const Syntax *n = all.at[i];
     if (n->kind == N_STATES) put_start(w, a, s, n, name, &b);
-    if ((n->kind == N_STEP || n->kind == N_STEPBY) && n->name == name)
+    if (n->kind == N_STEP ? n->name == name : n->kind == N_STEPBY && learns(n, name))
       put_step(w, a, s, n, whole, &b);
   }
   return b.n ? b.at : NULL;

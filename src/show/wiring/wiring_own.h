@@ -5,6 +5,7 @@
 //   wiring_text.c   expressions as text, texts that are cut, sentences
 //   wiring_lines.c  what a machine says: its lines, its states
 //   wiring_lay.c    a panel is laid out (layers.h)
+//   wiring_rows.c   a wide panel is cut into rows
 //   wiring_paint.c  a panel on a canvas
 //   wiring_unfold.c a network from left to right, and the same from inside to outside
 //   wiring_times.c  a wiring at several moments, side by side or one after the other
@@ -33,8 +34,11 @@ typedef enum {
   UNIT_GUARD,  // a wire with a label above it
   UNIT_CHOICE, // several guarded wires become one
   UNIT_SHARED, // a shared variable
+  UNIT_STATE,  // a state of the wiring itself
   UNIT_IN,     // a port of the panel itself: at its left edge
   UNIT_OUT,    // at its right edge
+  UNIT_LEAVES, // here a cable goes on in another row,
+  UNIT_ENTERS, // here it comes from another
 } UnitKind;
 
 typedef struct {
@@ -58,29 +62,25 @@ typedef struct {
   TextLines line; // what it says, below everything else
   Pins in, out;   // at its left and its right side
   bool state;     // it has a state
+  bool learns;    // UNIT_STATE
   bool dashed;    // UNIT_GUARD: its line is; UNIT_BOX: it is there once more
   Ink ink;        // 0: the default
   Panel *inner;   // UNIT_PANEL
   uint32_t owner; // a plate, a guard or a choice: the unit that gets its value; otherwise itself
   double width, height; // in
-  double x, y;          // out: the left upper corner in the panel
+  double x, y;          // out: the left upper corner in the panel,
+  uint32_t layer;       // and the layer
 } Unit;
 
 typedef struct {
-  uint32_t dial; // + 1: it comes from a state of the wiring itself
   bool dashed;
-  bool peer;   // it says nothing about layers
-  bool shared; // it has no direction, and its only dot is the variable itself
-  Ink ink;     // 0: the default
+  bool peer;         // it says nothing about layers
+  bool shared;       // it has no direction, and its only dot is the variable itself
+  Ink ink;           // 0: the default
+  const char *label; // what it is called where it is cut; NULL: it has no name
   const char *words;
   CableWay way; // out
 } Cable;
-
-typedef struct { // a state of the wiring itself
-  const char *name, *type, *words;
-  bool learns;
-  double width, x, y; // x, y: out
-} Dial;
 
 struct Panel {
   const char *name, *of, *count, *words;
@@ -90,7 +90,6 @@ struct Panel {
   Ink ink, edge; // 0: the default
   VEC(Unit) unit;
   VEC(Cable) cable;
-  VEC(Dial) dial;
   double title;         // its width
   double width, height; // out
 };
@@ -122,6 +121,9 @@ typedef struct {
 // asked: [port] the sides that what holds it wants; NULL: none
 Sides shared_sides(Arena *, const System *, const bool *asked);
 
+// wiring_rows.c
+void panel_rows(Arena *, Panel *, double width); // after panel_finish: where it is wider than that
+
 // wiring_lay.c
 void panel_lay(Arena *, Panel *); // places and lines
 // Ties a cable to a pin; right: at the right side, so that it comes from there
@@ -130,6 +132,7 @@ void panel_tie(Panel *, uint32_t cable, uint32_t unit, uint32_t pin, bool right)
 // wiring_paint.c
 void panel_paint(Canvas *, Arena *, const Panel *, double x, double y, const char *path);
 double panel_left(const Panel *), panel_right(const Panel *); // what stands outside of it
+double panel_outside(const Panel *);                          // of both sides, and the margins
 Canvas *panel_draw(Arena *, const Panel *, const char *title, const char *about);
 void panel_title(Panel *); // how wide it is
 void panel_stubs(Canvas *, const Panel *, double x, double y);

@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-enum { PAD = 8, EDGE = 14, CORNER = 5, ROW = 20, TURN = 14, SAID = 13 };
+enum { PAD = 8, EDGE = 14, CORNER = 5, TURN = 14, SAID = 13 };
 
 static const Text port_text = {.face = FACE_ITALIC, .size = PORT_SIZE, .ink = INK_TEXT};
 static const Text type_text_how = {.face = FACE_SANS, .size = TYPE_SIZE, .ink = INK_SOFT};
@@ -102,6 +102,12 @@ static void measure_labelled(Unit *u, double label) {
   for (uint32_t i = 0; i < u->in.n; i++) u->in.at[i].y = y - LANE * (u->in.n - 1 - i);
 }
 
+// Nearer to each other than labels, as pins are.
+static void measure_end(Unit *u) {
+  u->width = ceil(text_width(FACE_ITALIC, PORT_SIZE, u->text) + 28), u->height = 14;
+  spread_pins(u, 1, 0, 11);
+}
+
 static const Pin *only_pin(const Unit *port) {
   return port->kind == UNIT_IN ? &port->out.at[0] : &port->in.at[0];
 }
@@ -121,8 +127,16 @@ static void measure_shared(Unit *u) {
 
 static void measure_stack(Unit *u, double width, double least, double pitch) {
   uint32_t n = u->in.n > u->out.n ? u->in.n : u->out.n;
-  u->width = ceil(width), u->height = fmax(least, (n - 1) * pitch + 22);
+  u->width = ceil(width), u->height = fmax(least, (n ? n - 1 : 0) * pitch + 22);
   spread_pins(u, u->height, pitch, 0);
+}
+
+static Face state_face(const Unit *u) { return u->learns ? FACE_BOLD : FACE_ITALIC; }
+
+static void measure_state(Unit *u) {
+  double type = u->text ? text_width(FACE_SANS, TYPE_SIZE, u->text) + 4 : 0;
+  double name = text_width(state_face(u), KIND_SIZE, u->name);
+  measure_stack(u, name + type + 14 + (u->learns ? TURN : 0), 20, 14);
 }
 
 void unit_measure(Unit *u, bool outside) {
@@ -132,9 +146,12 @@ void unit_measure(Unit *u, bool outside) {
   case UNIT_PLATE:
     measure_stack(u, text_width(FACE_ITALIC, WORD_SIZE, u->text) + 2 * PAD, 24, 14);
     break;
+  case UNIT_LEAVES:
+  case UNIT_ENTERS: measure_end(u); break;
   case UNIT_GUARD: measure_labelled(u, text_width(FACE_SANS, PORT_SIZE, u->text)); break;
   case UNIT_CHOICE: measure_stack(u, 12, 20, PIN_PITCH); break; // as labels stand
   case UNIT_SHARED: measure_shared(u); break;
+  case UNIT_STATE: measure_state(u); break;
   case UNIT_IN:
   case UNIT_OUT: measure_port(u, outside); break;
   }
@@ -275,6 +292,7 @@ static void plate_paint(Canvas *c, const Unit *u, double x, double y) {
   canvas_open(c, "", "glyph", u->words ? u->words : u->text);
   path_rect(c, x, y, u->width, u->height, 0);
   canvas_paint(c, &(Paint){.fill = INK_KEPT, .stroke = INK_LINE, .width = 0.8});
+  if (u->state) line_draw(c, x + 3.5, y + 1, x + 3.5, y + u->height - 1, INK_LINE, 1.1);
   canvas_text(c, x + u->width / 2, y + u->height / 2 + 3.5,
               &(Text){.face = FACE_ITALIC, .size = WORD_SIZE, .anchor = ANCHOR_MIDDLE}, u->text);
   canvas_close(c);
@@ -290,6 +308,22 @@ static void guard_paint(Canvas *c, const Unit *u, double x, double y) {
   canvas_close(c);
   words_draw(c, "label", x + u->width / 2, at - 4,
              &(Text){.size = PORT_SIZE, .anchor = ANCHOR_MIDDLE, .ink = INK_SOFT}, u->text);
+}
+
+// Where a cable goes on in another row, or comes from there: its name above it, and an arrow where
+// it leaves.
+static void end_paint(Canvas *c, const Panel *p, const Unit *u, double x, double y) {
+  enum { FREE = 9 };
+  bool leaves = u->kind == UNIT_LEAVES;
+  const Pin *pin = leaves ? &u->in.at[0] : &u->out.at[0];
+  double at = y + pin->y, from = leaves ? x : x + FREE, to = x + u->width - (leaves ? FREE : 0);
+  Ink ink = pin->cable ? p->cable.at[pin->cable - 1].ink : INK_NONE;
+  canvas_open(c, "", "wire", u->words);
+  line_draw(c, from, at, to, at, ink ? ink : INK_LINE, 1.1);
+  canvas_close(c);
+  if (leaves) small_head(c, to, at, 1, 0, ink);
+  words_draw(c, "label", (from + to) / 2, at - 4,
+             &(Text){.face = FACE_ITALIC, .size = PORT_SIZE, .anchor = ANCHOR_MIDDLE}, u->text);
 }
 
 // The sign of a switch in drawings of circuits: narrower where one wire leaves.
@@ -318,6 +352,31 @@ static void marks_paint(Canvas *c, const Unit *u, double x, double y) {
     port_mark(c, &u->out.at[i], x + u->width - lift, y + u->out.at[i].y);
 }
 
+// Three quarters of a circle with a head
+static void learning_mark(Canvas *c, double x, double y) {
+  double r = 3.4, k = 0.5522847498 * r;
+  path_move(c, x, y - r);
+  path_cubic(c, x - k, y - r, x - r, y - k, x - r, y);
+  path_cubic(c, x - r, y + k, x - k, y + r, x, y + r);
+  path_cubic(c, x + k, y + r, x + r, y + k, x + r, y);
+  canvas_paint(c, &(Paint){.stroke = INK_SERIES3, .width = 1.3});
+  shape_draw(c, (Knee[]){{x + r, y - 3.6}, {x + r - 2.8, y + 0.6}, {x + r + 2.8, y + 0.6}}, 3,
+             &(Paint){.fill = INK_SERIES3});
+}
+
+static void state_paint(Canvas *c, const Unit *u, double x, double y) {
+  double at = x + 7, line = y + u->height / 2 + 4;
+  Face face = state_face(u);
+  canvas_open(c, "", "glyph", u->words);
+  path_rect(c, x, y, u->width, u->height, 3);
+  canvas_paint(c, &(Paint){.fill = INK_LEARNED, .stroke = INK_SERIES3, .width = 1.1});
+  if (u->learns) learning_mark(c, at + 4, y + u->height / 2), at += TURN;
+  canvas_text(c, at, line, &(Text){.face = face, .size = KIND_SIZE}, u->name);
+  at += text_width(face, KIND_SIZE, u->name) + 4;
+  if (u->text) canvas_text(c, at, line, &type_text_how, u->text);
+  canvas_close(c);
+}
+
 static void unit_paint(Canvas *c, Arena *a, const Panel *p, const Unit *u, double x, double y,
                        const char *path) {
   const char *id = arena_format(a, "%s%s%.60s", path, path[0] ? "." : "", u->name ? u->name : "");
@@ -339,6 +398,9 @@ static void unit_paint(Canvas *c, Arena *a, const Panel *p, const Unit *u, doubl
   case UNIT_GUARD: guard_paint(c, u, x, y); break;
   case UNIT_CHOICE: choice_paint(c, u, x, y); break;
   case UNIT_SHARED: shared_paint(c, u, x, y); break;
+  case UNIT_STATE: state_paint(c, u, x, y); break;
+  case UNIT_LEAVES:
+  case UNIT_ENTERS: end_paint(c, p, u, x, y); break;
   case UNIT_IN: inner_port(c, only_pin(u), x, y, p->depth, false); break;
   case UNIT_OUT: inner_port(c, only_pin(u), x + u->width, y, p->depth, true); break;
   }
@@ -346,31 +408,6 @@ static void unit_paint(Canvas *c, Arena *a, const Panel *p, const Unit *u, doubl
 }
 
 // -- the panel itself -----------------------------------------------------------------------------
-// Three quarters of a circle with a head
-static void learning_mark(Canvas *c, double x, double y) {
-  double r = 3.4, k = 0.5522847498 * r;
-  path_move(c, x, y - r);
-  path_cubic(c, x - k, y - r, x - r, y - k, x - r, y);
-  path_cubic(c, x - r, y + k, x - k, y + r, x, y + r);
-  path_cubic(c, x + k, y + r, x + r, y + k, x + r, y);
-  canvas_paint(c, &(Paint){.stroke = INK_SERIES3, .width = 1.3});
-  shape_draw(c, (Knee[]){{x + r, y - 3.6}, {x + r - 2.8, y + 0.6}, {x + r + 2.8, y + 0.6}}, 3,
-             &(Paint){.fill = INK_SERIES3});
-}
-
-static void dial_paint(Canvas *c, const Dial *d, double x, double y) {
-  double at = x + d->x + 7;
-  Face face = d->learns ? FACE_BOLD : FACE_ITALIC;
-  canvas_open(c, "", "glyph", d->words);
-  path_rect(c, x + d->x, y + d->y, d->width, ROW, 3);
-  canvas_paint(c, &(Paint){.fill = INK_LEARNED, .stroke = INK_SERIES3, .width = 1.1});
-  if (d->learns) learning_mark(c, at + 4, y + d->y + ROW / 2.0), at += TURN;
-  canvas_text(c, at, y + d->y + 14, &(Text){.face = face, .size = KIND_SIZE}, d->name);
-  at += text_width(face, KIND_SIZE, d->name) + 4;
-  if (d->type) canvas_text(c, at, y + d->y + 14, &type_text_how, d->type);
-  canvas_close(c);
-}
-
 static Ink panel_fill(uint32_t depth) {
   static const Ink fill[] = {INK_FRAME8, INK_FRAME4, INK_FRAME7, INK_FRAME3, INK_FRAME2};
   return fill[depth < COUNT(fill) ? depth : 1 + (depth - 1) % (COUNT(fill) - 1)];
@@ -407,7 +444,6 @@ void panel_paint(Canvas *c, Arena *a, const Panel *p, double x, double y, const 
     title_paint(c, p, x + 10, y + 16);
     canvas_close(c);
   }
-  for (uint32_t i = 0; i < p->dial.n; i++) dial_paint(c, &p->dial.at[i], x, y);
   for (uint32_t i = 0; i < p->cable.n; i++) cable_paint(c, &p->cable.at[i], x, y);
   for (uint32_t i = 0; i < p->unit.n; i++) unit_paint(c, a, p, &p->unit.at[i], x, y, path);
 }
@@ -422,6 +458,7 @@ static double outer_width(const Panel *p, UnitKind kind) {
 
 double panel_left(const Panel *p) { return outer_width(p, UNIT_IN); }
 double panel_right(const Panel *p) { return outer_width(p, UNIT_OUT); }
+double panel_outside(const Panel *p) { return panel_left(p) + panel_right(p) + 2 * EDGE; }
 
 // What sticks out, with the names of ports beside it
 void panel_stubs(Canvas *c, const Panel *p, double x, double y) {

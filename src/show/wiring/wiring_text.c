@@ -255,9 +255,10 @@ const char *panel_about(Arena *a, const Panel *p) {
       buf_printf(&b, "%s%s", n++ ? "; " : ": ", unit_words(a, u));
   }
   if (shared) buf_printf(&b, ". %u variable%s shared", shared, shared == 1 ? " is" : "s are");
-  for (uint32_t i = 0; i < p->dial.n; i++)
-    buf_printf(&b, "%s%.60s%s", i ? ", " : ". Its own state: ", p->dial.at[i].name,
-               p->dial.at[i].learns ? " (learns)" : "");
+  for (uint32_t i = 0, n = 0; i < p->unit.n; i++)
+    if (p->unit.at[i].kind == UNIT_STATE)
+      buf_printf(&b, "%s%.60s%s", n++ ? ", " : ". Its own state: ", p->unit.at[i].name,
+                 p->unit.at[i].learns ? " (learns)" : "");
   buf_char(&b, '.');
   return b.at;
 }

@@ -76,7 +76,7 @@ static bool has_arc(const UnfoldArcs *arcs, uint32_t from, uint32_t to) {
 
 static void find_arcs(UnfoldNet *n) {
   for (uint32_t i = 0; i < n->s->route.n; i++) {
-    const WireRoute *r = &n->s->route.at[i];
+    WireRoute all = route_through(n->arena, n->s, &n->s->route.at[i]), *r = &all;
     bool back = end_is_back(n, &r->to, false);
     if (back && r->to.part) n->dy = "";
     for (uint32_t k = 0; r->to.part && k < r->from.n; k++) {
@@ -173,7 +173,8 @@ static void tie_output(UnfoldNet *n, const WireRoute *r, const PortEnd *e) {
   }
 }
 
-static void tie_route(UnfoldNet *n, const WireRoute *r) {
+static void tie_route(UnfoldNet *n, const WireRoute *direct) {
+  WireRoute all = route_through(n->arena, n->s, direct), *r = &all;
   for (uint32_t k = 0; k < r->from.n; k++) {
     const PortEnd *e = &r->from.at[k];
     if (end_is_back(n, e, true) || end_is_back(n, &r->to, false)) continue;

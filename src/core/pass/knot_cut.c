@@ -1,0 +1,90 @@
+// An axis of one wire is the axis of its neighbours: from the output of a loop to the index that
+// stands there alone, from this index to the axes at which operands are read, and so on through all
+// boxes that need each other. What cannot be cut stays whole.
+#include "core/pass/knot.h"
+
+bool cut_inside(const KnotCut *c, Id wire) {
+  Id box = c->k->d->wire.at[wire].box;
+  return box && c->inside[box];
+}
+
+bool coord_has(const Coord *c, uint32_t index) {
+  for (uint32_t i = 0; i < c->n; i++)
+    if (!c->term[i].operand && c->term[i].var == index) return true;
+  return false;
+}
+
+int32_t access_axis(const Access *a, uint32_t index) {
+  int32_t found = -1;
+  for (uint32_t i = 0; i < a->rank; i++)
+    if (coord_has(&a->coord[i], index)) found = found == -1 ? (int32_t)i : -2;
+  return found;
+}
+
+// Cut already, and put together for one who wants the whole: to cut it again leads nowhere.
+static bool is_of_pieces(const KnotCut *c, const Box *join) {
+  for (uint32_t i = 0; i < join->nin; i++) {
+    const Type *t = &c->k->d->wire.at[join->in[i]].type;
+    if (size_now(c->w, t->axis[join->axis].size) != size_of(c->w, 1)) return false;
+  }
+  return true;
+}
+
+// The index of a loop that stands alone at this axis of what it makes; -1: none
+static int32_t index_at(const KnotCut *c, const Box *b, uint32_t axis) {
+  uint32_t index;
+  const Type *t = &c->k->d->wire.at[b->out[0]].type;
+  if (b->op == OP_join) return axis == b->axis && is_of_pieces(c, b) ? -1 : (int32_t)axis;
+  if (b->op != OP_loop || !coord_is_plain(c->w, &b->loop->out.coord[axis], &index)) return -1;
+  if (access_axis(&b->loop->out, index) != (int32_t)axis) return -1;
+  bool all = size_now(c->w, b->loop->index[index].size) == size_now(c->w, t->axis[axis].size);
+  return all ? (int32_t)index : -1;
+}
+
+static void cut_wire(KnotCut *c, Id wire, uint32_t axis, Ids *todo) {
+  Id box = c->k->d->wire.at[wire].box;
+  const Box *b = &c->k->d->box.at[box];
+  if (!cut_inside(c, wire) || c->index[box] >= 0) return;
+  int32_t index = index_at(c, b, axis);
+  if (index < 0) return;
+  c->index[box] = index;
+  for (uint32_t i = 0; i < b->nout; i++) c->axis[b->out[i]] = (int32_t)axis;
+  vec_push(c->w->arena, todo, box);
+}
+
+static void cut_operands(KnotCut *c, Id box, Ids *todo) {
+  const Box *b = &c->k->d->box.at[box];
+  for (uint32_t i = 0; i < b->nin; i++) {
+    int32_t axis =
+        b->op == OP_join ? c->index[box] : access_axis(&b->loop->in[i], (uint32_t)c->index[box]);
+    if (axis >= 0) cut_wire(c, b->in[i], (uint32_t)axis, todo);
+  }
+}
+
+KnotCut knot_cut(World *w, const Knot *k, const Ids *box, Id wire, uint32_t axis) {
+  KnotCut c = {.w = w, .k = k, .box = box};
+  c.inside = NEW_ARRAY(w->arena, bool, k->d->box.n);
+  c.axis = NEW_ARRAY(w->arena, int32_t, k->d->wire.n);
+  c.index = NEW_ARRAY(w->arena, int32_t, k->d->box.n);
+  for (uint32_t i = 0; i < box->n; i++) c.inside[box->at[i]] = true;
+  for (Id i = 0; i < k->d->wire.n; i++) c.axis[i] = -1;
+  for (Id i = 0; i < k->d->box.n; i++) c.index[i] = -1;
+  Ids todo = {0};
+  cut_wire(&c, wire, axis, &todo);
+  for (uint32_t i = 0; i < todo.n; i++) cut_operands(&c, todo.at[i], &todo);
+  return c;
+}
+
+void cut_the_rest(KnotCut *c) {
+  for (uint32_t i = 0; i < c->box->n; i++) {
+    Id box = c->box->at[i];
+    const Box *b = &c->k->d->box.at[box];
+    const Type *t = b->nout ? &c->k->d->wire.at[b->out[0]].type : NULL;
+    for (uint32_t axis = 0; t && axis < t->rank && c->index[box] < 0; axis++) {
+      Ids todo = {0};
+      if (size_now(c->w, t->axis[axis].size) == size_of(c->w, 1)) continue;
+      cut_wire(c, b->out[0], axis, &todo);
+      for (uint32_t k = 0; k < todo.n; k++) cut_operands(c, todo.at[k], &todo);
+    }
+  }
+}

@@ -1,0 +1,417 @@
+// Elements that need only those before them, at constant distances, as a scan along their axis.
+//
+//   y[i] = f(x[i], y[i-1] pad 0)      slices  x
+//                                     carries y one step ago, at first the pad
+//                                     holds   what is read whole, or at several places
+//
+// In the body every box does what it did, without the axis; whatever of them still needs each other
+// there is brought into order along another axis. All distances above 0: the scan goes back.
+#include "core/pass/knot.h"
+
+typedef struct {
+  Id outside, inside; // wires of the diagram around, and of the body's knot
+  uint32_t axis;      // of a slice: along which, from where, and what is read beyond
+  int64_t from;
+  bool padded;
+  double pad;
+} ScanInput;
+
+typedef struct {
+  Id wire; // that is read late
+  double pad;
+  Ids ago; // one step, two steps, …: wires of the body's knot
+} Late;
+
+typedef struct {
+  Knotting *run;
+  const KnotCut *c;
+  World *w;
+  Diagram *to;
+  Id *map; // [wire] of the knot around
+  Size n;
+  bool back;
+  Knot body;
+  Id *inner; // [wire] made here, as a wire of the body's knot
+  VEC(ScanInput) slice, hold;
+  VEC(Late) late;
+  Id label, number; // the position, as wires of the body's knot; 0: not asked for
+} KnotScan;
+
+// -- do they follow each other? -------------------------------------------------------------------
+static bool is_shift(World *w, const Coord *c, int64_t *by) {
+  return c->n == 1 && !c->term[0].operand && size_now(w, c->term[0].coef) == size_of(w, 1) &&
+         size_value(w, c->c, by);
+}
+
+// How far from its own element a box reads this operand; false: not at one distance
+static bool distance(const KnotCut *c, Id box, uint32_t operand, int64_t *by) {
+  const Box *b = &c->k->d->box.at[box];
+  int32_t axis = c->axis[b->in[operand]];
+  *by = 0;
+  if (axis < 0) return false;
+  if (b->op == OP_join) return axis == c->index[box] && b->axis != (uint32_t)axis;
+  const Access *a = &b->loop->in[operand];
+  return access_axis(a, (uint32_t)c->index[box]) == axis && is_shift(c->w, &a->coord[axis], by) &&
+         (!*by || a->padded);
+}
+
+// alone: none needs another one
+static bool follow_each_other(KnotScan *s, bool alone) {
+  const KnotCut *c = s->c;
+  bool forth = false, back = false;
+  for (uint32_t i = 0; i < c->box->n; i++) {
+    Id box = c->box->at[i];
+    const Box *b = &c->k->d->box.at[box];
+    if (c->index[box] < 0) return false;
+    const Type *t = &c->k->d->wire.at[b->out[0]].type;
+    Size n = size_now(c->w, t->axis[c->axis[b->out[0]]].size);
+    if (!s->n) s->n = n;
+    if (n != s->n) return false;
+    for (uint32_t k = 0; k < b->nin; k++) {
+      int64_t by;
+      if (!cut_inside(c, b->in[k])) continue;
+      if (!distance(c, box, k, &by)) return false;
+      forth |= by<0, back |= by> 0;
+    }
+  }
+  s->back = back;
+  return alone ? !forth && !back : forth != back;
+}
+
+// -- the body's inputs ----------------------------------------------------------------------------
+// In the body no axis passes over: it is a diagram of its own.
+static Type without(World *w, const Type *t, uint32_t axis) {
+  Axis all[64];
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < t->rank; i++) {
+    if (i == axis) continue;
+    all[n] = t->axis[i];
+    all[n++].pass = 0;
+  }
+  Type out = *t;
+  out.rank = n;
+  out.axis = arena_copy(w->arena, all, n * sizeof(Axis));
+  return out;
+}
+
+static Type outside_type(const KnotScan *s, Id wire) { return s->to->wire.at[wire].type; }
+
+static Id hold(KnotScan *s, Id wire) {
+  Id outside = s->map[wire];
+  for (uint32_t i = 0; i < s->hold.n; i++)
+    if (s->hold.at[i].outside == outside) return s->hold.at[i].inside;
+  Type whole = outside_type(s, outside), t = without(s->w, &whole, UINT32_MAX);
+  ScanInput in = {.outside = outside, .inside = knot_wire(s->w, &s->body, &t, 0, 0)};
+  vec_push(s->w->arena, &s->hold, in);
+  return in.inside;
+}
+
+static Id slice(KnotScan *s, Id wire, ScanInput want) {
+  want.outside = s->map[wire];
+  for (uint32_t i = 0; i < s->slice.n; i++) {
+    const ScanInput *x = &s->slice.at[i];
+    if (x->outside == want.outside && x->axis == want.axis && x->from == want.from &&
+        x->padded == want.padded && (!x->padded || x->pad == want.pad))
+      return x->inside;
+  }
+  Type whole = outside_type(s, want.outside), t = without(s->w, &whole, want.axis);
+  want.inside = knot_wire(s->w, &s->body, &t, 0, 0);
+  vec_push(s->w->arena, &s->slice, want);
+  return want.inside;
+}
+
+static Id read_late(KnotScan *s, Id wire, double pad, int64_t steps) {
+  Late *late = NULL;
+  for (uint32_t i = 0; i < s->late.n && !late; i++)
+    if (s->late.at[i].wire == wire && s->late.at[i].pad == pad) late = &s->late.at[i];
+  if (!late) {
+    vec_push(s->w->arena, &s->late, (Late){.wire = wire, .pad = pad});
+    late = &s->late.at[s->late.n - 1];
+  }
+  Type t = s->body.d->wire.at[s->inner[wire]].type;
+  while (late->ago.n < (uint64_t)steps) {
+    Id ago = knot_wire(s->w, &s->body, &t, 0, 0);
+    vec_push(s->w->arena, &late->ago, ago);
+  }
+  return late->ago.at[steps - 1];
+}
+
+// Where the scan is, as a label or as a number.
+static Id position(KnotScan *s, Base base) {
+  Id *known = base == BASE_LABEL ? &s->label : &s->number;
+  if (*known) return *known;
+  Axis axis = {.size = s->n};
+  Type t = type_make(s->w, base, 1, &axis), one;
+  if (base == BASE_LABEL) t.count = s->n;
+  Loop *loop = loop_over(s->w, &t);
+  scalar_push(s->w, loop, (Scalar){.fn = FN_AT, .base = (uint8_t)base});
+  Id outside = box_loop(s->w, s->to, loop, NULL, 0, t, 0);
+  one = without(s->w, &t, 0);
+  *known = knot_wire(s->w, &s->body, &one, 0, 0);
+  vec_push(s->w->arena, &s->slice, (ScanInput){.outside = outside, .inside = *known});
+  return *known;
+}
+
+// -- the body's boxes -----------------------------------------------------------------------------
+typedef struct {
+  KnotScan *s;
+  const Box *b;
+  uint32_t index; // that goes
+  bool at;        // the position comes first among the operands, as a label
+  Loop loop;
+  Ids in;
+} ElementLoop;
+
+static WeavePlace place_of(const KnotScan *s, Id box) {
+  const Box *b = &s->c->k->d->box.at[box];
+  return place_with(s->c->k->from.at[box], (uint32_t)s->c->axis[b->out[0]], -1);
+}
+
+// The coordinate without the index, which may be read from the position.
+static Coord element_coord(const ElementLoop *e, const Coord *c) {
+  Coord out = *c;
+  out.term = arena_copy(e->s->w->arena, c->term, c->n * sizeof(Term));
+  for (uint32_t i = 0; i < c->n; i++) {
+    Term *t = &out.term[i];
+    if (t->operand)
+      t->var += e->at;
+    else if (t->var == e->index)
+      t->operand = true, t->var = 0;
+    else
+      t->var -= t->var > e->index;
+  }
+  return out;
+}
+
+static Access element_access(const ElementLoop *e, const Access *a, int32_t dropped) {
+  Access out = *a;
+  out.coord = NEW_ARRAY(e->s->w->arena, Coord, a->rank + 1);
+  out.rank = 0;
+  for (uint32_t i = 0; i < a->rank; i++)
+    if ((int32_t)i != dropped) out.coord[out.rank++] = element_coord(e, &a->coord[i]);
+  return out;
+}
+
+// Can an operand from outside be cut into slices for this access?
+static bool is_slice(const ElementLoop *e, const Access *a, Id wire, int64_t *from) {
+  KnotScan *s = e->s;
+  int32_t axis = access_axis(a, e->index);
+  if (axis < 0 || !is_shift(s->w, &a->coord[axis], from)) return false;
+  Type t = outside_type(s, s->map[wire]);
+  return a->padded || (!*from && size_now(s->w, t.axis[axis].size) == s->n);
+}
+
+static bool reads_by_position(const ElementLoop *e) {
+  int64_t from;
+  for (uint32_t k = 0; k < e->b->nin; k++) {
+    const Access *a = &e->b->loop->in[k];
+    if (cut_inside(e->s->c, e->b->in[k]) || access_axis(a, e->index) == -1) continue;
+    if (!is_slice(e, a, e->b->in[k], &from)) return true;
+  }
+  return false;
+}
+
+static void element_operand(ElementLoop *e, uint32_t k) {
+  KnotScan *s = e->s;
+  const Access *a = &e->b->loop->in[k];
+  Id wire = e->b->in[k], read;
+  int32_t axis = access_axis(a, e->index);
+  int64_t by = 0;
+  if (cut_inside(s->c, wire)) {
+    is_shift(s->w, &a->coord[axis], &by);
+    read = by ? read_late(s, wire, a->pad, by < 0 ? -by : by) : s->inner[wire];
+  } else if (is_slice(e, a, wire, &by)) {
+    read =
+        slice(s, wire,
+              (ScanInput){.axis = (uint32_t)axis, .from = by, .padded = a->padded, .pad = a->pad});
+  } else {
+    read = hold(s, wire);
+    axis = -1;
+  }
+  e->loop.in[e->loop.nin++] = element_access(e, a, axis);
+  vec_push(s->w->arena, &e->in, read);
+}
+
+// The position as one more operand, which is a number by itself.
+static uint32_t position_operand(ElementLoop *e, Base base) {
+  e->loop.in[e->loop.nin] = (Access){0};
+  vec_push(e->s->w->arena, &e->in, position(e->s, base));
+  return e->loop.nin++;
+}
+
+static void element_loop(KnotScan *s, Id box) {
+  World *w = s->w;
+  const Box *b = &s->c->k->d->box.at[box];
+  ElementLoop e = {.s = s, .b = b, .index = (uint32_t)s->c->index[box], .loop = *b->loop};
+  e.at = reads_by_position(&e);
+  e.loop.nindex = e.loop.nin = 0;
+  e.loop.index = NEW_ARRAY(w->arena, Index, b->loop->nindex + 1);
+  e.loop.in = NEW_ARRAY(w->arena, Access, b->nin + 3);
+  e.loop.scalar = arena_copy(w->arena, b->loop->scalar, b->loop->nscalar * sizeof(Scalar));
+  for (uint32_t i = 0; i < b->loop->nindex; i++)
+    if (i != e.index) e.loop.index[e.loop.nindex++] = b->loop->index[i];
+  if (e.at) position_operand(&e, BASE_LABEL);
+  for (uint32_t k = 0; k < b->nin; k++) element_operand(&e, k);
+  uint32_t place[BASE_BIT + 1] = {0};
+  for (uint32_t i = 0; i < e.loop.nscalar; i++) {
+    Scalar *x = &e.loop.scalar[i];
+    if (x->fn == FN_ARG) x->ref += e.at;
+    if (x->fn != FN_AT) continue;
+    if (x->ref != e.index) {
+      x->ref -= x->ref > e.index;
+      continue;
+    }
+    if (!place[x->base]) place[x->base] = position_operand(&e, (Base)x->base) + 1;
+    *x = (Scalar){.fn = FN_ARG, .base = x->base, .ref = place[x->base] - 1};
+  }
+  e.loop.out = element_access(&e, &b->loop->out, s->c->axis[b->out[0]]);
+  Box copy = *b;
+  copy.loop = arena_copy(w->arena, &e.loop, sizeof e.loop);
+  copy.nin = e.in.n;
+  Id *out = NEW_ARRAY(w->arena, Id, b->nout);
+  for (uint32_t i = 0; i < b->nout; i++) out[i] = s->inner[b->out[i]];
+  knot_box(w, &s->body, &copy, e.in.at, out, place_of(s, box));
+}
+
+static void element_join(KnotScan *s, Id box) {
+  World *w = s->w;
+  const Box *b = &s->c->k->d->box.at[box];
+  uint32_t axis = (uint32_t)s->c->index[box];
+  Id *in = NEW_ARRAY(w->arena, Id, b->nin + 1);
+  for (uint32_t k = 0; k < b->nin; k++)
+    in[k] = cut_inside(s->c, b->in[k]) ? s->inner[b->in[k]]
+                                       : slice(s, b->in[k], (ScanInput){.axis = axis});
+  Box copy = *b;
+  copy.axis -= axis < b->axis;
+  knot_box(w, &s->body, &copy, in, &s->inner[b->out[0]], place_of(s, box));
+}
+
+static void make_body(KnotScan *s) {
+  World *w = s->w;
+  const Diagram *d = s->c->k->d;
+  knot_begin(w, &s->body, name_from(w->names, "chain"));
+  s->inner = NEW_ARRAY(w->arena, Id, d->wire.n);
+  for (uint32_t i = 0; i < s->c->box->n; i++) {
+    const Box *b = &d->box.at[s->c->box->at[i]];
+    for (uint32_t k = 0; k < b->nout; k++) {
+      const Wire *x = &d->wire.at[b->out[k]];
+      Type t = without(w, &x->type, (uint32_t)s->c->axis[b->out[k]]);
+      s->inner[b->out[k]] = knot_wire(w, &s->body, &t, x->name, x->origin);
+    }
+  }
+  for (uint32_t i = 0; i < s->c->box->n; i++) {
+    Id box = s->c->box->at[i];
+    if (d->box.at[box].op == OP_loop)
+      element_loop(s, box);
+    else
+      element_join(s, box);
+  }
+}
+
+// -- the scan -------------------------------------------------------------------------------------
+// The axis of a slice in front, and as long as the scan.
+static Id slice_wire(KnotScan *s, const ScanInput *in) {
+  World *w = s->w;
+  Type t = outside_type(s, in->outside);
+  if (!in->axis && !in->from && size_now(w, t.axis[0].size) == s->n) return in->outside;
+  Type out = t;
+  out.axis = NEW_ARRAY(w->arena, Axis, t.rank);
+  out.axis[0] = t.axis[in->axis];
+  out.axis[0].size = s->n;
+  uint32_t each[64], n = 1;
+  for (uint32_t i = 0; i < t.rank; i++) {
+    each[i] = i == in->axis ? 0 : n;
+    if (i != in->axis) out.axis[n++] = t.axis[i];
+  }
+  Loop *loop = loop_over(w, &out);
+  Access a = access_plain(w, t.rank, each);
+  a.coord[in->axis].c = size_of(w, in->from);
+  a.padded = in->padded;
+  a.pad = in->pad;
+  loop->nin = 1;
+  loop->in = arena_copy(w->arena, &a, sizeof a);
+  scalar_push(w, loop, (Scalar){.fn = FN_ARG, .base = t.base});
+  return box_loop(w, s->to, loop, &in->outside, 1, out, 0);
+}
+
+// What was emitted, with its axis where it was.
+static Id put_back(KnotScan *s, Id wire, Id emitted) {
+  World *w = s->w;
+  const Wire *x = &s->c->k->d->wire.at[wire];
+  uint32_t axis = (uint32_t)s->c->axis[wire], each[64], n = 0;
+  Id out = emitted;
+  if (axis) {
+    Loop *loop = loop_over(w, &x->type);
+    each[n++] = axis;
+    for (uint32_t i = 0; i < x->type.rank; i++)
+      if (i != axis) each[n++] = i;
+    Access a = access_plain(w, x->type.rank, each);
+    loop->nin = 1;
+    loop->in = arena_copy(w->arena, &a, sizeof a);
+    scalar_push(w, loop, (Scalar){.fn = FN_ARG, .base = x->type.base});
+    out = box_loop(w, s->to, loop, &emitted, 1, x->type, x->origin);
+  }
+  s->to->wire.at[out].type = x->type;
+  s->to->wire.at[out].name = x->name;
+  s->to->wire.at[out].kept = x->kept;
+  return out;
+}
+
+static Id body_input(KnotScan *s, Diagram *body, Id *map, Id inside) {
+  return map[inside] = diagram_input(s->w, body, s->body.d->wire.at[inside].type, 0, 0);
+}
+
+// Inputs of the body in their order, and the wires around it that they come from.
+static void body_inputs(KnotScan *s, Diagram *body, Id *map, Scan *scan, Ids *in) {
+  Arena *a = s->w->arena;
+  for (uint32_t i = 0; i < s->slice.n; i++) {
+    body_input(s, body, map, s->slice.at[i].inside);
+    vec_push(a, in, slice_wire(s, &s->slice.at[i]));
+  }
+  for (uint32_t i = 0; i < s->late.n; i++)
+    for (uint32_t k = 0; k < s->late.at[i].ago.n; k++) {
+      Id inside = s->late.at[i].ago.at[k];
+      body_input(s, body, map, inside);
+      Type t = s->body.d->wire.at[inside].type;
+      vec_push(a, in, wire_filled(s->w, s->to, &t, s->late.at[i].pad, 0, 0));
+      scan->carry++;
+    }
+  for (uint32_t i = 0; i < s->hold.n; i++) {
+    body_input(s, body, map, s->hold.at[i].inside);
+    vec_push(a, in, s->hold.at[i].outside);
+  }
+  scan->slice = s->slice.n;
+  scan->hold = s->hold.n;
+}
+
+bool knot_scan(Knotting *run, const KnotCut *c, bool alone, Diagram *to, Id *around, bool *good) {
+  World *w = run->w;
+  KnotScan s = {.run = run, .c = c, .w = w, .to = to, .map = around};
+  if (!follow_each_other(&s, alone)) return false;
+  make_body(&s);
+  Diagram *body = diagram_new(w, name_from(w->names, "chain"));
+  Id *map = new_map(w, s.body.d);
+  Scan scan = {.body = body, .axis = {.size = s.n}, .back = s.back};
+  Ids in = {0};
+  body_inputs(&s, body, map, &scan, &in);
+  Knotting inner = {.w = w, .stub = run->stub};
+  *good = knot_emit(&inner, &s.body, body, map);
+  run->answer = inner.answer;
+  run->loop = inner.loop;
+  if (!*good) return true;
+  for (uint32_t i = 0; i < s.late.n; i++)
+    for (uint32_t k = 0; k < s.late.at[i].ago.n; k++)
+      diagram_output(w, body, map[k ? s.late.at[i].ago.at[k - 1] : s.inner[s.late.at[i].wire]]);
+  Ids out = {0};
+  for (uint32_t i = 0; i < c->box->n; i++) {
+    const Box *b = &c->k->d->box.at[c->box->at[i]];
+    for (uint32_t k = 0; k < b->nout; k++) {
+      diagram_output(w, body, map[s.inner[b->out[k]]]);
+      vec_push(w->arena, &out, b->out[k]);
+    }
+  }
+  Id origin = c->k->d->box.at[c->box->at[0]].origin;
+  Id first = box_scan(w, to, &scan, in.at, in.n, origin) + scan.carry;
+  for (uint32_t i = 0; i < out.n; i++) around[out.at[i]] = put_back(&s, out.at[i], first + i);
+  return true;
+}

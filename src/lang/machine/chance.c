@@ -1,0 +1,172 @@
+// Noise in machines: the box `white`, and where noise may stand.
+//
+// Fresh numbers are drawn when something happens: at a tick, and at an event. Between them there is
+// no moment to draw at, so where time flows `normal` and `uniform` may lead to next values and to
+// what events set, and nowhere else. What flows has white noise instead: its integral is a path of
+// Brown's. Nothing but rates can read it, and they have to be affine in it, since white noise has no
+// square; whoever follows the system says what it is for the length of a step.
+#include "core/pass/pass.h"
+#include "core/pass/pipeline.h"
+#include "core/pass/rewrite.h"
+#include "lang/machine/machine_own.h"
+
+// -- white ----------------------------------------------------------------------------------------
+Value white_value(const BuiltinUse *u) {
+  Body *b = u->b;
+  World *w = b->w;
+  MachineBuilder *m = b->maker;
+  Axis own[RANK_LIMIT];
+  if (!m) {
+    Id e = diag_error(w->diags, u->span, "`white` is noise in the rates of machines");
+    diag_help(w->diags, e, "`normal[]` is a number that is drawn");
+    return value_error(b, u->span);
+  }
+  uint32_t n = u->config ? axes_eval(b, u->env, u->config, false, own) : UINT32_MAX;
+  if (n == UINT32_MAX || u->args.n) {
+    if (!u->config || u->args.n)
+      diag_error(w->diags, u->span, "white noise has a size and no arguments: `white[]`");
+    return value_error(b, u->span);
+  }
+  Type t = type_make(w, BASE_R, n, own);
+  const char *path = arena_format(w->arena, "white.%u", ++m->whites);
+  Param p = {.path = path, .role = ROLE_CLOCK, .init = {.kind = INIT_CONST}};
+  uint32_t k =
+      diagram_param(w, b->d, p, full_type(m, &t), name_from(w->names, path), origin_at(b, u->span));
+  sync_sites(b);
+  vec_push(w->arena, &m->s->white, (SystemWhite){.param = k, .span = u->span});
+  return value_one(b, val_wire(b, b->d->param.at[k].wire, u->span));
+}
+
+// -- where it may stand ---------------------------------------------------------------------------
+typedef struct {
+  World *w;
+  const System *s;
+  Span *drawn, *white; // [wire] of what it depends on; no file: of none
+  bool good;
+} NoiseCheck;
+
+static bool draws(const Box *b) {
+  const Diagram *d = b->op == OP_scan ? b->scan->body : b->op == OP_call ? b->callee : NULL;
+  for (Id i = 1; d && i < d->box.n; i++)
+    if (draws(&d->box.at[i])) return true;
+  return b->op == OP_random;
+}
+
+static void find_noise(NoiseCheck *c) {
+  const Diagram *d = c->s->d;
+  c->drawn = NEW_ARRAY(c->w->arena, Span, d->wire.n);
+  c->white = NEW_ARRAY(c->w->arena, Span, d->wire.n);
+  for (uint32_t i = 0; i < c->s->white.n; i++)
+    c->white[d->param.at[c->s->white.at[i].param].wire] = c->s->white.at[i].span;
+  for (Id i = 1; i < d->box.n; i++) {
+    const Box *b = &d->box.at[i];
+    bool fresh = draws(b);
+    for (uint32_t o = 0; o < b->nout; o++) {
+      Span *drawn = &c->drawn[b->out[o]], *white = &c->white[b->out[o]];
+      if (fresh) *drawn = origin_span(c->w, b->origin);
+      for (uint32_t k = 0; k < b->nin; k++) {
+        if (c->drawn[b->in[k]].file) *drawn = c->drawn[b->in[k]];
+        if (c->white[b->in[k]].file) *white = c->white[b->in[k]];
+      }
+    }
+  }
+}
+
+static void no_drawn(NoiseCheck *c, Id wire, const char *what, const char *help) {
+  if (!c->good || !c->drawn[wire].file) return;
+  Id e = diag_error(c->w->diags, c->drawn[wire],
+                    "%s needs this where time flows, but it is drawn "
+                    "only at ticks and events",
+                    what);
+  diag_help(c->w->diags, e, "%s", help);
+  c->good = false;
+}
+
+static void no_white(NoiseCheck *c, Id wire, const char *what) {
+  if (!c->good || !c->white[wire].file) return;
+  Id e =
+      diag_error(c->w->diags, c->white[wire], "white noise is for rates, but %s needs this", what);
+  diag_help(c->w->diags, e, "it has no value at a moment; `normal[]` is drawn at ticks and events");
+  c->good = false;
+}
+
+// A rate that is affine in noise has a change with it that does not depend on it.
+static void check_affine(NoiseCheck *c) {
+  World *w = c->w;
+  const System *s = c->s;
+  Diagram *f = system_noisy_rates(w, s);
+  uint32_t first = f->in.n - s->white.n, outs = f->out.n;
+  bool *want = NEW_ARRAY(w->arena, bool, f->in.n + 1),
+       *none = NEW_ARRAY(w->arena, bool, f->param.n + 1);
+  for (uint32_t i = first; i < f->in.n; i++) want[i] = true;
+  Diagram *g = diagram_forward(w, f, &(Wanted){.want_in = want, .want_param = none});
+  for (uint32_t i = 0; i < outs; i++) g->out.at[i] = g->out.at[g->out.n - outs + i];
+  g->out.n = outs;
+  g = passes_flat(w, g);
+  for (uint32_t i = 0; i < s->white.n && c->good; i++) {
+    bool *needs = NEW_ARRAY(w->arena, bool, g->wire.n);
+    needs[g->in.at[first + i]] = true;
+    for (Id k = 1; k < g->box.n; k++) {
+      const Box *b = &g->box.at[k];
+      bool any = false;
+      for (uint32_t j = 0; j < b->nin; j++) any |= needs[b->in[j]];
+      for (uint32_t j = 0; j < b->nout; j++) needs[b->out[j]] |= any;
+    }
+    for (uint32_t o = 0; o < outs && c->good; o++) {
+      if (!needs[g->out.at[o]]) continue;
+      Id e =
+          diag_error(w->diags, s->white.at[i].span,
+                     "a rate is not affine in this white noise, which has no square and no sine");
+      diag_help(w->diags, e, "it may be multiplied by what has no noise, and added");
+      c->good = false;
+    }
+  }
+}
+
+static void check_flow(NoiseCheck *c) {
+  const System *s = c->s;
+  for (uint32_t i = 0; i < s->state.n; i++)
+    if (s->state.at[i].rate)
+      no_drawn(c, s->state.at[i].rate,
+               arena_format(c->w->arena, "the rate of `%s`", s->state.at[i].path),
+               "`white[]` is noise for rates");
+  for (uint32_t i = 0; i < s->event.n; i++) {
+    no_drawn(c, s->event.at[i].guard, "a condition", "a state can hold it: `next n = normal[]`");
+    no_white(c, s->event.at[i].guard, "a condition");
+    for (uint32_t k = 0; k < s->event.at[i].value.n; k++)
+      no_white(c, s->event.at[i].value.at[k], "an event");
+  }
+  for (uint32_t i = 0; i < s->lag.n; i++) {
+    no_drawn(c, s->lag.at[i].value, "a delay", "a state can hold it: `next n = normal[]`");
+    no_white(c, s->lag.at[i].value, "a delay");
+  }
+}
+
+static void check_shown(NoiseCheck *c, Id wire, const char *name) {
+  const char *what = arena_format(c->w->arena, "port `%s`", name);
+  no_drawn(c, wire, what, "a state can hold it: `next n = normal[]`");
+  no_white(c, wire, what);
+}
+
+bool noise_has_value(World *w, const System *s, Id wire, const char *name) {
+  NoiseCheck c = {.w = w, .s = s, .good = true};
+  if (!s->white.n && !s->d->noisy) return true;
+  find_noise(&c);
+  check_shown(&c, wire, name);
+  return c.good;
+}
+
+bool noise_has_place(World *w, const System *s, bool alone) {
+  NoiseCheck c = {.w = w, .s = s, .good = true};
+  bool flows = s->flows || (s->timeless && alone);
+  if (!s->white.n && !s->d->noisy) return true;
+  find_noise(&c);
+  for (uint32_t i = 0; i < s->state.n; i++)
+    if (s->state.at[i].next)
+      no_white(&c, s->state.at[i].next, arena_format(w->arena, "`next %s`", s->state.at[i].path));
+  if (flows) check_flow(&c);
+  for (uint32_t i = 0; !alone && (s->flows || s->white.n) && i < s->out.n; i++)
+    check_shown(&c, s->d->out.at[i], name_text(w->names, s->out.at[i].name));
+  if (c.good && s->flows && s->white.n) check_affine(&c);
+  return c.good;
+}

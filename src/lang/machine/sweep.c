@@ -1,0 +1,187 @@
+// `run`, `check` and `show` in the order of the text, and loops around them.
+//
+// A loop is read once for each of its values, which stands in the text in the place of its name; so
+// everything that can be written there can be swept: options, starts, lengths, methods, machines.
+#include "lang/machine/look.h"
+
+#include <math.h>
+
+enum { TURNS_MOST = 1000 };
+
+typedef struct {
+  Elab *in;
+  World *w;
+  Program *p;
+} Sweep;
+
+static bool is_about_runs(void *none, const Syntax *n) {
+  (void)none;
+  return n->kind == N_SIMULATE || n->kind == N_CHECK || n->kind == N_SHOW;
+}
+
+bool loop_has_runs(const Syntax *n) { return syntax_any(for_body(n), is_about_runs, NULL); }
+
+bool turn_is_in(const SweepTurn *t, const SweepTurn *outer) {
+  while (t && t != outer) t = t->outer;
+  return t == outer;
+}
+
+const char *turn_text(Arena *a, World *w, const SweepTurn *t) {
+  const char *own = arena_format(a, "%s = %s", name_text(w->names, t->name), t->text);
+  return t->outer ? arena_format(a, "%s, %s", turn_text(a, w, t->outer), own) : own;
+}
+
+// -- values in the place of names -----------------------------------------------------------------
+// Words of a statement are cut out of the text by its places, so all of the value stands here.
+typedef struct {
+  Arena *arena;
+  Span span;
+} Standing;
+
+static Syntax *stands_at(void *standing, const Syntax *n) {
+  const Standing *at = standing;
+  Syntax *copy = syntax_map(at->arena, n, stands_at, standing);
+  if (copy == n) copy = syntax_copy(at->arena, n);
+  copy->span = at->span;
+  return copy;
+}
+
+static Syntax *with_values(void *sweep, const Syntax *n) {
+  const Sweep *s = sweep;
+  for (const SweepTurn *t = s->p->ran->turn; t && n->kind == N_NAME; t = t->outer)
+    if (t->name == n->name) return stands_at(&(Standing){s->w->arena, n->span}, t->value);
+  return syntax_map(s->w->arena, n, with_values, sweep);
+}
+
+static bool has_name(void *name, const Syntax *n) {
+  return n->kind == N_NAME && n->name == *(const Name *)name;
+}
+
+// A port of that name would never be meant.
+static bool name_is_free(const Sweep *s, const Syntax *n) {
+  const Machines *ran = s->p->ran;
+  const Run *run = ran->run.n ? &ran->run.at[ran->run.n - 1] : NULL;
+  for (const SweepTurn *t = ran->turn; t && run && run->system; t = t->outer) {
+    Name name = t->name;
+    Looker l = looker_new(s->in, s->p, run->system);
+    if (!table_get(l.named, &name, sizeof name) || !syntax_any(n, has_name, &name)) continue;
+    return diag_refuse(s->w->diags, t->loop->name_span,
+                       "`%s` is a port or state of `%s` too: the loop wants another name",
+                       name_text(s->w->names, name), name_text(s->w->names, run->base));
+  }
+  return true;
+}
+
+static void read_statement(Sweep *s, const Syntax *said) {
+  if (is_about_runs(NULL, said) && said->kind != N_SIMULATE && !name_is_free(s, said)) return;
+  const Syntax *n = s->p->ran->turn ? with_values(s, said) : said;
+  if (n->kind == N_SIMULATE) read_run(s->in, s->p, n, said);
+  if (n->kind == N_CHECK) read_check(s->in, s->p, n);
+  if (n->kind == N_SHOW && !read_run_show(s->in, s->p, n)) do_show(s->in, s->p, n);
+}
+
+// -- loops ----------------------------------------------------------------------------------------
+static void read_loop(Sweep *, const Syntax *);
+
+static void read_turn(Sweep *s, const Syntax *loop, SweepTurn turn) {
+  SweepTurn *kept = NEW(s->w->arena, SweepTurn);
+  Nodes line = program_declarations(for_body(loop));
+  turn.outer = s->p->ran->turn;
+  turn.loop = loop;
+  turn.name = loop->name;
+  *kept = turn;
+  s->p->ran->turn = kept;
+  for (uint32_t i = 0; i < line.n; i++) {
+    const Syntax *n = line.at[i];
+    if (n->kind == N_FOR)
+      read_loop(s, n);
+    else if (is_about_runs(NULL, n))
+      read_statement(s, n);
+    else if (n->kind != N_ERROR)
+      diag_error(s->w->diags, n->span,
+                 "a loop around runs holds `run`, `check`, `show` and loops, and nothing else");
+  }
+  s->p->ran->turn = kept->outer;
+}
+
+static Syntax *number_node(const Sweep *s, double k, Span span) {
+  Syntax *n = syntax_num(s->w->arena, fabs(k), span);
+  n->text = arena_format(s->w->arena, "%.17g", fabs(k));
+  return k < 0 ? node_neg(s->w->arena, span, (NegParts){n}) : n;
+}
+
+static SweepTurn number_turn(const Sweep *s, double k, Span span) {
+  return (SweepTurn){.value = number_node(s, k, span),
+                     .text = arena_format(s->w->arena, "%.10g", k)};
+}
+
+static const char *entry_text(const Sweep *s, const Syntax *n) {
+  return arena_text(s->w->arena, s->w->sources->file.at[n->span.file].text + n->span.at, n->span.n);
+}
+
+// A number; or what else may stand where its name stands.
+static bool entry_turn(Sweep *s, Syntax *n, SweepTurn *turn) {
+  double k;
+  uint32_t errors = s->w->diags->errors;
+  Syntax *value = with_values(s, n);
+  if (scope_number(s->in, s->p->scope, value, &k)) {
+    *turn = number_turn(s, k, n->span);
+    return isfinite(k) || diag_refuse(s->w->diags, n->span, "a number is wanted here");
+  }
+  if (s->w->diags->errors > errors) return false;
+  *turn = (SweepTurn){.value = value, .text = entry_text(s, n)};
+  return true;
+}
+
+static bool too_many(const Sweep *s, const Syntax *range, double n) {
+  if (n <= TURNS_MOST && s->p->ran->run.n <= TURNS_MOST) return false;
+  return !diag_refuse(s->w->diags, range->span, "a program has at most %d runs in loops",
+                      TURNS_MOST);
+}
+
+static void read_range(Sweep *s, const Syntax *loop) {
+  const Syntax *range = for_range(loop);
+  double low, high;
+  bool known = scope_number(s->in, s->p->scope, with_values(s, range_low(range)), &low) &&
+               scope_number(s->in, s->p->scope, with_values(s, range_high(range)), &high) &&
+               low == floor(low) && high == floor(high);
+  if (!known) {
+    diag_error(s->w->diags, range->span, "the ends of this range must be whole numbers");
+    return;
+  }
+  if (too_many(s, range, high - low + 1)) return;
+  uint32_t errors = s->w->diags->errors;
+  for (double k = 0; k <= high - low && s->w->diags->errors == errors; k++)
+    read_turn(s, loop, number_turn(s, for_is_down(loop) ? high - k : low + k, range->span));
+}
+
+// What is wrong in one turn is told once.
+static void read_loop(Sweep *s, const Syntax *loop) {
+  const Syntax *range = for_range(loop);
+  if (range->kind == N_RANGE) {
+    read_range(s, loop);
+    return;
+  }
+  if (range->kind != N_LIST) return;
+  Nodes entry = list_entries(range);
+  uint32_t errors = s->w->diags->errors;
+  if (too_many(s, range, entry.n)) return;
+  for (uint32_t i = 0; i < entry.n && s->w->diags->errors == errors; i++) {
+    SweepTurn turn;
+    Syntax *n = entry.at[for_is_down(loop) ? entry.n - 1 - i : i];
+    if (entry_turn(s, n, &turn)) read_turn(s, loop, turn);
+  }
+}
+
+// In the order of the text: a check or show refers to the run before it.
+void do_machines(Elab *in, Program *p) {
+  Sweep s = {in, in->w, p};
+  p->ran = NEW(in->w->arena, Machines);
+  for (uint32_t i = 0; i < program_declarations(p->tree).n; i++) {
+    const Syntax *n = program_declarations(p->tree).at[i];
+    if (n->kind == N_FOR && loop_has_runs(n))
+      read_loop(&s, n);
+    else
+      read_statement(&s, n);
+  }
+}

@@ -1,0 +1,288 @@
+// next net by adam(0.01) on err unroll 8: credit flows back through the states of the last ticks.
+//
+// What is differentiated is the loss of this tick as a function of the weights, if they had been what
+// they are now over the last k ticks: from the states as they were k - 1 ticks ago, with the inputs,
+// the noise and the clock of those ticks.
+//
+//   kept:  ports, noise, `time` and states of the k - 1 ticks before, as states of the system with an
+//          axis in front, the oldest first; and whether there was such a tick at all
+//   scan:  a tick of the system over these rows, from the first row that was there
+//   loss:  of this tick, from the states that come out of the scan
+//
+// What learns is held as it is. So unroll 1 is the plain gradient.
+#include "core/pass/rewrite.h"
+#include "lang/machine/machine_own.h"
+
+typedef struct {
+  MachineBuilder *m;
+  World *w;
+  System *s;
+  Diagram *d;
+  const Learned *l;
+  Ids state;          // numbers of states that are gone through
+  const bool *steps;  // [wire] needed by the next values of those
+  const bool *judges; // [wire] needed by the loss
+  Ids kept;           // wires whose rows are kept: those of the states come first
+  Ids row;            // in the unrolled diagram: what was kept, with `now` where nothing was
+  Diagram *to, *body;
+  Id *in_to, *in_body; // wires of the system there
+  Id there;            // which rows were ticks, in `to`
+} Unrolling;
+
+// -- what has to be gone through ------------------------------------------------------------------
+static bool *needed_by(World *w, const Diagram *d, const Ids *what) {
+  bool *need = NEW_ARRAY(w->arena, bool, d->wire.n + 1);
+  for (uint32_t i = 0; i < what->n; i++) need[what->at[i]] = true;
+  for (Id i = d->box.n; i-- > 1;) {
+    const Box *b = &d->box.at[i];
+    bool any = false;
+    for (uint32_t k = 0; k < b->nout; k++) any |= need[b->out[k]];
+    for (uint32_t k = 0; any && k < b->nin; k++) need[b->in[k]] = true;
+  }
+  return need;
+}
+
+static Id state_wire(const System *s, uint32_t state) {
+  return s->d->param.at[s->state.at[state].param].wire;
+}
+
+// States that the loss depends on, at once or through others.
+static bool find_states(Unrolling *u) {
+  World *w = u->w;
+  Ids what = {0};
+  bool *taken = NEW_ARRAY(w->arena, bool, u->s->state.n + 1);
+  vec_push(w->arena, &what, u->l->loss);
+  u->judges = needed_by(w, u->d, &what);
+  what.n = 0;
+  for (uint32_t before = UINT32_MAX; before != u->state.n;) {
+    before = u->state.n;
+    u->steps = needed_by(w, u->d, &what);
+    for (uint32_t i = 0; i < u->s->state.n; i++) {
+      const SystemState *x = &u->s->state.at[i];
+      Id wire = state_wire(u->s, i);
+      if (taken[i] || x->held || !(u->judges[wire] || u->steps[wire])) continue;
+      if (x->rate)
+        return diag_refuse(w->diags, u->l->span, "`unroll` goes back by ticks, and `%s` flows",
+                           x->path);
+      if (!x->next) continue;
+      if (x->every != 1)
+        return diag_refuse(w->diags, u->l->span,
+                           "`unroll` goes back by ticks, and `%s` does not step at each", x->path);
+      taken[i] = true;
+      vec_push(w->arena, &u->state, i);
+      vec_push(w->arena, &what, x->next);
+    }
+  }
+  return true;
+}
+
+static bool reaches_weights(const Unrolling *u) {
+  for (uint32_t i = 0; i < u->l->weight.n; i++) {
+    Id wire = u->d->param.at[u->l->weight.at[i]].wire;
+    if (u->judges[wire] || u->steps[wire]) return true;
+  }
+  return diag_refuse(u->w->diags, u->l->span, "this loss does not depend on `%s`",
+                     name_text(u->w->names, u->l->name));
+}
+
+static bool has_noise(const Diagram *d) {
+  for (Id i = 1; d && i < d->box.n; i++) {
+    const Box *b = &d->box.at[i];
+    if (b->op == OP_random || (b->op == OP_call && has_noise(b->callee)) ||
+        (b->op == OP_scan && has_noise(b->scan->body)))
+      return true;
+  }
+  return false;
+}
+
+// Noise that no wire of the whole carries
+static bool is_noisy(const Box *b) {
+  return (b->op == OP_call && has_noise(b->callee)) ||
+         (b->op == OP_scan && has_noise(b->scan->body));
+}
+
+static bool find_kept(Unrolling *u) {
+  World *w = u->w;
+  Diagram *d = u->d;
+  for (uint32_t i = 0; i < u->state.n; i++)
+    vec_push(w->arena, &u->kept, state_wire(u->s, u->state.at[i]));
+  for (uint32_t i = 0; i < d->in.n; i++)
+    if (u->steps[d->in.at[i]]) vec_push(w->arena, &u->kept, d->in.at[i]);
+  if (u->s->time && u->steps[u->s->time]) vec_push(w->arena, &u->kept, u->s->time);
+  for (Id i = 1; i < d->box.n; i++) {
+    const Box *b = &d->box.at[i];
+    bool read = false;
+    for (uint32_t k = 0; k < b->nout; k++) read |= u->steps[b->out[k]];
+    if (!read) continue;
+    if (is_noisy(b))
+      return diag_refuse(
+          w->diags, u->l->span,
+          "`unroll` cannot keep the noise inside of a scan or a box with its own `reverse`");
+    if (b->op == OP_random) vec_push(w->arena, &u->kept, b->out[0]);
+  }
+  return true;
+}
+
+// -- rows -----------------------------------------------------------------------------------------
+static Type row_type(World *w, const Type *t, uint32_t rows) {
+  Axis axis[RANK_LIMIT * 2];
+  axis[0] = (Axis){.label = name_from(w->names, "ago"), .size = size_of(w, rows)};
+  if (t->rank) memcpy(axis + 1, t->axis, t->rank * sizeof(Axis));
+  return type_like(w, t, t->rank + 1, axis);
+}
+
+// The rows one tick later: all move up by one, and the last is what there is now.
+static Id moved_up(World *w, Diagram *d, Id rows, Id now, uint32_t n) {
+  Type t = d->wire.at[rows].type;
+  Each e = each_of(w, t);
+  uint32_t old = each_read(w, &e, rows, (Base)t.base, t.rank),
+           new = each_read(w, &e, now, (Base)t.base, t.rank - 1);
+  e.in[0].coord[0].c = size_of(w, 1);
+  e.in[0].padded = true;
+  e.in[1] = access_from(w, 1, t.rank - 1);
+  uint32_t at = scalar_push(w, &e.loop, (Scalar){.fn = FN_AT, .base = BASE_R, .ref = 0});
+  uint32_t inner = scalar_fn(w, &e.loop, FN_lt, at, each_number(w, &e, n - 1.5), 0);
+  e.loop.scalar[scalar_fn(w, &e.loop, FN_select, inner, old, new)].base = t.base;
+  return each_make(w, d, &e);
+}
+
+// A state of the system that keeps what this wire was; its wire.
+static Id keep_rows(Unrolling *u, Id now, Type t) {
+  World *w = u->w;
+  Diagram *d = u->d;
+  uint32_t n = u->l->unroll - 1, number = u->m->rows++;
+  const char *path = arena_format(w->arena, "unroll.%u", number + 1);
+  Param p = {.path = path, .role = ROLE_BUFFER, .init = {.kind = INIT_CONST}};
+  uint32_t k = diagram_param(w, d, p, row_type(w, &t, n), name_from(w->names, path), 0);
+  Id rows = d->param.at[k].wire;
+  SystemState x = {.param = k, .path = path, .every = 1, .inner = true, .held = true};
+  x.next = moved_up(w, d, rows, now, n);
+  vec_push(w->arena, &u->s->state, x);
+  return rows;
+}
+
+// a where the bit holds, else b; the bit has the first axes of both.
+static Id chosen(World *w, Diagram *d, Id bit, Id a, Id b) {
+  Type t = d->wire.at[a].type;
+  Each e = each_of(w, t);
+  uint32_t rank = d->wire.at[b].type.rank;
+  uint32_t c = each_read(w, &e, bit, BASE_BIT, d->wire.at[bit].type.rank),
+           x = each_read(w, &e, a, (Base)t.base, t.rank),
+           y = each_read(w, &e, b, (Base)t.base, rank);
+  e.in[2] = access_from(w, t.rank - rank, rank);
+  e.loop.scalar[scalar_fn(w, &e.loop, FN_select, c, x, y)].base = t.base;
+  return each_make(w, d, &e);
+}
+
+// -- the diagram ----------------------------------------------------------------------------------
+static void copy_needed(World *w, Diagram *to, const Diagram *from, const bool *need, Id *map) {
+  for (Id i = 1; i < from->box.n; i++) {
+    const Box *b = &from->box.at[i];
+    bool any = false;
+    for (uint32_t k = 0; k < b->nout; k++) any |= need[b->out[k]] && !map[b->out[k]];
+    if (any) copy_box(w, to, from, b, map, b->origin);
+  }
+  to->noisy |= from->noisy;
+}
+
+static void add_rows(Unrolling *u) {
+  World *w = u->w;
+  Type bit = {.base = BASE_BIT};
+  Ids was = {0};
+  for (uint32_t i = 0; i < u->kept.n; i++) {
+    Type t = row_type(w, &u->d->wire.at[u->kept.at[i]].type, u->l->unroll - 1);
+    vec_push(w->arena, &was, diagram_input(w, u->to, t, name_from(w->names, "was"), 0));
+  }
+  Type bits = row_type(w, &bit, u->l->unroll - 1);
+  u->there = diagram_input(w, u->to, bits, name_from(w->names, "there"), 0);
+  for (uint32_t i = 0; i < u->kept.n; i++) {
+    Id now = u->in_to[u->kept.at[i]];
+    vec_push(w->arena, &u->row, chosen(w, u->to, u->there, was.at[i], now));
+  }
+}
+
+// One tick. In: a row of what was kept, and whether it was a tick; the states, and whether they come
+// from one. Out: the states after it.
+static Scan one_tick(Unrolling *u) {
+  World *w = u->w;
+  Diagram *d = u->d, *body = u->body;
+  Type bit = {.base = BASE_BIT};
+  uint32_t n = u->state.n;
+  Ids slice = {0}, before = {0};
+  for (uint32_t i = 0; i < u->kept.n; i++)
+    vec_push(w->arena, &slice, diagram_input(w, body, d->wire.at[u->kept.at[i]].type, 0, 0));
+  Id there = diagram_input(w, body, bit, 0, 0);
+  for (uint32_t i = 0; i < n; i++)
+    vec_push(w->arena, &before, diagram_input(w, body, d->wire.at[u->kept.at[i]].type, 0, 0));
+  Id going = diagram_input(w, body, bit, 0, 0);
+  for (uint32_t i = 0; i < u->kept.n; i++)
+    u->in_body[u->kept.at[i]] =
+        i < n ? chosen(w, body, going, before.at[i], slice.at[i]) : slice.at[i];
+  for (uint32_t i = 0; i < d->param.n; i++) {
+    Param p = d->param.at[i];
+    const Wire *x = &d->wire.at[p.wire];
+    if (!u->steps[p.wire] || u->in_body[p.wire]) continue;
+    p.next = 0;
+    uint32_t k = diagram_param(w, body, p, x->type, x->name, x->origin);
+    u->in_body[d->param.at[i].wire] = body->param.at[k].wire;
+  }
+  copy_needed(w, body, d, u->steps, u->in_body);
+  for (uint32_t i = 0; i < n; i++) {
+    Id next = u->in_body[u->s->state.at[u->state.at[i]].next];
+    diagram_output(w, body, chosen(w, body, there, next, u->in_body[u->kept.at[i]]));
+  }
+  diagram_output(w, body, there);
+  Size rows = size_of(w, u->l->unroll - 1);
+  return (Scan){.body = body,
+                .slice = u->kept.n + 1,
+                .carry = n + 1,
+                .axis = {name_from(w->names, "ago"), rows}};
+}
+
+// The states of now, as the ticks before make them.
+static void go_through(Unrolling *u) {
+  World *w = u->w;
+  Type bit = {.base = BASE_BIT};
+  uint32_t n = u->state.n;
+  Scan scan = one_tick(u);
+  Ids in = {0};
+  for (uint32_t i = 0; i < u->row.n; i++) vec_push(w->arena, &in, u->row.at[i]);
+  vec_push(w->arena, &in, u->there);
+  for (uint32_t i = 0; i < n; i++) vec_push(w->arena, &in, u->in_to[u->kept.at[i]]);
+  vec_push(w->arena, &in, wire_filled(w, u->to, &bit, 0, 0, 0));
+  for (uint32_t i = 0; i < u->body->param.n; i++)
+    for (uint32_t k = 0; k < u->d->param.n; k++)
+      if (u->in_body[u->d->param.at[k].wire] == u->body->param.at[i].wire)
+        vec_push(w->arena, &in, u->in_to[u->d->param.at[k].wire]);
+  Id first = box_scan(w, u->to, &scan, in.at, in.n, 0);
+  for (uint32_t i = 0; i < n; i++) {
+    Id now = u->in_to[u->kept.at[i]];
+    u->in_to[u->kept.at[i]] = chosen(w, u->to, first + n, first + i, now);
+  }
+}
+
+Diagram *unrolled_loss(MachineBuilder *m, const Learned *l, Ids *more) {
+  World *w = m->w;
+  Unrolling u = {.m = m, .w = w, .s = m->s, .d = m->s->d, .l = l};
+  if (!find_states(&u) || !reaches_weights(&u) || !find_kept(&u)) return NULL;
+  u.to = diagram_new(w, u.d->name);
+  u.body = diagram_new(w, u.d->name);
+  u.in_to = new_map(w, u.d);
+  u.in_body = new_map(w, u.d);
+  copy_inputs(w, u.to, u.d, u.in_to);
+  copy_params(w, u.to, u.d, u.in_to);
+  for (uint32_t i = 0; i < u.kept.n; i++) // noise: the same draw as in the system
+    if (!u.in_to[u.kept.at[i]])
+      copy_box(w, u.to, u.d, &u.d->box.at[u.d->wire.at[u.kept.at[i]].box], u.in_to, 0);
+  if (u.state.n) {
+    add_rows(&u);
+    go_through(&u);
+  }
+  copy_needed(w, u.to, u.d, u.judges, u.in_to);
+  diagram_output(w, u.to, u.in_to[l->loss]);
+  Type bit = {.base = BASE_BIT};
+  for (uint32_t i = 0; i < u.kept.n; i++)
+    vec_push(w->arena, more, keep_rows(&u, u.kept.at[i], u.d->wire.at[u.kept.at[i]].type));
+  if (u.state.n) vec_push(w->arena, more, keep_rows(&u, wire_filled(w, u.d, &bit, 1, 0, 0), bit));
+  return u.to;
+}

@@ -1,0 +1,90 @@
+// Paths of Brown's motion that do not depend on the step they are asked with.
+//
+// A path is known at the ends of long spans, each of 2^levels steps, and refined by halves: in the
+// middle of a span it is the mean of both ends and a normal number, which is drawn for that span and
+// that level. A step of half the length only asks for one level more, so it sees the same path, more
+// closely. The numbers depend on the seed, the site and the place in this tree; on the way from one
+// step to the next most of the tree stays as it is, and one number is drawn for each step.
+#include "run/sim/brownian.h"
+
+#include <math.h>
+
+static const double longest_span = 2048; // in time; steps above it are spans of their own
+
+struct Brownian {
+  uint64_t seed, site;
+  int64_t cells;
+  double step;
+  uint32_t levels;
+  bool begun;
+  uint64_t *at;  // [level] which span of that level the path is in
+  double **goes; // [level][cells] how far it goes in that span
+  double **bend; // [level][cells] how far its middle is from straight
+  double *rest;  // [cells] of a step that was cut: how far it still goes
+  double from;   // where that rest begins
+};
+
+Brownian *brownian_new(Arena *a, uint64_t seed, uint64_t site, int64_t cells, double step) {
+  Brownian *b = NEW(a, Brownian);
+  *b = (Brownian){.seed = seed, .site = site, .cells = cells, .step = step, .from = -1};
+  for (double span = step; 2 * span < longest_span; span *= 2) b->levels++;
+  b->at = NEW_ARRAY(a, uint64_t, b->levels + 1);
+  b->goes = NEW_ARRAY(a, double *, b->levels + 1);
+  b->bend = NEW_ARRAY(a, double *, b->levels + 1);
+  for (uint32_t i = 0; i <= b->levels; i++) {
+    b->goes[i] = NEW_ARRAY(a, double, cells + 1);
+    b->bend[i] = NEW_ARRAY(a, double, cells + 1);
+  }
+  b->rest = NEW_ARRAY(a, double, cells + 1);
+  return b;
+}
+
+// The same numbers whatever the level is called from below: levels are counted from the top.
+static void draw(const Brownian *b, uint32_t level, uint64_t span, double scale, double *out) {
+  uint64_t site = site_step(b->site, level);
+  for (int64_t i = 0; i < b->cells; i++)
+    out[i] = scale * noise_normal(b->seed, span, site, (uint64_t)i);
+}
+
+const double *brownian_step(Brownian *b, uint64_t k) {
+  double span = ldexp(b->step, (int)b->levels);
+  for (uint32_t level = 0; level <= b->levels; level++, span /= 2) {
+    uint64_t at = k >> (b->levels - level);
+    if (b->begun && b->at[level] == at) continue;
+    if (level == 0) draw(b, 0, at, sqrt(span), b->goes[0]);
+    // span is that of this level: the middle of the one above is off by a variance of span / 2
+    bool drawn = b->begun && level && b->at[level] >> 1 == at >> 1 && (at & 1);
+    if (level && !drawn) draw(b, level, at >> 1, sqrt(span / 2), b->bend[level]);
+    double side = at & 1 ? -1 : 1;
+    for (int64_t i = 0; level && i < b->cells; i++)
+      b->goes[level][i] = b->goes[level - 1][i] / 2 + side * b->bend[level][i];
+    b->at[level] = at;
+  }
+  b->begun = true;
+  return b->goes[b->levels];
+}
+
+// A part of the step that the path is in: between the ends it is a bridge.
+static void cut(Brownian *b, double from, double to, double end, double *out) {
+  double all = end - from, part = to - from, wide = sqrt(part * (all - part) / all);
+  uint64_t when;
+  memcpy(&when, &to, sizeof when);
+  for (int64_t i = 0; i < b->cells; i++) {
+    out[i] = b->rest[i] * part / all +
+             wide * noise_normal(b->seed, when, site_step(b->site, UINT64_MAX), (uint64_t)i);
+    b->rest[i] -= out[i];
+  }
+  b->from = to;
+}
+
+void brownian_between(Brownian *b, double from, double to, double *out) {
+  enum { CLOSE = 1000000 }; // times are steps but for rounding
+  double k = floor(from / b->step + 1.0 / CLOSE), end = (k + 1) * b->step;
+  bool whole = fabs(from - k * b->step) * CLOSE < b->step, last = (end - to) * CLOSE < b->step;
+  size_t row = (size_t)b->cells * sizeof(double);
+  if (whole || b->from != from) memcpy(b->rest, brownian_step(b, (uint64_t)k), row);
+  if (last)
+    memcpy(out, b->rest, row);
+  else
+    cut(b, whole ? k * b->step : from, to, end, out);
+}

@@ -1,0 +1,117 @@
+// Noise in a system that flows: steps with white noise, and numbers that are drawn when something
+// happens.
+//
+// White noise is asked of paths that do not depend on the step; a step is one diagram, which takes
+// how far each path goes. What an event draws depends on how often something has happened before in
+// its part (of an array: in this member), and not on when: so steps and moments that are kept do not
+// change it. All that happens in one part at one moment draws the same.
+#include "run/sim/flow_own.h"
+
+#include <math.h>
+
+// -- events ---------------------------------------------------------------------------------------
+void flow_draws(Flow *f) {
+  const System *s = f->m->s;
+  uint32_t n = f->problem.events, at = 0;
+  f->draws = NEW_ARRAY(f->m->arena, uint64_t, n + 1);
+  f->drawer = NEW_ARRAY(f->m->arena, uint32_t, n + 1);
+  f->drawn = NEW_ARRAY(f->m->arena, bool, n + 1);
+  f->chance = s->d->noisy;
+  for (uint32_t i = 0; i < s->event.n; i++) {
+    uint32_t first = 0, same = 0;
+    for (; same < i; first += (uint32_t)f->guard_cells.at[same++])
+      if (!strcmp(s->event.at[same].path, s->event.at[i].path) &&
+          f->guard_cells.at[same] == f->guard_cells.at[i])
+        break;
+    for (uint32_t k = 0; k < f->guard_cells.at[i]; k++) f->drawer[at++] = first + k;
+  }
+}
+
+uint64_t flow_draw(Flow *f, uint32_t guard) {
+  uint32_t event = 0, k = guard;
+  for (; k >= f->guard_cells.at[event]; event++) k -= (uint32_t)f->guard_cells.at[event];
+  uint64_t site = site_hash(0, f->m->s->event.at[event].path);
+  return site_step(site, f->draws[f->drawer[guard]]);
+}
+
+void flow_drawn(Flow *f, const uint8_t *which) {
+  uint32_t n = f->chance ? f->problem.events : 0;
+  for (uint32_t i = 0; i < n; i++)
+    if (which[i]) f->drawn[f->drawer[i]] = true;
+  for (uint32_t i = 0; i < n; i++) {
+    f->draws[i] += f->drawn[i];
+    f->drawn[i] = false;
+  }
+}
+
+// -- white noise ----------------------------------------------------------------------------------
+StepKind flow_step_kind(const Run *r) {
+  return r->follow == FOLLOW_MARUYAMA   ? STEP_MARUYAMA
+         : r->follow == FOLLOW_MILSTEIN ? STEP_MILSTEIN
+         : r->follow == FOLLOW_EULER    ? STEP_EULER
+                                        : STEP_RK4;
+}
+
+static void set_point(Flow *f, Engine *e, double t, const double *x) {
+  uint32_t ports = f->m->s->in.n, n = f->flowing.n;
+  for (uint32_t i = 0; i < n; i++)
+    engine_set(e, ports + i, x + f->flowing.at[i].offset, f->flowing.at[i].count);
+  engine_set(e, ports + n, &t, 1);
+}
+
+static bool get_row(Flow *f, Engine *e, double *out) {
+  if (!sim_run(f->m, e, 0)) return false;
+  for (uint32_t i = 0; i < f->flowing.n; i++)
+    engine_get(e, i, out + f->flowing.at[i].offset, f->flowing.at[i].count);
+  return true;
+}
+
+// inputs: ports, states, time, the length, then how far each noise goes
+static bool noisy_step(void *flow, double t, double h, const double *x, const double *late,
+                       double *next) {
+  Flow *f = flow;
+  uint32_t at = f->m->s->in.n + f->flowing.n + 1;
+  flow_put(f, t, x, late);
+  set_point(f, f->step, t, x);
+  engine_set(f->step, at, &h, 1);
+  for (uint32_t i = 0; i < f->white.n; i++) {
+    FlowWhite *y = &f->white.at[i];
+    brownian_between(y->path, t, t + h, y->goes);
+    engine_set(f->step, at + 1 + i, y->goes, y->cells);
+  }
+  return get_row(f, f->step, next);
+}
+
+void flow_noise_rows(Flow *f, Engine *e, uint64_t first, int64_t steps) {
+  for (uint32_t i = 0; i < f->white.n; i++) {
+    FlowWhite *y = &f->white.at[i];
+    if (y->room < steps) {
+      y->room = steps;
+      y->rows = NEW_ARRAY(f->m->arena, double, steps * y->cells + 1);
+    }
+    for (int64_t k = 0; k < steps; k++)
+      memcpy(y->rows + k * y->cells, brownian_step(y->path, first + (uint64_t)k),
+             (size_t)y->cells * sizeof(double));
+    engine_set(e, f->m->s->in.n + i, y->rows, steps * y->cells);
+  }
+}
+
+// -- opening --------------------------------------------------------------------------------------
+bool flow_noise(Flow *f, const Run *r) {
+  Sim *m = f->m;
+  const Diagram *d = m->s->d;
+  Type number = {.base = BASE_R};
+  StepKind kind = flow_step_kind(r);
+  if (kind != STEP_MARUYAMA && kind != STEP_MILSTEIN) return true;
+  uint64_t system = site_hash(0, name_text(m->w->names, m->s->name));
+  for (uint32_t i = 0; i < m->s->white.n; i++) {
+    const Param *p = &d->param.at[m->s->white.at[i].param];
+    FlowWhite y = {.cells = sim_cells(m, &d->wire.at[p->wire].type)};
+    y.path = brownian_new(m->arena, m->how->seed, site_hash(system, p->path), y.cells, r->step);
+    y.goes = NEW_ARRAY(m->arena, double, y.cells + 1);
+    vec_push(m->arena, &f->white, y);
+  }
+  f->step = sim_engine(m, system_step(m->w, m->s, kind, &number));
+  f->problem.step = noisy_step;
+  return f->step != NULL;
+}

@@ -1,0 +1,232 @@
+// A slider for each run: all its pictures show the moment at which it stands.
+//
+// The page has the numbers of some moments as JSON, and a script of its own that puts a line, a dot
+// or a table into the pictures; without it the slider stays hidden. How many moments there are depends
+// on how much is shown, so that a page stays small.
+#include "show/report/report_own.h"
+
+#include "run/simulate/simulate.h"
+
+#include <math.h>
+
+enum {
+  STOPS_MOST = 200,
+  STOPS_LEAST = 20,
+  NUMBERS_WISHED = 40000, // of one run
+  CELLS_MOST = 1024,      // of a matrix
+  LINES_MOST = 24,        // of one picture, with their values
+};
+
+// -- moments --------------------------------------------------------------------------------------
+static uint32_t numbers_at_once(const RanShows *shows) {
+  uint64_t n = 1;
+  for (uint32_t i = 0; i < shows->n; i++) {
+    const RanShown *s = &shows->at[i];
+    n += s->live && s->live->cells <= CELLS_MOST ? (uint64_t)s->live->cells : LINES_MOST / 4;
+  }
+  return n < NUMBERS_WISHED ? (uint32_t)n : NUMBERS_WISHED;
+}
+
+static void find_stops(Scrub *s, uint32_t numbers) {
+  uint32_t all = s->record->time.n, most = NUMBERS_WISHED / numbers;
+  if (most > STOPS_MOST) most = STOPS_MOST;
+  if (most < STOPS_LEAST) most = STOPS_LEAST;
+  uint32_t n = all < most ? all : most;
+  for (uint32_t i = 0; i < n; i++)
+    vec_push(s->g->arena, &s->moment,
+             n > 1 ? (uint32_t)((uint64_t)i * (all - 1) / (n - 1)) : all - 1);
+}
+
+static double stop_time(const Scrub *s, uint32_t i) { return s->record->time.at[s->moment.at[i]]; }
+
+// The last of these times that is not behind t.
+static uint32_t last_before(const double *time, uint32_t n, double t) {
+  uint32_t low = 0, high = n;
+  while (low + 1 < high) {
+    uint32_t middle = low + (high - low) / 2;
+    if (time[middle] <= t + 1e-12 * fabs(t))
+      low = middle;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+// -- JSON -----------------------------------------------------------------------------------------
+// No character of it can end the script that it stands in.
+static void put_string(Buf *b, const char *text) {
+  buf_char(b, '"');
+  for (; *text; text++) {
+    unsigned char c = (unsigned char)*text;
+    if (c < 32 || strchr("\"\\<>&", c))
+      buf_printf(b, "\\u%04x", c);
+    else
+      buf_char(b, (char)c);
+  }
+  buf_char(b, '"');
+}
+
+static void put_json(Buf *b, double x) {
+  if (isfinite(x))
+    buf_printf(b, "%.5g", x);
+  else
+    put_string(b, isnan(x) ? "nan" : x > 0 ? "inf" : "-inf");
+}
+
+typedef struct {
+  const char *name;
+  const double *value; // [moments], one in `stride`
+  int64_t stride;
+  const double *time;
+  uint32_t moments;
+  const char *const *label; // names of labels; or NULL
+} ScrubLine;
+
+static void put_line(Scrub *s, const ScrubLine *l, bool first) {
+  Buf *b = &s->json;
+  buf_text(b, first ? "[" : ",[");
+  put_string(b, l->name);
+  for (uint32_t i = 0; i < s->moment.n; i++) {
+    double x = l->value[last_before(l->time, l->moments, stop_time(s, i)) * l->stride];
+    buf_char(b, ',');
+    if (l->label && x >= 0 && x == floor(x) && x < 1e6)
+      put_string(b, l->label[(uint32_t)x]);
+    else
+      put_json(b, x);
+  }
+  buf_char(b, ']');
+}
+
+static uint32_t put_array(Scrub *s, const Shown *shown, uint32_t k, const char *suffix,
+                          uint32_t lines) {
+  const Array *x = &shown->value.array.at[k];
+  int64_t cells = x->rank == 2 ? x->shape[1] : 1;
+  bool bands = shown->view && strcmp(shown->view, "bands") == 0;
+  const char *const *names = shown->name ? shown->name[k] : NULL;
+  for (int64_t j = 0; j < cells && lines < LINES_MOST; j++, lines++) {
+    const char *name = *x->name ? x->name : shown->text;
+    if (cells > 1) name = arena_format(s->g->arena, "%s[%lld]", name, (long long)j);
+    if (cells > 1 && names && !bands) name = names[j];
+    if (suffix) name = suffix;
+    put_line(s,
+             &(ScrubLine){.name = name,
+                          .value = x->data + j,
+                          .stride = cells,
+                          .time = shown->moment,
+                          .moments = shown->moments,
+                          .label = bands ? names : NULL},
+             !lines);
+  }
+  return lines;
+}
+
+// The figure's number, for its tag. What it shows follows as one object.
+static const char *begin_figure(Scrub *s, const char *kind) {
+  buf_printf(&s->json, "%s{\"kind\":\"%s\"", s->figures ? ",\n" : "", kind);
+  return arena_format(s->g->arena, " data-scrub=\"%u\"", s->figures++);
+}
+
+static void put_frame(Buf *b, const PlotCursor *at) {
+  buf_printf(b, ",\"frame\":[%.6g,%.6g,%.6g,%.6g],\"from\":%.17g,\"to\":%.17g,\"down\":%s", at->x,
+             at->y, at->w, at->h, at->from, at->to, at->down ? "true" : "false");
+}
+
+// -- figures --------------------------------------------------------------------------------------
+static const char *matrix_figure(Scrub *s, const SimChannel *c) {
+  double most = 0;
+  if (c->rank != 2 || c->cells > CELLS_MOST) return "";
+  const char *tag = begin_figure(s, "table");
+  Buf *b = &s->json;
+  for (uint32_t i = 0; i < c->value.n; i++)
+    if (isfinite(c->value.at[i])) most = fmax(most, fabs(c->value.at[i]));
+  buf_printf(b, ",\"rows\":%lld,\"columns\":%lld,\"most\":%.5g,\"cells\":[", (long long)c->shape[0],
+             (long long)c->shape[1], most);
+  for (uint32_t i = 0; i < s->moment.n; i++) {
+    buf_text(b, i ? ",[" : "[");
+    for (int64_t k = 0; k < c->cells; k++) {
+      if (k) buf_char(b, ',');
+      put_json(b, c->value.at[(int64_t)s->moment.at[i] * c->cells + k]);
+    }
+    buf_char(b, ']');
+  }
+  buf_text(b, "]}");
+  return tag;
+}
+
+const char *scrub_about(void *context, const Shown *shown, const PlotCursor *at) {
+  Scrub *s = context;
+  if (s->moment.n < 2) return "";
+  if (s->live) return matrix_figure(s, s->live);
+  bool along = at->w > 0 && at->h > 0, path = at->point && at->points == shown->moments;
+  if (!along && !path) return "";
+  const char *tag = begin_figure(s, path ? "path" : "time");
+  Buf *b = &s->json;
+  if (along) put_frame(b, at);
+  if (path) {
+    buf_text(b, ",\"points\":[");
+    for (uint32_t i = 0; i < s->moment.n; i++) {
+      uint32_t k = last_before(shown->moment, shown->moments, stop_time(s, i));
+      bool seen = isfinite(at->point[k][0]) && isfinite(at->point[k][1]);
+      buf_printf(b, seen ? "%s[%.5g,%.5g]" : "%snull", i ? "," : "", at->point[k][0],
+                 at->point[k][1]);
+    }
+    buf_char(b, ']');
+  }
+  buf_text(b, ",\"lines\":[");
+  uint32_t lines = 0;
+  for (uint32_t k = 0; !at->down && k < shown->value.array.n; k++)
+    lines = put_array(s, shown, k, NULL, lines);
+  buf_text(b, "]}");
+  return tag;
+}
+
+const char *scrub_family(Scrub *s, const ShownFamily *y, const PlotCursor *at) {
+  if (s->moment.n < 2 || !(at->w > 0)) return "";
+  const char *tag = begin_figure(s, "time");
+  put_frame(&s->json, at);
+  buf_text(&s->json, ",\"lines\":[");
+  uint32_t lines = 0;
+  for (uint32_t i = 0; i < y->n; i++)
+    if (y->run[i].value.array.at[0].rank == 1)
+      lines = put_array(s, &y->run[i], 0, y->label[i], lines);
+  buf_text(&s->json, "]}");
+  return tag;
+}
+
+const char *scrub_wiring(Scrub *s, const RanShown *shown) {
+  uint32_t n = shown->moving->moments;
+  if (s->moment.n < 2 || n < 2) return "";
+  const char *tag = begin_figure(s, "moving");
+  buf_printf(&s->json, ",\"of\":%u,\"at\":[", n);
+  for (uint32_t i = 0; i < s->moment.n; i++)
+    buf_printf(&s->json, "%s%u", i ? "," : "", last_before(shown->moving_time, n, stop_time(s, i)));
+  buf_text(&s->json, "]}");
+  return tag;
+}
+
+// -- the slider -----------------------------------------------------------------------------------
+void scrub_begin(Scrub *s, HtmlPage *g, const Results *r, uint32_t run, const RanShows *shows) {
+  *s = (Scrub){.g = g, .w = r->w, .record = &r->run.at[run].record, .json = buf_new(g->arena)};
+  if (s->record->time.n < 2 || !shows->n) return;
+  find_stops(s, numbers_at_once(shows));
+  const char *word = s->record->flows ? "time" : "tick";
+  buf_printf(&g->out,
+             "<p class=\"scrub\" hidden><label>%s <input type=\"range\" min=\"0\" max=\"%u\" "
+             "value=\"%u\" step=\"1\"></label> <output></output></p>\n",
+             word, s->moment.n - 1, s->moment.n - 1);
+  if (s->moment.n < s->record->time.n)
+    buf_printf(&g->out,
+               "<p class=\"hint scrub\" hidden>The slider stops at %u of %u moments.</p>\n",
+               s->moment.n, s->record->time.n);
+}
+
+void scrub_end(Scrub *s) {
+  HtmlPage *g = s->g;
+  if (!s->figures) return;
+  page_put(g, "<script type=\"application/json\">{\"time\":[");
+  for (uint32_t i = 0; i < s->moment.n; i++)
+    buf_printf(&g->out, "%s%.8g", i ? "," : "", stop_time(s, i));
+  page_put(g, "],\"figures\":[\n");
+  buf_add(&g->out, s->json.at, s->json.n);
+  page_put(g, "\n]}</script>\n");
+}

@@ -1,0 +1,228 @@
+// A wide panel in rows.
+//
+// Its layers are cut into rows that are narrow enough, and each row is laid out by itself. A cable
+// that goes from one row to another leaves the first at its end and enters the other at its
+// beginning, with the same name at both. Ports stand in the first row that they have to do with.
+#include "show/wiring/wiring_own.h"
+
+#include <math.h>
+
+enum { ROWS_GAP = 14 };
+
+typedef struct {
+  Arena *arena;
+  const Panel *p;
+  Panel *row; // [row]
+  uint32_t rows;
+  uint32_t *of;    // [unit] its row
+  uint32_t *at;    // [unit] its number in the row
+  uint32_t *cable; // [row * cables + cable] its number there + 1; 0: it is not there
+} RowMaker;
+
+// -- which row ------------------------------------------------------------------------------------
+static bool is_port(const Unit *u) { return u->kind == UNIT_IN || u->kind == UNIT_OUT; }
+
+// Units of a layer stay together: a layer that would be too far to the right begins a row.
+static void cut_layers(RowMaker *m, double width) {
+  const Panel *p = m->p;
+  uint32_t layers = 0;
+  for (uint32_t i = 0; i < p->unit.n; i++)
+    if (p->unit.at[i].layer >= layers) layers = p->unit.at[i].layer + 1;
+  double *left = NEW_ARRAY(m->arena, double, layers), *right = NEW_ARRAY(m->arena, double, layers);
+  uint32_t *row = NEW_ARRAY(m->arena, uint32_t, layers);
+  for (uint32_t i = 0; i < layers; i++) left[i] = INFINITY, right[i] = -INFINITY;
+  for (uint32_t i = 0; i < p->unit.n; i++) {
+    const Unit *u = &p->unit.at[i];
+    if (is_port(u)) continue;
+    left[u->layer] = fmin(left[u->layer], u->x);
+    right[u->layer] = fmax(right[u->layer], u->x + u->width);
+  }
+  double from = 0;
+  for (uint32_t i = 0; i < layers; i++) {
+    bool any = right[i] > left[i], starts = any && from > 0 && right[i] - from > width;
+    row[i] = i ? row[i - 1] + starts : 0;
+    if (any && (starts || !(from > 0))) from = left[i];
+  }
+  m->rows = layers ? row[layers - 1] + 1 : 1;
+  for (uint32_t i = 0; i < p->unit.n; i++) m->of[i] = row[p->unit.at[i].layer];
+}
+
+// Ports go where they are needed first.
+static void move_ports(RowMaker *m) {
+  const Panel *p = m->p;
+  uint32_t *first = NEW_ARRAY(m->arena, uint32_t, p->cable.n + 1),
+           *source = NEW_ARRAY(m->arena, uint32_t, p->cable.n + 1);
+  for (uint32_t i = 0; i < p->cable.n; i++) first[i] = m->rows;
+  for (uint32_t i = 0; i < p->unit.n; i++) {
+    const Unit *u = &p->unit.at[i];
+    for (uint32_t k = 0; k < u->out.n && !is_port(u); k++)
+      if (u->out.at[k].cable) source[u->out.at[k].cable - 1] = m->of[i];
+    for (uint32_t k = 0; k < u->in.n && !is_port(u); k++)
+      if (u->in.at[k].cable && m->of[i] < first[u->in.at[k].cable - 1])
+        first[u->in.at[k].cable - 1] = m->of[i];
+  }
+  for (uint32_t i = 0; i < p->unit.n; i++) {
+    const Unit *u = &p->unit.at[i];
+    uint32_t in = u->kind == UNIT_IN ? u->out.at[0].cable : 0,
+             out = u->kind == UNIT_OUT ? u->in.at[0].cable : 0;
+    if (u->kind == UNIT_IN) m->of[i] = in && first[in - 1] < m->rows ? first[in - 1] : 0;
+    if (u->kind == UNIT_OUT) m->of[i] = out ? source[out - 1] : m->rows - 1;
+  }
+}
+
+// -- the rows as panels ---------------------------------------------------------------------------
+static void add_units(RowMaker *m) {
+  for (uint32_t i = 0; i < m->p->unit.n; i++) {
+    Panel *row = &m->row[m->of[i]];
+    Unit u = m->p->unit.at[i];
+    u.in.at = arena_copy(m->arena, u.in.at, u.in.n * sizeof(Pin));
+    u.out.at = arena_copy(m->arena, u.out.at, u.out.n * sizeof(Pin));
+    for (uint32_t k = 0; k < u.in.n; k++) u.in.at[k].cable = 0;
+    for (uint32_t k = 0; k < u.out.n; k++) u.out.at[k].cable = 0;
+    m->at[i] = row->unit.n;
+    vec_push(m->arena, &row->unit, u);
+  }
+  for (uint32_t i = 0; i < m->p->unit.n; i++) { // what it belongs to, where that is in the same row
+    uint32_t owner = m->p->unit.at[i].owner;
+    m->row[m->of[i]].unit.at[m->at[i]].owner = m->of[owner] == m->of[i] ? m->at[owner] : m->at[i];
+  }
+}
+
+static uint32_t *there(const RowMaker *m, uint32_t row, uint32_t cable) {
+  return &m->cable[(size_t)row * m->p->cable.n + cable];
+}
+
+static uint32_t cable_in(RowMaker *m, uint32_t row, uint32_t cable) {
+  uint32_t *at = there(m, row, cable);
+  if (*at) return *at - 1;
+  vec_push(m->arena, &m->row[row].cable, m->p->cable.at[cable]);
+  *at = m->row[row].cable.n;
+  return *at - 1;
+}
+
+// What a cable is called where it is cut.
+static const char *cut_name(const RowMaker *m, uint32_t cable) {
+  const char *name = m->p->cable.at[cable].label;
+  return name ? name : arena_format(m->arena, "%u", cable + 1);
+}
+
+static void add_end(RowMaker *m, uint32_t row, uint32_t cable, bool leaves) {
+  Unit u = {.kind = leaves ? UNIT_LEAVES : UNIT_ENTERS, .owner = m->row[row].unit.n};
+  u.text = text_cut(m->arena, FACE_ITALIC, PORT_SIZE, cut_name(m, cable), 120);
+  u.words = arena_format(m->arena, "%s %s another row", u.text, leaves ? "goes to" : "comes from");
+  vec_push(m->arena, leaves ? &u.in : &u.out, (Pin){0});
+  uint32_t here = cable_in(m, row, cable);
+  vec_push(m->arena, &m->row[row].unit, u);
+  panel_tie(&m->row[row], here, m->row[row].unit.n - 1, 0, !leaves);
+}
+
+static void tie_units(RowMaker *m) {
+  for (uint32_t i = 0; i < m->p->unit.n; i++) {
+    const Unit *u = &m->p->unit.at[i];
+    for (int right = 0; right < 2; right++) {
+      const Pins *pins = right ? &u->out : &u->in;
+      for (uint32_t k = 0; k < pins->n; k++) {
+        if (!pins->at[k].cable) continue;
+        uint32_t cable = cable_in(m, m->of[i], pins->at[k].cable - 1);
+        panel_tie(&m->row[m->of[i]], cable, m->at[i], k, right);
+      }
+    }
+  }
+}
+
+static void tie_rows(RowMaker *m) {
+  uint32_t n = m->p->cable.n;
+  uint32_t *source = NEW_ARRAY(m->arena, uint32_t, n + 1); // its row + 1
+  for (uint32_t i = 0; i < m->p->unit.n; i++)
+    for (uint32_t k = 0; k < m->p->unit.at[i].out.n; k++)
+      if (m->p->unit.at[i].out.at[k].cable)
+        source[m->p->unit.at[i].out.at[k].cable - 1] = m->of[i] + 1;
+  for (uint32_t c = 0; c < n; c++) {
+    uint32_t others = 0;
+    for (uint32_t r = 0; source[c] && r < m->rows; r++) {
+      if (r == source[c] - 1 || !*there(m, r, c)) continue;
+      add_end(m, r, c, false);
+      others++;
+    }
+    if (others) add_end(m, source[c] - 1, c, true);
+  }
+}
+
+// -- put together ---------------------------------------------------------------------------------
+// Down by y; what ended at the right edge of its row goes on to that of the panel.
+static void move_way(CableWay *way, double y, double from, double to) {
+  for (uint32_t i = 0; i < way->spot.n; i++) way->spot.at[i].y += y;
+  for (uint32_t i = 0; i < way->dot.n; i++) way->dot.at[i].y += y;
+  for (uint32_t i = 0; i < way->back.n; i++) way->back.at[i].y += y;
+  for (uint32_t i = 0; i < way->line.n; i++) {
+    Knee *last = &way->spot.at[way->line.at[i].first + way->line.at[i].n - 1];
+    if (fabs(last->x - from) < 0.01) last->x = to;
+  }
+}
+
+// All rows in the one panel, one below the other.
+static void stack_rows(RowMaker *m, Panel *p) {
+  double width = 0, y = 0;
+  p->unit.n = p->cable.n = 0;
+  for (uint32_t r = 0; r < m->rows; r++) width = fmax(width, m->row[r].width);
+  for (uint32_t r = 0; r < m->rows; r++) {
+    Panel *row = &m->row[r];
+    uint32_t cables = p->cable.n;
+    for (uint32_t i = 0; i < row->unit.n; i++) {
+      Unit u = row->unit.at[i];
+      u.y += y;
+      if (u.kind == UNIT_OUT) u.x += width - row->width;
+      for (uint32_t k = 0; k < u.in.n; k++) u.in.at[k].cable += u.in.at[k].cable ? cables : 0;
+      for (uint32_t k = 0; k < u.out.n; k++) u.out.at[k].cable += u.out.at[k].cable ? cables : 0;
+      vec_push(m->arena, &p->unit, u);
+    }
+    for (uint32_t i = 0; i < row->cable.n; i++) {
+      move_way(&row->cable.at[i].way, y, row->width, width);
+      vec_push(m->arena, &p->cable, row->cable.at[i]);
+    }
+    y += row->height + (r + 1 < m->rows ? ROWS_GAP : 0);
+  }
+  p->width = width, p->height = y;
+}
+
+// The panel in rows of layers that are so wide; false: it cannot be cut.
+static bool make_rows(Arena *a, const Panel *whole, double width, Panel *out) {
+  RowMaker m = {.arena = a, .p = whole};
+  m.of = NEW_ARRAY(a, uint32_t, whole->unit.n + 1);
+  m.at = NEW_ARRAY(a, uint32_t, whole->unit.n + 1);
+  cut_layers(&m, width);
+  if (m.rows < 2) return false;
+  move_ports(&m);
+  m.row = NEW_ARRAY(a, Panel, m.rows);
+  m.cable = NEW_ARRAY(a, uint32_t, (size_t)m.rows * whole->cable.n + 1);
+  for (uint32_t r = 0; r < m.rows; r++) {
+    m.row[r] = (Panel){.name = "", .of = "", .words = "", .depth = whole->depth};
+    if (!r) m.row[r].title = whole->title;
+  }
+  add_units(&m);
+  tie_units(&m);
+  tie_rows(&m);
+  for (uint32_t r = 0; r < m.rows; r++) {
+    for (uint32_t i = 0; i < m.row[r].unit.n; i++)
+      if (m.row[r].unit.at[i].kind == UNIT_LEAVES || m.row[r].unit.at[i].kind == UNIT_ENTERS)
+        unit_measure(&m.row[r].unit.at[i], false);
+    panel_lay(a, &m.row[r]);
+  }
+  *out = *whole;
+  out->unit.at = NULL, out->unit.cap = 0;
+  out->cable.at = NULL, out->cable.cap = 0;
+  stack_rows(&m, out);
+  return true;
+}
+
+// How wide a row is, with what enters and leaves it, is known when it is laid out: layers get less
+// room until all fits.
+void panel_rows(Arena *a, Panel *p, double width) {
+  enum { TRIES = 8 };
+  Panel whole = *p, rows;
+  if (p->shares || p->width <= width) return;
+  for (uint32_t i = 0; i < TRIES && p->width > width; i++) {
+    if (!make_rows(a, &whole, width * (1 - 0.1 * i), &rows)) continue;
+    if (rows.width < p->width) *p = rows;
+  }
+}

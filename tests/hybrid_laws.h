@@ -1,0 +1,18 @@
+// The laws of hybrid systems: each is true of a program, or says why not.
+#ifndef LIMN_HYBRID_LAWS_H
+#define LIMN_HYBRID_LAWS_H
+
+#include "machine_help.h"
+#include "random_hybrid.h"
+
+typedef struct {
+  const Hybrid *h;
+  Arena *arena;
+  Buf said; // "KIND: …"; "skipped: …" where the law says nothing of it
+} HybridCase;
+typedef bool HybridLaw(HybridCase *);
+
+HybridLaw hybrid_order, hybrid_names, hybrid_nested, hybrid_checked, hybrid_again, hybrid_watched,
+    hybrid_precise, hybrid_shifted, hybrid_compiled, hybrid_written, hybrid_balls;
+
+#endif
