@@ -12,6 +12,8 @@
 #include "core/pass/rewrite.h"
 #include "lang/machine/machine_own.h"
 
+#include <assert.h>
+
 static Name alive_name(World *w) { return name_from(w->names, "is alive"); } // no text says these
 static Name stopped_name(World *w) { return name_from(w->names, "has stopped"); }
 
@@ -161,6 +163,10 @@ Id live_shown(MachineBuilder *m, const Type *own, Id wire) {
 }
 
 void live_learned(MachineBuilder *m, Learned *l) {
+  if (m->live && l->unroll > 1)
+    diag_error(m->w->diags, l->span,
+               "`unroll` goes back over the last ticks, and `%s` stops or dies between them",
+               name_text(m->w->names, m->def->name));
   if (m->live) l->when = l->when ? logical(m, FN_and, l->when, m->live) : m->live;
   if (m->alive && l->at < m->s->own.n) start_wire(m, l->at);
 }
@@ -202,7 +208,7 @@ static Id woven_choice(World *w, Diagram *d, Id cond, Id yes, Id no) {
   return each_make(w, d, &e);
 }
 
-bool live_learnt(MachineBuilder *m) {
+void live_learnt(MachineBuilder *m) {
   World *w = m->w;
   System *s = m->s;
   SystemEvent *birth = NULL;
@@ -212,6 +218,7 @@ bool live_learnt(MachineBuilder *m) {
     SystemState *x = &s->state.at[i];
     bool own = i < s->own.n && s->own.at[i].learns, more = i >= s->learnt_from && i < s->learnt_to;
     if ((!own && !more) || !x->next) continue;
+    assert(s->d->wire.at[s->d->param.at[x->param].wire].type.rank >= m->npass);
     Id start = own ? m->born.at[i] : begins_at(w, s->d, x->param);
     x->next = woven_choice(w, s->d, m->alive, x->next, start);
     x->reborn = true;
@@ -219,7 +226,6 @@ bool live_learnt(MachineBuilder *m) {
     vec_push(w->arena, &birth->state, i);
     vec_push(w->arena, &birth->value, start);
   }
-  return true;
 }
 
 // -- parts ----------------------------------------------------------------------------------------

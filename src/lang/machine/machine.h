@@ -329,8 +329,8 @@ Diagram *system_nexts(World *, const System *); // of states that step, what the
 // The same inputs and the length of the step, of this type: a number, or one for each of the axes
 // that the states have in front. Outputs: the states after it. Steps with noise also take, for each
 // `white`, how far it goes in the step.
-typedef enum { STEP_RK4, STEP_EULER, STEP_MARUYAMA, STEP_MILSTEIN } StepKind;
-Diagram *system_step(World *, const System *, StepKind, const Type *length);
+typedef enum { STEP_RK4, STEP_EULER, STEP_MARUYAMA, STEP_MILSTEIN } StepMethod;
+Diagram *system_step(World *, const System *, StepMethod, const Type *length);
 // What Milstein's step adds, twice: inputs as above without the length, then two rows a, b for each
 // `white`; with G what noise is multiplied by, the change of G a along G b.
 Diagram *system_correction(World *, const System *);

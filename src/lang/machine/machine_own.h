@@ -152,7 +152,7 @@ Id live_next(MachineBuilder *, uint32_t own, Id next);
 Id live_guard(MachineBuilder *, Id guard);
 Id live_shown(MachineBuilder *, const Type *, Id wire);
 void live_learned(MachineBuilder *, Learned *);
-bool live_learnt(MachineBuilder *); // once they are woven: states that learn, and their optimisers'
+void live_learnt(MachineBuilder *); // once they are woven: states that learn, and their optimisers'
 void add_birth(MachineBuilder *);   // the event, once all states are known
 PartLife part_life(MachineBuilder *, const Syntax *part); // N_PART, or NULL
 void add_life_routes(MachineBuilder *, const Syntax *block,

@@ -218,7 +218,7 @@ Diagram *system_correction(World *w, const System *s) {
   return passes_flat(w, b.d);
 }
 
-Diagram *system_step(World *w, const System *s, StepKind kind, const Type *length) {
+Diagram *system_step(World *w, const System *s, StepMethod kind, const Type *length) {
   bool noise = kind == STEP_MARUYAMA || kind == STEP_MILSTEIN;
   StepBuilder b = {.w = w, .rates = system_function(w, s, false, noise)};
   step_begin(&b, s, "step", length, noise);

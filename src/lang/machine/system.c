@@ -575,7 +575,8 @@ static System *make_system(MachineBuilder *m) {
   if (!find_weights(m)) return NULL;
   describe_routes(m);
   flatten_lens(m);
-  if (!weave_system(m) || !learn_states(m, m->in->program) || !live_learnt(m)) return NULL;
+  if (!weave_system(m) || !learn_states(m, m->in->program)) return NULL;
+  live_learnt(m);
   forget_passing(m->w, m->s->d);
   return m->s;
 }

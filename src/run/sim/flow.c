@@ -207,35 +207,11 @@ bool flow_halted(const Flow *f) {
   return sim_halts(f->m, mode);
 }
 
-// What is born at a moment begins with what was before it, though it is known to be born only behind
-// what happened.
-static void keep_births(Flow *f, double t) {
-  uint32_t at = 0;
-  if (t == f->moment) return;
-  f->moment = t;
-  for (uint32_t i = 0; i < f->m->s->event.n; i++)
-    for (uint32_t k = 0; k < f->m->s->event.at[i].state.n; k++, at++)
-      if (f->birth[at]) {
-        State *s = f->fresh.at[f->m->s->event.at[i].state.at[k]].state;
-        engine_get(f->values, at, f->birth[at], s->count);
-      }
-}
-
-// All values as they are before the moment. Where there is noise, each event draws its own; what is
-// born draws as the first one of the moment does.
-static bool values_before(Flow *f, double t, const uint8_t *which) {
-  uint32_t first = 0;
-  if (f->chance && t == f->moment) return true;
-  while (first + 1 < f->problem.events && !which[first]) first++;
-  if (!sim_run(f->m, f->values, f->chance ? flow_draw(f, first) : 0)) return false;
-  keep_births(f, t);
-  return true;
-}
-
 static bool happen(void *flow, double t, const uint8_t *which, const double *late, double *x) {
   Flow *f = flow;
   flow_put(f, t, x, late);
-  if (!values_before(f, t, which)) return false;
+  if (!f->chance && !sim_run(f->m, f->values, 0)) return false;
+  if (!flow_births(f, t)) return false;
   for (uint32_t i = 0; i < f->fresh.n; i++) {
     Fresh *y = &f->fresh.at[i];
     state_get(y->state, y->value);
@@ -302,23 +278,6 @@ static bool open_rates(Flow *f) {
   return f->rates && (!next.n || f->nexts);
 }
 
-// What is there from the start is not born then.
-static bool open_births(Flow *f, uint32_t values) {
-  const System *s = f->m->s;
-  double *up = NEW_ARRAY(f->m->arena, double, f->problem.events + 1);
-  f->moment = NAN;
-  f->birth = NEW_ARRAY(f->m->arena, double *, values + 1);
-  f->unborn = NEW_ARRAY(f->m->arena, bool, f->problem.events + 1);
-  for (uint32_t i = 0, at = 0; i < s->event.n; i++)
-    for (uint32_t k = 0; k < s->event.at[i].state.n; k++, at++)
-      if (s->event.at[i].birth)
-        f->birth[at] =
-            NEW_ARRAY(f->m->arena, double, f->fresh.at[s->event.at[i].state.at[k]].state->count);
-  if (!flow_ask(f, f->guards, &f->guard_cells, up)) return false;
-  for (uint32_t i = 0; i < f->problem.events; i++) f->unborn[i] = up[i] > 0;
-  return true;
-}
-
 static bool open_events(Flow *f) {
   const System *s = f->m->s;
   Ids guard = {0}, value = {0};
@@ -340,7 +299,7 @@ static bool open_events(Flow *f) {
   for (uint32_t i = 0; i < f->guard_cells.n; i++)
     f->problem.events += (uint32_t)f->guard_cells.at[i];
   flow_draws(f);
-  return f->guards && f->values && open_births(f, value.n);
+  return f->guards && f->values && flow_births_open(f);
 }
 
 static bool open_lags(Flow *f) {

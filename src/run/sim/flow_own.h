@@ -76,7 +76,7 @@ void flow_put(Flow *, double t, const double *x, const double *late);
 // noisy_flow.c: steps with white noise, and numbers that events draw
 bool flow_noise(Flow *, const Run *); // false with a diagnostic
 bool flow_usual_step(Sim *);          // where none is said, the run gets one
-StepKind flow_step_kind(const Run *);
+StepMethod flow_step_kind(const Run *);
 void flow_noise_rows(Flow *, Engine *, uint64_t first, int64_t steps); // for steps as one scan
 void flow_draws(Flow *);                                               // opens what events draw
 uint64_t flow_draw(Flow *, uint32_t guard);                            // the step of what it draws
@@ -86,6 +86,9 @@ double flow_next_row(const Flow *); // when the next row begins; infinite: never
 void flow_row(Flow *, double t);    // the row that holds from now on
 void flow_start(const Flow *, double *x);
 bool flow_halted(const Flow *);
+// births.c
+bool flow_births_open(Flow *);
+bool flow_births(Flow *, double t); // keeps what is born then, before anything happens
 // clocks.c
 void flow_clocks(Flow *);                          // for the states that step
 double flow_next_tick(const Flow *, double end);   // when that is; `end` if both are one moment

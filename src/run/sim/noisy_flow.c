@@ -45,7 +45,7 @@ void flow_drawn(Flow *f, const uint8_t *which) {
 }
 
 // -- white noise ----------------------------------------------------------------------------------
-StepKind flow_step_kind(const Run *r) {
+StepMethod flow_step_kind(const Run *r) {
   return r->follow == FOLLOW_MARUYAMA   ? STEP_MARUYAMA
          : r->follow == FOLLOW_MILSTEIN ? STEP_MILSTEIN
          : r->follow == FOLLOW_EULER    ? STEP_EULER
@@ -141,7 +141,7 @@ bool flow_noise(Flow *f, const Run *r) {
   Sim *m = f->m;
   const Diagram *d = m->s->d;
   Type number = {.base = BASE_R};
-  StepKind kind = flow_step_kind(r);
+  StepMethod kind = flow_step_kind(r);
   if (kind != STEP_MARUYAMA && kind != STEP_MILSTEIN) return true;
   uint64_t system = site_hash(0, name_text(m->w->names, m->s->name));
   for (uint32_t i = 0; i < m->s->white.n; i++) {

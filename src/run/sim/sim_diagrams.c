@@ -278,7 +278,7 @@ static void add_whites(TickRows *r, Scan *scan, int64_t steps, Ids *inside) {
   }
 }
 
-Diagram *pick_steps(World *w, const System *s, int64_t steps, double h, StepKind kind) {
+Diagram *pick_steps(World *w, const System *s, int64_t steps, double h, StepMethod kind) {
   Type number = {.base = BASE_R};
   Diagram *f = system_step(w, s, kind, &number);
   TickRows r = {.w = w, .s = s, .to = diagram_new(w, s->name), .body = diagram_new(w, s->name)};

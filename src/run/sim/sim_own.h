@@ -58,7 +58,7 @@ Diagram *pick_tangent(World *, const System *);
 Diagram *pick_tick_tangent(World *, const System *);
 // Steps of length h as one scan; the states move. Behind the ports, steps with noise take how far
 // each noise goes, with a row for each step.
-Diagram *pick_steps(World *, const System *, int64_t steps, double h, StepKind);
+Diagram *pick_steps(World *, const System *, int64_t steps, double h, StepMethod);
 
 // ticks.c, follow.c
 bool follow_ticks(Sim *, uint32_t number, Followed *);

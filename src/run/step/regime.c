@@ -146,7 +146,7 @@ static void add_turn(Rounds *r, StepOptions how, uint32_t times) {
 // One learner's turn, or that of all: `times` steps, each perhaps over several batches.
 static void add_steps(Rounds *r, uint64_t turn, uint32_t times, bool last) {
   uint32_t batches = (uint32_t)r->plan->training->accumulate;
-  StepKind ends = batches > 1 ? STEP_ENDS : STEP_PLAIN;
+  TurnStep ends = batches > 1 ? STEP_ENDS : STEP_PLAIN;
   for (uint32_t i = 0; i < times; i++) {
     add_turn(r, (StepOptions){turn, STEP_GATHERS, false}, batches - 1);
     add_turn(r, (StepOptions){turn, ends, last && i + 1 == times}, 1);

@@ -84,10 +84,10 @@ typedef enum {
   STEP_PLAIN,
   STEP_GATHERS,
   STEP_ENDS
-} StepKind; // the last two of those that accumulate
+} TurnStep; // the last two of those that accumulate
 typedef struct {
   uint64_t turn; // a bit; all if 0
-  StepKind kind;
+  TurnStep kind;
   bool last; // of the round
 } StepOptions;
 Step plan_step(Regimen *, const StepOptions *);

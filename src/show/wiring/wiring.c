@@ -214,7 +214,7 @@ static bool is_known(const PanelBuilder *b, const PortEnd *e, bool source) {
   const System *s = e->part ? NULL : b->s;
   if (e->part > b->s->part.n) return false;
   if (e->part) s = b->s->part.at[e->part - 1].of;
-  return e->port < ((e->part != 0) == source ? s->out.n : s->in.n);
+  return e->port < ((e->part != 0) == source ? s->out.n : inputs_of(s));
 }
 
 static bool route_is_sound(const PanelBuilder *b, const WireRoute *r) {

@@ -1,0 +1,47 @@
+// Births where time flows. A part is known to be born only behind what happened at a moment, but it
+// begins with what was before the moment, as everything that happens then reads it. So what parts
+// would be born with is kept at the beginning of each moment.
+#include "run/sim/flow_own.h"
+
+#include <math.h>
+
+bool flow_births_open(Flow *f) {
+  const System *s = f->m->s;
+  Arena *a = f->m->arena;
+  double *up = NEW_ARRAY(a, double, f->problem.events + 1);
+  uint32_t values = 0, at = 0;
+  for (uint32_t i = 0; i < s->event.n; i++) values += s->event.at[i].state.n;
+  f->moment = NAN;
+  f->birth = NEW_ARRAY(a, double *, values + 1);
+  f->unborn = NEW_ARRAY(a, bool, f->problem.events + 1);
+  for (uint32_t i = 0; i < s->event.n; i++)
+    for (uint32_t k = 0; k < s->event.at[i].state.n; k++, at++)
+      if (s->event.at[i].birth)
+        f->birth[at] = NEW_ARRAY(a, double, f->fresh.at[s->event.at[i].state.at[k]].state->count);
+  if (!flow_ask(f, f->guards, &f->guard_cells, up)) return false;
+  for (uint32_t i = 0; i < f->problem.events; i++) f->unborn[i] = up[i] > 0;
+  return true;
+}
+
+// What is drawn for a birth depends on how often something has happened in the part, in any member.
+static uint64_t drawn_for(const Flow *f, const SystemEvent *e, uint32_t guard, int64_t members) {
+  uint64_t before = 0;
+  for (int64_t k = 0; k < members; k++) before += f->draws[f->drawer[guard + k]];
+  return site_step(site_hash(1, e->path), before);
+}
+
+bool flow_births(Flow *f, double t) {
+  const System *s = f->m->s;
+  uint32_t at = 0, guard = 0;
+  if (t == f->moment) return true;
+  f->moment = t;
+  for (uint32_t i = 0; i < s->event.n; guard += (uint32_t)f->guard_cells.at[i++]) {
+    const SystemEvent *e = &s->event.at[i];
+    uint64_t draw = e->birth && f->chance ? drawn_for(f, e, guard, f->guard_cells.at[i]) : 0;
+    if (e->birth && f->chance && !sim_run(f->m, f->values, draw)) return false;
+    for (uint32_t k = 0; k < e->state.n; k++, at++)
+      if (e->birth)
+        engine_get(f->values, at, f->birth[at], f->fresh.at[e->state.at[k]].state->count);
+  }
+  return true;
+}
