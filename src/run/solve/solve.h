@@ -59,8 +59,9 @@ typedef struct {
   double relative, absolute; // of the error of a step; 0: 1e-9, 1e-12
   double step;               // RK4, EULER: their step; otherwise the first one, 0: chosen
   double largest;            // step; 0: no limit
-  uint64_t steps;            // at most, with the rejected ones; 0: 10 million
-  uint32_t storm;            // one event more often than this in a unit of time: an error; 0: 10000
+  double look;    // from one look at the rates to the next where a step saw nothing; 0: none
+  uint64_t steps; // at most, with the rejected ones; 0: 10 million
+  uint32_t storm; // one event more often than this in a unit of time: an error; 0: 10000
 } SolveOptions;
 
 // Do five values at equal distances say what is between them? The sixth is at CURVE_PROBE of the way.
