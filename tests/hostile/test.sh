@@ -35,6 +35,11 @@ done
 answers "cost instances_doubling" cost "$out/p/instances_doubling.limn" b0
 answers "cost expression_doubling" cost "$out/p/expression_doubling.limn" f
 answers "grad expression_doubling" grad "$out/p/expression_doubling.limn" f
+for f in machine_of_many_lines machine_of_many_states; do
+  answers "cost $f" cost "$out/p/$f.limn" M
+  answers "grad $f" grad "$out/p/$f.limn" M
+  answers "find $f" find 'exp(_)' "$out/p/$f.limn"
+done
 answers "print polynomial_terms" print "$out/p/polynomial_terms.limn" f
 answers "print nested_quotients" print "$out/p/nested_quotients.limn" g
 answers "print axis_2_40" print "$out/p/axis_2_40.limn" f --after reverse
