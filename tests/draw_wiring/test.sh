@@ -77,6 +77,31 @@ seen 6 'class="wire"' lines.svg "and is wired to what it is made of" # four betw
 draw "$root/examples/thermostat.limn" Home -o h.svg
 if grep -q 'gives warm, has a state' h.svg; then ok "a mode that is not wired is no port"; else not_ok "a mode that is not wired is no port"; fi
 
+# shared variables: each line says its place, a part has no name of its own, a pile of opened wirings cuts nothing
+cat >shares.limn <<'L'
+share Line(a, b) {
+  a' = b - a
+  b' = a - b
+}
+share Leak[k](v) { v' = -k * v }
+wiring Rod(v: R[4]) {
+  Line(v[i], v[i+1])
+  Leak[1000000000](v[0])
+  Line(v[0], v[3])
+}
+wiring Rods -> (v: R[3 4]) {
+  state v : R[3 4] = 0
+  Rod(v[i])
+}
+L
+draw shares.limn Rod -o rod.svg
+for place in '\[i\]' '\[i + 1\]' '\[0\]' '\[3\]'; do
+  if grep -q "aria-label=\"$place\"" rod.svg; then ok "the line of $place says so"; else not_ok "the line of $place says so"; fi
+done
+if grep -q 'Line\.2:\|aria-label="Line.2"' rod.svg; then not_ok "a second part is called by its kind"; else ok "a second part is called by its kind"; fi
+if grep -q 'Leak (1e9)' rod.svg; then ok "1e9"; else not_ok "1e9"; fi
+if draw shares.limn Rods --check && [ ! -s out ]; then ok "an array of opened wirings"; else not_ok "an array of opened wirings"; cat out; fi
+
 # unfolding
 for picture in neuron:Single network:Two network:Three network:Talking; do
   file=$root/docs/figures/${picture%:*}.limn name=${picture#*:}
