@@ -94,16 +94,43 @@ bool flow_ask(Flow *f, Engine *e, const Counts *c, double *out) {
   return true;
 }
 
+static bool all_finite(const double *x, uint32_t n) {
+  double sum = 0;
+  for (uint32_t i = 0; i < n; i++) sum += 0 * x[i];
+  return sum == 0;
+}
+
+// What a solver asks while it tries: whatever is not finite, it may come by another way.
+static bool ask_anywhere(Flow *f, Engine *e, const Counts *c, const OddMoment *at, double *out) {
+  bool finite;
+  flow_put(f, at->t, at->x, at->late);
+  if (!sim_try(f->m, e, 0, &finite)) return false;
+  if (!finite && all_finite(at->x, f->n)) { // after the first, the others follow from it
+    OddMoment *odd = &f->odd;
+    odd->e = e, odd->t = at->t;
+    memcpy(odd->x, at->x, f->n * sizeof(double));
+    if (at->late) memcpy(odd->late, at->late, f->problem.late * sizeof(double));
+  }
+  for (uint32_t i = 0; i < c->n; out += c->at[i++]) engine_get(e, i, out, c->at[i]);
+  return true;
+}
+
+bool flow_blame(Flow *f, const char *what) {
+  const OddMoment *odd = &f->odd;
+  flow_put(f, odd->t, odd->x, odd->late);
+  return sim_blame(f->m, odd->e, 0, what);
+}
+
 bool flow_rates(void *flow, double t, const double *x, const double *late, double *dx) {
   Flow *f = flow;
-  flow_put(f, t, x, late);
-  return flow_ask(f, f->rates, &f->rate_cells, dx);
+  OddMoment at = {.t = t, .x = (double *)x, .late = (double *)late};
+  return ask_anywhere(f, f->rates, &f->rate_cells, &at, dx);
 }
 
 static bool guards(void *flow, double t, const double *x, const double *late, double *g) {
   Flow *f = flow;
-  flow_put(f, t, x, late);
-  return flow_ask(f, f->guards, &f->guard_cells, g);
+  OddMoment at = {.t = t, .x = (double *)x, .late = (double *)late};
+  return ask_anywhere(f, f->guards, &f->guard_cells, &at, g);
 }
 
 static bool lates(void *flow, double t, const double *x, const double *late, double *value) {
@@ -334,6 +361,8 @@ Flow *flow_open(Sim *m) {
   f->value = NEW_ARRAY(m->arena, double, most);
   f->unit = NEW_ARRAY(m->arena, double, f->n + 1);
   f->column = NEW_ARRAY(m->arena, double, f->n + 1);
+  f->odd.x = NEW_ARRAY(m->arena, double, f->n + 1);
+  f->odd.late = NEW_ARRAY(m->arena, double, f->problem.late + 1);
   f->problem.context = f;
   f->problem.n = f->n;
   f->problem.rates = flow_rates;

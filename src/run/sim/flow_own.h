@@ -42,6 +42,13 @@ typedef struct {
   uint64_t done;    // ticks so far
 } TickClock;
 
+// The last moment whose numbers were not finite: a step that is only tried may meet such.
+typedef struct {
+  Engine *e; // that made them; NULL: there were none
+  double t;
+  double *x, *late;
+} OddMoment;
+
 struct Flow {
   Sim *m;
   SimRecord *record; // where events are noted; or NULL
@@ -68,11 +75,14 @@ struct Flow {
   bool *drawn;          // [guard] at this moment
   bool chance;          // what events set is drawn
   Engine *look;         // what is looked at, whose ports are moved too; or NULL
+  OddMoment odd;
 };
 
 // Runs an engine; its outputs, of so many numbers each, side by side.
 bool flow_ask(Flow *, Engine *, const Counts *, double *out);
 void flow_put(Flow *, double t, const double *x, const double *late);
+// The diagnostic of a solver that stopped where numbers are not finite; always false.
+bool flow_blame(Flow *, const char *what);
 // noisy_flow.c: steps with white noise, and numbers that events draw
 bool flow_noise(Flow *, const Run *); // false with a diagnostic
 bool flow_usual_step(Sim *);          // where none is said, the run gets one

@@ -145,6 +145,7 @@ static bool failed(const Following *g) {
   const char *why = solver_error(g->solver);
   if (g->m->w->diags->errors) return true;
   if (!why) return false;
+  if (g->flow->odd.e && solver_odd_end(g->solver)) return !flow_blame(g->flow, why);
   Id e = diag_error(g->m->w->diags, g->m->run->span, "%s", why);
   if (strstr(why, "stiff") && g->m->run->follow != FOLLOW_STIFF)
     diag_help(g->m->w->diags, e, "the stiff method is `by stiff`");

@@ -139,13 +139,24 @@ Engine *sim_engine(const Sim *m, const Diagram *d) {
   return e;
 }
 
-bool sim_run(const Sim *m, Engine *e, uint64_t step) {
+bool sim_try(const Sim *m, Engine *e, uint64_t step, bool *finite) {
   RunStatus status = engine_run(e, 0, step);
-  if (status == RUN_GOOD) return true;
-  if (status == RUN_FAILED)
-    return diag_refuse(m->w->diags, m->run ? m->run->span : m->s->span, "%s", engine_error(e));
+  *finite = status == RUN_GOOD;
+  return status != RUN_FAILED ||
+         diag_refuse(m->w->diags, m->run ? m->run->span : m->s->span, "%s", engine_error(e));
+}
+
+bool sim_blame(const Sim *m, Engine *e, uint64_t step, const char *what) {
   Span span = {0};
   const char *why = engine_blame(e, 0, step, &span);
-  return diag_refuse(m->w->diags, span.file ? span : m->s->span, "%s",
-                     why ? why : "a number is not finite");
+  return diag_refuse(m->w->diags, span.file ? span : m->s->span, "%s%s%s", what ? what : "",
+                     what && why ? ": " : "",
+                     why    ? why
+                     : what ? ""
+                            : "a number is not finite");
+}
+
+bool sim_run(const Sim *m, Engine *e, uint64_t step) {
+  bool finite;
+  return sim_try(m, e, step, &finite) && (finite || sim_blame(m, e, step, NULL));
 }

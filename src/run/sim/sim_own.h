@@ -31,8 +31,13 @@ State *sim_state(const Sim *, uint32_t state);
 State *sim_clock(const Sim *, const char *path); // `time`, a lag; NULL: nothing reads it
 Engine *sim_engine(const Sim *, const Diagram *);
 bool sim_run(const Sim *, Engine *, uint64_t step); // false with a diagnostic
-bool sim_set(const Sim *, const RunStart *);        // an input or a state
-bool sim_halts(const Sim *, double mode);           // is this mode of the system one that stops?
+// The same where numbers that are not finite are no error.
+bool sim_try(const Sim *, Engine *, uint64_t step, bool *finite);
+// The diagnostic of the last numbers that were not finite: `what`, or NULL, and then where they come
+// from. Always false.
+bool sim_blame(const Sim *, Engine *, uint64_t step, const char *what);
+bool sim_set(const Sim *, const RunStart *); // an input or a state
+bool sim_halts(const Sim *, double mode);    // is this mode of the system one that stops?
 int64_t sim_cells(const Sim *, const Type *);
 int64_t sim_in_cells(const Sim *, uint32_t port);
 

@@ -209,6 +209,12 @@ static double target(const Solver *s, double end) {
 
 static bool fail_small(Solver *s) {
   if (s->odd) return fail_odd(s);
+  if (stiff_is_lost(s))
+    return solver_fail(
+        s,
+        "at t = %.10g it is not finite how the rates change with what flows, which "
+        "the stiff method has to know: a root, a power or a logarithm may be at 0 there",
+        s->t);
   if (s->problem.constrained && s->problem.constrained[s->worst]) return settle_singular(s);
   return solver_fail(
       s,
@@ -378,6 +384,7 @@ double solver_time(const Solver *s) { return s->t; }
 const double *solver_state(const Solver *s) { return s->x; }
 double solver_from(const Solver *s) { return s->from; }
 const char *solver_error(const Solver *s) { return s->message; }
+bool solver_odd_end(const Solver *s) { return s->message && s->odd; }
 const char *solver_note(const Solver *s) { return s->note; }
 
 void solver_at(const Solver *s, double t, double *x) {

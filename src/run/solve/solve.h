@@ -87,6 +87,7 @@ const double *solver_late(Solver *, double t); // what is late then; after its e
 bool solver_happened(const Solver *,
                      uint32_t *which);    // did the last step end with an event? which first?
 const char *solver_error(const Solver *); // in words, or NULL
+bool solver_odd_end(const Solver *);      // was it that rates or guards are not finite?
 const char *solver_note(const Solver *);  // what is to be known of the run, in words, or NULL
 uint64_t solver_count(const Solver *, uint64_t *rejected, uint64_t *rates); // steps made
 

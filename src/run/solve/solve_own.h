@@ -135,7 +135,8 @@ void stiff_new(Solver *);
 // How the equations change with the numbers that they say, at (t, x), with the others held: false:
 // singular, or a message.
 bool stiff_at_rest(Solver *);
-void stiff_solve(Solver *, double *b);           // with what was factored last
+bool stiff_is_lost(const Solver *);    // the last step was not tried: its Jacobian is not finite
+void stiff_solve(Solver *, double *b); // with what was factored last
 void stiff_row_sizes(const Solver *, double *x); // the largest in each row of the Jacobian
 // settle.c
 bool solver_settle(Solver *);   // makes the equations hold at (t, x)
