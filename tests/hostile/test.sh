@@ -111,6 +111,7 @@ tells "draw many named lines" "this picture would be more than 100 000 units wid
 tells "draw goals of a family" "this picture would be more than 100 000 units wide or high" draw "$out/p/goals_of_a_family.limn" -o -
 tells "draw a machine of many lines" "this picture would be more than 100 000 units wide or high" draw "$out/p/machine_of_many_lines.limn" -o -
 tells "draw a machine of many states" "this picture would be more than 100 000 units wide or high" draw "$out/p/machine_of_many_states.limn" -o -
+tells "draw ten thousand goals" "this picture would be more than 100 000 units wide or high" draw "$out/p/ten_thousand_learners_with_goals.limn" -o -
 tells "who trains whom in a family" "3000 goals and 3001 learners are too many for one table: 2000000 places are the most" check "$out/p/goals_of_a_family.limn" --who
 
 # what grows as the square of a program shows in the memory that it takes, on any machine; the sanitizers take theirs
