@@ -40,8 +40,9 @@ typedef struct {
   // first.
   bool (*guards)(void *context, double t, const double *x, const double *late, double *g);
   // What happens at one moment, all of it at once: which[events]. All of it reads x as it was before
-  // the moment; then x is changed in place. False: stop here, without an error.
-  bool (*happen)(void *context, double t, const uint8_t *which, const double *late, double *x);
+  // the moment; then x is changed in place. What it takes out of `which` has not happened, and does so
+  // at the same moment if its guard is above 0 behind the rest. False: stop here, without an error.
+  bool (*happen)(void *context, double t, uint8_t *which, const double *late, double *x);
   // What is late, and by how much: lag[late], each above 0, and value(t, x) for the numbers that
   // will be late. Before the start, a value is the one at the start.
   const double *lag;
