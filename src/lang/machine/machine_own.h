@@ -112,9 +112,7 @@ Type full_type(MachineBuilder *, const Type *own); // with the axes that pass in
 // The value as a wire of that type, the same for all members of arrays if need be; 0 after an
 // error. `what`: for the message.
 Id fit_value(MachineBuilder *, Val, const Type *own, Span, const char *what);
-Syntax *as_root(World *, const Syntax *cond);   // a number that rises through 0 when it comes true
-int own_state(const MachineBuilder *, Name);    // its number; -1: none
-int port_named(const Port *, uint32_t n, Name); // its number; -1: none
+int own_state(const MachineBuilder *, Name); // its number; -1: none
 void add_change(MachineBuilder *, Change);
 void always(MachineBuilder *, ChangeKind, uint32_t at, Id value, Span); // in every mode
 uint32_t last_change(const MachineBuilder *, ChangeKind, uint32_t at);  // its number + 1; 0: none
@@ -142,8 +140,6 @@ void do_jump(MachineBuilder *, Env *, const Syntax *, int mode);
 // periods.c: how often parts tick
 void read_period(MachineBuilder *, const Syntax *part, Part *out); // N_PART
 bool period_fits(MachineBuilder *, const Part *);                  // with what is in the part
-bool check_ticks(Elab *, const System *,
-                 Span); // a whole that goes by ticks: are all of them whole?
 
 // lives.c: what has stopped, and parts that are born and die
 void add_life(MachineBuilder *);                       // the ports that say it, behind the others
@@ -164,7 +160,7 @@ typedef VEC(const Syntax *) LineNodes;
 bool order_statements(MachineBuilder *, const LineNodes *,
                       LineNodes *out); // false: they need each other
 
-// inside.c: those lines that a check or show asks for become wires
+// kept_lines.c: those lines that a check or show asks for become wires
 void keep_lines(MachineBuilder *, Env *, const LineNodes *, int mode);
 
 // for_lines.c
@@ -218,12 +214,6 @@ Value delay_value(const BuiltinUse *);
 // constraints.c: equations 0 = …
 void add_constraint(MachineBuilder *, Env *, const Syntax *, int mode);
 void settle_constraints(MachineBuilder *);
-const SystemState *first_constrained(const System *); // NULL: there is none
-void check_constrained_run(Elab *, Run *, const Syntax *by);
-void check_constrained_watch(Elab *, const System *, const Watch *);
-
-// milstein.c: does no noise change how strongly another one works?
-bool milstein_fits(World *, const System *);
 
 // chance.c: the box `white`
 Value white_value(const BuiltinUse *);
@@ -265,18 +255,6 @@ typedef struct { // a machine as it is used
   MachineTime time;
 } MachineUse;
 System *system_of(Elab *, const MachineUse *);
-// Like elab_system, in this time; TIME_OPEN: what takes its time from others stays open.
-System *system_in(Elab *, Program *, const Syntax *use, MachineTime);
-// The time that a system with open delays has: that of its states; without any, `alone`.
-MachineTime time_of(const System *, MachineTime alone);
-bool weave_system(MachineBuilder *);     // lens and parts into one
-System *system_closed(Elab *, System *); // with its shared variables as states of its own
-System *system_on(Elab *, System *, System *source,
-                  Span); // its ports wired to what a source shows
-// Inputs of the run that depend on `time` are a source of their own; the other starts stay.
-System *system_moved(Elab *, Run *);
-
-// box_claims.c: false: this speaks of a machine
-bool do_box_check(Elab *, Program *, const Syntax *, Check *);
+bool weave_system(MachineBuilder *); // lens and parts into one
 
 #endif
