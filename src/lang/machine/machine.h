@@ -40,13 +40,25 @@ typedef struct {       // next x = … when …, in a system that flows; jump m 
   Id guard;            // a number that rises through 0 when it happens
   VEC(uint32_t) state; // what is set, as numbers of states
   Ids value;           // and to what
+  Ids named;           // and which places of it, as bits; 0: all
   const char *path;    // heater, or a.b.heater
   Name jump;           // the mode that it jumps to; 0: none
   uint32_t level;      // of modes in modes: a jump of an outer one wins over one of an inner one
   bool either;         // the states have a `next` too, which holds where nothing flows
+  bool each;           // a guard for each place of the state: each is an event of its own
   bool birth;          // it makes a part begin anew; what is alive at the start is not born then
   Span span;
 } SystemEvent;
+
+typedef struct { // next x = … when …, at ticks, where another line may set the same place
+  uint32_t state;
+  Id when;  // a bit, or one for each place; 0: always
+  Id named; // a bit for each place that it sets; 0: all
+  Id value;
+  Name jump;      // the mode that it jumps to; 0: none
+  uint32_t level; // of modes in modes: a jump of an outer one wins over one of an inner one
+  Span span;
+} SystemWriter;
 
 typedef struct {  // delay[1](x), in a system that flows
   uint32_t param; // where the late value comes in
@@ -147,6 +159,7 @@ struct System {
   VEC(OwnState) own; // states that its own text declares
   VEC(SystemState) state; // all, those of its parts too
   VEC(SystemEvent) event;
+  VEC(SystemWriter) writer; // those of one state side by side
   VEC(SystemLag) lag;
   VEC(SystemWhite) white;
   Id time;        // the wire of the clock `time`; 0: it is not read

@@ -11,10 +11,18 @@ enum { ANY_MODE = -1, MODES_LIMIT = 64, FLAT_LIMIT = 250000, FIRST_PASS = 2 };
 
 typedef enum { CHANGE_PORT, CHANGE_RATE, CHANGE_NEXT } ChangeKind;
 typedef struct {
+  Id named;   // a bit for each place of the state; 0: all of them
+  Id written; // the same as a number, as the loop writes it that knows which they are
+} LinePlaces; // that a line says something of
+
+typedef struct {
   ChangeKind kind;
   uint32_t at;    // of its ports, or of its own states
   int mode;       // of ModeLines; ANY_MODE: in every one
-  Id value, when; // wires; when: 0 = always
+  Id value, when; // wires; when: 0 = always; a bit, or one for each place
+  LinePlaces places;
+  Name jump;      // the mode that it jumps to; 0: none
+  uint32_t level; // of a jump: how deep its mode is in others
   Span span;
   uint32_t before; // the one before it that refers to the same; its number + 1
 } Change;          // what a line of the text says of a port or a state
@@ -124,10 +132,32 @@ void add_in_ports(MachineBuilder *, Env *, const Syntax *params, uint64_t modes)
 void add_out_ports(MachineBuilder *, Env *, const Syntax *result, uint64_t modes);
 Val new_state(MachineBuilder *, Name, Type own, Init, Span); // the last one of `own` and `held`
 void add_states(MachineBuilder *, Env *, const Syntax *states);
-Id condition_wire(MachineBuilder *, Env *, const Syntax *cond);       // a bit; 0 after an error
-Id guard_wire(MachineBuilder *, Env *, const Syntax *cond, int mode); // as_root, only in the mode
-void add_event(MachineBuilder *, SystemEvent, uint32_t state, Id value);
+typedef struct {
+  const Syntax *cond, *brackets;
+  const Type *own; // of what the brackets belong to
+  int mode;
+} Condition;                                           // without brackets: one for all places
+Id condition_wire(MachineBuilder *, Env *, Condition); // a bit, or bits; 0 after an error
+Id guard_wire(MachineBuilder *, Env *, Condition);     // as_root, only in the mode
+void add_event(MachineBuilder *, SystemEvent, uint32_t state, Id value, Id named);
 void make_block(MachineBuilder *, Env *, const Syntax *block, int mode);
+
+// places.c
+typedef enum { MEET_NEVER, MEET_PERHAPS, MEET_SURELY } Meeting;
+LinePlaces line_places(MachineBuilder *, Env *, const Syntax *brackets, const Syntax *value,
+                       const Type *own);
+// Do two lines name one place? `where`: the first such, "[0 1]"; "": not known, or all of them.
+Meeting places_meet(MachineBuilder *, const LinePlaces *, const LinePlaces *, const Type *own,
+                    const char **where);
+// Does the condition ask for each place, by indices of the left side?
+bool condition_for_each(MachineBuilder *, const Syntax *brackets, const Syntax *cond,
+                        const Type *own);
+
+// writers.c
+// What a thing becomes, from all that is said of it: what holds; else `base`, else 0.
+Id fold_changes(MachineBuilder *, ChangeKind, uint32_t at, Id base, const Type *own,
+                const char *what);
+void note_writers(MachineBuilder *, uint32_t state); // lines that may set one place at one tick
 
 // modes.c
 bool add_modes(MachineBuilder *, const Syntax *block); // false: there are too many
@@ -145,7 +175,7 @@ bool period_fits(MachineBuilder *, const Part *);                  // with what 
 void add_life(MachineBuilder *);                       // the ports that say it, behind the others
 Id live_rate(MachineBuilder *, uint32_t own, Id rate); // what a state becomes; 0: it stays
 Id live_next(MachineBuilder *, uint32_t own, Id next);
-Id live_guard(MachineBuilder *, Id guard);
+Id live_guard(MachineBuilder *, Id guard, const Type *own);
 Id live_shown(MachineBuilder *, const Type *, Id wire);
 void live_learned(MachineBuilder *, Learned *);
 void live_learnt(MachineBuilder *); // once they are woven: states that learn, and their optimisers'

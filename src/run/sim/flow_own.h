@@ -65,7 +65,8 @@ struct Flow {
   Counts rate_cells, guard_cells, lag_cells;
   State *time;
   double *unit, *column;
-  double *value;        // room for the largest state
+  double *value, *mask; // room for the largest state
+  uint32_t *named;      // [event][state] the output of `values` with the places it sets; 0: all
   VEC(Fresh) fresh;     // beside each state, where there are events
   Driven *driven;       // or NULL
   Engine *step;         // a whole step, with noise; or NULL
@@ -74,6 +75,7 @@ struct Flow {
   uint32_t *drawer;     // [guard] the first guard of its part and member, which counts for all
   bool *drawn;          // [guard] at this moment
   bool chance;          // what events set is drawn
+  Engine *lines;        // that may set one place at one tick; or NULL
   Engine *look;         // what is looked at, whose ports are moved too; or NULL
   OddMoment odd;
 };

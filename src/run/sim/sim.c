@@ -88,6 +88,23 @@ State *sim_state(const Sim *m, uint32_t state) {
   return store_find(m->store, m->s->d->param.at[m->s->state.at[state].param].path);
 }
 
+const char *sim_state_name(const Sim *m, uint32_t state) {
+  return name_text(m->w->names, m->sights.at[m->s->out.n + m->s->in.n + state].name);
+}
+
+const char *sim_place(const Sim *m, uint32_t state, int64_t cell) {
+  const State *s = sim_state(m, state);
+  const char *name = sim_state_name(m, state);
+  int64_t at[ARRAY_RANK_LIMIT];
+  if (s->count == 1) return name;
+  for (uint32_t i = s->rank; i-- > 0; cell /= s->shape[i]) at[i] = cell % s->shape[i];
+  Buf b = buf_new(m->arena);
+  buf_text(&b, name);
+  for (uint32_t i = 0; i < s->rank; i++) buf_printf(&b, "%s%lld", i ? " " : "[", (long long)at[i]);
+  buf_text(&b, "]");
+  return b.at;
+}
+
 bool sim_halts(const Sim *m, double mode) {
   return mode >= 0 && mode < 64 && (m->s->stops >> (uint32_t)mode & 1);
 }
