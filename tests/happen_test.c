@@ -34,7 +34,7 @@ static bool room_guards(void *c, double t, const double *x, const double *late, 
   return true;
 }
 
-static bool room_switches(void *c, double t, const uint8_t *which, const double *late, double *x) {
+static bool room_switches(void *c, double t, uint8_t *which, const double *late, double *x) {
   (void)late;
   x[1] = which[1];
   return note(c, t, which[1]);
@@ -122,7 +122,7 @@ static bool below(void *c, double t, const double *x, const double *late, double
   return true;
 }
 
-static bool bounce(void *c, double t, const uint8_t *which, const double *late, double *x) {
+static bool bounce(void *c, double t, uint8_t *which, const double *late, double *x) {
   (void)late, (void)which;
   x[1] *= -0.8;
   return note(c, t, 0);
@@ -196,7 +196,7 @@ static bool clock_guards(void *c, double t, const double *x, const double *late,
   return ((Clock *)c)->guards(x, g);
 }
 
-static bool clock_happens(void *c, double t, const uint8_t *which, const double *late, double *x) {
+static bool clock_happens(void *c, double t, uint8_t *which, const double *late, double *x) {
   Clock *clock = c;
   bool goes_on = true;
   (void)late;
@@ -319,7 +319,7 @@ static bool swing_guards(void *c, double t, const double *x, const double *late,
   return true;
 }
 
-static bool swing_happens(void *c, double t, const uint8_t *which, const double *late, double *x) {
+static bool swing_happens(void *c, double t, uint8_t *which, const double *late, double *x) {
   Swing *w = c;
   (void)late;
   x[1] *= which[1] ? 0.5 : -0.9;
@@ -370,7 +370,7 @@ static bool alarm_guards(void *c, double t, const double *x, const double *late,
   return true;
 }
 
-static bool alarm_rings(void *c, double t, const uint8_t *which, const double *late, double *x) {
+static bool alarm_rings(void *c, double t, uint8_t *which, const double *late, double *x) {
   (void)late, (void)x;
   return note(c, t, which[1]);
 }
@@ -523,7 +523,7 @@ static bool first_guard(void *c, double t, const double *x, const double *late, 
   return true;
 }
 
-static bool echo_happens(void *c, double t, const uint8_t *which, const double *late, double *x) {
+static bool echo_happens(void *c, double t, uint8_t *which, const double *late, double *x) {
   near(late[0], which[0] ? 0 : 1, 0);
   if (which[0]) x[0] += 1;
   return note(c, t, which[0] ? 0 : 1);

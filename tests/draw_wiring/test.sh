@@ -68,7 +68,7 @@ draw "$root/examples/dils.limn" Team -o moves.svg
 seen 2 'aria-label="(guess − truth)^2"\|aria-label="mu\[i\] worker\[i\].guess"' moves.svg "each equation is there once"
 seen 1 'aria-label="(worker\[i\].guess − truth)^2"' moves.svg "what a state learns on is there"
 draw "$root/examples/listeners.limn" Team -o rows.svg
-seen 2 '<title>g ' rows.svg "a state that learns leaves its row, and enters another"
+seen 2 '<title>mu ' rows.svg "a state that learns leaves its row, and enters another"
 draw "$root/examples/dils.limn" Team --width 0 -o one.svg
 seen 0 'another row' one.svg "one row where that is asked for"
 seen 6 'class="wire"' lines.svg "and is wired to what it is made of" # four between parts, and what sticks out
@@ -76,6 +76,31 @@ seen 6 'class="wire"' lines.svg "and is wired to what it is made of" # four betw
 # a port that nobody reads
 draw "$root/examples/thermostat.limn" Home -o h.svg
 if grep -q 'gives warm, has a state' h.svg; then ok "a mode that is not wired is no port"; else not_ok "a mode that is not wired is no port"; fi
+
+# shared variables: each line says its place, a part has no name of its own, a pile of opened wirings cuts nothing
+cat >shares.limn <<'L'
+share Line(a, b) {
+  a' = b - a
+  b' = a - b
+}
+share Leak[k](v) { v' = -k * v }
+wiring Rod(v: R[4]) {
+  Line(v[i], v[i+1])
+  Leak[1000000000](v[0])
+  Line(v[0], v[3])
+}
+wiring Rods -> (v: R[3 4]) {
+  state v : R[3 4] = 0
+  Rod(v[i])
+}
+L
+draw shares.limn Rod -o rod.svg
+for place in '\[i\]' '\[i + 1\]' '\[0\]' '\[3\]'; do
+  if grep -q "aria-label=\"$place\"" rod.svg; then ok "the line of $place says so"; else not_ok "the line of $place says so"; fi
+done
+if grep -q 'Line\.2:\|aria-label="Line.2"' rod.svg; then not_ok "a second part is called by its kind"; else ok "a second part is called by its kind"; fi
+if grep -q 'Leak (1e9)' rod.svg; then ok "1e9"; else not_ok "1e9"; fi
+if draw shares.limn Rods --check && [ ! -s out ]; then ok "an array of opened wirings"; else not_ok "an array of opened wirings"; cat out; fi
 
 # unfolding
 for picture in neuron:Single network:Two network:Three network:Talking; do

@@ -45,3 +45,18 @@ bool flow_births(Flow *f, double t) {
   }
   return true;
 }
+
+// Until it is born, a part has the states of its last life. No condition may see them: neither one of
+// its own nor one that reads what it shows.
+void flow_births_first(const Flow *f, uint8_t *which) {
+  const System *s = f->m->s;
+  bool any = false;
+  for (int clear = 0; clear < 2; clear++) {
+    uint32_t guard = 0;
+    for (uint32_t i = 0; i < s->event.n; i++)
+      for (int64_t k = 0; k < f->guard_cells.at[i]; k++, guard++) {
+        any |= s->event.at[i].birth && which[guard] && !f->unborn[guard];
+        if (clear && any && !s->event.at[i].birth) which[guard] = 0;
+      }
+  }
+}

@@ -234,11 +234,12 @@ bool flow_halted(const Flow *f) {
   return sim_halts(f->m, mode);
 }
 
-static bool happen(void *flow, double t, const uint8_t *which, const double *late, double *x) {
+static bool happen(void *flow, double t, uint8_t *which, const double *late, double *x) {
   Flow *f = flow;
   flow_put(f, t, x, late);
   if (!f->chance && !sim_run(f->m, f->values, 0)) return false;
   if (!flow_births(f, t)) return false;
+  flow_births_first(f, which);
   for (uint32_t i = 0; i < f->fresh.n; i++) {
     Fresh *y = &f->fresh.at[i];
     state_get(y->state, y->value);

@@ -99,6 +99,7 @@ bool flow_halted(const Flow *);
 // births.c
 bool flow_births_open(Flow *);
 bool flow_births(Flow *, double t); // keeps what is born then, before anything happens
+void flow_births_first(const Flow *, uint8_t *which); // all else waits until what is born is there
 // clocks.c
 void flow_clocks(Flow *);                          // for the states that step
 double flow_next_tick(const Flow *, double end);   // when that is; `end` if both are one moment

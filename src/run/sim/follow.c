@@ -217,6 +217,8 @@ static bool do_tick(Following *g, double now, double kept) {
   return fabs(kept - now) > 1e-12 * now || keep_moment(g, now, x);
 }
 
+enum { LOOKS = 8192 }; // at the rates in a whole run, where steps see nothing
+
 static bool follow_all(Following *g, double *start) {
   const Run *r = g->m->run;
   static const Method method[] = {SOLVE_DORMAND, SOLVE_DORMAND, SOLVE_RK4,  SOLVE_EULER,
@@ -227,7 +229,7 @@ static bool follow_all(Following *g, double *start) {
   if (has_fixed_steps(r))
     how.step = r->step;
   else
-    how.largest = longest_step(r);
+    how.largest = longest_step(r), how.look = r->end / LOOKS;
   g->solver = solver_new(g->m->arena, &g->flow->problem, &how, 0, start);
   if (failed(g)) return false;
   if (g->flow->problem.constrained)

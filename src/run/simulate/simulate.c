@@ -212,7 +212,7 @@ static bool do_check(Ran *r, uint32_t i) {
   to->holds = v.holds;
   to->figure = v.figure;
   tell(r, arena_format(r->w->arena, "%s  %s%s%s   %s", v.holds ? "holds" : "FAILS", to->of,
-                       *to->of ? " : " : "", to->text, v.figure));
+                       *to->of ? " : " : "", claim_text(r->w->arena, to), v.figure));
   return true;
 }
 

@@ -141,12 +141,11 @@ static bool events_happen(Solver *s) {
   s->happened = true;
   do {
     if (p->late) late_at(s, s->t, SIDE_RIGHT);
-    for (uint32_t i = 0; i < p->events; i++) {
-      if (!s->fired[i]) continue;
-      s->armed[i] = 0;
-      if (too_often(s, i)) return false;
-    }
+    for (uint32_t i = 0; i < p->events; i++)
+      if (s->fired[i] && too_often(s, i)) return false;
     s->stopped = !p->happen(p->context, s->t, s->fired, s->late, s->x);
+    for (uint32_t i = 0; i < p->events; i++)
+      if (s->fired[i]) s->armed[i] = 0;
     if (s->stopped) break;
     if (!solver_settle(s)) return false;
     if (!guards(s, s->t, s->x, SIDE_RIGHT, s->guard_now)) return false;

@@ -275,6 +275,9 @@ static bool make(Solver *s, double end, double *to) {
     if (s->error <= 1) {
       if (s->stepper->accepted && !s->stepper->accepted(s, h, end)) return false;
       s->stepper->dense(s, h);
+      if (!step_is_seen(s, h)) return false;
+    }
+    if (s->error <= 1) {
       if (!s->stepper->fixed) lengthen(s, h);
       return true;
     }

@@ -40,8 +40,9 @@ typedef struct {
   // first.
   bool (*guards)(void *context, double t, const double *x, const double *late, double *g);
   // What happens at one moment, all of it at once: which[events]. All of it reads x as it was before
-  // the moment; then x is changed in place. False: stop here, without an error.
-  bool (*happen)(void *context, double t, const uint8_t *which, const double *late, double *x);
+  // the moment; then x is changed in place. What it takes out of `which` has not happened, and does so
+  // at the same moment if its guard is above 0 behind the rest. False: stop here, without an error.
+  bool (*happen)(void *context, double t, uint8_t *which, const double *late, double *x);
   // What is late, and by how much: lag[late], each above 0, and value(t, x) for the numbers that
   // will be late. Before the start, a value is the one at the start.
   const double *lag;
@@ -59,8 +60,9 @@ typedef struct {
   double relative, absolute; // of the error of a step; 0: 1e-9, 1e-12
   double step;               // RK4, EULER: their step; otherwise the first one, 0: chosen
   double largest;            // step; 0: no limit
-  uint64_t steps;            // at most, with the rejected ones; 0: 10 million
-  uint32_t storm;            // one event more often than this in a unit of time: an error; 0: 10000
+  double look;    // from one look at the rates to the next where a step saw nothing; 0: none
+  uint64_t steps; // at most, with the rejected ones; 0: 10 million
+  uint32_t storm; // one event more often than this in a unit of time: an error; 0: 10000
 } SolveOptions;
 
 // Do five values at equal distances say what is between them? The sixth is at CURVE_PROBE of the way.

@@ -131,6 +131,9 @@ double solver_allowed(const Solver *, double size); // error of a number of that
 // The largest of |e| against what is allowed for a step from x to next, into error and worst.
 void solver_norm(Solver *, const double *e, const double *next);
 void solver_odd(Solver *, double t, const double *rate); // remembers the first that is not finite
+// blind.c: a step whose error is very small is looked at between its stages; what it finds is in
+// `error`. False: stop.
+bool step_is_seen(Solver *, double h);
 // stiff.c
 void stiff_new(Solver *);
 // How the equations change with the numbers that they say, at (t, x), with the others held: false:

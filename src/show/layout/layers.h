@@ -17,7 +17,7 @@
 // -- what comes in, what goes out -----------------------------------------------------------------
 typedef enum { EDGE_NONE, EDGE_FIRST, EDGE_LAST } LayerEdge;
 
-enum { LAYER_KINDS = 6, LAYER_PASS = 0 }; // kinds of units; the first is a cable that passes
+enum { LAYER_KINDS = 7, LAYER_PASS = 0 }; // kinds of units; the first is a cable that passes
 
 typedef struct {
   uint8_t apart[LAYER_KINDS][LAYER_KINDS]; // [above below] between units of a layer

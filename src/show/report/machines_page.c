@@ -61,7 +61,7 @@ static void put_check(HtmlPage *g, const RunCheck *c, const char *of) {
   const char *words = !c->done ? "not looked at" : c->holds ? "holds" : "fails";
   buf_printf(&g->out, "<tr><td class=\"%s\" title=\"%s\">%s</td>", class, words, mark);
   if (of) page_between(g, "<td class=\"of\">", of, "</td>");
-  page_between(g, "<td><code>", c->text, "</code></td><td class=\"figure\">");
+  page_between(g, "<td><code>", claim_text(g->arena, c), "</code></td><td class=\"figure\">");
   page_text(g, c->done ? c->figure : words);
   page_put(g, "</td></tr>\n");
 }

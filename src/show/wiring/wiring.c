@@ -318,7 +318,7 @@ static Panel *wiring_panel(World *, Arena *, const Part *, const System *, uint3
 // right: [port] for shared variables, on which side each is
 static void add_part(PanelBuilder *b, const Part *part, const bool *right) {
   const System *s = part->of;
-  Unit u = {.kind = UNIT_BOX, .name = part_name(b, part)};
+  Unit u = {.kind = UNIT_BOX, .name = part_name(b, part), .unnamed = s->shares};
   u.of = title_cut(b, s);
   u.count = count_of(b, part);
   u.state = has_state(s);
@@ -354,26 +354,54 @@ static void add_ports(PanelBuilder *b, const bool *right) {
 }
 
 // A cable at the left of each junction and one at its right
+static uint32_t shared_cable(PanelBuilder *b, const char *words) {
+  uint32_t cable = cable_new(b, words);
+  b->p->cable.at[cable].shared = true;
+  b->p->cable.at[cable].ink = INK_SERIES1;
+  return cable;
+}
+
 static void tie_shared(PanelBuilder *b, uint32_t junction, uint32_t unit, uint32_t pin,
                        bool right) {
   Unit *u = &b->p->unit.at[junction];
   uint32_t cable = (right ? &u->in : &u->out)->at[0].cable;
   if (!cable) {
-    cable = cable_new(b, u->words) + 1;
-    b->p->cable.at[cable - 1].shared = true;
-    b->p->cable.at[cable - 1].ink = INK_SERIES1;
+    cable = shared_cable(b, u->words) + 1;
     tie(b, cable - 1, junction, 0, !right);
   }
   tie(b, cable - 1, unit, pin, right);
 }
 
-static void tie_member(PanelBuilder *b, const Sides *sides, const PortEnd *e, uint32_t junction) {
+// A part that has a place of the variable only: the line says which.
+static void tie_place(PanelBuilder *b, uint32_t junction, uint32_t unit, uint32_t pin, bool right,
+                      const char *place) {
+  const char *words = arena_format(b->arena, "%s%s", b->p->unit.at[junction].words, place);
+  Unit u = {.kind = UNIT_GUARD, .words = words, .ink = INK_SERIES1, .behind = right};
+  if (!right) u.owner = unit + 1;
+  u.text = text_cut(b->arena, FACE_SANS, PORT_SIZE, place, LONGEST);
+  vec_push(b->arena, &u.in, (Pin){0});
+  vec_push(b->arena, &u.out, (Pin){0});
+  uint32_t label = unit_add(b, u), cable = shared_cable(b, words);
+  tie_shared(b, junction, label, 0, right);
+  tie(b, cable, label, 0, !right);
+  tie(b, cable, unit, pin, right);
+}
+
+static void tie_member(PanelBuilder *b, const Sides *sides, const JunctionMember *m,
+                       uint32_t junction) {
+  const PortEnd *e = &m->end;
   if (!e->part || e->part > b->s->part.n || !sides->right[e->part - 1]) return;
   const bool *right = sides->right[e->part - 1];
   uint32_t pin = 0;
   if (e->port >= b->s->part.at[e->part - 1].of->in.n) return;
   for (uint32_t i = 0; i < e->port; i++) pin += right[i] == right[e->port];
-  tie_shared(b, junction, b->part + e->part - 1, pin, right[e->port]);
+  uint32_t unit = b->part + e->part - 1;
+  bool place = m->at && m->at->kind == N_AT;
+  const char *text = place ? node_text(b->w, b->arena, b->s, at_brackets(m->at)) : "";
+  if (place)
+    tie_place(b, junction, unit, pin, right[e->port], text);
+  else
+    tie_shared(b, junction, unit, pin, right[e->port]);
 }
 
 static void add_junctions(PanelBuilder *b, const Sides *sides) {
@@ -385,7 +413,7 @@ static void add_junctions(PanelBuilder *b, const Sides *sides) {
     vec_push(b->arena, &u.in, (Pin){0});
     vec_push(b->arena, &u.out, (Pin){0});
     uint32_t unit = unit_add(b, u);
-    for (uint32_t i = 0; i < k->member.n; i++) tie_member(b, sides, &k->member.at[i].end, unit);
+    for (uint32_t i = 0; i < k->member.n; i++) tie_member(b, sides, &k->member.at[i], unit);
     for (uint32_t i = 0; s->shares && k->outer && i < s->in.n; i++)
       if (s->in.at[i].name == k->name) tie_shared(b, unit, i, 0, !sides->out[i]);
   }
@@ -486,7 +514,7 @@ static Panel *wiring_panel(World *w, Arena *a, const Part *part, const System *s
   b.p->depth = depth;
   b.p->shares = s->shares;
   b.p->of = title_cut(&b, s);
-  b.p->name = part && part->name != s->name ? part_name(&b, part) : "";
+  b.p->name = part && part->name != s->name && !s->shares ? part_name(&b, part) : "";
   b.p->words = arena_format(a, "%s%s%s", b.p->name, b.p->name[0] ? ": " : "", b.p->of);
   Sides sides = s->junction.n ? shared_sides(a, s, right) : (Sides){0};
   add_ports(&b, sides.out);

@@ -62,8 +62,10 @@ typedef struct {
   TextLines line; // what it says, below everything else
   Pins in, out;   // at its left and its right side
   bool state;     // it has a state
+  bool unnamed;   // its name is in no text: what shares variables has none
   bool learns;    // UNIT_STATE
   bool dashed;    // UNIT_GUARD: its line is; UNIT_BOX: it is there once more
+  bool behind;    // UNIT_GUARD: it belongs to the unit before it
   Ink ink;        // 0: the default
   Panel *inner;   // UNIT_PANEL
   uint32_t owner; // a plate, a guard or a choice: the unit that gets its value; otherwise itself

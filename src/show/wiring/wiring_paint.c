@@ -10,6 +10,8 @@
 
 enum { PAD = 8, EDGE = 14, CORNER = 5, TURN = 14, SAID = 13 };
 
+#define SHARED_LINE 1.6
+
 static const Text port_text = {.face = FACE_ITALIC, .size = PORT_SIZE, .ink = INK_TEXT};
 static const Text type_text_how = {.face = FACE_SANS, .size = TYPE_SIZE, .ink = INK_SOFT};
 
@@ -50,7 +52,7 @@ static double modes_width(const Unit *u) {
 // again where it is that of its machine.
 static const char *second_line(const Unit *u) {
   bool same = u->name && u->of && !strcmp(u->name, u->of);
-  return u->name && u->name[0] && !same ? u->name : NULL;
+  return u->name && u->name[0] && !same && !u->unnamed ? u->name : NULL;
 }
 
 static double second_width(const Unit *u) {
@@ -179,7 +181,7 @@ static void small_arrow(Canvas *c, double x, double y, double dx, Ink ink) {
 
 static void cable_paint(Canvas *c, const Cable *k, double x, double y) {
   Paint paint = wire_paint(k->ink, k->dashed);
-  if (k->shared) paint.width = 1.6;
+  if (k->shared) paint.width = SHARED_LINE;
   canvas_open(c, "", "wire", k->words ? k->words : "");
   for (uint32_t i = 0; i < k->way.line.n; i++) {
     knees_path(c, k->way.spot.at + k->way.line.at[i].first, k->way.line.at[i].n, CORNER, x, y);
@@ -233,6 +235,20 @@ static void sheets(Canvas *c, double x, double y, double w, double h, double rad
   for (int k = 2; k > 0; k--) {
     path_rect(c, x + k * LIFT / 2.0, y - k * LIFT / 2.0, w, h, radius);
     canvas_paint(c, &paint);
+  }
+}
+
+// What can be seen of the sheets behind a panel: names of its ports stand on what they hide.
+static void sheets_behind(Canvas *c, const Panel *p, double x, double y) {
+  for (int k = 2; k > 0; k--) {
+    double step = LIFT / 2.0, left = x + k * step, top = y - k * step, right = left + p->width;
+    Knee edge[] = {{left, top + step},
+                   {left, top},
+                   {right, top},
+                   {right, top + p->height},
+                   {right - step, top + p->height}};
+    knees_path(c, edge, COUNT(edge), step, 0, 0);
+    canvas_paint(c, &(Paint){.stroke = INK_SERIES1, .width = 1});
   }
 }
 
@@ -300,7 +316,8 @@ static void plate_paint(Canvas *c, const Unit *u, double x, double y) {
 
 // Its line runs through, below the label.
 static void guard_paint(Canvas *c, const Unit *u, double x, double y) {
-  Paint paint = wire_paint(INK_NONE, u->dashed);
+  Paint paint = wire_paint(u->ink, u->dashed);
+  if (u->ink) paint.width = SHARED_LINE;
   double at = y + u->out.at[0].y;
   canvas_open(c, "", "wire", u->words ? u->words : u->text);
   path_move(c, x, at), path_line(c, x + u->width, at);
@@ -383,17 +400,7 @@ static void unit_paint(Canvas *c, Arena *a, const Panel *p, const Unit *u, doubl
   x += u->x, y += u->y;
   switch (u->kind) {
   case UNIT_BOX: box_paint(c, u, x, y, id); break;
-  case UNIT_PANEL: {
-    double lift = lift_of(u);
-    if (u->count) {
-      canvas_open(c, "", "frame", "");
-      sheets(c, x, y + lift, u->inner->width, u->inner->height, 8,
-             (Paint){.fill = INK_PAPER, .stroke = INK_SERIES1, .width = 1});
-      canvas_close(c);
-    }
-    panel_paint(c, a, u->inner, x, y + lift, id);
-    break;
-  }
+  case UNIT_PANEL: panel_paint(c, a, u->inner, x, y + lift_of(u), id); break;
   case UNIT_PLATE: plate_paint(c, u, x, y); break;
   case UNIT_GUARD: guard_paint(c, u, x, y); break;
   case UNIT_CHOICE: choice_paint(c, u, x, y); break;
@@ -433,6 +440,7 @@ void panel_title(Panel *p) { p->title = title_paint(NULL, p, 0, 0); }
 void panel_paint(Canvas *c, Arena *a, const Panel *p, double x, double y, const char *path) {
   if (!p->bare) {
     canvas_open(c, path, "frame", p->words);
+    if (p->count) sheets_behind(c, p, x, y);
     path_rect(c, x, y, p->width, p->height, 8);
     canvas_paint(c, &(Paint){.fill = p->ink ? p->ink : panel_fill(p->depth),
                              .stroke = p->edge ? p->edge : INK_SERIES1,
@@ -470,7 +478,7 @@ void panel_stubs(Canvas *c, const Panel *p, double x, double y) {
     double at = y + u->y + pin->y, from = in ? x - STUB : x + p->width;
     canvas_open(c, "", "wire", pin->words ? pin->words : "");
     Ink ink = p->shares ? INK_SERIES1 : pin->ink ? pin->ink : INK_LINE;
-    line_draw(c, from, at, from + STUB, at, ink, p->shares ? 1.6 : 1.1);
+    line_draw(c, from, at, from + STUB, at, ink, p->shares ? SHARED_LINE : 1.1);
     canvas_close(c);
     if (!p->shares) small_arrow(c, from + STUB / 2.0, at, 1, pin->ink);
     port_label(c, pin, in ? from - 5 : from + STUB + 5, at + 3.5, in);

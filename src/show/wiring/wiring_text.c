@@ -229,7 +229,7 @@ static void put_ports(Buf *b, const char *verb, const Pins *pins) {
 
 const char *unit_words(Arena *a, const Unit *u) {
   Buf b = buf_new(a);
-  buf_printf(&b, "%.80s", u->name ? u->name : "");
+  buf_printf(&b, "%.80s", u->name && !u->unnamed ? u->name : "");
   if (u->of && u->of[0]) buf_printf(&b, "%s%.80s", b.n ? ": " : "", u->of);
   if (u->count) buf_printf(&b, " %s", u->count);
   put_ports(&b, ", takes ", &u->in);

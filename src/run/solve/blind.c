@@ -1,0 +1,47 @@
+// What a step did not look at.
+//
+// The stages of a step are at a few moments, and a rate that is not 0 only between them leaves no
+// trace: a light that is on by day, a pulse. The step's error is then far smaller than it need be,
+// and steps grow over what they do not see. So a step whose error is that small, or that is much
+// longer than the one before it, is looked at closely: along its dense output, the rates must be what
+// its slope says.
+#include "run/solve/solve_own.h"
+
+#include <math.h>
+
+static void dense_slope(const Dense *d, uint32_t n, double q, double *slope) {
+  double p = 1 - q;
+  size_t m = n;
+  const double *b = d->part + m, *c = b + m, *e = c + m, *f = e + m;
+  for (size_t i = 0; i < m; i++) {
+    double u = e[i] + p * f[i], v = c[i] + q * u, w = b[i] + p * v;
+    slope[i] = (w + q * (p * (u - q * f[i]) - v)) / d->h;
+  }
+}
+
+// How much larger than the error that is allowed the surprise must be: the dense output is not as
+// exact as its ends.
+static const double surprise = 100;
+
+static bool may_be_blind(const Solver *s, double h) {
+  const double small = 0.01, long_step = 1.5;
+  if (s->stepper->fixed || !s->stepper->gives_rate) return false;
+  return s->error < small || s->fresh || h > long_step * (s->t - s->from);
+}
+
+bool step_is_seen(Solver *s, double h) {
+  double looks = s->how.look > 0 ? floor(h / s->how.look) : 0, before = s->error;
+  if (looks < 1 || !may_be_blind(s, h)) return true;
+  double *rate = s->k[1], *slope = s->k[2];
+  for (double k = 0; k < looks; k++) {
+    double q = (k + 0.5) / looks, t = s->t + q * h;
+    dense_at(&s->dense, s->n, t, s->look);
+    if (!solver_rates(s, t, s->look, SIDE_LEFT, rate)) return false;
+    dense_slope(&s->dense, s->n, q, slope);
+    for (uint32_t i = 0; i < s->n; i++) slope[i] = (rate[i] - slope[i]) * h / surprise;
+    solver_norm(s, slope, s->next);
+    if (s->error > 1) return true; // too large now: the step is made again, shorter
+  }
+  s->error = before;
+  return true;
+}
