@@ -156,7 +156,7 @@ sleep 0.3
 kill -TERM $pid
 wait $pid
 same "stopped: status" 0 $?
-has "stopped: words" out ", stopped"
+has "stopped: words" out ", stopped at "
 has "stopped: the page says so" slow/report.html "stopped at time"
 has "stopped: what was not looked at" slow/report.html "not looked at"
 [ -s slow/Spin.csv ] && ok "stopped: what there is stays" || not_ok "stopped: what there is stays"

@@ -106,6 +106,8 @@ void flow_births_first(const Flow *, uint8_t *which); // all else waits until wh
 void flow_clocks(Flow *);                          // for the states that step
 double flow_next_tick(const Flow *, double end);   // when that is; `end` if both are one moment
 bool flow_tick(Flow *, double t, const double *x); // all that tick then
+// slide_place.c: where it is written that a rate jumps; no file: not found
+Span flow_slide_span(Flow *, const SolverSlide *, const double *late);
 // jacobian.c: how the rates change when the states change by v.
 bool flow_change(void *flow, double t, const double *x, const double *late, const double *v,
                  double *out);
