@@ -388,5 +388,6 @@ bool machines_page(Results *r, const char **error) {
   page_put(&f.page, "<script>\n");
   page_put(&f.page, report_script);
   page_put(&f.page, "</script>\n");
+  for (uint32_t i = 0; i < f.page.alarm.n; i++) vec_push(r->arena, &r->unshown, f.page.alarm.at[i]);
   return page_write(&f.page);
 }
