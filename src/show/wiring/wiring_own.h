@@ -46,6 +46,7 @@ typedef struct {
   double y;       // from the top of the unit
   const char *name, *type, *words;
   bool ring; // it is open in some modes only
+  bool weak; // what it says about layers gives way to all else
   Ink ink;   // of what sticks out there; 0: the default
 } Pin;
 typedef VEC(Pin) Pins;

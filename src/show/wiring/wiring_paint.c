@@ -98,7 +98,7 @@ static void measure_panel(Unit *u) {
 
 // A wire with its label above it; what comes in above it ends beside the label.
 static void measure_labelled(Unit *u, double label) {
-  double y = 15 + LANE * (u->in.n > 1 ? u->in.n - 2 : 0);
+  double y = u->in.n > 1 ? 18 + LANE * (u->in.n - 2) : 15;
   u->width = ceil(label + 12), u->height = y + 3;
   spread_pins(u, 1, 0, y);
   for (uint32_t i = 0; i < u->in.n; i++) u->in.at[i].y = y - LANE * (u->in.n - 1 - i);
@@ -323,8 +323,17 @@ static void guard_paint(Canvas *c, const Unit *u, double x, double y) {
   path_move(c, x, at), path_line(c, x + u->width, at);
   canvas_paint(c, &paint);
   canvas_close(c);
-  words_draw(c, "label", x + u->width / 2, at - 4,
-             &(Text){.size = PORT_SIZE, .anchor = ANCHOR_MIDDLE, .ink = INK_SOFT}, u->text);
+  Text how = {.size = PORT_SIZE, .anchor = ANCHOR_MIDDLE, .ink = INK_SOFT};
+  if (u->in.n < 2) {
+    words_draw(c, "label", x + u->width / 2, at - 4, &how, u->text);
+    return;
+  }
+  double low = at - 3.5, top = y + 0.5; // what the label refers to leads into it
+  canvas_open(c, "", "glyph", u->words ? u->words : u->text);
+  path_rect(c, x, top, u->width, low - top, 5);
+  canvas_paint(c, &(Paint){.fill = INK_PAPER, .stroke = INK_SOFT, .width = 0.8});
+  canvas_text(c, x + u->width / 2, (low + top) / 2 + 3.5, &how, u->text);
+  canvas_close(c);
 }
 
 // Where a cable goes on in another row, or comes from there: its name above it, and an arrow where
