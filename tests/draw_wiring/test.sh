@@ -161,6 +161,21 @@ seen 1 'aria-label="alive\[i\]"' Colony.svg "what a part is there for"
 seen 2 '<title>state net: by adam(0.01), learns' Pupil.svg "a learner is a state that learns"
 seen 2 '<title>(guess − truth)^2' Pupil.svg "and its loss moves it"
 
+# a long formula is broken at operators before it is cut
+cat >long.limn <<'L'
+machine P -> (x: R[]) {
+  state x = 1
+  x' = -x
+}
+wiring Long(mu, s: R[]) -> (err: R[]) {
+  p[3] : P
+  err = max[i](abs(p[i].x - exp((mu - s^2 / 2) * time + s * p[i].x + 3 * cos(time) * p[i].x)))
+}
+L
+draw long.limn Long -o long.svg
+seen 0 'aria-label="[^"]*…' long.svg "nothing of it is cut"
+seen 1 'aria-label="[+−] [^"]*"' long.svg "its second line begins with an operator"
+
 # unfolding
 for picture in neuron:Single network:Two network:Three network:Talking; do
   file=$root/docs/figures/${picture%:*}.limn name=${picture#*:}

@@ -183,6 +183,11 @@ static void name_for(PanelBuilder *b, uint32_t cable, uint32_t owner) {
   if (whom) b->p->cable.at[cable].label = arena_format(b->arena, "for %s", whom);
 }
 
+static void plate_text(const PanelBuilder *b, Unit *u) {
+  PlateText how = {FACE_ITALIC, WORD_SIZE, LONG_FORMULA, .most = 3};
+  text_lines(b->arena, &how, u->words, &u->line);
+}
+
 // With what stands where there are no values.
 static const char *padded(const PanelBuilder *b, const char *text, const WireRoute *r) {
   if (!r->pad || !text) return text;
@@ -193,7 +198,7 @@ static uint32_t plate_cable(PanelBuilder *b, const WireRoute *r, uint32_t owner)
   const char *text = r->value ? node_text(b->w, b->arena, b->s, r->value) : "…";
   text = padded(b, text, r);
   Unit u = {.kind = UNIT_PLATE, .owner = owner + 1, .words = text};
-  u.text = text_cut(b->arena, FACE_ITALIC, WORD_SIZE, text, LONG_FORMULA);
+  plate_text(b, &u);
   Ids from = value_cables(b, r);
   uint32_t cable = cable_through(b, u, &from, text);
   name_for(b, cable, owner);
@@ -505,7 +510,7 @@ static void add_said(PanelBuilder *b) {
   for (uint32_t i = 0; i < b->s->said.n; i++) {
     const WireLine *l = &b->s->said.at[i];
     Unit u = {.kind = UNIT_PLATE, .words = said_text(b, l), .state = l->late};
-    u.text = text_cut(b->arena, FACE_ITALIC, WORD_SIZE, u.words, LONG_FORMULA);
+    plate_text(b, &u);
     for (uint32_t k = 0; k < l->name.n; k++) vec_push(b->arena, &u.out, (Pin){0});
     unit_add(b, u);
   }

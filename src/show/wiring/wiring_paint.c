@@ -141,13 +141,18 @@ static void measure_state(Unit *u) {
   measure_stack(u, name + type + 14 + (u->learns ? TURN : 0), 20, 14);
 }
 
+static void measure_plate(Unit *u) {
+  double w = 0;
+  for (uint32_t i = 0; i < u->line.n; i++)
+    w = fmax(w, text_width(FACE_ITALIC, WORD_SIZE, u->line.at[i]));
+  measure_stack(u, w + 2 * PAD, 10 + 14.0 * (double)u->line.n, 14);
+}
+
 void unit_measure(Unit *u, bool outside) {
   switch (u->kind) {
   case UNIT_BOX: measure_box(u); break;
   case UNIT_PANEL: measure_panel(u); break;
-  case UNIT_PLATE:
-    measure_stack(u, text_width(FACE_ITALIC, WORD_SIZE, u->text) + 2 * PAD, 24, 14);
-    break;
+  case UNIT_PLATE: measure_plate(u); break;
   case UNIT_LEAVES:
   case UNIT_ENTERS: measure_end(u); break;
   case UNIT_GUARD: measure_labelled(u, text_width(FACE_SANS, PORT_SIZE, u->text)); break;
@@ -305,12 +310,15 @@ static void box_paint(Canvas *c, const Unit *u, double x, double y, const char *
 }
 
 static void plate_paint(Canvas *c, const Unit *u, double x, double y) {
-  canvas_open(c, "", "glyph", u->words ? u->words : u->text);
+  canvas_open(c, "", "glyph", u->words);
   path_rect(c, x, y, u->width, u->height, 0);
   canvas_paint(c, &(Paint){.fill = INK_KEPT, .stroke = INK_LINE, .width = 0.8});
   if (u->state) line_draw(c, x + 3.5, y + 1, x + 3.5, y + u->height - 1, INK_LINE, 1.1);
-  canvas_text(c, x + u->width / 2, y + u->height / 2 + 3.5,
-              &(Text){.face = FACE_ITALIC, .size = WORD_SIZE, .anchor = ANCHOR_MIDDLE}, u->text);
+  double first = y + u->height / 2 + 3.5 - 7 * ((double)u->line.n - 1);
+  for (uint32_t i = 0; i < u->line.n; i++)
+    canvas_text(c, x + u->width / 2, first + 14 * i,
+                &(Text){.face = FACE_ITALIC, .size = WORD_SIZE, .anchor = ANCHOR_MIDDLE},
+                u->line.at[i]);
   canvas_close(c);
 }
 
