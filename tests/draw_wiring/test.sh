@@ -50,7 +50,7 @@ seen 0 'data-id="[pq]" class="frame"' c.svg "and none is opened"
 
 # a value is made of what its lines are made of, and a state may be an output
 draw "$root/examples/handover.limn" Cell -o d.svg
-seen 8 'class="dot"' d.svg "the state goes to its guards and to its output" # and nothing ends in the air
+seen 11 'class="dot"' d.svg "states and lines go to guards and outputs" # and nothing ends in the air
 if grep -q 'Its own state: link' d.svg; then ok "the state is said"; else not_ok "the state is said"; fi
 cat >lines.limn <<'L'
 machine Part(x: R[]) -> (y: R[]) = x
@@ -68,7 +68,8 @@ draw "$root/examples/dils.limn" Team -o moves.svg
 seen 2 'aria-label="(guess − truth)^2"\|aria-label="mu\[i\] worker\[i\].guess"' moves.svg "each equation is there once"
 seen 1 'aria-label="(worker\[i\].guess − truth)^2"' moves.svg "what a state learns on is there"
 draw "$root/examples/listeners.limn" Team -o rows.svg
-seen 2 '<title>mu ' rows.svg "a state that learns leaves its row, and enters another"
+seen 2 '<title>g ' rows.svg "a state that learns leaves its row, and enters another"
+seen 6 'goes to another row' rows.svg "rows are cut where few wires are"
 draw "$root/examples/dils.limn" Team --width 0 -o one.svg
 seen 0 'another row' one.svg "one row where that is asked for"
 seen 6 'class="wire"' lines.svg "and is wired to what it is made of" # four between parts, and what sticks out
@@ -101,6 +102,80 @@ done
 if grep -q 'Line\.2:\|aria-label="Line.2"' rod.svg; then not_ok "a second part is called by its kind"; else ok "a second part is called by its kind"; fi
 if grep -q 'Leak (1e9)' rod.svg; then ok "1e9"; else not_ok "1e9"; fi
 if draw shares.limn Rods --check && [ ! -s out ]; then ok "an array of opened wirings"; else not_ok "an array of opened wirings"; cat out; fi
+
+# what is padded says so; what guards read leads to them; a condition of life is dashed; a learner is a state that learns
+cat >asked.limn <<'L'
+machine Cell(l, r: R[]) -> (x: R[]) {
+  state x = 1
+  next x = (l + r) / 2
+}
+wiring Row -> (y: R[5], stage: R[]) {
+  cell[5] : Cell
+  cell[i-1].x pad 0 -> cell[i].l
+  2 * cell[i+1].x pad 0 -> cell[i].r
+  y[i] = cell[i-1].x + cell[i+1].x pad 0
+  big = max(cell.x)
+  state stage = 0
+  next stage = stage + 1 when big >= 2
+}
+wiring Colony(food: R[4]) -> (many: R[]) {
+  state alive : B[4] = 1
+  cell[4] : Cell while alive[i]
+  food -> cell.l, food -> cell.r
+  next alive[i] = cell[i].x < 3
+  many = sum(cell.x)
+}
+machine Switch(level: R[]) -> (x: R[]) {
+  state x = 0
+  mode low { jump high when level > 5 }
+  mode high { jump low when level < 5 }
+}
+wiring Asked(level: R[]) -> (y: R[]) {
+  s : Switch
+  c : Cell
+  level -> s.level
+  1 -> c.l when s.mode = low
+  level -> c.l when s.mode = high
+  s.x -> c.r
+  c.x -> y
+}
+learn net(x: R[]) -> R[] {
+  learn w : R[] = 0.5
+  return w * x
+}
+machine Pupil(see, truth: R[]) -> (guess: R[]) {
+  guess = net(see)
+  next net by adam(0.01) on (guess - truth)^2
+}
+L
+for name in Row Colony Asked Pupil; do
+  if draw asked.limn $name --check && [ ! -s out ]; then ok "$name has no faults"; else not_ok "$name has no faults"; cat out err; fi
+  draw asked.limn $name -o $name.svg
+done
+seen 1 'aria-label="\[i − 1\] pad 0"' Row.svg "a wire that is padded"
+seen 1 'aria-label="2 · cell\[i + 1\].x pad 0"' Row.svg "a plate that is padded"
+seen 1 'aria-label="cell\[i − 1\].x + cell\[i + 1\].x pad 0"' Row.svg "a line that is padded"
+seen 2 '<title>big = max(cell.x)' Row.svg "a line that a guard reads leads to it"
+seen 6 '<title>s.mode = [a-z]*' Asked.svg "a mode leads to its guards"
+if grep -q 'gives x, mode, has a state' Asked.svg; then ok "and is a port then"; else not_ok "and is a port then"; fi
+seen 1 'aria-label="alive\[i\]"' Colony.svg "what a part is there for"
+seen 2 '<title>state net: by adam(0.01), learns' Pupil.svg "a learner is a state that learns"
+seen 2 '<title>(guess − truth)^2' Pupil.svg "and its loss moves it"
+
+# a long formula is broken at operators before it is cut
+cat >long.limn <<'L'
+machine P -> (x: R[]) {
+  state x = 1
+  x' = -x
+}
+wiring Long(mu, s: R[]) -> (err: R[]) {
+  p[3] : P
+  err = max[i](abs(p[i].x - exp((mu - s^2 / 2) * time + s * p[i].x + 3 * cos(time) * p[i].x)))
+}
+L
+draw long.limn Long -o long.svg
+seen 0 'aria-label="[^"]*…' long.svg "nothing of it is cut"
+seen 1 'aria-label="[+−] [^"]*"' long.svg "its second line begins with an operator"
 
 # unfolding
 for picture in neuron:Single network:Two network:Three network:Talking; do

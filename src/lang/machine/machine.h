@@ -93,10 +93,12 @@ typedef struct {        // what one port gets
   VEC(PortEnd) from;    // the ports that the value is made of
   VEC(uint32_t) states; // and the wiring's own states, as numbers into `own`
   VEC(PortEnd) lines;   // and its lines: part is a number into `said` + 1, port one of its names
-  VEC(uint32_t) asked;  // the states that the guard refers to
+  VEC(uint32_t) asked;  // the states that the guard refers to,
+  VEC(PortEnd) asked_ports, asked_lines; // ports of parts (modes, say) and lines
   PortEnd to;
   const Syntax *value; // the expression
   const Syntax *guard; // when …; NULL: always
+  const Syntax *pad;   // … pad 0; NULL: it has none
   bool plain;          // nothing but a wire: the value is the port, or (NULL) the state
   bool each;           // x[i] -> p[i].x: each of an array has its own
 } WireRoute;
@@ -177,7 +179,9 @@ struct System {
   VEC(WireRoute) route;
   VEC(WireLine) said; // lines that something reads
   VEC(WireRoute)
-  move; // to.port: a number into `own`; the value that it steps to, moves by or learns on
+  move; // to.port: a number into `own` and, behind it, `learner`; the value that it steps to, moves
+        // by or learns on
+  VEC(OwnState) learner; // learners that are its own: next net by …
   VEC(Junction) junction;
   Ids own_param, own_rate, own_next; // of `own`: param and wires of the lens, 0 = none
   uint32_t learnt_from, learnt_to;   // states that only optimisers have

@@ -38,6 +38,7 @@ typedef struct {
 typedef struct { // where a cable meets a side of a unit
   uint32_t unit, cable;
   bool right; // at the right side: the cable comes from it
+  bool weak;  // it closes no loop: it runs back wherever others would have to
   double y;   // from the top of the unit; of a free pin: out
   uint32_t rank, trunk, var;
 } LayerPin;

@@ -67,7 +67,10 @@ static void add_unit(Layers *l, const Panel *p, const Unit *u) {
   for (int right = 0; right < 2; right++) {
     const Pins *pins = right ? &u->out : &u->in;
     for (uint32_t i = 0; i < pins->n; i++)
-      if (pins->at[i].cable) layers_pin(l, unit, pins->at[i].cable - 1, right, pins->at[i].y);
+      if (pins->at[i].cable) {
+        uint32_t pin = layers_pin(l, unit, pins->at[i].cable - 1, right, pins->at[i].y);
+        l->pin.at[pin].weak = pins->at[i].weak;
+      }
   }
 }
 

@@ -46,6 +46,7 @@ typedef struct {
   double y;       // from the top of the unit
   const char *name, *type, *words;
   bool ring; // it is open in some modes only
+  bool weak; // what it says about layers gives way to all else
   Ink ink;   // of what sticks out there; 0: the default
 } Pin;
 typedef VEC(Pin) Pins;
@@ -59,7 +60,7 @@ typedef struct {
   const char *count;            // × 3; NULL: it is not an array
   const char *words;            // for a reader
   VEC(const char *) mode;
-  TextLines line; // what it says, below everything else
+  TextLines line; // what it says, below everything else; of a plate: all of it
   Pins in, out;   // at its left and its right side
   bool state;     // it has a state
   bool unnamed;   // its name is in no text: what shares variables has none
@@ -98,6 +99,13 @@ struct Panel {
 
 // wiring_text.c
 const char *text_cut(Arena *, Face, double size, const char *text, double width);
+typedef struct {
+  Face face;
+  double size, width;
+  uint32_t most; // lines
+} PlateText;
+// A text in lines that are narrow enough; the last one is cut where there would be too many.
+void text_lines(Arena *, const PlateText *, const char *text, TextLines *);
 // An expression of a wiring, as a program has it
 const char *node_text(World *, Arena *, const System *, const Syntax *);
 bool node_is_place(const Syntax *); // x, p.x, x[i]: nothing is computed

@@ -98,7 +98,7 @@ static void measure_panel(Unit *u) {
 
 // A wire with its label above it; what comes in above it ends beside the label.
 static void measure_labelled(Unit *u, double label) {
-  double y = 15 + LANE * (u->in.n > 1 ? u->in.n - 2 : 0);
+  double y = u->in.n > 1 ? 18 + LANE * (u->in.n - 2) : 15;
   u->width = ceil(label + 12), u->height = y + 3;
   spread_pins(u, 1, 0, y);
   for (uint32_t i = 0; i < u->in.n; i++) u->in.at[i].y = y - LANE * (u->in.n - 1 - i);
@@ -141,13 +141,18 @@ static void measure_state(Unit *u) {
   measure_stack(u, name + type + 14 + (u->learns ? TURN : 0), 20, 14);
 }
 
+static void measure_plate(Unit *u) {
+  double w = 0;
+  for (uint32_t i = 0; i < u->line.n; i++)
+    w = fmax(w, text_width(FACE_ITALIC, WORD_SIZE, u->line.at[i]));
+  measure_stack(u, w + 2 * PAD, 10 + 14.0 * (double)u->line.n, 14);
+}
+
 void unit_measure(Unit *u, bool outside) {
   switch (u->kind) {
   case UNIT_BOX: measure_box(u); break;
   case UNIT_PANEL: measure_panel(u); break;
-  case UNIT_PLATE:
-    measure_stack(u, text_width(FACE_ITALIC, WORD_SIZE, u->text) + 2 * PAD, 24, 14);
-    break;
+  case UNIT_PLATE: measure_plate(u); break;
   case UNIT_LEAVES:
   case UNIT_ENTERS: measure_end(u); break;
   case UNIT_GUARD: measure_labelled(u, text_width(FACE_SANS, PORT_SIZE, u->text)); break;
@@ -305,12 +310,15 @@ static void box_paint(Canvas *c, const Unit *u, double x, double y, const char *
 }
 
 static void plate_paint(Canvas *c, const Unit *u, double x, double y) {
-  canvas_open(c, "", "glyph", u->words ? u->words : u->text);
+  canvas_open(c, "", "glyph", u->words);
   path_rect(c, x, y, u->width, u->height, 0);
   canvas_paint(c, &(Paint){.fill = INK_KEPT, .stroke = INK_LINE, .width = 0.8});
   if (u->state) line_draw(c, x + 3.5, y + 1, x + 3.5, y + u->height - 1, INK_LINE, 1.1);
-  canvas_text(c, x + u->width / 2, y + u->height / 2 + 3.5,
-              &(Text){.face = FACE_ITALIC, .size = WORD_SIZE, .anchor = ANCHOR_MIDDLE}, u->text);
+  double first = y + u->height / 2 + 3.5 - 7 * ((double)u->line.n - 1);
+  for (uint32_t i = 0; i < u->line.n; i++)
+    canvas_text(c, x + u->width / 2, first + 14 * i,
+                &(Text){.face = FACE_ITALIC, .size = WORD_SIZE, .anchor = ANCHOR_MIDDLE},
+                u->line.at[i]);
   canvas_close(c);
 }
 
@@ -323,8 +331,17 @@ static void guard_paint(Canvas *c, const Unit *u, double x, double y) {
   path_move(c, x, at), path_line(c, x + u->width, at);
   canvas_paint(c, &paint);
   canvas_close(c);
-  words_draw(c, "label", x + u->width / 2, at - 4,
-             &(Text){.size = PORT_SIZE, .anchor = ANCHOR_MIDDLE, .ink = INK_SOFT}, u->text);
+  Text how = {.size = PORT_SIZE, .anchor = ANCHOR_MIDDLE, .ink = INK_SOFT};
+  if (u->in.n < 2) {
+    words_draw(c, "label", x + u->width / 2, at - 4, &how, u->text);
+    return;
+  }
+  double low = at - 3.5, top = y + 0.5; // what the label refers to leads into it
+  canvas_open(c, "", "glyph", u->words ? u->words : u->text);
+  path_rect(c, x, top, u->width, low - top, 5);
+  canvas_paint(c, &(Paint){.fill = INK_PAPER, .stroke = INK_SOFT, .width = 0.8});
+  canvas_text(c, x + u->width / 2, (low + top) / 2 + 3.5, &how, u->text);
+  canvas_close(c);
 }
 
 // Where a cable goes on in another row, or comes from there: its name above it, and an arrow where
