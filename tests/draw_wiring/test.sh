@@ -68,8 +68,8 @@ draw "$root/examples/dils.limn" Team -o moves.svg
 seen 2 'aria-label="(guess − truth)^2"\|aria-label="mu\[i\] worker\[i\].guess"' moves.svg "each equation is there once"
 seen 1 'aria-label="(worker\[i\].guess − truth)^2"' moves.svg "what a state learns on is there"
 draw "$root/examples/listeners.limn" Team -o rows.svg
-seen 2 '<title>g ' rows.svg "a state that learns leaves its row, and enters another"
-seen 6 'goes to another row' rows.svg "rows are cut where few wires are"
+seen 2 '<title>mu ' rows.svg "a state that learns leaves its row, and enters another"
+seen 5 'goes to another row' rows.svg "rows are cut where few wires are"
 draw "$root/examples/dils.limn" Team --width 0 -o one.svg
 seen 0 'another row' one.svg "one row where that is asked for"
 seen 6 'class="wire"' lines.svg "and is wired to what it is made of" # four between parts, and what sticks out

@@ -196,15 +196,14 @@ static void tie_rows(RowMaker *m) {
 }
 
 // -- put together ---------------------------------------------------------------------------------
-// Down by y; what ended at the right edge of its row goes on to that of the panel.
+// Down by y; what touched the right edge of its row goes on to that of the panel.
 static void move_way(CableWay *way, double y, double from, double to) {
-  for (uint32_t i = 0; i < way->spot.n; i++) way->spot.at[i].y += y;
+  for (uint32_t i = 0; i < way->spot.n; i++) {
+    way->spot.at[i].y += y;
+    if (fabs(way->spot.at[i].x - from) < 0.01) way->spot.at[i].x = to;
+  }
   for (uint32_t i = 0; i < way->dot.n; i++) way->dot.at[i].y += y;
   for (uint32_t i = 0; i < way->back.n; i++) way->back.at[i].y += y;
-  for (uint32_t i = 0; i < way->line.n; i++) {
-    Knee *last = &way->spot.at[way->line.at[i].first + way->line.at[i].n - 1];
-    if (fabs(last->x - from) < 0.01) last->x = to;
-  }
 }
 
 // All rows in the one panel, one below the other.
