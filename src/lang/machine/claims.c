@@ -360,11 +360,18 @@ static void read_watch(Looker *l, const Syntax *n, int kind, Check *c) {
       diag_error(w->diags, call_args(n).at[0]->span, "one number is wanted here, but this is %s",
                  own_text(w, &t));
   }
-  if (l->s) check_constrained_watch(l->in, l->s, &x);
+  if (l->s) check_watch(l->in, run, l->s, &x);
   vec_push(w->arena, &c->watch, x);
 }
 
 static bool is_watch(void *in, const Syntax *n) { return watch_kind(in, n) >= 0; }
+
+// Of what is equal or not, nothing is nearly so.
+static void refuse_within(Elab *in, const Syntax *n) {
+  if (check_within(n))
+    diag_error(in->w->diags, check_within(n)->span,
+               "labels and bits are equal or not: `within` is for numbers");
+}
 
 // last(c) = green is last(c = green): labels are known by their names where they are compared. What c
 // is instead is told aside.
@@ -379,6 +386,7 @@ static const Syntax *compare_labels(Looker *l, const Syntax *n, Check *c) {
     return n;
   Syntax *what = call_args(call).at[0];
   if (!look_at(l, what, &aside.seen, &t) || t.base != BASE_LABEL || t.rank) return n;
+  refuse_within(l->in, n);
   Span span = span_join(call->span, right->span);
   Syntax *same =
       syntax_signed(w->arena, node_cmp(w->arena, span, (CmpParts){what, right}), SIGN_EQUAL);
@@ -415,6 +423,7 @@ static void read_truth(Looker *l, const Syntax *n, Check *c) {
     Type t = {0};
     Seen seen = {0};
     if (!look_at(l, left, &seen, &t)) return;
+    if (t.base != BASE_R) refuse_within(l->in, n);
     if (t.base == BASE_R)
       claim = syntax_signed(w->arena, node_sum(w->arena, span, (SumParts){NODES(left, right)}),
                             SIGN_MINUS);
@@ -529,7 +538,9 @@ static void read_condition(Elab *in, Program *p, Check *c) {
   for (uint32_t i = 0; i < c->watch.n; i++) drifts |= c->watch.at[i].kind == WATCH_DRIFT;
   if (!side_type(in, p, c, left, &t)) return;
   if (check_right(c->node)) {
-    side_type(in, p, c, check_right(c->node), &t);
+    bool bit = t.base == BASE_BIT;
+    if (side_type(in, p, c, check_right(c->node), &t) && (bit || t.base == BASE_BIT))
+      refuse_within(in, c->node);
     return;
   }
   c->condition = t.base == BASE_BIT;

@@ -222,6 +222,9 @@ const SystemState *first_constrained(const System *); // NULL: there is none
 void check_constrained_run(Elab *, Run *, const Syntax *by);
 void check_constrained_watch(Elab *, const System *, const Watch *);
 
+// limits.c
+void check_watch(Elab *, const Run *, const System *, const Watch *); // run NULL: of none
+
 // milstein.c: does no noise change how strongly another one works?
 bool milstein_fits(World *, const System *);
 
