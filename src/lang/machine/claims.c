@@ -190,7 +190,8 @@ static void read_length(Elab *in, Program *p, const Syntax *n, Run *r) {
     if (!length && c->kind != N_EVERY) continue;
     said |= length;
     if (!scope_number(in, p->scope, clause_value(c), &k) || !(k > 0) || !(k < 1e15)) {
-      diag_error(w->diags, clause_value(c)->span, "a number above 0 is wanted here");
+      diag_error(w->diags, clause_value(c)->span,
+                 k > 0 ? "the most is 1e15" : "a number above 0 is wanted here");
       continue;
     }
     if (c->kind == N_EVERY) {
@@ -289,6 +290,7 @@ void read_run(Elab *in, Program *p, const Syntax *n, const Syntax *said) {
   if (r.system) {
     if (w->diags->errors == errors) check_given(in, &r);
     read_length(in, p, n, &r);
+    check_run_size(in, &r, call->span);
     if (by) read_by(in, p, by_distance(by), &r);
     bool noise = noise_has_place(w, r.system, false) && r.system->white.n;
     if (noise && !by) r.follow = FOLLOW_MARUYAMA; // the run finds its step

@@ -61,5 +61,46 @@ static void check_exponent(Elab *in, const Run *run, const System *s, Span span)
 void check_watch(Elab *in, const Run *run, const System *s, const Watch *x) {
   check_constrained_watch(in, s, x);
   if (x->kind == WATCH_FIXED || x->kind == WATCH_DIVERGENCE) check_point(in, s, x);
-  if (x->kind == WATCH_EXPONENT && run && !call_args(x->node).n) check_exponent(in, run, s, x->node->span);
+  if (x->kind == WATCH_EXPONENT && run && !call_args(x->node).n)
+    check_exponent(in, run, s, x->node->span);
+}
+
+// -- how much -------------------------------------------------------------------------------------
+static const double most_moments = 1e7;
+
+void check_run_size(Elab *in, const Run *r, Span span) {
+  Diags *d = in->w->diags;
+  double moments = r->every > 0 ? r->end / r->every : 0, lag = INFINITY;
+  for (uint32_t i = 0; i < r->system->lag.n; i++) lag = fmin(lag, r->system->lag.at[i].time);
+  const Syntax *every = clause(r->node, N_EVERY);
+  if (moments > most_moments && every) {
+    Id e = diag_error(d, every->span, "this run keeps %.3g moments, and at most %g are kept",
+                      floor(moments) + 1, most_moments);
+    diag_help(d, e, "`every %g` keeps 1000", r->end / 1000);
+  }
+  if (r->end / lag > most_moments)
+    diag_error(d, span,
+               "a delay of %g makes at least %.3g steps of a run to %g, and at most %g are made",
+               lag, ceil(r->end / lag), r->end, most_moments);
+}
+
+// -- the clock ------------------------------------------------------------------------------------
+typedef struct {
+  const World *w;
+  Span span;
+} TimeNamed;
+
+static bool names_time(void *named, const Syntax *n) {
+  TimeNamed *t = named;
+  bool names = n->kind == N_PARAM || n->kind == N_LHS || n->kind == N_TYPED ||
+               n->kind == N_CFGPAR || n->kind == N_FOR || n->kind == N_MODE;
+  if (!names || !n->name || strcmp(name_text(t->w->names, n->name), "time")) return false;
+  t->span = n->name_span;
+  return true;
+}
+
+bool time_is_free(World *w, const Syntax *n) {
+  TimeNamed t = {.w = w};
+  return !syntax_any(n, names_time, &t) ||
+         diag_refuse(w->diags, t.span, "`time` is the clock: another name is wanted here");
 }

@@ -223,6 +223,8 @@ void check_constrained_run(Elab *, Run *, const Syntax *by);
 void check_constrained_watch(Elab *, const System *, const Watch *);
 
 // limits.c
+void check_run_size(Elab *, const Run *, Span); // moments that are kept, steps that a delay makes
+bool time_is_free(World *, const Syntax *);     // nothing that it declares is called `time`
 void check_watch(Elab *, const Run *, const System *, const Watch *); // run NULL: of none
 
 // milstein.c: does no noise change how strongly another one works?

@@ -178,7 +178,7 @@ static void read_loop(Sweep *s, const Syntax *loop) {
 // A loop in a loop may have no turn now and then; all of it may not.
 static void read_loops(Sweep *s, const Syntax *loop) {
   uint32_t before = s->statements, errors = s->w->diags->errors;
-  read_loop(s, loop);
+  if (time_is_free(s->w, loop)) read_loop(s, loop);
   if (s->statements == before && s->w->diags->errors == errors)
     diag_error(s->w->diags, for_range(loop)->span, "this loop has no turn: it runs nothing");
 }
