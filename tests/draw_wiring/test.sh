@@ -70,6 +70,24 @@ seen 1 'aria-label="(worker\[i\].guess − truth)^2"' moves.svg "what a state le
 draw "$root/examples/listeners.limn" Team -o rows.svg
 seen 2 '<title>mu ' rows.svg "a state that learns leaves its row, and enters another"
 seen 5 'goes to another row' rows.svg "rows are cut where few wires are"
+cat >edge.limn <<'L'
+machine Part(x: R[]) -> (a, b, c: R[]) {
+  a = x
+  b = x
+  c = x
+}
+wiring Edge(x: R[]) -> (top, far: R[]) {
+  p : Part
+  x -> p.x
+  wide  = p.c * sin(p.c) + p.b * cos(p.c) * exp(p.c) + p.a
+  wider = wide * sin(wide) + cos(wide) * exp(wide) + 12
+  top   = p.c
+  far   = wider + 1
+}
+L
+draw edge.limn Edge --width 500 -o edge.svg
+edge=$(grep -A1 '<title>top: R' edge.svg | sed -n 's/.* d="\(M[0-9.]* [0-9.]*\)h.*/\1/p' | head -1)
+seen 2 "d=\"${edge:-none}h" edge.svg "from a short row, a wire that is drawn from its end goes on to the frame"
 draw "$root/examples/dils.limn" Team --width 0 -o one.svg
 seen 0 'another row' one.svg "one row where that is asked for"
 seen 6 'class="wire"' lines.svg "and is wired to what it is made of" # four between parts, and what sticks out

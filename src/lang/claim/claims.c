@@ -28,14 +28,6 @@ static void check_constrained_run(Elab *in, Run *r, const Syntax *by) {
   diag_help(in->w->diags, e, "`by stiff` does, and so does a run without `by`");
 }
 
-// Small changes of the states are not free where equations tie them together.
-static void check_constrained_watch(Elab *in, const System *s, const Watch *x) {
-  if ((x->kind != WATCH_DIVERGENCE && x->kind != WATCH_EXPONENT) || !first_constrained(s)) return;
-  diag_error(in->w->diags, x->node->span,
-             "`%s` has equations `0 = …`: `divergence` and `exponent` are for rates alone",
-             name_text(in->w->names, s->name));
-}
-
 // -- run ------------------------------------------------------------------------------------------
 // A label by its name, which means nothing outside of its type.
 static Value label_value(Body *b, const Syntax *n, const Type *own) {
@@ -217,7 +209,8 @@ static void read_length(Elab *in, Program *p, const Syntax *n, Run *r) {
     if (!length && c->kind != N_EVERY) continue;
     said |= length;
     if (!scope_number(in, p->scope, clause_value(c), &k) || !(k > 0) || !(k < 1e15)) {
-      diag_error(w->diags, clause_value(c)->span, "a number above 0 is wanted here");
+      diag_error(w->diags, clause_value(c)->span,
+                 k > 0 ? "the most is 1e15" : "a number above 0 is wanted here");
       continue;
     }
     if (c->kind == N_EVERY) {
@@ -316,6 +309,7 @@ void read_run(Elab *in, Program *p, const Syntax *n, const Syntax *said) {
   if (r.system) {
     if (w->diags->errors == errors) check_given(in, &r);
     read_length(in, p, n, &r);
+    check_run_size(in, &r, call->span);
     if (by) read_by(in, p, by_distance(by), &r);
     bool noise = noise_has_place(w, r.system, false) && r.system->white.n;
     if (noise && !by) r.follow = FOLLOW_MARUYAMA; // the run finds its step
@@ -387,11 +381,18 @@ static void read_watch(Looker *l, const Syntax *n, int kind, Check *c) {
       diag_error(w->diags, call_args(n).at[0]->span, "one number is wanted here, but this is %s",
                  own_text(w, &t));
   }
-  if (l->s) check_constrained_watch(l->in, l->s, &x);
+  if (l->s) check_watch(l->in, run, l->s, &x);
   vec_push(w->arena, &c->watch, x);
 }
 
 static bool is_watch(void *in, const Syntax *n) { return watch_kind(in, n) >= 0; }
+
+// Of what is equal or not, nothing is nearly so.
+static void refuse_within(Elab *in, const Syntax *n) {
+  if (check_within(n))
+    diag_error(in->w->diags, check_within(n)->span,
+               "labels and bits are equal or not: `within` is for numbers");
+}
 
 // last(c) = green is last(c = green): labels are known by their names where they are compared. What c
 // is instead is told aside.
@@ -406,6 +407,7 @@ static const Syntax *compare_labels(Looker *l, const Syntax *n, Check *c) {
     return n;
   Syntax *what = call_args(call).at[0];
   if (!look_at(l, what, &aside.seen, &t) || t.base != BASE_LABEL || t.rank) return n;
+  refuse_within(l->in, n);
   Span span = span_join(call->span, right->span);
   Syntax *same =
       syntax_signed(w->arena, node_cmp(w->arena, span, (CmpParts){what, right}), SIGN_EQUAL);
@@ -442,6 +444,7 @@ static void read_truth(Looker *l, const Syntax *n, Check *c) {
     Type t = {0};
     Seen seen = {0};
     if (!look_at(l, left, &seen, &t)) return;
+    if (t.base != BASE_R) refuse_within(l->in, n);
     if (t.base == BASE_R)
       claim = syntax_signed(w->arena, node_sum(w->arena, span, (SumParts){NODES(left, right)}),
                             SIGN_MINUS);
@@ -556,7 +559,9 @@ static void read_condition(Elab *in, Program *p, Check *c) {
   for (uint32_t i = 0; i < c->watch.n; i++) drifts |= c->watch.at[i].kind == WATCH_DRIFT;
   if (!side_type(in, p, c, left, &t)) return;
   if (check_right(c->node)) {
-    side_type(in, p, c, check_right(c->node), &t);
+    bool bit = t.base == BASE_BIT;
+    if (side_type(in, p, c, check_right(c->node), &t) && (bit || t.base == BASE_BIT))
+      refuse_within(in, c->node);
     return;
   }
   c->condition = t.base == BASE_BIT;

@@ -12,6 +12,7 @@ typedef struct {
   Elab *in;
   World *w;
   Program *p;
+  uint32_t statements; // read so far
 } Sweep;
 
 static bool is_about_runs(void *none, const Syntax *n) {
@@ -73,6 +74,7 @@ static bool name_is_free(const Sweep *s, const Syntax *n) {
 }
 
 static void read_statement(Sweep *s, const Syntax *said) {
+  s->statements++;
   if (is_about_runs(NULL, said) && said->kind != N_SIMULATE && !name_is_free(s, said)) return;
   const Syntax *n = s->p->ran->turn ? with_values(s, said) : said;
   if (n->kind == N_SIMULATE) read_run(s->in, s->p, n, said);
@@ -173,14 +175,22 @@ static void read_loop(Sweep *s, const Syntax *loop) {
   }
 }
 
+// A loop in a loop may have no turn now and then; all of it may not.
+static void read_loops(Sweep *s, const Syntax *loop) {
+  uint32_t before = s->statements, errors = s->w->diags->errors;
+  if (time_is_free(s->w, loop)) read_loop(s, loop);
+  if (s->statements == before && s->w->diags->errors == errors)
+    diag_error(s->w->diags, for_range(loop)->span, "this loop has no turn: it runs nothing");
+}
+
 // In the order of the text: a check or show refers to the run before it.
 void do_machines(Elab *in, Program *p) {
-  Sweep s = {in, in->w, p};
+  Sweep s = {.in = in, .w = in->w, .p = p};
   p->ran = NEW(in->w->arena, Machines);
   for (uint32_t i = 0; i < program_declarations(p->tree).n; i++) {
     const Syntax *n = program_declarations(p->tree).at[i];
     if (n->kind == N_FOR && loop_has_runs(n))
-      read_loop(&s, n);
+      read_loops(&s, n);
     else
       read_statement(&s, n);
   }

@@ -54,6 +54,13 @@ static bool events_vary(const FlowCall *f) {
   return false;
 }
 
+// A birth is a step of its condition: its moment has no slope, and what dies has none either.
+static bool has_births(const System *s) {
+  for (uint32_t i = 0; i < s->event.n; i++)
+    if (s->event.at[i].birth) return true;
+  return false;
+}
+
 static bool set_by_event(const System *s, uint32_t state) {
   for (uint32_t i = 0; i < s->event.n; i++)
     for (uint32_t k = 0; k < s->event.at[i].state.n; k++)
@@ -111,6 +118,7 @@ static bool find_system(FlowCall *f, Env *env, const Syntax *config) {
       : f->s->white.n || f->s->d->noisy ? "`%s` has noise, which `flow` does not follow"
       : f->s->lag.n                     ? "`%s` has delays, which `flow` does not follow"
       : first_constrained(f->s) ? "`%s` has equations `0 = …`, which `flow` does not follow"
+      : has_births(f->s) ? "`%s` has parts that are born and die, which `flow` does not follow"
       : events_vary(f) ? "`%s` has events for each member of an array, which `flow` does not follow"
                        : NULL;
   if (why) diag_error(f->w->diags, f->span, why, name_text(f->w->names, f->s->name));

@@ -233,6 +233,8 @@ System *elab_system(Elab *, Program *, const char *name, const Syntax *call);
 bool has_machine(Elab *, const Program *, const char *name);
 
 // For what runs them.
+bool time_is_free(World *,
+                  const Syntax *); // clock_name.c: nothing that it declares is called `time`
 const SystemState *first_constrained(const System *); // by an equation `0 = …`; NULL: none is
 Syntax *as_root(World *, const Syntax *cond);   // a number that rises through 0 when it comes true
 int port_named(const Port *, uint32_t n, Name); // its number; -1: none

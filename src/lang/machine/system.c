@@ -534,6 +534,7 @@ static void make_ports(MachineBuilder *m) {
 
 static System *make_system(MachineBuilder *m) {
   uint32_t errors = m->w->diags->errors;
+  if (m->def->kind == DEF_MACHINE && !time_is_free(m->w, m->def->node)) return NULL;
   make_ports(m);
   if (m->w->diags->errors == errors) {
     bool block = m->def->kind == DEF_MACHINE && m->h.body && m->h.body->kind == N_BLOCK;

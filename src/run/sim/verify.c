@@ -6,18 +6,37 @@
 enum { CASES_LIMIT = 1 << 20, STARTS_LIMIT = 1 << 14, SAMPLES = 1000, SETTLE_LIMIT = 4096 };
 
 // -- points and exponents -------------------------------------------------------------------------
-static bool at_point(Elab *in, Program *p, const Check *c, const Watch *x, const SimOptions *how,
-                     double *out) {
-  Sim m;
-  bool good = sim_open(&m, in, p, c->system, NULL, how);
-  for (uint32_t i = 0; good && i < x->point.n; i++) good = sim_set(&m, &x->point.at[i]);
-  Flow *f = good ? flow_open(&m) : NULL;
-  if (!f) {
-    sim_close(&m);
-    return false;
+// The largest way that a tick moves a number; of labels and bits, another one is 1 away.
+static bool moved_by_tick(Sim *m, double *out) {
+  Ids next = {0};
+  for (uint32_t i = 0; i < m->s->state.n; i++)
+    if (m->s->state.at[i].next) vec_push(m->arena, &next, m->s->state.at[i].next);
+  *out = 0;
+  if (!next.n) return true;
+  Engine *e = sim_engine(m, pick_wires(m->w, m->s, next.at, next.n));
+  if (!e || !sim_run(m, e, 0)) return false;
+  for (uint32_t i = 0, at = 0; i < m->s->state.n; i++) {
+    if (!m->s->state.at[i].next) continue;
+    State *s = sim_state(m, i);
+    const Type *t = &m->s->d->wire.at[m->s->state.at[i].next].type;
+    double *old = NEW_ARRAY(m->arena, double, s->count + 1),
+           *new = NEW_ARRAY(m->arena, double, s->count + 1);
+    state_get(s, old);
+    engine_get(e, at++, new, s->count);
+    for (int64_t k = 0; k < s->count; k++)
+      *out = fmax(*out, t->base == BASE_R ? fabs(new[k] - old[k]) : new[k] != old[k]);
   }
-  double *state = NEW_ARRAY(m.arena, double, f->n + 1), *row = NEW_ARRAY(m.arena, double, f->n + 1);
-  double *late = NEW_ARRAY(m.arena, double, f->problem.late + 1);
+  return true;
+}
+
+// How fast the point moves, or the trace of the Jacobian there.
+static bool speed_at(Sim *m, const Watch *x, double *out) {
+  Flow *f = flow_open(m);
+  if (!f) return false;
+  bool good = true;
+  double *state = NEW_ARRAY(m->arena, double, f->n + 1),
+         *row = NEW_ARRAY(m->arena, double, f->n + 1);
+  double *late = NEW_ARRAY(m->arena, double, f->problem.late + 1);
   flow_start(f, state);
   if (f->problem.lates) good = f->problem.lates(f, 0, state, late, late); // it has always been here
   *out = 0;
@@ -25,10 +44,19 @@ static bool at_point(Elab *in, Program *p, const Check *c, const Watch *x, const
     good = good && flow_rates(f, 0, state, late, row);
     for (uint32_t i = 0; i < f->n; i++) *out = fmax(*out, fabs(row[i]));
   } else {
-    double *j = NEW_ARRAY(m.arena, double, (size_t)f->n * f->n + 1);
+    double *j = NEW_ARRAY(m->arena, double, (size_t)f->n * f->n + 1);
     good = good && flow_jacobian(f, 0, state, late, j);
     for (uint32_t i = 0; i < f->n; i++) *out += j[(size_t)i * f->n + i];
   }
+  return good;
+}
+
+static bool at_point(Elab *in, Program *p, const Check *c, const Watch *x, const SimOptions *how,
+                     double *out) {
+  Sim m;
+  bool good = sim_open(&m, in, p, c->system, NULL, how);
+  for (uint32_t i = 0; good && i < x->point.n; i++) good = sim_set(&m, &x->point.at[i]);
+  good = good && (c->system->flows ? speed_at(&m, x, out) : moved_by_tick(&m, out));
   sim_close(&m);
   return good;
 }
@@ -53,14 +81,8 @@ static double shrink(double *v, uint32_t n) {
 // The first tenth does not count.
 static bool exponent_of_flow(Sim *m, const Check *c, double *out) {
   const Run *run = m->run;
-  if (run->path || run->set || m->s->d->noisy || m->s->white.n)
-    return diag_refuse(m->w->diags, c->span, "`exponent` is for machines without %s",
-                       "noise, delays and tables");
   Flow *f = flow_open(m);
   if (!f) return false;
-  if (f->problem.events || f->lag.n || f->nexts)
-    return diag_refuse(m->w->diags, c->span,
-                       "`exponent` is for systems without events, ticks and delays");
   uint32_t n = f->n;
   double *x = NEW_ARRAY(m->arena, double, 2 * (size_t)n + 1), sum = 0, counted = 0;
   Problem problem = {.context = f, .n = 2 * n, .rates = twin_rates};
@@ -86,24 +108,13 @@ typedef struct {
   uint32_t n;
 } TickTangent;
 
-// Labels and bits have no small changes, and a part that sleeps has another clock.
-static bool open_tick_tangent(Sim *m, const Check *c, TickTangent *t) {
+static bool open_tick_tangent(Sim *m, TickTangent *t) {
   for (uint32_t i = 0; i < m->s->state.n; i++) {
-    const SystemState *s = &m->s->state.at[i];
-    const Diagram *d = m->s->d;
-    if (!s->next) continue;
-    if (d->wire.at[d->param.at[s->param].wire].type.base != BASE_R || s->every != 1)
-      return diag_refuse(m->w->diags, c->span,
-                         "`exponent` is for states of numbers that step at each tick, and `%s` is "
-                         "another",
-                         s->path);
+    if (!m->s->state.at[i].next) continue;
     State *state = sim_state(m, i);
     vec_push(m->arena, &t->state, state);
     t->n += (uint32_t)state->count;
   }
-  if (m->run->path || m->run->set || m->s->d->noisy || m->s->lag.n)
-    return diag_refuse(m->w->diags, c->span, "`exponent` is for machines without %s",
-                       "noise, delays and tables");
   t->x = NEW_ARRAY(m->arena, double, t->n + 1);
   t->v = NEW_ARRAY(m->arena, double, t->n + 1);
   uint32_t at = 0;
@@ -134,10 +145,10 @@ static bool tick_tangent(Sim *m, TickTangent *t, double time) {
   return true;
 }
 
-static bool exponent_of_map(Sim *m, const Check *c, double *out) {
+static bool exponent_of_map(Sim *m, double *out) {
   TickTangent t = {0};
   double sum = 0, counted = 0;
-  if (!open_tick_tangent(m, c, &t)) return false;
+  if (!open_tick_tangent(m, &t)) return false;
   bool good = true;
   for (double tick = 0; good && tick < m->run->end; tick++) {
     good = tick_tangent(m, &t, tick);
@@ -152,7 +163,7 @@ static bool exponent_of_map(Sim *m, const Check *c, double *out) {
 static bool exponent(Elab *in, Program *p, const Check *c, const SimOptions *how, double *out) {
   Sim m;
   bool good = sim_open(&m, in, p, c->system, &p->ran->run.at[c->run - 1], how) &&
-              (c->system->flows ? exponent_of_flow(&m, c, out) : exponent_of_map(&m, c, out));
+              (c->system->flows ? exponent_of_flow(&m, c, out) : exponent_of_map(&m, out));
   sim_close(&m);
   return good;
 }
