@@ -10,7 +10,7 @@ static const uint32_t kind_of[] = {
     [UNIT_BOX] = LAY_BOX,      [UNIT_PANEL] = LAY_BOX,    [UNIT_SHARED] = LAY_BOX,
     [UNIT_STATE] = LAY_BOX,    [UNIT_GUARD] = LAY_LABEL,  [UNIT_PLATE] = LAY_LOW,
     [UNIT_CHOICE] = LAY_LOW,   [UNIT_IN] = LAY_PORT,      [UNIT_OUT] = LAY_PORT,
-    [UNIT_LEAVES] = LAY_LABEL, [UNIT_ENTERS] = LAY_LABEL,
+    [UNIT_LEAVES] = LAY_LABEL, [UNIT_ENTERS] = LAY_LABEL, [UNIT_START] = LAY_LABEL,
 };
 
 // A label stands above its line, so that there is room over the line anyway: labels stand one above

@@ -34,6 +34,8 @@ static Nodes statements_of(const Syntax *body) {
   return body && body->kind == N_BLOCK ? block_statements(body) : (Nodes){0, NULL};
 }
 
+Nodes system_statements(const System *s) { return statements_of(body_of(s)); }
+
 // -- lines ----------------------------------------------------------------------------------------
 static void add_lines(World *w, Arena *a, const System *s, Nodes all, TextLines *out, int depth) {
   for (uint32_t i = 0; i < all.n; i++) {

@@ -4,6 +4,7 @@
 //   wiring_shared.c shared variables: on which side of its parts each is
 //   wiring_text.c   expressions as text, texts that are cut, sentences
 //   wiring_lines.c  what a machine says: its lines, its states
+//   wiring_modes.c  a machine with modes: its modes, and the jumps between them
 //   wiring_lay.c    a panel is laid out (layers.h)
 //   wiring_rows.c   a wide panel is cut into rows
 //   wiring_paint.c  a panel on a canvas
@@ -39,6 +40,7 @@ typedef enum {
   UNIT_OUT,    // at its right edge
   UNIT_LEAVES, // here a cable goes on in another row,
   UNIT_ENTERS, // here it comes from another
+  UNIT_START,  // a dot that leads to the first mode
 } UnitKind;
 
 typedef struct {
@@ -66,6 +68,8 @@ typedef struct {
   bool unnamed;   // its name is in no text: what shares variables has none
   bool learns;    // UNIT_STATE
   bool dashed;    // UNIT_GUARD: its line is; UNIT_BOX: it is there once more
+  bool graph;     // a mode: what comes in has arrowheads
+  bool stops;     // a mode in which nothing changes any more
   bool behind;    // UNIT_GUARD: it belongs to the unit before it
   Ink ink;        // 0: the default
   Panel *inner;   // UNIT_PANEL
@@ -89,6 +93,7 @@ struct Panel {
   const char *name, *of, *count, *words;
   bool shares; // its ports have no direction
   bool bare;   // it has no frame
+  bool graph;  // of modes: its ports are wired to nothing
   uint32_t depth;
   Ink ink, edge; // 0: the default
   VEC(Unit) unit;
@@ -116,12 +121,16 @@ const char *panel_about(Arena *, const Panel *);
 
 // wiring_lines.c
 const char *system_title(World *, Arena *, const System *); // "Gain (2)"
+Nodes system_statements(const System *);                    // none: its text is not known
 void system_lines(World *, Arena *, const System *, TextLines *);
 // How a state of its own begins and goes on, "= 0.1, by gd(0.05)"; whole: also on what, and `next`
 const char *state_text(World *, Arena *, const System *, Name, bool whole);
 
 // wiring.c
 void panel_finish(Arena *, Panel *); // after its units and cables: it is measured and laid out
+
+// wiring_modes.c
+Panel *modes_panel(World *, Arena *, const System *, const char **about); // NULL: it has no modes
 
 // wiring_shared.c
 typedef struct {

@@ -158,6 +158,10 @@ void unit_measure(Unit *u, bool outside) {
   case UNIT_GUARD: measure_labelled(u, text_width(FACE_SANS, PORT_SIZE, u->text)); break;
   case UNIT_CHOICE: measure_stack(u, 12, 20, PIN_PITCH); break; // as labels stand
   case UNIT_SHARED: measure_shared(u); break;
+  case UNIT_START: // as near to labels as pins are
+    u->width = 10, u->height = 6;
+    spread_pins(u, 1, 0, 3);
+    break;
   case UNIT_STATE: measure_state(u); break;
   case UNIT_IN:
   case UNIT_OUT: measure_port(u, outside); break;
@@ -301,6 +305,10 @@ static void box_paint(Canvas *c, const Unit *u, double x, double y, const char *
   path_rect(c, x, y, w, h, 4);
   canvas_paint(c, &paint);
   if (u->state) line_draw(c, x + 3.5, y + 1, x + 3.5, y + h - 1, INK_LINE, 1.1);
+  if (u->stops) {
+    path_rect(c, x + 3, y + 3, w - 6, h - 6, 2.5);
+    canvas_paint(c, &(Paint){.stroke = INK_LINE, .width = 1.1});
+  }
   box_lines(c, u, x, y, w, h);
   for (uint32_t i = 0; i < u->in.n; i++)
     port_name(c, &u->in.at[i], x + PAD, y - lift + u->in.at[i].y + 3, false);
@@ -381,6 +389,12 @@ static void shared_paint(Canvas *c, const Unit *u, double x, double y) {
 
 static void marks_paint(Canvas *c, const Unit *u, double x, double y) {
   double lift = lift_of(u);
+  for (uint32_t i = 0; u->graph && i < u->in.n; i++) {
+    canvas_open(c, "", "touch", "");
+    small_head(c, x - 4, y + u->in.at[i].y, 1, 0, INK_NONE);
+    canvas_close(c);
+  }
+  if (u->graph) return;
   for (uint32_t i = 0; i < u->in.n; i++) port_mark(c, &u->in.at[i], x, y + u->in.at[i].y);
   for (uint32_t i = 0; i < u->out.n; i++)
     port_mark(c, &u->out.at[i], x + u->width - lift, y + u->out.at[i].y);
@@ -422,11 +436,21 @@ static void unit_paint(Canvas *c, Arena *a, const Panel *p, const Unit *u, doubl
   case UNIT_GUARD: guard_paint(c, u, x, y); break;
   case UNIT_CHOICE: choice_paint(c, u, x, y); break;
   case UNIT_SHARED: shared_paint(c, u, x, y); break;
+  case UNIT_START:
+    canvas_open(c, "", "dot", u->words);
+    path_circle(c, x + 5, y + 3, 4.6);
+    canvas_paint(c, &(Paint){.fill = INK_LINE});
+    canvas_close(c);
+    break;
   case UNIT_STATE: state_paint(c, u, x, y); break;
   case UNIT_LEAVES:
   case UNIT_ENTERS: end_paint(c, p, u, x, y); break;
-  case UNIT_IN: inner_port(c, only_pin(u), x, y, p->depth, false); break;
-  case UNIT_OUT: inner_port(c, only_pin(u), x + u->width, y, p->depth, true); break;
+  case UNIT_IN:
+    if (!p->graph) inner_port(c, only_pin(u), x, y, p->depth, false);
+    break;
+  case UNIT_OUT:
+    if (!p->graph) inner_port(c, only_pin(u), x + u->width, y, p->depth, true);
+    break;
   }
   if (u->kind == UNIT_BOX || u->kind == UNIT_PANEL) marks_paint(c, u, x, y);
 }
