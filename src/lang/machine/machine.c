@@ -581,7 +581,11 @@ void make_block(MachineBuilder *m, Env *env, const Syntax *block, int mode) {
     case N_AXES:
       if (mode != ANY_MODE) body_statement(m->b, env, n);
       break;
-    default: vec_push(m->w->arena, &lines, with_ports(m, n));
+    default:
+      if (!place_route(m, n))
+        vec_push(m->w->arena, &lines, with_ports(m, n));
+      else if (mode != ANY_MODE)
+        diag_error(m->w->diags, n->span, "in a mode a port is said as a whole, as in `y = [1, 2]`");
     }
   }
   if (mode == ANY_MODE) gather_routes(m, block, &lines);
