@@ -361,6 +361,7 @@ static void read_watch(Looker *l, const Syntax *n, int kind, Check *c) {
                  own_text(w, &t));
   }
   if (l->s) check_constrained_watch(l->in, l->s, &x);
+  if (l->s) check_exponent(l->in, l->s, run, &x);
   vec_push(w->arena, &c->watch, x);
 }
 

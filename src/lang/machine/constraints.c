@@ -91,3 +91,33 @@ void check_constrained_watch(Elab *in, const System *s, const Watch *x) {
              "`%s` has equations `0 = …`: `divergence` and `exponent` are for rates alone",
              name_text(in->w->names, s->name));
 }
+
+// An event's state has a next value too; it steps then, not at ticks.
+static bool steps_at_ticks(const System *s, uint32_t state) {
+  for (uint32_t i = 0; i < s->event.n; i++)
+    for (uint32_t k = 0; k < s->event.at[i].state.n; k++)
+      if (s->event.at[i].state.at[k] == state) return false;
+  return s->state.at[state].next != 0;
+}
+
+// A small change is carried along: labels and bits have none, and a part that sleeps has another clock.
+void check_exponent(Elab *in, const System *s, const Run *run, const Watch *x) {
+  if (x->kind != WATCH_EXPONENT) return;
+  Diags *diags = in->w->diags;
+  Span span = x->node->span;
+  bool flows = s->flows, table = run && (run->path || run->set), ticks = false;
+  for (uint32_t i = 0; i < s->state.n; i++) ticks |= steps_at_ticks(s, i);
+  for (uint32_t i = 0; i < s->state.n && !flows; i++) {
+    const SystemState *y = &s->state.at[i];
+    bool number = s->d->wire.at[s->d->param.at[y->param].wire].type.base == BASE_R;
+    if (!y->next || (number && y->every == 1)) continue;
+    diag_error(diags, span,
+               "`exponent` is for states of numbers that step at each tick, and `%s` is another",
+               y->path);
+    return;
+  }
+  if (table || s->d->noisy || s->white.n || (s->lag.n && !flows))
+    diag_error(diags, span, "`exponent` is for machines without noise, delays and tables");
+  else if (flows && (s->event.n || s->lag.n || ticks))
+    diag_error(diags, span, "`exponent` is for systems without events, ticks and delays");
+}

@@ -221,6 +221,7 @@ void settle_constraints(MachineBuilder *);
 const SystemState *first_constrained(const System *); // NULL: there is none
 void check_constrained_run(Elab *, Run *, const Syntax *by);
 void check_constrained_watch(Elab *, const System *, const Watch *);
+void check_exponent(Elab *, const System *, const Run *, const Watch *); // of what can have one
 
 // milstein.c: does no noise change how strongly another one works?
 bool milstein_fits(World *, const System *);

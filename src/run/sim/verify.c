@@ -53,14 +53,8 @@ static double shrink(double *v, uint32_t n) {
 // The first tenth does not count.
 static bool exponent_of_flow(Sim *m, const Check *c, double *out) {
   const Run *run = m->run;
-  if (run->path || run->set || m->s->d->noisy || m->s->white.n)
-    return diag_refuse(m->w->diags, c->span, "`exponent` is for machines without %s",
-                       "noise, delays and tables");
   Flow *f = flow_open(m);
   if (!f) return false;
-  if (f->problem.events || f->lag.n || f->nexts)
-    return diag_refuse(m->w->diags, c->span,
-                       "`exponent` is for systems without events, ticks and delays");
   uint32_t n = f->n;
   double *x = NEW_ARRAY(m->arena, double, 2 * (size_t)n + 1), sum = 0, counted = 0;
   Problem problem = {.context = f, .n = 2 * n, .rates = twin_rates};
@@ -86,24 +80,13 @@ typedef struct {
   uint32_t n;
 } TickTangent;
 
-// Labels and bits have no small changes, and a part that sleeps has another clock.
-static bool open_tick_tangent(Sim *m, const Check *c, TickTangent *t) {
+static bool open_tick_tangent(Sim *m, TickTangent *t) {
   for (uint32_t i = 0; i < m->s->state.n; i++) {
-    const SystemState *s = &m->s->state.at[i];
-    const Diagram *d = m->s->d;
-    if (!s->next) continue;
-    if (d->wire.at[d->param.at[s->param].wire].type.base != BASE_R || s->every != 1)
-      return diag_refuse(m->w->diags, c->span,
-                         "`exponent` is for states of numbers that step at each tick, and `%s` is "
-                         "another",
-                         s->path);
+    if (!m->s->state.at[i].next) continue;
     State *state = sim_state(m, i);
     vec_push(m->arena, &t->state, state);
     t->n += (uint32_t)state->count;
   }
-  if (m->run->path || m->run->set || m->s->d->noisy || m->s->lag.n)
-    return diag_refuse(m->w->diags, c->span, "`exponent` is for machines without %s",
-                       "noise, delays and tables");
   t->x = NEW_ARRAY(m->arena, double, t->n + 1);
   t->v = NEW_ARRAY(m->arena, double, t->n + 1);
   uint32_t at = 0;
@@ -134,10 +117,10 @@ static bool tick_tangent(Sim *m, TickTangent *t, double time) {
   return true;
 }
 
-static bool exponent_of_map(Sim *m, const Check *c, double *out) {
+static bool exponent_of_map(Sim *m, double *out) {
   TickTangent t = {0};
   double sum = 0, counted = 0;
-  if (!open_tick_tangent(m, c, &t)) return false;
+  if (!open_tick_tangent(m, &t)) return false;
   bool good = true;
   for (double tick = 0; good && tick < m->run->end; tick++) {
     good = tick_tangent(m, &t, tick);
@@ -152,7 +135,7 @@ static bool exponent_of_map(Sim *m, const Check *c, double *out) {
 static bool exponent(Elab *in, Program *p, const Check *c, const SimOptions *how, double *out) {
   Sim m;
   bool good = sim_open(&m, in, p, c->system, &p->ran->run.at[c->run - 1], how) &&
-              (c->system->flows ? exponent_of_flow(&m, c, out) : exponent_of_map(&m, c, out));
+              (c->system->flows ? exponent_of_flow(&m, c, out) : exponent_of_map(&m, out));
   sim_close(&m);
   return good;
 }
