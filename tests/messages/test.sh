@@ -263,10 +263,3 @@ machine M(s: {3}) -> (y: R[]) {
 run M for 3 ticks on "ports.csv"
 END
 says "ports.csv: \`s\` is 7 in row 3, but the port is {3}" run ports.limn --plain --reference
-
-# many checks
-{
-  printf 'machine M(x: R[]) -> (y: R[]) {\n  state s : R[] = 0\n  s'"'"' = x\n  y = s\n}\nrun M(x: 1) to 1\n'
-  awk 'BEGIN { for (i = 0; i < 70; i++) print "check last(y) = " i " within 100" }'
-} >checks.limn
-says "more than 64 things are watched in one run" run checks.limn --plain --reference

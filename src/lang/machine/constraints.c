@@ -31,11 +31,22 @@ static bool is_free(const MachineBuilder *m, uint32_t state) {
          !last_change(m, CHANGE_NEXT, state) && !m->s->own.at[state].learns;
 }
 
+// Where nothing changes any more, or a part is not there, no equation says what its states are.
+static bool mortal_constraints(const MachineBuilder *m) {
+  if (!m->live) return false;
+  Id e = diag_error(m->w->diags, m->constraint.at[0].span,
+                    "an equation `0 = …` holds at every moment, but `%s` stops or dies here",
+                    name_text(m->w->names, m->def->name));
+  if (m->life.mortal || m->life.halts) diag_note(m->w->diags, e, m->life.span, "the part");
+  diag_help(m->w->diags, e, "let the part stay, and let what it takes be 0 instead");
+  return true;
+}
+
 void settle_constraints(MachineBuilder *m) {
   World *w = m->w;
   Ids free = {0};
   Buf names = buf_new(w->arena);
-  if (!m->constraint.n) return;
+  if (!m->constraint.n || mortal_constraints(m)) return;
   for (uint32_t i = 0; i < m->s->own.n; i++) {
     if (!is_free(m, i)) continue;
     buf_printf(&names, "%s `%s`", free.n ? "," : ":", name_text(w->names, m->s->own.at[i].name));

@@ -24,6 +24,8 @@ typedef struct {
   double *before, *after; // what does not flow, around an event
   int64_t held;
   bool keeps; // false: only the watchers are interested
+  double *points,
+      *half_points; // [WATCH_POINTS + 1][watcher] in a part of a step, the last at the probe
 } Following;
 
 // -- what does not flow ---------------------------------------------------------------------------
@@ -78,32 +80,28 @@ static double glance(void *context, double t) {
   return look(at->g, t, at->g->x) ? watched(at->g, at->which) : NAN;
 }
 
-typedef struct {
-  double at[WATCH_POINTS + 1][64]; // of each watcher; the last at the probe
-} WatchRows;
-
 // What the watchers see in a part of a step; do five points say enough of each?
-static bool watch_points(Following *g, double from, double to, WatchRows *all, bool *tame) {
+static bool watch_points(Following *g, double from, double to, double *all, bool *tame) {
   for (uint32_t k = 0; k <= WATCH_POINTS; k++) {
     double t = from + (to - from) * (k < WATCH_POINTS ? k / (WATCH_POINTS - 1.0) : CURVE_PROBE);
     if (k == WATCH_POINTS - 1) t = to;
     solver_at(g->solver, t, g->x);
     if (!look(g, t, g->x)) return false;
-    for (uint32_t i = 0; i < g->watchers.n; i++) all->at[k][i] = watched(g, i);
+    for (uint32_t i = 0; i < g->watchers.n; i++) all[k * g->watchers.n + i] = watched(g, i);
   }
   *tame = true;
   for (uint32_t i = 0; i < g->watchers.n && *tame; i++) {
     double value[WATCH_POINTS + 1];
-    for (uint32_t k = 0; k <= WATCH_POINTS; k++) value[k] = all->at[k][i];
+    for (uint32_t k = 0; k <= WATCH_POINTS; k++) value[k] = all[k * g->watchers.n + i];
     *tame = curve_is_tame(value);
   }
   return true;
 }
 
-static void watch_all(Following *g, double from, double to, const WatchRows *all) {
+static void watch_all(Following *g, double from, double to, const double *all) {
   double value[WATCH_POINTS];
   for (uint32_t i = 0; i < g->watchers.n; i++) {
-    for (uint32_t k = 0; k < WATCH_POINTS; k++) value[k] = all->at[k][i];
+    for (uint32_t k = 0; k < WATCH_POINTS; k++) value[k] = all[k * g->watchers.n + i];
     watcher_step(&g->watchers.at[i], from, to, value, glance, &(Glance){g, i});
   }
 }
@@ -112,18 +110,18 @@ static void watch_all(Following *g, double from, double to, const WatchRows *all
 // only around a single bend or jump, which has one half.
 static bool watch_part(Following *g, double from, double to, int deep) {
   enum { FREE = 6, DEEPEST = 40 };
-  WatchRows all, half;
   bool tame, left = true, right = true;
-  if (!watch_points(g, from, to, &all, &tame)) return false;
+  if (!watch_points(g, from, to, g->points, &tame)) return false;
   double middle = from + (to - from) / 2;
   bool whole = tame || deep == DEEPEST || !(middle > from && middle < to);
   if (!whole && deep >= FREE) {
-    if (!watch_points(g, from, middle, &half, &left) || !watch_points(g, middle, to, &half, &right))
+    if (!watch_points(g, from, middle, g->half_points, &left) ||
+        !watch_points(g, middle, to, g->half_points, &right))
       return false;
     whole = !left && !right;
   }
   if (!whole) return watch_part(g, from, middle, deep + 1) && watch_part(g, middle, to, deep + 1);
-  watch_all(g, from, to, &all);
+  watch_all(g, from, to, g->points);
   return true;
 }
 
@@ -349,8 +347,9 @@ static bool follow_once(Sim *m, uint32_t number, Followed *f, const Watchers *wa
                         bool keeps) {
   Following g = {.m = m, .f = f, .watchers = *watchers, .keeps = keeps};
   record_channels(m->w, m->p, number, &f->record);
-  if (watchers->n > 64)
-    return diag_refuse(m->w->diags, m->run->span, "more than 64 things are watched in one run");
+  size_t points = (WATCH_POINTS + 1) * (size_t)watchers->n;
+  g.points = NEW_ARRAY(m->arena, double, points + 1);
+  g.half_points = NEW_ARRAY(m->arena, double, points + 1);
   g.flow = flow_open(m);
   if (!g.flow || !open_look(&g, number) || !flow_drive(g.flow)) return false;
   g.flow->look = g.look;
