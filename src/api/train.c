@@ -146,8 +146,8 @@ LimnStatus limn_check(Limn *l) {
   LimnTrain how = {.plain = true, .quiet = true};
   l->diags->since = 1; // what the load said is not said again
   LimnStatus status = look_ahead(l, &how);
-  bool shown = machines_can_show(l->in, l->program);
-  return call_end(c, status || shown ? status : LIMN_WRONG);
+  bool runs = simulate_ahead(l->in, l->program), shown = machines_can_show(l->in, l->program);
+  return call_end(c, status || (runs && shown) ? status : LIMN_WRONG);
 }
 
 LimnStatus limn_train(Limn *l, const LimnTrain *how) {

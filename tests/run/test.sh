@@ -247,4 +247,9 @@ sed '1s/,x,/,lost,/' numbers/M.csv >out && cp out numbers/M.csv
 same "a picture that is missing is a failure" "1 1" "$? $(grep -c 'class="alarm"' numbers/report.html)"
 has "and said" err '`x` is not among the numbers of numbers: run it again'
 
+# of an array in a loop: the colour says which run, the stroke which place
+printf "machine M -> (T: R[3]) {\n  state T : R[3] = 1\n  T'[i] = -(i + 1) * T[i]\n}\nfor a in [1, 2] {\n  run M(T: a) to 2\n  show T as curves\n}\n" >family.limn
+"$LIMN" run family.limn --out family >out 2>&1
+has "curves of one run are told apart" family/shown/01-T.svg "T[0] solid, T[1] dashed, T[2] dotted."
+
 exit $status

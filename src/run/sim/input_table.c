@@ -14,7 +14,9 @@ static bool read_table(Sim *m, Csv *out) {
   if (file_view(m->arena, m->run->path, &view, &error) &&
       csv_read_bytes(m->arena, (const char *)view.at, view.n, out, &error))
     return true;
-  return diag_refuse(m->w->diags, m->run->span, "%s: %s", m->run->path, error);
+  bool named = strstr(error, m->run->path) != NULL;
+  return diag_refuse(m->w->diags, m->run->span, "%s%s%s", named ? "" : m->run->path,
+                     named ? "" : ": ", error);
 }
 
 static const CsvColumn *column_named(const Csv *t, const char *name) {
@@ -140,5 +142,23 @@ bool set_inputs(Sim *m, int64_t ticks, bool *rows, double **out) {
   for (uint32_t i = 0; good && i < m->s->in.n; i++)
     good = field_input(m, set, i, row, ticks, &rows[i], &out[i]);
   set_close(set);
+  return good;
+}
+
+bool run_has_table(Elab *in, Program *p, uint32_t number) {
+  const Run *run = &p->ran->run.at[number];
+  World *w = elab_world(in);
+  SimOptions none = {0};
+  if (!run->path || !run->system) return true;
+  Sim m = {.in = in, .p = p, .w = w, .s = run->system, .run = run, .how = &none};
+  m.arena = arena_child(w->arena);
+  bool *rows = NEW_ARRAY(m.arena, bool, m.s->in.n + 1);
+  double **out = NEW_ARRAY(m.arena, double *, m.s->in.n + 1);
+  const double *time = NULL;
+  int64_t n = (int64_t)ceil(run->end);
+  bool good = !m.s->flows || table_times(&m, &time, &n);
+  if (!time) n = (int64_t)ceil(run->end);
+  good = good && table_inputs(&m, n, rows, out);
+  arena_free(m.arena);
   return good;
 }

@@ -41,6 +41,9 @@ typedef struct {
   bool halted;    // the system stopped, at the last moment
 } SimRecord;
 
+// Is the table that a run stands on there, and all that is wanted of it? True where there is none.
+bool run_has_table(Elab *, Program *, uint32_t run);
+
 // What a run of the program would keep, without any moment yet.
 void record_channels(World *, const Program *, uint32_t run, SimRecord *);
 

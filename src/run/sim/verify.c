@@ -193,7 +193,9 @@ static void nothing_seen(Buf *b, const Check *c, const double *watch) {
   for (uint32_t i = 0; i < c->watch.n; i++) {
     WatchKind kind = c->watch.at[i].kind;
     if (!isnan(watch[i])) continue;
-    if (kind == WATCH_WHEN) buf_text(b, ": it does not come true so often");
+    bool once = c->watch.at[i].number <= 1;
+    if (kind == WATCH_WHEN)
+      buf_text(b, once ? ": it never comes true" : ": it does not come true so often");
     if (kind == WATCH_AT) buf_text(b, ": the run ended before");
     if (kind == WATCH_PERIOD) buf_text(b, ": it does not come round again");
     return;

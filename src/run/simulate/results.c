@@ -72,6 +72,10 @@ void results_begin(Results *r, Elab *in, Program *p) {
   }
 }
 
+void results_channels(Results *r, uint32_t run) {
+  record_channels(r->w, r->p, run, &r->run.at[run].record);
+}
+
 uint32_t results_count(const Results *r, bool holds) {
   uint32_t n = 0;
   for (uint32_t i = 0; i < r->note.check.n; i++)

@@ -207,6 +207,8 @@ static bool do_run(Ran *r, uint32_t i) {
 static bool do_check(Ran *r, uint32_t i) {
   RunCheck *to = &r->results->note.check.at[i];
   Verdict v = {0};
+  uint32_t run = r->results->p->ran->check.at[i].run;
+  if (run && r->results->run.at[run - 1].failed) return true; // it is not looked at
   if (!verify_check(r->results->in, r->results->p, i, r->followed, &r->time, &v)) return false;
   to->done = true;
   to->holds = v.holds;
@@ -216,17 +218,19 @@ static bool do_check(Ran *r, uint32_t i) {
   return true;
 }
 
-// A check stands behind its run in the text; so do all things here.
+// A check stands behind its run in the text; so do all things here. One that fails says so, and
+// what does not need it goes on, unless nothing can be written any more.
 static bool in_order(Ran *r) {
   uint32_t run = 0, check = 0;
+  bool good = true;
   const Machines *all = r->results->p->ran;
   while (run < all->run.n || check < all->check.n) {
     bool now = check == all->check.n ||
                (run < all->run.n && all->run.at[run].order < all->check.at[check].order);
-    if (now ? !do_run(r, run++) : !do_check(r, check++)) return false;
-    if (r->how->stop && *r->how->stop) return true;
+    good &= now ? do_run(r, run++) : do_check(r, check++);
+    if (r->end == OUTCOME_SYSTEM || (r->how->stop && *r->how->stop)) break;
   }
-  return true;
+  return good;
 }
 
 static const char *all_messages(World *w) {
@@ -304,14 +308,18 @@ static Outcome follow_all(Ran *r) {
   bool good = in_order(r);
   to->note.seconds = clock_seconds() - begun;
   to->note.state = !good ? "failed" : all_done(to) ? "finished" : "stopped";
-  if (good)
-    tell_claims(r);
-  else
-    to->note.message = all_messages(r->w);
+  tell_claims(r);
+  if (!good) to->note.message = all_messages(r->w);
   Outcome noted = OUTCOME_WRONG;
   const char *why = to->dir ? note_write(to->arena, to->dir, results_note(to), &noted) : NULL;
   if (why) return wrong(r, why), noted > r->end ? noted : r->end;
   return good && !results_count(to, false) ? OUTCOME_GOOD : r->end;
+}
+
+bool simulate_ahead(Elab *in, Program *p) {
+  bool good = true;
+  for (uint32_t i = 0; p->ran && i < p->ran->run.n; i++) good &= run_has_table(in, p, i);
+  return good;
 }
 
 Outcome simulate_run(Elab *in, Program *p, const LimnRun *how, Results *results) {

@@ -36,10 +36,12 @@ typedef struct {
 } Results;
 
 // -- simulate.c -----------------------------------------------------------------------------------
+bool simulate_ahead(Elab *, Program *); // false: a run would be refused, and that was said
 Outcome simulate_run(Elab *, Program *, const LimnRun *, Results *);
 
 // -- results.c: all runs and checks of a program --------------------------------------------------
 void results_begin(Results *, Elab *, Program *);    // nothing done yet
+void results_channels(Results *, uint32_t run);      // what it will keep, without any moment
 uint32_t results_count(const Results *, bool holds); // claims
 const RunNote *results_note(Results *);              // run.json, as it is now
 // From a folder; it is of this program if it has the same runs.

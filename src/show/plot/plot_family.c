@@ -65,6 +65,23 @@ static int64_t lines_of(const Family *y, uint32_t run) {
   return x->rank == 2 ? x->shape[1] : 1;
 }
 
+// The colour says which run it is, so the stroke says which of several curves of one.
+static const struct {
+  const char *name;
+  double dash[2];
+} strokes[] = {
+    {"solid", {0, 0}}, {"dashed", {7, 4}}, {"dotted", {1.5, 3}}, {"long dashes", {14, 4}}};
+
+static void note_strokes(Family *y) {
+  const Array *x = &y->f->run[0].value.array.at[0];
+  Buf b = buf_new(y->p.arena);
+  int64_t n = lines_of(y, 0), named = n < (int64_t)COUNT(strokes) ? n : (int64_t)COUNT(strokes);
+  if (n < 2) return;
+  for (int64_t k = 0; k < named; k++)
+    buf_printf(&b, "%s%s[%lld] %s", k ? ", " : "", x->name, (long long)k, strokes[k].name);
+  plot_note(&y->p, "%s%s.", b.at, n > named ? ", and so on from the first" : "");
+}
+
 static Canvas *family_curves(Family *y) {
   const Shown *s = &y->f->run[0];
   double height = family_height(y), right = legend_width(y);
@@ -89,12 +106,15 @@ static Canvas *family_curves(Family *y) {
     Paint paint = {.stroke = order_ink(i, y->n), .width = y->n > 12 ? 1.2 : 1.6, .round = true};
     for (int64_t k = 0; k < lines_of(y, i); k++) {
       PlotLine l = family_line(y, i, k);
+      const double *dash = strokes[k % (int64_t)COUNT(strokes)].dash;
+      paint.dash[0] = dash[0], paint.dash[1] = dash[1];
       canvas_open(c, "", "line", line_words(&y->p, &l));
       curve_draw(c, &f, &l, &paint);
       canvas_close(c);
     }
   }
   draw_legend(y, c, f.area.x + f.area.w + 14, f.area.y);
+  note_strokes(y);
   return plot_end(&y->p, c, PLOT_WIDTH, height);
 }
 

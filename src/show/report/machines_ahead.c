@@ -57,7 +57,7 @@ bool machines_can_show(Elab *in, Program *p) {
   Table *tried = table_new(r.arena);
   for (uint32_t i = 0; i < r.run.n; i++) {
     SimRecord *record = &r.run.at[i].record;
-    record_channels(r.w, p, i, record);
+    results_channels(&r, i);
     bool filled = false, fits = true;
     uint32_t at = record->sights;
     for (uint32_t k = 0; k < p->ran->show.n && fits; k++) {
