@@ -151,20 +151,54 @@ static bool asks_where(const KnotCut *c) {
   return false;
 }
 
-// Along every axis of what this box makes, until one works. Nothing is said where none does.
-static bool untie_from(KnotOrder *o, const Ids *box, Id first, WayToCut way, bool *good) {
+// Scans that were begun, and in which something needs itself: every element for itself may still
+// have an order, where conditions on the position are decided.
+typedef struct {
+  uint32_t n;
+  WeaveAnswer answer; // of the first
+  WeavePlaces loop;
+} FailedScans;
+enum { FAILED_SCANS_LIMIT = 3 };
+
+static bool scan_failed(KnotOrder *o, WayToCut way, FailedScans *failed) {
+  Knotting *run = o->run;
+  if (way == IN_PIECES || (run->answer != WEAVE_LOOP && run->answer != WEAVE_WHOLE)) return false;
+  if (!failed->n++) failed->answer = run->answer, failed->loop = run->loop;
+  run->answer = WEAVE_LOOP;
+  return true;
+}
+
+// Where nothing else worked either, the loop in the first scan says most.
+static bool tell_first(KnotOrder *o, const FailedScans *failed) {
+  if (!failed->n) return false;
+  o->run->answer = failed->answer;
+  o->run->loop = failed->loop;
+  return true;
+}
+
+// Along every axis of what this box makes, until one works. False: none does.
+static bool untie_from(KnotOrder *o, const Ids *box, const Box *b, WayToCut way,
+                       FailedScans *failed, bool *good) {
   World *w = o->run->w;
-  const Box *b = &o->k->d->box.at[first];
   const Type *t = b->nout ? &o->k->d->wire.at[b->out[0]].type : NULL;
   for (uint32_t axis = 0; t && axis < t->rank; axis++) {
     bool one = size_now(w, t->axis[axis].size) == size_of(w, 1);
     if (one && way == EACH_ALONE) continue;
+    if (way != IN_PIECES && failed->n == FAILED_SCANS_LIMIT) return false;
     KnotCut cut = knot_cut(w, o->k, box, b->out[0], axis);
     if (cut.axis[b->out[0]] < 0) continue;
     if (one && way == IN_PIECES && !asks_where(&cut)) continue;
-    if (untie_along(o, way, &cut, good)) return true;
+    uint32_t boxes = o->to->box.n, wires = o->to->wire.n;
+    if (untie_along(o, way, &cut, good)) {
+      if (*good) return true;
+      if (!scan_failed(o, way, failed)) return tell_first(o, failed), true;
+      o->to->box.n = boxes;
+      o->to->wire.n = wires;
+      continue;
+    }
     if (o->run->answer == WEAVE_LOOP) continue;
-    *good = o->run->answer == WEAVE_OPEN && o->run->stub && leave_out(o, box);
+    *good =
+        !tell_first(o, failed) && o->run->answer == WEAVE_OPEN && o->run->stub && leave_out(o, box);
     return true;
   }
   return false;
@@ -173,13 +207,14 @@ static bool untie_from(KnotOrder *o, const Ids *box, Id first, WayToCut way, boo
 // From each box that makes something here; first from scans, which have the fewest axes to be cut.
 static bool untie(KnotOrder *o, const Ids *box) {
   bool good = true;
+  FailedScans failed = {0};
   for (WayToCut way = IN_A_ROW; way < WAYS_TO_CUT; way++)
     for (uint32_t scans = 2; scans-- > 0;)
-      for (uint32_t i = 0; i < box->n; i++)
-        if ((o->k->d->box.at[box->at[i]].op == OP_scan) == scans &&
-            untie_from(o, box, box->at[i], way, &good))
-          return good;
-  tell_loop(o, box);
+      for (uint32_t i = 0; i < box->n; i++) {
+        const Box *b = &o->k->d->box.at[box->at[i]];
+        if ((b->op == OP_scan) == scans && untie_from(o, box, b, way, &failed, &good)) return good;
+      }
+  if (!tell_first(o, &failed)) tell_loop(o, box);
   return false;
 }
 
