@@ -132,24 +132,89 @@ static bool leave_out(KnotOrder *o, const Ids *box) {
   return true;
 }
 
-// Along every axis of every wire that is made here, until one works.
-static bool untie(KnotOrder *o, const Ids *box) {
-  World *w = o->run->w;
-  bool good = true;
-  for (WayToCut way = IN_A_ROW; way < WAYS_TO_CUT; way++)
-    for (uint32_t i = 0; i < box->n; i++) {
-      const Box *b = &o->k->d->box.at[box->at[i]];
-      const Type *t = b->nout ? &o->k->d->wire.at[b->out[0]].type : NULL;
-      for (uint32_t axis = 0; t && axis < t->rank; axis++) {
-        if (size_now(w, t->axis[axis].size) == size_of(w, 1)) continue;
-        KnotCut cut = knot_cut(w, o->k, box, b->out[0], axis);
-        if (cut.axis[b->out[0]] < 0) continue;
-        if (untie_along(o, way, &cut, &good)) return good;
-        if (o->run->answer == WEAVE_OPEN && o->run->stub) return leave_out(o, box);
-        if (o->run->answer != WEAVE_LOOP) return false;
-      }
+// Does some box do something else at one element than at another? Else an axis of size 1 is cut for
+// nothing, again and again.
+static bool asks_where(const KnotCut *c) {
+  for (uint32_t i = 0; i < c->box->n; i++) {
+    const Box *b = &c->k->d->box.at[c->box->at[i]];
+    int32_t index = c->index[c->box->at[i]];
+    if (index < 0 || b->op != OP_loop) continue;
+    for (uint32_t k = 0; k < b->loop->nscalar; k++)
+      if (b->loop->scalar[k].fn == FN_AT && b->loop->scalar[k].ref == (uint32_t)index) return true;
+    for (uint32_t k = 0; k < b->nin; k++) {
+      int32_t axis = access_axis(&b->loop->in[k], (uint32_t)index);
+      uint32_t plain;
+      if (axis == -2 || (axis >= 0 && !coord_is_plain(c->w, &b->loop->in[k].coord[axis], &plain)))
+        return true;
     }
-  tell_loop(o, box);
+  }
+  return false;
+}
+
+// Scans that were begun, and in which something needs itself: every element for itself may still
+// have an order, where conditions on the position are decided.
+typedef struct {
+  uint32_t n;
+  WeaveAnswer answer; // of the first
+  WeavePlaces loop;
+} FailedScans;
+enum { FAILED_SCANS_LIMIT = 3 };
+
+static bool scan_failed(KnotOrder *o, WayToCut way, FailedScans *failed) {
+  Knotting *run = o->run;
+  if (way == IN_PIECES || (run->answer != WEAVE_LOOP && run->answer != WEAVE_WHOLE)) return false;
+  if (!failed->n++) failed->answer = run->answer, failed->loop = run->loop;
+  run->answer = WEAVE_LOOP;
+  return true;
+}
+
+// Where nothing else worked either, the loop in the first scan says most.
+static bool tell_first(KnotOrder *o, const FailedScans *failed) {
+  if (!failed->n) return false;
+  o->run->answer = failed->answer;
+  o->run->loop = failed->loop;
+  return true;
+}
+
+// Along every axis of what this box makes, until one works. False: none does.
+static bool untie_from(KnotOrder *o, const Ids *box, const Box *b, WayToCut way,
+                       FailedScans *failed, bool *good) {
+  World *w = o->run->w;
+  const Type *t = b->nout ? &o->k->d->wire.at[b->out[0]].type : NULL;
+  for (uint32_t axis = 0; t && axis < t->rank; axis++) {
+    bool one = size_now(w, t->axis[axis].size) == size_of(w, 1);
+    if (one && way == EACH_ALONE) continue;
+    if (way != IN_PIECES && failed->n == FAILED_SCANS_LIMIT) return false;
+    KnotCut cut = knot_cut(w, o->k, box, b->out[0], axis);
+    if (cut.axis[b->out[0]] < 0) continue;
+    if (one && way == IN_PIECES && !asks_where(&cut)) continue;
+    uint32_t boxes = o->to->box.n, wires = o->to->wire.n;
+    if (untie_along(o, way, &cut, good)) {
+      if (*good) return true;
+      if (!scan_failed(o, way, failed)) return tell_first(o, failed), true;
+      o->to->box.n = boxes;
+      o->to->wire.n = wires;
+      continue;
+    }
+    if (o->run->answer == WEAVE_LOOP) continue;
+    *good =
+        !tell_first(o, failed) && o->run->answer == WEAVE_OPEN && o->run->stub && leave_out(o, box);
+    return true;
+  }
+  return false;
+}
+
+// From each box that makes something here; first from scans, which have the fewest axes to be cut.
+static bool untie(KnotOrder *o, const Ids *box) {
+  bool good = true;
+  FailedScans failed = {0};
+  for (WayToCut way = IN_A_ROW; way < WAYS_TO_CUT; way++)
+    for (uint32_t scans = 2; scans-- > 0;)
+      for (uint32_t i = 0; i < box->n; i++) {
+        const Box *b = &o->k->d->box.at[box->at[i]];
+        if ((b->op == OP_scan) == scans && untie_from(o, box, b, way, &failed, &good)) return good;
+      }
+  if (!tell_first(o, &failed)) tell_loop(o, box);
   return false;
 }
 

@@ -34,6 +34,15 @@ void knot_box(World *, Knot *, const Box *, const Id *in, const Id *out, WeavePl
 // outside; then of all wires. False: a number needs itself, or the order cannot be found.
 bool knot_emit(Knotting *, const Knot *, Diagram *to, Id *map);
 
+// -- knot_body.c: a scan on one element of an axis that goes through it ---------------------------
+typedef struct BodyCut BodyCut;
+// From an axis of one of its outputs; NULL: the axis does not go through.
+BodyCut *scan_cut(World *, const Scan *, uint32_t port, int32_t axis);
+int32_t scan_cut_in(const BodyCut *, uint32_t port); // the axis of an input; -1: it stays whole
+int32_t scan_cut_out(const BodyCut *, uint32_t port);
+Scan *scan_of_one(BodyCut *);                  // with the axis of size 1
+Type type_of_one(World *, Type, int32_t axis); // -1: as it is
+
 // -- knot_cut.c: along which axis wires that need each other are cut ------------------------------
 typedef struct {
   World *w;
@@ -42,10 +51,13 @@ typedef struct {
   bool *inside;   // [box]
   int32_t *axis;  // [wire] along which it is cut; -1: it stays whole
   int32_t *index; // [box] of its loop, or the axis of a join or an order; -1: it stays whole
+  BodyCut **scan; // [box] of a scan, which has 0 as its index
 } KnotCut;
 KnotCut knot_cut(World *, const Knot *, const Ids *box, Id wire, uint32_t axis);
 void cut_the_rest(KnotCut *);              // what that leaves whole, each along its first axis
 bool cut_inside(const KnotCut *, Id wire); // does one of the boxes make it?
+// The axis at which a box that is cut reads an operand; -1: it reads it whole; -2: at several.
+int32_t operand_axis(const KnotCut *, Id box, uint32_t operand);
 // How many terms of a coordinate are this index; and whether an access mentions it anywhere else.
 bool coord_has(const Coord *, uint32_t index);
 int32_t access_axis(const Access *, uint32_t index); // the only axis with it; -1: none; -2: several

@@ -46,18 +46,27 @@ static void cut_wire(KnotCut *c, Id wire, uint32_t axis, Ids *todo) {
   Id box = c->k->d->wire.at[wire].box;
   const Box *b = &c->k->d->box.at[box];
   if (!cut_inside(c, wire) || c->index[box] >= 0) return;
-  int32_t index = index_at(c, b, axis);
+  if (b->op == OP_scan)
+    c->scan[box] = scan_cut(c->w, b->scan, c->k->d->wire.at[wire].port, (int32_t)axis);
+  int32_t index = c->scan[box] ? 0 : index_at(c, b, axis);
   if (index < 0) return;
   c->index[box] = index;
-  for (uint32_t i = 0; i < b->nout; i++) c->axis[b->out[i]] = (int32_t)axis;
+  for (uint32_t i = 0; i < b->nout; i++)
+    c->axis[b->out[i]] = c->scan[box] ? scan_cut_out(c->scan[box], i) : (int32_t)axis;
   vec_push(c->w->arena, todo, box);
+}
+
+int32_t operand_axis(const KnotCut *c, Id box, uint32_t operand) {
+  const Box *b = &c->k->d->box.at[box];
+  if (b->op == OP_scan) return scan_cut_in(c->scan[box], operand);
+  if (b->op != OP_loop) return c->index[box];
+  return access_axis(&b->loop->in[operand], (uint32_t)c->index[box]);
 }
 
 static void cut_operands(KnotCut *c, Id box, Ids *todo) {
   const Box *b = &c->k->d->box.at[box];
   for (uint32_t i = 0; i < b->nin; i++) {
-    int32_t axis =
-        b->op != OP_loop ? c->index[box] : access_axis(&b->loop->in[i], (uint32_t)c->index[box]);
+    int32_t axis = operand_axis(c, box, i);
     if (axis >= 0) cut_wire(c, b->in[i], (uint32_t)axis, todo);
   }
 }
@@ -67,6 +76,7 @@ KnotCut knot_cut(World *w, const Knot *k, const Ids *box, Id wire, uint32_t axis
   c.inside = NEW_ARRAY(w->arena, bool, k->d->box.n);
   c.axis = NEW_ARRAY(w->arena, int32_t, k->d->wire.n);
   c.index = NEW_ARRAY(w->arena, int32_t, k->d->box.n);
+  c.scan = NEW_ARRAY(w->arena, BodyCut *, k->d->box.n);
   for (uint32_t i = 0; i < box->n; i++) c.inside[box->at[i]] = true;
   for (Id i = 0; i < k->d->wire.n; i++) c.axis[i] = -1;
   for (Id i = 0; i < k->d->box.n; i++) c.index[i] = -1;

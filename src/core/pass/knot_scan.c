@@ -49,6 +49,7 @@ static bool distance(const KnotCut *c, Id box, uint32_t operand, int64_t *by) {
   int32_t axis = c->axis[b->in[operand]];
   *by = 0;
   if (axis < 0) return false;
+  if (b->op == OP_scan) return axis == operand_axis(c, box, operand);
   if (b->op != OP_loop) return axis == c->index[box] && b->axis != (uint32_t)axis;
   const Access *a = &b->loop->in[operand];
   return access_axis(a, (uint32_t)c->index[box]) == axis && is_shift(c->w, &a->coord[axis], by) &&
@@ -287,6 +288,56 @@ static void element_join(KnotScan *s, Id box) {
   knot_box(w, &s->body, &copy, in, &s->inner[b->out[0]], place_of(s, box));
 }
 
+// The same numbers with an axis of size 1, or without it.
+static void with_one(KnotScan *s, Id from, Id to, const Type *t, int32_t axis, bool back) {
+  World *w = s->w;
+  Type less = without(w, t, (uint32_t)axis);
+  Loop *loop = loop_over(w, back ? &less : t);
+  Access a = {.rank = back ? t->rank : less.rank};
+  a.coord = NEW_ARRAY(w->arena, Coord, a.rank + 1);
+  for (uint32_t i = 0, n = 0; i < t->rank; i++) {
+    if ((int32_t)i == axis && !back) continue;
+    uint32_t index = back ? i - ((int32_t)i > axis) : i;
+    a.coord[n] = coord_const(w, size_of(w, 0));
+    if ((int32_t)i != axis) a.coord[n] = coord_add(w, a.coord[n], size_of(w, 1), index, false);
+    n++;
+  }
+  loop->nin = 1;
+  loop->in = arena_copy(w->arena, &a, sizeof a);
+  scalar_push(w, loop, (Scalar){.fn = FN_ARG, .base = t->base});
+  knot_box(w, &s->body, &(Box){.op = OP_loop, .nin = 1, .nout = 1, .loop = loop}, &from, &to,
+           (WeavePlace){0});
+}
+
+// A scan in the scan: with the axis of size 1.
+static void element_scan(KnotScan *s, Id box) {
+  World *w = s->w;
+  const Diagram *d = s->c->k->d;
+  const Box *b = &d->box.at[box];
+  Id *in = NEW_ARRAY(w->arena, Id, b->nin + 1), *out = NEW_ARRAY(w->arena, Id, b->nout + 1);
+  for (uint32_t k = 0; k < b->nin; k++) {
+    int32_t axis = operand_axis(s->c, box, k);
+    if (axis < 0) {
+      in[k] = hold(s, b->in[k]);
+      continue;
+    }
+    Id less = cut_inside(s->c, b->in[k]) ? s->inner[b->in[k]]
+                                         : slice(s, b->in[k], (ScanInput){.axis = (uint32_t)axis});
+    Type t = type_of_one(w, d->wire.at[b->in[k]].type, axis), own = without(w, &t, UINT32_MAX);
+    in[k] = knot_wire(w, &s->body, &own, 0, 0);
+    with_one(s, less, in[k], &own, axis, false);
+  }
+  Box copy = *b;
+  copy.scan = scan_of_one(s->c->scan[box]);
+  for (uint32_t k = 0; k < b->nout; k++) {
+    int32_t axis = s->c->axis[b->out[k]];
+    Type t = type_of_one(w, d->wire.at[b->out[k]].type, axis), own = without(w, &t, UINT32_MAX);
+    out[k] = knot_wire(w, &s->body, &own, 0, 0);
+    with_one(s, out[k], s->inner[b->out[k]], &own, axis, true);
+  }
+  knot_box(w, &s->body, &copy, in, out, place_of(s, box));
+}
+
 static void make_body(KnotScan *s) {
   World *w = s->w;
   const Diagram *d = s->c->k->d;
@@ -304,6 +355,8 @@ static void make_body(KnotScan *s) {
     Id box = s->c->box->at[i];
     if (d->box.at[box].op == OP_loop)
       element_loop(s, box);
+    else if (d->box.at[box].op == OP_scan)
+      element_scan(s, box);
     else
       element_join(s, box);
   }

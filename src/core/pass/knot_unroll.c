@@ -41,10 +41,7 @@ static bool count_pieces(Unroll *u) {
 }
 
 static Type one_of(const Unroll *u, Id wire) {
-  Type t = u->c->k->d->wire.at[wire].type;
-  t.axis = arena_copy(u->w->arena, t.axis, t.rank * sizeof(Axis));
-  t.axis[u->c->axis[wire]].size = size_of(u->w, 1);
-  return t;
+  return type_of_one(u->w, u->c->k->d->wire.at[wire].type, u->c->axis[wire]);
 }
 
 static void make_wires(Unroll *u) {
@@ -272,6 +269,23 @@ static bool element_join(Unroll *u, Id box, int64_t e) {
   return false;
 }
 
+// -- a scan at one element of an axis that goes through it ----------------------------------------
+static bool element_scan(Unroll *u, Id box, int64_t e) {
+  World *w = u->w;
+  const Box *b = &u->c->k->d->box.at[box];
+  Id *in = NEW_ARRAY(w->arena, Id, b->nin + 1), *out = NEW_ARRAY(w->arena, Id, b->nout + 1);
+  WeavePlace from = place_of(u, box, e);
+  for (uint32_t k = 0; k < b->nin; k++) {
+    int32_t axis = operand_axis(u->c, box, k);
+    in[k] = axis < 0 ? whole(u, b->in[k]) : slice(u, b->in[k], (uint32_t)axis, e, 0, from);
+  }
+  for (uint32_t k = 0; k < b->nout; k++) out[k] = u->piece[b->out[k]][e];
+  Box copy = *b;
+  copy.scan = scan_of_one(u->c->scan[box]);
+  knot_box(w, &u->to, &copy, in, out, from);
+  return true;
+}
+
 // -- the whole ------------------------------------------------------------------------------------
 static bool make_boxes(Unroll *u) {
   const Diagram *d = u->c->k->d;
@@ -289,7 +303,7 @@ static bool make_boxes(Unroll *u) {
     for (int64_t e = 0; e < u->n[b->out[0]]; e++) {
       if (b->op == OP_loop)
         element_loop(u, box, e);
-      else if (!element_join(u, box, e))
+      else if (!(b->op == OP_scan ? element_scan : element_join)(u, box, e))
         return false;
     }
   }

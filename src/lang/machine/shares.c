@@ -137,15 +137,18 @@ static bool read_arg(ShareCall *c, const Syntax *n, ShareArg *a) {
   return true;
 }
 
-static bool find_axes(ShareCall *c, Part *part) {
+// none: there is no part. A wiring that is written for any size may well have one that is too short
+// for a pair; where all sizes are written down, it is a slip.
+static bool find_axes(ShareCall *c, Part *part, bool *none) {
   World *w = c->m->w;
   for (uint32_t i = 0; i < c->n; i++) {
     int64_t n;
     part->axis[i] = (Axis){.size = size_add(w, size_sub(w, c->high[i], c->low[i]), size_of(w, 1))};
-    if (size_value(w, part->axis[i].size, &n) && n < 1)
-      return diag_refuse(w->diags, c->call->span,
-                         "there is no `%s` for which all these places exist",
-                         name_text(w->names, c->index[i]));
+    if (!size_value(w, part->axis[i].size, &n) || n > 0) continue;
+    *none = c->m->h.cfg != NULL;
+    return *none ||
+           diag_refuse(w->diags, c->call->span, "there is no `%s` for which all these places exist",
+                       name_text(w->names, c->index[i]));
   }
   part->axes = c->n;
   return true;
@@ -260,7 +263,9 @@ void sharing_part(MachineBuilder *m, const Syntax *n) {
   bool good = d != NULL;
   for (uint32_t i = 0; good && i < shared.n; i++) good = read_arg(&c, shared.at[i], &arg[i]);
   Part part = {.span = n->span, .every = 1};
-  good = good && find_axes(&c, &part);
+  bool none = false;
+  good = good && find_axes(&c, &part, &none);
+  if (none) return;
   part.of = good ? part_system(m, &called, &part, (PartLife){0}, n->span) : NULL;
   m->open_loops |= !part.of && d && d->open_loops;
   m->broken |= !part.of;
