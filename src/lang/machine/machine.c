@@ -307,11 +307,13 @@ Id condition_wire(MachineBuilder *m, Env *env, const Syntax *cond) {
 Id guard_wire(MachineBuilder *m, Env *env, const Syntax *cond, int mode) {
   Value v = eval_alone(m->b, env, as_root(m->w, cond));
   Type number = {.base = BASE_R};
-  Id wire = v.n == 1 ? fit_value(m, v.at[0], &number, cond->span, "a compared value") : 0;
+  Id wire = v.n == 1 ? fit_value(m, v.at[0], &number, cond->span,
+                                 "what an event compares, in its one condition,")
+                     : 0;
   if (!wire || mode == ANY_MODE) return wire;
   Val only = val_select(m->b, in_mode(m, mode, cond->span), val_wire(m->b, wire, cond->span),
                         val_literal(m->b, -1, cond->span), cond->span, NULL);
-  return fit_value(m, only, &number, cond->span, "a compared value");
+  return fit_value(m, only, &number, cond->span, "what an event compares, in its one condition,");
 }
 
 // -- values of a known type -----------------------------------------------------------------------
