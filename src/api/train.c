@@ -17,12 +17,21 @@ static LimnStatus no_page(Limn *l, const char *dir, const char *error) {
   return failed(l, foreign ? LIMN_WRONG : LIMN_SYSTEM, error);
 }
 
+// A page on which a picture is missing is there, and it is said all the same.
+static LimnStatus all_shown(Limn *l, const Results *r, LimnStatus status) {
+  for (uint32_t i = 0; i < r->unshown.n; i++) {
+    LimnStatus wrong = failed(l, LIMN_WRONG, r->unshown.at[i]);
+    if (!status) status = wrong;
+  }
+  return status;
+}
+
 // Of machines, from what the folder holds.
 static LimnStatus machines_report(Limn *l, const char *dir) {
   Results r;
   const char *error = "";
   if (!results_read(l->in, l->program, dir, &r, &error)) return failed(l, LIMN_WRONG, error);
-  return machines_page(&r, &error) ? LIMN_GOOD : no_page(l, dir, error);
+  return machines_page(&r, &error) ? all_shown(l, &r, LIMN_GOOD) : no_page(l, dir, error);
 }
 
 // The page of a run is that of its program: another one does not take its place.
@@ -136,7 +145,9 @@ LimnStatus limn_check(Limn *l) {
   ENTER(c, l, ANSWER_NONE, NEEDS_PROGRAM, LIMN_USAGE, LIMN_SYSTEM);
   LimnTrain how = {.plain = true, .quiet = true};
   l->diags->since = 1; // what the load said is not said again
-  return call_end(c, look_ahead(l, &how));
+  LimnStatus status = look_ahead(l, &how);
+  bool shown = machines_can_show(l->in, l->program);
+  return call_end(c, status || shown ? status : LIMN_WRONG);
 }
 
 LimnStatus limn_train(Limn *l, const LimnTrain *how) {
@@ -409,11 +420,12 @@ static LimnStatus run_machines(Limn *l, LimnRun *how, Buf *json) {
   Results r;
   const char *error = "";
   how->quiet |= how->json;
+  if (!machines_can_show(l->in, l->program)) return LIMN_WRONG;
   LimnStatus status = status_of(simulate_run(l->in, l->program, how, &r));
   bool ended = strcmp(r.note.state, "running") != 0, page = ended && r.dir && status != LIMN_SYSTEM;
-  if (page && !machines_page(&r, &error))
-    status = no_page(l, r.dir, error);
-  else if (page && !how->quiet)
+  if (page && !machines_page(&r, &error)) return no_page(l, r.dir, error);
+  if (page) status = all_shown(l, &r, status);
+  if (page && !how->quiet)
     tell_line(&how->tell, arena_format(l->world, "report %s/report.html", r.dir));
   if (how->json && ended) note_print(results_note(&r), json);
   return status;

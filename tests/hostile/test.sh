@@ -35,6 +35,11 @@ done
 answers "cost instances_doubling" cost "$out/p/instances_doubling.limn" b0
 answers "cost expression_doubling" cost "$out/p/expression_doubling.limn" f
 answers "grad expression_doubling" grad "$out/p/expression_doubling.limn" f
+for f in machine_of_many_lines machine_of_many_states; do
+  answers "cost $f" cost "$out/p/$f.limn" M
+  answers "grad $f" grad "$out/p/$f.limn" M
+  answers "find $f" find 'exp(_)' "$out/p/$f.limn"
+done
 answers "print polynomial_terms" print "$out/p/polynomial_terms.limn" f
 answers "print nested_quotients" print "$out/p/nested_quotients.limn" g
 answers "print axis_2_40" print "$out/p/axis_2_40.limn" f --after reverse
@@ -106,6 +111,7 @@ tells "draw many named lines" "this picture would be more than 100 000 units wid
 tells "draw goals of a family" "this picture would be more than 100 000 units wide or high" draw "$out/p/goals_of_a_family.limn" -o -
 tells "draw a machine of many lines" "this picture would be more than 100 000 units wide or high" draw "$out/p/machine_of_many_lines.limn" -o -
 tells "draw a machine of many states" "this picture would be more than 100 000 units wide or high" draw "$out/p/machine_of_many_states.limn" -o -
+tells "draw ten thousand goals" "this picture would be more than 100 000 units wide or high" draw "$out/p/ten_thousand_learners_with_goals.limn" -o -
 tells "who trains whom in a family" "3000 goals and 3001 learners are too many for one table: 2000000 places are the most" check "$out/p/goals_of_a_family.limn" --who
 
 # what grows as the square of a program shows in the memory that it takes, on any machine; the sanitizers take theirs

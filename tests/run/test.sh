@@ -19,8 +19,10 @@ has() { if grep -qF -- "$3" "$2"; then ok "$1"; else not_ok "$1: no \`$3\` in $2
 "$LIMN" run room.limn >out 2>err
 same "status when all holds" 0 $?
 same "nothing on stderr" "" "$(cat err)"
-same "lines" "run    House to 10: 63 steps|3 claims hold, 0 fail|report runs/room/report.html" "$(sed -n '1p;6p;7p' out | paste -sd '|')"
-same "files" "Counter.csv House.csv House.happened.csv program.limn report.html run.json shown" "$(ls runs/room | paste -sd ' ')"
+same "lines" "run    House to 10: N steps|3 claims hold, 0 fail|report runs/room/report.html" "$(sed -n '1s/[0-9]* steps/N steps/p;6p;7p' out | paste -sd '|')"
+same "files" "Counter.csv Counter.state.safetensors House.csv House.happened.csv program.limn report.html run.json shown" "$(ls runs/room | paste -sd ' ')"
+has "how far off a claim may be, in run.json" runs/room/run.json '"within": 1e-09'
+has "and on the page" runs/room/report.html 'log(11 / 9) within 1e-9<'
 same "pictures" "01-T-mean 02-T-mean 03-T-2-mean 04-h-mode 05-n 06-odd" "$(cd runs/room/shown && ls *.svg | sed 's/\.svg//' | paste -sd ' ')"
 same "a png for each" "$(ls runs/room/shown/*.svg | wc -l)" "$(ls runs/room/shown/*.png | wc -l)"
 cmp -s room.limn runs/room/program.limn && ok "the program is there" || not_ok "the program is there"
@@ -108,7 +110,6 @@ has "labels are bands" runs/room/report.html "h.mode"
 has "ports are shown where nothing is" runs/room/report.html '<code>n</code> as curves'
 has "a wiring over time moves" team/shown/02-g-over-time.svg "@keyframes"
 has "parts by name" team/shown/01-g.svg "cell 2"
-has "what cannot be shown says why" team/report.html "a wiring is a table of k by k numbers"
 [ -s team/Team.safetensors ] && ok "many numbers are no table" || not_ok "many numbers are no table"
 
 # made anew, from the folder alone
@@ -154,7 +155,7 @@ sleep 0.3
 kill -TERM $pid
 wait $pid
 same "stopped: status" 0 $?
-has "stopped: words" out ", stopped"
+has "stopped: words" out ", stopped at "
 has "stopped: the page says so" slow/report.html "stopped at time"
 has "stopped: what was not looked at" slow/report.html "not looked at"
 [ -s slow/Spin.csv ] && ok "stopped: what there is stays" || not_ok "stopped: what there is stays"
@@ -199,4 +200,51 @@ same "limn draw --open: status" 1 $?
 has "limn draw --open: words" out "a machine is opened by levels"
 "$LIMN" draw room.limn House --check >out 2>&1
 same "limn draw --check" 0 $?
+# every view of every shape: what `check` lets through has a picture, and what it refuses is refused before the run
+cat >shapes.limn <<'EOF'
+axis k = 3, n = 40
+machine M -> (x: R[], y: R[], p: R[2], q: R[k], g: R[k k], h: R[n n], c: R[2 k 2], l: {red, green}, b: B[], m: {red, green}[k]) {
+  state x = 0, l : {red, green} = red
+  x' = 1
+  next l = green when x > 0.5
+  y = 2 * x
+  p[i:2] = 0.5
+  q[i:k] = x + i
+  g[i:k j:k] = x * i + j
+  h[i:n j:n] = x * i + j
+  c[i:2 j:k r:2] = x + i + j + r
+  b = x > 0.2
+  m[i:k] = l
+}
+run M to 1
+EOF
+shown="x/x, y/x, y, x/x, l/p/q/g/h/c/l/b/m/p, p/g, q/g, p/x, q"
+for view in curves bands spacetime matrix paths images strip scatter latent table text phase wiring; do
+  cp shapes.limn every.limn
+  echo "$shown" | tr '/' '\n' | sed "s/.*/show & as $view/" >>every.limn
+  echo "show h as $view every 0.25" >>every.limn
+  "$LIMN" check every.limn >out 2>&1
+  grep -c 'error: this cannot be shown: ' out >refused
+  sed -n 's/^every.limn:\([0-9]*\):.*error: this cannot.*/\1d/p' out >refuse
+  sed -f refuse every.limn >some.limn
+  rm -rf some every
+  "$LIMN" run some.limn --out some >out 2>&1
+  same "$view: all that is let through is drawn" "0 0" "$? $(grep -c 'class="alarm"' some/report.html)"
+  if [ -s refuse ]; then
+    "$LIMN" run every.limn --out every >/dev/null 2>&1
+    same "$view: what has no picture is not run" "1 no" "$? $([ -e every ] && echo yes || echo no)"
+  fi
+  echo "$view $(cat refused)" >>all_refused
+done
+same "how many shapes a view refuses" "curves 0 bands 0 spacetime 7 matrix 10 paths 6 images 10 strip 10 scatter 8 latent 10 table 0 text 15 phase 14 wiring 13" "$(paste -sd ' ' all_refused)"
+
+# a picture that is missing is a failure
+cp shapes.limn numbers.limn
+echo 'show x as curves' >>numbers.limn
+"$LIMN" run numbers.limn --out numbers >out 2>&1
+sed '1s/,x,/,lost,/' numbers/M.csv >out && cp out numbers/M.csv
+"$LIMN" report numbers.limn --from numbers >out 2>err
+same "a picture that is missing is a failure" "1 1" "$? $(grep -c 'class="alarm"' numbers/report.html)"
+has "and said" err '`x` is not among the numbers of numbers: run it again'
+
 exit $status

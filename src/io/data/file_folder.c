@@ -104,14 +104,25 @@ static int32_t label_number(const ImageFolder *f, const char *name) {
   return -1;
 }
 
+// Whether it is a folder; false: nobody can tell, and a set without it would be another one.
+static bool look_for_folder(Set *s, const char *path, bool *folder, const char **why) {
+  struct stat info;
+  bool there = stat(path, &info) == 0;
+  *folder = there && S_ISDIR(info.st_mode);
+  return there || errno == ENOENT || errno == ENOTDIR || errno == ELOOP ||
+         file_error(s->arena, why, "cannot look whether %s is a folder: %s", path,
+                    os_error(s->arena, errno));
+}
+
 // Pictures of one split: in sub-folders, whose names are labels, or here.
 static bool add_split(Set *s, ImageFolder *f, Split split, const char *path, const char **why) {
   FolderTexts names;
   if (!list_folder(s->arena, path, &names, why)) return false;
-  bool first = split == SPLIT_TRAIN, any = false;
+  bool first = split == SPLIT_TRAIN, any = false, folder;
   for (uint32_t i = 0; i < names.n; i++) {
     const char *inner = arena_format(s->arena, "%s/%s", path, names.at[i]);
-    if (!path_is_folder(inner)) continue;
+    if (!look_for_folder(s, inner, &folder, why)) return false;
+    if (!folder) continue;
     if (leads_away(s, inner, why)) return false;
     any = true;
     if (first) vec_push(s->arena, &f->label, names.at[i]);
@@ -127,26 +138,33 @@ static bool add_split(Set *s, ImageFolder *f, Split split, const char *path, con
 }
 
 // Are all sub-folders called train, valid or test, and is there one for training?
-static bool brings_splits(Set *s, const char *path, const FolderTexts *names) {
-  bool train = false;
+static bool look_for_splits(Set *s, const char *path, const FolderTexts *names, bool *given,
+                            const char **why) {
+  bool train = false, folder;
+  *given = false;
   for (uint32_t i = 0; i < names->n; i++) {
     const char *name = names->at[i];
-    if (!path_is_folder(arena_format(s->arena, "%s/%s", path, name))) continue;
-    if (strcmp(name, "train") && strcmp(name, "valid") && strcmp(name, "test")) return false;
+    const char *inner = arena_format(s->arena, "%s/%s", path, name);
+    if (!look_for_folder(s, inner, &folder, why)) return false;
+    if (!folder) continue;
+    if (strcmp(name, "train") && strcmp(name, "valid") && strcmp(name, "test")) return true;
     train |= strcmp(name, "train") == 0;
   }
-  return train;
+  *given = train;
+  return true;
 }
 
 static bool find_files(Set *s, ImageFolder *f, const char *path, bool *given, const char **why) {
   static const char *const word[] = {"train", "valid", "test"};
   FolderTexts names;
   if (!list_folder(s->arena, path, &names, why)) return false;
-  *given = brings_splits(s, path, &names);
+  if (!look_for_splits(s, path, &names, given, why)) return false;
   if (!*given) return add_split(s, f, SPLIT_TRAIN, path, why);
   for (Split split = 0; split < SPLITS; split++) {
     const char *inner = arena_format(s->arena, "%s/%s", path, word[split]);
-    if (!path_is_folder(inner)) continue;
+    bool folder;
+    if (!look_for_folder(s, inner, &folder, why)) return false;
+    if (!folder) continue;
     if (leads_away(s, inner, why) || !add_split(s, f, split, inner, why)) return false;
   }
   return true;

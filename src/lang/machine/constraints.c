@@ -65,29 +65,3 @@ const SystemState *first_constrained(const System *s) {
     if (s->state.at[i].constrained) return &s->state.at[i];
   return NULL;
 }
-
-// Only one method knows of equations.
-void check_constrained_run(Elab *in, Run *r, const Syntax *by) {
-  const SystemState *x = first_constrained(r->system);
-  if (!x) return;
-  if (r->system->white.n) {
-    diag_error(in->w->diags, by->span,
-               "`%s` has noise and equations `0 = …`, and no method follows both",
-               name_text(in->w->names, r->system->name));
-    return;
-  }
-  if (r->follow == FOLLOW_USUAL) r->follow = FOLLOW_STIFF;
-  if (r->follow == FOLLOW_STIFF) return;
-  Id e = diag_error(in->w->diags, by->span,
-                    "`%s` has no rate, only an equation `0 = …`, which this method cannot follow",
-                    x->path);
-  diag_help(in->w->diags, e, "`by stiff` does, and so does a run without `by`");
-}
-
-// Small changes of the states are not free where equations tie them together.
-void check_constrained_watch(Elab *in, const System *s, const Watch *x) {
-  if ((x->kind != WATCH_DIVERGENCE && x->kind != WATCH_EXPONENT) || !first_constrained(s)) return;
-  diag_error(in->w->diags, x->node->span,
-             "`%s` has equations `0 = …`: `divergence` and `exponent` are for rates alone",
-             name_text(in->w->names, s->name));
-}

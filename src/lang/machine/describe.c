@@ -99,12 +99,20 @@ static PortEnd said_end(Describer *d, uint32_t line, Name name) {
   return (PortEnd){at, which};
 }
 
+// Of its own states, then its learners; -1: neither
+static int moved_state(MachineBuilder *m, Name name) {
+  int state = own_state(m, name);
+  for (uint32_t i = 0; state < 0 && i < m->s->learner.n; i++)
+    if (m->s->learner.at[i].name == name) state = (int)(m->s->own.n + i);
+  return state;
+}
+
 // Which ports, states and lines a value is made of, each once.
 static void ends_in(Describer *d, const Syntax *n, WireRoute *r) {
   MachineBuilder *m = d->m;
   if (!n) return;
   if (n->kind == N_NAME && !table_get(d->seen, &n->name, sizeof n->name)) {
-    int own = port_named(m->s->in.at, m->s->in.n, n->name), state = own_state(m, n->name);
+    int own = port_named(m->s->in.at, m->s->in.n, n->name), state = moved_state(m, n->name);
     PortEnd end = {0, (uint32_t)own};
     table_put(d->seen, &n->name, sizeof n->name, 1);
     bool port = own >= 0 || port_of_part(m, n->name, &end);
@@ -138,12 +146,17 @@ static WireRoute described(Describer *d, PortEnd to, const Syntax *value, const 
   if (guard) all_ends(d, guard = first_names(d, guard), &guarded);
   r.guard = guard;
   r.asked.at = guarded.states.at, r.asked.n = guarded.states.n, r.asked.cap = guarded.states.cap;
+  for (uint32_t i = 0; i < guarded.from.n; i++)
+    vec_push(d->m->w->arena, &r.asked_ports, guarded.from.at[i]);
+  for (uint32_t i = 0; i < guarded.lines.n; i++)
+    vec_push(d->m->w->arena, &r.asked_lines, guarded.lines.at[i]);
   return r;
 }
 
 static void describe(Describer *d, PortEnd to, const Syntax *place, const Syntax *value,
-                     const Syntax *guard) {
+                     const Syntax *guard, const Syntax *pad) {
   WireRoute r = described(d, to, value, guard);
+  r.pad = pad;
   r.each = first_index(place) && first_index(place) == first_index(r.value);
   vec_push(d->m->w->arena, &d->m->s->route, r);
 }
@@ -169,7 +182,7 @@ static void describe_ports(Describer *d, const Syntax *n) {
     int port = lhs_is_rate(to.at[i]) ? -1 : port_named(m->s->out.at, m->s->out.n, to.at[i]->name);
     if (port < 0) continue;
     Syntax *name = syntax_name(m->w->arena, to.at[i]->name, n->span);
-    describe(d, (PortEnd){0, (uint32_t)port}, NULL, name, NULL);
+    describe(d, (PortEnd){0, (uint32_t)port}, NULL, name, NULL, NULL);
   }
 }
 
@@ -183,21 +196,36 @@ static void describe_move(Describer *d, const Syntax *n) {
   if (n->kind == N_STEPBY) value = stepby_value(n), guard = stepby_cond(n);
   if (n->kind == N_EQUATION && lhs_is_rate(lhss_in(equation_lhss(n)).at[0]))
     value = equation_value(n), name = lhss_in(equation_lhss(n)).at[0]->name;
-  int state = value ? own_state(m, name) : -1;
+  int state = value ? moved_state(m, name) : -1;
   if (state < 0) return;
   vec_push(m->w->arena, &m->s->move, described(d, (PortEnd){0, (uint32_t)state}, value, guard));
 }
 
+// Learners that its text moves
+static void describe_learners(MachineBuilder *m) {
+  Nodes line = lines_of(m);
+  for (uint32_t i = 0; i < line.n; i++) {
+    Nodes to = line.at[i]->kind == N_STEPBY ? lhss_in(stepby_lhss(line.at[i])) : (Nodes){0, NULL};
+    for (uint32_t k = 0; k < to.n; k++)
+      if (moved_state(m, to.at[k]->name) < 0)
+        vec_push(m->w->arena, &m->s->learner,
+                 ((OwnState){.name = to.at[k]->name, .learns = true, .span = to.at[k]->span}));
+  }
+}
+
 static void describe_said(Describer *d) {
   for (; d->end < d->m->s->said.n; d->end++) {
-    WireRoute r = {.value = d->m->s->said.at[d->end].route.value};
+    const WireLine *line = &d->m->s->said.at[d->end];
+    WireRoute r = {.value = line->route.value, .pad = equation_pad(line->node)};
     all_ends(d, r.value, &r); // may add more of them
     d->m->s->said.at[d->end].route = r;
   }
 }
 
+// Wirings, and machines whose learners learn
 void describe_routes(MachineBuilder *m) {
-  if (!m->s->wiring) return;
+  describe_learners(m);
+  if (!m->s->wiring && !m->s->learner.n) return;
   Arena *a = m->w->arena;
   Describer d = {.m = m, .line = table_new(a), .said = table_new(a)};
   find_lines(&d);
@@ -207,7 +235,7 @@ void describe_routes(MachineBuilder *m) {
     if (of && (of->shares || t->port >= of->in.n - of->quiet)) continue;
     for (uint32_t k = 0; k < t->route.n; k++)
       describe(&d, (PortEnd){t->part, t->port}, route_to(t->route.at[k]),
-               route_value(t->route.at[k]), route_cond(t->route.at[k]));
+               route_value(t->route.at[k]), route_cond(t->route.at[k]), route_pad(t->route.at[k]));
   }
   Nodes line = lines_of(m);
   for (uint32_t i = 0; i < line.n; i++) {
@@ -215,7 +243,7 @@ void describe_routes(MachineBuilder *m) {
     describe_move(&d, line.at[i]);
   }
   for (uint32_t i = 0; m->h.body && m->h.body->kind != N_BLOCK && i < m->s->out.n; i++)
-    describe(&d, (PortEnd){0, i}, NULL, m->h.body, NULL);
+    describe(&d, (PortEnd){0, i}, NULL, m->h.body, NULL, NULL);
   describe_states(m);
   describe_said(&d);
 }

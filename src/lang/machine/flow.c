@@ -119,8 +119,8 @@ static bool find_system(FlowCall *f, Env *env, const Syntax *config) {
       : f->s->lag.n                     ? "`%s` has delays, which `flow` does not follow"
       : first_constrained(f->s) ? "`%s` has equations `0 = …`, which `flow` does not follow"
       : has_births(f->s) ? "`%s` has parts that are born and die, which `flow` does not follow"
-      : events_vary(f)   ? "`%s` has events in an array of parts, which `flow` does not follow"
-                         : NULL;
+      : events_vary(f) ? "`%s` has events for each member of an array, which `flow` does not follow"
+                       : NULL;
   if (why) diag_error(f->w->diags, f->span, why, name_text(f->w->names, f->s->name));
   return !why && others_are_held(f);
 }

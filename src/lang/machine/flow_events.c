@@ -103,6 +103,9 @@ static void make_functions(EventStep *b) {
     for (uint32_t k = 0; k < s->event.at[i].value.n; k++)
       vec_push(w->arena, &value, s->event.at[i].value.at[k]);
   }
+  for (uint32_t i = 0; i < s->event.n; i++) // behind them, which places are set
+    for (uint32_t k = 0; k < s->event.at[i].named.n; k++)
+      if (s->event.at[i].named.at[k]) vec_push(w->arena, &value, s->event.at[i].named.at[k]);
   b->rates = function_of(w, s, &rate, "rates");
   b->guards = function_of(w, s, &guard, "guards");
   b->values = function_of(w, s, &value, "values");
@@ -304,16 +307,36 @@ static uint32_t place_of(const EventStep *b, uint32_t state) {
   return b->s->state.at[state].rate ? flows : b->n + held;
 }
 
+// `yes` at the places whose bits are set
+static Id where_named(EventStep *b, Id named, Id yes, Id no) {
+  Type t = type_of(b, no);
+  Each e = each_of(b->w, t);
+  uint32_t c = each_read(b->w, &e, named, BASE_BIT, t.rank),
+           x = each_read(b->w, &e, yes, (Base)t.base, t.rank),
+           y = each_read(b->w, &e, no, (Base)t.base, t.rank);
+  e.loop.scalar[scalar_fn(b->w, &e.loop, FN_select, c, x, y)].base = t.base;
+  return each_make(b->w, b->d, &e);
+}
+
+static uint32_t values_of_events(const System *s) {
+  uint32_t n = 0;
+  for (uint32_t e = 0; e < s->event.n; e++) n += s->event.at[e].value.n;
+  return n;
+}
+
 // All that happens reads what was before; two that set one state set it to the same.
 static Id *set_states(EventStep *b, const Id *z, const Id *m, const Id *fired, Id *bad) {
   Id *out = row(b, b->n + b->held), first = ask(b, b->values, z, m, NULL), at = first;
+  Id named = first + values_of_events(b->s);
   for (uint32_t i = 0; i < b->n + b->held; i++) out[i] = i < b->n ? z[i] : m[i - b->n];
   for (int check = 0; check < 2; check++, at = first)
     for (uint32_t e = 0; e < b->events; e++)
       for (uint32_t k = 0; k < b->s->event.at[e].state.n; k++, at++) {
         Id *to = &out[place_of(b, b->s->event.at[e].state.at[k])];
         Type t = type_of(b, *to);
-        if (!check) *to = op(b, t, FN_select, fired[e], at, *to);
+        bool some = b->s->event.at[e].named.at[k];
+        Id value = !check && some ? where_named(b, named++, at, *to) : at;
+        if (!check) *to = op(b, t, FN_select, fired[e], value, *to);
         if (!check || t.rank > b->number.rank) continue;
         Id differs = bit2(b, FN_and, fired[e], bit2(b, FN_ne, at, *to));
         *bad = choose(b, differs, number(b, 1), *bad);

@@ -184,7 +184,7 @@ void do_learn(MachineBuilder *m, Env *env, const Syntax *n) {
   Nodes who = lhss_in(stepby_lhss(n));
   uint32_t unroll = ticks_back(m, env, n);
   Id loss = loss_wire(m, env, n), when = 0;
-  if (loss && stepby_cond(n)) when = condition_wire(m, env, stepby_cond(n));
+  if (loss && stepby_cond(n)) when = condition_wire(m, env, (Condition){.cond = stepby_cond(n)});
   bool good = loss && unroll && (when || !stepby_cond(n));
   for (uint32_t i = 0; i < who.n; i++) {
     int at = own_state(m, who.at[i]->name);

@@ -150,10 +150,9 @@ Id live_next(MachineBuilder *m, uint32_t own, Id next) {
   return m->alive ? chosen(m, m->alive, then, start_wire(m, own), &held->own) : then;
 }
 
-Id live_guard(MachineBuilder *m, Id guard) {
-  Type number = {.base = BASE_R};
-  Val down = val_fill(m->b, val_literal(m->b, -1, m->def->span), full_type(m, &number));
-  return m->live && guard ? chosen(m, m->live, guard, val_to_wire(m->b, &down, 0), &number) : guard;
+Id live_guard(MachineBuilder *m, Id guard, const Type *own) {
+  Val down = val_fill(m->b, val_literal(m->b, -1, m->def->span), full_type(m, own));
+  return m->live && guard ? chosen(m, m->live, guard, val_to_wire(m->b, &down, 0), own) : guard;
 }
 
 Id live_shown(MachineBuilder *m, const Type *own, Id wire) {
@@ -182,6 +181,7 @@ void add_birth(MachineBuilder *m) {
   for (uint32_t i = 0; i < m->s->own.n; i++) {
     vec_push(a, &e.state, i);
     vec_push(a, &e.value, start_wire(m, i));
+    vec_push(a, &e.named, 0);
   }
   vec_push(a, &m->s->event, e);
 }
@@ -225,6 +225,7 @@ void live_learnt(MachineBuilder *m) {
     if (!more) continue;
     vec_push(w->arena, &birth->state, i);
     vec_push(w->arena, &birth->value, start);
+    vec_push(w->arena, &birth->named, 0);
   }
 }
 

@@ -298,22 +298,34 @@ static Syntax *root_of(World *w, const Syntax *c, bool is) {
 
 Syntax *as_root(World *w, const Syntax *c) { return root_of(w, c, true); }
 
-Id condition_wire(MachineBuilder *m, Env *env, const Syntax *cond) {
-  Value v = eval_alone(m->b, env, cond);
-  Type bit = {.base = BASE_BIT};
-  return v.n == 1 ? fit_value(m, v.at[0], &bit, cond->span, "a condition") : 0;
+static Type condition_type(const Condition *c, Base base) {
+  Type t = {.base = (uint8_t)base};
+  if (c->brackets) t.rank = c->own->rank, t.axis = c->own->axis;
+  return t;
 }
 
-Id guard_wire(MachineBuilder *m, Env *env, const Syntax *cond, int mode) {
-  Value v = eval_alone(m->b, env, as_root(m->w, cond));
-  Type number = {.base = BASE_R};
-  Id wire = v.n == 1 ? fit_value(m, v.at[0], &number, cond->span,
-                                 "what an event compares, in its one condition,")
-                     : 0;
-  if (!wire || mode == ANY_MODE) return wire;
-  Val only = val_select(m->b, in_mode(m, mode, cond->span), val_wire(m->b, wire, cond->span),
-                        val_literal(m->b, -1, cond->span), cond->span, NULL);
-  return fit_value(m, only, &number, cond->span, "what an event compares, in its one condition,");
+static Value condition_value(MachineBuilder *m, Env *env, const Condition *c, const Syntax *expr,
+                             const Type *own) {
+  return c->brackets ? eval_equation(m->b, env, c->brackets, expr, NULL, own, c->cond->span)
+                     : eval_alone(m->b, env, expr);
+}
+
+Id condition_wire(MachineBuilder *m, Env *env, Condition c) {
+  Type bit = condition_type(&c, BASE_BIT);
+  Value v = condition_value(m, env, &c, c.cond, &bit);
+  return v.n == 1 ? fit_value(m, v.at[0], &bit, c.cond->span, "a condition") : 0;
+}
+
+Id guard_wire(MachineBuilder *m, Env *env, Condition c) {
+  Span span = c.cond->span;
+  Type number = condition_type(&c, BASE_R);
+  Value v = condition_value(m, env, &c, as_root(m->w, c.cond), &number);
+  Id wire = v.n == 1 ? fit_value(m, v.at[0], &number, span, "a compared value") : 0;
+  if (!wire || c.mode == ANY_MODE) return wire;
+  Val down = val_fill(m->b, val_literal(m->b, -1, span), full_type(m, &number));
+  Val only =
+      val_select(m->b, in_mode(m, c.mode, span), val_wire(m->b, wire, span), down, span, NULL);
+  return fit_value(m, only, &number, span, "a compared value");
 }
 
 // -- values of a known type -----------------------------------------------------------------------
@@ -395,6 +407,7 @@ static void do_rate(MachineBuilder *m, Env *env, const Syntax *n, int mode) {
   if (v.n != 1) return;
   Id wire =
       fit_value(m, v.at[0], own, equation_value(n)->span, arena_format(w->arena, "`%s`", name));
+  LinePlaces places = line_places(m, env, lhs_brackets(lhs), equation_value(n), own);
   if (at >= 0)
     m->held.at[at].flows = true;
   else
@@ -403,18 +416,32 @@ static void do_rate(MachineBuilder *m, Env *env, const Syntax *n, int mode) {
                          .at = (uint32_t)(at >= 0 ? at : port),
                          .mode = mode,
                          .value = wire,
+                         .places = places,
                          .span = n->span});
 }
 
 // What only waits for conditions may be a part of something that flows, or not: it gets both.
-void add_event(MachineBuilder *m, SystemEvent e, uint32_t state, Id value) {
-  e.guard = live_guard(m, e.guard);
+void add_event(MachineBuilder *m, SystemEvent e, uint32_t state, Id value, Id named) {
+  Type number = {.base = BASE_R};
+  if (e.each) number.rank = m->held.at[state].own.rank, number.axis = m->held.at[state].own.axis;
+  e.guard = live_guard(m, e.guard, &number);
   if (!e.guard || !value) return;
   e.path = "";
   e.either = m->waits;
   vec_push(m->w->arena, &e.state, state);
   vec_push(m->w->arena, &e.value, value);
+  vec_push(m->w->arena, &e.named, named);
   vec_push(m->w->arena, &m->s->event, e);
+}
+
+// The guards of places that the line does not name stay down.
+static Id only_named(MachineBuilder *m, Id guard, Id named, const Type *own, Span span) {
+  Type number = {.base = BASE_R, .rank = own->rank, .axis = own->axis};
+  if (!guard || !named) return guard;
+  Val down = val_fill(m->b, val_literal(m->b, -1, span), full_type(m, &number));
+  Val one =
+      val_select(m->b, val_wire(m->b, named, span), val_wire(m->b, guard, span), down, span, NULL);
+  return fit_value(m, one, &number, span, "a compared value");
 }
 
 static void do_step(MachineBuilder *m, Env *env, const Syntax *n, int mode) {
@@ -441,21 +468,27 @@ static void do_step(MachineBuilder *m, Env *env, const Syntax *n, int mode) {
     Val pair[2] = {val_wire(m->b, value, n->span), val_wire(m->b, m->b->d->in.at[port], n->span)};
     value = fit_value(m, val_fn(m->b, FN_sub, pair, 2, n->span, NULL), own, n->span, name);
   }
+  LinePlaces places = line_places(m, env, step_brackets(n), step_value(n), own);
   Binding *bind = env_find(env, n->name);
   if (bind && bind->kind == BIND_STATE)
     bind->next = value_one(m->b, val_wire(m->b, value, n->span));
+  Condition cond = {step_cond(n), NULL, own, mode};
+  bool each = condition_for_each(m, step_brackets(n), step_cond(n), own);
+  if (each) cond.brackets = step_brackets(n);
   if (step_cond(n) && (m->flows || m->waits) && !shared) {
-    SystemEvent e = {.guard = guard_wire(m, env, step_cond(n), mode), .span = n->span};
-    add_event(m, e, (uint32_t)at, value);
+    SystemEvent e = {.guard = guard_wire(m, env, cond), .each = each, .span = n->span};
+    if (each) e.guard = only_named(m, e.guard, places.named, own, n->span);
+    add_event(m, e, (uint32_t)at, value, places.named);
     if (m->flows) return;
   }
-  Id when = step_cond(n) ? condition_wire(m, env, step_cond(n)) : 0;
+  Id when = step_cond(n) ? condition_wire(m, env, cond) : 0;
   if (step_cond(n) && !when) return;
   add_change(m, (Change){.kind = shared ? CHANGE_PORT : CHANGE_NEXT,
                          .at = (uint32_t)(shared ? port : at),
                          .mode = mode,
                          .value = value,
                          .when = when,
+                         .places = places,
                          .span = n->span});
 }
 
@@ -548,7 +581,11 @@ void make_block(MachineBuilder *m, Env *env, const Syntax *block, int mode) {
     case N_AXES:
       if (mode != ANY_MODE) body_statement(m->b, env, n);
       break;
-    default: vec_push(m->w->arena, &lines, with_ports(m, n));
+    default:
+      if (!place_route(m, n))
+        vec_push(m->w->arena, &lines, with_ports(m, n));
+      else if (mode != ANY_MODE)
+        diag_error(m->w->diags, n->span, "in a mode a port is said as a whole, as in `y = [1, 2]`");
     }
   }
   if (mode == ANY_MODE) gather_routes(m, block, &lines);

@@ -40,13 +40,25 @@ typedef struct {       // next x = … when …, in a system that flows; jump m 
   Id guard;            // a number that rises through 0 when it happens
   VEC(uint32_t) state; // what is set, as numbers of states
   Ids value;           // and to what
+  Ids named;           // and which places of it, as bits; 0: all
   const char *path;    // heater, or a.b.heater
   Name jump;           // the mode that it jumps to; 0: none
   uint32_t level;      // of modes in modes: a jump of an outer one wins over one of an inner one
   bool either;         // the states have a `next` too, which holds where nothing flows
+  bool each;           // a guard for each place of the state: each is an event of its own
   bool birth;          // it makes a part begin anew; what is alive at the start is not born then
   Span span;
 } SystemEvent;
+
+typedef struct { // next x = … when …, at ticks, where another line may set the same place
+  uint32_t state;
+  Id when;  // a bit, or one for each place; 0: always
+  Id named; // a bit for each place that it sets; 0: all
+  Id value;
+  Name jump;      // the mode that it jumps to; 0: none
+  uint32_t level; // of modes in modes: a jump of an outer one wins over one of an inner one
+  Span span;
+} SystemWriter;
 
 typedef struct {  // delay[1](x), in a system that flows
   uint32_t param; // where the late value comes in
@@ -81,10 +93,12 @@ typedef struct {        // what one port gets
   VEC(PortEnd) from;    // the ports that the value is made of
   VEC(uint32_t) states; // and the wiring's own states, as numbers into `own`
   VEC(PortEnd) lines;   // and its lines: part is a number into `said` + 1, port one of its names
-  VEC(uint32_t) asked;  // the states that the guard refers to
+  VEC(uint32_t) asked;  // the states that the guard refers to,
+  VEC(PortEnd) asked_ports, asked_lines; // ports of parts (modes, say) and lines
   PortEnd to;
   const Syntax *value; // the expression
   const Syntax *guard; // when …; NULL: always
+  const Syntax *pad;   // … pad 0; NULL: it has none
   bool plain;          // nothing but a wire: the value is the port, or (NULL) the state
   bool each;           // x[i] -> p[i].x: each of an array has its own
 } WireRoute;
@@ -147,6 +161,7 @@ struct System {
   VEC(OwnState) own; // states that its own text declares
   VEC(SystemState) state; // all, those of its parts too
   VEC(SystemEvent) event;
+  VEC(SystemWriter) writer; // those of one state side by side
   VEC(SystemLag) lag;
   VEC(SystemWhite) white;
   Id time;        // the wire of the clock `time`; 0: it is not read
@@ -164,7 +179,9 @@ struct System {
   VEC(WireRoute) route;
   VEC(WireLine) said; // lines that something reads
   VEC(WireRoute)
-  move; // to.port: a number into `own`; the value that it steps to, moves by or learns on
+  move; // to.port: a number into `own` and, behind it, `learner`; the value that it steps to, moves
+        // by or learns on
+  VEC(OwnState) learner; // learners that are its own: next net by …
   VEC(Junction) junction;
   Ids own_param, own_rate, own_next; // of `own`: param and wires of the lens, 0 = none
   uint32_t learnt_from, learnt_to;   // states that only optimisers have
@@ -189,138 +206,8 @@ typedef struct {
   Ids sight;        // behind each input
 } Seen;
 
-// -- runs and checks ------------------------------------------------------------------------------
-typedef enum {
-  FOLLOW_USUAL,
-  FOLLOW_DORMAND,
-  FOLLOW_RK4,
-  FOLLOW_EULER,
-  FOLLOW_STIFF,
-  FOLLOW_MARUYAMA,
-  FOLLOW_MILSTEIN
-} Follow;
-
-typedef struct {
-  Name name; // of an input or state
-  SightKind kind;
-  uint32_t at;
-  Diagram *value; // without inputs
-} RunStart;
-
-typedef struct SweepTurn SweepTurn;
-struct SweepTurn { // one turn of a loop around runs
-  const SweepTurn *outer;
-  const Syntax *loop;
-  Name name;
-  Syntax *value;    // what stands in the place of the name
-  const char *text; // 0.5
-};
-
-typedef struct {
-  Name name;             // as written, or the machine's; in a loop, `Spring, k = 0.5`
-  Name base;             // without what the loop says
-  const Syntax *node;    // with the loop's values in the place of its names
-  const Syntax *said;    // as written: runs of one family have the same
-  const SweepTurn *turn; // the innermost; NULL: it is in no loop
-  uint32_t order;        // among all runs and checks
-  Span span;
-  System *system; // NULL after an error
-  System *own;    // without what it stands on
-  MachineTime time;
-  double end;   // in time, or in ticks
-  double every; // from one moment that is kept to the next; 0: the default
-  Follow follow;
-  double step;      // of a fixed length, or the longest; 0: the default
-  double tolerance; // 0: the default
-  VEC(RunStart) start;
-  const char *path; // a table with a column for each input; NULL: none
-  const char *set;  // a set of data with a field for each input, a row for each tick; NULL: none
-} Run;
-
-typedef enum {
-#define WATCH(name, word) WATCH_##name,
-#include "lang/machine/watches.def"
-#undef WATCH
-  WATCH_KINDS
-} WatchKind;
-typedef struct { // a number that a whole run gives
-  WatchKind kind;
-  const Syntax *node;  // the call, as period(foxes)
-  double number;       // at[5](x): 5
-  Seen seen;           // what is watched; for `when` and `count` a number that rises through 0
-  VEC(RunStart) point; // fixed(x: 1, y: 2)
-  bool truth;          // a condition at one moment: it is true or not
-  bool aside;          // only the figure of the claim tells it
-  Id names;            // of labels: World.label_names, or 0
-} Watch;
-
-typedef struct { // a weight of a stale copy, which starts as what it follows
-  const char *path, *of;
-} StaleWeight;
-typedef struct { // a claim about boxes, with sizes
-  Diagram *
-      diagram; // in: points, for each sample; out: what the left side makes of them, then the right
-  const char *sizes; // "n = 3"; "": none was open
-  VEC(StaleWeight) stale;
-} BoxCase;
-#define BOXES_WITHIN 1e-6 // unless `within` says something else
-
-typedef enum { CHECK_CLAIM, CHECK_TRUTH, CHECK_NESTED, CHECK_BOXES } CheckKind;
-typedef struct {
-  CheckKind kind;
-  bool condition; // CLAIM: one side, which is true or not
-  bool compares;  // and that is because of how two numbers compare
-  uint32_t order; // among all runs and checks
-  const Syntax *node;
-  Span span;
-  const char *text;   // the claim, as written
-  const char *of;     // the machine or run it refers to, as written; "": boxes
-  uint32_t run;       // its number + 1; 0: none is needed
-  System *system;     // NULL after an error, and of boxes
-  VEC(Watch) watch;   // CLAIM: the numbers that it refers to
-  double within;      // how far off it may be
-  Seen truth;         // TRUTH: a bit, or the difference of both sides
-  VEC(BoxCase) boxes; // BOXES: with some sizes, and with others
-} Check;
-
-typedef struct {
-  const Syntax *node;
-  uint32_t run; // its number
-  VEC(Seen) seen;
-  VEC(const char *) text;
-  uint32_t views;
-  ShowAs view[VIEWS];
-  double every;
-} RunShow;
-
-typedef struct Machines {
-  VEC(Run) run;
-  VEC(Check) check;
-  VEC(RunShow) show;
-  uint32_t ordered;
-  const SweepTurn *turn; // while it is read
-} Machines;
-
 // The same with what its lines are made of in their place; for pictures.
 WireRoute route_through(Arena *, const System *, const WireRoute *);
-
-// sweep.c: does this loop at the top of a program hold runs, or what is said of them?
-bool loop_has_runs(const Syntax *);
-bool turn_is_in(const SweepTurn *, const SweepTurn *outer); // outer NULL: always
-const char *turn_text(Arena *, World *, const SweepTurn *); // k = 0.5, c = 1
-
-// Both sides of a claim as numbers, once its watches are known; of a comparison those too. Of one side:
-// 1 where it is a condition, else 0.
-typedef struct { // what the weights of a claim are
-  bool (*of)(const void *context, const Diagram *, Arena *, Tensor *param);
-  const void *context;
-} ClaimWeights;
-bool claim_sides(Elab *, Program *, const Check *, const double *watch, const ClaimWeights *,
-                 double side[2]);
-
-// The two sides of a claim about boxes, each alone, with sizes open as they are; for pictures. False:
-// it is none, or has errors.
-bool check_sides(Elab *, Program *, const Check *, Diagram *side[2]);
 
 // rates.c: diagrams made of a system that flows. Inputs: its ports, the states that flow, `time`.
 Diagram *system_rates(World *, const System *);
@@ -345,10 +232,27 @@ bool noise_has_value(World *, const System *, Id wire, const char *name);
 System *elab_system(Elab *, Program *, const char *name, const Syntax *call);
 bool has_machine(Elab *, const Program *, const char *name);
 
+// For what runs them.
+bool time_is_free(World *,
+                  const Syntax *); // clock_name.c: nothing that it declares is called `time`
+const SystemState *first_constrained(const System *); // by an equation `0 = …`; NULL: none is
+Syntax *as_root(World *, const Syntax *cond);   // a number that rises through 0 when it comes true
+int port_named(const Port *, uint32_t n, Name); // its number; -1: none
+bool check_ticks(Elab *, const System *,
+                 Span); // a whole that goes by ticks: are all of them whole?
+// milstein.c: does no noise change how strongly another one works?
+bool milstein_fits(World *, const System *);
+// Like elab_system, in this time; TIME_OPEN: what takes its time from others stays open.
+System *system_in(Elab *, Program *, const Syntax *use, MachineTime);
+// The time that a system with open delays has: that of its states; without any, `alone`.
+MachineTime time_of(const System *, MachineTime alone);
+System *system_closed(Elab *, System *); // with its shared variables as states of its own
+System *system_on(Elab *, System *, System *source,
+                  Span); // its ports wired to what a source shows
+
 // For lang/program, which reads a whole file.
 void check_machines(Elab *, Scope *);    // every machine of the file, for itself
 Diagram *machine_diagram(Elab *, Def *); // flat; next values are those of a tick, or rates
-void do_machines(Elab *, Program *);     // `run`, `check` and `show`, in the order of the text
 void machine_builtins(Elab *);           // the boxes `delay`, `flow` and `white`
 
 #endif

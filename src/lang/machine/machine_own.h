@@ -11,10 +11,18 @@ enum { ANY_MODE = -1, MODES_LIMIT = 64, FLAT_LIMIT = 250000, FIRST_PASS = 2 };
 
 typedef enum { CHANGE_PORT, CHANGE_RATE, CHANGE_NEXT } ChangeKind;
 typedef struct {
+  Id named;   // a bit for each place of the state; 0: all of them
+  Id written; // the same as a number, as the loop writes it that knows which they are
+} LinePlaces; // that a line says something of
+
+typedef struct {
   ChangeKind kind;
   uint32_t at;    // of its ports, or of its own states
   int mode;       // of ModeLines; ANY_MODE: in every one
-  Id value, when; // wires; when: 0 = always
+  Id value, when; // wires; when: 0 = always; a bit, or one for each place
+  LinePlaces places;
+  Name jump;      // the mode that it jumps to; 0: none
+  uint32_t level; // of a jump: how deep its mode is in others
   Span span;
   uint32_t before; // the one before it that refers to the same; its number + 1
 } Change;          // what a line of the text says of a port or a state
@@ -112,9 +120,7 @@ Type full_type(MachineBuilder *, const Type *own); // with the axes that pass in
 // The value as a wire of that type, the same for all members of arrays if need be; 0 after an
 // error. `what`: for the message.
 Id fit_value(MachineBuilder *, Val, const Type *own, Span, const char *what);
-Syntax *as_root(World *, const Syntax *cond);   // a number that rises through 0 when it comes true
-int own_state(const MachineBuilder *, Name);    // its number; -1: none
-int port_named(const Port *, uint32_t n, Name); // its number; -1: none
+int own_state(const MachineBuilder *, Name); // its number; -1: none
 void add_change(MachineBuilder *, Change);
 void always(MachineBuilder *, ChangeKind, uint32_t at, Id value, Span); // in every mode
 uint32_t last_change(const MachineBuilder *, ChangeKind, uint32_t at);  // its number + 1; 0: none
@@ -126,10 +132,32 @@ void add_in_ports(MachineBuilder *, Env *, const Syntax *params, uint64_t modes)
 void add_out_ports(MachineBuilder *, Env *, const Syntax *result, uint64_t modes);
 Val new_state(MachineBuilder *, Name, Type own, Init, Span); // the last one of `own` and `held`
 void add_states(MachineBuilder *, Env *, const Syntax *states);
-Id condition_wire(MachineBuilder *, Env *, const Syntax *cond);       // a bit; 0 after an error
-Id guard_wire(MachineBuilder *, Env *, const Syntax *cond, int mode); // as_root, only in the mode
-void add_event(MachineBuilder *, SystemEvent, uint32_t state, Id value);
+typedef struct {
+  const Syntax *cond, *brackets;
+  const Type *own; // of what the brackets belong to
+  int mode;
+} Condition;                                           // without brackets: one for all places
+Id condition_wire(MachineBuilder *, Env *, Condition); // a bit, or bits; 0 after an error
+Id guard_wire(MachineBuilder *, Env *, Condition);     // as_root, only in the mode
+void add_event(MachineBuilder *, SystemEvent, uint32_t state, Id value, Id named);
 void make_block(MachineBuilder *, Env *, const Syntax *block, int mode);
+
+// places.c
+typedef enum { MEET_NEVER, MEET_PERHAPS, MEET_SURELY } Meeting;
+LinePlaces line_places(MachineBuilder *, Env *, const Syntax *brackets, const Syntax *value,
+                       const Type *own);
+// Do two lines name one place? `where`: the first such, "[0 1]"; "": not known, or all of them.
+Meeting places_meet(MachineBuilder *, const LinePlaces *, const LinePlaces *, const Type *own,
+                    const char **where);
+// Does the condition ask for each place, by indices of the left side?
+bool condition_for_each(MachineBuilder *, const Syntax *brackets, const Syntax *cond,
+                        const Type *own);
+
+// writers.c
+// What a thing becomes, from all that is said of it: what holds; else `base`, else 0.
+Id fold_changes(MachineBuilder *, ChangeKind, uint32_t at, Id base, const Type *own,
+                const char *what);
+void note_writers(MachineBuilder *, uint32_t state); // lines that may set one place at one tick
 
 // modes.c
 bool add_modes(MachineBuilder *, const Syntax *block); // false: there are too many
@@ -142,14 +170,12 @@ void do_jump(MachineBuilder *, Env *, const Syntax *, int mode);
 // periods.c: how often parts tick
 void read_period(MachineBuilder *, const Syntax *part, Part *out); // N_PART
 bool period_fits(MachineBuilder *, const Part *);                  // with what is in the part
-bool check_ticks(Elab *, const System *,
-                 Span); // a whole that goes by ticks: are all of them whole?
 
 // lives.c: what has stopped, and parts that are born and die
 void add_life(MachineBuilder *);                       // the ports that say it, behind the others
 Id live_rate(MachineBuilder *, uint32_t own, Id rate); // what a state becomes; 0: it stays
 Id live_next(MachineBuilder *, uint32_t own, Id next);
-Id live_guard(MachineBuilder *, Id guard);
+Id live_guard(MachineBuilder *, Id guard, const Type *own);
 Id live_shown(MachineBuilder *, const Type *, Id wire);
 void live_learned(MachineBuilder *, Learned *);
 void live_learnt(MachineBuilder *); // once they are woven: states that learn, and their optimisers'
@@ -164,7 +190,7 @@ typedef VEC(const Syntax *) LineNodes;
 bool order_statements(MachineBuilder *, const LineNodes *,
                       LineNodes *out); // false: they need each other
 
-// inside.c: those lines that a check or show asks for become wires
+// kept_lines.c: those lines that a check or show asks for become wires
 void keep_lines(MachineBuilder *, Env *, const LineNodes *, int mode);
 
 // for_lines.c
@@ -196,6 +222,7 @@ Id joined(MachineBuilder *, uint32_t junction); // the sum of what its members a
 // routes.c
 Syntax *with_ports(MachineBuilder *, const Syntax *); // p.y and p[i].y as names
 const Syntax *route_brackets(const Syntax *route);    // of its target
+Syntax *place_route(MachineBuilder *, const Syntax *); // y[0] = …; NULL: it is another line
 void gather_routes(MachineBuilder *, const Syntax *block,
                    LineNodes *out);        // equations in their place, to `out`
 void take_routes(MachineBuilder *, Env *); // what the parts' ports get
@@ -218,17 +245,6 @@ Value delay_value(const BuiltinUse *);
 // constraints.c: equations 0 = …
 void add_constraint(MachineBuilder *, Env *, const Syntax *, int mode);
 void settle_constraints(MachineBuilder *);
-const SystemState *first_constrained(const System *); // NULL: there is none
-void check_constrained_run(Elab *, Run *, const Syntax *by);
-void check_constrained_watch(Elab *, const System *, const Watch *);
-
-// limits.c
-void check_run_size(Elab *, const Run *, Span); // moments that are kept, steps that a delay makes
-bool time_is_free(World *, const Syntax *);     // nothing that it declares is called `time`
-void check_watch(Elab *, const Run *, const System *, const Watch *); // run NULL: of none
-
-// milstein.c: does no noise change how strongly another one works?
-bool milstein_fits(World *, const System *);
 
 // chance.c: the box `white`
 Value white_value(const BuiltinUse *);
@@ -270,18 +286,6 @@ typedef struct { // a machine as it is used
   MachineTime time;
 } MachineUse;
 System *system_of(Elab *, const MachineUse *);
-// Like elab_system, in this time; TIME_OPEN: what takes its time from others stays open.
-System *system_in(Elab *, Program *, const Syntax *use, MachineTime);
-// The time that a system with open delays has: that of its states; without any, `alone`.
-MachineTime time_of(const System *, MachineTime alone);
-bool weave_system(MachineBuilder *);     // lens and parts into one
-System *system_closed(Elab *, System *); // with its shared variables as states of its own
-System *system_on(Elab *, System *, System *source,
-                  Span); // its ports wired to what a source shows
-// Inputs of the run that depend on `time` are a source of their own; the other starts stay.
-System *system_moved(Elab *, Run *);
-
-// box_claims.c: false: this speaks of a machine
-bool do_box_check(Elab *, Program *, const Syntax *, Check *);
+bool weave_system(MachineBuilder *); // lens and parts into one
 
 #endif

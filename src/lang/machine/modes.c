@@ -164,16 +164,18 @@ void do_jump(MachineBuilder *m, Env *env, const Syntax *n, int mode) {
   SystemEvent e = {.jump = m->s->mode.at[k], .span = n->span};
   e.level = mode == ANY_MODE ? 0 : m->modes.at[mode].level;
   if (m->flows || m->waits) {
-    e.guard = guard_wire(m, env, jump_cond(n), mode);
-    add_event(m, e, (uint32_t)at, value);
+    e.guard = guard_wire(m, env, (Condition){.cond = jump_cond(n), .mode = mode});
+    add_event(m, e, (uint32_t)at, value, 0);
   }
   if (m->flows) return;
-  Id when = condition_wire(m, env, jump_cond(n));
+  Id when = condition_wire(m, env, (Condition){.cond = jump_cond(n)});
   if (when)
     add_change(m, (Change){.kind = CHANGE_NEXT,
                            .at = (uint32_t)at,
                            .mode = mode,
                            .value = value,
                            .when = when,
+                           .jump = e.jump,
+                           .level = e.level,
                            .span = n->span});
 }

@@ -233,11 +233,38 @@ static void take_target(MachineBuilder *m, Env *env, LineTarget *t) {
   m->spread = 0;
 }
 
+// y[0] = x, y[1] = 2 * x: places of a port that are said by number are wires to them, and checked like
+// these. NULL: it is another line.
+Syntax *place_route(MachineBuilder *m, const Syntax *n) {
+  if (n->kind != N_EQUATION || equation_cond(n) || m->s->shares) return NULL;
+  const Syntax *lhs = nodes_only(lhss_in(equation_lhss(n)));
+  int port = lhs && !lhs_is_rate(lhs) ? port_named(m->s->out.at, m->s->out.n, lhs->name) : -1;
+  Nodes item = port >= 0 ? brackets_items(lhs_brackets(lhs)) : (Nodes){0, NULL};
+  bool number = false;
+  for (uint32_t i = 0; i < item.n; i++) {
+    PlaceKind kind = place_kind(m, &m->s->out.at[port].type, item.at[i]);
+    double k;
+    number |=
+        kind == PLACE_NUMBER || (kind == PLACE_OPEN && static_number(m->b, m->env, item.at[i], &k));
+    if (kind == PLACE_OTHER) return NULL;
+  }
+  if (!number) return NULL;
+  Arena *a = m->w->arena;
+  Syntax *name = syntax_name(a, lhs->name, lhs->name_span);
+  return node_route(
+      a, n->span,
+      (RouteParts){.value = equation_value(n),
+                   .to = node_at(a, lhs->span, (AtParts){name, (Syntax *)lhs_brackets(lhs)}),
+                   .pad = equation_pad(n)});
+}
+
 // Wires to ports of the wiring itself are equations beside the others.
 void gather_routes(MachineBuilder *m, const Syntax *block, LineNodes *lines) {
   Nodes line = block_statements(block);
-  for (uint32_t i = 0; i < line.n; i++)
-    if (line.at[i]->kind == N_ROUTE) add_route(m, line.at[i]);
+  for (uint32_t i = 0; i < line.n; i++) {
+    const Syntax *place = place_route(m, line.at[i]);
+    if (place || line.at[i]->kind == N_ROUTE) add_route(m, place ? place : line.at[i]);
+  }
   add_life_routes(m, block, add_route);
   for (uint32_t i = 0; i < m->target.n; i++) settle_places(m, &m->target.at[i]);
   for (uint32_t i = 0; i < m->target.n; i++) {

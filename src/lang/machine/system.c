@@ -4,43 +4,7 @@
 #include "lang/declare/statements.h"
 #include "lang/machine/machine_own.h"
 
-// -- what a thing becomes, from all that is said of it --------------------------------------------
-static void told_twice(MachineBuilder *m, const Change *a, const Change *b, const char *what) {
-  if (a->when || b->when || a->span.at == b->span.at) return;
-  uint64_t x = mode_bits(m, a->mode), y = mode_bits(m, b->mode);
-  if (!(x & y)) return;
-  Id e = diag_error(m->w->diags, b->span, "%s is defined twice%s", what,
-                    mode_words(m, (x & y) == x ? a->mode : b->mode));
-  diag_note(m->w->diags, e, a->span, "the first time");
-}
-
-// The first change that holds; else `base`, else 0.
-static Id fold(MachineBuilder *m, ChangeKind kind, uint32_t at, Id base, const Type *own,
-               const char *what) {
-  Id all = base;
-  const Change *behind = NULL;
-  for (uint32_t i = last_change(m, kind, at); i; i = m->change.at[i - 1].before) {
-    const Change *c = &m->change.at[i - 1];
-    if (behind) told_twice(m, c, behind, what);
-    behind = c;
-    if (c->mode == ANY_MODE && !c->when) {
-      all = c->value;
-      continue;
-    }
-    Val cond = {0};
-    if (c->mode != ANY_MODE) cond = in_mode(m, c->mode, c->span);
-    if (c->when) {
-      Val pair[2] = {cond, val_wire(m->b, c->when, c->span)};
-      cond = c->mode == ANY_MODE ? pair[1] : val_fn(m->b, FN_and, pair, 2, c->span, NULL);
-    }
-    Val other = all ? val_wire(m->b, all, c->span)
-                    : val_fill(m->b, val_literal(m->b, 0, c->span), full_type(m, own));
-    Val one = val_select(m->b, cond, val_wire(m->b, c->value, c->span), other, c->span, NULL);
-    all = fit_value(m, one, own, c->span, what);
-  }
-  return all;
-}
-
+// -- ports and states --------------------------------------------------------------------------
 // Is it said in every mode in which it is open?
 static void check_port(MachineBuilder *m, uint32_t at) {
   World *w = m->w;
@@ -76,7 +40,7 @@ static void settle_ports(MachineBuilder *m) {
     const Port *port = &m->s->out.at[i];
     const char *what = arena_format(w->arena, "port `%s`", name_text(w->names, port->name));
     check_port(m, i);
-    Id wire = fold(m, CHANGE_PORT, i, 0, &port->type, what);
+    Id wire = fold_changes(m, CHANGE_PORT, i, 0, &port->type, what);
     if (!wire) {
       Val zero = val_fill(m->b, val_literal(m->b, 0, port->span), full_type(m, &port->type));
       wire = val_to_wire(m->b, &zero, 0);
@@ -102,10 +66,11 @@ static void settle_states(MachineBuilder *m) {
     const char *name = name_text(w->names, m->s->own.at[i].name);
     SystemState s = {
         .param = held->param, .path = name, .every = 1, .constrained = held->constrained};
-    s.rate = fold(m, CHANGE_RATE, i, 0, &held->own, arena_format(w->arena, "`%s'`", name));
-    s.next =
-        fold(m, CHANGE_NEXT, i, held->wire, &held->own, arena_format(w->arena, "`next %s`", name));
+    s.rate = fold_changes(m, CHANGE_RATE, i, 0, &held->own, arena_format(w->arena, "`%s'`", name));
+    s.next = fold_changes(m, CHANGE_NEXT, i, held->wire, &held->own,
+                          arena_format(w->arena, "`next %s`", name));
     if (s.next == held->wire) s.next = 0;
+    note_writers(m, i);
     s.next = s.rate ? s.next : live_next(m, i, s.next);
     s.rate = live_rate(m, i, s.rate);
     s.reborn = m->alive != 0;
@@ -157,8 +122,16 @@ static void wires_of(MachineBuilder *m, WirePlaces *p) {
   }
   for (uint32_t i = 0; i < s->event.n; i++) {
     vec_push(a, p, &s->event.at[i].guard);
-    for (uint32_t k = 0; k < s->event.at[i].value.n; k++)
+    for (uint32_t k = 0; k < s->event.at[i].value.n; k++) {
       vec_push(a, p, &s->event.at[i].value.at[k]);
+      if (s->event.at[i].named.at[k]) vec_push(a, p, &s->event.at[i].named.at[k]);
+    }
+  }
+  for (uint32_t i = 0; i < s->writer.n; i++) {
+    SystemWriter *x = &s->writer.at[i];
+    if (x->when) vec_push(a, p, &x->when);
+    if (x->named) vec_push(a, p, &x->named);
+    vec_push(a, p, &x->value);
   }
   for (uint32_t i = 0; i < s->lag.n; i++) vec_push(a, p, &s->lag.at[i].value);
   for (uint32_t i = 0; i < s->line.n; i++) vec_push(a, p, &s->line.at[i].wire);
@@ -235,12 +208,21 @@ static void take_all(World *w, System *to, const System *of, const Id *map, cons
                 : *prefix ? arena_text(w->arena, prefix, strlen(prefix) - 1)
                           : "";
     copy.state.at = NULL, copy.state.n = copy.state.cap = 0;
-    copy.value = (Ids){0};
+    copy.value = copy.named = (Ids){0};
     for (uint32_t k = 0; k < e.state.n; k++) {
+      vec_push(w->arena, &copy.named, e.named.at[k] ? map[e.named.at[k]] : 0);
       vec_push(w->arena, &copy.state, e.state.at[k] + first);
       vec_push(w->arena, &copy.value, map[e.value.at[k]]);
     }
     vec_push(w->arena, &to->event, copy);
+  }
+  for (uint32_t i = 0; i < of->writer.n; i++) {
+    SystemWriter x = of->writer.at[i];
+    x.state += first;
+    x.when = x.when ? map[x.when] : 0;
+    x.named = x.named ? map[x.named] : 0;
+    x.value = map[x.value];
+    vec_push(w->arena, &to->writer, x);
   }
   for (uint32_t i = 0; i < of->lag.n; i++) {
     SystemLag lag = of->lag.at[i];

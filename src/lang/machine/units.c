@@ -20,10 +20,23 @@ typedef struct {
   } at[UNIT_NAMES];
 } PortUnit;
 
+// What the text of one machine says of its names.
+typedef struct {
+  Table *port, *typed, *option; // Name to the place in node + 1
+  VEC(const Syntax *) node;
+  bool seconds; // it flows and has units: time is in s
+} SaidOf;
+
+typedef struct { // by the machine's node
+  Table *at;
+  VEC(SaidOf *) said;
+} SaidTexts;
+
 typedef struct {
   Elab *in;
   World *w;
   Scope *scope;
+  SaidTexts *texts;
   const Syntax *machine;
   Table *line;         // Name to its number + 1
   VEC(PortUnit) units; // of lines, by that number
@@ -205,31 +218,81 @@ static Nodes lines_in(const Syntax *block) {
   return block && block->kind == N_BLOCK ? block_statements(block) : (Nodes){0, NULL};
 }
 
-// A port of a machine, those of its modes too; NULL: it has none of that name.
-static const Syntax *port_said(const Syntax *machine, Name name) {
-  const Syntax *found = param_named(machine_params(machine), name);
-  if (!found) found = param_named(machine_result(machine), name);
-  Nodes line = lines_in(machine_body(machine));
-  for (uint32_t i = 0; i < line.n && !found; i++)
-    if (line.at[i]->kind == N_MODE) {
-      found = param_named(mode_params(line.at[i]), name);
-      if (!found) found = param_named(mode_result(line.at[i]), name);
-    }
-  return found;
+static const Syntax *unit_in(const Syntax *n) {
+  return n->kind == N_PARAM ? param_unit(n) : n->kind == N_TYPED ? typed_unit(n) : NULL;
 }
 
-// A state or constant of the machine's text.
-static const Syntax *typed_said(const Syntax *machine, Name name) {
+static bool has_unit(void *none, const Syntax *n) {
+  (void)none;
+  return unit_in(n) != NULL;
+}
+
+static bool is_rate(void *none, const Syntax *n) {
+  (void)none;
+  return n->kind == N_LHS && lhs_is_rate(n);
+}
+
+static void put_said(Arena *a, SaidOf *to, Table *table, Name name, const Syntax *n) {
+  if (table_get(table, &name, sizeof name)) return; // the first holds
+  vec_push(a, &to->node, n);
+  table_put(table, &name, sizeof name, to->node.n);
+}
+
+static void put_ports(Arena *a, SaidOf *to, const Syntax *params) {
+  Nodes all = params && params->kind == N_PARAMS ? params_in(params) : (Nodes){0, NULL};
+  for (uint32_t i = 0; i < all.n; i++)
+    if (all.at[i]->kind == N_PARAM) put_said(a, to, to->port, all.at[i]->name, all.at[i]);
+}
+
+// Every name that a machine's text says something of, in one walk over its lines.
+static SaidOf *said_in(Arena *a, const Syntax *machine) {
+  SaidOf *to = NEW(a, SaidOf);
+  to->port = table_new(a), to->typed = table_new(a), to->option = table_new(a);
+  put_ports(a, to, machine_params(machine));
+  put_ports(a, to, machine_result(machine));
+  const Syntax *cfg = machine_cfg(machine);
+  for (uint32_t i = 0; cfg && i < cfg_in(cfg).n; i++)
+    put_said(a, to, to->option, cfg_in(cfg).at[i]->name, cfg_in(cfg).at[i]);
   Nodes line = lines_in(machine_body(machine));
   for (uint32_t i = 0; i < line.n; i++) {
     const Syntax *n = line.at[i];
     Nodes all = n->kind == N_STATES   ? states_in(n)
                 : n->kind == N_CONSTS ? consts_in(n)
                                       : (Nodes){0, NULL};
-    for (uint32_t k = 0; k < all.n; k++)
-      if (all.at[k]->name == name) return all.at[k];
+    for (uint32_t k = 0; k < all.n; k++) put_said(a, to, to->typed, all.at[k]->name, all.at[k]);
+    if (n->kind != N_MODE) continue;
+    put_ports(a, to, mode_params(n));
+    put_ports(a, to, mode_result(n));
   }
-  return NULL;
+  to->seconds = syntax_any(machine, is_rate, NULL) && syntax_any(machine, has_unit, NULL);
+  return to;
+}
+
+static const SaidOf *said_of(Units *x, const Syntax *machine) {
+  Id at = table_get(x->texts->at, &machine, sizeof machine);
+  if (!at) {
+    vec_push(x->w->arena, &x->texts->said, said_in(x->w->arena, machine));
+    at = x->texts->said.n;
+    table_put(x->texts->at, &machine, sizeof machine, at);
+  }
+  return x->texts->said.at[at - 1];
+}
+
+static const Syntax *named_in(const SaidOf *said, const Table *table, Name name) {
+  Id at = table_get(table, &name, sizeof name);
+  return at ? said->node.at[at - 1] : NULL;
+}
+
+// A port of a machine, those of its modes too; NULL: it has none of that name.
+static const Syntax *port_said(Units *x, const Syntax *machine, Name name) {
+  const SaidOf *said = said_of(x, machine);
+  return named_in(said, said->port, name);
+}
+
+// A state or constant of the machine's text.
+static const Syntax *typed_said(Units *x, Name name) {
+  const SaidOf *said = said_of(x, x->machine);
+  return named_in(said, said->typed, name);
 }
 
 // -- of names -------------------------------------------------------------------------------------
@@ -249,7 +312,7 @@ static PortUnit unit_of_part(Units *x, const Syntax *n) {
   if (!at) return open_unit;
   const Syntax *part = lines_in(machine_body(x->machine)).at[at - 1];
   const Syntax *machine = machine_named(x, part_machine(part));
-  const Syntax *port = machine ? port_said(machine, n->name) : NULL;
+  const Syntax *port = machine ? port_said(x, machine, n->name) : NULL;
   return port ? unit_said(param_unit(port)) : open_unit;
 }
 
@@ -269,37 +332,16 @@ static PortUnit unit_of_const(const Syntax *typed) {
   return typed_value(typed) && typed_value(typed)->kind == N_NUM ? pure_unit : open_unit;
 }
 
-static const Syntax *unit_in(const Syntax *n) {
-  return n->kind == N_PARAM ? param_unit(n) : n->kind == N_TYPED ? typed_unit(n) : NULL;
-}
-
-static bool has_unit(void *none, const Syntax *n) {
-  (void)none;
-  return unit_in(n) != NULL;
-}
-
-static bool is_rate(void *none, const Syntax *n) {
-  (void)none;
-  return n->kind == N_LHS && lhs_is_rate(n);
-}
-
-static bool is_option(const Syntax *machine, Name name) {
-  const Syntax *cfg = machine_cfg(machine);
-  for (uint32_t i = 0; cfg && i < cfg_in(cfg).n; i++)
-    if (cfg_in(cfg).at[i]->name == name) return true;
-  return false;
-}
-
 static PortUnit unit_of_name(Units *x, Name name) {
-  const Syntax *port = port_said(x->machine, name), *typed = typed_said(x->machine, name);
+  const Syntax *port = port_said(x, x->machine, name), *typed = typed_said(x, name);
   if (port && param_unit(port)) return unit_said(param_unit(port));
   if (typed && typed_unit(typed)) return unit_said(typed_unit(typed));
-  if (port || typed || is_option(x->machine, name)) return open_unit;
+  const SaidOf *said = said_of(x, x->machine);
+  if (port || typed || named_in(said, said->option, name)) return open_unit;
   uint32_t line = table_get(x->line, &name, sizeof name);
   if (line) return unit_of_line(x, line - 1);
   // By ticks it has no unit, and where nothing else has one it need not have it either.
-  bool seconds = syntax_any(x->machine, is_rate, NULL) && syntax_any(x->machine, has_unit, NULL);
-  if (seconds && !strcmp(name_text(x->w->names, name), "time")) {
+  if (said->seconds && !strcmp(name_text(x->w->names, name), "time")) {
     PortUnit s = {.kind = UNIT_KNOWN};
     unit_times(&s, name_from(x->w->names, "s"), 1);
     return s;
@@ -445,7 +487,7 @@ static void check_equation(Units *x, const Syntax *n) {
   const char *name = name_text(x->w->names, first->name);
   if (equation_cond(n)) unit_of(x, equation_cond(n));
   if (to.n > 1) return;
-  bool said = port_said(x->machine, first->name) || typed_said(x->machine, first->name);
+  bool said = port_said(x, x->machine, first->name) || typed_said(x, first->name);
   PortUnit want = said ? unit_of_name(x, first->name) : open_unit;
   if (lhs_is_rate(first) && want.kind == UNIT_KNOWN)
     unit_times(&want, name_from(x->w->names, "s"), -1);
@@ -541,9 +583,9 @@ static void check_written(World *w, const Syntax *n, const Syntax **last) {
     if (syntax_parts(n).at[i]) check_written(w, syntax_parts(n).at[i], last);
 }
 
-static void check_machine(Elab *in, Scope *s, const Syntax *n) {
+static void check_machine(Elab *in, Scope *s, SaidTexts *texts, const Syntax *n) {
   Arena *a = in->w->arena;
-  Units x = {.in = in, .w = in->w, .scope = s, .machine = n};
+  Units x = {.in = in, .w = in->w, .scope = s, .texts = texts, .machine = n};
   x.line = table_new(a), x.part = table_new(a);
   find_names(&x);
   if (machine_body(n)->kind == N_BLOCK) {
@@ -576,11 +618,12 @@ static void check_source(Elab *in, Scope *s, const Syntax *n) {
 }
 
 void check_units(Elab *in, Scope *s) {
+  SaidTexts texts = {.at = table_new(in->w->arena)};
   for (uint32_t i = 0; i < program_declarations(s->tree).n; i++) {
     const Syntax *n = program_declarations(s->tree).at[i], *last = NULL;
     check_written(in->w, n, &last);
     if (n->kind == N_MACHINE && machine_body(n) && machine_body(n)->kind != N_ERROR)
-      check_machine(in, s, n);
+      check_machine(in, s, &texts, n);
     else if (n->kind == N_SIMULATE)
       check_source(in, s, n);
     else if (n->kind != N_CONSTS && syntax_any(n, has_unit, NULL))

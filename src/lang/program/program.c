@@ -1,7 +1,7 @@
 // A whole program: the library and the used files, every box and learner checked, goals and
 // measures made, sizes settled.
 #include "lang/learning/learning.h"
-#include "lang/machine/machine.h"
+#include "lang/claim/claim.h"
 #include "lang/program/library.h"
 #include "lang/program/program_own.h"
 

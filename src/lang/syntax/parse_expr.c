@@ -76,10 +76,18 @@ static const char *found_text(const Parser *p, const Token *t) {
   return arena_format(p->arena, "`%.*s%s`", (int)n, text, n < t->span.n ? "…" : "");
 }
 
+// Does the line begin with `state`?
+static bool in_states(const Parser *p, const Token *t) {
+  while (t > p->token && t[-1].kind != TK_LINE && !token_is(p, t, "state")) t--;
+  return token_is(p, t, "state");
+}
+
 // What the user may have had in mind.
 static const char *advice(const Parser *p, const Token *t, const char *wanted) {
   if (token_is(p, t, "=>")) return "`=>` is for `find … => …`; a result is written `->`";
   if (token_is(p, t, "//")) return "`//` divides sizes in brackets; a comment begins with `#`";
+  if (token_is(p, t, "'") && in_states(p, t))
+    return "the comma goes on with the list of states: `x' = …` is a line of its own";
   if (token_is(p, t, "'")) return "text goes in double quotes; `x'` is for machines";
   if (token_is(p, t, "else") || token_is(p, t, "when"))
     return "`x when c else y` is a value and goes on one line";
@@ -122,7 +130,7 @@ void fail(Parser *p, const char *wanted) {
                "`;` means \"then\", and nothing follows: a statement ends with its line");
     return;
   }
-  if (t->kind == TK_WORD && (strcmp(wanted, "a name") == 0 ||
+  if (t->kind == TK_WORD && (strcmp(wanted, "a name") == 0 || strcmp(wanted, "a type") == 0 ||
                              (strcmp(wanted, "an expression") == 0 && !starts_line(p, t))))
     id = diag_error(p->front->diags, t->span, "%s is a word of the language; wanted %s",
                     found_text(p, t), wanted);

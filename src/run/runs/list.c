@@ -102,7 +102,7 @@ static void print_check(const RunCheck *c, Buf *b) {
              c->holds  ? "holds"
              : c->done ? "FAILS"
                        : "open ",
-             c->of, *c->of ? " : " : "", c->text);
+             c->of, *c->of ? " : " : "", claim_text(b->arena, c));
   if (*c->figure) buf_printf(b, "   %s", c->figure);
   buf_char(b, '\n');
 }

@@ -64,10 +64,19 @@ static void put_runs(const RunNote *n, JsonOut *j) {
   json_end(j);
 }
 
+const char *claim_text(Arena *a, const RunCheck *c) {
+  if (!(c->within > 0)) return c->text;
+  char *text = arena_format(a, "%s within %.10g", c->text, c->within);
+  char *zero = strstr(text + strlen(c->text), "e-0");
+  if (zero) memmove(zero + 2, zero + 3, strlen(zero + 3) + 1); // 1e-9, as it is written
+  return text;
+}
+
 void check_print(const RunCheck *c, bool figure, JsonOut *j) {
   json_object(j, NULL);
   json_text(j, "of", c->of);
   json_text(j, "text", c->text);
+  if (c->within > 0) json_print(j, "within", "%.10g", c->within);
   if (figure) json_text(j, "figure", c->figure);
   json_print(j, "holds", c->done ? c->holds ? "true" : "false" : "null");
   json_end(j);
@@ -182,7 +191,9 @@ static void read_checks(Arena *a, RunNote *n) {
   const Json *one = list_at(n->json, "checks", &count);
   for (uint32_t i = 0; i < count; i++, one = json_next(one)) {
     const Json *holds = json_get(one, "holds");
-    RunCheck c = {text_at(one, "of"), text_at(one, "text"), text_at(one, "figure"), false, false};
+    RunCheck c = {
+        text_at(one, "of"),      text_at(one, "text"), text_at(one, "figure"), false, false,
+        number_at(one, "within")};
     c.holds = holds && holds->kind == JSON_TRUE;
     c.done = c.holds || (holds && holds->kind == JSON_FALSE);
     vec_push(a, &n->check, c);

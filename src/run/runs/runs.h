@@ -51,6 +51,7 @@ typedef struct {
 typedef struct {
   const char *of, *text, *figure;
   bool done, holds;
+  double within; // how far off it may be, where the program says it
 } RunCheck;
 typedef struct {
   bool machine;                      // of `limn run`: it has runs and checks
@@ -71,6 +72,7 @@ const char *note_write(Arena *, const char *dir, const RunNote *, Outcome *end);
 bool note_read(Arena *, const char *dir, RunNote *, const char **error);
 const char *note_text(const RunNote *, const char *key); // NULL: there is no such text
 bool note_number(const RunNote *, const char *key, double *out);
+const char *claim_text(Arena *, const RunCheck *); // with how far off it may be
 void check_print(const RunCheck *, bool figure, JsonOut *); // an object; with what was found
 
 // -- program_copy.c: the program in the run folder ------------------------------------------------

@@ -5,6 +5,7 @@
 #include "run/sim/flow_own.h"
 
 #include <math.h>
+#include <stdio.h>
 
 // 3 * 0.1 and 1 * 0.3 may be one moment, though rounding sets them apart.
 static const double rounding = 1e-13;
@@ -61,10 +62,31 @@ static uint64_t drawn_at(const Flow *f, double t) {
   return 0;
 }
 
+typedef struct {
+  const Flow *f;
+  double t;
+} FlowMoment;
+
+static bool ticks_then(const void *context, uint32_t state) {
+  const FlowMoment *c = context;
+  for (uint32_t i = 0; i < c->f->stepping.n; i++)
+    if (c->f->stepping.at[i] == state) return is_due(c->f, c->f->m->s->state.at[state].every, c->t);
+  return false;
+}
+
+static bool lines_agree(Flow *f, double t) {
+  FlowMoment c = {f, t};
+  char when[40];
+  if (!f->lines) return true;
+  snprintf(when, sizeof when, "t = %.10g", t);
+  return sim_run(f->m, f->lines, drawn_at(f, t)) &&
+         clash_told(f->m, f->lines, ticks_then, &c, when);
+}
+
 bool flow_tick(Flow *f, double t, const double *x) {
   flow_put(f, t, x, NULL);
   f->moment = NAN;
-  if (!sim_run(f->m, f->nexts, drawn_at(f, t))) return false;
+  if (!sim_run(f->m, f->nexts, drawn_at(f, t)) || !lines_agree(f, t)) return false;
   for (uint32_t i = 0; i < f->stepping.n; i++) {
     State *state = sim_state(f->m, f->stepping.at[i]);
     if (!is_due(f, f->m->s->state.at[f->stepping.at[i]].every, t)) continue;

@@ -14,8 +14,8 @@ static void put(State *s, const double *x) {
 
 // -- what a table moves ---------------------------------------------------------------------------
 static void set_port(Flow *f, uint32_t port, const double *value, int64_t cells) {
-  Engine *all[] = {f->rates, f->guards,  f->values, f->lates,
-                   f->nexts, f->tangent, f->look,   f->step};
+  Engine *all[] = {f->rates,   f->guards, f->values, f->lates, f->nexts,
+                   f->tangent, f->look,   f->step,   f->lines};
   for (uint32_t i = 0; i < COUNT(all); i++)
     if (all[i]) engine_set(all[i], port, value, cells);
 }
@@ -94,16 +94,43 @@ bool flow_ask(Flow *f, Engine *e, const Counts *c, double *out) {
   return true;
 }
 
+static bool all_finite(const double *x, uint32_t n) {
+  double sum = 0;
+  for (uint32_t i = 0; i < n; i++) sum += 0 * x[i];
+  return sum == 0;
+}
+
+// What a solver asks while it tries: whatever is not finite, it may come by another way.
+static bool ask_anywhere(Flow *f, Engine *e, const Counts *c, const OddMoment *at, double *out) {
+  bool finite;
+  flow_put(f, at->t, at->x, at->late);
+  if (!sim_try(f->m, e, 0, &finite)) return false;
+  if (!finite && all_finite(at->x, f->n)) { // after the first, the others follow from it
+    OddMoment *odd = &f->odd;
+    odd->e = e, odd->t = at->t;
+    memcpy(odd->x, at->x, f->n * sizeof(double));
+    if (at->late) memcpy(odd->late, at->late, f->problem.late * sizeof(double));
+  }
+  for (uint32_t i = 0; i < c->n; out += c->at[i++]) engine_get(e, i, out, c->at[i]);
+  return true;
+}
+
+bool flow_blame(Flow *f, const char *what) {
+  const OddMoment *odd = &f->odd;
+  flow_put(f, odd->t, odd->x, odd->late);
+  return sim_blame(f->m, odd->e, 0, what);
+}
+
 bool flow_rates(void *flow, double t, const double *x, const double *late, double *dx) {
   Flow *f = flow;
-  flow_put(f, t, x, late);
-  return flow_ask(f, f->rates, &f->rate_cells, dx);
+  OddMoment at = {.t = t, .x = (double *)x, .late = (double *)late};
+  return ask_anywhere(f, f->rates, &f->rate_cells, &at, dx);
 }
 
 static bool guards(void *flow, double t, const double *x, const double *late, double *g) {
   Flow *f = flow;
-  flow_put(f, t, x, late);
-  return flow_ask(f, f->guards, &f->guard_cells, g);
+  OddMoment at = {.t = t, .x = (double *)x, .late = (double *)late};
+  return ask_anywhere(f, f->guards, &f->guard_cells, &at, g);
 }
 
 static bool lates(void *flow, double t, const double *x, const double *late, double *value) {
@@ -114,10 +141,7 @@ static bool lates(void *flow, double t, const double *x, const double *late, dou
 
 // -- events ---------------------------------------------------------------------------------------
 // As it is written: ball.v.
-static const char *state_name(const Flow *f, uint32_t state) {
-  const System *s = f->m->s;
-  return name_text(f->m->w->names, f->m->sights.at[s->out.n + s->in.n + state].name);
-}
+static const char *state_name(const Flow *f, uint32_t state) { return sim_state_name(f->m, state); }
 
 // The k-th guard belongs to this member of this event.
 static const SystemEvent *event_at(const Flow *f, uint32_t k, uint32_t *number, int64_t *member,
@@ -136,9 +160,11 @@ static const char *event_name(void *flow, uint32_t which) {
   int64_t member, members;
   const SystemEvent *e = event_at(f, which, &number, &member, &members);
   World *w = f->m->w;
-  const char *what = e->jump
-                         ? arena_format(w->arena, "the jump to `%s`", name_text(w->names, e->jump))
-                         : arena_format(w->arena, "`next %s`", state_name(f, e->state.at[0]));
+  const char *what =
+      e->jump   ? arena_format(w->arena, "the jump to `%s`", name_text(w->names, e->jump))
+      : e->each ? arena_format(w->arena, "`next %s`", sim_place(f->m, e->state.at[0], member))
+                : arena_format(w->arena, "`next %s`", state_name(f, e->state.at[0]));
+  if (e->each) members = 1;
   const char *where = *e->path ? e->path : name_text(w->names, f->m->s->name);
   return members > 1
              ? arena_format(w->arena, "%s in member %lld of `%s`", what, (long long)member, where)
@@ -146,13 +172,13 @@ static const char *event_name(void *flow, uint32_t which) {
 }
 
 // Two events of one moment may set one state only if both set it to the same.
-static bool clash(Flow *f, double t, uint32_t state, uint32_t one, uint32_t other) {
+static bool clash(Flow *f, double t, uint32_t state, int64_t place, uint32_t one, uint32_t other) {
   World *w = f->m->w;
   uint32_t number;
   int64_t member, members;
   const SystemEvent *e = event_at(f, other, &number, &member, &members);
   Id d = diag_error(w->diags, e->span, "two events set `%s` at t = %.10g: %s and %s",
-                    state_name(f, state), t, event_name(f, one), event_name(f, other));
+                    sim_place(f->m, state, place), t, event_name(f, one), event_name(f, other));
   e = event_at(f, one, &number, &member, &members);
   diag_note(w->diags, d, e->span, "the other one");
   diag_help(
@@ -182,13 +208,15 @@ static bool set_by(Flow *f, double t, uint32_t which) {
   for (uint32_t i = 0; i < e->state.n; i++) {
     Fresh *to = &f->fresh.at[e->state.at[i]];
     int64_t part = to->state->count / members;
+    if (f->named[at + i]) engine_get(f->values, f->named[at + i], f->mask, to->state->count);
     engine_get(f->values, at + i, f->value, to->state->count);
     if (f->birth[at + i])
       memcpy(f->value, f->birth[at + i], (size_t)to->state->count * sizeof(double));
     for (int64_t k = member * part; k < (member + 1) * part; k++) {
+      if (f->named[at + i] && f->mask[k] == 0) continue;
       if (to->by[k] && outer_jump(f, to->by[k] - 1, e)) return true;
       if (to->by[k] && to->value[k] != f->value[k])
-        return clash(f, t, e->state.at[i], to->by[k] - 1, which);
+        return clash(f, t, e->state.at[i], k, to->by[k] - 1, which);
       to->value[k] = f->value[k];
       to->by[k] = which + 1;
     }
@@ -275,6 +303,7 @@ static bool open_rates(Flow *f) {
   }
   f->rates = wires_engine(f, &rate, &f->rate_cells);
   if (next.n) f->nexts = wires_engine(f, &next, NULL);
+  if (next.n) f->lines = clash_engine(f->m);
   flow_clocks(f);
   return f->rates && (!next.n || f->nexts);
 }
@@ -288,6 +317,13 @@ static bool open_events(Flow *f) {
       vec_push(f->m->arena, &value, s->event.at[i].value.at[k]);
   }
   if (!guard.n) return true;
+  f->named = NEW_ARRAY(f->m->arena, uint32_t, value.n + 1);
+  for (uint32_t i = 0, at = 0; i < s->event.n; i++)
+    for (uint32_t k = 0; k < s->event.at[i].named.n; k++, at++) {
+      if (!s->event.at[i].named.at[k]) continue;
+      f->named[at] = value.n;
+      vec_push(f->m->arena, &value, s->event.at[i].named.at[k]);
+    }
   for (uint32_t i = 0; i < s->state.n; i++) {
     State *state = sim_state(f->m, i);
     Fresh fresh = {.state = state,
@@ -333,8 +369,11 @@ Flow *flow_open(Sim *m) {
     most = n > most ? n : most;
   }
   f->value = NEW_ARRAY(m->arena, double, most);
+  f->mask = NEW_ARRAY(m->arena, double, most);
   f->unit = NEW_ARRAY(m->arena, double, f->n + 1);
   f->column = NEW_ARRAY(m->arena, double, f->n + 1);
+  f->odd.x = NEW_ARRAY(m->arena, double, f->n + 1);
+  f->odd.late = NEW_ARRAY(m->arena, double, f->problem.late + 1);
   f->problem.context = f;
   f->problem.n = f->n;
   f->problem.rates = flow_rates;

@@ -42,6 +42,13 @@ typedef struct {
   uint64_t done;    // ticks so far
 } TickClock;
 
+// The last moment whose numbers were not finite: a step that is only tried may meet such.
+typedef struct {
+  Engine *e; // that made them; NULL: there were none
+  double t;
+  double *x, *late;
+} OddMoment;
+
 struct Flow {
   Sim *m;
   SimRecord *record; // where events are noted; or NULL
@@ -58,7 +65,8 @@ struct Flow {
   Counts rate_cells, guard_cells, lag_cells;
   State *time;
   double *unit, *column;
-  double *value;        // room for the largest state
+  double *value, *mask; // room for the largest state
+  uint32_t *named;      // [event][state] the output of `values` with the places it sets; 0: all
   VEC(Fresh) fresh;     // beside each state, where there are events
   Driven *driven;       // or NULL
   Engine *step;         // a whole step, with noise; or NULL
@@ -67,12 +75,16 @@ struct Flow {
   uint32_t *drawer;     // [guard] the first guard of its part and member, which counts for all
   bool *drawn;          // [guard] at this moment
   bool chance;          // what events set is drawn
+  Engine *lines;        // that may set one place at one tick; or NULL
   Engine *look;         // what is looked at, whose ports are moved too; or NULL
+  OddMoment odd;
 };
 
 // Runs an engine; its outputs, of so many numbers each, side by side.
 bool flow_ask(Flow *, Engine *, const Counts *, double *out);
 void flow_put(Flow *, double t, const double *x, const double *late);
+// The diagnostic of a solver that stopped where numbers are not finite; always false.
+bool flow_blame(Flow *, const char *what);
 // noisy_flow.c: steps with white noise, and numbers that events draw
 bool flow_noise(Flow *, const Run *); // false with a diagnostic
 bool flow_usual_step(Sim *);          // where none is said, the run gets one
@@ -94,6 +106,8 @@ void flow_births_first(const Flow *, uint8_t *which); // all else waits until wh
 void flow_clocks(Flow *);                          // for the states that step
 double flow_next_tick(const Flow *, double end);   // when that is; `end` if both are one moment
 bool flow_tick(Flow *, double t, const double *x); // all that tick then
+// slide_place.c: where it is written that a rate jumps; no file: not found
+Span flow_slide_span(Flow *, const SolverSlide *, const double *late);
 // jacobian.c: how the rates change when the states change by v.
 bool flow_change(void *flow, double t, const double *x, const double *late, const double *v,
                  double *out);

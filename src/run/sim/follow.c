@@ -141,10 +141,23 @@ static bool watch_moment(Following *g, double t, const double *x) {
 // -- the loop -------------------------------------------------------------------------------------
 static double usual_every(const Run *r) { return r->every > 0 ? r->every : r->end / 1000; }
 
+static bool fail_sliding(const Following *g, const char *why) {
+  const SolverSlide *slide = solver_slide(g->solver);
+  Diags *diags = g->m->w->diags;
+  Span span = flow_slide_span(g->flow, slide, solver_late(g->solver, slide->t));
+  Id e = diag_error(diags, span.file ? span : g->m->run->span, "%s", why);
+  diag_help(diags, e,
+            "let modes say it, one of which holds it there until something lets it go; or let it "
+            "jump smoothly: `tanh(x / 0.01)` is like `sign(x)`");
+  return true;
+}
+
 static bool failed(const Following *g) {
   const char *why = solver_error(g->solver);
   if (g->m->w->diags->errors) return true;
   if (!why) return false;
+  if (g->flow->odd.e && solver_odd_end(g->solver)) return !flow_blame(g->flow, why);
+  if (solver_slide(g->solver)) return fail_sliding(g, why);
   Id e = diag_error(g->m->w->diags, g->m->run->span, "%s", why);
   if (strstr(why, "stiff") && g->m->run->follow != FOLLOW_STIFF)
     diag_help(g->m->w->diags, e, "the stiff method is `by stiff`");

@@ -43,7 +43,8 @@ typedef struct {
   World *w;
   Arena *arena, *tick_arena;
   uint64_t seed, tick;
-  Store *store; // all weights and states as they begin, those of runs among them
+  const SimOptions *how;
+  Store *store; // all weights and states as they begin
   VEC(Guess) guess;
   const char *error;
 } Nested;
@@ -364,6 +365,22 @@ static const char *one_tick(Nested *n, NestedInside *x, const Diagram *flat, Ten
   return NULL;
 }
 
+// The value of a run's start, in the shape of the state: one number is that of all cells. What it is
+// made of is its own, however other starts call theirs.
+static Tensor started(Nested *n, const Diagram *d, const Tensor *like) {
+  Tensor *own = NEW_ARRAY(n->arena, Tensor, d->param.n + 1),
+         t = tensor_new(n->arena, like->rank, like->shape);
+  n->tick_arena = n->arena;
+  if (!sim_params(n->w, n->how, d, n->arena, own)) {
+    n->error = "a start has no value";
+    return t;
+  }
+  Tensor value = eval_one(n, d, NULL, own);
+  if (n->error) return t;
+  for (int64_t i = 0; i < t.count; i++) t.data[i] = value.data[value.count == t.count ? i : 0];
+  return t;
+}
+
 // States begin as the run says, where the check refers to one.
 static void take_starts(Nested *n, NestedInside *x, const Run *run, const Diagram *flat,
                         Tensor *param) {
@@ -371,40 +388,32 @@ static void take_starts(Nested *n, NestedInside *x, const Run *run, const Diagra
     const RunStart *start = &run->start.at[i];
     if (start->kind != SEES_STATE) continue;
     const char *path = run->system->d->param.at[run->system->state.at[start->at].param].path;
-    Tensor *nested = find_param(x, n->w, path), value = {0};
-    for (uint32_t k = 0; k < flat->param.n; k++) {
-      if (!nested || strcmp(path, flat->param.at[k].path)) continue;
-      Tensor *own = NEW_ARRAY(n->arena, Tensor, start->value->param.n + 1);
-      for (uint32_t j = 0; j < start->value->param.n; j++)
-        own[j] = start_of(n, start->value, j, "");
-      n->tick_arena = n->arena;
-      value = eval_one(n, start->value, NULL, own);
-      *nested = param[k] = value;
-    }
+    Tensor *nested = find_param(x, n->w, path);
+    for (uint32_t k = 0; k < flat->param.n && !n->error; k++)
+      if (nested && !strcmp(path, flat->param.at[k].path))
+        *nested = param[k] = started(n, start->value, &param[k]);
   }
 }
 
 static void drop_store(void *held) { store_free(*(Store **)held); }
 
 // What the program or the caller says where to find is as it is there, for both.
-static bool fill_store(Nested *n, const Diagram *flat, const Run *run, const SimOptions *how) {
+static bool fill_store(Nested *n, const Diagram *flat) {
   Store **held = NEW(n->arena, Store *);
   arena_on_free(n->arena, drop_store, held); // also when memory runs out on the way
   *held = n->store = store_new(PRECISION_64);
   if (!n->store) return store_full(n->w, "the check", &(Type){.base = BASE_R});
   if (!store_add_params(n->w, n->store, flat, n->seed)) return false;
-  for (uint32_t i = 0; run && i < run->start.n; i++)
-    if (!store_add_params(n->w, n->store, run->start.at[i].value, n->seed)) return false;
-  return sim_begin(how, n->store) && sim_fill(how, n->store);
+  return sim_begin(n->how, n->store) && sim_fill(n->how, n->store);
 }
 
 bool verify_nested(Elab *in, Program *p, const Check *c, const SimOptions *how, Verdict *v) {
   World *w = elab_world(in);
   const System *s = c->system;
-  Nested n = {.w = w, .arena = arena_child(w->arena), .seed = how->seed};
+  Nested n = {.w = w, .arena = arena_child(w->arena), .seed = how->seed, .how = how};
   Diagram *flat = diagram_inline_all(w, s->d);
   const Run *run = c->run ? &p->ran->run.at[c->run - 1] : NULL;
-  if (!fill_store(&n, flat, run, how)) return arena_free(n.arena), false;
+  if (!fill_store(&n, flat)) return arena_free(n.arena), false;
   NestedInside *x = inside_new(&n, s, NULL, 0);
   Tensor *param = NEW_ARRAY(n.arena, Tensor, flat->param.n + 1);
   for (uint32_t i = 0; i < flat->param.n; i++) param[i] = start_of(&n, flat, i, "");

@@ -31,6 +31,7 @@ uint64_t flow_draw(Flow *f, uint32_t guard) {
   uint32_t event = 0, k = guard;
   for (; k >= f->guard_cells.at[event]; event++) k -= (uint32_t)f->guard_cells.at[event];
   uint64_t site = site_hash(0, f->m->s->event.at[event].path);
+  if (f->m->s->event.at[event].each) site = site_step(site, k + 1); // places draw for themselves
   return site_step(site, f->draws[f->drawer[guard]]);
 }
 

@@ -88,6 +88,23 @@ State *sim_state(const Sim *m, uint32_t state) {
   return store_find(m->store, m->s->d->param.at[m->s->state.at[state].param].path);
 }
 
+const char *sim_state_name(const Sim *m, uint32_t state) {
+  return name_text(m->w->names, m->sights.at[m->s->out.n + m->s->in.n + state].name);
+}
+
+const char *sim_place(const Sim *m, uint32_t state, int64_t cell) {
+  const State *s = sim_state(m, state);
+  const char *name = sim_state_name(m, state);
+  int64_t at[ARRAY_RANK_LIMIT];
+  if (s->count == 1) return name;
+  for (uint32_t i = s->rank; i-- > 0; cell /= s->shape[i]) at[i] = cell % s->shape[i];
+  Buf b = buf_new(m->arena);
+  buf_text(&b, name);
+  for (uint32_t i = 0; i < s->rank; i++) buf_printf(&b, "%s%lld", i ? " " : "[", (long long)at[i]);
+  buf_text(&b, "]");
+  return b.at;
+}
+
 bool sim_halts(const Sim *m, double mode) {
   return mode >= 0 && mode < 64 && (m->s->stops >> (uint32_t)mode & 1);
 }
@@ -139,13 +156,24 @@ Engine *sim_engine(const Sim *m, const Diagram *d) {
   return e;
 }
 
-bool sim_run(const Sim *m, Engine *e, uint64_t step) {
+bool sim_try(const Sim *m, Engine *e, uint64_t step, bool *finite) {
   RunStatus status = engine_run(e, 0, step);
-  if (status == RUN_GOOD) return true;
-  if (status == RUN_FAILED)
-    return diag_refuse(m->w->diags, m->run ? m->run->span : m->s->span, "%s", engine_error(e));
+  *finite = status == RUN_GOOD;
+  return status != RUN_FAILED ||
+         diag_refuse(m->w->diags, m->run ? m->run->span : m->s->span, "%s", engine_error(e));
+}
+
+bool sim_blame(const Sim *m, Engine *e, uint64_t step, const char *what) {
   Span span = {0};
   const char *why = engine_blame(e, 0, step, &span);
-  return diag_refuse(m->w->diags, span.file ? span : m->s->span, "%s",
-                     why ? why : "a number is not finite");
+  return diag_refuse(m->w->diags, span.file ? span : m->s->span, "%s%s%s", what ? what : "",
+                     what && why ? ": " : "",
+                     why    ? why
+                     : what ? ""
+                            : "a number is not finite");
+}
+
+bool sim_run(const Sim *m, Engine *e, uint64_t step) {
+  bool finite;
+  return sim_try(m, e, step, &finite) && (finite || sim_blame(m, e, step, NULL));
 }

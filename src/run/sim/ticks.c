@@ -115,6 +115,29 @@ static bool tell_bad(const Ticking *t, Engine *e, int64_t ticks, double *row) {
   return false;
 }
 
+static bool due_at(const void *context, uint32_t state) {
+  const Ticking *t = context;
+  return fmod((double)t->clash, t->m->s->state.at[state].every) < 0.5;
+}
+
+// Did lines clash at a tick? Then that tick once more, to tell which.
+static bool tell_clash(Ticking *t, Engine *e, int64_t ticks, double *row) {
+  Sim *m = t->m;
+  if (!m->s->writer.n) return true;
+  engine_get(e, t->see.n + t->see.nseen, row, ticks);
+  for (int64_t i = 0; i < ticks; i++) {
+    if (!(row[i] > 0)) continue;
+    t->clash = t->done + (uint64_t)i;
+    put_states(t, e, (uint64_t)i, row);
+    const char *when = arena_format(m->arena, "tick %llu", (unsigned long long)t->clash);
+    Engine *one = clash_engine(m);
+    if (one && sim_run(m, one, t->clash)) clash_told(m, one, due_at, t, when);
+    if (one) engine_free(one);
+    return false;
+  }
+  return true;
+}
+
 static int64_t seen_cells(const Ticking *t, const Seen *x) {
   return sim_cells(t->m, &x->diagram->wire.at[x->diagram->out.at[0]].type);
 }
@@ -158,6 +181,7 @@ static bool do_rows(Ticking *t, Engine *e, int64_t ticks, Watchers *watchers, do
   for (uint32_t i = 0; i < t->see.n; i++) // of a long run, at least where the row ends
     t->bad |= !get_tick(e, i, &r->channel.at[t->see.sight[i]], (uint64_t)ticks - 1, row);
   if (t->bad) return tell_bad(t, e, ticks, row);
+  if (!tell_clash(t, e, ticks, row)) return false;
   for (uint32_t i = 0; i < watchers->n; i++) {
     Watcher *x = &watchers->at[i];
     int64_t cells = seen_cells(t, &x->watch->seen);

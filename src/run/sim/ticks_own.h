@@ -17,6 +17,7 @@ typedef struct {
   uint64_t done, ticks, every; // done, ticks: those are counted too
   Watchers watchers;
   TickHistory *history; // [watcher] what it saw, for periods
+  uint64_t clash;       // the tick at which two lines set one place to different values
   bool bad;             // a number that was looked at is not finite
   int mode;             // of what is looked at, the mode of a system that may stop; -1: none
 } Ticking;

@@ -194,6 +194,7 @@ static void nothing_seen(Buf *b, const Check *c, const double *watch) {
     WatchKind kind = c->watch.at[i].kind;
     if (!isnan(watch[i])) continue;
     if (kind == WATCH_WHEN) buf_text(b, ": it does not come true so often");
+    if (kind == WATCH_AT) buf_text(b, ": the run ended before");
     if (kind == WATCH_PERIOD) buf_text(b, ": it does not come round again");
     return;
   }

@@ -66,6 +66,8 @@ void results_begin(Results *r, Elab *in, Program *p) {
   for (uint32_t i = 0; i < p->ran->check.n; i++) {
     const Check *c = &p->ran->check.at[i];
     RunCheck one = {.of = c->of, .text = one_line(r->arena, c->text), .figure = ""};
+    bool usual = c->kind == CHECK_BOXES && !check_within(c->node);
+    one.within = usual ? 0 : c->within;
     vec_push(r->arena, &r->note.check, one);
   }
 }
@@ -115,7 +117,9 @@ static void take_check(Results *r, const RunCheck *from) {
   for (uint32_t i = 0; i < r->note.check.n; i++) {
     RunCheck *c = &r->note.check.at[i];
     if (c->done || strcmp(c->text, from->text) != 0 || strcmp(c->of, from->of) != 0) continue;
+    double within = c->within;
     *c = *from;
+    c->within = within;
     return;
   }
 }

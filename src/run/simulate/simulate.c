@@ -172,6 +172,13 @@ static bool write_numbers(Ran *r, const SimResult *to) {
   return wrong(r, error);
 }
 
+// How far it came.
+static const char *arrived(const Ran *r, const SimRecord *record, const char *how) {
+  if (!record->time.n) return arena_format(r->w->arena, ", %s", how);
+  return arena_format(r->w->arena, ", %s at %s%.10g", how, record->flows ? "t = " : "tick ",
+                      record->time.at[record->time.n - 1]);
+}
+
 static bool do_run(Ran *r, uint32_t i) {
   SimResult *to = &r->results->run.at[i];
   r->running = i;
@@ -189,14 +196,11 @@ static bool do_run(Ran *r, uint32_t i) {
   bool long_one = to->seconds >= 1 && r->how->tell.redraw; // a log need not know
   const char *took = long_one ? arena_format(r->w->arena, ", %.1f s", to->seconds) : "";
   const SimRecord *record = &to->record;
-  const char *end =
-      !record->halted || !record->time.n
-          ? ""
-          : arena_format(r->w->arena, ", it stops at %s%.10g", record->flows ? "t = " : "tick ",
-                         record->time.at[record->time.n - 1]);
+  const char *end = !record->halted ? "" : arrived(r, record, "it stops"),
+             *stopped = !to->stopped ? "" : arrived(r, record, "stopped");
   tell(r, arena_format(r->w->arena, "run    %s %s: %llu %s%s%s%s", to->name, to->words,
                        (unsigned long long)record->steps, record->flows ? "steps" : "ticks", end,
-                       took, to->stopped ? ", stopped" : ""));
+                       took, stopped));
   return !r->results->dir || write_numbers(r, to);
 }
 
@@ -208,7 +212,7 @@ static bool do_check(Ran *r, uint32_t i) {
   to->holds = v.holds;
   to->figure = v.figure;
   tell(r, arena_format(r->w->arena, "%s  %s%s%s   %s", v.holds ? "holds" : "FAILS", to->of,
-                       *to->of ? " : " : "", to->text, v.figure));
+                       *to->of ? " : " : "", claim_text(r->w->arena, to), v.figure));
   return true;
 }
 

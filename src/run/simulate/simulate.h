@@ -29,9 +29,10 @@ typedef struct {
   Program *p;
   World *w;
   Arena *arena;
-  const char *dir;    // the folder, or NULL
-  RunNote note;       // with every check; .run is filled by results_note
-  VEC(SimResult) run; // as many as the program has, in its order
+  const char *dir;           // the folder, or NULL
+  RunNote note;              // with every check; .run is filled by results_note
+  VEC(const char *) unshown; // why pictures are missing on the page
+  VEC(SimResult) run;        // as many as the program has, in its order
 } Results;
 
 // -- simulate.c -----------------------------------------------------------------------------------

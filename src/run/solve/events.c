@@ -19,14 +19,21 @@ static const char *event_name(const Solver *s, uint32_t i) {
                                : arena_format(s->arena, "`event %u`", i);
 }
 
-static bool guards(Solver *s, double t, const double *x, Side side, double *g) {
+static bool guards_anywhere(Solver *s, double t, const double *x, Side side, double *g) {
   const Problem *p = &s->problem;
   if (p->late) late_at(s, t, side);
-  if (!p->guards(p->context, t, x, s->late, g))
-    return solver_fail(s, "the guards cannot be computed at t = %.10g", t);
-  for (uint32_t i = 0; i < p->events; i++)
-    if (isnan(g[i]))
+  return p->guards(p->context, t, x, s->late, g) ||
+         solver_fail(s, "the guards cannot be computed at t = %.10g", t);
+}
+
+// On the way that is taken.
+static bool guards(Solver *s, double t, const double *x, Side side, double *g) {
+  if (!guards_anywhere(s, t, x, side, g)) return false;
+  for (uint32_t i = 0; i < s->problem.events; i++)
+    if (isnan(g[i])) {
+      s->odd = true;
       return solver_fail(s, "the guard of %s is not a number at t = %.10g", event_name(s, i), t);
+    }
   return true;
 }
 
@@ -94,7 +101,7 @@ double events_ahead(Solver *s, double h) {
   double soonest = INFINITY, part = small * fmin(h, s->how.largest), *later = s->guard.row[1];
   if (!(s->t + part > s->t)) return soonest;
   for (uint32_t i = 0; i < s->n; i++) s->look[i] = s->x[i] + part * s->rate[i];
-  if (!guards(s, s->t + part, s->look, SIDE_LEFT, later)) return soonest;
+  if (!guards_anywhere(s, s->t + part, s->look, SIDE_LEFT, later)) return soonest;
   for (uint32_t i = 0; i < s->problem.events; i++) {
     double now = s->guard_now[i], rise = later[i] - now;
     if (s->armed[i] && now < 0 && rise > 0 && -now * part < soonest * rise)

@@ -38,7 +38,7 @@ bool solver_rates(Solver *s, double t, const double *x, Side side, double *dx) {
          solver_fail(s, "the rates cannot be computed at t = %.10g", t);
 }
 
-static double allowed(const Solver *s, double size) {
+double solver_allowed(const Solver *s, double size) {
   return s->how.absolute + s->how.relative * size;
 }
 
@@ -46,7 +46,7 @@ void solver_norm(Solver *s, const double *e, const double *next) {
   double most = 0, sum = 0;
   uint32_t worst = 0;
   for (uint32_t i = 0; i < s->n; i++) {
-    double error = fabs(e[i]) / allowed(s, fmax(fabs(s->x[i]), fabs(next[i])));
+    double error = fabs(e[i]) / solver_allowed(s, fmax(fabs(s->x[i]), fabs(next[i])));
     sum += error;
     if (error > most) most = error, worst = i;
   }
@@ -145,15 +145,15 @@ static double least_step(const Solver *s) { return fmax(16 * DBL_EPSILON * fabs(
 static bool choose_first(Solver *s) {
   double state = 0, rate = 0, bend = 0;
   for (uint32_t i = 0; i < s->n; i++) {
-    state = fmax(state, fabs(s->x[i]) / allowed(s, fabs(s->x[i])));
-    rate = fmax(rate, fabs(s->rate[i]) / allowed(s, fabs(s->x[i])));
+    state = fmax(state, fabs(s->x[i]) / solver_allowed(s, fabs(s->x[i])));
+    rate = fmax(rate, fabs(s->rate[i]) / solver_allowed(s, fabs(s->x[i])));
   }
   double small = state < 1e-5 || rate < 1e-5 ? 1e-6 : 0.01 * state / rate;
   small = fmin(small, s->how.largest);
   for (uint32_t i = 0; i < s->n; i++) s->trial[i] = s->x[i] + small * s->rate[i];
   if (!solver_rates(s, s->t + small, s->trial, SIDE_LEFT, s->next_rate)) return false;
   for (uint32_t i = 0; i < s->n; i++) {
-    double change = fabs(s->next_rate[i] - s->rate[i]) / allowed(s, fabs(s->x[i])) / small;
+    double change = fabs(s->next_rate[i] - s->rate[i]) / solver_allowed(s, fabs(s->x[i])) / small;
     bend = isfinite(change) ? fmax(bend, change) : DBL_MAX;
   }
   double most = fmax(rate, bend);
@@ -180,6 +180,7 @@ static bool prepare(Solver *s) {
     if (s->odd) return fail_odd(s);
     s->known = true;
   }
+  if (!s->stepper->fixed && !slide_watch(s)) return false;
   if (s->fresh && !s->stepper->fixed) {
     s->log_error = log(1e-4);
     s->rejected = false;
@@ -209,6 +210,12 @@ static double target(const Solver *s, double end) {
 
 static bool fail_small(Solver *s) {
   if (s->odd) return fail_odd(s);
+  if (stiff_is_lost(s))
+    return solver_fail(
+        s,
+        "at t = %.10g it is not finite how the rates change with what flows, which "
+        "the stiff method has to know: a root, a power or a logarithm may be at 0 there",
+        s->t);
   if (s->problem.constrained && s->problem.constrained[s->worst]) return settle_singular(s);
   return solver_fail(
       s,
@@ -223,7 +230,7 @@ static bool shorten(Solver *s, double h) {
   if (s->stepper->fixed) return s->odd ? fail_odd(s) : fail_small(s);
   double by = isfinite(s->error) ? fmax(0.2, 0.9 * pow(s->error, -s->stepper->exponent)) : 0.1;
   s->h = h * fmin(by, 0.9);
-  return s->h > least_step(s) || fail_small(s);
+  return s->h > least_step(s) ? slide_rejected(s, h) : fail_small(s);
 }
 
 // A step that was cut short by a limit says nothing against a longer one.
@@ -241,9 +248,9 @@ static bool too_many(Solver *s, double end) {
   if (s->steps + s->rejections < s->how.steps) return false;
   return !solver_fail(s,
                       "%llu steps were made, and only t = %.6g of %.6g is reached: ask for less "
-                      "precision,%s or allow more steps",
+                      "precision%s",
                       (unsigned long long)s->how.steps, s->t, end,
-                      s->stepper == &stiff_stepper ? "" : " use the stiff method,");
+                      s->stepper == &stiff_stepper ? "" : ", or use the stiff method");
 }
 
 // Where the next event seems to be, as far as straight lines say it: a step to just behind it need not
@@ -378,6 +385,7 @@ double solver_time(const Solver *s) { return s->t; }
 const double *solver_state(const Solver *s) { return s->x; }
 double solver_from(const Solver *s) { return s->from; }
 const char *solver_error(const Solver *s) { return s->message; }
+bool solver_odd_end(const Solver *s) { return s->message && s->odd; }
 const char *solver_note(const Solver *s) { return s->note; }
 
 void solver_at(const Solver *s, double t, double *x) {

@@ -88,7 +88,14 @@ const double *solver_late(Solver *, double t); // what is late then; after its e
 bool solver_happened(const Solver *,
                      uint32_t *which);    // did the last step end with an event? which first?
 const char *solver_error(const Solver *); // in words, or NULL
-const char *solver_note(const Solver *);  // what is to be known of the run, in words, or NULL
+bool solver_odd_end(const Solver *);      // was it that rates or guards are not finite?
+typedef struct { // a number whose rate jumps, and leads back to where it does from both sides
+  uint32_t number;
+  double t;
+  const double *side[2]; // [n] right before and behind the jump
+} SolverSlide;
+const SolverSlide *solver_slide(const Solver *); // was it that? Otherwise NULL
+const char *solver_note(const Solver *); // what is to be known of the run, in words, or NULL
 uint64_t solver_count(const Solver *, uint64_t *rejected, uint64_t *rates); // steps made
 
 #endif

@@ -59,6 +59,7 @@ typedef struct {
 
 typedef struct SolverStepper SolverStepper;
 typedef struct Stiff Stiff;
+typedef struct SlideWatch SlideWatch;
 struct Solver {
   Arena *arena;
   Problem problem;
@@ -89,6 +90,8 @@ struct Solver {
   double odd_time;
   uint32_t stiff_hits, stiff_misses; // dormand.c
   Stiff *stiff;
+  SlideWatch *slides;
+  const SolverSlide *slide; // that the solver stopped at; or NULL
   History *history;
   Root guard;                       // on the dense output
   double *guard_now;                // [events] at t, x
@@ -123,7 +126,8 @@ extern const SolverStepper dormand_stepper, rk4_stepper, euler_stepper, stiff_st
 bool solver_fail(Solver *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 bool solver_rates(Solver *, double t, const double *x, Side, double *dx);
 const char *solver_name(const Solver *, uint32_t i);
-void solver_stiffen(Solver *, const char *note); // the stiff method goes on from the next step
+void solver_stiffen(Solver *, const char *note);    // the stiff method goes on from the next step
+double solver_allowed(const Solver *, double size); // error of a number of that size, in a step
 // The largest of |e| against what is allowed for a step from x to next, into error and worst.
 void solver_norm(Solver *, const double *e, const double *next);
 void solver_odd(Solver *, double t, const double *rate); // remembers the first that is not finite
@@ -135,8 +139,13 @@ void stiff_new(Solver *);
 // How the equations change with the numbers that they say, at (t, x), with the others held: false:
 // singular, or a message.
 bool stiff_at_rest(Solver *);
-void stiff_solve(Solver *, double *b);           // with what was factored last
+bool stiff_is_lost(const Solver *);    // the last step was not tried: its Jacobian is not finite
+void stiff_solve(Solver *, double *b); // with what was factored last
 void stiff_row_sizes(const Solver *, double *x); // the largest in each row of the Jacobian
+// slide.c
+// At the beginning of a step, and when one was rejected; false: it slides, with a message.
+bool slide_watch(Solver *);
+bool slide_rejected(Solver *, double h);
 // settle.c
 bool solver_settle(Solver *);   // makes the equations hold at (t, x)
 bool settle_singular(Solver *); // the message: always false

@@ -156,11 +156,20 @@ static bool slope_in_time(Solver *s, double h) {
   return true;
 }
 
+static bool is_finite(const Stiff *f, uint32_t n) {
+  double sum = 0;
+  for (uint32_t i = 0; i < n; i++) sum += 0 * f->in_time[i];
+  for (uint32_t k = 0; k < matrix_pattern(f->matrix)->start[n]; k++) sum += 0 * f->jacobian[k];
+  return sum == 0;
+}
+
+// Where it is not finite (then it is not `made`), a shorter step looks less far.
 static bool linearize(Solver *s, double h) {
   Stiff *f = s->stiff;
   if (f->made && f->step == s->steps) return true;
-  f->made = true, f->step = s->steps;
-  return (s->problem.timeless || slope_in_time(s, h)) && find_jacobian(s, h);
+  if (!(s->problem.timeless || slope_in_time(s, h)) || !find_jacobian(s, h)) return false;
+  f->made = is_finite(f, s->n), f->step = s->steps;
+  return true;
 }
 
 static bool factor(Solver *s, double h) {
@@ -182,6 +191,8 @@ bool stiff_at_rest(Solver *s) {
   f->made = false;
   return find_jacobian(s, 0) && matrix_factor(f->matrix, f->jacobian, f->diagonal, f->share);
 }
+
+bool stiff_is_lost(const Solver *s) { return s->stepper == &stiff_stepper && !s->stiff->made; }
 
 void stiff_solve(Solver *s, double *b) { matrix_solve(s->stiff->matrix, b); }
 
@@ -226,11 +237,13 @@ static bool solve_stage(Solver *s, int stage, double h) {
 
 static bool try(Solver *s, double h) {
   if (!linearize(s, h)) return false;
-  if (!factor(s, h)) return s->error = INFINITY, true;
-  for (int stage = 0; stage < STAGES; stage++) {
+  s->error = INFINITY;
+  if (!s->stiff->made || !factor(s, h)) return true;
+  for (int stage = 0; stage < STAGES && !s->odd; stage++) {
     argument(s, stage);
     if (!solve_stage(s, stage, h)) return false;
   }
+  if (s->odd) return true;
   for (uint32_t i = 0; i < s->n; i++) s->next[i] += s->k[STAGES - 1][i];
   solver_norm(s, s->k[STAGES - 1], s->next);
   return true;

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 enum { GAP = 16, SIGN = 46, TAG = 14, ROW = 4, BRACE = 14, STUB = 14, EDGE = 12 };
+enum { LEAST_HEIGHT = 24 + ROW }; // of an equation
 
 typedef struct {
   Layout *left, *right; // right: NULL where something is made large or small
@@ -506,6 +507,8 @@ static GoalPlace sign_place(const Equation *e, double x, double y) {
 Canvas *goals_draw(Elab *in, Arena *a, Program *p) {
   Goals g = {.in = in, .w = elab_world(in), .arena = a, .p = p};
   uint32_t goals;
+  Canvas *least = canvas_new(a, SIGN, LEAST_HEIGHT * (double)p->goal.n, "Goals", "");
+  if (canvas_is_cut(least)) return least; // nobody sees it, so it is not laid out
   Equations all = all_equations(&g, &goals);
   double left = 0, right = 0, height = ROW, tag = 0, wide = SIGN, braced = 0;
   if (!all.n) return NULL;

@@ -2,7 +2,7 @@
 #ifndef LIMN_SHOW_GOALS_GOALS_H
 #define LIMN_SHOW_GOALS_GOALS_H
 
-#include "lang/machine/machine.h"
+#include "lang/claim/claim.h"
 #include "lang/program/program.h"
 #include "show/circuit/circuit.h"
 

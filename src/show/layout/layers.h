@@ -17,7 +17,7 @@
 // -- what comes in, what goes out -----------------------------------------------------------------
 typedef enum { EDGE_NONE, EDGE_FIRST, EDGE_LAST } LayerEdge;
 
-enum { LAYER_KINDS = 6, LAYER_PASS = 0 }; // kinds of units; the first is a cable that passes
+enum { LAYER_KINDS = 7, LAYER_PASS = 0 }; // kinds of units; the first is a cable that passes
 
 typedef struct {
   uint8_t apart[LAYER_KINDS][LAYER_KINDS]; // [above below] between units of a layer
@@ -38,6 +38,7 @@ typedef struct {
 typedef struct { // where a cable meets a side of a unit
   uint32_t unit, cable;
   bool right; // at the right side: the cable comes from it
+  bool weak;  // it closes no loop: it runs back wherever others would have to
   double y;   // from the top of the unit; of a free pin: out
   uint32_t rank, trunk, var;
 } LayerPin;

@@ -44,6 +44,7 @@ uint32_t layers_wire(Layers *l, uint32_t from, uint32_t to) {
 typedef struct {
   uint32_t from, to; // units
   bool back;         // it closes a loop
+  bool weak;
 } UnitLink;
 
 typedef struct {
@@ -70,7 +71,7 @@ static void find_links(LoopWalk *w) {
       for (uint32_t j = 0; j < ids->n; j++) {
         const LayerPin *from = &l->pin.at[ids->at[i]], *to = &l->pin.at[ids->at[j]];
         if (from->right && !to->right)
-          vec_push(w->arena, &w->link, (UnitLink){from->unit, to->unit, false});
+          vec_push(w->arena, &w->link, (UnitLink){from->unit, to->unit, to->weak, to->weak});
       }
   }
 }
@@ -90,6 +91,7 @@ static void walk_from(LoopWalk *w, uint32_t unit) {
     }
     UnitLink *k = &w->link.at[w->out[s->unit].at[s->next++]];
     uint32_t to = owner(w->l, k->to);
+    if (k->weak) continue;
     if (to == s->unit)
       k->back = k->from == to; // a unit to itself; but a helper to its unit runs on
     else if (w->seen[to] == 1)
@@ -109,11 +111,41 @@ static void find_loops(LoopWalk *w) {
   for (uint32_t i = 0; i < w->link.n; i++) {
     uint32_t from = owner(w->l, w->link.at[i].from), to = owner(w->l, w->link.at[i].to);
     vec_push(w->arena, &w->out[from], i);
-    if (from != to) fed[to] = true;
+    if (from != to && !w->link.at[i].weak) fed[to] = true;
   }
   for (int round = 0; round < 3; round++)
     for (uint32_t i = 0; i < units; i++)
       if (round == 2 || (round ? !fed[i] : w->l->unit.at[i].edge == EDGE_FIRST)) walk_from(w, i);
+}
+
+// Is there a way that runs on, from group to group?
+static bool leads_to(const LoopWalk *w, Arena *scratch, uint32_t from, uint32_t to) {
+  uint8_t *been = NEW_ARRAY(scratch, uint8_t, w->l->unit.n + 1);
+  Ids open = {0};
+  vec_push(scratch, &open, from);
+  been[from] = 1;
+  while (open.n) {
+    uint32_t unit = open.at[--open.n];
+    if (unit == to) return true;
+    for (uint32_t i = 0; i < w->out[unit].n; i++) {
+      const UnitLink *k = &w->link.at[w->out[unit].at[i]];
+      uint32_t next = owner(w->l, k->to);
+      if (k->back || been[next]) continue;
+      been[next] = 1;
+      vec_push(scratch, &open, next);
+    }
+  }
+  return false;
+}
+
+// Weak links run on where that closes no loop of all others.
+static void find_weak_loops(LoopWalk *w) {
+  for (uint32_t i = 0; i < w->link.n; i++) {
+    UnitLink *k = &w->link.at[i];
+    if (!k->weak) continue;
+    uint32_t from = owner(w->l, k->from), to = owner(w->l, k->to);
+    k->back = from == to ? k->from == to : leads_to(w, w->arena, to, from);
+  }
 }
 
 // -- layers ---------------------------------------------------------------------------------------
@@ -126,6 +158,7 @@ bool layers_rank(Layers *l) {
   bool loop = false;
   find_links(&w);
   find_loops(&w);
+  find_weak_loops(&w);
   vec_push(scratch, &p.gap, (Gap){left, right, l->framed});
   for (uint32_t i = 0; i < n; i++) {
     const LayerUnit *u = &l->unit.at[i];

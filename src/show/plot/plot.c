@@ -60,6 +60,13 @@ Canvas *plot_end(Plot *p, Canvas *c, double width, double y) {
 }
 
 // -- shapes and names -----------------------------------------------------------------------------
+// How many moments there were is no part of what is wrong.
+static const char *shape_over(Plot *p, const Array *x) {
+  const char *text = shape_text(p->arena, x);
+  if (!p->s->over || p->s->samples || !x->rank || x->shape[0] != p->s->moments) return text;
+  return arena_format(p->arena, "[t%s", text + strcspn(text, " ]"));
+}
+
 const char *shape_text(Arena *a, const Array *x) {
   Buf b = buf_new(a);
   buf_char(&b, '[');
@@ -72,7 +79,7 @@ const char *shape_text(Arena *a, const Array *x) {
 bool plot_wrong(Plot *p, const Array *x, const char *wanted) {
   return file_error(p->arena, p->error, "`%s` cannot be shown as %s: found values %s, wanted %s",
                     *x->name ? x->name : p->s->text, p->s->view ? p->s->view : "a picture",
-                    shape_text(p->arena, x), wanted);
+                    shape_over(p, x), wanted);
 }
 
 bool labels_known(const Plot *p, uint32_t array) { return p->s->name && p->s->name[array]; }

@@ -61,7 +61,7 @@ static void put_check(HtmlPage *g, const RunCheck *c, const char *of) {
   const char *words = !c->done ? "not looked at" : c->holds ? "holds" : "fails";
   buf_printf(&g->out, "<tr><td class=\"%s\" title=\"%s\">%s</td>", class, words, mark);
   if (of) page_between(g, "<td class=\"of\">", of, "</td>");
-  page_between(g, "<td><code>", c->text, "</code></td><td class=\"figure\">");
+  page_between(g, "<td><code>", claim_text(g->arena, c), "</code></td><td class=\"figure\">");
   page_text(g, c->done ? c->figure : words);
   page_put(g, "</td></tr>\n");
 }
@@ -388,5 +388,6 @@ bool machines_page(Results *r, const char **error) {
   page_put(&f.page, "<script>\n");
   page_put(&f.page, report_script);
   page_put(&f.page, "</script>\n");
+  for (uint32_t i = 0; i < f.page.alarm.n; i++) vec_push(r->arena, &r->unshown, f.page.alarm.at[i]);
   return page_write(&f.page);
 }

@@ -417,10 +417,19 @@ bool is_drawn_together(const RanShown *s) {
          (strcmp(s->shown.view, "curves") == 0 || strcmp(s->shown.view, "phase") == 0);
 }
 
+static Showing showing_of(const Results *r, uint32_t run, RanShows *out) {
+  const SimResult *of = &r->run.at[run];
+  return (Showing){
+      .r = r, .record = &of->record, .system = of->system, .swept = of->turn, .out = out};
+}
+
+void ran_show(const Results *r, uint32_t run, const RunShow *show, uint32_t first, RanShows *out) {
+  Showing s = showing_of(r, run, out);
+  show_one(&s, show, first);
+}
+
 void ran_shows(const Results *r, uint32_t run, RanShows *out) {
-  Showing s = {.r = r, .record = &r->run.at[run].record, .out = out};
-  s.swept = r->run.at[run].turn != NULL;
-  s.system = r->run.at[run].system;
+  Showing s = showing_of(r, run, out);
   uint32_t at = s.record->sights;
   bool any = false;
   if (!s.record->time.n) return;

@@ -18,6 +18,10 @@ bool report_write(Arena *, const Report *, const char **error);
 bool report_can_show(Arena *, const Shown *, const char **why);
 
 // -- machines_page.c: of runs of machines, from run.json in their folder and what is in memory ----
+// What could not be shown is on it in words, and in Results.unshown.
 bool machines_page(Results *, const char **error);
+
+// -- machines_ahead.c: false: something that is shown of a run has no picture, and that was said ---
+bool machines_can_show(Elab *, Program *);
 
 #endif

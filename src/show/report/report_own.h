@@ -13,6 +13,7 @@ typedef struct {
   const char **error;
   RunNote note; // run.json
   Buf out;
+  VEC(const char *) alarm; // what it says in red
 } HtmlPage;
 bool page_open(HtmlPage *);                          // reads run.json; false: *error
 const char *page_path(HtmlPage *, const char *name); // in the folder
@@ -64,6 +65,8 @@ typedef struct {
   const char *why;                   // it cannot be shown; or NULL
 } RanShown;
 typedef VEC(RanShown) RanShows;
+// One `show`; first: its first channel.
+void ran_show(const Results *, uint32_t run, const RunShow *, uint32_t first, RanShows *);
 void ran_shows(const Results *, uint32_t run, RanShows *);
 void scrub_begin(Scrub *, HtmlPage *, const Results *, uint32_t run, const RanShows *);
 void scrub_end(Scrub *);

@@ -135,6 +135,7 @@ void page_caption(HtmlPage *g, const char *text, const char *view) {
 }
 
 void page_alarm(HtmlPage *g, const char *why) {
+  vec_push(g->arena, &g->alarm, why);
   page_between(g, "<p class=\"alarm\">", why, "</p>\n");
 }
 

@@ -1,5 +1,6 @@
 // Which machine `limn draw` draws, and with which options: those of its first run, so that sizes
 // have numbers.
+#include "lang/claim/claim.h"
 #include "show/wiring/wiring.h"
 
 // Machine[3] of the first run of this machine; NULL: it is never run.

@@ -32,7 +32,7 @@ typedef struct {
   uint32_t *source; // [part + 1] where its sources begin in `cable`
   uint32_t *cable;  // [source] its cable + 1
   uint32_t said;    // the unit of the first line
-  uint32_t *held;   // [own] the unit of the state + 1; 0: it has none
+  uint32_t *held;   // [own, learner] the unit of the state + 1; 0: it has none
 } PanelBuilder;
 
 static const char *cut(const PanelBuilder *b, Face face, double size, const char *text) {
@@ -116,10 +116,17 @@ static uint32_t pin_cable(PanelBuilder *b, uint32_t unit, uint32_t pin) {
   return cable ? cable - 1 : cable_from(b, unit, pin, b->p->unit.at[unit].words);
 }
 
+// A state of its own, or a learner
+static const OwnState *moved(const System *s, uint32_t i) {
+  return i < s->own.n ? &s->own.at[i] : &s->learner.at[i - s->own.n];
+}
+
+static uint32_t moved_count(const System *s) { return s->own.n + s->learner.n; }
+
 static uint32_t state_cable(PanelBuilder *b, uint32_t own) {
   uint32_t cable = pin_cable(b, b->held[own] - 1, 0);
   b->p->cable.at[cable].ink = INK_SERIES3;
-  b->p->cable.at[cable].label = name_text(b->w->names, b->s->own.at[own].name);
+  b->p->cable.at[cable].label = name_text(b->w->names, moved(b->s, own)->name);
   return cable;
 }
 
@@ -176,24 +183,51 @@ static void name_for(PanelBuilder *b, uint32_t cable, uint32_t owner) {
   if (whom) b->p->cable.at[cable].label = arena_format(b->arena, "for %s", whom);
 }
 
+static void plate_text(const PanelBuilder *b, Unit *u) {
+  PlateText how = {FACE_ITALIC, WORD_SIZE, LONG_FORMULA, .most = 3};
+  text_lines(b->arena, &how, u->words, &u->line);
+}
+
+// With what stands where there are no values.
+static const char *padded(const PanelBuilder *b, const char *text, const WireRoute *r) {
+  if (!r->pad || !text) return text;
+  return arena_format(b->arena, "%s pad %s", text, node_text(b->w, b->arena, b->s, r->pad));
+}
+
 static uint32_t plate_cable(PanelBuilder *b, const WireRoute *r, uint32_t owner) {
   const char *text = r->value ? node_text(b->w, b->arena, b->s, r->value) : "…";
+  text = padded(b, text, r);
   Unit u = {.kind = UNIT_PLATE, .owner = owner + 1, .words = text};
-  u.text = text_cut(b->arena, FACE_ITALIC, WORD_SIZE, text, LONG_FORMULA);
+  plate_text(b, &u);
   Ids from = value_cables(b, r);
   uint32_t cable = cable_through(b, u, &from, text);
   name_for(b, cable, owner);
   return cable;
 }
 
-// A label on a wire; states that it refers to come in above the wire.
+// What a guard refers to.
+static Ids asked_cables(PanelBuilder *b, const WireRoute *guard) {
+  Ids all = state_cables(b, guard->asked.at, guard->asked.n);
+  for (uint32_t i = 0; i < guard->asked_ports.n; i++)
+    vec_push(b->arena, &all, source_cable(b, &guard->asked_ports.at[i]));
+  for (uint32_t i = 0; i < guard->asked_lines.n; i++) {
+    uint32_t cable = line_cable(b, &guard->asked_lines.at[i]);
+    if (ids_find(&all, cable) == all.n) vec_push(b->arena, &all, cable);
+  }
+  return all;
+}
+
+// A label on a wire; what it refers to comes in above the wire.
 static uint32_t label_cable(PanelBuilder *b, uint32_t cable, const char *text,
                             const WireRoute *guard, uint32_t owner) {
   Unit u = {.kind = UNIT_GUARD, .owner = owner + 1, .dashed = guard != NULL, .words = text};
-  Ids from = guard ? state_cables(b, guard->asked.at, guard->asked.n) : (Ids){0};
+  Ids from = guard ? asked_cables(b, guard) : (Ids){0};
+  uint32_t asked = from.n;
   u.text = text_cut(b->arena, FACE_SANS, PORT_SIZE, text, LONG_FORMULA);
   vec_push(b->arena, &from, cable);
   uint32_t out = cable_through(b, u, &from, text);
+  Pins *in = &b->p->unit.at[b->p->unit.n - 1].in;
+  for (uint32_t i = guard ? guard->asked.n : 0; i < asked; i++) in->at[i].weak = true;
   b->p->cable.at[out].dashed = u.dashed;
   b->p->cable.at[out].label = b->p->cable.at[cable].label;
   return out;
@@ -205,6 +239,7 @@ static uint32_t route_cable(PanelBuilder *b, const WireRoute *r, uint32_t owner)
                    : r->lines.n ? line_cable(b, &r->lines.at[0])
                                 : state_cable(b, r->states.at[0]);
   const char *index = is_wire(r) ? node_index(b->w, b->arena, b->s, r->value) : NULL;
+  index = padded(b, index, r);
   if (index) cable = label_cable(b, cable, index, NULL, owner);
   if (!r->guard) return cable;
   return label_cable(b, cable, node_text(b->w, b->arena, b->s, r->guard), r, owner);
@@ -220,10 +255,28 @@ static bool is_known(const PanelBuilder *b, const PortEnd *e, bool source) {
 static bool route_is_sound(const PanelBuilder *b, const WireRoute *r) {
   bool sound = is_known(b, &r->to, false);
   for (uint32_t i = 0; i < r->from.n; i++) sound &= is_known(b, &r->from.at[i], true);
-  for (uint32_t i = 0; i < r->states.n; i++) sound &= r->states.at[i] < b->s->own.n;
-  for (uint32_t i = 0; i < r->asked.n; i++) sound &= r->asked.at[i] < b->s->own.n;
+  for (uint32_t i = 0; i < r->asked_ports.n; i++) sound &= is_known(b, &r->asked_ports.at[i], true);
+  for (uint32_t i = 0; i < r->states.n; i++) sound &= r->states.at[i] < moved_count(b->s);
+  for (uint32_t i = 0; i < r->asked.n; i++) sound &= r->asked.at[i] < moved_count(b->s);
   for (uint32_t i = 0; i < r->lines.n; i++) sound &= r->lines.at[i].part <= b->s->said.n;
   return sound;
+}
+
+// What a part is there for leads to it as a guard does: a dashed line that says what.
+static bool is_life(const PanelBuilder *b, const PortEnd *to) {
+  const System *of = to->part ? b->s->part.at[to->part - 1].of : NULL;
+  return of && !strcmp(name_text(b->w->names, of->in.at[to->port].name), "while");
+}
+
+static uint32_t life_cable(PanelBuilder *b, const WireRoute *r, uint32_t owner) {
+  uint32_t cable = route_cable(b, r, owner);
+  if (!is_wire(r)) {
+    b->p->cable.at[cable].dashed = true;
+    return cable;
+  }
+  cable = label_cable(b, cable, node_text(b->w, b->arena, b->s, r->value), NULL, owner);
+  b->p->unit.at[b->p->unit.n - 1].dashed = b->p->cable.at[cable].dashed = true;
+  return cable;
 }
 
 // Routes to one port come together at a choice.
@@ -247,7 +300,8 @@ static void add_routes(PanelBuilder *b) {
     Unit choice = {.kind = UNIT_CHOICE, .owner = unit + 1};
     Ids from = {0};
     for (uint32_t i = 0; i < ids->n; i++)
-      vec_push(b->arena, &from, route_cable(b, &s->route.at[ids->at[i]], unit));
+      vec_push(b->arena, &from,
+               (is_life(b, to) ? life_cable : route_cable)(b, &s->route.at[ids->at[i]], unit));
     uint32_t cable = from.n > 1 ? cable_through(b, choice, &from, "one of these") : from.at[0];
     if (from.n > 1) name_for(b, cable, unit);
     tie(b, cable, unit, to->part ? to->port : 0, false);
@@ -292,6 +346,8 @@ static void add_lines(const PanelBuilder *b, const System *s, Unit *to) {
 static bool reads(const WireRoute *r, uint32_t part, uint32_t port) {
   for (uint32_t k = 0; k < r->from.n; k++)
     if (r->from.at[k].part == part + 1 && r->from.at[k].port == port) return true;
+  for (uint32_t k = 0; k < r->asked_ports.n; k++)
+    if (r->asked_ports.at[k].part == part + 1 && r->asked_ports.at[k].port == port) return true;
   return false;
 }
 
@@ -318,7 +374,7 @@ static Panel *wiring_panel(World *, Arena *, const Part *, const System *, uint3
 // right: [port] for shared variables, on which side each is
 static void add_part(PanelBuilder *b, const Part *part, const bool *right) {
   const System *s = part->of;
-  Unit u = {.kind = UNIT_BOX, .name = part_name(b, part)};
+  Unit u = {.kind = UNIT_BOX, .name = part_name(b, part), .unnamed = s->shares};
   u.of = title_cut(b, s);
   u.count = count_of(b, part);
   u.state = has_state(s);
@@ -354,26 +410,54 @@ static void add_ports(PanelBuilder *b, const bool *right) {
 }
 
 // A cable at the left of each junction and one at its right
+static uint32_t shared_cable(PanelBuilder *b, const char *words) {
+  uint32_t cable = cable_new(b, words);
+  b->p->cable.at[cable].shared = true;
+  b->p->cable.at[cable].ink = INK_SERIES1;
+  return cable;
+}
+
 static void tie_shared(PanelBuilder *b, uint32_t junction, uint32_t unit, uint32_t pin,
                        bool right) {
   Unit *u = &b->p->unit.at[junction];
   uint32_t cable = (right ? &u->in : &u->out)->at[0].cable;
   if (!cable) {
-    cable = cable_new(b, u->words) + 1;
-    b->p->cable.at[cable - 1].shared = true;
-    b->p->cable.at[cable - 1].ink = INK_SERIES1;
+    cable = shared_cable(b, u->words) + 1;
     tie(b, cable - 1, junction, 0, !right);
   }
   tie(b, cable - 1, unit, pin, right);
 }
 
-static void tie_member(PanelBuilder *b, const Sides *sides, const PortEnd *e, uint32_t junction) {
+// A part that has a place of the variable only: the line says which.
+static void tie_place(PanelBuilder *b, uint32_t junction, uint32_t unit, uint32_t pin, bool right,
+                      const char *place) {
+  const char *words = arena_format(b->arena, "%s%s", b->p->unit.at[junction].words, place);
+  Unit u = {.kind = UNIT_GUARD, .words = words, .ink = INK_SERIES1, .behind = right};
+  if (!right) u.owner = unit + 1;
+  u.text = text_cut(b->arena, FACE_SANS, PORT_SIZE, place, LONGEST);
+  vec_push(b->arena, &u.in, (Pin){0});
+  vec_push(b->arena, &u.out, (Pin){0});
+  uint32_t label = unit_add(b, u), cable = shared_cable(b, words);
+  tie_shared(b, junction, label, 0, right);
+  tie(b, cable, label, 0, !right);
+  tie(b, cable, unit, pin, right);
+}
+
+static void tie_member(PanelBuilder *b, const Sides *sides, const JunctionMember *m,
+                       uint32_t junction) {
+  const PortEnd *e = &m->end;
   if (!e->part || e->part > b->s->part.n || !sides->right[e->part - 1]) return;
   const bool *right = sides->right[e->part - 1];
   uint32_t pin = 0;
   if (e->port >= b->s->part.at[e->part - 1].of->in.n) return;
   for (uint32_t i = 0; i < e->port; i++) pin += right[i] == right[e->port];
-  tie_shared(b, junction, b->part + e->part - 1, pin, right[e->port]);
+  uint32_t unit = b->part + e->part - 1;
+  bool place = m->at && m->at->kind == N_AT;
+  const char *text = place ? node_text(b->w, b->arena, b->s, at_brackets(m->at)) : "";
+  if (place)
+    tie_place(b, junction, unit, pin, right[e->port], text);
+  else
+    tie_shared(b, junction, unit, pin, right[e->port]);
 }
 
 static void add_junctions(PanelBuilder *b, const Sides *sides) {
@@ -385,7 +469,7 @@ static void add_junctions(PanelBuilder *b, const Sides *sides) {
     vec_push(b->arena, &u.in, (Pin){0});
     vec_push(b->arena, &u.out, (Pin){0});
     uint32_t unit = unit_add(b, u);
-    for (uint32_t i = 0; i < k->member.n; i++) tie_member(b, sides, &k->member.at[i].end, unit);
+    for (uint32_t i = 0; i < k->member.n; i++) tie_member(b, sides, &k->member.at[i], unit);
     for (uint32_t i = 0; s->shares && k->outer && i < s->in.n; i++)
       if (s->in.at[i].name == k->name) tie_shared(b, unit, i, 0, !sides->out[i]);
   }
@@ -394,9 +478,9 @@ static void add_junctions(PanelBuilder *b, const Sides *sides) {
 // -- states and lines -----------------------------------------------------------------------------
 static void add_states(PanelBuilder *b) {
   const System *s = b->s;
-  b->held = NEW_ARRAY(b->arena, uint32_t, s->own.n + 1);
-  for (uint32_t i = 0; i < s->own.n; i++) {
-    const OwnState *o = &s->own.at[i];
+  b->held = NEW_ARRAY(b->arena, uint32_t, moved_count(s) + 1);
+  for (uint32_t i = 0; i < moved_count(s); i++) {
+    const OwnState *o = moved(s, i);
     if (o->late) continue; // the line that is late shows it
     Unit u = {.kind = UNIT_STATE, .name = name_cut(b, o->name), .learns = o->learns};
     u.text = shown_type(b, &o->type, true);
@@ -415,7 +499,8 @@ static const char *said_text(PanelBuilder *b, const WireLine *l) {
   const System *s = b->s;
   const char *value = node_text(b->w, b->arena, s, l->route.value);
   for (uint32_t i = 0; l->name.n == 1 && i < s->out.n; i++)
-    if (s->out.at[i].name == l->name.at[0]) return value;
+    if (s->out.at[i].name == l->name.at[0]) return padded(b, value, &l->route);
+  value = padded(b, value, &l->route);
   const char *whole = node_text(b->w, b->arena, s, l->node), *sign = strstr(whole, " = ");
   return sign ? arena_format(b->arena, "%.*s = %s", (int)(sign - whole), whole, value) : whole;
 }
@@ -425,7 +510,7 @@ static void add_said(PanelBuilder *b) {
   for (uint32_t i = 0; i < b->s->said.n; i++) {
     const WireLine *l = &b->s->said.at[i];
     Unit u = {.kind = UNIT_PLATE, .words = said_text(b, l), .state = l->late};
-    u.text = text_cut(b->arena, FACE_ITALIC, WORD_SIZE, u.words, LONG_FORMULA);
+    plate_text(b, &u);
     for (uint32_t k = 0; k < l->name.n; k++) vec_push(b->arena, &u.out, (Pin){0});
     unit_add(b, u);
   }
@@ -447,7 +532,7 @@ static void tie_said(PanelBuilder *b) {
 static void add_moves(PanelBuilder *b) {
   for (uint32_t i = 0; i < b->s->move.n; i++) {
     const WireRoute *r = &b->s->move.at[i];
-    if (r->to.port >= b->s->own.n || !b->held[r->to.port]) continue;
+    if (r->to.port >= moved_count(b->s) || !b->held[r->to.port]) continue;
     uint32_t unit = b->held[r->to.port] - 1, cable = route_cable(b, r, unit);
     tie_in(b, unit, cable);
   }
@@ -486,7 +571,7 @@ static Panel *wiring_panel(World *w, Arena *a, const Part *part, const System *s
   b.p->depth = depth;
   b.p->shares = s->shares;
   b.p->of = title_cut(&b, s);
-  b.p->name = part && part->name != s->name ? part_name(&b, part) : "";
+  b.p->name = part && part->name != s->name && !s->shares ? part_name(&b, part) : "";
   b.p->words = arena_format(a, "%s%s%s", b.p->name, b.p->name[0] ? ": " : "", b.p->of);
   Sides sides = s->junction.n ? shared_sides(a, s, right) : (Sides){0};
   add_ports(&b, sides.out);
@@ -556,10 +641,15 @@ static const char *machine_words(const Panel *p) {
 
 Canvas *wiring_draw(World *w, Arena *a, const System *s, const WiringOptions *how) {
   uint32_t levels = how && how->depth ? how->depth : usual_levels(s);
-  Panel *p = s->wiring ? wiring_panel(w, a, NULL, s, 0, levels, NULL) : machine_panel(w, a, s);
+  const char *modes = NULL;
+  Panel *graph = !s->wiring ? modes_panel(w, a, s, &modes) : NULL;
+  bool opened = s->wiring || s->learner.n; // a machine whose learners learn, by its lines
+  Panel *p = graph    ? graph
+             : opened ? wiring_panel(w, a, NULL, s, 0, levels, NULL)
+                      : machine_panel(w, a, s);
   double width = how && how->width ? how->width : WIDE;
   if (width > 0) panel_rows(a, p, width - panel_outside(p));
   const char *name = name_text(w->names, s->name);
-  const char *about = s->wiring ? panel_about(a, p) : machine_words(p);
+  const char *about = graph ? modes : opened ? panel_about(a, p) : machine_words(p);
   return panel_draw(a, p, name, about);
 }

@@ -4,31 +4,33 @@
 
 #include <math.h>
 
-enum { LAY_BOX = 1, LAY_LABEL, LAY_LOW, LAY_PORT, LAY_OUTER, LAY_KINDS };
+enum { LAY_BOX = 1, LAY_LABEL, LAY_BEHIND, LAY_LOW, LAY_PORT, LAY_OUTER, LAY_KINDS };
 
 static const uint32_t kind_of[] = {
     [UNIT_BOX] = LAY_BOX,      [UNIT_PANEL] = LAY_BOX,    [UNIT_SHARED] = LAY_BOX,
     [UNIT_STATE] = LAY_BOX,    [UNIT_GUARD] = LAY_LABEL,  [UNIT_PLATE] = LAY_LOW,
     [UNIT_CHOICE] = LAY_LOW,   [UNIT_IN] = LAY_PORT,      [UNIT_OUT] = LAY_PORT,
-    [UNIT_LEAVES] = LAY_LABEL, [UNIT_ENTERS] = LAY_LABEL,
+    [UNIT_LEAVES] = LAY_LABEL, [UNIT_ENTERS] = LAY_LABEL, [UNIT_START] = LAY_LABEL,
 };
 
 // A label stands above its line, so that there is room over the line anyway: labels stand one above
 // the other as near as pins do. It can be anywhere on its wire: what leaves it is straight before
-// all others, then what leaves a plate. Names of inner ports are part of them.
+// all others, then what leaves a plate; of one behind its box, what enters it. Names of inner ports are part of them.
 static const LayerRules panel_rules = {
-    .apart = {{12, 12, 3, 6, 12, 12},  // a cable that passes
-              {12, 18, 6, 18, 18, 18}, // a box
-              {9, 9, 0, 9, 9, 9},      // a label
-              {6, 18, 6, 18, 18, 18},  // a plate, a choice
-              {12, 0, 0, 0, 0, 0},     // a port
-              {12, 4, 0, 4, 4, 4}},    // a port of the outermost panel
-    .pull = {{96, 32, 32, 32, 32, 32},
-             {32, 12, 12, 12, 12, 12},
-             {1024, 1024, 1024, 1024, 1024, 1024},
-             {32, 32, 32, 32, 32, 32},
-             {32, 12, 12, 12, 12, 12},
-             {32, 12, 12, 12, 12, 12}},
+    .apart = {{12, 12, 3, 3, 6, 12, 12},  // a cable that passes
+              {12, 18, 6, 6, 18, 18, 18}, // a box
+              {9, 9, 0, 0, 9, 9, 9},      // a label
+              {9, 9, 0, 0, 9, 9, 9},      // one behind its box
+              {6, 18, 6, 6, 18, 18, 18},  // a plate, a choice
+              {12, 0, 0, 0, 0, 0, 0},     // a port
+              {12, 4, 0, 0, 4, 4, 4}},    // a port of the outermost panel
+    .pull = {{96, 32, 32, 32, 32, 32, 32},
+             {32, 12, 12, 1024, 12, 12, 12},
+             {1024, 1024, 1024, 1024, 1024, 1024, 1024},
+             {32, 12, 12, 12, 12, 12, 12},
+             {32, 32, 32, 32, 32, 32, 32},
+             {32, 12, 12, 12, 12, 12, 12},
+             {32, 12, 12, 12, 12, 12, 12}},
     .first = 3,
     .near = 6,
     .nearer = 5,
@@ -55,6 +57,7 @@ static void add_unit(Layers *l, const Panel *p, const Unit *u) {
   to.width = u->width, to.height = u->height;
   to.right = u->width - (u->count ? LIFT : 0);
   if (to.kind == LAY_PORT && !p->depth) to.kind = LAY_OUTER;
+  if (u->behind) to.kind = LAY_BEHIND;
   if (u->kind == UNIT_IN) to.edge = EDGE_FIRST, to.right = 0;
   if (u->kind == UNIT_OUT) to.edge = EDGE_LAST, to.left = u->width;
   if (u->kind == UNIT_ENTERS) to.edge = EDGE_FIRST;
@@ -64,7 +67,10 @@ static void add_unit(Layers *l, const Panel *p, const Unit *u) {
   for (int right = 0; right < 2; right++) {
     const Pins *pins = right ? &u->out : &u->in;
     for (uint32_t i = 0; i < pins->n; i++)
-      if (pins->at[i].cable) layers_pin(l, unit, pins->at[i].cable - 1, right, pins->at[i].y);
+      if (pins->at[i].cable) {
+        uint32_t pin = layers_pin(l, unit, pins->at[i].cable - 1, right, pins->at[i].y);
+        l->pin.at[pin].weak = pins->at[i].weak;
+      }
   }
 }
 

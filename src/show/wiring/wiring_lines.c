@@ -3,10 +3,26 @@
 #include "show/circuit/circuit.h"
 #include "show/wiring/wiring_own.h"
 
+// 1000000000 as 1e9: nobody counts so many zeros.
+static const char *short_numbers(Arena *a, const char *text) {
+  enum { MANY = 6 };
+  Buf b = buf_new(a);
+  while (*text) {
+    size_t other = strcspn(text, "0123456789"), digits = strspn(text + other, "0123456789"), n = 0;
+    buf_add(&b, text, other);
+    text += other;
+    while (n + 1 < digits && text[digits - 1 - n] == '0') n++;
+    buf_add(&b, text, n >= MANY ? digits - n : digits);
+    if (n >= MANY) buf_printf(&b, "e%zu", n);
+    text += digits;
+  }
+  return b.at ? b.at : "";
+}
+
 const char *system_title(World *w, Arena *a, const System *s) {
   Diagram like = {.name = s->name};
   if (s->d) like.option = s->d->option;
-  return box_title(w, a, &like);
+  return short_numbers(a, box_title(w, a, &like));
 }
 
 static const Syntax *body_of(const System *s) {
@@ -17,6 +33,8 @@ static const Syntax *body_of(const System *s) {
 static Nodes statements_of(const Syntax *body) {
   return body && body->kind == N_BLOCK ? block_statements(body) : (Nodes){0, NULL};
 }
+
+Nodes system_statements(const System *s) { return statements_of(body_of(s)); }
 
 // -- lines ----------------------------------------------------------------------------------------
 static void add_lines(World *w, Arena *a, const System *s, Nodes all, TextLines *out, int depth) {

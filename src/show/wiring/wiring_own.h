@@ -4,6 +4,7 @@
 //   wiring_shared.c shared variables: on which side of its parts each is
 //   wiring_text.c   expressions as text, texts that are cut, sentences
 //   wiring_lines.c  what a machine says: its lines, its states
+//   wiring_modes.c  a machine with modes: its modes, and the jumps between them
 //   wiring_lay.c    a panel is laid out (layers.h)
 //   wiring_rows.c   a wide panel is cut into rows
 //   wiring_paint.c  a panel on a canvas
@@ -39,6 +40,7 @@ typedef enum {
   UNIT_OUT,    // at its right edge
   UNIT_LEAVES, // here a cable goes on in another row,
   UNIT_ENTERS, // here it comes from another
+  UNIT_START,  // a dot that leads to the first mode
 } UnitKind;
 
 typedef struct {
@@ -46,6 +48,7 @@ typedef struct {
   double y;       // from the top of the unit
   const char *name, *type, *words;
   bool ring; // it is open in some modes only
+  bool weak; // what it says about layers gives way to all else
   Ink ink;   // of what sticks out there; 0: the default
 } Pin;
 typedef VEC(Pin) Pins;
@@ -59,11 +62,15 @@ typedef struct {
   const char *count;            // × 3; NULL: it is not an array
   const char *words;            // for a reader
   VEC(const char *) mode;
-  TextLines line; // what it says, below everything else
+  TextLines line; // what it says, below everything else; of a plate: all of it
   Pins in, out;   // at its left and its right side
   bool state;     // it has a state
+  bool unnamed;   // its name is in no text: what shares variables has none
   bool learns;    // UNIT_STATE
   bool dashed;    // UNIT_GUARD: its line is; UNIT_BOX: it is there once more
+  bool graph;     // a mode: what comes in has arrowheads
+  bool stops;     // a mode in which nothing changes any more
+  bool behind;    // UNIT_GUARD: it belongs to the unit before it
   Ink ink;        // 0: the default
   Panel *inner;   // UNIT_PANEL
   uint32_t owner; // a plate, a guard or a choice: the unit that gets its value; otherwise itself
@@ -86,6 +93,7 @@ struct Panel {
   const char *name, *of, *count, *words;
   bool shares; // its ports have no direction
   bool bare;   // it has no frame
+  bool graph;  // of modes: its ports are wired to nothing
   uint32_t depth;
   Ink ink, edge; // 0: the default
   VEC(Unit) unit;
@@ -96,6 +104,13 @@ struct Panel {
 
 // wiring_text.c
 const char *text_cut(Arena *, Face, double size, const char *text, double width);
+typedef struct {
+  Face face;
+  double size, width;
+  uint32_t most; // lines
+} PlateText;
+// A text in lines that are narrow enough; the last one is cut where there would be too many.
+void text_lines(Arena *, const PlateText *, const char *text, TextLines *);
 // An expression of a wiring, as a program has it
 const char *node_text(World *, Arena *, const System *, const Syntax *);
 bool node_is_place(const Syntax *); // x, p.x, x[i]: nothing is computed
@@ -106,12 +121,16 @@ const char *panel_about(Arena *, const Panel *);
 
 // wiring_lines.c
 const char *system_title(World *, Arena *, const System *); // "Gain (2)"
+Nodes system_statements(const System *);                    // none: its text is not known
 void system_lines(World *, Arena *, const System *, TextLines *);
 // How a state of its own begins and goes on, "= 0.1, by gd(0.05)"; whole: also on what, and `next`
 const char *state_text(World *, Arena *, const System *, Name, bool whole);
 
 // wiring.c
 void panel_finish(Arena *, Panel *); // after its units and cables: it is measured and laid out
+
+// wiring_modes.c
+Panel *modes_panel(World *, Arena *, const System *, const char **about); // NULL: it has no modes
 
 // wiring_shared.c
 typedef struct {

@@ -10,6 +10,8 @@
 
 enum { PAD = 8, EDGE = 14, CORNER = 5, TURN = 14, SAID = 13 };
 
+#define SHARED_LINE 1.6
+
 static const Text port_text = {.face = FACE_ITALIC, .size = PORT_SIZE, .ink = INK_TEXT};
 static const Text type_text_how = {.face = FACE_SANS, .size = TYPE_SIZE, .ink = INK_SOFT};
 
@@ -50,7 +52,7 @@ static double modes_width(const Unit *u) {
 // again where it is that of its machine.
 static const char *second_line(const Unit *u) {
   bool same = u->name && u->of && !strcmp(u->name, u->of);
-  return u->name && u->name[0] && !same ? u->name : NULL;
+  return u->name && u->name[0] && !same && !u->unnamed ? u->name : NULL;
 }
 
 static double second_width(const Unit *u) {
@@ -96,7 +98,7 @@ static void measure_panel(Unit *u) {
 
 // A wire with its label above it; what comes in above it ends beside the label.
 static void measure_labelled(Unit *u, double label) {
-  double y = 15 + LANE * (u->in.n > 1 ? u->in.n - 2 : 0);
+  double y = u->in.n > 1 ? 18 + LANE * (u->in.n - 2) : 15;
   u->width = ceil(label + 12), u->height = y + 3;
   spread_pins(u, 1, 0, y);
   for (uint32_t i = 0; i < u->in.n; i++) u->in.at[i].y = y - LANE * (u->in.n - 1 - i);
@@ -139,18 +141,27 @@ static void measure_state(Unit *u) {
   measure_stack(u, name + type + 14 + (u->learns ? TURN : 0), 20, 14);
 }
 
+static void measure_plate(Unit *u) {
+  double w = 0;
+  for (uint32_t i = 0; i < u->line.n; i++)
+    w = fmax(w, text_width(FACE_ITALIC, WORD_SIZE, u->line.at[i]));
+  measure_stack(u, w + 2 * PAD, 10 + 14.0 * (double)u->line.n, 14);
+}
+
 void unit_measure(Unit *u, bool outside) {
   switch (u->kind) {
   case UNIT_BOX: measure_box(u); break;
   case UNIT_PANEL: measure_panel(u); break;
-  case UNIT_PLATE:
-    measure_stack(u, text_width(FACE_ITALIC, WORD_SIZE, u->text) + 2 * PAD, 24, 14);
-    break;
+  case UNIT_PLATE: measure_plate(u); break;
   case UNIT_LEAVES:
   case UNIT_ENTERS: measure_end(u); break;
   case UNIT_GUARD: measure_labelled(u, text_width(FACE_SANS, PORT_SIZE, u->text)); break;
   case UNIT_CHOICE: measure_stack(u, 12, 20, PIN_PITCH); break; // as labels stand
   case UNIT_SHARED: measure_shared(u); break;
+  case UNIT_START: // as near to labels as pins are
+    u->width = 10, u->height = 6;
+    spread_pins(u, 1, 0, 3);
+    break;
   case UNIT_STATE: measure_state(u); break;
   case UNIT_IN:
   case UNIT_OUT: measure_port(u, outside); break;
@@ -179,7 +190,7 @@ static void small_arrow(Canvas *c, double x, double y, double dx, Ink ink) {
 
 static void cable_paint(Canvas *c, const Cable *k, double x, double y) {
   Paint paint = wire_paint(k->ink, k->dashed);
-  if (k->shared) paint.width = 1.6;
+  if (k->shared) paint.width = SHARED_LINE;
   canvas_open(c, "", "wire", k->words ? k->words : "");
   for (uint32_t i = 0; i < k->way.line.n; i++) {
     knees_path(c, k->way.spot.at + k->way.line.at[i].first, k->way.line.at[i].n, CORNER, x, y);
@@ -236,6 +247,20 @@ static void sheets(Canvas *c, double x, double y, double w, double h, double rad
   }
 }
 
+// What can be seen of the sheets behind a panel: names of its ports stand on what they hide.
+static void sheets_behind(Canvas *c, const Panel *p, double x, double y) {
+  for (int k = 2; k > 0; k--) {
+    double step = LIFT / 2.0, left = x + k * step, top = y - k * step, right = left + p->width;
+    Knee edge[] = {{left, top + step},
+                   {left, top},
+                   {right, top},
+                   {right, top + p->height},
+                   {right - step, top + p->height}};
+    knees_path(c, edge, COUNT(edge), step, 0, 0);
+    canvas_paint(c, &(Paint){.stroke = INK_SERIES1, .width = 1});
+  }
+}
+
 static void modes_paint(Canvas *c, const Unit *u, double middle, double y) {
   double x = middle - modes_width(u) / 2;
   for (uint32_t i = 0; i < u->mode.n; i++) {
@@ -280,6 +305,10 @@ static void box_paint(Canvas *c, const Unit *u, double x, double y, const char *
   path_rect(c, x, y, w, h, 4);
   canvas_paint(c, &paint);
   if (u->state) line_draw(c, x + 3.5, y + 1, x + 3.5, y + h - 1, INK_LINE, 1.1);
+  if (u->stops) {
+    path_rect(c, x + 3, y + 3, w - 6, h - 6, 2.5);
+    canvas_paint(c, &(Paint){.stroke = INK_LINE, .width = 1.1});
+  }
   box_lines(c, u, x, y, w, h);
   for (uint32_t i = 0; i < u->in.n; i++)
     port_name(c, &u->in.at[i], x + PAD, y - lift + u->in.at[i].y + 3, false);
@@ -289,25 +318,38 @@ static void box_paint(Canvas *c, const Unit *u, double x, double y, const char *
 }
 
 static void plate_paint(Canvas *c, const Unit *u, double x, double y) {
-  canvas_open(c, "", "glyph", u->words ? u->words : u->text);
+  canvas_open(c, "", "glyph", u->words);
   path_rect(c, x, y, u->width, u->height, 0);
   canvas_paint(c, &(Paint){.fill = INK_KEPT, .stroke = INK_LINE, .width = 0.8});
   if (u->state) line_draw(c, x + 3.5, y + 1, x + 3.5, y + u->height - 1, INK_LINE, 1.1);
-  canvas_text(c, x + u->width / 2, y + u->height / 2 + 3.5,
-              &(Text){.face = FACE_ITALIC, .size = WORD_SIZE, .anchor = ANCHOR_MIDDLE}, u->text);
+  double first = y + u->height / 2 + 3.5 - 7 * ((double)u->line.n - 1);
+  for (uint32_t i = 0; i < u->line.n; i++)
+    canvas_text(c, x + u->width / 2, first + 14 * i,
+                &(Text){.face = FACE_ITALIC, .size = WORD_SIZE, .anchor = ANCHOR_MIDDLE},
+                u->line.at[i]);
   canvas_close(c);
 }
 
 // Its line runs through, below the label.
 static void guard_paint(Canvas *c, const Unit *u, double x, double y) {
-  Paint paint = wire_paint(INK_NONE, u->dashed);
+  Paint paint = wire_paint(u->ink, u->dashed);
+  if (u->ink) paint.width = SHARED_LINE;
   double at = y + u->out.at[0].y;
   canvas_open(c, "", "wire", u->words ? u->words : u->text);
   path_move(c, x, at), path_line(c, x + u->width, at);
   canvas_paint(c, &paint);
   canvas_close(c);
-  words_draw(c, "label", x + u->width / 2, at - 4,
-             &(Text){.size = PORT_SIZE, .anchor = ANCHOR_MIDDLE, .ink = INK_SOFT}, u->text);
+  Text how = {.size = PORT_SIZE, .anchor = ANCHOR_MIDDLE, .ink = INK_SOFT};
+  if (u->in.n < 2) {
+    words_draw(c, "label", x + u->width / 2, at - 4, &how, u->text);
+    return;
+  }
+  double low = at - 3.5, top = y + 0.5; // what the label refers to leads into it
+  canvas_open(c, "", "glyph", u->words ? u->words : u->text);
+  path_rect(c, x, top, u->width, low - top, 5);
+  canvas_paint(c, &(Paint){.fill = INK_PAPER, .stroke = INK_SOFT, .width = 0.8});
+  canvas_text(c, x + u->width / 2, (low + top) / 2 + 3.5, &how, u->text);
+  canvas_close(c);
 }
 
 // Where a cable goes on in another row, or comes from there: its name above it, and an arrow where
@@ -347,6 +389,12 @@ static void shared_paint(Canvas *c, const Unit *u, double x, double y) {
 
 static void marks_paint(Canvas *c, const Unit *u, double x, double y) {
   double lift = lift_of(u);
+  for (uint32_t i = 0; u->graph && i < u->in.n; i++) {
+    canvas_open(c, "", "touch", "");
+    small_head(c, x - 4, y + u->in.at[i].y, 1, 0, INK_NONE);
+    canvas_close(c);
+  }
+  if (u->graph) return;
   for (uint32_t i = 0; i < u->in.n; i++) port_mark(c, &u->in.at[i], x, y + u->in.at[i].y);
   for (uint32_t i = 0; i < u->out.n; i++)
     port_mark(c, &u->out.at[i], x + u->width - lift, y + u->out.at[i].y);
@@ -383,26 +431,26 @@ static void unit_paint(Canvas *c, Arena *a, const Panel *p, const Unit *u, doubl
   x += u->x, y += u->y;
   switch (u->kind) {
   case UNIT_BOX: box_paint(c, u, x, y, id); break;
-  case UNIT_PANEL: {
-    double lift = lift_of(u);
-    if (u->count) {
-      canvas_open(c, "", "frame", "");
-      sheets(c, x, y + lift, u->inner->width, u->inner->height, 8,
-             (Paint){.fill = INK_PAPER, .stroke = INK_SERIES1, .width = 1});
-      canvas_close(c);
-    }
-    panel_paint(c, a, u->inner, x, y + lift, id);
-    break;
-  }
+  case UNIT_PANEL: panel_paint(c, a, u->inner, x, y + lift_of(u), id); break;
   case UNIT_PLATE: plate_paint(c, u, x, y); break;
   case UNIT_GUARD: guard_paint(c, u, x, y); break;
   case UNIT_CHOICE: choice_paint(c, u, x, y); break;
   case UNIT_SHARED: shared_paint(c, u, x, y); break;
+  case UNIT_START:
+    canvas_open(c, "", "dot", u->words);
+    path_circle(c, x + 5, y + 3, 4.6);
+    canvas_paint(c, &(Paint){.fill = INK_LINE});
+    canvas_close(c);
+    break;
   case UNIT_STATE: state_paint(c, u, x, y); break;
   case UNIT_LEAVES:
   case UNIT_ENTERS: end_paint(c, p, u, x, y); break;
-  case UNIT_IN: inner_port(c, only_pin(u), x, y, p->depth, false); break;
-  case UNIT_OUT: inner_port(c, only_pin(u), x + u->width, y, p->depth, true); break;
+  case UNIT_IN:
+    if (!p->graph) inner_port(c, only_pin(u), x, y, p->depth, false);
+    break;
+  case UNIT_OUT:
+    if (!p->graph) inner_port(c, only_pin(u), x + u->width, y, p->depth, true);
+    break;
   }
   if (u->kind == UNIT_BOX || u->kind == UNIT_PANEL) marks_paint(c, u, x, y);
 }
@@ -433,6 +481,7 @@ void panel_title(Panel *p) { p->title = title_paint(NULL, p, 0, 0); }
 void panel_paint(Canvas *c, Arena *a, const Panel *p, double x, double y, const char *path) {
   if (!p->bare) {
     canvas_open(c, path, "frame", p->words);
+    if (p->count) sheets_behind(c, p, x, y);
     path_rect(c, x, y, p->width, p->height, 8);
     canvas_paint(c, &(Paint){.fill = p->ink ? p->ink : panel_fill(p->depth),
                              .stroke = p->edge ? p->edge : INK_SERIES1,
@@ -470,7 +519,7 @@ void panel_stubs(Canvas *c, const Panel *p, double x, double y) {
     double at = y + u->y + pin->y, from = in ? x - STUB : x + p->width;
     canvas_open(c, "", "wire", pin->words ? pin->words : "");
     Ink ink = p->shares ? INK_SERIES1 : pin->ink ? pin->ink : INK_LINE;
-    line_draw(c, from, at, from + STUB, at, ink, p->shares ? 1.6 : 1.1);
+    line_draw(c, from, at, from + STUB, at, ink, p->shares ? SHARED_LINE : 1.1);
     canvas_close(c);
     if (!p->shares) small_arrow(c, from + STUB / 2.0, at, 1, pin->ink);
     port_label(c, pin, in ? from - 5 : from + STUB + 5, at + 3.5, in);

@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-enum { ROWS_GAP = 14 };
+enum { ROWS_GAP = 14, ROW_END = 60 }; // ROW_END: about what a name at an end of a row takes
 
 typedef struct {
   Arena *arena;
@@ -22,28 +22,75 @@ typedef struct {
 // -- which row ------------------------------------------------------------------------------------
 static bool is_port(const Unit *u) { return u->kind == UNIT_IN || u->kind == UNIT_OUT; }
 
-// Units of a layer stay together: a layer that would be too far to the right begins a row.
+typedef struct {      // of a layer
+  double left, right; // of its units; left > right: there are only ports
+  uint32_t crossing;  // cables that a cut before it cuts
+  double cost;        // of the best rows for all layers before it,
+  uint32_t first;     // of which the last one begins here
+} RowCut;
+
+// Cables from units before a layer to others there or behind it. Ports go with what needs them.
+static void count_crossing(const RowMaker *m, RowCut *cut, uint32_t layers) {
+  const Panel *p = m->p;
+  uint32_t *low = NEW_ARRAY(m->arena, uint32_t, p->cable.n + 1),
+           *high = NEW_ARRAY(m->arena, uint32_t, p->cable.n + 1);
+  for (uint32_t i = 0; i < p->cable.n; i++) low[i] = layers;
+  for (uint32_t i = 0; i < p->unit.n; i++)
+    for (int right = 0; right < 2 && !is_port(&p->unit.at[i]); right++) {
+      const Pins *pins = right ? &p->unit.at[i].out : &p->unit.at[i].in;
+      uint32_t layer = p->unit.at[i].layer;
+      for (uint32_t k = 0; k < pins->n; k++) {
+        uint32_t c = pins->at[k].cable;
+        if (c && layer < low[c - 1]) low[c - 1] = layer;
+        if (c && layer > high[c - 1]) high[c - 1] = layer;
+      }
+    }
+  for (uint32_t c = 0; c < p->cable.n; c++)
+    for (uint32_t k = low[c] + 1; k <= high[c] && low[c] < layers; k++) cut[k].crossing++;
+}
+
+// What a row of these layers costs: those that it cuts off before it, then what it lacks.
+static double row_cost(const RowCut *cut, uint32_t from, uint32_t to, double width) {
+  double left = INFINITY, right = -INFINITY;
+  uint32_t wide = 0;
+  for (uint32_t i = from; i < to; i++) {
+    left = fmin(left, cut[i].left), right = fmax(right, cut[i].right);
+    wide += cut[i].right > cut[i].left;
+  }
+  if (!wide) return from ? INFINITY : 0; // no row of ports
+  double ends = ROW_END * ((from && cut[from].crossing) + (cut[to].crossing > 0));
+  double lacks = (width - (right - left) - ends) / width;
+  if (lacks < 0 && wide > 1) return INFINITY;
+  return (from ? 1 + cut[from].crossing : 0) + 0.5 * lacks * lacks;
+}
+
+// Units of a layer stay together. Cuts are chosen together: rows are narrow enough, and cut few
+// cables; then they are even.
 static void cut_layers(RowMaker *m, double width) {
   const Panel *p = m->p;
   uint32_t layers = 0;
   for (uint32_t i = 0; i < p->unit.n; i++)
     if (p->unit.at[i].layer >= layers) layers = p->unit.at[i].layer + 1;
-  double *left = NEW_ARRAY(m->arena, double, layers), *right = NEW_ARRAY(m->arena, double, layers);
-  uint32_t *row = NEW_ARRAY(m->arena, uint32_t, layers);
-  for (uint32_t i = 0; i < layers; i++) left[i] = INFINITY, right[i] = -INFINITY;
+  RowCut *cut = NEW_ARRAY(m->arena, RowCut, layers + 1);
+  uint32_t *row = NEW_ARRAY(m->arena, uint32_t, layers + 1);
+  for (uint32_t i = 0; i <= layers; i++) cut[i].left = INFINITY, cut[i].right = -INFINITY;
   for (uint32_t i = 0; i < p->unit.n; i++) {
     const Unit *u = &p->unit.at[i];
     if (is_port(u)) continue;
-    left[u->layer] = fmin(left[u->layer], u->x);
-    right[u->layer] = fmax(right[u->layer], u->x + u->width);
+    cut[u->layer].left = fmin(cut[u->layer].left, u->x);
+    cut[u->layer].right = fmax(cut[u->layer].right, u->x + u->width);
   }
-  double from = 0;
-  for (uint32_t i = 0; i < layers; i++) {
-    bool any = right[i] > left[i], starts = any && from > 0 && right[i] - from > width;
-    row[i] = i ? row[i - 1] + starts : 0;
-    if (any && (starts || !(from > 0))) from = left[i];
+  count_crossing(m, cut, layers);
+  for (uint32_t to = 1; to <= layers; to++) {
+    cut[to].cost = INFINITY;
+    for (uint32_t from = 0; from < to; from++) {
+      double cost = cut[from].cost + row_cost(cut, from, to, width);
+      if (cost < cut[to].cost) cut[to].cost = cost, cut[to].first = from;
+    }
   }
-  m->rows = layers ? row[layers - 1] + 1 : 1;
+  m->rows = 1;
+  for (uint32_t at = layers; at; at = cut[at].first) row[cut[at].first] = cut[at].first > 0;
+  for (uint32_t i = 1; i < layers; i++) row[i] += row[i - 1], m->rows = row[i] + 1;
   for (uint32_t i = 0; i < p->unit.n; i++) m->of[i] = row[p->unit.at[i].layer];
 }
 
@@ -149,15 +196,14 @@ static void tie_rows(RowMaker *m) {
 }
 
 // -- put together ---------------------------------------------------------------------------------
-// Down by y; what ended at the right edge of its row goes on to that of the panel.
+// Down by y; what touched the right edge of its row goes on to that of the panel.
 static void move_way(CableWay *way, double y, double from, double to) {
-  for (uint32_t i = 0; i < way->spot.n; i++) way->spot.at[i].y += y;
+  for (uint32_t i = 0; i < way->spot.n; i++) {
+    way->spot.at[i].y += y;
+    if (fabs(way->spot.at[i].x - from) < 0.01) way->spot.at[i].x = to;
+  }
   for (uint32_t i = 0; i < way->dot.n; i++) way->dot.at[i].y += y;
   for (uint32_t i = 0; i < way->back.n; i++) way->back.at[i].y += y;
-  for (uint32_t i = 0; i < way->line.n; i++) {
-    Knee *last = &way->spot.at[way->line.at[i].first + way->line.at[i].n - 1];
-    if (fabs(last->x - from) < 0.01) last->x = to;
-  }
 }
 
 // All rows in the one panel, one below the other.
@@ -218,11 +264,11 @@ static bool make_rows(Arena *a, const Panel *whole, double width, Panel *out) {
 // How wide a row is, with what enters and leaves it, is known when it is laid out: layers get less
 // room until all fits.
 void panel_rows(Arena *a, Panel *p, double width) {
-  enum { TRIES = 8 };
+  enum { TRIES = 12 };
   Panel whole = *p, rows;
   if (p->shares || p->width <= width) return;
   for (uint32_t i = 0; i < TRIES && p->width > width; i++) {
-    if (!make_rows(a, &whole, width * (1 - 0.1 * i), &rows)) continue;
+    if (!make_rows(a, &whole, width * (1.1 - 0.06 * i), &rows)) continue;
     if (rows.width < p->width) *p = rows;
   }
 }

@@ -21,6 +21,75 @@ const char *text_cut(Arena *a, Face face, double size, const char *text, double 
   return arena_format(a, "%.*s…", (int)cut, text);
 }
 
+// -- texts in lines -------------------------------------------------------------------------------
+// Where a line may end: before an operator, behind a comma.
+static bool may_break(const char *text, size_t at) {
+  static const char *const before[] = {" + ",    " − ",    " · ",   " / ",  " = ",
+                                       " when ", " else ", " and ", " or ", " pad "};
+  for (uint32_t i = 0; i < COUNT(before); i++)
+    if (strncmp(text + at, before[i], strlen(before[i])) == 0) return true;
+  return text[at] == ' ' && at && text[at - 1] == ',';
+}
+
+static uint32_t depth_after(uint32_t depth, char c) {
+  if (strchr("([{", c)) return depth + 1;
+  return strchr(")]}", c) && depth ? depth - 1 : depth;
+}
+
+// How bad it is to break there: deep in brackets, or within a product.
+static uint32_t break_cost(const char *text, size_t at, uint32_t depth) {
+  bool product = !strncmp(text + at, " · ", strlen(" · ")) || !strncmp(text + at, " / ", 3);
+  return 2 * depth + product;
+}
+
+// The end of the first line: the last of the best places at which it is not too wide, nor, if it
+// can be helped, shorter than a third of that. 0: there is none.
+static size_t line_end(Arena *a, const PlateText *how, const char *text, double width) {
+  size_t best = 0;
+  uint32_t depth = 0, least = UINT32_MAX;
+  for (size_t at = 0; text[at]; depth = depth_after(depth, text[at]), at++) {
+    if (!at || !may_break(text, at)) continue;
+    double wide = text_width(how->face, how->size, arena_text(a, text, at));
+    uint32_t cost = wide * 3 < width ? UINT32_MAX : break_cost(text, at, depth);
+    if (wide > width) break;
+    if (cost <= least) best = at, least = cost;
+  }
+  return best;
+}
+
+// How many lines; out: NULL, or they
+static uint32_t lines_of_width(Arena *a, const PlateText *how, const char *text, double width,
+                               TextLines *out) {
+  uint32_t n = 1;
+  for (; n < how->most && text_width(how->face, how->size, text) > width; n++) {
+    size_t end = line_end(a, how, text, width);
+    if (!end) break;
+    if (out) vec_push(a, out, arena_text(a, text, end));
+    text += end + 1;
+  }
+  bool fits = text_width(how->face, how->size, text) <= width;
+  if (out) vec_push(a, out, text_cut(a, how->face, how->size, text, how->width));
+  return fits ? n : UINT32_MAX;
+}
+
+void text_lines(Arena *a, const PlateText *how, const char *text, TextLines *out) {
+  enum { STEP = 10, LETTERS = 1200 };
+  if (strlen(text) > LETTERS) text = arena_text(a, text, LETTERS);
+  double whole = text_width(how->face, how->size, text), width = how->width;
+  if (whole <= width) {
+    vec_push(a, out, text);
+    return;
+  }
+  uint32_t n = lines_of_width(a, how, text, width, NULL);
+  if (n <= how->most) // no more lines than are needed, and those as even as can be
+    for (double w = whole / n; w < width; w += STEP)
+      if (lines_of_width(a, how, text, w, NULL) == n) {
+        width = w;
+        break;
+      }
+  lines_of_width(a, how, text, width, out);
+}
+
 // -- expressions ----------------------------------------------------------------------------------
 typedef struct {
   World *w;
@@ -229,7 +298,7 @@ static void put_ports(Buf *b, const char *verb, const Pins *pins) {
 
 const char *unit_words(Arena *a, const Unit *u) {
   Buf b = buf_new(a);
-  buf_printf(&b, "%.80s", u->name ? u->name : "");
+  buf_printf(&b, "%.80s", u->name && !u->unnamed ? u->name : "");
   if (u->of && u->of[0]) buf_printf(&b, "%s%.80s", b.n ? ": " : "", u->of);
   if (u->count) buf_printf(&b, " %s", u->count);
   put_ports(&b, ", takes ", &u->in);

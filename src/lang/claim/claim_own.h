@@ -1,8 +1,11 @@
-// Private to machine: what can be seen of a system while it runs, as `check` and `show` name it.
-#ifndef LIMN_LANG_MACHINE_LOOK_H
-#define LIMN_LANG_MACHINE_LOOK_H
+// Private to claim: what can be seen of a system while it runs, as `check` and `show` name it.
+#ifndef LIMN_LANG_CLAIM_CLAIM_OWN_H
+#define LIMN_LANG_CLAIM_CLAIM_OWN_H
 
-#include "lang/machine/machine_own.h"
+#include "lang/claim/claim.h"
+#include "lang/declare/statements.h"
+#include "lang/elab/body.h"
+#include "lang/elab/builtin.h"
 
 typedef struct {
   Elab *in;
@@ -25,6 +28,16 @@ Id only_wire(Body *, const Syntax *expr); // the one value of an expression; 0 a
 void read_run(Elab *, Program *, const Syntax *node, const Syntax *said);
 void read_check(Elab *, Program *, const Syntax *);
 bool read_run_show(Elab *, Program *, const Syntax *); // false: it is not about a run
+
+// limits.c
+void check_run_size(Elab *, const Run *, Span); // moments that are kept, steps that a delay makes
+void check_watch(Elab *, const Run *, const System *, const Watch *); // run NULL: of none
+
+// moved.c: inputs of the run that depend on `time` are a source of their own; the other starts stay
+System *system_moved(Elab *, Run *);
+
+// box_claims.c: false: this speaks of a machine
+bool do_box_check(Elab *, Program *, const Syntax *, Check *);
 
 // inside.c: ports, states and lines of parts, found by their paths when they are asked for
 typedef struct {

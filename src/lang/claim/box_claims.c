@@ -4,8 +4,8 @@
 // name is of the type that the first box which takes it wants, or a row of numbers. What is left open in these types,
 // n of R[n], is some small number, and another one, and a third; for each choice the claim is a
 // diagram from points to what both sides make of them.
+#include "lang/claim/claim_own.h"
 #include "lang/declare/statements.h"
-#include "lang/machine/machine_own.h"
 
 // -- what it speaks of ----------------------------------------------------------------------------
 typedef struct {

@@ -1,6 +1,6 @@
 // What can be asked of which system: refused here where a run could not answer, or would keep more
 // than there is room for.
-#include "lang/machine/machine_own.h"
+#include "lang/claim/claim_own.h"
 
 #include <math.h>
 
@@ -58,6 +58,14 @@ static void check_exponent(Elab *in, const Run *run, const System *s, Span span)
     diag_error(d, span, "`exponent` is for systems without events, ticks and delays");
 }
 
+// Small changes of the states are not free where equations tie them together.
+static void check_constrained_watch(Elab *in, const System *s, const Watch *x) {
+  if ((x->kind != WATCH_DIVERGENCE && x->kind != WATCH_EXPONENT) || !first_constrained(s)) return;
+  diag_error(in->w->diags, x->node->span,
+             "`%s` has equations `0 = …`: `divergence` and `exponent` are for rates alone",
+             name_text(in->w->names, s->name));
+}
+
 void check_watch(Elab *in, const Run *run, const System *s, const Watch *x) {
   check_constrained_watch(in, s, x);
   if (x->kind == WATCH_FIXED || x->kind == WATCH_DIVERGENCE) check_point(in, s, x);
@@ -82,25 +90,4 @@ void check_run_size(Elab *in, const Run *r, Span span) {
     diag_error(d, span,
                "a delay of %g makes at least %.3g steps of a run to %g, and at most %g are made",
                lag, ceil(r->end / lag), r->end, most_moments);
-}
-
-// -- the clock ------------------------------------------------------------------------------------
-typedef struct {
-  const World *w;
-  Span span;
-} TimeNamed;
-
-static bool names_time(void *named, const Syntax *n) {
-  TimeNamed *t = named;
-  bool names = n->kind == N_PARAM || n->kind == N_LHS || n->kind == N_TYPED ||
-               n->kind == N_CFGPAR || n->kind == N_FOR || n->kind == N_MODE;
-  if (!names || !n->name || strcmp(name_text(t->w->names, n->name), "time")) return false;
-  t->span = n->name_span;
-  return true;
-}
-
-bool time_is_free(World *w, const Syntax *n) {
-  TimeNamed t = {.w = w};
-  return !syntax_any(n, names_time, &t) ||
-         diag_refuse(w->diags, t.span, "`time` is the clock: another name is wanted here");
 }

@@ -2,9 +2,9 @@
 //
 // Ports and states are seen under their names, what is inside of parts under its path; `a.b[2].x` is
 // the name `a.b.x` and an index.
-#include "lang/machine/look.h"
 #include "core/pass/pipeline.h"
 #include "core/pass/rewrite.h"
+#include "lang/claim/claim_own.h"
 
 // -- names ----------------------------------------------------------------------------------------
 static Name sight_name(World *w, const char *path) {

@@ -4,7 +4,7 @@
 // stands on any other machine. So whatever reads the ports (rates, guards, delays, ticks) sees them
 // at its own time.
 #include "core/pass/rewrite.h"
-#include "lang/machine/machine_own.h"
+#include "lang/claim/claim_own.h"
 
 static bool moves(const RunStart *x) {
   const Diagram *d = x->value;

@@ -2,7 +2,7 @@
 //
 // A loop is read once for each of its values, which stands in the text in the place of its name; so
 // everything that can be written there can be swept: options, starts, lengths, methods, machines.
-#include "lang/machine/look.h"
+#include "lang/claim/claim_own.h"
 
 #include <math.h>
 

@@ -4,10 +4,29 @@
 // those is a Watch; once a run has found its number, it stands in the text in the place of the
 // call, and the rest is an ordinary expression.
 #include "core/pass/pipeline.h"
+#include "lang/claim/claim_own.h"
 #include "lang/declare/statements.h"
-#include "lang/machine/look.h"
 
 #include <math.h>
+
+// -- equations ------------------------------------------------------------------------------------
+// Only one method knows of equations.
+static void check_constrained_run(Elab *in, Run *r, const Syntax *by) {
+  const SystemState *x = first_constrained(r->system);
+  if (!x) return;
+  if (r->system->white.n) {
+    diag_error(in->w->diags, by->span,
+               "`%s` has noise and equations `0 = …`, and no method follows both",
+               name_text(in->w->names, r->system->name));
+    return;
+  }
+  if (r->follow == FOLLOW_USUAL) r->follow = FOLLOW_STIFF;
+  if (r->follow == FOLLOW_STIFF) return;
+  Id e = diag_error(in->w->diags, by->span,
+                    "`%s` has no rate, only an equation `0 = …`, which this method cannot follow",
+                    x->path);
+  diag_help(in->w->diags, e, "`by stiff` does, and so does a run without `by`");
+}
 
 // -- run ------------------------------------------------------------------------------------------
 // A label by its name, which means nothing outside of its type.
@@ -307,7 +326,7 @@ void read_run(Elab *in, Program *p, const Syntax *n, const Syntax *said) {
 static int watch_kind(Elab *in, const Syntax *n) {
   static const char *const word[] = {
 #define WATCH(name, text) text,
-#include "lang/machine/watches.def"
+#include "lang/claim/watches.def"
 #undef WATCH
   };
   if (n->kind != N_CALL) return -1;

@@ -1,0 +1,154 @@
+// The places that a line names: `next a[0] = …` says something of one place of a state, the others
+// keep their values. The places are bits beside the value, with a bit for each place; lines for
+// different places stand beside each other.
+//
+// Which places those are is asked for twice. At check time two lines that always hold must not name
+// the same one: the loop that writes the bits tells them, as far as sizes are known. Where a label
+// points to a place only a run can tell.
+#include "lang/machine/machine_own.h"
+
+enum { SHOWN_LIMIT = 1 << 20 };
+
+static Syntax *one_node(World *w, Span span) {
+  Syntax *one = syntax_num(w->arena, 1, span);
+  one->text = "1";
+  return one;
+}
+
+static bool is_index(MachineBuilder *m, const Type *own, const Syntax *item) {
+  return place_kind(m, own, item) == PLACE_INDEX;
+}
+
+// Every item an index of its own: all places.
+static bool names_all(MachineBuilder *m, const Type *own, Nodes item) {
+  for (uint32_t i = 0; i < item.n; i++) {
+    if (!is_index(m, own, item.at[i])) return false;
+    for (uint32_t k = 0; k < i; k++)
+      if (tree_equal(item.at[i], item.at[k])) return false;
+  }
+  return true;
+}
+
+// Numbers and indices alone: how far an index goes does not depend on what is written there.
+static bool is_simple(MachineBuilder *m, const Type *own, Nodes item) {
+  for (uint32_t i = 0; i < item.n; i++)
+    if (item.at[i]->kind != N_NUM && !is_index(m, own, item.at[i])) return false;
+  return true;
+}
+
+LinePlaces line_places(MachineBuilder *m, Env *env, const Syntax *brackets, const Syntax *value,
+                       const Type *own) {
+  World *w = m->w;
+  LinePlaces p = {0};
+  Nodes item = brackets ? brackets_items(brackets) : (Nodes){0, NULL};
+  if (!item.n || names_all(m, own, item)) return p;
+  Span span = brackets->span;
+  Syntax *ones = one_node(w, span);
+  if (!is_simple(m, own, item)) { // 1 wherever there is a value
+    Syntax *same = node_cmp(w->arena, span, (CmpParts){(Syntax *)value, (Syntax *)value});
+    syntax_signed(w->arena, same, SIGN_EQUAL);
+    ones = node_when(w->arena, span, (WhenParts){ones, same, one_node(w, span)});
+  }
+  Type number = *own, bits = *own;
+  number.base = BASE_R, number.names = 0, number.count = 0;
+  bits = number;
+  bits.base = BASE_BIT;
+  Value v = eval_equation(m->b, env, brackets, ones, NULL, &number, span);
+  if (v.n != 1 || v.at[0].error) return p;
+  p.written = val_to_wire(m->b, &v.at[0], 0);
+  Val pair[2] = {val_literal(m->b, 0, span), val_wire(m->b, p.written, span)};
+  p.named =
+      fit_value(m, val_fn(m->b, FN_lt, pair, 2, span, NULL), &bits, span, "the places of a line");
+  return p;
+}
+
+// -- which they are -------------------------------------------------------------------------------
+// Which places along one axis a coordinate of a loop goes through; false: that is not known.
+static bool mark(World *w, const Loop *loop, const Coord *c, bool *at, int64_t size) {
+  int64_t begin, first[RANK_LIMIT], coef[RANK_LIMIT], n[RANK_LIMIT], turns = 1;
+  if (!size_value(w, c->c, &begin) || c->n > RANK_LIMIT) return false;
+  for (uint32_t i = 0; i < c->n; i++) {
+    const Term *t = &c->term[i];
+    if (t->operand || !size_value(w, t->coef, &coef[i]) ||
+        !size_value(w, loop->index[t->var].size, &n[i]))
+      return false;
+    turns *= n[i];
+    if (turns > SHOWN_LIMIT) return false;
+  }
+  for (int64_t turn = 0; turn < turns; turn++) {
+    int64_t rest = turn, place = begin;
+    for (uint32_t i = 0; i < c->n; i++) {
+      first[i] = rest % n[i];
+      rest /= n[i];
+      place += coef[i] * first[i];
+    }
+    if (place >= 0 && place < size) at[place] = true;
+  }
+  return true;
+}
+
+// [size] the places along one of the state's axes; NULL: not known.
+static bool *places_along(MachineBuilder *m, const LinePlaces *p, const Type *own, uint32_t axis,
+                          int64_t *size) {
+  World *w = m->w;
+  if (!size_value(w, own->axis[axis].size, size) || *size > SHOWN_LIMIT) return NULL;
+  bool *at = NEW_ARRAY(w->arena, bool, *size + 1);
+  if (!p->named) {
+    memset(at, 1, (size_t)*size);
+    return at;
+  }
+  const Diagram *d = m->b->d;
+  const Box *box = &d->box.at[d->wire.at[p->written].box];
+  if (box->op != OP_loop) return NULL;
+  const Loop *loop = box->loop;
+  uint32_t extra = loop->out.rank - own->rank; // axes that pass
+  return mark(w, loop, &loop->out.coord[extra + axis], at, *size) ? at : NULL;
+}
+
+Meeting places_meet(MachineBuilder *m, const LinePlaces *a, const LinePlaces *b, const Type *own,
+                    const char **where) {
+  World *w = m->w;
+  Buf text = buf_new(w->arena);
+  bool known = true;
+  *where = "";
+  if (!a->named && !b->named) return MEET_SURELY;
+  for (uint32_t i = 0; i < own->rank; i++) {
+    int64_t n = 0, k = 0;
+    bool *x = places_along(m, a, own, i, &n), *y = x ? places_along(m, b, own, i, &n) : NULL;
+    known &= x && y;
+    if (!x || !y) continue;
+    while (k < n && !(x[k] && y[k])) k++;
+    if (k == n) return MEET_NEVER;
+    buf_printf(&text, "%s%lld", i ? " " : "[", (long long)k);
+  }
+  if (!known) return MEET_PERHAPS;
+  buf_text(&text, "]");
+  *where = text.at;
+  return MEET_SURELY;
+}
+
+// -- a condition for each place -------------------------------------------------------------------
+typedef struct {
+  MachineBuilder *m;
+  const Type *own;
+  Nodes item;
+} LeftIndices;
+
+static bool is_left_index(void *context, const Syntax *n) {
+  const LeftIndices *c = context;
+  for (uint32_t i = 0; i < c->item.n; i++)
+    if (n->kind == N_NAME && c->item.at[i]->kind == N_NAME && n->name == c->item.at[i]->name &&
+        is_index(c->m, c->own, c->item.at[i]))
+      return true;
+  return false;
+}
+
+static bool has_left_index(void *context, const Syntax *n) {
+  return n->kind == N_AT && syntax_any(at_brackets(n), is_left_index, context);
+}
+
+bool condition_for_each(MachineBuilder *m, const Syntax *brackets, const Syntax *cond,
+                        const Type *own) {
+  LeftIndices c = {m, own, brackets ? brackets_items(brackets) : (Nodes){0, NULL}};
+  return cond && c.item.n && syntax_any(cond, has_left_index, &c);
+}

@@ -1,0 +1,111 @@
+// What a thing becomes, from all that is said of it. The lines of one state or port are folded into
+// one value, place by place. Two that always hold must not name the same place; of two that hold
+// under conditions a run tells whether they ever hold at once: those lines are noted as writers.
+#include "lang/machine/machine_own.h"
+
+// Never at once: modes that exclude each other, or other places.
+static Meeting changes_meet(MachineBuilder *m, const Change *a, const Change *b, const Type *own,
+                            const char **where) {
+  *where = "";
+  if (!(mode_bits(m, a->mode) & mode_bits(m, b->mode))) return MEET_NEVER;
+  return places_meet(m, &a->places, &b->places, own, where);
+}
+
+// False: it was told that both name one place.
+static bool told_once(MachineBuilder *m, const Change *a, const Change *b, const Type *own,
+                      const char *what) {
+  const char *where;
+  if (a->when || b->when || a->span.at == b->span.at) return true;
+  Meeting meet = changes_meet(m, a, b, own, &where);
+  bool told_by_run = a->kind == CHANGE_NEXT || m->b->generic;
+  if (meet == MEET_NEVER || (meet == MEET_PERHAPS && told_by_run)) return true;
+  uint64_t x = mode_bits(m, a->mode), y = mode_bits(m, b->mode);
+  const char *words = mode_words(m, (x & y) == x ? a->mode : b->mode);
+  Id e = *where ? diag_error(m->w->diags, b->span, "place %s of %s is defined twice%s", where, what,
+                             words)
+                : diag_error(m->w->diags, b->span, "%s is defined twice%s", what, words);
+  diag_note(m->w->diags, e, a->span, "the first time");
+  return false;
+}
+
+static void check_pairs(MachineBuilder *m, ChangeKind kind, uint32_t at, const Type *own,
+                        const char *what) {
+  for (uint32_t i = last_change(m, kind, at); i; i = m->change.at[i - 1].before) {
+    uint32_t k = m->change.at[i - 1].before;
+    while (k && told_once(m, &m->change.at[k - 1], &m->change.at[i - 1], own, what))
+      k = m->change.at[k - 1].before;
+  }
+}
+
+// One bit and another, or others for each place; `more`: 0 is true.
+static Id both_bits(MachineBuilder *m, Id one, Id more, Span span) {
+  if (!one || !more) return one ? one : more;
+  Type t = m->b->d->wire.at[more].type, own = {.base = BASE_BIT, .rank = t.rank - m->npass};
+  own.axis = t.axis + m->npass;
+  Val zero = val_fill(m->b, val_literal(m->b, 0, span), full_type(m, &own));
+  Val both =
+      val_select(m->b, val_wire(m->b, one, span), val_wire(m->b, more, span), zero, span, NULL);
+  return fit_value(m, both, &own, span, "a condition");
+}
+
+// When the line holds, its mode included; 0: always
+static Id change_when(MachineBuilder *m, const Change *c) {
+  Type bit = {.base = BASE_BIT};
+  if (c->mode == ANY_MODE) return c->when;
+  Id in = fit_value(m, in_mode(m, c->mode, c->span), &bit, c->span, "a condition");
+  return both_bits(m, in, c->when, c->span);
+}
+
+// `yes` at the places where the bits are set
+static Id where_set(MachineBuilder *m, Id bits, Id yes, Id no, const Type *own, Span span,
+                    const char *what) {
+  if (!bits || !yes) return yes;
+  Val other =
+      no ? val_wire(m->b, no, span) : val_fill(m->b, val_literal(m->b, 0, span), full_type(m, own));
+  Val one =
+      val_select(m->b, val_wire(m->b, bits, span), val_wire(m->b, yes, span), other, span, NULL);
+  return fit_value(m, one, own, span, what);
+}
+
+Id fold_changes(MachineBuilder *m, ChangeKind kind, uint32_t at, Id base, const Type *own,
+                const char *what) {
+  Id all = base;
+  check_pairs(m, kind, at, own, what);
+  for (uint32_t i = last_change(m, kind, at); i; i = m->change.at[i - 1].before) {
+    const Change *c = &m->change.at[i - 1];
+    Id named = where_set(m, c->places.named, c->value, all, own, c->span, what);
+    all = where_set(m, change_when(m, c), named, all, own, c->span, what);
+  }
+  return all;
+}
+
+// -- at one tick ----------------------------------------------------------------------------------
+// A jump of an outer mode wins over one of an inner one.
+static bool may_clash(MachineBuilder *m, const Change *a, const Change *b, const Type *own) {
+  const char *where;
+  if (a->jump && b->jump && (a->level != b->level || a->jump == b->jump)) return false;
+  return (a->when || b->when || changes_meet(m, a, b, own, &where) == MEET_PERHAPS) &&
+         changes_meet(m, a, b, own, &where) != MEET_NEVER;
+}
+
+static bool may_clash_with_any(MachineBuilder *m, uint32_t line, uint32_t state) {
+  const Type *own = &m->held.at[state].own;
+  for (uint32_t i = last_change(m, CHANGE_NEXT, state); i; i = m->change.at[i - 1].before)
+    if (i != line && may_clash(m, &m->change.at[i - 1], &m->change.at[line - 1], own)) return true;
+  return false;
+}
+
+void note_writers(MachineBuilder *m, uint32_t state) {
+  for (uint32_t i = last_change(m, CHANGE_NEXT, state); i; i = m->change.at[i - 1].before) {
+    const Change *c = &m->change.at[i - 1];
+    if (!may_clash_with_any(m, i, state)) continue;
+    SystemWriter x = {.state = state,
+                      .when = both_bits(m, m->live, change_when(m, c), c->span),
+                      .named = c->places.named,
+                      .value = c->value,
+                      .jump = c->jump,
+                      .level = c->level,
+                      .span = c->span};
+    vec_push(m->w->arena, &m->s->writer, x);
+  }
+}

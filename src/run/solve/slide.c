@@ -1,0 +1,136 @@
+// Sliding: a rate that jumps at some surface, and leads back to it from both sides.
+//
+// No step that is short enough for the jump leaves the surface, so that time hardly moves. It shows in
+// many steps that are rejected, or over which a rate changes by a good part of itself. Then it is
+// looked for: the jump is narrowed down on the way of the step, and both sides of it are followed for a
+// moment. Only where each leads to the other, it is sliding; everything else goes on.
+#include "run/solve/solve_own.h"
+
+#include <math.h>
+
+struct SlideWatch {
+  SolverSlide found;
+  bool known;    // where the step before began
+  double t;      // there
+  double *x, *f; // [n] there, and the rates
+  double *xs[3]; // [n] both sides, and between
+  double *fs[3]; // [n] the rates there
+  double often;  // steps with a jump, the older the less
+};
+
+static void take_rows(Solver *s, SlideWatch *w) {
+  double **row[] = {&w->x, &w->f, w->xs, w->xs + 1, w->xs + 2, w->fs, w->fs + 1, w->fs + 2};
+  for (uint32_t i = 0; i < COUNT(row); i++) *row[i] = NEW_ARRAY(s->arena, double, s->n + 1);
+}
+
+static void remember(const Solver *s, SlideWatch *w) {
+  w->known = true;
+  w->t = s->t;
+  memcpy(w->x, s->x, s->n * sizeof(double));
+  memcpy(w->f, s->rate, s->n * sizeof(double));
+}
+
+static void exchange(double **a, double **b) {
+  double *c = *a;
+  *a = *b;
+  *b = c;
+}
+
+typedef struct {
+  double t;
+  const double *x, *f; // the rates there
+} SlideEnd;
+
+static bool has_rate(const Solver *s, uint32_t i) {
+  return i < s->n && !(s->problem.constrained && s->problem.constrained[i]);
+}
+
+// Straight on from x with the rates f.
+static void straight(const Solver *s, const double *x, const double *f, double h, double *to) {
+  for (uint32_t j = 0; j < s->n; j++) to[j] = x[j] + (has_rate(s, j) ? h * f[j] : 0);
+}
+
+static bool much(double a, double b) { return fabs(a - b) > 0.5 * fmax(fabs(a), fabs(b)); }
+
+// Halves the way between two moments, always keeping the larger change of rate i: is it a jump?
+static bool narrow(Solver *s, SlideWatch *w, uint32_t i, const SlideEnd end[2]) {
+  enum { HALVES = 48 };
+  double t[3] = {end[0].t, end[1].t}, jump = fabs(end[1].f[i] - end[0].f[i]);
+  for (int k = 0; k < 2; k++) {
+    memmove(w->xs[k], end[k].x, s->n * sizeof(double));
+    memmove(w->fs[k], end[k].f, s->n * sizeof(double));
+  }
+  for (int k = 0; k < HALVES; k++) {
+    t[2] = t[0] + (t[1] - t[0]) / 2;
+    for (uint32_t j = 0; j < s->n; j++) w->xs[2][j] = w->xs[0][j] + (w->xs[1][j] - w->xs[0][j]) / 2;
+    if (!solver_rates(s, t[2], w->xs[2], SIDE_LEFT, w->fs[2])) return false;
+    int side = fabs(w->fs[2][i] - w->fs[0][i]) > fabs(w->fs[1][i] - w->fs[2][i]);
+    t[side] = t[2];
+    exchange(&w->xs[side], &w->xs[2]);
+    exchange(&w->fs[side], &w->fs[2]);
+  }
+  w->found.t = t[1];
+  return fabs(w->fs[1][i] - w->fs[0][i]) > jump / 2;
+}
+
+// Does this side, followed for the length of a step, come to the other?
+static bool leads_over(Solver *s, const SlideWatch *w, uint32_t i, int side, double h) {
+  double *x = w->xs[2], *f = w->fs[2];
+  straight(s, w->xs[side], w->fs[side], h, x);
+  if (!solver_rates(s, w->found.t + h, x, SIDE_LEFT, f)) return false;
+  return fabs(f[i] - w->fs[!side][i]) < fabs(f[i] - w->fs[side][i]);
+}
+
+static bool fail_slide(Solver *s, SlideWatch *w, uint32_t i) {
+  w->found.number = i;
+  for (int side = 0; side < 2; side++) w->found.side[side] = w->xs[side];
+  s->slide = &w->found;
+  return solver_fail(
+      s,
+      "at t = %.10g `%s` slides: its rate jumps between %.4g and %.4g there, and each "
+      "of them leads back to the other, so that no step goes on",
+      w->found.t, solver_name(s, i), w->fs[0][i], w->fs[1][i]);
+}
+
+static bool slides(Solver *s, SlideWatch *w, uint32_t i, const SlideEnd end[2]) {
+  double h = end[1].t - end[0].t, jump = fabs(end[1].f[i] - end[0].f[i]);
+  bool matters = h * jump > 0.1 * solver_allowed(s, fabs(s->x[i])); // it is no rounding
+  w->often = 0;
+  return matters && much(end[0].f[i], end[1].f[i]) && narrow(s, w, i, end) &&
+         leads_over(s, w, i, 0, h) && leads_over(s, w, i, 1, h);
+}
+
+static SlideWatch *watch_of(Solver *s) {
+  if (!s->slides) take_rows(s, s->slides = NEW(s->arena, SlideWatch));
+  return s->slides;
+}
+
+static bool too_often(SlideWatch *w, bool now) {
+  w->often = (1 - 1.0 / 64) * w->often + now;
+  return now && w->often > 64 * 0.3;
+}
+
+bool slide_watch(Solver *s) {
+  SlideWatch *w = watch_of(s);
+  uint32_t i = s->worst;
+  bool jumps = w->known && !s->fresh && has_rate(s, i) && much(s->rate[i], w->f[i]);
+  if (too_often(w, jumps)) {
+    const SlideEnd end[] = {{w->t, w->x, w->f}, {s->t, s->x, s->rate}};
+    if (slides(s, w, i, end)) return fail_slide(s, w, i);
+  }
+  remember(s, w);
+  return !s->message;
+}
+
+// Straight on from here, as far as the step that was rejected.
+bool slide_rejected(Solver *s, double h) {
+  SlideWatch *w = watch_of(s);
+  if (!too_often(w, has_rate(s, s->worst))) return true;
+  straight(s, s->x, s->rate, h, w->xs[1]);
+  if (!solver_rates(s, s->t + h, w->xs[1], SIDE_LEFT, w->fs[1])) return false;
+  const SlideEnd end[] = {{s->t, s->x, s->rate}, {s->t + h, w->xs[1], w->fs[1]}};
+  if (slides(s, w, s->worst, end)) return fail_slide(s, w, s->worst);
+  return !s->message;
+}
+
+const SolverSlide *solver_slide(const Solver *s) { return s->slide; }
