@@ -53,6 +53,12 @@ static void settle_ports(MachineBuilder *m) {
   }
 }
 
+static bool is_shared(const MachineBuilder *m, uint32_t own) {
+  for (uint32_t i = 0; i < m->s->junction.n; i++)
+    if (m->s->junction.at[i].name == m->s->own.at[own].name) return true;
+  return false;
+}
+
 static void settle_states(MachineBuilder *m) {
   World *w = m->w;
   for (uint32_t i = 0; i < m->s->own.n; i++) {
@@ -69,7 +75,9 @@ static void settle_states(MachineBuilder *m) {
     s.rate = live_rate(m, i, s.rate);
     s.reborn = m->alive != 0;
     if (s.rate && s.next) {
-      diag_error(w->diags, m->s->own.at[i].span, "`%s` has a rate, `%s' = …`, and a `next %s`",
+      diag_error(w->diags, m->s->own.at[i].span,
+                 is_shared(m, i) ? "`%s` has a rate, which shares add up to, and a `next %s`"
+                                 : "`%s` has a rate, `%s' = …`, and a `next %s`",
                  name, name, name);
     }
     vec_push(w->arena, &m->s->state, s);

@@ -37,6 +37,7 @@ static const Dense *find(History *y, uint64_t *cursor, double u, double slack, S
 void late_at(Solver *s, double t, Side side) {
   History *y = s->history;
   double slack = near(t) + near(y->start);
+  if (t > s->t && t <= s->t + slack) side = SIDE_RIGHT; // the jumps of s->t are behind it
   for (uint32_t i = 0; i < s->problem.late; i++) {
     double u = t - s->problem.lag[i];
     bool before = side == SIDE_LEFT ? u <= y->start + slack : u < y->start - slack;
