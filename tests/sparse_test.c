@@ -59,7 +59,7 @@ static const struct {
   MatrixWay way;
 } shapes[] = {{in_band, 500, MATRIX_BAND},    {in_ring, 400, MATRIX_BAND},
               {in_arrow, 400, MATRIX_SPARSE}, {in_grid, 900, MATRIX_SPARSE},
-              {scattered, 60, MATRIX_BAND},  {anywhere, 40, MATRIX_DENSE},
+              {scattered, 60, MATRIX_BAND},   {anywhere, 40, MATRIX_DENSE},
               {in_band, 10, MATRIX_DENSE},    {crossed, 300, MATRIX_BAND}};
 
 // Random numbers; without a diagonal of its own a factor must exchange rows.

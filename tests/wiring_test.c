@@ -238,7 +238,8 @@ static void draws_many(void **state) {
              {"random", random_wiring(k, 1, 1000, 1), 1}};
   for (uint32_t i = 0; i < COUNT(all); i++) {
     double start = clock_seconds();
-    Canvas *c = wiring_draw(k->w, k->arena, all[i].s, &(WiringOptions){.depth = all[i].depth, .width = -1});
+    Canvas *c =
+        wiring_draw(k->w, k->arena, all[i].s, &(WiringOptions){.depth = all[i].depth, .width = -1});
     double took = clock_seconds() - start;
     if (getenv("RUNS"))
       print_message("%s: %.2f s, %.0f x %.0f\n", all[i].name, took, canvas_width(c),

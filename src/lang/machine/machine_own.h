@@ -220,8 +220,8 @@ void sharing_part(MachineBuilder *, const Syntax *call);
 Id joined(MachineBuilder *, uint32_t junction); // the sum of what its members add; 0: none
 
 // routes.c
-Syntax *with_ports(MachineBuilder *, const Syntax *); // p.y and p[i].y as names
-const Syntax *route_brackets(const Syntax *route);    // of its target
+Syntax *with_ports(MachineBuilder *, const Syntax *);  // p.y and p[i].y as names
+const Syntax *route_brackets(const Syntax *route);     // of its target
 Syntax *place_route(MachineBuilder *, const Syntax *); // y[0] = …; NULL: it is another line
 void gather_routes(MachineBuilder *, const Syntax *block,
                    LineNodes *out);        // equations in their place, to `out`

@@ -1,7 +1,7 @@
 // A whole program: the library and the used files, every box and learner checked, goals and
 // measures made, sizes settled.
-#include "lang/learning/learning.h"
 #include "lang/claim/claim.h"
+#include "lang/learning/learning.h"
 #include "lang/program/library.h"
 #include "lang/program/program_own.h"
 
@@ -162,7 +162,8 @@ static void do_loop(Elab *in, Program *p, const Syntax *n) {
       if (goal.at[i]->kind == N_GOAL)
         do_goal(in, p, goal.at[i], turn, arena_format(w->arena, ".%lld", (long long)k));
       else
-        diag_error(w->diags, goal.at[i]->span, "a loop at the top of a program holds goals, or runs and what is said of them");
+        diag_error(w->diags, goal.at[i]->span,
+                   "a loop at the top of a program holds goals, or runs and what is said of them");
     }
 }
 

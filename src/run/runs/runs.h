@@ -72,7 +72,7 @@ const char *note_write(Arena *, const char *dir, const RunNote *, Outcome *end);
 bool note_read(Arena *, const char *dir, RunNote *, const char **error);
 const char *note_text(const RunNote *, const char *key); // NULL: there is no such text
 bool note_number(const RunNote *, const char *key, double *out);
-const char *claim_text(Arena *, const RunCheck *); // with how far off it may be
+const char *claim_text(Arena *, const RunCheck *);          // with how far off it may be
 void check_print(const RunCheck *, bool figure, JsonOut *); // an object; with what was found
 
 // -- program_copy.c: the program in the run folder ------------------------------------------------
