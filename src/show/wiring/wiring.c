@@ -647,7 +647,7 @@ Canvas *wiring_draw(World *w, Arena *a, const System *s, const WiringOptions *ho
   Panel *p = graph    ? graph
              : opened ? wiring_panel(w, a, NULL, s, 0, levels, NULL)
                       : machine_panel(w, a, s);
-  double width = how && how->width ? how->width : WIDE;
+  double width = how && how->width != 0 ? how->width : WIDE;
   if (width > 0) panel_rows(a, p, width - panel_outside(p));
   const char *name = name_text(w->names, s->name);
   const char *about = graph ? modes : opened ? panel_about(a, p) : machine_words(p);
