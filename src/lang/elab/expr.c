@@ -157,6 +157,11 @@ static Value name_value(Body *b, Env *env, const Syntax *n, Eq *eq) {
 
 static Value next_value(Body *b, Env *env, const Syntax *n) {
   Binding *bind = env_find(env, n->name);
+  if (bind && bind->kind == BIND_STATE && bind->partly)
+    return value_refuse(
+        b, n->span, n->span,
+        "`next` of this state is said under a condition, in a mode or for some places, "
+        "so that its value is not known here");
   if (bind && bind->kind == BIND_STATE && bind->next.n) return bind->next;
   Id e = diag_error(b->w->diags, n->span, "there is no `next %s` before this line",
                     name_text(b->w->names, n->name));

@@ -470,8 +470,10 @@ static void do_step(MachineBuilder *m, Env *env, const Syntax *n, int mode) {
   }
   LinePlaces places = line_places(m, env, step_brackets(n), step_value(n), own);
   Binding *bind = env_find(env, n->name);
-  if (bind && bind->kind == BIND_STATE)
+  if (bind && bind->kind == BIND_STATE) {
+    bind->partly |= step_cond(n) || places.named || mode != ANY_MODE || bind->next.n;
     bind->next = value_one(m->b, val_wire(m->b, value, n->span));
+  }
   Condition cond = {step_cond(n), NULL, own, mode};
   bool each = condition_for_each(m, step_brackets(n), step_cond(n), own);
   if (each) cond.brackets = step_brackets(n);
