@@ -169,7 +169,7 @@ typedef struct {
   Axis *axis;
   Value value;    // VALUE, STATE (the old value)
   Value next;     // STATE
-  bool partly;  // under a condition, in a mode or for some places: what it becomes is not known
+  bool partly;    // under a condition, in a mode or for some places: what it becomes is not known
   uint32_t param; // STATE
   const Def *def; // LEARNER
   Body *home;     // LEARNER: the body it belongs to
