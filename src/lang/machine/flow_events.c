@@ -71,15 +71,7 @@ static Diagram *function_of(World *w, const System *s, const Ids *wire, const ch
       if ((held != 0) == !s->state.at[i].rate)
         map[of] = diagram_input(w, to, d->wire.at[of].type, d->wire.at[of].name, 0);
     }
-  for (uint32_t i = 0; i < d->param.n; i++) {
-    if (map[d->param.at[i].wire]) continue;
-    Param p = d->param.at[i];
-    const Wire *x = &d->wire.at[p.wire];
-    p.next = 0;
-    if (p.role == ROLE_CLOCK) p.role = ROLE_BUFFER;
-    uint32_t k = diagram_param(w, to, p, x->type, x->name, x->origin);
-    map[d->param.at[i].wire] = to->param.at[k].wire;
-  }
+  hold_rest(w, to, d, map);
   copy_boxes(w, to, d, map);
   for (uint32_t i = 0; i < wire->n; i++) diagram_output(w, to, map[wire->at[i]]);
   diagram_resolve(w, to);

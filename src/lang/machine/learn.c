@@ -73,18 +73,20 @@ static const char *optimiser_word(World *w, const Syntax *n) {
   return n->kind == N_NAME ? name_text(w->names, n->name) : NULL;
 }
 
-// `next` where the condition holds, `old` elsewhere; the condition has the axes of arrays only.
-static Id only_when(MachineBuilder *m, Id when, Id next, Id old) {
-  World *w = m->w;
-  Diagram *d = m->s->d;
-  if (!when) return next;
-  Type t = d->wire.at[old].type;
+// `yes` where the condition holds, `no` elsewhere; the condition has the axes of arrays only.
+Id woven_choice(World *w, Diagram *d, Id cond, Id yes, Id no) {
+  Type t = d->wire.at[no].type;
   Each e = each_of(w, t);
-  uint32_t c = each_read(w, &e, when, BASE_BIT, d->wire.at[when].type.rank),
-           x = each_read(w, &e, next, (Base)t.base, t.rank),
-           y = each_read(w, &e, old, (Base)t.base, t.rank);
+  uint32_t c = each_read(w, &e, cond, BASE_BIT, d->wire.at[cond].type.rank),
+           x = each_read(w, &e, yes, (Base)t.base, t.rank),
+           y = each_read(w, &e, no, (Base)t.base, t.rank);
   e.loop.scalar[scalar_fn(w, &e.loop, FN_select, c, x, y)].base = t.base;
   return each_make(w, d, &e);
+}
+
+// `next` where the condition holds, `old` elsewhere.
+static Id only_when(MachineBuilder *m, Id when, Id next, Id old) {
+  return when ? woven_choice(m->w, m->s->d, when, next, old) : next;
 }
 
 // -- one line -------------------------------------------------------------------------------------

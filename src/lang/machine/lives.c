@@ -197,17 +197,6 @@ static Id begins_at(World *w, Diagram *d, uint32_t param) {
   return d->param.at[k].wire;
 }
 
-// The same as `chosen`, once all is woven; the bit has the axes of arrays only.
-static Id woven_choice(World *w, Diagram *d, Id cond, Id yes, Id no) {
-  Type t = d->wire.at[no].type;
-  Each e = each_of(w, t);
-  uint32_t c = each_read(w, &e, cond, BASE_BIT, d->wire.at[cond].type.rank),
-           x = each_read(w, &e, yes, (Base)t.base, t.rank),
-           y = each_read(w, &e, no, (Base)t.base, t.rank);
-  e.loop.scalar[scalar_fn(w, &e.loop, FN_select, c, x, y)].base = t.base;
-  return each_make(w, d, &e);
-}
-
 void live_learnt(MachineBuilder *m) {
   World *w = m->w;
   System *s = m->s;

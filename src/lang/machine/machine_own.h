@@ -253,6 +253,8 @@ Value white_value(const BuiltinUse *);
 // a + 2 b + 2 c + d
 Id step_moved(World *, Diagram *, Id x, double c, Id h, Id y);
 Id step_weighed(World *, Diagram *, const Id k[4]);
+// Params of `d` that `map` does not have yet stay params of `to`.
+void hold_rest(World *, Diagram *to, const Diagram *d, Id *map);
 // flow_events.c: inputs: ports, states that flow, the others, how each event is armed (1 at the
 // beginning), the length. Outputs: states that flow, the others, how each event is armed.
 Diagram *system_event_step(World *, const System *, const Type *length);
@@ -265,6 +267,9 @@ void do_learn(MachineBuilder *, Env *, const Syntax *);  // next w by gd(0.1) on
 bool find_weights(MachineBuilder *);                     // what of the lens they are
 bool learn_states(MachineBuilder *, Program *);          // once everything is woven together
 void no_state(MachineBuilder *, Name, Span);
+
+// learn.c: a choice between wires of the woven system, by a bit that has the axes of arrays only
+Id woven_choice(World *, Diagram *, Id cond, Id yes, Id no);
 
 // unroll.c: the loss over the last ticks, with the weights as they are. Inputs: the ports, then what
 // `more` holds. NULL with a diagnostic.

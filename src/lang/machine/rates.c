@@ -31,6 +31,19 @@ Id step_weighed(World *w, Diagram *d, const Id k[4]) {
 // -- rates ----------------------------------------------------------------------------------------
 static Id changed_by(const SystemState *x, bool ticks) { return ticks ? x->next : x->rate; }
 
+// Params that are no inputs stay what they are; a clock is set by what follows the system.
+void hold_rest(World *w, Diagram *to, const Diagram *d, Id *map) {
+  for (uint32_t i = 0; i < d->param.n; i++) {
+    if (map[d->param.at[i].wire]) continue;
+    Param p = d->param.at[i];
+    const Wire *x = &d->wire.at[p.wire];
+    p.next = 0;
+    if (p.role == ROLE_CLOCK) p.role = ROLE_BUFFER;
+    uint32_t k = diagram_param(w, to, p, x->type, x->name, x->origin);
+    map[d->param.at[i].wire] = to->param.at[k].wire;
+  }
+}
+
 // The rates of the states that flow, or what states are after a tick, as a function of them; and of
 // white noise, if that is asked for.
 static Diagram *system_function(World *w, const System *s, bool ticks, bool noise) {
@@ -50,15 +63,7 @@ static Diagram *system_function(World *w, const System *s, bool ticks, bool nois
     Id white = d->param.at[s->white.at[i].param].wire;
     map[white] = diagram_input(w, to, d->wire.at[white].type, d->wire.at[white].name, 0);
   }
-  for (uint32_t i = 0; i < d->param.n; i++) {
-    if (map[d->param.at[i].wire]) continue;
-    Param p = d->param.at[i];
-    const Wire *x = &d->wire.at[p.wire];
-    p.next = 0;
-    if (p.role == ROLE_CLOCK) p.role = ROLE_BUFFER;
-    uint32_t k = diagram_param(w, to, p, x->type, x->name, x->origin);
-    map[d->param.at[i].wire] = to->param.at[k].wire;
-  }
+  hold_rest(w, to, d, map);
   copy_boxes(w, to, d, map);
   for (uint32_t i = 0; i < s->state.n; i++)
     if (changed_by(&s->state.at[i], ticks))
