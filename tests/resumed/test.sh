@@ -22,27 +22,26 @@ tail -n +2 rest/Class.csv >got
 same "400 ticks and 600 are 1000" want got
 
 "$LIMN" run "$here/long.limn" --quiet --out straight
-size() { { wc -c <killed/Pupil.state.safetensors; } 2>/dev/null || echo 0; }
-for _ in 1 2 3 4 5; do # where the machine is busy, it may be over before it is looked at
+# Where its clock jumps, a run is saved at many ticks; it is killed before one change of a file after another.
+bad="" cut=0
+case $BUILD in
+*/san) ;; # the sanitizers' own library does not stand one in front of it
+*) ${CC:-cc} -std=gnu11 -O1 -shared -fPIC -o shim.so "$here/../torture/shim.c" -ldl && shim=$out/shim.so ;;
+esac
+for k in $(seq 9 13 100); do
   rm -rf killed
-  "$LIMN" run "$here/long.limn" --quiet --out killed 2>log &
-  id=$!
-  begin=0
-  for _ in $(seq 600); do # until it was saved on the way
-    sleep 0.05
-    [ "$begin" -gt 0 ] || begin=$(size)
-    now=$(size)
-    [ "$begin" -eq 0 ] || [ "$now" -le "$begin" ] || break
-  done
-  kill -9 $id 2>/dev/null
-  wait $id 2>/dev/null
-  grep -q '"running"' killed/run.json && break
+  LD_PRELOAD=${shim:-} TORTURE_CLOCK=7 TORTURE_SIGNAL=9:$k "$LIMN" run "$here/long.limn" --quiet --out killed >log 2>&1
+  grep -q '"running"' killed/run.json 2>/dev/null || continue
+  cut=$((cut + 1))
+  "$LIMN" run "$here/long.limn" --quiet --resume killed >log 2>&1
+  for file in Pupil.csv Pupil.state.safetensors first.csv; do cmp -s straight/$file killed/$file || bad="$bad $k $file;"; done
 done
-if grep -q '"running"' killed/run.json; then echo "ok resumed: killed on the way"; else echo "not ok resumed: killed on the way"; fi
-"$LIMN" run "$here/long.limn" --quiet --resume killed
-same "what was killed goes on" straight/Pupil.csv killed/Pupil.csv
-same "and ends with the same states" straight/Pupil.state.safetensors killed/Pupil.state.safetensors
-same "runs before it are as they were" straight/first.csv killed/first.csv
+if [ -z "${shim:-}" ]; then
+  echo "skipped: runs killed on the way"
+  cp -r straight killed
+elif [ -z "$bad" ] && [ $cut -ge 5 ]; then echo "ok resumed: $cut runs killed on the way end as one left alone"; else
+  echo "not ok resumed: $cut runs killed on the way:$bad"
+fi
 "$LIMN" run "$here/long.limn" --json --resume killed >again.json
 "$LIMN" run "$here/long.limn" --json --resume straight >straight.json
 sed 's/"seconds": [0-9.e-]*//; s/killed/straight/g' again.json | grep '"figure"\|"holds"' >a
