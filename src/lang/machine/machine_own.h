@@ -158,6 +158,7 @@ bool condition_for_each(MachineBuilder *, const Syntax *brackets, const Syntax *
 Id fold_changes(MachineBuilder *, ChangeKind, uint32_t at, Id base, const Type *own,
                 const char *what);
 void note_writers(MachineBuilder *, uint32_t state); // lines that may set one place at one tick
+void note_sharers(MachineBuilder *, uint32_t port);  // the same of a variable that is shared
 
 // modes.c
 bool add_modes(MachineBuilder *, const Syntax *block); // false: there are too many
