@@ -149,6 +149,8 @@ LinePlaces line_places(MachineBuilder *, Env *, const Syntax *brackets, const Sy
 // Do two lines name one place? `where`: the first such, "[0 1]"; "": not known, or all of them.
 Meeting places_meet(MachineBuilder *, const LinePlaces *, const LinePlaces *, const Type *own,
                     const char **where);
+// What a line leaves out, "place [2]"; "": that depends on what is not known; NULL: nothing.
+const char *places_left(MachineBuilder *, const LinePlaces *, const Type *own);
 // Does the condition ask for each place, by indices of the left side?
 bool condition_for_each(MachineBuilder *, const Syntax *brackets, const Syntax *cond,
                         const Type *own);
