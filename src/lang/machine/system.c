@@ -41,6 +41,7 @@ static void settle_ports(MachineBuilder *m) {
     const char *what = arena_format(w->arena, "port `%s`", name_text(w->names, port->name));
     check_port(m, i);
     Id wire = fold_changes(m, CHANGE_PORT, i, 0, &port->type, what);
+    if (m->s->shares) note_sharers(m, i);
     if (!wire) {
       Val zero = val_fill(m->b, val_literal(m->b, 0, port->span), full_type(m, &port->type));
       wire = val_to_wire(m->b, &zero, 0);
@@ -190,7 +191,7 @@ static void keep_nexts(System *s) {
 // beside it.
 static void take_all(World *w, System *to, const System *of, const Id *map, const uint32_t *param,
                      const char *prefix, const Part *as) {
-  uint32_t first = to->state.n;
+  uint32_t first = to->state.n, writers = to->writer.n;
   for (uint32_t i = 0; i < of->state.n; i++) {
     SystemState x = of->state.at[i];
     x.param = param[map[of->d->param.at[x.param].wire]];
@@ -218,7 +219,10 @@ static void take_all(World *w, System *to, const System *of, const Id *map, cons
   }
   for (uint32_t i = 0; i < of->writer.n; i++) {
     SystemWriter x = of->writer.at[i];
-    x.state += first;
+    if (x.state != NO_STATE) x.state += first;
+    x.group += writers;
+    x.path = arena_format(w->arena, "%s%s", prefix, x.path);
+    x.every *= as ? as->every : 1;
     x.when = x.when ? map[x.when] : 0;
     x.named = x.named ? map[x.named] : 0;
     x.value = map[x.value];
@@ -732,6 +736,7 @@ System *system_closed(Elab *in, System *s) {
   *closed = *s;
   closed->state.at = NULL, closed->state.n = closed->state.cap = 0;
   closed->event.at = NULL, closed->event.n = closed->event.cap = 0;
+  closed->writer.at = NULL, closed->writer.n = closed->writer.cap = 0;
   closed->lag.at = NULL, closed->lag.n = closed->lag.cap = 0;
   closed->white.at = NULL, closed->white.n = closed->white.cap = 0;
   closed->in.n = 0;

@@ -31,6 +31,7 @@ State *sim_state(const Sim *, uint32_t state);
 State *sim_clock(const Sim *, const char *path);         // `time`, a lag; NULL: nothing reads it
 const char *sim_state_name(const Sim *, uint32_t state); // as it is written: ball.v
 const char *sim_place(const Sim *, uint32_t state, int64_t cell); // one place of it: v[0 1]
+const char *sim_place_of(const Sim *, const char *path, const Type *, int64_t cell);
 Engine *sim_engine(const Sim *, const Diagram *);
 bool sim_run(const Sim *, Engine *, uint64_t step); // false with a diagnostic
 // The same where numbers that are not finite are no error.
@@ -70,7 +71,7 @@ Diagram *pick_steps(World *, const System *, int64_t steps, double h, StepMethod
 // clashes.c: lines that set one place to different values at one tick
 // In a diagram that the system was pasted into: a number that is above 0 where that happens.
 Id clash_flag(World *, const System *, Diagram *to, const Id *map, Id time);
-typedef bool TicksNow(const void *context, uint32_t state);
+typedef bool TicksNow(const void *context, const SystemWriter *);
 Engine *clash_engine(const Sim *); // what the lines say; NULL: there are none, or with a diagnostic
 // False with a diagnostic that names two lines. `when`: "tick 3"
 bool clash_told(const Sim *, Engine *, TicksNow *, const void *context, const char *when);

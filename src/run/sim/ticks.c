@@ -115,9 +115,9 @@ static bool tell_bad(const Ticking *t, Engine *e, int64_t ticks, double *row) {
   return false;
 }
 
-static bool due_at(const void *context, uint32_t state) {
+static bool due_at(const void *context, const SystemWriter *x) {
   const Ticking *t = context;
-  return fmod((double)t->clash, t->m->s->state.at[state].every) < 0.5;
+  return fmod((double)t->clash, x->every) < 0.5;
 }
 
 // Did lines clash at a tick? Then that tick once more, to tell which.
