@@ -237,6 +237,14 @@ typedef struct {
 // A box, learner or goal, or (NULL, where the format can) the whole program, as a file that others
 // read. *text: the files that were written, one a line.
 LIMN_API LimnStatus limn_export(Limn *, const char *name, const LimnExport *, const char **text);
+typedef struct {
+  size_t size;
+  const char *out;     // the program is written here too; NULL: nowhere
+  const char *weights; // a safetensors file with the weights of the diagram, or NULL: they are
+                       // written beside the program, under the names they have there
+} LimnRead;
+// A diagram as `--as json` writes it, as a program, in which it stands last.
+LIMN_API LimnStatus limn_read(Limn *, const char *path, const LimnRead *, const char **program);
 
 // -- training -------------------------------------------------------------------------------------
 // Where a run is. Losses are means since the last row of metrics, each under its goal's name;

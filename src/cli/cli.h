@@ -69,6 +69,7 @@ int run_train(Limn *, Options *);
 int run_predict(Limn *, Options *);
 int run_sample(Limn *, Options *);
 int run_export(Limn *, Options *);
+int run_read(Limn *, Options *);
 int run_report(Limn *, Options *);
 int run_machines(Limn *, Options *);
 int run_runs(Limn *, Options *);
