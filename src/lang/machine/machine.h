@@ -76,6 +76,12 @@ typedef struct {  // white[3], in a rate
   Span span;
 } SystemWhite;
 
+typedef struct { // a mode, of a part too
+  uint32_t state;
+  uint64_t stops; // a bit for each label that stops
+  Id is;          // a bit, or one for each member: it is one of these
+} SystemHalt;
+
 enum { PART_AXES = 4 };
 typedef struct {
   Name name;
@@ -166,6 +172,7 @@ struct System {
   VEC(SystemState) state; // all, those of its parts too
   VEC(SystemEvent) event;
   VEC(SystemWriter) writer; // those of one thing side by side
+  VEC(SystemHalt) halt; // where all of these have stopped, nothing changes any more; empty: never
   VEC(SystemLag) lag;
   VEC(SystemWhite) white;
   Id time;        // the wire of the clock `time`; 0: it is not read

@@ -182,7 +182,8 @@ Id live_guard(MachineBuilder *, Id guard, const Type *own);
 Id live_shown(MachineBuilder *, const Type *, Id wire);
 void live_learned(MachineBuilder *, Learned *);
 void live_learnt(MachineBuilder *); // once they are woven: states that learn, and their optimisers'
-void add_birth(MachineBuilder *);   // the event, once all states are known
+void halt_with_parts(MachineBuilder *, Id *const *map);   // [part + 1] where its wires went
+void add_birth(MachineBuilder *);                         // the event, once all states are known
 PartLife part_life(MachineBuilder *, const Syntax *part); // N_PART, or NULL
 void add_life_routes(MachineBuilder *, const Syntax *block,
                      void (*add)(MachineBuilder *, const Syntax *));

@@ -143,6 +143,7 @@ static void wires_of(MachineBuilder *m, WirePlaces *p) {
       vec_push(a, p, &m->learned.at[i].becomes.at[k]);
   }
   if (m->alive) vec_push(a, p, &m->alive);
+  for (uint32_t i = 0; i < s->halt.n; i++) vec_push(a, p, &s->halt.at[i].is);
   for (uint32_t i = 0; i < m->born.n; i++)
     if (m->born.at[i]) vec_push(a, p, &m->born.at[i]);
 }
@@ -399,6 +400,7 @@ bool weave_system(MachineBuilder *m) {
     take_all(w, s, x->of, map[p + 1], param, part[p + 1].prefix, x);
     vec_push(w->arena, &s->inner, (SystemInner){x->name, x->of, map[p + 1], x->axes > 0});
   }
+  halt_with_parts(m, map);
   find_time(s);
   return true;
 }
@@ -702,6 +704,15 @@ System *system_of(Elab *in, const MachineUse *use) {
 }
 
 // -- put together without a text ------------------------------------------------------------------
+// It has stopped where this one has, whose states begin there.
+static void take_halts(World *w, System *to, const System *of, const Id *map, uint32_t first) {
+  to->halt.at = NULL, to->halt.n = to->halt.cap = 0;
+  for (uint32_t i = 0; i < of->halt.n; i++) {
+    const SystemHalt *x = &of->halt.at[i];
+    vec_push(w->arena, &to->halt, ((SystemHalt){x->state + first, x->stops, map[x->is]}));
+  }
+}
+
 // What it is made of is found in what it was before.
 static void dress(World *w, System *s, const System *of, const Id *map) {
   s->inner.at = NULL, s->inner.n = s->inner.cap = 0;
@@ -757,6 +768,7 @@ System *system_closed(Elab *in, System *s) {
       x.next = wire_sum(w, closed->d, map[0][held->param.at[i].wire], added);
     vec_push(w->arena, &closed->state, x);
   }
+  take_halts(w, closed, s, map[1], closed->state.n);
   take_all(w, closed, s, map[1], param, "", NULL);
   dress(w, closed, s, map[1]);
   closed->flows = s->flows;
@@ -847,6 +859,7 @@ static System *weave_both(Driving *d) {
     return NULL;
   }
   uint32_t *param = params_by_wire(w, both->d);
+  take_halts(w, both, s, map[0], 0);
   take_all(w, both, s, map[0], param, "", NULL);
   take_all(w, both, source, map[1], param, prefix, NULL);
   dress(w, both, s, map[0]);
@@ -860,7 +873,6 @@ System *system_on(Elab *in, System *s, System *source, Span span) {
   Arena *a = in->w->arena;
   Driving d = {.w = in->w, .part = {s, source}, .both = NEW(a, System), .span = span};
   *d.both = (System){.def = s->def, .name = s->name, .span = s->span, .wiring = s->wiring};
-  d.both->stops = s->stops;
   d.ends[0] = NEW_ARRAY(a, WeaveEnd, s->in.n + 1);
   d.ends[1] = NEW_ARRAY(a, WeaveEnd, source->in.n + 1);
   d.like = NEW_ARRAY(a, WeaveEnd, s->in.n + source->in.n + 1);

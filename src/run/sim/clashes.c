@@ -125,6 +125,22 @@ Id clash_flag(World *w, const System *s, Diagram *to, const Id *map, Id time) {
   return all;
 }
 
+// -- stopped --------------------------------------------------------------------------------------
+static Id how_many_go(World *w, Diagram *to, Id stopped) {
+  Each e = each_of(w, with_base(to->wire.at[stopped].type, BASE_R));
+  uint32_t bit = each_read(w, &e, stopped, BASE_BIT, e.t.rank), no = each_number(w, &e, 0);
+  scalar_fn(w, &e.loop, FN_select, bit, no, each_number(w, &e, 1));
+  return sum_of(w, to, each_make(w, to, &e));
+}
+
+Id going_flag(World *w, const System *s, Diagram *to, const Id *map) {
+  ClashFold c = {.w = w, .to = to};
+  Id all = how_many_go(w, to, map[s->halt.at[0].is]);
+  for (uint32_t i = 1; i < s->halt.n; i++)
+    all = two(&c, (Type){.base = BASE_R}, FN_add, all, how_many_go(w, to, map[s->halt.at[i].is]));
+  return all;
+}
+
 // -- told -----------------------------------------------------------------------------------------
 Engine *clash_engine(const Sim *m) {
   Ids wire = {0};

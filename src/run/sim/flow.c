@@ -230,9 +230,14 @@ static bool set_by(Flow *f, double t, uint32_t which) {
 }
 
 bool flow_halted(const Flow *f) {
-  double mode = -1;
-  if (f->mode) state_get(f->mode, &mode);
-  return sim_halts(f->m, mode);
+  const System *s = f->m->s;
+  for (uint32_t i = 0; i < s->halt.n; i++) {
+    const State *mode = sim_state(f->m, s->halt.at[i].state);
+    state_get(mode, f->value);
+    for (int64_t k = 0; k < mode->count; k++)
+      if (!(s->halt.at[i].stops >> (uint32_t)f->value[k] & 1)) return false;
+  }
+  return s->halt.n > 0;
 }
 
 static bool happen(void *flow, double t, uint8_t *which, const double *late, double *x) {
@@ -361,7 +366,6 @@ Flow *flow_open(Sim *m) {
   Flow *f = NEW(m->arena, Flow);
   f->m = m;
   f->time = sim_clock(m, "time");
-  f->mode = m->s->stops ? store_find(m->store, "mode") : NULL;
   if (!open_rates(f) || !open_events(f) || !open_lags(f)) return NULL;
   int64_t most = 1;
   for (uint32_t i = 0; i < m->s->state.n; i++) {

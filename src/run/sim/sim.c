@@ -112,10 +112,6 @@ const char *sim_place(const Sim *m, uint32_t state, int64_t cell) {
   return sim_place_of(m, sim_state_name(m, state), t, cell);
 }
 
-bool sim_halts(const Sim *m, double mode) {
-  return mode >= 0 && mode < 64 && (m->s->stops >> (uint32_t)mode & 1);
-}
-
 State *sim_clock(const Sim *m, const char *path) { return store_find(m->store, path); }
 
 bool sim_open(Sim *m, Elab *in, Program *p, const System *s, const Run *run,

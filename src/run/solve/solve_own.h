@@ -118,6 +118,9 @@ struct SolverStepper {
   bool (*try)(Solver *, double h);   // next, error; false: stop
   void (*dense)(Solver *, double h); // of the step just tried
   bool (*accepted)(Solver *, double h, double end); // may be NULL; false: stop
+  // How far the state would be off if the rates were off by this, of the step just tried; NULL: h
+  // times as far.
+  void (*carried)(Solver *, double *off);
 };
 extern const SolverStepper dormand_stepper, rk4_stepper, euler_stepper, stiff_stepper,
     given_stepper;
