@@ -17,6 +17,7 @@ typedef struct {
   LimnTrain train;
   LimnUse use;
   LimnDraw draw;
+  LimnImport import;
   char *open, *close; // names with commas between
   const char *opened[64], *closed[64];
   LimnInput in[64];
@@ -69,6 +70,7 @@ int run_predict(Limn *, Options *);
 int run_sample(Limn *, Options *);
 int run_report(Limn *, Options *);
 int run_machines(Limn *, Options *);
+int run_import(Limn *, Options *);
 int run_runs(Limn *, Options *);
 int run_data(Limn *, Options *);
 int run_ops(Limn *, Options *);
