@@ -84,6 +84,8 @@ FOLD(floor, floor(x[0]))
 FOLD(ceil, ceil(x[0]))
 FOLD(sqrt, sqrt(x[0]))
 FOLD(reciprocal, 1 / x[0])
+FOLD(exp, exp(x[0]))
+FOLD(log, log(x[0]))
 FOLD(where, x[0] != 0 ? x[1] : x[2])
 #undef FOLD
 
@@ -115,6 +117,8 @@ static const struct FoldRow {
     {"Floor", fold_floor, 1, false, 0},
     {"Ceil", fold_ceil, 1, false, 0},
     {"Sqrt", fold_sqrt, 1, false, 0},
+    {"Exp", fold_exp, 1, false, 0},
+    {"Log", fold_log, 1, false, 0},
     {"Reciprocal", fold_reciprocal, 1, false, 0},
     {"Where", fold_where, 3, false, 0},
 };

@@ -159,15 +159,15 @@ static bool import_input(Importer *m, ImpScope *s, const OnnxValueInfo *in) {
                        "input `%s` has no shape: how many axes it has must be known", name);
   for (uint32_t i = 0; i < in->dim.n; i++) {
     const OnnxDim *d = &in->dim.at[i];
-    if (d->size == 0)
-      return diag_refuse(m->diags, (Span){0},
-                         "axis %u of input `%s` has no places: an axis has at least one", i, name);
     const char *symbol =
         d->symbol && *d->symbol ? d->symbol : arena_format(m->arena, "%s_%u", in->name, i);
-    shape.dim[i] = d->size > 0 ? dim_of(d->size) : (ImpSize){-1, symbol_make(m, symbol)};
+    shape.dim[i] = d->size >= 0 ? dim_of(d->size) : (ImpSize){-1, symbol_make(m, symbol)};
   }
-  Id v = value_new(m, in->type, &shape, IMP_INPUT, in->name);
-  vec_push(m->arena, &m->input, v);
+  bool empty = false; // then all its numbers are known, and the program has no such input
+  for (uint32_t i = 0; i < shape.rank; i++) empty |= dim_is(shape.dim[i], 0);
+  Id v = value_new(m, in->type, &shape, empty ? IMP_CONST : IMP_INPUT, in->name);
+  if (empty) value_at(m, v)->data = NEW(m->arena, double);
+  if (!empty) vec_push(m->arena, &m->input, v);
   imp_put(s, in->name, v);
   return true;
 }
@@ -176,7 +176,10 @@ static bool import_output(Importer *m, ImpScope *s, const OnnxValueInfo *out) {
   Id v = imp_find(s, out->name);
   const char *name = text_shown(m->arena, out->name, strlen(out->name));
   if (!v) return diag_refuse(m->diags, (Span){0}, "nothing makes output `%s`", name);
-  value_at(m, v)->reads++;
+  for (uint32_t i = 0; i < value_at(m, v)->shape.rank; i++)
+    if (dim_is(value_at(m, v)->shape.dim[i], 0))
+      return diag_refuse(m->diags, (Span){0},
+                         "axis %u of output `%s` has no places: an axis has at least one", i, name);
   vec_push(m->arena, &m->output, v);
   return true;
 }

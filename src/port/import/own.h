@@ -177,6 +177,18 @@ int64_t slice_from(int64_t start, int64_t size, int64_t step);
 int64_t slice_to(int64_t end, int64_t size, int64_t step);
 int64_t slice_count(int64_t from, int64_t to, int64_t step);
 
+// cast.c: a template of one type as another
+const char *cast_text(Importer *, const char *x, OnnxType from, OnnxType to, bool saturate,
+                      const char *mode);
+
+// cut.c: the value at places of an axis whose size is a number
+Id say_taken(ImpNode *, Id, uint32_t axis, const int64_t *place, int64_t count);
+
+Id say_padded(ImpNode *, Id, int64_t *before, int64_t *after, Id with); // 0 with a message
+
+// conv.c
+Id say_conv(ImpNode *, Id x, Id w, Id bias, OnnxType); // 0 with a message
+
 // index.c
 Id pointer(ImpNode *, Id,
            ImpSize axis); // labels for an axis, or 0: it has to be compared with every place

@@ -143,12 +143,24 @@ static const char *next_index(const char *at, size_t *n) {
   return *n ? at : NULL;
 }
 
+// A line may have reads that it does not use.
+static bool mentions_read(const ImpLine *l, uint32_t k) {
+  char name[16];
+  int n = snprintf(name, sizeof name, "$%u", k);
+  for (uint32_t i = 0; i <= l->read.n; i++) {
+    const char *at = i ? l->read.at[i - 1].index : l->form.right;
+    for (; at && (at = strstr(at, name)); at++)
+      if (at[n] < '0' || at[n] > '9') return true;
+  }
+  return false;
+}
+
 static bool is_plain(const ImpWriter *w, const ImpLine *l, const char *index, size_t n) {
   for (uint32_t k = 0; k < l->read.n; k++) {
     const ImpValue *v = value_at(w->m, l->read.at[k].value);
     const char *at = l->read.at[k].index;
     size_t m;
-    if (!at || is_inline(v) || !v->shape.rank) continue;
+    if (!at || is_inline(v) || !v->shape.rank || !mentions_read(l, k)) continue;
     if (*at == '@') at++;
     for (; (at = next_index(at, &m)); at += m)
       if (m == n && !memcmp(at, index, n)) return true;
