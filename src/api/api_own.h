@@ -90,6 +90,7 @@ typedef struct {
 
 // limn.c: what a program of this path may read
 const ReadRights *rights_of(const Limn *, Arena *, const char *path);
+LimnStatus load_again(Limn *to, const Limn *from); // the same program with the same settings
 
 struct Limn {
   Arena *own, *messages, *settings, *weights, *loaded, *world;
@@ -128,6 +129,7 @@ LimnStatus call_end(ApiCall *, LimnStatus);
 const char *call_text(ApiCall *, const char *); // the same with a text
 __attribute__((format(printf, 2, 3))) LimnStatus call_misuse(ApiCall *, const char *format, ...);
 void forget_messages(Limn *);
+void move_messages(Limn *to, Limn *from);
 void lose_places(Diags *); // of messages that were not settled: their sources are gone
 
 // options.c
@@ -139,6 +141,8 @@ bool options_take(ApiCall *, void *to, size_t room, const void *from);
 bool use_take(ApiCall *, const LimnUse *, LimnUse *to);
 bool eval_take(ApiCall *, const LimnEval *, LimnEval *to);
 bool train_take(ApiCall *, const LimnTrain *, LimnTrain *to);
+bool prepare_take(ApiCall *, const LimnPrepare *, LimnPrepare *to);
+bool inputs_take(ApiCall *, const LimnInput **, uint32_t n); // in memory of the call
 
 // values.c
 void arrays_give(Arena *, const Arrays *, LimnArrays *); // in that arena
