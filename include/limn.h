@@ -108,7 +108,10 @@ LIMN_API LimnStatus limn_check(Limn *);
 
 // -- what is in it --------------------------------------------------------------------------------
 LIMN_API const char *limn_summary(Limn *, bool json); // what the program declares
-LIMN_API const char *limn_who(Limn *, bool json);     // which goal moves which learner
+// The names that it declares, as JSON: {"boxes": […], "learners": […], "diagrams": […] (of learning),
+// "machines": […], "goals": […], "measures": […], "given": […]}
+LIMN_API const char *limn_names(Limn *);
+LIMN_API const char *limn_who(Limn *, bool json); // which goal moves which learner
 // The pairs of a learning diagram (NULL: of all) with their routes. NULL with a message.
 LIMN_API const char *limn_paths(Limn *, const char *name, bool json);
 // Where a route of boxes is, as "dense ; relu": in bodies and learning diagrams. NULL with a
@@ -324,6 +327,9 @@ typedef struct LimnTrainer LimnTrainer;
 LIMN_API LimnStatus limn_trainer_open(Limn *, const LimnTrain *, LimnTrainer **);
 // Makes up to so many steps. *done (may be NULL): there are no more.
 LIMN_API LimnStatus limn_trainer_step(LimnTrainer *, uint64_t steps, bool *done);
+// One step on a batch of yours: an array for each field of `given` that a goal reads, by its name, with
+// samples in front, as many as its `batch` is or fewer. Its data stay where they are.
+LIMN_API LimnStatus limn_trainer_step_on(LimnTrainer *, const LimnInput *, uint32_t n, bool *done);
 // Where it is. Losses are those of the last step.
 LIMN_API LimnStatus limn_trainer_metrics(LimnTrainer *, LimnMetrics *);
 // Every weight and buffer by name, in the trainer's own memory: to be read between two steps.

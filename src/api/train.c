@@ -298,6 +298,17 @@ LimnStatus limn_trainer_step(LimnTrainer *t, uint64_t steps, bool *done) {
   return call_end(c, status);
 }
 
+LimnStatus limn_trainer_step_on(LimnTrainer *t, const LimnInput *in, uint32_t n, bool *done) {
+  if (done) *done = true;
+  if (!t) return LIMN_USAGE;
+  ENTER(c, t->owner, ANSWER_NONE, NEEDS_NOTHING, LIMN_USAGE, LIMN_SYSTEM);
+  if (!inputs_take(c, &in, n)) return call_end(c, LIMN_USAGE);
+  LimnStatus status = status_of(train_step_on(t->trainer, in, n, c->scratch));
+  move_messages(t->owner, t->own);
+  if (done) *done = train_ended(t->trainer);
+  return call_end(c, status);
+}
+
 // Memory of what trainers return hangs below the owner's call, under the slot of weights.
 LimnStatus limn_trainer_metrics(LimnTrainer *t, LimnMetrics *out) {
   if (!t || !out || out->size < sizeof out->size) return LIMN_USAGE;

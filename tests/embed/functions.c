@@ -255,6 +255,17 @@ static void steadily(void) {
   limn_free(l);
 }
 
+static void no_field(void) {
+  Limn *l =
+      loaded("learn w : R[2] = [0.5, -0.25]\ngoal g : w ~ 0 by mse\ntrain 2 steps, gd(0.1)\n");
+  LimnTrain how = {.size = sizeof how, .in_memory = true, .reference = true};
+  LimnTrainer *t;
+  GOOD(l, limn_trainer_open(l, &how, &t));
+  CHECK(limn_trainer_step_on(t, NULL, 0, NULL) == LIMN_WRONG);
+  CHECK(strstr(limn_messages(l, false), "no goal reads a field: a step takes no batch"));
+  limn_free(l);
+}
+
 static void misused(void) {
   Limn *l = loaded(text);
   LimnFunction *f = (LimnFunction *)1;
@@ -285,6 +296,58 @@ static void misused(void) {
   limn_free(l);
 }
 
+// w - rate * d loss/d w, by hand; and batches that are refused leave the run as it was.
+static void own_batches(void) {
+  Limn *l = loaded("given x, kind from iris\n"
+                   "learn line : R[4] -> R[1] = linear[1]\n"
+                   "learn guess : R[4] -> R[3] = dense[3]\n"
+                   "goal small : line(x) ~ 0 by mse\n"
+                   "goal fit : guess(x) ~ kind by cross_entropy\n"
+                   "train 9 steps, batch 8, gd(0.5)\n");
+  LimnTrain how = {.size = sizeof how, .in_memory = true, .precision = LIMN_PRECISION_64};
+  LimnTrainer *t;
+  GOOD(l, limn_trainer_open(l, &how, &t));
+  double w[] = {1, 2, 3, 4}, x[] = {1, 0, 0, 0, 0, 2, 0, 0};
+  int64_t kind[] = {2, 0}, two[] = {2, 4}, four[] = {4, 1};
+  LimnArray weight = {LIMN_F64, 2, four, NULL, w}, a = {LIMN_F64, 2, two, NULL, x},
+            b = {LIMN_I64, 1, two, NULL, kind};
+  LimnInput in[] = {{"kind", NULL, &b}, {"x", NULL, &a}};
+  LimnArrays all;
+  LimnMetrics m = {.size = sizeof m};
+  bool done;
+  GOOD(l, limn_trainer_weight_set(t, "line/linear/W", &weight));
+  CHECK(limn_trainer_step_on(t, in, 1, &done) == LIMN_WRONG && !done);
+  CHECK(strstr(limn_messages(l, false), "the batch has no array for the field x"));
+  kind[1] = 3;
+  CHECK(limn_trainer_step_on(t, in, 2, &done) == LIMN_WRONG);
+  CHECK(strstr(limn_messages(l, false), "field kind of the batch holds 3: a label here is"));
+  kind[1] = 0, two[1] = 3;
+  CHECK(limn_trainer_step_on(t, in, 2, &done) == LIMN_WRONG);
+  CHECK(strstr(limn_messages(l, false), "samples in front"));
+  two[1] = 4;
+  GOOD(l, limn_trainer_step_on(t, in, 2, &done));
+  GOOD(l, limn_trainer_metrics(t, &m));
+  CHECK(m.step == 1 && !done && near(m.value[0], (1 * 1 + 4 * 4) / 2.0));
+  GOOD(l, limn_trainer_weights(t, &all));
+  const double *now = limn_array(&all, "line/linear/W")->data; // d = mean of 2 (w x) x
+  CHECK(near(now[0], 1 - 0.5 * 1) && near(now[1], 2 - 0.5 * 8) && now[2] == 3 && now[3] == 4);
+  static double many[9 * 4];
+  int64_t nine[] = {9, 4}, kinds[9] = {0};
+  a.shape = nine, a.data = many, b.shape = nine, b.data = kinds;
+  CHECK(limn_trainer_step_on(t, in, 2, NULL) == LIMN_WRONG);
+  CHECK(strstr(limn_messages(l, false),
+               "the batch has 9 samples, and a step is made for 8 at most: `batch` says how many"));
+  nine[0] = 8;
+  for (int i = 0; i < 8; i++) GOOD(l, limn_trainer_step_on(t, in, 2, &done));
+  CHECK(done);
+  limn_trainer_close(t);
+  const char *names = limn_names(l);
+  CHECK(names && strstr(names, "\"learners\": [\"line\", \"guess\"]") &&
+        strstr(names, "\"given\": [\"x\", \"kind\"]") &&
+        strstr(names, "\"goals\": [\"small\", \"fit\"]"));
+  limn_free(l);
+}
+
 int main(void) {
   long before = blocks;
   as_evaluated();
@@ -294,6 +357,8 @@ int main(void) {
   in_threads();
   steadily();
   misused();
+  own_batches();
+  no_field();
   CHECK(blocks == before);
   return ended();
 }

@@ -167,13 +167,6 @@ static const char *place_text(Use *u, const Array *x, int64_t k) {
   return b.at;
 }
 
-// Of labels whose number nothing says, all that are whole and not negative are.
-int64_t labels_of(World *w, const Type *t) {
-  int64_t count = 2;
-  if (t->base == BASE_R) return 0;
-  return t->base == BASE_LABEL && !size_value(w, t->count, &count) ? INT32_MAX : count;
-}
-
 bool label_refuse(Use *u, const Diagram *d, uint32_t i, const char *file, const Array *x, int64_t k,
                   double value) {
   const Wire *wire = &d->wire.at[d->in.at[i]];

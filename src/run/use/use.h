@@ -42,19 +42,6 @@ typedef struct {
 bool use_sources(Elab *, Program *, const Diagram *, const Table *known, Arena *, Arrays *out);
 Outcome use_evaluate(Elab *, Program *, const char *name, const EvalCall *);
 
-// memory_arrays.c
-bool array_from_memory(Arena *, const LimnArray *, Array *, const char **error);
-void arrays_keep(Arena *, Arrays *, const Array *); // a copy that lives there
-LimnType number_type(Number);
-bool array_size(Arena *, const LimnArray *, int64_t *count, const char **error); // it makes sense
-typedef struct {
-  void *at;
-  Number number;
-  int64_t labels; // how many there are; 0: these are none
-} CellsTo;
-// Its numbers row by row. False: the number at *wrong is *value, which is no label.
-bool cells_from_memory(const LimnArray *, int64_t count, CellsTo, int64_t *wrong, double *value);
-
 // -- callable.c: a box or learner made ready to be called again and again ---------------------------
 // It is compiled for the sizes that it meets. What it makes for them is in the arena of the world:
 // callable_forget gives up all of it, before the world is put back.

@@ -48,13 +48,9 @@ Outcome use_guarded(Elab *, Program *, const UseCall *, bool (*work)(Use *, void
 
 // predict.c: an array without places would be read outside of it.
 bool input_has_places(Use *, const Diagram *, uint32_t input, const Array *);
-// Of labels and bits: how many there are, at most; of reals 0.
-int64_t labels_of(World *, const Type *);
 // Says that the k-th number of an input is none of its labels; always false. file: or NULL
 bool label_refuse(Use *, const Diagram *, uint32_t input, const char *file, const Array *,
                   int64_t k, double value);
-
-int64_t array_row_bytes(const LimnArray *); // memory_arrays.c: of one place of its first axis
 
 // -- inputs_match.c -------------------------------------------------------------------------------
 // to: [inputs of the diagram]. False with a diagnostic.

@@ -1,6 +1,6 @@
 // Arrays of the caller's memory. What is already doubles row by row is taken as it is; everything
 // else is copied, number by number along its strides.
-#include "run/use/use_own.h"
+#include "run/feed/feed.h"
 
 #include <math.h>
 
@@ -162,4 +162,11 @@ bool cells_from_memory(const LimnArray *x, int64_t count, CellsTo to, int64_t *w
     k += n;
   }
   return true;
+}
+
+// Of labels whose number nothing says, all that are whole and not negative are.
+int64_t labels_of(World *w, const Type *t) {
+  int64_t count = 2;
+  if (t->base == BASE_R) return 0;
+  return t->base == BASE_LABEL && !size_value(w, t->count, &count) ? INT32_MAX : count;
 }
