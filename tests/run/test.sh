@@ -19,7 +19,7 @@ has() { if grep -qF -- "$3" "$2"; then ok "$1"; else not_ok "$1: no \`$3\` in $2
 same "status when all holds" 0 $?
 same "nothing on stderr" "" "$(cat err)"
 same "lines" "run    House to 10: N steps|3 claims hold, 0 fail|report runs/room/report.html" "$(sed -n '1s/[0-9]* steps/N steps/p;6p;7p' out | paste -sd '|')"
-same "files" "Counter.csv Counter.state.safetensors House.csv House.happened.csv program.limn report.html run.json shown" "$(ls runs/room | paste -sd ' ')"
+same "files" "Counter.csv Counter.state.safetensors House.csv House.happened.csv House.state.safetensors program.limn report.html run.json shown" "$(ls runs/room | paste -sd ' ')"
 has "how far off a claim may be, in run.json" runs/room/run.json '"within": 1e-09'
 has "and on the page" runs/room/report.html 'log(11 / 9) within 1e-9<'
 same "pictures" "01-T-mean 02-T-mean 03-T-2-mean 04-h-mode 05-n 06-odd" "$(cd runs/room/shown && ls *.svg | sed 's/\.svg//' | paste -sd ' ')"

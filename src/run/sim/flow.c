@@ -41,12 +41,10 @@ static void put_between(Flow *f, double t) {
   put_ports(f, d->at, fmin(fmax(part, 0), 1));
 }
 
-double flow_next_row(const Flow *f) {
+double flow_next_row(const Flow *f, double now) {
   const Driven *d = f->driven;
   if (!d) return INFINITY;
   if (!d->time) return (double)(d->at + 1);
-  double now;
-  state_get(f->time, &now);
   for (int64_t i = 0; i < d->n; i++)
     if (d->time[i] > now) return d->time[i];
   return INFINITY;
@@ -222,18 +220,28 @@ static bool set_by(Flow *f, double t, uint32_t which) {
       to->by[k] = which + 1;
     }
   }
-  Happening h = {.time = t, .path = e->path};
-  h.what = e->birth  ? "born"
-           : e->jump ? name_text(f->m->w->names, e->jump)
-                     : f->m->s->state.at[e->state.at[0]].path;
-  if (f->record) vec_push(f->m->arena, &f->record->happening, h);
+  if (f->record && t > f->begun)
+    vec_push(f->m->arena, &f->record->happening, flow_happening(f, t, number));
   return true;
 }
 
+Happening flow_happening(const Flow *f, double t, uint32_t event) {
+  const SystemEvent *e = &f->m->s->event.at[event];
+  const char *what = e->birth  ? "born"
+                     : e->jump ? name_text(f->m->w->names, e->jump)
+                               : f->m->s->state.at[e->state.at[0]].path;
+  return (Happening){.time = t, .path = e->path, .what = what, .event = event};
+}
+
 bool flow_halted(const Flow *f) {
-  double mode = -1;
-  if (f->mode) state_get(f->mode, &mode);
-  return sim_halts(f->m, mode);
+  const System *s = f->m->s;
+  for (uint32_t i = 0; i < s->halt.n; i++) {
+    const State *mode = sim_state(f->m, s->halt.at[i].state);
+    state_get(mode, f->value);
+    for (int64_t k = 0; k < mode->count; k++)
+      if (!(s->halt.at[i].stops >> (uint32_t)f->value[k] & 1)) return false;
+  }
+  return s->halt.n > 0;
 }
 
 static bool happen(void *flow, double t, uint8_t *which, const double *late, double *x) {
@@ -399,7 +407,7 @@ Flow *flow_open(Sim *m) {
   Flow *f = NEW(m->arena, Flow);
   f->m = m;
   f->time = sim_clock(m, "time");
-  f->mode = m->s->stops ? store_find(m->store, "mode") : NULL;
+  f->begun = -INFINITY;
   if (!open_rates(f) || !open_events(f) || !open_lags(f)) return NULL;
   int64_t most = 1;
   for (uint32_t i = 0; i < m->s->state.n; i++) {
