@@ -332,6 +332,7 @@ bool hybrid_shifted(HybridCase *c) {
   const Hybrid *h = c->h;
   if (h->timed || h->delays || h->ticks || h->modes || h->moved || h->noisy || h->by_ticks)
     return says(c, "skipped: it knows the time");
+  if (h->copies) return says(c, "skipped: parts made by `for` are not started by name");
   Arena *a = c->arena;
   Ran one, two;
   const char *method = " every 0.5 by dormand[1e-12]";
