@@ -22,6 +22,8 @@ if ! command -v node >/dev/null || ! node compare.js --look; then echo "skipped:
 pairs=$(for n in $(names box paths.limn | grep -v _cell | grep -v '^rnn$' | grep -v '^cell$') $(names learn paths.limn); do echo "paths.limn $n"; done)
 # shellcheck disable=SC2086 # words without spaces
 node compare.js "$LIMN" "$work" --eval $pairs
+# The same in doubles, where the runtime has such kernels: windows are products then.
+node compare.js "$LIMN" "$work" --precision 64 --eval paths.limn convolved paths.limn pooled paths.limn widened paths.limn products paths.limn reader
 [ -n "${LONG:-}" ] || exit 0
 for f in ../../examples/*.limn; do
   sed 's/#.*//' "$f" | awk -v f="$f" '

@@ -78,8 +78,8 @@ static void sum_own(LoopWork *l, Placed *p, const Placed *others, uint32_t n) {
 }
 
 // -- two factors ----------------------------------------------------------------------------------
-// One side of the product: both[…], rows, columns. Rows or columns that are several or none become
-// one axis, where there is an axis for each.
+// One side of the product: both[…], rows, columns. Columns that are several or none become one axis,
+// and so do rows. (A MatMul with a vector is allowed; ONNX Runtime 1.30 is wrong about some of them.)
 static Id side(LoopWork *l, const Placed *p, const IndexList *both, const IndexList *rows,
                const IndexList *columns, bool keep_rows) {
   Size *dim = NEW_ARRAY(l->o->a, Size, l->n + 4);
@@ -87,7 +87,7 @@ static Id side(LoopWork *l, const Placed *p, const IndexList *both, const IndexL
   for (uint32_t i = 0; i < both->n; i++) dim[n++] = l->loop->index[both->at[i]].size;
   for (uint32_t i = 0; keep_rows && i < rows->n; i++) dim[n++] = l->loop->index[rows->at[i]].size;
   if (!keep_rows) dim[n++] = size_of_all(l, rows);
-  if (columns->n || both->n) dim[n++] = size_of_all(l, columns);
+  dim[n++] = size_of_all(l, columns);
   return onnx_reshape(l->o, in_order(l, p, (const IndexList *[]){both, rows, columns}), n, dim);
 }
 
@@ -98,12 +98,13 @@ static Placed multiplied(LoopWork *l, const Placed *a, const Placed *b) {
             rows = indices_of(l, a, b, true, false, true),
             columns = indices_of(l, a, b, false, true, true),
             inner = indices_of(l, a, b, true, true, false);
-  Id in[] = {side(l, a, &both, &rows, &inner, !both.n), side(l, b, &both, &inner, &columns, false)};
+  Id in[] = {side(l, a, &both, &rows, &inner, !both.n && rows.n),
+             side(l, b, &both, &inner, &columns, false)};
   GraphValue x = *onnx_value(o, in[0]), y = *onnx_value(o, in[1]);
   Size *dim = NEW_ARRAY(o->a, Size, l->n + 4);
   uint32_t n = 0;
   for (uint32_t k = 0; k + 1 < x.rank; k++) dim[n++] = x.dim[k];
-  if (columns.n || both.n) dim[n++] = y.dim[y.rank - 1];
+  dim[n++] = y.dim[y.rank - 1];
   Placed out = {.index = NEW_ARRAY(o->a, uint32_t, l->n + 1)};
   out.value = onnx_node(o, "MatMul", 2, in, &(GraphValue){.type = x.type, .rank = n, .dim = dim});
   const IndexList *all[] = {&both, &rows, &columns};
@@ -157,6 +158,22 @@ static bool never_skips(LoopWork *l, uint32_t operand) {
   return true;
 }
 
+// A factor that is 0 where its operand is outside, or what it is padded with.
+static void fill_outside(LoopWork *l, const Access *a, Placed *p) {
+  Onnx *o = l->o;
+  Id in[] = {p->live, place_on_box(l, p), onnx_number(o, o->real, a->padded ? a->pad : 0)};
+  Id filled = onnx_each(o, "Where", o->real, 3, in);
+  GraphValue v = *onnx_value(o, filled);
+  Size *dim = NEW_ARRAY(o->a, Size, v.rank + 1);
+  *p = (Placed){.index = NEW_ARRAY(o->a, uint32_t, v.rank + 1)};
+  for (uint32_t k = 0; k < v.rank; k++) {
+    if (onnx_is_one(o, v.dim[k])) continue;
+    dim[p->rank] = v.dim[k];
+    p->index[p->rank++] = l->order[l->n - v.rank + k];
+  }
+  p->value = onnx_reshape(o, filled, p->rank, dim);
+}
+
 static bool take_factors(LoopWork *l, Placed *factor, uint32_t *n) {
   bool *of = NEW_ARRAY(l->o->a, bool, l->loop->nin + 1);
   uint32_t axis;
@@ -164,7 +181,10 @@ static bool take_factors(LoopWork *l, Placed *factor, uint32_t *n) {
   if (!loop_is_product(l->loop, of)) return false;
   for (uint32_t i = 0; i < l->loop->nin; i++) {
     if (!of[i] && !never_skips(l, i)) return false;
-    if (of[i] && (!place_axes(l, i, &factor[*n]) || factor[(*n)++].live)) return false;
+    if (!of[i]) continue;
+    if (!place_axes(l, i, &factor[*n])) return false;
+    if (factor[*n].live) fill_outside(l, &l->loop->in[i], &factor[*n]);
+    ++*n;
   }
   for (uint32_t k = l->kept; k < l->n; k++) {
     bool there = false;

@@ -169,7 +169,7 @@ static void append(WindowIndices *to, const WindowIndices *from) {
 }
 
 // The picture: [batch, group · channel, places…]
-static Id picture_turned(WindowWork *k, bool transposed) {
+static Id picture_turned(WindowWork *k) {
   LoopWork *l = k->l;
   WindowIndices order = {0};
   Size dim[2 + WINDOWS_MOST];
@@ -186,7 +186,6 @@ static Id picture_turned(WindowWork *k, bool transposed) {
       for (uint32_t t = 0; t < a->coord[at].n; t++)
         if (a->coord[at].term[t].var == k->window[i].outer) dim[2 + i] = v.dim[at];
   }
-  (void)transposed;
   return turned_to(l, k->picture, &order, 2 + k->windows, dim);
 }
 
@@ -212,7 +211,7 @@ static Id kernel_turned(WindowWork *k, bool transposed) {
 
 static Id convolved(WindowWork *k, const char *op, bool transposed, const Size *places) {
   Onnx *o = k->l->o;
-  Id in[] = {picture_turned(k, transposed), kernel_turned(k, transposed)};
+  Id in[] = {picture_turned(k), kernel_turned(k, transposed)};
   Size dim[2 + WINDOWS_MOST];
   int64_t groups = 1;
   onnx_is_number(o, size_of_indices(k->l, &k->group), &groups);
@@ -229,6 +228,8 @@ static Id known_convolution(WindowWork *k) {
   LoopWork *l = k->l;
   Size places[WINDOWS_MOST];
   if (!k->windows || !sort_indices(k) || !numbers_are_known(k) || !no_room_left(k)) return 0;
+  if (k->windows == 1 && !k->channel.n && !k->window[0].before && k->window[0].behind <= 0)
+    return 0; // a product
   WindowIndices order = {0};
   append(&order, &k->batch);
   append(&order, &k->group);
@@ -297,7 +298,7 @@ static Id known_pool(WindowWork *k) {
   bool largest = l->loop->combine == MAX;
   WindowIndices order = {0}, rest = {0};
   int64_t n, cells = 1;
-  if (!k->windows || !no_room_left(k) || (!largest && o->real != OUT_FLOAT)) return 0;
+  if (!k->windows || !no_room_left(k)) return 0;
   for (uint32_t i = 0; i < l->loop->nindex; i++) {
     if (!k->in_picture[i]) continue;
     if (!k->in_out[i]) return 0;
@@ -313,7 +314,7 @@ static Id known_pool(WindowWork *k) {
   if (rest.n) k->channel = rest;
   append(&order, &k->batch);
   append(&order, &k->channel);
-  Id in = picture_turned(k, false);
+  Id in = picture_turned(k);
   GraphValue v = *onnx_value(o, in);
   v.dim = arena_copy(o->a, v.dim, v.rank * sizeof *v.dim);
   for (uint32_t i = 0; i < k->windows; i++) {
@@ -374,6 +375,7 @@ Id known_window(LoopWork *l) {
   const Type *out = &l->d->wire.at[l->box->out[0]].type;
   bool of[2] = {false, false};
   if (out->base != BASE_R || !loop->nin || loop->nin > 2) return 0;
+  if (l->o->real != OUT_FLOAT) return 0; // ONNX Runtime has no Conv of doubles
   if (loop->nin == 2) {
     if (!loop_is_product(loop, of) || !of[0] || !of[1]) return 0;
     Id made = product_window(l, 0, out);
