@@ -667,7 +667,7 @@ static Value eval_node(Body *b, Env *env, const Syntax *n, Eq *eq) {
 Value eval(Body *b, Env *env, const Syntax *n, Eq *eq) {
   if (b->in->nest >= NEST_LIMIT) {
     diag_error(b->w->diags, n->span, "boxes and calls are nested too deeply here");
-    b->in->work = b->in->work_limit + 1;
+    work_stop(b->in);
     return value_error(b, n->span);
   }
   b->in->nest++;

@@ -343,22 +343,18 @@ static void forget_passing(World *w, Diagram *d) {
   }
 }
 
-// Flat, a wiring is as large as all that it is made of.
-static bool is_too_large(MachineBuilder *m) {
-  uint64_t wires = m->s->lens->wire.n;
-  for (uint32_t p = 0; p < m->s->part.n; p++) wires += m->s->part.at[p].of->d->wire.n;
-  if (wires <= FLAT_LIMIT) return false;
-  diag_error(m->w->diags, m->def->span,
-             "`%s` is too large: with all that is in its parts it has "
-             "more than %d wires",
-             name_text(m->w->names, m->def->name), FLAT_LIMIT);
-  return true;
+bool flat_fits(MachineBuilder *m, uint64_t wires) {
+  return wires <= FLAT_LIMIT ||
+         diag_refuse(m->w->diags, m->def->span,
+                     "`%s` is too large: with all that is in its parts it has "
+                     "more than %d wires",
+                     name_text(m->w->names, m->def->name), FLAT_LIMIT);
 }
 
 bool weave_system(MachineBuilder *m) {
   World *w = m->w;
   System *s = m->s;
-  if (is_too_large(m)) return false;
+  if (!flat_fits(m, m->flat + s->lens->wire.n)) return false;
   Diagram *lens = s->lens;
   uint32_t n = s->part.n + 1, showing = s->in.n, taking = s->out.n;
   WeavePart *part = NEW_ARRAY(w->arena, WeavePart, n);
@@ -504,7 +500,7 @@ static void elaborate_body(MachineBuilder *m) {
   line = block_statements(body);
   if (!add_modes(m, body)) return;
   add_life(m);
-  make_parts(m, body);
+  if (!make_parts(m, body)) return;
   make_block(m, m->env, body, ANY_MODE);
   make_modes(m);
   take_routes(m, m->env);
