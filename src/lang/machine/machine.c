@@ -567,7 +567,7 @@ static void do_line(MachineBuilder *m, Env *env, const Syntax *n, int mode) {
 
 // Out-ports that a block says are known by their names behind it.
 static void take_ports(MachineBuilder *m, Env *env, int mode) {
-  for (uint32_t i = 0; i < m->s->out.n && !m->s->shares; i++) {
+  for (uint32_t i = m->s->shares ? m->s->in.n : 0; i < m->s->out.n; i++) { // variables come first
     Name name = m->s->out.at[i].name;
     Id id = env->names ? table_get(env->names, &name, sizeof name) : 0;
     const Binding *bind = id ? &env->binding.at[id - 1] : NULL;

@@ -41,12 +41,13 @@ static void settle_ports(MachineBuilder *m) {
     const char *what = arena_format(w->arena, "port `%s`", name_text(w->names, port->name));
     check_port(m, i);
     Id wire = fold_changes(m, CHANGE_PORT, i, 0, &port->type, what);
-    if (m->s->shares) note_sharers(m, i);
+    if (m->s->shares && i < m->s->in.n) note_sharers(m, i);
     if (!wire) {
       Val zero = val_fill(m->b, val_literal(m->b, 0, port->span), full_type(m, &port->type));
       wire = val_to_wire(m->b, &zero, 0);
     }
-    diagram_output(w, m->b->d, live_shown(m, &port->type, wire));
+    bool mode = m->s->shares && i >= m->s->in.n; // behind the variables
+    diagram_output(w, m->b->d, mode ? wire : live_shown(m, &port->type, wire));
   }
   for (uint32_t i = 0; i < m->target.n; i++) {
     LineTarget *t = &m->target.at[i];
@@ -734,7 +735,8 @@ System *system_closed(Elab *in, System *s) {
   uint32_t n = s->in.n;
   Diagram *held = diagram_new(w, s->name);
   WeaveEnd *in_end = NEW_ARRAY(w->arena, WeaveEnd, n + 1),
-           *out = NEW_ARRAY(w->arena, WeaveEnd, n + 1);
+           *out = NEW_ARRAY(w->arena, WeaveEnd, s->out.n + 1);
+  for (uint32_t i = n; i < s->out.n; i++) out[i] = (WeaveEnd){2, i}; // its mode
   for (uint32_t i = 0; i < n; i++) {
     const Port *port = &s->in.at[i];
     Param p = {
@@ -753,7 +755,7 @@ System *system_closed(Elab *in, System *s) {
   closed->in.n = 0;
   closed->shares = false;
   WeavePart part[2] = {{held, NULL, NULL}, {s->d, NULL, in_end}};
-  Weave how = {.nparts = 2, .nout = n, .part = part, .out = out};
+  Weave how = {.nparts = 2, .nout = s->out.n, .part = part, .out = out};
   Id **map;
   WeaveFault fault = {0};
   closed->d = diagram_weave(w, s->name, &how, &map, &fault);
