@@ -366,6 +366,7 @@ Value eval_typed(MachineBuilder *m, Env *env, const Syntax *brackets, const Synt
 // -- lines ----------------------------------------------------------------------------------------
 void no_state(MachineBuilder *m, Name name, Span span) {
   World *w = m->w;
+  if (m->broken) return; // its line may be what could not be read
   const char *text = name_text(w->names, name);
   bool in = port_named(m->s->in.at, m->s->in.n, name) >= 0;
   Nearest near = nearest_to(text);

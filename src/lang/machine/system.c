@@ -886,7 +886,21 @@ System *system_on(Elab *in, System *s, System *source, Span span) {
 }
 
 // -- for others -----------------------------------------------------------------------------------
+// A constant or learner of the program with the name of the clock would hide it in every machine.
+static void check_clock(Elab *in, Scope *s) {
+  const Def *named = scope_find(s, name_from(in->w->names, "time"));
+  for (uint32_t i = 0; named && i < table_count(s->names); i++) {
+    const Def *d = in->def.at[table_value(s->names, i)];
+    if (d->kind != DEF_MACHINE || d->scope != s) continue;
+    Id e = diag_error(in->w->diags, named->span,
+                      "`time` is the clock of machines: another name is wanted here");
+    diag_note(in->w->diags, e, d->span, "the machine");
+    return;
+  }
+}
+
 void check_machines(Elab *in, Scope *s) {
+  check_clock(in, s);
   for (uint32_t i = 0; i < table_count(s->names); i++) {
     Def *d = in->def.at[table_value(s->names, i)];
     if (d->kind != DEF_MACHINE || d->scope != s || d->broken) continue;
