@@ -33,6 +33,7 @@ typedef enum {
   ANSWER_NONE,
   ANSWER_MESSAGES,
   ANSWER_SUMMARY,
+  ANSWER_NAMES,
   ANSWER_WHO,
   ANSWER_PATHS,
   ANSWER_FIND,
@@ -58,6 +59,7 @@ typedef enum {
   ANSWER_DRAW_CHECK,
   ANSWER_DATA,
   ANSWER_RUNS,
+  ANSWER_IMPORT,
   ANSWER_OPS,
   ANSWER_QUOTE,
   ANSWER_FOREIGN,
@@ -93,6 +95,7 @@ typedef struct {
 
 // limn.c: what a program of this path may read
 const ReadRights *rights_of(const Limn *, Arena *, const char *path);
+LimnStatus load_again(Limn *to, const Limn *from); // the same program with the same settings
 
 struct Limn {
   Arena *own, *messages, *settings, *weights, *loaded, *world;
@@ -133,6 +136,7 @@ __attribute__((format(printf, 2, 3))) LimnStatus call_misuse(ApiCall *, const ch
 // NULL with messages. Nothing of the program that is loaded is touched. (questions.c)
 const char *format_text(ApiCall *, Arena *to, const char *path, const char *text, size_t n);
 void forget_messages(Limn *);
+void move_messages(Limn *to, Limn *from);
 void lose_places(Diags *); // of messages that were not settled: their sources are gone
 
 // options.c
@@ -146,6 +150,8 @@ bool eval_take(ApiCall *, const LimnEval *, LimnEval *to);
 bool read_take(ApiCall *, const LimnRead *, LimnRead *to);
 bool export_take(ApiCall *, const LimnExport *, LimnExport *to);
 bool train_take(ApiCall *, const LimnTrain *, LimnTrain *to);
+bool prepare_take(ApiCall *, const LimnPrepare *, LimnPrepare *to);
+bool inputs_take(ApiCall *, const LimnInput **, uint32_t n); // in memory of the call
 
 // values.c
 void arrays_give(Arena *, const Arrays *, LimnArrays *); // in that arena

@@ -390,6 +390,14 @@ static void say_no_run(const Options *o, const char *dir) {
   fputc('\n', stderr);
 }
 
+int run_import(Limn *l, Options *o) {
+  if (!o->import.out) o->import.out = "model.limn";
+  LimnStatus s = limn_import(l, o->file, &o->import);
+  if (!s && !o->json) SAY(stdout, o->import.out, "\n");
+  const char *where = !s && o->json ? limn_quote(l, o->import.out) : NULL;
+  return answer(l, o, s, "program", where);
+}
+
 int run_runs(Limn *l, Options *o) {
   const char *text = NULL, *dir = o->file ? o->file : "runs";
   LimnStatus s = limn_runs(l, dir, o->with, o->has, o->json, &text);

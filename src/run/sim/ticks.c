@@ -7,8 +7,7 @@ enum {
   NUMBERS_AT_ONCE = 1 << 20,
   TICKS_AT_ONCE = 4096,
   MOMENTS_KEPT = 100000,
-  WORK_AT_ONCE = 1 << 28,
-  SAVE_SECONDS = 1
+  WORK_AT_ONCE = 1 << 28
 };
 
 // -- what is watched ------------------------------------------------------------------------------
@@ -223,7 +222,7 @@ static bool look(Ticking *t, uint32_t number) {
   t->every = m->run->every > 1 ? (uint64_t)m->run->every : t->ticks / MOMENTS_KEPT + 1;
   record_channels(m->w, m->p, number, &t->f->record);
   watchers_find(m, number, t->f, &t->watchers);
-  t->history = NEW_ARRAY(m->arena, TickHistory, t->watchers.n + 1);
+  t->history = NEW_ARRAY(m->arena, SavedRow, t->watchers.n + 1);
   t->see = record_sights(m, number, &t->f->record, &t->watchers);
   t->shows = t->see.n + t->see.nseen - t->watchers.n;
   return true;
@@ -239,20 +238,17 @@ static int64_t at_once(Ticking *t, int64_t *most) {
   return chunk > left ? left : chunk;
 }
 
-// Now and then what is done is saved; never for more than a twentieth of the time.
-static bool save_now(Ticking *t, uint32_t number, double *last, double *took) {
-  double now = clock_seconds();
-  if (now - *last < SAVE_SECONDS || now - *last < 20 * *took) return true;
+static bool save_now(Ticking *t, uint32_t number, SaveClock *c) {
+  if (!saved_due(c)) return true;
   bool good = ticks_save(t, number);
-  *last = clock_seconds();
-  *took = *last - now;
+  saved_done(c);
   return good;
 }
 
 // Rows of `chunk` ticks, as long as there are so many.
 static bool do_all(Ticking *t, uint32_t number, int64_t chunk, double *row) {
   Sim *m = t->m;
-  double last = clock_seconds(), took = 0;
+  SaveClock clock = {.last = clock_seconds()};
   Engine *e = chunk ? rows_engine(t, chunk) : NULL;
   bool good = e || !chunk;
   while (good && chunk && t->done + (uint64_t)chunk <= t->ticks && !t->f->stopped &&
@@ -262,7 +258,7 @@ static bool do_all(Ticking *t, uint32_t number, int64_t chunk, double *row) {
       m->how->progress(m->how->context,
                        (double)(t->done - t->begun) / (double)(t->ticks - t->begun));
     t->f->stopped = m->how->stop && *m->how->stop;
-    good = save_now(t, number, &last, &took);
+    good = save_now(t, number, &clock);
   }
   if (e) engine_free(e);
   int64_t rest = (int64_t)(t->ticks - t->done);

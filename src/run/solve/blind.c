@@ -3,7 +3,7 @@
 // The stages of a step are at a few moments, and a rate that is not 0 only between them leaves no
 // trace: a light that is on by day, a pulse. The step's error is then far smaller than it need be,
 // and steps grow over what they do not see. So a step whose error is that small, or that is much
-// longer than the one before it, is looked at closely: along its dense output, the rates must be what
+// longer than those before it, is looked at closely: along its dense output, the rates must be what
 // its slope says. Where motions die out fast, rates are large close beside the way: there it counts how
 // far beside it the state would be.
 #include "run/solve/solve_own.h"
@@ -24,10 +24,18 @@ static void dense_slope(const Dense *d, uint32_t n, double q, double *slope) {
 // exact as its ends.
 static const double surprise = 100;
 
+// A step that was cut short, by an event that is near or by the end, has a small error for that
+// reason: what counts is the error of one as long as was wanted.
 static bool may_be_blind(const Solver *s, double h) {
   const double small = 0.01, long_step = 1.5;
   if (s->stepper->fixed || s->stepper->given) return false;
-  return s->error < small || s->fresh || h > long_step * (s->t - s->from);
+  if (h > long_step * s->known_length) return true;
+  double cut = fmax(fmin(s->h, s->how.largest) / h, 1);
+  return s->error * pow(cut, 1 / s->stepper->exponent) < small;
+}
+
+static void has_seen(Solver *s, double h) {
+  s->known_length = fmax(h, fmin(s->known_length, s->h));
 }
 
 // In `slope`, as an error of the state. Where an equation stands in the place of a rate, it is 0.
@@ -44,7 +52,10 @@ static void surprise_at(Solver *s, double h, const double *rate, double *slope) 
 
 bool step_is_seen(Solver *s, double h) {
   double looks = s->how.look > 0 ? floor(h / s->how.look) : 0, before = s->error;
-  if (looks < 1 || !may_be_blind(s, h)) return true;
+  if (looks < 1 || !may_be_blind(s, h)) {
+    has_seen(s, h);
+    return true;
+  }
   double *rate = s->k[1], *slope = s->k[2];
   for (double k = 0; k < looks; k++) {
     double q = (k + 0.5) / looks, t = s->t + q * h;
@@ -56,5 +67,6 @@ bool step_is_seen(Solver *s, double h) {
     if (s->error > 1) return true; // too large now: the step is made again, shorter
   }
   s->error = before;
+  has_seen(s, h);
   return true;
 }
