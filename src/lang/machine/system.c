@@ -41,12 +41,13 @@ static void settle_ports(MachineBuilder *m) {
     const char *what = arena_format(w->arena, "port `%s`", name_text(w->names, port->name));
     check_port(m, i);
     Id wire = fold_changes(m, CHANGE_PORT, i, 0, &port->type, what);
-    if (m->s->shares) note_sharers(m, i);
+    if (m->s->shares && i < m->s->in.n) note_sharers(m, i);
     if (!wire) {
       Val zero = val_fill(m->b, val_literal(m->b, 0, port->span), full_type(m, &port->type));
       wire = val_to_wire(m->b, &zero, 0);
     }
-    diagram_output(w, m->b->d, live_shown(m, &port->type, wire));
+    bool mode = m->s->shares && i >= m->s->in.n; // behind the variables
+    diagram_output(w, m->b->d, mode ? wire : live_shown(m, &port->type, wire));
   }
   for (uint32_t i = 0; i < m->target.n; i++) {
     LineTarget *t = &m->target.at[i];
@@ -730,7 +731,8 @@ System *system_closed(Elab *in, System *s) {
   uint32_t n = s->in.n;
   Diagram *held = diagram_new(w, s->name);
   WeaveEnd *in_end = NEW_ARRAY(w->arena, WeaveEnd, n + 1),
-           *out = NEW_ARRAY(w->arena, WeaveEnd, n + 1);
+           *out = NEW_ARRAY(w->arena, WeaveEnd, s->out.n + 1);
+  for (uint32_t i = n; i < s->out.n; i++) out[i] = (WeaveEnd){2, i}; // its mode
   for (uint32_t i = 0; i < n; i++) {
     const Port *port = &s->in.at[i];
     Param p = {
@@ -749,7 +751,7 @@ System *system_closed(Elab *in, System *s) {
   closed->in.n = 0;
   closed->shares = false;
   WeavePart part[2] = {{held, NULL, NULL}, {s->d, NULL, in_end}};
-  Weave how = {.nparts = 2, .nout = n, .part = part, .out = out};
+  Weave how = {.nparts = 2, .nout = s->out.n, .part = part, .out = out};
   Id **map;
   WeaveFault fault = {0};
   closed->d = diagram_weave(w, s->name, &how, &map, &fault);
@@ -880,7 +882,21 @@ System *system_on(Elab *in, System *s, System *source, Span span) {
 }
 
 // -- for others -----------------------------------------------------------------------------------
+// A constant or learner of the program with the name of the clock would hide it in every machine.
+static void check_clock(Elab *in, Scope *s) {
+  const Def *named = scope_find(s, name_from(in->w->names, "time"));
+  for (uint32_t i = 0; named && i < table_count(s->names); i++) {
+    const Def *d = in->def.at[table_value(s->names, i)];
+    if (d->kind != DEF_MACHINE || d->scope != s) continue;
+    Id e = diag_error(in->w->diags, named->span,
+                      "`time` is the clock of machines: another name is wanted here");
+    diag_note(in->w->diags, e, d->span, "the machine");
+    return;
+  }
+}
+
 void check_machines(Elab *in, Scope *s) {
+  check_clock(in, s);
   for (uint32_t i = 0; i < table_count(s->names); i++) {
     Def *d = in->def.at[table_value(s->names, i)];
     if (d->kind != DEF_MACHINE || d->scope != s || d->broken) continue;
