@@ -249,6 +249,9 @@ void settle_constraints(MachineBuilder *);
 // chance.c: the box `white`
 Value white_value(const BuiltinUse *);
 
+// flow.c: params of a diagram as params of the one that calls it, for the call
+void called_params(World *, Diagram *to, const Diagram *of, Ids *in);
+
 // rates.c: x + c h y, or x + c h where y is 0, with h a number for each of the first axes; and
 // a + 2 b + 2 c + d
 Id step_moved(World *, Diagram *, Id x, double c, Id h, Id y);
