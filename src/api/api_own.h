@@ -18,6 +18,7 @@
 
 #include "lang/program/program.h"
 #include "limn.h"
+#include "port/export/export.h"
 #include "run/train/train.h"
 #include "run/use/use.h"
 #include "show/circuit/circuit.h"
@@ -49,6 +50,8 @@ typedef enum {
   ANSWER_WEIGHTS,
   ANSWER_WEIGHT,
   ANSWER_REPORT,
+  ANSWER_EXPORT,
+  ANSWER_READ,
   ANSWER_RUN,
   ANSWER_DRAW_TEXT,
   ANSWER_DRAW_BYTES,
@@ -127,6 +130,8 @@ void call_failed(ApiCall *);
 LimnStatus call_end(ApiCall *, LimnStatus);
 const char *call_text(ApiCall *, const char *); // the same with a text
 __attribute__((format(printf, 2, 3))) LimnStatus call_misuse(ApiCall *, const char *format, ...);
+// NULL with messages. Nothing of the program that is loaded is touched. (questions.c)
+const char *format_text(ApiCall *, Arena *to, const char *path, const char *text, size_t n);
 void forget_messages(Limn *);
 void lose_places(Diags *); // of messages that were not settled: their sources are gone
 
@@ -138,6 +143,8 @@ bool options_take(ApiCall *, void *to, size_t room, const void *from);
 // The same, and what they say makes sense; inputs live as long as the call.
 bool use_take(ApiCall *, const LimnUse *, LimnUse *to);
 bool eval_take(ApiCall *, const LimnEval *, LimnEval *to);
+bool read_take(ApiCall *, const LimnRead *, LimnRead *to);
+bool export_take(ApiCall *, const LimnExport *, LimnExport *to);
 bool train_take(ApiCall *, const LimnTrain *, LimnTrain *to);
 
 // values.c

@@ -1,15 +1,14 @@
 #!/bin/sh
 # `limn run` as a user meets it: the folder, its numbers, the page, the status; the same again gives the same bytes.
 set -u
+. "$(dirname "$0")/../say.sh"
 here=$(cd "$(dirname "$0")" && pwd)
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 1
 cp "$here"/*.limn .
-status=0
 
-ok() { echo "ok run: $1"; }
-not_ok() { echo "not ok run: $1"; status=1; }
+say='run: '
 # same NAME WANTED FOUND
 same() { if [ "$2" = "$3" ]; then ok "$1"; else not_ok "$1: wanted $2, found $3"; fi; }
 # has NAME FILE TEXT
@@ -252,4 +251,4 @@ printf "machine M -> (T: R[3]) {\n  state T : R[3] = 1\n  T'[i] = -(i + 1) * T[i
 "$LIMN" run family.limn --out family >out 2>&1
 has "curves of one run are told apart" family/shown/01-T.svg "T[0] solid, T[1] dashed, T[2] dotted."
 
-exit $status
+exit $failed

@@ -57,7 +57,6 @@ struct Flow {
   VEC(Flowing) flowing, lag;
   VEC(uint32_t) stepping; // states with a next value
   VEC(TickClock) clock;   // of those: one for each period
-  State *mode;            // of a system that may stop; or NULL
   double moment;          // when something happened last; not a number: nothing that still goes on
   double **birth;         // [event][state] what a part is born with, as it was before the moment
   bool *unborn;           // [guard] it is there from the start: it is not born then

@@ -17,7 +17,6 @@ typedef struct {
   SavedRow *history; // [watcher] what it saw, for periods
   uint64_t clash;    // the tick at which two lines set one place to different values
   bool bad;          // a number that was looked at is not finite
-  int mode;          // of what is looked at, the mode of a system that may stop; -1: none
 } Ticking;
 
 // tick_state.c: everything that a run by ticks needs to go on, bit for bit

@@ -164,7 +164,7 @@ static bool choose_first(Solver *s) {
 
 // After an event a step as long as those before it is tried, unless the rates speak strongly against it.
 static bool choose_again(Solver *s) {
-  const double bold = 4;
+  const double bold = 32;
   double before = s->h;
   if (!choose_first(s)) return false;
   s->h = fmax(s->h, fmin(before, bold * s->h));

@@ -19,6 +19,10 @@ typedef struct { // where a square matrix can be other than 0
 } Pattern;
 
 typedef struct {
+  uint32_t from, to;
+} NumberRange;
+
+typedef struct {
   void *context;
   uint32_t n;    // numbers that flow
   uint32_t late; // numbers that are late: they are given to all functions below
@@ -32,6 +36,7 @@ typedef struct {
   // Row r of column c: rate r may depend on number c. NULL, or what gives NULL: all on all.
   const Pattern *(*pattern)(void *context);
   bool timeless; // the rates depend on x alone
+  bool adds;     // they only add and multiply t and x: no pulse hides between two moments
   // [n] 1: this number has no rate; instead, what stands in its place is 0 at every moment. NULL: all
   // have one. Only for the stiff method.
   const uint8_t *constrained;
@@ -39,6 +44,8 @@ typedef struct {
   // above; or when it is above 0 at the start. Still above 0 after its event, it has to come down
   // first.
   bool (*guards)(void *context, double t, const double *x, const double *late, double *g);
+  const NumberRange *guarded; // [nguarded] the numbers of x that guards read; NULL: all
+  uint32_t nguarded;
   // What happens at one moment, all of it at once: which[events]. All of it reads x as it was before
   // the moment; then x is changed in place. What it takes out of `which` has not happened, and does so
   // at the same moment if its guard is above 0 behind the rest. False: stop here, without an error.

@@ -15,6 +15,7 @@ typedef struct {
   double *part; // [5 n]
 } Dense;
 void dense_at(const Dense *, uint32_t n, double t, double *x);
+void dense_some(const Dense *, uint32_t n, NumberRange, double t, double *x); // only those of x
 double dense_one(const Dense *, uint32_t n, uint32_t i, double t);
 void dense_rest(Dense *, uint32_t n, double t, const double *x); // x, from t on
 // Through both ends with the slopes there; part4 is 0.
@@ -75,11 +76,12 @@ struct Solver {
   double *late;             // [late] as of the last late_at
   double *k[8];             // [n] stages
   Dense dense;
-  bool known;    // the rate at t
-  bool fresh;    // the first step, or the first after an event
-  double h;      // the step that is wanted next
-  double aim;    // just behind where an event seems to be; or infinite
-  double anchor; // fixed steps: step `ticks` ends at anchor + ticks step
+  bool known;          // the rate at t
+  bool fresh;          // the first step, or the first after an event
+  double h;            // the step that is wanted next
+  double known_length; // of steps that were seen through lately
+  double aim;          // just behind where an event seems to be; or infinite
+  double anchor;       // fixed steps: step `ticks` ends at anchor + ticks step
   uint64_t ticks;
   double error,
       log_error;  // of the step tried: above 1 is too much; of the one before, as a logarithm
@@ -119,6 +121,9 @@ struct SolverStepper {
   bool (*try)(Solver *, double h);   // next, error; false: stop
   void (*dense)(Solver *, double h); // of the step just tried
   bool (*accepted)(Solver *, double h, double end); // may be NULL; false: stop
+  // How far the state would be off if the rates were off by this, of the step just tried; NULL: h
+  // times as far.
+  void (*carried)(Solver *, double *off);
 };
 extern const SolverStepper dormand_stepper, rk4_stepper, euler_stepper, stiff_stepper,
     given_stepper;
