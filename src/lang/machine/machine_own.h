@@ -203,9 +203,6 @@ bool write_out_loops(MachineBuilder *);
 Syntax *with_loop_number(World *, const Syntax *, Name, double);
 Name member_name(MachineBuilder *, Name, const Syntax *brackets); // p[2]; 0: not by numbers
 
-// units.c: units of ports, states and constants agree, in every machine of the file
-void check_units(Elab *, Scope *);
-
 // parts.c
 typedef struct {
   Def *def;

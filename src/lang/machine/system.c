@@ -3,6 +3,7 @@
 #include "core/pass/rewrite.h"
 #include "lang/declare/statements.h"
 #include "lang/machine/machine_own.h"
+#include "lang/units/units.h"
 
 // -- ports and states --------------------------------------------------------------------------
 // Is it said in every mode in which it is open?
