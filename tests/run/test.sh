@@ -149,7 +149,9 @@ check last(x) < 2
 END
 "$LIMN" run slow.limn --out slow >out 2>err &
 pid=$!
-for _ in $(seq 200); do [ -e slow/Spin.state.safetensors ] && break; sleep 0.1; done # it has begun
+for _ in $(seq 200); do [ -e slow/Spin.state.safetensors ] && break; sleep 0.1; done
+touch begun # and is saved again when it is under way
+for _ in $(seq 200); do [ slow/Spin.state.safetensors -nt begun ] && break; sleep 0.1; done
 kill -TERM $pid
 wait $pid
 same "stopped: status" 0 $?
