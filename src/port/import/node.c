@@ -72,7 +72,7 @@ bool op_known(ImpNode *n, uint32_t k) {
 
 bool op_list(ImpNode *n, const char *name, uint32_t k, ImpInts *out) {
   *out = name ? attr_ints(n, name) : (ImpInts){0};
-  if (out->there || !k || !op_in(n, k)) return true;
+  if (out->there || !op_in(n, k)) return true;
   if (!op_known(n, k)) return false;
   ImpValue *v = op_value(n, k);
   int64_t count = shape_count(&v->shape);

@@ -61,7 +61,8 @@ typedef struct ImpScope {
   struct ImpScope *outer; // NULL: none is seen
   const char *path;       // of the call, "" at the top
   const OnnxOpsets *opset;
-  uint32_t depth;
+  uint32_t depth;  // of functions around it
+  uint32_t nested; // graphs around it
 } ImpScope;
 
 typedef struct Importer {
@@ -138,7 +139,7 @@ typedef struct {
   int64_t *at;
 } ImpInts;
 ImpInts attr_ints(const ImpNode *, const char *name);
-// Of an attribute, or of an input whose numbers must be known (k; 0 is never one). False with a message.
+// Of an attribute, or of input k, whose numbers must be known. False with a message.
 bool op_list(ImpNode *, const char *name, uint32_t k, ImpInts *);
 bool op_sizes(ImpNode *, uint32_t k, ImpShape *); // an input that is a shape, perhaps with symbols
 bool op_axis(ImpNode *, int64_t axis, uint32_t rank, uint32_t *out); // from the end where negative
@@ -155,6 +156,10 @@ bool import_initializers(Importer *, ImpScope *, const OnnxGraph *);
 ImpScope *imp_new(Importer *, ImpScope *outer, const OnnxOpsets *, const char *path);
 Id imp_find(const ImpScope *, const char *name); // 0: nobody has made it
 void imp_put(ImpScope *, const char *name, Id);
+
+// control.c: the nodes of a graph inside a function, with the attributes that the call has given
+OnnxNode *nodes_with(Importer *, const OnnxFunction *, const OnnxNode *call, const OnnxNode *,
+                     uint32_t n);
 
 // fold.c: what can be computed now. False: it cannot
 bool fold_node(ImpNode *);
@@ -185,6 +190,9 @@ const char *cast_text(Importer *, const char *x, OnnxType from, OnnxType to, boo
 Id say_taken(ImpNode *, Id, uint32_t axis, const int64_t *place, int64_t count);
 
 Id say_padded(ImpNode *, Id, int64_t *before, int64_t *after, Id with); // 0 with a message
+
+// nn.c
+Id say_product(ImpNode *, Id a, Id b, OnnxType); // of matrices; 0 with a message
 
 // conv.c
 Id say_conv(ImpNode *, Id x, Id w, Id bias, OnnxType); // 0 with a message

@@ -101,7 +101,7 @@ static bool dims(OnnxReader *r, const WireField *f, OnnxTensor *t) {
 }
 
 // Numbers of a field of their own: each piece is kept where it is.
-static void numbers(OnnxReader *r, const WireField *f, OnnxTensor *t, int where) {
+static void numbers(OnnxReader *r, const WireField *f, OnnxTensor *t, OnnxWhere where) {
   t->where = where;
   View v = f->bytes;
   if (f->kind == 0) { // one whole number by itself: its bytes again
