@@ -76,6 +76,8 @@ FILES = {
                       raw(5, tensor("zero", [], [0], 7)), raw(5, tensor("axes", [1], [0], 7)), raw(5, tensor("rest", [1], [-1], 7))),
     "sized": model(x(2, 3), value(11, "to", [1], 7), y(6), node("Reshape", ["x", "to"], ["y"], name="flat")),
     # refused ones
+    "fat": model(y(16777216), value(11, "x", [1]), b"".join(node("ConstantOfShape", ["n"], [f"c{i}"]) for i in range(300)), raw(5, tensor("n", [1], [65536], 7))),
+    "wide": model(x(3), y(3), node("Sum", ["x"] * 5000, ["y"])),
     "unknown": model(x(3), y(3), node("Frobnicate", ["x"], ["y"], name="odd")),
     "nowhere": model(x(3), y(3), node("Relu", ["q"], ["y"])),
     "unmade": model(x(3), y(3)),

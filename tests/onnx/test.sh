@@ -43,6 +43,8 @@ if "$LIMN" import sized.onnx -o sized.limn --in 'to=[6]' >out && "$LIMN" eval si
 then ok "an input given at import"; else not_ok "an input given at import"; cat out; fi
 
 refuses unknown 'node `odd` (Frobnicate): this operator is not known'
+refuses fat 'what is computed before the program runs takes too much memory'
+refuses wide 'node `y` (Sum): it has more than 4096 inputs'
 refuses nowhere 'node `y` (Relu): nothing before it makes `q`'
 refuses unmade 'nothing makes output `y`'
 refuses silent 'the model has no outputs'

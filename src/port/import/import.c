@@ -1,7 +1,11 @@
 // The walk: nodes in their order, each with values for its names. Functions of the model are opened where they are called.
 #include "port/import/own.h"
 
-enum { WORK_LIMIT = 200000, CALL_LIMIT = 24 };
+enum { WORK_LIMIT = 200000, CALL_LIMIT = 24, INPUTS_LIMIT = 4096 };
+enum {
+  MEMORY_FOR_EACH = 40,
+  MEMORY_MORE = 64 << 20
+}; // bytes, for each byte of the file and at all
 
 // -- names of values -----------------------------------------------------------------------------
 ImpScope *imp_new(Importer *m, ImpScope *outer, const OnnxOpsets *opset, const char *path) {
@@ -75,6 +79,9 @@ static bool import_node(Importer *m, ImpScope *s, const OnnxNode *node) {
   if (++m->work > WORK_LIMIT)
     return diag_refuse(m->diags, (Span){0}, "the model has more than %d nodes once it is opened",
                        WORK_LIMIT);
+  if (arena_used(m->arena) > m->memory)
+    return op_refuse(&n, "what is computed before the program runs takes too much memory");
+  if (node->in.n > INPUTS_LIMIT) return op_refuse(&n, "it has more than %d inputs", INPUTS_LIMIT);
   if (!resolve(&n)) return false;
   const OnnxFunction *f = function_find(m, node);
   if (f) return open_function(&n, f);
@@ -200,8 +207,11 @@ bool import_onnx(Arena *a, Diags *diags, const ImportOptions *how, Imported *out
   const char *why = NULL;
   *m = (Importer){.arena = a, .diags = diags, .how = how};
   vec_push(a, &m->value, (ImpValue){0});
-  if (!onnx_read(a, how->path, &model, &why)) return diag_refuse(diags, (Span){0}, "%s", why);
+  bool read = how->bytes ? onnx_read_bytes(a, how->bytes, how->n, NULL, &model, &why)
+                         : onnx_read(a, how->path, &model, &why);
+  if (!read) return diag_refuse(diags, (Span){0}, "%s", why);
   m->model = model;
+  m->memory = arena_used(a) + MEMORY_FOR_EACH * model->size + MEMORY_MORE;
   if (!import_graph(m)) return false;
   write_program(m, out);
   return true;

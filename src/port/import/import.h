@@ -28,7 +28,10 @@
 #include "io/bytes/bytes.h"
 
 typedef struct {
-  const char *path;    // of the model
+  const char *path; // of the model
+  const void
+      *bytes; // or the model itself, which must live as long; then there are no files beside it
+  size_t n;
   const char *weights; // what the program calls the file of weights, beside it
   bool flat;           // a line for each node
   const Arrays *given; // inputs of the graph, by name, that are to be constants; or NULL

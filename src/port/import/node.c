@@ -18,7 +18,18 @@ bool op_refuse(ImpNode *n, const char *format, ...) {
   return diag_refuse(n->m->diags, (Span){0}, "node `%s` (%s): %s", shown, op, why);
 }
 
+// Sizes that are all numbers are numbers.
+static void settle(Importer *m, ImpValue *v) {
+  int64_t count = shape_count(&v->shape);
+  if (!v->known || v->data || v->kind != IMP_CONST) return;
+  for (int64_t i = 0; i < count; i++)
+    if (v->known[i].text) return;
+  v->data = NEW_ARRAY(m->arena, double, count + 1);
+  for (int64_t i = 0; i < count; i++) v->data[i] = (double)v->known[i].n;
+}
+
 void op_give(ImpNode *n, uint32_t k, Id v) {
+  settle(n->m, value_at(n->m, v));
   if (k >= n->node->out.n || !*n->node->out.at[k]) return;
   ImpValue *value = value_at(n->m, v);
   if (!*value->onnx || value->kind == IMP_MADE) value->onnx = n->node->out.at[k];

@@ -75,6 +75,7 @@ typedef struct Importer {
   Ids input, output;
   Table *taken;   // names of the program
   Table *symbols; // sizes with a name: of the file, to 1
+  size_t memory;  // that may be in use before a node
   uint32_t work;  // nodes so far, with those of functions and loops
 } Importer;
 
@@ -108,6 +109,8 @@ ImpSize dim_of(int64_t);
 bool dim_same(ImpSize, ImpSize);
 bool dim_is(ImpSize, int64_t);
 ImpSize dim_op(Importer *, char op, ImpSize, ImpSize); // + - * /, rounded down
+bool dim_divide(Importer *, ImpSize, ImpSize,
+                ImpSize *); // false: not without a rest, as far as can be told
 const char *dim_text(Importer *, ImpSize);
 const char *dim_inside(Importer *, ImpSize); // the same for an index or a value: `size[N]`
 enum { IMP_LETTERS = 2 * ONNX_RANK_LIMIT };

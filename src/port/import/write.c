@@ -10,6 +10,7 @@ typedef struct {
   Importer *m;
   Buf *b;
   bool *live; // [line]
+  bool exact; // a line that compares: numbers are as the model has them
 } ImpWriter;
 
 // -- what is needed ------------------------------------------------------------------------------
@@ -104,7 +105,8 @@ static void put_read(ImpWriter *w, const ImpRead *r, const ImpRead *read) {
   const ImpValue *v = value_at(w->m, r->value);
   bool points = r->index && *r->index == '@', number = v->labels && !points;
   if (is_inline(v)) {
-    const char *text = number_term(w->m, v->data[0]);
+    bool near = v->type == ONNX_FLOAT && !w->exact; // 1e-5 and not what a float makes of it
+    const char *text = near ? short_term(w->m, (float)v->data[0]) : number_term(w->m, v->data[0]);
     buf_printf(w->b, v->type == ONNX_BOOL ? "bit(%s)" : "%s", text);
     return;
   }
@@ -130,6 +132,8 @@ static void put_template(ImpWriter *w, const char *text, const ImpRead *read) {
 }
 
 static void put_right(ImpWriter *w, const ImpLine *l) {
+  w->exact = strpbrk(l->form.right, "<>=") || strstr(l->form.right, "floor") ||
+             strstr(l->form.right, "round");
   put_template(w, l->form.right, l->read.at);
   if (l->form.pad) buf_printf(w->b, "   pad %s", l->form.pad);
 }
@@ -143,24 +147,27 @@ static const char *next_index(const char *at, size_t *n) {
   return *n ? at : NULL;
 }
 
-// A line may have reads that it does not use.
-static bool mentions_read(const ImpLine *l, uint32_t k) {
-  char name[16];
-  int n = snprintf(name, sizeof name, "$%u", k);
+// A line may have reads that it does not use: which ones it does.
+static bool *reads_used(Importer *m, const ImpLine *l) {
+  bool *used = NEW_ARRAY(m->arena, bool, l->read.n + 1);
   for (uint32_t i = 0; i <= l->read.n; i++) {
     const char *at = i ? l->read.at[i - 1].index : l->form.right;
-    for (; at && (at = strstr(at, name)); at++)
-      if (at[n] < '0' || at[n] > '9') return true;
+    while (at && (at = strchr(at, '$'))) {
+      uint32_t k = 0;
+      for (at++; *at >= '0' && *at <= '9'; at++) k = 10 * k + (uint32_t)(*at - '0');
+      if (k < l->read.n) used[k] = true;
+    }
   }
-  return false;
+  return used;
 }
 
-static bool is_plain(const ImpWriter *w, const ImpLine *l, const char *index, size_t n) {
+static bool is_plain(const ImpWriter *w, const ImpLine *l, const bool *used, const char *index,
+                     size_t n) {
   for (uint32_t k = 0; k < l->read.n; k++) {
     const ImpValue *v = value_at(w->m, l->read.at[k].value);
     const char *at = l->read.at[k].index;
     size_t m;
-    if (!at || is_inline(v) || !v->shape.rank || !mentions_read(l, k)) continue;
+    if (!at || is_inline(v) || !v->shape.rank || !used[k]) continue;
     if (*at == '@') at++;
     for (; (at = next_index(at, &m)); at += m)
       if (m == n && !memcmp(at, index, n)) return true;
@@ -175,11 +182,13 @@ static void put_left(ImpWriter *w, const ImpLine *l) {
   size_t n;
   uint32_t k = 0;
   if (!v->shape.rank) return;
+  const bool *used = reads_used(w->m, l);
   buf_char(w->b, '[');
   for (const char *at = l->form.left; (at = next_index(at, &n)); at += n, k++) {
     buf_printf(w->b, "%s%.*s", k ? " " : "", (int)n, at);
     bool letter = char_is_letter(*at) && strspn(at, index_characters) >= n;
-    if (letter && !is_plain(w, l, at, n)) buf_printf(w->b, ":%s", dim_text(w->m, v->shape.dim[k]));
+    if (letter && !is_plain(w, l, used, at, n))
+      buf_printf(w->b, ":%s", dim_text(w->m, v->shape.dim[k]));
   }
   buf_char(w->b, ']');
 }

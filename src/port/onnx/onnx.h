@@ -146,6 +146,7 @@ typedef struct {
 
 typedef struct {
   int64_t ir_version;
+  size_t size;                   // of the file
   const char *producer, *folder; // folder: of the file, for numbers beside it
   OnnxOpsets opset;
   OnnxGraph *graph;

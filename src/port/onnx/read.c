@@ -373,7 +373,7 @@ bool onnx_read_bytes(Arena *a, const void *bytes, size_t n, const char *folder, 
   WireField f;
   OnnxFunction fun;
   OnnxModel *m = *out = NEW(a, OnnxModel);
-  *m = (OnnxModel){.producer = "", .folder = folder};
+  *m = (OnnxModel){.producer = "", .folder = folder, .size = n};
   *error = NULL;
   while (field(&r, &w, &f)) {
     switch (f.number) {
