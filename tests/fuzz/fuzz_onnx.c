@@ -4,6 +4,8 @@
 
 #include "whole.h"
 
+enum { TEXT_MOST = 1 << 14 };
+
 static void must_check(Program *p, Buf *out) {
   (void)p;
   diags_print(world->diags, out);
@@ -18,7 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n) {
   Imported made = {0};
   bool good = import_onnx(a, diags, &how, &made);
   if (good == (diags->errors > 0) || arena_used(a) > 100 * n + (200 << 20)) abort();
-  if (good && strlen(made.text) <= INPUT_LIMIT)
+  if (good && strlen(made.text) <= TEXT_MOST)
     with_program(made.text, strlen(made.text), must_check);
   arena_free(a);
   return 0;

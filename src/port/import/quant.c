@@ -16,8 +16,8 @@ static const char *cut_to(Importer *m, OnnxType type, const char *x) {
 static const char *quantised(Importer *m, OnnxType type, const char *x, const char *zero,
                              bool saturate) {
   if (is_whole(type)) {
-    const char *shifted = zero ? arena_format(m->arena, "round_even(%s) + %s", x, zero)
-                               : arena_format(m->arena, "round_even(%s)", x);
+    const char *shifted = zero ? arena_format(m->arena, "round_even(float32(%s)) + %s", x, zero)
+                               : arena_format(m->arena, "round_even(float32(%s))", x);
     return cut_to(m, type, shifted);
   }
   if (zero) x = arena_format(m->arena, "%s + %s", x, zero);
@@ -80,8 +80,9 @@ bool op_quantizelinear(ImpNode *n) {
   ImpShape x = op_value(n, 0)->shape;
   if (!scaled_at(n, &x, &op_value(n, 1)->shape, &s)) return false;
   bool plain = !zero || is_float(type);
-  const char *right =
-      quantised(m, type, "$0 / $1", plain ? NULL : "$2", attr_int(n, "saturate", 1));
+  bool made = op_value(n, 1)->kind == IMP_MADE; // and not yet as a float holds it
+  const char *x_by = made ? "$0 / float32($1)" : "$0 / $1";
+  const char *right = quantised(m, type, x_by, plain ? NULL : "$2", attr_int(n, "saturate", 1));
   ImpForm form = {.left = s.x, .right = right};
   ImpRead read[] = {{n->in[0], s.x}, {n->in[1], s.scale}, {zero, zero_at(m, zero, &s)}};
   op_give(n, 0, say(n, type, &x, form, read, plain ? 2 : 3));
@@ -114,9 +115,9 @@ bool op_dynamicquantizelinear(ImpNode *n) {
                       x.rank ? arena_format(m->arena, "max(max[%s]($0), 0)", all) : "max($0, 0)"};
   Id least = say(n, ONNX_FLOAT, &none, low, READS({n->in[0], all}));
   Id most = say(n, ONNX_FLOAT, &none, high, READS({n->in[0], all}));
-  Id scale = say(n, ONNX_FLOAT, &none, (ImpForm){.right = "($0 - $1) / 255"},
+  Id scale = say(n, ONNX_FLOAT, &none, (ImpForm){.right = "float32(($0 - $1) / 255)"},
                  READS({most, ""}, {least, ""}));
-  ImpForm at = {.right = cut_to(m, ONNX_UINT8, "round_even((0 - $0) / $1)")};
+  ImpForm at = {.right = cut_to(m, ONNX_UINT8, "round_even(float32((0 - $0) / $1))")};
   Id zero = say(n, ONNX_UINT8, &none, at, READS({least, ""}, {scale, ""}));
   ImpForm form = {.left = all, .right = quantised(m, ONNX_UINT8, "$0 / $1", "$2", true)};
   op_give(n, 0, say(n, ONNX_UINT8, &x, form, READS({n->in[0], all}, {scale, ""}, {zero, ""})));
