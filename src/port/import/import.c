@@ -87,7 +87,8 @@ static bool import_node(Importer *m, ImpScope *s, const OnnxNode *node) {
   if (f) return open_function(&n, f);
   n.row = row_find(node->op, node->domain);
   if (!n.row) return op_refuse(&n, "this operator is not known");
-  return fold_node(&n) || (!m->diags->errors && n.row->write(&n));
+  bool good = fold_node(&n) || (!m->diags->errors && n.row->write(&n));
+  return good && !m->diags->errors;
 }
 
 bool import_nodes(Importer *m, ImpScope *s, const OnnxNode *node, uint32_t n) {

@@ -120,6 +120,10 @@ const char *letters(Importer *, uint32_t rank);   // "i j k"
 const char *letters_of(Importer *, Id, const ImpShape *to);
 // "a b c" from a list of texts
 const char *words(Importer *, uint32_t n, const char *const *text);
+// line.c
+const char *
+next_index(const char *at,
+           size_t *n); // of a list of indices: where it begins, and its length; NULL: none
 #define READS(...) (const ImpRead[]){__VA_ARGS__}, COUNT(((const ImpRead[]){__VA_ARGS__}))
 Id say(ImpNode *, OnnxType, const ImpShape *, ImpForm, const ImpRead *, uint32_t n);
 Id say_number(ImpNode *, Id);                // bits as 0 and 1

@@ -191,55 +191,6 @@ const char *letters_of(Importer *m, Id v, const ImpShape *to) {
   return words(m, s->rank, at);
 }
 
-// -- lines ---------------------------------------------------------------------------------------
-// Sizes as numbers: what was folded away is read after all.
-static void make_known(ImpNode *n, Id v) {
-  Importer *m = n->m;
-  ImpValue *x = value_at(m, v);
-  if (!x->known || x->data || x->kind == IMP_MADE) return;
-  Buf b = buf_new(m->arena);
-  int64_t count = shape_count(&x->shape);
-  if (x->shape.rank) buf_char(&b, '[');
-  for (int64_t i = 0; i < count; i++)
-    buf_printf(&b, "%s%s", i ? ", " : "", dim_inside(m, x->known[i]));
-  if (x->shape.rank) buf_char(&b, ']');
-  ImpLine line = {.form = {.right = b.at}, .node = n->node, .scope = n->scope->path};
-  x->kind = IMP_MADE;
-  vec_push(m->arena, &line.out, v);
-  vec_push(m->arena, &m->line, line);
-}
-
-Id say(ImpNode *n, OnnxType type, const ImpShape *shape, ImpForm form, const ImpRead *read,
-       uint32_t nread) {
-  Importer *m = n->m;
-  ImpLine line = {.form = form, .node = n->node, .scope = n->scope->path};
-  Id v = value_new(m, type, shape, IMP_MADE, n->node->out.n ? n->node->out.at[0] : "");
-  for (uint32_t i = 0; i < nread; i++) {
-    make_known(n, read[i].value);
-    const ImpValue *x = value_at(m, read[i].value);
-    const char *from = x->kind == IMP_INPUT ? x->onnx : x->from;
-    if (from) value_at(m, v)->from = from;
-    vec_push(m->arena, &line.read, read[i]);
-  }
-  vec_push(m->arena, &line.out, v);
-  vec_push(m->arena, &m->line, line);
-  return v;
-}
-
-Id say_number(ImpNode *n, Id v) {
-  ImpShape shape = value_at(n->m, v)->shape;
-  const char *at = letters(n->m, shape.rank);
-  if (value_at(n->m, v)->type != ONNX_BOOL) return v;
-  return say(n, ONNX_INT64, &shape, (ImpForm){.left = at, .right = "number($0)"}, READS({v, at}));
-}
-
-Id say_bits(ImpNode *n, Id v) {
-  ImpShape shape = value_at(n->m, v)->shape;
-  const char *at = letters(n->m, shape.rank);
-  if (value_at(n->m, v)->type == ONNX_BOOL) return v;
-  return say(n, ONNX_BOOL, &shape, (ImpForm){.left = at, .right = "($0 != 0)"}, READS({v, at}));
-}
-
 // -- numbers -------------------------------------------------------------------------------------
 const char *number_term(Importer *m, double x) {
   char text[NUMBER_ROOM];

@@ -138,15 +138,6 @@ static void put_right(ImpWriter *w, const ImpLine *l) {
   if (l->form.pad) buf_printf(w->b, "   pad %s", l->form.pad);
 }
 
-// The next of a list of indices: where it begins and how long it is.
-static const char *next_index(const char *at, size_t *n) {
-  int depth = 0;
-  while (*at == ' ') at++;
-  for (*n = 0; at[*n] && (at[*n] != ' ' || depth); (*n)++)
-    depth += (at[*n] == '(') - (at[*n] == ')');
-  return *n ? at : NULL;
-}
-
 // A line may have reads that it does not use: which ones it does.
 static bool *reads_used(Importer *m, const ImpLine *l) {
   bool *used = NEW_ARRAY(m->arena, bool, l->read.n + 1);
