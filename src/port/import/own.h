@@ -28,6 +28,7 @@ typedef struct {
   OnnxType type;
   ImpShape shape;
   ImpKind kind;
+  const char *box;  // of a weight: the box of a scan that has it; NULL: the model
   double *data;     // IMP_CONST, IMP_WEIGHT: [count]
   ImpSize *known;   // of whole numbers some of which are symbols: [count]; or NULL
   const char *from; // the input of the graph that it is computed from, if it is only one; or NULL
@@ -72,6 +73,7 @@ typedef struct Importer {
   const OnnxModel *model;
   VEC(ImpValue) value; // value.at[0] is unused
   VEC(ImpLine) line;
+  VEC(const char *) box; // texts of boxes that are for one node
   Ids input, output;
   Table *taken;   // names of the program
   Table *symbols; // sizes with a name: of the file, to 1

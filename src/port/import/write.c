@@ -217,17 +217,34 @@ static void put_head(ImpWriter *w, bool learner) {
   buf_text(w->b, " {\n");
 }
 
+// A weight of a cell is found through its scan, which has a number where there are several.
+static const char *weight_path(const ImpWriter *w, const ImpValue *v) {
+  Importer *m = w->m;
+  uint32_t scans = 0, which = 0;
+  if (!v->box) return arena_format(m->arena, "model/%s", v->name);
+  const char *begin = arena_format(m->arena, "scan[i, %s]", v->box);
+  for (uint32_t i = 0; i < m->line.n; i++) {
+    const char *right = m->line.at[i].form.right;
+    scans += w->live[i] && !strncmp(right, "scan[", 5);
+    if (w->live[i] && !strncmp(right, begin, strlen(begin))) which = scans;
+  }
+  const char *scan = scans > 1 ? arena_format(m->arena, "scan.%u", which) : "scan";
+  return arena_format(m->arena, "model/%s/%s/%s", scan, v->box, v->name);
+}
+
 static void put_weights(ImpWriter *w, Imported *out) {
   Importer *m = w->m;
   for (uint32_t i = 1; i < m->value.n; i++) {
     const ImpValue *v = value_at(m, i);
     if (v->kind != IMP_WEIGHT || !v->reads) continue;
-    buf_printf(w->b, "  learn %s : ", v->name);
-    put_type(w, v);
-    buf_text(w->b, " = 0\n");
+    if (!v->box) {
+      buf_printf(w->b, "  learn %s : ", v->name);
+      put_type(w, v);
+      buf_text(w->b, " = 0\n");
+    }
     int64_t *shape = NEW_ARRAY(m->arena, int64_t, v->shape.rank + 1);
     for (uint32_t k = 0; k < v->shape.rank; k++) shape[k] = v->shape.dim[k].n;
-    Array x = {.name = arena_format(m->arena, "model/%s", v->name),
+    Array x = {.name = weight_path(w, v),
                .rank = v->shape.rank,
                .shape = shape,
                .count = shape_count(&v->shape),
@@ -287,6 +304,7 @@ void write_program(Importer *m, Imported *out) {
   name_all(&w);
   bool learner = has_weights(&w);
   put_consts(&w);
+  for (uint32_t i = 0; i < m->box.n; i++) buf_text(&body, m->box.at[i]);
   put_head(&w, learner);
   put_weights(&w, out);
   for (uint32_t i = 0; i < m->line.n; i++)
