@@ -73,6 +73,8 @@ echo 12345678 >real.bin
 ln -s real.bin w.bin
 refuses absent 'cannot read `w.bin`, where tensor `weight` is: '
 
+/usr/bin/python3 "$here/operators.py"
+
 # A model becomes a program or is refused, whatever is in it.
 wrong=0
 /usr/bin/python3 - <<'END'
