@@ -23,10 +23,10 @@ def fixed(name, x): return raw(5, tensor(name, x.shape, x.reshape(-1).tolist(), 
 
 def run(op, inputs, outputs, consts={}, opset=20, **attributes):
     """The results of one node: inputs and consts by name, in the order of the node; outputs are shapes."""
-    order = attributes.pop("order", [*inputs, *consts])
+    order, outs = [*inputs, *consts], attributes.pop("outs", [f"y{i}" for i in range(len(outputs))])
     g = [value(11, k, v.shape, as_given(v)) for k, v in inputs.items()] + [fixed(k, v) for k, v in consts.items()]
     g += [value(12, f"y{i}", s) for i, s in enumerate(outputs)]
-    g += [node(op, order, [f"y{i}" for i in range(len(outputs))], **attributes)]
+    g += [node(op, order, outs, **attributes)]
     with tempfile.TemporaryDirectory() as d:
         with open(d + "/m.onnx", "wb") as f: f.write(model(*g, opset=opset))
         words = []
@@ -99,6 +99,47 @@ def roi_refused():
 @case
 def roi_adaptive_maximum():
     return refused("mode max is only known with a sampling_ratio", "RoiAlign", {"x": X}, [(3, 2, 1, 1)], {"rois": ROIS, "of": OF}, mode="max")
+
+# -- what is chosen ----------------------------------------------------------------------------------
+@case
+def unique_by_columns():
+    x = np.array([[2, 1, 2, 0, 1], [3, 5, 3, 9, 5]], np.float32)
+    y, first, back, count = np.unique(x, True, True, True, 1)
+    got = run("Unique", {}, [y.shape, first.shape, back.shape, count.shape], {"x": x}, axis=-1)
+    return got, [y, first, back, count]
+
+@case
+def unique_in_order():
+    x = np.array([[2, 1, 1], [3, 4, 3]], np.float32)
+    return run("Unique", {}, [(4,), (4,), (6,), (4,)], {"x": x}, sorted=0), [np.array(a) for a in ([2, 1, 3, 4], [0, 1, 3, 4], [0, 1, 1, 2, 3, 2], [1, 2, 2, 1])]
+
+@case
+def unique_refused():
+    return refused("node `y0` (Unique): input 1 decides about sizes", "Unique", {"x": X}, [(4,)])
+
+BOXES = np.array([[[0, 0, 2, 2], [0, 0, 2, 1.9], [2, 2, 0, 0.5], [5, 5, 6, 6]]], np.float32)
+SCORES = np.array([[[0.5, 0.9, 0.7, 0.1], [0.5, 0.25, 0.5, 0.75]]], np.float32)
+NMS = {"boxes": BOXES, "scores": SCORES, "most": np.array([2]), "overlap": np.array([0.65], np.float32)}
+
+@case
+def boxes_suppressed():
+    got = run("NonMaxSuppression", {}, [(4, 3)], NMS)
+    return got, [np.array([[0, 0, 1], [0, 0, 3], [0, 1, 3], [0, 1, 0]])]
+
+@case
+def boxes_unsettled():
+    return refused("a score is the threshold itself", "NonMaxSuppression", {}, [(4, 3)], {**NMS, "least": np.array([0.5], np.float32)})
+
+# -- recurrent ---------------------------------------------------------------------------------------
+@case
+def gru_without_bias():
+    x, w, r, h = some(3, 2, 4), some(1, 15, 4), some(1, 15, 5), np.zeros((2, 5))
+    u, t, g = np.split(w[0], 3)
+    a, b, c = np.split(r[0], 3)
+    for v in x:
+        update, reset = sigmoid(v @ u.T + h @ a.T), sigmoid(v @ t.T + h @ b.T)
+        h = (1 - update) * np.tanh(v @ g.T + reset * (h @ c.T)) + update * h
+    return run("GRU", {"x": x}, [(1, 2, 5)], {"w": w, "r": r}, outs=["", "y0"], hidden_size=5, linear_before_reset=1), [h[None]]
 
 # -- all of them -------------------------------------------------------------------------------------
 def main():

@@ -34,27 +34,48 @@ static const struct {
     {"Softplus", "softplus({})", 0, 0},
 };
 
+static uint32_t function_find(const char *name) {
+  uint32_t f = 0;
+  while (f < COUNT(functions) && strcmp(functions[f].name, name) != 0) f++;
+  return f;
+}
+
+// The number of the function at a place of the list: lists have one for each function, or only for those that take one.
+static float parameter(ImpNode *n, const char *attribute, uint32_t at, char mark, float otherwise) {
+  const OnnxAttribute *list = onnx_attribute(n->node, "activations"),
+                      *given = onnx_attribute(n->node, attribute);
+  uint32_t takers = 0, before = 0;
+  if (!given || !given->floats.n || !list) return otherwise;
+  if (given->floats.n == list->strings.n) return given->floats.at[at];
+  for (uint32_t i = 0; i < list->strings.n; i++) {
+    uint32_t f = function_find(list->strings.at[i]);
+    bool takes = f < COUNT(functions) && strchr(functions[f].text, mark);
+    takers += takes;
+    before += takes && i < at;
+  }
+  if (given->floats.n == takers) return given->floats.at[before];
+  return op_refuse(n, "%s has %u numbers, but its functions take %u", attribute, given->floats.n,
+                   takers),
+         otherwise;
+}
+
 // The k-th function of a direction, of an argument.
 static const char *active(ImpNode *n, const Recurrent *r, uint32_t k, const char *otherwise,
                           const char *x) {
   Importer *m = n->m;
   const OnnxAttribute *list = onnx_attribute(n->node, "activations");
-  const OnnxAttribute *alpha = onnx_attribute(n->node, "activation_alpha"),
-                      *beta = onnx_attribute(n->node, "activation_beta");
-  uint32_t each = r->lstm ? 3 : r->gru ? 2 : 1, at = r->way * each + k, f = 0;
+  uint32_t each = r->lstm ? 3 : r->gru ? 2 : 1, at = r->way * each + k;
   const char *name = list && at < list->strings.n ? list->strings.at[at] : otherwise;
-  while (f < COUNT(functions) && strcmp(functions[f].name, name) != 0) f++;
+  uint32_t f = function_find(name);
   if (f == COUNT(functions))
     return op_refuse(n, "activation `%s` is not known", text_shown(m->arena, name, strlen(name))),
            "";
   Buf b = buf_new(m->arena);
   for (const char *c = functions[f].text; *c; c++) {
     if (*c == '@')
-      buf_text(&b, short_term(m, alpha && at < alpha->floats.n ? alpha->floats.at[at]
-                                                               : functions[f].alpha));
+      buf_text(&b, short_term(m, parameter(n, "activation_alpha", at, '@', functions[f].alpha)));
     else if (*c == '#')
-      buf_text(
-          &b, short_term(m, beta && at < beta->floats.n ? beta->floats.at[at] : functions[f].beta));
+      buf_text(&b, short_term(m, parameter(n, "activation_beta", at, '#', functions[f].beta)));
     else if (*c == '{')
       buf_text(&b, x), c++;
     else
@@ -162,14 +183,15 @@ static const char *lstm_body(ImpNode *n, const Recurrent *r, bool peeps) {
                       active(n, r, 2, "Tanh", "C[j]"));
 }
 
-static const char *gru_body(ImpNode *n, const Recurrent *r, bool apart) {
+// apart: the reset comes behind the weights, where a bias of its own may be.
+static const char *gru_body(ImpNode *n, const Recurrent *r, bool apart, bool bias) {
   Importer *m = n->m;
   const char *update = active(n, r, 0, "Sigmoid", clipped(n, "z[0 j] + a[0 j]")),
              *reset = active(n, r, 0, "Sigmoid", clipped(n, "z[1 j] + a[1 j]"));
   const char *fresh =
       active(n, r, 1, "Tanh", clipped(n, apart ? "z[2 j] + t[j] * e[j]" : "z[2 j] + e[j]"));
-  const char *hidden =
-      apart ? "  e[j] = a[2 j] + V[j]\n" : "  q[j] = t[j] * h[j]\n  e[j] = q[k] W[2 j k]\n";
+  const char *hidden = apart ? (bias ? "  e[j] = a[2 j] + V[j]\n" : "  e[j] = a[2 j]\n")
+                             : "  q[j] = t[j] * h[j]\n  e[j] = q[k] W[2 j k]\n";
   return arena_format(m->arena,
                       "  a[i j] = h[k] W[i j k]\n"
                       "  u[j] = %s\n"
@@ -243,7 +265,7 @@ static bool run_way(ImpNode *n, Recurrent *r, States *out) {
   if (apart && op_in(n, 3)) cell_part(n, r, "V", n->in[3], 2 * r->gates - 1, &v);
   const char *body = r->lstm ? lstm_body(n, r, peeps)
                      : r->gru
-                         ? gru_body(n, r, apart && op_in(n, 3))
+                         ? gru_body(n, r, apart, op_in(n, 3))
                          : arena_format(m->arena, "  a[j] = z[0 j] + h[k] W[0 j k]\n  H[j] = %s\n",
                                         active(n, r, 0, "Tanh", clipped(n, "a[j]")));
   add_cell(n, r, body, masked);
