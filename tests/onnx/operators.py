@@ -131,15 +131,75 @@ def boxes_unsettled():
     return refused("a score is the threshold itself", "NonMaxSuppression", {}, [(4, 3)], {**NMS, "least": np.array([0.5], np.float32)})
 
 # -- recurrent ---------------------------------------------------------------------------------------
+def recurrent(kind, x, w, r, b, lens, h0, c0=None, p=None, clip=1e9, apart=False, forget=False, f=sigmoid, g=np.tanh):
+    """One direction or two: all states [steps ways samples s], the last ones, and the last cells."""
+    ways, s = r.shape[0], r.shape[2]
+    y, last, cells = np.zeros((len(x), ways, x.shape[1], s)), np.array(h0, float), np.array(h0 if c0 is None else c0, float)
+    def cut(v): return np.clip(v, -clip, clip)
+    def step(v, h, c, W, R, B, D, P):
+        a = [W[q] @ v + R[q] @ h + B[q] + D[q] for q in range(len(W))]
+        if kind == "RNN": return g(cut(a[0])), c
+        if kind == "GRU":
+            z, k = f(cut(a[0])), f(cut(a[1]))
+            n = k * (R[2] @ h + D[2]) if apart else R[2] @ (k * h) + D[2]
+            return (1 - z) * g(cut(W[2] @ v + B[2] + n)) + z * h, c
+        enter, leave = f(cut(a[0] + P[0] * c)), f(cut(a[2] + P[2] * c))
+        c = (1 - enter if forget else leave) * c + enter * g(cut(a[3]))
+        return f(cut(a[1] + P[1] * c)) * np.tanh(c), c
+    for way, i in np.ndindex(ways, x.shape[1]):
+        own = np.split(w[way], len(w[way]) // s), np.split(r[way], len(w[way]) // s), *b[way].reshape(2, -1, s)
+        order = range(lens[i])
+        for t in reversed(order) if way else order:
+            last[way, i], cells[way, i] = step(x[t, i], last[way, i], cells[way, i], *own, np.zeros((3, s)) if p is None else p[way].reshape(3, s))
+            y[t, way, i] = last[way, i]
+    return y, last, cells
+
+def both_ways(gates): return some(4, 3, 2), some(2, gates * 5, 2), some(2, gates * 5, 5), some(2, 2 * gates * 5), np.array([4, 1, 3]), some(2, 3, 5)
+
 @case
 def gru_without_bias():
-    x, w, r, h = some(3, 2, 4), some(1, 15, 4), some(1, 15, 5), np.zeros((2, 5))
-    u, t, g = np.split(w[0], 3)
-    a, b, c = np.split(r[0], 3)
-    for v in x:
-        update, reset = sigmoid(v @ u.T + h @ a.T), sigmoid(v @ t.T + h @ b.T)
-        h = (1 - update) * np.tanh(v @ g.T + reset * (h @ c.T)) + update * h
-    return run("GRU", {"x": x}, [(1, 2, 5)], {"w": w, "r": r}, outs=["", "y0"], hidden_size=5, linear_before_reset=1), [h[None]]
+    x, w, r, b, lens, h = both_ways(3)
+    want = recurrent("GRU", x, w[:1], r[:1], 0 * b[:1], [4, 4, 4], 0 * h[:1], apart=True)
+    return run("GRU", {"x": x}, [(4, 1, 3, 5), (1, 3, 5)], {"w": w[:1], "r": r[:1]}, hidden_size=5, linear_before_reset=1), want[:2]
+
+@case
+def gru_with_all():
+    x, w, r, b, lens, h = both_ways(3)
+    want = recurrent("GRU", x, w, r, b, lens, h, clip=0.5, apart=True)
+    return run("GRU", {"x": x, "w": w, "r": r}, [(4, 2, 3, 5), (2, 3, 5)], {"b": b, "lens": lens, "h": h}, hidden_size=5, linear_before_reset=1,
+               clip=0.5, direction="bidirectional"), want[:2]
+
+@case
+def rnn_with_functions():
+    x, w, r, b, lens, h = both_ways(1)
+    want = recurrent("RNN", x, w, r, b, lens, h, g=lambda v: np.where(v > 0, v, 0.25 * v))
+    got = run("RNN", {"x": x, "w": w, "r": r, "b": b, "lens": lens, "h": h}, [(4, 2, 3, 5), (2, 3, 5)], hidden_size=5, direction="bidirectional",
+              activations=["LeakyRelu", "LeakyRelu"], activation_alpha=[0.25, 0.25])
+    return got, want[:2]
+
+@case
+def lstm_with_all():
+    x, w, r, b, lens, h = both_ways(4)
+    c, p = some(2, 3, 5), some(2, 15)
+    want = recurrent("LSTM", x, w, r, b, lens, h, c, p, clip=0.75)
+    return run("LSTM", {"x": x}, [(4, 2, 3, 5), (2, 3, 5), (2, 3, 5)], {"w": w, "r": r, "b": b, "lens": lens, "h": h, "c": c, "p": p}, hidden_size=5,
+               clip=0.75, direction="bidirectional"), want
+
+@case
+def lstm_samples_first():
+    x, w, r, b, lens, h = both_ways(4)
+    c = some(2, 3, 5)
+    y, last, cell = recurrent("LSTM", x, w, r, b, lens, h, c, forget=True, g=lambda v: np.clip(0.3 * v + 0.5, 0, 1))
+    turn = lambda v: v.transpose(1, 0, 2)
+    got = run("LSTM", {"x": turn(x), "w": w, "r": r, "b": b, "lens": lens, "h": turn(h), "c": turn(c)}, [(3, 4, 2, 5), (3, 2, 5), (3, 2, 5)], hidden_size=5,
+              layout=1, input_forget=1, direction="bidirectional", activations=["Sigmoid", "HardSigmoid", "Tanh"] * 2, activation_alpha=[0.3, 0.3])
+    return got, [y.transpose(2, 0, 1, 3), turn(last), turn(cell)]
+
+@case
+def lstm_parameters():
+    x, w, r, *_ = both_ways(4)
+    return refused("activation_alpha has 1 numbers, but its functions take 2", "LSTM", {"x": x}, [(4, 2, 3, 5)], {"w": w, "r": r}, hidden_size=5,
+                   direction="bidirectional", activations=["Sigmoid", "HardSigmoid", "Tanh"] * 2, activation_alpha=[0.3])
 
 # -- all of them -------------------------------------------------------------------------------------
 def main():
