@@ -134,6 +134,7 @@ const char *number_term(Importer *, double); // as it may stand in a term
 const char *short_term(Importer *, float);   // the same for an attribute: as short as it can be
 
 // node.c: a node and what it has
+const char *node_shown(Arena *, const OnnxNode *); // for messages
 bool op_refuse(ImpNode *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void op_give(ImpNode *, uint32_t k, Id);
 Id op_in(const ImpNode *, uint32_t k);                   // 0: left out, or not there
@@ -207,8 +208,8 @@ Id say_product(ImpNode *, Id a, Id b, OnnxType); // of matrices; 0 with a messag
 Id say_conv(ImpNode *, Id x, Id w, Id bias, OnnxType); // 0 with a message
 
 // index.c
-Id pointer(ImpNode *, Id,
-           ImpSize axis); // labels for an axis, or 0: it has to be compared with every place
+Id pointer(ImpNode *, Id, ImpSize axis,
+           bool table); // labels for an axis, or 0: it has to be compared with every place
 
 // names.c
 const char *name_make(Importer *, const char *onnx, const char *otherwise); // one that is free

@@ -124,7 +124,7 @@ static bool roi_read(ImpNode *n, Regions *r) {
 static Id say_pictures(ImpNode *n, const ImpShape *x, const Regions *r) {
   Importer *m = n->m;
   ImpShape shape = {4, {r->regions, x->dim[1], x->dim[2], x->dim[3]}};
-  Id p = pointer(n, n->in[2], x->dim[0]);
+  Id p = pointer(n, n->in[2], x->dim[0], true);
   if (!p && m->diags->errors) return 0;
   if (p)
     return say(n, r->type, &shape, (ImpForm){"i j k l", "$0", NULL},
