@@ -30,12 +30,12 @@ refuses() {
 
 gives relu '[[0, 0, 1],  [2, 0, 3]]' --in '[[-1, 0, 1], [2, -3, 3]]'
 gives gemm '[[11, 22]]' --in '[[1, 0, 0]]'
-text gemm 'learn model(x: R[batch_2 3]) -> R[batch_2 2] {'
+text gemm 'learn model(x: R[3]) -> R[2] {'
 gives two '[0.5, 0.5, 0.5] [1, 1, 1]' --in '[0, 0, 0]'
 "$LIMN" eval two.limn model --in '[0, 1, 2]' --out y.npy && [ -s y.0.npy ] && [ -s y.1.npy ] && [ ! -e y.npy ] && ok "two results, two files" || not_ok "two results, two files"
 gives function '[-1, 0, 2]' --in '[-1, 0, 1]'
 gives plumbing '[[1, 2, 3, 4, 5, 6]]' --in '[[[1, 2, 3], [4, 5, 6]]]'
-text plumbing '  y[i (j k)] = x[i j k]'
+text plumbing '  y[(j k)] = x[j k]'
 gives table '[[5, 6],  [1, 2],  [1, 2],  [3, 4]]' --in '[2, 0, 0, 1]'
 text table 'learn model(x: {3}[4]) -> R[4 2] {'
 gives lstm '[[[[0.18169974219452625]]],  [[[0.2700837043101229]]]]' --in '[[[1]], [[1]]]'

@@ -107,7 +107,8 @@ bool import_initializers(Importer *m, ImpScope *s, const OnnxGraph *g) {
     double *data;
     if (!onnx_numbers(m->arena, t, m->model->folder, &data, &why))
       return diag_refuse(m->diags, (Span){0}, "%s", why);
-    bool learned = is_float(t->type) && t->count > 1;
+    bool named = text_ends(t->name, "bias") || text_ends(t->name, "weight");
+    bool learned = is_float(t->type) && (t->count > 1 || (t->rank && named));
     Id v = value_new(m, t->type, &shape, learned ? IMP_WEIGHT : IMP_CONST, t->name);
     value_at(m, v)->data = data;
     imp_put(s, t->name, v);

@@ -215,6 +215,9 @@ Id pointer(ImpNode *, Id, ImpSize axis,
 const char *name_make(Importer *, const char *onnx, const char *otherwise); // one that is free
 const char *symbol_make(Importer *, const char *symbol);
 
+// batch.c: the axis of the samples is left out where it only passes over
+void batch_leave_out(Importer *, const bool *live); // [line]
+
 // write.c
 void write_program(Importer *, Imported *);
 

@@ -321,6 +321,7 @@ void write_program(Importer *m, Imported *out) {
   ImpWriter w = {.m = m, .b = &body};
   *out = (Imported){0};
   mark_live(&w);
+  if (!m->how->flat) batch_leave_out(m, w.live);
   name_all(&w);
   bool learner = has_weights(&w);
   put_consts(&w, out);
