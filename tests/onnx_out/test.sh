@@ -18,6 +18,27 @@ if [ $? -eq 1 ] && grep -q "the size \`n\` of \`half\` is open, and no input has
 "$LIMN" export refused.limn large --as onnx -o "$work/m.onnx" >"$work/said" 2>&1
 if [ $? -eq 1 ] && grep -q "\`large\` has 3.6 GB of weights, and an ONNX file has less than 2 GB" "$work/said"; then echo "ok more than 2 GB"; else echo "not ok more than 2 GB"; cat "$work/said"; fi
 
+# What has an operator of its own is written by it: OPERATOR how often, or at most that often.
+operators() { "$LIMN" export paths.limn "$1" --as onnx -o "$work/$1.onnx" >"$work/said" 2>&1 || cat "$work/said"; }
+holds() {
+  n=$(grep -a -o "\"[^a-z]$3" "$work/$2.onnx" | wc -l)
+  if [ "$n" "$1" "$4" ]; then echo "ok $3 in $2"; else echo "not ok $3 in $2: $n, wanted $1 $4"; fi
+}
+for n in net shown activations filters turned_filters pooled products tell reader masked; do operators $n; done
+for op in Conv BatchNormalization LayerNormalization MaxPool; do holds -eq shown $op 1; done
+holds -le shown Transpose 2
+holds -le shown Add 1
+for op in Gather Where Expand; do holds -eq shown $op 0; done
+holds -eq activations Gelu 2
+for op in Mish LeakyRelu Elu Selu HardSigmoid Clip; do holds -eq activations $op 1; done
+holds -eq pooled AveragePool 2
+holds -eq filters Conv 5
+holds -ge turned_filters ConvTranspose 4
+holds -eq products Einsum 1
+holds -eq tell Gather 1
+holds -eq reader Scan 1
+holds -eq masked Softmax 3
+
 if ! command -v node >/dev/null || ! node compare.js --look; then echo "skipped: there is no onnxruntime-node (see tests/onnx_out/test.sh)"; exit 0; fi
 pairs=$(for n in $(names box paths.limn | grep -v _cell | grep -v '^rnn$' | grep -v '^cell$') $(names learn paths.limn); do echo "paths.limn $n"; done)
 # shellcheck disable=SC2086 # words without spaces
