@@ -25,12 +25,12 @@ const uniform = () => { state = (Math.imul(state, 1103515245) + 12345) >>> 0; re
 const normal = () => Math.sqrt(-2 * Math.log(uniform())) * Math.cos(2 * Math.PI * uniform());
 const run = (...args) => execFileSync(limn, args, { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"], maxBuffer: 1 << 30 });
 
-// Every float of a safetensors file moved up by less than 0.1; labels and bits stay.
+// Every float of a safetensors file moved by less than 0.1; labels and bits stay.
 function moveWeights(file) {
   const bytes = fs.readFileSync(file), n = Number(bytes.readBigUInt64LE(0)), head = JSON.parse(bytes.toString("utf8", 8, 8 + n));
   for (const [name, t] of Object.entries(head)) {
     if (name === "__metadata__" || t.dtype !== "F32") continue;
-    for (let at = 8 + n + t.data_offsets[0]; at < 8 + n + t.data_offsets[1]; at += 4) bytes.writeFloatLE(bytes.readFloatLE(at) + 0.1 * uniform(), at);
+    for (let at = 8 + n + t.data_offsets[0]; at < 8 + n + t.data_offsets[1]; at += 4) bytes.writeFloatLE(bytes.readFloatLE(at) + 0.2 * (uniform() - 0.5), at);
   }
   fs.writeFileSync(file, bytes);
 }
