@@ -1,6 +1,7 @@
 // The formats in which something leaves limn: a row each, with its name, the ending of its files,
 // what it is in words, and the function that writes it.
 #include "port/export/export.h"
+#include "port/json/json.h"
 
 static const struct {
   const char *name, *ending, *words;
@@ -9,6 +10,7 @@ static const struct {
     {"onnx", ".onnx", "a box or learner as an ONNX model", export_onnx},
     {"safetensors", ".safetensors", "weights by name, of a box or learner or of all",
      export_safetensors},
+    {"json", ".json", "the typed diagram, as docs/json.md has it", export_json},
 };
 
 static Outcome no_format(Export *e, const char *as) {
