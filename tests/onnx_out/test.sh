@@ -1,12 +1,12 @@
 #!/bin/sh
 # Boxes and learners as ONNX models, run by ONNX Runtime, against limn. Short: a box for each way in which a loop becomes nodes.
-# LONG=1: every learner of every example as well, with a table. The runtime is npm's onnxruntime-node, in $LIMN_ORT, in build/onnxruntime, or
+# LONG=1: every learner and box of every example as well, with a table, and learners exported and imported again. The runtime is npm's onnxruntime-node, in $LIMN_ORT, in build/onnxruntime, or
 # where node finds it: npm install --ignore-scripts --prefix build/onnxruntime onnxruntime-node
 cd "$(dirname "$0")" || exit 1
 BUILD=$(cd ../.. && cd "${BUILD:-build}" && pwd) && export BUILD
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-names() { sed -n "s/^$1 \([a-z_]*\).*/\1/p" "$2"; }
+names() { sed -n "s/^$1 \([A-Za-z0-9_]*\).*/\1/p" "$2"; }
 
 # What cannot leave is refused, and where.
 "$LIMN" export refused.limn noisy --as onnx -o "$work/m.onnx" >"$work/said" 2>&1
@@ -48,8 +48,15 @@ node compare.js "$LIMN" "$work" --precision 64 --eval paths.limn convolved paths
 [ -n "${LONG:-}" ] || exit 0
 for f in ../../examples/*.limn; do
   sed 's/#.*//' "$f" | awk -v f="$f" '
-    $1 == "learn" { sub(/^ *learn */, ""); sub(/[:=].*/, ""); n = split($0, name, ","); for (i = 1; i <= n; i++) { sub(/\[.*/, "", name[i]); gsub(/ /, "", name[i]); print f, name[i] } }
-    $1 == "box" { sub(/^ *box */, ""); sub(/[^A-Za-z0-9_].*/, ""); print f, $0 }'
-done >"$work/pairs"
+    /^learn / { sub(/^learn */, ""); sub(/[:=].*/, ""); n = split($0, name, ","); for (i = 1; i <= n; i++) { sub(/\[.*/, "", name[i]); gsub(/ /, "", name[i]); print f, name[i] } }'
+done >"$work/learners"
+for f in ../../examples/*.limn; do names box "$f" | while read -r n; do echo "$f $n"; done; done >"$work/boxes"
+echo "# learners of the examples, on 20 random inputs"
 # shellcheck disable=SC2046
-node compare.js "$LIMN" "$work" $(cat "$work/pairs")
+node compare.js "$LIMN" "$work" $(cat "$work/learners")
+echo "# boxes of the examples"
+# shellcheck disable=SC2046
+node compare.js "$LIMN" "$work" $(cat "$work/boxes")
+echo "# learners, exported, imported and run by limn"
+# shellcheck disable=SC2046
+node compare.js "$LIMN" "$work" --round $(cat "$work/learners")

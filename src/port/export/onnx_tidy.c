@@ -33,18 +33,27 @@ static Id constant_before(Onnx *o, Id value, uint32_t rank, const int64_t *turn)
                       arena_copy(o->a, v.dim + lead, (v.rank - lead) * sizeof *v.dim));
 }
 
-// Whether every operand is turned alike, or a constant.
-static const int64_t *common_turn(Onnx *o, const Id *in, uint32_t n, uint32_t rank) {
+// The turn behind a convolution. It is worth to turn another operand against it: what follows is
+// convolved again.
+static bool is_channels_last(const int64_t *turn, uint32_t rank) {
+  for (uint32_t k = 1; k + 1 < rank; k++)
+    if (turn[k] != k + 1) return false;
+  return rank > 2 && turn[0] == 0 && turn[rank - 1] == 1;
+}
+
+// Whether every operand is turned alike, or a constant; with `some`, others may be as they are.
+static const int64_t *common_turn(Onnx *o, const Id *in, uint32_t n, uint32_t rank, bool some) {
   const int64_t *turn = NULL;
+  bool bare = false;
   for (uint32_t i = 0; i < n; i++) {
     const GraphValue *v = onnx_value(o, in[i]);
     const int64_t *own = turn_of(o, in[i]);
     if (v->data || !v->rank) continue;
-    if (!own || v->rank != rank || (turn && memcmp(turn, own, rank * sizeof *own) != 0))
-      return NULL;
-    turn = own;
+    if (v->rank != rank || (turn && own && memcmp(turn, own, rank * sizeof *own) != 0)) return NULL;
+    bare |= !own;
+    if (own) turn = own;
   }
-  return turn;
+  return bare && !(some && turn && is_channels_last(turn, rank)) ? NULL : turn;
 }
 
 // The same node on other operands.
@@ -59,20 +68,115 @@ static Id node_again(Onnx *o, Id of, const Id *in) {
 static bool sink(Tidying *t, Id out, Id *in, uint32_t n) {
   Onnx *o = t->o;
   uint32_t rank = onnx_value(o, out)->rank;
-  const int64_t *turn = common_turn(o, in, n, rank);
+  const int64_t *turn = common_turn(o, in, n, rank, true);
   if (!turn) return false;
-  uint32_t *axis = NEW_ARRAY(o->a, uint32_t, rank + 1);
-  for (uint32_t k = 0; k < rank; k++) axis[k] = (uint32_t)turn[k];
+  uint32_t *axis = NEW_ARRAY(o->a, uint32_t, rank + 1),
+           *against = NEW_ARRAY(o->a, uint32_t, rank + 1);
+  for (uint32_t k = 0; k < rank; k++) axis[k] = (uint32_t)turn[k], against[turn[k]] = k;
   for (uint32_t i = 0; i < n; i++) {
     if (onnx_is_known(o, in[i]))
       in[i] = constant_before(o, in[i], rank, turn);
-    else if (turn_of(o, in[i]))
-      in[i] = onnx_maker(o, in[i])->in.at[0];
+    else if (onnx_value(o, in[i])->rank)
+      in[i] = onnx_transpose(o, in[i], against);
   }
   Id before = node_again(o, out, in);
   onnx_value(o, before)->name = onnx_value(o, out)->name;
   t->now[out] = onnx_transpose(o, before, axis);
   return true;
+}
+
+// -- below what moves or combines along axes -------------------------------------------------------
+static const int64_t *single_turn(Onnx *o, const GraphNode *n, const Id *in, uint32_t known) {
+  if (n->in.n <= known || !onnx_is_known(o, in[known])) return NULL;
+  return turn_of(o, in[0]);
+}
+
+static Id turned_back(Onnx *o, Id value, const int64_t *turn, uint32_t rank) {
+  uint32_t *axis = NEW_ARRAY(o->a, uint32_t, rank + 1);
+  for (uint32_t k = 0; k < rank; k++) axis[k] = (uint32_t)turn[k];
+  return onnx_transpose(o, value, axis);
+}
+
+// The value of a turned operand before its turn, with the sizes that the node leaves it.
+static GraphValue sizes_before(Onnx *o, Id out, const int64_t *turn) {
+  GraphValue v = *onnx_value(o, out);
+  Size *dim = NEW_ARRAY(o->a, Size, v.rank + 1);
+  for (uint32_t k = 0; k < v.rank; k++) dim[turn[k]] = v.dim[k];
+  v.dim = dim;
+  return v;
+}
+
+static Id sunk_slice(Onnx *o, const GraphNode *n, Id *in) {
+  const int64_t *turn = n->in.n == 5 ? single_turn(o, n, in, 3) : NULL;
+  if (!turn) return 0;
+  GraphValue like = sizes_before(o, n->out.at[0], turn);
+  in[3] = onnx_list(o, 1, &turn[(int64_t)onnx_value(o, in[3])->data[0]]);
+  in[0] = onnx_maker(o, in[0])->in.at[0];
+  return turned_back(o, onnx_node(o, "Slice", 5, in, &like), turn, like.rank);
+}
+
+static Id sunk_pad(Onnx *o, const GraphNode *n, Id *in) {
+  const int64_t *turn = single_turn(o, n, in, 1);
+  if (!turn) return 0;
+  GraphValue like = sizes_before(o, n->out.at[0], turn);
+  int64_t *pads = NEW_ARRAY(o->a, int64_t, 2 * like.rank + 1);
+  const double *was = onnx_value(o, in[1])->data;
+  for (uint32_t k = 0; k < like.rank; k++) {
+    pads[turn[k]] = (int64_t)was[k];
+    pads[like.rank + (uint32_t)turn[k]] = (int64_t)was[like.rank + k];
+  }
+  in[1] = onnx_list(o, 2 * like.rank, pads);
+  in[0] = onnx_maker(o, in[0])->in.at[0];
+  return turned_back(o, onnx_node(o, "Pad", n->in.n, in, &like), turn, like.rank);
+}
+
+static Id sunk_concat(Onnx *o, const GraphNode *n, Id *in) {
+  uint32_t rank = onnx_value(o, n->out.at[0])->rank;
+  const int64_t *turn = common_turn(o, in, n->in.n, rank, false);
+  for (uint32_t i = 0; i < n->in.n; i++)
+    if (!turn || !turn_of(o, in[i])) return 0;
+  GraphValue like = sizes_before(o, n->out.at[0], turn);
+  for (uint32_t i = 0; i < n->in.n; i++) in[i] = onnx_maker(o, in[i])->in.at[0];
+  Id made = onnx_node(o, "Concat", n->in.n, in, &like);
+  onnx_attribute_number(o, made, "axis", turn[n->attribute.at[0].number]);
+  return turned_back(o, made, turn, rank);
+}
+
+// What is left of the axes keeps its order, and so needs a turn of its own.
+static Id sunk_reduction(Onnx *o, const GraphNode *n, Id *in) {
+  const int64_t *turn = n->in.n == 2 ? single_turn(o, n, in, 1) : NULL;
+  if (!turn) return 0;
+  GraphValue from = *onnx_value(o, in[0]), axes = *onnx_value(o, in[1]),
+             like = *onnx_value(o, n->out.at[0]);
+  bool *gone = NEW_ARRAY(o->a, bool, from.rank + 1); // before the turn
+  int64_t *list = NEW_ARRAY(o->a, int64_t, from.rank + 1),
+          *left = NEW_ARRAY(o->a, int64_t, from.rank + 1);
+  for (int64_t i = 0; i < axes.count; i++) {
+    int64_t k = (int64_t)axes.data[i];
+    gone[list[i] = turn[k < 0 ? k + from.rank : k]] = true;
+  }
+  Size *dim = NEW_ARRAY(o->a, Size, from.rank + 1);
+  uint32_t kept = 0;
+  for (uint32_t k = 0; k < from.rank; k++) {
+    if (gone[turn[k]]) continue;
+    int64_t at = 0;
+    for (int64_t b = 0; b < turn[k]; b++) at += !gone[b];
+    dim[at] = from.dim[k];
+    left[kept++] = at;
+  }
+  in[1] = onnx_list(o, (uint32_t)axes.count, list);
+  in[0] = onnx_maker(o, in[0])->in.at[0];
+  like.dim = dim;
+  Id made = onnx_node(o, n->op, 2, in, &like);
+  onnx_attribute_number(o, made, "keepdims", 0);
+  return turned_back(o, made, left, kept);
+}
+
+static Id sunk_along(Onnx *o, const GraphNode *n, Id *in) {
+  if (!strcmp(n->op, "Slice")) return sunk_slice(o, n, in);
+  if (!strcmp(n->op, "Pad")) return sunk_pad(o, n, in);
+  if (!strcmp(n->op, "Concat")) return sunk_concat(o, n, in);
+  return !strncmp(n->op, "Reduce", 6) ? sunk_reduction(o, n, in) : 0;
 }
 
 static void sink_node(Tidying *t, Id node) {
@@ -82,6 +186,12 @@ static void sink_node(Tidying *t, Id node) {
   for (uint32_t i = 0; i < n.in.n; i++) in[i] = now(t, n.in.at[i]);
   o->said = 0;
   if (n.each && sink(t, n.out.at[0], in, n.in.n)) return;
+  Id sunk = sunk_along(o, &n, in);
+  if (sunk) {
+    onnx_value(o, sunk)->name = onnx_value(o, n.out.at[0])->name;
+    t->now[n.out.at[0]] = sunk;
+    return;
+  }
   if (!strcmp(n.op, "Transpose")) {
     uint32_t *axis = NEW_ARRAY(o->a, uint32_t, n.attribute.at[0].n + 1);
     for (uint32_t k = 0; k < n.attribute.at[0].n; k++)
