@@ -29,6 +29,7 @@ typedef struct {
   uint32_t indent;
   bool full;           // for the largest number of samples only: every length is a number
   const uint8_t *held; // wires that are variables here (scan_registers.c); NULL: none
+  const char *alone;   // in front of its names, in a text that stands for itself; NULL: it does not
 } Emit;
 
 __attribute__((format(printf, 2, 3))) static void line(Emit *e, const char *format, ...) {
@@ -68,6 +69,16 @@ static const char *text_of_number(Number n) {
                                      [NUMBER_I32] = "int",
                                      [NUMBER_U8] = "unsigned char"};
   return text[n];
+}
+
+// What a pointer points at. In a text that stands for itself all memory is one array of the
+// caller's, whose bytes are now floats and then labels: these types may lie where others do.
+static const char *text_of_cell(const Emit *e, Number n) {
+  static const char *const text[] = {[NUMBER_F32] = "FloatCell",
+                                     [NUMBER_F64] = "DoubleCell",
+                                     [NUMBER_I32] = "LabelCell",
+                                     [NUMBER_U8] = "unsigned char"};
+  return e->alone ? text[n] : text_of_number(n);
 }
 
 static const char *extent_text(Emit *e, Extent x) {
@@ -244,14 +255,14 @@ static void emit_operands(Emit *e, const NodeLevels *w, uint32_t level) {
 static void emit_one_scalar(Emit *e, const NodeLevels *w, uint32_t i) {
   const Scalar *s = &w->x->scalar[i];
   const char *type = w->same[i] ? "double" : base_text(s->base), *name = scalar_name(e, w, i);
+  const char *cast = w->same[i] ? "" : arena_format(e->p->arena, "(%s)", type);
   switch (s->fn) {
   case FN_CONST: return;
   case FN_ARG:
     if (e->p->wire.at[w->x->in[s->ref].wire].base == BASE_LABEL)
       line(e, "const int %s = a%u_%u;", name, w->id, s->ref);
     else
-      line(e, "const %s %s = %s%s;", type, name,
-           w->same[i] ? "" : arena_format(e->p->arena, "(%s)", type), load_text(e, w, s->ref));
+      line(e, "const %s %s = %s%s;", type, name, cast, load_text(e, w, s->ref));
     return;
   case FN_AT: line(e, "const %s %s = (%s)i%u;", type, name, type, w->x->var[s->ref]); return;
   case FN_SIZE:
@@ -263,7 +274,8 @@ static void emit_one_scalar(Emit *e, const NodeLevels *w, uint32_t i) {
   for (uint32_t k = 0; k < fn_rows[s->fn].arity; k++) a[k] = argument(e, w, s->arg[k], i);
   const Scalar *base = &w->x->scalar[s->arg[0]];
   if (s->fn == FN_pow && w->same[i] && base->fn == FN_CONST && base->k > 0) { // a rate's decay: b^t
-    line(e, "const double %s = exp(%s * %s);", name, a[1], constant_text(e, log(base->k), true));
+    line(e, "const double %s = double_exp(%s * %s);", name, a[1],
+         constant_text(e, log(base->k), true));
     return;
   }
   if (divides_by_fixed(w, i)) {
@@ -278,7 +290,8 @@ static void emit_one_scalar(Emit *e, const NodeLevels *w, uint32_t i) {
   Buf call = buf_new(e->p->arena);
   for (uint32_t k = 0; k < fn_rows[s->fn].arity; k++)
     buf_printf(&call, "%s%s", k ? ", " : "", a[k]);
-  line(e, "const %s %s = op_%s(%s);", type, name, fn_rows[s->fn].name, call.at);
+  line(e, "const %s %s = %s%s_%s(%s);", type, name, s->fn == FN_number ? cast : "",
+       w->same[i] ? "op_wide" : "op", fn_rows[s->fn].name, call.at);
 }
 
 // A scalar; its inverse if inner loops divide by it; if they choose by it, the same as a number:
@@ -321,6 +334,8 @@ static void emit_combine(Emit *e, const PlanNode *x, const char *acc, const char
   const char *op = chosen ? x->combine == MAX ? ">" : "<" : combine_text[bit][x->combine];
   if (chosen)
     line(e, "%s = %s %s %s ? %s : %s;", acc, v, op, acc, v, acc);
+  else if (e->p->wire.at[x->out.wire].number == NUMBER_U8)
+    line(e, "%s = (unsigned char)(%s %s %s);", acc, acc, op, v);
   else
     line(e, "%s %s= %s;", acc, op, v);
 }
@@ -412,8 +427,8 @@ static const char *noise_arguments(Emit *e, const NodeLevels *w, bool first) {
     at = i ? arena_format(e->p->arena, "(%s) * %s + %s", at, extent_text(e, wire->shape[i]), index)
            : index;
   }
-  const char *step = e->p->ticks && w->x->depth ? "0UL" : "c->step";
-  return arena_format(e->p->arena, "c->seed, %s, site%u, (unsigned long)(%s)", step, w->id, at);
+  const char *step = e->p->ticks && w->x->depth ? "(Bits64)0" : "c->step";
+  return arena_format(e->p->arena, "c->seed, %s, site%u, (Bits64)(%s)", step, w->id, at);
 }
 
 static const char *noise_text(Emit *e, const NodeLevels *w) {
@@ -433,9 +448,9 @@ static void emit_noise_row(Emit *e, const NodeLevels *w) {
 }
 
 static void emit_site(Emit *e, const NodeLevels *w) {
-  line(e, "unsigned long site%u = %lluUL;", w->id, (unsigned long long)w->x->noise->site);
+  line(e, "Bits64 site%u = %lluUL;", w->id, (unsigned long long)w->x->noise->site);
   for (uint32_t d = 0; d < w->x->depth; d++)
-    line(e, "site%u = noise_site(site%u, %s(unsigned long)c->at[%u]);", w->id, w->id,
+    line(e, "site%u = noise_site(site%u, %s(Bits64)c->at[%u]);", w->id, w->id,
          e->p->ticks && !d ? "c->step + " : "", d);
 }
 
@@ -479,11 +494,12 @@ static void emit_value(Emit *e, const NodeLevels *w) {
   line(e, "const %s v%u = ok%u ? %s : %s;", type, w->id, w->id, v, identity_text(e, x));
 }
 
-static void emit_fused_sum(Emit *e, const NodeLevels *w, const char *acc) {
+// wide: the sum is a double
+static void emit_fused_sum(Emit *e, const NodeLevels *w, const char *acc, bool wide) {
   const Scalar *s = &w->x->scalar[w->x->nscalar - 1];
   uint32_t last = w->x->nscalar - 1;
-  line(e, "%s = fma(%s, %s, %s);", acc, argument(e, w, s->arg[0], last),
-       argument(e, w, s->arg[1], last), acc);
+  line(e, "%s = %s_fma(%s, %s, %s);", acc, wide ? "double" : "real",
+       argument(e, w, s->arg[0], last), argument(e, w, s->arg[1], last), acc);
 }
 
 static void emit_effect(Emit *e, const NodeLevels *w) {
@@ -494,7 +510,7 @@ static void emit_effect(Emit *e, const NodeLevels *w) {
   if (w->reduce != PLAN_NONE && w->reduce <= e->k->nest.at[w->nest].ndim) {
     const char *acc = arena_format(a, "s%u", w->id);
     if (is_fused_sum(e, w)) {
-      emit_fused_sum(e, w, acc);
+      emit_fused_sum(e, w, acc, strcmp(sum_type(e, x), "double") == 0);
       return;
     }
     if (node_wants_winner(x))
@@ -513,7 +529,9 @@ static void emit_effect(Emit *e, const NodeLevels *w) {
     return;
   }
   if (is_fused_sum(e, w)) {
-    emit_fused_sum(e, w, cell);
+    emit_fused_sum(e, w, cell,
+                   w->row != PLAN_NONE ? strcmp(sum_type(e, x), "double") == 0
+                                       : wire->number == NUMBER_F64);
     return;
   }
   if (operand_checked(e->p, &x->out)) line(e, "if (ok%u)", w->id);
@@ -698,7 +716,7 @@ static void emit_pointers(Emit *e) {
   for (e->small = 0; e->small < slot->n && slot->at[e->small] < e->p->wire.n; e->small++) {
     uint32_t i = e->small;
     const PlanWire *w = &e->p->wire.at[slot->at[i]];
-    const char *number = text_of_number(w->number);
+    const char *number = text_of_cell(e, w->number);
     const char *mark = is_alone(e, slot->at[i]) ? "restrict " : "";
     e->slot[slot->at[i]] = i;
     if (e->held && e->held[slot->at[i]])
@@ -816,7 +834,7 @@ static void emit_held(Emit *e, const EmitKernel *kernel, uint32_t scan, uint32_t
       uint32_t wire = kernel[i].slot.at[k];
       if (wire >= e->p->wire.n || !e->held[wire] || done[wire]) continue;
       const PlanWire *w = &e->p->wire.at[wire];
-      const char *number = text_of_number(w->number);
+      const char *number = text_of_cell(e, w->number);
       bool inside =
           w->place == AT_TILE || (w->place == AT_ARENA && w->first > scan && w->last < end);
       done[wire] = true;
@@ -887,7 +905,7 @@ static void emit_step(Emit *e, EmitKernel *kernel, uint32_t check_at) {
 }
 
 static void emit_front(Emit *e) {
-  line(e, "typedef struct Context { long n; unsigned long seed, step; long at[8]; char ***table; "
+  line(e, "typedef struct Context { long n; Bits64 seed, step; long at[8]; char ***table; "
           "void **out;");
   line(e, "  void (*small)(const void *, const void *, const void *, void *, void *, long, long, "
           "long, int);");
