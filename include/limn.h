@@ -223,6 +223,21 @@ LIMN_API LimnStatus limn_sample_arrays(Limn *, const char *name, const LimnUse *
 // *text: where it is.
 LIMN_API LimnStatus limn_report(Limn *, const LimnUse *, const char **text);
 
+// -- out of limn ----------------------------------------------------------------------------------
+typedef struct {
+  size_t size;
+  const char *as;          // the format: "safetensors"
+  const char *out;         // the file; NULL: the name with the format's ending
+  const char *from;        // weights: a run folder or a safetensors file, or NULL
+  const char *weights;     // weights: a safetensors file, or NULL: they start as the program says
+  LimnPrecision precision; // of the numbers; the default is 32
+  uint64_t seed;           // of first values
+  bool train;              // with what is needed to train, where the format has such a thing
+} LimnExport;
+// A box, learner or goal, or (NULL, where the format can) the whole program, as a file that others
+// read. *text: the files that were written, one a line.
+LIMN_API LimnStatus limn_export(Limn *, const char *name, const LimnExport *, const char **text);
+
 // -- training -------------------------------------------------------------------------------------
 // Where a run is. Losses are means since the last row of metrics, each under its goal's name;
 // measures come with reports.

@@ -18,6 +18,7 @@
 
 #include "lang/program/program.h"
 #include "limn.h"
+#include "port/export/export.h"
 #include "run/train/train.h"
 #include "run/use/use.h"
 #include "show/circuit/circuit.h"
@@ -49,6 +50,7 @@ typedef enum {
   ANSWER_WEIGHTS,
   ANSWER_WEIGHT,
   ANSWER_REPORT,
+  ANSWER_EXPORT,
   ANSWER_RUN,
   ANSWER_DRAW_TEXT,
   ANSWER_DRAW_BYTES,
@@ -138,6 +140,7 @@ bool options_take(ApiCall *, void *to, size_t room, const void *from);
 // The same, and what they say makes sense; inputs live as long as the call.
 bool use_take(ApiCall *, const LimnUse *, LimnUse *to);
 bool eval_take(ApiCall *, const LimnEval *, LimnEval *to);
+bool export_take(ApiCall *, const LimnExport *, LimnExport *to);
 bool train_take(ApiCall *, const LimnTrain *, LimnTrain *to);
 
 // values.c

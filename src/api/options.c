@@ -66,3 +66,7 @@ bool use_take(ApiCall *c, const LimnUse *how, LimnUse *to) {
 bool eval_take(ApiCall *c, const LimnEval *how, LimnEval *to) {
   return OPTIONS(c, to, how) && take_inputs(c, &to->in, to->nin);
 }
+
+bool export_take(ApiCall *c, const LimnExport *how, LimnExport *to) {
+  return OPTIONS(c, to, how) && check_precision(c, to->precision);
+}

@@ -17,6 +17,7 @@ typedef struct {
   LimnTrain train;
   LimnUse use;
   LimnDraw draw;
+  LimnExport export;
   char *open, *close; // names with commas between
   const char *opened[64], *closed[64];
   LimnInput in[64];
@@ -67,6 +68,7 @@ int run_eval(Limn *, Options *);
 int run_train(Limn *, Options *);
 int run_predict(Limn *, Options *);
 int run_sample(Limn *, Options *);
+int run_export(Limn *, Options *);
 int run_report(Limn *, Options *);
 int run_machines(Limn *, Options *);
 int run_runs(Limn *, Options *);

@@ -251,6 +251,14 @@ int run_sample(Limn *l, Options *o) {
   return answer(l, o, s, "values", text);
 }
 
+int run_export(Limn *l, Options *o) {
+  const char *text = NULL;
+  LimnStatus s = load_confined(l, o, confine_use);
+  if (!s) s = limn_export(l, o->name, &o->export, &text);
+  text = as_asked(l, o, text);
+  return answer(l, o, s, "files", text);
+}
+
 int run_report(Limn *l, Options *o) {
   const char *text = NULL;
   o->use.say = say_aside;

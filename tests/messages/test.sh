@@ -105,6 +105,11 @@ says "has no value: --from DIR names a run folder" predict iris.limn f --in 'x=[
 says "\`report\` needs --from DIR, the folder of a run" report iris.limn
 says "this program has nothing to run: \`run Machine to 10\`, \`check …\`" run iris.limn
 
+# export
+says "there is no format \`safetensor\`" export iris.limn --as safetensor
+says "--as is missing: in which format?" export iris.limn
+
+
 # what training meets
 cat >bits.limn <<'END'
 given x from faces
