@@ -1,5 +1,6 @@
 // The formats in which something leaves limn: a row each, with its name, the ending of its files,
 // what it is in words, and the function that writes it.
+#include "port/c/c_out.h"
 #include "port/export/export.h"
 
 static const struct {
@@ -8,6 +9,7 @@ static const struct {
 } formats[] = {
     {"safetensors", ".safetensors", "weights by name, of a box or learner or of all",
      export_safetensors},
+    {"c", ".c", "C99 that needs nothing but libm, of a box or learner or of a training step", export_c},
 };
 
 static Outcome no_format(Export *e, const char *as) {

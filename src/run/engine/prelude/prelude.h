@@ -29,7 +29,9 @@ typedef __UINT64_TYPE__ Bits64;
 #define LIMN_ROUNDS 0
 #endif
 
-#define INLINE static inline __attribute__((always_inline)) // a call would keep a loop scalar
+// A call would keep a loop scalar. No text uses all of them.
+#define INLINE static inline __attribute__((always_inline, unused))
+#define HELPER static inline __attribute__((unused))
 #if LIMN_FUSED
 #define double_fused(a, b, c) __builtin_fma(a, b, c)
 #define float_fused(a, b, c) __builtin_fmaf(a, b, c)
