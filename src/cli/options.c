@@ -65,6 +65,7 @@ static const CliOption options[] = {
     {"--lens", FLAG, AT(draw.lens), 0, 0, 0},
     {"--grad", FLAG, AT(draw.grad), 0, 0, 0},
     {"--unfold", FLAG, AT(draw.unfold), 0, 0, 0},
+    {"--flat", FLAG, AT(import.flat), 0, 0, 0},
     {"--dy", TEXT, AT(eval.dy), 0, 0, 0},
     {"--grads", TEXT, AT(eval.grads), 0, 0, 0},
     {"--save", TEXT, AT(eval.save), 0, 0, 0},
@@ -257,12 +258,12 @@ static LimnPrecision precision_of(const char *word) {
 // What several commands ask for under one name.
 static void share(Options *o) {
   o->eval.size = sizeof o->eval, o->train.size = sizeof o->train;
-  o->use.size = sizeof o->use, o->draw.size = sizeof o->draw;
+  o->use.size = sizeof o->use, o->draw.size = sizeof o->draw, o->import.size = sizeof o->import;
   o->train.precision = precision_of(o->precision);
-  o->eval.in = o->use.in = o->in;
-  o->use.nin = o->eval.nin;
+  o->eval.in = o->use.in = o->import.in = o->in;
+  o->use.nin = o->import.nin = o->eval.nin;
   o->eval.json = o->use.json = o->train.json = o->json;
-  o->use.out = o->train.out = o->draw.out = o->eval.out;
+  o->use.out = o->train.out = o->draw.out = o->import.out = o->eval.out;
   o->use.seed = o->train.seed = o->eval.seed;
   o->use.has_seed = o->train.has_seed;
   o->use.threads = o->train.threads;

@@ -1,11 +1,10 @@
 #!/bin/sh
 # Every message of limn is somewhere in the tests: messages.py finds those that are not. Here are those that no check of a program meets.
 set -u
+. "$(dirname "$0")/../say.sh"
 here=$PWD/tests/messages
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
-ok() { echo "ok $1"; }
-not_ok() { echo "not ok $1"; }
 /usr/bin/python3 "$here/messages.py"
 cd "$out" || exit 1
 

@@ -2,6 +2,7 @@
 // what it is in words, and the function that writes it.
 #include "port/c/c_out.h"
 #include "port/export/export.h"
+#include "port/json/json.h"
 
 static const struct {
   const char *name, *ending, *words;
@@ -9,7 +10,9 @@ static const struct {
 } formats[] = {
     {"safetensors", ".safetensors", "weights by name, of a box or learner or of all",
      export_safetensors},
-    {"c", ".c", "C99 that needs nothing but libm, of a box or learner or of a training step", export_c},
+    {"c", ".c", "C99 that needs nothing but libm, of a box or learner or of a training step",
+     export_c},
+    {"json", ".json", "the typed diagram, as docs/json.md has it", export_json},
 };
 
 static Outcome no_format(Export *e, const char *as) {

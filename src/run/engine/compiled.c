@@ -341,6 +341,7 @@ bool compiled_open(Engine *e, const char **why) {
     return diag_refuse(e->w->diags, (Span){0}, "cannot start %u threads", e->how.threads);
   e->own = o;
   e->kind = &compiled_kind;
+  e->whole = p->whole;
   o->call = NEW_ARRAY(e->arena, KernelCall, p->kernel.n + 1);
   for (uint32_t i = 0; i < p->kernel.n; i++) o->call[i].grain = p->kernel.at[i].grain;
   o->state = NEW_ARRAY(e->arena, void *, p->param.n + 1);
@@ -501,7 +502,7 @@ static RunStatus run_step(CompiledEngine *o) {
 
 static RunStatus compiled_run(Engine *e, int64_t n, uint64_t step) {
   CompiledEngine *o = e->own;
-  if (o->plan->whole && n != e->samples) {
+  if (e->whole && n != e->samples) {
     e->error = arena_format(e->arena,
                             "this program is compiled for %lld samples at once, not for %lld: a "
                             "size in it is not a multiple of their number",

@@ -85,11 +85,23 @@ static void show_array(Evaluation *r, const char *key, const char *label, const 
   buf_char(r->call->text, '\n');
 }
 
+// y.npy, or of several results y.0.npy, y.1.npy, …
+static const char *out_file(Evaluation *r, uint32_t i) {
+  const char *path = r->how->out;
+  size_t n = strlen(path);
+  if (r->d->out.n == 1) return path;
+  if (!text_ends(path, ".npy")) return arena_format(r->arena, "%s.%u", path, i);
+  return arena_format(r->arena, "%.*s.%u.npy", (int)(n - 4), path, i);
+}
+
 static bool write_out(Evaluation *r, const Tensor *out) {
   const char *error;
-  Array a = tensor_array(out, "");
-  return !r->how->out || npy_write(r->arena, r->how->out, &a, &error) ||
-         use_wrong(&r->u, OUTCOME_SYSTEM, "%s", error);
+  for (uint32_t i = 0; r->how->out && i < r->d->out.n; i++) {
+    Array a = tensor_array(&out[i], "");
+    if (!npy_write(r->arena, out_file(r, i), &a, &error))
+      return use_wrong(&r->u, OUTCOME_SYSTEM, "%s", error);
+  }
+  return true;
 }
 
 static bool write_weights(Evaluation *r) {
@@ -108,7 +120,7 @@ static const char *out_name(Evaluation *r, uint32_t i) {
 }
 
 static void show_results(Evaluation *r, const Tensor *out) {
-  for (uint32_t i = 0; i < r->d->out.n && (!r->how->out || r->how->json || i); i++) {
+  for (uint32_t i = 0; i < r->d->out.n && (!r->how->out || r->how->json); i++) {
     Array a = tensor_array(&out[i], "");
     show_array(r, out_name(r, i), "", &a);
   }
@@ -227,7 +239,7 @@ static bool evaluate(Evaluation *r, const char *name) {
   bool json = text && r->how->json;
   if (json) r->json = json_out(text), json_object(&r->json, NULL);
   if (text) show_results(r, out);
-  if (!write_out(r, &out[0]) || !write_weights(r) || !gradients(r, out)) return false;
+  if (!write_out(r, out) || !write_weights(r) || !gradients(r, out)) return false;
   if (json && r->how->count)
     json_number(&r->json, "multiplications", (double)eval.multiplications);
   else if (text && r->how->count)

@@ -23,7 +23,7 @@ typedef struct {
   const char *name;  // in front of its functions
   uint32_t check_at; // as above
   // out
-  EmitKernel *kernel;   // with tables also for products (A, B, C, description) and copies (to, from)
+  EmitKernel *kernel; // with tables also for products (A, B, C, description) and copies (to, from)
   ProductNodes product; // whose descriptions slots ask for, from the number of wires on
 } EmitAlone;
 void emit_alone_front(Arena *, Buf *); // once in a file, in front

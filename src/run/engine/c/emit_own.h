@@ -5,6 +5,10 @@
 #include "run/engine/c/emit.h"
 #include "run/engine/kernel/loop_levels.h"
 
+// What is known of coordinates that the innermost loop moves: nothing, that all of them lie inside of
+// their axes, or that the only one lies outside.
+typedef enum { STRETCH_ANY, STRETCH_INSIDE, STRETCH_OUTSIDE } Stretch;
+
 typedef struct {
   Plan *p;
   Buf *b;
@@ -14,6 +18,7 @@ typedef struct {
   uint32_t small;  // the slot of the next small product
   uint32_t indent;
   bool full;           // for the largest number of samples only: every length is a number
+  Stretch stretch;     // of the innermost loop
   const uint8_t *held; // wires that are variables here (scan_registers.c); NULL: none
   const char *alone;   // in front of its names, in a text that stands for itself; NULL: it does not
 } Emit;
