@@ -13,7 +13,7 @@ cd "$dir" || exit 1
 strict="-std=c99 -Wall -Wextra -Wconversion -pedantic -Werror -O2"
 has() { command -v "$1" >/dev/null 2>&1; }
 "$limn" export "$root/examples/digits_conv.limn" classify --as c -o net.c >/dev/null || echo "not ok a net for other machines"
-/usr/bin/python3 -c 'import numpy as n; x = n.random.default_rng(1).uniform(size=(28, 28)).astype("f4"); n.save("x.npy", x.astype(float)); open("x.h", "w").write("static const float x[] = {%s};\n" % ",".join(repr(float(v)) + "f" for v in x.ravel()))'
+/usr/bin/python3 -c 'import numpy as n; x = n.random.default_rng(1).uniform(size=(28, 28, 1)).astype("f4"); n.save("x.npy", x.astype(float)); open("x.h", "w").write("static const float x[] = {%s};\n" % ",".join(repr(float(v)) + "f" for v in x.ravel()))'
 "$limn" eval "$root/examples/digits_conv.limn" classify --in x.npy --json >want.json || echo "not ok a net for other machines"
 close() { # name FILE: its numbers are those that are wanted
   /usr/bin/python3 -c 'import json, sys
