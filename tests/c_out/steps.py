@@ -49,7 +49,7 @@ def check(limn, steps, folder, file, options, more, compilers):
         told = run([steps, file, os.path.abspath(library)] + asked + more)
         if told.returncode: return "not ok", "%s: %s" % (compiler, told.stderr[:500] + told.stdout)
         value = dict(line.split() for line in told.stdout.strip().split("\n"))
-        close = 1e-10 if "64" in options else 1e-3
+        close = 1e-8 if "64" in options else 1e-3
         if not (float(value["state"]) <= close and float(value["loss"]) <= close): return "not ok", "%s: %s" % (compiler, value)
         said.append("%s %s" % (compiler, " ".join("%s %s" % x for x in value.items())))
     return "ok", "; ".join(said)

@@ -27,7 +27,7 @@ told() { # what, sentence, command…: refused with this sentence
 if [ "${1:-}" = all ]; then
   for file in "$root"/examples/*.limn; do
     values "$file"
-    grep -q '^train' "$file" && step "$file"
+    grep -q "^train" "$file" && step --precision 64 "$file"
   done
   sh "$here/elsewhere.sh"
   exit

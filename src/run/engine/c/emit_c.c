@@ -87,6 +87,12 @@ static const char *constant_text(Emit *e, double k, bool wide) {
   return arena_format(e->p->arena, "(%s%a)", wide ? "" : "(real)", k);
 }
 
+// The same of a scalar, which may be a label or a bit.
+static const char *scalar_constant(Emit *e, const Scalar *s, bool wide) {
+  if (s->base != BASE_R) return arena_format(e->p->arena, "%lld", (long long)s->k);
+  return constant_text(e, s->k, wide);
+}
+
 static const char *base_text(Base b) { return b == BASE_R ? "real" : "int"; }
 
 // -- variables and addresses ----------------------------------------------------------------------
@@ -182,14 +188,14 @@ static bool is_alone(const Emit *e, uint32_t wire) {
 // -- scalars --------------------------------------------------------------------------------------
 static const char *scalar_name(Emit *e, const NodeLevels *w, uint32_t i) {
   const Scalar *s = &w->x->scalar[i];
-  if (s->fn == FN_CONST) return constant_text(e, s->k, w->same[i]);
+  if (s->fn == FN_CONST) return scalar_constant(e, s, w->same[i]);
   return arena_format(e->p->arena, "t%u_%u", w->id, i);
 }
 
 // As an argument of scalar `of`: narrowed when it is the same everywhere and `of` is not.
 static const char *argument(Emit *e, const NodeLevels *w, uint32_t i, uint32_t of) {
   const Scalar *s = &w->x->scalar[i];
-  if (s->fn == FN_CONST) return constant_text(e, s->k, w->same[of]);
+  if (s->fn == FN_CONST) return scalar_constant(e, s, w->same[of]);
   if (w->same[i] && !w->same[of] && s->base == BASE_R)
     return arena_format(e->p->arena, "((real)%s)", scalar_name(e, w, i));
   return scalar_name(e, w, i);
@@ -303,8 +309,9 @@ static void emit_one_scalar(Emit *e, const NodeLevels *w, uint32_t i) {
   Buf call = buf_new(e->p->arena);
   for (uint32_t k = 0; k < fn_rows[s->fn].arity; k++)
     buf_printf(&call, "%s%s", k ? ", " : "", a[k]);
-  emit_line(e, "const %s %s = %s%s_%s(%s);", type, name, s->fn == FN_number ? cast : "",
-            w->same[i] ? "op_wide" : "op", fn_rows[s->fn].name, call.at);
+  emit_line(e, "const %s %s = %s%s_%s(%s);", type, name,
+            s->fn == FN_number || s->base != BASE_R ? cast : "", w->same[i] ? "op_wide" : "op",
+            fn_rows[s->fn].name, call.at);
 }
 
 // A scalar; its inverse if inner loops divide by it; if they choose by it, the same as a number:
