@@ -17,6 +17,7 @@
 # make laws     laws of RUNS random whole programs, from seed FIRST on (LAW=batch; LAW=hybrid: of hybrid systems)
 # make draw-random  pictures of RUNS random programs, from seed FIRST on: their faults
 # make bench    steps of training against PyTorch's, in turn (BENCH='--threads 1 --only mlp')
+# make bench-c  the same steps as exported C, against ours (ARGS='mlp conv')
 # make bench-check  how the time of checking grows with a program
 # make bench-draw   how long pictures take, and how that grows
 # make bench-gemm     matrix products: GFLOP/s, and the share of what the CPU can do (ARGS: see bench/gemm.c)
@@ -293,6 +294,9 @@ torture: packages
 bench:
 	+@$(PARALLEL) $(BUILD)/limn $(BUILD)/bench-step
 	@bench/run.sh --build $(BUILD) $(BENCH)
+bench-c:
+	+@$(PARALLEL) $(BUILD)/limn $(BUILD)/c-steps
+	@bench/c.sh $(BUILD) $(ARGS)
 bench-draw: all
 	@bench/draw.sh $(BUILD)/limn
 bench-machines: all

@@ -38,11 +38,15 @@ HELPER char *limn_aligned(char *at) { return at + (64 - ((uintptr_t)at & 63)) % 
 #define VECTOR_BYTES 32
 #define TILE_ROWS 6
 #define TILE_VECTORS 2
-#elif defined __GNUC__ && (defined __aarch64__ || defined __ARM_NEON)
+#elif defined __clang__ && defined __aarch64__
 #define VECTOR_BYTES 16
-#define TILE_ROWS 4
+#define TILE_ROWS 6
 #define TILE_VECTORS 4
-#elif defined __GNUC__ && (defined __SSE2__ || defined __wasm_simd128__)
+#elif defined __GNUC__ && defined __aarch64__
+#define VECTOR_BYTES 16
+#define TILE_ROWS 5 // with 6, gcc 12 runs out of registers
+#define TILE_VECTORS 4
+#elif defined __GNUC__ && (defined __SSE2__ || defined __ARM_NEON || defined __wasm_simd128__)
 #define VECTOR_BYTES 16
 #define TILE_ROWS 6
 #define TILE_VECTORS 2
@@ -119,42 +123,52 @@ typedef struct {
   int add;
 } Multiply;
 
-// Some rows by some vectors of columns, over a chunk of k. Row i of A is row[i][ka[…]], row k of B
-// is b + k * bk. Row i of C begins at to[i].
+// Some rows by some panels of columns, over a chunk of k. Row i of A is row[i][ka[…]]; row k of a
+// panel of B is b + k * bk, and the next panel is b_step on. Row i of C begins at to[i].
 typedef struct {
   const RealCell *row[TILE_ROWS], *b;
   const Int32 *ka;
-  long k, bk;
+  long k, bk, panels, b_step;
   RealCell *to[TILE_ROWS];
   int add;
 } Tile;
 
+// What it reads is copied first: what it writes might be anything.
 INLINE LIMN_FUSES void tile_any(const Tile *t, int rows, int vectors) {
-  Vector sum[TILE_ROWS][TILE_VECTORS], y[TILE_VECTORS];
-  const RealCell *b = t->b;
+  const long n = t->k, bk = t->bk, panels = t->panels, b_step = t->b_step;
+  const int add = t->add;
   const Int32 *ka = t->ka;
+  const RealCell *panel = t->b, *row[TILE_ROWS];
+  RealCell *to[TILE_ROWS];
   UNROLLED
-  for (int i = 0; i < rows; i++) {
-    UNROLLED
-    for (int j = 0; j < vectors; j++) sum[i][j] = (Vector){0};
-  }
-  for (long k = 0; k < t->k; k++, b += t->bk) {
-    long at = ka[k];
-    UNROLLED
-    for (int j = 0; j < vectors; j++) y[j] = *(const VectorCell *)(b + j * LANES);
+  for (int i = 0; i < rows; i++) row[i] = t->row[i], to[i] = t->to[i];
+  for (long p = 0; p < panels; p++, panel += b_step) {
+    Vector sum[TILE_ROWS][TILE_VECTORS], y[TILE_VECTORS];
+    const RealCell *b = panel;
     UNROLLED
     for (int i = 0; i < rows; i++) {
       UNROLLED
-      for (int j = 0; j < vectors; j++) sum[i][j] += t->row[i][at] * y[j];
+      for (int j = 0; j < vectors; j++) sum[i][j] = (Vector){0};
     }
-  }
-  UNROLLED
-  for (int i = 0; i < rows; i++) {
+    for (long k = 0; k < n; k++, b += bk) {
+      long at = ka[k];
+      UNROLLED
+      for (int j = 0; j < vectors; j++) y[j] = *(const VectorCell *)(b + j * LANES);
+      UNROLLED
+      for (int i = 0; i < rows; i++) {
+        UNROLLED
+        for (int j = 0; j < vectors; j++) sum[i][j] += row[i][at] * y[j];
+      }
+    }
     UNROLLED
-    for (int j = 0; j < vectors; j++) {
-      VectorCell *to = (VectorCell *)(t->to[i] + j * LANES);
-      if (t->add) sum[i][j] += *to;
-      *to = sum[i][j];
+    for (int i = 0; i < rows; i++) {
+      UNROLLED
+      for (int j = 0; j < vectors; j++) {
+        VectorCell *cell = (VectorCell *)(to[i] + j * LANES);
+        if (add) sum[i][j] += *cell;
+        *cell = sum[i][j];
+      }
+      to[i] += PANEL;
     }
   }
 }
@@ -183,6 +197,8 @@ static LIMN_APART LIMN_FUSES void tile_multiply(const Tile *t, long rows, long v
     TILES_OF(4);
 #if TILE_ROWS > 4
     TILES_OF(5);
+#endif
+#if TILE_ROWS > 5
     TILES_OF(6);
 #endif
 #if TILE_ROWS > 6
@@ -205,27 +221,37 @@ static LIMN_APART void pack_columns(const Multiply *q, long k0, long k, long n0,
     }
 }
 
-// Rows [m0, m0 + rows) of columns [n0, n0 + n) over places [k0, k0 + k).
-static void multiply_rows(const Multiply *q, Tile *t, const long *block, long m0, long rows) {
+// The panels of some columns that lie side by side in B, or are packed, and as well in C.
+static void multiply_panels(const Multiply *q, Tile *t, const long *block, long m0, long rows) {
+  long n0 = block[0], k0 = block[2];
+  t->b = q->p->pack ? q->packed : q->b + line_at(&q->p->bk, q->bk, k0) + n0;
+  t->bk = q->p->pack ? PANEL : q->p->bk.axes ? q->p->bk.step[0] : 0;
+  t->b_step = q->p->pack ? PANEL * t->k : PANEL;
+  t->panels = block[1] / PANEL;
+  t->add = q->add || k0;
+  for (long i = 0; i < rows; i++) t->to[i] = q->c + line_at(&q->p->cm, q->cm, m0 + i) + n0;
+  tile_multiply(t, rows, TILE_VECTORS);
+}
+
+// Columns from j0 on, a panel at a time, by a tile of our own.
+static void multiply_edges(const Multiply *q, Tile *t, const long *block, long j0, long m0,
+                           long rows) {
   long n0 = block[0], n = block[1], k0 = block[2];
   RealCell edge[TILE_ROWS * PANEL];
-  for (long i = 0; i < rows; i++) t->row[i] = q->a + line_at(&q->p->am, q->am, m0 + i);
-  for (long j0 = 0; j0 < n; j0 += PANEL) {
-    long wide = n - j0 < PANEL ? n - j0 : PANEL, vectors = (wide + LANES - 1) / LANES;
-    int whole = wide % LANES == 0, direct = whole && q->p->cn.axes == 1 && q->p->cn.step[0] == 1;
-    if (q->p->pack || !whole) {
-      t->b = q->packed + (q->p->pack ? j0 * t->k : 0);
-      t->bk = PANEL;
-    } else {
+  t->panels = 1;
+  t->add = 0;
+  for (; j0 < n; j0 += PANEL) {
+    long wide = n - j0 < PANEL ? n - j0 : PANEL;
+    int whole = wide % LANES == 0;
+    t->b = q->p->pack ? q->packed + j0 * t->k : q->packed;
+    t->bk = PANEL;
+    if (!q->p->pack && whole) {
       t->b = q->b + line_at(&q->p->bk, q->bk, k0) + n0 + j0;
       t->bk = q->p->bk.axes ? q->p->bk.step[0] : 0;
     }
-    for (long i = 0; i < rows; i++)
-      t->to[i] =
-          direct ? q->c + line_at(&q->p->cm, q->cm, m0 + i) + n0 + j0 : edge + i * (long)PANEL;
-    t->add = direct && (q->add || k0);
-    tile_multiply(t, rows, vectors);
-    for (long i = 0; i < rows && !direct; i++) {
+    for (long i = 0; i < rows; i++) t->to[i] = edge + i * (long)PANEL;
+    tile_multiply(t, rows, (wide + LANES - 1) / LANES);
+    for (long i = 0; i < rows; i++) {
       RealCell *c = q->c + line_at(&q->p->cm, q->cm, m0 + i);
       for (long j = 0; j < wide; j++) {
         RealCell *to = c + line_at(&q->p->cn, q->cn, n0 + j0 + j);
@@ -233,6 +259,14 @@ static void multiply_rows(const Multiply *q, Tile *t, const long *block, long m0
       }
     }
   }
+}
+
+// Rows [m0, m0 + rows) of the columns of a block: n0, how many, k0.
+static void multiply_rows(const Multiply *q, Tile *t, const long *block, long m0, long rows) {
+  int direct = q->p->cn.axes == 1 && q->p->cn.step[0] == 1;
+  for (long i = 0; i < rows; i++) t->row[i] = q->a + line_at(&q->p->am, q->am, m0 + i);
+  if (direct) multiply_panels(q, t, block, m0, rows);
+  multiply_edges(q, t, block, direct ? block[1] / PANEL * PANEL : 0, m0, rows);
 }
 
 static void multiply_block(const Multiply *q, const long *block, long m, long k) {
