@@ -8,6 +8,7 @@ static const struct {
   const char *name, *ending, *words;
   bool (*write)(Export *); // false with a diagnostic
 } formats[] = {
+    {"onnx", ".onnx", "a box or learner as an ONNX model", export_onnx},
     {"safetensors", ".safetensors", "weights by name, of a box or learner or of all",
      export_safetensors},
     {"c", ".c", "C99 that needs nothing but libm, of a box or learner or of a training step",
