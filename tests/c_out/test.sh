@@ -33,16 +33,17 @@ if [ "${1:-}" = all ]; then
   exit
 fi
 
+must() { "$@" | sed 's/^refused/not ok: refused/'; }
 cd "$dir" || exit 1
 cp "$here/turns.limn" .
 /usr/bin/python3 -c 'import numpy as n; r = n.random.default_rng(1); n.savez("rows.npz", x=r.normal(size=(64, 6, 5)).astype("f4"), y=r.integers(0, 3, 64).astype("i4"))'
-values "$root/examples/iris.limn" guess
-values --batch 5 --precision 64 "$root/examples/digits_conv.limn" classify
-values --beside turns.limn judge sorted
-values "$root/examples/vae.limn" draw
-values "$root/examples/boolean.limn" odd
-step --beside "$root/bench/iris.limn"
-step --precision 64 --compiler gcc turns.limn
+must values "$root/examples/iris.limn" guess
+must values --batch 5 --precision 64 "$root/examples/digits_conv.limn" classify
+must values --beside turns.limn judge sorted
+must values "$root/examples/vae.limn" draw
+must values "$root/examples/boolean.limn" odd
+must step --beside "$root/bench/iris.limn"
+must step --precision 64 --compiler gcc turns.limn
 
 if echo "#include \"$dir/net.h\"" | c++ -x c++ -fsyntax-only - 2>/dev/null; then echo "ok the header is C++ too"
 elif command -v c++ >/dev/null 2>&1; then echo "not ok the header is not C++"
@@ -51,7 +52,7 @@ cat >"$dir/odd.limn" <<'END'
 learn exp(main: R[2], CHUNK: R[2], limn_m: R[2]) -> R[2] = main + CHUNK * limn_m
 learn Tile : R[2] -> R[3] = dense[3]
 END
-values "$dir/odd.limn" exp Tile
+must values "$dir/odd.limn" exp Tile
 cat >"$dir/phases.limn" <<'END'
 given z from normal[2]
 learn f : R[2] -> R[1] = dense[1]
