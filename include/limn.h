@@ -234,8 +234,11 @@ typedef struct {
   const char *from;        // weights: a run folder or a safetensors file, or NULL
   const char *weights;     // weights: a safetensors file, or NULL: they start as the program says
   LimnPrecision precision; // of the numbers; the default is 32
-  uint64_t seed;           // of first values
+  uint64_t seed;           // of first values, and of noise;
+  bool has_seed;           // otherwise as the program says
   bool train;              // with what is needed to train, where the format has such a thing
+  bool weights_beside;     // C: weights in a file beside it, not inside
+  int64_t batch;           // C: samples in one call; 0: one, or what `train` says
 } LimnExport;
 // A box, learner or goal, or (NULL, where the format can) the whole program, as a file that others
 // read. *text: the files that were written, one a line.

@@ -52,6 +52,7 @@ static const CliOption options[] = {
     {"--as", TEXT, AT(export.as), 0, 0, 0},
     {"--of", TEXT, AT(of), 0, 0, 0},
     {"--train", FLAG, AT(export.train), 0, 0, 0},
+    {"--weights-beside", FLAG, AT(export.weights_beside), 0, 0, 0},
     {"--after", TEXT, AT(after), 0, 0, 0},
     {"--weights", TEXT, AT(eval.weights), 0, 0, 0},
     {"--out", TEXT, AT(eval.out), 0, 0, 0},
@@ -276,6 +277,8 @@ static void share(Options *o) {
   o->export.weights = o->eval.weights;
   o->export.precision = o->train.precision;
   o->export.seed = o->eval.seed;
+  o->export.has_seed = o->train.has_seed;
+  o->export.batch = o->train.batch;
 }
 
 int read_options(CommandText text, const char *name, int argc, char **argv, Options *o) {
