@@ -2,11 +2,13 @@
 # make install  all of it, with man pages, completions, editor files, docs and examples: PREFIX=/usr/local DESTDIR=
 # make uninstall  takes away what `make install` put there
 # make help     this list
-# make deb      build/limn_VERSION_ARCH.deb
+# make deb      build/limn_VERSION_ARCH.deb and build/python3-limn_VERSION_all.deb
+# make python   the Python module with the library inside, as a wheel: build/python/limn-VERSION-….whl
 # make deps     installs the Debian packages that building and testing need
 # make demo     builds, learns to edit faces, and writes a page to look at: demo/report.html
 # make test     everything (SAN=1: under the sanitizers; ONLY=draw,cli,block_test: only these; JOBS=2: so many at once)
 # make test-long  what takes minutes: MNIST to the end (SEEDS='0 1 2')
+# make test-python  the Python module with torch, its packages, a notebook; figures against PyTorch
 # make examples  every example to the end, against the figures of its header (ONLY='vae gan')
 # make bless    the same, and golden files are written anew: read them in the diff
 # make check    format, rooms, sanitized tests
@@ -87,7 +89,7 @@ endif
 endif
 PRODUCTS := $(BUILD)/limn $(BUILD)/liblimn.a $(BUILD)/$(SHARED_LINK)
 
-.PHONY: all help demo test test-long examples bless check fuzz fuzz-plain torture laws bench bench-check bench-draw draw-random bench-gemm bench-strip bench-machines bench-gates bench-stiff bench-neurons bench-ode bench-prelude format format-check rooms shapes clean docs gallery glyphs deps deps-build packages install uninstall share deb FORCE
+.PHONY: all help demo test test-long examples bless check fuzz fuzz-plain torture laws bench bench-check bench-draw draw-random bench-gemm bench-strip bench-machines bench-gates bench-stiff bench-neurons bench-ode bench-prelude format format-check rooms shapes clean docs gallery glyphs deps deps-build packages install uninstall share deb python test-python FORCE
 # A second make, so that all cores are used without being asked for.
 PARALLEL = $(MAKE) -s --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS))
 all:
@@ -180,6 +182,8 @@ uninstall:
 # Debian's.
 deb: all
 	+@MAKE="$(MAKE)" packaging/deb.sh $(BUILD) $(VERSION) "$(CC)"
+python: all
+	@$(or $(PYTHON),python3) python/wheel.py $(BUILD)/$(SHARED) $(VERSION) $(BUILD)/python
 
 # -- testing -------------------------------------------------------------------------------------------------------------------------
 demo: deps-build
@@ -205,6 +209,8 @@ test: packages
 	@$(RUN_TESTS)
 test-long: all
 	@LONG=1 LIMN=$(CURDIR)/$(BUILD)/limn BUILD=$(BUILD) tests/mnist/test.sh
+test-python: all
+	@LONG=1 BUILD=$(BUILD) sh tests/python/test.sh
 examples: packages
 	+@$(PARALLEL) $(PRODUCTS)
 	@LIMN=$(CURDIR)/$(BUILD)/limn BUILD=$(BUILD) sh tests/examples/full.sh

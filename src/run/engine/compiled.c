@@ -356,7 +356,7 @@ bool compiled_open(Engine *e, const char **why) {
           .samples = e->samples, .fuse = !e->how.unfused, .wide = wide, .ticks = e->how.ticks});
   Plan *p = o->plan;
   if (p->error) return diag_refuse(e->w->diags, p->error_at, "%s", p->error);
-  o->pool = pool_new(e->how.threads);
+  o->pool = e->how.pool ? e->how.pool : pool_new(e->how.threads);
   if (!o->pool)
     return diag_refuse(e->w->diags, (Span){0}, "cannot start %u threads", e->how.threads);
   e->own = o;
@@ -548,7 +548,7 @@ static void compiled_plan(const Engine *e, Buf *b) {
 static void compiled_free(Engine *e) {
   CompiledEngine *o = e->own;
   compile_close(&o->code);
-  pool_free(o->pool);
+  if (!e->how.pool) pool_free(o->pool);
   free(o->memory);
   free(o->work);
 }
