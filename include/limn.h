@@ -171,7 +171,7 @@ typedef struct {
   uint32_t nin;
   const char *weights;       // a safetensors file, or NULL: weights start as the program says
   const char *from;          // a run folder or a safetensors file, or NULL
-  const char *out;           // an npy file for the result, or NULL
+  const char *out;           // an npy file for the result, or NULL; of several y.0.npy, y.1.npy, …
   const char *dy;            // a cotangent of the first result (npy or numbers), or NULL
   const LimnArray *dy_array; // the same in memory, or NULL
   const char *grads;         // a safetensors file for gradients of inputs and weights, or NULL
@@ -279,6 +279,29 @@ LIMN_API LimnStatus limn_function_weight_set(LimnFunction *, const char *weight,
 // What the last call found wrong, as limn_messages.
 LIMN_API const char *limn_function_messages(LimnFunction *, bool json);
 LIMN_API void limn_function_close(LimnFunction *); // NULL is allowed
+
+// -- out of limn ----------------------------------------------------------------------------------
+typedef struct {
+  size_t size;
+  const char *as;          // the format: "safetensors"
+  const char *out;         // the file; NULL: the name with the format's ending
+  const char *from;        // weights: a run folder or a safetensors file, or NULL
+  const char *weights;     // weights: a safetensors file, or NULL: they start as the program says
+  LimnPrecision precision; // of the numbers; the default is 32
+  uint64_t seed;           // of first values
+  bool train;              // with what is needed to train, where the format has such a thing
+} LimnExport;
+// A box, learner or goal, or (NULL, where the format can) the whole program, as a file that others
+// read. *text: the files that were written, one a line.
+LIMN_API LimnStatus limn_export(Limn *, const char *name, const LimnExport *, const char **text);
+typedef struct {
+  size_t size;
+  const char *out;     // the program is written here too; NULL: nowhere
+  const char *weights; // a safetensors file with the weights of the diagram, or NULL: they are
+                       // written beside the program, under the names they have there
+} LimnRead;
+// A diagram as `--as json` writes it, as a program, in which it stands last.
+LIMN_API LimnStatus limn_read(Limn *, const char *path, const LimnRead *, const char **program);
 
 // -- training -------------------------------------------------------------------------------------
 // Where a run is. Losses are means since the last row of metrics, each under its goal's name;
@@ -407,6 +430,17 @@ LIMN_API LimnStatus limn_sandbox(Limn *, const LimnSandbox *);
 // Makes the folder that a run of the program (NULL: of the one that is loaded) would be in, so that
 // it can be named above: `out`, or (NULL) the next free one.
 LIMN_API LimnStatus limn_run_folder(Limn *, const char *program, const char *out, const char **dir);
+
+// -- models of others: none has to be loaded ------------------------------------------------------
+typedef struct {
+  size_t size;
+  const char *out; // the program; weights go beside it: model.safetensors for model.limn
+  bool flat;       // a line for each node
+  const LimnInput *in; // inputs of the model that are to be constants, by name: those that decide about sizes
+  uint32_t nin;
+} LimnImport;
+// An ONNX file becomes a program, whose main learner or box is `model`. What it cannot say is refused, with the node that wants it.
+LIMN_API LimnStatus limn_import(Limn *, const char *path, const LimnImport *);
 
 // -- around programs: none has to be loaded -------------------------------------------------------
 // Sets of data: all that are known (NULL), or what is in one, by name or path. With `out`, its

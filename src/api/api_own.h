@@ -18,6 +18,7 @@
 
 #include "lang/program/program.h"
 #include "limn.h"
+#include "port/export/export.h"
 #include "run/train/train.h"
 #include "run/use/use.h"
 #include "show/circuit/circuit.h"
@@ -50,12 +51,15 @@ typedef enum {
   ANSWER_WEIGHTS,
   ANSWER_WEIGHT,
   ANSWER_REPORT,
+  ANSWER_EXPORT,
+  ANSWER_READ,
   ANSWER_RUN,
   ANSWER_DRAW_TEXT,
   ANSWER_DRAW_BYTES,
   ANSWER_DRAW_CHECK,
   ANSWER_DATA,
   ANSWER_RUNS,
+  ANSWER_IMPORT,
   ANSWER_OPS,
   ANSWER_QUOTE,
   ANSWER_FOREIGN,
@@ -129,6 +133,8 @@ void call_failed(ApiCall *);
 LimnStatus call_end(ApiCall *, LimnStatus);
 const char *call_text(ApiCall *, const char *); // the same with a text
 __attribute__((format(printf, 2, 3))) LimnStatus call_misuse(ApiCall *, const char *format, ...);
+// NULL with messages. Nothing of the program that is loaded is touched. (questions.c)
+const char *format_text(ApiCall *, Arena *to, const char *path, const char *text, size_t n);
 void forget_messages(Limn *);
 void move_messages(Limn *to, Limn *from);
 void lose_places(Diags *); // of messages that were not settled: their sources are gone
@@ -141,6 +147,8 @@ bool options_take(ApiCall *, void *to, size_t room, const void *from);
 // The same, and what they say makes sense; inputs live as long as the call.
 bool use_take(ApiCall *, const LimnUse *, LimnUse *to);
 bool eval_take(ApiCall *, const LimnEval *, LimnEval *to);
+bool read_take(ApiCall *, const LimnRead *, LimnRead *to);
+bool export_take(ApiCall *, const LimnExport *, LimnExport *to);
 bool train_take(ApiCall *, const LimnTrain *, LimnTrain *to);
 bool prepare_take(ApiCall *, const LimnPrepare *, LimnPrepare *to);
 bool inputs_take(ApiCall *, const LimnInput **, uint32_t n); // in memory of the call

@@ -70,3 +70,9 @@ bool eval_take(ApiCall *c, const LimnEval *how, LimnEval *to) {
 bool prepare_take(ApiCall *c, const LimnPrepare *how, LimnPrepare *to) {
   return OPTIONS(c, to, how) && check_precision(c, to->precision);
 }
+
+bool read_take(ApiCall *c, const LimnRead *how, LimnRead *to) { return OPTIONS(c, to, how); }
+
+bool export_take(ApiCall *c, const LimnExport *how, LimnExport *to) {
+  return OPTIONS(c, to, how) && check_precision(c, to->precision);
+}

@@ -254,8 +254,7 @@ const char *limn_cost(Limn *l, const char *name, bool json) {
 
 // -- layout ---------------------------------------------------------------------------------------
 // NULL with messages. Nothing of the program that is loaded is touched.
-static const char *format_text(ApiCall *c, Arena *to, const char *path, const char *text,
-                               size_t n) {
+const char *format_text(ApiCall *c, Arena *to, const char *path, const char *text, size_t n) {
   Diags *diags = c->l->diags;
   if (n > TEXT_LIMIT) {
     diag_error(diags, (Span){0}, "cannot read %s: it is larger than %d bytes", path, TEXT_LIMIT);

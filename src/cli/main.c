@@ -14,10 +14,13 @@ static const struct {
   const char *name;
   int (*run)(Limn *, Options *);
 } commands[] = {
-    {"check", run_check},  {"find", run_find},       {"fmt", run_fmt},       {"print", run_print},
-    {"grad", run_grad},    {"draw", run_draw},       {"cost", run_cost},     {"eval", run_eval},
-    {"train", run_train},  {"predict", run_predict}, {"sample", run_sample}, {"report", run_report},
-    {"run", run_machines}, {"runs", run_runs},       {"data", run_data},     {"ops", run_ops},
+    {"check", run_check},     {"find", run_find},     {"fmt", run_fmt},
+    {"print", run_print},     {"grad", run_grad},     {"draw", run_draw},
+    {"cost", run_cost},       {"eval", run_eval},     {"train", run_train},
+    {"predict", run_predict}, {"sample", run_sample}, {"report", run_report},
+    {"run", run_machines},    {"runs", run_runs},     {"data", run_data},
+    {"ops", run_ops},         {"export", run_export}, {"read", run_read},
+    {"import", run_import},
 };
 
 static int no_command(const char *name) {

@@ -49,6 +49,8 @@ static const CliOption options[] = {
     {"--plain", FLAG, AT(train.plain), 0, 0, 0},
     {"--sandbox", FLAG, AT(sandbox), 0, 0, 0},
     {"--no-sandbox", FLAG, AT(no_sandbox), 0, 0, 0},
+    {"--as", TEXT, AT(export.as), 0, 0, 0},
+    {"--train", FLAG, AT(export.train), 0, 0, 0},
     {"--after", TEXT, AT(after), 0, 0, 0},
     {"--weights", TEXT, AT(eval.weights), 0, 0, 0},
     {"--out", TEXT, AT(eval.out), 0, 0, 0},
@@ -62,6 +64,7 @@ static const CliOption options[] = {
     {"--lens", FLAG, AT(draw.lens), 0, 0, 0},
     {"--grad", FLAG, AT(draw.grad), 0, 0, 0},
     {"--unfold", FLAG, AT(draw.unfold), 0, 0, 0},
+    {"--flat", FLAG, AT(import.flat), 0, 0, 0},
     {"--dy", TEXT, AT(eval.dy), 0, 0, 0},
     {"--grads", TEXT, AT(eval.grads), 0, 0, 0},
     {"--save", TEXT, AT(eval.save), 0, 0, 0},
@@ -254,18 +257,23 @@ static LimnPrecision precision_of(const char *word) {
 // What several commands ask for under one name.
 static void share(Options *o) {
   o->eval.size = sizeof o->eval, o->train.size = sizeof o->train;
-  o->use.size = sizeof o->use, o->draw.size = sizeof o->draw;
+  o->use.size = sizeof o->use, o->draw.size = sizeof o->draw, o->import.size = sizeof o->import;
   o->train.precision = precision_of(o->precision);
-  o->eval.in = o->use.in = o->in;
-  o->use.nin = o->eval.nin;
+  o->eval.in = o->use.in = o->import.in = o->in;
+  o->use.nin = o->import.nin = o->eval.nin;
   o->eval.json = o->use.json = o->train.json = o->json;
-  o->use.out = o->train.out = o->draw.out = o->eval.out;
+  o->use.out = o->train.out = o->draw.out = o->import.out = o->eval.out;
   o->use.seed = o->train.seed = o->eval.seed;
   o->use.has_seed = o->train.has_seed;
   o->use.threads = o->train.threads;
   o->use.precision = o->train.precision;
   o->use.reference = o->train.reference;
-  o->eval.from = o->use.from;
+  o->eval.from = o->export.from = o->use.from;
+  o->export.size = sizeof o->export;
+  o->export.out = o->eval.out;
+  o->export.weights = o->eval.weights;
+  o->export.precision = o->train.precision;
+  o->export.seed = o->eval.seed;
 }
 
 int read_options(CommandText text, const char *name, int argc, char **argv, Options *o) {

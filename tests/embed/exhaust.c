@@ -109,6 +109,7 @@ static Gave eval_arrays(Limn *l) {
 }
 
 static const LimnInput row = {"", "[5, 3, 1, 0.25]", NULL};
+static const LimnExport leaving = {.size = sizeof leaving, .as = "safetensors", .out = "/dev/null"};
 static const LimnUse used = {
     .size = sizeof used, .from = "run", .in = &row, .nin = 1, .reference = true, .n = 2};
 
@@ -128,6 +129,7 @@ USED(measure, limn_measure(l, &used, &text))
 USED(predict, limn_predict(l, "net", &used, &text))
 USED(sample, limn_sample(l, "net", &used, &text))
 USED(report, limn_report(l, &used, &text))
+USED(leaves, limn_export(l, "net", &leaving, &text))
 USED(data, limn_data(l, "iris", NULL, false, &text))
 USED(runs, limn_runs(l, ".", NULL, "dense", true, &text))
 USED_ARRAYS(measure_arrays, limn_measure_arrays(l, &used, &out))
@@ -261,6 +263,7 @@ static const struct {
     {"limn_sample", sample, program, false},
     {"limn_sample_arrays", sample_arrays, program, false},
     {"limn_report", report, program, false},
+    {"limn_export", leaves, program, false},
     {"limn_weights", weights, program, false},
     {"limn_weight_get", weight_get, program, false},
     {"limn_weight_set", weight_set, program, false},

@@ -149,6 +149,8 @@ LinePlaces line_places(MachineBuilder *, Env *, const Syntax *brackets, const Sy
 // Do two lines name one place? `where`: the first such, "[0 1]"; "": not known, or all of them.
 Meeting places_meet(MachineBuilder *, const LinePlaces *, const LinePlaces *, const Type *own,
                     const char **where);
+// What a line leaves out, "place [2]"; "": that depends on what is not known; NULL: nothing.
+const char *places_left(MachineBuilder *, const LinePlaces *, const Type *own);
 // Does the condition ask for each place, by indices of the left side?
 bool condition_for_each(MachineBuilder *, const Syntax *brackets, const Syntax *cond,
                         const Type *own);
@@ -158,6 +160,7 @@ bool condition_for_each(MachineBuilder *, const Syntax *brackets, const Syntax *
 Id fold_changes(MachineBuilder *, ChangeKind, uint32_t at, Id base, const Type *own,
                 const char *what);
 void note_writers(MachineBuilder *, uint32_t state); // lines that may set one place at one tick
+void note_sharers(MachineBuilder *, uint32_t port);  // the same of a variable that is shared
 
 // modes.c
 bool add_modes(MachineBuilder *, const Syntax *block); // false: there are too many
@@ -179,7 +182,8 @@ Id live_guard(MachineBuilder *, Id guard, const Type *own);
 Id live_shown(MachineBuilder *, const Type *, Id wire);
 void live_learned(MachineBuilder *, Learned *);
 void live_learnt(MachineBuilder *); // once they are woven: states that learn, and their optimisers'
-void add_birth(MachineBuilder *);   // the event, once all states are known
+void halt_with_parts(MachineBuilder *, Id *const *map);   // [part + 1] where its wires went
+void add_birth(MachineBuilder *);                         // the event, once all states are known
 PartLife part_life(MachineBuilder *, const Syntax *part); // N_PART, or NULL
 void add_life_routes(MachineBuilder *, const Syntax *block,
                      void (*add)(MachineBuilder *, const Syntax *));

@@ -41,6 +41,7 @@ static void settle_ports(MachineBuilder *m) {
     const char *what = arena_format(w->arena, "port `%s`", name_text(w->names, port->name));
     check_port(m, i);
     Id wire = fold_changes(m, CHANGE_PORT, i, 0, &port->type, what);
+    if (m->s->shares) note_sharers(m, i);
     if (!wire) {
       Val zero = val_fill(m->b, val_literal(m->b, 0, port->span), full_type(m, &port->type));
       wire = val_to_wire(m->b, &zero, 0);
@@ -142,6 +143,7 @@ static void wires_of(MachineBuilder *m, WirePlaces *p) {
       vec_push(a, p, &m->learned.at[i].becomes.at[k]);
   }
   if (m->alive) vec_push(a, p, &m->alive);
+  for (uint32_t i = 0; i < s->halt.n; i++) vec_push(a, p, &s->halt.at[i].is);
   for (uint32_t i = 0; i < m->born.n; i++)
     if (m->born.at[i]) vec_push(a, p, &m->born.at[i]);
 }
@@ -190,7 +192,7 @@ static void keep_nexts(System *s) {
 // beside it.
 static void take_all(World *w, System *to, const System *of, const Id *map, const uint32_t *param,
                      const char *prefix, const Part *as) {
-  uint32_t first = to->state.n;
+  uint32_t first = to->state.n, writers = to->writer.n;
   for (uint32_t i = 0; i < of->state.n; i++) {
     SystemState x = of->state.at[i];
     x.param = param[map[of->d->param.at[x.param].wire]];
@@ -218,7 +220,10 @@ static void take_all(World *w, System *to, const System *of, const Id *map, cons
   }
   for (uint32_t i = 0; i < of->writer.n; i++) {
     SystemWriter x = of->writer.at[i];
-    x.state += first;
+    if (x.state != NO_STATE) x.state += first;
+    x.group += writers;
+    x.path = arena_format(w->arena, "%s%s", prefix, x.path);
+    x.every *= as ? as->every : 1;
     x.when = x.when ? map[x.when] : 0;
     x.named = x.named ? map[x.named] : 0;
     x.value = map[x.value];
@@ -395,6 +400,7 @@ bool weave_system(MachineBuilder *m) {
     take_all(w, s, x->of, map[p + 1], param, part[p + 1].prefix, x);
     vec_push(w->arena, &s->inner, (SystemInner){x->name, x->of, map[p + 1], x->axes > 0});
   }
+  halt_with_parts(m, map);
   find_time(s);
   return true;
 }
@@ -698,6 +704,15 @@ System *system_of(Elab *in, const MachineUse *use) {
 }
 
 // -- put together without a text ------------------------------------------------------------------
+// It has stopped where this one has, whose states begin there.
+static void take_halts(World *w, System *to, const System *of, const Id *map, uint32_t first) {
+  to->halt.at = NULL, to->halt.n = to->halt.cap = 0;
+  for (uint32_t i = 0; i < of->halt.n; i++) {
+    const SystemHalt *x = &of->halt.at[i];
+    vec_push(w->arena, &to->halt, ((SystemHalt){x->state + first, x->stops, map[x->is]}));
+  }
+}
+
 // What it is made of is found in what it was before.
 static void dress(World *w, System *s, const System *of, const Id *map) {
   s->inner.at = NULL, s->inner.n = s->inner.cap = 0;
@@ -732,6 +747,7 @@ System *system_closed(Elab *in, System *s) {
   *closed = *s;
   closed->state.at = NULL, closed->state.n = closed->state.cap = 0;
   closed->event.at = NULL, closed->event.n = closed->event.cap = 0;
+  closed->writer.at = NULL, closed->writer.n = closed->writer.cap = 0;
   closed->lag.at = NULL, closed->lag.n = closed->lag.cap = 0;
   closed->white.at = NULL, closed->white.n = closed->white.cap = 0;
   closed->in.n = 0;
@@ -752,6 +768,7 @@ System *system_closed(Elab *in, System *s) {
       x.next = wire_sum(w, closed->d, map[0][held->param.at[i].wire], added);
     vec_push(w->arena, &closed->state, x);
   }
+  take_halts(w, closed, s, map[1], closed->state.n);
   take_all(w, closed, s, map[1], param, "", NULL);
   dress(w, closed, s, map[1]);
   closed->flows = s->flows;
@@ -842,6 +859,7 @@ static System *weave_both(Driving *d) {
     return NULL;
   }
   uint32_t *param = params_by_wire(w, both->d);
+  take_halts(w, both, s, map[0], 0);
   take_all(w, both, s, map[0], param, "", NULL);
   take_all(w, both, source, map[1], param, prefix, NULL);
   dress(w, both, s, map[0]);
@@ -855,7 +873,6 @@ System *system_on(Elab *in, System *s, System *source, Span span) {
   Arena *a = in->w->arena;
   Driving d = {.w = in->w, .part = {s, source}, .both = NEW(a, System), .span = span};
   *d.both = (System){.def = s->def, .name = s->name, .span = s->span, .wiring = s->wiring};
-  d.both->stops = s->stops;
   d.ends[0] = NEW_ARRAY(a, WeaveEnd, s->in.n + 1);
   d.ends[1] = NEW_ARRAY(a, WeaveEnd, source->in.n + 1);
   d.like = NEW_ARRAY(a, WeaveEnd, s->in.n + source->in.n + 1);

@@ -207,10 +207,30 @@ static RootEnd walk(Root *r, double from, double to, int deep, double *when) {
   return end == ROOT_NONE ? walk(r, middle, to, deep + 1, when) : end;
 }
 
+// Is everything tame, and nothing near 0 at the beginning, against how much it varies?
+static bool begins_apart(const Root *r) {
+  const double near = 1.0 / 16;
+  const double *const *x = (const double *const *)r->row;
+  bool apart = true;
+  for (uint32_t i = 0; i < r->n; i++) {
+    double low = x[0][i], high = x[0][i];
+    for (int k = 1; k < 6; k++) {
+      low = x[k][i] < low ? x[k][i] : low;
+      high = x[k][i] > high ? x[k][i] : high;
+    }
+    apart &= fabs(x[0][i]) > near * (high - low);
+  }
+  return apart;
+}
+
 RootEnd root_walk(Root *r, double from, double to, bool close, double *when) {
   enum { CLOSE = 12 }; // samples at 8^-12 … 8^-1 of the interval
   put_live(r, r->row[0]);
   double start = from;
+  if (close) {
+    Quarters q = sample(r, from, to);
+    if (q.tame && begins_apart(r)) return walk_quarters(r, q.t, when);
+  }
   for (int j = close ? -CLOSE : 0; j < 0; j++) {
     double t = start + ldexp(1, 3 * j) * (to - start);
     if (!(t > from) || t >= to) continue;

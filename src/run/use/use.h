@@ -38,9 +38,19 @@ typedef struct {
   Arrays *out, *grads; // NULL: not wanted
   Arena *keep;         // of these
 } EvalCall;
+Outcome use_evaluate(Elab *, Program *, const char *name, const EvalCall *);
+
+// weights.c
 // The weights of a diagram that the program says where to find. False with a diagnostic.
 bool use_sources(Elab *, Program *, const Diagram *, const Table *known, Arena *, Arrays *out);
-Outcome use_evaluate(Elab *, Program *, const char *name, const EvalCall *);
+typedef struct {
+  const char *weights, *from; // a safetensors file; a run folder or such a file; or NULL
+  const Arrays *set;          // these stand in for those of files; NULL: none
+  uint64_t seed;              // of first values
+  bool part;                  // the file has more than this diagram's, and nothing is said of that
+} WeightsAsked;
+// param: [of the diagram]; in memory of the world.
+Outcome use_params(Elab *, Program *, const Diagram *, const WeightsAsked *, Tensor *param);
 
 // -- callable.c: a box or learner made ready to be called again and again ---------------------------
 // It is compiled for the sizes that it meets. What it makes for them is in the arena of the world:

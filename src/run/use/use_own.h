@@ -46,6 +46,9 @@ void use_close(Use *);
 bool use_wrong(Use *, Outcome, const char *format, ...) __attribute__((format(printf, 3, 4)));
 Outcome use_guarded(Elab *, Program *, const UseCall *, bool (*work)(Use *, void *), void *context);
 
+// weights.c: [of the diagram]. False with a diagnostic.
+bool use_weights(Use *, const Diagram *, const WeightsAsked *, Tensor *param);
+
 // predict.c: an array without places would be read outside of it.
 bool input_has_places(Use *, const Diagram *, uint32_t input, const Array *);
 // Says that the k-th number of an input is none of its labels; always false. file: or NULL

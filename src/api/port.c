@@ -1,0 +1,54 @@
+// Models of others, in.
+#include "api/api_own.h"
+#include "port/import/import.h"
+
+// The file of weights that goes with a program: model.safetensors beside model.limn.
+static const char *weights_beside(Arena *a, const char *out, const char **name) {
+  path_folder(a, out, name);
+  const char *dot = strrchr(*name, '.');
+  size_t n = dot && dot > *name ? (size_t)(dot - *name) : strlen(*name);
+  *name = arena_format(a, "%.*s.safetensors", (int)n, *name);
+  return path_join(a, out, *name);
+}
+
+static bool read_given(ApiCall *c, const LimnImport *how, Arrays *out, const char **why) {
+  for (uint32_t i = 0; i < how->nin; i++) {
+    const LimnInput *in = &how->in[i];
+    const char *value = in->value ? in->value : "";
+    Array x;
+    bool good = in->array                  ? array_from_memory(c->scratch, in->array, &x, why)
+                : text_ends(value, ".npy") ? npy_read(c->scratch, value, &x, why)
+                                           : array_parse(c->scratch, value, &x, why);
+    if (!good) return false;
+    x.name = in->name ? in->name : "";
+    vec_push(c->scratch, &out->array, x);
+  }
+  return true;
+}
+
+static LimnStatus import(ApiCall *c, const char *path, const LimnImport *how) {
+  Arena *a = c->scratch;
+  const char *name, *why, *file = weights_beside(a, how->out, &name);
+  ImportOptions options = {.path = path, .weights = name, .flat = how->flat};
+  Imported made;
+  Arrays given = {0};
+  if (!read_given(c, how, &given, &why)) {
+    diag_error(c->l->diags, (Span){0}, "%s", why);
+    return LIMN_WRONG;
+  }
+  options.given = &given;
+  if (!import_onnx(a, c->l->diags, &options, &made)) return LIMN_WRONG;
+  bool good = !made.weights.array.n || safetensors_write(a, file, &made.weights, &why);
+  if (good) good = file_put(a, how->out, made.text, strlen(made.text), &why);
+  if (!good) diag_error(c->l->diags, (Span){0}, "%s", why);
+  return good ? LIMN_GOOD : LIMN_SYSTEM;
+}
+
+LimnStatus limn_import(Limn *l, const char *path, const LimnImport *options) {
+  LimnImport how;
+  ENTER(c, l, ANSWER_IMPORT, NEEDS_NOTHING, LIMN_USAGE, LIMN_SYSTEM);
+  if (!OPTIONS(c, &how, options)) return call_end(c, LIMN_USAGE);
+  if (!path || !how.out)
+    return call_end(c, call_misuse(c, "limn_import wants a model and a file for the program"));
+  return call_end(c, import(c, path, &how));
+}

@@ -1,0 +1,398 @@
+// Parts of a value, and more of it: slices, splits, pads, tiles; and what is made of sizes alone.
+#include "port/import/own.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+// -- places along one axis -----------------------------------------------------------------------
+// The value at these places of an axis, as short as it can be said: a range, a step, or a list of labels.
+Id say_taken(ImpNode *n, Id v, uint32_t axis, const int64_t *place, int64_t count) {
+  Importer *m = n->m;
+  ImpShape x = value_at(m, v)->shape, out = x;
+  OnnxType type = value_at(m, v)->type;
+  int64_t size = x.dim[axis].n, step = count > 1 ? place[1] - place[0] : 1;
+  bool even = step != 0;
+  const char *at[ONNX_RANK_LIMIT], *all = letters(m, x.rank);
+  for (int64_t i = 0; i < count; i++) even = even && place[i] == place[0] + i * step;
+  for (uint32_t i = 0; i < x.rank; i++) at[i] = imp_letter[i];
+  if (even && step == 1 && count == size) return v;
+  out.dim[axis] = dim_of(count);
+  if (even && step == 1) {
+    at[axis] = arena_format(m->arena, "%lld..%lld", (long long)place[0],
+                            (long long)(place[0] + count - 1));
+    return say(n, type, &out, (ImpForm){.right = "$0"}, READS({v, words(m, x.rank, at)}));
+  }
+  ImpForm form = {.left = all, .right = "$0"};
+  if (even) {
+    long long by = step < 0 ? -step : step;
+    const char *letter = imp_letter[axis];
+    const char *steps = by == 1 ? letter : arena_format(m->arena, "%lld*%s", by, letter);
+    at[axis] = step < 0 ? arena_format(m->arena, "%lld-%s", (long long)place[0], steps)
+                        : arena_format(m->arena, "%s+%lld", steps, (long long)place[0]);
+    return say(n, type, &out, form, READS({v, words(m, x.rank, at)}));
+  }
+  double *data = NEW_ARRAY(m->arena, double, count + 1);
+  for (int64_t i = 0; i < count; i++) data[i] = (double)place[i];
+  Id list = value_const(m, ONNX_INT64, &(ImpShape){1, {dim_of(count)}}, data);
+  value_at(m, list)->labels = size;
+  at[axis] = "$1";
+  const char *which = arena_format(m->arena, "@%s", imp_letter[axis]);
+  return say(n, type, &out, form, READS({v, words(m, x.rank, at)}, {list, which}));
+}
+
+// From one place to another of an axis whose size may have a name.
+static Id say_range(ImpNode *n, Id v, uint32_t axis, ImpSize from, ImpSize count) {
+  Importer *m = n->m;
+  ImpShape x = value_at(m, v)->shape, out = x;
+  const char *at[ONNX_RANK_LIMIT];
+  if (dim_is(from, 0) && dim_same(count, x.dim[axis])) return v;
+  for (uint32_t i = 0; i < x.rank; i++) at[i] = imp_letter[i];
+  ImpSize last = dim_op(m, '-', dim_op(m, '+', from, count), dim_of(1));
+  at[axis] = arena_format(m->arena, "%s..%s", dim_text(m, from), dim_text(m, last));
+  out.dim[axis] = count;
+  return say(n, value_at(m, v)->type, &out, (ImpForm){.right = "$0"},
+             READS({v, words(m, x.rank, at)}));
+}
+
+// -- slice ---------------------------------------------------------------------------------------
+static bool slice_axis(ImpNode *n, Id *v, uint32_t axis, int64_t start, int64_t end, int64_t step) {
+  Importer *m = n->m;
+  ImpSize size = value_at(m, *v)->shape.dim[axis];
+  if (!step) return op_refuse(n, "a step of 0 goes nowhere");
+  if (size.text) { // without a step, and the ends counted from one side
+    ImpSize from = start < 0 ? dim_op(m, '+', size, dim_of(start)) : dim_of(start);
+    ImpSize to = end < 0            ? dim_op(m, '-', size, dim_of(-end))
+                 : end >= INT32_MAX ? size
+                                    : dim_of(end);
+    if (step != 1)
+      return op_refuse(n, "axis %u has size %s, and a number is wanted there", axis, size.text);
+    ImpSize count = start < 0 && end >= INT32_MAX ? dim_of(-start) : dim_op(m, '-', to, from);
+    if (start < 0 && end >= INT32_MAX)
+      from = (ImpSize){-1, arena_format(m->arena, "%s-%lld", size.text, (long long)-start)};
+    *v = say_range(n, *v, axis, from, count);
+    return true;
+  }
+  int64_t from = slice_from(start, size.n, step),
+          count = slice_count(from, slice_to(end, size.n, step), step);
+  int64_t *place = NEW_ARRAY(m->arena, int64_t, count + 1);
+  if (!count)
+    return op_refuse(n, "nothing is left of axis %u: an axis has at least one place", axis);
+  for (int64_t i = 0; i < count; i++) place[i] = from + i * step;
+  *v = say_taken(n, *v, axis, place, count);
+  return true;
+}
+
+bool op_slice(ImpNode *n) {
+  ImpInts start, end, axes, step;
+  if (!op_in(n, 0)) return op_refuse(n, "it has no input");
+  uint32_t rank = op_value(n, 0)->shape.rank;
+  Id v = n->in[0];
+  if (!op_list(n, "starts", 1, &start) || !op_list(n, "ends", 2, &end) ||
+      !op_list(n, "axes", 3, &axes) || !op_list(n, NULL, 4, &step))
+    return false;
+  if (end.n < start.n || (axes.there && axes.n < start.n) || (step.there && step.n < start.n))
+    return op_refuse(n, "it has fewer ends, axes or steps than starts");
+  for (uint32_t i = 0; i < start.n; i++) {
+    uint32_t axis;
+    if (!op_axis(n, axes.there ? axes.at[i] : i, rank, &axis)) return false;
+    if (!slice_axis(n, &v, axis, start.at[i], end.at[i], step.there ? step.at[i] : 1)) return false;
+  }
+  op_give(n, 0, v);
+  return true;
+}
+
+// -- split ---------------------------------------------------------------------------------------
+bool op_split(ImpNode *n) {
+  ImpInts parts;
+  uint32_t axis, count = n->node->out.n;
+  if (!op_in(n, 0)) return op_refuse(n, "it has no input");
+  ImpShape x = op_value(n, 0)->shape;
+  if (!op_list(n, "split", 1, &parts) || !op_axis(n, attr_int(n, "axis", 0), x.rank, &axis))
+    return false;
+  if (!parts.there && x.dim[axis].text) return op_fixed(n, 0);
+  int64_t each = (x.dim[axis].n + count - 1) / (count ? count : 1), from = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    int64_t left = x.dim[axis].n - from, size = parts.there && i < parts.n ? parts.at[i]
+                                                : each < left              ? each
+                                                                           : left;
+    if (size < 1) return op_refuse(n, "part %u has no places: an axis has at least one", i + 1);
+    if (!x.dim[axis].text && size > left)
+      return op_refuse(n, "its parts have more places than the axis");
+    if (*n->node->out.at[i])
+      op_give(n, i, say_range(n, n->in[0], axis, dim_of(from), dim_of(size)));
+    from += size;
+  }
+  return true;
+}
+
+// -- pad -----------------------------------------------------------------------------------------
+// Where place i of an axis comes from, in a way that has no number outside.
+static int64_t pad_place(const char *mode, int64_t i, int64_t size) {
+  if (!strcmp(mode, "edge")) return i < 0 ? 0 : i >= size ? size - 1 : i;
+  if (!strcmp(mode, "wrap")) return (i % size + size) % size;
+  int64_t round = size > 1 ? 2 * (size - 1) : 1, at = (i % round + round) % round;
+  return at < size ? at : round - at;
+}
+
+static Id pad_moved(ImpNode *n, Id v, const char *mode, const int64_t *before,
+                    const int64_t *after) {
+  ImpShape x = value_at(n->m, v)->shape;
+  for (uint32_t i = 0; i < x.rank; i++) {
+    int64_t size = x.dim[i].n, count = before[i] + size + after[i];
+    if (!before[i] && !after[i]) continue;
+    if (count < 1)
+      return op_refuse(n, "nothing is left of axis %u: an axis has at least one place", i), 0;
+    int64_t *place = NEW_ARRAY(n->m->arena, int64_t, count);
+    for (int64_t k = 0; k < count; k++) place[k] = pad_place(mode, k - before[i], size);
+    v = say_taken(n, v, i, place, count);
+  }
+  return v;
+}
+
+// Negative pads cut; they are 0 then.
+static Id pad_cut(ImpNode *n, Id v, int64_t *before, int64_t *after) {
+  ImpShape x = value_at(n->m, v)->shape;
+  for (uint32_t i = 0; i < x.rank; i++) {
+    int64_t cut = before[i] < 0 ? -before[i] : 0, end = after[i] < 0 ? -after[i] : 0;
+    if (before[i] < 0) before[i] = 0;
+    if (after[i] < 0) after[i] = 0;
+    if (!cut && !end) continue;
+    if (x.dim[i].text || x.dim[i].n - cut - end < 1)
+      return op_refuse(n, "it cuts off more than axis %u has", i), 0;
+    v = say_range(n, v, i, dim_of(cut), dim_of(x.dim[i].n - cut - end));
+  }
+  return v;
+}
+
+// With a number outside (0: zeros). A place that is read from 0 on and goes beyond its axis is i+z of one z.
+Id say_padded(ImpNode *n, Id v, int64_t *before, int64_t *after, Id with) {
+  Importer *m = n->m;
+  if (!(v = pad_cut(n, v, before, after))) return 0;
+  ImpShape x = value_at(m, v)->shape, out = x;
+  const char *at[ONNX_RANK_LIMIT], *one = imp_letter[IMP_LETTERS - 1], *right = "$0";
+  Buf inside = buf_new(m->arena);
+  for (uint32_t i = 0; i < x.rank; i++) {
+    const char *letter = at[i] = imp_letter[i];
+    if (!before[i] && !after[i]) continue;
+    if (!before[i]) right = arena_format(m->arena, "sum[%s:1]($0)", one);
+    at[i] = before[i] ? arena_format(m->arena, "%s-%lld", letter, (long long)before[i])
+                      : arena_format(m->arena, "%s+%s", letter, one);
+    out.dim[i] = dim_op(m, '+', x.dim[i], dim_of(before[i] + after[i]));
+    ImpSize end = dim_op(m, '+', dim_of(before[i]), x.dim[i]);
+    buf_printf(&inside, "%s%s >= %lld and %s < %s", inside.n ? " and " : "", letter,
+               (long long)before[i], letter, dim_inside(m, end));
+  }
+  if (!inside.n) return v;
+  OnnxType type = value_at(m, v)->type;
+  const ImpValue *c = with ? value_at(m, with) : NULL;
+  ImpForm form = {.left = letters(m, x.rank), .right = right, .pad = "0"};
+  const char *index = words(m, x.rank, at);
+  if (!c || c->data) {
+    form.pad = c ? number_term(m, c->data[0]) : "0";
+    return say(n, type, &out, form, READS({v, index}));
+  }
+  form.right = arena_format(m->arena, "%s when %s else $1", right, inside.at);
+  return say(n, type, &out, form, READS({v, index}, {with, c->shape.rank ? "0" : ""}));
+}
+
+bool op_pad(ImpNode *n) {
+  Importer *m = n->m;
+  ImpInts pads, axes;
+  int64_t before[ONNX_RANK_LIMIT] = {0}, after[ONNX_RANK_LIMIT] = {0};
+  const char *mode = attr_text(n, "mode", "constant");
+  if (!op_in(n, 0)) return op_refuse(n, "it has no input");
+  uint32_t rank = op_value(n, 0)->shape.rank;
+  if (!op_list(n, "pads", 1, &pads) || !op_list(n, NULL, 3, &axes)) return false;
+  uint32_t count = axes.there ? axes.n : rank;
+  if (pads.n != 2 * count)
+    return op_refuse(n, "%u pads for %u axes are not two each", pads.n, count);
+  for (uint32_t i = 0; i < count; i++) {
+    uint32_t axis;
+    if (!op_axis(n, axes.there ? axes.at[i] : i, rank, &axis)) return false;
+    if (llabs(pads.at[i]) > INT32_MAX || llabs(pads.at[count + i]) > INT32_MAX)
+      return op_refuse(n, "a pad is too large");
+    before[axis] = pads.at[i], after[axis] = pads.at[count + i];
+  }
+  OnnxType type = op_value(n, 0)->type;
+  const OnnxAttribute *value = onnx_attribute(n->node, "value");
+  Id with = value ? value_number(m, type, (double)value->f) : op_in(n, 2), v = n->in[0];
+  bool constant = !strcmp(mode, "constant"), bits = type == ONNX_BOOL && constant;
+  if (!constant && !op_fixed(n, 0)) return false;
+  if (bits) v = say_number(n, v);
+  v = constant ? say_padded(n, v, before, after, with) : pad_moved(n, v, mode, before, after);
+  if (v) op_give(n, 0, bits ? say_bits(n, v) : v);
+  return v;
+}
+
+// Cut or padded to a size, in the middle.
+bool op_centercroppad(ImpNode *n) {
+  ImpInts size, axes = attr_ints(n, "axes");
+  if (!op_wants(n, 2, 2) || !op_list(n, NULL, 1, &size) || !op_fixed(n, 0)) return false;
+  ImpShape x = op_value(n, 0)->shape;
+  int64_t before[ONNX_RANK_LIMIT] = {0}, after[ONNX_RANK_LIMIT] = {0};
+  for (uint32_t i = 0; i < size.n; i++) {
+    uint32_t axis;
+    if (!op_axis(n, axes.there && i < axes.n ? axes.at[i] : i, x.rank, &axis)) return false;
+    int64_t more = size.at[i] - x.dim[axis].n;
+    before[axis] = more >= 0 ? more / 2 : -(-more / 2);
+    after[axis] = more - before[axis];
+  }
+  Id v = say_padded(n, n->in[0], before, after, 0);
+  if (v) op_give(n, 0, v);
+  return v;
+}
+
+// -- expand, tile --------------------------------------------------------------------------------
+bool op_expand(ImpNode *n) {
+  Importer *m = n->m;
+  ImpShape want, out;
+  if (!op_wants(n, 2, 2) || !op_sizes(n, 1, &want)) return false;
+  Id in[] = {n->in[0], value_new(m, ONNX_FLOAT, &want, IMP_MADE, "")};
+  if (!broadcast(n, in, 2, &out)) return false;
+  ImpForm form = {.left = letters(m, out.rank), .right = "$0"};
+  op_give(
+      n, 0,
+      say(n, op_value(n, 0)->type, &out, form, READS({n->in[0], letters_of(m, n->in[0], &out)})));
+  return true;
+}
+
+bool op_tile(ImpNode *n) {
+  Importer *m = n->m;
+  ImpInts times;
+  if (!op_wants(n, 2, 2) || !op_list(n, NULL, 1, &times)) return false;
+  ImpShape x = op_value(n, 0)->shape, out = x;
+  const char *left[ONNX_RANK_LIMIT];
+  if (times.n != x.rank) return op_refuse(n, "%u repeats for %u axes", times.n, x.rank);
+  for (uint32_t i = 0; i < x.rank; i++) {
+    if (times.at[i] < 1)
+      return op_refuse(n, "nothing is left of axis %u: an axis has at least one place", i);
+    left[i] = times.at[i] == 1
+                  ? imp_letter[i]
+                  : arena_format(m->arena, "(%s:%lld %s)", imp_letter[ONNX_RANK_LIMIT + i],
+                                 (long long)times.at[i], imp_letter[i]);
+    out.dim[i] = dim_op(m, '*', x.dim[i], dim_of(times.at[i]));
+  }
+  ImpForm form = {.left = words(m, x.rank, left), .right = "$0"};
+  op_give(n, 0, say(n, op_value(n, 0)->type, &out, form, READS({n->in[0], letters(m, x.rank)})));
+  return true;
+}
+
+// -- of sizes alone ------------------------------------------------------------------------------
+bool op_constantofshape(ImpNode *n) {
+  Importer *m = n->m;
+  const OnnxAttribute *a = onnx_attribute(n->node, "value");
+  ImpShape shape;
+  double x = 0, *data;
+  OnnxType type = a && a->t ? a->t->type : ONNX_FLOAT;
+  const char *why;
+  if (!op_wants(n, 1, 1) || !op_sizes(n, 0, &shape)) return false;
+  if (a && a->t) {
+    if (!onnx_numbers(m->arena, a->t, m->model->folder, &data, &why))
+      return op_refuse(n, "%s", why);
+    if (a->t->count != 1) return op_refuse(n, "its value is not one number");
+    x = data[0];
+  }
+  int64_t count = shape_count(&shape);
+  if (count >= 0 && count <= 65536) {
+    data = NEW_ARRAY(m->arena, double, count + 1);
+    for (int64_t i = 0; i < count; i++) data[i] = x;
+    op_give(n, 0, value_const(m, type, &shape, data));
+    return true;
+  }
+  const char *right =
+      arena_format(m->arena, type == ONNX_BOOL ? "bit(%s)" : "%s", number_term(m, x));
+  op_give(n, 0,
+          say(n, type, &shape, (ImpForm){.left = letters(m, shape.rank), .right = right}, NULL, 0));
+  return true;
+}
+
+bool op_range(ImpNode *n) {
+  return op_wants(n, 3, 3) && op_known(n, 0) && op_known(n, 1) && op_known(n, 2) &&
+         op_refuse(n, "a range of more than 2^20 numbers is not made");
+}
+
+bool op_size(ImpNode *n) {
+  Importer *m = n->m;
+  if (!op_wants(n, 1, 1)) return false;
+  ImpShape x = op_value(n, 0)->shape;
+  ImpSize *known = NEW(m->arena, ImpSize);
+  *known = dim_of(1);
+  for (uint32_t i = 0; i < x.rank; i++) *known = dim_op(m, '*', *known, x.dim[i]);
+  Id v = value_number(m, ONNX_INT64, (double)known->n);
+  if (known->text) value_at(m, v)->known = known, value_at(m, v)->data = NULL;
+  op_give(n, 0, v);
+  return true;
+}
+
+bool op_eyelike(ImpNode *n) {
+  Importer *m = n->m;
+  if (!op_wants(n, 1, 1)) return false;
+  ImpShape x = op_value(n, 0)->shape;
+  OnnxType type = (OnnxType)attr_int(n, "dtype", op_value(n, 0)->type);
+  if (x.rank != 2 || type >= ONNX_TYPES) return op_refuse(n, "a diagonal wants two axes");
+  const char *test =
+      arena_format(m->arena, "(j = i + %s)", number_term(m, (double)attr_int(n, "k", 0)));
+  const char *right = type == ONNX_BOOL ? test : arena_format(m->arena, "number(%s)", test);
+  op_give(n, 0, say(n, type, &x, (ImpForm){.left = "i j", .right = right}, NULL, 0));
+  return true;
+}
+
+// What lies above or below a diagonal.
+bool op_trilu(ImpNode *n) {
+  Importer *m = n->m;
+  if (!op_wants(n, 1, 2)) return false;
+  ImpShape x = op_value(n, 0)->shape;
+  bool upper = attr_int(n, "upper", 1), bits = op_value(n, 0)->type == ONNX_BOOL;
+  if (x.rank < 2) return op_refuse(n, "a triangle wants two axes");
+  const char *row = imp_letter[x.rank - 2], *column = imp_letter[x.rank - 1],
+             *all = letters(m, x.rank);
+  const char *right = arena_format(m->arena, "$0 when (%s %s %s + $1) else %s", column,
+                                   upper ? ">=" : "<=", row, bits ? "bit(0)" : "0");
+  Id k = op_in(n, 1) ? n->in[1] : value_number(m, ONNX_INT64, 0);
+  const char *at = value_at(m, k)->shape.rank ? "0" : "";
+  ImpForm form = {.left = all, .right = right};
+  op_give(n, 0, say(n, op_value(n, 0)->type, &x, form, READS({n->in[0], all}, {k, at})));
+  return true;
+}
+
+// -- blocks of pixels ----------------------------------------------------------------------------
+bool op_depthtospace(ImpNode *n) {
+  Importer *m = n->m;
+  int64_t b = attr_int(n, "blocksize", 0);
+  bool crd = !strcmp(attr_text(n, "mode", "DCR"), "CRD"), up = !strcmp(n->node->op, "DepthToSpace");
+  if (!op_wants(n, 1, 1)) return false;
+  ImpShape x = op_value(n, 0)->shape, out = x;
+  if (x.rank != 4 || b < 1 || b > 1 << 20)
+    return op_refuse(n, "it wants four axes and a block size");
+  ImpSize block = dim_of(b), square = dim_of(b * b);
+  out.dim[1] = dim_op(m, up ? '/' : '*', x.dim[1], square);
+  for (uint32_t i = 2; i < 4; i++) out.dim[i] = dim_op(m, up ? '*' : '/', x.dim[i], block);
+  const char *deep =
+      arena_format(m->arena, crd ? "i (j p:%lld q:%lld) k l" : "i (p:%lld q:%lld j) k l",
+                   (long long)b, (long long)b);
+  const char *wide =
+      arena_format(m->arena, "i j (k p:%lld) (l q:%lld)", (long long)b, (long long)b);
+  ImpForm form = {.left = up ? wide : deep, .right = "$0"};
+  op_give(n, 0, say(n, op_value(n, 0)->type, &out, form, READS({n->in[0], up ? deep : wide})));
+  return true;
+}
+
+// -- the first so many of each row turned round --------------------------------------------------
+bool op_reversesequence(ImpNode *n) {
+  Importer *m = n->m;
+  int64_t time = attr_int(n, "time_axis", 0), batch = attr_int(n, "batch_axis", 1);
+  if (!op_wants(n, 2, 2)) return false;
+  ImpShape x = op_value(n, 0)->shape;
+  uint32_t t, b;
+  if (!op_axis(n, time, x.rank, &t) || !op_axis(n, batch, x.rank, &b)) return false;
+  const char *at[ONNX_RANK_LIMIT], *place = imp_letter[ONNX_RANK_LIMIT], *now = imp_letter[t];
+  for (uint32_t i = 0; i < x.rank; i++) at[i] = i == t ? place : imp_letter[i];
+  const char *right = arena_format(
+      m->arena, "sum[%s](($0 when (%s = (($1 - 1 - %s) when (%s < $1) else %s)) else 0))", place,
+      place, now, now, now);
+  ImpForm form = {.left = letters(m, x.rank), .right = right};
+  op_give(n, 0,
+          say(n, op_value(n, 0)->type, &x, form,
+              READS({n->in[0], words(m, x.rank, at)}, {n->in[1], imp_letter[b]})));
+  return true;
+}

@@ -1,0 +1,179 @@
+// What works at each place: a template with broadcasting, and those that have attributes.
+#include "port/import/own.h"
+
+#include <math.h>
+
+// -- templates -----------------------------------------------------------------------------------
+// Whole numbers of up to 32 bits wrap around. Those of 64 are exact up to 2^53, and nothing wraps below that.
+const char *wrapped(Importer *m, OnnxType type, const char *right) {
+  const OnnxTypeInfo *t = &onnx_type_info[type];
+  if (!is_whole(type) || t->bits > 32) return right;
+  long long range = 1LL << t->bits;
+  if (t->kind == 'u') return arena_format(m->arena, "mod(%s, %lld)", right, range);
+  return arena_format(m->arena, "mod(%s + %lld, %lld) - %lld", right, range / 2, range, range / 2);
+}
+
+// The template with all inputs, broadcast.
+static bool map(ImpNode *n, OnnxType type, const char *right) {
+  ImpShape shape;
+  ImpRead *read = NEW_ARRAY(n->m->arena, ImpRead, n->nin + 1);
+  if (!broadcast(n, n->in, n->nin, &shape)) return false;
+  for (uint32_t i = 0; i < n->nin; i++)
+    read[i] = (ImpRead){n->in[i], letters_of(n->m, n->in[i], &shape)};
+  ImpForm form = {.left = letters(n->m, shape.rank), .right = right};
+  op_give(n, 0, say(n, type, &shape, form, read, n->nin));
+  return true;
+}
+
+static uint32_t places(const char *right) {
+  uint32_t n = 0;
+  for (const char *at = right; (at = strchr(at, '$')); at++)
+    if ((uint32_t)(at[1] - '0') >= n) n = (uint32_t)(at[1] - '0') + 1;
+  return n;
+}
+
+bool op_map(ImpNode *n) {
+  uint32_t want = places(n->row->right);
+  if (!op_wants(n, want, want)) return false;
+  OnnxType type = op_value(n, 0)->type;
+  const char *right = is_whole(type) && n->row->whole ? n->row->whole : n->row->right;
+  if (n->row->result == IMP_WRAP) right = wrapped(n->m, type, right);
+  return map(n,
+             n->row->result == IMP_BOOL  ? ONNX_BOOL
+             : n->row->result == IMP_INT ? ONNX_INT64
+                                         : type,
+             right);
+}
+
+// -- with attributes -----------------------------------------------------------------------------
+// {a} and {b} of a template are attributes: their names, what they are otherwise, and the template.
+static const struct {
+  const char *op, *a, *b;
+  float a0, b0;
+  const char *right;
+} activations[] = {
+    {"Celu", "alpha", "", 1, 0, "max($0, 0) + min(0, {a} * expm1(min($0, 0) / {a}))"},
+    {"Elu", "alpha", "", 1, 0, "$0 when $0 > 0 else {a} * expm1(min($0, 0))"},
+    {"HardSigmoid", "alpha", "beta", 0.2F, 0.5F, "min(max({a} * $0 + {b}, 0), 1)"},
+    {"LeakyRelu", "alpha", "", 0.01F, 0, "$0 when $0 >= 0 else {a} * $0"},
+    {"Selu", "alpha", "gamma", 1.67326319217681884765625F, 1.05070102214813232421875F,
+     "{b} * ($0 when $0 > 0 else {a} * expm1(min($0, 0)))"},
+    {"Shrink", "bias", "lambd", 0, 0.5F,
+     "$0 + {a} when $0 < 0 - {b} else ($0 - {a} when $0 > {b} else 0)"},
+    {"Swish", "alpha", "", 1, 0, "$0 * sigmoid({a} * $0)"},
+    {"ThresholdedRelu", "alpha", "", 1, 0, "$0 when $0 > {a} else 0"},
+};
+
+static const char *filled(Importer *m, const char *right, float a, float b) {
+  Buf out = buf_new(m->arena);
+  for (const char *at = right; *at; at++) {
+    bool hole = *at == '{' && at[1] && at[2] == '}';
+    if (hole)
+      buf_text(&out, short_term(m, at[1] == 'a' ? a : b)), at += 2;
+    else
+      buf_char(&out, *at);
+  }
+  return out.at;
+}
+
+bool op_activation(ImpNode *n) {
+  uint32_t k = 0;
+  if (!op_wants(n, 1, 1)) return false;
+  while (strcmp(activations[k].op, n->node->op) != 0) k++;
+  float a = attr_float(n, activations[k].a, activations[k].a0);
+  float b = attr_float(n, activations[k].b, activations[k].b0);
+  return map(n, op_value(n, 0)->type, filled(n->m, activations[k].right, a, b));
+}
+
+bool op_gelu(ImpNode *n) {
+  bool tanh = !strcmp(attr_text(n, "approximate", "none"), "tanh");
+  if (!op_wants(n, 1, 1)) return false;
+  return map(n, op_value(n, 0)->type, tanh ? "gelu_tanh($0)" : "gelu($0)");
+}
+
+bool op_identity(ImpNode *n) {
+  if (!op_wants(n, 1, 1)) return false;
+  op_give(n, 0, n->in[0]);
+  return true;
+}
+
+// Bounds are attributes before version 11, and inputs from then on; either may be missing.
+bool op_clip(ImpNode *n) {
+  Importer *m = n->m;
+  const OnnxAttribute *low = onnx_attribute(n->node, "min"), *high = onnx_attribute(n->node, "max");
+  if (!op_in(n, 0)) return op_refuse(n, "it has no input");
+  ImpValue *x = op_value(n, 0);
+  OnnxType type = x->type;
+  Id least = low ? value_number(m, type, (double)low->f) : op_in(n, 1);
+  Id most = high ? value_number(m, type, (double)high->f) : op_in(n, 2);
+  if (!least && !most) return op_give(n, 0, n->in[0]), true;
+  Id in[] = {n->in[0], least ? least : most, most};
+  ImpNode same = *n;
+  same.in = in;
+  same.nin = least && most ? 3 : 2;
+  return map(&same, type, !most ? "max($0, $1)" : !least ? "min($0, $1)" : "min(max($0, $1), $2)");
+}
+
+bool op_equal(ImpNode *n) {
+  if (!op_wants(n, 2, 2)) return false;
+  bool bits = op_value(n, 0)->type == ONNX_BOOL;
+  return map(n, ONNX_BOOL, bits ? "number($0) = number($1)" : "($0 = $1)");
+}
+
+bool op_xor(ImpNode *n) {
+  if (!op_wants(n, 2, 2)) return false;
+  return map(n, ONNX_BOOL, "$0 + $1");
+}
+
+bool op_isinf(ImpNode *n) {
+  bool up = attr_int(n, "detect_positive", 1), down = attr_int(n, "detect_negative", 1);
+  if (!op_wants(n, 1, 1)) return false;
+  return map(n, ONNX_BOOL,
+             up && down ? "(abs($0) = inf)"
+             : up       ? "($0 = inf)"
+             : down     ? "($0 = -inf)"
+                        : "($0 < $0)");
+}
+
+// Sum, Mean, Max, Min of any number of inputs.
+bool op_fan(ImpNode *n) {
+  Importer *m = n->m;
+  const char *op = n->node->op;
+  bool larger = !strcmp(op, "Max"), smaller = !strcmp(op, "Min"), mean = !strcmp(op, "Mean");
+  Buf b = buf_new(m->arena);
+  if (!op_wants(n, 1, UINT32_MAX)) return false;
+  if (n->nin == 1) return op_give(n, 0, n->in[0]), true;
+  if (mean) buf_char(&b, '(');
+  for (uint32_t i = 1; i < n->nin && (larger || smaller); i++)
+    buf_text(&b, larger ? "max(" : "min(");
+  for (uint32_t i = 0; i < n->nin; i++)
+    buf_printf(&b, larger || smaller ? (i ? ", $%u)" : "$%u") : (i ? " + $%u" : "$%u"), i);
+  if (mean) buf_printf(&b, ") / %u", n->nin);
+  return map(n, op_value(n, 0)->type, b.at);
+}
+
+// fmod: the remainder has the sign of the first number; otherwise that of the second.
+bool op_mod(ImpNode *n) {
+  if (!op_wants(n, 2, 2)) return false;
+  bool fmod = attr_int(n, "fmod", 0);
+  return map(n, op_value(n, 0)->type, fmod ? "sign($0) * mod(abs($0), abs($1))" : "mod($0, $1)");
+}
+
+// The result has the type of the base: whole ones are cut, and wrap.
+bool op_pow(ImpNode *n) {
+  if (!op_wants(n, 2, 2)) return false;
+  OnnxType type = op_value(n, 0)->type;
+  const char *right = is_whole(type) ? wrapped(n->m, type, "truncate($0^$1)") : "$0^$1";
+  return map(n, type, right);
+}
+
+// The slope is broadcast to the input, never the other way round.
+bool op_prelu(ImpNode *n) {
+  if (!op_wants(n, 2, 2)) return false;
+  return map(n, op_value(n, 0)->type, "$0 when $0 >= 0 else $1 * $0");
+}
+
+bool op_where(ImpNode *n) {
+  if (!op_wants(n, 3, 3)) return false;
+  return map(n, op_value(n, 1)->type, "$1 when $0 else $2");
+}

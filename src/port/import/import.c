@@ -1,0 +1,232 @@
+// The walk: nodes in their order, each with values for its names. Functions of the model are opened where they are called.
+#include "port/import/own.h"
+
+enum { WORK_LIMIT = 200000, CALL_LIMIT = 24 };
+
+// -- names of values -----------------------------------------------------------------------------
+ImpScope *imp_new(Importer *m, ImpScope *outer, const OnnxOpsets *opset, const char *path) {
+  ImpScope *s = NEW(m->arena, ImpScope);
+  *s = (ImpScope){table_new(m->arena), outer, path, opset, outer ? outer->depth : 0};
+  return s;
+}
+
+Id imp_find(const ImpScope *s, const char *name) {
+  for (; s; s = s->outer) {
+    Id v = table_get(s->names, name, strlen(name));
+    if (v) return v;
+  }
+  return 0;
+}
+
+void imp_put(ImpScope *s, const char *name, Id v) { table_put(s->names, name, strlen(name), v); }
+
+static int64_t version_of(const ImpScope *s, const char *domain) {
+  for (uint32_t i = 0; i < s->opset->n; i++)
+    if (!strcmp(s->opset->at[i].domain, domain)) return s->opset->at[i].version;
+  return 0;
+}
+
+// -- functions of the model ----------------------------------------------------------------------
+static const OnnxFunction *function_find(const Importer *m, const OnnxNode *node) {
+  for (uint32_t i = 0; i < m->model->function.n; i++) {
+    const OnnxFunction *f = &m->model->function.at[i];
+    if (!strcmp(f->name, node->op) && !strcmp(f->domain, node->domain)) return f;
+  }
+  return NULL;
+}
+
+static const OnnxAttribute *attribute_given(const OnnxFunction *f, const OnnxNode *call,
+                                            const char *name) {
+  const OnnxAttribute *a = onnx_attribute(call, name);
+  for (uint32_t i = 0; !a && i < f->standard.n; i++)
+    if (!strcmp(f->standard.at[i].name, name)) a = &f->standard.at[i];
+  return a;
+}
+
+// The nodes of a function for one call: attributes that it hands on have their values.
+static OnnxNode *nodes_for(Importer *m, const OnnxFunction *f, const OnnxNode *call) {
+  OnnxNode *node = arena_copy(m->arena, f->node.at, sizeof *f->node.at * f->node.n);
+  for (uint32_t i = 0; i < f->node.n; i++) {
+    const OnnxNode *was = &f->node.at[i];
+    memset(&node[i].attribute, 0, sizeof node[i].attribute);
+    for (uint32_t k = 0; k < was->attribute.n; k++) {
+      OnnxAttribute a = was->attribute.at[k];
+      const OnnxAttribute *given = a.ref ? attribute_given(f, call, a.ref) : &a;
+      if (!given) continue;
+      const char *name = a.name;
+      a = *given, a.name = name, a.ref = NULL;
+      vec_push(m->arena, &node[i].attribute, a);
+    }
+  }
+  return node;
+}
+
+static bool open_function(ImpNode *n, const OnnxFunction *f) {
+  Importer *m = n->m;
+  ImpScope *s = imp_new(m, NULL, &f->opset, n->scope->path);
+  s->depth = n->scope->depth + 1;
+  if (s->depth > CALL_LIMIT) return op_refuse(n, "functions call each other too deeply");
+  if (n->nin > f->in.n || n->node->out.n > f->out.n)
+    return op_refuse(n, "the function has other inputs or outputs");
+  for (uint32_t i = 0; i < n->nin; i++)
+    if (n->in[i]) imp_put(s, f->in.at[i], n->in[i]);
+  if (!import_nodes(m, s, nodes_for(m, f, n->node), f->node.n)) return false;
+  for (uint32_t i = 0; i < n->node->out.n; i++) {
+    Id v = imp_find(s, f->out.at[i]);
+    if (!v && *n->node->out.at[i]) return op_refuse(n, "the function does not make its output");
+    if (v) op_give(n, i, v);
+  }
+  return true;
+}
+
+// -- nodes ---------------------------------------------------------------------------------------
+static bool resolve(ImpNode *n) {
+  n->nin = n->node->in.n;
+  n->in = NEW_ARRAY(n->m->arena, Id, n->nin + 1);
+  for (uint32_t i = 0; i < n->nin; i++) {
+    const char *name = n->node->in.at[i];
+    n->in[i] = *name ? imp_find(n->scope, name) : 0;
+    if (*name && !n->in[i] && !n->scope->depth) // of a function: an input that was left out
+      return op_refuse(n, "nothing before it makes `%s`",
+                       text_shown(n->m->arena, name, strlen(name)));
+  }
+  while (n->nin && !n->in[n->nin - 1]) n->nin--;
+  return true;
+}
+
+static bool import_node(Importer *m, ImpScope *s, const OnnxNode *node) {
+  ImpNode n = {.m = m, .scope = s, .node = node, .version = version_of(s, node->domain)};
+  if (++m->work > WORK_LIMIT)
+    return diag_refuse(m->diags, (Span){0}, "the model has more than %d nodes once it is opened",
+                       WORK_LIMIT);
+  if (!resolve(&n)) return false;
+  const OnnxFunction *f = function_find(m, node);
+  if (f) return open_function(&n, f);
+  n.row = row_find(node->op, node->domain);
+  if (!n.row) return op_refuse(&n, "this operator is not known");
+  return fold_node(&n) || (!m->diags->errors && n.row->write(&n));
+}
+
+bool import_nodes(Importer *m, ImpScope *s, const OnnxNode *node, uint32_t n) {
+  for (uint32_t i = 0; i < n; i++)
+    if (!import_node(m, s, &node[i])) return false;
+  return true;
+}
+
+// -- the graph -----------------------------------------------------------------------------------
+bool import_initializers(Importer *m, ImpScope *s, const OnnxGraph *g) {
+  const char *why;
+  if (g->sparse) return diag_refuse(m->diags, (Span){0}, "sparse initializers cannot be imported");
+  for (uint32_t i = 0; i < g->initializer.n; i++) {
+    const OnnxTensor *t = &g->initializer.at[i];
+    ImpShape shape = shape_of(t->rank, t->dim);
+    double *data;
+    if (!onnx_numbers(m->arena, t, m->model->folder, &data, &why))
+      return diag_refuse(m->diags, (Span){0}, "%s", why);
+    bool learned = is_float(t->type) && t->count > 1;
+    Id v = value_new(m, t->type, &shape, learned ? IMP_WEIGHT : IMP_CONST, t->name);
+    value_at(m, v)->data = data;
+    imp_put(s, t->name, v);
+  }
+  return true;
+}
+
+// An input that is given now is no input any more.
+static bool import_given(Importer *m, ImpScope *s, const OnnxValueInfo *in, const Array *given) {
+  ImpShape shape = shape_of(given->rank, given->shape);
+  Id v = value_new(m, in->type, &shape, IMP_CONST, in->name);
+  value_at(m, v)->data = given->data;
+  imp_put(s, in->name, v);
+  return true;
+}
+
+static bool import_input(Importer *m, ImpScope *s, const OnnxValueInfo *in) {
+  static const char *const kinds[] = {"",      "a sequence", "an optional",
+                                      "a map", "sparse",     "without a type"};
+  const char *name = text_shown(m->arena, in->name, strlen(in->name));
+  const OnnxTypeInfo *t = &onnx_type_info[in->type];
+  ImpShape shape = {.rank = in->dim.n};
+  if (imp_find(s, in->name)) return true; // an initializer: older files list them here too
+  const Array *given = m->how->given ? arrays_find(m->how->given, in->name) : NULL;
+  if (given) return import_given(m, s, in, given);
+  if (in->kind != ONNX_TENSOR)
+    return diag_refuse(m->diags, (Span){0}, "input `%s` is %s, which a program has not", name,
+                       kinds[in->kind]);
+  if (!t->bits || t->kind == 'c')
+    return diag_refuse(m->diags, (Span){0}, "input `%s` has elements of type %s", name, t->name);
+  if (!in->has_shape)
+    return diag_refuse(m->diags, (Span){0},
+                       "input `%s` has no shape: how many axes it has must be known", name);
+  for (uint32_t i = 0; i < in->dim.n; i++) {
+    const OnnxDim *d = &in->dim.at[i];
+    const char *symbol =
+        d->symbol && *d->symbol ? d->symbol : arena_format(m->arena, "%s_%u", in->name, i);
+    shape.dim[i] = d->size >= 0 ? dim_of(d->size) : (ImpSize){-1, symbol_make(m, symbol)};
+  }
+  bool empty = false; // then all its numbers are known, and the program has no such input
+  for (uint32_t i = 0; i < shape.rank; i++) empty |= dim_is(shape.dim[i], 0);
+  Id v = value_new(m, in->type, &shape, empty ? IMP_CONST : IMP_INPUT, in->name);
+  if (empty) value_at(m, v)->data = NEW(m->arena, double);
+  if (!empty) vec_push(m->arena, &m->input, v);
+  imp_put(s, in->name, v);
+  return true;
+}
+
+static bool import_output(Importer *m, ImpScope *s, const OnnxValueInfo *out) {
+  Id v = imp_find(s, out->name);
+  const char *name = text_shown(m->arena, out->name, strlen(out->name));
+  if (!v) return diag_refuse(m->diags, (Span){0}, "nothing makes output `%s`", name);
+  for (uint32_t i = 0; i < value_at(m, v)->shape.rank; i++)
+    if (dim_is(value_at(m, v)->shape.dim[i], 0))
+      return diag_refuse(m->diags, (Span){0},
+                         "axis %u of output `%s` has no places: an axis has at least one", i, name);
+  vec_push(m->arena, &m->output, v);
+  return true;
+}
+
+static bool check_versions(Importer *m) {
+  for (uint32_t i = 0; i < m->model->opset.n; i++) {
+    const OnnxOpset *o = &m->model->opset.at[i];
+    if (!*o->domain && (o->version < 7 || o->version > 26))
+      return diag_refuse(m->diags, (Span){0},
+                         "the model uses operator set %lld, but 7 to 26 are known",
+                         (long long)o->version);
+  }
+  return true;
+}
+
+static bool is_input(const OnnxGraph *g, const char *name) {
+  for (uint32_t i = 0; i < g->input.n; i++)
+    if (!strcmp(g->input.at[i].name, name)) return true;
+  return false;
+}
+
+static bool import_graph(Importer *m) {
+  const OnnxGraph *g = m->model->graph;
+  ImpScope *s = imp_new(m, NULL, &m->model->opset, "");
+  for (uint32_t i = 0; m->how->given && i < m->how->given->array.n; i++)
+    if (!is_input(g, m->how->given->array.at[i].name))
+      return diag_refuse(m->diags, (Span){0}, "the model has no input `%s`",
+                         m->how->given->array.at[i].name);
+  if (!check_versions(m) || !import_initializers(m, s, g)) return false;
+  for (uint32_t i = 0; i < g->input.n; i++)
+    if (!import_input(m, s, &g->input.at[i])) return false;
+  if (!import_nodes(m, s, g->node.at, g->node.n)) return false;
+  for (uint32_t i = 0; i < g->output.n; i++)
+    if (!import_output(m, s, &g->output.at[i])) return false;
+  if (!g->output.n) return diag_refuse(m->diags, (Span){0}, "the model has no outputs");
+  return true;
+}
+
+bool import_onnx(Arena *a, Diags *diags, const ImportOptions *how, Imported *out) {
+  Importer *m = NEW(a, Importer);
+  OnnxModel *model;
+  const char *why = NULL;
+  *m = (Importer){.arena = a, .diags = diags, .how = how};
+  vec_push(a, &m->value, (ImpValue){0});
+  if (!onnx_read(a, how->path, &model, &why)) return diag_refuse(diags, (Span){0}, "%s", why);
+  m->model = model;
+  if (!import_graph(m)) return false;
+  write_program(m, out);
+  return true;
+}

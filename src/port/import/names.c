@@ -1,0 +1,92 @@
+// Names of the program: letters, digits and _, none twice, no word of the language, no box that lines mention, and no index.
+#include "port/import/own.h"
+
+static const char *const reserved[] = {
+    "axis",       "const",   "space",  "box",     "learn",   "state",     "next",    "look",
+    "refine",     "given",   "goal",   "measure", "train",   "show",      "freeze",  "stale",
+    "diagram",    "along",   "find",   "set",     "in",      "optimiser", "machine", "share",
+    "wiring",     "mode",    "jump",   "when",    "else",    "for",       "as",      "return",
+    "over",       "by",      "trains", "times",   "on",      "from",      "every",   "run",
+    "check",      "within",  "to",     "and",     "or",      "not",       "pad",     "maximise",
+    "minimise",   "R",       "B",      "use",     "batch",   "training",  "size",    "inf",
+    "pi",         "model",   "exp",    "log",     "log1p",   "expm1",     "sqrt",    "sin",
+    "cos",        "tan",     "tanh",   "atan",    "sigmoid", "softplus",  "erf",     "relu",
+    "abs",        "sign",    "floor",  "max",     "min",     "mod",       "sum",     "mean",
+    "prod",       "concat",  "order",  "argmax",  "argmin",  "positions", "number",  "bit",
+    "stop",       "through", "scan",   "refit",   "normal",  "uniform",   "glorot",  "he",
+    "orthogonal", "down",    "units",  "steps",
+};
+
+// The library's boxes may be mentioned too; a name that hides one is legal, but not for who reads it.
+static const char *const library[] = {
+    "leaky_relu", "elu",         "selu",       "gelu",           "gelu_tanh",
+    "silu",       "mish",        "softsign",   "hard_sigmoid",   "hard_tanh",
+    "softmax",    "log_softmax", "logsumexp",  "cumulative_sum", "dense",
+    "flatten",    "embed",       "conv",       "max_pool",       "mean_pool",
+    "layer_norm", "rms_norm",    "group_norm", "batch_norm",     "dropout",
+    "attend",     "causal",      "multihead",  "rotary",         "lstm",
+    "gru",        "lut",         "roll",
+};
+
+static void take_all(Importer *m, const char *const *word, uint32_t n) {
+  for (uint32_t i = 0; i < n; i++) table_put(m->taken, word[i], strlen(word[i]), 1);
+}
+
+static void begin(Importer *m) {
+  if (m->taken) return;
+  m->taken = table_new(m->arena);
+  take_all(m, reserved, COUNT(reserved));
+  take_all(m, library, COUNT(library));
+  take_all(m, imp_letter, IMP_LETTERS);
+#define BOX(name, text) table_put(m->taken, name, strlen(name), 1);
+#include "port/import/boxes.def"
+#undef BOX
+}
+
+static const char *free_name(Importer *m, const char *base) {
+  const char *name = base;
+  for (uint32_t k = 2; table_get(m->taken, name, strlen(name)); k++)
+    name = arena_format(m->arena, "%s_%u", base, k);
+  table_put(m->taken, name, strlen(name), 1);
+  return name;
+}
+
+// Letters, digits, and _ for each run of anything else. Too long: its end, which says most.
+static const char *cleaned(Importer *m, const char *text) {
+  Buf b = buf_new(m->arena);
+  size_t n = strlen(text);
+  if (n > 48) text += n - 48;
+  for (; *text; text++) {
+    bool word = char_is_word(*text);
+    if (word && !b.n && !char_is_letter(*text)) buf_char(&b, 'v');
+    if (word)
+      buf_char(&b, *text);
+    else if (b.n && b.at[b.n - 1] != '_')
+      buf_char(&b, '_');
+  }
+  while (b.n && b.at[b.n - 1] == '_') b.at[--b.n] = 0;
+  return b.n ? b.at : "";
+}
+
+const char *name_make(Importer *m, const char *onnx, const char *otherwise) {
+  begin(m);
+  size_t n = strlen(onnx);
+  if (text_ends(onnx, "_output_0")) onnx = arena_text(m->arena, onnx, n - 9);
+  const char *base = cleaned(m, onnx);
+  return free_name(m, *base ? base : otherwise);
+}
+
+const char *symbol_make(Importer *m, const char *symbol) {
+  begin(m);
+  if (!m->symbols) m->symbols = table_new(m->arena);
+  size_t n = strlen(symbol);
+  Id known = table_get(m->symbols, symbol, n);
+  if (known) return value_at(m, known)->name;
+  const char *base = cleaned(m, symbol);
+  bool letter = strlen(base) == 1;
+  const char *name = letter ? arena_format(m->arena, "%c", char_upper(*base)) : base;
+  Id v = value_new(m, ONNX_INT64, &(ImpShape){0}, IMP_CONST, "");
+  value_at(m, v)->name = free_name(m, *name ? name : "N");
+  table_put(m->symbols, symbol, n, v);
+  return value_at(m, v)->name;
+}

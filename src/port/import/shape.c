@@ -1,0 +1,304 @@
+// Other shapes of the same numbers: sizes are read by index equations, so that nothing is computed. A reshape that splits or joins
+// axes is a group, `y[(i j) k] = x[i j k]`; any other goes through one long axis.
+#include "port/import/own.h"
+
+bool op_constant(ImpNode *n) {
+  Importer *m = n->m;
+  const OnnxAttribute *a = NULL;
+  const char *why;
+  double *data;
+  if (n->node->attribute.n == 1) a = &n->node->attribute.at[0];
+  if (!a) return op_refuse(n, "it has not one value");
+  if (!strcmp(a->name, "value") && a->t) {
+    ImpShape shape = shape_of(a->t->rank, a->t->dim);
+    if (!onnx_numbers(m->arena, a->t, m->model->folder, &data, &why))
+      return op_refuse(n, "%s", why);
+    op_give(n, 0, value_const(m, a->t->type, &shape, data));
+    return true;
+  }
+  bool ints = !strcmp(a->name, "value_ints"), floats = !strcmp(a->name, "value_floats");
+  if (!strcmp(a->name, "value_float"))
+    return op_give(n, 0, value_number(m, ONNX_FLOAT, (double)a->f)), true;
+  if (!strcmp(a->name, "value_int"))
+    return op_give(n, 0, value_number(m, ONNX_INT64, (double)a->i)), true;
+  if (!ints && !floats)
+    return op_refuse(n, "a constant of strings, or a sparse one, has no numbers");
+  ImpShape shape = {1, {dim_of(ints ? a->ints.n : a->floats.n)}};
+  data = NEW_ARRAY(m->arena, double, shape.dim[0].n + 1);
+  for (int64_t i = 0; i < shape.dim[0].n; i++)
+    data[i] = ints ? (double)a->ints.at[i] : (double)a->floats.at[i];
+  op_give(n, 0, value_const(m, ints ? ONNX_INT64 : ONNX_FLOAT, &shape, data));
+  return true;
+}
+
+// -- sizes as values -----------------------------------------------------------------------------
+static int64_t clamp_axis(int64_t axis, int64_t rank) {
+  if (axis < 0) axis += rank;
+  return axis < 0 ? 0 : axis > rank ? rank : axis;
+}
+
+bool op_shape(ImpNode *n) {
+  Importer *m = n->m;
+  if (!op_wants(n, 1, 1)) return false;
+  ImpShape x = op_value(n, 0)->shape;
+  int64_t start = clamp_axis(attr_int(n, "start", 0), x.rank);
+  int64_t end = clamp_axis(attr_int(n, "end", x.rank), x.rank),
+          count = end > start ? end - start : 0;
+  double *data = NEW_ARRAY(m->arena, double, count + 1);
+  ImpSize *known = NEW_ARRAY(m->arena, ImpSize, count + 1);
+  bool numbers = true;
+  for (int64_t i = 0; i < count; i++) {
+    known[i] = x.dim[start + i];
+    data[i] = (double)known[i].n;
+    numbers = numbers && !known[i].text;
+  }
+  Id v = value_const(m, ONNX_INT64, &(ImpShape){1, {dim_of(count)}}, numbers ? data : NULL);
+  if (!numbers) value_at(m, v)->known = known;
+  op_give(n, 0, v);
+  return true;
+}
+
+// -- reshape -------------------------------------------------------------------------------------
+static ImpSize product(Importer *m, const ImpShape *s, uint32_t from, uint32_t to) {
+  ImpSize p = dim_of(1);
+  for (uint32_t i = from; i < to; i++) p = dim_op(m, '*', p, s->dim[i]);
+  return p;
+}
+
+// 0 stays as it is, -1 takes what is left.
+bool reshape_shape(ImpNode *n, ImpShape *out) {
+  Importer *m = n->m;
+  const ImpShape *x = &op_value(n, 0)->shape;
+  bool zero = attr_int(n, "allowzero", 0);
+  uint32_t open = ONNX_RANK_LIMIT;
+  ImpShape rest = *x;
+  if (!op_sizes(n, 1, out)) return false;
+  for (uint32_t i = 0; i < out->rank; i++) {
+    if (dim_is(out->dim[i], 0) && !zero) {
+      if (i >= x->rank) return op_refuse(n, "there is no axis %u to keep", i);
+      out->dim[i] = x->dim[i];
+    }
+    if (dim_is(out->dim[i], -1)) open = i;
+  }
+  if (open == ONNX_RANK_LIMIT) return true;
+  // What is the same on both sides is left out, so that no sizes with names have to be divided.
+  ImpSize others = dim_of(1);
+  for (uint32_t i = 0; i < out->rank; i++) {
+    bool found = i == open;
+    for (uint32_t k = 0; k < rest.rank && !found; k++)
+      if (dim_same(rest.dim[k], out->dim[i])) found = true, rest.dim[k] = dim_of(1);
+    if (!found) others = dim_op(m, '*', others, out->dim[i]);
+  }
+  ImpSize total = product(m, &rest, 0, rest.rank);
+  out->dim[open] = dim_op(m, '/', total, others);
+  return true;
+}
+
+// From the front, runs of axes with the same product: each is a group on one side or the other. False: there is a run with several
+// axes on both sides.
+static bool grouped(Importer *m, const ImpShape *x, const ImpShape *y, const char **in,
+                    const char **out) {
+  Buf a = buf_new(m->arena), b = buf_new(m->arena);
+  uint32_t i = 0, j = 0, letter = 0;
+  while (i < x->rank || j < y->rank) {
+    uint32_t i0 = i, j0 = j;
+    if (i < x->rank) i++;
+    if (j < y->rank) j++;
+    while (!dim_same(product(m, x, i0, i), product(m, y, j0, j))) {
+      bool more_x = i - i0 <= 1 && i < x->rank && j - j0 > 0;
+      ImpSize p = product(m, x, i0, i), q = product(m, y, j0, j);
+      if (!p.text && !q.text) more_x = p.n < q.n;
+      if (more_x && i < x->rank)
+        i++;
+      else if (j < y->rank)
+        j++;
+      else if (i < x->rank)
+        i++;
+      else
+        return false;
+    }
+    if (i - i0 > 1 && j - j0 > 1) return false;
+    bool joins = i - i0 > 1, splits = j - j0 > 1;
+    uint32_t count = joins ? i - i0 : j - j0;
+    if (i0 == i || j0 == j) count = i - i0 + j - j0; // sizes of 1 alone
+    if (letter + count > IMP_LETTERS) return false;
+    const char *list = words(m, count, imp_letter + letter);
+    if (i0 == i) {
+      buf_printf(&b, " %s", list);
+    } else if (j0 == j) {
+      for (uint32_t k = 0; k < count; k++) buf_text(&a, " 0");
+    } else {
+      buf_printf(&a, splits ? " (%s)" : " %s", list);
+      buf_printf(&b, joins ? " (%s)" : " %s", list);
+    }
+    letter += count;
+  }
+  *in = a.at, *out = b.at;
+  return true;
+}
+
+// One value in another shape of as many numbers. 0 with a message.
+Id say_reshaped(ImpNode *n, Id v, const ImpShape *out) {
+  Importer *m = n->m;
+  const char *in, *left;
+  ImpShape x = value_at(m, v)->shape;
+  OnnxType type = value_at(m, v)->type;
+  if (x.rank == out->rank) {
+    bool same = true;
+    for (uint32_t i = 0; i < x.rank; i++) same = same && dim_same(x.dim[i], out->dim[i]);
+    if (same) return v;
+  }
+  if (grouped(m, &x, out, &in, &left))
+    return say(n, type, out, (ImpForm){.left = left, .right = "$0"}, READS({v, in}));
+  ImpShape row = {1, {product(m, &x, 0, x.rank)}};
+  if (x.rank == 1 || !grouped(m, &row, out, &in, &left)) {
+    op_refuse(n, "whether the sizes of its result fit cannot be told");
+    return 0;
+  }
+  return say_reshaped(n, say_reshaped(n, v, &row), out);
+}
+
+static bool give_reshaped(ImpNode *n, const ImpShape *out) {
+  Importer *m = n->m;
+  ImpShape x = op_value(n, 0)->shape;
+  ImpSize have = product(m, &x, 0, x.rank), want = product(m, out, 0, out->rank);
+  if (!have.text && !want.text && have.n != want.n)
+    return op_refuse(n, "%s numbers cannot have a shape of %s", dim_text(m, have),
+                     dim_text(m, want));
+  Id y = say_reshaped(n, n->in[0], out);
+  if (y) op_give(n, 0, y);
+  return y;
+}
+
+bool op_reshape(ImpNode *n) {
+  ImpShape out;
+  return op_wants(n, 2, 2) && reshape_shape(n, &out) && give_reshaped(n, &out);
+}
+
+bool op_flatten(ImpNode *n) {
+  uint32_t axis;
+  if (!op_wants(n, 1, 1)) return false;
+  ImpShape x = op_value(n, 0)->shape;
+  if (attr_int(n, "axis", 1) == x.rank)
+    axis = x.rank;
+  else if (!op_axis(n, attr_int(n, "axis", 1), x.rank, &axis))
+    return false;
+  ImpShape out = {2, {product(n->m, &x, 0, axis), product(n->m, &x, axis, x.rank)}};
+  return give_reshaped(n, &out);
+}
+
+bool squeeze_shape(ImpNode *n, ImpShape *out) {
+  ImpShape x = op_value(n, 0)->shape;
+  ImpInts axes;
+  bool gone[ONNX_RANK_LIMIT] = {false};
+  if (!op_list(n, "axes", 1, &axes)) return false;
+  for (uint32_t i = 0; i < x.rank && !axes.there; i++) gone[i] = dim_is(x.dim[i], 1);
+  for (uint32_t i = 0; i < axes.n; i++) {
+    uint32_t axis;
+    if (!op_axis(n, axes.at[i], x.rank, &axis)) return false;
+    if (!dim_is(x.dim[axis], 1))
+      return op_refuse(n, "axis %u has size %s, not 1", axis, dim_text(n->m, x.dim[axis]));
+    gone[axis] = true;
+  }
+  *out = (ImpShape){0};
+  for (uint32_t i = 0; i < x.rank; i++)
+    if (!gone[i]) out->dim[out->rank++] = x.dim[i];
+  return true;
+}
+
+bool op_squeeze(ImpNode *n) {
+  ImpShape out;
+  return op_wants(n, 1, 2) && squeeze_shape(n, &out) && give_reshaped(n, &out);
+}
+
+bool unsqueeze_shape(ImpNode *n, ImpShape *out) {
+  ImpShape x = op_value(n, 0)->shape;
+  ImpInts axes;
+  bool added[ONNX_RANK_LIMIT] = {false};
+  if (!op_list(n, "axes", 1, &axes)) return false;
+  uint32_t rank = x.rank + axes.n, from = 0;
+  if (rank > ONNX_RANK_LIMIT) return op_refuse(n, "%u axes are too many", rank);
+  for (uint32_t i = 0; i < axes.n; i++) {
+    uint32_t axis;
+    if (!op_axis(n, axes.at[i], rank, &axis)) return false;
+    if (added[axis]) return op_refuse(n, "axis %u is added twice", axis);
+    added[axis] = true;
+  }
+  *out = (ImpShape){.rank = rank};
+  for (uint32_t i = 0; i < rank; i++) out->dim[i] = added[i] ? dim_of(1) : x.dim[from++];
+  return true;
+}
+
+bool op_unsqueeze(ImpNode *n) {
+  ImpShape out;
+  return op_wants(n, 1, 2) && unsqueeze_shape(n, &out) && give_reshaped(n, &out);
+}
+
+// -- transpose -----------------------------------------------------------------------------------
+bool op_transpose(ImpNode *n) {
+  Importer *m = n->m;
+  if (!op_wants(n, 1, 1)) return false;
+  ImpShape x = op_value(n, 0)->shape, out = x;
+  ImpInts perm = attr_ints(n, "perm");
+  const char *left[ONNX_RANK_LIMIT];
+  bool seen[ONNX_RANK_LIMIT] = {false};
+  if (perm.there && perm.n != x.rank)
+    return op_refuse(n, "perm has %u axes, not %u", perm.n, x.rank);
+  for (uint32_t i = 0; i < x.rank; i++) {
+    uint32_t axis;
+    if (!op_axis(n, perm.there ? perm.at[i] : (int64_t)(x.rank - 1 - i), x.rank, &axis))
+      return false;
+    if (seen[axis]) return op_refuse(n, "perm has axis %u twice", axis);
+    seen[axis] = true;
+    left[i] = imp_letter[axis];
+    out.dim[i] = x.dim[axis];
+  }
+  ImpForm form = {.left = words(m, x.rank, left), .right = "$0"};
+  op_give(n, 0, say(n, op_value(n, 0)->type, &out, form, READS({n->in[0], letters(m, x.rank)})));
+  return true;
+}
+
+// -- concat --------------------------------------------------------------------------------------
+bool op_concat(ImpNode *n) {
+  Importer *m = n->m;
+  uint32_t axis;
+  if (!op_wants(n, 1, UINT32_MAX)) return false;
+  ImpShape out = op_value(n, 0)->shape;
+  if (!op_axis(n, attr_int(n, "axis", 0), out.rank, &axis)) return false;
+  if (n->nin == 1) return op_give(n, 0, n->in[0]), true;
+  ImpRead *read = NEW_ARRAY(m->arena, ImpRead, n->nin);
+  Buf right = buf_new(m->arena);
+  buf_printf(&right, "concat[%s](", imp_letter[axis]);
+  out.dim[axis] = dim_of(0);
+  for (uint32_t i = 0; i < n->nin; i++) {
+    const ImpShape *s = &op_value(n, i)->shape;
+    if (s->rank != out.rank)
+      return op_refuse(n, "its inputs have %u and %u axes", out.rank, s->rank);
+    out.dim[axis] = dim_op(m, '+', out.dim[axis], s->dim[axis]);
+    read[i] = (ImpRead){.value = n->in[i], .index = letters(m, out.rank)};
+    buf_printf(&right, "%s$%u", i ? ", " : "", i);
+  }
+  buf_char(&right, ')');
+  op_give(n, 0, say(n, op_value(n, 0)->type, &out, (ImpForm){.right = right.at}, read, n->nin));
+  return true;
+}
+
+// -- slices: where they begin and end ------------------------------------------------------------
+int64_t slice_from(int64_t start, int64_t size, int64_t step) {
+  if (start < 0) start += size;
+  int64_t most = step > 0 ? size : size - 1;
+  return start < 0 ? 0 : start > most ? most : start;
+}
+
+int64_t slice_to(int64_t end, int64_t size, int64_t step) {
+  if (end < 0) end += size;
+  int64_t least = step > 0 ? 0 : -1;
+  return end < least ? least : end > size ? size : end;
+}
+
+int64_t slice_count(int64_t from, int64_t to, int64_t step) {
+  int64_t count = step > 0   ? (to - from + step - 1) / step
+                  : step < 0 ? (from - to - step - 1) / -step
+                             : 0;
+  return count > 0 ? count : 0;
+}

@@ -1,0 +1,194 @@
+// Values with their sizes, and the lines that make them.
+#include "port/import/own.h"
+
+#include <math.h>
+
+// -- sizes ---------------------------------------------------------------------------------------
+ImpSize dim_of(int64_t n) { return (ImpSize){n, NULL}; }
+
+bool dim_is(ImpSize s, int64_t n) { return !s.text && s.n == n; }
+
+bool dim_same(ImpSize a, ImpSize b) {
+  if (!a.text || !b.text) return !a.text && !b.text && a.n == b.n;
+  return !strcmp(a.text, b.text);
+}
+
+static int64_t divided(int64_t a, int64_t b) {
+  int64_t q = a / b;
+  return a % b && (a < 0) != (b < 0) ? q - 1 : q;
+}
+
+static bool size_compute(char op, int64_t a, int64_t b, int64_t *out) {
+  switch (op) {
+  case '+': return !__builtin_add_overflow(a, b, out);
+  case '-': return !__builtin_sub_overflow(a, b, out);
+  case '*': return !__builtin_mul_overflow(a, b, out);
+  default: return b && (*out = divided(a, b), true);
+  }
+}
+
+// In parentheses where it would otherwise be read with its neighbours.
+static const char *size_term(Importer *m, ImpSize s) {
+  const char *text = dim_text(m, s);
+  return strpbrk(text, "+-*/") ? arena_format(m->arena, "(%s)", text) : text;
+}
+
+ImpSize dim_op(Importer *m, char op, ImpSize a, ImpSize b) {
+  int64_t n;
+  if (!a.text && !b.text && size_compute(op, a.n, b.n, &n)) return dim_of(n);
+  if ((op == '+' || op == '-') && dim_is(b, 0)) return a;
+  if (op == '+' && dim_is(a, 0)) return b;
+  if (op == '*' && (dim_is(a, 1) || dim_is(b, 0))) return b;
+  if (op == '*' && (dim_is(b, 1) || dim_is(a, 0))) return a;
+  if (op == '/' && dim_is(b, 1)) return a;
+  if (op == '/' && dim_same(a, b)) return dim_of(1);
+  if (op == '-' && dim_same(a, b)) return dim_of(0);
+  const char *sign = op == '/' ? "//" : (const char[]){op, 0};
+  return (ImpSize){-1, arena_format(m->arena, "%s%s%s", size_term(m, a), sign, size_term(m, b))};
+}
+
+const char *dim_text(Importer *m, ImpSize s) {
+  return s.text ? s.text : arena_format(m->arena, "%lld", (long long)s.n);
+}
+
+// Every name of it as its length.
+const char *dim_inside(Importer *m, ImpSize s) {
+  Buf b = buf_new(m->arena);
+  const char *at = dim_text(m, s);
+  while (*at) {
+    size_t n = 0;
+    while (char_is_word(at[n]) || at[n] == '_') n++;
+    bool name = n && (char_is_letter(*at) || *at == '_');
+    if (name) buf_text(&b, "size[");
+    buf_add(&b, at, n ? n : 1);
+    if (name) buf_char(&b, ']');
+    at += n ? n : 1;
+  }
+  return b.at;
+}
+
+ImpShape shape_of(uint32_t rank, const int64_t *dim) {
+  ImpShape s = {.rank = rank};
+  for (uint32_t i = 0; i < rank; i++) s.dim[i] = dim_of(dim[i]);
+  return s;
+}
+
+int64_t shape_count(const ImpShape *s) {
+  int64_t n = 1;
+  for (uint32_t i = 0; i < s->rank; i++)
+    if (s->dim[i].text || __builtin_mul_overflow(n, s->dim[i].n, &n)) return -1;
+  return n;
+}
+
+// -- values --------------------------------------------------------------------------------------
+ImpValue *value_at(Importer *m, Id v) { return &m->value.at[v]; }
+
+Id value_new(Importer *m, OnnxType type, const ImpShape *shape, ImpKind kind, const char *onnx) {
+  ImpValue v = {.onnx = onnx, .type = type, .shape = *shape, .kind = kind};
+  vec_push(m->arena, &m->value, v);
+  return m->value.n - 1;
+}
+
+Id value_const(Importer *m, OnnxType type, const ImpShape *shape, double *data) {
+  Id v = value_new(m, type, shape, IMP_CONST, "");
+  value_at(m, v)->data = data;
+  return v;
+}
+
+Id value_number(Importer *m, OnnxType type, double x) {
+  double *data = NEW(m->arena, double);
+  *data = x;
+  return value_const(m, type, &(ImpShape){0}, data);
+}
+
+// -- indices -------------------------------------------------------------------------------------
+const char *const imp_letter[IMP_LETTERS] = {
+    "i",  "j",  "k",  "l",  "m",  "n",  "o",  "p",  "q",  "r",  "s",  "t",  "u",  "v",  "w",  "z",
+    "i1", "j1", "k1", "l1", "m1", "n1", "o1", "p1", "q1", "r1", "s1", "t1", "u1", "v1", "w1", "z1",
+};
+
+const char *words(Importer *m, uint32_t n, const char *const *text) {
+  Buf b = buf_new(m->arena);
+  for (uint32_t i = 0; i < n; i++) buf_printf(&b, "%s%s", i ? " " : "", text[i]);
+  return b.at;
+}
+
+const char *letters(Importer *m, uint32_t rank) { return words(m, rank, imp_letter); }
+
+const char *letters_of(Importer *m, Id v, const ImpShape *to) {
+  const ImpShape *s = &value_at(m, v)->shape;
+  const char *at[ONNX_RANK_LIMIT];
+  for (uint32_t i = 0; i < s->rank; i++) {
+    uint32_t k = to->rank - s->rank + i;
+    at[i] = dim_is(s->dim[i], 1) && !dim_is(to->dim[k], 1) ? "0" : imp_letter[k];
+  }
+  return words(m, s->rank, at);
+}
+
+// -- lines ---------------------------------------------------------------------------------------
+// Sizes as numbers: what was folded away is read after all.
+static void make_known(ImpNode *n, Id v) {
+  Importer *m = n->m;
+  ImpValue *x = value_at(m, v);
+  if (!x->known || x->data || x->kind == IMP_MADE) return;
+  Buf b = buf_new(m->arena);
+  int64_t count = shape_count(&x->shape);
+  if (x->shape.rank) buf_char(&b, '[');
+  for (int64_t i = 0; i < count; i++)
+    buf_printf(&b, "%s%s", i ? ", " : "", dim_inside(m, x->known[i]));
+  if (x->shape.rank) buf_char(&b, ']');
+  ImpLine line = {.form = {.right = b.at}, .node = n->node, .scope = n->scope->path};
+  x->kind = IMP_MADE;
+  vec_push(m->arena, &line.out, v);
+  vec_push(m->arena, &m->line, line);
+}
+
+Id say(ImpNode *n, OnnxType type, const ImpShape *shape, ImpForm form, const ImpRead *read,
+       uint32_t nread) {
+  Importer *m = n->m;
+  ImpLine line = {.form = form, .node = n->node, .scope = n->scope->path};
+  Id v = value_new(m, type, shape, IMP_MADE, n->node->out.n ? n->node->out.at[0] : "");
+  for (uint32_t i = 0; i < nread; i++) {
+    make_known(n, read[i].value);
+    const ImpValue *x = value_at(m, read[i].value);
+    const char *from = x->kind == IMP_INPUT ? x->onnx : x->from;
+    if (from) value_at(m, v)->from = from;
+    vec_push(m->arena, &line.read, read[i]);
+  }
+  vec_push(m->arena, &line.out, v);
+  vec_push(m->arena, &m->line, line);
+  return v;
+}
+
+Id say_number(ImpNode *n, Id v) {
+  ImpShape shape = value_at(n->m, v)->shape;
+  const char *at = letters(n->m, shape.rank);
+  if (value_at(n->m, v)->type != ONNX_BOOL) return v;
+  return say(n, ONNX_INT64, &shape, (ImpForm){.left = at, .right = "number($0)"}, READS({v, at}));
+}
+
+Id say_bits(ImpNode *n, Id v) {
+  ImpShape shape = value_at(n->m, v)->shape;
+  const char *at = letters(n->m, shape.rank);
+  if (value_at(n->m, v)->type == ONNX_BOOL) return v;
+  return say(n, ONNX_BOOL, &shape, (ImpForm){.left = at, .right = "($0 != 0)"}, READS({v, at}));
+}
+
+// -- numbers -------------------------------------------------------------------------------------
+const char *number_term(Importer *m, double x) {
+  char text[NUMBER_ROOM];
+  if (isnan(x)) return "(0/0)";
+  if (isinf(x)) return x > 0 ? "inf" : "(-inf)";
+  number_print(text, x);
+  return arena_format(m->arena, x < 0 ? "(%s)" : "%s", text);
+}
+
+const char *short_term(Importer *m, float x) {
+  char text[NUMBER_ROOM];
+  for (int digits = 1; digits <= 9; digits++) {
+    number_format(text, sizeof text, "", digits, 'g', (double)x);
+    double back = number_read(text, NULL);
+    if ((float)back == x) return number_term(m, back);
+  }
+  return number_term(m, (double)x);
+}

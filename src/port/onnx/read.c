@@ -1,0 +1,414 @@
+// Protocol buffers, as much of them as an ONNX file needs. A message is a run of fields, each a number and either a whole number of
+// up to 64 bits, 4 or 8 bytes, or a run of bytes with its length; what is inside a run of bytes says the field. Fields that nobody
+// asks for are passed over. A list of numbers comes packed in one run of bytes, or one by one: both are taken.
+#include "port/onnx/onnx.h"
+
+typedef struct {
+  Arena *arena;
+  const char **error;
+  uint32_t things; // read so far: nodes, names, attributes, …
+} OnnxReader;
+
+typedef struct {
+  const uint8_t *at, *end;
+} Wire;
+
+typedef struct {
+  uint32_t number, kind; // kind: 0 whole number, 1 eight bytes, 2 bytes, 5 four bytes
+  uint64_t value;
+  View bytes;
+} WireField;
+
+static bool varint(Wire *w, uint64_t *out) {
+  *out = 0;
+  for (uint32_t shift = 0; shift < 64 && w->at < w->end; shift += 7) {
+    uint8_t byte = *w->at++;
+    *out |= (uint64_t)(byte & 0x7F) << shift;
+    if (!(byte & 0x80)) return true;
+  }
+  return false;
+}
+
+static uint64_t fixed(const uint8_t *at, uint32_t n) {
+  uint64_t x = 0;
+  for (uint32_t i = 0; i < n; i++) x |= (uint64_t)at[i] << (8 * i);
+  return x;
+}
+
+static bool broken(OnnxReader *r, const char *what) {
+  return file_error(r->arena, r->error, "this is no ONNX file: %s", what);
+}
+
+static bool too_many(OnnxReader *r) {
+  return ++r->things > ONNX_COUNT_LIMIT &&
+         !file_error(r->arena, r->error, "the file has more than %d nodes, names and attributes",
+                     ONNX_COUNT_LIMIT);
+}
+
+// The next field. False at the end, and with *r->error when something is wrong.
+static bool field(OnnxReader *r, Wire *w, WireField *f) {
+  uint64_t key;
+  if (w->at == w->end || *r->error) return false;
+  if (!varint(w, &key) || key >> 3 == 0 || key >> 3 > UINT32_MAX)
+    return broken(r, "a field has no number");
+  *f = (WireField){.number = (uint32_t)(key >> 3), .kind = key & 7};
+  size_t left = (size_t)(w->end - w->at), n = f->kind == 1 ? 8 : f->kind == 5 ? 4 : 0;
+  if (f->kind == 0) return varint(w, &f->value) || broken(r, "a number does not end");
+  if (n) {
+    if (left < n) return broken(r, "a number does not end");
+    f->value = fixed(w->at, (uint32_t)n);
+  } else {
+    uint64_t length;
+    if (f->kind != 2) return broken(r, "a field is of a kind that there is not");
+    if (!varint(w, &length) || length > (uint64_t)(w->end - w->at))
+      return broken(r, "a field is longer than what is left of the file");
+    n = (size_t)length;
+  }
+  f->bytes = (View){w->at, n};
+  w->at += n;
+  return true;
+}
+
+static Wire inside(const WireField *f) { return (Wire){f->bytes.at, f->bytes.at + f->bytes.n}; }
+
+static const char *text(OnnxReader *r, const WireField *f) {
+  if (too_many(r)) return "";
+  if (memchr(f->bytes.at ? f->bytes.at : (const uint8_t *)"", 0, f->bytes.n))
+    return broken(r, "a name has a 0 inside"), "";
+  return arena_text(r->arena, (const char *)f->bytes.at, f->bytes.n);
+}
+
+static float as_float(uint64_t bits) {
+  uint32_t low = (uint32_t)bits;
+  float x;
+  memcpy(&x, &low, sizeof x);
+  return x;
+}
+
+// -- tensors -------------------------------------------------------------------------------------
+// Dims, one by one or packed.
+static bool dims(OnnxReader *r, const WireField *f, OnnxTensor *t) {
+  Wire w = inside(f);
+  uint64_t value = f->value;
+  do {
+    if (f->kind == 2 && w.at == w.end) return true;
+    if (f->kind == 2 && !varint(&w, &value)) return broken(r, "a size does not end");
+    if (t->rank == ONNX_RANK_LIMIT)
+      return file_error(r->arena, r->error, "a tensor has more than %d axes", ONNX_RANK_LIMIT);
+    t->dim[t->rank++] = (int64_t)value;
+  } while (f->kind == 2);
+  return true;
+}
+
+// Numbers of a field of their own: each piece is kept where it is.
+static void numbers(OnnxReader *r, const WireField *f, OnnxTensor *t, int where) {
+  t->where = where;
+  View v = f->bytes;
+  if (f->kind == 0) { // one whole number by itself: its bytes again
+    uint8_t *at = arena_alloc(r->arena, 10);
+    uint64_t x = f->value;
+    for (; x >= 0x80; x >>= 7) at[v.n++] = (uint8_t)(x | 0x80);
+    at[v.n++] = (uint8_t)x;
+    v.at = at;
+    if (too_many(r)) return;
+  }
+  vec_push(r->arena, &t->part, v);
+}
+
+static bool external(OnnxReader *r, const WireField *f, OnnxTensor *t) {
+  Wire w = inside(f);
+  WireField g;
+  const char *key = "", *value = "";
+  while (field(r, &w, &g)) {
+    if (g.number == 1) key = text(r, &g);
+    if (g.number == 2) value = text(r, &g);
+  }
+  uint64_t n = 0;
+  const char *digit = value;
+  for (; *digit >= '0' && *digit <= '9' && n < UINT64_MAX / 16; digit++)
+    n = 10 * n + (uint64_t)(*digit - '0');
+  if (!strcmp(key, "location")) t->location = value;
+  bool number = !strcmp(key, "offset") || !strcmp(key, "length");
+  if (number && (*digit || !*value)) return broken(r, "an offset into a file is not a number");
+  if (!strcmp(key, "offset")) t->offset = n;
+  if (!strcmp(key, "length")) t->length = n;
+  return !*r->error;
+}
+
+static bool tensor(OnnxReader *r, const WireField *of, OnnxTensor *t) {
+  Wire w = inside(of);
+  WireField f;
+  bool beside = false;
+  *t = (OnnxTensor){.name = "", .dim = NEW_ARRAY(r->arena, int64_t, ONNX_RANK_LIMIT)};
+  if (too_many(r)) return false;
+  while (field(r, &w, &f)) {
+    switch (f.number) {
+    case 1: dims(r, &f, t); break;
+    case 2: t->type = f.value < ONNX_TYPES ? (OnnxType)f.value : ONNX_UNDEFINED; break;
+    case 4: numbers(r, &f, t, ONNX_FLOATS); break;
+    case 5:
+    case 7:
+    case 11: numbers(r, &f, t, ONNX_VARINTS); break;
+    case 6: vec_push(r->arena, &t->text, text(r, &f)); break;
+    case 8: t->name = text(r, &f); break;
+    case 9: numbers(r, &f, t, ONNX_RAW); break;
+    case 10: numbers(r, &f, t, ONNX_DOUBLES); break;
+    case 13: external(r, &f, t); break;
+    case 14: beside = f.value == 1; break;
+    default: break;
+    }
+  }
+  if (*r->error) return false;
+  if (beside) t->where = ONNX_EXTERNAL, t->part.n = 0;
+  if (beside && !t->location) return broken(r, "numbers beside it have no file");
+  if (!array_count(t->rank, t->dim, &t->count))
+    return file_error(r->arena, r->error, "the sizes of tensor `%s` are negative or too large",
+                      text_shown(r->arena, t->name, strlen(t->name)));
+  return true;
+}
+
+// -- nodes and graphs ----------------------------------------------------------------------------
+static bool graph(OnnxReader *, const WireField *, uint32_t depth, OnnxGraph **);
+
+static void attribute_list(OnnxReader *r, const WireField *f, OnnxAttribute *a) {
+  Wire w = inside(f);
+  uint64_t x = f->value;
+  if (f->number == 7 && f->kind == 5) vec_push(r->arena, &a->floats, as_float(x));
+  if (f->number == 7 && f->kind == 2)
+    for (; w.end - w.at >= 4; w.at += 4) vec_push(r->arena, &a->floats, as_float(fixed(w.at, 4)));
+  if (f->number == 8 && f->kind == 0) vec_push(r->arena, &a->ints, (int64_t)x);
+  if (f->number == 8 && f->kind == 2)
+    while (w.at < w.end && varint(&w, &x)) vec_push(r->arena, &a->ints, (int64_t)x);
+}
+
+// What it is where the file does not say: by what it has.
+static OnnxAttributeType guess(const OnnxAttribute *a) {
+  return a->g          ? ONNX_ATTR_GRAPH
+         : a->t        ? ONNX_ATTR_TENSOR
+         : a->ints.n   ? ONNX_ATTR_INTS
+         : a->floats.n ? ONNX_ATTR_FLOATS
+         : a->s        ? ONNX_ATTR_STRING
+         : a->i        ? ONNX_ATTR_INT
+                       : ONNX_ATTR_FLOAT;
+}
+
+static bool attribute(OnnxReader *r, const WireField *of, uint32_t depth, OnnxAttribute *a) {
+  Wire w = inside(of);
+  WireField f;
+  *a = (OnnxAttribute){.name = ""};
+  if (too_many(r)) return false;
+  while (field(r, &w, &f)) {
+    switch (f.number) {
+    case 1: a->name = text(r, &f); break;
+    case 2: a->f = as_float(f.value); break;
+    case 3: a->i = (int64_t)f.value; break;
+    case 4: a->s = text(r, &f); break;
+    case 5: tensor(r, &f, a->t = NEW(r->arena, OnnxTensor)); break;
+    case 6: graph(r, &f, depth + 1, &a->g); break;
+    case 7:
+    case 8: attribute_list(r, &f, a); break;
+    case 9: vec_push(r->arena, &a->strings, text(r, &f)); break;
+    case 20:
+      a->type = f.value < ONNX_ATTR_OTHER ? (OnnxAttributeType)f.value : ONNX_ATTR_OTHER;
+      break;
+    case 21: a->ref = text(r, &f); break;
+    default: break;
+    }
+  }
+  if (!a->s) a->s = "";
+  if (a->type == ONNX_ATTR_UNDEFINED) a->type = guess(a);
+  return !*r->error;
+}
+
+static bool node(OnnxReader *r, const WireField *of, uint32_t depth, OnnxNode *n) {
+  Wire w = inside(of);
+  WireField f;
+  OnnxAttribute a;
+  *n = (OnnxNode){.name = "", .op = "", .domain = ""};
+  if (too_many(r)) return false;
+  while (field(r, &w, &f)) {
+    switch (f.number) {
+    case 1: vec_push(r->arena, &n->in, text(r, &f)); break;
+    case 2: vec_push(r->arena, &n->out, text(r, &f)); break;
+    case 3: n->name = text(r, &f); break;
+    case 4: n->op = text(r, &f); break;
+    case 5:
+      if (attribute(r, &f, depth, &a)) vec_push(r->arena, &n->attribute, a);
+      break;
+    case 7: n->domain = text(r, &f); break;
+    default: break;
+    }
+  }
+  if (!strcmp(n->domain, "ai.onnx")) n->domain = "";
+  return !*r->error;
+}
+
+static void dimension(OnnxReader *r, const WireField *of, OnnxValueInfo *v) {
+  Wire w = inside(of);
+  WireField f;
+  OnnxDim d = {.size = -1};
+  while (field(r, &w, &f)) {
+    if (f.number == 1) d.size = (int64_t)f.value;
+    if (f.number == 2) d.symbol = text(r, &f);
+  }
+  if (d.size >= 0) d.symbol = NULL;
+  vec_push(r->arena, &v->dim, d);
+  if (v->dim.n > ONNX_RANK_LIMIT)
+    file_error(r->arena, r->error, "a tensor has more than %d axes", ONNX_RANK_LIMIT);
+}
+
+// A TypeProto.Tensor: its elements and its shape.
+static void tensor_type(OnnxReader *r, const WireField *of, OnnxValueInfo *v) {
+  Wire w = inside(of), shape;
+  WireField f, d;
+  while (field(r, &w, &f)) {
+    if (f.number == 1) v->type = f.value < ONNX_TYPES ? (OnnxType)f.value : ONNX_UNDEFINED;
+    if (f.number != 2) continue;
+    v->has_shape = true;
+    shape = inside(&f);
+    while (field(r, &shape, &d))
+      if (d.number == 1) dimension(r, &d, v);
+  }
+}
+
+static bool value_info(OnnxReader *r, const WireField *of, OnnxValueInfo *v) {
+  Wire w = inside(of), type;
+  WireField f, t;
+  *v = (OnnxValueInfo){.name = "", .kind = ONNX_UNTYPED};
+  if (too_many(r)) return false;
+  while (field(r, &w, &f)) {
+    if (f.number == 1) v->name = text(r, &f);
+    if (f.number != 2) continue;
+    type = inside(&f);
+    while (field(r, &type, &t)) {
+      if (t.number == 1) v->kind = ONNX_TENSOR, tensor_type(r, &t, v);
+      if (t.number == 4) v->kind = ONNX_SEQUENCE;
+      if (t.number == 5) v->kind = ONNX_MAP;
+      if (t.number == 8) v->kind = ONNX_SPARSE;
+      if (t.number == 9) v->kind = ONNX_OPTIONAL;
+    }
+  }
+  return !*r->error;
+}
+
+static bool graph(OnnxReader *r, const WireField *of, uint32_t depth, OnnxGraph **out) {
+  Wire w = inside(of);
+  WireField f;
+  OnnxGraph *g = *out = NEW(r->arena, OnnxGraph);
+  OnnxNode n;
+  OnnxTensor t;
+  OnnxValueInfo v;
+  g->name = "";
+  if (depth > ONNX_DEPTH_LIMIT)
+    return file_error(r->arena, r->error, "graphs are nested more than %d deep", ONNX_DEPTH_LIMIT);
+  while (field(r, &w, &f)) {
+    switch (f.number) {
+    case 1:
+      if (node(r, &f, depth, &n)) vec_push(r->arena, &g->node, n);
+      break;
+    case 2: g->name = text(r, &f); break;
+    case 5:
+      if (tensor(r, &f, &t)) vec_push(r->arena, &g->initializer, t);
+      break;
+    case 11:
+      if (value_info(r, &f, &v)) vec_push(r->arena, &g->input, v);
+      break;
+    case 12:
+      if (value_info(r, &f, &v)) vec_push(r->arena, &g->output, v);
+      break;
+    case 13:
+      if (value_info(r, &f, &v)) vec_push(r->arena, &g->value, v);
+      break;
+    case 15: g->sparse = true; break;
+    default: break;
+    }
+  }
+  return !*r->error;
+}
+
+// -- models --------------------------------------------------------------------------------------
+static void opset(OnnxReader *r, const WireField *of, OnnxOpsets *list) {
+  Wire w = inside(of);
+  WireField f;
+  OnnxOpset o = {.domain = ""};
+  while (field(r, &w, &f)) {
+    if (f.number == 1) o.domain = text(r, &f);
+    if (f.number == 2) o.version = (int64_t)f.value;
+  }
+  if (!strcmp(o.domain, "ai.onnx")) o.domain = "";
+  vec_push(r->arena, list, o);
+}
+
+static bool function(OnnxReader *r, const WireField *of, OnnxFunction *out) {
+  Wire w = inside(of);
+  WireField f;
+  OnnxNode n;
+  OnnxAttribute a;
+  *out = (OnnxFunction){.name = "", .domain = ""};
+  if (too_many(r)) return false;
+  while (field(r, &w, &f)) {
+    switch (f.number) {
+    case 1: out->name = text(r, &f); break;
+    case 4: vec_push(r->arena, &out->in, text(r, &f)); break;
+    case 5: vec_push(r->arena, &out->out, text(r, &f)); break;
+    case 6: vec_push(r->arena, &out->attribute, text(r, &f)); break;
+    case 7:
+      if (node(r, &f, 1, &n)) vec_push(r->arena, &out->node, n);
+      break;
+    case 9: opset(r, &f, &out->opset); break;
+    case 10: out->domain = text(r, &f); break;
+    case 11:
+      if (attribute(r, &f, 1, &a)) vec_push(r->arena, &out->standard, a);
+      break;
+    default: break;
+    }
+  }
+  return !*r->error;
+}
+
+bool onnx_read_bytes(Arena *a, const void *bytes, size_t n, const char *folder, OnnxModel **out,
+                     const char **error) {
+  OnnxReader r = {a, error, 0};
+  Wire w = {bytes, (const uint8_t *)bytes + n};
+  WireField f;
+  OnnxFunction fun;
+  OnnxModel *m = *out = NEW(a, OnnxModel);
+  *m = (OnnxModel){.producer = "", .folder = folder};
+  *error = NULL;
+  while (field(&r, &w, &f)) {
+    switch (f.number) {
+    case 1: m->ir_version = (int64_t)f.value; break;
+    case 2: m->producer = text(&r, &f); break;
+    case 7: graph(&r, &f, 1, &m->graph); break;
+    case 8: opset(&r, &f, &m->opset); break;
+    case 25:
+      if (function(&r, &f, &fun)) vec_push(a, &m->function, fun);
+      break;
+    default: break;
+    }
+  }
+  if (!*error && !m->graph) broken(&r, "it has no graph");
+  return !*error;
+}
+
+bool onnx_read(Arena *a, const char *path, OnnxModel **out, const char **error) {
+  FileText file = file_bytes(a, path);
+  const char *name, *why = NULL;
+  if (!file.text) return file_error(a, error, "cannot read %s: %s", path, file.error);
+  const char *folder = path_folder(a, path, &name);
+  if (onnx_read_bytes(a, file.text, file.n, folder, out, &why)) return true;
+  return file_error(a, error, "%s: %s", path, why);
+}
+
+bool onnx_read_tensor(Arena *a, const void *bytes, size_t n, OnnxTensor *t, const char **error) {
+  OnnxReader r = {a, error, 0};
+  WireField f = {.bytes = {bytes, n}};
+  *error = NULL;
+  return tensor(&r, &f, t);
+}
+
+const OnnxAttribute *onnx_attribute(const OnnxNode *n, const char *name) {
+  for (uint32_t i = 0; i < n->attribute.n; i++)
+    if (!strcmp(n->attribute.at[i].name, name)) return &n->attribute.at[i];
+  return NULL;
+}

@@ -1,0 +1,108 @@
+"""Small ONNX files for test.sh: `make.py DIR` writes them there. Protocol buffers are written by hand, good ones and bad ones."""
+import os
+import struct
+import sys
+
+
+def varint(n):
+    n &= (1 << 64) - 1
+    out = b""
+    while n >= 128:
+        out += bytes([n & 127 | 128])
+        n >>= 7
+    return out + bytes([n])
+
+
+def num(field, n): return varint(field << 3) + varint(n)
+def raw(field, b): return varint(field << 3 | 2) + varint(len(b)) + b
+def text(field, s): return raw(field, s.encode())
+def real(field, x): return varint(field << 3 | 5) + struct.pack("<f", x)
+
+
+def attr(name, value):
+    head = text(1, name)
+    if isinstance(value, bytes): return raw(5, head + raw(5, value) + num(20, 4))
+    if isinstance(value, str): return raw(5, head + text(4, value) + num(20, 3))
+    if isinstance(value, float): return raw(5, head + real(2, value) + num(20, 1))
+    if isinstance(value, list): return raw(5, head + b"".join(num(8, v) for v in value) + num(20, 7))
+    return raw(5, head + num(3, value) + num(20, 2))
+
+
+def node(op, inputs, outputs, name="", domain="", **attributes):
+    return raw(1, b"".join(text(1, i) for i in inputs) + b"".join(text(2, o) for o in outputs) + text(3, name) + text(4, op)
+               + b"".join(attr(k, v) for k, v in attributes.items()) + (text(7, domain) if domain else b""))
+
+
+def shape(dims):
+    return raw(2, b"".join(raw(1, num(1, d) if isinstance(d, int) else text(2, d)) for d in dims))
+
+
+def value(field, name, dims, kind=1):
+    return raw(field, text(1, name) + raw(2, raw(1, num(1, kind) + (shape(dims) if dims is not None else b""))))
+
+
+def tensor(name, dims, numbers, kind=1):
+    data = struct.pack(f"<{len(numbers)}{'f' if kind == 1 else 'q'}", *numbers)
+    return b"".join(num(1, d) for d in dims) + num(2, kind) + text(8, name) + raw(9, data)
+
+
+def x(*dims): return value(11, "x", dims)
+def y(*dims): return value(12, "y", dims)
+def model(*graph, opset=17, more=b""): return num(1, 8) + raw(8, num(2, opset)) + raw(7, b"".join(graph)) + more
+
+
+def nested(n):
+    g = node("Relu", ["x"], ["y"])
+    for _ in range(n): g = raw(1, text(4, "If") + raw(5, text(1, "then_branch") + raw(6, g)))
+    return g
+
+
+RELU = node("Relu", ["x"], ["y"], name="act")
+AFFINE = raw(5, tensor("weight", [3, 2], [1, 2, 3, 4, 5, 6])) + raw(5, tensor("bias", [2], [10, 20]))
+GEMM = node("Gemm", ["x", "weight", "bias"], ["y"])
+DOUBLE = raw(25, text(1, "Double") + text(10, "mine") + text(4, "a") + text(5, "b") + text(6, "k")
+             + raw(7, text(1, "a") + text(1, "a") + text(2, "s") + text(4, "Add"))
+             + raw(7, text(1, "s") + text(2, "b") + text(4, "LeakyRelu") + raw(5, text(1, "alpha") + text(21, "k") + num(20, 1)))
+             + raw(9, num(2, 17)))
+
+FILES = {
+    # good ones
+    "relu": model(x(2, 3), y(2, 3), RELU),
+    "gemm": model(x("batch", 3), y("batch", 2), GEMM, AFFINE),
+    "two": model(x(3), y(3), value(12, "z", [3], 9), node("Sigmoid", ["x"], ["y"]), node("Less", ["x", "y"], ["z"])),
+    "function": model(x(3), y(3), node("Double", ["x"], ["y"], domain="mine", k=0.5), more=DOUBLE),
+    "plumbing": model(x("n", 2, 3), y("n", 6), node("Shape", ["x"], ["s"]), node("Gather", ["s", "zero"], ["d"], axis=0),
+                      node("Unsqueeze", ["d", "axes"], ["u"]), node("Concat", ["u", "rest"], ["t"], axis=0), node("Reshape", ["x", "t"], ["y"]),
+                      raw(5, tensor("zero", [], [0], 7)), raw(5, tensor("axes", [1], [0], 7)), raw(5, tensor("rest", [1], [-1], 7))),
+    "sized": model(x(2, 3), value(11, "to", [1], 7), y(6), node("Reshape", ["x", "to"], ["y"], name="flat")),
+    # refused ones
+    "unknown": model(x(3), y(3), node("Frobnicate", ["x"], ["y"], name="odd")),
+    "nowhere": model(x(3), y(3), node("Relu", ["q"], ["y"])),
+    "unmade": model(x(3), y(3)),
+    "silent": model(x(3), RELU),
+    "old": model(x(3), y(3), RELU, opset=6),
+    "sparse": model(x(3), y(3), RELU, raw(15, b"")),
+    "sequence": model(raw(11, text(1, "x") + raw(2, raw(4, b""))), y(3), RELU),
+    "words": model(value(11, "x", [3], 8), y(3), RELU),
+    "shapeless": model(value(11, "x", None), y(3), RELU),
+    "empty": model(x(0, 3), y(0, 3), RELU),
+    "misfit": model(x(3), value(11, "a", [4]), y(3), node("Add", ["x", "a"], ["y"], name="plus")),
+    "far": model(x(3), y(3), GEMM, raw(5, num(1, 2) + num(2, 1) + text(8, "weight") + raw(13, text(1, "location") + text(2, "../secret")) + num(14, 1))),
+    "absent": model(x(3), y(3), GEMM, raw(5, num(1, 2) + num(2, 1) + text(8, "weight") + raw(13, text(1, "location") + text(2, "w.bin")) + num(14, 1))),
+    "strings": model(x(3), y(3), RELU, raw(5, num(1, 1) + num(2, 8) + text(8, "s") + text(6, "hello"))),
+    "short": model(x(3), y(3), RELU, raw(5, num(1, 5) + num(2, 1) + text(8, "w") + raw(9, b"1234"))),
+    "negative": model(x(3), y(3), RELU, raw(5, num(1, -5) + num(2, 1) + text(8, "w"))),
+    "axes": model(x(3), y(3), RELU, raw(5, b"".join(num(1, 1) for _ in range(17)) + num(2, 1) + text(8, "w"))),
+    "large": model(x(3), y(3), RELU, raw(5, num(2, 7) + text(8, "w") + num(7, (1 << 60) + 1))),
+    "deep": model(x(3), y(3), nested(60)),
+    "deepest": model(x(3), y(3), nested(6000)),
+    "many": model(x(3), y(3), b"".join(raw(1, b"") for _ in range(200001))),
+    "zero": model(raw(11, raw(1, b"a\0b")), y(3), RELU),
+    "graphless": num(1, 8),
+    "cut": model(x(3), y(3), RELU)[:-3],
+    "noise": bytes(range(256)),
+}
+
+if __name__ == "__main__":
+    for file, content in FILES.items():
+        with open(os.path.join(sys.argv[1], file + ".onnx"), "wb") as f: f.write(content)

@@ -1,0 +1,88 @@
+#!/bin/sh
+# ONNX models become programs: small files of our own (make.py), good ones with their values, bad ones with their messages; every
+# file cut at every length and with every byte turned; and Debian's node tests where they are installed (nodes.py has all).
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+ok() { echo "ok $1"; }
+not_ok() { echo "not ok $1"; }
+cd "$dir" || exit 1
+if ! /usr/bin/python3 "$here/make.py" . 2>log; then echo "skipped: no python3"; exit 0; fi
+
+# gives FILE WANTED INPUT…: imported, checked and evaluated
+gives() {
+  file=$1 want=$2
+  shift 2
+  if "$LIMN" import "$file.onnx" -o "$file.limn" >out 2>&1 && "$LIMN" check "$file.limn" >out 2>&1 && "$LIMN" eval "$file.limn" model "$@" >out 2>&1 &&
+    [ "$(tr '\n' ' ' <out)" = "$want " ]; then ok "$file"; else not_ok "$file: wanted $want"; cat out "$file.limn"; fi
+}
+# text FILE WANTED: the program has this line
+text() { if grep -qxF -- "$2" "$1.limn"; then ok "$1: $2"; else not_ok "$1: $2"; cat "$1.limn"; fi; }
+# refuses FILE TEXT [ARGUMENT…]
+refuses() {
+  file=$1 words=$2
+  shift 2
+  "$LIMN" import "$file.onnx" -o refused.limn "$@" >out 2>&1
+  status=$?
+  if [ $status -eq 1 ] && grep -qF -- "$words" out && [ ! -e refused.limn ]; then ok "$words"; else not_ok "$words: status $status"; cat out; fi
+}
+
+gives relu '[[0, 0, 1],  [2, 0, 3]]' --in '[[-1, 0, 1], [2, -3, 3]]'
+gives gemm '[[11, 22]]' --in '[[1, 0, 0]]'
+text gemm 'learn model(x: R[batch_2 3]) -> R[batch_2 2] {'
+gives two '[0.5, 0.5, 0.5] [1, 1, 1]' --in '[0, 0, 0]'
+"$LIMN" eval two.limn model --in '[0, 1, 2]' --out y.npy && [ -s y.0.npy ] && [ -s y.1.npy ] && [ ! -e y.npy ] && ok "two results, two files" || not_ok "two results, two files"
+gives function '[-1, 0, 2]' --in '[-1, 0, 1]'
+gives plumbing '[[1, 2, 3, 4, 5, 6]]' --in '[[[1, 2, 3], [4, 5, 6]]]'
+text plumbing '  y[i (j k)] = x[i j k]'
+refuses sized 'node `flat` (Reshape): input 2 decides about sizes, and its numbers are not known before it runs'
+grep -qF -- '`--in to=V` gives it at import' out && ok "and which input that is" || not_ok "and which input that is"
+refuses sized 'the model has no input `at`' --in 'at=[6]'
+if "$LIMN" import sized.onnx -o sized.limn --in 'to=[6]' >out && "$LIMN" eval sized.limn model --in '[[1, 2, 3], [4, 5, 6]]' >out && grep -qx '\[1, 2, 3, 4, 5, 6\]' out
+then ok "an input given at import"; else not_ok "an input given at import"; cat out; fi
+
+refuses unknown 'node `odd` (Frobnicate): this operator is not known'
+refuses nowhere 'node `y` (Relu): nothing before it makes `q`'
+refuses unmade 'nothing makes output `y`'
+refuses silent 'the model has no outputs'
+refuses old 'the model uses operator set 6, but 7 to 26 are known'
+refuses sparse 'sparse initializers cannot be imported'
+refuses sequence 'input `x` is a sequence, which a program has not'
+refuses words 'input `x` has elements of type string'
+refuses shapeless 'input `x` has no shape: how many axes it has must be known'
+refuses empty 'axis 0 of output `y` has no places: an axis has at least one'
+refuses misfit 'node `plus` (Add): sizes 3 and 4 do not fit together'
+refuses far 'tensor `weight` is in `../secret`, which is not in the model'
+refuses absent 'cannot read `w.bin`, where tensor `weight` is: '
+refuses strings 'tensor `s` has elements of type string, which are no real numbers'
+refuses short 'tensor `w` says that it has 5 numbers, but the file holds others'
+refuses negative 'the sizes of tensor `w` are negative or too large'
+refuses axes 'a tensor has more than 16 axes'
+refuses large 'a whole number of a tensor is beyond 2^53, where not all have a place'
+refuses deep 'graphs are nested more than 24 deep'
+refuses deepest 'graphs are nested more than 24 deep'
+refuses many 'the file has more than 200000 nodes, names and attributes'
+refuses zero 'this is no ONNX file: a name has a 0 inside'
+refuses graphless 'this is no ONNX file: it has no graph'
+refuses cut 'this is no ONNX file: a field is longer than what is left of the file'
+refuses noise 'this is no ONNX file: '
+echo 12345678 >real.bin
+ln -s real.bin w.bin
+refuses absent 'cannot read `w.bin`, where tensor `weight` is: '
+
+# A model becomes a program or is refused, whatever is in it.
+wrong=0
+/usr/bin/python3 - <<'END'
+for name in ("gemm", "function", "plumbing"):
+    whole = open(name + ".onnx", "rb").read()
+    step = 1 + len(whole) // 24
+    for at in range(0, len(whole), step):
+        open(f"broken.{name}.{at}.a.onnx", "wb").write(whole[:at])
+        open(f"broken.{name}.{at}.b.onnx", "wb").write(whole[:at] + bytes([whole[at] ^ 0x91]) + whole[at + 1:])
+END
+for file in broken.*.onnx; do
+  "$LIMN" import "$file" -o broken.limn >out 2>&1
+  [ $? -le 1 ] || { wrong=1; echo "$file"; cat out; }
+done
+[ $wrong = 0 ] && ok "broken files" || not_ok "broken files"
