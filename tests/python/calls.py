@@ -220,6 +220,7 @@ def steps_of_ones_own():
 
 @test
 def ctrl_c_stops_and_saves():
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have it ignored
     q = limn.loads(IRIS)
     with tempfile.TemporaryDirectory() as dir_:
         folder = os.path.join(dir_, "run")
