@@ -60,6 +60,13 @@ class Picture:
     def _repr_svg_(self) -> str:
         return self.svg
 
+    def _repr_html_(self) -> str:
+        # What makes pages of notebooks takes elements out of an SVG that stands in the page; a picture it leaves alone.
+        import base64
+
+        data = base64.b64encode(self.svg.encode()).decode()
+        return f'<img alt="{repr(self)[1:-1]}" style="max-width: 100%" src="data:image/svg+xml;base64,{data}"/>'
+
     def save(self, path: str) -> None:
         """To a file: svg, pdf, png, tex or txt, by its ending."""
         program = self._program

@@ -280,6 +280,7 @@ def machines():
 def pictures():
     picture = p.draw("net")
     assert picture._repr_svg_().startswith("<svg") and repr(picture) == "<limn picture of net>" and "tanh" in str(picture)
+    assert picture._repr_html_().startswith('<img alt="limn picture of net"')
     assert p.net.draw(theme="dark").svg != picture.svg
     with tempfile.TemporaryDirectory() as dir_:
         for ending, head in (("svg", b"<svg"), ("png", b"\x89PNG"), ("pdf", b"%PDF"), ("tex", b""), ("txt", b"")):

@@ -1,5 +1,6 @@
 #!/bin/sh
-# The Python module: tests/python/calls.py with numpy; with LONG=1 (make test-python) also torch and the packages.
+# The Python module with numpy, by prebuilt kernels; with LONG=1 (make test-python) compiled, with torch, the packages, a notebook and
+# figures.
 set -u
 build=$PWD/$BUILD
 case $BUILD in
@@ -16,11 +17,15 @@ out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 export LIMN_CACHE="$out/cache" LIMN_LIBRARY="$library" PYTHONPATH="$PWD/python" PYTHONPYCACHEPREFIX="$out/pyc"
 mkdir -m 700 "$LIMN_CACHE"
+[ -n "${LONG:-}" ] || export LIMN_CC=none # prebuilt kernels: nothing is waited for
 
 # The structs of the module are those of limn.h.
 "$python" tests/python/structs.py >"$out/structs.c" && ${CC:-cc} -Iinclude -o "$out/structs" "$out/structs.c" && "$out/structs" || echo "not ok python structs"
 "$python" tests/python/calls.py
-"$python" tests/python/page.py docs/python.md
+if "$python" -c 'import torch' 2>/dev/null && [ -n "${LONG:-}" ]; then with=--torch; else with=; fi
+"$python" tests/python/page.py docs/python.md $with
 if [ -z "${LONG:-}" ]; then exit 0; fi
 if "$python" -c 'import torch' 2>/dev/null; then "$python" tests/python/with_torch.py; else echo "skipped: python3 has no torch"; fi
 sh tests/python/packages.sh
+sh tests/python/notebook.sh
+"$python" tests/python/figures.py
