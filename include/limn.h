@@ -226,6 +226,29 @@ LIMN_API LimnStatus limn_sample_arrays(Limn *, const char *name, const LimnUse *
 // *text: where it is.
 LIMN_API LimnStatus limn_report(Limn *, const LimnUse *, const char **text);
 
+// -- out of limn ----------------------------------------------------------------------------------
+typedef struct {
+  size_t size;
+  const char *as;          // the format: "safetensors"
+  const char *out;         // the file; NULL: the name with the format's ending
+  const char *from;        // weights: a run folder or a safetensors file, or NULL
+  const char *weights;     // weights: a safetensors file, or NULL: they start as the program says
+  LimnPrecision precision; // of the numbers; the default is 32
+  uint64_t seed;           // of first values
+  bool train;              // with what is needed to train, where the format has such a thing
+} LimnExport;
+// A box, learner or goal, or (NULL, where the format can) the whole program, as a file that others
+// read. *text: the files that were written, one a line.
+LIMN_API LimnStatus limn_export(Limn *, const char *name, const LimnExport *, const char **text);
+typedef struct {
+  size_t size;
+  const char *out;     // the program is written here too; NULL: nowhere
+  const char *weights; // a safetensors file with the weights of the diagram, or NULL: they are
+                       // written beside the program, under the names they have there
+} LimnRead;
+// A diagram as `--as json` writes it, as a program, in which it stands last.
+LIMN_API LimnStatus limn_read(Limn *, const char *path, const LimnRead *, const char **program);
+
 // -- functions ------------------------------------------------------------------------------------
 // A box, learner, goal or measure that is called again and again. It reads the program of its handle
 // anew, is compiled when it first meets arrays of some sizes, and has weights of its own, which are
@@ -279,29 +302,6 @@ LIMN_API LimnStatus limn_function_weight_set(LimnFunction *, const char *weight,
 // What the last call found wrong, as limn_messages.
 LIMN_API const char *limn_function_messages(LimnFunction *, bool json);
 LIMN_API void limn_function_close(LimnFunction *); // NULL is allowed
-
-// -- out of limn ----------------------------------------------------------------------------------
-typedef struct {
-  size_t size;
-  const char *as;          // the format: "safetensors"
-  const char *out;         // the file; NULL: the name with the format's ending
-  const char *from;        // weights: a run folder or a safetensors file, or NULL
-  const char *weights;     // weights: a safetensors file, or NULL: they start as the program says
-  LimnPrecision precision; // of the numbers; the default is 32
-  uint64_t seed;           // of first values
-  bool train;              // with what is needed to train, where the format has such a thing
-} LimnExport;
-// A box, learner or goal, or (NULL, where the format can) the whole program, as a file that others
-// read. *text: the files that were written, one a line.
-LIMN_API LimnStatus limn_export(Limn *, const char *name, const LimnExport *, const char **text);
-typedef struct {
-  size_t size;
-  const char *out;     // the program is written here too; NULL: nowhere
-  const char *weights; // a safetensors file with the weights of the diagram, or NULL: they are
-                       // written beside the program, under the names they have there
-} LimnRead;
-// A diagram as `--as json` writes it, as a program, in which it stands last.
-LIMN_API LimnStatus limn_read(Limn *, const char *path, const LimnRead *, const char **program);
 
 // -- training -------------------------------------------------------------------------------------
 // Where a run is. Losses are means since the last row of metrics, each under its goal's name;

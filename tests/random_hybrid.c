@@ -450,6 +450,7 @@ static const char *life(HybridMaker *m, const HybridLine *p) {
   double end = between(m, 0.8, 1.5), border = between(m, 0.2, 0.7), start = number(m) / 2;
   uint32_t k = p->part;
   m->h->dies = true;
+  m->h->jumps |= !m->h->by_ticks; // where a part dies, its rates do
   LINE(m, "state @l%u = %g", k, start);
   if (m->h->by_ticks)
     LINE(m, "next @l%u = (@l%u + 0.13) when @l%u < %g else 0", k, k, k, end);

@@ -63,7 +63,9 @@ static double glance(void *context, double t) {
 }
 
 // What the watchers see in a part of a step; do five points say enough of each?
-static bool watch_points(Following *g, double from, double to, double *all, bool *tame) {
+static bool watch_points(void *following, double from, double to, bool *tame) {
+  Following *g = following;
+  double *all = g->points;
   for (uint32_t k = 0; k <= WATCH_POINTS; k++) {
     double t = from + (to - from) * (k < WATCH_POINTS ? k / (WATCH_POINTS - 1.0) : CURVE_PROBE);
     if (k == WATCH_POINTS - 1) t = to;
@@ -88,23 +90,14 @@ static void watch_all(Following *g, double from, double to, const double *all) {
   }
 }
 
-// A part of a step, or its halves where five points say too little: some times in any case, and then
-// only around a single bend or jump, which has one half.
 static bool watch_part(Following *g, double from, double to, int deep) {
-  enum { FREE = 6, DEEPEST = 40 };
-  bool tame, left = true, right = true;
-  if (!watch_points(g, from, to, g->points, &tame)) return false;
   double middle = from + (to - from) / 2;
-  bool whole = tame || deep == DEEPEST || !(middle > from && middle < to);
-  if (!whole && deep >= FREE) {
-    if (!watch_points(g, from, middle, g->half_points, &left) ||
-        !watch_points(g, middle, to, g->half_points, &right))
-      return false;
-    whole = !left && !right;
+  switch (halves_or_whole(&(Halves){g, watch_points}, from, to, deep)) {
+  case HALVES_LOST: return false;
+  case HALVES_WHOLE: watch_all(g, from, to, g->points); return true;
+  case HALVES_SPLIT: break;
   }
-  if (!whole) return watch_part(g, from, middle, deep + 1) && watch_part(g, middle, to, deep + 1);
-  watch_all(g, from, to, g->points);
-  return true;
+  return watch_part(g, from, middle, deep + 1) && watch_part(g, middle, to, deep + 1);
 }
 
 static bool watch_step(Following *g, double from, double to) {
@@ -404,7 +397,6 @@ static void take_follow_rows(Following *g) {
   Sim *m = g->m;
   size_t points = (WATCH_POINTS + 1) * (size_t)g->watchers.n;
   g->points = NEW_ARRAY(m->arena, double, points + 1);
-  g->half_points = NEW_ARRAY(m->arena, double, points + 1);
   for (uint32_t i = 0; i < m->s->state.n; i++)
     if (is_held(g, i)) g->held += sim_state(m, i)->count;
   g->before = NEW_ARRAY(m->arena, double, g->held + 1);

@@ -17,9 +17,8 @@ typedef struct {
   double *x, *row;
   double *before, *after; // what does not flow, around an event
   int64_t held;
-  bool keeps; // false: only the watchers are interested
-  double *points,
-      *half_points;     // [WATCH_POINTS + 1][watcher] in a part of a step, the last at the probe
+  bool keeps;           // false: only the watchers are interested
+  double *points;       // [WATCH_POINTS + 1][watcher] in a part of a step, the last at the probe
   uint32_t number;      // of the run
   const SavedRun *from; // where it goes on; without arrays: it begins
   bool resumed;         // that is this very run

@@ -76,6 +76,16 @@ typedef struct {
 // Do five values at equal distances say what is between them? The sixth is at CURVE_PROBE of the way.
 #define CURVE_PROBE 0.37
 bool curve_is_tame(const double x[6]);
+// An interval whose samples may say too little, and so its halves: some times in any case, and then
+// only around a single bend or jump, which has one half.
+typedef enum { HALVES_WHOLE, HALVES_SPLIT, HALVES_LOST } HalvesEnd;
+typedef struct {
+  void *context;
+  // Takes the samples of an interval: are they tame? False: give up. The last ones taken are kept.
+  bool (*sample)(void *context, double from, double to, bool *tame);
+} Halves;
+// Is it to be taken whole, its samples taken last, or in halves? `deep`: how often it was halved.
+HalvesEnd halves_or_whole(const Halves *, double from, double to, int deep);
 // The top of a parabola through three points: false: there is none between them.
 bool parabola_top(const double t[3], const double x[3], double *top, double *height);
 

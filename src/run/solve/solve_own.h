@@ -34,6 +34,7 @@ typedef struct {
   uint8_t *live;  // [n] has been at or below 0 since it last went up; kept on the way
   double *row[6]; // [n] each; row[0] comes in with the values at `from`, and goes out with those
                   // where the walk ended: at the place found, or at `to`
+  double begin;   // on the way: where the values in row[0] are
 } Root;
 typedef enum { ROOT_NONE, ROOT_FOUND, ROOT_LOST } RootEnd; // LOST: a function has given up
 // `close`: also look closely behind `from`, where an event may follow on another.
