@@ -210,6 +210,7 @@ test: packages
 test-long: all
 	@LONG=1 LIMN=$(CURDIR)/$(BUILD)/limn BUILD=$(BUILD) tests/mnist/test.sh
 test-python: all
+	@$(PACKAGES) python
 	@LONG=1 BUILD=$(BUILD) sh tests/python/test.sh
 examples: packages
 	+@$(PARALLEL) $(PRODUCTS)

@@ -29,7 +29,7 @@ class _Types:
             numpy.dtype(name): code
             for name, code in (("f8", F64), ("f4", F32), ("i8", I64), ("i4", I32), ("u1", U8), ("?", U8))
         }
-        self.dtype = {F64: numpy.dtype("f8"), F32: numpy.dtype("f4"), I64: numpy.dtype("i8"), I32: numpy.dtype("i4"),
+        self.dtype: Dict[int, Any] = {F64: numpy.dtype("f8"), F32: numpy.dtype("f4"), I64: numpy.dtype("i8"), I32: numpy.dtype("i4"),
                       U8: numpy.dtype("u1")}  # fmt: skip
         self.wide = {numpy.dtype(k): numpy.dtype("f4" if k == "f2" else "i8") for k in ("f2", "i1", "i2", "u2", "u4", "u8")}
 
@@ -131,7 +131,7 @@ def seen(a: Array, owner: Any) -> Any:
         n *= k
     if not n:
         return np.empty(shape, dtype)
-    buffer = (C.c_char * n).from_address(a.data)
+    buffer: Any = (C.c_char * n).from_address(a.data)
     buffer._owner = owner
     x = np.frombuffer(buffer, dtype).reshape(shape)
     x.flags.writeable = False

@@ -55,6 +55,8 @@ def messages_of(text: Optional[bytes]) -> List[Message]:
 def settle(handle: Any, status: int, kind: type = Error, level: int = 4) -> None:
     """Raises what went wrong with the last call of a handle, or warns; its messages are forgotten."""
     lib = library()
+    if handle is None:
+        raise ValueError("this program is closed")
     if not status and not lib.limn_message_count(handle):
         return
     text = (lib.limn_messages(handle, False) or b"").decode(errors="replace").rstrip("\n")

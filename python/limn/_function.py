@@ -214,7 +214,8 @@ class Function:
             return Made(self.program, self.name, how)
 
     def _give(self, precision: Any, made: Made) -> None:
-        self.program._free[(self.name, (precision,) + self._rest)].append(made)
+        if self.program._handle is not None:  # otherwise it goes
+            self.program._free.setdefault((self.name, (precision,) + self._rest), []).append(made)
 
     def _arrays(self, args: Tuple[Any, ...], named: Dict[str, Any]) -> Tuple[List[str], List[Any], Any]:
         """Names, arrays and precision: double where a real input is double or whole, unless it is said."""
@@ -246,7 +247,7 @@ class Function:
         for i, x in enumerate(arrays):
             port = by_name.get(names[i]) if names[i] else made.ins[i] if i < len(made.ins) else None
             more = x.ndim - port.rank if port else 0
-            if more < 2 or (port and port.rank and -1 in port.shape[:1] and "samples" in port.type):
+            if more < 2 or (port and port.rank and "…batch" in port.type):
                 continue
             if lead is not None and x.shape[:more] != lead:
                 raise ValueError(f"inputs have different axes of samples: {lead} and {x.shape[:more]}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes as C
 import os
 import threading
-from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Union
 
 from ._arrays import inputs, one_array, taken_all
 from ._errors import Error, Message, NameError_, messages_of, settle
@@ -82,8 +82,10 @@ class Program:
         found = self._functions.get(name)
         if found is None:
             if name not in self._kinds:
-                made = Made(self, name, (32, False, None, None, self._threads, False))  # says why not, or it is known
-                del made
+                try:
+                    Made(self, name, (32, False, None, None, self._threads, False))  # of a file that it uses, say
+                except Error as error:
+                    raise NameError_(str(error), error.messages, error.status) from None
             found = self._functions[name] = Function(self, name, self._kinds.get(name, "box"))
         return found
 
@@ -337,10 +339,13 @@ class Program:
         """Gives back all that it holds; it cannot be used any more."""
         with self._lock:
             self._close_trainer()
-            self._free.clear()
+            self._free = {}
             handle, self._handle = self._handle, None
             if handle:
                 self._lib_free(handle)
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a program of limn cannot be pickled or copied: load it where it is used")
 
     def __enter__(self) -> "Program":
         return self

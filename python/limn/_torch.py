@@ -44,7 +44,7 @@ def _shared(a: Array, owner: Any) -> torch.Tensor:
     n = torch.Size(shape).numel()
     if not n:
         return torch.empty(shape, dtype=dtype)
-    buffer = (C.c_char * (n * torch.empty((), dtype=dtype).element_size())).from_address(a.data)
+    buffer: Any = (C.c_char * (n * torch.empty((), dtype=dtype).element_size())).from_address(a.data)
     buffer._owner = owner
     return torch.frombuffer(buffer, dtype=dtype).reshape(shape)
 
@@ -89,7 +89,8 @@ class _Engine:
 
 class _Call(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, module: "Module", step: int, n: int, *tensors: torch.Tensor) -> Any:
+    def forward(ctx: Any, *arguments: Any, **_: Any) -> Any:
+        module, step, n, *tensors = arguments
         inputs, weights = tensors[:n], tensors[n:]
         engine = module._engine(inputs, weights)
         with engine.lock:

@@ -119,7 +119,8 @@ static void samples(void) {
     CHECK(!memcmp((float *)out.at[0].array.data + 2 * i, first + 2 * (N - 1 - i), 8));
   shape[1] = 4;
   CHECK(called(f, &in, 1, NULL, 0, &out, NULL) == LIMN_WRONG && !out.n);
-  CHECK(called(f, &in, 2, NULL, 0, &out, NULL) != LIMN_GOOD);
+  LimnInput more[] = {in, in};
+  CHECK(called(f, more, 2, NULL, 0, &out, NULL) == LIMN_WRONG);
   limn_function_close(f);
   limn_free(l);
 }

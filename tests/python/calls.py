@@ -120,7 +120,7 @@ def names_and_words():
     assert p.two.inputs[0].shape == (-1,) and p.pick.inputs[1].labels == 5 and p.pick.inputs[1].kind == "label"
     assert p.net is p["net"] and p.names["learners"] == ["net", "drop"]
     raises(AttributeError, "declares no box, learner", getattr, p, "nett")
-    raises(limn.Error, "did you mean `net`?", p.__getitem__, "nett")
+    assert isinstance(raises(limn.Error, "did you mean `net`?", p.__getitem__, "nett"), KeyError)
     assert p.summary() == "4 boxes, 2 learners" and "dense" in p.text("net") and p.cost("net")
     assert limn.version() == limn.__version__ and limn.version()[0].isdigit()
     assert limn.format("box f(x:R[])->R[]=x\n") == "box f(x: R[]) -> R[] = x\n"
@@ -290,6 +290,20 @@ def pictures():
                 assert f.read().lstrip().startswith(head), ending
     raises(limn.Error, "there is no", p.draw, "nothing")
     raises(TypeError, "no option 'colour'", p.draw, "net", colour=True)
+
+
+@test
+def closed():
+    import copy
+
+    q = limn.loads(TEXT)
+    raises(TypeError, "cannot be pickled or copied", copy.copy, q)
+    net = q.net
+    net(np.ones(3))
+    with q:
+        pass
+    for ask in (q.summary, q.check, q.train, lambda: net(np.ones(3)), lambda: q.weights["net/dense.1/b"], q.draw):
+        raises(ValueError, "this program is closed", ask)
 
 
 @test
