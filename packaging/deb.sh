@@ -84,6 +84,17 @@ Description: deep learning written as diagrams, for Python
  Programs of limn are loaded, checked, drawn, trained and called, with numpy
  arrays in and out. Learners are PyTorch modules too.
 END
+  cat >"$python/DEBIAN/postinst" <<'END'
+#!/bin/sh
+set -e
+if [ "$1" = configure ] && command -v py3compile >/dev/null 2>&1; then py3compile -p python3-limn; fi
+END
+  cat >"$python/DEBIAN/prerm" <<'END'
+#!/bin/sh
+set -e
+if command -v py3clean >/dev/null 2>&1; then py3clean -p python3-limn; fi
+END
+  chmod 755 "$python/DEBIAN/postinst" "$python/DEBIAN/prerm"
   pack "$python" "$build/python3-limn_${version}_all.deb"
 fi
 pack "$root" "$build/limn_${version}_$arch.deb"

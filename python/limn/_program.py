@@ -32,6 +32,8 @@ class Program:
         if precision not in PRECISION:
             raise ValueError(f"a precision is 32, 64 or 'bf16', not {precision!r}")
         lib = library()
+        self._source = (path, text, set, read, precision, threads, name)
+        self._training = False
         self._lib_free = lib.limn_free
         self._handle = lib.limn_new()
         self._lock = threading.RLock()
@@ -55,10 +57,13 @@ class Program:
         if text is None:
             status = lib.limn_load(self._handle, encoded(self.path))
         else:
-            data = text.encode()
+            data = text.encode(errors="surrogateescape")
             status = lib.limn_load_text(self._handle, encoded(self.path), data, len(data))
         self.messages = messages_of(lib.limn_messages(self._handle, True))
         settle(self._handle, status, level=5)
+        if text is None:  # what was loaded is what is trained, whatever becomes of the file
+            with open(self.path, encoding="utf-8", errors="surrogateescape", newline="") as f:
+                self._source = (path, f.read(), set, read, precision, threads, name)
         import json
 
         #: What it declares, by kind: boxes, learners, diagrams, machines, goals, measures, given.
@@ -246,6 +251,17 @@ class Program:
                 del self._unpushed[name]
 
     # -- training ---------------------------------------------------------------------------------
+    def _twin(self) -> "Program":
+        """The same program with the same weights."""
+        if self._handle is None:
+            raise ValueError("this program is closed")
+        self._push()
+        twin = Program(*self._source)
+        for name, x in self._values.items():
+            twin._note(name, x, pushed=False)
+        twin._push()
+        return twin
+
     def train(self, epochs: float = 0, steps: float = 0, *, out: Any = None, resume: Optional[Path] = None, batch: int = 0,
               seed: Optional[int] = None, threads: Optional[int] = None, precision: Any = None, every: Any = None,
               on_epoch: Optional[Callable[[Metrics], Any]] = None, on_step: Optional[Callable[[Metrics], Any]] = None,
@@ -275,6 +291,8 @@ class Program:
     def step(self, batch: Optional[Mapping[str, Any]] = None, **how: Any) -> Metrics:
         """One step of training: on the program's data, or on this batch, {"x": array, …} with samples in front. The
         first call opens a trainer with these options (see `trainer`); `p.enc(x)` then has the weights as they are."""
+        if self._training:
+            raise RuntimeError("this program is being trained")
         if self._trainer is None:
             if batch is not None and "batch" not in how:
                 first = next(iter(batch.values()))
@@ -288,6 +306,8 @@ class Program:
         return self._trainer.step(batch)
 
     def _close_trainer(self) -> None:
+        if self._training:
+            raise RuntimeError("this program is being trained")
         if self._trainer is not None:
             self._trainer.close()
             self._trainer = None

@@ -126,6 +126,7 @@ class Told:
     def __init__(self, beside: Beside, on_epoch: Any, on_step: Any, progress: Optional[bool]):
         self.beside, self.on_epoch, self.on_step = beside, on_epoch, on_step
         self.result = Training()
+        self.trainer: Optional["Trainer"] = None
         if progress is None:
             progress = sys.stderr.isatty() or _in_notebook()
         self._metrics = METRICS(self._row)
@@ -142,9 +143,16 @@ class Told:
         call = self.on_epoch if row.reported else None
 
         def job() -> None:
-            for f in (self.on_step, call):
-                if f is not None and f(row) is False:
-                    self.beside.end()
+            trainer = self.trainer
+            if trainer is not None:  # who asks for the weights now gets those of this step
+                trainer.dirty, trainer.asking = True, threading.get_ident()
+            try:
+                for f in (self.on_step, call):
+                    if f is not None and f(row) is False:
+                        self.beside.end()
+            finally:
+                if trainer is not None:
+                    trainer.dirty = False
 
         if self.on_step is not None or call is not None:
             self.beside.ask(job)
@@ -168,8 +176,9 @@ class Trainer:
     """A run in pieces of your own: `step` makes one, on the program's data or on a batch of yours."""
 
     def __init__(self, program: "Program", **how: Any):
-        self._program = program
+        self._program = self._to = program
         self._lib = library()
+        self.asking: Optional[int] = None  # the thread that may look, while it trains in another
         self._handle: Any = None
         self.dirty = False
         self.done = False
@@ -244,14 +253,15 @@ class Trainer:
 
     def pull(self) -> None:
         """Its weights become the program's."""
-        program = self._program
-        with program._lock:
+        if self.asking is not None and self.asking != threading.get_ident():
+            return
+        with self._program._lock:
             self.dirty = False
             if self._handle is None:
                 return
             all_ = self._arrays()
             for i in range(all_.n):
-                program._note(all_.at[i].name.decode(), taken(all_.at[i].array), pushed=False)
+                self._to._note(all_.at[i].name.decode(), taken(all_.at[i].array), pushed=False)
 
     def close(self) -> None:
         """Its weights stay with the program; with a folder, the run is saved and can be resumed."""
@@ -276,44 +286,39 @@ class Trainer:
 
 
 def train(program: "Program", on_epoch: Any, on_step: Any, progress: Optional[bool], how: Dict[str, Any]) -> Training:
-    beside = Beside()
+    """In a handle of its own, so that callbacks may ask the program anything."""
+    lib, beside = library(), Beside()
     told = Told(beside, on_epoch, on_step, progress)
-    if how.get("out") is None and how.get("resume") is None:
-        _train_in_memory(program, told, how)
-    else:
-        _train_in_folder(program, told, how)
+    if program._training:
+        raise RuntimeError("this program is being trained")
+    with program._twin() as twin:
+        settle(twin._handle, lib.limn_check(twin._handle), level=6)
+        if how.get("out") is True:
+            place = C.c_char_p()
+            settle(twin._handle, lib.limn_run_folder(twin._handle, None, None, C.byref(place)))
+            how = dict(how, out=(place.value or b"").decode())
+        trainer = Trainer(twin, told=told, **how)
+        trainer._to = program
+        told.trainer, program._trainer, program._training = trainer, trainer, True
+        done = C.c_bool()
+        try:
+            status = beside.run(lambda: lib.limn_trainer_step(trainer._handle, 2**63, C.byref(done)))
+            trainer.pull()
+            settle(twin._handle, status, level=6)
+        finally:
+            program._trainer, program._training = None, False
+            trainer.close()
+        folder = how.get("out") or how.get("resume")
+        if folder is not None:
+            told.result.folder = str(folder)
+            _report(twin, told, str(folder))
     told.result.stopped = bool(beside.stop.value)
     if beside.raised is not None:
         raise beside.raised
     return told.result
 
 
-def _train_in_memory(program: "Program", told: Told, how: Dict[str, Any]) -> None:
-    lib, beside = library(), told.beside
-    trainer = Trainer(program, told=told, **how)
-    try:
-        done = C.c_bool()
-        # The lock is taken by the thread that waits: its callbacks may ask the program for messages only.
-        with program._lock:
-            status = beside.run(lambda: lib.limn_trainer_step(trainer._handle, 2**63, C.byref(done)))
-            trainer.dirty = True
-            trainer.pull()
-            settle(program._handle, status, level=6)
-    finally:
-        trainer.close()
-
-
-def _train_in_folder(program: "Program", told: Told, how: Dict[str, Any]) -> None:
-    lib, beside = library(), told.beside
-    with program._lock:
-        program._push()
-        if how.get("out") is True:
-            place = C.c_char_p()
-            settle(program._handle, lib.limn_run_folder(program._handle, None, None, C.byref(place)))
-            how = dict(how, out=(place.value or b"").decode())
-        train = options(how)
-        train.stop, train.tell = C.addressof(beside.stop), told.tell
-        status = beside.run(lambda: lib.limn_train(program._handle, C.byref(train)))
-        told.result.folder = str(how.get("out") or how.get("resume"))
-        settle(program._handle, status, level=6)
-        program.weights.read(told.result.folder)
+def _report(twin: "Program", told: Told, folder: str) -> None:
+    place = C.c_char_p()
+    status = library().limn_report(twin._handle, twin._use(folder, None), C.byref(place))
+    settle(twin._handle, status, level=7)

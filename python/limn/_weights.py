@@ -49,6 +49,8 @@ class Weights(MutableMapping[str, Any]):
 
     def __setitem__(self, name: str, value: Any) -> None:
         program = self._program
+        if program._training:
+            raise RuntimeError("this program is being trained: its weights cannot be set now")
         program._pull()
         x = array_of(value)
         x = x.astype(x.dtype if x.dtype.kind == "f" else "f8")  # a copy

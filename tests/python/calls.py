@@ -180,6 +180,16 @@ def training():
     r = q.train(on_epoch=lambda m: m["fit"] > 0.2)
     assert r.stopped and r.last["fit"] <= 0.2
     raises(ZeroDivisionError, "", q.train, epochs=3, on_epoch=lambda m: 1 / 0)
+    seen, x = [], rng.random((3, 4))
+
+    def look(m):  # a callback may ask for anything: with the weights of its step
+        seen.append((q.guess(x), q.weights["guess/dense.2/b"], q.measure()["fit.hits"] - m["fit.hits"]))
+        raises(RuntimeError, "being trained", q.train)
+        raises(RuntimeError, "being trained", q.weights.__setitem__, "guess/dense.2/b", [1, 2, 3])
+
+    q.train(epochs=3, on_epoch=look)
+    assert len(seen) == 3 and not np.array_equal(seen[0][0], seen[1][0]) and all(abs(s[2]) < 1e-9 for s in seen)
+    assert np.array_equal(seen[2][0], q.guess(x)) and np.array_equal(seen[2][1], q.weights["guess/dense.2/b"])
     with tempfile.TemporaryDirectory() as dir_:
         folder = os.path.join(dir_, "run")
         r = q.train(epochs=2, out=folder)
