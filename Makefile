@@ -2,7 +2,8 @@
 # make install  all of it, with man pages, completions, editor files, docs and examples: PREFIX=/usr/local DESTDIR=
 # make uninstall  takes away what `make install` put there
 # make help     this list
-# make deb      build/limn_VERSION_ARCH.deb
+# make deb      build/limn_VERSION_ARCH.deb and build/python3-limn_VERSION_all.deb
+# make python   the Python module with the library inside, as a wheel: build/python/limn-VERSION-….whl
 # make deps     installs the Debian packages that building and testing need
 # make demo     builds, learns to edit faces, and writes a page to look at: demo/report.html
 # make test     everything (SAN=1: under the sanitizers; ONLY=draw,cli,block_test: only these; JOBS=2: so many at once)
@@ -10,6 +11,7 @@
 # make test-long  what takes minutes: MNIST to the end (SEEDS='0 1 2')
 # make test-c   every learner and every training step of every example exported as C; on a Cortex-M and in wasm too
 # make test-onnx  every learner and box of the examples as an ONNX model, run by ONNX Runtime (npm's onnxruntime-node)
+# make test-python  the Python module with torch, its packages, a notebook; figures against PyTorch
 # make examples  every example to the end, against the figures of its header (ONLY='vae gan')
 # make bless    the same, and golden files are written anew: read them in the diff
 # make check    format, rooms, sanitized tests
@@ -91,7 +93,7 @@ endif
 endif
 PRODUCTS := $(BUILD)/limn $(BUILD)/liblimn.a $(BUILD)/$(SHARED_LINK)
 
-.PHONY: all help demo test test-long test-c bench-c test-onnx test-models examples bless check fuzz fuzz-plain torture laws bench bench-check bench-draw draw-random bench-gemm bench-strip bench-machines bench-gates bench-stiff bench-neurons bench-ode bench-prelude format format-check rooms shapes clean docs gallery glyphs deps deps-build packages install uninstall share deb FORCE
+.PHONY: all help demo test test-long test-c bench-c test-onnx test-models examples bless check fuzz fuzz-plain torture laws bench bench-check bench-draw draw-random bench-gemm bench-strip bench-machines bench-gates bench-stiff bench-neurons bench-ode bench-prelude format format-check rooms shapes clean docs gallery glyphs deps deps-build packages install uninstall share deb FORCE python test-python
 # A second make, so that all cores are used without being asked for.
 PARALLEL = $(MAKE) -s --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS))
 all:
@@ -187,6 +189,8 @@ uninstall:
 # Debian's.
 deb: all
 	+@MAKE="$(MAKE)" packaging/deb.sh $(BUILD) $(VERSION) "$(CC)"
+python: all
+	@$(or $(PYTHON),python3) python/wheel.py $(BUILD)/$(SHARED) $(VERSION) $(BUILD)/python
 
 # -- testing -------------------------------------------------------------------------------------------------------------------------
 demo: deps-build
@@ -222,6 +226,9 @@ test-c: packages
 	@LIMN=$(CURDIR)/$(BUILD)/limn BUILD=$(BUILD) sh tests/c_out/test.sh all
 test-onnx: all
 	@LONG=1 LIMN=$(CURDIR)/$(BUILD)/limn BUILD=$(BUILD) sh tests/onnx_out/test.sh
+test-python: all
+	@$(PACKAGES) python
+	@LONG=1 BUILD=$(BUILD) sh tests/python/test.sh
 examples: packages
 	+@$(PARALLEL) $(PRODUCTS)
 	@LIMN=$(CURDIR)/$(BUILD)/limn BUILD=$(BUILD) sh tests/examples/full.sh

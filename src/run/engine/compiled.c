@@ -381,7 +381,8 @@ bool compiled_open(Engine *e, const char **why) {
   o->call = NEW_ARRAY(e->arena, KernelCall, p->kernel.n + 1);
   for (uint32_t i = 0; i < p->kernel.n; i++) o->call[i].grain = p->kernel.at[i].grain;
   plan_products_of(e, o);
-  o->pool = pool_new(prepare_calls(o) ? e->how.threads : 1);
+  bool wide_enough = prepare_calls(o);
+  o->pool = e->how.pool ? e->how.pool : pool_new(wide_enough ? e->how.threads : 1);
   if (!o->pool)
     return diag_refuse(e->w->diags, (Span){0}, "cannot start %u threads", e->how.threads);
   e->own = o;
@@ -571,7 +572,7 @@ static void compiled_plan(const Engine *e, Buf *b) {
 static void compiled_free(Engine *e) {
   CompiledEngine *o = e->own;
   compile_close(&o->code);
-  pool_free(o->pool);
+  if (!e->how.pool) pool_free(o->pool);
   free(o->memory);
   free(o->work);
 }

@@ -59,17 +59,6 @@ static bool read_options(Trainer *t) {
   return read_every(t);
 }
 
-// The first seed that a `train` says is the run's.
-static uint64_t seed_of(Trainer *t) {
-  if (t->o->has_seed) return t->o->seed;
-  for (uint32_t i = 0; i < t->p->train.n; i++) {
-    Training training = {0};
-    if (elab_training(t->in, t->p, t->p->train.at[i], &training) && training.has_seed)
-      return training.seed;
-  }
-  return 0;
-}
-
 // -- a phase --------------------------------------------------------------------------------------
 // Each phase has noise and shuffles of its own.
 static uint64_t phase_seed(const Trainer *t) {
@@ -400,7 +389,7 @@ static bool begin(Trainer *t) {
     if (!old) tell_wrong(t, "there is no checkpoint in %s: the run begins anew", t->folder.dir);
     if (!data_keep(t->data, &state, folder_path(&t->folder, "state.safetensors"))) return false;
   }
-  if (!old) t->seed = seed_of(t);
+  if (!old) t->seed = t->o->has_seed ? t->o->seed : program_seed(t->in, t->p);
   t->data->seed = t->seed;
   if (!data_open_all(t->data) || (!old && !plan_all(t))) return false;
   return t->o->plan ? show_plan(t) : start_phase(t, old ? &state : NULL, true);
@@ -484,7 +473,8 @@ static bool begin_steps(Trainer *t) {
                         "this program trains in %u phases, each with steps of its own: one `train` "
                         "can be exported",
                         t->p->train.n);
-  t->seed = t->data->seed = seed_of(t);
+  t->seed = t->o->has_seed ? t->o->seed : program_seed(t->in, t->p);
+  t->data->seed = t->seed;
   if (!data_open_all(t->data) || !plan_all(t) || !plan_phase(t)) return false;
   t->store = store_new(t->precision);
   if (!t->store) return train_refuse(t, OUTCOME_SYSTEM, "out of memory");
