@@ -15,6 +15,7 @@ memory_of() {
     *:two_thousand_learners_with_goals) memory=1200000 ;;
     *:ten_thousand_learners_with_goals) memory=1500000 ;;
     *:parts_2_18) memory=200000 ;;
+    *:parts_side_by_side) memory=400000 ;;
   esac
   ulimit -v $memory
 }
@@ -62,6 +63,7 @@ done
 answers "print polynomial_terms" print "$out/p/polynomial_terms.limn" f
 answers "print nested_quotients" print "$out/p/nested_quotients.limn" g
 answers "print axis_2_40" print "$out/p/axis_2_40.limn" f --after reverse
+answers "draw wiring_of_many_parts" draw "$out/p/wiring_of_many_parts.limn" -o "$out/many.svg"
 answers "cost axis_2_40" cost "$out/p/axis_2_40.limn" f
 
 # whatever stack the shell leaves
@@ -99,11 +101,14 @@ says chain_of_stales "stale copy \`s301\` follows a learner through more than 30
 says loops_in_loops "this program is too large: its loops and boxes, written out, are more than"
 says machine_of_many_modes "a machine has at most 64 modes"
 says megabyte_name "this name has 1000000 bytes; the longest may have 1000"
+says starts_doubling "this program is too large: its loops and boxes, written out, are more than"
+says points_doubling "this program is too large: its loops and boxes, written out, are more than"
 says options_doubling "this program is too large: its loops and boxes, written out, are more than"
 says weight_of_what_doubles "weight f/dense/linear/W, R[i:4611686018427387904 o_0:3], is too large: it has more numbers than can be counted"
 says goal_of_what_doubles "this goal is more than 100000 boxes, written out: too many to train"
 says ten_thousand_learners_with_goals "this goal and those before it are more than 100000 boxes, written out: too many to train"
 says two_thousand_learners_with_goals "2000 learners, 2000 goals"
+says parts_side_by_side "is too large: with all that is in its parts it has more than 250000 wires"
 says parts_2_18 "is too large: with all that is in its parts it has more than 250000 wires"
 says squares "this expression is too long for one equation: give its parts names"
 says ten_megabyte_line "it is larger than 8388608 bytes"

@@ -128,6 +128,7 @@ typedef struct {
   double low, high;  // where to test
   const char *kinks; // "0" or "0,1": not here; NULL if smooth
   const char *doc;
+  const char *onnx; // the same in operators of ONNX: "Sub(Exp(a), 1)"
 } FnRow;
 extern const FnRow fn_rows[FN_COUNT];
 Fn fn_find(const char *name); // FN_COUNT when there is none

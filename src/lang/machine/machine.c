@@ -366,6 +366,7 @@ Value eval_typed(MachineBuilder *m, Env *env, const Syntax *brackets, const Synt
 // -- lines ----------------------------------------------------------------------------------------
 void no_state(MachineBuilder *m, Name name, Span span) {
   World *w = m->w;
+  if (m->broken) return; // its line may be what could not be read
   const char *text = name_text(w->names, name);
   bool in = port_named(m->s->in.at, m->s->in.n, name) >= 0;
   Nearest near = nearest_to(text);
@@ -567,7 +568,7 @@ static void do_line(MachineBuilder *m, Env *env, const Syntax *n, int mode) {
 
 // Out-ports that a block says are known by their names behind it.
 static void take_ports(MachineBuilder *m, Env *env, int mode) {
-  for (uint32_t i = 0; i < m->s->out.n && !m->s->shares; i++) {
+  for (uint32_t i = m->s->shares ? m->s->in.n : 0; i < m->s->out.n; i++) { // variables come first
     Name name = m->s->out.at[i].name;
     Id id = env->names ? table_get(env->names, &name, sizeof name) : 0;
     const Binding *bind = id ? &env->binding.at[id - 1] : NULL;

@@ -50,7 +50,7 @@ typedef struct {       // next x = … when …, in a system that flows; jump m 
   Span span;
 } SystemEvent;
 
-enum { NO_STATE = UINT32_MAX };
+#define NO_STATE UINT32_MAX
 typedef struct {    // next x = … when …, at ticks, where another line may set the same place
   uint32_t state;   // NO_STATE: a variable that it shares, and is set by what is added to it
   uint32_t group;   // the number of the first writer of the same thing
@@ -251,8 +251,6 @@ Syntax *as_root(World *, const Syntax *cond);   // a number that rises through 0
 int port_named(const Port *, uint32_t n, Name); // its number; -1: none
 bool check_ticks(Elab *, const System *,
                  Span); // a whole that goes by ticks: are all of them whole?
-// milstein.c: does no noise change how strongly another one works?
-bool milstein_fits(World *, const System *);
 // Like elab_system, in this time; TIME_OPEN: what takes its time from others stays open.
 System *system_in(Elab *, Program *, const Syntax *use, MachineTime);
 // The time that a system with open delays has: that of its states; without any, `alone`.

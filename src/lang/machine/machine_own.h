@@ -107,6 +107,7 @@ typedef struct MachineBuilder {
   VEC(LineTarget) target;
   Table *parts;     // Name to its number + 1
   Table *members;   // names that a `for` makes: p[2]
+  uint64_t flat;    // the wires in its parts: flat, a wiring is as large as all that it is made of
   bool open_loops;  // a `for` runs over sizes that are open
   bool open_places; // which place a wire leads to depends on sizes that are open
   uint32_t spread;  // axes of the array whose port gets a value: it may be the same along them
@@ -203,9 +204,6 @@ bool write_out_loops(MachineBuilder *);
 Syntax *with_loop_number(World *, const Syntax *, Name, double);
 Name member_name(MachineBuilder *, Name, const Syntax *brackets); // p[2]; 0: not by numbers
 
-// units.c: units of ports, states and constants agree, in every machine of the file
-void check_units(Elab *, Scope *);
-
 // parts.c
 typedef struct {
   Def *def;
@@ -217,7 +215,8 @@ System *part_system(MachineBuilder *, const Called *, const Part *array, PartLif
 Type seen_type(MachineBuilder *, const Part *, const Type *own); // what the lens sees of a port
 Name dotted_name(World *, Name part, Name port);
 void add_part(MachineBuilder *, Part);
-void make_parts(MachineBuilder *, const Syntax *block); // N_PART, and shares that are called
+bool make_parts(MachineBuilder *, const Syntax *block); // N_PART, and shares that are called
+bool flat_fits(MachineBuilder *, uint64_t wires);       // false: too many, which is said
 
 // shares.c
 void sharing_part(MachineBuilder *, const Syntax *call);
@@ -252,6 +251,9 @@ void settle_constraints(MachineBuilder *);
 
 // chance.c: the box `white`
 Value white_value(const BuiltinUse *);
+
+// flow.c: params of a diagram as params of the one that calls it, for the call
+void called_params(World *, Diagram *to, const Diagram *of, Ids *in);
 
 // rates.c: x + c h y, or x + c h where y is 0, with h a number for each of the first axes; and
 // a + 2 b + 2 c + d

@@ -3,6 +3,7 @@
 #include "core/pass/rewrite.h"
 #include "lang/declare/statements.h"
 #include "lang/machine/machine_own.h"
+#include "lang/units/units.h"
 
 // -- ports and states --------------------------------------------------------------------------
 // Is it said in every mode in which it is open?
@@ -41,12 +42,13 @@ static void settle_ports(MachineBuilder *m) {
     const char *what = arena_format(w->arena, "port `%s`", name_text(w->names, port->name));
     check_port(m, i);
     Id wire = fold_changes(m, CHANGE_PORT, i, 0, &port->type, what);
-    if (m->s->shares) note_sharers(m, i);
+    if (m->s->shares && i < m->s->in.n) note_sharers(m, i);
     if (!wire) {
       Val zero = val_fill(m->b, val_literal(m->b, 0, port->span), full_type(m, &port->type));
       wire = val_to_wire(m->b, &zero, 0);
     }
-    diagram_output(w, m->b->d, live_shown(m, &port->type, wire));
+    bool mode = m->s->shares && i >= m->s->in.n; // behind the variables
+    diagram_output(w, m->b->d, mode ? wire : live_shown(m, &port->type, wire));
   }
   for (uint32_t i = 0; i < m->target.n; i++) {
     LineTarget *t = &m->target.at[i];
@@ -204,7 +206,7 @@ static void take_all(World *w, System *to, const System *of, const Id *map, cons
   }
   for (uint32_t i = 0; i < of->event.n; i++) {
     SystemEvent e = of->event.at[i], copy = e;
-    if (as && as->sampled && e.either) continue; // its conditions are looked at when it ticks
+    if (as && as->sampled && !of->flows && e.either) continue; // looked at when it ticks
     copy.guard = map[e.guard];
     copy.path = *e.path   ? arena_format(w->arena, "%s%s", prefix, e.path)
                 : *prefix ? arena_text(w->arena, prefix, strlen(prefix) - 1)
@@ -343,22 +345,18 @@ static void forget_passing(World *w, Diagram *d) {
   }
 }
 
-// Flat, a wiring is as large as all that it is made of.
-static bool is_too_large(MachineBuilder *m) {
-  uint64_t wires = m->s->lens->wire.n;
-  for (uint32_t p = 0; p < m->s->part.n; p++) wires += m->s->part.at[p].of->d->wire.n;
-  if (wires <= FLAT_LIMIT) return false;
-  diag_error(m->w->diags, m->def->span,
-             "`%s` is too large: with all that is in its parts it has "
-             "more than %d wires",
-             name_text(m->w->names, m->def->name), FLAT_LIMIT);
-  return true;
+bool flat_fits(MachineBuilder *m, uint64_t wires) {
+  return wires <= FLAT_LIMIT ||
+         diag_refuse(m->w->diags, m->def->span,
+                     "`%s` is too large: with all that is in its parts it has "
+                     "more than %d wires",
+                     name_text(m->w->names, m->def->name), FLAT_LIMIT);
 }
 
 bool weave_system(MachineBuilder *m) {
   World *w = m->w;
   System *s = m->s;
-  if (is_too_large(m)) return false;
+  if (!flat_fits(m, m->flat + s->lens->wire.n)) return false;
   Diagram *lens = s->lens;
   uint32_t n = s->part.n + 1, showing = s->in.n, taking = s->out.n;
   WeavePart *part = NEW_ARRAY(w->arena, WeavePart, n);
@@ -504,7 +502,7 @@ static void elaborate_body(MachineBuilder *m) {
   line = block_statements(body);
   if (!add_modes(m, body)) return;
   add_life(m);
-  make_parts(m, body);
+  if (!make_parts(m, body)) return;
   make_block(m, m->env, body, ANY_MODE);
   make_modes(m);
   take_routes(m, m->env);
@@ -734,7 +732,8 @@ System *system_closed(Elab *in, System *s) {
   uint32_t n = s->in.n;
   Diagram *held = diagram_new(w, s->name);
   WeaveEnd *in_end = NEW_ARRAY(w->arena, WeaveEnd, n + 1),
-           *out = NEW_ARRAY(w->arena, WeaveEnd, n + 1);
+           *out = NEW_ARRAY(w->arena, WeaveEnd, s->out.n + 1);
+  for (uint32_t i = n; i < s->out.n; i++) out[i] = (WeaveEnd){2, i}; // its mode
   for (uint32_t i = 0; i < n; i++) {
     const Port *port = &s->in.at[i];
     Param p = {
@@ -753,7 +752,7 @@ System *system_closed(Elab *in, System *s) {
   closed->in.n = 0;
   closed->shares = false;
   WeavePart part[2] = {{held, NULL, NULL}, {s->d, NULL, in_end}};
-  Weave how = {.nparts = 2, .nout = n, .part = part, .out = out};
+  Weave how = {.nparts = 2, .nout = s->out.n, .part = part, .out = out};
   Id **map;
   WeaveFault fault = {0};
   closed->d = diagram_weave(w, s->name, &how, &map, &fault);
@@ -884,7 +883,21 @@ System *system_on(Elab *in, System *s, System *source, Span span) {
 }
 
 // -- for others -----------------------------------------------------------------------------------
+// A constant or learner of the program with the name of the clock would hide it in every machine.
+static void check_clock(Elab *in, Scope *s) {
+  const Def *named = scope_find(s, name_from(in->w->names, "time"));
+  for (uint32_t i = 0; named && i < table_count(s->names); i++) {
+    const Def *d = in->def.at[table_value(s->names, i)];
+    if (d->kind != DEF_MACHINE || d->scope != s) continue;
+    Id e = diag_error(in->w->diags, named->span,
+                      "`time` is the clock of machines: another name is wanted here");
+    diag_note(in->w->diags, e, d->span, "the machine");
+    return;
+  }
+}
+
 void check_machines(Elab *in, Scope *s) {
+  check_clock(in, s);
   for (uint32_t i = 0; i < table_count(s->names); i++) {
     Def *d = in->def.at[table_value(s->names, i)];
     if (d->kind != DEF_MACHINE || d->scope != s || d->broken) continue;

@@ -7,6 +7,7 @@
 // formats.c: by the table of formats
 Outcome export_as(Export *);
 
-bool export_safetensors(Export *);
+bool export_onnx(Export *);        // onnx.c
+bool export_safetensors(Export *); // weights.c
 
 #endif

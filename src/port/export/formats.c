@@ -7,6 +7,7 @@ static const struct {
   const char *name, *ending, *words;
   bool (*write)(Export *); // false with a diagnostic
 } formats[] = {
+    {"onnx", ".onnx", "a box or learner as an ONNX model", export_onnx},
     {"safetensors", ".safetensors", "weights by name, of a box or learner or of all",
      export_safetensors},
     {"json", ".json", "the typed diagram, as docs/json.md has it", export_json},

@@ -1,6 +1,7 @@
 // What every way out of limn needs: the diagram that was asked for, as it is in use; the numbers of
 // its weights; and a file.
 #include "port/out/out.h"
+#include "core/pass/pass.h"
 
 bool export_wrong(Export *e, Outcome status, const char *format, ...) {
   va_list args;
@@ -23,17 +24,31 @@ static Type type_with_samples(Export *e, const Type *t) {
   return made;
 }
 
+// A box is checked again on samples, as a use of it would be. One whose sizes only its inputs say is
+// taken as it is, and every box in it gets the axis.
+static Diagram *on_samples(Export *e, const Diagram *d) {
+  Diags *diags = e->w->diags;
+  Type *type = NEW_ARRAY(e->arena, Type, d->in.n);
+  bool *given = NEW_ARRAY(e->arena, bool, d->in.n);
+  for (uint32_t i = 0; i < d->in.n; i++) {
+    type[i] = type_with_samples(e, &d->wire.at[d->in.at[i]].type);
+    given[i] = true;
+  }
+  diags->muted++;
+  Diagram *made = elab_diagram(e->in, e->p, e->name, &(Instance){.nin = d->in.n, .in = type});
+  diags->muted--;
+  if (made || !diagram_is_small(e->w, d)) return made;
+  Axis axis = elab_samples(e->in);
+  return diagram_rows(e->w, d, given, (Index){axis.label, axis.size});
+}
+
 Diagram *export_diagram(Export *e, bool samples) {
   if (!e->name) {
     export_wrong(e, OUTCOME_USAGE, "`%s` wants the name of a box, learner or goal", e->how->as);
     return NULL;
   }
   Diagram *d = diagram_trained(e->in, e->p, e->name);
-  if (!d || !samples || !d->in.n || has_sample_axis(e->w, d)) return d;
-  Type *type = NEW_ARRAY(e->arena, Type, d->in.n);
-  for (uint32_t i = 0; i < d->in.n; i++)
-    type[i] = type_with_samples(e, &d->wire.at[d->in.at[i]].type);
-  return diagram_named(e->in, e->p, e->name, &(Instance){.nin = d->in.n, .in = type});
+  return !d || !samples || !d->in.n || has_sample_axis(e->w, d) ? d : on_samples(e, d);
 }
 
 // -- weights --------------------------------------------------------------------------------------

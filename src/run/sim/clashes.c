@@ -52,7 +52,8 @@ static Id two(const ClashFold *c, Type t, Fn fn, Id a, Id b) {
   Each e = each_of(c->w, t);
   uint32_t x = each_read(c->w, &e, a, (Base)t.base, t.rank),
            y = each_read(c->w, &e, b, (Base)t.base, t.rank);
-  e.loop.scalar[scalar_fn(c->w, &e.loop, fn, x, y, 0)].base = t.base;
+  uint32_t both = scalar_fn(c->w, &e.loop, fn, x, y, 0); // first: it may move the scalars
+  e.loop.scalar[both].base = t.base;
   return each_make(c->w, c->to, &e);
 }
 
@@ -61,7 +62,8 @@ static Id chosen_at(const ClashFold *c, Id bits, Id yes, Id no) {
   uint32_t b = each_read(c->w, &e, bits, BASE_BIT, c->t.rank),
            x = each_read(c->w, &e, yes, (Base)c->t.base, c->t.rank),
            y = each_read(c->w, &e, no, (Base)c->t.base, c->t.rank);
-  e.loop.scalar[scalar_fn(c->w, &e.loop, FN_select, b, x, y)].base = c->t.base;
+  uint32_t one = scalar_fn(c->w, &e.loop, FN_select, b, x, y);
+  e.loop.scalar[one].base = c->t.base;
   return each_make(c->w, c->to, &e);
 }
 
