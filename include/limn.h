@@ -234,8 +234,11 @@ typedef struct {
   const char *from;        // weights: a run folder or a safetensors file, or NULL
   const char *weights;     // weights: a safetensors file, or NULL: they start as the program says
   LimnPrecision precision; // of the numbers; the default is 32
-  uint64_t seed;           // of first values
+  uint64_t seed;           // of first values, and of noise;
+  bool has_seed;           // otherwise as the program says
   bool train;              // with what is needed to train, where the format has such a thing
+  bool weights_beside;     // C: weights in a file beside it, not inside
+  int64_t batch;           // C: samples in one call; 0: one, or what `train` says
 } LimnExport;
 // A box, learner or goal, or (NULL, where the format can) the whole program, as a file that others
 // read. *text: the files that were written, one a line.
@@ -439,6 +442,16 @@ typedef struct {
 } LimnImport;
 // An ONNX file becomes a program, whose main learner or box is `model`. What it cannot say is refused, with the node that wants it.
 LIMN_API LimnStatus limn_import(Limn *, const char *path, const LimnImport *);
+
+typedef struct {
+  size_t size;
+  const char *name; // this learner or box alone; NULL: all
+  bool json;        // the counts, and the text, as one object
+} LimnDiff;
+// Two models side by side, each a program, a folder of a run or an ONNX file: which boxes are the
+// same, changed, added, gone or moved, and where both have weights, how far these are apart.
+LIMN_API LimnStatus limn_diff(Limn *, const char *a, const char *b, const LimnDiff *,
+                              const char **text);
 
 // -- around programs: none has to be loaded -------------------------------------------------------
 // Sets of data: all that are known (NULL), or what is in one, by name or path. With `out`, its

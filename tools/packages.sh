@@ -48,6 +48,12 @@ for what in "$@"; do
       hope c++ g++
       if command -v localedef >/dev/null 2>&1 && [ ! -e /usr/share/i18n/locales/de_DE ]; then wish="$wish locales"; fi # Linux
       hope man man-db ;;
+    c) # exported C, on other machines
+      hope clang clang
+      hope arm-none-eabi-gcc gcc-arm-none-eabi
+      hope qemu-system-arm qemu-system-arm
+      hope wasm-ld lld
+      hope node nodejs ;;
     fuzz)
       want clang clang
       echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' | clang -fsanitize=fuzzer -x c - -o /dev/null 2>/dev/null || lacks "clang's fuzzer" libclang-rt-dev ;;

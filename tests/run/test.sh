@@ -149,8 +149,9 @@ check last(x) < 2
 END
 "$LIMN" run slow.limn --out slow >out 2>err &
 pid=$!
-for _ in 1 2 3 4 5 6 7 8 9 10; do grep -q short out && break; sleep 0.1; done
-sleep 0.3
+for _ in $(seq 200); do [ -e slow/Spin.state.safetensors ] && break; sleep 0.1; done
+touch begun # and is saved again when it is under way
+for _ in $(seq 200); do [ slow/Spin.state.safetensors -nt begun ] && break; sleep 0.1; done
 kill -TERM $pid
 wait $pid
 same "stopped: status" 0 $?

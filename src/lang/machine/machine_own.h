@@ -204,9 +204,6 @@ bool write_out_loops(MachineBuilder *);
 Syntax *with_loop_number(World *, const Syntax *, Name, double);
 Name member_name(MachineBuilder *, Name, const Syntax *brackets); // p[2]; 0: not by numbers
 
-// units.c: units of ports, states and constants agree, in every machine of the file
-void check_units(Elab *, Scope *);
-
 // parts.c
 typedef struct {
   Def *def;
@@ -254,6 +251,9 @@ void settle_constraints(MachineBuilder *);
 
 // chance.c: the box `white`
 Value white_value(const BuiltinUse *);
+
+// flow.c: params of a diagram as params of the one that calls it, for the call
+void called_params(World *, Diagram *to, const Diagram *of, Ids *in);
 
 // rates.c: x + c h y, or x + c h where y is 0, with h a number for each of the first axes; and
 // a + 2 b + 2 c + d

@@ -3,6 +3,7 @@
 #include "core/pass/rewrite.h"
 #include "lang/declare/statements.h"
 #include "lang/machine/machine_own.h"
+#include "lang/units/units.h"
 
 // -- ports and states --------------------------------------------------------------------------
 // Is it said in every mode in which it is open?
@@ -205,7 +206,7 @@ static void take_all(World *w, System *to, const System *of, const Id *map, cons
   }
   for (uint32_t i = 0; i < of->event.n; i++) {
     SystemEvent e = of->event.at[i], copy = e;
-    if (as && as->sampled && e.either) continue; // its conditions are looked at when it ticks
+    if (as && as->sampled && !of->flows && e.either) continue; // looked at when it ticks
     copy.guard = map[e.guard];
     copy.path = *e.path   ? arena_format(w->arena, "%s%s", prefix, e.path)
                 : *prefix ? arena_text(w->arena, prefix, strlen(prefix) - 1)

@@ -1,5 +1,6 @@
 // The formats in which something leaves limn: a row each, with its name, the ending of its files,
 // what it is in words, and the function that writes it.
+#include "port/c/c_out.h"
 #include "port/export/export.h"
 #include "port/json/json.h"
 
@@ -10,6 +11,8 @@ static const struct {
     {"onnx", ".onnx", "a box or learner as an ONNX model", export_onnx},
     {"safetensors", ".safetensors", "weights by name, of a box or learner or of all",
      export_safetensors},
+    {"c", ".c", "C99 that needs nothing but libm, of a box or learner or of a training step",
+     export_c},
     {"json", ".json", "the typed diagram, as docs/json.md has it", export_json},
 };
 

@@ -160,7 +160,7 @@ bool follow_from(Sim *m, uint32_t number, SavedRun *saved, SavedRun *before) {
 bool follow_saved_twice(Sim *m, const SavedRun *saved) {
   SavedRow row = {0};
   return saved->arrays && saved_row_read(m->arena, saved, "run:followed", &row) && row.n &&
-         row.at[0];
+         row.at[0] > 0;
 }
 
 bool follow_usual_step(Sim *m, const SavedRun *from) {

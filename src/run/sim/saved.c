@@ -115,7 +115,7 @@ bool saved_stopped(const Sim *m, const SavedRun *from) {
 // -- when -----------------------------------------------------------------------------------------
 bool saved_due(SaveClock *c) {
   double now = clock_seconds();
-  if (!c->last) c->last = now;
+  if (!(c->last > 0)) c->last = now;
   if (now - c->last < SAVE_SECONDS || now - c->last < 20 * c->took) return false;
   c->begun = now;
   return true;

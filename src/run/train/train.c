@@ -475,6 +475,43 @@ Outcome train_ahead(Elab *in, Program *p, const LimnTrain *o) {
   return t->status;
 }
 
+static bool begin_steps(Trainer *t) {
+  trainer_start(t);
+  t->data->ahead = true;
+  if (!read_options(t)) return false;
+  if (t->p->train.n > 1)
+    return train_refuse(t, OUTCOME_WRONG,
+                        "this program trains in %u phases, each with steps of its own: one `train` "
+                        "can be exported",
+                        t->p->train.n);
+  t->seed = t->data->seed = seed_of(t);
+  if (!data_open_all(t->data) || !plan_all(t) || !plan_phase(t)) return false;
+  t->store = store_new(t->precision);
+  if (!t->store) return train_refuse(t, OUTCOME_SYSTEM, "out of memory");
+  return fill_store(t) && begin_weights(t);
+}
+
+Outcome train_steps(Elab *in, Program *p, const LimnTrain *o, const Arrays *set,
+                    bool (*use)(void *context, const TrainSteps *), void *context) {
+  World *w = elab_world(in);
+  Trainer *t = NEW(w->arena, Trainer);
+  *t = (Trainer){
+      .in = in, .w = w, .p = p, .o = o, .set = set, .folder = {.lock = -1}, .record = {.fd = -1}};
+  if (trainer_work(t, begin_steps)) {
+    TrainSteps steps = {.regime = &t->regime,
+                        .store = t->store,
+                        .seed = t->seed,
+                        .rounds = t->total,
+                        .endless = t->feed.unknown,
+                        .batch = t->batch,
+                        .turns = t->turns,
+                        .turn = t->turn};
+    if (!use(context, &steps)) t->status = OUTCOME_WRONG;
+  }
+  close_all(t);
+  return t->status;
+}
+
 Outcome train_go(Trainer *t, uint64_t steps) {
   uint64_t now = t->base + t->step;
   if (!t->begun || t->ended) return t->status;
