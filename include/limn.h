@@ -443,6 +443,16 @@ typedef struct {
 // An ONNX file becomes a program, whose main learner or box is `model`. What it cannot say is refused, with the node that wants it.
 LIMN_API LimnStatus limn_import(Limn *, const char *path, const LimnImport *);
 
+typedef struct {
+  size_t size;
+  const char *name; // this learner or box alone; NULL: all
+  bool json;        // the counts, and the text, as one object
+} LimnDiff;
+// Two models side by side, each a program, a folder of a run or an ONNX file: which boxes are the
+// same, changed, added, gone or moved, and where both have weights, how far these are apart.
+LIMN_API LimnStatus limn_diff(Limn *, const char *a, const char *b, const LimnDiff *,
+                              const char **text);
+
 // -- around programs: none has to be loaded -------------------------------------------------------
 // Sets of data: all that are known (NULL), or what is in one, by name or path. With `out`, its
 // first images, or its points, are written there as png; or, by the ending .safetensors, all rows.

@@ -24,6 +24,8 @@ def attr(name, value):
     if isinstance(value, bytes): return raw(5, head + raw(5, value) + num(20, 4))
     if isinstance(value, str): return raw(5, head + text(4, value) + num(20, 3))
     if isinstance(value, float): return raw(5, head + real(2, value) + num(20, 1))
+    if isinstance(value, list) and isinstance(value[0], str): return raw(5, head + b"".join(text(9, v) for v in value) + num(20, 8))
+    if isinstance(value, list) and isinstance(value[0], float): return raw(5, head + b"".join(real(7, v) for v in value) + num(20, 6))
     if isinstance(value, list): return raw(5, head + b"".join(num(8, v) for v in value) + num(20, 7))
     return raw(5, head + num(3, value) + num(20, 2))
 
@@ -75,7 +77,14 @@ FILES = {
                       node("Unsqueeze", ["d", "axes"], ["u"]), node("Concat", ["u", "rest"], ["t"], axis=0), node("Reshape", ["x", "t"], ["y"]),
                       raw(5, tensor("zero", [], [0], 7)), raw(5, tensor("axes", [1], [0], 7)), raw(5, tensor("rest", [1], [-1], 7))),
     "sized": model(x(2, 3), value(11, "to", [1], 7), y(6), node("Reshape", ["x", "to"], ["y"], name="flat")),
+    "long": model(value(11, "x", [], 7), value(12, "y", [2000], 7), node("Add", ["x", "c"], ["y"]), raw(5, tensor("c", [2000], list(range(2000)), 7))),
+    "table": model(value(11, "x", [4], 7), y(4, 2), node("Gather", ["weight", "x"], ["y"], axis=0), AFFINE),
+    "lstm": model(x(2, 1, 1), value(12, "y", [2, 1, 1, 1]), node("LSTM", ["x", "w", "r"], ["y"], hidden_size=1),
+                  raw(5, tensor("w", [1, 4, 1], [0, 0, 0, 1])), raw(5, tensor("r", [1, 4, 1], [0, 0, 0, 1]))),
     # refused ones
+    "fat": model(y(16777216), value(11, "x", [1]), b"".join(node("ConstantOfShape", ["n"], [f"c{i}"]) for i in range(300)), raw(5, tensor("n", [1], [65536], 7))),
+    "wide": model(x(3), y(3), node("Sum", ["x"] * 5000, ["y"])),
+    "loose": model(value(11, "x", [3], 9), y(3), node("Exp", ["x"], ["y"], name="bits")),
     "unknown": model(x(3), y(3), node("Frobnicate", ["x"], ["y"], name="odd")),
     "nowhere": model(x(3), y(3), node("Relu", ["q"], ["y"])),
     "unmade": model(x(3), y(3)),

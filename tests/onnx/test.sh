@@ -30,12 +30,19 @@ refuses() {
 
 gives relu '[[0, 0, 1],  [2, 0, 3]]' --in '[[-1, 0, 1], [2, -3, 3]]'
 gives gemm '[[11, 22]]' --in '[[1, 0, 0]]'
-text gemm 'learn model(x: R[batch_2 3]) -> R[batch_2 2] {'
+text gemm 'learn model(x: R[3]) -> R[2] {'
 gives two '[0.5, 0.5, 0.5] [1, 1, 1]' --in '[0, 0, 0]'
 "$LIMN" eval two.limn model --in '[0, 1, 2]' --out y.npy && [ -s y.0.npy ] && [ -s y.1.npy ] && [ ! -e y.npy ] && ok "two results, two files" || not_ok "two results, two files"
 gives function '[-1, 0, 2]' --in '[-1, 0, 1]'
 gives plumbing '[[1, 2, 3, 4, 5, 6]]' --in '[[[1, 2, 3], [4, 5, 6]]]'
-text plumbing '  y[i (j k)] = x[i j k]'
+text plumbing '  y[(j k)] = x[j k]'
+gives table '[[5, 6],  [1, 2],  [1, 2],  [3, 4]]' --in '[2, 0, 0, 1]'
+text table 'learn model(x: {3}[4]) -> R[4 2] {'
+gives lstm '[[[[0.18169974219452625]]],  [[[0.2700837043101229]]]]' --in '[[[1]], [[1]]]'
+text lstm '  learn W : R[4 1 1] = 0'
+"$LIMN" import long.onnx -o long.limn >out 2>&1 && "$LIMN" eval long.limn model --in 1 >out 2>&1
+[ "$(cut -c 1-12 <out)" = '[1, 2, 3, 4,' ] && ok "a long constant" || { not_ok "a long constant"; cat out; }
+text long 'const c : R[2000] from "long.safetensors"'
 refuses sized 'node `flat` (Reshape): input 2 decides about sizes, and its numbers are not known before it runs'
 grep -qF -- '`--in to=V` gives it at import' out && ok "and which input that is" || not_ok "and which input that is"
 refuses sized 'the model has no input `at`' --in 'at=[6]'
@@ -43,6 +50,9 @@ if "$LIMN" import sized.onnx -o sized.limn --in 'to=[6]' >out && "$LIMN" eval si
 then ok "an input given at import"; else not_ok "an input given at import"; cat out; fi
 
 refuses unknown 'node `odd` (Frobnicate): this operator is not known'
+refuses loose 'node `bits` (Exp): what it makes does not hold together: '
+refuses fat 'what is computed before the program runs takes too much memory'
+refuses wide 'node `y` (Sum): it has more than 4096 inputs'
 refuses nowhere 'node `y` (Relu): nothing before it makes `q`'
 refuses unmade 'nothing makes output `y`'
 refuses silent 'the model has no outputs'
@@ -70,6 +80,8 @@ refuses noise 'this is no ONNX file: '
 echo 12345678 >real.bin
 ln -s real.bin w.bin
 refuses absent 'cannot read `w.bin`, where tensor `weight` is: '
+
+/usr/bin/python3 "$here/operators.py"
 
 # A model becomes a program or is refused, whatever is in it.
 wrong=0

@@ -43,10 +43,14 @@ static void begin(Importer *m) {
 #undef BOX
 }
 
+// The table has how many there are of a name.
 static const char *free_name(Importer *m, const char *base) {
   const char *name = base;
-  for (uint32_t k = 2; table_get(m->taken, name, strlen(name)); k++)
+  size_t n = strlen(base);
+  for (Id k = table_get(m->taken, base, n); k && table_get(m->taken, name, strlen(name));) {
+    table_put(m->taken, base, n, ++k);
     name = arena_format(m->arena, "%s_%u", base, k);
+  }
   table_put(m->taken, name, strlen(name), 1);
   return name;
 }

@@ -1,0 +1,139 @@
+// Pictures read at places that are computed: a sum over all places, with weights that are 0 but near by.
+#include "port/import/window.h"
+
+// The place along an axis that a number from -1 to 1 means.
+static const char *grid_place(Importer *m, const char *x, const char *size, bool align) {
+  return align ? arena_format(m->arena, "(%s + 1) / 2 * (%s - 1)", x, size)
+               : arena_format(m->arena, "((%s + 1) * %s - 1) / 2", x, size);
+}
+
+static const char *grid_inside(Importer *m, const char *place, const char *size,
+                               const char *padding, bool align) {
+  if (!strcmp(padding, "border"))
+    return arena_format(m->arena, "min(max(%s, 0), %s - 1)", place, size);
+  if (strcmp(padding, "reflection") != 0) return place;
+  const char *least = align ? "0" : "0.5",
+             *round = align ? arena_format(m->arena, "max(%s - 1, 1)", size) : size;
+  const char *turned =
+      arena_format(m->arena, "reflect(%s + %s, %s) - %s", place, least, round, least);
+  return arena_format(m->arena, "min(max(%s, 0), %s - 1)", turned, size);
+}
+
+bool op_gridsample(ImpNode *n) {
+  Importer *m = n->m;
+  const char *mode = attr_text(n, "mode", "linear"),
+             *padding = attr_text(n, "padding_mode", "zeros");
+  bool align = attr_int(n, "align_corners", 0), near = !strcmp(mode, "nearest"),
+       cubic = !strcmp(mode, "cubic") || !strcmp(mode, "bicubic");
+  if (!op_wants(n, 2, 2)) return false;
+  ImpShape x = op_value(n, 0)->shape, g = op_value(n, 1)->shape,
+           out = {.rank = g.rank, .dim = {x.dim[0], x.dim[1]}};
+  if (x.rank != g.rank || x.rank < 3 || x.rank > 6 || !dim_is(g.dim[g.rank - 1], x.rank - 2))
+    return op_refuse(n, "its grid does not fit its input");
+  if (cubic && strcmp(padding, "zeros") != 0)
+    return op_refuse(n, "cubics with padding %s are not known", padding);
+  uint32_t axes = x.rank - 2;
+  const char *places[ONNX_RANK_LIMIT], *in[ONNX_RANK_LIMIT] = {"i", "j"},
+                                       *at[ONNX_RANK_LIMIT] = {"i"};
+  ImpShape points = g;
+  points.rank--;
+  Buf right = buf_new(m->arena);
+  ImpRead read[16] = {{n->in[0], NULL}};
+  for (uint32_t i = 0; i < axes; i++) at[1 + i] = imp_letter[2 + i], out.dim[2 + i] = g.dim[1 + i];
+  const char *here = words(m, axes + 1, at);
+  buf_printf(&right, "sum[%s]($0", words(m, axes, imp_letter + ONNX_RANK_LIMIT));
+  for (uint32_t i = 0; i < axes; i++) {
+    const char *size = dim_inside(m, x.dim[2 + i]),
+               *letter = in[2 + i] = imp_letter[ONNX_RANK_LIMIT + i];
+    const char *place = grid_place(m, "$0", size, align);
+    if (near) place = arena_format(m->arena, "round_even(%s)", place);
+    places[i] = grid_inside(m, place, size, padding, align);
+    ImpForm form = {.left = letters(m, points.rank), .right = places[i]};
+    const char *from = arena_format(m->arena, "%s %u", letters(m, points.rank), axes - 1 - i);
+    Id p = say(n, op_value(n, 1)->type, &points, form, READS({n->in[1], from}));
+    read[1 + i] = (ImpRead){p, here};
+    if (cubic) { // an index is no argument of a box: a row of places is
+      ImpShape row = {1, {x.dim[2 + i]}};
+      Id places_of = say(n, ONNX_INT64, &row, (ImpForm){.left = "i", .right = "i"}, NULL, 0);
+      read[1 + axes + i] = (ImpRead){places_of, letter};
+      buf_printf(&right, " * cubic_weight($%u - $%u)", 1 + axes + i, 1 + i);
+    } else {
+      buf_printf(&right, near ? " * number(%s = $%u)" : " * max(1 - abs(%s - $%u), 0)", letter,
+                 1 + i);
+    }
+  }
+  buf_char(&right, ')');
+  read[0].index = words(m, x.rank, in);
+  op_give(n, 0,
+          say(n, op_value(n, 0)->type, &out,
+              (ImpForm){.left = letters(m, out.rank), .right = right.at}, read,
+              cubic ? 1 + 2 * axes : 1 + axes));
+  return true;
+}
+
+// -- DeformConv ----------------------------------------------------------------------------------
+// i samples, j channels, k l places of the result; g groups of offsets, p q places in the window.
+static Id deformed_at(ImpNode *n, Id offset, const Window *w, uint32_t axis, int64_t groups) {
+  Importer *m = n->m;
+  ImpShape o = value_at(m, offset)->shape,
+           parted = {7,
+                     {o.dim[0], dim_of(groups), dim_of(w->kernel[0]), dim_of(w->kernel[1]),
+                      dim_of(2), o.dim[2], o.dim[3]}};
+  ImpShape out = {
+      6,
+      {o.dim[0], dim_of(groups), dim_of(w->kernel[0]), dim_of(w->kernel[1]), o.dim[2], o.dim[3]}};
+  Id all = say_reshaped(n, offset, &parted);
+  if (!all) return 0;
+  const char *right = arena_format(
+      m->arena, "$0 + %lld * %s + %lld * %s - %lld", (long long)w->stride[axis], axis ? "n" : "m",
+      (long long)w->dilation[axis], axis ? "l" : "k", (long long)w->before[axis]);
+  return say(n, value_at(m, offset)->type, &out, (ImpForm){.left = "i j k l m n", .right = right},
+             READS({all, arena_format(m->arena, "i j k l %u m n", axis)}));
+}
+
+bool op_deformconv(ImpNode *n) {
+  Importer *m = n->m;
+  Window w;
+  int64_t groups = attr_int(n, "offset_group", 1);
+  if (!op_wants(n, 3, 5)) return false;
+  ImpShape x = op_value(n, 0)->shape, ws = op_value(n, 1)->shape;
+  if (x.rank != 4 || ws.rank != 4 || attr_int(n, "group", 1) != 1 || groups < 1)
+    return op_refuse(n, "it is known for pictures in one group");
+  if (!window_read(n, &x, ws.dim + 2, &w)) return false;
+  ImpSize each;
+  if (!dim_divide(m, x.dim[1], dim_of(groups), &each))
+    return op_refuse(n, "its groups do not fit its channels");
+  Id row = deformed_at(n, n->in[2], &w, 0, groups),
+     column = row ? deformed_at(n, n->in[2], &w, 1, groups) : 0;
+  if (!column) return false;
+  ImpShape seen = {6,
+                   {x.dim[0], x.dim[1], dim_of(w.kernel[0]), dim_of(w.kernel[1]), dim_of(w.out[0]),
+                    dim_of(w.out[1])}};
+  const char *channel =
+      groups == 1 ? "j" : arena_format(m->arena, "(%s:%lld j)", imp_letter[18], (long long)groups);
+  const char *at =
+      groups == 1 ? "i 0 k l m n" : arena_format(m->arena, "i %s k l m n", imp_letter[18]);
+  const char *y = imp_letter[16], *z = imp_letter[17];
+  const char *right = arena_format(
+      m->arena, "sum[%s %s]($0 * max(1 - abs(%s - $1), 0) * max(1 - abs(%s - $2), 0))", y, z, y, z);
+  OnnxType type = op_value(n, 0)->type;
+  Id v =
+      say(n, type, &seen, (ImpForm){arena_format(m->arena, "i %s k l m n", channel), right, NULL},
+          READS({n->in[0], arena_format(m->arena, "i %s %s %s", channel, y, z)}, {row, at},
+                {column, at}));
+  if (op_in(n, 4)) {
+    ImpShape mask = {6,
+                     {x.dim[0], dim_of(groups), dim_of(w.kernel[0]), dim_of(w.kernel[1]),
+                      dim_of(w.out[0]), dim_of(w.out[1])}};
+    Id k = say_reshaped(n, n->in[4], &mask);
+    if (!k) return false;
+    const char *left = arena_format(m->arena, "i %s k l m n", channel);
+    v = say(n, type, &seen, (ImpForm){.left = left, .right = "$0 * $1"}, READS({v, left}, {k, at}));
+  }
+  ImpShape out = {4, {x.dim[0], ws.dim[0], dim_of(w.out[0]), dim_of(w.out[1])}};
+  bool bias = op_in(n, 3) != 0;
+  ImpForm form = {.left = "i j k l", .right = bias ? "$0 $1 + $2" : "$0 $1"};
+  ImpRead read[] = {{v, "i m n o k l"}, {n->in[1], "j m n o"}, {op_in(n, 3), "j"}};
+  op_give(n, 0, say(n, type, &out, form, read, bias ? 3 : 2));
+  return true;
+}
