@@ -233,7 +233,7 @@ typedef struct {
   const char *out;         // the file; NULL: the name with the format's ending
   const char *from;        // weights: a run folder or a safetensors file, or NULL
   const char *weights;     // weights: a safetensors file, or NULL: they start as the program says
-  LimnPrecision precision; // of the numbers; the default is 32
+  LimnPrecision precision; // of the numbers: 64, or otherwise 32
   uint64_t seed;           // of first values, and of noise;
   bool has_seed;           // otherwise as the program says
   bool train;              // with what is needed to train, where the format has such a thing

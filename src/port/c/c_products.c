@@ -9,7 +9,7 @@ enum { PACK_PLACES = 256, PACK_COLUMNS = 256, WIDEST_PANEL = 32, SCRATCH_ALIGN =
 
 typedef struct {
   uint32_t axes;
-  int64_t size[16], step[16], length;
+  int64_t size[64], step[64], length; // a loop has no more indices
 } ProductLine;
 typedef struct {
   ProductLine am, ak, bk, bn, cm, cn;
