@@ -201,6 +201,25 @@ def lstm_parameters():
     return refused("activation_alpha has 1 numbers, but its functions take 2", "LSTM", {"x": x}, [(4, 2, 3, 5)], {"w": w, "r": r}, hidden_size=5,
                    direction="bidirectional", activations=["Sigmoid", "HardSigmoid", "Tanh"] * 2, activation_alpha=[0.3])
 
+# -- pictures ----------------------------------------------------------------------------------------
+@case
+def deform_groups():
+    x, w, offset, mask, b = some(1, 4, 4, 5), some(4, 2, 2, 2), 2 * some(1, 16, 3, 4), some(1, 8, 3, 4), some(4)
+    o, k, y = offset.reshape(2, 2, 2, 2, 3, 4), mask.reshape(2, 2, 2, 3, 4), np.zeros((1, 4, 3, 4))
+    for c, i, j in np.ndindex(4, 3, 4):
+        y[0, c, i, j] = b[c]
+        for d, p, q in np.ndindex(2, 2, 2):
+            channel = c // 2 * 2 + d
+            down, right = i + p + o[channel // 2, p, q, 0, i, j], j + q + o[channel // 2, p, q, 1, i, j]
+            near = np.maximum(1 - abs(np.arange(4) - down), 0)[:, None] * np.maximum(1 - abs(np.arange(5) - right), 0)
+            y[0, c, i, j] += w[c, d, p, q] * k[channel // 2, p, q, i, j] * (near * x[0, channel]).sum()
+    return run("DeformConv", {"x": x, "w": w, "offset": offset.astype(np.float32), "b": b, "mask": mask}, [y.shape], group=2, offset_group=2), [y]
+
+@case
+def resize_refused():
+    none = np.zeros(0, np.float32)
+    return refused("node `y0` (Resize): `lanczos` is not known", "Resize", {"x": X}, [(2, 2, 6, 7)], {"roi": none, "by": np.ones(4, np.float32)}, mode="lanczos")
+
 # -- all of them -------------------------------------------------------------------------------------
 def main():
     for name in sys.argv[1:] or CASES:

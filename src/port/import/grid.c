@@ -94,14 +94,16 @@ static Id deformed_at(ImpNode *n, Id offset, const Window *w, uint32_t axis, int
 bool op_deformconv(ImpNode *n) {
   Importer *m = n->m;
   Window w;
-  int64_t groups = attr_int(n, "offset_group", 1);
+  int64_t groups = attr_int(n, "offset_group", 1), group = attr_int(n, "group", 1);
   if (!op_wants(n, 3, 5)) return false;
   ImpShape x = op_value(n, 0)->shape, ws = op_value(n, 1)->shape;
-  if (x.rank != 4 || ws.rank != 4 || attr_int(n, "group", 1) != 1 || groups < 1)
-    return op_refuse(n, "it is known for pictures in one group");
+  if (x.rank != 4 || ws.rank != 4 || group < 1 || groups < 1)
+    return op_refuse(n, "it is known for pictures");
   if (!window_read(n, &x, ws.dim + 2, &w)) return false;
   ImpSize each;
-  if (!dim_divide(m, x.dim[1], dim_of(groups), &each))
+  if (!dim_divide(m, x.dim[1], dim_of(groups), &each) ||
+      !dim_divide(m, ws.dim[0], dim_of(group), &each) ||
+      !dim_same(x.dim[1], dim_op(m, '*', ws.dim[1], dim_of(group))))
     return op_refuse(n, "its groups do not fit its channels");
   Id row = deformed_at(n, n->in[2], &w, 0, groups),
      column = row ? deformed_at(n, n->in[2], &w, 1, groups) : 0;
@@ -132,8 +134,13 @@ bool op_deformconv(ImpNode *n) {
   }
   ImpShape out = {4, {x.dim[0], ws.dim[0], dim_of(w.out[0]), dim_of(w.out[1])}};
   bool bias = op_in(n, 3) != 0;
-  ImpForm form = {.left = "i j k l", .right = bias ? "$0 $1 + $2" : "$0 $1"};
-  ImpRead read[] = {{v, "i m n o k l"}, {n->in[1], "j m n o"}, {op_in(n, 3), "j"}};
+  const char *part = arena_format(m->arena, "%s:%lld", imp_letter[18], (long long)group);
+  const char *to = group == 1 ? "j" : arena_format(m->arena, "(%s j)", part),
+             *from = group == 1 ? "m" : arena_format(m->arena, "(%s m)", part);
+  ImpForm form = {arena_format(m->arena, "i %s k l", to), bias ? "$0 $1 + $2" : "$0 $1", NULL};
+  ImpRead read[] = {{v, arena_format(m->arena, "i %s n o k l", from)},
+                    {n->in[1], arena_format(m->arena, "%s m n o", to)},
+                    {op_in(n, 3), to}};
   op_give(n, 0, say(n, type, &out, form, read, bias ? 3 : 2));
   return true;
 }
