@@ -201,6 +201,40 @@ def lstm_parameters():
     return refused("activation_alpha has 1 numbers, but its functions take 2", "LSTM", {"x": x}, [(4, 2, 3, 5)], {"w": w, "r": r}, hidden_size=5,
                    direction="bidirectional", activations=["Sigmoid", "HardSigmoid", "Tanh"] * 2, activation_alpha=[0.3])
 
+# -- pictures ----------------------------------------------------------------------------------------
+@case
+def deform_groups():
+    x, w, offset, mask, b = some(1, 4, 4, 5), some(4, 2, 2, 2), 2 * some(1, 16, 3, 4), some(1, 8, 3, 4), some(4)
+    o, k, y = offset.reshape(2, 2, 2, 2, 3, 4), mask.reshape(2, 2, 2, 3, 4), np.zeros((1, 4, 3, 4))
+    for c, i, j in np.ndindex(4, 3, 4):
+        y[0, c, i, j] = b[c]
+        for d, p, q in np.ndindex(2, 2, 2):
+            channel = c // 2 * 2 + d
+            down, right = i + p + o[channel // 2, p, q, 0, i, j], j + q + o[channel // 2, p, q, 1, i, j]
+            near = np.maximum(1 - abs(np.arange(4) - down), 0)[:, None] * np.maximum(1 - abs(np.arange(5) - right), 0)
+            y[0, c, i, j] += w[c, d, p, q] * k[channel // 2, p, q, i, j] * (near * x[0, channel]).sum()
+    return run("DeformConv", {"x": x, "w": w, "offset": offset.astype(np.float32), "b": b, "mask": mask}, [y.shape], group=2, offset_group=2), [y]
+
+def cubic(t):
+    t = abs(t)
+    return 1.25 * t**3 - 2.25 * t**2 + 1 if t <= 1 else -0.75 * (t**3 - 5 * t**2 + 8 * t - 4) if t < 2 else 0
+
+@case
+def grid_cubic_border():
+    x, g = some(1, 2, 4, 5), (1.5 * some(1, 3, 2, 2)).astype(np.float32)
+    y = np.zeros((1, 2, 3, 2))
+    for i, j in np.ndindex(3, 2):
+        right, down = ((g[0, i, j, 0] + 1) * 5 - 1) / 2, ((g[0, i, j, 1] + 1) * 4 - 1) / 2
+        for p, q in np.ndindex(4, 4):
+            a, b = int(np.floor(down)) + p - 1, int(np.floor(right)) + q - 1
+            y[0, :, i, j] += cubic(a - down) * cubic(b - right) * x[0, :, np.clip(a, 0, 3), np.clip(b, 0, 4)]
+    return run("GridSample", {"x": x, "g": g}, [y.shape], mode="cubic", padding_mode="border"), [y]
+
+@case
+def resize_refused():
+    none = np.zeros(0, np.float32)
+    return refused("node `y0` (Resize): `lanczos` is not known", "Resize", {"x": X}, [(2, 2, 6, 7)], {"roi": none, "by": np.ones(4, np.float32)}, mode="lanczos")
+
 # -- all of them -------------------------------------------------------------------------------------
 def main():
     for name in sys.argv[1:] or CASES:
