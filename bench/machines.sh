@@ -9,12 +9,7 @@ limn=${1:-build/limn}
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 
-# seconds COMMAND…: user and system time, the best of three
-seconds() {
-  for i in 1 2 3; do
-    bash -c 'TIMEFORMAT="%U %S"; time "$@" >/dev/null' - "$@" 2>&1 | awk '{ print $1 + $2 }'
-  done | sort -n | head -1
-}
+. bench/seconds.sh
 less() { awk -v a="$1" -v b="$2" 'BEGIN { print a - b }'; }
 
 case $(uname -m) in

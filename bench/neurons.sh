@@ -8,12 +8,7 @@ out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 ${CC:-cc} -O3 -march=native -o "$out/neurons" bench/neurons.c -lm
 
-# seconds COMMAND…: user and system time, the best of three
-seconds() {
-  for i in 1 2 3; do
-    bash -c 'TIMEFORMAT="%U %S"; time "$@" >/dev/null' - "$@" 2>&1 | awk '{ print $1 + $2 }'
-  done | sort -n | head -1
-}
+. bench/seconds.sh
 sed 's/to 60 every 60/to 0.001/' bench/neurons.limn >"$out/short.limn"
 for i in 1 2 3; do "$out/neurons" 60 1e-6; done | sort -n | head -1 >"$out/theirs"
 read -r time spikes total <"$out/theirs"

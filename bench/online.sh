@@ -8,11 +8,7 @@ limn=${1:-build/limn}
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 
-seconds() {
-  for i in 1 2 3; do
-    bash -c 'TIMEFORMAT="%U %S"; time "$@" >/dev/null' - "$@" 2>&1 | awk '{ print $1 + $2 }'
-  done | sort -n | head -1
-}
+. bench/seconds.sh
 rate() { awk -v n="$1" -v a="$2" -v b="$3" 'BEGIN { printf "%.0f", n / (a - b) }'; }
 
 case $(uname -m) in

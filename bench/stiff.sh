@@ -12,12 +12,7 @@ if ! ${CC:-cc} -O3 -march=native -o "$out/cvode" bench/brusselator.c -lsundials_
   exit 0
 fi
 
-# seconds COMMAND…: user and system time, the best of three
-seconds() {
-  for i in 1 2 3; do
-    bash -c 'TIMEFORMAT="%U %S"; time "$@" >/dev/null' - "$@" 2>&1 | awk '{ print $1 + $2 }'
-  done | sort -n | head -1
-}
+. bench/seconds.sh
 for i in 1 2 3; do "$out/cvode" 10000 1e-12; done | sort -n | head -1 >"$out/exact"
 read -r _ _ a b c <"$out/exact"
 for tolerance in 1e-4 1e-6 1e-8; do

@@ -108,7 +108,10 @@ LIMN_API LimnStatus limn_check(Limn *);
 
 // -- what is in it --------------------------------------------------------------------------------
 LIMN_API const char *limn_summary(Limn *, bool json); // what the program declares
-LIMN_API const char *limn_who(Limn *, bool json);     // which goal moves which learner
+// The names that it declares, as JSON: {"boxes": […], "learners": […], "diagrams": […] (of learning),
+// "machines": […], "goals": […], "measures": […], "given": […]}
+LIMN_API const char *limn_names(Limn *);
+LIMN_API const char *limn_who(Limn *, bool json); // which goal moves which learner
 // The pairs of a learning diagram (NULL: of all) with their routes. NULL with a message.
 LIMN_API const char *limn_paths(Limn *, const char *name, bool json);
 // Where a route of boxes is, as "dense ; relu": in bodies and learning diagrams. NULL with a
@@ -223,6 +226,81 @@ LIMN_API LimnStatus limn_sample_arrays(Limn *, const char *name, const LimnUse *
 // *text: where it is.
 LIMN_API LimnStatus limn_report(Limn *, const LimnUse *, const char **text);
 
+// -- out of limn ----------------------------------------------------------------------------------
+typedef struct {
+  size_t size;
+  const char *as;          // the format: "safetensors"
+  const char *out;         // the file; NULL: the name with the format's ending
+  const char *from;        // weights: a run folder or a safetensors file, or NULL
+  const char *weights;     // weights: a safetensors file, or NULL: they start as the program says
+  LimnPrecision precision; // of the numbers; the default is 32
+  uint64_t seed;           // of first values
+  bool train;              // with what is needed to train, where the format has such a thing
+} LimnExport;
+// A box, learner or goal, or (NULL, where the format can) the whole program, as a file that others
+// read. *text: the files that were written, one a line.
+LIMN_API LimnStatus limn_export(Limn *, const char *name, const LimnExport *, const char **text);
+typedef struct {
+  size_t size;
+  const char *out;     // the program is written here too; NULL: nowhere
+  const char *weights; // a safetensors file with the weights of the diagram, or NULL: they are
+                       // written beside the program, under the names they have there
+} LimnRead;
+// A diagram as `--as json` writes it, as a program, in which it stands last.
+LIMN_API LimnStatus limn_read(Limn *, const char *path, const LimnRead *, const char **program);
+
+// -- functions ------------------------------------------------------------------------------------
+// A box, learner, goal or measure that is called again and again. It reads the program of its handle
+// anew, is compiled when it first meets arrays of some sizes, and has weights of its own, which are
+// those of the handle when it is opened; no call changes them. It lives by itself: it does not need
+// the handle any more, has to be closed, and may be used in any thread, by one at a time. What its
+// functions return lives until the next call with it.
+typedef struct LimnFunction LimnFunction;
+typedef struct {
+  size_t size;
+  const char *from; // a run folder or a safetensors file; NULL: weights as limn_weights gives them
+  LimnPrecision precision;                      // the default is the run's, or 32
+  uint32_t threads;                             // 0: as many as there are cores
+  uint64_t seed;                                // of first values and of noise
+  bool training;                                // batch statistics, dropout
+  bool reference;                               // by the interpreter
+  void (*say)(void *context, const char *text); // what takes long, while it does; or NULL
+  void *say_to;                                 // its context
+  const volatile sig_atomic_t *stop;            // not 0: no C compiler is waited for; or NULL
+} LimnPrepare;
+LIMN_API LimnStatus limn_function_open(Limn *, const char *name, const LimnPrepare *,
+                                       LimnFunction **);
+// What goes in and what comes out, as it is declared. LIMN_USAGE: there is no i-th, from 0.
+typedef struct {
+  size_t size;
+  const char *name; // "": it has none
+  const char *type; // "R[n 28 28]"
+  LimnType number;  // F32 or F64, of labels I32, of bits U8
+  int64_t labels;   // how many there are; 0: these are none, or it is open
+  uint32_t rank;
+  const int64_t *shape; // [rank] -1: open
+} LimnPort;
+LIMN_API LimnStatus limn_function_in(LimnFunction *, uint32_t i, LimnPort *);
+LIMN_API LimnStatus limn_function_out(LimnFunction *, uint32_t i, LimnPort *);
+typedef struct {
+  size_t size;
+  const LimnInput *in; // arrays, by name or in order; one more axis in front of some: samples
+  uint32_t nin;
+  uint64_t step;       // noise is that of this number
+  const LimnArray *dy; // [ndy] a cotangent of each result; without any, 1 for each number
+  uint32_t ndy;
+} LimnCall;
+// Its results, in the numbers of its precision; and with `grads` (may be NULL) the gradients of inputs
+// and weights by name. Labels have none, and take none: what stands in their place is not looked at.
+LIMN_API LimnStatus limn_function_call(LimnFunction *, const LimnCall *, LimnArrays *out,
+                                       LimnArrays *grads);
+// Its weights and buffers, in its own memory: to be read. Those of open sizes come with a first call.
+LIMN_API LimnStatus limn_function_weights(LimnFunction *, LimnArrays *);
+LIMN_API LimnStatus limn_function_weight_set(LimnFunction *, const char *weight, const LimnArray *);
+// What the last call found wrong, as limn_messages.
+LIMN_API const char *limn_function_messages(LimnFunction *, bool json);
+LIMN_API void limn_function_close(LimnFunction *); // NULL is allowed
+
 // -- training -------------------------------------------------------------------------------------
 // Where a run is. Losses are means since the last row of metrics, each under its goal's name;
 // measures come with reports.
@@ -272,6 +350,9 @@ typedef struct LimnTrainer LimnTrainer;
 LIMN_API LimnStatus limn_trainer_open(Limn *, const LimnTrain *, LimnTrainer **);
 // Makes up to so many steps. *done (may be NULL): there are no more.
 LIMN_API LimnStatus limn_trainer_step(LimnTrainer *, uint64_t steps, bool *done);
+// One step on a batch of yours: an array for each field of `given` that a goal reads, by its name, with
+// samples in front, as many as its `batch` is or fewer. Its data stay where they are.
+LIMN_API LimnStatus limn_trainer_step_on(LimnTrainer *, const LimnInput *, uint32_t n, bool *done);
 // Where it is. Losses are those of the last step.
 LIMN_API LimnStatus limn_trainer_metrics(LimnTrainer *, LimnMetrics *);
 // Every weight and buffer by name, in the trainer's own memory: to be read between two steps.

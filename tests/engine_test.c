@@ -197,12 +197,37 @@ static void for_this_cpu(void **state) {
 #endif
 }
 
+// Many small jobs, one after the other, whose data are gone behind them: each is done once, whoever
+// comes too late for it.
+typedef struct {
+  int64_t *done; // [task]
+  int64_t job;
+} SmallJob;
+
+static void small_task(void *context, int64_t task, uint32_t thread) {
+  const SmallJob *j = context;
+  (void)thread;
+  j->done[task] += j->job + task;
+}
+
+static void small_jobs(void **state) {
+  (void)state;
+  Pool *pool = pool_new(4);
+  assert_non_null(pool);
+  for (int64_t job = 0; job < 5000; job++) {
+    int64_t done[40] = {0}, tasks = 2 + job % 38;
+    pool_run(pool, small_task, &(SmallJob){done, job}, tasks);
+    for (int64_t i = 0; i < tasks; i++) assert_int_equal(done[i], job + i);
+  }
+  pool_free(pool);
+}
+
 int main(void) {
   char cache[] = "/tmp/limn-engine-XXXXXX";
   if (!getenv("LIMN_CACHE") && mkdtemp(cache)) setenv("LIMN_CACHE", cache, 1);
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(fused),    cmocka_unit_test(fused_reverse), cmocka_unit_test(unfused),
-      cmocka_unit_test(by_clang), cmocka_unit_test(for_this_cpu),
+      cmocka_unit_test(by_clang), cmocka_unit_test(for_this_cpu),  cmocka_unit_test(small_jobs),
   };
   int failed = cmocka_run_group_tests(tests, NULL, NULL);
   if (!strncmp(cache, "/tmp/limn-engine-", 17)) {

@@ -18,7 +18,8 @@ static bool says(HybridCase *c, const char *format, ...) {
 // -- following ------------------------------------------------------------------------------------
 // What a run may say against itself: nothing is wrong with the law then.
 static bool is_own_fault(const char *message) {
-  return strstr(message, "too many events") || strstr(message, "two events set");
+  return strstr(message, "too many events") || strstr(message, "two events set") ||
+         strstr(message, "slides: its rate jumps");
 }
 
 // The words of the first message without what is quoted: another refusal is another fault.
@@ -32,20 +33,29 @@ static const char *refusal(HybridCase *c, const char *message) {
   return b.n ? b.at : "";
 }
 
-static bool followed(HybridCase *c, const char *text, bool compiled, Ran *r) {
+static bool followed_so(HybridCase *c, const char *text, const SimOptions *how, Ran *r) {
   *r = ran_read(text);
-  SimOptions how = {.threads = 1, .reference = !compiled};
   if (r->w->diags->errors) {
     const char *why = ran_messages(r);
     return says(c, "refused %s: %s\n%s", refusal(c, why), why, text);
   }
   r->f = NEW_ARRAY(r->arena, Followed, r->p->ran->run.n + 1);
   for (uint32_t i = 0; i < r->p->ran->run.n; i++)
-    if (!follow_run(r->in, r->p, i, &how, &r->f[i])) {
+    if (!follow_run(r->in, r->p, i, how, &r->f[i])) {
       const char *why = ran_messages(r);
       return says(c, "%s: %s\n%s", is_own_fault(why) ? "skipped" : "stopped", why, text);
     }
   return true;
+}
+
+static bool followed(HybridCase *c, const char *text, bool compiled, Ran *r) {
+  return followed_so(c, text, &(SimOptions){.threads = 1, .reference = !compiled}, r);
+}
+
+// Where the values of a run end: `) to 3`, `) for 3 ticks`.
+static const char *values_end(const char *run) {
+  const char *to = strstr(run, ") to");
+  return to ? to : strstr(run, ") for");
 }
 
 // The program in some way, with one run.
@@ -102,7 +112,7 @@ static bool same_happenings(HybridCase *c, const SimRecord *x, const SimRecord *
   for (uint32_t i = 0; i < x->happening.n; i++) {
     const Happening *h = &x->happening.at[i];
     const char *path = *h->path ? other_path(c, h->path, true, how) : "";
-    const char *what = other_path(c, h->what, false, how);
+    const char *what = strcmp(h->what, "born") ? other_path(c, h->what, false, how) : h->what;
     if (!has_happening(y, h->time, path, what))
       return says(c, "happenings: %s of `%s` at %.17g, not %s of `%s`", h->what, h->path, h->time,
                   what, path);
@@ -185,7 +195,7 @@ bool hybrid_again(HybridCase *c) {
 bool hybrid_swept(HybridCase *c) {
   Ran one, all;
   Arena *a = c->arena;
-  const char *run = hybrid_run(a, c->h, "", &(HybridPrint){0}), *close = strstr(run, ") to");
+  const char *run = hybrid_run(a, c->h, "", &(HybridPrint){0}), *close = values_end(run);
   const char *start = arena_text(a, run, (size_t)(close - run));
   const char *swept = arena_format(a, "for q in [0.1, 0.35] {\n  %s, w0: q%s}\n", start, close);
   if (!followed(c, hybrid_text(a, c->h, &(HybridPrint){.more = swept}), false, &all)) return false;
@@ -238,7 +248,8 @@ static double ends_apart(const SimRecord *x, const SimRecord *y) {
   double most = 0;
   for (uint32_t i = 0; i < x->sights; i++) {
     const SimChannel *a = &x->channel.at[i], *b = channel(y, a->name);
-    for (int64_t k = 0; b && k < a->cells; k++)
+    bool kept = b && a->value.n && b->value.n; // weights are not
+    for (int64_t k = 0; kept && k < a->cells; k++)
       most = fmax(most, fabs(a->value.at[a->value.n - (uint64_t)a->cells + (uint64_t)k] -
                              b->value.at[b->value.n - (uint64_t)b->cells + (uint64_t)k]));
   }
@@ -260,7 +271,7 @@ static const char *moved_run(HybridCase *c, double by, const char *method) {
   char text[64];
   Arena *a = c->arena;
   const char *run = hybrid_run(a, c->h, method, &(HybridPrint){0});
-  const char *close = strstr(run, ") to");
+  const char *close = values_end(run);
   snprintf(text, sizeof text, ", w0: %.9g", 0.31 + by);
   return arena_format(a, "%.*s%s%s", (int)(close - run), run, text, close);
 }
@@ -277,6 +288,7 @@ bool hybrid_precise(HybridCase *c) {
              {" by stiff[1e-8]", 1e-8},
              {" by rk4[0.002]", 1e-8}};
   Arena *a = c->arena;
+  if (c->h->white || c->h->by_ticks) return says(c, "skipped: its steps are what it is");
   Buf runs = buf_new(a);
   buf_text(&runs, moved_run(c, 0, " by dormand[1e-12]"));
   buf_text(&runs, moved_run(c, 1e-6, " by dormand[1e-12]"));
@@ -318,8 +330,9 @@ static void write_list(Buf *b, const SimChannel *y, int64_t at, uint32_t axis, i
 // Started later from the state then, a system that knows no time goes on as it would have.
 bool hybrid_shifted(HybridCase *c) {
   const Hybrid *h = c->h;
-  if (h->timed || h->delays || h->ticks || h->modes || h->moved)
+  if (h->timed || h->delays || h->ticks || h->modes || h->moved || h->noisy || h->by_ticks)
     return says(c, "skipped: it knows the time");
+  if (h->copies) return says(c, "skipped: parts made by `for` are not started by name");
   Arena *a = c->arena;
   Ran one, two;
   const char *method = " every 0.5 by dormand[1e-12]";
@@ -362,9 +375,84 @@ bool hybrid_compiled(HybridCase *c) {
   const SimRecord *x = &one.f[0].record, *y = &two.f[0].record;
   if (!is_robust(x, &one.f[1].record, &s)) return says(c, "skipped: another start, other events");
   double moments = moments_apart(x, y, 1e-6), ends = ends_apart(x, y);
-  return (moments <= 1e-10 + 1e-3 * s.moments && ends <= 1e-10 + 1e-3 * s.ends) ||
+  double digits = c->h->jumps ? 1e-7 : 1e-10; // which step meets a jump is a matter of digits
+  return (moments <= digits + 1e-3 * s.moments && ends <= digits + 1e-3 * s.ends) ||
          says(c, "compiled: moments %.3g, ends %.3g off (a change of 1e-6: %.3g, %.3g)\n%s",
               moments, ends, s.moments, s.ends, text);
+}
+
+// A run by ticks in two pieces, the second from where the first ended, is one run.
+typedef struct {
+  Arena *a;
+  Arrays last; // as the first piece left them
+} Piece;
+
+static bool keep_piece(void *context, uint32_t run, const Arrays *all) {
+  Piece *p = context;
+  (void)run;
+  p->last = (Arrays){0};
+  for (uint32_t i = 0; i < all->array.n; i++) {
+    Array x = all->array.at[i];
+    x.name = arena_text(p->a, x.name, strlen(x.name));
+    x.shape = arena_copy(p->a, x.shape, x.rank * sizeof *x.shape);
+    x.data = arena_copy(p->a, x.data, (size_t)x.count * sizeof *x.data);
+    vec_push(p->a, &p->last.array, x);
+  }
+  for (uint32_t i = 0; i < all->metadata.n; i++) {
+    Metadata m = all->metadata.at[i];
+    m.key = arena_text(p->a, m.key, strlen(m.key));
+    m.value = arena_text(p->a, m.value, strlen(m.value));
+    vec_push(p->a, &p->last.metadata, m);
+  }
+  return true;
+}
+
+static bool give_piece(void *context, uint32_t run, SavedRun *from) {
+  Piece *p = context;
+  (void)run;
+  *from = (SavedRun){.arrays = &p->last, .file = "first"};
+  return true;
+}
+
+static bool same_from(HybridCase *c, const Ran *whole, const Ran *second) {
+  const SimRecord *x = &whole->f[0].record, *y = &second->f[0].record;
+  uint32_t first = 0;
+  while (first < x->time.n && y->time.n && x->time.at[first] < y->time.at[0]) first++;
+  if (x->time.n - first != y->time.n || !y->time.n)
+    return says(c, "moments: %u and %u from tick %u on in\n%s", x->time.n, y->time.n, first,
+                second->text);
+  for (uint32_t i = 0; i < x->sights; i++) {
+    const SimChannel *a = &x->channel.at[i], *b = channel(y, a->name);
+    if (!b) return says(c, "names: %s is not seen in\n%s", a->name, second->text);
+    for (uint32_t k = 0; k < b->value.n; k++) {
+      double was = a->value.at[(uint64_t)first * (uint64_t)a->cells + k];
+      if (!same_bits(was, b->value.at[k]))
+        return says(c, "pieces: %s[%u] is %.17g, %.17g in\n%s", a->name, k, was, b->value.at[k],
+                    second->text);
+    }
+  }
+  return true;
+}
+
+bool hybrid_pieces(HybridCase *c) {
+  if (!c->h->by_ticks) return says(c, "skipped: what flows has no such pieces");
+  Piece piece = {.a = c->arena};
+  SimOptions how = {.threads = 1, .reference = c->h->seed % 2, .context = &piece};
+  Ran whole, one, two;
+  Hybrid part = *c->h;
+  const char *text[3];
+  for (uint32_t i = 0; i < 3; i++) {
+    part.end = i == 0   ? c->h->end
+               : i == 1 ? 0.35 + (double)(c->h->seed % 20) / 20
+                        : c->h->end - part.end;
+    text[i] = hybrid_text(
+        c->arena, c->h, &(HybridPrint){.more = hybrid_run(c->arena, &part, "", &(HybridPrint){0})});
+  }
+  if (!followed_so(c, text[0], &how, &whole)) return false;
+  how.save = keep_piece;
+  if (!followed_so(c, text[1], &how, &one)) return false;
+  how.save = NULL, how.before = give_piece;
+  return followed_so(c, text[2], &how, &two) && same_from(c, &whole, &two);
 }
 
 // The text in its layout leaves the same trace, and its layout is its own.

@@ -104,7 +104,8 @@ static bool choose_parts(Grouping *g, const HybridLine *whole, uint64_t seed) {
   bool any = false;
   for (uint32_t i = 0; i < whole->inner.n; i++) {
     const HybridLine *p = &whole->inner.at[i];
-    if (p->kind != HYBRID_PART || p->asked || chance_below(&d, 2)) continue;
+    if (p->kind != HYBRID_PART || p->asked || strstr(p->text, " while ") || chance_below(&d, 2))
+      continue;
     any = g->in[p->part] = true;
   }
   return any;
@@ -210,12 +211,13 @@ const char *hybrid_name(Arena *a, const Hybrid *h, const char *name, const Hybri
   if (how->grouped) choose_parts(&g, &h->decl.at[h->decl.n - 1], how->grouped);
   if (name[0] == 'p' && name[2] == '.' && g.in[name[1] - '0']) name = arena_format(a, "g.%s", name);
   while (*name) {
-    size_t n = strcspn(name, ".");
+    size_t n = strcspn(name, ".["), all = strcspn(name, ".");
     if (how->renamed && !(n == 4 && !strncmp(name, "mode", 4)))
       buf_text(&b, other_name(a, name, n));
     else
       buf_add(&b, name, n);
-    name += n;
+    buf_add(&b, name + n, all - n);
+    name += all;
     if (*name) buf_char(&b, *name++);
   }
   return b.at;
@@ -228,7 +230,13 @@ const char *hybrid_run(Arena *a, const Hybrid *h, const char *more, const Hybrid
   for (uint32_t i = 0; i < h->inputs; i++)
     buf_printf(&b, "%s@x%u: %g%s", i ? ", " : "", i, chance_number(&d),
                h->moved && !i ? " + 0.3 * sin(2.5 * time)" : "");
-  buf_printf(&b, ") to %g%s%s\n", h->end, strstr(more, "every") ? "" : " every 0.05", more);
+  if (h->by_ticks)
+    buf_printf(&b, ") for %g ticks%s\n", 20 * h->end, more);
+  else
+    buf_printf(&b, ") to %g%s%s%s\n", h->end, strstr(more, "every") ? "" : " every 0.05", more,
+               !h->white || strstr(more, " by ") ? ""
+               : h->delays || h->seed % 2        ? " by maruyama[0.01]"
+                                                 : " by milstein[0.01]");
   put_text(a, b.at, how->renamed, &out);
   return out.at;
 }

@@ -31,7 +31,8 @@ static const struct {
             {"again", hybrid_again, 2},       {"watched", hybrid_watched, 2},
             {"precise", hybrid_precise, 2},   {"shifted", hybrid_shifted, 5},
             {"compiled", hybrid_compiled, 1}, {"written", hybrid_written, 5},
-            {"balls", hybrid_balls, 8},       {"swept", hybrid_swept, 2}};
+            {"balls", hybrid_balls, 8},       {"swept", hybrid_swept, 2},
+            {"pieces", hybrid_pieces, 10}};
 
 // -- one system -----------------------------------------------------------------------------------
 enum { SAID = 20000 };

@@ -71,6 +71,14 @@ static void state(HybridMaker *m, const char *name, double start) {
   readable(m, arena_format(m->a, "@%s", name));
 }
 
+// How a number goes on: by its rate, or from tick to tick.
+static void goes_on(HybridMaker *m, const char *name, const char *rate) {
+  if (m->h->by_ticks)
+    LINE(m, "next @%s = @%s + 0.1 * (%s)", name, name, rate);
+  else
+    LINE(m, "@%s' = %s", name, rate);
+}
+
 static const char *pull(HybridMaker *m, const char *name) { // a rate that stays bounded
   double back = between(m, 0.3, 2), by = number(m);
   return arena_format(m->a, "\1(%g * %s)\2 - \1%g * @%s\2", by, push(m), back, name);
@@ -164,6 +172,51 @@ static void switching(HybridMaker *m) {
   }
 }
 
+static void stopping(HybridMaker *m) { // until it is far enough
+  HybridLine *all = m->block, runs = {.kind = HYBRID_MODE, .block = true, .text = "mode @m0"};
+  HybridLine done = {.kind = HYBRID_MODE, .text = "mode @m1 stop"};
+  double border = between(m, 0.5, 2), speed = between(m, 0.5, 2);
+  m->sort->modes = m->h->modes = m->sort->starts = true;
+  state(m, "s0", number(m) / 2);
+  m->block = &runs;
+  goes_on(m, "s0", arena_format(m->a, "\1(0.3 * %s)\2 + %g", push(m), speed));
+  LINE(m, "jump @m1 when @s0 >= %g", border);
+  m->block = all;
+  add(m, all, runs);
+  add(m, all, done);
+}
+
+static void wandering(HybridMaker *m) { // white noise in a rate
+  double by = between(m, 0.1, 0.5);
+  m->h->white = m->h->noisy = m->sort->starts = true;
+  state(m, "s0", number(m));
+  uint32_t kind = some(m, 3);
+  if (kind == 1) LINE(m, "@n = white[]");
+  LINE(m, "@s0' = %s + %g * %s", pull(m, "s0"), by,
+       kind == 0   ? "white[]"
+       : kind == 1 ? "@s0 * @n"
+                   : "(white[] + white[])");
+  if (some(m, 2)) return;
+  state(m, "s1", 0);
+  LINE(m, "next @s1 = @s1 + 1 when @s0 > %g", number(m) - 0.3);
+}
+
+static void learning(HybridMaker *m) { // at each tick, from what flows by
+  static const char *const rule[] = {"adam(0.05)", "gd(0.1)", "momentum(0.05)"};
+  uint32_t net = m->h->decl.n;
+  HybridLine l = {
+      .text = arena_format(m->a, "learn @net%u : R[2] -> R[] = dense[3] ; tanh ; dense[]", net)};
+  vec_push(m->a, &m->h->decl, l);
+  m->h->learns = m->h->noisy = m->sort->ticks = m->h->ticks = m->sort->starts = true;
+  m->sort->flows = false;
+  state(m, "s0", number(m));
+  LINE(m, "@g = @net%u([@x0, @s0])", net);
+  LINE(m, "@e = (@g - %s)^2", push(m));
+  LINE(m, "next @net%u by %s on @e%s", net, rule[some(m, COUNT(rule))],
+       some(m, 3) ? "" : " when @x0 < 0.7");
+  LINE(m, "next @s0 = \1(0.5 * @s0)\2 + 0.5 * tanh(@g)");
+}
+
 static void labelled(HybridMaker *m) { // it waits, and a label says for what
   double border = number(m) - 0.3, less = border - between(m, 0.05, 0.4);
   LINE(m, "state @c : {@red, @green} = @red");
@@ -175,7 +228,8 @@ static void labelled(HybridMaker *m) { // it waits, and a label says for what
 
 static void sampling(HybridMaker *m) {
   m->sort->ticks = m->h->ticks = true;
-  m->sort->flows = !some(m, 2);
+  m->sort->starts = true;
+  m->sort->flows = !some(m, 2) && !m->h->by_ticks;
   state(m, "s0", number(m));
   LINE(m, "next @s0 = \1(0.5 * @s0)\2 + \1(0.5 * %s)\2", push(m));
   if (!m->sort->flows) return;
@@ -184,8 +238,8 @@ static void sampling(HybridMaker *m) {
 }
 
 static void drawing(HybridMaker *m) { // chance, at ticks or at events
-  m->h->noisy = true;
-  if (some(m, 2)) {
+  m->h->noisy = m->sort->starts = true;
+  if (some(m, 2) || m->h->by_ticks) {
     m->sort->ticks = m->h->ticks = true;
     m->sort->flows = false;
     state(m, "s0", number(m));
@@ -200,7 +254,7 @@ static void drawing(HybridMaker *m) { // chance, at ticks or at events
 }
 
 static void echoing(HybridMaker *m) {
-  m->h->delays = true;
+  m->h->delays = m->sort->delays = true;
   state(m, "s0", number(m));
   double late = between(m, 0.3, 1.1);
   LINE(m, "@late = delay[%g](%s)", late, some(m, 2) ? "@x0" : "@s0");
@@ -258,11 +312,16 @@ static void show_numbers(HybridMaker *m, bool row) {
 }
 
 static void make_machine(HybridMaker *m, HybridLine *to) {
-  static void (*const pattern[])(HybridMaker *) = {smooth,   turning, firing,   bouncing,
-                                                   counting, in_rows, labelled, switching,
-                                                   sampling, echoing, timed,    drawing};
+  static void (*const all[])(HybridMaker *) = {smooth,  turning,  firing,    bouncing, counting,
+                                               in_rows, labelled, switching, sampling, echoing,
+                                               timed,   drawing,  stopping,  learning, wandering};
+  static void (*const by_ticks[])(HybridMaker *) = {counting, labelled, sampling,
+                                                    drawing,  stopping, learning};
   enum { KNOW_NO_TIME = 7 };
-  uint32_t which = some(m, m->h->seed % 3 ? COUNT(pattern) : KNOW_NO_TIME);
+  void (*const *pattern)(HybridMaker *) = m->h->by_ticks ? by_ticks : all;
+  uint32_t which = some(m, m->h->by_ticks   ? COUNT(by_ticks)
+                           : m->h->seed % 3 ? COUNT(all)
+                                            : KNOW_NO_TIME);
   m->shown = "@s0";
   m->shown_too = false;
   *to = (HybridLine){.block = true};
@@ -274,6 +333,7 @@ static void make_machine(HybridMaker *m, HybridLine *to) {
   read_inputs(m);
   m->sort->flows = pattern[which] != counting && pattern[which] != labelled;
   m->sort->waits = !m->sort->flows;
+  if (m->h->by_ticks) m->sort->flows = false;
   pattern[which](m);
   show_numbers(m, pattern[which] == in_rows);
   to->text = head(m, "machine");
@@ -380,11 +440,69 @@ static void make_shares(HybridMaker *m, uint32_t number_of) {
   vec_push(m->a, &m->h->decl, one);
 }
 
+// A part is there while a clock of its own runs below a border, which members of an array have each for
+// itself.
+static const char *life(HybridMaker *m, const HybridLine *p) {
+  static const char *const members[] = {"", "[i:3]", "[i:2 j:3]"}, *const which[] = {
+                                                                       "", " + 0.1 * i",
+                                                                       " + 0.1 * i + 0.05 * j"};
+  const HybridSort *of = &m->h->sort[p->of];
+  double end = between(m, 0.8, 1.5), border = between(m, 0.2, 0.7), start = number(m) / 2;
+  uint32_t k = p->part;
+  m->h->dies = true;
+  m->h->jumps |= !m->h->by_ticks; // where a part dies, its rates do
+  LINE(m, "state @l%u = %g", k, start);
+  if (m->h->by_ticks)
+    LINE(m, "next @l%u = (@l%u + 0.13) when @l%u < %g else 0", k, k, k, end);
+  else
+    LINE(m, "@l%u' = 1", k), LINE(m, "next @l%u = 0 when @l%u >= %g", k, k, end);
+  LINE(m, "@a%u%s = (@l%u < %g%s)", k, members[p->axes], k, border, which[p->axes]);
+  const char *born = "";
+  m->atoms = 0;
+  readable(m, arena_format(m->a, "@l%u", k));
+  if (of->starts && some(m, 2)) born = arena_format(m->a, " born (@s0: %s)", expr(m, 1));
+  return arena_format(m->a, " while @a%u%s%s", k, array_each[p->axes], born);
+}
+
+// What is in a part is in the wiring.
+static void take_over(HybridMaker *m, uint32_t kind) {
+  const HybridSort *of = &m->h->sort[kind];
+  m->sort->flows |= of->flows;
+  m->sort->ticks |= of->ticks;
+  m->sort->delays |= of->delays;
+  m->sort->slower |= of->slower;
+  m->sort->dies |= of->dies;
+}
+
+// Three parts that `for` makes, side by side or in a chain.
+static void copied(HybridMaker *m, uint32_t kind) {
+  const HybridSort *of = &m->h->sort[kind];
+  HybridLine *all = m->block, parts = {.block = true, .text = "for z in 0..2"}, wires = parts;
+  bool chained = some(m, 2);
+  m->h->copies = true;
+  take_over(m, kind);
+  m->block = &parts;
+  LINE(m, "@r[z] : @%s", of->name);
+  m->block = &wires;
+  for (uint32_t i = chained; i < of->in; i++)
+    LINE(m, "%s -> @r[z].@x%u%s", expr(m, 1), i, of->wide_in[i] ? "[k]" : "");
+  HybridLine chain = {.block = true, .text = "for z in 1..2"};
+  m->block = &chain;
+  const char *cell = of->wide_out[0] ? "[1]" : "";
+  LINE(m, "@r[z-1].@y0%s -> @r[z].@x0", cell);
+  m->block = all;
+  add(m, all, parts);
+  if (wires.inner.n) add(m, all, wires);
+  if (chained) add(m, all, chain);
+  if (chained) LINE(m, "%s -> @r[0].@x0", expr(m, 1));
+  for (uint32_t i = 0; i < 3; i++) readable(m, arena_format(m->a, "@r[%u].@y0%s", i, cell));
+}
+
 // The outermost has a state that flows, and so the whole does.
 static void own(HybridMaker *m) {
   state(m, "w0", number(m));
-  LINE(m, "@w0' = %s", pull(m, "w0"));
-  if (some(m, 2)) return;
+  goes_on(m, "w0", pull(m, "w0"));
+  if (m->h->by_ticks || some(m, 2)) return;
   double border = between(m, -0.3, 0.3);
   LINE(m, "next @w0 = \1(%g - @w0)\2 when @w0 > %g", 2 * border - 0.3, border);
 }
@@ -396,11 +514,26 @@ static const char *of_states(HybridMaker *m, HybridLine *part, uint32_t n) {
   return text;
 }
 
-static void make_wiring(HybridMaker *m, HybridLine *to, bool outermost, uint32_t number_of) {
+// When a part ticks, or is there at all.
+static const char *times_of(HybridMaker *m, const HybridLine *p) {
   static const char *const times[] = {"0.1", "0.25", "0.3", "1", "2", "0.7"};
+  const HybridSort *of = &m->h->sort[p->of];
+  if (m->h->seed % 3 == 0) return "";
+  bool dies = of->dies && m->h->by_ticks, slower = of->slower && m->h->by_ticks;
+  if (!of->flows && (of->ticks || of->waits) && !dies && some(m, 3)) {
+    m->h->ticks = m->sort->slower = true;
+    return arena_format(m->a, " every %s", m->sort->flows ? times[some(m, COUNT(times))] : "2");
+  }
+  if (of->delays || p->asked || slower || some(m, 4)) return "";
+  m->sort->dies = true;
+  m->sort->flows = !m->h->by_ticks;
+  return life(m, p);
+}
+
+static void make_wiring(HybridMaker *m, HybridLine *to, bool outermost, uint32_t number_of) {
   uint32_t n = 2 + some(m, outermost ? 4 : 2), kinds = (uint32_t)(m->sort - m->h->sort);
   HybridLine part[6] = {{0}};
-  bool shares = !some(m, 3);
+  bool shares = !some(m, 3) && !m->h->by_ticks, more = m->h->seed % 3;
   *to = (HybridLine){.block = true};
   m->sort->in = 1 + some(m, 2);
   m->sort->out = 1 + some(m, 2);
@@ -410,22 +543,21 @@ static void make_wiring(HybridMaker *m, HybridLine *to, bool outermost, uint32_t
   read_inputs(m);
   if (shares) shared(m, number_of);
   if (outermost) own(m);
+  if (more && !some(m, 3)) copied(m, some(m, kinds));
   for (uint32_t p = 0; p < n; p++) {
     part[p] = (HybridLine){.kind = HYBRID_PART, .part = p};
     if (!some(m, 3)) part[p].axes = 1 + !some(m, 3);
     part[p].of = !p && outermost ? kinds - 1 : some(m, kinds);
     m->sort->ticks |= m->h->sort[part[p].of].ticks;
     m->sort->flows |= m->h->sort[part[p].of].flows || outermost || shares;
+    take_over(m, part[p].of);
   }
+  if (m->h->by_ticks) m->sort->flows = false;
   for (uint32_t p = 0; p < n; p++) wires_of(m, part, n, p);
   for (uint32_t p = 0; p < n; p++) {
-    const HybridSort *of = &m->h->sort[part[p].of];
-    const char *rate = "";
-    if (!of->flows && m->h->seed % 3 && (of->ticks || of->waits) && some(m, 3))
-      m->h->ticks = true,
-      rate = arena_format(m->a, " every %s", m->sort->flows ? times[some(m, COUNT(times))] : "2");
-    part[p].text =
-        arena_format(m->a, "@p%u%s : @%s%s", p, array_size[part[p].axes], of->name, rate);
+    const char *when = times_of(m, &part[p]);
+    part[p].text = arena_format(m->a, "@p%u%s : @%s%s", p, array_size[part[p].axes],
+                                m->h->sort[part[p].of].name, when);
     add(m, to, part[p]);
   }
   if (m->sort->out > 1) {
@@ -439,7 +571,7 @@ static void make_wiring(HybridMaker *m, HybridLine *to, bool outermost, uint32_t
 
 Hybrid *hybrid_random(Arena *a, uint64_t seed) {
   Hybrid *h = NEW(a, Hybrid);
-  *h = (Hybrid){.arena = a, .seed = seed};
+  *h = (Hybrid){.arena = a, .seed = seed, .by_ticks = seed % 3 && seed % 5 == 0};
   HybridMaker m = {.h = h, .a = a, .chance = {seed}};
   uint32_t machines = 2 + some(&m, 3), inner = some(&m, 3);
   for (uint32_t i = 0; i <= machines + inner; i++) {
@@ -455,6 +587,6 @@ Hybrid *hybrid_random(Arena *a, uint64_t seed) {
   }
   h->inputs = h->sort[h->sorts - 1].in;
   h->end = 2 + some(&m, 3);
-  h->moved = seed % 3 && !some(&m, 4);
+  h->moved = seed % 3 && !h->by_ticks && !some(&m, 4);
   return h;
 }

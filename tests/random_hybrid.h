@@ -1,5 +1,5 @@
-// Random hybrid systems as programs: rates, events, modes, delays, ticks, shares, arrays, guards,
-// nested wirings. A program is a tree of lines that can be written in several ways that mean the
+// Random hybrid systems as programs: rates, events, modes, stops, delays, ticks, shares, arrays, parts
+// made by `for`, parts that are born and die, guards, noise, learners, nested wirings. A program is a tree of lines that can be written in several ways that mean the
 // same, and made smaller as long as something is wrong with it.
 //
 //   Hybrid *h = hybrid_random(arena, seed);
@@ -30,6 +30,9 @@ typedef struct {
   uint32_t in, out;
   bool wide_in[HYBRID_PORTS], wide_out[HYBRID_PORTS], at_once[HYBRID_PORTS];
   bool modes, ticks, flows, waits; // waits: for conditions alone
+  bool delays;                     // in it, at any depth: it cannot die
+  bool slower, dies;               // something in it ticks at times of its own; is born and dies
+  bool starts;                     // s0 is one number, which it can be born with
 } HybridSort;
 
 typedef struct {
@@ -40,11 +43,13 @@ typedef struct {
   VEC(HybridLine) decl; // the last is the outermost, `Whole`
   uint32_t inputs;
   double end;
-  bool delays, ticks, modes, timed, shares, jumps, noisy,
-      moved; // what is in it; moved: an input goes with the time
+  bool delays, ticks, modes, timed, shares, jumps, noisy, white, dies, learns, copies,
+      moved;     // what is in it; moved: an input goes with the time; copies: parts made by `for`
+  bool by_ticks; // nothing flows
 } Hybrid;
 
-// Each third knows nothing of time: no clocks, ticks, delays or modes.
+// Each third knows nothing of time: no clocks, ticks, delays or modes. Of the others each fifth goes
+// by ticks alone.
 Hybrid *hybrid_random(Arena *, uint64_t seed);
 Hybrid *hybrid_copy(Arena *, const Hybrid *);
 // The k-th way to make it smaller; false: there are not so many. A way may make nonsense of it.

@@ -4,8 +4,11 @@
 #   ONLY=draw,block_test                only these: folders of tests/, C tests, or texts (programs, errors, golden, rooms)
 #   JOBS=2                              so many at once
 # A C test counts for itself. A script prints a line "ok NAME", "not ok NAME" or "skipped WHY" for each thing it looks at; one that prints
-# none of them has failed. How long each took stands in BUILD/tests/times.
+# none of them has failed. BUILD/tests/times: how long each took, and how much time of a processor, which is the same on a busy machine.
 set -u
+
+# What `times` says as seconds: of the shell itself, and of all it started
+cpu() { awk '{ for (i = 1; i <= 2; i++) { split($i, part, /[ms]/); all += 60 * part[1] + part[2] } } END { printf "%.1f\n", all }'; }
 
 # One job, by its kind and name: its output goes to OUT/NAME.log, its exit status to OUT/NAME.status.
 one() {
@@ -16,8 +19,10 @@ one() {
     texts) LIMN=$PWD/$build/limn BUILD=$build sh tests/texts.sh "$name" $bless ;;
   esac >"$out/$1.log" 2>&1 </dev/null
   echo $? >"$out/$1.status"
-  echo "$(($(date +%s) - begun)) $1" >"$out/$1.time"
-  if [ -n "${SHOW_TESTS:-}" ]; then echo "$name, $(($(date +%s) - begun)) s"; fi
+  took=$(($(date +%s) - begun))
+  times >"$out/$1.cpu" # not in a pipe: that would be another shell
+  echo "$took $1 $(cpu <"$out/$1.cpu")" >"$out/$1.time"
+  if [ -n "${SHOW_TESTS:-}" ]; then echo "$name, $took s"; fi
 }
 if [ "$1" = --one ]; then
   build=$3 out=$4 bless=${5:-}
@@ -32,7 +37,6 @@ out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 trap 'exit 130' INT TERM
 if [ -t 1 ]; then export SHOW_TESTS=1; fi # on a terminal, each as it ends
-alone=" script:hostile " # it measures time: nothing else runs beside it
 
 all() {
   for t in tests/*_test.c; do t=${t##*/}; echo "c:${t%.c}"; done
@@ -51,18 +55,16 @@ by_time() {
   awk 'NR == FNR { t[$2] = $1; next } { print t[$1] + 0, $1 }' "$out/times" - | sort -k1,1nr -k2 | cut -d' ' -f2
 }
 mkdir -p "$build/tests"
+# Compiled steps are kept from one time to the next, apart from the user's own, which would be swept for them.
+case $build in /*) : "${LIMN_CACHE:=$build/tests/code}" ;; *) : "${LIMN_CACHE:=$PWD/$build/tests/code}" ;; esac
+export LIMN_CACHE
 wanted >"$out/wanted"
 if grep -q '^none:' "$out/wanted"; then
   sed -n 's/^none:/there is no test /p' "$out/wanted" >&2
   exit 2
 fi
 by_time <"$out/wanted" >"$out/order"
-while read -r job; do case $alone in *" $job "*) echo "$job" >>"$out/alone" ;; *) echo "$job" >>"$out/beside" ;; esac; done <"$out/order"
-for list in beside alone; do
-  [ -s "$out/$list" ] || continue
-  if [ $list = alone ]; then n=1; else n=$jobs; fi
-  xargs -P "$n" -I{} sh tests/run.sh --one {} "$build" "$out" $bless <"$out/$list"
-done
+xargs -P "$jobs" -I{} sh tests/run.sh --one {} "$build" "$out" $bless <"$out/order"
 [ -n "${ONLY:-}" ] || cat "$out"/*.time | sort -nr >"$build/tests/times"
 
 passed=0

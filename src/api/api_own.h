@@ -18,6 +18,7 @@
 
 #include "lang/program/program.h"
 #include "limn.h"
+#include "port/export/export.h"
 #include "run/train/train.h"
 #include "run/use/use.h"
 #include "show/circuit/circuit.h"
@@ -32,6 +33,7 @@ typedef enum {
   ANSWER_NONE,
   ANSWER_MESSAGES,
   ANSWER_SUMMARY,
+  ANSWER_NAMES,
   ANSWER_WHO,
   ANSWER_PATHS,
   ANSWER_FIND,
@@ -49,6 +51,8 @@ typedef enum {
   ANSWER_WEIGHTS,
   ANSWER_WEIGHT,
   ANSWER_REPORT,
+  ANSWER_EXPORT,
+  ANSWER_READ,
   ANSWER_RUN,
   ANSWER_DRAW_TEXT,
   ANSWER_DRAW_BYTES,
@@ -91,6 +95,7 @@ typedef struct {
 
 // limn.c: what a program of this path may read
 const ReadRights *rights_of(const Limn *, Arena *, const char *path);
+LimnStatus load_again(Limn *to, const Limn *from); // the same program with the same settings
 
 struct Limn {
   Arena *own, *messages, *settings, *weights, *loaded, *world;
@@ -128,7 +133,10 @@ void call_failed(ApiCall *);
 LimnStatus call_end(ApiCall *, LimnStatus);
 const char *call_text(ApiCall *, const char *); // the same with a text
 __attribute__((format(printf, 2, 3))) LimnStatus call_misuse(ApiCall *, const char *format, ...);
+// NULL with messages. Nothing of the program that is loaded is touched. (questions.c)
+const char *format_text(ApiCall *, Arena *to, const char *path, const char *text, size_t n);
 void forget_messages(Limn *);
+void move_messages(Limn *to, Limn *from);
 void lose_places(Diags *); // of messages that were not settled: their sources are gone
 
 // options.c
@@ -139,7 +147,11 @@ bool options_take(ApiCall *, void *to, size_t room, const void *from);
 // The same, and what they say makes sense; inputs live as long as the call.
 bool use_take(ApiCall *, const LimnUse *, LimnUse *to);
 bool eval_take(ApiCall *, const LimnEval *, LimnEval *to);
+bool read_take(ApiCall *, const LimnRead *, LimnRead *to);
+bool export_take(ApiCall *, const LimnExport *, LimnExport *to);
 bool train_take(ApiCall *, const LimnTrain *, LimnTrain *to);
+bool prepare_take(ApiCall *, const LimnPrepare *, LimnPrepare *to);
+bool inputs_take(ApiCall *, const LimnInput **, uint32_t n); // in memory of the call
 
 // values.c
 void arrays_give(Arena *, const Arrays *, LimnArrays *); // in that arena

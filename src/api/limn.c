@@ -151,6 +151,15 @@ LimnStatus limn_load(Limn *l, const char *path) {
   return call_end(c, LIMN_WRONG);
 }
 
+LimnStatus load_again(Limn *to, const Limn *from) {
+  LimnStatus status = LIMN_GOOD;
+  for (uint32_t i = 0; !status && i < from->setting.n; i++)
+    status = limn_set(to, from->setting.at[i].name, from->setting.at[i].value);
+  for (uint32_t i = 0; !status && i < from->allowed.n; i++)
+    status = limn_allow(to, from->allowed.at[i]);
+  return status ? status : limn_load_text(to, from->path, from->text, from->length);
+}
+
 // -- messages -------------------------------------------------------------------------------------
 uint32_t limn_errors(const Limn *l) { return l ? l->diags->errors : 0; }
 

@@ -32,7 +32,7 @@ static bool check_precision(ApiCall *c, LimnPrecision p) {
 }
 
 // A copy in which every input has a name, if only "".
-static bool take_inputs(ApiCall *c, const LimnInput **in, uint32_t n) {
+bool inputs_take(ApiCall *c, const LimnInput **in, uint32_t n) {
   if (n && !*in) return call_misuse(c, "there are no inputs where %u are said to be", n), false;
   LimnInput *own = arena_copy(c->scratch, *in, n * sizeof *own);
   for (uint32_t i = 0; i < n; i++) {
@@ -59,10 +59,20 @@ bool train_take(ApiCall *c, const LimnTrain *how, LimnTrain *to) {
 }
 
 bool use_take(ApiCall *c, const LimnUse *how, LimnUse *to) {
-  return OPTIONS(c, to, how) && take_inputs(c, &to->in, to->nin) &&
+  return OPTIONS(c, to, how) && inputs_take(c, &to->in, to->nin) &&
          check_precision(c, to->precision);
 }
 
 bool eval_take(ApiCall *c, const LimnEval *how, LimnEval *to) {
-  return OPTIONS(c, to, how) && take_inputs(c, &to->in, to->nin);
+  return OPTIONS(c, to, how) && inputs_take(c, &to->in, to->nin);
+}
+
+bool prepare_take(ApiCall *c, const LimnPrepare *how, LimnPrepare *to) {
+  return OPTIONS(c, to, how) && check_precision(c, to->precision);
+}
+
+bool read_take(ApiCall *c, const LimnRead *how, LimnRead *to) { return OPTIONS(c, to, how); }
+
+bool export_take(ApiCall *c, const LimnExport *how, LimnExport *to) {
+  return OPTIONS(c, to, how) && check_precision(c, to->precision);
 }

@@ -4,6 +4,7 @@
 
 #include "core/pass/pipeline.h"
 #include "lang/learning/learning.h"
+#include "lang/value/value.h"
 
 // -- what is in a program -------------------------------------------------------------------------
 static void count_line(Buf *b, uint32_t n, const char *one, const char *many, bool *any) {
@@ -80,6 +81,59 @@ const char *limn_summary(Limn *l, bool json) {
     summary_json(l->program, weights, &b);
   else
     summary(l->w, l->program, weights, &b);
+  return call_text(c, b.at);
+}
+
+static void name_list(World *w, JsonOut *j, const char *key, Def *const *def, uint32_t n) {
+  json_list(j, key);
+  for (uint32_t i = 0; i < n; i++) json_text(j, NULL, name_text(w->names, def[i]->name));
+  json_end(j);
+}
+
+static void machine_names(Limn *l, JsonOut *j) {
+  const Table *names = l->program->scope->names;
+  json_list(j, "machines");
+  for (uint32_t i = 0; i < table_count(names); i++) {
+    const Def *d = def_of(l->in, table_value(names, i));
+    if (d->kind == DEF_MACHINE && d->scope == l->program->scope)
+      json_text(j, NULL, name_text(l->w->names, d->name));
+  }
+  json_end(j);
+}
+
+static void goal_names(Limn *l, JsonOut *j) {
+  const Program *p = l->program;
+  json_list(j, "goals");
+  for (uint32_t i = 0; i < p->goal.n; i++)
+    json_text(j, NULL, name_text(l->w->names, p->goal.at[i].name));
+  json_end(j);
+  json_list(j, "measures");
+  for (uint32_t i = 0; i < p->measure.n; i++)
+    json_text(j, NULL, name_text(l->w->names, p->measure.at[i].name));
+  json_end(j);
+  json_list(j, "given");
+  for (uint32_t i = 0; i < p->given.n; i++)
+    for (uint32_t k = 0; k < p->given.at[i].field.n; k++)
+      if (!p->given.at[i].noise && p->given.at[i].field.at[k])
+        json_text(j, NULL, name_text(l->w->names, p->given.at[i].field.at[k]->name));
+  json_end(j);
+}
+
+const char *limn_names(Limn *l) {
+  ENTER(c, l, ANSWER_NAMES, NEEDS_READING, NULL, NULL);
+  const Program *p = l->program;
+  Buf b = buf_new(c->answer);
+  JsonOut j = json_out(&b);
+  json_object(&j, NULL);
+  name_list(l->w, &j, "boxes", p->box.at, p->box.n);
+  name_list(l->w, &j, "learners", p->learner.at, p->learner.n);
+  json_list(&j, "diagrams");
+  for (uint32_t i = 0; i < p->learning.n; i++)
+    json_text(&j, NULL, name_text(l->w->names, p->learning.at[i]->name));
+  json_end(&j);
+  machine_names(l, &j);
+  goal_names(l, &j);
+  json_end(&j);
   return call_text(c, b.at);
 }
 
@@ -200,8 +254,7 @@ const char *limn_cost(Limn *l, const char *name, bool json) {
 
 // -- layout ---------------------------------------------------------------------------------------
 // NULL with messages. Nothing of the program that is loaded is touched.
-static const char *format_text(ApiCall *c, Arena *to, const char *path, const char *text,
-                               size_t n) {
+const char *format_text(ApiCall *c, Arena *to, const char *path, const char *text, size_t n) {
   Diags *diags = c->l->diags;
   if (n > TEXT_LIMIT) {
     diag_error(diags, (Span){0}, "cannot read %s: it is larger than %d bytes", path, TEXT_LIMIT);

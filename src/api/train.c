@@ -185,7 +185,7 @@ struct LimnTrainer {
 };
 
 // Messages of the trainer's handle become the owner's.
-static void move_messages(Limn *to, Limn *from) {
+void move_messages(Limn *to, Limn *from) {
   Arena *a = to->messages;
   Guard g;
   if (GUARDED(from->own, &g)) {
@@ -224,20 +224,9 @@ static void copy_options(LimnTrainer *t, const LimnTrain *how) {
   t->how.every = copy_text(a, how->every);
 }
 
-// The program, its settings and the weights that are set, again.
-static LimnStatus load_again(LimnTrainer *t) {
-  Limn *l = t->owner, *own = t->own;
-  LimnStatus status = LIMN_GOOD;
-  for (uint32_t i = 0; !status && i < l->setting.n; i++)
-    status = limn_set(own, l->setting.at[i].name, l->setting.at[i].value);
-  for (uint32_t i = 0; !status && i < l->allowed.n; i++) status = limn_allow(own, l->allowed.at[i]);
-  if (!status) status = limn_load_text(own, l->path, l->text, l->length);
-  return status;
-}
-
 static LimnStatus open_trainer(LimnTrainer *t, const LimnTrain *how) {
   Limn *own = t->own;
-  LimnStatus status = load_again(t);
+  LimnStatus status = load_again(own, t->owner);
   Guard g;
   if (status) return status;
   if (!GUARDED(own->own, &g)) return LIMN_SYSTEM;
@@ -309,6 +298,17 @@ LimnStatus limn_trainer_step(LimnTrainer *t, uint64_t steps, bool *done) {
   return call_end(c, status);
 }
 
+LimnStatus limn_trainer_step_on(LimnTrainer *t, const LimnInput *in, uint32_t n, bool *done) {
+  if (done) *done = true;
+  if (!t) return LIMN_USAGE;
+  ENTER(c, t->owner, ANSWER_NONE, NEEDS_NOTHING, LIMN_USAGE, LIMN_SYSTEM);
+  if (!inputs_take(c, &in, n)) return call_end(c, LIMN_USAGE);
+  LimnStatus status = status_of(train_step_on(t->trainer, in, n, c->scratch));
+  move_messages(t->owner, t->own);
+  if (done) *done = train_ended(t->trainer);
+  return call_end(c, status);
+}
+
 // Memory of what trainers return hangs below the owner's call, under the slot of weights.
 LimnStatus limn_trainer_metrics(LimnTrainer *t, LimnMetrics *out) {
   if (!t || !out || out->size < sizeof out->size) return LIMN_USAGE;
@@ -321,14 +321,6 @@ LimnStatus limn_trainer_metrics(LimnTrainer *t, LimnMetrics *out) {
   return call_end(c, LIMN_GOOD);
 }
 
-static LimnType type_of(Number n) {
-  static const LimnType type[] = {[NUMBER_F32] = LIMN_F32,
-                                  [NUMBER_F64] = LIMN_F64,
-                                  [NUMBER_I32] = LIMN_I32,
-                                  [NUMBER_U8] = LIMN_U8};
-  return type[n];
-}
-
 static void give_states(ApiCall *c, LimnTrainer *t, LimnArrays *out) {
   const Table *model;
   Store *store = train_store(t->trainer, &model);
@@ -339,7 +331,7 @@ static void give_states(ApiCall *c, LimnTrainer *t, LimnArrays *out) {
     if (s)
       at[out->n++] = (LimnNamedArray){
           s->path,
-          {.type = type_of(s->number), .rank = s->rank, .shape = s->shape, .data = s->data}};
+          {.type = number_type(s->number), .rank = s->rank, .shape = s->shape, .data = s->data}};
   }
 }
 

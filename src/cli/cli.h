@@ -17,6 +17,7 @@ typedef struct {
   LimnTrain train;
   LimnUse use;
   LimnDraw draw;
+  LimnExport export;
   LimnImport import;
   char *open, *close; // names with commas between
   const char *opened[64], *closed[64];
@@ -68,6 +69,8 @@ int run_eval(Limn *, Options *);
 int run_train(Limn *, Options *);
 int run_predict(Limn *, Options *);
 int run_sample(Limn *, Options *);
+int run_export(Limn *, Options *);
+int run_read(Limn *, Options *);
 int run_report(Limn *, Options *);
 int run_machines(Limn *, Options *);
 int run_import(Limn *, Options *);

@@ -251,6 +251,29 @@ int run_sample(Limn *l, Options *o) {
   return answer(l, o, s, "values", text);
 }
 
+int run_export(Limn *l, Options *o) {
+  const char *text = NULL;
+  LimnStatus s = load_confined(l, o, confine_use);
+  if (!s) s = limn_export(l, o->name, &o->export, &text);
+  text = as_asked(l, o, text);
+  return answer(l, o, s, "files", text);
+}
+
+// It is written only where the checker takes it; answers before that are gone with the load.
+int run_read(Limn *l, Options *o) {
+  const char *text = NULL;
+  LimnRead how = {.size = sizeof how}, files = {sizeof files, o->eval.out, o->eval.weights};
+  if (files.weights && !files.out) {
+    fputs("limn: --weights wants --out too: they are written beside the program\n", stderr);
+    return LIMN_USAGE;
+  }
+  LimnStatus s = limn_read(l, o->file, &how, &text);
+  if (!s) s = limn_load_text(l, o->file, text, strlen(text));
+  if (!s) s = limn_check(l);
+  if (!s) s = limn_read(l, o->file, &files, &text);
+  return answer(l, o, s, "program", s || (files.out && !o->json) ? NULL : as_asked(l, o, text));
+}
+
 int run_report(Limn *l, Options *o) {
   const char *text = NULL;
   o->use.say = say_aside;

@@ -19,7 +19,8 @@ static const struct {
     {"cost", run_cost},       {"eval", run_eval},     {"train", run_train},
     {"predict", run_predict}, {"sample", run_sample}, {"report", run_report},
     {"run", run_machines},    {"runs", run_runs},     {"data", run_data},
-    {"ops", run_ops},         {"import", run_import},
+    {"ops", run_ops},         {"export", run_export}, {"read", run_read},
+    {"import", run_import},
 };
 
 static int no_command(const char *name) {

@@ -49,6 +49,8 @@ static const CliOption options[] = {
     {"--plain", FLAG, AT(train.plain), 0, 0, 0},
     {"--sandbox", FLAG, AT(sandbox), 0, 0, 0},
     {"--no-sandbox", FLAG, AT(no_sandbox), 0, 0, 0},
+    {"--as", TEXT, AT(export.as), 0, 0, 0},
+    {"--train", FLAG, AT(export.train), 0, 0, 0},
     {"--after", TEXT, AT(after), 0, 0, 0},
     {"--weights", TEXT, AT(eval.weights), 0, 0, 0},
     {"--out", TEXT, AT(eval.out), 0, 0, 0},
@@ -266,7 +268,12 @@ static void share(Options *o) {
   o->use.threads = o->train.threads;
   o->use.precision = o->train.precision;
   o->use.reference = o->train.reference;
-  o->eval.from = o->use.from;
+  o->eval.from = o->export.from = o->use.from;
+  o->export.size = sizeof o->export;
+  o->export.out = o->eval.out;
+  o->export.weights = o->eval.weights;
+  o->export.precision = o->train.precision;
+  o->export.seed = o->eval.seed;
 }
 
 int read_options(CommandText text, const char *name, int argc, char **argv, Options *o) {

@@ -1,13 +1,12 @@
 #!/bin/sh
 # What each construct is drawn as: the words of its glyphs, how many lines there are, names that stay, the sentence.
 set -u
+. "$(dirname "$0")/../say.sh"
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 1
-ok() { echo "ok $1"; }
-not_ok() { echo "not ok $1"; }
 cp "$here/constructs.limn" p.limn
 
 # draw NAME [FILE [OPTIONS]]: x.svg

@@ -1,13 +1,12 @@
 #!/bin/sh
 # The command line as a user meets it: exit statuses, help, JSON, files.
 set -u
+. "$(dirname "$0")/../say.sh"
 here=$(cd "$(dirname "$0")" && pwd)
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 1
 
-ok() { echo "ok $1"; }
-not_ok() { echo "not ok $1"; }
 # status NAME WANTED COMMAND…
 status() {
   name=$1

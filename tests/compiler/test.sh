@@ -74,7 +74,7 @@ last=; $out; head -c 5000 /dev/zero >"\$out"; printf '\177ELFgarbage' >>"\$out"
 X
 fake truncated <<X
 "\$REAL_CC" "\$@" || exit 1
-last=; $out; head -c 6000 "\$out" >"\$out.1"; mv "\$out.1" "\$out"
+last=; $out; head -c \$((\$(wc -c <"\$out") / 2)) "\$out" >"\$out.1"; mv "\$out.1" "\$out"
 X
 fake symbols <<X
 last=; $out; echo 'int other;' >"\$out.c"; $cc -shared -fPIC -o "\$out" "\$out.c"
@@ -98,35 +98,45 @@ X
 printf 'no program' >nothing_at_all.sh
 chmod +x nothing_at_all.sh
 printf 'kept' >victim
-for name in silent loud escapes nothing empty garbage truncated symbols link elsewhere forever children killed nothing_at_all; do
-  falls "$name" "prebuilt kernels do its work" env LIMN_CACHE="$dir/cache.$name" LIMN_CC="$dir/$name.sh" LIMN_CC_SECONDS=3 REAL_CC="$cc" "$LIMN"
-done
+with_fake() { falls "$1" "prebuilt kernels do its work" env LIMN_CACHE="$dir/cache.$1" LIMN_CC="$dir/$1.sh" LIMN_CC_SECONDS=${2:-3} REAL_CC="$cc" "$LIMN"; }
+
+# What mostly waits goes beside the rest, and says at the end what it has found: `beside FUNCTION`.
+beside() { "$1" >"said.$1" 2>&1 & }
+slow_trainings() {
+  with_fake forever
+  if grep -qF 'took longer than 3 s' forever.err; then echo "ok compiler forever says why"; else echo "not ok compiler forever says why"; fi
+  if grep -q 'compiling [0-9]* kernels* with ' forever.out; then echo "ok compiler says that it compiles"; else echo "not ok compiler says that it compiles"; fi
+  LIMN_CACHE="$dir/cache.quiet" LIMN_CC="$dir/forever.sh" LIMN_CC_SECONDS=3 "$LIMN" train small.limn --out quiet --quiet >quiet.out 2>/dev/null
+  if [ -s quiet.out ]; then echo "not ok compiler quiet"; else echo "ok compiler quiet"; fi
+}
+beside slow_trainings
+for name in silent escapes nothing empty garbage truncated symbols link elsewhere children killed nothing_at_all; do with_fake $name; done
+with_fake loud 1
 if [ "$(cat victim)" = kept ]; then echo "ok compiler a link is not followed"; else echo "not ok compiler a link is not followed"; fi
 if LC_ALL=C grep -q "$(printf '\033')" escapes.err; then echo "not ok compiler escapes reach the terminal"; else echo "ok compiler escapes do not reach the terminal"; fi
-if grep -qF 'took longer than 3 s' forever.err; then echo "ok compiler forever says why"; else echo "not ok compiler forever says why"; fi
-if grep -q 'compiling [0-9]* kernels* with ' forever.out; then echo "ok compiler says that it compiles"; else echo "not ok compiler says that it compiles"; fi
-LIMN_CACHE="$dir/cache.quiet" LIMN_CC="$dir/forever.sh" LIMN_CC_SECONDS=3 "$LIMN" train small.limn --out quiet --quiet >quiet.out 2>/dev/null
-if [ -s quiet.out ]; then echo "not ok compiler quiet"; else echo "ok compiler quiet"; fi
 
 # Every verb that compiles says so when it takes long: with its answer on standard output, on standard error.
 printf 'machine Room -> (warmth: R[]) {\n  state warmth = 20\n  warmth'"'"' = 15 - warmth\n}\nrun Room to 1\n' >room.limn
 printf 'given x, y from iris\nlearn f : R[4] -> R[3] = dense[8] ; tanh ; dense[3]\ngoal fit : f(x) ~ y   by cross_entropy\nmeasure fit by hits on iris.test\n' >judged.limn
 slow() { name=$1; shift; LIMN_CACHE="$dir/cache.$name" LIMN_CC="$dir/forever.sh" LIMN_CC_SECONDS=3 "$LIMN" "$@" >"$name.out" 2>"$name.err" & }
-slow predict predict small.limn f --from compiled --in '[1, 2, 3, 4]'
-slow measure eval judged.limn --from compiled
-slow sample sample small.limn f --from compiled --n 2
-slow run run room.limn --plain
-slow runjson run room.limn --plain --json
-wait
-for name in predict measure sample runjson; do
-  if grep -q '^limn: compiling [0-9]* kernels* with ' $name.err && ! grep -q compiling $name.out; then echo "ok compiler $name says that it compiles"; else echo "not ok compiler $name says that it compiles"; cat $name.err; fi
-done
-if grep -q '^compiling ' run.out; then echo "ok compiler run says that it compiles"; else echo "not ok compiler run says that it compiles"; cat run.out run.err; fi
+verbs() {
+  slow predict predict small.limn f --from compiled --in '[1, 2, 3, 4]'
+  slow measure eval judged.limn --from compiled
+  slow sample sample small.limn f --from compiled --n 2
+  slow run run room.limn --plain
+  slow runjson run room.limn --plain --json
+  wait
+  for name in predict measure sample runjson; do
+    if grep -q '^limn: compiling [0-9]* kernels* with ' $name.err && ! grep -q compiling $name.out; then echo "ok compiler $name says that it compiles"; else echo "not ok compiler $name says that it compiles"; cat $name.err; fi
+  done
+  if grep -q '^compiling ' run.out; then echo "ok compiler run says that it compiles"; else echo "not ok compiler run says that it compiles"; cat run.out run.err; fi
+}
+beside verbs
 
 # Who stops it while it compiles does not wait for the compiler.
 cat >stops.py <<'X'
 import os, signal, subprocess, sys, time
-env = dict(os.environ, LIMN_CACHE="cache.stop", LIMN_CC=os.path.abspath("forever.sh"), LIMN_CC_SECONDS="30")
+env = dict(os.environ, LIMN_CACHE="cache.stop." + sys.argv[2], LIMN_CC=os.path.abspath("forever.sh"), LIMN_CC_SECONDS="30")
 p = subprocess.Popen([os.environ["LIMN"]] + sys.argv[2:], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                      preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
 p.stdout.readline()  # it says that it compiles
@@ -136,8 +146,10 @@ said = p.communicate()[1]
 good = time.time() - begun < 5 and p.returncode == 1 and b"stopped while compiling: nothing was computed" in said and not os.path.exists("stop")
 print(("ok compiler stops " if good else "not ok compiler stops ") + sys.argv[1] + ("" if good else ": %s %s %.1f s" % (p.returncode, said, time.time() - begun)))
 X
-/usr/bin/python3 stops.py training train small.limn --out stop
-/usr/bin/python3 stops.py "a run" run room.limn --plain
+stop_training() { /usr/bin/python3 stops.py training train small.limn --out stop; }
+stop_run() { /usr/bin/python3 stops.py "a run" run room.limn --plain; }
+beside stop_training
+beside stop_run
 
 # -- none, and no way to start one -------------------------------------------------------------------
 if LIMN_CC=/nowhere/cc LIMN_CACHE="$dir/cache.none" "$LIMN" train small.limn --out none --plain >none.out && grep -q 'no C compiler found' none.out && near reference none; then
@@ -174,15 +186,18 @@ fake half <<X
 case "\$*" in */0.c) ;; *) [ ! -e "$dir/hang" ] || sleep 600 ;; esac
 exec "$cc" "\$@" -O0
 X
-: >hang
-LIMN_CACHE="$dir/cache.long" LIMN_CC="$dir/half.sh" LIMN_CC_SECONDS=10 "$LIMN" train long.limn --out long.1 --quiet 2>long.err
-rm hang
-kept=$(find cache.long -name '*.code' | wc -l)
-LIMN_CACHE="$dir/cache.long" LIMN_CC="$dir/half.sh" "$LIMN" train long.limn --out long.2 --plain >long.out
-"$LIMN" train long.limn --reference --out long.3 --quiet
-if grep -q 'took longer than 10 s' long.err && [ "$kept" -eq 1 ] && grep -q 'compiled by' long.out && [ "$(find cache.long -name '*.code' | wc -l)" -gt 1 ] && near long.3 long.1 && near long.3 long.2; then
-  echo "ok compiler in pieces"
-else echo "not ok compiler in pieces: kept $kept of $(find cache.long -name '*.code' | wc -l): $(cat long.err)"; fi
+in_pieces() {
+  : >hang
+  LIMN_CACHE="$dir/cache.long" LIMN_CC="$dir/half.sh" LIMN_CC_SECONDS=10 "$LIMN" train long.limn --out long.1 --quiet 2>long.err
+  rm hang
+  kept=$(find cache.long -name '*.code' | wc -l)
+  LIMN_CACHE="$dir/cache.long" LIMN_CC="$dir/half.sh" "$LIMN" train long.limn --out long.2 --plain >long.out
+  "$LIMN" train long.limn --reference --out long.3 --quiet
+  if grep -q 'took longer than 10 s' long.err && [ "$kept" -eq 1 ] && grep -q 'compiled by' long.out && [ "$(find cache.long -name '*.code' | wc -l)" -gt 1 ] && near long.3 long.1 && near long.3 long.2; then
+    echo "ok compiler in pieces"
+  else echo "not ok compiler in pieces: kept $kept of $(find cache.long -name '*.code' | wc -l): $(cat long.err)"; fi
+}
+beside in_pieces
 
 # -- what it is given ---------------------------------------------------------------------------------
 fake looks <<X
@@ -235,6 +250,7 @@ done
 # -- files in the cache -------------------------------------------------------------------------------
 code=$(ls "$dir"/cache/*.code)
 cp "$code" whole
+if [ "$(wc -c <whole)" -lt 40000 ]; then echo "ok compiler what is kept is small"; else echo "not ok compiler what is kept has $(wc -c <whole) bytes"; fi
 again() { # NAME: what is in the cache is not loaded, but made anew, and then it is
   LIMN_CACHE="$dir/cache" LIMN_CC="$cc" "$LIMN" train small.limn --out "again.$1" --plain >again.out 2>again.err
   if grep -q 'compiled by' again.out && near reference "again.$1" && cmp -s "$code" whole && [ ! -s again.err ]; then echo "ok compiler $1"; else
@@ -279,3 +295,6 @@ if ./mounted.sh size=1m "$dir/mount" true 2>/dev/null; then
 else
   echo "skipped disks of its own: this user may not mount"
 fi
+
+wait
+cat said.*

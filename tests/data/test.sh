@@ -1,6 +1,7 @@
 #!/bin/sh
 # limn data: the list, one set, files by path, pictures, messages and exit statuses.
 set -u
+. "$(dirname "$0")/../say.sh"
 here=$PWD/tests
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
@@ -10,8 +11,7 @@ unset LIMN_DATA XDG_DATA_HOME
 HOME=$out
 export HOME
 
-ok() { echo "ok data $1"; }
-not_ok() { echo "not ok data $1"; }
+say='data '
 status() { # NAME WANTED COMMAND…
   name=$1
   want=$2

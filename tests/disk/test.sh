@@ -2,13 +2,12 @@
 # What limn does to a disk: which files it writes and which it leaves alone, whatever stands in a run folder or is named on the
 # command line; what it reads; and how a run ends when it is told to, or when a file is not what it was.
 set -u
+. "$(dirname "$0")/../say.sh"
 ROOT=$(cd "$(dirname "$0")/../.." && pwd)
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 1
 
-ok() { echo "ok $1"; }
-not_ok() { echo "not ok $1"; }
 # status NAME WANTED COMMAND…
 status() {
   name=$1

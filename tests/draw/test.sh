@@ -2,12 +2,11 @@
 # Pictures of programs: the same bytes each time, every kind of file, words for a reader. That pictures have no faults is seen by
 # tests/pictures_test.c.
 set -u
+. "$(dirname "$0")/../say.sh"
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-ok() { echo "ok $1"; }
-not_ok() { echo "not ok $1"; }
 # the boxes and learners of a program
 names() { sed -n 's/^\(box\|learn\) \([a-z_0-9]*\).*/\2/p' "$1" | sort -u; }
 faultless() { "$LIMN" draw "$@" --check >faults 2>&1; ! grep ' at [0-9-]*, [0-9-]*: ' faults >out; }

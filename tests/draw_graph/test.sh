@@ -2,12 +2,11 @@
 # Pictures of learning diagrams: what is in them, no faults, the same bytes whatever the order of declarations, and random diagrams
 # (random.awk).
 set -u
+. "$(dirname "$0")/../say.sh"
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-ok() { echo "ok $1"; }
-not_ok() { echo "not ok $1"; }
 cd "$dir" || exit 1
 
 draw() { "$LIMN" draw "$@" >out 2>err; }

@@ -2,12 +2,11 @@
 # Pictures of machines: every machine and wiring of the examples is drawn without faults, closed and opened; the same bytes twice; what
 # is in some of them; networks unfold, and what is none says so.
 set -u
+. "$(dirname "$0")/../say.sh"
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-ok() { echo "ok $1"; }
-not_ok() { echo "not ok $1"; }
 cd "$dir" || exit 1
 
 draw() { "$LIMN" draw "$@" >out 2>err; }

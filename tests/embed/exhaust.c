@@ -109,6 +109,7 @@ static Gave eval_arrays(Limn *l) {
 }
 
 static const LimnInput row = {"", "[5, 3, 1, 0.25]", NULL};
+static const LimnExport leaving = {.size = sizeof leaving, .as = "safetensors", .out = "/dev/null"};
 static const LimnUse used = {
     .size = sizeof used, .from = "run", .in = &row, .nin = 1, .reference = true, .n = 2};
 
@@ -128,6 +129,7 @@ USED(measure, limn_measure(l, &used, &text))
 USED(predict, limn_predict(l, "net", &used, &text))
 USED(sample, limn_sample(l, "net", &used, &text))
 USED(report, limn_report(l, &used, &text))
+USED(leaves, limn_export(l, "net", &leaving, &text))
 USED(data, limn_data(l, "iris", NULL, false, &text))
 USED(runs, limn_runs(l, ".", NULL, "dense", true, &text))
 USED_ARRAYS(measure_arrays, limn_measure_arrays(l, &used, &out))
@@ -177,6 +179,31 @@ static Gave trainer(Limn *l) {
   if (!s) s = limn_trainer_weights(t, &all);
   Gave g = gave_arrays(s, &all);
   if (t && limn_trainer_close(t) && !g.status) g.status = LIMN_SYSTEM;
+  return g;
+}
+
+static LimnStatus called(LimnFunction *f, const LimnInput *in, uint32_t n, const LimnArray *dy,
+                         uint32_t ndy, LimnArrays *out, LimnArrays *grads) {
+  LimnCall how = {.size = sizeof how, .in = in, .nin = n, .dy = dy, .ndy = ndy};
+  return limn_function_call(f, &how, out, grads);
+}
+
+static Gave function(Limn *l) {
+  LimnFunction *f = NULL;
+  LimnPrepare how = {.size = sizeof how, .reference = true, .threads = 1};
+  LimnStatus s = limn_function_open(l, "net", &how, &f);
+  double x[] = {1, 2, 3, 4, 5, 6, 7, 8};
+  int64_t shape[] = {2, 4}, three[] = {3};
+  LimnArray a = {LIMN_F64, 2, shape, NULL, x}, w = {LIMN_F64, 1, three, NULL, x};
+  LimnInput in = {NULL, NULL, &a};
+  LimnArrays out = {0, NULL}, grads = {0, NULL};
+  if (!s) s = called(f, &in, 1, NULL, 0, &out, NULL);
+  if (!s) s = limn_function_weight_set(f, "net/dense.2/b", &w);
+  if (!s) s = limn_function_weights(f, &grads);
+  if (!s) s = called(f, &in, 1, NULL, 0, &out, &grads);
+  Gave g = {s, s ? 0 : (uint64_t)grads.n};
+  for (uint32_t i = 0; !s && i < out.n; i++) add(&g, out.at[i].array.data, 6 * sizeof(float));
+  limn_function_close(f);
   return g;
 }
 
@@ -236,6 +263,7 @@ static const struct {
     {"limn_sample", sample, program, false},
     {"limn_sample_arrays", sample_arrays, program, false},
     {"limn_report", report, program, false},
+    {"limn_export", leaves, program, false},
     {"limn_weights", weights, program, false},
     {"limn_weight_get", weight_get, program, false},
     {"limn_weight_set", weight_set, program, false},
@@ -243,6 +271,7 @@ static const struct {
     {"limn_train", train, program, false},
     {"limn_train, compiled", train_compiled, program, false},
     {"limn_trainer_…", trainer, program, false},
+    {"limn_function_…", function, program, false},
     {"limn_draw", draw, program, false},
     {"limn_draw_text", draw_text, program, false},
     {"limn_draw_text, goals", draw_goals, program, false},

@@ -12,6 +12,7 @@ static LimnArray array;
 static bool flag;
 
 static const LimnUse use = {.size = sizeof use};
+static const LimnExport leaving = {.size = sizeof leaving, .as = "safetensors"};
 static const LimnEval evaluation = {.size = sizeof evaluation};
 static const LimnTrain training = {.size = sizeof training};
 static const LimnRun running = {.size = sizeof running};
@@ -37,6 +38,7 @@ static void no_program(Limn *l, bool draws) {
   CHECK(limn_weight_set(l, "net/dense.1/linear/W", &array) == LIMN_USAGE);
   CHECK(limn_weights_read(l, "runs") == LIMN_USAGE);
   CHECK(limn_report(l, &use, &text) == LIMN_USAGE);
+  CHECK(limn_export(l, "net", &leaving, &text) == LIMN_USAGE);
   CHECK(limn_train(l, &training) == LIMN_USAGE);
   CHECK(limn_trainer_open(l, &training, &t) == LIMN_USAGE && !t);
   CHECK(limn_run(l, &running, &text) == LIMN_USAGE);
@@ -56,6 +58,7 @@ static void nothing_is_left(Limn *l) {
   CHECK(limn_eval(l, "net", &evaluation, &said) && !said);
   CHECK((said = "junk", limn_predict(l, "net", &use, &said)) && !said);
   CHECK((said = "junk", limn_report(l, &use, &said)) && !said);
+  CHECK((said = "junk", limn_export(l, "net", &leaving, &said)) && !said);
   CHECK((said = "junk", limn_draw_bytes(l, "f", &drawing, &said, &n)) && !said && !n);
   CHECK(limn_eval_arrays(l, "net", &evaluation, &junk, &grads) && !junk.n && !grads.n);
   CHECK((junk.n = 7, limn_weights(l, NULL, &junk)) && !junk.n);
@@ -180,6 +183,8 @@ static void with_null(void) {
   CHECK(limn_weights_read(l, NULL) == LIMN_USAGE && limn_report(l, &use, NULL) == LIMN_USAGE);
   CHECK(limn_report(l, NULL, &text) == LIMN_USAGE &&
         limn_trainer_open(l, NULL, NULL) == LIMN_USAGE);
+  CHECK(limn_export(l, "net", &leaving, NULL) == LIMN_USAGE &&
+        limn_export(l, "net", NULL, &text) == LIMN_USAGE);
   CHECK(limn_run(l, NULL, NULL) == LIMN_USAGE && limn_draw(l, "f", NULL) == LIMN_USAGE);
   CHECK(limn_draw_text(l, "f", NULL, NULL) == LIMN_USAGE &&
         limn_draw_text(l, "f", NULL, &text) == LIMN_GOOD);

@@ -19,6 +19,7 @@ case $BUILD in
   flags="$flags -fsanitize=address,undefined -fno-sanitize-recover=all"
   calls=2000
   ;;
+*) flags="$flags -Wl,-S" ;; # what debuggers want is half of the time of a linker
 esac
 
 # report NAME STATUS LOG
@@ -55,6 +56,7 @@ wraps="-Wl,--wrap=calloc,--wrap=malloc,--wrap=aligned_alloc,--wrap=free"
 # The two that take long go beside the others: many calls with steady memory, and every allocation of every function failing, with
 # an arena that counts.
 {
+  host functions "$build/liblimn.a" "$cc -std=c11" tests/embed/functions.c "$wraps"
   args=$calls host steady "$build/liblimn.a" "$cc -std=c11" tests/embed/steady.c "$wraps"
   host exhaust "$build/libinner.a" "$cc -std=c11" tests/embed/exhaust.c "$wraps -Isrc -DLIMN_GUARD src/base/arena.c"
 } >"$out/beside" &

@@ -57,7 +57,7 @@ for f in autoencoder refined sampled vae gan deepdream; do sed 's/mnist/glyphs/g
 rows glyphs
 # -- learning diagrams, for a moment
 for f in distill multitask; do sed 's/mnist/glyphs/g; s/ 40 epochs/ 1 epochs/; s/ 20 epochs/ 1 epochs/; s/ 5 epochs/ 1 epochs/; s/ 6 epochs/ 1 epochs/' examples/$f.limn >"$dir/glyphs/$f.limn"; done
-sed 's/omniglot/glyphs/g; s/964/10/g; s/layer\[64\] ^ 4/layer[16] ^ 2 ; layer[64] ^ 2/; s/shot: \([15]\)\]/shot: \1, episodes: 40]/; /wide/d; /twenty/d' examples/fewshot.limn >"$dir/glyphs/fewshot.limn"
+sed 's/omniglot/glyphs/g; s/964/10/g; s/layer\[64\] ^ 4/layer[16] ^ 2 ; layer[64] ^ 2/; s/shot: \([15]\)\]/shot: \1, episodes: 20]/; /wide/d; /twenty/d' examples/fewshot.limn >"$dir/glyphs/fewshot.limn"
 folder=$dir/glyphs
 train distill
 reached "distill, a student and its teacher" "$(value distill distill.Y.hits)" 0.8 -

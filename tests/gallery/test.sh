@@ -1,18 +1,13 @@
 #!/bin/sh
 # The programs of docs/figures check, each picture of the gallery can be drawn and is on the page, and point 15 of its score says whether limn finds faults in it.
 set -u
+. "$(dirname "$0")/../say.sh"
 root=$(cd "$(dirname "$0")/../.." && pwd)
 limn=${LIMN:-$PWD/build/limn}
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cd "$root" || exit 1
-status=0
-ok() { echo "ok $1"; }
-not_ok() {
-  echo "not ok $1"
-  sed 's/^/  /' "$dir/says"
-  status=1
-}
+said=$dir/says
 
 for file in docs/figures/*.limn; do
   want=0
@@ -39,4 +34,4 @@ while read -r name score words; do
   esac
   [ -s "docs/pictures/gallery/$name.svg" ] && grep -q "gallery/$name.svg" docs/gallery.md || { echo "not on the page" >"$dir/says"; not_ok "$name"; }
 done <"$dir/pictures"
-exit $status
+exit $failed

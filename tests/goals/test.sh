@@ -1,13 +1,12 @@
 #!/bin/sh
 # Pictures of goals, lenses, derivatives, and who trains whom: no faults in any example, and what has to be seen is there.
 set -u
+. "$(dirname "$0")/../say.sh"
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 1
-ok() { echo "ok $1"; }
-not_ok() { echo "not ok $1"; }
 is() { if [ "$1" = "$2" ]; then ok "$3"; else not_ok "$3: $1, wanted $2"; fi; }
 count() { grep -o "$1" "$2" | wc -l | tr -d ' '; }
 has() { if grep -qF "$1" "$2"; then ok "$3"; else not_ok "$3"; cat "$2"; fi; }

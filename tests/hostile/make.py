@@ -268,6 +268,16 @@ def chain_of_constants():
 
 
 @program
+def starts_doubling():
+    return "learn w0 : R[2] = [1, 2]\n" + lines(40, lambda i: f"learn w{i+1} : R[2] = w{i} + w{i}\n")
+
+
+@program
+def points_doubling():  # each start is looked at twice
+    return "learn w0 : simplex[2]\n" + lines(40, lambda i: f"learn w{i+1} : simplex[2] = w{i}\n")
+
+
+@program
 def chain_of_spaces():
     return lines(MANY, lambda i: f"space S{i} = S{i+1}\n") + f"space S{MANY} = R[3]\n"
 
@@ -517,6 +527,11 @@ def wiring_of_many_parts():
 
 def chain_of_parts(name, of, n):
     return f"wiring {name}(x: R[]) -> (y: R[]) {{\n  " + ", ".join(f"p{i}" for i in range(n)) + f" : {of}\n  x -> p0.x\n" + lines(n - 1, lambda i: f"  p{i}.y -> p{i+1}.x\n") + f"  y = p{n-1}.y\n}}\n"
+
+
+@program
+def parts_side_by_side():
+    return "machine M(x: R[]) -> (y: R[]) {\n  state q = 0\n  next q = x\n  y = q\n}\nwiring W() -> (y: R[]) {\n" + lines(1 << 18, lambda i: f"  a{i} : M\n") + "  y = a9.y\n}\n"
 
 
 @program

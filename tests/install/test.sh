@@ -2,6 +2,7 @@
 # What is installed works where it was put: libraries, header, pkg-config file, man pages, completions, editor files; the Debian package
 # in an empty root; and `make uninstall` leaves nothing. Flags are respected, and make itself installs nothing.
 set -u
+. "$(dirname "$0")/../say.sh"
 cd "$(dirname "$0")/../.." || exit 1
 build=${BUILD:-build}
 dir=$(mktemp -d)
@@ -11,9 +12,6 @@ make=${MAKE:-make}
 export LIMN_CACHE="$dir/cache"
 unset MAKEFLAGS MFLAGS MAKELEVEL LDLIBS
 
-ok() { echo "ok $1"; }
-not_ok() { echo "not ok $1"; }
-skip() { echo "skipped $1"; }
 # good NAME COMMAND…
 good() {
   name=$1

@@ -1,13 +1,12 @@
 #!/bin/sh
 # Learning diagrams: the laws that their losses keep, and what is done to them.
 set -u
+. "$(dirname "$0")/../say.sh"
 root=$(cd "$(dirname "$0")/../.." && pwd)
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 1
 
-ok() { echo "ok $1"; }
-not_ok() { echo "not ok $1"; }
 same() { if cmp -s "$2" "$3"; then ok "$1"; else not_ok "$1"; diff "$2" "$3" | head -20; fi; }
 says() { if grep -qF -- "$3" "$2"; then ok "$1"; else not_ok "$1: \"$3\" is not in $2"; cat "$2"; fi; }
 equal() { if [ "$2" = "$3" ]; then ok "$1"; else not_ok "$1: $3, wanted $2"; fi; }

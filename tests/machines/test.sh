@@ -3,14 +3,14 @@
 # programs with mistakes of their own kind get their message.
 #   LIMN=/path/to/limn tests/machines/test.sh [--bless]
 set -u
+. "$(dirname "$0")/../say.sh"
 here=$(dirname "$0")
 examples=$here/../../examples
 bless=${1:-}
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 
-ok() { echo "ok machines: $1"; }
-not_ok() { echo "not ok machines: $1"; sed 's/^/    /' "$2" | head -20; }
+say='machines: '
 
 # holds NAME FIGURE…: it runs, no claim fails, and each figure stands in what it says
 holds() {

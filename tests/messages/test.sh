@@ -1,11 +1,10 @@
 #!/bin/sh
 # Every message of limn is somewhere in the tests: messages.py finds those that are not. Here are those that no check of a program meets.
 set -u
+. "$(dirname "$0")/../say.sh"
 here=$PWD/tests/messages
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
-ok() { echo "ok $1"; }
-not_ok() { echo "not ok $1"; }
 /usr/bin/python3 "$here/messages.py"
 cd "$out" || exit 1
 
@@ -104,6 +103,11 @@ says "\`fixed\` cannot be fed with noise: it wants {2}; \`limn predict\` gives i
 says "has no value: --from DIR names a run folder" predict iris.limn f --in 'x=[1, 2, 3, 4]'
 says "\`report\` needs --from DIR, the folder of a run" report iris.limn
 says "this program has nothing to run: \`run Machine to 10\`, \`check …\`" run iris.limn
+
+# export
+says "there is no format \`safetensor\`" export iris.limn --as safetensor
+says "--as is missing: in which format?" export iris.limn
+
 
 # what training meets
 cat >bits.limn <<'END'

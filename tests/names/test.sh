@@ -2,11 +2,11 @@
 # Names and texts that mean something to a file's format come through every kind of file as themselves: XML is well-formed, PDF can be read, TeX sees no
 # command; whatever the language lets in, a picture stays small, shows at most 48 letters of it and says the whole of it in its words.
 set -u
+. "$(dirname "$0")/../say.sh"
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 1
-ok() { echo "ok names $1"; }
-not_ok() { echo "not ok names $1"; }
+say='names '
 long=$(printf '%0990d' 0 | tr 0 a)
 path='a<b>&\"q\" $x$ \\input{secret} %}_{_{^{#~ ]]>-->.csv'
 {

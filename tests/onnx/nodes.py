@@ -118,7 +118,7 @@ def run(*words):
 # Of single tests, whose own numbers are off by more than 1e-7: they were computed in floats of 32 bits.
 TOLERANCE = {"test_dft_inverse_opset19": (1e-3, 1e-6)}
 
-DRAWN = {"test_bernoulli_expanded", "test_bernoulli_seed"}
+DRAWN = {"test_bernoulli" + e for e in ("", "_expanded", "_seed", "_seed_expanded", "_double", "_double_expanded")}
 
 def close(got, want, name, kind):
     if got.shape != want.shape: return f"shape {got.shape}, not {want.shape}"

@@ -36,6 +36,13 @@ gives two '[0.5, 0.5, 0.5] [1, 1, 1]' --in '[0, 0, 0]'
 gives function '[-1, 0, 2]' --in '[-1, 0, 1]'
 gives plumbing '[[1, 2, 3, 4, 5, 6]]' --in '[[[1, 2, 3], [4, 5, 6]]]'
 text plumbing '  y[(j k)] = x[j k]'
+gives table '[[5, 6],  [1, 2],  [1, 2],  [3, 4]]' --in '[2, 0, 0, 1]'
+text table 'learn model(x: {3}[4]) -> R[4 2] {'
+gives lstm '[[[[0.18169974219452625]]],  [[[0.2700837043101229]]]]' --in '[[[1]], [[1]]]'
+text lstm '  learn W : R[4 1 1] = 0'
+"$LIMN" import long.onnx -o long.limn >out 2>&1 && "$LIMN" eval long.limn model --in 1 >out 2>&1
+[ "$(cut -c 1-12 <out)" = '[1, 2, 3, 4,' ] && ok "a long constant" || { not_ok "a long constant"; cat out; }
+text long 'const c : R[2000] from "long.safetensors"'
 refuses sized 'node `flat` (Reshape): input 2 decides about sizes, and its numbers are not known before it runs'
 grep -qF -- '`--in to=V` gives it at import' out && ok "and which input that is" || not_ok "and which input that is"
 refuses sized 'the model has no input `at`' --in 'at=[6]'
@@ -43,6 +50,7 @@ if "$LIMN" import sized.onnx -o sized.limn --in 'to=[6]' >out && "$LIMN" eval si
 then ok "an input given at import"; else not_ok "an input given at import"; cat out; fi
 
 refuses unknown 'node `odd` (Frobnicate): this operator is not known'
+refuses loose 'node `bits` (Exp): what it makes does not hold together: '
 refuses fat 'what is computed before the program runs takes too much memory'
 refuses wide 'node `y` (Sum): it has more than 4096 inputs'
 refuses nowhere 'node `y` (Relu): nothing before it makes `q`'

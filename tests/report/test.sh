@@ -3,6 +3,7 @@
 #   tests/report/test.sh [PICTURES]        PICTURES: a folder for screenshots
 # Without a browser only the page's text is looked at.
 set -u
+. "$(dirname "$0")/../say.sh"
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 build=${BUILD:-build}
@@ -11,9 +12,6 @@ trap 'rm -rf "$dir"' EXIT
 cd "$root" || exit 1
 case $build in *san*) flags="-fsanitize=address,undefined" ;; *) flags="" ;; esac
 
-ok() { echo "ok $1"; }
-not_ok() { echo "not ok $1"; status=1; }
-status=0
 
 # shellcheck disable=SC2086
 if ! ${CC:-cc} -std=c11 -g $flags -Isrc -Iinclude -Itests -o "$dir/make" tests/report/make.c tests/shown_help.c \
@@ -61,10 +59,10 @@ if grep -q '<script[^>]*src' "$page"; then not_ok "no script comes from outside"
 chromium=$(command -v chromium || command -v chromium-browser || command -v google-chrome)
 if [ -z "$chromium" ] || ! command -v node >/dev/null; then
   echo "skipped: no browser or no node, the page is not looked at"
-  exit $status
+  exit $failed
 fi
 [ -z "${1:-}" ] || mkdir -p "$1"
-node "$here/look.js" "$chromium" "$dir/run/report.html" ${1:+"$1"} || status=1
+node "$here/look.js" "$chromium" "$dir/run/report.html" ${1:+"$1"} || failed=1
 [ -z "${1:-}" ] || mkdir -p "$1/moments"
-node "$here/look.js" "$chromium" "$dir/moments/report.html" ${1:+"$1/moments"} || status=1
-exit $status
+node "$here/look.js" "$chromium" "$dir/moments/report.html" ${1:+"$1/moments"} || failed=1
+exit $failed

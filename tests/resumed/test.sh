@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs by ticks go on, bit for bit: 400 ticks and then 600 equal 1000; a run that was killed in its middle
-# ends like another that was left alone.
+# Runs go on, bit for bit: 400 ticks and then 600 equal 1000, and what flows to 2 and then to 4 is what flows to 4;
+# a run that was killed in its middle ends like another that was left alone.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 out=$(mktemp -d)
@@ -21,6 +21,39 @@ tail -n +402 whole/Class.csv >want
 tail -n +2 rest/Class.csv >got
 same "400 ticks and 600 are 1000" want got
 
+# What flows: by each method, with modes, events, births, delays, noise, tables, equations and a learner.
+flow() { "$LIMN" run "$here/flowing.limn" --threads 1 --quiet "$@" >>flow.log 2>&1; }
+flow --out flown
+flow --set n=2 --out half
+flow --from half --out other
+bad=""
+for file in flown/*.csv; do
+  name=${file#flown/}
+  case $name in
+  *.happened.csv) { cat "half/$name"; tail -n +2 "other/$name" 2>>flow.log; } | cmp -s - "$file" || bad="$bad $name" ;;
+  *)
+    awk -F, 'NR > 1 && $1 > 2' "$file" >want
+    awk -F, 'NR > 1 && $1 > 2' "other/$name" >got
+    [ -s want ] && cmp -s want got || bad="$bad $name"
+    ;;
+  esac
+done
+if [ -z "$bad" ] && [ -e flown/School.csv ]; then echo "ok resumed: to 2 and then to 4 is to 4"; else
+  echo "not ok resumed: to 2 and then to 4:$bad"
+  sed 's/^/    /' flow.log
+fi
+says "an end that is behind" "has come to 4, and this run is \`to 4\`" run "$here/flowing.limn" --plain --from flown
+says "another method" "Spin.state.safetensors was left by another system, or by another method" run "$here/other.limn" --plain --from half
+says "other steps of noise" "went by steps of 0.003, and this run has steps of 0.004" run "$here/other.limn" --plain --from half
+"$LIMN" run "$here/tick.limn" --quiet --out ticked
+mkdir swap && cp half/run.json swap && cp half/Walk.state.safetensors swap/Tick.state.safetensors
+cp ticked/Tick.state.safetensors swap/Spin.state.safetensors
+cp half/Rough.state.safetensors swap
+says "ticks, with what flows" "is of a run that flows, and \`Tick\` goes by ticks" run "$here/tick.limn" --plain --from swap
+says "what flows, with ticks" "is of a run by ticks, and \`Spin\` flows" run "$here/other.limn" --plain --from swap
+cp -r half odd && cp half/Walk.state.safetensors odd/Spin.state.safetensors
+says "what flows, of another run" "Spin.state.safetensors is not what this run left" run "$here/flowing.limn" --set n=2 --resume odd
+
 "$LIMN" run "$here/long.limn" --quiet --out straight
 # Where its clock jumps, a run is saved at many ticks; it is killed before one change of a file after another.
 bad="" cut=0
@@ -36,6 +69,20 @@ for k in $(seq 9 13 100); do
   "$LIMN" run "$here/long.limn" --quiet --resume killed >log 2>&1
   for file in Pupil.csv Pupil.state.safetensors first.csv; do cmp -s straight/$file killed/$file || bad="$bad $k $file;"; done
 done
+if [ -n "${shim:-}" ]; then
+  flowcut=0 flowbad=""
+  for k in $(seq 40 75 565); do
+    rm -rf broken
+    LD_PRELOAD=$shim TORTURE_CLOCK=7 TORTURE_SIGNAL=9:$k flow --set n=2 --out broken
+    grep -q '"running"' broken/run.json 2>/dev/null || continue
+    flowcut=$((flowcut + 1))
+    flow --set n=2 --resume broken
+    for file in half/*.csv half/*.state.safetensors; do cmp -s "$file" "broken/${file#half/}" || flowbad="$flowbad $k ${file#half/};"; done
+  done
+  if [ -z "$flowbad" ] && [ $flowcut -ge 6 ]; then echo "ok resumed: $flowcut runs that flow, killed on the way, end as one left alone"; else
+    echo "not ok resumed: $flowcut runs that flow, killed on the way:$flowbad"
+  fi
+fi
 if [ -z "${shim:-}" ]; then
   echo "skipped: runs killed on the way"
   cp -r straight killed
@@ -57,7 +104,6 @@ says "another seed" "its seed is 0" run "$here/learns.limn" --seed 3 --resume wh
 says "another folder" "stays in its folder" run "$here/learns.limn" --out other --resume whole
 says "no folder of a run" "holds no run of machines" run "$here/learns.limn" --resume nowhere
 says "no such run" "has no run \`Class\` to go on with" run "$here/learns.limn" --plain --from killed
-says "what flows" "only runs by ticks go on with \`--from\`, and \`Decay\` flows" run "$here/flows.limn" --plain --from whole
 cp straight/first.state.safetensors killed/Pupil.state.safetensors
 says "the state of another run" "Pupil.state.safetensors is not what this run left" run "$here/long.limn" --resume killed
 cp straight/Pupil.state.safetensors killed/first.state.safetensors

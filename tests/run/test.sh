@@ -1,15 +1,14 @@
 #!/bin/sh
 # `limn run` as a user meets it: the folder, its numbers, the page, the status; the same again gives the same bytes.
 set -u
+. "$(dirname "$0")/../say.sh"
 here=$(cd "$(dirname "$0")" && pwd)
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 1
 cp "$here"/*.limn .
-status=0
 
-ok() { echo "ok run: $1"; }
-not_ok() { echo "not ok run: $1"; status=1; }
+say='run: '
 # same NAME WANTED FOUND
 same() { if [ "$2" = "$3" ]; then ok "$1"; else not_ok "$1: wanted $2, found $3"; fi; }
 # has NAME FILE TEXT
@@ -20,7 +19,7 @@ has() { if grep -qF -- "$3" "$2"; then ok "$1"; else not_ok "$1: no \`$3\` in $2
 same "status when all holds" 0 $?
 same "nothing on stderr" "" "$(cat err)"
 same "lines" "run    House to 10: N steps|3 claims hold, 0 fail|report runs/room/report.html" "$(sed -n '1s/[0-9]* steps/N steps/p;6p;7p' out | paste -sd '|')"
-same "files" "Counter.csv Counter.state.safetensors House.csv House.happened.csv program.limn report.html run.json shown" "$(ls runs/room | paste -sd ' ')"
+same "files" "Counter.csv Counter.state.safetensors House.csv House.happened.csv House.state.safetensors program.limn report.html run.json shown" "$(ls runs/room | paste -sd ' ')"
 has "how far off a claim may be, in run.json" runs/room/run.json '"within": 1e-09'
 has "and on the page" runs/room/report.html 'log(11 / 9) within 1e-9<'
 same "pictures" "01-T-mean 02-T-mean 03-T-2-mean 04-h-mode 05-n 06-odd" "$(cd runs/room/shown && ls *.svg | sed 's/\.svg//' | paste -sd ' ')"
@@ -150,8 +149,9 @@ check last(x) < 2
 END
 "$LIMN" run slow.limn --out slow >out 2>err &
 pid=$!
-for _ in 1 2 3 4 5 6 7 8 9 10; do grep -q short out && break; sleep 0.1; done
-sleep 0.3
+for _ in $(seq 200); do [ -e slow/Spin.state.safetensors ] && break; sleep 0.1; done
+touch begun # and is saved again when it is under way
+for _ in $(seq 200); do [ slow/Spin.state.safetensors -nt begun ] && break; sleep 0.1; done
 kill -TERM $pid
 wait $pid
 same "stopped: status" 0 $?
@@ -252,4 +252,4 @@ printf "machine M -> (T: R[3]) {\n  state T : R[3] = 1\n  T'[i] = -(i + 1) * T[i
 "$LIMN" run family.limn --out family >out 2>&1
 has "curves of one run are told apart" family/shown/01-T.svg "T[0] solid, T[1] dashed, T[2] dotted."
 
-exit $status
+exit $failed

@@ -2,6 +2,7 @@
 # Training inside a sandbox: it works, compiler and all; what lies outside cannot be read; and it is on by itself for code from elsewhere.
 # (What exactly is refused: tests/sandbox_test.c.)
 set -u
+. "$(dirname "$0")/../say.sh"
 here=$(cd "$(dirname "$0")" && pwd)
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
@@ -12,8 +13,6 @@ export LIMN_CACHE="$dir/cache" HOME="$dir/home"
 
 case $BUILD in */san) export ASAN_OPTIONS=detect_leaks=0 ;; esac # they would be looked for by a trace, which a sandbox forbids
 
-ok() { echo "ok $1"; }
-not_ok() { echo "not ok $1"; }
 # status NAME WANTED COMMAND…
 status() {
   name=$1 want=$2

@@ -67,3 +67,22 @@ for name in iris mlp; do
   # to sleep and be woken for every batch would be two a step
   at_most "$name: system calls of the filler" "$4" "$3"
 done
+
+# Where no kernel is large enough for two, no thread is started; where one is, they are.
+cat >ball.limn <<'END'
+machine Ball -> (h: R[]) {
+  state h = 1, v = 0
+  h' = v
+  v' = -9.81
+  next v = -0.8 * v when h <= 0
+}
+run Ball to 1
+check last(h) < 1
+END
+sed 's/train 600 steps/train 5 steps/' mlp.limn >few.limn
+if [ $traced = 1 ]; then
+  strace -f -e trace=clone,clone3 -o ball.trace ./limn run ball.limn --plain --quiet --threads 4 >log 2>&1
+  at_most "a small system: threads" 0 "$(grep -c CLONE_THREAD ball.trace)"
+  strace -f -e trace=clone,clone3 -o few.trace ./limn train few.limn --quiet --threads 3 --out few >log 2>&1
+  at_most "a large step: threads that were not started" 0 "$((2 - $(grep -c CLONE_THREAD few.trace)))"
+fi

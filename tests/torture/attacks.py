@@ -443,8 +443,8 @@ class Differences:
 
 
 class Hurting:
-    """Programs meant to hurt: an answer within seconds, in bounded memory."""
-    line, title = 11, "programs meant to hurt"
+    """Programs meant to hurt: an answer within seconds of a processor, in bounded memory."""
+    line, title, seconds = 11, "programs meant to hurt", 10
     small = 0  # so many in `make test`, which has a test of its own for it
 
     def prepare(self, g):
@@ -463,12 +463,13 @@ class Hurting:
 
         def before():
             resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30))
+            resource.setrlimit(resource.RLIMIT_CPU, (self.seconds, self.seconds))
             if stack:
                 resource.setrlimit(resource.RLIMIT_STACK, (stack, stack))
 
         begun = time.time()
-        done = g.run(g.top, argument, before=before)
-        if done.status is None:
+        done = g.run(g.top, argument, before=before, timeout=30 * self.seconds)
+        if done.status is None or -done.status in (signal.SIGXCPU, signal.SIGKILL):
             return "hangs"
         if done.status not in (0, 1) and not (done.status == 3 and b"memory" in done.err):
             return "status %d after %.1f s: %s" % (done.status, time.time() - begun, done.err[-200:])

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Training as a user meets it: folders, checkpoints, faults, what is said. By the interpreter, on data that are built in.
 set -u
+. "$(dirname "$0")/../say.sh"
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 dir=$(mktemp -d)
@@ -8,8 +9,6 @@ trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 1
 cp "$here/noisy.limn" .
 
-ok() { echo "ok $1"; }
-not_ok() { echo "not ok $1"; }
 # status NAME WANTED COMMAND…
 status() {
   name=$1

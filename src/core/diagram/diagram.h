@@ -128,6 +128,7 @@ typedef struct {
   double low, high;  // where to test
   const char *kinks; // "0" or "0,1": not here; NULL if smooth
   const char *doc;
+  const char *onnx; // the same in operators of ONNX: "Sub(Exp(a), 1)"
 } FnRow;
 extern const FnRow fn_rows[FN_COUNT];
 Fn fn_find(const char *name); // FN_COUNT when there is none
@@ -375,6 +376,20 @@ void diagram_resolve(World *, Diagram *);     // every bound size variable repla
 void diagrams_resolve(World *);               // in all that there are; they are whole
 
 // -- text_names.c ---------------------------------------------------------------------------------
+// What everything is called where a diagram is written down with all that it calls: each name once.
+typedef VEC(const Diagram *) Diagrams;
+typedef struct {
+  Diagrams diagrams;    // callees first; those that are only reverses come last
+  const char **diagram; // [Diagram.id] its unique text
+  Ids vars;             // size variables in use, by number
+  const char **var;     // [variable] its unique text; NULL when not in use
+  Ids label_names;      // lists of names in use, in order of use
+} Cast;
+Cast *cast_of(World *, const Diagram *root);
+const char *cast_size(World *, const Cast *, Size);
+bool is_plain_name(const char *text); // needs no quotes
+const char *name_unique(World *, Table *taken, Name);
+Ids wires_in_order(World *, const Diagram *); // inputs, params, then the outputs of the boxes
 // The size variables that these mention, and what they call; in the order in which they were made.
 Ids diagrams_sizes(World *, uint32_t n, const Diagram *const *root);
 

@@ -27,7 +27,7 @@ const FnRow fn_rows[FN_COUNT] = {
     [FN_ARG] = {.name = "arg", .sig = ">*", .doc = "the value of an operand"},
     [FN_AT] = {.name = "at", .sig = ">*", .doc = "the position of an index"},
     [FN_SIZE] = {.name = "size", .sig = ">*", .doc = "a size as a number"},
-#define S(name_, sig_, expression, d0, d1, d2, flops_, glyph_, low_, high_, kinks_, doc_)          \
+#define S(name_, sig_, expression, d0, d1, d2, flops_, glyph_, low_, high_, kinks_, doc_, onnx_)   \
   [FN_##name_] = {.name = #name_,                                                                  \
                   .sig = sig_,                                                                     \
                   .arity = (uint32_t)sizeof sig_ - 3,                                              \
@@ -39,7 +39,8 @@ const FnRow fn_rows[FN_COUNT] = {
                   .low = low_,                                                                     \
                   .high = high_,                                                                   \
                   .kinks = kinks_,                                                                 \
-                  .doc = doc_},
+                  .doc = doc_,                                                                     \
+                  .onnx = onnx_},
 #define P(...)
 #include "core/diagram/ops.def"
 #undef S

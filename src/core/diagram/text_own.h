@@ -1,5 +1,4 @@
-// text: the grammar of the text of diagrams, and the names it gives. Inside this folder only; tests
-// read it back.
+// text: the grammar of the text of diagrams. Inside this folder only; tests read it back.
 //
 //   file      = { "sizes" { name [ ":" kind ] } | "names" number "=" { name } | diagram
 //               | "reverse" name "=" name | "main" name }
@@ -33,19 +32,6 @@
 
 #include "core/diagram/diagram.h"
 
-typedef VEC(const Diagram *) Diagrams;
-typedef struct {
-  Diagrams diagrams;    // callees first; those that are only reverses come last
-  const char **diagram; // [Diagram.id] its unique text
-  Ids vars;             // size variables in use, by number
-  const char **var;     // [variable] its unique text; NULL when not in use
-  Ids label_names;      // lists of names in use, in order of use
-} Cast;
-Cast *cast_of(World *, const Diagram *root);
-const char *cast_size(World *, const Cast *, Size);
-bool is_plain_name(const char *text); // needs no quotes
-const char *name_unique(World *, Table *taken, Name);
-Ids wires_in_order(World *, const Diagram *); // inputs, params, then the outputs of the boxes
 // Scalars that compute the same get the same number, from 1; loops that share a table can be
 // compared.
 uint32_t *scalar_numbers(World *, const Cast *, const Loop *, Table *);

@@ -44,22 +44,31 @@ static Type one_of(const Unroll *u, Id wire) {
   return type_of_one(u->w, u->c->k->d->wire.at[wire].type, u->c->axis[wire]);
 }
 
+// The next wire that a box of the cut makes; 0: there are no more.
+typedef struct {
+  uint32_t box, out;
+} MadeAt;
+
+static Id next_made(const Unroll *u, MadeAt *at) {
+  for (; at->box < u->c->box->n; at->box++, at->out = 0) {
+    const Box *b = &u->c->k->d->box.at[u->c->box->at[at->box]];
+    if (at->out < b->nout) return b->out[at->out++];
+  }
+  return 0;
+}
+
 static void make_wires(Unroll *u) {
-  const Diagram *d = u->c->k->d;
-  for (uint32_t i = 0; i < u->c->box->n; i++) {
-    const Box *b = &d->box.at[u->c->box->at[i]];
-    for (uint32_t k = 0; k < b->nout; k++) {
-      Id wire = b->out[k];
-      const Wire *x = &d->wire.at[wire];
-      if (u->c->axis[wire] < 0) {
-        u->whole[wire] = knot_wire(u->w, &u->to, &x->type, x->name, x->origin);
-        continue;
-      }
-      Type t = one_of(u, wire);
-      u->piece[wire] = NEW_ARRAY(u->w->arena, Id, u->n[wire] + 1);
-      for (int64_t e = 0; e < u->n[wire]; e++)
-        u->piece[wire][e] = knot_wire(u->w, &u->to, &t, x->name, x->origin);
+  MadeAt at = {0};
+  for (Id wire; (wire = next_made(u, &at));) {
+    const Wire *x = &u->c->k->d->wire.at[wire];
+    if (u->c->axis[wire] < 0) {
+      u->whole[wire] = knot_wire(u->w, &u->to, &x->type, x->name, x->origin);
+      continue;
     }
+    Type t = one_of(u, wire);
+    u->piece[wire] = NEW_ARRAY(u->w->arena, Id, u->n[wire] + 1);
+    for (int64_t e = 0; e < u->n[wire]; e++)
+      u->piece[wire][e] = knot_wire(u->w, &u->to, &t, x->name, x->origin);
   }
 }
 
@@ -312,22 +321,18 @@ static bool make_boxes(Unroll *u) {
 
 // Whole wires for those outside.
 static void put_together(Unroll *u, Diagram *to, Id *around, const Id *map) {
-  const Diagram *d = u->c->k->d;
-  for (uint32_t i = 0; i < u->c->box->n; i++) {
-    const Box *b = &d->box.at[u->c->box->at[i]];
-    for (uint32_t k = 0; k < b->nout; k++) {
-      Id wire = b->out[k];
-      const Wire *x = &d->wire.at[wire];
-      if (u->whole[wire]) {
-        around[wire] = map[u->whole[wire]];
-        continue;
-      }
-      Ids in = {0};
-      for (int64_t e = 0; e < u->n[wire]; e++) vec_push(u->w->arena, &in, map[u->piece[wire][e]]);
-      around[wire] = box_join(u->w, to, (uint32_t)u->c->axis[wire], in.at, in.n, x->origin);
-      to->wire.at[around[wire]].type = x->type;
-      to->wire.at[around[wire]].name = x->name;
+  MadeAt at = {0};
+  for (Id wire; (wire = next_made(u, &at));) {
+    const Wire *x = &u->c->k->d->wire.at[wire];
+    if (u->whole[wire]) {
+      around[wire] = map[u->whole[wire]];
+      continue;
     }
+    Ids in = {0};
+    for (int64_t e = 0; e < u->n[wire]; e++) vec_push(u->w->arena, &in, map[u->piece[wire][e]]);
+    around[wire] = box_join(u->w, to, (uint32_t)u->c->axis[wire], in.at, in.n, x->origin);
+    to->wire.at[around[wire]].type = x->type;
+    to->wire.at[around[wire]].name = x->name;
   }
 }
 

@@ -42,6 +42,8 @@ typedef struct {
   Span span;
   System *system; // NULL after an error
   System *own;    // without what it stands on
+  uint32_t
+      shared; // so many of its first states are variables that it shares: the run says their starts
   MachineTime time;
   double end;   // in time, or in ticks
   double every; // from one moment that is kept to the next; 0: the default

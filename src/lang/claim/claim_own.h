@@ -54,4 +54,7 @@ bool inside_is_part(const System *, Name);
 bool inside_brackets(World *, const System *, const InsidePath *, Syntax **brackets);
 void inside_unknown(World *, const System *, const InsidePath *); // says what there is instead
 
+// milstein.c: does no noise change how strongly another one works?
+bool milstein_fits(World *, const System *);
+
 #endif

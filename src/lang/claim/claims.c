@@ -138,6 +138,19 @@ static void check_given(Elab *in, const Run *r) {
   }
 }
 
+// A shared variable has no start of its own.
+static void check_shared(Elab *in, const Run *r) {
+  World *w = in->w;
+  for (uint32_t i = 0; i < r->shared; i++) {
+    if (is_given(r, SEES_STATE, i)) continue;
+    const char *path = r->system->state.at[i].path, *name = name_text(w->names, r->system->name);
+    Id e = diag_error(w->diags, r->span, "nothing says where `%s` starts, which `%s` shares", path,
+                      name);
+    diag_help(w->diags, e, "`run %s(%s: 0)` says it", name, path);
+    return;
+  }
+}
+
 // The one number in brackets.
 static bool number_in(Elab *in, Program *p, const Syntax *brackets, double *out) {
   const Syntax *slot = nodes_only(brackets_slots(brackets));
@@ -265,7 +278,10 @@ static System *driven_by(Elab *in, Program *p, System *s, const Syntax *on, Run 
 static void run_system(Elab *in, Program *p, Run *r) {
   const Syntax *on = clause(r->node, N_ON);
   r->system = run_alone(in, p, r);
-  if (r->system && r->system->shares) r->system = system_closed(in, r->system);
+  if (r->system && r->system->shares) {
+    r->shared = r->system->in.n;
+    r->system = system_closed(in, r->system);
+  }
   r->own = r->system;
   if (r->system && on) r->system = driven_by(in, p, r->system, on, r);
 }
@@ -308,6 +324,7 @@ void read_run(Elab *in, Program *p, const Syntax *n, const Syntax *said) {
   }
   if (r.system) {
     if (w->diags->errors == errors) check_given(in, &r);
+    if (w->diags->errors == errors) check_shared(in, &r);
     read_length(in, p, n, &r);
     check_run_size(in, &r, call->span);
     if (by) read_by(in, p, by_distance(by), &r);

@@ -20,15 +20,22 @@ void body_pass(Body *b, uint32_t number, Axis axis) {
   if (number > b->npass) b->npass = number;
 }
 
+// What is muted is not heard: then the next who is says it.
 bool work_on(Body *b, uint32_t steps, Span span) {
   Elab *in = b->in;
-  if (in->work > in->work_limit) return false;
-  in->work += steps;
+  if (in->work <= in->work_limit) in->work += steps;
   if (in->work <= in->work_limit) return true;
+  if (in->stopped || b->w->diags->muted) return false;
+  in->stopped = true;
   return diag_refuse(
       b->w->diags, span,
       "this program is too large: its loops and boxes, written out, are more than %llu steps",
       (unsigned long long)in->work_limit);
+}
+
+void work_stop(Elab *in) {
+  in->work = in->work_limit + 1;
+  in->stopped |= !in->w->diags->muted;
 }
 
 void sync_sites(Body *b) {

@@ -86,6 +86,7 @@ void body_pass(Body *, uint32_t number, Axis); // an axis passes over it
 // Loops, powers and boxes in boxes are written out, which may be far more than the text: false,
 // said once, beyond any reason.
 bool work_on(Body *, uint32_t steps, Span);
+void work_stop(Elab *); // an error was said after which there is no going on
 // Works a body off: statements or an expression, against the declared results. False after an
 // error.
 bool body_work(Body *, Env *, const Def *, const Syntax *params, const Syntax *result,

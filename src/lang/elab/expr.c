@@ -182,8 +182,18 @@ static Val sum_value(Body *b, Env *env, const Syntax *n, Eq *eq) {
   return v;
 }
 
+// normal[2]: it takes nothing, so it is a value where it stands.
+static bool is_drawn(Body *b, Env *env, const Syntax *n) {
+  while (n->kind == N_PAREN) n = paren_inner(n);
+  if (n->kind != N_AT || at_base(n)->kind != N_NAME) return false;
+  Name name = at_base(n)->name;
+  const char *text = name_text(b->w->names, name);
+  bool noise = !strcmp(text, "normal") || !strcmp(text, "uniform") || !strcmp(text, "white");
+  return noise && !env_find(env, name) && !scope_find(env->scope, name);
+}
+
 static Val power_value(Body *b, Env *env, const Syntax *n, Eq *eq) {
-  if (is_box(b, env, pow_base(n)))
+  if (is_box(b, env, pow_base(n)) && !is_drawn(b, env, pow_base(n)))
     return val_refuse(b, n->span, n->span, "this is a repeated box; a value is wanted here");
   eq->inside++;
   Val base = eval_one(b, env, pow_base(n), eq), exponent = eval_one(b, env, pow_exponent(n), eq);
@@ -667,7 +677,7 @@ static Value eval_node(Body *b, Env *env, const Syntax *n, Eq *eq) {
 Value eval(Body *b, Env *env, const Syntax *n, Eq *eq) {
   if (b->in->nest >= NEST_LIMIT) {
     diag_error(b->w->diags, n->span, "boxes and calls are nested too deeply here");
-    b->in->work = b->in->work_limit + 1;
+    work_stop(b->in);
     return value_error(b, n->span);
   }
   b->in->nest++;

@@ -386,7 +386,7 @@ Body *instance(const Call *c, Body *home, const char *family, const Formals *for
   if (infer->depth >= DEPTH_LIMIT) {
     diag_error(infer->w->diags, c->span, "boxes are nested more than %d levels deep here",
                DEPTH_LIMIT);
-    infer->work = infer->work_limit + 1; // boxes that call themselves twice would go on for ever
+    work_stop(infer); // boxes that call themselves twice would go on for ever
     return NULL;
   }
   if (!work_on(c->b, INSTANCE_WORK, c->span)) return NULL;

@@ -85,6 +85,7 @@ Init init_from(Body *b, Env *env, const Syntax *n, const Type *t) {
                name_text(w->names, wire_name->name));
     return init;
   }
+  if (!work_on(b, INSTANCE_WORK, n->span)) return init;
   Body *own = body_new(b->in, name_from(w->names, "init"));
   own->generic = b->generic;
   own->env = env;
@@ -199,10 +200,12 @@ static Value constrained_weight(Body *b, Env *env, Def *box, const Syntax *type,
   Type t;
   if (!free_type(b, env, box, type, &t)) return value_error(b, decl->span);
   const Syntax *reached = start_of(b, init, box);
+  uint32_t errors = b->w->diags->errors;
   Init start = init_from(b, env, reached, &t);
   BoxUse use = {.def = box, .node = type, .name = box->name, .span = decl->span};
   if (!init) start = (Init){.kind = INIT_NORMAL};
-  if (reached != init) start_is_point(b, env, &use, init, &t, &start);
+  if (reached != init && b->w->diags->errors == errors)
+    start_is_point(b, env, &use, init, &t, &start);
   Val free = add_weight(b, t, start, decl);
   return call_def(b, env, &use, NULL, value_one(b, free), NULL);
 }
@@ -253,7 +256,13 @@ Value learner_weight(Body *b, Def *d, Body *home, const char *family, Span span)
                      .of = own_origin(b->in, &(BoxUse){.def = d, .home = home}, path)};
   if (d->kind == DEF_STALE)
     decl.as = arena_format(b->w->arena, "%s%s", learner_path(b->w, d), family ? family : "");
-  return typed_weight(b, scope, learner_result(n), init, &decl);
+  if (d->busy)
+    return value_refuse(b, span, span, "weight `%s` starts as what depends on itself",
+                        name_text(b->w->names, d->name));
+  d->busy = true;
+  Value v = typed_weight(b, scope, learner_result(n), init, &decl);
+  d->busy = false;
+  return v;
 }
 
 static Value broken_const(Body *b, Def *d, Span span) {

@@ -194,7 +194,7 @@ static FlowSteps steps_begin(FlowCall *f, const char *name, Diagram *step, const
   return b;
 }
 
-static void add_params(World *w, Diagram *to, const Diagram *of, Ids *in) {
+void called_params(World *w, Diagram *to, const Diagram *of, Ids *in) {
   for (uint32_t i = 0; i < of->param.n; i++) {
     const Wire *wire = &of->wire.at[of->param.at[i].wire];
     uint32_t k = diagram_param(w, to, of->param.at[i], wire->type, wire->name, 0);
@@ -209,7 +209,7 @@ static void one_step(FlowCall *f, FlowSteps *b) {
   for (uint32_t i = 0; i < f->states + f->more; i++) vec_push(w->arena, &in, b->x[i]);
   if (b->time) vec_push(w->arena, &in, b->time);
   vec_push(w->arena, &in, b->h);
-  add_params(w, b->d, b->step, &in);
+  called_params(w, b->d, b->step, &in);
   Id first = box_call(w, b->d, b->step, in.at, in.n, 0);
   for (uint32_t i = 0; i < f->states + f->more; i++) b->x[i] = first + i;
 }
@@ -225,7 +225,7 @@ static void scan_steps(FlowCall *f, FlowSteps *b, const Type *length) {
   for (uint32_t i = 0; i < carried; i++) vec_push(w->arena, &outside, b->x[i]);
   for (uint32_t i = 0; i < f->ports; i++) vec_push(w->arena, &outside, b->port[i]);
   vec_push(w->arena, &outside, b->h);
-  add_params(w, b->d, in.d, &outside);
+  called_params(w, b->d, in.d, &outside);
   Scan scan = {.body = in.d, .carry = carried, .hold = f->ports + 1};
   scan.axis = (Index){name_from(w->names, "step"), size_of(w, f->steps)};
   Id first = box_scan(w, b->d, &scan, outside.at, outside.n, 0);

@@ -306,7 +306,8 @@ static Id where_named(EventStep *b, Id named, Id yes, Id no) {
   uint32_t c = each_read(b->w, &e, named, BASE_BIT, t.rank),
            x = each_read(b->w, &e, yes, (Base)t.base, t.rank),
            y = each_read(b->w, &e, no, (Base)t.base, t.rank);
-  e.loop.scalar[scalar_fn(b->w, &e.loop, FN_select, c, x, y)].base = t.base;
+  uint32_t chosen = scalar_fn(b->w, &e.loop, FN_select, c, x, y); // first: it may move the scalars
+  e.loop.scalar[chosen].base = t.base;
   return each_make(b->w, b->d, &e);
 }
 

@@ -80,7 +80,8 @@ Id woven_choice(World *w, Diagram *d, Id cond, Id yes, Id no) {
   uint32_t c = each_read(w, &e, cond, BASE_BIT, d->wire.at[cond].type.rank),
            x = each_read(w, &e, yes, (Base)t.base, t.rank),
            y = each_read(w, &e, no, (Base)t.base, t.rank);
-  e.loop.scalar[scalar_fn(w, &e.loop, FN_select, c, x, y)].base = t.base;
+  uint32_t chosen = scalar_fn(w, &e.loop, FN_select, c, x, y); // first: it may move the scalars
+  e.loop.scalar[chosen].base = t.base;
   return each_make(w, d, &e);
 }
 

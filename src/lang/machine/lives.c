@@ -104,6 +104,10 @@ void add_life(MachineBuilder *m) {
     m->stopped = m->stopped ? logical(m, FN_or, m->stopped, here) : here;
     own = true;
   }
+  if (own) {
+    uint32_t mode = (uint32_t)own_state(m, name_from(w->names, "mode"));
+    vec_push(w->arena, &m->s->halt, ((SystemHalt){mode, m->s->stops, m->stopped}));
+  }
   if (m->stopped) close_inputs(m, own ? ports : 0);
   m->live = m->stopped ? logical(m, FN_not, m->stopped, 0) : 0;
   if (m->alive) m->live = m->live ? logical(m, FN_and, m->alive, m->live) : m->alive;
@@ -215,6 +219,43 @@ void live_learnt(MachineBuilder *m) {
     vec_push(w->arena, &birth->state, i);
     vec_push(w->arena, &birth->value, start);
     vec_push(w->arena, &birth->named, 0);
+  }
+}
+
+// -- wirings whose parts have all stopped -------------------------------------------------------------
+// Is there something in it that changes, in whatever modes it is?
+static bool goes_on(const System *s, uint32_t states) {
+  for (uint32_t i = 0; i < states; i++)
+    if (s->state.at[i].rate || s->state.at[i].next) return true;
+  for (uint32_t i = 0; i < s->event.n; i++)
+    for (uint32_t k = 0; k < s->event.at[i].state.n; k++)
+      if (s->event.at[i].state.at[k] < states) return true;
+  return false;
+}
+
+static bool is_reborn(const System *s) {
+  for (uint32_t i = 0; i < s->state.n; i++)
+    if (s->state.at[i].reborn) return true;
+  return false;
+}
+
+void halt_with_parts(MachineBuilder *m, Id *const *map) {
+  System *s = m->s;
+  uint32_t first = s->own.n;
+  if (s->halt.n || m->learned.n || s->lag.n || goes_on(s, s->own.n)) return;
+  for (uint32_t p = 0; p < s->part.n; p++) {
+    const System *of = s->part.at[p].of;
+    if (is_reborn(of) || (!of->halt.n && goes_on(of, of->state.n))) {
+      s->halt.n = 0;
+      return;
+    }
+    for (uint32_t i = 0; i < of->halt.n; i++) {
+      SystemHalt x = of->halt.at[i];
+      x.state += first;
+      x.is = map[p + 1][x.is];
+      vec_push(m->w->arena, &s->halt, x);
+    }
+    first += of->state.n;
   }
 }
 

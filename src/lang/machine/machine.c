@@ -366,6 +366,7 @@ Value eval_typed(MachineBuilder *m, Env *env, const Syntax *brackets, const Synt
 // -- lines ----------------------------------------------------------------------------------------
 void no_state(MachineBuilder *m, Name name, Span span) {
   World *w = m->w;
+  if (m->broken) return; // its line may be what could not be read
   const char *text = name_text(w->names, name);
   bool in = port_named(m->s->in.at, m->s->in.n, name) >= 0;
   Nearest near = nearest_to(text);
@@ -494,6 +495,23 @@ static void do_step(MachineBuilder *m, Env *env, const Syntax *n, int mode) {
                          .span = n->span});
 }
 
+// Every place of a port has a value; what a line leaves out would be 0 without a word.
+static bool says_all(MachineBuilder *m, Env *env, const Syntax *n, const Port *port) {
+  World *w = m->w;
+  const Syntax *lhs = lhss_in(equation_lhss(n)).at[0];
+  LinePlaces places = line_places(m, env, lhs_brackets(lhs), equation_value(n), &port->type);
+  const char *left = places_left(m, &places, &port->type), *name = name_text(w->names, lhs->name);
+  if (!left) return true;
+  Id e =
+      *left ? diag_error(w->diags, lhs->span, "no line says what port `%s` shows at %s", name, left)
+            : diag_error(w->diags, lhs->span,
+                         "which places of port `%s` this line gives a value is not known before "
+                         "it runs, and the others would have none",
+                         name);
+  diag_help(w->diags, e, "say all of them, as in `%s[i] = … when … else 0`", name);
+  return false;
+}
+
 static void do_equation(MachineBuilder *m, Env *env, const Syntax *n) {
   const Syntax *lhs = lhss_in(equation_lhss(n)).at[0];
   int port =
@@ -509,7 +527,8 @@ static void do_equation(MachineBuilder *m, Env *env, const Syntax *n) {
   }
   const Type *own = &m->s->out.at[port].type;
   Value v = eval_typed(m, env, lhs_brackets(lhs), equation_value(n), equation_pad(n), own, n->span);
-  if (v.n != 1) v = value_error(m->b, n->span);
+  if (v.n != 1 || (!v.at[0].error && !says_all(m, env, n, &m->s->out.at[port])))
+    v = value_error(m->b, n->span);
   Id wire = fit_value(m, v.at[0], own, equation_value(n)->span,
                       arena_format(m->w->arena, "port `%s`", name_text(m->w->names, lhs->name)));
   v = wire ? value_one(m->b, val_wire(m->b, wire, n->span)) : value_error(m->b, n->span);
@@ -549,7 +568,7 @@ static void do_line(MachineBuilder *m, Env *env, const Syntax *n, int mode) {
 
 // Out-ports that a block says are known by their names behind it.
 static void take_ports(MachineBuilder *m, Env *env, int mode) {
-  for (uint32_t i = 0; i < m->s->out.n && !m->s->shares; i++) {
+  for (uint32_t i = m->s->shares ? m->s->in.n : 0; i < m->s->out.n; i++) { // variables come first
     Name name = m->s->out.at[i].name;
     Id id = env->names ? table_get(env->names, &name, sizeof name) : 0;
     const Binding *bind = id ? &env->binding.at[id - 1] : NULL;

@@ -50,10 +50,14 @@ typedef struct {       // next x = … when …, in a system that flows; jump m 
   Span span;
 } SystemEvent;
 
-typedef struct { // next x = … when …, at ticks, where another line may set the same place
-  uint32_t state;
-  Id when;  // a bit, or one for each place; 0: always
-  Id named; // a bit for each place that it sets; 0: all
+#define NO_STATE UINT32_MAX
+typedef struct {    // next x = … when …, at ticks, where another line may set the same place
+  uint32_t state;   // NO_STATE: a variable that it shares, and is set by what is added to it
+  uint32_t group;   // the number of the first writer of the same thing
+  const char *path; // worker/w
+  double every;     // like that of a state
+  Id when;          // a bit, or one for each place; 0: always
+  Id named;         // a bit for each place that it sets; 0: all
   Id value;
   Name jump;      // the mode that it jumps to; 0: none
   uint32_t level; // of modes in modes: a jump of an outer one wins over one of an inner one
@@ -71,6 +75,12 @@ typedef struct {  // white[3], in a rate
   uint32_t param; // what it is, for the length of a step
   Span span;
 } SystemWhite;
+
+typedef struct { // a mode, of a part too
+  uint32_t state;
+  uint64_t stops; // a bit for each label that stops
+  Id is;          // a bit, or one for each member: it is one of these
+} SystemHalt;
 
 enum { PART_AXES = 4 };
 typedef struct {
@@ -161,7 +171,8 @@ struct System {
   VEC(OwnState) own; // states that its own text declares
   VEC(SystemState) state; // all, those of its parts too
   VEC(SystemEvent) event;
-  VEC(SystemWriter) writer; // those of one state side by side
+  VEC(SystemWriter) writer; // those of one thing side by side
+  VEC(SystemHalt) halt; // where all of these have stopped, nothing changes any more; empty: never
   VEC(SystemLag) lag;
   VEC(SystemWhite) white;
   Id time;        // the wire of the clock `time`; 0: it is not read
@@ -240,8 +251,6 @@ Syntax *as_root(World *, const Syntax *cond);   // a number that rises through 0
 int port_named(const Port *, uint32_t n, Name); // its number; -1: none
 bool check_ticks(Elab *, const System *,
                  Span); // a whole that goes by ticks: are all of them whole?
-// milstein.c: does no noise change how strongly another one works?
-bool milstein_fits(World *, const System *);
 // Like elab_system, in this time; TIME_OPEN: what takes its time from others stays open.
 System *system_in(Elab *, Program *, const Syntax *use, MachineTime);
 // The time that a system with open delays has: that of its states; without any, `alone`.

@@ -107,6 +107,7 @@ typedef struct MachineBuilder {
   VEC(LineTarget) target;
   Table *parts;     // Name to its number + 1
   Table *members;   // names that a `for` makes: p[2]
+  uint64_t flat;    // the wires in its parts: flat, a wiring is as large as all that it is made of
   bool open_loops;  // a `for` runs over sizes that are open
   bool open_places; // which place a wire leads to depends on sizes that are open
   uint32_t spread;  // axes of the array whose port gets a value: it may be the same along them
@@ -149,6 +150,8 @@ LinePlaces line_places(MachineBuilder *, Env *, const Syntax *brackets, const Sy
 // Do two lines name one place? `where`: the first such, "[0 1]"; "": not known, or all of them.
 Meeting places_meet(MachineBuilder *, const LinePlaces *, const LinePlaces *, const Type *own,
                     const char **where);
+// What a line leaves out, "place [2]"; "": that depends on what is not known; NULL: nothing.
+const char *places_left(MachineBuilder *, const LinePlaces *, const Type *own);
 // Does the condition ask for each place, by indices of the left side?
 bool condition_for_each(MachineBuilder *, const Syntax *brackets, const Syntax *cond,
                         const Type *own);
@@ -158,6 +161,7 @@ bool condition_for_each(MachineBuilder *, const Syntax *brackets, const Syntax *
 Id fold_changes(MachineBuilder *, ChangeKind, uint32_t at, Id base, const Type *own,
                 const char *what);
 void note_writers(MachineBuilder *, uint32_t state); // lines that may set one place at one tick
+void note_sharers(MachineBuilder *, uint32_t port);  // the same of a variable that is shared
 
 // modes.c
 bool add_modes(MachineBuilder *, const Syntax *block); // false: there are too many
@@ -179,7 +183,8 @@ Id live_guard(MachineBuilder *, Id guard, const Type *own);
 Id live_shown(MachineBuilder *, const Type *, Id wire);
 void live_learned(MachineBuilder *, Learned *);
 void live_learnt(MachineBuilder *); // once they are woven: states that learn, and their optimisers'
-void add_birth(MachineBuilder *);   // the event, once all states are known
+void halt_with_parts(MachineBuilder *, Id *const *map);   // [part + 1] where its wires went
+void add_birth(MachineBuilder *);                         // the event, once all states are known
 PartLife part_life(MachineBuilder *, const Syntax *part); // N_PART, or NULL
 void add_life_routes(MachineBuilder *, const Syntax *block,
                      void (*add)(MachineBuilder *, const Syntax *));
@@ -199,9 +204,6 @@ bool write_out_loops(MachineBuilder *);
 Syntax *with_loop_number(World *, const Syntax *, Name, double);
 Name member_name(MachineBuilder *, Name, const Syntax *brackets); // p[2]; 0: not by numbers
 
-// units.c: units of ports, states and constants agree, in every machine of the file
-void check_units(Elab *, Scope *);
-
 // parts.c
 typedef struct {
   Def *def;
@@ -213,7 +215,8 @@ System *part_system(MachineBuilder *, const Called *, const Part *array, PartLif
 Type seen_type(MachineBuilder *, const Part *, const Type *own); // what the lens sees of a port
 Name dotted_name(World *, Name part, Name port);
 void add_part(MachineBuilder *, Part);
-void make_parts(MachineBuilder *, const Syntax *block); // N_PART, and shares that are called
+bool make_parts(MachineBuilder *, const Syntax *block); // N_PART, and shares that are called
+bool flat_fits(MachineBuilder *, uint64_t wires);       // false: too many, which is said
 
 // shares.c
 void sharing_part(MachineBuilder *, const Syntax *call);
@@ -248,6 +251,9 @@ void settle_constraints(MachineBuilder *);
 
 // chance.c: the box `white`
 Value white_value(const BuiltinUse *);
+
+// flow.c: params of a diagram as params of the one that calls it, for the call
+void called_params(World *, Diagram *to, const Diagram *of, Ids *in);
 
 // rates.c: x + c h y, or x + c h where y is 0, with h a number for each of the first axes; and
 // a + 2 b + 2 c + d

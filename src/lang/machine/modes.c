@@ -64,6 +64,10 @@ static void list_modes(MachineBuilder *m, const Syntax *block, int around, uint3
     vec_push(w->arena, &m->modes, x);
     int mode = (int)m->modes.n - 1;
     if (stops) m->s->stops |= mode_bits(m, mode);
+    if (m->s->shares && (mode_params(n) || mode_result(n)))
+      diag_error(w->diags, n->name_span,
+                 "`%s` shares its variables, so its modes have no ports of their own",
+                 name_text(w->names, m->def->name));
     add_in_ports(m, m->env, mode_params(n), mode_bits(m, mode));
     add_out_ports(m, m->env, mode_result(n), mode_bits(m, mode));
     list_modes(m, mode_block(n), mode, first);

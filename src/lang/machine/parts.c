@@ -109,6 +109,8 @@ void add_part(MachineBuilder *m, Part part) {
       diag_note(w->diags, e, m->s->part.at[other - 1].span, "the other one");
     return;
   }
+  m->flat += part.of->d->wire.n;
+  if (m->flat > FLAT_LIMIT) return; // it is refused: nothing more is made of it
   vec_push(w->arena, &m->s->part, part);
   table_put(m->parts, &part.name, sizeof part.name, m->s->part.n);
   show_part(m, &m->s->part.at[m->s->part.n - 1]);
@@ -145,10 +147,12 @@ static void named_parts(MachineBuilder *m, const Syntax *n) {
   }
 }
 
-void make_parts(MachineBuilder *m, const Syntax *block) {
+// False: they are too many.
+bool make_parts(MachineBuilder *m, const Syntax *block) {
   Nodes line = block_statements(block);
-  for (uint32_t i = 0; i < line.n; i++) {
+  for (uint32_t i = 0; i < line.n && m->flat <= FLAT_LIMIT; i++) {
     if (line.at[i]->kind == N_PART) named_parts(m, line.at[i]);
     if (line.at[i]->kind == N_CALL) sharing_part(m, line.at[i]);
   }
+  return flat_fits(m, m->flat);
 }

@@ -2,7 +2,8 @@
 //
 // A period counts ticks of the wiring around; where that flows, its ticks are a unit of time apart,
 // so a period is a time. In a part with a period of its own everything counts the ticks of the part:
-// periods multiply. What flows has no ticks, and nothing ticks between two ticks of what it is in.
+// periods multiply. What flows has no ticks, only what ticks beside it; and nothing ticks between two
+// ticks of what it is in.
 #include "lang/machine/machine_own.h"
 
 #include <math.h>
@@ -28,11 +29,25 @@ void read_period(MachineBuilder *m, const Syntax *part, Part *out) {
   out->sampled = false;
 }
 
+// Where it flows, what happens on a condition has no ticks.
+static bool waits_for_event(const System *s, uint32_t state) {
+  for (uint32_t i = 0; i < s->event.n; i++)
+    for (uint32_t k = 0; s->event.at[i].either && k < s->event.at[i].state.n; k++)
+      if (s->event.at[i].state.at[k] == state) return true;
+  return false;
+}
+
+static bool has_ticks(const System *s) {
+  for (uint32_t i = 0; i < s->state.n; i++)
+    if (s->state.at[i].next && !waits_for_event(s, i)) return true;
+  return false;
+}
+
 bool period_fits(MachineBuilder *m, const Part *part) {
   World *w = m->w;
   const char *name = name_text(w->names, part->name);
   if (!part->sampled) return true;
-  if (part->of->flows) {
+  if (part->of->flows && !has_ticks(part->of)) {
     Id e = diag_error(w->diags, part->span, "`%s` flows, and `every` is for what ticks", name);
     diag_help(w->diags, e, "what ticks in it can have an `every` of its own");
     return false;

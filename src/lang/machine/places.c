@@ -87,6 +87,13 @@ static bool mark(World *w, const Loop *loop, const Coord *c, bool *at, int64_t s
   return true;
 }
 
+// The loop that writes the bits; NULL: it is another box.
+static const Loop *writing_loop(MachineBuilder *m, const LinePlaces *p) {
+  const Diagram *d = m->b->d;
+  const Box *box = &d->box.at[d->wire.at[p->written].box];
+  return box->op == OP_loop ? box->loop : NULL;
+}
+
 // [size] the places along one of the state's axes; NULL: not known.
 static bool *places_along(MachineBuilder *m, const LinePlaces *p, const Type *own, uint32_t axis,
                           int64_t *size) {
@@ -97,10 +104,8 @@ static bool *places_along(MachineBuilder *m, const LinePlaces *p, const Type *ow
     memset(at, 1, (size_t)*size);
     return at;
   }
-  const Diagram *d = m->b->d;
-  const Box *box = &d->box.at[d->wire.at[p->written].box];
-  if (box->op != OP_loop) return NULL;
-  const Loop *loop = box->loop;
+  const Loop *loop = writing_loop(m, p);
+  if (!loop) return NULL;
   uint32_t extra = loop->out.rank - own->rank; // axes that pass
   return mark(w, loop, &loop->out.coord[extra + axis], at, *size) ? at : NULL;
 }
@@ -125,6 +130,72 @@ Meeting places_meet(MachineBuilder *m, const LinePlaces *a, const LinePlaces *b,
   buf_text(&text, "]");
   *where = text.at;
   return MEET_SURELY;
+}
+
+// How far the loop goes in the indices that its places are made of; false: that is not known, or far.
+static bool loop_turns(World *w, const Loop *loop, uint32_t extra, int64_t *n, int64_t *turns) {
+  *turns = 1;
+  for (uint32_t i = 0; i < loop->nindex; i++) n[i] = 1;
+  for (uint32_t a = extra; a < loop->out.rank; a++)
+    for (uint32_t i = 0; i < loop->out.coord[a].n; i++) {
+      const Term *t = &loop->out.coord[a].term[i];
+      int64_t coef;
+      if (t->operand || !size_value(w, t->coef, &coef)) return false;
+      if (!size_value(w, loop->index[t->var].size, &n[t->var])) return false;
+    }
+  for (uint32_t i = 0; i < loop->nindex; i++)
+    if ((*turns *= n[i]) > SHOWN_LIMIT) return false;
+  return true;
+}
+
+// [cells] which places are written; NULL: not known
+static bool *cells_written(MachineBuilder *m, const Loop *loop, const Type *own, int64_t cells) {
+  World *w = m->w;
+  uint32_t extra = loop->out.rank - own->rank;
+  int64_t *n = NEW_ARRAY(w->arena, int64_t, loop->nindex + 1),
+          *at = NEW_ARRAY(w->arena, int64_t, loop->nindex + 1), turns;
+  if (!loop_turns(w, loop, extra, n, &turns)) return NULL;
+  bool *is = NEW_ARRAY(w->arena, bool, cells + 1);
+  for (int64_t turn = 0; turn < turns; turn++) {
+    int64_t rest = turn, cell = 0, size = 1, k;
+    bool inside = true;
+    for (uint32_t i = 0; i < loop->nindex; rest /= n[i++]) at[i] = rest % n[i];
+    for (uint32_t a = extra; a < loop->out.rank; a++) {
+      const Coord *c = &loop->out.coord[a];
+      int64_t place;
+      if (!size_value(w, c->c, &place) || !size_value(w, own->axis[a - extra].size, &size))
+        return NULL;
+      for (uint32_t i = 0; i < c->n; i++)
+        if (size_value(w, c->term[i].coef, &k)) place += k * at[c->term[i].var];
+      inside &= place >= 0 && place < size;
+      cell = cell * size + place;
+    }
+    if (inside) is[cell] = true;
+  }
+  return is;
+}
+
+const char *places_left(MachineBuilder *m, const LinePlaces *p, const Type *own) {
+  World *w = m->w;
+  int64_t cells, size;
+  if (!p->named || !type_count(w, own, &cells) || cells > SHOWN_LIMIT) return NULL;
+  const Loop *loop = writing_loop(m, p);
+  const bool *is = loop ? cells_written(m, loop, own, cells) : NULL;
+  int64_t first = 0, left = 0, at[RANK_LIMIT] = {0};
+  if (!is) return "";
+  for (int64_t i = cells; i-- > 0;)
+    if (!is[i]) first = i, left++;
+  if (!left) return NULL;
+  Buf text = buf_new(w->arena);
+  for (uint32_t i = own->rank; i-- > 0; first /= size) {
+    if (!size_value(w, own->axis[i].size, &size)) return "";
+    at[i] = first % size;
+  }
+  buf_text(&text, left > 1 ? "places like " : "place ");
+  for (uint32_t i = 0; i < own->rank; i++)
+    buf_printf(&text, "%s%lld", i ? " " : "[", (long long)at[i]);
+  buf_text(&text, "]");
+  return text.at;
 }
 
 // -- a condition for each place -------------------------------------------------------------------

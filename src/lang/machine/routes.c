@@ -16,6 +16,13 @@ static void try_ports(World *w, Nearest *near, const Port *port, uint32_t n) {
   for (uint32_t i = 0; i < n; i++) nearest_try(near, name_text(w->names, port[i].name));
 }
 
+static void put_ports(World *w, Buf *to, const char *words, const Port *port, uint32_t n) {
+  enum { PORTS_TOLD = 12 };
+  for (uint32_t i = 0; i < n && i < PORTS_TOLD; i++)
+    buf_printf(to, "%s`%s`", i ? ", " : words, name_text(w->names, port[i].name));
+  if (n > PORTS_TOLD) buf_text(to, ", …");
+}
+
 static bool has_port(MachineBuilder *m, const Part *p, const Syntax *dot) {
   World *w = m->w;
   if (port_named(p->of->out.at, p->of->out.n, dot->name) >= 0 ||
@@ -26,8 +33,11 @@ static bool has_port(MachineBuilder *m, const Part *p, const Syntax *dot) {
   try_ports(w, &near, p->of->out.at, p->of->out.n);
   Id e = diag_error(w->diags, dot->span, "part `%s` has no port `%s`", name_text(w->names, p->name),
                     name_text(w->names, dot->name));
-  if (!diag_suggest(w->diags, e, near.best))
-    diag_note(w->diags, e, p->of->span, "its ports are here");
+  if (diag_suggest(w->diags, e, near.best)) return false;
+  Buf text = buf_new(w->arena);
+  put_ports(w, &text, "it takes ", p->of->in.at, p->of->in.n - p->of->quiet);
+  put_ports(w, &text, text.n ? ", and shows " : "it shows ", p->of->out.at, p->of->out.n);
+  diag_help(w->diags, e, "%s", text.n ? text.at : "it has no ports");
   return false;
 }
 

@@ -274,6 +274,7 @@ void sharing_part(MachineBuilder *m, const Syntax *n) {
   for (uint32_t k = 2; table_get(m->parts, &part.name, sizeof part.name); k++)
     part.name =
         name_from(w->names, arena_format(w->arena, "%s.%u", name_text(w->names, d->name), k));
+  if (part.of->flows) m->flows = true, m->waits = false; // what it shares here has a rate
   add_part(m, part);
   for (uint32_t i = 0; i < shared.n; i++)
     m->broken |= !share_variable(&c, &arg[i], &m->target.at[m->target.n - shared.n + i]);

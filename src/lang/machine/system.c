@@ -3,6 +3,7 @@
 #include "core/pass/rewrite.h"
 #include "lang/declare/statements.h"
 #include "lang/machine/machine_own.h"
+#include "lang/units/units.h"
 
 // -- ports and states --------------------------------------------------------------------------
 // Is it said in every mode in which it is open?
@@ -41,11 +42,13 @@ static void settle_ports(MachineBuilder *m) {
     const char *what = arena_format(w->arena, "port `%s`", name_text(w->names, port->name));
     check_port(m, i);
     Id wire = fold_changes(m, CHANGE_PORT, i, 0, &port->type, what);
+    if (m->s->shares && i < m->s->in.n) note_sharers(m, i);
     if (!wire) {
       Val zero = val_fill(m->b, val_literal(m->b, 0, port->span), full_type(m, &port->type));
       wire = val_to_wire(m->b, &zero, 0);
     }
-    diagram_output(w, m->b->d, live_shown(m, &port->type, wire));
+    bool mode = m->s->shares && i >= m->s->in.n; // behind the variables
+    diagram_output(w, m->b->d, mode ? wire : live_shown(m, &port->type, wire));
   }
   for (uint32_t i = 0; i < m->target.n; i++) {
     LineTarget *t = &m->target.at[i];
@@ -142,6 +145,7 @@ static void wires_of(MachineBuilder *m, WirePlaces *p) {
       vec_push(a, p, &m->learned.at[i].becomes.at[k]);
   }
   if (m->alive) vec_push(a, p, &m->alive);
+  for (uint32_t i = 0; i < s->halt.n; i++) vec_push(a, p, &s->halt.at[i].is);
   for (uint32_t i = 0; i < m->born.n; i++)
     if (m->born.at[i]) vec_push(a, p, &m->born.at[i]);
 }
@@ -190,7 +194,7 @@ static void keep_nexts(System *s) {
 // beside it.
 static void take_all(World *w, System *to, const System *of, const Id *map, const uint32_t *param,
                      const char *prefix, const Part *as) {
-  uint32_t first = to->state.n;
+  uint32_t first = to->state.n, writers = to->writer.n;
   for (uint32_t i = 0; i < of->state.n; i++) {
     SystemState x = of->state.at[i];
     x.param = param[map[of->d->param.at[x.param].wire]];
@@ -202,7 +206,7 @@ static void take_all(World *w, System *to, const System *of, const Id *map, cons
   }
   for (uint32_t i = 0; i < of->event.n; i++) {
     SystemEvent e = of->event.at[i], copy = e;
-    if (as && as->sampled && e.either) continue; // its conditions are looked at when it ticks
+    if (as && as->sampled && !of->flows && e.either) continue; // looked at when it ticks
     copy.guard = map[e.guard];
     copy.path = *e.path   ? arena_format(w->arena, "%s%s", prefix, e.path)
                 : *prefix ? arena_text(w->arena, prefix, strlen(prefix) - 1)
@@ -218,7 +222,10 @@ static void take_all(World *w, System *to, const System *of, const Id *map, cons
   }
   for (uint32_t i = 0; i < of->writer.n; i++) {
     SystemWriter x = of->writer.at[i];
-    x.state += first;
+    if (x.state != NO_STATE) x.state += first;
+    x.group += writers;
+    x.path = arena_format(w->arena, "%s%s", prefix, x.path);
+    x.every *= as ? as->every : 1;
     x.when = x.when ? map[x.when] : 0;
     x.named = x.named ? map[x.named] : 0;
     x.value = map[x.value];
@@ -338,22 +345,18 @@ static void forget_passing(World *w, Diagram *d) {
   }
 }
 
-// Flat, a wiring is as large as all that it is made of.
-static bool is_too_large(MachineBuilder *m) {
-  uint64_t wires = m->s->lens->wire.n;
-  for (uint32_t p = 0; p < m->s->part.n; p++) wires += m->s->part.at[p].of->d->wire.n;
-  if (wires <= FLAT_LIMIT) return false;
-  diag_error(m->w->diags, m->def->span,
-             "`%s` is too large: with all that is in its parts it has "
-             "more than %d wires",
-             name_text(m->w->names, m->def->name), FLAT_LIMIT);
-  return true;
+bool flat_fits(MachineBuilder *m, uint64_t wires) {
+  return wires <= FLAT_LIMIT ||
+         diag_refuse(m->w->diags, m->def->span,
+                     "`%s` is too large: with all that is in its parts it has "
+                     "more than %d wires",
+                     name_text(m->w->names, m->def->name), FLAT_LIMIT);
 }
 
 bool weave_system(MachineBuilder *m) {
   World *w = m->w;
   System *s = m->s;
-  if (is_too_large(m)) return false;
+  if (!flat_fits(m, m->flat + s->lens->wire.n)) return false;
   Diagram *lens = s->lens;
   uint32_t n = s->part.n + 1, showing = s->in.n, taking = s->out.n;
   WeavePart *part = NEW_ARRAY(w->arena, WeavePart, n);
@@ -395,6 +398,7 @@ bool weave_system(MachineBuilder *m) {
     take_all(w, s, x->of, map[p + 1], param, part[p + 1].prefix, x);
     vec_push(w->arena, &s->inner, (SystemInner){x->name, x->of, map[p + 1], x->axes > 0});
   }
+  halt_with_parts(m, map);
   find_time(s);
   return true;
 }
@@ -498,7 +502,7 @@ static void elaborate_body(MachineBuilder *m) {
   line = block_statements(body);
   if (!add_modes(m, body)) return;
   add_life(m);
-  make_parts(m, body);
+  if (!make_parts(m, body)) return;
   make_block(m, m->env, body, ANY_MODE);
   make_modes(m);
   take_routes(m, m->env);
@@ -698,6 +702,15 @@ System *system_of(Elab *in, const MachineUse *use) {
 }
 
 // -- put together without a text ------------------------------------------------------------------
+// It has stopped where this one has, whose states begin there.
+static void take_halts(World *w, System *to, const System *of, const Id *map, uint32_t first) {
+  to->halt.at = NULL, to->halt.n = to->halt.cap = 0;
+  for (uint32_t i = 0; i < of->halt.n; i++) {
+    const SystemHalt *x = &of->halt.at[i];
+    vec_push(w->arena, &to->halt, ((SystemHalt){x->state + first, x->stops, map[x->is]}));
+  }
+}
+
 // What it is made of is found in what it was before.
 static void dress(World *w, System *s, const System *of, const Id *map) {
   s->inner.at = NULL, s->inner.n = s->inner.cap = 0;
@@ -719,7 +732,8 @@ System *system_closed(Elab *in, System *s) {
   uint32_t n = s->in.n;
   Diagram *held = diagram_new(w, s->name);
   WeaveEnd *in_end = NEW_ARRAY(w->arena, WeaveEnd, n + 1),
-           *out = NEW_ARRAY(w->arena, WeaveEnd, n + 1);
+           *out = NEW_ARRAY(w->arena, WeaveEnd, s->out.n + 1);
+  for (uint32_t i = n; i < s->out.n; i++) out[i] = (WeaveEnd){2, i}; // its mode
   for (uint32_t i = 0; i < n; i++) {
     const Port *port = &s->in.at[i];
     Param p = {
@@ -732,12 +746,13 @@ System *system_closed(Elab *in, System *s) {
   *closed = *s;
   closed->state.at = NULL, closed->state.n = closed->state.cap = 0;
   closed->event.at = NULL, closed->event.n = closed->event.cap = 0;
+  closed->writer.at = NULL, closed->writer.n = closed->writer.cap = 0;
   closed->lag.at = NULL, closed->lag.n = closed->lag.cap = 0;
   closed->white.at = NULL, closed->white.n = closed->white.cap = 0;
   closed->in.n = 0;
   closed->shares = false;
   WeavePart part[2] = {{held, NULL, NULL}, {s->d, NULL, in_end}};
-  Weave how = {.nparts = 2, .nout = n, .part = part, .out = out};
+  Weave how = {.nparts = 2, .nout = s->out.n, .part = part, .out = out};
   Id **map;
   WeaveFault fault = {0};
   closed->d = diagram_weave(w, s->name, &how, &map, &fault);
@@ -752,6 +767,7 @@ System *system_closed(Elab *in, System *s) {
       x.next = wire_sum(w, closed->d, map[0][held->param.at[i].wire], added);
     vec_push(w->arena, &closed->state, x);
   }
+  take_halts(w, closed, s, map[1], closed->state.n);
   take_all(w, closed, s, map[1], param, "", NULL);
   dress(w, closed, s, map[1]);
   closed->flows = s->flows;
@@ -842,6 +858,7 @@ static System *weave_both(Driving *d) {
     return NULL;
   }
   uint32_t *param = params_by_wire(w, both->d);
+  take_halts(w, both, s, map[0], 0);
   take_all(w, both, s, map[0], param, "", NULL);
   take_all(w, both, source, map[1], param, prefix, NULL);
   dress(w, both, s, map[0]);
@@ -855,7 +872,6 @@ System *system_on(Elab *in, System *s, System *source, Span span) {
   Arena *a = in->w->arena;
   Driving d = {.w = in->w, .part = {s, source}, .both = NEW(a, System), .span = span};
   *d.both = (System){.def = s->def, .name = s->name, .span = s->span, .wiring = s->wiring};
-  d.both->stops = s->stops;
   d.ends[0] = NEW_ARRAY(a, WeaveEnd, s->in.n + 1);
   d.ends[1] = NEW_ARRAY(a, WeaveEnd, source->in.n + 1);
   d.like = NEW_ARRAY(a, WeaveEnd, s->in.n + source->in.n + 1);
@@ -867,7 +883,21 @@ System *system_on(Elab *in, System *s, System *source, Span span) {
 }
 
 // -- for others -----------------------------------------------------------------------------------
+// A constant or learner of the program with the name of the clock would hide it in every machine.
+static void check_clock(Elab *in, Scope *s) {
+  const Def *named = scope_find(s, name_from(in->w->names, "time"));
+  for (uint32_t i = 0; named && i < table_count(s->names); i++) {
+    const Def *d = in->def.at[table_value(s->names, i)];
+    if (d->kind != DEF_MACHINE || d->scope != s) continue;
+    Id e = diag_error(in->w->diags, named->span,
+                      "`time` is the clock of machines: another name is wanted here");
+    diag_note(in->w->diags, e, d->span, "the machine");
+    return;
+  }
+}
+
 void check_machines(Elab *in, Scope *s) {
+  check_clock(in, s);
   for (uint32_t i = 0; i < table_count(s->names); i++) {
     Def *d = in->def.at[table_value(s->names, i)];
     if (d->kind != DEF_MACHINE || d->scope != s || d->broken) continue;

@@ -6,28 +6,12 @@
 //
 //   kept:  ports, noise, `time` and states of the k - 1 ticks before, as states of the system with an
 //          axis in front, the oldest first; and whether there was such a tick at all
-//   scan:  a tick of the system over these rows, from the first row that was there
+//   scan:  a tick of the system over these rows, from the first row that was there; where time flows,
+//          then the way to the next tick (unroll_flow.c)
 //   loss:  of this tick, from the states that come out of the scan
 //
 // What learns is held as it is. So unroll 1 is the plain gradient.
-#include "core/pass/rewrite.h"
-#include "lang/machine/machine_own.h"
-
-typedef struct {
-  MachineBuilder *m;
-  World *w;
-  System *s;
-  Diagram *d;
-  const Learned *l;
-  Ids state;          // numbers of states that are gone through
-  const bool *steps;  // [wire] needed by the next values of those
-  const bool *judges; // [wire] needed by the loss
-  Ids kept;           // wires whose rows are kept: those of the states come first
-  Ids row;            // in the unrolled diagram: what was kept, with `now` where nothing was
-  Diagram *to, *body;
-  Id *in_to, *in_body; // wires of the system there
-  Id there;            // which rows were ticks, in `to`
-} Unrolling;
+#include "lang/machine/unroll_own.h"
 
 // -- what has to be gone through ------------------------------------------------------------------
 static bool *needed_by(World *w, const Diagram *d, const Ids *what) {
@@ -46,40 +30,47 @@ static Id state_wire(const System *s, uint32_t state) {
   return s->d->param.at[s->state.at[state].param].wire;
 }
 
-// States that the loss depends on, at once or through others.
+static bool is_read(const Unrolling *u, Id wire) {
+  return u->judges[wire] || u->steps[wire] || u->rates[wire];
+}
+
+static void take_state(Unrolling *u, uint32_t i, Ids *nexts, Ids *rates) {
+  const SystemState *x = &u->s->state.at[i];
+  u->flows |= x->rate != 0;
+  vec_push(u->w->arena, &u->state, i);
+  if (x->next) vec_push(u->w->arena, nexts, x->next);
+  if (x->rate) vec_push(u->w->arena, rates, x->rate);
+}
+
+// States that the loss depends on, at once or through others. What flows does so as a whole.
 static bool find_states(Unrolling *u) {
   World *w = u->w;
-  Ids what = {0};
+  Ids what = {0}, nexts = {0}, rates = {0};
   bool *taken = NEW_ARRAY(w->arena, bool, u->s->state.n + 1);
   vec_push(w->arena, &what, u->l->loss);
   u->judges = needed_by(w, u->d, &what);
-  what.n = 0;
   for (uint32_t before = UINT32_MAX; before != u->state.n;) {
     before = u->state.n;
-    u->steps = needed_by(w, u->d, &what);
+    u->steps = needed_by(w, u->d, &nexts);
+    u->rates = needed_by(w, u->d, &rates);
     for (uint32_t i = 0; i < u->s->state.n; i++) {
       const SystemState *x = &u->s->state.at[i];
-      Id wire = state_wire(u->s, i);
-      if (taken[i] || x->held || !(u->judges[wire] || u->steps[wire])) continue;
-      if (x->rate)
-        return diag_refuse(w->diags, u->l->span, "`unroll` goes back by ticks, and `%s` flows",
-                           x->path);
-      if (!x->next) continue;
-      if (x->every != 1)
+      bool read = is_read(u, state_wire(u->s, i)) || (u->flows && x->rate);
+      if (taken[i] || x->held || !read || !(x->next || x->rate)) continue;
+      if (x->next && x->every != 1)
         return diag_refuse(w->diags, u->l->span,
                            "`unroll` goes back by ticks, and `%s` does not step at each", x->path);
       taken[i] = true;
-      vec_push(w->arena, &u->state, i);
-      vec_push(w->arena, &what, x->next);
+      take_state(u, i, &nexts, &rates);
     }
   }
-  return true;
+  return unroll_flows_well(u);
 }
 
 static bool reaches_weights(const Unrolling *u) {
   for (uint32_t i = 0; i < u->l->weight.n; i++) {
     Id wire = u->d->param.at[u->l->weight.at[i]].wire;
-    if (u->judges[wire] || u->steps[wire]) return true;
+    if (is_read(u, wire)) return true;
   }
   return diag_refuse(u->w->diags, u->l->span, "this loss does not depend on `%s`",
                      name_text(u->w->names, u->l->name));
@@ -107,8 +98,9 @@ static bool find_kept(Unrolling *u) {
   for (uint32_t i = 0; i < u->state.n; i++)
     vec_push(w->arena, &u->kept, state_wire(u->s, u->state.at[i]));
   for (uint32_t i = 0; i < d->in.n; i++)
-    if (u->steps[d->in.at[i]]) vec_push(w->arena, &u->kept, d->in.at[i]);
-  if (u->s->time && u->steps[u->s->time]) vec_push(w->arena, &u->kept, u->s->time);
+    if (u->steps[d->in.at[i]] || u->rates[d->in.at[i]]) vec_push(w->arena, &u->kept, d->in.at[i]);
+  if (u->flows) unroll_find_ended(u);
+  if (u->flows || (u->s->time && u->steps[u->s->time])) vec_push(w->arena, &u->kept, u->s->time);
   for (Id i = 1; i < d->box.n; i++) {
     const Box *b = &d->box.at[i];
     bool read = false;
@@ -142,7 +134,9 @@ static Id moved_up(World *w, Diagram *d, Id rows, Id now, uint32_t n) {
   e.in[1] = access_from(w, 1, t.rank - 1);
   uint32_t at = scalar_push(w, &e.loop, (Scalar){.fn = FN_AT, .base = BASE_R, .ref = 0});
   uint32_t inner = scalar_fn(w, &e.loop, FN_lt, at, each_number(w, &e, n - 1.5), 0);
-  e.loop.scalar[scalar_fn(w, &e.loop, FN_select, inner, old, new)].base = t.base;
+  uint32_t chosen =
+      scalar_fn(w, &e.loop, FN_select, inner, old, new); // first: it may move the scalars
+  e.loop.scalar[chosen].base = t.base;
   return each_make(w, d, &e);
 }
 
@@ -161,8 +155,7 @@ static Id keep_rows(Unrolling *u, Id now, Type t) {
   return rows;
 }
 
-// a where the bit holds, else b; the bit has the first axes of both.
-static Id chosen(World *w, Diagram *d, Id bit, Id a, Id b) {
+Id unroll_chosen(World *w, Diagram *d, Id bit, Id a, Id b) {
   Type t = d->wire.at[a].type;
   Each e = each_of(w, t);
   uint32_t rank = d->wire.at[b].type.rank;
@@ -170,7 +163,8 @@ static Id chosen(World *w, Diagram *d, Id bit, Id a, Id b) {
            x = each_read(w, &e, a, (Base)t.base, t.rank),
            y = each_read(w, &e, b, (Base)t.base, rank);
   e.in[2] = access_from(w, t.rank - rank, rank);
-  e.loop.scalar[scalar_fn(w, &e.loop, FN_select, c, x, y)].base = t.base;
+  uint32_t chosen = scalar_fn(w, &e.loop, FN_select, c, x, y); // first: it may move the scalars
+  e.loop.scalar[chosen].base = t.base;
   return each_make(w, d, &e);
 }
 
@@ -197,12 +191,30 @@ static void add_rows(Unrolling *u) {
   u->there = diagram_input(w, u->to, bits, name_from(w->names, "there"), 0);
   for (uint32_t i = 0; i < u->kept.n; i++) {
     Id now = u->in_to[u->kept.at[i]];
-    vec_push(w->arena, &u->row, chosen(w, u->to, u->there, was.at[i], now));
+    vec_push(w->arena, &u->row, unroll_chosen(w, u->to, u->there, was.at[i], now));
+  }
+  for (uint32_t i = 0; i < u->ended.n; i++)
+    for (uint32_t k = 0; k < u->kept.n; k++)
+      if (u->kept.at[k] == u->ended.at[i])
+        vec_push(w->arena, &u->end_row,
+                 moved_up(w, u->to, u->row.at[k], u->in_to[u->kept.at[k]], u->l->unroll - 1));
+}
+
+// Params of what is copied into the body.
+static void add_body_params(Unrolling *u) {
+  Diagram *d = u->d;
+  for (uint32_t i = 0; i < d->param.n; i++) {
+    Param p = d->param.at[i];
+    const Wire *x = &d->wire.at[p.wire];
+    if (!u->steps[p.wire] || u->in_body[p.wire]) continue;
+    p.next = 0;
+    uint32_t k = diagram_param(u->w, u->body, p, x->type, x->name, x->origin);
+    u->in_body[d->param.at[i].wire] = u->body->param.at[k].wire;
   }
 }
 
-// One tick. In: a row of what was kept, and whether it was a tick; the states, and whether they come
-// from one. Out: the states after it.
+// One tick. In: a row of what was kept, what of it is at the next tick, and whether it was a tick; the
+// states, and whether they come from one. Out: the states after it.
 static Scan one_tick(Unrolling *u) {
   World *w = u->w;
   Diagram *d = u->d, *body = u->body;
@@ -211,30 +223,29 @@ static Scan one_tick(Unrolling *u) {
   Ids slice = {0}, before = {0};
   for (uint32_t i = 0; i < u->kept.n; i++)
     vec_push(w->arena, &slice, diagram_input(w, body, d->wire.at[u->kept.at[i]].type, 0, 0));
+  for (uint32_t i = 0; i < u->ended.n; i++)
+    u->at_end[i] = diagram_input(w, body, d->wire.at[u->ended.at[i]].type, 0, 0);
   Id there = diagram_input(w, body, bit, 0, 0);
   for (uint32_t i = 0; i < n; i++)
     vec_push(w->arena, &before, diagram_input(w, body, d->wire.at[u->kept.at[i]].type, 0, 0));
   Id going = diagram_input(w, body, bit, 0, 0);
   for (uint32_t i = 0; i < u->kept.n; i++)
     u->in_body[u->kept.at[i]] =
-        i < n ? chosen(w, body, going, before.at[i], slice.at[i]) : slice.at[i];
-  for (uint32_t i = 0; i < d->param.n; i++) {
-    Param p = d->param.at[i];
-    const Wire *x = &d->wire.at[p.wire];
-    if (!u->steps[p.wire] || u->in_body[p.wire]) continue;
-    p.next = 0;
-    uint32_t k = diagram_param(w, body, p, x->type, x->name, x->origin);
-    u->in_body[d->param.at[i].wire] = body->param.at[k].wire;
-  }
+        i < n ? unroll_chosen(w, body, going, before.at[i], slice.at[i]) : slice.at[i];
+  add_body_params(u);
   copy_needed(w, body, d, u->steps, u->in_body);
+  Id *after = NEW_ARRAY(w->arena, Id, n + 1);
   for (uint32_t i = 0; i < n; i++) {
-    Id next = u->in_body[u->s->state.at[u->state.at[i]].next];
-    diagram_output(w, body, chosen(w, body, there, next, u->in_body[u->kept.at[i]]));
+    Id next = u->s->state.at[u->state.at[i]].next;
+    after[i] = u->in_body[next ? next : u->kept.at[i]];
   }
+  if (u->flows) unroll_flow(u, after);
+  for (uint32_t i = 0; i < n; i++)
+    diagram_output(w, body, unroll_chosen(w, body, there, after[i], u->in_body[u->kept.at[i]]));
   diagram_output(w, body, there);
   Size rows = size_of(w, u->l->unroll - 1);
   return (Scan){.body = body,
-                .slice = u->kept.n + 1,
+                .slice = u->kept.n + u->ended.n + 1,
                 .carry = n + 1,
                 .axis = {name_from(w->names, "ago"), rows}};
 }
@@ -247,6 +258,7 @@ static void go_through(Unrolling *u) {
   Scan scan = one_tick(u);
   Ids in = {0};
   for (uint32_t i = 0; i < u->row.n; i++) vec_push(w->arena, &in, u->row.at[i]);
+  for (uint32_t i = 0; i < u->end_row.n; i++) vec_push(w->arena, &in, u->end_row.at[i]);
   vec_push(w->arena, &in, u->there);
   for (uint32_t i = 0; i < n; i++) vec_push(w->arena, &in, u->in_to[u->kept.at[i]]);
   vec_push(w->arena, &in, wire_filled(w, u->to, &bit, 0, 0, 0));
@@ -257,7 +269,7 @@ static void go_through(Unrolling *u) {
   Id first = box_scan(w, u->to, &scan, in.at, in.n, 0);
   for (uint32_t i = 0; i < n; i++) {
     Id now = u->in_to[u->kept.at[i]];
-    u->in_to[u->kept.at[i]] = chosen(w, u->to, first + n, first + i, now);
+    u->in_to[u->kept.at[i]] = unroll_chosen(w, u->to, first + n, first + i, now);
   }
 }
 
@@ -269,6 +281,7 @@ Diagram *unrolled_loss(MachineBuilder *m, const Learned *l, Ids *more) {
   u.body = diagram_new(w, u.d->name);
   u.in_to = new_map(w, u.d);
   u.in_body = new_map(w, u.d);
+  u.at_end = NEW_ARRAY(w->arena, Id, u.ended.n + 1);
   copy_inputs(w, u.to, u.d, u.in_to);
   copy_params(w, u.to, u.d, u.in_to);
   for (uint32_t i = 0; i < u.kept.n; i++) // noise: the same draw as in the system

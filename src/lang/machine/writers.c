@@ -17,7 +17,7 @@ static bool told_once(MachineBuilder *m, const Change *a, const Change *b, const
   const char *where;
   if (a->when || b->when || a->span.at == b->span.at) return true;
   Meeting meet = changes_meet(m, a, b, own, &where);
-  bool told_by_run = a->kind == CHANGE_NEXT || m->b->generic;
+  bool told_by_run = a->kind == CHANGE_NEXT || (m->s->shares && !m->flows) || m->b->generic;
   if (meet == MEET_NEVER || (meet == MEET_PERHAPS && told_by_run)) return true;
   uint64_t x = mode_bits(m, a->mode), y = mode_bits(m, b->mode);
   const char *words = mode_words(m, (x & y) == x ? a->mode : b->mode);
@@ -88,24 +88,53 @@ static bool may_clash(MachineBuilder *m, const Change *a, const Change *b, const
          changes_meet(m, a, b, own, &where) != MEET_NEVER;
 }
 
-static bool may_clash_with_any(MachineBuilder *m, uint32_t line, uint32_t state) {
-  const Type *own = &m->held.at[state].own;
-  for (uint32_t i = last_change(m, CHANGE_NEXT, state); i; i = m->change.at[i - 1].before)
-    if (i != line && may_clash(m, &m->change.at[i - 1], &m->change.at[line - 1], own)) return true;
+typedef struct {
+  ChangeKind kind;
+  uint32_t at;
+  const Type *own;
+  Name name;
+} Written; // a state, or a shared variable
+
+static bool may_clash_with_any(MachineBuilder *m, uint32_t line, const Written *of) {
+  for (uint32_t i = last_change(m, of->kind, of->at); i; i = m->change.at[i - 1].before)
+    if (i != line && may_clash(m, &m->change.at[i - 1], &m->change.at[line - 1], of->own))
+      return true;
   return false;
 }
 
-void note_writers(MachineBuilder *m, uint32_t state) {
-  for (uint32_t i = last_change(m, CHANGE_NEXT, state); i; i = m->change.at[i - 1].before) {
+// What the line sets it to; of a shared variable it says what is added.
+static Id set_to(MachineBuilder *m, const Change *c, const Written *of) {
+  if (of->kind == CHANGE_NEXT) return c->value;
+  Val pair[2] = {val_wire(m->b, m->b->d->in.at[of->at], c->span),
+                 val_wire(m->b, c->value, c->span)};
+  return fit_value(m, val_fn(m->b, FN_add, pair, 2, c->span, NULL), of->own, c->span,
+                   "a shared variable");
+}
+
+static void note(MachineBuilder *m, const Written *of) {
+  uint32_t first = m->s->writer.n;
+  for (uint32_t i = last_change(m, of->kind, of->at); i; i = m->change.at[i - 1].before) {
     const Change *c = &m->change.at[i - 1];
-    if (!may_clash_with_any(m, i, state)) continue;
-    SystemWriter x = {.state = state,
+    if (!may_clash_with_any(m, i, of)) continue;
+    SystemWriter x = {.state = of->kind == CHANGE_NEXT ? of->at : NO_STATE,
+                      .group = first,
+                      .path = name_text(m->w->names, of->name),
+                      .every = 1,
                       .when = both_bits(m, m->live, change_when(m, c), c->span),
                       .named = c->places.named,
-                      .value = c->value,
+                      .value = set_to(m, c, of),
                       .jump = c->jump,
                       .level = c->level,
                       .span = c->span};
     vec_push(m->w->arena, &m->s->writer, x);
   }
+}
+
+void note_writers(MachineBuilder *m, uint32_t state) {
+  note(m, &(Written){CHANGE_NEXT, state, &m->held.at[state].own, m->s->own.at[state].name});
+}
+
+void note_sharers(MachineBuilder *m, uint32_t port) {
+  const Port *of = &m->s->in.at[port];
+  note(m, &(Written){CHANGE_PORT, port, &of->type, of->name});
 }

@@ -101,6 +101,7 @@ static Syntax *parse_cfgpar(Parser *p) {
   if (eat(p, "...")) syntax_signed(p->arena, node, SIGN_SPREAD);
   want_new_name(p, node);
   if (eat(p, ":")) node->kid[0] = parse_expr(p, false);
+  if (sees_name(p, 0)) fail(p, "`,` between two options");
   return node_end(p, node);
 }
 

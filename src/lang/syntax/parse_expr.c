@@ -423,13 +423,15 @@ static Syntax *parse_paren(Parser *p) {
   return node;
 }
 
-// mode = on: any word may name a mode
+// mode = on, last(mode) = on, M(mode: on): any word may name a mode
 static bool sees_mode_name(const Parser *p) {
-  if (p->at < 2 || peek(p, 0)->kind != TK_WORD) return false;
-  const Token *mode = &p->token[p->at - 2], *op = &p->token[p->at - 1];
+  if (p->at < 3 || peek(p, 0)->kind != TK_WORD) return false;
+  const Token *op = &p->token[p->at - 1], *mode = op - 1;
+  bool given = token_is(p, op, ":");
+  if (token_is(p, mode, ")") && !given) mode--;
   return (mode->kind == TK_NAME || mode->kind == TK_WORD) &&
          !strcmp(name_text(p->front->names, mode->name), "mode") &&
-         (token_is(p, op, "=") || token_is(p, op, "!="));
+         (given || token_is(p, op, "=") || token_is(p, op, "!="));
 }
 
 // primary = NUMBER | STRING | NAME | "next" NAME | list | "(" expr { "," expr } ")"

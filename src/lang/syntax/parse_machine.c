@@ -53,6 +53,15 @@ static Syntax *parse_parts(Parser *p) {
   return node_end(p, node);
 }
 
+// dx/dt = …: the state whose rate is meant; NULL: it is something else
+static const char *leibniz_state(const Parser *p, const Syntax *n) {
+  if (n->kind != N_PROD || n->nkid != 2 || !sees(p, 0, "=")) return NULL;
+  if (n->kid[0]->kind != N_NAME || n->kid[1]->kind != N_NAME) return NULL;
+  const char *over = name_text(p->front->names, n->kid[0]->name),
+             *under = name_text(p->front->names, n->kid[1]->name);
+  return over[0] == 'd' && over[1] && under[0] == 'd' && under[1] && !under[2] ? over + 1 : NULL;
+}
+
 // expr [ "pad" sum ] "->" postfix [ "pad" sum ] [ "when" cond ] | call
 static Syntax *parse_route(Parser *p) {
   Syntax *value = parse_expr(p, false);
@@ -61,6 +70,8 @@ static Syntax *parse_route(Parser *p) {
   node->span = value->span;
   node->kid[0] = value;
   if (eat(p, "pad")) node->kid[3] = parse_sum(p);
+  const char *state = leibniz_state(p, value);
+  if (state) fail(p, arena_format(p->arena, "a rate, which is written `%s' = …`", state));
   if (!eat(p, "->"))
     fail_after_term(p, "`->` and a port (a part is `name : Machine`, an equation `name = …`)");
   node->kid[1] = parse_postfix(p);

@@ -79,6 +79,7 @@ struct Elab {
   uint32_t closure; // which search for learners this is
   uint64_t work,
       work_limit;   // statements, boxes and weights written out so far; how many there may be
+  bool stopped;     // there were more, and that was said
   VEC(Def *) stack; // the boxes that are being elaborated, the outermost first
   uint32_t freezes; // which learners a learning diagram has frozen, as a number; 0 = none
   VEC(const Syntax *) extra;  // `set` statements of the command line

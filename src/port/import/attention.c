@@ -200,7 +200,7 @@ static Id say_angle(ImpNode *n, uint32_t k, const ImpShape *x) {
   Importer *m = n->m;
   ImpShape t = op_value(n, k)->shape, out = {3, {x->dim[0], x->dim[2], t.dim[t.rank - 1]}};
   if (!op_in(n, 3)) return n->in[k];
-  Id p = pointer(n, n->in[3], t.dim[0]);
+  Id p = pointer(n, n->in[3], t.dim[0], true);
   if (!p && m->diags->errors) return 0;
   if (p)
     return say(n, op_value(n, k)->type, &out, (ImpForm){.left = "i j k", .right = "$0"},

@@ -86,6 +86,7 @@ FOLD(sqrt, sqrt(x[0]))
 FOLD(reciprocal, 1 / x[0])
 FOLD(exp, exp(x[0]))
 FOLD(log, log(x[0]))
+FOLD(relu, x[0] > 0 ? x[0] : 0)
 FOLD(where, x[0] != 0 ? x[1] : x[2])
 #undef FOLD
 
@@ -119,6 +120,7 @@ static const struct FoldRow {
     {"Sqrt", fold_sqrt, 1, false, 0},
     {"Exp", fold_exp, 1, false, 0},
     {"Log", fold_log, 1, false, 0},
+    {"Relu", fold_relu, 1, false, 0},
     {"Reciprocal", fold_reciprocal, 1, false, 0},
     {"Where", fold_where, 3, false, 0},
 };

@@ -40,6 +40,8 @@ typedef struct {
 typedef struct {
   const char *text;
   Arrays weights;
+  uint32_t before;        // lines of small boxes, in front
+  VEC(const char *) node; // of each line behind them: "node `a` (Add)", or NULL
 } Imported;
 
 bool import_onnx(Arena *, Diags *, const ImportOptions *, Imported *);

@@ -6,16 +6,19 @@
 bool is_float(OnnxType t) { return onnx_type_info[t].kind == 'f'; }
 bool is_whole(OnnxType t) { return onnx_type_info[t].kind == 'i' || onnx_type_info[t].kind == 'u'; }
 
+const char *node_shown(Arena *a, const OnnxNode *node) {
+  const char *name = *node->name ? node->name : node->out.n ? node->out.at[0] : "";
+  return arena_format(a, "node `%s` (%s)", text_shown(a, name, strlen(name)),
+                      text_shown(a, node->op, strlen(node->op)));
+}
+
 bool op_refuse(ImpNode *n, const char *format, ...) {
   Arena *a = n->m->arena;
   va_list list;
   va_start(list, format);
   const char *why = arena_vformat(a, format, list);
   va_end(list);
-  const char *name = *n->node->name ? n->node->name : n->node->out.n ? n->node->out.at[0] : "";
-  const char *shown = text_shown(a, name, strlen(name));
-  const char *op = text_shown(a, n->node->op, strlen(n->node->op));
-  return diag_refuse(n->m->diags, (Span){0}, "node `%s` (%s): %s", shown, op, why);
+  return diag_refuse(n->m->diags, (Span){0}, "%s: %s", node_shown(a, n->node), why);
 }
 
 // Sizes that are all numbers are numbers.

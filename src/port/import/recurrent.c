@@ -188,8 +188,8 @@ static void add_cell(ImpNode *n, Recurrent *r, const char *body, bool masked) {
   buf_printf(&b, ") -> R[%lld]", s);
   if (r->lstm) buf_printf(&b, ", R[%lld]", s);
   buf_printf(&b, " {\n%s%s", r->learn.at, body);
-  if (masked) buf_text(&b, "  H[j] = H[j] when on > 0 else h[j]\n");
-  if (masked && r->lstm) buf_text(&b, "  C[j] = C[j] when on > 0 else c[j]\n");
+  if (masked) buf_text(&b, "  H[j] = H[j] when lasts > 0 else h[j]\n");
+  if (masked && r->lstm) buf_text(&b, "  C[j] = C[j] when lasts > 0 else c[j]\n");
   buf_printf(&b, "  return H%s\n}\n", r->lstm ? ", C" : "");
   vec_push(m->arena, &m->box, b.at);
 }
@@ -237,7 +237,7 @@ static bool run_way(ImpNode *n, Recurrent *r, States *out) {
   r->along.n = r->own.n = 0;
   Id z = say_inputs(n, r, apart), lasting = masked ? say_lasting(n, r) : 0;
   if (!z) return false;
-  if (masked) handed(n, r, "on", &(ImpShape){0}, lasting);
+  if (masked) handed(n, r, "lasts", &(ImpShape){0}, lasting);
   cell_part(n, r, "W", n->in[2], 0, &w);
   if (peeps) cell_part(n, r, "P", n->in[7], 0, &p);
   if (apart && op_in(n, 3)) cell_part(n, r, "V", n->in[3], 2 * r->gates - 1, &v);

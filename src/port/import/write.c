@@ -4,13 +4,14 @@
 // A left index has its size written, `i:3`, unless a read has it as a plain place, which gives it.
 #include "port/import/own.h"
 
-enum { TEXT_CONST_LIMIT = 65536 };
+enum { TEXT_CONST_LIMIT = 1024 }; // numbers of a constant in the text; more are in the file
 
 typedef struct {
   Importer *m;
   Buf *b;
-  bool *live; // [line]
-  bool exact; // a line that compares: numbers are as the model has them
+  bool *live;  // [line]
+  size_t seen; // of the text: its lines have their nodes
+  bool exact;  // a line that compares: numbers are as the model has them
 } ImpWriter;
 
 // -- what is needed ------------------------------------------------------------------------------
@@ -84,13 +85,32 @@ static void put_list(ImpWriter *w, const ImpValue *v, uint32_t axis, int64_t *at
   buf_char(w->b, ']');
 }
 
-static void put_consts(ImpWriter *w) {
+// An array for the file, under that name.
+static void keep(ImpWriter *w, const ImpValue *v, const char *name, Imported *out) {
+  Importer *m = w->m;
+  int64_t *shape = NEW_ARRAY(m->arena, int64_t, v->shape.rank + 1);
+  for (uint32_t k = 0; k < v->shape.rank; k++) shape[k] = v->shape.dim[k].n;
+  Array x = {.name = name,
+             .rank = v->shape.rank,
+             .shape = shape,
+             .count = shape_count(&v->shape),
+             .data = v->data,
+             .kind = v->type == ONNX_FLOAT || onnx_type_info[v->type].bits < 32 ? EL_F32 : EL_F64};
+  vec_push(m->arena, &out->weights.array, x);
+}
+
+static void put_consts(ImpWriter *w, Imported *out) {
   for (uint32_t i = 1; i < w->m->value.n; i++) {
     const ImpValue *v = value_at(w->m, i);
     int64_t at = 0;
     if (v->kind != IMP_CONST || !v->reads || !v->name || !v->data) continue;
     buf_printf(w->b, "const %s : ", v->name);
     put_type(w, v);
+    if (shape_count(&v->shape) > TEXT_CONST_LIMIT) {
+      buf_printf(w->b, " from \"%s\"\n", w->m->how->weights);
+      keep(w, v, v->name, out);
+      continue;
+    }
     buf_text(w->b, " = ");
     put_list(w, v, 0, &at);
     buf_char(w->b, '\n');
@@ -242,15 +262,7 @@ static void put_weights(ImpWriter *w, Imported *out) {
       put_type(w, v);
       buf_text(w->b, " = 0\n");
     }
-    int64_t *shape = NEW_ARRAY(m->arena, int64_t, v->shape.rank + 1);
-    for (uint32_t k = 0; k < v->shape.rank; k++) shape[k] = v->shape.dim[k].n;
-    Array x = {.name = weight_path(w, v),
-               .rank = v->shape.rank,
-               .shape = shape,
-               .count = shape_count(&v->shape),
-               .data = v->data,
-               .kind = v->type == ONNX_DOUBLE ? EL_F64 : EL_F32};
-    vec_push(m->arena, &out->weights.array, x);
+    keep(w, v, weight_path(w, v), out);
   }
 }
 
@@ -296,6 +308,14 @@ static const char *boxes_of(Importer *m, const char *program) {
   return b.at;
 }
 
+// Which node a line of the text is for: what is behind it is counted first.
+static void place_node(ImpWriter *w, Imported *out, const OnnxNode *node) {
+  const char *end = w->b->at + w->b->n;
+  for (const char *at = w->b->at + w->seen; at < end; at++)
+    if (*at == '\n') vec_push(w->m->arena, &out->node, node ? node_shown(w->m->arena, node) : NULL);
+  w->seen = w->b->n;
+}
+
 void write_program(Importer *m, Imported *out) {
   Buf body = buf_new(m->arena), all = buf_new(m->arena);
   ImpWriter w = {.m = m, .b = &body};
@@ -304,16 +324,21 @@ void write_program(Importer *m, Imported *out) {
   if (!m->how->flat) batch_leave_out(m, w.live);
   name_all(&w);
   bool learner = has_weights(&w);
-  put_consts(&w);
+  put_consts(&w, out);
   for (uint32_t i = 0; i < m->box.n; i++) buf_text(&body, m->box.at[i]);
   put_head(&w, learner);
   put_weights(&w, out);
-  for (uint32_t i = 0; i < m->line.n; i++)
-    if (w.live[i]) put_line(&w, &m->line.at[i]);
+  place_node(&w, out, NULL);
+  for (uint32_t i = 0; i < m->line.n; i++) {
+    if (!w.live[i]) continue;
+    put_line(&w, &m->line.at[i]);
+    place_node(&w, out, m->line.at[i].node);
+  }
   put_return(&w);
   if (learner) buf_printf(&body, " from \"%s\"", m->how->weights);
   buf_char(&body, '\n');
   const char *boxes = boxes_of(m, body.at);
   buf_printf(&all, "%s%s", boxes, body.at);
+  for (const char *at = boxes; *at; at++) out->before += *at == '\n';
   out->text = all.at;
 }

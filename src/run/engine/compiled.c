@@ -26,7 +26,10 @@ typedef struct {
   const Strip *strip; // in its place where there is no compiler
   char **table;
   int64_t grain;
-  GemmPlan gemm; // KERNEL_PRODUCT
+  int64_t points; // with as many samples as there are
+  bool shared;    // it is for more than one thread
+  uint32_t end;   // KERNEL_SCAN: the kernel after its end
+  GemmPlan gemm;  // KERNEL_PRODUCT
   const PlanNode *node;
 } KernelCall;
 
@@ -47,6 +50,7 @@ typedef struct {
   VEC(GemmPlan) small;
   uint32_t first_write; // the first kernel that overwrites a state
   bool checked;         // losses are known before that kernel
+  bool counted;         // the points of kernels
   double *seconds;      // [kernel] while profiling
   uint64_t runs;
 } CompiledEngine;
@@ -346,6 +350,44 @@ static bool open_strips(Engine *e, CompiledEngine *o, const char **why) {
   return true;
 }
 
+static int64_t kernel_points(const Kernel *k, int64_t n) {
+  int64_t points = 1;
+  if (k->ranged) return extent_at(k->nest.at[0].dim[0], n);
+  for (uint32_t d = 0; d < k->split; d++) points *= extent_at(k->p[d], n);
+  return points;
+}
+
+static bool is_shared_out(const Kernel *k, const KernelCall *call) {
+  const int64_t *tasks = call->gemm.tasks;
+  if (k->kind == KERNEL_PRODUCT) return tasks[0] > 1 || tasks[1] > 1 || tasks[2] > 1;
+  return k->kind == KERNEL_LOOPS && k->work >= INLINE_WORK;
+}
+
+static uint32_t scan_end(const Plan *p, uint32_t i) {
+  uint32_t end = i + 1;
+  for (uint32_t depth = 1; depth; end++) {
+    depth += p->kernel.at[end].kind == KERNEL_SCAN;
+    depth -= p->kernel.at[end].kind == KERNEL_SCAN_END;
+  }
+  return end;
+}
+
+// What is known of each kernel before it runs, so that small ones, called often, cost little. Gives
+// whether there is one that more than one thread works on: threads that are never asked only take
+// time.
+static bool prepare_calls(CompiledEngine *o) {
+  const Plan *p = o->plan;
+  bool any = false;
+  for (uint32_t i = 0; i < p->kernel.n; i++) {
+    KernelCall *call = &o->call[i];
+    const Kernel *k = &p->kernel.at[i];
+    if (k->kind == KERNEL_SCAN) call->end = scan_end(p, i);
+    call->shared = is_shared_out(k, call);
+    any |= call->shared;
+  }
+  return any && !p->tiny;
+}
+
 bool compiled_open(Engine *e, const char **why) {
   CompiledEngine *o = NEW(e->arena, CompiledEngine);
   bool wide = store_precision(e->store) == PRECISION_64;
@@ -356,18 +398,19 @@ bool compiled_open(Engine *e, const char **why) {
           .samples = e->samples, .fuse = !e->how.unfused, .wide = wide, .ticks = e->how.ticks});
   Plan *p = o->plan;
   if (p->error) return diag_refuse(e->w->diags, p->error_at, "%s", p->error);
-  o->pool = pool_new(e->how.threads);
+  o->call = NEW_ARRAY(e->arena, KernelCall, p->kernel.n + 1);
+  for (uint32_t i = 0; i < p->kernel.n; i++) o->call[i].grain = p->kernel.at[i].grain;
+  plan_products_of(e, o);
+  o->pool = pool_new(prepare_calls(o) ? e->how.threads : 1);
   if (!o->pool)
     return diag_refuse(e->w->diags, (Span){0}, "cannot start %u threads", e->how.threads);
   e->own = o;
   e->kind = &compiled_kind;
-  o->call = NEW_ARRAY(e->arena, KernelCall, p->kernel.n + 1);
-  for (uint32_t i = 0; i < p->kernel.n; i++) o->call[i].grain = p->kernel.at[i].grain;
+  e->whole = p->whole;
   o->state = NEW_ARRAY(e->arena, void *, p->param.n + 1);
   o->in = e->in;
   o->out = e->out;
   o->clock = NEW_ARRAY(e->arena, double, p->param.n + 1);
-  plan_products_of(e, o);
   if (!take_memory(e, o)) return false;
   o->context = (KernelContext){
       .seed = e->how.seed, .small = small_product, .copy = copy_state, .out = o->out};
@@ -375,6 +418,16 @@ bool compiled_open(Engine *e, const char **why) {
   find_writes(o);
   bool ask = !e->w->cc_failed && compile_compiler(e->arena, &e->how);
   return (ask && open_code(e, o)) || (!o->code.stopped && open_strips(e, o, why));
+}
+
+// The points of each kernel, where another number of samples comes.
+static void set_samples(CompiledEngine *o, int64_t n) {
+  if (o->counted && o->context.n == n) return;
+  o->context.n = n;
+  o->counted = true;
+  for (uint32_t i = 0; i < o->plan->kernel.n; i++)
+    if (is_nest(&o->plan->kernel.at[i]))
+      o->call[i].points = kernel_points(&o->plan->kernel.at[i], n);
 }
 
 // -- running --------------------------------------------------------------------------------------
@@ -409,20 +462,15 @@ static void product_task(void *context, int64_t task, uint32_t thread) {
   gemm_task(&j->call->gemm, &run, j->phase, task);
 }
 
-static int64_t kernel_points(const Kernel *k, int64_t n) {
-  int64_t points = 1;
-  if (k->ranged) return extent_at(k->nest.at[0].dim[0], n);
-  for (uint32_t d = 0; d < k->split; d++) points *= extent_at(k->p[d], n);
-  return points;
-}
-
 static void run_loops(CompiledEngine *o, uint32_t i) {
-  const Kernel *k = &o->plan->kernel.at[i];
-  KernelJob j = {.o = o, .call = &o->call[i], .points = kernel_points(k, o->context.n)};
-  if (k->work < INLINE_WORK || pool_threads(o->pool) == 1 || k->kind == KERNEL_ORDER)
-    run_points(o, j.call, 0, j.points, 0);
-  else
-    pool_run(o->pool, loops_task, &j, (j.points + j.call->grain - 1) / j.call->grain);
+  const KernelCall *call = &o->call[i];
+  int64_t points = call->points;
+  if (!call->shared || pool_threads(o->pool) == 1) {
+    run_points(o, call, 0, points, 0);
+    return;
+  }
+  KernelJob j = {.o = o, .call = call, .points = points};
+  pool_run(o->pool, loops_task, &j, (points + call->grain - 1) / call->grain);
 }
 
 static void run_product(CompiledEngine *o, uint32_t i) {
@@ -454,11 +502,7 @@ static uint32_t run_scan(CompiledEngine *o, uint32_t i) {
   const Plan *p = o->plan;
   const PlanNode *x = &p->node.at[p->kernel.at[i].node.at[0]];
   int64_t times = extent_at(x->times, o->context.n);
-  uint32_t end = i + 1;
-  for (uint32_t depth = 1; depth; end++) {
-    depth += p->kernel.at[end].kind == KERNEL_SCAN;
-    depth -= p->kernel.at[end].kind == KERNEL_SCAN_END;
-  }
+  uint32_t end = o->call[i].end;
   for (int64_t t = 0; t < times; t++) {
     o->context.at[x->depth] = x->back ? times - 1 - t : t;
     run_kernels(o, i + 1, end - 1);
@@ -521,14 +565,14 @@ static RunStatus run_step(CompiledEngine *o) {
 
 static RunStatus compiled_run(Engine *e, int64_t n, uint64_t step) {
   CompiledEngine *o = e->own;
-  if (o->plan->whole && n != e->samples) {
+  if (e->whole && n != e->samples) {
     e->error = arena_format(e->arena,
                             "this program is compiled for %lld samples at once, not for %lld: a "
                             "size in it is not a multiple of their number",
                             (long long)e->samples, (long long)n);
     return RUN_FAILED;
   }
-  o->context.n = n;
+  set_samples(o, n);
   o->context.step = step;
   o->runs++;
   set_clocks(e, o, step);

@@ -107,6 +107,7 @@ const char *engine_error(const Engine *e) { return e->error ? e->error : ""; }
 void engine_plan(const Engine *e, Buf *b) { e->kind->plan(e, b); }
 const char *engine_says(const Engine *e) { return e->says; }
 bool engine_prebuilt(const Engine *e) { return e->prebuilt; }
+bool engine_is_whole(const Engine *e) { return e->whole; }
 int64_t engine_bytes(const Engine *e) { return e->bytes; }
 
 Number engine_number(const Engine *e, Id wire) {

@@ -90,6 +90,7 @@ const char *engine_error(const Engine *); // after RUN_FAILED
 void engine_plan(const Engine *, Buf *);  // kernels, memory, peak: `--plan`
 const char *engine_says(const Engine *);  // one line: compiler, threads, cached or not
 bool engine_prebuilt(const Engine *);     // by kernels that were not compiled for it
+bool engine_is_whole(const Engine *);     // it runs on exactly as many samples as it was made for
 int64_t engine_bytes(const Engine *);     // of its arena
 
 // -- pool.c: one pool of threads for everything ---------------------------------------------------

@@ -22,7 +22,7 @@ struct Engine {
   void **in, **out; // the memory of inputs and outputs, as the kind has it
   int64_t bytes;
   bool ran; // states were looked at
-  bool prebuilt;
+  bool prebuilt, whole;
   const char *says, *error;
   void *own; // of the kind
 };

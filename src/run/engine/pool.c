@@ -3,9 +3,10 @@
 // then what is left of the others'. Between the kernels of a step threads spin, because a kernel
 // lasts microseconds and waking a thread lasts longer; when no work comes for a while they sleep.
 //
-// A job is announced by a new generation. A worker that has seen it answers when it has found no
-// more tasks, and the caller goes on when all have answered, so a job's data may live on the
-// caller's stack.
+// A job is announced by a new generation, and open until the caller finds no more tasks. A worker
+// enters it while it is open, and the caller goes on when all that have entered have left, so a job's
+// data may live on the caller's stack. Who comes too late, because others have its core, has missed
+// it: nobody waits for a thread that has taken nothing.
 #define _DEFAULT_SOURCE
 #include "run/engine/engine.h"
 
@@ -16,6 +17,7 @@
 #include <unistd.h>
 
 enum { SPINS = 256, YIELDS = 4096, THREADS_LIMIT = 256 };
+static const uint64_t OPEN = (uint64_t)1 << 31;
 
 typedef struct {
   Pool *pool;
@@ -33,9 +35,8 @@ struct Pool {
   Worker *worker;
   Task *task;
   void *context;
-  Share *share; // [thread]
-  _Alignas(64) _Atomic(uint32_t) generation;
-  _Alignas(64) _Atomic(uint32_t) answered;
+  Share *share;                        // [thread]
+  _Alignas(64) _Atomic(uint64_t) gate; // generation << 32, OPEN, workers that are in it
   _Alignas(64) _Atomic(uint32_t) sleeping;
   _Atomic(bool) ending;
   pthread_mutex_t lock;
@@ -89,13 +90,25 @@ static void work(Pool *p, uint32_t thread) {
   }
 }
 
+static uint32_t generation_of(uint64_t gate) { return (uint32_t)(gate >> 32); }
+
 static void sleep_until(Pool *p, uint32_t seen) {
   pthread_mutex_lock(&p->lock);
   atomic_fetch_add(&p->sleeping, 1);
-  while (atomic_load(&p->generation) == seen && !atomic_load(&p->ending))
+  while (generation_of(atomic_load(&p->gate)) == seen && !atomic_load(&p->ending))
     pthread_cond_wait(&p->wake, &p->lock);
   atomic_fetch_sub(&p->sleeping, 1);
   pthread_mutex_unlock(&p->lock);
+}
+
+// Is the job of this generation still open? Then this thread is in it.
+static bool enter(Pool *p, uint32_t generation) {
+  uint64_t gate = atomic_load_explicit(&p->gate, memory_order_acquire);
+  while (generation_of(gate) == generation && (gate & OPEN))
+    if (atomic_compare_exchange_weak_explicit(&p->gate, &gate, gate + 1, memory_order_acquire,
+                                              memory_order_acquire))
+      return true;
+  return false;
 }
 
 static void *worker_main(void *argument) {
@@ -104,7 +117,9 @@ static void *worker_main(void *argument) {
   uint32_t seen = 0;
   pool_flush_tiny();
   for (;;) {
-    for (uint32_t spin = 0; atomic_load_explicit(&p->generation, memory_order_acquire) == seen;
+    uint64_t gate;
+    for (uint32_t spin = 0;
+         generation_of(gate = atomic_load_explicit(&p->gate, memory_order_acquire)) == seen;
          spin++) {
       if (atomic_load_explicit(&p->ending, memory_order_relaxed)) return NULL;
       if (spin < SPINS)
@@ -114,9 +129,10 @@ static void *worker_main(void *argument) {
       else
         sleep_until(p, seen);
     }
-    seen++;
+    seen = generation_of(gate);
+    if (!enter(p, seen)) continue;
     work(p, w->thread);
-    atomic_fetch_add_explicit(&p->answered, 1, memory_order_release);
+    atomic_fetch_sub_explicit(&p->gate, 1, memory_order_release);
   }
 }
 
@@ -173,19 +189,20 @@ void pool_run(Pool *p, Task *task, void *context, int64_t tasks) {
     atomic_store_explicit(&p->share[i].next, tasks * i / p->threads, memory_order_relaxed);
     p->share[i].end = tasks * (i + 1) / p->threads;
   }
-  atomic_store_explicit(&p->answered, 0, memory_order_relaxed);
-  atomic_fetch_add(&p->generation, 1);
+  uint64_t generation = generation_of(atomic_load(&p->gate)) + UINT64_C(1);
+  atomic_store(&p->gate, generation << 32 | OPEN);
   if (atomic_load(&p->sleeping)) {
     pthread_mutex_lock(&p->lock);
     pthread_cond_broadcast(&p->wake);
     pthread_mutex_unlock(&p->lock);
   }
   work(p, 0);
-  for (uint32_t spin = 0; atomic_load_explicit(&p->answered, memory_order_acquire) < p->threads - 1;
-       spin++) {
+  uint64_t gate = atomic_fetch_and(&p->gate, ~OPEN);
+  for (uint32_t spin = 0; gate & (OPEN - 1); spin++) {
     if (spin < SPINS)
       pause_briefly();
     else
       sched_yield(); // the others may be waiting for this core
+    gate = atomic_load_explicit(&p->gate, memory_order_acquire);
   }
 }

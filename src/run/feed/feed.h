@@ -194,4 +194,19 @@ const char *shown_name(World *, Arena *, const Show *, uint32_t i, uint32_t valu
 bool is_path(const Show *);
 const char *frame_name(Arena *, uint32_t show, uint64_t step); // in the run folder
 
+// -- memory_arrays.c: arrays of the caller ----------------------------------------------------------
+bool array_from_memory(Arena *, const LimnArray *, Array *, const char **error);
+void arrays_keep(Arena *, Arrays *, const Array *); // a copy that lives there
+LimnType number_type(Number);
+bool array_size(Arena *, const LimnArray *, int64_t *count, const char **error); // it makes sense
+typedef struct {
+  void *at;
+  Number number;
+  int64_t labels; // how many there are; 0: these are none
+} CellsTo;
+// Its numbers row by row. False: the number at *wrong is *value, which is no label.
+bool cells_from_memory(const LimnArray *, int64_t count, CellsTo, int64_t *wrong, double *value);
+int64_t array_row_bytes(const LimnArray *); // of one place of its first axis
+int64_t labels_of(World *, const Type *); // how many labels or bits there are, at most; of reals 0
+
 #endif

@@ -88,3 +88,8 @@ void brownian_between(Brownian *b, double from, double to, double *out) {
   else
     cut(b, whole ? k * b->step : from, to, end, out);
 }
+
+void brownian_carry(Brownian *b, Carry *c) {
+  carry_reals(c, &b->from, 1);
+  carry_reals(c, b->rest, (uint64_t)b->cells);
+}

@@ -8,6 +8,7 @@
 #define LIMN_RUN_SIM_BROWNIAN_H
 
 #include "core/diagram/diagram.h"
+#include "run/solve/solve.h"
 
 typedef struct Brownian Brownian;
 Brownian *brownian_new(Arena *, uint64_t seed, uint64_t site, int64_t cells, double step);
@@ -15,5 +16,6 @@ Brownian *brownian_new(Arena *, uint64_t seed, uint64_t site, int64_t cells, dou
 const double *brownian_step(Brownian *, uint64_t k);
 // From one moment to a later one of the same step, [cells]; the moments come in their order.
 void brownian_between(Brownian *, double from, double to, double *out);
+void brownian_carry(Brownian *, Carry *); // where it is: what is drawn follows from the seed
 
 #endif

@@ -52,7 +52,8 @@ static Id two(const ClashFold *c, Type t, Fn fn, Id a, Id b) {
   Each e = each_of(c->w, t);
   uint32_t x = each_read(c->w, &e, a, (Base)t.base, t.rank),
            y = each_read(c->w, &e, b, (Base)t.base, t.rank);
-  e.loop.scalar[scalar_fn(c->w, &e.loop, fn, x, y, 0)].base = t.base;
+  uint32_t both = scalar_fn(c->w, &e.loop, fn, x, y, 0); // first: it may move the scalars
+  e.loop.scalar[both].base = t.base;
   return each_make(c->w, c->to, &e);
 }
 
@@ -61,7 +62,8 @@ static Id chosen_at(const ClashFold *c, Id bits, Id yes, Id no) {
   uint32_t b = each_read(c->w, &e, bits, BASE_BIT, c->t.rank),
            x = each_read(c->w, &e, yes, (Base)c->t.base, c->t.rank),
            y = each_read(c->w, &e, no, (Base)c->t.base, c->t.rank);
-  e.loop.scalar[scalar_fn(c->w, &e.loop, FN_select, b, x, y)].base = c->t.base;
+  uint32_t one = scalar_fn(c->w, &e.loop, FN_select, b, x, y);
+  e.loop.scalar[one].base = c->t.base;
   return each_make(c->w, c->to, &e);
 }
 
@@ -88,7 +90,7 @@ static Id sum_of(World *w, Diagram *d, Id x) {
   return box_loop(w, d, loop, &x, 1, number, 0);
 }
 
-// 0 at ticks at which the state is not due.
+// 0 at ticks at which it is not due.
 static Id when_due(World *w, Diagram *d, Id x, Id time, double every) {
   Each e = each_of(w, (Type){.base = BASE_R});
   uint32_t a = each_read(w, &e, x, BASE_R, 0), clock = each_read(w, &e, time, BASE_R, 0);
@@ -98,14 +100,13 @@ static Id when_due(World *w, Diagram *d, Id x, Id time, double every) {
   return each_make(w, d, &e);
 }
 
-// Lines of one state whose jumps, if they are some, are of one level.
+// Lines of one thing whose jumps, if they are some, are of one level.
 static Id group_flag(World *w, const System *s, Diagram *to, const Id *map, uint32_t first) {
   const SystemWriter *of = &s->writer.at[first];
-  Id state = s->d->param.at[s->state.at[of->state].param].wire;
-  ClashFold c = {.w = w, .to = to, .t = s->d->wire.at[state].type};
+  ClashFold c = {.w = w, .to = to, .t = s->d->wire.at[of->value].type};
   for (uint32_t i = 0; i < s->writer.n; i++) {
     const SystemWriter *x = &s->writer.at[i];
-    if (x->state != of->state || x->level != of->level) continue;
+    if (x->group != of->group || x->level != of->level) continue;
     if (i < first) return 0; // done before
     add_line(&c, x->when ? map[x->when] : 0, x->named ? map[x->named] : 0, map[x->value]);
   }
@@ -119,10 +120,26 @@ Id clash_flag(World *w, const System *s, Diagram *to, const Id *map, Id time) {
   ClashFold c = {.w = w, .to = to};
   for (uint32_t i = 0; i < s->writer.n; i++) {
     Id one = group_flag(w, s, to, map, i);
-    double every = s->state.at[s->writer.at[i].state].every;
+    double every = s->writer.at[i].every;
     if (one && every > 1) one = when_due(w, to, one, time, every);
     if (one) all = two(&c, (Type){.base = BASE_R}, FN_add, all, one);
   }
+  return all;
+}
+
+// -- stopped --------------------------------------------------------------------------------------
+static Id how_many_go(World *w, Diagram *to, Id stopped) {
+  Each e = each_of(w, with_base(to->wire.at[stopped].type, BASE_R));
+  uint32_t bit = each_read(w, &e, stopped, BASE_BIT, e.t.rank), no = each_number(w, &e, 0);
+  scalar_fn(w, &e.loop, FN_select, bit, no, each_number(w, &e, 1));
+  return sum_of(w, to, each_make(w, to, &e));
+}
+
+Id going_flag(World *w, const System *s, Diagram *to, const Id *map) {
+  ClashFold c = {.w = w, .to = to};
+  Id all = how_many_go(w, to, map[s->halt.at[0].is]);
+  for (uint32_t i = 1; i < s->halt.n; i++)
+    all = two(&c, (Type){.base = BASE_R}, FN_add, all, how_many_go(w, to, map[s->halt.at[i].is]));
   return all;
 }
 
@@ -143,8 +160,12 @@ typedef struct {
   double *value; // [place]
 } WriterRow;
 
+static int64_t set_cells(const Sim *m, const SystemWriter *x) {
+  return sim_cells(m, &m->s->d->wire.at[x->value].type);
+}
+
 static WriterRow writer_row(const Sim *m, Engine *e, const SystemWriter *x, uint32_t *out) {
-  int64_t n = sim_state(m, x->state)->count, some = n;
+  int64_t n = set_cells(m, x), some = n;
   WriterRow r = {NEW_ARRAY(m->arena, bool, n + 1), NEW_ARRAY(m->arena, double, n + 1)};
   double *bits = NEW_ARRAY(m->arena, double, n + 1);
   engine_get(e, (*out)++, r.value, n);
@@ -163,7 +184,7 @@ static WriterRow writer_row(const Sim *m, Engine *e, const SystemWriter *x, uint
 
 static const char *value_words(const Sim *m, const SystemWriter *x, double value) {
   if (x->jump) return arena_format(m->arena, "`%s`", name_text(m->w->names, x->jump));
-  const Type *t = &m->s->d->wire.at[m->s->d->param.at[m->s->state.at[x->state].param].wire].type;
+  const Type *t = &m->s->d->wire.at[x->value].type;
   const Ids *names = t->names ? &m->w->label_names.at[t->names] : NULL;
   if (names && value >= 0 && value < names->n)
     return arena_format(m->arena, "`%s`", name_text(m->w->names, names->at[(uint32_t)value]));
@@ -174,8 +195,8 @@ static bool tell(const Sim *m, const SystemWriter *one, const SystemWriter *othe
                  const double value[2], const char *when) {
   World *w = m->w;
   Id e = diag_error(w->diags, other->span, "two lines set `%s` at %s: one to %s, one to %s",
-                    sim_place(m, one->state, place), when, value_words(m, one, value[0]),
-                    value_words(m, other, value[1]));
+                    sim_place_of(m, one->path, &m->s->d->wire.at[one->value].type, place), when,
+                    value_words(m, one, value[0]), value_words(m, other, value[1]));
   diag_note(w->diags, e, one->span, "the other one");
   diag_help(w->diags, e,
             "let one of the conditions exclude the other, or write one line: `… when … else …`");
@@ -190,10 +211,10 @@ static bool find_clash(const Sim *m, Engine *e, TicksNow *ticks, const void *con
   for (uint32_t i = 0; i < s->writer.n; i++) row[i] = writer_row(m, e, &s->writer.at[i], &out);
   for (uint32_t i = s->writer.n; i-- > 0;) { // the lines stand here from the last to the first
     const SystemWriter *a = &s->writer.at[i];
-    int64_t n = sim_state(m, a->state)->count;
-    for (uint32_t k = i; k-- > 0 && s->writer.at[k].state == a->state;) {
+    int64_t n = set_cells(m, a);
+    for (uint32_t k = i; k-- > 0 && s->writer.at[k].group == a->group;) {
       const SystemWriter *b = &s->writer.at[k];
-      if (b->level != a->level || !ticks(context, a->state)) continue;
+      if (b->level != a->level || !ticks(context, a)) continue;
       for (int64_t j = 0; j < n; j++)
         if (row[i].sets[j] && row[k].sets[j] && row[i].value[j] != row[k].value[j])
           return tell(m, a, b, j, (double[2]){row[i].value[j], row[k].value[j]}, when);

@@ -67,11 +67,11 @@ typedef struct {
   double t;
 } FlowMoment;
 
-static bool ticks_then(const void *context, uint32_t state) {
+static bool ticks_then(const void *context, const SystemWriter *x) {
   const FlowMoment *c = context;
-  for (uint32_t i = 0; i < c->f->stepping.n; i++)
-    if (c->f->stepping.at[i] == state) return is_due(c->f, c->f->m->s->state.at[state].every, c->t);
-  return false;
+  bool steps = x->state == NO_STATE;
+  for (uint32_t i = 0; i < c->f->stepping.n; i++) steps |= c->f->stepping.at[i] == x->state;
+  return steps && is_due(c->f, x->every, c->t);
 }
 
 static bool lines_agree(Flow *f, double t) {

@@ -41,12 +41,10 @@ static void put_between(Flow *f, double t) {
   put_ports(f, d->at, fmin(fmax(part, 0), 1));
 }
 
-double flow_next_row(const Flow *f) {
+double flow_next_row(const Flow *f, double now) {
   const Driven *d = f->driven;
   if (!d) return INFINITY;
   if (!d->time) return (double)(d->at + 1);
-  double now;
-  state_get(f->time, &now);
   for (int64_t i = 0; i < d->n; i++)
     if (d->time[i] > now) return d->time[i];
   return INFINITY;
@@ -70,6 +68,7 @@ bool flow_drive(Flow *f) {
   if (!(m->run->path ? table_inputs : set_inputs)(m, d->n, d->rows, d->table)) return false;
   f->driven = d;
   f->problem.timeless &= !d->time;
+  f->problem.adds = false;
   for (uint32_t i = 0; d->time && i < m->s->in.n; i++)
     if (d->rows[i] && m->s->d->wire.at[m->s->d->in.at[i]].type.base != BASE_R)
       return diag_refuse(m->w->diags, m->run->span,
@@ -221,18 +220,28 @@ static bool set_by(Flow *f, double t, uint32_t which) {
       to->by[k] = which + 1;
     }
   }
-  Happening h = {.time = t, .path = e->path};
-  h.what = e->birth  ? "born"
-           : e->jump ? name_text(f->m->w->names, e->jump)
-                     : f->m->s->state.at[e->state.at[0]].path;
-  if (f->record) vec_push(f->m->arena, &f->record->happening, h);
+  if (f->record && t > f->begun)
+    vec_push(f->m->arena, &f->record->happening, flow_happening(f, t, number));
   return true;
 }
 
+Happening flow_happening(const Flow *f, double t, uint32_t event) {
+  const SystemEvent *e = &f->m->s->event.at[event];
+  const char *what = e->birth  ? "born"
+                     : e->jump ? name_text(f->m->w->names, e->jump)
+                               : f->m->s->state.at[e->state.at[0]].path;
+  return (Happening){.time = t, .path = e->path, .what = what, .event = event};
+}
+
 bool flow_halted(const Flow *f) {
-  double mode = -1;
-  if (f->mode) state_get(f->mode, &mode);
-  return sim_halts(f->m, mode);
+  const System *s = f->m->s;
+  for (uint32_t i = 0; i < s->halt.n; i++) {
+    const State *mode = sim_state(f->m, s->halt.at[i].state);
+    state_get(mode, f->value);
+    for (int64_t k = 0; k < mode->count; k++)
+      if (!(s->halt.at[i].stops >> (uint32_t)f->value[k] & 1)) return false;
+  }
+  return s->halt.n > 0;
 }
 
 static bool happen(void *flow, double t, uint8_t *which, const double *late, double *x) {
@@ -301,11 +310,45 @@ static bool open_rates(Flow *f) {
     vec_push(f->m->arena, &f->flowing, (Flowing){state, i, f->n, state->count});
     f->n += (uint32_t)state->count;
   }
-  f->rates = wires_engine(f, &rate, &f->rate_cells);
+  Diagram *rates = pick_wires(f->m->w, s, rate.at, rate.n);
+  f->problem.adds = structure_adds(rates) && !s->lag.n;
+  count_wires(f, rate.at, rate.n, &f->rate_cells);
+  f->rates = sim_engine(f->m, rates);
   if (next.n) f->nexts = wires_engine(f, &next, NULL);
   if (next.n) f->lines = clash_engine(f->m);
   flow_clocks(f);
   return f->rates && (!next.n || f->nexts);
+}
+
+static bool is_read(const Diagram *d, const char *path) {
+  for (uint32_t i = 0; i < d->param.n; i++) {
+    if (strcmp(d->param.at[i].path, path)) continue;
+    Id wire = d->param.at[i].wire;
+    for (uint32_t k = 0; k < d->out.n; k++)
+      if (d->out.at[k] == wire) return true;
+    for (uint32_t b = 1; b < d->box.n; b++)
+      for (uint32_t k = 0; k < d->box.at[b].nin; k++)
+        if (d->box.at[b].in[k] == wire) return true;
+  }
+  return false;
+}
+
+// The numbers that guards read: between two moments no others need to be known for them.
+static void find_guarded(Flow *f, const Diagram *d) {
+  const System *s = f->m->s;
+  NumberRange *range = NEW_ARRAY(f->m->arena, NumberRange, f->flowing.n + 1);
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < f->flowing.n; i++) {
+    const Flowing *y = &f->flowing.at[i];
+    uint32_t end = y->offset + (uint32_t)y->count;
+    if (!is_read(d, s->d->param.at[s->state.at[y->number].param].path)) continue;
+    if (n && range[n - 1].to == y->offset)
+      range[n - 1].to = end;
+    else
+      range[n++] = (NumberRange){y->offset, end};
+  }
+  f->problem.guarded = range;
+  f->problem.nguarded = n;
 }
 
 static bool open_events(Flow *f) {
@@ -331,7 +374,10 @@ static bool open_events(Flow *f) {
                    .by = NEW_ARRAY(f->m->arena, uint32_t, state->count)};
     vec_push(f->m->arena, &f->fresh, fresh);
   }
-  f->guards = wires_engine(f, &guard, &f->guard_cells);
+  Diagram *conditions = pick_wires(f->m->w, s, guard.at, guard.n);
+  find_guarded(f, conditions);
+  count_wires(f, guard.at, guard.n, &f->guard_cells);
+  f->guards = sim_engine(f->m, conditions);
   f->values = wires_engine(f, &value, NULL);
   for (uint32_t i = 0; i < f->guard_cells.n; i++)
     f->problem.events += (uint32_t)f->guard_cells.at[i];
@@ -361,7 +407,7 @@ Flow *flow_open(Sim *m) {
   Flow *f = NEW(m->arena, Flow);
   f->m = m;
   f->time = sim_clock(m, "time");
-  f->mode = m->s->stops ? store_find(m->store, "mode") : NULL;
+  f->begun = -INFINITY;
   if (!open_rates(f) || !open_events(f) || !open_lags(f)) return NULL;
   int64_t most = 1;
   for (uint32_t i = 0; i < m->s->state.n; i++) {

@@ -57,7 +57,6 @@ struct Flow {
   VEC(Flowing) flowing, lag;
   VEC(uint32_t) stepping; // states with a next value
   VEC(TickClock) clock;   // of those: one for each period
-  State *mode;            // of a system that may stop; or NULL
   double moment;          // when something happened last; not a number: nothing that still goes on
   double **birth;         // [event][state] what a part is born with, as it was before the moment
   bool *unborn;           // [guard] it is there from the start: it is not born then
@@ -77,6 +76,7 @@ struct Flow {
   bool chance;          // what events set is drawn
   Engine *lines;        // that may set one place at one tick; or NULL
   Engine *look;         // what is looked at, whose ports are moved too; or NULL
+  double begun;         // up to there, what happens has been noted before
   OddMoment odd;
 };
 
@@ -93,11 +93,12 @@ void flow_noise_rows(Flow *, Engine *, uint64_t first, int64_t steps); // for st
 void flow_draws(Flow *);                                               // opens what events draw
 uint64_t flow_draw(Flow *, uint32_t guard);                            // the step of what it draws
 void flow_drawn(Flow *, const uint8_t *which);                         // they have happened
-bool flow_drive(Flow *);            // reads the table of the run, if it has one
-double flow_next_row(const Flow *); // when the next row begins; infinite: never
-void flow_row(Flow *, double t);    // the row that holds from now on
+bool flow_drive(Flow *);                        // reads the table of the run, if it has one
+double flow_next_row(const Flow *, double now); // when the next row begins; infinite: never
+void flow_row(Flow *, double t);                // the row that holds from now on
 void flow_start(const Flow *, double *x);
 bool flow_halted(const Flow *);
+Happening flow_happening(const Flow *, double t, uint32_t event);
 // births.c
 bool flow_births_open(Flow *);
 bool flow_births(Flow *, double t); // keeps what is born then, before anything happens

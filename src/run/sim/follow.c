@@ -3,30 +3,12 @@
 //
 // Between two steps an event may have set modes and states that do not flow: the step before it is
 // looked at with the values before, the moment itself with those after.
-#include "run/sim/flow_own.h"
-#include "run/sim/watch_own.h"
+#include "run/sim/follow_own.h"
 
 #include <float.h>
 #include <math.h>
 
 static const double usual_tolerance = 1e-10; // of a step's error
-
-typedef struct {
-  Sim *m;
-  Followed *f;
-  Flow *flow;
-  Solver *solver;
-  Engine *look; // what is kept, shown and watched
-  SightList see;
-  uint32_t shows; // those that are kept or shown come first, then those that checks watch
-  Watchers watchers;
-  double *x, *row;
-  double *before, *after; // what does not flow, around an event
-  int64_t held;
-  bool keeps; // false: only the watchers are interested
-  double *points,
-      *half_points; // [WATCH_POINTS + 1][watcher] in a part of a step, the last at the probe
-} Following;
 
 // -- what does not flow ---------------------------------------------------------------------------
 static bool is_held(const Following *g, uint32_t i) { return !g->m->s->state.at[i].rate; }
@@ -57,7 +39,7 @@ static double watched(const Following *g, uint32_t i) {
 
 static bool keep_moment(Following *g, double t, const double *x) {
   SimRecord *r = &g->f->record;
-  if (!g->keeps) return true;
+  if (!g->keeps || t < g->begun) return true;
   if (!look(g, t, x)) return false;
   vec_push(g->m->arena, &r->time, t);
   for (uint32_t i = 0; i < g->shows; i++) {
@@ -81,7 +63,9 @@ static double glance(void *context, double t) {
 }
 
 // What the watchers see in a part of a step; do five points say enough of each?
-static bool watch_points(Following *g, double from, double to, double *all, bool *tame) {
+static bool watch_points(void *following, double from, double to, bool *tame) {
+  Following *g = following;
+  double *all = g->points;
   for (uint32_t k = 0; k <= WATCH_POINTS; k++) {
     double t = from + (to - from) * (k < WATCH_POINTS ? k / (WATCH_POINTS - 1.0) : CURVE_PROBE);
     if (k == WATCH_POINTS - 1) t = to;
@@ -106,23 +90,14 @@ static void watch_all(Following *g, double from, double to, const double *all) {
   }
 }
 
-// A part of a step, or its halves where five points say too little: some times in any case, and then
-// only around a single bend or jump, which has one half.
 static bool watch_part(Following *g, double from, double to, int deep) {
-  enum { FREE = 6, DEEPEST = 40 };
-  bool tame, left = true, right = true;
-  if (!watch_points(g, from, to, g->points, &tame)) return false;
   double middle = from + (to - from) / 2;
-  bool whole = tame || deep == DEEPEST || !(middle > from && middle < to);
-  if (!whole && deep >= FREE) {
-    if (!watch_points(g, from, middle, g->half_points, &left) ||
-        !watch_points(g, middle, to, g->half_points, &right))
-      return false;
-    whole = !left && !right;
+  switch (halves_or_whole(&(Halves){g, watch_points}, from, to, deep)) {
+  case HALVES_LOST: return false;
+  case HALVES_WHOLE: watch_all(g, from, to, g->points); return true;
+  case HALVES_SPLIT: break;
   }
-  if (!whole) return watch_part(g, from, middle, deep + 1) && watch_part(g, middle, to, deep + 1);
-  watch_all(g, from, to, g->points);
-  return true;
+  return watch_part(g, from, middle, deep + 1) && watch_part(g, middle, to, deep + 1);
 }
 
 static bool watch_step(Following *g, double from, double to) {
@@ -130,7 +105,7 @@ static bool watch_step(Following *g, double from, double to) {
 }
 
 static bool watch_moment(Following *g, double t, const double *x) {
-  if (!g->watchers.n) return true;
+  if (!g->watchers.n || t < g->begun) return true;
   if (!look(g, t, x)) return false;
   for (uint32_t i = 0; i < g->watchers.n; i++) watcher_moment(&g->watchers.at[i], t, watched(g, i));
   return true;
@@ -162,8 +137,35 @@ static bool failed(const Following *g) {
   return true;
 }
 
-// One step, and all that is seen on the way; `moment` counts those that are kept.
-static bool follow_step(Following *g, double end, double every, uint64_t *moment) {
+// Where the run begins, or the one before it ended.
+static bool first_look(Following *g, const double *x) {
+  double every = usual_every(g->m->run);
+  g->seen = true;
+  g->moment = (uint64_t)(g->begun / every * (1 + 1e-12)) + 1;
+  return watch_moment(g, g->begun, x) && keep_moment(g, g->begun, x);
+}
+
+// What is seen on the way of a step, before what happens at its end.
+static bool see_step(Following *g, double from, double to) {
+  double every = usual_every(g->m->run);
+  if (to < g->begun) return true;
+  if (!g->seen) {
+    solver_at(g->solver, g->begun, g->x);
+    if (!first_look(g, g->x)) return false;
+  }
+  if (!watch_step(g, fmax(from, g->begun), to)) return false;
+  double last =
+      to < g->m->run->end ? to : to * (1 + 1e-12); // the end is a moment, but for rounding
+  for (; every * (double)g->moment <= last; g->moment++) {
+    double t = every * (double)g->moment;
+    solver_at(g->solver, t < to ? t : to, g->x);
+    if (!keep_moment(g, t, g->x)) return false;
+  }
+  return true;
+}
+
+// One step, and all that is seen on the way.
+static bool follow_step(Following *g, double end) {
   bool events = g->flow->problem.events > 0;
   if (events) move_held(g, g->before, false);
   solver_step(g->solver, end);
@@ -175,14 +177,7 @@ static bool follow_step(Following *g, double end, double every, uint64_t *moment
     move_held(g, g->after, false);
     move_held(g, g->before, true);
   }
-  if (!watch_step(g, from, to)) return false;
-  double last =
-      to < g->m->run->end ? to : to * (1 + 1e-12); // the end is a moment, but for rounding
-  for (; every * (double)*moment <= last; ++*moment) {
-    double t = every * (double)*moment;
-    solver_at(g->solver, t < to ? t : to, g->x);
-    if (!keep_moment(g, t, g->x)) return false;
-  }
+  if (!see_step(g, from, to)) return false;
   if (!happened) return true;
   move_held(g, g->after, true);
   return watch_moment(g, to, solver_state(g->solver)) &&
@@ -217,59 +212,96 @@ static bool do_tick(Following *g, double now, double kept) {
 
 enum { LOOKS = 8192 }; // at the rates in a whole run, where steps see nothing
 
-static bool follow_all(Following *g, double *start) {
+static SolveOptions solve_options(const Following *g) {
   const Run *r = g->m->run;
   static const Method method[] = {SOLVE_DORMAND, SOLVE_DORMAND, SOLVE_RK4,  SOLVE_EULER,
                                   SOLVE_STIFF,   SOLVE_GIVEN,   SOLVE_GIVEN};
   double tolerance = r->tolerance > 0 ? r->tolerance : usual_tolerance;
-  SolveOptions how = {.method = method[r->follow], .relative = tolerance};
+  SolveOptions how = {.method = method[r->follow], .relative = tolerance, .goes_on = g->solved};
   how.absolute = tolerance * 1e-3;
   if (has_fixed_steps(r))
     how.step = r->step;
   else
     how.largest = longest_step(r), how.look = r->end / LOOKS;
-  g->solver = solver_new(g->m->arena, &g->flow->problem, &how, 0, start);
-  if (failed(g)) return false;
+  return how;
+}
+
+// The solver where the run begins or goes on.
+static bool open_solver(Following *g, double *start) {
+  SolveOptions how = solve_options(g);
+  g->solver = solver_new(g->m->arena, &g->flow->problem, &how, g->time, start);
+  if (failed(g) || !follow_restore_solver(g)) return false;
   if (g->flow->problem.constrained)
     memcpy(start, solver_state(g->solver), g->flow->n * sizeof *start);
-  double every = usual_every(r);
-  uint64_t moment = 1;
-  if (!watch_moment(g, 0, start) || !keep_moment(g, 0, start)) return false;
+  return true;
+}
+
+// May a step from here be as long as it is because the run ends? Most are too far from there.
+static bool may_be_cut(const Following *g, double t) {
+  const Run *r = g->m->run;
+  return t + 2 * (has_fixed_steps(r) ? r->step : longest_step(r)) >= r->end;
+}
+
+// A step, and what ticks or begins at its end.
+static bool follow_on(Following *g) {
+  const Run *r = g->m->run;
+  double now = solver_time(g->solver);
+  double row = flow_next_row(g->flow, now), tick = flow_next_tick(g->flow, r->end);
+  double other = fmin(tick_met(g, tick), row), end = fmin(r->end, other);
+  bool last = r->end < other && !g->limited;
+  if (last && may_be_cut(g, now)) follow_shot(g);
+  if (!follow_step(g, end)) return false;
+  if (last && solver_limited(g->solver)) g->limited = true;
+  if (solver_time(g->solver) >= tick && !do_tick(g, tick, usual_every(r) * (double)(g->moment - 1)))
+    return false;
+  if (solver_time(g->solver) < row || row >= r->end) return true;
+  flow_row(g->flow, row);
+  solver_disturb(g->solver);
+  return watch_moment(g, row, solver_state(g->solver));
+}
+
+static void note_solver(Following *g, uint64_t before) {
+  SimRecord *r = &g->f->record;
+  g->reached = solver_time(g->solver);
+  g->note = solver_note(g->solver);
+  r->halted = flow_halted(g->flow);
+  r->steps = solver_count(g->solver, NULL, NULL) - before;
+}
+
+static bool follow_all(Following *g, double *start) {
+  const Run *r = g->m->run;
+  const SimOptions *how = g->m->how;
+  uint64_t done = g->f->record.steps;
+  if (!open_solver(g, start)) return false;
+  uint64_t before = solver_count(g->solver, NULL, NULL) - done;
+  if (!g->seen && g->time >= g->begun && !first_look(g, start)) return false;
+  note_solver(g, before);
+  if (!g->resumed && !follow_save(g)) return false; // as it begins
   while (solver_time(g->solver) < r->end && !flow_halted(g->flow)) {
-    double row = flow_next_row(g->flow), tick = flow_next_tick(g->flow, r->end);
-    double end = fmin(fmin(r->end, tick_met(g, tick)), row);
-    if (!follow_step(g, end, every, &moment)) return false;
-    if (solver_time(g->solver) >= tick && !do_tick(g, tick, every * (double)(moment - 1)))
-      return false;
-    if (solver_time(g->solver) >= row && row < r->end) {
-      flow_row(g->flow, row);
-      solver_disturb(g->solver);
-      if (!watch_moment(g, row, solver_state(g->solver))) return false;
-    }
-    if (g->m->how->progress)
-      g->m->how->progress(g->m->how->context, solver_time(g->solver) / r->end);
-    if (g->m->how->stop && *g->m->how->stop) {
-      g->f->stopped = true;
-      break;
-    }
+    if (!follow_on(g)) return false;
+    note_solver(g, before);
+    if (how->progress) how->progress(how->context, (g->reached - g->begun) / (r->end - g->begun));
+    if (!follow_save_now(g)) return false;
+    g->f->stopped = how->stop && *how->stop && !g->limited && g->reached < r->end;
+    if (g->f->stopped) break;
   }
-  g->f->record.halted = flow_halted(g->flow);
-  g->f->record.steps = solver_count(g->solver, NULL, NULL);
-  if (g->keeps && solver_note(g->solver)) {
-    Id e = diag_warning(g->m->w->diags, r->span, "%s", solver_note(g->solver));
-    diag_help(g->m->w->diags, e, "`by stiff` names it: then it is there from the start");
-  }
+  g->over = !g->f->stopped;
   return true;
 }
 
 // -- fixed steps, compiled as a whole -------------------------------------------------------------
+static bool ends_a_step(const Run *r, double t) {
+  return fabs(round(t / r->step) * r->step - t) <= 1e-9 * r->end;
+}
+
 // Nothing may happen between two moments that are kept, and the end is the end of a step.
 static bool is_plain(const Following *g) {
   const Run *r = g->m->run;
   for (uint32_t i = 0; i < g->watchers.n; i++)
     if (g->watchers.at[i].watch->kind != WATCH_LAST) return false;
   return has_fixed_steps(r) && !g->flow->driven && !g->flow->problem.events && !g->flow->lag.n &&
-         !g->flow->nexts && fabs(round(r->end / r->step) * r->step - r->end) <= 1e-9 * r->end;
+         !g->flow->nexts && ends_a_step(r, r->end) && ends_a_step(r, g->time) &&
+         g->time >= g->begun && !(g->resumed && g->solved);
 }
 
 static Engine *steps_engine(const Following *g, int64_t steps) {
@@ -296,21 +328,34 @@ static bool is_finite(const Following *g, double t) {
   return true;
 }
 
-static bool plain_steps(Following *g, int64_t steps, int64_t times) {
-  const SimOptions *how = g->m->how;
+static bool plain_steps(Following *g, Engine *e, int64_t steps) {
   double t = 0;
-  Engine *e = times ? steps_engine(g, steps) : NULL;
-  if (times && !e) return false;
+  flow_noise_rows(g->flow, e, g->steps, steps);
+  if (!sim_run(g->m, e, 0)) return false;
+  state_get(g->flow->time, &t);
+  flow_start(g->flow, g->x);
+  g->steps += (uint64_t)steps;
+  g->f->record.steps += (uint64_t)steps;
+  g->reached = t;
+  return is_finite(g, t) && keep_moment(g, t, g->x);
+}
+
+// Moments that are kept are `chunk` steps apart, from time 0 on.
+static bool plain_rows(Following *g, int64_t chunk, int64_t all) {
+  const SimOptions *how = g->m->how;
+  int64_t made = 0;
+  Engine *e = NULL;
   bool good = true;
-  for (int64_t i = 0; good && i < times && !g->f->stopped; i++) {
-    flow_noise_rows(g->flow, e, g->f->record.steps, steps);
-    if (!(good = sim_run(g->m, e, 0))) break;
-    state_get(g->flow->time, &t);
-    flow_start(g->flow, g->x);
-    if (!(good = is_finite(g, t) && keep_moment(g, t, g->x))) break;
-    if (how->progress) how->progress(how->context, t / g->m->run->end);
-    g->f->stopped = how->stop && *how->stop;
-    g->f->record.steps += (uint64_t)steps;
+  while (good && (int64_t)g->steps < all && !g->f->stopped) {
+    int64_t done = (int64_t)g->steps, steps = chunk - done % chunk;
+    if (steps > all - done) steps = all - done;
+    if (e && steps != made) engine_free(e), e = NULL;
+    if (!e) e = steps_engine(g, made = steps);
+    if (!(good = e && plain_steps(g, e, steps))) break;
+    if (how->progress)
+      how->progress(how->context, (g->reached - g->begun) / (g->m->run->end - g->begun));
+    good = follow_save_now(g);
+    g->f->stopped = how->stop && *how->stop && (int64_t)g->steps < all;
   }
   if (e) engine_free(e);
   return good;
@@ -322,11 +367,16 @@ static bool follow_plain(Following *g, double *start) {
   int64_t chunk = (int64_t)llround(usual_every(r) / r->step);
   if (chunk < 1) chunk = 1;
   if (chunk > steps) chunk = steps;
-  flow_put(g->flow, 0, start, NULL);
-  if (!watch_moment(g, 0, start) || !keep_moment(g, 0, start)) return false;
-  bool good = plain_steps(g, chunk, steps / chunk);
-  if (good && !g->f->stopped && steps % chunk) good = plain_steps(g, steps % chunk, 1);
-  return good && watch_moment(g, r->end, g->x);
+  memcpy(g->x, start, g->flow->n * sizeof *start);
+  if (!g->resumed) {
+    g->reached = g->time;
+    g->steps = (uint64_t)llround(g->time / r->step);
+    flow_put(g->flow, g->time, start, NULL);
+    if (!first_look(g, start) || !follow_save(g)) return false;
+  }
+  if (!plain_rows(g, chunk, steps)) return false;
+  g->over = !g->f->stopped;
+  return !g->over || watch_moment(g, r->end, g->x);
 }
 
 // -- opening --------------------------------------------------------------------------------------
@@ -343,47 +393,78 @@ static bool open_look(Following *g, uint32_t number) {
   return g->look != NULL;
 }
 
-static bool follow_once(Sim *m, uint32_t number, Followed *f, const Watchers *watchers,
-                        bool keeps) {
-  Following g = {.m = m, .f = f, .watchers = *watchers, .keeps = keeps};
-  record_channels(m->w, m->p, number, &f->record);
-  size_t points = (WATCH_POINTS + 1) * (size_t)watchers->n;
-  g.points = NEW_ARRAY(m->arena, double, points + 1);
-  g.half_points = NEW_ARRAY(m->arena, double, points + 1);
-  g.flow = flow_open(m);
-  if (!g.flow || !open_look(&g, number) || !flow_drive(g.flow)) return false;
-  g.flow->look = g.look;
-  if (g.flow->driven) flow_row(g.flow, 0);
-  if (keeps) g.flow->record = &f->record;
-  if (!flow_noise(g.flow, m->run)) return false;
+static void take_follow_rows(Following *g) {
+  Sim *m = g->m;
+  size_t points = (WATCH_POINTS + 1) * (size_t)g->watchers.n;
+  g->points = NEW_ARRAY(m->arena, double, points + 1);
   for (uint32_t i = 0; i < m->s->state.n; i++)
-    if (is_held(&g, i)) g.held += sim_state(m, i)->count;
-  g.before = NEW_ARRAY(m->arena, double, g.held + 1);
-  g.after = NEW_ARRAY(m->arena, double, g.held + 1);
-  g.x = NEW_ARRAY(m->arena, double, g.flow->n + 1);
-  double *start = NEW_ARRAY(m->arena, double, g.flow->n + 1);
-  flow_start(g.flow, start);
-  return is_plain(&g) ? follow_plain(&g, start) : follow_all(&g, start);
+    if (is_held(g, i)) g->held += sim_state(m, i)->count;
+  g->before = NEW_ARRAY(m->arena, double, g->held + 1);
+  g->after = NEW_ARRAY(m->arena, double, g->held + 1);
+  g->x = NEW_ARRAY(m->arena, double, g->flow->n + 1);
 }
 
-// Periods want to know where the middle is, which a first run finds.
+static void tell_note(const Following *g) {
+  if (!g->keeps || !g->note) return;
+  Id e = diag_warning(g->m->w->diags, g->m->run->span, "%s", g->note);
+  diag_help(g->m->w->diags, e, "`by stiff` names it: then it is there from the start");
+}
+
+static bool follow_once(Following *g) {
+  Sim *m = g->m;
+  record_channels(m->w, m->p, g->number, &g->f->record);
+  g->flow = flow_open(m);
+  if (!g->flow || !open_look(g, g->number) || !flow_drive(g->flow)) return false;
+  g->flow->look = g->look;
+  if (g->flow->driven) flow_row(g->flow, 0);
+  if (g->keeps) g->flow->record = &g->f->record;
+  if (!flow_noise(g->flow, m->run)) return false;
+  take_follow_rows(g);
+  if (!follow_restore(g)) return false;
+  double *start = NEW_ARRAY(m->arena, double, g->flow->n + 1);
+  flow_start(g->flow, start);
+  bool done = g->over; // long ago
+  if (!done && !(is_plain(g) ? follow_plain(g, start) : follow_all(g, start))) return false;
+  tell_note(g);
+  return done || !g->keeps || follow_save(g);
+}
+
+// A first run finds where the middle is; it is saved on its way too.
+static bool find_middles(Sim *m, Following *g, const SavedRun *from) {
+  Sim first;
+  Followed unused = {.watch = g->f->watch};
+  Following once = {.m = &first, .f = &unused, .number = g->number, .watchers = g->watchers};
+  once.from = from;
+  once.resumed = g->resumed;
+  bool good = sim_open(&first, m->in, m->p, m->s, m->run, m->how) && follow_once(&once);
+  g->begun = once.begun;
+  g->f->stopped = unused.stopped;
+  if (good && unused.stopped) good = follow_save(&once);
+  sim_close(&first);
+  for (uint32_t i = 0; good && i < g->watchers.n; i++)
+    watcher_again(&g->watchers.at[i], (g->begun + m->run->end) / 2);
+  return good;
+}
+
+// Periods want to know where the middle is.
 bool follow_flow(Sim *m, uint32_t number, Followed *f) {
-  Watchers watchers = {0};
-  if (!flow_usual_step(m)) return false;
-  watchers_find(m, number, f, &watchers);
+  SavedRun saved, before;
+  Following g = {.m = m, .f = f, .number = number, .keeps = true};
   bool twice = false;
-  for (uint32_t i = 0; i < watchers.n; i++) twice |= watchers.at[i].watch->kind == WATCH_PERIOD;
-  if (twice) {
-    Sim first;
-    Followed unused = {.watch = f->watch};
-    bool good = sim_open(&first, m->in, m->p, m->s, m->run, m->how) &&
-                follow_once(&first, number, &unused, &watchers, false);
-    sim_close(&first);
-    if (!good) return false;
-    for (uint32_t i = 0; i < watchers.n; i++) watcher_again(&watchers.at[i], m->run->end);
+  if (!follow_from(m, number, &saved, &before)) return false;
+  if (!follow_usual_step(m, saved.arrays ? &saved : &before)) return false;
+  watchers_find(m, number, f, &g.watchers);
+  for (uint32_t i = 0; i < g.watchers.n; i++) twice |= g.watchers.at[i].watch->kind == WATCH_PERIOD;
+  g.resumed = saved.arrays;
+  g.from = saved.arrays ? &saved : &before;
+  if (twice && !follow_saved_twice(m, &saved)) {
+    if (!find_middles(m, &g, g.from)) return false;
+    if (f->stopped) return record_channels(m->w, m->p, number, &f->record), true;
+    g.resumed = false;
+    g.from = &before;
   }
-  if (!follow_once(m, number, f, &watchers, true)) return false;
-  for (uint32_t i = 0; i < watchers.n; i++) watcher_end(&watchers.at[i]);
+  if (!follow_once(&g)) return false;
+  for (uint32_t i = 0; i < g.watchers.n; i++) watcher_end(&g.watchers.at[i]);
   return true;
 }
 

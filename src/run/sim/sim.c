@@ -92,21 +92,24 @@ const char *sim_state_name(const Sim *m, uint32_t state) {
   return name_text(m->w->names, m->sights.at[m->s->out.n + m->s->in.n + state].name);
 }
 
-const char *sim_place(const Sim *m, uint32_t state, int64_t cell) {
-  const State *s = sim_state(m, state);
-  const char *name = sim_state_name(m, state);
-  int64_t at[ARRAY_RANK_LIMIT];
-  if (s->count == 1) return name;
-  for (uint32_t i = s->rank; i-- > 0; cell /= s->shape[i]) at[i] = cell % s->shape[i];
+const char *sim_place_of(const Sim *m, const char *path, const Type *t, int64_t cell) {
+  int64_t at[ARRAY_RANK_LIMIT], n = 1;
   Buf b = buf_new(m->arena);
-  buf_text(&b, name);
-  for (uint32_t i = 0; i < s->rank; i++) buf_printf(&b, "%s%lld", i ? " " : "[", (long long)at[i]);
+  for (const char *c = path; *c; c++) buf_char(&b, *c == '/' ? '.' : *c);
+  if (sim_cells(m, t) == 1) return b.at;
+  for (uint32_t i = t->rank; i-- > 0; cell /= n) {
+    if (!size_value(m->w, t->axis[i].size, &n) || n < 1) n = 1;
+    at[i] = cell % n;
+  }
+  for (uint32_t i = 0; i < t->rank; i++) buf_printf(&b, "%s%lld", i ? " " : "[", (long long)at[i]);
   buf_text(&b, "]");
   return b.at;
 }
 
-bool sim_halts(const Sim *m, double mode) {
-  return mode >= 0 && mode < 64 && (m->s->stops >> (uint32_t)mode & 1);
+const char *sim_place(const Sim *m, uint32_t state, int64_t cell) {
+  const Diagram *d = m->s->d;
+  const Type *t = &d->wire.at[d->param.at[m->s->state.at[state].param].wire].type;
+  return sim_place_of(m, sim_state_name(m, state), t, cell);
 }
 
 State *sim_clock(const Sim *m, const char *path) { return store_find(m->store, path); }

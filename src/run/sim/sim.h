@@ -28,6 +28,7 @@ typedef struct {
   double time;
   const char *path; // of the part; "" for the system itself
   const char *what; // the mode it jumps to, or the state that is set
+  uint32_t event;   // of the system's; not where it is read from a table
 } Happening;
 
 typedef struct {
@@ -56,7 +57,7 @@ typedef struct {
   uint64_t seed;
   uint32_t threads;
   bool reference;
-  // Runs by ticks, by their numbers: puts away what a run needs to go on; gives what was put away of
+  // Runs, by their numbers: puts away what a run needs to go on; gives what was put away of
   // this very run; gives how another run ended, whose time and states it takes over. Or NULL.
   bool (*save)(void *context, uint32_t run, const Arrays *);
   bool (*saved)(void *context, uint32_t run, SavedRun *);

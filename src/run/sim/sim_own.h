@@ -31,6 +31,7 @@ State *sim_state(const Sim *, uint32_t state);
 State *sim_clock(const Sim *, const char *path);         // `time`, a lag; NULL: nothing reads it
 const char *sim_state_name(const Sim *, uint32_t state); // as it is written: ball.v
 const char *sim_place(const Sim *, uint32_t state, int64_t cell); // one place of it: v[0 1]
+const char *sim_place_of(const Sim *, const char *path, const Type *, int64_t cell);
 Engine *sim_engine(const Sim *, const Diagram *);
 bool sim_run(const Sim *, Engine *, uint64_t step); // false with a diagnostic
 // The same where numbers that are not finite are no error.
@@ -39,7 +40,6 @@ bool sim_try(const Sim *, Engine *, uint64_t step, bool *finite);
 // from. Always false.
 bool sim_blame(const Sim *, Engine *, uint64_t step, const char *what);
 bool sim_set(const Sim *, const RunStart *); // an input or a state
-bool sim_halts(const Sim *, double mode);    // is this mode of the system one that stops?
 int64_t sim_cells(const Sim *, const Type *);
 int64_t sim_in_cells(const Sim *, uint32_t port);
 
@@ -56,7 +56,8 @@ typedef struct { // what is looked at
 // The system up to what is looked at.
 Diagram *pick_seen(World *, const System *, const SightList *);
 // `ticks` ticks as one scan. Inputs: the ports, those of `rows` with a row for each tick. Outputs:
-// what is looked at in each tick, as rows; behind it, where lines may clash, whether they do.
+// what is looked at in each tick, as rows; behind it, where lines may clash, whether they do; then,
+// where it may stop, a number that is 0 if it has.
 Diagram *pick_ticks(World *, const System *, int64_t ticks, const bool *rows, const SightList *);
 // States that flow as inputs, then tangents of them; the change of the rates.
 Diagram *pick_tangent(World *, const System *);
@@ -70,7 +71,9 @@ Diagram *pick_steps(World *, const System *, int64_t steps, double h, StepMethod
 // clashes.c: lines that set one place to different values at one tick
 // In a diagram that the system was pasted into: a number that is above 0 where that happens.
 Id clash_flag(World *, const System *, Diagram *to, const Id *map, Id time);
-typedef bool TicksNow(const void *context, uint32_t state);
+// In such a diagram, too: a number that is 0 where everything in it has stopped.
+Id going_flag(World *, const System *, Diagram *to, const Id *map);
+typedef bool TicksNow(const void *context, const SystemWriter *);
 Engine *clash_engine(const Sim *); // what the lines say; NULL: there are none, or with a diagnostic
 // False with a diagnostic that names two lines. `when`: "tick 3"
 bool clash_told(const Sim *, Engine *, TicksNow *, const void *context, const char *when);
@@ -96,6 +99,7 @@ bool verify_boxes(World *, const Check *, const SimOptions *, Verdict *);
 // structure.c: which number of the outputs depends on which of these inputs, laid side by side; NULL:
 // not known
 const Pattern *structure_find(World *, Arena *, const Diagram *, uint32_t first, uint32_t n);
+bool structure_adds(const Diagram *); // does it only add and multiply?
 
 // flow.c: rates as functions on rows of numbers
 typedef struct Flow Flow;

@@ -424,3 +424,24 @@ const Pattern *structure_find(World *w, Arena *a, const Diagram *d, uint32_t fir
   arena_free(own);
   return p;
 }
+
+// -- sums and products ----------------------------------------------------------------------------
+static bool is_sum(const Loop *l) {
+  if (l->combine != SUM) return false;
+  for (uint32_t i = 0; i < l->nscalar; i++) {
+    const Scalar *s = &l->scalar[i];
+    bool whole = s->fn <= FN_SIZE || s->fn == FN_number;
+    bool adds = s->fn == FN_add || s->fn == FN_sub || s->fn == FN_neg || s->fn == FN_mul;
+    bool part = s->fn == FN_div && l->scalar[s->arg[1]].fn == FN_CONST;
+    if (!whole && !adds && !part) return false;
+  }
+  return true;
+}
+
+bool structure_adds(const Diagram *d) {
+  for (uint32_t i = 1; i < d->box.n; i++) {
+    const Box *b = &d->box.at[i];
+    if (b->op != OP_join && !(b->op == OP_loop && is_sum(b->loop))) return false;
+  }
+  return true;
+}

@@ -7,8 +7,7 @@ enum {
   NUMBERS_AT_ONCE = 1 << 20,
   TICKS_AT_ONCE = 4096,
   MOMENTS_KEPT = 100000,
-  WORK_AT_ONCE = 1 << 28,
-  SAVE_SECONDS = 1
+  WORK_AT_ONCE = 1 << 28
 };
 
 // -- what is watched ------------------------------------------------------------------------------
@@ -115,9 +114,9 @@ static bool tell_bad(const Ticking *t, Engine *e, int64_t ticks, double *row) {
   return false;
 }
 
-static bool due_at(const void *context, uint32_t state) {
+static bool due_at(const void *context, const SystemWriter *x) {
   const Ticking *t = context;
-  return fmod((double)t->clash, t->m->s->state.at[state].every) < 0.5;
+  return fmod((double)t->clash, x->every) < 0.5;
 }
 
 // Did lines clash at a tick? Then that tick once more, to tell which.
@@ -143,26 +142,16 @@ static int64_t seen_cells(const Ticking *t, const Seen *x) {
 }
 
 // A system that stops does so at the end of a run: the ticks up to there.
-static int64_t ticks_until_stop(Ticking *t, Engine *e, int64_t ticks) {
-  for (int64_t i = 0; t->mode >= 0 && i < ticks; i++) {
-    double mode = -1;
-    get_tick(e, (uint32_t)t->mode, &t->f->record.channel.at[t->see.sight[t->mode]], (uint64_t)i,
-             &mode);
-    if (!sim_halts(t->m, mode)) continue;
+static int64_t ticks_until_stop(Ticking *t, Engine *e, int64_t ticks, double *row) {
+  const System *s = t->m->s;
+  if (s->halt.n) engine_get(e, t->see.n + t->see.nseen + (s->writer.n > 0), row, ticks);
+  for (int64_t i = 0; s->halt.n && i < ticks; i++) {
+    if (row[i] > 0) continue;
     t->f->record.halted = true;
     t->ticks = t->done + (uint64_t)i + 1;
     return i + 1;
   }
   return ticks;
-}
-
-static void find_mode(Ticking *t) {
-  t->mode = -1;
-  for (uint32_t i = 0; t->m->s->stops && i < t->see.n; i++) {
-    const Sight *x = &t->m->sights.at[t->see.sight[i]];
-    if (x->kind == SEES_OUT && !strcmp(name_text(t->m->w->names, x->name), "mode"))
-      t->mode = (int)i;
-  }
 }
 
 static bool do_rows(Ticking *t, Engine *e, int64_t ticks, Watchers *watchers, double *row) {
@@ -172,7 +161,7 @@ static bool do_rows(Ticking *t, Engine *e, int64_t ticks, Watchers *watchers, do
     if (t->rows[i]) engine_set(e, i, t->table[i] + (int64_t)t->done * cells, ticks * cells);
   }
   if (!sim_run(t->m, e, t->done)) return false;
-  ticks = ticks_until_stop(t, e, ticks);
+  ticks = ticks_until_stop(t, e, ticks, row);
   for (int64_t i = 0; i < ticks; i++)
     if (is_kept(t, t->done + (uint64_t)i))
       vec_push(t->m->arena, &r->time, (double)(t->done + (uint64_t)i));
@@ -233,10 +222,9 @@ static bool look(Ticking *t, uint32_t number) {
   t->every = m->run->every > 1 ? (uint64_t)m->run->every : t->ticks / MOMENTS_KEPT + 1;
   record_channels(m->w, m->p, number, &t->f->record);
   watchers_find(m, number, t->f, &t->watchers);
-  t->history = NEW_ARRAY(m->arena, TickHistory, t->watchers.n + 1);
+  t->history = NEW_ARRAY(m->arena, SavedRow, t->watchers.n + 1);
   t->see = record_sights(m, number, &t->f->record, &t->watchers);
   t->shows = t->see.n + t->see.nseen - t->watchers.n;
-  find_mode(t);
   return true;
 }
 
@@ -250,20 +238,17 @@ static int64_t at_once(Ticking *t, int64_t *most) {
   return chunk > left ? left : chunk;
 }
 
-// Now and then what is done is saved; never for more than a twentieth of the time.
-static bool save_now(Ticking *t, uint32_t number, double *last, double *took) {
-  double now = clock_seconds();
-  if (now - *last < SAVE_SECONDS || now - *last < 20 * *took) return true;
+static bool save_now(Ticking *t, uint32_t number, SaveClock *c) {
+  if (!saved_due(c)) return true;
   bool good = ticks_save(t, number);
-  *last = clock_seconds();
-  *took = *last - now;
+  saved_done(c);
   return good;
 }
 
 // Rows of `chunk` ticks, as long as there are so many.
 static bool do_all(Ticking *t, uint32_t number, int64_t chunk, double *row) {
   Sim *m = t->m;
-  double last = clock_seconds(), took = 0;
+  SaveClock clock = {.last = clock_seconds()};
   Engine *e = chunk ? rows_engine(t, chunk) : NULL;
   bool good = e || !chunk;
   while (good && chunk && t->done + (uint64_t)chunk <= t->ticks && !t->f->stopped &&
@@ -273,7 +258,7 @@ static bool do_all(Ticking *t, uint32_t number, int64_t chunk, double *row) {
       m->how->progress(m->how->context,
                        (double)(t->done - t->begun) / (double)(t->ticks - t->begun));
     t->f->stopped = m->how->stop && *m->how->stop;
-    good = save_now(t, number, &last, &took);
+    good = save_now(t, number, &clock);
   }
   if (e) engine_free(e);
   int64_t rest = (int64_t)(t->ticks - t->done);

@@ -2,9 +2,7 @@
 #ifndef LIMN_RUN_SIM_TICKS_OWN_H
 #define LIMN_RUN_SIM_TICKS_OWN_H
 
-#include "run/sim/watch_own.h"
-
-typedef VEC(double) TickHistory;
+#include "run/sim/saved_own.h"
 
 typedef struct {
   Sim *m;
@@ -16,10 +14,9 @@ typedef struct {
   uint64_t begun; // ticks of the run that this one goes on with
   uint64_t done, ticks, every; // done, ticks: those are counted too
   Watchers watchers;
-  TickHistory *history; // [watcher] what it saw, for periods
-  uint64_t clash;       // the tick at which two lines set one place to different values
-  bool bad;             // a number that was looked at is not finite
-  int mode;             // of what is looked at, the mode of a system that may stop; -1: none
+  SavedRow *history; // [watcher] what it saw, for periods
+  uint64_t clash;    // the tick at which two lines set one place to different values
+  bool bad;          // a number that was looked at is not finite
 } Ticking;
 
 // tick_state.c: everything that a run by ticks needs to go on, bit for bit

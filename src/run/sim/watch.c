@@ -155,9 +155,9 @@ void watcher_step(Watcher *w, double from, double to, const double *x, Glancing 
 }
 
 // The middle of the extremes is the level; periods count from the second half on.
-void watcher_again(Watcher *w, double end) {
+void watcher_again(Watcher *w, double half) {
   double level = (w->high + w->low) / 2;
-  *w = (Watcher){.watch = w->watch, .out = w->out, .found = NAN, .level = level, .half = end / 2};
+  *w = (Watcher){.watch = w->watch, .out = w->out, .found = NAN, .level = level, .half = half};
 }
 
 void watcher_end(Watcher *w) {

@@ -310,7 +310,9 @@ static bool read_happened(Results *r, SimResult *run, const char **error) {
       cell[i] = cell_text(&g);
       if (csv_more(&g.csv) != (i < 2)) return wrong_at(&g, line, "wanted three cells");
     }
-    if (!header) vec_push(r->arena, &run->record.happening, (Happening){time, cell[1], cell[2]});
+    if (!header)
+      vec_push(r->arena, &run->record.happening,
+               (Happening){.time = time, .path = cell[1], .what = cell[2]});
   }
   return true;
 }

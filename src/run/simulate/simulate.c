@@ -157,14 +157,6 @@ static bool read_weights(Ran *r) {
 }
 
 // -- lines ----------------------------------------------------------------------------------------
-static bool can_go_on(Ran *r, uint32_t i) {
-  const Run *run = &r->results->p->ran->run.at[i];
-  if (!r->before || !run->system->flows) return true;
-  return diag_refuse(r->w->diags, run->span,
-                     "only runs by ticks go on with `--from`, and `%s` flows",
-                     r->results->run.at[i].name);
-}
-
 static bool write_numbers(Ran *r, const SimResult *to) {
   const char *error = "";
   if (numbers_write(r->results, to, &error)) return true;
@@ -183,8 +175,7 @@ static bool do_run(Ran *r, uint32_t i) {
   SimResult *to = &r->results->run.at[i];
   r->running = i;
   r->begun = r->drawn = clock_seconds();
-  to->failed =
-      !can_go_on(r, i) || !follow_run(r->results->in, r->results->p, i, &r->time, &r->followed[i]);
+  to->failed = !follow_run(r->results->in, r->results->p, i, &r->time, &r->followed[i]);
   to->seconds = clock_seconds() - r->begun;
   to->record = r->followed[i].record;
   to->done = !to->failed || to->record.time.n > 0;

@@ -3,8 +3,9 @@
 // The stages of a step are at a few moments, and a rate that is not 0 only between them leaves no
 // trace: a light that is on by day, a pulse. The step's error is then far smaller than it need be,
 // and steps grow over what they do not see. So a step whose error is that small, or that is much
-// longer than the one before it, is looked at closely: along its dense output, the rates must be what
-// its slope says.
+// longer than those before it, is looked at closely: along its dense output, the rates must be what
+// its slope says. Where motions die out fast, rates are large close beside the way: there it counts how
+// far beside it the state would be.
 #include "run/solve/solve_own.h"
 
 #include <math.h>
@@ -23,25 +24,49 @@ static void dense_slope(const Dense *d, uint32_t n, double q, double *slope) {
 // exact as its ends.
 static const double surprise = 100;
 
+// A step that was cut short, by an event that is near or by the end, has a small error for that
+// reason: what counts is the error of one as long as was wanted.
 static bool may_be_blind(const Solver *s, double h) {
   const double small = 0.01, long_step = 1.5;
-  if (s->stepper->fixed || !s->stepper->gives_rate) return false;
-  return s->error < small || s->fresh || h > long_step * (s->t - s->from);
+  if (s->problem.adds || s->stepper->fixed || s->stepper->given) return false;
+  if (h > long_step * s->known_length) return true;
+  double cut = fmax(fmin(s->h, s->how.largest) / h, 1);
+  return s->error * pow(cut, 1 / s->stepper->exponent) < small;
+}
+
+static void has_seen(Solver *s, double h) {
+  s->known_length = fmax(h, fmin(s->known_length, s->h));
+}
+
+// In `slope`, as an error of the state. Where an equation stands in the place of a rate, it is 0.
+static void surprise_at(Solver *s, double h, const double *rate, double *slope) {
+  const uint8_t *constrained = s->problem.constrained;
+  double share = 1 / surprise;
+  for (uint32_t i = 0; i < s->n; i++)
+    slope[i] = (constrained && constrained[i] ? rate[i] : rate[i] - slope[i]) * share;
+  if (s->stepper->carried)
+    s->stepper->carried(s, slope);
+  else
+    for (uint32_t i = 0; i < s->n; i++) slope[i] *= h;
 }
 
 bool step_is_seen(Solver *s, double h) {
   double looks = s->how.look > 0 ? floor(h / s->how.look) : 0, before = s->error;
-  if (looks < 1 || !may_be_blind(s, h)) return true;
+  if (looks < 1 || !may_be_blind(s, h)) {
+    has_seen(s, h);
+    return true;
+  }
   double *rate = s->k[1], *slope = s->k[2];
   for (double k = 0; k < looks; k++) {
     double q = (k + 0.5) / looks, t = s->t + q * h;
     dense_at(&s->dense, s->n, t, s->look);
     if (!solver_rates(s, t, s->look, SIDE_LEFT, rate)) return false;
     dense_slope(&s->dense, s->n, q, slope);
-    for (uint32_t i = 0; i < s->n; i++) slope[i] = (rate[i] - slope[i]) * h / surprise;
+    surprise_at(s, h, rate, slope);
     solver_norm(s, slope, s->next);
     if (s->error > 1) return true; // too large now: the step is made again, shorter
   }
   s->error = before;
+  has_seen(s, h);
   return true;
 }

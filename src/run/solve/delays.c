@@ -192,8 +192,34 @@ bool late_begin(Solver *s) {
     add_lag(s, lag);
   }
   y->smooth = forgotten_after(y->lag.n);
-  if (!first_values(s)) return false;
+  if (!s->how.goes_on && !first_values(s)) return false;
   grow(s);
   add_kinks(s, s->t, 1);
   return true;
+}
+
+void late_carry(Solver *s, Carry *c) {
+  History *y = s->history;
+  uint64_t kinks = y->kink.n, steps = y->n, row = 5 * (uint64_t)s->problem.late;
+  carry_reals(c, &y->start, 1);
+  carry_reals(c, y->first, s->problem.late);
+  carry_counts(c, y->cursor, s->problem.late);
+  carry_counts(c, &y->head, 1);
+  carry_counts(c, &steps, 1);
+  if (c->put) y->n = 0;
+  for (uint64_t i = 0; i < steps && !c->wrong; i++) {
+    if (c->put && y->n == y->cap) grow(s);
+    Dense *d = kept(y, y->head + i);
+    carry_reals(c, &d->from, 1);
+    carry_reals(c, &d->h, 1);
+    carry_reals(c, d->part, row);
+    if (c->put) y->n++;
+  }
+  carry_counts(c, &kinks, 1);
+  if (c->put) y->kink.n = 0;
+  for (uint64_t i = 0; i < kinks && !c->wrong; i++) {
+    if (c->put) vec_push(s->arena, &y->kink, (Kink){0});
+    carry_reals(c, &y->kink.at[i].t, 1);
+    carry_counts32(c, &y->kink.at[i].order, 1);
+  }
 }

@@ -17,13 +17,18 @@ static double place(const Dense *d, double t) {
   return q < 0 ? 0 : q > 1 ? 1 : q;
 }
 
-void dense_at(const Dense *d, uint32_t n, double t, double *x) {
+void dense_some(const Dense *d, uint32_t n, NumberRange some, double t, double *x) {
   double q = place(d, t), p = 1 - q;
   size_t m = n;
   const double *restrict a = d->part, *restrict b = a + m, *restrict c = b + m;
   const double *restrict e = c + m, *restrict f = e + m;
   double *restrict to = x;
-  for (size_t i = 0; i < m; i++) to[i] = a[i] + q * (b[i] + p * (c[i] + q * (e[i] + p * f[i])));
+  for (size_t i = some.from; i < some.to; i++)
+    to[i] = a[i] + q * (b[i] + p * (c[i] + q * (e[i] + p * f[i])));
+}
+
+void dense_at(const Dense *d, uint32_t n, double t, double *x) {
+  dense_some(d, n, (NumberRange){0, n}, t, x);
 }
 
 double dense_one(const Dense *d, uint32_t n, uint32_t i, double t) {

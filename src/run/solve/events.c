@@ -39,7 +39,9 @@ static bool guards(Solver *s, double t, const double *x, Side side, double *g) {
 
 static bool guards_inside(void *context, double t, double *g) {
   Solver *s = context;
-  dense_at(&s->dense, s->n, t, s->look);
+  for (uint32_t i = 0; i < s->problem.nguarded; i++)
+    dense_some(&s->dense, s->n, s->problem.guarded[i], t, s->look);
+  if (!s->problem.guarded) dense_at(&s->dense, s->n, t, s->look);
   return guards(s, t, s->look, SIDE_LEFT, g);
 }
 

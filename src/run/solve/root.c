@@ -147,7 +147,8 @@ static void put_live(Root *r, const double *g) {
     if (!(g[i] > 0)) r->live[i] = 1;
 }
 
-static void begin_with(Root *r, int k) {
+static void begin_with(Root *r, int k, double t) {
+  r->begin = t;
   double *row = r->row[0];
   r->row[0] = r->row[k], r->row[k] = row;
 }
@@ -161,63 +162,89 @@ static RootEnd walk_quarters(Root *r, const double *t, double *when) {
     RootEnd end = k > 1 ? look_at_tops(r, t + k - 2, k - 2, when) : ROOT_NONE;
     if (end != ROOT_NONE) return end;
   }
-  begin_with(r, 4);
+  begin_with(r, 4, t[4]);
   return ROOT_NONE;
 }
 
-typedef struct {
-  double t[5];
-  bool tame, lost;
-} Quarters;
-
-// The samples of an interval whose first is known.
-static Quarters sample(Root *r, double from, double to) {
-  Quarters q = {.t = {from, 0, 0, 0, to}};
-  for (int k = 1; k < 5; k++) {
-    if (k < 4) q.t[k] = from + (to - from) * k / 4;
-    if (!(q.t[k] > q.t[k - 1])) q.t[k] = q.t[k - 1]; // nothing is between two doubles
-    q.lost |= !r->at(r->context, q.t[k], r->row[k]);
-  }
-  q.lost |= !r->at(r->context, from + CURVE_PROBE * (to - from), r->row[SPARE]);
-  q.tame = !q.lost && all_tame(r);
-  return q;
+HalvesEnd halves_or_whole(const Halves *h, double from, double to, int deep) {
+  enum { FREE = 6, DEEPEST = 40 };
+  bool tame, left, right;
+  double middle = from + (to - from) / 2;
+  if (!h->sample(h->context, from, to, &tame)) return HALVES_LOST;
+  if (tame || deep == DEEPEST || !(middle > from && middle < to)) return HALVES_WHOLE;
+  if (deep < FREE) return HALVES_SPLIT;
+  if (!h->sample(h->context, middle, to, &right) || !h->sample(h->context, from, middle, &left))
+    return HALVES_LOST;
+  if (left || right) return HALVES_SPLIT;
+  return h->sample(h->context, from, to, &tame) ? HALVES_WHOLE : HALVES_LOST;
 }
 
-// Halves of halves as long as something is not tame: some times in any case, and then only around a
-// single bend or jump, which has one half.
+// Where the samples of an interval are.
+static void quarters(double from, double to, double t[5]) {
+  t[0] = from, t[4] = to;
+  for (int k = 1; k < 5; k++) {
+    if (k < 4) t[k] = from + (to - from) * k / 4;
+    if (!(t[k] > t[k - 1])) t[k] = t[k - 1]; // nothing is between two doubles
+  }
+}
+
+static bool sample(void *root, double from, double to, bool *tame) {
+  Root *r = root;
+  double t[5];
+  if (from != r->begin && !r->at(r->context, from, r->row[0])) return false;
+  r->begin = from;
+  quarters(from, to, t);
+  for (int k = 1; k < 5; k++)
+    if (!r->at(r->context, t[k], r->row[k])) return false;
+  if (!r->at(r->context, from + CURVE_PROBE * (to - from), r->row[SPARE])) return false;
+  *tame = all_tame(r);
+  return true;
+}
+
 static RootEnd walk(Root *r, double from, double to, int deep, double *when) {
-  enum { FREE = 6, DEEPEST = 40 };
-  Quarters q = sample(r, from, to);
-  if (q.lost) return ROOT_LOST;
-  double middle = q.t[2];
-  if (q.tame || deep == DEEPEST || !(middle > from && middle < to))
-    return walk_quarters(r, q.t, when);
-  if (deep >= FREE) {
-    if (!r->at(r->context, middle, r->row[0])) return ROOT_LOST;
-    Quarters right = sample(r, middle, to);
-    if (!r->at(r->context, from, r->row[0])) return ROOT_LOST;
-    Quarters left = sample(r, from, middle);
-    if (left.lost || right.lost) return ROOT_LOST;
-    if (!left.tame && !right.tame) {
-      q = sample(r, from, to);
-      return q.lost ? ROOT_LOST : walk_quarters(r, q.t, when);
-    }
+  double t[5], middle = from + (to - from) / 2;
+  switch (halves_or_whole(&(Halves){r, sample}, from, to, deep)) {
+  case HALVES_LOST: return ROOT_LOST;
+  case HALVES_WHOLE: quarters(from, to, t); return walk_quarters(r, t, when);
+  case HALVES_SPLIT: break;
   }
   RootEnd end = walk(r, from, middle, deep + 1, when);
   return end == ROOT_NONE ? walk(r, middle, to, deep + 1, when) : end;
 }
 
+// Is everything tame, and nothing near 0 at the beginning, against how much it varies?
+static bool begins_apart(const Root *r) {
+  const double near = 1.0 / 16;
+  const double *const *x = (const double *const *)r->row;
+  bool apart = true;
+  for (uint32_t i = 0; i < r->n; i++) {
+    double low = x[0][i], high = x[0][i];
+    for (int k = 1; k < 6; k++) {
+      low = x[k][i] < low ? x[k][i] : low;
+      high = x[k][i] > high ? x[k][i] : high;
+    }
+    apart &= fabs(x[0][i]) > near * (high - low);
+  }
+  return apart;
+}
+
 RootEnd root_walk(Root *r, double from, double to, bool close, double *when) {
   enum { CLOSE = 12 }; // samples at 8^-12 … 8^-1 of the interval
   put_live(r, r->row[0]);
-  double start = from;
+  double start = r->begin = from, q[5];
+  if (close) {
+    bool tame;
+    if (!sample(r, from, to, &tame)) return ROOT_LOST;
+    quarters(from, to, q);
+    if (tame && begins_apart(r)) return walk_quarters(r, q, when);
+  }
   for (int j = close ? -CLOSE : 0; j < 0; j++) {
     double t = start + ldexp(1, 3 * j) * (to - start);
     if (!(t > from) || t >= to) continue;
     if (!r->at(r->context, t, r->row[1])) return ROOT_LOST;
     if (any_crossed(r, r->row[0], r->row[1])) return narrow(r, from, t, 0, 1, SPARE, when);
     put_live(r, r->row[1]);
-    begin_with(r, 1);
+    begin_with(r, 1, t);
     from = t;
   }
   return walk(r, from, to, 0, when);

@@ -133,4 +133,13 @@ bool slide_rejected(Solver *s, double h) {
   return !s->message;
 }
 
+void slide_carry(Solver *s, Carry *c) {
+  SlideWatch *w = watch_of(s);
+  carry_bytes(c, &w->known, 1);
+  carry_reals(c, &w->t, 1);
+  carry_reals(c, &w->often, 1);
+  carry_reals(c, w->x, s->n);
+  carry_reals(c, w->f, s->n);
+}
+
 const SolverSlide *solver_slide(const Solver *s) { return s->slide; }

@@ -67,7 +67,7 @@ static bool fail_odd(Solver *s) {
 
 // -- beginning ------------------------------------------------------------------------------------
 
-static const SolverStepper *const steppers[] = {[SOLVE_DORMAND] = &dormand_stepper,
+const SolverStepper *const solver_steppers[] = {[SOLVE_DORMAND] = &dormand_stepper,
                                                 [SOLVE_RK4] = &rk4_stepper,
                                                 [SOLVE_EULER] = &euler_stepper,
                                                 [SOLVE_STIFF] = &stiff_stepper,
@@ -81,7 +81,7 @@ static void fill_in(SolveOptions *how) {
   if (!how->storm) how->storm = 10000;
 }
 
-static void take_stages(Solver *s, uint32_t n) {
+void solver_stages(Solver *s, uint32_t n) {
   for (uint32_t i = 0; i < n; i++)
     if (!s->k[i]) s->k[i] = NEW_ARRAY(s->arena, double, s->n);
 }
@@ -90,7 +90,7 @@ static void take_rows(Solver *s, Arena *arena) {
   size_t n = s->n;
   double **row[] = {&s->x, &s->rate, &s->next, &s->next_rate, &s->trial, &s->look};
   for (uint32_t i = 0; i < COUNT(row); i++) *row[i] = NEW_ARRAY(arena, double, n);
-  take_stages(s, s->stepper->stages);
+  solver_stages(s, s->stepper->stages);
   s->dense.part = NEW_ARRAY(arena, double, 5 * n);
   s->late = NEW_ARRAY(arena, double, s->problem.late);
 }
@@ -108,7 +108,7 @@ Solver *solver_new(Arena *arena, const Problem *p, const SolveOptions *how, doub
                    const double *x) {
   Solver *s = NEW(arena, Solver);
   *s = (Solver){.arena = arena, .problem = *p, .how = *how, .n = p->n, .t = t, .from = t};
-  s->stepper = steppers[how->method];
+  s->stepper = solver_steppers[how->method];
   s->anchor = t;
   s->fresh = true;
   fill_in(&s->how);
@@ -125,12 +125,12 @@ Solver *solver_new(Arena *arena, const Problem *p, const SolveOptions *how, doub
                 s->history->shortest);
   else if (late)
     s->how.largest = s->history->shortest;
-  if (begun && late_settle(s)) dense_rest(&s->dense, s->n, t, s->x);
+  if (begun && !how->goes_on && late_settle(s)) dense_rest(&s->dense, s->n, t, s->x);
   return s;
 }
 
 void solver_stiffen(Solver *s, const char *note) {
-  take_stages(s, stiff_stepper.stages);
+  solver_stages(s, stiff_stepper.stages);
   stiff_new(s);
   if (s->message)
     s->message = NULL; // it has no room: then it goes on as it is
@@ -164,7 +164,7 @@ static bool choose_first(Solver *s) {
 
 // After an event a step as long as those before it is tried, unless the rates speak strongly against it.
 static bool choose_again(Solver *s) {
-  const double bold = 4;
+  const double bold = 32;
   double before = s->h;
   if (!choose_first(s)) return false;
   s->h = fmax(s->h, fmin(before, bold * s->h));
@@ -200,10 +200,15 @@ static double tick(const Solver *s) { return fmin(s->how.step, s->how.largest); 
 static double next_tick(const Solver *s) { return s->anchor + (double)(s->ticks + 1) * tick(s); }
 
 // Where the next step ends: a place that must be met is met, and not with a tiny last step.
-static double target(const Solver *s, double end) {
+static double target(Solver *s, double end) {
   double limit = late_limit(s, end), h = fmin(s->h, s->how.largest);
-  if (s->stepper->fixed) return next_tick(s) < limit - 1e-9 * tick(s) ? next_tick(s) : limit;
+  if (s->stepper->fixed) {
+    bool whole = next_tick(s) < limit - 1e-9 * tick(s);
+    s->limited |= !whole && limit == end && next_tick(s) != end;
+    return whole ? next_tick(s) : limit;
+  }
   if (s->aim < s->t + h && s->aim < limit) return s->aim;
+  s->limited |= limit == end && s->t + 2 * h > limit;
   if (s->t + h >= limit) return limit;
   return s->t + 2 * h > limit ? s->t + (limit - s->t) / 2 : s->t + h;
 }
@@ -365,7 +370,7 @@ static bool happens_at_once(Solver *s) {
 
 bool solver_step(Solver *s, double end) {
   double to;
-  s->happened = false;
+  s->happened = s->limited = false;
   if (s->message || s->stopped || !(end > s->t)) return false;
   if (s->instead) s->stepper = s->instead, s->instead = NULL;
   if (!s->met && !happens_at_once(s)) return false;
@@ -401,6 +406,8 @@ bool solver_happened(const Solver *s, uint32_t *which) {
   if (s->happened && which) *which = s->first_event;
   return s->happened;
 }
+
+bool solver_limited(const Solver *s) { return s->limited; }
 
 uint64_t solver_count(const Solver *s, uint64_t *rejected, uint64_t *rates) {
   if (rejected) *rejected = s->rejections;

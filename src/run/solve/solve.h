@@ -19,6 +19,10 @@ typedef struct { // where a square matrix can be other than 0
 } Pattern;
 
 typedef struct {
+  uint32_t from, to;
+} NumberRange;
+
+typedef struct {
   void *context;
   uint32_t n;    // numbers that flow
   uint32_t late; // numbers that are late: they are given to all functions below
@@ -32,6 +36,7 @@ typedef struct {
   // Row r of column c: rate r may depend on number c. NULL, or what gives NULL: all on all.
   const Pattern *(*pattern)(void *context);
   bool timeless; // the rates depend on x alone
+  bool adds;     // they only add and multiply t and x: no pulse hides between two moments
   // [n] 1: this number has no rate; instead, what stands in its place is 0 at every moment. NULL: all
   // have one. Only for the stiff method.
   const uint8_t *constrained;
@@ -39,6 +44,8 @@ typedef struct {
   // above; or when it is above 0 at the start. Still above 0 after its event, it has to come down
   // first.
   bool (*guards)(void *context, double t, const double *x, const double *late, double *g);
+  const NumberRange *guarded; // [nguarded] the numbers of x that guards read; NULL: all
+  uint32_t nguarded;
   // What happens at one moment, all of it at once: which[events]. All of it reads x as it was before
   // the moment; then x is changed in place. What it takes out of `which` has not happened, and does so
   // at the same moment if its guard is above 0 behind the rest. False: stop here, without an error.
@@ -63,11 +70,22 @@ typedef struct {
   double look;    // from one look at the rates to the next where a step saw nothing; 0: none
   uint64_t steps; // at most, with the rejected ones; 0: 10 million
   uint32_t storm; // one event more often than this in a unit of time: an error; 0: 10000
+  bool goes_on;   // solver_carry follows, and says all that is known at the start
 } SolveOptions;
 
 // Do five values at equal distances say what is between them? The sixth is at CURVE_PROBE of the way.
 #define CURVE_PROBE 0.37
 bool curve_is_tame(const double x[6]);
+// An interval whose samples may say too little, and so its halves: some times in any case, and then
+// only around a single bend or jump, which has one half.
+typedef enum { HALVES_WHOLE, HALVES_SPLIT, HALVES_LOST } HalvesEnd;
+typedef struct {
+  void *context;
+  // Takes the samples of an interval: are they tame? False: give up. The last ones taken are kept.
+  bool (*sample)(void *context, double from, double to, bool *tame);
+} Halves;
+// Is it to be taken whole, its samples taken last, or in halves? `deep`: how often it was halved.
+HalvesEnd halves_or_whole(const Halves *, double from, double to, int deep);
 // The top of a parabola through three points: false: there is none between them.
 bool parabola_top(const double t[3], const double x[3], double *top, double *height);
 
@@ -86,7 +104,9 @@ double solver_from(const Solver *);                  // where the last step bega
 void solver_at(const Solver *, double t, double *x); // inside the last step, before its event
 const double *solver_late(Solver *, double t); // what is late then; after its event at its end
 bool solver_happened(const Solver *,
-                     uint32_t *which);    // did the last step end with an event? which first?
+                     uint32_t *which); // did the last step end with an event? which first?
+bool solver_limited(const Solver *);   // was the last step, or one tried for it, as long as it was
+                                       // because of `end`?
 const char *solver_error(const Solver *); // in words, or NULL
 bool solver_odd_end(const Solver *);      // was it that rates or guards are not finite?
 typedef struct { // a number whose rate jumps, and leads back to where it does from both sides
@@ -97,5 +117,24 @@ typedef struct { // a number whose rate jumps, and leads back to where it does f
 const SolverSlide *solver_slide(const Solver *); // was it that? Otherwise NULL
 const char *solver_note(const Solver *); // what is to be known of the run, in words, or NULL
 uint64_t solver_count(const Solver *, uint64_t *rejected, uint64_t *rates); // steps made
+
+// carry.c: what is known at one moment as a row of numbers, and back. One walk does both, so what is
+// put back is what was taken.
+typedef struct {
+  Arena *arena;
+  bool put;        // back; otherwise out
+  VEC(double) row; // all of it, in the order of the walk
+  uint32_t at;     // put: how much was read
+  bool wrong;      // put: the row is not of this walk
+} Carry;
+void carry_reals(Carry *, double *x, uint64_t n);
+void carry_bytes(Carry *, void *x, uint64_t n); // flags
+void carry_counts(Carry *, uint64_t *x, uint64_t n);
+void carry_counts32(Carry *, uint32_t *x, uint64_t n);
+void carry_text(Carry *, const char **text); // or NULL
+uint64_t carry_same(Carry *, uint64_t n);    // a number that has to be the same there
+// Everything that the next step depends on. A solver that it is put into was made for the same
+// problem and method; where its steps are given and of another size, they begin anew at this moment.
+void solver_carry(Solver *, Carry *);
 
 #endif

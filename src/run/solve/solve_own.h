@@ -15,6 +15,7 @@ typedef struct {
   double *part; // [5 n]
 } Dense;
 void dense_at(const Dense *, uint32_t n, double t, double *x);
+void dense_some(const Dense *, uint32_t n, NumberRange, double t, double *x); // only those of x
 double dense_one(const Dense *, uint32_t n, uint32_t i, double t);
 void dense_rest(Dense *, uint32_t n, double t, const double *x); // x, from t on
 // Through both ends with the slopes there; part4 is 0.
@@ -33,6 +34,7 @@ typedef struct {
   uint8_t *live;  // [n] has been at or below 0 since it last went up; kept on the way
   double *row[6]; // [n] each; row[0] comes in with the values at `from`, and goes out with those
                   // where the walk ended: at the place found, or at `to`
+  double begin;   // on the way: where the values in row[0] are
 } Root;
 typedef enum { ROOT_NONE, ROOT_FOUND, ROOT_LOST } RootEnd; // LOST: a function has given up
 // `close`: also look closely behind `from`, where an event may follow on another.
@@ -75,11 +77,12 @@ struct Solver {
   double *late;             // [late] as of the last late_at
   double *k[8];             // [n] stages
   Dense dense;
-  bool known;    // the rate at t
-  bool fresh;    // the first step, or the first after an event
-  double h;      // the step that is wanted next
-  double aim;    // just behind where an event seems to be; or infinite
-  double anchor; // fixed steps: step `ticks` ends at anchor + ticks step
+  bool known;          // the rate at t
+  bool fresh;          // the first step, or the first after an event
+  double h;            // the step that is wanted next
+  double known_length; // of steps that were seen through lately
+  double aim;          // just behind where an event seems to be; or infinite
+  double anchor;       // fixed steps: step `ticks` ends at anchor + ticks step
   uint64_t ticks;
   double error,
       log_error;  // of the step tried: above 1 is too much; of the one before, as a logarithm
@@ -99,7 +102,8 @@ struct Solver {
   double *event_last, *event_since; // [events] when it last happened; when its count began
   uint32_t *event_quick, *event_count;
   bool happened, stopped, begun;
-  bool met; // what happens at t has happened
+  bool met;     // what happens at t has happened
+  bool limited; // `end` had a say in how long the last step is
   uint32_t first_event;
   uint64_t steps, rejections, rates;
   const SolverStepper *instead; // the method that goes on from the next step; or NULL
@@ -118,14 +122,19 @@ struct SolverStepper {
   bool (*try)(Solver *, double h);   // next, error; false: stop
   void (*dense)(Solver *, double h); // of the step just tried
   bool (*accepted)(Solver *, double h, double end); // may be NULL; false: stop
+  // How far the state would be off if the rates were off by this, of the step just tried; NULL: h
+  // times as far.
+  void (*carried)(Solver *, double *off);
 };
 extern const SolverStepper dormand_stepper, rk4_stepper, euler_stepper, stiff_stepper,
     given_stepper;
+extern const SolverStepper *const solver_steppers[]; // [Method]
 
 // -- solve.c: for the steppers --------------------------------------------------------------------
 bool solver_fail(Solver *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 bool solver_rates(Solver *, double t, const double *x, Side, double *dx);
 const char *solver_name(const Solver *, uint32_t i);
+void solver_stages(Solver *, uint32_t n);           // as many rows of `k` as there are not yet
 void solver_stiffen(Solver *, const char *note);    // the stiff method goes on from the next step
 double solver_allowed(const Solver *, double size); // error of a number of that size, in a step
 // The largest of |e| against what is allowed for a step from x to next, into error and worst.
@@ -146,6 +155,7 @@ void stiff_row_sizes(const Solver *, double *x); // the largest in each row of t
 // At the beginning of a step, and when one was rejected; false: it slides, with a message.
 bool slide_watch(Solver *);
 bool slide_rejected(Solver *, double h);
+void slide_carry(Solver *, Carry *);
 // settle.c
 bool solver_settle(Solver *);   // makes the equations hold at (t, x)
 bool settle_singular(Solver *); // the message: always false
@@ -188,6 +198,7 @@ bool late_record(Solver *, double to);         // what will be late, of the step
 void late_jump(Solver *);                      // the state has jumped at t
 bool late_passed(Solver *);                    // was t a moment that a step must end at?
 double late_limit(const Solver *, double end); // the next such moment, or end
+void late_carry(Solver *, Carry *);
 // events.c
 void events_new(Solver *);
 double events_ahead(Solver *, double h); // how far, by their slopes now, within h; or infinite

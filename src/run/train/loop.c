@@ -53,8 +53,11 @@ static LoopEnd one_turn(Trainer *t, uint32_t k, uint64_t run) {
   Engine *e = t->engine[k];
   const Step *s = &t->regime.step.at[k];
   const char *why = NULL;
-  int64_t n = t->feed.samples ? feed_next(&t->feed, &t->inlet[k], &why) : t->batch;
+  int64_t n = t->own            ? t->own->samples
+              : t->feed.samples ? feed_next(&t->feed, &t->inlet[k], &why)
+                                : t->batch;
   if (n < 0) return failed(t, why);
+  if (t->own) own_batch_put(t, k);
   RunStatus status = engine_run(e, n, run);
   if (status == RUN_NOT_FINITE) return not_finite(t, e, s, n, run);
   if (status == RUN_FAILED) return failed(t, engine_error(e));

@@ -22,7 +22,9 @@ Outcome train_ahead(Elab *, Program *, const LimnTrain *);
 // The same in pieces. The options live as long as the trainer.
 typedef struct Trainer Trainer;
 Trainer *train_open(Elab *, Program *, const LimnTrain *, const Arrays *set);
-Outcome train_go(Trainer *, uint64_t steps);      // so many more; nothing after the end
+Outcome train_go(Trainer *, uint64_t steps); // so many more; nothing after the end
+// One more, on these arrays in the place of data. A batch that is refused changes nothing.
+Outcome train_step_on(Trainer *, const LimnInput *, uint32_t n, Arena *scratch); // batch.c
 Outcome train_close(Trainer *, const char **dir); // a run that is not at its end is saved
 bool train_ended(const Trainer *);                // there are no more steps
 void train_metrics(const Trainer *, Arena *, LimnMetrics *); // of the last step

@@ -88,6 +88,14 @@ typedef enum {
 void loop_start(Trainer *);  // before the first step of a phase
 LoopEnd loop_run(Trainer *); // on from where it is
 
+// batch.c: a batch of the caller's, which was looked at
+typedef struct {
+  const LimnInput *in;
+  uint32_t n;
+  int64_t samples;
+} OwnBatch;
+void own_batch_put(Trainer *, uint32_t step);
+
 struct Trainer {
   Elab *in;
   World *w;
@@ -113,7 +121,8 @@ struct Trainer {
   Store *store, *before; // of this phase, and while it is made of the one before
   Engine **engine;       // [step of the regime]
   Inlets *inlet;
-  Feed feed; // for all of them
+  Feed feed;           // for all of them
+  const OwnBatch *own; // in the place of the feed; or NULL
   uint32_t at_turn;
   uint32_t *turn, turns; // one round, which is what the user calls a step: these steps in order
   Gauges gauge;

@@ -12,8 +12,7 @@ typedef struct {
   const LimnEval *how;
   Diagram *d;
   Tensor *input, *param;
-  Arrays source; // weights that the program says where to find
-  JsonOut json;  // of the text, where JSON is wanted
+  JsonOut json; // of the text, where JSON is wanted
 } Evaluation;
 
 // -- what comes in --------------------------------------------------------------------------------
@@ -72,86 +71,6 @@ static bool with_sizes(Evaluation *r, const char *name, const Array *array) {
   Diagram *d = elab_diagram(r->u.in, r->u.p, name, &how);
   if (d) r->d = d;
   return d != NULL;
-}
-
-// -- weights --------------------------------------------------------------------------------------
-static bool weight_fits(Evaluation *r, const Param *p, const Array *a, const char *where) {
-  const Type *t = &r->d->wire.at[p->wire].type;
-  bool fits = a->rank == t->rank;
-  for (uint32_t k = 0; fits && k < t->rank; k++) {
-    int64_t n;
-    fits = !size_value(r->w, t->axis[k].size, &n) || n == a->shape[k];
-  }
-  return fits || use_wrong(&r->u, OUTCOME_WRONG, "weight %s is %s in %s, but the program wants %s",
-                           p->path, array_type(r->arena, a), where, type_text(r->w, t));
-}
-
-static void drop_store(void *held) { store_free(*(Store **)held); }
-
-bool use_sources(Elab *in, Program *p, const Diagram *d, const Table *known, Arena *a,
-                 Arrays *out) {
-  World *w = elab_world(in);
-  Arena *own = arena_child(a);
-  Store **held = NEW(own, Store *);
-  arena_on_free(own, drop_store, held); // also when memory runs out on the way
-  *held = store_new(PRECISION_64);
-  bool good = *held ? store_only_sources(in, p, *held, d, known)
-                    : diag_refuse(w->diags, (Span){0}, "out of memory");
-  for (uint32_t i = 0; good && i < store_count(*held); i++) {
-    const State *s = store_at(*held, i);
-    Tensor t = tensor_new(a, s->rank, s->shape);
-    state_get(s, t.data);
-    vec_push(a, &out->array, tensor_array(&t, arena_text(a, s->path, strlen(s->path))));
-  }
-  arena_free(own);
-  return good;
-}
-
-static bool read_weight(Evaluation *r, const Param *p, const char *file, const Arrays *given,
-                        Tensor *out) {
-  const Type *t = &r->d->wire.at[p->wire].type;
-  const Array *set = r->call->set ? arrays_find(r->call->set, p->path) : NULL;
-  const Array *a = set ? set : arrays_find(given, p->path);
-  if (!a) a = arrays_find(&r->source, p->path);
-  if (a) {
-    *out = array_tensor(a);
-    return weight_fits(r, p, a, set ? "memory" : file);
-  }
-  if (file && (p->role == ROLE_WEIGHT || p->init.as))
-    return use_wrong(&r->u, OUTCOME_WRONG, "%s has no weight %s (%s)", file, p->path,
-                     type_text(r->w, t));
-  if (type_over_open(r->w, t, (Span){0})) return r->u.status = OUTCOME_WRONG, false;
-  return init_eval(r->w, r->arena, &p->init, t, r->how->seed, site_hash(0, p->path), out) ||
-         use_wrong(&r->u, OUTCOME_WRONG, "weight %s : %s cannot be made: %s", p->path,
-                   type_text(r->w, t), init_fault(r->w, t));
-}
-
-static void warn_of_unused(Evaluation *r, const Arrays *given) {
-  for (uint32_t i = 0; i < given->array.n; i++) {
-    bool known = false;
-    for (uint32_t k = 0; k < r->d->param.n; k++)
-      known |= strcmp(r->d->param.at[k].path, given->array.at[i].name) == 0;
-    if (!known)
-      diag_warning(r->w->diags, (Span){0}, "weight %s in %s is not used here",
-                   given->array.at[i].name, r->how->weights);
-  }
-}
-
-static bool read_weights(Evaluation *r) {
-  Arrays given = {0};
-  const char *error, *file = r->how->weights;
-  if (!file && r->how->from) file = folder_weights(r->arena, r->how->from);
-  if (file && !safetensors_read(r->arena, file, &given, &error))
-    return use_wrong(&r->u, OUTCOME_WRONG, "%s", error);
-  Table *known = table_new(r->arena);
-  paths_add(known, &given);
-  paths_add(known, r->call->set);
-  if (!use_sources(r->u.in, r->u.p, r->d, known, r->arena, &r->source)) return false;
-  r->param = NEW_ARRAY(r->arena, Tensor, r->d->param.n + 1);
-  for (uint32_t i = 0; i < r->d->param.n; i++)
-    if (!read_weight(r, &r->d->param.at[i], file, &given, &r->param[i])) return false;
-  if (r->how->weights) warn_of_unused(r, &given);
-  return true;
 }
 
 // -- what goes out --------------------------------------------------------------------------------
@@ -303,7 +222,10 @@ static bool prepare(Evaluation *r, const char *name) {
   if (extra && !has_samples(r->d) && r->d->in.n && !with_sizes(r, name, array)) return false;
   r->input = NEW_ARRAY(r->arena, Tensor, r->d->in.n + 1);
   for (uint32_t i = 0; i < r->d->in.n; i++) r->input[i] = array_tensor(&array[i]);
-  return read_weights(r);
+  r->param = NEW_ARRAY(r->arena, Tensor, r->d->param.n + 1);
+  WeightsAsked asked = {
+      .weights = r->how->weights, .from = r->how->from, .set = r->call->set, .seed = r->how->seed};
+  return use_weights(&r->u, r->d, &asked, r->param);
 }
 
 static bool evaluate(Evaluation *r, const char *name) {

@@ -92,21 +92,25 @@ const Diagram *use_instance(Use *u, const char *name, const Diagram *formal, Arr
     *n = x[i].shape[0];
     said = u->many = true;
   }
-  if (!formal->in.n || has_sample_axis(u->w, formal)) return formal;
-  return diagram_named(u->in, u->p, name, &(Instance){.nin = formal->in.n, .in = type});
+  if (has_sample_axis(u->w, formal) || (!formal->in.n && !u->training)) return formal;
+  Instance how = {.training = u->training, .nin = formal->in.n, .in = type};
+  return diagram_named(u->in, u->p, name, &how);
+}
+
+const char *result_name(World *w, Arena *a, const Diagram *d, uint32_t i) {
+  const char *name = name_text(w->names, d->wire.at[d->out.at[i]].name);
+  return *name ? name : d->out.n == 1 ? "out" : arena_format(a, "out.%u", i + 1);
 }
 
 bool use_results(Use *u, const Tensor *out) {
   Arrays all = {0};
   for (uint32_t i = 0; i < u->d->out.n; i++) {
     const Wire *wire = &u->d->wire.at[u->d->out.at[i]];
-    const char *name = name_text(u->w->names, wire->name);
-    if (!*name) name = u->d->out.n == 1 ? "out" : arena_format(u->arena, "out.%u", i + 1);
     ElementKind kind = wire->type.base == BASE_LABEL  ? EL_I32
                        : wire->type.base == BASE_BIT  ? EL_U8
                        : u->precision == PRECISION_64 ? EL_F64
                                                       : EL_F32;
-    Array a = tensor_array(&out[i], name);
+    Array a = tensor_array(&out[i], result_name(u->w, u->arena, u->d, i));
     a.kind = kind;
     vec_push(u->arena, &all.array, a);
   }
@@ -163,23 +167,26 @@ static const char *place_text(Use *u, const Array *x, int64_t k) {
   return b.at;
 }
 
-// Places in memory are made of labels: what is none never gets there. Of labels whose number nothing
-// says, all that are whole and not negative are.
-static bool labels_fit(Use *u, const Wire *wire, uint32_t i, const LimnInput *in, const Array *x) {
-  const Type *t = &wire->type;
-  int64_t count = 2;
-  if (t->base == BASE_R) return true;
-  if (t->base == BASE_LABEL && !size_value(u->w, t->count, &count)) count = INT32_MAX;
-  for (int64_t k = 0; k < x->count; k++) {
+bool label_refuse(Use *u, const Diagram *d, uint32_t i, const char *file, const Array *x, int64_t k,
+                  double value) {
+  const Wire *wire = &d->wire.at[d->in.at[i]];
+  const char *name = name_text(u->w->names, wire->name);
+  return use_wrong(
+      u, OUTCOME_WRONG, "input %s%s%s holds %g%s: a %s is a whole number from 0 to %lld",
+      *name ? name : arena_format(u->arena, "%u", i + 1), file ? ", " : "", file ? file : "", value,
+      place_text(u, x, k), wire->type.base == BASE_BIT ? "bit" : "label here",
+      (long long)labels_of(u->w, &wire->type) - 1);
+}
+
+// Places in memory are made of labels: what is none never gets there.
+static bool labels_fit(Use *u, const Diagram *d, uint32_t i, const LimnInput *in, const Array *x) {
+  int64_t count = labels_of(u->w, &d->wire.at[d->in.at[i]].type);
+  for (int64_t k = 0; count && k < x->count; k++) {
     double v = x->data[k];
     if (v >= 0 && v < (double)count && v == floor(v)) continue;
-    const char *name = name_text(u->w->names, wire->name);
     const char *dot = in->array ? NULL : strrchr(in->value, '.');
     bool file = dot && (!strncmp(dot, ".csv", 4) || !strcmp(dot, ".npy") || !strcmp(dot, ".png"));
-    return use_wrong(
-        u, OUTCOME_WRONG, "input %s%s%s holds %g%s: a %s is a whole number from 0 to %lld",
-        *name ? name : arena_format(u->arena, "%u", i + 1), file ? ", " : "", file ? in->value : "",
-        v, place_text(u, x, k), t->base == BASE_BIT ? "bit" : "label here", (long long)count - 1);
+    return label_refuse(u, d, i, file ? in->value : NULL, x, k, v);
   }
   return true;
 }
@@ -205,7 +212,7 @@ static bool predict(Use *u, void *context) {
   if (!read_inputs(u, formal, in, x)) return false;
   const Diagram *d = use_instance(u, name, formal, x, &n);
   for (uint32_t i = 0; d && i < d->in.n; i++)
-    if (!labels_fit(u, &d->wire.at[d->in.at[i]], i, in[i], &x[i])) return false;
+    if (!labels_fit(u, d, i, in[i], &x[i])) return false;
   return d && use_engine(u, d, n) && use_arrays(u, x, n);
 }
 

@@ -72,12 +72,16 @@ static bool is_missing(Use *u, const char *path) {
                     path);
 }
 
-bool use_fill(Use *u, Store *s, const Table *model) {
+bool use_fill(Use *u, Store *s, const Table *model) { return use_fill_from(u, s, 0, model); }
+
+bool use_fill_from(Use *u, Store *s, uint32_t first, const Table *model) {
   Table *known = table_new(u->arena);
   paths_add(known, &u->weight);
   paths_add(known, u->call->set);
+  for (uint32_t i = 0; i < first; i++)
+    table_put(known, store_at(s, i)->path, strlen(store_at(s, i)->path), 1);
   if (!store_add_sources(u->in, u->p, s, known)) return false;
-  for (uint32_t i = 0; i < store_count(s); i++) {
+  for (uint32_t i = first; i < store_count(s); i++) {
     State *state = store_at(s, i);
     const Array *a = u->call->set ? arrays_find(u->call->set, state->path) : NULL;
     if (!a) a = arrays_find(&u->weight, state->path);

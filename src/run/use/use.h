@@ -38,12 +38,43 @@ typedef struct {
   Arrays *out, *grads; // NULL: not wanted
   Arena *keep;         // of these
 } EvalCall;
-// The weights of a diagram that the program says where to find. False with a diagnostic.
-bool use_sources(Elab *, Program *, const Diagram *, const Table *known, Arena *, Arrays *out);
 Outcome use_evaluate(Elab *, Program *, const char *name, const EvalCall *);
 
-// memory_arrays.c
-bool array_from_memory(Arena *, const LimnArray *, Array *, const char **error);
-void arrays_keep(Arena *, Arrays *, const Array *); // a copy that lives there
+// weights.c
+// The weights of a diagram that the program says where to find. False with a diagnostic.
+bool use_sources(Elab *, Program *, const Diagram *, const Table *known, Arena *, Arrays *out);
+typedef struct {
+  const char *weights, *from; // a safetensors file; a run folder or such a file; or NULL
+  const Arrays *set;          // these stand in for those of files; NULL: none
+  uint64_t seed;              // of first values
+  bool part;                  // the file has more than this diagram's, and nothing is said of that
+} WeightsAsked;
+// param: [of the diagram]; in memory of the world.
+Outcome use_params(Elab *, Program *, const Diagram *, const WeightsAsked *, Tensor *param);
+
+// -- callable.c: a box or learner made ready to be called again and again ---------------------------
+// It is compiled for the sizes that it meets. What it makes for them is in the arena of the world:
+// callable_forget gives up all of it, before the world is put back.
+typedef struct Callable Callable;
+typedef struct {
+  const LimnInput *in; // arrays in memory
+  uint32_t nin;
+  uint64_t step;       // of noise
+  const LimnArray *dy; // [ndy] one for each result; none: 1 for each number
+  uint32_t ndy;
+  LimnArrays *out, *grads; // in memory of engines, or of `keep`; grads: or NULL
+  Arena *scratch, *keep;
+} CallOf;
+// In this arena, which outlives that of the world. The outcome of what was refused is in *end.
+Callable *callable_open(Elab *, Program *, Arena *, const char *name, const LimnPrepare *,
+                        const Arrays *set, Outcome *end);
+void callable_close(Callable *);
+Precision callable_precision(const Callable *);
+bool callable_is_full(const Callable *); // it is time to forget
+void callable_forget(Callable *);
+Outcome callable_call(Callable *, const CallOf *);
+const Diagram *callable_diagram(Callable *); // as it is declared. NULL with a diagnostic
+void callable_weights(Callable *, Arena *, LimnArrays *);
+Outcome callable_weight_set(Callable *, const char *path, const LimnArray *);
 
 #endif

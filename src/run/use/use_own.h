@@ -26,6 +26,7 @@ typedef struct {
   Gauges *gauges;  // what is being measured
   int64_t samples; // the most in one run
   bool many;       // results have samples in front
+  bool training;   // boxes are as in training: batch statistics, dropout
   Outcome status;
   Guard guard;
 } Use;
@@ -35,6 +36,7 @@ bool use_read(Use *);  // the weights, and what the run was
 Data *use_data(Use *); // of the program, with the words of the run. NULL with a diagnostic
 bool use_fill(Use *, Store *,
               const Table *model); // states that the file has; of `model` it must have all
+bool use_fill_from(Use *, Store *, uint32_t first, const Table *model); // those from this one on
 Target use_target(const Use *);
 bool use_store(Use *);                                    // a new one
 bool use_engine(Use *, const Diagram *, int64_t samples); // the most in one run
@@ -44,8 +46,14 @@ void use_close(Use *);
 bool use_wrong(Use *, Outcome, const char *format, ...) __attribute__((format(printf, 3, 4)));
 Outcome use_guarded(Elab *, Program *, const UseCall *, bool (*work)(Use *, void *), void *context);
 
+// weights.c: [of the diagram]. False with a diagnostic.
+bool use_weights(Use *, const Diagram *, const WeightsAsked *, Tensor *param);
+
 // predict.c: an array without places would be read outside of it.
 bool input_has_places(Use *, const Diagram *, uint32_t input, const Array *);
+// Says that the k-th number of an input is none of its labels; always false. file: or NULL
+bool label_refuse(Use *, const Diagram *, uint32_t input, const char *file, const Array *,
+                  int64_t k, double value);
 
 // -- inputs_match.c -------------------------------------------------------------------------------
 // to: [inputs of the diagram]. False with a diagnostic.
@@ -55,6 +63,7 @@ bool inputs_match(World *, const Diagram *, const LimnInput *given, uint32_t n,
 // -- predict.c ------------------------------------------------------------------------------------
 // The diagram for such arrays: those with an axis more than the input have samples in front.
 const Diagram *use_instance(Use *, const char *name, const Diagram *formal, Array *, int64_t *n);
+const char *result_name(World *, Arena *, const Diagram *, uint32_t output);
 bool use_results(Use *, const Tensor *out);         // named, and put where they are wanted
 bool use_arrays(Use *, const Array *in, int64_t n); // through the engine, and so put
 

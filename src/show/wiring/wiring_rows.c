@@ -45,23 +45,40 @@ static void count_crossing(const RowMaker *m, RowCut *cut, uint32_t layers) {
         if (c && layer > high[c - 1]) high[c - 1] = layer;
       }
     }
-  for (uint32_t c = 0; c < p->cable.n; c++)
-    for (uint32_t k = low[c] + 1; k <= high[c] && low[c] < layers; k++) cut[k].crossing++;
+  for (uint32_t c = 0; c < p->cable.n; c++) // where one begins and ends to be crossed
+    if (low[c] < high[c]) cut[low[c] + 1].crossing++, cut[high[c] + 1].crossing--;
+  for (uint32_t k = 1; k <= layers; k++) cut[k].crossing += cut[k - 1].crossing;
+}
+
+typedef struct { // layers of a row
+  double left, right;
+  uint32_t wide; // those that have a width
+} RowSpan;
+
+static void span_take(RowSpan *s, const RowCut *layer) {
+  s->left = fmin(s->left, layer->left), s->right = fmax(s->right, layer->right);
+  s->wide += layer->right > layer->left;
 }
 
 // What a row of these layers costs: those that it cuts off before it, then what it lacks.
-static double row_cost(const RowCut *cut, uint32_t from, uint32_t to, double width) {
-  double left = INFINITY, right = -INFINITY;
-  uint32_t wide = 0;
-  for (uint32_t i = from; i < to; i++) {
-    left = fmin(left, cut[i].left), right = fmax(right, cut[i].right);
-    wide += cut[i].right > cut[i].left;
-  }
-  if (!wide) return from ? INFINITY : 0; // no row of ports
+static double row_cost(const RowCut *cut, uint32_t from, uint32_t to, const RowSpan *s,
+                       double width) {
+  if (!s->wide) return from ? INFINITY : 0; // no row of ports
   double ends = ROW_END * ((from && cut[from].crossing) + (cut[to].crossing > 0));
-  double lacks = (width - (right - left) - ends) / width;
-  if (lacks < 0 && wide > 1) return INFINITY;
+  double lacks = (width - (s->right - s->left) - ends) / width;
+  if (lacks < 0 && s->wide > 1) return INFINITY;
   return (from ? 1 + cut[from].crossing : 0) + 0.5 * lacks * lacks;
+}
+
+// The best last row of those before a layer: it grows to the left, as long as it may be so wide.
+static void best_row(RowCut *cut, uint32_t to, double width) {
+  RowSpan s = {INFINITY, -INFINITY, 0};
+  cut[to].cost = INFINITY;
+  for (uint32_t from = to; from-- && (s.wide < 2 || s.right - s.left <= width);) {
+    span_take(&s, &cut[from]);
+    double cost = cut[from].cost + row_cost(cut, from, to, &s, width);
+    if (cost <= cut[to].cost && cost < INFINITY) cut[to].cost = cost, cut[to].first = from;
+  }
 }
 
 // Units of a layer stay together. Cuts are chosen together: rows are narrow enough, and cut few
@@ -81,13 +98,7 @@ static void cut_layers(RowMaker *m, double width) {
     cut[u->layer].right = fmax(cut[u->layer].right, u->x + u->width);
   }
   count_crossing(m, cut, layers);
-  for (uint32_t to = 1; to <= layers; to++) {
-    cut[to].cost = INFINITY;
-    for (uint32_t from = 0; from < to; from++) {
-      double cost = cut[from].cost + row_cost(cut, from, to, width);
-      if (cost < cut[to].cost) cut[to].cost = cost, cut[to].first = from;
-    }
-  }
+  for (uint32_t to = 1; to <= layers; to++) best_row(cut, to, width);
   m->rows = 1;
   for (uint32_t at = layers; at; at = cut[at].first) row[cut[at].first] = cut[at].first > 0;
   for (uint32_t i = 1; i < layers; i++) row[i] += row[i - 1], m->rows = row[i] + 1;

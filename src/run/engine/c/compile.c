@@ -76,6 +76,24 @@ static uint32_t machine_flags(const char **flag) {
   return n;
 }
 
+// A linker leaves room for the largest page that a CPU may have, 64 KB on aarch64: twelve times what
+// a kernel takes. This machine's are known.
+static uint32_t page_flags(const char **flag) {
+#ifdef __linux__
+  static const char *const sizes[] = {"-Wl,-z,max-page-size=4096", "-Wl,-z,max-page-size=16384",
+                                      "-Wl,-z,max-page-size=65536"};
+  long page = sysconf(_SC_PAGESIZE);
+  for (uint32_t i = 0; i < COUNT(sizes); i++)
+    if (page == 4096L << 2 * i) {
+      *flag = sizes[i];
+      return 1;
+    }
+#else
+  (void)flag;
+#endif
+  return 0;
+}
+
 uint32_t compile_flags(const char **flag) {
   static const char *const all[] = {
       "-O3",
@@ -90,7 +108,9 @@ uint32_t compile_flags(const char **flag) {
       "-nostdlib",
   };
   for (uint32_t i = 0; i < COUNT(all); i++) flag[i] = all[i];
-  return COUNT(all) + machine_flags(flag + COUNT(all));
+  uint32_t n = COUNT(all);
+  n += machine_flags(flag + n);
+  return n + page_flags(flag + n);
 }
 
 // -- pieces ---------------------------------------------------------------------------------------

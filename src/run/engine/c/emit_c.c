@@ -19,6 +19,10 @@
 
 enum { LONG_SUM = 4096, INLINE_LIMIT = 256 };
 
+// What is known of coordinates that the innermost loop moves: nothing, that all of them lie inside of
+// their axes, or that the only one lies outside.
+typedef enum { STRETCH_ANY, STRETCH_INSIDE, STRETCH_OUTSIDE } Stretch;
+
 typedef struct {
   Plan *p;
   Buf *b;
@@ -28,6 +32,7 @@ typedef struct {
   uint32_t small;  // the slot of the next small product
   uint32_t indent;
   bool full;           // for the largest number of samples only: every length is a number
+  Stretch stretch;     // of the innermost loop
   const uint8_t *held; // wires that are variables here (scan_registers.c); NULL: none
 } Emit;
 
@@ -58,6 +63,11 @@ static void close_all(Emit *e, uint32_t n) {
 // for (long i3 = 0; i3 < n; i3++) {
 static void open_loop(Emit *e, char letter, uint32_t v, const char *n) {
   line(e, "for (long %c%u = 0; %c%u < %s; %c%u++) {", letter, v, letter, v, n, letter, v);
+  e->indent++;
+}
+
+static void open_range(Emit *e, uint32_t v, const char *from, const char *to) {
+  line(e, "for (long i%u = %s; i%u < %s; i%u++) {", v, from, v, to, v);
   e->indent++;
 }
 
@@ -120,12 +130,24 @@ static const char *cell_text(Emit *e, const NodeLevels *w, const Operand *o) {
   return arena_format(e->p->arena, "w%u[%s]", e->slot[o->wire], address_text(e, w, o));
 }
 
+// How the innermost loop moves a coordinate; NULL: not at all.
+static const PlanTerm *inner_term(const Emit *e, const NodeLevels *w, const PlanCoord *c) {
+  uint32_t last = e->k->np + e->k->nest.at[w->nest].ndim - 1;
+  for (uint32_t k = 0; k < c->n; k++)
+    if (!c->term[k].operand && w->x->var[c->term[k].var] == last) return &c->term[k];
+  return NULL;
+}
+
 static const char *test_text(Emit *e, const NodeLevels *w, const Operand *o) {
   Buf b = buf_new(e->p->arena);
   const PlanWire *x = &e->p->wire.at[o->wire];
   buf_char(&b, '1');
   for (uint32_t i = 0; i < x->rank; i++) {
     if (!o->coord[i].check) continue;
+    if (e->stretch && inner_term(e, w, &o->coord[i])) {
+      if (e->stretch == STRETCH_OUTSIDE) return "0";
+      continue;
+    }
     buf_text(&b, " & ((unsigned long)(");
     coord_text(e, w, &o->coord[i], &b);
     buf_printf(&b, ") < (unsigned long)%s)", extent_text(e, x->shape[i]));
@@ -595,6 +617,112 @@ static void emit_pragma(Emit *e, const NodeLevels *w, uint32_t n, uint32_t ndim)
   line(e, "#pragma omp simd%s", b.at);
 }
 
+// Where the innermost loop moves a coordinate by one place at a time, where it lies inside is one
+// stretch of the loop: there nothing is asked, and the loop stays one of vectors.
+typedef struct {
+  Emit *e;
+  const Nest *s;
+  const NodeLevels *w; // [node]
+  const char *from, *to;
+} InnerLoop;
+
+static bool moves_by_one(const Emit *e, const NodeLevels *w, const PlanCoord *c) {
+  const PlanTerm *inner = inner_term(e, w, c);
+  for (uint32_t k = 0; k < c->n; k++)
+    if (c->term[k].operand || (&c->term[k] != inner && c->term[k].var == inner->var)) return false;
+  return inner->coef == 1 || inner->coef == -1;
+}
+
+// The next coordinate that is asked at each point, behind those already seen.
+typedef struct {
+  uint32_t node, operand, axis;
+} AskedAt;
+
+static const PlanCoord *next_asked(const InnerLoop *l, AskedAt *at) {
+  for (; at->node < l->s->node.n; at->node++, at->operand = 0) {
+    const NodeLevels *w = &l->w[at->node];
+    for (; at->operand < w->x->nin; at->operand++, at->axis = 0) {
+      const Operand *o = &w->x->in[at->operand];
+      while (at->axis < l->e->p->wire.at[o->wire].rank) {
+        const PlanCoord *c = &o->coord[at->axis++];
+        if (c->check && inner_term(l->e, w, c)) return c;
+      }
+    }
+  }
+  return NULL;
+}
+
+// How many are asked at each point, all by one such stretch; 0: some are not.
+static uint32_t count_asked(const InnerLoop *l) {
+  enum { SHORT = 32 };
+  AskedAt at = {0};
+  uint32_t n = 0;
+  if (extent_most(l->e->p, l->s->dim[l->s->ndim - 1]) < SHORT) return 0;
+  for (uint32_t i = 0; i < l->s->node.n; i++)
+    if (l->w[i].x->scatter || (l->w[i].reduce != PLAN_NONE && l->w[i].reduce <= l->s->ndim))
+      return 0;
+  for (const PlanCoord *c; (c = next_asked(l, &at)); n++)
+    if (!moves_by_one(l->e, &l->w[at.node], c)) return 0;
+  return n;
+}
+
+// The ends of the stretch where a coordinate is inside: lo and hi come closer.
+static void emit_bound(Emit *e, const NodeLevels *w, const PlanCoord *c, Extent size) {
+  const PlanTerm *inner = inner_term(e, w, c);
+  PlanCoord rest = *c;
+  rest.term = NEW_ARRAY(e->p->arena, PlanTerm, c->n + 1);
+  rest.n = 0;
+  for (uint32_t k = 0; k < c->n; k++)
+    if (&c->term[k] != inner) rest.term[rest.n++] = c->term[k];
+  Buf b = buf_new(e->p->arena);
+  coord_text(e, w, &rest, &b);
+  const char *n = extent_text(e, size);
+  open(e);
+  line(e, "const long x = %s;", b.at);
+  if (inner->coef > 0)
+    line(e, "const long l = -x, h = %s - x;", n);
+  else
+    line(e, "const long l = x - %s + 1, h = x + 1;", n);
+  line(e, "lo = l > lo ? l : lo; hi = h < hi ? h : hi;");
+  close(e);
+}
+
+static void emit_bounds(const InnerLoop *l) {
+  Emit *e = l->e;
+  AskedAt at = {0};
+  line(e, "long lo = %s, hi = %s;", l->from, l->to);
+  for (const PlanCoord *c; (c = next_asked(l, &at));) {
+    const NodeLevels *w = &l->w[at.node];
+    const PlanWire *x = &e->p->wire.at[w->x->in[at.operand].wire];
+    emit_bound(e, w, c, x->shape[at.axis - 1]);
+  }
+  line(e, "lo = lo < %s ? lo : %s; hi = hi > lo ? hi : lo;", l->to, l->to);
+}
+
+static void emit_stretch(const InnerLoop *l, const char *from, const char *to, Stretch known) {
+  Emit *e = l->e;
+  uint32_t n = l->s->node.n, ndim = l->s->ndim;
+  e->stretch = known;
+  emit_pragma(e, l->w, n, ndim);
+  open_range(e, e->k->np + ndim - 1, from, to);
+  emit_level(e, l->w, n, ndim, ndim);
+  close(e);
+  e->stretch = STRETCH_ANY;
+}
+
+static void emit_inner(const InnerLoop *l) {
+  uint32_t asked = count_asked(l);
+  if (!asked) {
+    emit_stretch(l, l->from, l->to, STRETCH_ANY);
+    return;
+  }
+  Stretch outer = asked == 1 ? STRETCH_OUTSIDE : STRETCH_ANY;
+  emit_bounds(l);
+  emit_stretch(l, l->from, "lo", outer);
+  emit_stretch(l, "lo", "hi", STRETCH_INSIDE);
+  emit_stretch(l, "hi", l->to, outer);
+}
+
 static void emit_nest(Emit *e, uint32_t nest) {
   const Nest *s = &e->k->nest.at[nest];
   uint32_t n = s->node.n;
@@ -608,7 +736,7 @@ static void emit_nest(Emit *e, uint32_t nest) {
   for (uint32_t i = 0; i < n; i++)
     if (w[i].x->scatter || (w[i].reduce == s->ndim + 1 && w[i].row == PLAN_NONE))
       emit_fill(e, &w[i]);
-  for (uint32_t d = 0; d <= s->ndim; d++) {
+  for (uint32_t d = 0; d == 0 || d < s->ndim; d++) {
     for (uint32_t i = 0; i < n; i++)
       if (w[i].reduce == d && w[i].reduce <= s->ndim)
         open_sum(e, &w[i]);
@@ -616,17 +744,17 @@ static void emit_nest(Emit *e, uint32_t nest) {
         open_row(e, &w[i], last, s->dim[s->ndim - 1].c);
     emit_level(e, w, n, d, s->ndim);
     if (d == s->ndim) break;
-    if (d + 1 == s->ndim) emit_pragma(e, w, n, s->ndim);
-    uint32_t v = e->k->np + d;
-    if (e->k->ranged && d == 0) {
-      line(e, "for (long i%u = low; i%u < high; i%u++) {", v, v, v);
-      e->indent++;
-    } else {
-      open_loop(e, 'i', v, extent_text(e, s->dim[d]));
-    }
+    bool ranged = e->k->ranged && d == 0;
+    if (d + 1 == s->ndim)
+      emit_inner(
+          &(InnerLoop){e, s, w, ranged ? "low" : "0", ranged ? "high" : extent_text(e, s->dim[d])});
+    else if (ranged)
+      open_range(e, e->k->np, "low", "high");
+    else
+      open_loop(e, 'i', e->k->np + d, extent_text(e, s->dim[d]));
   }
   for (uint32_t d = s->ndim; d-- > 0;) {
-    close(e);
+    if (d + 1 < s->ndim) close(e);
     for (uint32_t i = 0; i < n; i++)
       if (w[i].reduce == d)
         close_sum(e, &w[i]);

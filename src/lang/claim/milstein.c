@@ -4,7 +4,7 @@
 // of which none changes how strongly another one works. Then with signs s, each 1 or -1, the change
 // of G s along G s does not depend on s. That is looked at with drawn signs, where the states start
 // and at drawn points around, in drawn modes: a noise that does change another is found at once.
-#include "lang/machine/machine_own.h"
+#include "lang/claim/claim_own.h"
 
 #include <math.h>
 

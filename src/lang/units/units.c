@@ -4,7 +4,7 @@
 // multiplies anything and is added to anything; a port, a state or a value of a box that says none is
 // open, and nothing is known of what it is a part of. Units that measure the same in other steps, as
 // km and m, are different: the message names the constant that turns one into the other. Time is in s.
-#include "lang/machine/machine_own.h"
+#include "lang/units/units.h"
 
 #include <math.h>
 

@@ -1,6 +1,8 @@
 // Arrays of the caller's memory. What is already doubles row by row is taken as it is; everything
 // else is copied, number by number along its strides.
-#include "run/use/use_own.h"
+#include "run/feed/feed.h"
+
+#include <math.h>
 
 // 0: not a type.
 static uint32_t type_bytes(LimnType t) {
@@ -37,7 +39,7 @@ static bool is_dense(const LimnArray *x) {
   return true;
 }
 
-static bool array_size(Arena *a, const LimnArray *x, int64_t *count, const char **error) {
+bool array_size(Arena *a, const LimnArray *x, int64_t *count, const char **error) {
   *count = 1;
   if (!type_bytes(x->type)) return file_error(a, error, "an array has a type that is not one");
   if (x->rank > ARRAY_RANK_LIMIT || (x->rank && !x->shape))
@@ -51,6 +53,20 @@ static bool array_size(Arena *a, const LimnArray *x, int64_t *count, const char 
                         (long long)x->shape[i], i);
   if (*count > INT64_MAX / 16) return file_error(a, error, "an array is too large");
   return *count == 0 || x->data || file_error(a, error, "an array has no data");
+}
+
+LimnType number_type(Number n) {
+  static const LimnType type[] = {[NUMBER_F32] = LIMN_F32,
+                                  [NUMBER_F64] = LIMN_F64,
+                                  [NUMBER_I32] = LIMN_I32,
+                                  [NUMBER_U8] = LIMN_U8};
+  return type[n];
+}
+
+int64_t array_row_bytes(const LimnArray *x) {
+  int64_t bytes = type_bytes(x->type);
+  for (uint32_t i = 1; i < x->rank; i++) bytes *= x->shape[i];
+  return bytes;
 }
 
 // The last axis fastest, as an odometer runs.
@@ -91,4 +107,66 @@ void arrays_keep(Arena *keep, Arrays *to, const Array *x) {
   own.shape = arena_copy(keep, x->shape, x->rank * sizeof(int64_t));
   own.data = arena_copy(keep, x->data, (size_t)x->count * sizeof(double));
   vec_push(keep, &to->array, own);
+}
+
+// -- into the memory of an engine -----------------------------------------------------------------
+enum { AT_ONCE = 256 };
+
+// n numbers of one row, `step` bytes apart.
+static void take_row(LimnType t, const char *at, int64_t step, int64_t n, double *to) {
+  switch (t) {
+  case LIMN_F32:
+    for (int64_t i = 0; i < n; i++) {
+      float x;
+      memcpy(&x, at + i * step, sizeof x);
+      to[i] = (double)x;
+    }
+    break;
+  default:
+    for (int64_t i = 0; i < n; i++) to[i] = number_at(at + i * step, t);
+  }
+}
+
+static int64_t first_unfit(const double *x, int64_t n, int64_t labels) {
+  for (int64_t i = 0; labels && i < n; i++)
+    if (!(x[i] >= 0 && x[i] < (double)labels && x[i] == floor(x[i]))) return i;
+  return n;
+}
+
+// Where the row with the k-th number begins, and how far its numbers are apart.
+static const char *row_of(const LimnArray *x, int64_t k, int64_t *step) {
+  int64_t each = type_bytes(x->type), offset = 0;
+  *step = x->rank && x->strides ? x->strides[x->rank - 1] : each;
+  for (uint32_t i = x->rank; i-- > 0; each *= x->shape[i]) {
+    offset += k % x->shape[i] * (x->strides ? x->strides[i] : each);
+    k /= x->shape[i];
+  }
+  return (const char *)x->data + offset;
+}
+
+bool cells_from_memory(const LimnArray *x, int64_t count, CellsTo to, int64_t *wrong,
+                       double *value) {
+  size_t cell = number_bytes(to.number);
+  bool same = x->type == number_type(to.number);
+  int64_t last = x->rank ? x->shape[x->rank - 1] : 1;
+  if (same && !to.labels && is_dense(x)) return memcpy(to.at, x->data, (size_t)count * cell), true;
+  for (int64_t k = 0; k < count;) {
+    double part[AT_ONCE];
+    int64_t step, n = last - k % last;
+    const char *from = row_of(x, k, &step);
+    if (n > AT_ONCE) n = AT_ONCE;
+    take_row(x->type, from, step, n, part);
+    int64_t good = first_unfit(part, n, to.labels);
+    if (good < n) return *wrong = k + good, *value = part[good], false;
+    numbers_set(to.number, (char *)to.at + (size_t)k * cell, part, n);
+    k += n;
+  }
+  return true;
+}
+
+// Of labels whose number nothing says, all that are whole and not negative are.
+int64_t labels_of(World *w, const Type *t) {
+  int64_t count = 2;
+  if (t->base == BASE_R) return 0;
+  return t->base == BASE_LABEL && !size_value(w, t->count, &count) ? INT32_MAX : count;
 }

@@ -1,0 +1,173 @@
+// Functions: a box or learner made ready once and called again and again.
+//
+// A function has a handle of its own, into which the same program is loaded, and so it can go to
+// another thread. What it makes for the sizes that it meets stays in the world of that handle; when
+// it has met many, the world is put back to how it was after the load, and it begins anew.
+#include "api/api_own.h"
+
+#include <stdlib.h>
+
+typedef struct {
+  uint32_t n;
+  LimnPort *at;
+} Ports;
+
+struct LimnFunction {
+  Limn *own;
+  Callable *made;
+  Ports in, out;
+  Arrays set; // the weights of the handle that it came from
+};
+
+// -- what goes in and out -------------------------------------------------------------------------
+static LimnPort port_of(LimnFunction *f, const Wire *wire) {
+  Arena *a = f->own->own;
+  World *w = f->own->w;
+  const Type *t = &wire->type;
+  int64_t *shape = NEW_ARRAY(a, int64_t, t->rank + 1), labels = 0;
+  const char *name = name_text(w->names, wire->name), *type = type_text(w, t);
+  for (uint32_t i = 0; i < t->rank; i++)
+    if (!size_value(w, t->axis[i].size, &shape[i])) shape[i] = -1;
+  if (t->base == BASE_LABEL && !size_value(w, t->count, &labels)) labels = 0;
+  return (LimnPort){.name = arena_text(a, name, strlen(name)),
+                    .type = arena_text(a, type, strlen(type)),
+                    .number = number_type(number_of(callable_precision(f->made), t->base, t->rank)),
+                    .labels = labels,
+                    .rank = t->rank,
+                    .shape = shape};
+}
+
+static Ports ports_of(LimnFunction *f, const Diagram *d, const Ids *wires) {
+  Ports all = {.n = wires->n, .at = NEW_ARRAY(f->own->own, LimnPort, wires->n + 1)};
+  for (uint32_t i = 0; i < wires->n; i++) all.at[i] = port_of(f, &d->wire.at[wires->at[i]]);
+  return all;
+}
+
+static LimnStatus give_port(const Ports *all, uint32_t i, LimnPort *out) {
+  if (!all || !out || out->size < sizeof out->size || i >= all->n) return LIMN_USAGE;
+  LimnPort port = all->at[i];
+  port.size = out->size;
+  memcpy(out, &port, port.size < sizeof port ? port.size : sizeof port);
+  return LIMN_GOOD;
+}
+
+LimnStatus limn_function_in(LimnFunction *f, uint32_t i, LimnPort *out) {
+  return give_port(f ? &f->in : NULL, i, out);
+}
+
+LimnStatus limn_function_out(LimnFunction *f, uint32_t i, LimnPort *out) {
+  return give_port(f ? &f->out : NULL, i, out);
+}
+
+// -- opening and closing --------------------------------------------------------------------------
+static void drop_function(LimnFunction *f) {
+  if (f->made) callable_close(f->made);
+  limn_free(f->own);
+  free(f);
+}
+
+static LimnStatus open_function(LimnFunction *f, Limn *from, const char *name,
+                                const LimnPrepare *how) {
+  Limn *own = f->own;
+  LimnStatus status = load_again(own, from);
+  Guard g;
+  Outcome end = OUTCOME_SYSTEM;
+  if (status) return status;
+  own->copy = arena_save(own->world);
+  if (!own->copy || !GUARDED(own->own, &g)) return LIMN_SYSTEM;
+  forget_messages(own); // warnings were told before
+  for (uint32_t i = 0; i < from->weight.n; i++)
+    if (from->weight.at[i].set) arrays_keep(own->own, &f->set, &from->weight.at[i].array);
+  f->made = callable_open(own->in, own->program, own->own, name, how, &f->set, &end);
+  const Diagram *d = end ? NULL : callable_diagram(f->made);
+  if (d) f->in = ports_of(f, d, &d->in), f->out = ports_of(f, d, &d->out);
+  guard_leave(&g);
+  return status_of(end);
+}
+
+static LimnFunction *new_function(void) {
+  LimnFunction *f = calloc(1, sizeof *f);
+  if (f) f->own = limn_new();
+  if (f && f->own) return f;
+  free(f);
+  return NULL;
+}
+
+LimnStatus limn_function_open(Limn *l, const char *name, const LimnPrepare *how,
+                              LimnFunction **out) {
+  LimnFunction *volatile f = NULL; // it lasts if memory runs out
+  if (out) *out = NULL;
+  ENTER(c, l, ANSWER_NONE, NEEDS_PROGRAM, LIMN_USAGE,
+        (f ? drop_function(f) : (void)0, LIMN_SYSTEM));
+  LimnPrepare own;
+  if (!name || !out)
+    return call_end(c,
+                    call_misuse(c, "limn_function_open wants a name, and a place for its answer"));
+  if (!prepare_take(c, how, &own)) return call_end(c, LIMN_USAGE);
+  f = new_function();
+  if (!f) return call_end(c, LIMN_SYSTEM);
+  LimnStatus status = open_function(f, l, name, &own);
+  move_messages(l, f->own);
+  if (status) drop_function(f);
+  if (!status) *out = f;
+  f = NULL;
+  return call_end(c, status);
+}
+
+void limn_function_close(LimnFunction *f) {
+  if (f && !f->own->call) drop_function(f); // a callback cannot free what is at work
+}
+
+const char *limn_function_messages(LimnFunction *f, bool json) {
+  return limn_messages(f ? f->own : NULL, json);
+}
+
+// -- calls ----------------------------------------------------------------------------------------
+static void make_room(LimnFunction *f) {
+  if (!callable_is_full(f->made)) return;
+  callable_forget(f->made);
+  arena_restore(f->own->world, f->own->copy);
+}
+
+static LimnStatus call_function(ApiCall *c, LimnFunction *f, const LimnCall *how, CallOf *call) {
+  LimnCall own;
+  if (!call->out) return call_misuse(c, "a function that is called wants a place for its answer");
+  if (!OPTIONS(c, &own, how) || !inputs_take(c, &own.in, own.nin)) return LIMN_USAGE;
+  if (own.ndy && !own.dy)
+    return call_misuse(c, "there are no cotangents where %u are said to be", own.ndy);
+  make_room(f);
+  call->in = own.in, call->nin = own.nin;
+  call->dy = own.dy, call->ndy = own.ndy;
+  call->step = own.step;
+  call->scratch = c->scratch, call->keep = c->answer;
+  return status_of(callable_call(f->made, call));
+}
+
+LimnStatus limn_function_call(LimnFunction *f, const LimnCall *how, LimnArrays *out,
+                              LimnArrays *grads) {
+  if (out) *out = (LimnArrays){0};
+  if (grads) *grads = (LimnArrays){0};
+  if (!f) return LIMN_USAGE;
+  limn_forget(f->own);
+  ENTER(c, f->own, ANSWER_EVAL_ARRAYS, NEEDS_NOTHING, LIMN_USAGE, LIMN_SYSTEM);
+  CallOf call = {.out = out, .grads = grads};
+  return call_end(c, call_function(c, f, how, &call));
+}
+
+LimnStatus limn_function_weights(LimnFunction *f, LimnArrays *out) {
+  if (out) *out = (LimnArrays){0};
+  if (!f || !out) return LIMN_USAGE;
+  ENTER(c, f->own, ANSWER_WEIGHTS, NEEDS_NOTHING, LIMN_USAGE, LIMN_SYSTEM);
+  callable_weights(f->made, c->answer, out);
+  return call_end(c, LIMN_GOOD);
+}
+
+LimnStatus limn_function_weight_set(LimnFunction *f, const char *weight, const LimnArray *from) {
+  if (!f) return LIMN_USAGE;
+  limn_forget(f->own);
+  ENTER(c, f->own, ANSWER_NONE, NEEDS_NOTHING, LIMN_USAGE, LIMN_SYSTEM);
+  if (!weight || !from)
+    return call_end(c, call_misuse(c, "limn_function_weight_set wants a name and an array"));
+  make_room(f);
+  return call_end(c, status_of(callable_weight_set(f->made, weight, from)));
+}

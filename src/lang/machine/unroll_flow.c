@@ -1,0 +1,139 @@
+// Credit through what flows: from one tick to the next, the states that have a rate are moved by some
+// steps of Runge and Kutta, the same diagram that `flow` is made of, with everything else as the tick
+// left it. Ports are what they were right before the next tick: so what another part holds between two
+// ticks is what it is.
+#include "lang/machine/unroll_own.h"
+
+enum { STRETCH_STEPS = 8 };
+
+static Id param_wire(const Unrolling *u, uint32_t param) { return u->d->param.at[param].wire; }
+
+static bool is_read(const Unrolling *u, Id wire) {
+  return u->judges[wire] || u->steps[wire] || u->rates[wire];
+}
+
+static bool set_by_event(const System *s, uint32_t state) {
+  for (uint32_t i = 0; i < s->event.n; i++)
+    for (uint32_t k = 0; k < s->event.at[i].state.n; k++)
+      if (s->event.at[i].state.at[k] == state) return true;
+  return false;
+}
+
+static bool refuse(const Unrolling *u, const char *why, const char *what) {
+  return diag_refuse(u->w->diags, u->l->span, "`unroll` does not go through %s%s%s", why,
+                     what ? what : "", what ? "`" : "");
+}
+
+bool unroll_flows_well(Unrolling *u) {
+  const System *s = u->s;
+  if (!s->flows) return true;
+  for (uint32_t i = 0; i < s->state.n; i++) {
+    const SystemState *x = &s->state.at[i];
+    if (!is_read(u, param_wire(u, x->param))) continue;
+    if (x->constrained) return refuse(u, "equations `0 = …`, and one says `", x->path);
+    if (set_by_event(s, i)) return refuse(u, "events, and one sets `", x->path);
+  }
+  for (uint32_t i = 0; i < s->lag.n; i++)
+    if (is_read(u, param_wire(u, s->lag.at[i].param)))
+      return refuse(u, "delays where time flows", NULL);
+  for (uint32_t i = 0; i < s->white.n; i++)
+    if (u->rates[param_wire(u, s->white.at[i].param)]) return refuse(u, "white noise", NULL);
+  return true;
+}
+
+// The clock, which may not have been read so far.
+static Id clock_wire(Unrolling *u) {
+  World *w = u->w;
+  Param p = {.path = "time", .rooted = true, .role = ROLE_CLOCK, .init = {.kind = INIT_CONST}};
+  for (uint32_t i = 0; i < u->d->param.n; i++)
+    if (u->d->param.at[i].role == ROLE_CLOCK && !strcmp(u->d->param.at[i].path, p.path))
+      return u->d->param.at[i].wire;
+  uint32_t k = diagram_param(w, u->d, p, (Type){.base = BASE_R}, name_from(w->names, p.path), 0);
+  return u->d->param.at[k].wire;
+}
+
+void unroll_find_ended(Unrolling *u) {
+  if (!u->s->time) u->s->time = clock_wire(u);
+  vec_push(u->w->arena, &u->ended, u->s->time);
+  for (uint32_t i = 0; i < u->d->in.n; i++)
+    if (u->rates[u->d->in.at[i]]) vec_push(u->w->arena, &u->ended, u->d->in.at[i]);
+}
+
+// An eighth of the way from one moment to another.
+static Id step_length(World *w, Diagram *d, Id from, Id to) {
+  Each e = each_of(w, (Type){.base = BASE_R});
+  uint32_t a = each_read(w, &e, from, BASE_R, 0), b = each_read(w, &e, to, BASE_R, 0);
+  uint32_t gap = scalar_fn(w, &e.loop, FN_sub, b, a, 0);
+  scalar_fn(w, &e.loop, FN_mul, each_number(w, &e, 1.0 / STRETCH_STEPS), gap, 0);
+  return each_make(w, d, &e);
+}
+
+// The states that flow, in the order of the system, as numbers into u->state.
+static Ids flowing_states(const Unrolling *u) {
+  Ids out = {0};
+  for (uint32_t i = 0; i < u->s->state.n; i++)
+    for (uint32_t k = 0; u->s->state.at[i].rate && k < u->state.n; k++)
+      if (u->state.at[k] == i) vec_push(u->w->arena, &out, k);
+  return out;
+}
+
+// One step, as the body of a scan: states and time are carried; ports and the length are held.
+static Diagram *stretch(const Unrolling *u, Diagram *step, uint32_t states) {
+  World *w = u->w;
+  Diagram *d = diagram_new(w, name_from(w->names, "stretch"));
+  uint32_t ports = u->d->in.n;
+  Ids x = {0}, in = {0};
+  for (uint32_t i = 0; i < states; i++)
+    vec_push(w->arena, &x, diagram_input(w, d, step->wire.at[step->in.at[ports + i]].type, 0, 0));
+  Id time = diagram_input(w, d, (Type){.base = BASE_R}, 0, 0);
+  for (uint32_t i = 0; i < ports; i++)
+    vec_push(w->arena, &in, diagram_input(w, d, step->wire.at[step->in.at[i]].type, 0, 0));
+  Id h = diagram_input(w, d, (Type){.base = BASE_R}, 0, 0);
+  for (uint32_t i = 0; i < states; i++) vec_push(w->arena, &in, x.at[i]);
+  vec_push(w->arena, &in, time);
+  vec_push(w->arena, &in, h);
+  called_params(w, d, step, &in);
+  Id first = box_call(w, d, step, in.at, in.n, 0);
+  for (uint32_t i = 0; i < states; i++) diagram_output(w, d, first + i);
+  diagram_output(w, d, step_moved(w, d, time, 1, h, 0));
+  return d;
+}
+
+// What a param of the stretch is in the body: a state as the tick left it, or what is held.
+static Id held_wire(Unrolling *u, const Diagram *of, const Param *p, const Id *after) {
+  for (uint32_t i = 0; i < u->d->param.n; i++) {
+    const Param *q = &u->d->param.at[i];
+    if (q->rooted != p->rooted || strcmp(q->path, p->path)) continue;
+    for (uint32_t k = 0; k < u->state.n; k++)
+      if (u->s->state.at[u->state.at[k]].param == i) return after[k];
+    if (u->in_body[q->wire]) return u->in_body[q->wire];
+    const Wire *x = &of->wire.at[p->wire];
+    uint32_t k = diagram_param(u->w, u->body, *p, x->type, x->name, 0);
+    return u->in_body[q->wire] = u->body->param.at[k].wire;
+  }
+  return 0;
+}
+
+static Id port_at_end(const Unrolling *u, Id port) {
+  for (uint32_t i = 0; i < u->ended.n; i++)
+    if (u->ended.at[i] == port) return u->at_end[i];
+  return wire_filled(u->w, u->body, &u->d->wire.at[port].type, 0, 0, 0);
+}
+
+void unroll_flow(Unrolling *u, Id *after) {
+  World *w = u->w;
+  Type number = {.base = BASE_R};
+  Ids flowing = flowing_states(u), in = {0};
+  Diagram *d = stretch(u, system_step(w, u->s, STEP_RK4, &number), flowing.n);
+  Id time = u->in_body[u->s->time];
+  for (uint32_t i = 0; i < flowing.n; i++) vec_push(w->arena, &in, after[flowing.at[i]]);
+  vec_push(w->arena, &in, time);
+  for (uint32_t i = 0; i < u->d->in.n; i++) vec_push(w->arena, &in, port_at_end(u, u->d->in.at[i]));
+  vec_push(w->arena, &in, step_length(w, u->body, time, u->at_end[0]));
+  for (uint32_t i = 0; i < d->param.n; i++)
+    vec_push(w->arena, &in, held_wire(u, d, &d->param.at[i], after));
+  Scan scan = {.body = d, .carry = flowing.n + 1, .hold = u->d->in.n + 1};
+  scan.axis = (Index){name_from(w->names, "step"), size_of(w, STRETCH_STEPS)};
+  Id first = box_scan(w, u->body, &scan, in.at, in.n, 0);
+  for (uint32_t i = 0; i < flowing.n; i++) after[flowing.at[i]] = first + i;
+}

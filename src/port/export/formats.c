@@ -1,0 +1,40 @@
+// The formats in which something leaves limn: a row each, with its name, the ending of its files,
+// what it is in words, and the function that writes it.
+#include "port/export/export.h"
+#include "port/json/json.h"
+
+static const struct {
+  const char *name, *ending, *words;
+  bool (*write)(Export *); // false with a diagnostic
+} formats[] = {
+    {"onnx", ".onnx", "a box or learner as an ONNX model", export_onnx},
+    {"safetensors", ".safetensors", "weights by name, of a box or learner or of all",
+     export_safetensors},
+    {"json", ".json", "the typed diagram, as docs/json.md has it", export_json},
+};
+
+static Outcome no_format(Export *e, const char *as) {
+  Diags *diags = e->w->diags;
+  const char *names[COUNT(formats)];
+  Buf all = buf_new(e->arena);
+  for (uint32_t i = 0; i < COUNT(formats); i++) {
+    names[i] = formats[i].name;
+    buf_printf(&all, "%s%s (%s)", i ? ", " : "", names[i], formats[i].words);
+  }
+  Id at = as ? diag_error(diags, (Span){0}, "there is no format `%s`", as)
+             : diag_error(diags, (Span){0}, "--as is missing: in which format?");
+  if (!as || !diag_suggest(diags, at, nearest_name(as, names, COUNT(names))))
+    diag_help(diags, at, "formats are %s", all.at);
+  return OUTCOME_USAGE;
+}
+
+Outcome export_as(Export *e) {
+  const char *as = e->how->as;
+  for (uint32_t i = 0; as && i < COUNT(formats); i++) {
+    if (strcmp(formats[i].name, as) != 0) continue;
+    e->ending = formats[i].ending;
+    if (formats[i].write(e)) return OUTCOME_GOOD;
+    return e->status == OUTCOME_GOOD ? OUTCOME_WRONG : e->status;
+  }
+  return no_format(e, as);
+}

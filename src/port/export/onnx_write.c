@@ -1,0 +1,142 @@
+// A graph as it is written: what is read of it, under names that are all different. Inputs, results
+// and weights choose first; others are called as the wire in the program, or as what makes them.
+#include "port/export/onnx_own.h"
+
+typedef struct {
+  Onnx *o;
+  bool *node, *value; // [node], [value]: read
+  const char **name;  // [value]
+  Table *taken;
+} GraphWriting;
+
+// -- what is read ---------------------------------------------------------------------------------
+static void mark_value(GraphWriting *g, Id id) {
+  Onnx *o = g->o;
+  const GraphValue *v = &o->value.at[id];
+  if (g->value[id]) return;
+  g->value[id] = true;
+  if (!v->node || g->node[v->node]) return;
+  g->node[v->node] = true;
+  const GraphNode *n = &o->node.at[v->node];
+  for (uint32_t i = 0; i < n->in.n; i++) mark_value(g, n->in.at[i]);
+  for (uint32_t i = 0; n->inside && i < n->inside->out.n; i++) mark_value(g, n->inside->out.at[i]);
+}
+
+// -- names ----------------------------------------------------------------------------------------
+static void name_value(GraphWriting *g, Id id, const char *name) {
+  Arena *a = g->o->a;
+  const char *own = name;
+  if (g->name[id]) return;
+  for (uint32_t i = 2; table_get(g->taken, own, strlen(own)); i++)
+    own = arena_format(a, "%s.%u", name, i);
+  table_put(g->taken, own, strlen(own), 1);
+  g->name[id] = own;
+}
+
+static const char *lower_text(Arena *a, const char *text) {
+  char *low = arena_text(a, text, strlen(text));
+  for (char *at = low; *at; at++)
+    if (*at >= 'A' && *at <= 'Z') *at = (char)(*at - 'A' + 'a');
+  return low;
+}
+
+static void name_level(GraphWriting *g, const GraphLevel *level) {
+  Onnx *o = g->o;
+  for (uint32_t i = 0; i < level->in.n; i++) {
+    const char *name = onnx_value(o, level->in.at[i])->name;
+    name_value(g, level->in.at[i], *name ? name : "state");
+  }
+  for (uint32_t i = 0; i < level->node.n; i++) {
+    const GraphNode *n = &o->node.at[level->node.at[i]];
+    if (!g->node[level->node.at[i]]) continue;
+    for (uint32_t k = 0; k < n->out.n; k++) {
+      const char *name = onnx_value(o, n->out.at[k])->name;
+      name_value(g, n->out.at[k], *name ? name : lower_text(o->a, n->op));
+    }
+    if (n->inside) name_level(g, n->inside);
+  }
+}
+
+static void name_all(GraphWriting *g) {
+  Onnx *o = g->o;
+  for (uint32_t i = 0; i < o->level->in.n; i++)
+    name_value(g, o->level->in.at[i], onnx_value(o, o->level->in.at[i])->name);
+  for (uint32_t i = 0; i < o->level->out.n; i++)
+    name_value(g, o->level->out.at[i], onnx_value(o, o->level->out.at[i])->name);
+  for (Id i = 1; i < o->value.n; i++)
+    if (g->value[i] && o->value.at[i].data && o->value.at[i].weight)
+      name_value(g, i, o->value.at[i].name);
+  for (Id i = 1; i < o->value.n; i++)
+    if (g->value[i] && o->value.at[i].data) name_value(g, i, "constant");
+  name_level(g, o->level);
+}
+
+// -- structs of port/onnx -------------------------------------------------------------------------
+static const char *const *names_of(GraphWriting *g, const Ids *of) {
+  const char **all = NEW_ARRAY(g->o->a, const char *, of->n + 1);
+  for (uint32_t i = 0; i < of->n; i++) all[i] = of->at[i] ? g->name[of->at[i]] : "";
+  return all;
+}
+
+// The samples are N; other sizes that are open are called as in the program.
+static OutInfo info_of(GraphWriting *g, Id id) {
+  Onnx *o = g->o;
+  const GraphValue *v = onnx_value(o, id);
+  OutDim *dim = NEW_ARRAY(o->a, OutDim, v->rank + 1);
+  for (uint32_t k = 0; k < v->rank; k++) {
+    Id var;
+    if (onnx_is_number(o, v->dim[k], &dim[k].size)) continue;
+    bool samples = size_is_var(o->w, v->dim[k], &var) && size_var_kind(o->w, var) == VAR_SAMPLE;
+    dim[k].symbol = samples ? "N" : size_text(o->w, v->dim[k]);
+  }
+  return (OutInfo){g->name[id], v->type, v->rank, dim};
+}
+
+static OutGraph graph_of(GraphWriting *g, const GraphLevel *level, const char *name) {
+  Onnx *o = g->o;
+  OutGraph to = {.name = name};
+  for (uint32_t i = 0; i < level->node.n; i++) {
+    if (!g->node[level->node.at[i]]) continue;
+    GraphNode *n = &o->node.at[level->node.at[i]];
+    if (n->inside) {
+      OutGraph *body = NEW(o->a, OutGraph);
+      *body = graph_of(g, n->inside, "body");
+      vec_push(o->a, &n->attribute,
+               (OutAttribute){.name = "body", .kind = OUT_A_GRAPH, .graph = body});
+    }
+    OutNode node = {.op = n->op, .nin = n->in.n, .nout = n->out.n, .nattribute = n->attribute.n};
+    node.in = names_of(g, &n->in);
+    node.out = names_of(g, &n->out);
+    node.attribute = n->attribute.at;
+    vec_push(o->a, &to.node, node);
+  }
+  for (uint32_t i = 0; i < level->in.n; i++) vec_push(o->a, &to.input, info_of(g, level->in.at[i]));
+  for (uint32_t i = 0; i < level->out.n; i++)
+    vec_push(o->a, &to.output, info_of(g, level->out.at[i]));
+  return to;
+}
+
+static void add_constants(GraphWriting *g, OutGraph *to) {
+  Onnx *o = g->o;
+  for (Id i = 1; i < o->value.n; i++) {
+    const GraphValue *v = &o->value.at[i];
+    if (!g->value[i] || !v->data) continue;
+    int64_t *dim = NEW_ARRAY(o->a, int64_t, v->rank + 1);
+    for (uint32_t k = 0; k < v->rank; k++) onnx_is_number(o, v->dim[k], &dim[k]);
+    vec_push(o->a, &to->tensor, (OutTensor){g->name[i], v->type, v->rank, dim, v->count, v->data});
+  }
+}
+
+bool onnx_written(Onnx *o, const char *name, Bytes *bytes) {
+  const char *error;
+  GraphWriting g = {.o = o,
+                    .node = NEW_ARRAY(o->a, bool, o->node.n),
+                    .value = NEW_ARRAY(o->a, bool, o->value.n),
+                    .name = NEW_ARRAY(o->a, const char *, o->value.n),
+                    .taken = table_new(o->a)};
+  for (uint32_t i = 0; i < o->level->out.n; i++) mark_value(&g, o->level->out.at[i]);
+  name_all(&g);
+  OutGraph graph = graph_of(&g, o->level, name);
+  add_constants(&g, &graph);
+  return onnx_bytes(o->a, &graph, bytes, &error) || export_wrong(o->e, OUTCOME_WRONG, "%s", error);
+}

@@ -1,0 +1,38 @@
+// Weights by name, as safetensors: of a box or learner, or of everything that the program's goals,
+// measures and learners have.
+#include "port/export/export.h"
+
+// A learner whose sizes only its use settles is in the goals already.
+static bool add_learners(Export *e, Arrays *all) {
+  for (uint32_t i = 0; i < e->p->learner.n; i++) {
+    const char *name = name_text(e->w->names, e->p->learner.at[i]->name);
+    e->w->diags->muted++;
+    const Diagram *d = diagram_trained(e->in, e->p, name);
+    e->w->diags->muted--;
+    bool open = !d;
+    int64_t n;
+    for (uint32_t k = 0; d && k < d->param.n; k++)
+      open |= !type_count(e->w, &d->wire.at[d->param.at[k].wire].type, &n);
+    if (!open && !export_weights(e, d, all)) return false;
+  }
+  return true;
+}
+
+static bool add_program(Export *e, Arrays *all) {
+  for (uint32_t i = 0; i < e->p->goal.n; i++)
+    if (!export_weights(e, e->p->goal.at[i].diagram, all)) return false;
+  for (uint32_t i = 0; i < e->p->measure.n; i++)
+    if (!export_weights(e, e->p->measure.at[i].diagram, all)) return false;
+  return add_learners(e, all);
+}
+
+bool export_safetensors(Export *e) {
+  Arrays all = {0};
+  Bytes bytes;
+  const char *error;
+  const Diagram *d = e->name ? export_diagram(e, false) : NULL;
+  if (e->name ? !d || !export_weights(e, d, &all) : !add_program(e, &all)) return false;
+  if (!safetensors_bytes(e->arena, &all, &bytes, &error))
+    return export_wrong(e, OUTCOME_WRONG, "%s", error);
+  return export_put(e, export_file(e), bytes.at, bytes.n);
+}

@@ -1,0 +1,596 @@
+// A loop as an index equation:
+//
+//   y[i o] = sum[j](x[i j] * W[j o])
+//
+// Where the left side is no row of plain indices, the equation stands in a box of its own, whose
+// result says how large it is. A point with a read outside is skipped: a product is 0 there by
+// `pad 0`, anything else is guarded by a condition.
+#include "port/json/json_own.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+typedef struct {
+  const char *key, *name, *size;
+  bool plain;  // a place of the result is this index and nothing else
+  bool left;   // it is in the result
+  bool hidden; // it runs along samples that are not shown
+} EquationIndex;
+typedef struct {
+  const Json *at, *pad; // coordinates
+  uint32_t wire;        // of what is read
+  bool product;         // the body is 0 where this is 0
+} EquationRead;
+typedef struct {
+  Writing *w;
+  const ReadBox *box;
+  const char *combine;
+  uint32_t nindex, nread, nscalar;
+  EquationIndex *index;
+  EquationRead *read;
+  const Json *at; // of the result
+  const Json **scalar;
+  const char **kept; // [scalar] the wire that holds it at every point; NULL: it is written out
+} Equation;
+// A body of more scalars is cut where they are used twice, and where it would be deep. Lists of a
+// loop are searched from their beginning: long ones are refused.
+enum { WRITTEN_OUT = 60, LEVELS = 40, TERMS = 64, PLACES = 64 };
+
+static bool fault(Equation *e, const char *what) {
+  return reading_error(e->w->r, e->w->d, "the loop that gives `%s`: %s",
+                       e->w->d->wire.at[e->box->first].name, what);
+}
+
+static const Json *item_of(const Json *list, uint32_t number) {
+  EACH_ITEM(item, i, list) {
+    if (i == number) return item;
+  }
+  return NULL;
+}
+
+static EquationIndex *index_find(Equation *e, const Json *key) {
+  for (uint32_t i = 0; key && key->kind == JSON_TEXT && i < e->nindex; i++)
+    if (strcmp(e->index[i].key, key->text) == 0) return &e->index[i];
+  return NULL;
+}
+
+// A place in a list: a whole number below `limit`.
+static bool number_below(const Json *j, uint32_t limit, uint32_t *out) {
+  if (!j || j->kind != JSON_NUMBER || !(j->number >= 0 && j->number < limit)) return false;
+  *out = (uint32_t)j->number;
+  return *out == j->number;
+}
+
+static bool is_number(const Json *j, double k) {
+  return j && j->kind == JSON_NUMBER && j->number == k;
+}
+
+// Is the coordinate an index and nothing else?
+static EquationIndex *plain_index(Equation *e, const Json *coord) {
+  if (!coord || coord->kind != JSON_LIST || coord->n != 2 || !is_number(json_first(coord), 0))
+    return NULL;
+  const Json *term = item_of(coord, 1);
+  if (term->kind != JSON_LIST || term->n != 2 || !is_number(json_first(term), 1)) return NULL;
+  return index_find(e, item_of(term, 1));
+}
+
+// -- coordinates ----------------------------------------------------------------------------------
+static bool read_write(Equation *e, uint32_t number, Buf *out);
+
+static bool term_write(Equation *e, const Json *term, bool first, Buf *out) {
+  const Json *coef = item_of(term, 0), *var = item_of(term, 1);
+  const char *size = reading_size(e->w->r, coef);
+  if (!size || !var) return fault(e, "a term of a place is [coefficient, index]");
+  if (strcmp(size, "1") == 0)
+    buf_text(out, first ? "" : "+");
+  else if (strcmp(size, "-1") == 0)
+    buf_text(out, first ? "0-" : "-");
+  else if (coef->kind == JSON_NUMBER)
+    buf_printf(out, "%s%s*", first || *size == '-' ? (first && *size == '-' ? "0" : "") : "+",
+               size);
+  else
+    buf_printf(out, "%s(%s)*", first ? "" : "+", size);
+  uint32_t operand;
+  if (number_below(var, e->nread, &operand)) return read_write(e, operand, out);
+  EquationIndex *index = index_find(e, var);
+  if (!index) return fault(e, "a place has an index that is not in \"indices\"");
+  buf_text(out, index->name);
+  return true;
+}
+
+// Is it one axis read as several, (a b c)? Then each coefficient is the sizes of those behind it.
+static bool group_write(Equation *e, const Json *coord, const char *whole, bool sizes, Buf *out) {
+  uint32_t n = coord->n - 1, at[8];
+  int64_t want = 1;
+  if (n < 2 || n > 8 || !is_number(json_first(coord), 0)) return false;
+  for (uint32_t k = 0; k < n; k++) {
+    bool found = false;
+    for (uint32_t i = 1; i <= n && !found; i++) {
+      const Json *term = item_of(coord, i);
+      EquationIndex *index = term->kind == JSON_LIST ? index_find(e, item_of(term, 1)) : NULL;
+      char *end;
+      long long size = index ? strtoll(index->size, &end, 10) : 0;
+      bool used = false;
+      for (uint32_t u = 0; u < k; u++) used |= at[u] == i;
+      if (used || !index || *end || size < 1) continue;
+      if (size == 1 && k + 1 < n) continue; // last of all: it is 0, whatever it is multiplied with
+      if (size > 1 && !is_number(json_first(term), (double)want)) continue;
+      at[k] = i, want *= size, found = true;
+    }
+    if (!found) return false;
+  }
+  char *end;
+  if (strtoll(whole, &end, 10) != want || *end) return false;
+  for (uint32_t k = n; k-- > 0;) {
+    const EquationIndex *index = index_find(e, item_of(item_of(coord, at[k]), 1));
+    buf_printf(out, "%s%s", k == n - 1 ? "(" : " ", index->name);
+    if (sizes) buf_printf(out, ":%s", index->size);
+  }
+  buf_char(out, ')');
+  return true;
+}
+
+// `whole`: the size of the axis; `sizes`: those of indices are written too.
+static bool coord_write(Equation *e, const Json *coord, const char *whole, bool sizes, Buf *out) {
+  if (!coord || coord->kind != JSON_LIST || !coord->n || coord->n > TERMS)
+    return fault(e, "a place is [constant, [coefficient, index], …]");
+  if (group_write(e, coord, whole, sizes, out)) return true;
+  const Json *first = json_first(coord);
+  const char *size = reading_size(e->w->r, first);
+  if (!size) return false;
+  for (uint32_t i = 1; i < coord->n; i++)
+    if (!term_write(e, item_of(coord, i), i == 1, out)) return false;
+  if (coord->n == 1)
+    buf_text(out, size);
+  else if (first->kind == JSON_TEXT)
+    buf_printf(out, "+(%s)", size);
+  else if (!is_number(first, 0))
+    buf_printf(out, "%s%s", *size == '-' ? "" : "+", size);
+  return true;
+}
+
+static bool places_write(Equation *e, const Json *at, const ReadType *t, Buf *out) {
+  bool any = false;
+  if ((at && at->kind == JSON_LIST ? at->n : 0) != t->rank || t->rank > PLACES)
+    return fault(e, "\"at\" has as many places as there are axes, at most 64");
+  if (!type_rank(e->w->r, t)) return true;
+  buf_char(out, '[');
+  EACH_ITEM(coord, i, at) {
+    if (!axis_shown(e->w->r, t, i)) continue;
+    if (any) buf_char(out, ' ');
+    any = true;
+    if (!coord_write(e, coord, t->size[i], false, out)) return false;
+  }
+  buf_char(out, ']');
+  return true;
+}
+
+static bool read_write(Equation *e, uint32_t number, Buf *out) {
+  const EquationRead *read = &e->read[number];
+  const ReadWire *wire = &e->w->d->wire.at[read->wire];
+  buf_text(out, wire->name);
+  return places_write(e, read->at, &wire->type, out);
+}
+
+// -- the body -------------------------------------------------------------------------------------
+static bool value_write(Equation *e, uint32_t scalar, Buf *out);
+
+static bool argument_write(Equation *e, uint32_t of, uint32_t k, Buf *out) {
+  const Json *arg = item_of(e->scalar[of], k + 1);
+  uint32_t number;
+  if (!number_below(arg, of, &number))
+    return fault(e, "a scalar has arguments that stand before it");
+  return value_write(e, number, out);
+}
+
+static bool leaf_write(Equation *e, const char *fn, const Json *arg, const Json *base, Buf *out) {
+  uint32_t operand;
+  if (strcmp(fn, "arg") == 0)
+    return number_below(arg, e->nread, &operand) ? read_write(e, operand, out)
+                                                 : fault(e, "`arg` names an operand it has");
+  if (strcmp(fn, "at") == 0) {
+    EquationIndex *index = index_find(e, arg);
+    if (!index || index->hidden) return fault(e, "`at` names an index that cannot be read");
+    buf_text(out, index->name);
+    return true;
+  }
+  if (strcmp(fn, "size") == 0) {
+    const char *size = reading_size(e->w->r, arg);
+    if (size) buf_printf(out, "(%s)", size);
+    return size;
+  }
+  double x = json_real(arg);
+  if (isnan(x)) return fault(e, "a constant is a number, \"inf\" or \"-inf\"");
+  bool bit = base && base->kind == JSON_TEXT && strcmp(base->text, "B") == 0;
+  if (base && !bit) return fault(e, "a label cannot be a constant");
+  bool minus = signbit(x);
+  buf_text(out, bit ? "bit(" : minus ? "(-" : "");
+  if (isinf(x))
+    buf_text(out, "inf");
+  else
+    buf_number(out, fabs(x));
+  buf_text(out, bit || minus ? ")" : "");
+  return true;
+}
+
+// How a function is written: with %0, %1, %2 for its arguments; NULL: as name(a, b).
+static const char *form_of(Fn fn) {
+  switch (fn) {
+  case FN_add: return "(%0 + %1)";
+  case FN_sub: return "(%0 - %1)";
+  case FN_mul: return "(%0 * %1)";
+  case FN_div: return "(%0 / %1)";
+  case FN_neg: return "(-%0)";
+  case FN_pow: return "(%0)^(%1)";
+  case FN_maximum: return "max(%0, %1)";
+  case FN_minimum: return "min(%0, %1)";
+  case FN_select: return "(%1 when %0 else %2)";
+  case FN_lt: return "(%0 < %1)";
+  case FN_le: return "(%0 <= %1)";
+  case FN_eq: return "(%0 = %1)";
+  case FN_ne: return "(%0 != %1)";
+  case FN_xor: return "(%0 + %1)";
+  case FN_and: return "(%0 and %1)";
+  case FN_or: return "(%0 or %1)";
+  case FN_not: return "(not %0)";
+  default: return NULL;
+  }
+}
+
+static void points_write(const Equation *e, Buf *out, bool sizes) {
+  bool any = false;
+  for (uint32_t i = 0; i < e->nindex; i++) {
+    if (e->index[i].hidden) continue;
+    buf_printf(out, "%s%s", any ? " " : "[", e->index[i].name);
+    if (sizes) buf_printf(out, ":%s", e->index[i].size);
+    any = true;
+  }
+  if (any) buf_char(out, ']');
+}
+
+static bool value_write(Equation *e, uint32_t scalar, Buf *out) {
+  if (e->kept[scalar]) {
+    buf_text(out, e->kept[scalar]);
+    points_write(e, out, false);
+    return true;
+  }
+  const Json *s = e->scalar[scalar], *name = json_first(s);
+  const char *fn = name && name->kind == JSON_TEXT ? name->text : "";
+  if (s->n >= 2 && (strcmp(fn, "arg") == 0 || strcmp(fn, "at") == 0 || strcmp(fn, "size") == 0 ||
+                    strcmp(fn, "const") == 0))
+    return leaf_write(e, fn, item_of(s, 1), item_of(s, 2), out);
+  Fn row = fn_find(fn);
+  if (row == FN_COUNT || row <= FN_SIZE || s->n != fn_rows[row].arity + 1)
+    return fault(e, "a scalar is [function, arguments …], with the functions of `limn ops`");
+  const char *form = form_of(row);
+  if (!form) {
+    buf_printf(out, "%s(", fn);
+    for (uint32_t k = 0; k < fn_rows[row].arity; k++) {
+      if (k) buf_text(out, ", ");
+      if (!argument_write(e, scalar, k, out)) return false;
+    }
+    buf_char(out, ')');
+    return true;
+  }
+  for (; *form; form++) {
+    if (*form != '%')
+      buf_char(out, *form);
+    else if (!argument_write(e, scalar, (uint32_t)(*++form - '0'), out))
+      return false;
+  }
+  return true;
+}
+
+// Operands that the value is a product with: where they are 0, so is it.
+static void mark_factors(Equation *e) {
+  bool *factor = NEW_ARRAY(e->w->r->arena, bool, e->nscalar);
+  factor[e->nscalar - 1] = true;
+  for (uint32_t i = e->nscalar; i-- > 0;) {
+    const Json *s = e->scalar[i], *name = json_first(s);
+    const char *fn = name->kind == JSON_TEXT ? name->text : "";
+    uint32_t a;
+    if (!factor[i]) continue;
+    if (strcmp(fn, "arg") == 0 && number_below(item_of(s, 1), e->nread, &a))
+      e->read[a].product = true;
+    bool product = strcmp(fn, "mul") == 0;
+    if (!product && strcmp(fn, "neg") != 0 && strcmp(fn, "div") != 0) continue;
+    if (number_below(item_of(s, 1), i, &a)) factor[a] = true;
+    if (product && number_below(item_of(s, 2), i, &a)) factor[a] = true;
+  }
+}
+
+// -- what is skipped ------------------------------------------------------------------------------
+// May this place be outside? Only plain indices and constants are known to be inside.
+static bool hangs_over(Equation *e, const Json *coord, const char *size) {
+  EquationIndex *index = plain_index(e, coord);
+  Buf ignored = buf_new(e->w->r->arena);
+  if (index) return strcmp(index->size, size) != 0;
+  if (coord->kind == JSON_LIST && coord->n > 1 && group_write(e, coord, size, false, &ignored))
+    return false;
+  double low = json_real(json_first(coord)), high = low;
+  char *end;
+  double have = (double)strtoll(size, &end, 10);
+  if (isnan(low) || *end) return true;
+  for (uint32_t i = 1; i < coord->n; i++) {
+    const Json *term = item_of(coord, i);
+    double coef = json_real(item_of(term, 0));
+    EquationIndex *over = index_find(e, item_of(term, 1));
+    if (!over) return !item_of(term, 1) || item_of(term, 1)->kind != JSON_NUMBER;
+    double n = (double)strtoll(over->size, &end, 10) - 1;
+    if (*end || isnan(coef)) return true;
+    *(coef < 0 ? &low : &high) += coef * n;
+  }
+  return low < 0 || high >= have;
+}
+
+typedef struct {
+  const char *pad; // after the equation; NULL: none
+  Buf condition;   // "" or what must hold
+} Outside;
+
+static bool outside_of(Equation *e, Outside *o) {
+  Reading *r = e->w->r;
+  *o = (Outside){.condition = buf_new(r->arena)};
+  double pad = NAN;
+  for (uint32_t i = 0; i < e->nread; i++) {
+    const EquationRead *read = &e->read[i];
+    const ReadType *t = &e->w->d->wire.at[read->wire].type;
+    if (read->pad) {
+      double x = json_real(read->pad);
+      if (!isnan(pad) && pad != x) return fault(e, "its operands are padded with two numbers");
+      pad = x;
+    }
+    EACH_ITEM(coord, k, read->at) {
+      if (k >= t->rank || read->pad || !axis_shown(r, t, k)) continue;
+      if (!hangs_over(e, coord, t->size[k])) continue;
+      bool free = read->product && strcmp(e->combine, "sum") == 0;
+      if (isnan(pad)) pad = 0;
+      if (free && pad == 0) continue;
+      Buf at = buf_new(r->arena);
+      if (!coord_write(e, coord, t->size[k], false, &at)) return false;
+      buf_printf(&o->condition, "%s0 <= %s and %s < %s", o->condition.n ? " and " : "", at.at,
+                 at.at, t->size[k]);
+    }
+  }
+  if (isnan(pad)) return true;
+  Buf b = buf_new(r->arena);
+  if (isinf(pad))
+    buf_text(&b, pad < 0 ? "-inf" : "inf");
+  else
+    buf_number(&b, pad);
+  o->pad = b.at;
+  return true;
+}
+
+// -- bodies that would be long -------------------------------------------------------------------
+static bool is_leaf(const Json *s) {
+  const Json *name = json_first(s);
+  Fn row = name->kind == JSON_TEXT ? fn_find(name->text) : FN_COUNT;
+  return row == FN_COUNT || row <= FN_SIZE;
+}
+
+// Scalars that are used twice become wires of their own, so that nothing is written twice.
+static bool keep_shared(Equation *e, const Outside *o) {
+  Writing *w = e->w;
+  double *written = NEW_ARRAY(w->r->arena, double, e->nscalar);
+  uint32_t *uses = NEW_ARRAY(w->r->arena, uint32_t, e->nscalar),
+           *level = NEW_ARRAY(w->r->arena, uint32_t, e->nscalar);
+  for (uint32_t i = 0; i < e->nscalar; i++) {
+    written[i] = 1;
+    for (uint32_t k = 1; !is_leaf(e->scalar[i]) && k < e->scalar[i]->n; k++) {
+      uint32_t arg;
+      if (!number_below(item_of(e->scalar[i], k), i, &arg))
+        return fault(e, "a scalar has arguments that stand before it");
+      written[i] += written[arg];
+      uses[arg]++;
+      if (level[arg] >= level[i]) level[i] = level[arg] % LEVELS + 1;
+    }
+  }
+  if (written[e->nscalar - 1] <= WRITTEN_OUT) return true;
+  for (uint32_t i = 0; i + 1 < e->nscalar; i++) {
+    if (is_leaf(e->scalar[i]) || (uses[i] < 2 && level[i] < LEVELS)) continue;
+    Buf value = buf_new(w->r->arena);
+    if (!value_write(e, i, &value)) return false;
+    e->kept[i] = reading_name(w->r, w->d->taken, "part");
+    buf_printf(w->out, "  %s", e->kept[i]);
+    points_write(e, w->out, true);
+    buf_printf(w->out, " = %s%s%s\n", value.at, o->pad ? "   pad " : "", o->pad ? o->pad : "");
+  }
+  return true;
+}
+
+// -- the equation ---------------------------------------------------------------------------------
+static const char *identity_of(const char *combine) {
+  if (strcmp(combine, "max") == 0) return "-inf";
+  if (strcmp(combine, "min") == 0) return "inf";
+  return strcmp(combine, "prod") == 0 ? "1" : "0";
+}
+
+// What stands right of `=`: reduced over what is not on the left.
+static bool right_write(Equation *e, const Outside *o, Buf *out) {
+  bool reduced = false;
+  for (uint32_t i = 0; i < e->nindex; i++) {
+    if (e->index[i].left || e->index[i].hidden) continue;
+    buf_printf(out, "%s%s:%s", reduced ? " " : "", e->index[i].name, e->index[i].size);
+    reduced = true;
+  }
+  if (reduced) { // the word goes in front of what was just written
+    const char *list = arena_text(e->w->r->arena, out->at, out->n);
+    out->n = 0;
+    buf_printf(out, "%s[%s](", e->combine, list);
+  }
+  if (!value_write(e, e->nscalar - 1, out)) return false;
+  if (o->condition.n) buf_printf(out, " when %s else %s", o->condition.at, identity_of(e->combine));
+  if (reduced) buf_char(out, ')');
+  if (o->pad) buf_printf(out, "   pad %s", o->pad);
+  return true;
+}
+
+static bool left_write(Equation *e, const ReadType *t, Buf *out, bool *plain) {
+  bool any = false;
+  *plain = true;
+  if ((e->at && e->at->kind == JSON_LIST ? e->at->n : 0) != t->rank)
+    return fault(e, "\"at\" has as many places as the result has axes");
+  if (!type_rank(e->w->r, t)) return true;
+  buf_char(out, '[');
+  EACH_ITEM(coord, i, e->at) {
+    if (!axis_shown(e->w->r, t, i)) continue;
+    EquationIndex *index = plain_index(e, coord);
+    if (any) buf_char(out, ' ');
+    any = true;
+    if (index) {
+      *plain &= strcmp(index->size, t->size[i]) == 0;
+      buf_printf(out, "%s:%s", index->name, index->size);
+    } else {
+      *plain = false;
+      if (!coord_write(e, coord, t->size[i], true, out)) return false;
+    }
+  }
+  buf_char(out, ']');
+  return true;
+}
+
+// The equation in a box of its own, since the type of its result is needed.
+static void in_own_box(Equation *e, const char *left, const char *right) {
+  Writing *w = e->w;
+  const ReadWire *result = &w->d->wire.at[e->box->first];
+  Buf name = buf_new(w->r->arena), *b = w->boxes;
+  buf_printf(&name, "%s_%s", w->d->name, result->name);
+  const char *word = reading_name(w->r, w->r->taken, name.at);
+  w->helpers++;
+  buf_printf(b, "box %s(", word);
+  buf_printf(w->out, "  %s = %s(", result->name, word);
+  for (uint32_t i = 0; i < e->nread; i++) {
+    bool before = false;
+    for (uint32_t k = 0; k < i; k++) before |= e->read[k].wire == e->read[i].wire;
+    if (before) continue;
+    const ReadWire *wire = &w->d->wire.at[e->read[i].wire];
+    buf_printf(b, "%s%s: ", i ? ", " : "", wire->name);
+    type_write(w->r, &wire->type, b);
+    buf_printf(w->out, "%s%s", i ? ", " : "", wire->name);
+  }
+  for (uint32_t i = 0; i < e->nscalar; i++) {
+    if (!e->kept[i]) continue;
+    bool any = false;
+    buf_printf(b, ", %s: R[", e->kept[i]);
+    for (uint32_t k = 0; k < e->nindex; k++) {
+      if (e->index[k].hidden) continue;
+      buf_printf(b, "%s%s", any ? " " : "", e->index[k].size);
+      any = true;
+    }
+    buf_text(b, "]");
+    buf_printf(w->out, ", %s", e->kept[i]);
+  }
+  buf_text(w->out, ")\n");
+  buf_text(b, ") -> ");
+  type_write(w->r, &result->type, b);
+  buf_printf(b, " {\n  return y%s = %s\n}\n", left, right);
+}
+
+static bool winner_write(Equation *e, const Outside *o) {
+  Writing *w = e->w;
+  const EquationIndex *over = NULL;
+  Buf left = buf_new(w->r->arena);
+  if (!e->w->d->wire.at[e->box->first + 1].used) return true;
+  for (uint32_t i = 0; i < e->nindex; i++) {
+    if (e->index[i].hidden) continue;
+    if (!e->index[i].left) over = &e->index[i];
+    buf_printf(&left, "%s%s:%s", left.n ? " " : "", e->index[i].name, e->index[i].size);
+  }
+  const char *winner = w->d->wire.at[e->box->first + 1].name;
+  if (!over) return fault(e, "it has a winner, and nothing is reduced");
+  Buf value = buf_new(w->r->arena);
+  if (!value_write(e, e->nscalar - 1, &value)) return false;
+  const char *all = reading_name(w->r, w->d->taken, "all");
+  buf_printf(w->out, "  %s[%s] = %s%s%s\n", all, left.at, value.at, o->pad ? "   pad " : "",
+             o->pad ? o->pad : "");
+  buf_printf(w->out, "  %s = arg%s[%s](%s)\n", winner, e->combine, over->name, all);
+  return true;
+}
+
+static bool equation_write(Equation *e) {
+  Writing *w = e->w;
+  const ReadWire *result = &w->d->wire.at[e->box->first];
+  Buf left = buf_new(w->r->arena), right = buf_new(w->r->arena);
+  Outside o;
+  bool plain;
+  mark_factors(e);
+  if (!left_write(e, &result->type, &left, &plain) || !outside_of(e, &o) || !keep_shared(e, &o) ||
+      !right_write(e, &o, &right))
+    return false;
+  if (!plain)
+    in_own_box(e, left.at, right.at);
+  else
+    buf_printf(w->out, "  %s%s = %s\n", result->name, left.at, right.at);
+  for (uint32_t i = 2; i < e->box->n; i++)
+    if (w->d->wire.at[e->box->first + i].used || w->d->wire.at[e->box->first + 1].used)
+      return fault(e, "one of several winners is used, which cannot be read back");
+  return e->box->n < 2 || winner_write(e, &o);
+}
+
+// -- reading --------------------------------------------------------------------------------------
+static bool indices_read(Equation *e) {
+  Reading *r = e->w->r;
+  const Json *list = json_get(e->box->json, "indices");
+  Table *own = table_new(r->arena);
+  e->index = NEW_ARRAY(r->arena, EquationIndex, (list ? list->n : 0) + 1);
+  EACH_ITEM(j, i, list) {
+    EquationIndex *index = &e->index[e->nindex++];
+    index->key = json_word(j, "name");
+    if (!*index->key || !(index->size = reading_size(r, json_get(j, "size"))))
+      return fault(e, "an index has a \"name\" and a \"size\"");
+    // a wire or a size of that name would be hidden
+    const char *name = reading_name(r, own, index->key);
+    while (table_get(e->w->d->taken, name, strlen(name))) name = reading_name(r, own, index->key);
+    index->name = name;
+  }
+  return true;
+}
+
+static bool reads_read(Equation *e) {
+  Reading *r = e->w->r;
+  const Json *list = json_get(e->box->json, "in");
+  e->read = NEW_ARRAY(r->arena, EquationRead, (list ? list->n : 0) + 1);
+  EACH_ITEM(j, i, list) {
+    EquationRead *read = &e->read[e->nread++];
+    uint32_t wire = j->kind == JSON_OBJECT ? reading_wire(r, e->w->d, json_get(j, "wire")) : 0;
+    if (!wire) return fault(e, "an operand has a \"wire\" and places \"at\"");
+    if (wire > e->box->first) return fault(e, "it reads what is made later");
+    read->wire = wire - 1;
+    read->at = json_get(j, "at");
+    read->pad = json_get(j, "pad");
+  }
+  return true;
+}
+
+static void indices_study(Equation *e) {
+  const ReadType *t = &e->w->d->wire.at[e->box->first].type;
+  EACH_ITEM(coord, i, e->at) {
+    EquationIndex *plain = plain_index(e, coord);
+    if (plain) plain->left = plain->plain = true;
+    if (plain && i < t->rank && !axis_shown(e->w->r, t, i)) plain->hidden = true;
+    for (uint32_t k = 1; coord->kind == JSON_LIST && k < coord->n; k++) {
+      EquationIndex *index = index_find(e, item_of(item_of(coord, k), 1));
+      if (index) index->left = true;
+    }
+  }
+}
+
+bool loop_equation(Writing *w, const ReadBox *box) {
+  Equation e = {.w = w, .box = box, .combine = json_word(box->json, "combine")};
+  const Json *body = json_get(box->json, "body");
+  e.at = json_get(box->json, "at");
+  if (!indices_read(&e) || !reads_read(&e)) return false;
+  if (strcmp(e.combine, "sum") != 0 && strcmp(e.combine, "prod") != 0 &&
+      strcmp(e.combine, "max") != 0 && strcmp(e.combine, "min") != 0)
+    return fault(&e, "\"combine\" is \"sum\", \"prod\", \"max\" or \"min\"");
+  e.scalar = NEW_ARRAY(w->r->arena, const Json *, (body ? body->n : 0) + 1);
+  EACH_ITEM(s, i, body) {
+    if (s->kind != JSON_LIST || !s->n) return fault(&e, "a scalar is [function, arguments …]");
+    e.scalar[e.nscalar++] = s;
+  }
+  e.kept = NEW_ARRAY(w->r->arena, const char *, e.nscalar + 1);
+  if (!e.nscalar) return fault(&e, "it has no \"body\"");
+  indices_study(&e);
+  return equation_write(&e);
+}

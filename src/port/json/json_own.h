@@ -1,0 +1,88 @@
+// json_own: diagrams as they were read, before they become a program. Inside this folder only.
+#ifndef LIMN_PORT_JSON_JSON_OWN_H
+#define LIMN_PORT_JSON_JSON_OWN_H
+
+#include "io/bytes/bytes.h"
+#include "port/json/json.h"
+
+typedef struct {
+  const char *base; // R, B or {n}
+  uint32_t rank;
+  const char **size; // of each axis
+  bool *passes;      // it passes over the whole diagram
+} ReadType;
+typedef struct {
+  const char *name; // in the program
+  ReadType type;
+  bool used; // something reads it
+} ReadWire;
+typedef struct {
+  uint32_t wire;
+  const char *role, *path;
+  bool rooted;
+  const Json *init;
+  uint32_t next; // a wire + 1, or 0
+} ReadParam;
+typedef struct {
+  const Json *json;
+  uint32_t first, n; // its results: wires
+} ReadBox;
+typedef struct {
+  const Json *json;
+  const char *key, *name; // in the file, in the program
+  Table *wire_table;      // key to number + 1
+  Table *taken;           // names of wires and whatever they must not hide
+  VEC(ReadWire) wire;
+  VEC(ReadParam) param;
+  VEC(ReadBox) box;
+  uint32_t nin;
+  Ids out;
+  Table *thing_table;      // words in paths to number + 1
+  VEC(const char *) thing; // what is used more than once with the same weights
+  Table *shared;           // how many calls have which weights
+  const char **path;       // of its params, in the program; NULL: not yet found
+  bool learner;            // a thing of its own, declared at the top with `learn`
+  bool cell;               // a scan repeats it
+} ReadDiagram;
+typedef struct {
+  Arena *arena;
+  Table *size_table; // what a size is called in the file, to number + 1
+  VEC(const char *) size;
+  Table *diagram_table; // key to number + 1
+  VEC(ReadDiagram) diagram;
+  Table *taken; // names at the top
+  Table *roots; // weights that are declared there
+  uint32_t main;
+  bool samples_shown; // the axis of the samples is written as any other
+  const char **error;
+} Reading;
+
+bool json_reading(Reading *, const Json *root);
+// What is wrong, and in which diagram: false. Only the first is kept.
+bool reading_error(Reading *, const ReadDiagram *, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+uint32_t reading_wire(Reading *, const ReadDiagram *, const Json *key); // + 1; 0 with an error
+ReadDiagram *reading_diagram(Reading *, const ReadDiagram *, const Json *key); // NULL: an error
+const char *reading_size(Reading *, const Json *);                             // NULL: an error
+const char *reading_name(Reading *, Table *taken, const char *key); // a word that is free there
+bool axis_shown(const Reading *, const ReadType *, uint32_t axis);
+double json_real(const Json *);                             // a number, or "inf", "-inf", "nan"
+const char *json_word(const Json *object, const char *key); // "" where there is none
+// The items of a list, each with its number; none where there is no list.
+#define EACH_ITEM(item, i, list)                                                                   \
+  const Json *item = (list) && (list)->kind == JSON_LIST ? json_first(list) : NULL;                \
+  for (uint32_t i = 0; item && i < (list)->n; i++, item = i < (list)->n ? json_next(item) : NULL)
+
+// equation.c: a loop as an index equation
+typedef struct {
+  Reading *r;
+  ReadDiagram *d;
+  Buf *out;
+  Buf *boxes;       // helpers, which stand in front of the box at hand
+  uint32_t helpers; // how many there were
+} Writing;
+bool loop_equation(Writing *, const ReadBox *);
+void type_write(const Reading *, const ReadType *, Buf *);
+uint32_t type_rank(const Reading *, const ReadType *); // of what is shown
+
+#endif

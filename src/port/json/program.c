@@ -1,0 +1,539 @@
+// What was read as a limn program. A diagram becomes a box, or a learner where its weights are
+// named by it; weights stay in the box that owns them, so that their paths are the same again.
+#include "port/json/json_own.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+// -- numbers --------------------------------------------------------------------------------------
+static const Json *numbers_write(const Json *at, const int64_t *shape, uint32_t rank, Buf *out) {
+  if (!rank) {
+    double x = json_real(at);
+    buf_text(out, signbit(x) ? "-" : "");
+    if (isinf(x))
+      buf_text(out, "inf");
+    else
+      buf_number(out, fabs(x));
+    return json_next(at);
+  }
+  buf_char(out, '[');
+  for (int64_t i = 0; i < shape[0]; i++) {
+    if (i) buf_text(out, ", ");
+    at = numbers_write(at, shape + 1, rank - 1, out);
+  }
+  buf_char(out, ']');
+  return at;
+}
+
+static bool start_write(Writing *w, const ReadParam *p) {
+  static const char *const words[] = {"normal", "uniform", "glorot", "he", "orthogonal"};
+  const char *kind = json_word(p->init, "kind");
+  const ReadType *t = &w->d->wire.at[p->wire].type;
+  for (uint32_t i = 0; i < COUNT(words); i++)
+    if (strcmp(kind, words[i]) == 0) {
+      buf_printf(w->out, " = %s", kind);
+      return true;
+    }
+  if (strcmp(kind, "none") == 0 || !*kind) return true;
+  if (strcmp(kind, "const") == 0) {
+    buf_text(w->out, " = ");
+    numbers_write(json_get(p->init, "value"), NULL, 0, w->out);
+    return true;
+  }
+  const Json *data = json_get(p->init, "data");
+  int64_t *shape = NEW_ARRAY(w->r->arena, int64_t, t->rank + 1), count = 1;
+  if (!data || data->kind != JSON_LIST)
+    return reading_error(w->r, w->d, "`%s` starts by \"%s\", which cannot be read back", p->path,
+                         kind);
+  for (uint32_t i = 0; i < t->rank; i++) {
+    char *end;
+    shape[i] = strtoll(t->size[i], &end, 10);
+    if (*end || shape[i] < 1 || shape[i] > data->n) count = -1;
+    if (count > 0) count *= shape[i];
+  }
+  if (count != data->n)
+    return reading_error(w->r, w->d,
+                         "`%s` starts with %u numbers, and its type has another number of places",
+                         p->path, data->n);
+  buf_text(w->out, " = ");
+  numbers_write(json_first(data), shape, t->rank, w->out);
+  return true;
+}
+
+// -- params ---------------------------------------------------------------------------------------
+static bool is_own(const ReadParam *p) { return !p->rooted && !strchr(p->path, '/'); }
+
+static bool param_write(Writing *w, const ReadParam *p) {
+  const ReadWire *wire = &w->d->wire.at[p->wire];
+  if (!is_own(p)) return true; // of what is called
+  const char *word = strcmp(p->role, "weight") == 0   ? "learn"
+                     : strcmp(p->role, "buffer") == 0 ? "state"
+                                                      : "const";
+  if (strcmp(wire->name, p->path) != 0)
+    return reading_error(w->r, w->d,
+                         "the weight `%s` is called `%s`: its own name is wanted, a word", p->path,
+                         wire->name);
+  buf_printf(w->out, "  %s %s : ", word, wire->name);
+  type_write(w->r, &wire->type, w->out);
+  if (!start_write(w, p)) return false;
+  buf_char(w->out, '\n');
+  return true;
+}
+
+// -- calls ----------------------------------------------------------------------------------------
+static const ReadParam *param_of(const ReadDiagram *d, uint32_t wire) {
+  for (uint32_t i = 0; i < d->param.n; i++)
+    if (d->param.at[i].wire == wire) return &d->param.at[i];
+  return NULL;
+}
+
+// The first word of a path, where what follows is the callee's own path; NULL: it is not.
+static const char *segment_of(Writing *w, const ReadParam *p, const ReadParam *own) {
+  size_t n = strlen(p->path), rest = strlen(own->path);
+  if (n <= rest + 1 || strcmp(p->path + n - rest, own->path) != 0 || p->path[n - rest - 1] != '/')
+    return NULL;
+  const char *segment = arena_text(w->r->arena, p->path, n - rest - 1);
+  return strchr(segment, '/') ? NULL : segment;
+}
+
+static const char *callee_key(const Json *box) {
+  return json_word(box, strcmp(json_word(box, "op"), "scan") == 0 ? "body" : "callee");
+}
+
+// How many calls of this body have these weights?
+static uint32_t sharing(Writing *w, const ReadDiagram *callee, const Json *param) {
+  ReadDiagram *d = w->d;
+  Buf key = buf_new(w->r->arena);
+  if (!d->shared) {
+    d->shared = table_new(w->r->arena);
+    for (uint32_t i = 0; i < d->box.n; i++) {
+      const Json *j = d->box.at[i].json, *params = json_get(j, "params");
+      if (!params || params->kind != JSON_LIST || !params->n) continue;
+      if (json_first(params)->kind != JSON_TEXT) continue;
+      key.n = 0;
+      buf_printf(&key, "%s/%s", callee_key(j), json_first(params)->text);
+      table_put(d->shared, key.at, key.n, table_get(d->shared, key.at, key.n) + 1);
+    }
+  }
+  key.n = 0;
+  buf_printf(&key, "%s/%s", callee->key, param->text);
+  return table_get(d->shared, key.at, key.n);
+}
+
+// A thing of this body, by the word that stands for it in paths.
+static const char *thing_name(Writing *w, const char *segment) {
+  ReadDiagram *d = w->d;
+  Id known = table_get(d->thing_table, segment, strlen(segment));
+  if (known) return d->thing.at[known - 1];
+  vec_push(w->r->arena, &d->thing, reading_name(w->r, d->taken, segment));
+  table_put(d->thing_table, segment, strlen(segment), d->thing.n);
+  return d->thing.at[d->thing.n - 1];
+}
+
+// What a call is called here: the callee, or a thing of this body that is used more than once.
+static bool call_name(Writing *w, const ReadDiagram *callee, const Json *params,
+                      const char **name) {
+  const char *segment = NULL;
+  *name = callee->name;
+  if ((params && params->kind == JSON_LIST ? params->n : 0) != callee->param.n)
+    return reading_error(w->r, w->d, "`%s` is called with another number of params than it has",
+                         callee->key);
+  EACH_ITEM(key, i, params) {
+    const ReadParam *own = &callee->param.at[i];
+    uint32_t wire = reading_wire(w->r, w->d, key);
+    const ReadParam *p = wire ? param_of(w->d, wire - 1) : NULL;
+    if (!p)
+      return reading_error(w->r, w->d, "`%s` is called with a param that is none here",
+                           callee->key);
+    if (own->rooted && p->rooted && strcmp(own->path, p->path) == 0) continue;
+    const char *here = segment_of(w, p, own);
+    if (!here || (segment && strcmp(segment, here) != 0))
+      return reading_error(w->r, w->d,
+                           "`%s` cannot be the `%s` of a call: its path begins with one name for "
+                           "the call, then has the callee's own path",
+                           p->path, own->path);
+    segment = here;
+  }
+  size_t n = strlen(callee->key);
+  bool counted =
+      segment && strncmp(segment, callee->key, n) == 0 && (!segment[n] || segment[n] == '.');
+  const char *dot = strrchr(callee->key, '.');
+  if (segment && !counted && dot)
+    counted = strncmp(segment, callee->key, (size_t)(dot - callee->key)) == 0;
+  if (!segment || callee->learner) return true;
+  if (!counted || sharing(w, callee, json_first(params)) > 1) *name = thing_name(w, segment);
+  return true;
+}
+
+static void list_write(Writing *w, const uint32_t *wire, uint32_t n) {
+  for (uint32_t i = 0; i < n; i++)
+    buf_printf(w->out, "%s%s", i ? ", " : "", w->d->wire.at[wire[i]].name);
+}
+
+static void results_write(Writing *w, const ReadBox *box, uint32_t n) {
+  buf_text(w->out, "  ");
+  for (uint32_t i = 0; i < n; i++)
+    buf_printf(w->out, "%s%s", i ? ", " : "", w->d->wire.at[box->first + i].name);
+  buf_text(w->out, " = ");
+}
+
+static bool wires_read(Writing *w, const ReadBox *box, const char *key, Ids *out) {
+  EACH_ITEM(item, i, json_get(box->json, key)) {
+    uint32_t wire = reading_wire(w->r, w->d, item);
+    if (!wire) return false;
+    if (wire > box->first)
+      return reading_error(w->r, w->d, "a box reads `%s`, which is made later", item->text);
+    vec_push(w->r->arena, out, wire - 1);
+  }
+  return true;
+}
+
+static bool call_write(Writing *w, const ReadBox *box) {
+  ReadDiagram *callee = reading_diagram(w->r, w->d, json_get(box->json, "callee"));
+  const char *name;
+  Ids in = {0};
+  if (!callee || !wires_read(w, box, "in", &in) ||
+      !call_name(w, callee, json_get(box->json, "params"), &name))
+    return false;
+  if (callee->out.n > box->n || in.n != callee->nin)
+    return reading_error(w->r, w->d, "`%s` is called with other wires than it has", callee->key);
+  results_write(w, box, callee->out.n);
+  buf_printf(w->out, "%s(", name);
+  list_write(w, in.at, in.n);
+  buf_text(w->out, ")\n");
+  return true;
+}
+
+// -- other boxes ----------------------------------------------------------------------------------
+// The wire with a label on each axis, so that one can be named.
+static const char *labelled(Writing *w, uint32_t wire, const char *const *label) {
+  const ReadWire *x = &w->d->wire.at[wire];
+  const char *name = reading_name(w->r, w->d->taken, "along");
+  Buf places = buf_new(w->r->arena);
+  for (uint32_t i = 0, any = 0; i < x->type.rank; i++)
+    if (axis_shown(w->r, &x->type, i)) buf_printf(&places, "%s%s", any++ ? " " : "", label[i]);
+  buf_printf(w->out, "  %s[%s] = %s[%s]\n", name, places.at, x->name, places.at);
+  return name;
+}
+
+static bool along_write(Writing *w, const ReadBox *box, const char *function) {
+  Ids in = {0};
+  const Json *axis = json_get(box->json, "axis");
+  if (!wires_read(w, box, "in", &in) || !in.n)
+    return reading_error(w->r, w->d, "`%s` has no \"in\"", function);
+  const ReadType *t = &w->d->wire.at[in.at[0]].type;
+  double along = axis && axis->kind == JSON_NUMBER ? axis->number : -1;
+  if (!(along >= 0 && along < t->rank) || !axis_shown(w->r, t, (uint32_t)along))
+    return reading_error(w->r, w->d, "`%s` has an \"axis\" that its wires do not have", function);
+  const char **label = NEW_ARRAY(w->r->arena, const char *, t->rank + 1);
+  Table *own = table_new(w->r->arena);
+  for (uint32_t i = 0; i < t->rank; i++) do
+      label[i] = reading_name(w->r, own, "k");
+    while (table_get(w->d->taken, label[i], strlen(label[i])));
+  const char **name = NEW_ARRAY(w->r->arena, const char *, in.n);
+  for (uint32_t i = 0; i < in.n; i++) {
+    if (w->d->wire.at[in.at[i]].type.rank != t->rank)
+      return reading_error(w->r, w->d, "`%s` joins wires of several ranks", function);
+    name[i] = labelled(w, in.at[i], label);
+  }
+  results_write(w, box, 1);
+  buf_printf(w->out, "%s[%s](", function, label[(uint32_t)along]);
+  for (uint32_t i = 0; i < in.n; i++) buf_printf(w->out, "%s%s", i ? ", " : "", name[i]);
+  buf_text(w->out, ")\n");
+  return true;
+}
+
+static bool random_write(Writing *w, const ReadBox *box) {
+  const char *noise = json_word(box->json, "noise");
+  const ReadType *t = &w->d->wire.at[box->first].type;
+  if (strcmp(noise, "normal") != 0 && strcmp(noise, "uniform") != 0)
+    return reading_error(w->r, w->d, "\"noise\" is \"normal\" or \"uniform\"");
+  results_write(w, box, 1);
+  buf_printf(w->out, "%s[", noise);
+  for (uint32_t i = 0, any = 0; i < t->rank; i++)
+    if (axis_shown(w->r, t, i)) buf_printf(w->out, "%s%s", any++ ? " " : "", t->size[i]);
+  buf_text(w->out, "]\n");
+  return true;
+}
+
+static bool scan_write(Writing *w, const ReadBox *box) {
+  const Json *back = json_get(box->json, "back");
+  ReadDiagram *body = reading_diagram(w->r, w->d, json_get(box->json, "body"));
+  Ids slices = {0}, carries = {0}, holds = {0};
+  const char *name;
+  if (!body || !wires_read(w, box, "slices", &slices) || !wires_read(w, box, "carries", &carries) ||
+      !wires_read(w, box, "holds", &holds) ||
+      !call_name(w, body, json_get(box->json, "params"), &name))
+    return false;
+  if ((back && back->kind == JSON_TRUE) || holds.n || !slices.n)
+    return reading_error(w->r, w->d, "a scan that goes back, or holds wires, cannot be read back");
+  if (box->n != 2 * carries.n || body->out.n != 2 * carries.n)
+    return reading_error(w->r, w->d, "a scan emits its carries, and nothing else, to be read back");
+  const char *axis = reading_name(w->r, w->d->taken, "step");
+  const ReadType *t = &w->d->wire.at[slices.at[0]].type;
+  (void)t;
+  Buf args = buf_new(w->r->arena);
+  for (uint32_t i = 0; i < slices.n; i++) {
+    const ReadType *s = &w->d->wire.at[slices.at[i]].type;
+    const char **label = NEW_ARRAY(w->r->arena, const char *, s->rank + 1);
+    Table *own = table_new(w->r->arena);
+    for (uint32_t k = 0; k < s->rank; k++) label[k] = k ? reading_name(w->r, own, "k") : axis;
+    buf_printf(&args, "%s%s", i ? ", " : "", labelled(w, slices.at[i], label));
+  }
+  for (uint32_t i = 0; i < carries.n; i++)
+    buf_printf(&args, ", %s", w->d->wire.at[carries.at[i]].name);
+  buf_text(w->out, "  ");
+  for (uint32_t i = 0; i < carries.n; i++)
+    buf_printf(w->out, "%s%s", i ? ", " : "", w->d->wire.at[box->first + carries.n + i].name);
+  buf_printf(w->out, " = scan[%s, %s](%s)\n", axis, name, args.at);
+  for (uint32_t i = 0; i < carries.n; i++) {
+    const ReadType *c = &w->d->wire.at[box->first + i].type;
+    Buf rest = buf_new(w->r->arena);
+    for (uint32_t k = 0; k < c->rank; k++)
+      if (axis_shown(w->r, c, k)) buf_printf(&rest, "%sk%u", rest.n ? " " : "", k);
+    const ReadWire *last = &w->d->wire.at[box->first + i];
+    if (rest.n)
+      buf_printf(w->out, "  %s[%s] = %s[%s-1 %s]\n", last->name, rest.at,
+                 w->d->wire.at[box->first + carries.n + i].name,
+                 reading_size(w->r, json_get(box->json, "size")), rest.at);
+    else
+      buf_printf(w->out, "  %s = %s[%s-1]\n", last->name,
+                 w->d->wire.at[box->first + carries.n + i].name,
+                 reading_size(w->r, json_get(box->json, "size")));
+  }
+  return true;
+}
+
+static bool box_write(Writing *w, const ReadBox *box) {
+  const char *op = json_word(box->json, "op");
+  if (strcmp(op, "loop") == 0) return loop_equation(w, box);
+  if (strcmp(op, "call") == 0) return call_write(w, box);
+  if (strcmp(op, "join") == 0) return along_write(w, box, "concat");
+  if (strcmp(op, "order") == 0) return along_write(w, box, "order");
+  if (strcmp(op, "random") == 0) return random_write(w, box);
+  if (strcmp(op, "scan") == 0) return scan_write(w, box);
+  return reading_error(
+      w->r, w->d, "there is no box \"%s\": a box is a loop, join, order, random, scan or call", op);
+}
+
+// -- diagrams -------------------------------------------------------------------------------------
+static void things_declare(Writing *w) {
+  Table *seen = table_new(w->r->arena);
+  for (uint32_t i = 0; i < w->d->box.n; i++) {
+    const ReadBox *box = &w->d->box.at[i];
+    const char *op = json_word(box->json, "op"), *name;
+    if (strcmp(op, "call") != 0 && strcmp(op, "scan") != 0) continue;
+    ReadDiagram *callee = reading_diagram(
+        w->r, w->d, json_get(box->json, strcmp(op, "call") == 0 ? "callee" : "body"));
+    if (!callee || !call_name(w, callee, json_get(box->json, "params"), &name)) return;
+    if (name == callee->name || table_get(seen, name, strlen(name))) continue;
+    table_put(seen, name, strlen(name), 1);
+    buf_printf(w->out, "  learn %s = %s\n", name, callee->name);
+  }
+}
+
+static void header_write(Writing *w, const char *word) {
+  const ReadDiagram *d = w->d;
+  buf_printf(w->out, "%s %s(", word, d->name);
+  for (uint32_t i = 0; i < d->nin; i++) {
+    buf_printf(w->out, "%s%s: ", i ? ", " : "", d->wire.at[i].name);
+    type_write(w->r, &d->wire.at[i].type, w->out);
+  }
+  buf_text(w->out, ") -> ");
+  for (uint32_t i = 0; i < d->out.n; i++) {
+    if (i) buf_text(w->out, ", ");
+    type_write(w->r, &d->wire.at[d->out.at[i]].type, w->out);
+  }
+  buf_text(w->out, " {\n");
+}
+
+static bool has_weights(const ReadDiagram *d) {
+  for (uint32_t i = 0; i < d->param.n; i++)
+    if (strcmp(d->param.at[i].role, "const") != 0 && !d->param.at[i].rooted) return true;
+  return false;
+}
+
+// Weights of the program itself, each once.
+static bool roots_write(Writing *w, Table *done, Buf *out) {
+  for (uint32_t i = 0; i < w->d->param.n; i++) {
+    const ReadParam *p = &w->d->param.at[i];
+    size_t n = strlen(p->path);
+    if (!p->rooted || strchr(p->path, '/') || table_get(done, p->path, n)) continue;
+    table_put(done, p->path, n, 1);
+    Buf line = buf_new(w->r->arena), *before = w->out;
+    w->out = &line;
+    buf_printf(&line, "learn %s : ", p->path);
+    type_write(w->r, &w->d->wire.at[p->wire].type, &line);
+    if (!start_write(w, p)) return false;
+    w->out = before;
+    buf_printf(out, "%s\n", line.at);
+  }
+  return true;
+}
+
+static bool diagram_write(Reading *r, ReadDiagram *d, Buf *out) {
+  Buf body = buf_new(r->arena), boxes = buf_new(r->arena);
+  Writing w = {.r = r, .d = d, .out = &body, .boxes = &boxes};
+  if (!roots_write(&w, r->roots, out)) return false;
+  if (!d->nin && !d->box.n) return true; // a weight by itself
+  header_write(&w, d->learner ? "learn" : "box");
+  for (uint32_t i = 0; i < d->param.n; i++)
+    if (!param_write(&w, &d->param.at[i])) return false;
+  things_declare(&w);
+  uint32_t results = d->cell ? d->out.n / 2 : d->out.n;
+  for (uint32_t i = 0; i < d->box.n; i++)
+    if (!box_write(&w, &d->box.at[i])) return false;
+  for (uint32_t i = 0; i < d->param.n; i++)
+    if (d->param.at[i].next && is_own(&d->param.at[i]))
+      buf_printf(&body, "  next %s = %s\n", d->wire.at[d->param.at[i].wire].name,
+                 d->wire.at[d->param.at[i].next - 1].name);
+  buf_text(&body, "  return ");
+  list_write(&w, d->out.at, results);
+  buf_text(&body, "\n}\n");
+  buf_add(out, boxes.at, boxes.n);
+  buf_add(out, body.at, body.n);
+  return !*r->error;
+}
+
+// A diagram that only hands its wires to a learner is that learner.
+static void skip_wrapper(Reading *r) {
+  const ReadDiagram *d = &r->diagram.at[r->main];
+  if (d->box.n != 1 || strcmp(json_word(d->box.at[0].json, "op"), "call") != 0) return;
+  const Json *in = json_get(d->box.at[0].json, "in");
+  Id callee = table_get(r->diagram_table, json_word(d->box.at[0].json, "callee"),
+                        strlen(json_word(d->box.at[0].json, "callee")));
+  if (!callee || !in || in->n != d->nin || d->out.n > d->box.at[0].n) return;
+  for (uint32_t i = 0; i < d->out.n; i++)
+    if (d->out.at[i] != d->box.at[0].first + i) return;
+  EACH_ITEM(key, i, in) {
+    if (key->kind != JSON_TEXT || table_get(d->wire_table, key->text, strlen(key->text)) != i + 1)
+      return;
+  }
+  for (uint32_t i = 0; i < d->param.n; i++)
+    if (!d->param.at[i].rooted) return;
+  r->main = callee - 1;
+}
+
+// Who is a thing, and who is repeated by a scan?
+static void kinds_find(Reading *r) {
+  for (uint32_t i = 0; i < r->diagram.n; i++)
+    for (uint32_t k = 0; k < r->diagram.at[i].box.n; k++) {
+      const ReadDiagram *d = &r->diagram.at[i];
+      const Json *j = d->box.at[k].json, *params = json_get(j, "params");
+      const char *op = json_word(j, "op"),
+                 *key = json_word(j, strcmp(op, "scan") == 0 ? "body" : "callee");
+      Id callee = table_get(r->diagram_table, key, strlen(key));
+      if (!callee) continue;
+      if (strcmp(op, "scan") == 0) r->diagram.at[callee - 1].cell = true;
+      if (strcmp(op, "call") != 0 || !params || !params->n || params->kind != JSON_LIST) continue;
+      Id wire =
+          json_first(params)->kind == JSON_TEXT
+              ? table_get(d->wire_table, json_first(params)->text, strlen(json_first(params)->text))
+              : 0;
+      const ReadParam *p = wire ? param_of(d, wire - 1) : NULL;
+      const ReadDiagram *c = &r->diagram.at[callee - 1];
+      if (p && p->rooted && c->param.n && !c->param.at[0].rooted)
+        r->diagram.at[callee - 1].learner = true;
+    }
+}
+
+// Is the axis of the samples only handed on? Then it need not be written.
+static bool samples_used(const Reading *r) {
+  for (uint32_t i = 0; i < r->diagram.n; i++)
+    for (uint32_t k = 0; k < r->diagram.at[i].box.n; k++) {
+      const ReadDiagram *d = &r->diagram.at[i];
+      const ReadBox *box = &d->box.at[k];
+      if (strcmp(json_word(box->json, "op"), "loop") != 0) continue;
+      EACH_ITEM(in, n, json_get(box->json, "in")) {
+        const char *key = json_word(in, "wire");
+        Id wire = table_get(d->wire_table, key, strlen(key));
+        if (!wire) continue;
+        uint32_t passing = 0, kept = 0;
+        const ReadType *t = &d->wire.at[wire - 1].type, *out = &d->wire.at[box->first].type;
+        for (uint32_t a = 0; a < t->rank; a++) passing += t->passes[a];
+        for (uint32_t a = 0; a < out->rank; a++) kept += out->passes[a];
+        if (passing > kept) return true;
+      }
+    }
+  return false;
+}
+
+// -- paths ----------------------------------------------------------------------------------------
+// Where the weights of a diagram are found once it is a program: by its params. A box that is used
+// once in a body is called by its name, otherwise its uses are counted.
+static const char **paths_of(Reading *r, uint32_t number) {
+  ReadDiagram *d = &r->diagram.at[number];
+  if (d->path) return d->path;
+  const char **path = d->path = NEW_ARRAY(r->arena, const char *, d->param.n + 1);
+  for (uint32_t i = 0; i < d->param.n; i++) path[i] = d->param.at[i].path;
+  uint32_t *uses = NEW_ARRAY(r->arena, uint32_t, r->diagram.n),
+           *seen = NEW_ARRAY(r->arena, uint32_t, r->diagram.n);
+  for (int round = 0; round < 2; round++)
+    for (uint32_t i = 0; i < d->box.n; i++) {
+      Writing w = {.r = r, .d = d};
+      const Json *j = d->box.at[i].json, *params = json_get(j, "params");
+      const char *op = json_word(j, "op"), *name;
+      ReadDiagram *callee =
+          params && params->n
+              ? reading_diagram(r, d, json_get(j, strcmp(op, "scan") == 0 ? "body" : "callee"))
+              : NULL;
+      if (!callee || !call_name(&w, callee, params, &name)) continue;
+      uint32_t at = (uint32_t)(callee - r->diagram.at);
+      if (round == 0) {
+        uses[at]++;
+        continue;
+      }
+      Buf segment = buf_new(r->arena);
+      buf_text(&segment, name);
+      if (name != callee->name) buf_printf(&segment, "/%s", callee->name); // the body of a thing
+      if (name == callee->name && uses[at] > 1 && !callee->learner)
+        buf_printf(&segment, ".%u", ++seen[at]);
+      const char **below = paths_of(r, at);
+      EACH_ITEM(key, k, params) {
+        uint32_t wire = reading_wire(r, d, key);
+        for (uint32_t q = 0; wire && q < d->param.n; q++) {
+          if (d->param.at[q].wire != wire - 1 || callee->param.at[k].rooted) continue;
+          Buf b = buf_new(r->arena);
+          buf_printf(&b, "%s/%s", segment.at, below[k]);
+          path[q] = b.at;
+        }
+      }
+    }
+  return path;
+}
+
+static void renames_find(Reading *r, const ReadDiagram *asked, JsonProgram *out) {
+  const ReadDiagram *main = &r->diagram.at[r->main];
+  const char **path = paths_of(r, r->main);
+  for (uint32_t i = 0; i < main->param.n; i++) {
+    JsonRename name = {.from = main->param.at[i].path, .to = path[i]};
+    if (!main->param.at[i].rooted && main->learner) {
+      Buf from = buf_new(r->arena), to = buf_new(r->arena);
+      buf_printf(&from, "%s/%s", main->key, main->param.at[i].path);
+      buf_printf(&to, "%s/%s", main->name, path[i]);
+      name = (JsonRename){from.at, to.at};
+      if (asked != main && i < asked->param.n) name.from = asked->param.at[i].path;
+    }
+    vec_push(r->arena, &out->rename, name);
+  }
+}
+
+bool json_program(Arena *arena, const char *text, size_t n, JsonProgram *out, const char **error) {
+  Reading r = {.arena = arena, .error = error};
+  Buf b = buf_new(arena);
+  *error = NULL;
+  const Json *root = json_read(arena, text, n, error);
+  if (!root || !json_reading(&r, root)) return false;
+  const ReadDiagram *asked = &r.diagram.at[r.main];
+  r.roots = table_new(arena);
+  kinds_find(&r);
+  skip_wrapper(&r);
+  r.samples_shown = samples_used(&r);
+  ReadDiagram *main = &r.diagram.at[r.main];
+  main->learner = has_weights(main);
+  for (uint32_t i = 0; i <= r.main; i++)
+    if (!diagram_write(&r, &r.diagram.at[i], &b)) return false;
+  out->text = b.at;
+  renames_find(&r, asked, out);
+  return !*error;
+}

@@ -1,0 +1,324 @@
+// JSON to diagrams as they were read: names become words of the language, sizes its expressions.
+// Types and wirings are looked at here as far as the program needs it; the rest is left to the
+// checker, which sees the program.
+#include "port/json/json_own.h"
+
+#include <math.h>
+#include <stdarg.h>
+
+bool reading_error(Reading *r, const ReadDiagram *d, const char *format, ...) {
+  if (*r->error) return false;
+  Buf b = buf_new(r->arena);
+  if (d) buf_printf(&b, "diagram `%s`: ", d->key);
+  va_list args;
+  va_start(args, format);
+  buf_vprintf(&b, format, args);
+  va_end(args);
+  *r->error = b.at;
+  return false;
+}
+
+double json_real(const Json *j) {
+  if (!j) return NAN;
+  if (j->kind == JSON_NUMBER) return j->number;
+  if (j->kind != JSON_TEXT) return NAN;
+  return strcmp(j->text, "inf") == 0 ? INFINITY : strcmp(j->text, "-inf") == 0 ? -INFINITY : NAN;
+}
+
+const char *json_word(const Json *object, const char *key) {
+  const Json *j = object && object->kind == JSON_OBJECT ? json_get(object, key) : NULL;
+  return j && j->kind == JSON_TEXT ? j->text : "";
+}
+
+// -- names ----------------------------------------------------------------------------------------
+static bool take(Table *taken, const char *name) {
+  if (table_get(taken, name, strlen(name))) return false;
+  table_put(taken, name, strlen(name), 1);
+  return true;
+}
+
+const char *reading_name(Reading *r, Table *taken, const char *key) {
+  Buf b = buf_new(r->arena);
+  if (!char_is_letter(*key) && *key != '_') buf_char(&b, 'w');
+  for (const char *c = key; *c && b.n < 60; c++)
+    if (char_is_word(*c) || (b.n && *c == '_'))
+      buf_char(&b, *c);
+    else if (b.n && b.at[b.n - 1] != '_' && c[1])
+      buf_char(&b, '_');
+  size_t n = b.n;
+  for (uint32_t i = 2; !take(taken, b.at); i++) {
+    b.n = n, b.at[n] = 0;
+    buf_printf(&b, "_%u", i);
+  }
+  return b.at;
+}
+
+static Table *taken_copy(Reading *r) {
+  Table *t = table_new(r->arena);
+  size_t n;
+  for (uint32_t i = 0; i < table_count(r->taken); i++) {
+    const char *key = table_key(r->taken, i, &n);
+    table_put(t, key, n, 1);
+  }
+  return t;
+}
+
+static Table *taken_words(Reading *r) {
+  // clang-format off
+  static const char *const word[] = {
+      "axis", "const", "space", "box", "learn", "state", "next", "look", "refine", "given", "goal", "measure", "train", "show", "freeze",
+      "stale", "diagram", "along", "find", "set", "in", "optimiser", "machine", "share", "wiring", "mode", "jump", "when", "else", "for",
+      "as", "return", "over", "by", "trains", "times", "on", "from", "every", "run", "check", "within", "to", "and", "or", "not", "pad",
+      "maximise", "minimise", "use", "R", "B", "sum", "prod", "max", "min", "mean", "size", "concat", "scan", "argmax", "argmin",
+      "training", "batch", "normal", "uniform", "inf", "positions", "time", "down", "glorot", "he", "orthogonal", "down"};
+  // clang-format on
+  Table *t = table_new(r->arena);
+  for (uint32_t i = 0; i < COUNT(word); i++) take(t, word[i]);
+  for (uint32_t i = FN_SIZE + 1; i < FN_COUNT; i++) take(t, fn_rows[i].name);
+  return t;
+}
+
+static bool is_word(const char *text) {
+  for (const char *c = text; *c; c++)
+    if (!char_is_letter(*c) && *c != '_' && (c == text || !char_is_word(*c))) return false;
+  return *text;
+}
+
+// -- sizes and types ------------------------------------------------------------------------------
+// The text of a size with its variables under their new names.
+static const char *size_words(Reading *r, const char *text) {
+  Buf b = buf_new(r->arena);
+  for (const char *c = text; *c;) {
+    size_t n = 0;
+    while (char_is_letter(c[n]) || c[n] == '_' ||
+           (n && (char_is_word(c[n]) || c[n] == '.' || c[n] == '\'')))
+      n++;
+    if (n) {
+      Id var = table_get(r->size_table, c, n);
+      if (!var) {
+        reading_error(r, NULL, "size `%s`: `%.*s` is not among \"sizes\"", text, (int)n, c);
+        return NULL;
+      }
+      buf_text(&b, r->size.at[var - 1]);
+    } else {
+      n = 1;
+      if (!strchr("0123456789+-*/^() ", *c)) {
+        reading_error(r, NULL, "`%s` is not a size", text);
+        return NULL;
+      }
+      buf_char(&b, *c);
+    }
+    c += n;
+  }
+  return b.n ? b.at : NULL;
+}
+
+const char *reading_size(Reading *r, const Json *j) {
+  if (j && j->kind == JSON_TEXT) return size_words(r, j->text);
+  if (j && j->kind == JSON_NUMBER && j->number == floor(j->number) && fabs(j->number) < 1e15) {
+    Buf b = buf_new(r->arena);
+    buf_printf(&b, "%lld", (long long)j->number);
+    return b.at;
+  }
+  reading_error(r, NULL, "a size is a whole number or a text");
+  return NULL;
+}
+
+static bool type_read(Reading *r, const Json *j, ReadType *t) {
+  const char *base = json_word(j, "base");
+  const Json *axes = j ? json_get(j, "axes") : NULL;
+  t->base = base;
+  if (strcmp(base, "label") == 0) {
+    const char *count = reading_size(r, json_get(j, "count"));
+    if (!count) return false;
+    Buf b = buf_new(r->arena);
+    buf_printf(&b, "{%s}", count);
+    t->base = b.at;
+  } else if (strcmp(base, "R") != 0 && strcmp(base, "B") != 0) {
+    return reading_error(r, NULL, "a type has base \"R\", \"B\" or \"label\", not \"%s\"", base);
+  }
+  t->rank = axes && axes->kind == JSON_LIST ? axes->n : 0;
+  t->size = NEW_ARRAY(r->arena, const char *, t->rank + 1);
+  t->passes = NEW_ARRAY(r->arena, bool, t->rank + 1);
+  EACH_ITEM(axis, i, axes) {
+    if (axis->kind != JSON_OBJECT) return reading_error(r, NULL, "an axis is an object");
+    t->passes[i] = json_get(axis, "pass");
+    if (!(t->size[i] = reading_size(r, json_get(axis, "size")))) return false;
+  }
+  return true;
+}
+
+bool axis_shown(const Reading *r, const ReadType *t, uint32_t axis) {
+  return r->samples_shown || !t->passes[axis];
+}
+
+uint32_t type_rank(const Reading *r, const ReadType *t) {
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < t->rank; i++) n += axis_shown(r, t, i);
+  return n;
+}
+
+void type_write(const Reading *r, const ReadType *t, Buf *out) {
+  bool any = false;
+  buf_printf(out, "%s[", t->base);
+  for (uint32_t i = 0; i < t->rank; i++) {
+    if (!axis_shown(r, t, i)) continue;
+    buf_printf(out, "%s%s", any ? " " : "", t->size[i]);
+    any = true;
+  }
+  buf_char(out, ']');
+}
+
+// -- diagrams -------------------------------------------------------------------------------------
+// `name`: what it is called in the program; NULL: what it is called in the file, made a word.
+static bool wire_add(Reading *r, ReadDiagram *d, const Json *j, const char *name) {
+  ReadWire wire = {0};
+  const char *key = json_word(j, "name");
+  if (!*key) return reading_error(r, d, "a wire has no \"name\"");
+  if (table_get(d->wire_table, key, strlen(key)))
+    return reading_error(r, d, "there are two wires `%s`", key);
+  if (!type_read(r, json_get(j, "type"), &wire.type)) return false;
+  wire.name = name ? name : reading_name(r, d->taken, key);
+  vec_push(r->arena, &d->wire, wire);
+  table_put(d->wire_table, key, strlen(key), d->wire.n);
+  return true;
+}
+
+uint32_t reading_wire(Reading *r, const ReadDiagram *d, const Json *key) {
+  const char *text = key && key->kind == JSON_TEXT ? key->text : "";
+  Id wire = table_get(d->wire_table, text, strlen(text));
+  if (!wire) reading_error(r, d, "there is no wire `%s` (or not yet)", text);
+  return wire;
+}
+
+ReadDiagram *reading_diagram(Reading *r, const ReadDiagram *d, const Json *key) {
+  const char *text = key && key->kind == JSON_TEXT ? key->text : "";
+  Id found = table_get(r->diagram_table, text, strlen(text));
+  if (found) return &r->diagram.at[found - 1];
+  reading_error(r, d, "there is no diagram `%s` before it", text);
+  return NULL;
+}
+
+static bool params_read(Reading *r, ReadDiagram *d) {
+  EACH_ITEM(j, i, json_get(d->json, "params")) {
+    ReadParam p = {.role = json_word(j, "role"), .path = json_word(j, "path")};
+    const Json *rooted = json_get(j, "rooted");
+    p.rooted = rooted && rooted->kind == JSON_TRUE;
+    // a weight of the program itself keeps its name
+    bool whole = p.rooted && !strchr(p.path, '/');
+    if (whole && !is_word(p.path)) return reading_error(r, d, "`%s` is no name", p.path);
+    if (!wire_add(r, d, j, whole ? p.path : NULL)) return false;
+    p.wire = d->wire.n - 1;
+    p.init = json_get(j, "init");
+    if (!*p.path) return reading_error(r, d, "a param has no \"path\"");
+    if (strcmp(p.role, "clock") == 0)
+      return reading_error(r, d, "`%s` counts steps: it cannot be read back", p.path);
+    vec_push(r->arena, &d->param, p);
+  }
+  return true;
+}
+
+static bool boxes_read(Reading *r, ReadDiagram *d) {
+  EACH_ITEM(j, i, json_get(d->json, "boxes")) {
+    ReadBox box = {.json = j, .first = d->wire.n};
+    if (j->kind != JSON_OBJECT) return reading_error(r, d, "a box is an object");
+    EACH_ITEM(out, k, json_get(j, "out")) {
+      if (!wire_add(r, d, out, NULL)) return false;
+      box.n++;
+    }
+    if (!box.n) return reading_error(r, d, "box %u has no \"out\"", i + 1);
+    vec_push(r->arena, &d->box, box);
+  }
+  return true;
+}
+
+// Marks the wires that a box names, wherever it does.
+static void mark_used(ReadDiagram *d, const Json *j) {
+  if (j->kind == JSON_TEXT) {
+    Id wire = table_get(d->wire_table, j->text, j->n);
+    if (wire) d->wire.at[wire - 1].used = true;
+  }
+  if (j->kind == JSON_LIST) {
+    EACH_ITEM(item, i, j) mark_used(d, item);
+  }
+  if (j->kind != JSON_OBJECT) return;
+  const Json *key = json_first(j);
+  for (uint32_t i = 0; i < j->n; i++, key = json_next(key + 1))
+    if (strcmp(key->text, "out") != 0) mark_used(d, key + 1);
+}
+
+static bool diagram_read(Reading *r, ReadDiagram *d) {
+  EACH_ITEM(in, i, json_get(d->json, "inputs")) {
+    if (!wire_add(r, d, in, NULL)) return false;
+    d->nin++;
+  }
+  if (!params_read(r, d) || !boxes_read(r, d)) return false;
+  EACH_ITEM(out, k, json_get(d->json, "outputs")) {
+    uint32_t wire = reading_wire(r, d, out);
+    if (!wire) return false;
+    vec_push(r->arena, &d->out, wire - 1);
+    d->wire.at[wire - 1].used = true;
+  }
+  for (uint32_t i = 0; i < d->box.n; i++) mark_used(d, d->box.at[i].json);
+  uint32_t at = 0;
+  EACH_ITEM(p, n, json_get(d->json, "params")) {
+    const Json *next = json_get(p, "next");
+    if (next && !(d->param.at[at].next = reading_wire(r, d, next))) return false;
+    at++;
+  }
+  return d->out.n ? true : reading_error(r, d, "it has no \"outputs\"");
+}
+
+static bool sizes_read(Reading *r, const Json *root) {
+  EACH_ITEM(j, i, json_get(root, "sizes")) {
+    const char *key = json_word(j, "name");
+    if (!*key) return reading_error(r, NULL, "a size has no \"name\"");
+    vec_push(r->arena, &r->size, reading_name(r, r->taken, key));
+    table_put(r->size_table, key, strlen(key), r->size.n);
+  }
+  return true;
+}
+
+// No box is called as a weight of the program itself is.
+static void roots_take(Reading *r, const Json *diagrams) {
+  EACH_ITEM(d, i, diagrams) {
+    EACH_ITEM(p, k, d->kind == JSON_OBJECT ? json_get(d, "params") : NULL) {
+      const Json *rooted = p->kind == JSON_OBJECT ? json_get(p, "rooted") : NULL;
+      if (rooted && rooted->kind == JSON_TRUE && is_word(json_word(p, "path")))
+        take(r->taken, json_word(p, "path"));
+    }
+  }
+}
+
+bool json_reading(Reading *r, const Json *root) {
+  const Json *version = root->kind == JSON_OBJECT ? json_get(root, "version") : NULL;
+  if (!version || strcmp(json_word(root, "format"), "limn diagram") != 0)
+    return reading_error(r, NULL, "it is not a diagram: \"format\": \"limn diagram\" is wanted");
+  if (json_real(version) != DIAGRAM_JSON_VERSION)
+    return reading_error(r, NULL, "its version is %g, and %d is wanted", json_real(version),
+                         DIAGRAM_JSON_VERSION);
+  r->size_table = table_new(r->arena);
+  r->diagram_table = table_new(r->arena);
+  r->taken = taken_words(r);
+  if (!sizes_read(r, root)) return false;
+  const Json *list = json_get(root, "diagrams");
+  roots_take(r, list);
+  EACH_ITEM(name, k, list) {
+    ReadDiagram d = {.json = name, .key = json_word(name, "name")};
+    d.name = reading_name(r, r->taken, d.key);
+    vec_push(r->arena, &r->diagram, d);
+  }
+  for (uint32_t i = 0; i < r->diagram.n; i++) {
+    ReadDiagram *d = &r->diagram.at[i];
+    d->wire_table = table_new(r->arena);
+    d->thing_table = table_new(r->arena);
+    d->taken = taken_copy(r);
+    if (!diagram_read(r, d)) return false;
+    table_put(r->diagram_table, d->key, strlen(d->key), i + 1);
+  }
+  const Json *main = json_get(root, "main");
+  ReadDiagram *d = reading_diagram(r, NULL, main);
+  if (!d) return false;
+  r->main = (uint32_t)(d - r->diagram.at);
+  return true;
+}

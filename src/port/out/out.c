@@ -1,0 +1,102 @@
+// What every way out of limn needs: the diagram that was asked for, as it is in use; the numbers of
+// its weights; and a file.
+#include "port/out/out.h"
+#include "core/pass/pass.h"
+
+bool export_wrong(Export *e, Outcome status, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  diag_verror(e->w->diags, (Span){0}, format, args);
+  va_end(args);
+  e->status = status;
+  return false;
+}
+
+// -- the diagram ----------------------------------------------------------------------------------
+static Type type_with_samples(Export *e, const Type *t) {
+  if (t->rank && t->axis[0].pass == PASS_SAMPLE) return *t;
+  Axis *axis = NEW_ARRAY(e->arena, Axis, t->rank + 1);
+  axis[0] = elab_samples(e->in);
+  for (uint32_t k = 0; k < t->rank; k++) axis[k + 1] = t->axis[k];
+  Type made = type_make(e->w, t->base, t->rank + 1, axis);
+  made.count = t->count;
+  made.names = t->names;
+  return made;
+}
+
+// A box is checked again on samples, as a use of it would be. One whose sizes only its inputs say is
+// taken as it is, and every box in it gets the axis.
+static Diagram *on_samples(Export *e, const Diagram *d) {
+  Diags *diags = e->w->diags;
+  Type *type = NEW_ARRAY(e->arena, Type, d->in.n);
+  bool *given = NEW_ARRAY(e->arena, bool, d->in.n);
+  for (uint32_t i = 0; i < d->in.n; i++) {
+    type[i] = type_with_samples(e, &d->wire.at[d->in.at[i]].type);
+    given[i] = true;
+  }
+  diags->muted++;
+  Diagram *made = elab_diagram(e->in, e->p, e->name, &(Instance){.nin = d->in.n, .in = type});
+  diags->muted--;
+  if (made || !diagram_is_small(e->w, d)) return made;
+  Axis axis = elab_samples(e->in);
+  return diagram_rows(e->w, d, given, (Index){axis.label, axis.size});
+}
+
+Diagram *export_diagram(Export *e, bool samples) {
+  if (!e->name) {
+    export_wrong(e, OUTCOME_USAGE, "`%s` wants the name of a box, learner or goal", e->how->as);
+    return NULL;
+  }
+  Diagram *d = diagram_trained(e->in, e->p, e->name);
+  return !d || !samples || !d->in.n || has_sample_axis(e->w, d) ? d : on_samples(e, d);
+}
+
+// -- weights --------------------------------------------------------------------------------------
+bool export_params(Export *e, const Diagram *d, Tensor **param) {
+  *param = NEW_ARRAY(e->arena, Tensor, d->param.n + 1);
+  WeightsAsked asked = {.weights = e->how->weights,
+                        .from = e->how->from,
+                        .set = e->set,
+                        .seed = e->how->seed,
+                        .part = true};
+  e->status = use_params(e->in, e->p, d, &asked, *param);
+  return e->status == OUTCOME_GOOD;
+}
+
+bool export_weights(Export *e, const Diagram *d, Arrays *all) {
+  Tensor *param;
+  if (!export_params(e, d, &param)) return false;
+  for (uint32_t i = 0; i < d->param.n; i++) {
+    const Param *p = &d->param.at[i];
+    if ((p->role != ROLE_WEIGHT && p->role != ROLE_BUFFER) || arrays_find(all, p->path)) continue;
+    Array a = tensor_array(&param[i], p->path);
+    Base base = (Base)d->wire.at[p->wire].type.base;
+    a.kind = base == BASE_LABEL                       ? EL_I64
+             : base == BASE_BIT                       ? EL_U8
+             : e->how->precision == LIMN_PRECISION_64 ? EL_F64
+                                                      : EL_F32;
+    vec_push(e->arena, &all->array, a);
+  }
+  return true;
+}
+
+// -- the file -------------------------------------------------------------------------------------
+// "net" of "dir/net.limn"
+static const char *program_name(Export *e) {
+  const char *name;
+  path_folder(e->arena, e->w->sources->file.at[e->p->tree->span.file].path, &name);
+  size_t n = strlen(name);
+  return text_ends(name, ".limn") ? arena_text(e->arena, name, n - strlen(".limn")) : name;
+}
+
+const char *export_file(Export *e) {
+  if (e->how->out) return e->how->out;
+  return arena_format(e->arena, "%s%s", e->name ? e->name : program_name(e), e->ending);
+}
+
+bool export_put(Export *e, const char *path, const void *bytes, size_t n) {
+  const char *error = file_write(e->arena, path, bytes, n);
+  if (error) return export_wrong(e, OUTCOME_SYSTEM, "%s", error);
+  buf_printf(e->text, "%s\n", path);
+  return true;
+}

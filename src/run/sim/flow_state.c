@@ -1,0 +1,242 @@
+// What a run that flows needs to go on besides what every run does: the clocks of its ticks, what
+// events have drawn, what is being born, the paths of its noise, and the solver with its step, its
+// guards and what will be late.
+//
+// The end of a run says how long its last steps are, and a longer run would not make them so. So what
+// is left at the end is how all of it was before the first step that the end had a say in: who goes on
+// from there makes the steps of the longer run, and looks only from where the shorter one ended.
+#include "run/sim/follow_own.h"
+
+#include <math.h>
+
+// -- as rows of numbers ---------------------------------------------------------------------------
+static uint64_t kind_of(const Run *r) {
+  return r->follow == FOLLOW_USUAL ? FOLLOW_DORMAND : (uint64_t)r->follow;
+}
+
+static void carry_births(Flow *f, Carry *c) {
+  const System *s = f->m->s;
+  uint32_t at = 0;
+  carry_reals(c, &f->moment, 1);
+  carry_bytes(c, f->unborn, f->problem.events);
+  carry_counts(c, f->draws, f->problem.events);
+  for (uint32_t i = 0; i < s->event.n; i++)
+    for (uint32_t k = 0; k < s->event.at[i].state.n; k++, at++)
+      if (f->birth[at])
+        carry_reals(c, f->birth[at],
+                    (uint64_t)f->fresh.at[s->event.at[i].state.at[k]].state->count);
+}
+
+static void carry_flow(Flow *f, Carry *c) {
+  carry_same(c, f->problem.events);
+  carry_same(c, f->clock.n);
+  carry_same(c, f->white.n);
+  carry_same(c, f->driven != NULL);
+  if (c->wrong) return;
+  for (uint32_t i = 0; i < f->clock.n; i++) carry_counts(c, &f->clock.at[i].done, 1);
+  if (f->problem.events) carry_births(f, c);
+  for (uint32_t i = 0; i < f->white.n; i++) brownian_carry(f->white.at[i].path, c);
+  if (!f->driven) return;
+  uint64_t row = (uint64_t)f->driven->at;
+  carry_counts(c, &row, 1);
+  if (c->put && !f->driven->time) flow_row(f, (double)row);
+}
+
+// How it is now, the solver aside; *solved: there is one.
+static void carry_moment(Following *g, Carry *c, double *step, bool *solved) {
+  double now = g->reached;
+  *step = g->m->run->step;
+  *solved = g->solver != NULL;
+  carry_same(c, kind_of(g->m->run));
+  carry_reals(c, step, 1);
+  carry_reals(c, &now, 1);
+  carry_counts(c, &g->steps, 1);
+  if (c->put) g->reached = now;
+  carry_flow(g->flow, c);
+  carry_bytes(c, solved, 1);
+}
+
+static void carry_happenings(Following *g, Carry *c) {
+  SimRecord *r = &g->f->record;
+  uint64_t n = r->happening.n;
+  carry_counts(c, &n, 1);
+  for (uint64_t i = 0; i < n && !c->wrong; i++) {
+    Happening h = c->put ? (Happening){0} : r->happening.at[i];
+    carry_reals(c, &h.time, 1);
+    carry_counts32(c, &h.event, 1);
+    c->wrong |= h.event >= g->m->s->event.n;
+    if (c->put && !c->wrong)
+      vec_push(g->m->arena, &r->happening, flow_happening(g->flow, h.time, h.event));
+  }
+}
+
+static void carry_seen(Following *g, Carry *c) {
+  bool turn = g->keeps;
+  carry_bytes(c, &turn, 1);
+  carry_reals(c, &g->begun, 1);
+  carry_bytes(c, &g->seen, 1);
+  carry_reals(c, &g->reached, 1);
+  carry_counts(c, &g->moment, 1);
+  carry_counts(c, &g->f->record.steps, 1);
+  carry_bytes(c, &g->over, 1);
+  carry_text(c, &g->note);
+  carry_happenings(g, c);
+}
+
+// -- saved ----------------------------------------------------------------------------------------
+static void add_moment(Following *g, Arena *a, Arrays *all) {
+  Carry c = {.arena = a};
+  double step;
+  bool solved;
+  carry_moment(g, &c, &step, &solved);
+  if (solved) solver_carry(g->solver, &c);
+  saved_states(a, all, g->m->store);
+  saved_row(a, all, "run:flow", c.row.at, c.row.n);
+}
+
+void follow_shot(Following *g) {
+  if (!g->m->how->save || !g->keeps) return;
+  if (g->shot) arena_free(g->shot);
+  g->shot = arena_child(g->m->arena);
+  g->shot_all = (Arrays){0};
+  add_moment(g, g->shot, &g->shot_all);
+}
+
+bool follow_save(Following *g) {
+  const SimOptions *how = g->m->how;
+  if (!how->save) return true;
+  Arena *a = arena_child(g->m->arena);
+  Arrays all = {0};
+  Carry seen = {.arena = a};
+  sum_begin(a, &all);
+  vec_push(a, &all.metadata, (Metadata){"time", arena_format(a, "%.17g", g->reached)});
+  vec_push(a, &all.metadata, (Metadata){"halted", g->f->record.halted ? "1" : "0"});
+  if (g->over && g->limited)
+    for (uint32_t i = 0; i < g->shot_all.array.n; i++)
+      vec_push(a, &all.array, g->shot_all.array.at[i]);
+  else
+    add_moment(g, a, &all);
+  carry_seen(g, &seen);
+  saved_row(a, &all, "run:followed", seen.row.at, seen.row.n);
+  saved_seen(a, &all, &g->f->record, &g->watchers);
+  bool good = how->save(how->context, g->number, &all);
+  arena_free(a);
+  return good;
+}
+
+// What is between two ends of steps that the end of the run has cut is not saved: few steps are left.
+bool follow_save_now(Following *g) {
+  if (!g->m->how->save || g->limited || !saved_due(&g->clock)) return true;
+  bool good = follow_save(g);
+  saved_done(&g->clock);
+  return good;
+}
+
+// -- read back ------------------------------------------------------------------------------------
+static bool read_row(Sim *m, const SavedRun *from, const char *name, Carry *c) {
+  SavedRow row = {0};
+  *c = (Carry){.arena = m->arena, .put = true};
+  if (!saved_row_read(m->arena, from, name, &row)) return saved_strange(m, from);
+  for (uint32_t i = 0; i < row.n; i++) vec_push(m->arena, &c->row, row.at[i]);
+  return true;
+}
+
+static bool is_of_flow(Sim *m, const SavedRun *from) {
+  if (!arrays_metadata(from->arrays, "tick")) return true;
+  return diag_refuse(m->w->diags, m->run->span, "%s is of a run by ticks, and `%s` flows",
+                     from->file, name_text(m->w->names, m->s->name));
+}
+
+bool follow_from(Sim *m, uint32_t number, SavedRun *saved, SavedRun *before) {
+  const SimOptions *how = m->how;
+  *saved = *before = (SavedRun){0};
+  if (how->saved && !how->saved(how->context, number, saved)) return false;
+  if (how->before && !how->before(how->context, number, before)) return false;
+  if (saved->arrays && !is_of_flow(m, saved)) return false;
+  if (!before->arrays) return true;
+  return is_of_flow(m, before) && !saved_stopped(m, before);
+}
+
+bool follow_saved_twice(Sim *m, const SavedRun *saved) {
+  SavedRow row = {0};
+  return saved->arrays && saved_row_read(m->arena, saved, "run:followed", &row) && row.n &&
+         row.at[0] > 0;
+}
+
+bool follow_usual_step(Sim *m, const SavedRun *from) {
+  const Run *r = m->run;
+  SavedRow row = {0};
+  bool noisy = r->follow == FOLLOW_MARUYAMA || r->follow == FOLLOW_MILSTEIN;
+  if (!noisy || r->step > 0 || !from->arrays || !saved_row_read(m->arena, from, "run:flow", &row) ||
+      row.n < 2 || !(row.at[1] > 0))
+    return flow_usual_step(m);
+  Run *own = NEW(m->arena, Run);
+  *own = *r;
+  own->step = row.at[1];
+  m->run = own;
+  return true;
+}
+
+static bool is_elsewhere(const Following *g) {
+  if (g->resumed) return saved_strange(g->m, g->from);
+  return diag_refuse(g->m->w->diags, g->m->run->span,
+                     "%s was left by another system, or by another method: there is other to go on "
+                     "with than `%s` wants",
+                     g->from->file, name_text(g->m->w->names, g->m->s->name));
+}
+
+static bool goes_further(const Following *g) {
+  const Run *r = g->m->run;
+  if (g->begun < r->end) return true;
+  return diag_refuse(g->m->w->diags, r->span,
+                     "%s has come to %.10g, and this run is `to %.10g`: where it goes on, its end "
+                     "has to be behind that",
+                     g->from->file, g->begun, r->end);
+}
+
+// The way that noise goes is known where its steps end.
+static bool has_its_steps(const Following *g, double step) {
+  const Run *r = g->m->run;
+  if (!g->flow->white.n || step == r->step) return true;
+  return diag_refuse(g->m->w->diags, r->span,
+                     "%s went by steps of %.10g, and this run has steps of %.10g: with noise they "
+                     "have to be the same",
+                     g->from->file, step, r->step);
+}
+
+// Where it was saved, all of it; where another one ended, what does not look.
+bool follow_restore(Following *g) {
+  Carry seen;
+  double step;
+  bool solved;
+  if (!g->from->arrays) return true;
+  if (!read_row(g->m, g->from, "run:followed", &seen) ||
+      !read_row(g->m, g->from, "run:flow", &g->carry))
+    return false;
+  Followed unused = {0};
+  Following other = {.m = g->m, .f = &unused, .flow = g->flow};
+  carry_seen(g->resumed ? g : &other, &seen);
+  if (seen.wrong) return is_elsewhere(g);
+  if (g->resumed) {
+    if (!saved_seen_read(g->m, g->from, &g->f->record, &g->watchers)) return false;
+    g->f->record.halted = saved_number(g->from, "halted");
+  } else {
+    g->begun = other.reached;
+    if (!goes_further(g)) return false;
+  }
+  double reached = g->reached;
+  carry_moment(g, &g->carry, &step, &solved);
+  if (g->carry.wrong) return is_elsewhere(g);
+  if (!has_its_steps(g, step) || !saved_states_read(g->m, g->from)) return false;
+  g->time = g->reached;
+  g->solved = solved;
+  if (g->resumed) g->reached = reached;
+  if (g->time < g->begun) g->flow->begun = g->begun;
+  return true;
+}
+
+bool follow_restore_solver(Following *g) {
+  if (!g->solved) return true;
+  solver_carry(g->solver, &g->carry);
+  return !g->carry.wrong || is_elsewhere(g);
+}

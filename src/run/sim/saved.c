@@ -1,0 +1,127 @@
+// What every run leaves for those that go on with it: what is in the store (states, weights, those of
+// optimisers, clocks, delays), what it has kept, and what its watchers have seen. Noise depends on the
+// tick, so no generator has a state.
+#include "run/sim/saved_own.h"
+
+#include <stdlib.h>
+
+enum {
+  WATCHED = 17, // numbers of a watcher
+  SAVE_SECONDS = 1
+};
+
+static void watcher_numbers(Watcher *w, double *x, bool put) {
+  double *real[] = {&w->first, &w->last,        &w->high,       &w->low,     &w->peak,
+                    &w->area,  &w->from,        &w->to,         &w->settled, &w->level,
+                    &w->half,  &w->cross_first, &w->cross_last, &w->found};
+  uint64_t *count[] = {&w->moments, &w->crossings, &w->periods};
+  for (uint32_t i = 0; i < COUNT(real); i++) {
+    if (put)
+      *real[i] = x[i];
+    else
+      x[i] = *real[i];
+  }
+  for (uint32_t i = 0; i < COUNT(count); i++) {
+    if (put)
+      *count[i] = (uint64_t)x[COUNT(real) + i];
+    else
+      x[COUNT(real) + i] = (double)*count[i];
+  }
+}
+
+// -- saved ----------------------------------------------------------------------------------------
+void saved_row(Arena *a, Arrays *all, const char *name, double *data, int64_t n) {
+  int64_t *shape = NEW_ARRAY(a, int64_t, 1);
+  shape[0] = n;
+  vec_push(
+      a, &all->array,
+      (Array){.name = name, .rank = 1, .shape = shape, .count = n, .data = data, .kind = EL_F64});
+}
+
+void saved_states(Arena *a, Arrays *all, Store *s) {
+  for (uint32_t i = 0; i < store_count(s); i++) {
+    const State *x = store_at(s, i);
+    double *data = NEW_ARRAY(a, double, x->count + 1);
+    state_get(x, data);
+    vec_push(a, &all->array,
+             (Array){.name = x->path,
+                     .rank = x->rank,
+                     .shape = x->shape,
+                     .count = x->count,
+                     .data = data,
+                     .kind = EL_F64});
+  }
+}
+
+// No path of a state has a colon in it.
+void saved_seen(Arena *a, Arrays *all, SimRecord *r, Watchers *w) {
+  double *watched = NEW_ARRAY(a, double, w->n *WATCHED + 1);
+  for (uint32_t i = 0; i < w->n; i++) watcher_numbers(&w->at[i], watched + i * WATCHED, false);
+  saved_row(a, all, "run:watch", watched, w->n * WATCHED);
+  saved_row(a, all, "run:time", r->time.at, r->time.n);
+  for (uint32_t i = 0; i < r->channel.n; i++)
+    saved_row(a, all, arena_format(a, "run:channel.%u", i), r->channel.at[i].value.at,
+              r->channel.at[i].value.n);
+}
+
+// -- read back ------------------------------------------------------------------------------------
+uint64_t saved_number(const SavedRun *from, const char *key) {
+  const char *text = arrays_metadata(from->arrays, key);
+  return text ? strtoull(text, NULL, 10) : 0;
+}
+
+bool saved_states_read(const Sim *m, const SavedRun *from) {
+  Store *s = m->store;
+  for (uint32_t i = 0; i < store_count(s); i++) {
+    State *x = store_at(s, i);
+    const Array *a = arrays_find(from->arrays, x->path);
+    if (!a) return diag_refuse(m->w->diags, m->run->span, "%s has no %s", from->file, x->path);
+    if (!state_from_array(m->w, x, a, from->file)) return false;
+  }
+  return true;
+}
+
+bool saved_row_read(Arena *a, const SavedRun *from, const char *name, SavedRow *to) {
+  const Array *x = arrays_find(from->arrays, name);
+  for (int64_t i = 0; x && i < x->count; i++) vec_push(a, to, x->data[i]);
+  return x;
+}
+
+bool saved_seen_read(const Sim *m, const SavedRun *from, SimRecord *r, Watchers *w) {
+  Arena *a = m->arena;
+  SavedRow watched = {0}, time = {0};
+  bool good = saved_row_read(a, from, "run:watch", &watched) && watched.n == w->n * WATCHED &&
+              saved_row_read(a, from, "run:time", &time);
+  for (uint32_t i = 0; good && i < w->n; i++)
+    watcher_numbers(&w->at[i], watched.at + i * WATCHED, true);
+  for (uint32_t i = 0; good && i < time.n; i++) vec_push(a, &r->time, time.at[i]);
+  for (uint32_t i = 0; good && i < r->channel.n; i++) {
+    SavedRow row = {0};
+    good = saved_row_read(a, from, arena_format(a, "run:channel.%u", i), &row);
+    for (uint32_t k = 0; good && k < row.n; k++) vec_push(a, &r->channel.at[i].value, row.at[k]);
+  }
+  return good || saved_strange(m, from);
+}
+
+bool saved_strange(const Sim *m, const SavedRun *from) {
+  return diag_refuse(m->w->diags, m->run->span, "%s is not what this run left", from->file);
+}
+
+bool saved_stopped(const Sim *m, const SavedRun *from) {
+  if (!saved_number(from, "halted")) return false;
+  return !diag_refuse(m->w->diags, m->run->span, "%s has stopped: it does not go on", from->file);
+}
+
+// -- when -----------------------------------------------------------------------------------------
+bool saved_due(SaveClock *c) {
+  double now = clock_seconds();
+  if (!(c->last > 0)) c->last = now;
+  if (now - c->last < SAVE_SECONDS || now - c->last < 20 * c->took) return false;
+  c->begun = now;
+  return true;
+}
+
+void saved_done(SaveClock *c) {
+  c->last = clock_seconds();
+  c->took = c->last - c->begun;
+}

@@ -1,0 +1,107 @@
+// A step on a batch of the caller's: arrays by the names of fields come in, and stand in the memory
+// of the engines in the place of what data would give. All of it is looked at before anything is
+// changed, so that a batch that is refused leaves the run as it was.
+#include "run/train/train_own.h"
+
+#include <assert.h>
+
+static const char *field_name(const Trainer *t, Id field) {
+  return name_text(t->w->names, def_of(t->in, field)->name);
+}
+
+static const LimnInput *given_named(const OwnBatch *b, const char *name) {
+  for (uint32_t i = 0; i < b->n; i++)
+    if (strcmp(b->in[i].name, name) == 0) return &b->in[i];
+  return NULL;
+}
+
+static const Type *type_of_field(const Trainer *t, uint32_t step, uint32_t i) {
+  const Diagram *d = t->regime.step.at[step].diagram;
+  return &d->wire.at[d->in.at[i]].type;
+}
+
+// Refused: it is said, and the run goes on.
+__attribute__((format(printf, 2, 3))) static bool refuse(Trainer *t, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  diag_verror(t->w->diags, (Span){0}, format, args);
+  va_end(args);
+  return false;
+}
+
+static bool has_shape(Trainer *t, const Type *type, const LimnArray *x, int64_t n) {
+  int64_t shape[ARRAY_RANK_LIMIT];
+  bool fits = x->rank == type->rank && engine_shape(t->w, type, n, shape);
+  for (uint32_t i = 0; fits && i < type->rank; i++) fits = shape[i] == x->shape[i];
+  return fits;
+}
+
+// All its numbers are labels where labels are wanted: tried on memory that nobody reads.
+static bool are_labels(Trainer *t, const Type *type, const char *name, const LimnArray *x,
+                       int64_t count, Arena *scratch) {
+  int64_t wrong, labels = labels_of(t->w, type);
+  double value;
+  if (!labels) return true;
+  CellsTo to = {NEW_ARRAY(scratch, int32_t, count + 1), NUMBER_I32, labels};
+  if (cells_from_memory(x, count, to, &wrong, &value)) return true;
+  return refuse(t, "field %s of the batch holds %g: a label here is a whole number from 0 to %lld",
+                name, value, (long long)labels - 1);
+}
+
+static bool field_fits(Trainer *t, OwnBatch *b, uint32_t step, uint32_t i, Arena *scratch) {
+  const Type *type = type_of_field(t, step, i);
+  const char *name = field_name(t, t->regime.step.at[step].fields.at[i]), *error;
+  const LimnInput *in = given_named(b, name);
+  int64_t count;
+  if (!in || !in->array)
+    return refuse(t, "the batch has no array for the field %s : %s", name, type_text(t->w, type));
+  if (!array_size(scratch, in->array, &count, &error)) return refuse(t, "%s", error);
+  if (b->samples < 0 && in->array->rank) b->samples = in->array->shape[0];
+  if (!has_shape(t, type, in->array, b->samples) || !count) {
+    Array x = {.rank = in->array->rank, .shape = (int64_t *)(uintptr_t)in->array->shape};
+    return refuse(t, "field %s of the batch is %s, but %s is wanted, samples in front", name,
+                  array_type(scratch, &x), type_text(t->w, type));
+  }
+  return are_labels(t, type, name, in->array, count, scratch);
+}
+
+static bool batch_fits(Trainer *t, OwnBatch *b, Arena *scratch) {
+  bool exactly = false;
+  for (uint32_t k = 0; k < t->regime.step.n; k++) {
+    const Ids *fields = &t->regime.step.at[k].fields;
+    for (uint32_t i = 0; i < fields->n; i++)
+      if (fields->at[i] && !field_fits(t, b, k, i, scratch)) return false;
+    exactly |= engine_is_whole(t->engine[k]);
+  }
+  if (b->samples < 0) return refuse(t, "no goal reads a field: a step takes no batch");
+  return (exactly ? b->samples == t->batch : b->samples <= t->batch) ||
+         refuse(t,
+                "the batch has %lld samples, and a step is made for %lld %s: `batch` says how many",
+                (long long)b->samples, (long long)t->batch, exactly ? "exactly" : "at most");
+}
+
+void own_batch_put(Trainer *t, uint32_t k) {
+  const Ids *fields = &t->regime.step.at[k].fields;
+  for (uint32_t i = 0; i < fields->n; i++) {
+    if (!fields->at[i]) continue;
+    const LimnArray *x = given_named(t->own, field_name(t, fields->at[i]))->array;
+    int64_t count = 1, wrong;
+    double value;
+    for (uint32_t a = 0; a < x->rank; a++) count *= x->shape[a];
+    CellsTo to = {engine_in(t->engine[k], i), engine_in_number(t->engine[k], i),
+                  labels_of(t->w, type_of_field(t, k, i))};
+    bool fits = cells_from_memory(x, count, to, &wrong, &value);
+    assert(fits); // batch_fits has looked: a step never begins in another phase
+    (void)fits;
+  }
+}
+
+Outcome train_step_on(Trainer *t, const LimnInput *in, uint32_t n, Arena *scratch) {
+  OwnBatch own = {in, n, -1};
+  if (train_ended(t)) return t->status;
+  if (!batch_fits(t, &own, scratch)) return OUTCOME_WRONG;
+  t->own = &own;
+  Outcome end = train_go(t, 1);
+  t->own = NULL;
+  return end;
+}

@@ -1,0 +1,98 @@
+// The weights that a diagram is used with: set in memory, from a file or a run, from where the
+// program says, or as they begin.
+#include "run/use/use_own.h"
+
+typedef struct {
+  Use *u;
+  const Diagram *d;
+  const WeightsAsked *asked;
+  const char *file;     // NULL: none was named
+  Arrays given, source; // of the file; of where the program says
+} WeightReading;
+
+static bool weight_fits(WeightReading *r, const Param *p, const Array *a, const char *where) {
+  World *w = r->u->w;
+  const Type *t = &r->d->wire.at[p->wire].type;
+  bool fits = a->rank == t->rank;
+  for (uint32_t k = 0; fits && k < t->rank; k++) {
+    int64_t n;
+    fits = !size_value(w, t->axis[k].size, &n) || n == a->shape[k];
+  }
+  return fits || use_wrong(r->u, OUTCOME_WRONG, "weight %s is %s in %s, but the program wants %s",
+                           p->path, array_type(r->u->arena, a), where, type_text(w, t));
+}
+
+static void drop_store(void *held) { store_free(*(Store **)held); }
+
+bool use_sources(Elab *in, Program *p, const Diagram *d, const Table *known, Arena *a,
+                 Arrays *out) {
+  World *w = elab_world(in);
+  Arena *own = arena_child(a);
+  Store **held = NEW(own, Store *);
+  arena_on_free(own, drop_store, held); // also when memory runs out on the way
+  *held = store_new(PRECISION_64);
+  bool good = *held ? store_only_sources(in, p, *held, d, known)
+                    : diag_refuse(w->diags, (Span){0}, "out of memory");
+  for (uint32_t i = 0; good && i < store_count(*held); i++) {
+    const State *s = store_at(*held, i);
+    Tensor t = tensor_new(a, s->rank, s->shape);
+    state_get(s, t.data);
+    vec_push(a, &out->array, tensor_array(&t, arena_text(a, s->path, strlen(s->path))));
+  }
+  arena_free(own);
+  return good;
+}
+
+static bool read_weight(WeightReading *r, const Param *p, Tensor *out) {
+  World *w = r->u->w;
+  const Type *t = &r->d->wire.at[p->wire].type;
+  const Array *set = r->asked->set ? arrays_find(r->asked->set, p->path) : NULL;
+  const Array *a = set ? set : arrays_find(&r->given, p->path);
+  if (!a) a = arrays_find(&r->source, p->path);
+  if (a) {
+    *out = array_tensor(a);
+    return weight_fits(r, p, a, set ? "memory" : r->file);
+  }
+  if (r->file && (p->role == ROLE_WEIGHT || p->init.as))
+    return use_wrong(r->u, OUTCOME_WRONG, "%s has no weight %s (%s)", r->file, p->path,
+                     type_text(w, t));
+  if (type_over_open(w, t, (Span){0})) return r->u->status = OUTCOME_WRONG, false;
+  return init_eval(w, r->u->arena, &p->init, t, r->asked->seed, site_hash(0, p->path), out) ||
+         use_wrong(r->u, OUTCOME_WRONG, "weight %s : %s cannot be made: %s", p->path,
+                   type_text(w, t), init_fault(w, t));
+}
+
+static void warn_of_unused(WeightReading *r) {
+  for (uint32_t i = 0; i < r->given.array.n; i++) {
+    bool known = false;
+    for (uint32_t k = 0; k < r->d->param.n; k++)
+      known |= strcmp(r->d->param.at[k].path, r->given.array.at[i].name) == 0;
+    if (!known)
+      diag_warning(r->u->w->diags, (Span){0}, "weight %s in %s is not used here",
+                   r->given.array.at[i].name, r->asked->weights);
+  }
+}
+
+bool use_weights(Use *u, const Diagram *d, const WeightsAsked *asked, Tensor *out) {
+  WeightReading r = {.u = u, .d = d, .asked = asked, .file = asked->weights};
+  const char *error;
+  if (!r.file && asked->from) r.file = folder_weights(u->arena, asked->from);
+  if (r.file && !safetensors_read(u->arena, r.file, &r.given, &error))
+    return use_wrong(u, OUTCOME_WRONG, "%s", error);
+  Table *known = table_new(u->arena);
+  paths_add(known, &r.given);
+  paths_add(known, asked->set);
+  if (!use_sources(u->in, u->p, d, known, u->arena, &r.source)) return false;
+  for (uint32_t i = 0; i < d->param.n; i++)
+    if (!read_weight(&r, &d->param.at[i], &out[i])) return false;
+  if (asked->weights && !asked->part) warn_of_unused(&r);
+  return true;
+}
+
+Outcome use_params(Elab *in, Program *p, const Diagram *d, const WeightsAsked *asked,
+                   Tensor *param) {
+  World *w = elab_world(in);
+  Use u = {.in = in, .w = w, .p = p, .arena = w->arena};
+  if (!use_weights(&u, d, asked, param) && u.status == OUTCOME_GOOD) u.status = OUTCOME_WRONG;
+  return u.status;
+}

@@ -1,0 +1,42 @@
+#!/bin/sh
+# Diagrams as JSON: what is written is read back as the same diagram; what is wrong is refused by name.
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+out=$(mktemp -d)
+trap 'rm -rf "$out"' EXIT
+cd "$here/../../examples" || exit 1
+/usr/bin/python3 "$here/round.py" "$LIMN" iris.limn vit.limn lynx.limn energy.limn nash.limn unet.limn rule90.limn
+cd "$out" || exit 1
+"$LIMN" read "$here/dot.json" -o dot.limn 2>log
+echo "[1, 2, 3]" >want
+if [ "$("$LIMN" eval dot.limn dot --in '[1, 2, 3]' --in '[4, 5, 6]' 2>&1)" = 32 ]; then echo "ok json: written by hand"; else echo "not ok json: written by hand"; cat log; fi
+# refused WHAT PYTHON WORDS: the file after this change of `j` is refused with these words
+refused() {
+  /usr/bin/python3 -c "
+import json, sys
+j = json.load(open('$here/dot.json')); d = j['diagrams'][0]; b = d['boxes'][0]
+$2
+json.dump(j, open('bad.json', 'w'))"
+  "$LIMN" read bad.json -o bad.limn >log 2>&1
+  if [ $? -eq 1 ] && grep -qF -- "$3" log && [ ! -e bad.limn ]; then echo "ok json: $1"; else echo "not ok json: $1"; sed 's/^/    /' log; fi
+}
+refused "another format" "j['format'] = 'x'" '"format": "limn diagram" is wanted'
+refused "another version" "j['version'] = 2" "its version is 2, and 1 is wanted"
+refused "no such main" "j['main'] = 'x'" 'there is no diagram `x` before it'
+refused "a wire that is not there" "b['in'][0]['wire'] = 'x'" 'diagram `dot`: there is no wire `x`'
+refused "a wire of itself" "b['in'][0]['wire'] = 'y'" "it reads what is made later"
+refused "two wires of one name" "d['inputs'][1]['name'] = 'a'" 'there are two wires `a`'
+refused "a size that is not there" "d['inputs'][0]['type']['axes'][0]['size'] = 'm'" '`m` is not among "sizes"'
+refused "a size that is a text" "d['inputs'][0]['type']['axes'][0]['size'] = '1; 2'" '`1; 2` is not a size'
+refused "another base" "d['inputs'][0]['type']['base'] = 'Q'" 'a type has base "R", "B" or "label", not "Q"'
+refused "no such function" "b['body'][2][0] = 'run'" "with the functions of \`limn ops\`"
+refused "an argument that comes later" "b['body'][2][1] = 2" "a scalar has arguments that stand before it"
+refused "too few places" "b['in'][0]['at'] = []" "\"at\" has as many places as there are axes"
+refused "no such index" "b['in'][0]['at'][0][1][1] = 'k'" "a place has an index that is not in \"indices\""
+refused "no such box" "b['op'] = 'melt'" 'there is no box "melt"'
+refused "no such combine" "b['combine'] = 'mean'" '"combine" is "sum", "prod", "max" or "min"'
+refused "a name for a language" "b['in'] = []; b['body'] = [['const', 'x']]" "a constant is a number"
+refused "types that do not fit" "d['inputs'][1]['type']['axes'] = [{'size': 3}]; d['inputs'][0]['type']['axes'] = [{'size': 4}]; b['indices'][0]['size'] = 4" "error"
+printf '{' >cut.json
+"$LIMN" read cut.json >log 2>&1
+if [ $? -eq 1 ] && grep -q "cannot read cut.json" log; then echo "ok json: half a file"; else echo "not ok json: half a file"; fi
