@@ -29,6 +29,7 @@ typedef struct {
   ImpShape shape;
   ImpKind kind;
   const char *box;  // of a weight: the box of a scan that has it; NULL: the model
+  const char *path; // of a weight that a box of the library has: where; or NULL
   double *data;     // IMP_CONST, IMP_WEIGHT: [count]
   ImpSize *known;   // of whole numbers some of which are symbols: [count]; or NULL
   const char *from; // the input of the graph that it is computed from, if it is only one; or NULL
@@ -48,9 +49,20 @@ typedef struct {
   const char *left, *right, *pad;
 } ImpForm;
 
+// A box of a line that is a chain of boxes: `conv2d[8]` with the weights that it has of its own.
+typedef struct {
+  const char *box, *text;
+  struct {
+    Id value;
+    const char *tail; // behind the box: "W", "linear/W"
+  } own[4];
+  uint32_t n;
+} ImpPart;
+
 typedef struct {
   VEC(Id) out;
   ImpForm form;
+  VEC(ImpPart) part; // not empty: the line is this chain, of the first read
   VEC(ImpRead) read;
   const OnnxNode *node; // that it is for
   const char *scope;    // of the node: its name in the model
@@ -217,6 +229,10 @@ const char *symbol_make(Importer *, const char *symbol);
 
 // batch.c: the axis of the samples is left out where it only passes over
 void batch_leave_out(Importer *, const bool *live); // [line]
+
+// calls.c: what a box of the library says is said by it, and boxes that follow each other become a chain
+void calls_make(Importer *, bool *live);            // [line]
+void calls_place(Importer *, const bool *live);     // the weights of boxes get their paths
 
 // write.c
 void write_program(Importer *, Imported *);
