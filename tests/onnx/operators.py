@@ -254,10 +254,12 @@ def grams_elsewhere():
     return refused("with weights, ngram_indexes must be 0, 1, 2 and so on", "TfIdfVectorizer", {"x": ROW}, [(1, 4)], mode="IDF", weights=[2.0, 0.5, 1.0, 3.0],
                    **{**GRAMS, "ngram_indexes": [1, 0, 2, 3]})
 
+def numbers(*x): return tensor("", [len(x)], x)
+
 def forest(**more):
     """Feature 1 below 0.5: leaf 0; otherwise feature 0 at least 0: leaf 1, or leaf 2; and a tree that only asks whether feature 0 is 1."""
-    return dict(nodes_splits=(0.5, 0.0, 1.0), nodes_featureids=[1, 0, 0], nodes_modes=(1.0, 2.0, 4.0), nodes_truenodeids=[0, 1, 3], nodes_trueleafs=[1, 1, 1],
-                nodes_falsenodeids=[1, 2, 0], nodes_falseleafs=[0, 1, 1], tree_roots=[0, 2], leaf_targetids=[0, 1, 1, 0], leaf_weights=(1.0, 2.0, 4.0, 8.0), n_targets=2,
+    return dict(nodes_splits=numbers(0.5, 0.0, 1.0), nodes_featureids=[1, 0, 0], nodes_modes=numbers(1.0, 2.0, 4.0), nodes_truenodeids=[0, 1, 3], nodes_trueleafs=[1, 1, 1],
+                nodes_falsenodeids=[1, 2, 0], nodes_falseleafs=[0, 1, 1], tree_roots=[0, 2], leaf_targetids=[0, 1, 1, 0], leaf_weights=numbers(1.0, 2.0, 4.0, 8.0), n_targets=2,
                 domain="ai.onnx.ml", **more)
 
 TABLE = np.array([[1, 0], [1, 1], [-1, 0.5]], np.float32)
@@ -270,8 +272,8 @@ def trees_averaged(): return run("TreeEnsemble", {"x": TABLE}, [(3, 2)], **fores
 
 @case
 def tree_of_one():
-    got = run("TreeEnsemble", {"x": TABLE}, [(3, 1)], nodes_splits=(0.5,), nodes_featureids=[1], nodes_modes=(0.0,), nodes_truenodeids=[0], nodes_trueleafs=[1],
-              nodes_falsenodeids=[1], nodes_falseleafs=[1], tree_roots=[0], leaf_targetids=[0, 0], leaf_weights=(1.0, 2.0), n_targets=1, domain="ai.onnx.ml")
+    got = run("TreeEnsemble", {"x": TABLE}, [(3, 1)], nodes_splits=numbers(0.5,), nodes_featureids=[1], nodes_modes=numbers(0.0,), nodes_truenodeids=[0], nodes_trueleafs=[1],
+              nodes_falsenodeids=[1], nodes_falseleafs=[1], tree_roots=[0], leaf_targetids=[0, 0], leaf_weights=numbers(1.0, 2.0), n_targets=1, domain="ai.onnx.ml")
     return got, [np.array([[1], [2], [1]])]
 
 @case
