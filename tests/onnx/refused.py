@@ -158,6 +158,7 @@ NAN = float("nan")
 ROIS = [("f", [1, 4], [0, 0, 2, 2]), ("c", [1], [0])]
 BOXES = [("f", [1, 1, 4], [0, 0, 1, 1]), ("f", [1, 1, 1], [0.5])]
 CASES += [
+    ("weights of 19998 by 9999 places are too many", one("Resize", [[9999], None, ("f", [1], [2])], mode="cubic")),
     ("coordinate_transformation_mode is neither half_pixel nor output_half_pixel", one("RoiAlign", [PICTURE, *ROIS], coordinate_transformation_mode="odd")),
     ("its result has no size, or sampling_ratio is not a count", one("RoiAlign", [PICTURE, *ROIS], sampling_ratio=-1)),
     ("it wants pictures, regions of four numbers, and a picture for each region", one("RoiAlign", [[5, 5], *ROIS])),
@@ -182,7 +183,7 @@ CASES += [
     ("its mode is not known", grams(mode="TD")),
     ("its weights do not fit its runs", grams(mode="IDF", weights=[1.0, 2.0])),
     ("it wants a row of words, or rows", grams(("i", [3, 3, 3]))),
-    ("it skips too many words", grams(("i", [9999]), max_skip_count=9999)),
+    ("it has too many words, or skips too many", grams(("i", [9999]), max_skip_count=9999)),
     ("its pool has no runs", grams(min_gram_length=2, max_gram_length=2, ngram_counts=[0, 1])),
 ]
 

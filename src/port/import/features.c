@@ -67,7 +67,7 @@ static Id say_length(ImpNode *n, const Grams *g, uint32_t length) {
     words[i] = (double)g->pool.at[g->starts.at[length - 1] + i];
   Id pool = value_const(m, ONNX_INT64, &(ImpShape){2, {dim_of(count), dim_of(length)}}, words),
      all = 0;
-  for (int64_t apart = 1; apart <= (length > 1 ? g->skips + 1 : 1); apart++) {
+  for (int64_t apart = 1; apart - 1 <= (length > 1 ? g->skips : 0); apart++) {
     if ((length - 1) * apart >= g->words) break;
     Id some = say_runs(n, g, length, apart, pool);
     ImpShape shape = value_at(m, some)->shape;
@@ -111,8 +111,9 @@ bool op_tfidf(ImpNode *n) {
   ImpShape out = op_value(n, 0)->shape;
   if (out.rank < 1 || out.rank > 2) return op_refuse(n, "it wants a row of words, or rows");
   g.many = out.rank == 2, g.words = out.dim[out.rank - 1].n;
-  if ((g.most - g.least + 1) * (g.skips < g.words ? g.skips + 1 : g.words) > GRAM_LINES)
-    return op_refuse(n, "it skips too many words");
+  int64_t lines = (g.most - g.least + 1) * (g.skips < GRAM_LINES ? g.skips + 1 : GRAM_LINES);
+  if (g.words > TREE_LIMIT || lines > GRAM_LINES || lines * g.words > TREE_LIMIT)
+    return op_refuse(n, "it has too many words, or skips too many");
   int64_t most = 0;
   for (uint32_t i = 0; i < g.places.n; i++) {
     if (g.places.at[i] < 0 || g.places.at[i] > TREE_LIMIT)
