@@ -35,6 +35,7 @@ gives two '[0.5, 0.5, 0.5] [1, 1, 1]' --in '[0, 0, 0]'
 "$LIMN" eval two.limn model --in '[0, 1, 2]' --out y.npy && [ -s y.0.npy ] && [ -s y.1.npy ] && [ ! -e y.npy ] && ok "two results, two files" || not_ok "two results, two files"
 gives function '[-1, 0, 2]' --in '[-1, 0, 1]'
 gives plumbing '[[1, 2, 3, 4, 5, 6]]' --in '[[[1, 2, 3], [4, 5, 6]]]'
+gives parted '[[1, 2, 3, 4, 5, 6]]' --in '[[[1, 2, 3], [4, 5, 6]]]'
 text plumbing '  y[i (j k)] = x[i j k]'
 gives table '[[5, 6],  [1, 2],  [1, 2],  [3, 4]]' --in '[2, 0, 0, 1]'
 text table 'learn model(x: {3}[4]) -> R[4 2] {'
