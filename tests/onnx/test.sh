@@ -82,6 +82,8 @@ ln -s real.bin w.bin
 refuses absent 'cannot read `w.bin`, where tensor `weight` is: '
 if /usr/bin/python3 "$here/refused.py" "$LIMN" . >out 2>&1; then ok "what operators refuse"; else not_ok "what operators refuse"; cat out; fi
 
+/usr/bin/python3 "$here/operators.py"
+
 # A model becomes a program or is refused, whatever is in it.
 wrong=0
 /usr/bin/python3 - <<'END'
