@@ -130,6 +130,12 @@ def boxes_suppressed():
 def boxes_unsettled():
     return refused("a score is the threshold itself", "NonMaxSuppression", {}, [(4, 3)], {**NMS, "least": np.array([0.5], np.float32)})
 
+@case
+def optional_is_there(): return run("OptionalHasElement", {"x": TABLE}, [()]), [np.array(1)]
+
+@case
+def optional_is_a_tensor(): return run("OptionalGetElement", {"x": TABLE}, [TABLE.shape]), [TABLE]
+
 # -- recurrent ---------------------------------------------------------------------------------------
 def recurrent(kind, x, w, r, b, lens, h0, c0=None, p=None, clip=1e9, apart=False, forget=False, f=sigmoid, g=np.tanh):
     """One direction or two: all states [steps ways samples s], the last ones, and the last cells."""

@@ -159,6 +159,7 @@ ROIS = [("f", [1, 4], [0, 0, 2, 2]), ("c", [1], [0])]
 BOXES = [("f", [1, 1, 4], [0, 0, 1, 1]), ("f", [1, 1, 1], [0.5])]
 CASES += [
     ("weights of 19998 by 9999 places are too many", one("Resize", [[9999], None, ("f", [1], [2])], mode="cubic")),
+    ("its reduction is none of none, mean and sum", one("NegativeLogLikelihoodLoss", [[2, 3], ("i", [2])], reduction="most")),
     ("coordinate_transformation_mode is neither half_pixel nor output_half_pixel", one("RoiAlign", [PICTURE, *ROIS], coordinate_transformation_mode="odd")),
     ("its result has no size, or sampling_ratio is not a count", one("RoiAlign", [PICTURE, *ROIS], sampling_ratio=-1)),
     ("it wants pictures, regions of four numbers, and a picture for each region", one("RoiAlign", [[5, 5], *ROIS])),
