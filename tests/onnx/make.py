@@ -24,6 +24,8 @@ def attr(name, value):
     if isinstance(value, bytes): return raw(5, head + raw(5, value) + num(20, 4))
     if isinstance(value, str): return raw(5, head + text(4, value) + num(20, 3))
     if isinstance(value, float): return raw(5, head + real(2, value) + num(20, 1))
+    if isinstance(value, tuple) and value[0] == "g": return raw(5, head + raw(6, value[1]) + num(20, 5))  # a graph
+    if isinstance(value, tuple): return raw(5, head + raw(5, tensor("", [len(value)], value)) + num(20, 4))
     if isinstance(value, list) and isinstance(value[0], str): return raw(5, head + b"".join(text(9, v) for v in value) + num(20, 8))
     if isinstance(value, list) and isinstance(value[0], float): return raw(5, head + b"".join(real(7, v) for v in value) + num(20, 6))
     if isinstance(value, list): return raw(5, head + b"".join(num(8, v) for v in value) + num(20, 7))
@@ -76,6 +78,8 @@ FILES = {
     "plumbing": model(x("n", 2, 3), y("n", 6), node("Shape", ["x"], ["s"]), node("Gather", ["s", "zero"], ["d"], axis=0),
                       node("Unsqueeze", ["d", "axes"], ["u"]), node("Concat", ["u", "rest"], ["t"], axis=0), node("Reshape", ["x", "t"], ["y"]),
                       raw(5, tensor("zero", [], [0], 7)), raw(5, tensor("axes", [1], [0], 7)), raw(5, tensor("rest", [1], [-1], 7))),
+    "parted": model(x("n", 2, 3), y("n", 6), node("Shape", ["x"], ["s"]), node("Split", ["s", "parts"], ["d", "e"]), node("Concat", ["d", "rest"], ["t"], axis=0),
+                    node("Reshape", ["x", "t"], ["y"]), raw(5, tensor("parts", [2], [1, 2], 7)), raw(5, tensor("rest", [1], [-1], 7))),
     "sized": model(x(2, 3), value(11, "to", [1], 7), y(6), node("Reshape", ["x", "to"], ["y"], name="flat")),
     "long": model(value(11, "x", [], 7), value(12, "y", [2000], 7), node("Add", ["x", "c"], ["y"]), raw(5, tensor("c", [2000], list(range(2000)), 7))),
     "table": model(value(11, "x", [4], 7), y(4, 2), node("Gather", ["weight", "x"], ["y"], axis=0), AFFINE),

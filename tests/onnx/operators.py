@@ -130,6 +130,12 @@ def boxes_suppressed():
 def boxes_unsettled():
     return refused("a score is the threshold itself", "NonMaxSuppression", {}, [(4, 3)], {**NMS, "least": np.array([0.5], np.float32)})
 
+@case
+def optional_is_there(): return run("OptionalHasElement", {"x": TABLE}, [()]), [np.array(1)]
+
+@case
+def optional_is_a_tensor(): return run("OptionalGetElement", {"x": TABLE}, [TABLE.shape]), [TABLE]
+
 # -- recurrent ---------------------------------------------------------------------------------------
 def recurrent(kind, x, w, r, b, lens, h0, c0=None, p=None, clip=1e9, apart=False, forget=False, f=sigmoid, g=np.tanh):
     """One direction or two: all states [steps ways samples s], the last ones, and the last cells."""
@@ -234,6 +240,50 @@ def grid_cubic_border():
 def resize_refused():
     none = np.zeros(0, np.float32)
     return refused("node `y0` (Resize): `lanczos` is not known", "Resize", {"x": X}, [(2, 2, 6, 7)], {"roi": none, "by": np.ones(4, np.float32)}, mode="lanczos")
+
+# -- features ----------------------------------------------------------------------------------------
+GRAMS = dict(min_gram_length=1, max_gram_length=3, max_skip_count=1, ngram_counts=[0, 1, 5], ngram_indexes=[0, 1, 2, 3], pool_int64s=[3, 5, 5, 3, 5, 5, 3, 5])
+ROW = np.array([[3, 5, 3, 5, 5, 3, 5]])
+
+@case
+def grams_counted(): return run("TfIdfVectorizer", {"x": ROW}, [(1, 4)], mode="TF", **GRAMS), [np.array([[3, 3, 4, 2]])]
+
+@case
+def grams_weighed():
+    return run("TfIdfVectorizer", {"x": ROW}, [(1, 4)], mode="TFIDF", weights=[2.0, 0.5, 1.0, 3.0], **GRAMS), [np.array([[6, 1.5, 4, 6]])]
+
+@case
+def grams_once(): return run("TfIdfVectorizer", {"x": ROW[0]}, [(4,)], mode="IDF", weights=[2.0, 0.5, 1.0, 3.0], **GRAMS), [np.array([2, 0.5, 1, 3])]
+
+@case
+def grams_elsewhere():
+    return refused("with weights, ngram_indexes must be 0, 1, 2 and so on", "TfIdfVectorizer", {"x": ROW}, [(1, 4)], mode="IDF", weights=[2.0, 0.5, 1.0, 3.0],
+                   **{**GRAMS, "ngram_indexes": [1, 0, 2, 3]})
+
+def numbers(*x): return tensor("", [len(x)], x)
+
+def forest(**more):
+    """Feature 1 below 0.5: leaf 0; otherwise feature 0 at least 0: leaf 1, or leaf 2; and a tree that only asks whether feature 0 is 1."""
+    return dict(nodes_splits=numbers(0.5, 0.0, 1.0), nodes_featureids=[1, 0, 0], nodes_modes=numbers(1.0, 2.0, 4.0), nodes_truenodeids=[0, 1, 3], nodes_trueleafs=[1, 1, 1],
+                nodes_falsenodeids=[1, 2, 0], nodes_falseleafs=[0, 1, 1], tree_roots=[0, 2], leaf_targetids=[0, 1, 1, 0], leaf_weights=numbers(1.0, 2.0, 4.0, 8.0), n_targets=2,
+                domain="ai.onnx.ml", **more)
+
+TABLE = np.array([[1, 0], [1, 1], [-1, 0.5]], np.float32)
+
+@case
+def trees_summed(): return run("TreeEnsemble", {"x": TABLE}, [(3, 2)], **forest()), [np.array([[9, 0], [8, 2], [1, 4]])]
+
+@case
+def trees_averaged(): return run("TreeEnsemble", {"x": TABLE}, [(3, 2)], **forest(aggregate_function=0)), [np.array([[4.5, 0], [4, 1], [0.5, 2]])]
+
+@case
+def tree_of_one():
+    got = run("TreeEnsemble", {"x": TABLE}, [(3, 1)], nodes_splits=numbers(0.5,), nodes_featureids=[1], nodes_modes=numbers(0.0,), nodes_truenodeids=[0], nodes_trueleafs=[1],
+              nodes_falsenodeids=[1], nodes_falseleafs=[1], tree_roots=[0], leaf_targetids=[0, 0], leaf_weights=numbers(1.0, 2.0), n_targets=1, domain="ai.onnx.ml")
+    return got, [np.array([[1], [2], [1]])]
+
+@case
+def trees_greatest(): return refused("its trees are neither summed nor averaged", "TreeEnsemble", {"x": TABLE}, [(3, 2)], **forest(aggregate_function=3))
 
 # -- all of them -------------------------------------------------------------------------------------
 def main():

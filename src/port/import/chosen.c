@@ -110,6 +110,12 @@ bool op_unique(ImpNode *n) {
   return true;
 }
 
+// -- what may be left out ------------------------------------------------------------------------
+bool op_hasoptional(ImpNode *n) {
+  op_give(n, 0, value_number(n->m, ONNX_BOOL, op_in(n, 0) != 0));
+  return true;
+}
+
 // -- NonMaxSuppression ---------------------------------------------------------------------------
 typedef struct {
   double low[2], high[2], score;

@@ -194,7 +194,7 @@ static bool fold_map(ImpNode *n, const struct FoldRow *row) {
 
 // -- moving --------------------------------------------------------------------------------------
 // The numbers, or sizes, of the first input at these places.
-static void give_moved(ImpNode *n, const ImpShape *shape, const int64_t *from) {
+static Id moved(ImpNode *n, const ImpShape *shape, const int64_t *from) {
   Importer *m = n->m;
   ImpValue x = *op_value(n, 0);
   int64_t count = shape_count(shape);
@@ -207,7 +207,11 @@ static void give_moved(ImpNode *n, const ImpShape *shape, const int64_t *from) {
   }
   value_at(m, v)->data = data;
   value_at(m, v)->known = known;
-  op_give(n, 0, v);
+  return v;
+}
+
+static void give_moved(ImpNode *n, const ImpShape *shape, const int64_t *from) {
+  op_give(n, 0, moved(n, shape, from));
 }
 
 static int64_t *new_places(ImpNode *n, const ImpShape *shape) {
@@ -293,6 +297,34 @@ static bool fold_slice(ImpNode *n) {
   }
   if (from) give_moved(n, &out, from);
   return from;
+}
+
+static bool fold_split(ImpNode *n) {
+  ImpInts parts;
+  uint32_t axis, count = n->node->out.n;
+  ImpShape x = *shape_in(n, 0);
+  int64_t at[ONNX_RANK_LIMIT], before = 0;
+  if (!x.rank || !count || !op_list(n, "split", 1, &parts) ||
+      !op_axis(n, attr_int(n, "axis", 0), x.rank, &axis))
+    return false;
+  int64_t size = x.dim[axis].n, each = (size + count - 1) / count;
+  for (uint32_t i = 0; i < count; i++) {
+    int64_t left = size - before, here = parts.there && i < parts.n ? parts.at[i] : each;
+    if (!parts.there && here > left) here = left;
+    if (here < 0 || here > left) return false;
+    ImpShape out = x;
+    out.dim[axis] = dim_of(here);
+    int64_t *from = new_places(n, &out);
+    for (int64_t k = 0; from && k < shape_count(&out); k++) {
+      unravel(&out, k, at);
+      at[axis] += before;
+      from[k] = ravel(&x, at);
+    }
+    if (!from) return false;
+    if (*n->node->out.at[i]) op_give(n, i, moved(n, &out, from));
+    before += here;
+  }
+  return true;
 }
 
 static bool fold_transpose(ImpNode *n) {
@@ -434,19 +466,13 @@ static const struct {
   const char *op;
   bool (*fold)(ImpNode *);
 } folds[] = {
-    {"Gather", fold_gather},
-    {"Concat", fold_concat},
-    {"Slice", fold_slice},
-    {"Transpose", fold_transpose},
-    {"Expand", fold_expand},
-    {"Reshape", fold_reshape},
-    {"Flatten", NULL},
-    {"Squeeze", fold_squeeze},
-    {"Unsqueeze", fold_unsqueeze},
-    {"Cast", fold_cast},
-    {"CastLike", fold_cast},
-    {"ReduceProd", fold_reduce},
-    {"ReduceSum", fold_reduce},
+    {"Gather", fold_gather},       {"Concat", fold_concat},
+    {"Slice", fold_slice},         {"Split", fold_split},
+    {"Transpose", fold_transpose}, {"Expand", fold_expand},
+    {"Reshape", fold_reshape},     {"Flatten", NULL},
+    {"Squeeze", fold_squeeze},     {"Unsqueeze", fold_unsqueeze},
+    {"Cast", fold_cast},           {"CastLike", fold_cast},
+    {"ReduceProd", fold_reduce},   {"ReduceSum", fold_reduce},
     {"Range", fold_range},
 };
 

@@ -33,6 +33,8 @@ static bool give_nll(ImpNode *n, Id x, Id t, Id weight) {
   Id loss = say(n, type, &ts, form, READS({x, in}, {t, all}, {w ? w : t, all}));
   if (!strcmp(how, "none")) return op_give(n, 0, loss), true;
   bool mean = !strcmp(how, "mean");
+  if (!mean && strcmp(how, "sum") != 0)
+    return op_refuse(n, "its reduction is none of none, mean and sum");
   const char *right = !mean ? arena_format(m->arena, "sum[%s]($0)", all)
                       : w   ? arena_format(m->arena, "sum[%s]($0) / sum[%s]($1)", all, all)
                             : arena_format(m->arena, "mean[%s]($0)", all);

@@ -4,6 +4,8 @@
 
 #include <math.h>
 
+enum { RESIZE_LIMIT = 1 << 24 }; // numbers of a matrix
+
 typedef struct {
   int64_t in, out;
   double scale, start, end; // start, end: of a region, from 0 to 1
@@ -263,6 +265,9 @@ bool op_resize(ImpNode *n) {
     const ResizeAxis *a = &r->axis[i];
     bool stays = a->in == a->out && a->scale == 1 && original(r, a, 0) == 0;
     if (!a->asked || (stays && !crop)) continue;
+    if (!near && !linear && a->in > RESIZE_LIMIT / a->out)
+      return op_refuse(n, "weights of %lld by %lld places are too many", (long long)a->out,
+                       (long long)a->in);
     v = near ? say_nearest(n, v, i, r) : linear ? say_linear(n, v, i, r) : say_weighted(n, v, i, r);
   }
   op_give(n, 0, crop ? say_outside(n, v, r) : v);
