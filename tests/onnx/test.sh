@@ -31,6 +31,10 @@ refuses() {
 gives relu '[[0, 0, 1],  [2, 0, 3]]' --in '[[-1, 0, 1], [2, -3, 3]]'
 gives gemm '[[11, 22]]' --in '[[1, 0, 0]]'
 text gemm 'learn model(x: R[3]) -> R[2] {'
+text gemm '  y = dense[2](x)'
+"$LIMN" import gemm.onnx -o gemm_flat.limn --flat >out && cp gemm_flat.limn flat.limn
+text flat 'learn model(x: R[batch_2 3]) -> R[batch_2 2] {'
+text flat '  y[i j] = x[i k] weight[k j] + bias[j]'
 gives two '[0.5, 0.5, 0.5] [1, 1, 1]' --in '[0, 0, 0]'
 "$LIMN" eval two.limn model --in '[0, 1, 2]' --out y.npy && [ -s y.0.npy ] && [ -s y.1.npy ] && [ ! -e y.npy ] && ok "two results, two files" || not_ok "two results, two files"
 gives function '[-1, 0, 2]' --in '[-1, 0, 1]'
