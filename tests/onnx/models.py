@@ -178,7 +178,7 @@ class VAE(nn.Module):
 
 # name: (the model, sizes of its inputs behind the samples, rate)
 MODELS = {
-    "resnet18": (ResNet18, [(3, 32, 32)], 0.01),
+    "resnet18": (ResNet18, [(3, 64, 64)], 0.001),
     "mobilenet": (mobilenet, [(3, 32, 32)], 0.05),
     "unet": (UNet, [(1, 16, 16)], 0.05),
     "lstm": (lambda: Recurrent(nn.LSTM), [(7, 6)], 0.1),

@@ -56,7 +56,7 @@ typedef struct {
 
 static bool square_window(const OnnxNode *node, SquareWindow *w) {
   const OnnxAttribute *pad = onnx_attribute(node, "auto_pad");
-  bool same = pad && strcmp(pad->s, "NOTSET") != 0;
+  bool same = pad && (pad->type != ONNX_ATTR_STRING || strcmp(pad->s, "NOTSET") != 0);
   return !same && attr_even(node, "strides", 1, &w->stride) &&
          attr_even(node, "pads", 0, &w->edge) && attr_even(node, "dilations", 1, &w->dilation) &&
          attr_even(node, "kernel_shape", w->kernel, &w->kernel) && w->edge >= 0;
@@ -194,8 +194,6 @@ static void call_map(const Calls *c, ImpLine *l) {
   if (strcmp(right + n, "($0)") != 0 || strcmp(index, l->form.left) != 0) return;
   for (size_t i = 0; i < n; i++)
     if (!char_is_word(right[i]) && right[i] != '_') return;
-  const ImpValue *x = value_at(c->m, l->read.at[0].value);
-  if (x->labels || x->kind == IMP_CONST || !x->shape.rank) return;
   const char *box = arena_text(c->m->arena, right, n);
   part_add(c, l, box, box);
 }
@@ -306,8 +304,15 @@ static void chain(const Calls *c, ImpLine *l) {
   c->live[from] = false;
 }
 
+// Constants and labels are written in other ways.
+static bool is_wire(const Calls *c, Id v) {
+  const ImpValue *x = value_at(c->m, v);
+  return x->kind != IMP_CONST && !x->labels && x->shape.rank;
+}
+
 static void one_line(const Calls *c, uint32_t i) {
   ImpLine *l = line_at(c, i);
+  if (!l->read.n || !is_wire(c, l->read.at[0].value)) return;
   call_conv(c, l);
   call_pool(c, l);
   call_batch_norm(c, l);
@@ -323,7 +328,8 @@ void calls_make(Importer *m, bool *live) {
     for (uint32_t k = 0; live[i] && k < m->line.at[i].out.n; k++)
       c.maker[m->line.at[i].out.at[k]] = i;
   for (uint32_t i = 0; i < m->line.n; i++)
-    if (live[i]) call_layer_norm(&c, i), call_gelu(&c, i);
+    if (live[i] && m->line.at[i].read.n && is_wire(&c, m->line.at[i].read.at[0].value))
+      call_layer_norm(&c, i), call_gelu(&c, i);
   for (uint32_t i = 0; i < m->line.n; i++)
     if (live[i]) one_line(&c, i);
   for (uint32_t i = 0; i < m->line.n; i++) {

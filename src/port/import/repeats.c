@@ -219,8 +219,14 @@ static void make_box(Repeats *r, const Repeat *p) {
   }
   for (uint32_t i = 0; i < p->n; i++) {
     ImpValue *v = value_at(m, b.line[i].out.at[0]);
-    if (strlen(v->onnx) > skip) v->onnx += skip;
+    if (skip && strlen(v->onnx) > skip) v->onnx += skip - 1;
   }
+  for (uint32_t i = p->n; i < p->n * p->times;
+       i++) // constants of later times are not read any more
+    for (uint32_t k = 0; k < b.line[i].read.n; k++) {
+      ImpValue *v = value_at(m, b.line[i].read.at[k].value);
+      if (v->kind == IMP_CONST && v->reads) v->reads--;
+    }
   vec_push(m->arena, &m->block, b);
   uint32_t at = r->order[p->first + p->n * p->times - 1];
   Id out = live_line(r, p->first + p->n * (p->times - 1) + p->carry)->out.at[0];

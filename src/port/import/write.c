@@ -12,6 +12,7 @@ typedef struct {
   bool *live;  // [line]
   size_t seen; // of the text: its lines have their nodes
   bool exact;  // a line that compares: numbers are as the model has them
+  bool whole;  // a line without indices
 } ImpWriter;
 
 // -- what is needed ------------------------------------------------------------------------------
@@ -136,7 +137,7 @@ static void put_read(ImpWriter *w, const ImpRead *r, const ImpRead *read) {
     return;
   }
   buf_printf(w->b, "%s%s", number ? "number(" : "", v->name);
-  if (v->shape.rank && r->index && r->index[points]) {
+  if (v->shape.rank && r->index && r->index[points] && !w->whole) {
     buf_char(w->b, '[');
     put_template(w, r->index + points, read);
     buf_char(w->b, ']');
@@ -193,6 +194,26 @@ static bool is_plain(const ImpWriter *w, const ImpLine *l, const bool *used, con
 
 static const char index_characters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
 
+// At each place the same arithmetic of the same place: no indices are needed. Loops go along the names of axes, which stay then.
+static bool is_placewise(const ImpWriter *w, const ImpLine *l) {
+  uint32_t wires = 0;
+  if (w->m->how->flat || w->m->box.n || !l->form.left || !*l->form.left || l->form.pad)
+    return false;
+  for (const char *at = l->form.right; *at; at++) {
+    if (!strchr("$0123456789.+-*/() ", *at)) return false;
+    if (*at == '$' && at > l->form.right + 1 && at[-1] == ' ' && !strchr("+-*/", at[-2]))
+      return false;
+  }
+  for (uint32_t i = 0; i < l->read.n; i++) {
+    const ImpValue *v = value_at(w->m, l->read.at[i].value);
+    if (is_inline(v)) continue;
+    if (v->labels || !l->read.at[i].index || strcmp(l->read.at[i].index, l->form.left) != 0)
+      return false;
+    wires++;
+  }
+  return wires;
+}
+
 static void put_left(ImpWriter *w, const ImpLine *l) {
   const ImpValue *v = value_at(w->m, l->out.at[0]);
   size_t n;
@@ -236,7 +257,8 @@ static void put_line(ImpWriter *w, const ImpLine *l) {
   buf_text(w->b, "  ");
   for (uint32_t k = 0; k < l->out.n; k++)
     buf_printf(w->b, "%s%s", k ? ", " : "", value_at(w->m, l->out.at[k])->name);
-  if (l->form.left) put_left(w, l);
+  w->whole = is_placewise(w, l);
+  if (l->form.left && !w->whole) put_left(w, l);
   buf_text(w->b, " = ");
   if (l->part.n)
     put_chain(w, l);
@@ -329,6 +351,7 @@ static void put_weights(ImpWriter *w, Imported *out) {
 
 static void put_return(ImpWriter *w) {
   Importer *m = w->m;
+  w->whole = false;
   buf_text(w->b, "  return ");
   for (uint32_t i = 0; i < m->output.n; i++) {
     const ImpValue *v = value_at(m, m->output.at[i]);
