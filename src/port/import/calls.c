@@ -262,6 +262,27 @@ static void call_layer_norm(const Calls *c, uint32_t i) {
   part_own(p, g, "g"), part_own(p, b, "b");
 }
 
+// One node, in four lines.
+static void call_layer_norm_node(const Calls *c, uint32_t i) {
+  static const char *const op[] = {"LayerNormalization", "LayerNormalization", "LayerNormalization",
+                                   "LayerNormalization"};
+  static const uint32_t reads[] = {1, 2, 1};
+  ImpLine *l[4];
+  if (!lines_are(c, i, op, reads, 4, l) || l[0]->node != l[3]->node || l[3]->read.n != 4) return;
+  if (attr_number(l[0]->node, "axis", -1) != -1 || !reads_line(l[3], 0, l[1])) return;
+  Id x = l[0]->read.at[0].value, g = l[3]->read.at[2].value, b = l[3]->read.at[3].value;
+  if (!is_own(c, g, 1) || !is_own(c, b, 1)) return;
+  const OnnxAttribute *eps = onnx_attribute(l[0]->node, "epsilon");
+  const char *text = !eps || eps->f == 1e-5F ? "layer_norm"
+                                             : arena_format(c->m->arena, "layer_norm[eps: %s]",
+                                                            short_term(c->m, eps->f));
+  lines_end(c, l, 3);
+  l[3]->read.at[0] = l[0]->read.at[0];
+  value_at(c->m, x)->reads--; // it was read twice
+  ImpPart *p = part_add(c, l[3], "layer_norm", text);
+  part_own(p, g, "g"), part_own(p, b, "b");
+}
+
 static void call_gelu(const Calls *c, uint32_t i) {
   static const char *const op[] = {"Div", "Erf", "Add", "Mul", "Mul"};
   static const uint32_t reads[] = {1, 1, 1, 1};
@@ -329,7 +350,7 @@ void calls_make(Importer *m, bool *live) {
       c.maker[m->line.at[i].out.at[k]] = i;
   for (uint32_t i = 0; i < m->line.n; i++)
     if (live[i] && m->line.at[i].read.n && is_wire(&c, m->line.at[i].read.at[0].value))
-      call_layer_norm(&c, i), call_gelu(&c, i);
+      call_layer_norm(&c, i), call_layer_norm_node(&c, i), call_gelu(&c, i);
   for (uint32_t i = 0; i < m->line.n; i++)
     if (live[i]) one_line(&c, i);
   for (uint32_t i = 0; i < m->line.n; i++) {

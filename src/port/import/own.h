@@ -245,6 +245,9 @@ void batch_leave_out(Importer *, const bool *live); // [line]
 void calls_make(Importer *, bool *live);        // [line]
 void calls_place(Importer *, const bool *live); // the weights of boxes get their paths
 
+// plumbing.c: axes that only change places
+void plumbing_fold(Importer *, bool *live);
+
 // repeats.c: lines that are said several times over become a box
 void repeats_make(Importer *, bool *live);
 

@@ -408,6 +408,7 @@ void write_program(Importer *m, Imported *out) {
   if (!m->how->flat) {
     batch_leave_out(m, w.live);
     calls_make(m, w.live);
+    plumbing_fold(m, w.live);
     repeats_make(m, w.live);
     calls_place(m, w.live);
   }
