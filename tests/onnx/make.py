@@ -78,6 +78,10 @@ LAYERS = layer(0, "x", "/layers.0/Add_output_0") + layer(1, "/layers.0/Add_outpu
 FILES = {
     # good ones
     "repeat": model(x("batch", 2), y("batch", 2), LAYERS),
+    "grouped": model(x("n", 2, 3), y("n", 2, 3), node("Reshape", ["x", "rows"], ["r"]), node("Softmax", ["r"], ["s"], axis=1), node("Sub", ["r", "s"], ["d"]),
+                     node("Reshape", ["d", "back"], ["y"]), raw(5, tensor("rows", [2], [-1, 3], 7)), raw(5, tensor("back", [3], [-1, 2, 3], 7))),
+    "mixed": model(x("n", 2), y("n", 2), node("Transpose", ["x"], ["t"], perm=[1, 0]), node("Reshape", ["t", "row"], ["a"]), node("Reshape", ["x", "row"], ["b"]),
+                   node("Add", ["a", "b"], ["c"]), node("Reshape", ["c", "back"], ["y"]), raw(5, tensor("row", [1], [-1], 7)), raw(5, tensor("back", [2], [-1, 2], 7))),
     "turned": model(x("n", 2), y(2, "n"), node("Transpose", ["x"], ["y"], perm=[1, 0])),
     "relu": model(x(2, 3), y(2, 3), RELU),
     "gemm": model(x("batch", 3), y("batch", 2), GEMM, AFFINE),

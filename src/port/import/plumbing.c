@@ -65,7 +65,12 @@ static const char *moved(Importer *m, const ImpLine *l, const char *index) {
   return b.at;
 }
 
+static bool stays(const ImpLine *mover) {
+  return !strcmp(mover->form.left, mover->read.at[0].index);
+}
+
 static bool may_read_through(const ImpLine *l, const ImpLine *mover, const ImpRead *r) {
+  if (stays(mover)) return true;
   if (l->part.n || !l->form.left || !r->index || strpbrk(r->index, "@$")) return false;
   if (!strchr(mover->read.at[0].index, '(')) return true;
   return !strcmp(l->form.right, "$0") && !l->form.pad && plain_letters(r->index);
@@ -95,7 +100,8 @@ void plumbing_fold(Importer *m, bool *live) {
       for (uint32_t k = 0; live[i] && k < m->line.at[i].read.n; k++) {
         ImpRead *r = &m->line.at[i].read.at[k];
         if (r->value != mover->out.at[0]) continue;
-        *r = (ImpRead){mover->read.at[0].value, moved(m, mover, r->index)};
+        if (!stays(mover)) r->index = moved(m, mover, r->index);
+        r->value = mover->read.at[0].value;
         reads++;
       }
     value_at(m, mover->read.at[0].value)->reads += reads - 1;
