@@ -17,6 +17,7 @@
 # make torture  every fault everywhere, with a table at its end: SECONDS=600 in all, or RUNS=1000 FIRST=0 ONLY=calls SEED=1
 # make laws     laws of RUNS random whole programs, from seed FIRST on (LAW=batch; LAW=hybrid: of hybrid systems)
 # make draw-random  pictures of RUNS random programs, from seed FIRST on: their faults
+# make onnx     ONNX's node tests through `limn import`, with a table by operator: NODES=FOLDER
 # make bench    steps of training against PyTorch's, in turn (BENCH='--threads 1 --only mlp')
 # make bench-check  how the time of checking grows with a program
 # make bench-draw   how long pictures take, and how that grows
@@ -89,7 +90,7 @@ endif
 endif
 PRODUCTS := $(BUILD)/limn $(BUILD)/liblimn.a $(BUILD)/$(SHARED_LINK)
 
-.PHONY: all help demo test test-long test-models test-onnx examples bless check fuzz fuzz-plain torture laws bench bench-check bench-draw draw-random bench-gemm bench-strip bench-machines bench-gates bench-stiff bench-neurons bench-ode bench-prelude format format-check rooms shapes clean docs gallery glyphs deps deps-build packages install uninstall share deb FORCE
+.PHONY: all help demo onnx test test-long test-models test-onnx examples bless check fuzz fuzz-plain torture laws bench bench-check bench-draw draw-random bench-gemm bench-strip bench-machines bench-gates bench-stiff bench-neurons bench-ode bench-prelude format format-check rooms shapes clean docs gallery glyphs deps deps-build packages install uninstall share deb FORCE
 # A second make, so that all cores are used without being asked for.
 PARALLEL = $(MAKE) -s --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS))
 all:
@@ -241,6 +242,8 @@ format-check:
 	@clang-format --dry-run -Werror $(FORMATTED)
 check: format-check rooms
 	@$(MAKE) --no-print-directory SAN=1 test
+onnx: all
+	@LIMN=$(BUILD)/limn JOBS=$(JOBS) /usr/bin/python3 tests/onnx/nodes.py $(or $(NODES),/usr/share/libonnx-testdata/data/node)
 # The fuzzers: every harness of tests/fuzz on all cores, SECONDS in all (FUZZ='json csv': these alone). What they keep is in build/fuzz/corpus,
 # what they find in build/fuzz/found. `fuzz` is clang's, under the sanitizers; `fuzz-plain` any compiler's, with SAN=1 under the sanitizers.
 # Only the readers of files are watched comparison by comparison: the language has its own mutations.

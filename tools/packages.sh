@@ -47,6 +47,7 @@ for what in "$@"; do
       hope node nodejs
       hope c++ g++
       if command -v localedef >/dev/null 2>&1 && [ ! -e /usr/share/i18n/locales/de_DE ]; then wish="$wish locales"; fi # Linux
+      [ -d /usr/share/libonnx-testdata ] || wish="$wish libonnx-testdata"
       hope man man-db ;;
     fuzz)
       want clang clang

@@ -24,6 +24,10 @@ def attr(name, value):
     if isinstance(value, bytes): return raw(5, head + raw(5, value) + num(20, 4))
     if isinstance(value, str): return raw(5, head + text(4, value) + num(20, 3))
     if isinstance(value, float): return raw(5, head + real(2, value) + num(20, 1))
+    if isinstance(value, tuple) and value[0] == "g": return raw(5, head + raw(6, value[1]) + num(20, 5))  # a graph
+    if isinstance(value, tuple): return raw(5, head + raw(5, tensor("", [len(value)], value)) + num(20, 4))
+    if isinstance(value, list) and isinstance(value[0], str): return raw(5, head + b"".join(text(9, v) for v in value) + num(20, 8))
+    if isinstance(value, list) and isinstance(value[0], float): return raw(5, head + b"".join(real(7, v) for v in value) + num(20, 6))
     if isinstance(value, list): return raw(5, head + b"".join(num(8, v) for v in value) + num(20, 7))
     return raw(5, head + num(3, value) + num(20, 2))
 

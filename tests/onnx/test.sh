@@ -95,6 +95,9 @@ refuses noise 'this is no ONNX file: '
 echo 12345678 >real.bin
 ln -s real.bin w.bin
 refuses absent 'cannot read `w.bin`, where tensor `weight` is: '
+if /usr/bin/python3 "$here/refused.py" "$LIMN" . >out 2>&1; then ok "what operators refuse"; else not_ok "what operators refuse"; cat out; fi
+
+/usr/bin/python3 "$here/operators.py"
 
 # A model becomes a program or is refused, whatever is in it.
 wrong=0
@@ -111,3 +114,20 @@ for file in broken.*.onnx; do
   [ $? -le 1 ] || { wrong=1; echo "$file"; cat out; }
 done
 [ $wrong = 0 ] && ok "broken files" || not_ok "broken files"
+
+# Tests that others wrote: a choice of ONNX's own, one or two of a family.
+nodes=/usr/share/libonnx-testdata/data/node
+choice='test_add_bcast test_attention test_averagepool_2d_same_lower test_batchnorm_example test_cast_FLOAT_to_FLOAT16 test_clip test_concat_3d_axis_1
+  test_convtranspose_pads test_cumsum_2d_axis_1 test_depthtospace_example test_einsum_batch_matmul test_gather_elements_1 test_gemm_all_attributes
+  test_gru_seq_length test_layer_normalization_4d_axis1 test_logsoftmax_axis_1 test_lstm_with_peepholes test_maxpool_2d_dilations test_mod_mixed_sign_int8
+  test_pad test_qlinearconv test_quantizelinear_axis test_reduce_l2_keep_dims_random test_reshape_reordered_all_dims test_resize_upsample_sizes_cubic
+  test_scatternd_add test_slice_neg_steps test_topk test_where_example'
+if [ -d "$nodes" ] && /usr/bin/python3 -c 'import numpy' 2>/dev/null; then
+  some=
+  for name in $choice; do if [ -d "$nodes/$name" ]; then some="$some $name"; fi; done
+  # shellcheck disable=SC2086
+  /usr/bin/python3 "$here/nodes.py" "$nodes" $some >out 2>&1
+  if tail -1 out | grep -q '(100.0 %)'; then ok "ONNX's own tests"; else not_ok "ONNX's own tests"; cat out; fi
+else
+  echo "skipped: libonnx-testdata or numpy is not there"
+fi

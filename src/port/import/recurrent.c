@@ -34,39 +34,54 @@ static const struct {
     {"Softplus", "softplus({})", 0, 0},
 };
 
+static uint32_t function_find(const char *name) {
+  uint32_t f = 0;
+  while (f < COUNT(functions) && strcmp(functions[f].name, name) != 0) f++;
+  return f;
+}
+
+// The number of the function at a place of the list: lists have one for each function, or only for those that take one.
+static float parameter(ImpNode *n, const char *attribute, uint32_t at, char mark, float otherwise) {
+  const OnnxAttribute *list = onnx_attribute(n->node, "activations"),
+                      *given = onnx_attribute(n->node, attribute);
+  uint32_t takers = 0, before = 0;
+  if (!given || !given->floats.n || !list) return otherwise;
+  if (given->floats.n == list->strings.n) return given->floats.at[at];
+  for (uint32_t i = 0; i < list->strings.n; i++) {
+    uint32_t f = function_find(list->strings.at[i]);
+    bool takes = f < COUNT(functions) && strchr(functions[f].text, mark);
+    takers += takes;
+    before += takes && i < at;
+  }
+  if (given->floats.n == takers) return given->floats.at[before];
+  return op_refuse(n, "%s has %u numbers, but its functions take %u", attribute, given->floats.n,
+                   takers),
+         otherwise;
+}
+
 // The k-th function of a direction, of an argument.
 static const char *active(ImpNode *n, const Recurrent *r, uint32_t k, const char *otherwise,
                           const char *x) {
   Importer *m = n->m;
   const OnnxAttribute *list = onnx_attribute(n->node, "activations");
-  const OnnxAttribute *alpha = onnx_attribute(n->node, "activation_alpha"),
-                      *beta = onnx_attribute(n->node, "activation_beta");
-  uint32_t each = r->lstm ? 3 : r->gru ? 2 : 1, at = r->way * each + k, f = 0;
+  uint32_t each = r->lstm ? 3 : r->gru ? 2 : 1, at = r->way * each + k;
   const char *name = list && at < list->strings.n ? list->strings.at[at] : otherwise;
-  while (f < COUNT(functions) && strcmp(functions[f].name, name) != 0) f++;
+  uint32_t f = function_find(name);
   if (f == COUNT(functions))
     return op_refuse(n, "activation `%s` is not known", text_shown(m->arena, name, strlen(name))),
            "";
   Buf b = buf_new(m->arena);
   for (const char *c = functions[f].text; *c; c++) {
     if (*c == '@')
-      buf_text(&b, short_term(m, alpha && at < alpha->floats.n ? alpha->floats.at[at]
-                                                               : functions[f].alpha));
+      buf_text(&b, short_term(m, parameter(n, "activation_alpha", at, '@', functions[f].alpha)));
     else if (*c == '#')
-      buf_text(
-          &b, short_term(m, beta && at < beta->floats.n ? beta->floats.at[at] : functions[f].beta));
+      buf_text(&b, short_term(m, parameter(n, "activation_beta", at, '#', functions[f].beta)));
     else if (*c == '{')
       buf_text(&b, x), c++;
     else
       buf_char(&b, *c);
   }
   return b.at;
-}
-
-// The argument of a gate, cut off where the node says so.
-static const char *clipped(ImpNode *n, const char *x) {
-  const OnnxAttribute *a = onnx_attribute(n->node, "clip");
-  return a ? arena_format(n->m->arena, "saturate[%s](%s)", short_term(n->m, a->f), x) : x;
 }
 
 // -- what a cell has -----------------------------------------------------------------------------
@@ -145,38 +160,53 @@ static Id say_inputs(ImpNode *n, const Recurrent *r, bool apart) {
 }
 
 // -- the cell ------------------------------------------------------------------------------------
-static const char *lstm_body(ImpNode *n, const Recurrent *r, bool peeps) {
+// A line of the cell: the k-th function of a sum, cut off where the node says so. The sum has a line of its own, since a box takes
+// no terms that share an index.
+static void gate(ImpNode *n, const Recurrent *r, Buf *b, const char *name, uint32_t k,
+                 const char *sum) {
   Importer *m = n->m;
-  const char *i = clipped(n, peeps ? "a[0 j] + P[0 j] * c[j]" : "a[0 j]"),
-             *f = clipped(n, peeps ? "a[2 j] + P[2 j] * c[j]" : "a[2 j]");
-  const char *o = clipped(n, peeps ? "a[1 j] + P[1 j] * C[j]" : "a[1 j]"),
-             *g = clipped(n, "a[3 j]");
-  const char *in = active(n, r, 0, "Sigmoid", i);
-  const char *forget = attr_int(n, "input_forget", 0) ? arena_format(m->arena, "(1 - %s)", in)
-                                                      : active(n, r, 0, "Sigmoid", f);
-  return arena_format(m->arena,
-                      "  a[i j] = z[i j] + h[k] W[i j k]\n"
-                      "  C[j] = %s * c[j] + %s * %s\n"
-                      "  H[j] = %s * %s\n",
-                      forget, in, active(n, r, 1, "Tanh", g), active(n, r, 0, "Sigmoid", o),
-                      active(n, r, 2, "Tanh", "C[j]"));
+  const OnnxAttribute *clip = onnx_attribute(n->node, "clip");
+  const char *x = arena_format(m->arena, "%s_sum[j]", name);
+  buf_printf(b, "  %s = %s\n", x, sum);
+  if (clip) x = arena_format(m->arena, "saturate[%s](%s)", short_term(m, clip->f), x);
+  const char *usual = k || (!r->lstm && !r->gru) ? "Tanh" : "Sigmoid";
+  buf_printf(b, "  %s[j] = %s\n", name, active(n, r, k, usual, x));
 }
 
-static const char *gru_body(ImpNode *n, const Recurrent *r, bool apart) {
-  Importer *m = n->m;
-  const char *update = active(n, r, 0, "Sigmoid", clipped(n, "z[0 j] + a[0 j]")),
-             *reset = active(n, r, 0, "Sigmoid", clipped(n, "z[1 j] + a[1 j]"));
-  const char *fresh =
-      active(n, r, 1, "Tanh", clipped(n, apart ? "z[2 j] + t[j] * e[j]" : "z[2 j] + e[j]"));
-  const char *hidden =
-      apart ? "  e[j] = a[2 j] + V[j]\n" : "  q[j] = t[j] * h[j]\n  e[j] = q[k] W[2 j k]\n";
-  return arena_format(m->arena,
-                      "  a[i j] = h[k] W[i j k]\n"
-                      "  u[j] = %s\n"
-                      "  t[j] = %s\n"
-                      "%s"
-                      "  H[j] = (1 - u[j]) * %s + u[j] * h[j]\n",
-                      update, reset, hidden, fresh);
+static const char *lstm_body(ImpNode *n, const Recurrent *r, bool peeps) {
+  Buf b = buf_new(n->m->arena);
+  buf_text(&b, "  a[i j] = z[i j] + h[k] W[i j k]\n");
+  gate(n, r, &b, "enter", 0, peeps ? "a[0 j] + P[0 j] * c[j]" : "a[0 j]");
+  if (attr_int(n, "input_forget", 0))
+    buf_text(&b, "  keep[j] = 1 - enter[j]\n");
+  else
+    gate(n, r, &b, "keep", 0, peeps ? "a[2 j] + P[2 j] * c[j]" : "a[2 j]");
+  gate(n, r, &b, "fresh", 1, "a[3 j]");
+  buf_text(&b, "  C[j] = keep[j] * c[j] + enter[j] * fresh[j]\n");
+  gate(n, r, &b, "open", 0, peeps ? "a[1 j] + P[1 j] * C[j]" : "a[1 j]");
+  buf_printf(&b, "  H[j] = open[j] * %s\n", active(n, r, 2, "Tanh", "C[j]"));
+  return b.at;
+}
+
+// apart: the reset comes behind the weights, where a bias of its own may be.
+static const char *gru_body(ImpNode *n, const Recurrent *r, bool apart, bool bias) {
+  Buf b = buf_new(n->m->arena);
+  buf_text(&b, "  a[i j] = h[k] W[i j k]\n");
+  gate(n, r, &b, "keep", 0, "z[0 j] + a[0 j]");
+  gate(n, r, &b, "reset", 0, "z[1 j] + a[1 j]");
+  if (!apart) buf_text(&b, "  left[j] = reset[j] * h[j]\n");
+  const char *old = !apart ? "z[2 j] + left[k] W[2 j k]"
+                    : bias ? "z[2 j] + reset[j] * (a[2 j] + V[j])"
+                           : "z[2 j] + reset[j] * a[2 j]";
+  gate(n, r, &b, "fresh", 1, old);
+  buf_text(&b, "  H[j] = (1 - keep[j]) * fresh[j] + keep[j] * h[j]\n");
+  return b.at;
+}
+
+static const char *rnn_body(ImpNode *n, const Recurrent *r) {
+  Buf b = buf_new(n->m->arena);
+  gate(n, r, &b, "H", 0, "z[0 j] + h[k] W[0 j k]");
+  return b.at;
 }
 
 static void add_cell(ImpNode *n, Recurrent *r, const char *body, bool masked) {
@@ -188,9 +218,12 @@ static void add_cell(ImpNode *n, Recurrent *r, const char *body, bool masked) {
   buf_printf(&b, ") -> R[%lld]", s);
   if (r->lstm) buf_printf(&b, ", R[%lld]", s);
   buf_printf(&b, " {\n%s%s", r->learn.at, body);
-  if (masked) buf_text(&b, "  H[j] = H[j] when lasts > 0 else h[j]\n");
-  if (masked && r->lstm) buf_text(&b, "  C[j] = C[j] when lasts > 0 else c[j]\n");
-  buf_printf(&b, "  return H%s\n}\n", r->lstm ? ", C" : "");
+  if (masked) buf_text(&b, "  state_h[j] = H[j] when lasts > 0 else h[j]\n");
+  if (masked && r->lstm) buf_text(&b, "  state_c[j] = C[j] when lasts > 0 else c[j]\n");
+  buf_printf(&b, "  return %s%s\n}\n", masked ? "state_h" : "H",
+             !r->lstm ? ""
+             : masked ? ", state_c"
+                      : ", C");
   vec_push(m->arena, &m->box, b.at);
 }
 
@@ -241,11 +274,9 @@ static bool run_way(ImpNode *n, Recurrent *r, States *out) {
   cell_part(n, r, "W", n->in[2], 0, &w);
   if (peeps) cell_part(n, r, "P", n->in[7], 0, &p);
   if (apart && op_in(n, 3)) cell_part(n, r, "V", n->in[3], 2 * r->gates - 1, &v);
-  const char *body = r->lstm ? lstm_body(n, r, peeps)
-                     : r->gru
-                         ? gru_body(n, r, apart && op_in(n, 3))
-                         : arena_format(m->arena, "  a[j] = z[0 j] + h[k] W[0 j k]\n  H[j] = %s\n",
-                                        active(n, r, 0, "Tanh", clipped(n, "a[j]")));
+  const char *body = r->lstm  ? lstm_body(n, r, peeps)
+                     : r->gru ? gru_body(n, r, apart, op_in(n, 3))
+                              : rnn_body(n, r);
   add_cell(n, r, body, masked);
   VEC(ImpRead) read = {0};
   vec_push(m->arena, &read, (ImpRead){z, NULL});

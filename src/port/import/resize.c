@@ -209,6 +209,38 @@ static Id say_outside(ImpNode *n, Id v, const Resizing *r) {
              reads);
 }
 
+// What is not known is not taken for something else.
+static bool resize_known(ImpNode *n, const Resizing *r) {
+  static const char *const words[] = {
+      "mode:nearest",
+      "mode:linear",
+      "mode:cubic",
+      "at:half_pixel",
+      "at:asymmetric",
+      "at:align_corners",
+      "at:pytorch_half_pixel",
+      "at:half_pixel_symmetric",
+      "at:tf_crop_and_resize",
+      "at:tf_half_pixel_for_nn",
+      "near:floor",
+      "near:ceil",
+      "near:round_prefer_ceil",
+      "near:round_prefer_floor",
+  };
+  const char *is[] = {"mode:", r->mode, "at:", r->coordinates, "near:", r->nearest};
+  for (uint32_t i = 0; i < COUNT(is); i += 2) {
+    bool found = false;
+    for (uint32_t k = 0; k < COUNT(words); k++) {
+      size_t front = strlen(is[i]);
+      found |= !strncmp(words[k], is[i], front) && !strcmp(words[k] + front, is[i + 1]);
+    }
+    if (!found)
+      return op_refuse(n, "`%s` is not known",
+                       text_shown(n->m->arena, is[i + 1], strlen(is[i + 1])));
+  }
+  return true;
+}
+
 bool op_resize(ImpNode *n) {
   Importer *m = n->m;
   bool old = !strcmp(n->node->op, "Upsample") || n->version < 11;
@@ -223,13 +255,14 @@ bool op_resize(ImpNode *n) {
   ImpShape x = op_value(n, 0)->shape;
   for (uint32_t i = 0; i < x.rank; i++)
     r->axis[i] = (ResizeAxis){.in = x.dim[i].n, .out = x.dim[i].n, .scale = 1, .end = 1};
-  if (!resize_read(n, &x, r)) return false;
+  if (!resize_known(n, r) || !resize_read(n, &x, r)) return false;
   bool near = !strcmp(r->mode, "nearest"), crop = !strcmp(r->coordinates, "tf_crop_and_resize");
   bool linear = !strcmp(r->mode, "linear") && !r->antialias && !r->exclude;
   Id v = n->in[0];
   for (uint32_t i = 0; i < x.rank; i++) {
     const ResizeAxis *a = &r->axis[i];
-    if (!a->asked || (a->in == a->out && a->scale == 1 && !crop)) continue;
+    bool stays = a->in == a->out && a->scale == 1 && original(r, a, 0) == 0;
+    if (!a->asked || (stays && !crop)) continue;
     v = near ? say_nearest(n, v, i, r) : linear ? say_linear(n, v, i, r) : say_weighted(n, v, i, r);
   }
   op_give(n, 0, crop ? say_outside(n, v, r) : v);

@@ -279,7 +279,7 @@ bool op_concat(ImpNode *n) {
   if (!op_wants(n, 1, UINT32_MAX)) return false;
   ImpShape out = op_value(n, 0)->shape;
   if (!op_axis(n, attr_int(n, "axis", 0), out.rank, &axis)) return false;
-  if (n->nin == 1) return op_give(n, 0, n->in[0]), true;
+  uint32_t reads = 0;
   ImpRead *read = NEW_ARRAY(m->arena, ImpRead, n->nin);
   Buf right = buf_new(m->arena);
   buf_printf(&right, "concat[%s](", imp_letter[axis]);
@@ -289,11 +289,14 @@ bool op_concat(ImpNode *n) {
     if (s->rank != out.rank)
       return op_refuse(n, "its inputs have %u and %u axes", out.rank, s->rank);
     out.dim[axis] = dim_op(m, '+', out.dim[axis], s->dim[axis]);
-    read[i] = (ImpRead){.value = n->in[i], .index = letters(m, out.rank)};
-    buf_printf(&right, "%s$%u", i ? ", " : "", i);
+    if (dim_is(s->dim[axis], 0)) continue; // of a Split
+    read[reads] = (ImpRead){.value = n->in[i], .index = letters(m, out.rank)};
+    buf_printf(&right, "%s$%u", reads ? ", " : "", reads);
+    reads++;
   }
   buf_char(&right, ')');
-  op_give(n, 0, say(n, op_value(n, 0)->type, &out, (ImpForm){.right = right.at}, read, n->nin));
+  if (reads < 2) return op_give(n, 0, reads ? read[0].value : n->in[0]), true;
+  op_give(n, 0, say(n, op_value(n, 0)->type, &out, (ImpForm){.right = right.at}, read, reads));
   return true;
 }
 
