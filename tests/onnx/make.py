@@ -69,8 +69,24 @@ DOUBLE = raw(25, text(1, "Double") + text(10, "mine") + text(4, "a") + text(5, "
              + raw(7, text(1, "s") + text(2, "b") + text(4, "LeakyRelu") + raw(5, text(1, "alpha") + text(21, "k") + num(20, 1)))
              + raw(9, num(2, 17)))
 
+# Three times a layer of the same sizes, each with weights of its own.
+def layer(k, x, y):
+    scope, weights = f"/layers.{k}/", f"layers.{k}.fc."
+    return (raw(5, tensor(weights + "weight", [2, 2], [k + 1, 0, 0, k + 1])) + raw(5, tensor(weights + "bias", [2], [0, 0]))
+            + node("Gemm", [x, weights + "weight", weights + "bias"], [scope + "fc/Gemm_output_0"])
+            + node("Relu", [scope + "fc/Gemm_output_0"], [scope + "act/Relu_output_0"]) + node("Add", [scope + "act/Relu_output_0", x], [y]))
+
+
+LAYERS = layer(0, "x", "/layers.0/Add_output_0") + layer(1, "/layers.0/Add_output_0", "/layers.1/Add_output_0") + layer(2, "/layers.1/Add_output_0", "y")
+
 FILES = {
     # good ones
+    "repeat": model(x("batch", 2), y("batch", 2), LAYERS),
+    "grouped": model(x("n", 2, 3), y("n", 2, 3), node("Reshape", ["x", "rows"], ["r"]), node("Softmax", ["r"], ["s"], axis=1), node("Sub", ["r", "s"], ["d"]),
+                     node("Reshape", ["d", "back"], ["y"]), raw(5, tensor("rows", [2], [-1, 3], 7)), raw(5, tensor("back", [3], [-1, 2, 3], 7))),
+    "mixed": model(x("n", 2), y("n", 2), node("Transpose", ["x"], ["t"], perm=[1, 0]), node("Reshape", ["t", "row"], ["a"]), node("Reshape", ["x", "row"], ["b"]),
+                   node("Add", ["a", "b"], ["c"]), node("Reshape", ["c", "back"], ["y"]), raw(5, tensor("row", [1], [-1], 7)), raw(5, tensor("back", [2], [-1, 2], 7))),
+    "turned": model(x("n", 2), y(2, "n"), node("Transpose", ["x"], ["y"], perm=[1, 0])),
     "relu": model(x(2, 3), y(2, 3), RELU),
     "gemm": model(x("batch", 3), y("batch", 2), GEMM, AFFINE),
     "two": model(x(3), y(3), value(12, "z", [3], 9), node("Sigmoid", ["x"], ["y"]), node("Less", ["x", "y"], ["z"])),

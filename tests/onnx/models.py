@@ -178,12 +178,13 @@ class VAE(nn.Module):
 
 # name: (the model, sizes of its inputs behind the samples, rate)
 MODELS = {
-    "resnet18": (ResNet18, [(3, 32, 32)], 0.01),
+    "resnet18": (ResNet18, [(3, 64, 64)], 0.001),
     "mobilenet": (mobilenet, [(3, 32, 32)], 0.05),
     "unet": (UNet, [(1, 16, 16)], 0.05),
     "lstm": (lambda: Recurrent(nn.LSTM), [(7, 6)], 0.1),
     "gru": (lambda: Recurrent(nn.GRU), [(7, 6)], 0.1),
     "encoder": (Encoder, [(6, 8)], 0.05),
+    "transformer": (lambda: nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2, 16, 0.0, batch_first=True), 12).train(), [(6, 8)], 0.05),
     "decoder": (Decoder, [(6, 8), (5, 8)], 0.05),
     "vit": (ViT, [(3, 32, 32)], 0.05),
     "generator": (Generator, [(8,)], 0.1),
@@ -195,7 +196,8 @@ MODELS = {
 def make(name, folder):
     torch.manual_seed(sum(map(ord, name)))
     kind, sizes, rate = MODELS[name]
-    model, n = kind().eval(), 4
+    model, n = kind(), 4
+    if name != "transformer": model.eval()  # otherwise it becomes one operator that is no ONNX
     for p in model.modules():  # equal weights would become one in the file
         if isinstance(p, (nn.BatchNorm2d, nn.LayerNorm)): p.weight.data.uniform_(0.5, 1.5), p.bias.data.normal_(0, 0.1)
         if isinstance(p, nn.BatchNorm2d): p.running_mean.normal_(0, 0.1), p.running_var.uniform_(0.5, 1.5)

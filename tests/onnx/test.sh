@@ -31,6 +31,21 @@ refuses() {
 gives relu '[[0, 0, 1],  [2, 0, 3]]' --in '[[-1, 0, 1], [2, -3, 3]]'
 gives gemm '[[11, 22]]' --in '[[1, 0, 0]]'
 text gemm 'learn model(x: R[3]) -> R[2] {'
+text gemm '  y = dense[2](x)'
+"$LIMN" import gemm.onnx -o gemm_flat.limn --flat >out && cp gemm_flat.limn flat.limn
+text flat 'learn model(x: R[batch_2 3]) -> R[batch_2 2] {'
+text flat '  y[i j] = x[i k] weight[k j] + bias[j]'
+gives repeat '[[24, -1],  [0, 0]]' --in '[[1, -1], [0, 0]]'
+text repeat 'box layers(x: R[2]) -> R[2] {'
+text repeat '  act = (dense[2] ; relu)(x)'
+text repeat '  y = (layers ^ 3)(x)'
+[ "$(wc -l <repeat.limn)" -eq 9 ] && ok "three layers, one box" || { not_ok "three layers, one box"; cat repeat.limn; }
+gives grouped '[[[0.6666666666666667, 0.6666666666666667, 0.6666666666666667],   [1.6666666666666667, 1.6666666666666667, 1.6666666666666667]]]' --in '[[[1, 1, 1], [2, 2, 2]]]'
+text grouped 'box model(x: R[2 3]) -> R[2 3] {'
+gives mixed '[[2, 5],  [5, 8]]' --in '[[1, 2], [3, 4]]'
+text mixed 'box model(x: R[N 2]) -> R[N 2] {'
+gives turned '[[1, 3],  [2, 4]]' --in '[[1, 2], [3, 4]]'
+text turned 'box model(x: R[N 2]) -> R[2 N] {'
 gives two '[0.5, 0.5, 0.5] [1, 1, 1]' --in '[0, 0, 0]'
 "$LIMN" eval two.limn model --in '[0, 1, 2]' --out y.npy && [ -s y.0.npy ] && [ -s y.1.npy ] && [ ! -e y.npy ] && ok "two results, two files" || not_ok "two results, two files"
 gives function '[-1, 0, 2]' --in '[-1, 0, 1]'

@@ -57,6 +57,7 @@ typedef struct {
     const char *tail; // behind the box: "W", "linear/W"
   } own[4];
   uint32_t n;
+  Id block; // one of the program's own boxes, from 1 on; 0: the library's
 } ImpPart;
 
 typedef struct {
@@ -67,6 +68,15 @@ typedef struct {
   const OnnxNode *node; // that it is for
   const char *scope;    // of the node: its name in the model
 } ImpLine;
+
+// A box of the program's own: lines that were there `times` over.
+typedef struct {
+  const char *name;
+  uint32_t n, times;
+  ImpLine *line; // [times * n]; what is written is the first time
+  Id in, out;
+  Ids more; // further inputs, the same each time
+} ImpBlock;
 
 // The names of a graph, of one inside it, or of a function.
 typedef struct ImpScope {
@@ -85,6 +95,7 @@ typedef struct Importer {
   const OnnxModel *model;
   VEC(ImpValue) value; // value.at[0] is unused
   VEC(ImpLine) line;
+  VEC(ImpBlock) block;
   VEC(const char *) box; // texts of boxes that are for one node
   Ids input, output;
   Table *taken;   // names of the program
@@ -231,8 +242,14 @@ const char *symbol_make(Importer *, const char *symbol);
 void batch_leave_out(Importer *, const bool *live); // [line]
 
 // calls.c: what a box of the library says is said by it, and boxes that follow each other become a chain
-void calls_make(Importer *, bool *live);            // [line]
-void calls_place(Importer *, const bool *live);     // the weights of boxes get their paths
+void calls_make(Importer *, bool *live);        // [line]
+void calls_place(Importer *, const bool *live); // the weights of boxes get their paths
+
+// plumbing.c: axes that only change places
+void plumbing_fold(Importer *, bool *live);
+
+// repeats.c: lines that are said several times over become a box
+void repeats_make(Importer *, bool *live);
 
 // write.c
 void write_program(Importer *, Imported *);

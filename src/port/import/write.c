@@ -12,6 +12,7 @@ typedef struct {
   bool *live;  // [line]
   size_t seen; // of the text: its lines have their nodes
   bool exact;  // a line that compares: numbers are as the model has them
+  bool whole;  // a line without indices
 } ImpWriter;
 
 // -- what is needed ------------------------------------------------------------------------------
@@ -49,6 +50,11 @@ static void name_all(ImpWriter *w) {
     bool fixed = v->kind == IMP_CONST || v->kind == IMP_WEIGHT;
     if (fixed && v->reads && !v->name && !is_inline(v)) v->name = name_make(m, v->onnx, "c");
   }
+  for (uint32_t i = 0; i < m->block.n; i++)
+    for (uint32_t k = 0; k < m->block.at[i].n; k++) {
+      ImpValue *v = value_at(m, m->block.at[i].line[k].out.at[0]);
+      v->name = name_make(m, v->onnx, "y");
+    }
   for (uint32_t i = 0; i < m->line.n; i++)
     for (uint32_t k = 0; w->live[i] && k < m->line.at[i].out.n; k++) {
       ImpValue *v = value_at(m, m->line.at[i].out.at[k]);
@@ -131,7 +137,7 @@ static void put_read(ImpWriter *w, const ImpRead *r, const ImpRead *read) {
     return;
   }
   buf_printf(w->b, "%s%s", number ? "number(" : "", v->name);
-  if (v->shape.rank && r->index && r->index[points]) {
+  if (v->shape.rank && r->index && r->index[points] && !w->whole) {
     buf_char(w->b, '[');
     put_template(w, r->index + points, read);
     buf_char(w->b, ']');
@@ -188,6 +194,26 @@ static bool is_plain(const ImpWriter *w, const ImpLine *l, const bool *used, con
 
 static const char index_characters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
 
+// At each place the same arithmetic of the same place: no indices are needed. Loops go along the names of axes, which stay then.
+static bool is_placewise(const ImpWriter *w, const ImpLine *l) {
+  uint32_t wires = 0;
+  if (w->m->how->flat || w->m->box.n || !l->form.left || !*l->form.left || l->form.pad)
+    return false;
+  for (const char *at = l->form.right; *at; at++) {
+    if (!strchr("$0123456789.+-*/() ", *at)) return false;
+    if (*at == '$' && at > l->form.right + 1 && at[-1] == ' ' && !strchr("+-*/", at[-2]))
+      return false;
+  }
+  for (uint32_t i = 0; i < l->read.n; i++) {
+    const ImpValue *v = value_at(w->m, l->read.at[i].value);
+    if (is_inline(v)) continue;
+    if (v->labels || !l->read.at[i].index || strcmp(l->read.at[i].index, l->form.left) != 0)
+      return false;
+    wires++;
+  }
+  return wires;
+}
+
 static void put_left(ImpWriter *w, const ImpLine *l) {
   const ImpValue *v = value_at(w->m, l->out.at[0]);
   size_t n;
@@ -204,14 +230,70 @@ static void put_left(ImpWriter *w, const ImpLine *l) {
   buf_char(w->b, ']');
 }
 
+static void put_chain(ImpWriter *w, const ImpLine *l) {
+  if (l->part.n > 1 || l->part.at[0].block) buf_char(w->b, '(');
+  for (uint32_t i = 0; i < l->part.n; i++)
+    buf_printf(w->b, "%s%s", i ? " ; " : "", l->part.at[i].text);
+  if (l->part.n > 1 || l->part.at[0].block) buf_char(w->b, ')');
+  buf_printf(w->b, "(%s)", value_at(w->m, l->read.at[0].value)->name);
+}
+
+// A block with further inputs goes round in a loop.
+static void put_loop(ImpWriter *w, const ImpLine *l) {
+  const ImpBlock *b = &w->m->block.at[l->part.at[0].block - 1];
+  const char *y = value_at(w->m, l->out.at[0])->name;
+  buf_printf(w->b, "  %s = %s\n  for n in 1..%u {\n    %s = %s(%s", y,
+             value_at(w->m, l->read.at[0].value)->name, b->times, y, b->name, y);
+  for (uint32_t i = 1; i < l->read.n; i++)
+    buf_printf(w->b, ", %s", value_at(w->m, l->read.at[i].value)->name);
+  buf_text(w->b, ")\n  }\n");
+}
+
 static void put_line(ImpWriter *w, const ImpLine *l) {
+  if (l->part.n && l->part.at[0].block && l->read.n > 1) {
+    put_loop(w, l);
+    return;
+  }
   buf_text(w->b, "  ");
   for (uint32_t k = 0; k < l->out.n; k++)
     buf_printf(w->b, "%s%s", k ? ", " : "", value_at(w->m, l->out.at[k])->name);
-  if (l->form.left) put_left(w, l);
+  w->whole = is_placewise(w, l);
+  if (l->form.left && !w->whole) put_left(w, l);
   buf_text(w->b, " = ");
-  put_right(w, l);
+  if (l->part.n)
+    put_chain(w, l);
+  else
+    put_right(w, l);
   buf_char(w->b, '\n');
+}
+
+// -- boxes of the program's own ------------------------------------------------------------------
+static void put_argument(ImpWriter *w, Id v, bool next) {
+  buf_printf(w->b, "%s%s: ", next ? ", " : "", value_at(w->m, v)->name);
+  put_type(w, value_at(w->m, v));
+}
+
+static void put_block_weights(ImpWriter *w, const ImpBlock *b) {
+  for (uint32_t i = 0; i < b->n; i++)
+    for (uint32_t k = 0; k < b->line[i].read.n; k++) {
+      const ImpValue *v = value_at(w->m, b->line[i].read.at[k].value);
+      if (v->kind != IMP_WEIGHT || !v->path) continue;
+      buf_printf(w->b, "  learn %s : ", v->name);
+      put_type(w, v);
+      buf_text(w->b, " = 0\n");
+    }
+}
+
+static void put_block(ImpWriter *w, const ImpBlock *b) {
+  buf_printf(w->b, "box %s(", b->name);
+  put_argument(w, b->in, false);
+  for (uint32_t i = 0; i < b->more.n; i++) put_argument(w, b->more.at[i], true);
+  buf_text(w->b, ") -> ");
+  put_type(w, value_at(w->m, b->out));
+  buf_text(w->b, " {\n");
+  put_block_weights(w, b);
+  for (uint32_t i = 0; i < b->n; i++) put_line(w, &b->line[i]);
+  buf_printf(w->b, "  return %s\n}\n", value_at(w->m, b->out)->name);
 }
 
 // -- the model -----------------------------------------------------------------------------------
@@ -241,6 +323,7 @@ static void put_head(ImpWriter *w, bool learner) {
 static const char *weight_path(const ImpWriter *w, const ImpValue *v) {
   Importer *m = w->m;
   uint32_t scans = 0, which = 0;
+  if (v->path) return v->path;
   if (!v->box) return arena_format(m->arena, "model/%s", v->name);
   const char *begin = arena_format(m->arena, "scan[i, %s]", v->box);
   for (uint32_t i = 0; i < m->line.n; i++) {
@@ -257,7 +340,7 @@ static void put_weights(ImpWriter *w, Imported *out) {
   for (uint32_t i = 1; i < m->value.n; i++) {
     const ImpValue *v = value_at(m, i);
     if (v->kind != IMP_WEIGHT || !v->reads) continue;
-    if (!v->box) {
+    if (!v->box && !v->path) {
       buf_printf(w->b, "  learn %s : ", v->name);
       put_type(w, v);
       buf_text(w->b, " = 0\n");
@@ -268,6 +351,7 @@ static void put_weights(ImpWriter *w, Imported *out) {
 
 static void put_return(ImpWriter *w) {
   Importer *m = w->m;
+  w->whole = false;
   buf_text(w->b, "  return ");
   for (uint32_t i = 0; i < m->output.n; i++) {
     const ImpValue *v = value_at(m, m->output.at[i]);
@@ -321,11 +405,18 @@ void write_program(Importer *m, Imported *out) {
   ImpWriter w = {.m = m, .b = &body};
   *out = (Imported){0};
   mark_live(&w);
-  if (!m->how->flat) batch_leave_out(m, w.live);
+  if (!m->how->flat) {
+    batch_leave_out(m, w.live);
+    calls_make(m, w.live);
+    plumbing_fold(m, w.live);
+    repeats_make(m, w.live);
+    calls_place(m, w.live);
+  }
   name_all(&w);
   bool learner = has_weights(&w);
   put_consts(&w, out);
   for (uint32_t i = 0; i < m->box.n; i++) buf_text(&body, m->box.at[i]);
+  for (uint32_t i = 0; i < m->block.n; i++) put_block(&w, &m->block.at[i]);
   put_head(&w, learner);
   put_weights(&w, out);
   place_node(&w, out, NULL);
