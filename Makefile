@@ -7,6 +7,7 @@
 # make demo     builds, learns to edit faces, and writes a page to look at: demo/report.html
 # make test     everything (SAN=1: under the sanitizers; ONLY=draw,cli,block_test: only these; JOBS=2: so many at once)
 # make test-long  what takes minutes: MNIST to the end (SEEDS='0 1 2')
+# make test-python-out  every learner of the examples as Python, values and gradients against PyTorch
 # make test-onnx  every learner and box of the examples as an ONNX model, run by ONNX Runtime (npm's onnxruntime-node)
 # make examples  every example to the end, against the figures of its header (ONLY='vae gan')
 # make bless    the same, and golden files are written anew: read them in the diff
@@ -88,7 +89,7 @@ endif
 endif
 PRODUCTS := $(BUILD)/limn $(BUILD)/liblimn.a $(BUILD)/$(SHARED_LINK)
 
-.PHONY: all help demo test test-long test-onnx examples bless check fuzz fuzz-plain torture laws bench bench-check bench-draw draw-random bench-gemm bench-strip bench-machines bench-gates bench-stiff bench-neurons bench-ode bench-prelude format format-check rooms shapes clean docs gallery glyphs deps deps-build packages install uninstall share deb FORCE
+.PHONY: all help demo test test-long test-onnx test-python-out examples bless check fuzz fuzz-plain torture laws bench bench-check bench-draw draw-random bench-gemm bench-strip bench-machines bench-gates bench-stiff bench-neurons bench-ode bench-prelude format format-check rooms shapes clean docs gallery glyphs deps deps-build packages install uninstall share deb FORCE
 # A second make, so that all cores are used without being asked for.
 PARALLEL = $(MAKE) -s --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS))
 all:
@@ -206,6 +207,8 @@ test: packages
 	@$(RUN_TESTS)
 test-long: all
 	@LONG=1 LIMN=$(CURDIR)/$(BUILD)/limn BUILD=$(BUILD) tests/mnist/test.sh
+test-python-out: all
+	@LONG=1 LIMN=$(CURDIR)/$(BUILD)/limn sh tests/python_out/test.sh
 test-onnx: all
 	@LONG=1 LIMN=$(CURDIR)/$(BUILD)/limn BUILD=$(BUILD) sh tests/onnx_out/test.sh
 examples: packages
