@@ -10,7 +10,7 @@ static const struct {
     {"onnx", ".onnx", "a box or learner as an ONNX model", export_onnx},
     {"safetensors", ".safetensors", "weights by name, of a box or learner or of all",
      export_safetensors},
-    {"torch", ".py", "a box or learner as Python, for PyTorch", export_torch},
+    {"torch", ".py", "a box or learner, or all goals, as Python, for PyTorch", export_torch},
     {"jax", ".py", "a box or learner as Python, for JAX", export_jax},
     {"json", ".json", "the typed diagram, as docs/json.md has it", export_json},
 };

@@ -20,6 +20,24 @@ static const char *const torch_head =
     "import torch.nn as nn\n"
     "import torch.nn.functional as F\n";
 
+static const char *const goals_head =
+    "\"\"\"The goals of %s: PyTorch.\n"
+    "\n"
+    "    model = %s\n"
+    "    load(model, \"weights.safetensors\")\n"
+    "    train(model, batches, torch.optim.Adam(model.parameters(), 1e-3))\n"
+    "\n"
+    "Samples stand in front of what is given. Weights are called as in the program, with points "
+    "for\n"
+    "slashes. The optimiser is for you to choose.%s\n"
+    "\"\"\"\n"
+    "import json\n"
+    "\n"
+    "import numpy as np\n"
+    "import torch\n"
+    "import torch.nn as nn\n"
+    "import torch.nn.functional as F\n";
+
 static const char *const jax_head = "\"\"\"%s, from %s: JAX.\n"
                                     "\n"
                                     "    p = load(\"weights.safetensors\")    # or init(seed)\n"
@@ -173,13 +191,15 @@ static const char *front_of(Export *e, const Diagram *d) {
 
 // The learner's own diagram, whose weights have no learner in front.
 static const Diagram *own_diagram(const Diagram *d) {
-  while (d->box.n == 2 && d->box.at[1].op == OP_call && d->box.at[1].callee->in.n == d->in.n &&
-         d->box.at[1].callee->out.n == d->out.n && d->box.at[1].callee->param.n == d->param.n)
+  while (!d->reverse && d->box.n == 2 && d->box.at[1].op == OP_call &&
+         d->box.at[1].callee->in.n == d->in.n && d->box.at[1].callee->out.n == d->out.n &&
+         d->box.at[1].callee->param.n == d->param.n)
     d = d->box.at[1].callee;
   return d;
 }
 
-static bool put_file(Python *p, const Diagram *whole, const Diagram *d, const PythonMade *made) {
+static bool put_file(Python *p, const Diagram *whole, const Diagram *d, const PythonMade *made,
+                     const Loss *loss) {
   Export *e = p->e;
   Buf b = buf_new(p->a), tree = buf_new(p->a);
   const char *front = d == whole ? "" : front_of(e, whole), *file;
@@ -187,8 +207,11 @@ static bool put_file(Python *p, const Diagram *whole, const Diagram *d, const Py
   const char *noise =
       p->noise ? "\nNoise is drawn here, so its numbers are others than limn's." : "";
   bool module = d->param.n;
-  buf_printf(&b, p->jax ? jax_head : torch_head, e->name, file,
-             p->jax || !module ? made->name : arena_format(p->a, "%s()", made->name), noise);
+  const char *call = p->jax || !module ? made->name : arena_format(p->a, "%s()", made->name);
+  if (p->goals)
+    buf_printf(&b, goals_head, file, call, noise);
+  else
+    buf_printf(&b, p->jax ? jax_head : torch_head, e->name, file, call, noise);
   if (p->real == OUT_DOUBLE)
     buf_text(&b, p->jax ? "\njax.config.update(\"jax_enable_x64\", True)\n"
                         : "\ntorch.set_default_dtype(torch.float64)\n");
@@ -205,6 +228,7 @@ static bool put_file(Python *p, const Diagram *whole, const Diagram *d, const Py
   put_helpers(p, used.at, &b);
   buf_text(&b, p->text.at);
   buf_text(&b, tree.at);
+  if (p->goals) python_training(p, loss, &b);
   if (module) {
     buf_text(&b, reader);
     buf_printf(&b, p->jax ? jax_load : torch_load, front, strlen(front));
@@ -216,20 +240,21 @@ static bool export_python(Export *e, bool jax) {
   if (e->how->weights || e->how->from)
     return export_wrong(e, OUTCOME_USAGE, "`%s` takes no weights: `load` in the file reads them",
                         e->how->as);
-  const Diagram *whole = export_diagram(e, true);
-  if (!whole || !diagram_is_small(e->w, whole)) return false;
-  Tensor *param;
-  if (!export_params(e, whole, &param)) return false;
-  const Diagram *d = own_diagram(whole);
+  Loss loss = {0};
   Python p = {.e = e, .w = e->w, .a = e->arena, .jax = jax, .taken = table_new(e->arena)};
+  p.goals = !e->name && !jax;
   p.real = e->how->precision == LIMN_PRECISION_64 ? OUT_DOUBLE : OUT_FLOAT;
   p.text = buf_new(p.a);
   p.by_text = table_new(p.a);
   p.of = table_new(p.a);
   p.constant = table_new(p.a);
   vec_push(p.a, &p.made, NULL);
-  const PythonMade *made = python_define(&p, d, false, e->name);
-  return made && put_file(&p, whole, d, made);
+  const Diagram *whole = p.goals ? python_goals(&p, &loss) : export_diagram(e, true);
+  Tensor *param;
+  if (!whole || !diagram_is_small(e->w, whole) || !export_params(e, whole, &param)) return false;
+  const Diagram *d = p.goals ? whole : own_diagram(whole);
+  const PythonMade *made = python_define(&p, d, false, p.goals ? "goals" : e->name);
+  return made && put_file(&p, whole, d, made, &loss);
 }
 
 bool export_torch(Export *e) { return export_python(e, false); }

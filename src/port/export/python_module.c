@@ -7,7 +7,7 @@
 // A diagram that only calls another one, with everything that it has: its callee stands for it.
 static const Diagram *peeled(const Diagram *d, Arena *a, Id **in) {
   for (;;) {
-    if (d->box.n != 2 || d->box.at[1].op != OP_call) return d;
+    if (d->reverse || d->box.n != 2 || d->box.at[1].op != OP_call) return d;
     const Box *box = &d->box.at[1];
     const Diagram *inner = box->callee;
     if (box->nin != d->in.n + d->param.n || d->out.n != inner->out.n) return d;
@@ -68,7 +68,7 @@ static const char *callee_text(Onnx *o, const Diagram *d, const Diagram *callee,
   *flat = false;
   if (callee->param.n) {
     const char *prefix = k->flat ? NULL : prefix_of(p->a, d, callee, in);
-    const PythonMade *made = prefix && d == k->d ? python_define(p, callee, false, NULL) : NULL;
+    const PythonMade *made = prefix && d == k->now ? python_define(p, callee, false, NULL) : NULL;
     if (made && add_member(k, prefix, callee, made)) {
       const char *path = python_path(p, prefix);
       return p->jax ? arena_format(p->a, "%s(%s", made->name, path) : path;
@@ -79,10 +79,40 @@ static const char *callee_text(Onnx *o, const Diagram *d, const Diagram *callee,
   return made ? made->name : NULL;
 }
 
+// Are its weights called as here? Goals are so, and learners that only use others.
+static bool paths_agree(const PythonWork *k, const Diagram *d, const Box *box) {
+  const Diagram *callee = box->callee;
+  if (callee->reverse || d != k->now || k->flat || k->p->jax || !callee->param.n) return false;
+  for (uint32_t i = 0; i < callee->param.n; i++) {
+    const char *own = path_of(d, box->in[callee->in.n + i]);
+    if (!own || strcmp(own, callee->param.at[i].path) != 0) return false;
+  }
+  return true;
+}
+
+// What such a diagram does stands here as it is.
+static void call_inside(Onnx *o, const Box *box, Id *of_wire) {
+  const Diagram *goal = box->callee;
+  Id *inside = NEW_ARRAY(o->a, Id, goal->wire.n + 1);
+  for (uint32_t i = 0; i < goal->in.n; i++) inside[goal->in.at[i]] = of_wire[box->in[i]];
+  for (uint32_t i = 0; i < goal->param.n; i++)
+    inside[goal->param.at[i].wire] = of_wire[box->in[goal->in.n + i]];
+  const Diagram *before = o->python->now;
+  o->python->now = goal;
+  onnx_boxes(o, goal, inside);
+  o->python->now = before;
+  for (uint32_t i = 0; i < goal->out.n; i++) of_wire[box->out[i]] = inside[goal->out.at[i]];
+}
+
 void python_call(Onnx *o, const Diagram *d, const Box *box, Id *of_wire) {
   bool flat;
   Id *in = arena_copy(o->a, box->in, box->nin * sizeof *in), first = 0;
   const Diagram *callee = peeled(box->callee, o->a, &in);
+  bool goal = o->python->goals && d == o->python->d;
+  if (goal || (callee == box->callee && paths_agree(o->python, d, box))) {
+    call_inside(o, box, of_wire);
+    return;
+  }
   const char *text = callee_text(o, d, callee, in, &flat);
   if (!text) {
     o->failed = true;
@@ -203,10 +233,16 @@ const PythonMade *python_define(Python *p, const Diagram *d, bool flat, const ch
   const char *key = arena_format(p->a, "%u %d", d->id, flat && d->param.n);
   Id there = table_get(p->of, key, strlen(key));
   if (there && !root) return p->made.at[there];
-  PythonWork k = {.p = p, .d = d, .flat = flat, .root = root};
+  PythonWork k = {.p = p, .d = d, .now = d, .flat = flat, .root = root, .goals = root && p->goals};
   bool module = d->param.n && !flat;
   Onnx o = {.e = p->e, .w = p->w, .a = p->a, .constant = table_new(p->a), .real = p->real};
   o.python = &k;
+  if (d->reverse) {
+    onnx_refuse(&o, d->origin,
+                "`%s` has a derivative of its own, and those have no form in Python yet",
+                name_text(p->w->names, d->name));
+    return NULL;
+  }
   Table *taken = table_new(p->a);
   if (p->jax) table_put(taken, "p", 1, 1);
   Buf both = buf_new(p->a);

@@ -99,11 +99,13 @@ static const char *whole_operand(PythonText *t, Id value, int prec) {
   return b.at;
 }
 
-static const char *array_operand(PythonText *t, Id value, int prec) {
+const char *python_array(PythonText *t, Id value, int prec) {
   if (onnx_is_known(t->o, value)) return python_constant(t, value, true);
   if (!t->host[value]) return python_operand(t, value, prec);
-  return arena_format(t->p->a, "%s.%s(%s)", library(t), t->p->jax ? "array" : "tensor",
-                      t->text[value]);
+  bool whole =
+      onnx_value(t->o, value)->type == OUT_INT64 || onnx_value(t->o, value)->type == OUT_BOOL;
+  return arena_format(t->p->a, whole ? "%s.%s(%s)" : "%s.%s(float(%s))", library(t),
+                      t->p->jax ? "array" : "tensor", t->text[value]);
 }
 
 // Numbers with commas between: a shape, or axes.
@@ -138,7 +140,7 @@ static const char *by_row(PythonText *t, const PythonRow *row, const GraphNode *
       int want = postfix ? PREC_ATOM : infix ? row->prec + (k > 0 || row->prec == PREC_COMPARE) : 0;
       Id v = n->in.at[k];
       buf_text(&b, host          ? whole_operand(t, v, want)
-                   : row->arrays ? array_operand(t, v, want)
+                   : row->arrays ? python_array(t, v, want)
                                  : python_operand(t, v, want));
     }
   }
@@ -149,7 +151,7 @@ static const char *by_row(PythonText *t, const PythonRow *row, const GraphNode *
 // x[:, :, …]: what stands at an axis
 static const char *at_axis(PythonText *t, Id value, int64_t axis, const char *what) {
   Buf b = buf_new(t->p->a);
-  buf_printf(&b, "%s[", array_operand(t, value, PREC_ATOM));
+  buf_printf(&b, "%s[", python_array(t, value, PREC_ATOM));
   for (int64_t k = 0; k < axis; k++) buf_text(&b, ":, ");
   buf_printf(&b, "%s]", what);
   return b.at;
@@ -159,7 +161,7 @@ static const char *unsqueezed(PythonText *t, const GraphNode *n) {
   const GraphValue *axes = onnx_value(t->o, n->in.at[1]);
   Buf b = buf_new(t->p->a);
   int64_t last = (int64_t)axes->data[axes->count - 1], i = 0;
-  buf_printf(&b, "%s[", array_operand(t, n->in.at[0], PREC_ATOM));
+  buf_printf(&b, "%s[", python_array(t, n->in.at[0], PREC_ATOM));
   for (int64_t k = 0; k <= last; k++) {
     bool fresh = i < axes->count && (int64_t)axes->data[i] == k;
     i += fresh;
@@ -172,7 +174,7 @@ static const char *unsqueezed(PythonText *t, const GraphNode *n) {
 static const char *permuted(PythonText *t, const GraphNode *n) {
   const OutAttribute *perm = python_attribute(n, "perm");
   Buf b = buf_new(t->p->a);
-  const char *x = array_operand(t, n->in.at[0], PREC_ATOM);
+  const char *x = python_array(t, n->in.at[0], PREC_ATOM);
   if (perm->n == 2) return arena_format(t->p->a, "%s.T", x);
   buf_printf(&b, "%s.%s(", x, t->p->jax ? "transpose" : "permute");
   for (uint32_t i = 0; i < perm->n; i++)
@@ -190,9 +192,8 @@ static const char *expanded(PythonText *t, const GraphNode *n) {
     return arena_format(t->p->a, "%s.full(%s, %s)", library(t), list,
                         python_constant(t, onnx_number(t->o, v->type, v->data[0]), false));
   if (t->p->jax)
-    return arena_format(t->p->a, "jnp.broadcast_to(%s, %s)", array_operand(t, n->in.at[0], 0),
-                        list);
-  return arena_format(t->p->a, "%s.expand(%s)", array_operand(t, n->in.at[0], PREC_ATOM), shape);
+    return arena_format(t->p->a, "jnp.broadcast_to(%s, %s)", python_array(t, n->in.at[0], 0), list);
+  return arena_format(t->p->a, "%s.expand(%s)", python_array(t, n->in.at[0], PREC_ATOM), shape);
 }
 
 static const char *sliced(PythonText *t, const GraphNode *n) {
@@ -214,7 +215,7 @@ static const char *padded(PythonText *t, const GraphNode *n) {
   uint32_t rank = (uint32_t)pads->count / 2;
   Buf b = buf_new(t->p->a);
   const char *with = python_constant(t, n->in.at[2], false);
-  buf_printf(&b, t->p->jax ? "jnp.pad(%s, (" : "F.pad(%s, (", array_operand(t, n->in.at[0], 0));
+  buf_printf(&b, t->p->jax ? "jnp.pad(%s, (" : "F.pad(%s, (", python_array(t, n->in.at[0], 0));
   for (uint32_t k = 0; k < rank; k++) {
     uint32_t axis = t->p->jax ? k : rank - 1 - k;
     buf_printf(&b, t->p->jax ? "%s(%lld, %lld)" : "%s%lld, %lld", k ? ", " : "",
@@ -231,7 +232,7 @@ static const char *cast(PythonText *t, const GraphNode *n, int64_t to) {
                      : t->p->jax       ? "jnp.float_"
                      : to == OUT_FLOAT ? "float"
                                        : "double";
-  const char *x = array_operand(t, n->in.at[0], PREC_ATOM);
+  const char *x = python_array(t, n->in.at[0], PREC_ATOM);
   if (t->p->jax && to != OUT_INT64 && to != OUT_BOOL)
     type = to == OUT_FLOAT ? "jnp.float32" : "jnp.float64";
   return arena_format(t->p->a, t->p->jax ? "%s.astype(%s)" : "%s.%s()", x, type);
@@ -240,7 +241,7 @@ static const char *cast(PythonText *t, const GraphNode *n, int64_t to) {
 // -- several numbers become one --------------------------------------------------------------------
 static const char *reduced(PythonText *t, const GraphNode *n) {
   const GraphValue *axes = onnx_value(t->o, n->in.at[1]);
-  const char *x = array_operand(t, n->in.at[0], PREC_ATOM), *what = n->op + strlen("Reduce");
+  const char *x = python_array(t, n->in.at[0], PREC_ATOM), *what = n->op + strlen("Reduce");
   const char *list = numbers(t, n->in.at[1]);
   if (!strcmp(what, "Sum"))
     return arena_format(t->p->a, "%s.sum(%s)", x, tuple_of(t, list, axes->count == 1));
@@ -265,7 +266,7 @@ static const char *joined(PythonText *t, const GraphNode *n, bool *host) {
   if (!*host) buf_text(&b, t->p->jax ? "jnp.concatenate([" : "torch.cat([");
   for (uint32_t i = 0; i < n->in.n; i++)
     buf_printf(&b, "%s%s", i ? ", " : "",
-               *host ? numbers(t, n->in.at[i]) : array_operand(t, n->in.at[i], PREC_ANY));
+               *host ? numbers(t, n->in.at[i]) : python_array(t, n->in.at[i], PREC_ANY));
   if (!*host) buf_printf(&b, "], %lld)", (long long)axis->number);
   return b.at;
 }
@@ -274,7 +275,7 @@ static const char *summed(PythonText *t, const GraphNode *n) {
   Buf b = buf_new(t->p->a);
   buf_printf(&b, "%s.einsum(\"%s\"", library(t), python_attribute(n, "equation")->text);
   for (uint32_t i = 0; i < n->in.n; i++)
-    buf_printf(&b, ", %s", array_operand(t, n->in.at[i], PREC_ANY));
+    buf_printf(&b, ", %s", python_array(t, n->in.at[i], PREC_ANY));
   buf_text(&b, ")");
   return b.at;
 }
@@ -285,7 +286,7 @@ static const char *called(PythonText *t, const GraphNode *n) {
   bool first = b.at[b.n - 1] == '(';
   if (!first && !strchr(b.at, '(')) buf_text(&b, "("), first = true;
   for (uint32_t i = 0; i < n->in.n; i++) {
-    buf_printf(&b, "%s%s", first ? "" : ", ", array_operand(t, n->in.at[i], PREC_ANY));
+    buf_printf(&b, "%s%s", first ? "" : ", ", python_array(t, n->in.at[i], PREC_ANY));
     first = false;
   }
   buf_text(&b, ")");
@@ -318,7 +319,7 @@ static const char *moved(PythonText *t, const GraphNode *n) {
   if (!strcmp(n->op, "Reshape")) {
     const char *shape = numbers(t, n->in.at[1]);
     return arena_format(a, *shape ? "%s.reshape(%s)" : "%s.reshape(())",
-                        array_operand(t, n->in.at[0], PREC_ATOM), shape);
+                        python_array(t, n->in.at[0], PREC_ATOM), shape);
   }
   return NULL;
 }
@@ -335,13 +336,13 @@ static const char *special(PythonText *t, const GraphNode *n) {
   if (!strcmp(n->op, "Range"))
     return arena_format(a, "%s.arange(%s)", library(t), numbers(t, n->in.at[1]));
   if (!strncmp(n->op, "Arg", 3))
-    return arena_format(a, "%s.%s(-1)", array_operand(t, n->in.at[0], PREC_ATOM),
+    return arena_format(a, "%s.%s(-1)", python_array(t, n->in.at[0], PREC_ATOM),
                         !strcmp(n->op, "ArgMax") ? "argmax" : "argmin");
   if (!strcmp(n->op, "TopK"))
     return arena_format(a,
                         t->p->jax ? "jnp.argsort(%s, %lld, stable=True)"
                                   : "torch.sort(%s, dim=%lld, stable=True).indices",
-                        array_operand(t, n->in.at[0], PREC_ANY), (long long)axis->number);
+                        python_array(t, n->in.at[0], PREC_ANY), (long long)axis->number);
   return python_window(t, n);
 }
 
@@ -355,14 +356,15 @@ const char *python_node(PythonText *t, const GraphNode *n, int *prec, bool *host
                         (long long)python_attribute(n, "start")->number);
   }
   if (!strcmp(n->op, "Concat")) return joined(t, n, host);
-  if (!strcmp(n->op, "Identity") || (!strcmp(n->op, "Reshape") && t->host[x])) {
+  bool number = t->host[x] && (!strcmp(n->op, "Reshape") || !strcmp(n->op, "Cast"));
+  if (!strcmp(n->op, "Identity") || number) {
     *host = t->host[x];
     *prec = onnx_is_known(t->o, x) ? PREC_ATOM : t->prec[x];
-    return array_operand(t, x, PREC_ANY) && *host ? t->text[x] : array_operand(t, x, PREC_ANY);
+    return python_array(t, x, PREC_ANY) && *host ? t->text[x] : python_array(t, x, PREC_ANY);
   }
   const PythonRow *row = python_row(n->op);
   if (row) {
-    bool some = false, all = !(n->op[0] >= 'a');
+    bool some = false, all = !row->arrays || n->op[0] < 'a';
     for (uint32_t i = 0; i < n->in.n; i++) {
       some |= t->host[n->in.at[i]];
       all &= t->host[n->in.at[i]] || onnx_is_known(t->o, n->in.at[i]);

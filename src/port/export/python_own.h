@@ -32,6 +32,7 @@ typedef struct {
   Table *constant;        // long ones, by their text: numbers from 1
   uint32_t constants;
   bool noise; // some is drawn
+  bool goals; // of the whole program
 } Python;
 
 // Weights that are made by a module inside: `self.dense_1 = Dense(4, 16)`.
@@ -45,8 +46,10 @@ typedef struct {
 typedef struct PythonWork {
   Python *p;
   const Diagram *d;
-  bool flat; // weights are arguments
-  bool root; // sizes are numbers
+  const Diagram *now; // whose boxes are: its weights are called as those of d
+  bool flat;          // weights are arguments
+  bool root;          // sizes are numbers
+  bool goals;         // it is the whole loss, and what it calls are goals
   VEC(PythonMember) member;
   PythonSizes size;
 } PythonWork;
@@ -61,6 +64,10 @@ void python_number(Buf *, double, OutType);
 
 // -- python_module.c ------------------------------------------------------------------------------
 const PythonMade *python_define(Python *, const Diagram *, bool flat, const char *root);
+
+// -- python_goals.c -------------------------------------------------------------------------------
+const Diagram *python_goals(Python *, Loss *); // of the whole program; NULL with a diagnostic
+void python_training(Python *, const Loss *, Buf *);
 
 // -- python_init.c --------------------------------------------------------------------------------
 void python_members(PythonWork *, Buf *);           // the lines of __init__
@@ -105,6 +112,7 @@ typedef struct {
 } PythonText;
 // The expression of a node; its precedence.
 const char *python_node(PythonText *, const GraphNode *, int *prec, bool *host);
+const char *python_array(PythonText *, Id value, int prec); // where a number will not do
 const char *python_operand(PythonText *, Id value, int prec);
 const char *python_constant(PythonText *, Id value, bool array);
 const OutAttribute *python_attribute(const GraphNode *, const char *name);

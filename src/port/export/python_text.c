@@ -64,8 +64,8 @@ static const char *list_of(PythonText *t, const Ids *of, uint32_t from, uint32_t
   Buf b = buf_new(t->p->a);
   for (uint32_t i = from; i < from + n; i++)
     buf_printf(&b, "%s%s", i > from ? ", " : "",
-               onnx_is_known(t->o, of->at[i]) ? python_constant(t, of->at[i], array)
-                                              : python_operand(t, of->at[i], PREC_ANY));
+               array ? python_array(t, of->at[i], PREC_ANY)
+                     : python_operand(t, of->at[i], PREC_ANY));
   return b.at;
 }
 
@@ -187,5 +187,7 @@ void python_body(Onnx *o, Python *p, Table *taken, const char **name, Buf *out) 
   if (!p->jax && (work->flat || !work->d->param.n)) t.indent = 1;
   count_uses(&t, o->level);
   statements(&t, o->level);
-  if (!o->failed) line(&t, "return %s", list_of(&t, &o->level->out, 0, o->level->out.n, true));
+  if (o->failed) return;
+  const char *all = list_of(&t, &o->level->out, 0, o->level->out.n, true);
+  line(&t, work->goals && o->level->out.n == 1 ? "return %s," : "return %s", all);
 }
