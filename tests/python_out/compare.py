@@ -24,7 +24,10 @@ else:
 
 
 def run(*args):
-    done = subprocess.run([limn, *args], capture_output=True, text=True)
+    try:
+        done = subprocess.run([limn, *args], capture_output=True, text=True, timeout=120 if long else None)
+    except subprocess.TimeoutExpired:
+        raise RuntimeError("limn %s takes more than two minutes" % args[0])
     if done.returncode:
         raise RuntimeError((done.stderr.strip() or done.stdout.strip() or "status %d" % done.returncode).split("\n")[0])
     return done.stdout
