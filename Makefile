@@ -10,6 +10,7 @@
 # make test-models  models as PyTorch exports them, imported and trained: MODELS='vae lstm', or all
 # make test-long  what takes minutes: MNIST to the end (SEEDS='0 1 2')
 # make test-c   every learner and every training step of every example exported as C; on a Cortex-M and in wasm too
+# make test-python-out  every learner of the examples as Python, values and gradients against PyTorch
 # make test-onnx  every learner and box of the examples as an ONNX model, run by ONNX Runtime (npm's onnxruntime-node)
 # make test-python  the Python module with torch, its packages, a notebook; figures against PyTorch
 # make examples  every example to the end, against the figures of its header (ONLY='vae gan')
@@ -94,7 +95,7 @@ endif
 endif
 PRODUCTS := $(BUILD)/limn $(BUILD)/liblimn.a $(BUILD)/$(SHARED_LINK)
 
-.PHONY: all help demo onnx test test-long test-c bench-c test-onnx test-models examples bless check fuzz fuzz-plain torture laws bench bench-check bench-draw draw-random bench-gemm bench-strip bench-machines bench-gates bench-stiff bench-neurons bench-ode bench-prelude format format-check rooms shapes clean docs gallery glyphs deps deps-build packages install uninstall share deb FORCE python test-python
+.PHONY: all help demo onnx test test-long test-c bench-c test-onnx test-models test-python-out examples bless check fuzz fuzz-plain torture laws bench bench-check bench-draw draw-random bench-gemm bench-strip bench-machines bench-gates bench-stiff bench-neurons bench-ode bench-prelude format format-check rooms shapes clean docs gallery glyphs deps deps-build packages install uninstall share deb FORCE python test-python
 # A second make, so that all cores are used without being asked for.
 PARALLEL = $(MAKE) -s --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS))
 all:
@@ -225,6 +226,8 @@ test-c: packages
 	@$(PACKAGES) c
 	+@$(PARALLEL) $(PRODUCTS) $(BUILD)/c-steps
 	@LIMN=$(CURDIR)/$(BUILD)/limn BUILD=$(BUILD) sh tests/c_out/test.sh all
+test-python-out: all
+	@LONG=1 LIMN=$(CURDIR)/$(BUILD)/limn sh tests/python_out/test.sh
 test-onnx: all
 	@LONG=1 LIMN=$(CURDIR)/$(BUILD)/limn BUILD=$(BUILD) sh tests/onnx_out/test.sh
 test-python: all

@@ -36,7 +36,7 @@ static void onnx_order(Onnx *o, const Diagram *d, const Box *box, Id *of_wire) {
 }
 
 static void onnx_box(Onnx *o, const Diagram *d, const Box *box, Id *of_wire) {
-  Id known = box->op == OP_loop ? known_pattern(o, d, box, of_wire) : 0;
+  Id known = box->op == OP_loop && !o->python ? known_pattern(o, d, box, of_wire) : 0;
   if (known) {
     of_wire[box->out[0]] = known;
     return;
@@ -46,7 +46,12 @@ static void onnx_box(Onnx *o, const Diagram *d, const Box *box, Id *of_wire) {
   case OP_join: onnx_join(o, d, box, of_wire); break;
   case OP_order: onnx_order(o, d, box, of_wire); break;
   case OP_scan: onnx_scan(o, d, box, of_wire); break;
+  case OP_call: python_call(o, d, box, of_wire); break;
   default:
+    if (o->python) {
+      of_wire[box->out[0]] = python_noise(o, &d->wire.at[box->out[0]].type, box->random->noise);
+      return;
+    }
     onnx_refuse(o, box->origin,
                 "`%s` makes noise here, and ONNX has none that is the same everywhere: name a box "
                 "that takes the noise as an input",

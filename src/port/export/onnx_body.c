@@ -47,6 +47,11 @@ static Id operator_value(OperatorText *t) {
 }
 
 static Id row_applied(Onnx *o, Fn fn, bool bits, const Id *arg) {
+  const FnRow *row = &fn_rows[fn];
+  OutType type = row->sig[strlen(row->sig) - 1] == 'R'   ? o->real
+                 : row->sig[strlen(row->sig) - 1] == 'B' ? OUT_BOOL
+                                                         : onnx_value(o, arg[row->arity - 1])->type;
+  if (o->python && fn != FN_number) return onnx_each(o, row->name, type, row->arity, arg);
   const char *text = fn_rows[fn].onnx, *bar = strchr(text, '|');
   return operator_value(&(OperatorText){o, bits && bar ? bar + 1 : text, arg});
 }
@@ -156,7 +161,7 @@ Id body_value(LoopWork *l) {
     }
     Id arg[3] = {0};
     for (uint32_t k = 0; k < fn_rows[s->fn].arity; k++) arg[k] = value[s->arg[k]];
-    value[i] = body_known(l, i, value);
+    value[i] = o->python ? 0 : body_known(l, i, value);
     if (!value[i]) value[i] = known_row(o, (Fn)s->fn, onnx_type_of(o, (Base)s->base), arg);
     if (!value[i]) value[i] = row_applied(o, (Fn)s->fn, of_bits(loop, s), arg);
   }

@@ -286,6 +286,13 @@ static Id general(LoopWork *l, bool winners, Id *of_wire) {
   return put_output(l, value);
 }
 
+// Where slopes are kept, what has none is no factor like others.
+static bool has_stop(const Loop *loop) {
+  for (uint32_t i = 0; i < loop->nscalar; i++)
+    if (loop->scalar[i].fn == FN_stop || loop->scalar[i].fn == FN_through) return true;
+  return false;
+}
+
 void onnx_loop(Onnx *o, const Diagram *d, const Box *box, Id *of_wire) {
   const Loop *loop = box->loop;
   const Type *out = &d->wire.at[box->out[0]].type;
@@ -295,8 +302,9 @@ void onnx_loop(Onnx *o, const Diagram *d, const Box *box, Id *of_wire) {
   for (uint32_t i = 0; i < loop->nin; i++) l.in[i] = of_wire[box->in[i]];
   lay_out(&l, out);
   bool winners = winners_are_read(d, box);
-  Id value = winners ? 0 : known_window(&l);
-  if (!value && !winners) value = known_product(&l);
+  bool as_is = winners || (o->python && has_stop(loop));
+  Id value = as_is ? 0 : known_window(&l);
+  if (!value && !as_is) value = known_product(&l);
   if (!value) value = general(&l, winners, of_wire);
   of_wire[box->out[0]] = value;
 }

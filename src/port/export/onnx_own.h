@@ -55,6 +55,7 @@ typedef struct {
   Table *constant; // small ones, by what is in them
   VEC(SizeSource) source;
   Name said; // the name of the wire that is being made
+  struct PythonWork *python; // not ONNX is written but Python: calls and slopes are kept
   bool failed;
 } Onnx;
 
@@ -173,6 +174,10 @@ void onnx_scan(Onnx *, const Diagram *, const Box *, Id *of_wire);
 
 // -- onnx.c ---------------------------------------------------------------------------------------
 void onnx_boxes(Onnx *, const Diagram *, Id *of_wire);
+
+// -- python_module.c, for what only Python keeps ---------------------------------------------------
+void python_call(Onnx *, const Diagram *, const Box *, Id *of_wire);
+Id python_noise(Onnx *, const Type *, Noise);
 
 // -- onnx_tidy.c: transposes sink until they meet --------------------------------------------------
 void onnx_tidy(Onnx *);

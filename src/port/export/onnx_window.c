@@ -375,7 +375,7 @@ Id known_window(LoopWork *l) {
   const Type *out = &l->d->wire.at[l->box->out[0]].type;
   bool of[2] = {false, false};
   if (out->base != BASE_R || !loop->nin || loop->nin > 2) return 0;
-  if (l->o->real != OUT_FLOAT) return 0; // ONNX Runtime has no Conv of doubles
+  if (l->o->real != OUT_FLOAT && !l->o->python) return 0; // ONNX Runtime has no Conv of doubles
   if (loop->nin == 2) {
     if (!loop_is_product(loop, of) || !of[0] || !of[1]) return 0;
     Id made = product_window(l, 0, out);

@@ -1,0 +1,123 @@
+// Private to export: diagrams on their way to Python. Each diagram that is called becomes a function,
+// or a class where it has weights; what is in it is lowered as for ONNX (onnx_own.h), and the nodes
+// are then written as expressions.
+#ifndef LIMN_PORT_EXPORT_PYTHON_OWN_H
+#define LIMN_PORT_EXPORT_PYTHON_OWN_H
+
+#include "port/export/onnx_own.h"
+
+// A size that a class is given: `Dense(4, 16)`.
+typedef struct {
+  const char *name, *label;
+  int64_t value;
+} PythonSize;
+typedef VEC(PythonSize) PythonSizes;
+
+// A diagram that was written.
+typedef struct {
+  const char *name;
+  PythonSizes size; // what makes one of the class
+} PythonMade;
+
+typedef struct {
+  Export *e;
+  World *w;
+  Arena *a;
+  bool jax;
+  OutType real;
+  Buf text;               // the definitions
+  Table *taken;           // names of functions and classes
+  Table *by_text, *of;    // definitions by their text, and by their diagram: numbers in `made`
+  VEC(PythonMade *) made; // made.at[0] is unused
+  Table *constant;        // long ones, by their text: numbers from 1
+  uint32_t constants;
+  bool noise; // some is drawn
+  bool goals; // of the whole program
+} Python;
+
+// Weights that are made by a module inside: `self.dense_1 = Dense(4, 16)`.
+typedef struct {
+  const char *path; // dense.1
+  const Diagram *d;
+  const PythonMade *made;
+} PythonMember;
+
+// A diagram that is being written.
+typedef struct PythonWork {
+  Python *p;
+  const Diagram *d;
+  const Diagram *now; // whose boxes are: its weights are called as those of d
+  bool flat;          // weights are arguments
+  bool root;          // sizes are numbers
+  bool goals;         // it is the whole loss, and what it calls are goals
+  VEC(PythonMember) member;
+  PythonSizes size;
+} PythonWork;
+
+// -- python_names.c -------------------------------------------------------------------------------
+const char *python_name(Arena *, const char *text);             // dense.1 → dense_1
+const char *python_unique(Arena *, Table *taken, const char *); // and takes it
+const char *python_local(Python *, Table *taken, const char *); // nor is it a function
+const char *python_class(Arena *, const char *text);            // layer_norm → LayerNorm
+const char *python_path(Python *, const char *path);            // self.dense_1.b, p["dense_1"]["b"]
+void python_number(Buf *, double, OutType);
+
+// -- python_module.c ------------------------------------------------------------------------------
+const PythonMade *python_define(Python *, const Diagram *, bool flat, const char *root);
+
+// -- python_goals.c -------------------------------------------------------------------------------
+const Diagram *python_goals(Python *, Loss *); // of the whole program; NULL with a diagnostic
+void python_training(Python *, const Loss *, Buf *);
+
+// -- python_init.c --------------------------------------------------------------------------------
+void python_members(PythonWork *, Buf *);           // the lines of __init__
+void python_tree(Python *, const Diagram *, Buf *); // first values, as a tree of dicts
+
+// -- python_text.c --------------------------------------------------------------------------------
+// The statements of a graph, with what it returns.
+void python_body(Onnx *, Python *, Table *taken, const char **name, Buf *);
+
+// -- python_row.c ---------------------------------------------------------------------------------
+enum {
+  PREC_ANY,
+  PREC_COMPARE = 40,
+  PREC_OR = 50,
+  PREC_XOR = 55,
+  PREC_AND = 60,
+  PREC_ADD = 70,
+  PREC_MUL = 80,
+  PREC_NEG = 90,
+  PREC_POW = 95,
+  PREC_ATOM = 100
+};
+typedef struct {
+  const char *op, *torch, *jax; // jax: NULL: as for torch
+  int prec;
+  bool arrays; // numbers are wrapped
+} PythonRow;
+const PythonRow *python_row(const char *op);
+
+// -- python_node.c --------------------------------------------------------------------------------
+typedef struct {
+  Onnx *o;
+  Python *p;
+  bool *alive;       // [node]
+  uint32_t *uses;    // [value]
+  const char **text; // [value]
+  int *prec;         // [value]
+  bool *host;        // [value]: a number of Python, or several with commas between
+  Table *taken;
+  Buf *out;
+  int indent;
+} PythonText;
+// The expression of a node; its precedence.
+const char *python_node(PythonText *, const GraphNode *, int *prec, bool *host);
+const char *python_array(PythonText *, Id value, int prec); // where a number will not do
+const char *python_operand(PythonText *, Id value, int prec);
+const char *python_constant(PythonText *, Id value, bool array);
+const OutAttribute *python_attribute(const GraphNode *, const char *name);
+
+// -- python_window.c ------------------------------------------------------------------------------
+const char *python_window(PythonText *, const GraphNode *); // NULL: none of them
+
+#endif
