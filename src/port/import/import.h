@@ -13,7 +13,7 @@
 //               sizes (fold.c). So Shape, Gather, Concat, Reshape chains vanish here.
 //   ops.def     one row for each operator: a template (`relu($0)`), or a function that writes index equations. It adds *lines*: what
 //               is made, its indices, the right side as a template, and what is read there with which indices.
-//   write.c     the lines become text, with their inputs, constants, weights and the small boxes (boxes.def) that they mention.
+//   lines.h     the lines are made short, and become text, with their inputs, constants, weights and the small boxes (boxes.def) that they mention. (port/lines)
 //
 // To add an operator: a row in ops.def. `MAP(Name, "template", type)` is enough for what works at each place, with broadcasting. A
 // function `static bool op_name(ImpNode *n)` in the family's file gets its inputs by n->in[k] (0: left out), attributes by
@@ -25,24 +25,7 @@
 #ifndef LIMN_PORT_IMPORT_IMPORT_H
 #define LIMN_PORT_IMPORT_IMPORT_H
 
-#include "io/bytes/bytes.h"
-
-typedef struct {
-  const char *path; // of the model
-  const void
-      *bytes; // or the model itself, which must live as long; then there are no files beside it
-  size_t n;
-  const char *weights; // what the program calls the file of weights, beside it
-  bool flat;           // a line for each node
-  const Arrays *given; // inputs of the graph, by name, that are to be constants; or NULL
-} ImportOptions;
-
-typedef struct {
-  const char *text;
-  Arrays weights;
-  uint32_t before;        // lines of small boxes, in front
-  VEC(const char *) node; // of each line behind them: "node `a` (Add)", or NULL
-} Imported;
+#include "port/lines/lines.h"
 
 bool import_onnx(Arena *, Diags *, const ImportOptions *, Imported *);
 

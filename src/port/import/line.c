@@ -19,14 +19,6 @@ static void make_known(ImpNode *n, Id v) {
 }
 
 // -- whether it holds together -------------------------------------------------------------------
-const char *next_index(const char *at, size_t *n) {
-  int depth = 0;
-  while (*at == ' ') at++;
-  for (*n = 0; at[*n] && (at[*n] != ' ' || depth); (*n)++)
-    depth += (at[*n] == '(') - (at[*n] == ')');
-  return *n ? at : NULL;
-}
-
 typedef struct {
   const char *at;
   size_t n;

@@ -6,12 +6,6 @@
 bool is_float(OnnxType t) { return onnx_type_info[t].kind == 'f'; }
 bool is_whole(OnnxType t) { return onnx_type_info[t].kind == 'i' || onnx_type_info[t].kind == 'u'; }
 
-const char *node_shown(Arena *a, const OnnxNode *node) {
-  const char *name = *node->name ? node->name : node->out.n ? node->out.at[0] : "";
-  return arena_format(a, "node `%s` (%s)", text_shown(a, name, strlen(name)),
-                      text_shown(a, node->op, strlen(node->op)));
-}
-
 bool op_refuse(ImpNode *n, const char *format, ...) {
   Arena *a = n->m->arena;
   va_list list;

@@ -1,6 +1,6 @@
 // What a box of the library says is said by it: convolutions, norms, dense layers, pools. Their weights are then the box's own, so a
 // weight must be read once. What is applied to what came before it and to nothing else becomes a chain, `(conv2d[8] ; relu)(x)`.
-#include "port/import/own.h"
+#include "port/lines/lines.h"
 
 typedef struct {
   Importer *m;

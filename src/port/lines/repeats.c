@@ -1,7 +1,7 @@
 // Lines that say the same several times over, one after the other, each time with the result of the time before, become a box of their
 // own, `block ^ 12`, with its weights inside. Which lines are alike is found by what they say and by their sizes; then it is looked
 // at whether they also read the same things.
-#include "port/import/own.h"
+#include "port/lines/lines.h"
 
 enum { LINES_LIMIT = 4000, NOWHERE = UINT32_MAX, LEAST_SAVED = 4 };
 

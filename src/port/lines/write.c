@@ -2,7 +2,7 @@
 // the model: a learner if it has weights, otherwise a box.
 //
 // A left index has its size written, `i:3`, unless a read has it as a plain place, which gives it.
-#include "port/import/own.h"
+#include "port/lines/lines.h"
 
 enum { TEXT_CONST_LIMIT = 1024 }; // numbers of a constant in the text; more are in the file
 
@@ -374,7 +374,7 @@ static bool mentions(const char *text, const char *name) {
 
 static const char *const box_list[][2] = {
 #define BOX(name, text) {name, text},
-#include "port/import/boxes.def"
+#include "port/lines/boxes.def"
 #undef BOX
 };
 

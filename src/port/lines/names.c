@@ -1,5 +1,5 @@
 // Names of the program: letters, digits and _, none twice, no word of the language, no box that lines mention, and no index.
-#include "port/import/own.h"
+#include "port/lines/lines.h"
 
 static const char *const reserved[] = {
     "axis",       "const",   "space",  "box",     "learn",   "state",     "next",    "look",
@@ -40,7 +40,7 @@ static void begin(Importer *m) {
   take_all(m, library, COUNT(library));
   take_all(m, imp_letter, IMP_LETTERS);
 #define BOX(name, text) table_put(m->taken, name, strlen(name), 1);
-#include "port/import/boxes.def"
+#include "port/lines/boxes.def"
 #undef BOX
 }
 

@@ -1,7 +1,7 @@
 // Samples pass over a model: where one axis with a name leads every input and output and nothing else is ever done with it, it is
 // left out of the types, so that the model takes one sample and can be trained on samples. On its way it may be grouped with others,
 // as samples by heads are; then the rest of the group stays.
-#include "port/import/own.h"
+#include "port/lines/lines.h"
 
 // Where the samples are in a value. Grouped with others: `inner` is how many places each sample has behind it.
 typedef struct {

@@ -1,5 +1,5 @@
 // Axes that only change places: a line that does nothing else goes, and who reads it reads what it read, at the indices changed likewise.
-#include "port/import/own.h"
+#include "port/lines/lines.h"
 
 typedef struct {
   Importer *m;

@@ -1,5 +1,5 @@
 // Values with their sizes, and the lines that make them.
-#include "port/import/own.h"
+#include "port/lines/lines.h"
 
 #include <math.h>
 
@@ -208,4 +208,19 @@ const char *short_term(Importer *m, float x) {
     if ((float)back == x) return number_term(m, back);
   }
   return number_term(m, (double)x);
+}
+
+// -- texts -----------------------------------------------------------------------------------------
+const char *next_index(const char *at, size_t *n) {
+  int depth = 0;
+  while (*at == ' ') at++;
+  for (*n = 0; at[*n] && (at[*n] != ' ' || depth); (*n)++)
+    depth += (at[*n] == '(') - (at[*n] == ')');
+  return *n ? at : NULL;
+}
+
+const char *node_shown(Arena *a, const OnnxNode *node) {
+  const char *name = *node->name ? node->name : node->out.n ? node->out.at[0] : "";
+  return arena_format(a, "node `%s` (%s)", text_shown(a, name, strlen(name)),
+                      text_shown(a, node->op, strlen(node->op)));
 }
