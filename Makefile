@@ -2,13 +2,17 @@
 # make install  all of it, with man pages, completions, editor files, docs and examples: PREFIX=/usr/local DESTDIR=
 # make uninstall  takes away what `make install` put there
 # make help     this list
-# make deb      build/limn_VERSION_ARCH.deb
+# make deb      build/limn_VERSION_ARCH.deb and build/python3-limn_VERSION_all.deb
+# make python   the Python module with the library inside, as a wheel: build/python/limn-VERSION-….whl
 # make deps     installs the Debian packages that building and testing need
 # make demo     builds, learns to edit faces, and writes a page to look at: demo/report.html
 # make test     everything (SAN=1: under the sanitizers; ONLY=draw,cli,block_test: only these; JOBS=2: so many at once)
+# make test-models  models as PyTorch exports them, imported and trained: MODELS='vae lstm', or all
 # make test-long  what takes minutes: MNIST to the end (SEEDS='0 1 2')
 # make test-python-out  every learner of the examples as Python, values and gradients against PyTorch
+# make test-c   every learner and every training step of every example exported as C; on a Cortex-M and in wasm too
 # make test-onnx  every learner and box of the examples as an ONNX model, run by ONNX Runtime (npm's onnxruntime-node)
+# make test-python  the Python module with torch, its packages, a notebook; figures against PyTorch
 # make examples  every example to the end, against the figures of its header (ONLY='vae gan')
 # make bless    the same, and golden files are written anew: read them in the diff
 # make check    format, rooms, sanitized tests
@@ -17,7 +21,9 @@
 # make torture  every fault everywhere, with a table at its end: SECONDS=600 in all, or RUNS=1000 FIRST=0 ONLY=calls SEED=1
 # make laws     laws of RUNS random whole programs, from seed FIRST on (LAW=batch; LAW=hybrid: of hybrid systems)
 # make draw-random  pictures of RUNS random programs, from seed FIRST on: their faults
+# make onnx     ONNX's node tests through `limn import`, with a table by operator: NODES=FOLDER
 # make bench    steps of training against PyTorch's, in turn (BENCH='--threads 1 --only mlp')
+# make bench-c  the same steps as exported C, against ours (ARGS='mlp conv')
 # make bench-check  how the time of checking grows with a program
 # make bench-draw   how long pictures take, and how that grows
 # make bench-gemm     matrix products: GFLOP/s, and the share of what the CPU can do (ARGS: see bench/gemm.c)
@@ -64,7 +70,7 @@ COMPILE = $(CC) $(OWN) $(HARD) $(GIVEN) $(SPECIAL)
 LINK = $(CC) $(OWN) $(HARD) $(GIVEN) $(call harden,link) $(LDFLAGS)
 
 SOURCE := $(sort $(shell find src -name "*.c" -not -path "src/cli/*"))
-OBJECT := $(SOURCE:src/%.c=$(BUILD)/%.o) $(BUILD)/library.o $(BUILD)/prelude.o
+OBJECT := $(SOURCE:src/%.c=$(BUILD)/%.o) $(BUILD)/library.o $(BUILD)/prelude.o $(BUILD)/product_text.o
 CLI := $(patsubst src/%.c,$(BUILD)/%.o,$(sort $(wildcard src/cli/*.c))) $(BUILD)/cli/commands_text.o
 TESTS := $(sort $(wildcard tests/*_test.c))
 TEST_BIN := $(TESTS:tests/%.c=$(BUILD)/tests/%)
@@ -89,7 +95,7 @@ endif
 endif
 PRODUCTS := $(BUILD)/limn $(BUILD)/liblimn.a $(BUILD)/$(SHARED_LINK)
 
-.PHONY: all help demo test test-long test-onnx test-python-out examples bless check fuzz fuzz-plain torture laws bench bench-check bench-draw draw-random bench-gemm bench-strip bench-machines bench-gates bench-stiff bench-neurons bench-ode bench-prelude format format-check rooms shapes clean docs gallery glyphs deps deps-build packages install uninstall share deb FORCE
+.PHONY: all help demo onnx test test-long test-c bench-c test-onnx test-python-out test-models examples bless check fuzz fuzz-plain torture laws bench bench-check bench-draw draw-random bench-gemm bench-strip bench-machines bench-gates bench-stiff bench-neurons bench-ode bench-prelude format format-check rooms shapes clean docs gallery glyphs deps deps-build packages install uninstall share deb FORCE python test-python
 # A second make, so that all cores are used without being asked for.
 PARALLEL = $(MAKE) -s --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS))
 all:
@@ -135,10 +141,13 @@ $(BUILD)/library.c: $(sort $(wildcard lib/*.limn)) tools/embed.sh Makefile
 $(BUILD)/prelude.c: src/run/engine/prelude/prelude.h tools/embed.sh Makefile
 	@mkdir -p $(@D)
 	$(Q)DEPENDS=$(BUILD)/prelude.c.d tools/embed.sh run/engine/prelude/prelude_text.h prelude_text src/run/engine/prelude/prelude.h >$@
+$(BUILD)/product_text.c: src/port/c/product_text.h tools/embed.sh Makefile
+	@mkdir -p $(@D)
+	$(Q)tools/embed.sh port/c/c_own.h product_text src/port/c/product_text.h >$@
 $(BUILD)/cli/commands_text.c: src/cli/commands.txt tools/embed.sh Makefile
 	@mkdir -p $(@D)
 	$(Q)tools/embed.sh cli/cli.h command_text src/cli/commands.txt >$@
-$(BUILD)/library.o $(BUILD)/prelude.o $(BUILD)/cli/commands_text.o: %.o: %.c $(BUILD)/flags
+$(BUILD)/library.o $(BUILD)/prelude.o $(BUILD)/product_text.o $(BUILD)/cli/commands_text.o: %.o: %.c $(BUILD)/flags
 	$(Q)$(COMPILE) -MMD -MP -c -o $@ $<
 $(BUILD)/%.o: src/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
@@ -182,6 +191,8 @@ uninstall:
 # Debian's.
 deb: all
 	+@MAKE="$(MAKE)" packaging/deb.sh $(BUILD) $(VERSION) "$(CC)"
+python: all
+	@$(or $(PYTHON),python3) python/wheel.py $(BUILD)/$(SHARED) $(VERSION) $(BUILD)/python
 
 # -- testing -------------------------------------------------------------------------------------------------------------------------
 demo: deps-build
@@ -200,17 +211,28 @@ PACKAGES = CC="$(CC)" CPPFLAGS="$(IMAGE_CFLAGS) $(CPPFLAGS) $(CFLAGS)" tools/pac
 comma := ,
 ASKED := $(subst $(comma), ,$(ONLY))
 ASKED_BIN := $(foreach t,$(ASKED) $(if $(filter canvas looks,$(ASKED)),canvas_test),$(filter %/$(t) %/$(t)_test,$(TEST_BIN)))
-TESTED = $(PRODUCTS) $(BUILD)/libinner.a $(if $(ONLY),$(sort $(ASKED_BIN)),$(TEST_BIN))
+TESTED = $(PRODUCTS) $(BUILD)/libinner.a $(if $(ONLY),$(if $(filter c_out,$(ASKED)),$(BUILD)/c-steps),$(BUILD)/c-steps) $(if $(ONLY),$(sort $(ASKED_BIN)),$(TEST_BIN))
 RUN_TESTS = CC="$(CC)" MAKE="$(MAKE)" JOBS="$(JOBS)" ONLY="$(ONLY)" tests/run.sh $(BUILD)
 test: packages
 	+@$(PARALLEL) $(TESTED)
 	@$(RUN_TESTS)
+# What PyTorch exports, imported, evaluated, drawn and trained: a table.
+test-models: all
+	@LIMN=$(CURDIR)/$(BUILD)/limn tests/onnx/models.sh $(MODELS)
 test-long: all
 	@LONG=1 LIMN=$(CURDIR)/$(BUILD)/limn BUILD=$(BUILD) tests/mnist/test.sh
 test-python-out: all
 	@LONG=1 LIMN=$(CURDIR)/$(BUILD)/limn sh tests/python_out/test.sh
+# Every learner and every training step of every example as C, and for other machines.
+test-c: packages
+	@$(PACKAGES) c
+	+@$(PARALLEL) $(PRODUCTS) $(BUILD)/c-steps
+	@LIMN=$(CURDIR)/$(BUILD)/limn BUILD=$(BUILD) sh tests/c_out/test.sh all
 test-onnx: all
 	@LONG=1 LIMN=$(CURDIR)/$(BUILD)/limn BUILD=$(BUILD) sh tests/onnx_out/test.sh
+test-python: all
+	@$(PACKAGES) python
+	@LONG=1 BUILD=$(BUILD) sh tests/python/test.sh
 examples: packages
 	+@$(PARALLEL) $(PRODUCTS)
 	@LIMN=$(CURDIR)/$(BUILD)/limn BUILD=$(BUILD) sh tests/examples/full.sh
@@ -240,6 +262,8 @@ format-check:
 	@clang-format --dry-run -Werror $(FORMATTED)
 check: format-check rooms
 	@$(MAKE) --no-print-directory SAN=1 test
+onnx: all
+	@LIMN=$(BUILD)/limn JOBS=$(JOBS) /usr/bin/python3 tests/onnx/nodes.py $(or $(NODES),/usr/share/libonnx-testdata/data/node)
 # The fuzzers: every harness of tests/fuzz on all cores, SECONDS in all (FUZZ='json csv': these alone). What they keep is in build/fuzz/corpus,
 # what they find in build/fuzz/found. `fuzz` is clang's, under the sanitizers; `fuzz-plain` any compiler's, with SAN=1 under the sanitizers.
 # Only the readers of files are watched comparison by comparison: the language has its own mutations.
@@ -249,29 +273,29 @@ FUZZ ?= $(HARNESS)
 FUZZ_HEADERS := $(wildcard tests/fuzz/*.h)
 FUZZ_WITH := -std=c11 -g $(IMAGE_CFLAGS) -ffp-contract=off -Isrc -Iinclude -Itests -Itests/fuzz -DLIMN_GUARD
 FUZZ_FLAGS := $(FUZZ_WITH) -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
-FUZZ_OBJECT := $(SOURCE:src/%.c=build/fuzz/%.o) build/fuzz/library.o build/fuzz/prelude.o
+FUZZ_OBJECT := $(SOURCE:src/%.c=build/fuzz/%.o) build/fuzz/library.o build/fuzz/prelude.o build/fuzz/product_text.o
 build/fuzz/%.o: src/%.c
 	@mkdir -p $(@D)
 	$(Q)clang $(FUZZ_FLAGS) $(if $(filter build/fuzz/io/bytes/%,$@),-fsanitize=fuzzer-no-link,-fsanitize-coverage=inline-8bit-counters,pc-table) -MMD -MP -c -o $@ $<
-build/fuzz/library.o build/fuzz/prelude.o: build/fuzz/%.o: build/%.c
+build/fuzz/library.o build/fuzz/prelude.o build/fuzz/product_text.o: build/fuzz/%.o: build/%.c
 	@mkdir -p $(@D)
 	$(Q)clang $(FUZZ_FLAGS) -c -o $@ $<
 build/fuzz/fuzz_%: tests/fuzz/fuzz_%.c $(FUZZ_HEADERS) $(DIAGRAM_HELP) $(FUZZ_OBJECT)
 	$(Q)clang $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $< $(DIAGRAM_HELP) $(FUZZ_OBJECT) $(LDLIBS)
 fuzz:
 	@$(PACKAGES) fuzz
-	+@$(PARALLEL) build/library.c build/prelude.c $(FUZZ:%=build/fuzz/fuzz_%)
+	+@$(PARALLEL) build/library.c build/prelude.c build/product_text.c $(FUZZ:%=build/fuzz/fuzz_%)
 	@JOBS=$(JOBS) tests/fuzz/run.sh build/fuzz $(SECONDS) $(FUZZ)
 # The same without libFuzzer: tests/fuzz/replay.c makes the inputs, and is told which places they reach; not in base, which is
 # called from everywhere.
 PLAIN := $(BUILD)/fuzz-plain
 PLAIN_FLAGS := $(FUZZ_WITH) $(if $(SAN),$(SANITIZE),-O2)
 PLAIN_WRAP := $(if $(SAN)$(filter Darwin,$(SYSTEM)),,-DWRAPPED -Wl,--wrap=malloc,--wrap=calloc)
-PLAIN_OBJECT := $(SOURCE:src/%.c=$(PLAIN)/%.o) $(PLAIN)/library.o $(PLAIN)/prelude.o
+PLAIN_OBJECT := $(SOURCE:src/%.c=$(PLAIN)/%.o) $(PLAIN)/library.o $(PLAIN)/prelude.o $(PLAIN)/product_text.o
 $(PLAIN)/%.o: src/%.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(PLAIN_FLAGS) $(if $(filter $(PLAIN)/base/%,$@),,-fsanitize-coverage=trace-pc) -MMD -MP -c -o $@ $<
-$(PLAIN)/library.o $(PLAIN)/prelude.o: $(PLAIN)/%.o: $(BUILD)/%.c
+$(PLAIN)/library.o $(PLAIN)/prelude.o $(PLAIN)/product_text.o: $(PLAIN)/%.o: $(BUILD)/%.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(PLAIN_FLAGS) -c -o $@ $<
 $(PLAIN)/libinner.a: $(PLAIN_OBJECT)
@@ -280,7 +304,7 @@ $(PLAIN)/fuzz_%: tests/fuzz/fuzz_%.c tests/fuzz/replay.c tests/fuzz/mutate.c $(F
 	$(Q)$(CC) $(PLAIN_FLAGS) $(PLAIN_WRAP) -o $@ $< tests/fuzz/replay.c tests/fuzz/mutate.c $(DIAGRAM_HELP) $(PLAIN)/libinner.a $(LDLIBS)
 -include $(FUZZ_OBJECT:.o=.d) $(PLAIN_OBJECT:.o=.d)
 fuzz-plain:
-	+@$(PARALLEL) $(BUILD)/library.c $(BUILD)/prelude.c $(FUZZ:%=$(PLAIN)/fuzz_%)
+	+@$(PARALLEL) $(BUILD)/library.c $(BUILD)/prelude.c $(BUILD)/product_text.c $(FUZZ:%=$(PLAIN)/fuzz_%)
 	@JOBS=$(JOBS) tests/fuzz/run.sh $(PLAIN) $(SECONDS) $(FUZZ)
 # All faults that there are, or as many as there is time for: tests/torture/torture.py says more.
 torture: packages
@@ -290,6 +314,9 @@ torture: packages
 bench:
 	+@$(PARALLEL) $(BUILD)/limn $(BUILD)/bench-step
 	@bench/run.sh --build $(BUILD) $(BENCH)
+bench-c:
+	+@$(PARALLEL) $(BUILD)/limn $(BUILD)/c-steps
+	@bench/c.sh $(BUILD) $(ARGS)
 bench-draw: all
 	@bench/draw.sh $(BUILD)/limn
 bench-machines: all
@@ -302,6 +329,8 @@ bench-neurons: all
 bench-check: all
 	@bench/check.sh $(BUILD)/limn
 $(BUILD)/bench-step: bench/step.c $(BUILD)/libinner.a
+	$(Q)$(LINK) -o $@ $^ $(LDLIBS)
+$(BUILD)/c-steps: bench/c_steps.c $(BUILD)/libinner.a
 	$(Q)$(LINK) -o $@ $^ $(LDLIBS)
 $(BUILD)/bench-gemm: bench/gemm.c $(BUILD)/libinner.a
 	$(Q)$(LINK) -o $@ $^ $(LDLIBS)

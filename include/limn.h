@@ -158,7 +158,7 @@ typedef struct {
 // the next load: limn_eval, limn_predict, limn_sample, limn_measure, and where training begins.
 LIMN_API LimnStatus limn_weights_read(Limn *, const char *from); // a run folder, or safetensors
 // All of a box, learner or goal (NULL: of all goals), by name, as they are set, or else are in the
-// run of `learn … from`, or else begin.
+// run of `learn … from`, or else begin (with the seed of the program).
 LIMN_API LimnStatus limn_weights(Limn *, const char *name, LimnArrays *);
 LIMN_API LimnStatus limn_weight_get(Limn *, const char *weight, LimnArray *);
 LIMN_API LimnStatus limn_weight_set(Limn *, const char *weight,
@@ -202,7 +202,7 @@ typedef struct {
   const LimnInput *in; // predict: x.npy, x.csv, x.csv:a..d, x.png, numbers, or arrays
   uint32_t nin;
   const char *out; // a file: npy, csv, json, png (pictures side by side), txt; NULL: *text
-  uint64_t seed;   // of noise, with has_seed; otherwise the run's
+  uint64_t seed;   // of noise, with has_seed; otherwise the run's, or the program's
   uint32_t threads;
   LimnPrecision precision; // the default is the run's
   bool has_seed, reference, json;
@@ -233,9 +233,12 @@ typedef struct {
   const char *out;         // the file; NULL: the name with the format's ending
   const char *from;        // weights: a run folder or a safetensors file, or NULL
   const char *weights;     // weights: a safetensors file, or NULL: they start as the program says
-  LimnPrecision precision; // of the numbers; the default is 32
-  uint64_t seed;           // of first values
+  LimnPrecision precision; // of the numbers: 64, or otherwise 32
+  uint64_t seed;           // of first values, and of noise;
+  bool has_seed;           // otherwise as the program says
   bool train;              // with what is needed to train, where the format has such a thing
+  bool weights_beside;     // C: weights in a file beside it, not inside
+  int64_t batch;           // C: samples in one call; 0: one, or what `train` says
 } LimnExport;
 // A box, learner or goal, or (NULL, where the format can) the whole program, as a file that others
 // read. *text: the files that were written, one a line.
@@ -259,9 +262,10 @@ typedef struct LimnFunction LimnFunction;
 typedef struct {
   size_t size;
   const char *from; // a run folder or a safetensors file; NULL: weights as limn_weights gives them
-  LimnPrecision precision;                      // the default is the run's, or 32
-  uint32_t threads;                             // 0: as many as there are cores
-  uint64_t seed;                                // of first values and of noise
+  LimnPrecision precision; // the default is the run's, or 32
+  uint32_t threads;        // 0: as many as there are cores
+  uint64_t seed; // with has_seed, of first values and noise; otherwise the run's, or the program's
+  bool has_seed;
   bool training;                                // batch statistics, dropout
   bool reference;                               // by the interpreter
   void (*say)(void *context, const char *text); // what takes long, while it does; or NULL
@@ -294,8 +298,9 @@ typedef struct {
 // and weights by name. Labels have none, and take none: what stands in their place is not looked at.
 LIMN_API LimnStatus limn_function_call(LimnFunction *, const LimnCall *, LimnArrays *out,
                                        LimnArrays *grads);
-// Its weights and buffers, in its own memory: to be read. Those of open sizes come with a first call.
-LIMN_API LimnStatus limn_function_weights(LimnFunction *, LimnArrays *);
+// What it learns, and what else lasts (the means of a batch_norm); each may be NULL. In its own memory:
+// to be read. Those of open sizes come with a first call.
+LIMN_API LimnStatus limn_function_weights(LimnFunction *, LimnArrays *weights, LimnArrays *buffers);
 LIMN_API LimnStatus limn_function_weight_set(LimnFunction *, const char *weight, const LimnArray *);
 // What the last call found wrong, as limn_messages.
 LIMN_API const char *limn_function_messages(LimnFunction *, bool json);
@@ -439,6 +444,16 @@ typedef struct {
 } LimnImport;
 // An ONNX file becomes a program, whose main learner or box is `model`. What it cannot say is refused, with the node that wants it.
 LIMN_API LimnStatus limn_import(Limn *, const char *path, const LimnImport *);
+
+typedef struct {
+  size_t size;
+  const char *name; // this learner or box alone; NULL: all
+  bool json;        // the counts, and the text, as one object
+} LimnDiff;
+// Two models side by side, each a program, a folder of a run or an ONNX file: which boxes are the
+// same, changed, added, gone or moved, and where both have weights, how far these are apart.
+LIMN_API LimnStatus limn_diff(Limn *, const char *a, const char *b, const LimnDiff *,
+                              const char **text);
 
 // -- around programs: none has to be loaded -------------------------------------------------------
 // Sets of data: all that are known (NULL), or what is in one, by name or path. With `out`, its

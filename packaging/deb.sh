@@ -53,9 +53,48 @@ END
 cat >"$root/DEBIAN/triggers" <<END
 activate-noawait ldconfig
 END
-(cd "$root" && find usr -type f | sort | xargs md5sum >DEBIAN/md5sums)
-find "$root" -type d -exec chmod 755 {} +
-deb=$build/limn_${version}_$arch.deb
-[ -z "${SOURCE_DATE_EPOCH:-}" ] || find "$root" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
-dpkg-deb --root-owner-group --build "$root" "$deb" >/dev/null
-echo "$deb"
+# pack ROOT FILE
+pack() {
+  (cd "$1" && find usr -type f | sort | xargs md5sum >DEBIAN/md5sums)
+  find "$1" -type d -exec chmod 755 {} +
+  [ -z "${SOURCE_DATE_EPOCH:-}" ] || find "$1" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
+  dpkg-deb --root-owner-group --build "$1" "$2" >/dev/null
+  echo "$2"
+}
+
+# The Python module, where there is a Python to lay it out.
+if command -v python3 >/dev/null 2>&1; then
+  python=$build/deb/python
+  mkdir -p "$python/DEBIAN" "$python/usr/share/doc/python3-limn"
+  python3 python/wheel.py --files "$python/usr/lib/python3/dist-packages" "$version"
+  cp LICENSE "$python/usr/share/doc/python3-limn/copyright"
+  cp docs/python.md "$python/usr/share/doc/python3-limn/"
+  cat >"$python/DEBIAN/control" <<END
+Package: python3-limn
+Version: $version
+Architecture: all
+Maintainer: ${DEBFULLNAME:-limn} <${DEBEMAIL:-limn@localhost}>
+Installed-Size: $(du -sk "$python/usr" | cut -f1)
+Depends: python3 (>= 3.9), limn (>= $version)
+Recommends: python3-numpy
+Suggests: python3-torch, jupyter-notebook
+Section: python
+Priority: optional
+Description: deep learning written as diagrams, for Python
+ Programs of limn are loaded, checked, drawn, trained and called, with numpy
+ arrays in and out. Learners are PyTorch modules too.
+END
+  cat >"$python/DEBIAN/postinst" <<'END'
+#!/bin/sh
+set -e
+if [ "$1" = configure ] && command -v py3compile >/dev/null 2>&1; then py3compile -p python3-limn; fi
+END
+  cat >"$python/DEBIAN/prerm" <<'END'
+#!/bin/sh
+set -e
+if command -v py3clean >/dev/null 2>&1; then py3clean -p python3-limn; fi
+END
+  chmod 755 "$python/DEBIAN/postinst" "$python/DEBIAN/prerm"
+  pack "$python" "$build/python3-limn_${version}_all.deb"
+fi
+pack "$root" "$build/limn_${version}_$arch.deb"

@@ -64,7 +64,7 @@ static void write_loop(Buf *b, Fn fn, const char *type) {
   for (uint32_t i = 0; i < 3; i++) buf_printf(b, "const %s *restrict x%u, ", type, i);
   buf_printf(b, "%s *restrict y, long n) { for (long i = 0; i < n; i++) {", type);
   for (uint32_t i = 0; i < row->arity; i++) buf_printf(b, " %s t%u = x%u[i];", type, i, i);
-  buf_printf(b, " y[i] = op_%s(", row->name);
+  buf_printf(b, " y[i] = %s_%s(", strcmp(type, "wide") == 0 ? "op_wide" : "op", row->name);
   for (uint32_t i = 0; i < row->arity; i++) buf_printf(b, "%st%u", i ? ", " : "", i);
   buf_text(b, "); } }\n");
 }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# What is missing for what is asked (build, test, fuzz, format, bench, glyphs): found by asking the compiler and the shell, never by paths.
+# What is missing for what is asked (build, test, python, fuzz, format, bench, glyphs): found by asking the compiler and the shell, never by paths.
 #   tools/packages.sh WHAT…          on Debian installs the packages by name, quietly, and says which; elsewhere says what is missing
 #   tools/packages.sh --look WHAT…   installs nothing: one line says what is missing and how to get it, exit status 3
 # CC may have several words (ccache gcc); CPPFLAGS say where headers are.
@@ -47,7 +47,20 @@ for what in "$@"; do
       hope node nodejs
       hope c++ g++
       if command -v localedef >/dev/null 2>&1 && [ ! -e /usr/share/i18n/locales/de_DE ]; then wish="$wish locales"; fi # Linux
+      [ -d /usr/share/libonnx-testdata ] || wish="$wish libonnx-testdata"
       hope man man-db ;;
+    c) # exported C, on other machines
+      hope clang clang
+      hope arm-none-eabi-gcc gcc-arm-none-eabi
+      hope qemu-system-arm qemu-system-arm
+      hope wasm-ld lld
+      hope node nodejs ;;
+    python)
+      python numpy
+      hope jupyter-nbconvert jupyter-nbconvert
+      for module in torch ipykernel matplotlib venv; do
+        /usr/bin/python3 -c "import $module" 2>/dev/null || wish="$wish python3-$module"
+      done ;;
     fuzz)
       want clang clang
       echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' | clang -fsanitize=fuzzer -x c - -o /dev/null 2>/dev/null || lacks "clang's fuzzer" libclang-rt-dev ;;

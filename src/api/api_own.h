@@ -53,6 +53,7 @@ typedef enum {
   ANSWER_REPORT,
   ANSWER_EXPORT,
   ANSWER_READ,
+  ANSWER_DIFF,
   ANSWER_RUN,
   ANSWER_DRAW_TEXT,
   ANSWER_DRAW_BYTES,
@@ -147,6 +148,7 @@ bool options_take(ApiCall *, void *to, size_t room, const void *from);
 // The same, and what they say makes sense; inputs live as long as the call.
 bool use_take(ApiCall *, const LimnUse *, LimnUse *to);
 bool eval_take(ApiCall *, const LimnEval *, LimnEval *to);
+bool diff_take(ApiCall *, const LimnDiff *, LimnDiff *to);
 bool read_take(ApiCall *, const LimnRead *, LimnRead *to);
 bool export_take(ApiCall *, const LimnExport *, LimnExport *to);
 bool train_take(ApiCall *, const LimnTrain *, LimnTrain *to);

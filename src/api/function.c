@@ -154,11 +154,13 @@ LimnStatus limn_function_call(LimnFunction *f, const LimnCall *how, LimnArrays *
   return call_end(c, call_function(c, f, how, &call));
 }
 
-LimnStatus limn_function_weights(LimnFunction *f, LimnArrays *out) {
-  if (out) *out = (LimnArrays){0};
-  if (!f || !out) return LIMN_USAGE;
+LimnStatus limn_function_weights(LimnFunction *f, LimnArrays *weights, LimnArrays *buffers) {
+  if (weights) *weights = (LimnArrays){0};
+  if (buffers) *buffers = (LimnArrays){0};
+  if (!f) return LIMN_USAGE;
   ENTER(c, f->own, ANSWER_WEIGHTS, NEEDS_NOTHING, LIMN_USAGE, LIMN_SYSTEM);
-  callable_weights(f->made, c->answer, out);
+  if (weights) callable_weights(f->made, c->answer, false, weights);
+  if (buffers) callable_weights(f->made, c->answer, true, buffers);
   return call_end(c, LIMN_GOOD);
 }
 

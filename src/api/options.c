@@ -71,6 +71,8 @@ bool prepare_take(ApiCall *c, const LimnPrepare *how, LimnPrepare *to) {
   return OPTIONS(c, to, how) && check_precision(c, to->precision);
 }
 
+bool diff_take(ApiCall *c, const LimnDiff *how, LimnDiff *to) { return OPTIONS(c, to, how); }
+
 bool read_take(ApiCall *c, const LimnRead *how, LimnRead *to) { return OPTIONS(c, to, how); }
 
 bool export_take(ApiCall *c, const LimnExport *how, LimnExport *to) {

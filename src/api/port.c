@@ -26,6 +26,21 @@ static bool read_given(ApiCall *c, const LimnImport *how, Arrays *out, const cha
   return true;
 }
 
+// The program is looked at before it is written: one that does not hold together comes from a model that does not.
+static LimnStatus look_at(ApiCall *c, const char *path, const Imported *made) {
+  Limn *l = limn_new();
+  LimnMessage said = {.size = sizeof said};
+  LimnStatus status = l ? limn_load_text(l, path, made->text, strlen(made->text)) : LIMN_SYSTEM;
+  if (status == LIMN_WRONG && limn_message(l, 0, &said) == LIMN_GOOD) {
+    uint32_t at = said.line > made->before ? said.line - made->before - 1 : UINT32_MAX;
+    const char *node = at < made->node.n ? made->node.at[at] : NULL;
+    diag_error(c->l->diags, (Span){0}, "%s: what it makes does not hold together: %s",
+               node ? node : "the model", said.text);
+  }
+  limn_free(l);
+  return status;
+}
+
 static LimnStatus import(ApiCall *c, const char *path, const LimnImport *how) {
   Arena *a = c->scratch;
   const char *name, *why, *file = weights_beside(a, how->out, &name);
@@ -38,7 +53,10 @@ static LimnStatus import(ApiCall *c, const char *path, const LimnImport *how) {
   }
   options.given = &given;
   if (!import_onnx(a, c->l->diags, &options, &made)) return LIMN_WRONG;
-  bool good = !made.weights.array.n || safetensors_write(a, file, &made.weights, &why);
+  bool kept = made.weights.array.n, good = !kept || safetensors_write(a, file, &made.weights, &why);
+  LimnStatus looked = good ? look_at(c, how->out, &made) : LIMN_GOOD;
+  if (looked && kept) remove(file);
+  if (looked) return looked;
   if (good) good = file_put(a, how->out, made.text, strlen(made.text), &why);
   if (!good) diag_error(c->l->diags, (Span){0}, "%s", why);
   return good ? LIMN_GOOD : LIMN_SYSTEM;

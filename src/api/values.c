@@ -239,7 +239,8 @@ static bool weight_value(ApiCall *c, const NamedWeight *w, const Arrays *source,
   if (kept && kept->set) return *out = kept->array, true;
   const Array *found = arrays_find(source, w->param->path);
   if (found) return *out = *found, true;
-  if (init_eval(world, c->scratch, &w->param->init, t, 0, site_hash(0, w->param->path), &x)) {
+  uint64_t seed = program_seed(c->l->in, c->l->program);
+  if (init_eval(world, c->scratch, &w->param->init, t, seed, site_hash(0, w->param->path), &x)) {
     *out = (Array){w->param->path, x.rank, x.shape, x.count, x.data, EL_F64};
     return true;
   }

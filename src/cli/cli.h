@@ -12,7 +12,7 @@
 typedef struct {
   const char *file, *name;
   bool json, who, paths, check, origins, sandbox, no_sandbox;
-  const char *after, *with, *has, *precision;
+  const char *after, *with, *has, *precision, *of;
   LimnEval eval;
   LimnTrain train;
   LimnUse use;
@@ -71,6 +71,7 @@ int run_predict(Limn *, Options *);
 int run_sample(Limn *, Options *);
 int run_export(Limn *, Options *);
 int run_read(Limn *, Options *);
+int run_diff(Limn *, Options *);
 int run_report(Limn *, Options *);
 int run_machines(Limn *, Options *);
 int run_import(Limn *, Options *);

@@ -274,6 +274,13 @@ int run_read(Limn *l, Options *o) {
   return answer(l, o, s, "program", s || (files.out && !o->json) ? NULL : as_asked(l, o, text));
 }
 
+int run_diff(Limn *l, Options *o) {
+  const char *text = NULL;
+  LimnDiff how = {sizeof how, o->of, o->json};
+  LimnStatus s = limn_diff(l, o->file, o->name, &how, &text);
+  return answer(l, o, s, "diff", text);
+}
+
 int run_report(Limn *l, Options *o) {
   const char *text = NULL;
   o->use.say = say_aside;

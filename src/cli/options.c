@@ -50,7 +50,9 @@ static const CliOption options[] = {
     {"--sandbox", FLAG, AT(sandbox), 0, 0, 0},
     {"--no-sandbox", FLAG, AT(no_sandbox), 0, 0, 0},
     {"--as", TEXT, AT(export.as), 0, 0, 0},
+    {"--of", TEXT, AT(of), 0, 0, 0},
     {"--train", FLAG, AT(export.train), 0, 0, 0},
+    {"--weights-beside", FLAG, AT(export.weights_beside), 0, 0, 0},
     {"--after", TEXT, AT(after), 0, 0, 0},
     {"--weights", TEXT, AT(eval.weights), 0, 0, 0},
     {"--out", TEXT, AT(eval.out), 0, 0, 0},
@@ -239,6 +241,7 @@ static int missing(const CliReading *r, int least) {
     return wrong(r, "either --sandbox or --no-sandbox is wanted, not both", NULL);
   bool find = !strcmp(r->name, "find");
   if (find && least > 1 && !r->o->name) return wrong(r, "a pattern and a file are wanted", NULL);
+  if (!strcmp(r->name, "diff") && !r->o->name) return wrong(r, "two models are wanted", NULL);
   if (least > 0 && !r->o->file) return wrong(r, "a file is missing", NULL);
   if (least > 1 && !r->o->name)
     return wrong(r, "a name is missing: which box, learner or goal?", NULL);
@@ -274,6 +277,8 @@ static void share(Options *o) {
   o->export.weights = o->eval.weights;
   o->export.precision = o->train.precision;
   o->export.seed = o->eval.seed;
+  o->export.has_seed = o->train.has_seed;
+  o->export.batch = o->train.batch;
 }
 
 int read_options(CommandText text, const char *name, int argc, char **argv, Options *o) {

@@ -199,7 +199,7 @@ static Gave function(Limn *l) {
   LimnArrays out = {0, NULL}, grads = {0, NULL};
   if (!s) s = called(f, &in, 1, NULL, 0, &out, NULL);
   if (!s) s = limn_function_weight_set(f, "net/dense.2/b", &w);
-  if (!s) s = limn_function_weights(f, &grads);
+  if (!s) s = limn_function_weights(f, &grads, NULL);
   if (!s) s = called(f, &in, 1, NULL, 0, &out, &grads);
   Gave g = {s, s ? 0 : (uint64_t)grads.n};
   for (uint32_t i = 0; !s && i < out.n; i++) add(&g, out.at[i].array.data, 6 * sizeof(float));

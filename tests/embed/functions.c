@@ -119,7 +119,8 @@ static void samples(void) {
     CHECK(!memcmp((float *)out.at[0].array.data + 2 * i, first + 2 * (N - 1 - i), 8));
   shape[1] = 4;
   CHECK(called(f, &in, 1, NULL, 0, &out, NULL) == LIMN_WRONG && !out.n);
-  CHECK(called(f, &in, 2, NULL, 0, &out, NULL) != LIMN_GOOD);
+  LimnInput more[] = {in, in};
+  CHECK(called(f, more, 2, NULL, 0, &out, NULL) == LIMN_WRONG);
   limn_function_close(f);
   limn_free(l);
 }
@@ -180,14 +181,14 @@ static void weights(void) {
   GOOD_OF(f, limn_function_weight_set(f, "net/dense.2/b", &bias));
   GOOD_OF(f, called(f, &in, 1, NULL, 0, &out, NULL));
   CHECK(((double *)out.at[0].array.data)[0] == 9);
-  CHECK(limn_function_weights(f, &all) == LIMN_GOOD && all.n == 4);
+  CHECK(limn_function_weights(f, &all, NULL) == LIMN_GOOD && all.n == 4);
   CHECK(limn_array(&all, "net/dense.2/b")->type == LIMN_F64);
   CHECK(((double *)limn_array(&all, "net/dense.2/b")->data)[0] == 9);
   CHECK(limn_function_weight_set(f, "net/dense.2/b", &none) == LIMN_WRONG);
   CHECK(limn_function_weight_set(f, "net/dense.3/b", &none) == LIMN_WRONG);
   CHECK(strstr(limn_function_messages(f, false), "`net` has no weight `net/dense.3/b`"));
   // two samples, each number 1 or -1 when their mean and deviation are taken out
-  CHECK(limn_function_weights(norm, &before) == LIMN_GOOD && before.n >= 4);
+  CHECK(limn_function_weights(norm, &all, &before) == LIMN_GOOD && all.n == 4 && before.n == 2);
   GOOD_OF(norm, called(norm, &in, 1, NULL, 0, &out, NULL));
   y = out.at[0].array.data;
   CHECK(fabs(fabs(y[0]) - 1) < 1e-2 && near(y[0], -y[3]));
@@ -278,7 +279,7 @@ static void misused(void) {
   LimnPrepare how = {.size = sizeof how, .from = "nowhere"};
   CHECK(limn_function_open(l, "net", &how, &f) == LIMN_WRONG && !f);
   CHECK(limn_function_call(NULL, NULL, &out, NULL) == LIMN_USAGE);
-  CHECK(limn_function_weights(NULL, &out) == LIMN_USAGE);
+  CHECK(limn_function_weights(NULL, &out, NULL) == LIMN_USAGE);
   CHECK(!*limn_function_messages(NULL, false));
   limn_function_close(NULL);
   f = opened(l, "net", LIMN_PRECISION_32, false);

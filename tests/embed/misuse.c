@@ -185,6 +185,12 @@ static void with_null(void) {
         limn_trainer_open(l, NULL, NULL) == LIMN_USAGE);
   CHECK(limn_export(l, "net", &leaving, NULL) == LIMN_USAGE &&
         limn_export(l, "net", NULL, &text) == LIMN_USAGE);
+  LimnRead reading = {.size = sizeof reading};
+  LimnDiff comparing = {.size = sizeof comparing};
+  CHECK(limn_read(l, NULL, &reading, &text) == LIMN_USAGE &&
+        limn_read(l, "a.json", &reading, NULL) == LIMN_USAGE);
+  CHECK(limn_diff(l, "a.limn", NULL, &comparing, &text) == LIMN_USAGE &&
+        limn_diff(l, "a.limn", "b.limn", &comparing, NULL) == LIMN_USAGE);
   CHECK(limn_run(l, NULL, NULL) == LIMN_USAGE && limn_draw(l, "f", NULL) == LIMN_USAGE);
   CHECK(limn_draw_text(l, "f", NULL, NULL) == LIMN_USAGE &&
         limn_draw_text(l, "f", NULL, &text) == LIMN_GOOD);

@@ -105,7 +105,7 @@ completes() {
 check_completion() {
   file=$2
   if ! command -v bash >/dev/null 2>&1; then skip "$1: no bash"; return; fi
-  same "$1: commands" "report run runs " "$(completes limn r)"
+  same "$1: commands" "read report run runs " "$(completes limn r)"
   same "$1: options" "--paths " "$(completes limn check --p)"
   same "$1: choices" "32 64 bf16 " "$(completes limn train x.limn --precision '')"
   same "$1: programs" "examples/iris.limn " "$(completes limn train examples/iris.)"

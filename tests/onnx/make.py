@@ -24,6 +24,10 @@ def attr(name, value):
     if isinstance(value, bytes): return raw(5, head + raw(5, value) + num(20, 4))
     if isinstance(value, str): return raw(5, head + text(4, value) + num(20, 3))
     if isinstance(value, float): return raw(5, head + real(2, value) + num(20, 1))
+    if isinstance(value, tuple) and value[0] == "g": return raw(5, head + raw(6, value[1]) + num(20, 5))  # a graph
+    if isinstance(value, tuple): return raw(5, head + raw(5, tensor("", [len(value)], value)) + num(20, 4))
+    if isinstance(value, list) and isinstance(value[0], str): return raw(5, head + b"".join(text(9, v) for v in value) + num(20, 8))
+    if isinstance(value, list) and isinstance(value[0], float): return raw(5, head + b"".join(real(7, v) for v in value) + num(20, 6))
     if isinstance(value, list): return raw(5, head + b"".join(num(8, v) for v in value) + num(20, 7))
     return raw(5, head + num(3, value) + num(20, 2))
 
@@ -65,8 +69,24 @@ DOUBLE = raw(25, text(1, "Double") + text(10, "mine") + text(4, "a") + text(5, "
              + raw(7, text(1, "s") + text(2, "b") + text(4, "LeakyRelu") + raw(5, text(1, "alpha") + text(21, "k") + num(20, 1)))
              + raw(9, num(2, 17)))
 
+# Three times a layer of the same sizes, each with weights of its own.
+def layer(k, x, y):
+    scope, weights = f"/layers.{k}/", f"layers.{k}.fc."
+    return (raw(5, tensor(weights + "weight", [2, 2], [k + 1, 0, 0, k + 1])) + raw(5, tensor(weights + "bias", [2], [0, 0]))
+            + node("Gemm", [x, weights + "weight", weights + "bias"], [scope + "fc/Gemm_output_0"])
+            + node("Relu", [scope + "fc/Gemm_output_0"], [scope + "act/Relu_output_0"]) + node("Add", [scope + "act/Relu_output_0", x], [y]))
+
+
+LAYERS = layer(0, "x", "/layers.0/Add_output_0") + layer(1, "/layers.0/Add_output_0", "/layers.1/Add_output_0") + layer(2, "/layers.1/Add_output_0", "y")
+
 FILES = {
     # good ones
+    "repeat": model(x("batch", 2), y("batch", 2), LAYERS),
+    "grouped": model(x("n", 2, 3), y("n", 2, 3), node("Reshape", ["x", "rows"], ["r"]), node("Softmax", ["r"], ["s"], axis=1), node("Sub", ["r", "s"], ["d"]),
+                     node("Reshape", ["d", "back"], ["y"]), raw(5, tensor("rows", [2], [-1, 3], 7)), raw(5, tensor("back", [3], [-1, 2, 3], 7))),
+    "mixed": model(x("n", 2), y("n", 2), node("Transpose", ["x"], ["t"], perm=[1, 0]), node("Reshape", ["t", "row"], ["a"]), node("Reshape", ["x", "row"], ["b"]),
+                   node("Add", ["a", "b"], ["c"]), node("Reshape", ["c", "back"], ["y"]), raw(5, tensor("row", [1], [-1], 7)), raw(5, tensor("back", [2], [-1, 2], 7))),
+    "turned": model(x("n", 2), y(2, "n"), node("Transpose", ["x"], ["y"], perm=[1, 0])),
     "relu": model(x(2, 3), y(2, 3), RELU),
     "gemm": model(x("batch", 3), y("batch", 2), GEMM, AFFINE),
     "two": model(x(3), y(3), value(12, "z", [3], 9), node("Sigmoid", ["x"], ["y"]), node("Less", ["x", "y"], ["z"])),
@@ -74,8 +94,17 @@ FILES = {
     "plumbing": model(x("n", 2, 3), y("n", 6), node("Shape", ["x"], ["s"]), node("Gather", ["s", "zero"], ["d"], axis=0),
                       node("Unsqueeze", ["d", "axes"], ["u"]), node("Concat", ["u", "rest"], ["t"], axis=0), node("Reshape", ["x", "t"], ["y"]),
                       raw(5, tensor("zero", [], [0], 7)), raw(5, tensor("axes", [1], [0], 7)), raw(5, tensor("rest", [1], [-1], 7))),
+    "parted": model(x("n", 2, 3), y("n", 6), node("Shape", ["x"], ["s"]), node("Split", ["s", "parts"], ["d", "e"]), node("Concat", ["d", "rest"], ["t"], axis=0),
+                    node("Reshape", ["x", "t"], ["y"]), raw(5, tensor("parts", [2], [1, 2], 7)), raw(5, tensor("rest", [1], [-1], 7))),
     "sized": model(x(2, 3), value(11, "to", [1], 7), y(6), node("Reshape", ["x", "to"], ["y"], name="flat")),
+    "long": model(value(11, "x", [], 7), value(12, "y", [2000], 7), node("Add", ["x", "c"], ["y"]), raw(5, tensor("c", [2000], list(range(2000)), 7))),
+    "table": model(value(11, "x", [4], 7), y(4, 2), node("Gather", ["weight", "x"], ["y"], axis=0), AFFINE),
+    "lstm": model(x(2, 1, 1), value(12, "y", [2, 1, 1, 1]), node("LSTM", ["x", "w", "r"], ["y"], hidden_size=1),
+                  raw(5, tensor("w", [1, 4, 1], [0, 0, 0, 1])), raw(5, tensor("r", [1, 4, 1], [0, 0, 0, 1]))),
     # refused ones
+    "fat": model(y(16777216), value(11, "x", [1]), b"".join(node("ConstantOfShape", ["n"], [f"c{i}"]) for i in range(300)), raw(5, tensor("n", [1], [65536], 7))),
+    "wide": model(x(3), y(3), node("Sum", ["x"] * 5000, ["y"])),
+    "loose": model(value(11, "x", [3], 9), y(3), node("Exp", ["x"], ["y"], name="bits")),
     "unknown": model(x(3), y(3), node("Frobnicate", ["x"], ["y"], name="odd")),
     "nowhere": model(x(3), y(3), node("Relu", ["q"], ["y"])),
     "unmade": model(x(3), y(3)),

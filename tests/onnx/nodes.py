@@ -115,7 +115,10 @@ def as_argument(x, path):
 def run(*words):
     return subprocess.run([LIMN, *words], capture_output=True, text=True, timeout=60)
 
-TOLERANCE = {}  # of single tests, where ONNX's own runner has one
+# Of single tests, whose own numbers are off by more than 1e-7: they were computed in floats of 32 bits.
+TOLERANCE = {"test_dft_inverse_opset19": (1e-3, 1e-6)}
+
+DRAWN = {"test_bernoulli" + e for e in ("", "_expanded", "_seed", "_seed_expanded", "_double", "_double_expanded")}
 
 def close(got, want, name, kind):
     if got.shape != want.shape: return f"shape {got.shape}, not {want.shape}"
@@ -143,6 +146,8 @@ def test(folder):
             ask = re.search(r"--in (\S+)=", r.stderr)
             if r.returncode == 0 or not ask or ask[1] in fixed or ask[1] not in given: break
             fixed.append(ask[1])
+        if r.returncode not in (0, 1): return name, op, "failed", f"import: status {r.returncode}"
+        if name in DRAWN: return name, op, "refused", "it is imported, but its numbers are drawn, and no two systems draw the same"
         if r.returncode: return name, op, "refused", r.stderr.strip().replace("limn: error: ", "")
         want = [tensor(open(f"{data}output_{k}.pb", "rb").read()) for k in range(len([f for f in os.listdir(data) if f.startswith("output_")]))]
         words = [w for k in given if k not in fixed for w in ("--in", given[k])]

@@ -30,12 +30,35 @@ refuses() {
 
 gives relu '[[0, 0, 1],  [2, 0, 3]]' --in '[[-1, 0, 1], [2, -3, 3]]'
 gives gemm '[[11, 22]]' --in '[[1, 0, 0]]'
-text gemm 'learn model(x: R[batch_2 3]) -> R[batch_2 2] {'
+text gemm 'learn model(x: R[3]) -> R[2] {'
+text gemm '  y = dense[2](x)'
+"$LIMN" import gemm.onnx -o gemm_flat.limn --flat >out && cp gemm_flat.limn flat.limn
+text flat 'learn model(x: R[batch_2 3]) -> R[batch_2 2] {'
+text flat '  y[i j] = x[i k] weight[k j] + bias[j]'
+gives repeat '[[24, -1],  [0, 0]]' --in '[[1, -1], [0, 0]]'
+text repeat 'box layers(x: R[2]) -> R[2] {'
+text repeat '  act = (dense[2] ; relu)(x)'
+text repeat '  y = (layers ^ 3)(x)'
+[ "$(wc -l <repeat.limn)" -eq 9 ] && ok "three layers, one box" || { not_ok "three layers, one box"; cat repeat.limn; }
+gives grouped '[[[0.6666666666666667, 0.6666666666666667, 0.6666666666666667],   [1.6666666666666667, 1.6666666666666667, 1.6666666666666667]]]' --in '[[[1, 1, 1], [2, 2, 2]]]'
+text grouped 'box model(x: R[2 3]) -> R[2 3] {'
+gives mixed '[[2, 5],  [5, 8]]' --in '[[1, 2], [3, 4]]'
+text mixed 'box model(x: R[N 2]) -> R[N 2] {'
+gives turned '[[1, 3],  [2, 4]]' --in '[[1, 2], [3, 4]]'
+text turned 'box model(x: R[N 2]) -> R[2 N] {'
 gives two '[0.5, 0.5, 0.5] [1, 1, 1]' --in '[0, 0, 0]'
 "$LIMN" eval two.limn model --in '[0, 1, 2]' --out y.npy && [ -s y.0.npy ] && [ -s y.1.npy ] && [ ! -e y.npy ] && ok "two results, two files" || not_ok "two results, two files"
 gives function '[-1, 0, 2]' --in '[-1, 0, 1]'
 gives plumbing '[[1, 2, 3, 4, 5, 6]]' --in '[[[1, 2, 3], [4, 5, 6]]]'
-text plumbing '  y[i (j k)] = x[i j k]'
+gives parted '[[1, 2, 3, 4, 5, 6]]' --in '[[[1, 2, 3], [4, 5, 6]]]'
+text plumbing '  y[(j k)] = x[j k]'
+gives table '[[5, 6],  [1, 2],  [1, 2],  [3, 4]]' --in '[2, 0, 0, 1]'
+text table 'learn model(x: {3}[4]) -> R[4 2] {'
+gives lstm '[[[[0.18169974219452625]]],  [[[0.2700837043101229]]]]' --in '[[[1]], [[1]]]'
+text lstm '  learn W : R[4 1 1] = 0'
+"$LIMN" import long.onnx -o long.limn >out 2>&1 && "$LIMN" eval long.limn model --in 1 >out 2>&1
+[ "$(cut -c 1-12 <out)" = '[1, 2, 3, 4,' ] && ok "a long constant" || { not_ok "a long constant"; cat out; }
+text long 'const c : R[2000] from "long.safetensors"'
 refuses sized 'node `flat` (Reshape): input 2 decides about sizes, and its numbers are not known before it runs'
 grep -qF -- '`--in to=V` gives it at import' out && ok "and which input that is" || not_ok "and which input that is"
 refuses sized 'the model has no input `at`' --in 'at=[6]'
@@ -43,6 +66,9 @@ if "$LIMN" import sized.onnx -o sized.limn --in 'to=[6]' >out && "$LIMN" eval si
 then ok "an input given at import"; else not_ok "an input given at import"; cat out; fi
 
 refuses unknown 'node `odd` (Frobnicate): this operator is not known'
+refuses loose 'node `bits` (Exp): what it makes does not hold together: '
+refuses fat 'what is computed before the program runs takes too much memory'
+refuses wide 'node `y` (Sum): it has more than 4096 inputs'
 refuses nowhere 'node `y` (Relu): nothing before it makes `q`'
 refuses unmade 'nothing makes output `y`'
 refuses silent 'the model has no outputs'
@@ -70,6 +96,9 @@ refuses noise 'this is no ONNX file: '
 echo 12345678 >real.bin
 ln -s real.bin w.bin
 refuses absent 'cannot read `w.bin`, where tensor `weight` is: '
+if /usr/bin/python3 "$here/refused.py" "$LIMN" . >out 2>&1; then ok "what operators refuse"; else not_ok "what operators refuse"; cat out; fi
+
+/usr/bin/python3 "$here/operators.py"
 
 # A model becomes a program or is refused, whatever is in it.
 wrong=0
@@ -86,3 +115,20 @@ for file in broken.*.onnx; do
   [ $? -le 1 ] || { wrong=1; echo "$file"; cat out; }
 done
 [ $wrong = 0 ] && ok "broken files" || not_ok "broken files"
+
+# Tests that others wrote: a choice of ONNX's own, one or two of a family.
+nodes=/usr/share/libonnx-testdata/data/node
+choice='test_add_bcast test_attention test_averagepool_2d_same_lower test_batchnorm_example test_cast_FLOAT_to_FLOAT16 test_clip test_concat_3d_axis_1
+  test_convtranspose_pads test_cumsum_2d_axis_1 test_depthtospace_example test_einsum_batch_matmul test_gather_elements_1 test_gemm_all_attributes
+  test_gru_seq_length test_layer_normalization_4d_axis1 test_logsoftmax_axis_1 test_lstm_with_peepholes test_maxpool_2d_dilations test_mod_mixed_sign_int8
+  test_pad test_qlinearconv test_quantizelinear_axis test_reduce_l2_keep_dims_random test_reshape_reordered_all_dims test_resize_upsample_sizes_cubic
+  test_scatternd_add test_slice_neg_steps test_topk test_where_example'
+if [ -d "$nodes" ] && /usr/bin/python3 -c 'import numpy' 2>/dev/null; then
+  some=
+  for name in $choice; do if [ -d "$nodes/$name" ]; then some="$some $name"; fi; done
+  # shellcheck disable=SC2086
+  /usr/bin/python3 "$here/nodes.py" "$nodes" $some >out 2>&1
+  if tail -1 out | grep -q '(100.0 %)'; then ok "ONNX's own tests"; else not_ok "ONNX's own tests"; cat out; fi
+else
+  echo "skipped: libonnx-testdata or numpy is not there"
+fi

@@ -1,5 +1,6 @@
 // Learners and boxes as ONNX models, run by ONNX Runtime on 20 random inputs, against `limn predict` in double precision.
-//   node compare.js LIMN WORK [--precision 64] [--eval] FILE NAME…     every pair is one line of the table
+//   node compare.js LIMN WORK [--precision 64] [--eval] [--round] FILE NAME…     every pair is one line of the table
+// --round: the model is imported again, and what the imported program says is compared too, on 2 inputs.
 // Weights are those that the program starts with, each moved a little, so that none is 0 or 1. Exit status 1: one of them differs.
 const { execFileSync } = require("child_process");
 const fs = require("fs");
@@ -19,18 +20,20 @@ let precision = "32";
 if (rest[0] === "--precision") { precision = rest[1]; rest.splice(0, 2); }
 const byEval = rest[0] === "--eval"; // the interpreter: nothing is compiled; and all must be there
 if (byEval) rest.shift();
-const N = 20;
+const round = rest[0] === "--round";
+if (round) rest.shift();
+const N = round ? 2 : 20;
 let state = 12345;
 const uniform = () => { state = (Math.imul(state, 1103515245) + 12345) >>> 0; return ((state >>> 8) + 0.5) / 16777216; };
 const normal = () => Math.sqrt(-2 * Math.log(uniform())) * Math.cos(2 * Math.PI * uniform());
 const run = (...args) => execFileSync(limn, args, { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"], maxBuffer: 1 << 30 });
 
-// Every float of a safetensors file moved up by less than 0.1; labels and bits stay.
+// Every float of a safetensors file moved by less than 0.1; labels and bits stay.
 function moveWeights(file) {
   const bytes = fs.readFileSync(file), n = Number(bytes.readBigUInt64LE(0)), head = JSON.parse(bytes.toString("utf8", 8, 8 + n));
   for (const [name, t] of Object.entries(head)) {
     if (name === "__metadata__" || t.dtype !== "F32") continue;
-    for (let at = 8 + n + t.data_offsets[0]; at < 8 + n + t.data_offsets[1]; at += 4) bytes.writeFloatLE(bytes.readFloatLE(at) + 0.1 * uniform(), at);
+    for (let at = 8 + n + t.data_offsets[0]; at < 8 + n + t.data_offsets[1]; at += 4) bytes.writeFloatLE(bytes.readFloatLE(at) + 0.2 * (uniform() - 0.5), at);
   }
   fs.writeFileSync(file, bytes);
 }
@@ -66,6 +69,13 @@ function flat(x, out) {
   return out;
 }
 
+// What the program says that the model becomes when it is imported.
+function imported(model, given) {
+  const program = path.join(work, "again.limn");
+  run("import", model, "-o", program);
+  return Object.values(JSON.parse(run("eval", program, "model", "--json", ...given)).values).map((x) => flat(x, []));
+}
+
 const said = (e) => String((e.stderr && e.stderr.length && e.stderr) || e.message || e).split("\n").find((l) => l.trim()) || "";
 
 async function one(file, name) {
@@ -94,8 +104,9 @@ async function one(file, name) {
   }
   const want = Object.values(JSON.parse(text).values).map((x) => flat(x, []));
   let worst = 0;
+  const again = round ? imported(model, given) : null;
   session.outputNames.forEach((n, i) => {
-    const y = Array.from(got[n].data, Number);
+    const y = round ? again[i] : Array.from(got[n].data, Number);
     if (y.length !== want[i].length) throw new Error(`${n} has ${y.length} numbers, not ${want[i].length}`);
     let size = 0, far = 0;
     for (let k = 0; k < y.length; k++) {

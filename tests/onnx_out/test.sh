@@ -1,12 +1,12 @@
 #!/bin/sh
 # Boxes and learners as ONNX models, run by ONNX Runtime, against limn. Short: a box for each way in which a loop becomes nodes.
-# LONG=1: every learner of every example as well, with a table. The runtime is npm's onnxruntime-node, in $LIMN_ORT, in build/onnxruntime, or
+# LONG=1: every learner and box of every example as well, with a table, and learners exported and imported again. The runtime is npm's onnxruntime-node, in $LIMN_ORT, in build/onnxruntime, or
 # where node finds it: npm install --ignore-scripts --prefix build/onnxruntime onnxruntime-node
 cd "$(dirname "$0")" || exit 1
 BUILD=$(cd ../.. && cd "${BUILD:-build}" && pwd) && export BUILD
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-names() { sed -n "s/^$1 \([a-z_]*\).*/\1/p" "$2"; }
+names() { sed -n "s/^$1 \([A-Za-z0-9_]*\).*/\1/p" "$2"; }
 
 # What cannot leave is refused, and where.
 "$LIMN" export refused.limn noisy --as onnx -o "$work/m.onnx" >"$work/said" 2>&1
@@ -18,6 +18,27 @@ if [ $? -eq 1 ] && grep -q "the size \`n\` of \`half\` is open, and no input has
 "$LIMN" export refused.limn large --as onnx -o "$work/m.onnx" >"$work/said" 2>&1
 if [ $? -eq 1 ] && grep -q "\`large\` has 3.6 GB of weights, and an ONNX file has less than 2 GB" "$work/said"; then echo "ok more than 2 GB"; else echo "not ok more than 2 GB"; cat "$work/said"; fi
 
+# What has an operator of its own is written by it: OPERATOR how often, or at most that often.
+operators() { "$LIMN" export paths.limn "$1" --as onnx -o "$work/$1.onnx" >"$work/said" 2>&1 || cat "$work/said"; }
+holds() {
+  n=$(grep -a -o "\"[^a-z]$3" "$work/$2.onnx" | wc -l)
+  if [ "$n" "$1" "$4" ]; then echo "ok $3 in $2"; else echo "not ok $3 in $2: $n, wanted $1 $4"; fi
+}
+for n in net shown activations filters turned_filters pooled products tell reader masked; do operators $n; done
+for op in Conv BatchNormalization LayerNormalization MaxPool; do holds -eq shown $op 1; done
+holds -le shown Transpose 2
+holds -le shown Add 1
+for op in Gather Where Expand; do holds -eq shown $op 0; done
+holds -eq activations Gelu 2
+for op in Mish LeakyRelu Elu Selu HardSigmoid Clip; do holds -eq activations $op 1; done
+holds -eq pooled AveragePool 2
+holds -eq filters Conv 5
+holds -ge turned_filters ConvTranspose 4
+holds -eq products Einsum 1
+holds -eq tell Gather 1
+holds -eq reader Scan 1
+holds -eq masked Softmax 3
+
 if ! command -v node >/dev/null || ! node compare.js --look; then echo "skipped: there is no onnxruntime-node (see tests/onnx_out/test.sh)"; exit 0; fi
 pairs=$(for n in $(names box paths.limn | grep -v _cell | grep -v '^rnn$' | grep -v '^cell$') $(names learn paths.limn); do echo "paths.limn $n"; done)
 # shellcheck disable=SC2086 # words without spaces
@@ -27,8 +48,15 @@ node compare.js "$LIMN" "$work" --precision 64 --eval paths.limn convolved paths
 [ -n "${LONG:-}" ] || exit 0
 for f in ../../examples/*.limn; do
   sed 's/#.*//' "$f" | awk -v f="$f" '
-    $1 == "learn" { sub(/^ *learn */, ""); sub(/[:=].*/, ""); n = split($0, name, ","); for (i = 1; i <= n; i++) { sub(/\[.*/, "", name[i]); gsub(/ /, "", name[i]); print f, name[i] } }
-    $1 == "box" { sub(/^ *box */, ""); sub(/[^A-Za-z0-9_].*/, ""); print f, $0 }'
-done >"$work/pairs"
+    /^learn / { sub(/^learn */, ""); sub(/[:=].*/, ""); n = split($0, name, ","); for (i = 1; i <= n; i++) { sub(/\[.*/, "", name[i]); gsub(/ /, "", name[i]); print f, name[i] } }'
+done >"$work/learners"
+for f in ../../examples/*.limn; do names box "$f" | while read -r n; do echo "$f $n"; done; done >"$work/boxes"
+echo "# learners of the examples, on 20 random inputs"
 # shellcheck disable=SC2046
-node compare.js "$LIMN" "$work" $(cat "$work/pairs")
+node compare.js "$LIMN" "$work" $(cat "$work/learners")
+echo "# boxes of the examples"
+# shellcheck disable=SC2046
+node compare.js "$LIMN" "$work" $(cat "$work/boxes")
+echo "# learners, exported, imported and run by limn"
+# shellcheck disable=SC2046
+node compare.js "$LIMN" "$work" --round $(cat "$work/learners")

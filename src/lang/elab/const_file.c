@@ -1,6 +1,6 @@
 // A constant from a file: `const U : R[a b] from "payoffs.npy"`.
 //
-// In: the declaration. Out: a param whose numbers are those of the file. An npy or npz file brings
+// In: the declaration. Out: a param whose numbers are those of the file. An npy, npz or safetensors file brings
 // its shape, a csv file is a table of rows and columns. A type with as many axes settles or checks
 // their sizes one by one; a type with another number of axes reshapes, so that the number of
 // elements stays. The file is read once, however often the constant is used.
@@ -58,6 +58,18 @@ static bool from_npz(Arena *a, const View *view, const char *name, Array *out, c
   return array_load(a, out, x->bytes, x->big_endian, x->fortran_order, why);
 }
 
+static bool from_safetensors(Arena *a, const View *view, const char *name, Array *out,
+                             const char **why) {
+  Arrays all = {0};
+  if (!safetensors_read_bytes(a, view->at, view->n, &all, why)) return false;
+  const Array *x = arrays_find(&all, name);
+  if (!x)
+    return file_error(a, why, "none of its %u arrays is called %s", all.array.n,
+                      text_shown(a, name, strlen(name)));
+  *out = *x;
+  return true;
+}
+
 static bool read_file(ConstReading *r, Array *out) {
   Arena *a = r->b->w->arena;
   const char *why = "", *end = strrchr(r->path, '.');
@@ -70,6 +82,8 @@ static bool read_file(ConstReading *r, Array *out) {
     good = from_npz(a, &view, const_name(r), out, &why);
   else if (end && strcmp(end, ".npy") == 0)
     good = npy_read_bytes(a, view.at, view.n, out, &why);
+  else if (end && strcmp(end, ".safetensors") == 0)
+    good = from_safetensors(a, &view, const_name(r), out, &why);
   else
     good = from_csv(a, &view, out, &why);
   return good || refuse(r, arena_format(a, "%s: %s", r->path, why));

@@ -1,5 +1,6 @@
 // The formats in which something leaves limn: a row each, with its name, the ending of its files,
 // what it is in words, and the function that writes it.
+#include "port/c/c_out.h"
 #include "port/export/export.h"
 #include "port/json/json.h"
 
@@ -12,6 +13,8 @@ static const struct {
      export_safetensors},
     {"torch", ".py", "a box or learner, or all goals, as Python, for PyTorch", export_torch},
     {"jax", ".py", "a box or learner as Python, for JAX", export_jax},
+    {"c", ".c", "C99 that needs nothing but libm, of a box or learner or of a training step",
+     export_c},
     {"json", ".json", "the typed diagram, as docs/json.md has it", export_json},
 };
 

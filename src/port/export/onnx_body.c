@@ -161,7 +161,7 @@ Id body_value(LoopWork *l) {
     }
     Id arg[3] = {0};
     for (uint32_t k = 0; k < fn_rows[s->fn].arity; k++) arg[k] = value[s->arg[k]];
-    value[i] = o->python ? 0 : body_known(l, i);
+    value[i] = o->python ? 0 : body_known(l, i, value);
     if (!value[i]) value[i] = known_row(o, (Fn)s->fn, onnx_type_of(o, (Base)s->base), arg);
     if (!value[i]) value[i] = row_applied(o, (Fn)s->fn, of_bits(loop, s), arg);
   }

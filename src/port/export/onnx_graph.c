@@ -129,5 +129,7 @@ GraphValue onnx_common(Onnx *o, OutType type, uint32_t nin, const Id *in) {
 
 Id onnx_each(Onnx *o, const char *op, OutType type, uint32_t nin, const Id *in) {
   GraphValue like = onnx_common(o, type, nin, in);
-  return onnx_node(o, op, nin, in, &like);
+  Id made = onnx_node(o, op, nin, in, &like);
+  onnx_maker(o, made)->each = true;
+  return made;
 }

@@ -2,12 +2,26 @@
 // moves of the same kind in a row are one.
 #include "port/export/onnx_own.h"
 
+// The same weight in the same form, if it is there.
+static Id weight_there(Onnx *o, const GraphValue *w, uint32_t rank, const Size *dim,
+                       const double *data) {
+  for (Id i = 1; i < o->value.n; i++) {
+    const GraphValue *v = &o->value.at[i];
+    if (v->weight && v->rank == rank && v->count == w->count && v->type == w->type &&
+        !strcmp(v->name, w->name) && !memcmp(v->dim, dim, rank * sizeof *dim) &&
+        !memcmp(v->data, data, (size_t)w->count * sizeof *data))
+      return i;
+  }
+  return 0;
+}
+
 // A constant with other sizes or another order: of a weight it keeps the name.
 static Id moved(Onnx *o, Id from, uint32_t rank, const Size *dim, const double *data) {
   GraphValue v = *onnx_value(o, from);
-  Id made =
-      v.weight ? onnx_input(o, v.name, v.type, rank, dim) : onnx_data(o, v.type, rank, dim, data);
-  if (!v.weight) return made;
+  if (!v.weight) return onnx_data(o, v.type, rank, dim, data);
+  Id made = rank ? weight_there(o, &v, rank, dim, data) : 0;
+  if (made) return made;
+  made = onnx_input(o, v.name, v.type, rank, dim);
   GraphValue *to = onnx_value(o, made);
   to->data = arena_copy(o->a, data, (size_t)v.count * sizeof *data);
   to->count = v.count;
@@ -35,6 +49,17 @@ static const double *turned(Onnx *o, const GraphValue *v, const uint32_t *axis) 
   return to;
 }
 
+// The same turn of the same value, if it is there.
+static Id turn_there(Onnx *o, Id id, uint32_t rank, const int64_t *perm) {
+  for (uint32_t i = 0; i < o->level->node.n; i++) {
+    const GraphNode *n = &o->node.at[o->level->node.at[i]];
+    if (n->in.n == 1 && n->in.at[0] == id && !strcmp(n->op, "Transpose") &&
+        !memcmp(n->attribute.at[0].numbers, perm, rank * sizeof *perm))
+      return n->out.at[0];
+  }
+  return 0;
+}
+
 Id onnx_transpose(Onnx *o, Id id, const uint32_t *axis) {
   GraphValue v = *onnx_value(o, id);
   bool same = true;
@@ -54,7 +79,9 @@ Id onnx_transpose(Onnx *o, Id id, const uint32_t *axis) {
       both[k] = (uint32_t)before->attribute.at[0].numbers[axis[k]];
     return onnx_transpose(o, before->in.at[0], both);
   }
-  Id made =
+  Id made = turn_there(o, id, v.rank, perm);
+  if (made) return made;
+  made =
       onnx_node(o, "Transpose", 1, &id, &(GraphValue){.type = v.type, .rank = v.rank, .dim = dim});
   onnx_attribute_list(o, made, "perm", v.rank, perm);
   return made;
@@ -152,5 +179,6 @@ Id onnx_cast(Onnx *o, Id id, OutType type) {
   v.type = type;
   Id made = onnx_node(o, "Cast", 1, &id, &v);
   onnx_attribute_number(o, made, "to", type);
+  onnx_maker(o, made)->each = true;
   return made;
 }

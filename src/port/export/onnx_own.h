@@ -25,6 +25,7 @@ typedef struct {
 typedef struct GraphLevel GraphLevel;
 typedef struct {
   const char *op;
+  bool each; // element by element
   Ids in, out;
   VEC(OutAttribute) attribute;
   GraphLevel *inside; // of a Scan: its body
@@ -113,7 +114,8 @@ typedef struct {
   Id *in;      // the values of the box's wires
 } LoopWork;
 Id body_value(LoopWork *);
-Id body_known(LoopWork *, uint32_t scalar); // a pattern that has an operator of its own; 0: none
+// A pattern that has an operator of its own; 0: none. value: of the scalars before it.
+Id body_known(LoopWork *, uint32_t scalar, const Id *value);
 
 // -- onnx_place.c: operands on the box of indices --------------------------------------------------
 // A tensor each of whose axes is an index.
@@ -147,6 +149,26 @@ Id known_product(LoopWork *);
 Id known_window(LoopWork *);
 Id known_pattern(Onnx *, const Diagram *, const Box *, const Id *of_wire);
 
+// -- onnx_pattern.c: matching ---------------------------------------------------------------------
+enum { PATTERN_VALUES = 5, PATTERN_NUMBERS = 2 }; // a b c d e; k l
+typedef struct {
+  uint32_t value[PATTERN_VALUES]; // scalar + 1; 0: not bound
+  uint32_t number[PATTERN_NUMBERS];
+} ScalarMatch;
+bool scalar_number(const Onnx *, const Loop *, uint32_t at, double *);
+bool matches_text(Onnx *, const Loop *, uint32_t at, const char *text, ScalarMatch *);
+double match_number(const Onnx *, const Loop *, const ScalarMatch *, uint32_t which);
+// Which operand a value of a match is; false: it is none.
+bool match_operand(const Loop *, const ScalarMatch *, uint32_t which, uint32_t *operand);
+const Box *loop_maker(const Diagram *, Id wire); // a loop of which it is the first result, or NULL
+// The index at each axis, if every coordinate is a whole index of its own; or NULL.
+uint32_t *plain_axes(Onnx *, const Loop *, const Access *, const Type *);
+// A loop that only goes over its output, whose body is this; or NULL.
+const Box *each_box(Onnx *, const Diagram *, Id wire, const char *text, ScalarMatch *);
+// Does an operand have all axes of the output, in order, or all but one?
+bool reads_in_order(Onnx *, const Diagram *, const Box *, uint32_t operand, uint32_t but);
+Id known_softmax(Onnx *, const Diagram *, const Box *, const Id *of_wire); // onnx_softmax.c
+
 // -- onnx_scan.c ----------------------------------------------------------------------------------
 void onnx_scan(Onnx *, const Diagram *, const Box *, Id *of_wire);
 
@@ -162,5 +184,6 @@ void onnx_tidy(Onnx *);
 
 // -- onnx_write.c ---------------------------------------------------------------------------------
 bool onnx_written(Onnx *, const char *name, Bytes *);
+void onnx_what_is_read(Onnx *, bool *node, bool *value); // [node], [value]: marked
 
 #endif

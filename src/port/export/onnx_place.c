@@ -265,6 +265,92 @@ static bool axis_is_unit(LoopWork *l, const Coord *c, Size axis) {
   return onnx_is_one(l->o, axis) && coord_plain(l, c, &p) && !p.n && !p.c;
 }
 
+// The axes that share no index with another one, with a plan for each; false: a label is among them,
+// or all are free, or none is.
+static bool free_axes(LoopWork *l, const Access *a, const GraphValue *v, AxisPlan *plan) {
+  uint32_t *users = NEW_ARRAY(l->o->a, uint32_t, l->loop->nindex + 1), tangled = 0;
+  PlainCoord p;
+  int64_t n;
+  for (uint32_t k = 0; k < a->rank; k++)
+    for (uint32_t i = 0; i < a->coord[k].n; i++) {
+      if (a->coord[k].term[i].operand) return false;
+      users[a->coord[k].term[i].var]++;
+    }
+  for (uint32_t k = 0; k < a->rank; k++) {
+    bool alone = true;
+    for (uint32_t i = 0; i < a->coord[k].n; i++)
+      alone &= !term_counts(l, &a->coord[k].term[i]) || users[a->coord[k].term[i].var] == 1;
+    plan[k].kind = alone ? axis_plan(l, &a->coord[k], v->dim[k], &plan[k]) : AXIS_NONE;
+    if (plan[k].kind != AXIS_NONE) continue;
+    tangled++;
+    if (!coord_plain(l, &a->coord[k], &p) || !has_table(l, &p) ||
+        !onnx_is_number(l->o, v->dim[k], &n))
+      return false;
+  }
+  return tangled && tangled < a->rank;
+}
+
+// The places of the tangled axes in a row, over the indices that they have together.
+static Id tangled_table(LoopWork *l, const Access *a, const GraphValue *v, const AxisPlan *plan,
+                        Placed *out) {
+  Onnx *o = l->o;
+  Id row = 0;
+  LoopWork own = *l; // a box of these indices alone
+  own.order = NEW_ARRAY(o->a, uint32_t, l->loop->nindex + 1);
+  own.n = 0;
+  for (uint32_t k = 0; k < a->rank; k++)
+    for (uint32_t i = 0; plan[k].kind == AXIS_NONE && i < a->coord[k].n; i++) {
+      bool there = !term_counts(l, &a->coord[k].term[i]);
+      for (uint32_t n = 0; n < own.n; n++) there |= own.order[n] == a->coord[k].term[i].var;
+      if (!there) own.order[own.n++] = a->coord[k].term[i].var;
+    }
+  for (uint32_t k = 0; k < a->rank; k++) {
+    if (plan[k].kind != AXIS_NONE) continue;
+    Id at = place_coord(&own, &a->coord[k]),
+       last = size_alone(l, size_sub(o->w, v->dim[k], onnx_one(o)));
+    at = onnx_whole(o, "Min", onnx_whole(o, "Max", at, onnx_number(o, OUT_INT64, 0)), last);
+    if (row) row = onnx_whole(o, "Mul", row, size_alone(l, v->dim[k]));
+    row = row ? onnx_whole(o, "Add", row, at) : at;
+    if (!coord_is_inside(l, &a->coord[k], v->dim[k]))
+      live_add(l, &out->live, coord_live(l, &a->coord[k], v->dim[k]));
+  }
+  for (uint32_t i = 0; i < own.n; i++) out->index[out->rank++] = own.order[i];
+  return row;
+}
+
+// Axes that are free are left as they are, the others are one axis, of which a table picks places.
+static bool place_tangled(LoopWork *l, uint32_t operand, Placed *out) {
+  Onnx *o = l->o;
+  const Access *a = &l->loop->in[operand];
+  GraphValue v = *onnx_value(o, l->in[operand]);
+  AxisPlan *plan = NEW_ARRAY(o->a, AxisPlan, a->rank + 1);
+  uint32_t *axis = NEW_ARRAY(o->a, uint32_t, a->rank + 1),
+           *of = NEW_ARRAY(o->a, uint32_t, a->rank + 1), n = 0, all = 0;
+  Size dim[ARRAY_RANK_LIMIT], rest = onnx_one(o);
+  if (a->rank >= ARRAY_RANK_LIMIT || !free_axes(l, a, &v, plan)) return false;
+  *out = (Placed){.index = NEW_ARRAY(o->a, uint32_t, l->loop->nindex + 1)};
+  for (uint32_t k = 0; k < a->rank; k++) {
+    if (plan[k].kind == AXIS_NONE) continue;
+    for (uint32_t i = 0; i < plan[k].n; i++) out->index[out->rank++] = plan[k].index[i];
+    of[n] = k;
+    dim[n] = v.dim[k];
+    axis[n++] = k;
+  }
+  all = n;
+  for (uint32_t k = 0; k < a->rank; k++)
+    if (plan[k].kind == AXIS_NONE) axis[all++] = k, rest = size_mul(o->w, rest, v.dim[k]);
+  dim[n] = rest;
+  out->value = onnx_reshape(o, onnx_transpose(o, l->in[operand], axis), n + 1, dim);
+  out->value = onnx_gather(o, out->value, tangled_table(l, a, &v, plan, out), n);
+  for (uint32_t k = n; k-- > 0;) {
+    out->value = axis_done(l, out->value, k, &plan[of[k]]);
+    const Coord *c = &a->coord[of[k]];
+    if (plan[of[k]].kind == AXIS_TABLE && !coord_is_inside(l, c, v.dim[of[k]]))
+      live_add(l, &out->live, coord_live(l, c, v.dim[of[k]]));
+  }
+  return true;
+}
+
 bool place_axes(LoopWork *l, uint32_t operand, Placed *out) {
   Onnx *o = l->o;
   const Access *a = &l->loop->in[operand];
@@ -274,9 +360,9 @@ bool place_axes(LoopWork *l, uint32_t operand, Placed *out) {
   uint32_t n = 0;
   for (uint32_t k = 0; k < a->rank; k++) {
     plan[k].kind = axis_plan(l, &a->coord[k], v.dim[k], &plan[k]);
-    if (plan[k].kind == AXIS_NONE) return false;
+    if (plan[k].kind == AXIS_NONE) return place_tangled(l, operand, out);
     for (uint32_t i = 0; i < plan[k].n; i++) {
-      if (taken[plan[k].index[i]]) return false;
+      if (taken[plan[k].index[i]]) return place_tangled(l, operand, out);
       taken[plan[k].index[i]] = true;
     }
     n += plan[k].n;

@@ -10,16 +10,20 @@ typedef struct {
 } GraphWriting;
 
 // -- what is read ---------------------------------------------------------------------------------
-static void mark_value(GraphWriting *g, Id id) {
-  Onnx *o = g->o;
+static void mark_value(Onnx *o, Id id, bool *node, bool *value) {
   const GraphValue *v = &o->value.at[id];
-  if (g->value[id]) return;
-  g->value[id] = true;
-  if (!v->node || g->node[v->node]) return;
-  g->node[v->node] = true;
+  if (value[id]) return;
+  value[id] = true;
+  if (!v->node || node[v->node]) return;
+  node[v->node] = true;
   const GraphNode *n = &o->node.at[v->node];
-  for (uint32_t i = 0; i < n->in.n; i++) mark_value(g, n->in.at[i]);
-  for (uint32_t i = 0; n->inside && i < n->inside->out.n; i++) mark_value(g, n->inside->out.at[i]);
+  for (uint32_t i = 0; i < n->in.n; i++) mark_value(o, n->in.at[i], node, value);
+  for (uint32_t i = 0; n->inside && i < n->inside->out.n; i++)
+    mark_value(o, n->inside->out.at[i], node, value);
+}
+
+void onnx_what_is_read(Onnx *o, bool *node, bool *value) {
+  for (uint32_t i = 0; i < o->level->out.n; i++) mark_value(o, o->level->out.at[i], node, value);
 }
 
 // -- names ----------------------------------------------------------------------------------------
@@ -33,11 +37,15 @@ static void name_value(GraphWriting *g, Id id, const char *name) {
   g->name[id] = own;
 }
 
+// ReduceSum is called reduce_sum.
 static const char *lower_text(Arena *a, const char *text) {
-  char *low = arena_text(a, text, strlen(text));
-  for (char *at = low; *at; at++)
-    if (*at >= 'A' && *at <= 'Z') *at = (char)(*at - 'A' + 'a');
-  return low;
+  Buf low = buf_new(a);
+  for (const char *at = text; *at; at++) {
+    bool capital = *at >= 'A' && *at <= 'Z';
+    if (capital && at > text) buf_char(&low, '_');
+    buf_char(&low, capital ? (char)(*at - 'A' + 'a') : *at);
+  }
+  return low.at;
 }
 
 static void name_level(GraphWriting *g, const GraphLevel *level) {
@@ -134,7 +142,7 @@ bool onnx_written(Onnx *o, const char *name, Bytes *bytes) {
                     .value = NEW_ARRAY(o->a, bool, o->value.n),
                     .name = NEW_ARRAY(o->a, const char *, o->value.n),
                     .taken = table_new(o->a)};
-  for (uint32_t i = 0; i < o->level->out.n; i++) mark_value(&g, o->level->out.at[i]);
+  onnx_what_is_read(o, g.node, g.value);
   name_all(&g);
   OutGraph graph = graph_of(&g, o->level, name);
   add_constants(&g, &graph);

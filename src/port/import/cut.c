@@ -102,6 +102,15 @@ bool op_slice(ImpNode *n) {
 }
 
 // -- split ---------------------------------------------------------------------------------------
+// A part without places: of use to who joins it to others. 0 with a message.
+static Id say_nothing(ImpNode *n, Id v, uint32_t axis) {
+  ImpShape none = value_at(n->m, v)->shape;
+  none.dim[axis] = dim_of(0);
+  if (shape_count(&none) != 0)
+    return op_refuse(n, "a part has no places: an axis has at least one"), 0;
+  return value_const(n->m, value_at(n->m, v)->type, &none, NEW(n->m->arena, double));
+}
+
 bool op_split(ImpNode *n) {
   ImpInts parts;
   uint32_t axis, count = n->node->out.n;
@@ -115,11 +124,15 @@ bool op_split(ImpNode *n) {
     int64_t left = x.dim[axis].n - from, size = parts.there && i < parts.n ? parts.at[i]
                                                 : each < left              ? each
                                                                            : left;
-    if (size < 1) return op_refuse(n, "part %u has no places: an axis has at least one", i + 1);
+    if (size < 0) return op_refuse(n, "part %u has a negative size", i + 1);
     if (!x.dim[axis].text && size > left)
       return op_refuse(n, "its parts have more places than the axis");
+    Id part = 0;
     if (*n->node->out.at[i])
-      op_give(n, i, say_range(n, n->in[0], axis, dim_of(from), dim_of(size)));
+      part = size ? say_range(n, n->in[0], axis, dim_of(from), dim_of(size))
+                  : say_nothing(n, n->in[0], axis);
+    if (part) op_give(n, i, part);
+    if (n->m->diags->errors) return false;
     from += size;
   }
   return true;

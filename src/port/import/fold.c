@@ -86,6 +86,7 @@ FOLD(sqrt, sqrt(x[0]))
 FOLD(reciprocal, 1 / x[0])
 FOLD(exp, exp(x[0]))
 FOLD(log, log(x[0]))
+FOLD(relu, x[0] > 0 ? x[0] : 0)
 FOLD(where, x[0] != 0 ? x[1] : x[2])
 #undef FOLD
 
@@ -119,6 +120,7 @@ static const struct FoldRow {
     {"Sqrt", fold_sqrt, 1, false, 0},
     {"Exp", fold_exp, 1, false, 0},
     {"Log", fold_log, 1, false, 0},
+    {"Relu", fold_relu, 1, false, 0},
     {"Reciprocal", fold_reciprocal, 1, false, 0},
     {"Where", fold_where, 3, false, 0},
 };
@@ -127,17 +129,40 @@ static ImpSize size_in(const ImpValue *v, int64_t k) {
   return v->known ? v->known[k] : dim_of((int64_t)v->data[k]);
 }
 
+// One place of sizes with names, which are whole and at least 1. False: it cannot be told.
+static bool fold_size(ImpNode *n, const struct FoldRow *row, const ImpSize *x, ImpSize *out) {
+  const char *op = row->op;
+  if (row->size) return *out = dim_op(n->m, row->size, x[0], x[1]), true;
+  bool named = x[0].text && !x[1].text, other = !x[0].text && x[1].text;
+  int64_t number = named ? x[1].n : x[0].n;
+  if (!strcmp(op, "Where")) return !x[0].text && (*out = x[x[0].n ? 1 : 2], true);
+  if (!strcmp(op, "Equal") && dim_same(x[0], x[1])) return *out = dim_of(1), true;
+  if (!strcmp(op, "Equal")) return (named || other) && number < 1 && (*out = dim_of(0), true);
+  if (!strcmp(op, "Max"))
+    return (named || other) && number <= 1 && (*out = named ? x[0] : x[1], true);
+  return false;
+}
+
 static Id fold_sizes(ImpNode *n, const struct FoldRow *row, const ImpShape *shape, int64_t count) {
-  const ImpValue *a = op_value(n, 0), *b = n->nin > 1 ? op_value(n, 1) : NULL;
   int64_t at[ONNX_RANK_LIMIT];
-  if (!row->size || !b || !is_whole(a->type) || count > ONNX_RANK_LIMIT) return 0;
+  if (count > ONNX_RANK_LIMIT) return 0;
+  for (uint32_t i = 0; i < n->nin; i++)
+    if (!is_whole(op_value(n, i)->type) && op_value(n, i)->type != ONNX_BOOL) return 0;
   ImpSize *known = NEW_ARRAY(n->m->arena, ImpSize, count + 1);
   for (int64_t k = 0; k < count; k++) {
+    ImpSize x[FOLD_IN_MOST] = {{0}};
     unravel(shape, k, at);
-    known[k] = dim_op(n->m, row->size, size_in(a, spread(&a->shape, shape, at)),
-                      size_in(b, spread(&b->shape, shape, at)));
+    for (uint32_t i = 0; i < n->nin; i++)
+      x[i] = size_in(op_value(n, i), spread(shape_in(n, i), shape, at));
+    bool numbers = !x[0].text && !x[1].text && !x[2].text;
+    double y[FOLD_IN_MOST] = {(double)x[0].n, (double)x[1].n, (double)x[2].n};
+    if (numbers)
+      known[k] = dim_of((int64_t)row->f(y, ONNX_INT64));
+    else if (!fold_size(n, row, x, &known[k]))
+      return 0;
   }
-  Id v = value_new(n->m, op_value(n, 0)->type, shape, IMP_CONST, "");
+  OnnxType type = row->logical ? ONNX_BOOL : op_value(n, n->nin > 2)->type;
+  Id v = value_new(n->m, type, shape, IMP_CONST, "");
   value_at(n->m, v)->known = known;
   return v;
 }
@@ -169,7 +194,7 @@ static bool fold_map(ImpNode *n, const struct FoldRow *row) {
 
 // -- moving --------------------------------------------------------------------------------------
 // The numbers, or sizes, of the first input at these places.
-static void give_moved(ImpNode *n, const ImpShape *shape, const int64_t *from) {
+static Id moved(ImpNode *n, const ImpShape *shape, const int64_t *from) {
   Importer *m = n->m;
   ImpValue x = *op_value(n, 0);
   int64_t count = shape_count(shape);
@@ -182,7 +207,11 @@ static void give_moved(ImpNode *n, const ImpShape *shape, const int64_t *from) {
   }
   value_at(m, v)->data = data;
   value_at(m, v)->known = known;
-  op_give(n, 0, v);
+  return v;
+}
+
+static void give_moved(ImpNode *n, const ImpShape *shape, const int64_t *from) {
+  op_give(n, 0, moved(n, shape, from));
 }
 
 static int64_t *new_places(ImpNode *n, const ImpShape *shape) {
@@ -268,6 +297,34 @@ static bool fold_slice(ImpNode *n) {
   }
   if (from) give_moved(n, &out, from);
   return from;
+}
+
+static bool fold_split(ImpNode *n) {
+  ImpInts parts;
+  uint32_t axis, count = n->node->out.n;
+  ImpShape x = *shape_in(n, 0);
+  int64_t at[ONNX_RANK_LIMIT], before = 0;
+  if (!x.rank || !count || !op_list(n, "split", 1, &parts) ||
+      !op_axis(n, attr_int(n, "axis", 0), x.rank, &axis))
+    return false;
+  int64_t size = x.dim[axis].n, each = (size + count - 1) / count;
+  for (uint32_t i = 0; i < count; i++) {
+    int64_t left = size - before, here = parts.there && i < parts.n ? parts.at[i] : each;
+    if (!parts.there && here > left) here = left;
+    if (here < 0 || here > left) return false;
+    ImpShape out = x;
+    out.dim[axis] = dim_of(here);
+    int64_t *from = new_places(n, &out);
+    for (int64_t k = 0; from && k < shape_count(&out); k++) {
+      unravel(&out, k, at);
+      at[axis] += before;
+      from[k] = ravel(&x, at);
+    }
+    if (!from) return false;
+    if (*n->node->out.at[i]) op_give(n, i, moved(n, &out, from));
+    before += here;
+  }
+  return true;
 }
 
 static bool fold_transpose(ImpNode *n) {
@@ -409,19 +466,13 @@ static const struct {
   const char *op;
   bool (*fold)(ImpNode *);
 } folds[] = {
-    {"Gather", fold_gather},
-    {"Concat", fold_concat},
-    {"Slice", fold_slice},
-    {"Transpose", fold_transpose},
-    {"Expand", fold_expand},
-    {"Reshape", fold_reshape},
-    {"Flatten", NULL},
-    {"Squeeze", fold_squeeze},
-    {"Unsqueeze", fold_unsqueeze},
-    {"Cast", fold_cast},
-    {"CastLike", fold_cast},
-    {"ReduceProd", fold_reduce},
-    {"ReduceSum", fold_reduce},
+    {"Gather", fold_gather},       {"Concat", fold_concat},
+    {"Slice", fold_slice},         {"Split", fold_split},
+    {"Transpose", fold_transpose}, {"Expand", fold_expand},
+    {"Reshape", fold_reshape},     {"Flatten", NULL},
+    {"Squeeze", fold_squeeze},     {"Unsqueeze", fold_unsqueeze},
+    {"Cast", fold_cast},           {"CastLike", fold_cast},
+    {"ReduceProd", fold_reduce},   {"ReduceSum", fold_reduce},
     {"Range", fold_range},
 };
 

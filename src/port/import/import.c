@@ -1,12 +1,17 @@
 // The walk: nodes in their order, each with values for its names. Functions of the model are opened where they are called.
 #include "port/import/own.h"
 
-enum { WORK_LIMIT = 200000, CALL_LIMIT = 24 };
+enum { WORK_LIMIT = 200000, CALL_LIMIT = 24, INPUTS_LIMIT = 4096 };
+enum {
+  MEMORY_FOR_EACH = 40,
+  MEMORY_MORE = 64 << 20
+}; // bytes, for each byte of the file and at all
 
 // -- names of values -----------------------------------------------------------------------------
 ImpScope *imp_new(Importer *m, ImpScope *outer, const OnnxOpsets *opset, const char *path) {
   ImpScope *s = NEW(m->arena, ImpScope);
-  *s = (ImpScope){table_new(m->arena), outer, path, opset, outer ? outer->depth : 0};
+  *s = (ImpScope){.names = table_new(m->arena), .outer = outer, .path = path, .opset = opset};
+  if (outer) s->depth = outer->depth, s->nested = outer->nested;
   return s;
 }
 
@@ -35,32 +40,6 @@ static const OnnxFunction *function_find(const Importer *m, const OnnxNode *node
   return NULL;
 }
 
-static const OnnxAttribute *attribute_given(const OnnxFunction *f, const OnnxNode *call,
-                                            const char *name) {
-  const OnnxAttribute *a = onnx_attribute(call, name);
-  for (uint32_t i = 0; !a && i < f->standard.n; i++)
-    if (!strcmp(f->standard.at[i].name, name)) a = &f->standard.at[i];
-  return a;
-}
-
-// The nodes of a function for one call: attributes that it hands on have their values.
-static OnnxNode *nodes_for(Importer *m, const OnnxFunction *f, const OnnxNode *call) {
-  OnnxNode *node = arena_copy(m->arena, f->node.at, sizeof *f->node.at * f->node.n);
-  for (uint32_t i = 0; i < f->node.n; i++) {
-    const OnnxNode *was = &f->node.at[i];
-    memset(&node[i].attribute, 0, sizeof node[i].attribute);
-    for (uint32_t k = 0; k < was->attribute.n; k++) {
-      OnnxAttribute a = was->attribute.at[k];
-      const OnnxAttribute *given = a.ref ? attribute_given(f, call, a.ref) : &a;
-      if (!given) continue;
-      const char *name = a.name;
-      a = *given, a.name = name, a.ref = NULL;
-      vec_push(m->arena, &node[i].attribute, a);
-    }
-  }
-  return node;
-}
-
 static bool open_function(ImpNode *n, const OnnxFunction *f) {
   Importer *m = n->m;
   ImpScope *s = imp_new(m, NULL, &f->opset, n->scope->path);
@@ -70,7 +49,8 @@ static bool open_function(ImpNode *n, const OnnxFunction *f) {
     return op_refuse(n, "the function has other inputs or outputs");
   for (uint32_t i = 0; i < n->nin; i++)
     if (n->in[i]) imp_put(s, f->in.at[i], n->in[i]);
-  if (!import_nodes(m, s, nodes_for(m, f, n->node), f->node.n)) return false;
+  if (!import_nodes(m, s, nodes_with(m, f, n->node, f->node.at, f->node.n), f->node.n))
+    return false;
   for (uint32_t i = 0; i < n->node->out.n; i++) {
     Id v = imp_find(s, f->out.at[i]);
     if (!v && *n->node->out.at[i]) return op_refuse(n, "the function does not make its output");
@@ -99,12 +79,16 @@ static bool import_node(Importer *m, ImpScope *s, const OnnxNode *node) {
   if (++m->work > WORK_LIMIT)
     return diag_refuse(m->diags, (Span){0}, "the model has more than %d nodes once it is opened",
                        WORK_LIMIT);
+  if (arena_used(m->arena) > m->memory)
+    return op_refuse(&n, "what is computed before the program runs takes too much memory");
+  if (node->in.n > INPUTS_LIMIT) return op_refuse(&n, "it has more than %d inputs", INPUTS_LIMIT);
   if (!resolve(&n)) return false;
   const OnnxFunction *f = function_find(m, node);
   if (f) return open_function(&n, f);
   n.row = row_find(node->op, node->domain);
   if (!n.row) return op_refuse(&n, "this operator is not known");
-  return fold_node(&n) || (!m->diags->errors && n.row->write(&n));
+  bool good = fold_node(&n) || (!m->diags->errors && n.row->write(&n));
+  return good && !m->diags->errors;
 }
 
 bool import_nodes(Importer *m, ImpScope *s, const OnnxNode *node, uint32_t n) {
@@ -123,7 +107,8 @@ bool import_initializers(Importer *m, ImpScope *s, const OnnxGraph *g) {
     double *data;
     if (!onnx_numbers(m->arena, t, m->model->folder, &data, &why))
       return diag_refuse(m->diags, (Span){0}, "%s", why);
-    bool learned = is_float(t->type) && t->count > 1;
+    bool named = text_ends(t->name, "bias") || text_ends(t->name, "weight");
+    bool learned = is_float(t->type) && (t->count > 1 || (t->rank && named));
     Id v = value_new(m, t->type, &shape, learned ? IMP_WEIGHT : IMP_CONST, t->name);
     value_at(m, v)->data = data;
     imp_put(s, t->name, v);
@@ -224,8 +209,11 @@ bool import_onnx(Arena *a, Diags *diags, const ImportOptions *how, Imported *out
   const char *why = NULL;
   *m = (Importer){.arena = a, .diags = diags, .how = how};
   vec_push(a, &m->value, (ImpValue){0});
-  if (!onnx_read(a, how->path, &model, &why)) return diag_refuse(diags, (Span){0}, "%s", why);
+  bool read = how->bytes ? onnx_read_bytes(a, how->bytes, how->n, NULL, &model, &why)
+                         : onnx_read(a, how->path, &model, &why);
+  if (!read) return diag_refuse(diags, (Span){0}, "%s", why);
   m->model = model;
+  m->memory = arena_used(a) + MEMORY_FOR_EACH * model->size + MEMORY_MORE;
   if (!import_graph(m)) return false;
   write_program(m, out);
   return true;

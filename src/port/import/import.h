@@ -28,7 +28,10 @@
 #include "io/bytes/bytes.h"
 
 typedef struct {
-  const char *path;    // of the model
+  const char *path; // of the model
+  const void
+      *bytes; // or the model itself, which must live as long; then there are no files beside it
+  size_t n;
   const char *weights; // what the program calls the file of weights, beside it
   bool flat;           // a line for each node
   const Arrays *given; // inputs of the graph, by name, that are to be constants; or NULL
@@ -37,6 +40,8 @@ typedef struct {
 typedef struct {
   const char *text;
   Arrays weights;
+  uint32_t before;        // lines of small boxes, in front
+  VEC(const char *) node; // of each line behind them: "node `a` (Add)", or NULL
 } Imported;
 
 bool import_onnx(Arena *, Diags *, const ImportOptions *, Imported *);

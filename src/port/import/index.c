@@ -22,12 +22,13 @@ static Id pointer_const(ImpNode *n, const ImpValue *v, int64_t places) {
   return p;
 }
 
-// A value that points into an axis; 0: it has to be compared.
-Id pointer(ImpNode *n, Id v, ImpSize axis) {
+// A value that points into an axis; 0: it has to be compared. An input of the graph points into a table of numbers that are known, as
+// words do into an embedding, and then counts from the front; elsewhere it may count from the end too.
+Id pointer(ImpNode *n, Id v, ImpSize axis, bool table) {
   ImpValue *x = value_at(n->m, v);
   if (axis.text) return 0;
   if (x->data) return pointer_const(n, x, axis.n);
-  if (x->kind != IMP_INPUT || (x->labels && x->labels != axis.n)) return 0;
+  if (!table || x->kind != IMP_INPUT || (x->labels && x->labels != axis.n)) return 0;
   x->labels = axis.n;
   return v;
 }
@@ -42,7 +43,7 @@ bool op_gather(ImpNode *n) {
   if (!op_axis(n, attr_int(n, "axis", 0), x.rank, &axis)) return false;
   if (x.rank + at.rank > ONNX_RANK_LIMIT) return op_refuse(n, "it would have too many axes");
   const char *in[ONNX_RANK_LIMIT], *index[ONNX_RANK_LIMIT], *left[ONNX_RANK_LIMIT];
-  Id p = pointer(n, n->in[1], x.dim[axis]);
+  Id p = pointer(n, n->in[1], x.dim[axis], op_value(n, 0)->data != NULL);
   if (!p && m->diags->errors) return false;
   const char *place = imp_letter[ONNX_RANK_LIMIT];
   for (uint32_t i = 0; i < x.rank; i++) {

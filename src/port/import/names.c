@@ -19,13 +19,14 @@ static const char *const reserved[] = {
 
 // The library's boxes may be mentioned too; a name that hides one is legal, but not for who reads it.
 static const char *const library[] = {
-    "leaky_relu", "elu",         "selu",       "gelu",           "gelu_tanh",
-    "silu",       "mish",        "softsign",   "hard_sigmoid",   "hard_tanh",
-    "softmax",    "log_softmax", "logsumexp",  "cumulative_sum", "dense",
-    "flatten",    "embed",       "conv",       "max_pool",       "mean_pool",
-    "layer_norm", "rms_norm",    "group_norm", "batch_norm",     "dropout",
-    "attend",     "causal",      "multihead",  "rotary",         "lstm",
-    "gru",        "lut",         "roll",
+    "leaky_relu", "elu",         "selu",          "gelu",           "gelu_tanh",
+    "silu",       "mish",        "softsign",      "hard_sigmoid",   "hard_tanh",
+    "softmax",    "log_softmax", "logsumexp",     "cumulative_sum", "dense",
+    "flatten",    "embed",       "conv",          "max_pool",       "mean_pool",
+    "layer_norm", "rms_norm",    "group_norm",    "batch_norm",     "dropout",
+    "attend",     "causal",      "multihead",     "rotary",         "lstm",
+    "gru",        "lut",         "roll",          "conv2d",         "depthwise2d",
+    "bias2d",     "max_pool2d",  "global_mean2d", "batch_norm2d",   "linear",
 };
 
 static void take_all(Importer *m, const char *const *word, uint32_t n) {
@@ -43,10 +44,14 @@ static void begin(Importer *m) {
 #undef BOX
 }
 
+// The table has how many there are of a name.
 static const char *free_name(Importer *m, const char *base) {
   const char *name = base;
-  for (uint32_t k = 2; table_get(m->taken, name, strlen(name)); k++)
+  size_t n = strlen(base);
+  for (Id k = table_get(m->taken, base, n); k && table_get(m->taken, name, strlen(name));) {
+    table_put(m->taken, base, n, ++k);
     name = arena_format(m->arena, "%s_%u", base, k);
+  }
   table_put(m->taken, name, strlen(name), 1);
   return name;
 }
@@ -68,11 +73,25 @@ static const char *cleaned(Importer *m, const char *text) {
   return b.n ? b.at : "";
 }
 
+// "/layer1/layer1.0/conv1/Conv" says no more than "layer1.0/conv1": a scope that the next one repeats goes, and so does the operator.
+static const char *scopes_short(Importer *m, const char *path) {
+  Buf b = buf_new(m->arena);
+  if (*path != '/') return path;
+  for (const char *at = path + 1, *end; *at; at = *end ? end + 1 : end) {
+    end = at + strcspn(at, "/");
+    size_t n = (size_t)(end - at);
+    bool again = *end && !strncmp(at, end + 1, n) && !char_is_letter(end[1 + n]);
+    bool op = !*end && b.n && *at >= 'A' && *at <= 'Z';
+    if (!again && !op) buf_printf(&b, "%s%.*s", b.n ? "/" : "", (int)n, at);
+  }
+  return b.n ? b.at : path;
+}
+
 const char *name_make(Importer *m, const char *onnx, const char *otherwise) {
   begin(m);
   size_t n = strlen(onnx);
   if (text_ends(onnx, "_output_0")) onnx = arena_text(m->arena, onnx, n - 9);
-  const char *base = cleaned(m, onnx);
+  const char *base = cleaned(m, m->how->flat ? onnx : scopes_short(m, onnx));
   return free_name(m, *base ? base : otherwise);
 }
 

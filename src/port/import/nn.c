@@ -5,7 +5,7 @@
 // The last two axes are matrices, those before them are broadcast; one axis alone is a row or a column.
 typedef struct {
   ImpShape shape;
-  const char *a, *b, *left;
+  const char *a, *b, *left, *summed;
 } Product;
 
 static bool product_shape(ImpNode *n, const ImpShape *a, const ImpShape *b, Product *p) {
@@ -27,7 +27,7 @@ static bool product_shape(ImpNode *n, const ImpShape *a, const ImpShape *b, Prod
   uint32_t next = p->shape.rank;
   const char *row = a->rank > 1 ? imp_letter[next++] : "",
              *column = b->rank > 1 ? imp_letter[next++] : "";
-  const char *summed = imp_letter[next];
+  const char *summed = p->summed = imp_letter[next];
   p->left = arena_format(m->arena, "%s %s %s", left, row, column);
   p->a = arena_format(m->arena, "%s %s %s", in_a, row, summed);
   p->b = arena_format(m->arena, "%s %s %s", in_b, summed, column);
@@ -36,14 +36,21 @@ static bool product_shape(ImpNode *n, const ImpShape *a, const ImpShape *b, Prod
   return true;
 }
 
-bool op_matmul(ImpNode *n) {
+Id say_product(ImpNode *n, Id a, Id b, OnnxType type) {
   Product p;
+  ImpShape left = value_at(n->m, a)->shape, right = value_at(n->m, b)->shape;
+  if (!product_shape(n, &left, &right, &p)) return 0;
+  bool wraps = is_whole(type) && onnx_type_info[type].bits <= 32;
+  const char *sum = wraps ? arena_format(n->m->arena, "sum[%s]($0 * $1)", p.summed) : "$0 $1";
+  ImpForm form = {.left = p.left, .right = wrapped(n->m, type, sum)};
+  return say(n, type, &p.shape, form, READS({a, p.a}, {b, p.b}));
+}
+
+bool op_matmul(ImpNode *n) {
   if (!op_wants(n, 2, 2)) return false;
-  OnnxType type = op_value(n, 0)->type;
-  if (!product_shape(n, &op_value(n, 0)->shape, &op_value(n, 1)->shape, &p)) return false;
-  ImpForm form = {.left = p.left, .right = wrapped(n->m, type, "$0 $1")};
-  op_give(n, 0, say(n, type, &p.shape, form, READS({n->in[0], p.a}, {n->in[1], p.b})));
-  return true;
+  Id y = say_product(n, n->in[0], n->in[1], op_value(n, 0)->type);
+  if (y) op_give(n, 0, y);
+  return y;
 }
 
 // -- Gemm ----------------------------------------------------------------------------------------

@@ -6,19 +6,33 @@
 bool is_float(OnnxType t) { return onnx_type_info[t].kind == 'f'; }
 bool is_whole(OnnxType t) { return onnx_type_info[t].kind == 'i' || onnx_type_info[t].kind == 'u'; }
 
+const char *node_shown(Arena *a, const OnnxNode *node) {
+  const char *name = *node->name ? node->name : node->out.n ? node->out.at[0] : "";
+  return arena_format(a, "node `%s` (%s)", text_shown(a, name, strlen(name)),
+                      text_shown(a, node->op, strlen(node->op)));
+}
+
 bool op_refuse(ImpNode *n, const char *format, ...) {
   Arena *a = n->m->arena;
   va_list list;
   va_start(list, format);
   const char *why = arena_vformat(a, format, list);
   va_end(list);
-  const char *name = *n->node->name ? n->node->name : n->node->out.n ? n->node->out.at[0] : "";
-  const char *shown = text_shown(a, name, strlen(name));
-  const char *op = text_shown(a, n->node->op, strlen(n->node->op));
-  return diag_refuse(n->m->diags, (Span){0}, "node `%s` (%s): %s", shown, op, why);
+  return diag_refuse(n->m->diags, (Span){0}, "%s: %s", node_shown(a, n->node), why);
+}
+
+// Sizes that are all numbers are numbers.
+static void settle(Importer *m, ImpValue *v) {
+  int64_t count = shape_count(&v->shape);
+  if (!v->known || v->data || v->kind != IMP_CONST) return;
+  for (int64_t i = 0; i < count; i++)
+    if (v->known[i].text) return;
+  v->data = NEW_ARRAY(m->arena, double, count + 1);
+  for (int64_t i = 0; i < count; i++) v->data[i] = (double)v->known[i].n;
 }
 
 void op_give(ImpNode *n, uint32_t k, Id v) {
+  settle(n->m, value_at(n->m, v));
   if (k >= n->node->out.n || !*n->node->out.at[k]) return;
   ImpValue *value = value_at(n->m, v);
   if (!*value->onnx || value->kind == IMP_MADE) value->onnx = n->node->out.at[k];
@@ -72,7 +86,7 @@ bool op_known(ImpNode *n, uint32_t k) {
 
 bool op_list(ImpNode *n, const char *name, uint32_t k, ImpInts *out) {
   *out = name ? attr_ints(n, name) : (ImpInts){0};
-  if (out->there || !k || !op_in(n, k)) return true;
+  if (out->there || !op_in(n, k)) return true;
   if (!op_known(n, k)) return false;
   ImpValue *v = op_value(n, k);
   int64_t count = shape_count(&v->shape);

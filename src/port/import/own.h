@@ -28,6 +28,8 @@ typedef struct {
   OnnxType type;
   ImpShape shape;
   ImpKind kind;
+  const char *box;  // of a weight: the box of a scan that has it; NULL: the model
+  const char *path; // of a weight that a box of the library has: where; or NULL
   double *data;     // IMP_CONST, IMP_WEIGHT: [count]
   ImpSize *known;   // of whole numbers some of which are symbols: [count]; or NULL
   const char *from; // the input of the graph that it is computed from, if it is only one; or NULL
@@ -47,13 +49,34 @@ typedef struct {
   const char *left, *right, *pad;
 } ImpForm;
 
+// A box of a line that is a chain of boxes: `conv2d[8]` with the weights that it has of its own.
+typedef struct {
+  const char *box, *text;
+  struct {
+    Id value;
+    const char *tail; // behind the box: "W", "linear/W"
+  } own[4];
+  uint32_t n;
+  Id block; // one of the program's own boxes, from 1 on; 0: the library's
+} ImpPart;
+
 typedef struct {
   VEC(Id) out;
   ImpForm form;
+  VEC(ImpPart) part; // not empty: the line is this chain, of the first read
   VEC(ImpRead) read;
   const OnnxNode *node; // that it is for
   const char *scope;    // of the node: its name in the model
 } ImpLine;
+
+// A box of the program's own: lines that were there `times` over.
+typedef struct {
+  const char *name;
+  uint32_t n, times;
+  ImpLine *line; // [times * n]; what is written is the first time
+  Id in, out;
+  Ids more; // further inputs, the same each time
+} ImpBlock;
 
 // The names of a graph, of one inside it, or of a function.
 typedef struct ImpScope {
@@ -61,7 +84,8 @@ typedef struct ImpScope {
   struct ImpScope *outer; // NULL: none is seen
   const char *path;       // of the call, "" at the top
   const OnnxOpsets *opset;
-  uint32_t depth;
+  uint32_t depth;  // of functions around it
+  uint32_t nested; // graphs around it
 } ImpScope;
 
 typedef struct Importer {
@@ -71,9 +95,12 @@ typedef struct Importer {
   const OnnxModel *model;
   VEC(ImpValue) value; // value.at[0] is unused
   VEC(ImpLine) line;
+  VEC(ImpBlock) block;
+  VEC(const char *) box; // texts of boxes that are for one node
   Ids input, output;
   Table *taken;   // names of the program
   Table *symbols; // sizes with a name: of the file, to 1
+  size_t memory;  // that may be in use before a node
   uint32_t work;  // nodes so far, with those of functions and loops
 } Importer;
 
@@ -107,6 +134,8 @@ ImpSize dim_of(int64_t);
 bool dim_same(ImpSize, ImpSize);
 bool dim_is(ImpSize, int64_t);
 ImpSize dim_op(Importer *, char op, ImpSize, ImpSize); // + - * /, rounded down
+bool dim_divide(Importer *, ImpSize, ImpSize,
+                ImpSize *); // false: not without a rest, as far as can be told
 const char *dim_text(Importer *, ImpSize);
 const char *dim_inside(Importer *, ImpSize); // the same for an index or a value: `size[N]`
 enum { IMP_LETTERS = 2 * ONNX_RANK_LIMIT };
@@ -116,6 +145,10 @@ const char *letters(Importer *, uint32_t rank);   // "i j k"
 const char *letters_of(Importer *, Id, const ImpShape *to);
 // "a b c" from a list of texts
 const char *words(Importer *, uint32_t n, const char *const *text);
+// line.c
+const char *
+next_index(const char *at,
+           size_t *n); // of a list of indices: where it begins, and its length; NULL: none
 #define READS(...) (const ImpRead[]){__VA_ARGS__}, COUNT(((const ImpRead[]){__VA_ARGS__}))
 Id say(ImpNode *, OnnxType, const ImpShape *, ImpForm, const ImpRead *, uint32_t n);
 Id say_number(ImpNode *, Id);                // bits as 0 and 1
@@ -124,6 +157,7 @@ const char *number_term(Importer *, double); // as it may stand in a term
 const char *short_term(Importer *, float);   // the same for an attribute: as short as it can be
 
 // node.c: a node and what it has
+const char *node_shown(Arena *, const OnnxNode *); // for messages
 bool op_refuse(ImpNode *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void op_give(ImpNode *, uint32_t k, Id);
 Id op_in(const ImpNode *, uint32_t k);                   // 0: left out, or not there
@@ -138,7 +172,7 @@ typedef struct {
   int64_t *at;
 } ImpInts;
 ImpInts attr_ints(const ImpNode *, const char *name);
-// Of an attribute, or of an input whose numbers must be known (k; 0 is never one). False with a message.
+// Of an attribute, or of input k, whose numbers must be known. False with a message.
 bool op_list(ImpNode *, const char *name, uint32_t k, ImpInts *);
 bool op_sizes(ImpNode *, uint32_t k, ImpShape *); // an input that is a shape, perhaps with symbols
 bool op_axis(ImpNode *, int64_t axis, uint32_t rank, uint32_t *out); // from the end where negative
@@ -155,6 +189,10 @@ bool import_initializers(Importer *, ImpScope *, const OnnxGraph *);
 ImpScope *imp_new(Importer *, ImpScope *outer, const OnnxOpsets *, const char *path);
 Id imp_find(const ImpScope *, const char *name); // 0: nobody has made it
 void imp_put(ImpScope *, const char *name, Id);
+
+// control.c: the nodes of a graph inside a function, with the attributes that the call has given
+OnnxNode *nodes_with(Importer *, const OnnxFunction *, const OnnxNode *call, const OnnxNode *,
+                     uint32_t n);
 
 // fold.c: what can be computed now. False: it cannot
 bool fold_node(ImpNode *);
@@ -186,16 +224,32 @@ Id say_taken(ImpNode *, Id, uint32_t axis, const int64_t *place, int64_t count);
 
 Id say_padded(ImpNode *, Id, int64_t *before, int64_t *after, Id with); // 0 with a message
 
+// nn.c
+Id say_product(ImpNode *, Id a, Id b, OnnxType); // of matrices; 0 with a message
+
 // conv.c
 Id say_conv(ImpNode *, Id x, Id w, Id bias, OnnxType); // 0 with a message
 
 // index.c
-Id pointer(ImpNode *, Id,
-           ImpSize axis); // labels for an axis, or 0: it has to be compared with every place
+Id pointer(ImpNode *, Id, ImpSize axis,
+           bool table); // labels for an axis, or 0: it has to be compared with every place
 
 // names.c
 const char *name_make(Importer *, const char *onnx, const char *otherwise); // one that is free
 const char *symbol_make(Importer *, const char *symbol);
+
+// batch.c: the axis of the samples is left out where it only passes over
+void batch_leave_out(Importer *, const bool *live); // [line]
+
+// calls.c: what a box of the library says is said by it, and boxes that follow each other become a chain
+void calls_make(Importer *, bool *live);        // [line]
+void calls_place(Importer *, const bool *live); // the weights of boxes get their paths
+
+// plumbing.c: axes that only change places
+void plumbing_fold(Importer *, bool *live);
+
+// repeats.c: lines that are said several times over become a box
+void repeats_make(Importer *, bool *live);
 
 // write.c
 void write_program(Importer *, Imported *);

@@ -237,6 +237,33 @@ bool op_lpnormalization(ImpNode *n) {
   return true;
 }
 
+// Less its mean, by its deviation, over axes.
+bool op_meanvariance(ImpNode *n) {
+  Importer *m = n->m;
+  bool gone[ONNX_RANK_LIMIT] = {false};
+  ImpInts axes = attr_ints(n, "axes");
+  int64_t usual[] = {0, 2, 3};
+  Reduced r;
+  if (!axes.there) axes = (ImpInts){true, COUNT(usual), usual};
+  if (!op_wants(n, 1, 1)) return false;
+  ImpShape x = op_value(n, 0)->shape;
+  OnnxType type = op_value(n, 0)->type;
+  for (uint32_t i = 0; i < axes.n; i++) {
+    uint32_t axis;
+    if (!op_axis(n, axes.at[i], x.rank, &axis)) return false;
+    gone[axis] = true;
+  }
+  reduced_shape(m, &x, gone, true, &r);
+  const char *at = letters(m, x.rank);
+  Id mean = say_reduced(n, n->in[0], type, &r, "mean[{}]($0)");
+  Id d = say(n, type, &x, (ImpForm){.left = at, .right = "$0 - $1"},
+             READS({n->in[0], at}, {mean, r.kept}));
+  Id square = say_reduced(n, d, type, &r, "mean[{}]($0 * $0)");
+  ImpForm form = {.left = at, .right = "$0 / (sqrt($1) + 1e-9)"};
+  op_give(n, 0, say(n, type, &x, form, READS({d, at}, {square, r.kept})));
+  return true;
+}
+
 // -- running sums --------------------------------------------------------------------------------
 bool op_cumsum(ImpNode *n) {
   Importer *m = n->m;

@@ -94,46 +94,60 @@ bool reshape_shape(ImpNode *n, ImpShape *out) {
   return true;
 }
 
-// From the front, runs of axes with the same product: each is a group on one side or the other. False: there is a run with several
-// axes on both sides.
+// The axes of both shapes are cut into the same parts, from the front: what is left of an axis of one side goes into that of the
+// other, or the other way round. Each part is an index; an axis of several is a group.
+typedef struct {
+  uint32_t n;
+  ImpSize size[IMP_LETTERS];
+  uint32_t of[2][IMP_LETTERS]; // the axis of each side that it belongs to
+} Parts;
+
+static bool part_axes(Importer *m, const ImpShape *x, const ImpShape *y, Parts *p) {
+  uint32_t i = 0, j = 0;
+  ImpSize a = dim_of(1), b = dim_of(1), q;
+  p->n = 0;
+  for (;;) {
+    while (i < x->rank && dim_is(a, 1)) a = x->dim[i++];
+    while (j < y->rank && dim_is(b, 1)) b = y->dim[j++];
+    if (dim_is(a, 1) && dim_is(b, 1)) return true;
+    if (p->n == IMP_LETTERS) return false;
+    bool less = dim_divide(m, b, a, &q);
+    if (dim_is(a, 1) || dim_is(b, 1) || (!less && !dim_divide(m, a, b, &q))) return false;
+    p->of[0][p->n] = i - 1, p->of[1][p->n] = j - 1;
+    p->size[p->n++] = less ? a : b;
+    a = less ? dim_of(1) : q;
+    b = less ? q : dim_of(1);
+  }
+}
+
+// One side as text. `sizes`: parts of groups have theirs, unless the other side has the part as an axis of its own.
+static const char *parts_text(Importer *m, const Parts *p, uint32_t side, uint32_t rank,
+                              const char *none) {
+  Buf b = buf_new(m->arena);
+  uint32_t spare = p->n;
+  for (uint32_t axis = 0, k = 0; axis < rank; axis++) {
+    uint32_t first = k;
+    while (k < p->n && p->of[side][k] == axis) k++;
+    if (axis) buf_char(&b, ' ');
+    if (first == k) buf_text(&b, none ? none : imp_letter[spare++ % IMP_LETTERS]);
+    if (k - first > 1) buf_char(&b, '(');
+    for (uint32_t i = first; i < k; i++) {
+      bool alone = (!i || p->of[!side][i - 1] != p->of[!side][i]) &&
+                   (i + 1 == p->n || p->of[!side][i + 1] != p->of[!side][i]);
+      buf_printf(&b, "%s%s", i > first ? " " : "", imp_letter[i]);
+      if (!side && k - first > 1 && !alone) buf_printf(&b, ":%s", dim_text(m, p->size[i]));
+    }
+    if (k - first > 1) buf_char(&b, ')');
+  }
+  return b.at;
+}
+
 static bool grouped(Importer *m, const ImpShape *x, const ImpShape *y, const char **in,
                     const char **out) {
-  Buf a = buf_new(m->arena), b = buf_new(m->arena);
-  uint32_t i = 0, j = 0, letter = 0;
-  while (i < x->rank || j < y->rank) {
-    uint32_t i0 = i, j0 = j;
-    if (i < x->rank) i++;
-    if (j < y->rank) j++;
-    while (!dim_same(product(m, x, i0, i), product(m, y, j0, j))) {
-      bool more_x = i - i0 <= 1 && i < x->rank && j - j0 > 0;
-      ImpSize p = product(m, x, i0, i), q = product(m, y, j0, j);
-      if (!p.text && !q.text) more_x = p.n < q.n;
-      if (more_x && i < x->rank)
-        i++;
-      else if (j < y->rank)
-        j++;
-      else if (i < x->rank)
-        i++;
-      else
-        return false;
-    }
-    if (i - i0 > 1 && j - j0 > 1) return false;
-    bool joins = i - i0 > 1, splits = j - j0 > 1;
-    uint32_t count = joins ? i - i0 : j - j0;
-    if (i0 == i || j0 == j) count = i - i0 + j - j0; // sizes of 1 alone
-    if (letter + count > IMP_LETTERS) return false;
-    const char *list = words(m, count, imp_letter + letter);
-    if (i0 == i) {
-      buf_printf(&b, " %s", list);
-    } else if (j0 == j) {
-      for (uint32_t k = 0; k < count; k++) buf_text(&a, " 0");
-    } else {
-      buf_printf(&a, splits ? " (%s)" : " %s", list);
-      buf_printf(&b, joins ? " (%s)" : " %s", list);
-    }
-    letter += count;
-  }
-  *in = a.at, *out = b.at;
+  Parts p;
+  if (!part_axes(m, x, y, &p)) return false;
+  *in = parts_text(m, &p, 0, x->rank, "0");
+  *out = parts_text(m, &p, 1, y->rank, NULL);
   return true;
 }
 
@@ -265,7 +279,7 @@ bool op_concat(ImpNode *n) {
   if (!op_wants(n, 1, UINT32_MAX)) return false;
   ImpShape out = op_value(n, 0)->shape;
   if (!op_axis(n, attr_int(n, "axis", 0), out.rank, &axis)) return false;
-  if (n->nin == 1) return op_give(n, 0, n->in[0]), true;
+  uint32_t reads = 0;
   ImpRead *read = NEW_ARRAY(m->arena, ImpRead, n->nin);
   Buf right = buf_new(m->arena);
   buf_printf(&right, "concat[%s](", imp_letter[axis]);
@@ -275,11 +289,14 @@ bool op_concat(ImpNode *n) {
     if (s->rank != out.rank)
       return op_refuse(n, "its inputs have %u and %u axes", out.rank, s->rank);
     out.dim[axis] = dim_op(m, '+', out.dim[axis], s->dim[axis]);
-    read[i] = (ImpRead){.value = n->in[i], .index = letters(m, out.rank)};
-    buf_printf(&right, "%s$%u", i ? ", " : "", i);
+    if (dim_is(s->dim[axis], 0)) continue; // of a Split
+    read[reads] = (ImpRead){.value = n->in[i], .index = letters(m, out.rank)};
+    buf_printf(&right, "%s$%u", reads ? ", " : "", reads);
+    reads++;
   }
   buf_char(&right, ')');
-  op_give(n, 0, say(n, op_value(n, 0)->type, &out, (ImpForm){.right = right.at}, read, n->nin));
+  if (reads < 2) return op_give(n, 0, reads ? read[0].value : n->in[0]), true;
+  op_give(n, 0, say(n, op_value(n, 0)->type, &out, (ImpForm){.right = right.at}, read, reads));
   return true;
 }
 

@@ -27,6 +27,70 @@ static bool size_compute(char op, int64_t a, int64_t b, int64_t *out) {
   }
 }
 
+// A product: a number times factors with names, in the order of the alphabet.
+typedef struct {
+  int64_t number;
+  const char *factor[16];
+  uint32_t n;
+} Monomial;
+
+static bool monomial_add(Monomial *p, const char *factor) {
+  if (p->n == COUNT(p->factor)) return false;
+  uint32_t i = p->n++;
+  for (; i && strcmp(p->factor[i - 1], factor) > 0; i--) p->factor[i] = p->factor[i - 1];
+  p->factor[i] = factor;
+  return true;
+}
+
+// The size is one more factor: its own factors, or a sum as a whole.
+static bool monomial_take(Importer *m, Monomial *p, ImpSize s) {
+  if (!s.text) return !__builtin_mul_overflow(p->number, s.n, &p->number);
+  int depth = 0;
+  bool sum = false;
+  for (const char *c = s.text; *c; c++) {
+    depth += (*c == '(') - (*c == ')');
+    sum |= !depth && (*c == '+' || *c == '-' || *c == '/');
+  }
+  if (sum) return monomial_add(p, arena_format(m->arena, "(%s)", s.text));
+  for (const char *c = s.text, *from = c;; c++) {
+    depth += (*c == '(') - (*c == ')');
+    if (*c && (*c != '*' || depth)) continue;
+    const char *factor = arena_text(m->arena, from, (size_t)(c - from)), *end;
+    double x = number_read(factor, &end);
+    bool number = !*end;
+    if (number ? __builtin_mul_overflow(p->number, (int64_t)x, &p->number)
+               : !monomial_add(p, factor))
+      return false;
+    if (!*c) return true;
+    from = c + 1;
+  }
+}
+
+static ImpSize monomial_size(Importer *m, const Monomial *p) {
+  Buf b = buf_new(m->arena);
+  if (!p->n || !p->number) return dim_of(p->number);
+  if (p->number != 1) buf_printf(&b, "%lld", (long long)p->number);
+  for (uint32_t i = 0; i < p->n; i++) buf_printf(&b, "%s%s", b.n ? "*" : "", p->factor[i]);
+  size_t n = b.n;
+  bool alone = p->n == 1 && p->number == 1 && *b.at == '(';
+  return (ImpSize){-1, alone ? arena_text(m->arena, b.at + 1, n - 2) : b.at};
+}
+
+bool dim_divide(Importer *m, ImpSize a, ImpSize b, ImpSize *out) {
+  Monomial p = {.number = 1}, q = {.number = 1};
+  if (!monomial_take(m, &p, a) || !monomial_take(m, &q, b) || !q.number || p.number % q.number)
+    return false;
+  for (uint32_t i = 0; i < q.n; i++) {
+    uint32_t k = 0;
+    while (k < p.n && strcmp(p.factor[k], q.factor[i]) != 0) k++;
+    if (k == p.n) return false;
+    for (p.n--; k < p.n; k++) p.factor[k] = p.factor[k + 1];
+  }
+  p.number /= q.number;
+  *out = monomial_size(m, &p);
+  return true;
+}
+
 // In parentheses where it would otherwise be read with its neighbours.
 static const char *size_term(Importer *m, ImpSize s) {
   const char *text = dim_text(m, s);
@@ -35,16 +99,18 @@ static const char *size_term(Importer *m, ImpSize s) {
 
 ImpSize dim_op(Importer *m, char op, ImpSize a, ImpSize b) {
   int64_t n;
+  Monomial p = {.number = 1};
+  ImpSize exact;
   if (!a.text && !b.text && size_compute(op, a.n, b.n, &n)) return dim_of(n);
   if ((op == '+' || op == '-') && dim_is(b, 0)) return a;
   if (op == '+' && dim_is(a, 0)) return b;
-  if (op == '*' && (dim_is(a, 1) || dim_is(b, 0))) return b;
-  if (op == '*' && (dim_is(b, 1) || dim_is(a, 0))) return a;
-  if (op == '/' && dim_is(b, 1)) return a;
-  if (op == '/' && dim_same(a, b)) return dim_of(1);
+  if (op == '*' && monomial_take(m, &p, a) && monomial_take(m, &p, b)) return monomial_size(m, &p);
+  if (op == '/' && dim_divide(m, a, b, &exact)) return exact;
   if (op == '-' && dim_same(a, b)) return dim_of(0);
   const char *sign = op == '/' ? "//" : (const char[]){op, 0};
-  return (ImpSize){-1, arena_format(m->arena, "%s%s%s", size_term(m, a), sign, size_term(m, b))};
+  const char *left = op == '+' || op == '-' ? dim_text(m, a) : size_term(m, a);
+  const char *right = op == '+' ? dim_text(m, b) : size_term(m, b);
+  return (ImpSize){-1, arena_format(m->arena, "%s%s%s", left, sign, right)};
 }
 
 const char *dim_text(Importer *m, ImpSize s) {
@@ -123,55 +189,6 @@ const char *letters_of(Importer *m, Id v, const ImpShape *to) {
     at[i] = dim_is(s->dim[i], 1) && !dim_is(to->dim[k], 1) ? "0" : imp_letter[k];
   }
   return words(m, s->rank, at);
-}
-
-// -- lines ---------------------------------------------------------------------------------------
-// Sizes as numbers: what was folded away is read after all.
-static void make_known(ImpNode *n, Id v) {
-  Importer *m = n->m;
-  ImpValue *x = value_at(m, v);
-  if (!x->known || x->data || x->kind == IMP_MADE) return;
-  Buf b = buf_new(m->arena);
-  int64_t count = shape_count(&x->shape);
-  if (x->shape.rank) buf_char(&b, '[');
-  for (int64_t i = 0; i < count; i++)
-    buf_printf(&b, "%s%s", i ? ", " : "", dim_inside(m, x->known[i]));
-  if (x->shape.rank) buf_char(&b, ']');
-  ImpLine line = {.form = {.right = b.at}, .node = n->node, .scope = n->scope->path};
-  x->kind = IMP_MADE;
-  vec_push(m->arena, &line.out, v);
-  vec_push(m->arena, &m->line, line);
-}
-
-Id say(ImpNode *n, OnnxType type, const ImpShape *shape, ImpForm form, const ImpRead *read,
-       uint32_t nread) {
-  Importer *m = n->m;
-  ImpLine line = {.form = form, .node = n->node, .scope = n->scope->path};
-  Id v = value_new(m, type, shape, IMP_MADE, n->node->out.n ? n->node->out.at[0] : "");
-  for (uint32_t i = 0; i < nread; i++) {
-    make_known(n, read[i].value);
-    const ImpValue *x = value_at(m, read[i].value);
-    const char *from = x->kind == IMP_INPUT ? x->onnx : x->from;
-    if (from) value_at(m, v)->from = from;
-    vec_push(m->arena, &line.read, read[i]);
-  }
-  vec_push(m->arena, &line.out, v);
-  vec_push(m->arena, &m->line, line);
-  return v;
-}
-
-Id say_number(ImpNode *n, Id v) {
-  ImpShape shape = value_at(n->m, v)->shape;
-  const char *at = letters(n->m, shape.rank);
-  if (value_at(n->m, v)->type != ONNX_BOOL) return v;
-  return say(n, ONNX_INT64, &shape, (ImpForm){.left = at, .right = "number($0)"}, READS({v, at}));
-}
-
-Id say_bits(ImpNode *n, Id v) {
-  ImpShape shape = value_at(n->m, v)->shape;
-  const char *at = letters(n->m, shape.rank);
-  if (value_at(n->m, v)->type == ONNX_BOOL) return v;
-  return say(n, ONNX_BOOL, &shape, (ImpForm){.left = at, .right = "($0 != 0)"}, READS({v, at}));
 }
 
 // -- numbers -------------------------------------------------------------------------------------

@@ -4,12 +4,15 @@
 // A left index has its size written, `i:3`, unless a read has it as a plain place, which gives it.
 #include "port/import/own.h"
 
-enum { TEXT_CONST_LIMIT = 65536 };
+enum { TEXT_CONST_LIMIT = 1024 }; // numbers of a constant in the text; more are in the file
 
 typedef struct {
   Importer *m;
   Buf *b;
-  bool *live; // [line]
+  bool *live;  // [line]
+  size_t seen; // of the text: its lines have their nodes
+  bool exact;  // a line that compares: numbers are as the model has them
+  bool whole;  // a line without indices
 } ImpWriter;
 
 // -- what is needed ------------------------------------------------------------------------------
@@ -47,6 +50,11 @@ static void name_all(ImpWriter *w) {
     bool fixed = v->kind == IMP_CONST || v->kind == IMP_WEIGHT;
     if (fixed && v->reads && !v->name && !is_inline(v)) v->name = name_make(m, v->onnx, "c");
   }
+  for (uint32_t i = 0; i < m->block.n; i++)
+    for (uint32_t k = 0; k < m->block.at[i].n; k++) {
+      ImpValue *v = value_at(m, m->block.at[i].line[k].out.at[0]);
+      v->name = name_make(m, v->onnx, "y");
+    }
   for (uint32_t i = 0; i < m->line.n; i++)
     for (uint32_t k = 0; w->live[i] && k < m->line.at[i].out.n; k++) {
       ImpValue *v = value_at(m, m->line.at[i].out.at[k]);
@@ -83,13 +91,32 @@ static void put_list(ImpWriter *w, const ImpValue *v, uint32_t axis, int64_t *at
   buf_char(w->b, ']');
 }
 
-static void put_consts(ImpWriter *w) {
+// An array for the file, under that name.
+static void keep(ImpWriter *w, const ImpValue *v, const char *name, Imported *out) {
+  Importer *m = w->m;
+  int64_t *shape = NEW_ARRAY(m->arena, int64_t, v->shape.rank + 1);
+  for (uint32_t k = 0; k < v->shape.rank; k++) shape[k] = v->shape.dim[k].n;
+  Array x = {.name = name,
+             .rank = v->shape.rank,
+             .shape = shape,
+             .count = shape_count(&v->shape),
+             .data = v->data,
+             .kind = v->type == ONNX_FLOAT || onnx_type_info[v->type].bits < 32 ? EL_F32 : EL_F64};
+  vec_push(m->arena, &out->weights.array, x);
+}
+
+static void put_consts(ImpWriter *w, Imported *out) {
   for (uint32_t i = 1; i < w->m->value.n; i++) {
     const ImpValue *v = value_at(w->m, i);
     int64_t at = 0;
     if (v->kind != IMP_CONST || !v->reads || !v->name || !v->data) continue;
     buf_printf(w->b, "const %s : ", v->name);
     put_type(w, v);
+    if (shape_count(&v->shape) > TEXT_CONST_LIMIT) {
+      buf_printf(w->b, " from \"%s\"\n", w->m->how->weights);
+      keep(w, v, v->name, out);
+      continue;
+    }
     buf_text(w->b, " = ");
     put_list(w, v, 0, &at);
     buf_char(w->b, '\n');
@@ -104,12 +131,13 @@ static void put_read(ImpWriter *w, const ImpRead *r, const ImpRead *read) {
   const ImpValue *v = value_at(w->m, r->value);
   bool points = r->index && *r->index == '@', number = v->labels && !points;
   if (is_inline(v)) {
-    const char *text = number_term(w->m, v->data[0]);
+    bool near = v->type == ONNX_FLOAT && !w->exact; // 1e-5 and not what a float makes of it
+    const char *text = near ? short_term(w->m, (float)v->data[0]) : number_term(w->m, v->data[0]);
     buf_printf(w->b, v->type == ONNX_BOOL ? "bit(%s)" : "%s", text);
     return;
   }
   buf_printf(w->b, "%s%s", number ? "number(" : "", v->name);
-  if (v->shape.rank && r->index && r->index[points]) {
+  if (v->shape.rank && r->index && r->index[points] && !w->whole) {
     buf_char(w->b, '[');
     put_template(w, r->index + points, read);
     buf_char(w->b, ']');
@@ -130,37 +158,33 @@ static void put_template(ImpWriter *w, const char *text, const ImpRead *read) {
 }
 
 static void put_right(ImpWriter *w, const ImpLine *l) {
+  w->exact = strpbrk(l->form.right, "<>=") || strstr(l->form.right, "floor") ||
+             strstr(l->form.right, "round");
   put_template(w, l->form.right, l->read.at);
   if (l->form.pad) buf_printf(w->b, "   pad %s", l->form.pad);
 }
 
-// The next of a list of indices: where it begins and how long it is.
-static const char *next_index(const char *at, size_t *n) {
-  int depth = 0;
-  while (*at == ' ') at++;
-  for (*n = 0; at[*n] && (at[*n] != ' ' || depth); (*n)++)
-    depth += (at[*n] == '(') - (at[*n] == ')');
-  return *n ? at : NULL;
-}
-
-// A line may have reads that it does not use.
-static bool mentions_read(const ImpLine *l, uint32_t k) {
-  char name[16];
-  int n = snprintf(name, sizeof name, "$%u", k);
+// A line may have reads that it does not use: which ones it does.
+static bool *reads_used(Importer *m, const ImpLine *l) {
+  bool *used = NEW_ARRAY(m->arena, bool, l->read.n + 1);
   for (uint32_t i = 0; i <= l->read.n; i++) {
     const char *at = i ? l->read.at[i - 1].index : l->form.right;
-    for (; at && (at = strstr(at, name)); at++)
-      if (at[n] < '0' || at[n] > '9') return true;
+    while (at && (at = strchr(at, '$'))) {
+      uint32_t k = 0;
+      for (at++; *at >= '0' && *at <= '9'; at++) k = 10 * k + (uint32_t)(*at - '0');
+      if (k < l->read.n) used[k] = true;
+    }
   }
-  return false;
+  return used;
 }
 
-static bool is_plain(const ImpWriter *w, const ImpLine *l, const char *index, size_t n) {
+static bool is_plain(const ImpWriter *w, const ImpLine *l, const bool *used, const char *index,
+                     size_t n) {
   for (uint32_t k = 0; k < l->read.n; k++) {
     const ImpValue *v = value_at(w->m, l->read.at[k].value);
     const char *at = l->read.at[k].index;
     size_t m;
-    if (!at || is_inline(v) || !v->shape.rank || !mentions_read(l, k)) continue;
+    if (!at || is_inline(v) || !v->shape.rank || !used[k]) continue;
     if (*at == '@') at++;
     for (; (at = next_index(at, &m)); at += m)
       if (m == n && !memcmp(at, index, n)) return true;
@@ -170,28 +194,106 @@ static bool is_plain(const ImpWriter *w, const ImpLine *l, const char *index, si
 
 static const char index_characters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
 
+// At each place the same arithmetic of the same place: no indices are needed. Loops go along the names of axes, which stay then.
+static bool is_placewise(const ImpWriter *w, const ImpLine *l) {
+  uint32_t wires = 0;
+  if (w->m->how->flat || w->m->box.n || !l->form.left || !*l->form.left || l->form.pad)
+    return false;
+  for (const char *at = l->form.right; *at; at++) {
+    if (!strchr("$0123456789.+-*/() ", *at)) return false;
+    if (*at == '$' && at > l->form.right + 1 && at[-1] == ' ' && !strchr("+-*/", at[-2]))
+      return false;
+  }
+  for (uint32_t i = 0; i < l->read.n; i++) {
+    const ImpValue *v = value_at(w->m, l->read.at[i].value);
+    if (is_inline(v)) continue;
+    if (v->labels || !l->read.at[i].index || strcmp(l->read.at[i].index, l->form.left) != 0)
+      return false;
+    wires++;
+  }
+  return wires;
+}
+
 static void put_left(ImpWriter *w, const ImpLine *l) {
   const ImpValue *v = value_at(w->m, l->out.at[0]);
   size_t n;
   uint32_t k = 0;
   if (!v->shape.rank) return;
+  const bool *used = reads_used(w->m, l);
   buf_char(w->b, '[');
   for (const char *at = l->form.left; (at = next_index(at, &n)); at += n, k++) {
     buf_printf(w->b, "%s%.*s", k ? " " : "", (int)n, at);
     bool letter = char_is_letter(*at) && strspn(at, index_characters) >= n;
-    if (letter && !is_plain(w, l, at, n)) buf_printf(w->b, ":%s", dim_text(w->m, v->shape.dim[k]));
+    if (letter && !is_plain(w, l, used, at, n))
+      buf_printf(w->b, ":%s", dim_text(w->m, v->shape.dim[k]));
   }
   buf_char(w->b, ']');
 }
 
+static void put_chain(ImpWriter *w, const ImpLine *l) {
+  if (l->part.n > 1 || l->part.at[0].block) buf_char(w->b, '(');
+  for (uint32_t i = 0; i < l->part.n; i++)
+    buf_printf(w->b, "%s%s", i ? " ; " : "", l->part.at[i].text);
+  if (l->part.n > 1 || l->part.at[0].block) buf_char(w->b, ')');
+  buf_printf(w->b, "(%s)", value_at(w->m, l->read.at[0].value)->name);
+}
+
+// A block with further inputs goes round in a loop.
+static void put_loop(ImpWriter *w, const ImpLine *l) {
+  const ImpBlock *b = &w->m->block.at[l->part.at[0].block - 1];
+  const char *y = value_at(w->m, l->out.at[0])->name;
+  buf_printf(w->b, "  %s = %s\n  for n in 1..%u {\n    %s = %s(%s", y,
+             value_at(w->m, l->read.at[0].value)->name, b->times, y, b->name, y);
+  for (uint32_t i = 1; i < l->read.n; i++)
+    buf_printf(w->b, ", %s", value_at(w->m, l->read.at[i].value)->name);
+  buf_text(w->b, ")\n  }\n");
+}
+
 static void put_line(ImpWriter *w, const ImpLine *l) {
+  if (l->part.n && l->part.at[0].block && l->read.n > 1) {
+    put_loop(w, l);
+    return;
+  }
   buf_text(w->b, "  ");
   for (uint32_t k = 0; k < l->out.n; k++)
     buf_printf(w->b, "%s%s", k ? ", " : "", value_at(w->m, l->out.at[k])->name);
-  if (l->form.left) put_left(w, l);
+  w->whole = is_placewise(w, l);
+  if (l->form.left && !w->whole) put_left(w, l);
   buf_text(w->b, " = ");
-  put_right(w, l);
+  if (l->part.n)
+    put_chain(w, l);
+  else
+    put_right(w, l);
   buf_char(w->b, '\n');
+}
+
+// -- boxes of the program's own ------------------------------------------------------------------
+static void put_argument(ImpWriter *w, Id v, bool next) {
+  buf_printf(w->b, "%s%s: ", next ? ", " : "", value_at(w->m, v)->name);
+  put_type(w, value_at(w->m, v));
+}
+
+static void put_block_weights(ImpWriter *w, const ImpBlock *b) {
+  for (uint32_t i = 0; i < b->n; i++)
+    for (uint32_t k = 0; k < b->line[i].read.n; k++) {
+      const ImpValue *v = value_at(w->m, b->line[i].read.at[k].value);
+      if (v->kind != IMP_WEIGHT || !v->path) continue;
+      buf_printf(w->b, "  learn %s : ", v->name);
+      put_type(w, v);
+      buf_text(w->b, " = 0\n");
+    }
+}
+
+static void put_block(ImpWriter *w, const ImpBlock *b) {
+  buf_printf(w->b, "box %s(", b->name);
+  put_argument(w, b->in, false);
+  for (uint32_t i = 0; i < b->more.n; i++) put_argument(w, b->more.at[i], true);
+  buf_text(w->b, ") -> ");
+  put_type(w, value_at(w->m, b->out));
+  buf_text(w->b, " {\n");
+  put_block_weights(w, b);
+  for (uint32_t i = 0; i < b->n; i++) put_line(w, &b->line[i]);
+  buf_printf(w->b, "  return %s\n}\n", value_at(w->m, b->out)->name);
 }
 
 // -- the model -----------------------------------------------------------------------------------
@@ -217,28 +319,39 @@ static void put_head(ImpWriter *w, bool learner) {
   buf_text(w->b, " {\n");
 }
 
+// A weight of a cell is found through its scan, which has a number where there are several.
+static const char *weight_path(const ImpWriter *w, const ImpValue *v) {
+  Importer *m = w->m;
+  uint32_t scans = 0, which = 0;
+  if (v->path) return v->path;
+  if (!v->box) return arena_format(m->arena, "model/%s", v->name);
+  const char *begin = arena_format(m->arena, "scan[i, %s]", v->box);
+  for (uint32_t i = 0; i < m->line.n; i++) {
+    const char *right = m->line.at[i].form.right;
+    scans += w->live[i] && !strncmp(right, "scan[", 5);
+    if (w->live[i] && !strncmp(right, begin, strlen(begin))) which = scans;
+  }
+  const char *scan = scans > 1 ? arena_format(m->arena, "scan.%u", which) : "scan";
+  return arena_format(m->arena, "model/%s/%s/%s", scan, v->box, v->name);
+}
+
 static void put_weights(ImpWriter *w, Imported *out) {
   Importer *m = w->m;
   for (uint32_t i = 1; i < m->value.n; i++) {
     const ImpValue *v = value_at(m, i);
     if (v->kind != IMP_WEIGHT || !v->reads) continue;
-    buf_printf(w->b, "  learn %s : ", v->name);
-    put_type(w, v);
-    buf_text(w->b, " = 0\n");
-    int64_t *shape = NEW_ARRAY(m->arena, int64_t, v->shape.rank + 1);
-    for (uint32_t k = 0; k < v->shape.rank; k++) shape[k] = v->shape.dim[k].n;
-    Array x = {.name = arena_format(m->arena, "model/%s", v->name),
-               .rank = v->shape.rank,
-               .shape = shape,
-               .count = shape_count(&v->shape),
-               .data = v->data,
-               .kind = v->type == ONNX_DOUBLE ? EL_F64 : EL_F32};
-    vec_push(m->arena, &out->weights.array, x);
+    if (!v->box && !v->path) {
+      buf_printf(w->b, "  learn %s : ", v->name);
+      put_type(w, v);
+      buf_text(w->b, " = 0\n");
+    }
+    keep(w, v, weight_path(w, v), out);
   }
 }
 
 static void put_return(ImpWriter *w) {
   Importer *m = w->m;
+  w->whole = false;
   buf_text(w->b, "  return ");
   for (uint32_t i = 0; i < m->output.n; i++) {
     const ImpValue *v = value_at(m, m->output.at[i]);
@@ -279,22 +392,44 @@ static const char *boxes_of(Importer *m, const char *program) {
   return b.at;
 }
 
+// Which node a line of the text is for: what is behind it is counted first.
+static void place_node(ImpWriter *w, Imported *out, const OnnxNode *node) {
+  const char *end = w->b->at + w->b->n;
+  for (const char *at = w->b->at + w->seen; at < end; at++)
+    if (*at == '\n') vec_push(w->m->arena, &out->node, node ? node_shown(w->m->arena, node) : NULL);
+  w->seen = w->b->n;
+}
+
 void write_program(Importer *m, Imported *out) {
   Buf body = buf_new(m->arena), all = buf_new(m->arena);
   ImpWriter w = {.m = m, .b = &body};
   *out = (Imported){0};
   mark_live(&w);
+  if (!m->how->flat) {
+    batch_leave_out(m, w.live);
+    calls_make(m, w.live);
+    plumbing_fold(m, w.live);
+    repeats_make(m, w.live);
+    calls_place(m, w.live);
+  }
   name_all(&w);
   bool learner = has_weights(&w);
-  put_consts(&w);
+  put_consts(&w, out);
+  for (uint32_t i = 0; i < m->box.n; i++) buf_text(&body, m->box.at[i]);
+  for (uint32_t i = 0; i < m->block.n; i++) put_block(&w, &m->block.at[i]);
   put_head(&w, learner);
   put_weights(&w, out);
-  for (uint32_t i = 0; i < m->line.n; i++)
-    if (w.live[i]) put_line(&w, &m->line.at[i]);
+  place_node(&w, out, NULL);
+  for (uint32_t i = 0; i < m->line.n; i++) {
+    if (!w.live[i]) continue;
+    put_line(&w, &m->line.at[i]);
+    place_node(&w, out, m->line.at[i].node);
+  }
   put_return(&w);
   if (learner) buf_printf(&body, " from \"%s\"", m->how->weights);
   buf_char(&body, '\n');
   const char *boxes = boxes_of(m, body.at);
   buf_printf(&all, "%s%s", boxes, body.at);
+  for (const char *at = boxes; *at; at++) out->before += *at == '\n';
   out->text = all.at;
 }

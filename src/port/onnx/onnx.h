@@ -58,6 +58,8 @@ extern const OnnxTypeInfo onnx_type_info[ONNX_TYPES];
 
 typedef struct OnnxGraph OnnxGraph;
 
+typedef enum { ONNX_RAW, ONNX_FLOATS, ONNX_DOUBLES, ONNX_VARINTS, ONNX_EXTERNAL } OnnxWhere;
+
 typedef struct {
   const char *name;
   OnnxType type;
@@ -66,7 +68,7 @@ typedef struct {
   int64_t count; // their product
   // Where the numbers are: little-endian and packed as in raw_data (raw), as a list of floats, doubles or whole numbers of a
   // field of their own, or in a file beside the model.
-  enum { ONNX_RAW, ONNX_FLOATS, ONNX_DOUBLES, ONNX_VARINTS, ONNX_EXTERNAL } where;
+  OnnxWhere where;
   VEC(View) part;          // one after the other
   const char *location;    // of ONNX_EXTERNAL: the file's name,
   uint64_t offset, length; // where in it, and how long: 0: up to its end
@@ -144,6 +146,7 @@ typedef struct {
 
 typedef struct {
   int64_t ir_version;
+  size_t size;                   // of the file
   const char *producer, *folder; // folder: of the file, for numbers beside it
   OnnxOpsets opset;
   OnnxGraph *graph;

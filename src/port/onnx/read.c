@@ -101,7 +101,7 @@ static bool dims(OnnxReader *r, const WireField *f, OnnxTensor *t) {
 }
 
 // Numbers of a field of their own: each piece is kept where it is.
-static void numbers(OnnxReader *r, const WireField *f, OnnxTensor *t, int where) {
+static void numbers(OnnxReader *r, const WireField *f, OnnxTensor *t, OnnxWhere where) {
   t->where = where;
   View v = f->bytes;
   if (f->kind == 0) { // one whole number by itself: its bytes again
@@ -373,7 +373,7 @@ bool onnx_read_bytes(Arena *a, const void *bytes, size_t n, const char *folder, 
   WireField f;
   OnnxFunction fun;
   OnnxModel *m = *out = NEW(a, OnnxModel);
-  *m = (OnnxModel){.producer = "", .folder = folder};
+  *m = (OnnxModel){.producer = "", .folder = folder, .size = n};
   *error = NULL;
   while (field(&r, &w, &f)) {
     switch (f.number) {

@@ -30,6 +30,8 @@ static Diagram *on_samples(Export *e, const Diagram *d) {
   Diags *diags = e->w->diags;
   Type *type = NEW_ARRAY(e->arena, Type, d->in.n);
   bool *given = NEW_ARRAY(e->arena, bool, d->in.n);
+  Axis axis = elab_samples(e->in);
+  e->samples = axis.size;
   for (uint32_t i = 0; i < d->in.n; i++) {
     type[i] = type_with_samples(e, &d->wire.at[d->in.at[i]].type);
     given[i] = true;
@@ -38,7 +40,6 @@ static Diagram *on_samples(Export *e, const Diagram *d) {
   Diagram *made = elab_diagram(e->in, e->p, e->name, &(Instance){.nin = d->in.n, .in = type});
   diags->muted--;
   if (made || !diagram_is_small(e->w, d)) return made;
-  Axis axis = elab_samples(e->in);
   return diagram_rows(e->w, d, given, (Index){axis.label, axis.size});
 }
 

@@ -28,6 +28,7 @@ typedef struct {
   const Arrays *set;  // weights that stand in for those of files, by name
   Buf *text;          // the files that were written, one a line
   Outcome status;     // when it failed
+  Size samples;       // of the axis that export_diagram put in front of all inputs; 0: it did not
 } Export;
 
 // Says why, and is always false.

@@ -222,26 +222,6 @@ static char **pointers_of(Engine *e, CompiledEngine *o, const Ids *slot) {
   return table;
 }
 
-static void find_writes(CompiledEngine *o) {
-  const Plan *p = o->plan;
-  o->first_write = p->kernel.n;
-  for (uint32_t i = p->kernel.n; i-- > 0;) {
-    const Kernel *k = &p->kernel.at[i];
-    bool writes = k->kind == KERNEL_COPY;
-    for (uint32_t j = 0; j < k->node.n; j++) {
-      const PlanNode *x = &p->node.at[k->node.at[j]];
-      if (x->kind != NODE_SCAN && x->kind != NODE_SCAN_END)
-        writes |= p->wire.at[x->out.wire].place == AT_STATE;
-    }
-    if (writes) o->first_write = i;
-  }
-  o->checked = true;
-  for (uint32_t i = 0; i < p->out.n; i++) {
-    const PlanWire *w = &p->wire.at[wire_root(p, p->out.at[i])];
-    if (!w->rank && w->first != PLAN_NONE && w->first >= o->first_write) o->checked = false;
-  }
-}
-
 static const EngineKind compiled_kind;
 
 static bool is_nest(const Kernel *k) { return k->kind == KERNEL_LOOPS || k->kind == KERNEL_ORDER; }
@@ -401,7 +381,8 @@ bool compiled_open(Engine *e, const char **why) {
   o->call = NEW_ARRAY(e->arena, KernelCall, p->kernel.n + 1);
   for (uint32_t i = 0; i < p->kernel.n; i++) o->call[i].grain = p->kernel.at[i].grain;
   plan_products_of(e, o);
-  o->pool = pool_new(prepare_calls(o) ? e->how.threads : 1);
+  bool wide_enough = prepare_calls(o);
+  o->pool = e->how.pool ? e->how.pool : pool_new(wide_enough ? e->how.threads : 1);
   if (!o->pool)
     return diag_refuse(e->w->diags, (Span){0}, "cannot start %u threads", e->how.threads);
   e->own = o;
@@ -415,7 +396,7 @@ bool compiled_open(Engine *e, const char **why) {
   o->context = (KernelContext){
       .seed = e->how.seed, .small = small_product, .copy = copy_state, .out = o->out};
   if (e->how.profile) o->seconds = NEW_ARRAY(e->arena, double, p->kernel.n + 1);
-  find_writes(o);
+  o->first_write = plan_first_write(p, &o->checked);
   bool ask = !e->w->cc_failed && compile_compiler(e->arena, &e->how);
   return (ask && open_code(e, o)) || (!o->code.stopped && open_strips(e, o, why));
 }
@@ -591,7 +572,7 @@ static void compiled_plan(const Engine *e, Buf *b) {
 static void compiled_free(Engine *e) {
   CompiledEngine *o = e->own;
   compile_close(&o->code);
-  pool_free(o->pool);
+  if (!e->how.pool) pool_free(o->pool);
   free(o->memory);
   free(o->work);
 }

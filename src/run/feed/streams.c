@@ -71,3 +71,17 @@ uint64_t given_stream(Elab *in, const Program *p, uint32_t given) {
   if (g->path) stream = site_step(stream, files_before(in, p, given));
   return site_step(stream, place_among(in, p, given, true));
 }
+
+uint64_t program_seed(Elab *in, Program *p) {
+  Diags *diags = elab_world(in)->diags;
+  uint64_t seed = 0;
+  bool found = false;
+  diags->muted++;
+  for (uint32_t i = 0; i < p->train.n && !found; i++) {
+    Training training = {0};
+    found = elab_training(in, p, p->train.at[i], &training) && training.has_seed;
+    if (found) seed = training.seed;
+  }
+  diags->muted--;
+  return seed;
+}

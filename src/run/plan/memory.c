@@ -372,3 +372,23 @@ void plan_memory(Plan *p) {
   lay_tiles(p);
   lay_arena(p);
 }
+
+uint32_t plan_first_write(const Plan *p, bool *checked) {
+  uint32_t first = p->kernel.n;
+  for (uint32_t i = p->kernel.n; i-- > 0;) {
+    const Kernel *k = &p->kernel.at[i];
+    bool writes = k->kind == KERNEL_COPY;
+    for (uint32_t j = 0; j < k->node.n; j++) {
+      const PlanNode *x = &p->node.at[k->node.at[j]];
+      if (x->kind != NODE_SCAN && x->kind != NODE_SCAN_END)
+        writes |= p->wire.at[x->out.wire].place == AT_STATE;
+    }
+    if (writes) first = i;
+  }
+  *checked = true;
+  for (uint32_t i = 0; i < p->out.n; i++) {
+    const PlanWire *w = &p->wire.at[wire_root(p, p->out.at[i])];
+    if (!w->rank && w->first != PLAN_NONE && w->first >= first) *checked = false;
+  }
+  return first;
+}

@@ -234,5 +234,8 @@ bool node_sums(const PlanNode *);                    // some loop is reduced
 bool node_wants_winner(const PlanNode *);            // and where the best was is asked for
 // memory.c
 void plan_memory(Plan *);
+// The first kernel that overwrites a state; as many as there are, if none does. *checked: losses are
+// known before it.
+uint32_t plan_first_write(const Plan *, bool *checked);
 
 #endif

@@ -59,17 +59,6 @@ static bool read_options(Trainer *t) {
   return read_every(t);
 }
 
-// The first seed that a `train` says is the run's.
-static uint64_t seed_of(Trainer *t) {
-  if (t->o->has_seed) return t->o->seed;
-  for (uint32_t i = 0; i < t->p->train.n; i++) {
-    Training training = {0};
-    if (elab_training(t->in, t->p, t->p->train.at[i], &training) && training.has_seed)
-      return training.seed;
-  }
-  return 0;
-}
-
 // -- a phase --------------------------------------------------------------------------------------
 // Each phase has noise and shuffles of its own.
 static uint64_t phase_seed(const Trainer *t) {
@@ -400,7 +389,7 @@ static bool begin(Trainer *t) {
     if (!old) tell_wrong(t, "there is no checkpoint in %s: the run begins anew", t->folder.dir);
     if (!data_keep(t->data, &state, folder_path(&t->folder, "state.safetensors"))) return false;
   }
-  if (!old) t->seed = seed_of(t);
+  if (!old) t->seed = t->o->has_seed ? t->o->seed : program_seed(t->in, t->p);
   t->data->seed = t->seed;
   if (!data_open_all(t->data) || (!old && !plan_all(t))) return false;
   return t->o->plan ? show_plan(t) : start_phase(t, old ? &state : NULL, true);
@@ -471,6 +460,44 @@ Outcome train_ahead(Elab *in, Program *p, const LimnTrain *o) {
   Trainer *t = NEW(w->arena, Trainer);
   *t = (Trainer){.in = in, .w = w, .p = p, .o = o, .folder = {.lock = -1}, .record = {.fd = -1}};
   trainer_work(t, look_ahead);
+  close_all(t);
+  return t->status;
+}
+
+static bool begin_steps(Trainer *t) {
+  trainer_start(t);
+  t->data->ahead = true;
+  if (!read_options(t)) return false;
+  if (t->p->train.n > 1)
+    return train_refuse(t, OUTCOME_WRONG,
+                        "this program trains in %u phases, each with steps of its own: one `train` "
+                        "can be exported",
+                        t->p->train.n);
+  t->seed = t->o->has_seed ? t->o->seed : program_seed(t->in, t->p);
+  t->data->seed = t->seed;
+  if (!data_open_all(t->data) || !plan_all(t) || !plan_phase(t)) return false;
+  t->store = store_new(t->precision);
+  if (!t->store) return train_refuse(t, OUTCOME_SYSTEM, "out of memory");
+  return fill_store(t) && begin_weights(t);
+}
+
+Outcome train_steps(Elab *in, Program *p, const LimnTrain *o, const Arrays *set,
+                    bool (*use)(void *context, const TrainSteps *), void *context) {
+  World *w = elab_world(in);
+  Trainer *t = NEW(w->arena, Trainer);
+  *t = (Trainer){
+      .in = in, .w = w, .p = p, .o = o, .set = set, .folder = {.lock = -1}, .record = {.fd = -1}};
+  if (trainer_work(t, begin_steps)) {
+    TrainSteps steps = {.regime = &t->regime,
+                        .store = t->store,
+                        .seed = t->seed,
+                        .rounds = t->total,
+                        .endless = t->feed.unknown,
+                        .batch = t->batch,
+                        .turns = t->turns,
+                        .turn = t->turn};
+    if (!use(context, &steps)) t->status = OUTCOME_WRONG;
+  }
   close_all(t);
   return t->status;
 }

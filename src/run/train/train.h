@@ -19,6 +19,19 @@ Outcome train_run(Elab *, Program *, const LimnTrain *, const Arrays *set, const
 // computing anything. A set that is not here is not missed.
 Outcome train_ahead(Elab *, Program *, const LimnTrain *);
 
+// The steps of a program that trains in one phase, and how they begin, for who runs them elsewhere.
+typedef struct {
+  const Regime *regime; // with its noise inside the diagrams of its steps
+  Store *store;         // first values
+  uint64_t seed, rounds;
+  bool endless;   // how many rounds there are is not known: a set is not here
+  int64_t batch;  // 0: there are no samples
+  uint32_t turns; // of a round
+  const uint32_t *turn;
+} TrainSteps;
+Outcome train_steps(Elab *, Program *, const LimnTrain *, const Arrays *set,
+                    bool (*use)(void *context, const TrainSteps *), void *context);
+
 // The same in pieces. The options live as long as the trainer.
 typedef struct Trainer Trainer;
 Trainer *train_open(Elab *, Program *, const LimnTrain *, const Arrays *set);
@@ -28,10 +41,8 @@ Outcome train_step_on(Trainer *, const LimnInput *, uint32_t n, Arena *scratch);
 Outcome train_close(Trainer *, const char **dir); // a run that is not at its end is saved
 bool train_ended(const Trainer *);                // there are no more steps
 void train_metrics(const Trainer *, Arena *, LimnMetrics *); // of the last step
-Store *train_store(Trainer *, const Table **model);
-int64_t train_labels(
-    const Trainer *,
-    const char *
-        state); // how many it can hold; 0: it is no label          // paths of weights (1) and buffers (2)
+Store *train_store(Trainer *, const Table **model);          // paths of weights (1) and buffers (2)
+// How many labels a state can hold; 0: it is none.
+int64_t train_labels(const Trainer *, const char *state);
 
 #endif

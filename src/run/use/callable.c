@@ -33,6 +33,7 @@ struct Callable {
   Arena *keep, *sizes;   // sizes: of what was made
   const Diagram *formal; // NULL: not made
   VEC(CallMade) made;
+  Pool *pool;     // of all its engines
   uint32_t tries; // what they cost stays until all is forgotten
 };
 
@@ -73,7 +74,7 @@ Callable *callable_open(Elab *in, Program *p, Arena *keep, const char *name, con
   f->name = arena_text(keep, name, strlen(name));
   f->how = (LimnUse){.from = how->from,
                      .seed = how->seed,
-                     .has_seed = true,
+                     .has_seed = how->has_seed,
                      .threads = how->threads,
                      .precision = how->precision,
                      .reference = how->reference,
@@ -107,6 +108,7 @@ void callable_forget(Callable *f) {
 
 void callable_close(Callable *f) {
   callable_forget(f);
+  pool_free(f->pool);
   store_free(f->u.store);
   f->u.store = NULL;
 }
@@ -191,6 +193,8 @@ static CallShape *shapes_kept(Callable *f, const Diagram *d, const Array *given)
 static bool open_engine(Callable *f, CallMade *m, int64_t samples) {
   Use *u = &f->u;
   Target how = use_target(u);
+  if (!f->pool && !how.reference) f->pool = pool_new(how.threads);
+  how.pool = f->pool;
   m->samples = samples;
   m->engine = engine_new(u->w, m->runs, u->store, samples, &how);
   m->whole = m->engine && engine_is_whole(m->engine);
@@ -438,14 +442,15 @@ static const Param *weight_at(const Diagram *d, const char *path) {
   return NULL;
 }
 
-void callable_weights(Callable *f, Arena *a, LimnArrays *out) {
+void callable_weights(Callable *f, Arena *a, bool buffers, LimnArrays *out) {
   Store *s = f->u.store;
   const Diagram *d = callable_diagram(f);
   LimnNamedArray *at = NEW_ARRAY(a, LimnNamedArray, store_count(s) + 1);
   *out = (LimnArrays){.at = at};
   for (uint32_t i = 0; d && i < store_count(s); i++) {
     const State *x = store_at(s, i);
-    if (weight_at(d, x->path))
+    const Param *p = weight_at(d, x->path);
+    if (p && (p->role == ROLE_BUFFER) == buffers)
       at[out->n++] = (LimnNamedArray){
           x->path,
           {.type = number_type(x->number), .rank = x->rank, .shape = x->shape, .data = x->data}};

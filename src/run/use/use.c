@@ -52,7 +52,9 @@ bool use_read(Use *u) {
   if (from) u->file = folder_weights(u->arena, from);
   if (from && !safetensors_read(u->arena, u->file, &u->weight, &error))
     return use_wrong(u, OUTCOME_WRONG, "%s", error);
-  u->seed = u->how->has_seed ? u->how->seed : strtoull(noted(u, "seed"), NULL, 10);
+  u->seed = u->how->has_seed    ? u->how->seed
+            : *noted(u, "seed") ? strtoull(noted(u, "seed"), NULL, 10)
+                                : program_seed(u->in, u->p);
   if (precision_asked(u->how->precision, &u->precision)) return true;
   const char *precision = *noted(u, "precision") ? noted(u, "precision") : "32";
   return precision_from(precision, &u->precision) ||

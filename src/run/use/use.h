@@ -74,7 +74,7 @@ bool callable_is_full(const Callable *); // it is time to forget
 void callable_forget(Callable *);
 Outcome callable_call(Callable *, const CallOf *);
 const Diagram *callable_diagram(Callable *); // as it is declared. NULL with a diagnostic
-void callable_weights(Callable *, Arena *, LimnArrays *);
+void callable_weights(Callable *, Arena *, bool buffers, LimnArrays *); // or else weights
 Outcome callable_weight_set(Callable *, const char *path, const LimnArray *);
 
 #endif

@@ -12,31 +12,13 @@
 // as a table of pointers, so kernels that do the same on other memory (the blocks of a deep
 // network) share one function. The innermost loop is marked as free of dependences. Numbers that
 // are the same at every point (rates, counters) are computed in double, in front.
-#include "run/engine/c/emit.h"
-#include "run/engine/kernel/loop_levels.h"
+#include "run/engine/c/emit_own.h"
 
 #include <math.h>
 
-enum { LONG_SUM = 4096, INLINE_LIMIT = 256 };
+enum { LONG_SUM = 4096 };
 
-// What is known of coordinates that the innermost loop moves: nothing, that all of them lie inside of
-// their axes, or that the only one lies outside.
-typedef enum { STRETCH_ANY, STRETCH_INSIDE, STRETCH_OUTSIDE } Stretch;
-
-typedef struct {
-  Plan *p;
-  Buf *b;
-  const Kernel *k;
-  EmitKernel *now; // of kernel k
-  uint32_t *slot;  // of each wire that kernel k has memory for: its place in the table of pointers
-  uint32_t small;  // the slot of the next small product
-  uint32_t indent;
-  bool full;           // for the largest number of samples only: every length is a number
-  Stretch stretch;     // of the innermost loop
-  const uint8_t *held; // wires that are variables here (scan_registers.c); NULL: none
-} Emit;
-
-__attribute__((format(printf, 2, 3))) static void line(Emit *e, const char *format, ...) {
+void emit_line(Emit *e, const char *format, ...) {
   va_list args;
   for (uint32_t i = 0; i < e->indent; i++) buf_text(e->b, "  ");
   va_start(args, format);
@@ -46,28 +28,28 @@ __attribute__((format(printf, 2, 3))) static void line(Emit *e, const char *form
 }
 
 // The lines up to the matching `close` stand inside.
-static void open(Emit *e) {
-  line(e, "{");
+void emit_open(Emit *e) {
+  emit_line(e, "{");
   e->indent++;
 }
 
-static void close(Emit *e) {
+void emit_close(Emit *e) {
   e->indent--;
-  line(e, "}");
+  emit_line(e, "}");
 }
 
-static void close_all(Emit *e, uint32_t n) {
-  while (n--) close(e);
+void emit_close_all(Emit *e, uint32_t n) {
+  while (n--) emit_close(e);
 }
 
 // for (long i3 = 0; i3 < n; i3++) {
-static void open_loop(Emit *e, char letter, uint32_t v, const char *n) {
-  line(e, "for (long %c%u = 0; %c%u < %s; %c%u++) {", letter, v, letter, v, n, letter, v);
+void emit_open_loop(Emit *e, char letter, uint32_t v, const char *n) {
+  emit_line(e, "for (long %c%u = 0; %c%u < %s; %c%u++) {", letter, v, letter, v, n, letter, v);
   e->indent++;
 }
 
 static void open_range(Emit *e, uint32_t v, const char *from, const char *to) {
-  line(e, "for (long i%u = %s; i%u < %s; i%u++) {", v, from, v, to, v);
+  emit_line(e, "for (long i%u = %s; i%u < %s; i%u++) {", v, from, v, to, v);
   e->indent++;
 }
 
@@ -80,7 +62,17 @@ static const char *text_of_number(Number n) {
   return text[n];
 }
 
-static const char *extent_text(Emit *e, Extent x) {
+// What a pointer points at. In a text that stands for itself all memory is one array of the
+// caller's, whose bytes are now floats and then labels: these types may lie where others do.
+const char *emit_cell(const Emit *e, Number n) {
+  static const char *const text[] = {[NUMBER_F32] = "FloatCell",
+                                     [NUMBER_F64] = "DoubleCell",
+                                     [NUMBER_I32] = "LabelCell",
+                                     [NUMBER_U8] = "unsigned char"};
+  return e->alone ? text[n] : text_of_number(n);
+}
+
+const char *emit_extent(Emit *e, Extent x) {
   if (x.part) return "rows";
   if (e->full) x = (Extent){.c = extent_most(e->p, x)};
   if (!x.per) return arena_format(e->p->arena, "%lldL", (long long)x.c);
@@ -93,6 +85,12 @@ static const char *constant_text(Emit *e, double k, bool wide) {
   if (isinf(k)) return k < 0 ? "(-(real)__builtin_inf())" : "((real)__builtin_inf())";
   if (!wide) k = real_constant(e->p, k);
   return arena_format(e->p->arena, "(%s%a)", wide ? "" : "(real)", k);
+}
+
+// The same of a scalar, which may be a label or a bit.
+static const char *scalar_constant(Emit *e, const Scalar *s, bool wide) {
+  if (s->base != BASE_R) return arena_format(e->p->arena, "%lld", (long long)s->k);
+  return constant_text(e, s->k, wide);
 }
 
 static const char *base_text(Base b) { return b == BASE_R ? "real" : "int"; }
@@ -150,14 +148,14 @@ static const char *test_text(Emit *e, const NodeLevels *w, const Operand *o) {
     }
     buf_text(&b, " & ((unsigned long)(");
     coord_text(e, w, &o->coord[i], &b);
-    buf_printf(&b, ") < (unsigned long)%s)", extent_text(e, x->shape[i]));
+    buf_printf(&b, ") < (unsigned long)%s)", emit_extent(e, x->shape[i]));
   }
   return b.at;
 }
 
 // -- pointers -------------------------------------------------------------------------------------
 // How the positions of scans move a wire.
-static const char *moves_text(Emit *e, uint32_t wire) {
+const char *emit_moves(Emit *e, uint32_t wire) {
   const Plan *p = e->p;
   Buf b = buf_new(p->arena);
   for (; p->wire.at[wire].of != PLAN_NONE; wire = p->wire.at[wire].of)
@@ -190,14 +188,14 @@ static bool is_alone(const Emit *e, uint32_t wire) {
 // -- scalars --------------------------------------------------------------------------------------
 static const char *scalar_name(Emit *e, const NodeLevels *w, uint32_t i) {
   const Scalar *s = &w->x->scalar[i];
-  if (s->fn == FN_CONST) return constant_text(e, s->k, w->same[i]);
+  if (s->fn == FN_CONST) return scalar_constant(e, s, w->same[i]);
   return arena_format(e->p->arena, "t%u_%u", w->id, i);
 }
 
 // As an argument of scalar `of`: narrowed when it is the same everywhere and `of` is not.
 static const char *argument(Emit *e, const NodeLevels *w, uint32_t i, uint32_t of) {
   const Scalar *s = &w->x->scalar[i];
-  if (s->fn == FN_CONST) return constant_text(e, s->k, w->same[of]);
+  if (s->fn == FN_CONST) return scalar_constant(e, s, w->same[of]);
   if (w->same[i] && !w->same[of] && s->base == BASE_R)
     return arena_format(e->p->arena, "((real)%s)", scalar_name(e, w, i));
   return scalar_name(e, w, i);
@@ -228,13 +226,13 @@ static void emit_packs(Emit *e, const NodeLevels *w) {
     const Operand *o = &x->in[k];
     int64_t cells;
     const char *to = pack_text(e, w, o, &cells);
-    line(e, "%s p%u_%u[%lld];", text_of_number(e->p->wire.at[o->wire].number), w->id, k,
-         (long long)cells);
+    emit_line(e, "%s p%u_%u[%lld];", text_of_number(e->p->wire.at[o->wire].number), w->id, k,
+              (long long)cells);
     for (uint32_t i = 0; i < x->nindex; i++)
       if (operand_has(e->p, o, i))
-        line(e, "for (long i%u = 0; i%u < %s; i%u++)", x->var[i], x->var[i],
-             extent_text(e, x->index[i]), x->var[i]);
-    line(e, "  p%u_%u[%s] = %s;", w->id, k, to, cell_text(e, w, o));
+        emit_line(e, "for (long i%u = 0; i%u < %s; i%u++)", x->var[i], x->var[i],
+                  emit_extent(e, x->index[i]), x->var[i]);
+    emit_line(e, "  p%u_%u[%s] = %s;", w->id, k, to, cell_text(e, w, o));
   }
 }
 
@@ -252,32 +250,41 @@ static const char *load_text(Emit *e, const NodeLevels *w, uint32_t k) {
   return arena_format(a, "(g%u_%u ? (%s)%s : (%s)%s)", w->id, k, base, cell, base, other);
 }
 
+// A label or a test. Where others read the text, what no node reads after all is said to be so.
+static void emit_known(Emit *e, const char *name, const char *value) {
+  if (e->alone)
+    emit_line(e, "const int %s = %s; (void)%s;", name, value, name);
+  else
+    emit_line(e, "const int %s = %s;", name, value);
+}
+
 static void emit_operands(Emit *e, const NodeLevels *w, uint32_t level) {
   const PlanNode *x = w->x;
   for (uint32_t k = 0; k < x->nin; k++) {
     const PlanWire *wire = &e->p->wire.at[x->in[k].wire];
     if (operand_checked(e->p, &x->in[k]) && w->test[k] == level)
-      line(e, "const int g%u_%u = %s;", w->id, k, test_text(e, w, &x->in[k]));
+      emit_known(e, arena_format(e->p->arena, "g%u_%u", w->id, k), test_text(e, w, &x->in[k]));
     if (wire->base == BASE_LABEL && w->load[k] == level)
-      line(e, "const int a%u_%u = %s;", w->id, k, load_text(e, w, k));
+      emit_known(e, arena_format(e->p->arena, "a%u_%u", w->id, k), load_text(e, w, k));
   }
 }
 
 static void emit_one_scalar(Emit *e, const NodeLevels *w, uint32_t i) {
   const Scalar *s = &w->x->scalar[i];
   const char *type = w->same[i] ? "double" : base_text(s->base), *name = scalar_name(e, w, i);
+  const char *cast = w->same[i] ? "" : arena_format(e->p->arena, "(%s)", type);
   switch (s->fn) {
   case FN_CONST: return;
   case FN_ARG:
     if (e->p->wire.at[w->x->in[s->ref].wire].base == BASE_LABEL)
-      line(e, "const int %s = a%u_%u;", name, w->id, s->ref);
+      emit_line(e, "const int %s = a%u_%u;", name, w->id, s->ref);
     else
-      line(e, "const %s %s = %s%s;", type, name,
-           w->same[i] ? "" : arena_format(e->p->arena, "(%s)", type), load_text(e, w, s->ref));
+      emit_line(e, "const %s %s = %s%s;", type, name, cast, load_text(e, w, s->ref));
     return;
-  case FN_AT: line(e, "const %s %s = (%s)i%u;", type, name, type, w->x->var[s->ref]); return;
+  case FN_AT: emit_line(e, "const %s %s = (%s)i%u;", type, name, type, w->x->var[s->ref]); return;
   case FN_SIZE:
-    line(e, "const %s %s = (%s)%s;", type, name, type, extent_text(e, plan_extent(e->p, s->ref)));
+    emit_line(e, "const %s %s = (%s)%s;", type, name, type,
+              emit_extent(e, plan_extent(e->p, s->ref)));
     return;
   default: break;
   }
@@ -285,22 +292,26 @@ static void emit_one_scalar(Emit *e, const NodeLevels *w, uint32_t i) {
   for (uint32_t k = 0; k < fn_rows[s->fn].arity; k++) a[k] = argument(e, w, s->arg[k], i);
   const Scalar *base = &w->x->scalar[s->arg[0]];
   if (s->fn == FN_pow && w->same[i] && base->fn == FN_CONST && base->k > 0) { // a rate's decay: b^t
-    line(e, "const double %s = exp(%s * %s);", name, a[1], constant_text(e, log(base->k), true));
+    emit_line(e, "const double %s = double_exp(%s * %s);", name, a[1],
+              constant_text(e, log(base->k), true));
     return;
   }
   if (divides_by_fixed(w, i)) {
     const Scalar *d = &w->x->scalar[s->arg[1]];
     if (d->fn == FN_CONST)
-      line(e, "const real %s = %s * (real)(1.0 / %s);", name, a[0], constant_text(e, d->k, true));
+      emit_line(e, "const real %s = %s * (real)(1.0 / %s);", name, a[0],
+                constant_text(e, d->k, true));
     else
-      line(e, "const real %s = %s * r%u_%u;", name, a[0], w->id, s->arg[1]);
+      emit_line(e, "const real %s = %s * r%u_%u;", name, a[0], w->id, s->arg[1]);
     return;
   }
   if (chooses_by_fixed(w, i)) a[0] = arena_format(e->p->arena, "c%u_%u != 0", w->id, s->arg[0]);
   Buf call = buf_new(e->p->arena);
   for (uint32_t k = 0; k < fn_rows[s->fn].arity; k++)
     buf_printf(&call, "%s%s", k ? ", " : "", a[k]);
-  line(e, "const %s %s = op_%s(%s);", type, name, fn_rows[s->fn].name, call.at);
+  emit_line(e, "const %s %s = %s%s_%s(%s);", type, name,
+            s->fn == FN_number || s->base != BASE_R ? cast : "", w->same[i] ? "op_wide" : "op",
+            fn_rows[s->fn].name, call.at);
 }
 
 // A scalar; its inverse if inner loops divide by it; if they choose by it, the same as a number:
@@ -314,8 +325,8 @@ static void emit_scalar(Emit *e, const NodeLevels *w, uint32_t i) {
     chooses |= w->x->scalar[k].arg[0] == i && chooses_by_fixed(w, k);
   }
   const char *name = scalar_name(e, w, i);
-  if (divides) line(e, "const real r%u_%u = (real)(1 / %s);", w->id, i, name);
-  if (chooses) line(e, "const real c%u_%u = (real)%s;", w->id, i, name);
+  if (divides) emit_line(e, "const real r%u_%u = (real)(1 / %s);", w->id, i, name);
+  if (chooses) emit_line(e, "const real c%u_%u = (real)%s;", w->id, i, name);
 }
 
 // -- sums -----------------------------------------------------------------------------------------
@@ -342,9 +353,11 @@ static void emit_combine(Emit *e, const PlanNode *x, const char *acc, const char
   bool bit = e->p->wire.at[x->out.wire].base == BASE_BIT, chosen = x->combine >= MAX && !bit;
   const char *op = chosen ? x->combine == MAX ? ">" : "<" : combine_text[bit][x->combine];
   if (chosen)
-    line(e, "%s = %s %s %s ? %s : %s;", acc, v, op, acc, v, acc);
+    emit_line(e, "%s = %s %s %s ? %s : %s;", acc, v, op, acc, v, acc);
+  else if (e->p->wire.at[x->out.wire].number == NUMBER_U8)
+    emit_line(e, "%s = (unsigned char)(%s %s %s);", acc, acc, op, v);
   else
-    line(e, "%s %s= %s;", acc, op, v);
+    emit_line(e, "%s %s= %s;", acc, op, v);
 }
 
 static const char *winner_cell(Emit *e, const NodeLevels *w,
@@ -358,56 +371,56 @@ static void emit_best(Emit *e, const NodeLevels *w, const char *acc, const char 
                       const char *place) {
   const PlanNode *x = w->x;
   const char *op = x->combine == MAX ? ">" : "<";
-  line(e, "const int b%u = (%s %s %s) | ((%s != %s) & (%s == %s));", w->id, v, op, acc, v, v, acc,
-       acc);
-  line(e, "%s = b%u ? %s : %s;", acc, w->id, v, acc);
+  emit_line(e, "const int b%u = (%s %s %s) | ((%s != %s) & (%s == %s));", w->id, v, op, acc, v, v,
+            acc, acc);
+  emit_line(e, "%s = b%u ? %s : %s;", acc, w->id, v, acc);
   for (uint32_t k = 0; k < x->nwinner; k++) {
     if (x->winner[k] == PLAN_NONE) continue;
     const char *cell =
         in_memory ? winner_cell(e, w, k) : arena_format(e->p->arena, "n%u_%u%s", w->id, k, place);
-    line(e, "%s = b%u ? (int)i%u : %s;", cell, w->id, x->var[node_reduced(x, k)], cell);
+    emit_line(e, "%s = b%u ? (int)i%u : %s;", cell, w->id, x->var[node_reduced(x, k)], cell);
   }
 }
 
 static void open_sum(Emit *e, const NodeLevels *w) {
   const PlanNode *x = w->x;
-  line(e, "%s s%u = %s;", sum_type(e, x), w->id, identity_text(e, x));
-  if (x->nwinner && !node_wants_winner(x)) line(e, "int bad%u = 0;", w->id);
+  emit_line(e, "%s s%u = %s;", sum_type(e, x), w->id, identity_text(e, x));
+  if (x->nwinner && !node_wants_winner(x)) emit_line(e, "int bad%u = 0;", w->id);
   for (uint32_t k = 0; k < x->nwinner; k++)
-    if (x->winner[k] != PLAN_NONE) line(e, "int n%u_%u = 0;", w->id, k);
+    if (x->winner[k] != PLAN_NONE) emit_line(e, "int n%u_%u = 0;", w->id, k);
 }
 
 static void close_sum(Emit *e, const NodeLevels *w) {
   const PlanNode *x = w->x;
   if (x->nwinner && !node_wants_winner(x))
-    line(e, "if (bad%u) s%u = (real)__builtin_nan(\"\");", w->id, w->id);
-  line(e, "%s = (%s)s%u;", cell_text(e, w, &x->out),
-       text_of_number(e->p->wire.at[x->out.wire].number), w->id);
+    emit_line(e, "if (bad%u) s%u = (real)__builtin_nan(\"\");", w->id, w->id);
+  emit_line(e, "%s = (%s)s%u;", cell_text(e, w, &x->out),
+            text_of_number(e->p->wire.at[x->out.wire].number), w->id);
   for (uint32_t k = 0; k < x->nwinner; k++)
-    if (x->winner[k] != PLAN_NONE) line(e, "%s = n%u_%u;", winner_cell(e, w, k), w->id, k);
+    if (x->winner[k] != PLAN_NONE) emit_line(e, "%s = n%u_%u;", winner_cell(e, w, k), w->id, k);
 }
 
 static void open_row(Emit *e, const NodeLevels *w, uint32_t last, int64_t n) {
   const PlanNode *x = w->x;
-  line(e, "%s s%u[%lld];", sum_type(e, x), w->id, (long long)n);
+  emit_line(e, "%s s%u[%lld];", sum_type(e, x), w->id, (long long)n);
   for (uint32_t k = 0; k < x->nwinner; k++)
-    if (x->winner[k] != PLAN_NONE) line(e, "int n%u_%u[%lld];", w->id, k, (long long)n);
-  line(e, "for (long i%u = 0; i%u < %lldL; i%u++) {", last, last, (long long)n, last);
-  line(e, "  s%u[i%u] = %s;", w->id, last, identity_text(e, x));
+    if (x->winner[k] != PLAN_NONE) emit_line(e, "int n%u_%u[%lld];", w->id, k, (long long)n);
+  emit_line(e, "for (long i%u = 0; i%u < %lldL; i%u++) {", last, last, (long long)n, last);
+  emit_line(e, "  s%u[i%u] = %s;", w->id, last, identity_text(e, x));
   for (uint32_t k = 0; k < x->nwinner; k++)
-    if (x->winner[k] != PLAN_NONE) line(e, "  n%u_%u[i%u] = 0;", w->id, k, last);
-  line(e, "}");
+    if (x->winner[k] != PLAN_NONE) emit_line(e, "  n%u_%u[i%u] = 0;", w->id, k, last);
+  emit_line(e, "}");
 }
 
 static void close_row(Emit *e, const NodeLevels *w, uint32_t last, int64_t n) {
   const PlanNode *x = w->x;
-  line(e, "for (long i%u = 0; i%u < %lldL; i%u++) {", last, last, (long long)n, last);
-  line(e, "  %s = (%s)s%u[i%u];", cell_text(e, w, &x->out),
-       text_of_number(e->p->wire.at[x->out.wire].number), w->id, last);
+  emit_line(e, "for (long i%u = 0; i%u < %lldL; i%u++) {", last, last, (long long)n, last);
+  emit_line(e, "  %s = (%s)s%u[i%u];", cell_text(e, w, &x->out),
+            text_of_number(e->p->wire.at[x->out.wire].number), w->id, last);
   for (uint32_t k = 0; k < x->nwinner; k++)
     if (x->winner[k] != PLAN_NONE)
-      line(e, "  %s = n%u_%u[i%u];", winner_cell(e, w, k), w->id, k, last);
-  line(e, "}");
+      emit_line(e, "  %s = n%u_%u[i%u];", winner_cell(e, w, k), w->id, k, last);
+  emit_line(e, "}");
 }
 
 // -- one node at the innermost point --------------------------------------------------------------
@@ -431,11 +444,11 @@ static const char *noise_arguments(Emit *e, const NodeLevels *w, bool first) {
   for (uint32_t i = 0; i < wire->rank; i++) { // Horner
     const char *index = arena_format(e->p->arena, "i%u", x->var[i]);
     if (first && i + 1 == wire->rank) index = "0L";
-    at = i ? arena_format(e->p->arena, "(%s) * %s + %s", at, extent_text(e, wire->shape[i]), index)
+    at = i ? arena_format(e->p->arena, "(%s) * %s + %s", at, emit_extent(e, wire->shape[i]), index)
            : index;
   }
-  const char *step = e->p->ticks && w->x->depth ? "0UL" : "c->step";
-  return arena_format(e->p->arena, "c->seed, %s, site%u, (unsigned long)(%s)", step, w->id, at);
+  const char *step = e->p->ticks && w->x->depth ? "(Bits64)0" : "c->step";
+  return arena_format(e->p->arena, "c->seed, %s, site%u, (Bits64)(%s)", step, w->id, at);
 }
 
 static const char *noise_text(Emit *e, const NodeLevels *w) {
@@ -448,17 +461,17 @@ static const char *noise_text(Emit *e, const NodeLevels *w) {
 static void emit_noise_row(Emit *e, const NodeLevels *w) {
   const Nest *s = &e->k->nest.at[w->nest];
   long long row = (long long)s->dim[s->ndim - 1].c;
-  line(e, "real z%u[%lld];", w->id, row);
-  line(e, "noise_%ss_real(%s, %lldL, z%u);",
-       w->x->noise->noise == NOISE_NORMAL ? "normal" : "uniform", noise_arguments(e, w, true), row,
-       w->id);
+  emit_line(e, "real z%u[%lld];", w->id, row);
+  emit_line(e, "noise_%ss_real(%s, %lldL, z%u);",
+            w->x->noise->noise == NOISE_NORMAL ? "normal" : "uniform", noise_arguments(e, w, true),
+            row, w->id);
 }
 
 static void emit_site(Emit *e, const NodeLevels *w) {
-  line(e, "unsigned long site%u = %lluUL;", w->id, (unsigned long long)w->x->noise->site);
+  emit_line(e, "Bits64 site%u = %lluUL;", w->id, (unsigned long long)w->x->noise->site);
   for (uint32_t d = 0; d < w->x->depth; d++)
-    line(e, "site%u = noise_site(site%u, %s(unsigned long)c->at[%u]);", w->id, w->id,
-         e->p->ticks && !d ? "c->step + " : "", d);
+    emit_line(e, "site%u = noise_site(site%u, %s(Bits64)c->at[%u]);", w->id, w->id,
+              e->p->ticks && !d ? "c->step + " : "", d);
 }
 
 // A sum of products takes one instruction for both.
@@ -487,8 +500,10 @@ static void emit_value(Emit *e, const NodeLevels *w) {
     v = noise_text(e, w);
   else
     v = argument(e, w, x->nscalar - 1, x->nscalar - 1);
+  if (!x->noise && w->same[x->nscalar - 1] && strcmp(type, "double") != 0)
+    v = arena_format(e->p->arena, "(%s)%s", type, v);
   if (!w->tested) {
-    line(e, "const %s v%u = %s;", type, w->id, v);
+    emit_line(e, "const %s v%u = %s;", type, w->id, v);
     return;
   }
   Buf ok = buf_new(e->p->arena);
@@ -497,15 +512,16 @@ static void emit_value(Emit *e, const NodeLevels *w) {
     if (operand_checked(e->p, &x->in[k]) && !x->in[k].padded)
       buf_printf(&ok, " & g%u_%u", w->id, k);
   if (operand_checked(e->p, &x->out)) buf_printf(&ok, " & %s", test_text(e, w, &x->out));
-  line(e, "const int ok%u = %s;", w->id, ok.at);
-  line(e, "const %s v%u = ok%u ? %s : %s;", type, w->id, w->id, v, identity_text(e, x));
+  emit_line(e, "const int ok%u = %s;", w->id, ok.at);
+  emit_line(e, "const %s v%u = ok%u ? %s : %s;", type, w->id, w->id, v, identity_text(e, x));
 }
 
-static void emit_fused_sum(Emit *e, const NodeLevels *w, const char *acc) {
+// wide: the sum is a double
+static void emit_fused_sum(Emit *e, const NodeLevels *w, const char *acc, bool wide) {
   const Scalar *s = &w->x->scalar[w->x->nscalar - 1];
   uint32_t last = w->x->nscalar - 1;
-  line(e, "%s = fma(%s, %s, %s);", acc, argument(e, w, s->arg[0], last),
-       argument(e, w, s->arg[1], last), acc);
+  emit_line(e, "%s = %s_fma(%s, %s, %s);", acc, wide ? "double" : "real",
+            argument(e, w, s->arg[0], last), argument(e, w, s->arg[1], last), acc);
 }
 
 static void emit_effect(Emit *e, const NodeLevels *w) {
@@ -516,14 +532,14 @@ static void emit_effect(Emit *e, const NodeLevels *w) {
   if (w->reduce != PLAN_NONE && w->reduce <= e->k->nest.at[w->nest].ndim) {
     const char *acc = arena_format(a, "s%u", w->id);
     if (is_fused_sum(e, w)) {
-      emit_fused_sum(e, w, acc);
+      emit_fused_sum(e, w, acc, strcmp(sum_type(e, x), "double") == 0);
       return;
     }
     if (node_wants_winner(x))
       emit_best(e, w, acc, v, false, "");
     else
       emit_combine(e, x, acc, v);
-    if (x->nwinner && !node_wants_winner(x)) line(e, "bad%u |= %s != %s;", w->id, v, v);
+    if (x->nwinner && !node_wants_winner(x)) emit_line(e, "bad%u |= %s != %s;", w->id, v, v);
     return;
   }
   if (!wire_has_memory(wire)) return;
@@ -531,20 +547,22 @@ static void emit_effect(Emit *e, const NodeLevels *w) {
   const char *place = arena_format(a, "[i%u]", e->k->np + e->k->nest.at[w->nest].ndim - 1);
   if (w->row != PLAN_NONE) cell = arena_format(a, "s%u%s", w->id, place);
   if (w->reduce == PLAN_NONE && !x->scatter) {
-    line(e, "%s = (%s)v%u;", cell, number, w->id);
+    emit_line(e, "%s = (%s)v%u;", cell, number, w->id);
     return;
   }
   if (is_fused_sum(e, w)) {
-    emit_fused_sum(e, w, cell);
+    emit_fused_sum(e, w, cell,
+                   w->row != PLAN_NONE ? strcmp(sum_type(e, x), "double") == 0
+                                       : wire->number == NUMBER_F64);
     return;
   }
-  if (operand_checked(e->p, &x->out)) line(e, "if (ok%u)", w->id);
-  line(e, "{");
+  if (operand_checked(e->p, &x->out)) emit_line(e, "if (ok%u)", w->id);
+  emit_line(e, "{");
   if (x->nwinner && x->combine != SUM)
     emit_best(e, w, cell, v, w->row == PLAN_NONE, place);
   else
     emit_combine(e, x, cell, v);
-  line(e, "}");
+  emit_line(e, "}");
 }
 
 // -- nests ----------------------------------------------------------------------------------------
@@ -565,12 +583,12 @@ static void emit_fill_wire(Emit *e, const NodeLevels *w, uint32_t wire, const ch
     if (block)
       buf_printf(&at, " + %lldL * i%u", (long long)(to->stride[i] * block->coef),
                  x->var[block->var]);
-    open_loop(e, 'f', i, extent_text(e, dim));
+    emit_open_loop(e, 'f', i, emit_extent(e, dim));
     loops++;
     buf_printf(&at, " + %lldL * f%u", (long long)to->stride[i], i);
   }
-  line(e, "w%u[%s] = %s;", e->slot[wire], at.at, value);
-  close_all(e, loops);
+  emit_line(e, "w%u[%s] = %s;", e->slot[wire], at.at, value);
+  emit_close_all(e, loops);
 }
 
 static void emit_fill(Emit *e, const NodeLevels *w) {
@@ -614,7 +632,7 @@ static void emit_pragma(Emit *e, const NodeLevels *w, uint32_t n, uint32_t ndim)
     buf_printf(&b, " reduction(%s:s%u)", combine_text[bit][x->combine], w[i].id);
     if (x->nwinner) buf_printf(&b, " reduction(|:bad%u)", w[i].id);
   }
-  line(e, "#pragma omp simd%s", b.at);
+  emit_line(e, "#pragma omp simd%s", b.at);
 }
 
 // Where the innermost loop moves a coordinate by one place at a time, where it lies inside is one
@@ -676,27 +694,27 @@ static void emit_bound(Emit *e, const NodeLevels *w, const PlanCoord *c, Extent 
     if (&c->term[k] != inner) rest.term[rest.n++] = c->term[k];
   Buf b = buf_new(e->p->arena);
   coord_text(e, w, &rest, &b);
-  const char *n = extent_text(e, size);
-  open(e);
-  line(e, "const long x = %s;", b.at);
+  const char *n = emit_extent(e, size);
+  emit_open(e);
+  emit_line(e, "const long x = %s;", b.at);
   if (inner->coef > 0)
-    line(e, "const long l = -x, h = %s - x;", n);
+    emit_line(e, "const long l = -x, h = %s - x;", n);
   else
-    line(e, "const long l = x - %s + 1, h = x + 1;", n);
-  line(e, "lo = l > lo ? l : lo; hi = h < hi ? h : hi;");
-  close(e);
+    emit_line(e, "const long l = x - %s + 1, h = x + 1;", n);
+  emit_line(e, "lo = l > lo ? l : lo; hi = h < hi ? h : hi;");
+  emit_close(e);
 }
 
 static void emit_bounds(const InnerLoop *l) {
   Emit *e = l->e;
   AskedAt at = {0};
-  line(e, "long lo = %s, hi = %s;", l->from, l->to);
+  emit_line(e, "long lo = %s, hi = %s;", l->from, l->to);
   for (const PlanCoord *c; (c = next_asked(l, &at));) {
     const NodeLevels *w = &l->w[at.node];
     const PlanWire *x = &e->p->wire.at[w->x->in[at.operand].wire];
     emit_bound(e, w, c, x->shape[at.axis - 1]);
   }
-  line(e, "lo = lo < %s ? lo : %s; hi = hi > lo ? hi : lo;", l->to, l->to);
+  emit_line(e, "lo = lo < %s ? lo : %s; hi = hi > lo ? hi : lo;", l->to, l->to);
 }
 
 static void emit_stretch(const InnerLoop *l, const char *from, const char *to, Stretch known) {
@@ -706,7 +724,7 @@ static void emit_stretch(const InnerLoop *l, const char *from, const char *to, S
   emit_pragma(e, l->w, n, ndim);
   open_range(e, e->k->np + ndim - 1, from, to);
   emit_level(e, l->w, n, ndim, ndim);
-  close(e);
+  emit_close(e);
   e->stretch = STRETCH_ANY;
 }
 
@@ -728,7 +746,7 @@ static void emit_nest(Emit *e, uint32_t nest) {
   uint32_t n = s->node.n;
   const NodeLevels *w = nest_work(e->p, e->k, nest);
   uint32_t last = e->k->np + s->ndim - 1; // the innermost loop
-  open(e);
+  emit_open(e);
   for (uint32_t i = 0; i < n; i++)
     for (uint32_t k = 0; k < w[i].x->nscalar; k++)
       if (w[i].same[k]) emit_scalar(e, &w[i], k);
@@ -747,14 +765,14 @@ static void emit_nest(Emit *e, uint32_t nest) {
     bool ranged = e->k->ranged && d == 0;
     if (d + 1 == s->ndim)
       emit_inner(
-          &(InnerLoop){e, s, w, ranged ? "low" : "0", ranged ? "high" : extent_text(e, s->dim[d])});
+          &(InnerLoop){e, s, w, ranged ? "low" : "0", ranged ? "high" : emit_extent(e, s->dim[d])});
     else if (ranged)
       open_range(e, e->k->np, "low", "high");
     else
-      open_loop(e, 'i', e->k->np + d, extent_text(e, s->dim[d]));
+      emit_open_loop(e, 'i', e->k->np + d, emit_extent(e, s->dim[d]));
   }
   for (uint32_t d = s->ndim; d-- > 0;) {
-    if (d + 1 < s->ndim) close(e);
+    if (d + 1 < s->ndim) emit_close(e);
     for (uint32_t i = 0; i < n; i++)
       if (w[i].reduce == d)
         close_sum(e, &w[i]);
@@ -764,7 +782,7 @@ static void emit_nest(Emit *e, uint32_t nest) {
   if (!s->ndim)
     for (uint32_t i = 0; i < n; i++)
       if (w[i].reduce == 0) close_sum(e, &w[i]);
-  close(e);
+  emit_close(e);
 }
 
 // The corner of an operand of a small product: its address with all inner indices 0.
@@ -784,7 +802,7 @@ static const char *length_text(Emit *e, const PlanNode *x, const uint32_t *group
   for (uint32_t i = 0; i < n; i++) {
     Extent length = x->index[group[i]];
     if (length.per || length.part)
-      buf_printf(&b, "%s * ", extent_text(e, length));
+      buf_printf(&b, "%s * ", emit_extent(e, length));
     else
       known *= length.c;
   }
@@ -798,7 +816,7 @@ static void emit_small(Emit *e, const PlanNode *x) {
   for (uint32_t i = 0; i < q->nbatch; i++) { // batch indices that are not parallel loops
     uint32_t v = x->var[q->batch[i]];
     if (v < e->k->np) continue;
-    open_loop(e, 'i', v, extent_text(e, x->index[q->batch[i]]));
+    emit_open_loop(e, 'i', v, emit_extent(e, x->index[q->batch[i]]));
     extra++;
   }
   Buf at[3];
@@ -814,10 +832,10 @@ static void emit_small(Emit *e, const PlanNode *x) {
   const char *add = "0";
   if (e->k->ordered && x->reduced[x->walk])
     add = arena_format(e->p->arena, "i%u > 0", e->k->np - 1);
-  line(e, "c->small(w[%u], %s, %s, %s, s + %lldL, %s, %s, %s, %s);", e->small++, at[0].at, at[1].at,
-       at[2].at, (long long)e->k->tile_bytes, length_text(e, x, q->m, q->nm),
-       length_text(e, x, q->n, q->nn), length_text(e, x, q->k, q->nk), add);
-  close_all(e, extra);
+  emit_line(e, "c->small(w[%u], %s, %s, %s, s + %lldL, %s, %s, %s, %s);", e->small++, at[0].at,
+            at[1].at, at[2].at, (long long)e->k->tile_bytes, length_text(e, x, q->m, q->nm),
+            length_text(e, x, q->n, q->nn), length_text(e, x, q->k, q->nk), add);
+  emit_close_all(e, extra);
 }
 
 // -- kernels --------------------------------------------------------------------------------------
@@ -826,41 +844,44 @@ static void emit_pointers(Emit *e) {
   for (e->small = 0; e->small < slot->n && slot->at[e->small] < e->p->wire.n; e->small++) {
     uint32_t i = e->small;
     const PlanWire *w = &e->p->wire.at[slot->at[i]];
-    const char *number = text_of_number(w->number);
+    const char *number = emit_cell(e, w->number);
     const char *mark = is_alone(e, slot->at[i]) ? "restrict " : "";
     e->slot[slot->at[i]] = i;
     if (e->held && e->held[slot->at[i]])
-      line(e, "%s *w%u = &m%u;", number, i, slot->at[i]);
+      emit_line(e, "%s *w%u = &m%u;", number, i, slot->at[i]);
     else if (w->place == AT_TILE)
-      line(e, "%s *%sw%u = (%s *)(s + %lldL);", number, mark, i, number, (long long)w->at);
+      emit_line(e, "%s *%sw%u = (%s *)(s + %lldL);", number, mark, i, number, (long long)w->at);
     else
-      line(e, "%s *%sw%u = (%s *)w[%u]%s;", number, mark, i, number, i, moves_text(e, slot->at[i]));
+      emit_line(e, "%s *%sw%u = (%s *)w[%u]%s;", number, mark, i, number, i,
+                emit_moves(e, slot->at[i]));
+    if (e->alone) emit_line(e, "(void)w%u;", i); // a wire that only guards
   }
 }
 
 static void emit_divided(Emit *e) {
   const Kernel *k = e->k;
-  line(e, "for (long q = low; q < high; q++) {");
+  emit_line(e, "for (long q = low; q < high; q++) {");
   e->indent++;
-  line(e, "long r = q;");
+  emit_line(e, "long r = q;");
   for (uint32_t d = k->split; d-- > 0;) {
     if (d)
-      line(e, "const long i%u = r %% %s; r /= %s;", d, extent_text(e, k->p[d]),
-           extent_text(e, k->p[d]));
+      emit_line(e, "const long i%u = r %% %s; r /= %s;", d, emit_extent(e, k->p[d]),
+                emit_extent(e, k->p[d]));
     else
-      line(e, "const long i0 = r;");
+      emit_line(e, "const long i0 = r;");
   }
 }
 
-static void emit_loops(Emit *e) {
+void emit_loops(Emit *e) {
   const Kernel *k = e->k;
   bool divided = !k->ranged && k->split;
   emit_pointers(e);
   if (divided) emit_divided(e);
-  for (uint32_t d = k->split; d < k->np; d++) open_loop(e, 'i', d, extent_text(e, k->p[d]));
+  for (uint32_t d = k->split; d < k->np; d++) emit_open_loop(e, 'i', d, emit_extent(e, k->p[d]));
   if (k->block && k->walk.c % k->block)
-    line(e, "const long rows = i%u < %lldL ? %lldL : %lldL;", k->np - 1,
-         (long long)(k->walk.c / k->block), (long long)k->block, (long long)(k->walk.c % k->block));
+    emit_line(e, "const long rows = i%u < %lldL ? %lldL : %lldL;", k->np - 1,
+              (long long)(k->walk.c / k->block), (long long)k->block,
+              (long long)(k->walk.c % k->block));
   for (uint32_t i = 0; i < k->nest.n; i++) {
     const PlanNode *x = &e->p->node.at[k->nest.at[i].node.at[0]];
     if (x->kind == NODE_PRODUCT)
@@ -868,10 +889,10 @@ static void emit_loops(Emit *e) {
     else
       emit_nest(e, i);
   }
-  close_all(e, divided + k->np - k->split);
+  emit_close_all(e, divided + k->np - k->split);
 }
 
-static void emit_order(Emit *e) {
+void emit_order(Emit *e) {
   const PlanNode *x = &e->p->node.at[e->k->node.at[0]];
   const PlanWire *in = &e->p->wire.at[x->in[0].wire];
   Buf at = buf_new(e->p->arena);
@@ -879,167 +900,15 @@ static void emit_order(Emit *e) {
   buf_char(&at, '0');
   for (uint32_t i = 0; i < in->rank; i++) {
     if (i == x->axis) continue;
-    open_loop(e, 'i', i, extent_text(e, in->shape[i]));
+    emit_open_loop(e, 'i', i, emit_extent(e, in->shape[i]));
     buf_printf(&at, " + %lldL * i%u", (long long)in->stride[i], i);
   }
-  const char *n = extent_text(e, in->shape[x->axis]);
+  const char *n = emit_extent(e, in->shape[x->axis]);
   int64_t most = extent_most(e->p, in->shape[x->axis]), step = in->stride[x->axis];
-  line(e, "int *o = (int *)s;");
-  line(e, "order_row(w%u + %s, %lldL, %s, o, o + %lldL);", e->slot[x->in[0].wire], at.at,
-       (long long)step, n, (long long)most);
-  line(e, "for (long k = 0; k < %s; k++) w%u[%s + %lldL * k] = o[k];", n, e->slot[x->out.wire],
-       at.at, (long long)step);
-  close_all(e, in->rank - 1);
-}
-
-// The body of a kernel, and the function that has it: an earlier one with the same text serves
-// again.
-static void emit_kernel(Emit *e, uint32_t i, Table *known) {
-  Buf body = buf_new(e->p->arena), *out = e->b;
-  e->k = &e->p->kernel.at[i];
-  if (e->k->kind != KERNEL_LOOPS && e->k->kind != KERNEL_ORDER) return;
-  e->b = &body;
-  e->indent = 1;
-  if (e->k->kind == KERNEL_LOOPS)
-    emit_loops(e);
-  else
-    emit_order(e);
-  e->indent = 0;
-  e->b = out;
-  Id found = table_get(known, body.at, body.n);
-  e->now->fn = found ? found - 1 : i;
-  if (found) return;
-  table_put(known, body.at, body.n, i + 1);
-  e->now->at = e->b->n;
-  const char *own = e->p->kernel.n > INLINE_LIMIT ? "static __attribute__((noinline)) " : "static ";
-  line(e, "%svoid limn_%c%u(const Context *c, char **w, long low, long high, char *s) {",
-       e->full ? own : "", e->full ? 'f' : 'k', i);
-  buf_add(e->b, body.at, body.n);
-  line(e, "}");
-}
-
-static const char *points_text(Emit *e, const Kernel *k) {
-  Buf b = buf_new(e->p->arena);
-  if (k->ranged) return extent_text(e, k->nest.at[0].dim[0]);
-  buf_char(&b, '1');
-  for (uint32_t d = 0; d < k->split; d++) buf_printf(&b, " * %s", extent_text(e, k->p[d]));
-  return b.at;
-}
-
-// Losses that are not finite end the step before it changes a state.
-static void emit_finite(Emit *e) {
-  for (uint32_t i = 0; i < e->p->out.n; i++) {
-    const PlanWire *w = &e->p->wire.at[e->p->out.at[i]];
-    if (w->rank || w->base != BASE_R) continue;
-    line(e, "{ const double x = *(double *)c->out[%u]; if (x - x != 0) return 1; }", i);
-  }
-}
-
-// Wires that are held in a scan come from memory before it, and go there behind it. Scratch is of
-// no use to anyone else.
-static void emit_held(Emit *e, const EmitKernel *kernel, uint32_t scan, uint32_t end, bool behind) {
-  bool *done = NEW_ARRAY(e->p->arena, bool, e->p->wire.n + 1);
-  for (uint32_t i = scan + 1; i < end; i++)
-    for (uint32_t k = 0; k < kernel[i].slot.n; k++) {
-      uint32_t wire = kernel[i].slot.at[k];
-      if (wire >= e->p->wire.n || !e->held[wire] || done[wire]) continue;
-      const PlanWire *w = &e->p->wire.at[wire];
-      const char *number = text_of_number(w->number);
-      bool inside =
-          w->place == AT_TILE || (w->place == AT_ARENA && w->first > scan && w->last < end);
-      done[wire] = true;
-      if (!behind && inside)
-        line(e, "%s m%u = 0;", number, wire);
-      else if (!behind)
-        line(e, "%s m%u = *(%s *)c->table[%u][%u];", number, wire, number, i, k);
-      else if (!inside && (e->held[wire] & HELD_WRITTEN))
-        line(e, "*(%s *)c->table[%u][%u] = m%u;", number, i, k, wire);
-    }
-}
-
-static void emit_inside(Emit *e, EmitKernel *kernel, uint32_t i) {
-  e->k = &e->p->kernel.at[i];
-  e->now = &kernel[i];
-  open(e);
-  line(e, "char **w = c->table[%u];", i);
-  emit_loops(e);
-  close(e);
-}
-
-// All kernels in order, on one thread.
-static void emit_step(Emit *e, EmitKernel *kernel, uint32_t check_at) {
-  line(e, "int limn_%s(Context *c, char *s) {", e->full ? "full" : "step");
-  e->indent++;
-  uint32_t scan = 0, end = 0;
-  for (uint32_t i = 0; i < e->p->kernel.n; i++) {
-    if (i == check_at) emit_finite(e);
-    const Kernel *k = &e->p->kernel.at[i];
-    const PlanNode *x = k->node.n ? &e->p->node.at[k->node.at[0]] : NULL;
-    switch (k->kind) {
-    case KERNEL_LOOPS:
-    case KERNEL_ORDER:
-      if (e->held) {
-        emit_inside(e, kernel, i);
-        break;
-      }
-      line(e, "limn_%c%u(c, c->table[%u], 0, %s, s);", e->full ? 'f' : 'k', kernel[i].fn, i,
-           points_text(e, k));
-      break;
-    case KERNEL_SCAN:
-      e->held = scan_holds(e->p, i, &end);
-      if (e->held) {
-        scan = i;
-        open(e);
-        emit_held(e, kernel, scan, end, false);
-      }
-      open_loop(e, 't', i, extent_text(e, x->times));
-      if (x->back)
-        line(e, "c->at[%u] = %s - 1 - t%u;", k->depth, extent_text(e, x->times), i);
-      else
-        line(e, "c->at[%u] = t%u;", k->depth, i);
-      break;
-    case KERNEL_SCAN_END:
-      close(e);
-      if (!e->held) break;
-      emit_held(e, kernel, scan, end, true);
-      close(e);
-      e->held = NULL;
-      break;
-    case KERNEL_COPY: line(e, "c->copy(c, %u);", i); break;
-    case KERNEL_PRODUCT: break;
-    }
-  }
-  if (check_at >= e->p->kernel.n) emit_finite(e);
-  line(e, "return 0;");
-  close(e);
-}
-
-static void emit_front(Emit *e) {
-  line(e, "typedef struct Context { long n; unsigned long seed, step; long at[8]; char ***table; "
-          "void **out;");
-  line(e, "  void (*small)(const void *, const void *, const void *, void *, void *, long, long, "
-          "long, int);");
-  line(e, "  void (*copy)(struct Context *, unsigned); } Context;");
-}
-
-static void emit_kernels(Emit *e, EmitKernel *kernel) {
-  Table *known = table_new(e->p->arena);
-  const Ids *slot = kernel_slots(e->p);
-  for (uint32_t i = 0; i < e->p->kernel.n; i++) {
-    e->now = &kernel[i];
-    e->now->slot = slot[i];
-    emit_kernel(e, i, known);
-  }
-}
-
-void emit_c(Plan *p, bool whole, uint32_t check_at, EmitKernel *kernel, Buf *b) {
-  Emit e = {.p = p, .b = b, .slot = NEW_ARRAY(p->arena, uint32_t, p->wire.n + 1)};
-  emit_front(&e);
-  emit_kernels(&e, kernel);
-  if (!whole) return;
-  emit_step(&e, kernel, check_at);
-  e.full = true;
-  EmitKernel *again = NEW_ARRAY(p->arena, EmitKernel, p->kernel.n + 1); // the same tables
-  emit_kernels(&e, again);
-  emit_step(&e, again, check_at);
+  emit_line(e, "int *o = (int *)s;");
+  emit_line(e, "order_row(w%u + %s, %lldL, %s, o, o + %lldL);", e->slot[x->in[0].wire], at.at,
+            (long long)step, n, (long long)most);
+  emit_line(e, "for (long k = 0; k < %s; k++) w%u[%s + %lldL * k] = o[k];", n, e->slot[x->out.wire],
+            at.at, (long long)step);
+  emit_close_all(e, in->rank - 1);
 }

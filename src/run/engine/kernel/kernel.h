@@ -18,12 +18,13 @@ void numbers_set(Number, void *to, const double *from, int64_t n);
 void numbers_get(Number, const void *from, double *to, int64_t n);
 
 typedef struct {
-  uint32_t threads; // 0: as many as there are cores
-  bool reference;   // by the interpreter
-  bool no_compiler; // prebuilt kernels, even if there is a compiler
-  bool profile;     // engine_plan shows how long each kernel took
-  bool unfused;     // one kernel for each box: slow, for tests
-  const char *cc;   // the compiler; NULL: $LIMN_CC, cc, gcc, clang
+  uint32_t threads;  // 0: as many as there are cores
+  struct Pool *pool; // that several engines share, one at a time; NULL: its own
+  bool reference;    // by the interpreter
+  bool no_compiler;  // prebuilt kernels, even if there is a compiler
+  bool profile;      // engine_plan shows how long each kernel took
+  bool unfused;      // one kernel for each box: slow, for tests
+  const char *cc;    // the compiler; NULL: $LIMN_CC, cc, gcc, clang
   const char
       *cache;    // folder of compiled steps; NULL: $LIMN_CACHE, $XDG_CACHE_HOME/limn, ~/.cache/limn
   uint64_t seed; // of noise

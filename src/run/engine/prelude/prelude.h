@@ -4,10 +4,11 @@
 //
 //   #define LIMN_REAL float                  // or double: what a tensor of reals is made of
 //   #include "run/engine/prelude/prelude.h"
-//   real y = exp(x);                         // float_exp or double_exp, by the type of x
+//   real y = float_exp(x);
 //
-// Without LIMN_REAL there are only the names with a type in front (float_exp, double_exp, …), which
-// go together with <math.h>. The functions of numbers are free of branches, so that a loop of calls
+// Names have a type in front (float_exp, double_exp, …) and go together with <math.h>; with LIMN_REAL
+// there are also the types of generated code. It is C99 with the builtins of gcc and clang, on
+// machines with a `long` of 32 bits too. The functions of numbers are free of branches, so that a loop of calls
 // becomes vector code, and `fma` is written where it is meant, so that every compiler gives the
 // same bits with -ffp-contract=off. A machine without fma gives others.
 #ifndef LIMN_RUN_ENGINE_PRELUDE_PRELUDE_H
@@ -28,7 +29,9 @@ typedef __UINT64_TYPE__ Bits64;
 #define LIMN_ROUNDS 0
 #endif
 
-#define INLINE static inline __attribute__((always_inline)) // a call would keep a loop scalar
+// A call would keep a loop scalar. No text uses all of them.
+#define INLINE static inline __attribute__((always_inline, unused))
+#define HELPER static inline __attribute__((unused))
 #if LIMN_FUSED
 #define double_fused(a, b, c) __builtin_fma(a, b, c)
 #define float_fused(a, b, c) __builtin_fmaf(a, b, c)
@@ -129,24 +132,7 @@ typedef double wide; // a real without axes
 #define LIMN_JOIN(a, b) a##b
 #define LIMN_OF(type, name) LIMN_JOIN(type, name)
 
-#define LIMN_BY_TYPE(name, x) _Generic((x), float : float_##name, default : double_##name)
-#define exp(x) LIMN_BY_TYPE(exp, x)(x)
-#define log(x) LIMN_BY_TYPE(log, x)(x)
-#define log1p(x) LIMN_BY_TYPE(log1p, x)(x)
-#define expm1(x) LIMN_BY_TYPE(expm1, x)(x)
-#define sqrt(x) LIMN_BY_TYPE(sqrt, x)(x)
-#define sin(x) LIMN_BY_TYPE(sin, x)(x)
-#define cos(x) LIMN_BY_TYPE(cos, x)(x)
-#define tan(x) LIMN_BY_TYPE(tan, x)(x)
-#define tanh(x) LIMN_BY_TYPE(tanh, x)(x)
-#define atan(x) LIMN_BY_TYPE(atan, x)(x)
-#define erf(x) LIMN_BY_TYPE(erf, x)(x)
-#define pow(x, y) LIMN_BY_TYPE(pow, (x) + (y))(x, y)
-#define floor(x) LIMN_BY_TYPE(floor, x)(x)
-#define fabs(x) LIMN_BY_TYPE(fabs, x)(x)
-#define sigmoid(x) LIMN_BY_TYPE(sigmoid, x)(x)
-#define softplus(x) LIMN_BY_TYPE(softplus, x)(x)
-#define fma(x, y, z) LIMN_BY_TYPE(fma, (x) + (y) + (z))(x, y, z)
+#define real_fma LIMN_OF(LIMN_REAL, _fma)
 #define order_row LIMN_OF(LIMN_REAL, _order_row)
 #define noise_uniform_real LIMN_OF(LIMN_REAL, _noise_uniform)
 #define noise_normal_real LIMN_OF(LIMN_REAL, _noise_normal)

@@ -71,13 +71,13 @@ INLINE void NAME(noise_row)(int normal, Bits64 seed, Bits64 step, Bits64 site, B
   }
 }
 
-static inline void NAME(noise_uniforms)(Bits64 seed, Bits64 step, Bits64 site, Bits64 first, long n,
-                                        REAL *out) {
+HELPER void NAME(noise_uniforms)(Bits64 seed, Bits64 step, Bits64 site, Bits64 first, long n,
+                                 REAL *out) {
   NAME(noise_row)(0, seed, step, site, first, n, out);
 }
 
-static inline void NAME(noise_normals)(Bits64 seed, Bits64 step, Bits64 site, Bits64 first, long n,
-                                       REAL *out) {
+HELPER void NAME(noise_normals)(Bits64 seed, Bits64 step, Bits64 site, Bits64 first, long n,
+                                REAL *out) {
   NAME(noise_row)(1, seed, step, site, first, n, out);
 }
 
@@ -85,8 +85,8 @@ static inline void NAME(noise_normals)(Bits64 seed, Bits64 step, Bits64 site, Bi
 INLINE int NAME(sorts_before)(REAL a, REAL b) { return (a < b) | ((b != b) & (a == a)); }
 
 // Two neighbouring runs of positions, in order by their keys, become one. Equal keys stay in order.
-static inline void NAME(merge)(const REAL *x, long stride, const int *from, long low, long middle,
-                               long high, int *to) {
+HELPER void NAME(merge)(const REAL *x, long stride, const int *from, long low, long middle,
+                        long high, int *to) {
   long i = low, j = middle;
   for (long k = low; k < high; k++) {
     int right =
@@ -97,7 +97,7 @@ static inline void NAME(merge)(const REAL *x, long stride, const int *from, long
 
 // The positions that sort x[0], x[stride], …, ascending, NaN last. `work` has room for n. The two
 // take turns, and the first turn is chosen so that the last one ends in `out`.
-static inline void NAME(order_row)(const REAL *x, long stride, long n, int *out, int *work) {
+HELPER void NAME(order_row)(const REAL *x, long stride, long n, int *out, int *work) {
   int turns = 0;
   for (long run = 1; run < n; run *= 2) turns++;
   int *from = turns & 1 ? work : out, *to = turns & 1 ? out : work;

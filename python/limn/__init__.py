@@ -1,0 +1,79 @@
+"""limn: deep learning written as diagrams.
+
+    import limn
+    p = limn.load("vae.limn")
+    p.train(epochs=3, on_epoch=print)
+    z = p.enc(x)                        # numpy arrays in and out, or tensors of torch and JAX
+    p.draw("enc")                       # a picture, in a notebook
+    net = limn.torch(p.enc)             # a torch.nn.Module, differentiable
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence
+
+from ._errors import Error, LimnWarning, Message
+from ._function import Function, Gradients, Port
+from ._picture import Picture
+from ._program import Path, Program
+from ._record import Claim, Record, Runs
+from ._train import Metrics, Trainer, Training
+from ._weights import Weights
+
+if TYPE_CHECKING:
+    from ._torch import Module
+
+__all__ = [
+    "load", "loads", "format", "torch", "version", "Error", "LimnWarning", "Message", "Program", "Function", "Port",
+    "Gradients", "Picture", "Record", "Runs", "Claim", "Metrics", "Trainer", "Training", "Weights",
+]  # fmt: skip
+
+
+def load(path: Path, *, set: Optional[Mapping[str, Any]] = None, read: Optional[Sequence[Path]] = None,
+         precision: Any = None, threads: int = 0) -> Program:  # fmt: skip
+    """The program of a file. `set` replaces axes, consts, learners or edges by name, as `--set` does; `read` are further
+    folders that it may read. `precision` is 32, 64 or "bf16" for all that is computed; without it, numbers are those of
+    the arrays. An error is raised as limn.Error with the lines it is about."""
+    return Program(path, None, set, read, precision, threads)
+
+
+def loads(text: str, *, name: str = "program.limn", set: Optional[Mapping[str, Any]] = None,
+          read: Optional[Sequence[Path]] = None, precision: Any = None, threads: int = 0) -> Program:  # fmt: skip
+    """The program of a text; files that it names are beside `name`."""
+    return Program(None, text, set, read, precision, threads, name)
+
+
+def format(text: str, name: str = "program.limn") -> str:
+    """A text in the one layout for all programs."""
+    from ._errors import settle
+    from ._library import WRONG, library
+
+    lib = library()
+    handle, data = lib.limn_new(), text.encode()
+    try:
+        laid_out = lib.limn_format(handle, name.encode(), data, len(data))
+        answer = None if laid_out is None else laid_out.decode()
+        settle(handle, WRONG if answer is None else 0)
+        return answer or ""
+    finally:
+        lib.limn_free(handle)
+
+
+def torch(function: Function, **options: Any) -> "Module":
+    """A box or learner as a torch.nn.Module: its weights are Parameters, its values and gradients come from limn."""
+    from ._torch import Module
+
+    return Module(function, **options)
+
+
+def version() -> str:
+    """Of the library."""
+    from ._library import library
+
+    return library().limn_version().decode()
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        return version()
+    raise AttributeError(f"module 'limn' has no attribute {name!r}")

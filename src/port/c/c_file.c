@@ -1,0 +1,56 @@
+// The two files of an export: a .c that holds everything, and the .h that others see.
+#include "port/c/c_own.h"
+#include "run/engine/prelude/prelude_text.h"
+
+// "dir/net" of "dir/net.c"
+static const char *without_ending(Export *e, const char *path) {
+  size_t n = strlen(path);
+  return text_ends(path, ".c") ? arena_text(e->arena, path, n - 2) : path;
+}
+
+void c_file_open(Export *e, CFile *f) {
+  *f = (CFile){.e = e,
+               .wide = e->how->precision == LIMN_PRECISION_64,
+               .beside = e->how->weights_beside,
+               .batch = e->how->batch ? e->how->batch : 1,
+               .c = buf_new(e->arena),
+               .h = buf_new(e->arena),
+               .kernels = buf_new(e->arena)};
+  f->path = without_ending(e, export_file(e));
+  const char *base;
+  path_folder(e->arena, f->path, &base);
+  f->header = arena_format(e->arena, "%s.h", base);
+  f->name = c_public_name(e->arena, e->name ? e->name : base);
+}
+
+void c_file_front(CFile *f, uint32_t axes, bool products) {
+  Buf *c = &f->c;
+  buf_printf(c,
+             "// %s, for one thread. Fast: -O3 -march=native -fno-math-errno -fno-trapping-math "
+             "-fopenmp-simd.\n",
+             f->name);
+  buf_printf(c, "#include \"%s\"\n\n", f->header);
+  buf_text(c,
+           "#if defined __GNUC__\n"
+           "#pragma GCC diagnostic ignored \"-Wunknown-pragmas\" // omp simd, without its flag\n"
+           "#endif\n"
+           "#if defined __clang__\n"
+           "#pragma clang diagnostic ignored \"-Wpass-failed\" // and loops that stay as they are\n"
+           "#endif\n");
+  if (products) buf_printf(c, "#define LIMN_AXES %u\n", axes);
+  prelude_write(c, f->wide ? PRECISION_64 : PRECISION_32);
+  buf_text(c, product_text);
+  emit_alone_front(f->e->arena, c);
+}
+
+bool c_file_close(CFile *f, const CRecord *beside) {
+  Export *e = f->e;
+  const char *c = arena_format(e->arena, "%s.c", f->path),
+             *h = arena_format(e->arena, "%s.h", f->path),
+             *bin = arena_format(e->arena, "%s.bin", f->path);
+  if (!export_put(e, c, f->c.at, f->c.n) || !export_put(e, h, f->h.at, f->h.n)) return false;
+  if (!beside) return true;
+  Buf bytes = buf_new(e->arena);
+  c_record_bytes(e->arena, beside, &bytes);
+  return export_put(e, bin, bytes.at, bytes.n);
+}

@@ -1,0 +1,9 @@
+// c: a learner, a box or a whole training step as one .c and one .h that need nothing but libm.
+#ifndef LIMN_PORT_C_C_OUT_H
+#define LIMN_PORT_C_C_OUT_H
+
+#include "port/out/out.h"
+
+bool export_c(Export *); // export_c.c: false with a diagnostic
+
+#endif

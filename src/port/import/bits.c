@@ -1,0 +1,81 @@
+// Whole numbers bit by bit, as arithmetic: bit b of x is mod(floor(x / 2^b), 2), also of negative ones, as two's complement has it.
+#include "port/import/own.h"
+
+enum { EXACT_BITS = 52 };
+
+// {op} of two bits, each 0 or 1.
+static const char *bit_of(const char *op) {
+  return !strcmp(op, "BitwiseAnd")  ? "$b * $c"
+         : !strcmp(op, "BitwiseOr") ? "max($b, $c)"
+                                    : "abs($b - $c)";
+}
+
+static const char *bits_replaced(Importer *m, const char *form, const char *a, const char *b) {
+  Buf out = buf_new(m->arena);
+  for (const char *at = form; *at; at++) {
+    bool hole = *at == '$';
+    if (hole)
+      buf_text(&out, at[1] == 'b' ? a : b), at++;
+    else
+      buf_char(&out, *at);
+  }
+  return out.at;
+}
+
+bool op_bitwise(ImpNode *n) {
+  Importer *m = n->m;
+  if (!op_wants(n, 2, 2)) return false;
+  OnnxType type = op_value(n, 0)->type;
+  const OnnxTypeInfo *t = &onnx_type_info[type];
+  if (!is_whole(type)) return op_refuse(n, "only whole numbers have bits");
+  ImpShape shape;
+  if (!broadcast(n, n->in, 2, &shape)) return false;
+  const char *b = imp_letter[ONNX_RANK_LIMIT], *form = bit_of(n->node->op);
+  uint32_t bits = t->bits > EXACT_BITS ? EXACT_BITS : t->kind == 'i' ? t->bits - 1 : t->bits;
+  const char *one = arena_format(m->arena, "mod(floor($0 / 2^%s), 2)", b),
+             *two = arena_format(m->arena, "mod(floor($1 / 2^%s), 2)", b);
+  Buf right = buf_new(m->arena);
+  buf_printf(&right, "sum[%s:%u](2^%s * %s)", b, bits, b, bits_replaced(m, form, one, two));
+  if (t->kind == 'i') // all bits above are the sign
+    buf_printf(&right, " - 2^%u * %s", bits,
+               bits_replaced(m, form, "number($0 < 0)", "number($1 < 0)"));
+  ImpForm line = {.left = letters(m, shape.rank), .right = right.at};
+  op_give(n, 0,
+          say(n, type, &shape, line,
+              READS({n->in[0], letters_of(m, n->in[0], &shape)},
+                    {n->in[1], letters_of(m, n->in[1], &shape)})));
+  return true;
+}
+
+bool op_bitwisenot(ImpNode *n) {
+  Importer *m = n->m;
+  if (!op_wants(n, 1, 1)) return false;
+  OnnxType type = op_value(n, 0)->type;
+  const OnnxTypeInfo *t = &onnx_type_info[type];
+  if (!is_whole(type) || (t->kind == 'u' && t->bits > EXACT_BITS))
+    return op_refuse(n, "the opposite of a %s is not exact", t->name);
+  ImpShape x = op_value(n, 0)->shape;
+  const char *all = letters(m, x.rank);
+  long long most = t->kind == 'u' ? (1LL << t->bits) - 1 : -1;
+  const char *right = most < 0 ? "0 - 1 - $0" : arena_format(m->arena, "%lld - $0", most);
+  op_give(n, 0, say(n, type, &x, (ImpForm){.left = all, .right = right}, READS({n->in[0], all})));
+  return true;
+}
+
+bool op_bitshift(ImpNode *n) {
+  Importer *m = n->m;
+  if (!op_wants(n, 2, 2)) return false;
+  OnnxType type = op_value(n, 0)->type;
+  bool left = !strcmp(attr_text(n, "direction", ""), "LEFT");
+  ImpShape shape;
+  if (!broadcast(n, n->in, 2, &shape)) return false;
+  const char *right =
+      left ? arena_format(m->arena, "mod($0 * 2^$1, 2^%u)", onnx_type_info[type].bits)
+           : "floor($0 / 2^$1)";
+  ImpForm form = {.left = letters(m, shape.rank), .right = right};
+  op_give(n, 0,
+          say(n, type, &shape, form,
+              READS({n->in[0], letters_of(m, n->in[0], &shape)},
+                    {n->in[1], letters_of(m, n->in[1], &shape)})));
+  return true;
+}

@@ -1,0 +1,287 @@
+// Graphs inside nodes. A branch that is known is taken; otherwise both are computed and one is chosen. Loops whose length is known are
+// written out, step by step.
+#include "port/import/own.h"
+
+enum { STEPS_LIMIT = 1000 };
+
+// -- graphs of functions -------------------------------------------------------------------------
+static const OnnxAttribute *attribute_given(const OnnxFunction *f, const OnnxNode *call,
+                                            const char *name) {
+  const OnnxAttribute *a = onnx_attribute(call, name);
+  for (uint32_t i = 0; !a && i < f->standard.n; i++)
+    if (!strcmp(f->standard.at[i].name, name)) a = &f->standard.at[i];
+  return a;
+}
+
+static OnnxGraph *graph_with(Importer *m, const OnnxFunction *f, const OnnxNode *call,
+                             const OnnxGraph *g) {
+  OnnxGraph *copy = arena_copy(m->arena, g, sizeof *g);
+  copy->node.at = nodes_with(m, f, call, g->node.at, g->node.n);
+  return copy;
+}
+
+OnnxNode *nodes_with(Importer *m, const OnnxFunction *f, const OnnxNode *call, const OnnxNode *all,
+                     uint32_t n) {
+  OnnxNode *node = arena_copy(m->arena, all, sizeof *all * n);
+  for (uint32_t i = 0; i < n; i++) {
+    memset(&node[i].attribute, 0, sizeof node[i].attribute);
+    for (uint32_t k = 0; k < all[i].attribute.n; k++) {
+      OnnxAttribute a = all[i].attribute.at[k];
+      const OnnxAttribute *given = a.ref ? attribute_given(f, call, a.ref) : &a;
+      if (!given) continue;
+      const char *name = a.name;
+      a = *given, a.name = name, a.ref = NULL;
+      if (a.g && a.type == ONNX_ATTR_GRAPH) a.g = graph_with(m, f, call, a.g);
+      vec_push(m->arena, &node[i].attribute, a);
+    }
+  }
+  return node;
+}
+
+// -- a graph with values for its inputs ----------------------------------------------------------
+static const OnnxGraph *inner(ImpNode *n, const char *name) {
+  const OnnxAttribute *a = onnx_attribute(n->node, name);
+  if (a && a->g) return a->g;
+  op_refuse(n, "it has no graph %s", name);
+  return NULL;
+}
+
+// Its results, [g->output.n]; NULL with a message.
+static Id *run_graph(ImpNode *n, const OnnxGraph *g, const Id *in, uint32_t nin) {
+  Importer *m = n->m;
+  ImpScope *s = imp_new(m, n->scope, n->scope->opset, n->scope->path);
+  Id *out = NEW_ARRAY(m->arena, Id, g->output.n + 1);
+  if (++s->nested > ONNX_DEPTH_LIMIT) return op_refuse(n, "graphs are nested too deeply"), NULL;
+  if (nin != g->input.n)
+    return op_refuse(n, "its graph has %u inputs, but %u values are there", g->input.n, nin), NULL;
+  for (uint32_t i = 0; i < nin; i++) imp_put(s, g->input.at[i].name, in[i]);
+  if (!import_initializers(m, s, g) || !import_nodes(m, s, g->node.at, g->node.n)) return NULL;
+  for (uint32_t i = 0; i < g->output.n; i++) {
+    out[i] = imp_find(s, g->output.at[i].name);
+    if (!out[i]) return op_refuse(n, "its graph does not make its output"), NULL;
+  }
+  return out;
+}
+
+// -- If ------------------------------------------------------------------------------------------
+static bool choose(ImpNode *n, const Id *then, const Id *other, uint32_t count) {
+  Importer *m = n->m;
+  for (uint32_t i = 0; i < count; i++) {
+    const ImpShape *a = &value_at(m, then[i])->shape, *b = &value_at(m, other[i])->shape;
+    bool same = a->rank == b->rank && value_at(m, then[i])->type == value_at(m, other[i])->type;
+    for (uint32_t k = 0; same && k < a->rank; k++) same = dim_same(a->dim[k], b->dim[k]);
+    if (!same)
+      return op_refuse(
+          n,
+          "its branches give other sizes, and which of them is taken is not known before it runs");
+    ImpShape shape = *a;
+    const char *all = letters(m, shape.rank), *at = op_value(n, 0)->shape.rank ? "0" : "";
+    ImpForm form = {.left = all, .right = "$1 when $0 else $2"};
+    op_give(n, i,
+            say(n, value_at(m, then[i])->type, &shape, form,
+                READS({n->in[0], at}, {then[i], all}, {other[i], all})));
+  }
+  return true;
+}
+
+bool op_if(ImpNode *n) {
+  const OnnxGraph *then = inner(n, "then_branch"), *other = inner(n, "else_branch");
+  if (!then || !other || !op_wants(n, 1, 1)) return false;
+  const ImpValue *c = op_value(n, 0);
+  if (c->data && shape_count(&c->shape) == 1) {
+    const OnnxGraph *g = c->data[0] != 0 ? then : other;
+    const Id *out = run_graph(n, g, NULL, 0);
+    for (uint32_t i = 0; out && i < g->output.n; i++) op_give(n, i, out[i]);
+    return out;
+  }
+  const Id *a = run_graph(n, then, NULL, 0), *b = a ? run_graph(n, other, NULL, 0) : NULL;
+  if (!b) return false;
+  if (then->output.n != other->output.n) return op_refuse(n, "its branches give other values");
+  return choose(n, a, b, then->output.n);
+}
+
+// -- what loops gather ---------------------------------------------------------------------------
+typedef VEC(Id) Gathered;
+
+// Values of one shape along a new axis. 0 with a message.
+static Id say_stacked(ImpNode *n, const Gathered *all, uint32_t axis, bool backwards) {
+  Importer *m = n->m;
+  if (!all->n) return op_refuse(n, "it gathers nothing: an axis has at least one place"), 0;
+  ImpShape one = value_at(m, all->at[0])->shape, wide = {.rank = one.rank + 1}, out;
+  if (wide.rank > ONNX_RANK_LIMIT || axis > one.rank)
+    return op_refuse(n, "it would have too many axes"), 0;
+  for (uint32_t i = 0; i < wide.rank; i++)
+    wide.dim[i] = i == axis ? dim_of(1) : one.dim[i - (i > axis)];
+  ImpRead *read = NEW_ARRAY(m->arena, ImpRead, all->n);
+  Buf right = buf_new(m->arena);
+  const char *index = letters(m, wide.rank);
+  buf_printf(&right, "concat[%s](", imp_letter[axis]);
+  for (uint32_t i = 0; i < all->n; i++) {
+    Id v = say_reshaped(n, all->at[backwards ? all->n - 1 - i : i], &wide);
+    if (!v) return 0;
+    read[i] = (ImpRead){v, index};
+    buf_printf(&right, "%s$%u", i ? ", " : "", i);
+  }
+  buf_char(&right, ')');
+  if (all->n == 1) return read[0].value;
+  out = wide;
+  out.dim[axis] = dim_of(all->n);
+  return say(n, value_at(m, all->at[0])->type, &out, (ImpForm){.right = right.at}, read, all->n);
+}
+
+// Constants, stacked.
+static Id stack_known(ImpNode *n, const Gathered *all) {
+  Importer *m = n->m;
+  for (uint32_t i = 0; i < all->n; i++)
+    if (!value_at(m, all->at[i])->data) return 0;
+  ImpShape one = all->n ? value_at(m, all->at[0])->shape : (ImpShape){0},
+           out = {.rank = one.rank + 1};
+  if (!all->n || out.rank > ONNX_RANK_LIMIT) return 0;
+  int64_t count = shape_count(&one);
+  out.dim[0] = dim_of(all->n);
+  for (uint32_t i = 0; i < one.rank; i++) out.dim[i + 1] = one.dim[i];
+  double *data = NEW_ARRAY(m->arena, double, count * all->n + 1);
+  for (uint32_t i = 0; i < all->n; i++) {
+    if (shape_count(&value_at(m, all->at[i])->shape) != count) return 0;
+    for (int64_t k = 0; k < count; k++) data[i * count + k] = value_at(m, all->at[i])->data[k];
+  }
+  return value_const(m, value_at(m, all->at[0])->type, &out, data);
+}
+
+// -- Loop ----------------------------------------------------------------------------------------
+// cond: 1 or 0, or -1: not known.
+static int known_condition(ImpNode *n, Id v) {
+  const ImpValue *c = v ? value_at(n->m, v) : NULL;
+  if (!c) return 1;
+  return c->data && shape_count(&c->shape) == 1 ? c->data[0] != 0 : -1;
+}
+
+bool op_loop(ImpNode *n) {
+  Importer *m = n->m;
+  const OnnxGraph *g = inner(n, "body");
+  double most = STEPS_LIMIT + 1;
+  if (!g) return false;
+  if (op_in(n, 0) && !op_scalar(n, 0, &most)) return false;
+  uint32_t carried = n->nin > 2 ? n->nin - 2 : 0,
+           gathered = g->output.n > carried ? g->output.n - carried - 1 : 0;
+  Id *in = NEW_ARRAY(m->arena, Id, carried + 2), condition = op_in(n, 1);
+  Gathered *all = NEW_ARRAY(m->arena, Gathered, gathered + 1);
+  for (uint32_t i = 0; i < carried; i++) in[2 + i] = n->in[2 + i];
+  for (int64_t step = 0; (double)step < most; step++) {
+    int go = known_condition(n, condition);
+    if (go < 0) return op_refuse(n, "how often it runs is not known before it does");
+    if (!go) break;
+    if (step == STEPS_LIMIT) return op_refuse(n, "it runs more than %d times", STEPS_LIMIT);
+    in[0] = value_number(m, ONNX_INT64, (double)step);
+    in[1] = condition ? condition : value_number(m, ONNX_BOOL, 1);
+    const Id *out = run_graph(n, g, in, 2 + carried);
+    if (!out) return false;
+    condition = out[0];
+    for (uint32_t i = 0; i < carried; i++) in[2 + i] = out[1 + i];
+    for (uint32_t i = 0; i < gathered; i++) vec_push(m->arena, &all[i], out[1 + carried + i]);
+  }
+  for (uint32_t i = 0; i < carried; i++) op_give(n, i, in[2 + i]);
+  for (uint32_t i = 0; i < gathered; i++) {
+    bool wanted = carried + i < n->node->out.n && *n->node->out.at[carried + i];
+    Id v = wanted ? stack_known(n, &all[i]) : 0;
+    if (wanted && !v && !(v = say_stacked(n, &all[i], 0, false))) return false;
+    if (wanted) op_give(n, carried + i, v);
+  }
+  return true;
+}
+
+// -- Scan ----------------------------------------------------------------------------------------
+static int64_t listed(ImpNode *n, const char *name, uint32_t k) {
+  ImpInts list = attr_ints(n, name);
+  return list.there && k < list.n ? list.at[k] : 0;
+}
+
+// One place of an axis, without it.
+static Id say_place(ImpNode *n, Id v, uint32_t axis, int64_t place) {
+  Importer *m = n->m;
+  ImpShape x = value_at(m, v)->shape, out = {0};
+  const char *at[ONNX_RANK_LIMIT];
+  for (uint32_t i = 0; i < x.rank; i++) {
+    at[i] = i == axis ? arena_format(m->arena, "%lld", (long long)place) : imp_letter[out.rank];
+    if (i != axis) out.dim[out.rank++] = x.dim[i];
+  }
+  ImpForm form = {.left = letters(m, out.rank), .right = "$0"};
+  return say(n, value_at(m, v)->type, &out, form, READS({v, words(m, x.rank, at)}));
+}
+
+bool op_scan(ImpNode *n) {
+  Importer *m = n->m;
+  const OnnxGraph *g = inner(n, "body");
+  int64_t along = attr_int(n, "num_scan_inputs", 0), steps = -1;
+  if (!g) return false;
+  if (n->version < 9) return op_refuse(n, "scans are known from version 9 on");
+  if (along < 1 || along > n->nin || n->nin - (uint32_t)along > g->output.n)
+    return op_refuse(n, "its inputs do not fit its graph");
+  uint32_t scanned = (uint32_t)along, carried = n->nin - scanned, gathered = g->output.n - carried;
+  Id *in = NEW_ARRAY(m->arena, Id, n->nin + 1);
+  uint32_t *axis = NEW_ARRAY(m->arena, uint32_t, scanned);
+  Gathered *all = NEW_ARRAY(m->arena, Gathered, gathered + 1);
+  for (uint32_t i = 0; i < carried; i++) in[i] = n->in[i];
+  for (uint32_t i = 0; i < scanned; i++) {
+    const ImpShape *x = &op_value(n, carried + i)->shape;
+    if (!op_axis(n, listed(n, "scan_input_axes", i), x->rank, &axis[i]) ||
+        !op_fixed(n, carried + i))
+      return false;
+    if (steps >= 0 && x->dim[axis[i]].n != steps)
+      return op_refuse(n, "what it goes along has different lengths");
+    steps = x->dim[axis[i]].n;
+  }
+  if (steps > STEPS_LIMIT) return op_refuse(n, "it runs more than %d times", STEPS_LIMIT);
+  for (int64_t step = 0; step < steps; step++) {
+    for (uint32_t i = 0; i < scanned; i++) {
+      bool back = listed(n, "scan_input_directions", i) == 1;
+      in[carried + i] = say_place(n, n->in[carried + i], axis[i], back ? steps - 1 - step : step);
+    }
+    const Id *out = run_graph(n, g, in, n->nin);
+    if (!out) return false;
+    for (uint32_t i = 0; i < carried; i++) in[i] = out[i];
+    for (uint32_t i = 0; i < gathered; i++) vec_push(m->arena, &all[i], out[carried + i]);
+  }
+  for (uint32_t i = 0; i < carried; i++) op_give(n, i, in[i]);
+  for (uint32_t i = 0; i < gathered; i++) {
+    int64_t to = listed(n, "scan_output_axes", i);
+    if (to < 0) to += value_at(m, all[i].at[0])->shape.rank + 1;
+    Id v = say_stacked(n, &all[i], (uint32_t)to, listed(n, "scan_output_directions", i) == 1);
+    if (!v) return false;
+    op_give(n, carried + i, v);
+  }
+  return true;
+}
+
+// -- numbers that are drawn ----------------------------------------------------------------------
+// Other numbers in each run, as in the model; no two systems draw the same.
+bool op_random(ImpNode *n) {
+  Importer *m = n->m;
+  const char *op = n->node->op;
+  bool like = text_ends(op, "Like"), normal = !strncmp(op, "RandomNormal", 12),
+       coin = !strcmp(op, "Bernoulli");
+  ImpInts list = attr_ints(n, "shape");
+  ImpShape shape = {0};
+  if ((like || coin) && !op_wants(n, 1, 1)) return false;
+  if (like || coin)
+    shape = op_value(n, 0)->shape;
+  else if (list.there && list.n <= ONNX_RANK_LIMIT)
+    shape = shape_of(list.n, list.at);
+  Buf right = buf_new(m->arena);
+  float a = attr_float(n, normal ? "mean" : "low", 0),
+        b = attr_float(n, normal ? "scale" : "high", 1);
+  buf_text(&right, normal ? "normal[" : "uniform[");
+  for (uint32_t i = 0; i < shape.rank; i++)
+    buf_printf(&right, "%s%s", i ? " " : "", dim_text(m, shape.dim[i]));
+  buf_char(&right, ']');
+  if (!coin) buf_printf(&right, " * %s + %s", short_term(m, normal ? b : b - a), short_term(m, a));
+  OnnxType type = like || coin ? op_value(n, 0)->type : ONNX_FLOAT;
+  int64_t asked = attr_int(n, "dtype", type);
+  if (asked < 1 || asked >= ONNX_TYPES) return op_refuse(n, "its type is not known");
+  Id v = say(n, ONNX_FLOAT, &shape, (ImpForm){.right = right.at}, NULL, 0);
+  const char *all = letters(m, shape.rank);
+  ImpForm form = {.left = all, .right = asked == ONNX_BOOL ? "($1 < $0)" : "number($1 < $0)"};
+  if (coin) v = say(n, (OnnxType)asked, &shape, form, READS({n->in[0], all}, {v, all}));
+  op_give(n, 0, v);
+  return true;
+}

@@ -1,0 +1,151 @@
+// Einsum is an index equation already. Letters become indices; an ellipsis is as many as there are.
+#include "port/import/own.h"
+
+typedef struct {
+  char letter; // 0: of an ellipsis
+  uint32_t which;
+} EinsumIndex;
+
+typedef struct {
+  EinsumIndex at[ONNX_RANK_LIMIT];
+  uint32_t n, dots; // dots: how many of them are an ellipsis; where it is said
+  bool ellipsis;
+} EinsumTerm;
+
+// One term of the equation; `rank` says how many axes an ellipsis stands for (-1: as many as `dots`).
+static bool term_read(ImpNode *n, const char **at, int rank, uint32_t dots, EinsumTerm *t) {
+  const char *begin = *at;
+  uint32_t count = 0;
+  *t = (EinsumTerm){0};
+  for (; **at && **at != ',' && **at != '-'; (*at)++) count += char_is_letter(**at);
+  if (rank >= 0 && (uint32_t)rank < count)
+    return op_refuse(n, "its equation has more indices than axes");
+  for (const char *c = begin; c < *at; c++) {
+    if (*c == '.') {
+      if (t->ellipsis) continue;
+      t->ellipsis = true;
+      t->dots = rank >= 0 ? (uint32_t)rank - count : dots;
+      for (uint32_t i = 0; i < t->dots && t->n < ONNX_RANK_LIMIT; i++)
+        t->at[t->n++] = (EinsumIndex){0, t->dots - 1 - i};
+    } else if (char_is_letter(*c) && t->n < ONNX_RANK_LIMIT) {
+      t->at[t->n++] = (EinsumIndex){*c, 0};
+    }
+  }
+  if (rank >= 0 && t->n != (uint32_t)rank)
+    return op_refuse(n, "its equation has other indices than axes");
+  return true;
+}
+
+// The letters of the equation by order of first use; those of an ellipsis come behind all letters.
+static const char *index_name(const char *order, EinsumIndex i) {
+  const char *found = i.letter ? strchr(order, i.letter) : NULL;
+  return imp_letter[found ? (size_t)(found - order) : (ONNX_RANK_LIMIT + i.which) % IMP_LETTERS];
+}
+
+static const char *term_text(Importer *m, const char *order, const EinsumTerm *t) {
+  const char *list[ONNX_RANK_LIMIT];
+  for (uint32_t i = 0; i < t->n; i++) list[i] = index_name(order, t->at[i]);
+  return words(m, t->n, list);
+}
+
+static bool same_index(EinsumIndex a, EinsumIndex b) {
+  return a.letter == b.letter && a.which == b.which;
+}
+
+// Without an arrow: the ellipsis, then letters that occur once, in the order of the alphabet.
+static void implicit_out(const EinsumTerm *term, uint32_t n, uint32_t dots, EinsumTerm *out) {
+  *out = (EinsumTerm){0};
+  for (uint32_t i = 0; i < dots; i++) out->at[out->n++] = (EinsumIndex){0, dots - 1 - i};
+  for (char c = 'A'; c <= 'z'; c++) {
+    uint32_t count = 0;
+    for (uint32_t k = 0; k < n; k++)
+      for (uint32_t i = 0; i < term[k].n; i++) count += term[k].at[i].letter == c;
+    if (count == 1 && char_is_letter(c) && out->n < ONNX_RANK_LIMIT)
+      out->at[out->n++] = (EinsumIndex){c, 0};
+  }
+}
+
+static bool out_shape(ImpNode *n, const EinsumTerm *term, const EinsumTerm *out, ImpShape *shape) {
+  *shape = (ImpShape){.rank = out->n};
+  for (uint32_t o = 0; o < out->n; o++) {
+    bool found = false;
+    for (uint32_t k = 0; k < n->nin; k++)
+      for (uint32_t i = 0; i < term[k].n; i++)
+        if (same_index(term[k].at[i], out->at[o]))
+          found = true, shape->dim[o] = op_value(n, k)->shape.dim[i];
+    if (!found) return op_refuse(n, "an index of its result is in none of its inputs");
+  }
+  return true;
+}
+
+bool op_einsum(ImpNode *n) {
+  Importer *m = n->m;
+  const char *equation = attr_text(n, "equation", ""), *at = equation;
+  char order[64] = "";
+  uint32_t dots = 0, letters_seen = 0;
+  if (!op_wants(n, 1, ONNX_RANK_LIMIT)) return false;
+  EinsumTerm *term = NEW_ARRAY(m->arena, EinsumTerm, n->nin + 1), out;
+  ImpRead *read = NEW_ARRAY(m->arena, ImpRead, n->nin);
+  Buf right = buf_new(m->arena);
+  for (uint32_t k = 0; k < n->nin; k++) {
+    if (!term_read(n, &at, (int)op_value(n, k)->shape.rank, 0, &term[k])) return false;
+    if (*at == ',') at++;
+    if (term[k].dots > dots) dots = term[k].dots;
+    for (uint32_t i = 0; i < term[k].n; i++)
+      if (term[k].at[i].letter && !strchr(order, term[k].at[i].letter) &&
+          letters_seen < ONNX_RANK_LIMIT)
+        order[letters_seen++] = term[k].at[i].letter;
+    buf_printf(&right, k ? " * $%u" : "$%u", k);
+  }
+  bool arrow = at[0] == '-' && at[1] == '>';
+  if (arrow) at += 2;
+  if (arrow && !term_read(n, &at, -1, dots, &out)) return false;
+  if (!arrow) implicit_out(term, n->nin, dots, &out);
+  ImpShape shape;
+  if (!out_shape(n, term, &out, &shape)) return false;
+  for (uint32_t k = 0; k < n->nin; k++)
+    read[k] = (ImpRead){n->in[k], term_text(m, order, &term[k])};
+  ImpForm form = {.left = term_text(m, order, &out), .right = right.at};
+  op_give(n, 0, say(n, op_value(n, 0)->type, &shape, form, read, n->nin));
+  return true;
+}
+
+// -- determinants --------------------------------------------------------------------------------
+// As a sum over all ways to pick one number of each row and column.
+static void det_terms(Buf *b, uint32_t size, uint32_t row, uint32_t used, bool odd,
+                      const char *before) {
+  if (row == size) {
+    buf_printf(b, "%s%s", !b->n ? (odd ? "0 - " : "") : odd ? " - " : " + ", before);
+    return;
+  }
+  for (uint32_t c = 0, skipped = 0; c < size; c++) {
+    if (used >> c & 1) continue;
+    const char *with =
+        arena_format(b->arena, "%s%s$%u", before, *before ? " * " : "", row * size + c);
+    det_terms(b, size, row + 1, used | 1U << c, odd != (skipped % 2 == 1), with);
+    skipped++;
+  }
+}
+
+bool op_det(ImpNode *n) {
+  Importer *m = n->m;
+  if (!op_wants(n, 1, 1)) return false;
+  ImpShape x = op_value(n, 0)->shape, out = x;
+  if (x.rank < 2 || !dim_same(x.dim[x.rank - 1], x.dim[x.rank - 2]))
+    return op_refuse(n, "only square matrices have a determinant");
+  int64_t size = x.dim[x.rank - 1].n;
+  if (x.dim[x.rank - 1].text || size < 1 || size > 5)
+    return op_refuse(n, "determinants of up to 5 rows are known");
+  out.rank = x.rank - 2;
+  ImpRead *read = NEW_ARRAY(m->arena, ImpRead, size * size);
+  const char *front = letters(m, out.rank);
+  for (int64_t i = 0; i < size * size; i++)
+    read[i] = (ImpRead){n->in[0], arena_format(m->arena, "%s %lld %lld", front,
+                                               (long long)(i / size), (long long)(i % size))};
+  Buf right = buf_new(m->arena);
+  det_terms(&right, (uint32_t)size, 0, 0, false, "");
+  op_give(n, 0,
+          say(n, op_value(n, 0)->type, &out, (ImpForm){.left = front, .right = right.at}, read,
+              (uint32_t)(size * size)));
+  return true;
+}

@@ -1,0 +1,114 @@
+// Lines: what makes a value, and whether it holds together. A line that does not is refused here, with the node that it is for.
+#include "port/import/own.h"
+
+// Sizes as numbers: what was folded away is read after all.
+static void make_known(ImpNode *n, Id v) {
+  Importer *m = n->m;
+  ImpValue *x = value_at(m, v);
+  if (!x->known || x->data || x->kind == IMP_MADE) return;
+  Buf b = buf_new(m->arena);
+  int64_t count = shape_count(&x->shape);
+  if (x->shape.rank) buf_char(&b, '[');
+  for (int64_t i = 0; i < count; i++)
+    buf_printf(&b, "%s%s", i ? ", " : "", dim_inside(m, x->known[i]));
+  if (x->shape.rank) buf_char(&b, ']');
+  ImpLine line = {.form = {.right = b.at}, .node = n->node, .scope = n->scope->path};
+  x->kind = IMP_MADE;
+  vec_push(m->arena, &line.out, v);
+  vec_push(m->arena, &m->line, line);
+}
+
+// -- whether it holds together -------------------------------------------------------------------
+const char *next_index(const char *at, size_t *n) {
+  int depth = 0;
+  while (*at == ' ') at++;
+  for (*n = 0; at[*n] && (at[*n] != ' ' || depth); (*n)++)
+    depth += (at[*n] == '(') - (at[*n] == ')');
+  return *n ? at : NULL;
+}
+
+typedef struct {
+  const char *at;
+  size_t n;
+  ImpSize size;
+} IndexSize;
+typedef struct {
+  VEC(IndexSize) list;
+  const char *joined; // "k]…" of concat[k]: the axis that values are joined along
+} IndexSizes;
+
+// A plain index has one size everywhere.
+static bool index_agrees(ImpNode *n, IndexSizes *seen, const char *at, size_t length,
+                         ImpSize size) {
+  for (uint32_t i = 0; i < length; i++)
+    if (!char_is_word(at[i])) return true;
+  if (!char_is_letter(*at) ||
+      (seen->joined && !strncmp(seen->joined, at, length) && seen->joined[length] == ']'))
+    return true;
+  for (uint32_t i = 0; i < seen->list.n; i++) {
+    const IndexSize *s = &seen->list.at[i];
+    if (s->n != length || memcmp(s->at, at, length) != 0) continue;
+    if (dim_same(s->size, size)) return true;
+    return op_refuse(n, "sizes %s and %s do not fit together", dim_text(n->m, s->size),
+                     dim_text(n->m, size));
+  }
+  vec_push(n->m->arena, &seen->list, (IndexSize){at, length, size});
+  return true;
+}
+
+static bool read_fits(ImpNode *n, IndexSizes *seen, const ImpRead *r) {
+  const ImpShape *x = &value_at(n->m, r->value)->shape;
+  const char *at = r->index;
+  size_t length;
+  uint32_t k = 0;
+  if (!at) return true;
+  if (*at == '@') at++;
+  for (; (at = next_index(at, &length)); at += length, k++)
+    if (k < x->rank && !index_agrees(n, seen, at, length, x->dim[k])) return false;
+  return k == x->rank || op_refuse(n, "an input has %u axes, where %u are wanted", x->rank, k);
+}
+
+// What the program would be told: sizes that do not fit, and axes that are not there.
+static bool line_fits(ImpNode *n, const ImpShape *shape, const ImpLine *line) {
+  IndexSizes seen = {0};
+  if (!strncmp(line->form.right, "concat[", 7)) seen.joined = line->form.right + 7;
+  size_t length;
+  uint32_t k = 0;
+  for (const char *at = line->form.left; at && (at = next_index(at, &length)); at += length, k++)
+    if (k < shape->rank && !index_agrees(n, &seen, at, length, shape->dim[k])) return false;
+  for (uint32_t i = 0; i < line->read.n; i++)
+    if (!read_fits(n, &seen, &line->read.at[i])) return false;
+  return true;
+}
+
+Id say(ImpNode *n, OnnxType type, const ImpShape *shape, ImpForm form, const ImpRead *read,
+       uint32_t nread) {
+  Importer *m = n->m;
+  ImpLine line = {.form = form, .node = n->node, .scope = n->scope->path};
+  Id v = value_new(m, type, shape, IMP_MADE, n->node->out.n ? n->node->out.at[0] : "");
+  for (uint32_t i = 0; i < nread; i++) {
+    make_known(n, read[i].value);
+    const ImpValue *x = value_at(m, read[i].value);
+    const char *from = x->kind == IMP_INPUT ? x->onnx : x->from;
+    if (from) value_at(m, v)->from = from;
+    vec_push(m->arena, &line.read, read[i]);
+  }
+  if (!m->diags->errors) line_fits(n, shape, &line);
+  vec_push(m->arena, &line.out, v);
+  vec_push(m->arena, &m->line, line);
+  return v;
+}
+
+Id say_number(ImpNode *n, Id v) {
+  ImpShape shape = value_at(n->m, v)->shape;
+  const char *at = letters(n->m, shape.rank);
+  if (value_at(n->m, v)->type != ONNX_BOOL) return v;
+  return say(n, ONNX_INT64, &shape, (ImpForm){.left = at, .right = "number($0)"}, READS({v, at}));
+}
+
+Id say_bits(ImpNode *n, Id v) {
+  ImpShape shape = value_at(n->m, v)->shape;
+  const char *at = letters(n->m, shape.rank);
+  if (value_at(n->m, v)->type == ONNX_BOOL) return v;
+  return say(n, ONNX_BOOL, &shape, (ImpForm){.left = at, .right = "($0 != 0)"}, READS({v, at}));
+}

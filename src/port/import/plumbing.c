@@ -1,0 +1,109 @@
+// Axes that only change places: a line that does nothing else goes, and who reads it reads what it read, at the indices changed likewise.
+#include "port/import/own.h"
+
+typedef struct {
+  Importer *m;
+  bool *live;
+} Plumbing;
+
+static bool plain_letters(const char *list) {
+  for (const char *at = list; *at; at++)
+    if (!char_is_word(*at) && *at != ' ') return false;
+  size_t n;
+  for (const char *at = list; (at = next_index(at, &n)); at += n)
+    if (!char_is_letter(*at)) return false;
+  return true;
+}
+
+static uint32_t count_of(const char *list, const char *word, size_t n) {
+  uint32_t count = 0;
+  for (const char *at = list; *at;) {
+    size_t k = 0;
+    while (char_is_word(at[k])) k++;
+    count += k == n && !memcmp(at, word, n);
+    at += k ? k : 1;
+  }
+  return count;
+}
+
+// y[j k l] = x[…] where … has each of these letters once, and besides them only parentheses.
+static bool only_moves(const Importer *m, const ImpLine *l) {
+  if (l->part.n || l->out.n != 1 || l->read.n != 1 || l->form.pad || !l->form.left) return false;
+  const char *left = l->form.left, *from = l->read.at[0].index;
+  if (strcmp(l->form.right, "$0") != 0 || !from || !plain_letters(left)) return false;
+  const ImpValue *x = &m->value.at[l->read.at[0].value];
+  if (x->labels || x->kind == IMP_CONST) return false;
+  uint32_t letters_left = 0, letters_from = 0;
+  size_t n;
+  for (const char *at = left; (at = next_index(at, &n)); at += n, letters_left++)
+    if (count_of(from, at, n) != 1 || count_of(left, at, n) != 1) return false;
+  for (const char *at = from; *at;) {
+    size_t k = 0;
+    while (char_is_word(at[k])) k++;
+    if (!k && *at != ' ' && *at != '(' && *at != ')') return false;
+    letters_from += k > 0;
+    at += k ? k : 1;
+  }
+  return letters_left == letters_from && letters_left;
+}
+
+// The indices of what the moving line reads, where it is read at `index`.
+static const char *moved(Importer *m, const ImpLine *l, const char *index) {
+  Buf b = buf_new(m->arena);
+  for (const char *at = l->read.at[0].index; *at;) {
+    size_t k = 0, n, wide;
+    while (char_is_word(at[k])) k++;
+    const char *to = index, *left = l->form.left;
+    for (; k && (left = next_index(left, &n)); left += n, to += wide) {
+      to = next_index(to, &wide);
+      if (!to) return NULL;
+      if (n == k && !memcmp(left, at, n)) break;
+    }
+    buf_add(&b, k ? to : at, k ? wide : 1);
+    at += k ? k : 1;
+  }
+  return b.at;
+}
+
+static bool stays(const ImpLine *mover) {
+  return !strcmp(mover->form.left, mover->read.at[0].index);
+}
+
+static bool may_read_through(const ImpLine *l, const ImpLine *mover, const ImpRead *r) {
+  if (stays(mover)) return true;
+  if (l->part.n || !l->form.left || !r->index || strpbrk(r->index, "@$")) return false;
+  if (!strchr(mover->read.at[0].index, '(')) return true;
+  return !strcmp(l->form.right, "$0") && !l->form.pad && plain_letters(r->index);
+}
+
+static bool all_read_through(const Plumbing *p, const ImpLine *mover) {
+  Id v = mover->out.at[0];
+  for (uint32_t i = 0; i < p->m->output.n; i++)
+    if (p->m->output.at[i] == v) return false;
+  for (uint32_t i = 0; i < p->m->line.n; i++)
+    for (uint32_t k = 0; p->live[i] && k < p->m->line.at[i].read.n; k++)
+      if (p->m->line.at[i].read.at[k].value == v &&
+          !may_read_through(&p->m->line.at[i], mover, &p->m->line.at[i].read.at[k]))
+        return false;
+  return true;
+}
+
+void plumbing_fold(Importer *m, bool *live) {
+  Plumbing p = {m, live};
+  if (m->box.n || m->line.n > 4000) return; // loops go along the names of axes
+  for (uint32_t at = 0; at < m->line.n; at++) {
+    const ImpLine *mover = &m->line.at[at];
+    if (!live[at] || !only_moves(m, mover) || !all_read_through(&p, mover)) continue;
+    live[at] = false;
+    uint32_t reads = 0;
+    for (uint32_t i = at + 1; i < m->line.n; i++)
+      for (uint32_t k = 0; live[i] && k < m->line.at[i].read.n; k++) {
+        ImpRead *r = &m->line.at[i].read.at[k];
+        if (r->value != mover->out.at[0]) continue;
+        if (!stays(mover)) r->index = moved(m, mover, r->index);
+        r->value = mover->read.at[0].value;
+        reads++;
+      }
+    value_at(m, mover->read.at[0].value)->reads += reads - 1;
+  }
+}

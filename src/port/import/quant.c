@@ -1,0 +1,204 @@
+// Quantised numbers, in their integers' meaning: rounded half to even, shifted by the zero point, cut to the range of the type.
+#include "port/import/own.h"
+
+#include <math.h>
+
+// -- the range of a type -------------------------------------------------------------------------
+static const char *cut_to(Importer *m, OnnxType type, const char *x) {
+  const OnnxTypeInfo *t = &onnx_type_info[type];
+  double most = ldexp(1, (int)t->bits - (t->kind == 'i')) - 1,
+         least = t->kind == 'i' ? -most - 1 : 0;
+  return arena_format(m->arena, "min(max(%s, %s), %s)", x, number_term(m, least),
+                      number_term(m, most));
+}
+
+// x as a number of that type, with a zero point; floats of 8 bits have none but 0.
+static const char *quantised(Importer *m, OnnxType type, const char *x, const char *zero,
+                             bool saturate) {
+  if (is_whole(type)) {
+    const char *shifted = zero ? arena_format(m->arena, "round_even(float32(%s)) + %s", x, zero)
+                               : arena_format(m->arena, "round_even(float32(%s))", x);
+    return cut_to(m, type, shifted);
+  }
+  if (zero) x = arena_format(m->arena, "%s + %s", x, zero);
+  return cast_text(m, arena_format(m->arena, "(%s)", x), ONNX_FLOAT, type, saturate, "up");
+}
+
+// -- one scale for all, for each place of an axis, or for each block -----------------------------
+typedef struct {
+  const char *x, *scale; // the indices
+} Scaled;
+
+static bool scaled_at(ImpNode *n, const ImpShape *x, const ImpShape *scale, Scaled *out) {
+  Importer *m = n->m;
+  uint32_t axis;
+  const char *at[ONNX_RANK_LIMIT];
+  int64_t block = attr_int(n, "block_size", 0);
+  *out = (Scaled){letters(m, x->rank), ""};
+  if (!scale->rank) return true;
+  if (dim_is(scale->dim[0], 1) && scale->rank == 1) return out->scale = "0", true;
+  if (!op_axis(n, attr_int(n, "axis", 1), x->rank, &axis)) return false;
+  if (scale->rank == 1 && !block) {
+    if (!dim_same(scale->dim[0], x->dim[axis]))
+      return op_refuse(n, "its scale does not fit axis %u", axis);
+    return out->scale = imp_letter[axis], true;
+  }
+  if (scale->rank != x->rank || x->dim[axis].text || scale->dim[axis].text)
+    return op_refuse(n, "its blocks do not fit its input");
+  if (!block) block = (x->dim[axis].n + scale->dim[axis].n - 1) / scale->dim[axis].n;
+  if (block < 1 || block * scale->dim[axis].n != x->dim[axis].n)
+    return op_refuse(n, "axis %u has %lld places, which are not whole blocks of %lld", axis,
+                     (long long)x->dim[axis].n, (long long)block);
+  for (uint32_t i = 0; i < x->rank; i++) at[i] = imp_letter[i];
+  out->scale = words(m, x->rank, at);
+  at[axis] = arena_format(m->arena, "(%s %s:%lld)", imp_letter[axis], imp_letter[ONNX_RANK_LIMIT],
+                          (long long)block);
+  out->x = words(m, x->rank, at);
+  return true;
+}
+
+static const char *index_of_number(Importer *m, Id v) {
+  return value_at(m, v)->shape.rank ? "0" : "";
+}
+
+// The zero point is as the scale is, but one number may have an axis or not.
+static const char *zero_at(Importer *m, Id zero, const Scaled *s) {
+  const ImpShape *z = zero ? &value_at(m, zero)->shape : NULL;
+  return z && shape_count(z) == 1 ? words(m, z->rank, (const char *const[]){"0", "0", "0", "0"})
+                                  : s->scale;
+}
+
+bool op_quantizelinear(ImpNode *n) {
+  Importer *m = n->m;
+  Scaled s;
+  if (!op_wants(n, 2, 3)) return false;
+  Id zero = op_in(n, 2);
+  int64_t wanted = attr_int(n, "output_dtype", 0);
+  OnnxType type = zero                                ? value_at(m, zero)->type
+                  : wanted > 0 && wanted < ONNX_TYPES ? (OnnxType)wanted
+                                                      : ONNX_UINT8;
+  ImpShape x = op_value(n, 0)->shape;
+  if (!scaled_at(n, &x, &op_value(n, 1)->shape, &s)) return false;
+  bool plain = !zero || is_float(type);
+  bool made = op_value(n, 1)->kind == IMP_MADE; // and not yet as a float holds it
+  const char *x_by = made ? "$0 / float32($1)" : "$0 / $1";
+  const char *right = quantised(m, type, x_by, plain ? NULL : "$2", attr_int(n, "saturate", 1));
+  ImpForm form = {.left = s.x, .right = right};
+  ImpRead read[] = {{n->in[0], s.x}, {n->in[1], s.scale}, {zero, zero_at(m, zero, &s)}};
+  op_give(n, 0, say(n, type, &x, form, read, plain ? 2 : 3));
+  return true;
+}
+
+bool op_dequantizelinear(ImpNode *n) {
+  Importer *m = n->m;
+  Scaled s;
+  if (!op_wants(n, 2, 3)) return false;
+  Id zero = op_in(n, 2);
+  ImpShape x = op_value(n, 0)->shape;
+  if (!scaled_at(n, &x, &op_value(n, 1)->shape, &s)) return false;
+  ImpForm form = {.left = s.x, .right = zero ? "($0 - $2) * $1" : "$0 * $1"};
+  ImpRead read[] = {{n->in[0], s.x}, {n->in[1], s.scale}, {zero, zero_at(m, zero, &s)}};
+  op_give(n, 0, say(n, op_value(n, 1)->type, &x, form, read, zero ? 3 : 2));
+  return true;
+}
+
+// Scale and zero point of what is there: 0 is always one of the numbers.
+bool op_dynamicquantizelinear(ImpNode *n) {
+  Importer *m = n->m;
+  ImpShape none = {0};
+  if (!op_wants(n, 1, 1)) return false;
+  ImpShape x = op_value(n, 0)->shape;
+  const char *all = letters(m, x.rank);
+  ImpForm low = {.right =
+                     x.rank ? arena_format(m->arena, "min(min[%s]($0), 0)", all) : "min($0, 0)"};
+  ImpForm high = {.right =
+                      x.rank ? arena_format(m->arena, "max(max[%s]($0), 0)", all) : "max($0, 0)"};
+  Id least = say(n, ONNX_FLOAT, &none, low, READS({n->in[0], all}));
+  Id most = say(n, ONNX_FLOAT, &none, high, READS({n->in[0], all}));
+  Id scale = say(n, ONNX_FLOAT, &none, (ImpForm){.right = "float32(($0 - $1) / 255)"},
+                 READS({most, ""}, {least, ""}));
+  ImpForm at = {.right = cut_to(m, ONNX_UINT8, "round_even(float32((0 - $0) / $1))")};
+  Id zero = say(n, ONNX_UINT8, &none, at, READS({least, ""}, {scale, ""}));
+  ImpForm form = {.left = all, .right = quantised(m, ONNX_UINT8, "$0 / $1", "$2", true)};
+  op_give(n, 0, say(n, ONNX_UINT8, &x, form, READS({n->in[0], all}, {scale, ""}, {zero, ""})));
+  op_give(n, 1, scale);
+  op_give(n, 2, zero);
+  return true;
+}
+
+// -- products ------------------------------------------------------------------------------------
+// A value less its zero point, which is one number, or one for each place of an axis. 0 with a message.
+static Id say_centred(ImpNode *n, Id v, Id zero, uint32_t axis) {
+  Importer *m = n->m;
+  if (!zero) return v;
+  ImpShape x = value_at(m, v)->shape, z = value_at(m, zero)->shape;
+  const ImpValue *known = value_at(m, zero);
+  if (known->data && shape_count(&z) == 1 && known->data[0] == 0) return v;
+  const char *all = letters(m, x.rank), *at = index_of_number(m, zero);
+  if (z.rank == 1 && !dim_is(z.dim[0], 1)) at = imp_letter[axis];
+  if (z.rank > 1) at = letters_of(m, zero, &x);
+  return say(n, ONNX_INT32, &x, (ImpForm){.left = all, .right = "$0 - $1"},
+             READS({v, all}, {zero, at}));
+}
+
+// Sums of products as a quantised type: by a scale for all, or for each place of an axis.
+static void give_requantised(ImpNode *n, Id sum, const Id scale[3], Id zero, uint32_t axis) {
+  Importer *m = n->m;
+  ImpShape x = value_at(m, sum)->shape;
+  OnnxType type = value_at(m, zero)->type;
+  const char *all = letters(m, x.rank), *at[4];
+  for (uint32_t i = 0; i < 4; i++) {
+    Id v = i < 3 ? scale[i] : zero;
+    const ImpShape *s = &value_at(m, v)->shape;
+    bool one = !s->rank || shape_count(s) == 1;
+    at[i] = one            ? words(m, s->rank, (const char *const[]){"0", "0", "0", "0"})
+            : s->rank == 1 ? imp_letter[axis]
+                           : letters_of(m, v, &x);
+  }
+  const char *right = quantised(m, type, "$0 * ($1 * $2 / $3)", "$4", true);
+  ImpForm form = {.left = all, .right = right};
+  op_give(n, 0,
+          say(n, type, &x, form,
+              READS({sum, all}, {scale[0], at[0]}, {scale[1], at[1]}, {scale[2], at[2]},
+                    {zero, at[3]})));
+}
+
+bool op_qlinearmatmul(ImpNode *n) {
+  if (!op_wants(n, 8, 8)) return false;
+  uint32_t rank = op_value(n, 0)->shape.rank, other = op_value(n, 3)->shape.rank;
+  Id a = say_centred(n, n->in[0], n->in[2], rank > 1 ? rank - 2 : 0);
+  Id b = say_centred(n, n->in[3], n->in[5], other > 0 ? other - 1 : 0);
+  Id y = say_product(n, a, b, ONNX_INT32);
+  if (!y) return false;
+  const Id scale[] = {n->in[1], n->in[4], n->in[6]};
+  uint32_t axis = value_at(n->m, y)->shape.rank ? value_at(n->m, y)->shape.rank - 1 : 0;
+  give_requantised(n, y, scale, n->in[7], axis);
+  return true;
+}
+
+bool op_matmulinteger(ImpNode *n) {
+  if (!op_wants(n, 2, 4)) return false;
+  uint32_t rank = op_value(n, 0)->shape.rank, other = op_value(n, 1)->shape.rank;
+  Id a = say_centred(n, n->in[0], op_in(n, 2), rank > 1 ? rank - 2 : 0);
+  Id b = say_centred(n, n->in[1], op_in(n, 3), other > 0 ? other - 1 : 0);
+  Id y = say_product(n, a, b, ONNX_INT32);
+  if (y) op_give(n, 0, y);
+  return y;
+}
+
+bool op_convinteger(ImpNode *n) {
+  if (!op_wants(n, 2, 4)) return false;
+  Id x = say_centred(n, n->in[0], op_in(n, 2), 1), w = say_centred(n, n->in[1], op_in(n, 3), 0);
+  Id y = say_conv(n, x, w, 0, ONNX_INT32);
+  if (y) op_give(n, 0, y);
+  return y;
+}
+
+bool op_qlinearconv(ImpNode *n) {
+  if (!op_wants(n, 8, 9)) return false;
+  Id x = say_centred(n, n->in[0], n->in[2], 1), w = say_centred(n, n->in[3], n->in[5], 0);
+  Id y = say_conv(n, x, w, op_in(n, 8), ONNX_INT32);
+  const Id scale[] = {n->in[1], n->in[4], n->in[6]};
+  if (y) give_requantised(n, y, scale, n->in[7], 1);
+  return y;
+}

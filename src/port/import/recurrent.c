@@ -1,0 +1,380 @@
+// RNN, GRU and LSTM become scans. What a step gets from the input, z = x W + b, is computed for all steps at once; the cell is a box
+// of its own that has the recurrent weights and hands h (and c) from step to step. The axis of samples passes over it.
+//
+// A model keeps [gates*s …] of all directions in one tensor: here each direction has its own. Weights that are not known before the
+// program runs are handed to every step.
+#include "port/import/own.h"
+
+typedef struct {
+  uint32_t gates;
+  bool lstm, gru, turned; // turned: from the end
+  uint32_t way, ways;     // which direction, of how many
+  int64_t s;              // how many numbers a state has
+  ImpSize steps, samples, inputs;
+  Id x;               // [steps samples inputs]
+  Buf head, learn;    // of the cell: further inputs, and weights of its own
+  VEC(Id) along, own; // what the inputs are, and the weights
+  const char *cell;
+} Recurrent;
+
+// -- activations ---------------------------------------------------------------------------------
+static const struct {
+  const char *name, *text; // {} is the argument, @ and # are alpha and beta
+  float alpha, beta;
+} functions[] = {
+    {"Tanh", "tanh({})", 0, 0},
+    {"Sigmoid", "sigmoid({})", 0, 0},
+    {"Relu", "relu({})", 0, 0},
+    {"Affine", "(@ * ({}) + #)", 1, 0},
+    {"LeakyRelu", "leaky_relu[@]({})", 0.01F, 0},
+    {"ScaledTanh", "(@ * tanh(# * ({})))", 1, 1},
+    {"HardSigmoid", "min(max(@ * ({}) + #, 0), 1)", 0.2F, 0.5F},
+    {"Elu", "elu[@]({})", 1, 0},
+    {"Softsign", "softsign({})", 0, 0},
+    {"Softplus", "softplus({})", 0, 0},
+};
+
+static uint32_t function_find(const char *name) {
+  uint32_t f = 0;
+  while (f < COUNT(functions) && strcmp(functions[f].name, name) != 0) f++;
+  return f;
+}
+
+// The number of the function at a place of the list: lists have one for each function, or only for those that take one.
+static float parameter(ImpNode *n, const char *attribute, uint32_t at, char mark, float otherwise) {
+  const OnnxAttribute *list = onnx_attribute(n->node, "activations"),
+                      *given = onnx_attribute(n->node, attribute);
+  uint32_t takers = 0, before = 0;
+  if (!given || !given->floats.n || !list) return otherwise;
+  if (given->floats.n == list->strings.n) return given->floats.at[at];
+  for (uint32_t i = 0; i < list->strings.n; i++) {
+    uint32_t f = function_find(list->strings.at[i]);
+    bool takes = f < COUNT(functions) && strchr(functions[f].text, mark);
+    takers += takes;
+    before += takes && i < at;
+  }
+  if (given->floats.n == takers) return given->floats.at[before];
+  return op_refuse(n, "%s has %u numbers, but its functions take %u", attribute, given->floats.n,
+                   takers),
+         otherwise;
+}
+
+// The k-th function of a direction, of an argument.
+static const char *active(ImpNode *n, const Recurrent *r, uint32_t k, const char *otherwise,
+                          const char *x) {
+  Importer *m = n->m;
+  const OnnxAttribute *list = onnx_attribute(n->node, "activations");
+  uint32_t each = r->lstm ? 3 : r->gru ? 2 : 1, at = r->way * each + k;
+  const char *name = list && at < list->strings.n ? list->strings.at[at] : otherwise;
+  uint32_t f = function_find(name);
+  if (f == COUNT(functions))
+    return op_refuse(n, "activation `%s` is not known", text_shown(m->arena, name, strlen(name))),
+           "";
+  Buf b = buf_new(m->arena);
+  for (const char *c = functions[f].text; *c; c++) {
+    if (*c == '@')
+      buf_text(&b, short_term(m, parameter(n, "activation_alpha", at, '@', functions[f].alpha)));
+    else if (*c == '#')
+      buf_text(&b, short_term(m, parameter(n, "activation_beta", at, '#', functions[f].beta)));
+    else if (*c == '{')
+      buf_text(&b, x), c++;
+    else
+      buf_char(&b, *c);
+  }
+  return b.at;
+}
+
+// -- what a cell has -----------------------------------------------------------------------------
+// A part of a tensor that is known, as a weight of the cell.
+static void own_weight(ImpNode *n, Recurrent *r, const char *name, const ImpShape *shape, Id from,
+                       int64_t begin) {
+  Importer *m = n->m;
+  const ImpValue *x = value_at(m, from);
+  int64_t count = shape_count(shape);
+  double *data = arena_copy(m->arena, x->data + begin, sizeof *data * (size_t)count);
+  Id v = value_new(m, x->type, shape, IMP_WEIGHT, name);
+  value_at(m, v)->data = data;
+  value_at(m, v)->name = name;
+  value_at(m, v)->box = r->cell;
+  vec_push(m->arena, &r->own, v);
+  buf_printf(&r->learn, "  learn %s : R[", name);
+  for (uint32_t i = 0; i < shape->rank; i++)
+    buf_printf(&r->learn, "%s%lld", i ? " " : "", (long long)shape->dim[i].n);
+  buf_text(&r->learn, "] = 0\n");
+}
+
+static void handed(ImpNode *n, Recurrent *r, const char *name, const ImpShape *shape, Id v) {
+  buf_printf(&r->head, ", %s: R[", name);
+  for (uint32_t i = 0; i < shape->rank; i++)
+    buf_printf(&r->head, "%s%s", i ? " " : "", dim_text(n->m, shape->dim[i]));
+  buf_char(&r->head, ']');
+  vec_push(n->m->arena, &r->along, v);
+}
+
+// A tensor [ways (a s) …] of which the cell has [a s …] of its direction, from the part `skip` on.
+static void cell_part(ImpNode *n, Recurrent *r, const char *name, Id from, uint32_t skip,
+                      const ImpShape *shape) {
+  Importer *m = n->m;
+  int64_t all = shape_count(&value_at(m, from)->shape) / r->ways, before = (int64_t)skip * r->s;
+  if (value_at(m, from)->data) {
+    own_weight(n, r, name, shape, from, all * r->way + before);
+    return;
+  }
+  ImpShape wide = *shape;
+  int64_t parts = value_at(m, from)->shape.dim[1].n / r->s;
+  const char *rest = shape->rank == 3 ? " l" : "";
+  wide.rank++;
+  wide.dim[0] = r->steps;
+  for (uint32_t i = 0; i < shape->rank; i++) wide.dim[i + 1] = shape->dim[i];
+  ImpShape split = {.rank = shape->rank + 1,
+                    .dim = {dim_of(r->ways), dim_of(parts), dim_of(r->s), dim_of(r->s)}};
+  Id v = say_reshaped(n, from, &split);
+  const char *left = shape->rank == 1 ? "i k" : arena_format(m->arena, "i j k%s", rest);
+  const char *at = shape->rank == 1 ? arena_format(m->arena, "%u %u k", r->way, skip)
+                                    : arena_format(m->arena, "%u j k%s", r->way, rest);
+  handed(n, r, name, shape,
+         say(n, value_at(m, from)->type, &wide, (ImpForm){.left = left, .right = "$0"},
+             READS({v, at})));
+}
+
+// z of every step, [steps samples gates s]: all that does not depend on the state.
+static Id say_inputs(ImpNode *n, const Recurrent *r, bool apart) {
+  Importer *m = n->m;
+  OnnxType type = value_at(m, r->x)->type;
+  ImpShape split = {4, {dim_of(r->ways), dim_of(r->gates), dim_of(r->s), r->inputs}},
+           z = {4, {r->steps, r->samples, dim_of(r->gates), dim_of(r->s)}};
+  Id w = say_reshaped(n, n->in[1], &split), b = 0;
+  ImpShape biases = {4, {dim_of(r->ways), dim_of(2), dim_of(r->gates), dim_of(r->s)}};
+  if (op_in(n, 3) && !(b = say_reshaped(n, n->in[3], &biases))) return 0;
+  if (!w) return 0;
+  const char *time = r->turned ? arena_format(m->arena, "%s-1-i", dim_inside(m, r->steps)) : "i";
+  const char *second = apart ? " + ($3 when (k < 2) else 0)" : " + $3",
+             *row = arena_format(m->arena, "%u", r->way);
+  ImpForm form = {.left = "i j k l",
+                  .right = b ? arena_format(m->arena, "$0 $1 + $2%s", second) : "$0 $1"};
+  ImpRead read[] = {{r->x, arena_format(m->arena, "%s j m", time)},
+                    {w, arena_format(m->arena, "%s k l m", row)},
+                    {b, arena_format(m->arena, "%s 0 k l", row)},
+                    {b, arena_format(m->arena, "%s 1 k l", row)}};
+  return say(n, type, &z, form, read, b ? 4 : 2);
+}
+
+// -- the cell ------------------------------------------------------------------------------------
+// A line of the cell: the k-th function of a sum, cut off where the node says so. The sum has a line of its own, since a box takes
+// no terms that share an index.
+static void gate(ImpNode *n, const Recurrent *r, Buf *b, const char *name, uint32_t k,
+                 const char *sum) {
+  Importer *m = n->m;
+  const OnnxAttribute *clip = onnx_attribute(n->node, "clip");
+  const char *x = arena_format(m->arena, "%s_sum[j]", name);
+  buf_printf(b, "  %s = %s\n", x, sum);
+  if (clip) x = arena_format(m->arena, "saturate[%s](%s)", short_term(m, clip->f), x);
+  const char *usual = k || (!r->lstm && !r->gru) ? "Tanh" : "Sigmoid";
+  buf_printf(b, "  %s[j] = %s\n", name, active(n, r, k, usual, x));
+}
+
+static const char *lstm_body(ImpNode *n, const Recurrent *r, bool peeps) {
+  Buf b = buf_new(n->m->arena);
+  buf_text(&b, "  a[i j] = z[i j] + h[k] W[i j k]\n");
+  gate(n, r, &b, "enter", 0, peeps ? "a[0 j] + P[0 j] * c[j]" : "a[0 j]");
+  if (attr_int(n, "input_forget", 0))
+    buf_text(&b, "  keep[j] = 1 - enter[j]\n");
+  else
+    gate(n, r, &b, "keep", 0, peeps ? "a[2 j] + P[2 j] * c[j]" : "a[2 j]");
+  gate(n, r, &b, "fresh", 1, "a[3 j]");
+  buf_text(&b, "  C[j] = keep[j] * c[j] + enter[j] * fresh[j]\n");
+  gate(n, r, &b, "open", 0, peeps ? "a[1 j] + P[1 j] * C[j]" : "a[1 j]");
+  buf_printf(&b, "  H[j] = open[j] * %s\n", active(n, r, 2, "Tanh", "C[j]"));
+  return b.at;
+}
+
+// apart: the reset comes behind the weights, where a bias of its own may be.
+static const char *gru_body(ImpNode *n, const Recurrent *r, bool apart, bool bias) {
+  Buf b = buf_new(n->m->arena);
+  buf_text(&b, "  a[i j] = h[k] W[i j k]\n");
+  gate(n, r, &b, "keep", 0, "z[0 j] + a[0 j]");
+  gate(n, r, &b, "reset", 0, "z[1 j] + a[1 j]");
+  if (!apart) buf_text(&b, "  left[j] = reset[j] * h[j]\n");
+  const char *old = !apart ? "z[2 j] + left[k] W[2 j k]"
+                    : bias ? "z[2 j] + reset[j] * (a[2 j] + V[j])"
+                           : "z[2 j] + reset[j] * a[2 j]";
+  gate(n, r, &b, "fresh", 1, old);
+  buf_text(&b, "  H[j] = (1 - keep[j]) * fresh[j] + keep[j] * h[j]\n");
+  return b.at;
+}
+
+static const char *rnn_body(ImpNode *n, const Recurrent *r) {
+  Buf b = buf_new(n->m->arena);
+  gate(n, r, &b, "H", 0, "z[0 j] + h[k] W[0 j k]");
+  return b.at;
+}
+
+static void add_cell(ImpNode *n, Recurrent *r, const char *body, bool masked) {
+  Importer *m = n->m;
+  long long s = r->s;
+  Buf b = buf_new(m->arena);
+  buf_printf(&b, "box %s(z: R[%u %lld]%s, h: R[%lld]", r->cell, r->gates, s, r->head.at, s);
+  if (r->lstm) buf_printf(&b, ", c: R[%lld]", s);
+  buf_printf(&b, ") -> R[%lld]", s);
+  if (r->lstm) buf_printf(&b, ", R[%lld]", s);
+  buf_printf(&b, " {\n%s%s", r->learn.at, body);
+  if (masked) buf_text(&b, "  state_h[j] = H[j] when lasts > 0 else h[j]\n");
+  if (masked && r->lstm) buf_text(&b, "  state_c[j] = C[j] when lasts > 0 else c[j]\n");
+  buf_printf(&b, "  return %s%s\n}\n", masked ? "state_h" : "H",
+             !r->lstm ? ""
+             : masked ? ", state_c"
+                      : ", C");
+  vec_push(m->arena, &m->box, b.at);
+}
+
+// 1 as long as a sequence lasts, [steps samples].
+static Id say_lasting(ImpNode *n, const Recurrent *r) {
+  Importer *m = n->m;
+  ImpShape shape = {2, {r->steps, r->samples}};
+  const char *time = r->turned ? arena_format(m->arena, "%s-1-i", dim_inside(m, r->steps)) : "i";
+  ImpForm form = {.left = "i j", .right = arena_format(m->arena, "number(%s < $0)", time)};
+  return say(n, ONNX_INT64, &shape, form, READS({n->in[4], "j"}));
+}
+
+// The state of the beginning, [samples s]; its axis of samples has the name of the others.
+static Id say_start(ImpNode *n, const Recurrent *r, Id given) {
+  Importer *m = n->m;
+  ImpShape shape = {2, {r->samples, dim_of(r->s)}};
+  if (!given) return say(n, ONNX_FLOAT, &shape, (ImpForm){.left = "j k", .right = "0"}, NULL, 0);
+  const char *at = arena_format(m->arena, attr_int(n, "layout", 0) ? "j %u k" : "%u j k", r->way);
+  return say(n, value_at(m, given)->type, &shape, (ImpForm){.left = "j k", .right = "$0"},
+             READS({given, at}));
+}
+
+typedef struct {
+  Id all, last, cell; // [steps samples s], [samples s], [samples s]
+} States;
+
+static Id say_last(ImpNode *n, const Recurrent *r, Id all) {
+  ImpShape shape = {2, {r->samples, dim_of(r->s)}};
+  ImpSize end = dim_op(n->m, '-', r->steps, dim_of(1));
+  ImpForm form = {.left = "i j", .right = "$0"};
+  return say(n, value_at(n->m, all)->type, &shape, form,
+             READS({all, arena_format(n->m->arena, "%s i j", dim_inside(n->m, end))}));
+}
+
+// One direction. False with a message.
+static bool run_way(ImpNode *n, Recurrent *r, States *out) {
+  Importer *m = n->m;
+  bool apart = r->gru && attr_int(n, "linear_before_reset", 0), peeps = r->lstm && op_in(n, 7),
+       masked = op_in(n, 4) != 0;
+  ImpShape w = {3, {dim_of(r->gates), dim_of(r->s), dim_of(r->s)}},
+           p = {2, {dim_of(3), dim_of(r->s)}}, v = {1, {dim_of(r->s)}};
+  r->cell = name_make(m, r->lstm ? "lstm_step" : r->gru ? "gru_step" : "rnn_step", "step");
+  r->head = buf_new(m->arena), r->learn = buf_new(m->arena);
+  r->along.n = r->own.n = 0;
+  Id z = say_inputs(n, r, apart), lasting = masked ? say_lasting(n, r) : 0;
+  if (!z) return false;
+  if (masked) handed(n, r, "lasts", &(ImpShape){0}, lasting);
+  cell_part(n, r, "W", n->in[2], 0, &w);
+  if (peeps) cell_part(n, r, "P", n->in[7], 0, &p);
+  if (apart && op_in(n, 3)) cell_part(n, r, "V", n->in[3], 2 * r->gates - 1, &v);
+  const char *body = r->lstm  ? lstm_body(n, r, peeps)
+                     : r->gru ? gru_body(n, r, apart, op_in(n, 3))
+                              : rnn_body(n, r);
+  add_cell(n, r, body, masked);
+  VEC(ImpRead) read = {0};
+  vec_push(m->arena, &read, (ImpRead){z, NULL});
+  for (uint32_t i = 0; i < r->along.n; i++)
+    vec_push(m->arena, &read, (ImpRead){r->along.at[i], NULL});
+  vec_push(m->arena, &read, (ImpRead){say_start(n, r, op_in(n, 5)), NULL});
+  if (r->lstm) vec_push(m->arena, &read, (ImpRead){say_start(n, r, op_in(n, 6)), NULL});
+  Buf right = buf_new(m->arena);
+  buf_printf(&right, "scan[i, %s](", r->cell);
+  for (uint32_t i = 0; i < read.n; i++) buf_printf(&right, "%s$%u", i ? ", " : "", i);
+  buf_char(&right, ')');
+  for (uint32_t i = 0; i < r->own.n; i++) vec_push(m->arena, &read, (ImpRead){r->own.at[i], NULL});
+  ImpShape rows = {3, {r->steps, r->samples, dim_of(r->s)}};
+  OnnxType type = value_at(m, r->x)->type;
+  out->all = say(n, type, &rows, (ImpForm){.right = right.at}, read.at, read.n);
+  Id cells = r->lstm ? value_new(m, type, &rows, IMP_MADE, "") : 0;
+  if (cells) vec_push(m->arena, &m->line.at[m->line.n - 1].out, cells);
+  out->last = say_last(n, r, out->all);
+  if (cells) out->cell = say_last(n, r, cells);
+  // Behind its end a sequence gives zeros, and steps are in their order again.
+  const char *time =
+      r->turned ? arena_format(m->arena, "%s-1-i j k", dim_inside(m, r->steps)) : "i j k";
+  const char *on = r->turned ? arena_format(m->arena, "%s-1-i j", dim_inside(m, r->steps)) : "i j";
+  if (masked)
+    out->all = say(n, type, &rows, (ImpForm){.left = "i j k", .right = "$0 * $1"},
+                   READS({out->all, time}, {lasting, on}));
+  else if (r->turned)
+    out->all =
+        say(n, type, &rows, (ImpForm){.left = "i j k", .right = "$0"}, READS({out->all, time}));
+  return !m->diags->errors;
+}
+
+// -- the node ------------------------------------------------------------------------------------
+static bool recurrent_read(ImpNode *n, Recurrent *r) {
+  Importer *m = n->m;
+  const char *way = attr_text(n, "direction", "forward");
+  r->lstm = !strcmp(n->node->op, "LSTM"), r->gru = !strcmp(n->node->op, "GRU");
+  r->gates = r->lstm ? 4 : r->gru ? 3 : 1;
+  r->ways = !strcmp(way, "bidirectional") ? 2 : 1;
+  r->x = n->in[0];
+  ImpShape x = op_value(n, 0)->shape, w = op_value(n, 2)->shape;
+  if (x.rank != 3 || w.rank != 3 || w.dim[2].text || w.dim[2].n < 1 || !op_fixed(n, 1) ||
+      !op_fixed(n, 2))
+    return m->diags->errors ? false : op_refuse(n, "its inputs have other axes than it wants");
+  r->s = w.dim[2].n;
+  if (!dim_is(w.dim[0], r->ways) || !dim_is(w.dim[1], r->gates * r->s))
+    return op_refuse(n, "its weights do not fit its gates");
+  if (attr_int(n, "layout", 0)) {
+    ImpShape turned = {3, {x.dim[1], x.dim[0], x.dim[2]}};
+    r->x = say(n, op_value(n, 0)->type, &turned, (ImpForm){.left = "j i k", .right = "$0"},
+               READS({n->in[0], "i j k"}));
+    x = turned;
+  }
+  r->steps = x.dim[0], r->samples = x.dim[1], r->inputs = x.dim[2];
+  return true;
+}
+
+// The results of all directions along an axis of their own. `order`: of steps, samples and that axis, the last one first in `left`.
+static void give_ways(ImpNode *n, uint32_t k, const Id *v, uint32_t ways, const ImpShape *one,
+                      const char *left, uint32_t axis) {
+  Importer *m = n->m;
+  ImpShape out = {.rank = one->rank};
+  Id part[2];
+  if (k >= n->node->out.n || !*n->node->out.at[k]) return;
+  out = *one;
+  for (uint32_t i = 0; i < ways; i++)
+    part[i] = say(n, value_at(m, v[i])->type, one, (ImpForm){.left = left, .right = "$0"},
+                  READS({v[i], one->rank == 4 ? "i j k" : "j k"}));
+  if (ways == 1) {
+    op_give(n, k, part[0]);
+    return;
+  }
+  const char *all = letters(m, one->rank);
+  out.dim[axis] = dim_of(2);
+  ImpForm form = {.right = arena_format(m->arena, "concat[%s]($0, $1)", imp_letter[axis])};
+  op_give(n, k, say(n, value_at(m, v[0])->type, &out, form, READS({part[0], all}, {part[1], all})));
+}
+
+bool op_recurrent(ImpNode *n) {
+  Recurrent r = {0};
+  States state[2];
+  if (!op_in(n, 0) || !op_in(n, 1) || !op_in(n, 2))
+    return op_refuse(n, "it wants an input and weights");
+  if (!recurrent_read(n, &r)) return false;
+  for (r.way = 0; r.way < r.ways; r.way++) {
+    r.turned = r.way == 1 || !strcmp(attr_text(n, "direction", "forward"), "reverse");
+    if (!run_way(n, &r, &state[r.way])) return false;
+  }
+  bool samples_first = attr_int(n, "layout", 0);
+  ImpSize one = dim_of(1), s = dim_of(r.s);
+  ImpShape y = {4, {r.steps, one, r.samples, s}}, h = {3, {one, r.samples, s}};
+  if (samples_first)
+    y = (ImpShape){4, {r.samples, r.steps, one, s}}, h = (ImpShape){3, {r.samples, one, s}};
+  const Id all[] = {state[0].all, state[1].all}, last[] = {state[0].last, state[1].last},
+           cell[] = {state[0].cell, state[1].cell};
+  give_ways(n, 0, all, r.ways, &y, samples_first ? "j i l k" : "i l j k", samples_first ? 2 : 1);
+  give_ways(n, 1, last, r.ways, &h, samples_first ? "j l k" : "l j k", samples_first ? 1 : 0);
+  if (r.lstm)
+    give_ways(n, 2, cell, r.ways, &h, samples_first ? "j l k" : "l j k", samples_first ? 1 : 0);
+  return true;
+}

@@ -1,0 +1,266 @@
+// Lines that say the same several times over, one after the other, each time with the result of the time before, become a box of their
+// own, `block ^ 12`, with its weights inside. Which lines are alike is found by what they say and by their sizes; then it is looked
+// at whether they also read the same things.
+#include "port/import/own.h"
+
+enum { LINES_LIMIT = 4000, NOWHERE = UINT32_MAX, LEAST_SAVED = 4 };
+
+typedef struct {
+  Importer *m;
+  bool *live;
+  uint32_t *order; // the live lines
+  uint32_t n;
+  uint64_t *hash;     // [n]
+  uint32_t *position; // [value] in order, of the line that makes it
+} Repeats;
+
+// So many lines from `first` on, `times` over.
+typedef struct {
+  uint32_t first, n, times;
+  uint32_t carry; // which line's result goes into the next time
+  Id in;
+  Ids more; // what is read every time
+} Repeat;
+
+static ImpLine *live_line(const Repeats *r, uint32_t i) { return &r->m->line.at[r->order[i]]; }
+
+// -- what a line says ----------------------------------------------------------------------------
+static uint64_t hash_text(uint64_t h, const char *text) {
+  return hash_bytes(h, text ? text : "-", text ? strlen(text) + 1 : 2);
+}
+
+static uint64_t hash_shape(const Repeats *r, uint64_t h, const ImpValue *v) {
+  h = hash_bytes(h, &v->type, sizeof v->type);
+  h = hash_bytes(h, &v->labels, sizeof v->labels);
+  for (uint32_t i = 0; i < v->shape.rank; i++) h = hash_text(h, dim_text(r->m, v->shape.dim[i]));
+  return hash_text(h, ";");
+}
+
+static bool is_number(const ImpValue *v) {
+  return v->kind == IMP_CONST && v->data && shape_count(&v->shape) == 1;
+}
+
+static bool is_private(const ImpValue *v) {
+  return v->kind == IMP_WEIGHT && v->reads == 1 && !v->box;
+}
+
+static uint64_t hash_line(const Repeats *r, const ImpLine *l) {
+  uint64_t h =
+      hash_text(hash_text(hash_text(HASH_START, l->form.left), l->form.right), l->form.pad);
+  for (uint32_t i = 0; i < l->part.n; i++) h = hash_text(h, l->part.at[i].text);
+  for (uint32_t i = 0; i < l->out.n; i++) h = hash_shape(r, h, value_at(r->m, l->out.at[i]));
+  for (uint32_t i = 0; i < l->read.n; i++) {
+    const ImpValue *v = value_at(r->m, l->read.at[i].value);
+    h = hash_shape(r, hash_text(h, l->read.at[i].index), v);
+    h = hash_text(h, is_private(v) ? "own" : "");
+    if (is_number(v)) h = hash_bytes(h, v->data, sizeof *v->data);
+  }
+  return h;
+}
+
+static uint32_t weight_of(const Repeats *r, uint32_t first, uint32_t n) {
+  uint32_t sum = 0;
+  for (uint32_t i = first; i < first + n; i++)
+    sum += live_line(r, i)->part.n ? live_line(r, i)->part.n : 1;
+  return sum;
+}
+
+// -- whether it is a repeat ----------------------------------------------------------------------
+// Where a value is made, counted within a time; NOWHERE: not in it.
+static uint32_t place_in(const Repeats *r, const Repeat *p, uint32_t time, Id v) {
+  uint32_t at = r->position[v], from = p->first + time * p->n;
+  return at != NOWHERE && at >= from && at < from + p->n ? at - from : NOWHERE;
+}
+
+static bool ids_has(const Ids *list, Id v) {
+  for (uint32_t i = 0; i < list->n; i++)
+    if (list->at[i] == v) return true;
+  return false;
+}
+
+static bool same_numbers(const ImpValue *a, const ImpValue *b) {
+  if (a->kind != IMP_CONST || b->kind != IMP_CONST || !a->data || !b->data) return false;
+  int64_t n = shape_count(&a->shape);
+  return n >= 0 && n == shape_count(&b->shape) &&
+         !memcmp(a->data, b->data, (size_t)n * sizeof *a->data);
+}
+
+// What the first time reads, and what a later one reads at the same place.
+static bool read_repeats(const Repeats *r, Repeat *p, uint32_t time, Id first, Id later) {
+  uint32_t here = place_in(r, p, 0, first), there = place_in(r, p, time, later);
+  const ImpValue *a = value_at(r->m, first), *b = value_at(r->m, later);
+  if (here != NOWHERE || there != NOWHERE) return here == there;
+  if ((is_private(a) && is_private(b)) || same_numbers(a, b)) return true;
+  if (first == later) {
+    if (!ids_has(&p->more, first)) vec_push(r->m->arena, &p->more, first);
+    return true;
+  }
+  uint32_t before = place_in(r, p, time - 1, later);
+  if (before == NOWHERE) return false;
+  if (p->carry == NOWHERE) p->carry = before, p->in = first;
+  return p->carry == before && p->in == first;
+}
+
+// What is made in one time is read there; only the result is read by the next, and the last one's by others.
+static bool stays_inside(const Repeats *r, const Repeat *p) {
+  uint32_t end = p->first + p->n * p->times, last = p->first + p->n * (p->times - 1) + p->carry;
+  for (uint32_t i = p->first; i < r->n; i++)
+    for (uint32_t k = 0; k < live_line(r, i)->read.n; k++) {
+      uint32_t at = r->position[live_line(r, i)->read.at[k].value];
+      if (at == NOWHERE || at < p->first || at >= end) continue;
+      uint32_t from = (at - p->first) / p->n, to = (i - p->first) / p->n;
+      if (i < end && from == to) continue;
+      bool handed = (at - p->first) % p->n == p->carry && (i < end ? to == from + 1 : at == last);
+      if (!handed) return false;
+    }
+  for (uint32_t i = 0; i < r->m->output.n; i++) {
+    uint32_t at = r->position[r->m->output.at[i]];
+    if (at != NOWHERE && at >= p->first && at < end && at != last) return false;
+  }
+  return true;
+}
+
+static bool shapes_equal(const ImpValue *a, const ImpValue *b) {
+  if (a->shape.rank != b->shape.rank || a->type != b->type || a->labels || b->labels) return false;
+  for (uint32_t i = 0; i < a->shape.rank; i++)
+    if (!dim_same(a->shape.dim[i], b->shape.dim[i])) return false;
+  return true;
+}
+
+static bool is_repeat(const Repeats *r, Repeat *p) {
+  p->carry = NOWHERE, p->in = 0, p->more.n = 0;
+  for (uint32_t i = 0; i < p->n; i++) {
+    const ImpLine *first = live_line(r, p->first + i);
+    if (first->out.n != 1 || !strncmp(first->form.right, "scan[", 5)) return false;
+    for (uint32_t k = 0; k < first->part.n; k++)
+      if (first->part.at[k].block) return false;
+    for (uint32_t time = 1; time < p->times; time++) {
+      const ImpLine *later = live_line(r, p->first + time * p->n + i);
+      for (uint32_t k = 0; k < first->read.n; k++)
+        if (!read_repeats(r, p, time, first->read.at[k].value, later->read.at[k].value))
+          return false;
+    }
+  }
+  if (p->carry == NOWHERE || ids_has(&p->more, p->in)) return false;
+  const ImpValue *in = value_at(r->m, p->in),
+                 *out = value_at(r->m, live_line(r, p->first + p->carry)->out.at[0]);
+  return in->kind != IMP_CONST && shapes_equal(in, out) && stays_inside(r, p);
+}
+
+// How often the lines from here on are said; once: not again.
+static uint32_t said(const Repeats *r, uint32_t first, uint32_t n) {
+  uint32_t times = 1;
+  for (;; times++) {
+    uint32_t at = first + times * n;
+    if (at + n > r->n) return times;
+    for (uint32_t i = 0; i < n; i++)
+      if (r->hash[first + i] != r->hash[at + i]) return times;
+  }
+}
+
+static bool best_repeat(const Repeats *r, Repeat *best) {
+  uint32_t saved = LEAST_SAVED;
+  for (uint32_t first = 0; first < r->n; first++)
+    for (uint32_t n = 1; first + 2 * n <= r->n; n++) {
+      if (r->hash[first] != r->hash[first + n]) continue;
+      Repeat p = {.first = first, .n = n, .times = said(r, first, n)};
+      for (; p.times > 1; p.times--) {
+        uint32_t saves = weight_of(r, first, n) * (p.times - 1);
+        if (saves <= saved) break;
+        if (!is_repeat(r, &p)) continue;
+        saved = saves, *best = p;
+        break;
+      }
+    }
+  return saved > LEAST_SAVED;
+}
+
+// -- the box -------------------------------------------------------------------------------------
+static size_t common(const char *a, const char *b) {
+  size_t n = 0;
+  while (a[n] && a[n] == b[n]) n++;
+  return n;
+}
+
+// The scope that all names of the first time begin with, up to a /; "" if there is none.
+static const char *scope_of(const Repeats *r, const Repeat *p) {
+  const char *scope = NULL;
+  for (uint32_t i = p->first; i < p->first + p->n; i++) {
+    const char *name = value_at(r->m, live_line(r, i)->out.at[0])->onnx;
+    size_t n = scope ? common(scope, name) : strlen(name);
+    scope = arena_text(r->m->arena, scope ? scope : name, n);
+  }
+  size_t n = strlen(scope);
+  while (n && scope[n - 1] != '/') n--;
+  return arena_text(r->m->arena, scope, n);
+}
+
+// "/encoder/layers.0/" gives `layers`.
+static const char *box_name(const Repeats *r, const char *scope) {
+  size_t end = strlen(scope);
+  while (end && !char_is_letter(scope[end - 1])) end--;
+  size_t from = end;
+  while (from && (char_is_word(scope[from - 1]) || scope[from - 1] == '_')) from--;
+  const char *name = arena_text(r->m->arena, scope + from, end - from);
+  return name_make(r->m, *name ? name : "block", "block");
+}
+
+static void make_box(Repeats *r, const Repeat *p) {
+  Importer *m = r->m;
+  ImpBlock b = {.n = p->n, .times = p->times, .in = p->in, .more = p->more};
+  const char *scope = scope_of(r, p);
+  size_t skip = strlen(scope);
+  b.name = box_name(r, scope);
+  b.out = live_line(r, p->first + p->carry)->out.at[0];
+  b.line = NEW_ARRAY(m->arena, ImpLine, p->n * p->times);
+  for (uint32_t i = 0; i < p->n * p->times; i++) {
+    b.line[i] = *live_line(r, p->first + i);
+    r->live[r->order[p->first + i]] = false;
+  }
+  for (uint32_t i = 0; i < p->n; i++) {
+    ImpValue *v = value_at(m, b.line[i].out.at[0]);
+    if (skip && strlen(v->onnx) > skip) v->onnx += skip - 1;
+  }
+  for (uint32_t i = p->n; i < p->n * p->times;
+       i++) // constants of later times are not read any more
+    for (uint32_t k = 0; k < b.line[i].read.n; k++) {
+      ImpValue *v = value_at(m, b.line[i].read.at[k].value);
+      if (v->kind == IMP_CONST && v->reads) v->reads--;
+    }
+  vec_push(m->arena, &m->block, b);
+  uint32_t at = r->order[p->first + p->n * p->times - 1];
+  Id out = live_line(r, p->first + p->n * (p->times - 1) + p->carry)->out.at[0];
+  ImpLine *l = &m->line.at[at];
+  *l = (ImpLine){.form = {.right = ""}, .node = l->node, .scope = l->scope};
+  ImpPart part = {.box = b.name,
+                  .text = arena_format(m->arena, "%s ^ %u", b.name, b.times),
+                  .block = m->block.n};
+  vec_push(m->arena, &l->part, part);
+  vec_push(m->arena, &l->out, out);
+  vec_push(m->arena, &l->read, (ImpRead){.value = p->in});
+  for (uint32_t i = 0; i < p->more.n; i++)
+    vec_push(m->arena, &l->read, (ImpRead){.value = p->more.at[i]});
+  r->live[at] = true;
+}
+
+static void look(Repeats *r) {
+  Importer *m = r->m;
+  r->n = 0;
+  for (uint32_t i = 0; i < m->value.n; i++) r->position[i] = NOWHERE;
+  for (uint32_t i = 0; i < m->line.n; i++) {
+    if (!r->live[i]) continue;
+    for (uint32_t k = 0; k < m->line.at[i].out.n; k++) r->position[m->line.at[i].out.at[k]] = r->n;
+    r->hash[r->n] = hash_line(r, &m->line.at[i]);
+    r->order[r->n++] = i;
+  }
+}
+
+void repeats_make(Importer *m, bool *live) {
+  Repeats r = {.m = m,
+               .live = live,
+               .order = NEW_ARRAY(m->arena, uint32_t, m->line.n + 1),
+               .hash = NEW_ARRAY(m->arena, uint64_t, m->line.n + 1),
+               .position = NEW_ARRAY(m->arena, uint32_t, m->value.n)};
+  Repeat best = {0};
+  for (look(&r); r.n < LINES_LIMIT && best_repeat(&r, &best); look(&r)) make_box(&r, &best);
+}

@@ -1,0 +1,275 @@
+// Other sizes of a picture: along each axis a result is a weighted sum of places, and the weights only depend on sizes. Nearest
+// neighbours are places; linear interpolation is a formula; the rest is a matrix of numbers.
+#include "port/import/own.h"
+
+#include <math.h>
+
+enum { RESIZE_LIMIT = 1 << 24 }; // numbers of a matrix
+
+typedef struct {
+  int64_t in, out;
+  double scale, start, end; // start, end: of a region, from 0 to 1
+  bool asked;               // the axis is resized
+} ResizeAxis;
+
+typedef struct {
+  const char *mode, *coordinates, *nearest;
+  bool antialias, exclude;
+  double a; // of cubics
+  ResizeAxis axis[ONNX_RANK_LIMIT];
+} Resizing;
+
+// -- where a place comes from --------------------------------------------------------------------
+static double original(const Resizing *r, const ResizeAxis *x, int64_t o) {
+  double at = (double)o, in = (double)x->in, out = (double)x->out;
+  if (!strcmp(r->coordinates, "asymmetric")) return at / x->scale;
+  if (!strcmp(r->coordinates, "align_corners"))
+    return x->out > 1 ? at * (in - 1) / (x->scale * in - 1) : 0;
+  if (!strcmp(r->coordinates, "pytorch_half_pixel"))
+    return x->out > 1 ? (at + 0.5) / x->scale - 0.5 : 0;
+  if (!strcmp(r->coordinates, "half_pixel_symmetric"))
+    return in / 2 * (1 - out / (x->scale * in)) + (at + 0.5) / x->scale - 0.5;
+  if (!strcmp(r->coordinates, "tf_crop_and_resize"))
+    return x->out > 1 ? x->start * (in - 1) + at * (x->end - x->start) * (in - 1) / (out - 1)
+                      : 0.5 * (x->start + x->end) * (in - 1);
+  if (!strcmp(r->coordinates, "tf_half_pixel_for_nn")) return (at + 0.5) / x->scale;
+  return (at + 0.5) / x->scale - 0.5;
+}
+
+static int64_t clamped(double at, int64_t size) {
+  return at < 0 ? 0 : at > (double)size - 1 ? size - 1 : (int64_t)at;
+}
+
+static int64_t nearest(const Resizing *r, const ResizeAxis *x, int64_t o) {
+  double at = original(r, x, o), down = floor(at);
+  if (!strcmp(r->nearest, "floor")) return clamped(down, x->in);
+  if (!strcmp(r->nearest, "ceil")) return clamped(ceil(at), x->in);
+  bool up = !strcmp(r->nearest, "round_prefer_ceil") ? at - down >= 0.5 : at - down > 0.5;
+  return clamped(down + up, x->in);
+}
+
+// -- weights -------------------------------------------------------------------------------------
+static double kernel(const Resizing *r, double x) {
+  x = fabs(x);
+  if (!strcmp(r->mode, "linear")) return x < 1 ? 1 - x : 0;
+  if (x <= 1) return (r->a + 2) * x * x * x - (r->a + 3) * x * x + 1;
+  return x < 2 ? r->a * (x * x * x - 5 * x * x + 8 * x - 4) : 0;
+}
+
+// A row of the matrix: places outside are the outermost ones, or have no weight.
+static void weights(const Resizing *r, const ResizeAxis *x, int64_t o, double *row) {
+  double at = original(r, x, o), stretch = r->antialias && x->scale < 1 ? x->scale : 1, sum = 0;
+  double reach = (!strcmp(r->mode, "linear") ? 1 : 2) / stretch;
+  for (int64_t k = (int64_t)floor(at - reach); k <= (int64_t)ceil(at + reach); k++) {
+    bool outside = k < 0 || k >= x->in;
+    double w = outside && r->exclude ? 0 : kernel(r, ((double)k - at) * stretch);
+    row[clamped((double)k, x->in)] += w;
+    sum += w;
+  }
+  for (int64_t k = 0; k < x->in && sum != 0; k++) row[k] /= sum;
+}
+
+static Id say_weighted(ImpNode *n, Id v, uint32_t axis, const Resizing *r) {
+  Importer *m = n->m;
+  const ResizeAxis *x = &r->axis[axis];
+  ImpShape shape = value_at(m, v)->shape, matrix = {2, {dim_of(x->out), dim_of(x->in)}};
+  double *data = NEW_ARRAY(m->arena, double, x->in * x->out);
+  const char *at[ONNX_RANK_LIMIT], *from = imp_letter[ONNX_RANK_LIMIT];
+  for (int64_t o = 0; o < x->out; o++) weights(r, x, o, data + o * x->in);
+  Id w = value_const(m, ONNX_DOUBLE, &matrix, data);
+  for (uint32_t i = 0; i < shape.rank; i++) at[i] = i == axis ? from : imp_letter[i];
+  shape.dim[axis] = dim_of(x->out);
+  ImpForm form = {.left = letters(m, shape.rank), .right = "$0 $1"};
+  return say(n, value_at(m, v)->type, &shape, form,
+             READS({v, words(m, shape.rank, at)},
+                   {w, arena_format(m->arena, "%s %s", imp_letter[axis], from)}));
+}
+
+// Linear, between the two places around: as a formula of the index.
+static Id say_linear(ImpNode *n, Id v, uint32_t axis, const Resizing *r) {
+  Importer *m = n->m;
+  const ResizeAxis *x = &r->axis[axis];
+  ImpShape shape = value_at(m, v)->shape;
+  const char *at[ONNX_RANK_LIMIT], *from = imp_letter[ONNX_RANK_LIMIT], *here = imp_letter[axis];
+  double zero = original(r, x, 0),
+         step = x->out > 1 ? (original(r, x, x->out - 1) - zero) / (double)(x->out - 1) : 0;
+  for (uint32_t i = 0; i < shape.rank; i++) at[i] = i == axis ? from : imp_letter[i];
+  shape.dim[axis] = dim_of(x->out);
+  const char *place =
+      arena_format(m->arena, "min(max(%s * %s + %s, 0), %lld)", number_term(m, step), here,
+                   number_term(m, zero), (long long)x->in - 1);
+  const char *right =
+      arena_format(m->arena, "sum[%s]($0 * max(1 - abs(%s - %s), 0))", from, place, from);
+  ImpForm form = {.left = letters(m, shape.rank), .right = right};
+  return say(n, value_at(m, v)->type, &shape, form, READS({v, words(m, shape.rank, at)}));
+}
+
+// The nearest: each place so many times, or by a list.
+static Id say_nearest(ImpNode *n, Id v, uint32_t axis, const Resizing *r) {
+  Importer *m = n->m;
+  const ResizeAxis *x = &r->axis[axis];
+  int64_t *place = NEW_ARRAY(m->arena, int64_t, x->out), times = x->out / x->in;
+  bool even = times > 1 && x->out % x->in == 0;
+  for (int64_t o = 0; o < x->out; o++) {
+    place[o] = nearest(r, x, o);
+    even = even && place[o] == o / times;
+  }
+  if (!even) return say_taken(n, v, axis, place, x->out);
+  ImpShape shape = value_at(m, v)->shape;
+  const char *left[ONNX_RANK_LIMIT];
+  for (uint32_t i = 0; i < shape.rank; i++) left[i] = imp_letter[i];
+  left[axis] = arena_format(m->arena, "(%s %s:%lld)", imp_letter[axis], imp_letter[ONNX_RANK_LIMIT],
+                            (long long)times);
+  shape.dim[axis] = dim_of(x->out);
+  ImpForm form = {.left = words(m, shape.rank, left), .right = "$0"};
+  return say(n, value_at(m, v)->type, &shape, form, READS({v, letters(m, shape.rank)}));
+}
+
+// -- sizes ---------------------------------------------------------------------------------------
+// One number for all axes that keeps the shape of a picture.
+static void keep_aspect(const char *policy, ResizeAxis *axis, uint32_t rank) {
+  bool larger = !strcmp(policy, "not_smaller");
+  double scale = larger ? 0 : (double)INFINITY;
+  if (strcmp(policy, "not_smaller") != 0 && strcmp(policy, "not_larger") != 0) return;
+  for (uint32_t i = 0; i < rank; i++)
+    if (axis[i].asked) scale = larger ? fmax(scale, axis[i].scale) : fmin(scale, axis[i].scale);
+  for (uint32_t i = 0; i < rank; i++)
+    if (axis[i].asked)
+      axis[i].scale = scale, axis[i].out = (int64_t)floor(scale * (double)axis[i].in + 0.5);
+}
+
+static bool resize_axis(ImpNode *n, ResizeAxis *x, double scale, double size, bool crop) {
+  x->asked = true;
+  x->scale = size > 0 ? size / (double)x->in : scale;
+  double out = size > 0 ? size : floor((double)x->in * (crop ? x->end - x->start : 1) * scale);
+  if (!(out >= 1 && out < 1 << 24)) return op_refuse(n, "%g is no size", out);
+  x->out = (int64_t)out;
+  return true;
+}
+
+static bool resize_read(ImpNode *n, const ImpShape *x, Resizing *r) {
+  bool old = !strcmp(n->node->op, "Upsample") || n->version < 11,
+       crop = !strcmp(r->coordinates, "tf_crop_and_resize");
+  const OnnxAttribute *listed = onnx_attribute(n->node, "scales");
+  uint32_t k = old ? 1 : 2;
+  bool sized = !old && op_in(n, 3) && shape_count(&op_value(n, 3)->shape) > 0;
+  ImpInts axes = attr_ints(n, "axes");
+  if (sized) k = 3;
+  if (!listed && !op_known(n, k)) return false;
+  uint32_t count = axes.there ? axes.n : x->rank;
+  int64_t have = listed ? listed->floats.n : shape_count(&op_value(n, k)->shape);
+  if (have != count)
+    return op_refuse(n, "%lld scales or sizes for %u axes", (long long)have, count);
+  const double *roi =
+      crop && op_in(n, 1) && op_known(n, 1) && shape_count(&op_value(n, 1)->shape) == 2 * count
+          ? op_value(n, 1)->data
+          : NULL;
+  if (crop && !roi) return op_refuse(n, "its region is not known");
+  for (uint32_t i = 0; i < count; i++) {
+    uint32_t axis;
+    if (!op_axis(n, axes.there ? axes.at[i] : i, x->rank, &axis)) return false;
+    double given = listed ? (double)listed->floats.at[i] : op_value(n, k)->data[i];
+    ResizeAxis *to = &r->axis[axis];
+    if (roi) to->start = roi[i], to->end = roi[count + i];
+    if (x->dim[axis].text && given == 1 && !sized) continue;
+    if (x->dim[axis].text)
+      return op_refuse(n, "axis %u has size %s, and a number is wanted there", axis,
+                       x->dim[axis].text);
+    if (!resize_axis(n, to, given, sized ? given : 0, roi != NULL)) return false;
+  }
+  if (sized) keep_aspect(attr_text(n, "keep_aspect_ratio_policy", "stretch"), r->axis, x->rank);
+  return true;
+}
+
+// Outside of the picture a region has a number of its own.
+static Id say_outside(ImpNode *n, Id v, const Resizing *r) {
+  Importer *m = n->m;
+  ImpShape shape = value_at(m, v)->shape;
+  ImpRead read[ONNX_RANK_LIMIT + 1] = {{v, letters(m, shape.rank)}};
+  uint32_t reads = 1;
+  Buf inside = buf_new(m->arena);
+  for (uint32_t i = 0; i < shape.rank; i++) {
+    const ResizeAxis *x = &r->axis[i];
+    bool all = true;
+    if (!x->asked) continue;
+    double *data = NEW_ARRAY(m->arena, double, x->out);
+    for (int64_t o = 0; o < x->out; o++) {
+      double at = original(r, x, o);
+      data[o] = at >= 0 && at <= (double)x->in - 1;
+      all = all && data[o] != 0;
+    }
+    if (all) continue;
+    read[reads] =
+        (ImpRead){value_const(m, ONNX_BOOL, &(ImpShape){1, {dim_of(x->out)}}, data), imp_letter[i]};
+    buf_printf(&inside, "%s$%u", reads > 1 ? " and " : "", reads);
+    reads++;
+  }
+  if (reads == 1) return v;
+  const char *right = arena_format(m->arena, "$0 when %s else %s", inside.at,
+                                   short_term(m, attr_float(n, "extrapolation_value", 0)));
+  return say(n, value_at(m, v)->type, &shape, (ImpForm){letters(m, shape.rank), right, NULL}, read,
+             reads);
+}
+
+// What is not known is not taken for something else.
+static bool resize_known(ImpNode *n, const Resizing *r) {
+  static const char *const words[] = {
+      "mode:nearest",
+      "mode:linear",
+      "mode:cubic",
+      "at:half_pixel",
+      "at:asymmetric",
+      "at:align_corners",
+      "at:pytorch_half_pixel",
+      "at:half_pixel_symmetric",
+      "at:tf_crop_and_resize",
+      "at:tf_half_pixel_for_nn",
+      "near:floor",
+      "near:ceil",
+      "near:round_prefer_ceil",
+      "near:round_prefer_floor",
+  };
+  const char *is[] = {"mode:", r->mode, "at:", r->coordinates, "near:", r->nearest};
+  for (uint32_t i = 0; i < COUNT(is); i += 2) {
+    bool found = false;
+    for (uint32_t k = 0; k < COUNT(words); k++) {
+      size_t front = strlen(is[i]);
+      found |= !strncmp(words[k], is[i], front) && !strcmp(words[k] + front, is[i + 1]);
+    }
+    if (!found)
+      return op_refuse(n, "`%s` is not known",
+                       text_shown(n->m->arena, is[i + 1], strlen(is[i + 1])));
+  }
+  return true;
+}
+
+bool op_resize(ImpNode *n) {
+  Importer *m = n->m;
+  bool old = !strcmp(n->node->op, "Upsample") || n->version < 11;
+  if (!op_in(n, 0)) return op_refuse(n, "it has no input");
+  Resizing *r = NEW(m->arena, Resizing);
+  r->mode = attr_text(n, "mode", "nearest");
+  r->coordinates =
+      old ? "asymmetric" : attr_text(n, "coordinate_transformation_mode", "half_pixel");
+  r->nearest = old ? "floor" : attr_text(n, "nearest_mode", "round_prefer_floor");
+  r->antialias = attr_int(n, "antialias", 0), r->exclude = attr_int(n, "exclude_outside", 0);
+  r->a = (double)attr_float(n, "cubic_coeff_a", -0.75F);
+  ImpShape x = op_value(n, 0)->shape;
+  for (uint32_t i = 0; i < x.rank; i++)
+    r->axis[i] = (ResizeAxis){.in = x.dim[i].n, .out = x.dim[i].n, .scale = 1, .end = 1};
+  if (!resize_known(n, r) || !resize_read(n, &x, r)) return false;
+  bool near = !strcmp(r->mode, "nearest"), crop = !strcmp(r->coordinates, "tf_crop_and_resize");
+  bool linear = !strcmp(r->mode, "linear") && !r->antialias && !r->exclude;
+  Id v = n->in[0];
+  for (uint32_t i = 0; i < x.rank; i++) {
+    const ResizeAxis *a = &r->axis[i];
+    bool stays = a->in == a->out && a->scale == 1 && original(r, a, 0) == 0;
+    if (!a->asked || (stays && !crop)) continue;
+    if (!near && !linear && a->in > RESIZE_LIMIT / a->out)
+      return op_refuse(n, "weights of %lld by %lld places are too many", (long long)a->out,
+                       (long long)a->in);
+    v = near ? say_nearest(n, v, i, r) : linear ? say_linear(n, v, i, r) : say_weighted(n, v, i, r);
+  }
+  op_give(n, 0, crop ? say_outside(n, v, r) : v);
+  return true;
+}

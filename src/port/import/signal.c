@@ -1,0 +1,166 @@
+// Signals: windows, Fourier transforms, and grids to sample by.
+#include "port/import/own.h"
+
+#include <math.h>
+
+static const double circle = 6.283185307179586;
+
+// -- windows: numbers that only depend on a size -------------------------------------------------
+bool op_window(ImpNode *n) {
+  double size, a, b, c;
+  bool hann = !strcmp(n->node->op, "HannWindow"), hamming = !strcmp(n->node->op, "HammingWindow");
+  if (!op_wants(n, 1, 1) || !op_scalar(n, 0, &size)) return false;
+  if (!(size >= 1 && size <= 1 << 20)) return op_refuse(n, "%g is not a size of a window", size);
+  int64_t type = attr_int(n, "output_datatype", ONNX_FLOAT);
+  if (type < 1 || type >= ONNX_TYPES || !is_float((OnnxType)type))
+    return op_refuse(n, "its numbers are no floats");
+  double around = attr_int(n, "periodic", 1) ? size : size - 1;
+  a = hann ? 0.5 : hamming ? 25.0 / 46 : 0.42;
+  b = hann ? 0.5 : hamming ? 1 - 25.0 / 46 : 0.5;
+  c = hann || hamming ? 0 : 0.08;
+  double *data = NEW_ARRAY(n->m->arena, double, (int64_t)size);
+  for (int64_t i = 0; i < (int64_t)size; i++) {
+    double at = around > 0 ? circle * (double)i / around : 0;
+    data[i] = a - b * cos(at) + c * cos(2 * at);
+  }
+  ImpShape shape = {1, {dim_of((int64_t)size)}};
+  op_give(n, 0, value_const(n->m, (OnnxType)type, &shape, data));
+  return true;
+}
+
+// -- Fourier transforms --------------------------------------------------------------------------
+// y[k] = Σ x[t] exp(∓2πi k t / n), where the last axis is 0 real, 1 imaginary. `at`: the letters of y without it; t is summed.
+typedef struct {
+  const char *in, *left; // but for the last axis
+  const char *k, *t;     // the letters of the frequency and of the place
+  ImpSize n;             // what a circle has
+  bool complex, inverse;
+} Fourier;
+
+static Id say_fourier(ImpNode *n, Id v, const ImpShape *out, const Fourier *f) {
+  Importer *m = n->m;
+  const char *part = imp_letter[out->rank - 1], *size = dim_inside(m, f->n);
+  const char *angle = arena_format(m->arena, "%s * mod(%s*%s, %s) / %s", number_term(m, circle),
+                                   f->k, f->t, size, size);
+  const char *sign = f->inverse ? "" : "0 - ", *other = f->inverse ? "0 - " : "";
+  const char *scale = f->inverse ? arena_format(m->arena, " / %s", size) : "";
+  Buf right = buf_new(m->arena);
+  buf_printf(&right, "sum[%s]($0 * (cos(%s) when (%s = 0) else %ssin(%s))", f->t, angle, part, sign,
+             angle);
+  if (f->complex)
+    buf_printf(&right, " + $1 * (%ssin(%s) when (%s = 0) else cos(%s))", other, angle, part, angle);
+  buf_printf(&right, ")%s", scale);
+  ImpForm form = {arena_format(m->arena, "%s %s", f->left, part), right.at, NULL};
+  return say(n, value_at(m, v)->type, out, form,
+             READS({v, arena_format(m->arena, "%s 0", f->in)},
+                   {v, arena_format(m->arena, "%s %d", f->in, f->complex)}));
+}
+
+// The signal is cut, or filled with zeros, to a length.
+static Id to_length(ImpNode *n, Id v, uint32_t axis, int64_t length) {
+  int64_t before[ONNX_RANK_LIMIT] = {0}, after[ONNX_RANK_LIMIT] = {0};
+  ImpSize size = value_at(n->m, v)->shape.dim[axis];
+  if (size.text) return v;
+  after[axis] = length - size.n;
+  return say_padded(n, v, before, after, 0);
+}
+
+bool op_dft(ImpNode *n) {
+  Importer *m = n->m;
+  double number, axis_at = (double)attr_int(n, "axis", n->version < 20 ? 1 : -2);
+  uint32_t axis;
+  bool one = attr_int(n, "onesided", 0), inverse = attr_int(n, "inverse", 0);
+  if (!op_in(n, 0)) return op_refuse(n, "it has no input");
+  if (n->version >= 20 && op_in(n, 2) && !op_scalar(n, 2, &axis_at)) return false;
+  ImpShape x = op_value(n, 0)->shape;
+  if (x.rank < 2 || !op_axis(n, (int64_t)axis_at, x.rank, &axis) || axis + 1 == x.rank)
+    return m->diags->errors
+               ? false
+               : op_refuse(n, "it wants an axis of places and one of real and imaginary parts");
+  Id v = n->in[0];
+  if (op_in(n, 1)) {
+    if (!op_scalar(n, 1, &number)) return false;
+    if (!(number >= 1 && number < 1 << 30) || !(v = to_length(n, v, axis, (int64_t)number)))
+      return op_refuse(n, "%g is no length", number);
+    x = value_at(m, v)->shape;
+  }
+  ImpShape out = x;
+  if (one && inverse) return op_refuse(n, "the inverse of one side is not known");
+  if (one) out.dim[axis] = dim_op(m, '+', dim_op(m, '/', x.dim[axis], dim_of(2)), dim_of(1));
+  out.dim[x.rank - 1] = dim_of(2);
+  const char *in[ONNX_RANK_LIMIT];
+  for (uint32_t i = 0; i < x.rank; i++)
+    in[i] = i == axis ? imp_letter[ONNX_RANK_LIMIT] : imp_letter[i];
+  Fourier f = {.in = words(m, x.rank - 1, in),
+               .left = letters(m, x.rank - 1),
+               .k = imp_letter[axis],
+               .t = imp_letter[ONNX_RANK_LIMIT],
+               .n = x.dim[axis],
+               .complex = dim_is(x.dim[x.rank - 1], 2),
+               .inverse = inverse};
+  op_give(n, 0, say_fourier(n, v, &out, &f));
+  return true;
+}
+
+// Frames of a signal, each by a window, each transformed.
+bool op_stft(ImpNode *n) {
+  Importer *m = n->m;
+  double step, length = 0;
+  if (!op_wants(n, 2, 4) || !op_scalar(n, 1, &step) || !op_fixed(n, 0)) return false;
+  ImpShape x = op_value(n, 0)->shape;
+  if (op_in(n, 3) && !op_scalar(n, 3, &length)) return false;
+  if (!op_in(n, 3) && op_in(n, 2)) length = (double)op_value(n, 2)->shape.dim[0].n;
+  if (x.rank < 2 || !(length >= 1 && length <= (double)x.dim[1].n) ||
+      !(step >= 1 && step < 1 << 30))
+    return op_refuse(n, "its frames do not fit the signal");
+  int64_t frame = (int64_t)length, by = (int64_t)step, frames = (x.dim[1].n - frame) / by + 1;
+  bool complex = x.rank == 3 && dim_is(x.dim[2], 2), one = attr_int(n, "onesided", 1) && !complex;
+  ImpShape cut = {4, {x.dim[0], dim_of(frames), dim_of(frame), complex ? dim_of(2) : dim_of(1)}},
+           out = cut;
+  const char *at = arena_format(m->arena, "i %lld*j+k%s", (long long)by, x.rank == 3 ? " l" : "");
+  bool windowed = op_in(n, 2) != 0;
+  ImpForm form = {.left = "i j k l", .right = windowed ? "$0 * $1" : "$0"};
+  Id v = say(n, op_value(n, 0)->type, &cut, form,
+             READS({n->in[0], at}, {windowed ? n->in[2] : n->in[0], windowed ? "k" : at}));
+  out.dim[2] = one ? dim_of(frame / 2 + 1) : dim_of(frame);
+  out.dim[3] = dim_of(2);
+  Fourier f = {.in = arena_format(m->arena, "i j %s", imp_letter[ONNX_RANK_LIMIT]),
+               .left = "i j k",
+               .k = "k",
+               .t = imp_letter[ONNX_RANK_LIMIT],
+               .n = dim_of(frame),
+               .complex = complex};
+  op_give(n, 0, say_fourier(n, v, &out, &f));
+  return true;
+}
+
+// -- AffineGrid ----------------------------------------------------------------------------------
+// Places from -1 to 1 of each axis, the last first, and 1; times a matrix for each sample.
+bool op_affinegrid(ImpNode *n) {
+  Importer *m = n->m;
+  ImpShape size;
+  bool align = attr_int(n, "align_corners", 0);
+  if (!op_wants(n, 2, 2) || !op_sizes(n, 1, &size)) return false;
+  if (size.rank < 4 || size.rank > 5) return op_refuse(n, "its grid has two or three axes");
+  uint32_t axes = size.rank - 2;
+  ImpShape out = {.rank = axes + 2, .dim = {size.dim[0]}};
+  ImpRead read[4];
+  Buf right = buf_new(m->arena);
+  const char *to = imp_letter[axes + 1];
+  for (uint32_t i = 0; i < axes; i++) {
+    uint32_t axis = axes - 1 - i;
+    const char *letter = imp_letter[1 + axis], *places = dim_inside(m, size.dim[2 + axis]);
+    const char *at = align ? arena_format(m->arena, "(2 * %s / max(%s - 1, 1) - 1)", letter, places)
+                           : arena_format(m->arena, "((2 * %s + 1) / %s - 1)", letter, places);
+    out.dim[1 + axis] = size.dim[2 + axis];
+    read[i] = (ImpRead){n->in[0], arena_format(m->arena, "i %s %u", to, i)};
+    buf_printf(&right, "$%u * %s + ", i, at);
+  }
+  buf_printf(&right, "$%u", axes);
+  read[axes] = (ImpRead){n->in[0], arena_format(m->arena, "i %s %u", to, axes)};
+  out.dim[axes + 1] = dim_of(axes);
+  op_give(n, 0,
+          say(n, op_value(n, 0)->type, &out,
+              (ImpForm){.left = letters(m, out.rank), .right = right.at}, read, axes + 1));
+  return true;
+}

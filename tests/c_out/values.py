@@ -1,0 +1,85 @@
+# Learners as C: exported, compiled by every compiler that is here with warnings as errors, run on random numbers, and held against
+# the interpreter: values.py LIMN FOLDER [--precision 64] [--batch N] [--beside] FILE NAME…
+# One line for each: ok, not ok, or refused with the sentence. FOLDER is for what is made on the way.
+import ctypes, json, os, re, shutil, subprocess, sys
+import numpy as np
+
+FLAGS = "-std=c99 -Wall -Wextra -Wconversion -pedantic -Werror -O1 -fPIC -shared".split()
+NUMBER = {"float": np.float32, "double": np.float64, "int32_t": np.int32, "unsigned char": np.uint8}
+
+def arguments(header):
+    "name, kind of number, shape, whether it goes in, type: of each"
+    found = re.findall(r"^//   (float|double|int32_t|unsigned char) (\w+)((?:\[\d+\])+)  (in|out) : (.*)$", header, re.M)
+    return [(n, NUMBER[k], [int(x) for x in re.findall(r"\d+", s)], d == "in", t) for k, n, s, d, t in found]
+
+def draw(random, kind, shape, type):
+    if kind == np.int32:
+        labels = re.match(r"\{(\d+)\}", type)
+        return random.integers(0, int(labels.group(1)) if labels else 2, shape)
+    if kind == np.uint8: return random.integers(0, 2, shape)
+    return random.normal(size=shape).astype(kind)
+
+def run(words):
+    return subprocess.run(words, capture_output=True, text=True)
+
+def library(compiler, folder, source, name):
+    made = os.path.join(folder, "%s_%s.so" % (name, compiler)) # a loader knows files by their names
+    done = run([compiler] + FLAGS + ["-o", made, source, "-lm"])
+    if done.returncode: raise SystemExit("not ok %s: %s" % (compiler, done.stderr[:1500]))
+    return ctypes.CDLL(made)
+
+def call(code, name, header, all, inputs, weights):
+    first = []
+    if "uint64_t seed" in header: first = [ctypes.c_uint64(0), ctypes.c_uint64(0)]
+    if weights is not None: first = [weights] + first
+    out = [np.full(s, 7).astype(k) for n, k, s, goes_in, t in all if not goes_in]
+    given = [np.ascontiguousarray(x) for x in inputs]
+    getattr(code, name)(*first, *[x.ctypes.data_as(ctypes.c_void_p) for x in given + out])
+    return out
+
+def check(limn, folder, file, name, options):
+    source = os.path.join(folder, "net.c")
+    for end in "c", "h", "bin":
+        if os.path.exists(source[:-1] + end): os.remove(source[:-1] + end)
+    made = run([limn, "export", file, name, "--as", "c", "-o", source] + options)
+    if made.returncode: return "refused", made.stderr.strip().split("\n")[0]
+    header = open(source[:-1] + "h").read()
+    all = arguments(header)
+    function = re.search(r"^void (\w+)\(", header, re.M).group(1)
+    random = np.random.default_rng(1)
+    inputs = [draw(random, k, s, t).astype(k) for n, k, s, goes_in, t in all if goes_in]
+    ask = [limn, "eval", file, name, "--json"]
+    for i, x in enumerate(inputs):
+        np.save("%s/in%d.npy" % (folder, i), x.astype(float) if x.shape != (1,) or "[" in all[i][4] else x.astype(float).reshape(()))
+        ask += ["--in", "%s/in%d.npy" % (folder, i)]
+    told = run(ask)
+    if told.returncode: return "refused", "eval: " + told.stderr.strip().split("\n")[0] + told.stdout[:300]
+    want = json.loads(told.stdout)["values"]
+    binary = source[:-1] + "bin"
+    weights = np.fromfile(binary, np.uint8) if os.path.exists(binary) else None
+    wide = "64" in options
+    worst = 0
+    for compiler in "gcc", "clang":
+        if not shutil.which(compiler): continue
+        code = library(compiler, folder, source, name)
+        held = None if weights is None else weights.ctypes.data_as(ctypes.c_void_p)
+        for i, have in enumerate(call(code, function, header, all, inputs, held)):
+            expected = np.array(want["out.%d" % (i + 1)], float).reshape(have.shape)
+            close = np.abs(have - expected) / np.maximum(1, np.abs(expected))
+            same = np.isnan(expected) & np.isnan(have.astype(float)) | (expected == have)
+            worst = max(worst, float(np.max(np.where(same, 0, close), initial=0)))
+            if not worst <= (1e-12 if wide else 1e-5): return "not ok", "%s: differs by %g" % (compiler, worst)
+    return "ok", "%.1g" % worst
+
+def main():
+    limn, folder, *rest = sys.argv[1:]
+    options = []
+    while rest[0].startswith("--"):
+        word = rest.pop(0)
+        options += ["--weights-beside"] if word == "--beside" else [word, rest.pop(0)]
+    file = rest.pop(0)
+    for name in rest or re.findall(r"^learn (\w+)", open(file).read(), re.M):
+        how, more = check(limn, folder, file, name, options)
+        print(how, os.path.basename(file), name, " ".join(options), "(%s)" % more)
+
+main()

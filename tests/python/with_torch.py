@@ -1,0 +1,174 @@
+"""The module `limn` with torch: tensors by DLPack, and learners as differentiable modules."""
+
+import sys
+import threading
+
+import limn
+import numpy as np
+import torch
+from harness import failed, raises, test
+from torch.autograd import gradcheck
+
+TEXT = """
+axis d = 3
+box two(x: R[n], k: R[]) -> (R[n], R[]) = (k * x * x, sum(x) * k)
+box pick(x: R[5], at: {5}) -> R[] = sum(one_hot(at) * x)
+box kind(x: R[4]) -> {4} = argmax(x)
+box both(x: R[4]) -> (R[4], {4}) = (tanh(x), argmax(x))
+learn net : R[d] -> R[2] = dense[4] ; tanh ; dense[2]
+learn norm : R[d] -> R[d] = dense[d] ; batch_norm
+learn drop : R[d] -> R[d] = dense[d] ; dropout[0.5]
+learn image : R[6 6 2] -> R[4] = conv[3, 5] ; relu ; flatten ; dense[4]
+"""
+p = limn.loads(TEXT)
+torch.manual_seed(0)
+
+
+def double(*shape):
+    return torch.rand(shape, dtype=torch.float64, requires_grad=True)
+
+
+@test
+def tensors_come_in():
+    x = torch.rand(4, 3)
+    y = p.net(x)
+    assert isinstance(y, np.ndarray) and y.dtype == np.float32 and np.array_equal(y, p.net(x.numpy()))
+    assert p.net(x.double()).dtype == np.float64
+    assert np.array_equal(p.net(x.t().contiguous().t()), y)
+    assert np.allclose(p.net(x > 0.5), p.net((x > 0.5).numpy()))
+    assert list(p.pick(torch.arange(5.0), torch.tensor([3, 1]))) == [3, 1]
+    import limn._arrays as arrays
+
+    assert arrays.array_of(x).ctypes.data == x.data_ptr()  # no copy
+
+
+@test
+def gradcheck_of_a_learner():
+    m = limn.torch(p.net).double()
+    assert len(list(m.parameters())) == 4 and set(m.names.values()) == set(p.weights) & set(m.names.values())
+    assert gradcheck(lambda x, *_: m(x), (double(5, 3), *m.parameters()))
+    assert gradcheck(m, (double(3),))  # without samples
+
+
+@test
+def gradcheck_of_several_inputs_and_outputs():
+    m = limn.torch(p.two)
+    assert gradcheck(m, (double(4), double())) and gradcheck(m, (double(6, 4), double(6)))
+    assert gradcheck(lambda x, k: m(x, k)[1], (double(6, 4), double(6)))  # one result is not used
+    assert gradcheck(lambda x, k: m(k=k, x=x), (double(2), double()))
+
+
+@test
+def gradcheck_with_labels():
+    m = limn.torch(p.pick)
+    at = torch.tensor([0, 4, 4])
+    assert gradcheck(lambda x: m(x, at), (double(5),)) and gradcheck(lambda x: m(x, at), (double(3, 5),))
+    y, kind = limn.torch(p.both)(double(3, 4))
+    assert y.requires_grad and not kind.requires_grad and not kind.is_floating_point()
+    assert gradcheck(lambda x: limn.torch(p.both)(x)[0], (double(3, 4),))
+    raises(limn.Error, "a label here is", m, torch.rand(5), torch.tensor([5]))
+
+
+@test
+def gradcheck_of_norm_and_noise():
+    m = limn.torch(p.norm).double()
+    x = double(6, 3)
+    y = m(x)
+    assert y.mean(0).abs().max() < 1e-9 and (y.std(0, unbiased=False) - 1).abs().max() < 1e-3
+    assert gradcheck(m, (x,)) and gradcheck(m.eval(), (x,))
+    assert len(list(m.buffers())) == 2 and len(m.state_dict()) == 6
+    d = limn.torch(p.drop).double()
+    a, b = d(x), d(x)
+    assert not torch.equal(a, b) and (a == 0).any() and torch.equal(d.eval()(x), d(x))
+    (g,) = torch.autograd.grad(a.sum(), x)  # of the noise that it had
+    w = d.drop__dense__linear__W
+    assert torch.allclose(g, 2.0 * (a != 0).double() @ w.t())
+
+
+@test
+def ten_steps_as_torch():
+    m = limn.torch(p.net).double()
+    own = {limn_name: getattr(m, name) for name, limn_name in m.names.items()}
+    ref = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 2)).double()
+    with torch.no_grad():
+        for i, k in ((0, 1), (2, 2)):
+            ref[i].weight.copy_(own[f"net/dense.{k}/linear/W"].t())
+            ref[i].bias.copy_(own[f"net/dense.{k}/b"])
+    x = torch.rand(9, 3, dtype=torch.float64)
+    for model in (m, ref):
+        optimiser = torch.optim.Adam(model.parameters(), 1e-2)
+        for _ in range(10):
+            optimiser.zero_grad()
+            (model(x) ** 2).mean().backward()
+            optimiser.step()
+    assert (m(x) - ref(x)).abs().max() < 1e-12
+    m.store()
+    assert np.abs(p.net(x) - ref(x).detach().numpy()).max() < 1e-12
+
+
+@test
+def as_a_part_of_a_module():
+    class Whole(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.conv, self.last = limn.torch(p.image), torch.nn.Linear(4, 3)
+
+        def forward(self, x):
+            return self.last(self.conv(x))
+
+    m = Whole()
+    x, kind = torch.rand(16, 6, 6, 2), torch.randint(3, (16,))
+    optimiser = torch.optim.Adam(m.parameters(), 0.02)
+    losses = []
+    for _ in range(60):
+        optimiser.zero_grad()
+        loss = torch.nn.functional.cross_entropy(m(x), kind)
+        loss.backward()
+        optimiser.step()
+        losses.append(loss.item())
+    assert losses[-1] < 0.7 * losses[0], (losses[0], losses[-1])
+    state = {k: v.clone() for k, v in m.state_dict().items()}
+    want = m(x)
+    n = Whole()
+    n.load_state_dict(state)
+    assert torch.equal(n(x), want) and torch.allclose(n.eval()(x), want, 1e-5, 1e-6)
+    with torch.no_grad():
+        for w in n.parameters():
+            w.data.zero_()  # behind torch's back
+    assert n(x).abs().max() == 0 and n.train()(x).abs().max() == 0
+
+
+@test
+def what_is_refused():
+    m = limn.torch(p.net)
+    raises(TypeError, "several types of numbers", m, torch.rand(3, dtype=torch.float64))
+    raises(TypeError, "1 inputs are wanted, not 2", m, torch.rand(3), torch.rand(3))
+    raises(TypeError, "there is no input 'y'", limn.torch(p.two), torch.rand(3), y=torch.rand(()))
+    raises(limn.Error, "wants its axis d", m, torch.rand(4))
+    x = torch.rand(3, requires_grad=True)
+    (g,) = torch.autograd.grad(m(x).sum(), x, create_graph=True)
+    raises(RuntimeError, "", g.sum().backward)  # the first order only
+
+
+@test
+def in_threads():
+    m = limn.torch(p.net)
+    x = torch.rand(7, 3)
+    want, bad = m(x), []
+
+    def work():
+        for _ in range(50):
+            y = m(x)
+            y.sum().backward()
+            if not torch.equal(y, want):
+                bad.append(y)
+
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert not bad
+
+
+sys.exit(1 if failed else 0)
