@@ -169,10 +169,10 @@ typedef struct {
   size_t size;
   const LimnInput *in;
   uint32_t nin;
-  const char *weights;       // a safetensors file, or NULL: weights start as the program says
-  const char *from;          // a run folder or a safetensors file, or NULL
-  const char *out;           // an npy file for the result, or NULL; of several y.0.npy, y.1.npy, …
-  const char *dy;            // a cotangent of the first result (npy or numbers), or NULL
+  const char *weights; // a safetensors file, or NULL: weights start as the program says
+  const char *from;    // a run folder or a safetensors file, or NULL
+  const char *out;     // an npy file for the result, or NULL; of several y.0.npy, y.1.npy, …
+  const char *dy;      // a cotangent of the first result (npy or numbers), or NULL
   const LimnArray *dy_array; // the same in memory, or NULL
   const char *grads;         // a safetensors file for gradients of inputs and weights, or NULL
   const char *save;          // a safetensors file for the weights that were used, or NULL
@@ -439,7 +439,8 @@ typedef struct {
   size_t size;
   const char *out; // the program; weights go beside it: model.safetensors for model.limn
   bool flat;       // a line for each node
-  const LimnInput *in; // inputs of the model that are to be constants, by name: those that decide about sizes
+  const LimnInput
+      *in; // inputs of the model that are to be constants, by name: those that decide about sizes
   uint32_t nin;
 } LimnImport;
 // An ONNX file becomes a program, whose main learner or box is `model`. What it cannot say is refused, with the node that wants it.

@@ -25,7 +25,7 @@ refused() { # WHAT TEXT ARGUMENT…
 refused "a derivative of its own" "\`hard\` has a derivative of its own, and those have no form in Python yet" net.limn signs
 refused "no goals" "the program has no goals: name a box or learner" net.limn
 refused "states" "training moves \`gen/layer.1/batch_norm/m\`, a state, and states have no form in PyTorch yet: name a learner" ../../examples/gan.limn
-all="net.limn sees net.limn twice net.limn again net.limn held $paths halves $paths sorted $paths padded $paths bits $paths chosen $paths reader ../../examples/iris.limn guess"
+all="net.limn sees net.limn twice net.limn again net.limn held net.limn plain net.limn other net.limn train_it $paths halves $paths sorted $paths padded $paths bits $paths chosen $paths reader ../../examples/iris.limn guess"
 # shellcheck disable=SC2086 # words without spaces
 if [ -n "${torch:-}" ]; then "$python" compare.py torch "$LIMN" "$work" $all && "$python" steps.py "$LIMN" "$work" goals.limn; else echo "skipped: no PyTorch"; fi
 # shellcheck disable=SC2086

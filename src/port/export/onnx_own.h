@@ -54,7 +54,7 @@ typedef struct {
   GraphLevel *level;
   Table *constant; // small ones, by what is in them
   VEC(SizeSource) source;
-  Name said; // the name of the wire that is being made
+  Name said;                 // the name of the wire that is being made
   struct PythonWork *python; // not ONNX is written but Python: calls and slopes are kept
   bool failed;
 } Onnx;

@@ -72,29 +72,42 @@ static const char *const reader =
 static const char *const torch_load =
     "\n\ndef load(model, path):\n"
     "    \"\"\"Takes the weights of a safetensors file of limn.\"\"\"\n"
+    "    def plain(name):\n"
+    "        return \".\".join(word.rstrip(\"_\") for word in name.split(\".\"))\n"
+    "\n"
     "    state = model.state_dict()\n"
+    "    keys = {plain(key): key for key in state}\n"
+    "    missing = {name for name, _ in model.named_parameters()}\n"
     "    for name, array in read_safetensors(path).items():\n"
     "        if name.startswith(\"%s\"):\n"
     "            name = name[%zu:]\n"
-    "        key = name.replace(\".\", \"_\").replace(\"/\", \".\")\n"
-    "        if key in state:\n"
+    "        key = keys.get(plain(name.replace(\".\", \"_\").replace(\"/\", \".\")))\n"
+    "        if key:\n"
     "            state[key] = torch.from_numpy(array.copy()).to(state[key].dtype)\n"
+    "            missing.discard(key)\n"
+    "    if missing:\n"
+    "        raise KeyError(\"%%s has no %%s\" %% (path, \", \".join(sorted(missing))))\n"
     "    model.load_state_dict(state)\n"
     "    return model\n";
 
 static const char *const jax_load =
     "\n\ndef load(path):\n"
     "    \"\"\"The weights of a safetensors file of limn, as a tree.\"\"\"\n"
-    "    p = init(0)\n"
+    "    p, found = init(0), 0\n"
     "    for name, array in read_safetensors(path).items():\n"
     "        if name.startswith(\"%s\"):\n"
     "            name = name[%zu:]\n"
-    "        *way, last = name.replace(\".\", \"_\").split(\"/\")\n"
     "        branch = p\n"
-    "        for word in way:\n"
-    "            branch = branch.get(word, {})\n"
-    "        if last in branch:\n"
-    "            branch[last] = jnp.array(array, branch[last].dtype)\n"
+    "        for word in name.replace(\".\", \"_\").split(\"/\"):\n"
+    "            keys = {key.rstrip(\"_\"): key for key in branch} if isinstance(branch, dict) "
+    "else {}\n"
+    "            above, last = branch, keys.get(word.rstrip(\"_\"))\n"
+    "            branch = branch[last] if last else None\n"
+    "        if branch is not None and not isinstance(branch, dict):\n"
+    "            above[last] = jnp.array(array, branch.dtype)\n"
+    "            found += 1\n"
+    "    if found < %u:\n"
+    "        raise KeyError(\"%%s has %%d of %u weights\" %% (path, found))\n"
     "    return p\n";
 
 // Functions that the text may need, in both libraries.
@@ -189,13 +202,19 @@ static const char *front_of(Export *e, const Diagram *d) {
   return d->param.n ? front : "";
 }
 
-// The learner's own diagram, whose weights have no learner in front.
-static const Diagram *own_diagram(const Diagram *d) {
-  while (!d->reverse && d->box.n == 2 && d->box.at[1].op == OP_call &&
-         d->box.at[1].callee->in.n == d->in.n && d->box.at[1].callee->out.n == d->out.n &&
-         d->box.at[1].callee->param.n == d->param.n)
-    d = d->box.at[1].callee;
-  return d;
+// The learner's own diagram, whose weights have no learner in front; otherwise the whole.
+static const Diagram *own_diagram(Export *e, const Diagram *d) {
+  const char *front = front_of(e, d);
+  if (d->reverse || d->box.n != 2 || d->box.at[1].op != OP_call || !*front) return d;
+  const Diagram *own = d->box.at[1].callee;
+  if (own->in.n != d->in.n || own->out.n != d->out.n || own->param.n != d->param.n) return d;
+  for (uint32_t i = 0; i < d->in.n; i++)
+    if (d->box.at[1].in[i] != d->in.at[i]) return d;
+  for (uint32_t i = 0; i < d->param.n; i++)
+    if (d->param.at[i].wire != d->box.at[1].in[d->in.n + i] ||
+        strcmp(d->param.at[i].path + strlen(front), own->param.at[i].path) != 0)
+      return d;
+  return own;
 }
 
 static bool put_file(Python *p, const Diagram *whole, const Diagram *d, const PythonMade *made,
@@ -231,7 +250,13 @@ static bool put_file(Python *p, const Diagram *whole, const Diagram *d, const Py
   if (p->goals) python_training(p, loss, &b);
   if (module) {
     buf_text(&b, reader);
-    buf_printf(&b, p->jax ? jax_load : torch_load, front, strlen(front));
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < d->param.n; i++)
+      kept += d->param.at[i].role == ROLE_WEIGHT || d->param.at[i].role == ROLE_BUFFER;
+    if (p->jax)
+      buf_printf(&b, jax_load, front, strlen(front), kept, kept);
+    else
+      buf_printf(&b, torch_load, front, strlen(front));
   }
   return e->status == OUTCOME_GOOD && export_put(e, export_file(e), b.at, b.n);
 }
@@ -252,7 +277,7 @@ static bool export_python(Export *e, bool jax) {
   const Diagram *whole = p.goals ? python_goals(&p, &loss) : export_diagram(e, true);
   Tensor *param;
   if (!whole || !diagram_is_small(e->w, whole) || !export_params(e, whole, &param)) return false;
-  const Diagram *d = p.goals ? whole : own_diagram(whole);
+  const Diagram *d = p.goals ? whole : own_diagram(e, whole);
   const PythonMade *made = python_define(&p, d, false, p.goals ? "goals" : e->name);
   return made && put_file(&p, whole, d, made, &loss);
 }

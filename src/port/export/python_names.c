@@ -17,7 +17,7 @@ static const char *const reserved[] = {
 const char *python_name(Arena *a, const char *text) {
   Buf b = buf_new(a);
   for (const char *at = text; *at; at++) {
-    bool word = char_is_word(*at) || *at == '_';
+    bool word = char_is_word(*at) || *at == '_' || (unsigned char)*at >= 0x80; // or a letter like θ
     if (at == text && *at >= '0' && *at <= '9') buf_char(&b, '_');
     if (word)
       buf_char(&b, *at);
