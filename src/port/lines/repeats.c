@@ -3,7 +3,8 @@
 // at whether they also read the same things.
 #include "port/lines/lines.h"
 
-enum { LINES_LIMIT = 4000, NOWHERE = UINT32_MAX, LEAST_SAVED = 4 };
+enum { LINES_LIMIT = 4000, LEAST_SAVED = 4 };
+#define NOWHERE UINT32_MAX // no enumerator: it is larger than an int
 
 typedef struct {
   Importer *m;
