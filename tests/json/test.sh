@@ -17,6 +17,7 @@ import json, sys
 j = json.load(open('$here/dot.json')); d = j['diagrams'][0]; b = d['boxes'][0]
 $2
 json.dump(j, open('bad.json', 'w'))"
+  rm -f bad.limn
   "$LIMN" read bad.json -o bad.limn >log 2>&1
   if [ $? -eq 1 ] && grep -qF -- "$3" log && [ ! -e bad.limn ]; then echo "ok json: $1"; else echo "not ok json: $1"; sed 's/^/    /' log; fi
 }
@@ -36,7 +37,27 @@ refused "no such index" "b['in'][0]['at'][0][1][1] = 'k'" "a place has an index 
 refused "no such box" "b['op'] = 'melt'" 'there is no box "melt"'
 refused "no such combine" "b['combine'] = 'mean'" '"combine" is "sum", "prod", "max" or "min"'
 refused "a name for a language" "b['in'] = []; b['body'] = [['const', 'x']]" "a constant is a number"
-refused "types that do not fit" "d['inputs'][1]['type']['axes'] = [{'size': 3}]; d['inputs'][0]['type']['axes'] = [{'size': 4}]; b['indices'][0]['size'] = 4" "error"
+refused "types that do not fit" "b['out'][0]['type']['base'] = 'B'; d['boxes'].append({'out': [{'name': 'z', 'type': {'base': 'B', 'axes': []}}], 'op': 'loop', 'combine': 'sum', 'indices': [], 'in': [{'wire': 'y', 'at': []}], 'at': [], 'body': [['arg', 0], ['not', 0]]}); d['outputs'] = ['z']" "error"
 printf '{' >cut.json
 "$LIMN" read cut.json >log 2>&1
 if [ $? -eq 1 ] && grep -q "cannot read cut.json" log; then echo "ok json: half a file"; else echo "not ok json: half a file"; fi
+refused "a constant without a value" "d['params'] = [{'name': 'w', 'type': {'base': 'R', 'axes': []}, 'role': 'weight', 'path': 'w', 'init': {'kind': 'const'}}]" 'starts as a constant, and has no "value"'
+refused "an empty size" "b['indices'][0]['size'] = ''" '`` is not a size'
+refused "a place that is itself" "b['in'][0]['at'] = [[0, [1, 0]]]" 'an index that is not in "indices"'
+refused "the largest at shifted places" "b['combine'] = 'max'; b['out'][0]['type']['axes'] = [{'size': 'n'}]; b['at'] = [[1, [1, 'i']]]" "only sums may have a result at places that are no plain indices"
+refused "a part of an axis at shifted places" "b['out'][0]['type']['axes'] = [{'size': 'n'}]; b['at'] = [[1, [1, 'i']]]; b['indices'][0]['size'] = 2" "runs over a part of an axis"
+refused "an index that is read nowhere" "b['in'] = []; b['body'] = [['const', 1]]; b['out'][0]['type']['axes'] = [{'size': 'n'}]; b['at'] = [[1, [1, 'i']]]" "how far it runs cannot be said"
+# what limn writes itself: scans, lists of numbers, a box that only calls another, parts of axes
+cat >own.limn <<'P'
+box add_cell(x: R[], h: R[]) -> R[] = x + h
+box running(x: R[t]) -> R[t] = scan[t, add_cell](x)
+box weighed(x: R[3]) -> R[3] = x * [1, 2, 3]
+box cums(x: R[4]) -> R[4] = cumulative_sum(x)
+box front(x: R[4]) -> R[2] = x[0..1]
+P
+for box in running weighed cums front; do
+  x='[1, 2, 3, 4]'
+  [ $box != weighed ] || x='[1, 2, 3]'
+  "$LIMN" export own.limn $box --as json -o own.json >log 2>&1 && "$LIMN" read own.json -o again.limn >log 2>&1
+  if [ "$("$LIMN" eval own.limn $box --in "$x" 2>&1)" = "$("$LIMN" eval again.limn $box --in "$x" 2>&1)" ]; then echo "ok json: $box"; else echo "not ok json: $box"; sed 's/^/    /' log; cat again.limn; fi
+done

@@ -94,6 +94,7 @@ CASES = [
     ("it multiplies over 3 and 4 places", one("MatMul", [[2, 3], [4, 2]])),
     ("it multiplies over 3 and 4 places", one("Gemm", [[2, 3], [4, 2]])),
     ("matrices have two axes", one("Gemm", [[2], [2, 2]])),
+    ("what it adds has more than two axes", one("Gemm", [[2, 3], [3, 2], [1, 2, 2]])),
     ("it has 1 inputs, but 2 are wanted", one("Add", [[2]])),
     ("a shape of 17 axes is not one", one("Reshape", [[1], ("c", [17], [1] * 17)])),
     ("input 2 is not one number", one("CumSum", [[4], ("c", [2], [0, 0])])),

@@ -185,6 +185,9 @@ static Value reduce(const BuiltinUse *u, bool mean) {
   if (v.error) return value_error(b, span);
   bool counts = along.batch && !mean && (combine == SUM || combine == PROD);
   if (counts && v.literal) v = val_fill(b, v, (Type){.base = BASE_R});
+  if (v.literal && along.n && !mean && (combine == SUM || combine == PROD))
+    return value_refuse(b, span, along.span[0], "a bare number has no axis %s for `%s` to go over",
+                        name_text(b->w->names, along.name[0]), u->box->name);
   if (v.literal) return value_one(b, v);
   val_settle(b, &v);
   if (counts && b->npass && b->pass[0].pass == PASS_SAMPLE) // the same for each sample: so often

@@ -70,6 +70,8 @@ bool op_gemm(ImpNode *n) {
       {n->in[0], turn_a ? "k i" : "i k"}, {n->in[1], turn_b ? "j k" : "k j"}, {0, NULL}};
   Buf right = buf_new(m->arena);
   buf_printf(&right, "%s$0 $1", scaled);
+  if (op_in(n, 2) && op_value(n, 2)->shape.rank > 2)
+    return op_refuse(n, "what it adds has more than two axes");
   if (op_in(n, 2)) {
     read[2] = (ImpRead){n->in[2], letters_of(m, n->in[2], &shape)};
     buf_printf(&right, beta == 1 ? " + $2" : " + %s * $2", short_term(m, beta));

@@ -30,6 +30,8 @@ typedef struct {
   EquationRead *read;
   const Json *at; // of the result
   const Json **scalar;
+  uint32_t known;    // operands before this one may be places in what is written
+  const char *one;   // an index of one place, where another runs over a part of an axis; or NULL
   const char **kept; // [scalar] the wire that holds it at every point; NULL: it is written out
 } Equation;
 // A body of more scalars is cut where they are used twice, and where it would be deep. Lists of a
@@ -91,7 +93,7 @@ static bool term_write(Equation *e, const Json *term, bool first, Buf *out) {
   else
     buf_printf(out, "%s(%s)*", first ? "" : "+", size);
   uint32_t operand;
-  if (number_below(var, e->nread, &operand)) return read_write(e, operand, out);
+  if (number_below(var, e->known, &operand)) return read_write(e, operand, out);
   EquationIndex *index = index_find(e, var);
   if (!index) return fault(e, "a place has an index that is not in \"indices\"");
   buf_text(out, index->name);
@@ -140,6 +142,12 @@ static bool coord_write(Equation *e, const Json *coord, const char *whole, bool 
   if (!size) return false;
   for (uint32_t i = 1; i < coord->n; i++)
     if (!term_write(e, item_of(coord, i), i == 1, out)) return false;
+  EquationIndex *alone = plain_index(e, coord);
+  if (alone && !sizes && strcmp(alone->size, whole) != 0) {
+    // a place that is an index alone asks for the whole axis
+    if (!e->one) e->one = reading_name(e->w->r, e->w->d->taken, "one");
+    buf_printf(out, "+%s", e->one);
+  }
   if (coord->n == 1)
     buf_text(out, size);
   else if (first->kind == JSON_TEXT)
@@ -168,8 +176,12 @@ static bool places_write(Equation *e, const Json *at, const ReadType *t, Buf *ou
 static bool read_write(Equation *e, uint32_t number, Buf *out) {
   const EquationRead *read = &e->read[number];
   const ReadWire *wire = &e->w->d->wire.at[read->wire];
+  uint32_t before = e->known;
   buf_text(out, wire->name);
-  return places_write(e, read->at, &wire->type, out);
+  e->known = number;
+  bool good = places_write(e, read->at, &wire->type, out);
+  e->known = before;
+  return good;
 }
 
 // -- the body -------------------------------------------------------------------------------------
@@ -414,14 +426,17 @@ static bool right_write(Equation *e, const Outside *o, Buf *out) {
     buf_printf(out, "%s%s:%s", reduced ? " " : "", e->index[i].name, e->index[i].size);
     reduced = true;
   }
-  if (reduced) { // the word goes in front of what was just written
+  Buf value = buf_new(e->w->r->arena);
+  if (!value_write(e, e->nscalar - 1, &value)) return false;
+  if (e->one) buf_printf(out, "%s%s:1", reduced ? " " : "", e->one);
+  if (reduced || e->one) { // the word goes in front of what was just written
     const char *list = arena_text(e->w->r->arena, out->at, out->n);
     out->n = 0;
     buf_printf(out, "%s[%s](", e->combine, list);
   }
-  if (!value_write(e, e->nscalar - 1, out)) return false;
+  buf_text(out, value.at);
   if (o->condition.n) buf_printf(out, " when %s else %s", o->condition.at, identity_of(e->combine));
-  if (reduced) buf_char(out, ')');
+  if (reduced || e->one) buf_char(out, ')');
   if (o->pad) buf_printf(out, "   pad %s", o->pad);
   return true;
 }
@@ -508,6 +523,29 @@ static bool winner_write(Equation *e, const Outside *o) {
   return true;
 }
 
+// Where the left side is a sum, the sizes of its indices come from what they read, all of it.
+static bool sizes_are_said(Equation *e, const ReadType *t) {
+  if (strcmp(e->combine, "sum") != 0)
+    return fault(e, "only sums may have a result at places that are no plain indices");
+  if (e->one) return fault(e, "an index of a sum on the left runs over a part of an axis");
+  EACH_ITEM(coord, i, e->at) {
+    Buf ignored = buf_new(e->w->r->arena);
+    if (i >= t->rank || !axis_shown(e->w->r, t, i) || plain_index(e, coord)) continue;
+    if (group_write(e, coord, t->size[i], true, &ignored)) continue;
+    for (uint32_t k = 1; k < coord->n; k++) {
+      const EquationIndex *index = index_find(e, item_of(item_of(coord, k), 1));
+      bool said = !index;
+      for (uint32_t r = 0; r < e->nread && !said; r++) {
+        EACH_ITEM(place, n, e->read[r].at) said |= plain_index(e, place) == index;
+      }
+      if (!said)
+        return fault(
+            e, "an index on the left is read nowhere by itself: how far it runs cannot be said");
+    }
+  }
+  return true;
+}
+
 static bool equation_write(Equation *e) {
   Writing *w = e->w;
   const ReadWire *result = &w->d->wire.at[e->box->first];
@@ -518,6 +556,7 @@ static bool equation_write(Equation *e) {
   if (!left_write(e, &result->type, &left, &plain) || !outside_of(e, &o) || !keep_shared(e, &o) ||
       !right_write(e, &o, &right))
     return false;
+  if (!plain && !sizes_are_said(e, &result->type)) return false;
   if (!plain)
     in_own_box(e, left.at, right.at);
   else
@@ -591,6 +630,7 @@ bool loop_equation(Writing *w, const ReadBox *box) {
   }
   e.kept = NEW_ARRAY(w->r->arena, const char *, e.nscalar + 1);
   if (!e.nscalar) return fault(&e, "it has no \"body\"");
+  e.known = e.nread;
   indices_study(&e);
   return equation_write(&e);
 }

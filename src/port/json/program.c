@@ -36,6 +36,9 @@ static bool start_write(Writing *w, const ReadParam *p) {
     }
   if (strcmp(kind, "none") == 0 || !*kind) return true;
   if (strcmp(kind, "const") == 0) {
+    const Json *value = json_get(p->init, "value");
+    if (!value || isnan(json_real(value)))
+      return reading_error(w->r, w->d, "`%s` starts as a constant, and has no \"value\"", p->path);
     buf_text(w->out, " = ");
     numbers_write(json_get(p->init, "value"), NULL, 0, w->out);
     return true;
@@ -69,7 +72,7 @@ static bool param_write(Writing *w, const ReadParam *p) {
   const char *word = strcmp(p->role, "weight") == 0   ? "learn"
                      : strcmp(p->role, "buffer") == 0 ? "state"
                                                       : "const";
-  if (strcmp(wire->name, p->path) != 0)
+  if (strcmp(word, "const") != 0 && strcmp(wire->name, p->path) != 0)
     return reading_error(w->r, w->d,
                          "the weight `%s` is called `%s`: its own name is wanted, a word", p->path,
                          wire->name);
@@ -256,6 +259,21 @@ static bool random_write(Writing *w, const ReadBox *box) {
   return true;
 }
 
+// The last of what a scan hands on, out of the row of all.
+static bool last_write(Writing *w, const ReadBox *box, uint32_t carry, uint32_t carries) {
+  const ReadWire *last = &w->d->wire.at[box->first + carry];
+  const char *size = reading_size(w->r, json_get(box->json, "size"));
+  Buf rest = buf_new(w->r->arena);
+  if (!size) return false;
+  for (uint32_t k = 0; k < last->type.rank; k++)
+    if (axis_shown(w->r, &last->type, k)) buf_printf(&rest, " k%u", k);
+  buf_printf(w->out, "  %s", last->name);
+  if (rest.n) buf_printf(w->out, "[%s]", rest.at + 1);
+  buf_printf(w->out, " = %s[%s%s%s-1%s]\n", w->d->wire.at[box->first + carries + carry].name,
+             char_is_letter(*size) ? "size[" : "", size, char_is_letter(*size) ? "]" : "", rest.at);
+  return true;
+}
+
 static bool scan_write(Writing *w, const ReadBox *box) {
   const Json *back = json_get(box->json, "back");
   ReadDiagram *body = reading_diagram(w->r, w->d, json_get(box->json, "body"));
@@ -286,21 +304,8 @@ static bool scan_write(Writing *w, const ReadBox *box) {
   for (uint32_t i = 0; i < carries.n; i++)
     buf_printf(w->out, "%s%s", i ? ", " : "", w->d->wire.at[box->first + carries.n + i].name);
   buf_printf(w->out, " = scan[%s, %s](%s)\n", axis, name, args.at);
-  for (uint32_t i = 0; i < carries.n; i++) {
-    const ReadType *c = &w->d->wire.at[box->first + i].type;
-    Buf rest = buf_new(w->r->arena);
-    for (uint32_t k = 0; k < c->rank; k++)
-      if (axis_shown(w->r, c, k)) buf_printf(&rest, "%sk%u", rest.n ? " " : "", k);
-    const ReadWire *last = &w->d->wire.at[box->first + i];
-    if (rest.n)
-      buf_printf(w->out, "  %s[%s] = %s[%s-1 %s]\n", last->name, rest.at,
-                 w->d->wire.at[box->first + carries.n + i].name,
-                 reading_size(w->r, json_get(box->json, "size")), rest.at);
-    else
-      buf_printf(w->out, "  %s = %s[%s-1]\n", last->name,
-                 w->d->wire.at[box->first + carries.n + i].name,
-                 reading_size(w->r, json_get(box->json, "size")));
-  }
+  for (uint32_t i = 0; i < carries.n; i++)
+    if (w->d->wire.at[box->first + i].used && !last_write(w, box, i, carries.n)) return false;
   return true;
 }
 
@@ -332,6 +337,9 @@ static void things_declare(Writing *w) {
   }
 }
 
+// What a scan repeats gives its carries, and emits them: once is enough.
+static uint32_t results_of(const ReadDiagram *d) { return d->cell ? d->out.n / 2 : d->out.n; }
+
 static void header_write(Writing *w, const char *word) {
   const ReadDiagram *d = w->d;
   buf_printf(w->out, "%s %s(", word, d->name);
@@ -340,7 +348,7 @@ static void header_write(Writing *w, const char *word) {
     type_write(w->r, &d->wire.at[i].type, w->out);
   }
   buf_text(w->out, ") -> ");
-  for (uint32_t i = 0; i < d->out.n; i++) {
+  for (uint32_t i = 0; i < results_of(d); i++) {
     if (i) buf_text(w->out, ", ");
     type_write(w->r, &d->wire.at[d->out.at[i]].type, w->out);
   }
@@ -380,7 +388,9 @@ static bool diagram_write(Reading *r, ReadDiagram *d, Buf *out) {
   for (uint32_t i = 0; i < d->param.n; i++)
     if (!param_write(&w, &d->param.at[i])) return false;
   things_declare(&w);
-  uint32_t results = d->cell ? d->out.n / 2 : d->out.n;
+  for (uint32_t i = 0; d->cell && i < d->out.n / 2; i++)
+    if (d->out.n % 2 || d->out.at[i] != d->out.at[i + d->out.n / 2])
+      return reading_error(r, d, "a scan emits its carries, and nothing else, to be read back");
   for (uint32_t i = 0; i < d->box.n; i++)
     if (!box_write(&w, &d->box.at[i])) return false;
   for (uint32_t i = 0; i < d->param.n; i++)
@@ -388,7 +398,7 @@ static bool diagram_write(Reading *r, ReadDiagram *d, Buf *out) {
       buf_printf(&body, "  next %s = %s\n", d->wire.at[d->param.at[i].wire].name,
                  d->wire.at[d->param.at[i].next - 1].name);
   buf_text(&body, "  return ");
-  list_write(&w, d->out.at, results);
+  list_write(&w, d->out.at, results_of(d));
   buf_text(&body, "\n}\n");
   buf_add(out, boxes.at, boxes.n);
   buf_add(out, body.at, body.n);
@@ -398,7 +408,8 @@ static bool diagram_write(Reading *r, ReadDiagram *d, Buf *out) {
 // A diagram that only hands its wires to a learner is that learner.
 static void skip_wrapper(Reading *r) {
   const ReadDiagram *d = &r->diagram.at[r->main];
-  if (d->box.n != 1 || strcmp(json_word(d->box.at[0].json, "op"), "call") != 0) return;
+  if (d->box.n != 1 || !d->param.n) return;
+  if (strcmp(json_word(d->box.at[0].json, "op"), "call") != 0) return;
   const Json *in = json_get(d->box.at[0].json, "in");
   Id callee = table_get(r->diagram_table, json_word(d->box.at[0].json, "callee"),
                         strlen(json_word(d->box.at[0].json, "callee")));

@@ -88,8 +88,10 @@ static bool is_word(const char *text) {
 // The text of a size with its variables under their new names.
 static const char *size_words(Reading *r, const char *text) {
   Buf b = buf_new(r->arena);
+  bool any = false;
   for (const char *c = text; *c;) {
     size_t n = 0;
+    any |= *c != ' ';
     while (char_is_letter(c[n]) || c[n] == '_' ||
            (n && (char_is_word(c[n]) || c[n] == '.' || c[n] == '\'')))
       n++;
@@ -110,7 +112,8 @@ static const char *size_words(Reading *r, const char *text) {
     }
     c += n;
   }
-  return b.n ? b.at : NULL;
+  if (!any) reading_error(r, NULL, "`%s` is not a size", text);
+  return any ? b.at : NULL;
 }
 
 const char *reading_size(Reading *r, const Json *j) {
@@ -290,6 +293,20 @@ static void roots_take(Reading *r, const Json *diagrams) {
   }
 }
 
+// The main one has its name before all others: `f`, though it is `f.2` in the file, since others
+// come first there. One that has weights only hands them to the learner of that name. NULL: no.
+static const char *main_name(Reading *r, const Json *diagrams, const char *key) {
+  EACH_ITEM(d, i, diagrams) {
+    const Json *params = d->kind == JSON_OBJECT ? json_get(d, "params") : NULL;
+    if (strcmp(json_word(d, "name"), key) != 0 || (params && params->n)) continue;
+    const char *dot = strrchr(key, '.');
+    size_t n =
+        dot && strspn(dot + 1, "0123456789") == strlen(dot + 1) ? (size_t)(dot - key) : strlen(key);
+    return reading_name(r, r->taken, arena_text(r->arena, key, n));
+  }
+  return NULL;
+}
+
 bool json_reading(Reading *r, const Json *root) {
   const Json *version = root->kind == JSON_OBJECT ? json_get(root, "version") : NULL;
   if (!version || strcmp(json_word(root, "format"), "limn diagram") != 0)
@@ -303,9 +320,11 @@ bool json_reading(Reading *r, const Json *root) {
   if (!sizes_read(r, root)) return false;
   const Json *list = json_get(root, "diagrams");
   roots_take(r, list);
+  const char *first = main_name(r, list, json_word(root, "main"));
   EACH_ITEM(name, k, list) {
     ReadDiagram d = {.json = name, .key = json_word(name, "name")};
-    d.name = reading_name(r, r->taken, d.key);
+    bool main = first && strcmp(d.key, json_word(root, "main")) == 0;
+    d.name = main ? first : reading_name(r, r->taken, d.key);
     vec_push(r->arena, &r->diagram, d);
   }
   for (uint32_t i = 0; i < r->diagram.n; i++) {

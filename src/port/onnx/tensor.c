@@ -73,7 +73,8 @@ static double whole(const OnnxTypeInfo *t, uint64_t bits) {
 
 static bool exact(const OnnxTypeInfo *t, uint64_t bits, double x) {
   if (t->bits < 64 || t->kind == 'f') return true;
-  if (t->kind == 'i' && bits == INT64_MAX) return true; // as an end: as far as it goes
+  // as an end: as far as it goes, in either direction
+  if (t->kind == 'i' && (bits == INT64_MAX || bits == (uint64_t)-INT64_MAX)) return true;
   if (x >= 0x1p63) return x < 0x1p64 && (uint64_t)x == bits;
   return (t->kind == 'i' ? (uint64_t)(int64_t)x : (uint64_t)x) == bits;
 }

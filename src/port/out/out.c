@@ -97,7 +97,7 @@ const char *export_file(Export *e) {
 
 bool export_put(Export *e, const char *path, const void *bytes, size_t n) {
   const char *error = file_write(e->arena, path, bytes, n);
-  if (error) return export_wrong(e, OUTCOME_SYSTEM, "%s", error);
+  if (error) return export_wrong(e, OUTCOME_SYSTEM, "cannot write %s: %s", path, error);
   buf_printf(e->text, "%s\n", path);
   return true;
 }
