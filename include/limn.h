@@ -179,7 +179,8 @@ typedef struct {
   uint64_t seed;
   bool training; // batch statistics, dropout
   bool json;
-  bool count; // multiplications are counted and told
+  bool count;    // multiplications are counted and told
+  bool has_seed; // otherwise weights start by the program's own, and noise by `seed`
 } LimnEval;
 // Runs the reference interpreter. *text is what to show.
 LIMN_API LimnStatus limn_eval(Limn *, const char *name, const LimnEval *, const char **text);

@@ -267,7 +267,7 @@ static void share(Options *o) {
   o->eval.json = o->use.json = o->train.json = o->json;
   o->use.out = o->train.out = o->draw.out = o->import.out = o->eval.out;
   o->use.seed = o->train.seed = o->eval.seed;
-  o->use.has_seed = o->train.has_seed;
+  o->use.has_seed = o->eval.has_seed = o->train.has_seed;
   o->use.threads = o->train.threads;
   o->use.precision = o->train.precision;
   o->use.reference = o->train.reference;

@@ -59,6 +59,7 @@ bool export_params(Export *e, const Diagram *d, Tensor **param) {
                         .from = e->how->from,
                         .set = e->set,
                         .seed = e->how->seed,
+                        .has_seed = e->how->has_seed || e->how->seed,
                         .part = true};
   e->status = use_params(e->in, e->p, d, &asked, *param);
   return e->status == OUTCOME_GOOD;

@@ -312,6 +312,7 @@ static bool open_rates(Flow *f) {
   }
   Diagram *rates = pick_wires(f->m->w, s, rate.at, rate.n);
   f->problem.adds = structure_adds(rates) && !s->lag.n;
+  f->problem.jumps = structure_jumps(rates);
   count_wires(f, rate.at, rate.n, &f->rate_cells);
   f->rates = sim_engine(f->m, rates);
   if (next.n) f->nexts = wires_engine(f, &next, NULL);

@@ -99,7 +99,8 @@ bool verify_boxes(World *, const Check *, const SimOptions *, Verdict *);
 // structure.c: which number of the outputs depends on which of these inputs, laid side by side; NULL:
 // not known
 const Pattern *structure_find(World *, Arena *, const Diagram *, uint32_t first, uint32_t n);
-bool structure_adds(const Diagram *); // does it only add and multiply?
+bool structure_jumps(const Diagram *); // may what it gives jump?
+bool structure_adds(const Diagram *);  // does it only add and multiply?
 
 // flow.c: rates as functions on rows of numbers
 typedef struct Flow Flow;

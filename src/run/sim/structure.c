@@ -438,6 +438,23 @@ static bool is_sum(const Loop *l) {
   return true;
 }
 
+// Whether numbers are compared, rounded or asked for their sign: modes are labels, and do not count.
+static bool compares(const Loop *l) {
+  for (uint32_t i = 0; i < l->nscalar; i++) {
+    const Scalar *s = &l->scalar[i];
+    bool order = s->fn == FN_lt || s->fn == FN_le || s->fn == FN_eq || s->fn == FN_ne;
+    if (order && l->scalar[s->arg[0]].base == BASE_R) return true;
+    if (s->fn == FN_floor || s->fn == FN_mod || s->fn == FN_sign || s->fn == FN_bit) return true;
+  }
+  return false;
+}
+
+bool structure_jumps(const Diagram *d) {
+  for (uint32_t i = 1; i < d->box.n; i++)
+    if (d->box.at[i].op == OP_loop && compares(d->box.at[i].loop)) return true;
+  return false;
+}
+
 bool structure_adds(const Diagram *d) {
   for (uint32_t i = 1; i < d->box.n; i++) {
     const Box *b = &d->box.at[i];

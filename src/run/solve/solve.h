@@ -36,6 +36,7 @@ typedef struct {
   // Row r of column c: rate r may depend on number c. NULL, or what gives NULL: all on all.
   const Pattern *(*pattern)(void *context);
   bool timeless; // the rates depend on x alone
+  bool jumps;    // they may jump: a pulse may stand between any two moments
   bool adds;     // they only add and multiply t and x: no pulse hides between two moments
   // [n] 1: this number has no rate; instead, what stands in its place is 0 at every moment. NULL: all
   // have one. Only for the stiff method.

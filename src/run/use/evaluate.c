@@ -223,8 +223,11 @@ static bool prepare(Evaluation *r, const char *name) {
   r->input = NEW_ARRAY(r->arena, Tensor, r->d->in.n + 1);
   for (uint32_t i = 0; i < r->d->in.n; i++) r->input[i] = array_tensor(&array[i]);
   r->param = NEW_ARRAY(r->arena, Tensor, r->d->param.n + 1);
-  WeightsAsked asked = {
-      .weights = r->how->weights, .from = r->how->from, .set = r->call->set, .seed = r->how->seed};
+  WeightsAsked asked = {.weights = r->how->weights,
+                        .from = r->how->from,
+                        .set = r->call->set,
+                        .seed = r->how->seed,
+                        .has_seed = r->how->has_seed || r->how->seed};
   return use_weights(&r->u, r->d, &asked, r->param);
 }
 

@@ -46,8 +46,9 @@ bool use_sources(Elab *, Program *, const Diagram *, const Table *known, Arena *
 typedef struct {
   const char *weights, *from; // a safetensors file; a run folder or such a file; or NULL
   const Arrays *set;          // these stand in for those of files; NULL: none
-  uint64_t seed;              // of first values
-  bool part;                  // the file has more than this diagram's, and nothing is said of that
+  uint64_t seed;              // of first values, with has_seed; otherwise the program's
+  bool has_seed;
+  bool part; // the file has more than this diagram's, and nothing is said of that
 } WeightsAsked;
 // param: [of the diagram]; in memory of the world.
 Outcome use_params(Elab *, Program *, const Diagram *, const WeightsAsked *, Tensor *param);

@@ -57,7 +57,8 @@ static bool read_weight(WeightReading *r, const Param *p, Tensor *out) {
     return use_wrong(r->u, OUTCOME_WRONG, "%s has no weight %s (%s)", r->file, p->path,
                      type_text(w, t));
   if (type_over_open(w, t, (Span){0})) return r->u->status = OUTCOME_WRONG, false;
-  return init_eval(w, r->u->arena, &p->init, t, r->asked->seed, site_hash(0, p->path), out) ||
+  uint64_t seed = r->asked->has_seed ? r->asked->seed : program_seed(r->u->in, r->u->p);
+  return init_eval(w, r->u->arena, &p->init, t, seed, site_hash(0, p->path), out) ||
          use_wrong(r->u, OUTCOME_WRONG, "weight %s : %s cannot be made: %s", p->path,
                    type_text(w, t), init_fault(w, t));
 }
