@@ -389,7 +389,8 @@ Cast *cast_of(World *, const Diagram *root);
 const char *cast_size(World *, const Cast *, Size);
 bool is_plain_name(const char *text); // needs no quotes
 const char *name_unique(World *, Table *taken, Name);
-Ids wires_in_order(World *, const Diagram *); // inputs, params, then the outputs of the boxes
+Ids wires_in_order(World *, const Diagram *);      // inputs, params, then the outputs of the boxes
+const char **wire_names(World *, const Diagram *); // [wire] its unique text
 // The size variables that these mention, and what they call; in the order in which they were made.
 Ids diagrams_sizes(World *, uint32_t n, const Diagram *const *root);
 

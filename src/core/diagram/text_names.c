@@ -56,6 +56,15 @@ Ids wires_in_order(World *w, const Diagram *d) {
   return wire;
 }
 
+const char **wire_names(World *w, const Diagram *d) {
+  Table *taken = table_new(w->arena);
+  Ids wire = wires_in_order(w, d);
+  const char **name = NEW_ARRAY(w->arena, const char *, d->wire.n);
+  for (uint32_t i = 0; i < wire.n; i++)
+    name[wire.at[i]] = name_unique(w, taken, d->wire.at[wire.at[i]].name);
+  return name;
+}
+
 // -- everything a diagram mentions ----------------------------------------------------------------
 static void see_size(NameSearch *s, Size size) {
   Ids vars = {0};

@@ -378,12 +378,8 @@ static void param_out(Print *p, const Param *param) {
 }
 
 static void diagram_out(Print *p, const Diagram *d) {
-  Table *taken = table_new(p->w->arena);
-  Ids wire = wires_in_order(p->w, d);
   p->d = d;
-  p->wire = NEW_ARRAY(p->w->arena, const char *, d->wire.n);
-  for (uint32_t i = 0; i < wire.n; i++)
-    p->wire[wire.at[i]] = name_unique(p->w, taken, d->wire.at[wire.at[i]].name);
+  p->wire = wire_names(p->w, d);
   buf_printf(p->out, "diagram %s(", p->cast->diagram[d->id]);
   for (uint32_t i = 0; i < d->in.n; i++) {
     if (i) text(p, ", ");

@@ -68,7 +68,7 @@ void onnx_boxes(Onnx *o, const Diagram *d, Id *of_wire) {
 }
 
 // -- the boundary ---------------------------------------------------------------------------------
-static void find_sizes(Onnx *o, Id value, const Type *t) {
+void onnx_see_sizes(Onnx *o, Id value, const Type *t) {
   for (uint32_t k = 0; k < t->rank; k++) {
     Id var;
     bool there = false;
@@ -86,7 +86,7 @@ static void put_inputs(Onnx *o, const Diagram *d, Id *of_wire) {
     if (!*name) name = d->in.n == 1 ? "in" : arena_format(o->a, "in.%u", i + 1);
     Id made = of_wire[d->in.at[i]] = onnx_input(o, name, v.type, v.rank, v.dim);
     vec_push(o->a, &o->level->in, made);
-    find_sizes(o, made, &wire->type);
+    onnx_see_sizes(o, made, &wire->type);
   }
 }
 

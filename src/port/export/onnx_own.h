@@ -174,6 +174,7 @@ void onnx_scan(Onnx *, const Diagram *, const Box *, Id *of_wire);
 
 // -- onnx.c ---------------------------------------------------------------------------------------
 void onnx_boxes(Onnx *, const Diagram *, Id *of_wire);
+void onnx_see_sizes(Onnx *, Id value, const Type *); // where size variables are to be read off
 
 // -- python_module.c, for what only Python keeps ---------------------------------------------------
 void python_call(Onnx *, const Diagram *, const Box *, Id *of_wire);

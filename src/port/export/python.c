@@ -3,6 +3,14 @@
 #include "core/pass/pass.h"
 #include "port/export/python_own.h"
 
+#define TORCH_IMPORTS                                                                              \
+  "import json\n"                                                                                  \
+  "\n"                                                                                             \
+  "import numpy as np\n"                                                                           \
+  "import torch\n"                                                                                 \
+  "import torch.nn as nn\n"                                                                        \
+  "import torch.nn.functional as F\n"
+
 static const char *const torch_head =
     "\"\"\"%s, from %s: PyTorch.\n"
     "\n"
@@ -12,13 +20,7 @@ static const char *const torch_head =
     "\n"
     "Samples stand in front of every input. Weights are called as in the program, with points for\n"
     "slashes.%s\n"
-    "\"\"\"\n"
-    "import json\n"
-    "\n"
-    "import numpy as np\n"
-    "import torch\n"
-    "import torch.nn as nn\n"
-    "import torch.nn.functional as F\n";
+    "\"\"\"\n" TORCH_IMPORTS;
 
 static const char *const goals_head =
     "\"\"\"The goals of %s: PyTorch.\n"
@@ -30,13 +32,7 @@ static const char *const goals_head =
     "Samples stand in front of what is given. Weights are called as in the program, with points "
     "for\n"
     "slashes. The optimiser is for you to choose.%s\n"
-    "\"\"\"\n"
-    "import json\n"
-    "\n"
-    "import numpy as np\n"
-    "import torch\n"
-    "import torch.nn as nn\n"
-    "import torch.nn.functional as F\n";
+    "\"\"\"\n" TORCH_IMPORTS;
 
 static const char *const jax_head = "\"\"\"%s, from %s: JAX.\n"
                                     "\n"

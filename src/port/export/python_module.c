@@ -147,21 +147,11 @@ Id python_noise(Onnx *o, const Type *t, Noise noise) {
 }
 
 // -- the boundary ---------------------------------------------------------------------------------
-static void see_sizes(Onnx *o, Id value, const Type *t) {
-  for (uint32_t k = 0; k < t->rank; k++) {
-    Id var;
-    bool there = false;
-    if (!size_is_var(o->w, t->axis[k].size, &var)) continue;
-    for (uint32_t i = 0; i < o->source.n; i++) there |= o->source.at[i].var == var;
-    if (!there) vec_push(o->a, &o->source, (SizeSource){var, value, k});
-  }
-}
-
 static Id boundary_value(Onnx *o, const Type *t, const char *name) {
   Size *dim = NEW_ARRAY(o->a, Size, t->rank + 1);
   for (uint32_t k = 0; k < t->rank; k++) dim[k] = t->axis[k].size;
   Id made = onnx_input(o, name, onnx_type_of(o, (Base)t->base), t->rank, dim);
-  see_sizes(o, made, t);
+  onnx_see_sizes(o, made, t);
   return made;
 }
 

@@ -265,12 +265,8 @@ static void cost_put(JsonPrint *p, const Diagram *d) {
 }
 
 static void diagram_put(JsonPrint *p, const Diagram *d) {
-  Table *taken = table_new(p->w->arena);
-  Ids wire = wires_in_order(p->w, d);
   p->d = d;
-  p->wire = NEW_ARRAY(p->w->arena, const char *, d->wire.n);
-  for (uint32_t i = 0; i < wire.n; i++)
-    p->wire[wire.at[i]] = name_unique(p->w, taken, d->wire.at[wire.at[i]].name);
+  p->wire = wire_names(p->w, d);
   json_object_lines(p->j, NULL);
   json_text(p->j, "name", p->cast->diagram[d->id]);
   json_list_lines(p->j, "inputs");
