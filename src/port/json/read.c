@@ -3,6 +3,8 @@
 // checker, which sees the program.
 #include "port/json/json_own.h"
 
+#include "lang/syntax/syntax.h"
+
 #include <math.h>
 #include <stdarg.h>
 
@@ -32,7 +34,7 @@ const char *json_word(const Json *object, const char *key) {
 
 // -- names ----------------------------------------------------------------------------------------
 static bool take(Table *taken, const char *name) {
-  if (table_get(taken, name, strlen(name))) return false;
+  if (is_reserved(name) || table_get(taken, name, strlen(name))) return false;
   table_put(taken, name, strlen(name), 1);
   return true;
 }
@@ -64,14 +66,11 @@ static Table *taken_copy(Reading *r) {
 }
 
 static Table *taken_words(Reading *r) {
-  // clang-format off
+  // what is built in, besides the functions of the op table
   static const char *const word[] = {
-      "axis", "const", "space", "box", "learn", "state", "next", "look", "refine", "given", "goal", "measure", "train", "show", "freeze",
-      "stale", "diagram", "along", "find", "set", "in", "optimiser", "machine", "share", "wiring", "mode", "jump", "when", "else", "for",
-      "as", "return", "over", "by", "trains", "times", "on", "from", "every", "run", "check", "within", "to", "and", "or", "not", "pad",
-      "maximise", "minimise", "use", "R", "B", "sum", "prod", "max", "min", "mean", "size", "concat", "scan", "argmax", "argmin",
-      "training", "batch", "normal", "uniform", "inf", "positions", "time", "down", "glorot", "he", "orthogonal", "down"};
-  // clang-format on
+      "R",      "B",         "sum",    "prod",   "max",      "min",   "mean",      "size",
+      "concat", "scan",      "argmax", "argmin", "training", "batch", "normal",    "uniform",
+      "inf",    "positions", "time",   "down",   "glorot",   "he",    "orthogonal"};
   Table *t = table_new(r->arena);
   for (uint32_t i = 0; i < COUNT(word); i++) take(t, word[i]);
   for (uint32_t i = FN_SIZE + 1; i < FN_COUNT; i++) take(t, fn_rows[i].name);

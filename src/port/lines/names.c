@@ -1,20 +1,17 @@
 // Names of the program: letters, digits and _, none twice, no word of the language, no box that lines mention, and no index.
 #include "port/lines/lines.h"
 
-static const char *const reserved[] = {
-    "axis",       "const",   "space",  "box",     "learn",   "state",     "next",    "look",
-    "refine",     "given",   "goal",   "measure", "train",   "show",      "freeze",  "stale",
-    "diagram",    "along",   "find",   "set",     "in",      "optimiser", "machine", "share",
-    "wiring",     "mode",    "jump",   "when",    "else",    "for",       "as",      "return",
-    "over",       "by",      "trains", "times",   "on",      "from",      "every",   "run",
-    "check",      "within",  "to",     "and",     "or",      "not",       "pad",     "maximise",
-    "minimise",   "R",       "B",      "use",     "batch",   "training",  "size",    "inf",
-    "pi",         "model",   "exp",    "log",     "log1p",   "expm1",     "sqrt",    "sin",
-    "cos",        "tan",     "tanh",   "atan",    "sigmoid", "softplus",  "erf",     "relu",
-    "abs",        "sign",    "floor",  "max",     "min",     "mod",       "sum",     "mean",
-    "prod",       "concat",  "order",  "argmax",  "argmin",  "positions", "number",  "bit",
-    "stop",       "through", "scan",   "refit",   "normal",  "uniform",   "glorot",  "he",
-    "orthogonal", "down",    "units",  "steps",
+#include "lang/syntax/syntax.h"
+
+// What is built in, and what the program calls its own.
+static const char *const built_in[] = {
+    "R",     "B",      "batch",   "training",  "size",   "inf",  "pi",         "model",
+    "exp",   "log",    "log1p",   "expm1",     "sqrt",   "sin",  "cos",        "tan",
+    "tanh",  "atan",   "sigmoid", "softplus",  "erf",    "relu", "abs",        "sign",
+    "floor", "max",    "min",     "mod",       "sum",    "mean", "prod",       "concat",
+    "order", "argmax", "argmin",  "positions", "number", "bit",  "stop",       "through",
+    "scan",  "refit",  "normal",  "uniform",   "glorot", "he",   "orthogonal", "down",
+    "units", "steps",
 };
 
 // The library's boxes may be mentioned too; a name that hides one is legal, but not for who reads it.
@@ -36,7 +33,7 @@ static void take_all(Importer *m, const char *const *word, uint32_t n) {
 static void begin(Importer *m) {
   if (m->taken) return;
   m->taken = table_new(m->arena);
-  take_all(m, reserved, COUNT(reserved));
+  take_all(m, built_in, COUNT(built_in));
   take_all(m, library, COUNT(library));
   take_all(m, imp_letter, IMP_LETTERS);
 #define BOX(name, text) table_put(m->taken, name, strlen(name), 1);
@@ -48,6 +45,7 @@ static void begin(Importer *m) {
 static const char *free_name(Importer *m, const char *base) {
   const char *name = base;
   size_t n = strlen(base);
+  if (is_reserved(base) && !table_get(m->taken, base, n)) table_put(m->taken, base, n, 1);
   for (Id k = table_get(m->taken, base, n); k && table_get(m->taken, name, strlen(name));) {
     table_put(m->taken, base, n, ++k);
     name = arena_format(m->arena, "%s_%u", base, k);
