@@ -125,7 +125,8 @@ Solver *solver_new(Arena *arena, const Problem *p, const SolveOptions *how, doub
                 s->history->shortest);
   else if (late)
     s->how.largest = s->history->shortest;
-  if (begun && !how->goes_on && late_settle(s)) dense_rest(&s->dense, s->n, t, s->x);
+  if (begun && !how->goes_on && events_turn(s) && late_settle(s))
+    dense_rest(&s->dense, s->n, t, s->x);
   return s;
 }
 
@@ -354,7 +355,7 @@ static bool arrive(Solver *s, double to) {
   if (passed) s->known = false;
   if (s->problem.events && !events_moved(s)) return false;
   if (passed && !cut && !events_again(s)) return false;
-  if (s->happened) jumped(s);
+  if (s->turned) jumped(s);
   return true;
 }
 
@@ -362,15 +363,14 @@ static bool arrive(Solver *s, double to) {
 static bool happens_at_once(Solver *s) {
   s->met = true;
   if (!events_again(s)) return false;
-  if (!s->happened) return true;
-  jumped(s);
-  s->from = s->t;
+  if (s->turned) jumped(s);
+  if (s->happened) s->from = s->t;
   return true;
 }
 
 bool solver_step(Solver *s, double end) {
   double to;
-  s->happened = s->limited = false;
+  s->happened = s->turned = s->limited = false;
   if (s->message || s->stopped || !(end > s->t)) return false;
   if (s->instead) s->stepper = s->instead, s->instead = NULL;
   if (!s->met && !happens_at_once(s)) return false;
@@ -380,7 +380,7 @@ bool solver_step(Solver *s, double end) {
 void solver_disturb(Solver *s) {
   jumped(s);
   s->met = false;
-  solver_settle(s);
+  if (events_turn(s)) solver_settle(s);
   dense_rest(&s->dense, s->n, s->t, s->x);
 }
 
