@@ -188,6 +188,7 @@ static bool events_happen(Solver *s) {
   s->turned = true;
   do {
     if (p->late) late_at(s, s->t, SIDE_RIGHT);
+    settle_before(s);
     if (!set_all(s, &first)) return false;
     for (uint32_t i = 0; i < setting(s); i++)
       if (s->fired[i]) s->armed[i] = 0;

@@ -74,6 +74,7 @@ struct Solver {
   double *next, *next_rate; // [n] at the end of the step that was tried
   double *trial;            // [n] at a stage; Dormand–Prince: at its last inner one
   double *look;             // [n] on the dense output
+  double *before;           // [n] before the last jump, for equations
   double *late;             // [late] as of the last late_at
   double *k[8];             // [n] stages
   Dense dense;
@@ -159,6 +160,7 @@ bool slide_watch(Solver *);
 bool slide_rejected(Solver *, double h);
 void slide_carry(Solver *, Carry *);
 // settle.c
+void settle_before(Solver *);   // before something makes x jump
 bool solver_settle(Solver *);   // makes the equations hold at (t, x)
 bool settle_singular(Solver *); // the message: always false
 // pattern.c
