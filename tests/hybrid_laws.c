@@ -278,32 +278,38 @@ static const char *moved_run(HybridCase *c, double by, const char *method) {
 
 // However it is followed, the same happens, at the same moments, up to the tolerance.
 bool hybrid_precise(HybridCase *c) {
-  static const struct {
+  typedef struct {
     const char *by;
     double tolerance;
-  } way[] = {{" by dormand[1e-8]", 1e-8},
-             {" by dormand[1e-6]", 1e-6},
-             {" by dormand[1e-10, step: 0.01]", 1e-10},
-             {" every 0.0025", 1e-10},
-             {" by stiff[1e-8]", 1e-8},
-             {" by rk4[0.002]", 1e-8}};
+  } Way;
+  static const Way equations[] = {{" by stiff[1e-8]", 1e-8},
+                                  {" by stiff[1e-6]", 1e-6},
+                                  {" by stiff[1e-10, step: 0.01]", 1e-10},
+                                  {" every 0.0025", 1e-10}};
+  static const Way rates[] = {{" by dormand[1e-8]", 1e-8},
+                              {" by dormand[1e-6]", 1e-6},
+                              {" by dormand[1e-10, step: 0.01]", 1e-10},
+                              {" every 0.0025", 1e-10},
+                              {" by stiff[1e-8]", 1e-8},
+                              {" by rk4[0.002]", 1e-8}};
+  const Way *way = c->h->equations ? equations : rates;
+  const char *exactly = c->h->equations ? " by stiff[1e-12]" : " by dormand[1e-12]";
+  uint32_t ways = c->h->equations ? COUNT(equations) : COUNT(rates);
   Arena *a = c->arena;
   if (c->h->white || c->h->by_ticks) return says(c, "skipped: its steps are what it is");
   Buf runs = buf_new(a);
-  buf_text(&runs, moved_run(c, 0, " by dormand[1e-12]"));
-  buf_text(&runs, moved_run(c, 1e-6, " by dormand[1e-12]"));
-  buf_text(&runs, moved_run(c, -1e-6, " by dormand[1e-12]"));
-  for (uint32_t i = 0; i < COUNT(way); i++) buf_text(&runs, moved_run(c, 0, way[i].by));
+  for (int k = 0; k < 3; k++) buf_text(&runs, moved_run(c, k == 2 ? -1e-6 : k * 1e-6, exactly));
+  for (uint32_t i = 0; i < ways; i++) buf_text(&runs, moved_run(c, 0, way[i].by));
   Ran r;
   if (!followed(c, hybrid_text(a, c->h, &(HybridPrint){.more = runs.at}), false, &r)) return false;
   const SimRecord *first = &r.f[0].record;
   Sensitivity s, t;
   if (!is_robust(first, &r.f[1].record, &s) || !is_robust(first, &r.f[2].record, &t))
     return says(c, "skipped: another start, other events");
-  for (uint32_t i = 0; i < COUNT(way); i++) {
+  for (uint32_t i = 0; i < ways; i++) {
     const SimRecord *y = &r.f[3 + i].record;
     if (c->h->jumps && strstr(way[i].by, "rk4")) continue; // it steps over them
-    double scale = way[i].tolerance / 1e-6, steps = c->h->jumps ? 1000 : 100;
+    double scale = way[i].tolerance / 1e-6, steps = 100;
     double moments = moments_apart(first, y, 1e-2), ends = ends_apart(first, y);
     if (moments > 1e-9 + steps * scale * (1e-6 + s.moments + t.moments) ||
         ends > 1e-9 + steps * scale * (1e-6 + s.ends + t.ends))
@@ -335,7 +341,7 @@ bool hybrid_shifted(HybridCase *c) {
   if (h->copies) return says(c, "skipped: parts made by `for` are not started by name");
   Arena *a = c->arena;
   Ran one, two;
-  const char *method = " every 0.5 by dormand[1e-12]";
+  const char *method = h->equations ? " every 0.5 by stiff[1e-12]" : " every 0.5 by dormand[1e-12]";
   const char *text = arena_format(a, "%s%s", moved_run(c, 0, method), moved_run(c, 1e-6, method));
   if (!followed(c, hybrid_text(a, h, &(HybridPrint){.more = text}), false, &one)) return false;
   Sensitivity s;
@@ -375,7 +381,7 @@ bool hybrid_compiled(HybridCase *c) {
   const SimRecord *x = &one.f[0].record, *y = &two.f[0].record;
   if (!is_robust(x, &one.f[1].record, &s)) return says(c, "skipped: another start, other events");
   double moments = moments_apart(x, y, 1e-6), ends = ends_apart(x, y);
-  double digits = c->h->jumps ? 1e-7 : 1e-10; // which step meets a jump is a matter of digits
+  double digits = 1e-10;
   return (moments <= digits + 1e-3 * s.moments && ends <= digits + 1e-3 * s.ends) ||
          says(c, "compiled: moments %.3g, ends %.3g off (a change of 1e-6: %.3g, %.3g)\n%s",
               moments, ends, s.moments, s.ends, text);
