@@ -310,7 +310,7 @@ fuzz-plain:
 torture: packages
 	+@$(PARALLEL) $(PRODUCTS) $(BUILD)/libinner.a $(BUILD)/tests/whole_test
 	@CC="$(CC)" $(or $(PYTHON),python3) tests/torture/torture.py --limn $(BUILD)/limn --build $(BUILD) --jobs $(JOBS) --seconds $(or $(SECONDS),0) \
-	  --runs $(if $(filter file,$(origin RUNS)),0,$(RUNS)) --first $(or $(FIRST),0) --seed $(or $(SEED),1) --only "$(ONLY)"
+	  --runs $(or $(RUNS),0) --first $(or $(FIRST),0) --seed $(or $(SEED),1) --only "$(ONLY)"
 bench:
 	+@$(PARALLEL) $(BUILD)/limn $(BUILD)/bench-step
 	@bench/run.sh --build $(BUILD) $(BENCH)
