@@ -48,14 +48,6 @@ static void solve_by_name(Body *b, Env *env, Eq *eq) {
   }
 }
 
-const EqIndex *index_around(const Eq *eq, Name name) {
-  uint32_t i;
-  for (const Eq *e = eq->around; e; e = e->around)
-    if (eq_has(e, name, &i) && (e->index.at[i].left || e->index.at[i].bound))
-      return &e->index.at[i];
-  return NULL;
-}
-
 static void solve_by_around(Body *b, Eq *eq) {
   for (uint32_t i = 0; i < eq->index.n; i++)
     if (eq->index.at[i].outer && unsolved(b->w, &eq->index.at[i]))

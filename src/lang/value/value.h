@@ -383,6 +383,7 @@ const char *nearest_label(World *, const Type *, Name label); // among its axes,
 Id origin_at(Body *, Span);
 bool names_have(const Ids *names, Name);
 bool eq_has(const Eq *, Name, uint32_t *);
+const EqIndex *index_around(const Eq *, Name); // of an equation around this one; NULL: none is
 
 // value_print.c: a value has become a box of a body that is watched
 void value_watch(Body *, const Val *, const Index *, Id made);
