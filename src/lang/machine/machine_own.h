@@ -131,27 +131,39 @@ Value eval_typed(MachineBuilder *, Env *, const Syntax *brackets, const Syntax *
 void bind_port(MachineBuilder *, Name, Id wire, Span); // its value, which cannot be given anew
 void add_in_ports(MachineBuilder *, Env *, const Syntax *params, uint64_t modes);
 void add_out_ports(MachineBuilder *, Env *, const Syntax *result, uint64_t modes);
+bool is_simplex_type(MachineBuilder *, const Syntax *type);
 Val new_state(MachineBuilder *, Name, Type own, Init, Span); // the last one of `own` and `held`
 void add_states(MachineBuilder *, Env *, const Syntax *states);
 typedef struct {
   const Syntax *cond, *brackets;
   const Type *own; // of what the brackets belong to
   int mode;
+  const Syntax *value;                                 // of the line
 } Condition;                                           // without brackets: one for all places
 Id condition_wire(MachineBuilder *, Env *, Condition); // a bit, or bits; 0 after an error
 Id guard_wire(MachineBuilder *, Env *, Condition);     // as_root, only in the mode
 void add_event(MachineBuilder *, SystemEvent, uint32_t state, Id value, Id named);
 void make_block(MachineBuilder *, Env *, const Syntax *block, int mode);
 
+// starts.c
+Init state_start(MachineBuilder *, Env *, const Syntax *typed, const Type *own);
+Init start_for_all(MachineBuilder *, Init, const Type *own); // the same for every member of arrays
+bool says_places(MachineBuilder *, const Syntax *typed);    // of a state that another line declares
+bool start_is_clear(MachineBuilder *, const Syntax *typed); // false with a diagnostic
+
 // places.c
 typedef enum { MEET_NEVER, MEET_PERHAPS, MEET_SURELY } Meeting;
 LinePlaces line_places(MachineBuilder *, Env *, const Syntax *brackets, const Syntax *value,
                        const Type *own);
+// The same as `what`, and as far as the value goes: at the places of a[i+1] = value, each has one.
+Syntax *over_places(MachineBuilder *, const Syntax *brackets, const Syntax *value, const Type *own,
+                    const Syntax *what);
 // Do two lines name one place? `where`: the first such, "[0 1]"; "": not known, or all of them.
 Meeting places_meet(MachineBuilder *, const LinePlaces *, const LinePlaces *, const Type *own,
                     const char **where);
-// What a line leaves out, "place [2]"; "": that depends on what is not known; NULL: nothing.
-const char *places_left(MachineBuilder *, const LinePlaces *, const Type *own);
+// What n lines leave out, "place [2]"; "": that depends on what is not known; NULL: nothing.
+const char *places_left(MachineBuilder *, const LinePlaces *, uint32_t n, const Type *own);
+bool binds_index(const Syntax *call, Name); // sum[i](…): is it one that reduces this index?
 // Does the condition ask for each place, by indices of the left side?
 bool condition_for_each(MachineBuilder *, const Syntax *brackets, const Syntax *cond,
                         const Type *own);

@@ -36,6 +36,16 @@ static bool is_simple(MachineBuilder *m, const Type *own, Nodes item) {
   return true;
 }
 
+Syntax *over_places(MachineBuilder *m, const Syntax *brackets, const Syntax *value, const Type *own,
+                    const Syntax *what) {
+  World *w = m->w;
+  if (is_simple(m, own, brackets_items(brackets))) return (Syntax *)what;
+  Span span = brackets->span;
+  Syntax *same = node_cmp(w->arena, span, (CmpParts){(Syntax *)value, (Syntax *)value});
+  syntax_signed(w->arena, same, SIGN_EQUAL);
+  return node_when(w->arena, span, (WhenParts){(Syntax *)what, same, (Syntax *)what});
+}
+
 LinePlaces line_places(MachineBuilder *m, Env *env, const Syntax *brackets, const Syntax *value,
                        const Type *own) {
   World *w = m->w;
@@ -43,12 +53,7 @@ LinePlaces line_places(MachineBuilder *m, Env *env, const Syntax *brackets, cons
   Nodes item = brackets ? brackets_items(brackets) : (Nodes){0, NULL};
   if (!item.n || names_all(m, own, item)) return p;
   Span span = brackets->span;
-  Syntax *ones = one_node(w, span);
-  if (!is_simple(m, own, item)) { // 1 wherever there is a value
-    Syntax *same = node_cmp(w->arena, span, (CmpParts){(Syntax *)value, (Syntax *)value});
-    syntax_signed(w->arena, same, SIGN_EQUAL);
-    ones = node_when(w->arena, span, (WhenParts){ones, same, one_node(w, span)});
-  }
+  Syntax *ones = over_places(m, brackets, value, own, one_node(w, span));
   Type number = *own, bits = *own;
   number.base = BASE_R, number.names = 0, number.count = 0;
   bits = number;
@@ -148,14 +153,13 @@ static bool loop_turns(World *w, const Loop *loop, uint32_t extra, int64_t *n, i
   return true;
 }
 
-// [cells] which places are written; NULL: not known
-static bool *cells_written(MachineBuilder *m, const Loop *loop, const Type *own, int64_t cells) {
+// Marks the places that are written; false: they are not known.
+static bool mark_written(MachineBuilder *m, const Loop *loop, const Type *own, bool *is) {
   World *w = m->w;
   uint32_t extra = loop->out.rank - own->rank;
   int64_t *n = NEW_ARRAY(w->arena, int64_t, loop->nindex + 1),
           *at = NEW_ARRAY(w->arena, int64_t, loop->nindex + 1), turns;
-  if (!loop_turns(w, loop, extra, n, &turns)) return NULL;
-  bool *is = NEW_ARRAY(w->arena, bool, cells + 1);
+  if (!loop_turns(w, loop, extra, n, &turns)) return false;
   for (int64_t turn = 0; turn < turns; turn++) {
     int64_t rest = turn, cell = 0, size = 1, k;
     bool inside = true;
@@ -164,7 +168,7 @@ static bool *cells_written(MachineBuilder *m, const Loop *loop, const Type *own,
       const Coord *c = &loop->out.coord[a];
       int64_t place;
       if (!size_value(w, c->c, &place) || !size_value(w, own->axis[a - extra].size, &size))
-        return NULL;
+        return false;
       for (uint32_t i = 0; i < c->n; i++)
         if (size_value(w, c->term[i].coef, &k)) place += k * at[c->term[i].var];
       inside &= place >= 0 && place < size;
@@ -172,17 +176,19 @@ static bool *cells_written(MachineBuilder *m, const Loop *loop, const Type *own,
     }
     if (inside) is[cell] = true;
   }
-  return is;
+  return true;
 }
 
-const char *places_left(MachineBuilder *m, const LinePlaces *p, const Type *own) {
+const char *places_left(MachineBuilder *m, const LinePlaces *p, uint32_t n, const Type *own) {
   World *w = m->w;
-  int64_t cells, size;
-  if (!p->named || !type_count(w, own, &cells) || cells > SHOWN_LIMIT) return NULL;
-  const Loop *loop = writing_loop(m, p);
-  const bool *is = loop ? cells_written(m, loop, own, cells) : NULL;
-  int64_t first = 0, left = 0, at[RANK_LIMIT] = {0};
-  if (!is) return "";
+  int64_t cells, size, first = 0, left = 0, at[RANK_LIMIT] = {0};
+  if (!type_count(w, own, &cells) || cells > SHOWN_LIMIT) return NULL;
+  bool *is = NEW_ARRAY(w->arena, bool, cells + 1);
+  for (uint32_t i = 0; i < n; i++) {
+    if (!p[i].named) return NULL; // all of them
+    const Loop *loop = writing_loop(m, &p[i]);
+    if (!loop || !mark_written(m, loop, own, is)) return "";
+  }
   for (int64_t i = cells; i-- > 0;)
     if (!is[i]) first = i, left++;
   if (!left) return NULL;
@@ -199,27 +205,44 @@ const char *places_left(MachineBuilder *m, const LinePlaces *p, const Type *own)
 }
 
 // -- a condition for each place -------------------------------------------------------------------
-typedef struct {
-  MachineBuilder *m;
-  const Type *own;
-  Nodes item;
-} LeftIndices;
-
-static bool is_left_index(void *context, const Syntax *n) {
-  const LeftIndices *c = context;
-  for (uint32_t i = 0; i < c->item.n; i++)
-    if (n->kind == N_NAME && c->item.at[i]->kind == N_NAME && n->name == c->item.at[i]->name &&
-        is_index(c->m, c->own, c->item.at[i]))
+static bool has_name(Nodes item, Name name) {
+  for (uint32_t i = 0; i < item.n; i++)
+    if ((item.at[i]->kind == N_NAME || item.at[i]->kind == N_SIZED) && item.at[i]->name == name)
       return true;
   return false;
 }
 
-static bool has_left_index(void *context, const Syntax *n) {
-  return n->kind == N_AT && syntax_any(at_brackets(n), is_left_index, context);
+bool binds_index(const Syntax *call, Name name) {
+  const Syntax *over = call->kind == N_CALL ? use_brackets(call_callee(call)) : NULL;
+  return over && has_name(brackets_items(over), name);
+}
+
+// Does the name stand here as an index or a number, outside of what reduces it?
+static bool is_free_in(const Syntax *n, Name name) {
+  if (!n || binds_index(n, name)) return false;
+  if (n->kind == N_NAME && n->name == name) return true;
+  for (uint32_t i = 0; i < syntax_parts(n).n; i++)
+    if (is_free_in(syntax_parts(n).at[i], name)) return true;
+  return false;
+}
+
+typedef struct {
+  MachineBuilder *m;
+  const Type *own;
+  const Syntax *cond;
+} AskedIndex;
+
+// An index of the left side, which may stand in `i+1` too, that the condition asks for.
+static bool is_asked(void *context, const Syntax *n) {
+  const AskedIndex *c = context;
+  return n->kind == N_NAME && is_index(c->m, c->own, n) && is_free_in(c->cond, n->name);
 }
 
 bool condition_for_each(MachineBuilder *m, const Syntax *brackets, const Syntax *cond,
                         const Type *own) {
-  LeftIndices c = {m, own, brackets ? brackets_items(brackets) : (Nodes){0, NULL}};
-  return cond && c.item.n && syntax_any(cond, has_left_index, &c);
+  AskedIndex c = {m, own, cond};
+  Nodes item = brackets ? brackets_items(brackets) : (Nodes){0, NULL};
+  for (uint32_t i = 0; cond && i < item.n; i++)
+    if (syntax_any(item.at[i], is_asked, &c)) return true;
+  return false;
 }

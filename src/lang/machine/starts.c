@@ -1,0 +1,157 @@
+// Where states start: `state x : R[3] = 0`, and the starts of places, `x[0] = 1`, `x[i+1] = i`.
+//
+// Lines that say places become one value: each is an index equation of its own, and two must not name
+// one place. Without a start of the whole, every place is said by some line.
+#include "core/pass/rewrite.h"
+#include "lang/machine/machine_own.h"
+
+// Where a state starts: a label by its name, a simplex in its middle, the rest as weights do.
+static Init whole_start(MachineBuilder *m, Env *env, const Syntax *typed, const Type *own) {
+  World *w = m->w;
+  const Syntax *start = typed_value(typed), *type = typed_type(typed);
+  int label = start && start->kind == N_NAME ? label_named(w, own, start->name) : -1;
+  if (label >= 0) return (Init){.kind = INIT_CONST, .k = label};
+  bool simplex = type && is_simplex_type(m, type);
+  int64_t n = 1; // a simplex whose size is not known yet is looked at only for its types
+  if (simplex && !start && own->rank && !size_value(w, own->axis[own->rank - 1].size, &n)) n = 1;
+  if (simplex && !start) return (Init){.kind = INIT_CONST, .k = 1.0 / (double)n};
+  if (!start) return (Init){.kind = INIT_CONST};
+  return init_from(m->b, env, start, own);
+}
+
+// The start of one member: what its diagram makes, with the lists and constants that it reads, or a
+// list itself.
+static Id start_of_one(World *w, Diagram *d, const Init *init, const Type *own) {
+  if (init->kind == INIT_DATA) {
+    Param list = {.path = "list", .role = ROLE_CONST, .init = *init};
+    uint32_t k = diagram_param(w, d, list, *own, name_from(w->names, "list"), 0);
+    return d->param.at[k].wire;
+  }
+  const Diagram *from = init->diagram;
+  Id *map = new_map(w, from);
+  for (uint32_t i = 0; i < from->param.n; i++) {
+    const Wire *x = &from->wire.at[from->param.at[i].wire];
+    uint32_t k = diagram_param(w, d, from->param.at[i], x->type, x->name, x->origin);
+    map[from->param.at[i].wire] = d->param.at[k].wire;
+  }
+  copy_boxes(w, d, from, map);
+  d->noisy |= from->noisy;
+  return map[from->out.at[0]];
+}
+
+// The same start for every member.
+Init start_for_all(MachineBuilder *m, Init init, const Type *own) {
+  World *w = m->w;
+  if (!m->npass || (init.kind != INIT_DIAGRAM && init.kind != INIT_DATA)) return init;
+  Diagram *d = diagram_new(w, name_from(w->names, "init"));
+  Id one = start_of_one(w, d, &init, own);
+  Type full = full_type(m, own);
+  for (uint32_t i = 0; i < full.rank; i++) full.axis[i].pass = 0;
+  Each e = each_of(w, full);
+  each_read(w, &e, one, (Base)own->base, own->rank);
+  e.in[0] = access_from(w, m->npass, own->rank); // its own axes come last
+  diagram_output(w, d, each_make(w, d, &e));
+  return (Init){.kind = INIT_DIAGRAM, .diagram = d};
+}
+
+// -- places ---------------------------------------------------------------------------------------
+typedef VEC(const Syntax *) StartLines;
+
+// All that `state` says of this name, in the order of the text.
+static StartLines lines_of(MachineBuilder *m, Name name) {
+  StartLines out = {0};
+  Nodes line = block_statements(m->h.body);
+  for (uint32_t i = 0; i < line.n; i++)
+    for (uint32_t k = 0; line.at[i]->kind == N_STATES && k < states_in(line.at[i]).n; k++)
+      if (states_in(line.at[i]).at[k]->name == name)
+        vec_push(m->w->arena, &out, states_in(line.at[i]).at[k]);
+  return out;
+}
+
+bool says_places(MachineBuilder *m, const Syntax *typed) {
+  return typed_brackets(typed) && !typed_type(typed) && lines_of(m, typed->name).at[0] != typed;
+}
+
+bool start_is_clear(MachineBuilder *m, const Syntax *typed) {
+  const char *name = name_text(m->w->names, typed->name);
+  if (!typed_brackets(typed) || (typed_type(typed) && typed_value(typed))) return true;
+  Id e = diag_error(m->w->diags, typed->span,
+                    typed_type(typed) ? "`%s` has indices, which are for its start, and no start"
+                                      : "`%s` has indices, and nothing says its type",
+                    name);
+  diag_help(m->w->diags, e, "write `state %s : R[3] = 0`, or `state %s[i] : R[3] = i`", name, name);
+  return false;
+}
+
+// The start of the whole, in the body of the start; 0: there is none, or it was told why.
+static Id base_of_start(MachineBuilder *one, const Init *init, const Type *own, Span span) {
+  if (init->kind == INIT_DIAGRAM || init->kind == INIT_DATA)
+    return start_of_one(one->w, one->b->d, init, own);
+  if (init->kind == INIT_CONST) {
+    Val v = val_fill(one->b, val_literal(one->b, init->k, span), *own);
+    return val_to_wire(one->b, &v, 0);
+  }
+  diag_error(one->w->diags, span, "a start that is drawn by its type is that of the whole state");
+  return 0;
+}
+
+static void add_start_line(MachineBuilder *one, Env *env, const Syntax *line, const Type *own) {
+  const char *name = name_text(one->w->names, line->name);
+  const Syntax *value = typed_value(line);
+  if (!value) {
+    diag_error(one->w->diags, line->span, "nothing says where these places of `%s` start", name);
+    return;
+  }
+  if (!start_is_known(one->b, env, value)) return;
+  Value v = eval_equation(one->b, env, typed_brackets(line), value, NULL, own, line->span);
+  if (v.n != 1 || v.at[0].error) return;
+  Change c = {.kind = CHANGE_RATE, .mode = ANY_MODE, .span = line->span};
+  c.value = fit_value(one, v.at[0], own, value->span, arena_format(one->w->arena, "`%s`", name));
+  c.places = line_places(one, env, typed_brackets(line), value, own);
+  add_change(one, c);
+}
+
+// Without a start of the whole: is every place said?
+static void check_start(MachineBuilder *one, const Syntax *typed, const Type *own) {
+  const char *name = name_text(one->w->names, typed->name);
+  LinePlaces *line = NEW_ARRAY(one->w->arena, LinePlaces, one->change.n + 1);
+  for (uint32_t i = 0; i < one->change.n; i++) line[i] = one->change.at[i].places;
+  const char *left = places_left(one, line, one->change.n, own);
+  if (!left) return;
+  Id e = *left ? diag_error(one->w->diags, typed->span, "nothing says where `%s` starts at %s",
+                            name, left)
+               : diag_error(one->w->diags, typed->span,
+                            "nothing says where `%s` starts at the other places", name);
+  diag_help(one->w->diags, e, "`state %s : R[3] = 0, %s[0] = 1` says it for the others", name,
+            name);
+}
+
+Init state_start(MachineBuilder *m, Env *env, const Syntax *typed, const Type *own) {
+  World *w = m->w;
+  StartLines line = lines_of(m, typed->name);
+  bool whole = !typed_brackets(typed) && typed_value(typed), places = false;
+  for (uint32_t i = 0; i < line.n; i++) places |= typed_brackets(line.at[i]) != NULL;
+  if (!places) return whole_start(m, env, typed, own);
+  Init init = whole ? whole_start(m, env, typed, own) : (Init){.kind = INIT_CONST};
+  MachineBuilder one = *m; // a start is that of one member
+  one.b = body_new(m->in, name_from(w->names, "init"));
+  one.b->generic = m->b->generic;
+  one.b->env = env;
+  one.npass = 0;
+  one.changed = table_new(w->arena);
+  one.change.at = NULL, one.change.n = one.change.cap = 0;
+  const MachineText *machine = m->in->machine;
+  uint32_t errors = w->diags->errors;
+  m->in->machine = NULL;
+  for (uint32_t i = 0; i < line.n; i++)
+    if (typed_brackets(line.at[i])) add_start_line(&one, env, line.at[i], own);
+  Id base = base_of_start(&one, &init, own, typed->span);
+  const char *what = arena_format(w->arena, "the start of `%s`", name_text(w->names, typed->name));
+  Id wire = base ? fold_changes(&one, CHANGE_RATE, 0, base, own, what) : 0;
+  if (wire && !whole && w->diags->errors == errors) check_start(&one, typed, own);
+  m->in->machine = machine;
+  if (!wire) return init;
+  diagram_output(w, one.b->d, wire);
+  body_finish(one.b);
+  return (Init){.kind = INIT_DIAGRAM, .diagram = one.b->d};
+}
