@@ -166,7 +166,7 @@ static bool see_step(Following *g, double from, double to) {
 
 // One step, and all that is seen on the way.
 static bool follow_step(Following *g, double end) {
-  bool events = g->flow->problem.events > 0;
+  bool events = g->flow->events > 0;
   if (events) move_held(g, g->before, false);
   solver_step(g->solver, end);
   if (failed(g)) return false;
@@ -198,7 +198,7 @@ static double longest_step(const Run *r) {
 
 // Events of the moment come before its ticks, also those that rounding sets a few digits behind it.
 static double tick_met(const Following *g, double tick) {
-  return g->flow->problem.events ? tick * (1 + 64 * DBL_EPSILON) : tick;
+  return g->flow->events ? tick * (1 + 64 * DBL_EPSILON) : tick;
 }
 
 // What ticks now; `kept` is the last moment that was kept, as it was before.
@@ -299,7 +299,7 @@ static bool is_plain(const Following *g) {
   const Run *r = g->m->run;
   for (uint32_t i = 0; i < g->watchers.n; i++)
     if (g->watchers.at[i].watch->kind != WATCH_LAST) return false;
-  return has_fixed_steps(r) && !g->flow->driven && !g->flow->problem.events && !g->flow->lag.n &&
+  return has_fixed_steps(r) && !g->flow->driven && !g->flow->events && !g->flow->lag.n &&
          !g->flow->nexts && ends_a_step(r, r->end) && ends_a_step(r, g->time) &&
          g->time >= g->begun && !(g->resumed && g->solved);
 }
@@ -413,7 +413,7 @@ static void tell_note(const Following *g) {
 static bool follow_once(Following *g) {
   Sim *m = g->m;
   record_channels(m->w, m->p, g->number, &g->f->record);
-  g->flow = flow_open(m);
+  g->flow = flow_open(m, !has_fixed_steps(m->run));
   if (!g->flow || !open_look(g, g->number) || !flow_drive(g->flow)) return false;
   g->flow->look = g->look;
   if (g->flow->driven) flow_row(g->flow, 0);
