@@ -249,8 +249,8 @@ static bool read_left(Left *l, Body *b, Env *env, const Syntax *brackets, const 
   l->eq.left = true;
   l->eq.mention.n = 0;
   if (want && want->rank != l->p.n)
-    return diag_refuse(w->diags, brackets->span, "%u indices on the left for a result of %s",
-                       l->p.n, own_text(w, want));
+    return diag_refuse(w->diags, brackets->span, "%u %s on the left for a result of %s", l->p.n,
+                       l->p.n == 1 ? "index" : "indices", own_text(w, want));
   for (uint32_t k = 0; want && k < l->p.n; k++) {
     const Affine *a = &l->p.place[k];
     if (!is_plain_index(w, a)) continue;

@@ -363,7 +363,8 @@ static void do_rate(MachineBuilder *m, Env *env, const Syntax *n, int mode) {
   if (v.n != 1) return;
   Id wire =
       fit_value(m, v.at[0], own, equation_value(n)->span, arena_format(w->arena, "`%s`", name));
-  LinePlaces places = line_places(m, env, lhs_brackets(lhs), equation_value(n), own);
+  LinePlaces places =
+      line_places(m, env, lhs_brackets(lhs), equation_value(n), equation_pad(n), own);
   if (at >= 0)
     m->held.at[at].flows = true;
   else
@@ -424,7 +425,7 @@ static void do_step(MachineBuilder *m, Env *env, const Syntax *n, int mode) {
     Val pair[2] = {val_wire(m->b, value, n->span), val_wire(m->b, m->b->d->in.at[port], n->span)};
     value = fit_value(m, val_fn(m->b, FN_sub, pair, 2, n->span, NULL), own, n->span, name);
   }
-  LinePlaces places = line_places(m, env, step_brackets(n), step_value(n), own);
+  LinePlaces places = line_places(m, env, step_brackets(n), step_value(n), NULL, own);
   Binding *bind = env_find(env, n->name);
   if (bind && bind->kind == BIND_STATE) {
     bind->partly |= step_cond(n) || places.named || mode != ANY_MODE || bind->next.n;
@@ -454,7 +455,8 @@ static void do_step(MachineBuilder *m, Env *env, const Syntax *n, int mode) {
 static bool says_all(MachineBuilder *m, Env *env, const Syntax *n, const Port *port) {
   World *w = m->w;
   const Syntax *lhs = lhss_in(equation_lhss(n)).at[0];
-  LinePlaces places = line_places(m, env, lhs_brackets(lhs), equation_value(n), &port->type);
+  LinePlaces places =
+      line_places(m, env, lhs_brackets(lhs), equation_value(n), equation_pad(n), &port->type);
   const char *left = places_left(m, &places, 1, &port->type),
              *name = name_text(w->names, lhs->name);
   if (!left) return true;
@@ -482,6 +484,13 @@ static void do_equation(MachineBuilder *m, Env *env, const Syntax *n) {
     return;
   }
   const Type *own = &m->s->out.at[port].type;
+  Id target = table_get(m->targets, &lhs->name, sizeof lhs->name);
+  if (target && m->target.at[target - 1].placed) {
+    Id all = placed_value(m, &m->target.at[target - 1]);
+    Value whole = all ? value_one(m->b, val_wire(m->b, all, n->span)) : value_error(m->b, n->span);
+    bind_value(env, lhs->name, whole, lhs->name_span);
+    return;
+  }
   Value v = eval_typed(m, env, lhs_brackets(lhs), equation_value(n), equation_pad(n), own, n->span);
   if (v.n != 1 || (!v.at[0].error && !says_all(m, env, n, &m->s->out.at[port])))
     v = value_error(m->b, n->span);

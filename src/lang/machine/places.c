@@ -7,7 +7,7 @@
 // points to a place only a run can tell.
 #include "lang/machine/machine_own.h"
 
-enum { SHOWN_LIMIT = 1 << 20 };
+enum { SHOWN_LIMIT = 1 << 20, CELLS_LIMIT = 1 << 16 };
 
 static Syntax *one_node(World *w, Span span) {
   Syntax *one = syntax_num(w->arena, 1, span);
@@ -47,7 +47,7 @@ Syntax *over_places(MachineBuilder *m, const Syntax *brackets, const Syntax *val
 }
 
 LinePlaces line_places(MachineBuilder *m, Env *env, const Syntax *brackets, const Syntax *value,
-                       const Type *own) {
+                       const Syntax *pad, const Type *own) {
   World *w = m->w;
   LinePlaces p = {0};
   Nodes item = brackets ? brackets_items(brackets) : (Nodes){0, NULL};
@@ -58,7 +58,7 @@ LinePlaces line_places(MachineBuilder *m, Env *env, const Syntax *brackets, cons
   number.base = BASE_R, number.names = 0, number.count = 0;
   bits = number;
   bits.base = BASE_BIT;
-  Value v = eval_equation(m->b, env, brackets, ones, NULL, &number, span);
+  Value v = eval_equation(m->b, env, brackets, ones, pad, &number, span);
   if (v.n != 1 || v.at[0].error) return p;
   p.written = val_to_wire(m->b, &v.at[0], 0);
   Val pair[2] = {val_literal(m->b, 0, span), val_wire(m->b, p.written, span)};
@@ -115,28 +115,6 @@ static bool *places_along(MachineBuilder *m, const LinePlaces *p, const Type *ow
   return mark(w, loop, &loop->out.coord[extra + axis], at, *size) ? at : NULL;
 }
 
-Meeting places_meet(MachineBuilder *m, const LinePlaces *a, const LinePlaces *b, const Type *own,
-                    const char **where) {
-  World *w = m->w;
-  Buf text = buf_new(w->arena);
-  bool known = true;
-  *where = "";
-  if (!a->named && !b->named) return MEET_SURELY;
-  for (uint32_t i = 0; i < own->rank; i++) {
-    int64_t n = 0, k = 0;
-    bool *x = places_along(m, a, own, i, &n), *y = x ? places_along(m, b, own, i, &n) : NULL;
-    known &= x && y;
-    if (!x || !y) continue;
-    while (k < n && !(x[k] && y[k])) k++;
-    if (k == n) return MEET_NEVER;
-    buf_printf(&text, "%s%lld", i ? " " : "[", (long long)k);
-  }
-  if (!known) return MEET_PERHAPS;
-  buf_text(&text, "]");
-  *where = text.at;
-  return MEET_SURELY;
-}
-
 // How far the loop goes in the indices that its places are made of; false: that is not known, or far.
 static bool loop_turns(World *w, const Loop *loop, uint32_t extra, int64_t *n, int64_t *turns) {
   *turns = 1;
@@ -179,29 +157,106 @@ static bool mark_written(MachineBuilder *m, const Loop *loop, const Type *own, b
   return true;
 }
 
-const char *places_left(MachineBuilder *m, const LinePlaces *p, uint32_t n, const Type *own) {
-  World *w = m->w;
-  int64_t cells, size, first = 0, left = 0, at[RANK_LIMIT] = {0};
-  if (!type_count(w, own, &cells) || cells > SHOWN_LIMIT) return NULL;
-  bool *is = NEW_ARRAY(w->arena, bool, cells + 1);
-  for (uint32_t i = 0; i < n; i++) {
-    if (!p[i].named) return NULL; // all of them
-    const Loop *loop = writing_loop(m, &p[i]);
-    if (!loop || !mark_written(m, loop, own, is)) return "";
-  }
-  for (int64_t i = cells; i-- > 0;)
-    if (!is[i]) first = i, left++;
-  if (!left) return NULL;
+// [cells] the places that a line names; NULL: they are not known
+static bool *cells_of(MachineBuilder *m, const LinePlaces *p, const Type *own, int64_t cells) {
+  bool *is = NEW_ARRAY(m->w->arena, bool, cells + 1);
+  if (!p->named) memset(is, 1, (size_t)cells);
+  const Loop *loop = p->named ? writing_loop(m, p) : NULL;
+  return !p->named || (loop && mark_written(m, loop, own, is)) ? is : NULL;
+}
+
+static const char *cell_text(World *w, const Type *own, int64_t cell) {
+  int64_t size = 1, at[RANK_LIMIT] = {0};
   Buf text = buf_new(w->arena);
-  for (uint32_t i = own->rank; i-- > 0; first /= size) {
+  for (uint32_t i = own->rank; i-- > 0; cell /= size) {
     if (!size_value(w, own->axis[i].size, &size)) return "";
-    at[i] = first % size;
+    at[i] = cell % size;
   }
-  buf_text(&text, left > 1 ? "places like " : "place ");
   for (uint32_t i = 0; i < own->rank; i++)
     buf_printf(&text, "%s%lld", i ? " " : "[", (long long)at[i]);
   buf_text(&text, "]");
   return text.at;
+}
+
+const char *places_left(MachineBuilder *m, const LinePlaces *p, uint32_t n, const Type *own) {
+  World *w = m->w;
+  int64_t cells, first = 0, left = 0;
+  if (!type_count(w, own, &cells) || cells > SHOWN_LIMIT) return NULL;
+  bool *is = NEW_ARRAY(w->arena, bool, cells + 1);
+  for (uint32_t i = 0; i < n; i++) {
+    const bool *one = cells_of(m, &p[i], own, cells);
+    if (!one) return "";
+    for (int64_t k = 0; k < cells; k++) is[k] |= one[k];
+  }
+  for (int64_t i = cells; i-- > 0;)
+    if (!is[i]) first = i, left++;
+  if (!left) return NULL;
+  return arena_format(w->arena, "%s%s", left > 1 ? "places like " : "place ",
+                      cell_text(w, own, first));
+}
+
+// Of lines whose places overlap along each axis for itself, as [i i] and [0 1] do: is there one that both
+// name? The first of them, if so.
+static bool cells_meet(MachineBuilder *m, const LinePlaces *a, const LinePlaces *b, const Type *own,
+                       const char **where) {
+  int64_t cells, k = 0;
+  if (!type_count(m->w, own, &cells) || cells > CELLS_LIMIT) return true;
+  const bool *x = cells_of(m, a, own, cells), *y = cells_of(m, b, own, cells);
+  if (!x || !y) return true;
+  while (k < cells && !(x[k] && y[k])) k++;
+  if (k < cells) *where = cell_text(m->w, own, k);
+  return k < cells;
+}
+
+Meeting places_meet(MachineBuilder *m, const LinePlaces *a, const LinePlaces *b, const Type *own,
+                    const char **where) {
+  World *w = m->w;
+  Buf text = buf_new(w->arena);
+  bool known = true;
+  *where = "";
+  if (!a->named && !b->named) return MEET_SURELY;
+  for (uint32_t i = 0; i < own->rank; i++) {
+    int64_t n = 0, k = 0;
+    bool *x = places_along(m, a, own, i, &n), *y = x ? places_along(m, b, own, i, &n) : NULL;
+    known &= x && y;
+    if (!x || !y) continue;
+    while (k < n && !(x[k] && y[k])) k++;
+    if (k == n) return MEET_NEVER;
+    buf_printf(&text, "%s%lld", i ? " " : "[", (long long)k);
+  }
+  if (!known) return MEET_PERHAPS;
+  buf_text(&text, "]");
+  *where = text.at;
+  return own->rank > 1 && !cells_meet(m, a, b, own, where) ? MEET_NEVER : MEET_SURELY;
+}
+
+// -- between two places ---------------------------------------------------------------------------
+static Syntax *compared(World *w, const Syntax *name, int64_t k, SyntaxSign sign, Syntax *before) {
+  Syntax *number = syntax_num(w->arena, (double)k, name->span);
+  number->text = arena_format(w->arena, "%lld", (long long)k);
+  Syntax *c = node_cmp(w->arena, name->span, (CmpParts){(Syntax *)name, number});
+  syntax_signed(w->arena, c, sign);
+  return before ? node_and(w->arena, name->span, (AndParts){NODES(before, c)}) : c;
+}
+
+Id named_between(MachineBuilder *m, const Syntax *brackets, const LinePlaces *p, const Type *own) {
+  World *w = m->w;
+  Syntax *cond = NULL;
+  Nodes item = brackets_items(brackets);
+  for (uint32_t i = 0; p->named && i < own->rank; i++) {
+    int64_t n = 0, low = 0;
+    const bool *at = places_along(m, p, own, i, &n);
+    int64_t high = n - 1;
+    if (!at) return p->named;
+    while (low < n && !at[low]) low++;
+    while (high > low && !at[high]) high--;
+    if (low > 0) cond = compared(w, item.at[i], low, SIGN_AT_LEAST, cond);
+    if (high < n - 1) cond = compared(w, item.at[i], high, SIGN_AT_MOST, cond);
+  }
+  if (!cond) return 0;
+  Type bits = {.base = BASE_BIT, .rank = own->rank, .axis = own->axis};
+  Value v = eval_equation(m->b, m->env, brackets, cond, NULL, &bits, brackets->span);
+  return v.n == 1 ? fit_value(m, v.at[0], &bits, brackets->span, "the places of a line") : p->named;
 }
 
 // -- a condition for each place -------------------------------------------------------------------

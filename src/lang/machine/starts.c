@@ -2,6 +2,7 @@
 //
 // Lines that say places become one value: each is an index equation of its own, and two must not name
 // one place. Without a start of the whole, every place is said by some line.
+#include "core/pass/pipeline.h"
 #include "core/pass/rewrite.h"
 #include "lang/machine/machine_own.h"
 
@@ -83,6 +84,18 @@ bool start_is_clear(MachineBuilder *m, const Syntax *typed) {
   return false;
 }
 
+// One member's start as a builder of its own: nothing of the lens is in it.
+static MachineBuilder alone(const MachineBuilder *m, Env *env) {
+  MachineBuilder one = *m;
+  one.b = body_new(m->in, name_from(m->w->names, "init"));
+  one.b->generic = m->b && m->b->generic;
+  one.b->env = one.env = env;
+  one.npass = 0;
+  one.changed = table_new(m->w->arena);
+  one.change.at = NULL, one.change.n = one.change.cap = 0;
+  return one;
+}
+
 // The start of the whole, in the body of the start; 0: there is none, or it was told why.
 static Id base_of_start(MachineBuilder *one, const Init *init, const Type *own, Span span) {
   if (init->kind == INIT_DIAGRAM || init->kind == INIT_DATA)
@@ -91,67 +104,55 @@ static Id base_of_start(MachineBuilder *one, const Init *init, const Type *own, 
     Val v = val_fill(one->b, val_literal(one->b, init->k, span), *own);
     return val_to_wire(one->b, &v, 0);
   }
-  diag_error(one->w->diags, span, "a start that is drawn by its type is that of the whole state");
+  if (init->kind != INIT_NONE)
+    diag_error(one->w->diags, span, "a start that is drawn by its type is that of the whole state");
   return 0;
-}
-
-static void add_start_line(MachineBuilder *one, Env *env, const Syntax *line, const Type *own) {
-  const char *name = name_text(one->w->names, line->name);
-  const Syntax *value = typed_value(line);
-  if (!value) {
-    diag_error(one->w->diags, line->span, "nothing says where these places of `%s` start", name);
-    return;
-  }
-  if (!start_is_known(one->b, env, value)) return;
-  Value v = eval_equation(one->b, env, typed_brackets(line), value, NULL, own, line->span);
-  if (v.n != 1 || v.at[0].error) return;
-  Change c = {.kind = CHANGE_RATE, .mode = ANY_MODE, .span = line->span};
-  c.value = fit_value(one, v.at[0], own, value->span, arena_format(one->w->arena, "`%s`", name));
-  c.places = line_places(one, env, typed_brackets(line), value, own);
-  add_change(one, c);
-}
-
-// Without a start of the whole: is every place said?
-static void check_start(MachineBuilder *one, const Syntax *typed, const Type *own) {
-  const char *name = name_text(one->w->names, typed->name);
-  LinePlaces *line = NEW_ARRAY(one->w->arena, LinePlaces, one->change.n + 1);
-  for (uint32_t i = 0; i < one->change.n; i++) line[i] = one->change.at[i].places;
-  const char *left = places_left(one, line, one->change.n, own);
-  if (!left) return;
-  Id e = *left ? diag_error(one->w->diags, typed->span, "nothing says where `%s` starts at %s",
-                            name, left)
-               : diag_error(one->w->diags, typed->span,
-                            "nothing says where `%s` starts at the other places", name);
-  diag_help(one->w->diags, e, "`state %s : R[3] = 0, %s[0] = 1` says it for the others", name,
-            name);
 }
 
 Init state_start(MachineBuilder *m, Env *env, const Syntax *typed, const Type *own) {
   World *w = m->w;
   StartLines line = lines_of(m, typed->name);
-  bool whole = !typed_brackets(typed) && typed_value(typed), places = false;
-  for (uint32_t i = 0; i < line.n; i++) places |= typed_brackets(line.at[i]) != NULL;
-  if (!places) return whole_start(m, env, typed, own);
-  Init init = whole ? whole_start(m, env, typed, own) : (Init){.kind = INIT_CONST};
-  MachineBuilder one = *m; // a start is that of one member
-  one.b = body_new(m->in, name_from(w->names, "init"));
-  one.b->generic = m->b->generic;
-  one.b->env = env;
-  one.npass = 0;
-  one.changed = table_new(w->arena);
-  one.change.at = NULL, one.change.n = one.change.cap = 0;
-  const MachineText *machine = m->in->machine;
+  const char *name = name_text(w->names, typed->name);
+  bool whole = !typed_brackets(typed) && typed_value(typed), good = true;
+  PlaceLines places = {0};
+  for (uint32_t i = 0; i < line.n; i++) {
+    const Syntax *n = line.at[i], *value = typed_value(n);
+    if (!typed_brackets(n)) continue;
+    if (!value)
+      diag_error(w->diags, n->span, "nothing says where these places of `%s` start", name);
+    good &= value && start_is_known(m->b, env, value);
+    vec_push(w->arena, &places, ((PlaceLine){typed_brackets(n), value, NULL, n->span}));
+  }
+  if (!places.n) return whole_start(m, env, typed, own);
+  Init init = whole ? whole_start(m, env, typed, own) : (Init){.kind = INIT_NONE};
+  MachineBuilder one = alone(m, env);
   uint32_t errors = w->diags->errors;
+  const MachineText *machine = m->in->machine;
   m->in->machine = NULL;
-  for (uint32_t i = 0; i < line.n; i++)
-    if (typed_brackets(line.at[i])) add_start_line(&one, env, line.at[i], own);
-  Id base = base_of_start(&one, &init, own, typed->span);
-  const char *what = arena_format(w->arena, "the start of `%s`", name_text(w->names, typed->name));
-  Id wire = base ? fold_changes(&one, CHANGE_RATE, 0, base, own, what) : 0;
-  if (wire && !whole && w->diags->errors == errors) check_start(&one, typed, own);
+  Id base = good ? base_of_start(&one, &init, own, typed->span) : 0;
+  PlacesSaid said = {.line = places, .base = base, .own = own, .span = typed->span};
+  said.what = arena_format(w->arena, "the start of `%s`", name);
+  Id wire = good && w->diags->errors == errors ? said_by_places(&one, &said) : 0;
   m->in->machine = machine;
-  if (!wire) return init;
+  if (!wire) return (Init){.kind = INIT_CONST};
   diagram_output(w, one.b->d, wire);
   body_finish(one.b);
   return (Init){.kind = INIT_DIAGRAM, .diagram = one.b->d};
+}
+
+Diagram *value_by_places(Elab *in, Program *p, PlaceLines line, const Init *base, const Type *own,
+                         const ValueWords *words) {
+  System none = {0};
+  MachineBuilder m = {.in = in, .w = in->w, .s = &none}, one = alone(&m, NULL);
+  one.b->timed = words->timed;
+  one.b->env = one.env = env_new(in, NULL, p->scope, one.b);
+  PlacesSaid said = {.line = line, .own = own, .span = words->span, .what = words->what};
+  uint32_t errors = in->w->diags->errors;
+  said.base = base_of_start(&one, base, own, words->span);
+  Id wire = in->w->diags->errors == errors ? said_by_places(&one, &said) : 0;
+  if (!wire) return NULL;
+  diagram_output(in->w, one.b->d, wire);
+  body_finish(one.b);
+  diagram_resolve(in->w, one.b->d);
+  return passes_flat(in->w, one.b->d);
 }
