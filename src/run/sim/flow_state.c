@@ -231,7 +231,7 @@ bool follow_restore(Following *g) {
   g->time = g->reached;
   g->solved = solved;
   if (g->resumed) g->reached = reached;
-  if (g->time < g->begun) g->flow->begun = g->begun;
+  if (g->time <= g->begun) g->flow->begun = g->begun * (1 + 1e-12);
   return true;
 }
 

@@ -213,3 +213,24 @@ bool events_again(Solver *s) {
   if (!guards(s, s->t, s->x, SIDE_RIGHT, s->guard_now)) return false;
   return !fire(s, s->guard_now) || events_happen(s);
 }
+
+// Straight on, a few digits behind t.
+bool events_behind(Solver *s, double by) {
+  uint32_t some = setting(s);
+  bool any = false;
+  double *later = s->guard.row[1];
+  if (!some || s->message || s->stopped) return !s->message;
+  if (!solver_rates(s, s->t, s->x, SIDE_RIGHT, s->rate)) return false;
+  for (uint32_t i = 0; i < s->n; i++) {
+    bool flows = !(s->problem.constrained && s->problem.constrained[i]) && isfinite(s->rate[i]);
+    s->look[i] = s->x[i] + (flows ? by * s->rate[i] : 0);
+  }
+  if (!guards(s, s->t, s->x, SIDE_RIGHT, s->guard_now)) return false;
+  if (!guards_anywhere(s, s->t + by, s->look, SIDE_RIGHT, later)) return false;
+  for (uint32_t i = s->problem.events; i-- > 0;) {
+    s->fired[i] = i < some && s->armed[i] && !(s->guard_now[i] > 0) && later[i] > 0;
+    any |= s->fired[i];
+    if (s->fired[i]) s->first_event = i;
+  }
+  return !any || events_happen(s);
+}

@@ -383,6 +383,15 @@ bool solver_step(Solver *s, double end) {
   return s->happened || (prepare(s) && take_aim(s) && make(s, end, &to) && arrive(s, to));
 }
 
+bool solver_end(Solver *s, double by) {
+  s->happened = s->turned = false;
+  if (s->message || !events_behind(s, by) || !s->happened) return false;
+  s->from = s->t;
+  dense_rest(&s->dense, s->n, s->t, s->x);
+  jumped(s);
+  return true;
+}
+
 void solver_disturb(Solver *s) {
   jumped(s);
   s->met = false;

@@ -103,6 +103,9 @@ Solver *solver_new(Arena *, const Problem *, const SolveOptions *, double t, con
 // have lifted above 0) and the state is the one after it. What happens at the start is a step of no
 // length. False at `end`, or after an error.
 bool solver_step(Solver *, double end);
+// The last moment: what would happen within `by` behind it, happens at it, as a step of no length. False:
+// nothing, or an error.
+bool solver_end(Solver *, double by);
 // Something else that the functions read has changed at this moment.
 void solver_disturb(Solver *);
 double solver_time(const Solver *);

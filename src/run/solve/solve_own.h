@@ -209,7 +209,8 @@ bool events_turn(Solver *);              // switches become what they are at (t,
 double events_ahead(Solver *, double h); // how far, by their slopes now, within h; or infinite
 RootEnd events_find(Solver *, double to, double *when); // on the dense output
 bool events_at_end(Solver *, double to);                // the same without looking between
-bool events_moved(Solver *); // to where the last walk ended; what it found, happens
+bool events_moved(Solver *);             // to where the last walk ended; what it found, happens
+bool events_behind(Solver *, double by); // what would happen so shortly after t, happens
 bool events_again(Solver *); // at the start, or after a break: what has lifted a guard, happens
 
 #endif
