@@ -280,6 +280,7 @@ void switches_find(Flow *f, const FlowWires *of) {
   s->rates = of->rate.n, s->lates = of->late.n, s->guards = of->guard.n;
   s->bit = NEW_ARRAY(m->arena, bool, s->n + 1);
   s->row = NEW_ARRAY(m->arena, double, s->n + 1);
+  s->kept = NEW_ARRAY(m->arena, double, s->n + 1);
   for (uint32_t i = 0, at = 0; i < x.cells.n; i++)
     for (int64_t k = 0; k < x.cells.at[i]; k++) s->bit[at++] = x.bits.at[i];
 }
@@ -332,6 +333,16 @@ bool switches_turn(void *flow, double t, const double *x, const double *late) {
     state_set(s->held[i], s->row);
   }
   return true;
+}
+
+void switches_free(Flow *f, bool free) {
+  FlowSwitches *s = &f->switches;
+  double *kept = s->kept;
+  for (uint32_t i = 0; i < s->cells.n; kept += s->cells.at[i++]) {
+    if (free) state_get(s->loose[i], kept);
+    for (int64_t k = 0; free && k < s->cells.at[i]; k++) s->row[k] = 1;
+    state_set(s->loose[i], free ? s->row : kept);
+  }
 }
 
 void switches_loosen(void *flow, uint32_t which) {
