@@ -225,15 +225,12 @@ static void switch_box(Switching *x, const Box *b) {
     for (uint32_t i = 0; i < b->nout; i++) x->held[b->out[i]] = x->live[b->out[i]];
 }
 
-static bool is_moved(const Flow *f, const char *path) {
+// All but what is learned or written, and what events and ticks alone set.
+static bool is_moved(const Flow *f, const Param *p) {
   const System *s = f->m->s;
-  if (!strcmp(path, "time")) return true;
   for (uint32_t i = 0; i < s->state.n; i++)
-    if (s->state.at[i].rate && !strcmp(path, s->d->param.at[s->state.at[i].param].path))
-      return true;
-  for (uint32_t i = 0; i < s->lag.n; i++)
-    if (!strcmp(path, s->d->param.at[s->lag.at[i].param].path)) return true;
-  return false;
+    if (!strcmp(p->path, s->d->param.at[s->state.at[i].param].path)) return s->state.at[i].rate;
+  return p->role != ROLE_WEIGHT && p->role != ROLE_CONST;
 }
 
 static void find_moving(const Flow *f, Switching *x) {
@@ -242,7 +239,7 @@ static void find_moving(const Flow *f, Switching *x) {
   x->moves = NEW_ARRAY(x->w->arena, bool, d->wire.n + 1);
   for (uint32_t i = 0; i < d->in.n; i++) x->moves[d->in.at[i]] = run->path || run->set;
   for (uint32_t i = 0; i < d->param.n; i++)
-    x->moves[d->param.at[i].wire] = is_moved(f, d->param.at[i].path);
+    x->moves[d->param.at[i].wire] = is_moved(f, &d->param.at[i]);
 }
 
 // The first `held` outputs with what is held, the others without; then guards, then values.
