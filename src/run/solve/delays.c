@@ -1,7 +1,7 @@
 // What is late: values as they were one lag ago.
 //
-// Each step leaves a polynomial of the values that will be late (through five of them), in a ring
-// as long as the longest lag. Values, not states: a value that is itself made of late ones is
+// Each step leaves a polynomial of the values that will be late (through five of them), or several
+// where one is not right between them, in a ring as long as the longest lag. Values, not states: a value that is itself made of late ones is
 // looked up once, however long that chain is. A step is never longer than the shortest lag, so that
 // all that it asks for is known.
 //
@@ -64,22 +64,54 @@ static void grow(Solver *s) {
   y->ring = ring, y->cap = cap;
 }
 
-bool late_record(Solver *s, double to) {
+static bool values_at(Solver *s, double t, Side side, double *value) {
+  dense_at(&s->dense, s->n, t, s->look);
+  late_at(s, t, side);
+  return s->problem.lates(s->problem.context, t, s->look, s->late, value) ||
+         solver_fail(s, "a delayed value cannot be computed at t = %.10g", t);
+}
+
+// Five values, and whether the curve through them is right at a sixth place.
+static bool sample(void *solver, double from, double to, bool *tame) {
+  const double coarse = 100; // times what a step may be off by
+  Solver *s = solver;
   History *y = s->history;
   uint32_t m = s->problem.late;
-  double h = to - s->t, oldest = s->t - y->longest - near(s->t);
+  double h = to - from, probe = from + CURVE_PROBE * h;
   for (uint32_t j = 0; j < 5; j++) {
-    double t = j == 4 ? to : s->t + h * j / 4;
-    dense_at(&s->dense, s->n, t, s->look);
-    late_at(s, t, j == 0 ? SIDE_RIGHT : SIDE_LEFT);
-    if (!s->problem.lates(s->problem.context, t, s->look, s->late, y->five + j * (size_t)m))
-      return solver_fail(s, "a delayed value cannot be computed at t = %.10g", t);
+    double t = j == 4 ? to : from + h * j / 4;
+    if (!values_at(s, t, t > s->t ? SIDE_LEFT : SIDE_RIGHT, y->five + j * (size_t)m)) return false;
   }
-  while (y->n > 1 && kept(y, y->head + 1)->from < oldest) y->head++, y->n--;
+  if (!values_at(s, probe, SIDE_LEFT, y->sixth)) return false;
+  dense_five(&y->trial, m, from, h, y->five);
+  *tame = true;
+  for (uint32_t i = 0; i < m; i++) {
+    double off = fabs(dense_one(&y->trial, m, i, probe) - y->sixth[i]);
+    *tame &= !(off > coarse * solver_allowed(s, fabs(y->sixth[i])));
+  }
+  return true;
+}
+
+static bool record_part(Solver *s, double from, double to, int deep) {
+  History *y = s->history;
+  double middle = from + (to - from) / 2;
+  switch (halves_or_whole(&(Halves){s, sample}, from, to, deep)) {
+  case HALVES_LOST: return false;
+  case HALVES_SPLIT:
+    return record_part(s, from, middle, deep + 1) && record_part(s, middle, to, deep + 1);
+  case HALVES_WHOLE: break;
+  }
   if (y->n == y->cap) grow(s);
-  dense_five(kept(y, y->head + y->n), m, s->t, h, y->five);
+  dense_five(kept(y, y->head + y->n), s->problem.late, from, to - from, y->five);
   y->n++;
   return true;
+}
+
+bool late_record(Solver *s, double to) {
+  History *y = s->history;
+  double oldest = s->t - y->longest - near(s->t);
+  while (y->n > 1 && kept(y, y->head + 1)->from < oldest) y->head++, y->n--;
+  return record_part(s, s->t, to, 0);
 }
 
 // Sorted, the next one last; one for each moment.
@@ -185,6 +217,8 @@ bool late_begin(Solver *s) {
   y->shortest = INFINITY;
   y->first = NEW_ARRAY(s->arena, double, m);
   y->five = NEW_ARRAY(s->arena, double, 5 * (size_t)m);
+  y->sixth = NEW_ARRAY(s->arena, double, m);
+  y->trial.part = NEW_ARRAY(s->arena, double, 5 * (size_t)m);
   y->cursor = NEW_ARRAY(s->arena, uint64_t, m);
   for (uint32_t i = 0; i < m; i++) {
     double lag = s->problem.lag[i];

@@ -56,6 +56,8 @@ typedef struct {
   uint64_t head;    // number of the oldest step; its place is head % cap
   uint64_t *cursor; // [late] the number of the step that was read last
   double *five;     // [5 late]
+  double *sixth;    // [late] between them
+  Dense trial;      // the curve through the five
   VEC(Kink) kink;   // moments that a step must end at, the next one last
 } History;
 
