@@ -79,8 +79,8 @@ static bool go(Solver *s, const SettleAim *aim, const double *way, double *off) 
   return false;
 }
 
-static bool is_small(const Solver *s, const double *way) {
-  const double share = 1e-3; // of the error that a step may have
+// Against a share of the error that a step may have.
+static bool is_small(const Solver *s, const double *way, double share) {
   for (uint32_t i = 0; i < s->n; i++) {
     double allowed = s->how.absolute + s->how.relative * fabs(s->x[i]);
     if (fabs(way[i]) > fmax(share * allowed, 1e-15 * fabs(s->x[i]))) return false;
@@ -98,8 +98,11 @@ static SettleEnd newton(Solver *s, const SettleAim *aim, double *off) {
     if (turn == 0 && !is_sound(s, way)) return settle_singular(s), SETTLE_LOST;
     if (!residual(s, aim, s->x, way, off)) return SETTLE_LOST;
     stiff_solve(s, way);
-    bool small = is_small(s, way);
-    if (!go(s, aim, way, off) && !small) return s->message ? SETTLE_LOST : SETTLE_STUCK;
+    bool small = is_small(s, way, 1e-3);
+    if (!go(s, aim, way, off) && !small) {
+      if (s->message) return SETTLE_LOST;
+      return is_small(s, way, 1) ? SETTLED : SETTLE_STUCK; // what is left is rounding
+    }
     if (small) return SETTLED;
   }
   return SETTLE_STUCK;
