@@ -263,7 +263,7 @@ static System *driven_by(Elab *in, Program *p, System *s, const Syntax *on, Run 
     r->path = data_file(w->arena, p->scope->path, n->text);
     return s;
   }
-  Def *d = name->kind == N_NAME ? scope_find(p->scope, name->name) : NULL;
+  Def *d = name->kind == N_NAME ? scope_meaning(p->scope, name) : NULL;
   if (!d && name == n && name->kind == N_NAME && set_is_known(name_text(w->names, name->name))) {
     r->set = name_text(w->names, name->name);
     return s;
@@ -307,7 +307,7 @@ void read_run(Elab *in, Program *p, const Syntax *n, const Syntax *said) {
   if (!r.base) r.base = name->name;
   r.name = run_name(w, &r);
   r.order = p->ran->ordered++;
-  Def *d = scope_find(p->scope, name->name);
+  Def *d = scope_meaning(p->scope, name);
   if (d && d->kind == DEF_MACHINE) {
     if (!d->broken) run_system(in, p, &r);
     if (r.system && r.system->timeless) {
@@ -612,7 +612,7 @@ static bool is_meant_too(const Elab *in, const Program *p, const Syntax *use, ui
 static System *system_meant(Elab *in, Program *p, const Syntax *n, const Check *c, bool nested) {
   const Syntax *use = check_target(n);
   const Run *run = c->run ? &p->ran->run.at[c->run - 1] : NULL;
-  Def *d = use ? scope_find(p->scope, use_base(use)->name) : NULL;
+  Def *d = use ? scope_meaning(p->scope, use_base(use)) : NULL;
   // A truth for all inputs, or about the wiring itself, is none of what it stands on.
   bool law = !syntax_any(check_left(n), is_watch, in) && !syntax_any(check_right(n), is_watch, in);
   System *s = run && law  ? run->own
@@ -679,7 +679,7 @@ void read_check(Elab *in, Program *p, const Syntax *n) {
     }
   }
   uint32_t run = run_meant(in, p, use), runs = p->ran->run.n, errors = w->diags->errors;
-  Def *d = name && name->kind == N_NAME ? scope_find(p->scope, name->name) : NULL;
+  Def *d = name && name->kind == N_NAME ? scope_meaning(p->scope, name) : NULL;
   if (!run && name && (!d || d->kind != DEF_MACHINE)) {
     no_run(in, p, name);
     return;

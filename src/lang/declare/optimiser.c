@@ -117,7 +117,7 @@ static bool is_decided(Making *m, const Value *v, const Syntax *what) {
 static void make_next(Making *m, const Syntax *n) {
   Body *b = m->b;
   const char *name = name_text(b->w->names, n->name);
-  Binding *bind = env_find(m->env, n->name);
+  Binding *bind = env_meaning(m->env, n);
   bool weight = strcmp(name, "p") == 0;
   if (!weight && (!bind || bind->kind != BIND_STATE)) {
     no_state(m, n, bind);
@@ -130,7 +130,7 @@ static void make_next(Making *m, const Syntax *n) {
   Id wire = wire_of_type(b, &one, &t, arena_format(b->w->arena, "the next `%s`", name),
                          step_value(n)->span);
   if (!wire) return;
-  bind = env_find(m->env, n->name);
+  bind = env_meaning(m->env, n);
   bind->next = value_one(b, one);
   if (weight)
     m->next = wire;

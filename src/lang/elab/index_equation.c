@@ -39,6 +39,7 @@ static void solve_by_name(Body *b, Env *env, Eq *eq) {
     Size s = 0;
     if (bind && (bind->kind == BIND_SIZE || bind->kind == BIND_OPTION)) s = bind->size;
     if (d && d->kind == DEF_AXIS) s = axis_size(b->in, d), d->used = true;
+    if (s) index_is_axis(b->in, index->name, index->span, bind, d);
     if (!s || sizes_agree(b, index->size, s, index->span, index->span, "an index")) continue;
     Id e = diag_error(w->diags, index->span, "index %s runs over %s places, but %s is %s",
                       name_text(w->names, index->name), size_text(w, index->size),

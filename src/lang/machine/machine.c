@@ -169,6 +169,7 @@ void add_out_ports(MachineBuilder *m, Env *env, const Syntax *result, uint64_t m
                     : name_from(w->names, arena_format(w->arena, "out%u", i + 1));
     if (!name_is_free(m, port.name, port.span)) continue;
     if (!port_type(m, env, named ? param_type(p) : p, &port.type)) continue;
+    if (named) name_means(m->in, p, p->name_span, NAMED_WIRE);
     vec_push(w->arena, &m->s->out, port);
   }
 }
@@ -203,8 +204,13 @@ void add_states(MachineBuilder *m, Env *env, const Syntax *n) {
       continue;
     }
     Val v = new_state(m, typed->name, own, state_start(m, env, typed, &own), typed->name_span);
+    int shown = port_named(m->s->out.at, m->s->out.n, typed->name); // the port of its name is it
     env_bind(m->env, typed->name,
-             (Binding){.kind = BIND_STATE, .value = value_one(m->b, v), .span = typed->name_span});
+             (Binding){.kind = BIND_STATE,
+                       .value = value_one(m->b, v),
+                       .named = shown >= 0 ? m->s->out.at[shown].span : typed->name_span,
+                       .span = typed->name_span});
+    env_meaning(m->env, typed);
   }
 }
 
@@ -285,7 +291,7 @@ Id guard_wire(MachineBuilder *m, Env *env, Condition c) {
 // A label is given by its name where its type is known: `next link = B when far > 1 else A`.
 static bool label_value(MachineBuilder *m, Env *env, const Syntax *n, const Type *own, Val *out) {
   if (n->kind == N_PAREN) return label_value(m, env, paren_inner(n), own, out);
-  if (n->kind == N_NAME && !env_find(env, n->name)) {
+  if (n->kind == N_NAME && !env_meaning(env, n)) {
     int label = label_named(m->w, own, n->name);
     if (label >= 0) *out = val_fill(m->b, val_literal(m->b, label, n->span), full_type(m, own));
     return label >= 0;
@@ -338,6 +344,7 @@ static void do_rate(MachineBuilder *m, Env *env, const Syntax *n, int mode) {
   World *w = m->w;
   const Syntax *lhs = lhss_in(equation_lhss(n)).at[0];
   const char *name = name_text(w->names, lhs->name);
+  env_meaning(m->env, lhs);
   int at = own_state(m, lhs->name), port = port_named(m->s->in.at, m->s->in.n, lhs->name);
   const Type *own = at >= 0                     ? &m->held.at[at].own
                     : port >= 0 && m->s->shares ? &m->s->in.at[port].type
@@ -426,7 +433,7 @@ static void do_step(MachineBuilder *m, Env *env, const Syntax *n, int mode) {
     value = fit_value(m, val_fn(m->b, FN_sub, pair, 2, n->span, NULL), own, n->span, name);
   }
   LinePlaces places = line_places(m, env, step_brackets(n), step_value(n), NULL, own);
-  Binding *bind = env_find(env, n->name);
+  Binding *bind = env_meaning(env, n);
   if (bind && bind->kind == BIND_STATE) {
     bind->partly |= step_cond(n) || places.named || mode != ANY_MODE || bind->next.n;
     bind->next = value_one(m->b, val_wire(m->b, value, n->span));
@@ -484,6 +491,7 @@ static void do_equation(MachineBuilder *m, Env *env, const Syntax *n) {
     return;
   }
   const Type *own = &m->s->out.at[port].type;
+  name_means(m->in, lhs, m->s->out.at[port].span, NAMED_WIRE);
   Id target = table_get(m->targets, &lhs->name, sizeof lhs->name);
   if (target && m->target.at[target - 1].placed) {
     Id all = placed_value(m, &m->target.at[target - 1]);

@@ -28,7 +28,7 @@ Type target_type(MachineBuilder *m, const LineTarget *t) {
 
 static bool is_unknown_name(void *builder, const Syntax *n) {
   MachineBuilder *m = builder;
-  return n->kind == N_NAME && !env_find(m->env, n->name) && !scope_find(m->env->scope, n->name);
+  return n->kind == N_NAME && !env_meaning(m->env, n) && !scope_meaning(m->env->scope, n);
 }
 
 // A name that labels an axis of the port is an index there, whatever else it means.
@@ -36,7 +36,7 @@ static bool is_target_index(MachineBuilder *m, const Type *own, const Syntax *n)
   if (n->kind != N_NAME) return false;
   for (uint32_t i = 0; i < own->rank; i++)
     if (own->axis[i].label == n->name) return true;
-  const Binding *bind = env_find(m->env, n->name);
+  const Binding *bind = env_meaning(m->env, n);
   return (bind && bind->kind == BIND_SIZE) || is_unknown_name(m, n);
 }
 
