@@ -470,6 +470,7 @@ typedef struct {
   uint32_t nin;
 } LimnImport;
 // An ONNX file becomes a program, whose main learner or box is `model`. What it cannot say is refused, with the node that wants it.
+// limn_set before it makes a number of a size that has a name in the model.
 LIMN_API LimnStatus limn_import(Limn *, const char *path, const LimnImport *);
 
 typedef struct {

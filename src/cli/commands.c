@@ -403,6 +403,7 @@ static void say_no_run(const Options *o, const char *dir) {
 
 int run_import(Limn *l, Options *o) {
   if (!o->import.out) o->import.out = "model.limn";
+  for (uint32_t i = 0; i < o->nset; i++) limn_set(l, o->set_name[i], o->set_value[i]);
   LimnStatus s = limn_import(l, o->file, &o->import);
   if (!s && !o->json) SAY(stdout, o->import.out, "\n");
   const char *where = !s && o->json ? limn_quote(l, o->import.out) : NULL;
