@@ -274,6 +274,7 @@ typedef struct {
   const char *out;     // the program is written here too; NULL: nowhere
   const char *weights; // a safetensors file with the weights of the diagram, or NULL: they are
                        // written beside the program, under the names they have there
+  bool places; // comments say of which part of the file each line was made: for messages about it
 } LimnRead;
 // A diagram as `--as json` writes it, as a program, in which it stands last.
 LIMN_API LimnStatus limn_read(Limn *, const char *path, const LimnRead *, const char **program);

@@ -262,7 +262,8 @@ int run_export(Limn *l, Options *o) {
 // It is written only where the checker takes it; answers before that are gone with the load.
 int run_read(Limn *l, Options *o) {
   const char *text = NULL;
-  LimnRead how = {.size = sizeof how}, files = {sizeof files, o->eval.out, o->eval.weights};
+  LimnRead how = {.size = sizeof how, .places = true},
+           files = {.size = sizeof files, .out = o->eval.out, .weights = o->eval.weights};
   if (files.weights && !files.out) {
     fputs("limn: --weights wants --out too: they are written beside the program\n", stderr);
     return LIMN_USAGE;
