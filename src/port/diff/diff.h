@@ -74,7 +74,7 @@ struct DiffBody {
   const char *otherwise; // boxes meet, and still it is another thing: why; or NULL
 };
 enum { MOST_BOXES = 4000 };
-// NULL: there are more than MOST_BOXES in one body.
+// NULL: there are more than MOST_BOXES in one body. One of the two may be NULL.
 DiffBody *outlines_meet(Arena *, const Outline *a, const Outline *b);
 
 // -- statements.c ---------------------------------------------------------------------------------
@@ -88,7 +88,7 @@ typedef struct {
 typedef struct {
   uint32_t level;
   DiffMark mark;
-  const char *text; // of a change: old -> new where they differ
+  const char *text; // of a change: old → new where they differ, {+ added}, {- gone}
 } DiffLine;
 typedef struct {
   DiffMark mark;

@@ -196,6 +196,13 @@ static bool is_other_beside(TreeWalk *w, const Syntax *a, const Syntax *b) {
   return false;
 }
 
+// Some words stand before several things.
+static const char *with_word(StatementMeeting *m, const Syntax *n, const char *text) {
+  const char *word = n->kind == N_LEARNER ? "learn" : kind_word(n);
+  bool lacks = n->kind == N_LEARNER || n->kind == N_AXIS || n->kind == N_TYPED;
+  return lacks ? arena_format(m->arena, "%s %s", word, text) : text;
+}
+
 static DiffThing met_thing(StatementMeeting *m, const Statement *a, const Statement *b) {
   DiffThing t = thing_of(m, a, b);
   TreeWalk w = walk_of(m, a, b, &m->global);
@@ -207,7 +214,10 @@ static DiffThing met_thing(StatementMeeting *m, const Statement *a, const Statem
   TreeWalk beside = walk_of(m, a, b, &m->global);
   t.beside = is_other_beside(&beside, a->node, b->node);
   trees_lines(&w, a->node, b->node, 0, &lines);
-  for (uint32_t i = 0; i < lines.n; i++) vec_push(m->arena, &t.line, lines.at[i]);
+  for (uint32_t i = 0; i < lines.n; i++) {
+    if (!i) lines.at[i].text = with_word(m, a->node, lines.at[i].text);
+    vec_push(m->arena, &t.line, lines.at[i]);
+  }
   t.mark = DIFF_CHANGED;
   return t;
 }
@@ -215,7 +225,8 @@ static DiffThing met_thing(StatementMeeting *m, const Statement *a, const Statem
 static DiffThing lone_thing(StatementMeeting *m, int side, const Statement *s) {
   DiffThing t = thing_of(m, side ? NULL : s, side ? s : NULL);
   TreeWalk w = {.arena = m->arena, .side = {m->side[0], m->side[1]}};
-  vec_push(m->arena, &t.line, (DiffLine){0, t.mark, tree_words(&w, side, s->node)});
+  vec_push(m->arena, &t.line,
+           (DiffLine){0, t.mark, with_word(m, s->node, tree_head(&w, side, s->node))});
   return t;
 }
 
