@@ -128,6 +128,31 @@ LIMN_API const char *limn_format(Limn *, const char *path, const char *text, siz
 // The same for a file, which is replaced unless `check`; *same: it was laid out so already.
 LIMN_API LimnStatus limn_format_file(Limn *, const char *path, bool check, bool *same);
 
+// -- what an editor asks --------------------------------------------------------------------------
+// A program that is being written. It is loaded as by limn_load_text, with errors or without, and what
+// its names mean is kept. When *stop (unless NULL) is not 0, the load is given up: LIMN_WRONG.
+LIMN_API LimnStatus limn_edit_load(Limn *, const char *name, const char *text, size_t n,
+                                   const volatile sig_atomic_t *stop);
+// The text as it is by now, when it has gone on since. Questions are about this one; what is before and
+// behind the change is known as it was.
+LIMN_API LimnStatus limn_edit_text(Limn *, const char *text, size_t n);
+typedef struct {
+  size_t size;
+  uint32_t line, character;         // the place, from 0, or the beginning of a range
+  uint32_t end_line, end_character; // the end of a range
+  const char *text;                 // of `rename`: the new name
+  const char *library;              // the address of the library's text; NULL: "limn:library.limn"
+  bool utf8;                        // characters are bytes; otherwise units of UTF-16
+  bool no_declaration;              // of `references`: without the declaration
+} LimnAsk;
+// The answer as JSON, in the shapes of the Language Server Protocol; "null": there is none. The
+// questions are messages, hover, definition, references, highlight, prepareRename, rename,
+// completion, signature, symbols, tokens, legend, folding, hints, actions, and box (the name that a
+// picture would be of). NULL with a message: it is refused, as a name that means something already.
+LIMN_API const char *limn_edit_ask(Limn *, const char *question, const LimnAsk *);
+// A text that programs can come from without a file: "library.limn". NULL: there is none.
+LIMN_API const char *limn_edit_document(Limn *, const char *name);
+
 // -- arrays ---------------------------------------------------------------------------------------
 typedef enum { LIMN_F64, LIMN_F32, LIMN_I64, LIMN_I32, LIMN_U8 } LimnType;
 typedef struct {

@@ -57,7 +57,8 @@ bool call_allowed(ApiCall *c, CallNeed need) {
   if (!begin_work(c)) return true;
   bool wrong = l->load_errors || !l->program;
   bool works = need > NEEDS_READING;
-  if ((need && !l->w) || (need && need != NEEDS_TEXT && wrong)) {
+  bool whole = need == NEEDS_READING || need == NEEDS_PROGRAM;
+  if ((need && !l->w) || (whole && wrong)) {
     if (!c->errors) // otherwise what went wrong with the load is the answer
       call_misuse(c, l->w ? "the program that is loaded has errors" : "no program is loaded");
     call_end(c, LIMN_USAGE);
