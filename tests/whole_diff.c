@@ -24,6 +24,17 @@ static bool tell(Case *c, const char *a, const char *b, Told *out) {
   return good;
 }
 
+// A picture of it has no faults.
+static bool no_faults(Case *c, const char *a, const char *b) {
+  LimnDiff how = {.size = sizeof how, .check = true};
+  const char *text = NULL;
+  Limn *l = limn_new();
+  bool good = limn_diff(l, a, b, &how, &text) == LIMN_GOOD && !*text;
+  if (!good) case_says(c, "faults:\n%s%s", text ? text : "", limn_messages(l, false));
+  limn_free(l);
+  return good;
+}
+
 static void put_file(Case *c, const char *path, const char *text) {
   file_write(c->arena, path, text, strlen(text));
 }
@@ -142,6 +153,8 @@ static bool changes_are_told(Case *c, const char *text) {
       if (!same_values(c, other)) return false;
     } else if (there.same)
       return case_says(c, "a change is not told: in `%s`\n%s", line_changed(c, text, other), other);
+    if (!i && !no_faults(c, "left.limn", "right.limn"))
+      return case_says(c, "== changed\n%s", other);
     if (count_of(there.json, "\"mark\": \"added\"") != count_of(back.json, "\"mark\": \"gone\""))
       return case_says(c, "there and back:\n%s\n%s\n== changed\n%s", there.text, back.text, other);
   }

@@ -49,6 +49,16 @@ static bool judge(DiffWork *d, DiffThing *t) {
   return true;
 }
 
+static void look_at_files(DiffWork *d, DiffThing *t) {
+  if (t->mark != DIFF_SAME || d->answer.models || !t->node[0] || !t->node[1]) return;
+  const char *file = diff_other_file(d->c, d->side, t);
+  if (!file) return;
+  const char *text = arena_format(d->c->scratch, "%s%s%s: %s has other bytes", t->word,
+                                  t->name[0] ? " " : "", t->name[0] ? t->name[0] : "", file);
+  t->mark = DIFF_CHANGED, t->beside = true, t->line.n = 0;
+  vec_push(d->c->scratch, &t->line, (DiffLine){0, DIFF_CHANGED, text});
+}
+
 static bool is_asked(const DiffThing *t, const char *name) {
   return !name || (t->name[0] && !strcmp(t->name[0], name)) ||
          (t->name[1] && !strcmp(t->name[1], name));
@@ -78,6 +88,7 @@ static LimnStatus things(DiffWork *d, const LimnDiff *how) {
                  d->side[0].path, d->side[1].path);
       return LIMN_WRONG;
     }
+    look_at_files(d, t);
     vec_push(c->scratch, &d->answer.thing, *t);
   }
   if (!how->name || d->answer.thing.n) return LIMN_GOOD;

@@ -127,3 +127,13 @@ has "600 boxes that changed" 2 "there is too much of it for one picture: see --o
 has "600 that did not" 0 "many: the same" diff many.limn many.limn --out d.svg
 has "no such kind of picture" 2 "d.gif" diff a.limn b.limn --out d.gif
 has "no such theme" 2 "--theme wants auto, light, dark or mono, not red" diff a.limn b.limn --theme red
+
+# Files that a program names are part of it.
+mkdir -p one two
+for k in one two; do
+  printf 'given a, b, y : R[] from "d.csv"\nlearn f : R[] -> R[] = dense[]\ngoal g : f(a) ~ y by l2\n' >$k/p.limn
+  printf 'a,b,y\n1,2,3\n4,5,6\n' >$k/d.csv
+done
+has "a file with the same bytes" 0 "f: the same" diff one/p.limn two/p.limn
+printf '7,8,9\n' >>two/d.csv
+has "a file with other bytes" 1 "~ given: d.csv has other bytes" diff one/p.limn two/p.limn

@@ -174,13 +174,6 @@ static const char *shape_words(Arena *arena, const Array *a) {
   return out.at;
 }
 
-static bool same_shapes(const DiffWeight *w) {
-  bool same = w->array[0] && w->array[1] && w->array[0]->rank == w->array[1]->rank;
-  for (uint32_t i = 0; same && i < w->array[0]->rank; i++)
-    same = w->array[0]->shape[i] == w->array[1]->shape[i];
-  return same;
-}
-
 static void weight_text(Arena *arena, const DiffWeight *w, Buf *out) {
   const char *shape[2] = {NULL, NULL};
   for (int i = 0; i < 2; i++)
@@ -188,7 +181,7 @@ static void weight_text(Arena *arena, const DiffWeight *w, Buf *out) {
   line_begin(out, 0, w->mark);
   buf_printf(out, "%s  %s", diff_change(arena, w->name[0], w->name[1], "->"),
              diff_change(arena, shape[0], shape[1], "->"));
-  if (same_shapes(w))
+  if (weight_fits(w))
     buf_printf(out, "  largest %.3g, mean %.3g, relative %.3g", w->largest, w->mean, w->relative);
   buf_char(out, '\n');
 }
@@ -269,7 +262,7 @@ static void weight_json(JsonOut *j, const DiffWeight *w) {
   json_text(j, "mark", mark_names[w->mark]);
   shape_json(j, "shape", w->array[0]);
   shape_json(j, "other_shape", w->array[1]);
-  if (same_shapes(w)) {
+  if (weight_fits(w)) {
     json_number(j, "largest", w->largest);
     json_number(j, "mean", w->mean);
     json_number(j, "relative", w->relative);

@@ -113,8 +113,9 @@ typedef struct {
   double relative;      // the length of the difference, of that of the first
 } DiffWeight;
 typedef VEC(DiffWeight) DiffWeights;
-typedef struct { // which weight of the one is which of the other
-  Table *to;     // the path of the one to a number + 1 of:
+bool weight_fits(const DiffWeight *); // both have it, of one shape
+typedef struct {                      // which weight of the one is which of the other
+  Table *to;                          // the path of the one to a number + 1 of:
   VEC(const char *) path;
 } DiffPairs;
 void weights_pair(Arena *, const DiffBody *, DiffPairs *);
