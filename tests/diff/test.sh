@@ -137,3 +137,12 @@ done
 has "a file with the same bytes" 0 "f: the same" diff one/p.limn two/p.limn
 printf '7,8,9\n' >>two/d.csv
 has "a file with other bytes" 1 "~ given: d.csv has other bytes" diff one/p.limn two/p.limn
+
+# Things that have other names and are changed still meet.
+cat >gan1.limn <<'P'
+learn gen : R[4] -> R[8] = dense[16] ; relu ; dense[8]
+learn dis : R[8] -> R[] = dense[16] ; tanh ; dense[]
+P
+sed 's/gen/maker/; s/dis/judge/; s/16/32/' gan1.limn >gan2.limn
+has "renamed and changed" 1 "gen -> maker: 0 the same, 3 changed" diff gan1.limn gan2.limn
+has "another one too" 1 "dis -> judge: 0 the same, 3 changed" diff gan1.limn gan2.limn
