@@ -479,6 +479,9 @@ typedef struct {
   const char *name; // what is called so alone; NULL: all
   bool json;        // all of it as one object
   bool *same;       // out, unless NULL: nothing but names is other
+  const char *out;  // a picture of it: svg, png, pdf, tex, txt, or a page: html; NULL: none
+  const char *theme; // of the picture: auto, light, dark, mono; NULL: auto
+  bool check;        // the faults of the picture are the answer; nothing is written
 } LimnDiff;
 // Two programs or models side by side, each a program, a folder of a run, an ONNX file or a file of
 // weights (safetensors): which boxes are the same, changed, added, gone or moved, which statements

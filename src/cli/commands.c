@@ -280,7 +280,14 @@ int run_diff(Limn *l, Options *o) {
   const char *text = NULL;
   bool same = false;
   LimnDiff how = {.size = sizeof how, .name = o->of, .json = o->json, .same = &same};
+  for (uint32_t i = 0; i < o->nread; i++) limn_allow(l, o->read[i]);
+  how.out = o->eval.out, how.theme = o->draw.theme, how.check = o->check;
   LimnStatus s = limn_diff(l, o->file, o->name, &how, &text);
+  if (o->check) { // as `limn draw --check`
+    bool faults = text && *text;
+    text = as_asked(l, o, text);
+    return answer(l, o, s ? s : faults ? LIMN_WRONG : LIMN_GOOD, "faults", text);
+  }
   int status = answer(l, o, s, "diff", o->train.quiet && !o->json ? NULL : text);
   o->understood = status == LIMN_WRONG;
   return status == LIMN_WRONG ? 2 : status ? status : !same;
