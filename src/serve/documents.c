@@ -6,8 +6,9 @@
 
 static const double PAUSE = 0.15;     // after a change
 static const double TRY_PAUSE = 0.35; // before it is asked whether the program would run
-static const double QUICK = 0.03;     // a text that takes less is looked at before every answer
-enum { GIVE_UP_LIMIT = 20, DOCUMENT_LIMIT = 8 << 20, DOCUMENTS_LIMIT = 1000 };
+// A text that is short, unless its program is large all the same, is looked at before every answer.
+static const double QUICK = 0.3;
+enum { SHORT = 16 << 10, GIVE_UP_LIMIT = 20, DOCUMENT_LIMIT = 8 << 20, DOCUMENTS_LIMIT = 1000 };
 
 static const Json *inside(const Json *j, const char *key) {
   return j && j->kind == JSON_OBJECT ? json_get(j, key) : NULL;
@@ -218,7 +219,8 @@ void served_try(LimnServer *s, ServedText *d) {
 }
 
 bool served_ready(LimnServer *s, ServedText *d, bool now) {
-  if (d->stale && (now || !d->shown || d->seconds < QUICK)) served_look(s, d, NULL);
+  if (d->stale && (now || !d->shown || (d->n < SHORT && d->seconds < QUICK)))
+    served_look(s, d, NULL);
   if (!d->shown) return false;
   if (!d->told) d->told = limn_edit_text(d->shown, d->text, d->n) == LIMN_GOOD;
   return d->told;

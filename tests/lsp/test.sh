@@ -50,7 +50,7 @@ printf '%s\n%s\n%s\n' "$begin" '{"jsonrpc":"2.0","id":2,"method":"shutdown"}' '{
 printf '%s\n%s\n' "$begin" '{"jsonrpc":"2.0","method":"exit"}' | frame | damaged 'exit alone' 1 '"id":1'
 
 # Each word of the language, and each box that is in no library, is described.
-packaging/words.sh | awk '$1 == "keyword" { print $2 }' | while read -r word; do
+editors/words.sh | awk '$1 == "keyword" { print $2 }' | while read -r word; do
   grep -q "^WORD(\"$word\"," src/edit/known.def || echo "$word"
 done >"$out/words"
 awk '/const BuiltinBox / && /= {/ { on = 1 } on { print } on && /};/ { on = 0 }' $(find src/lang -name '*.c') | grep -o '{"[a-z_0-9]*"' | tr -d '{"' | while read -r box; do
@@ -59,6 +59,32 @@ done >>"$out/words"
 cat "$out/words"
 [ ! -s "$out/words" ]
 verdict 'every word has a line' $?
+
+# The files for editors: the extension with a stand-in for the editor, its package, Emacs' mode.
+if command -v node >/dev/null; then
+  packaging/share.sh "$out/share" 1.2.3 && node $here/extension.js "$LIMN" "$out/share/vscode" "$out"
+  verdict 'the extension' $?
+else echo "skipped: there is no node, so the extension for Visual Studio Code is not run"; packaging/share.sh "$out/share" 1.2.3; fi
+/usr/bin/python3 editors/vscode/vsix.py "$out/share/vscode" "$out/limn.vsix" >/dev/null && /usr/bin/python3 - "$out/limn.vsix" <<'END'
+import json, sys, zipfile, xml.dom.minidom
+z = zipfile.ZipFile(sys.argv[1])
+names = set(z.namelist())
+package = json.loads(z.read("extension/package.json"))
+assert package["version"] == "1.2.3" and "[Content_Types].xml" in names, names
+assert 'Version="1.2.3"' in z.read("extension.vsixmanifest").decode()
+for name in ("[Content_Types].xml", "extension.vsixmanifest"): xml.dom.minidom.parseString(z.read(name))
+for path in [package["main"], package["contributes"]["grammars"][0]["path"], package["contributes"]["languages"][0]["configuration"]]:
+    assert "extension/" + path.removeprefix("./") in names, path
+END
+verdict 'the package of the extension' $?
+if command -v emacs >/dev/null; then
+  printf 'box f(x: R[3]) -> R[3] {\nreturn relu(x)\n}\n' >"$out/a.limn"
+  emacs -Q --batch -l "$out/share/emacs/limn-mode.el" "$out/a.limn" --eval '(progn (font-lock-ensure) (indent-region (point-min) (point-max)) (goto-char 1) (search-forward "relu") (princ (list major-mode (get-text-property 1 (quote face)) (current-indentation) (get-text-property (1- (point)) (quote face)))))' >"$out/emacs" 2>"$out/error"
+  grep -q '(limn-mode font-lock-keyword-face 2 font-lock-builtin-face)' "$out/emacs"
+  status=$?
+  [ $status -eq 0 ] || cat "$out/emacs" "$out/error"
+  verdict 'the mode for Emacs' $status
+else echo "skipped: there is no emacs, so its mode is not read"; fi
 
 client=${LIMN_LSP_CLIENT:-$PWD/build/lsp-client}
 if command -v node >/dev/null && [ -d "$client/node_modules/vscode-languageserver-protocol" ]; then
