@@ -189,13 +189,15 @@ static void call_bias(const Calls *c, ImpLine *l) {
 // A function of one number, at each place.
 static void call_map(const Calls *c, ImpLine *l) {
   const char *right = l->form.right, *index = l->read.n == 1 ? l->read.at[0].index : NULL;
-  size_t n = strcspn(right, "(");
+  size_t n = strcspn(right, "(["), open = n;
+  if (right[n] == '[') open = n + strcspn(right + n, "]") + 1;
   if (l->part.n || l->out.n != 1 || l->form.pad || !index || !l->form.left || !n) return;
-  if (strcmp(right + n, "($0)") != 0 || strcmp(index, l->form.left) != 0) return;
+  if (open > strlen(right) || strcmp(right + open, "($0)") != 0 || strcmp(index, l->form.left) != 0)
+    return;
   for (size_t i = 0; i < n; i++)
     if (!char_is_word(right[i]) && right[i] != '_') return;
   const char *box = arena_text(c->m->arena, right, n);
-  part_add(c, l, box, box);
+  part_add(c, l, box, arena_text(c->m->arena, right, open));
 }
 
 // -- several lines -------------------------------------------------------------------------------

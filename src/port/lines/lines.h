@@ -155,6 +155,9 @@ const char *symbol_make(Importer *, const char *symbol);
 // batch.c: the axis of the samples is left out where it only passes over
 void batch_leave_out(Importer *, const bool *live); // [line]
 
+// attend.c: attention is said by the library's box
+void attends_make(Importer *, bool *live); // [line]
+
 // calls.c: what a box of the library says is said by it, and boxes that follow each other become a chain
 void calls_make(Importer *, bool *live);        // [line]
 void calls_place(Importer *, const bool *live); // the weights of boxes get their paths

@@ -285,7 +285,25 @@ static void put_block_weights(ImpWriter *w, const ImpBlock *b) {
     }
 }
 
+// Whether a line of the block, or a further input of it, has this name.
+static bool block_has(const ImpWriter *w, const ImpBlock *b, const char *name) {
+  for (uint32_t i = 0; i < b->more.n; i++)
+    if (!strcmp(value_at(w->m, b->more.at[i])->name, name)) return true;
+  for (uint32_t i = 0; i < b->n; i++) {
+    if (!strcmp(value_at(w->m, b->line[i].out.at[0])->name, name)) return true;
+    for (uint32_t k = 0; k < b->line[i].read.n; k++) {
+      const ImpValue *v = value_at(w->m, b->line[i].read.at[k].value);
+      if (v->name && !strcmp(v->name, name)) return true;
+    }
+  }
+  return false;
+}
+
+// What goes round has a name of its own inside.
 static void put_block(ImpWriter *w, const ImpBlock *b) {
+  ImpValue *in = value_at(w->m, b->in);
+  const char *outside = in->name;
+  if (!block_has(w, b, "x")) in->name = "x";
   buf_printf(w->b, "box %s(", b->name);
   put_argument(w, b->in, false);
   for (uint32_t i = 0; i < b->more.n; i++) put_argument(w, b->more.at[i], true);
@@ -295,6 +313,7 @@ static void put_block(ImpWriter *w, const ImpBlock *b) {
   put_block_weights(w, b);
   for (uint32_t i = 0; i < b->n; i++) put_line(w, &b->line[i]);
   buf_printf(w->b, "  return %s\n}\n", value_at(w->m, b->out)->name);
+  in->name = outside;
 }
 
 // -- the model -----------------------------------------------------------------------------------
@@ -412,6 +431,7 @@ void write_program(Importer *m, Imported *out) {
   w.alone = !m->input.n && has_weights(&w);
   if (!m->how->flat && !w.alone) {
     batch_leave_out(m, w.live);
+    attends_make(m, w.live);
     calls_make(m, w.live);
     plumbing_fold(m, w.live);
     repeats_make(m, w.live);
