@@ -89,6 +89,13 @@ def attends(by=2.0, mask=b"", masked="s"):
 BEHIND = (node("ConstantOfShape", ["sizes"], ["ones"], value=tensor("", [1], [1.0])) + node("Trilu", ["ones", "one"], ["far"], upper=1) + node("Cast", ["far"], ["hide"], to=9)
           + node("Where", ["hide", "never", "s"], ["m"]) + raw(5, tensor("sizes", [2], [3, 3], 7)) + raw(5, tensor("one", [], [1], 7)) + raw(5, tensor("never", [], [float("-inf")])))
 
+# A stage of some width: twice, of other sizes.
+def stage(k, i, o, x, y):
+    def weights(name, *dims): return raw(5, tensor(f"s{k}.{name}", list(dims), [(-1) ** j * (j + 1) / 4 for j in range(dims[0] * (dims[1] if len(dims) > 1 else 1))]))
+    return (weights("a.weight", i, o) + weights("a.bias", o) + weights("b.weight", o, o) + weights("b.bias", o) + node("Gemm", [x, f"s{k}.a.weight", f"s{k}.a.bias"], [f"/s{k}/a"])
+            + node("Relu", [f"/s{k}/a"], [f"/s{k}/r"]) + node("Gemm", [f"/s{k}/r", f"s{k}.b.weight", f"s{k}.b.bias"], [f"/s{k}/b"]) + node("Add", [f"/s{k}/b", f"/s{k}/r"], [f"/s{k}/c"]) + node("Relu", [f"/s{k}/c"], [y]))
+
+
 FILES = {
     # good ones
     "repeat": model(x("batch", 2), y("batch", 2), LAYERS),
@@ -97,6 +104,7 @@ FILES = {
     "mixed": model(x("n", 2), y("n", 2), node("Transpose", ["x"], ["t"], perm=[1, 0]), node("Reshape", ["t", "row"], ["a"]), node("Reshape", ["x", "row"], ["b"]),
                    node("Add", ["a", "b"], ["c"]), node("Reshape", ["c", "back"], ["y"]), raw(5, tensor("row", [1], [-1], 7)), raw(5, tensor("back", [2], [-1, 2], 7))),
     "turned": model(x("n", 2), y(2, "n"), node("Transpose", ["x"], ["y"], perm=[1, 0])),
+    "stages": model(x("n", 2), y("n", 4), stage(0, 2, 3, "x", "h"), stage(1, 3, 4, "h", "y")),
     "attends": attends(),
     "causal": attends(mask=BEHIND, masked="m"),
     "almost": attends(by=3.0),

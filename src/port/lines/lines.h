@@ -101,6 +101,8 @@ typedef struct {
   ImpLine *line; // [times * n]; what is written is the first time
   Id in, out;
   Ids more; // further inputs, the same each time
+  const char *
+      sizes; // "o, p" where times differ in sizes, "" where only those of wires do; NULL: not at all
 } ImpBlock;
 
 typedef struct Importer {
@@ -170,5 +172,6 @@ void repeats_make(Importer *, bool *live);
 
 // write.c
 void write_program(Importer *, Imported *);
+bool line_is_placewise(const Importer *, const ImpLine *); // written without indices
 
 #endif
