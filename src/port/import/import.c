@@ -248,6 +248,10 @@ static bool import_output(Importer *m, ImpScope *s, const OnnxValueInfo *out) {
     if (dim_is(value_at(m, v)->shape.dim[i], 0))
       return diag_refuse(m->diags, (Span){0},
                          "axis %u of output `%s` has no places: an axis has at least one", i, name);
+  if (value_at(m, v)->kind == IMP_CONST && !value_at(m, v)->data)
+    return diag_refuse(
+        m->diags, (Span){0},
+        "output `%s` is made of sizes that only have a name: --set gives them a number", name);
   vec_push(m->arena, &m->output, v);
   return declared_fits(m, NULL, out, v);
 }
