@@ -28,10 +28,12 @@ static void check_port(MachineBuilder *m, uint32_t at) {
       return;
     }
   if (!m->s->mode.n || (port->modes & all) == 0) {
-    Id e = diag_error(w->diags, port->span, "port `%s` is not defined",
-                      name_text(w->names, port->name));
-    diag_help(w->diags, e, "an equation says what it shows: `%s = …`",
-              name_text(w->names, port->name));
+    Nearest near = nearest_to(name_text(w->names, port->name));
+    for (uint32_t i = 0; i < m->s->own.n; i++)
+      nearest_try(&near, name_text(w->names, m->s->own.at[i].name));
+    Id e = diag_error(w->diags, port->span, "port `%s` is not defined", near.text);
+    diag_help(w->diags, e, "an equation says what it shows: `%s = %s`", near.text,
+              near.best ? near.best : "…");
   }
 }
 
@@ -78,10 +80,11 @@ static void settle_states(MachineBuilder *m) {
     s.rate = live_rate(m, i, s.rate);
     s.reborn = m->alive != 0;
     if (s.rate && s.next) {
-      diag_error(w->diags, m->s->own.at[i].span,
-                 is_shared(m, i) ? "`%s` has a rate, which shares add up to, and a `next %s`"
-                                 : "`%s` has a rate, `%s' = …`, and a `next %s`",
-                 name, name, name);
+      Id e = diag_error(w->diags, m->s->own.at[i].span,
+                        is_shared(m, i) ? "`%s` has a rate, which shares add up to, and a `next %s`"
+                                        : "`%s` has a rate, `%s' = …`, and a `next %s`",
+                        name, name, name);
+      diag_help(w->diags, e, "what flows is set by events: `next %s = … when …`", name);
     }
     vec_push(w->arena, &m->s->state, s);
     m->s->flows |= s.rate != 0;
