@@ -99,7 +99,10 @@ Id fit_value(MachineBuilder *m, Val v, const Type *own, Span span, const char *w
   }
   v = widen(m->b, v, m->pass, m->npass, span);
   if (skip) v = along_array(m, v, own, skip, span);
-  return val_to_wire(m->b, &v, 0);
+  Id wire = val_to_wire(m->b, &v, 0);
+  if (own->names && !m->b->d->wire.at[wire].type.names) // a choice between labels knows none
+    m->b->d->wire.at[wire].type.names = own->names;
+  return wire;
 }
 
 // -- ports ----------------------------------------------------------------------------------------
