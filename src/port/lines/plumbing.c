@@ -73,7 +73,8 @@ static bool may_read_through(const ImpLine *l, const ImpLine *mover, const ImpRe
   if (stays(mover)) return true;
   if (l->part.n || !l->form.left || !r->index || strpbrk(r->index, "@$")) return false;
   if (!strchr(mover->read.at[0].index, '(')) return true;
-  return !strcmp(l->form.right, "$0") && !l->form.pad && plain_letters(r->index);
+  return !strcmp(l->form.right, "$0") && !l->form.pad && plain_letters(r->index) &&
+         plain_letters(l->form.left); // which then says how many places each has
 }
 
 static bool all_read_through(const Plumbing *p, const ImpLine *mover) {
@@ -88,9 +89,31 @@ static bool all_read_through(const Plumbing *p, const ImpLine *mover) {
   return true;
 }
 
+// Sizes that a group has written, `(k:2 l)`, where the left side writes them too.
+static void drop_sizes(Importer *m, ImpLine *l) {
+  if (l->part.n || l->read.n != 1 || l->form.pad || !l->form.left) return;
+  const char *from = l->read.at[0].index;
+  if (strcmp(l->form.right, "$0") != 0 || !from || !strchr(from, ':')) return;
+  if (!plain_letters(l->form.left)) return;
+  Buf b = buf_new(m->arena);
+  for (const char *at = from; *at; at++) {
+    size_t n = *at == ':' ? 1 : 0, k = b.n;
+    while (n && at[n] && !strchr(" )", at[n])) n++;
+    while (k && char_is_word(b.at[k - 1])) k--;
+    if (n && count_of(l->form.left, b.at + k, b.n - k) != 1) return;
+    if (n && strpbrk(arena_text(m->arena, at, n), "(")) return;
+    if (n) at += n;
+    if (!*at) break;
+    buf_char(&b, *at);
+  }
+  l->read.at[0].index = b.at;
+}
+
 void plumbing_fold(Importer *m, bool *live) {
   Plumbing p = {m, live};
   if (m->box.n || m->line.n > 4000) return; // loops go along the names of axes
+  for (uint32_t at = 0; at < m->line.n; at++)
+    if (live[at]) drop_sizes(m, &m->line.at[at]);
   for (uint32_t at = 0; at < m->line.n; at++) {
     const ImpLine *mover = &m->line.at[at];
     if (!live[at] || !only_moves(m, mover) || !all_read_through(&p, mover)) continue;
