@@ -4,6 +4,7 @@
 # make help     this list
 # make deb      build/limn_VERSION_ARCH.deb and build/python3-limn_VERSION_all.deb
 # make python   the Python module with the library inside, as a wheel: build/python/limn-VERSION-….whl
+# make vsix     the extension for Visual Studio Code: build/limn-VERSION.vsix
 # make deps     installs the Debian packages that building and testing need
 # make demo     builds, learns to edit faces, and writes a page to look at: demo/report.html
 # make test     everything (SAN=1: under the sanitizers; ONLY=draw,cli,block_test: only these; JOBS=2: so many at once)
@@ -22,9 +23,11 @@
 # make laws     laws of RUNS random whole programs, from seed FIRST on (LAW=batch; LAW=hybrid: of hybrid systems)
 # make draw-random  pictures of RUNS random programs, from seed FIRST on: their faults
 # make onnx     ONNX's node tests through `limn import`, with a table by operator: NODES=FOLDER
+# make onnx-damage  the same tests, each damaged in every way that makes it no ONNX model: all must be refused (minutes)
 # make bench    steps of training against PyTorch's, in turn (BENCH='--threads 1 --only mlp')
 # make bench-c  the same steps as exported C, against ours (ARGS='mlp conv')
 # make bench-check  how the time of checking grows with a program
+# make bench-lsp    how long each request of an editor takes, in files of 30 to 10000 lines
 # make bench-draw   how long pictures take, and how that grows
 # make bench-gemm     matrix products: GFLOP/s, and the share of what the CPU can do (ARGS: see bench/gemm.c)
 # make bench-strip    prebuilt kernels against compiled code
@@ -97,7 +100,10 @@ endif
 endif
 PRODUCTS := $(BUILD)/limn $(BUILD)/liblimn.a $(BUILD)/$(SHARED_LINK)
 
-.PHONY: all help demo onnx test test-long test-c bench-c test-onnx test-models test-python-out examples bless check fuzz fuzz-plain torture laws bench bench-check bench-draw draw-random bench-gemm bench-strip bench-machines bench-gates bench-stiff bench-neurons bench-ode bench-prelude format format-check rooms shapes clean docs gallery glyphs deps deps-build packages install uninstall share deb FORCE python test-python
+.PHONY: FORCE all bless check clean deb demo deps deps-build docs draw-random examples format format-check fuzz
+.PHONY: fuzz-plain gallery glyphs help install laws onnx onnx-damage packages python rooms shapes share torture uninstall vsix
+.PHONY: test test-c test-long test-models test-onnx test-python test-python-out
+.PHONY: bench bench-c bench-check bench-draw bench-gates bench-gemm bench-lsp bench-machines bench-neurons bench-ode bench-prelude bench-stiff bench-strip
 # A second make, so that all cores are used without being asked for.
 PARALLEL = $(MAKE) -s --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS))
 all:
@@ -183,8 +189,12 @@ MANDIR ?= $(DATADIR)/man
 DOCDIR ?= $(DATADIR)/doc/limn
 # Man pages, completions and files for editors, from the texts of --help, the manual, and the words of the language.
 share: $(BUILD)/share/made
-$(BUILD)/share/made: $(sort $(wildcard packaging/* packaging/*/* lib/*.limn)) src/cli/commands.txt docs/language.md src/core/diagram/ops.def include/limn.h $(filter src/lang/%,$(SOURCE))
+$(BUILD)/share/made: $(sort $(wildcard packaging/* editors/* editors/*/* lib/*.limn)) src/cli/commands.txt docs/language.md src/core/diagram/ops.def include/limn.h $(filter src/lang/%,$(SOURCE))
 	$(Q)packaging/share.sh $(BUILD)/share $(VERSION)
+# The extension for Visual Studio Code as one file.
+vsix:
+	+@$(PARALLEL) $(BUILD)/share/made
+	@/usr/bin/python3 editors/vscode/vsix.py $(BUILD)/share/vscode $(BUILD)/limn-$(VERSION).vsix
 PLACES = BUILD="$(BUILD)" VERSION="$(VERSION)" SHARED="$(SHARED)" SHARED_MAJOR="$(SHARED_MAJOR)" SHARED_LINK="$(SHARED_LINK)" PRIVATE_LIBS="$(filter-out $(IMAGE_LIBS),$(LDLIBS))" \
   PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" BINDIR="$(BINDIR)" LIBDIR="$(LIBDIR)" INCLUDEDIR="$(INCLUDEDIR)" DATADIR="$(DATADIR)" MANDIR="$(MANDIR)" DOCDIR="$(DOCDIR)"
 install: all
@@ -269,6 +279,8 @@ check: format-check rooms
 	@$(MAKE) --no-print-directory SAN=1 test
 onnx: all
 	@LIMN=$(BUILD)/limn JOBS=$(JOBS) /usr/bin/python3 tests/onnx/nodes.py $(or $(NODES),/usr/share/libonnx-testdata/data/node)
+onnx-damage: all
+	@LIMN=$(BUILD)/limn JOBS=$(JOBS) /usr/bin/python3 tests/onnx/damage.py $(or $(NODES),/usr/share/libonnx-testdata/data/node)
 # The fuzzers: every harness of tests/fuzz on all cores, SECONDS in all (FUZZ='json csv': these alone). What they keep is in build/fuzz/corpus,
 # what they find in build/fuzz/found. `fuzz` is clang's, under the sanitizers; `fuzz-plain` any compiler's, with SAN=1 under the sanitizers.
 # Only the readers of files are watched comparison by comparison: the language has its own mutations.
@@ -315,13 +327,15 @@ fuzz-plain:
 torture: packages
 	+@$(PARALLEL) $(PRODUCTS) $(BUILD)/libinner.a $(BUILD)/tests/whole_test
 	@CC="$(CC)" $(or $(PYTHON),python3) tests/torture/torture.py --limn $(BUILD)/limn --build $(BUILD) --jobs $(JOBS) --seconds $(or $(SECONDS),0) \
-	  --runs $(if $(filter file,$(origin RUNS)),0,$(RUNS)) --first $(or $(FIRST),0) --seed $(or $(SEED),1) --only "$(ONLY)"
+	  --runs $(or $(RUNS),0) --first $(or $(FIRST),0) --seed $(or $(SEED),1) --only "$(ONLY)"
 bench:
 	+@$(PARALLEL) $(BUILD)/limn $(BUILD)/bench-step
 	@bench/run.sh --build $(BUILD) $(BENCH)
 bench-c:
 	+@$(PARALLEL) $(BUILD)/limn $(BUILD)/c-steps
 	@bench/c.sh $(BUILD) $(ARGS)
+bench-lsp: all
+	@/usr/bin/python3 bench/lsp.py $(BUILD)/limn
 bench-draw: all
 	@bench/draw.sh $(BUILD)/limn
 bench-machines: all
@@ -374,6 +388,9 @@ docs: all
 	$(BUILD)/limn draw examples/transformer.limn model -o docs/pictures/transformer.svg
 	$(BUILD)/limn draw examples/distill.limn distill -o docs/pictures/distill.svg
 	$(BUILD)/limn draw examples/dils.limn Team -o docs/pictures/team.svg
+	mkdir -p $(BUILD)/diff && cp examples/transformer.limn examples/attention.limn $(BUILD)/diff
+	sed 's/\^ 6/^ 4/; s/4\*m/2*m/' examples/transformer.limn >$(BUILD)/diff/smaller.limn
+	-cd $(BUILD)/diff && ../limn diff transformer.limn smaller.limn --quiet -o $(CURDIR)/docs/pictures/diff.svg
 	-$(BUILD)/limn draw docs/figures/mistake.limn attend -o docs/pictures/mistake.svg 2>/dev/null
 gallery: all
 	@tools/gallery.sh $(BUILD)/limn

@@ -128,6 +128,50 @@ LIMN_API const char *limn_format(Limn *, const char *path, const char *text, siz
 // The same for a file, which is replaced unless `check`; *same: it was laid out so already.
 LIMN_API LimnStatus limn_format_file(Limn *, const char *path, bool check, bool *same);
 
+// -- what an editor asks --------------------------------------------------------------------------
+// A program that is being written. It is loaded as by limn_load_text, with errors or without, and what
+// its names mean is kept. When *stop (unless NULL) is not 0, the load is given up: LIMN_WRONG.
+LIMN_API LimnStatus limn_edit_load(Limn *, const char *name, const char *text, size_t n,
+                                   const volatile sig_atomic_t *stop);
+// The text as it is by now, when it has gone on since. Questions are about this one; what is before and
+// behind the change is known as it was.
+LIMN_API LimnStatus limn_edit_text(Limn *, const char *text, size_t n);
+typedef struct {
+  size_t size;
+  uint32_t line, character;         // the place, from 0, or the beginning of a range
+  uint32_t end_line, end_character; // the end of a range
+  const char *text;                 // of `rename`: the new name
+  const char *library;              // the address of the library's text; NULL: "limn:library.limn"
+  bool utf8;                        // characters are bytes; otherwise units of UTF-16
+  bool no_declaration;              // of `references`: without the declaration
+} LimnAsk;
+// The answer as JSON, in the shapes of the Language Server Protocol; "null": there is none. The
+// questions are messages, hover, definition, references, highlight, prepareRename, rename,
+// completion, signature, symbols, tokens, legend, folding, hints, actions, and box (the name that a
+// picture would be of). NULL with a message: it is refused, as a name that means something already.
+LIMN_API const char *limn_edit_ask(Limn *, const char *question, const LimnAsk *);
+// A text that programs can come from without a file: "library.limn". NULL: there is none.
+LIMN_API const char *limn_edit_document(Limn *, const char *name);
+
+// -- a language server ----------------------------------------------------------------------------
+// The Language Server Protocol without its wires: a message is one JSON text. Everything happens in
+// the thread that calls; `send` is called while a function is at work, and may not call back.
+typedef struct LimnServer LimnServer;
+typedef struct {
+  size_t size;
+  void (*send)(void *context, const char *message, size_t n);
+  void *context;
+  const char *const
+      *read; // folders that programs may read besides their own; ended by NULL, or NULL
+} LimnServe;
+LIMN_API LimnServer *limn_server_open(const LimnServe *); // NULL: no memory, or no options
+LIMN_API LimnStatus limn_server_take(LimnServer *, const char *message, size_t n);
+// What is due: texts that have changed are looked at, and messages about them sent. It is given up when
+// *stop (or NULL) is not 0. In how many milliseconds there is more to do; -1: nothing.
+LIMN_API int limn_server_work(LimnServer *, const volatile sig_atomic_t *stop);
+LIMN_API int limn_server_ended(const LimnServer *); // the exit status; -1: it runs
+LIMN_API void limn_server_close(LimnServer *);      // NULL is allowed
+
 // -- arrays ---------------------------------------------------------------------------------------
 typedef enum { LIMN_F64, LIMN_F32, LIMN_I64, LIMN_I32, LIMN_U8 } LimnType;
 typedef struct {
@@ -446,15 +490,21 @@ typedef struct {
   uint32_t nin;
 } LimnImport;
 // An ONNX file becomes a program, whose main learner or box is `model`. What it cannot say is refused, with the node that wants it.
+// limn_set before it makes a number of a size that has a name in the model.
 LIMN_API LimnStatus limn_import(Limn *, const char *path, const LimnImport *);
 
 typedef struct {
   size_t size;
-  const char *name; // this learner or box alone; NULL: all
-  bool json;        // the counts, and the text, as one object
+  const char *name; // what is called so alone; NULL: all
+  bool json;        // all of it as one object
+  bool *same;       // out, unless NULL: nothing but names is other
+  const char *out;  // a picture of it: svg, png, pdf, tex, txt, or a page: html; NULL: none
+  const char *theme; // of the picture: auto, light, dark, mono; NULL: auto
+  bool check;        // the faults of the picture are the answer; nothing is written
 } LimnDiff;
-// Two models side by side, each a program, a folder of a run or an ONNX file: which boxes are the
-// same, changed, added, gone or moved, and where both have weights, how far these are apart.
+// Two programs or models side by side, each a program, a folder of a run, an ONNX file or a file of
+// weights (safetensors): which boxes are the same, changed, added, gone or moved, which statements
+// say something else, and where both have weights, how far these are apart.
 LIMN_API LimnStatus limn_diff(Limn *, const char *a, const char *b, const LimnDiff *,
                               const char **text);
 

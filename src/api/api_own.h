@@ -16,6 +16,7 @@
 #ifndef LIMN_API_API_OWN_H
 #define LIMN_API_API_OWN_H
 
+#include "edit/edit.h"
 #include "lang/program/program.h"
 #include "limn.h"
 #include "port/export/export.h"
@@ -65,11 +66,14 @@ typedef enum {
   ANSWER_QUOTE,
   ANSWER_FOREIGN,
   ANSWER_FOLDER,
+  ANSWER_EDIT,
+  ANSWER_DOCUMENT,
   ANSWERS
 } AnswerSlot;
 
 typedef enum {
   NEEDS_NOTHING,
+  NEEDS_LOOKING, // something was loaded, perhaps with errors, and is only looked at
   NEEDS_READING, // a program that is only looked at: nothing is put back afterwards
   NEEDS_TEXT,    // something was loaded, perhaps with errors
   NEEDS_PROGRAM, // it was loaded without errors
@@ -94,6 +98,9 @@ typedef struct {
   Arena *scratch;         // goes when it returns
 } ApiCall;
 
+// limn.c: a program replaces the one that is loaded
+LimnStatus load_text(ApiCall *, const char *name, const char *text, size_t n);
+void unload(Limn *);
 // limn.c: what a program of this path may read
 const ReadRights *rights_of(const Limn *, Arena *, const char *path);
 LimnStatus load_again(Limn *to, const Limn *from); // the same program with the same settings
@@ -110,7 +117,14 @@ struct Limn {
   World *w; // NULL: nothing is loaded
   Elab *in;
   Program *program;
-  uint32_t load_errors;  // of the program
+  uint32_t load_errors;              // of the program
+  bool noting;                       // what names mean is kept, in the program that is being loaded
+  const volatile sig_atomic_t *stop; // of a load; or NULL
+  EditIndex *index;                  // of an edited program; or NULL
+  const char
+      *refusal; // the text of the message that says why the last question had no answer; or NULL
+  Arena *typed; // the text as it is by now
+  EditText now;
   VEC(ApiWeight) weight; // those that are or were set
   ApiCall *call;         // at work, or NULL
   ApiCall outer, inner;  // inner: a callback of the call at work asks for messages
@@ -149,6 +163,7 @@ bool options_take(ApiCall *, void *to, size_t room, const void *from);
 bool use_take(ApiCall *, const LimnUse *, LimnUse *to);
 bool eval_take(ApiCall *, const LimnEval *, LimnEval *to);
 bool diff_take(ApiCall *, const LimnDiff *, LimnDiff *to);
+bool ask_take(ApiCall *, const LimnAsk *, LimnAsk *to);
 bool read_take(ApiCall *, const LimnRead *, LimnRead *to);
 bool export_take(ApiCall *, const LimnExport *, LimnExport *to);
 bool train_take(ApiCall *, const LimnTrain *, LimnTrain *to);

@@ -11,6 +11,7 @@ void forget_messages(Limn *l) {
   vec_push(a, &none.list, (Diag){0}); // 0 is no entry
   *l->diags = none;
   l->messages = a;
+  l->refusal = NULL;
   arena_free(old);
 }
 
@@ -57,7 +58,8 @@ bool call_allowed(ApiCall *c, CallNeed need) {
   if (!begin_work(c)) return true;
   bool wrong = l->load_errors || !l->program;
   bool works = need > NEEDS_READING;
-  if ((need && !l->w) || (need && need != NEEDS_TEXT && wrong)) {
+  bool whole = need == NEEDS_READING || need == NEEDS_PROGRAM;
+  if ((need && !l->w) || (whole && wrong)) {
     if (!c->errors) // otherwise what went wrong with the load is the answer
       call_misuse(c, l->w ? "the program that is loaded has errors" : "no program is loaded");
     call_end(c, LIMN_USAGE);

@@ -79,10 +79,12 @@ const ReadRights *rights_of(const Limn *l, Arena *a, const char *path) {
 }
 
 // What the last program left behind.
-static void unload(Limn *l) {
+void unload(Limn *l) {
   arena_copy_free(l->copy);
   arena_free(l->world);
   arena_free(l->loaded);
+  arena_free(l->typed);
+  l->typed = NULL, l->index = NULL;
   l->copy = NULL;
   l->world = l->loaded = NULL;
   l->w = NULL, l->in = NULL, l->program = NULL;
@@ -117,6 +119,7 @@ static LimnStatus read_program(Limn *l, const char *path, const char *text, size
   w->sources->rights = rights_of(l, l->world, path);
   l->diags->sources = w->sources;
   Elab *in = elab_new(w);
+  if (l->noting) elab_note_uses(in, l->stop);
   for (uint32_t i = 0; i < l->setting.n; i++)
     elab_set(in, l->setting.at[i].name, l->setting.at[i].value);
   l->path = arena_text(l->loaded, path, strlen(path));
@@ -125,18 +128,23 @@ static LimnStatus read_program(Limn *l, const char *path, const char *text, size
   Program *p = elab_program(in, l->path, l->text, n); // it keeps them
   diags_settle(l->diags);
   l->load_errors = l->diags->errors;
+  if (l->noting) l->index = edit_index(l->world, in, p);
   l->w = w, l->in = in, l->program = p;
   return l->load_errors ? LIMN_WRONG : LIMN_GOOD;
 }
 
-LimnStatus limn_load_text(Limn *l, const char *name, const char *text, size_t n) {
-  ENTER(c, l, ANSWER_NONE, NEEDS_NOTHING, LIMN_USAGE, (unload(l), LIMN_SYSTEM));
-  // They may be what this handle returned, which goes now.
+// They may be what this handle returned, which goes now.
+LimnStatus load_text(ApiCall *c, const char *name, const char *text, size_t n) {
   const char *own = name ? arena_text(c->scratch, name, strlen(name)) : NULL;
   const char *copy = text && n <= TEXT_LIMIT ? arena_text(c->scratch, text, n) : text;
   begin_load(c);
-  if (!name || (!text && n)) return call_end(c, call_misuse(c, "a name and a text are wanted"));
-  return call_end(c, read_program(l, own, copy, n));
+  if (!name || (!text && n)) return call_misuse(c, "a name and a text are wanted");
+  return read_program(c->l, own, copy, n);
+}
+
+LimnStatus limn_load_text(Limn *l, const char *name, const char *text, size_t n) {
+  ENTER(c, l, ANSWER_NONE, NEEDS_NOTHING, LIMN_USAGE, (unload(l), LIMN_SYSTEM));
+  return call_end(c, load_text(c, name, text, n));
 }
 
 LimnStatus limn_load(Limn *l, const char *path) {

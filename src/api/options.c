@@ -73,6 +73,8 @@ bool prepare_take(ApiCall *c, const LimnPrepare *how, LimnPrepare *to) {
 
 bool diff_take(ApiCall *c, const LimnDiff *how, LimnDiff *to) { return OPTIONS(c, to, how); }
 
+bool ask_take(ApiCall *c, const LimnAsk *from, LimnAsk *to) { return OPTIONS(c, to, from); }
+
 bool read_take(ApiCall *c, const LimnRead *how, LimnRead *to) { return OPTIONS(c, to, how); }
 
 bool export_take(ApiCall *c, const LimnExport *how, LimnExport *to) {

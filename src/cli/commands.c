@@ -275,11 +275,22 @@ int run_read(Limn *l, Options *o) {
   return answer(l, o, s, "program", s || (files.out && !o->json) ? NULL : as_asked(l, o, text));
 }
 
+// As `diff` answers: 0 equal, 1 different, 2 or more in trouble.
 int run_diff(Limn *l, Options *o) {
   const char *text = NULL;
-  LimnDiff how = {sizeof how, o->of, o->json};
+  bool same = false;
+  LimnDiff how = {.size = sizeof how, .name = o->of, .json = o->json, .same = &same};
+  for (uint32_t i = 0; i < o->nread; i++) limn_allow(l, o->read[i]);
+  how.out = o->eval.out, how.theme = o->draw.theme, how.check = o->check;
   LimnStatus s = limn_diff(l, o->file, o->name, &how, &text);
-  return answer(l, o, s, "diff", text);
+  if (o->check) { // as `limn draw --check`
+    bool faults = text && *text;
+    text = as_asked(l, o, text);
+    return answer(l, o, s ? s : faults ? LIMN_WRONG : LIMN_GOOD, "faults", text);
+  }
+  int status = answer(l, o, s, "diff", o->train.quiet && !o->json ? NULL : text);
+  o->understood = status == LIMN_WRONG;
+  return status == LIMN_WRONG ? 2 : status ? status : !same;
 }
 
 int run_report(Limn *l, Options *o) {
@@ -400,6 +411,7 @@ static void say_no_run(const Options *o, const char *dir) {
 
 int run_import(Limn *l, Options *o) {
   if (!o->import.out) o->import.out = "model.limn";
+  for (uint32_t i = 0; i < o->nset; i++) limn_set(l, o->set_name[i], o->set_value[i]);
   LimnStatus s = limn_import(l, o->file, &o->import);
   if (!s && !o->json) SAY(stdout, o->import.out, "\n");
   const char *where = !s && o->json ? limn_quote(l, o->import.out) : NULL;

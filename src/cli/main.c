@@ -20,7 +20,7 @@ static const struct {
     {"predict", run_predict}, {"sample", run_sample}, {"report", run_report},
     {"run", run_machines},    {"runs", run_runs},     {"data", run_data},
     {"ops", run_ops},         {"export", run_export}, {"read", run_read},
-    {"diff", run_diff},       {"import", run_import},
+    {"diff", run_diff},       {"import", run_import}, {"lsp", run_lsp},
 };
 
 static int no_command(const char *name) {
@@ -62,7 +62,7 @@ static int run(int (*command)(Limn *, Options *), CommandText text, Options *o) 
   }
   int status = command(l, o);
   if (status == LIMN_SYSTEM && !limn_errors(l)) fputs("limn: out of memory\n", stderr);
-  if (status == LIMN_USAGE) command_usage(text, stderr);
+  if (status == LIMN_USAGE && !o->understood) command_usage(text, stderr);
   limn_free(l);
   return status;
 }

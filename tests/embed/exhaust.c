@@ -46,6 +46,21 @@ static Gave gave_arrays(LimnStatus status, const LimnArrays *all) {
 TEXT(summary, limn_summary(l, false))
 TEXT(who, limn_who(l, true))
 TEXT(paths, limn_paths(l, NULL, false))
+static LimnStatus edit_load(Limn *l) {
+  return limn_edit_load(l, "host.limn", program, strlen(program), NULL);
+}
+#define ASKED(name, question)                                                                      \
+  TEXT(edit_##name, (edit_load(l) ? NULL                                                           \
+                                  : limn_edit_ask(l, question,                                     \
+                                                  &(LimnAsk){.size = sizeof(LimnAsk),              \
+                                                             .line = 4,                            \
+                                                             .character = 12,                      \
+                                                             .text = "nets"})))
+ASKED(hover, "hover")
+ASKED(rename, "rename")
+ASKED(completion, "completion")
+ASKED(tokens, "tokens")
+ASKED(messages, "messages")
 TEXT(find, limn_find(l, "dense ; tanh", true))
 TEXT(print, limn_print(l, "net", "reverse", true))
 TEXT(print_step, limn_print(l, NULL, "step", false))
@@ -249,6 +264,11 @@ static const struct {
     {"limn_who", who, program, false},
     {"limn_paths", paths, program, false},
     {"limn_find", find, program, false},
+    {"limn_edit_ask hover", edit_hover, program, false},
+    {"limn_edit_ask rename", edit_rename, program, false},
+    {"limn_edit_ask completion", edit_completion, program, false},
+    {"limn_edit_ask tokens", edit_tokens, program, false},
+    {"limn_edit_ask messages", edit_messages, program, false},
     {"limn_print", print, program, false},
     {"limn_print, step", print_step, program, false},
     {"limn_cost", cost, program, false},

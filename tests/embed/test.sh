@@ -64,7 +64,7 @@ for kind in a so; do
   library=$build/liblimn.$kind
   [ -e "$library" ] || continue
   [ $kind = so ] && library="$library -Wl,-rpath,$build"
-  for name in misuse messages refused arrays threads; do host "$name.$kind" "$library" "$cc -std=c11" "tests/embed/$name.c"; done
+  for name in misuse messages refused arrays threads edit; do host "$name.$kind" "$library" "$cc -std=c11" "tests/embed/$name.c"; done
   if command -v "${cxx%% *}" >/dev/null; then host "cxx.$kind" "$library" "$cxx -std=c++14 -Wno-missing-field-initializers" tests/embed/host.cpp
   else echo "skipped: there is no C++ compiler"; fi
   if [ -e "$locales/de_DE.UTF-8" ]; then LOCPATH=$locales host "locale.$kind" "$library" "$cc -std=c11" tests/embed/locale.c

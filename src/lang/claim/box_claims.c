@@ -30,7 +30,7 @@ static uint32_t point_named(BoxEquation *q, const Syntax *n) {
   for (uint32_t i = 0; i < q->inputs.n; i++)
     if (q->inputs.at[i].name == n->name) return i + 1;
   World *w = q->in->w;
-  const Def *d = scope_find(q->p->scope, n->name);
+  const Def *d = scope_meaning(q->p->scope, n);
   const char *name = name_text(w->names, n->name);
   bool given = d && d->kind == DEF_GIVEN && !d->broken;
   bool known = builtin_find(q->in, n->name) || fn_find(name) != FN_COUNT || is_word_of_values(name);

@@ -71,7 +71,7 @@ static Diagram *value_alone(Elab *in, Program *p, const Syntax *n, const Type *w
   return passes_flat(w, b->d);
 }
 
-static bool tell_no_sight(const Looker *l, Name name, Span span) {
+bool tell_no_sight(const Looker *l, Name name, Span span) {
   World *w = l->in->w;
   Nearest near = nearest_to(name_text(w->names, name));
   for (uint32_t i = 0; i < l->sights.n; i++)
@@ -82,7 +82,7 @@ static bool tell_no_sight(const Looker *l, Name name, Span span) {
   return false;
 }
 
-static bool read_start(const Looker *l, const Syntax *arg, uint32_t number, RunStart *out) {
+bool read_start(const Looker *l, const Syntax *arg, uint32_t number, RunStart *out) {
   World *w = l->in->w;
   Name name = arg->kind == N_ARG ? arg->name : 0;
   const Syntax *value = arg_given(arg);
@@ -105,7 +105,7 @@ static bool read_start(const Looker *l, const Syntax *arg, uint32_t number, RunS
   return out->value != NULL;
 }
 
-static bool is_given(const Run *r, SightKind kind, uint32_t at) {
+bool is_given(const Run *r, SightKind kind, uint32_t at) {
   for (uint32_t i = 0; i < r->start.n; i++)
     if (r->start.at[i].kind == kind && r->start.at[i].at == at) return true;
   return false;
@@ -116,12 +116,14 @@ static void read_starts(const Looker *l, const Syntax *call, Run *r) {
   for (uint32_t i = 0; i < call_args(call).n; i++) {
     RunStart s;
     const Syntax *arg = call_args(call).at[i];
+    if (arg->kind == N_STEPPED) continue;
     if (!read_start(l, arg, arg->kind == N_ARG ? 0 : plain++, &s)) continue;
     if (is_given(r, s.kind, s.at))
       diag_error(l->in->w->diags, arg->span, "`%s` is given twice",
                  name_text(l->in->w->names, s.name));
     vec_push(l->in->w->arena, &r->start, s);
   }
+  read_place_starts(l, call_args(call), r);
 }
 
 // Every input has a value, or a table that may have a column for it.
@@ -261,7 +263,7 @@ static System *driven_by(Elab *in, Program *p, System *s, const Syntax *on, Run 
     r->path = data_file(w->arena, p->scope->path, n->text);
     return s;
   }
-  Def *d = name->kind == N_NAME ? scope_find(p->scope, name->name) : NULL;
+  Def *d = name->kind == N_NAME ? scope_meaning(p->scope, name) : NULL;
   if (!d && name == n && name->kind == N_NAME && set_is_known(name_text(w->names, name->name))) {
     r->set = name_text(w->names, name->name);
     return s;
@@ -305,7 +307,7 @@ void read_run(Elab *in, Program *p, const Syntax *n, const Syntax *said) {
   if (!r.base) r.base = name->name;
   r.name = run_name(w, &r);
   r.order = p->ran->ordered++;
-  Def *d = scope_find(p->scope, name->name);
+  Def *d = scope_meaning(p->scope, name);
   if (d && d->kind == DEF_MACHINE) {
     if (!d->broken) run_system(in, p, &r);
     if (r.system && r.system->timeless) {
@@ -610,7 +612,7 @@ static bool is_meant_too(const Elab *in, const Program *p, const Syntax *use, ui
 static System *system_meant(Elab *in, Program *p, const Syntax *n, const Check *c, bool nested) {
   const Syntax *use = check_target(n);
   const Run *run = c->run ? &p->ran->run.at[c->run - 1] : NULL;
-  Def *d = use ? scope_find(p->scope, use_base(use)->name) : NULL;
+  Def *d = use ? scope_meaning(p->scope, use_base(use)) : NULL;
   // A truth for all inputs, or about the wiring itself, is none of what it stands on.
   bool law = !syntax_any(check_left(n), is_watch, in) && !syntax_any(check_right(n), is_watch, in);
   System *s = run && law  ? run->own
@@ -677,7 +679,7 @@ void read_check(Elab *in, Program *p, const Syntax *n) {
     }
   }
   uint32_t run = run_meant(in, p, use), runs = p->ran->run.n, errors = w->diags->errors;
-  Def *d = name && name->kind == N_NAME ? scope_find(p->scope, name->name) : NULL;
+  Def *d = name && name->kind == N_NAME ? scope_meaning(p->scope, name) : NULL;
   if (!run && name && (!d || d->kind != DEF_MACHINE)) {
     no_run(in, p, name);
     return;

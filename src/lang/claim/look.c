@@ -128,7 +128,7 @@ static bool paths_are_known(const Looker *l, const Syntax *n) {
     return false;
   }
   bool part = n->kind == N_NAME && !table_get(l->named, &n->name, sizeof n->name) && l->s &&
-              inside_is_part(l->s, n->name) && !scope_find(l->p->scope, n->name);
+              inside_is_part(l->s, n->name) && !scope_meaning(l->p->scope, n);
   if (part) {
     inside_path(l->in->w, l->s, n, &path);
     inside_unknown(l->in->w, l->s, &path);

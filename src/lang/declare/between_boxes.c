@@ -70,7 +70,7 @@ bool equation_inputs(Body *b, Env *env, const Syntax *left, const Syntax *right,
 bool is_identity(Body *b, Env *env, const Syntax *box) {
   while (box->kind == N_PAREN) box = paren_inner(box);
   const Def *d =
-      box->kind == N_NAME && !env_find(env, box->name) ? scope_find(env->scope, box->name) : NULL;
+      box->kind == N_NAME && !env_meaning(env, box) ? scope_meaning(env->scope, box) : NULL;
   return d && !d->scope->library && !strcmp(name_text(b->w->names, d->name), "id");
 }
 
@@ -102,7 +102,7 @@ static bool could_be(World *w, const Type *wanted, const Type *have) {
 static const Def *space_of_given(const Def *d) {
   const Syntax *type = param_type(d->node);
   if (!type || type->kind != N_TYPE || type_base(type)->kind != N_NAME) return NULL;
-  const Def *space = scope_find(d->scope, type_base(type)->name);
+  const Def *space = scope_meaning(d->scope, type_base(type));
   return space && space->kind == DEF_SPACE ? space : NULL;
 }
 

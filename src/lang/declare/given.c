@@ -511,7 +511,7 @@ static bool given_field(GivenReading *r, uint32_t at, const Syntax *param, Name 
 static void bind_field(GivenReading *r, Program *p, uint32_t at, const Syntax *param, bool fine,
                        Type t, Name column) {
   World *w = r->in->w;
-  Def *d = scope_find(r->s, param->name);
+  Def *d = scope_meaning(r->s, param);
   if (d && d->kind == DEF_GIVEN && d->node == param) {
     d->given = p->given.n;
     d->field = at;

@@ -204,7 +204,7 @@ static bool goal_value(Body *b, const Syntax *claim, const Syntax *by, Span span
 // -- what is trained ------------------------------------------------------------------------------
 Def *learner_named(Elab *in, Scope *s, const Syntax *n) {
   const Syntax *base = path_root(n);
-  Def *d = base->kind == N_NAME ? scope_find(s, base->name) : NULL;
+  Def *d = base->kind == N_NAME ? scope_meaning(s, base) : NULL;
   if (d && (d->kind == DEF_LEARNER || d->kind == DEF_STALE)) return d;
   if (!d)
     unknown_in(in, s, base, "learner");
@@ -229,7 +229,7 @@ void def_closure(Elab *in, Def *d, Ids *out) {
 void add_closure(Elab *in, Scope *s, const Syntax *n, Ids *out) {
   if (!n) return;
   if (n->kind == N_NAME) {
-    Def *d = scope_find(s, n->name);
+    Def *d = scope_meaning(s, n);
     if (d && d->kind == DEF_LEARNER) def_closure(in, d, out);
     if (d && d->kind == DEF_BOX && d->scope->library && d->visited != in->closure) {
       d->visited = in->closure;
@@ -349,6 +349,7 @@ void do_goal(Elab *in, Program *p, const Syntax *n, Env *loop, const char *suffi
   if (suffix)
     name = name_from(w->names, arena_format(w->arena, "%s%s", name_text(w->names, name), suffix));
   g.name = name;
+  name_means(in, n, n->name_span, NAMED_GOAL);
   const Syntax *times = clause(n, N_TIMES), *by = clause(n, N_BY);
   in->training = true;
   Body *b = goal_body(in, p, name);

@@ -61,8 +61,9 @@ static void make_states(Making *m, const Syntax *n) {
   for (uint32_t i = 0; i < states_in(n).n; i++) {
     const Syntax *typed = states_in(n).at[i];
     double k = 0;
-    if (typed_value(typed) && !static_number(b, m->env, typed_value(typed), &k))
-      diag_error(b->w->diags, typed_value(typed)->span,
+    if (typed_brackets(typed) ||
+        (typed_value(typed) && !static_number(b, m->env, typed_value(typed), &k)))
+      diag_error(b->w->diags, typed_brackets(typed) ? typed->span : typed_value(typed)->span,
                  "a state of an optimiser starts as a number");
     Param p = {.path = name_text(b->w->names, typed->name),
                .role = ROLE_BUFFER,
@@ -116,7 +117,7 @@ static bool is_decided(Making *m, const Value *v, const Syntax *what) {
 static void make_next(Making *m, const Syntax *n) {
   Body *b = m->b;
   const char *name = name_text(b->w->names, n->name);
-  Binding *bind = env_find(m->env, n->name);
+  Binding *bind = env_meaning(m->env, n);
   bool weight = strcmp(name, "p") == 0;
   if (!weight && (!bind || bind->kind != BIND_STATE)) {
     no_state(m, n, bind);
@@ -129,7 +130,7 @@ static void make_next(Making *m, const Syntax *n) {
   Id wire = wire_of_type(b, &one, &t, arena_format(b->w->arena, "the next `%s`", name),
                          step_value(n)->span);
   if (!wire) return;
-  bind = env_find(m->env, n->name);
+  bind = env_meaning(m->env, n);
   bind->next = value_one(b, one);
   if (weight)
     m->next = wire;

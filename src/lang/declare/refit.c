@@ -67,7 +67,7 @@ static bool read_options(Refit *r, const Syntax *config) {
   Name optimiser = name_from(w->names, "adam");
   r->head = boxed_option(r->b, config, 0, r->span, "refit");
   if (!r->head) return false;
-  Def *head = r->head->kind == N_NAME ? scope_find(r->env->scope, r->head->name) : NULL;
+  Def *head = r->head->kind == N_NAME ? scope_meaning(r->env->scope, r->head) : NULL;
   if (head) head->refitted = true;
   for (uint32_t i = 1; i < brackets_slots(config).n; i++) {
     const Syntax *one = slot_item(brackets_slots(config).at[i]);

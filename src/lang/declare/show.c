@@ -136,7 +136,7 @@ static void check_generate(Elab *in, Program *p, const Syntax *expr) {
     diag_error(w->diags, expr->span, "`generate` wants a model of text: `generate[f]`");
     return;
   }
-  const Def *f = scope_find(p->acting, model->name);
+  const Def *f = scope_meaning(p->acting, model);
   if (!f || (f->kind != DEF_LEARNER && f->kind != DEF_BOX)) {
     unknown_in(in, p->acting, model, "learner");
     return;

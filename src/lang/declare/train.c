@@ -252,7 +252,7 @@ static Def *optimiser_of(TrainReading *r, const Syntax *call, Def *learner) {
     return NULL;
   }
   const char *text = text_of(r, base->name);
-  Def *d = scope_find(r->p->scope, base->name);
+  Def *d = scope_meaning(r->p->scope, base);
   if (d && d->kind == DEF_OPTIMISER) {
     if (call->kind == N_NAME || (call->kind == N_CALL && call_callee(call)->kind == N_NAME))
       return d;
@@ -313,7 +313,7 @@ static void read_option(TrainReading *r, const Syntax *o) {
   uint32_t word = base->kind == N_NAME ? word_number(text_of(r, base->name)) : COUNT(words);
   if (word < COUNT(words)) {
     read_word(r, word, o);
-  } else if (option_value(o) && base->kind == N_NAME && scope_find(r->p->scope, base->name)) {
+  } else if (option_value(o) && base->kind == N_NAME && scope_meaning(r->p->scope, base)) {
     const char *text = text_of(r, base->name);
     diag_error(r->w->diags, o->span, "the settings of an optimiser go in parentheses: `%s(0.001)`",
                text);
@@ -449,7 +449,7 @@ static void add_goals(TrainReading *r, const Learning *g) {
 }
 
 static void no_learning(TrainReading *r, const Syntax *path) {
-  if (path->kind == N_NAME && !scope_find(r->p->scope, path->name))
+  if (path->kind == N_NAME && !scope_meaning(r->p->scope, path))
     unknown_in(r->in, r->p->scope, path, "learning diagram");
   else
     diag_error(r->w->diags, path->span, "`%s` is not a learning diagram, so it cannot be trained",
@@ -483,7 +483,7 @@ static void read_what(TrainReading *r, const Syntax *n) {
     read_whole(r, n);
     return;
   }
-  Def *d = path->kind == N_NAME ? scope_find(r->p->scope, path->name) : NULL;
+  Def *d = path->kind == N_NAME ? scope_meaning(r->p->scope, path) : NULL;
   if (d && d->kind == DEF_DIAGRAM && d->learning) {
     add_goals(r, d->learning);
     if (d->learning->pattern)

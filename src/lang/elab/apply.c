@@ -149,7 +149,7 @@ static bool names_in_brackets(const Syntax *n, bool inside) {
 
 static bool speaks_of_axes(const Closure *box) {
   if (box->node->kind != N_NAME) return names_in_brackets(box->node, false);
-  const Binding *bind = env_find(box->env, box->node->name);
+  const Binding *bind = env_meaning(box->env, box->node);
   return bind && bind->kind == BIND_OPTION && bind->box.node && speaks_of_axes(&bind->box);
 }
 
@@ -242,9 +242,9 @@ Value refuse_over(Body *b, const Syntax *over, const char *what) {
 static Value apply_name(Body *b, Env *env, const Syntax *callee, const Syntax *use, Value args,
                         const Syntax *over) {
   NamedCall c = {b, env, use_base(callee), use_brackets(callee), use, over};
-  Binding *bind = env_find(env, c.name->name);
+  Binding *bind = env_meaning(env, c.name);
   if (bind) return apply_binding(&c, bind, args);
-  Def *d = scope_find(env->scope, c.name->name);
+  Def *d = scope_meaning(env->scope, c.name);
   if (d) return apply_declared(&c, d, args);
   const BuiltinBox *f = builtin_find(b->in, c.name->name);
   if (f && over && !f->takes_over) return refuse_over(b, over, called(&c));
@@ -294,7 +294,7 @@ static Value apply_node(Body *b, Env *env, const Syntax *n, Value args, const Sy
   }
   Id e = diag_error(b->w->diags, n->span, "a box is wanted here, and this is a value");
   const Syntax *name = use_callee(n);
-  Def *d = name->kind == N_NAME ? scope_find(env->scope, name->name) : NULL;
+  Def *d = name->kind == N_NAME ? scope_meaning(env->scope, name) : NULL;
   if (n->kind == N_CALL && d && d->kind == DEF_BOX && box_cfg(d->node))
     diag_help(b->w->diags, e, "options go in brackets: `%s[…]`",
               name_text(b->w->names, name->name));
@@ -320,7 +320,7 @@ static bool order_args(Body *b, Env *env, const Syntax *callee, const Syntax *ca
   for (uint32_t i = 0; i < given.n; i++) named |= given.at[i]->kind == N_ARG;
   if (!named) return true;
   const Syntax *name = use_base(callee);
-  Def *d = name->kind == N_NAME ? scope_find(env->scope, name->name) : NULL;
+  Def *d = name->kind == N_NAME ? scope_meaning(env->scope, name) : NULL;
   Header h = d && (d->kind == DEF_BOX || d->kind == DEF_LEARNER) ? header_of(d) : (Header){0};
   if (!h.params || params_in(h.params).n != given.n)
     return diag_refuse(w->diags, call->span,
@@ -353,12 +353,12 @@ static bool order_args(Body *b, Env *env, const Syntax *callee, const Syntax *ca
   return true;
 }
 
-Value apply_call(Body *b, Env *env, const Syntax *callee, const Syntax *call, const Syntax *over) {
-  Value args = eval_args(b, env, call);
+Value apply_call(Body *b, Env *env, const Syntax *callee, const Syntax *call, const Syntax *over,
+                 const Eq *around) {
+  Value args = eval_args(b, env, call, around);
   if (value_failed(&args)) {
-    if (callee->kind == N_NAME &&
-        !env_find(env, callee->name)) { // still say so if the box is unknown
-      Def *d = scope_find(env->scope, callee->name);
+    if (callee->kind == N_NAME && !env_meaning(env, callee)) { // still say so if the box is unknown
+      Def *d = scope_meaning(env->scope, callee);
       if (d)
         d->used = true;
       else if (!builtin_find(b->in, callee->name) &&

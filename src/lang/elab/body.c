@@ -24,6 +24,7 @@ void body_pass(Body *b, uint32_t number, Axis axis) {
 bool work_on(Body *b, uint32_t steps, Span span) {
   Elab *in = b->in;
   if (in->work <= in->work_limit) in->work += steps;
+  if (in->stop && *in->stop) in->work = in->work_limit + 1;
   if (in->work <= in->work_limit) return true;
   if (in->stopped || b->w->diags->muted) return false;
   in->stopped = true;
@@ -51,7 +52,7 @@ uint64_t noise_site(Body *b) {
 
 // -- statements -----------------------------------------------------------------------------------
 static bool redefines(Body *b, Env *env, const Syntax *lhs) {
-  Binding *old = env_find(env, lhs->name);
+  Binding *old = env_meaning(env, lhs);
   if (!old || (!old->fixed && (old->kind == BIND_VALUE || old->kind == BIND_KEPT))) return false;
   static const char *const word[] = {"an option",       "an axis", "a row of axes", "", "a learner",
                                      "a loop variable", "",        "a state"};
@@ -85,7 +86,7 @@ static bool is_kept(Body *b, Env *env, const Syntax *lhs, int64_t *which) {
   const Syntax *n = nodes_only(brackets_items(lhs_brackets(lhs)));
   if (!n) return false;
   if (n->kind == N_NAME) {
-    Binding *bind = env_find(env, n->name);
+    Binding *bind = env_meaning(env, n);
     if (!bind || bind->kind != BIND_LOOP ||
         (b->labels && table_get(b->labels, &n->name, sizeof n->name)))
       return false;
@@ -97,7 +98,7 @@ static bool is_kept(Body *b, Env *env, const Syntax *lhs, int64_t *which) {
 }
 
 static void keep(Body *b, Env *env, const Syntax *lhs, int64_t which, Value v) {
-  Binding *bind = env_find(env, lhs->name);
+  Binding *bind = env_meaning(env, lhs);
   if (!bind || bind->kind != BIND_KEPT) {
     if (redefines(b, env, lhs)) return;
     bind = env_bind(
@@ -182,9 +183,12 @@ static void local_states(Body *b, Env *env, const Syntax *n) {
   for (uint32_t i = 0; i < states_in(n).n; i++) {
     const Syntax *typed = states_in(n).at[i];
     Types t = {0};
-    if (!typed_type(typed))
-      diag_error(w->diags, typed->span, "a state in a box wants its type: `state m : R[c] = 0`");
-    if (!typed_type(typed) || !types_eval(b, env, typed_type(typed), false, &t, NULL) || t.n != 1) {
+    bool clear = typed_type(typed) && !typed_brackets(typed);
+    if (!clear)
+      diag_error(w->diags, typed->span,
+                 typed_type(typed) ? "a state in a box has no indices: `state m : R[c] = 0`"
+                                   : "a state in a box wants its type: `state m : R[c] = 0`");
+    if (!clear || !types_eval(b, env, typed_type(typed), false, &t, NULL) || t.n != 1) {
       env_bind(env, typed->name,
                (Binding){.kind = BIND_STATE,
                          .value = value_error(b, typed->span),
@@ -206,7 +210,7 @@ static void local_states(Body *b, Env *env, const Syntax *n) {
 
 static void next_state(Body *b, Env *env, const Syntax *n) {
   World *w = b->w;
-  Binding *bind = env_find(env, n->name);
+  Binding *bind = env_meaning(env, n);
   if (!bind || bind->kind != BIND_STATE) {
     const char *name = name_text(w->names, n->name);
     if (bind && bind->kind == BIND_VALUE && bind->value.n && bind->value.at[0].error) return;
@@ -250,7 +254,7 @@ static void next_state(Body *b, Env *env, const Syntax *n) {
     return;
   }
   Id wire = val_to_wire(b, &one, 0);
-  bind = env_find(env, n->name);
+  bind = env_meaning(env, n);
   bind->next = value_one(b, one);
   if (wire && b->in->training) vec_push(w->arena, &b->proposal, (Proposal){param, wire});
 }
@@ -376,6 +380,7 @@ static Value returned(Body *b, Env *env, const Syntax *n) {
   if (lhss_in(lhss).n != 1)
     return value_refuse(b, what->span, what->span,
                         "`return` takes one equation, or several values");
+  name_means(b->in, lhss_in(lhss).at[0], lhss_in(lhss).at[0]->name_span, NAMED_WIRE);
   return eval_equation(b, env, lhs_brackets(lhss_in(lhss).at[0]), equation_value(what),
                        equation_pad(what), want, what->span);
 }
@@ -525,7 +530,7 @@ static uint32_t wires_of_type(Body *b, Env *env, const Syntax *type) {
   Types t = {0};
   if (!type) return 1;
   const Syntax *base = type->kind == N_TYPE ? type_base(type) : NULL;
-  Def *d = base && base->kind == N_NAME ? scope_find(env->scope, base->name) : NULL;
+  Def *d = base && base->kind == N_NAME ? scope_meaning(env->scope, base) : NULL;
   if (base && base->kind != N_TYPES && !(d && d->kind == DEF_SPACE)) return 1;
   b->w->diags->muted++;
   types_eval(b, env, type, true, &t, NULL);
@@ -556,7 +561,7 @@ static bool bind_params(Body *b, Env *env, const Def *def, const Syntax *params,
     Value v = {n, args.at + at, NULL};
     const Syntax *name = params_in(names).at[i];
     const char *text = name_text(b->w->names, name->name);
-    Binding *old = env_find(env, name->name);
+    Binding *old = env_meaning(env, name);
     if (old && old->kind != BIND_VALUE) {
       Id e = diag_error(b->w->diags, name->name_span,
                         "`%s` is an input and %s too: in one scope a name has one meaning", text,

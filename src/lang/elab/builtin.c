@@ -37,7 +37,7 @@ static bool read_along(Body *b, Env *env, const Syntax *config, const Syntax *in
   for (uint32_t i = 0; items && i < items_in(items).n && a->n < RANK_LIMIT; i++) {
     const Syntax *n = items_in(items).at[i];
     if (n->kind == N_SPREAD) {
-      Binding *s = env_find(env, n->name);
+      Binding *s = env_meaning(env, n);
       for (uint32_t k = 0; s && s->kind == BIND_SPREAD && k < s->naxis; k++) {
         a->name[a->n] = s->axis[k].label;
         a->span[a->n] = n->span;
@@ -51,19 +51,21 @@ static bool read_along(Body *b, Env *env, const Syntax *config, const Syntax *in
                              ? "the name of an axis or index is wanted here, not a number"
                              : "the name of an axis or index is wanted here");
     if (n->kind == N_NAME && strcmp(name_text(w->names, n->name), "batch") == 0 &&
-        !env_find(env, n->name)) {
+        !env_meaning(env, n)) {
       a->batch = true;
       continue;
     }
     a->name[a->n] = n->name;
     a->span[a->n] = n->span;
     a->index[a->n] = UINT32_MAX;
+    name_is_axis(env, n);
     if (inner && (n->kind == N_SIZED || stands_in_brackets(inner, n->name, false))) {
       if (eq_has(eq, n->name, NULL))
         return diag_refuse(w->diags, n->span, "index %s is already used outside this reduction",
                            name_text(w->names, n->name));
       uint32_t k = eq_index(b, eq, n->name, n->span);
       eq->index.at[k].bound = true;
+      eq->index.at[k].outer = false;
       if (n->kind == N_SIZED) {
         Size s = size_eval(b, env, sized_value(n), false);
         if (!s) return false;

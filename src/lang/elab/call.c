@@ -53,9 +53,11 @@ static bool fill_literals(const Call *c, const Formals *f, Value *args) {
     uint32_t count;
     const Syntax *items = formal_items(&f->at[i], &count);
     for (uint32_t k = 0; k < count; k++) // ...s of a bare number has no axes
-      if (items_in(items).at[k]->kind == N_SPREAD && !env_find(c->to, items_in(items).at[k]->name))
+      if (items_in(items).at[k]->kind == N_SPREAD && !env_meaning(c->to, items_in(items).at[k]))
         bind_spread(c->to, c->b->w, items_in(items).at[k]->name,
-                    (Binding){.kind = BIND_SPREAD, .span = args->at[i].span});
+                    (Binding){.kind = BIND_SPREAD,
+                              .span = args->at[i].span,
+                              .named = items_in(items).at[k]->name_span});
     bool typed = f->at[i].fixed || f->at[i].type;
     if (typed && !formal_types(c->b, c->to, &f->at[i], &t)) return false;
     if (!t.n) vec_push(c->b->w->arena, &t, (Type){.base = BASE_R});

@@ -6,7 +6,7 @@ const char *span_words(World *w, Span span) { return source_words(w->arena, w->s
 
 const char *box_word(World *w, const Closure *box) {
   if (box->node->kind != N_NAME || !box->env) return span_words(w, box->node->span);
-  const Binding *bind = env_find(box->env, box->node->name);
+  const Binding *bind = env_meaning(box->env, box->node);
   return bind && bind->kind == BIND_OPTION && bind->box.node ? box_word(w, &bind->box)
                                                              : name_text(w->names, box->node->name);
 }

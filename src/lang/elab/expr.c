@@ -147,16 +147,21 @@ static Value def_value(Body *b, Env *env, Def *d, const Syntax *n) {
 
 static Value name_value(Body *b, Env *env, const Syntax *n, Eq *eq) {
   uint32_t i;
-  if (eq_has(eq, n->name, &i)) return value_one(b, index_position(b, eq, i, n->span));
-  Binding *bind = env_find(env, n->name);
+  if (eq_has(eq, n->name, &i)) {
+    use_of_index(b->in, n->name, n->span, eq->index.at[i].span);
+    return value_one(b, index_position(b, eq, i, n->span));
+  }
+  Binding *bind = env_meaning(env, n);
   if (bind) return bound_value(b, env, n, bind);
-  Def *d = scope_find(env->scope, n->name);
+  Def *d = scope_meaning(env->scope, n);
   if (d) return def_value(b, env, d, n);
+  if (index_around(eq, n->name))
+    return value_one(b, index_position(b, eq, eq_index(b, eq, n->name, n->span), n->span));
   return free_name(b, env, n);
 }
 
 static Value next_value(Body *b, Env *env, const Syntax *n) {
-  Binding *bind = env_find(env, n->name);
+  Binding *bind = env_meaning(env, n);
   if (bind && bind->kind == BIND_STATE && bind->partly)
     return value_refuse(
         b, n->span, n->span,
@@ -233,11 +238,11 @@ static Val logic(Body *b, Env *env, const Syntax *n, Eq *eq) {
 
 // on, on.hot: what may be the name of a label, since nothing else is called so; 0: it is not.
 static Name label_path(Elab *in, Env *env, const Syntax *n) {
-  if (n->kind == N_NAME) return env_find(env, n->name) ? 0 : n->name;
+  if (n->kind == N_NAME) return env_meaning(env, n) ? 0 : n->name;
   const char *path = n->kind == N_DOT ? path_text(in, n) : NULL;
   const Syntax *root = path ? path_root(n) : NULL;
-  return root && root->kind == N_NAME && !env_find(env, root->name) ? name_from(in->w->names, path)
-                                                                    : 0;
+  return root && root->kind == N_NAME && !env_meaning(env, root) ? name_from(in->w->names, path)
+                                                                 : 0;
 }
 
 // A name of a label, where the other side says of which set.
@@ -447,7 +452,7 @@ static Value kept_value(Body *b, Env *env, Binding *bind, const Syntax *n) {
 
 // learn p[3]: p[0] is the first of the family.
 static bool is_open_option(Env *env, const Syntax *n) {
-  const Binding *bind = n->kind == N_NAME ? env_find(env, n->name) : NULL;
+  const Binding *bind = n->kind == N_NAME ? env_meaning(env, n) : NULL;
   if (bind) return bind->open;
   for (uint32_t i = 0; i < syntax_parts(n).n; i++)
     if (syntax_parts(n).at[i] && is_open_option(env, syntax_parts(n).at[i])) return true;
@@ -485,8 +490,8 @@ static Value family_value(Body *b, Env *env, Def *d, Body *home, const Syntax *n
 Value eval_access(Body *b, Env *env, const Syntax *n, Eq *eq) {
   const Syntax *base = at_base(n);
   if (base->kind == N_NAME) {
-    Binding *bind = env_find(env, base->name);
-    Def *d = bind ? NULL : scope_find(env->scope, base->name);
+    Binding *bind = env_meaning(env, base);
+    Def *d = bind ? NULL : scope_meaning(env->scope, base);
     if (bind && bind->kind == BIND_KEPT) return kept_value(b, env, bind, n);
     if (bind && bind->kind == BIND_LEARNER && family_of(bind->def))
       return family_value(b, env, (Def *)bind->def, bind->home, n);
@@ -536,10 +541,10 @@ static Value fn_call(Body *b, Env *env, const Syntax *n, Fn fn, Eq *eq) {
   return value_one(b, val_fn(b, fn, arg, row->arity, n->span, eq));
 }
 
-Value eval_args(Body *b, Env *env, const Syntax *call) {
+Value eval_args(Body *b, Env *env, const Syntax *call, const Eq *around) {
   WideValue all = {0};
   for (uint32_t i = 0; i < call_args(call).n; i++) {
-    Value v = eval_alone(b, env, arg_given(call_args(call).at[i]));
+    Value v = eval_argument(b, env, arg_given(call_args(call).at[i]), around);
     if (!value_join(b, &all, v, call->span)) break;
   }
   return all.value;
@@ -569,7 +574,7 @@ static Value call_value(Body *b, Env *env, const Syntax *n, const Syntax *over, 
       if (fn != FN_COUNT) return fn_call(b, env, n, fn, eq);
     }
   }
-  Value v = apply_call(b, env, callee, n, over);
+  Value v = apply_call(b, env, callee, n, over, eq);
   for (uint32_t i = 0; i < v.n; i++) note_called(b, env, eq, n, &v.at[i]);
   return v;
 }
@@ -603,12 +608,12 @@ bool is_box(Body *b, Env *env, const Syntax *n) {
   case N_NAME: break;
   default: return false;
   }
-  Binding *bind = env_find(env, n->name);
+  Binding *bind = env_meaning(env, n);
   if (bind) {
     if (bind->kind == BIND_LEARNER) return learner_has_input(bind->def);
     return bind->kind == BIND_OPTION && (bind->box.node || (bind->open && !bind->has_number));
   }
-  Def *d = scope_find(env->scope, n->name);
+  Def *d = scope_meaning(env->scope, n);
   if (d) return d->kind == DEF_BOX || (is_learner(d) && learner_has_input(d));
   return builtin_find(b->in, n->name) || fn_find(name_text(b->w->names, n->name)) != FN_COUNT;
 }

@@ -42,7 +42,7 @@ bool learner_has_input(const Def *d) {
 
 static bool space_named(Env *env, const Syntax *type, Def **out) {
   if (type->kind != N_TYPE || type_base(type)->kind != N_NAME) return false;
-  Def *d = scope_find(env->scope, type_base(type)->name);
+  Def *d = scope_meaning(env->scope, type_base(type));
   *out = d;
   return d && d->kind == DEF_SPACE;
 }
@@ -116,8 +116,8 @@ const Syntax *result_types(const Header *h) {
 
 const BuiltinBox *derivative_named(Body *b, Env *env, const Syntax *n) {
   const Syntax *name = use_base(n);
-  if (n->kind != N_AT || name->kind != N_NAME || env_find(env, name->name) ||
-      scope_find(env->scope, name->name))
+  if (n->kind != N_AT || name->kind != N_NAME || env_meaning(env, name) ||
+      scope_meaning(env->scope, name))
     return NULL;
   const BuiltinBox *f = builtin_find(b->in, name->name);
   return f && f->make == builtin_derivative ? f : NULL;
@@ -158,12 +158,12 @@ static int arity_in_chain(Body *b, Env *env, const Syntax *n) {
   case N_NAME: break;
   default: return -1;
   }
-  Binding *bind = env_find(env, n->name);
+  Binding *bind = env_meaning(env, n);
   if (bind && bind->kind == BIND_OPTION && bind->box.node)
     return arity_of(b, bind->box.env, bind->box.node);
   const Def *d = bind && bind->kind == BIND_LEARNER ? bind->def
                  : bind                             ? NULL
-                                                    : scope_find(env->scope, n->name);
+                                                    : scope_meaning(env->scope, n);
   if (!d) {
     Fn fn = bind ? FN_COUNT : fn_find(name_text(b->w->names, n->name));
     return fn == FN_COUNT ? 1 : (int)fn_rows[fn].arity;
@@ -193,10 +193,10 @@ int arity_of(Body *b, Env *env, const Syntax *n) {
 
 bool uses_broken(Env *env, const Syntax *n) {
   if (n->kind == N_ERROR) return true;
-  const Binding *bind = n->kind == N_NAME ? env_find(env, n->name) : NULL;
+  const Binding *bind = n->kind == N_NAME ? env_meaning(env, n) : NULL;
   if (bind && bind->kind == BIND_OPTION && bind->box.node)
     return uses_broken(bind->box.env, bind->box.node);
-  const Def *d = n->kind == N_NAME && !bind ? scope_find(env->scope, n->name) : NULL;
+  const Def *d = n->kind == N_NAME && !bind ? scope_meaning(env->scope, n) : NULL;
   if (d && d->broken) return true;
   for (uint32_t i = 0; i < syntax_parts(n).n; i++)
     if (syntax_parts(n).at[i] && uses_broken(env, syntax_parts(n).at[i])) return true;
@@ -237,12 +237,12 @@ static bool inputs_in_chain(Body *b, Env *env, const Syntax *n, BoxInputs *out) 
   if (word) return derivative_inputs(b, env, word, at_brackets(n), out);
   const Syntax *name = use_base(n);
   if (name->kind != N_NAME) return false;
-  Binding *bind = env_find(env, name->name);
+  Binding *bind = env_meaning(env, name);
   if (bind && bind->kind == BIND_OPTION && bind->box.node)
     return box_inputs(b, bind->box.env, bind->box.node, out);
   Def *d = bind && bind->kind == BIND_LEARNER ? (Def *)bind->def
            : bind                             ? NULL
-                                              : scope_find(env->scope, name->name);
+                                              : scope_meaning(env->scope, name);
   if (!d || (d->kind != DEF_BOX && !is_learner(d))) return false;
   return inputs_of_def(b, env, d, bind, n, out);
 }

@@ -5,8 +5,11 @@
 
 uint32_t eq_index(Body *b, Eq *eq, Name name, Span span) {
   uint32_t i;
-  if (eq_has(eq, name, &i)) return i;
+  bool known = eq_has(eq, name, &i);
+  use_of_index(b->in, name, span, known ? eq->index.at[i].span : span);
+  if (known) return i;
   EqIndex index = {.name = name, .size = size_var(b->w, name, VAR_INDEX, span), .span = span};
+  index.outer = index.bound = index_around(eq, name) != NULL;
   vec_push(b->w->arena, &eq->index, index);
   return eq->index.n - 1;
 }
@@ -57,7 +60,7 @@ static bool label_term(PlaceReader *r, Affine *a, Val v, Span span) {
 // An index if it is one already, or if it labels an axis; a number if it is an option or loop
 // variable that labels none.
 static bool name_term(PlaceReader *r, const Syntax *n, Affine *a) {
-  Binding *bind = env_find(r->env, n->name);
+  Binding *bind = env_meaning(r->env, n);
   if (eq_has(r->eq, n->name, NULL)) return index_term(r, a, n->name, n->span);
   if (bind && (bind->kind == BIND_LOOP || bind->kind == BIND_OPTION) &&
       !(r->b->labels && table_get(r->b->labels, &n->name, sizeof n->name))) {
@@ -71,7 +74,7 @@ static bool name_term(PlaceReader *r, const Syntax *n, Affine *a) {
     v.span = n->span;
     return label_term(r, a, v, n->span);
   }
-  Def *d = bind ? NULL : scope_find(r->env->scope, n->name);
+  Def *d = bind ? NULL : scope_meaning(r->env->scope, n);
   if (d && ((d->kind == DEF_GIVEN && r->b->fields) || d->kind == DEF_CONST)) {
     double k;
     if (d->kind == DEF_CONST && static_number(r->b, r->env, n, &k)) {
@@ -159,7 +162,7 @@ static bool group_affine(PlaceReader *r, const Syntax *n, Affine *a) {
     for (uint32_t k = 0; k < items_in(group_slots(n).at[i]).n; k++) {
       const Syntax *item = items_in(group_slots(n).at[i]).at[k];
       if (item->kind == N_SPREAD) {
-        Binding *s = env_find(r->env, item->name);
+        Binding *s = env_meaning(r->env, item);
         for (uint32_t j = 0; s && s->kind == BIND_SPREAD && j < s->naxis; j++) {
           Affine one = {.c = size_of(w, 0)};
           index_term(r, &one, row_label(w, s, item->name, j), item->span);
@@ -259,7 +262,7 @@ static bool range_place(IndexPlaces *p, const Syntax *n, const Axis *axis) {
 
 static bool spread_places(IndexPlaces *p, const Syntax *n) {
   World *w = p->r.b->w;
-  Binding *s = env_find(p->r.env, n->name);
+  Binding *s = env_meaning(p->r.env, n);
   if (!s || s->kind != BIND_SPREAD)
     return diag_refuse(w->diags, n->span, "`...%s` is not a row of axes here",
                        name_text(w->names, n->name));

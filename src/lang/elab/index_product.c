@@ -26,11 +26,11 @@ bool is_access(Env *env, const Syntax *n) {
   if (base->kind != N_NAME)
     return base->kind == N_AT || base->kind == N_CALL || base->kind == N_DOT ||
            base->kind == N_PAREN;
-  Binding *bind = env_find(env, base->name);
+  Binding *bind = env_meaning(env, base);
   if (bind)
     return bind->kind == BIND_VALUE || bind->kind == BIND_STATE ||
            (bind->kind == BIND_LEARNER && !family_of(bind->def));
-  Def *d = scope_find(env->scope, base->name);
+  Def *d = scope_meaning(env->scope, base);
   return d && (d->kind == DEF_CONST || d->kind == DEF_GIVEN || (is_learner(d) && !family_of(d)));
 }
 
@@ -144,7 +144,7 @@ static bool sums_nothing(const Product *p, const Syntax *n) {
   if (n->kind == N_OVER) n = over_base(n);
   if (n->kind != N_CALL) return n->kind == N_POW || n->kind == N_NAME || n->kind == N_CMP;
   const Syntax *box = use_base(call_callee(n));
-  if (box->kind != N_NAME || env_find(p->env, box->name) || scope_find(p->env->scope, box->name))
+  if (box->kind != N_NAME || env_meaning(p->env, box) || scope_meaning(p->env->scope, box))
     return true;
   const BuiltinBox *f = builtin_find(p->b->in, box->name);
   if (f && f->nodes) return call_args(n).n == 2; // max(x, y)

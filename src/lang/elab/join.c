@@ -123,6 +123,7 @@ Value builtin_concat(const BuiltinUse *u) {
   }
   uint32_t at, own[RANK_LIMIT], first[RANK_LIMIT], n = own_axes(&args.at[0].type, first);
   if (!join_place(b, &args, u->config, &at, span)) return value_error(b, span);
+  if (brackets_items(u->config).n == 1) name_is_axis(u->env, brackets_items(u->config).at[0]);
   Axis pass[RANK_LIMIT];
   uint32_t npass = all_passing(&args, pass);
   Ids wire = {0};

@@ -18,7 +18,7 @@ static Name along_label(const Call *c, const Syntax *item) {
   if (item->kind != N_NAME) return 0;
   uint32_t at;
   if (!cfg_named(c->h->cfg, item->name, &at)) return 0;
-  Binding *bind = env_find(c->to, item->name);
+  Binding *bind = env_meaning(c->to, item);
   return bind && bind->kind == BIND_OPTION && !bind->open ? bind->label : 0;
 }
 
@@ -42,14 +42,14 @@ static bool is_label_only(const Binding *bind) {
 // label.
 static bool takes_axis(const Call *c, const Syntax *item, const Axis *actual, Span span,
                        Axis *inner) {
-  Binding *bind = item->kind == N_NAME ? env_find(c->to, item->name) : NULL;
+  Binding *bind = item->kind == N_NAME ? env_meaning(c->to, item) : NULL;
   if (bind && is_label_only(bind)) {
     bind->size = actual->size;
     *inner = (Axis){.label = item->name, .size = actual->size};
     return true;
   }
   if (item->kind != N_NAME || bind) return false;
-  Def *d = scope_find(c->to->scope, item->name);
+  Def *d = scope_meaning(c->to->scope, item);
   if (d && d->kind == DEF_AXIS) return false;
   *inner = (Axis){.label = item->name, .size = actual->size};
   env_bind(c->to, item->name,
@@ -57,6 +57,7 @@ static bool takes_axis(const Call *c, const Syntax *item, const Axis *actual, Sp
                      .size = actual->size,
                      .label = actual->label,
                      .decl = actual->decl,
+                     .named = item->span,
                      .span = span});
   return true;
 }
@@ -112,13 +113,13 @@ static bool bind_axis(const Call *c, const Syntax *item, const Axis *actual, con
                       Axis *inner) {
   if (takes_axis(c, item, actual, arg->span, inner)) return true;
   Axis formal[RANK_LIMIT];
-  Binding *bind = item->kind == N_NAME ? env_find(c->to, item->name) : NULL;
+  Binding *bind = item->kind == N_NAME ? env_meaning(c->to, item) : NULL;
   const Syntax *brackets = brackets_of(c->b->w->arena, item->span, NODES((Syntax *)item));
   if (axes_eval(c->b, c->to, brackets, true, formal) != 1) return false;
   *inner = formal[0];
   if (bind && bind->kind == BIND_OPTION && !bind->label) bind->label = actual->label;
-  if (item->kind == N_SIZED && env_find(c->to, item->name))
-    env_find(c->to, item->name)->label = actual->label;
+  if (item->kind == N_SIZED && env_meaning(c->to, item))
+    env_meaning(c->to, item)->label = actual->label;
   if (formal[0].decl && actual->decl && formal[0].decl != actual->decl) {
     say_other_axis(c, item, &formal[0], actual, arg);
     return false;
@@ -152,7 +153,7 @@ static bool wrong_base(const Call *c, const Formal *f, const Val *arg, Base want
 static bool take_spread(const Call *c, const Syntax *item, const Val *arg, const uint32_t *own,
                         uint32_t n, Match *m, Axis *inner) {
   World *w = c->b->w;
-  Binding *s = env_find(c->to, item->name);
+  Binding *s = env_meaning(c->to, item);
   if (s && s->kind == BIND_SPREAD) {
     bool same = s->naxis == n;
     for (uint32_t i = 0; same && i < n; i++)
@@ -170,11 +171,14 @@ static bool take_spread(const Call *c, const Syntax *item, const Val *arg, const
       return false;
     }
   } else {
-    Binding row = {
-        .kind = BIND_SPREAD, .naxis = n, .axis = NEW_ARRAY(w->arena, Axis, n), .span = arg->span};
+    Binding row = {.kind = BIND_SPREAD,
+                   .naxis = n,
+                   .axis = NEW_ARRAY(w->arena, Axis, n),
+                   .span = arg->span,
+                   .named = item->name_span};
     for (uint32_t i = 0; i < n; i++) row.axis[i] = arg->type.axis[own[i]];
     bind_spread(c->to, w, item->name, row);
-    s = env_find(c->to, item->name);
+    s = env_meaning(c->to, item);
   }
   for (uint32_t i = 0; i < n; i++) m->take[m->ntake++] = own[i], *inner++ = s->axis[i];
   return true;
@@ -267,7 +271,7 @@ static bool choose_axes(Taking *t) {
       t->own[at] = UINT32_MAX;
       continue;
     }
-    const Binding *option = env_find(t->c->to, items_in(t->items).at[i]->name);
+    const Binding *option = env_meaning(t->c->to, items_in(t->items).at[i]);
     bool unlabelled = last != UINT32_MAX && !t->arg->type.axis[last].label;
     if (!option->size || !unlabelled) return no_such_axis(t, label, option);
   } // an axis without a label meets anything of its size

@@ -16,9 +16,9 @@ static bool is_size_like(Body *b, Env *env, const Syntax *n) {
   switch (n->kind) {
   case N_NUM: return true;
   case N_NAME: {
-    Binding *bind = env_find(env, n->name);
+    Binding *bind = env_meaning(env, n);
     if (bind) return bind->size != 0 || bind->has_number;
-    Def *d = scope_find(env->scope, n->name);
+    Def *d = scope_meaning(env->scope, n);
     double k;
     return d && (d->kind == DEF_AXIS || (d->kind == DEF_CONST && static_number(b, env, n, &k)));
   }
@@ -54,7 +54,7 @@ static bool option_item(Body *b, Env *env, const Syntax *n, Binding *out) {
     return true;
   }
   if (n->kind == N_NAME) {
-    Binding *bind = env_find(env, n->name);
+    Binding *bind = env_meaning(env, n);
     out->label = n->name;
     if (bind && bind->kind == BIND_OPTION) {
       *out = *bind;
@@ -71,7 +71,7 @@ static bool option_item(Body *b, Env *env, const Syntax *n, Binding *out) {
       return false;
     }
     out->decl = bind ? bind->decl : 0;
-    Def *d = bind ? NULL : scope_find(env->scope, n->name);
+    Def *d = bind ? NULL : scope_meaning(env->scope, n);
     if (d && d->kind == DEF_AXIS) out->decl = d->id;
     if (is_box(b, env, n) || (d && d->kind == DEF_MACHINE))
       out->box = (Closure){n, bind ? env : scope_env(env->scope)}, out->label = 0;
@@ -102,7 +102,7 @@ static bool space_axes(Body *b, Def *d, Span span, Axis *axis, uint32_t *n) {
 }
 
 static Def *space_named(Env *env, const Syntax *n) {
-  Def *d = n->kind == N_NAME && !env_find(env, n->name) ? scope_find(env->scope, n->name) : NULL;
+  Def *d = n->kind == N_NAME && !env_meaning(env, n) ? scope_meaning(env->scope, n) : NULL;
   return d && d->kind == DEF_SPACE ? d : NULL;
 }
 
@@ -115,7 +115,7 @@ static bool option_spread(Body *b, Env *env, const Syntax *items, Binding *out) 
   for (uint32_t i = 0; i < items_in(items).n; i++) {
     const Syntax *item = items_in(items).at[i];
     if (item->kind == N_SPREAD) {
-      Binding *s = env_find(env, item->name);
+      Binding *s = env_meaning(env, item);
       if (!s || s->kind != BIND_SPREAD)
         return diag_refuse(w->diags, item->span, "`...%s` is not a row of axes here",
                            name_text(w->names, item->name));
@@ -136,7 +136,7 @@ static bool option_spread(Body *b, Env *env, const Syntax *items, Binding *out) 
         return diag_refuse(w->diags, item->span, "a size is a whole number, and this is %g",
                            one.number);
       } else if (!one.box.node && one.label) {
-        Def *d = scope_find(env->scope, item->name);
+        Def *d = scope_meaning(env->scope, item);
         if (d && !d->broken)
           diag_error(w->diags, item->span, "a size is wanted here, and `%s` is not one",
                      name_text(w->names, item->name));
@@ -257,6 +257,7 @@ static bool match_options(Body *b, const Def *d, const Syntax *cfg, const Syntax
       diag_note(w->diags, e, given[at]->span, "here first");
       return false;
     }
+    if (named) name_means(b->in, sized, cfg_in(cfg).at[at]->name_span, NAMED_OPTION);
     given[at] = named ? sized_value(sized) : items;
   }
   return true;
@@ -285,13 +286,17 @@ static void bind_open(const Call *c, const Syntax *par) {
                 (Binding){.kind = BIND_SPREAD,
                           .naxis = 1,
                           .axis = arena_copy(w->arena, &one, sizeof one),
+                          .named = par->name_span,
                           .span = par->span});
     return;
   }
-  env_bind(
-      c->to, par->name,
-      (Binding){
-          .kind = BIND_OPTION, .open = true, .size = size, .label = par->name, .span = par->span});
+  env_bind(c->to, par->name,
+           (Binding){.kind = BIND_OPTION,
+                     .open = true,
+                     .size = size,
+                     .label = par->name,
+                     .span = par->span,
+                     .named = par->name_span});
 }
 
 static void say_missing(const Call *c, const Syntax *par, bool first) {
@@ -326,6 +331,7 @@ static bool bind_row(const Call *c, const Syntax *par, const Syntax *text, bool 
     text = node_items(w->arena, text->span, (ItemsParts){NODES((Syntax *)text)});
   if (!option_spread(c->b, given ? c->env : c->to, text, &bind)) return false;
   bind.by_default = !given;
+  bind.named = par->name_span;
   bind_spread(c->to, w, par->name, bind);
   return true;
 }
@@ -339,6 +345,7 @@ static bool bind_one(const Call *c, const Syntax *par, const Syntax *text, bool 
   const Syntax *one = text->kind == N_ITEMS ? items_in(text).at[0] : text;
   if (!option_item(c->b, given ? c->env : c->to, one, &bind)) return false;
   bind.by_default = !given && !bind.open;
+  bind.named = par->name_span;
   env_bind(c->to, par->name, bind);
   return true;
 }
@@ -351,7 +358,8 @@ static bool bind_option(const Call *c, const Syntax *config, uint32_t i, const S
   if (!is_new_option(c, i)) return false;
   if (text) return spread ? bind_row(c, par, text, given) : bind_one(c, par, text, given);
   if (spread && config && !brackets_slots(config).n) { // dense[]: no axes, one number
-    bind_spread(c->to, c->b->w, par->name, (Binding){.kind = BIND_SPREAD, .span = config->span});
+    bind_spread(c->to, c->b->w, par->name,
+                (Binding){.kind = BIND_SPREAD, .span = config->span, .named = par->name_span});
     return true;
   }
   if (generic) {

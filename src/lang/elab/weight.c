@@ -43,7 +43,7 @@ static InitKind init_word(const char *text) {
 static const Syntax *wire_in(Env *env, const Syntax *n) {
   if (!n) return NULL;
   if (n->kind == N_NAME) {
-    const Binding *bind = env_find(env, n->name);
+    const Binding *bind = env_meaning(env, n);
     return bind && (bind->kind == BIND_STATE ||
                     (bind->kind == BIND_VALUE && bind->value.n && !bind->value.at[0].literal &&
                      !bind->value.at[0].error))
@@ -57,6 +57,13 @@ static const Syntax *wire_in(Env *env, const Syntax *n) {
   return NULL;
 }
 
+bool start_is_known(Body *b, Env *env, const Syntax *n) {
+  const Syntax *wire = wire_in(env, n);
+  return !wire || diag_refuse(b->w->diags, wire->span,
+                              "a start is something known beforehand, and `%s` is a wire",
+                              name_text(b->w->names, wire->name));
+}
+
 Init init_from(Body *b, Env *env, const Syntax *n, const Type *t) {
   World *w = b->w;
   Init init = {.kind = t->rank > 1 ? INIT_GLOROT : INIT_CONST};
@@ -64,7 +71,7 @@ Init init_from(Body *b, Env *env, const Syntax *n, const Type *t) {
   if (t->base != BASE_R) init.kind = INIT_CONST;
   fans(b, t, &init);
   if (!n) return init;
-  if (n->kind == N_NAME && !env_find(env, n->name) && !scope_find(env->scope, n->name)) {
+  if (n->kind == N_NAME && !env_meaning(env, n) && !scope_meaning(env->scope, n)) {
     const char *text = name_text(w->names, n->name);
     InitKind kind = init_word(text);
     if (kind) {
@@ -78,13 +85,7 @@ Init init_from(Body *b, Env *env, const Syntax *n, const Type *t) {
     init.k = k;
     return init;
   }
-  const Syntax *wire_name = wire_in(env, n);
-  if (wire_name) {
-    diag_error(w->diags, wire_name->span,
-               "a weight starts as something known beforehand, and `%s` is a wire",
-               name_text(w->names, wire_name->name));
-    return init;
-  }
+  if (!start_is_known(b, env, n)) return init;
   if (!work_on(b, INSTANCE_WORK, n->span)) return init;
   Body *own = body_new(b->in, name_from(w->names, "init"));
   own->generic = b->generic;
@@ -127,10 +128,9 @@ Val add_weight(Body *b, Type t, Init init, const WeightDecl *decl) {
 
 // learn p : simplex[a]: a box makes a free weight into what is wanted.
 static bool constraint(Env *env, const Syntax *type, Def **out) {
-  if (type->kind != N_TYPE || type_base(type)->kind != N_NAME ||
-      env_find(env, type_base(type)->name))
+  if (type->kind != N_TYPE || type_base(type)->kind != N_NAME || env_meaning(env, type_base(type)))
     return false;
-  Def *d = scope_find(env->scope, type_base(type)->name);
+  Def *d = scope_meaning(env->scope, type_base(type));
   *out = d;
   if (!d || d->kind != DEF_BOX || !box_params(d->node)) return false;
   Nodes params = params_in(box_params(d->node));
@@ -165,6 +165,7 @@ static bool bind_sizes(Body *b, Env *env, const Def *box, const Syntax *type, En
                        .size = axis[0].size,
                        .label = axis[0].label,
                        .decl = axis[0].decl,
+                       .named = cfg_in(cfg).at[i]->name_span,
                        .span = items->span});
   }
   return true;

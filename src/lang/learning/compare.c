@@ -131,7 +131,7 @@ static const Syntax *plain_step(Elab *in, Scope **s, const Syntax *body) {
     const Syntax *step = last_step(body), *base = step ? use_base(step) : NULL;
     if (!base || base->kind != N_NAME) return NULL;
     if (!mentions_learner(in, *s, step)) return step;
-    const Def *d = scope_find(*s, base->name);
+    const Def *d = scope_meaning(*s, base);
     if (!d || (d->kind != DEF_LEARNER && d->kind != DEF_BOX)) return NULL;
     bool refined = d->kind == DEF_LEARNER && d->refined;
     body = refined ? refine_body(d->refined) : declared_body(d->node);

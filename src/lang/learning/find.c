@@ -23,7 +23,7 @@ typedef struct {
 
 // -- patterns -------------------------------------------------------------------------------------
 static const Learning *shape_of(Finding *f, const Syntax *n) {
-  Def *d = n->kind == N_NAME ? scope_find(f->s, n->name) : NULL;
+  Def *d = n->kind == N_NAME ? scope_meaning(f->s, n) : NULL;
   if (!d || d->kind != DEF_DIAGRAM || d->busy) return NULL;
   return learning_of(f->r->in, f->r->p, d);
 }

@@ -14,7 +14,7 @@ bool learning_is_asked(const Program *p, const Learning *g) {
                  *root = syntax_parts(n).n ? syntax_parts(n).at[0] : NULL;
     while (n->kind == N_MEASURE && root->kind == N_DOT) root = dot_base(root);
     if ((n->kind == N_TRAIN || n->kind == N_MEASURE) && root && root->kind == N_NAME &&
-        scope_find(p->scope, root->name) == g->def)
+        scope_meaning(p->scope, root) == g->def)
       return true;
   }
   return false;

@@ -16,7 +16,7 @@ typedef struct {
 // -- the parts ------------------------------------------------------------------------------------
 static Def *part_def(Drawing *r, const Syntax *path) {
   Scope *s = r->g->def->scope;
-  Def *d = path->kind == N_NAME ? scope_find(s, path->name) : NULL;
+  Def *d = path->kind == N_NAME ? scope_meaning(s, path) : NULL;
   if (d && d->kind == DEF_DIAGRAM && !d->busy) return d;
   r->g->broken = true;
   if (d && d->broken) return NULL;

@@ -78,7 +78,7 @@ static bool is_unknown(Drawing *r, const Syntax *types) {
                *name =
                    type && type->kind == N_TYPE && !type_brackets(type) ? type_base(type) : NULL;
   while (name && name->kind == N_DOT) name = dot_base(name);
-  if (!name || name->kind != N_NAME || scope_find(r->g->inside, name->name)) return false;
+  if (!name || name->kind != N_NAME || scope_meaning(r->g->inside, name)) return false;
   const char *text = name_text(r->w->names, name->name);
   if (!strcmp(text, "R") || !strcmp(text, "B")) return false;
   Id e = diag_error(r->w->diags, name->span, "there is no type, space or set of data `%s`", text);
@@ -116,7 +116,7 @@ static void read_space(Drawing *r, const Syntax *n) {
 
 // A space of the file becomes a vertex when an edge runs to it.
 static uint32_t outer_space(Drawing *r, const Syntax *path) {
-  Def *d = path->kind == N_NAME ? scope_find(r->g->inside, path->name) : NULL;
+  Def *d = path->kind == N_NAME ? scope_meaning(r->g->inside, path) : NULL;
   if (!d || d->kind != DEF_SPACE) return NOWHERE;
   GraphSpace space = {.span = d->span, .home = d->scope};
   if (space_is_index(r->in, d->scope, space_types(d->node)))
@@ -567,7 +567,7 @@ Learning *learning_of(Elab *in, Program *p, Def *d) {
 // -- what is done to them -------------------------------------------------------------------------
 static bool is_of(Scope *s, const Syntax *path, const Learning *g) {
   const Syntax *root = path_root(path);
-  return root->kind == N_NAME && scope_find(s, root->name) == g->def;
+  return root->kind == N_NAME && scope_meaning(s, root) == g->def;
 }
 
 static void edit_freeze(Drawing *r, Scope *s, const Syntax *n) {
@@ -621,7 +621,7 @@ void learnings_name(Scope *s) {
 // Is there a diagram that the statement refers to? A learner of the file is set at once.
 static void check_spoken_of(Elab *in, Scope *s, const Syntax *n) {
   const Syntax *path = n->kind == N_FIND ? find_path(n) : set_path(n), *root = path_root(path);
-  const Def *d = scope_find(s, root->name);
+  const Def *d = scope_meaning(s, root);
   if (n->kind == N_SET && path->kind == N_NAME && d && d->kind == DEF_SPACE) {
     return; // spaces were set before
   } else if (n->kind == N_SET && path->kind == N_NAME) {
@@ -645,7 +645,7 @@ void learnings_read(Elab *in, Program *p, Scope *s) {
     check_spoken_of(in, s, in->extra.at[i]);
   for (uint32_t i = 0; i < program_declarations(s->tree).n; i++) {
     const Syntax *n = program_declarations(s->tree).at[i];
-    Def *d = n->kind == N_DIAGRAM && n->name ? scope_find(s, n->name) : NULL;
+    Def *d = n->kind == N_DIAGRAM && n->name ? scope_meaning(s, n) : NULL;
     if (d && d->kind == DEF_DIAGRAM && d->node == n) learning_of(in, p, d);
   }
 }

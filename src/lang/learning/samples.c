@@ -125,7 +125,7 @@ static void foreign_data(Sampling *x, const Syntax *n, const Def *d) {
 static bool is_other_set(const Sampling *x, uint32_t edge, const Syntax *n) {
   if (n->kind != N_DOT) return false;
   n = path_root(n);
-  return n->kind == N_NAME && !scope_find(x->r->g->edge.at[edge].home, n->name) &&
+  return n->kind == N_NAME && !scope_meaning(x->r->g->edge.at[edge].home, n) &&
          set_is_known(name_text(x->r->w->names, n->name));
 }
 
@@ -166,7 +166,7 @@ static void collect(Sampling *x, uint32_t edge, const Syntax *n, bool direct) {
     other_set(x, n);
     return;
   }
-  Def *d = n->kind == N_NAME ? scope_find(r->g->edge.at[edge].home, n->name) : NULL;
+  Def *d = n->kind == N_NAME ? scope_meaning(r->g->edge.at[edge].home, n) : NULL;
   if (d && d->kind == DEF_GIVEN) foreign_data(x, n, d);
   for (uint32_t i = 0; i < syntax_parts(n).n; i++)
     collect(x, edge, syntax_parts(n).at[i], direct && n->kind == N_PAREN);

@@ -79,7 +79,7 @@ static void file_space_set(Elab *in, Scope *s, Def *d, const Syntax *n) {
 
 static Def *space_named_by(Scope *s, const Syntax *n) {
   if (n->kind != N_SET || set_path(n)->kind != N_NAME) return NULL;
-  Def *d = scope_find(s, set_path(n)->name);
+  Def *d = scope_meaning(s, set_path(n));
   return d && d->kind == DEF_SPACE ? d : NULL;
 }
 

@@ -93,7 +93,7 @@ static bool find_system(FlowCall *f, Env *env, const Syntax *config) {
   const Syntax *use = boxed_option(f->b, config, 0, f->span, "flow");
   if (!use) return false;
   const Syntax *name = use_base(use);
-  Def *d = name->kind == N_NAME ? scope_find(env->scope, name->name) : NULL;
+  Def *d = name->kind == N_NAME ? scope_meaning(env->scope, name) : NULL;
   if (!d || d->kind != DEF_MACHINE) {
     if (name->kind == N_NAME && !d)
       unknown_name(f->b, env, name, "machine");

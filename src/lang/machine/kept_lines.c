@@ -24,7 +24,7 @@ static bool is_asked(MachineBuilder *m, Name name) {
 // Outside of its mode a line is 0, as a port is.
 static void keep_line(MachineBuilder *m, Env *env, const Syntax *lhs, int mode) {
   World *w = m->w;
-  const Binding *bind = env_find(env, lhs->name);
+  const Binding *bind = env_meaning(env, lhs);
   if (!bind || bind->kind != BIND_VALUE || bind->value.n != 1 || bind->value.at[0].error) return;
   Val v = bind->value.at[0];
   val_settle(m->b, &v);

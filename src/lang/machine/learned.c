@@ -40,7 +40,7 @@ static Name learner_meant(MachineBuilder *m, Name name) {
 
 // gate[1]: the member that is meant; NULL: all of them.
 static const char *member_meant(MachineBuilder *m, const Syntax *lhs) {
-  const Def *d = scope_find(m->env->scope, lhs->name);
+  const Def *d = scope_meaning(m->env->scope, lhs);
   if (!lhs_brackets(lhs)) return NULL;
   if (d && family_of(d)) return family_member(m->b, m->env, d, lhs_brackets(lhs));
   diag_error(m->w->diags, lhs_brackets(lhs)->span, "`%s` learns as a whole",
@@ -87,7 +87,12 @@ void free_indices(MachineBuilder *m, Env *env, const Syntax *n, Ids *out) {
       if (!known) vec_push(m->w->arena, out, x->name);
     }
   }
+  uint32_t first = out->n;
   for (uint32_t i = 0; i < syntax_parts(n).n; i++) free_indices(m, env, syntax_parts(n).at[i], out);
+  uint32_t all = out->n;
+  out->n = first;
+  for (uint32_t k = first; k < all; k++)
+    if (!binds_index(n, out->at[k])) out->at[out->n++] = out->at[k];
 }
 
 // An index that stands free means "for each": they are added up.
@@ -123,7 +128,7 @@ static Id loss_wire(MachineBuilder *m, Env *env, const Syntax *n) {
 
 static void nothing_learns(MachineBuilder *m, const Syntax *lhs) {
   World *w = m->w;
-  const Def *d = scope_find(m->env->scope, lhs->name);
+  const Def *d = scope_meaning(m->env->scope, lhs);
   const char *name = name_text(w->names, lhs->name);
   if (port_named(m->s->in.at, m->s->in.n, lhs->name) >= 0) {
     no_state(m, lhs->name, lhs->name_span);
@@ -159,7 +164,7 @@ static bool is_taken(MachineBuilder *m, const Learned *l, Span span) {
 }
 
 static bool is_frozen_learner(MachineBuilder *m, const Syntax *lhs) {
-  const Def *d = scope_find(m->env->scope, lhs->name);
+  const Def *d = scope_meaning(m->env->scope, lhs);
   if (!d || d->kind != DEF_LEARNER || !d->frozen || is_declared_learner(m->h.body, lhs->name))
     return false;
   Id e = diag_error(m->w->diags, lhs->name_span, "`%s` is frozen, so it does not learn",

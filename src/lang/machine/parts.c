@@ -16,7 +16,7 @@ Called machine_called(MachineBuilder *m, const Syntax *n) {
   for (;;) {
     c.config = use_brackets(n);
     const Syntax *name = use_base(n);
-    bind = name->kind == N_NAME ? env_find(c.env, name->name) : NULL;
+    bind = name->kind == N_NAME ? env_meaning(c.env, name) : NULL;
     if (!bind || bind->kind != BIND_OPTION || !bind->box.node || c.config) {
       n = name;
       break;
@@ -24,7 +24,7 @@ Called machine_called(MachineBuilder *m, const Syntax *n) {
     n = bind->box.node;
     c.env = bind->box.env;
   }
-  Def *d = n->kind == N_NAME && !bind ? scope_find(c.env->scope, n->name) : NULL;
+  Def *d = n->kind == N_NAME && !bind ? scope_meaning(c.env->scope, n) : NULL;
   if (d && (d->kind == DEF_MACHINE || d->kind == DEF_BOX || d->kind == DEF_LEARNER)) {
     c.def = d;
   } else if (bind && bind->kind == BIND_OPTION && bind->open) {
@@ -74,12 +74,14 @@ static bool array_axes(MachineBuilder *m, const Syntax *brackets, Part *to) {
   for (uint32_t i = 0; i < item.n; i++) {
     Axis *axis = &to->axis[i];
     int64_t n;
-    *axis = (Axis){.size = size_eval(m->b, m->env, item.at[i], false)};
+    bool index = item.at[i]->kind == N_SIZED; // p[i:3]
+    const Syntax *size = index ? sized_value(item.at[i]) : item.at[i];
+    *axis = (Axis){.size = size_eval(m->b, m->env, size, false)};
     if (!axis->size) return false;
     if (size_value(m->w, axis->size, &n) && n < 1)
       return diag_refuse(m->w->diags, item.at[i]->span,
                          "an array of parts has at least one member, not %lld", (long long)n);
-    if (item.at[i]->kind == N_NAME) axis->label = item.at[i]->name;
+    if (index || size->kind == N_NAME) axis->label = item.at[i]->name;
   }
   to->axes = item.n;
   return true;
@@ -128,6 +130,7 @@ static void named_parts(MachineBuilder *m, const Syntax *n) {
   for (uint32_t i = 0; i < lhss_in(part_lhss(n)).n; i++) {
     const Syntax *lhs = lhss_in(part_lhss(n)).at[i];
     Part part = {.name = lhs->name, .span = lhs->name_span};
+    name_means(m->in, lhs, lhs->name_span, NAMED_PART);
     read_period(m, n, &part);
     bool good = d && (!lhs_brackets(lhs) || array_axes(m, lhs_brackets(lhs), &part));
     if (good) part.of = part_system(m, &c, &part, part_life(m, n), part_machine(n)->span);

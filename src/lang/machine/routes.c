@@ -25,9 +25,13 @@ static void put_ports(World *w, Buf *to, const char *words, const Port *port, ui
 
 static bool has_port(MachineBuilder *m, const Part *p, const Syntax *dot) {
   World *w = m->w;
-  if (port_named(p->of->out.at, p->of->out.n, dot->name) >= 0 ||
-      port_named(p->of->in.at, p->of->in.n, dot->name) >= 0)
+  int out = port_named(p->of->out.at, p->of->out.n, dot->name),
+      in = port_named(p->of->in.at, p->of->in.n, dot->name);
+  if (out >= 0 || in >= 0) {
+    const Port *port = out >= 0 ? &p->of->out.at[out] : &p->of->in.at[in];
+    name_means(m->in, dot, port->span, NAMED_WIRE);
     return true;
+  }
   Nearest near = nearest_to(name_text(w->names, dot->name));
   try_ports(w, &near, p->of->in.at, p->of->in.n);
   try_ports(w, &near, p->of->out.at, p->of->out.n);
@@ -77,6 +81,7 @@ static Syntax *port_name(MachineBuilder *m, const Syntax *n) {
   const Part *p = part_named(m, base, &broken);
   Syntax *error = node_error(m->w->arena, n->span, (ErrorParts){.names = {0, NULL}});
   if (!p) return broken || is_family(m, base, brackets) ? error : NULL;
+  name_means(m->in, base, p->span, NAMED_PART);
   if (!has_port(m, p, n)) return error;
   if (brackets && !p->axes) {
     Id e = diag_error(m->w->diags, n->span, "`%s` is one part and has no members",
@@ -151,6 +156,7 @@ static void add_route(MachineBuilder *m, const Syntax *n) {
   const Syntax *route = with_ports(m, n), *to = use_base(route_to(route));
   int own = to->kind == N_NAME ? port_named(m->s->out.at, m->s->out.n, to->name) : -1;
   Id known = to->kind == N_NAME ? table_get(m->targets, &to->name, sizeof to->name) : 0;
+  if (own >= 0) name_means(m->in, to, m->s->out.at[own].span, NAMED_WIRE);
   if (own >= 0 && !known) {
     LineTarget t = {.name = to->name, .port = (uint32_t)own};
     vec_push(w->arena, &m->target, t);
@@ -212,6 +218,13 @@ static Syntax *joined_routes(MachineBuilder *m, const LineTarget *t, Syntax **br
   return value;
 }
 
+// What the wires of a port that is said by places read.
+static Syntax *all_values(World *w, const LineTarget *t) {
+  Nodes all = {t->route.n, NEW_ARRAY(w->arena, Syntax *, t->route.n + 1)};
+  for (uint32_t i = 0; i < t->route.n; i++) all.at[i] = route_value(t->route.at[i]);
+  return node_tuple(w->arena, t->route.at[0]->span, (TupleParts){all});
+}
+
 // What is read outside is the same for all wires of a port, since they are one value.
 static Syntax *pad_of_routes(MachineBuilder *m, const LineTarget *t) {
   Syntax *pad = t->route.n ? route_pad(t->route.at[0]) : NULL;
@@ -229,8 +242,25 @@ static Syntax *pad_of_routes(MachineBuilder *m, const LineTarget *t) {
   return pad;
 }
 
+Id placed_value(MachineBuilder *m, const LineTarget *t) {
+  Type own = target_type(m, t);
+  PlacesSaid said = {.own = &own, .number = (uint32_t)(t - m->target.at)};
+  said.span = t->part ? m->s->part.at[t->part - 1].span : m->s->out.at[t->port].span;
+  said.what = arena_format(m->w->arena, "port `%s`", name_text(m->w->names, t->name));
+  for (uint32_t i = 0; i < t->route.n; i++) {
+    const Syntax *r = t->route.at[i];
+    PlaceLine line = {route_brackets(r), route_value(r), route_pad(r), r->span};
+    vec_push(m->w->arena, &said.line, line);
+  }
+  return said_by_places(m, &said);
+}
+
 static void take_target(MachineBuilder *m, Env *env, LineTarget *t) {
   if (!t->route.n || !t->part || t->wire) return;
+  if (t->placed) {
+    t->wire = placed_value(m, t);
+    return;
+  }
   const Part *part = &m->s->part.at[t->part - 1];
   Type own = seen_type(m, part, &part->of->in.at[t->port].type);
   Syntax *brackets = NULL, *value = joined_routes(m, t, &brackets);
@@ -243,8 +273,19 @@ static void take_target(MachineBuilder *m, Env *env, LineTarget *t) {
   m->spread = 0;
 }
 
-// y[0] = x, y[1] = 2 * x: places of a port that are said by number are wires to them, and checked like
-// these. NULL: it is another line.
+// How many lines say something of this port?
+static uint32_t times_said(MachineBuilder *m, Name port) {
+  Nodes line = block_statements(m->h.body);
+  uint32_t times = 0;
+  for (uint32_t i = 0; i < line.n; i++)
+    for (uint32_t k = 0; line.at[i]->kind == N_EQUATION && k < lhss_in(equation_lhss(line.at[i])).n;
+         k++)
+      times += lhss_in(equation_lhss(line.at[i])).at[k]->name == port;
+  return times;
+}
+
+// y[0] = x, y[1] = 2 * x: places of a port that are said by number, or by several lines, are wires to
+// them, and checked like these. NULL: it is another line.
 Syntax *place_route(MachineBuilder *m, const Syntax *n) {
   if (n->kind != N_EQUATION || equation_cond(n) || m->s->shares) return NULL;
   const Syntax *lhs = nodes_only(lhss_in(equation_lhss(n)));
@@ -256,7 +297,8 @@ Syntax *place_route(MachineBuilder *m, const Syntax *n) {
     double k;
     number |=
         kind == PLACE_NUMBER || (kind == PLACE_OPEN && static_number(m->b, m->env, item.at[i], &k));
-    if (kind == PLACE_OTHER) return NULL;
+    if (kind == PLACE_OTHER && times_said(m, lhs->name) < 2) return NULL;
+    number |= kind == PLACE_OTHER;
   }
   if (!number) return NULL;
   Arena *a = m->w->arena;
@@ -280,8 +322,10 @@ void gather_routes(MachineBuilder *m, const Syntax *block, LineNodes *lines) {
   for (uint32_t i = 0; i < m->target.n; i++) {
     const LineTarget *t = &m->target.at[i];
     if (t->part) continue;
-    Syntax *brackets = NULL, *value = joined_routes(m, t, &brackets);
-    vec_push(m->w->arena, lines, as_equation(m, t, value, brackets, pad_of_routes(m, t)));
+    Syntax *brackets = NULL,
+           *value = t->placed ? all_values(m->w, t) : joined_routes(m, t, &brackets);
+    Syntax *pad = t->placed ? NULL : pad_of_routes(m, t);
+    vec_push(m->w->arena, lines, as_equation(m, t, value, brackets, pad));
   }
 }
 

@@ -50,8 +50,8 @@ static const Type *variable_type(const MachineBuilder *m, Name name) {
 // A name that means nothing else; or that of an axis, where it stands alone.
 static bool is_index(MachineBuilder *m, const Syntax *n, bool alone) {
   if (n->kind != N_NAME) return false;
-  const Binding *bind = env_find(m->env, n->name);
-  const Def *def = bind ? NULL : scope_find(m->env->scope, n->name);
+  const Binding *bind = env_meaning(m->env, n);
+  const Def *def = bind ? NULL : scope_meaning(m->env->scope, n);
   if (bind) return alone && bind->kind == BIND_SIZE;
   return !def || (alone && def->kind == DEF_AXIS);
 }

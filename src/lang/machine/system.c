@@ -922,7 +922,7 @@ Diagram *machine_diagram(Elab *in, Def *d) {
 
 System *system_in(Elab *in, Program *p, const Syntax *call, MachineTime time) {
   const Syntax *name = use_base(call);
-  Def *d = scope_find(p->scope, name->name);
+  Def *d = scope_meaning(p->scope, name);
   MachineUse use = {.def = d,
                     .from = scope_env(p->scope),
                     .config = use_brackets(call),

@@ -16,7 +16,7 @@ static const Goal *goal_named(Elab *in, const Program *p, const Syntax *n) {
 // Of a learning diagram with errors, which were said.
 static bool is_of_broken(const Program *p, const Syntax *path) {
   path = path_root(path);
-  const Def *d = path->kind == N_NAME ? scope_find(p->acting, path->name) : NULL;
+  const Def *d = path->kind == N_NAME ? scope_meaning(p->acting, path) : NULL;
   return d && d->kind == DEF_DIAGRAM && (d->broken || (d->learning && d->learning->broken));
 }
 
@@ -32,7 +32,7 @@ static const Syntax *refit_claim(Elab *in, Program *p, Learning *g, const Syntax
 // -- which way is better --------------------------------------------------------------------------
 static const Def *distance_box(const Scope *s, const Syntax *distance) {
   const Syntax *base = distance ? use_base(distance) : NULL;
-  const Def *d = base && base->kind == N_NAME ? scope_find((Scope *)s, base->name) : NULL;
+  const Def *d = base && base->kind == N_NAME ? scope_meaning((Scope *)s, base) : NULL;
   return d && d->kind == DEF_BOX ? d : NULL;
 }
 
@@ -80,10 +80,12 @@ void do_measure(Elab *in, Program *p, const Syntax *n) {
   const Syntax *refit = clause(n, N_REFIT);
   Learning *learning = NULL;
   Scope *acting = p->acting;
+  name_means(in, n, n->name_span, NAMED_GOAL);
   if (on) read_on(in, p, on, &m.on);
   if (claim->kind == N_NAME || claim->kind == N_DOT) {
     const Goal *g = goal_named(in, p, claim);
     if (g) {
+      if (claim->kind == N_NAME) name_means(in, claim, g->node->name_span, NAMED_GOAL);
       claim = goal_claim(g->node); // the goal's two sides again
       if (!by) by = clause(g->node, N_BY);
       if (!m.name) m.name = g->name;
@@ -103,7 +105,7 @@ void do_measure(Elab *in, Program *p, const Syntax *n) {
       m.better = -1;
       vec_push(w->arena, &p->measure, m);
       return;
-    } else if (by && !scope_find(p->acting, claim->name)) {
+    } else if (by && !scope_meaning(p->acting, claim)) {
       Nearest near = nearest_to(name_text(w->names, claim->name));
       for (uint32_t i = 0; i < p->goal.n; i++)
         nearest_try(&near, name_text(w->names, p->goal.at[i].name));

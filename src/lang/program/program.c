@@ -58,7 +58,7 @@ static void do_refine(Elab *in, Scope *s, const Syntax *n) {
 }
 
 static void do_stale(Elab *in, Scope *s, const Syntax *n) {
-  Def *d = scope_find(s, n->name), *of = learner_named(in, s, stale_path(n));
+  Def *d = scope_meaning(s, n), *of = learner_named(in, s, stale_path(n));
   if (!d || d->kind != DEF_STALE) return;
   d->of = of;
   if (!of) d->broken = true;
@@ -170,7 +170,7 @@ static void do_loop(Elab *in, Program *p, const Syntax *n) {
 // `freeze` of a learning diagram, or in one, is read with the diagram.
 static bool speaks_of_learning(Scope *s, const Syntax *path) {
   const Syntax *root = path_root(path);
-  const Def *d = root->kind == N_NAME ? scope_find(s, root->name) : NULL;
+  const Def *d = root->kind == N_NAME ? scope_meaning(s, root) : NULL;
   return d && d->kind == DEF_DIAGRAM;
 }
 
@@ -205,7 +205,7 @@ static void prepare(Elab *in, Program *p, Scope *s) {
 // The names in a sum of constants, which is worked out only where it is used.
 static void check_names(Elab *in, Scope *s, const Syntax *n) {
   Body b = {.in = in, .w = in->w};
-  if (n->kind == N_NAME && !scope_find(s, n->name) &&
+  if (n->kind == N_NAME && !scope_meaning(s, n) &&
       strcmp(name_text(in->w->names, n->name), "inf") && !is_box(&b, env_new(in, NULL, s, &b), n))
     unknown_in(in, s, n, "wire or value");
   bool sum = n->kind == N_SUM || n->kind == N_PROD || n->kind == N_NEG || n->kind == N_POW ||

@@ -373,7 +373,7 @@ static bool starts_with(const Lexer *x, const char *text) {
 static bool lex_foreign(Lexer *x, bool spaced) {
   uint32_t from = x->at;
   for (uint32_t i = 0; i < COUNT(foreign); i++) {
-    if (!starts_with(x, foreign[i].text)) continue;
+    if (x->text[from] != foreign[i].text[0] || !starts_with(x, foreign[i].text)) continue;
     x->at += (uint32_t)strcspn(foreign[i].text, " ");
     if (foreign[i].message)
       diag_error(x->front->diags, span_from(x, from), "%s", foreign[i].message);
@@ -387,7 +387,7 @@ static bool lex_symbol(Lexer *x, bool spaced) {
   uint32_t from = x->at;
   if (lex_foreign(x, spaced)) return true;
   for (uint32_t i = 0; i < COUNT(symbols); i++) {
-    if (!starts_with(x, symbols[i])) continue;
+    if (x->text[from] != symbols[i][0] || !starts_with(x, symbols[i])) continue;
     x->at += (uint32_t)strlen(symbols[i]);
     add_symbol(x, symbols[i], from, spaced);
     return true;

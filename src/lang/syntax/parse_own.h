@@ -37,7 +37,6 @@ typedef struct Parser {
 } Parser;
 
 // lex.c
-bool is_declaration_word(const char *word);
 bool is_one(const char *word, const char *list); // of a list separated by spaces
 ErrorLimit error_limit(const Front *);
 void mute_after_many(const Front *, ErrorLimit *);

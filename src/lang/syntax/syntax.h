@@ -87,6 +87,7 @@ typedef struct {
 } Tokens;
 Tokens lex(const Front *, uint32_t file);
 bool is_reserved(const char *word);
+bool is_declaration_word(const char *word); // that begins one
 
 // parse.c
 Syntax *parse(const Front *, uint32_t file); // N_PROGRAM, always; errors are in diags

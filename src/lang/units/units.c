@@ -300,7 +300,7 @@ static PortUnit unit_of(Units *, const Syntax *);
 
 static const Syntax *machine_named(const Units *x, const Syntax *use) {
   const Syntax *name = use_base(use);
-  const Def *d = name->kind == N_NAME ? scope_find(x->scope, name->name) : NULL;
+  const Def *d = name->kind == N_NAME ? scope_meaning(x->scope, name) : NULL;
   return d && d->kind == DEF_MACHINE && d->node->kind == N_MACHINE ? d->node : NULL;
 }
 

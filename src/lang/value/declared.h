@@ -8,6 +8,8 @@
 #include "io/data/data.h"
 #include "lang/syntax/syntax.h"
 
+#include <signal.h>
+
 enum { TEXT_LIMIT = 8 << 20 }; // bytes of a file: a hundred thousand boxes are half of it
 
 typedef struct Elab Elab;
@@ -277,6 +279,45 @@ typedef struct {
 PartialDiagram *elab_broken(Elab *, Program *,
                             const char *name);    // a box or learner; NULL: it is well
 const char *elab_first_broken(Elab *, Program *); // the first box that is not well, or NULL
+
+// What the names of a text mean: which declaration each of them was found to be while the text was
+// elaborated. There is one way to find out, and it is that of the elaboration: what it did not look
+// at is not in here.
+typedef enum {
+  NAMED_DEF, // a declaration of a file
+  NAMED_OPTION,
+  NAMED_SIZE,
+  NAMED_SPREAD,
+  NAMED_WIRE,
+  NAMED_LEARNER, // of a body
+  NAMED_LOOP,
+  NAMED_KEPT,
+  NAMED_STATE,
+  NAMED_INDEX,
+  NAMED_GOAL, // or a measure
+  NAMED_PART, // of a wiring
+  NAMED_MODE,
+} NamedKind;
+typedef struct {
+  Span use, first; // the name in the text; where it is declared
+  NamedKind kind;
+  uint8_t rank;   // how sure it is: the surer one stays
+  const Def *def; // NAMED_DEF
+} NameUse;
+typedef struct { // a name that was given to wires, and their types; the last time with other types
+  Span name;
+  uint32_t n[2];
+  const Type *type[2];
+} NamedTypes;
+typedef struct {
+  Table *at; // the place of a use to its number + 1
+  VEC(NameUse) use;
+  Table *type_at;
+  VEC(NamedTypes) type;
+} NameUses;
+// In a program that is elaborated after this, which is given up when *stop (or NULL) is not 0.
+void elab_note_uses(Elab *, const volatile sig_atomic_t *stop);
+const NameUses *elab_uses(Elab *);
 
 World *elab_world(Elab *);
 // Every value of this box is written to `out` when it becomes a box of its diagram. For a program

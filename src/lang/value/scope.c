@@ -31,6 +31,7 @@ Def *def_new(Elab *in, DefKind kind, Name name, Span span, Scope *s, const Synta
   Def *d = NEW(in->w->arena, Def);
   *d = (Def){.kind = kind, .name = name, .span = span, .scope = s, .node = node, .id = in->def.n};
   vec_push(in->w->arena, &in->def, d);
+  use_of_def(in, span, d);
   return d;
 }
 
@@ -176,20 +177,27 @@ Binding *env_find(Env *e, Name name) {
 }
 
 Binding *env_bind(Env *e, Name name, Binding binding) {
-  Arena *a = e->scope->in->w->arena;
+  Elab *in = e->scope->in;
+  Arena *a = in->w->arena;
   if (!e->names) e->names = table_new(a);
-  if (binding.kind == BIND_LOOP) e->turn = ++e->scope->in->turns;
+  if (!binding.named.file) binding.named = binding.span;
+  if (binding.kind == BIND_LOOP) e->turn = ++in->turns;
   Id old = table_get(e->names, &name, sizeof name);
   if (old) { // the same name once more, as in a loop
+    Span here = binding.named, first = e->binding.at[old - 1].named;
+    if (first.file) binding.named = first;
+    use_of_binding(in, name, here, &binding);
     e->binding.at[old - 1] = binding;
     return &e->binding.at[old - 1];
   }
+  use_of_binding(in, name, binding.named, &binding);
   vec_push(a, &e->binding, binding);
   table_put(e->names, &name, sizeof name, e->binding.n);
   return &e->binding.at[e->binding.n - 1];
 }
 
 void bind_value(Env *e, Name name, Value v, Span span) {
+  value_is_named(e->scope->in, span, &v);
   env_bind(e, name, (Binding){.kind = BIND_VALUE, .value = v, .span = span});
 }
 

@@ -108,7 +108,7 @@ static Size const_size(Body *b, Def *d) {
 
 static Size name_size(Body *b, Env *env, const Syntax *n, bool declare) {
   World *w = b->w;
-  Binding *bind = env_find(env, n->name);
+  Binding *bind = env_meaning(env, n);
   if (bind) {
     if (bind->size) return bind->size;
     if (bind->kind == BIND_OPTION && bind->has_number) {
@@ -125,7 +125,7 @@ static Size name_size(Body *b, Env *env, const Syntax *n, bool declare) {
     }
     return 0;
   }
-  Def *d = scope_find(env->scope, n->name);
+  Def *d = scope_meaning(env->scope, n);
   if (d && d->kind == DEF_AXIS) {
     d->used = true;
     return axis_size(b->in, d);
@@ -248,12 +248,16 @@ static bool item_axes(Body *b, Env *env, const Syntax *n, bool declare, Axis *ou
                       uint32_t *count) {
   World *w = b->w;
   if (n->kind == N_SPREAD) {
-    Binding *s = env_find(env, n->name);
+    Binding *s = env_meaning(env, n);
     if (!s && declare) { // checked for itself: one axis stands for all
       Axis *one = NEW(w->arena, Axis);
       *one = (Axis){.label = n->name, .size = size_var(w, n->name, VAR_LOCAL, n->span)};
       s = env_bind(env, n->name,
-                   (Binding){.kind = BIND_SPREAD, .naxis = 1, .axis = one, .span = n->span});
+                   (Binding){.kind = BIND_SPREAD,
+                             .naxis = 1,
+                             .axis = one,
+                             .span = n->span,
+                             .named = n->name_span});
     }
     if (!s || s->kind != BIND_SPREAD)
       return diag_refuse(w->diags, n->span, "`...%s` is not a row of axes here",
@@ -265,10 +269,14 @@ static bool item_axes(Body *b, Env *env, const Syntax *n, bool declare, Axis *ou
   if (n->kind == N_SIZED) {
     a.label = n->name;
     a.size = size_eval(b, env, sized_value(n), declare);
-    Binding *known = env_find(env, n->name);
+    Binding *known = env_meaning(env, n);
     if (a.size && declare && !known)
       env_bind(env, n->name,
-               (Binding){.kind = BIND_SIZE, .size = a.size, .label = n->name, .span = n->span});
+               (Binding){.kind = BIND_SIZE,
+                         .size = a.size,
+                         .label = n->name,
+                         .span = n->span,
+                         .named = n->name_span});
   } else if (n->kind == N_GROUP) {
     Axis inner[RANK_LIMIT];
     uint32_t k = 0;
@@ -377,7 +385,7 @@ static bool named_type(Body *b, Env *env, const Syntax *n, bool declare, Types *
   World *w = b->w;
   const Syntax *base = type_base(n);
   const char *name = name_text(w->names, base->name);
-  Def *d = scope_find(env->scope, base->name);
+  Def *d = scope_meaning(env->scope, base);
   if (d && d->kind == DEF_SPACE) {
     d->used = true;
     if (type_brackets(n))
@@ -445,7 +453,7 @@ bool types_eval(Body *b, Env *env, const Syntax *n, bool declare, Types *out, co
 
 // -- before anything runs -------------------------------------------------------------------------
 static bool static_name(Body *b, Env *env, const Syntax *n, double *out) {
-  Binding *bind = env_find(env, n->name);
+  Binding *bind = env_meaning(env, n);
   const char *text = name_text(b->w->names, n->name);
   if (bind) {
     if (bind->kind == BIND_VALUE || bind->kind == BIND_STATE) return false;
@@ -459,7 +467,7 @@ static bool static_name(Body *b, Env *env, const Syntax *n, double *out) {
     *out = INFINITY;
     return true;
   }
-  Def *d = scope_find(env->scope, n->name);
+  Def *d = scope_meaning(env->scope, n);
   if (d && d->kind == DEF_AXIS) return size_number(b->w, axis_size(b->in, d), out);
   if (d && d->kind == DEF_CONST && typed_value(d->node) && !typed_type(d->node) && !d->busy) {
     const char *set = setting_of(b->in, d->name);
@@ -545,9 +553,9 @@ bool scope_types(Elab *in, Scope *s, const Syntax *types, Types *out) {
 // A size whose value is not known while a box is checked for itself.
 static bool is_open_number(Body *b, Env *env, const Syntax *n) {
   if (n->kind == N_NAME) {
-    Binding *bind = env_find(env, n->name);
+    Binding *bind = env_meaning(env, n);
     if (bind) return bind->open || (bind->size && bind->kind != BIND_VALUE);
-    Def *d = scope_find(env->scope, n->name);
+    Def *d = scope_meaning(env->scope, n);
     return d && d->kind == DEF_AXIS;
   }
   if (n->kind == N_NUM || n->kind == N_STR) return true;
@@ -563,7 +571,7 @@ static bool is_open_number(Body *b, Env *env, const Syntax *n) {
 static const char *static_text(Env *env, const Syntax *n) {
   if (n->kind == N_STR) return n->text;
   if (n->kind != N_NAME) return NULL;
-  Binding *bind = env_find(env, n->name);
+  Binding *bind = env_meaning(env, n);
   return bind ? bind->text : NULL;
 }
 
@@ -609,7 +617,7 @@ Truth static_truth(Body *b, Env *env, const Syntax *n) {
     return t;
   case N_CMP: return compare_static(b, env, n);
   case N_NAME:
-    if (!env_find(env, n->name) && strcmp(name_text(b->w->names, n->name), "training") == 0)
+    if (!env_meaning(env, n) && strcmp(name_text(b->w->names, n->name), "training") == 0)
       return b->in->training ? IS_TRUE : IS_FALSE;
     return IS_DYNAMIC;
   default: return IS_DYNAMIC;

@@ -89,8 +89,10 @@ struct Elab {
   const MachineText *machine; // NULL: what is elaborated has no time
   bool
       owned; // inside of a learner that a machine has a copy of: each member has weights of its own
-  Axis clash[2];     // the last two that could not be equal, for pictures of errors
-  ValueWatch *watch; // whose values are printed; NULL: none
+  Axis clash[2];                     // the last two that could not be equal, for pictures of errors
+  ValueWatch *watch;                 // whose values are printed; NULL: none
+  const volatile sig_atomic_t *stop; // not 0: whoever asked wants no answer any more; or NULL
+  NameUses *uses; // what the names of the text mean, for who asks; NULL: nobody does
 };
 
 // -- values ---------------------------------------------------------------------------------------
@@ -156,6 +158,7 @@ typedef enum {
 typedef struct {
   BindKind kind;
   Span span;
+  Span named; // where its name was first given in this environment; as it is bound: `span` if 0
   Size size;  // OPTION (if it is one), SIZE, LOOP
   Name label; // the caller's label of that axis
   Id decl;
@@ -236,7 +239,8 @@ typedef struct {
   Name name;
   Size size; // a variable, until it is solved
   Span span;
-  bool left, bound; // stands on the left; is reduced by name (sum[p](…))
+  bool left, bound; // stands on the left; is reduced by name (sum[p](…)), or is `outer`
+  bool outer;       // of the equation whose call this is an argument of: it stays
   bool nameless;    // made for a range
   bool plain;       // stands alone in some place
   bool ranged; // stands for a part of an axis: the axis of its name says nothing about its size
@@ -254,8 +258,9 @@ typedef struct {
   bool range; // 2..5
 } IndexReach;
 
-typedef struct {
-  bool left; // there is a left side
+typedef struct Eq {
+  bool left;               // there is a left side
+  const struct Eq *around; // the equation whose call this is an argument of; NULL: none
   VEC(EqIndex) index;
   VEC(IndexReach) reach;
   VEC(uint32_t) summed;  // log of summed indices
@@ -279,6 +284,9 @@ Env *env_new(Elab *, Env *outer, Scope *, Body *);
 Env *scope_env(Scope *);
 Binding *env_find(Env *, Name);
 Binding *env_bind(Env *, Name, Binding);
+// The same for a name that stands in the text: what it means there is noted, if anybody asks.
+Def *scope_meaning(Scope *, const Syntax *);
+Binding *env_meaning(Env *, const Syntax *);
 void bind_value(Env *, Name, Value, Span);
 void unknown_name(Body *, Env *, const Syntax *, const char *wanted);
 void unknown_in(Elab *, Scope *, const Syntax *, const char *wanted); // the same, of a file
@@ -305,6 +313,15 @@ struct BuiltinUse {
 };
 void builtins_add(Elab *, const BuiltinBox *, uint32_t n);
 const BuiltinBox *builtin_find(Elab *, Name); // NULL: there is none of this name
+
+// uses.c: notes of what names mean; nothing where nobody asks
+void use_of_def(Elab *, Span use, const Def *);
+void use_of_binding(Elab *, Name, Span use, const Binding *);
+void use_of_index(Elab *, Name, Span use, Span first); // of an index equation
+void name_means(Elab *, const Syntax *use, Span first, NamedKind);
+void name_is_axis(Env *, const Syntax *); // a label: an axis of that name is meant, if there is one
+void index_is_axis(Elab *, Name, Span index, const Binding *, const Def *); // of the same name
+void value_is_named(Elab *, Span name, const Value *);
 
 bool is_learner(const Def *);
 // Of a stale copy, the learner that it follows in the end, or NULL; otherwise itself.
@@ -381,6 +398,7 @@ const char *nearest_label(World *, const Type *, Name label); // among its axes,
 Id origin_at(Body *, Span);
 bool names_have(const Ids *names, Name);
 bool eq_has(const Eq *, Name, uint32_t *);
+const EqIndex *index_around(const Eq *, Name); // of an equation around this one; NULL: none is
 
 // value_print.c: a value has become a box of a body that is watched
 void value_watch(Body *, const Val *, const Index *, Id made);

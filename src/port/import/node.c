@@ -36,15 +36,6 @@ void op_give(ImpNode *n, uint32_t k, Id v) {
 Id op_in(const ImpNode *n, uint32_t k) { return k < n->nin ? n->in[k] : 0; }
 ImpValue *op_value(const ImpNode *n, uint32_t k) { return value_at(n->m, n->in[k]); }
 
-bool op_wants(ImpNode *n, uint32_t least, uint32_t most) {
-  uint32_t there = 0;
-  while (there < n->nin && n->in[there]) there++;
-  if (there < least || n->nin > most)
-    return op_refuse(n, "it has %u inputs, but %u%s are wanted", n->nin, least,
-                     most > least ? " or more" : "");
-  return true;
-}
-
 // -- attributes ----------------------------------------------------------------------------------
 int64_t attr_int(const ImpNode *n, const char *name, int64_t otherwise) {
   const OnnxAttribute *a = onnx_attribute(n->node, name);
@@ -123,12 +114,17 @@ bool op_scalar(ImpNode *n, uint32_t k, double *out) {
   return true;
 }
 
+bool op_fixed_axis(ImpNode *n, uint32_t k, uint32_t axis) {
+  const char *size = op_value(n, k)->shape.dim[axis].text;
+  if (!size) return true;
+  op_refuse(n, "axis %u of input %u has size %s, and a number is wanted there", axis, k + 1, size);
+  diag_help(n->m->diags, n->m->diags->list.n - 1, "`--set NAME=NUMBER` gives sizes at import");
+  return false;
+}
+
 bool op_fixed(ImpNode *n, uint32_t k) {
-  const ImpShape *s = &op_value(n, k)->shape;
-  for (uint32_t i = 0; i < s->rank; i++)
-    if (s->dim[i].text)
-      return op_refuse(n, "axis %u of input %u has size %s, and a number is wanted there", i, k + 1,
-                       s->dim[i].text);
+  for (uint32_t i = 0; i < op_value(n, k)->shape.rank; i++)
+    if (!op_fixed_axis(n, k, i)) return false;
   return true;
 }
 

@@ -1,0 +1,168 @@
+// The questions by name, and the answers that are a place or a list of places.
+#include "edit/edit_own.h"
+
+static const struct {
+  const char *name;
+  bool (*answer)(EditAsk *, JsonOut *);
+} questions[] = {{"messages", answer_messages},     {"hover", answer_hover},
+                 {"definition", answer_definition}, {"references", answer_references},
+                 {"highlight", answer_highlight},   {"prepareRename", answer_prepare},
+                 {"rename", answer_rename},         {"completion", answer_completion},
+                 {"signature", answer_signature},   {"symbols", answer_symbols},
+                 {"tokens", answer_tokens},         {"legend", answer_legend},
+                 {"folding", answer_folding},       {"hints", answer_hints},
+                 {"actions", answer_actions},       {"box", answer_box}};
+
+const char *edit_question(uint32_t k) { return k < COUNT(questions) ? questions[k].name : NULL; }
+
+const char *edit_answer(EditAsk *q, const char *question) {
+  for (uint32_t i = 0; i < COUNT(questions); i++) {
+    if (strcmp(questions[i].name, question)) continue;
+    Buf b = buf_new(q->arena);
+    JsonOut j = json_out(&b);
+    j.tight = true;
+    if (questions[i].answer(q, &j)) return b.at;
+    return q->refused ? NULL : "null";
+  }
+  q->refused = "there is no such question";
+  return NULL;
+}
+
+// -- what stands at a place -----------------------------------------------------------------------
+// The name that was known to stand there; NULL: none, or it is new.
+static const EditUse *use_here(const EditAsk *q) {
+  uint32_t then, now = place_offset(q, q->at);
+  if (!place_checked(q, now, &then)) return NULL;
+  const EditUse *u = edit_use_at(q->index, q->index->file, then);
+  uint32_t at;
+  return u && span_now(q, u->at, &at) ? u : NULL;
+}
+
+static bool hover_word(EditAsk *q, JsonOut *j) {
+  uint32_t at, n = word_around(q->now, place_offset(q, q->at), &at);
+  if (!n) return false;
+  const char *text = arena_text(q->arena, q->now->text + at, n);
+  const KnownWord *w = known_word(text);
+  const Def *d = w ? NULL : edit_def_named(q->index, text, n);
+  if (!w && !d) w = known_box(q->arena, text);
+  if (!w && !d) return false;
+  EditSymbol s = {.kind = NAMED_DEF, .def = d};
+  json_object(j, NULL);
+  json_object(j, "contents");
+  json_text(j, "kind", "markdown");
+  json_text(j, "value",
+            w ? arena_format(q->arena, "```limn\n%s\n```\n%s\n", w->form, w->doc)
+              : symbol_text(q, &s, d->span));
+  json_end(j);
+  json_range_of(q, j, "range", at, n);
+  json_end(j);
+  return true;
+}
+
+bool answer_hover(EditAsk *q, JsonOut *j) {
+  const EditUse *u = use_here(q);
+  if (!u) return hover_word(q, j);
+  json_object(j, NULL);
+  json_object(j, "contents");
+  json_text(j, "kind", "markdown");
+  json_text(j, "value", symbol_text(q, edit_symbol(q->index, u), u->at));
+  json_end(j);
+  json_span(q, j, "range", u->at);
+  json_end(j);
+  return true;
+}
+
+// -- where it is declared -------------------------------------------------------------------------
+// use "other.limn": the file itself.
+static bool used_file(EditAsk *q, JsonOut *j) {
+  const EditIndex *x = q->index;
+  uint32_t then;
+  if (!place_checked(q, place_offset(q, q->at), &then)) return false;
+  Nodes all = program_declarations(x->tree);
+  for (uint32_t i = 0, k = 0; i < all.n; i++) {
+    if (all.at[i]->kind != N_USE) continue;
+    Span s = all.at[i]->span;
+    if (then < s.at || then > s.at + s.n) {
+      k++;
+      continue;
+    }
+    if (k >= x->program->scope->uses.n) return false;
+    json_location(q, j, NULL, (Span){x->program->scope->uses.at[k]->file, 0, 0});
+    return true;
+  }
+  return false;
+}
+
+bool answer_definition(EditAsk *q, JsonOut *j) {
+  const EditUse *u = use_here(q);
+  const EditSymbol *s = edit_symbol(q->index, u);
+  uint32_t at;
+  if (!s) return used_file(q, j);
+  if (!s->first.file || (s->first.file == q->index->file && !span_now(q, s->first, &at)))
+    return false;
+  json_location(q, j, NULL, s->first);
+  return true;
+}
+
+bool answer_references(EditAsk *q, JsonOut *j) {
+  const EditUse *here = use_here(q);
+  const EditSymbol *s = edit_symbol(q->index, here);
+  uint32_t at;
+  json_list(j, NULL);
+  for (uint32_t i = 0; here && i < q->index->use.n; i++) {
+    const EditUse *u = &q->index->use.at[i];
+    bool first = s->first.file == u->at.file && s->first.at == u->at.at;
+    if (u->symbol != here->symbol || (first && q->no_declaration)) continue;
+    if (u->at.file != q->index->file || span_now(q, u->at, &at)) json_location(q, j, NULL, u->at);
+  }
+  json_end(j);
+  return true;
+}
+
+bool answer_highlight(EditAsk *q, JsonOut *j) {
+  const EditUse *here = use_here(q);
+  const EditSymbol *s = edit_symbol(q->index, here);
+  uint32_t at;
+  json_list(j, NULL);
+  for (uint32_t i = 0; here && i < q->index->use.n; i++) {
+    const EditUse *u = &q->index->use.at[i];
+    if (u->symbol != here->symbol || u->at.file != q->index->file || !span_now(q, u->at, &at))
+      continue;
+    json_object(j, NULL);
+    json_range_of(q, j, "range", at, u->at.n);
+    json_number(j, "kind", s->first.file == u->at.file && s->first.at == u->at.at ? 3 : 2);
+    json_end(j);
+  }
+  json_end(j);
+  return true;
+}
+
+// -- what a picture would show --------------------------------------------------------------------
+const char *edit_box_at(EditAsk *q) {
+  const EditIndex *x = q->index;
+  const EditSymbol *s = edit_symbol(x, use_here(q));
+  if (s && s->def) {
+    DefKind k = s->def->kind;
+    if (k == DEF_BOX || k == DEF_LEARNER || k == DEF_DIAGRAM || k == DEF_MACHINE || k == DEF_STALE)
+      return name_text(x->w->names, s->def->name);
+  }
+  uint32_t then;
+  uint32_t i = place_checked(q, place_offset(q, q->at), &then) ? edit_declaration_at(x, then) : 0;
+  if (!i) return NULL;
+  const Syntax *n = program_declarations(x->tree).at[i - 1];
+  if (n->kind == N_LEARN) {
+    const Syntax *first = learn_learners(n).n ? learner_names(learn_learners(n).at[0]) : NULL;
+    return first && names_in(first).n ? name_text(x->w->names, names_in(first).at[0]->name) : NULL;
+  }
+  bool drawn = n->kind == N_BOX || n->kind == N_DIAGRAM || n->kind == N_MACHINE ||
+               n->kind == N_REFINE || n->kind == N_GOAL;
+  return drawn && n->name ? name_text(x->w->names, n->name) : NULL;
+}
+
+bool answer_box(EditAsk *q, JsonOut *j) {
+  const char *name = edit_box_at(q);
+  json_object(j, NULL);
+  json_text_or_null(j, "name", name);
+  json_end(j);
+  return true;
+}

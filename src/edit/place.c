@@ -1,0 +1,158 @@
+// Places: lines and characters as editors count them, bytes as we do; the text as it is by now, and the
+// one that was looked at, of which all before and behind the change is the same.
+#include "edit/edit_own.h"
+
+EditText edit_text(Arena *a, const EditIndex *x, const char *text, size_t n) {
+  const Source *old = &x->sources->file.at[x->file];
+  EditText t = {.text = text, .n = (uint32_t)n};
+  VEC(uint32_t) line = {0};
+  vec_push(a, &line, 0);
+  for (const char *at = text; n && (at = memchr(at, '\n', n - (size_t)(at - text)));)
+    vec_push(a, &line, (uint32_t)(++at - text));
+  t.line = line.at;
+  t.nline = line.n;
+  uint32_t least = t.n < old->n ? t.n : old->n;
+  while (t.before < least && text[t.before] == old->text[t.before]) t.before++;
+  while (t.behind < least - t.before &&
+         text[t.n - 1 - t.behind] == old->text[old->n - 1 - t.behind])
+    t.behind++;
+  t.moved = (int64_t)t.n - old->n;
+  return t;
+}
+
+// -- lines and characters -------------------------------------------------------------------------
+// How many units the character has that begins here; *n: how many bytes.
+static uint32_t units_at(const char *text, size_t left, bool utf8, uint32_t *n) {
+  size_t length = character_length(text, left);
+  *n = length ? (uint32_t)length : 1;
+  return utf8 ? *n : *n == 4 ? 2 : 1;
+}
+
+uint32_t place_offset(const EditAsk *q, EditPlace p) {
+  const EditText *t = q->now;
+  if (p.line >= t->nline) return t->n;
+  uint32_t at = t->line[p.line], end = p.line + 1 < t->nline ? t->line[p.line + 1] - 1 : t->n, n;
+  for (uint32_t c = 0; c < p.character && at < end; at += n)
+    c += units_at(t->text + at, end - at, q->utf8, &n);
+  return at;
+}
+
+typedef struct {
+  const char *text;
+  uint32_t n, nline;
+  const uint32_t *line;
+} LinedText;
+
+static EditPlace place_in(const EditAsk *q, LinedText t, uint32_t at) {
+  uint32_t low = 0, high = t.nline, n;
+  while (high - low > 1) {
+    uint32_t mid = low + (high - low) / 2;
+    if (t.line[mid] <= at)
+      low = mid;
+    else
+      high = mid;
+  }
+  EditPlace p = {.line = low};
+  for (uint32_t i = t.nline ? t.line[low] : 0; i < at && i < t.n; i += n)
+    p.character += units_at(t.text + i, t.n - i, q->utf8, &n);
+  return p;
+}
+
+static void json_place(JsonOut *j, const char *key, EditPlace p) {
+  json_object(j, key);
+  json_number(j, "line", p.line);
+  json_number(j, "character", p.character);
+  json_end(j);
+}
+
+static void json_ends(const EditAsk *q, JsonOut *j, const char *key, LinedText t, Span s) {
+  json_object(j, key);
+  json_place(j, "start", place_in(q, t, s.at));
+  json_place(j, "end", place_in(q, t, s.at + s.n));
+  json_end(j);
+}
+
+static LinedText text_now(const EditAsk *q) {
+  return (LinedText){q->now->text, q->now->n, q->now->nline, q->now->line};
+}
+
+void json_range_of(const EditAsk *q, JsonOut *j, const char *key, uint32_t at, uint32_t n) {
+  json_ends(q, j, key, text_now(q), (Span){0, at, n});
+}
+
+bool json_span(const EditAsk *q, JsonOut *j, const char *key, Span s) {
+  uint32_t at;
+  if (s.file == q->index->file) {
+    if (!span_now(q, s, &at)) return false;
+    json_range_of(q, j, key, at, s.n);
+    return true;
+  }
+  const Source *f = &q->index->sources->file.at[s.file];
+  json_ends(q, j, key, (LinedText){f->text, f->n, f->nline, f->line}, s);
+  return true;
+}
+
+void json_location(const EditAsk *q, JsonOut *j, const char *key, Span s) {
+  json_object(j, key);
+  json_text(j, "uri", edit_uri(q, s.file));
+  json_span(q, j, "range", s);
+  json_end(j);
+}
+
+void json_edit(const EditAsk *q, JsonOut *j, uint32_t at, uint32_t n, const char *text) {
+  json_object(j, NULL);
+  json_range_of(q, j, "range", at, n);
+  json_text(j, "newText", text);
+  json_end(j);
+}
+
+// -- then and now ---------------------------------------------------------------------------------
+bool place_checked(const EditAsk *q, uint32_t now, uint32_t *then) {
+  const EditText *t = q->now;
+  if (now <= t->before) {
+    *then = now;
+    return true;
+  }
+  if (now < t->n - t->behind) return false;
+  *then = (uint32_t)(now - t->moved);
+  return true;
+}
+
+bool span_now(const EditAsk *q, Span s, uint32_t *at) {
+  const EditText *t = q->now;
+  uint32_t old = (uint32_t)(t->n - t->moved);
+  *at = s.at;
+  if (s.at + s.n <= t->before) return true;
+  *at = (uint32_t)(s.at + t->moved);
+  return s.at >= old - t->behind && s.at + s.n <= old;
+}
+
+// -- words and addresses --------------------------------------------------------------------------
+bool is_word_byte(char c) { return char_is_word(c) || c == '_' || (unsigned char)c >= 0x80; }
+
+uint32_t word_around(const EditText *t, uint32_t offset, uint32_t *at) {
+  uint32_t from = offset, to = offset;
+  while (from && is_word_byte(t->text[from - 1])) from--;
+  while (to < t->n && is_word_byte(t->text[to])) to++;
+  *at = from;
+  return to - from;
+}
+
+static void add_path(Buf *b, const char *path) {
+  for (const char *c = path; *c; c++)
+    if (char_is_word(*c) || strchr("/-_.~", *c))
+      buf_char(b, *c);
+    else
+      buf_printf(b, "%%%02X", (unsigned char)*c);
+}
+
+const char *edit_uri(const EditAsk *q, uint32_t file) {
+  const Source *f = &q->index->sources->file.at[file];
+  const Scope *library = q->index->program->scope->library;
+  if (library && library->file == file) return q->library ? q->library : "limn:library.limn";
+  if (f->path[0] != '/') return f->path;
+  Buf b = buf_new(q->arena);
+  buf_text(&b, "file://");
+  add_path(&b, f->path);
+  return b.at;
+}
