@@ -5,7 +5,7 @@ END {
   for (i = 1; i <= n; i++) if (!is["declaration", word[i]]) inner = inner " " word[i]
   n = split(list["builtin"], word, " ")
   for (i = 1; i <= n; i++) if (!is["keyword", word[i]]) known = known " " word[i]
-  print "\" Vim syntax file: limn, deep learning written as diagrams. Made by packaging/vim.awk."
+  print "\" Vim syntax file: limn, deep learning written as diagrams. Made by editors/vim/syntax.awk."
   print "if exists(\"b:current_syntax\") | finish | endif"
   print "syn keyword limnDeclaration" list["declaration"]
   print "syn keyword limnKeyword" inner
