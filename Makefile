@@ -11,7 +11,7 @@
 # make test-models  models as PyTorch exports them, imported and trained: MODELS='vae lstm', or all
 # make test-long  what takes minutes: MNIST to the end (SEEDS='0 1 2')
 # make test-c   every learner and every training step of every example exported as C; on a Cortex-M and in wasm too
-# make test-python-out  every learner of the examples as Python, values and gradients against PyTorch
+# make test-python-out  every learner and program of the examples as Python: values, gradients and ten steps, in PyTorch
 # make test-onnx  every learner and box of the examples as an ONNX model, run by ONNX Runtime (npm's onnxruntime-node)
 # make test-python  the Python module with torch, its packages, a notebook; figures against PyTorch
 # make examples  every example to the end, against the figures of its header (ONLY='vae gan')
@@ -23,6 +23,7 @@
 # make laws     laws of RUNS random whole programs, from seed FIRST on (LAW=batch; LAW=hybrid: of hybrid systems)
 # make draw-random  pictures of RUNS random programs, from seed FIRST on: their faults
 # make onnx     ONNX's node tests through `limn import`, with a table by operator: NODES=FOLDER
+# make onnx-damage  the same tests, each damaged in every way that makes it no ONNX model: all must be refused (minutes)
 # make bench    steps of training against PyTorch's, in turn (BENCH='--threads 1 --only mlp')
 # make bench-c  the same steps as exported C, against ours (ARGS='mlp conv')
 # make bench-check  how the time of checking grows with a program
@@ -72,7 +73,9 @@ COMPILE = $(CC) $(OWN) $(HARD) $(GIVEN) $(SPECIAL)
 LINK = $(CC) $(OWN) $(HARD) $(GIVEN) $(call harden,link) $(LDFLAGS)
 
 SOURCE := $(sort $(shell find src -name "*.c" -not -path "src/cli/*"))
-OBJECT := $(SOURCE:src/%.c=$(BUILD)/%.o) $(BUILD)/library.o $(BUILD)/prelude.o $(BUILD)/product_text.o
+# Texts that are part of the library.
+EMBEDDED := library prelude product_text torch_training jax_training
+OBJECT := $(SOURCE:src/%.c=$(BUILD)/%.o) $(EMBEDDED:%=$(BUILD)/%.o)
 CLI := $(patsubst src/%.c,$(BUILD)/%.o,$(sort $(wildcard src/cli/*.c))) $(BUILD)/cli/commands_text.o
 TESTS := $(sort $(wildcard tests/*_test.c))
 TEST_BIN := $(TESTS:tests/%.c=$(BUILD)/tests/%)
@@ -97,7 +100,7 @@ endif
 endif
 PRODUCTS := $(BUILD)/limn $(BUILD)/liblimn.a $(BUILD)/$(SHARED_LINK)
 
-.PHONY: all help demo onnx test test-long test-c bench-c test-onnx test-models test-python-out examples bless check fuzz fuzz-plain torture laws bench bench-check bench-lsp bench-draw draw-random bench-gemm bench-strip bench-machines bench-gates bench-stiff bench-neurons bench-ode bench-prelude format format-check rooms shapes clean docs gallery glyphs deps deps-build packages install uninstall share vsix deb FORCE python test-python
+.PHONY: all help demo onnx onnx-damage test test-long test-c bench-c test-onnx test-models test-python-out examples bless check fuzz fuzz-plain torture laws bench bench-check bench-lsp bench-draw draw-random bench-gemm bench-strip bench-machines bench-gates bench-stiff bench-neurons bench-ode bench-prelude format format-check rooms shapes clean docs gallery glyphs deps deps-build packages install uninstall share vsix deb FORCE python test-python
 # A second make, so that all cores are used without being asked for.
 PARALLEL = $(MAKE) -s --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS))
 all:
@@ -149,7 +152,10 @@ $(BUILD)/product_text.c: src/port/c/product_text.h tools/embed.sh Makefile
 $(BUILD)/cli/commands_text.c: src/cli/commands.txt tools/embed.sh Makefile
 	@mkdir -p $(@D)
 	$(Q)tools/embed.sh cli/cli.h command_text src/cli/commands.txt >$@
-$(BUILD)/library.o $(BUILD)/prelude.o $(BUILD)/product_text.o $(BUILD)/cli/commands_text.o: %.o: %.c $(BUILD)/flags
+$(BUILD)/torch_training.c $(BUILD)/jax_training.c: $(BUILD)/%.c: src/port/export/%.py tools/embed.sh Makefile
+	@mkdir -p $(@D)
+	$(Q)tools/embed.sh port/export/python_own.h $* $< >$@
+$(EMBEDDED:%=$(BUILD)/%.o) $(BUILD)/cli/commands_text.o: %.o: %.c $(BUILD)/flags
 	$(Q)$(COMPILE) -MMD -MP -c -o $@ $<
 $(BUILD)/%.o: src/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
@@ -233,7 +239,7 @@ test-c: packages
 	+@$(PARALLEL) $(PRODUCTS) $(BUILD)/c-steps
 	@LIMN=$(CURDIR)/$(BUILD)/limn BUILD=$(BUILD) sh tests/c_out/test.sh all
 test-python-out: all
-	@LONG=1 LIMN=$(CURDIR)/$(BUILD)/limn sh tests/python_out/test.sh
+	@LONG=1 LIMN=$(CURDIR)/$(BUILD)/limn BUILD=$(BUILD) sh tests/python_out/test.sh
 test-onnx: all
 	@LONG=1 LIMN=$(CURDIR)/$(BUILD)/limn BUILD=$(BUILD) sh tests/onnx_out/test.sh
 test-python: all
@@ -270,6 +276,8 @@ check: format-check rooms
 	@$(MAKE) --no-print-directory SAN=1 test
 onnx: all
 	@LIMN=$(BUILD)/limn JOBS=$(JOBS) /usr/bin/python3 tests/onnx/nodes.py $(or $(NODES),/usr/share/libonnx-testdata/data/node)
+onnx-damage: all
+	@LIMN=$(BUILD)/limn JOBS=$(JOBS) /usr/bin/python3 tests/onnx/damage.py $(or $(NODES),/usr/share/libonnx-testdata/data/node)
 # The fuzzers: every harness of tests/fuzz on all cores, SECONDS in all (FUZZ='json csv': these alone). What they keep is in build/fuzz/corpus,
 # what they find in build/fuzz/found. `fuzz` is clang's, under the sanitizers; `fuzz-plain` any compiler's, with SAN=1 under the sanitizers.
 # Only the readers of files are watched comparison by comparison: the language has its own mutations.
@@ -279,29 +287,29 @@ FUZZ ?= $(HARNESS)
 FUZZ_HEADERS := $(wildcard tests/fuzz/*.h)
 FUZZ_WITH := -std=c11 -g $(IMAGE_CFLAGS) -ffp-contract=off -Isrc -Iinclude -Itests -Itests/fuzz -DLIMN_GUARD
 FUZZ_FLAGS := $(FUZZ_WITH) -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
-FUZZ_OBJECT := $(SOURCE:src/%.c=build/fuzz/%.o) build/fuzz/library.o build/fuzz/prelude.o build/fuzz/product_text.o
+FUZZ_OBJECT := $(SOURCE:src/%.c=build/fuzz/%.o) $(EMBEDDED:%=build/fuzz/%.o)
 build/fuzz/%.o: src/%.c
 	@mkdir -p $(@D)
 	$(Q)clang $(FUZZ_FLAGS) $(if $(filter build/fuzz/io/bytes/%,$@),-fsanitize=fuzzer-no-link,-fsanitize-coverage=inline-8bit-counters,pc-table) -MMD -MP -c -o $@ $<
-build/fuzz/library.o build/fuzz/prelude.o build/fuzz/product_text.o: build/fuzz/%.o: build/%.c
+$(EMBEDDED:%=build/fuzz/%.o): build/fuzz/%.o: build/%.c
 	@mkdir -p $(@D)
 	$(Q)clang $(FUZZ_FLAGS) -c -o $@ $<
 build/fuzz/fuzz_%: tests/fuzz/fuzz_%.c $(FUZZ_HEADERS) $(DIAGRAM_HELP) $(FUZZ_OBJECT)
 	$(Q)clang $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $< $(DIAGRAM_HELP) $(FUZZ_OBJECT) $(LDLIBS)
 fuzz:
 	@$(PACKAGES) fuzz
-	+@$(PARALLEL) build/library.c build/prelude.c build/product_text.c $(FUZZ:%=build/fuzz/fuzz_%)
+	+@$(PARALLEL) $(EMBEDDED:%=build/%.c) $(FUZZ:%=build/fuzz/fuzz_%)
 	@JOBS=$(JOBS) tests/fuzz/run.sh build/fuzz $(SECONDS) $(FUZZ)
 # The same without libFuzzer: tests/fuzz/replay.c makes the inputs, and is told which places they reach; not in base, which is
 # called from everywhere.
 PLAIN := $(BUILD)/fuzz-plain
 PLAIN_FLAGS := $(FUZZ_WITH) $(if $(SAN),$(SANITIZE),-O2)
 PLAIN_WRAP := $(if $(SAN)$(filter Darwin,$(SYSTEM)),,-DWRAPPED -Wl,--wrap=malloc,--wrap=calloc)
-PLAIN_OBJECT := $(SOURCE:src/%.c=$(PLAIN)/%.o) $(PLAIN)/library.o $(PLAIN)/prelude.o $(PLAIN)/product_text.o
+PLAIN_OBJECT := $(SOURCE:src/%.c=$(PLAIN)/%.o) $(EMBEDDED:%=$(PLAIN)/%.o)
 $(PLAIN)/%.o: src/%.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(PLAIN_FLAGS) $(if $(filter $(PLAIN)/base/%,$@),,-fsanitize-coverage=trace-pc) -MMD -MP -c -o $@ $<
-$(PLAIN)/library.o $(PLAIN)/prelude.o $(PLAIN)/product_text.o: $(PLAIN)/%.o: $(BUILD)/%.c
+$(EMBEDDED:%=$(PLAIN)/%.o): $(PLAIN)/%.o: $(BUILD)/%.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(PLAIN_FLAGS) -c -o $@ $<
 $(PLAIN)/libinner.a: $(PLAIN_OBJECT)
@@ -310,13 +318,13 @@ $(PLAIN)/fuzz_%: tests/fuzz/fuzz_%.c tests/fuzz/replay.c tests/fuzz/mutate.c $(F
 	$(Q)$(CC) $(PLAIN_FLAGS) $(PLAIN_WRAP) -o $@ $< tests/fuzz/replay.c tests/fuzz/mutate.c $(DIAGRAM_HELP) $(PLAIN)/libinner.a $(LDLIBS)
 -include $(FUZZ_OBJECT:.o=.d) $(PLAIN_OBJECT:.o=.d)
 fuzz-plain:
-	+@$(PARALLEL) $(BUILD)/library.c $(BUILD)/prelude.c $(BUILD)/product_text.c $(FUZZ:%=$(PLAIN)/fuzz_%)
+	+@$(PARALLEL) $(EMBEDDED:%=$(BUILD)/%.c) $(FUZZ:%=$(PLAIN)/fuzz_%)
 	@JOBS=$(JOBS) tests/fuzz/run.sh $(PLAIN) $(SECONDS) $(FUZZ)
 # All faults that there are, or as many as there is time for: tests/torture/torture.py says more.
 torture: packages
 	+@$(PARALLEL) $(PRODUCTS) $(BUILD)/libinner.a $(BUILD)/tests/whole_test
 	@CC="$(CC)" $(or $(PYTHON),python3) tests/torture/torture.py --limn $(BUILD)/limn --build $(BUILD) --jobs $(JOBS) --seconds $(or $(SECONDS),0) \
-	  --runs $(if $(filter file,$(origin RUNS)),0,$(RUNS)) --first $(or $(FIRST),0) --seed $(or $(SEED),1) --only "$(ONLY)"
+	  --runs $(or $(RUNS),0) --first $(or $(FIRST),0) --seed $(or $(SEED),1) --only "$(ONLY)"
 bench:
 	+@$(PARALLEL) $(BUILD)/limn $(BUILD)/bench-step
 	@bench/run.sh --build $(BUILD) $(BENCH)

@@ -102,8 +102,8 @@ static void open_library(BothSteps *q) {
   *(void **)&q->begin = symbol(library, "steps_begin");
   *(void **)&q->run = symbol(library, "steps_run");
   q->member = symbol(library, "steps_member");
-  q->state = calloc(1, (size_t) * (long *)symbol(library, "steps_bytes"));
-  if (!q->state) fail("out of memory");
+  size_t bytes = (size_t) * (long *)symbol(library, "steps_bytes");
+  q->state = NEW_ARRAY(q->w->arena, double, bytes / sizeof(double) + 1);
   q->begin(q->state);
 }
 
@@ -221,5 +221,6 @@ int main(int argc, char **argv) {
   if (w->diags->errors) fail_with_messages(w);
   BothSteps q = {.asked = &asked, .w = w};
   if (train_steps(in, p, &asked.how, NULL, use_steps, &q) != OUTCOME_GOOD) fail_with_messages(w);
+  arena_free(a);
   return 0;
 }

@@ -493,11 +493,13 @@ LIMN_API LimnStatus limn_import(Limn *, const char *path, const LimnImport *);
 
 typedef struct {
   size_t size;
-  const char *name; // this learner or box alone; NULL: all
-  bool json;        // the counts, and the text, as one object
+  const char *name; // what is called so alone; NULL: all
+  bool json;        // all of it as one object
+  bool *same;       // out, unless NULL: nothing but names is other
 } LimnDiff;
-// Two models side by side, each a program, a folder of a run or an ONNX file: which boxes are the
-// same, changed, added, gone or moved, and where both have weights, how far these are apart.
+// Two programs or models side by side, each a program, a folder of a run, an ONNX file or a file of
+// weights (safetensors): which boxes are the same, changed, added, gone or moved, which statements
+// say something else, and where both have weights, how far these are apart.
 LIMN_API LimnStatus limn_diff(Limn *, const char *a, const char *b, const LimnDiff *,
                               const char **text);
 

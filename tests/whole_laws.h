@@ -13,7 +13,8 @@ typedef struct {
 } Case;
 typedef bool Law(Case *);
 
-Law law_batch, law_names, law_naming, law_order, law_runs, law_engines, law_who, law_claims;
+Law law_batch, law_names, law_naming, law_order, law_runs, law_engines, law_who, law_claims,
+    law_diff;
 
 // whole_values.c
 typedef struct {

@@ -32,7 +32,8 @@ static const struct {
   uint32_t few; // programs in `make test`
 } laws[] = {{"batch", law_batch, 100}, {"names", law_names, 30},   {"naming", law_naming, 12},
             {"order", law_order, 12},  {"runs", law_runs, 30},     {"engines", law_engines, 40},
-            {"who", law_who, 20},      {"claims", law_claims, 100}};
+            {"who", law_who, 20},      {"claims", law_claims, 100},
+            {"diff", law_diff, 12}};
 
 typedef struct {
   Arena *arena;

@@ -1,106 +1,170 @@
-// Two models side by side: programs, runs, ONNX files.
-#include "api/api_own.h"
+// Two models side by side: programs, runs, ONNX files, files of weights.
+#include "api/diff_own.h"
 
-#include "port/diff/diff.h"
-#include "port/import/import.h"
-#include "run/step/step.h"
+#include <math.h>
 
-#include <sys/stat.h>
-
-// One of the two, in a handle of its own.
 typedef struct {
-  Limn *l;
-  const char *path;
-  Arrays weights;
-  bool has_weights;
-} DiffSide;
+  ApiCall *c;
+  DiffSide side[2];
+  DiffAnswer answer;
+  DiffPairs pairs;
+} DiffWork;
 
-static bool is_folder(const char *path) {
-  struct stat about;
-  return stat(path, &about) == 0 && S_ISDIR(about.st_mode);
+// -- things ---------------------------------------------------------------------------------------
+// A goal also says whom it moves, how much, and in which direction.
+static bool same_goals(const Goal *a, const Goal *b) {
+  if (!a || !b) return !a && !b;
+  bool same =
+      a->weight == b->weight && a->sign == b->sign && a->diagram->param.n == b->diagram->param.n;
+  for (uint32_t i = 0; same && i < a->diagram->param.n; i++) same = a->trains[i] == b->trains[i];
+  return same;
 }
 
-static LimnStatus load_onnx(ApiCall *c, DiffSide *side) {
-  Imported out = {0};
-  ImportOptions how = {.path = side->path, .weights = "weights.safetensors"};
-  if (!import_onnx(c->scratch, c->l->diags, &how, &out)) return LIMN_WRONG;
-  side->weights = out.weights;
-  side->has_weights = out.weights.array.n;
-  return limn_load_text(side->l, side->path, out.text, strlen(out.text));
+// Where both can be said as boxes, these decide, and not the words. False: too many boxes.
+static bool judge(DiffWork *d, DiffThing *t) {
+  if (!t->node[0] || !t->node[1]) return true;
+  DiffModel a = diff_model(d->c, &d->side[0], t, d->answer.models);
+  DiffModel b = diff_model(d->c, &d->side[1], t, d->answer.models);
+  if (!a.shown || !b.shown) return true;
+  bool same = a.whole[0] == b.whole[0] && a.whole[1] == b.whole[1] && same_goals(a.goal, b.goal);
+  t->body = outlines_meet(d->c->scratch, a.shown, b.shown);
+  if (!t->body) return false;
+  if (t->kind == N_LEARNER || t->kind == N_BOX) weights_pair(d->c->scratch, t->body, &d->pairs);
+  bool written = t->mark != DIFF_SAME, learner = t->kind == N_LEARNER;
+  if (same && (d->answer.models || !t->beside || t->kind == N_GOAL))
+    t->mark = DIFF_SAME, t->otherwise = written && !d->answer.models;
+  else if (learner || d->answer.models)
+    t->mark = DIFF_CHANGED;
+  else if (!written && t->kind == N_BOX && !d->side[0].l->program->learner.n)
+    t->mark = same ? DIFF_SAME : DIFF_CHANGED;
+  return true;
 }
 
-static LimnStatus load_run(ApiCall *c, DiffSide *side) {
-  Buf program = buf_new(c->scratch);
-  const char *error;
-  buf_printf(&program, "%s/program.limn", side->path);
-  side->has_weights =
-      safetensors_read(c->scratch, folder_weights(c->scratch, side->path), &side->weights, &error);
-  return limn_load(side->l, program.at);
+static bool is_asked(const DiffThing *t, const char *name) {
+  return !name || (t->name[0] && !strcmp(t->name[0], name)) ||
+         (t->name[1] && !strcmp(t->name[1], name));
 }
 
-static LimnStatus load_side(ApiCall *c, DiffSide *side) {
-  LimnStatus status = text_ends(side->path, ".onnx") ? load_onnx(c, side)
-                      : is_folder(side->path)        ? load_run(c, side)
-                                                     : limn_load(side->l, side->path);
-  if (status && side->l) move_messages(c->l, side->l);
-  return status;
+static bool is_model(const DiffWork *d, const DiffThing *t) {
+  bool learners = d->side[0].l->program->learner.n || d->side[1].l->program->learner.n;
+  return t->kind == (learners ? N_LEARNER : N_BOX);
 }
 
-// Every learner; or NAME alone. A program without learners is its boxes.
-static void outline_side(ApiCall *c, DiffSide *side, const char *name, Outlines *out) {
-  Limn *l = side->l;
-  const Program *p = l->program;
-  bool boxes = !p->learner.n;
-  uint32_t n = boxes ? p->box.n : p->learner.n;
-  for (uint32_t i = 0; i < n; i++) {
-    const char *at = name_text(l->w->names, boxes ? p->box.at[i]->name : p->learner.at[i]->name);
-    if (name && strcmp(name, at) != 0) continue;
-    l->w->diags->muted++; // one whose sizes are open is compared where it is used
-    const Diagram *d = diagram_trained(l->in, l->program, at);
-    l->w->diags->muted--;
-    if (d) outline_add(c->scratch, l->w, at, d, out);
+static LimnStatus things(DiffWork *d, const LimnDiff *how) {
+  ApiCall *c = d->c;
+  DiffSource source[2] = {diff_source(c, &d->side[0]), diff_source(c, &d->side[1])};
+  DiffThings all = statements_meet(c->scratch, source);
+  for (uint32_t i = 0; i < all.n; i++) {
+    const char *const *name = all.at[i].name;
+    if (!name[0] || !name[1] || (all.at[i].kind != N_LEARNER && all.at[i].kind != N_STALE))
+      continue;
+    vec_push(c->scratch, &d->side[0].names, (OutlineName){name[0], name[0]});
+    vec_push(c->scratch, &d->side[1].names, (OutlineName){name[1], name[0]});
   }
+  for (uint32_t i = 0; i < all.n; i++) {
+    DiffThing *t = &all.at[i];
+    if (!is_asked(t, how->name) || (d->answer.models && !is_model(d, t))) continue;
+    if (!judge(d, t)) {
+      diag_error(c->l->diags, (Span){0}, "%s and %s have too many boxes in one body to be compared",
+                 d->side[0].path, d->side[1].path);
+      return LIMN_WRONG;
+    }
+    vec_push(c->scratch, &d->answer.thing, *t);
+  }
+  if (!how->name || d->answer.thing.n) return LIMN_GOOD;
+  diag_error(c->l->diags, (Span){0}, "neither %s nor %s has anything called `%s`", d->side[0].path,
+             d->side[1].path, how->name);
+  return LIMN_WRONG;
 }
 
-static void diff_json(const Buf *text, const DiffCount *n, Buf *out) {
-  JsonOut j = json_out(out);
-  json_object(&j, NULL);
-  json_number(&j, "same", n->same);
-  json_number(&j, "changed", n->changed);
-  json_number(&j, "added", n->added);
-  json_number(&j, "gone", n->gone);
-  json_number(&j, "moved", n->moved);
-  json_number(&j, "weights", n->weights);
-  json_text(&j, "text", text->at);
-  json_end(&j);
-}
-
-static LimnStatus diff(ApiCall *c, DiffSide side[2], const LimnDiff *how, const char **text) {
-  Outlines all[2] = {{0}, {0}};
-  DiffCount count = {0};
-  Buf plain = buf_new(c->scratch), out = buf_new(c->answer);
+// -- weights and runs -----------------------------------------------------------------------------
+static LimnStatus weights(DiffWork *d) {
   for (int i = 0; i < 2; i++) {
-    LimnStatus status = load_side(c, &side[i]);
-    if (status) return status;
-    outline_side(c, &side[i], how->name, &all[i]);
-  }
-  if (how->name && !all[0].n && !all[1].n) {
-    diag_error(c->l->diags, (Span){0}, "neither %s nor %s has a learner `%s`", side[0].path,
-               side[1].path, how->name);
+    const DiffSide *other = &d->side[1 - i];
+    if (d->side[i].has_weights) d->answer.weights[i] = &d->side[i].weights;
+    if (d->side[i].has_weights || other->kind != SIDE_WEIGHTS) continue;
+    diag_error(d->c->l->diags, (Span){0}, "%s has no weights, and %s has nothing else",
+               d->side[i].path, other->path);
     return LIMN_WRONG;
   }
-  DiffSides sides = {side[0].path, side[1].path, {NULL, NULL}};
-  for (int i = 0; i < 2; i++)
-    if (side[i].has_weights) sides.weights[i] = &side[i].weights;
-  if (!diff_text(c->scratch, &all[0], &all[1], &sides, &plain, &count)) {
-    diag_error(c->l->diags, (Span){0}, "%s and %s have too many boxes in one body to be compared",
-               side[0].path, side[1].path);
-    return LIMN_WRONG;
+  if (d->side[0].has_weights && d->side[1].has_weights)
+    d->answer.weight =
+        weights_meet(d->c->scratch, &d->side[0].weights, &d->side[1].weights, &d->pairs);
+  return LIMN_GOOD;
+}
+
+static void figure_take(const MetricRows *r, const char *name, int side, DiffFigure *f) {
+  uint32_t column;
+  if (!rows_find(r, name, &column)) return;
+  for (int64_t i = r->rows; i-- > 0 && !f->known[side];)
+    if (r->known.at[i * r->name.n + column])
+      f->known[side] = true, f->last[side] = r->value.at[i * r->name.n + column];
+}
+
+// What the other side calls it.
+static const char *name_there(const DiffWork *d, int from, const char *name) {
+  for (uint32_t i = 0; i < d->answer.thing.n; i++) {
+    const DiffThing *t = &d->answer.thing.at[i];
+    bool column = t->kind == N_GOAL || t->kind == N_MEASURE;
+    if (column && t->name[0] && t->name[1] && !strcmp(t->name[from], name)) return t->name[!from];
   }
+  return name;
+}
+
+static void figures(DiffWork *d) {
+  const MetricRows *rows[2] = {&d->side[0].rows, &d->side[1].rows};
+  for (int side = 0; side < 2 && d->side[0].has_rows && d->side[1].has_rows; side++)
+    for (uint32_t i = METRICS_FIXED; i < rows[side]->name.n; i++) {
+      const char *own = rows[side]->name.at[i], *there = name_there(d, side, own);
+      DiffFigure f = {.name = {side ? there : own, side ? own : there}};
+      uint32_t column;
+      if (side && rows_find(rows[0], there, &column)) continue;
+      for (int k = 0; k < 2; k++) figure_take(rows[k], f.name[k], k, &f);
+      vec_push(d->c->scratch, &d->answer.figure, f);
+    }
+}
+
+static void asked_line(DiffWork *d, const char *what, const char *a, const char *b) {
+  if (!strcmp(a, b)) return;
+  Arena *s = d->c->scratch;
+  const char *text = arena_format(s, "%s %s -> %s", what, *a ? a : "nothing", *b ? b : "nothing");
+  vec_push(s, &d->answer.run, (DiffLine){0, DIFF_CHANGED, text});
+}
+
+static const char *as_text(Arena *a, double x) { return arena_format(a, "%.17g", x); }
+
+// How two runs were asked for; of one run and a program, only what was set.
+static void asked(DiffWork *d) {
+  const RunNote *a = &d->side[0].note, *b = &d->side[1].note;
+  Arena *s = d->c->scratch;
+  asked_line(d, "set", a->set ? a->set : "", b->set ? b->set : "");
+  if (!d->side[0].noted || !d->side[1].noted) return;
+  asked_line(d, "seed", as_text(s, a->seed), as_text(s, b->seed));
+  asked_line(d, "batch", as_text(s, a->batch), as_text(s, b->batch));
+  asked_line(d, "steps", as_text(s, a->steps), as_text(s, b->steps));
+  asked_line(d, "precision", a->precision ? a->precision : "", b->precision ? b->precision : "");
+}
+
+// -- all of it ------------------------------------------------------------------------------------
+static LimnStatus diff(DiffWork *d, const LimnDiff *how, const char **text) {
+  ApiCall *c = d->c;
+  LimnStatus status = LIMN_GOOD;
+  Buf out = buf_new(c->answer);
+  for (int i = 0; i < 2 && !status; i++) status = diff_load(c, &d->side[i]);
+  if (status) return status;
+  d->answer.a = d->side[0].path, d->answer.b = d->side[1].path;
+  bool programs = d->side[0].kind != SIDE_WEIGHTS && d->side[1].kind != SIDE_WEIGHTS;
+  d->answer.models = d->side[0].kind == SIDE_ONNX || d->side[1].kind == SIDE_ONNX;
+  if (programs) status = things(d, how);
+  if (!status) status = weights(d);
+  if (status) return status;
+  if (programs && !d->answer.models) asked(d);
+  figures(d);
+  if (how->same) *how->same = diff_is_same(&d->answer);
   if (how->json)
-    diff_json(&plain, &count, &out);
+    diff_json(c->scratch, &d->answer, &out);
   else
-    buf_add(&out, plain.at, plain.n);
+    diff_text(c->scratch, &d->answer, &out);
   *text = out.at;
   return LIMN_GOOD;
 }
@@ -113,9 +177,9 @@ LimnStatus limn_diff(Limn *l, const char *a, const char *b, const LimnDiff *how,
   if (!a || !b || !text)
     return call_end(c, call_misuse(c, "limn_diff wants two paths, and a place for its answer"));
   if (!diff_take(c, how, &own)) return call_end(c, LIMN_USAGE);
-  DiffSide side[2] = {{.l = limn_new(), .path = a}, {.l = limn_new(), .path = b}};
-  LimnStatus status = side[0].l && side[1].l ? diff(c, side, &own, text) : LIMN_SYSTEM;
-  limn_free(side[0].l);
-  limn_free(side[1].l);
+  DiffWork d = {.c = c, .side = {{.path = a}, {.path = b, .second = true}}};
+  for (int i = 0; i < 2; i++) d.side[i].l = limn_new();
+  LimnStatus status = d.side[0].l && d.side[1].l ? diff(&d, &own, text) : LIMN_SYSTEM;
+  for (int i = 0; i < 2; i++) limn_free(d.side[i].l);
   return call_end(c, status);
 }

@@ -12,6 +12,7 @@
 typedef struct {
   const char *file, *name;
   bool json, who, paths, check, origins, sandbox, no_sandbox;
+  bool understood; // whatever the exit status says, the command line was right
   const char *after, *with, *has, *precision, *of;
   LimnEval eval;
   LimnTrain train;

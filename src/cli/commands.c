@@ -274,11 +274,15 @@ int run_read(Limn *l, Options *o) {
   return answer(l, o, s, "program", s || (files.out && !o->json) ? NULL : as_asked(l, o, text));
 }
 
+// As `diff` answers: 0 equal, 1 different, 2 or more in trouble.
 int run_diff(Limn *l, Options *o) {
   const char *text = NULL;
-  LimnDiff how = {sizeof how, o->of, o->json};
+  bool same = false;
+  LimnDiff how = {.size = sizeof how, .name = o->of, .json = o->json, .same = &same};
   LimnStatus s = limn_diff(l, o->file, o->name, &how, &text);
-  return answer(l, o, s, "diff", text);
+  int status = answer(l, o, s, "diff", o->train.quiet && !o->json ? NULL : text);
+  o->understood = status == LIMN_WRONG;
+  return status == LIMN_WRONG ? 2 : status ? status : !same;
 }
 
 int run_report(Limn *l, Options *o) {

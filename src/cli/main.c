@@ -62,7 +62,7 @@ static int run(int (*command)(Limn *, Options *), CommandText text, Options *o) 
   }
   int status = command(l, o);
   if (status == LIMN_SYSTEM && !limn_errors(l)) fputs("limn: out of memory\n", stderr);
-  if (status == LIMN_USAGE) command_usage(text, stderr);
+  if (status == LIMN_USAGE && !o->understood) command_usage(text, stderr);
   limn_free(l);
   return status;
 }

@@ -28,8 +28,7 @@ f: 2 the same, 3 changed, 1 added, 0 gone, 1 moved
   > layer_norm  moved: was behind relu, is behind tanh
   ~ dense.2  R[16], linear/W R[16 16] -> R[32 16]
   + square  R[16], behind layer_norm
-g: gone
-h: added
+g -> h: the same, 1 box
 W
 is() { # WHAT: log is what is wanted
   if cmp -s log want; then echo "ok diff: $1"; else echo "not ok diff: $1"; diff want log | sed 's/^/    /'; fi
@@ -42,11 +41,11 @@ has() { # WHAT STATUS TEXT COMMAND…
 }
 is "changed, moved, added, gone"
 has "the same" 0 "f: the same, 6 boxes" diff a.limn a.limn
-has "one learner" 0 '"changed": 3, "added": 1, "gone": 0, "moved": 1' diff a.limn b.limn --of f --json
-has "wired otherwise" 0 "reads" diff c.limn d.limn
-has "no such learner" 1 'neither a.limn nor b.limn has a learner `k`' diff a.limn b.limn --of k
+has "one learner" 1 '"changed": 3, "added": 1, "gone": 0, "moved": 1' diff a.limn b.limn --of f --json
+has "wired otherwise" 1 "reads y instead of x" diff c.limn d.limn
+has "no such learner" 2 'neither a.limn nor b.limn has anything called `k`' diff a.limn b.limn --of k
 has "one file" 2 "two models are wanted" diff a.limn
-has "no such file" 1 "cannot read nowhere.limn" diff a.limn nowhere.limn
+has "no such file" 2 "cannot read nowhere.limn" diff a.limn nowhere.limn
 cat >t.limn <<'P'
 given x : R[4], kind from iris
 learn guess : R[4] -> R[3] = dense[3]
@@ -54,7 +53,58 @@ goal fit : guess(x) ~ kind by cross_entropy
 train 3 steps, batch 8, gd(0.1)
 P
 for seed in 1 2; do "$LIMN" train t.limn --reference --quiet --plain --seed $seed --out run$seed >/dev/null 2>log || cat log; done
-has "runs: weights by distance" 0 "~ guess/dense/linear/W  R[4 3]  distance" diff run1 run2
+has "runs: how far weights are apart" 1 "~ guess/dense/linear/W  R[4 3]  largest" diff run1 run2
 has "a run and itself" 0 "weights: 2 the same, 0 not" diff run1 run1
 echo 'box long(x: R[]) -> R[] { y = x, for k in 1..4200 { y = relu(y) + k }, return y }' >long.limn
-has "too many boxes" 1 "long.limn and long.limn have too many boxes in one body to be compared" diff long.limn long.limn
+has "too many boxes" 2 "long.limn and long.limn have too many boxes in one body to be compared" diff long.limn long.limn
+
+# Everything that a program says is compared; names, layout and comments are not.
+cat >p.limn <<'P'
+given x : R[4], kind from iris
+box twice[m: 2](a: R[n]) -> R[n] = a * m
+learn guess : R[4] -> R[3] = dense[8] ; dropout[0.1] ; relu ; twice ; dense[3]
+goal fit : guess(x) ~ kind by cross_entropy times 2
+measure right : guess(x) ~ kind by hits
+show guess(x)
+train 3 steps, batch 8, gd(0.1)
+machine Counter -> (n: R[]) {
+  state c : R[] = 0
+  next c = c + 1
+  n = c
+}
+P
+sed 's/^given/# a comment\n\ngiven/; s/ : /   : /' p.limn >same.limn
+sed 's/guess/net/g; s/fit/match/; s/right/score/; s/twice/double/; s/m: 2/k: 2/; s/a \* m/b * k/; s/(a: R\[n\]) -> R\[n\]/(b: R[q]) -> R[q]/; s/Counter/Clock/; s/state c/state t/; s/next c = c/next t = t/; s/n = c/n = t/' p.limn >names.limn
+has "layout and comments" 0 "guess: the same, 5 boxes" diff p.limn same.limn
+has "names alone" 0 "names: twice -> double, fit -> match, right -> score, Counter -> Clock" diff p.limn names.limn
+other() { # WHAT SCRIPT TEXT: one change, told in one line
+  sed "$2" p.limn >other.limn
+  has "$1" 1 "$3" diff p.limn other.limn
+}
+other "a goal's distance" 's/cross_entropy/l2/; s/kind by l2/x[0..2] by l2/' '~ goal fit'
+other "a goal's factor" 's/times 2/times 3/' '~ goal fit : guess(x) ~ kind by cross_entropy times 2 -> 3'
+other "a measure" 's/hits/cross_entropy/' '~ measure right : guess(x) ~ kind by hits -> cross_entropy'
+other "a rate" 's/0.1)/0.01)/' '~ train 3 steps, batch 8, gd(0.1 -> 0.01)'
+other "a length" 's/3 steps/3 epochs/' '-> train 3 epochs'
+other "an option" 's/m: 2/m: 3/' '~ box twice[m: 2 -> 3]'
+other "dropout" 's/dropout.0.1/dropout[0.2/' '~ dropout'
+other "a number in a machine" 's/c + 1/c + 2/' '~ next c = c + 1 -> 2'
+other "a show" 's/^show.*//' '- show guess(x)'
+other "a split" 's/from iris/from iris.test/' '~ given x : R[4], kind from iris -> iris.test'
+other "who is trained" 's/^train/freeze guess\ntrain/' '+ freeze guess'
+other "one function for another" 's/relu/tanh/' '~ relu -> tanh'
+if ! "$LIMN" diff p.limn other.limn --quiet >log 2>&1 && [ ! -s log ]; then echo "ok diff: quiet"; else echo "not ok diff: quiet"; cat log; fi
+
+# Weights meet as boxes do, and by their numbers; other files than programs.
+sed 's/guess/net/g' t.limn >u.limn
+"$LIMN" train u.limn --reference --quiet --plain --seed 1 --out run3 2>&1
+"$LIMN" export t.limn guess --as onnx --from run1 -o g.onnx >/dev/null
+"$LIMN" export t.limn guess --as safetensors --from run1 -o g.safetensors >/dev/null
+has "a run and its program" 0 "weights: only run1 has any" diff run1 t.limn
+has "ONNX against its run, by other names" 0 "weights: 2 the same, 0 not" diff g.onnx run1
+has "ONNX against ONNX" 0 "model: the same" diff g.onnx g.onnx
+has "weights alone" 0 "weights: 2 the same, 0 not" diff g.safetensors run1
+has "weights and no weights" 2 "t.limn has no weights, and g.safetensors has nothing else" diff g.safetensors t.limn
+has "runs by other names" 1 "~ guess/dense/b -> net/dense/b" diff run1 run3
+printf garbage >bad.onnx
+has "which file is wrong" 2 "bad.onnx: this is no ONNX file" diff t.limn bad.onnx

@@ -26,8 +26,8 @@ def attr(name, value):
     if isinstance(value, float): return raw(5, head + real(2, value) + num(20, 1))
     if isinstance(value, tuple) and value[0] == "g": return raw(5, head + raw(6, value[1]) + num(20, 5))  # a graph
     if isinstance(value, tuple): return raw(5, head + raw(5, tensor("", [len(value)], value)) + num(20, 4))
-    if isinstance(value, list) and isinstance(value[0], str): return raw(5, head + b"".join(text(9, v) for v in value) + num(20, 8))
-    if isinstance(value, list) and isinstance(value[0], float): return raw(5, head + b"".join(real(7, v) for v in value) + num(20, 6))
+    if isinstance(value, list) and value and isinstance(value[0], str): return raw(5, head + b"".join(text(9, v) for v in value) + num(20, 8))
+    if isinstance(value, list) and value and isinstance(value[0], float): return raw(5, head + b"".join(real(7, v) for v in value) + num(20, 6))
     if isinstance(value, list): return raw(5, head + b"".join(num(8, v) for v in value) + num(20, 7))
     return raw(5, head + num(3, value) + num(20, 2))
 
@@ -46,13 +46,14 @@ def value(field, name, dims, kind=1):
 
 
 def tensor(name, dims, numbers, kind=1):
-    data = struct.pack(f"<{len(numbers)}{'f' if kind == 1 else 'q'}", *numbers)
+    data = struct.pack(f"<{len(numbers)}{ {1: 'f', 9: 'B'}.get(kind, 'q')}", *numbers)
     return b"".join(num(1, d) for d in dims) + num(2, kind) + text(8, name) + raw(9, data)
 
 
 def x(*dims): return value(11, "x", dims)
 def y(*dims): return value(12, "y", dims)
-def model(*graph, opset=17, more=b""): return num(1, 8) + raw(8, num(2, opset)) + raw(7, b"".join(graph)) + more
+OTHERS = raw(8, text(1, "ai.onnx.ml") + num(2, 5)) + raw(8, text(1, "ai.onnx.preview.training") + num(2, 1))
+def model(*graph, opset=17, more=b"", ir=8): return num(1, ir) + raw(8, num(2, opset)) + OTHERS + raw(7, b"".join(graph)) + more
 
 
 def nested(n):
@@ -87,6 +88,7 @@ FILES = {
     "mixed": model(x("n", 2), y("n", 2), node("Transpose", ["x"], ["t"], perm=[1, 0]), node("Reshape", ["t", "row"], ["a"]), node("Reshape", ["x", "row"], ["b"]),
                    node("Add", ["a", "b"], ["c"]), node("Reshape", ["c", "back"], ["y"]), raw(5, tensor("row", [1], [-1], 7)), raw(5, tensor("back", [2], [-1, 2], 7))),
     "turned": model(x("n", 2), y(2, "n"), node("Transpose", ["x"], ["y"], perm=[1, 0])),
+    "misnamed": model(x("n", 2), y("n"), node("ReduceSum", ["x", "axes"], ["y"], keepdims=0, name="sum"), raw(5, tensor("axes", [1], [0], 7))),
     "relu": model(x(2, 3), y(2, 3), RELU),
     "gemm": model(x("batch", 3), y("batch", 2), GEMM, AFFINE),
     "two": model(x(3), y(3), value(12, "z", [3], 9), node("Sigmoid", ["x"], ["y"]), node("Less", ["x", "y"], ["z"])),

@@ -184,4 +184,4 @@ def main():
           f"{total['refused']} refused; {fixed} of those that passed have an input that is given at import")
     return 0
 
-sys.exit(main())
+if __name__ == "__main__": sys.exit(main())

@@ -25,7 +25,7 @@ def run(op, inputs, outputs, consts={}, opset=20, **attributes):
     """The results of one node: inputs and consts by name, in the order of the node; outputs are shapes."""
     order, outs = [*inputs, *consts], attributes.pop("outs", [f"y{i}" for i in range(len(outputs))])
     g = [value(11, k, v.shape, as_given(v)) for k, v in inputs.items()] + [fixed(k, v) for k, v in consts.items()]
-    g += [value(12, f"y{i}", s) for i, s in enumerate(outputs)]
+    g += [value(12, f"y{i}", s, 0) for i, s in enumerate(outputs)]
     g += [node(op, order, outs, **attributes)]
     with tempfile.TemporaryDirectory() as d:
         with open(d + "/m.onnx", "wb") as f: f.write(model(*g, opset=opset))
@@ -237,9 +237,13 @@ def grid_cubic_border():
     return run("GridSample", {"x": x, "g": g}, [y.shape], mode="cubic", padding_mode="border"), [y]
 
 @case
-def resize_refused():
-    none = np.zeros(0, np.float32)
-    return refused("node `y0` (Resize): `lanczos` is not known", "Resize", {"x": X}, [(2, 2, 6, 7)], {"roi": none, "by": np.ones(4, np.float32)}, mode="lanczos")
+def resize_as_floats():
+    """1.4 * 5 is 7 for a float, and 11 / 1.1 is 10, which it is not for a double."""
+    x = some(20)
+    got = run("Resize", {"x": x[:5]}, [(7,)], {"roi": np.zeros(0, np.float32), "by": np.array([1.4], np.float32)})
+    more = run("Resize", {"x": x}, [(22,)], {"roi": np.zeros(0, np.float32), "by": np.array([1.1], np.float32)}, coordinate_transformation_mode="asymmetric", nearest_mode="floor")
+    at = np.floor(np.arange(22, dtype=np.float32) / np.float32(1.1)).astype(int)
+    return got + more, [x[[0, 1, 1, 2, 3, 3, 4]], x[at]]
 
 # -- features ----------------------------------------------------------------------------------------
 GRAMS = dict(min_gram_length=1, max_gram_length=3, max_skip_count=1, ngram_counts=[0, 1, 5], ngram_indexes=[0, 1, 2, 3], pool_int64s=[3, 5, 5, 3, 5, 5, 3, 5])

@@ -1,6 +1,8 @@
 #!/bin/sh
-# Boxes and learners as Python files, run, against `limn eval`: values, and in PyTorch gradients. JAX is tried by values only, with NumPy in its
-# place. LONG=1 (make test-python-out): every learner of every example, with a table. $PYTHON: one with NumPy, and PyTorch if it is to be tried.
+# Boxes, learners and whole programs as Python files, run, against limn: values, gradients, ten steps of training. JAX is tried with NumPy in its place
+# where it is not installed. LONG=1 (make test-python-out): every learner and every program of the examples, with a table, and the folder
+# $BUILD/python_out, which `python3 tests/python_out/all.py $BUILD/python_out` looks at where PyTorch or JAX are. $PYTHON: one with NumPy, and PyTorch
+# if it is to be tried.
 cd "$(dirname "$0")" || exit 1
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -10,32 +12,59 @@ for p in ${PYTHON:-python3 /usr/bin/python3}; do
   "$p" -c 'import numpy, torch' 2>/dev/null && python=$p && torch=yes && break
 done
 if [ -z "$python" ]; then echo "skipped: no Python with NumPy"; exit 0; fi
+jax=shim
+"$python" -c 'import jax' 2>/dev/null && jax=jax
 export PYTHONDONTWRITEBYTECODE=1
 paths=../onnx_out/paths.limn
-"$LIMN" export net.limn spread --as torch -o "$work/m.py" >"$work/said" 2>&1
-if grep -q "\`spread\` needs the array operation AveragePool, which has no form in PyTorch yet" "$work/said"; then echo "ok what has no form is refused"; else echo "not ok what has no form is refused"; cat "$work/said"; fi
-"$LIMN" export net.limn twice --as jax --weights w.safetensors -o "$work/m.py" >"$work/said" 2>&1
-if [ $? -eq 2 ] && grep -q "\`jax\` takes no weights: \`load\` in the file reads them" "$work/said"; then echo "ok weights are not for the text"; else echo "not ok weights are not for the text"; cat "$work/said"; fi
-refused() { # WHAT TEXT ARGUMENT…
-  what=$1 text=$2
-  shift 2
-  "$LIMN" export "$@" --as torch -o "$work/m.py" >"$work/said" 2>&1
-  if [ $? -eq 1 ] && grep -q "$text" "$work/said"; then echo "ok $what"; else echo "not ok $what"; cat "$work/said"; fi
+refused() { # WHAT STATUS TEXT ARGUMENT…
+  what=$1 status=$2 text=$3
+  shift 3
+  "$LIMN" export "$@" -o "$work/m.py" >"$work/said" 2>&1
+  if [ $? -eq "$status" ] && grep -q "$text" "$work/said"; then echo "ok $what"; else echo "not ok $what"; cat "$work/said"; fi
 }
-refused "a derivative of its own" "\`hard\` has a derivative of its own, and those have no form in Python yet" net.limn signs
-refused "no goals" "the program has no goals: name a box or learner" net.limn
-refused "states" "training moves \`gen/layer.1/batch_norm/m\`, a state, and states have no form in PyTorch yet: name a learner" ../../examples/gan.limn
-all="net.limn sees net.limn twice net.limn again net.limn held net.limn plain net.limn other net.limn train_it $paths halves $paths sorted $paths padded $paths bits $paths chosen $paths reader ../../examples/iris.limn guess"
+refused "what has no form is refused" 1 "\`spread\` needs the array operation AveragePool, which has no form in PyTorch yet" net.limn spread --as torch
+refused "a derivative of its own, with labels" 1 "\`hard\` has a derivative of its own, and those have a form in Python only for boxes of reals without weights and noise" own.limn f --as jax
+refused "no goals" 1 "the program has no goals: name a box or learner" net.limn --as torch
+refused "bits" 1 "training moves \`kind/lut/theta\`, which is made of bits, and JAX has no slopes of bits: name a learner" ../../examples/boolean.limn --as jax
+refused "no weights" 2 "\`stays\` has no weights that could be written" net.limn stays --as torch --weights "$work/w.safetensors"
+refused "training of a learner" 2 "\`torch\` trains whole programs: --train goes without a name" net.limn twice --as torch --train
+cases="net.limn sees net.limn twice net.limn again net.limn held net.limn plain net.limn other net.limn train_it net.limn signs net.limn named $paths halves $paths sorted $paths padded $paths bits $paths chosen $paths reader ../../examples/iris.limn guess"
 # shellcheck disable=SC2086 # words without spaces
-if [ -n "${torch:-}" ]; then "$python" compare.py torch "$LIMN" "$work" $all && "$python" steps.py "$LIMN" "$work" goals.limn; else echo "skipped: no PyTorch"; fi
-# shellcheck disable=SC2086
-"$python" compare.py jax "$LIMN" "$work" $all
+"$python" make.py "$LIMN" "$work/cases" $cases
+"$python" make.py "$LIMN" "$work/cases" --train goals.limn turns.limn starts.limn
+if [ -n "${torch:-}" ]; then "$python" all.py "$work/cases" torch; else echo "skipped: no PyTorch"; fi
+"$python" all.py "$work/cases" $jax
+# The file as a command: from weights of limn, through training, back to limn.
+if [ -n "${torch:-}" ]; then
+  "$LIMN" export goals.limn --as safetensors -o "$work/start.safetensors" >/dev/null
+  "$LIMN" export goals.limn --as torch --weights "$work/start.safetensors" -o "$work/m.py" >"$work/said"
+  printf '%s\n' "$work/m.py" "$work/m.safetensors" | cmp -s - "$work/said" && echo "ok weights that are asked for are written beside" || echo "not ok weights that are asked for are written beside"
+  "$python" -c 'import numpy as np; np.savez("'"$work"'/d.npz", x=np.random.default_rng(1).random((40, 4)), kind=np.arange(40) % 3)'
+  "$python" "$work/m.py" "$work/d.npz" --weights "$work/m.safetensors" --epochs 3 --batch 10 --out "$work/t.safetensors" >"$work/said" 2>&1
+  "$LIMN" eval goals.limn both --in '[1, 2, 3, 4]' --weights "$work/m.safetensors" >"$work/before"
+  "$LIMN" eval goals.limn both --in '[1, 2, 3, 4]' --weights "$work/t.safetensors" >"$work/after"
+  if [ "$(sed -n 's/^\([0-9]*\) fit .* near .*/\1/p' "$work/said" | tr '\n' ' ')" = "4 8 12 " ] && [ -s "$work/after" ] && ! cmp -s "$work/before" "$work/after"; then echo "ok trained by its file"; else echo "not ok trained by its file"; cat "$work/said"; fi
+fi
 [ -n "${LONG:-}" ] || exit 0
 for f in ../../examples/*.limn; do
   sed 's/#.*//' "$f" | awk -v f="$f" '
-    $1 == "learn" { sub(/^ *learn */, ""); sub(/[:=(].*/, ""); n = split($0, name, ","); for (i = 1; i <= n; i++) { sub(/\[.*/, "", name[i]); gsub(/ /, "", name[i]); print f, name[i] } }'
+    /^learn/ { sub(/^ *learn */, ""); sub(/[:=(].*/, ""); n = split($0, name, ","); for (i = 1; i <= n; i++) { sub(/\[.*/, "", name[i]); gsub(/ /, "", name[i]); print f, name[i] } }'
 done >"$work/pairs"
-# shellcheck disable=SC2046
-[ -z "${torch:-}" ] || "$python" compare.py torch "$LIMN" "$work" --long $(cat "$work/pairs")
-# shellcheck disable=SC2046
-"$python" compare.py jax "$LIMN" "$work" --long $(cat "$work/pairs")
+trains=$(for f in ../../examples/*.limn; do if sed 's/#.*//' "$f" | grep -q '^ *train '; then echo "$f"; fi; done)
+long() { # FOLDER OPTION…
+  folder=$1
+  shift
+  # shellcheck disable=SC2046
+  "$python" make.py "$LIMN" "$folder" --long "$@" $(cat "$work/pairs")
+  # shellcheck disable=SC2086
+  "$python" make.py "$LIMN" "$folder" --long "$@" --train $trains
+}
+long "$work/all"
+[ -z "${torch:-}" ] || "$python" all.py "$work/all" torch
+"$python" all.py "$work/all" $jax
+rm -rf "$work/all"
+[ -n "${BUILD:-}" ] || exit 0
+rm -rf "../../$BUILD/python_out"
+long "../../$BUILD/python_out" --small >/dev/null
+cp all.py "../../$BUILD/python_out"
+echo "made $BUILD/python_out: python3 all.py . there, with PyTorch or JAX"

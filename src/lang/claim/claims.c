@@ -71,7 +71,7 @@ static Diagram *value_alone(Elab *in, Program *p, const Syntax *n, const Type *w
   return passes_flat(w, b->d);
 }
 
-static bool tell_no_sight(const Looker *l, Name name, Span span) {
+bool tell_no_sight(const Looker *l, Name name, Span span) {
   World *w = l->in->w;
   Nearest near = nearest_to(name_text(w->names, name));
   for (uint32_t i = 0; i < l->sights.n; i++)
@@ -82,7 +82,7 @@ static bool tell_no_sight(const Looker *l, Name name, Span span) {
   return false;
 }
 
-static bool read_start(const Looker *l, const Syntax *arg, uint32_t number, RunStart *out) {
+bool read_start(const Looker *l, const Syntax *arg, uint32_t number, RunStart *out) {
   World *w = l->in->w;
   Name name = arg->kind == N_ARG ? arg->name : 0;
   const Syntax *value = arg_given(arg);
@@ -105,7 +105,7 @@ static bool read_start(const Looker *l, const Syntax *arg, uint32_t number, RunS
   return out->value != NULL;
 }
 
-static bool is_given(const Run *r, SightKind kind, uint32_t at) {
+bool is_given(const Run *r, SightKind kind, uint32_t at) {
   for (uint32_t i = 0; i < r->start.n; i++)
     if (r->start.at[i].kind == kind && r->start.at[i].at == at) return true;
   return false;
@@ -116,12 +116,14 @@ static void read_starts(const Looker *l, const Syntax *call, Run *r) {
   for (uint32_t i = 0; i < call_args(call).n; i++) {
     RunStart s;
     const Syntax *arg = call_args(call).at[i];
+    if (arg->kind == N_STEPPED) continue;
     if (!read_start(l, arg, arg->kind == N_ARG ? 0 : plain++, &s)) continue;
     if (is_given(r, s.kind, s.at))
       diag_error(l->in->w->diags, arg->span, "`%s` is given twice",
                  name_text(l->in->w->names, s.name));
     vec_push(l->in->w->arena, &r->start, s);
   }
+  read_place_starts(l, call_args(call), r);
 }
 
 // Every input has a value, or a table that may have a column for it.

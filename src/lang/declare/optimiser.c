@@ -61,8 +61,9 @@ static void make_states(Making *m, const Syntax *n) {
   for (uint32_t i = 0; i < states_in(n).n; i++) {
     const Syntax *typed = states_in(n).at[i];
     double k = 0;
-    if (typed_value(typed) && !static_number(b, m->env, typed_value(typed), &k))
-      diag_error(b->w->diags, typed_value(typed)->span,
+    if (typed_brackets(typed) ||
+        (typed_value(typed) && !static_number(b, m->env, typed_value(typed), &k)))
+      diag_error(b->w->diags, typed_brackets(typed) ? typed->span : typed_value(typed)->span,
                  "a state of an optimiser starts as a number");
     Param p = {.path = name_text(b->w->names, typed->name),
                .role = ROLE_BUFFER,

@@ -353,8 +353,9 @@ static bool order_args(Body *b, Env *env, const Syntax *callee, const Syntax *ca
   return true;
 }
 
-Value apply_call(Body *b, Env *env, const Syntax *callee, const Syntax *call, const Syntax *over) {
-  Value args = eval_args(b, env, call);
+Value apply_call(Body *b, Env *env, const Syntax *callee, const Syntax *call, const Syntax *over,
+                 const Eq *around) {
+  Value args = eval_args(b, env, call, around);
   if (value_failed(&args)) {
     if (callee->kind == N_NAME && !env_meaning(env, callee)) { // still say so if the box is unknown
       Def *d = scope_meaning(env->scope, callee);

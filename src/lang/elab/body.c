@@ -183,9 +183,12 @@ static void local_states(Body *b, Env *env, const Syntax *n) {
   for (uint32_t i = 0; i < states_in(n).n; i++) {
     const Syntax *typed = states_in(n).at[i];
     Types t = {0};
-    if (!typed_type(typed))
-      diag_error(w->diags, typed->span, "a state in a box wants its type: `state m : R[c] = 0`");
-    if (!typed_type(typed) || !types_eval(b, env, typed_type(typed), false, &t, NULL) || t.n != 1) {
+    bool clear = typed_type(typed) && !typed_brackets(typed);
+    if (!clear)
+      diag_error(w->diags, typed->span,
+                 typed_type(typed) ? "a state in a box has no indices: `state m : R[c] = 0`"
+                                   : "a state in a box wants its type: `state m : R[c] = 0`");
+    if (!clear || !types_eval(b, env, typed_type(typed), false, &t, NULL) || t.n != 1) {
       env_bind(env, typed->name,
                (Binding){.kind = BIND_STATE,
                          .value = value_error(b, typed->span),

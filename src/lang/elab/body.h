@@ -12,6 +12,7 @@ bool start_is_point(Body *, Env *, const BoxUse *, const Syntax *said, const Typ
 
 // weight.c
 Init init_from(Body *b, Env *env, const Syntax *n, const Type *t);
+bool start_is_known(Body *, Env *, const Syntax *); // it reads no wire; false with a diagnostic
 typedef struct {
   const char *path;
   bool rooted; // in the file, not in a body

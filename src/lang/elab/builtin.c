@@ -65,6 +65,7 @@ static bool read_along(Body *b, Env *env, const Syntax *config, const Syntax *in
                            name_text(w->names, n->name));
       uint32_t k = eq_index(b, eq, n->name, n->span);
       eq->index.at[k].bound = true;
+      eq->index.at[k].outer = false;
       if (n->kind == N_SIZED) {
         Size s = size_eval(b, env, sized_value(n), false);
         if (!s) return false;

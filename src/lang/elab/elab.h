@@ -13,7 +13,10 @@ uint32_t eq_index(Body *, Eq *, Name, Span);
 void eq_finish(Body *, Env *, Eq *, bool quiet);
 Value eval_equation(Body *, Env *, const Syntax *lhs_brackets, const Syntax *expr,
                     const Syntax *pad, const Type *want, Span);
-bool is_access(Env *, const Syntax *); // an indexed read, not a box with options
+// An argument of a call has indices of its own; those of the left side around it are known in it, as
+// numbers and by their sizes, and so is what `pad` says.
+Value eval_argument(Body *, Env *, const Syntax *, const Eq *around);
+bool is_access(Env *, const Syntax *);         // an indexed read, not a box with options
 Val eval_product(Body *, Env *, const Syntax *, Eq *);
 // Notes which axes of what a call gave are indices of the equation around it.
 void note_called(Body *, Env *, Eq *, const Syntax *call, const Val *);
@@ -24,7 +27,7 @@ Val eval_one(Body *, Env *, const Syntax *, Eq *);
 Value eval_alone(Body *, Env *, const Syntax *); // its own index scope
 bool is_box(Body *, Env *, const Syntax *);
 Value eval_access(Body *, Env *, const Syntax *, Eq *); // something with brackets, nothing summed
-Value eval_args(Body *, Env *, const Syntax *call);
+Value eval_args(Body *, Env *, const Syntax *call, const Eq *around);
 Value list_value(Body *, Env *, const Syntax *, const char *path, bool rooted, const Type *want,
                  Span);
 const char *family_member(Body *, Env *, const Def *learner,
@@ -34,7 +37,8 @@ const char *family_member(Body *, Env *, const Def *learner,
 Value apply(Body *, Env *, const Syntax *box, Value args, const Syntax *over, Span);
 Value refuse_over(Body *, const Syntax *over, const char *what); // … for what has no header
 bool fn_takes(Body *, Fn, uint32_t given, Span); // as many values; false with a diagnostic
-Value apply_call(Body *, Env *, const Syntax *callee, const Syntax *call, const Syntax *over);
+Value apply_call(Body *, Env *, const Syntax *callee, const Syntax *call, const Syntax *over,
+                 const Eq *around);
 bool learner_has_input(const Def *);
 // One use of a box or a learner: whose weights it takes, and where it stands.
 typedef struct {

@@ -155,6 +155,8 @@ static Value name_value(Body *b, Env *env, const Syntax *n, Eq *eq) {
   if (bind) return bound_value(b, env, n, bind);
   Def *d = scope_meaning(env->scope, n);
   if (d) return def_value(b, env, d, n);
+  if (index_around(eq, n->name))
+    return value_one(b, index_position(b, eq, eq_index(b, eq, n->name, n->span), n->span));
   return free_name(b, env, n);
 }
 
@@ -539,10 +541,10 @@ static Value fn_call(Body *b, Env *env, const Syntax *n, Fn fn, Eq *eq) {
   return value_one(b, val_fn(b, fn, arg, row->arity, n->span, eq));
 }
 
-Value eval_args(Body *b, Env *env, const Syntax *call) {
+Value eval_args(Body *b, Env *env, const Syntax *call, const Eq *around) {
   WideValue all = {0};
   for (uint32_t i = 0; i < call_args(call).n; i++) {
-    Value v = eval_alone(b, env, arg_given(call_args(call).at[i]));
+    Value v = eval_argument(b, env, arg_given(call_args(call).at[i]), around);
     if (!value_join(b, &all, v, call->span)) break;
   }
   return all.value;
@@ -572,7 +574,7 @@ static Value call_value(Body *b, Env *env, const Syntax *n, const Syntax *over, 
       if (fn != FN_COUNT) return fn_call(b, env, n, fn, eq);
     }
   }
-  Value v = apply_call(b, env, callee, n, over);
+  Value v = apply_call(b, env, callee, n, over, eq);
   for (uint32_t i = 0; i < v.n; i++) note_called(b, env, eq, n, &v.at[i]);
   return v;
 }

@@ -49,8 +49,15 @@ static void solve_by_name(Body *b, Env *env, Eq *eq) {
   }
 }
 
-// The largest n for which every read is inside.
-static void solve_by_reach(Body *b, Eq *eq) {
+static void solve_by_around(Body *b, Eq *eq) {
+  for (uint32_t i = 0; i < eq->index.n; i++)
+    if (eq->index.at[i].outer && unsolved(b->w, &eq->index.at[i]))
+      size_equate(b->w, eq->index.at[i].size, index_around(eq, eq->index.at[i].name)->size, true);
+}
+
+// The largest n for which every read is inside; `writes`: and every write, which a declared type gives
+// its places.
+static void solve_by_reach(Body *b, Eq *eq, bool writes) {
   World *w = b->w;
   Size one = size_of(w, 1);
   for (uint32_t i = 0; i < eq->index.n; i++) {
@@ -61,7 +68,7 @@ static void solve_by_reach(Body *b, Eq *eq) {
       Size coef = 0, rest = size_sub(w, size_sub(w, reach->size, one), reach->coord.c),
            low = reach->coord.c;
       double sign;
-      bool known = !reach->padded && !reach->write && !reach->group;
+      bool known = !reach->padded && (writes || !reach->write) && !reach->group;
       for (uint32_t k = 0; k < reach->coord.n; k++) {
         const Term *t = &reach->coord.term[k];
         if (t->var == i)
@@ -168,9 +175,11 @@ void eq_finish(Body *b, Env *env, Eq *eq, bool quiet) {
   solve_groups(b, eq);
   solve_by_name(b, env, eq);
   solve_groups(b, eq);
-  solve_by_reach(b, eq);
+  solve_by_around(b, eq);
+  solve_by_reach(b, eq, false);
   solve_groups(b, eq);
-  solve_by_reach(b, eq);
+  solve_by_reach(b, eq, false);
+  solve_by_reach(b, eq, true);
   if (!quiet) check_groups(b, eq);
   if (!quiet) check_lengths(b, env, eq);
   for (uint32_t i = 0; i < eq->index.n; i++) {
@@ -241,8 +250,8 @@ static bool read_left(Left *l, Body *b, Env *env, const Syntax *brackets, const 
   l->eq.left = true;
   l->eq.mention.n = 0;
   if (want && want->rank != l->p.n)
-    return diag_refuse(w->diags, brackets->span, "%u indices on the left for a result of %s",
-                       l->p.n, own_text(w, want));
+    return diag_refuse(w->diags, brackets->span, "%u %s on the left for a result of %s", l->p.n,
+                       l->p.n == 1 ? "index" : "indices", own_text(w, want));
   for (uint32_t k = 0; want && k < l->p.n; k++) {
     const Affine *a = &l->p.place[k];
     if (!is_plain_index(w, a)) continue;
@@ -488,6 +497,24 @@ static void forget_labels(Body *b, const Eq *eq, Val *v) {
       v->type.axis[i].label = 0;
 }
 
+static Value without_left(Body *b, Env *env, Eq *eq, const Syntax *expr, const Type *want,
+                          Span span) {
+  uint32_t errors = b->w->diags->errors;
+  Value v = eval(b, env, expr, eq);
+  bool failed = false;
+  for (uint32_t i = 0; i < v.n; i++) {
+    Val *one = &v.at[i];
+    if (!one->error && summed_left_over(b, eq, one)) *one = val_error(span);
+    failed |= one->error;
+    if (one->error) continue;
+    if (want && one->indexed && v.n == 1) take_sizes(b, one, want, span);
+    one->indexed = one->access = false;
+    forget_labels(b, eq, one);
+  }
+  eq_finish(b, env, eq, failed || b->w->diags->errors > errors);
+  return v;
+}
+
 static Value equation_result(Body *b, Env *env, const Syntax *brackets, const Syntax *expr,
                              const Syntax *pad, const Type *want, Span span) {
   if (brackets) return value_one(b, equation_with_left(b, env, brackets, expr, pad, want, span));
@@ -501,21 +528,8 @@ static Value equation_result(Body *b, Env *env, const Syntax *brackets, const Sy
     return all.value;
   }
   Eq eq = {0};
-  uint32_t errors = b->w->diags->errors;
   eq_pad(b, env, &eq, pad);
-  Value v = eval(b, env, expr, &eq);
-  bool failed = false;
-  for (uint32_t i = 0; i < v.n; i++) {
-    Val *one = &v.at[i];
-    if (!one->error && summed_left_over(b, &eq, one)) *one = val_error(span);
-    failed |= one->error;
-    if (one->error) continue;
-    if (want && one->indexed && v.n == 1) take_sizes(b, one, want, span);
-    one->indexed = one->access = false;
-    forget_labels(b, &eq, one);
-  }
-  eq_finish(b, env, &eq, failed || b->w->diags->errors > errors);
-  return v;
+  return without_left(b, env, &eq, expr, want, span);
 }
 
 Value eval_equation(Body *b, Env *env, const Syntax *brackets, const Syntax *expr,
@@ -523,4 +537,11 @@ Value eval_equation(Body *b, Env *env, const Syntax *brackets, const Syntax *exp
   uint32_t mark = trace_begin(b);
   return trace_value(b, env, expr, mark, equation_result(b, env, brackets, expr, pad, want, span),
                      true);
+}
+
+Value eval_argument(Body *b, Env *env, const Syntax *n, const Eq *around) {
+  if (n->kind == N_TUPLE || !around) return eval_alone(b, env, n);
+  Eq eq = {.around = around, .padded = around->padded, .pad = around->pad};
+  uint32_t mark = trace_begin(b);
+  return trace_value(b, env, n, mark, without_left(b, env, &eq, n, NULL, n->span), true);
 }

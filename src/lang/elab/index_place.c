@@ -9,6 +9,7 @@ uint32_t eq_index(Body *b, Eq *eq, Name name, Span span) {
   use_of_index(b->in, name, span, known ? eq->index.at[i].span : span);
   if (known) return i;
   EqIndex index = {.name = name, .size = size_var(b->w, name, VAR_INDEX, span), .span = span};
+  index.outer = index.bound = index_around(eq, name) != NULL;
   vec_push(b->w->arena, &eq->index, index);
   return eq->index.n - 1;
 }

@@ -57,6 +57,13 @@ static const Syntax *wire_in(Env *env, const Syntax *n) {
   return NULL;
 }
 
+bool start_is_known(Body *b, Env *env, const Syntax *n) {
+  const Syntax *wire = wire_in(env, n);
+  return !wire || diag_refuse(b->w->diags, wire->span,
+                              "a start is something known beforehand, and `%s` is a wire",
+                              name_text(b->w->names, wire->name));
+}
+
 Init init_from(Body *b, Env *env, const Syntax *n, const Type *t) {
   World *w = b->w;
   Init init = {.kind = t->rank > 1 ? INIT_GLOROT : INIT_CONST};
@@ -78,13 +85,7 @@ Init init_from(Body *b, Env *env, const Syntax *n, const Type *t) {
     init.k = k;
     return init;
   }
-  const Syntax *wire_name = wire_in(env, n);
-  if (wire_name) {
-    diag_error(w->diags, wire_name->span,
-               "a weight starts as something known beforehand, and `%s` is a wire",
-               name_text(w->names, wire_name->name));
-    return init;
-  }
+  if (!start_is_known(b, env, n)) return init;
   if (!work_on(b, INSTANCE_WORK, n->span)) return init;
   Body *own = body_new(b->in, name_from(w->names, "init"));
   own->generic = b->generic;

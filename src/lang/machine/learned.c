@@ -87,7 +87,12 @@ void free_indices(MachineBuilder *m, Env *env, const Syntax *n, Ids *out) {
       if (!known) vec_push(m->w->arena, out, x->name);
     }
   }
+  uint32_t first = out->n;
   for (uint32_t i = 0; i < syntax_parts(n).n; i++) free_indices(m, env, syntax_parts(n).at[i], out);
+  uint32_t all = out->n;
+  out->n = first;
+  for (uint32_t k = first; k < all; k++)
+    if (!binds_index(n, out->at[k])) out->at[out->n++] = out->at[k];
 }
 
 // An index that stands free means "for each": they are added up.

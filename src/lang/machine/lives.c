@@ -284,11 +284,39 @@ typedef struct {
   void (*add)(MachineBuilder *, const Syntax *);
 } LifeRoutes;
 
-// `while alive[i]`, `born (w: v[i j])`: names in brackets that mean nothing else are indices of the port.
+static bool has_sized(Nodes item, Name name) {
+  for (uint32_t i = 0; i < item.n; i++)
+    if (item.at[i]->kind == N_SIZED && item.at[i]->name == name) return true;
+  return false;
+}
+
+// `while alive[i]`, `born (w: v[i j])`: names in brackets that mean nothing else are indices of the port,
+// behind those that the part is declared with, `cell[i:64]`.
+static Ids life_indices(const LifeRoutes *r, const Syntax *value) {
+  World *w = r->m->w;
+  Nodes item = brackets_items(lhs_brackets(r->lhs));
+  Ids free = {0}, index = {0};
+  uint32_t next = 0;
+  bool declared = false;
+  free_indices(r->m, r->m->env, value, &free);
+  for (uint32_t i = 0; i < item.n; i++) declared |= item.at[i]->kind == N_SIZED;
+  if (!declared) return free;
+  for (uint32_t i = 0; i < item.n; i++) {
+    bool sized = item.at[i]->kind == N_SIZED;
+    while (!sized && next < free.n && has_sized(item, free.at[next])) next++;
+    vec_push(w->arena, &index,
+             sized           ? item.at[i]->name
+             : next < free.n ? free.at[next++]
+                             : counting_index(w, i));
+  }
+  for (; next < free.n; next++)
+    if (!has_sized(item, free.at[next])) vec_push(w->arena, &index, free.at[next]);
+  return index;
+}
+
 static Syntax *indices_of(const LifeRoutes *r, const Syntax *value) {
   World *w = r->m->w;
-  Ids index = {0};
-  free_indices(r->m, r->m->env, value, &index);
+  Ids index = life_indices(r, value);
   if (!index.n) return NULL;
   Nodes items = {index.n, NEW_ARRAY(w->arena, Syntax *, index.n)};
   for (uint32_t i = 0; i < index.n; i++)
@@ -307,8 +335,7 @@ static void route_to_part(const LifeRoutes *r, Syntax *value, const char *port) 
 }
 
 static bool is_for_one(const LifeRoutes *r, const Syntax *cond) {
-  Ids index = {0};
-  free_indices(r->m, r->m->env, cond, &index);
+  Ids index = life_indices(r, cond);
   if (index.n <= r->axes) return true;
   return diag_refuse(r->m->w->diags, cond->span, "`%s` has %u %s, but there %s %u %s here",
                      name_text(r->m->w->names, r->lhs->name), r->axes,

@@ -103,7 +103,7 @@ Id fit_value(MachineBuilder *m, Val v, const Type *own, Span span, const char *w
 }
 
 // -- ports ----------------------------------------------------------------------------------------
-static bool is_simplex(MachineBuilder *m, const Syntax *type) {
+bool is_simplex_type(MachineBuilder *m, const Syntax *type) {
   return type->kind == N_TYPE && type_base(type)->kind == N_NAME &&
          !strcmp(name_text(m->w->names, type_base(type)->name), "simplex");
 }
@@ -112,7 +112,7 @@ static bool port_type(MachineBuilder *m, Env *env, const Syntax *type, Type *out
   Types t = {0};
   *out = (Type){.base = BASE_R};
   if (!type) return true;
-  if (is_simplex(m, type)) {
+  if (is_simplex_type(m, type)) {
     Axis axis[RANK_LIMIT];
     uint32_t n = type_brackets(type) ? axes_eval(m->b, env, type_brackets(type), true, axis) : 0;
     if (n == UINT32_MAX) return false;
@@ -175,55 +175,6 @@ void add_out_ports(MachineBuilder *m, Env *env, const Syntax *result, uint64_t m
 }
 
 // -- states ---------------------------------------------------------------------------------------
-// Where a state starts: a label by its name, a simplex in its middle, the rest as weights do.
-static Init state_start(MachineBuilder *m, Env *env, const Syntax *typed, const Type *own) {
-  World *w = m->w;
-  const Syntax *start = typed_value(typed), *type = typed_type(typed);
-  int label = start && start->kind == N_NAME ? label_named(w, own, start->name) : -1;
-  if (label >= 0) return (Init){.kind = INIT_CONST, .k = label};
-  bool simplex = type && is_simplex(m, type);
-  int64_t n = 1; // a simplex whose size is not known yet is looked at only for its types
-  if (simplex && !start && own->rank && !size_value(w, own->axis[own->rank - 1].size, &n)) n = 1;
-  if (simplex && !start) return (Init){.kind = INIT_CONST, .k = 1.0 / (double)n};
-  if (!start) return (Init){.kind = INIT_CONST};
-  return init_from(m->b, env, start, own);
-}
-
-// The start of one member: what its diagram makes, with the lists and constants that it reads, or a
-// list itself.
-static Id start_of_one(World *w, Diagram *d, const Init *init, const Type *own) {
-  if (init->kind == INIT_DATA) {
-    Param list = {.path = "list", .role = ROLE_CONST, .init = *init};
-    uint32_t k = diagram_param(w, d, list, *own, name_from(w->names, "list"), 0);
-    return d->param.at[k].wire;
-  }
-  const Diagram *from = init->diagram;
-  Id *map = new_map(w, from);
-  for (uint32_t i = 0; i < from->param.n; i++) {
-    const Wire *x = &from->wire.at[from->param.at[i].wire];
-    uint32_t k = diagram_param(w, d, from->param.at[i], x->type, x->name, x->origin);
-    map[from->param.at[i].wire] = d->param.at[k].wire;
-  }
-  copy_boxes(w, d, from, map);
-  d->noisy |= from->noisy;
-  return map[from->out.at[0]];
-}
-
-// The same start for every member.
-static Init start_for_all(MachineBuilder *m, Init init, const Type *own) {
-  World *w = m->w;
-  if (!m->npass || (init.kind != INIT_DIAGRAM && init.kind != INIT_DATA)) return init;
-  Diagram *d = diagram_new(w, name_from(w->names, "init"));
-  Id one = start_of_one(w, d, &init, own);
-  Type full = full_type(m, own);
-  for (uint32_t i = 0; i < full.rank; i++) full.axis[i].pass = 0;
-  Each e = each_of(w, full);
-  each_read(w, &e, one, (Base)own->base, own->rank);
-  e.in[0] = access_from(w, m->npass, own->rank); // its own axes come last
-  diagram_output(w, d, each_make(w, d, &e));
-  return (Init){.kind = INIT_DIAGRAM, .diagram = d};
-}
-
 Val new_state(MachineBuilder *m, Name name, Type own, Init init, Span span) {
   World *w = m->w;
   Type full = full_type(m, &own);
@@ -241,12 +192,13 @@ void add_states(MachineBuilder *m, Env *env, const Syntax *n) {
   for (uint32_t i = 0; i < states_in(n).n; i++) {
     const Syntax *typed = states_in(n).at[i];
     Type own;
+    if (says_places(m, typed)) continue;
     if (own_state(m, typed->name) >= 0 || port_named(m->s->in.at, m->s->in.n, typed->name) >= 0) {
       diag_error(m->w->diags, typed->name_span, "there are two things called `%s` here",
                  name_text(m->w->names, typed->name));
       continue;
     }
-    if (!port_type(m, env, typed_type(typed), &own)) {
+    if (!start_is_clear(m, typed) || !port_type(m, env, typed_type(typed), &own)) {
       env_bind(m->env, typed->name,
                (Binding){.kind = BIND_STATE, .value = value_error(m->b, typed->span)});
       continue;
@@ -312,8 +264,9 @@ static Type condition_type(const Condition *c, Base base) {
 
 static Value condition_value(MachineBuilder *m, Env *env, const Condition *c, const Syntax *expr,
                              const Type *own) {
-  return c->brackets ? eval_equation(m->b, env, c->brackets, expr, NULL, own, c->cond->span)
-                     : eval_alone(m->b, env, expr);
+  if (!c->brackets) return eval_alone(m->b, env, expr);
+  expr = over_places(m, c->brackets, c->value, c->own, expr);
+  return eval_equation(m->b, env, c->brackets, expr, NULL, own, c->cond->span);
 }
 
 Id condition_wire(MachineBuilder *m, Env *env, Condition c) {
@@ -372,7 +325,9 @@ Value eval_typed(MachineBuilder *m, Env *env, const Syntax *brackets, const Synt
 // -- lines ----------------------------------------------------------------------------------------
 void no_state(MachineBuilder *m, Name name, Span span) {
   World *w = m->w;
+  const Binding *bind = env_find(m->env, name);
   if (m->broken) return; // its line may be what could not be read
+  if (bind && bind->kind == BIND_STATE && bind->value.n && bind->value.at[0].error) return; // told
   const char *text = name_text(w->names, name);
   bool in = port_named(m->s->in.at, m->s->in.n, name) >= 0;
   Nearest near = nearest_to(text);
@@ -415,7 +370,8 @@ static void do_rate(MachineBuilder *m, Env *env, const Syntax *n, int mode) {
   if (v.n != 1) return;
   Id wire =
       fit_value(m, v.at[0], own, equation_value(n)->span, arena_format(w->arena, "`%s`", name));
-  LinePlaces places = line_places(m, env, lhs_brackets(lhs), equation_value(n), own);
+  LinePlaces places =
+      line_places(m, env, lhs_brackets(lhs), equation_value(n), equation_pad(n), own);
   if (at >= 0)
     m->held.at[at].flows = true;
   else
@@ -476,13 +432,13 @@ static void do_step(MachineBuilder *m, Env *env, const Syntax *n, int mode) {
     Val pair[2] = {val_wire(m->b, value, n->span), val_wire(m->b, m->b->d->in.at[port], n->span)};
     value = fit_value(m, val_fn(m->b, FN_sub, pair, 2, n->span, NULL), own, n->span, name);
   }
-  LinePlaces places = line_places(m, env, step_brackets(n), step_value(n), own);
+  LinePlaces places = line_places(m, env, step_brackets(n), step_value(n), NULL, own);
   Binding *bind = env_meaning(env, n);
   if (bind && bind->kind == BIND_STATE) {
     bind->partly |= step_cond(n) || places.named || mode != ANY_MODE || bind->next.n;
     bind->next = value_one(m->b, val_wire(m->b, value, n->span));
   }
-  Condition cond = {step_cond(n), NULL, own, mode};
+  Condition cond = {step_cond(n), NULL, own, mode, step_value(n)};
   bool each = condition_for_each(m, step_brackets(n), step_cond(n), own);
   if (each) cond.brackets = step_brackets(n);
   if (step_cond(n) && (m->flows || m->waits) && !shared) {
@@ -506,8 +462,10 @@ static void do_step(MachineBuilder *m, Env *env, const Syntax *n, int mode) {
 static bool says_all(MachineBuilder *m, Env *env, const Syntax *n, const Port *port) {
   World *w = m->w;
   const Syntax *lhs = lhss_in(equation_lhss(n)).at[0];
-  LinePlaces places = line_places(m, env, lhs_brackets(lhs), equation_value(n), &port->type);
-  const char *left = places_left(m, &places, &port->type), *name = name_text(w->names, lhs->name);
+  LinePlaces places =
+      line_places(m, env, lhs_brackets(lhs), equation_value(n), equation_pad(n), &port->type);
+  const char *left = places_left(m, &places, 1, &port->type),
+             *name = name_text(w->names, lhs->name);
   if (!left) return true;
   Id e =
       *left ? diag_error(w->diags, lhs->span, "no line says what port `%s` shows at %s", name, left)
@@ -534,6 +492,13 @@ static void do_equation(MachineBuilder *m, Env *env, const Syntax *n) {
   }
   const Type *own = &m->s->out.at[port].type;
   name_means(m->in, lhs, m->s->out.at[port].span, NAMED_WIRE);
+  Id target = table_get(m->targets, &lhs->name, sizeof lhs->name);
+  if (target && m->target.at[target - 1].placed) {
+    Id all = placed_value(m, &m->target.at[target - 1]);
+    Value whole = all ? value_one(m->b, val_wire(m->b, all, n->span)) : value_error(m->b, n->span);
+    bind_value(env, lhs->name, whole, lhs->name_span);
+    return;
+  }
   Value v = eval_typed(m, env, lhs_brackets(lhs), equation_value(n), equation_pad(n), own, n->span);
   if (v.n != 1 || (!v.at[0].error && !says_all(m, env, n, &m->s->out.at[port])))
     v = value_error(m->b, n->span);

@@ -259,6 +259,21 @@ System *system_closed(Elab *, System *); // with its shared variables as states 
 System *system_on(Elab *, System *, System *source,
                   Span); // its ports wired to what a source shows
 
+// starts.c: a value that lines say, each for some places, as in x[0] = 1, x[i+1] = i.
+typedef struct {
+  const Syntax *brackets, *value, *pad; // pad: or NULL
+  Span span;
+} PlaceLine;
+typedef VEC(PlaceLine) PlaceLines;
+typedef struct {
+  const char *what; // for messages
+  bool timed;       // it may depend on `time`
+  Span span;
+} ValueWords;
+// base: what the other places have; INIT_NONE: there are none. NULL with a diagnostic.
+Diagram *value_by_places(Elab *, Program *, PlaceLines, const Init *base, const Type *own,
+                         const ValueWords *);
+
 // For lang/program, which reads a whole file.
 void check_machines(Elab *, Scope *);    // every machine of the file, for itself
 Diagram *machine_diagram(Elab *, Def *); // flat; next values are those of a tick, or rates

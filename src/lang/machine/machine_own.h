@@ -9,7 +9,7 @@
 
 enum { ANY_MODE = -1, MODES_LIMIT = 64, FLAT_LIMIT = 250000, FIRST_PASS = 2 };
 
-typedef enum { CHANGE_PORT, CHANGE_RATE, CHANGE_NEXT } ChangeKind;
+typedef enum { CHANGE_PORT, CHANGE_RATE, CHANGE_NEXT, CHANGE_PLACES } ChangeKind;
 typedef struct {
   Id named;   // a bit for each place of the state; 0: all of them
   Id written; // the same as a number, as the loop writes it that knows which they are
@@ -56,6 +56,7 @@ typedef struct {
   uint32_t part, port;       // part: its number + 1; 0: a port of the wiring itself
   VEC(const Syntax *) route; // N_ROUTE, with parts' ports as names
   Id wire;                   // what it gets
+  bool placed;               // its wires lead to places like p[i+1].x, each for itself
 } LineTarget;
 
 typedef struct {
@@ -131,27 +132,42 @@ Value eval_typed(MachineBuilder *, Env *, const Syntax *brackets, const Syntax *
 void bind_port(MachineBuilder *, Name, Id wire, Span); // its value, which cannot be given anew
 void add_in_ports(MachineBuilder *, Env *, const Syntax *params, uint64_t modes);
 void add_out_ports(MachineBuilder *, Env *, const Syntax *result, uint64_t modes);
+bool is_simplex_type(MachineBuilder *, const Syntax *type);
 Val new_state(MachineBuilder *, Name, Type own, Init, Span); // the last one of `own` and `held`
 void add_states(MachineBuilder *, Env *, const Syntax *states);
 typedef struct {
   const Syntax *cond, *brackets;
   const Type *own; // of what the brackets belong to
   int mode;
+  const Syntax *value;                                 // of the line
 } Condition;                                           // without brackets: one for all places
 Id condition_wire(MachineBuilder *, Env *, Condition); // a bit, or bits; 0 after an error
 Id guard_wire(MachineBuilder *, Env *, Condition);     // as_root, only in the mode
 void add_event(MachineBuilder *, SystemEvent, uint32_t state, Id value, Id named);
 void make_block(MachineBuilder *, Env *, const Syntax *block, int mode);
 
+// starts.c
+Init state_start(MachineBuilder *, Env *, const Syntax *typed, const Type *own);
+Init start_for_all(MachineBuilder *, Init, const Type *own); // the same for every member of arrays
+bool says_places(MachineBuilder *, const Syntax *typed);    // of a state that another line declares
+bool start_is_clear(MachineBuilder *, const Syntax *typed); // false with a diagnostic
+
 // places.c
 typedef enum { MEET_NEVER, MEET_PERHAPS, MEET_SURELY } Meeting;
 LinePlaces line_places(MachineBuilder *, Env *, const Syntax *brackets, const Syntax *value,
-                       const Type *own);
+                       const Syntax *pad, const Type *own);
+// The same as `what`, and as far as the value goes: at the places of a[i+1] = value, each has one.
+Syntax *over_places(MachineBuilder *, const Syntax *brackets, const Syntax *value, const Type *own,
+                    const Syntax *what);
+// The places that a line names as bits that need none of its values, where its indices, which are
+// `brackets` now, stand alone.
+Id named_between(MachineBuilder *, const Syntax *brackets, const LinePlaces *, const Type *own);
 // Do two lines name one place? `where`: the first such, "[0 1]"; "": not known, or all of them.
 Meeting places_meet(MachineBuilder *, const LinePlaces *, const LinePlaces *, const Type *own,
                     const char **where);
-// What a line leaves out, "place [2]"; "": that depends on what is not known; NULL: nothing.
-const char *places_left(MachineBuilder *, const LinePlaces *, const Type *own);
+// What n lines leave out, "place [2]"; "": that depends on what is not known; NULL: nothing.
+const char *places_left(MachineBuilder *, const LinePlaces *, uint32_t n, const Type *own);
+bool binds_index(const Syntax *call, Name); // sum[i](…): is it one that reduces this index?
 // Does the condition ask for each place, by indices of the left side?
 bool condition_for_each(MachineBuilder *, const Syntax *brackets, const Syntax *cond,
                         const Type *own);
@@ -160,8 +176,17 @@ bool condition_for_each(MachineBuilder *, const Syntax *brackets, const Syntax *
 // What a thing becomes, from all that is said of it: what holds; else `base`, else 0.
 Id fold_changes(MachineBuilder *, ChangeKind, uint32_t at, Id base, const Type *own,
                 const char *what);
-void note_writers(MachineBuilder *, uint32_t state); // lines that may set one place at one tick
-void note_sharers(MachineBuilder *, uint32_t port);  // the same of a variable that is shared
+typedef struct {
+  PlaceLines line;
+  Id base; // what the other places have; 0: there are none
+  const Type *own;
+  uint32_t number; // that no other has
+  const char *what;
+  Span span;
+} PlacesSaid;
+Id said_by_places(MachineBuilder *, const PlacesSaid *); // the whole; 0 after an error
+void note_writers(MachineBuilder *, uint32_t state);     // lines that may set one place at one tick
+void note_sharers(MachineBuilder *, uint32_t port);      // the same of a variable that is shared
 
 // modes.c
 bool add_modes(MachineBuilder *, const Syntax *block); // false: there are too many
@@ -227,14 +252,18 @@ Syntax *with_ports(MachineBuilder *, const Syntax *);  // p.y and p[i].y as name
 const Syntax *route_brackets(const Syntax *route);     // of its target
 Syntax *place_route(MachineBuilder *, const Syntax *); // y[0] = …; NULL: it is another line
 void gather_routes(MachineBuilder *, const Syntax *block,
-                   LineNodes *out);        // equations in their place, to `out`
-void take_routes(MachineBuilder *, Env *); // what the parts' ports get
+                   LineNodes *out);                    // equations in their place, to `out`
+Id placed_value(MachineBuilder *, const LineTarget *); // of a port whose places are said by lines
+void take_routes(MachineBuilder *, Env *);             // what the parts' ports get
 
 // route_places.c
 typedef enum { PLACE_NUMBER, PLACE_INDEX, PLACE_OPEN, PLACE_OTHER } PlaceKind; // 2, i, n-1, i+1
 PlaceKind place_kind(MachineBuilder *, const Type *of_target, const Syntax *item);
 Type target_type(MachineBuilder *, const LineTarget *);
 void settle_places(MachineBuilder *, LineTarget *);
+// y[i+1] = x[i] as y[i] = x[i-1], which says the same at the places that the line names; so what needs
+// what is seen place by place. Another line stays as it is.
+PlaceLine line_moved(MachineBuilder *, const PlaceLine *, const Type *own);
 bool counts_at(const LineTarget *, uint32_t axis); // some wire leads there by number
 Name counting_index(World *, uint32_t axis);       // that wires have there then
 

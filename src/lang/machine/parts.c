@@ -74,12 +74,14 @@ static bool array_axes(MachineBuilder *m, const Syntax *brackets, Part *to) {
   for (uint32_t i = 0; i < item.n; i++) {
     Axis *axis = &to->axis[i];
     int64_t n;
-    *axis = (Axis){.size = size_eval(m->b, m->env, item.at[i], false)};
+    bool index = item.at[i]->kind == N_SIZED; // p[i:3]
+    const Syntax *size = index ? sized_value(item.at[i]) : item.at[i];
+    *axis = (Axis){.size = size_eval(m->b, m->env, size, false)};
     if (!axis->size) return false;
     if (size_value(m->w, axis->size, &n) && n < 1)
       return diag_refuse(m->w->diags, item.at[i]->span,
                          "an array of parts has at least one member, not %lld", (long long)n);
-    if (item.at[i]->kind == N_NAME) axis->label = item.at[i]->name;
+    if (index || size->kind == N_NAME) axis->label = item.at[i]->name;
   }
   to->axes = item.n;
   return true;

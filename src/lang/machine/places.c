@@ -7,7 +7,7 @@
 // points to a place only a run can tell.
 #include "lang/machine/machine_own.h"
 
-enum { SHOWN_LIMIT = 1 << 20 };
+enum { SHOWN_LIMIT = 1 << 20, CELLS_LIMIT = 1 << 16 };
 
 static Syntax *one_node(World *w, Span span) {
   Syntax *one = syntax_num(w->arena, 1, span);
@@ -36,24 +36,29 @@ static bool is_simple(MachineBuilder *m, const Type *own, Nodes item) {
   return true;
 }
 
+Syntax *over_places(MachineBuilder *m, const Syntax *brackets, const Syntax *value, const Type *own,
+                    const Syntax *what) {
+  World *w = m->w;
+  if (is_simple(m, own, brackets_items(brackets))) return (Syntax *)what;
+  Span span = brackets->span;
+  Syntax *same = node_cmp(w->arena, span, (CmpParts){(Syntax *)value, (Syntax *)value});
+  syntax_signed(w->arena, same, SIGN_EQUAL);
+  return node_when(w->arena, span, (WhenParts){(Syntax *)what, same, (Syntax *)what});
+}
+
 LinePlaces line_places(MachineBuilder *m, Env *env, const Syntax *brackets, const Syntax *value,
-                       const Type *own) {
+                       const Syntax *pad, const Type *own) {
   World *w = m->w;
   LinePlaces p = {0};
   Nodes item = brackets ? brackets_items(brackets) : (Nodes){0, NULL};
   if (!item.n || names_all(m, own, item)) return p;
   Span span = brackets->span;
-  Syntax *ones = one_node(w, span);
-  if (!is_simple(m, own, item)) { // 1 wherever there is a value
-    Syntax *same = node_cmp(w->arena, span, (CmpParts){(Syntax *)value, (Syntax *)value});
-    syntax_signed(w->arena, same, SIGN_EQUAL);
-    ones = node_when(w->arena, span, (WhenParts){ones, same, one_node(w, span)});
-  }
+  Syntax *ones = over_places(m, brackets, value, own, one_node(w, span));
   Type number = *own, bits = *own;
   number.base = BASE_R, number.names = 0, number.count = 0;
   bits = number;
   bits.base = BASE_BIT;
-  Value v = eval_equation(m->b, env, brackets, ones, NULL, &number, span);
+  Value v = eval_equation(m->b, env, brackets, ones, pad, &number, span);
   if (v.n != 1 || v.at[0].error) return p;
   p.written = val_to_wire(m->b, &v.at[0], 0);
   Val pair[2] = {val_literal(m->b, 0, span), val_wire(m->b, p.written, span)};
@@ -110,6 +115,99 @@ static bool *places_along(MachineBuilder *m, const LinePlaces *p, const Type *ow
   return mark(w, loop, &loop->out.coord[extra + axis], at, *size) ? at : NULL;
 }
 
+// How far the loop goes in the indices that its places are made of; false: that is not known, or far.
+static bool loop_turns(World *w, const Loop *loop, uint32_t extra, int64_t *n, int64_t *turns) {
+  *turns = 1;
+  for (uint32_t i = 0; i < loop->nindex; i++) n[i] = 1;
+  for (uint32_t a = extra; a < loop->out.rank; a++)
+    for (uint32_t i = 0; i < loop->out.coord[a].n; i++) {
+      const Term *t = &loop->out.coord[a].term[i];
+      int64_t coef;
+      if (t->operand || !size_value(w, t->coef, &coef)) return false;
+      if (!size_value(w, loop->index[t->var].size, &n[t->var])) return false;
+    }
+  for (uint32_t i = 0; i < loop->nindex; i++)
+    if ((*turns *= n[i]) > SHOWN_LIMIT) return false;
+  return true;
+}
+
+// Marks the places that are written; false: they are not known.
+static bool mark_written(MachineBuilder *m, const Loop *loop, const Type *own, bool *is) {
+  World *w = m->w;
+  uint32_t extra = loop->out.rank - own->rank;
+  int64_t *n = NEW_ARRAY(w->arena, int64_t, loop->nindex + 1),
+          *at = NEW_ARRAY(w->arena, int64_t, loop->nindex + 1), turns;
+  if (!loop_turns(w, loop, extra, n, &turns)) return false;
+  for (int64_t turn = 0; turn < turns; turn++) {
+    int64_t rest = turn, cell = 0, size = 1, k;
+    bool inside = true;
+    for (uint32_t i = 0; i < loop->nindex; rest /= n[i++]) at[i] = rest % n[i];
+    for (uint32_t a = extra; a < loop->out.rank; a++) {
+      const Coord *c = &loop->out.coord[a];
+      int64_t place;
+      if (!size_value(w, c->c, &place) || !size_value(w, own->axis[a - extra].size, &size))
+        return false;
+      for (uint32_t i = 0; i < c->n; i++)
+        if (size_value(w, c->term[i].coef, &k)) place += k * at[c->term[i].var];
+      inside &= place >= 0 && place < size;
+      cell = cell * size + place;
+    }
+    if (inside) is[cell] = true;
+  }
+  return true;
+}
+
+// [cells] the places that a line names; NULL: they are not known
+static bool *cells_of(MachineBuilder *m, const LinePlaces *p, const Type *own, int64_t cells) {
+  bool *is = NEW_ARRAY(m->w->arena, bool, cells + 1);
+  if (!p->named) memset(is, 1, (size_t)cells);
+  const Loop *loop = p->named ? writing_loop(m, p) : NULL;
+  return !p->named || (loop && mark_written(m, loop, own, is)) ? is : NULL;
+}
+
+static const char *cell_text(World *w, const Type *own, int64_t cell) {
+  int64_t size = 1, at[RANK_LIMIT] = {0};
+  Buf text = buf_new(w->arena);
+  for (uint32_t i = own->rank; i-- > 0; cell /= size) {
+    if (!size_value(w, own->axis[i].size, &size)) return "";
+    at[i] = cell % size;
+  }
+  for (uint32_t i = 0; i < own->rank; i++)
+    buf_printf(&text, "%s%lld", i ? " " : "[", (long long)at[i]);
+  buf_text(&text, "]");
+  return text.at;
+}
+
+const char *places_left(MachineBuilder *m, const LinePlaces *p, uint32_t n, const Type *own) {
+  World *w = m->w;
+  int64_t cells, first = 0, left = 0;
+  if (!type_count(w, own, &cells) || cells > SHOWN_LIMIT) return NULL;
+  bool *is = NEW_ARRAY(w->arena, bool, cells + 1);
+  for (uint32_t i = 0; i < n; i++) {
+    const bool *one = cells_of(m, &p[i], own, cells);
+    if (!one) return "";
+    for (int64_t k = 0; k < cells; k++) is[k] |= one[k];
+  }
+  for (int64_t i = cells; i-- > 0;)
+    if (!is[i]) first = i, left++;
+  if (!left) return NULL;
+  return arena_format(w->arena, "%s%s", left > 1 ? "places like " : "place ",
+                      cell_text(w, own, first));
+}
+
+// Of lines whose places overlap along each axis for itself, as [i i] and [0 1] do: is there one that both
+// name? The first of them, if so.
+static bool cells_meet(MachineBuilder *m, const LinePlaces *a, const LinePlaces *b, const Type *own,
+                       const char **where) {
+  int64_t cells, k = 0;
+  if (!type_count(m->w, own, &cells) || cells > CELLS_LIMIT) return true;
+  const bool *x = cells_of(m, a, own, cells), *y = cells_of(m, b, own, cells);
+  if (!x || !y) return true;
+  while (k < cells && !(x[k] && y[k])) k++;
+  if (k < cells) *where = cell_text(m->w, own, k);
+  return k < cells;
+}
+
 Meeting places_meet(MachineBuilder *m, const LinePlaces *a, const LinePlaces *b, const Type *own,
                     const char **where) {
   World *w = m->w;
@@ -129,97 +227,77 @@ Meeting places_meet(MachineBuilder *m, const LinePlaces *a, const LinePlaces *b,
   if (!known) return MEET_PERHAPS;
   buf_text(&text, "]");
   *where = text.at;
-  return MEET_SURELY;
+  return own->rank > 1 && !cells_meet(m, a, b, own, where) ? MEET_NEVER : MEET_SURELY;
 }
 
-// How far the loop goes in the indices that its places are made of; false: that is not known, or far.
-static bool loop_turns(World *w, const Loop *loop, uint32_t extra, int64_t *n, int64_t *turns) {
-  *turns = 1;
-  for (uint32_t i = 0; i < loop->nindex; i++) n[i] = 1;
-  for (uint32_t a = extra; a < loop->out.rank; a++)
-    for (uint32_t i = 0; i < loop->out.coord[a].n; i++) {
-      const Term *t = &loop->out.coord[a].term[i];
-      int64_t coef;
-      if (t->operand || !size_value(w, t->coef, &coef)) return false;
-      if (!size_value(w, loop->index[t->var].size, &n[t->var])) return false;
-    }
-  for (uint32_t i = 0; i < loop->nindex; i++)
-    if ((*turns *= n[i]) > SHOWN_LIMIT) return false;
-  return true;
+// -- between two places ---------------------------------------------------------------------------
+static Syntax *compared(World *w, const Syntax *name, int64_t k, SyntaxSign sign, Syntax *before) {
+  Syntax *number = syntax_num(w->arena, (double)k, name->span);
+  number->text = arena_format(w->arena, "%lld", (long long)k);
+  Syntax *c = node_cmp(w->arena, name->span, (CmpParts){(Syntax *)name, number});
+  syntax_signed(w->arena, c, sign);
+  return before ? node_and(w->arena, name->span, (AndParts){NODES(before, c)}) : c;
 }
 
-// [cells] which places are written; NULL: not known
-static bool *cells_written(MachineBuilder *m, const Loop *loop, const Type *own, int64_t cells) {
+Id named_between(MachineBuilder *m, const Syntax *brackets, const LinePlaces *p, const Type *own) {
   World *w = m->w;
-  uint32_t extra = loop->out.rank - own->rank;
-  int64_t *n = NEW_ARRAY(w->arena, int64_t, loop->nindex + 1),
-          *at = NEW_ARRAY(w->arena, int64_t, loop->nindex + 1), turns;
-  if (!loop_turns(w, loop, extra, n, &turns)) return NULL;
-  bool *is = NEW_ARRAY(w->arena, bool, cells + 1);
-  for (int64_t turn = 0; turn < turns; turn++) {
-    int64_t rest = turn, cell = 0, size = 1, k;
-    bool inside = true;
-    for (uint32_t i = 0; i < loop->nindex; rest /= n[i++]) at[i] = rest % n[i];
-    for (uint32_t a = extra; a < loop->out.rank; a++) {
-      const Coord *c = &loop->out.coord[a];
-      int64_t place;
-      if (!size_value(w, c->c, &place) || !size_value(w, own->axis[a - extra].size, &size))
-        return NULL;
-      for (uint32_t i = 0; i < c->n; i++)
-        if (size_value(w, c->term[i].coef, &k)) place += k * at[c->term[i].var];
-      inside &= place >= 0 && place < size;
-      cell = cell * size + place;
-    }
-    if (inside) is[cell] = true;
+  Syntax *cond = NULL;
+  Nodes item = brackets_items(brackets);
+  for (uint32_t i = 0; p->named && i < own->rank; i++) {
+    int64_t n = 0, low = 0;
+    const bool *at = places_along(m, p, own, i, &n);
+    int64_t high = n - 1;
+    if (!at) return p->named;
+    while (low < n && !at[low]) low++;
+    while (high > low && !at[high]) high--;
+    if (low > 0) cond = compared(w, item.at[i], low, SIGN_AT_LEAST, cond);
+    if (high < n - 1) cond = compared(w, item.at[i], high, SIGN_AT_MOST, cond);
   }
-  return is;
-}
-
-const char *places_left(MachineBuilder *m, const LinePlaces *p, const Type *own) {
-  World *w = m->w;
-  int64_t cells, size;
-  if (!p->named || !type_count(w, own, &cells) || cells > SHOWN_LIMIT) return NULL;
-  const Loop *loop = writing_loop(m, p);
-  const bool *is = loop ? cells_written(m, loop, own, cells) : NULL;
-  int64_t first = 0, left = 0, at[RANK_LIMIT] = {0};
-  if (!is) return "";
-  for (int64_t i = cells; i-- > 0;)
-    if (!is[i]) first = i, left++;
-  if (!left) return NULL;
-  Buf text = buf_new(w->arena);
-  for (uint32_t i = own->rank; i-- > 0; first /= size) {
-    if (!size_value(w, own->axis[i].size, &size)) return "";
-    at[i] = first % size;
-  }
-  buf_text(&text, left > 1 ? "places like " : "place ");
-  for (uint32_t i = 0; i < own->rank; i++)
-    buf_printf(&text, "%s%lld", i ? " " : "[", (long long)at[i]);
-  buf_text(&text, "]");
-  return text.at;
+  if (!cond) return 0;
+  Type bits = {.base = BASE_BIT, .rank = own->rank, .axis = own->axis};
+  Value v = eval_equation(m->b, m->env, brackets, cond, NULL, &bits, brackets->span);
+  return v.n == 1 ? fit_value(m, v.at[0], &bits, brackets->span, "the places of a line") : p->named;
 }
 
 // -- a condition for each place -------------------------------------------------------------------
-typedef struct {
-  MachineBuilder *m;
-  const Type *own;
-  Nodes item;
-} LeftIndices;
-
-static bool is_left_index(void *context, const Syntax *n) {
-  const LeftIndices *c = context;
-  for (uint32_t i = 0; i < c->item.n; i++)
-    if (n->kind == N_NAME && c->item.at[i]->kind == N_NAME && n->name == c->item.at[i]->name &&
-        is_index(c->m, c->own, c->item.at[i]))
+static bool has_name(Nodes item, Name name) {
+  for (uint32_t i = 0; i < item.n; i++)
+    if ((item.at[i]->kind == N_NAME || item.at[i]->kind == N_SIZED) && item.at[i]->name == name)
       return true;
   return false;
 }
 
-static bool has_left_index(void *context, const Syntax *n) {
-  return n->kind == N_AT && syntax_any(at_brackets(n), is_left_index, context);
+bool binds_index(const Syntax *call, Name name) {
+  const Syntax *over = call->kind == N_CALL ? use_brackets(call_callee(call)) : NULL;
+  return over && has_name(brackets_items(over), name);
+}
+
+// Does the name stand here as an index or a number, outside of what reduces it?
+static bool is_free_in(const Syntax *n, Name name) {
+  if (!n || binds_index(n, name)) return false;
+  if (n->kind == N_NAME && n->name == name) return true;
+  for (uint32_t i = 0; i < syntax_parts(n).n; i++)
+    if (is_free_in(syntax_parts(n).at[i], name)) return true;
+  return false;
+}
+
+typedef struct {
+  MachineBuilder *m;
+  const Type *own;
+  const Syntax *cond;
+} AskedIndex;
+
+// An index of the left side, which may stand in `i+1` too, that the condition asks for.
+static bool is_asked(void *context, const Syntax *n) {
+  const AskedIndex *c = context;
+  return n->kind == N_NAME && is_index(c->m, c->own, n) && is_free_in(c->cond, n->name);
 }
 
 bool condition_for_each(MachineBuilder *m, const Syntax *brackets, const Syntax *cond,
                         const Type *own) {
-  LeftIndices c = {m, own, brackets ? brackets_items(brackets) : (Nodes){0, NULL}};
-  return cond && c.item.n && syntax_any(cond, has_left_index, &c);
+  AskedIndex c = {m, own, cond};
+  Nodes item = brackets ? brackets_items(brackets) : (Nodes){0, NULL};
+  for (uint32_t i = 0; cond && i < item.n; i++)
+    if (syntax_any(item.at[i], is_asked, &c)) return true;
+  return false;
 }

@@ -95,9 +95,29 @@ static Name common_index(MachineBuilder *m, const LineTarget *t, const Type *own
   return 0;
 }
 
+// Some wire leads to a place like p[i+1].x or m[i i], and none has a guard.
+static bool is_placed(MachineBuilder *m, const LineTarget *t, const Type *own) {
+  bool other = false;
+  for (uint32_t r = 0; r < t->route.n; r++) {
+    Nodes item = brackets_items(route_brackets(t->route.at[r]));
+    if (route_cond(t->route.at[r]) || item.n != own->rank) return false;
+    for (uint32_t i = 0; i < item.n; i++) {
+      PlaceKind kind = place_kind(m, own, item.at[i]);
+      other |= kind == PLACE_OTHER;
+      for (uint32_t k = 0; k < i; k++)
+        other |= kind == PLACE_INDEX && tree_equal(item.at[i], item.at[k]);
+    }
+  }
+  const System *of = t->part ? m->s->part.at[t->part - 1].of : NULL;
+  const Port *port = of ? &of->in.at[t->port] : &m->s->out.at[t->port];
+  return other && port->modes == ~(uint64_t)0 && !(of && of->shares);
+}
+
 void settle_places(MachineBuilder *m, LineTarget *t) {
   Type own = target_type(m, t);
   for (uint32_t r = 0; r < t->route.n; r++) t->route.at[r] = with_numbers(m, &own, t->route.at[r]);
+  t->placed = is_placed(m, t, &own);
+  if (t->placed) return;
   for (uint32_t axis = 0; axis < own.rank; axis++) {
     Name name = common_index(m, t, &own, axis);
     for (uint32_t r = 0; name && r < t->route.n; r++) {
@@ -107,4 +127,66 @@ void settle_places(MachineBuilder *m, LineTarget *t) {
         t->route.at[r] = with_names_exchanged(m->w, t->route.at[r], item.at[axis]->name, name);
     }
   }
+}
+
+// -- moved ----------------------------------------------------------------------------------------
+typedef struct {
+  World *w;
+  Name name;
+  Syntax *by; // i-1
+} MovedIndex;
+
+static Syntax *with_moved(void *context, const Syntax *n) {
+  const MovedIndex *c = context;
+  if (n->kind == N_NAME && n->name == c->name) return c->by;
+  return syntax_map(c->w->arena, n, with_moved, context);
+}
+
+// i+1, i-1, 1+i: the index and the number
+static const Syntax *moved_index(const Syntax *item, double *by) {
+  Nodes term = item->kind == N_SUM ? chain_terms(item) : (Nodes){0, NULL};
+  if (term.n != 2) return NULL;
+  bool first = term.at[0]->kind == N_NAME;
+  const Syntax *name = term.at[!first], *number = term.at[first];
+  if (name->kind != N_NAME || number->kind != N_NUM) return NULL;
+  bool minus = chain_sign(item, 1) == SIGN_MINUS;
+  if (minus && !first) return NULL;
+  *by = minus ? -number->num : number->num;
+  return name;
+}
+
+static Syntax *index_less(World *w, const Syntax *name, double by) {
+  Span span = name->span;
+  Syntax *number = syntax_num(w->arena, by < 0 ? -by : by, span);
+  number->text = arena_format(w->arena, "%.17g", number->num);
+  Syntax *sum = node_sum(w->arena, span, (SumParts){NODES((Syntax *)name, number)});
+  return node_paren(w->arena, span,
+                    (ParenParts){syntax_signed(w->arena, sum, by < 0 ? SIGN_PLUS : SIGN_MINUS)});
+}
+
+PlaceLine line_moved(MachineBuilder *m, const PlaceLine *l, const Type *own) {
+  World *w = m->w;
+  Nodes item = brackets_items(l->brackets), now = nodes_join(w->arena, item, (Nodes){0, NULL});
+  PlaceLine out = *l;
+  bool moved = false;
+  for (uint32_t i = 0; i < item.n; i++) {
+    double by = 0;
+    PlaceKind kind = place_kind(m, own, item.at[i]);
+    const Syntax *name = kind == PLACE_INDEX ? item.at[i] : moved_index(item.at[i], &by);
+    if (kind == PLACE_NUMBER) name = syntax_name(w->arena, counting_index(w, i), item.at[i]->span);
+    if (!name) return *l;
+    now.at[i] = (Syntax *)name;
+    for (uint32_t k = 0; k < i; k++)
+      if (now.at[k]->name == name->name) return *l;
+    moved |= name != item.at[i];
+    if (!by) continue;
+    MovedIndex c = {w, name->name, index_less(w, name, by)};
+    out.value = with_moved(&c, out.value);
+  }
+  if (!moved) return *l;
+  Syntax *zero = syntax_num(w->arena, 0, l->span);
+  zero->text = "0";
+  out.brackets = brackets_of(w->arena, l->brackets->span, now);
+  if (!out.pad) out.pad = zero;
+  return out;
 }

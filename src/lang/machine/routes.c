@@ -218,6 +218,13 @@ static Syntax *joined_routes(MachineBuilder *m, const LineTarget *t, Syntax **br
   return value;
 }
 
+// What the wires of a port that is said by places read.
+static Syntax *all_values(World *w, const LineTarget *t) {
+  Nodes all = {t->route.n, NEW_ARRAY(w->arena, Syntax *, t->route.n + 1)};
+  for (uint32_t i = 0; i < t->route.n; i++) all.at[i] = route_value(t->route.at[i]);
+  return node_tuple(w->arena, t->route.at[0]->span, (TupleParts){all});
+}
+
 // What is read outside is the same for all wires of a port, since they are one value.
 static Syntax *pad_of_routes(MachineBuilder *m, const LineTarget *t) {
   Syntax *pad = t->route.n ? route_pad(t->route.at[0]) : NULL;
@@ -235,8 +242,25 @@ static Syntax *pad_of_routes(MachineBuilder *m, const LineTarget *t) {
   return pad;
 }
 
+Id placed_value(MachineBuilder *m, const LineTarget *t) {
+  Type own = target_type(m, t);
+  PlacesSaid said = {.own = &own, .number = (uint32_t)(t - m->target.at)};
+  said.span = t->part ? m->s->part.at[t->part - 1].span : m->s->out.at[t->port].span;
+  said.what = arena_format(m->w->arena, "port `%s`", name_text(m->w->names, t->name));
+  for (uint32_t i = 0; i < t->route.n; i++) {
+    const Syntax *r = t->route.at[i];
+    PlaceLine line = {route_brackets(r), route_value(r), route_pad(r), r->span};
+    vec_push(m->w->arena, &said.line, line);
+  }
+  return said_by_places(m, &said);
+}
+
 static void take_target(MachineBuilder *m, Env *env, LineTarget *t) {
   if (!t->route.n || !t->part || t->wire) return;
+  if (t->placed) {
+    t->wire = placed_value(m, t);
+    return;
+  }
   const Part *part = &m->s->part.at[t->part - 1];
   Type own = seen_type(m, part, &part->of->in.at[t->port].type);
   Syntax *brackets = NULL, *value = joined_routes(m, t, &brackets);
@@ -249,8 +273,19 @@ static void take_target(MachineBuilder *m, Env *env, LineTarget *t) {
   m->spread = 0;
 }
 
-// y[0] = x, y[1] = 2 * x: places of a port that are said by number are wires to them, and checked like
-// these. NULL: it is another line.
+// How many lines say something of this port?
+static uint32_t times_said(MachineBuilder *m, Name port) {
+  Nodes line = block_statements(m->h.body);
+  uint32_t times = 0;
+  for (uint32_t i = 0; i < line.n; i++)
+    for (uint32_t k = 0; line.at[i]->kind == N_EQUATION && k < lhss_in(equation_lhss(line.at[i])).n;
+         k++)
+      times += lhss_in(equation_lhss(line.at[i])).at[k]->name == port;
+  return times;
+}
+
+// y[0] = x, y[1] = 2 * x: places of a port that are said by number, or by several lines, are wires to
+// them, and checked like these. NULL: it is another line.
 Syntax *place_route(MachineBuilder *m, const Syntax *n) {
   if (n->kind != N_EQUATION || equation_cond(n) || m->s->shares) return NULL;
   const Syntax *lhs = nodes_only(lhss_in(equation_lhss(n)));
@@ -262,7 +297,8 @@ Syntax *place_route(MachineBuilder *m, const Syntax *n) {
     double k;
     number |=
         kind == PLACE_NUMBER || (kind == PLACE_OPEN && static_number(m->b, m->env, item.at[i], &k));
-    if (kind == PLACE_OTHER) return NULL;
+    if (kind == PLACE_OTHER && times_said(m, lhs->name) < 2) return NULL;
+    number |= kind == PLACE_OTHER;
   }
   if (!number) return NULL;
   Arena *a = m->w->arena;
@@ -286,8 +322,10 @@ void gather_routes(MachineBuilder *m, const Syntax *block, LineNodes *lines) {
   for (uint32_t i = 0; i < m->target.n; i++) {
     const LineTarget *t = &m->target.at[i];
     if (t->part) continue;
-    Syntax *brackets = NULL, *value = joined_routes(m, t, &brackets);
-    vec_push(m->w->arena, lines, as_equation(m, t, value, brackets, pad_of_routes(m, t)));
+    Syntax *brackets = NULL,
+           *value = t->placed ? all_values(m->w, t) : joined_routes(m, t, &brackets);
+    Syntax *pad = t->placed ? NULL : pad_of_routes(m, t);
+    vec_push(m->w->arena, lines, as_equation(m, t, value, brackets, pad));
   }
 }
 

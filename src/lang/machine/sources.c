@@ -435,6 +435,7 @@ static void check_reads(MachineBuilder *m) {
 void check_targets(MachineBuilder *m) {
   for (uint32_t i = 0; i < m->target.n; i++) {
     const LineTarget *t = &m->target.at[i];
+    if (t->placed) continue; // told where its value is made
     Taking k = {.m = m, .t = t, .part = t->part ? &m->s->part.at[t->part - 1] : NULL};
     k.port = k.part ? &k.part->of->in.at[t->port] : &m->s->out.at[t->port];
     k.what = arena_format(m->w->arena, "port `%s`", name_text(m->w->names, t->name));

@@ -74,6 +74,7 @@ static Syntax *parse_typed(Parser *p) {
 
 // const = typed | NAME [ ":" type ] "from" STRING
 static Syntax *parse_const(Parser *p) {
+  if (sees(p, 1, "[")) fail(p, "a constant without indices, `const c : R[3] = …`");
   Syntax *node = parse_typed(p);
   if (!node->kid[2] && eat(p, "from"))
     node->kid[2] = node_string(p, "a file of numbers, in quotes");

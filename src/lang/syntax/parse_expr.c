@@ -462,8 +462,34 @@ static bool sees_arg_label(const Parser *p) { // NAME { "." NAME } ":"
   return i ? sees_name(p, i) && sees(p, i + 1, ":") : sees_label(p);
 }
 
+// NAME { "." NAME | brackets } ":", with brackets somewhere
+static bool sees_place_label(const Parser *p) {
+  uint32_t i = 1, open = 0;
+  bool brackets = false;
+  if (!sees_name(p, 0)) return false;
+  for (; open || sees(p, i, "[") || (sees(p, i, ".") && sees_name(p, i + 1)); i++) {
+    TokenKind kind = (TokenKind)peek(p, i)->kind;
+    if (kind == TK_END || kind == TK_LINE) return false;
+    open += sees(p, i, "[");
+    open -= sees(p, i, "]");
+    brackets |= open > 0;
+    i += !open && sees(p, i, ".");
+  }
+  return brackets && sees(p, i, ":");
+}
+
+// x[0]: 1, p[1].x: 2
+static Syntax *parse_place_arg(Parser *p) {
+  Syntax *node = node_fixed(p, N_STEPPED, 2);
+  node->kid[0] = parse_postfix(p);
+  need(p, ":");
+  node->kid[1] = parse_compared(p);
+  return node_end(p, node);
+}
+
 // A state of a part has one name with dots in it: bend.z.
 static Syntax *parse_arg(Parser *p) {
+  if (sees_place_label(p)) return parse_place_arg(p);
   if (!sees_arg_label(p)) return parse_expr(p, true);
   Syntax *node = node_fixed(p, N_ARG, 1);
   want_dotted_name(p, node);
@@ -472,7 +498,7 @@ static Syntax *parse_arg(Parser *p) {
   return node_end(p, node);
 }
 
-// "(" [ arg { "," arg } ] ")"                      arg = [ NAME { "." NAME } ":" ] expr
+// "(" [ arg { "," arg } ] ")"             arg = [ NAME { "." NAME | brackets } ":" ] expr
 static Syntax *parse_call(Parser *p, Syntax *callee) {
   uint32_t open = p->at, mark = p->stack.n;
   Syntax *node = node_new(p, N_CALL);

@@ -746,3 +746,11 @@ bool eq_has(const Eq *eq, Name name, uint32_t *out) {
     }
   return false;
 }
+
+const EqIndex *index_around(const Eq *eq, Name name) {
+  uint32_t i;
+  for (const Eq *e = eq->around; e; e = e->around)
+    if (eq_has(e, name, &i) && (e->index.at[i].left || e->index.at[i].bound))
+      return &e->index.at[i];
+  return NULL;
+}

@@ -239,7 +239,8 @@ typedef struct {
   Name name;
   Size size; // a variable, until it is solved
   Span span;
-  bool left, bound; // stands on the left; is reduced by name (sum[p](…))
+  bool left, bound; // stands on the left; is reduced by name (sum[p](…)), or is `outer`
+  bool outer;       // of the equation whose call this is an argument of: it stays
   bool nameless;    // made for a range
   bool plain;       // stands alone in some place
   bool ranged; // stands for a part of an axis: the axis of its name says nothing about its size
@@ -257,8 +258,9 @@ typedef struct {
   bool range; // 2..5
 } IndexReach;
 
-typedef struct {
-  bool left; // there is a left side
+typedef struct Eq {
+  bool left;               // there is a left side
+  const struct Eq *around; // the equation whose call this is an argument of; NULL: none
   VEC(EqIndex) index;
   VEC(IndexReach) reach;
   VEC(uint32_t) summed;  // log of summed indices
@@ -396,6 +398,7 @@ const char *nearest_label(World *, const Type *, Name label); // among its axes,
 Id origin_at(Body *, Span);
 bool names_have(const Ids *names, Name);
 bool eq_has(const Eq *, Name, uint32_t *);
+const EqIndex *index_around(const Eq *, Name); // of an equation around this one; NULL: none is
 
 // value_print.c: a value has become a box of a body that is watched
 void value_watch(Body *, const Val *, const Index *, Id made);

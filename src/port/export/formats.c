@@ -13,8 +13,8 @@ static const struct {
      export_safetensors},
     {"c", ".c", "C99 that needs nothing but libm, of a box or learner or of a training step",
      export_c},
-    {"torch", ".py", "a box or learner, or all goals, as Python, for PyTorch", export_torch},
-    {"jax", ".py", "a box or learner as Python, for JAX", export_jax},
+    {"torch", ".py", "a box or learner, or the program with its training, as Python for PyTorch", export_torch},
+    {"jax", ".py", "the same for JAX", export_jax},
     {"json", ".json", "the typed diagram, as docs/json.md has it", export_json},
 };
 

@@ -24,6 +24,7 @@ bool onnx_is_one(Onnx *o, Size s) { return s == onnx_one(o); }
 
 static Id add_value(Onnx *o, GraphValue v) {
   v.dim = arena_copy(o->a, v.dim, v.rank * sizeof *v.dim);
+  for (uint32_t k = 0; k < v.rank; k++) v.dim[k] = size_now(o->w, v.dim[k]);
   vec_push(o->a, &o->value, v);
   return o->value.n - 1;
 }

@@ -293,8 +293,17 @@ static bool has_stop(const Loop *loop) {
   return false;
 }
 
+// Sizes are compared as they are: bound variables are replaced first.
+static const Loop *loop_now(Onnx *o, const Loop *from) {
+  Loop *loop = arena_copy(o->a, from, sizeof *from);
+  loop->index = arena_copy(o->a, from->index, from->nindex * sizeof *from->index);
+  for (uint32_t i = 0; i < loop->nindex; i++)
+    loop->index[i].size = size_now(o->w, loop->index[i].size);
+  return loop;
+}
+
 void onnx_loop(Onnx *o, const Diagram *d, const Box *box, Id *of_wire) {
-  const Loop *loop = box->loop;
+  const Loop *loop = loop_now(o, box->loop);
   const Type *out = &d->wire.at[box->out[0]].type;
   LoopWork l = {.o = o, .d = d, .box = box, .loop = loop};
   l.operand = NEW_ARRAY(o->a, Id, loop->nin + 1);

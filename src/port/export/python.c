@@ -22,31 +22,45 @@ static const char *const torch_head =
     "slashes.%s\n"
     "\"\"\"\n" TORCH_IMPORTS;
 
-static const char *const goals_head =
-    "\"\"\"The goals of %s: PyTorch.\n"
+static const char *const torch_goals_head =
+    "\"\"\"%s as PyTorch: its goals, and how it trains.\n"
     "\n"
-    "    model = %s\n"
-    "    load(model, \"weights.safetensors\")\n"
-    "    train(model, batches, torch.optim.Adam(model.parameters(), 1e-3))\n"
+    "    model = Goals()                          # or load(Goals(), \"weights.safetensors\")\n"
+    "    train(model, {\"name\": array, …})       # what is given, samples in front\n"
+    "    save(model, \"trained.safetensors\")     # limn reads it: --weights\n"
     "\n"
-    "Samples stand in front of what is given. Weights are called as in the program, with points "
-    "for\n"
-    "slashes. The optimiser is for you to choose.%s\n"
+    "or python FILE.py DATA.npz --out trained.safetensors. For a loop of your own, "
+    "`Training(model)`\n"
+    "makes a step at a time. Weights are called as in the program, with points for slashes.%s\n"
     "\"\"\"\n" TORCH_IMPORTS;
+
+#define JAX_IMPORTS                                                                                \
+  "import json\n"                                                                                  \
+  "\n"                                                                                             \
+  "import jax\n"                                                                                   \
+  "import jax.numpy as jnp\n"                                                                      \
+  "import numpy as np\n"
 
 static const char *const jax_head = "\"\"\"%s, from %s: JAX.\n"
                                     "\n"
                                     "    p = load(\"weights.safetensors\")    # or init(seed)\n"
-                                    "    y = jax.jit(%s)(p, x)\n"
+                                    "    y = jax.jit(%s)(%s)\n"
                                     "\n"
                                     "Samples stand in front of every input. Weights are a tree of "
                                     "dicts, called as in the program.%s\n"
-                                    "\"\"\"\n"
-                                    "import json\n"
-                                    "\n"
-                                    "import jax\n"
-                                    "import jax.numpy as jnp\n"
-                                    "import numpy as np\n";
+                                    "\"\"\"\n" JAX_IMPORTS;
+
+static const char *const jax_goals_head =
+    "\"\"\"%s as JAX: its goals, and how it trains.\n"
+    "\n"
+    "    p = init(0)                              # or load(\"weights.safetensors\")\n"
+    "    p = train(p, {\"name\": array, …})       # what is given, samples in front\n"
+    "    save(p, \"trained.safetensors\")         # limn reads it: --weights\n"
+    "\n"
+    "or python FILE.py DATA.npz --out trained.safetensors. For a loop of your own, `begin` and "
+    "`step`\n"
+    "are pure functions. Weights are a tree of dicts, called as in the program.%s\n"
+    "\"\"\"\n" JAX_IMPORTS;
 
 static const char *const reader =
     "\n\ndef read_safetensors(path):\n"
@@ -75,8 +89,7 @@ static const char *const torch_load =
     "    keys = {plain(key): key for key in state}\n"
     "    missing = {name for name, _ in model.named_parameters()}\n"
     "    for name, array in read_safetensors(path).items():\n"
-    "        if name.startswith(\"%s\"):\n"
-    "            name = name[%zu:]\n"
+    "%s"
     "        key = keys.get(plain(name.replace(\".\", \"_\").replace(\"/\", \".\")))\n"
     "        if key:\n"
     "            state[key] = torch.from_numpy(array.copy()).to(state[key].dtype)\n"
@@ -91,8 +104,7 @@ static const char *const jax_load =
     "    \"\"\"The weights of a safetensors file of limn, as a tree.\"\"\"\n"
     "    p, found = init(0), 0\n"
     "    for name, array in read_safetensors(path).items():\n"
-    "        if name.startswith(\"%s\"):\n"
-    "            name = name[%zu:]\n"
+    "%s"
     "        branch = p\n"
     "        for word in name.replace(\".\", \"_\").split(\"/\"):\n"
     "            keys = {key.rstrip(\"_\"): key for key in branch} if isinstance(branch, dict) "
@@ -124,10 +136,13 @@ static const struct {
      "    return jnp.array(rng.normal(0, (2 / fan_in) ** 0.5, shape), REAL)\n"},
     {"orthogonal(",
      "def orthogonal(shape):\n"
-     "    return nn.init.orthogonal_(torch.empty(shape))\n",
+     "    \"\"\"All axes but the last are one.\"\"\"\n"
+     "    return nn.init.orthogonal_(torch.empty(shape).reshape(-1, shape[-1])).reshape(shape)\n",
      "def orthogonal(rng, shape):\n"
-     "    q, _ = np.linalg.qr(rng.normal(size=(max(shape), min(shape))))\n"
-     "    return jnp.array(q if shape[0] >= shape[-1] else q.T, REAL).reshape(shape)\n"},
+     "    \"\"\"All axes but the last are one.\"\"\"\n"
+     "    n, m = int(np.prod(shape[:-1])), shape[-1]\n"
+     "    q, _ = np.linalg.qr(rng.normal(size=(max(n, m), min(n, m))))\n"
+     "    return jnp.array(q if n >= m else q.T, REAL).reshape(shape)\n"},
     {" normal(rng", "",
      "def normal(rng, shape):\n"
      "    return jnp.array(rng.normal(size=shape), REAL)\n"},
@@ -160,6 +175,30 @@ static const struct {
      "def through(value, slope):\n"
      "    \"\"\"The value of one, the slope of the other.\"\"\"\n"
      "    return jax.lax.stop_gradient(value) + (slope - jax.lax.stop_gradient(slope))\n"},
+    {"with_slope(",
+     "def with_slope(value, slope):\n"
+     "    \"\"\"A function with a derivative of its own: of what went in, and the slopes of what "
+     "came out.\"\"\"\n"
+     "    class Own(torch.autograd.Function):\n"
+     "        @staticmethod\n"
+     "        def forward(ctx, *x):\n"
+     "            ctx.save_for_backward(*x)\n"
+     "            return value(*x)\n"
+     "\n"
+     "        @staticmethod\n"
+     "        def backward(ctx, *d):\n"
+     "            return slope(*ctx.saved_tensors, *d)\n"
+     "\n"
+     "    return Own.apply\n",
+     "def with_slope(value, slope):\n"
+     "    \"\"\"A function with a derivative of its own: of what went in, and the slopes of what "
+     "came out.\"\"\"\n"
+     "    def several(x):\n"
+     "        return x if isinstance(x, tuple) else (x,)\n"
+     "\n"
+     "    own = jax.custom_vjp(value)\n"
+     "    own.defvjp(lambda *x: (value(*x), x), lambda x, d: several(slope(*x, *several(d))))\n"
+     "    return own\n"},
     {"first_max(", "",
      "def first_max(x):\n"
      "    \"\"\"The largest of the last axis; the first of equal ones has the slope.\"\"\"\n"
@@ -168,11 +207,6 @@ static const struct {
      "def first_min(x):\n"
      "    \"\"\"The smallest of the last axis; the first of equal ones has the slope.\"\"\"\n"
      "    return jnp.take_along_axis(x, jnp.argmin(x, -1)[..., None], -1)[..., 0]\n"},
-    {" rand", "",
-     "def randn(shape):\n"
-     "    return jnp.array(np.random.normal(size=shape), REAL)\n"
-     "\n\ndef rand(shape):\n"
-     "    return jnp.array(np.random.uniform(size=shape), REAL)\n"},
 };
 
 static void put_helpers(const Python *p, const char *used, Buf *b) {
@@ -213,69 +247,106 @@ static const Diagram *own_diagram(Export *e, const Diagram *d) {
   return own;
 }
 
-static bool put_file(Python *p, const Diagram *whole, const Diagram *d, const PythonMade *made,
-                     const Loss *loss) {
+// -- the file -------------------------------------------------------------------------------------
+static void put_head(Python *p, const Diagram *d, const char *name, Buf *b) {
   Export *e = p->e;
-  Buf b = buf_new(p->a), tree = buf_new(p->a);
-  const char *front = d == whole ? "" : front_of(e, whole), *file;
+  const char *file, *call = p->jax || !d->param.n ? name : arena_format(p->a, "%s()", name);
+  const char *noise = !p->noise ? ""
+                      : p->jax ? "\nNoise is drawn by `key`, so its numbers are others than limn's."
+                               : "\nNoise is drawn here, so its numbers are others than limn's.";
   path_folder(p->a, p->w->sources->file.at[e->p->tree->span.file].path, &file);
-  const char *noise =
-      p->noise ? "\nNoise is drawn here, so its numbers are others than limn's." : "";
-  bool module = d->param.n;
-  const char *call = p->jax || !module ? made->name : arena_format(p->a, "%s()", made->name);
   if (p->goals)
-    buf_printf(&b, goals_head, file, call, noise);
+    buf_printf(b, p->jax ? jax_goals_head : torch_goals_head, file, noise);
+  else if (p->jax)
+    buf_printf(b, jax_head, e->name, file, call,
+               arena_format(p->a, "%s%sx", d->param.n ? "p, " : "", d->noisy ? "key, " : ""),
+               noise);
   else
-    buf_printf(&b, p->jax ? jax_head : torch_head, e->name, file, call, noise);
+    buf_printf(b, torch_head, e->name, file, call, noise);
   if (p->real == OUT_DOUBLE)
-    buf_text(&b, p->jax ? "\njax.config.update(\"jax_enable_x64\", True)\n"
-                        : "\ntorch.set_default_dtype(torch.float64)\n");
-  if (p->jax) buf_printf(&b, "\nREAL = jnp.float%s\n", p->real == OUT_DOUBLE ? "64" : "32");
-  if (p->jax && module) {
-    buf_text(&tree, "\n\ndef init(seed):\n    \"\"\"First values of the weights.\"\"\"\n"
-                    "    rng = np.random.default_rng(seed)\n    return {\n");
-    python_tree(p, d, &tree);
-    buf_text(&tree, "    }\n");
-  }
+    buf_text(b, p->jax ? "\njax.config.update(\"jax_enable_x64\", True)\n"
+                       : "\ntorch.set_default_dtype(torch.float64)\n");
+  if (p->jax) buf_printf(b, "\nREAL = jnp.float%s\n", p->real == OUT_DOUBLE ? "64" : "32");
+}
+
+static void put_load(Python *p, const Diagram *whole, const Diagram *d, Buf *b) {
+  const char *front = d == whole ? "" : front_of(p->e, whole);
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < d->param.n; i++)
+    kept += d->param.at[i].role == ROLE_WEIGHT || d->param.at[i].role == ROLE_BUFFER;
+  const char *cut =
+      !*front ? ""
+              : arena_format(p->a,
+                             "        if name.startswith(\"%s\"):\n            name = name[%zu:]\n",
+                             front, strlen(front));
+  buf_text(b, reader);
+  if (p->jax)
+    buf_printf(b, jax_load, cut, kept, kept);
+  else
+    buf_printf(b, torch_load, cut);
+}
+
+static void put_tree(Python *p, const Diagram *d, Buf *b) {
+  buf_text(b, "\n\ndef init(seed):\n    \"\"\"First values of the weights.\"\"\"\n"
+              "    rng = np.random.default_rng(seed)\n    p = {\n");
+  python_tree(p, d, b);
+  buf_text(b, "    }\n");
+  python_start_copies(p, b);
+  buf_text(b, "    return p\n");
+}
+
+static bool put_file(Python *p, const Diagram *whole, const Diagram *d, const char *name) {
+  Buf b = buf_new(p->a), tree = buf_new(p->a), training = buf_new(p->a), used = buf_new(p->a);
+  bool module = d->param.n;
+  if (p->jax && module) put_tree(p, d, &tree);
+  if (p->goals && !python_training(p, &training)) return false;
+  put_head(p, d, name, &b);
   put_tables(p, &b);
-  Buf used = buf_new(p->a);
   buf_printf(&used, "%s%s", p->text.at, tree.at);
   put_helpers(p, used.at, &b);
   buf_text(&b, p->text.at);
   buf_text(&b, tree.at);
-  if (p->goals) python_training(p, loss, &b);
-  if (module) {
-    buf_text(&b, reader);
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < d->param.n; i++)
-      kept += d->param.at[i].role == ROLE_WEIGHT || d->param.at[i].role == ROLE_BUFFER;
-    if (p->jax)
-      buf_printf(&b, jax_load, front, strlen(front), kept, kept);
-    else
-      buf_printf(&b, torch_load, front, strlen(front));
-  }
-  return e->status == OUTCOME_GOOD && export_put(e, export_file(e), b.at, b.n);
+  if (module) put_load(p, whole, d, &b);
+  buf_text(&b, training.at);
+  return p->e->status == OUTCOME_GOOD && export_put(p->e, export_file(p->e), b.at, b.n);
+}
+
+// Weights that are asked for stand in a file beside it.
+static bool put_weights(Python *p, const Diagram *d) {
+  Export *e = p->e;
+  Arrays all = {0};
+  Bytes bytes;
+  const char *error, *file = export_file(e);
+  if (!e->how->weights && !e->how->from) return true;
+  size_t n = strlen(file) - (text_ends(file, e->ending) ? strlen(e->ending) : 0);
+  if (!export_weights(e, d, &all)) return false;
+  if (!safetensors_bytes(p->a, &all, &bytes, &error))
+    return export_wrong(e, OUTCOME_WRONG, "%s", error);
+  return export_put(e, arena_format(p->a, "%.*s.safetensors", (int)n, file), bytes.at, bytes.n);
 }
 
 static bool export_python(Export *e, bool jax) {
-  if (e->how->weights || e->how->from)
-    return export_wrong(e, OUTCOME_USAGE, "`%s` takes no weights: `load` in the file reads them",
-                        e->how->as);
-  Loss loss = {0};
   Python p = {.e = e, .w = e->w, .a = e->arena, .jax = jax, .taken = table_new(e->arena)};
-  p.goals = !e->name && !jax;
+  p.goals = !e->name;
+  if (e->name && e->how->train)
+    return export_wrong(e, OUTCOME_USAGE, "`%s` trains whole programs: --train goes without a name",
+                        e->how->as);
   p.real = e->how->precision == LIMN_PRECISION_64 ? OUT_DOUBLE : OUT_FLOAT;
   p.text = buf_new(p.a);
   p.by_text = table_new(p.a);
   p.of = table_new(p.a);
   p.constant = table_new(p.a);
   vec_push(p.a, &p.made, NULL);
-  const Diagram *whole = p.goals ? python_goals(&p, &loss) : export_diagram(e, true);
+  const Diagram *whole = p.goals ? python_program(&p) : export_diagram(e, true);
   Tensor *param;
+  if (whole && !whole->param.n && (e->how->weights || e->how->from))
+    return export_wrong(e, OUTCOME_USAGE, "`%s` has no weights that could be written", e->name);
   if (!whole || !diagram_is_small(e->w, whole) || !export_params(e, whole, &param)) return false;
+  p.whole = whole;
+  p.value = param;
   const Diagram *d = p.goals ? whole : own_diagram(e, whole);
-  const PythonMade *made = python_define(&p, d, false, p.goals ? "goals" : e->name);
-  return made && put_file(&p, whole, d, made, &loss);
+  const PythonMade *made = p.goals ? python_goals(&p) : python_define(&p, d, false, e->name);
+  return made && put_file(&p, whole, d, made->name) && put_weights(&p, whole);
 }
 
 bool export_torch(Export *e) { return export_python(e, false); }

@@ -34,12 +34,14 @@ static void sizes_here(PythonWork *k, const Type *t, const char **name, int64_t 
   }
 }
 
-// A fan as a product of some of the sizes; otherwise a number.
+// A fan as a product of some of the sizes, the last ones first for what comes out; otherwise a
+// number.
 static const char *fan_text(PythonWork *k, const Type *t, const char **name, const int64_t *n,
-                            Size fan) {
+                            Size fan, bool out) {
   double want = 0;
   size_number(k->p->w, fan, &want);
-  for (uint32_t some = 1; t->rank < 8 && some < 1u << t->rank; some++) {
+  for (uint32_t turn = 1; t->rank < 8 && turn < 1u << t->rank; turn++) {
+    uint32_t some = out ? (1u << t->rank) - turn : turn;
     double all = 1;
     Buf b = buf_new(k->p->a);
     for (uint32_t i = 0; i < t->rank; i++) {
@@ -55,7 +57,7 @@ static const char *fan_text(PythonWork *k, const Type *t, const char **name, con
 }
 
 // -- first values ---------------------------------------------------------------------------------
-static const char *data_text(PythonWork *k, const Init *init, const Type *t, const char *shape) {
+static const char *data_text(PythonWork *k, const double *data, const Type *t, const char *shape) {
   int64_t count;
   Buf b = buf_new(k->p->a);
   OutType type = t->base == BASE_R ? k->p->real : t->base == BASE_LABEL ? OUT_INT64 : OUT_BOOL;
@@ -63,10 +65,57 @@ static const char *data_text(PythonWork *k, const Init *init, const Type *t, con
   buf_text(&b, k->p->jax ? "jnp.array([" : "torch.tensor([");
   for (int64_t i = 0; i < count; i++) {
     buf_text(&b, i ? ", " : "");
-    python_number(&b, init->data[i], type);
+    python_number(&b, data[i], type);
   }
   buf_printf(&b, "]).reshape(%s)", shape);
   return b.at;
+}
+
+// A constant of the program is no law but these numbers.
+static const double *constant_of(const Python *p, const Param *param) {
+  InitKind kind = param->init.kind;
+  if (param->role != ROLE_CONST || kind == INIT_CONST || kind == INIT_DATA) return NULL;
+  for (uint32_t i = 0; i < p->whole->param.n; i++)
+    if (p->whole->param.at[i].role == ROLE_CONST &&
+        !strcmp(p->whole->param.at[i].path, param->path))
+      return p->value[i].data;
+  return NULL;
+}
+
+static const char *first_value(PythonWork *k, const Param *param, const Type *t);
+
+// What the program computes is a function here too, of the constants that it reads.
+static const char *computed_text(PythonWork *k, const Init *init) {
+  Python *p = k->p;
+  const Diagram *d = init->diagram;
+  bool noise = p->noise; // that of first values is not meant
+  const PythonMade *made = python_define(p, d, true, NULL);
+  p->noise = noise;
+  if (!made) return "";
+  Buf b = buf_new(p->a);
+  bool key = p->jax && d->noisy;
+  buf_printf(&b, "%s(%s", made->name, key ? "jax.random.PRNGKey(rng.integers(2**31))" : "");
+  for (uint32_t i = 0; i < d->param.n; i++)
+    buf_printf(&b, "%s%s", i || key ? ", " : "",
+               first_value(k, &d->param.at[i], &d->wire.at[d->param.at[i].wire].type));
+  buf_text(&b, ")");
+  return b.at;
+}
+
+// Each member begins for itself.
+static const char *members_text(PythonWork *k, const Param *param, const Type *t,
+                                const char *shape) {
+  Param one = *param;
+  Type inner = *t;
+  int64_t members = 1, n;
+  for (uint32_t i = 0; i < param->init.members; i++)
+    if (size_value(k->p->w, t->axis[i].size, &n)) members *= n;
+  inner.rank -= one.init.members;
+  inner.axis += one.init.members;
+  one.init.members = 0;
+  return arena_format(k->p->a, "%s.stack([%s for _ in range(%lld)]).reshape(%s)",
+                      k->p->jax ? "jnp" : "torch", first_value(k, &one, &inner), (long long)members,
+                      shape);
 }
 
 static const char *first_value(PythonWork *k, const Param *param, const Type *t) {
@@ -85,6 +134,9 @@ static const char *first_value(PythonWork *k, const Param *param, const Type *t)
       t->base == BASE_BIT     ? arena_format(a, ", dtype=%s", jax ? "bool" : "torch.bool")
       : t->base == BASE_LABEL ? arena_format(a, ", dtype=%s", jax ? "int" : "torch.long")
                               : "";
+  if (constant_of(k->p, param)) return data_text(k, constant_of(k->p, param), t, shape.at);
+  if (init->members && (init->kind == INIT_DIAGRAM || init->kind == INIT_ORTHOGONAL))
+    return members_text(k, param, t, shape.at);
   if (!jax && t->rank) s = t->rank == 1 ? name[0] : arena_text(a, s + 1, shape.n - 2);
   switch (init->kind) {
   case INIT_CONST:
@@ -97,12 +149,14 @@ static const char *first_value(PythonWork *k, const Param *param, const Type *t)
   case INIT_UNIFORM: return arena_format(a, jax ? "uniform(rng, %s)" : "torch.rand(%s)", s);
   case INIT_GLOROT:
     return arena_format(a, "glorot(%s%s, %s, %s)", rng, shape.at,
-                        fan_text(k, t, name, n, init->fan_in),
-                        fan_text(k, t, name, n, init->fan_out));
+                        fan_text(k, t, name, n, init->fan_in, false),
+                        fan_text(k, t, name, n, init->fan_out, true));
   case INIT_HE:
-    return arena_format(a, "he(%s%s, %s)", rng, shape.at, fan_text(k, t, name, n, init->fan_in));
+    return arena_format(a, "he(%s%s, %s)", rng, shape.at,
+                        fan_text(k, t, name, n, init->fan_in, false));
   case INIT_ORTHOGONAL: return arena_format(a, "orthogonal(%s%s)", rng, shape.at);
-  case INIT_DATA: return data_text(k, init, t, shape.at);
+  case INIT_DATA: return data_text(k, init->data, t, shape.at);
+  case INIT_DIAGRAM: return computed_text(k, init);
   default: return arena_format(a, "%s.full(%s, float(\"nan\"))", lib, shape.at);
   }
 }
@@ -143,9 +197,7 @@ static void param_line(PythonWork *k, const Param *param, Buf *b) {
   const Type *t = &k->d->wire.at[param->wire].type;
   const char *value = first_value(k, param, t), *path = python_path(k->p, param->path);
   const char *dot = strrchr(path, '.');
-  const char *why = param->init.kind == INIT_DIAGRAM || param->init.kind == INIT_NONE
-                        ? "  # the program computes it: load weights"
-                        : "";
+  const char *why = param->init.kind == INIT_NONE ? "  # it has no first value: load weights" : "";
   if (param->role != ROLE_WEIGHT)
     buf_printf(b, "        %.*s.register_buffer(\"%s\", %s)%s\n", (int)(dot - path), path, dot + 1,
                value, why);

@@ -4,10 +4,22 @@
 #include "port/export/python_own.h"
 
 // -- calls ----------------------------------------------------------------------------------------
+bool python_gives_next(const Python *p, const Param *param) { return p->goals && param->next; }
+
+const char *python_key(PythonWork *k) {
+  return arena_format(k->p->a, "jax.random.fold_in(key, %u)", k->draws++);
+}
+
+static bool states_move(const Diagram *d) {
+  for (uint32_t i = 0; i < d->param.n; i++)
+    if (d->param.at[i].next) return true;
+  return false;
+}
+
 // A diagram that only calls another one, with everything that it has: its callee stands for it.
 static const Diagram *peeled(const Diagram *d, Arena *a, Id **in) {
   for (;;) {
-    if (d->reverse || d->box.n != 2 || d->box.at[1].op != OP_call) return d;
+    if (d->reverse || d->box.n != 2 || d->box.at[1].op != OP_call || states_move(d)) return d;
     const Box *box = &d->box.at[1];
     const Diagram *inner = box->callee;
     if (box->nin != d->in.n + d->param.n || d->out.n != inner->out.n) return d;
@@ -82,7 +94,7 @@ static const char *callee_text(Onnx *o, const Diagram *d, const Diagram *callee,
 // Are its weights called as here? Goals are so, and learners that only use others.
 static bool paths_agree(const PythonWork *k, const Diagram *d, const Box *box) {
   const Diagram *callee = box->callee;
-  if (callee->reverse || d != k->now || k->flat || k->p->jax || !callee->param.n) return false;
+  if (callee->reverse || d != k->now || k->flat || !callee->param.n) return false;
   for (uint32_t i = 0; i < callee->param.n; i++) {
     const char *own = path_of(d, box->in[callee->in.n + i]);
     if (!own || strcmp(own, callee->param.at[i].path) != 0) return false;
@@ -102,14 +114,30 @@ static void call_inside(Onnx *o, const Box *box, Id *of_wire) {
   onnx_boxes(o, goal, inside);
   o->python->now = before;
   for (uint32_t i = 0; i < goal->out.n; i++) of_wire[box->out[i]] = inside[goal->out.at[i]];
+  for (uint32_t i = 0, at = goal->out.n; i < goal->param.n; i++)
+    if (goal->param.at[i].next) of_wire[box->out[at++]] = inside[goal->param.at[i].next];
+}
+
+// In JAX a call that draws is handed a key.
+static const char *with_key(PythonWork *k, const char *text, const Diagram *callee) {
+  if (!k->p->jax || !callee->noisy) return text;
+  return arena_format(k->p->a, strchr(text, '(') ? "%s, %s" : "%s(%s", text, python_key(k));
+}
+
+static Id call_result(Onnx *o, const Diagram *d, Id wire, Id first) {
+  const Type *t = &d->wire.at[wire].type;
+  Size *dim = NEW_ARRAY(o->a, Size, t->rank + 1);
+  for (uint32_t j = 0; j < t->rank; j++) dim[j] = t->axis[j].size;
+  Id made = onnx_more(o, first, onnx_type_of(o, (Base)t->base), t->rank, dim);
+  onnx_value(o, made)->name = name_text(o->w->names, d->wire.at[wire].name);
+  return made;
 }
 
 void python_call(Onnx *o, const Diagram *d, const Box *box, Id *of_wire) {
   bool flat;
-  Id *in = arena_copy(o->a, box->in, box->nin * sizeof *in), first = 0;
+  Id *in = arena_copy(o->a, box->in, box->nin * sizeof *in);
   const Diagram *callee = peeled(box->callee, o->a, &in);
-  bool goal = o->python->goals && d == o->python->d;
-  if (goal || (callee == box->callee && paths_agree(o->python, d, box))) {
+  if (callee == box->callee && paths_agree(o->python, d, box)) {
     call_inside(o, box, of_wire);
     return;
   }
@@ -118,22 +146,20 @@ void python_call(Onnx *o, const Diagram *d, const Box *box, Id *of_wire) {
     o->failed = true;
     return;
   }
-  uint32_t nin = callee->in.n + (flat ? callee->param.n : 0);
+  uint32_t nin = callee->in.n + (flat ? callee->param.n : 0), at = callee->out.n;
   Id *value = NEW_ARRAY(o->a, Id, nin + 1);
   for (uint32_t i = 0; i < nin; i++) value[i] = of_wire[in[i]];
-  for (uint32_t i = 0; i < callee->out.n; i++) {
-    const Type *t = &d->wire.at[box->out[i]].type;
-    Size *dim = NEW_ARRAY(o->a, Size, t->rank + 1);
-    OutType type = onnx_type_of(o, (Base)t->base);
-    for (uint32_t j = 0; j < t->rank; j++) dim[j] = t->axis[j].size;
-    Id made = i ? onnx_more(o, first, type, t->rank, dim)
-                : onnx_node(o, "Call", nin, value,
-                            &(GraphValue){.type = type, .rank = t->rank, .dim = dim});
-    if (!i) first = made;
-    of_wire[box->out[i]] = made;
-    if (i) onnx_value(o, made)->name = name_text(o->w->names, d->wire.at[box->out[i]].name);
-  }
-  onnx_attribute_text(o, first, "call", text);
+  const Type *t = &d->wire.at[box->out[0]].type;
+  GraphValue like = {.type = onnx_type_of(o, (Base)t->base), .rank = t->rank};
+  like.dim = NEW_ARRAY(o->a, Size, t->rank + 1);
+  for (uint32_t j = 0; j < t->rank; j++) like.dim[j] = t->axis[j].size;
+  Id first = of_wire[box->out[0]] = onnx_node(o, "Call", nin, value, &like);
+  for (uint32_t i = 1; i < callee->out.n; i++)
+    of_wire[box->out[i]] = call_result(o, d, box->out[i], first);
+  for (uint32_t i = 0; i < callee->param.n; i++)
+    if (python_gives_next(o->python->p, &callee->param.at[i]))
+      of_wire[box->out[at]] = call_result(o, d, box->out[at], first), at++;
+  onnx_attribute_text(o, first, "call", with_key(o->python, text, callee));
 }
 
 Id python_noise(Onnx *o, const Type *t, Noise noise) {
@@ -143,6 +169,7 @@ Id python_noise(Onnx *o, const Type *t, Noise noise) {
   Id made = onnx_node(o, "Noise", t->rank ? 1 : 0, &shape,
                       &(GraphValue){.type = o->real, .rank = t->rank, .dim = dim});
   onnx_attribute_number(o, made, "normal", noise == NOISE_NORMAL);
+  if (o->python->p->jax) onnx_attribute_text(o, made, "key", python_key(o->python));
   return made;
 }
 
@@ -176,7 +203,7 @@ static void boundary(Onnx *o, PythonWork *k, Table *taken, Id *of_wire, Buf *arg
   }
 }
 
-static bool lowered(Onnx *o, PythonWork *k, Table *taken, Buf *arguments) {
+static bool lower(Onnx *o, PythonWork *k, Table *taken, Buf *arguments, Buf *body) {
   const Diagram *d = k->d;
   o->level = NEW(o->a, GraphLevel);
   vec_push(o->a, &o->value, (GraphValue){0});
@@ -187,13 +214,27 @@ static bool lowered(Onnx *o, PythonWork *k, Table *taken, Buf *arguments) {
   onnx_boxes(o, d, of_wire);
   for (uint32_t i = 0; !o->failed && i < d->out.n; i++)
     vec_push(o->a, &o->level->out, of_wire[d->out.at[i]]);
+  for (uint32_t i = 0; !o->failed && i < d->param.n; i++)
+    if (python_gives_next(k->p, &d->param.at[i]))
+      vec_push(o->a, &o->level->out, of_wire[d->param.at[i].next]);
   const char **name = NEW_ARRAY(o->a, const char *, o->value.n + 1);
   for (Id i = 1; i < inputs; i++) name[i] = o->value.at[i].name;
-  Buf body = buf_new(o->a);
-  if (!o->failed) python_body(o, k->p, taken, name, &body);
-  buf_char(arguments, '\n');
-  buf_text(arguments, body.at);
+  if (!o->failed) python_body(o, k->p, taken, name, body);
   return !o->failed;
+}
+
+bool python_lowered(PythonWork *k, const char **arguments, const char **body) {
+  Python *p = k->p;
+  Onnx o = {.e = p->e, .w = p->w, .a = p->a, .constant = table_new(p->a), .real = p->real};
+  Table *taken = table_new(p->a);
+  Buf args = buf_new(p->a), text = buf_new(p->a);
+  o.python = k;
+  if (p->jax && k->d->param.n && !k->flat) table_put(taken, "p", 1, 1);
+  if (p->jax && k->d->noisy) table_put(taken, "key", 3, 1);
+  if (!lower(&o, k, taken, &args, &text)) return false;
+  *arguments = args.at;
+  *body = text.at;
+  return true;
 }
 
 // -- definitions ----------------------------------------------------------------------------------
@@ -214,43 +255,77 @@ static const char *definition(PythonWork *k, const char *arguments, const char *
                sizes_of_class(k), init.at);
     buf_printf(&b, "    def forward(self%s%s):\n%s", comma, arguments, body);
   } else {
-    buf_printf(&b, "(%s%s%s):\n%s", module ? "p" : "", module ? comma : "", arguments, body);
+    bool key = k->p->jax && k->d->noisy;
+    buf_printf(&b, "(%s%s%s%s%s):\n%s", module ? "p" : "", module && key ? ", " : "",
+               key ? "key" : "", module || key ? comma : "", arguments, body);
   }
   return b.at;
+}
+
+static const PythonMade *put_definition(Python *p, const char *key, PythonMade *made,
+                                        const char *said, const char *text, const char *format) {
+  Id same = key ? table_get(p->by_text, text, strlen(text)) : 0;
+  made->name = same ? p->made.at[same]->name : python_defined(p, said);
+  vec_push(p->a, &p->made, made);
+  if (key) table_put(p->of, key, strlen(key), p->made.n - 1);
+  if (same) return made;
+  table_put(p->by_text, text, strlen(text), p->made.n - 1);
+  buf_printf(&p->text, format, made->name, text);
+  return made;
+}
+
+// -- a derivative of its own ----------------------------------------------------------------------
+static const Diagram *named_as(Python *p, const Diagram *d, const char *behind) {
+  const char *name = arena_format(p->a, "%s_%s", name_text(p->w->names, d->name), behind);
+  Diagram *made = diagram_new(p->w, name_from(p->w->names, name));
+  Id id = made->id;
+  *made = *d;
+  made->id = id;
+  made->name = name_from(p->w->names, name);
+  made->reverse = NULL;
+  return made;
+}
+
+static bool all_reals(const Diagram *d) {
+  for (uint32_t i = 0; i < d->in.n + d->out.n; i++)
+    if (d->wire.at[i < d->in.n ? d->in.at[i] : d->out.at[i - d->in.n]].type.base != BASE_R)
+      return false;
+  return d->in.n && !d->param.n && !d->noisy;
+}
+
+static const PythonMade *define_reversed(Python *p, const Diagram *d, const char *key) {
+  const char *said = name_text(p->w->names, d->name);
+  if (!all_reals(d) || !all_reals(d->reverse) || d->reverse->out.n != d->in.n) {
+    diag_error(p->w->diags, origin_span(p->w, d->origin),
+               "`%s` has a derivative of its own, and those have a form in Python only for boxes "
+               "of reals without weights and noise",
+               said);
+    p->e->status = OUTCOME_WRONG;
+    return NULL;
+  }
+  const PythonMade *value = python_define(p, named_as(p, d, "value"), true, NULL),
+                   *back = value ? python_define(p, named_as(p, d->reverse, "slope"), true, NULL)
+                                 : NULL;
+  if (!back) return NULL;
+  const char *text = arena_format(p->a, "with_slope(%s, %s)\n", value->name, back->name);
+  return put_definition(p, key, NEW(p->a, PythonMade), python_name(p->a, said), text,
+                        "\n\n%s = %s");
 }
 
 const PythonMade *python_define(Python *p, const Diagram *d, bool flat, const char *root) {
   const char *key = arena_format(p->a, "%u %d", d->id, flat && d->param.n);
   Id there = table_get(p->of, key, strlen(key));
   if (there && !root) return p->made.at[there];
-  PythonWork k = {.p = p, .d = d, .now = d, .flat = flat, .root = root, .goals = root && p->goals};
-  bool module = d->param.n && !flat;
-  Onnx o = {.e = p->e, .w = p->w, .a = p->a, .constant = table_new(p->a), .real = p->real};
-  o.python = &k;
-  if (d->reverse) {
-    onnx_refuse(&o, d->origin,
-                "`%s` has a derivative of its own, and those have no form in Python yet",
-                name_text(p->w->names, d->name));
-    return NULL;
-  }
-  Table *taken = table_new(p->a);
-  if (p->jax) table_put(taken, "p", 1, 1);
-  Buf both = buf_new(p->a);
-  if (!lowered(&o, &k, taken, &both)) return NULL;
-  char *body = strchr(both.at, '\n');
-  *body++ = 0;
-  const char *text = definition(&k, both.at, body);
-  Id same = root ? 0 : table_get(p->by_text, text, strlen(text));
-  const char *said = root ? root : name_text(p->w->names, d->name);
+  if (d->reverse) return define_reversed(p, d, key);
+  PythonWork k = {.p = p, .d = d, .now = d, .flat = flat, .root = root};
+  bool class = d->param.n && !flat && !p->jax;
+  const char *arguments, *body, *said = root ? root : name_text(p->w->names, d->name);
+  if (!python_lowered(&k, &arguments, &body)) return NULL;
   said = *said ? said : "box";
-  said = module && !p->jax ? python_class(p->a, said) : python_name(p->a, said);
+  said = class ? python_class(p->a, said) : python_name(p->a, said);
+  const char *text = definition(&k, arguments, body); // which finds its sizes
   PythonMade *made = NEW(p->a, PythonMade);
   made->size = k.size;
-  made->name = same ? p->made.at[same]->name : python_unique(p->a, p->taken, said);
-  vec_push(p->a, &p->made, made);
-  table_put(p->of, key, strlen(key), p->made.n - 1);
-  if (same) return made;
-  table_put(p->by_text, text, strlen(text), p->made.n - 1);
-  buf_printf(&p->text, "\n\n%s %s%s", module && !p->jax ? "class" : "def", made->name, text);
-  return made;
+  return put_definition(p, root ? NULL : key, made, said, text,
+                        class ? "\n\nclass %s%s" : "\n\ndef %s%s");
 }

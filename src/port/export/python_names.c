@@ -31,6 +31,30 @@ const char *python_name(Arena *a, const char *text) {
   return b.at;
 }
 
+// What the file itself defines behind all boxes: a box of that name gets another.
+static const char *const module_words[] = {"root",       "with_slope",
+                                           "power",      "through",
+                                           "first_max",  "first_min",
+                                           "orthogonal", "normal",
+                                           "uniform",    "begins",
+                                           "flat",       "tree",
+                                           "formed",     "rule_of",
+                                           "begin",      "keeps_of",
+                                           "seen",       "move",
+                                           "step",       "slopes_of",
+                                           "save",       "main",
+                                           "Training",   "Goals",
+                                           "init",       "read_safetensors",
+                                           "REAL",       "GOALS",
+                                           "PHASES",     "DRAWN",
+                                           "PATHS",      "STATES"};
+
+const char *python_defined(Python *p, const char *name) {
+  for (uint32_t i = 0; i < COUNT(module_words); i++)
+    if (!strcmp(name, module_words[i])) name = arena_format(p->a, "%s_box", name);
+  return python_unique(p->a, p->taken, name);
+}
+
 const char *python_unique(Arena *a, Table *taken, const char *name) {
   const char *own = name;
   for (uint32_t i = 2; table_get(taken, own, strlen(own)); i++)
@@ -39,7 +63,12 @@ const char *python_unique(Arena *a, Table *taken, const char *name) {
   return own;
 }
 
+// The helpers that a body may call are not to be hidden.
 const char *python_local(Python *p, Table *taken, const char *name) {
+  static const char *const helpers[] = {"root",      "with_slope", "power",     "through",
+                                        "first_max", "first_min",  "orthogonal"};
+  for (uint32_t i = 0; i < COUNT(helpers); i++)
+    if (!strcmp(name, helpers[i])) name = arena_format(p->a, "%s_", name);
   while (table_get(p->taken, name, strlen(name))) name = arena_format(p->a, "%s_", name);
   return python_unique(p->a, taken, name);
 }

@@ -298,7 +298,8 @@ static const char *noise(PythonText *t, const GraphNode *n) {
   bool normal = python_attribute(n, "normal")->number;
   t->p->noise = true;
   if (t->p->jax)
-    return arena_format(t->p->a, "%s((%s))", normal ? "randn" : "rand",
+    return arena_format(t->p->a, "jax.random.%s(%s, (%s), REAL)", normal ? "normal" : "uniform",
+                        python_attribute(n, "key")->text,
                         strchr(shape, ',') || !*shape ? shape
                                                       : arena_format(t->p->a, "%s,", shape));
   return arena_format(t->p->a, *shape ? "torch.%s(%s)" : "torch.%s(())", normal ? "randn" : "rand",

@@ -25,14 +25,20 @@ typedef struct {
   Arena *a;
   bool jax;
   OutType real;
+  const Diagram *whole; // what was asked for, with the values of its params
+  const Tensor *value;
   Buf text;               // the definitions
   Table *taken;           // names of functions and classes
   Table *by_text, *of;    // definitions by their text, and by their diagram: numbers in `made`
   VEC(PythonMade *) made; // made.at[0] is unused
   Table *constant;        // long ones, by their text: numbers from 1
   uint32_t constants;
-  bool noise; // some is drawn
-  bool goals; // of the whole program
+  bool noise;         // some is drawn
+  bool goals;         // of the whole program: as in training
+  Loss loss;          // of these
+  uint32_t masked;    // params of it that the masks know; behind them are copies that no goal reads
+  const char **goal;  // [goal] their functions
+  VEC(Regime) regime; // how they train, one phase after the other
 } Python;
 
 // Weights that are made by a module inside: `self.dense_1 = Dense(4, 16)`.
@@ -46,10 +52,12 @@ typedef struct {
 typedef struct PythonWork {
   Python *p;
   const Diagram *d;
-  const Diagram *now; // whose boxes are: its weights are called as those of d
-  bool flat;          // weights are arguments
-  bool root;          // sizes are numbers
-  bool goals;         // it is the whole loss, and what it calls are goals
+  const Diagram *now;  // whose boxes are: its weights are called as those of d
+  bool flat;           // weights are arguments
+  bool root;           // sizes are numbers
+  bool goals;          // it is a goal
+  const char **states; // of a goal: a name for each state that moves, "" for those that stay
+  uint32_t draws;      // of JAX: how many keys were made
   VEC(PythonMember) member;
   PythonSizes size;
 } PythonWork;
@@ -57,6 +65,7 @@ typedef struct PythonWork {
 // -- python_names.c -------------------------------------------------------------------------------
 const char *python_name(Arena *, const char *text);             // dense.1 → dense_1
 const char *python_unique(Arena *, Table *taken, const char *); // and takes it
+const char *python_defined(Python *, const char *);             // of a function or class
 const char *python_local(Python *, Table *taken, const char *); // nor is it a function
 const char *python_class(Arena *, const char *text);            // layer_norm → LayerNorm
 const char *python_path(Python *, const char *path);            // self.dense_1.b, p["dense_1"]["b"]
@@ -64,10 +73,22 @@ void python_number(Buf *, double, OutType);
 
 // -- python_module.c ------------------------------------------------------------------------------
 const PythonMade *python_define(Python *, const Diagram *, bool flat, const char *root);
+// The arguments and the body of work->d; what it calls is defined in front.
+bool python_lowered(PythonWork *, const char **arguments, const char **body);
+// In training, the next values of states are results too.
+bool python_gives_next(const Python *, const Param *);
+const char *python_key(PythonWork *); // of JAX: a key of its own for each draw
 
 // -- python_goals.c -------------------------------------------------------------------------------
-const Diagram *python_goals(Python *, Loss *); // of the whole program; NULL with a diagnostic
-void python_training(Python *, const Loss *, Buf *);
+const Diagram *python_program(Python *); // all goals with their weights; NULL with a diagnostic
+const PythonMade *python_goals(Python *);
+
+// -- python_training.c ----------------------------------------------------------------------------
+bool python_training(Python *, Buf *);
+void python_start_copies(Python *, Buf *);             // as lines of what makes first values
+const char *python_dotted(Python *, const char *path); // dense.1/b → dense_1.b
+extern const char torch_training[], jax_training[];    // *_training.py, embedded
+extern const size_t torch_training_size, jax_training_size;
 
 // -- python_init.c --------------------------------------------------------------------------------
 void python_members(PythonWork *, Buf *);           // the lines of __init__

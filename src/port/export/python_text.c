@@ -117,16 +117,35 @@ static void torch_scan(PythonText *t, const GraphNode *n, uint32_t carry, bool b
     line(t, "%s = torch.stack(%s%s)", rows[i], rows[i], back ? "[::-1]" : "");
 }
 
+// Does something in it draw? Then each turn is handed a key.
+static bool draws(const PythonText *t, const GraphLevel *level) {
+  for (uint32_t i = 0; i < level->node.n; i++) {
+    const GraphNode *n = &t->o->node.at[level->node.at[i]];
+    const OutAttribute *call = python_attribute(n, "call");
+    if (!strcmp(n->op, "Noise") || (call && strstr(call->text, "fold_in(key")) ||
+        (n->inside && draws(t, n->inside)))
+      return true;
+  }
+  return false;
+}
+
 static void jax_scan(PythonText *t, const GraphNode *n, uint32_t carry, bool back) {
   const GraphLevel *body = n->inside;
   uint32_t slices = body->in.n - carry, emitted = body->out.n - carry;
   const char *step = python_unique(t->p->a, t->taken, "step");
   const char *first = tuple(t, list_of(t, &n->in, 0, carry, true), carry),
-             *over = tuple(t, list_of(t, &n->in, carry, slices, true), slices);
+             *all = list_of(t, &n->in, carry, slices, true);
+  bool key = draws(t, body);
+  if (key)
+    all = arena_format(t->p->a, "%s, jax.random.split(%s, %s.shape[0])", all,
+                       python_key(t->o->python), python_array(t, n->in.at[carry], PREC_ATOM));
+  const char *over = tuple(t, all, slices + key);
   line(t, "def %s(carry, row):", step);
   t->indent++;
   if (carry) line(t, "%s = carry", tuple(t, names(t, &body->in, 0, carry), carry));
-  line(t, "%s = row", tuple(t, names(t, &body->in, carry, slices), slices));
+  const char *row = names(t, &body->in, carry, slices);
+  if (key) row = arena_format(t->p->a, "%s, key", row);
+  line(t, "%s = row", tuple(t, row, slices + key));
   statements(t, body);
   const char *carries = tuple(t, list_of(t, &body->out, 0, carry, true), carry);
   line(t, "return %s, %s", carries,
@@ -173,6 +192,25 @@ static void statements(PythonText *t, const GraphLevel *level) {
     if (t->alive[level->node.at[i]]) statement(t, &t->o->node.at[level->node.at[i]]);
 }
 
+// A goal gives its loss, and the states that it moves by their names.
+static void put_return(PythonText *t, const PythonWork *work) {
+  const Ids *out = &t->o->level->out;
+  if (!work->goals) {
+    line(t, "return %s", list_of(t, out, 0, out->n, true));
+    return;
+  }
+  Buf moved = buf_new(t->p->a);
+  for (uint32_t i = 1; i < out->n; i++)
+    if (*work->states[i - 1])
+      buf_printf(&moved, "%s\"%s\": %s", moved.n ? ", " : "", work->states[i - 1],
+                 python_array(t, out->at[i], PREC_ANY));
+  const char *loss = python_array(t, out->at[0], PREC_ANY);
+  if (moved.n)
+    line(t, "return %s, {%s}", loss, moved.at);
+  else
+    line(t, "return %s", loss);
+}
+
 void python_body(Onnx *o, Python *p, Table *taken, const char **name, Buf *out) {
   PythonText t = {.o = o, .p = p, .taken = taken, .out = out, .indent = p->jax ? 1 : 2};
   uint32_t n = o->value.n + 64; // numbers are made on the way
@@ -184,10 +222,9 @@ void python_body(Onnx *o, Python *p, Table *taken, const char **name, Buf *out) 
   for (Id i = 1; i < o->value.n; i++)
     if (name[i]) t.text[i] = name[i], t.prec[i] = PREC_ATOM;
   const PythonWork *work = o->python;
-  if (!p->jax && (work->flat || !work->d->param.n)) t.indent = 1;
+  if (!p->jax && !work->goals && (work->flat || !work->d->param.n)) t.indent = 1;
   count_uses(&t, o->level);
   statements(&t, o->level);
   if (o->failed) return;
-  const char *all = list_of(&t, &o->level->out, 0, o->level->out.n, true);
-  line(&t, work->goals && o->level->out.n == 1 ? "return %s," : "return %s", all);
+  put_return(&t, work);
 }

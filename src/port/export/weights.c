@@ -18,11 +18,14 @@ static bool add_learners(Export *e, Arrays *all) {
   return true;
 }
 
+// A measure of the whole program, as `exploitability`, has no diagram of its own.
 static bool add_program(Export *e, Arrays *all) {
   for (uint32_t i = 0; i < e->p->goal.n; i++)
     if (!export_weights(e, e->p->goal.at[i].diagram, all)) return false;
-  for (uint32_t i = 0; i < e->p->measure.n; i++)
-    if (!export_weights(e, e->p->measure.at[i].diagram, all)) return false;
+  for (uint32_t i = 0; i < e->p->measure.n; i++) {
+    const Diagram *d = e->p->measure.at[i].diagram;
+    if (d && !export_weights(e, d, all)) return false;
+  }
   return add_learners(e, all);
 }
 

@@ -9,7 +9,6 @@ bool op_layernorm(ImpNode *n) {
   Importer *m = n->m;
   bool centred = !strcmp(n->node->op, "LayerNormalization");
   uint32_t axis;
-  if (!op_wants(n, 2, 3)) return false;
   ImpShape x = op_value(n, 0)->shape, thin = x;
   OnnxType type = op_value(n, 0)->type;
   if (!op_axis(n, attr_int(n, "axis", -1), x.rank, &axis)) return false;
@@ -173,7 +172,7 @@ bool op_attention(ImpNode *n) {
   Attending a = {0};
   int64_t mode = attr_int(n, "qk_matmul_output_mode", 0);
   float cap = attr_float(n, "softcap", 0);
-  if (!op_wants(n, 3, 7) || !attention_read(n, &a)) return false;
+  if (!attention_read(n, &a)) return false;
   Id stage[4];
   stage[0] = say_scores(n, &a);
   stage[1] = stage[2] = say_masked(n, &a, stage[0]);
@@ -215,7 +214,6 @@ bool op_rotary(ImpNode *n) {
   Importer *m = n->m;
   bool beside = attr_int(n, "interleaved", 0);
   int64_t dim = attr_int(n, "rotary_embedding_dim", 0);
-  if (!op_wants(n, 3, 4)) return false;
   ImpShape was = op_value(n, 0)->shape;
   Id v = say_heads(n, n->in[0], attr_int(n, "num_heads", 0));
   if (!v) return false;

@@ -24,10 +24,8 @@ static const char *bits_replaced(Importer *m, const char *form, const char *a, c
 
 bool op_bitwise(ImpNode *n) {
   Importer *m = n->m;
-  if (!op_wants(n, 2, 2)) return false;
   OnnxType type = op_value(n, 0)->type;
   const OnnxTypeInfo *t = &onnx_type_info[type];
-  if (!is_whole(type)) return op_refuse(n, "only whole numbers have bits");
   ImpShape shape;
   if (!broadcast(n, n->in, 2, &shape)) return false;
   const char *b = imp_letter[ONNX_RANK_LIMIT], *form = bit_of(n->node->op);
@@ -49,10 +47,9 @@ bool op_bitwise(ImpNode *n) {
 
 bool op_bitwisenot(ImpNode *n) {
   Importer *m = n->m;
-  if (!op_wants(n, 1, 1)) return false;
   OnnxType type = op_value(n, 0)->type;
   const OnnxTypeInfo *t = &onnx_type_info[type];
-  if (!is_whole(type) || (t->kind == 'u' && t->bits > EXACT_BITS))
+  if (t->kind == 'u' && t->bits > EXACT_BITS)
     return op_refuse(n, "the opposite of a %s is not exact", t->name);
   ImpShape x = op_value(n, 0)->shape;
   const char *all = letters(m, x.rank);
@@ -64,7 +61,6 @@ bool op_bitwisenot(ImpNode *n) {
 
 bool op_bitshift(ImpNode *n) {
   Importer *m = n->m;
-  if (!op_wants(n, 2, 2)) return false;
   OnnxType type = op_value(n, 0)->type;
   bool left = !strcmp(attr_text(n, "direction", ""), "LEFT");
   ImpShape shape;

@@ -59,7 +59,6 @@ const char *cast_text(Importer *m, const char *x, OnnxType from, OnnxType to, bo
 // Every number of one small float type is one of a wider type too.
 bool op_cast(ImpNode *n) {
   bool like = !strcmp(n->node->op, "CastLike");
-  if (!op_wants(n, like ? 2 : 1, like ? 2 : 1)) return false;
   int64_t to = like ? (int64_t)op_value(n, 1)->type : attr_int(n, "to", 0);
   OnnxType from = op_value(n, 0)->type;
   if (to < 0 || to >= ONNX_TYPES || !onnx_type_info[to].bits || onnx_type_info[to].kind == 'c')

@@ -80,7 +80,7 @@ bool op_unique(ImpNode *n) {
   Importer *m = n->m;
   uint32_t axis = 0;
   const OnnxAttribute *along = onnx_attribute(n->node, "axis");
-  if (!op_wants(n, 1, 1) || !op_known(n, 0)) return false;
+  if (!op_known(n, 0)) return false;
   const double *data = op_value(n, 0)->data;
   ImpShape x = op_value(n, 0)->shape;
   int64_t all = shape_count(&x), before = 1;
@@ -202,7 +202,7 @@ static bool suppression_read(ImpNode *n, Suppression *s) {
 bool op_nonmaxsuppression(ImpNode *n) {
   Importer *m = n->m;
   Suppression s;
-  if (!op_wants(n, 2, 5) || !suppression_read(n, &s)) return false;
+  if (!suppression_read(n, &s)) return false;
   double *data = NEW_ARRAY(m->arena, double, s.samples *s.classes *s.places * 3 + 1);
   BoxChoice *kept = NEW_ARRAY(m->arena, BoxChoice, s.places + 1),
             *all = NEW_ARRAY(m->arena, BoxChoice, s.places + 1);

@@ -39,26 +39,27 @@ OnnxNode *nodes_with(Importer *m, const OnnxFunction *f, const OnnxNode *call, c
 }
 
 // -- a graph with values for its inputs ----------------------------------------------------------
-static const OnnxGraph *inner(ImpNode *n, const char *name) {
-  const OnnxAttribute *a = onnx_attribute(n->node, name);
-  if (a && a->g) return a->g;
-  op_refuse(n, "it has no graph %s", name);
-  return NULL;
+static const OnnxGraph *inner(const ImpNode *n, const char *name) {
+  return onnx_attribute(n->node, name)->g;
 }
 
 // Its results, [g->output.n]; NULL with a message.
 static Id *run_graph(ImpNode *n, const OnnxGraph *g, const Id *in, uint32_t nin) {
   Importer *m = n->m;
-  ImpScope *s = imp_new(m, n->scope, n->scope->opset, n->scope->path);
+  ImpScope *s = imp_new(m, n->scope, n->scope->opset, g);
   Id *out = NEW_ARRAY(m->arena, Id, g->output.n + 1);
   if (++s->nested > ONNX_DEPTH_LIMIT) return op_refuse(n, "graphs are nested too deeply"), NULL;
   if (nin != g->input.n)
     return op_refuse(n, "its graph has %u inputs, but %u values are there", g->input.n, nin), NULL;
-  for (uint32_t i = 0; i < nin; i++) imp_put(s, g->input.at[i].name, in[i]);
+  for (uint32_t i = 0; i < nin; i++) {
+    if (!declared_fits(m, n->node, &g->input.at[i], in[i])) return NULL;
+    if (!imp_define(m, s, g->input.at[i].name, in[i])) return NULL;
+  }
   if (!import_initializers(m, s, g) || !import_nodes(m, s, g->node.at, g->node.n)) return NULL;
   for (uint32_t i = 0; i < g->output.n; i++) {
     out[i] = imp_find(s, g->output.at[i].name);
     if (!out[i]) return op_refuse(n, "its graph does not make its output"), NULL;
+    if (!declared_fits(m, n->node, &g->output.at[i], out[i])) return NULL;
   }
   return out;
 }
@@ -86,7 +87,6 @@ static bool choose(ImpNode *n, const Id *then, const Id *other, uint32_t count) 
 
 bool op_if(ImpNode *n) {
   const OnnxGraph *then = inner(n, "then_branch"), *other = inner(n, "else_branch");
-  if (!then || !other || !op_wants(n, 1, 1)) return false;
   const ImpValue *c = op_value(n, 0);
   if (c->data && shape_count(&c->shape) == 1) {
     const OnnxGraph *g = c->data[0] != 0 ? then : other;
@@ -160,7 +160,6 @@ bool op_loop(ImpNode *n) {
   Importer *m = n->m;
   const OnnxGraph *g = inner(n, "body");
   double most = STEPS_LIMIT + 1;
-  if (!g) return false;
   if (op_in(n, 0) && !op_scalar(n, 0, &most)) return false;
   uint32_t carried = n->nin > 2 ? n->nin - 2 : 0,
            gathered = g->output.n > carried ? g->output.n - carried - 1 : 0;
@@ -213,8 +212,6 @@ bool op_scan(ImpNode *n) {
   Importer *m = n->m;
   const OnnxGraph *g = inner(n, "body");
   int64_t along = attr_int(n, "num_scan_inputs", 0), steps = -1;
-  if (!g) return false;
-  if (n->version < 9) return op_refuse(n, "scans are known from version 9 on");
   if (along < 1 || along > n->nin || n->nin - (uint32_t)along > g->output.n)
     return op_refuse(n, "its inputs do not fit its graph");
   uint32_t scanned = (uint32_t)along, carried = n->nin - scanned, gathered = g->output.n - carried;
@@ -254,6 +251,12 @@ bool op_scan(ImpNode *n) {
 }
 
 // -- numbers that are drawn ----------------------------------------------------------------------
+static bool sizes_of(ImpNode *n, const ImpInts *list, ImpShape *shape) {
+  if (list->n > ONNX_RANK_LIMIT) return op_refuse(n, "%u axes are too many", list->n);
+  *shape = shape_of(list->n, list->at);
+  return shape_count(shape) > 0 || op_refuse(n, "an axis has at least one place");
+}
+
 // Other numbers in each run, as in the model; no two systems draw the same.
 bool op_random(ImpNode *n) {
   Importer *m = n->m;
@@ -262,11 +265,10 @@ bool op_random(ImpNode *n) {
        coin = !strcmp(op, "Bernoulli");
   ImpInts list = attr_ints(n, "shape");
   ImpShape shape = {0};
-  if ((like || coin) && !op_wants(n, 1, 1)) return false;
   if (like || coin)
     shape = op_value(n, 0)->shape;
-  else if (list.there && list.n <= ONNX_RANK_LIMIT)
-    shape = shape_of(list.n, list.at);
+  else if (!sizes_of(n, &list, &shape))
+    return false;
   Buf right = buf_new(m->arena);
   float a = attr_float(n, normal ? "mean" : "low", 0),
         b = attr_float(n, normal ? "scale" : "high", 1);
@@ -277,8 +279,9 @@ bool op_random(ImpNode *n) {
   if (!coin) buf_printf(&right, " * %s + %s", short_term(m, normal ? b : b - a), short_term(m, a));
   OnnxType type = like || coin ? op_value(n, 0)->type : ONNX_FLOAT;
   int64_t asked = attr_int(n, "dtype", type);
-  if (asked < 1 || asked >= ONNX_TYPES) return op_refuse(n, "its type is not known");
-  Id v = say(n, ONNX_FLOAT, &shape, (ImpForm){.right = right.at}, NULL, 0);
+  if (asked < 1 || asked >= ONNX_TYPES || (!coin && !is_float((OnnxType)asked)))
+    return op_refuse(n, "its type is not known");
+  Id v = say(n, coin ? ONNX_FLOAT : (OnnxType)asked, &shape, (ImpForm){.right = right.at}, NULL, 0);
   const char *all = letters(m, shape.rank);
   ImpForm form = {.left = all, .right = asked == ONNX_BOOL ? "($1 < $0)" : "number($1 < $0)"};
   if (coin) v = say(n, (OnnxType)asked, &shape, form, READS({n->in[0], all}, {v, all}));

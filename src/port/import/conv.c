@@ -37,7 +37,6 @@ Id say_conv(ImpNode *n, Id x, Id w, Id bias, OnnxType type) {
 }
 
 bool op_conv(ImpNode *n) {
-  if (!op_wants(n, 2, 3)) return false;
   Id y = say_conv(n, n->in[0], n->in[1], op_in(n, 2), op_value(n, 0)->type);
   if (y) op_give(n, 0, y);
   return y;
@@ -96,7 +95,6 @@ bool op_convtranspose(ImpNode *n) {
   Window w;
   int64_t full[ONNX_RANK_LIMIT], before[ONNX_RANK_LIMIT] = {0}, after[ONNX_RANK_LIMIT] = {0};
   int64_t group = attr_int(n, "group", 1);
-  if (!op_wants(n, 2, 3)) return false;
   ImpShape x = op_value(n, 0)->shape, ws = op_value(n, 1)->shape;
   if (ws.rank != x.rank)
     return op_refuse(n, "its weights have %u axes, its input %u", ws.rank, x.rank);
@@ -135,7 +133,7 @@ bool op_col2im(ImpNode *n) {
   ImpShape image, block, wide = {0};
   int64_t before[ONNX_RANK_LIMIT] = {0}, after[ONNX_RANK_LIMIT] = {0};
   Window w;
-  if (!op_wants(n, 3, 3) || !op_sizes(n, 1, &image) || !op_sizes(n, 2, &block)) return false;
+  if (!op_sizes(n, 1, &image) || !op_sizes(n, 2, &block)) return false;
   ImpShape x = op_value(n, 0)->shape;
   if (x.rank != 3 || image.rank != block.rank || image.rank + 2 > ONNX_RANK_LIMIT)
     return op_refuse(n, "its image has other axes than its blocks");

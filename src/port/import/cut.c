@@ -82,21 +82,34 @@ static bool slice_axis(ImpNode *n, Id *v, uint32_t axis, int64_t start, int64_t 
   return true;
 }
 
-bool op_slice(ImpNode *n) {
+bool slice_cuts(ImpNode *n, SliceCut *cut, uint32_t *count) {
   ImpInts start, end, axes, step;
-  if (!op_in(n, 0)) return op_refuse(n, "it has no input");
+  bool seen[ONNX_RANK_LIMIT] = {false};
   uint32_t rank = op_value(n, 0)->shape.rank;
-  Id v = n->in[0];
   if (!op_list(n, "starts", 1, &start) || !op_list(n, "ends", 2, &end) ||
       !op_list(n, "axes", 3, &axes) || !op_list(n, NULL, 4, &step))
     return false;
-  if (end.n < start.n || (axes.there && axes.n < start.n) || (step.there && step.n < start.n))
-    return op_refuse(n, "it has fewer ends, axes or steps than starts");
+  if (end.n != start.n || (axes.there && axes.n != start.n) || (step.there && step.n != start.n))
+    return op_refuse(n, "it has not as many ends, axes or steps as starts");
   for (uint32_t i = 0; i < start.n; i++) {
     uint32_t axis;
     if (!op_axis(n, axes.there ? axes.at[i] : i, rank, &axis)) return false;
-    if (!slice_axis(n, &v, axis, start.at[i], end.at[i], step.there ? step.at[i] : 1)) return false;
+    if (seen[axis]) return op_refuse(n, "axis %u is cut twice", axis);
+    seen[axis] = true;
+    cut[i] = (SliceCut){axis, start.at[i], end.at[i], step.there ? step.at[i] : 1};
+    if (!cut[i].step) return op_refuse(n, "a step of 0 goes nowhere");
   }
+  *count = start.n;
+  return true;
+}
+
+bool op_slice(ImpNode *n) {
+  SliceCut cut[ONNX_RANK_LIMIT];
+  uint32_t count;
+  Id v = n->in[0];
+  if (!slice_cuts(n, cut, &count)) return false;
+  for (uint32_t i = 0; i < count; i++)
+    if (!slice_axis(n, &v, cut[i].axis, cut[i].start, cut[i].end, cut[i].step)) return false;
   op_give(n, 0, v);
   return true;
 }
@@ -111,29 +124,47 @@ static Id say_nothing(ImpNode *n, Id v, uint32_t axis) {
   return value_const(n->m, value_at(n->m, v)->type, &none, NEW(n->m->arena, double));
 }
 
-bool op_split(ImpNode *n) {
+// How many places each part has: as listed, or as many as fit evenly, the last one what is left.
+bool split_sizes(ImpNode *n, uint32_t *axis, int64_t **sizes) {
   ImpInts parts;
-  uint32_t axis, count = n->node->out.n;
-  if (!op_in(n, 0)) return op_refuse(n, "it has no input");
+  uint32_t count = n->node->out.n;
   ImpShape x = op_value(n, 0)->shape;
-  if (!op_list(n, "split", 1, &parts) || !op_axis(n, attr_int(n, "axis", 0), x.rank, &axis))
+  int64_t asked = attr_int(n, "num_outputs", count);
+  if (!op_list(n, "split", 1, &parts) || !op_axis(n, attr_int(n, "axis", 0), x.rank, axis))
     return false;
-  if (!parts.there && x.dim[axis].text) return op_fixed(n, 0);
-  int64_t each = (x.dim[axis].n + count - 1) / (count ? count : 1), from = 0;
+  if (!parts.there && x.dim[*axis].text) return op_fixed(n, 0);
+  if (parts.there && onnx_attribute(n->node, "num_outputs"))
+    return op_refuse(n, "it has both sizes of its parts and num_outputs");
+  if (asked != count || (parts.there && parts.n != count))
+    return op_refuse(n, "it has %u outputs, but %lld parts are wanted", count,
+                     parts.there ? (long long)parts.n : (long long)asked);
+  int64_t size = x.dim[*axis].n, each = (size + count - 1) / count, from = 0;
+  *sizes = NEW_ARRAY(n->m->arena, int64_t, count);
   for (uint32_t i = 0; i < count; i++) {
-    int64_t left = x.dim[axis].n - from, size = parts.there && i < parts.n ? parts.at[i]
-                                                : each < left              ? each
-                                                                           : left;
-    if (size < 0) return op_refuse(n, "part %u has a negative size", i + 1);
-    if (!x.dim[axis].text && size > left)
-      return op_refuse(n, "its parts have more places than the axis");
+    int64_t left = size - from, here = parts.there ? parts.at[i] : each < left ? each : left;
+    if (here < 0) return op_refuse(n, "part %u has a negative size", i + 1);
+    (*sizes)[i] = here;
+    from += here;
+    if (from > INT32_MAX) break;
+  }
+  if (!x.dim[*axis].text && from != size)
+    return op_refuse(n, "its parts have %lld places together, but the axis has %lld",
+                     (long long)from, (long long)size);
+  return true;
+}
+
+bool op_split(ImpNode *n) {
+  int64_t *sizes, from = 0;
+  uint32_t axis;
+  if (!split_sizes(n, &axis, &sizes)) return false;
+  for (uint32_t i = 0; i < n->node->out.n; i++) {
     Id part = 0;
     if (*n->node->out.at[i])
-      part = size ? say_range(n, n->in[0], axis, dim_of(from), dim_of(size))
-                  : say_nothing(n, n->in[0], axis);
+      part = sizes[i] ? say_range(n, n->in[0], axis, dim_of(from), dim_of(sizes[i]))
+                      : say_nothing(n, n->in[0], axis);
     if (part) op_give(n, i, part);
     if (n->m->diags->errors) return false;
-    from += size;
+    from += sizes[i];
   }
   return true;
 }
@@ -213,7 +244,6 @@ bool op_pad(ImpNode *n) {
   ImpInts pads, axes;
   int64_t before[ONNX_RANK_LIMIT] = {0}, after[ONNX_RANK_LIMIT] = {0};
   const char *mode = attr_text(n, "mode", "constant");
-  if (!op_in(n, 0)) return op_refuse(n, "it has no input");
   uint32_t rank = op_value(n, 0)->shape.rank;
   if (!op_list(n, "pads", 1, &pads) || !op_list(n, NULL, 3, &axes)) return false;
   uint32_t count = axes.there ? axes.n : rank;
@@ -240,7 +270,7 @@ bool op_pad(ImpNode *n) {
 // Cut or padded to a size, in the middle.
 bool op_centercroppad(ImpNode *n) {
   ImpInts size, axes = attr_ints(n, "axes");
-  if (!op_wants(n, 2, 2) || !op_list(n, NULL, 1, &size) || !op_fixed(n, 0)) return false;
+  if (!op_list(n, NULL, 1, &size) || !op_fixed(n, 0)) return false;
   ImpShape x = op_value(n, 0)->shape;
   int64_t before[ONNX_RANK_LIMIT] = {0}, after[ONNX_RANK_LIMIT] = {0};
   for (uint32_t i = 0; i < size.n; i++) {
@@ -259,7 +289,7 @@ bool op_centercroppad(ImpNode *n) {
 bool op_expand(ImpNode *n) {
   Importer *m = n->m;
   ImpShape want, out;
-  if (!op_wants(n, 2, 2) || !op_sizes(n, 1, &want)) return false;
+  if (!op_sizes(n, 1, &want)) return false;
   Id in[] = {n->in[0], value_new(m, ONNX_FLOAT, &want, IMP_MADE, "")};
   if (!broadcast(n, in, 2, &out)) return false;
   ImpForm form = {.left = letters(m, out.rank), .right = "$0"};
@@ -272,7 +302,7 @@ bool op_expand(ImpNode *n) {
 bool op_tile(ImpNode *n) {
   Importer *m = n->m;
   ImpInts times;
-  if (!op_wants(n, 2, 2) || !op_list(n, NULL, 1, &times)) return false;
+  if (!op_list(n, NULL, 1, &times)) return false;
   ImpShape x = op_value(n, 0)->shape, out = x;
   const char *left[ONNX_RANK_LIMIT];
   if (times.n != x.rank) return op_refuse(n, "%u repeats for %u axes", times.n, x.rank);
@@ -298,7 +328,7 @@ bool op_constantofshape(ImpNode *n) {
   double x = 0, *data;
   OnnxType type = a && a->t ? a->t->type : ONNX_FLOAT;
   const char *why;
-  if (!op_wants(n, 1, 1) || !op_sizes(n, 0, &shape)) return false;
+  if (!op_sizes(n, 0, &shape)) return false;
   if (a && a->t) {
     if (!onnx_numbers(m->arena, a->t, m->model->folder, &data, &why))
       return op_refuse(n, "%s", why);
@@ -320,13 +350,12 @@ bool op_constantofshape(ImpNode *n) {
 }
 
 bool op_range(ImpNode *n) {
-  return op_wants(n, 3, 3) && op_known(n, 0) && op_known(n, 1) && op_known(n, 2) &&
+  return op_known(n, 0) && op_known(n, 1) && op_known(n, 2) &&
          op_refuse(n, "a range of more than 2^20 numbers is not made");
 }
 
 bool op_size(ImpNode *n) {
   Importer *m = n->m;
-  if (!op_wants(n, 1, 1)) return false;
   ImpShape x = op_value(n, 0)->shape;
   ImpSize *known = NEW(m->arena, ImpSize);
   *known = dim_of(1);
@@ -339,7 +368,6 @@ bool op_size(ImpNode *n) {
 
 bool op_eyelike(ImpNode *n) {
   Importer *m = n->m;
-  if (!op_wants(n, 1, 1)) return false;
   ImpShape x = op_value(n, 0)->shape;
   OnnxType type = (OnnxType)attr_int(n, "dtype", op_value(n, 0)->type);
   if (x.rank != 2 || type >= ONNX_TYPES) return op_refuse(n, "a diagonal wants two axes");
@@ -353,7 +381,6 @@ bool op_eyelike(ImpNode *n) {
 // What lies above or below a diagonal.
 bool op_trilu(ImpNode *n) {
   Importer *m = n->m;
-  if (!op_wants(n, 1, 2)) return false;
   ImpShape x = op_value(n, 0)->shape;
   bool upper = attr_int(n, "upper", 1), bits = op_value(n, 0)->type == ONNX_BOOL;
   if (x.rank < 2) return op_refuse(n, "a triangle wants two axes");
@@ -373,7 +400,6 @@ bool op_depthtospace(ImpNode *n) {
   Importer *m = n->m;
   int64_t b = attr_int(n, "blocksize", 0);
   bool crd = !strcmp(attr_text(n, "mode", "DCR"), "CRD"), up = !strcmp(n->node->op, "DepthToSpace");
-  if (!op_wants(n, 1, 1)) return false;
   ImpShape x = op_value(n, 0)->shape, out = x;
   if (x.rank != 4 || b < 1 || b > 1 << 20)
     return op_refuse(n, "it wants four axes and a block size");
@@ -394,7 +420,6 @@ bool op_depthtospace(ImpNode *n) {
 bool op_reversesequence(ImpNode *n) {
   Importer *m = n->m;
   int64_t time = attr_int(n, "time_axis", 0), batch = attr_int(n, "batch_axis", 1);
-  if (!op_wants(n, 2, 2)) return false;
   ImpShape x = op_value(n, 0)->shape;
   uint32_t t, b;
   if (!op_axis(n, time, x.rank, &t) || !op_axis(n, batch, x.rank, &b)) return false;

@@ -25,16 +25,7 @@ static bool map(ImpNode *n, OnnxType type, const char *right) {
   return true;
 }
 
-static uint32_t places(const char *right) {
-  uint32_t n = 0;
-  for (const char *at = right; (at = strchr(at, '$')); at++)
-    if ((uint32_t)(at[1] - '0') >= n) n = (uint32_t)(at[1] - '0') + 1;
-  return n;
-}
-
 bool op_map(ImpNode *n) {
-  uint32_t want = places(n->row->right);
-  if (!op_wants(n, want, want)) return false;
   OnnxType type = op_value(n, 0)->type;
   const char *right = is_whole(type) && n->row->whole ? n->row->whole : n->row->right;
   if (n->row->result == IMP_WRAP) right = wrapped(n->m, type, right);
@@ -78,7 +69,6 @@ static const char *filled(Importer *m, const char *right, float a, float b) {
 
 bool op_activation(ImpNode *n) {
   uint32_t k = 0;
-  if (!op_wants(n, 1, 1)) return false;
   while (strcmp(activations[k].op, n->node->op) != 0) k++;
   float a = attr_float(n, activations[k].a, activations[k].a0);
   float b = attr_float(n, activations[k].b, activations[k].b0);
@@ -87,12 +77,10 @@ bool op_activation(ImpNode *n) {
 
 bool op_gelu(ImpNode *n) {
   bool tanh = !strcmp(attr_text(n, "approximate", "none"), "tanh");
-  if (!op_wants(n, 1, 1)) return false;
   return map(n, op_value(n, 0)->type, tanh ? "gelu_tanh($0)" : "gelu($0)");
 }
 
 bool op_identity(ImpNode *n) {
-  if (!op_wants(n, 1, 1)) return false;
   op_give(n, 0, n->in[0]);
   return true;
 }
@@ -101,7 +89,6 @@ bool op_identity(ImpNode *n) {
 bool op_clip(ImpNode *n) {
   Importer *m = n->m;
   const OnnxAttribute *low = onnx_attribute(n->node, "min"), *high = onnx_attribute(n->node, "max");
-  if (!op_in(n, 0)) return op_refuse(n, "it has no input");
   ImpValue *x = op_value(n, 0);
   OnnxType type = x->type;
   Id least = low ? value_number(m, type, (double)low->f) : op_in(n, 1);
@@ -115,19 +102,14 @@ bool op_clip(ImpNode *n) {
 }
 
 bool op_equal(ImpNode *n) {
-  if (!op_wants(n, 2, 2)) return false;
   bool bits = op_value(n, 0)->type == ONNX_BOOL;
   return map(n, ONNX_BOOL, bits ? "number($0) = number($1)" : "($0 = $1)");
 }
 
-bool op_xor(ImpNode *n) {
-  if (!op_wants(n, 2, 2)) return false;
-  return map(n, ONNX_BOOL, "$0 + $1");
-}
+bool op_xor(ImpNode *n) { return map(n, ONNX_BOOL, "$0 + $1"); }
 
 bool op_isinf(ImpNode *n) {
   bool up = attr_int(n, "detect_positive", 1), down = attr_int(n, "detect_negative", 1);
-  if (!op_wants(n, 1, 1)) return false;
   return map(n, ONNX_BOOL,
              up && down ? "(abs($0) = inf)"
              : up       ? "($0 = inf)"
@@ -141,7 +123,6 @@ bool op_fan(ImpNode *n) {
   const char *op = n->node->op;
   bool larger = !strcmp(op, "Max"), smaller = !strcmp(op, "Min"), mean = !strcmp(op, "Mean");
   Buf b = buf_new(m->arena);
-  if (!op_wants(n, 1, UINT32_MAX)) return false;
   if (n->nin == 1) return op_give(n, 0, n->in[0]), true;
   if (mean) buf_char(&b, '(');
   for (uint32_t i = 1; i < n->nin && (larger || smaller); i++)
@@ -154,26 +135,18 @@ bool op_fan(ImpNode *n) {
 
 // fmod: the remainder has the sign of the first number; otherwise that of the second.
 bool op_mod(ImpNode *n) {
-  if (!op_wants(n, 2, 2)) return false;
   bool fmod = attr_int(n, "fmod", 0);
   return map(n, op_value(n, 0)->type, fmod ? "sign($0) * mod(abs($0), abs($1))" : "mod($0, $1)");
 }
 
 // The result has the type of the base: whole ones are cut, and wrap.
 bool op_pow(ImpNode *n) {
-  if (!op_wants(n, 2, 2)) return false;
   OnnxType type = op_value(n, 0)->type;
   const char *right = is_whole(type) ? wrapped(n->m, type, "truncate($0^$1)") : "$0^$1";
   return map(n, type, right);
 }
 
 // The slope is broadcast to the input, never the other way round.
-bool op_prelu(ImpNode *n) {
-  if (!op_wants(n, 2, 2)) return false;
-  return map(n, op_value(n, 0)->type, "$0 when $0 >= 0 else $1 * $0");
-}
+bool op_prelu(ImpNode *n) { return map(n, op_value(n, 0)->type, "$0 when $0 >= 0 else $1 * $0"); }
 
-bool op_where(ImpNode *n) {
-  if (!op_wants(n, 3, 3)) return false;
-  return map(n, op_value(n, 1)->type, "$1 when $0 else $2");
-}
+bool op_where(ImpNode *n) { return map(n, op_value(n, 1)->type, "$1 when $0 else $2"); }

@@ -88,7 +88,6 @@ static Id say_weighed(ImpNode *n, const Grams *g, Id runs, uint32_t length) {
   ImpShape shape = value_at(m, runs)->shape;
   const char *at = letters(m, shape.rank);
   if (plain) return runs;
-  if (!once && strcmp(mode, "TFIDF") != 0) return op_refuse(n, "its mode is not known"), 0;
   if (once) runs = say(n, ONNX_FLOAT, &shape, (ImpForm){at, "min($0, 1)", NULL}, READS({runs, at}));
   if (!weights) return runs;
   if (weights->floats.n != g->places.n) return op_refuse(n, "its weights do not fit its runs"), 0;
@@ -107,7 +106,7 @@ static Id say_weighed(ImpNode *n, const Grams *g, Id runs, uint32_t length) {
 bool op_tfidf(ImpNode *n) {
   Importer *m = n->m;
   Grams g = {0};
-  if (!op_wants(n, 1, 1) || !grams_read(n, &g) || !op_fixed(n, 0)) return false;
+  if (!grams_read(n, &g) || !op_fixed(n, 0)) return false;
   ImpShape out = op_value(n, 0)->shape;
   if (out.rank < 1 || out.rank > 2) return op_refuse(n, "it wants a row of words, or rows");
   g.many = out.rank == 2, g.words = out.dim[out.rank - 1].n;
@@ -159,8 +158,7 @@ typedef struct {
 static bool tree_numbers(ImpNode *n, const char *name, double **data, int64_t *count) {
   const OnnxAttribute *a = onnx_attribute(n->node, name);
   const char *why = NULL;
-  if (!a || a->type != ONNX_ATTR_TENSOR || a->t->rank != 1)
-    return op_refuse(n, "%s is not a row of numbers", name);
+  if (a->t->rank != 1) return op_refuse(n, "%s is not a row of numbers", name);
   *count = a->t->count;
   return onnx_numbers(n->m->arena, a->t, n->m->model->folder, data, &why) ||
          op_refuse(n, "%s: %s", name, why);
@@ -253,7 +251,7 @@ bool op_treeensemble(ImpNode *n) {
   Importer *m = n->m;
   Trees t = {0};
   int64_t how = attr_int(n, "aggregate_function", 1);
-  if (!op_wants(n, 1, 1) || !trees_read(n, &t)) return false;
+  if (!trees_read(n, &t)) return false;
   ImpShape x = op_value(n, 0)->shape;
   OnnxType type = op_value(n, 0)->type;
   if (x.rank != 2 || x.dim[1].text) return op_refuse(n, "it wants rows of features");

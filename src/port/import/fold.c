@@ -273,21 +273,18 @@ static bool fold_concat(ImpNode *n) {
 }
 
 static bool fold_slice(ImpNode *n) {
-  ImpInts start, end, axes, step;
+  SliceCut cut[ONNX_RANK_LIMIT];
+  uint32_t cuts;
   const ImpShape *x = shape_in(n, 0);
-  if (!op_list(n, "starts", 1, &start) || !op_list(n, "ends", 2, &end) ||
-      !op_list(n, "axes", 3, &axes) || !op_list(n, NULL, 4, &step))
-    return false;
+  if (!slice_cuts(n, cut, &cuts)) return false;
   int64_t first[ONNX_RANK_LIMIT] = {0}, by[ONNX_RANK_LIMIT], at[ONNX_RANK_LIMIT];
   ImpShape out = *x;
   for (uint32_t i = 0; i < x->rank; i++) by[i] = 1;
-  for (uint32_t i = 0; i < start.n && i < end.n; i++) {
-    uint32_t axis;
-    if (!op_axis(n, axes.there ? axes.at[i] : i, x->rank, &axis)) return false;
-    int64_t size = x->dim[axis].n;
-    by[axis] = step.there ? step.at[i] : 1;
-    first[axis] = slice_from(start.at[i], size, by[axis]);
-    out.dim[axis] = dim_of(slice_count(first[axis], slice_to(end.at[i], size, by[axis]), by[axis]));
+  for (uint32_t i = 0; i < cuts; i++) {
+    uint32_t axis = cut[i].axis;
+    int64_t size = x->dim[axis].n, step = by[axis] = cut[i].step;
+    first[axis] = slice_from(cut[i].start, size, step);
+    out.dim[axis] = dim_of(slice_count(first[axis], slice_to(cut[i].end, size, step), step));
   }
   int64_t *from = new_places(n, &out);
   for (int64_t k = 0; from && k < shape_count(&out); k++) {
@@ -300,20 +297,13 @@ static bool fold_slice(ImpNode *n) {
 }
 
 static bool fold_split(ImpNode *n) {
-  ImpInts parts;
-  uint32_t axis, count = n->node->out.n;
+  uint32_t axis;
   ImpShape x = *shape_in(n, 0);
-  int64_t at[ONNX_RANK_LIMIT], before = 0;
-  if (!x.rank || !count || !op_list(n, "split", 1, &parts) ||
-      !op_axis(n, attr_int(n, "axis", 0), x.rank, &axis))
-    return false;
-  int64_t size = x.dim[axis].n, each = (size + count - 1) / count;
-  for (uint32_t i = 0; i < count; i++) {
-    int64_t left = size - before, here = parts.there && i < parts.n ? parts.at[i] : each;
-    if (!parts.there && here > left) here = left;
-    if (here < 0 || here > left) return false;
+  int64_t at[ONNX_RANK_LIMIT], before = 0, *sizes;
+  if (!split_sizes(n, &axis, &sizes)) return false;
+  for (uint32_t i = 0; i < n->node->out.n; i++) {
     ImpShape out = x;
-    out.dim[axis] = dim_of(here);
+    out.dim[axis] = dim_of(sizes[i]);
     int64_t *from = new_places(n, &out);
     for (int64_t k = 0; from && k < shape_count(&out); k++) {
       unravel(&out, k, at);
@@ -322,7 +312,7 @@ static bool fold_split(ImpNode *n) {
     }
     if (!from) return false;
     if (*n->node->out.at[i]) op_give(n, i, moved(n, &out, from));
-    before += here;
+    before += sizes[i];
   }
   return true;
 }

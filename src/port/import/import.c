@@ -8,10 +8,12 @@ enum {
 }; // bytes, for each byte of the file and at all
 
 // -- names of values -----------------------------------------------------------------------------
-ImpScope *imp_new(Importer *m, ImpScope *outer, const OnnxOpsets *opset, const char *path) {
+ImpScope *imp_new(Importer *m, ImpScope *outer, const OnnxOpsets *opset, const OnnxGraph *g) {
   ImpScope *s = NEW(m->arena, ImpScope);
-  *s = (ImpScope){.names = table_new(m->arena), .outer = outer, .path = path, .opset = opset};
-  if (outer) s->depth = outer->depth, s->nested = outer->nested;
+  *s = (ImpScope){.names = table_new(m->arena), .path = "", .outer = outer, .opset = opset};
+  if (outer) s->path = outer->path, s->depth = outer->depth, s->nested = outer->nested;
+  s->graph = g;
+  if (g) declared_keep(m, s);
   return s;
 }
 
@@ -24,6 +26,14 @@ Id imp_find(const ImpScope *s, const char *name) {
 }
 
 void imp_put(ImpScope *s, const char *name, Id v) { table_put(s->names, name, strlen(name), v); }
+
+bool imp_define(Importer *m, ImpScope *s, const char *name, Id v) {
+  if (table_get(s->names, name, strlen(name)))
+    return diag_refuse(m->diags, (Span){0}, "there are two values that are called `%s`",
+                       text_shown(m->arena, name, strlen(name)));
+  imp_put(s, name, v);
+  return true;
+}
 
 static int64_t version_of(const ImpScope *s, const char *domain) {
   for (uint32_t i = 0; i < s->opset->n; i++)
@@ -42,13 +52,14 @@ static const OnnxFunction *function_find(const Importer *m, const OnnxNode *node
 
 static bool open_function(ImpNode *n, const OnnxFunction *f) {
   Importer *m = n->m;
-  ImpScope *s = imp_new(m, NULL, &f->opset, n->scope->path);
+  ImpScope *s = imp_new(m, NULL, &f->opset, NULL);
+  s->path = n->scope->path;
   s->depth = n->scope->depth + 1;
   if (s->depth > CALL_LIMIT) return op_refuse(n, "functions call each other too deeply");
   if (n->nin > f->in.n || n->node->out.n > f->out.n)
     return op_refuse(n, "the function has other inputs or outputs");
   for (uint32_t i = 0; i < n->nin; i++)
-    if (n->in[i]) imp_put(s, f->in.at[i], n->in[i]);
+    if (n->in[i] && !imp_define(m, s, f->in.at[i], n->in[i])) return false;
   if (!import_nodes(m, s, nodes_with(m, f, n->node, f->node.at, f->node.n), f->node.n))
     return false;
   for (uint32_t i = 0; i < n->node->out.n; i++) {
@@ -74,6 +85,30 @@ static bool resolve(ImpNode *n) {
   return true;
 }
 
+// What it makes is new.
+static bool outputs_are_new(ImpNode *n) {
+  for (uint32_t i = 0; i < n->node->out.n; i++) {
+    const char *name = n->node->out.at[i];
+    bool twice = *name && table_get(n->scope->names, name, strlen(name));
+    for (uint32_t k = 0; k < i && *name && !twice; k++) twice = !strcmp(n->node->out.at[k], name);
+    if (twice)
+      return op_refuse(n, "there is a `%s` before it", text_shown(n->m->arena, name, strlen(name)));
+  }
+  return true;
+}
+
+static bool node_is_valid(ImpNode *n) {
+  if (!n->version)
+    return op_refuse(n, "the model does not say which version of operator set `%s` it uses",
+                     *n->node->domain
+                         ? text_shown(n->m->arena, n->node->domain, strlen(n->node->domain))
+                         : "ai.onnx");
+  OnnxType *type = NEW_ARRAY(n->m->arena, OnnxType, n->nin + 1);
+  for (uint32_t i = 0; i < n->nin; i++) type[i] = n->in[i] ? op_value(n, i)->type : ONNX_UNDEFINED;
+  const char *why = onnx_node_fault(n->m->arena, n->node, n->version, type, n->nin);
+  return !why || op_refuse(n, "%s", why);
+}
+
 static bool import_node(Importer *m, ImpScope *s, const OnnxNode *node) {
   ImpNode n = {.m = m, .scope = s, .node = node, .version = version_of(s, node->domain)};
   if (++m->work > WORK_LIMIT)
@@ -81,14 +116,16 @@ static bool import_node(Importer *m, ImpScope *s, const OnnxNode *node) {
                        WORK_LIMIT);
   if (arena_used(m->arena) > m->memory)
     return op_refuse(&n, "what is computed before the program runs takes too much memory");
-  if (node->in.n > INPUTS_LIMIT) return op_refuse(&n, "it has more than %d inputs", INPUTS_LIMIT);
-  if (!resolve(&n)) return false;
+  if (node->in.n > INPUTS_LIMIT || node->out.n > INPUTS_LIMIT)
+    return op_refuse(&n, "it has more than %d inputs or outputs", INPUTS_LIMIT);
+  if (!resolve(&n) || !outputs_are_new(&n)) return false;
   const OnnxFunction *f = function_find(m, node);
   if (f) return open_function(&n, f);
   n.row = row_find(node->op, node->domain);
+  if (n.row && !node_is_valid(&n)) return false;
   if (!n.row) return op_refuse(&n, "this operator is not known");
   bool good = fold_node(&n) || (!m->diags->errors && n.row->write(&n));
-  return good && !m->diags->errors;
+  return good && !m->diags->errors && declared_made(&n);
 }
 
 bool import_nodes(Importer *m, ImpScope *s, const OnnxNode *node, uint32_t n) {
@@ -111,7 +148,7 @@ bool import_initializers(Importer *m, ImpScope *s, const OnnxGraph *g) {
     bool learned = is_float(t->type) && (t->count > 1 || (t->rank && named));
     Id v = value_new(m, t->type, &shape, learned ? IMP_WEIGHT : IMP_CONST, t->name);
     value_at(m, v)->data = data;
-    imp_put(s, t->name, v);
+    if (!imp_define(m, s, t->name, v)) return false;
   }
   return true;
 }
@@ -122,7 +159,7 @@ static bool import_given(Importer *m, ImpScope *s, const OnnxValueInfo *in, cons
   Id v = value_new(m, in->type, &shape, IMP_CONST, in->name);
   value_at(m, v)->data = given->data;
   imp_put(s, in->name, v);
-  return true;
+  return declared_fits(m, NULL, in, v);
 }
 
 static bool import_input(Importer *m, ImpScope *s, const OnnxValueInfo *in) {
@@ -131,7 +168,8 @@ static bool import_input(Importer *m, ImpScope *s, const OnnxValueInfo *in) {
   const char *name = text_shown(m->arena, in->name, strlen(in->name));
   const OnnxTypeInfo *t = &onnx_type_info[in->type];
   ImpShape shape = {.rank = in->dim.n};
-  if (imp_find(s, in->name)) return true; // an initializer: older files list them here too
+  Id there = imp_find(s, in->name);
+  if (there) return declared_fits(m, NULL, in, there); // an initializer: older files list them here
   const Array *given = m->how->given ? arrays_find(m->how->given, in->name) : NULL;
   if (given) return import_given(m, s, in, given);
   if (in->kind != ONNX_TENSOR)
@@ -166,18 +204,68 @@ static bool import_output(Importer *m, ImpScope *s, const OnnxValueInfo *out) {
       return diag_refuse(m->diags, (Span){0},
                          "axis %u of output `%s` has no places: an axis has at least one", i, name);
   vec_push(m->arena, &m->output, v);
+  return declared_fits(m, NULL, out, v);
+}
+
+static bool inputs_differ(Importer *m, const OnnxGraph *g) {
+  Table *seen = table_new(m->arena);
+  for (uint32_t i = 0; i < g->input.n; i++) {
+    const char *name = g->input.at[i].name;
+    if (table_get(seen, name, strlen(name)))
+      return diag_refuse(m->diags, (Span){0}, "there are two inputs that are called `%s`",
+                         text_shown(m->arena, name, strlen(name)));
+    table_put(seen, name, strlen(name), 1);
+  }
+  return true;
+}
+
+enum { IR_NEWEST = 13 };
+
+static const struct {
+  const char *domain, *name;
+  int oldest, newest;
+} opsets_known[] = {{"", "", 7, 26},
+                    {"ai.onnx.ml", "ai.onnx.ml ", 1, 5},
+                    {"ai.onnx.preview.training", "ai.onnx.preview.training ", 1, 1}};
+
+static bool check_opsets(Importer *m, const OnnxOpsets *list) {
+  Table *seen = table_new(m->arena);
+  for (uint32_t i = 0; i < list->n; i++) {
+    const OnnxOpset *o = &list->at[i];
+    for (uint32_t k = 0; k < COUNT(opsets_known); k++)
+      if (!strcmp(o->domain, opsets_known[k].domain) &&
+          (o->version < opsets_known[k].oldest || o->version > opsets_known[k].newest))
+        return diag_refuse(m->diags, (Span){0},
+                           "the model uses operator set %s%lld, but %d to %d are known",
+                           opsets_known[k].name, (long long)o->version, opsets_known[k].oldest,
+                           opsets_known[k].newest);
+    Id before = table_get(seen, o->domain, strlen(o->domain));
+    if (before && list->at[before - 1].version != o->version)
+      return diag_refuse(m->diags, (Span){0}, "the model uses two versions of operator set `%s`",
+                         *o->domain ? text_shown(m->arena, o->domain, strlen(o->domain))
+                                    : "ai.onnx");
+    table_put(seen, o->domain, strlen(o->domain), i + 1);
+  }
   return true;
 }
 
 static bool check_versions(Importer *m) {
-  for (uint32_t i = 0; i < m->model->opset.n; i++) {
-    const OnnxOpset *o = &m->model->opset.at[i];
-    if (!*o->domain && (o->version < 7 || o->version > 26))
-      return diag_refuse(m->diags, (Span){0},
-                         "the model uses operator set %lld, but 7 to 26 are known",
-                         (long long)o->version);
+  const OnnxModel *x = m->model;
+  Table *seen = table_new(m->arena);
+  if (x->ir_version < 1 || x->ir_version > IR_NEWEST)
+    return diag_refuse(m->diags, (Span){0},
+                       "the model is of IR version %lld, but 1 to %d are known",
+                       (long long)x->ir_version, IR_NEWEST);
+  for (uint32_t i = 0; i < x->function.n; i++) {
+    const OnnxFunction *f = &x->function.at[i];
+    const char *key = arena_format(m->arena, "%s %s", f->domain, f->name);
+    if (!check_opsets(m, &f->opset)) return false;
+    if (table_get(seen, key, strlen(key)))
+      return diag_refuse(m->diags, (Span){0}, "there are two functions that are called `%s`",
+                         text_shown(m->arena, f->name, strlen(f->name)));
+    table_put(seen, key, strlen(key), 1);
   }
-  return true;
+  return check_opsets(m, &x->opset);
 }
 
 static bool is_input(const OnnxGraph *g, const char *name) {
@@ -188,12 +276,12 @@ static bool is_input(const OnnxGraph *g, const char *name) {
 
 static bool import_graph(Importer *m) {
   const OnnxGraph *g = m->model->graph;
-  ImpScope *s = imp_new(m, NULL, &m->model->opset, "");
+  ImpScope *s = imp_new(m, NULL, &m->model->opset, g);
   for (uint32_t i = 0; m->how->given && i < m->how->given->array.n; i++)
     if (!is_input(g, m->how->given->array.at[i].name))
       return diag_refuse(m->diags, (Span){0}, "the model has no input `%s`",
                          m->how->given->array.at[i].name);
-  if (!check_versions(m) || !import_initializers(m, s, g)) return false;
+  if (!check_versions(m) || !inputs_differ(m, g) || !import_initializers(m, s, g)) return false;
   for (uint32_t i = 0; i < g->input.n; i++)
     if (!import_input(m, s, &g->input.at[i])) return false;
   if (!import_nodes(m, s, g->node.at, g->node.n)) return false;

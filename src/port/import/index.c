@@ -37,7 +37,6 @@ Id pointer(ImpNode *n, Id v, ImpSize axis, bool table) {
 bool op_gather(ImpNode *n) {
   Importer *m = n->m;
   uint32_t axis;
-  if (!op_wants(n, 2, 2)) return false;
   ImpShape x = op_value(n, 0)->shape, at = op_value(n, 1)->shape, out = {0};
   OnnxType type = op_value(n, 0)->type;
   if (!op_axis(n, attr_int(n, "axis", 0), x.rank, &axis)) return false;

@@ -33,8 +33,6 @@ static bool give_nll(ImpNode *n, Id x, Id t, Id weight) {
   Id loss = say(n, type, &ts, form, READS({x, in}, {t, all}, {w ? w : t, all}));
   if (!strcmp(how, "none")) return op_give(n, 0, loss), true;
   bool mean = !strcmp(how, "mean");
-  if (!mean && strcmp(how, "sum") != 0)
-    return op_refuse(n, "its reduction is none of none, mean and sum");
   const char *right = !mean ? arena_format(m->arena, "sum[%s]($0)", all)
                       : w   ? arena_format(m->arena, "sum[%s]($0) / sum[%s]($1)", all, all)
                             : arena_format(m->arena, "mean[%s]($0)", all);
@@ -43,12 +41,9 @@ static bool give_nll(ImpNode *n, Id x, Id t, Id weight) {
   return true;
 }
 
-bool op_nllloss(ImpNode *n) {
-  return op_wants(n, 2, 3) && give_nll(n, n->in[0], n->in[1], op_in(n, 2));
-}
+bool op_nllloss(ImpNode *n) { return give_nll(n, n->in[0], n->in[1], op_in(n, 2)); }
 
 bool op_crossentropy(ImpNode *n) {
-  if (!op_wants(n, 2, 3)) return false;
   ImpShape x = op_value(n, 0)->shape;
   const char *all = letters(n->m, x.rank);
   Id y = say(n, op_value(n, 0)->type, &x, (ImpForm){.right = "log_softmax[j]($0)"},

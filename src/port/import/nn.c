@@ -47,7 +47,6 @@ Id say_product(ImpNode *n, Id a, Id b, OnnxType type) {
 }
 
 bool op_matmul(ImpNode *n) {
-  if (!op_wants(n, 2, 2)) return false;
   Id y = say_product(n, n->in[0], n->in[1], op_value(n, 0)->type);
   if (y) op_give(n, 0, y);
   return y;
@@ -56,7 +55,6 @@ bool op_matmul(ImpNode *n) {
 // -- Gemm ----------------------------------------------------------------------------------------
 bool op_gemm(ImpNode *n) {
   Importer *m = n->m;
-  if (!op_wants(n, 2, 3)) return false;
   ImpShape a = op_value(n, 0)->shape, b = op_value(n, 1)->shape;
   bool turn_a = attr_int(n, "transA", 0), turn_b = attr_int(n, "transB", 0);
   float alpha = attr_float(n, "alpha", 1), beta = attr_float(n, "beta", 1);

@@ -36,15 +36,6 @@ void op_give(ImpNode *n, uint32_t k, Id v) {
 Id op_in(const ImpNode *n, uint32_t k) { return k < n->nin ? n->in[k] : 0; }
 ImpValue *op_value(const ImpNode *n, uint32_t k) { return value_at(n->m, n->in[k]); }
 
-bool op_wants(ImpNode *n, uint32_t least, uint32_t most) {
-  uint32_t there = 0;
-  while (there < n->nin && n->in[there]) there++;
-  if (there < least || n->nin > most)
-    return op_refuse(n, "it has %u inputs, but %u%s are wanted", n->nin, least,
-                     most > least ? " or more" : "");
-  return true;
-}
-
 // -- attributes ----------------------------------------------------------------------------------
 int64_t attr_int(const ImpNode *n, const char *name, int64_t otherwise) {
   const OnnxAttribute *a = onnx_attribute(n->node, name);

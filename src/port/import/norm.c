@@ -5,7 +5,6 @@
 bool op_batchnorm(ImpNode *n) {
   Importer *m = n->m;
   float keep = attr_float(n, "momentum", 0.9F);
-  if (!op_wants(n, 5, 5)) return false;
   ImpShape x = op_value(n, 0)->shape;
   OnnxType type = op_value(n, 0)->type;
   if (x.rank < 2) return op_refuse(n, "it wants samples and channels");
@@ -70,7 +69,6 @@ static void give_scaled(ImpNode *n, Id v) {
 }
 
 bool op_instancenorm(ImpNode *n) {
-  if (!op_wants(n, 3, 3)) return false;
   if (op_value(n, 0)->shape.rank < 3)
     return op_refuse(n, "it wants samples, channels and at least one axis more");
   give_scaled(n, say_norm(n, n->in[0], 2, short_term(n->m, attr_float(n, "epsilon", 1e-5F))));
@@ -81,7 +79,6 @@ bool op_instancenorm(ImpNode *n) {
 bool op_groupnorm(ImpNode *n) {
   Importer *m = n->m;
   int64_t groups = attr_int(n, "num_groups", 0);
-  if (!op_wants(n, 3, 3)) return false;
   ImpShape x = op_value(n, 0)->shape, parted = x;
   if (x.rank < 2 || x.rank == ONNX_RANK_LIMIT || groups < 1)
     return op_refuse(n, "it wants samples, channels and groups");
@@ -109,7 +106,6 @@ bool op_groupnorm(ImpNode *n) {
 bool op_lrn(ImpNode *n) {
   Importer *m = n->m;
   int64_t size = attr_int(n, "size", 1);
-  if (!op_wants(n, 1, 1)) return false;
   ImpShape x = op_value(n, 0)->shape;
   if (x.rank < 2 || size < 1 || size > 1 << 20)
     return op_refuse(n, "it wants channels, and a size");
@@ -133,7 +129,6 @@ bool op_lrn(ImpNode *n) {
 bool op_dropout(ImpNode *n) {
   Importer *m = n->m;
   double ratio = 0.5, training = 0;
-  if (!op_in(n, 0)) return op_refuse(n, "it has no input");
   if (op_in(n, 1) && !op_scalar(n, 1, &ratio)) return false;
   if (op_in(n, 2) && !op_scalar(n, 2, &training)) return false;
   if (training != 0 && ratio != 0)

@@ -9,6 +9,8 @@
 typedef struct ImpScope {
   Table *names;           // to values
   struct ImpScope *outer; // NULL: none is seen
+  const OnnxGraph *graph; // NULL: of a function
+  Table *declared;        // what the graph says of them: from 1 on, first `value`, then `output`
   const char *path;       // of the call, "" at the top
   const OnnxOpsets *opset;
   uint32_t depth;  // of functions around it
@@ -43,9 +45,8 @@ Id say_bits(ImpNode *, Id);   // and back: what is not 0
 // node.c: a node and what it has
 bool op_refuse(ImpNode *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void op_give(ImpNode *, uint32_t k, Id);
-Id op_in(const ImpNode *, uint32_t k);                   // 0: left out, or not there
-ImpValue *op_value(const ImpNode *, uint32_t k);         // of an input that is there
-bool op_wants(ImpNode *, uint32_t least, uint32_t most); // so many inputs
+Id op_in(const ImpNode *, uint32_t k);           // 0: left out, or not there
+ImpValue *op_value(const ImpNode *, uint32_t k); // of an input that is there
 int64_t attr_int(const ImpNode *, const char *name, int64_t otherwise);
 float attr_float(const ImpNode *, const char *name, float otherwise);
 const char *attr_text(const ImpNode *, const char *name, const char *otherwise);
@@ -69,9 +70,16 @@ bool is_whole(OnnxType);
 // import.c
 bool import_nodes(Importer *, ImpScope *, const OnnxNode *, uint32_t n);
 bool import_initializers(Importer *, ImpScope *, const OnnxGraph *);
-ImpScope *imp_new(Importer *, ImpScope *outer, const OnnxOpsets *, const char *path);
+ImpScope *imp_new(Importer *, ImpScope *outer, const OnnxOpsets *, const OnnxGraph *);
 Id imp_find(const ImpScope *, const char *name); // 0: nobody has made it
 void imp_put(ImpScope *, const char *name, Id);
+// A name that is new in its graph. False with a message
+bool imp_define(Importer *, ImpScope *, const char *name, Id);
+
+// declared.c: what a file says of its values, held against what they are. False with a message
+void declared_keep(Importer *, ImpScope *);
+bool declared_fits(Importer *, const OnnxNode *, const OnnxValueInfo *, Id); // node: or NULL
+bool declared_made(ImpNode *); // what the node has made
 
 // control.c: the nodes of a graph inside a function, with the attributes that the call has given
 OnnxNode *nodes_with(Importer *, const OnnxFunction *, const OnnxNode *call, const OnnxNode *,
@@ -102,7 +110,14 @@ int64_t slice_count(int64_t from, int64_t to, int64_t step);
 const char *cast_text(Importer *, const char *x, OnnxType from, OnnxType to, bool saturate,
                       const char *mode);
 
-// cut.c: the value at places of an axis whose size is a number
+// cut.c: slices and splits, also for constants. False with a message
+typedef struct {
+  uint32_t axis;
+  int64_t start, end, step;
+} SliceCut;
+bool slice_cuts(ImpNode *, SliceCut *, uint32_t *n);          // [ONNX_RANK_LIMIT]
+bool split_sizes(ImpNode *, uint32_t *axis, int64_t **sizes); // [node->out.n]
+// The value at places of an axis whose size is a number
 Id say_taken(ImpNode *, Id, uint32_t axis, const int64_t *place, int64_t count);
 
 Id say_padded(ImpNode *, Id, int64_t *before, int64_t *after, Id with); // 0 with a message

@@ -24,7 +24,6 @@ static const char *flat_place(Importer *m, const ImpShape *x, const Window *w, b
 bool op_maxpool(ImpNode *n) {
   Importer *m = n->m;
   Window w;
-  if (!op_wants(n, 1, 1)) return false;
   ImpShape x = op_value(n, 0)->shape;
   if (!window_read(n, &x, NULL, &w)) return false;
   ImpShape out = pooled(&x, &w);
@@ -65,7 +64,6 @@ bool op_averagepool(ImpNode *n) {
   Window w;
   ImpRead read[ONNX_RANK_LIMIT + 1];
   uint32_t reads = 1;
-  if (!op_wants(n, 1, 1)) return false;
   ImpShape x = op_value(n, 0)->shape;
   if (!window_read(n, &x, NULL, &w)) return false;
   ImpShape out = pooled(&x, &w);
@@ -82,7 +80,6 @@ bool op_lppool(ImpNode *n) {
   Importer *m = n->m;
   Window w;
   long long p = attr_int(n, "p", 2);
-  if (!op_wants(n, 1, 1)) return false;
   ImpShape x = op_value(n, 0)->shape;
   if (!window_read(n, &x, NULL, &w)) return false;
   ImpShape out = pooled(&x, &w);
@@ -98,7 +95,6 @@ bool op_lppool(ImpNode *n) {
 // -- all of it -----------------------------------------------------------------------------------
 bool op_globalpool(ImpNode *n) {
   Importer *m = n->m;
-  if (!op_wants(n, 1, 1)) return false;
   ImpShape x = op_value(n, 0)->shape, out = x;
   if (x.rank < 3) return op_refuse(n, "it wants samples, channels and at least one axis more");
   for (uint32_t i = 2; i < x.rank; i++) out.dim[i] = dim_of(1);
@@ -122,7 +118,6 @@ bool op_maxunpool(ImpNode *n) {
   Importer *m = n->m;
   Window w;
   ImpShape given, x, out;
-  if (!op_wants(n, 2, 3)) return false;
   x = out = op_value(n, 0)->shape;
   if (!window_read(n, &x, NULL, &w)) return false;
   for (uint32_t i = 0; i < w.n; i++)

@@ -71,7 +71,6 @@ static const char *zero_at(Importer *m, Id zero, const Scaled *s) {
 bool op_quantizelinear(ImpNode *n) {
   Importer *m = n->m;
   Scaled s;
-  if (!op_wants(n, 2, 3)) return false;
   Id zero = op_in(n, 2);
   int64_t wanted = attr_int(n, "output_dtype", 0);
   OnnxType type = zero                                ? value_at(m, zero)->type
@@ -92,7 +91,6 @@ bool op_quantizelinear(ImpNode *n) {
 bool op_dequantizelinear(ImpNode *n) {
   Importer *m = n->m;
   Scaled s;
-  if (!op_wants(n, 2, 3)) return false;
   Id zero = op_in(n, 2);
   ImpShape x = op_value(n, 0)->shape;
   if (!scaled_at(n, &x, &op_value(n, 1)->shape, &s)) return false;
@@ -106,7 +104,6 @@ bool op_dequantizelinear(ImpNode *n) {
 bool op_dynamicquantizelinear(ImpNode *n) {
   Importer *m = n->m;
   ImpShape none = {0};
-  if (!op_wants(n, 1, 1)) return false;
   ImpShape x = op_value(n, 0)->shape;
   const char *all = letters(m, x.rank);
   ImpForm low = {.right =
@@ -164,7 +161,6 @@ static void give_requantised(ImpNode *n, Id sum, const Id scale[3], Id zero, uin
 }
 
 bool op_qlinearmatmul(ImpNode *n) {
-  if (!op_wants(n, 8, 8)) return false;
   uint32_t rank = op_value(n, 0)->shape.rank, other = op_value(n, 3)->shape.rank;
   Id a = say_centred(n, n->in[0], n->in[2], rank > 1 ? rank - 2 : 0);
   Id b = say_centred(n, n->in[3], n->in[5], other > 0 ? other - 1 : 0);
@@ -177,7 +173,6 @@ bool op_qlinearmatmul(ImpNode *n) {
 }
 
 bool op_matmulinteger(ImpNode *n) {
-  if (!op_wants(n, 2, 4)) return false;
   uint32_t rank = op_value(n, 0)->shape.rank, other = op_value(n, 1)->shape.rank;
   Id a = say_centred(n, n->in[0], op_in(n, 2), rank > 1 ? rank - 2 : 0);
   Id b = say_centred(n, n->in[1], op_in(n, 3), other > 0 ? other - 1 : 0);
@@ -187,7 +182,6 @@ bool op_matmulinteger(ImpNode *n) {
 }
 
 bool op_convinteger(ImpNode *n) {
-  if (!op_wants(n, 2, 4)) return false;
   Id x = say_centred(n, n->in[0], op_in(n, 2), 1), w = say_centred(n, n->in[1], op_in(n, 3), 0);
   Id y = say_conv(n, x, w, 0, ONNX_INT32);
   if (y) op_give(n, 0, y);
@@ -195,7 +189,6 @@ bool op_convinteger(ImpNode *n) {
 }
 
 bool op_qlinearconv(ImpNode *n) {
-  if (!op_wants(n, 8, 9)) return false;
   Id x = say_centred(n, n->in[0], n->in[2], 1), w = say_centred(n, n->in[3], n->in[5], 0);
   Id y = say_conv(n, x, w, op_in(n, 8), ONNX_INT32);
   const Id scale[] = {n->in[1], n->in[4], n->in[6]};

@@ -358,8 +358,6 @@ static void give_ways(ImpNode *n, uint32_t k, const Id *v, uint32_t ways, const 
 bool op_recurrent(ImpNode *n) {
   Recurrent r = {0};
   States state[2];
-  if (!op_in(n, 0) || !op_in(n, 1) || !op_in(n, 2))
-    return op_refuse(n, "it wants an input and weights");
   if (!recurrent_read(n, &r)) return false;
   for (r.way = 0; r.way < r.ways; r.way++) {
     r.turned = r.way == 1 || !strcmp(attr_text(n, "direction", "forward"), "reverse");

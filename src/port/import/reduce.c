@@ -112,7 +112,6 @@ bool op_reduce(ImpNode *n) {
   bool gone[ONNX_RANK_LIMIT], bits;
   uint32_t k = 0;
   Reduced r;
-  if (!op_in(n, 0)) return op_refuse(n, "it has no input");
   while (strcmp(reductions[k].op, n->node->op) != 0) k++;
   ImpShape x = op_value(n, 0)->shape;
   OnnxType type = op_value(n, 0)->type;
@@ -141,7 +140,6 @@ bool op_argmax(ImpNode *n) {
   bool largest = !strcmp(n->node->op, "ArgMax");
   uint32_t axis;
   Reduced r;
-  if (!op_wants(n, 1, 1)) return false;
   ImpShape x = op_value(n, 0)->shape;
   if (!op_axis(n, attr_int(n, "axis", 0), x.rank, &axis)) return false;
   gone[axis] = true;
@@ -183,7 +181,6 @@ bool op_softmax(ImpNode *n) {
   Importer *m = n->m;
   const char *box = !strcmp(n->node->op, "Softmax") ? "softmax" : "log_softmax";
   uint32_t axis;
-  if (!op_wants(n, 1, 1)) return false;
   ImpShape x = op_value(n, 0)->shape;
   if (n->version < 13 && !(x.rank == 2 && attr_int(n, "axis", 1) == 1))
     return softmax_as_matrix(n, box);
@@ -201,7 +198,6 @@ bool op_hardmax(ImpNode *n) {
   bool gone[ONNX_RANK_LIMIT] = {false};
   uint32_t axis;
   Reduced r;
-  if (!op_wants(n, 1, 1)) return false;
   ImpShape x = op_value(n, 0)->shape;
   if (!op_axis(n, attr_int(n, "axis", n->version < 13 ? 1 : -1), x.rank, &axis)) return false;
   if (n->version < 13 && axis + 1 != x.rank)
@@ -222,7 +218,6 @@ bool op_lpnormalization(ImpNode *n) {
   uint32_t axis;
   int64_t p = attr_int(n, "p", 2);
   Reduced r;
-  if (!op_wants(n, 1, 1)) return false;
   ImpShape x = op_value(n, 0)->shape;
   OnnxType type = op_value(n, 0)->type;
   if (!op_axis(n, attr_int(n, "axis", -1), x.rank, &axis)) return false;
@@ -245,7 +240,6 @@ bool op_meanvariance(ImpNode *n) {
   int64_t usual[] = {0, 2, 3};
   Reduced r;
   if (!axes.there) axes = (ImpInts){true, COUNT(usual), usual};
-  if (!op_wants(n, 1, 1)) return false;
   ImpShape x = op_value(n, 0)->shape;
   OnnxType type = op_value(n, 0)->type;
   for (uint32_t i = 0; i < axes.n; i++) {
@@ -270,7 +264,7 @@ bool op_cumsum(ImpNode *n) {
   double which;
   uint32_t axis;
   bool reverse = attr_int(n, "reverse", 0), exclusive = attr_int(n, "exclusive", 0);
-  if (!op_wants(n, 2, 2) || !op_scalar(n, 1, &which)) return false;
+  if (!op_scalar(n, 1, &which)) return false;
   ImpShape x = op_value(n, 0)->shape;
   if (!op_axis(n, (int64_t)which, x.rank, &axis)) return false;
   const char *at[ONNX_RANK_LIMIT], *step = imp_letter[ONNX_RANK_LIMIT];

@@ -15,25 +15,28 @@ typedef struct {
 typedef struct {
   const char *mode, *coordinates, *nearest;
   bool antialias, exclude;
-  double a; // of cubics
+  bool single; // as floats: which neighbour is the nearest hangs on the last bit
+  double a;    // of cubics
   ResizeAxis axis[ONNX_RANK_LIMIT];
 } Resizing;
 
 // -- where a place comes from --------------------------------------------------------------------
+static double single(double x) { return (double)(float)x; }
+
 static double original(const Resizing *r, const ResizeAxis *x, int64_t o) {
-  double at = (double)o, in = (double)x->in, out = (double)x->out;
-  if (!strcmp(r->coordinates, "asymmetric")) return at / x->scale;
+  double at = (double)o, in = (double)x->in, out = (double)x->out, half = 0.5;
   if (!strcmp(r->coordinates, "align_corners"))
     return x->out > 1 ? at * (in - 1) / (x->scale * in - 1) : 0;
-  if (!strcmp(r->coordinates, "pytorch_half_pixel"))
-    return x->out > 1 ? (at + 0.5) / x->scale - 0.5 : 0;
   if (!strcmp(r->coordinates, "half_pixel_symmetric"))
     return in / 2 * (1 - out / (x->scale * in)) + (at + 0.5) / x->scale - 0.5;
   if (!strcmp(r->coordinates, "tf_crop_and_resize"))
     return x->out > 1 ? x->start * (in - 1) + at * (x->end - x->start) * (in - 1) / (out - 1)
                       : 0.5 * (x->start + x->end) * (in - 1);
-  if (!strcmp(r->coordinates, "tf_half_pixel_for_nn")) return (at + 0.5) / x->scale;
-  return (at + 0.5) / x->scale - 0.5;
+  if (!strcmp(r->coordinates, "pytorch_half_pixel") && x->out == 1) return 0;
+  if (!strcmp(r->coordinates, "asymmetric")) at -= 0.5, half = 0;
+  if (!strcmp(r->coordinates, "tf_half_pixel_for_nn")) half = 0;
+  double there = (at + 0.5) / x->scale;
+  return r->single ? single(single(there) - half) : there - half;
 }
 
 static int64_t clamped(double at, int64_t size) {
@@ -141,7 +144,8 @@ static void keep_aspect(const char *policy, ResizeAxis *axis, uint32_t rank) {
 static bool resize_axis(ImpNode *n, ResizeAxis *x, double scale, double size, bool crop) {
   x->asked = true;
   x->scale = size > 0 ? size / (double)x->in : scale;
-  double out = size > 0 ? size : floor((double)x->in * (crop ? x->end - x->start : 1) * scale);
+  double part = crop ? single(single(x->end - x->start) * scale) : scale;
+  double out = size > 0 ? size : floor(single((double)x->in * part)); // as others compute it
   if (!(out >= 1 && out < 1 << 24)) return op_refuse(n, "%g is no size", out);
   x->out = (int64_t)out;
   return true;
@@ -211,44 +215,12 @@ static Id say_outside(ImpNode *n, Id v, const Resizing *r) {
              reads);
 }
 
-// What is not known is not taken for something else.
-static bool resize_known(ImpNode *n, const Resizing *r) {
-  static const char *const words[] = {
-      "mode:nearest",
-      "mode:linear",
-      "mode:cubic",
-      "at:half_pixel",
-      "at:asymmetric",
-      "at:align_corners",
-      "at:pytorch_half_pixel",
-      "at:half_pixel_symmetric",
-      "at:tf_crop_and_resize",
-      "at:tf_half_pixel_for_nn",
-      "near:floor",
-      "near:ceil",
-      "near:round_prefer_ceil",
-      "near:round_prefer_floor",
-  };
-  const char *is[] = {"mode:", r->mode, "at:", r->coordinates, "near:", r->nearest};
-  for (uint32_t i = 0; i < COUNT(is); i += 2) {
-    bool found = false;
-    for (uint32_t k = 0; k < COUNT(words); k++) {
-      size_t front = strlen(is[i]);
-      found |= !strncmp(words[k], is[i], front) && !strcmp(words[k] + front, is[i + 1]);
-    }
-    if (!found)
-      return op_refuse(n, "`%s` is not known",
-                       text_shown(n->m->arena, is[i + 1], strlen(is[i + 1])));
-  }
-  return true;
-}
-
 bool op_resize(ImpNode *n) {
   Importer *m = n->m;
   bool old = !strcmp(n->node->op, "Upsample") || n->version < 11;
-  if (!op_in(n, 0)) return op_refuse(n, "it has no input");
   Resizing *r = NEW(m->arena, Resizing);
   r->mode = attr_text(n, "mode", "nearest");
+  r->single = !strcmp(r->mode, "nearest");
   r->coordinates =
       old ? "asymmetric" : attr_text(n, "coordinate_transformation_mode", "half_pixel");
   r->nearest = old ? "floor" : attr_text(n, "nearest_mode", "round_prefer_floor");
@@ -257,8 +229,8 @@ bool op_resize(ImpNode *n) {
   ImpShape x = op_value(n, 0)->shape;
   for (uint32_t i = 0; i < x.rank; i++)
     r->axis[i] = (ResizeAxis){.in = x.dim[i].n, .out = x.dim[i].n, .scale = 1, .end = 1};
-  if (!resize_known(n, r) || !resize_read(n, &x, r)) return false;
-  bool near = !strcmp(r->mode, "nearest"), crop = !strcmp(r->coordinates, "tf_crop_and_resize");
+  if (!resize_read(n, &x, r)) return false;
+  bool near = r->single, crop = !strcmp(r->coordinates, "tf_crop_and_resize");
   bool linear = !strcmp(r->mode, "linear") && !r->antialias && !r->exclude;
   Id v = n->in[0];
   for (uint32_t i = 0; i < x.rank; i++) {

@@ -107,9 +107,6 @@ static bool roi_read(ImpNode *n, Regions *r) {
                               n->version < 16 ? "output_half_pixel" : "half_pixel");
   int64_t points = attr_int(n, "sampling_ratio", 0);
   r->shifted = !strcmp(how, "half_pixel");
-  if (!r->shifted && strcmp(how, "output_half_pixel") != 0)
-    return op_refuse(n,
-                     "coordinate_transformation_mode is neither half_pixel nor output_half_pixel");
   r->out[0] = attr_int(n, "output_height", 1), r->out[1] = attr_int(n, "output_width", 1);
   r->scale = attr_float(n, "spatial_scale", 1);
   if (r->out[0] < 1 || r->out[1] < 1 || r->out[0] > 1 << 20 || r->out[1] > 1 << 20 || points < 0 ||
@@ -134,15 +131,12 @@ static Id say_pictures(ImpNode *n, const ImpShape *x, const Regions *r) {
 }
 
 bool op_roialign(ImpNode *n) {
-  const char *mode = attr_text(n, "mode", "avg");
-  bool most = !strcmp(mode, "max");
-  if (!op_wants(n, 3, 3)) return false;
+  bool most = !strcmp(attr_text(n, "mode", "avg"), "max");
   ImpShape x = op_value(n, 0)->shape, rois = op_value(n, 1)->shape;
   Regions r = {.type = op_value(n, 0)->type, .regions = rois.dim[0]};
   if (x.rank != 4 || rois.rank != 2 || !dim_is(rois.dim[1], 4) || op_value(n, 2)->shape.rank != 1)
     return op_refuse(n,
                      "it wants pictures, regions of four numbers, and a picture for each region");
-  if (!most && strcmp(mode, "avg") != 0) return op_refuse(n, "its mode is neither avg nor max");
   if (!roi_read(n, &r)) return false;
   if (most && r.adaptive) return op_refuse(n, "mode max is only known with a sampling_ratio");
   Id picture = say_pictures(n, &x, &r);

@@ -6,7 +6,6 @@
 bool op_gatherelements(ImpNode *n) {
   Importer *m = n->m;
   uint32_t axis;
-  if (!op_wants(n, 2, 2)) return false;
   ImpShape x = op_value(n, 0)->shape, out = op_value(n, 1)->shape;
   if (x.rank != out.rank) return op_refuse(n, "its inputs have %u and %u axes", x.rank, out.rank);
   if (!op_axis(n, attr_int(n, "axis", 0), x.rank, &axis)) return false;
@@ -33,7 +32,6 @@ bool op_gatherelements(ImpNode *n) {
 bool op_gathernd(ImpNode *n) {
   Importer *m = n->m;
   uint32_t batch = (uint32_t)attr_int(n, "batch_dims", 0);
-  if (!op_wants(n, 2, 2)) return false;
   ImpShape x = op_value(n, 0)->shape, at = op_value(n, 1)->shape, out = {0};
   ImpSize deep = at.rank ? at.dim[at.rank - 1] : dim_of(0);
   if (!at.rank || deep.text || deep.n < 1 || batch + deep.n > x.rank || batch >= at.rank)
@@ -92,7 +90,6 @@ static bool say_scattered(ImpNode *n, Arriving *s) {
     op_give(n, 0, say(n, type, &x, form, s->read, s->reads));
     return true;
   }
-  if (strcmp(how, "none") != 0) return op_refuse(n, "reduction `%s` is not known", how);
   ImpForm hits = {all, arena_format(m->arena, "max[%s](number(%s))", s->gone, s->test), NULL};
   ImpForm sums = {all, arena_format(m->arena, "sum[%s](($1 when %s else 0))", s->gone, s->test),
                   NULL};
@@ -107,7 +104,6 @@ static bool say_scattered(ImpNode *n, Arriving *s) {
 bool op_scatterelements(ImpNode *n) {
   Importer *m = n->m;
   uint32_t axis;
-  if (!op_wants(n, 3, 3)) return false;
   ImpShape x = op_value(n, 0)->shape, at = op_value(n, 1)->shape;
   if (x.rank != at.rank) return op_refuse(n, "its inputs have %u and %u axes", x.rank, at.rank);
   if (!op_axis(n, attr_int(n, "axis", 0), x.rank, &axis)) return false;
@@ -130,7 +126,6 @@ bool op_scatterelements(ImpNode *n) {
 
 bool op_scatternd(ImpNode *n) {
   Importer *m = n->m;
-  if (!op_wants(n, 3, 3)) return false;
   ImpShape x = op_value(n, 0)->shape, at = op_value(n, 1)->shape;
   ImpSize deep = at.rank ? at.dim[at.rank - 1] : dim_of(0);
   if (!at.rank || deep.text || deep.n < 1 || deep.n > x.rank ||
@@ -161,7 +156,6 @@ bool op_tensorscatter(ImpNode *n) {
   Importer *m = n->m;
   uint32_t axis;
   bool circular = !strcmp(attr_text(n, "mode", "linear"), "circular");
-  if (!op_wants(n, 2, 3)) return false;
   ImpShape x = op_value(n, 0)->shape, u = op_value(n, 1)->shape;
   if (!op_axis(n, attr_int(n, "axis", -2), x.rank, &axis)) return false;
   const char *in[ONNX_RANK_LIMIT], *all = letters(m, x.rank), *p = imp_letter[ONNX_RANK_LIMIT];
@@ -185,7 +179,7 @@ bool op_onehot(ImpNode *n) {
   Importer *m = n->m;
   double depth;
   uint32_t axis;
-  if (!op_wants(n, 3, 3) || !op_scalar(n, 1, &depth)) return false;
+  if (!op_scalar(n, 1, &depth)) return false;
   ImpShape x = op_value(n, 0)->shape, out = {.rank = x.rank + 1};
   if (out.rank > ONNX_RANK_LIMIT || !(depth >= 1 && depth < 0x1p40))
     return op_refuse(n, "its depth is not a size");
@@ -210,7 +204,7 @@ bool op_compress(ImpNode *n) {
   Importer *m = n->m;
   uint32_t axis = 0;
   const OnnxAttribute *along = onnx_attribute(n->node, "axis");
-  if (!op_wants(n, 2, 2) || !op_known(n, 1) || !op_fixed(n, 0)) return false;
+  if (!op_known(n, 1) || !op_fixed(n, 0)) return false;
   ImpShape x = op_value(n, 0)->shape;
   Id v = n->in[0];
   if (along && !op_axis(n, along->i, x.rank, &axis)) return false;
@@ -231,7 +225,7 @@ bool op_compress(ImpNode *n) {
 
 bool op_nonzero(ImpNode *n) {
   Importer *m = n->m;
-  if (!op_wants(n, 1, 1) || !op_known(n, 0)) return false;
+  if (!op_known(n, 0)) return false;
   const ImpValue *x = op_value(n, 0);
   int64_t all = shape_count(&x->shape), count = 0, k = 0;
   uint32_t rank = x->shape.rank;

@@ -39,7 +39,6 @@ static int64_t clamp_axis(int64_t axis, int64_t rank) {
 
 bool op_shape(ImpNode *n) {
   Importer *m = n->m;
-  if (!op_wants(n, 1, 1)) return false;
   ImpShape x = op_value(n, 0)->shape;
   int64_t start = clamp_axis(attr_int(n, "start", 0), x.rank);
   int64_t end = clamp_axis(attr_int(n, "end", x.rank), x.rank),
@@ -186,12 +185,11 @@ static bool give_reshaped(ImpNode *n, const ImpShape *out) {
 
 bool op_reshape(ImpNode *n) {
   ImpShape out;
-  return op_wants(n, 2, 2) && reshape_shape(n, &out) && give_reshaped(n, &out);
+  return reshape_shape(n, &out) && give_reshaped(n, &out);
 }
 
 bool op_flatten(ImpNode *n) {
   uint32_t axis;
-  if (!op_wants(n, 1, 1)) return false;
   ImpShape x = op_value(n, 0)->shape;
   if (attr_int(n, "axis", 1) == x.rank)
     axis = x.rank;
@@ -222,7 +220,7 @@ bool squeeze_shape(ImpNode *n, ImpShape *out) {
 
 bool op_squeeze(ImpNode *n) {
   ImpShape out;
-  return op_wants(n, 1, 2) && squeeze_shape(n, &out) && give_reshaped(n, &out);
+  return squeeze_shape(n, &out) && give_reshaped(n, &out);
 }
 
 bool unsqueeze_shape(ImpNode *n, ImpShape *out) {
@@ -245,13 +243,12 @@ bool unsqueeze_shape(ImpNode *n, ImpShape *out) {
 
 bool op_unsqueeze(ImpNode *n) {
   ImpShape out;
-  return op_wants(n, 1, 2) && unsqueeze_shape(n, &out) && give_reshaped(n, &out);
+  return unsqueeze_shape(n, &out) && give_reshaped(n, &out);
 }
 
 // -- transpose -----------------------------------------------------------------------------------
 bool op_transpose(ImpNode *n) {
   Importer *m = n->m;
-  if (!op_wants(n, 1, 1)) return false;
   ImpShape x = op_value(n, 0)->shape, out = x;
   ImpInts perm = attr_ints(n, "perm");
   const char *left[ONNX_RANK_LIMIT];
@@ -276,7 +273,6 @@ bool op_transpose(ImpNode *n) {
 bool op_concat(ImpNode *n) {
   Importer *m = n->m;
   uint32_t axis;
-  if (!op_wants(n, 1, UINT32_MAX)) return false;
   ImpShape out = op_value(n, 0)->shape;
   if (!op_axis(n, attr_int(n, "axis", 0), out.rank, &axis)) return false;
   uint32_t reads = 0;

@@ -9,7 +9,7 @@ static const double circle = 6.283185307179586;
 bool op_window(ImpNode *n) {
   double size, a, b, c;
   bool hann = !strcmp(n->node->op, "HannWindow"), hamming = !strcmp(n->node->op, "HammingWindow");
-  if (!op_wants(n, 1, 1) || !op_scalar(n, 0, &size)) return false;
+  if (!op_scalar(n, 0, &size)) return false;
   if (!(size >= 1 && size <= 1 << 20)) return op_refuse(n, "%g is not a size of a window", size);
   int64_t type = attr_int(n, "output_datatype", ONNX_FLOAT);
   if (type < 1 || type >= ONNX_TYPES || !is_float((OnnxType)type))
@@ -70,7 +70,6 @@ bool op_dft(ImpNode *n) {
   double number, axis_at = (double)attr_int(n, "axis", n->version < 20 ? 1 : -2);
   uint32_t axis;
   bool one = attr_int(n, "onesided", 0), inverse = attr_int(n, "inverse", 0);
-  if (!op_in(n, 0)) return op_refuse(n, "it has no input");
   if (n->version >= 20 && op_in(n, 2) && !op_scalar(n, 2, &axis_at)) return false;
   ImpShape x = op_value(n, 0)->shape;
   if (x.rank < 2 || !op_axis(n, (int64_t)axis_at, x.rank, &axis) || axis + 1 == x.rank)
@@ -106,7 +105,7 @@ bool op_dft(ImpNode *n) {
 bool op_stft(ImpNode *n) {
   Importer *m = n->m;
   double step, length = 0;
-  if (!op_wants(n, 2, 4) || !op_scalar(n, 1, &step) || !op_fixed(n, 0)) return false;
+  if (!op_scalar(n, 1, &step) || !op_fixed(n, 0)) return false;
   ImpShape x = op_value(n, 0)->shape;
   if (op_in(n, 3) && !op_scalar(n, 3, &length)) return false;
   if (!op_in(n, 3) && op_in(n, 2)) length = (double)op_value(n, 2)->shape.dim[0].n;
@@ -140,7 +139,7 @@ bool op_affinegrid(ImpNode *n) {
   Importer *m = n->m;
   ImpShape size;
   bool align = attr_int(n, "align_corners", 0);
-  if (!op_wants(n, 2, 2) || !op_sizes(n, 1, &size)) return false;
+  if (!op_sizes(n, 1, &size)) return false;
   if (size.rank < 4 || size.rank > 5) return op_refuse(n, "its grid has two or three axes");
   uint32_t axes = size.rank - 2;
   ImpShape out = {.rank = axes + 2, .dim = {size.dim[0]}};

@@ -26,7 +26,6 @@ static Id say_each(ImpNode *n, const char *right, const Id *in, uint32_t count) 
 
 bool op_adagrad(ImpNode *n) {
   Importer *m = n->m;
-  if (!op_wants(n, 5, UINT32_MAX)) return false;
   uint32_t k = (n->nin - 2) / 3;
   const char *norm = short_term(m, attr_float(n, "norm_coefficient", 0)),
              *eps = short_term(m, attr_float(n, "epsilon", 1e-6F));
@@ -45,7 +44,6 @@ bool op_adagrad(ImpNode *n) {
 
 bool op_adam(ImpNode *n) {
   Importer *m = n->m;
-  if (!op_wants(n, 6, UINT32_MAX)) return false;
   uint32_t k = (n->nin - 2) / 4;
   const char *norm = short_term(m, attr_float(n, "norm_coefficient", 0)),
              *eps = short_term(m, attr_float(n, "epsilon", 1e-6F));
@@ -74,7 +72,6 @@ bool op_adam(ImpNode *n) {
 // In the first step the gradient counts whole.
 bool op_momentum(ImpNode *n) {
   Importer *m = n->m;
-  if (!op_wants(n, 5, UINT32_MAX)) return false;
   uint32_t k = (n->nin - 2) / 3;
   bool nesterov = !strcmp(attr_text(n, "mode", "standard"), "nesterov");
   const char *norm = short_term(m, attr_float(n, "norm_coefficient", 0));
@@ -95,7 +92,6 @@ bool op_momentum(ImpNode *n) {
 
 // -- ai.onnx.ml ----------------------------------------------------------------------------------
 bool op_binarizer(ImpNode *n) {
-  if (!op_wants(n, 1, 1)) return false;
   const char *right =
       arena_format(n->m->arena, "number($0 > %s)", short_term(n->m, attr_float(n, "threshold", 0)));
   op_give(n, 0, say_each(n, right, n->in, 1));
@@ -104,7 +100,7 @@ bool op_binarizer(ImpNode *n) {
 
 // The last axis at a list of places.
 bool op_arrayfeatureextractor(ImpNode *n) {
-  if (!op_wants(n, 2, 2) || !op_known(n, 1)) return false;
+  if (!op_known(n, 1)) return false;
   ImpShape x = op_value(n, 0)->shape;
   const ImpValue *at = op_value(n, 1);
   int64_t count = shape_count(&at->shape), *place = NEW_ARRAY(n->m->arena, int64_t, count + 1);

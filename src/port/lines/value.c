@@ -219,8 +219,16 @@ const char *next_index(const char *at, size_t *n) {
   return *n ? at : NULL;
 }
 
+// Of a long name the end says most.
+static const char *name_end(Arena *a, const char *name) {
+  enum { LONG = 40, END = 36 };
+  size_t n = strlen(name);
+  if (n <= LONG) return text_shown(a, name, n);
+  return arena_format(a, "…%s", text_shown(a, name + n - END, END));
+}
+
 const char *node_shown(Arena *a, const OnnxNode *node) {
   const char *name = *node->name ? node->name : node->out.n ? node->out.at[0] : "";
-  return arena_format(a, "node `%s` (%s)", text_shown(a, name, strlen(name)),
+  return arena_format(a, "node `%s` (%s)", name_end(a, name),
                       text_shown(a, node->op, strlen(node->op)));
 }

@@ -163,6 +163,11 @@ bool onnx_read_bytes(Arena *, const void *bytes, size_t n, const char *folder, O
 bool onnx_read_tensor(Arena *, const void *bytes, size_t n, OnnxTensor *, const char **error);
 const OnnxAttribute *onnx_attribute(const OnnxNode *, const char *name); // NULL: it has none
 
+// signature.c: whether a node is one of its operator, in that version of the operator set: what is wrong with its inputs, outputs and
+// attributes, or NULL. Of each input the type, [count]; ONNX_UNDEFINED: left out.
+const char *onnx_node_fault(Arena *, const OnnxNode *, int64_t version, const OnnxType *in,
+                            uint32_t count);
+
 // tensor.c: its numbers, [count]. `folder` as above.
 bool onnx_numbers(Arena *, const OnnxTensor *, const char *folder, double **, const char **error);
 double onnx_small_float(OnnxType, uint32_t bits); // of a float of 16 bits or less, by its bits

@@ -135,13 +135,39 @@ static bool external(OnnxReader *r, const WireField *f, OnnxTensor *t) {
   return !*r->error;
 }
 
+// The field that a type's numbers are in when they are not raw.
+static uint32_t field_of(OnnxType t) {
+  switch (t) {
+  case ONNX_FLOAT:
+  case ONNX_COMPLEX64: return 4;
+  case ONNX_DOUBLE:
+  case ONNX_COMPLEX128: return 10;
+  case ONNX_INT64: return 7;
+  case ONNX_UINT32:
+  case ONNX_UINT64: return 11;
+  case ONNX_STRING: return 6;
+  default: return 5;
+  }
+}
+
+// All its numbers are in one field, and in the one of its type. `seen` has a bit for each field.
+static bool fields_fit(OnnxReader *r, const OnnxTensor *t, uint32_t seen) {
+  const uint32_t fields = 1U << 4 | 1U << 5 | 1U << 6 | 1U << 7 | 1U << 9 | 1U << 10 | 1U << 11;
+  seen &= fields;
+  return !seen || seen == 1U << 9 || seen == 1U << field_of(t->type) ||
+         file_error(r->arena, r->error, "the numbers of tensor `%s` are not where those of %s are",
+                    text_shown(r->arena, t->name, strlen(t->name)), onnx_type_info[t->type].name);
+}
+
 static bool tensor(OnnxReader *r, const WireField *of, OnnxTensor *t) {
   Wire w = inside(of);
   WireField f;
   bool beside = false;
+  uint32_t seen = 0;
   *t = (OnnxTensor){.name = "", .dim = NEW_ARRAY(r->arena, int64_t, ONNX_RANK_LIMIT)};
   if (too_many(r)) return false;
   while (field(r, &w, &f)) {
+    if (f.number < 32) seen |= 1U << f.number;
     switch (f.number) {
     case 1: dims(r, &f, t); break;
     case 2: t->type = f.value < ONNX_TYPES ? (OnnxType)f.value : ONNX_UNDEFINED; break;
@@ -159,6 +185,7 @@ static bool tensor(OnnxReader *r, const WireField *of, OnnxTensor *t) {
     }
   }
   if (*r->error) return false;
+  if (!fields_fit(r, t, seen)) return false;
   if (beside) t->where = ONNX_EXTERNAL, t->part.n = 0;
   if (beside && !t->location) return broken(r, "numbers beside it have no file");
   if (!array_count(t->rank, t->dim, &t->count))
@@ -181,23 +208,29 @@ static void attribute_list(OnnxReader *r, const WireField *f, OnnxAttribute *a) 
     while (w.at < w.end && varint(&w, &x)) vec_push(r->arena, &a->ints, (int64_t)x);
 }
 
-// What it is where the file does not say: by what it has.
-static OnnxAttributeType guess(const OnnxAttribute *a) {
-  return a->g          ? ONNX_ATTR_GRAPH
-         : a->t        ? ONNX_ATTR_TENSOR
-         : a->ints.n   ? ONNX_ATTR_INTS
-         : a->floats.n ? ONNX_ATTR_FLOATS
-         : a->s        ? ONNX_ATTR_STRING
-         : a->i        ? ONNX_ATTR_INT
-                       : ONNX_ATTR_FLOAT;
+// What it is: what the file says, if its values are of that type; where it does not say, what they are. `has` has a bit for each
+// type that there are values of.
+static OnnxAttributeType attribute_kind(const OnnxAttribute *a, uint32_t has) {
+  OnnxAttributeType type = a->type;
+  for (int t = ONNX_ATTR_FLOAT; t < ONNX_ATTR_OTHER && type == ONNX_ATTR_UNDEFINED; t++)
+    if (has & 1U << t) type = (OnnxAttributeType)t;
+  bool empty = (type == ONNX_ATTR_GRAPH && !a->g) || (type == ONNX_ATTR_TENSOR && !a->t);
+  return empty || has & ~(1U << type) ? ONNX_ATTR_OTHER : type;
 }
 
 static bool attribute(OnnxReader *r, const WireField *of, uint32_t depth, OnnxAttribute *a) {
   Wire w = inside(of);
   WireField f;
+  static const OnnxAttributeType types[] = {
+      [2] = ONNX_ATTR_FLOAT,  [3] = ONNX_ATTR_INT,     [4] = ONNX_ATTR_STRING,
+      [5] = ONNX_ATTR_TENSOR, [6] = ONNX_ATTR_GRAPH,   [7] = ONNX_ATTR_FLOATS,
+      [8] = ONNX_ATTR_INTS,   [9] = ONNX_ATTR_STRINGS, [10] = ONNX_ATTR_TENSORS,
+      [11] = ONNX_ATTR_GRAPHS};
+  uint32_t has = 0;
   *a = (OnnxAttribute){.name = ""};
   if (too_many(r)) return false;
   while (field(r, &w, &f)) {
+    if (f.number > 1 && f.number < COUNT(types)) has |= 1U << types[f.number];
     switch (f.number) {
     case 1: a->name = text(r, &f); break;
     case 2: a->f = as_float(f.value); break;
@@ -216,7 +249,7 @@ static bool attribute(OnnxReader *r, const WireField *of, uint32_t depth, OnnxAt
     }
   }
   if (!a->s) a->s = "";
-  if (a->type == ONNX_ATTR_UNDEFINED) a->type = guess(a);
+  a->type = attribute_kind(a, has);
   return !*r->error;
 }
 
@@ -331,6 +364,7 @@ static void opset(OnnxReader *r, const WireField *of, OnnxOpsets *list) {
   Wire w = inside(of);
   WireField f;
   OnnxOpset o = {.domain = ""};
+  if (too_many(r)) return;
   while (field(r, &w, &f)) {
     if (f.number == 1) o.domain = text(r, &f);
     if (f.number == 2) o.version = (int64_t)f.value;
@@ -379,7 +413,10 @@ bool onnx_read_bytes(Arena *a, const void *bytes, size_t n, const char *folder, 
     switch (f.number) {
     case 1: m->ir_version = (int64_t)f.value; break;
     case 2: m->producer = text(&r, &f); break;
-    case 7: graph(&r, &f, 1, &m->graph); break;
+    case 7:
+      if (m->graph) broken(&r, "it has two graphs");
+      graph(&r, &f, 1, &m->graph);
+      break;
     case 8: opset(&r, &f, &m->opset); break;
     case 25:
       if (function(&r, &f, &fun)) vec_push(a, &m->function, fun);

@@ -8,18 +8,18 @@
 bool flow_births_open(Flow *f) {
   const System *s = f->m->s;
   Arena *a = f->m->arena;
-  double *up = NEW_ARRAY(a, double, f->problem.events + 1);
+  double *up = NEW_ARRAY(a, double, f->events + 1);
   uint32_t values = 0, at = 0;
   for (uint32_t i = 0; i < s->event.n; i++) values += s->event.at[i].state.n;
   f->moment = NAN;
   f->birth = NEW_ARRAY(a, double *, values + 1);
-  f->unborn = NEW_ARRAY(a, bool, f->problem.events + 1);
+  f->unborn = NEW_ARRAY(a, bool, f->events + 1);
   for (uint32_t i = 0; i < s->event.n; i++)
     for (uint32_t k = 0; k < s->event.at[i].state.n; k++, at++)
       if (s->event.at[i].birth)
         f->birth[at] = NEW_ARRAY(a, double, f->fresh.at[s->event.at[i].state.at[k]].state->count);
   if (!flow_ask(f, f->guards, &f->guard_cells, up)) return false;
-  for (uint32_t i = 0; i < f->problem.events; i++) f->unborn[i] = up[i] > 0;
+  for (uint32_t i = 0; i < f->events; i++) f->unborn[i] = up[i] > 0;
   return true;
 }
 

@@ -15,7 +15,7 @@ static void put(State *s, const double *x) {
 // -- what a table moves ---------------------------------------------------------------------------
 static void set_port(Flow *f, uint32_t port, const double *value, int64_t cells) {
   Engine *all[] = {f->rates,   f->guards, f->values, f->lates, f->nexts,
-                   f->tangent, f->look,   f->step,   f->lines};
+                   f->tangent, f->look,   f->step,   f->lines, f->switches.values};
   for (uint32_t i = 0; i < COUNT(all); i++)
     if (all[i]) engine_set(all[i], port, value, cells);
 }
@@ -128,8 +128,14 @@ bool flow_rates(void *flow, double t, const double *x, const double *late, doubl
 
 static bool guards(void *flow, double t, const double *x, const double *late, double *g) {
   Flow *f = flow;
+  const FlowSwitches *s = &f->switches;
   OddMoment at = {.t = t, .x = (double *)x, .late = (double *)late};
-  return ask_anywhere(f, f->guards, &f->guard_cells, &at, g);
+  if (!ask_anywhere(f, f->guards, &f->guard_cells, &at, g)) return false;
+  double *turn = g + f->events;
+  for (uint32_t i = 0; i < s->cells.n; turn += s->cells.at[i++])
+    engine_get(f->guards, f->guard_cells.n + i, turn, s->cells.at[i]);
+  switches_mend(f, g + f->events);
+  return true;
 }
 
 static bool lates(void *flow, double t, const double *x, const double *late, double *value) {
@@ -255,7 +261,7 @@ static bool happen(void *flow, double t, uint8_t *which, const double *late, dou
     state_get(y->state, y->value);
     memset(y->by, 0, (size_t)y->state->count * sizeof *y->by);
   }
-  for (uint32_t i = 0; i < f->problem.events; i++) {
+  for (uint32_t i = 0; i < f->events; i++) {
     if (!which[i]) continue;
     if (f->chance && !sim_run(f->m, f->values, flow_draw(f, i))) return false;
     if (!set_by(f, t, i)) return false;
@@ -296,9 +302,31 @@ static bool has_event(const System *s, uint32_t state) {
   return false;
 }
 
-static bool open_rates(Flow *f) {
+static void find_wires(Flow *f, FlowWires *of) {
   const System *s = f->m->s;
-  Ids rate = {0}, next = {0};
+  for (uint32_t i = 0; i < s->state.n; i++)
+    if (s->state.at[i].rate) vec_push(f->m->arena, &of->rate, s->state.at[i].rate);
+  for (uint32_t i = 0; i < s->lag.n; i++) vec_push(f->m->arena, &of->late, s->lag.at[i].value);
+  for (uint32_t i = 0; i < s->event.n; i++) vec_push(f->m->arena, &of->guard, s->event.at[i].guard);
+}
+
+// The rates, and what is held of them.
+static bool open_rates(Flow *f, const FlowWires *of, bool holds) {
+  Sim *m = f->m;
+  Diagram *rates = pick_wires(m->w, m->s, of->rate.at, of->rate.n);
+  f->problem.jumps = structure_jumps(rates);
+  bool late = !f->problem.jumps && of->late.n &&
+              structure_jumps(pick_wires(m->w, m->s, of->late.at, of->late.n));
+  if (holds && (f->problem.jumps || late)) switches_find(f, of);
+  f->problem.adds = structure_adds(rates, holds && !f->problem.jumps) && !of->late.n;
+  count_wires(f, of->rate.at, of->rate.n, &f->rate_cells);
+  f->rates = sim_engine(m, f->switches.d ? switched_rates(f) : rates);
+  return f->rates;
+}
+
+static bool open_states(Flow *f) {
+  const System *s = f->m->s;
+  Ids next = {0};
   for (uint32_t i = 0; i < s->state.n; i++) {
     if (s->state.at[i].next && !has_event(s, i)) {
       vec_push(f->m->arena, &next, s->state.at[i].next);
@@ -306,19 +334,13 @@ static bool open_rates(Flow *f) {
     }
     if (!s->state.at[i].rate) continue;
     State *state = sim_state(f->m, i);
-    vec_push(f->m->arena, &rate, s->state.at[i].rate);
     vec_push(f->m->arena, &f->flowing, (Flowing){state, i, f->n, state->count});
     f->n += (uint32_t)state->count;
   }
-  Diagram *rates = pick_wires(f->m->w, s, rate.at, rate.n);
-  f->problem.adds = structure_adds(rates) && !s->lag.n;
-  f->problem.jumps = structure_jumps(rates);
-  count_wires(f, rate.at, rate.n, &f->rate_cells);
-  f->rates = sim_engine(f->m, rates);
   if (next.n) f->nexts = wires_engine(f, &next, NULL);
   if (next.n) f->lines = clash_engine(f->m);
   flow_clocks(f);
-  return f->rates && (!next.n || f->nexts);
+  return !next.n || f->nexts;
 }
 
 static bool is_read(const Diagram *d, const char *path) {
@@ -352,15 +374,13 @@ static void find_guarded(Flow *f, const Diagram *d) {
   f->problem.nguarded = n;
 }
 
-static bool open_events(Flow *f) {
+// What events set: the values, then the places that some of them name.
+static bool open_values(Flow *f) {
   const System *s = f->m->s;
-  Ids guard = {0}, value = {0};
-  for (uint32_t i = 0; i < s->event.n; i++) {
-    vec_push(f->m->arena, &guard, s->event.at[i].guard);
+  Ids value = {0};
+  for (uint32_t i = 0; i < s->event.n; i++)
     for (uint32_t k = 0; k < s->event.at[i].value.n; k++)
       vec_push(f->m->arena, &value, s->event.at[i].value.at[k]);
-  }
-  if (!guard.n) return true;
   f->named = NEW_ARRAY(f->m->arena, uint32_t, value.n + 1);
   for (uint32_t i = 0, at = 0; i < s->event.n; i++)
     for (uint32_t k = 0; k < s->event.at[i].named.n; k++, at++) {
@@ -375,41 +395,51 @@ static bool open_events(Flow *f) {
                    .by = NEW_ARRAY(f->m->arena, uint32_t, state->count)};
     vec_push(f->m->arena, &f->fresh, fresh);
   }
-  Diagram *conditions = pick_wires(f->m->w, s, guard.at, guard.n);
-  find_guarded(f, conditions);
-  count_wires(f, guard.at, guard.n, &f->guard_cells);
-  f->guards = sim_engine(f->m, conditions);
   f->values = wires_engine(f, &value, NULL);
-  for (uint32_t i = 0; i < f->guard_cells.n; i++)
-    f->problem.events += (uint32_t)f->guard_cells.at[i];
   flow_draws(f);
-  return f->guards && f->values && flow_births_open(f);
+  return f->values && flow_births_open(f);
 }
 
-static bool open_lags(Flow *f) {
+static bool open_guards(Flow *f, const Ids *guard) {
+  count_wires(f, guard->at, guard->n, &f->guard_cells);
+  for (uint32_t i = 0; i < guard->n; i++) f->events += (uint32_t)f->guard_cells.at[i];
+  f->problem.events = f->events + f->switches.n;
+  f->problem.switches = f->switches.n;
+  if (!f->problem.events) return true;
+  Diagram *conditions =
+      f->switches.d ? switched_guards(f) : pick_wires(f->m->w, f->m->s, guard->at, guard->n);
+  find_guarded(f, conditions);
+  f->guards = sim_engine(f->m, conditions);
+  return f->guards && switches_open(f) && (!guard->n || open_values(f));
+}
+
+static bool open_lags(Flow *f, const Ids *value) {
   const System *s = f->m->s;
-  Ids value = {0};
   VEC(double) by = {0};
   for (uint32_t i = 0; i < s->lag.n; i++) {
     const SystemLag *lag = &s->lag.at[i];
     State *state = store_find(f->m->store, s->d->param.at[lag->param].path);
-    vec_push(f->m->arena, &value, lag->value);
     vec_push(f->m->arena, &f->lag, (Flowing){state, i, f->problem.late, state->count});
     for (int64_t k = 0; k < state->count; k++) vec_push(f->m->arena, &by, lag->time);
     f->problem.late += (uint32_t)state->count;
   }
   f->problem.lag = by.at;
-  if (!value.n) return true;
-  f->lates = wires_engine(f, &value, &f->lag_cells);
+  if (!value->n) return true;
+  count_wires(f, value->at, value->n, &f->lag_cells);
+  f->lates = f->switches.d ? sim_engine(f->m, switched_lates(f)) : wires_engine(f, value, NULL);
   return f->lates != NULL;
 }
 
-Flow *flow_open(Sim *m) {
+Flow *flow_open(Sim *m, bool holds) {
   Flow *f = NEW(m->arena, Flow);
+  FlowWires of = {0};
   f->m = m;
   f->time = sim_clock(m, "time");
   f->begun = -INFINITY;
-  if (!open_rates(f) || !open_events(f) || !open_lags(f)) return NULL;
+  find_wires(f, &of);
+  if (!open_rates(f, &of, holds) || !open_states(f) || !open_guards(f, &of.guard) ||
+      !open_lags(f, &of.late))
+    return NULL;
   int64_t most = 1;
   for (uint32_t i = 0; i < m->s->state.n; i++) {
     int64_t n = sim_state(m, i)->count;
@@ -429,7 +459,9 @@ Flow *flow_open(Sim *m) {
   f->problem.constrained = flow_constrained(f);
   f->problem.timeless = !m->s->time && !f->lates;
   f->problem.guards = f->guards ? guards : NULL;
-  f->problem.happen = f->guards ? happen : NULL;
+  f->problem.happen = f->events ? happen : NULL;
+  f->problem.turn = f->switches.d ? switches_turn : NULL;
+  f->problem.loosen = f->switches.d ? switches_loosen : NULL;
   f->problem.lates = f->lates ? lates : NULL;
   f->problem.name = flow_name;
   f->problem.event_name = event_name;

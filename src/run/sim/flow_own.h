@@ -49,11 +49,29 @@ typedef struct {
   double *x, *late;
 } OddMoment;
 
+typedef struct { // wires of the system
+  Ids rate, late, guard;
+} FlowWires;
+
+// What rates compare and is held between two turns: switches.c
+typedef struct {
+  const Diagram *d; // rates, late values, guards of events; then those of switches, and
+  uint32_t rates, lates, guards; // what they are by themselves; NULL: there are none
+  Counts cells;                  // of each
+  uint32_t n;                    // all cells
+  bool *bit;                     // [n] is it a comparison?
+  State **held, **loose;         // what it was found to be; is it as it is by itself instead?
+  Engine *values;                // what they are
+  double *row;                   // [n]
+} FlowSwitches;
+
 struct Flow {
   Sim *m;
   SimRecord *record; // where events are noted; or NULL
   Problem problem;
   uint32_t n;
+  uint32_t events; // those of the system; behind them in the problem's row, switches
+  FlowSwitches switches;
   VEC(Flowing) flowing, lag;
   VEC(uint32_t) stepping; // states with a next value
   VEC(TickClock) clock;   // of those: one for each period
@@ -109,6 +127,15 @@ double flow_next_tick(const Flow *, double end);   // when that is; `end` if bot
 bool flow_tick(Flow *, double t, const double *x); // all that tick then
 // slide_place.c: where it is written that a rate jumps; no file: not found
 Span flow_slide_span(Flow *, const SolverSlide *, const double *late);
+// switches.c
+void switches_find(Flow *, const FlowWires *);
+Diagram *switched_rates(const Flow *);
+Diagram *switched_lates(const Flow *);
+Diagram *switched_guards(const Flow *); // of events, then of switches
+bool switches_open(Flow *);             // when the others are
+bool switches_turn(void *flow, double t, const double *x, const double *late);
+void switches_loosen(void *flow, uint32_t which);
+void switches_mend(const Flow *, double *turn); // [n] all of them comparable
 // jacobian.c: how the rates change when the states change by v.
 bool flow_change(void *flow, double t, const double *x, const double *late, const double *v,
                  double *out);

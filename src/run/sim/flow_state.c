@@ -18,8 +18,8 @@ static void carry_births(Flow *f, Carry *c) {
   const System *s = f->m->s;
   uint32_t at = 0;
   carry_reals(c, &f->moment, 1);
-  carry_bytes(c, f->unborn, f->problem.events);
-  carry_counts(c, f->draws, f->problem.events);
+  carry_bytes(c, f->unborn, f->events);
+  carry_counts(c, f->draws, f->events);
   for (uint32_t i = 0; i < s->event.n; i++)
     for (uint32_t k = 0; k < s->event.at[i].state.n; k++, at++)
       if (f->birth[at])
@@ -28,13 +28,13 @@ static void carry_births(Flow *f, Carry *c) {
 }
 
 static void carry_flow(Flow *f, Carry *c) {
-  carry_same(c, f->problem.events);
+  carry_same(c, f->events);
   carry_same(c, f->clock.n);
   carry_same(c, f->white.n);
   carry_same(c, f->driven != NULL);
   if (c->wrong) return;
   for (uint32_t i = 0; i < f->clock.n; i++) carry_counts(c, &f->clock.at[i].done, 1);
-  if (f->problem.events) carry_births(f, c);
+  if (f->events) carry_births(f, c);
   for (uint32_t i = 0; i < f->white.n; i++) brownian_carry(f->white.at[i].path, c);
   if (!f->driven) return;
   uint64_t row = (uint64_t)f->driven->at;
@@ -231,7 +231,7 @@ bool follow_restore(Following *g) {
   g->time = g->reached;
   g->solved = solved;
   if (g->resumed) g->reached = reached;
-  if (g->time < g->begun) g->flow->begun = g->begun;
+  if (g->time <= g->begun) g->flow->begun = g->begun * (1 + 1e-12);
   return true;
 }
 

@@ -9,6 +9,7 @@
 #include <math.h>
 
 static const double usual_tolerance = 1e-10; // of a step's error
+static const double one_moment = 1e-12;      // of the time: not further apart, two are one
 
 // -- what does not flow ---------------------------------------------------------------------------
 static bool is_held(const Following *g, uint32_t i) { return !g->m->s->state.at[i].rate; }
@@ -145,8 +146,8 @@ static bool first_look(Following *g, const double *x) {
   return watch_moment(g, g->begun, x) && keep_moment(g, g->begun, x);
 }
 
-// What is seen on the way of a step, before what happens at its end.
-static bool see_step(Following *g, double from, double to) {
+// What is seen on the way of a step, before what happens at its end: a moment that this is, is not.
+static bool see_step(Following *g, double from, double to, bool happened) {
   double every = usual_every(g->m->run);
   if (to < g->begun) return true;
   if (!g->seen) {
@@ -154,8 +155,8 @@ static bool see_step(Following *g, double from, double to) {
     if (!first_look(g, g->x)) return false;
   }
   if (!watch_step(g, fmax(from, g->begun), to)) return false;
-  double last =
-      to < g->m->run->end ? to : to * (1 + 1e-12); // the end is a moment, but for rounding
+  double last = to < g->m->run->end ? to : to * (1 + one_moment);
+  if (happened) last = to * (1 - one_moment);
   for (; every * (double)g->moment <= last; g->moment++) {
     double t = every * (double)g->moment;
     solver_at(g->solver, t < to ? t : to, g->x);
@@ -164,9 +165,28 @@ static bool see_step(Following *g, double from, double to) {
   return true;
 }
 
+// What is seen right after something has happened; a round time that this is but for rounding.
+static bool see_happened(Following *g, double t) {
+  double round = usual_every(g->m->run) * (double)g->moment;
+  bool is_round = fabs(round - t) <= one_moment * t;
+  if (is_round) g->moment++;
+  return watch_moment(g, t, solver_state(g->solver)) &&
+         keep_moment(g, is_round ? round : t, solver_state(g->solver));
+}
+
+// At the end of the run: what rounding alone has set behind it.
+static bool happens_last(Following *g) {
+  double end = g->m->run->end;
+  if (!g->flow->events || flow_halted(g->flow)) return true;
+  if (!g->limited) follow_shot(g);
+  bool happened = solver_end(g->solver, one_moment * end);
+  g->limited |= happened; // a longer run meets it a few digits later
+  return !failed(g) && (!happened || see_happened(g, end));
+}
+
 // One step, and all that is seen on the way.
 static bool follow_step(Following *g, double end) {
-  bool events = g->flow->problem.events > 0;
+  bool events = g->flow->events > 0;
   if (events) move_held(g, g->before, false);
   solver_step(g->solver, end);
   if (failed(g)) return false;
@@ -177,11 +197,10 @@ static bool follow_step(Following *g, double end) {
     move_held(g, g->after, false);
     move_held(g, g->before, true);
   }
-  if (!see_step(g, from, to)) return false;
+  if (!see_step(g, from, to, happened)) return false;
   if (!happened) return true;
   move_held(g, g->after, true);
-  return watch_moment(g, to, solver_state(g->solver)) &&
-         keep_moment(g, to, solver_state(g->solver));
+  return see_happened(g, to);
 }
 
 static bool has_fixed_steps(const Run *r) {
@@ -198,7 +217,7 @@ static double longest_step(const Run *r) {
 
 // Events of the moment come before its ticks, also those that rounding sets a few digits behind it.
 static double tick_met(const Following *g, double tick) {
-  return g->flow->problem.events ? tick * (1 + 64 * DBL_EPSILON) : tick;
+  return g->flow->events ? tick * (1 + 64 * DBL_EPSILON) : tick;
 }
 
 // What ticks now; `kept` is the last moment that was kept, as it was before.
@@ -252,6 +271,7 @@ static bool follow_on(Following *g) {
   if (last && may_be_cut(g, now)) follow_shot(g);
   if (!follow_step(g, end)) return false;
   if (last && solver_limited(g->solver)) g->limited = true;
+  if (solver_time(g->solver) >= r->end && !happens_last(g)) return false;
   if (solver_time(g->solver) >= tick && !do_tick(g, tick, usual_every(r) * (double)(g->moment - 1)))
     return false;
   if (solver_time(g->solver) < row || row >= r->end) return true;
@@ -299,7 +319,7 @@ static bool is_plain(const Following *g) {
   const Run *r = g->m->run;
   for (uint32_t i = 0; i < g->watchers.n; i++)
     if (g->watchers.at[i].watch->kind != WATCH_LAST) return false;
-  return has_fixed_steps(r) && !g->flow->driven && !g->flow->problem.events && !g->flow->lag.n &&
+  return has_fixed_steps(r) && !g->flow->driven && !g->flow->events && !g->flow->lag.n &&
          !g->flow->nexts && ends_a_step(r, r->end) && ends_a_step(r, g->time) &&
          g->time >= g->begun && !(g->resumed && g->solved);
 }
@@ -413,7 +433,7 @@ static void tell_note(const Following *g) {
 static bool follow_once(Following *g) {
   Sim *m = g->m;
   record_channels(m->w, m->p, g->number, &g->f->record);
-  g->flow = flow_open(m);
+  g->flow = flow_open(m, !has_fixed_steps(m->run));
   if (!g->flow || !open_look(g, g->number) || !flow_drive(g->flow)) return false;
   g->flow->look = g->look;
   if (g->flow->driven) flow_row(g->flow, 0);

@@ -12,7 +12,7 @@
 // -- events ---------------------------------------------------------------------------------------
 void flow_draws(Flow *f) {
   const System *s = f->m->s;
-  uint32_t n = f->problem.events, at = 0;
+  uint32_t n = f->events, at = 0;
   f->draws = NEW_ARRAY(f->m->arena, uint64_t, n + 1);
   f->drawer = NEW_ARRAY(f->m->arena, uint32_t, n + 1);
   f->drawn = NEW_ARRAY(f->m->arena, bool, n + 1);
@@ -36,7 +36,7 @@ uint64_t flow_draw(Flow *f, uint32_t guard) {
 }
 
 void flow_drawn(Flow *f, const uint8_t *which) {
-  uint32_t n = f->chance ? f->problem.events : 0;
+  uint32_t n = f->chance ? f->events : 0;
   for (uint32_t i = 0; i < n; i++)
     if (which[i]) f->drawn[f->drawer[i]] = true;
   for (uint32_t i = 0; i < n; i++) {
@@ -120,7 +120,7 @@ bool flow_usual_step(Sim *m) {
   const Run *r = m->run;
   double fast;
   if ((r->follow != FOLLOW_MARUYAMA && r->follow != FOLLOW_MILSTEIN) || r->step > 0) return true;
-  Flow *f = flow_open(m);
+  Flow *f = flow_open(m, false);
   if (!f || !fastest(f, &fast)) return false;
   double h = fmin(r->end / 1000, 0.01 / fmax(fast, 1e-300));
   if (r->every > 0) h = fmin(h, r->every);

@@ -80,11 +80,21 @@ static Diagram *flat(World *w, Diagram *d) {
   return passes_flat(w, d);
 }
 
-Diagram *pick_wires(World *w, const System *s, const Id *wire, uint32_t n) {
+static Diagram *up_to(World *w, const System *s, const Id *wire, uint32_t n) {
   Diagram *to = diagram_new(w, s->name);
   Id *map = paste_all(w, to, s->d);
   for (uint32_t i = 0; i < n; i++) diagram_output(w, to, map[wire[i]]);
-  return flat(w, to);
+  return to;
+}
+
+Diagram *pick_wires(World *w, const System *s, const Id *wire, uint32_t n) {
+  return flat(w, up_to(w, s, wire, n));
+}
+
+Diagram *pick_whole(World *w, const System *s, const Id *wire, uint32_t n) {
+  Diagram *d = up_to(w, s, wire, n);
+  diagram_resolve(w, d);
+  return diagram_simplify(w, diagram_inline_all(w, d));
 }
 
 Diagram *pick_seen(World *w, const System *s, const SightList *see) {

@@ -46,6 +46,8 @@ int64_t sim_in_cells(const Sim *, uint32_t port);
 // sim_diagrams.c: diagrams made of a system's
 // The system up to these wires. Its clocks are states in the store.
 Diagram *pick_wires(World *, const System *, const Id *wire, uint32_t n);
+// The same before loops are put together.
+Diagram *pick_whole(World *, const System *, const Id *wire, uint32_t n);
 typedef struct { // what is looked at
   const Sights *sights;
   const uint32_t *sight; // of those
@@ -100,11 +102,13 @@ bool verify_boxes(World *, const Check *, const SimOptions *, Verdict *);
 // not known
 const Pattern *structure_find(World *, Arena *, const Diagram *, uint32_t first, uint32_t n);
 bool structure_jumps(const Diagram *); // may what it gives jump?
-bool structure_adds(const Diagram *);  // does it only add and multiply?
+// Does it only add and multiply? `steps`: or choose between such, by what is held.
+bool structure_adds(const Diagram *, bool steps);
 
 // flow.c: rates as functions on rows of numbers
 typedef struct Flow Flow;
-Flow *flow_open(Sim *); // NULL with a diagnostic
+// NULL with a diagnostic. `holds`: what rates compare is held until a solver turns it.
+Flow *flow_open(Sim *, bool holds);
 bool flow_rates(void *flow, double t, const double *x, const double *late, double *dx);
 // jacobian.c: [n n] row-major
 bool flow_jacobian(void *flow, double t, const double *x, const double *late, double *j);

@@ -426,14 +426,19 @@ const Pattern *structure_find(World *w, Arena *a, const Diagram *d, uint32_t fir
 }
 
 // -- sums and products ----------------------------------------------------------------------------
-static bool is_sum(const Loop *l) {
+static bool is_step(Fn fn) {
+  return fn == FN_select || fn == FN_bit || fn == FN_lt || fn == FN_le || fn == FN_floor ||
+         fn == FN_sign || fn == FN_mod || fn == FN_and || fn == FN_or || fn == FN_not;
+}
+
+static bool is_sum(const Loop *l, bool steps) {
   if (l->combine != SUM) return false;
   for (uint32_t i = 0; i < l->nscalar; i++) {
     const Scalar *s = &l->scalar[i];
     bool whole = s->fn <= FN_SIZE || s->fn == FN_number;
     bool adds = s->fn == FN_add || s->fn == FN_sub || s->fn == FN_neg || s->fn == FN_mul;
     bool part = s->fn == FN_div && l->scalar[s->arg[1]].fn == FN_CONST;
-    if (!whole && !adds && !part) return false;
+    if (!whole && !adds && !part && !(steps && is_step((Fn)s->fn))) return false;
   }
   return true;
 }
@@ -455,10 +460,10 @@ bool structure_jumps(const Diagram *d) {
   return false;
 }
 
-bool structure_adds(const Diagram *d) {
+bool structure_adds(const Diagram *d, bool steps) {
   for (uint32_t i = 1; i < d->box.n; i++) {
     const Box *b = &d->box.at[i];
-    if (b->op != OP_join && !(b->op == OP_loop && is_sum(b->loop))) return false;
+    if (b->op != OP_join && !(b->op == OP_loop && is_sum(b->loop, steps))) return false;
   }
   return true;
 }

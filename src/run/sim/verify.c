@@ -31,7 +31,7 @@ static bool moved_by_tick(Sim *m, double *out) {
 
 // How fast the point moves, or the trace of the Jacobian there.
 static bool speed_at(Sim *m, const Watch *x, double *out) {
-  Flow *f = flow_open(m);
+  Flow *f = flow_open(m, false);
   if (!f) return false;
   bool good = true;
   double *state = NEW_ARRAY(m->arena, double, f->n + 1),
@@ -81,7 +81,7 @@ static double shrink(double *v, uint32_t n) {
 // The first tenth does not count.
 static bool exponent_of_flow(Sim *m, const Check *c, double *out) {
   const Run *run = m->run;
-  Flow *f = flow_open(m);
+  Flow *f = flow_open(m, false);
   if (!f) return false;
   uint32_t n = f->n;
   double *x = NEW_ARRAY(m->arena, double, 2 * (size_t)n + 1), sum = 0, counted = 0;

@@ -48,7 +48,8 @@ void watcher_moment(Watcher *w, double t, double x) {
   if (!first && x != w->last) w->settled = t;
   extremes(w, t, x);
   if (first) w->from = t;
-  if (w->watch->kind == WATCH_AT && t == w->watch->number) w->found = x;
+  double behind = t - w->watch->number; // but for rounding, it is this moment
+  if (w->watch->kind == WATCH_AT && behind >= 0 && behind <= 1e-12 * t) w->found = x;
   w->last = x;
 }
 

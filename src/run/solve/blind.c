@@ -28,9 +28,10 @@ static const double surprise = 100;
 // reason: what counts is the error of one as long as was wanted.
 static bool may_be_blind(const Solver *s, double h) {
   const double small = 0.01, long_step = 1.5;
-  if (s->problem.adds || s->stepper->fixed || s->stepper->given) return false;
+  bool jumps = s->problem.jumps || s->loose;
+  if ((s->problem.adds && !jumps) || s->stepper->fixed || s->stepper->given) return false;
   // A pulse of one number leaves no trace in the error of the others.
-  if (s->problem.jumps || h > long_step * s->known_length) return true;
+  if (jumps || h > long_step * s->known_length) return true;
   double cut = fmax(fmin(s->h, s->how.largest) / h, 1);
   return s->error * pow(cut, 1 / s->stepper->exponent) < small;
 }

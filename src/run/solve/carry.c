@@ -99,8 +99,8 @@ static void carry_steps(Solver *s, Carry *c) {
 void solver_carry(Solver *s, Carry *c) {
   double *real[] = {&s->t,         &s->from,     &s->h,          &s->aim,     &s->error,
                     &s->log_error, &s->odd_time, &s->dense.from, &s->dense.h, &s->known_length};
-  bool *flag[] = {&s->known,   &s->fresh, &s->rejected, &s->odd,    &s->happened,
-                  &s->stopped, &s->begun, &s->met,      &s->limited};
+  bool *flag[] = {&s->known,   &s->fresh, &s->rejected, &s->odd,     &s->happened,
+                  &s->stopped, &s->begun, &s->met,      &s->limited, &s->loose};
   uint32_t *number[] = {&s->worst, &s->odd_number, &s->stiff_hits, &s->stiff_misses,
                         &s->first_event};
   uint64_t *counts[] = {&s->steps, &s->rejections, &s->rates};

@@ -141,6 +141,7 @@ static bool first_values(Solver *s) {
   uint32_t m = s->problem.late;
   for (uint32_t round = 0; round < m + 1; round++) {
     memcpy(s->late, y->first, m * sizeof(double));
+    if (s->problem.turn && !s->problem.turn(s->problem.context, s->t, s->x, s->late)) return false;
     if (!s->problem.lates(s->problem.context, s->t, s->x, s->late, y->first))
       return solver_fail(s, "a delayed value cannot be computed at t = %.10g", s->t);
     if (memcmp(s->late, y->first, m * sizeof(double)) == 0) break;

@@ -14,6 +14,9 @@
 #include <float.h>
 #include <math.h>
 
+// Those that set something; behind them are switches.
+static uint32_t setting(const Solver *s) { return s->problem.events - s->problem.switches; }
+
 static const char *event_name(const Solver *s, uint32_t i) {
   return s->problem.event_name ? s->problem.event_name(s->problem.context, i)
                                : arena_format(s->arena, "`event %u`", i);
@@ -29,7 +32,7 @@ static bool guards_anywhere(Solver *s, double t, const double *x, Side side, dou
 // On the way that is taken.
 static bool guards(Solver *s, double t, const double *x, Side side, double *g) {
   if (!guards_anywhere(s, t, x, side, g)) return false;
-  for (uint32_t i = 0; i < s->problem.events; i++)
+  for (uint32_t i = 0; i < setting(s); i++)
     if (isnan(g[i])) {
       s->odd = true;
       return solver_fail(s, "the guard of %s is not a number at t = %.10g", event_name(s, i), t);
@@ -64,11 +67,12 @@ void events_new(Solver *s) {
 // Which events happen with guards at g; the others are armed where their guard is down.
 static bool fire(Solver *s, const double *g) {
   bool any = false;
-  for (uint32_t i = 0; i < s->problem.events; i++) {
+  for (uint32_t i = s->problem.events; i-- > 0;) {
     bool up = g[i] > 0;
     s->fired[i] = up && s->armed[i];
     if (!up) s->armed[i] = 1;
-    if (s->fired[i] && !any) s->first_event = i, any = true;
+    any |= s->fired[i];
+    if (s->fired[i]) s->first_event = i;
   }
   return any;
 }
@@ -137,19 +141,59 @@ static bool too_often(Solver *s, uint32_t i) {
   return false;
 }
 
+// A switch that turns back at once, or more often than steps could follow.
+static bool too_dense(Solver *s, uint32_t i) {
+  enum { QUICK = 5, OFTEN = 256 };
+  double longest = isfinite(s->how.largest) ? s->how.largest : 0, gap = s->t - s->event_last[i];
+  s->event_quick[i] = gap <= 1e-12 * fmax(fabs(s->t), longest) ? s->event_quick[i] + 1 : 0;
+  if (s->t - s->event_since[i] > longest / OFTEN) s->event_since[i] = s->t, s->event_count[i] = 0;
+  s->event_last[i] = s->t;
+  return ++s->event_count[i] > OFTEN || s->event_quick[i] >= QUICK;
+}
+
+static void loosen(Solver *s, uint32_t i) {
+  s->problem.loosen(s->problem.context, i - setting(s));
+  s->loose = true;
+}
+
+bool events_turn(Solver *s) {
+  const Problem *p = &s->problem;
+  if (!p->switches) return true;
+  if (p->late) late_at(s, s->t, SIDE_RIGHT);
+  return p->turn(p->context, s->t, s->x, s->late) ||
+         solver_fail(s, "the rates cannot be computed at t = %.10g", s->t);
+}
+
+// What of it sets something, does so: false: too often.
+static bool set_all(Solver *s, uint32_t *first) {
+  const Problem *p = &s->problem;
+  uint32_t some = setting(s);
+  bool any = false;
+  for (uint32_t i = 0; i < p->events; i++) {
+    if (!s->fired[i]) continue;
+    if (i < some && too_often(s, i)) return false;
+    if (i >= some && too_dense(s, i)) loosen(s, i);
+    any |= i < some;
+  }
+  if (!any) return true;
+  if (!s->happened) *first = s->first_event;
+  s->happened = true;
+  s->stopped = !p->happen(p->context, s->t, s->fired, s->late, s->x);
+  return true;
+}
+
 static bool events_happen(Solver *s) {
   const Problem *p = &s->problem;
   uint32_t first = s->first_event;
-  s->happened = true;
+  s->turned = true;
   do {
     if (p->late) late_at(s, s->t, SIDE_RIGHT);
-    for (uint32_t i = 0; i < p->events; i++)
-      if (s->fired[i] && too_often(s, i)) return false;
-    s->stopped = !p->happen(p->context, s->t, s->fired, s->late, s->x);
-    for (uint32_t i = 0; i < p->events; i++)
+    settle_before(s);
+    if (!set_all(s, &first)) return false;
+    for (uint32_t i = 0; i < setting(s); i++)
       if (s->fired[i]) s->armed[i] = 0;
     if (s->stopped) break;
-    if (!solver_settle(s)) return false;
+    if (!events_turn(s) || !solver_settle(s)) return false;
     if (!guards(s, s->t, s->x, SIDE_RIGHT, s->guard_now)) return false;
   } while (fire(s, s->guard_now));
   s->first_event = first;
@@ -168,4 +212,25 @@ bool events_again(Solver *s) {
   if (s->problem.events == 0) return true;
   if (!guards(s, s->t, s->x, SIDE_RIGHT, s->guard_now)) return false;
   return !fire(s, s->guard_now) || events_happen(s);
+}
+
+// Straight on, a few digits behind t.
+bool events_behind(Solver *s, double by) {
+  uint32_t some = setting(s);
+  bool any = false;
+  double *later = s->guard.row[1];
+  if (!some || s->message || s->stopped) return !s->message;
+  if (!solver_rates(s, s->t, s->x, SIDE_RIGHT, s->rate)) return false;
+  for (uint32_t i = 0; i < s->n; i++) {
+    bool flows = !(s->problem.constrained && s->problem.constrained[i]) && isfinite(s->rate[i]);
+    s->look[i] = s->x[i] + (flows ? by * s->rate[i] : 0);
+  }
+  if (!guards(s, s->t, s->x, SIDE_RIGHT, s->guard_now)) return false;
+  if (!guards_anywhere(s, s->t + by, s->look, SIDE_RIGHT, later)) return false;
+  for (uint32_t i = s->problem.events; i-- > 0;) {
+    s->fired[i] = i < some && s->armed[i] && !(s->guard_now[i] > 0) && later[i] > 0;
+    any |= s->fired[i];
+    if (s->fired[i]) s->first_event = i;
+  }
+  return !any || events_happen(s);
 }

@@ -89,7 +89,8 @@ static bool fail_slide(Solver *s, SlideWatch *w, uint32_t i) {
       s,
       "at t = %.10g `%s` slides: its rate jumps between %.4g and %.4g there, and each "
       "of them leads back to the other, so that no step goes on",
-      w->found.t, solver_name(s, i), w->fs[0][i], w->fs[1][i]);
+      w->found.t, solver_name(s, i), fmin(w->fs[0][i], w->fs[1][i]),
+      fmax(w->fs[0][i], w->fs[1][i]));
 }
 
 static bool slides(Solver *s, SlideWatch *w, uint32_t i, const SlideEnd end[2]) {

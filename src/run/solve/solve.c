@@ -88,7 +88,7 @@ void solver_stages(Solver *s, uint32_t n) {
 
 static void take_rows(Solver *s, Arena *arena) {
   size_t n = s->n;
-  double **row[] = {&s->x, &s->rate, &s->next, &s->next_rate, &s->trial, &s->look};
+  double **row[] = {&s->x, &s->rate, &s->next, &s->next_rate, &s->trial, &s->look, &s->before};
   for (uint32_t i = 0; i < COUNT(row); i++) *row[i] = NEW_ARRAY(arena, double, n);
   solver_stages(s, s->stepper->stages);
   s->dense.part = NEW_ARRAY(arena, double, 5 * n);
@@ -114,6 +114,7 @@ Solver *solver_new(Arena *arena, const Problem *p, const SolveOptions *how, doub
   fill_in(&s->how);
   take_rows(s, arena);
   memcpy(s->x, x, s->n * sizeof(double));
+  settle_before(s);
   dense_rest(&s->dense, s->n, t, x);
   if (!accept_problem(s)) return s;
   if (s->stepper == &stiff_stepper) stiff_new(s);
@@ -125,7 +126,8 @@ Solver *solver_new(Arena *arena, const Problem *p, const SolveOptions *how, doub
                 s->history->shortest);
   else if (late)
     s->how.largest = s->history->shortest;
-  if (begun && !how->goes_on && late_settle(s)) dense_rest(&s->dense, s->n, t, s->x);
+  if (begun && !how->goes_on && events_turn(s) && late_settle(s))
+    dense_rest(&s->dense, s->n, t, s->x);
   return s;
 }
 
@@ -221,7 +223,12 @@ static bool fail_small(Solver *s) {
         "at t = %.10g it is not finite how the rates change with what flows, which "
         "the stiff method has to know: a root, a power or a logarithm may be at 0 there",
         s->t);
-  if (s->problem.constrained && s->problem.constrained[s->worst]) return settle_singular(s);
+  if (s->problem.constrained && s->problem.constrained[s->worst])
+    return solver_fail(s,
+                       "at t = %.10g no step is small enough: `%s`, which the equations `0 = …` "
+                       "say, changes too fast there. It may grow without bound, or the equations "
+                       "hardly depend on it there (then they are not of index 1)",
+                       s->t, solver_name(s, s->worst));
   return solver_fail(
       s,
       "at t = %.10g no step is small enough: `%s` changes too fast there. It may grow "
@@ -354,7 +361,7 @@ static bool arrive(Solver *s, double to) {
   if (passed) s->known = false;
   if (s->problem.events && !events_moved(s)) return false;
   if (passed && !cut && !events_again(s)) return false;
-  if (s->happened) jumped(s);
+  if (s->turned) jumped(s);
   return true;
 }
 
@@ -362,25 +369,34 @@ static bool arrive(Solver *s, double to) {
 static bool happens_at_once(Solver *s) {
   s->met = true;
   if (!events_again(s)) return false;
-  if (!s->happened) return true;
-  jumped(s);
-  s->from = s->t;
+  if (s->turned) jumped(s);
+  if (s->happened) s->from = s->t;
   return true;
 }
 
 bool solver_step(Solver *s, double end) {
   double to;
-  s->happened = s->limited = false;
+  s->happened = s->turned = s->limited = false;
   if (s->message || s->stopped || !(end > s->t)) return false;
   if (s->instead) s->stepper = s->instead, s->instead = NULL;
   if (!s->met && !happens_at_once(s)) return false;
   return s->happened || (prepare(s) && take_aim(s) && make(s, end, &to) && arrive(s, to));
 }
 
+bool solver_end(Solver *s, double by) {
+  s->happened = s->turned = false;
+  if (s->message || !events_behind(s, by) || !s->happened) return false;
+  s->from = s->t;
+  dense_rest(&s->dense, s->n, s->t, s->x);
+  jumped(s);
+  return true;
+}
+
 void solver_disturb(Solver *s) {
   jumped(s);
   s->met = false;
-  solver_settle(s);
+  settle_before(s);
+  if (events_turn(s)) solver_settle(s);
   dense_rest(&s->dense, s->n, s->t, s->x);
 }
 

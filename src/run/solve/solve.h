@@ -36,7 +36,7 @@ typedef struct {
   // Row r of column c: rate r may depend on number c. NULL, or what gives NULL: all on all.
   const Pattern *(*pattern)(void *context);
   bool timeless; // the rates depend on x alone
-  bool jumps;    // they may jump: a pulse may stand between any two moments
+  bool jumps;    // they may jump where no switch turns: a pulse may stand between any two moments
   bool adds;     // they only add and multiply t and x: no pulse hides between two moments
   // [n] 1: this number has no rate; instead, what stands in its place is 0 at every moment. NULL: all
   // have one. Only for the stiff method.
@@ -45,6 +45,12 @@ typedef struct {
   // above; or when it is above 0 at the start. Still above 0 after its event, it has to come down
   // first.
   bool (*guards)(void *context, double t, const double *x, const double *late, double *g);
+  // The last ones of the events are switches: what rates compare, which is held while no event
+  // happens. At such an event nothing is set: all of them become what they are there. One that turns
+  // so often that time hardly moves is loosened: its guard stays down, and the rates may jump.
+  uint32_t switches;
+  bool (*turn)(void *context, double t, const double *x, const double *late);
+  void (*loosen)(void *context, uint32_t which); // of the switches
   const NumberRange *guarded; // [nguarded] the numbers of x that guards read; NULL: all
   uint32_t nguarded;
   // What happens at one moment, all of it at once: which[events]. All of it reads x as it was before
@@ -97,6 +103,9 @@ Solver *solver_new(Arena *, const Problem *, const SolveOptions *, double t, con
 // have lifted above 0) and the state is the one after it. What happens at the start is a step of no
 // length. False at `end`, or after an error.
 bool solver_step(Solver *, double end);
+// The last moment: what would happen within `by` behind it, happens at it, as a step of no length. False:
+// nothing, or an error.
+bool solver_end(Solver *, double by);
 // Something else that the functions read has changed at this moment.
 void solver_disturb(Solver *);
 double solver_time(const Solver *);

@@ -74,6 +74,7 @@ struct Solver {
   double *next, *next_rate; // [n] at the end of the step that was tried
   double *trial;            // [n] at a stage; Dormand–Prince: at its last inner one
   double *look;             // [n] on the dense output
+  double *before;           // [n] before the last jump, for equations
   double *late;             // [late] as of the last late_at
   double *k[8];             // [n] stages
   Dense dense;
@@ -102,6 +103,8 @@ struct Solver {
   double *event_last, *event_since; // [events] when it last happened; when its count began
   uint32_t *event_quick, *event_count;
   bool happened, stopped, begun;
+  bool turned;  // the last step ended where something happened, or a switch turned
+  bool loose;   // a switch was loosened
   bool met;     // what happens at t has happened
   bool limited; // `end` had a say in how long the last step is
   uint32_t first_event;
@@ -157,6 +160,7 @@ bool slide_watch(Solver *);
 bool slide_rejected(Solver *, double h);
 void slide_carry(Solver *, Carry *);
 // settle.c
+void settle_before(Solver *);   // before something makes x jump
 bool solver_settle(Solver *);   // makes the equations hold at (t, x)
 bool settle_singular(Solver *); // the message: always false
 // pattern.c
@@ -201,10 +205,12 @@ double late_limit(const Solver *, double end); // the next such moment, or end
 void late_carry(Solver *, Carry *);
 // events.c
 void events_new(Solver *);
+bool events_turn(Solver *);              // switches become what they are at (t, x)
 double events_ahead(Solver *, double h); // how far, by their slopes now, within h; or infinite
 RootEnd events_find(Solver *, double to, double *when); // on the dense output
 bool events_at_end(Solver *, double to);                // the same without looking between
-bool events_moved(Solver *); // to where the last walk ended; what it found, happens
+bool events_moved(Solver *);             // to where the last walk ended; what it found, happens
+bool events_behind(Solver *, double by); // what would happen so shortly after t, happens
 bool events_again(Solver *); // at the start, or after a break: what has lifted a guard, happens
 
 #endif

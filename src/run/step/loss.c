@@ -24,7 +24,7 @@ typedef struct {
   Proposals proposal;
 } LossJoining;
 
-static bool moves_states(Elab *in, const Goal *g, const Param *p) {
+bool goal_moves_state(Elab *in, const Goal *g, const Param *p) {
   for (uint32_t i = 0; i < g->targets.n; i++)
     if (learner_holds(in, def_of(in, g->targets.at[i]), p)) return true;
   return !g->targets.n;
@@ -64,7 +64,7 @@ static Id call_goal(LossJoining *j, const Goal *g, Diagram *f, GoalNumbers *numb
   if (f->noisy) d->box.at[d->box.n - 1].site = site_hash(0, name_text(w->names, g->name));
   for (uint32_t i = 0, next = out + f->out.n; i < f->param.n; i++) {
     if (!f->param.at[i].next) continue;
-    if (moves_states(j->in, g, &f->param.at[i]))
+    if (goal_moves_state(j->in, g, &f->param.at[i]))
       vec_push(w->arena, &j->proposal.at[number->at[i]], next);
     next++;
   }

@@ -164,6 +164,35 @@ static void make_rounds(Regimen *plan) {
   }
 }
 
+// -- for who steps elsewhere -----------------------------------------------------------------------
+static void tell_groups(Regimen *plan) {
+  Arena *a = plan->w->arena;
+  for (uint32_t i = 0; i < plan->group.n; i++) {
+    const WeightGroup *g = &plan->group.at[i];
+    Stepped s = {.optimiser = g->diagram,
+                 .name = g->optimiser,
+                 .base = g->base,
+                 .looks = g->looks,
+                 .row = g->flat,
+                 .matrix = g->matrix,
+                 .turns = g->turns};
+    for (uint32_t k = 0; k < g->weight.n; k++)
+      vec_push(a, &s, plan->weight.at[g->weight.at[k]].path);
+    vec_push(a, &plan->out->stepped, s);
+  }
+  for (uint32_t i = 0; i < plan->copy.n; i++) {
+    const Copy *c = &plan->copy.at[i];
+    StaleCopy f = {
+        .param = {.path = c->path, .rooted = c->rooted, .role = ROLE_BUFFER, .init = c->init},
+        .type = c->type,
+        .name = c->name,
+        .of = c->of,
+        .number = c->def->number,
+        .by = stale_is_by(c->def->node)};
+    vec_push(a, &plan->out->followed, f);
+  }
+}
+
 bool learn_regime(Elab *in, Program *p, const Syntax *train, Regime *out) {
   World *w = elab_world(in);
   Regimen plan = {.in = in, .w = w, .p = p, .node = train, .out = out};
@@ -178,6 +207,7 @@ bool learn_regime(Elab *in, Program *p, const Syntax *train, Regime *out) {
   if (!read_goals(&plan) || !plan_groups(&plan)) return false;
   for (uint32_t i = 0; i < plan.group.n; i++) plan.counts |= reads_step(plan.group.at[i].diagram);
   make_rounds(&plan);
+  tell_groups(&plan);
   out->says = plan.says.at ? plan.says.at : "";
   return true;
 }

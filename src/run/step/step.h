@@ -20,6 +20,8 @@ typedef struct {
 
 // -- loss.c ---------------------------------------------------------------------------------------
 Loss learn_loss(Elab *, const Program *);
+// Does the goal move a state of a box (a running mean)?
+bool goal_moves_state(Elab *, const Goal *, const Param *);
 
 // exploit.c: what players that are points of a simplex could gain, each alone; NULL: there are none
 Diagram *learn_exploitability(Elab *, const Program *, Ids *fields);
@@ -60,6 +62,25 @@ typedef struct {
 typedef struct {
   const char *path, *as; // starts with the value of another state or member: stale copies
 } Start;
+// Weights that one optimiser steps, and a copy that follows a weight: for who steps elsewhere.
+typedef struct {
+  const Diagram *optimiser; // in: p, grad; out: what the model sees, the next p; params: what it
+                            // keeps, and clocks
+  const char *name;         // adam
+  Base base;
+  bool looks;       // the model does not see the weights themselves
+  bool row, matrix; // it works on all numbers of a weight as a row; as a matrix; otherwise as it is
+  uint64_t turns;   // in which turns they are stepped; 0: in all
+  VEC(const char *); // their paths
+} Stepped;
+typedef struct {
+  Param param; // its path, how it begins
+  Type type;
+  Name name;
+  const char *of; // the path that it follows
+  double number;  // every so many rounds; or so much of it is kept in a round
+  bool by;
+} StaleCopy;
 typedef struct {
   const Syntax *node;
   Training training; // what the statement says: its goals, how long, …
@@ -67,6 +88,8 @@ typedef struct {
   VEC(Turn) turn; // one round: these steps, in order, that often
   VEC(Flat) flat;
   VEC(Start) start;
+  VEC(Stepped) stepped;
+  VEC(StaleCopy) followed;
   const char *says; // what was chosen without being asked for, a line each; "" = nothing
 } Regime;
 bool learn_regime(Elab *, Program *, const Syntax *train, Regime *out); // false with diagnostics

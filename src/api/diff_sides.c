@@ -1,0 +1,156 @@
+// The two sides of a comparison: a program, a run, an ONNX file or a file of weights, each in a
+// handle of its own.
+#include "api/diff_own.h"
+
+#include "lang/value/value.h"
+#include "port/import/import.h"
+
+// -- loading --------------------------------------------------------------------------------------
+static DiffSideKind kind_of(const char *path) {
+  if (text_ends(path, ".onnx")) return SIDE_ONNX;
+  if (text_ends(path, ".safetensors")) return SIDE_WEIGHTS;
+  return path_is_folder(path) ? SIDE_RUN : SIDE_PROGRAM;
+}
+
+static LimnStatus load_onnx(ApiCall *c, DiffSide *side) {
+  Imported out = {0};
+  ImportOptions how = {.path = side->path, .weights = "weights.safetensors"};
+  if (!import_onnx(c->scratch, c->l->diags, &how, &out)) return LIMN_WRONG;
+  side->weights = out.weights;
+  side->has_weights = out.weights.array.n;
+  return limn_load_text(side->l, side->path, out.text, strlen(out.text));
+}
+
+// "n=3 m=R[4 5]": a part without `=` belongs to the value before it.
+static void set_as_noted(ApiCall *c, DiffSide *side) {
+  char *text = arena_text(c->scratch, side->note.set, strlen(side->note.set)), *name = text;
+  while (name && *name) {
+    char *value = strchr(name, '='), *next = value;
+    if (!value) return;
+    *value++ = 0;
+    do next = strchr(next + 1, ' ');
+    while (next && !memchr(next + 1, '=', strcspn(next + 1, " ")));
+    if (next) *next++ = 0;
+    limn_set(side->l, name, value);
+    name = next;
+  }
+}
+
+static LimnStatus load_run(ApiCall *c, DiffSide *side) {
+  const char *error;
+  side->has_weights =
+      safetensors_read(c->scratch, folder_weights(c->scratch, side->path), &side->weights, &error);
+  side->noted = note_read(c->scratch, side->path, &side->note, &error);
+  if (side->noted && side->note.set) set_as_noted(c, side);
+  side->has_rows = rows_read(c->scratch, arena_format(c->scratch, "%s/metrics.csv", side->path),
+                             &side->rows, &error);
+  return limn_load(side->l, arena_format(c->scratch, "%s/program.limn", side->path));
+}
+
+static LimnStatus load_weights(ApiCall *c, DiffSide *side) {
+  const char *error = "";
+  side->has_weights = safetensors_read(c->scratch, side->path, &side->weights, &error);
+  if (side->has_weights) return LIMN_GOOD;
+  diag_error(c->l->diags, (Span){0}, "%s", error);
+  return LIMN_WRONG;
+}
+
+LimnStatus diff_load(ApiCall *c, DiffSide *side) {
+  side->kind = kind_of(side->path);
+  LimnStatus status = side->kind == SIDE_ONNX      ? load_onnx(c, side)
+                      : side->kind == SIDE_WEIGHTS ? load_weights(c, side)
+                      : side->kind == SIDE_RUN     ? load_run(c, side)
+                                                   : limn_load(side->l, side->path);
+  if (status) move_messages(c->l, side->l);
+  return status;
+}
+
+// -- what is in it --------------------------------------------------------------------------------
+// What the library, the built-in boxes and the scalar functions are called.
+static Table *fixed_names(ApiCall *c, Limn *l) {
+  Table *out = table_new(c->scratch);
+  for (uint32_t i = 0; i < table_count(l->in->library->names); i++) {
+    size_t n;
+    const char *key = table_key(l->in->library->names, i, &n);
+    table_put(out, key, n, 1);
+  }
+  for (uint32_t i = 0; i < l->in->builtin.n; i++) {
+    Name name = name_from(l->w->names, l->in->builtin.at[i]->name);
+    table_put(out, &name, sizeof name, 1);
+  }
+  for (uint32_t i = FN_SIZE + 1; i < FN_COUNT; i++) {
+    Name name = name_from(l->w->names, fn_rows[i].name);
+    table_put(out, &name, sizeof name, 1);
+  }
+  return out;
+}
+
+static Table *columns(ApiCall *c, const Program *p) {
+  Table *out = table_new(c->scratch);
+  for (uint32_t i = 0; i < p->given.n; i++) {
+    const Given *g = &p->given.at[i];
+    for (uint32_t k = 0; k < g->field.n && k < g->column.n; k++)
+      if (g->column.at[k]) table_put(out, &g->field.at[k]->name, sizeof(Name), g->column.at[k]);
+  }
+  return out;
+}
+
+DiffSource diff_source(ApiCall *c, DiffSide *side) {
+  Limn *l = side->l;
+  DiffSource out = {.names = l->w->names,
+                    .sources = l->w->sources,
+                    .fixed = fixed_names(c, l),
+                    .column = columns(c, l->program)};
+  for (uint32_t i = 0; i < l->in->scope.n; i++)
+    if (l->in->scope.at[i]->library && l->in->scope.at[i]->tree)
+      vec_push(c->scratch, &out.tree, l->in->scope.at[i]->tree);
+  return out;
+}
+
+// One whose sizes are open is compared where it is used.
+static Outline *outline_named(ApiCall *c, DiffSide *side, const char *name, bool training) {
+  Limn *l = side->l;
+  l->w->diags->muted++;
+  Diagram *d = training ? diagram_named(l->in, l->program, name, &(Instance){.training = true})
+                        : diagram_trained(l->in, l->program, name);
+  bool small = d && diagram_is_small(l->w, d);
+  l->w->diags->muted--;
+  return small ? outline_of(c->scratch, l->w, name, d, &side->names) : NULL;
+}
+
+static const Goal *only_goal(const Program *p, const Syntax *node) {
+  const Goal *found = NULL;
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < p->goal.n; i++)
+    if (p->goal.at[i].node == node) found = &p->goal.at[i], n++;
+  return n == 1 && found->diagram ? found : NULL;
+}
+
+// In training, unless only its use says how large its weights are.
+static bool says_sizes(const Outline *training, const Outline *use) {
+  bool same = training && training->weight.n == use->weight.n;
+  for (uint32_t i = 0; same && i < use->weight.n; i++)
+    same = !strcmp(training->weight.at[i].type, use->weight.at[i].type);
+  return same;
+}
+
+DiffModel diff_model(ApiCall *c, DiffSide *side, const DiffThing *t, bool models) {
+  DiffModel m = {0};
+  const char *name = t->name[side->second];
+  const Syntax *node = t->node[side->second];
+  if (t->kind == N_GOAL) {
+    m.goal = only_goal(side->l->program, node);
+    m.shown = m.goal ? outline_of(c->scratch, side->l->w, name ? name : "goal", m.goal->diagram,
+                                  &side->names)
+                     : NULL;
+    if (m.shown) m.whole[0] = m.whole[1] = m.shown->whole;
+    return m;
+  }
+  if (t->kind != N_LEARNER && t->kind != N_BOX) return m;
+  Outline *use = outline_named(c, side, name, false);
+  Outline *training = models || !use ? NULL : outline_named(c, side, name, true);
+  m.shown = use && says_sizes(training, use) ? training : use;
+  if (use) m.whole[0] = use->whole;
+  if (training) m.whole[1] = training->whole;
+  return m;
+}

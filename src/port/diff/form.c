@@ -1,0 +1,219 @@
+// What a diagram computes, as one number: whatever its wires, weights and sizes are called, and in
+// whatever order its boxes stand.
+//
+// Boxes are looked at from the results back. A weight, a source of noise and an open size are known
+// by when they are met first, so that one that is used twice is another thing than two that are
+// equal; a box is known by what it does and by what it reads. What no result and no next state
+// needs is not looked at.
+#include "port/diff/outline_own.h"
+
+typedef struct {
+  DiffForms *all;
+  const Diagram *d;
+  uint64_t *wire;  // [wire] 0: it was not met yet
+  uint32_t *param; // [param] when it was met, from 1 on
+  uint32_t params, noises;
+} FormWalk;
+
+static uint64_t mixed(uint64_t h, uint64_t with) { return hash_bytes(h, &with, sizeof with); }
+
+// -- sizes and types ------------------------------------------------------------------------------
+uint64_t form_size(DiffForms *f, uint64_t h, Size s) {
+  World *w = f->w;
+  Ids vars = {0};
+  Buf text = buf_new(f->arena);
+  if (!s) return mixed(h, 0);
+  size_vars(w, s, &vars);
+  for (uint32_t i = 0; i < vars.n; i++)
+    if (vars.at[i] < f->vars && !f->var[vars.at[i]])
+      f->var[vars.at[i]] = arena_format(f->arena, "v%u", f->open++);
+  size_print_as(w, s, f->var, &text);
+  return form_text(h, text.at);
+}
+
+uint64_t form_text(uint64_t h, const char *text) { return hash_bytes(h, text, strlen(text) + 1); }
+
+uint64_t form_type(DiffForms *f, uint64_t h, const Type *t) {
+  h = mixed(h, (uint64_t)t->base << 32 | t->rank);
+  if (t->base == BASE_LABEL) h = form_size(f, h, t->count);
+  for (uint32_t i = 0; i < t->rank; i++)
+    h = form_size(f, mixed(h, t->axis[i].pass), t->axis[i].size);
+  return h;
+}
+
+// -- loops ----------------------------------------------------------------------------------------
+static uint64_t form_access(DiffForms *f, uint64_t h, const Access *a) {
+  h = mixed(h, (uint64_t)a->padded << 32 | a->rank);
+  if (a->padded) h = hash_bytes(h, &a->pad, sizeof a->pad);
+  for (uint32_t i = 0; i < a->rank; i++) {
+    const Coord *c = &a->coord[i];
+    h = form_size(f, mixed(h, c->n), c->c);
+    for (uint32_t k = 0; k < c->n; k++)
+      h = form_size(f, mixed(h, (uint64_t)c->term[k].operand << 32 | c->term[k].var),
+                    c->term[k].coef);
+  }
+  return h;
+}
+
+uint64_t form_loop(DiffForms *f, const Loop *loop) {
+  uint64_t h = mixed(mixed(HASH_START, loop->combine), loop->nindex);
+  for (uint32_t i = 0; i < loop->nindex; i++) h = form_size(f, h, loop->index[i].size);
+  for (uint32_t i = 0; i < loop->nin; i++) h = form_access(f, h, &loop->in[i]);
+  h = form_access(f, h, &loop->out);
+  for (uint32_t i = 0; i < loop->nscalar; i++) {
+    const Scalar *s = &loop->scalar[i];
+    h = mixed(h, (uint64_t)s->fn << 8 | s->base);
+    if (s->fn == FN_CONST) h = hash_bytes(h, &s->k, sizeof s->k);
+    if (s->fn == FN_ARG || s->fn == FN_AT) h = mixed(h, s->ref);
+    if (s->fn == FN_SIZE) h = form_size(f, h, s->ref);
+    if (s->fn > FN_SIZE) h = hash_bytes(h, s->arg, fn_rows[s->fn].arity * sizeof *s->arg);
+  }
+  return h;
+}
+
+// -- boxes ----------------------------------------------------------------------------------------
+// How a weight or a state begins.
+uint64_t form_begin(DiffForms *f, const Diagram *d, const Param *p) {
+  const Init *init = &p->init;
+  const Type *type = &d->wire.at[p->wire].type;
+  uint64_t h = mixed(mixed(HASH_START, p->role), init->kind);
+  int64_t n;
+  h = mixed(mixed(form_type(f, h, type), init->members), init->as != NULL);
+  if (init->kind == INIT_CONST) h = hash_bytes(h, &init->k, sizeof init->k);
+  if (init->kind == INIT_GLOROT || init->kind == INIT_HE)
+    h = form_size(f, form_size(f, h, init->fan_in), init->fan_out);
+  if (init->kind == INIT_DIAGRAM) h = mixed(h, form_of(f, init->diagram)->whole);
+  if (init->kind == INIT_DATA && type_count(f->w, type, &n))
+    h = hash_bytes(h, init->data, (size_t)n * sizeof *init->data);
+  return h;
+}
+
+static const DiffForm *callee_form(DiffForms *f, const Box *b, const Diagram **below) {
+  *below = b->op == OP_call ? b->callee : b->op == OP_scan ? b->scan->body : NULL;
+  return *below ? form_of(f, *below) : NULL;
+}
+
+// What it does, without what it reads.
+uint64_t form_box(DiffForms *f, const Diagram *d, const Box *b) {
+  const Diagram *below;
+  uint64_t h = mixed(mixed(HASH_START, b->op), b->nout);
+  const DiffForm *inner = callee_form(f, b, &below);
+  if (inner) h = mixed(h, inner->whole);
+  if (b->op == OP_loop) h = mixed(h, form_loop(f, b->loop));
+  if (b->op == OP_join || b->op == OP_order) h = mixed(h, b->axis);
+  if (b->op == OP_random) h = mixed(h, b->random->noise);
+  if (b->op == OP_scan) {
+    const Scan *s = b->scan;
+    h = mixed(mixed(mixed(mixed(h, s->slice), s->carry), s->hold), s->back);
+    h = form_size(f, h, s->axis.size);
+  }
+  for (uint32_t i = 0; i < b->nout; i++) h = form_type(f, h, &d->wire.at[b->out[i]].type);
+  return h;
+}
+
+// The learner that a weight belongs to, and which member of a family: what is inside of it is known
+// by when it is met.
+static uint64_t root_form(const DiffForms *f, const Param *p) {
+  if (!p->rooted) return 0;
+  size_t n = strcspn(p->path, "/");
+  char *root = arena_text(f->arena, p->path, n), *dot = strrchr(root, '.');
+  for (int member = 0; member < 2; member++) {
+    for (uint32_t i = 0; i < f->names->n; i++)
+      if (!strcmp(f->names->at[i].here, root))
+        return form_text(form_text(HASH_START, f->names->at[i].there),
+                         arena_text(f->arena, p->path + strlen(root), n - strlen(root)));
+    if (dot) *dot = 0;
+  }
+  return form_text(HASH_START, arena_text(f->arena, p->path, n));
+}
+
+static uint64_t leaf_form(FormWalk *t, Id wire) {
+  const Diagram *d = t->d;
+  for (uint32_t i = 0; i < d->in.n; i++)
+    if (d->in.at[i] == wire)
+      return form_type(t->all, mixed(mixed(HASH_START, 1), i), &d->wire.at[wire].type);
+  for (uint32_t i = 0; i < d->param.n; i++) {
+    if (d->param.at[i].wire != wire) continue;
+    if (!t->param[i]) t->param[i] = ++t->params;
+    uint64_t h = mixed(mixed(HASH_START, 2), root_form(t->all, &d->param.at[i]));
+    return mixed(mixed(h, t->param[i]), form_begin(t->all, d, &d->param.at[i]));
+  }
+  return HASH_START;
+}
+
+// What a box reads: arguments in their order, then weights in the order in which the callee meets
+// them.
+static Id read_at(FormWalk *t, const Box *b, uint32_t i) {
+  const Diagram *below;
+  const DiffForm *inner = callee_form(t->all, b, &below);
+  uint32_t args = b->nin - (inner ? below->param.n : 0);
+  return b->in[i < args ? i : args + inner->met[i - args]];
+}
+
+static bool is_ready(FormWalk *t, const Box *b, Id *missing) {
+  for (uint32_t i = 0; i < b->nin; i++)
+    if (!t->wire[ *missing = read_at(t, b, i)]) return false;
+  return true;
+}
+
+static void box_met(FormWalk *t, const Box *b) {
+  uint64_t h = form_box(t->all, t->d, b);
+  for (uint32_t i = 0; i < b->nin; i++) h = mixed(h, t->wire[read_at(t, b, i)]);
+  if (b->op == OP_random || b->site) h = mixed(h, ++t->noises);
+  for (uint32_t i = 0; i < b->nout; i++) t->wire[b->out[i]] = mixed(h, i) | 1;
+}
+
+// Chains may be long: those that wait for others stand in a list, not on the stack.
+static uint64_t wire_form(FormWalk *t, Id wire) {
+  Ids wait = {0};
+  vec_push(t->all->arena, &wait, wire);
+  while (wait.n) {
+    Id at = wait.at[wait.n - 1], missing;
+    const Box *b = t->d->wire.at[at].box ? &t->d->box.at[t->d->wire.at[at].box] : NULL;
+    if (!t->wire[at] && b && !is_ready(t, b, &missing)) {
+      vec_push(t->all->arena, &wait, missing);
+      continue;
+    }
+    if (!t->wire[at] && b) box_met(t, b);
+    if (!t->wire[at]) t->wire[at] = leaf_form(t, at) | 1;
+    wait.n--;
+  }
+  return t->wire[wire];
+}
+
+const DiffForm *form_of(DiffForms *f, const Diagram *d) {
+  if (f->known[d->id]) return f->known[d->id];
+  DiffForm *form = f->known[d->id] = NEW(f->arena, DiffForm);
+  FormWalk t = {f,
+                d,
+                NEW_ARRAY(f->arena, uint64_t, d->wire.n + 1),
+                NEW_ARRAY(f->arena, uint32_t, d->param.n + 1),
+                0,
+                0};
+  uint64_t h = mixed(mixed(HASH_START, d->in.n), d->out.n);
+  for (uint32_t i = 0; i < d->out.n; i++) h = mixed(h, wire_form(&t, d->out.at[i]));
+  for (uint32_t k = 1; k <= t.params; k++) // states that are met may lead to others
+    for (uint32_t i = 0; i < d->param.n; i++)
+      if (t.param[i] == k && d->param.at[i].next)
+        h = mixed(mixed(h, k), wire_form(&t, d->param.at[i].next));
+  for (uint32_t i = 0; i < d->param.n; i++) // those that only move
+    if (!t.param[i] && d->param.at[i].next) h = mixed(h, wire_form(&t, d->param.at[i].next));
+  for (uint32_t i = 0; i < d->in.n; i++) h = form_type(f, h, &d->wire.at[d->in.at[i]].type);
+  if (d->reverse) h = mixed(h, form_of(f, d->reverse)->whole);
+  for (uint32_t i = 0; i < d->param.n; i++)
+    if (!t.param[i]) t.param[i] = ++t.params;
+  form->whole = h;
+  form->met = NEW_ARRAY(f->arena, uint32_t, d->param.n + 1);
+  for (uint32_t i = 0; i < d->param.n; i++) form->met[t.param[i] - 1] = i;
+  return form;
+}
+
+DiffForms forms_new(Arena *arena, World *w, const OutlineNames *names) {
+  uint32_t vars = size_var_count(w) + 1;
+  return (DiffForms){.arena = arena,
+                     .w = w,
+                     .names = names,
+                     .known = NEW_ARRAY(arena, DiffForm *, w->diagram.n + 1),
+                     .vars = vars,
+                     .var = NEW_ARRAY(arena, const char *, vars)};
+}

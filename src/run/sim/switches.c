@@ -1,0 +1,360 @@
+// What rates compare, round down or ask for its sign: switches.
+//
+// In: the rates of a system, what will be late, and the conditions of its events. Out: one diagram with
+// all of them, in which each such place of the rates reads what it was found to be last (`held`), so that
+// rates are smooth while nothing turns it; a number for each that rises through 0 where it would be
+// another, for the solver to find as it finds events; and what each is by itself, asked for when it
+// turns. Conditions of events read nothing held. A switch that turns again and again at one place is
+// loosened: then it is by itself at every moment, and the solver sees jumps.
+//
+// Only what moves is held: a comparison with a place of an array, or of what events alone change, is as
+// it is. So is what is inside a scan, what is equal or not, and what has too many cells.
+#include "run/sim/flow_own.h"
+
+#include "core/pass/pass.h"
+
+#include <assert.h>
+#include <math.h>
+
+enum { CELLS_HELD = 1 << 16 };
+
+typedef struct {
+  World *w;
+  const Diagram *from;
+  Diagram *to;
+  Id *live, *held;   // [wire of from] in `to`
+  bool *moves;       // [wire of from] while nothing happens
+  Ids guard, value;  // in `to`, one for each switch
+  Counts cells;      // of each
+  VEC(uint8_t) bits; // is it a comparison?
+  int64_t all;
+  bool jumps; // there is one that is not held
+} Switching;
+
+// -- what moves -----------------------------------------------------------------------------------
+static bool *scalars_moving(const Switching *x, const Box *b) {
+  const Loop *l = b->loop;
+  bool *moves = NEW_ARRAY(x->w->arena, bool, l->nscalar + 1);
+  for (uint32_t i = 0; i < l->nscalar; i++) {
+    const Scalar *s = &l->scalar[i];
+    if (s->fn == FN_ARG) moves[i] = x->moves[b->in[s->ref]];
+    for (uint32_t k = 0; k < fn_rows[s->fn].arity; k++) moves[i] |= moves[s->arg[k]];
+  }
+  return moves;
+}
+
+static bool may_turn(const Loop *l, const Scalar *s) {
+  switch (s->fn) {
+  case FN_lt:
+  case FN_le: return l->scalar[s->arg[0]].base == BASE_R;
+  case FN_sign:
+  case FN_floor:
+  case FN_mod: return true;
+  default: return false;
+  }
+}
+
+static bool jumps_otherwise(const Loop *l, const Scalar *s) {
+  bool equal = s->fn == FN_eq || s->fn == FN_ne;
+  return s->fn == FN_bit || (equal && l->scalar[s->arg[0]].base == BASE_R);
+}
+
+static bool any_inside(const Diagram *d) {
+  for (Id i = 1; i < d->box.n; i++) {
+    const Box *b = &d->box.at[i];
+    if (b->op == OP_scan && any_inside(b->scan->body)) return true;
+    for (uint32_t k = 0; b->op == OP_loop && k < b->loop->nscalar; k++)
+      if (may_turn(b->loop, &b->loop->scalar[k]) || jumps_otherwise(b->loop, &b->loop->scalar[k]))
+        return true;
+  }
+  return false;
+}
+
+// -- one switch -----------------------------------------------------------------------------------
+typedef struct { // the loop that it is in, as far as it is made, and what that reads
+  Loop loop;
+  Ids in;
+  uint32_t *at; // [scalar of the old loop] here
+} SwitchLoop;
+
+static Type over_indices(World *w, const Loop *l) {
+  Axis *axis = NEW_ARRAY(w->arena, Axis, l->nindex + 1);
+  for (uint32_t i = 0; i < l->nindex; i++) axis[i] = (Axis){.size = l->index[i].size};
+  return type_make(w, BASE_R, l->nindex, axis);
+}
+
+static bool has_room(Switching *x, const Loop *l) {
+  int64_t n;
+  Type t = over_indices(x->w, l);
+  if (!type_count(x->w, &t, &n) || n < 1 || n > CELLS_HELD - x->all) return false;
+  x->all += n;
+  vec_push(x->w->arena, &x->cells, n);
+  return true;
+}
+
+// A state of the run that the loop reads at each of its points.
+static uint32_t read_state(Switching *x, SwitchLoop *l, const char *what) {
+  World *w = x->w;
+  Param p = {.path = arena_format(w->arena, "switch.%u/%s", x->guard.n, what), .rooted = true};
+  p.role = ROLE_BUFFER, p.init.kind = INIT_CONST;
+  uint32_t k = diagram_param(w, x->to, p, over_indices(w, &l->loop), 0, 0), n = l->loop.nin;
+  Access *in = NEW_ARRAY(w->arena, Access, n + 1);
+  if (n) memcpy(in, l->loop.in, n * sizeof *in);
+  in[n] = access_from(w, 0, l->loop.nindex);
+  l->loop.in = in, l->loop.nin = n + 1;
+  vec_push(w->arena, &l->in, x->to->param.at[k].wire);
+  return scalar_push(w, &l->loop, (Scalar){.fn = FN_ARG, .base = BASE_R, .ref = n});
+}
+
+static uint32_t number(World *w, Loop *l, double k) {
+  return scalar_push(w, l, (Scalar){.fn = FN_CONST, .base = BASE_R, .k = k});
+}
+
+// Above 0 where the switch would be another than `held`, as the text of ops.def says it: a, b: what it
+// reads; h: what is held. What is equal counts as one side, by a number that changes nothing else.
+static const char *turning_text(Fn fn) {
+  switch (fn) {
+  case FN_lt: return "select(h > 0, a - b + 1e-300, b - a)";
+  case FN_le: return "select(h > 0, a - b, b - a + 1e-300)";
+  case FN_sign: return "select(h > 0, 1e-300 - a, select(h < 0, a + 1e-300, abs(a)))";
+  case FN_floor: return "maximum(a - h - 1 + 1e-300, h - a)";
+  default: return "maximum(a/b - h - 1 + 1e-300, h - a/b)"; // mod
+  }
+}
+
+static const char *value_text(Fn fn) {
+  return fn == FN_mod ? "floor(a/b)" : fn == FN_floor ? "floor(a)" : "sign(a)";
+}
+
+static uint32_t as_text(World *w, Loop *l, const char *text, const uint32_t value[3]) {
+  static const char *const name[] = {"a", "b", "h"};
+  uint32_t out = 0;
+  bool good = scalar_read(w, l, text, name, value, 3, &out);
+  assert(good);
+  (void)good;
+  return out;
+}
+
+static Id made(Switching *x, const Loop *l, const Ids *in, Id origin) {
+  Loop own = *l;
+  own.combine = SUM;
+  own.out = access_from(x->w, 0, l->nindex);
+  return box_loop(x->w, x->to, &own, in->at, in->n, over_indices(x->w, l), origin);
+}
+
+// What it is by itself, as a number.
+static void add_value(Switching *x, const Box *b, uint32_t i) {
+  Loop *l = loop_copy(x->w, b->loop);
+  const Scalar *s = &b->loop->scalar[i];
+  Ids in = {0};
+  for (uint32_t k = 0; k < b->nin; k++) vec_push(x->w->arena, &in, x->live[b->in[k]]);
+  l->nscalar = 0, l->scalar = NULL; // as scalar_push wants it
+  for (uint32_t k = 0; k <= i; k++) scalar_push(x->w, l, b->loop->scalar[k]);
+  const uint32_t value[] = {s->arg[0], s->arg[fn_rows[s->fn].arity - 1], i};
+  if (s->base == BASE_BIT)
+    scalar_fn(x->w, l, FN_number, i, 0, 0);
+  else
+    as_text(x->w, l, value_text(s->fn), value);
+  vec_push(x->w->arena, &x->value, made(x, l, &in, b->origin));
+  vec_push(x->w->arena, &x->bits, s->base == BASE_BIT);
+}
+
+static uint32_t copied(World *w, SwitchLoop *l, Scalar s) {
+  for (uint32_t k = 0; k < fn_rows[s.fn].arity; k++) s.arg[k] = l->at[s.arg[k]];
+  return scalar_push(w, &l->loop, s);
+}
+
+static uint32_t add_switch(Switching *x, SwitchLoop *l, const Box *b, uint32_t i) {
+  World *w = x->w;
+  Scalar s = b->loop->scalar[i];
+  uint32_t held = read_state(x, l, "held"), flag = read_state(x, l, "loose");
+  uint32_t loose = scalar_fn(w, &l->loop, FN_bit, flag, 0, 0);
+  const uint32_t value[] = {l->at[s.arg[0]], l->at[s.arg[fn_rows[s.fn].arity - 1]], held};
+  Loop *g = loop_copy(w, &l->loop);
+  uint32_t turn = as_text(w, g, turning_text(s.fn), value);
+  scalar_fn(w, g, FN_select, loose, number(w, g, -1), turn);
+  add_value(x, b, i);
+  vec_push(w->arena, &x->guard, made(x, g, &l->in, b->origin));
+  uint32_t live = copied(w, l, s), still = held;
+  if (s.base == BASE_BIT) still = scalar_fn(w, &l->loop, FN_bit, held, 0, 0);
+  if (s.fn == FN_mod) still = as_text(w, &l->loop, "a - b*h", value);
+  return scalar_fn(w, &l->loop, FN_select, loose, live, still);
+}
+
+// -- the diagram ----------------------------------------------------------------------------------
+static void switch_loop(Switching *x, const Box *b, const bool *moves) {
+  World *w = x->w;
+  SwitchLoop l = {.loop = *b->loop, .at = NEW_ARRAY(w->arena, uint32_t, b->loop->nscalar + 1)};
+  for (uint32_t k = 0; k < b->nin; k++) vec_push(w->arena, &l.in, x->held[b->in[k]]);
+  l.loop.nscalar = 0, l.loop.scalar = NULL;
+  for (uint32_t i = 0; i < b->loop->nscalar; i++) {
+    const Scalar *s = &b->loop->scalar[i];
+    bool turns = moves[i] && may_turn(b->loop, s), holds = turns && has_room(x, b->loop);
+    x->jumps |= (turns && !holds) || (moves[i] && jumps_otherwise(b->loop, s));
+    l.at[i] = holds ? add_switch(x, &l, b, i) : copied(w, &l, *s);
+  }
+  Id first =
+      box_loop(w, x->to, &l.loop, l.in.at, l.in.n, x->from->wire.at[b->out[0]].type, b->origin);
+  for (uint32_t i = 0; i < b->nout; i++) x->held[b->out[i]] = first + i;
+}
+
+static bool has_switch(const Box *b, const bool *moves) {
+  for (uint32_t i = 0; i < b->loop->nscalar; i++) {
+    const Scalar *s = &b->loop->scalar[i];
+    if (moves[i] && (may_turn(b->loop, s) || jumps_otherwise(b->loop, s))) return true;
+  }
+  return false;
+}
+
+// Twice: as it is, and with what is held; only where both differ.
+static void switch_box(Switching *x, const Box *b) {
+  bool same = true, moves = false;
+  copy_box(x->w, x->to, x->from, b, x->live, b->origin);
+  for (uint32_t i = 0; i < b->nin; i++) {
+    same &= x->held[b->in[i]] == x->live[b->in[i]];
+    moves |= x->moves[b->in[i]];
+  }
+  for (uint32_t i = 0; i < b->nout; i++) x->moves[b->out[i]] = moves;
+  x->jumps |= moves && b->op == OP_scan && any_inside(b->scan->body);
+  const bool *scalars = b->op == OP_loop ? scalars_moving(x, b) : NULL;
+  if (scalars && has_switch(b, scalars))
+    switch_loop(x, b, scalars);
+  else if (!same)
+    copy_box(x->w, x->to, x->from, b, x->held, b->origin);
+  else
+    for (uint32_t i = 0; i < b->nout; i++) x->held[b->out[i]] = x->live[b->out[i]];
+}
+
+static bool is_moved(const Flow *f, const char *path) {
+  const System *s = f->m->s;
+  if (!strcmp(path, "time")) return true;
+  for (uint32_t i = 0; i < s->state.n; i++)
+    if (s->state.at[i].rate && !strcmp(path, s->d->param.at[s->state.at[i].param].path))
+      return true;
+  for (uint32_t i = 0; i < s->lag.n; i++)
+    if (!strcmp(path, s->d->param.at[s->lag.at[i].param].path)) return true;
+  return false;
+}
+
+static void find_moving(const Flow *f, Switching *x) {
+  const Diagram *d = x->from;
+  const Run *run = f->m->run;
+  x->moves = NEW_ARRAY(x->w->arena, bool, d->wire.n + 1);
+  for (uint32_t i = 0; i < d->in.n; i++) x->moves[d->in.at[i]] = run->path || run->set;
+  for (uint32_t i = 0; i < d->param.n; i++)
+    x->moves[d->param.at[i].wire] = is_moved(f, d->param.at[i].path);
+}
+
+// The first `held` outputs with what is held, the others without; then guards, then values.
+static Switching switch_all(const Flow *f, const Diagram *from, uint32_t held) {
+  World *w = f->m->w;
+  Switching x = {.w = w, .from = from, .to = diagram_new(w, from->name), .live = new_map(w, from)};
+  copy_inputs(w, x.to, from, x.live);
+  copy_params(w, x.to, from, x.live);
+  find_moving(f, &x);
+  x.held = new_map(w, from);
+  memcpy(x.held, x.live, from->wire.n * sizeof(Id));
+  for (Id i = 1; i < from->box.n; i++) switch_box(&x, &from->box.at[i]);
+  for (uint32_t i = 0; i < from->out.n; i++)
+    diagram_output(w, x.to, (i < held ? x.held : x.live)[from->out.at[i]]);
+  for (uint32_t i = 0; i < x.guard.n; i++) diagram_output(w, x.to, x.guard.at[i]);
+  for (uint32_t i = 0; i < x.value.n; i++) diagram_output(w, x.to, x.value.at[i]);
+  return x;
+}
+
+static void add_wires(Arena *a, Ids *to, const Ids *from) {
+  for (uint32_t i = 0; i < from->n; i++) vec_push(a, to, from->at[i]);
+}
+
+void switches_find(Flow *f, const FlowWires *of) {
+  Sim *m = f->m;
+  FlowSwitches *s = &f->switches;
+  Ids all = {0};
+  add_wires(m->arena, &all, &of->rate);
+  add_wires(m->arena, &all, &of->late);
+  add_wires(m->arena, &all, &of->guard);
+  Switching x = switch_all(f, pick_whole(m->w, m->s, all.at, all.n), of->rate.n + of->late.n);
+  f->problem.jumps = x.jumps;
+  if (!x.guard.n) return;
+  *s = (FlowSwitches){.d = x.to, .cells = x.cells, .n = (uint32_t)x.all};
+  s->rates = of->rate.n, s->lates = of->late.n, s->guards = of->guard.n;
+  s->bit = NEW_ARRAY(m->arena, bool, s->n + 1);
+  s->row = NEW_ARRAY(m->arena, double, s->n + 1);
+  for (uint32_t i = 0, at = 0; i < x.cells.n; i++)
+    for (int64_t k = 0; k < x.cells.at[i]; k++) s->bit[at++] = x.bits.at[i];
+}
+
+static Diagram *picked(const Flow *f, uint32_t first, uint32_t n) {
+  World *w = f->m->w;
+  Diagram d = *f->switches.d;
+  d.out = (Ids){.at = d.out.at + first, .n = n, .cap = n};
+  return diagram_compose(w, diagram_simplify(w, diagram_prune(w, &d)));
+}
+
+Diagram *switched_rates(const Flow *f) { return picked(f, 0, f->switches.rates); }
+
+Diagram *switched_lates(const Flow *f) { return picked(f, f->switches.rates, f->switches.lates); }
+
+Diagram *switched_guards(const Flow *f) {
+  const FlowSwitches *s = &f->switches;
+  return picked(f, s->rates + s->lates, s->guards + s->cells.n);
+}
+
+// -- while it runs --------------------------------------------------------------------------------
+static State *state_of(const Flow *f, uint32_t i, const char *what) {
+  return store_find(f->m->store, arena_format(f->m->arena, "switch.%u/%s", i, what));
+}
+
+bool switches_open(Flow *f) {
+  FlowSwitches *s = &f->switches;
+  uint32_t n = s->cells.n;
+  if (!n) return true;
+  s->values = sim_engine(f->m, picked(f, s->rates + s->lates + s->guards + n, n));
+  s->held = NEW_ARRAY(f->m->arena, State *, n);
+  s->loose = NEW_ARRAY(f->m->arena, State *, n);
+  for (uint32_t i = 0; s->values && i < n; i++) {
+    s->held[i] = state_of(f, i, "held");
+    s->loose[i] = state_of(f, i, "loose");
+  }
+  return s->values != NULL;
+}
+
+bool switches_turn(void *flow, double t, const double *x, const double *late) {
+  Flow *f = flow;
+  FlowSwitches *s = &f->switches;
+  bool finite; // what is not, is not looked at
+  flow_put(f, t, x, late);
+  if (!sim_try(f->m, s->values, 0, &finite)) return false;
+  for (uint32_t i = 0; i < s->cells.n; i++) {
+    engine_get(s->values, i, s->row, s->cells.at[i]);
+    for (int64_t k = 0; k < s->cells.at[i]; k++)
+      if (!isfinite(s->row[k])) s->row[k] = 0;
+    state_set(s->held[i], s->row);
+  }
+  return true;
+}
+
+void switches_loosen(void *flow, uint32_t which) {
+  FlowSwitches *s = &((Flow *)flow)->switches;
+  uint32_t i = 0;
+  for (; which >= s->cells.at[i]; i++) which -= (uint32_t)s->cells.at[i];
+  state_get(s->loose[i], s->row);
+  s->row[which] = 1;
+  state_set(s->loose[i], s->row);
+}
+
+// What is not a number is less than nothing.
+void switches_mend(const Flow *f, double *turn) {
+  const FlowSwitches *s = &f->switches;
+  const double far = 1e300;
+  bool odd = false;
+  for (uint32_t i = 0; i < s->n; i++) odd |= !(fabs(turn[i]) <= far);
+  if (!odd) return;
+  double *row = s->row;
+  for (uint32_t i = 0; i < s->cells.n; row += s->cells.at[i++]) state_get(s->held[i], row);
+  for (uint32_t i = 0; i < s->n; i++)
+    if (isnan(turn[i]))
+      turn[i] = s->bit[i] && s->row[i] > 0 ? 1 : -1;
+    else
+      turn[i] = fmax(fmin(turn[i], far), -far);
+}
