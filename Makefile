@@ -100,7 +100,10 @@ endif
 endif
 PRODUCTS := $(BUILD)/limn $(BUILD)/liblimn.a $(BUILD)/$(SHARED_LINK)
 
-.PHONY: all help demo onnx onnx-damage test test-long test-c bench-c test-onnx test-models test-python-out examples bless check fuzz fuzz-plain torture laws bench bench-check bench-lsp bench-draw draw-random bench-gemm bench-strip bench-machines bench-gates bench-stiff bench-neurons bench-ode bench-prelude format format-check rooms shapes clean docs gallery glyphs deps deps-build packages install uninstall share vsix deb FORCE python test-python
+.PHONY: FORCE all bless check clean deb demo deps deps-build docs draw-random examples format format-check fuzz
+.PHONY: fuzz-plain gallery glyphs help install laws onnx onnx-damage packages python rooms shapes share torture uninstall vsix
+.PHONY: test test-c test-long test-models test-onnx test-python test-python-out
+.PHONY: bench bench-c bench-check bench-draw bench-gates bench-gemm bench-lsp bench-machines bench-neurons bench-ode bench-prelude bench-stiff bench-strip
 # A second make, so that all cores are used without being asked for.
 PARALLEL = $(MAKE) -s --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS))
 all:
@@ -385,6 +388,9 @@ docs: all
 	$(BUILD)/limn draw examples/transformer.limn model -o docs/pictures/transformer.svg
 	$(BUILD)/limn draw examples/distill.limn distill -o docs/pictures/distill.svg
 	$(BUILD)/limn draw examples/dils.limn Team -o docs/pictures/team.svg
+	mkdir -p $(BUILD)/diff && cp examples/transformer.limn examples/attention.limn $(BUILD)/diff
+	sed 's/\^ 6/^ 4/; s/4\*m/2*m/' examples/transformer.limn >$(BUILD)/diff/smaller.limn
+	-cd $(BUILD)/diff && ../limn diff transformer.limn smaller.limn --quiet -o $(CURDIR)/docs/pictures/diff.svg
 	-$(BUILD)/limn draw docs/figures/mistake.limn attend -o docs/pictures/mistake.svg 2>/dev/null
 gallery: all
 	@tools/gallery.sh $(BUILD)/limn

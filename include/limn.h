@@ -293,6 +293,7 @@ typedef struct {
   const char *out;     // the program is written here too; NULL: nowhere
   const char *weights; // a safetensors file with the weights of the diagram, or NULL: they are
                        // written beside the program, under the names they have there
+  bool places; // comments say of which part of the file each line was made: for messages about it
 } LimnRead;
 // A diagram as `--as json` writes it, as a program, in which it stands last.
 LIMN_API LimnStatus limn_read(Limn *, const char *path, const LimnRead *, const char **program);
@@ -489,6 +490,7 @@ typedef struct {
   uint32_t nin;
 } LimnImport;
 // An ONNX file becomes a program, whose main learner or box is `model`. What it cannot say is refused, with the node that wants it.
+// limn_set before it makes a number of a size that has a name in the model.
 LIMN_API LimnStatus limn_import(Limn *, const char *path, const LimnImport *);
 
 typedef struct {
@@ -496,6 +498,9 @@ typedef struct {
   const char *name; // what is called so alone; NULL: all
   bool json;        // all of it as one object
   bool *same;       // out, unless NULL: nothing but names is other
+  const char *out;  // a picture of it: svg, png, pdf, tex, txt, or a page: html; NULL: none
+  const char *theme; // of the picture: auto, light, dark, mono; NULL: auto
+  bool check;        // the faults of the picture are the answer; nothing is written
 } LimnDiff;
 // Two programs or models side by side, each a program, a folder of a run, an ONNX file or a file of
 // weights (safetensors): which boxes are the same, changed, added, gone or moved, which statements

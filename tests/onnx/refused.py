@@ -52,7 +52,7 @@ CASES = [
     ("its groups do not fit its channels", one("ConvTranspose", [PICTURE, [7, 2, 3, 3]])),
     ("its groups do not fit its channels", one("DeformConv", [PICTURE, [2, 2, 3, 3], [1, 18, 3, 3]], offset_group=3, opset=19)),
     ("its sizes are too few", one("ConvTranspose", [PICTURE, [2, 2, 3, 3]], output_shape=[9])),
-    ("axis 2 of its input has size n, and a number is wanted there", one("MaxPool", [[1, 2, "nn", 5]], kernel_shape=[2, 2])),
+    ("axis 2 of its input has size n, and a number is wanted there", one("MaxPool", [[1, 2, "nn", 5]], kernel_shape=[2, 2], strides=[2, 2], ceil_mode=1)),
     ("axis 2 of its input has size n, and a number is wanted there", one("ConvTranspose", [[1, 2, "nn", 5], [2, 2, 3, 3]])),
     ("its image has other axes than its blocks", one("Col2Im", [[1, 4, 4], ("c", [2], [4, 4]), ("c", [1], [2])], opset=18)),
     ("a step of 0 goes nowhere", one("Slice", [[4], ("c", [1], [0]), ("c", [1], [2]), ("c", [1], [0]), ("c", [1], [0])])),
@@ -244,6 +244,8 @@ CASES += [
     ("the model uses two versions of operator set `ai.onnx`", model(value(11, "x", [2]), value(12, "y", [2]), RELU, more=raw(8, num(2, 16)))),
     ("the model does not say which version of operator set `ai.onnx` it uses", num(1, 8) + raw(7, value(11, "x", [2]) + value(12, "y", [2]) + RELU)),
     ("there are two functions that are called `F`", model(value(11, "x", [2]), value(12, "y", [2]), RELU, more=EMPTY + EMPTY)),
+    ("the model has no inputs, but a loop with weights", model(value(12, "y", [2, 1, 1, 1]), node("LSTM", ["x", "w", "r"], ["y"], hidden_size=1), raw(5, tensor("x", [2, 1, 1], [1, 2])),
+                                                               raw(5, tensor("w", [1, 4, 1], [1, 2, 3, 4])), raw(5, tensor("r", [1, 4, 1], [1, 2, 3, 4])))),
     ("it has two graphs", model(value(11, "x", [2]), value(12, "y", [2]), RELU, more=raw(7, b""))),
     ("the numbers of tensor `w` are not where those of float are", model(value(11, "x", [2]), value(12, "y", [2]), RELU, raw(5, num(1, 1) + num(2, 1) + text(8, "w") + num(5, 7)))),
 ]

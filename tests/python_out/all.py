@@ -49,7 +49,7 @@ def by_torch(module, weights, arrays, dy):
     import torch
     model = getattr(module, re.search(r"model = (\w+)", module.__doc__).group(1))
     if isinstance(model, type):
-        model = module.load(model(), weights)
+        model = module.load(model(), weights) if hasattr(module, "load") else model()
     result = model(*[torch.from_numpy(x) for x in arrays])
     result = result if isinstance(result, tuple) else (result,)
     slopes = {}
@@ -71,7 +71,7 @@ def by_jax(module, weights, arrays, dy):
     import jax.numpy as jnp
     call = re.search(r"jax.jit\((\w+)\)\((.*)\)", module.__doc__)
     made = getattr(module, call.group(1))
-    p = module.load(weights) if hasattr(module, "load") else {}
+    p = module.load(weights) if hasattr(module, "load") else module.init(0) if hasattr(module, "init") else {}
     given = [jax.random.PRNGKey(1)] if "key" in call.group(2) else []
     given += [jnp.array(x) for x in arrays]
     first = [p] if p else []

@@ -13,6 +13,7 @@
 // message and not a broken statement.
 //
 // Between two tokens stand only white space and comments; format.c finds the comments there.
+#include "lang/syntax/letters.h"
 #include "lang/syntax/parse_own.h"
 
 #include <math.h>
@@ -159,14 +160,17 @@ static bool is_strange(const char *text, uint32_t n) {
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
+uint32_t letter_bytes(const char *text, size_t n) {
+  if (!n) return 0;
+  if (char_is_letter(*text) || *text == '_') return 1;
+  if ((unsigned char)*text < 0x80) return 0;
+  uint32_t length = (uint32_t)character_length(text, n);
+  return length && !is_strange(text, length) ? length : 0;
+}
+
 // Bytes of the letter that stands at `at`, or 0 when no letter does.
 static uint32_t letter_length(const Lexer *x, uint32_t at) {
-  if (at >= x->n) return 0;
-  char c = x->text[at];
-  if (char_is_letter(c) || c == '_') return 1;
-  if ((unsigned char)c < 0x80) return 0;
-  uint32_t n = (uint32_t)character_length(x->text + at, x->n - at);
-  return n && !is_strange(x->text + at, n) ? n : 0;
+  return at >= x->n ? 0 : letter_bytes(x->text + at, x->n - at);
 }
 
 // -- tokens and lines

@@ -38,6 +38,10 @@ Outcome export_as(Export *e) {
   for (uint32_t i = 0; as && i < COUNT(formats); i++) {
     if (strcmp(formats[i].name, as) != 0) continue;
     e->ending = formats[i].ending;
+    if (e->how->precision == LIMN_PRECISION_BF16) {
+      export_wrong(e, OUTCOME_USAGE, "what leaves limn has floats or doubles: precision 32 or 64");
+      return OUTCOME_USAGE;
+    }
     if (formats[i].write(e)) return OUTCOME_GOOD;
     return e->status == OUTCOME_GOOD ? OUTCOME_WRONG : e->status;
   }

@@ -119,21 +119,11 @@ static bool put_weights(Onnx *o, const Diagram *d, Id *of_wire) {
   return true;
 }
 
-// What does not depend on the samples is the same for all of them.
-static Id for_each_sample(Onnx *o, Id value, Size samples) {
-  GraphValue v = *onnx_value(o, value);
-  Size *dim = NEW_ARRAY(o->a, Size, v.rank + 1);
-  if (!samples || (v.rank && v.dim[0] == samples)) return value;
-  dim[0] = samples;
-  for (uint32_t k = 0; k < v.rank; k++) dim[k + 1] = v.dim[k];
-  return onnx_expand(o, value, v.rank + 1, dim);
-}
-
 // A result is made by a node, one for each, and has the name that it has in the program.
 static void put_outputs(Onnx *o, const Diagram *d, const Id *of_wire) {
   for (uint32_t i = 0; i < d->out.n; i++) {
     const char *name = name_text(o->w->names, d->wire.at[d->out.at[i]].name);
-    Id made = for_each_sample(o, of_wire[d->out.at[i]], o->e->samples);
+    Id made = of_wire[d->out.at[i]];
     GraphValue v = *onnx_value(o, made);
     bool taken = !v.node;
     for (uint32_t k = 0; k < i; k++) taken |= o->level->out.at[k] == made;

@@ -14,8 +14,7 @@
 static const char *const torch_head =
     "\"\"\"%s, from %s: PyTorch.\n"
     "\n"
-    "    model = %s\n"
-    "    load(model, \"weights.safetensors\")\n"
+    "    model = %s\n%s"
     "    y = model(x)\n"
     "\n"
     "Samples stand in front of every input. Weights are called as in the program, with points for\n"
@@ -43,7 +42,7 @@ static const char *const torch_goals_head =
 
 static const char *const jax_head = "\"\"\"%s, from %s: JAX.\n"
                                     "\n"
-                                    "    p = load(\"weights.safetensors\")    # or init(seed)\n"
+                                    "%s"
                                     "    y = jax.jit(%s)(%s)\n"
                                     "\n"
                                     "Samples stand in front of every input. Weights are a tree of "
@@ -247,6 +246,13 @@ static const Diagram *own_diagram(Export *e, const Diagram *d) {
   return own;
 }
 
+static uint32_t kept_weights(const Diagram *d) {
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < d->param.n; i++)
+    kept += d->param.at[i].role == ROLE_WEIGHT || d->param.at[i].role == ROLE_BUFFER;
+  return kept;
+}
+
 // -- the file -------------------------------------------------------------------------------------
 static void put_head(Python *p, const Diagram *d, const char *name, Buf *b) {
   Export *e = p->e;
@@ -258,11 +264,15 @@ static void put_head(Python *p, const Diagram *d, const char *name, Buf *b) {
   if (p->goals)
     buf_printf(b, p->jax ? jax_goals_head : torch_goals_head, file, noise);
   else if (p->jax)
-    buf_printf(b, jax_head, e->name, file, call,
-               arena_format(p->a, "%s%sx", d->param.n ? "p, " : "", d->noisy ? "key, " : ""),
+    buf_printf(b, jax_head, e->name, file,
+               kept_weights(d) ? "    p = load(\"weights.safetensors\")    # or init(seed)\n"
+               : d->param.n    ? "    p = init(0)\n"
+                               : "",
+               call, arena_format(p->a, "%s%sx", d->param.n ? "p, " : "", d->noisy ? "key, " : ""),
                noise);
   else
-    buf_printf(b, torch_head, e->name, file, call, noise);
+    buf_printf(b, torch_head, e->name, file, call,
+               kept_weights(d) ? "    load(model, \"weights.safetensors\")\n" : "", noise);
   if (p->real == OUT_DOUBLE)
     buf_text(b, p->jax ? "\njax.config.update(\"jax_enable_x64\", True)\n"
                        : "\ntorch.set_default_dtype(torch.float64)\n");
@@ -271,9 +281,7 @@ static void put_head(Python *p, const Diagram *d, const char *name, Buf *b) {
 
 static void put_load(Python *p, const Diagram *whole, const Diagram *d, Buf *b) {
   const char *front = d == whole ? "" : front_of(p->e, whole);
-  uint32_t kept = 0;
-  for (uint32_t i = 0; i < d->param.n; i++)
-    kept += d->param.at[i].role == ROLE_WEIGHT || d->param.at[i].role == ROLE_BUFFER;
+  uint32_t kept = kept_weights(d);
   const char *cut =
       !*front ? ""
               : arena_format(p->a,
@@ -306,7 +314,7 @@ static bool put_file(Python *p, const Diagram *whole, const Diagram *d, const ch
   put_helpers(p, used.at, &b);
   buf_text(&b, p->text.at);
   buf_text(&b, tree.at);
-  if (module) put_load(p, whole, d, &b);
+  if (kept_weights(d)) put_load(p, whole, d, &b);
   buf_text(&b, training.at);
   return p->e->status == OUTCOME_GOOD && export_put(p->e, export_file(p->e), b.at, b.n);
 }

@@ -103,7 +103,7 @@ bool op_clip(ImpNode *n) {
 
 bool op_equal(ImpNode *n) {
   bool bits = op_value(n, 0)->type == ONNX_BOOL;
-  return map(n, ONNX_BOOL, bits ? "number($0) = number($1)" : "($0 = $1)");
+  return map(n, ONNX_BOOL, bits ? "(number($0) = number($1))" : "($0 = $1)");
 }
 
 bool op_xor(ImpNode *n) { return map(n, ONNX_BOOL, "$0 + $1"); }

@@ -104,6 +104,7 @@ const char *symbol_make(Importer *m, const char *symbol) {
   const char *name = letter ? arena_format(m->arena, "%c", char_upper(*base)) : base;
   Id v = value_new(m, ONNX_INT64, &(ImpShape){0}, IMP_CONST, "");
   value_at(m, v)->name = free_name(m, *name ? name : "N");
+  value_at(m, v)->symbol = symbol;
   value_at(m, v)->known = NEW(m->arena, ImpSize);
   *value_at(m, v)->known = (ImpSize){-1, value_at(m, v)->name};
   table_put(m->symbols, symbol, n, v);

@@ -73,7 +73,8 @@ static bool may_read_through(const ImpLine *l, const ImpLine *mover, const ImpRe
   if (stays(mover)) return true;
   if (l->part.n || !l->form.left || !r->index || strpbrk(r->index, "@$")) return false;
   if (!strchr(mover->read.at[0].index, '(')) return true;
-  return !strcmp(l->form.right, "$0") && !l->form.pad && plain_letters(r->index);
+  return !strcmp(l->form.right, "$0") && !l->form.pad && plain_letters(r->index) &&
+         plain_letters(l->form.left); // which then says how many places each has
 }
 
 static bool all_read_through(const Plumbing *p, const ImpLine *mover) {

@@ -10,6 +10,7 @@ typedef struct {
   Importer *m;
   Buf *b;
   bool *live;  // [line]
+  bool alone;  // weights, but no inputs: a box, and its weights are learners beside it
   size_t seen; // of the text: its lines have their nodes
   bool exact;  // a line that compares: numbers are as the model has them
   bool whole;  // a line without indices
@@ -324,6 +325,7 @@ static const char *weight_path(const ImpWriter *w, const ImpValue *v) {
   Importer *m = w->m;
   uint32_t scans = 0, which = 0;
   if (v->path) return v->path;
+  if (w->alone) return v->name;
   if (!v->box) return arena_format(m->arena, "model/%s", v->name);
   const char *begin = arena_format(m->arena, "scan[i, %s]", v->box);
   for (uint32_t i = 0; i < m->line.n; i++) {
@@ -341,9 +343,11 @@ static void put_weights(ImpWriter *w, Imported *out) {
     const ImpValue *v = value_at(m, i);
     if (v->kind != IMP_WEIGHT || !v->reads) continue;
     if (!v->box && !v->path) {
-      buf_printf(w->b, "  learn %s : ", v->name);
+      buf_printf(w->b, "%slearn %s : ", w->alone ? "" : "  ", v->name);
       put_type(w, v);
-      buf_text(w->b, " = 0\n");
+      buf_text(w->b, " = 0");
+      if (w->alone) buf_printf(w->b, " from \"%s\"", m->how->weights);
+      buf_char(w->b, '\n');
     }
     keep(w, v, weight_path(w, v), out);
   }
@@ -405,7 +409,8 @@ void write_program(Importer *m, Imported *out) {
   ImpWriter w = {.m = m, .b = &body};
   *out = (Imported){0};
   mark_live(&w);
-  if (!m->how->flat) {
+  w.alone = !m->input.n && has_weights(&w);
+  if (!m->how->flat && !w.alone) {
     batch_leave_out(m, w.live);
     calls_make(m, w.live);
     plumbing_fold(m, w.live);
@@ -413,12 +418,13 @@ void write_program(Importer *m, Imported *out) {
     calls_place(m, w.live);
   }
   name_all(&w);
-  bool learner = has_weights(&w);
+  bool learner = has_weights(&w) && !w.alone;
   put_consts(&w, out);
   for (uint32_t i = 0; i < m->box.n; i++) buf_text(&body, m->box.at[i]);
   for (uint32_t i = 0; i < m->block.n; i++) put_block(&w, &m->block.at[i]);
+  if (w.alone) put_weights(&w, out);
   put_head(&w, learner);
-  put_weights(&w, out);
+  if (!w.alone) put_weights(&w, out);
   place_node(&w, out, NULL);
   for (uint32_t i = 0; i < m->line.n; i++) {
     if (!w.live[i]) continue;
