@@ -62,17 +62,29 @@ static bool read_place(const ServeCall *c, AskedAbout about, LimnAsk *a) {
          serve_place(inside(range, "end"), &a->end_line, &a->end_character);
 }
 
+// use "net.limn", use "./net.limn"
+static bool uses_file(const char *text, const char *name) {
+  for (const char *at = text; (at = strstr(at, "use \""));) {
+    at += strlen("use \"");
+    const char *end = strchr(at, '"');
+    size_t n = strlen(name);
+    if (end && (size_t)(end - at) >= n && strncmp(end - n, name, n) == 0 &&
+        (end - n == at || end[-(ptrdiff_t)n - 1] == '/'))
+      return true;
+  }
+  return false;
+}
+
 // Whether a file beside it uses this one and has the name in it: then it would not be the same program.
 static const char *user_of(const ServeCall *c, const ServedText *d, const char *name) {
   Arena *a = c->s->scratch;
   const char *own, *folder = path_folder(a, d->path, &own);
   FolderNames files = {0};
   if (d->path[0] != '/' || folder_names(a, folder, &files)) return NULL;
-  const char *use = arena_format(a, "use \"%s\"", own);
   for (uint32_t i = 0; i < files.n && i < 500; i++) {
     if (!text_ends(files.at[i], ".limn") || strcmp(files.at[i], own) == 0) continue;
     FileText f = file_read(a, arena_format(a, "%s%s", folder, files.at[i]), 1 << 20);
-    if (!f.text || !strstr(f.text, use)) continue;
+    if (!f.text || !uses_file(f.text, own)) continue;
     size_t n = strlen(name);
     for (const char *at = f.text; (at = strstr(at, name)); at += n)
       if (!(at > f.text && (char_is_word(at[-1]) || at[-1] == '_')) && !char_is_word(at[n]) &&

@@ -5,6 +5,7 @@
 # A session is a file of messages, one a line; beside it stands what comes back, one a line. BLESS=1 writes that anew.
 set -u
 here=tests/lsp
+BUILD=${BUILD:-build}
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 LC_ALL=C
@@ -48,6 +49,14 @@ printf 'Content-Length: 2\r\n\r\n{}' | damaged 'a message without a method is an
 printf 'content-length: %d\r\n\r\n%s' "${#begin}" "$begin" | damaged 'headers are words in any case' 1 '"positionEncoding":"utf-16"'
 printf '%s\n%s\n%s\n' "$begin" '{"jsonrpc":"2.0","id":2,"method":"shutdown"}' '{"jsonrpc":"2.0","method":"exit"}' | frame | damaged 'shutdown, then exit' 0 '"id":2,"result":null'
 printf '%s\n%s\n' "$begin" '{"jsonrpc":"2.0","method":"exit"}' | frame | damaged 'exit alone' 1 '"id":1'
+
+# Laws over whole programs. A library with sanitizers cannot be loaded by Python.
+if [ -e "$BUILD/liblimn.so" ] && [ "${BUILD%/san}" = "$BUILD" ]; then
+  /usr/bin/python3 $here/sweep.py "$BUILD/liblimn.so" examples/[a-i]*.limn tests/programs/*.limn >"$out/sweep" 2>&1
+  status=$?
+  [ $status -eq 0 ] || tail -3 "$out/sweep"
+  verdict "laws of names" $status
+else echo "skipped: there is no liblimn.so that Python can load"; fi
 
 # Each word of the language, and each box that is in no library, is described.
 editors/words.sh | awk '$1 == "keyword" { print $2 }' | while read -r word; do
