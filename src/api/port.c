@@ -26,6 +26,23 @@ static bool read_given(ApiCall *c, const LimnImport *how, Arrays *out, const cha
   return true;
 }
 
+// Sizes that limn_set gives.
+static bool read_sizes(ApiCall *c, ImportOptions *out) {
+  const ApiSettings *all = &c->l->setting;
+  ImportSize *size = NEW_ARRAY(c->scratch, ImportSize, all->n + 1);
+  for (uint32_t i = 0; i < all->n; i++) {
+    const char *end;
+    double x = number_read(all->at[i].value, &end);
+    if (*end || end == all->at[i].value || !(x >= 1 && x <= 0x1p53) || x != (double)(int64_t)x)
+      return diag_refuse(c->l->diags, (Span){0},
+                         "`--set %s=%s`: a size is a whole number from 1 to %lld", all->at[i].name,
+                         all->at[i].value, 1LL << 53);
+    size[i] = (ImportSize){all->at[i].name, (int64_t)x};
+  }
+  out->size = size, out->sizes = all->n;
+  return true;
+}
+
 // The program is looked at before it is written: one that does not hold together comes from a model that does not.
 static LimnStatus look_at(ApiCall *c, const char *path, const Imported *made) {
   Limn *l = limn_new();
@@ -52,6 +69,7 @@ static LimnStatus import(ApiCall *c, const char *path, const LimnImport *how) {
     return LIMN_WRONG;
   }
   options.given = &given;
+  if (!read_sizes(c, &options)) return LIMN_WRONG;
   if (!import_onnx(a, c->l->diags, &options, &made)) return LIMN_WRONG;
   bool kept = made.weights.array.n, good = !kept || safetensors_write(a, file, &made.weights, &why);
   LimnStatus looked = good ? look_at(c, how->out, &made) : LIMN_GOOD;

@@ -48,7 +48,7 @@ node compare.js "$LIMN" "$work" --precision 64 --eval paths.limn convolved paths
 [ -n "${LONG:-}" ] || exit 0
 for f in ../../examples/*.limn; do
   sed 's/#.*//' "$f" | awk -v f="$f" '
-    /^learn / { sub(/^learn */, ""); sub(/[:=].*/, ""); n = split($0, name, ","); for (i = 1; i <= n; i++) { sub(/\[.*/, "", name[i]); gsub(/ /, "", name[i]); print f, name[i] } }'
+    /^learn / { sub(/^learn */, ""); sub(/[:=(].*/, ""); n = split($0, name, ","); for (i = 1; i <= n; i++) { sub(/\[.*/, "", name[i]); gsub(/ /, "", name[i]); print f, name[i] } }'
 done >"$work/learners"
 for f in ../../examples/*.limn; do names box "$f" | while read -r n; do echo "$f $n"; done; done >"$work/boxes"
 echo "# learners of the examples, on 20 random inputs"

@@ -222,7 +222,7 @@ bool op_scan(ImpNode *n) {
   for (uint32_t i = 0; i < scanned; i++) {
     const ImpShape *x = &op_value(n, carried + i)->shape;
     if (!op_axis(n, listed(n, "scan_input_axes", i), x->rank, &axis[i]) ||
-        !op_fixed(n, carried + i))
+        !op_fixed_axis(n, carried + i, axis[i]))
       return false;
     if (steps >= 0 && x->dim[axis[i]].n != steps)
       return op_refuse(n, "what it goes along has different lengths");

@@ -11,7 +11,7 @@ Id say_conv(ImpNode *n, Id x, Id w, Id bias, OnnxType type) {
   ImpShape xs = value_at(m, x)->shape, ws = value_at(m, w)->shape;
   int64_t group = attr_int(n, "group", 1);
   Window win;
-  if (ws.rank != xs.rank || !window_read(n, &xs, ws.dim + 2, &win)) {
+  if (ws.rank != xs.rank || !window_read_any(n, &xs, ws.dim + 2, &win)) {
     if (ws.rank != xs.rank)
       op_refuse(n, "its weights have %u axes, its input %u", ws.rank, xs.rank);
     return 0;
@@ -20,7 +20,7 @@ Id say_conv(ImpNode *n, Id x, Id w, Id bias, OnnxType type) {
       !dim_is(dim_op(m, '-', xs.dim[1], dim_op(m, '*', ws.dim[1], dim_of(group))), 0))
     return op_refuse(n, "its groups do not fit its channels"), 0;
   ImpShape out = {.rank = xs.rank, .dim = {xs.dim[0], ws.dim[0]}};
-  for (uint32_t i = 0; i < win.n; i++) out.dim[2 + i] = dim_of(win.out[i]);
+  for (uint32_t i = 0; i < win.n; i++) out.dim[2 + i] = win.result[i];
   bool one = group == 1, single = dim_is(ws.dim[0], group), narrow = dim_is(ws.dim[1], 1);
   const char *g = arena_format(m->arena, "%s:%lld", GROUP, (long long)group);
   const char *to = one ? "j" : single ? GROUP : arena_format(m->arena, "(%s j)", g);

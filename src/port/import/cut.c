@@ -349,8 +349,25 @@ bool op_constantofshape(ImpNode *n) {
   return true;
 }
 
+// Up to a size that has a name: places, counted.
+static bool range_to_size(ImpNode *n, double start) {
+  Importer *m = n->m;
+  ImpSize end = op_value(n, 1)->known[0];
+  ImpShape shape = {1, {dim_op(m, '-', end, dim_of((int64_t)start))}};
+  const char *i = imp_letter[0];
+  const char *right = start != 0 ? arena_format(m->arena, "%s + %s", i, number_term(m, start)) : i;
+  op_give(n, 0,
+          say(n, op_value(n, 1)->type, &shape, (ImpForm){.left = i, .right = right}, NULL, 0));
+  return true;
+}
+
 bool op_range(ImpNode *n) {
-  return op_known(n, 0) && op_known(n, 1) && op_known(n, 2) &&
+  double start, step;
+  bool named = op_value(n, 1)->known && !op_value(n, 1)->data;
+  if (named && op_scalar(n, 0, &start) && op_scalar(n, 2, &step) && step == 1 &&
+      is_whole(op_value(n, 1)->type))
+    return range_to_size(n, start);
+  return !n->m->diags->errors && op_known(n, 0) && op_known(n, 1) && op_known(n, 2) &&
          op_refuse(n, "a range of more than 2^20 numbers is not made");
 }
 

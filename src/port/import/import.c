@@ -109,6 +109,22 @@ static bool node_is_valid(ImpNode *n) {
   return !why || op_refuse(n, "%s", why);
 }
 
+// What a node makes has places, and as many as numbers of them can be counted. Constants may be empty: lists of sizes are.
+static bool sizes_made(ImpNode *n) {
+  enum { PLACES_MOST = 1 << 30 };
+  for (uint32_t i = 0; i < n->node->out.n; i++) {
+    const char *name = n->node->out.at[i];
+    Id v = table_get(n->scope->names, name, strlen(name));
+    const ImpValue *x = v ? value_at(n->m, v) : NULL;
+    for (uint32_t k = 0; x && k < x->shape.rank; k++) {
+      const ImpSize *d = &x->shape.dim[k];
+      if (!d->text && (d->n < (x->kind == IMP_MADE) || d->n > PLACES_MOST))
+        return op_refuse(n, "axis %u of what it makes would have %lld places", k, (long long)d->n);
+    }
+  }
+  return true;
+}
+
 static bool import_node(Importer *m, ImpScope *s, const OnnxNode *node) {
   ImpNode n = {.m = m, .scope = s, .node = node, .version = version_of(s, node->domain)};
   if (++m->work > WORK_LIMIT)
@@ -125,7 +141,7 @@ static bool import_node(Importer *m, ImpScope *s, const OnnxNode *node) {
   if (n.row && !node_is_valid(&n)) return false;
   if (!n.row) return op_refuse(&n, "this operator is not known");
   bool good = fold_node(&n) || (!m->diags->errors && n.row->write(&n));
-  return good && !m->diags->errors && declared_made(&n);
+  return good && !m->diags->errors && sizes_made(&n) && declared_made(&n);
 }
 
 bool import_nodes(Importer *m, ImpScope *s, const OnnxNode *node, uint32_t n) {
@@ -153,13 +169,42 @@ bool import_initializers(Importer *m, ImpScope *s, const OnnxGraph *g) {
   return true;
 }
 
+// A size of the file by its name: a number where that was asked for.
+static ImpSize *symbol_size(Importer *m, const char *symbol) {
+  symbol_make(m, symbol);
+  ImpSize *size = value_at(m, table_get(m->symbols, symbol, strlen(symbol)))->known;
+  for (uint32_t i = 0; i < m->how->sizes; i++)
+    if (!strcmp(m->how->size[i].name, symbol)) *size = dim_of(m->how->size[i].n);
+  return size;
+}
+
 // An input that is given now is no input any more.
 static bool import_given(Importer *m, ImpScope *s, const OnnxValueInfo *in, const Array *given) {
   ImpShape shape = shape_of(given->rank, given->shape);
   Id v = value_new(m, in->type, &shape, IMP_CONST, in->name);
   value_at(m, v)->data = given->data;
   imp_put(s, in->name, v);
+  for (uint32_t i = 0; i < in->dim.n && i < shape.rank; i++)
+    if (in->dim.at[i].symbol && symbol_size(m, in->dim.at[i].symbol)->text)
+      *symbol_size(m, in->dim.at[i].symbol) = shape.dim[i];
   return declared_fits(m, NULL, in, v);
+}
+
+// Whether every size that was asked for is one of the inputs.
+static bool sizes_are_known(Importer *m) {
+  for (uint32_t i = 0; i < m->how->sizes; i++) {
+    const char *name = m->how->size[i].name;
+    if (m->symbols && table_get(m->symbols, name, strlen(name))) continue;
+    diag_error(m->diags, (Span){0}, "no input of the model has a size that is called `%s`", name);
+    Buf b = buf_new(m->arena);
+    for (uint32_t k = 0; k < m->value.n; k++)
+      if (value_at(m, k)->symbol)
+        buf_printf(&b, "%s`%s`", b.n ? ", " : "",
+                   text_shown(m->arena, value_at(m, k)->symbol, strlen(value_at(m, k)->symbol)));
+    if (b.n) diag_help(m->diags, m->diags->list.n - 1, "there are %s", b.at);
+    return false;
+  }
+  return true;
 }
 
 static bool import_input(Importer *m, ImpScope *s, const OnnxValueInfo *in) {
@@ -184,7 +229,7 @@ static bool import_input(Importer *m, ImpScope *s, const OnnxValueInfo *in) {
     const OnnxDim *d = &in->dim.at[i];
     const char *symbol =
         d->symbol && *d->symbol ? d->symbol : arena_format(m->arena, "%s_%u", in->name, i);
-    shape.dim[i] = d->size >= 0 ? dim_of(d->size) : (ImpSize){-1, symbol_make(m, symbol)};
+    shape.dim[i] = d->size >= 0 ? dim_of(d->size) : *symbol_size(m, symbol);
   }
   bool empty = false; // then all its numbers are known, and the program has no such input
   for (uint32_t i = 0; i < shape.rank; i++) empty |= dim_is(shape.dim[i], 0);
@@ -203,6 +248,10 @@ static bool import_output(Importer *m, ImpScope *s, const OnnxValueInfo *out) {
     if (dim_is(value_at(m, v)->shape.dim[i], 0))
       return diag_refuse(m->diags, (Span){0},
                          "axis %u of output `%s` has no places: an axis has at least one", i, name);
+  if (value_at(m, v)->kind == IMP_CONST && !value_at(m, v)->data)
+    return diag_refuse(
+        m->diags, (Span){0},
+        "output `%s` is made of sizes that only have a name: --set gives them a number", name);
   vec_push(m->arena, &m->output, v);
   return declared_fits(m, NULL, out, v);
 }
@@ -282,12 +331,20 @@ static bool import_graph(Importer *m) {
       return diag_refuse(m->diags, (Span){0}, "the model has no input `%s`",
                          m->how->given->array.at[i].name);
   if (!check_versions(m) || !inputs_differ(m, g) || !import_initializers(m, s, g)) return false;
+  for (uint32_t i = 0; i < g->input.n; i++) // those first that say how large others are
+    if (m->how->given && arrays_find(m->how->given, g->input.at[i].name) &&
+        !import_input(m, s, &g->input.at[i]))
+      return false;
   for (uint32_t i = 0; i < g->input.n; i++)
     if (!import_input(m, s, &g->input.at[i])) return false;
+  if (!sizes_are_known(m)) return false;
   if (!import_nodes(m, s, g->node.at, g->node.n)) return false;
   for (uint32_t i = 0; i < g->output.n; i++)
     if (!import_output(m, s, &g->output.at[i])) return false;
   if (!g->output.n) return diag_refuse(m->diags, (Span){0}, "the model has no outputs");
+  for (uint32_t i = 1; i < m->value.n && !m->input.n; i++)
+    if (value_at(m, i)->box)
+      return diag_refuse(m->diags, (Span){0}, "the model has no inputs, but a loop with weights");
   return true;
 }
 

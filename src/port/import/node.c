@@ -114,12 +114,17 @@ bool op_scalar(ImpNode *n, uint32_t k, double *out) {
   return true;
 }
 
+bool op_fixed_axis(ImpNode *n, uint32_t k, uint32_t axis) {
+  const char *size = op_value(n, k)->shape.dim[axis].text;
+  if (!size) return true;
+  op_refuse(n, "axis %u of input %u has size %s, and a number is wanted there", axis, k + 1, size);
+  diag_help(n->m->diags, n->m->diags->list.n - 1, "`--set NAME=NUMBER` gives sizes at import");
+  return false;
+}
+
 bool op_fixed(ImpNode *n, uint32_t k) {
-  const ImpShape *s = &op_value(n, k)->shape;
-  for (uint32_t i = 0; i < s->rank; i++)
-    if (s->dim[i].text)
-      return op_refuse(n, "axis %u of input %u has size %s, and a number is wanted there", i, k + 1,
-                       s->dim[i].text);
+  for (uint32_t i = 0; i < op_value(n, k)->shape.rank; i++)
+    if (!op_fixed_axis(n, k, i)) return false;
   return true;
 }
 

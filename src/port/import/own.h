@@ -63,6 +63,7 @@ bool op_axis(ImpNode *, int64_t axis, uint32_t rank, uint32_t *out); // from the
 bool op_scalar(ImpNode *, uint32_t k, double *); // an input that is one known number
 bool op_known(ImpNode *, uint32_t k);            // its numbers are known. False with a message
 bool op_fixed(ImpNode *, uint32_t k);            // all its sizes are numbers. False with a message
+bool op_fixed_axis(ImpNode *, uint32_t k, uint32_t axis); // that one is
 bool broadcast(ImpNode *, const Id *in, uint32_t n, ImpShape *);
 bool is_float(OnnxType);
 bool is_whole(OnnxType);

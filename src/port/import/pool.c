@@ -3,7 +3,7 @@
 
 static ImpShape pooled(const ImpShape *x, const Window *w) {
   ImpShape out = *x;
-  for (uint32_t i = 0; i < w->n; i++) out.dim[2 + i] = dim_of(w->out[i]);
+  for (uint32_t i = 0; i < w->n; i++) out.dim[2 + i] = w->result[i];
   return out;
 }
 
@@ -25,7 +25,7 @@ bool op_maxpool(ImpNode *n) {
   Importer *m = n->m;
   Window w;
   ImpShape x = op_value(n, 0)->shape;
-  if (!window_read(n, &x, NULL, &w)) return false;
+  if (!window_read_any(n, &x, NULL, &w)) return false;
   ImpShape out = pooled(&x, &w);
   const char *at = arena_format(m->arena, "i j %s", window_places(m, &w)),
              *kernel = window_kernel(m, &w, true);
@@ -33,7 +33,8 @@ bool op_maxpool(ImpNode *n) {
   ImpForm form = {left, arena_format(m->arena, "max[%s]($0)", kernel), pad};
   Id y = say(n, op_value(n, 0)->type, &out, form, READS({n->in[0], at}));
   op_give(n, 0, y);
-  if (n->node->out.n < 2) return true;
+  if (n->node->out.n < 2 || !*n->node->out.at[1]) return true;
+  if (!window_read(n, &x, NULL, &w)) return false;
   const char *place = flat_place(m, &x, &w, attr_int(n, "storage_order", 0));
   form.right = arena_format(m->arena, "min[%s]((%s when ($0 = $1) else inf))", kernel, place);
   op_give(n, 1, say(n, ONNX_INT64, &out, form, READS({n->in[0], at}, {y, left})));
@@ -45,6 +46,14 @@ bool op_maxpool(ImpNode *n) {
 static const char *counts(ImpNode *n, const Window *w, uint32_t i, ImpRead *read, uint32_t *reads) {
   Importer *m = n->m;
   bool padded = attr_int(n, "count_include_pad", 0), even = true;
+  ImpSize size = op_value(n, 0)->shape.dim[2 + i];
+  if (size.text && (padded || (!w->before[i] && !w->after[i])))
+    return number_term(m, (double)w->kernel[i]);
+  if (size.text) {
+    const char *at = window_place(m, w, i);
+    return arena_format(m->arena, "sum[%s:%lld](number(%s >= 0 and %s < %s))", window_in(i),
+                        (long long)w->kernel[i], at, at, dim_inside(m, size));
+  }
   double *data = NEW_ARRAY(m->arena, double, w->out[i]);
   for (int64_t k = 0; k < w->out[i]; k++) {
     for (int64_t p = 0; p < w->kernel[i]; p++) {
@@ -65,7 +74,7 @@ bool op_averagepool(ImpNode *n) {
   ImpRead read[ONNX_RANK_LIMIT + 1];
   uint32_t reads = 1;
   ImpShape x = op_value(n, 0)->shape;
-  if (!window_read(n, &x, NULL, &w)) return false;
+  if (!window_read_any(n, &x, NULL, &w)) return false;
   ImpShape out = pooled(&x, &w);
   Buf right = buf_new(m->arena);
   read[0] = (ImpRead){n->in[0], arena_format(m->arena, "i j %s", window_places(m, &w))};
@@ -81,7 +90,7 @@ bool op_lppool(ImpNode *n) {
   Window w;
   long long p = attr_int(n, "p", 2);
   ImpShape x = op_value(n, 0)->shape;
-  if (!window_read(n, &x, NULL, &w)) return false;
+  if (!window_read_any(n, &x, NULL, &w)) return false;
   ImpShape out = pooled(&x, &w);
   const char *right =
       arena_format(m->arena, "sum[%s](abs($0)^%lld)^(1 / %lld)", window_kernel(m, &w, true), p, p);

@@ -288,7 +288,8 @@ bool op_topk(ImpNode *n) {
   double k = (double)attr_int(n, "k", 0);
   if (!op_in(n, 0) || (n->version >= 10 && !op_scalar(n, 1, &k))) return false;
   ImpShape x = op_value(n, 0)->shape, out = x;
-  if (!op_axis(n, attr_int(n, "axis", -1), x.rank, &axis) || !op_fixed(n, 0)) return false;
+  if (!op_axis(n, attr_int(n, "axis", -1), x.rank, &axis) || !op_fixed_axis(n, 0, axis))
+    return false;
   if (!(k >= 1 && k <= (double)x.dim[axis].n))
     return op_refuse(n, "it takes %g of %lld", k, (long long)x.dim[axis].n);
   out.dim[axis] = dim_of((int64_t)k);

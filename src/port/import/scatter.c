@@ -2,29 +2,49 @@
 // end: `mod` takes both.
 #include "port/import/own.h"
 
+// -- an index for each number --------------------------------------------------------------------
+// GatherElements and ScatterElements: along one axis an index says where, along the others a number stays at its place. `in` are the
+// indices of the side that is gone through, `gone` those that are no index of the result, `test` whether it is that place.
+typedef struct {
+  const char *in, *gone, *test;
+} Elements;
+
+static bool elements_read(ImpNode *n, bool scatter, Elements *e) {
+  Importer *m = n->m;
+  uint32_t axis;
+  ImpShape x = op_value(n, 0)->shape, at = op_value(n, 1)->shape;
+  if (x.rank != at.rank) return op_refuse(n, "its inputs have %u and %u axes", x.rank, at.rank);
+  if (!op_axis(n, attr_int(n, "axis", 0), x.rank, &axis)) return false;
+  const char *in[ONNX_RANK_LIMIT];
+  Buf test = buf_new(m->arena), gone = buf_new(m->arena);
+  for (uint32_t i = 0; i < x.rank; i++) {
+    bool same = i != axis && dim_same(x.dim[i], at.dim[i]);
+    in[i] = same ? imp_letter[i] : imp_letter[ONNX_RANK_LIMIT + i];
+    if (same) continue;
+    const char *place = scatter ? imp_letter[i] : in[i];
+    buf_printf(&gone, "%s%s:%s", gone.n ? " " : "", in[i], dim_text(m, (scatter ? at : x).dim[i]));
+    if (i == axis)
+      buf_printf(&test, " and (%s = mod($%d, %s))", place, 1 + scatter, dim_inside(m, x.dim[i]));
+    else
+      buf_printf(&test, " and (%s = %s)", in[i], imp_letter[i]);
+  }
+  *e = (Elements){words(m, x.rank, in), gone.at, test.at + 5};
+  return true;
+}
+
 // -- gather --------------------------------------------------------------------------------------
 bool op_gatherelements(ImpNode *n) {
   Importer *m = n->m;
-  uint32_t axis;
-  ImpShape x = op_value(n, 0)->shape, out = op_value(n, 1)->shape;
-  if (x.rank != out.rank) return op_refuse(n, "its inputs have %u and %u axes", x.rank, out.rank);
-  if (!op_axis(n, attr_int(n, "axis", 0), x.rank, &axis)) return false;
-  const char *at[ONNX_RANK_LIMIT], *all = letters(m, x.rank), *place = imp_letter[ONNX_RANK_LIMIT];
-  Buf test = buf_new(m->arena), gone = buf_new(m->arena);
-  for (uint32_t i = 0; i < x.rank; i++) {
-    bool same = i != axis && dim_same(x.dim[i], out.dim[i]);
-    at[i] = same ? imp_letter[i] : i == axis ? place : imp_letter[ONNX_RANK_LIMIT + 1 + i];
-    if (same) continue;
-    buf_printf(&gone, "%s%s", gone.n ? " " : "", at[i]);
-    if (i == axis) buf_printf(&test, " and (%s = mod($1, %s))", place, dim_inside(m, x.dim[i]));
-    if (i != axis) buf_printf(&test, " and (%s = %s)", at[i], imp_letter[i]);
-  }
-  const char *right = arena_format(m->arena, "sum[%s](($0 when %s else 0))", gone.at, test.at + 5);
+  Elements e;
+  if (!elements_read(n, false, &e)) return false;
+  ImpShape out = op_value(n, 1)->shape;
+  const char *all = letters(m, out.rank);
   Id from = say_number(n, n->in[0]);
   bool bits = op_value(n, 0)->type == ONNX_BOOL;
-  ImpForm form = {.left = all, .right = right};
+  ImpForm form = {.left = all,
+                  .right = arena_format(m->arena, "sum[%s](($0 when %s else 0))", e.gone, e.test)};
   Id y = say(n, bits ? ONNX_INT64 : op_value(n, 0)->type, &out, form,
-             READS({from, words(m, x.rank, at)}, {n->in[1], all}));
+             READS({from, e.in}, {n->in[1], all}));
   op_give(n, 0, bits ? say_bits(n, y) : y);
   return true;
 }
@@ -100,27 +120,11 @@ static bool say_scattered(ImpNode *n, Arriving *s) {
   return true;
 }
 
-// An index for each update: all others of its places are its own.
 bool op_scatterelements(ImpNode *n) {
-  Importer *m = n->m;
-  uint32_t axis;
-  ImpShape x = op_value(n, 0)->shape, at = op_value(n, 1)->shape;
-  if (x.rank != at.rank) return op_refuse(n, "its inputs have %u and %u axes", x.rank, at.rank);
-  if (!op_axis(n, attr_int(n, "axis", 0), x.rank, &axis)) return false;
-  const char *in[ONNX_RANK_LIMIT];
-  Buf test = buf_new(m->arena), gone = buf_new(m->arena);
-  for (uint32_t i = 0; i < x.rank; i++) {
-    bool same = i != axis && dim_same(x.dim[i], at.dim[i]);
-    in[i] = same ? imp_letter[i] : imp_letter[ONNX_RANK_LIMIT + i];
-    if (same) continue;
-    buf_printf(&gone, "%s%s:%s", gone.n ? " " : "", in[i], dim_text(m, at.dim[i]));
-    if (i == axis)
-      buf_printf(&test, " and (%s = mod($2, %s))", imp_letter[i], dim_inside(m, x.dim[i]));
-    if (i != axis) buf_printf(&test, " and (%s = %s)", in[i], imp_letter[i]);
-  }
-  const char *list = words(m, x.rank, in);
-  Arriving s = {.gone = gone.at, .test = test.at + 5, .reads = 3};
-  s.read[1] = (ImpRead){n->in[2], list}, s.read[2] = (ImpRead){n->in[1], list};
+  Elements e;
+  if (!elements_read(n, true, &e)) return false;
+  Arriving s = {.gone = e.gone, .test = e.test, .reads = 3};
+  s.read[1] = (ImpRead){n->in[2], e.in}, s.read[2] = (ImpRead){n->in[1], e.in};
   return say_scattered(n, &s);
 }
 

@@ -44,9 +44,6 @@ static bool window_sizes(ImpNode *n, const ImpShape *x, const ImpSize *kernel, W
       !filled(n, "pads", 2 * w->n, 0, pads) || !filled(n, "kernel_shape", w->n, 0, w->kernel))
     return false;
   for (uint32_t i = 0; i < w->n; i++) {
-    if (x->dim[2 + i].text)
-      return op_refuse(n, "axis %u of its input has size %s, and a number is wanted there", 2 + i,
-                       x->dim[2 + i].text);
     if (kernel && kernel[i].text) return op_refuse(n, "its kernel has no size");
     w->size[i] = x->dim[2 + i].n;
     w->before[i] = pads[i], w->after[i] = pads[w->n + i];
@@ -57,7 +54,31 @@ static bool window_sizes(ImpNode *n, const ImpShape *x, const ImpSize *kernel, W
   return true;
 }
 
+static bool number_wanted(ImpNode *n, uint32_t axis, ImpSize size) {
+  op_refuse(n, "axis %u of its input has size %s, and a number is wanted there", axis, size.text);
+  diag_help(n->m->diags, n->m->diags->list.n - 1, "`--set NAME=NUMBER` gives sizes at import");
+  return false;
+}
+
 bool window_read(ImpNode *n, const ImpShape *x, const ImpSize *kernel, Window *w) {
+  for (uint32_t i = 2; i < x->rank; i++)
+    if (x->dim[i].text) return number_wanted(n, i, x->dim[i]);
+  return window_read_any(n, x, kernel, w);
+}
+
+// A size with a name: what is padded must not hang on it.
+static bool open_axis(ImpNode *n, Window *w, uint32_t i, ImpSize size, bool same, bool ceil) {
+  Importer *m = n->m;
+  int64_t reach = w->dilation[i] * (w->kernel[i] - 1) + 1;
+  if ((same || ceil) && w->stride[i] != 1) return number_wanted(n, 2 + i, size);
+  int64_t more = w->before[i] + w->after[i] - reach;
+  ImpSize room = dim_op(m, '+', size, dim_of(more));
+  w->result[i] = dim_op(m, '+', dim_op(m, '/', room, dim_of(w->stride[i])), dim_of(1));
+  w->hangs |= w->before[i] > 0 || w->after[i] > 0;
+  return true;
+}
+
+bool window_read_any(ImpNode *n, const ImpShape *x, const ImpSize *kernel, Window *w) {
   const char *pad = attr_text(n, "auto_pad", "NOTSET");
   bool lower = !strcmp(pad, "SAME_LOWER"), same = lower || !strcmp(pad, "SAME_UPPER");
   bool ceil = attr_int(n, "ceil_mode", 0);
@@ -67,11 +88,16 @@ bool window_read(ImpNode *n, const ImpShape *x, const ImpSize *kernel, Window *w
   for (uint32_t i = 0; i < w->n; i++) {
     if (!strcmp(pad, "VALID")) w->before[i] = w->after[i] = 0;
     if (same) same_pads(w, i, lower);
+    if (x->dim[2 + i].text) {
+      if (!open_axis(n, w, i, x->dim[2 + i], same, ceil)) return false;
+      continue;
+    }
     w->out[i] = out_size(w, i, ceil && !same);
     if (w->out[i] < 1) return op_refuse(n, "its window is larger than axis %u", 2 + i);
     int64_t last =
         (w->out[i] - 1) * w->stride[i] + (w->kernel[i] - 1) * w->dilation[i] - w->before[i];
     w->hangs |= w->before[i] > 0 || last >= w->size[i];
+    w->result[i] = dim_of(w->out[i]);
   }
   return true;
 }

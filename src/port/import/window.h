@@ -9,11 +9,14 @@ typedef struct {
   int64_t size[ONNX_RANK_LIMIT], kernel[ONNX_RANK_LIMIT], stride[ONNX_RANK_LIMIT],
       dilation[ONNX_RANK_LIMIT];
   int64_t before[ONNX_RANK_LIMIT], after[ONNX_RANK_LIMIT], out[ONNX_RANK_LIMIT];
-  bool hangs; // some read is outside
+  ImpSize result[ONNX_RANK_LIMIT]; // the same as out, which is 0 where that is no number
+  bool hangs;                      // some read is outside
 } Window;
 
 // window.c: of the attributes of a node, for sizes that are numbers. `kernel`: of the weights, or NULL: of the attribute.
 bool window_read(ImpNode *, const ImpShape *x, const ImpSize *kernel, Window *);
+bool window_read_any(ImpNode *, const ImpShape *x, const ImpSize *kernel,
+                     Window *); // for any sizes
 // Letters of the results' places and of those in the window.
 const char *window_at(uint32_t k), *window_in(uint32_t k);
 const char *window_place(Importer *, const Window *, uint32_t k);  // "2*k+p-1"

@@ -6,13 +6,20 @@
 #include "port/onnx/onnx.h"
 
 typedef struct {
+  const char *name; // in the model
+  int64_t n;
+} ImportSize;
+
+typedef struct {
   const char *path; // of the model
   const void
       *bytes; // or the model itself, which must live as long; then there are no files beside it
   size_t n;
-  const char *weights; // what the program calls the file of weights, beside it
-  bool flat;           // a line for each node
-  const Arrays *given; // inputs of the graph, by name, that are to be constants; or NULL
+  const char *weights;    // what the program calls the file of weights, beside it
+  bool flat;              // a line for each node
+  const Arrays *given;    // inputs of the graph, by name, that are to be constants; or NULL
+  const ImportSize *size; // sizes with a name that are to be numbers
+  uint32_t sizes;
 } ImportOptions;
 
 typedef struct {
@@ -45,13 +52,14 @@ typedef struct {
   OnnxType type;
   ImpShape shape;
   ImpKind kind;
-  const char *box;  // of a weight: the box of a scan that has it; NULL: the model
-  const char *path; // of a weight that a box of the library has: where; or NULL
-  double *data;     // IMP_CONST, IMP_WEIGHT: [count]
-  ImpSize *known;   // of whole numbers some of which are symbols: [count]; or NULL
-  const char *from; // the input of the graph that it is computed from, if it is only one; or NULL
-  int64_t labels;   // an input that only points into an axis of so many places; 0: it is numbers
-  uint32_t reads;   // by lines and outputs
+  const char *box;    // of a weight: the box of a scan that has it; NULL: the model
+  const char *path;   // of a weight that a box of the library has: where; or NULL
+  double *data;       // IMP_CONST, IMP_WEIGHT: [count]
+  ImpSize *known;     // of whole numbers some of which are symbols: [count]; or NULL
+  const char *symbol; // of a size with a name: that in the model
+  const char *from;   // the input of the graph that it is computed from, if it is only one; or NULL
+  int64_t labels;     // an input that only points into an axis of so many places; 0: it is numbers
+  uint32_t reads;     // by lines and outputs
 } ImpValue;
 
 // A value with the indices it is read at, as "i 2*j+1 (k l)"; NULL: whole. A value without axes has none.
@@ -93,6 +101,8 @@ typedef struct {
   ImpLine *line; // [times * n]; what is written is the first time
   Id in, out;
   Ids more; // further inputs, the same each time
+  const char *
+      sizes; // "o, p" where times differ in sizes, "" where only those of wires do; NULL: not at all
 } ImpBlock;
 
 typedef struct Importer {
@@ -147,6 +157,9 @@ const char *symbol_make(Importer *, const char *symbol);
 // batch.c: the axis of the samples is left out where it only passes over
 void batch_leave_out(Importer *, const bool *live); // [line]
 
+// attend.c: attention is said by the library's box
+void attends_make(Importer *, bool *live); // [line]
+
 // calls.c: what a box of the library says is said by it, and boxes that follow each other become a chain
 void calls_make(Importer *, bool *live);        // [line]
 void calls_place(Importer *, const bool *live); // the weights of boxes get their paths
@@ -159,5 +172,6 @@ void repeats_make(Importer *, bool *live);
 
 // write.c
 void write_program(Importer *, Imported *);
+bool line_is_placewise(const Importer *, const ImpLine *); // written without indices
 
 #endif

@@ -16,14 +16,15 @@ static const char *const built_in[] = {
 
 // The library's boxes may be mentioned too; a name that hides one is legal, but not for who reads it.
 static const char *const library[] = {
-    "leaky_relu", "elu",         "selu",          "gelu",           "gelu_tanh",
-    "silu",       "mish",        "softsign",      "hard_sigmoid",   "hard_tanh",
-    "softmax",    "log_softmax", "logsumexp",     "cumulative_sum", "dense",
-    "flatten",    "embed",       "conv",          "max_pool",       "mean_pool",
-    "layer_norm", "rms_norm",    "group_norm",    "batch_norm",     "dropout",
-    "attend",     "causal",      "multihead",     "rotary",         "lstm",
-    "gru",        "lut",         "roll",          "conv2d",         "depthwise2d",
-    "bias2d",     "max_pool2d",  "global_mean2d", "batch_norm2d",   "linear",
+    "clamp",        "leaky_relu",    "elu",         "selu",       "gelu",
+    "gelu_tanh",    "silu",          "mish",        "softsign",   "hard_sigmoid",
+    "hard_tanh",    "softmax",       "log_softmax", "logsumexp",  "cumulative_sum",
+    "dense",        "flatten",       "embed",       "conv",       "max_pool",
+    "mean_pool",    "layer_norm",    "rms_norm",    "group_norm", "batch_norm",
+    "dropout",      "attend_masked", "attend",      "causal",     "multihead",
+    "rotary",       "lstm",          "gru",         "lut",        "roll",
+    "conv2d",       "depthwise2d",   "bias2d",      "max_pool2d", "global_mean2d",
+    "batch_norm2d", "linear",
 };
 
 static void take_all(Importer *m, const char *const *word, uint32_t n) {
@@ -104,6 +105,7 @@ const char *symbol_make(Importer *m, const char *symbol) {
   const char *name = letter ? arena_format(m->arena, "%c", char_upper(*base)) : base;
   Id v = value_new(m, ONNX_INT64, &(ImpShape){0}, IMP_CONST, "");
   value_at(m, v)->name = free_name(m, *name ? name : "N");
+  value_at(m, v)->symbol = symbol;
   value_at(m, v)->known = NEW(m->arena, ImpSize);
   *value_at(m, v)->known = (ImpSize){-1, value_at(m, v)->name};
   table_put(m->symbols, symbol, n, v);

@@ -97,40 +97,64 @@ static const char *size_term(Importer *m, ImpSize s) {
   return strpbrk(text, "+-*/") ? arena_format(m->arena, "(%s)", text) : text;
 }
 
+// A sum without the number at its end, `n+3` as n, and that number.
+static ImpSize size_split(Importer *m, ImpSize s, int64_t *number) {
+  *number = 0;
+  if (!s.text) return *number = s.n, dim_of(0);
+  size_t n = strlen(s.text), at = n;
+  while (at && s.text[at - 1] >= '0' && s.text[at - 1] <= '9') at--;
+  if (at == n || n - at > 15 || !at || (s.text[at - 1] != '+' && s.text[at - 1] != '-')) return s;
+  *number = (int64_t)number_read(s.text + at, NULL) * (s.text[at - 1] == '-' ? -1 : 1);
+  return (ImpSize){-1, arena_text(m->arena, s.text, at - 1)};
+}
+
+// Sums and differences, their numbers at the end.
+static ImpSize size_sum(Importer *m, char op, ImpSize a, ImpSize b) {
+  int64_t x, y, number;
+  ImpSize left = size_split(m, a, &x), right = size_split(m, b, &y), sum = left;
+  if (!size_compute(op, x, y, &number)) // it is as it stands, and too large for anything
+    return (ImpSize){-1, arena_format(m->arena, "%s%c%s", dim_text(m, a), op, size_term(m, b))};
+  if (op == '-' && dim_same(left, right)) return dim_of(number);
+  if (op == '-' && !left.text)
+    return (ImpSize){-1, arena_format(m->arena, "%lld-%s", (long long)number, size_term(m, right))};
+  if (!left.text) sum = right;
+  if (left.text && right.text)
+    sum.text = arena_format(m->arena, "%s%c%s", left.text, op,
+                            op == '+' ? right.text : size_term(m, right));
+  if (number)
+    sum.text =
+        arena_format(m->arena, "%s%s%lld", sum.text, number > 0 ? "+" : "", (long long)number);
+  return sum;
+}
+
+// Divided by a number: what that number goes into is taken out, (n-2)//2 as n//2-1.
+static ImpSize size_part(Importer *m, ImpSize s, int64_t by) {
+  int64_t number;
+  ImpSize front = size_split(m, s, &number);
+  if (number % by) front = s, number = 0;
+  ImpSize part = {-1, arena_format(m->arena, "%s//%lld", size_term(m, front), (long long)by)};
+  return size_sum(m, '+', part, dim_of(number / by));
+}
+
 ImpSize dim_op(Importer *m, char op, ImpSize a, ImpSize b) {
   int64_t n;
   Monomial p = {.number = 1};
   ImpSize exact;
   if (!a.text && !b.text && size_compute(op, a.n, b.n, &n)) return dim_of(n);
-  if ((op == '+' || op == '-') && dim_is(b, 0)) return a;
-  if (op == '+' && dim_is(a, 0)) return b;
+  if (op == '+' || op == '-') return size_sum(m, op, a, b);
   if (op == '*' && monomial_take(m, &p, a) && monomial_take(m, &p, b)) return monomial_size(m, &p);
   if (op == '/' && dim_divide(m, a, b, &exact)) return exact;
-  if (op == '-' && dim_same(a, b)) return dim_of(0);
-  const char *sign = op == '/' ? "//" : (const char[]){op, 0};
-  const char *left = op == '+' || op == '-' ? dim_text(m, a) : size_term(m, a);
-  const char *right = op == '+' ? dim_text(m, b) : size_term(m, b);
-  return (ImpSize){-1, arena_format(m->arena, "%s%s%s", left, sign, right)};
+  if (op == '/' && a.text && !b.text && b.n > 0) return size_part(m, a, b.n);
+  return (ImpSize){-1, arena_format(m->arena, "%s%s%s", size_term(m, a), op == '/' ? "//" : "*",
+                                    size_term(m, b))};
 }
 
 const char *dim_text(Importer *m, ImpSize s) {
   return s.text ? s.text : arena_format(m->arena, "%lld", (long long)s.n);
 }
 
-// Every name of it as its length.
 const char *dim_inside(Importer *m, ImpSize s) {
-  Buf b = buf_new(m->arena);
-  const char *at = dim_text(m, s);
-  while (*at) {
-    size_t n = 0;
-    while (char_is_word(at[n]) || at[n] == '_') n++;
-    bool name = n && (char_is_letter(*at) || *at == '_');
-    if (name) buf_text(&b, "size[");
-    buf_add(&b, at, n ? n : 1);
-    if (name) buf_char(&b, ']');
-    at += n ? n : 1;
-  }
-  return b.at;
+  return s.text ? arena_format(m->arena, "size[%s]", s.text) : dim_text(m, s);
 }
 
 ImpShape shape_of(uint32_t rank, const int64_t *dim) {
