@@ -4,6 +4,7 @@
 # make help     this list
 # make deb      build/limn_VERSION_ARCH.deb and build/python3-limn_VERSION_all.deb
 # make python   the Python module with the library inside, as a wheel: build/python/limn-VERSION-….whl
+# make vsix     the extension for Visual Studio Code: build/limn-VERSION.vsix
 # make deps     installs the Debian packages that building and testing need
 # make demo     builds, learns to edit faces, and writes a page to look at: demo/report.html
 # make test     everything (SAN=1: under the sanitizers; ONLY=draw,cli,block_test: only these; JOBS=2: so many at once)
@@ -26,6 +27,7 @@
 # make bench    steps of training against PyTorch's, in turn (BENCH='--threads 1 --only mlp')
 # make bench-c  the same steps as exported C, against ours (ARGS='mlp conv')
 # make bench-check  how the time of checking grows with a program
+# make bench-lsp    how long each request of an editor takes, in files of 30 to 10000 lines
 # make bench-draw   how long pictures take, and how that grows
 # make bench-gemm     matrix products: GFLOP/s, and the share of what the CPU can do (ARGS: see bench/gemm.c)
 # make bench-strip    prebuilt kernels against compiled code
@@ -98,7 +100,10 @@ endif
 endif
 PRODUCTS := $(BUILD)/limn $(BUILD)/liblimn.a $(BUILD)/$(SHARED_LINK)
 
-.PHONY: all help demo onnx onnx-damage test test-long test-c bench-c test-onnx test-models test-python-out examples bless check fuzz fuzz-plain torture laws bench bench-check bench-draw draw-random bench-gemm bench-strip bench-machines bench-gates bench-stiff bench-neurons bench-ode bench-prelude format format-check rooms shapes clean docs gallery glyphs deps deps-build packages install uninstall share deb FORCE python test-python
+.PHONY: FORCE all bless check clean deb demo deps deps-build docs draw-random examples format format-check fuzz
+.PHONY: fuzz-plain gallery glyphs help install laws onnx onnx-damage packages python rooms shapes share torture uninstall vsix
+.PHONY: test test-c test-long test-models test-onnx test-python test-python-out
+.PHONY: bench bench-c bench-check bench-draw bench-gates bench-gemm bench-lsp bench-machines bench-neurons bench-ode bench-prelude bench-stiff bench-strip
 # A second make, so that all cores are used without being asked for.
 PARALLEL = $(MAKE) -s --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS))
 all:
@@ -150,9 +155,9 @@ $(BUILD)/product_text.c: src/port/c/product_text.h tools/embed.sh Makefile
 $(BUILD)/cli/commands_text.c: src/cli/commands.txt tools/embed.sh Makefile
 	@mkdir -p $(@D)
 	$(Q)tools/embed.sh cli/cli.h command_text src/cli/commands.txt >$@
-$(BUILD)/torch_training.c $(BUILD)/jax_training.c: $(BUILD)/%.c: src/port/export/%.py tools/embed.sh Makefile
+$(BUILD)/torch_training.c $(BUILD)/jax_training.c: $(BUILD)/%.c: src/port/python/%.py tools/embed.sh Makefile
 	@mkdir -p $(@D)
-	$(Q)tools/embed.sh port/export/python_own.h $* $< >$@
+	$(Q)tools/embed.sh port/python/python_own.h $* $< >$@
 $(EMBEDDED:%=$(BUILD)/%.o) $(BUILD)/cli/commands_text.o: %.o: %.c $(BUILD)/flags
 	$(Q)$(COMPILE) -MMD -MP -c -o $@ $<
 $(BUILD)/%.o: src/%.c $(BUILD)/flags
@@ -184,8 +189,12 @@ MANDIR ?= $(DATADIR)/man
 DOCDIR ?= $(DATADIR)/doc/limn
 # Man pages, completions and files for editors, from the texts of --help, the manual, and the words of the language.
 share: $(BUILD)/share/made
-$(BUILD)/share/made: $(sort $(wildcard packaging/* packaging/*/* lib/*.limn)) src/cli/commands.txt docs/language.md src/core/diagram/ops.def include/limn.h $(filter src/lang/%,$(SOURCE))
+$(BUILD)/share/made: $(sort $(wildcard packaging/* editors/* editors/*/* lib/*.limn)) src/cli/commands.txt docs/language.md src/core/diagram/ops.def include/limn.h $(filter src/lang/%,$(SOURCE))
 	$(Q)packaging/share.sh $(BUILD)/share $(VERSION)
+# The extension for Visual Studio Code as one file.
+vsix:
+	+@$(PARALLEL) $(BUILD)/share/made
+	@/usr/bin/python3 editors/vscode/vsix.py $(BUILD)/share/vscode $(BUILD)/limn-$(VERSION).vsix
 PLACES = BUILD="$(BUILD)" VERSION="$(VERSION)" SHARED="$(SHARED)" SHARED_MAJOR="$(SHARED_MAJOR)" SHARED_LINK="$(SHARED_LINK)" PRIVATE_LIBS="$(filter-out $(IMAGE_LIBS),$(LDLIBS))" \
   PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" BINDIR="$(BINDIR)" LIBDIR="$(LIBDIR)" INCLUDEDIR="$(INCLUDEDIR)" DATADIR="$(DATADIR)" MANDIR="$(MANDIR)" DOCDIR="$(DOCDIR)"
 install: all
@@ -325,6 +334,8 @@ bench:
 bench-c:
 	+@$(PARALLEL) $(BUILD)/limn $(BUILD)/c-steps
 	@bench/c.sh $(BUILD) $(ARGS)
+bench-lsp: all
+	@/usr/bin/python3 bench/lsp.py $(BUILD)/limn
 bench-draw: all
 	@bench/draw.sh $(BUILD)/limn
 bench-machines: all
@@ -377,6 +388,9 @@ docs: all
 	$(BUILD)/limn draw examples/transformer.limn model -o docs/pictures/transformer.svg
 	$(BUILD)/limn draw examples/distill.limn distill -o docs/pictures/distill.svg
 	$(BUILD)/limn draw examples/dils.limn Team -o docs/pictures/team.svg
+	mkdir -p $(BUILD)/diff && cp examples/transformer.limn examples/attention.limn $(BUILD)/diff
+	sed 's/\^ 6/^ 4/; s/4\*m/2*m/' examples/transformer.limn >$(BUILD)/diff/smaller.limn
+	-cd $(BUILD)/diff && ../limn diff transformer.limn smaller.limn --quiet -o $(CURDIR)/docs/pictures/diff.svg
 	-$(BUILD)/limn draw docs/figures/mistake.limn attend -o docs/pictures/mistake.svg 2>/dev/null
 gallery: all
 	@tools/gallery.sh $(BUILD)/limn

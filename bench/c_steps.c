@@ -73,6 +73,19 @@ static void fill_input(BothSteps *q, uint32_t step, uint32_t i) {
   numbers_set(engine_in_number(q->engine[step], i), engine_in(q->engine[step], i), x, count);
 }
 
+// Reals without axes are doubles to an engine, and in C as all others.
+static bool is_wide(const BothSteps *q) { return q->asked->how.precision == LIMN_PRECISION_64; }
+
+static void *input_of_c(BothSteps *q, uint32_t step, uint32_t i) {
+  const Diagram *d = q->steps->regime->step.at[step].diagram;
+  const Type *t = &d->wire.at[d->in.at[i]].type;
+  void *ours = engine_in(q->engine[step], i);
+  if (t->rank || t->base != BASE_R || is_wide(q)) return ours;
+  float *theirs = NEW(q->w->arena, float);
+  *theirs = (float)*(const double *)ours;
+  return theirs;
+}
+
 static void open_step(BothSteps *q, uint32_t i) {
   const Step *s = &q->steps->regime->step.at[i];
   Arena *a = q->w->arena;
@@ -85,7 +98,7 @@ static void open_step(BothSteps *q, uint32_t i) {
   uint32_t n = 0;
   for (uint32_t k = 0; k < s->diagram->in.n; k++) {
     fill_input(q, i, k);
-    if (s->fields.at[k]) q->in[i][n++] = engine_in(q->engine[i], k);
+    if (s->fields.at[k]) q->in[i][n++] = input_of_c(q, i, k);
   }
   for (uint32_t k = 0; k < s->diagram->out.n; k++) q->out[i][k] = NEW(a, double);
 }
@@ -146,7 +159,8 @@ static double loss_difference(BothSteps *q) {
   double worst = 0;
   for (uint32_t i = 0; i < q->steps->regime->step.n; i++)
     for (uint32_t k = 0; k < q->steps->regime->step.at[i].goals.n; k++) {
-      double ours = *(const double *)engine_out(q->engine[i], k), theirs = *(double *)q->out[i][k];
+      double ours = *(const double *)engine_out(q->engine[i], k),
+             theirs = is_wide(q) ? *(double *)q->out[i][k] : (double)*(float *)q->out[i][k];
       double far = fabs(ours - theirs) / fmax(1, fabs(ours));
       if (!(far <= worst)) worst = far;
     }

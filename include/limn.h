@@ -153,6 +153,25 @@ LIMN_API const char *limn_edit_ask(Limn *, const char *question, const LimnAsk *
 // A text that programs can come from without a file: "library.limn". NULL: there is none.
 LIMN_API const char *limn_edit_document(Limn *, const char *name);
 
+// -- a language server ----------------------------------------------------------------------------
+// The Language Server Protocol without its wires: a message is one JSON text. Everything happens in
+// the thread that calls; `send` is called while a function is at work, and may not call back.
+typedef struct LimnServer LimnServer;
+typedef struct {
+  size_t size;
+  void (*send)(void *context, const char *message, size_t n);
+  void *context;
+  const char *const
+      *read; // folders that programs may read besides their own; ended by NULL, or NULL
+} LimnServe;
+LIMN_API LimnServer *limn_server_open(const LimnServe *); // NULL: no memory, or no options
+LIMN_API LimnStatus limn_server_take(LimnServer *, const char *message, size_t n);
+// What is due: texts that have changed are looked at, and messages about them sent. It is given up when
+// *stop (or NULL) is not 0. In how many milliseconds there is more to do; -1: nothing.
+LIMN_API int limn_server_work(LimnServer *, const volatile sig_atomic_t *stop);
+LIMN_API int limn_server_ended(const LimnServer *); // the exit status; -1: it runs
+LIMN_API void limn_server_close(LimnServer *);      // NULL is allowed
+
 // -- arrays ---------------------------------------------------------------------------------------
 typedef enum { LIMN_F64, LIMN_F32, LIMN_I64, LIMN_I32, LIMN_U8 } LimnType;
 typedef struct {
@@ -274,6 +293,7 @@ typedef struct {
   const char *out;     // the program is written here too; NULL: nowhere
   const char *weights; // a safetensors file with the weights of the diagram, or NULL: they are
                        // written beside the program, under the names they have there
+  bool places; // comments say of which part of the file each line was made: for messages about it
 } LimnRead;
 // A diagram as `--as json` writes it, as a program, in which it stands last.
 LIMN_API LimnStatus limn_read(Limn *, const char *path, const LimnRead *, const char **program);
@@ -478,6 +498,9 @@ typedef struct {
   const char *name; // what is called so alone; NULL: all
   bool json;        // all of it as one object
   bool *same;       // out, unless NULL: nothing but names is other
+  const char *out;  // a picture of it: svg, png, pdf, tex, txt, or a page: html; NULL: none
+  const char *theme; // of the picture: auto, light, dark, mono; NULL: auto
+  bool check;        // the faults of the picture are the answer; nothing is written
 } LimnDiff;
 // Two programs or models side by side, each a program, a folder of a run, an ONNX file or a file of
 // weights (safetensors): which boxes are the same, changed, added, gone or moved, which statements

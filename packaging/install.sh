@@ -47,6 +47,8 @@ put 644 "$share/completions/limn.bash" "$DATADIR/bash-completion/completions" li
 put 644 "$share/completions/limn.zsh" "$DATADIR/zsh/site-functions" _limn
 put 644 "$share/completions/limn.fish" "$DATADIR/fish/vendor_completions.d"
 for part in syntax ftdetect ftplugin; do put 644 "$share/vim/$part/limn.vim" "$DATADIR/vim/vimfiles/$part"; done
+put 644 "$share/vim/lsp/limn.lua" "$DATADIR/nvim/site/lsp"
+put 644 "$share/emacs/limn-mode.el" "$DATADIR/emacs/site-lisp"
 tree "$share/vscode" "$DATADIR/limn/vscode"
 put 644 README.md "$DOCDIR"
 put 644 LICENSE "$DOCDIR"

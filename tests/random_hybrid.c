@@ -283,6 +283,36 @@ static void timed(HybridMaker *m) {
   LINE(m, "next @s1 = @s1 + 1 when sin(%g * time) > %g", between(m, 1, 6), number(m) - 0.5);
 }
 
+static void pulsed(HybridMaker *m) { // a square wave, a staircase or a saw
+  double by = between(m, 0.5, 3), every = between(m, 0.2, 1.5);
+  uint32_t kind = some(m, 4);
+  m->h->timed = m->h->jumps = true;
+  state(m, "s0", number(m));
+  const char *wave =
+      kind == 0 ? arena_format(m->a, "(%g when sin(%g * time) > %g else -%g)", by,
+                               between(m, 2, 20), number(m) - 0.5, by)
+      : kind == 1
+          ? arena_format(m->a, "(%g when mod(time, %g) < %g else 0)", 10 * by, every, every / 10)
+      : kind == 2 ? arena_format(m->a, "(floor(time / %g) - 2)", every)
+                  : arena_format(m->a, "(%g * sign(mod(time, %g) - %g))", by, every, every / 3);
+  LINE(m, "@s0' = \1%s\2 + \1(0.3 * %s)\2 - %g * @s0", wave, push(m), between(m, 0.3, 2));
+}
+
+static void balanced(HybridMaker *m) { // what an equation says, whose source may jump
+  m->h->timed = m->h->equations = true;
+  m->sort->delays = true; // it cannot die either
+  state(m, "s0", number(m));
+  bool jumps = some(m, 2);
+  m->h->jumps |= jumps;
+  const char *source =
+      jumps ? arena_format(m->a, "(3 when sin(%g * time) > 0 else -3)", between(m, 2, 9)) : "@s0";
+  LINE(m, "state @s1 = 0");
+  LINE(m, "0 = %s + \1(0.3 * %s)\2 - @s1 - %g * (exp(4 * @s1) - exp(-4 * @s1))", source, push(m),
+       between(m, 0.01, 0.1));
+  readable(m, "@s1");
+  LINE(m, "@s0' = %s + 0.5 * @s1", pull(m, "s0"));
+}
+
 static const char *size(bool wide) { return wide ? "[3]" : "[]"; }
 
 static void read_inputs(HybridMaker *m) {
@@ -312,9 +342,9 @@ static void show_numbers(HybridMaker *m, bool row) {
 }
 
 static void make_machine(HybridMaker *m, HybridLine *to) {
-  static void (*const all[])(HybridMaker *) = {smooth,  turning,  firing,    bouncing, counting,
-                                               in_rows, labelled, switching, sampling, echoing,
-                                               timed,   drawing,  stopping,  learning, wandering};
+  static void (*const all[])(HybridMaker *) = {
+      smooth,  turning, firing,  bouncing, counting, in_rows, labelled, switching, sampling,
+      echoing, timed,   drawing, stopping, learning, pulsed,  balanced, wandering};
   static void (*const by_ticks[])(HybridMaker *) = {counting, labelled, sampling,
                                                     drawing,  stopping, learning};
   enum { KNOW_NO_TIME = 7 };
@@ -322,6 +352,9 @@ static void make_machine(HybridMaker *m, HybridLine *to) {
   uint32_t which = some(m, m->h->by_ticks   ? COUNT(by_ticks)
                            : m->h->seed % 3 ? COUNT(all)
                                             : KNOW_NO_TIME);
+  void (*made)(HybridMaker *) = pattern[which];
+  bool both = (made == wandering && m->h->equations) || (made == balanced && m->h->white);
+  if (both) made = pulsed; // no method follows both
   m->shown = "@s0";
   m->shown_too = false;
   *to = (HybridLine){.block = true};
@@ -331,11 +364,11 @@ static void make_machine(HybridMaker *m, HybridLine *to) {
   m->sort->out = 1 + some(m, 2);
   m->sort->wide_in[1] = m->sort->in > 1 && !some(m, 3);
   read_inputs(m);
-  m->sort->flows = pattern[which] != counting && pattern[which] != labelled;
+  m->sort->flows = made != counting && made != labelled;
   m->sort->waits = !m->sort->flows;
   if (m->h->by_ticks) m->sort->flows = false;
-  pattern[which](m);
-  show_numbers(m, pattern[which] == in_rows);
+  made(m);
+  show_numbers(m, made == in_rows);
   to->text = head(m, "machine");
 }
 

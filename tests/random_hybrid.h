@@ -44,6 +44,7 @@ typedef struct {
   uint32_t inputs;
   double end;
   bool delays, ticks, modes, timed, shares, jumps, noisy, white, dies, learns, copies,
+      equations, // such as `0 = …`
       moved;     // what is in it; moved: an input goes with the time; copies: parts made by `for`
   bool by_ticks; // nothing flows
 } Hybrid;

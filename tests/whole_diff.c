@@ -24,6 +24,17 @@ static bool tell(Case *c, const char *a, const char *b, Told *out) {
   return good;
 }
 
+// A picture of it has no faults.
+static bool no_faults(Case *c, const char *a, const char *b) {
+  LimnDiff how = {.size = sizeof how, .check = true};
+  const char *text = NULL;
+  Limn *l = limn_new();
+  bool good = limn_diff(l, a, b, &how, &text) == LIMN_GOOD && !*text;
+  if (!good) case_says(c, "faults:\n%s%s", text ? text : "", limn_messages(l, false));
+  limn_free(l);
+  return good;
+}
+
 static void put_file(Case *c, const char *path, const char *text) {
   file_write(c->arena, path, text, strlen(text));
 }
@@ -60,6 +71,16 @@ static size_t number_here(const char *text, const char *at) {
   return char_is_word(at[n]) || at[n] == '_' ? 0 : n;
 }
 
+static bool is_word_part(char ch) { return char_is_word(ch) || ch == '_'; }
+
+// The length of a word that stands here, and is no part of a longer one; or 0.
+static size_t word_here(const char *text, const char *at, const char *word) {
+  size_t n = strlen(word);
+  if (strncmp(at, word, n) != 0) return 0;
+  bool before = at > text && is_word_part(at[-1]), after = is_word_part(at[n]);
+  return is_word_part(*word) && (before || after) ? 0 : n;
+}
+
 // The k-th change; NULL: there are not so many.
 static const char *changed(Case *c, const char *text, uint32_t k) {
   for (const char *at = text; *at; at++) {
@@ -68,8 +89,8 @@ static const char *changed(Case *c, const char *text, uint32_t k) {
       return arena_format(c->arena, "%.*s%ld%s", (int)(at - text), text, strtol(at, NULL, 10) + 1,
                           at + n);
     for (uint32_t i = 0; i < COUNT(swaps); i++) {
-      n = strlen(swaps[i][0]);
-      if (!strncmp(at, swaps[i][0], n) && k-- == 0)
+      n = word_here(text, at, swaps[i][0]);
+      if (n && k-- == 0)
         return arena_format(c->arena, "%.*s%s%s", (int)(at - text), text, swaps[i][1], at + n);
     }
   }
@@ -132,6 +153,8 @@ static bool changes_are_told(Case *c, const char *text) {
       if (!same_values(c, other)) return false;
     } else if (there.same)
       return case_says(c, "a change is not told: in `%s`\n%s", line_changed(c, text, other), other);
+    if (!i && !no_faults(c, "left.limn", "right.limn"))
+      return case_says(c, "== changed\n%s", other);
     if (count_of(there.json, "\"mark\": \"added\"") != count_of(back.json, "\"mark\": \"gone\""))
       return case_says(c, "there and back:\n%s\n%s\n== changed\n%s", there.text, back.text, other);
   }

@@ -263,7 +263,8 @@ class Function:
             found.append(y.reshape(lead + y.shape[1:]) if lead is not None and y.ndim == port.rank + 1 else y)
         return found[0] if len(found) == 1 else tuple(found)
 
-    def __call__(self, *args: Any, **named: Any) -> Any:
+    def _run(self, args: Tuple[Any, ...], named: Dict[str, Any], grad: bool, dy: Any, take: Any) -> Any:
+        """One call; `take` makes of what comes out what is given."""
         program = self.program
         program._pull()
         names, arrays, precision = self._arrays(args, named)
@@ -272,34 +273,28 @@ class Function:
             lead = self._flat(names, arrays, made)
             if made.version != program._version:
                 made.follow(program)
-            made.run([n.encode() for n in names], arrays, self._next_step(), None, False)
-            return self._results(made, lead)
+            cotangents = None if dy is None else self._cotangents(dy, made, lead)
+            self._step += 1
+            made.run([n.encode() for n in names], arrays, self._step - 1, cotangents, grad)
+            return take(made, lead)
         finally:
             self._give(precision, made)
 
-    def _next_step(self) -> int:
-        self._step += 1
-        return self._step - 1
+    def _cotangents(self, dy: Any, made: Made, lead: Optional[Tuple[int, ...]]) -> List[Any]:
+        """A tuple for several results; axes of samples become one, as those of inputs do."""
+        many = [array_of(x) for x in (dy if isinstance(dy, (tuple, list)) and len(made.outs) > 1 else (dy,))]
+        if lead is not None:
+            many = [x.reshape((-1,) + x.shape[len(lead) :]) if x.shape[: len(lead)] == lead else x for x in many]
+        return many
+
+    def __call__(self, *args: Any, **named: Any) -> Any:
+        return self._run(args, named, False, None, self._results)
 
     def grad(self, *args: Any, dy: Any = None, **named: Any) -> Gradients:
         """Results, and the gradients of inputs and weights, for the cotangent dy of the result (a tuple of several), or
         1 for each number."""
-        program = self.program
-        program._pull()
-        names, arrays, precision = self._arrays(args, named)
-        made = self._take(precision)
-        try:
-            lead = self._flat(names, arrays, made)
-            made.follow(program)
-            many = None
-            if dy is not None:
-                many = [array_of(x) for x in (dy if isinstance(dy, (tuple, list)) and len(made.outs) > 1 else (dy,))]
-                if lead is not None:
-                    many = [x.reshape((-1,) + x.shape[len(lead) :]) if x.shape[: len(lead)] == lead else x for x in many]
-            made.run([n.encode() for n in names], arrays, self._next_step(), many, True)
-            return self._gradients(made, lead)
-        finally:
-            self._give(precision, made)
+        gradients: Gradients = self._run(args, named, True, dy, self._gradients)
+        return gradients
 
     def _gradients(self, made: Made, lead: Optional[Tuple[int, ...]]) -> Gradients:
         reals = [p for p in made.ins if p.kind != "label"]

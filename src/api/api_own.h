@@ -121,7 +121,9 @@ struct Limn {
   bool noting;                       // what names mean is kept, in the program that is being loaded
   const volatile sig_atomic_t *stop; // of a load; or NULL
   EditIndex *index;                  // of an edited program; or NULL
-  Arena *typed;                      // the text as it is by now
+  const char
+      *refusal; // the text of the message that says why the last question had no answer; or NULL
+  Arena *typed; // the text as it is by now
   EditText now;
   VEC(ApiWeight) weight; // those that are or were set
   ApiCall *call;         // at work, or NULL

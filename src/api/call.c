@@ -11,6 +11,7 @@ void forget_messages(Limn *l) {
   vec_push(a, &none.list, (Diag){0}); // 0 is no entry
   *l->diags = none;
   l->messages = a;
+  l->refusal = NULL;
   arena_free(old);
 }
 

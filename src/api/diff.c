@@ -1,11 +1,12 @@
 // Two models side by side: programs, runs, ONNX files, files of weights.
 #include "api/diff_own.h"
 
-#include <math.h>
+#include "show/diff/picture.h"
 
 typedef struct {
   ApiCall *c;
   DiffSide side[2];
+  DiffSource source[2];
   DiffAnswer answer;
   DiffPairs pairs;
 } DiffWork;
@@ -20,9 +21,30 @@ static bool same_goals(const Goal *a, const Goal *b) {
   return same;
 }
 
+// Machines, wirings and learning diagrams are compared by their words; for a picture they are
+// graphs of their statements.
+static bool judge_block(DiffWork *d, DiffThing *t) {
+  Outline *o[2] = {NULL, NULL};
+  for (int i = 0; i < 2 && t->mark != DIFF_SAME; i++)
+    if (t->node[i]) o[i] = outline_of_block(d->c->scratch, &d->source[i], t->name[i], t->node[i]);
+  bool both = !t->node[0] == !o[0] && !t->node[1] == !o[1];
+  if (t->mark != DIFF_SAME && both) t->body = outlines_meet(d->c->scratch, o[0], o[1]);
+  return t->body || t->mark == DIFF_SAME || !both;
+}
+
+// What only one side has is drawn all the same.
+static bool judge_alone(DiffWork *d, DiffThing *t) {
+  if (t->kind != N_LEARNER && t->kind != N_BOX) return true;
+  DiffModel m = diff_model(d->c, &d->side[t->node[0] ? 0 : 1], t, d->answer.models);
+  if (!m.shown) return true;
+  t->body = outlines_meet(d->c->scratch, t->node[0] ? m.shown : NULL, t->node[1] ? m.shown : NULL);
+  return t->body != NULL;
+}
+
 // Where both can be said as boxes, these decide, and not the words. False: too many boxes.
 static bool judge(DiffWork *d, DiffThing *t) {
-  if (!t->node[0] || !t->node[1]) return true;
+  if (t->kind == N_MACHINE || t->kind == N_DIAGRAM) return judge_block(d, t);
+  if (!t->node[0] || !t->node[1]) return judge_alone(d, t);
   DiffModel a = diff_model(d->c, &d->side[0], t, d->answer.models);
   DiffModel b = diff_model(d->c, &d->side[1], t, d->answer.models);
   if (!a.shown || !b.shown) return true;
@@ -40,6 +62,16 @@ static bool judge(DiffWork *d, DiffThing *t) {
   return true;
 }
 
+static void look_at_files(DiffWork *d, DiffThing *t) {
+  if (t->mark != DIFF_SAME || d->answer.models || !t->node[0] || !t->node[1]) return;
+  const char *file = diff_other_file(d->c, d->side, t);
+  if (!file) return;
+  const char *text = arena_format(d->c->scratch, "%s%s%s: %s has other bytes", t->word,
+                                  t->name[0] ? " " : "", t->name[0] ? t->name[0] : "", file);
+  t->mark = DIFF_CHANGED, t->beside = true, t->line.n = 0;
+  vec_push(d->c->scratch, &t->line, (DiffLine){0, DIFF_CHANGED, text});
+}
+
 static bool is_asked(const DiffThing *t, const char *name) {
   return !name || (t->name[0] && !strcmp(t->name[0], name)) ||
          (t->name[1] && !strcmp(t->name[1], name));
@@ -52,8 +84,8 @@ static bool is_model(const DiffWork *d, const DiffThing *t) {
 
 static LimnStatus things(DiffWork *d, const LimnDiff *how) {
   ApiCall *c = d->c;
-  DiffSource source[2] = {diff_source(c, &d->side[0]), diff_source(c, &d->side[1])};
-  DiffThings all = statements_meet(c->scratch, source);
+  for (int i = 0; i < 2; i++) d->source[i] = diff_source(c, &d->side[i]);
+  DiffThings all = statements_meet(c->scratch, d->source);
   for (uint32_t i = 0; i < all.n; i++) {
     const char *const *name = all.at[i].name;
     if (!name[0] || !name[1] || (all.at[i].kind != N_LEARNER && all.at[i].kind != N_STALE))
@@ -69,6 +101,7 @@ static LimnStatus things(DiffWork *d, const LimnDiff *how) {
                  d->side[0].path, d->side[1].path);
       return LIMN_WRONG;
     }
+    look_at_files(d, t);
     vec_push(c->scratch, &d->answer.thing, *t);
   }
   if (!how->name || d->answer.thing.n) return LIMN_GOOD;
@@ -127,7 +160,7 @@ static void figures(DiffWork *d) {
 static void asked_line(DiffWork *d, const char *what, const char *a, const char *b) {
   if (!strcmp(a, b)) return;
   Arena *s = d->c->scratch;
-  const char *text = arena_format(s, "%s %s -> %s", what, *a ? a : "nothing", *b ? b : "nothing");
+  const char *text = arena_format(s, "%s %s → %s", what, *a ? a : "nothing", *b ? b : "nothing");
   vec_push(s, &d->answer.run, (DiffLine){0, DIFF_CHANGED, text});
 }
 
@@ -143,6 +176,45 @@ static void asked(DiffWork *d) {
   asked_line(d, "batch", as_text(s, a->batch), as_text(s, b->batch));
   asked_line(d, "steps", as_text(s, a->steps), as_text(s, b->steps));
   asked_line(d, "precision", a->precision ? a->precision : "", b->precision ? b->precision : "");
+}
+
+// -- the picture ----------------------------------------------------------------------------------
+static LimnStatus draw_wrong(DiffWork *d, LimnStatus status, const char *why) {
+  diag_error(d->c->l->diags, (Span){0}, "%s", why);
+  return status;
+}
+
+static bool take_theme(const char *word, Look *look) {
+  static const char *const themes[] = {"auto", "light", "dark", "mono"};
+  for (uint32_t i = 0; word && i < COUNT(themes); i++)
+    if (!strcmp(word, themes[i])) return look->theme = (Theme)i, true;
+  return !word;
+}
+
+static LimnStatus drawn(DiffWork *d, const LimnDiff *how, Canvas **picture) {
+  Arena *s = d->c->scratch;
+  DiffRuns runs = {{NULL, NULL}};
+  Look look = {0};
+  const char *error = NULL;
+  for (int i = 0; i < 2; i++)
+    if (d->side[i].has_rows) runs.dir[i] = d->side[i].path;
+  if (!take_theme(how->theme, &look))
+    return draw_wrong(d, LIMN_USAGE, "a theme is one of auto, light, dark, mono");
+  *picture = diff_draw(s, &d->answer, &runs);
+  if (!*picture || canvas_is_cut(*picture))
+    return draw_wrong(d, LIMN_WRONG, "there is too much of it for one picture: see --of");
+  if (how->check) return LIMN_GOOD;
+  if (text_ends(how->out, ".html")) {
+    Buf page = buf_new(s);
+    diff_page(s, &d->answer, *picture, &page);
+    error = file_write(s, how->out, page.at, page.n);
+    if (!error) return LIMN_GOOD;
+    return draw_wrong(d, LIMN_SYSTEM, arena_format(s, "cannot write %s: %s", how->out, error));
+  }
+  if (canvas_write(*picture, how->out, &look, &error)) return LIMN_GOOD;
+  Buf none = buf_new(s);
+  bool known = text_ends(how->out, ".png") || canvas_file(*picture, how->out, &look, &none);
+  return draw_wrong(d, known ? LIMN_SYSTEM : LIMN_USAGE, error);
 }
 
 // -- all of it ------------------------------------------------------------------------------------
@@ -161,6 +233,17 @@ static LimnStatus diff(DiffWork *d, const LimnDiff *how, const char **text) {
   if (programs && !d->answer.models) asked(d);
   figures(d);
   if (how->same) *how->same = diff_is_same(&d->answer);
+  Canvas *picture = NULL;
+  if (how->out || how->check) status = drawn(d, how, &picture);
+  if (status) return status;
+  if (how->check) {
+    Faults faults = {0};
+    canvas_check(c->scratch, picture, &faults);
+    beginnings_check(c->scratch, picture, &faults);
+    faults_print(&faults, &out);
+    *text = out.at;
+    return LIMN_GOOD;
+  }
   if (how->json)
     diff_json(c->scratch, &d->answer, &out);
   else

@@ -33,5 +33,7 @@ LimnStatus diff_load(ApiCall *, DiffSide *);
 DiffSource diff_source(ApiCall *, DiffSide *);
 // What a thing of this side is made of. models: as it is in use.
 DiffModel diff_model(ApiCall *, DiffSide *, const DiffThing *, bool models);
+// The same words, and a file of the same name with other bytes: its name, or NULL.
+const char *diff_other_file(ApiCall *, const DiffSide[2], const DiffThing *);
 
 #endif

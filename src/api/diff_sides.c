@@ -5,6 +5,8 @@
 #include "lang/value/value.h"
 #include "port/import/import.h"
 
+enum { FILES_MOST = 64 }; // of one statement
+
 // -- loading --------------------------------------------------------------------------------------
 static DiffSideKind kind_of(const char *path) {
   if (text_ends(path, ".onnx")) return SIDE_ONNX;
@@ -56,6 +58,7 @@ static LimnStatus load_weights(ApiCall *c, DiffSide *side) {
 }
 
 LimnStatus diff_load(ApiCall *c, DiffSide *side) {
+  for (uint32_t i = 0; i < c->l->allowed.n; i++) limn_allow(side->l, c->l->allowed.at[i]);
   side->kind = kind_of(side->path);
   LimnStatus status = side->kind == SIDE_ONNX      ? load_onnx(c, side)
                       : side->kind == SIDE_WEIGHTS ? load_weights(c, side)
@@ -153,4 +156,45 @@ DiffModel diff_model(ApiCall *c, DiffSide *side, const DiffThing *t, bool models
   if (use) m.whole[0] = use->whole;
   if (training) m.whole[1] = training->whole;
   return m;
+}
+
+// -- files that a statement names -----------------------------------------------------------------
+typedef struct {
+  const Syntax *found[FILES_MOST];
+  uint32_t n;
+} FileSearch;
+
+static bool note_file(void *context, const Syntax *n) {
+  FileSearch *f = context;
+  if (n->kind == N_STR && f->n < FILES_MOST) f->found[f->n++] = n;
+  return false;
+}
+
+// The file beside the program, or the weights of a folder; NULL: it is none, or may not be read.
+static const char *file_named(ApiCall *c, const DiffSide *side, const Syntax *n) {
+  const Sources *all = side->l->w->sources;
+  const char *path = path_join(c->scratch, all->file.at[n->span.file].path, n->text);
+  path = folder_weights(c->scratch, path);
+  if (!path_is_file(path) || rights_refuse(c->scratch, all->rights, path)) return NULL;
+  return path;
+}
+
+static bool same_bytes(ApiCall *c, const char *a, const char *b) {
+  const char *x = path_real(c->scratch, a), *y = path_real(c->scratch, b);
+  if (x && y && !strcmp(x, y)) return true;
+  FileText one = file_bytes(c->scratch, a), two = file_bytes(c->scratch, b);
+  if (!one.text || !two.text) return true; // whoever needs it says so
+  return one.n == two.n && !memcmp(one.text, two.text, one.n);
+}
+
+// The same words, and a file of the same name with other bytes: the name, or NULL.
+const char *diff_other_file(ApiCall *c, const DiffSide side[2], const DiffThing *t) {
+  FileSearch found[2] = {{.n = 0}, {.n = 0}};
+  for (int i = 0; i < 2; i++) syntax_any(t->node[i], note_file, &found[i]);
+  for (uint32_t i = 0; i < found[0].n && i < found[1].n; i++) {
+    const char *a = file_named(c, &side[0], found[0].found[i]);
+    const char *b = file_named(c, &side[1], found[1].found[i]);
+    if (a && b && !same_bytes(c, a, b)) return found[0].found[i]->text;
+  }
+  return NULL;
 }

@@ -85,6 +85,26 @@ static bool means_the_same(Limn *l, EditAsk *q) {
   return same;
 }
 
+// Why the last question had no answer is not about the program: it goes with the next question.
+static void drop_refusal(ApiCall *c) {
+  Limn *l = c->l;
+  Diags *d = l->diags;
+  uint32_t to = 1;
+  for (uint32_t i = 1; l->refusal && i < d->list.n; i++)
+    if (d->list.at[i].text != l->refusal) d->list.at[to++] = d->list.at[i];
+  if (l->refusal && to < d->list.n) {
+    d->list.n = to;
+    d->since = to;
+    if (c->errors) c->errors--;
+  }
+  l->refusal = NULL;
+}
+
+static void refuse(Limn *l, const char *why) {
+  Id e = diag_error(l->diags, (Span){0}, "%s", why);
+  if (e) l->refusal = l->diags->list.at[e].text;
+}
+
 // -- questions ------------------------------------------------------------------------------------
 static const char *ask(ApiCall *c, const char *question, const LimnAsk *how, bool cost) {
   Limn *l = c->l;
@@ -101,8 +121,9 @@ static const char *ask(ApiCall *c, const char *question, const LimnAsk *how, boo
                .cost = cost ? cost_text : NULL,
                .cost_of = l};
   const char *answer = edit_answer(&q, question);
-  if (answer && strcmp(question, "rename") == 0 && !means_the_same(l, &q)) answer = NULL;
-  if (!answer) diag_error(l->diags, (Span){0}, "%s", q.refused ? q.refused : "there is no answer");
+  bool rename = answer && strcmp(question, "rename") == 0;
+  if (rename && !edit_is_plain(&q) && !means_the_same(l, &q)) answer = NULL;
+  if (!answer) refuse(l, q.refused ? q.refused : "there is no answer");
   return answer;
 }
 
@@ -116,6 +137,7 @@ const char *limn_edit_ask(Limn *l, const char *question, const LimnAsk *how) {
     return call_text(c, NULL);
   }
   if (!ask_take(c, how, &own)) return call_text(c, NULL);
+  drop_refusal(c);
   return call_text(c, ask(c, question, &own, cost));
 }
 

@@ -37,7 +37,7 @@ static LimnStatus read_program(ApiCall *c, const char *path, const LimnRead *how
   FileText f = file_read(c->scratch, path, TEXT_LIMIT);
   JsonProgram p = {0};
   const char *error = f.error;
-  if (!f.text || !json_program(c->scratch, f.text, f.n, &p, &error)) {
+  if (!f.text || !json_program(c->scratch, f.text, f.n, how->places, &p, &error)) {
     diag_error(c->l->diags, (Span){0}, "cannot read %s: %s", path, error);
     return LIMN_WRONG;
   }

@@ -80,4 +80,7 @@ int run_runs(Limn *, Options *);
 int run_data(Limn *, Options *);
 int run_ops(Limn *, Options *);
 
+// lsp.c
+int run_lsp(Limn *, Options *);
+
 #endif

@@ -262,7 +262,8 @@ int run_export(Limn *l, Options *o) {
 // It is written only where the checker takes it; answers before that are gone with the load.
 int run_read(Limn *l, Options *o) {
   const char *text = NULL;
-  LimnRead how = {.size = sizeof how}, files = {sizeof files, o->eval.out, o->eval.weights};
+  LimnRead how = {.size = sizeof how, .places = true},
+           files = {.size = sizeof files, .out = o->eval.out, .weights = o->eval.weights};
   if (files.weights && !files.out) {
     fputs("limn: --weights wants --out too: they are written beside the program\n", stderr);
     return LIMN_USAGE;
@@ -279,7 +280,14 @@ int run_diff(Limn *l, Options *o) {
   const char *text = NULL;
   bool same = false;
   LimnDiff how = {.size = sizeof how, .name = o->of, .json = o->json, .same = &same};
+  for (uint32_t i = 0; i < o->nread; i++) limn_allow(l, o->read[i]);
+  how.out = o->eval.out, how.theme = o->draw.theme, how.check = o->check;
   LimnStatus s = limn_diff(l, o->file, o->name, &how, &text);
+  if (o->check) { // as `limn draw --check`
+    bool faults = text && *text;
+    text = as_asked(l, o, text);
+    return answer(l, o, s ? s : faults ? LIMN_WRONG : LIMN_GOOD, "faults", text);
+  }
   int status = answer(l, o, s, "diff", o->train.quiet && !o->json ? NULL : text);
   o->understood = status == LIMN_WRONG;
   return status == LIMN_WRONG ? 2 : status ? status : !same;

@@ -20,7 +20,7 @@ static const struct {
     {"predict", run_predict}, {"sample", run_sample}, {"report", run_report},
     {"run", run_machines},    {"runs", run_runs},     {"data", run_data},
     {"ops", run_ops},         {"export", run_export}, {"read", run_read},
-    {"diff", run_diff},       {"import", run_import},
+    {"diff", run_diff},       {"import", run_import}, {"lsp", run_lsp},
 };
 
 static int no_command(const char *name) {

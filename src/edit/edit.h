@@ -63,6 +63,7 @@ typedef struct {
 // The answer as JSON. NULL: there is no such question, or `refused` says why there is none.
 const char *edit_answer(EditAsk *, const char *question);
 const char *edit_question(uint32_t k); // the k-th that there is; NULL after the last
+bool edit_is_plain(EditAsk *); // `rename` needs no second look: all that it could change was seen
 // Of `rename`: the whole text that comes out of it; and whether names mean the same in both.
 const char *edit_renamed(EditAsk *, size_t *n);
 bool edit_same_names(const EditIndex *, const EditIndex *, Arena *scratch);

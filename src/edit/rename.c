@@ -9,8 +9,8 @@ typedef struct {
   const EditIndex *x;
   const EditUse *here;
   const EditSymbol *symbol;
+  uint32_t now; // where it stands by now
   const char *old;
-  size_t n;
 } Renamer;
 
 static bool refuse(EditAsk *q, const char *why) {
@@ -26,11 +26,11 @@ static const char *file_path(const Renamer *r, uint32_t file) {
 static bool find_symbol(Renamer *r) {
   EditAsk *q = r->q;
   const EditText *t = q->now;
-  uint32_t at = place_offset(q, q->at), from;
+  uint32_t at = place_offset(q, q->at), from, then;
   r->x = q->index;
-  if (t->moved || t->before != t->n)
-    return refuse(q, "the text has changed since it was looked at");
-  r->here = edit_use_at(r->x, r->x->file, at);
+  if (!place_checked(q, at, &then)) return refuse(q, "the text has changed since it was looked at");
+  r->here = edit_use_at(r->x, r->x->file, then);
+  if (r->here && !span_now(q, r->here->at, &r->now)) r->here = NULL;
   r->symbol = edit_symbol(r->x, r->here);
   if (!r->here) {
     uint32_t n = word_around(t, at, &from);
@@ -42,8 +42,7 @@ static bool find_symbol(Renamer *r) {
       return refuse(q, arena_format(q->arena, "`%s` belongs to the language", word));
     return refuse(q, arena_format(q->arena, "nobody knows yet what `%s` means here", word));
   }
-  r->old = arena_text(q->arena, t->text + r->here->at.at, r->here->at.n);
-  r->n = r->here->at.n;
+  r->old = arena_text(q->arena, t->text + r->now, r->here->at.n);
   if (!r->symbol->first.file)
     return refuse(q, arena_format(q->arena, "`%s` is declared in no text", r->old));
   if (r->x->program->scope->library && r->symbol->first.file == r->x->program->scope->library->file)
@@ -58,8 +57,9 @@ bool answer_prepare(EditAsk *q, JsonOut *j) {
   Renamer r = {.q = q};
   if (!find_symbol(&r)) return false;
   json_object(j, NULL);
-  json_range_of(q, j, "range", r.here->at.at, r.here->at.n);
+  json_range_of(q, j, "range", r.now, r.here->at.n);
   json_text(j, "placeholder", r.old);
+  json_bool(j, "ofFile", r.symbol->def != NULL && !r.symbol->inside);
   json_end(j);
   return true;
 }
@@ -136,6 +136,9 @@ static bool places_are_clear(Renamer *r) {
 }
 
 static bool may_rename(Renamer *r) {
+  const EditText *t = r->q->now;
+  if (t->moved || t->before != t->n)
+    return refuse(r->q, "the text has changed since it was looked at");
   return find_symbol(r) && new_name_fits(r) &&
          (strcmp(r->old, r->q->text) == 0 || places_are_clear(r));
 }
@@ -155,6 +158,20 @@ bool answer_rename(EditAsk *q, JsonOut *j) {
   json_end(j);
   json_end(j);
   return true;
+}
+
+// A box or a wire of one is known by this name alone. An axis labels what flows elsewhere, and what is in
+// a machine is asked for by its path.
+bool edit_is_plain(EditAsk *q) {
+  Renamer r = {.q = q};
+  if (!find_symbol(&r)) return false;
+  const Def *d = r.symbol->def;
+  if (d)
+    return d->kind == DEF_BOX || d->kind == DEF_LEARNER || d->kind == DEF_CONST ||
+           d->kind == DEF_SPACE;
+  const Syntax *around =
+      r.symbol->inside ? program_declarations(r.x->tree).at[r.symbol->inside - 1] : NULL;
+  return r.symbol->kind == NAMED_WIRE && around && around->kind == N_BOX;
 }
 
 // -- the text that comes out of it ----------------------------------------------------------------

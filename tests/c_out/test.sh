@@ -29,6 +29,8 @@ if [ "${1:-}" = all ]; then
     values "$file"
     grep -q "^train" "$file" && step --precision 64 "$file"
   done
+  /usr/bin/python3 "$here/names.py" "$limn" "$dir"
+  /usr/bin/python3 "$here/boxes.py" "$limn" "$root/${BUILD:-build}/tests/whole_test" "$dir/boxes" 1 200
   sh "$here/elsewhere.sh"
   exit
 fi
@@ -53,6 +55,20 @@ learn exp(main: R[2], CHUNK: R[2], limn_m: R[2]) -> R[2] = main + CHUNK * limn_m
 learn Tile : R[2] -> R[3] = dense[3]
 END
 must values "$dir/odd.limn" exp Tile
+/usr/bin/python3 "$here/names.py" "$limn" "$dir" few
+cat >"$dir/one.limn" <<'END'
+box rows(x: R[2]) -> (R[3], R[]) = ([1, 2, 3], 7)
+box lone(x: R[]) -> (R[], R[]) = (2 * x, x + 1)
+box add_cell(x: R[], s: R[]) -> R[] = s + x
+box sums(x: R[8]) -> R[8] = scan[t, add_cell](x[t], 10)
+box cases(x: R[2], X: R[2]) -> R[2] = x - X
+END
+must values "$dir/one.limn" lone sums cases rows
+must values --batch 3 "$dir/one.limn" lone sums cases rows
+"$limn" export "$dir/one.limn" lone --as c -o "$dir/lone.c" >/dev/null
+"$limn" export "$dir/one.limn" lone --as c --batch 3 -o "$dir/lone3.c" >/dev/null
+if grep -q 'void lone(const float \*x, float \*out_1, float \*out_2);' "$dir/lone.h" && grep -q 'void lone(const float \*x, float \*out_1, float \*out_2);' "$dir/lone3.h"; then echo "ok reals are floats, with axes and without"; else echo "not ok reals are floats, with axes and without"; fi
+if [ "$(wc -l <"$dir/lone.c")" -lt 90 ]; then echo "ok what is not used is not there"; else echo "not ok $(wc -l <"$dir/lone.c") lines for a product"; fi
 cat >"$dir/phases.limn" <<'END'
 given z from normal[2]
 learn f : R[2] -> R[1] = dense[1]

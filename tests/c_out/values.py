@@ -41,16 +41,16 @@ def check(limn, folder, file, name, options):
     source = os.path.join(folder, "net.c")
     for end in "c", "h", "bin":
         if os.path.exists(source[:-1] + end): os.remove(source[:-1] + end)
-    made = run([limn, "export", file, name, "--as", "c", "-o", source] + options)
+    made = run([limn, "export", file, name, "--as", "c", "-o", source, "--seed", "0"] + options)
     if made.returncode: return "refused", made.stderr.strip().split("\n")[0]
     header = open(source[:-1] + "h").read()
     all = arguments(header)
     function = re.search(r"^void (\w+)\(", header, re.M).group(1)
     random = np.random.default_rng(1)
     inputs = [draw(random, k, s, t).astype(k) for n, k, s, goes_in, t in all if goes_in]
-    ask = [limn, "eval", file, name, "--json"]
+    ask = [limn, "eval", file, name, "--json", "--seed", "0"]
     for i, x in enumerate(inputs):
-        np.save("%s/in%d.npy" % (folder, i), x.astype(float) if x.shape != (1,) or "[" in all[i][4] else x.astype(float).reshape(()))
+        np.save("%s/in%d.npy" % (folder, i), x.astype(float).reshape(()) if x.shape == (1,) and re.search(r"(\[\]|^[^\[]*)$", all[i][4]) else x.astype(float))
         ask += ["--in", "%s/in%d.npy" % (folder, i)]
     told = run(ask)
     if told.returncode: return "refused", "eval: " + told.stderr.strip().split("\n")[0] + told.stdout[:300]
@@ -82,4 +82,4 @@ def main():
         how, more = check(limn, folder, file, name, options)
         print(how, os.path.basename(file), name, " ".join(options), "(%s)" % more)
 
-main()
+if __name__ == "__main__": main()

@@ -37,7 +37,7 @@ has() { # WHAT STATUS TEXT COMMAND…
   what=$1 status=$2 text=$3
   shift 3
   "$LIMN" "$@" >log 2>&1
-  if [ $? -eq "$status" ] && grep -qF -- "$text" log; then echo "ok diff: $what"; else echo "not ok diff: $what"; sed 's/^/    /' log; fi
+  if [ $? -eq "$status" ] && grep -qF -- "$text" log; then echo "ok diff: $what"; else echo "not ok diff: $what"; head -20 log | sed 's/^/    /'; fi
 }
 is "changed, moved, added, gone"
 has "the same" 0 "f: the same, 6 boxes" diff a.limn a.limn
@@ -108,3 +108,77 @@ has "weights and no weights" 2 "t.limn has no weights, and g.safetensors has not
 has "runs by other names" 1 "~ guess/dense/b -> net/dense/b" diff run1 run3
 printf garbage >bad.onnx
 has "which file is wrong" 2 "bad.onnx: this is no ONNX file" diff t.limn bad.onnx
+
+# Pictures: what each side has alone is told apart by its lines too, and no picture has faults.
+"$LIMN" diff a.limn b.limn --quiet --out d.svg
+for what in 'was here' 'is here now' 'R\[16\] → R\[32\]' 'stroke-dasharray' 'only a.limn'; do
+  if grep -q -- "$what" d.svg; then echo "ok diff: the picture has $what"; else echo "not ok diff: the picture has no $what"; fi
+done
+for end in png pdf tex txt html; do
+  "$LIMN" diff run1 run2 --quiet --out "d.$end"
+  if [ $? -eq 1 ] && [ -s "d.$end" ]; then echo "ok diff: a picture as $end"; else echo "not ok diff: a picture as $end"; fi
+done
+for pair in "a.limn b.limn" "c.limn d.limn" "p.limn names.limn" "p.limn other.limn" "a.limn p.limn" "run1 run2" "g.onnx t.limn" "t.limn t.limn"; do
+  if "$LIMN" diff $pair --check >log 2>&1 && [ ! -s log ]; then echo "ok diff: no faults: $pair"; else echo "not ok diff: no faults: $pair"; head log; fi
+done
+{ echo 'box many(x: R[]) -> R[] {'; echo '  y0 = x'; for k in $(seq 1 600); do echo "  y$k = relu(y$((k - 1)) + $k)"; done; echo '  return y600'; echo '}'; } >many.limn
+sed 's/ + / + 1/' many.limn >more.limn
+has "600 boxes that changed" 2 "there is too much of it for one picture: see --of" diff many.limn more.limn --out d.svg
+has "600 that did not" 0 "many: the same" diff many.limn many.limn --out d.svg
+has "no such kind of picture" 2 "d.gif" diff a.limn b.limn --out d.gif
+has "no such theme" 2 "--theme wants auto, light, dark or mono, not red" diff a.limn b.limn --theme red
+
+# Files that a program names are part of it.
+mkdir -p one two
+for k in one two; do
+  printf 'given a, b, y : R[] from "d.csv"\nlearn f : R[] -> R[] = dense[]\ngoal g : f(a) ~ y by l2\n' >$k/p.limn
+  printf 'a,b,y\n1,2,3\n4,5,6\n' >$k/d.csv
+done
+has "a file with the same bytes" 0 "f: the same" diff one/p.limn two/p.limn
+printf '7,8,9\n' >>two/d.csv
+has "a file with other bytes" 1 "~ given: d.csv has other bytes" diff one/p.limn two/p.limn
+
+# Things that have other names and are changed still meet.
+cat >gan1.limn <<'P'
+learn gen : R[4] -> R[8] = dense[16] ; relu ; dense[8]
+learn dis : R[8] -> R[] = dense[16] ; tanh ; dense[]
+P
+sed 's/gen/maker/; s/dis/judge/; s/16/32/' gan1.limn >gan2.limn
+has "renamed and changed" 1 "gen -> maker: 0 the same, 3 changed" diff gan1.limn gan2.limn
+has "another one too" 1 "dis -> judge: 0 the same, 3 changed" diff gan1.limn gan2.limn
+
+# Wirings and learning diagrams are graphs of their statements.
+cat >w1.limn <<'P'
+machine Plant(warm: R[]) -> (T: R[]) {
+  state T = 19
+  T' = warm - T
+}
+machine Switch(T: R[]) -> (warm: R[]) { warm = 20 - T }
+wiring Home -> (T: R[]) {
+  plant : Plant
+  switch : Switch
+  plant.T -> switch.T
+  switch.warm -> plant.warm
+  T = plant.T
+}
+P
+sed 's/plant.T -> switch.T/2 * plant.T -> switch.T/' w1.limn >w2.limn
+"$LIMN" diff w1.limn w2.limn --out w.svg >log 2>&1
+grep -q '~ plant.T -> 2 \* plant.T -> switch.T' log && grep -q '→ 2 \* plant.T' w.svg && echo "ok diff: a wire" || { echo "not ok diff: a wire"; cat log; }
+if "$LIMN" diff w1.limn w2.limn --check; then echo "ok diff: no faults: a wiring"; else echo "not ok diff: no faults: a wiring"; fi
+cat >l1.limn <<'P'
+learn small : R[4] -> R[3] = (dense[4] ; layer_norm ; relu) ^ 6 ; dense[3]
+diagram teach {
+  space N = iris
+  space X = R[4]
+  space Y = {3} by cross_entropy
+  box plant : N -> X = iris.x
+  box label : N -> Y = iris.label
+  box guess : X -> Y = small
+  plant ; guess <= label
+}
+P
+sed 's/guess <= label/guess <= label times 3/; s/dense.4/dense[8/' l1.limn >l2.limn
+"$LIMN" diff l1.limn l2.limn --out l.svg >log 2>&1
+grep -q '{+ times 3}' log && grep -q 'relu )  × 6' l.svg && echo "ok diff: a learning diagram, turns folded" || { echo "not ok diff: a learning diagram, turns folded"; cat log; }
+if "$LIMN" diff l1.limn l2.limn --check; then echo "ok diff: no faults: a learning diagram"; else echo "not ok diff: no faults: a learning diagram"; fi

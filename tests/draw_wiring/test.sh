@@ -189,6 +189,87 @@ seen 1 'aria-label="alive\[i\]"' Colony.svg "what a part is there for"
 seen 2 '<title>state net: by adam(0.01), learns' Pupil.svg "a learner is a state that learns"
 seen 2 '<title>(guess − truth)^2' Pupil.svg "and its loss moves it"
 
+# nothing is left out: equations 0 = …, arrows to modes in modes, unroll, a state that is shared as one thing, modes of a wiring, and to which places wires lead
+cat >whole.limn <<'L'
+machine Source -> (i: R[]) {
+  state t = 0
+  t' = 1
+  i = sin(t)
+}
+wiring Net -> (v: R[]) {
+  s : Source
+  state v = 0, u = 0
+  u' = v - u
+  0 = s.i - v - v^3
+}
+machine Lamp -> (light: R[]) {
+  state heat = 0
+  mode on {
+    heat' = 1
+    jump hot when heat >= 9
+    mode warm { light = 1, jump hot when heat >= 2 }
+    mode hot { light = 2 }
+    jump off when heat >= 3
+  }
+  mode off { heat' = -1, light = 0, jump on.hot when heat <= 2.5 }
+}
+learn net(x: R[]) -> R[] {
+  learn w : R[] = 0.5
+  return w * x
+}
+machine Recalls(see, truth: R[]) -> (h: R[]) {
+  state h = 0
+  next h = net(see + h)
+  next net by adam(0.01) on (h - truth)^2 unroll 4
+}
+share Growth(r) { r' = 0.3 * r }
+share Predation(r, f) { r' = -0.1 * r * f, f' = 0.1 * r * f }
+wiring Land -> (r: R[]) {
+  state r = 10, f = 3
+  Growth(r)
+  Predation(r, f)
+  next r = r / 2 when r >= 20
+}
+machine Tank(u: R[]) -> (h: R[]) {
+  state h = 0
+  h' = u - 0.1 * h
+}
+wiring Kettle(full: R[]) -> (h, heat: R[]) {
+  t : Tank
+  state pump = 0, T = 20
+  pump -> t.u
+  h = t.h
+  jump rest when T > 90
+  mode fill { heat = 0, next pump = 1 when t.h < full, jump cook when t.h >= 2 }
+  mode cook { T' = 5 - 0.1 * t.h, heat = 1, jump fill when T >= 60 }
+  mode rest { heat = 0 }
+}
+machine Vec(v: R[3], a: R[]) -> (y: R[]) { y = sum(v) + a }
+wiring Places(a: R[], b: R[2]) -> (z: R[4]) {
+  q[3] : Vec
+  b[i-1] pad 0 -> q[i].v[1], a -> q[i].v[0], 1 -> q[i].v[2]
+  a -> q[0].a
+  q[i].y -> q[i+1].a pad 0
+  z[0] = a
+  z[i+1] = q[i].y
+}
+L
+for name in Net Lamp Recalls Land Kettle Places; do
+  if draw whole.limn $name --check && [ ! -s out ]; then ok "$name has no faults"; else not_ok "$name has no faults"; cat out err; fi
+  draw whole.limn $name -o $name.svg
+done
+seen 1 'aria-label="0 = s.i − v − v^3"' Net.svg "an equation that holds at every moment"
+seen 0 'aria-label="jump' Lamp.svg "every jump is an arrow"
+seen 4 '<title>heat ≤ 2.5</title>' Lamp.svg "one goes through the edge of a mode" # from a mode to its label, on to the edge, and from there
+seen 2 '<title>state net: by adam(0.01) unroll 4, learns' Recalls.svg "how far credit flows back"
+seen 0 '<title>shared variable' Land.svg "a state that is shared is the state"
+seen 1 'aria-label="always"' Kettle.svg "modes of a wiring are a graph"
+seen 1 'aria-label="next pump = 1 when t.h &lt; full"' Kettle.svg "with what they say"
+seen 4 '<title>said by modes\|<title>its modes' Kettle.svg "and they lead to ports and states"
+seen 1 'aria-label="\[i − 1\] → \[i 1\] pad 0"' Places.svg "from which places to which"
+seen 2 'aria-label="→ \[0\]"' Places.svg "and to which"
+seen 1 'aria-label="→ \[i + 1\]"' Places.svg "by a shifted index"
+
 # a long formula is broken at operators before it is cut
 cat >long.limn <<'L'
 machine P -> (x: R[]) {

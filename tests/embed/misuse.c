@@ -75,6 +75,9 @@ static void odd_lengths(Limn *l) {
   }
   CHECK(limn_train(l, &(LimnTrain){.size = sizeof(LimnTrain), .batch = -1}) == LIMN_USAGE);
   CHECK(limn_train(l, &(LimnTrain){.size = sizeof(LimnTrain), .batch = INT64_MAX}) == LIMN_USAGE);
+  LimnExport half = {.size = sizeof half, .as = "c", .precision = LIMN_PRECISION_BF16};
+  CHECK(limn_export(l, "net", &half, &text) == LIMN_USAGE);
+  CHECK(strstr(limn_messages(l, false), "what leaves limn has floats or doubles"));
   CHECK(strstr(limn_messages(l, false), "`steps` wants a number from 0 on"));
   CHECK(strstr(limn_messages(l, false), "`epochs` is at most 1e12, not 1e+300"));
   limn_forget(l);

@@ -12,7 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n) {
   const char *error = NULL;
   JsonProgram p = {0};
   if (!a) abort();
-  bool good = json_program(a, (const char *)bytes, n, &p, &error);
+  bool good = json_program(a, (const char *)bytes, n, n % 2, &p, &error);
   if (good ? !p.text : !error) abort();
   if (good) {
     Sources *sources = sources_new(a);

@@ -24,13 +24,20 @@ json.dump(j, open('bad.json', 'w'))"
 refused "another format" "j['format'] = 'x'" '"format": "limn diagram" is wanted'
 refused "another version" "j['version'] = 2" "its version is 2, and 1 is wanted"
 refused "no such main" "j['main'] = 'x'" 'there is no diagram `x` before it'
-refused "a wire that is not there" "b['in'][0]['wire'] = 'x'" 'diagram `dot`: there is no wire `x`'
+refused "a wire that is not there" "b['in'][0]['wire'] = 'x'" 'diagram `dot`, boxes[0].in[0]: there is no wire `x`'
 refused "a wire of itself" "b['in'][0]['wire'] = 'y'" "it reads what is made later"
 refused "two wires of one name" "d['inputs'][1]['name'] = 'a'" 'there are two wires `a`'
 refused "a size that is not there" "d['inputs'][0]['type']['axes'][0]['size'] = 'm'" '`m` is not among "sizes"'
 refused "a size that is a text" "d['inputs'][0]['type']['axes'][0]['size'] = '1; 2'" '`1; 2` is not a size'
+for size in '9(7' '/n' 'n n' '(n' 'n-' '*2' '1 2' '()'; do
+  refused "the size $size" "d['inputs'][0]['type']['axes'][0]['size'] = '$size'" "\`$size\` is not a size"
+done
+refused "a key with a slip" "d['inputs'][0]['type']['axse'] = []" 'diagrams[0].inputs[0].type: there is no key "axse": is it "axes"?'
 refused "another base" "d['inputs'][0]['type']['base'] = 'Q'" 'a type has base "R", "B" or "label", not "Q"'
-refused "no such function" "b['body'][2][0] = 'run'" "with the functions of \`limn ops\`"
+refused "no such function" "b['body'][2][0] = 'run'" "boxes[0].body[2]: the loop that gives \`y\`: a scalar is [function, arguments …], with the functions of \`limn ops\`"
+refused "where a type is wrong" "d['inputs'][1]['type']['axes'][0]['size'] = {}" "diagrams[0].inputs[1].type: a size is a whole number or a text"
+refused "what the checker finds" "b['body'] = [['arg', 0], ['not', 0]]" "# diagrams[0].boxes[0]"
+refused "labels that are no words" "d['inputs'][0]['type'] = {'base': 'label', 'count': 1, 'names': ['a b'], 'axes': []}" "the names of labels are words"
 refused "an argument that comes later" "b['body'][2][1] = 2" "a scalar has arguments that stand before it"
 refused "too few places" "b['in'][0]['at'] = []" "\"at\" has as many places as there are axes"
 refused "no such index" "b['in'][0]['at'][0][1][1] = 'k'" "a place has an index that is not in \"indices\""
@@ -54,8 +61,19 @@ box running(x: R[t]) -> R[t] = scan[t, add_cell](x)
 box weighed(x: R[3]) -> R[3] = x * [1, 2, 3]
 box cums(x: R[4]) -> R[4] = cumulative_sum(x)
 box front(x: R[4]) -> R[2] = x[0..1]
+box θ(α: R[4]) -> R[4] = sin(α) * α
+box scattered(x: R[4]) -> R[4] {
+  at = order(sin(x))
+  y[at[i]] = 0.5 * i
+  return y
+}
+box game(x: R[4], who: {rock, paper}[2]) -> {rock, paper}[2] = who
 P
-for box in running weighed cums front; do
+"$LIMN" export own.limn game --as json -o own.json >log 2>&1 && "$LIMN" read own.json -o again.limn >log 2>&1
+if grep -q 'box game(x: R\[4\], who: {rock, paper}\[2\]) -> {rock, paper}\[2\]' again.limn; then echo "ok json: names of labels"; else echo "not ok json: names of labels"; cat log again.limn; fi
+"$LIMN" export own.limn θ --as json -o own.json >log 2>&1 && "$LIMN" read own.json -o again.limn >log 2>&1
+if grep -q 'box θ(α: R\[4\])' again.limn; then echo "ok json: names beyond ASCII"; else echo "not ok json: names beyond ASCII"; cat log again.limn; fi
+for box in running weighed cums front θ scattered; do
   x='[1, 2, 3, 4]'
   [ $box != weighed ] || x='[1, 2, 3]'
   "$LIMN" export own.limn $box --as json -o own.json >log 2>&1 && "$LIMN" read own.json -o again.limn >log 2>&1

@@ -182,7 +182,7 @@ says "pictures/a.png is not a png picture" data pictures
 says "cannot read the folder nowhere: No such file or directory" runs nowhere
 printf 'a,b\nx,1\ny,2\n' >mixed.csv
 printf 'const k : R[2 2] from "mixed.csv"\nbox f(x: R[2]) -> R[2] = x[j] k[i j]\n' >const.limn
-says "column a holds words; a constant is made of numbers" check const.limn
+says "column a holds words; an array is made of numbers" check const.limn
 mkdir -p sets/digits sets/shakespeare
 printf '1,2,3\n4,5,6\n' >sets/digits/digits.csv
 echo abc >sets/shakespeare/input.txt

@@ -15,6 +15,7 @@ if [ -z "$python" ]; then echo "skipped: no Python with NumPy"; exit 0; fi
 jax=shim
 "$python" -c 'import jax' 2>/dev/null && jax=jax
 export PYTHONDONTWRITEBYTECODE=1
+if [ -z "${LIMN_DATA:-}" ] && [ -d ../../../shared/data ]; then LIMN_DATA=$(cd ../../../shared/data && pwd) && export LIMN_DATA; fi
 paths=../onnx_out/paths.limn
 refused() { # WHAT STATUS TEXT ARGUMENT…
   what=$1 status=$2 text=$3

@@ -219,6 +219,26 @@ cp err first
 says "the goal" err "goal bad is not finite in step"
 says "the place" err "wild.limn:5:21: error:"
 says "the box" err 'NaN by `sqrt`'
+cat >bounces.limn <<'END'
+learn e : positive = 0.8
+machine Ball -> (h: R[]) {
+  state h = 1, v = 0
+  h' = v
+  v' = -9.81
+  next v = -e * v when h <= 0
+}
+given t, y : R[3] from "bounces.csv"
+box see(t: R[3]) -> R[3] {
+  x, v = flow[Ball](1, 0, t)
+  return x
+}
+goal fit : see(t) ~ y by l2
+train 2 steps
+END
+printf 't,y\n0,1\n5,0.3\n10,0.1\n' >bounces.csv
+status "too many events for flow" 1 train bounces.limn --out bounces --reference
+says "why" err 'one of its steps has more than four events'
+says "what helps" err 'makes more steps from one time to the next'
 is "the last good checkpoint is there" test -e wild/state.safetensors
 status "and goes on to the same place" 1 train wild.limn --resume wild
 says "in the same step" err "$(sed -n 's/.*\(not finite in step [0-9]*\).*/\1/p' first)"

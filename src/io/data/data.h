@@ -184,4 +184,7 @@ bool data_show(Arena *, Buf *, const char *name_or_path, bool json, Picture *pic
 // Every field of every split, as an array "image_train".
 bool data_arrays(Arena *, const char *name_or_path, Arrays *, const char **why);
 
+// array_file.c: one array, by its name where a file has several
+bool array_from_file(Arena *, const char *path, const char *name, Array *out, const char **why);
+
 #endif

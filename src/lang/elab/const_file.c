@@ -26,67 +26,11 @@ static bool refuse(ConstReading *r, const char *why) {
   return false;
 }
 
-// -- reading --------------------------------------------------------------------------------------
-static bool from_csv(Arena *a, const View *view, Array *out, const char **why) {
-  Csv c;
-  if (!csv_read_bytes(a, (const char *)view->at, view->n, &c, why)) return false;
-  for (uint32_t k = 0; k < c.columns; k++)
-    if (!c.column[k].number)
-      return file_error(a, why, "column %s holds words; a constant is made of numbers",
-                        c.column[k].name);
-  int64_t shape[2] = {c.rows, c.columns};
-  *out = (Array){.name = "", .rank = 2, .shape = arena_copy(a, shape, sizeof shape)};
-  if (!array_count(2, shape, &out->count)) return file_error(a, why, "the table is too large");
-  out->data = NEW_ARRAY(a, double, (size_t)out->count + 1);
-  for (int64_t i = 0; i < c.rows; i++)
-    for (uint32_t k = 0; k < c.columns; k++) out->data[i * c.columns + k] = c.column[k].value[i];
-  return true;
-}
-
-// The array that is called as the constant is, or the only one.
-static bool from_npz(Arena *a, const View *view, const char *name, Array *out, const char **why) {
-  Raws all = {0};
-  if (!npz_look(a, view->at, view->n, &all, why)) return false;
-  const Raw *x = all.n == 1 ? &all.at[0] : NULL;
-  for (uint32_t i = 0; i < all.n; i++)
-    if (strcmp(all.at[i].name, name) == 0) x = &all.at[i];
-  if (!x)
-    return file_error(a, why, "none of its %u arrays is called %s", all.n,
-                      text_shown(a, name, strlen(name)));
-  *out =
-      (Array){.name = "", .rank = x->rank, .shape = x->shape, .count = x->count, .kind = x->kind};
-  return array_load(a, out, x->bytes, x->big_endian, x->fortran_order, why);
-}
-
-static bool from_safetensors(Arena *a, const View *view, const char *name, Array *out,
-                             const char **why) {
-  Arrays all = {0};
-  if (!safetensors_read_bytes(a, view->at, view->n, &all, why)) return false;
-  const Array *x = arrays_find(&all, name);
-  if (!x)
-    return file_error(a, why, "none of its %u arrays is called %s", all.array.n,
-                      text_shown(a, name, strlen(name)));
-  *out = *x;
-  return true;
-}
-
 static bool read_file(ConstReading *r, Array *out) {
   Arena *a = r->b->w->arena;
-  const char *why = "", *end = strrchr(r->path, '.');
-  View view;
-  bool good;
-  const char *no = rights_refuse(a, r->b->w->sources->rights, r->path);
+  const char *why = "", *no = rights_refuse(a, r->b->w->sources->rights, r->path);
   if (no) return refuse(r, arena_format(a, "cannot read %s: %s", r->path, no));
-  if (!file_view(a, r->path, &view, &why)) return refuse(r, why);
-  if (bytes_are_zip(view.at, view.n))
-    good = from_npz(a, &view, const_name(r), out, &why);
-  else if (end && strcmp(end, ".npy") == 0)
-    good = npy_read_bytes(a, view.at, view.n, out, &why);
-  else if (end && strcmp(end, ".safetensors") == 0)
-    good = from_safetensors(a, &view, const_name(r), out, &why);
-  else
-    good = from_csv(a, &view, out, &why);
-  return good || refuse(r, arena_format(a, "%s: %s", r->path, why));
+  return array_from_file(a, r->path, const_name(r), out, &why) || refuse(r, why);
 }
 
 // -- does it fit? ---------------------------------------------------------------------------------

@@ -157,6 +157,7 @@ static void describe(Describer *d, PortEnd to, const Syntax *place, const Syntax
                      const Syntax *guard, const Syntax *pad) {
   WireRoute r = described(d, to, value, guard);
   r.pad = pad;
+  r.at = place;
   r.each = first_index(place) && first_index(place) == first_index(r.value);
   vec_push(d->m->w->arena, &d->m->s->route, r);
 }
@@ -180,7 +181,7 @@ static void describe_ports(Describer *d, const Syntax *n) {
   Nodes to = lhss_in(equation_lhss(n));
   for (uint32_t i = 0; i < to.n; i++) {
     int port = lhs_is_rate(to.at[i]) ? -1 : port_named(m->s->out.at, m->s->out.n, to.at[i]->name);
-    if (port < 0) continue;
+    if (port < 0 || table_get(m->targets, &to.at[i]->name, sizeof(Name))) continue; // by places
     Syntax *name = syntax_name(m->w->arena, to.at[i]->name, n->span);
     describe(d, (PortEnd){0, (uint32_t)port}, NULL, name, NULL, NULL);
   }
@@ -199,6 +200,52 @@ static void describe_move(Describer *d, const Syntax *n) {
   int state = value ? moved_state(m, name) : -1;
   if (state < 0) return;
   vec_push(m->w->arena, &m->s->move, described(d, (PortEnd){0, (uint32_t)state}, value, guard));
+}
+
+// An equation is drawn at the state that is found from it: of several, at each in turn.
+static void describe_constraint(Describer *d, const Syntax *n, uint32_t number) {
+  MachineBuilder *m = d->m;
+  uint32_t found = 0, last = UINT32_MAX;
+  for (uint32_t i = 0; i < m->held.n && found <= number; i++)
+    if (m->held.at[i].constrained) last = i, found++;
+  if (last == UINT32_MAX) return;
+  WireRoute r = described(d, (PortEnd){0, last}, constraint_value(with_ports(m, n)), NULL);
+  r.pad = constraint_pad(n);
+  r.zero = true;
+  vec_push(m->w->arena, &m->s->move, r);
+}
+
+static void find_mode_ports(MachineBuilder *m, const Syntax *n) {
+  if (!n) return;
+  bool moves = n->kind == N_STEP || (n->kind == N_LHS && lhs_is_rate(n));
+  int port = n->kind == N_LHS && !moves ? port_named(m->s->out.at, m->s->out.n, n->name) : -1,
+      state = moves ? own_state(m, n->name) : -1;
+  for (uint32_t i = 0; i < m->s->mode_port.n; i++)
+    if (m->s->mode_port.at[i] == (uint32_t)port) port = -1;
+  for (uint32_t i = 0; i < m->s->mode_state.n; i++)
+    if (m->s->mode_state.at[i] == (uint32_t)state) state = -1;
+  if (port >= 0) vec_push(m->w->arena, &m->s->mode_port, (uint32_t)port);
+  if (state >= 0) vec_push(m->w->arena, &m->s->mode_state, (uint32_t)state);
+  for (uint32_t i = 0; i < syntax_parts(n).n; i++) find_mode_ports(m, syntax_parts(n).at[i]);
+}
+
+// What modes, and jumps outside of them, read and say.
+static void describe_modes(Describer *d) {
+  MachineBuilder *m = d->m;
+  int mode = own_state(m, name_from(m->w->names, "mode"));
+  WireRoute r = {.to = {0, (uint32_t)(mode + 1)}}, all = {0};
+  d->seen = table_new(m->w->arena);
+  for (uint32_t i = 0; mode >= 0 && i < lines_of(m).n; i++) {
+    const Syntax *n = lines_of(m).at[i];
+    if (n->kind != N_MODE && n->kind != N_JUMP) continue;
+    ends_in(d, first_names(d, with_ports(m, n)), &all);
+    find_mode_ports(m, n);
+  }
+  for (uint32_t i = 0; i < all.from.n; i++) vec_push(m->w->arena, &r.from, all.from.at[i]);
+  for (uint32_t i = 0; i < all.lines.n; i++) vec_push(m->w->arena, &r.lines, all.lines.at[i]);
+  for (uint32_t i = 0; i < all.states.n; i++)
+    if (all.states.at[i] != (uint32_t)mode) vec_push(m->w->arena, &r.states, all.states.at[i]);
+  m->s->modes = r;
 }
 
 // Learners that its text moves
@@ -238,10 +285,12 @@ void describe_routes(MachineBuilder *m) {
                route_value(t->route.at[k]), route_cond(t->route.at[k]), route_pad(t->route.at[k]));
   }
   Nodes line = lines_of(m);
-  for (uint32_t i = 0; i < line.n; i++) {
+  for (uint32_t i = 0, equations = 0; i < line.n; i++) {
     if (line.at[i]->kind == N_EQUATION) describe_ports(&d, line.at[i]);
+    if (line.at[i]->kind == N_CONSTRAINT) describe_constraint(&d, line.at[i], equations++);
     describe_move(&d, line.at[i]);
   }
+  describe_modes(&d);
   for (uint32_t i = 0; m->h.body && m->h.body->kind != N_BLOCK && i < m->s->out.n; i++)
     describe(&d, (PortEnd){0, i}, NULL, m->h.body, NULL, NULL);
   describe_states(m);

@@ -109,7 +109,9 @@ typedef struct {        // what one port gets
   const Syntax *value; // the expression
   const Syntax *guard; // when …; NULL: always
   const Syntax *pad;   // … pad 0; NULL: it has none
+  const Syntax *at;    // the port, or places of it: p.v[0]; NULL: all of it
   bool plain;          // nothing but a wire: the value is the port, or (NULL) the state
+  bool zero;           // an equation 0 = …, which says what the state is
   bool each;           // x[i] -> p[i].x: each of an array has its own
 } WireRoute;
 
@@ -192,7 +194,9 @@ struct System {
   VEC(WireRoute)
   move; // to.port: a number into `own` and, behind it, `learner`; the value that it steps to, moves
         // by or learns on
-  VEC(OwnState) learner; // learners that are its own: next net by …
+  WireRoute modes; // of a wiring: what its modes read; to.port: the number of the state `mode` + 1
+  VEC(uint32_t) mode_port, mode_state; // ports that they say, states that they move
+  VEC(OwnState) learner;               // learners that are its own: next net by …
   VEC(Junction) junction;
   Ids own_param, own_rate, own_next; // of `own`: param and wires of the lens, 0 = none
   uint32_t learnt_from, learnt_to;   // states that only optimisers have
@@ -256,8 +260,10 @@ System *system_in(Elab *, Program *, const Syntax *use, MachineTime);
 // The time that a system with open delays has: that of its states; without any, `alone`.
 MachineTime time_of(const System *, MachineTime alone);
 System *system_closed(Elab *, System *); // with its shared variables as states of its own
-System *system_on(Elab *, System *, System *source,
-                  Span); // its ports wired to what a source shows
+// States, events and all else of two systems whose diagrams are woven into that of the third; `map`
+// says where their wires went, and what the second has is under the prefix.
+void system_woven(World *, System *, const System *, const System *source, Id *const *map,
+                  const char *prefix);
 
 // starts.c: a value that lines say, each for some places, as in x[0] = 1, x[i+1] = i.
 typedef struct {

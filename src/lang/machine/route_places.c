@@ -95,12 +95,13 @@ static Name common_index(MachineBuilder *m, const LineTarget *t, const Type *own
   return 0;
 }
 
-// Some wire leads to a place like p[i+1].x or m[i i], and none has a guard.
+// Some wire leads to a place like p[i+1].x or m[i i], or has a pad of its own, and none has a guard.
 static bool is_placed(MachineBuilder *m, const LineTarget *t, const Type *own) {
   bool other = false;
   for (uint32_t r = 0; r < t->route.n; r++) {
     Nodes item = brackets_items(route_brackets(t->route.at[r]));
     if (route_cond(t->route.at[r]) || item.n != own->rank) return false;
+    other |= !route_pad(t->route.at[r]) != !route_pad(t->route.at[0]);
     for (uint32_t i = 0; i < item.n; i++) {
       PlaceKind kind = place_kind(m, own, item.at[i]);
       other |= kind == PLACE_OTHER;

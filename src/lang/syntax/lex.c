@@ -13,6 +13,7 @@
 // message and not a broken statement.
 //
 // Between two tokens stand only white space and comments; format.c finds the comments there.
+#include "lang/syntax/letters.h"
 #include "lang/syntax/parse_own.h"
 
 #include <math.h>
@@ -76,13 +77,14 @@ static const struct {
     {"&&", "and", "found `&&`, wanted `and`"},
     {"||", "or", "found `||`, wanted `or`"},
     {"|>", ";", "found `|>`: \"then\" is written `;`"},
-    {"+=", "=", "found `+=`: write the whole equation, `x = x + …`"},
-    {"-=", "=", "found `-=`: write the whole equation, `x = x - …`"},
+    {"+=", "=", "found `+=`: write the whole equation, `x = x + …`; of a state, `next x = x + …`"},
+    {"-=", "=", "found `-=`: write the whole equation, `x = x - …`; of a state, `next x = x - …`"},
     {"*=", "=", "found `*=`: write the whole equation, `x = x * …`"},
     {"/=", "=", "found `/=`: unequal is written `!=`, and a division `x = x / …`"},
     {":=", "=", "found `:=`, wanted `=`"},
     {"<>", "!=", "found `<>`: unequal is written `!=`"},
-    {"<- ", "=", "found `<-`: an equation is written `=`, and a comparison `< -`"}, // not x <-1
+    {"<- ", "=",
+     "found `<-`: an equation is written `=`, a wire `x -> p.a`, and a comparison `< -`"}, // not x <-1
     {"!=", "!=", NULL},
     {"!", "not", "found `!`, wanted `not`"},
     {"%", "?", "found `%`: the remainder is `mod(a, b)`; in sizes `//` divides and rounds down"},
@@ -159,14 +161,17 @@ static bool is_strange(const char *text, uint32_t n) {
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
+uint32_t letter_bytes(const char *text, size_t n) {
+  if (!n) return 0;
+  if (char_is_letter(*text) || *text == '_') return 1;
+  if ((unsigned char)*text < 0x80) return 0;
+  uint32_t length = (uint32_t)character_length(text, n);
+  return length && !is_strange(text, length) ? length : 0;
+}
+
 // Bytes of the letter that stands at `at`, or 0 when no letter does.
 static uint32_t letter_length(const Lexer *x, uint32_t at) {
-  if (at >= x->n) return 0;
-  char c = x->text[at];
-  if (char_is_letter(c) || c == '_') return 1;
-  if ((unsigned char)c < 0x80) return 0;
-  uint32_t n = (uint32_t)character_length(x->text + at, x->n - at);
-  return n && !is_strange(x->text + at, n) ? n : 0;
+  return at >= x->n ? 0 : letter_bytes(x->text + at, x->n - at);
 }
 
 // -- tokens and lines
@@ -369,7 +374,7 @@ static bool starts_with(const Lexer *x, const char *text) {
 static bool lex_foreign(Lexer *x, bool spaced) {
   uint32_t from = x->at;
   for (uint32_t i = 0; i < COUNT(foreign); i++) {
-    if (!starts_with(x, foreign[i].text)) continue;
+    if (x->text[from] != foreign[i].text[0] || !starts_with(x, foreign[i].text)) continue;
     x->at += (uint32_t)strcspn(foreign[i].text, " ");
     if (foreign[i].message)
       diag_error(x->front->diags, span_from(x, from), "%s", foreign[i].message);
@@ -383,7 +388,7 @@ static bool lex_symbol(Lexer *x, bool spaced) {
   uint32_t from = x->at;
   if (lex_foreign(x, spaced)) return true;
   for (uint32_t i = 0; i < COUNT(symbols); i++) {
-    if (!starts_with(x, symbols[i])) continue;
+    if (x->text[from] != symbols[i][0] || !starts_with(x, symbols[i])) continue;
     x->at += (uint32_t)strlen(symbols[i]);
     add_symbol(x, symbols[i], from, spaced);
     return true;

@@ -15,7 +15,8 @@ void c_file_open(Export *e, CFile *f) {
                .batch = e->how->batch ? e->how->batch : 1,
                .c = buf_new(e->arena),
                .h = buf_new(e->arena),
-               .kernels = buf_new(e->arena)};
+               .kernels = buf_new(e->arena),
+               .body = buf_new(e->arena)};
   f->path = without_ending(e, export_file(e));
   const char *base;
   path_folder(e->arena, f->path, &base);
@@ -23,8 +24,8 @@ void c_file_open(Export *e, CFile *f) {
   f->name = c_public_name(e->arena, e->name ? e->name : base);
 }
 
-void c_file_front(CFile *f, uint32_t axes, bool products) {
-  Buf *c = &f->c;
+void c_file_join(CFile *f, uint32_t axes, bool products) {
+  Buf *c = &f->c, all = buf_new(f->e->arena);
   buf_printf(c,
              "// %s, for one thread. Fast: -O3 -march=native -fno-math-errno -fno-trapping-math "
              "-fopenmp-simd.\n",
@@ -38,9 +39,13 @@ void c_file_front(CFile *f, uint32_t axes, bool products) {
            "#pragma clang diagnostic ignored \"-Wpass-failed\" // and loops that stay as they are\n"
            "#endif\n");
   if (products) buf_printf(c, "#define LIMN_AXES %u\n", axes);
-  prelude_write(c, f->wide ? PRECISION_64 : PRECISION_32);
-  buf_text(c, product_text);
-  emit_alone_front(f->e->arena, c);
+  prelude_write(&all, f->wide ? PRECISION_64 : PRECISION_32);
+  buf_text(&all, product_text);
+  emit_alone_front(f->e->arena, &all);
+  buf_text(&all, f->kernels.at);
+  buf_text(c, c_used(f->e->arena, all.at, f->body.at));
+  buf_char(c, '\n');
+  buf_text(c, f->body.at);
 }
 
 bool c_file_close(CFile *f, const CRecord *beside) {

@@ -24,7 +24,8 @@ static const char reserved[] =
     "explicit export false friend imaginary mutable namespace new noexcept nullptr operator "
     "private "
     "protected public requires template this throw true try typeid typename typeof using virtual "
-    "and bitand bitor compl not or xor alignas alignof main memory state seed step weights "
+    "and bitand bitor compl not or xor alignas alignof main memory state seed step weights Context "
+    "small_product "
     "int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t uintptr_t NULL "
     "abort abs acos acosh asin asinh atan atan2 atanh atexit atof atoi bsearch calloc cbrt ceil "
     "clock copysign cos cosh div erf erfc exit exp exp2 expm1 fabs fdim floor fma fmax fmin fmod "
@@ -44,7 +45,8 @@ const char *c_identifier(Arena *a, const char *name) {
       buf_char(&b, *c);
     else if (b.n && b.at[b.n - 1] != '_')
       buf_char(&b, '_');
-  if (!b.n || has_word(reserved, b.at) || strncmp(b.at, "limn_", 5) == 0 || b.at[0] == '_')
+  if (!b.n || has_word(reserved, b.at) || strncmp(b.at, "limn_", 5) == 0 ||
+      strncmp(b.at, "op_", 3) == 0 || b.at[0] == '_')
     return arena_format(a, "v_%s", b.n ? b.at : "");
   const char *define = arena_format(a, "#define %s", b.at);
   if (has_word(prelude_text, define) || has_word(product_text, define)) buf_char(&b, '_');

@@ -15,6 +15,10 @@ const char *c_upper(Arena *, const char *name); // for macros
 // Not among the first n of `taken`: with a number behind it, if need be.
 const char *c_distinct(Arena *, const char *name, const char *const *taken, uint32_t n);
 
+// -- c_used.c -------------------------------------------------------------------------------------
+// Of the definitions in a text, those that another text uses, one by another or itself.
+const char *c_used(Arena *, const char *text, const char *by);
+
 // c_record.c: a struct of arrays, the widest numbers first, so that there is nothing between them
 typedef struct {
   const char *path, *name; // as the program has it, and as a member of the struct
@@ -40,8 +44,10 @@ const char *c_number_text(Number); // "float", "int32_t", …
 // -- c_unit.c: one diagram as one function --------------------------------------------------------
 typedef struct {
   const char *name; // NULL: it is no argument; nothing reads it
+  const char *size; // the macro that has its count, without what stands in front
   Type type;
-  Number number;
+  Number number; // as the caller has it: reals are of one type
+  Number inside; // as kernels do: a real without axes is a double
   int64_t count;
 } CArgument;
 typedef struct {
@@ -51,6 +57,7 @@ typedef struct {
   const char *name;    // of the function
   CArgument *in, *out; // [input], [output] of the diagram
   const char **param;  // [param] an expression: the address of its first number
+  bool wide;           // reals are doubles
   bool noise;          // it wants a seed and a step,
   bool stepped;        // which the state has
   int64_t bytes;       // of memory
@@ -81,11 +88,14 @@ typedef struct {
   const char *header; // its name, as it is included
   bool wide, beside;
   int64_t batch;
-  Buf c, h, kernels;
+  Buf c, h;
+  Buf kernels,
+      body; // of the .c: definitions, of which those that are used stay; and what uses them
 } CFile;
 void c_file_open(Export *, CFile *);
-void c_file_front(CFile *, uint32_t axes, bool products); // of the .c, in front of kernels
-bool c_file_close(CFile *, const CRecord *beside);        // written
+// The .c, out of its parts.
+void c_file_join(CFile *, uint32_t axes, bool products);
+bool c_file_close(CFile *, const CRecord *beside); // written
 
 // -- c_train.c ------------------------------------------------------------------------------------
 bool c_export_step(CFile *);

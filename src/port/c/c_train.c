@@ -231,13 +231,12 @@ static bool write_files(CTrain *t) {
   uint32_t axes = 0, n = t->steps->regime->step.n;
   for (uint32_t i = 0; i < n; i++)
     if (t->unit[i].axes > axes) axes = t->unit[i].axes;
-  c_file_front(f, axes, axes > 0);
-  buf_add(&f->c, f->kernels.at, f->kernels.n);
-  if (!f->beside) write_begin(t, &f->c);
-  buf_printf(&f->c,
+  if (!f->beside) write_begin(t, &f->body);
+  buf_printf(&f->body,
              "static union { double aligned; unsigned char bytes[%s_MEMORY]; } limn_memory;\n",
              c_upper(f->e->arena, f->name));
-  for (uint32_t i = 0; i < n; i++) write_step(t, &t->unit[i], &f->c);
+  for (uint32_t i = 0; i < n; i++) write_step(t, &t->unit[i], &f->body);
+  c_file_join(f, axes, axes > 0);
   write_header(t);
   return c_file_close(f, f->beside ? &t->state : NULL);
 }

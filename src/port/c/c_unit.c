@@ -41,23 +41,33 @@ static void find_noise(CUnit *u) {
   for (uint32_t i = 0; i < u->p->node.n; i++) u->noise |= u->p->node.at[i].noise != NULL;
 }
 
-// Arguments have the names of their wires, made good for C and different from each other.
+// Arguments have the names of their wires, made good for C and different from each other, from the
+// file's own names, and as macros.
 static void name_arguments(CUnit *u, const Ids *wires, const char *otherwise, CArgument *to,
                            const char **taken, uint32_t before) {
   Arena *a = u->p->arena;
+  const char *own = arena_format(a, "%s_", c_upper(a, u->name)); // of functions and macros
+  const char **size = NEW_ARRAY(a, const char *, before + wires->n + 1);
+  for (uint32_t i = 0; i < before; i++) size[i] = c_upper(a, taken[i]);
   for (uint32_t i = 0; i < wires->n; i++) {
     const Wire *wire = &u->d->wire.at[wires->at[i]];
     const PlanWire *memory = &u->p->wire.at[(to == u->in ? u->p->in : u->p->out).at[i]];
     const char *name = name_text(u->w->names, wire->name);
-    if (!*name) name = wires->n == 1 ? otherwise : arena_format(a, "%s%u", otherwise, i + 1);
-    const char *made = c_distinct(a, c_identifier(a, name), taken, before + i);
+    if (!*name) name = wires->n == 1 ? otherwise : arena_format(a, "%s.%u", otherwise, i + 1);
+    name = c_identifier(a, name);
+    if (strncmp(c_upper(a, name), own, strlen(own)) == 0) name = arena_format(a, "v_%s", name);
+    const char *made = c_distinct(a, name, taken, before + i);
     taken[before + i] = made;
-    to[i] = (CArgument){made, wire->type, memory->number, memory->count};
+    size[before + i] = c_distinct(a, c_upper(a, made), size, before + i);
+    Number inside = memory->number, number = inside;
+    if (memory->base == BASE_R) number = u->wide ? NUMBER_F64 : NUMBER_F32;
+    to[i] = (CArgument){made, size[before + i], wire->type, number, inside, memory->count};
   }
 }
 
 bool c_unit_plan(Export *e, CUnit *u, int64_t samples, bool wide) {
   u->w = e->w;
+  u->wide = wide;
   u->p = plan_make(e->w, passes_engine(e->w, u->d),
                    &(PlanOptions){.samples = samples, .fuse = true, .wide = wide});
   if (u->p->error) return diag_refuse(e->w->diags, u->p->error_at, "%s", u->p->error);
@@ -116,6 +126,9 @@ void c_unit_kernels(CUnit *u, Buf *c) {
   }
 }
 
+// A real without axes, which the caller has as a float.
+static bool is_brought(const CArgument *x) { return x->name && x->number != x->inside; }
+
 // The address of a wire's first cell, before scans move it.
 static const char *address_of(const CUnit *u, uint32_t wire) {
   const Plan *p = u->p;
@@ -129,6 +142,8 @@ static const char *address_of(const CUnit *u, uint32_t wire) {
   long long offset = (long long)cells * (long long)each;
   if (r->place == AT_STATE)
     return arena_format(a, "(char *)%s + %lld", u->param[r->number_of], offset);
+  if (r->place == AT_INPUT && is_brought(&u->in[r->number_of]))
+    return arena_format(a, "(char *)&limn_in%u", r->number_of);
   if (r->place == AT_INPUT)
     return arena_format(a, "(char *)%s + %lld", u->in[r->number_of].name, offset);
   return arena_format(a, "limn_m + %lld", (long long)r->at + offset);
@@ -157,21 +172,30 @@ static void write_results(const CUnit *u, Buf *c) {
   const Plan *p = u->p;
   for (uint32_t i = 0; i < p->out.n; i++) {
     const PlanWire *w = &p->wire.at[p->out.at[i]];
-    buf_printf(c, "  limn_copy(%s, %s, %lldL);\n", u->out[i].name, address_of(u, p->out.at[i]),
-               (long long)w->count * (long long)number_bytes(w->number));
+    const char *from = address_of(u, p->out.at[i]);
+    if (is_brought(&u->out[i]))
+      buf_printf(c, "  *%s = limn_float(%s);\n", u->out[i].name, from);
+    else
+      buf_printf(c, "  limn_copy(%s, %s, %lldL);\n", u->out[i].name, from,
+                 (long long)w->count * (long long)number_bytes(w->number));
   }
 }
 
-static void write_unused(const CUnit *u, Buf *c) {
-  for (uint32_t i = 0; i < u->d->in.n; i++)
-    if (u->in[i].name) buf_printf(c, "  (void)%s;\n", u->in[i].name);
+static void write_inputs(const CUnit *u, Buf *c) {
+  for (uint32_t i = 0; i < u->d->in.n; i++) {
+    const char *name = u->in[i].name;
+    if (is_brought(&u->in[i]))
+      buf_printf(c, "  double limn_in%u = (double)*%s;\n  (void)limn_in%u;\n", i, name, i);
+    else if (name)
+      buf_printf(c, "  (void)%s;\n", name);
+  }
 }
 
 void c_unit_body(CUnit *u, const char *memory, Buf *c) {
   const Plan *p = u->p;
   buf_printf(c, "  char *limn_m = limn_aligned((char *)%s), *limn_s = limn_m + %lldL;\n", memory,
              (long long)u->scratch_at);
-  write_unused(u, c);
+  write_inputs(u, c);
   for (uint32_t i = 0; i < p->kernel.n; i++) write_table(u, i, c);
   buf_text(c, "  char **limn_tables[] = {");
   for (uint32_t i = 0; i < p->kernel.n; i++)

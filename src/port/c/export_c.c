@@ -47,7 +47,7 @@ static void write_header(CFile *f, const CUnit *u, const CRecord *r) {
   const char *upper = c_upper(a, f->name), *given = f->beside && r->n ? r->name : NULL;
   buf_printf(h, "// %s, written by limn %s.\n//\n", f->name, LIMN_VERSION);
   c_unit_says(u, h);
-  buf_text(h, "//\n// Labels are from 0 to below their number; a real without axes is a double.\n");
+  buf_text(h, "//\n// Labels are from 0 to below their number.\n");
   if (u->noise) buf_text(h, "// Noise depends on seed and step, and on nothing else.\n");
   buf_printf(h, "#ifndef %s_H\n#define %s_H\n\n#include <stdint.h>\n\n", upper, upper);
   buf_printf(h, "#define %s_BATCH %lld\n", upper, (long long)f->batch);
@@ -55,7 +55,7 @@ static void write_header(CFile *f, const CUnit *u, const CRecord *r) {
              (long long)u->bytes);
   for (uint32_t i = 0; i < u->d->in.n + u->d->out.n; i++) {
     const CArgument *x = i < u->d->in.n ? &u->in[i] : &u->out[i - u->d->in.n];
-    buf_printf(h, "#define %s_%s_SIZE %lld\n", upper, c_upper(a, x->name), (long long)x->count);
+    buf_printf(h, "#define %s_%s_SIZE %lld\n", upper, x->size, (long long)x->count);
   }
   if (given)
     buf_printf(h, "#define %s_WEIGHTS %lld // bytes\n", upper, (long long)c_record_size(r));
@@ -77,7 +77,7 @@ static void write_header(CFile *f, const CUnit *u, const CRecord *r) {
 // -- the functions --------------------------------------------------------------------------------
 static void write_functions(CFile *f, CUnit *u, const CRecord *r) {
   Arena *a = f->e->arena;
-  Buf *c = &f->c, arguments = buf_new(a), passed = buf_new(a);
+  Buf *c = &f->body, arguments = buf_new(a), passed = buf_new(a);
   bool given = f->beside && r->n;
   if (given) buf_printf(&arguments, "const %s *weights, ", r->name);
   if (given) buf_text(&passed, "weights, ");
@@ -116,10 +116,9 @@ static bool export_function(CFile *f) {
   CRecord weights = {.name = arena_format(e->arena, "%s_weights", f->name)};
   if (!c_unit_plan(e, &u, f->batch, f->wide) || !take_weights(f, &u, &weights)) return false;
   c_unit_kernels(&u, &f->kernels);
-  c_file_front(f, u.axes, u.emit.product.n > 0);
-  buf_add(&f->c, f->kernels.at, f->kernels.n);
   write_functions(f, &u, &weights);
   write_header(f, &u, &weights);
+  c_file_join(f, u.axes, u.emit.product.n > 0);
   return c_file_close(f, f->beside && weights.n ? &weights : NULL);
 }
 

@@ -25,6 +25,9 @@ HELPER void limn_copy(void *to, const void *from, long bytes) {
   for (long i = 0; i < bytes; i++) ((unsigned char *)to)[i] = ((const unsigned char *)from)[i];
 }
 
+// A real without axes, for who has floats.
+HELPER float limn_float(const void *at) { return (float)*(const DoubleCell *)at; }
+
 // The next place that vectors like.
 HELPER char *limn_aligned(char *at) { return at + (64 - ((uintptr_t)at & 63)) % 64; }
 

@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+enum { WEIGHTS_TOLD = 3 }; // of a box
+
 char diff_sign(DiffMark mark) { return "=~+->"[mark]; }
 
 const char *diff_change(Arena *a, const char *x, const char *y, const char *arrow) {
@@ -18,7 +20,8 @@ static bool is_renamed(const DiffThing *t) {
 static bool tells_body(const DiffAnswer *d, const DiffThing *t) {
   bool learners = false;
   for (uint32_t i = 0; i < d->thing.n; i++) learners |= d->thing.at[i].kind == N_LEARNER;
-  return t->body && (t->kind == N_LEARNER || (t->kind == N_BOX && !learners));
+  return t->body && t->node[0] && t->node[1] &&
+         (t->kind == N_LEARNER || (t->kind == N_BOX && !learners));
 }
 
 bool diff_is_same(const DiffAnswer *d) {
@@ -50,11 +53,13 @@ static const char *behind(const Outline *all, const OutlineBox *box) {
 
 // The weights inside whose sizes are others.
 static void weights_changed(const Outline *a, const Outline *b, Buf *out) {
+  uint32_t n = 0;
   for (uint32_t i = 0; i < a->weight.n && i < b->weight.n; i++) {
     const OutlineWeight *x = &a->weight.at[i], *y = &b->weight.at[i];
-    if (strcmp(x->path, y->path) == 0 && strcmp(x->type, y->type) != 0)
-      buf_printf(out, ", %s %s -> %s", x->path, x->type, y->type);
+    if (strcmp(x->path, y->path) != 0 || strcmp(x->type, y->type) == 0) continue;
+    if (n++ < WEIGHTS_TOLD) buf_printf(out, ", %s %s -> %s", x->path, x->type, y->type);
   }
+  if (n > WEIGHTS_TOLD) buf_printf(out, " and %u weights more", n - WEIGHTS_TOLD);
 }
 
 static void changed_text(Arena *arena, const DiffBox *box, uint32_t level, Buf *out) {
@@ -109,11 +114,23 @@ static void counts_text(const DiffBody *d, bool written, Buf *out) {
 }
 
 // -- statements -----------------------------------------------------------------------------------
+// An arrow that a terminal has; in a picture it is one.
+static void put_plain(const char *text, Buf *out) {
+  static const char arrow[] = "→";
+  for (const char *at; (at = strstr(text, arrow)) != NULL; text = at + strlen(arrow)) {
+    buf_add(out, text, (size_t)(at - text));
+    buf_text(out, "->");
+  }
+  buf_text(out, text);
+}
+
 static void lines_text(const DiffThing *t, uint32_t level, Buf *out) {
   for (uint32_t i = 0; i < t->line.n; i++) {
     const DiffLine *line = &t->line.at[i];
     for (uint32_t k = 0; k < line->level + level; k++) buf_text(out, "  ");
-    buf_printf(out, "%c %s\n", diff_sign(line->mark), line->text);
+    buf_printf(out, "%c ", diff_sign(line->mark));
+    put_plain(line->text, out);
+    buf_char(out, '\n');
   }
 }
 
@@ -157,13 +174,6 @@ static const char *shape_words(Arena *arena, const Array *a) {
   return out.at;
 }
 
-static bool same_shapes(const DiffWeight *w) {
-  bool same = w->array[0] && w->array[1] && w->array[0]->rank == w->array[1]->rank;
-  for (uint32_t i = 0; same && i < w->array[0]->rank; i++)
-    same = w->array[0]->shape[i] == w->array[1]->shape[i];
-  return same;
-}
-
 static void weight_text(Arena *arena, const DiffWeight *w, Buf *out) {
   const char *shape[2] = {NULL, NULL};
   for (int i = 0; i < 2; i++)
@@ -171,7 +181,7 @@ static void weight_text(Arena *arena, const DiffWeight *w, Buf *out) {
   line_begin(out, 0, w->mark);
   buf_printf(out, "%s  %s", diff_change(arena, w->name[0], w->name[1], "->"),
              diff_change(arena, shape[0], shape[1], "->"));
-  if (same_shapes(w))
+  if (weight_fits(w))
     buf_printf(out, "  largest %.3g, mean %.3g, relative %.3g", w->largest, w->mean, w->relative);
   buf_char(out, '\n');
 }
@@ -204,7 +214,11 @@ void diff_text(Arena *arena, const DiffAnswer *d, Buf *out) {
   buf_printf(out, "--- %s\n+++ %s\n", d->a, d->b);
   things_text(arena, d, out);
   names_text(d, out);
-  for (uint32_t i = 0; i < d->run.n; i++) buf_printf(out, "~ %s\n", d->run.at[i].text);
+  for (uint32_t i = 0; i < d->run.n; i++) {
+    buf_text(out, "~ ");
+    put_plain(d->run.at[i].text, out);
+    buf_char(out, '\n');
+  }
   weights_text(arena, d, out);
   figures_text(arena, d, out);
 }
@@ -248,7 +262,7 @@ static void weight_json(JsonOut *j, const DiffWeight *w) {
   json_text(j, "mark", mark_names[w->mark]);
   shape_json(j, "shape", w->array[0]);
   shape_json(j, "other_shape", w->array[1]);
-  if (same_shapes(w)) {
+  if (weight_fits(w)) {
     json_number(j, "largest", w->largest);
     json_number(j, "mean", w->mean);
     json_number(j, "relative", w->relative);

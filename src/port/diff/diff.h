@@ -46,6 +46,7 @@ typedef struct {
 struct Outline {
   const char *name;
   uint64_t whole; // of all that it computes, names and order apart
+  bool words;     // its boxes are statements, by their words
   VEC(OutlineWeight) weight;
   VEC(OutlineBox) box;
   VEC(const char *) input;
@@ -74,7 +75,7 @@ struct DiffBody {
   const char *otherwise; // boxes meet, and still it is another thing: why; or NULL
 };
 enum { MOST_BOXES = 4000 };
-// NULL: there are more than MOST_BOXES in one body.
+// NULL: there are more than MOST_BOXES in one body. One of the two may be NULL.
 DiffBody *outlines_meet(Arena *, const Outline *a, const Outline *b);
 
 // -- statements.c ---------------------------------------------------------------------------------
@@ -88,7 +89,7 @@ typedef struct {
 typedef struct {
   uint32_t level;
   DiffMark mark;
-  const char *text; // of a change: old -> new where they differ
+  const char *text; // of a change: old → new where they differ, {+ added}, {- gone}
 } DiffLine;
 typedef struct {
   DiffMark mark;
@@ -104,6 +105,10 @@ typedef struct {
 typedef VEC(DiffThing) DiffThings;
 DiffThings statements_meet(Arena *, const DiffSource[2]);
 
+// -- block.c --------------------------------------------------------------------------------------
+// A machine, a wiring or a learning diagram by its words; NULL: it has no statements.
+Outline *outline_of_block(Arena *, const DiffSource *, const char *name, const Syntax *);
+
 // -- weights.c ------------------------------------------------------------------------------------
 typedef struct {
   DiffMark mark;
@@ -113,8 +118,9 @@ typedef struct {
   double relative;      // the length of the difference, of that of the first
 } DiffWeight;
 typedef VEC(DiffWeight) DiffWeights;
-typedef struct { // which weight of the one is which of the other
-  Table *to;     // the path of the one to a number + 1 of:
+bool weight_fits(const DiffWeight *); // both have it, of one shape
+typedef struct {                      // which weight of the one is which of the other
+  Table *to;                          // the path of the one to a number + 1 of:
   VEC(const char *) path;
 } DiffPairs;
 void weights_pair(Arena *, const DiffBody *, DiffPairs *);

@@ -115,9 +115,12 @@ static const char *fed_otherwise(Arena *arena, const DiffBody *d, const Meeting 
 // Boxes meet, and nothing is said of them: then something else is another.
 static const char *otherwise(Arena *arena, const DiffBody *d) {
   const Outline *a = d->a, *b = d->b;
-  for (uint32_t i = 0; i < a->weight.n && i < b->weight.n; i++)
-    if (a->weight.at[i].begin != b->weight.at[i].begin)
-      return arena_format(arena, "%s begins otherwise", a->weight.at[i].path);
+  for (uint32_t i = 0; i < a->weight.n && i < b->weight.n; i++) {
+    const OutlineWeight *x = &a->weight.at[i], *y = &b->weight.at[i];
+    if (strcmp(x->type, y->type) != 0)
+      return arena_format(arena, "%s  %s -> %s", x->path, x->type, y->type);
+    if (x->begin != y->begin) return arena_format(arena, "%s begins otherwise", x->path);
+  }
   if (a->weight.n != b->weight.n) return "weights are shared otherwise";
   return "it is wired otherwise";
 }
@@ -182,7 +185,9 @@ static void call_same(DiffBody *d) {
 }
 
 DiffBody *outlines_meet(Arena *arena, const Outline *a, const Outline *b) {
-  DiffBody *d = body_of(arena, a, b, 0);
-  if (d && a->whole == b->whole) call_same(d);
+  static const Outline nothing = {.name = ""};
+  DiffBody *d = body_of(arena, a ? a : &nothing, b ? b : &nothing, 0);
+  if (d && (!a || !b)) d->otherwise = NULL;
+  if (d && a && b && a->whole == b->whole) call_same(d);
   return d;
 }

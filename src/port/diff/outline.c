@@ -75,6 +75,7 @@ static void describe(Outliner *o, const Diagram *d, const Box *b, OutlineBox *ou
   if (b->op == OP_loop) {
     out->name = out->kind = loop_kind(o, b->loop);
     out->numbers = loop_numbers(o, b->loop);
+    if (!b->loop->nin && *out->numbers) out->name = out->numbers;
     form = loop_outer_form(b->loop);
   }
   out->word = out->name;
@@ -110,8 +111,8 @@ static const char *type_words(Outliner *o, const Type *t) {
 
 static const char *types_of(Outliner *o, const Diagram *d, const Box *b) {
   Buf t = buf_new(o->arena);
-  for (uint32_t i = 0; i < b->nout; i++) {
-    if (b->op == OP_loop && i) break; // winners
+  uint32_t n = b->op == OP_call ? b->callee->out.n : b->op == OP_loop ? 1 : b->nout;
+  for (uint32_t i = 0; i < n && i < b->nout; i++) { // without winners and next values
     buf_printf(&t, "%s%s", i ? ", " : "", type_words(o, &d->wire.at[b->out[i]].type));
   }
   return t.at;
@@ -163,20 +164,15 @@ static Outline *outline_below(Outliner *o, const Diagram *d, const char *name) {
 }
 
 // A diagram that only calls the learner of this name is the learner.
-static bool only_calls(const Diagram *d, const char *name) {
-  size_t n = strlen(name);
-  bool own = d->box.n == 2 && d->box.at[1].op == OP_call && d->param.n;
-  for (uint32_t i = 0; own && i < d->param.n; i++) {
-    const char *path = d->param.at[i].path;
-    own = d->param.at[i].rooted && !strncmp(path, name, n) && (path[n] == '/' || path[n] == '.');
-  }
-  return own;
+static bool only_calls(const World *w, const Diagram *d, const char *name) {
+  return d->box.n == 2 && d->box.at[1].op == OP_call &&
+         !strcmp(name_text(w->names, d->box.at[1].callee->name), name);
 }
 
 Outline *outline_of(Arena *arena, World *w, const char *name, const Diagram *d,
                     const OutlineNames *names) {
   Outliner o = {arena, w, forms_new(arena, w, names),
                 NEW_ARRAY(arena, Outline *, w->diagram.n + 1)};
-  if (only_calls(d, name)) d = d->box.at[1].callee;
+  if (only_calls(w, d, name)) d = d->box.at[1].callee;
   return outline_below(&o, d, name);
 }

@@ -2,9 +2,12 @@
 //
 // What has a name meets what is of its kind and has this name. What is left meets what says the
 // same, names apart; so names that were given anew are found, those of what is used first. Then
-// what has no name meets in order, and a thing of a kind of which one is left on each side meets
-// that. All others are gone or were added.
+// things with names meet that have most of their words in common, what has no name meets in order,
+// and a learner meets the only one that is left. All others are gone or were added.
 #include "port/diff/trees.h"
+
+enum { ALIKE_MOST = 4000 }; // pairs that are looked at
+#define ALIKE 0.6 // things with other names, and so many of their words in common, are one thing
 
 typedef struct {
   const Syntax *node;
@@ -147,6 +150,59 @@ static bool meet_by_words(StatementMeeting *m) {
   return any;
 }
 
+// How many of the words of the one the other has too, of all that both have: from 0 to 1.
+static double likeness(StatementMeeting *m, const Statement *a, const Statement *b) {
+  Arena *scratch = arena_child(m->arena);
+  TreeWalk w = {.arena = scratch, .side = {m->side[0], m->side[1]}};
+  const char *text[2] = {tree_words(&w, 0, a->node), tree_words(&w, 1, b->node)};
+  Table *seen = table_new(scratch);
+  uint32_t n[2] = {0, 0}, both = 0;
+  for (int side = 0; side < 2; side++)
+    for (const char *at = text[side]; *at;) {
+      size_t k = 0;
+      while (char_is_word(at[k]) || at[k] == '_') k++;
+      if (!k) k = 1;
+      Id left = table_get(seen, at, k);
+      if (*at != ' ') n[side]++;
+      if (*at != ' ' && !side) table_put(seen, at, k, left + 1);
+      if (*at != ' ' && side && left) table_put(seen, at, k, left - 1), both++;
+      at += k;
+    }
+  arena_free(scratch);
+  return n[0] + n[1] ? 2.0 * both / (n[0] + n[1]) : 1;
+}
+
+typedef struct {
+  uint32_t i, j;
+  double alike;
+} AlikePair;
+typedef VEC(AlikePair) AlikePairs;
+
+static AlikePairs alike_pairs(StatementMeeting *m) {
+  AlikePairs out = {0};
+  uint32_t tried = 0;
+  for (uint32_t i = 0; i < m->all[0].n; i++)
+    for (uint32_t j = 0; m->all[0].at[i].name && j < m->all[1].n; j++) {
+      if (!may_meet(m, i, j) || tried++ >= ALIKE_MOST) continue;
+      double alike = likeness(m, &m->all[0].at[i], &m->all[1].at[j]);
+      if (alike > ALIKE) vec_push(m->arena, &out, (AlikePair){i, j, alike});
+    }
+  return out;
+}
+
+// Of what has a name and is left, those that are most alike meet first.
+static void meet_alike(StatementMeeting *m) {
+  AlikePairs all = alike_pairs(m);
+  for (bool more = true; more;) {
+    const AlikePair *best = NULL;
+    for (uint32_t k = 0; k < all.n; k++)
+      if (may_meet(m, all.at[k].i, all.at[k].j) && (!best || all.at[k].alike > best->alike))
+        best = &all.at[k];
+    more = best != NULL;
+    if (more) let_meet(m, best->i, best->j);
+  }
+}
+
 static uint32_t left_of(const Statements *all, SyntaxKind kind) {
   uint32_t n = 0;
   for (uint32_t i = 0; i < all->n; i++) n += !all->at[i].met && all->at[i].node->kind == kind;
@@ -158,9 +214,9 @@ static void meet_by_kind(StatementMeeting *m) {
     for (uint32_t j = 0; j < m->all[1].n; j++) {
       SyntaxKind kind = (SyntaxKind)m->all[0].at[i].node->kind;
       bool named = m->all[0].at[i].name;
-      if (may_meet(m, i, j) &&
-          (!named || (left_of(&m->all[0], kind) == 1 && left_of(&m->all[1], kind) == 1)))
-        let_meet(m, i, j);
+      bool last =
+          kind == N_LEARNER && left_of(&m->all[0], kind) == 1 && left_of(&m->all[1], kind) == 1;
+      if (may_meet(m, i, j) && (!named || last)) let_meet(m, i, j);
     }
 }
 
@@ -196,6 +252,13 @@ static bool is_other_beside(TreeWalk *w, const Syntax *a, const Syntax *b) {
   return false;
 }
 
+// Some words stand before several things.
+static const char *with_word(StatementMeeting *m, const Syntax *n, const char *text) {
+  const char *word = n->kind == N_LEARNER ? "learn" : kind_word(n);
+  bool lacks = n->kind == N_LEARNER || n->kind == N_AXIS || n->kind == N_TYPED;
+  return lacks ? arena_format(m->arena, "%s %s", word, text) : text;
+}
+
 static DiffThing met_thing(StatementMeeting *m, const Statement *a, const Statement *b) {
   DiffThing t = thing_of(m, a, b);
   TreeWalk w = walk_of(m, a, b, &m->global);
@@ -207,7 +270,10 @@ static DiffThing met_thing(StatementMeeting *m, const Statement *a, const Statem
   TreeWalk beside = walk_of(m, a, b, &m->global);
   t.beside = is_other_beside(&beside, a->node, b->node);
   trees_lines(&w, a->node, b->node, 0, &lines);
-  for (uint32_t i = 0; i < lines.n; i++) vec_push(m->arena, &t.line, lines.at[i]);
+  for (uint32_t i = 0; i < lines.n; i++) {
+    if (!i) lines.at[i].text = with_word(m, a->node, lines.at[i].text);
+    vec_push(m->arena, &t.line, lines.at[i]);
+  }
   t.mark = DIFF_CHANGED;
   return t;
 }
@@ -215,7 +281,8 @@ static DiffThing met_thing(StatementMeeting *m, const Statement *a, const Statem
 static DiffThing lone_thing(StatementMeeting *m, int side, const Statement *s) {
   DiffThing t = thing_of(m, side ? NULL : s, side ? s : NULL);
   TreeWalk w = {.arena = m->arena, .side = {m->side[0], m->side[1]}};
-  vec_push(m->arena, &t.line, (DiffLine){0, t.mark, tree_words(&w, side, s->node)});
+  vec_push(m->arena, &t.line,
+           (DiffLine){0, t.mark, with_word(m, s->node, tree_head(&w, side, s->node))});
   return t;
 }
 
@@ -227,7 +294,10 @@ DiffThings statements_meet(Arena *arena, const DiffSource source[2]) {
   m.to = NEW_ARRAY(arena, int32_t, m.all[0].n + 1);
   for (uint32_t i = 0; i < m.all[0].n; i++) m.to[i] = -1;
   meet_by_name(&m);
-  while (meet_by_words(&m)) {
+  for (int round = 0; round < 2; round++) { // what is alike may be what others use
+    bool more = true;
+    while (more) more = meet_by_words(&m);
+    if (!round) meet_alike(&m);
   }
   meet_by_kind(&m);
   for (uint32_t i = 0; i < m.all[0].n; i++) {

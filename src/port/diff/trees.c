@@ -37,6 +37,7 @@ static NameUse name_use(const Syntax *n, const TreePlace *at) {
 }
 
 static bool walk(TreeWalk *w, const Syntax *a, const Syntax *b, TreePlace at);
+static bool try_inside(TreeWalk *w, const Syntax *a, const Syntax *b, const Syntax *parent);
 
 static bool walk_parts(TreeWalk *w, const Syntax *a, const Syntax *b, TreePlace at) {
   bool same = true, outer = a->kind == N_PARAMS && at.parent && at.parent->kind == N_GIVEN;
@@ -53,11 +54,11 @@ static bool walk_parts(TreeWalk *w, const Syntax *a, const Syntax *b, TreePlace 
 }
 
 static bool differs(TreeWalk *w, const Syntax *a, const Syntax *b) {
-  if (w->differ) vec_push(w->arena, w->differ, (TreePair){a, b});
+  if (w->differ) vec_push(w->arena, w->differ, (TreePair){.a = a, .b = b});
   return false;
 }
 
-// One is missing: then that is told where both are there.
+// One is missing.
 static bool has_gap(const Syntax *a, const Syntax *b) {
   Nodes x = syntax_parts(a), y = syntax_parts(b);
   for (uint32_t i = 0; i < x.n; i++)
@@ -68,17 +69,62 @@ static bool has_gap(const Syntax *a, const Syntax *b) {
 // The things that a statement declares met already.
 static bool own_name_met(const TreePlace *at) { return !at->parent; }
 
+// Is what it is made of a list, with nothing between that says how?
+static bool is_list(const Syntax *a, const Syntax *b) {
+  return a->kind == b->kind && !*syntax_signs(a) && !*syntax_signs(b) && a->kind != N_NUM &&
+         same_text(a->text, b->text) && syntax_parts(a).n && syntax_parts(b).n;
+}
+
+static Nodes there(Arena *arena, Nodes list) {
+  Nodes out = {0, NEW_ARRAY(arena, Syntax *, list.n + 1)};
+  for (uint32_t i = 0; i < list.n; i++)
+    if (list.at[i]) out.at[out.n++] = list.at[i];
+  return out;
+}
+
+// Behind the one before it: a word that belongs to it may stand there.
+static uint32_t words_begin(Nodes list, uint32_t i) {
+  if (!i) return list.at[i]->span.at;
+  uint32_t end = list.at[i - 1]->span.at + list.at[i - 1]->span.n;
+  return end < list.at[i]->span.at ? end : list.at[i]->span.at;
+}
+
+// Of two lists what is the same at their beginnings and ends is left out; the rest meets in order,
+// and what is left of one of them was added, or is gone. False: that cannot be told by place.
+static bool lists_differ(TreeWalk *w, const Syntax *a, const Syntax *b, TreePlace at) {
+  Nodes x = there(w->arena, syntax_parts(a)), y = there(w->arena, syntax_parts(b));
+  uint32_t first = 0, n = x.n, k = y.n;
+  if (!x.n || !y.n) return false;
+  while (first < n && first < k && try_inside(w, x.at[first], y.at[first], a)) first++;
+  while (n > first && k > first && try_inside(w, x.at[n - 1], y.at[k - 1], a)) n--, k--;
+  uint32_t both = n < k ? n : k;
+  if (both == 0) return false; // there is nothing to put it behind
+  for (uint32_t i = first; i < both; i++)
+    walk(w, x.at[i], y.at[i], (TreePlace){.parent = a, .in_type = is_typed(a, at.in_type)});
+  for (uint32_t i = both; i < n; i++) {
+    TreePair gone = {.a = x.at[i], .from = words_begin(x, i)};
+    vec_push(w->arena, w->differ, gone);
+  }
+  for (uint32_t i = both; i < k; i++) {
+    TreePair added = {x.at[both - 1], y.at[i], true, words_begin(y, i)};
+    vec_push(w->arena, w->differ, added);
+  }
+  return true;
+}
+
 static bool walk(TreeWalk *w, const Syntax *a, const Syntax *b, TreePlace at) {
   if (!a || !b) return a == b;
   bool lists = a->kind == N_BLOCK || a->kind == N_PROGRAM;
   if (w->block && lists && a->kind == b->kind) {
-    vec_push(w->arena, w->block, (TreePair){a, b});
+    vec_push(w->arena, w->block, (TreePair){.a = a, .b = b});
     return true;
   }
-  if (!same_atom(a, b) || has_gap(a, b)) return differs(w, a, b);
   bool unit = a->kind == N_TRAIN || a->kind == N_LASTS;
-  if ((unit || !own_name_met(&at)) && !names_pair(w, a->name, b->name, name_use(a, &at)))
-    return differs(w, a, b);
+  bool shape = same_atom(a, b) && !has_gap(a, b);
+  bool name = a->kind == b->kind &&
+              ((!unit && own_name_met(&at)) || names_pair(w, a->name, b->name, name_use(a, &at)));
+  if (!shape && name && w->differ && is_list(a, b) && lists_differ(w, a, b, at)) return false;
+  if (!shape || !name) return differs(w, a, b);
   return walk_parts(w, a, b, at);
 }
 
@@ -101,9 +147,11 @@ static bool try_inside(TreeWalk *w, const Syntax *a, const Syntax *b, const Synt
 bool trees_try(TreeWalk *w, const Syntax *a, const Syntax *b) { return try_inside(w, a, b, NULL); }
 
 // -- where they differ ----------------------------------------------------------------------------
+// Nodes that nobody wrote have no text.
 static const char *raw(const TreeWalk *w, int side, uint32_t file, uint32_t from, uint32_t to) {
-  const char *text = w->side[side].source->sources->file.at[file].text;
-  return to > from ? arena_text(w->arena, text + from, to - from) : "";
+  const Source *source = &w->side[side].source->sources->file.at[file];
+  if (to > source->n) to = source->n;
+  return to > from ? arena_text(w->arena, source->text + from, to - from) : "";
 }
 
 // On one line, without comments.
@@ -120,33 +168,67 @@ const char *tree_words(TreeWalk *w, int side, const Syntax *n) {
   return on_one_line(w, raw(w, side, n->span.file, n->span.at, n->span.at + n->span.n));
 }
 
-static bool before(const TreePair *x, const TreePair *y) { return x->a->span.at < y->a->span.at; }
+// What is put behind another one stands behind it.
+static uint32_t place_of(const TreePair *p) {
+  return p->behind ? p->a->span.at + p->a->span.n : p->b ? p->a->span.at : p->from;
+}
 
 static void sort_pairs(TreePairs *p) {
   for (uint32_t i = 1; i < p->n; i++)
-    for (uint32_t k = i; k && before(&p->at[k], &p->at[k - 1]); k--) {
+    for (uint32_t k = i; k && place_of(&p->at[k]) < place_of(&p->at[k - 1]); k--) {
       TreePair swap = p->at[k];
       p->at[k] = p->at[k - 1], p->at[k - 1] = swap;
     }
 }
 
-// The text of the first, with `old -> new` where it differs and `{ … }` for a body.
-static const char *changed_words(TreeWalk *w, const Syntax *a, TreePairs *cut) {
+// Without what stands between it and the one before it.
+static const char *words_from(TreeWalk *w, int side, const Syntax *n, uint32_t from) {
+  const char *text = on_one_line(w, raw(w, side, n->span.file, from, n->span.at + n->span.n));
+  while (*text == ' ' || *text == ',') text++;
+  return text;
+}
+
+static void put_change(TreeWalk *w, const TreePair *p, Buf *out) {
+  if (p->behind)
+    buf_printf(out, " {+ %s}", words_from(w, 1, p->b, p->from));
+  else if (!p->b)
+    buf_printf(out, " {- %s}", words_from(w, 0, p->a, p->from));
+  else if (p->a->kind == N_BLOCK || p->a->kind == N_PROGRAM)
+    buf_text(out, "{ … }");
+  else
+    buf_printf(out, "%s → %s", tree_words(w, 0, p->a), tree_words(w, 1, p->b));
+}
+
+// The text of the first, with `old → new` where it differs and `{ … }` for a body.
+static const char *changed_words(TreeWalk *w, int side, const Syntax *a, TreePairs *cut) {
   Buf out = buf_new(w->arena);
   uint32_t at = a->span.at, file = a->span.file;
   sort_pairs(cut);
   for (uint32_t i = 0; i < cut->n; i++) {
-    const Syntax *x = cut->at[i].a, *y = cut->at[i].b;
-    if (x->span.file != file || x->span.at < at) continue;
-    buf_text(&out, raw(w, 0, file, at, x->span.at));
-    if (x->kind == N_BLOCK || x->kind == N_PROGRAM)
-      buf_text(&out, "{ … }");
-    else
-      buf_printf(&out, "%s -> %s", tree_words(w, 0, x), tree_words(w, 1, y));
-    at = x->span.at + x->span.n;
+    const TreePair *p = &cut->at[i];
+    if (p->a->span.file != file || place_of(p) < at) continue;
+    buf_text(&out, raw(w, side, file, at, place_of(p)));
+    put_change(w, p, &out);
+    at = p->a->span.at + p->a->span.n;
   }
-  buf_text(&out, raw(w, 0, file, at, a->span.at + a->span.n));
+  buf_text(&out, raw(w, side, file, at, a->span.at + a->span.n));
   return on_one_line(w, out.at);
+}
+
+static void blocks_in(Arena *arena, const Syntax *n, TreePairs *out) {
+  if (!n) return;
+  if (n->kind == N_BLOCK || n->kind == N_PROGRAM) {
+    vec_push(arena, out, (TreePair){.a = n, .b = n});
+    return;
+  }
+  Nodes parts = syntax_parts(n);
+  for (uint32_t i = 0; i < parts.n; i++) blocks_in(arena, parts.at[i], out);
+}
+
+const char *tree_head(TreeWalk *w, int side, const Syntax *n) {
+  TreePairs cut = {0};
+  blocks_in(w->arena, n, &cut);
+  return changed_words(w, side, n, &cut);
 }
 
 static void put_line(TreeWalk *w, uint32_t level, DiffMark mark, const char *text, DiffLines *out) {
@@ -160,13 +242,13 @@ static void gap_lines(TreeWalk *w, Nodes a, Nodes b, uint32_t level, DiffLines *
     uint32_t k = j;
     while (k < b.n && b.at[k]->kind != a.at[i]->kind) k++;
     if (k == b.n) {
-      put_line(w, level, DIFF_GONE, tree_words(w, 0, a.at[i]), out);
+      put_line(w, level, DIFF_GONE, tree_head(w, 0, a.at[i]), out);
       continue;
     }
-    for (; j < k; j++) put_line(w, level, DIFF_ADDED, tree_words(w, 1, b.at[j]), out);
+    for (; j < k; j++) put_line(w, level, DIFF_ADDED, tree_head(w, 1, b.at[j]), out);
     trees_lines(w, a.at[i], b.at[j++], level, out);
   }
-  for (; j < b.n; j++) put_line(w, level, DIFF_ADDED, tree_words(w, 1, b.at[j]), out);
+  for (; j < b.n; j++) put_line(w, level, DIFF_ADDED, tree_head(w, 1, b.at[j]), out);
 }
 
 // The next two statements that are the same, from here on: as few as possible are left out.
@@ -196,7 +278,7 @@ void trees_lines(TreeWalk *w, const Syntax *a, const Syntax *b, uint32_t level, 
   walk(&inner, a, b, (TreePlace){.parent = level ? a : NULL});
   uint32_t first = out->n, found = differ.n;
   for (uint32_t i = 0; i < block.n; i++) vec_push(w->arena, &differ, block.at[i]);
-  put_line(w, level, DIFF_CHANGED, changed_words(w, a, &differ), out);
+  put_line(w, level, DIFF_CHANGED, changed_words(w, 0, a, &differ), out);
   for (uint32_t i = 0; i < block.n; i++)
     block_lines(w, block.at[i].a, block.at[i].b, level + 1, out);
   if (!found && out->n == first + 1) out->n = first; // nothing is other

@@ -29,7 +29,9 @@ Table *names_bound(Arena *, const TreeSide *, const Syntax *top);
 
 // trees.c
 typedef struct {
-  const Syntax *a, *b;
+  const Syntax *a, *b; // b is NULL: it is gone
+  bool behind;         // b was put behind a, which is left alone
+  uint32_t from;       // of what was added or is gone: where its words begin, as `times` does
 } TreePair;
 typedef VEC(TreePair) TreePairs;
 typedef struct {
@@ -49,5 +51,6 @@ bool trees_try(TreeWalk *, const Syntax *a, const Syntax *b);
 typedef VEC(DiffLine) DiffLines;
 void trees_lines(TreeWalk *, const Syntax *a, const Syntax *b, uint32_t level, DiffLines *);
 const char *tree_words(TreeWalk *, int side, const Syntax *);
+const char *tree_head(TreeWalk *, int side, const Syntax *); // with `{ … }` for what is in a body
 
 #endif

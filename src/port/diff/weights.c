@@ -69,6 +69,10 @@ static bool same_shape(const Array *a, const Array *b) {
   return true;
 }
 
+bool weight_fits(const DiffWeight *w) {
+  return w->array[0] && w->array[1] && same_shape(w->array[0], w->array[1]);
+}
+
 static bool same_number(double x, double y) { return x == y || (isnan(x) && isnan(y)); }
 
 static bool same_numbers(const Array *a, const Array *b) {

@@ -177,10 +177,13 @@ static bool read_write(Equation *e, uint32_t number, Buf *out) {
   const EquationRead *read = &e->read[number];
   const ReadWire *wire = &e->w->d->wire.at[read->wire];
   uint32_t before = e->known;
+  const Json *at = e->w->r->at;
+  e->w->r->at = read->at ? read->at : at;
   buf_text(out, wire->name);
   e->known = number;
   bool good = places_write(e, read->at, &wire->type, out);
   e->known = before;
+  if (good) e->w->r->at = at;
   return good;
 }
 
@@ -268,6 +271,7 @@ static bool value_write(Equation *e, uint32_t scalar, Buf *out) {
   }
   const Json *s = e->scalar[scalar], *name = json_first(s);
   const char *fn = name && name->kind == JSON_TEXT ? name->text : "";
+  e->w->r->at = s;
   if (s->n >= 2 && (strcmp(fn, "arg") == 0 || strcmp(fn, "at") == 0 || strcmp(fn, "size") == 0 ||
                     strcmp(fn, "const") == 0))
     return leaf_write(e, fn, item_of(s, 1), item_of(s, 2), out);
@@ -556,6 +560,7 @@ static bool equation_write(Equation *e) {
   if (!left_write(e, &result->type, &left, &plain) || !outside_of(e, &o) || !keep_shared(e, &o) ||
       !right_write(e, &o, &right))
     return false;
+  w->r->at = e->box->json;
   if (!plain && !sizes_are_said(e, &result->type)) return false;
   if (!plain)
     in_own_box(e, left.at, right.at);
@@ -575,6 +580,7 @@ static bool indices_read(Equation *e) {
   e->index = NEW_ARRAY(r->arena, EquationIndex, (list ? list->n : 0) + 1);
   EACH_ITEM(j, i, list) {
     EquationIndex *index = &e->index[e->nindex++];
+    r->at = j;
     index->key = json_word(j, "name");
     if (!*index->key || !(index->size = reading_size(r, json_get(j, "size"))))
       return fault(e, "an index has a \"name\" and a \"size\"");
@@ -583,6 +589,7 @@ static bool indices_read(Equation *e) {
     while (table_get(e->w->d->taken, name, strlen(name))) name = reading_name(r, own, index->key);
     index->name = name;
   }
+  r->at = e->box->json;
   return true;
 }
 
@@ -592,6 +599,7 @@ static bool reads_read(Equation *e) {
   e->read = NEW_ARRAY(r->arena, EquationRead, (list ? list->n : 0) + 1);
   EACH_ITEM(j, i, list) {
     EquationRead *read = &e->read[e->nread++];
+    r->at = j;
     uint32_t wire = j->kind == JSON_OBJECT ? reading_wire(r, e->w->d, json_get(j, "wire")) : 0;
     if (!wire) return fault(e, "an operand has a \"wire\" and places \"at\"");
     if (wire > e->box->first) return fault(e, "it reads what is made later");
@@ -599,7 +607,20 @@ static bool reads_read(Equation *e) {
     read->at = json_get(j, "at");
     read->pad = json_get(j, "pad");
   }
+  r->at = e->box->json;
   return true;
+}
+
+// An index that a label is read at, which is a place of the result, is in the result too.
+static void mark_left(Equation *e, const Json *coord, uint32_t before) {
+  for (uint32_t k = 1; coord->kind == JSON_LIST && k < coord->n; k++) {
+    const Json *var = item_of(item_of(coord, k), 1);
+    EquationIndex *index = index_find(e, var);
+    uint32_t operand;
+    if (index) index->left = true;
+    if (index || !number_below(var, before, &operand)) continue;
+    EACH_ITEM(place, i, e->read[operand].at) mark_left(e, place, operand);
+  }
 }
 
 static void indices_study(Equation *e) {
@@ -608,10 +629,7 @@ static void indices_study(Equation *e) {
     EquationIndex *plain = plain_index(e, coord);
     if (plain) plain->left = plain->plain = true;
     if (plain && i < t->rank && !axis_shown(e->w->r, t, i)) plain->hidden = true;
-    for (uint32_t k = 1; coord->kind == JSON_LIST && k < coord->n; k++) {
-      EquationIndex *index = index_find(e, item_of(item_of(coord, k), 1));
-      if (index) index->left = true;
-    }
+    mark_left(e, coord, e->nread);
   }
 }
 

@@ -17,7 +17,9 @@ typedef struct {
   const char *text; // its last declaration is the main diagram
   VEC(JsonRename) rename;
 } JsonProgram;
-bool json_program(Arena *, const char *text, size_t n, JsonProgram *, const char **error);
+// With `places`, comments in the program say of which part of the file its lines were made.
+bool json_program(Arena *, const char *text, size_t n, bool places, JsonProgram *,
+                  const char **error);
 bool export_json(Export *);
 
 #endif

@@ -46,7 +46,9 @@ typedef struct {
 } ReadDiagram;
 typedef struct {
   Arena *arena;
-  Table *size_table; // what a size is called in the file, to number + 1
+  const Json *root, *at;  // of the file; and what is being looked at, for messages
+  VEC(const Json *) made; // what lines were made of, by number: marks in the text
+  Table *size_table;      // what a size is called in the file, to number + 1
   VEC(const char *) size;
   Table *diagram_table; // key to number + 1
   VEC(ReadDiagram) diagram;
@@ -58,6 +60,8 @@ typedef struct {
 } Reading;
 
 bool json_reading(Reading *, const Json *root);
+// boxes[3].in[0]: where a part of the file is, below another one.
+const char *json_path(Arena *, const Json *below, const Json *part);
 // What is wrong, and in which diagram: false. Only the first is kept.
 bool reading_error(Reading *, const ReadDiagram *, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -379,6 +379,37 @@ static bool roots_write(Writing *w, Table *done, Buf *out) {
   return true;
 }
 
+enum { MARK = 2 }; // no character of a program
+
+// A mark behind the lines that were made of a part of the file; json_program takes it out again.
+static void mark_lines(Writing *w, const Json *part) {
+  vec_push(w->r->arena, &w->r->made, part);
+  buf_printf(w->out, "%c%u\n", MARK, w->r->made.n);
+  if (w->boxes->n) buf_printf(w->boxes, "%c%u\n", MARK, w->r->made.n);
+}
+
+// The program without marks; with `places`, a comment behind each line says of what it was made.
+static const char *without_marks(Reading *r, const char *text, bool places) {
+  Buf b = buf_new(r->arena), lines = buf_new(r->arena);
+  for (const char *end; *text; text = end) {
+    const char *stop = strchr(text, '\n');
+    end = stop ? stop + 1 : text + strlen(text);
+    if (*text != MARK) {
+      buf_add(&lines, text, (size_t)(end - text));
+      continue;
+    }
+    const char *path = json_path(r->arena, r->root, r->made.at[strtoul(text + 1, NULL, 10) - 1]);
+    for (const char *c = lines.at; c && c < lines.at + lines.n; c++) {
+      bool code = *c == '\n' && c > lines.at && !strchr("{}\n", c[-1]);
+      if (code && places) buf_printf(&b, "   # %s", path);
+      buf_char(&b, *c);
+    }
+    lines.n = 0;
+  }
+  buf_add(&b, lines.at, lines.n);
+  return b.at ? b.at : "";
+}
+
 static bool diagram_write(Reading *r, ReadDiagram *d, Buf *out) {
   Buf body = buf_new(r->arena), boxes = buf_new(r->arena);
   Writing w = {.r = r, .d = d, .out = &body, .boxes = &boxes};
@@ -391,8 +422,12 @@ static bool diagram_write(Reading *r, ReadDiagram *d, Buf *out) {
   for (uint32_t i = 0; d->cell && i < d->out.n / 2; i++)
     if (d->out.n % 2 || d->out.at[i] != d->out.at[i + d->out.n / 2])
       return reading_error(r, d, "a scan emits its carries, and nothing else, to be read back");
-  for (uint32_t i = 0; i < d->box.n; i++)
+  for (uint32_t i = 0; i < d->box.n; i++) {
+    r->at = d->box.at[i].json;
     if (!box_write(&w, &d->box.at[i])) return false;
+    mark_lines(&w, d->box.at[i].json);
+  }
+  r->at = NULL;
   for (uint32_t i = 0; i < d->param.n; i++)
     if (d->param.at[i].next && is_own(&d->param.at[i]))
       buf_printf(&body, "  next %s = %s\n", d->wire.at[d->param.at[i].wire].name,
@@ -529,7 +564,8 @@ static void renames_find(Reading *r, const ReadDiagram *asked, JsonProgram *out)
   }
 }
 
-bool json_program(Arena *arena, const char *text, size_t n, JsonProgram *out, const char **error) {
+bool json_program(Arena *arena, const char *text, size_t n, bool places, JsonProgram *out,
+                  const char **error) {
   Reading r = {.arena = arena, .error = error};
   Buf b = buf_new(arena);
   *error = NULL;
@@ -544,7 +580,7 @@ bool json_program(Arena *arena, const char *text, size_t n, JsonProgram *out, co
   main->learner = has_weights(main);
   for (uint32_t i = 0; i <= r.main; i++)
     if (!diagram_write(&r, &r.diagram.at[i], &b)) return false;
-  out->text = b.at;
+  out->text = without_marks(&r, b.at ? b.at : "", places);
   renames_find(&r, asked, out);
   return !*error;
 }

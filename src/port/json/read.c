@@ -3,15 +3,42 @@
 // checker, which sees the program.
 #include "port/json/json_own.h"
 
+#include "lang/syntax/letters.h"
 #include "lang/syntax/syntax.h"
 
 #include <math.h>
 #include <stdarg.h>
 
+static bool path_write(const Json *j, const Json *part, Buf *b) {
+  if (j == part) return true;
+  const Json *at = j->kind == JSON_LIST || j->kind == JSON_OBJECT ? json_first(j) : NULL;
+  for (uint32_t i = 0; at && i < j->n; i++) {
+    const Json *value = j->kind == JSON_OBJECT ? at + 1 : at, *next = json_next(value);
+    size_t before = b->n;
+    if (j->kind == JSON_OBJECT)
+      buf_printf(b, "%s%s", b->n ? "." : "", at->text);
+    else
+      buf_printf(b, "[%u]", i);
+    if (part >= value && part < next) return path_write(value, part, b);
+    b->n = before;
+    at = next;
+  }
+  return false;
+}
+
+const char *json_path(Arena *a, const Json *below, const Json *part) {
+  Buf b = buf_new(a);
+  if (!path_write(below, part, &b) || !b.n) return "";
+  b.at[b.n] = 0;
+  return b.at;
+}
+
 bool reading_error(Reading *r, const ReadDiagram *d, const char *format, ...) {
   if (*r->error) return false;
   Buf b = buf_new(r->arena);
-  if (d) buf_printf(&b, "diagram `%s`: ", d->key);
+  const char *where = r->at ? json_path(r->arena, d ? d->json : r->root, r->at) : "";
+  if (d) buf_printf(&b, *where ? "diagram `%s`, " : "diagram `%s`: ", d->key);
+  if (*where) buf_printf(&b, "%s: ", where);
   va_list args;
   va_start(args, format);
   buf_vprintf(&b, format, args);
@@ -41,12 +68,18 @@ static bool take(Table *taken, const char *name) {
 
 const char *reading_name(Reading *r, Table *taken, const char *key) {
   Buf b = buf_new(r->arena);
-  if (!char_is_letter(*key) && *key != '_') buf_char(&b, 'w');
-  for (const char *c = key; *c && b.n < 60; c++)
-    if (char_is_word(*c) || (b.n && *c == '_'))
+  if (!letter_bytes(key, strlen(key))) buf_char(&b, 'w');
+  for (const char *c = key; *c && b.n < 60; c++) {
+    uint32_t letter = letter_bytes(c, strlen(c));
+    if (letter > 1) {
+      buf_add(&b, c, letter);
+      c += letter - 1;
+    } else if (char_is_word(*c) || (b.n && *c == '_')) {
       buf_char(&b, *c);
-    else if (b.n && b.at[b.n - 1] != '_' && c[1])
+    } else if (b.n && b.at[b.n - 1] != '_' && c[1]) {
       buf_char(&b, '_');
+    }
+  }
   size_t n = b.n;
   for (uint32_t i = 2; !take(taken, b.at); i++) {
     b.n = n, b.at[n] = 0;
@@ -78,41 +111,93 @@ static Table *taken_words(Reading *r) {
 }
 
 static bool is_word(const char *text) {
-  for (const char *c = text; *c; c++)
-    if (!char_is_letter(*c) && *c != '_' && (c == text || !char_is_word(*c))) return false;
+  for (const char *c = text; *c;) {
+    uint32_t letter = letter_bytes(c, strlen(c));
+    if (!letter && (c == text || !char_is_word(*c))) return false;
+    c += letter ? letter : 1;
+  }
   return *text;
 }
 
-// -- sizes and types ------------------------------------------------------------------------------
-// The text of a size with its variables under their new names.
-static const char *size_words(Reading *r, const char *text) {
-  Buf b = buf_new(r->arena);
-  bool any = false;
-  for (const char *c = text; *c;) {
-    size_t n = 0;
-    any |= *c != ' ';
-    while (char_is_letter(c[n]) || c[n] == '_' ||
-           (n && (char_is_word(c[n]) || c[n] == '.' || c[n] == '\'')))
-      n++;
-    if (n) {
-      Id var = table_get(r->size_table, c, n);
-      if (!var) {
-        reading_error(r, NULL, "size `%s`: `%.*s` is not among \"sizes\"", text, (int)n, c);
-        return NULL;
-      }
-      buf_text(&b, r->size.at[var - 1]);
-    } else {
-      n = 1;
-      if (!strchr("0123456789+-*/^() ", *c)) {
-        reading_error(r, NULL, "`%s` is not a size", text);
-        return NULL;
-      }
-      buf_char(&b, *c);
-    }
-    c += n;
+// -- sizes ----------------------------------------------------------------------------------------
+// A size as it is written: numbers, variables, + - * // ^ and brackets. It is copied with its variables under their new names.
+typedef struct {
+  Reading *r;
+  const char *text, *at;
+  Buf out;
+  uint32_t depth;
+  bool said; // what is wrong
+} SizeText;
+
+static bool text_sum(SizeText *);
+
+static bool text_takes(SizeText *s, const char *word) {
+  s->at += strspn(s->at, " ");
+  size_t n = strlen(word);
+  if (strncmp(s->at, word, n) != 0) return false;
+  buf_text(&s->out, word);
+  s->at += n;
+  s->at += strspn(s->at, " ");
+  return true;
+}
+
+static size_t variable_length(const char *c) {
+  size_t n = 0;
+  for (uint32_t more = 1; more; n += more) {
+    more = letter_bytes(c + n, strlen(c + n));
+    if (!more && n) more = char_is_word(c[n]) || c[n] == '.' || c[n] == '\'';
   }
-  if (!any) reading_error(r, NULL, "`%s` is not a size", text);
-  return any ? b.at : NULL;
+  return n;
+}
+
+static bool text_atom(SizeText *s) {
+  enum { DEPTH_MOST = 100 };
+  if (text_takes(s, "(")) {
+    if (s->depth++ == DEPTH_MOST || !text_sum(s)) return false;
+    s->depth--;
+    return text_takes(s, ")");
+  }
+  size_t n = variable_length(s->at), digits = strspn(s->at, "0123456789");
+  if (n) {
+    Id var = table_get(s->r->size_table, s->at, n);
+    if (!var) {
+      reading_error(s->r, NULL, "size `%s`: `%.*s` is not among \"sizes\"", s->text, (int)n, s->at);
+      s->said = true;
+      return false;
+    }
+    buf_text(&s->out, s->r->size.at[var - 1]);
+  } else {
+    buf_printf(&s->out, "%.*s", (int)digits, s->at);
+  }
+  s->at += n + digits;
+  s->at += strspn(s->at, " ");
+  return n + digits > 0;
+}
+
+static bool text_power(SizeText *s) {
+  text_takes(s, "-");
+  return text_atom(s) && (!text_takes(s, "^") || text_atom(s));
+}
+
+static bool text_product(SizeText *s) {
+  do {
+    if (!text_power(s)) return false;
+  } while (text_takes(s, "*") || text_takes(s, "//") || text_takes(s, "/"));
+  return true;
+}
+
+static bool text_sum(SizeText *s) {
+  do {
+    if (!text_product(s)) return false;
+  } while (text_takes(s, "+") || text_takes(s, "-"));
+  return true;
+}
+
+static const char *size_words(Reading *r, const char *text) {
+  SizeText s = {.r = r, .text = text, .at = text, .out = buf_new(r->arena)};
+  if (text_sum(&s) && !*s.at) return s.out.at;
+  if (!s.said) reading_error(r, NULL, "`%s` is not a size", text);
+  return NULL;
 }
 
 const char *reading_size(Reading *r, const Json *j) {
@@ -126,15 +211,25 @@ const char *reading_size(Reading *r, const Json *j) {
   return NULL;
 }
 
+// -- types ----------------------------------------------------------------------------------------
 static bool type_read(Reading *r, const Json *j, ReadType *t) {
   const char *base = json_word(j, "base");
+  r->at = j ? j : r->at;
   const Json *axes = j ? json_get(j, "axes") : NULL;
   t->base = base;
   if (strcmp(base, "label") == 0) {
     const char *count = reading_size(r, json_get(j, "count"));
     if (!count) return false;
     Buf b = buf_new(r->arena);
-    buf_printf(&b, "{%s}", count);
+    buf_text(&b, "{");
+    const Json *names = json_get(j, "names");
+    EACH_ITEM(name, i, names) {
+      if (name->kind != JSON_TEXT || !is_word(name->text) || is_reserved(name->text))
+        return reading_error(r, NULL, "the names of labels are words");
+      buf_printf(&b, "%s%s", i ? ", " : "", name->text);
+    }
+    if (b.n == 1) buf_text(&b, count);
+    buf_text(&b, "}");
     t->base = b.at;
   } else if (strcmp(base, "R") != 0 && strcmp(base, "B") != 0) {
     return reading_error(r, NULL, "a type has base \"R\", \"B\" or \"label\", not \"%s\"", base);
@@ -176,6 +271,7 @@ void type_write(const Reading *r, const ReadType *t, Buf *out) {
 static bool wire_add(Reading *r, ReadDiagram *d, const Json *j, const char *name) {
   ReadWire wire = {0};
   const char *key = json_word(j, "name");
+  r->at = j;
   if (!*key) return reading_error(r, d, "a wire has no \"name\"");
   if (table_get(d->wire_table, key, strlen(key)))
     return reading_error(r, d, "there are two wires `%s`", key);
@@ -204,6 +300,7 @@ ReadDiagram *reading_diagram(Reading *r, const ReadDiagram *d, const Json *key) 
 static bool params_read(Reading *r, ReadDiagram *d) {
   EACH_ITEM(j, i, json_get(d->json, "params")) {
     ReadParam p = {.role = json_word(j, "role"), .path = json_word(j, "path")};
+    r->at = j;
     const Json *rooted = json_get(j, "rooted");
     p.rooted = rooted && rooted->kind == JSON_TRUE;
     // a weight of the program itself keeps its name
@@ -223,6 +320,7 @@ static bool params_read(Reading *r, ReadDiagram *d) {
 static bool boxes_read(Reading *r, ReadDiagram *d) {
   EACH_ITEM(j, i, json_get(d->json, "boxes")) {
     ReadBox box = {.json = j, .first = d->wire.n};
+    r->at = j;
     if (j->kind != JSON_OBJECT) return reading_error(r, d, "a box is an object");
     EACH_ITEM(out, k, json_get(j, "out")) {
       if (!wire_add(r, d, out, NULL)) return false;
@@ -256,6 +354,7 @@ static bool diagram_read(Reading *r, ReadDiagram *d) {
   }
   if (!params_read(r, d) || !boxes_read(r, d)) return false;
   EACH_ITEM(out, k, json_get(d->json, "outputs")) {
+    r->at = out;
     uint32_t wire = reading_wire(r, d, out);
     if (!wire) return false;
     vec_push(r->arena, &d->out, wire - 1);
@@ -265,15 +364,18 @@ static bool diagram_read(Reading *r, ReadDiagram *d) {
   uint32_t at = 0;
   EACH_ITEM(p, n, json_get(d->json, "params")) {
     const Json *next = json_get(p, "next");
+    r->at = next ? next : r->at;
     if (next && !(d->param.at[at].next = reading_wire(r, d, next))) return false;
     at++;
   }
+  r->at = NULL;
   return d->out.n ? true : reading_error(r, d, "it has no \"outputs\"");
 }
 
 static bool sizes_read(Reading *r, const Json *root) {
   EACH_ITEM(j, i, json_get(root, "sizes")) {
     const char *key = json_word(j, "name");
+    r->at = j;
     if (!*key) return reading_error(r, NULL, "a size has no \"name\"");
     vec_push(r->arena, &r->size, reading_name(r, r->taken, key));
     table_put(r->size_table, key, strlen(key), r->size.n);
@@ -306,18 +408,62 @@ static const char *main_name(Reading *r, const Json *diagrams, const char *key) 
   return NULL;
 }
 
+// A key that is written wrong would be a thing left out: there are these, and no others.
+static bool keys_known(Reading *r, const Json *j) {
+  static const char *const known[] = {
+      "additions", "at",       "axes",
+      "axis",      "back",     "base",
+      "body",      "boxes",    "callee",
+      "carries",   "column",   "combine",
+      "cost",      "count",    "data",
+      "diagram",   "diagrams", "fan_in",
+      "fan_out",   "file",     "format",
+      "functions", "holds",    "in",
+      "indices",   "init",     "inputs",
+      "kind",      "label",    "line",
+      "main",      "memory",   "multiplications",
+      "name",      "names",    "next",
+      "noise",     "op",       "origin",
+      "out",       "outputs",  "pad",
+      "params",    "pass",     "path",
+      "reverse",   "role",     "rooted",
+      "site",      "size",     "sizes",
+      "slices",    "type",     "value",
+      "version",   "wire",
+  };
+  const Json *at = j->kind == JSON_LIST || j->kind == JSON_OBJECT ? json_first(j) : NULL;
+  for (uint32_t i = 0; at && i < j->n; i++) {
+    const Json *value = j->kind == JSON_OBJECT ? at + 1 : at;
+    bool is = j->kind == JSON_LIST;
+    for (uint32_t k = 0; !is && k < COUNT(known); k++) is = strcmp(at->text, known[k]) == 0;
+    if (!is) {
+      const char *near = nearest_name(at->text, known, COUNT(known));
+      r->at = j;
+      return reading_error(
+          r, NULL, near ? "there is no key \"%s\": is it \"%s\"?" : "there is no key \"%s\"",
+          at->text, near);
+    }
+    if (!keys_known(r, value)) return false;
+    at = json_next(value);
+  }
+  return true;
+}
+
 bool json_reading(Reading *r, const Json *root) {
+  r->root = root;
   const Json *version = root->kind == JSON_OBJECT ? json_get(root, "version") : NULL;
   if (!version || strcmp(json_word(root, "format"), "limn diagram") != 0)
     return reading_error(r, NULL, "it is not a diagram: \"format\": \"limn diagram\" is wanted");
   if (json_real(version) != DIAGRAM_JSON_VERSION)
     return reading_error(r, NULL, "its version is %g, and %d is wanted", json_real(version),
                          DIAGRAM_JSON_VERSION);
+  if (!keys_known(r, root)) return false;
   r->size_table = table_new(r->arena);
   r->diagram_table = table_new(r->arena);
   r->taken = taken_words(r);
   if (!sizes_read(r, root)) return false;
   const Json *list = json_get(root, "diagrams");
+  r->at = NULL;
   roots_take(r, list);
   const char *first = main_name(r, list, json_word(root, "main"));
   EACH_ITEM(name, k, list) {

@@ -24,6 +24,49 @@ static Type type_with_samples(Export *e, const Type *t) {
   return made;
 }
 
+static bool has_samples(const Export *e, const Type *t) {
+  return t->rank && t->axis[0].size == e->samples;
+}
+
+// A wire for each sample: the same for all of them.
+static Id for_each_sample(Export *e, Diagram *d, Id wire) {
+  World *w = e->w;
+  Wire from = d->wire.at[wire];
+  if (has_samples(e, &from.type)) return wire;
+  Type t = type_with_samples(e, &from.type);
+  Loop *loop = loop_over(w, &t);
+  loop->nin = 1;
+  loop->in = NEW(w->arena, Access);
+  loop->in->rank = from.type.rank;
+  loop->in->coord = NEW_ARRAY(w->arena, Coord, from.type.rank + 1);
+  for (uint32_t k = 0; k < from.type.rank; k++) loop->in->coord[k] = coord_index(w, k + 1);
+  scalar_push(w, loop, (Scalar){.fn = FN_ARG, .base = from.type.base});
+  Id made = box_loop(w, d, loop, &wire, 1, t, from.origin);
+  d->wire.at[made].name = from.name;
+  return made;
+}
+
+// Results that do not depend on the samples are given for each of them too.
+static Diagram *all_for_samples(Export *e, Diagram *from) {
+  bool all = true;
+  for (uint32_t i = 0; i < from->out.n; i++)
+    all &= has_samples(e, &from->wire.at[from->out.at[i]].type);
+  if (all) return from;
+  Arena *a = e->w->arena;
+  Diagram *d = diagram_new(e->w, from->name); // others may have the one that was made
+  Id id = d->id;
+  *d = *from;
+  d->id = id;
+  d->wire.cap = d->wire.n;
+  d->box.cap = d->box.n;
+  d->wire.at = arena_copy(a, from->wire.at, from->wire.n * sizeof *from->wire.at);
+  d->box.at = arena_copy(a, from->box.at, from->box.n * sizeof *from->box.at);
+  d->out = (Ids){0};
+  for (uint32_t i = 0; i < from->out.n; i++)
+    diagram_output(e->w, d, for_each_sample(e, d, from->out.at[i]));
+  return d;
+}
+
 // A box is checked again on samples, as a use of it would be. One whose sizes only its inputs say is
 // taken as it is, and every box in it gets the axis.
 static Diagram *on_samples(Export *e, const Diagram *d) {
@@ -39,8 +82,9 @@ static Diagram *on_samples(Export *e, const Diagram *d) {
   diags->muted++;
   Diagram *made = elab_diagram(e->in, e->p, e->name, &(Instance){.nin = d->in.n, .in = type});
   diags->muted--;
-  if (made || !diagram_is_small(e->w, d)) return made;
-  return diagram_rows(e->w, d, given, (Index){axis.label, axis.size});
+  if (!made && diagram_is_small(e->w, d))
+    made = diagram_rows(e->w, d, given, (Index){axis.label, axis.size});
+  return made ? all_for_samples(e, made) : NULL;
 }
 
 Diagram *export_diagram(Export *e, bool samples) {

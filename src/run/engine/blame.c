@@ -106,6 +106,21 @@ static const char *boundary_text(const BlameTrace *t, Id wire) {
   return b.at;
 }
 
+// Does the program say `flow[…]` there? It makes what it cannot follow not a number.
+static bool is_flow(const BlameTrace *t, const Box *box) {
+  const World *w = t->e->w;
+  Span at = origin_span(w, box->origin);
+  return box->op == OP_scan && at.file &&
+         !strncmp(source_words(t->arena, w->sources, at), "flow[", strlen("flow["));
+}
+
+static void say_flow(Buf *b) {
+  buf_text(b,
+           ": its rates are not finite, one of its steps has more than four events, two events set "
+           "one state to different values, or times go back. `flow[…, steps: 16]` makes more "
+           "steps from one time to the next");
+}
+
 static const char *box_text(const BlameTrace *t, Id wire) {
   const Wire *x = &t->d->wire.at[wire];
   const Box *box = &t->d->box.at[x->box];
@@ -118,7 +133,10 @@ static const char *box_text(const BlameTrace *t, Id wire) {
                                     : "-inf");
   say_functions(&b, box);
   say_place(&b, value, at);
-  say_operands(&b, t, box);
+  if (is_flow(t, box))
+    say_flow(&b);
+  else
+    say_operands(&b, t, box);
   return b.at;
 }
 

@@ -168,10 +168,11 @@ static RootEnd walk_quarters(Root *r, const double *t, double *when) {
 
 HalvesEnd halves_or_whole(const Halves *h, double from, double to, int deep) {
   enum { FREE = 6, DEEPEST = 40 };
+  const double one_moment = 1e-12; // of the time: closer together, all that bends is rounding
   bool tame, left, right;
   double middle = from + (to - from) / 2;
   if (!h->sample(h->context, from, to, &tame)) return HALVES_LOST;
-  if (tame || deep == DEEPEST || !(middle > from && middle < to)) return HALVES_WHOLE;
+  if (tame || deep == DEEPEST || to - from <= one_moment * fabs(to)) return HALVES_WHOLE;
   if (deep < FREE) return HALVES_SPLIT;
   if (!h->sample(h->context, middle, to, &right) || !h->sample(h->context, from, middle, &left))
     return HALVES_LOST;

@@ -36,8 +36,9 @@ static LoopEnd not_finite(Trainer *t, Engine *e, const Step *s, int64_t n, uint6
   }
   Id d = diag_error(t->w->diags, span, "goal %s is not finite in step %llu: %s", goals.at,
                     (unsigned long long)(t->base + t->step + 1), why);
-  diag_help(t->w->diags, d, "a smaller rate, `clip 1`, or another start may help%s%s",
-            t->folder.dir ? "; the last good checkpoint is in " : "",
+  const char *way = strstr(why, "`flow[") ? "another start may help too"
+                                          : "a smaller rate, `clip 1`, or another start may help";
+  diag_help(t->w->diags, d, "%s%s%s", way, t->folder.dir ? "; the last good checkpoint is in " : "",
             t->folder.dir ? t->folder.dir : "");
   return LOOP_NOT_FINITE;
 }

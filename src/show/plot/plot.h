@@ -40,6 +40,8 @@ typedef struct {
   const char *on;  // where it is measured; "" where that is not known
   int64_t n;
   double *step, *value; // [n], the cells that are filled
+  uint32_t ink;         // + 1: of the ink of this number; 0: of its place
+  bool dashed;          // if it has an ink
 } Curve;
 typedef struct {
   Curve *curve;

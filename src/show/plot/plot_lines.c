@@ -12,6 +12,8 @@ enum { NAME_ROOM = 150, NAME_GAP = 14 };
 
 Ink series_ink(uint32_t i) { return (Ink)(INK_SERIES1 + i % SERIES); }
 
+static uint32_t series_of(const PlotLine *l, uint32_t i) { return l->as ? l->as - 1 : i; }
+
 static Paint series_paint(uint32_t i, double width) {
   static const double on[] = {0, 5, 1.5}; // whole lines, dashes, dots
   Paint p = {.stroke = series_ink(i), .width = width, .round = true};
@@ -64,12 +66,12 @@ static void draw_names(Plot *p, Canvas *c, const PlotFrame *f, const PlotLine *l
   for (uint32_t i = 0; i < n; i++) place[i] = end[i].y;
   labels_spread(place, n, NAME_GAP, f->area.y, f->area.y + f->area.h);
   for (uint32_t i = 0; i < n; i++) {
-    Paint paint = series_paint(end[i].line, 1);
+    uint32_t series = series_of(&line[end[i].line], end[i].line);
+    Paint paint = series_paint(series, 1);
     path_move(c, x + 2, end[i].y);
     path_line(c, x + 14, place[i]);
     canvas_paint(c, &paint);
-    canvas_text(c, x + 18, place[i] + 4,
-                &(Text){.size = LABEL_SIZE, .ink = series_ink(end[i].line)},
+    canvas_text(c, x + 18, place[i] + 4, &(Text){.size = LABEL_SIZE, .ink = series_ink(series)},
                 text_fit(p->arena, LABEL_SIZE, label_of(&line[end[i].line]), NAME_ROOM));
   }
 }
@@ -137,7 +139,7 @@ void curve_draw(Canvas *c, const PlotFrame *f, const PlotLine *l, const Paint *p
 
 static void draw_line(Canvas *c, const PlotFrame *f, const PlotLine *l, uint32_t index,
                       double opacity) {
-  Paint paint = series_paint(index, opacity < 1 ? 1 : 1.5);
+  Paint paint = series_paint(series_of(l, index), opacity < 1 ? 1 : 1.5);
   paint.opacity = opacity;
   curve_draw(c, f, l, &paint);
 }
@@ -196,7 +198,8 @@ static void mark_best(Canvas *c, const PlotFrame *f, const PlotLine *l, uint32_t
   int64_t best = best_of(l->y, l->n, l->stride, l->up);
   if (best < 0) return;
   path_circle(c, scale_at(&f->x, line_x(l, best)), scale_at(&f->y, line_y(l, best)), 3.5);
-  canvas_paint(c, &(Paint){.fill = INK_PAPER, .stroke = series_ink(index), .width = 1.5});
+  canvas_paint(
+      c, &(Paint){.fill = INK_PAPER, .stroke = series_ink(series_of(l, index)), .width = 1.5});
 }
 
 // -- what happened --------------------------------------------------------------------------------

@@ -98,6 +98,7 @@ typedef struct {
   int64_t n, stride;
   bool mark_best, up;
   bool smooth; // where points lie close, a running mean stands out from them
+  uint32_t as; // + 1: drawn as this series, whatever its place; beyond SERIES dashed
 } PlotLine;
 typedef struct {
   const char *x_title, *y_title;

@@ -124,7 +124,8 @@ static const OwnState *moved(const System *s, uint32_t i) {
 static uint32_t moved_count(const System *s) { return s->own.n + s->learner.n; }
 
 static uint32_t state_cable(PanelBuilder *b, uint32_t own) {
-  uint32_t cable = pin_cable(b, b->held[own] - 1, 0);
+  const Unit *u = &b->p->unit.at[b->held[own] - 1];
+  uint32_t cable = pin_cable(b, b->held[own] - 1, u->kind == UNIT_PANEL ? u->out.n - 1 : 0);
   b->p->cable.at[cable].ink = INK_SERIES3;
   b->p->cable.at[cable].label = name_text(b->w->names, moved(b->s, own)->name);
   return cable;
@@ -139,7 +140,8 @@ static uint32_t line_cable(PanelBuilder *b, const PortEnd *e) {
 
 // -- routes ---------------------------------------------------------------------------------------
 static bool is_wire(const WireRoute *r) {
-  return r->from.n + r->states.n + r->lines.n == 1 && (r->plain || node_is_place(r->value));
+  return !r->zero && r->from.n + r->states.n + r->lines.n == 1 &&
+         (r->plain || node_is_place(r->value));
 }
 
 static bool was_before(const WireRoute *r, uint32_t i) {
@@ -197,6 +199,7 @@ static const char *padded(const PanelBuilder *b, const char *text, const WireRou
 static uint32_t plate_cable(PanelBuilder *b, const WireRoute *r, uint32_t owner) {
   const char *text = r->value ? node_text(b->w, b->arena, b->s, r->value) : "…";
   text = padded(b, text, r);
+  if (r->zero) text = arena_format(b->arena, "0 = %s", text);
   Unit u = {.kind = UNIT_PLATE, .owner = owner + 1, .words = text};
   plate_text(b, &u);
   Ids from = value_cables(b, r);
@@ -238,7 +241,9 @@ static uint32_t route_cable(PanelBuilder *b, const WireRoute *r, uint32_t owner)
                    : r->from.n  ? source_cable(b, &r->from.at[0])
                    : r->lines.n ? line_cable(b, &r->lines.at[0])
                                 : state_cable(b, r->states.at[0]);
-  const char *index = is_wire(r) ? node_index(b->w, b->arena, b->s, r->value) : NULL;
+  const char *index = is_wire(r) ? node_index(b->w, b->arena, b->s, r->value) : NULL,
+             *to = r->at ? node_index(b->w, b->arena, b->s, r->at) : NULL;
+  if (to) index = arena_format(b->arena, "%s%s→ %s", index ? index : "", index ? " " : "", to);
   index = padded(b, index, r);
   if (index) cable = label_cable(b, cable, index, NULL, owner);
   if (!r->guard) return cable;
@@ -420,12 +425,14 @@ static uint32_t shared_cable(PanelBuilder *b, const char *words) {
 static void tie_shared(PanelBuilder *b, uint32_t junction, uint32_t unit, uint32_t pin,
                        bool right) {
   Unit *u = &b->p->unit.at[junction];
-  uint32_t cable = (right ? &u->in : &u->out)->at[0].cable;
-  if (!cable) {
-    cable = shared_cable(b, u->words) + 1;
-    tie(b, cable - 1, junction, 0, !right);
+  Pins *side = right ? &u->in : &u->out;
+  uint32_t *own = &u->shared[!right];
+  if (!*own) {
+    vec_push(b->arena, side, (Pin){0});
+    *own = side->n;
+    tie(b, shared_cable(b, u->words), junction, *own - 1, !right);
   }
-  tie(b, cable - 1, unit, pin, right);
+  tie(b, side->at[*own - 1].cable - 1, unit, pin, right);
 }
 
 // A part that has a place of the variable only: the line says which.
@@ -460,15 +467,20 @@ static void tie_member(PanelBuilder *b, const Sides *sides, const JunctionMember
     tie_shared(b, junction, unit, pin, right[e->port]);
 }
 
+// A state of the wiring that is shared is one thing. 0: there is none of this name
+static uint32_t state_unit(const PanelBuilder *b, Name name) {
+  for (uint32_t i = 0; i < b->s->own.n; i++)
+    if (b->s->own.at[i].name == name) return b->held[i];
+  return 0;
+}
+
 static void add_junctions(PanelBuilder *b, const Sides *sides) {
   const System *s = b->s;
   for (uint32_t j = 0; j < s->junction.n; j++) {
     const Junction *k = &s->junction.at[j];
     Unit u = {.kind = UNIT_SHARED, .name = name_cut(b, k->name)};
     u.words = arena_format(b->arena, "shared variable %.80s", u.name);
-    vec_push(b->arena, &u.in, (Pin){0});
-    vec_push(b->arena, &u.out, (Pin){0});
-    uint32_t unit = unit_add(b, u);
+    uint32_t held = state_unit(b, k->name), unit = held ? held - 1 : unit_add(b, u);
     for (uint32_t i = 0; i < k->member.n; i++) tie_member(b, sides, &k->member.at[i], unit);
     for (uint32_t i = 0; s->shares && k->outer && i < s->in.n; i++)
       if (s->in.at[i].name == k->name) tie_shared(b, unit, i, 0, !sides->out[i]);
@@ -476,12 +488,54 @@ static void add_junctions(PanelBuilder *b, const Sides *sides) {
 }
 
 // -- states and lines -----------------------------------------------------------------------------
+// Modes of the wiring itself are a graph in its picture, from which the mode comes, and the ports that
+// they say.
+static bool add_modes(PanelBuilder *b) {
+  const System *s = b->s;
+  uint32_t state = s->modes.to.port - 1, ports[2] = {s->modes.from.n + s->modes.lines.n, 1};
+  for (uint32_t i = 0; i < s->modes.states.n; i++)
+    ports[0] += !moved(s, s->modes.states.at[i])->late;
+  ports[1] += s->mode_port.n + s->mode_state.n;
+  Unit u = {
+      .kind = UNIT_PANEL, .name = "mode", .unnamed = true, .graph = true, .words = "its modes"};
+  u.inner = modes_inside(b->w, b->arena, s, b->p->depth + 1, ports);
+  for (uint32_t i = 0; i < ports[0]; i++)
+    vec_push(b->arena, &u.in, (Pin){.words = "read by modes"});
+  for (uint32_t i = 0; i < ports[1]; i++)
+    vec_push(b->arena, &u.out, (Pin){.words = "said by modes"});
+  if (u.inner) b->held[state] = unit_add(b, u) + 1;
+  return u.inner;
+}
+
+static void tie_in(PanelBuilder *b, uint32_t unit, uint32_t cable) {
+  vec_push(b->arena, &b->p->unit.at[unit].in, (Pin){0});
+  tie(b, cable, unit, b->p->unit.at[unit].in.n - 1, false);
+}
+
+static void tie_modes(PanelBuilder *b) {
+  const System *s = b->s;
+  uint32_t at = s->modes.to.port ? b->held[s->modes.to.port - 1] : 0;
+  if (!at || b->p->unit.at[at - 1].kind != UNIT_PANEL) return;
+  Ids from = value_cables(b, &s->modes);
+  for (uint32_t i = 0; i < from.n && i < b->p->unit.at[at - 1].in.n; i++)
+    tie(b, from.at[i], at - 1, i, false);
+  for (uint32_t i = 0; i < s->mode_port.n; i++) {
+    uint32_t port = inputs_of(s) + s->mode_port.at[i];
+    if (!b->p->unit.at[port].in.at[0].cable) tie(b, pin_cable(b, at - 1, i), port, 0, false);
+  }
+  for (uint32_t i = 0; i < s->mode_state.n; i++) {
+    uint32_t state = b->held[s->mode_state.at[i]];
+    if (state) tie_in(b, state - 1, pin_cable(b, at - 1, s->mode_port.n + i));
+  }
+}
+
 static void add_states(PanelBuilder *b) {
   const System *s = b->s;
   b->held = NEW_ARRAY(b->arena, uint32_t, moved_count(s) + 1);
   for (uint32_t i = 0; i < moved_count(s); i++) {
     const OwnState *o = moved(s, i);
     if (o->late) continue; // the line that is late shows it
+    if (i + 1 == s->modes.to.port && add_modes(b)) continue;
     Unit u = {.kind = UNIT_STATE, .name = name_cut(b, o->name), .learns = o->learns};
     u.text = shown_type(b, &o->type, true);
     const char *more = state_text(b->w, b->arena, s, o->name, shows_lines(b));
@@ -514,11 +568,6 @@ static void add_said(PanelBuilder *b) {
     for (uint32_t k = 0; k < l->name.n; k++) vec_push(b->arena, &u.out, (Pin){0});
     unit_add(b, u);
   }
-}
-
-static void tie_in(PanelBuilder *b, uint32_t unit, uint32_t cable) {
-  vec_push(b->arena, &b->p->unit.at[unit].in, (Pin){0});
-  tie(b, cable, unit, b->p->unit.at[unit].in.n - 1, false);
 }
 
 static void tie_said(PanelBuilder *b) {
@@ -584,6 +633,7 @@ static Panel *wiring_panel(World *w, Arena *a, const Part *part, const System *s
   if (!s->shares) add_routes(&b);
   tie_said(&b);
   add_moves(&b);
+  tie_modes(&b);
   drop_loose(&b);
   add_junctions(&b, &sides);
   panel_finish(a, b.p);

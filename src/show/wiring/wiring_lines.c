@@ -70,10 +70,16 @@ static void put_start(World *w, Arena *a, const System *s, const Syntax *states,
   }
 }
 
+static const char *unroll_text(World *w, Arena *a, const System *s, const Syntax *n) {
+  const Syntax *ticks = stepby_unroll(n);
+  return ticks ? arena_format(a, " unroll %s", node_text(w, a, s, ticks)) : "";
+}
+
 static void put_step(World *w, Arena *a, const System *s, const Syntax *n, bool whole, Buf *b) {
   const char *text = node_text(w, a, s, n), *by = strstr(text, " by ");
   if (n->kind == N_STEPBY && !(whole && by))
-    text = arena_format(a, "by %s", node_text(w, a, s, stepby_optimiser(n)));
+    text = arena_format(a, "by %s%s", node_text(w, a, s, stepby_optimiser(n)),
+                        unroll_text(w, a, s, n));
   else if (n->kind == N_STEPBY)
     text = by + 1;
   if (whole || n->kind == N_STEPBY) buf_printf(b, "%s%s", b->n ? ", " : "", text);

@@ -1,6 +1,6 @@
 // A machine with modes as a graph: a box for each mode with its lines, an arrow for each jump with its
 // condition, a dot that leads to the mode in which it starts. A mode with modes in it is a panel;
-// jumps out of it go through its edge. What holds in all modes stands in a box of its own.
+// jumps out of it and into it go through its edge. What holds in all modes stands in a box of its own.
 #include "show/wiring/wiring_own.h"
 
 typedef struct {
@@ -21,6 +21,7 @@ typedef struct {
   World *w;
   Arena *arena;
   const System *s;
+  const uint32_t *ports; // of a wiring: what is not in modes is around them. NULL: of a machine
   VEC(ModeNode) mode;
   VEC(ModeJump) jump;
 } ModeGraph;
@@ -42,13 +43,24 @@ static void find_modes(ModeGraph *g, uint32_t around) {
   }
 }
 
-// Beside it, or beside what it is in; 0: there is none
+static uint32_t mode_in(const ModeGraph *g, uint32_t around, Name name) {
+  for (uint32_t i = 1; i < g->mode.n; i++)
+    if (g->mode.at[i].around == around && g->mode.at[i].node->name == name) return i;
+  return 0;
+}
+
+// In it, beside it, or beside what it is in; `on.hot` leads further in. 0: there is none
 static uint32_t mode_meant(const ModeGraph *g, uint32_t from, Name name) {
-  for (uint32_t at = g->mode.at[from].around;; at = g->mode.at[at].around) {
-    for (uint32_t i = 1; i < g->mode.n; i++)
-      if (g->mode.at[i].around == at && g->mode.at[i].node->name == name) return i;
-    if (!at) return 0;
+  const char *text = name_text(g->w->names, name);
+  size_t n = strcspn(text, ".");
+  uint32_t mode = mode_in(g, from, name_of(g->w->names, text, n));
+  for (uint32_t at = from; at && !mode; at = g->mode.at[at].around)
+    mode = mode_in(g, g->mode.at[at].around, name_of(g->w->names, text, n));
+  for (text += n; mode && *text == '.'; text += n) {
+    n = strcspn(++text, ".");
+    mode = mode_in(g, mode, name_of(g->w->names, text, n));
   }
+  return mode;
 }
 
 // Those to modes that come later stand above those that go back, which run below everything.
@@ -72,6 +84,20 @@ static bool within(const ModeGraph *g, uint32_t mode, uint32_t outer) {
 // It goes through the edge of this mode.
 static bool leaves(const ModeGraph *g, const ModeJump *j, uint32_t mode) {
   return within(g, j->from, mode) && (!within(g, j->to, mode) || j->to == mode);
+}
+
+// It comes through the edge of this mode, to one that is in it.
+static bool enters(const ModeGraph *g, const ModeJump *j, uint32_t mode) {
+  return mode && j->to != mode && within(g, j->to, mode) && !within(g, j->from, mode);
+}
+
+static bool arrives(const ModeGraph *g, const ModeJump *j, uint32_t mode) {
+  return j->to == mode || enters(g, j, mode);
+}
+
+// It holds in all modes of this one and leads to one of them.
+static bool is_inside(const ModeGraph *g, const ModeJump *j, uint32_t mode) {
+  return j->from == mode && j->to != mode && within(g, j->to, mode);
 }
 
 // -- units ----------------------------------------------------------------------------------------
@@ -102,7 +128,8 @@ static void add_lines(const ModeGraph *g, uint32_t mode, Unit *u) {
 static void add_pins(const ModeGraph *g, uint32_t mode, Pins *in, Pins *out) {
   if (g->mode.at[mode].first) vec_push(g->arena, in, (Pin){0});
   for (uint32_t i = 0; i < g->jump.n; i++) {
-    if (g->jump.at[i].to == mode) vec_push(g->arena, in, (Pin){0});
+    if (arrives(g, &g->jump.at[i], mode))
+      vec_push(g->arena, in, (Pin){.goes_on = g->jump.at[i].to != mode});
     if (leaves(g, &g->jump.at[i], mode)) vec_push(g->arena, out, (Pin){0});
   }
 }
@@ -137,26 +164,31 @@ static void add_mode(ModeGraph *g, Panel *p, uint32_t mode) {
   g->mode.at[mode].unit = add_unit(g, p, u);
 }
 
-// What holds in all of its modes; jumps of the machine itself leave it. 0: there is nothing
+// What holds in all of its modes; jumps that do so, to one of them, leave it. 0: there is nothing
 static uint32_t add_always(const ModeGraph *g, Panel *p, uint32_t mode) {
   Unit u = {.kind = UNIT_BOX, .of = "always", .words = "always", .graph = true, .dashed = true};
-  add_lines(g, mode, &u);
-  for (uint32_t i = 0; !mode && i < g->jump.n; i++)
-    if (!g->jump.at[i].from) vec_push(g->arena, &u.out, (Pin){0});
+  if (mode || !g->ports) add_lines(g, mode, &u);
+  for (uint32_t i = 0; i < g->jump.n; i++)
+    if (is_inside(g, &g->jump.at[i], mode)) vec_push(g->arena, &u.out, (Pin){0});
   return u.line.n || u.out.n ? add_unit(g, p, u) + 1 : 0;
 }
 
 // -- arrows ---------------------------------------------------------------------------------------
-static uint32_t pin_of_arrival(const ModeGraph *g, uint32_t jump) {
-  uint32_t to = g->jump.at[jump].to, pin = g->mode.at[to].first;
-  for (uint32_t i = 0; i < jump; i++) pin += g->jump.at[i].to == to;
+static uint32_t pin_of_arrival(const ModeGraph *g, uint32_t jump, uint32_t mode) {
+  uint32_t pin = g->mode.at[mode].first;
+  for (uint32_t i = 0; i < jump; i++) pin += arrives(g, &g->jump.at[i], mode);
   return pin;
 }
 
 static uint32_t pin_of_exit(const ModeGraph *g, uint32_t jump, uint32_t mode) {
   uint32_t pin = 0;
-  for (uint32_t i = 0; i < jump; i++)
-    pin += mode ? leaves(g, &g->jump.at[i], mode) : !g->jump.at[i].from;
+  for (uint32_t i = 0; i < jump; i++) pin += leaves(g, &g->jump.at[i], mode);
+  return pin;
+}
+
+static uint32_t pin_of_always(const ModeGraph *g, uint32_t jump, uint32_t mode) {
+  uint32_t pin = 0;
+  for (uint32_t i = 0; i < jump; i++) pin += is_inside(g, &g->jump.at[i], mode);
   return pin;
 }
 
@@ -166,24 +198,36 @@ static uint32_t child_around(const ModeGraph *g, uint32_t mode, uint32_t panel) 
   return mode;
 }
 
-// A jump as far as it is seen in this panel. exits: the unit of the first port at its right edge
-static void add_jump(const ModeGraph *g, Panel *p, uint32_t mode, uint32_t jump, uint32_t always,
-                     uint32_t exits) {
+typedef struct {
+  Panel *p;
+  uint32_t mode;
+  uint32_t always;  // its unit + 1
+  uint32_t entries; // the unit of the first port at the left edge,
+  uint32_t exits;   // and at the right one
+} ModePanel;
+
+// Where a jump comes from in this panel: a mode in it, what always holds, or the left edge. False: it is
+// not seen here.
+static bool jump_begins(const ModeGraph *g, const ModePanel *p, uint32_t jump, uint32_t *unit,
+                        uint32_t *pin) {
   const ModeJump *j = &g->jump.at[jump];
-  bool here = g->mode.at[j->to].around == mode;
-  if (!within(g, j->from, mode) || (j->from == mode && mode)) return;
-  if (!here && !leaves(g, j, mode)) return; // further inside
-  uint32_t child = child_around(g, j->from, mode);
-  if (j->from && !child) return;
-  if (child && !leaves(g, j, child)) return;
-  uint32_t from = add_cable(g, p, j->text, j->to);
-  panel_tie(p, from, child ? g->mode.at[child].unit : always - 1, pin_of_exit(g, jump, child),
-            true);
-  if (!here) {
-    panel_tie(p, from, exits + pin_of_exit(g, jump, mode), 0, false);
-    return;
+  uint32_t child = within(g, j->from, p->mode) ? child_around(g, j->from, p->mode) : 0;
+  if (enters(g, j, p->mode)) {
+    *unit = p->entries + pin_of_arrival(g, jump, p->mode), *pin = 0;
+  } else if (is_inside(g, j, p->mode)) {
+    *unit = p->always - 1, *pin = pin_of_always(g, jump, p->mode);
+  } else if (child && leaves(g, j, child)) {
+    *unit = g->mode.at[child].unit, *pin = pin_of_exit(g, jump, child);
+  } else {
+    return false;
   }
-  uint32_t target = g->mode.at[j->to].unit, to = add_cable(g, p, j->text, j->to);
+  return true;
+}
+
+// The condition stands in the panel in which it leaves one mode for another.
+static uint32_t label_jump(const ModeGraph *g, Panel *p, const ModeJump *j, uint32_t from,
+                           uint32_t target) {
+  uint32_t to = add_cable(g, p, j->text, j->to);
   Unit label = {.kind = UNIT_GUARD, .owner = target + 1, .words = j->text};
   label.text = text_cut(g->arena, FACE_SANS, PORT_SIZE, j->text, 260);
   vec_push(g->arena, &label.in, (Pin){0});
@@ -191,7 +235,24 @@ static void add_jump(const ModeGraph *g, Panel *p, uint32_t mode, uint32_t jump,
   uint32_t unit = add_unit(g, p, label);
   panel_tie(p, from, unit, 0, false);
   panel_tie(p, to, unit, 0, true);
-  panel_tie(p, to, target, pin_of_arrival(g, jump), false);
+  return to;
+}
+
+// A jump as far as it is seen in this panel.
+static void add_jump(const ModeGraph *g, const ModePanel *p, uint32_t jump) {
+  const ModeJump *j = &g->jump.at[jump];
+  uint32_t unit, pin;
+  if (!jump_begins(g, p, jump, &unit, &pin)) return;
+  uint32_t cable = add_cable(g, p->p, j->text, j->to);
+  panel_tie(p->p, cable, unit, pin, true);
+  bool here = j->to != p->mode && within(g, j->to, p->mode);
+  if (!here) {
+    panel_tie(p->p, cable, p->exits + pin_of_exit(g, jump, p->mode), 0, false);
+    return;
+  }
+  uint32_t child = child_around(g, j->to, p->mode), target = g->mode.at[child].unit;
+  if (!enters(g, j, p->mode)) cable = label_jump(g, p->p, j, cable, target);
+  panel_tie(p->p, cable, target, pin_of_arrival(g, jump, child), false);
 }
 
 static void add_start(const ModeGraph *g, Panel *p, uint32_t mode) {
@@ -227,23 +288,26 @@ static Panel *mode_panel(ModeGraph *g, uint32_t mode, uint32_t depth) {
   Panel *p = NEW(g->arena, Panel);
   Pins in = {0}, out = {0};
   p->graph = true, p->depth = depth, p->name = "";
-  p->of = mode ? name_text(g->w->names, g->mode.at[mode].node->name)
-               : system_title(g->w, g->arena, g->s);
+  p->of = mode       ? name_text(g->w->names, g->mode.at[mode].node->name)
+          : g->ports ? "modes"
+                     : system_title(g->w, g->arena, g->s);
   p->of = text_cut(g->arena, FACE_SANS, KIND_SIZE, p->of, 260);
   p->words = mode ? mode_words(g, mode) : p->of;
-  if (mode)
-    add_pins(g, mode, &in, &out);
-  else
-    add_ports(g, p);
+  for (uint32_t i = 0; !mode && g->ports && i < g->ports[0]; i++) vec_push(g->arena, &in, (Pin){0});
+  for (uint32_t i = 0; !mode && g->ports && i < g->ports[1]; i++)
+    vec_push(g->arena, &out, (Pin){0});
+  if (mode) add_pins(g, mode, &in, &out);
+  if (!mode && !g->ports) add_ports(g, p);
+  ModePanel inside = {.p = p, .mode = mode, .entries = p->unit.n};
   for (uint32_t i = 0; i < in.n; i++) add_edge(g, p, false, in.at[i]);
-  uint32_t exits = p->unit.n;
+  inside.exits = p->unit.n;
   for (uint32_t i = 0; i < out.n; i++) add_edge(g, p, true, out.at[i]);
-  uint32_t always = add_always(g, p, mode);
+  inside.always = add_always(g, p, mode);
   for (uint32_t i = 1; i < g->mode.n; i++)
     if (g->mode.at[i].around == mode) add_mode(g, p, i);
   for (uint32_t i = 1; i < g->mode.n; i++)
     if (g->mode.at[i].around == mode && g->mode.at[i].first) add_start(g, p, i);
-  for (uint32_t i = 0; i < g->jump.n; i++) add_jump(g, p, mode, i, always, exits);
+  for (uint32_t i = 0; i < g->jump.n; i++) add_jump(g, &inside, i);
   panel_finish(g->arena, p);
   return p;
 }
@@ -257,14 +321,22 @@ static const char *graph_about(const ModeGraph *g) {
   return b.at;
 }
 
+static bool read_modes(ModeGraph *g) {
+  vec_push(g->arena, &g->mode, ((ModeNode){.line = system_statements(g->s)}));
+  find_modes(g, 0);
+  find_jumps(g, false);
+  find_jumps(g, true);
+  return g->mode.n > 1;
+}
+
 Panel *modes_panel(World *w, Arena *a, const System *s, const char **about) {
   ModeGraph g = {.w = w, .arena = a, .s = s};
-  Nodes line = system_statements(s);
-  vec_push(a, &g.mode, ((ModeNode){.line = line}));
-  find_modes(&g, 0);
-  if (g.mode.n < 2) return NULL;
-  find_jumps(&g, false);
-  find_jumps(&g, true);
+  if (!read_modes(&g)) return NULL;
   *about = graph_about(&g);
   return mode_panel(&g, 0, 0);
+}
+
+Panel *modes_inside(World *w, Arena *a, const System *s, uint32_t depth, const uint32_t ports[2]) {
+  ModeGraph g = {.w = w, .arena = a, .s = s, .ports = ports};
+  return read_modes(&g) ? mode_panel(&g, 0, depth) : NULL;
 }

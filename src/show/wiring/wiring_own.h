@@ -47,9 +47,10 @@ typedef struct {
   uint32_t cable; // + 1; 0: nothing is there
   double y;       // from the top of the unit
   const char *name, *type, *words;
-  bool ring; // it is open in some modes only
-  bool weak; // what it says about layers gives way to all else
-  Ink ink;   // of what sticks out there; 0: the default
+  bool ring;    // it is open in some modes only
+  bool weak;    // what it says about layers gives way to all else
+  bool goes_on; // of a mode: the arrow does, to a mode in it
+  Ink ink;      // of what sticks out there; 0: the default
 } Pin;
 typedef VEC(Pin) Pins;
 
@@ -62,17 +63,18 @@ typedef struct {
   const char *count;            // × 3; NULL: it is not an array
   const char *words;            // for a reader
   VEC(const char *) mode;
-  TextLines line; // what it says, below everything else; of a plate: all of it
-  Pins in, out;   // at its left and its right side
-  bool state;     // it has a state
-  bool unnamed;   // its name is in no text: what shares variables has none
-  bool learns;    // UNIT_STATE
-  bool dashed;    // UNIT_GUARD: its line is; UNIT_BOX: it is there once more
-  bool graph;     // a mode: what comes in has arrowheads
-  bool stops;     // a mode in which nothing changes any more
-  bool behind;    // UNIT_GUARD: it belongs to the unit before it
-  Ink ink;        // 0: the default
-  Panel *inner;   // UNIT_PANEL
+  TextLines line;     // what it says, below everything else; of a plate: all of it
+  Pins in, out;       // at its left and its right side
+  bool state;         // it has a state
+  bool unnamed;       // its name is in no text: what shares variables has none
+  bool learns;        // UNIT_STATE
+  bool dashed;        // UNIT_GUARD: its line is; UNIT_BOX: it is there once more
+  bool graph;         // a mode: what comes in has arrowheads
+  bool stops;         // a mode in which nothing changes any more
+  bool behind;        // UNIT_GUARD: it belongs to the unit before it
+  uint32_t shared[2]; // pins of its lines without direction, at the left and at the right, + 1
+  Ink ink;            // 0: the default
+  Panel *inner;       // UNIT_PANEL
   uint32_t owner; // a plate, a guard or a choice: the unit that gets its value; otherwise itself
   double width, height; // in
   double x, y;          // out: the left upper corner in the panel,
@@ -131,6 +133,8 @@ void panel_finish(Arena *, Panel *); // after its units and cables: it is measur
 
 // wiring_modes.c
 Panel *modes_panel(World *, Arena *, const System *, const char **about); // NULL: it has no modes
+// Those of a wiring, in its picture, with so many ports at its sides
+Panel *modes_inside(World *, Arena *, const System *, uint32_t depth, const uint32_t ports[2]);
 
 // wiring_shared.c
 typedef struct {

@@ -390,6 +390,7 @@ static void shared_paint(Canvas *c, const Unit *u, double x, double y) {
 static void marks_paint(Canvas *c, const Unit *u, double x, double y) {
   double lift = lift_of(u);
   for (uint32_t i = 0; u->graph && i < u->in.n; i++) {
+    if (u->in.at[i].goes_on) continue;
     canvas_open(c, "", "touch", "");
     small_head(c, x - 4, y + u->in.at[i].y, 1, 0, INK_NONE);
     canvas_close(c);

@@ -85,7 +85,7 @@ static void emit_inside(Emit *e, EmitKernel *kernel, uint32_t i) {
   e->k = &e->p->kernel.at[i];
   e->now = &kernel[i];
   emit_open(e);
-  emit_line(e, "char **w = c->table[%u];", i);
+  emit_line(e, e->alone ? "char **w = c->table[%u]; (void)w;" : "char **w = c->table[%u];", i);
   emit_loops(e);
   emit_close(e);
 }

@@ -1,0 +1,115 @@
+// The goals of a program as functions: methods of one module in PyTorch, functions of a tree of
+// weights in JAX. Each gives its loss and, where states of boxes move with it, their next values by
+// name. training.c says how they train.
+#include "port/python/python_own.h"
+
+// -- what is there --------------------------------------------------------------------------------
+static const char *goal_word(Python *p, const Goal *g, uint32_t number) {
+  const char *said = g->name ? name_text(p->w->names, g->name) : "";
+  return *said ? said : arena_format(p->a, "goal_%u", number + 1);
+}
+
+// A method must not hide a learner of the same name, nor a function one of its own.
+static void name_goals(Python *p) {
+  const Program *program = p->e->p;
+  const Diagram *d = p->loss.diagram;
+  Table *taken = p->jax ? p->taken : table_new(p->a);
+  for (uint32_t i = 0; !p->jax && i < d->param.n; i++) {
+    const char *path = d->param.at[i].path;
+    const char *own = python_name(p->a, arena_text(p->a, path, strcspn(path, "/")));
+    table_put(taken, own, strlen(own), 1);
+  }
+  p->goal = NEW_ARRAY(p->a, const char *, program->goal.n + 1);
+  for (uint32_t i = 0; i < program->goal.n; i++) {
+    const char *own = python_name(p->a, goal_word(p, &program->goal.at[i], i));
+    if (table_get(taken, own, strlen(own))) own = arena_format(p->a, "%s_goal", own);
+    p->goal[i] = p->jax ? python_defined(p, own) : python_unique(p->a, taken, own);
+  }
+}
+
+// Slopes of bits are none of numbers.
+static bool bits_are_trained(Python *p) {
+  for (uint32_t i = 0; i < p->regime.n; i++)
+    for (uint32_t k = 0; k < p->regime.at[i].stepped.n; k++) {
+      const Stepped *s = &p->regime.at[i].stepped.at[k];
+      if (s->base == BASE_R) continue;
+      export_wrong(p->e, OUTCOME_WRONG,
+                   "training moves `%s`, which is made of bits, and %s has no slopes of bits: name "
+                   "a learner",
+                   s->at[0], p->jax ? "JAX" : "PyTorch");
+      return true;
+    }
+  return false;
+}
+
+// Copies that no goal reads are weights of the model too.
+static void add_copies(Python *p, Diagram *d) {
+  for (uint32_t i = 0; i < p->regime.n; i++)
+    for (uint32_t k = 0; k < p->regime.at[i].followed.n; k++) {
+      const StaleCopy *c = &p->regime.at[i].followed.at[k];
+      diagram_param(p->w, d, c->param, c->type, c->name, 0);
+    }
+}
+
+const Diagram *python_program(Python *p) {
+  Export *e = p->e;
+  p->loss = learn_loss(e->in, e->p);
+  if (!p->loss.diagram) {
+    export_wrong(e, OUTCOME_WRONG, "the program has no goals: name a box or learner");
+    return NULL;
+  }
+  for (uint32_t i = 0; i < e->p->train.n; i++) {
+    Regime r;
+    if (!learn_regime(e->in, e->p, e->p->train.at[i], &r)) return NULL;
+    vec_push(p->a, &p->regime, r);
+  }
+  if (bits_are_trained(p)) return NULL;
+  p->masked = p->loss.diagram->param.n;
+  add_copies(p, p->loss.diagram);
+  name_goals(p);
+  return p->loss.diagram;
+}
+
+// -- the functions --------------------------------------------------------------------------------
+// The states that a goal moves, by name, beside what it gives.
+static void note_states(Python *p, PythonWork *k, const Goal *g) {
+  uint32_t at = 0;
+  k->states = NEW_ARRAY(p->a, const char *, g->diagram->param.n + 1);
+  for (uint32_t i = 0; i < g->diagram->param.n; i++) {
+    const Param *param = &g->diagram->param.at[i];
+    if (!param->next) continue;
+    k->states[at++] = goal_moves_state(p->e->in, g, param) ? python_dotted(p, param->path) : "";
+  }
+}
+
+static bool put_goal(Python *p, PythonWork *k, uint32_t i, Buf *b) {
+  const Goal *g = &p->e->p->goal.at[i];
+  const char *arguments, *body;
+  k->d = k->now = g->diagram;
+  note_states(p, k, g);
+  if (!python_lowered(k, &arguments, &body)) return false;
+  const char *noise = p->jax && g->diagram->noisy ? ", key" : "";
+  buf_printf(b, p->jax ? "\n\ndef %s(p%s%s%s):\n%s" : "\n    def %s(self%s%s%s):\n%s", p->goal[i],
+             noise, *arguments ? ", " : "", arguments, body);
+  return true;
+}
+
+const PythonMade *python_goals(Python *p) {
+  Buf functions = buf_new(p->a);
+  PythonWork k = {.p = p, .root = true, .goals = true};
+  for (uint32_t i = 0; i < p->e->p->goal.n; i++)
+    if (!put_goal(p, &k, i, &functions)) return NULL;
+  k.d = p->loss.diagram;
+  PythonMade *made = NEW(p->a, PythonMade);
+  made->name = p->jax ? "goals" : "Goals";
+  if (!p->jax) {
+    Buf init = buf_new(p->a);
+    python_members(&k, &init);
+    buf_printf(&p->text,
+               "\n\nclass %s(nn.Module):\n    def __init__(self):\n        super().__init__()\n%s",
+               made->name, init.at);
+    python_start_copies(p, &p->text);
+  }
+  buf_text(&p->text, functions.at);
+  return made;
+}

@@ -1,0 +1,66 @@
+// What an array operation is in PyTorch and in JAX: a row each. $0, $1 … are its operands, T is the
+// library. Those that begin small are rows of ops.def, the others are made by the lowering.
+#include "port/python/python_own.h"
+
+static const PythonRow rows[] = {
+    {"add", "$0 + $1", NULL, PREC_ADD, false},
+    {"sub", "$0 - $1", NULL, PREC_ADD, false},
+    {"mul", "$0 * $1", NULL, PREC_MUL, false},
+    {"div", "$0 / $1", NULL, PREC_MUL, false},
+    {"mod", "$0 % $1", NULL, PREC_MUL, false},
+    {"neg", "-$0", NULL, PREC_NEG, false},
+    {"pow", "power($0, $1)", NULL, PREC_ATOM, true},
+    {"exp", "T.exp($0)", NULL, PREC_ATOM, true},
+    {"log", "T.log($0)", NULL, PREC_ATOM, true},
+    {"log1p", "T.log1p($0)", NULL, PREC_ATOM, true},
+    {"expm1", "T.expm1($0)", NULL, PREC_ATOM, true},
+    {"sqrt", "root($0)", NULL, PREC_ATOM, true},
+    {"sin", "T.sin($0)", NULL, PREC_ATOM, true},
+    {"cos", "T.cos($0)", NULL, PREC_ATOM, true},
+    {"tan", "T.tan($0)", NULL, PREC_ATOM, true},
+    {"tanh", "T.tanh($0)", NULL, PREC_ATOM, true},
+    {"atan", "T.atan($0)", "T.arctan($0)", PREC_ATOM, true},
+    {"sigmoid", "T.sigmoid($0)", "jax.nn.sigmoid($0)", PREC_ATOM, true},
+    {"softplus", "F.softplus($0)", "jax.nn.softplus($0)", PREC_ATOM, true},
+    {"erf", "T.erf($0)", "jax.scipy.special.erf($0)", PREC_ATOM, true},
+    {"relu", "T.relu($0)", "jax.nn.relu($0)", PREC_ATOM, true},
+    {"abs", "T.abs($0)", NULL, PREC_ATOM, true},
+    {"sign", "T.sign($0)", NULL, PREC_ATOM, true},
+    {"floor", "T.floor($0)", NULL, PREC_ATOM, true},
+    {"maximum", "T.maximum($0, $1)", NULL, PREC_ATOM, true},
+    {"minimum", "T.minimum($0, $1)", NULL, PREC_ATOM, true},
+    {"select", "T.where($0, $1, $2)", NULL, PREC_ATOM, true},
+    {"lt", "$0 < $1", NULL, PREC_COMPARE, false},
+    {"le", "$0 <= $1", NULL, PREC_COMPARE, false},
+    {"eq", "$0 == $1", NULL, PREC_COMPARE, false},
+    {"ne", "$0 != $1", NULL, PREC_COMPARE, false},
+    {"stop", "$0.detach()", "jax.lax.stop_gradient($0)", PREC_ATOM, true},
+    {"through", "through($0, $1)", NULL, PREC_ATOM, true},
+    {"bit", "$0 > 0.5", NULL, PREC_COMPARE, false},
+    {"xor", "$0 ^ $1", NULL, PREC_XOR, false},
+    {"and", "$0 & $1", NULL, PREC_AND, false},
+    {"or", "$0 | $1", NULL, PREC_OR, false},
+    {"not", "~$0", NULL, PREC_NEG, true},
+    {"Add", "$0 + $1", NULL, PREC_ADD, false},
+    {"Sub", "$0 - $1", NULL, PREC_ADD, false},
+    {"Mul", "$0 * $1", NULL, PREC_MUL, false},
+    {"Div", "$0 // $1", NULL, PREC_MUL, false},
+    {"Mod", "$0 % $1", NULL, PREC_MUL, false},
+    {"Pow", "$0 ** $1", NULL, PREC_POW, false},
+    {"Max", "T.maximum($0, $1)", NULL, PREC_ATOM, true},
+    {"Min", "T.minimum($0, $1)", NULL, PREC_ATOM, true},
+    {"Less", "$0 < $1", NULL, PREC_COMPARE, false},
+    {"And", "$0 & $1", NULL, PREC_AND, false},
+    {"Or", "$0 | $1", NULL, PREC_OR, false},
+    {"Not", "~$0", NULL, PREC_NEG, true},
+    {"Where", "T.where($0, $1, $2)", NULL, PREC_ATOM, true},
+    {"MatMul", "$0 @ $1", NULL, PREC_MUL, true},
+    {"Identity", "$0", NULL, PREC_ANY, false},
+    {"ScatterElements", "$0.scatter_add(0, $1, $2)", "$0.at[$1].add($2)", PREC_ATOM, true},
+};
+
+const PythonRow *python_row(const char *op) {
+  for (uint32_t i = 0; i < COUNT(rows); i++)
+    if (!strcmp(rows[i].op, op)) return &rows[i];
+  return NULL;
+}

@@ -1,0 +1,239 @@
+// The texts that are open: what an editor says of them is kept, and after a pause they are looked at.
+//
+// A look is a load of the whole program into a second handle; when it is through, the two change
+// places. Until then the first one answers, and is told how the text has gone on.
+#include "serve/serve.h"
+
+static const double PAUSE = 0.15;     // after a change
+static const double TRY_PAUSE = 0.35; // before it is asked whether the program would run
+// A text that is short, unless its program is large all the same, is looked at before every answer.
+static const double QUICK = 0.3;
+enum { SHORT = 16 << 10, GIVE_UP_LIMIT = 20, DOCUMENT_LIMIT = 8 << 20, DOCUMENTS_LIMIT = 1000 };
+
+static const Json *inside(const Json *j, const char *key) {
+  return j && j->kind == JSON_OBJECT ? json_get(j, key) : NULL;
+}
+
+ServedText *served_at(LimnServer *s, const char *uri) {
+  for (uint32_t i = 0; uri && i < s->doc.n; i++)
+    if (strcmp(s->doc.at[i]->uri, uri) == 0) return s->doc.at[i];
+  return NULL;
+}
+
+void served_free(ServedText *d) {
+  limn_free(d->shown);
+  limn_free(d->next);
+}
+
+// -- addresses ------------------------------------------------------------------------------------
+static int hex_digit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  char up = char_upper(c);
+  return up >= 'A' && up <= 'F' ? up - 'A' + 10 : -1;
+}
+
+// The path of file:///a/b%20c; of another address, its last part: a text that is in no file.
+static const char *path_of(Arena *a, const char *uri) {
+  if (strncmp(uri, "file://", 7)) {
+    const char *last = strrchr(uri, '/');
+    last = last ? last + 1 : strrchr(uri, ':') ? strrchr(uri, ':') + 1 : uri;
+    return *last ? arena_text(a, last, strlen(last)) : "untitled.limn";
+  }
+  Buf b = buf_new(a);
+  for (const char *at = uri + 7; *at; at++) {
+    int high = *at == '%' ? hex_digit(at[1]) : -1, low = high >= 0 ? hex_digit(at[2]) : -1;
+    if (low >= 0 && (high || low)) {
+      buf_char(&b, (char)(high * 16 + low));
+      at += 2;
+    } else
+      buf_char(&b, *at);
+  }
+  return b.n ? b.at : "untitled.limn";
+}
+
+// -- the text -------------------------------------------------------------------------------------
+// The old one goes when the new one stands.
+static void set_text(ServedText *d, Arena *a, const char *text, size_t n) {
+  Arena *old = d->text_arena;
+  d->text_arena = a;
+  d->text = text;
+  d->n = n;
+  d->stale = true;
+  d->told = d->untried = false;
+  d->due = clock_seconds() + PAUSE;
+  arena_free(old);
+}
+
+static void complain(LimnServer *s, const char *text) {
+  Buf b = buf_new(s->scratch);
+  buf_text(&b, "{\"type\":1,\"message\":");
+  buf_json(&b, text, strlen(text));
+  buf_char(&b, '}');
+  serve_tell(s, "window/showMessage", b.at);
+}
+
+void serve_open(const ServeCall *c) {
+  LimnServer *s = c->s;
+  const Json *item = inside(c->params, "textDocument"), *text = inside(item, "text");
+  const Json *version = inside(item, "version");
+  const char *uri = serve_text(item, "uri");
+  if (!uri || !text || text->kind != JSON_TEXT || text->n > DOCUMENT_LIMIT) {
+    complain(s, "a text was opened that has no address or is too large");
+    return;
+  }
+  ServedText *d = served_at(s, uri);
+  if (!d && s->doc.n >= DOCUMENTS_LIMIT) return;
+  if (!d) {
+    Arena *a = arena_child(s->own);
+    d = NEW(a, ServedText);
+    d->arena = a;
+    d->uri = arena_text(a, uri, strlen(uri));
+    d->path = path_of(a, uri);
+    vec_push(s->own, &s->doc, d);
+  }
+  d->version = version && version->kind == JSON_NUMBER ? version->number : 0;
+  Arena *a = arena_child(s->own);
+  set_text(d, a, arena_text(a, text->text, text->n), text->n);
+  d->due = clock_seconds();
+}
+
+void serve_close(const ServeCall *c) {
+  LimnServer *s = c->s;
+  const char *uri = serve_text(inside(c->params, "textDocument"), "uri");
+  ServedText *d = served_at(s, uri);
+  for (uint32_t i = 0; d && i < s->doc.n; i++)
+    if (s->doc.at[i] == d) s->doc.at[i] = s->doc.at[--s->doc.n];
+  if (!d) return;
+  Buf b = buf_new(s->scratch);
+  buf_text(&b, "{\"uri\":");
+  buf_json(&b, uri, strlen(uri));
+  buf_text(&b, ",\"diagnostics\":[]}");
+  serve_tell(s, "textDocument/publishDiagnostics", b.at);
+  served_free(d);
+  arena_free(d->text_arena);
+  arena_free(d->arena);
+}
+
+// A file has changed: programs that use it may mean something else.
+void serve_save(const ServeCall *c) {
+  for (uint32_t i = 0; i < c->s->doc.n; i++) {
+    c->s->doc.at[i]->stale = true;
+    c->s->doc.at[i]->due = clock_seconds();
+  }
+}
+
+// -- changes --------------------------------------------------------------------------------------
+static size_t offset_of(const LimnServer *s, const ServedText *d, uint32_t line,
+                        uint32_t character) {
+  size_t at = 0;
+  for (; line && at <= d->n; line--) {
+    const char *end = at < d->n ? memchr(d->text + at, '\n', d->n - at) : NULL;
+    if (!end) return d->n;
+    at = (size_t)(end - d->text) + 1;
+  }
+  const char *end = at < d->n ? memchr(d->text + at, '\n', d->n - at) : NULL;
+  size_t last = end ? (size_t)(end - d->text) : d->n;
+  for (uint32_t c = 0; c < character && at < last;) {
+    size_t n = character_length(d->text + at, last - at);
+    n = n ? n : 1;
+    c += s->utf8 ? (uint32_t)n : n == 4 ? 2 : 1;
+    at += n;
+  }
+  return at;
+}
+
+// One change: a part of the text, or all of it. False: it does not fit.
+static bool change(LimnServer *s, ServedText *d, const Json *one) {
+  const Json *text = inside(one, "text"), *range = inside(one, "range");
+  uint32_t line, character, end_line, end_character;
+  if (!text || text->kind != JSON_TEXT) return false;
+  size_t from = 0, to = d->n;
+  if (range && range->kind != JSON_NULL) {
+    if (!serve_place(inside(range, "start"), &line, &character) ||
+        !serve_place(inside(range, "end"), &end_line, &end_character))
+      return false;
+    from = offset_of(s, d, line, character);
+    to = offset_of(s, d, end_line, end_character);
+  }
+  if (from > to || d->n - (to - from) + text->n > DOCUMENT_LIMIT) return false;
+  Arena *a = arena_child(s->own);
+  size_t n = d->n - (to - from) + text->n;
+  char *all = arena_alloc(a, n + 1);
+  memcpy(all, d->text, from);
+  memcpy(all + from, text->text, text->n);
+  memcpy(all + from + text->n, d->text + to, d->n - to);
+  set_text(d, a, all, n);
+  return true;
+}
+
+void serve_change(const ServeCall *c) {
+  LimnServer *s = c->s;
+  const Json *item = inside(c->params, "textDocument"), *version = inside(item, "version");
+  const Json *list = inside(c->params, "contentChanges");
+  ServedText *d = served_at(s, serve_text(item, "uri"));
+  bool good = d && list && list->kind == JSON_LIST;
+  const Json *one = good ? json_first(list) : NULL;
+  for (uint32_t i = 0; good && i < list->n; i++, one = json_next(one)) good = change(s, d, one);
+  if (good && version && version->kind == JSON_NUMBER) d->version = version->number;
+  if (!good)
+    complain(s, d ? "a change does not fit the text that it is of"
+                  : "a change is of a text that is not open");
+}
+
+// -- looking --------------------------------------------------------------------------------------
+static Limn *new_handle(const LimnServer *s) {
+  Limn *l = limn_new();
+  for (uint32_t i = 0; l && s->read[i]; i++) limn_allow(l, s->read[i]);
+  return l;
+}
+
+bool served_look(LimnServer *s, ServedText *d, const volatile sig_atomic_t *stop) {
+  if (!d->next) d->next = new_handle(s);
+  if (!d->next) return false;
+  if (d->given_up >= GIVE_UP_LIMIT) stop = NULL;
+  double begin = clock_seconds();
+  LimnStatus status = limn_edit_load(d->next, d->path, d->text, d->n, stop);
+  if (stop && *stop && status) {
+    d->given_up++;
+    d->due = clock_seconds() + PAUSE;
+    return false;
+  }
+  Limn *last = d->shown;
+  d->shown = d->next;
+  d->next = last;
+  d->seconds = clock_seconds() - begin;
+  d->given_up = 0;
+  d->stale = false;
+  d->told = true;
+  d->untried = !limn_errors(d->shown);
+  d->due = clock_seconds() + TRY_PAUSE + 10 * d->seconds; // it is not given up once it has begun
+  served_publish(s, d);
+  return true;
+}
+
+void served_try(LimnServer *s, ServedText *d) {
+  uint32_t before = limn_message_count(d->shown);
+  d->untried = false;
+  limn_check(d->shown);
+  if (limn_message_count(d->shown) != before) served_publish(s, d);
+}
+
+bool served_ready(LimnServer *s, ServedText *d, bool now) {
+  if (d->stale && (now || !d->shown || (d->n < SHORT && d->seconds < QUICK)))
+    served_look(s, d, NULL);
+  if (!d->shown) return false;
+  if (!d->told) d->told = limn_edit_text(d->shown, d->text, d->n) == LIMN_GOOD;
+  return d->told;
+}
+
+void served_publish(LimnServer *s, ServedText *d) {
+  LimnAsk ask = {.size = sizeof ask, .utf8 = s->utf8, .library = s->library};
+  const char *messages = limn_edit_ask(d->shown, "messages", &ask);
+  Buf b = buf_new(s->scratch);
+  buf_text(&b, "{\"uri\":");
+  buf_json(&b, d->uri, strlen(d->uri));
+  buf_printf(&b, ",\"version\":%.0f,\"diagnostics\":", d->version);
+  buf_text(&b, messages ? messages : "[]");
+  buf_char(&b, '}');
+  serve_tell(s, "textDocument/publishDiagnostics", b.at);
+}

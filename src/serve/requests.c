@@ -1,0 +1,325 @@
+// Requests: most are a question of limn_edit_ask under another name.
+#include "serve/serve.h"
+
+static const Json *inside(const Json *j, const char *key) {
+  return j && j->kind == JSON_OBJECT ? json_get(j, key) : NULL;
+}
+
+const char *serve_text(const Json *object, const char *key) {
+  const Json *text = inside(object, key);
+  return text && text->kind == JSON_TEXT && strlen(text->text) == text->n ? text->text : NULL;
+}
+
+static bool natural(const Json *j, uint32_t *out) {
+  if (!j || j->kind != JSON_NUMBER || !j->natural || j->number > 2e9) return false;
+  *out = (uint32_t)j->number;
+  return true;
+}
+
+bool serve_place(const Json *j, uint32_t *line, uint32_t *character) {
+  return natural(inside(j, "line"), line) && natural(inside(j, "character"), character);
+}
+
+// The text that a request is about; NULL: it was refused.
+static ServedText *text_asked(const ServeCall *c, bool now) {
+  const char *uri = serve_text(inside(c->params, "textDocument"), "uri");
+  ServedText *d = served_at(c->s, uri);
+  if (!d) {
+    serve_refuse(c, SERVE_NO_PARAMS, uri ? "this text is not open: %s" : "a text is wanted", uri);
+    return NULL;
+  }
+  if (served_ready(c->s, d, now)) return d;
+  serve_refuse(c, SERVE_FAILED, "nothing is known of this text");
+  return NULL;
+}
+
+// What a request is called here, and what it is about.
+typedef enum { ABOUT_TEXT, ABOUT_PLACE, ABOUT_RANGE } AskedAbout;
+static const struct {
+  const char *method, *question;
+  AskedAbout about;
+  bool now; // about the text as it is now, whatever that takes
+} asked[] = {{"textDocument/hover", "hover", ABOUT_PLACE, false},
+             {"textDocument/definition", "definition", ABOUT_PLACE, false},
+             {"textDocument/references", "references", ABOUT_PLACE, false},
+             {"textDocument/documentHighlight", "highlight", ABOUT_PLACE, false},
+             {"textDocument/prepareRename", "prepareRename", ABOUT_PLACE, false},
+             {"textDocument/rename", "rename", ABOUT_PLACE, true},
+             {"textDocument/completion", "completion", ABOUT_PLACE, false},
+             {"textDocument/signatureHelp", "signature", ABOUT_PLACE, false},
+             {"textDocument/documentSymbol", "symbols", ABOUT_TEXT, false},
+             {"textDocument/semanticTokens/full", "tokens", ABOUT_TEXT, false},
+             {"textDocument/foldingRange", "folding", ABOUT_TEXT, false},
+             {"textDocument/codeAction", "actions", ABOUT_RANGE, false},
+             {"textDocument/inlayHint", "hints", ABOUT_RANGE, false}};
+
+static bool read_place(const ServeCall *c, AskedAbout about, LimnAsk *a) {
+  const Json *range = inside(c->params, "range");
+  if (about == ABOUT_PLACE)
+    return serve_place(inside(c->params, "position"), &a->line, &a->character);
+  if (about == ABOUT_TEXT) return true;
+  return serve_place(inside(range, "start"), &a->line, &a->character) &&
+         serve_place(inside(range, "end"), &a->end_line, &a->end_character);
+}
+
+// use "net.limn", use "./net.limn"
+static bool uses_file(const char *text, const char *name) {
+  for (const char *at = text; (at = strstr(at, "use \""));) {
+    at += strlen("use \"");
+    const char *end = strchr(at, '"');
+    size_t n = strlen(name);
+    if (end && (size_t)(end - at) >= n && strncmp(end - n, name, n) == 0 &&
+        (end - n == at || end[-(ptrdiff_t)n - 1] == '/'))
+      return true;
+  }
+  return false;
+}
+
+// Whether a file beside it uses this one and has the name in it: then it would not be the same program.
+static const char *user_of(const ServeCall *c, const ServedText *d, const char *name) {
+  Arena *a = c->s->scratch;
+  const char *own, *folder = path_folder(a, d->path, &own);
+  FolderNames files = {0};
+  if (d->path[0] != '/' || folder_names(a, folder, &files)) return NULL;
+  for (uint32_t i = 0; i < files.n && i < 500; i++) {
+    if (!text_ends(files.at[i], ".limn") || strcmp(files.at[i], own) == 0) continue;
+    FileText f = file_read(a, arena_format(a, "%s%s", folder, files.at[i]), 1 << 20);
+    if (!f.text || !uses_file(f.text, own)) continue;
+    size_t n = strlen(name);
+    for (const char *at = f.text; (at = strstr(at, name)); at += n)
+      if (!(at > f.text && (char_is_word(at[-1]) || at[-1] == '_')) && !char_is_word(at[n]) &&
+          at[n] != '_')
+        return files.at[i];
+  }
+  return NULL;
+}
+
+static bool rename_is_safe(const ServeCall *c, const ServedText *d, LimnAsk *a) {
+  const char *prepared = limn_edit_ask(d->shown, "prepareRename", a), *error;
+  const Json *j = prepared ? json_read(c->s->scratch, prepared, strlen(prepared), &error) : NULL;
+  const Json *shared = inside(j, "ofFile");
+  const char *name = serve_text(j, "placeholder");
+  const char *user = name && shared && shared->kind == JSON_TRUE ? user_of(c, d, name) : NULL;
+  if (user)
+    serve_refuse(c, SERVE_REFUSED, "`%s` stands in %s too, which uses this file", name, user);
+  return !user;
+}
+
+static const char *last_message(Limn *l) {
+  LimnMessage m = {.size = sizeof m};
+  uint32_t n = limn_message_count(l);
+  for (uint32_t i = n; i-- > 0;)
+    if (limn_message(l, i, &m) == LIMN_GOOD && !*m.file) return m.text;
+  return "there is no answer";
+}
+
+static void ask(const ServeCall *c, uint32_t i) {
+  LimnAsk a = {.size = sizeof a, .utf8 = c->s->utf8, .library = c->s->library};
+  ServedText *d = text_asked(c, asked[i].now);
+  if (!d) return;
+  const Json *declaration = inside(inside(c->params, "context"), "includeDeclaration");
+  a.no_declaration = declaration && declaration->kind == JSON_FALSE;
+  a.text = serve_text(c->params, "newName");
+  if (!read_place(c, asked[i].about, &a)) {
+    serve_refuse(c, SERVE_NO_PARAMS, "a place is a line and a character, both from 0");
+    return;
+  }
+  bool rename = strcmp(asked[i].question, "rename") == 0;
+  if (rename && !rename_is_safe(c, d, &a)) return;
+  const char *answer = limn_edit_ask(d->shown, asked[i].question, &a);
+  if (answer)
+    serve_answer(c, answer);
+  else
+    serve_refuse(c, SERVE_REFUSED, "%s", last_message(d->shown));
+}
+
+// -- layout ---------------------------------------------------------------------------------------
+static void serve_format(const ServeCall *c) {
+  const char *uri = serve_text(inside(c->params, "textDocument"), "uri");
+  ServedText *d = served_at(c->s, uri);
+  if (!d) {
+    serve_refuse(c, SERVE_NO_PARAMS, "this text is not open");
+    return;
+  }
+  Limn *l = limn_new();
+  const char *text = l ? limn_format(l, d->path, d->text, d->n) : NULL;
+  bool same = !text || (strlen(text) == d->n && memcmp(text, d->text, d->n) == 0);
+  Buf b = buf_new(c->s->scratch);
+  uint32_t lines = 0;
+  for (size_t i = 0; i < d->n; i++) lines += d->text[i] == '\n';
+  buf_char(&b, '[');
+  if (!same) {
+    buf_printf(&b,
+               "{\"range\":{\"start\":{\"line\":0,\"character\":0},\"end\":{\"line\":%u,"
+               "\"character\":0}},\"newText\":",
+               lines + 1);
+    buf_json(&b, text, strlen(text));
+    buf_char(&b, '}');
+  }
+  buf_char(&b, ']');
+  serve_answer(c, b.at);
+  limn_free(l);
+}
+
+// -- symbols of all texts -------------------------------------------------------------------------
+static void copy_json(Buf *b, const Json *j) {
+  if (j->kind == JSON_TEXT) buf_json(b, j->text, j->n);
+  if (j->kind == JSON_NUMBER) buf_number(b, j->number);
+  if (j->kind != JSON_OBJECT) return;
+  const Json *key = json_first(j);
+  buf_char(b, '{');
+  for (uint32_t i = 0; i < j->n; i++, key = json_next(key + 1)) {
+    if (i) buf_char(b, ',');
+    buf_json(b, key->text, key->n);
+    buf_char(b, ':');
+    copy_json(b, key + 1);
+  }
+  buf_char(b, '}');
+}
+
+// Letters of the query in this order, as editors expect.
+static bool matches(const char *name, const char *query) {
+  for (; *query; query++, name++) {
+    while (*name && char_upper(*name) != char_upper(*query)) name++;
+    if (!*name) return false;
+  }
+  return true;
+}
+
+static void add_symbols(const ServeCall *c, const ServedText *d, const char *query, Buf *b) {
+  LimnAsk a = {.size = sizeof a, .utf8 = c->s->utf8};
+  const char *text = limn_edit_ask(d->shown, "symbols", &a), *error;
+  const Json *list = text ? json_read(c->s->scratch, text, strlen(text), &error) : NULL;
+  const Json *one = list && list->kind == JSON_LIST ? json_first(list) : NULL;
+  for (uint32_t i = 0; one && i < list->n; i++, one = json_next(one)) {
+    const char *name = serve_text(one, "name");
+    if (!name || !matches(name, query)) continue;
+    if (b->n > 1) buf_char(b, ',');
+    buf_text(b, "{\"name\":");
+    buf_json(b, name, strlen(name));
+    buf_text(b, ",\"kind\":");
+    copy_json(b, inside(one, "kind"));
+    buf_text(b, ",\"location\":{\"uri\":");
+    buf_json(b, d->uri, strlen(d->uri));
+    buf_text(b, ",\"range\":");
+    copy_json(b, inside(one, "selectionRange"));
+    buf_text(b, "}}");
+  }
+}
+
+static void serve_symbols(const ServeCall *c) {
+  const char *query = serve_text(c->params, "query");
+  Buf b = buf_new(c->s->scratch);
+  buf_char(&b, '[');
+  for (uint32_t i = 0; i < c->s->doc.n; i++)
+    if (served_ready(c->s, c->s->doc.at[i], false))
+      add_symbols(c, c->s->doc.at[i], query ? query : "", &b);
+  buf_char(&b, ']');
+  serve_answer(c, b.at);
+}
+
+// -- commands -------------------------------------------------------------------------------------
+// limn.openPicture [{"uri", "position"}]: the box there as svg.
+static void open_picture(const ServeCall *c, const Json *where) {
+  LimnAsk a = {.size = sizeof a, .utf8 = c->s->utf8};
+  ServedText *d = served_at(c->s, serve_text(where, "uri"));
+  if (!d || !serve_place(inside(where, "position"), &a.line, &a.character)) {
+    serve_refuse(c, SERVE_NO_PARAMS,
+                 "limn.openPicture wants {\"uri\", \"position\"} of a text that is open");
+    return;
+  }
+  if (!served_ready(c->s, d, false)) {
+    serve_refuse(c, SERVE_FAILED, "nothing is known of this text");
+    return;
+  }
+  const char *box = limn_edit_ask(d->shown, "box", &a), *error, *svg;
+  const Json *named = box ? json_read(c->s->scratch, box, strlen(box), &error) : NULL;
+  const char *name = serve_text(named, "name");
+  LimnDraw how = {.size = sizeof how, .out = "picture.svg"};
+  size_t n;
+  if (limn_draw_bytes(d->shown, name, &how, &svg, &n) != LIMN_GOOD) {
+    serve_refuse(c, SERVE_REFUSED, "%s", last_message(d->shown));
+    return;
+  }
+  Buf b = buf_new(c->s->scratch);
+  buf_text(&b, "{\"name\":");
+  buf_json(&b, name ? name : "", name ? strlen(name) : 0);
+  buf_text(&b, ",\"svg\":");
+  buf_json(&b, svg, n);
+  buf_char(&b, '}');
+  serve_answer(c, b.at);
+}
+
+static void serve_command(const ServeCall *c) {
+  const char *command = serve_text(c->params, "command");
+  const Json *arguments = inside(c->params, "arguments");
+  bool one = arguments && arguments->kind == JSON_LIST && arguments->n == 1;
+  if (!command || strcmp(command, "limn.openPicture"))
+    serve_refuse(c, SERVE_NO_PARAMS, "there is no command `%s`", command ? command : "");
+  else
+    open_picture(c, one ? json_first(arguments) : NULL);
+}
+
+// limn/document {"uri"}: the text behind an address that is no file.
+static void serve_document(const ServeCall *c) {
+  const char *uri = serve_text(c->params, "uri");
+  Limn *l = limn_new();
+  const char *name = uri && strncmp(uri, "limn:", 5) == 0 ? uri + 5 : "";
+  while (*name == '/') name++;
+  const char *text = l ? limn_edit_document(l, name) : NULL;
+  Buf b = buf_new(c->s->scratch);
+  if (text) buf_json(&b, text, strlen(text));
+  serve_answer(c, text ? b.at : NULL);
+  limn_free(l);
+}
+
+// -- all of them ----------------------------------------------------------------------------------
+bool serve_request(const ServeCall *c) {
+  static const struct {
+    const char *method;
+    void (*take)(const ServeCall *);
+  } own[] = {{"textDocument/formatting", serve_format},
+             {"workspace/symbol", serve_symbols},
+             {"workspace/executeCommand", serve_command},
+             {"limn/document", serve_document}};
+  for (uint32_t i = 0; i < COUNT(asked); i++)
+    if (strcmp(asked[i].method, c->method) == 0) {
+      ask(c, i);
+      return true;
+    }
+  for (uint32_t i = 0; i < COUNT(own); i++)
+    if (strcmp(own[i].method, c->method) == 0) {
+      own[i].take(c);
+      return true;
+    }
+  return false;
+}
+
+const char *serve_capabilities(LimnServer *s) {
+  Limn *l = limn_new();
+  LimnAsk a = {.size = sizeof a};
+  const char *legend =
+      l && !limn_edit_load(l, "legend.limn", "", 0, NULL) ? limn_edit_ask(l, "legend", &a) : NULL;
+  Buf b = buf_new(s->scratch);
+  buf_printf(
+      &b,
+      "{\"serverInfo\":{\"name\":\"limn\",\"version\":\"%s\"},\"capabilities\":{"
+      "\"positionEncoding\":\"%s\","
+      "\"textDocumentSync\":{\"openClose\":true,\"change\":2,\"save\":true},\"hoverProvider\":true,"
+      "\"definitionProvider\":true,\"referencesProvider\":true,\"documentHighlightProvider\":true,"
+      "\"renameProvider\":{\"prepareProvider\":true},\"completionProvider\":{\"triggerCharacters\":"
+      "[\".\",\"[\",\"(\"]},"
+      "\"signatureHelpProvider\":{\"triggerCharacters\":[\"(\",\"[\",\",\"]},"
+      "\"documentFormattingProvider\":true,"
+      "\"documentSymbolProvider\":true,\"workspaceSymbolProvider\":true,\"codeActionProvider\":"
+      "true,"
+      "\"inlayHintProvider\":true,\"foldingRangeProvider\":true,"
+      "\"executeCommandProvider\":{\"commands\":[\"limn.openPicture\"]},"
+      "\"workspace\":{\"workspaceFolders\":{\"supported\":true,\"changeNotifications\":true}},"
+      "\"semanticTokensProvider\":{\"full\":true,\"legend\":",
+      limn_version(), s->utf8 ? "utf-8" : "utf-16");
+  buf_text(&b, legend ? legend : "{\"tokenTypes\":[],\"tokenModifiers\":[]}");
+  buf_text(&b, "}}}");
+  limn_free(l);
+  return b.at;
+}

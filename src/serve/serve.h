@@ -1,0 +1,86 @@
+// Private to serve: a language server, its documents, and messages on their way.
+#ifndef LIMN_SERVE_SERVE_H
+#define LIMN_SERVE_SERVE_H
+
+#include "base/base.h"
+#include "io/bytes/bytes.h"
+#include "limn.h"
+
+// A text that is open in an editor. Two programs belong to it: the one that was last looked at as a
+// whole, which answers, and the one that the text is read into next.
+typedef struct {
+  Arena *arena;
+  const char *uri, *path;
+  Arena *text_arena;
+  const char *text;
+  size_t n;
+  double version; // as the editor counts
+  Limn *shown, *next;
+  bool stale;        // the text has changed since it was looked at
+  bool told;         // what answers knows the text as it is by now
+  bool untried;      // it was looked at, but not whether it would run
+  double due;        // when something is to be done about it
+  double seconds;    // that the last look took
+  uint32_t given_up; // looks in a row
+} ServedText;
+
+enum { CANCELLED = 64 };
+typedef enum { SERVE_BEGINS, SERVE_RUNS, SERVE_SHUT, SERVE_OVER } ServeStage;
+struct LimnServer {
+  Arena *own, *scratch; // scratch: of the message at work
+  LimnServe how;
+  const char *read[64];
+  ServeStage stage;
+  int status;
+  bool utf8;
+  const char *library; // the address of the library's text
+  VEC(ServedText *) doc;
+  char cancelled[CANCELLED][40]; // the last ids, as JSON
+  uint32_t cancels;
+};
+
+typedef enum { // codes of the protocol
+  SERVE_NO_JSON = -32700,
+  SERVE_NO_REQUEST = -32600,
+  SERVE_NO_METHOD = -32601,
+  SERVE_NO_PARAMS = -32602,
+  SERVE_FAILED = -32603,
+  SERVE_TOO_EARLY = -32002,
+  SERVE_CANCELLED = -32800,
+  SERVE_REFUSED = -32803
+} ServeError;
+
+// What is asked: `id` is JSON, NULL for what wants no answer.
+typedef struct {
+  LimnServer *s;
+  const char *id, *method;
+  const Json *params; // NULL: none
+} ServeCall;
+
+// server.c
+void serve_answer(const ServeCall *, const char *json); // NULL: null
+void serve_refuse(const ServeCall *, ServeError, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void serve_tell(LimnServer *, const char *method, const char *params);
+
+// documents.c
+ServedText *served_at(LimnServer *, const char *uri); // NULL: it is not open
+void serve_open(const ServeCall *);
+void serve_change(const ServeCall *);
+void serve_close(const ServeCall *);
+void serve_save(const ServeCall *);
+void served_free(ServedText *);
+void served_publish(LimnServer *, ServedText *);
+bool served_look(LimnServer *, ServedText *, const volatile sig_atomic_t *stop); // false: given up
+void served_try(LimnServer *, ServedText *);                                     // would it run?
+bool served_ready(LimnServer *, ServedText *,
+                  bool now); // questions can be asked; now: of this very text
+
+// requests.c
+bool serve_request(const ServeCall *); // false: there is none of this name
+const char *serve_capabilities(LimnServer *);
+// A place of the protocol; false: it is none.
+bool serve_place(const Json *, uint32_t *line, uint32_t *character);
+const char *serve_text(const Json *object, const char *key); // NULL: there is none
+
+#endif

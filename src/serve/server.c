@@ -1,0 +1,263 @@
+// A language server without its wires: one message goes in, others come out of `send`. Who carries them
+// is not its business: the command line reads them from a pipe, a page in a browser calls it directly.
+//
+// Everything is done in the order in which it comes. What takes long, looking at a text that has
+// changed, is not done then but by limn_server_work, after a pause, and is given up when the caller
+// hears that there is something newer.
+#include "serve/serve.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+// -- messages out ---------------------------------------------------------------------------------
+static void send_text(LimnServer *s, const Buf *b) {
+  if (s->how.send) s->how.send(s->how.context, b->at, b->n);
+}
+
+void serve_answer(const ServeCall *c, const char *json) {
+  if (!c->id) return;
+  Buf b = buf_new(c->s->scratch);
+  buf_printf(&b, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":", c->id);
+  buf_text(&b, json ? json : "null");
+  buf_char(&b, '}');
+  send_text(c->s, &b);
+}
+
+void serve_refuse(const ServeCall *c, ServeError code, const char *format, ...) {
+  if (!c->id) return;
+  va_list args;
+  va_start(args, format);
+  const char *text = arena_vformat(c->s->scratch, format, args);
+  va_end(args);
+  Buf b = buf_new(c->s->scratch);
+  buf_printf(&b, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"error\":{\"code\":%d,\"message\":", c->id,
+             (int)code);
+  buf_json(&b, text, strlen(text));
+  buf_text(&b, "}}");
+  send_text(c->s, &b);
+}
+
+void serve_tell(LimnServer *s, const char *method, const char *params) {
+  Buf b = buf_new(s->scratch);
+  buf_printf(&b, "{\"jsonrpc\":\"2.0\",\"method\":\"%s\",\"params\":", method);
+  buf_text(&b, params);
+  buf_char(&b, '}');
+  send_text(s, &b);
+}
+
+// -- beginning and end ----------------------------------------------------------------------------
+static bool json_is_true(const Json *j) { return j && j->kind == JSON_TRUE; }
+
+static const Json *inside(const Json *j, const char *key) {
+  return j && j->kind == JSON_OBJECT ? json_get(j, key) : NULL;
+}
+
+// The library's text as a file, for editors that open nothing else.
+static const char *library_file(LimnServer *s) {
+  const char *error, *folder = cache_folder(s->own, NULL, &error);
+  Limn *l = folder ? limn_new() : NULL;
+  const char *text = l ? limn_edit_document(l, "library.limn") : NULL;
+  const char *wrong = text ? file_write_in(s->own, folder, "library.limn", text, strlen(text)) : "";
+  limn_free(l);
+  return wrong ? NULL : arena_format(s->own, "file://%s/library.limn", folder);
+}
+
+static void serve_initialize(const ServeCall *c) {
+  LimnServer *s = c->s;
+  if (s->stage != SERVE_BEGINS) {
+    serve_refuse(c, SERVE_NO_REQUEST, "`initialize` comes once");
+    return;
+  }
+  const Json *general = inside(inside(c->params, "capabilities"), "general");
+  const Json *encodings = inside(general, "positionEncodings");
+  if (encodings && encodings->kind == JSON_LIST) {
+    const Json *e = json_first(encodings);
+    for (uint32_t i = 0; i < encodings->n; i++, e = json_next(e))
+      s->utf8 |= e->kind == JSON_TEXT && strcmp(e->text, "utf-8") == 0;
+  }
+  bool documents =
+      json_is_true(inside(inside(c->params, "initializationOptions"), "limnDocuments"));
+  s->library = documents ? "limn:library.limn" : library_file(s);
+  s->stage = SERVE_RUNS;
+  serve_answer(c, serve_capabilities(s));
+}
+
+// As JSON again; NULL: it is no id.
+static const char *id_text(Arena *a, const Json *id) {
+  Buf b = buf_new(a);
+  if (id->kind == JSON_NUMBER && isfinite(id->number)) return arena_format(a, "%.17g", id->number);
+  if (id->kind != JSON_TEXT) return NULL;
+  buf_json(&b, id->text, id->n);
+  return b.at;
+}
+
+// It may come before what it cancels: a reader that keeps a queue puts it in front.
+static void serve_cancel(const ServeCall *c) {
+  const Json *id = inside(c->params, "id");
+  LimnServer *s = c->s;
+  const char *text = id ? id_text(s->scratch, id) : NULL;
+  if (!text || strlen(text) >= sizeof s->cancelled[0]) return;
+  memcpy(s->cancelled[s->cancels++ % CANCELLED], text, strlen(text) + 1);
+}
+
+static bool was_cancelled(const ServeCall *c) {
+  LimnServer *s = c->s;
+  for (uint32_t i = 0; i < CANCELLED; i++) {
+    if (strcmp(s->cancelled[i], c->id)) continue;
+    s->cancelled[i][0] = 0;
+    serve_refuse(c, SERVE_CANCELLED, "cancelled");
+    return true;
+  }
+  return false;
+}
+
+// -- messages in ----------------------------------------------------------------------------------
+static void serve_nothing(const ServeCall *c) { (void)c; }
+
+static const struct {
+  const char *method;
+  void (*take)(const ServeCall *);
+} notices[] = {{"initialized", serve_nothing},
+               {"$/cancelRequest", serve_cancel},
+               {"$/setTrace", serve_nothing},
+               {"textDocument/didOpen", serve_open},
+               {"textDocument/didChange", serve_change},
+               {"textDocument/didClose", serve_close},
+               {"textDocument/didSave", serve_save},
+               {"workspace/didChangeConfiguration", serve_nothing},
+               {"workspace/didChangeWatchedFiles", serve_save},
+               {"workspace/didChangeWorkspaceFolders", serve_nothing}};
+
+static void take_notice(const ServeCall *c) {
+  LimnServer *s = c->s;
+  if (strcmp(c->method, "exit") == 0) {
+    s->status = s->stage == SERVE_SHUT ? 0 : 1;
+    s->stage = SERVE_OVER;
+    return;
+  }
+  bool runs = s->stage == SERVE_RUNS || strcmp(c->method, "$/cancelRequest") == 0;
+  for (uint32_t i = 0; runs && i < COUNT(notices); i++)
+    if (strcmp(notices[i].method, c->method) == 0) notices[i].take(c);
+}
+
+static void take_request(const ServeCall *c) {
+  LimnServer *s = c->s;
+  if (was_cancelled(c)) return;
+  if (strcmp(c->method, "initialize") == 0) {
+    serve_initialize(c);
+  } else if (s->stage == SERVE_BEGINS) {
+    serve_refuse(c, SERVE_TOO_EARLY, "`initialize` comes first");
+  } else if (s->stage == SERVE_SHUT) {
+    serve_refuse(c, SERVE_NO_REQUEST, "nothing comes after `shutdown` but `exit`");
+  } else if (strcmp(c->method, "shutdown") == 0) {
+    s->stage = SERVE_SHUT;
+    serve_answer(c, NULL);
+  } else if (!serve_request(c)) {
+    serve_refuse(c, SERVE_NO_METHOD, "there is no request `%s`", c->method);
+  }
+}
+
+static void take(LimnServer *s, const char *message, size_t n) {
+  const char *error = NULL;
+  ServeCall c = {.s = s, .id = "null"};
+  const Json *j = json_read(s->scratch, message, n, &error);
+  if (!j) {
+    serve_refuse(&c, SERVE_NO_JSON, "this is not JSON: %s", error ? error : "");
+    return;
+  }
+  const Json *method = inside(j, "method"), *id = inside(j, "id");
+  c.params = inside(j, "params");
+  if (j->kind == JSON_OBJECT && !method && id) return; // an answer to something that nobody asked
+  if (!method || method->kind != JSON_TEXT) {
+    serve_refuse(&c, SERVE_NO_REQUEST, "a message has a method, and this one has none");
+    return;
+  }
+  c.method = method->text;
+  c.id = id ? id_text(s->scratch, id) : NULL;
+  if (!id)
+    take_notice(&c);
+  else if (c.id)
+    take_request(&c);
+  else {
+    c.id = "null";
+    serve_refuse(&c, SERVE_NO_REQUEST, "an id is a number or a text");
+  }
+}
+
+// -- the public functions -------------------------------------------------------------------------
+LimnServer *limn_server_open(const LimnServe *how) {
+  LimnServer *s = calloc(1, sizeof *s);
+  if (!s || !how || how->size < sizeof(size_t)) {
+    free(s);
+    return NULL;
+  }
+  memcpy(&s->how, how, how->size < sizeof s->how ? how->size : sizeof s->how);
+  s->own = arena_new();
+  if (!s->own) {
+    free(s);
+    return NULL;
+  }
+  for (uint32_t i = 0; s->how.read && s->how.read[i] && i + 1 < COUNT(s->read); i++)
+    s->read[i] = s->how.read[i];
+  return s;
+}
+
+void limn_server_close(LimnServer *s) {
+  if (!s) return;
+  for (uint32_t i = 0; i < s->doc.n; i++) served_free(s->doc.at[i]);
+  arena_free(s->own);
+  free(s);
+}
+
+LimnStatus limn_server_take(LimnServer *s, const char *message, size_t n) {
+  Guard g;
+  if (!s || (!message && n)) return LIMN_USAGE;
+  if (!GUARDED(s->own, &g)) {
+    static const char lost[] = "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32603,"
+                               "\"message\":\"memory is exhausted\"}}";
+    if (s->how.send) s->how.send(s->how.context, lost, sizeof lost - 1);
+    return LIMN_SYSTEM;
+  }
+  s->scratch = arena_child(s->own);
+  take(s, message, n);
+  arena_free(s->scratch);
+  s->scratch = NULL;
+  guard_leave(&g);
+  return LIMN_GOOD;
+}
+
+int limn_server_ended(const LimnServer *s) { return s && s->stage == SERVE_OVER ? s->status : -1; }
+
+// The document that has waited longest; NULL: there is none.
+static ServedText *first_due(LimnServer *s) {
+  ServedText *first = NULL;
+  for (uint32_t i = 0; i < s->doc.n; i++) {
+    ServedText *d = s->doc.at[i];
+    if ((d->stale || d->untried) && (!first || d->due < first->due)) first = d;
+  }
+  return first;
+}
+
+static void work(LimnServer *s, const volatile sig_atomic_t *stop) {
+  ServedText *d = first_due(s);
+  if (!d || d->due > clock_seconds()) return;
+  if (d->stale)
+    served_look(s, d, stop);
+  else
+    served_try(s, d);
+}
+
+int limn_server_work(LimnServer *s, const volatile sig_atomic_t *stop) {
+  Guard g;
+  if (!s) return -1;
+  if (!GUARDED(s->own, &g)) return -1;
+  s->scratch = arena_child(s->own);
+  work(s, stop);
+  arena_free(s->scratch);
+  s->scratch = NULL;
+  guard_leave(&g);
+  const ServedText *d = first_due(s);
+  if (!d) return -1;
+  double wait = d->due - clock_seconds();
+  return wait > 0 ? (int)(wait * 1000) + 1 : 0;
+}

@@ -1,0 +1,104 @@
+#!/bin/sh
+# The language server: recorded sessions, damaged input, words that have a line of their own, and a real client
+# (npm's vscode-languageserver-protocol, in $LIMN_LSP_CLIENT or build/lsp-client; skipped where it is not:
+# npm install --ignore-scripts --prefix build/lsp-client vscode-languageserver-protocol vscode-jsonrpc).
+# A session is a file of messages, one a line; beside it stands what comes back, one a line. BLESS=1 writes that anew.
+set -u
+here=tests/lsp
+BUILD=${BUILD:-build}
+out=$(mktemp -d)
+trap 'rm -rf "$out"' EXIT
+LC_ALL=C
+export LC_ALL
+
+# verdict NAME STATUS
+verdict() { if [ "$2" -eq 0 ]; then echo "ok lsp $1"; else echo "not ok lsp $1"; fi; }
+frame() { awk '/^[^#]/ { printf "Content-Length: %d\r\n\r\n%s", length($0), $0 }' "$@"; }
+unframe() { tr -d '\r' | sed 's/Content-Length: [0-9]*$//' | grep -v '^$'; }
+
+for session in $here/*.session; do
+  want=${session%.session}.out
+  name=$(basename "$session" .session)
+  frame "$session" | timeout 60 "$LIMN" lsp 2>"$out/error" | unframe >"$out/got"
+  if [ -n "${BLESS:-}" ]; then cp "$out/got" "$want"; fi
+  cmp -s "$out/got" "$want" && [ ! -s "$out/error" ]
+  status=$?
+  [ $status -eq 0 ] || { diff "$want" "$out/got" | cut -c 1-300 | head -20; cat "$out/error"; }
+  verdict "session $name" $status
+done
+
+# What is no message ends with a word, and never hangs or crashes.
+begin='{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"capabilities":{},"initializationOptions":{"limnDocuments":true}}}'
+damaged() { # NAME WANTED-STATUS PATTERN: standard input
+  timeout 20 "$LIMN" lsp >"$out/got" 2>&1
+  status=$?
+  [ $status -eq "$2" ] && { [ -z "$3" ] || grep -q "$3" "$out/got"; }
+  good=$?
+  [ $good -eq 0 ] || { echo "status $status"; cut -c 1-300 "$out/got"; }
+  verdict "$1" $good
+}
+printf 'Content-Length: 99999999999999999999\r\n\r\nx' | damaged 'a giant length is refused' 1 'a header could not be read'
+printf 'Content-Length: -5\r\n\r\nx' | damaged 'a negative length is refused' 1 'a header could not be read'
+printf 'Content-Type: x\r\n\r\nx' | damaged 'a header without a length is refused' 1 'a header could not be read'
+head -c 9000 /dev/zero | tr '\0' 'a' | damaged 'an endless header ends' 1 ''
+printf '' | damaged 'nothing at all' 1 ''
+printf 'Content-Length: 100\r\n\r\n{' | damaged 'a message that ends early' 1 ''
+printf 'Content-Length: 5\r\n\r\n{bad}' | damaged 'what is no JSON is answered' 1 '"code":-32700'
+printf 'Content-Length: 4\r\n\r\n"\377\376"' | damaged 'what is no UTF-8 is answered' 1 '"code":-32700'
+printf 'Content-Length: 2\r\n\r\n{}' | damaged 'a message without a method is answered' 1 '"code":-32600'
+printf 'content-length: %d\r\n\r\n%s' "${#begin}" "$begin" | damaged 'headers are words in any case' 1 '"positionEncoding":"utf-16"'
+printf '%s\n%s\n%s\n' "$begin" '{"jsonrpc":"2.0","id":2,"method":"shutdown"}' '{"jsonrpc":"2.0","method":"exit"}' | frame | damaged 'shutdown, then exit' 0 '"id":2,"result":null'
+printf '%s\n%s\n' "$begin" '{"jsonrpc":"2.0","method":"exit"}' | frame | damaged 'exit alone' 1 '"id":1'
+
+# Laws over whole programs. A library with sanitizers cannot be loaded by Python.
+if [ -e "$BUILD/liblimn.so" ] && [ "${BUILD%/san}" = "$BUILD" ]; then
+  /usr/bin/python3 $here/sweep.py "$BUILD/liblimn.so" examples/[a-i]*.limn tests/programs/*.limn >"$out/sweep" 2>&1
+  status=$?
+  [ $status -eq 0 ] || tail -3 "$out/sweep"
+  verdict "laws of names" $status
+else echo "skipped: there is no liblimn.so that Python can load"; fi
+
+# Each word of the language, and each box that is in no library, is described.
+editors/words.sh | awk '$1 == "keyword" { print $2 }' | while read -r word; do
+  grep -q "^WORD(\"$word\"," src/edit/known.def || echo "$word"
+done >"$out/words"
+awk '/const BuiltinBox / && /= {/ { on = 1 } on { print } on && /};/ { on = 0 }' $(find src/lang -name '*.c') | grep -o '{"[a-z_0-9]*"' | tr -d '{"' | while read -r box; do
+  grep -q "^BOX(\"$box\"," src/edit/known.def || echo "$box"
+done >>"$out/words"
+cat "$out/words"
+[ ! -s "$out/words" ]
+verdict 'every word has a line' $?
+
+# The files for editors: the extension with a stand-in for the editor, its package, Emacs' mode.
+if command -v node >/dev/null; then
+  packaging/share.sh "$out/share" 1.2.3 && node $here/extension.js "$LIMN" "$out/share/vscode" "$out"
+  verdict 'the extension' $?
+else echo "skipped: there is no node, so the extension for Visual Studio Code is not run"; packaging/share.sh "$out/share" 1.2.3; fi
+/usr/bin/python3 editors/vscode/vsix.py "$out/share/vscode" "$out/limn.vsix" >/dev/null && /usr/bin/python3 - "$out/limn.vsix" <<'END'
+import json, sys, zipfile, xml.dom.minidom
+z = zipfile.ZipFile(sys.argv[1])
+names = set(z.namelist())
+package = json.loads(z.read("extension/package.json"))
+assert package["version"] == "1.2.3" and "[Content_Types].xml" in names, names
+assert 'Version="1.2.3"' in z.read("extension.vsixmanifest").decode()
+for name in ("[Content_Types].xml", "extension.vsixmanifest"): xml.dom.minidom.parseString(z.read(name))
+for path in [package["main"], package["contributes"]["grammars"][0]["path"], package["contributes"]["languages"][0]["configuration"]]:
+    assert "extension/" + path.removeprefix("./") in names, path
+END
+verdict 'the package of the extension' $?
+if command -v emacs >/dev/null; then
+  printf 'box f(x: R[3]) -> R[3] {\nreturn relu(x)\n}\n' >"$out/a.limn"
+  emacs -Q --batch -l "$out/share/emacs/limn-mode.el" "$out/a.limn" --eval '(progn (font-lock-ensure) (indent-region (point-min) (point-max)) (goto-char 1) (search-forward "relu") (princ (list major-mode (get-text-property 1 (quote face)) (current-indentation) (get-text-property (1- (point)) (quote face)))))' >"$out/emacs" 2>"$out/error"
+  grep -q '(limn-mode font-lock-keyword-face 2 font-lock-builtin-face)' "$out/emacs"
+  status=$?
+  [ $status -eq 0 ] || cat "$out/emacs" "$out/error"
+  verdict 'the mode for Emacs' $status
+else echo "skipped: there is no emacs, so its mode is not read"; fi
+
+client=${LIMN_LSP_CLIENT:-$PWD/build/lsp-client}
+if command -v node >/dev/null && [ -d "$client/node_modules/vscode-languageserver-protocol" ]; then
+  NODE_PATH=$client/node_modules timeout 100 node $here/client.js "$LIMN" "$out"
+  [ $? -eq 0 ] || echo "not ok lsp client"
+else
+  echo "skipped: there is no vscode-languageserver-protocol (see $here/test.sh)"
+fi
