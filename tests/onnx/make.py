@@ -130,6 +130,8 @@ FILES = {
     "table": model(value(11, "x", [4], 7), y(4, 2), node("Gather", ["weight", "x"], ["y"], axis=0), AFFINE),
     "lstm": model(x(2, 1, 1), value(12, "y", [2, 1, 1, 1]), node("LSTM", ["x", "w", "r"], ["y"], hidden_size=1),
                   raw(5, tensor("w", [1, 4, 1], [0, 0, 0, 1])), raw(5, tensor("r", [1, 4, 1], [0, 0, 0, 1]))),
+    "long_lstm": model(x("t", 1, 1), value(12, "y", ["t", 1, 1, 1]), node("LSTM", ["x", "w", "r"], ["y"], hidden_size=1),
+                       raw(5, tensor("w", [1, 4, 1], [0, 0, 0, 1])), raw(5, tensor("r", [1, 4, 1], [0, 0, 0, 1]))),
     # refused ones
     "fat": model(y(16777216), value(11, "x", [1]), b"".join(node("ConstantOfShape", ["n"], [f"c{i}"]) for i in range(300)), raw(5, tensor("n", [1], [65536], 7))),
     "wide": model(x(3), y(3), node("Sum", ["x"] * 5000, ["y"])),

@@ -85,6 +85,7 @@ text plumbing '  y[(j k)] = x[j k]'
 gives table '[[5, 6],  [1, 2],  [1, 2],  [3, 4]]' --in '[2, 0, 0, 1]'
 text table 'learn model(x: {3}[4]) -> R[4 2] {'
 gives lstm '[[[[0.18169974219452625]]],  [[[0.2700837043101229]]]]' --in '[[[1]], [[1]]]'
+gives long_lstm '[[[[0.18169974219452625]]],  [[[0.2700837043101229]]]]' --in '[[[1]], [[1]]]'
 text lstm '  learn W : R[4 1 1] = 0'
 "$LIMN" import long.onnx -o long.limn >out 2>&1 && "$LIMN" eval long.limn model --in 1 >out 2>&1
 [ "$(cut -c 1-12 <out)" = '[1, 2, 3, 4,' ] && ok "a long constant" || { not_ok "a long constant"; cat out; }

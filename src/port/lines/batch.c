@@ -245,6 +245,8 @@ static bool line_letters(const Batch *b, BatchLine *l) {
 }
 
 static bool line_passes(const Batch *b, BatchLine *l) {
+  bool loops = !strncmp(l->line->form.right, "scan[", 5); // along the first axis
+  if (loops && b->place[l->line->read.at[0].value].axis == 0) return false;
   if (word_in(l->line->form.right, b->name, strlen(b->name)) || !line_letters(b, l)) return false;
   if (l->group.at && word_in(l->line->form.right, l->group.at, l->group.n)) return false;
   if (!line_groups(b, l)) return false;

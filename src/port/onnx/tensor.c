@@ -139,9 +139,9 @@ static bool from_varints(Arena *a, const OnnxTensor *t, double *out, const char 
       uint32_t shift = 0;
       do x |= (uint64_t)(*at & 0x7F) << shift, shift += 7;
       while (*at++ & 0x80 && at < end && shift < 64);
-      for (uint32_t k = 0; k < each && (n < t->count || !k); k++, x = each > 1 ? x >> bits : x) {
+      for (uint32_t k = 0; k < each && (n < t->count || !k); k++) {
         if (n == t->count) return too_few(a, t, error);
-        if (!number(a, t->type, x, &out[n++], error)) return false;
+        if (!number(a, t->type, x >> k * bits, &out[n++], error)) return false;
       }
     }
   }
