@@ -239,7 +239,7 @@ test-long: all
 # Every learner and every training step of every example as C, and for other machines.
 test-c: packages
 	@$(PACKAGES) c
-	+@$(PARALLEL) $(PRODUCTS) $(BUILD)/c-steps
+	+@$(PARALLEL) $(PRODUCTS) $(BUILD)/c-steps $(BUILD)/tests/whole_test
 	@LIMN=$(CURDIR)/$(BUILD)/limn BUILD=$(BUILD) sh tests/c_out/test.sh all
 test-python-out: all
 	@LONG=1 LIMN=$(CURDIR)/$(BUILD)/limn BUILD=$(BUILD) sh tests/python_out/test.sh

@@ -64,6 +64,13 @@ class Prepare(Sized):
     ]  # fmt: skip
 
 
+class ExportC(Sized):
+    _fields_ = [
+        ("size", c_size_t), ("as_", c_char_p), ("out", c_char_p), ("from_", c_char_p), ("weights", c_char_p), ("precision", c_int),
+        ("seed", c_uint64), ("has_seed", c_bool), ("train", c_bool), ("weights_beside", c_bool), ("batch", c_int64),
+    ]  # fmt: skip
+
+
 class PortC(Sized):
     _fields_ = [
         ("size", c_size_t), ("name", c_char_p), ("type", c_char_p), ("number", c_int), ("labels", c_int64),
@@ -123,6 +130,7 @@ STRUCTS = {
     "LimnArray": Array, "LimnNamedArray": NamedArray, "LimnArrays": Arrays, "LimnInput": Input,
     "LimnMessage": MessageC, "LimnUse": Use, "LimnPrepare": Prepare, "LimnPort": PortC, "LimnCall": Call,
     "LimnMetrics": MetricsC, "LimnTell": Tell, "LimnTrain": Train, "LimnRun": Run, "LimnDraw": Draw,
+    "LimnExport": ExportC,
 }  # fmt: skip
 
 _status = {
@@ -140,6 +148,7 @@ _status = {
     "limn_predict_arrays": [c_void_p, c_char_p, POINTER(Use), POINTER(Arrays)],
     "limn_sample_arrays": [c_void_p, c_char_p, POINTER(Use), POINTER(Arrays)],
     "limn_sample": [c_void_p, c_char_p, POINTER(Use), POINTER(c_char_p)],
+    "limn_export": [c_void_p, c_char_p, POINTER(ExportC), POINTER(c_char_p)],
     "limn_report": [c_void_p, POINTER(Use), POINTER(c_char_p)],
     "limn_function_open": [c_void_p, c_char_p, POINTER(Prepare), POINTER(c_void_p)],
     "limn_function_in": [c_void_p, c_uint32, POINTER(PortC)],

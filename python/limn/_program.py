@@ -10,7 +10,7 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Union
 from ._arrays import inputs, one_array, taken_all
 from ._errors import Error, Message, NameError_, messages_of, settle
 from ._function import Function, Gradients, Made
-from ._library import PRECISION, WRONG, Arrays, Run, Use, encoded, library
+from ._library import PRECISION, WRONG, Arrays, ExportC, Run, Use, encoded, library
 from ._picture import Picture
 from ._record import Runs
 from ._train import Beside, Metrics, Told, Trainer, Training, train
@@ -223,6 +223,22 @@ class Program:
             lib = library()
             found = self._used_arrays(from_, lambda out: lib.limn_measure_arrays(self._handle, use, out))
         return {name: float(x) for name, x in found.items()}
+
+    def export(self, name: Optional[str] = None, as_: str = "onnx", out: Optional[Path] = None, *, from_: Optional[Path] = None,
+               precision: Any = None, seed: Optional[int] = None, train: bool = False, batch: int = 0,
+               weights_beside: bool = False) -> List[str]:  # fmt: skip
+        """A box or learner, or where the format can the whole program (None), as a file that others read, as the
+        command `limn export`: "onnx", "torch", "jax", "c", "safetensors" or "json", with the weights as they are. Gives the
+        files that were written."""
+        text = C.c_char_p()
+        how = ExportC(
+            as_=encoded(as_), out=encoded(None if out is None else os.fspath(out)), from_=encoded(None if from_ is None else os.fspath(from_)),
+            precision=PRECISION[precision or self._precision], seed=seed or 0, has_seed=seed is not None, train=train, batch=batch,
+            weights_beside=weights_beside,
+        )  # fmt: skip
+        with self._lock:
+            self._used(from_, lambda: library().limn_export(self._handle, encoded(name), C.byref(how), C.byref(text)))
+            return (text.value or b"").decode().splitlines()
 
     # -- weights ----------------------------------------------------------------------------------
     def _note(self, name: str, x: Any, pushed: bool = True) -> None:

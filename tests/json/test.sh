@@ -79,3 +79,6 @@ for box in running weighed cums front θ scattered; do
   "$LIMN" export own.limn $box --as json -o own.json >log 2>&1 && "$LIMN" read own.json -o again.limn >log 2>&1
   if [ "$("$LIMN" eval own.limn $box --in "$x" 2>&1)" = "$("$LIMN" eval again.limn $box --in "$x" 2>&1)" ]; then echo "ok json: $box"; else echo "not ok json: $box"; sed 's/^/    /' log; cat again.limn; fi
 done
+# LONG=1: boxes of random programs too.
+whole=$here/../../${BUILD:-build}/tests/whole_test
+[ -z "${LONG:-}" ] || [ ! -x "$whole" ] || /usr/bin/python3 "$here/boxes.py" "$LIMN" "$whole" 1 300

@@ -32,7 +32,7 @@ refused "training of a learner" 2 "\`torch\` trains whole programs: --train goes
 cases="net.limn sees net.limn twice net.limn again net.limn held net.limn plain net.limn other net.limn train_it net.limn signs net.limn named $paths halves $paths sorted $paths padded $paths bits $paths chosen $paths reader ../../examples/iris.limn guess"
 # shellcheck disable=SC2086 # words without spaces
 "$python" make.py "$LIMN" "$work/cases" $cases
-"$python" make.py "$LIMN" "$work/cases" --train goals.limn turns.limn starts.limn
+"$python" make.py "$LIMN" "$work/cases" --train goals.limn turns.limn starts.limn ../../examples/nash.limn
 if [ -n "${torch:-}" ]; then "$python" all.py "$work/cases" torch; else echo "skipped: no PyTorch"; fi
 "$python" all.py "$work/cases" $jax
 # The file as a command: from weights of limn, through training, back to limn.

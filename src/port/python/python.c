@@ -319,13 +319,14 @@ static bool put_file(Python *p, const Diagram *whole, const Diagram *d, const ch
   return p->e->status == OUTCOME_GOOD && export_put(p->e, export_file(p->e), b.at, b.n);
 }
 
-// Weights that are asked for stand in a file beside it.
+// Weights that are asked for, or that were set, stand in a file beside it.
 static bool put_weights(Python *p, const Diagram *d) {
   Export *e = p->e;
   Arrays all = {0};
   Bytes bytes;
   const char *error, *file = export_file(e);
-  if (!e->how->weights && !e->how->from) return true;
+  bool set = e->set && e->set->array.n;
+  if (!kept_weights(d) || (!e->how->weights && !e->how->from && !set)) return true;
   size_t n = strlen(file) - (text_ends(file, e->ending) ? strlen(e->ending) : 0);
   if (!export_weights(e, d, &all)) return false;
   if (!safetensors_bytes(p->a, &all, &bytes, &error))
