@@ -198,8 +198,7 @@ static LimnStatus drawn(DiffWork *d, const LimnDiff *how, Canvas **picture) {
   const char *error = NULL;
   for (int i = 0; i < 2; i++)
     if (d->side[i].has_rows) runs.dir[i] = d->side[i].path;
-  if (!take_theme(how->theme, &look))
-    return draw_wrong(d, LIMN_USAGE, "a theme is one of auto, light, dark, mono");
+  take_theme(how->theme, &look); // it was looked at
   *picture = diff_draw(s, &d->answer, &runs);
   if (!*picture || canvas_is_cut(*picture))
     return draw_wrong(d, LIMN_WRONG, "there is too much of it for one picture: see --of");
@@ -222,6 +221,8 @@ static LimnStatus diff(DiffWork *d, const LimnDiff *how, const char **text) {
   ApiCall *c = d->c;
   LimnStatus status = LIMN_GOOD;
   Buf out = buf_new(c->answer);
+  if (!take_theme(how->theme, &(Look){0}))
+    return draw_wrong(d, LIMN_USAGE, "a picture is auto, light, dark or mono");
   for (int i = 0; i < 2 && !status; i++) status = diff_load(c, &d->side[i]);
   if (status) return status;
   d->answer.a = d->side[0].path, d->answer.b = d->side[1].path;

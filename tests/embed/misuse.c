@@ -194,6 +194,8 @@ static void with_null(void) {
         limn_read(l, "a.json", &reading, NULL) == LIMN_USAGE);
   CHECK(limn_diff(l, "a.limn", NULL, &comparing, &text) == LIMN_USAGE &&
         limn_diff(l, "a.limn", "b.limn", &comparing, NULL) == LIMN_USAGE);
+  comparing.theme = "red";
+  CHECK(limn_diff(l, "a.limn", "b.limn", &comparing, &text) == LIMN_USAGE && !text);
   CHECK(limn_run(l, NULL, NULL) == LIMN_USAGE && limn_draw(l, "f", NULL) == LIMN_USAGE);
   CHECK(limn_draw_text(l, "f", NULL, NULL) == LIMN_USAGE &&
         limn_draw_text(l, "f", NULL, &text) == LIMN_GOOD);
