@@ -458,8 +458,101 @@ static void messages(void **state) {
   fails(p, (SolveOptions){0}, 0, "found a delay of 0", "wanted one above 0");
 }
 
+// --- switches ---
+
+typedef struct {
+  bool on, loose;
+  int turned, loosened;
+  double border; // x is compared with
+  double up, down;
+} Turning;
+
+static bool turning_rates(void *c, double t, const double *x, const double *late, double *dx) {
+  const Turning *k = c;
+  (void)t, (void)late;
+  dx[0] = (k->loose ? x[0] > k->border : k->on) ? k->up : k->down;
+  return true;
+}
+
+static bool turning_guard(void *c, double t, const double *x, const double *late, double *g) {
+  const Turning *k = c;
+  (void)t, (void)late;
+  g[0] = k->loose ? -1 : k->on ? k->border - x[0] + 1e-300 : x[0] - k->border;
+  return true;
+}
+
+static bool turn_it(void *c, double t, const double *x, const double *late) {
+  Turning *k = c;
+  (void)t, (void)late;
+  k->turned++;
+  k->on = x[0] > k->border;
+  return true;
+}
+
+static void loosen_it(void *c, uint32_t which) {
+  Turning *k = c;
+  assert_int_equal(which, 0);
+  k->loose = true, k->loosened++;
+}
+
+// A tall jump is met to the last digits, and is no event; one that leads back to itself is loosened,
+// and told as sliding.
+static void switches_turn(void **state) {
+  (void)state;
+  for (int stiff = 0; stiff < 2; stiff++) {
+    Turning k = {.border = 1, .up = 1e6, .down = 1};
+    Problem p = {.context = &k, .n = 1, .rates = turning_rates, .events = 1, .switches = 1};
+    p.guards = turning_guard, p.turn = turn_it, p.loosen = loosen_it;
+    SolveOptions how = {.method = stiff ? SOLVE_STIFF : SOLVE_DORMAND, .largest = 0.1};
+    Run r = begin(p, how, (double[]){0});
+    while (solver_step(r.s, 2)) assert_false(solver_happened(r.s, NULL));
+    assert_null(solver_error(r.s));
+    near(solver_state(r.s)[0], 1 + 1e6, 1e-6);
+    assert_int_equal(k.turned, 2); // at the start, too
+    assert_int_equal(k.loosened, 0);
+    end_run(&r);
+    k = (Turning){.border = 1, .up = -1, .down = 1};
+    r = begin(p, how, (double[]){0});
+    while (solver_step(r.s, 2)) continue;
+    said(r.s, "slides: its rate jumps between -1 and 1 there");
+    assert_int_equal(k.loosened, 1);
+    end_run(&r);
+  }
+}
+
+// --- what rounding sets behind the end ---
+
+static bool shortly(void *c, double t, const double *x, const double *late, double *g) {
+  (void)c, (void)x, (void)late;
+  g[0] = t - 1.0000000000001;
+  return true;
+}
+
+static bool reset(void *c, double t, uint8_t *which, const double *late, double *x) {
+  (void)c, (void)t, (void)which, (void)late;
+  x[0] = 7;
+  return true;
+}
+
+static void the_end_is_one_moment(void **state) {
+  (void)state;
+  Problem p = {.n = 1, .rates = turning_rates, .events = 1, .guards = shortly, .happen = reset};
+  Turning k = {.border = 1, .up = 1, .down = 1, .loose = true};
+  p.context = &k;
+  Run r = begin(p, (SolveOptions){0}, (double[]){0});
+  run_to(r.s, 1);
+  assert_false(solver_end(r.s, 1e-14));
+  near(solver_state(r.s)[0], 1, 1e-9);
+  assert_true(solver_end(r.s, 1e-12));
+  near(solver_state(r.s)[0], 7, 0);
+  assert_false(solver_end(r.s, 1e-14));
+  end_run(&r);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(switches_turn),
+      cmocka_unit_test(the_end_is_one_moment),
       cmocka_unit_test(orders),
       cmocka_unit_test(lotka_volterra),
       cmocka_unit_test(lorenz_at_five),

@@ -6,6 +6,7 @@
 typedef struct {
   ApiCall *c;
   DiffSide side[2];
+  DiffSource source[2];
   DiffAnswer answer;
   DiffPairs pairs;
 } DiffWork;
@@ -20,6 +21,17 @@ static bool same_goals(const Goal *a, const Goal *b) {
   return same;
 }
 
+// Machines, wirings and learning diagrams are compared by their words; for a picture they are
+// graphs of their statements.
+static bool judge_block(DiffWork *d, DiffThing *t) {
+  Outline *o[2] = {NULL, NULL};
+  for (int i = 0; i < 2 && t->mark != DIFF_SAME; i++)
+    if (t->node[i]) o[i] = outline_of_block(d->c->scratch, &d->source[i], t->name[i], t->node[i]);
+  bool both = !t->node[0] == !o[0] && !t->node[1] == !o[1];
+  if (t->mark != DIFF_SAME && both) t->body = outlines_meet(d->c->scratch, o[0], o[1]);
+  return t->body || t->mark == DIFF_SAME || !both;
+}
+
 // What only one side has is drawn all the same.
 static bool judge_alone(DiffWork *d, DiffThing *t) {
   if (t->kind != N_LEARNER && t->kind != N_BOX) return true;
@@ -31,6 +43,7 @@ static bool judge_alone(DiffWork *d, DiffThing *t) {
 
 // Where both can be said as boxes, these decide, and not the words. False: too many boxes.
 static bool judge(DiffWork *d, DiffThing *t) {
+  if (t->kind == N_MACHINE || t->kind == N_DIAGRAM) return judge_block(d, t);
   if (!t->node[0] || !t->node[1]) return judge_alone(d, t);
   DiffModel a = diff_model(d->c, &d->side[0], t, d->answer.models);
   DiffModel b = diff_model(d->c, &d->side[1], t, d->answer.models);
@@ -71,8 +84,8 @@ static bool is_model(const DiffWork *d, const DiffThing *t) {
 
 static LimnStatus things(DiffWork *d, const LimnDiff *how) {
   ApiCall *c = d->c;
-  DiffSource source[2] = {diff_source(c, &d->side[0]), diff_source(c, &d->side[1])};
-  DiffThings all = statements_meet(c->scratch, source);
+  for (int i = 0; i < 2; i++) d->source[i] = diff_source(c, &d->side[i]);
+  DiffThings all = statements_meet(c->scratch, d->source);
   for (uint32_t i = 0; i < all.n; i++) {
     const char *const *name = all.at[i].name;
     if (!name[0] || !name[1] || (all.at[i].kind != N_LEARNER && all.at[i].kind != N_STALE))

@@ -253,10 +253,20 @@ Nearest nearest_to(const char *text) {
   return (Nearest){.text = text, .least = n <= 3 ? 2 : n <= 6 ? 3 : 4};
 }
 
+// What begins like it is meant rather than what ends so.
+static size_t common_start(const char *a, const char *b) {
+  size_t n = 0;
+  while (a[n] && a[n] == b[n]) n++;
+  return n;
+}
+
 void nearest_try(Nearest *s, const char *name) {
   size_t n = strlen(s->text);
   uint32_t d = edit_distance(s->text, name);
-  bool tie = s->best && d == s->least && strlen(s->best) != n && strlen(name) == n; // a swap
+  bool tie = s->best && d == s->least &&
+             (common_start(s->text, name) > common_start(s->text, s->best) ||
+              (common_start(s->text, name) == common_start(s->text, s->best) &&
+               strlen(s->best) != n && strlen(name) == n)); // a swap
   if ((d < s->least || tie) && d < n) s->least = d, s->best = name;
 }
 

@@ -146,3 +146,39 @@ P
 sed 's/gen/maker/; s/dis/judge/; s/16/32/' gan1.limn >gan2.limn
 has "renamed and changed" 1 "gen -> maker: 0 the same, 3 changed" diff gan1.limn gan2.limn
 has "another one too" 1 "dis -> judge: 0 the same, 3 changed" diff gan1.limn gan2.limn
+
+# Wirings and learning diagrams are graphs of their statements.
+cat >w1.limn <<'P'
+machine Plant(warm: R[]) -> (T: R[]) {
+  state T = 19
+  T' = warm - T
+}
+machine Switch(T: R[]) -> (warm: R[]) { warm = 20 - T }
+wiring Home -> (T: R[]) {
+  plant : Plant
+  switch : Switch
+  plant.T -> switch.T
+  switch.warm -> plant.warm
+  T = plant.T
+}
+P
+sed 's/plant.T -> switch.T/2 * plant.T -> switch.T/' w1.limn >w2.limn
+"$LIMN" diff w1.limn w2.limn --out w.svg >log 2>&1
+grep -q '~ plant.T -> 2 \* plant.T -> switch.T' log && grep -q '→ 2 \* plant.T' w.svg && echo "ok diff: a wire" || { echo "not ok diff: a wire"; cat log; }
+if "$LIMN" diff w1.limn w2.limn --check; then echo "ok diff: no faults: a wiring"; else echo "not ok diff: no faults: a wiring"; fi
+cat >l1.limn <<'P'
+learn small : R[4] -> R[3] = (dense[4] ; layer_norm ; relu) ^ 6 ; dense[3]
+diagram teach {
+  space N = iris
+  space X = R[4]
+  space Y = {3} by cross_entropy
+  box plant : N -> X = iris.x
+  box label : N -> Y = iris.label
+  box guess : X -> Y = small
+  plant ; guess <= label
+}
+P
+sed 's/guess <= label/guess <= label times 3/; s/dense.4/dense[8/' l1.limn >l2.limn
+"$LIMN" diff l1.limn l2.limn --out l.svg >log 2>&1
+grep -q '{+ times 3}' log && grep -q 'relu )  × 6' l.svg && echo "ok diff: a learning diagram, turns folded" || { echo "not ok diff: a learning diagram, turns folded"; cat log; }
+if "$LIMN" diff l1.limn l2.limn --check; then echo "ok diff: no faults: a learning diagram"; else echo "not ok diff: no faults: a learning diagram"; fi

@@ -20,7 +20,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n) {
   Imported made = {0};
   bool good = import_onnx(a, diags, &how, &made);
   if (good == (diags->errors > 0) || arena_used(a) > 100 * n + (200 << 20)) abort();
-  if (good && strlen(made.text) <= TEXT_MOST)
+  bool beside =
+      good && strstr(made.text, "const "); // its numbers may be in a file, which is not here
+  if (good && !beside && strlen(made.text) <= TEXT_MOST)
     with_program(made.text, strlen(made.text), must_check);
   arena_free(a);
   return 0;

@@ -80,6 +80,22 @@ def layer(k, x, y):
 
 LAYERS = layer(0, "x", "/layers.0/Add_output_0") + layer(1, "/layers.0/Add_output_0", "/layers.1/Add_output_0") + layer(2, "/layers.1/Add_output_0", "y")
 
+# Attention of rows with themselves, as a model says it; `by` is the root of 4 where it is the library's.
+def attends(by=2.0, mask=b"", masked="s"):
+    return model(x("n", 3, 4), y("n", 3, 4), node("Transpose", ["x"], ["k"], perm=[0, 2, 1]), node("MatMul", ["x", "k"], ["p"]), node("Div", ["p", "by"], ["s"]), mask,
+                 node("Softmax", [masked], ["w"], axis=2), node("MatMul", ["w", "x"], ["y"]), raw(5, tensor("by", [], [by])))
+
+
+BEHIND = (node("ConstantOfShape", ["sizes"], ["ones"], value=tensor("", [1], [1.0])) + node("Trilu", ["ones", "one"], ["far"], upper=1) + node("Cast", ["far"], ["hide"], to=9)
+          + node("Where", ["hide", "never", "s"], ["m"]) + raw(5, tensor("sizes", [2], [3, 3], 7)) + raw(5, tensor("one", [], [1], 7)) + raw(5, tensor("never", [], [float("-inf")])))
+
+# A stage of some width: twice, of other sizes.
+def stage(k, i, o, x, y):
+    def weights(name, *dims): return raw(5, tensor(f"s{k}.{name}", list(dims), [(-1) ** j * (j + 1) / 4 for j in range(dims[0] * (dims[1] if len(dims) > 1 else 1))]))
+    return (weights("a.weight", i, o) + weights("a.bias", o) + weights("b.weight", o, o) + weights("b.bias", o) + node("Gemm", [x, f"s{k}.a.weight", f"s{k}.a.bias"], [f"/s{k}/a"])
+            + node("Relu", [f"/s{k}/a"], [f"/s{k}/r"]) + node("Gemm", [f"/s{k}/r", f"s{k}.b.weight", f"s{k}.b.bias"], [f"/s{k}/b"]) + node("Add", [f"/s{k}/b", f"/s{k}/r"], [f"/s{k}/c"]) + node("Relu", [f"/s{k}/c"], [y]))
+
+
 FILES = {
     # good ones
     "repeat": model(x("batch", 2), y("batch", 2), LAYERS),
@@ -88,6 +104,11 @@ FILES = {
     "mixed": model(x("n", 2), y("n", 2), node("Transpose", ["x"], ["t"], perm=[1, 0]), node("Reshape", ["t", "row"], ["a"]), node("Reshape", ["x", "row"], ["b"]),
                    node("Add", ["a", "b"], ["c"]), node("Reshape", ["c", "back"], ["y"]), raw(5, tensor("row", [1], [-1], 7)), raw(5, tensor("back", [2], [-1, 2], 7))),
     "turned": model(x("n", 2), y(2, "n"), node("Transpose", ["x"], ["y"], perm=[1, 0])),
+    "stages": model(x("n", 2), y("n", 4), stage(0, 2, 3, "x", "h"), stage(1, 3, 4, "h", "y")),
+    "attends": attends(),
+    "causal": attends(mask=BEHIND, masked="m"),
+    "almost": attends(by=3.0),
+    "clipped": model(x("n", 3), y("n", 3), node("Clip", ["x", "low", "high"], ["c"]), node("LeakyRelu", ["c"], ["y"], alpha=0.5), raw(5, tensor("low", [], [-1])), raw(5, tensor("high", [], [6]))),
     "open": model(x("n", 1, "h", "w"), y("n", 1, "h2", "w2"), node("MaxPool", ["x"], ["a"], kernel_shape=[2, 2], strides=[2, 2]),
                   node("AveragePool", ["a"], ["y"], kernel_shape=[3, 1], pads=[1, 0, 1, 0])),
     "steps": model(x("n"), y("n"), node("Shape", ["x"], ["s"]), node("Squeeze", ["s"], ["e"]), node("Range", ["zero", "e", "one"], ["r"]), node("Cast", ["r"], ["f"], to=1),

@@ -63,6 +63,8 @@ CASES = [
     ("a part has no places: an axis has at least one", one("Split", [["nn", 4], ("c", [2], [0, 4])], outs=("y", "z"), axis=1)),
     ("part 1 has a negative size", one("Split", [[4], ("c", [2], [-1, 5])], outs=("y", "z"))),
     ("it cuts off more than axis 0 has", one("Pad", [[4], ("c", [2], [-3, -3])])),
+    ("axis 0 of what it makes would have 1099511627780 places", one("Pad", [[4], ("c", [2], [0, 1 << 40])])),
+    ("output `y` is made of sizes that only have a name: --set gives them a number", one("Shape", [["nn", 4]])),
     ("3 pads for 1 axes are not two each", one("Pad", [[4], ("c", [3], [1, 1, 1])])),
     ("a pad is too large", one("Pad", [[4], ("c", [2], [1 << 40, 0])])),
     ("1 repeats for 2 axes", one("Tile", [[4, 4], ("c", [1], [2])])),

@@ -22,7 +22,7 @@ mkdir -m 700 "$LIMN_CACHE"
 # The structs of the module are those of limn.h.
 "$python" tests/python/structs.py >"$out/structs.c" && ${CC:-cc} -Iinclude -o "$out/structs" "$out/structs.c" && "$out/structs" || echo "not ok python structs"
 # What was written for Python 3.9 is read by it, whatever this one is; so is what is exported.
-"$python" - python/limn/*.py src/port/export/*.py <<'END'
+"$python" - python/limn/*.py src/port/python/*.py <<'END'
 import ast, sys
 for path in sys.argv[1:]:
     ast.parse(open(path).read(), path, feature_version=(3, 9))

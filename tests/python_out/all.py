@@ -135,6 +135,8 @@ def program(kind, case, module, kept):
     count = case["steps"]
     batches = [{k.split(" ", 1)[1]: kept[k] for k in kept if k.split(" ", 1)[0] == str(i)} for i in range(count)]
     start = {of_path(k): x for k, x in module.read_safetensors(at + ".safetensors").items()}
+    if shim and sum(x.size for x in start.values()) > 500:
+        return "too many weights for differences", True
     made, model = (steps_torch if kind == "torch" else steps_jax)(module, at + ".safetensors", batches, count)
     made = {of_name(k): np.asarray(x) for k, x in made.items()}
     if case["noise"]:

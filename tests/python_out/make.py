@@ -17,7 +17,7 @@ long, small = "--long" in rest, "--small" in rest
 training = "--train" in rest
 rest = [x for x in rest if not x.startswith("--")]
 here = os.path.dirname(os.path.abspath(__file__))
-N, STEPS, LARGE = 5, 10, 2_000_000
+N, STEPS, LARGE = 5, 10, 500_000
 rng = np.random.default_rng(1)
 os.makedirs(folder, exist_ok=True)
 

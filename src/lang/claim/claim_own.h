@@ -42,6 +42,9 @@ void check_watch(Elab *, const Run *, const System *, const Watch *); // run NUL
 // moved.c: inputs of the run that depend on `time` are a source of their own; the other starts stay
 System *system_moved(Elab *, Run *);
 
+// driven.c: its ports wired to what a source shows. NULL with a diagnostic
+System *system_on(Elab *, System *, System *source, Span);
+
 // box_claims.c: false: this speaks of a machine
 bool do_box_check(Elab *, Program *, const Syntax *, Check *);
 

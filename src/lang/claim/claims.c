@@ -78,7 +78,15 @@ bool tell_no_sight(const Looker *l, Name name, Span span) {
     nearest_try(&near, name_text(w->names, l->sights.at[i].name));
   Id e = diag_error(w->diags, span, "`%s` has no port or state `%s`",
                     name_text(w->names, l->s->name), near.text);
-  diag_suggest(w->diags, e, near.best);
+  if (diag_suggest(w->diags, e, near.best)) return false;
+  enum { NAMES_TOLD = 8 };
+  Buf names = buf_new(w->arena);
+  for (uint32_t i = 0, n = 0; i < l->sights.n && n < NAMES_TOLD; i++) {
+    const Sight *x = &l->sights.at[i];
+    if (x->kind != SEES_IN && x->kind != SEES_STATE) continue;
+    buf_printf(&names, "%s`%s`", n++ ? ", " : "", name_text(w->names, x->name));
+  }
+  if (names.n) diag_help(w->diags, e, "what a run can give is %s", names.at);
   return false;
 }
 
@@ -151,6 +159,11 @@ static void check_shared(Elab *in, const Run *r) {
     diag_help(w->diags, e, "`run %s(%s: 0)` says it", name, path);
     return;
   }
+}
+
+static void tell_one_number(World *w, Span span, const Type *t) {
+  Id e = diag_error(w->diags, span, "one number is wanted here, but this is %s", own_text(w, t));
+  if (t->rank) diag_help(w->diags, e, "one of them is `x[0]`, all together `sum(x)` or `max(x)`");
 }
 
 // The one number in brackets.
@@ -397,8 +410,7 @@ static void read_watch(Looker *l, const Syntax *n, int kind, Check *c) {
     x.truth = moment && t.base == BASE_BIT;
     bool settles = kind == WATCH_SETTLED && !(t.rank && flows); // by ticks, all of an array
     if (!settles && (t.rank || t.base == BASE_LABEL))
-      diag_error(w->diags, call_args(n).at[0]->span, "one number is wanted here, but this is %s",
-                 own_text(w, &t));
+      tell_one_number(w, call_args(n).at[0]->span, &t);
   }
   if (l->s) check_watch(l->in, run, l->s, &x);
   vec_push(w->arena, &c->watch, x);
@@ -685,7 +697,9 @@ void read_check(Elab *in, Program *p, const Syntax *n) {
     return;
   }
   if (!run && !name) {
-    diag_error(w->diags, n->span, "`check` wants a name: `check Name : …`");
+    Id e = diag_error(w->diags, n->span,
+                      "`check` speaks of a run, and there is none before it that this could mean");
+    diag_help(w->diags, e, "`run Name to 10` goes before it; of all inputs it is `check Name : …`");
     return;
   }
   if (!run) check_of(in, p, n, 0);

@@ -17,7 +17,10 @@ static bool is_view(Elab *in, const Syntax *name) {
   for (uint32_t i = 0; i < COUNT(views); i++)
     if (strcmp(views[i], text) == 0) return true;
   Id e = diag_error(in->w->diags, name->span, "there is no way to show things as `%s`", text);
-  diag_suggest(in->w->diags, e, nearest_name(text, views, COUNT(views)));
+  if (!diag_suggest(in->w->diags, e, nearest_name(text, views, COUNT(views))))
+    diag_help(in->w->diags, e,
+              "numbers of runs are shown as `curves`, `phase`, `bands`, `spacetime`, "
+              "`matrix`, `wiring`, `paths` or `table`");
   return false;
 }
 

@@ -227,6 +227,9 @@ static Value apply_declared(const NamedCall *c, Def *d, Value args) {
   if (d->broken) return value_error(c->b, c->use->span);
   Id e = diag_error(c->b->w->diags, c->name->span, "`%s` is not a box", called(c));
   diag_note(c->b->w->diags, e, d->span, "it is declared here");
+  if (d->kind == DEF_MACHINE)
+    diag_help(c->b->w->diags, e, "as a part of a wiring it is `p : %s`, with wires to its ports",
+              called(c));
   return value_error(c->b, c->use->span);
 }
 

@@ -32,6 +32,7 @@ static Value no_value(Body *b, const Syntax *n, const char *what, Span declared)
   const char *name = name_text(w->names, n->name);
   Id e = diag_error(w->diags, n->span, "`%s` is %s; a value is wanted here", name, what);
   diag_note(w->diags, e, declared, "declared here");
+  if (!strcmp(what, "a machine")) diag_help(w->diags, e, "`p : %s` makes it a part", name);
   return value_error(b, n->span);
 }
 

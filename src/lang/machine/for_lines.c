@@ -104,24 +104,6 @@ static Syntax *named_members(MachineBuilder *m, Name loop, const Syntax *lhss, S
   return node_lhss(w->arena, copy->span, (LhssParts){{lhs.n, now}});
 }
 
-// y[2] = x, where y is a port: a wire to a place of it
-static bool is_place_of_port(MachineBuilder *m, const Syntax *n) {
-  if (n->kind != N_EQUATION || equation_cond(n) || lhss_in(equation_lhss(n)).n != 1) return false;
-  const Syntax *lhs = lhss_in(equation_lhss(n)).at[0];
-  Nodes item = brackets_items(lhs_brackets(lhs));
-  bool number = false;
-  for (uint32_t i = 0; i < item.n; i++) number |= item.at[i]->kind == N_NUM;
-  return number && !lhs_is_rate(lhs) && port_named(m->s->out.at, m->s->out.n, lhs->name) >= 0;
-}
-
-static Syntax *as_route(World *w, const Syntax *n) {
-  const Syntax *lhs = lhss_in(equation_lhss(n)).at[0];
-  Syntax *to = syntax_name(w->arena, lhs->name, lhs->name_span);
-  to = node_at(w->arena, lhs->span, (AtParts){to, lhs_brackets(lhs)});
-  return node_route(w->arena, n->span,
-                    (RouteParts){.value = equation_value(n), .to = to, .pad = equation_pad(n)});
-}
-
 // -- copies ---------------------------------------------------------------------------------------
 static Syntax *copy_of_line(MachineBuilder *m, const Syntax *n, const LoopNumber *number) {
   World *w = m->w;
@@ -133,7 +115,6 @@ static Syntax *copy_of_line(MachineBuilder *m, const Syntax *n, const LoopNumber
     return copy;
   }
   if (n->kind != N_EQUATION) return copy;
-  if (is_place_of_port(m, copy)) return as_route(w, copy);
   Syntax *lhss = named_members(m, number->name, equation_lhss(n), equation_lhss(copy));
   return node_equation(w->arena, n->span,
                        (EquationParts){.lhss = lhss,

@@ -29,6 +29,17 @@ static void told_twice(LineOrder *o, const Syntax *lhs, Id other) {
   o->wrong = true;
 }
 
+// What a state is, no equation says: it would hide the state.
+static void state_said(LineOrder *o, const Syntax *lhs) {
+  World *w = o->m->w;
+  const char *name = name_text(w->names, lhs->name);
+  Id e =
+      diag_error(w->diags, lhs->name_span, "`%s` is a state, which no equation can define", name);
+  diag_help(w->diags, e, "`next %s = …` says what it becomes, and `%s' = …` how fast it changes",
+            name, name);
+  o->wrong = true;
+}
+
 static void note_made(LineOrder *o, uint32_t line) {
   World *w = o->m->w;
   const Syntax *n = o->node->at[line];
@@ -44,6 +55,10 @@ static void note_made(LineOrder *o, uint32_t line) {
   for (uint32_t i = 0; i < lhss_in(equation_lhss(n)).n; i++) {
     const Syntax *lhs = lhss_in(equation_lhss(n)).at[i];
     if (lhs_is_rate(lhs)) continue;
+    if (own_state(o->m, lhs->name) >= 0) {
+      state_said(o, lhs);
+      continue;
+    }
     Id other = table_get(o->made, &lhs->name, sizeof lhs->name);
     if (other) told_twice(o, lhs, other);
     table_put(o->made, &lhs->name, sizeof lhs->name, line + 1);

@@ -99,7 +99,10 @@ Id fit_value(MachineBuilder *m, Val v, const Type *own, Span span, const char *w
   }
   v = widen(m->b, v, m->pass, m->npass, span);
   if (skip) v = along_array(m, v, own, skip, span);
-  return val_to_wire(m->b, &v, 0);
+  Id wire = val_to_wire(m->b, &v, 0);
+  if (own->names && !m->b->d->wire.at[wire].type.names) // a choice between labels knows none
+    m->b->d->wire.at[wire].type.names = own->names;
+  return wire;
 }
 
 // -- ports ----------------------------------------------------------------------------------------
@@ -329,14 +332,19 @@ void no_state(MachineBuilder *m, Name name, Span span) {
   if (m->broken) return; // its line may be what could not be read
   if (bind && bind->kind == BIND_STATE && bind->value.n && bind->value.at[0].error) return; // told
   const char *text = name_text(w->names, name);
-  bool in = port_named(m->s->in.at, m->s->in.n, name) >= 0;
+  bool in = port_named(m->s->in.at, m->s->in.n, name) >= 0,
+       out = port_named(m->s->out.at, m->s->out.n, name) >= 0;
   Nearest near = nearest_to(text);
   for (uint32_t i = 0; i < m->s->own.n; i++)
     nearest_try(&near, name_text(w->names, m->s->own.at[i].name));
-  Id e = diag_error(
-      w->diags, span,
-      in ? "`%s` is an input: it cannot be changed here" : "there is no state `%s` here", text);
-  if (!diag_suggest(w->diags, e, near.best) && !in)
+  Id e = diag_error(w->diags, span,
+                    in    ? "`%s` is an input: it cannot be changed here"
+                    : out ? "`%s` is a port that shows something, and no state: only states change"
+                          : "there is no state `%s` here",
+                    text);
+  if (in)
+    diag_help(w->diags, e, "only states change; an input is what a wire or a run brings");
+  else if (!diag_suggest(w->diags, e, near.best))
     diag_help(w->diags, e, "`state %s : R[] = 0` declares one", text);
 }
 
@@ -486,7 +494,15 @@ static void do_equation(MachineBuilder *m, Env *env, const Syntax *n) {
                name_text(m->w->names, lhs->name));
     return;
   }
-  if (port < 0 || equation_cond(n)) {
+  if (equation_cond(n)) {
+    Id e =
+        diag_error(m->w->diags, equation_cond(n)->span,
+                   "an equation holds at every moment, but this one only while a condition does");
+    diag_help(m->w->diags, e, "write `%s = … when … else …`", name_text(m->w->names, lhs->name));
+    bind_value(env, lhs->name, value_error(m->b, n->span), lhs->name_span);
+    return;
+  }
+  if (port < 0) {
     body_statement(m->b, env, n);
     return;
   }

@@ -260,8 +260,10 @@ System *system_in(Elab *, Program *, const Syntax *use, MachineTime);
 // The time that a system with open delays has: that of its states; without any, `alone`.
 MachineTime time_of(const System *, MachineTime alone);
 System *system_closed(Elab *, System *); // with its shared variables as states of its own
-System *system_on(Elab *, System *, System *source,
-                  Span); // its ports wired to what a source shows
+// States, events and all else of two systems whose diagrams are woven into that of the third; `map`
+// says where their wires went, and what the second has is under the prefix.
+void system_woven(World *, System *, const System *, const System *source, Id *const *map,
+                  const char *prefix);
 
 // starts.c: a value that lines say, each for some places, as in x[0] = 1, x[i+1] = i.
 typedef struct {

@@ -109,6 +109,7 @@ typedef struct MachineBuilder {
   Table *parts;     // Name to its number + 1
   Table *members;   // names that a `for` makes: p[2]
   uint64_t flat;    // the wires in its parts: flat, a wiring is as large as all that it is made of
+  bool leads;       // the target of a wire is read, not a value
   bool open_loops;  // a `for` runs over sizes that are open
   bool open_places; // which place a wire leads to depends on sizes that are open
   uint32_t spread;  // axes of the array whose port gets a value: it may be the same along them

@@ -23,10 +23,23 @@ static void put_ports(World *w, Buf *to, const char *words, const Port *port, ui
   if (n > PORTS_TOLD) buf_text(to, ", …");
 }
 
+// What a part takes is read where it comes from.
+static bool tell_input(MachineBuilder *m, const Part *p, const Syntax *dot) {
+  const char *part = name_text(m->w->names, p->name), *port = name_text(m->w->names, dot->name);
+  Id e = diag_error(m->w->diags, dot->span,
+                    "`%s.%s` is what `%s` takes: it is not read, a wire leads to it", part, port,
+                    part);
+  Buf text = buf_new(m->w->arena);
+  put_ports(m->w, &text, "it shows ", p->of->out.at, p->of->out.n);
+  if (text.n) diag_help(m->w->diags, e, "%s", text.at);
+  return false;
+}
+
 static bool has_port(MachineBuilder *m, const Part *p, const Syntax *dot) {
   World *w = m->w;
   int out = port_named(p->of->out.at, p->of->out.n, dot->name),
       in = port_named(p->of->in.at, p->of->in.n, dot->name);
+  if (in >= 0 && out < 0 && !m->leads && !p->of->shares) return tell_input(m, p, dot);
   if (out >= 0 || in >= 0) {
     const Port *port = out >= 0 ? &p->of->out.at[out] : &p->of->in.at[in];
     name_means(m->in, dot, port->span, NAMED_WIRE);
@@ -95,7 +108,19 @@ static Syntax *port_name(MachineBuilder *m, const Syntax *n) {
 
 static Syntax *with_ports_inside(void *m, const Syntax *n) { return with_ports(m, n); }
 
+// The target of a wire is what a part takes, its value what is shown.
+static Syntax *route_with_ports(MachineBuilder *m, const Syntax *n) {
+  RouteParts parts = {.value = with_ports(m, route_value(n))};
+  m->leads = true;
+  parts.to = with_ports(m, route_to(n));
+  m->leads = false;
+  if (route_cond(n)) parts.cond = with_ports(m, route_cond(n));
+  if (route_pad(n)) parts.pad = with_ports(m, route_pad(n));
+  return node_route(m->w->arena, n->span, parts);
+}
+
 Syntax *with_ports(MachineBuilder *m, const Syntax *n) {
+  if (n->kind == N_ROUTE) return route_with_ports(m, n);
   Syntax *port = port_name(m, n);
   if (port) return port;
   if (n->kind == N_AT && at_base(n)->kind == N_DOT) { // p[i].y[j]
@@ -133,9 +158,12 @@ static void no_target(MachineBuilder *m, const Syntax *to) {
     no_part(m, dot_base(to));
     return;
   }
+  PortEnd shown;
   Id e = diag_error(w->diags, to->span,
-                    text ? "`%s` is not a port that a wire can lead to"
-                         : "a wire leads to a port: `p.a`, or one of this wiring",
+                    text && port_of_part(m, to->name, &shown)
+                        ? "`%s` is what the part shows: a wire leads to what a part takes"
+                    : text ? "`%s` is not a port that a wire can lead to"
+                           : "a wire leads to a port: `p.a`, or one of this wiring",
                     text ? text : "");
   diag_suggest(w->diags, e, near.best);
 }

@@ -99,11 +99,11 @@ Id said_by_places(MachineBuilder *m, const PlacesSaid *said) {
   }
   if (w->diags->errors > errors) return 0;
   const char *left = said->base ? NULL : places_left(m, line, said->line.n, said->own);
-  if (left && *left)
-    diag_error(w->diags, said->span, "nothing says what %s is at %s", said->what, left);
-  else if (left)
-    diag_error(w->diags, said->span, "nothing says what %s is at the other places", said->what);
-  if (left) return 0;
+  if (left) {
+    diag_error(w->diags, said->span, "nothing says what %s is at %s", said->what,
+               *left ? left : "the other places");
+    return 0;
+  }
   return fold_changes(m, CHANGE_PLACES, said->number, said->base, said->own, said->what);
 }
 

@@ -77,13 +77,14 @@ static const struct {
     {"&&", "and", "found `&&`, wanted `and`"},
     {"||", "or", "found `||`, wanted `or`"},
     {"|>", ";", "found `|>`: \"then\" is written `;`"},
-    {"+=", "=", "found `+=`: write the whole equation, `x = x + …`"},
-    {"-=", "=", "found `-=`: write the whole equation, `x = x - …`"},
+    {"+=", "=", "found `+=`: write the whole equation, `x = x + …`; of a state, `next x = x + …`"},
+    {"-=", "=", "found `-=`: write the whole equation, `x = x - …`; of a state, `next x = x - …`"},
     {"*=", "=", "found `*=`: write the whole equation, `x = x * …`"},
     {"/=", "=", "found `/=`: unequal is written `!=`, and a division `x = x / …`"},
     {":=", "=", "found `:=`, wanted `=`"},
     {"<>", "!=", "found `<>`: unequal is written `!=`"},
-    {"<- ", "=", "found `<-`: an equation is written `=`, and a comparison `< -`"}, // not x <-1
+    {"<- ", "=",
+     "found `<-`: an equation is written `=`, a wire `x -> p.a`, and a comparison `< -`"}, // not x <-1
     {"!=", "!=", NULL},
     {"!", "not", "found `!`, wanted `not`"},
     {"%", "?", "found `%`: the remainder is `mod(a, b)`; in sizes `//` divides and rounds down"},

@@ -319,6 +319,8 @@ static Syntax *end_training(Parser *p, Syntax *node, uint32_t mark, const char *
     want_name(p, node);
   else
     fail(p, unit);
+  if (sees(p, 0, "by") || sees_name(p, 0))
+    fail(p, "`,` before what else is said, as in `train 800 steps, adam(0.001), batch 64`");
   while (eat(p, ",")) kid_push(p, parse_trainopt(p));
   return kids_end(p, node, mark);
 }

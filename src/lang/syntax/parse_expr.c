@@ -88,6 +88,8 @@ static const char *advice(const Parser *p, const Token *t, const char *wanted) {
   if (token_is(p, t, "//")) return "`//` divides sizes in brackets; a comment begins with `#`";
   if (token_is(p, t, "'") && in_states(p, t))
     return "the comma goes on with the list of states: `x' = …` is a line of its own";
+  if (token_is(p, t, "'") && p->rates)
+    return "a rate is `x' = …`; a second one is that of another state, `x' = v` and `v' = …`";
   if (token_is(p, t, "'")) return "text goes in double quotes; `x'` is for machines";
   if (token_is(p, t, "else") || token_is(p, t, "when"))
     return "`x when c else y` is a value and goes on one line";

@@ -65,6 +65,8 @@ static const char *leibniz_state(const Parser *p, const Syntax *n) {
 // expr [ "pad" sum ] "->" postfix [ "pad" sum ] [ "when" cond ] | call
 static Syntax *parse_route(Parser *p) {
   Syntax *value = parse_expr(p, false);
+  if (value->kind == N_CALL && sees(p, 0, "="))
+    fail(p, "`->`: the left side of an equation is a name, and a rate is written `x' = …`");
   if (value->kind == N_CALL && !sees(p, 0, "->") && !sees(p, 0, "pad")) return value;
   Syntax *node = node_fixed(p, N_ROUTE, 4);
   node->span = value->span;

@@ -46,6 +46,7 @@ typedef struct {
 struct Outline {
   const char *name;
   uint64_t whole; // of all that it computes, names and order apart
+  bool words;     // its boxes are statements, by their words
   VEC(OutlineWeight) weight;
   VEC(OutlineBox) box;
   VEC(const char *) input;
@@ -103,6 +104,10 @@ typedef struct {
 } DiffThing;
 typedef VEC(DiffThing) DiffThings;
 DiffThings statements_meet(Arena *, const DiffSource[2]);
+
+// -- block.c --------------------------------------------------------------------------------------
+// A machine, a wiring or a learning diagram by its words; NULL: it has no statements.
+Outline *outline_of_block(Arena *, const DiffSource *, const char *name, const Syntax *);
 
 // -- weights.c ------------------------------------------------------------------------------------
 typedef struct {

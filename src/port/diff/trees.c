@@ -54,7 +54,7 @@ static bool walk_parts(TreeWalk *w, const Syntax *a, const Syntax *b, TreePlace 
 }
 
 static bool differs(TreeWalk *w, const Syntax *a, const Syntax *b) {
-  if (w->differ) vec_push(w->arena, w->differ, (TreePair){a, b, false});
+  if (w->differ) vec_push(w->arena, w->differ, (TreePair){.a = a, .b = b});
   return false;
 }
 
@@ -82,6 +82,13 @@ static Nodes there(Arena *arena, Nodes list) {
   return out;
 }
 
+// Behind the one before it: a word that belongs to it may stand there.
+static uint32_t words_begin(Nodes list, uint32_t i) {
+  if (!i) return list.at[i]->span.at;
+  uint32_t end = list.at[i - 1]->span.at + list.at[i - 1]->span.n;
+  return end < list.at[i]->span.at ? end : list.at[i]->span.at;
+}
+
 // Of two lists what is the same at their beginnings and ends is left out; the rest meets in order,
 // and what is left of one of them was added, or is gone. False: that cannot be told by place.
 static bool lists_differ(TreeWalk *w, const Syntax *a, const Syntax *b, TreePlace at) {
@@ -94,10 +101,14 @@ static bool lists_differ(TreeWalk *w, const Syntax *a, const Syntax *b, TreePlac
   if (both == 0) return false; // there is nothing to put it behind
   for (uint32_t i = first; i < both; i++)
     walk(w, x.at[i], y.at[i], (TreePlace){.parent = a, .in_type = is_typed(a, at.in_type)});
-  for (uint32_t i = both; i < n; i++)
-    vec_push(w->arena, w->differ, (TreePair){x.at[i], NULL, false});
-  for (uint32_t i = both; i < k; i++)
-    vec_push(w->arena, w->differ, (TreePair){x.at[both - 1], y.at[i], true});
+  for (uint32_t i = both; i < n; i++) {
+    TreePair gone = {.a = x.at[i], .from = words_begin(x, i)};
+    vec_push(w->arena, w->differ, gone);
+  }
+  for (uint32_t i = both; i < k; i++) {
+    TreePair added = {x.at[both - 1], y.at[i], true, words_begin(y, i)};
+    vec_push(w->arena, w->differ, added);
+  }
   return true;
 }
 
@@ -105,7 +116,7 @@ static bool walk(TreeWalk *w, const Syntax *a, const Syntax *b, TreePlace at) {
   if (!a || !b) return a == b;
   bool lists = a->kind == N_BLOCK || a->kind == N_PROGRAM;
   if (w->block && lists && a->kind == b->kind) {
-    vec_push(w->arena, w->block, (TreePair){a, b, false});
+    vec_push(w->arena, w->block, (TreePair){.a = a, .b = b});
     return true;
   }
   bool unit = a->kind == N_TRAIN || a->kind == N_LASTS;
@@ -136,9 +147,11 @@ static bool try_inside(TreeWalk *w, const Syntax *a, const Syntax *b, const Synt
 bool trees_try(TreeWalk *w, const Syntax *a, const Syntax *b) { return try_inside(w, a, b, NULL); }
 
 // -- where they differ ----------------------------------------------------------------------------
+// Nodes that nobody wrote have no text.
 static const char *raw(const TreeWalk *w, int side, uint32_t file, uint32_t from, uint32_t to) {
-  const char *text = w->side[side].source->sources->file.at[file].text;
-  return to > from ? arena_text(w->arena, text + from, to - from) : "";
+  const Source *source = &w->side[side].source->sources->file.at[file];
+  if (to > source->n) to = source->n;
+  return to > from ? arena_text(w->arena, source->text + from, to - from) : "";
 }
 
 // On one line, without comments.
@@ -157,7 +170,7 @@ const char *tree_words(TreeWalk *w, int side, const Syntax *n) {
 
 // What is put behind another one stands behind it.
 static uint32_t place_of(const TreePair *p) {
-  return p->behind ? p->a->span.at + p->a->span.n : p->a->span.at;
+  return p->behind ? p->a->span.at + p->a->span.n : p->b ? p->a->span.at : p->from;
 }
 
 static void sort_pairs(TreePairs *p) {
@@ -168,11 +181,18 @@ static void sort_pairs(TreePairs *p) {
     }
 }
 
+// Without what stands between it and the one before it.
+static const char *words_from(TreeWalk *w, int side, const Syntax *n, uint32_t from) {
+  const char *text = on_one_line(w, raw(w, side, n->span.file, from, n->span.at + n->span.n));
+  while (*text == ' ' || *text == ',') text++;
+  return text;
+}
+
 static void put_change(TreeWalk *w, const TreePair *p, Buf *out) {
   if (p->behind)
-    buf_printf(out, " {+ %s}", tree_words(w, 1, p->b));
+    buf_printf(out, " {+ %s}", words_from(w, 1, p->b, p->from));
   else if (!p->b)
-    buf_printf(out, "{- %s}", tree_words(w, 0, p->a));
+    buf_printf(out, " {- %s}", words_from(w, 0, p->a, p->from));
   else if (p->a->kind == N_BLOCK || p->a->kind == N_PROGRAM)
     buf_text(out, "{ … }");
   else
@@ -198,7 +218,7 @@ static const char *changed_words(TreeWalk *w, int side, const Syntax *a, TreePai
 static void blocks_in(Arena *arena, const Syntax *n, TreePairs *out) {
   if (!n) return;
   if (n->kind == N_BLOCK || n->kind == N_PROGRAM) {
-    vec_push(arena, out, (TreePair){n, n, false});
+    vec_push(arena, out, (TreePair){.a = n, .b = n});
     return;
   }
   Nodes parts = syntax_parts(n);

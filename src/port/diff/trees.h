@@ -31,6 +31,7 @@ Table *names_bound(Arena *, const TreeSide *, const Syntax *top);
 typedef struct {
   const Syntax *a, *b; // b is NULL: it is gone
   bool behind;         // b was put behind a, which is left alone
+  uint32_t from;       // of what was added or is gone: where its words begin, as `times` does
 } TreePair;
 typedef VEC(TreePair) TreePairs;
 typedef struct {

@@ -9,7 +9,5 @@ Outcome export_as(Export *);
 
 bool export_onnx(Export *);        // onnx.c
 bool export_safetensors(Export *); // weights.c
-bool export_torch(Export *);       // python.c
-bool export_jax(Export *);
 
 #endif

@@ -3,6 +3,7 @@
 #include "port/c/c_out.h"
 #include "port/export/export.h"
 #include "port/json/json.h"
+#include "port/python/python.h"
 
 static const struct {
   const char *name, *ending, *words;
@@ -13,7 +14,8 @@ static const struct {
      export_safetensors},
     {"c", ".c", "C99 that needs nothing but libm, of a box or learner or of a training step",
      export_c},
-    {"torch", ".py", "a box or learner, or the program with its training, as Python for PyTorch", export_torch},
+    {"torch", ".py", "a box or learner, or the program with its training, as Python for PyTorch",
+     export_torch},
     {"jax", ".py", "the same for JAX", export_jax},
     {"json", ".json", "the typed diagram, as docs/json.md has it", export_json},
 };

@@ -4,21 +4,21 @@
 #include "port/export/onnx_own.h"
 
 typedef struct {
-  Onnx *o;
+  ArrayGraph *o;
   Id *now; // [value] what stands for it
 } Tidying;
 
 static Id now(const Tidying *t, Id value) { return t->now[value] ? t->now[value] : value; }
 
-static const int64_t *turn_of(Onnx *o, Id value) {
-  const GraphValue *v = onnx_value(o, value);
-  if (!v->node || strcmp(onnx_maker(o, value)->op, "Transpose") != 0) return NULL;
-  return onnx_maker(o, value)->attribute.at[0].numbers;
+static const int64_t *turn_of(ArrayGraph *o, Id value) {
+  const GraphValue *v = arrays_value(o, value);
+  if (!v->node || strcmp(arrays_maker(o, value)->op, "Transpose") != 0) return NULL;
+  return arrays_maker(o, value)->attribute.at[0].numbers;
 }
 
 // A constant that is broadcast to `rank` axes, as it is before the turn; 0: it cannot be.
-static Id constant_before(Onnx *o, Id value, uint32_t rank, const int64_t *turn) {
-  GraphValue v = *onnx_value(o, value);
+static Id constant_before(ArrayGraph *o, Id value, uint32_t rank, const int64_t *turn) {
+  GraphValue v = *arrays_value(o, value);
   bool *fresh = NEW_ARRAY(o->a, bool, rank + 1);
   uint32_t *axis = NEW_ARRAY(o->a, uint32_t, rank + 1), lead = 0;
   if (v.count == 1) return value;
@@ -26,11 +26,11 @@ static Id constant_before(Onnx *o, Id value, uint32_t rank, const int64_t *turn)
     fresh[k] = k + v.rank < rank;
     axis[turn[k]] = k;
   }
-  Id turned = onnx_transpose(o, onnx_unsqueeze(o, value, rank, fresh), axis);
-  v = *onnx_value(o, turned);
-  while (lead + 1 < v.rank && onnx_is_one(o, v.dim[lead])) lead++;
-  return onnx_reshape(o, turned, v.rank - lead,
-                      arena_copy(o->a, v.dim + lead, (v.rank - lead) * sizeof *v.dim));
+  Id turned = arrays_transpose(o, arrays_unsqueeze(o, value, rank, fresh), axis);
+  v = *arrays_value(o, turned);
+  while (lead + 1 < v.rank && arrays_is_one(o, v.dim[lead])) lead++;
+  return arrays_reshape(o, turned, v.rank - lead,
+                        arena_copy(o->a, v.dim + lead, (v.rank - lead) * sizeof *v.dim));
 }
 
 // The turn behind a convolution. It is worth to turn another operand against it: what follows is
@@ -42,11 +42,12 @@ static bool is_channels_last(const int64_t *turn, uint32_t rank) {
 }
 
 // Whether every operand is turned alike, or a constant; with `some`, others may be as they are.
-static const int64_t *common_turn(Onnx *o, const Id *in, uint32_t n, uint32_t rank, bool some) {
+static const int64_t *common_turn(ArrayGraph *o, const Id *in, uint32_t n, uint32_t rank,
+                                  bool some) {
   const int64_t *turn = NULL;
   bool bare = false;
   for (uint32_t i = 0; i < n; i++) {
-    const GraphValue *v = onnx_value(o, in[i]);
+    const GraphValue *v = arrays_value(o, in[i]);
     const int64_t *own = turn_of(o, in[i]);
     if (v->data || !v->rank) continue;
     if (v->rank != rank || (turn && own && memcmp(turn, own, rank * sizeof *own) != 0)) return NULL;
@@ -57,97 +58,97 @@ static const int64_t *common_turn(Onnx *o, const Id *in, uint32_t n, uint32_t ra
 }
 
 // The same node on other operands.
-static Id node_again(Onnx *o, Id of, const Id *in) {
-  GraphNode n = *onnx_maker(o, of);
-  Id made = onnx_each(o, n.op, onnx_value(o, of)->type, n.in.n, in);
-  onnx_maker(o, made)->attribute.at = n.attribute.at;
-  onnx_maker(o, made)->attribute.n = onnx_maker(o, made)->attribute.cap = n.attribute.n;
+static Id node_again(ArrayGraph *o, Id of, const Id *in) {
+  GraphNode n = *arrays_maker(o, of);
+  Id made = arrays_each(o, n.op, arrays_value(o, of)->type, n.in.n, in);
+  arrays_maker(o, made)->attribute.at = n.attribute.at;
+  arrays_maker(o, made)->attribute.n = arrays_maker(o, made)->attribute.cap = n.attribute.n;
   return made;
 }
 
 static bool sink(Tidying *t, Id out, Id *in, uint32_t n) {
-  Onnx *o = t->o;
-  uint32_t rank = onnx_value(o, out)->rank;
+  ArrayGraph *o = t->o;
+  uint32_t rank = arrays_value(o, out)->rank;
   const int64_t *turn = common_turn(o, in, n, rank, true);
   if (!turn) return false;
   uint32_t *axis = NEW_ARRAY(o->a, uint32_t, rank + 1),
            *against = NEW_ARRAY(o->a, uint32_t, rank + 1);
   for (uint32_t k = 0; k < rank; k++) axis[k] = (uint32_t)turn[k], against[turn[k]] = k;
   for (uint32_t i = 0; i < n; i++) {
-    if (onnx_is_known(o, in[i]))
+    if (arrays_is_known(o, in[i]))
       in[i] = constant_before(o, in[i], rank, turn);
-    else if (onnx_value(o, in[i])->rank)
-      in[i] = onnx_transpose(o, in[i], against);
+    else if (arrays_value(o, in[i])->rank)
+      in[i] = arrays_transpose(o, in[i], against);
   }
   Id before = node_again(o, out, in);
-  onnx_value(o, before)->name = onnx_value(o, out)->name;
-  t->now[out] = onnx_transpose(o, before, axis);
+  arrays_value(o, before)->name = arrays_value(o, out)->name;
+  t->now[out] = arrays_transpose(o, before, axis);
   return true;
 }
 
 // -- below what moves or combines along axes -------------------------------------------------------
-static const int64_t *single_turn(Onnx *o, const GraphNode *n, const Id *in, uint32_t known) {
-  if (n->in.n <= known || !onnx_is_known(o, in[known])) return NULL;
+static const int64_t *single_turn(ArrayGraph *o, const GraphNode *n, const Id *in, uint32_t known) {
+  if (n->in.n <= known || !arrays_is_known(o, in[known])) return NULL;
   return turn_of(o, in[0]);
 }
 
-static Id turned_back(Onnx *o, Id value, const int64_t *turn, uint32_t rank) {
+static Id turned_back(ArrayGraph *o, Id value, const int64_t *turn, uint32_t rank) {
   uint32_t *axis = NEW_ARRAY(o->a, uint32_t, rank + 1);
   for (uint32_t k = 0; k < rank; k++) axis[k] = (uint32_t)turn[k];
-  return onnx_transpose(o, value, axis);
+  return arrays_transpose(o, value, axis);
 }
 
 // The value of a turned operand before its turn, with the sizes that the node leaves it.
-static GraphValue sizes_before(Onnx *o, Id out, const int64_t *turn) {
-  GraphValue v = *onnx_value(o, out);
+static GraphValue sizes_before(ArrayGraph *o, Id out, const int64_t *turn) {
+  GraphValue v = *arrays_value(o, out);
   Size *dim = NEW_ARRAY(o->a, Size, v.rank + 1);
   for (uint32_t k = 0; k < v.rank; k++) dim[turn[k]] = v.dim[k];
   v.dim = dim;
   return v;
 }
 
-static Id sunk_slice(Onnx *o, const GraphNode *n, Id *in) {
+static Id sunk_slice(ArrayGraph *o, const GraphNode *n, Id *in) {
   const int64_t *turn = n->in.n == 5 ? single_turn(o, n, in, 3) : NULL;
   if (!turn) return 0;
   GraphValue like = sizes_before(o, n->out.at[0], turn);
-  in[3] = onnx_list(o, 1, &turn[(int64_t)onnx_value(o, in[3])->data[0]]);
-  in[0] = onnx_maker(o, in[0])->in.at[0];
-  return turned_back(o, onnx_node(o, "Slice", 5, in, &like), turn, like.rank);
+  in[3] = arrays_list(o, 1, &turn[(int64_t)arrays_value(o, in[3])->data[0]]);
+  in[0] = arrays_maker(o, in[0])->in.at[0];
+  return turned_back(o, arrays_node(o, "Slice", 5, in, &like), turn, like.rank);
 }
 
-static Id sunk_pad(Onnx *o, const GraphNode *n, Id *in) {
+static Id sunk_pad(ArrayGraph *o, const GraphNode *n, Id *in) {
   const int64_t *turn = single_turn(o, n, in, 1);
   if (!turn) return 0;
   GraphValue like = sizes_before(o, n->out.at[0], turn);
   int64_t *pads = NEW_ARRAY(o->a, int64_t, 2 * like.rank + 1);
-  const double *was = onnx_value(o, in[1])->data;
+  const double *was = arrays_value(o, in[1])->data;
   for (uint32_t k = 0; k < like.rank; k++) {
     pads[turn[k]] = (int64_t)was[k];
     pads[like.rank + (uint32_t)turn[k]] = (int64_t)was[like.rank + k];
   }
-  in[1] = onnx_list(o, 2 * like.rank, pads);
-  in[0] = onnx_maker(o, in[0])->in.at[0];
-  return turned_back(o, onnx_node(o, "Pad", n->in.n, in, &like), turn, like.rank);
+  in[1] = arrays_list(o, 2 * like.rank, pads);
+  in[0] = arrays_maker(o, in[0])->in.at[0];
+  return turned_back(o, arrays_node(o, "Pad", n->in.n, in, &like), turn, like.rank);
 }
 
-static Id sunk_concat(Onnx *o, const GraphNode *n, Id *in) {
-  uint32_t rank = onnx_value(o, n->out.at[0])->rank;
+static Id sunk_concat(ArrayGraph *o, const GraphNode *n, Id *in) {
+  uint32_t rank = arrays_value(o, n->out.at[0])->rank;
   const int64_t *turn = common_turn(o, in, n->in.n, rank, false);
   for (uint32_t i = 0; i < n->in.n; i++)
     if (!turn || !turn_of(o, in[i])) return 0;
   GraphValue like = sizes_before(o, n->out.at[0], turn);
-  for (uint32_t i = 0; i < n->in.n; i++) in[i] = onnx_maker(o, in[i])->in.at[0];
-  Id made = onnx_node(o, "Concat", n->in.n, in, &like);
-  onnx_attribute_number(o, made, "axis", turn[n->attribute.at[0].number]);
+  for (uint32_t i = 0; i < n->in.n; i++) in[i] = arrays_maker(o, in[i])->in.at[0];
+  Id made = arrays_node(o, "Concat", n->in.n, in, &like);
+  arrays_attribute_number(o, made, "axis", turn[n->attribute.at[0].number]);
   return turned_back(o, made, turn, rank);
 }
 
 // What is left of the axes keeps its order, and so needs a turn of its own.
-static Id sunk_reduction(Onnx *o, const GraphNode *n, Id *in) {
+static Id sunk_reduction(ArrayGraph *o, const GraphNode *n, Id *in) {
   const int64_t *turn = n->in.n == 2 ? single_turn(o, n, in, 1) : NULL;
   if (!turn) return 0;
-  GraphValue from = *onnx_value(o, in[0]), axes = *onnx_value(o, in[1]),
-             like = *onnx_value(o, n->out.at[0]);
+  GraphValue from = *arrays_value(o, in[0]), axes = *arrays_value(o, in[1]),
+             like = *arrays_value(o, n->out.at[0]);
   bool *gone = NEW_ARRAY(o->a, bool, from.rank + 1); // before the turn
   int64_t *list = NEW_ARRAY(o->a, int64_t, from.rank + 1),
           *left = NEW_ARRAY(o->a, int64_t, from.rank + 1);
@@ -164,15 +165,15 @@ static Id sunk_reduction(Onnx *o, const GraphNode *n, Id *in) {
     dim[at] = from.dim[k];
     left[kept++] = at;
   }
-  in[1] = onnx_list(o, (uint32_t)axes.count, list);
-  in[0] = onnx_maker(o, in[0])->in.at[0];
+  in[1] = arrays_list(o, (uint32_t)axes.count, list);
+  in[0] = arrays_maker(o, in[0])->in.at[0];
   like.dim = dim;
-  Id made = onnx_node(o, n->op, 2, in, &like);
-  onnx_attribute_number(o, made, "keepdims", 0);
+  Id made = arrays_node(o, n->op, 2, in, &like);
+  arrays_attribute_number(o, made, "keepdims", 0);
   return turned_back(o, made, left, kept);
 }
 
-static Id sunk_along(Onnx *o, const GraphNode *n, Id *in) {
+static Id sunk_along(ArrayGraph *o, const GraphNode *n, Id *in) {
   if (!strcmp(n->op, "Slice")) return sunk_slice(o, n, in);
   if (!strcmp(n->op, "Pad")) return sunk_pad(o, n, in);
   if (!strcmp(n->op, "Concat")) return sunk_concat(o, n, in);
@@ -180,7 +181,7 @@ static Id sunk_along(Onnx *o, const GraphNode *n, Id *in) {
 }
 
 static void sink_node(Tidying *t, Id node) {
-  Onnx *o = t->o;
+  ArrayGraph *o = t->o;
   GraphNode n = o->node.at[node];
   Id *in = NEW_ARRAY(o->a, Id, n.in.n + 1);
   for (uint32_t i = 0; i < n.in.n; i++) in[i] = now(t, n.in.at[i]);
@@ -188,7 +189,7 @@ static void sink_node(Tidying *t, Id node) {
   if (n.each && sink(t, n.out.at[0], in, n.in.n)) return;
   Id sunk = sunk_along(o, &n, in);
   if (sunk) {
-    onnx_value(o, sunk)->name = onnx_value(o, n.out.at[0])->name;
+    arrays_value(o, sunk)->name = arrays_value(o, n.out.at[0])->name;
     t->now[n.out.at[0]] = sunk;
     return;
   }
@@ -196,7 +197,7 @@ static void sink_node(Tidying *t, Id node) {
     uint32_t *axis = NEW_ARRAY(o->a, uint32_t, n.attribute.at[0].n + 1);
     for (uint32_t k = 0; k < n.attribute.at[0].n; k++)
       axis[k] = (uint32_t)n.attribute.at[0].numbers[k];
-    t->now[n.out.at[0]] = onnx_transpose(o, in[0], axis);
+    t->now[n.out.at[0]] = arrays_transpose(o, in[0], axis);
     return;
   }
   for (uint32_t i = 0; i < n.in.n; i++) o->node.at[node].in.at[i] = in[i];
@@ -205,7 +206,7 @@ static void sink_node(Tidying *t, Id node) {
 
 // -- biases ---------------------------------------------------------------------------------------
 // How often each value is read by what is read itself.
-static uint32_t *count_reads(Onnx *o) {
+static uint32_t *count_reads(ArrayGraph *o) {
   bool *node = NEW_ARRAY(o->a, bool, o->node.n), *value = NEW_ARRAY(o->a, bool, o->value.n);
   uint32_t *reads = NEW_ARRAY(o->a, uint32_t, o->value.n + 1);
   onnx_what_is_read(o, node, value);
@@ -216,22 +217,22 @@ static uint32_t *count_reads(Onnx *o) {
 }
 
 // One number for each channel: [c 1 1].
-static bool is_bias(Onnx *o, Id value, const GraphValue *conv) {
-  const GraphValue *v = onnx_value(o, value);
+static bool is_bias(ArrayGraph *o, Id value, const GraphValue *conv) {
+  const GraphValue *v = arrays_value(o, value);
   int64_t n;
-  if (!v->data || v->rank + 1 != conv->rank || !onnx_is_number(o, conv->dim[1], &n)) return false;
+  if (!v->data || v->rank + 1 != conv->rank || !arrays_is_number(o, conv->dim[1], &n)) return false;
   return v->count == n && v->dim[0] == conv->dim[1];
 }
 
-static void give_bias(Onnx *o, Id node, const uint32_t *reads) {
+static void give_bias(ArrayGraph *o, Id node, const uint32_t *reads) {
   GraphNode *add = &o->node.at[node];
   for (uint32_t i = 0; i < 2; i++) {
     Id conv = add->in.at[i], bias = add->in.at[1 - i];
-    GraphValue v = *onnx_value(o, conv);
+    GraphValue v = *arrays_value(o, conv);
     if (!v.node || reads[conv] != 1 || !is_bias(o, bias, &v)) continue;
-    GraphNode *maker = onnx_maker(o, conv);
+    GraphNode *maker = arrays_maker(o, conv);
     if (strncmp(maker->op, "Conv", 4) != 0 || maker->in.n != 2) continue;
-    Id row = onnx_reshape(o, bias, 1, &v.dim[1]);
+    Id row = arrays_reshape(o, bias, 1, &v.dim[1]);
     add = &o->node.at[node];
     maker = &o->node.at[v.node];
     add->op = maker->op;
@@ -249,7 +250,7 @@ static void give_bias(Onnx *o, Id node, const uint32_t *reads) {
 
 // -- the whole ------------------------------------------------------------------------------------
 // What a level gives must be made there and keep its name; a result that is turned stays turned.
-static void tidy_level(Onnx *o) {
+static void tidy_level(ArrayGraph *o) {
   Tidying t = {.o = o};
   Ids before = o->level->node;
   uint32_t room = o->value.n;
@@ -259,16 +260,16 @@ static void tidy_level(Onnx *o) {
   for (uint32_t i = 0; i < o->level->out.n; i++) {
     Id was = o->level->out.at[i], is = now(&t, was);
     if (is == was) continue;
-    bool own = onnx_value(o, is)->node && is >= room;
+    bool own = arrays_value(o, is)->node && is >= room;
     for (uint32_t k = 0; k < i; k++) own &= o->level->out.at[k] != is;
-    GraphValue v = *onnx_value(o, is);
-    if (!own) is = onnx_node(o, "Identity", 1, &is, &v);
-    onnx_value(o, is)->name = onnx_value(o, was)->name;
+    GraphValue v = *arrays_value(o, is);
+    if (!own) is = arrays_node(o, "Identity", 1, &is, &v);
+    arrays_value(o, is)->name = arrays_value(o, was)->name;
     o->level->out.at[i] = is;
   }
 }
 
-void onnx_tidy(Onnx *o) {
+void onnx_tidy(ArrayGraph *o) {
   tidy_level(o);
   uint32_t *reads = count_reads(o);
   for (uint32_t i = 0; i < o->level->node.n; i++)

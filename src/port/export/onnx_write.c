@@ -3,14 +3,14 @@
 #include "port/export/onnx_own.h"
 
 typedef struct {
-  Onnx *o;
+  ArrayGraph *o;
   bool *node, *value; // [node], [value]: read
   const char **name;  // [value]
   Table *taken;
 } GraphWriting;
 
 // -- what is read ---------------------------------------------------------------------------------
-static void mark_value(Onnx *o, Id id, bool *node, bool *value) {
+static void mark_value(ArrayGraph *o, Id id, bool *node, bool *value) {
   const GraphValue *v = &o->value.at[id];
   if (value[id]) return;
   value[id] = true;
@@ -22,7 +22,7 @@ static void mark_value(Onnx *o, Id id, bool *node, bool *value) {
     mark_value(o, n->inside->out.at[i], node, value);
 }
 
-void onnx_what_is_read(Onnx *o, bool *node, bool *value) {
+void onnx_what_is_read(ArrayGraph *o, bool *node, bool *value) {
   for (uint32_t i = 0; i < o->level->out.n; i++) mark_value(o, o->level->out.at[i], node, value);
 }
 
@@ -49,16 +49,16 @@ static const char *lower_text(Arena *a, const char *text) {
 }
 
 static void name_level(GraphWriting *g, const GraphLevel *level) {
-  Onnx *o = g->o;
+  ArrayGraph *o = g->o;
   for (uint32_t i = 0; i < level->in.n; i++) {
-    const char *name = onnx_value(o, level->in.at[i])->name;
+    const char *name = arrays_value(o, level->in.at[i])->name;
     name_value(g, level->in.at[i], *name ? name : "state");
   }
   for (uint32_t i = 0; i < level->node.n; i++) {
     const GraphNode *n = &o->node.at[level->node.at[i]];
     if (!g->node[level->node.at[i]]) continue;
     for (uint32_t k = 0; k < n->out.n; k++) {
-      const char *name = onnx_value(o, n->out.at[k])->name;
+      const char *name = arrays_value(o, n->out.at[k])->name;
       name_value(g, n->out.at[k], *name ? name : lower_text(o->a, n->op));
     }
     if (n->inside) name_level(g, n->inside);
@@ -66,11 +66,11 @@ static void name_level(GraphWriting *g, const GraphLevel *level) {
 }
 
 static void name_all(GraphWriting *g) {
-  Onnx *o = g->o;
+  ArrayGraph *o = g->o;
   for (uint32_t i = 0; i < o->level->in.n; i++)
-    name_value(g, o->level->in.at[i], onnx_value(o, o->level->in.at[i])->name);
+    name_value(g, o->level->in.at[i], arrays_value(o, o->level->in.at[i])->name);
   for (uint32_t i = 0; i < o->level->out.n; i++)
-    name_value(g, o->level->out.at[i], onnx_value(o, o->level->out.at[i])->name);
+    name_value(g, o->level->out.at[i], arrays_value(o, o->level->out.at[i])->name);
   for (Id i = 1; i < o->value.n; i++)
     if (g->value[i] && o->value.at[i].data && o->value.at[i].weight)
       name_value(g, i, o->value.at[i].name);
@@ -88,12 +88,12 @@ static const char *const *names_of(GraphWriting *g, const Ids *of) {
 
 // The samples are N; other sizes that are open are called as in the program.
 static OutInfo info_of(GraphWriting *g, Id id) {
-  Onnx *o = g->o;
-  const GraphValue *v = onnx_value(o, id);
+  ArrayGraph *o = g->o;
+  const GraphValue *v = arrays_value(o, id);
   OutDim *dim = NEW_ARRAY(o->a, OutDim, v->rank + 1);
   for (uint32_t k = 0; k < v->rank; k++) {
     Id var;
-    if (onnx_is_number(o, v->dim[k], &dim[k].size)) continue;
+    if (arrays_is_number(o, v->dim[k], &dim[k].size)) continue;
     bool samples = size_is_var(o->w, v->dim[k], &var) && size_var_kind(o->w, var) == VAR_SAMPLE;
     dim[k].symbol = samples ? "N" : size_text(o->w, v->dim[k]);
   }
@@ -101,7 +101,7 @@ static OutInfo info_of(GraphWriting *g, Id id) {
 }
 
 static OutGraph graph_of(GraphWriting *g, const GraphLevel *level, const char *name) {
-  Onnx *o = g->o;
+  ArrayGraph *o = g->o;
   OutGraph to = {.name = name};
   for (uint32_t i = 0; i < level->node.n; i++) {
     if (!g->node[level->node.at[i]]) continue;
@@ -125,17 +125,17 @@ static OutGraph graph_of(GraphWriting *g, const GraphLevel *level, const char *n
 }
 
 static void add_constants(GraphWriting *g, OutGraph *to) {
-  Onnx *o = g->o;
+  ArrayGraph *o = g->o;
   for (Id i = 1; i < o->value.n; i++) {
     const GraphValue *v = &o->value.at[i];
     if (!g->value[i] || !v->data) continue;
     int64_t *dim = NEW_ARRAY(o->a, int64_t, v->rank + 1);
-    for (uint32_t k = 0; k < v->rank; k++) onnx_is_number(o, v->dim[k], &dim[k]);
+    for (uint32_t k = 0; k < v->rank; k++) arrays_is_number(o, v->dim[k], &dim[k]);
     vec_push(o->a, &to->tensor, (OutTensor){g->name[i], v->type, v->rank, dim, v->count, v->data});
   }
 }
 
-bool onnx_written(Onnx *o, const char *name, Bytes *bytes) {
+bool onnx_written(ArrayGraph *o, const char *name, Bytes *bytes) {
   const char *error;
   GraphWriting g = {.o = o,
                     .node = NEW_ARRAY(o->a, bool, o->node.n),

@@ -44,9 +44,9 @@ static const struct {
   const char *right;
 } activations[] = {
     {"Celu", "alpha", "", 1, 0, "max($0, 0) + min(0, {a} * expm1(min($0, 0) / {a}))"},
-    {"Elu", "alpha", "", 1, 0, "$0 when $0 > 0 else {a} * expm1(min($0, 0))"},
+    {"Elu", "alpha", "", 1, 0, "elu[{a}]($0)"},
     {"HardSigmoid", "alpha", "beta", 0.2F, 0.5F, "min(max({a} * $0 + {b}, 0), 1)"},
-    {"LeakyRelu", "alpha", "", 0.01F, 0, "$0 when $0 >= 0 else {a} * $0"},
+    {"LeakyRelu", "alpha", "", 0.01F, 0, "leaky_relu[{a}]($0)"},
     {"Selu", "alpha", "gamma", 1.67326319217681884765625F, 1.05070102214813232421875F,
      "{b} * ($0 when $0 > 0 else {a} * expm1(min($0, 0)))"},
     {"Shrink", "bias", "lambd", 0, 0.5F,
@@ -72,6 +72,7 @@ bool op_activation(ImpNode *n) {
   while (strcmp(activations[k].op, n->node->op) != 0) k++;
   float a = attr_float(n, activations[k].a, activations[k].a0);
   float b = attr_float(n, activations[k].b, activations[k].b0);
+  if (!strcmp(n->node->op, "Swish") && a == 1) return map(n, op_value(n, 0)->type, "silu($0)");
   return map(n, op_value(n, 0)->type, filled(n->m, activations[k].right, a, b));
 }
 
@@ -85,6 +86,13 @@ bool op_identity(ImpNode *n) {
   return true;
 }
 
+// A bound as text, where it is a number.
+static const char *bound_text(Importer *m, Id v) {
+  const ImpValue *x = value_at(m, v);
+  if (!x->data || shape_count(&x->shape) != 1 || !isfinite(x->data[0])) return NULL;
+  return x->type == ONNX_FLOAT ? short_term(m, (float)x->data[0]) : number_term(m, x->data[0]);
+}
+
 // Bounds are attributes before version 11, and inputs from then on; either may be missing.
 bool op_clip(ImpNode *n) {
   Importer *m = n->m;
@@ -94,10 +102,12 @@ bool op_clip(ImpNode *n) {
   Id least = low ? value_number(m, type, (double)low->f) : op_in(n, 1);
   Id most = high ? value_number(m, type, (double)high->f) : op_in(n, 2);
   if (!least && !most) return op_give(n, 0, n->in[0]), true;
+  const char *from = least ? bound_text(m, least) : NULL, *to = most ? bound_text(m, most) : NULL;
   Id in[] = {n->in[0], least ? least : most, most};
   ImpNode same = *n;
   same.in = in;
-  same.nin = least && most ? 3 : 2;
+  same.nin = from && to ? 1 : least && most ? 3 : 2;
+  if (from && to) return map(&same, type, arena_format(m->arena, "clamp[%s, %s]($0)", from, to));
   return map(&same, type, !most ? "max($0, $1)" : !least ? "min($0, $1)" : "min(max($0, $1), $2)");
 }
 

@@ -338,6 +338,22 @@ static bool fold_transpose(ImpNode *n) {
   return from;
 }
 
+static bool fold_trilu(ImpNode *n) {
+  ImpValue x = *op_value(n, 0);
+  double far = 0;
+  bool upper = attr_int(n, "upper", 1);
+  if (x.shape.rank < 2 || !x.data || (op_in(n, 1) && !op_scalar(n, 1, &far))) return false;
+  int64_t count = shape_count(&x.shape), at[ONNX_RANK_LIMIT];
+  double *data = NEW_ARRAY(n->m->arena, double, count + 1);
+  for (int64_t i = 0; i < count; i++) {
+    unravel(&x.shape, i, at);
+    double right = (double)(at[x.shape.rank - 1] - at[x.shape.rank - 2]);
+    data[i] = (upper ? right >= far : right <= far) ? x.data[i] : 0;
+  }
+  op_give(n, 0, value_const(n->m, x.type, &x.shape, data));
+  return true;
+}
+
 // To a shape that is the second input: Expand.
 static bool fold_expand(ImpNode *n) {
   ImpShape want, out;
@@ -463,7 +479,7 @@ static const struct {
     {"Squeeze", fold_squeeze},     {"Unsqueeze", fold_unsqueeze},
     {"Cast", fold_cast},           {"CastLike", fold_cast},
     {"ReduceProd", fold_reduce},   {"ReduceSum", fold_reduce},
-    {"Range", fold_range},
+    {"Range", fold_range},         {"Trilu", fold_trilu},
 };
 
 bool fold_node(ImpNode *n) {

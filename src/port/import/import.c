@@ -109,6 +109,22 @@ static bool node_is_valid(ImpNode *n) {
   return !why || op_refuse(n, "%s", why);
 }
 
+// What a node makes has places, and as many as numbers of them can be counted. Constants may be empty: lists of sizes are.
+static bool sizes_made(ImpNode *n) {
+  enum { PLACES_MOST = 1 << 30 };
+  for (uint32_t i = 0; i < n->node->out.n; i++) {
+    const char *name = n->node->out.at[i];
+    Id v = table_get(n->scope->names, name, strlen(name));
+    const ImpValue *x = v ? value_at(n->m, v) : NULL;
+    for (uint32_t k = 0; x && k < x->shape.rank; k++) {
+      const ImpSize *d = &x->shape.dim[k];
+      if (!d->text && (d->n < (x->kind == IMP_MADE) || d->n > PLACES_MOST))
+        return op_refuse(n, "axis %u of what it makes would have %lld places", k, (long long)d->n);
+    }
+  }
+  return true;
+}
+
 static bool import_node(Importer *m, ImpScope *s, const OnnxNode *node) {
   ImpNode n = {.m = m, .scope = s, .node = node, .version = version_of(s, node->domain)};
   if (++m->work > WORK_LIMIT)
@@ -125,7 +141,7 @@ static bool import_node(Importer *m, ImpScope *s, const OnnxNode *node) {
   if (n.row && !node_is_valid(&n)) return false;
   if (!n.row) return op_refuse(&n, "this operator is not known");
   bool good = fold_node(&n) || (!m->diags->errors && n.row->write(&n));
-  return good && !m->diags->errors && declared_made(&n);
+  return good && !m->diags->errors && sizes_made(&n) && declared_made(&n);
 }
 
 bool import_nodes(Importer *m, ImpScope *s, const OnnxNode *node, uint32_t n) {
@@ -232,6 +248,10 @@ static bool import_output(Importer *m, ImpScope *s, const OnnxValueInfo *out) {
     if (dim_is(value_at(m, v)->shape.dim[i], 0))
       return diag_refuse(m->diags, (Span){0},
                          "axis %u of output `%s` has no places: an axis has at least one", i, name);
+  if (value_at(m, v)->kind == IMP_CONST && !value_at(m, v)->data)
+    return diag_refuse(
+        m->diags, (Span){0},
+        "output `%s` is made of sizes that only have a name: --set gives them a number", name);
   vec_push(m->arena, &m->output, v);
   return declared_fits(m, NULL, out, v);
 }

@@ -33,6 +33,12 @@ Id pointer(ImpNode *n, Id v, ImpSize axis, bool table) {
   return v;
 }
 
+// A constant that points as the number it is; otherwise it is read.
+static const char *one_place(Importer *m, Id p) {
+  const ImpValue *v = value_at(m, p);
+  return v->kind == IMP_CONST ? arena_format(m->arena, "%.0f", v->data[0]) : "$1";
+}
+
 // -- gather --------------------------------------------------------------------------------------
 bool op_gather(ImpNode *n) {
   Importer *m = n->m;
@@ -50,7 +56,7 @@ bool op_gather(ImpNode *n) {
       index[k] = left[out.rank] = imp_letter[out.rank];
       out.dim[out.rank++] = at.dim[k];
     }
-    if (i == axis) in[i] = p ? "$1" : place;
+    if (i == axis) in[i] = !p ? place : at.rank ? "$1" : one_place(m, p);
     if (i == axis) continue;
     in[i] = left[out.rank] = imp_letter[out.rank];
     out.dim[out.rank++] = x.dim[i];
@@ -65,7 +71,8 @@ bool op_gather(ImpNode *n) {
   const char *at_index = words(m, at.rank, index);
   ImpRead read[] = {{from, words(m, x.rank, in)},
                     {p ? p : n->in[1], p ? arena_format(m->arena, "@%s", at_index) : at_index}};
-  Id y = say(n, bits ? ONNX_INT64 : type, &out, form, read, 2);
+  bool fixed = p && !at.rank && value_at(m, p)->kind == IMP_CONST;
+  Id y = say(n, bits ? ONNX_INT64 : type, &out, form, read, fixed ? 1 : 2);
   op_give(n, 0, bits ? say_bits(n, y) : y);
   return true;
 }

@@ -119,37 +119,85 @@ static bool is_word(const char *text) {
   return *text;
 }
 
-// -- sizes and types ------------------------------------------------------------------------------
-// The text of a size with its variables under their new names.
-static const char *size_words(Reading *r, const char *text) {
-  Buf b = buf_new(r->arena);
-  bool any = false;
-  for (const char *c = text; *c;) {
-    size_t n = 0;
-    any |= *c != ' ';
-    for (uint32_t more = 1; more; n += more) {
-      more = letter_bytes(c + n, strlen(c + n));
-      if (!more && n) more = char_is_word(c[n]) || c[n] == '.' || c[n] == '\'';
-    }
-    if (n) {
-      Id var = table_get(r->size_table, c, n);
-      if (!var) {
-        reading_error(r, NULL, "size `%s`: `%.*s` is not among \"sizes\"", text, (int)n, c);
-        return NULL;
-      }
-      buf_text(&b, r->size.at[var - 1]);
-    } else {
-      n = 1;
-      if (!strchr("0123456789+-*/^() ", *c)) {
-        reading_error(r, NULL, "`%s` is not a size", text);
-        return NULL;
-      }
-      buf_char(&b, *c);
-    }
-    c += n;
+// -- sizes ----------------------------------------------------------------------------------------
+// A size as it is written: numbers, variables, + - * // ^ and brackets. It is copied with its variables under their new names.
+typedef struct {
+  Reading *r;
+  const char *text, *at;
+  Buf out;
+  uint32_t depth;
+  bool said; // what is wrong
+} SizeText;
+
+static bool text_sum(SizeText *);
+
+static bool text_takes(SizeText *s, const char *word) {
+  s->at += strspn(s->at, " ");
+  size_t n = strlen(word);
+  if (strncmp(s->at, word, n) != 0) return false;
+  buf_text(&s->out, word);
+  s->at += n;
+  s->at += strspn(s->at, " ");
+  return true;
+}
+
+static size_t variable_length(const char *c) {
+  size_t n = 0;
+  for (uint32_t more = 1; more; n += more) {
+    more = letter_bytes(c + n, strlen(c + n));
+    if (!more && n) more = char_is_word(c[n]) || c[n] == '.' || c[n] == '\'';
   }
-  if (!any) reading_error(r, NULL, "`%s` is not a size", text);
-  return any ? b.at : NULL;
+  return n;
+}
+
+static bool text_atom(SizeText *s) {
+  enum { DEPTH_MOST = 100 };
+  if (text_takes(s, "(")) {
+    if (s->depth++ == DEPTH_MOST || !text_sum(s)) return false;
+    s->depth--;
+    return text_takes(s, ")");
+  }
+  size_t n = variable_length(s->at), digits = strspn(s->at, "0123456789");
+  if (n) {
+    Id var = table_get(s->r->size_table, s->at, n);
+    if (!var) {
+      reading_error(s->r, NULL, "size `%s`: `%.*s` is not among \"sizes\"", s->text, (int)n, s->at);
+      s->said = true;
+      return false;
+    }
+    buf_text(&s->out, s->r->size.at[var - 1]);
+  } else {
+    buf_printf(&s->out, "%.*s", (int)digits, s->at);
+  }
+  s->at += n + digits;
+  s->at += strspn(s->at, " ");
+  return n + digits > 0;
+}
+
+static bool text_power(SizeText *s) {
+  text_takes(s, "-");
+  return text_atom(s) && (!text_takes(s, "^") || text_atom(s));
+}
+
+static bool text_product(SizeText *s) {
+  do {
+    if (!text_power(s)) return false;
+  } while (text_takes(s, "*") || text_takes(s, "//") || text_takes(s, "/"));
+  return true;
+}
+
+static bool text_sum(SizeText *s) {
+  do {
+    if (!text_product(s)) return false;
+  } while (text_takes(s, "+") || text_takes(s, "-"));
+  return true;
+}
+
+static const char *size_words(Reading *r, const char *text) {
+  SizeText s = {.r = r, .text = text, .at = text, .out = buf_new(r->arena)};
+  if (text_sum(&s) && !*s.at) return s.out.at;
+  if (!s.said) reading_error(r, NULL, "`%s` is not a size", text);
+  return NULL;
 }
 
 const char *reading_size(Reading *r, const Json *j) {
@@ -163,6 +211,7 @@ const char *reading_size(Reading *r, const Json *j) {
   return NULL;
 }
 
+// -- types ----------------------------------------------------------------------------------------
 static bool type_read(Reading *r, const Json *j, ReadType *t) {
   const char *base = json_word(j, "base");
   r->at = j ? j : r->at;
@@ -359,6 +408,47 @@ static const char *main_name(Reading *r, const Json *diagrams, const char *key) 
   return NULL;
 }
 
+// A key that is written wrong would be a thing left out: there are these, and no others.
+static bool keys_known(Reading *r, const Json *j) {
+  static const char *const known[] = {
+      "additions", "at",       "axes",
+      "axis",      "back",     "base",
+      "body",      "boxes",    "callee",
+      "carries",   "column",   "combine",
+      "cost",      "count",    "data",
+      "diagram",   "diagrams", "fan_in",
+      "fan_out",   "file",     "format",
+      "functions", "holds",    "in",
+      "indices",   "init",     "inputs",
+      "kind",      "label",    "line",
+      "main",      "memory",   "multiplications",
+      "name",      "names",    "next",
+      "noise",     "op",       "origin",
+      "out",       "outputs",  "pad",
+      "params",    "pass",     "path",
+      "reverse",   "role",     "rooted",
+      "site",      "size",     "sizes",
+      "slices",    "type",     "value",
+      "version",   "wire",
+  };
+  const Json *at = j->kind == JSON_LIST || j->kind == JSON_OBJECT ? json_first(j) : NULL;
+  for (uint32_t i = 0; at && i < j->n; i++) {
+    const Json *value = j->kind == JSON_OBJECT ? at + 1 : at;
+    bool is = j->kind == JSON_LIST;
+    for (uint32_t k = 0; !is && k < COUNT(known); k++) is = strcmp(at->text, known[k]) == 0;
+    if (!is) {
+      const char *near = nearest_name(at->text, known, COUNT(known));
+      r->at = j;
+      return reading_error(
+          r, NULL, near ? "there is no key \"%s\": is it \"%s\"?" : "there is no key \"%s\"",
+          at->text, near);
+    }
+    if (!keys_known(r, value)) return false;
+    at = json_next(value);
+  }
+  return true;
+}
+
 bool json_reading(Reading *r, const Json *root) {
   r->root = root;
   const Json *version = root->kind == JSON_OBJECT ? json_get(root, "version") : NULL;
@@ -367,6 +457,7 @@ bool json_reading(Reading *r, const Json *root) {
   if (json_real(version) != DIAGRAM_JSON_VERSION)
     return reading_error(r, NULL, "its version is %g, and %d is wanted", json_real(version),
                          DIAGRAM_JSON_VERSION);
+  if (!keys_known(r, root)) return false;
   r->size_table = table_new(r->arena);
   r->diagram_table = table_new(r->arena);
   r->taken = taken_words(r);

@@ -189,13 +189,15 @@ static void call_bias(const Calls *c, ImpLine *l) {
 // A function of one number, at each place.
 static void call_map(const Calls *c, ImpLine *l) {
   const char *right = l->form.right, *index = l->read.n == 1 ? l->read.at[0].index : NULL;
-  size_t n = strcspn(right, "(");
+  size_t n = strcspn(right, "(["), open = n;
+  if (right[n] == '[') open = n + strcspn(right + n, "]") + 1;
   if (l->part.n || l->out.n != 1 || l->form.pad || !index || !l->form.left || !n) return;
-  if (strcmp(right + n, "($0)") != 0 || strcmp(index, l->form.left) != 0) return;
+  if (open > strlen(right) || strcmp(right + open, "($0)") != 0 || strcmp(index, l->form.left) != 0)
+    return;
   for (size_t i = 0; i < n; i++)
     if (!char_is_word(right[i]) && right[i] != '_') return;
   const char *box = arena_text(c->m->arena, right, n);
-  part_add(c, l, box, box);
+  part_add(c, l, box, arena_text(c->m->arena, right, open));
 }
 
 // -- several lines -------------------------------------------------------------------------------
@@ -310,6 +312,13 @@ static bool is_output(const Importer *m, Id v) {
   return false;
 }
 
+// A function of what lines add up is where a block of a network ends: the chain behind it begins with the next.
+static bool ends_a_sum(const Calls *c, const ImpLine *l) {
+  uint32_t from = c->maker[l->read.at[0].value];
+  return l->part.n == 1 && !l->part.at[0].n && from != UINT32_MAX && c->live[from] &&
+         is_op(line_at(c, from), "Add");
+}
+
 static void chain(const Calls *c, ImpLine *l) {
   if (!l->part.n) return;
   Id x = l->read.at[0].value;
@@ -317,7 +326,7 @@ static void chain(const Calls *c, ImpLine *l) {
   if (from == UINT32_MAX || value_at(c->m, x)->reads != 1 || is_output(c->m, x)) return;
   ImpLine *before = line_at(c, from);
   if (!c->live[from] || !before->part.n || before->out.n != 1 ||
-      before->part.n + l->part.n > PARTS_LIMIT)
+      before->part.n + l->part.n > PARTS_LIMIT || ends_a_sum(c, before))
     return;
   for (uint32_t i = 0; i < l->part.n; i++) vec_push(c->m->arena, &before->part, l->part.at[i]);
   l->part = before->part;

@@ -101,6 +101,8 @@ typedef struct {
   ImpLine *line; // [times * n]; what is written is the first time
   Id in, out;
   Ids more; // further inputs, the same each time
+  const char *
+      sizes; // "o, p" where times differ in sizes, "" where only those of wires do; NULL: not at all
 } ImpBlock;
 
 typedef struct Importer {
@@ -155,6 +157,9 @@ const char *symbol_make(Importer *, const char *symbol);
 // batch.c: the axis of the samples is left out where it only passes over
 void batch_leave_out(Importer *, const bool *live); // [line]
 
+// attend.c: attention is said by the library's box
+void attends_make(Importer *, bool *live); // [line]
+
 // calls.c: what a box of the library says is said by it, and boxes that follow each other become a chain
 void calls_make(Importer *, bool *live);        // [line]
 void calls_place(Importer *, const bool *live); // the weights of boxes get their paths
@@ -167,5 +172,6 @@ void repeats_make(Importer *, bool *live);
 
 // write.c
 void write_program(Importer *, Imported *);
+bool line_is_placewise(const Importer *, const ImpLine *); // written without indices
 
 #endif

@@ -16,14 +16,15 @@ static const char *const built_in[] = {
 
 // The library's boxes may be mentioned too; a name that hides one is legal, but not for who reads it.
 static const char *const library[] = {
-    "leaky_relu", "elu",         "selu",          "gelu",           "gelu_tanh",
-    "silu",       "mish",        "softsign",      "hard_sigmoid",   "hard_tanh",
-    "softmax",    "log_softmax", "logsumexp",     "cumulative_sum", "dense",
-    "flatten",    "embed",       "conv",          "max_pool",       "mean_pool",
-    "layer_norm", "rms_norm",    "group_norm",    "batch_norm",     "dropout",
-    "attend",     "causal",      "multihead",     "rotary",         "lstm",
-    "gru",        "lut",         "roll",          "conv2d",         "depthwise2d",
-    "bias2d",     "max_pool2d",  "global_mean2d", "batch_norm2d",   "linear",
+    "clamp",        "leaky_relu",    "elu",         "selu",       "gelu",
+    "gelu_tanh",    "silu",          "mish",        "softsign",   "hard_sigmoid",
+    "hard_tanh",    "softmax",       "log_softmax", "logsumexp",  "cumulative_sum",
+    "dense",        "flatten",       "embed",       "conv",       "max_pool",
+    "mean_pool",    "layer_norm",    "rms_norm",    "group_norm", "batch_norm",
+    "dropout",      "attend_masked", "attend",      "causal",     "multihead",
+    "rotary",       "lstm",          "gru",         "lut",        "roll",
+    "conv2d",       "depthwise2d",   "bias2d",      "max_pool2d", "global_mean2d",
+    "batch_norm2d", "linear",
 };
 
 static void take_all(Importer *m, const char *const *word, uint32_t n) {

@@ -26,25 +26,30 @@ static uint32_t count_of(const char *list, const char *word, size_t n) {
   return count;
 }
 
-// y[j k l] = x[…] where … has each of these letters once, and besides them only parentheses.
+// y[j k l] = x[…] where … has each of these letters once, unless its axis has one place, and besides them only parentheses and
+// numbers.
 static bool only_moves(const Importer *m, const ImpLine *l) {
   if (l->part.n || l->out.n != 1 || l->read.n != 1 || l->form.pad || !l->form.left) return false;
   const char *left = l->form.left, *from = l->read.at[0].index;
   if (strcmp(l->form.right, "$0") != 0 || !from || !plain_letters(left)) return false;
   const ImpValue *x = &m->value.at[l->read.at[0].value];
+  const ImpShape *shape = &m->value.at[l->out.at[0]].shape;
   if (x->labels || x->kind == IMP_CONST) return false;
-  uint32_t letters_left = 0, letters_from = 0;
+  uint32_t axis = 0;
   size_t n;
-  for (const char *at = left; (at = next_index(at, &n)); at += n, letters_left++)
-    if (count_of(from, at, n) != 1 || count_of(left, at, n) != 1) return false;
+  for (const char *at = left; (at = next_index(at, &n)); at += n, axis++) {
+    uint32_t times = count_of(from, at, n);
+    if (times > 1 || (!times && !dim_is(shape->dim[axis], 1)) || count_of(left, at, n) != 1)
+      return false;
+  }
   for (const char *at = from; *at;) {
     size_t k = 0;
     while (char_is_word(at[k])) k++;
     if (!k && *at != ' ' && *at != '(' && *at != ')') return false;
-    letters_from += k > 0;
+    if (k && char_is_letter(*at) && count_of(left, at, k) != 1) return false;
     at += k ? k : 1;
   }
-  return letters_left == letters_from && letters_left;
+  return axis;
 }
 
 // The indices of what the moving line reads, where it is read at `index`.
@@ -54,12 +59,13 @@ static const char *moved(Importer *m, const ImpLine *l, const char *index) {
     size_t k = 0, n, wide;
     while (char_is_word(at[k])) k++;
     const char *to = index, *left = l->form.left;
-    for (; k && (left = next_index(left, &n)); left += n, to += wide) {
+    bool letter = k && char_is_letter(*at);
+    for (; letter && (left = next_index(left, &n)); left += n, to += wide) {
       to = next_index(to, &wide);
       if (!to) return NULL;
       if (n == k && !memcmp(left, at, n)) break;
     }
-    buf_add(&b, k ? to : at, k ? wide : 1);
+    buf_add(&b, letter ? to : at, letter ? wide : k ? k : 1);
     at += k ? k : 1;
   }
   return b.at;
@@ -69,8 +75,10 @@ static bool stays(const ImpLine *mover) {
   return !strcmp(mover->form.left, mover->read.at[0].index);
 }
 
-static bool may_read_through(const ImpLine *l, const ImpLine *mover, const ImpRead *r) {
-  if (stays(mover)) return true;
+// Loops go along the names of axes, so that there only lines that name their axes themselves may read something else.
+static bool may_read_through(const Importer *m, const ImpLine *l, const ImpLine *mover,
+                             const ImpRead *r) {
+  if (stays(mover) && !m->box.n) return true;
   if (l->part.n || !l->form.left || !r->index || strpbrk(r->index, "@$")) return false;
   if (!strchr(mover->read.at[0].index, '(')) return true;
   return !strcmp(l->form.right, "$0") && !l->form.pad && plain_letters(r->index) &&
@@ -84,14 +92,36 @@ static bool all_read_through(const Plumbing *p, const ImpLine *mover) {
   for (uint32_t i = 0; i < p->m->line.n; i++)
     for (uint32_t k = 0; p->live[i] && k < p->m->line.at[i].read.n; k++)
       if (p->m->line.at[i].read.at[k].value == v &&
-          !may_read_through(&p->m->line.at[i], mover, &p->m->line.at[i].read.at[k]))
+          !may_read_through(p->m, &p->m->line.at[i], mover, &p->m->line.at[i].read.at[k]))
         return false;
   return true;
 }
 
+// Sizes that a group has written, `(k:2 l)`, where the left side writes them too.
+static void drop_sizes(Importer *m, ImpLine *l) {
+  if (l->part.n || l->read.n != 1 || l->form.pad || !l->form.left) return;
+  const char *from = l->read.at[0].index;
+  if (strcmp(l->form.right, "$0") != 0 || !from || !strchr(from, ':')) return;
+  if (!plain_letters(l->form.left)) return;
+  Buf b = buf_new(m->arena);
+  for (const char *at = from; *at; at++) {
+    size_t n = *at == ':' ? 1 : 0, k = b.n;
+    while (n && at[n] && !strchr(" )", at[n])) n++;
+    while (k && char_is_word(b.at[k - 1])) k--;
+    if (n && count_of(l->form.left, b.at + k, b.n - k) != 1) return;
+    if (n && strpbrk(arena_text(m->arena, at, n), "(")) return;
+    if (n) at += n;
+    if (!*at) break;
+    buf_char(&b, *at);
+  }
+  l->read.at[0].index = b.at;
+}
+
 void plumbing_fold(Importer *m, bool *live) {
   Plumbing p = {m, live};
-  if (m->box.n || m->line.n > 4000) return; // loops go along the names of axes
+  if (m->line.n > 4000) return;
+  for (uint32_t at = 0; at < m->line.n; at++)
+    if (live[at]) drop_sizes(m, &m->line.at[at]);
   for (uint32_t at = 0; at < m->line.n; at++) {
     const ImpLine *mover = &m->line.at[at];
     if (!live[at] || !only_moves(m, mover) || !all_read_through(&p, mover)) continue;

@@ -12,6 +12,7 @@ typedef struct {
   uint32_t *order; // the live lines
   uint32_t n;
   uint64_t *hash;     // [n]
+  bool generic;       // blocks may differ in sizes
   uint32_t *position; // [value] in order, of the line that makes it
 } Repeats;
 
@@ -21,6 +22,10 @@ typedef struct {
   uint32_t carry; // which line's result goes into the next time
   Id in;
   Ids more; // what is read every time
+  struct {
+    uint32_t line, part; // where it is first
+  } size[3];             // numbers of boxes that differ from time to time
+  uint32_t sizes;
 } Repeat;
 
 static ImpLine *live_line(const Repeats *r, uint32_t i) { return &r->m->line.at[r->order[i]]; }
@@ -57,6 +62,82 @@ static uint64_t hash_line(const Repeats *r, const ImpLine *l) {
     if (is_number(v)) h = hash_bytes(h, v->data, sizeof *v->data);
   }
   return h;
+}
+
+// -- sizes that differ ---------------------------------------------------------------------------
+// The number that a box begins with, `conv2d[16, …`: where it is, and how long; 0: there is none.
+static size_t number_at(const char *text, size_t *n) {
+  size_t at = strcspn(text, "[");
+  *n = 0;
+  if (!text[at]) return 0;
+  while (text[at + 1 + *n] >= '0' && text[at + 1 + *n] <= '9') (*n)++;
+  return *n ? at + 1 : 0;
+}
+
+static bool is_wire_read(const Repeats *r, const ImpRead *read) {
+  const ImpValue *v = value_at(r->m, read->value);
+  return is_number(v) || (v->kind != IMP_WEIGHT && v->kind != IMP_CONST && !v->labels);
+}
+
+// What a line says whatever its sizes are. Only boxes and arithmetic at each place have no sizes written.
+static uint64_t hash_generic(const Repeats *r, uint32_t i, const ImpLine *l) {
+  uint64_t alone = hash_bytes(HASH_START, &i, sizeof i), h = hash_text(HASH_START, l->form.right);
+  if (l->out.n != 1 || (!l->part.n && !line_is_placewise(r->m, l))) return alone;
+  for (uint32_t k = 0; k < l->part.n; k++) {
+    const char *text = l->part.at[k].text;
+    size_t n, at = number_at(text, &n);
+    h = hash_text(hash_bytes(h, text, at), text + at + (at ? n : 0));
+  }
+  for (uint32_t k = 0; k < l->read.n; k++) {
+    const ImpValue *v = value_at(r->m, l->read.at[k].value);
+    if (!is_wire_read(r, &l->read.at[k])) return alone;
+    h = hash_bytes(h, &v->shape.rank, sizeof v->shape.rank);
+    if (is_number(v)) h = hash_bytes(h, v->data, sizeof *v->data);
+  }
+  return h;
+}
+
+static int64_t part_number(const Repeats *r, uint32_t line, uint32_t part) {
+  const char *text = live_line(r, line)->part.at[part].text;
+  size_t n, at = number_at(text, &n);
+  return at ? (int64_t)number_read(arena_text(r->m->arena, text + at, n), NULL) : 0;
+}
+
+static bool numbers_same(const Repeats *r, const Repeat *p, uint32_t line, uint32_t part,
+                         uint32_t as_line, uint32_t as_part) {
+  for (uint32_t time = 0; time < p->times; time++)
+    if (part_number(r, p->first + time * p->n + line, part) !=
+        part_number(r, p->first + time * p->n + as_line, as_part))
+      return false;
+  return true;
+}
+
+// Which of the sizes the number of a part is; p->sizes: none yet.
+static uint32_t size_of_part(const Repeats *r, const Repeat *p, uint32_t line, uint32_t part) {
+  uint32_t k = 0;
+  while (k < p->sizes && !numbers_same(r, p, line, part, p->size[k].line, p->size[k].part)) k++;
+  return k;
+}
+
+static bool differs(const Repeats *r, const Repeat *p, uint32_t line, uint32_t part) {
+  for (uint32_t time = 1; time < p->times; time++)
+    if (part_number(r, p->first + time * p->n + line, part) !=
+        part_number(r, p->first + line, part))
+      return true;
+  return false;
+}
+
+// The numbers that differ are few.
+static bool sizes_found(const Repeats *r, Repeat *p) {
+  p->sizes = 0;
+  for (uint32_t i = 0; i < p->n; i++)
+    for (uint32_t k = 0; k < live_line(r, p->first + i)->part.n; k++) {
+      if (!differs(r, p, i, k)) continue;
+      uint32_t which = size_of_part(r, p, i, k);
+      if (which == COUNT(p->size)) return false;
+      if (which == p->sizes) p->size[p->sizes].line = i, p->size[p->sizes++].part = k;
+    }
+  return true;
 }
 
 static uint32_t weight_of(const Repeats *r, uint32_t first, uint32_t n) {
@@ -143,6 +224,9 @@ static bool is_repeat(const Repeats *r, Repeat *p) {
     }
   }
   if (p->carry == NOWHERE || ids_has(&p->more, p->in)) return false;
+  if (r->generic)
+    return !p->more.n && value_at(r->m, p->in)->kind != IMP_CONST && sizes_found(r, p) &&
+           stays_inside(r, p);
   const ImpValue *in = value_at(r->m, p->in),
                  *out = value_at(r->m, live_line(r, p->first + p->carry)->out.at[0]);
   return in->kind != IMP_CONST && shapes_equal(in, out) && stays_inside(r, p);
@@ -206,18 +290,59 @@ static const char *box_name(const Repeats *r, const char *scope) {
   return name_make(r->m, *name ? name : "block", "block");
 }
 
+static const char *const size_letter[] = {"o", "p", "q"};
+
+// The box's own parts, with letters where the numbers differ.
+static void name_sizes(const Repeats *r, const Repeat *p, ImpBlock *b) {
+  Importer *m = r->m;
+  Buf names = buf_new(m->arena);
+  for (uint32_t i = 0; i < p->sizes; i++) buf_printf(&names, "%s%s", i ? ", " : "", size_letter[i]);
+  b->sizes = names.n ? names.at : "";
+  for (uint32_t i = 0; i < p->n; i++) {
+    ImpLine *l = &b->line[i];
+    if (!l->part.n) continue;
+    l->part.at = arena_copy(m->arena, l->part.at, sizeof *l->part.at * l->part.n);
+    l->part.cap = l->part.n;
+    for (uint32_t k = 0; k < l->part.n; k++) {
+      ImpPart *part = &l->part.at[k];
+      size_t n, at = number_at(part->text, &n);
+      if (differs(r, p, i, k))
+        part->text = arena_format(m->arena, "%.*s%s%s", (int)at, part->text,
+                                  size_letter[size_of_part(r, p, i, k)], part->text + at + n);
+    }
+  }
+}
+
+// `block ^ 3`, or `block[16] ; block[32]`
+static const char *uses_text(const Repeats *r, const Repeat *p, const char *name) {
+  Importer *m = r->m;
+  Buf b = buf_new(m->arena);
+  if (!r->generic) return arena_format(m->arena, "%s ^ %u", name, p->times);
+  for (uint32_t time = 0; time < p->times; time++) {
+    buf_printf(&b, "%s%s", time ? " ; " : "", name);
+    for (uint32_t i = 0; i < p->sizes; i++)
+      buf_printf(
+          &b, "%s%lld%s", i ? ", " : "[",
+          (long long)part_number(r, p->first + time * p->n + p->size[i].line, p->size[i].part),
+          i + 1 == p->sizes ? "]" : "");
+  }
+  return b.at;
+}
+
 static void make_box(Repeats *r, const Repeat *p) {
   Importer *m = r->m;
   ImpBlock b = {.n = p->n, .times = p->times, .in = p->in, .more = p->more};
   const char *scope = scope_of(r, p);
   size_t skip = strlen(scope);
   b.name = box_name(r, scope);
+  const char *uses = uses_text(r, p, b.name);
   b.out = live_line(r, p->first + p->carry)->out.at[0];
   b.line = NEW_ARRAY(m->arena, ImpLine, p->n * p->times);
   for (uint32_t i = 0; i < p->n * p->times; i++) {
     b.line[i] = *live_line(r, p->first + i);
     r->live[r->order[p->first + i]] = false;
   }
+  if (r->generic) name_sizes(r, p, &b);
   for (uint32_t i = 0; i < p->n; i++) {
     ImpValue *v = value_at(m, b.line[i].out.at[0]);
     if (skip && strlen(v->onnx) > skip) v->onnx += skip - 1;
@@ -233,9 +358,7 @@ static void make_box(Repeats *r, const Repeat *p) {
   Id out = live_line(r, p->first + p->n * (p->times - 1) + p->carry)->out.at[0];
   ImpLine *l = &m->line.at[at];
   *l = (ImpLine){.form = {.right = ""}, .node = l->node, .scope = l->scope};
-  ImpPart part = {.box = b.name,
-                  .text = arena_format(m->arena, "%s ^ %u", b.name, b.times),
-                  .block = m->block.n};
+  ImpPart part = {.box = b.name, .text = uses, .block = m->block.n};
   vec_push(m->arena, &l->part, part);
   vec_push(m->arena, &l->out, out);
   vec_push(m->arena, &l->read, (ImpRead){.value = p->in});
@@ -251,7 +374,7 @@ static void look(Repeats *r) {
   for (uint32_t i = 0; i < m->line.n; i++) {
     if (!r->live[i]) continue;
     for (uint32_t k = 0; k < m->line.at[i].out.n; k++) r->position[m->line.at[i].out.at[k]] = r->n;
-    r->hash[r->n] = hash_line(r, &m->line.at[i]);
+    r->hash[r->n] = r->generic ? hash_generic(r, i, &m->line.at[i]) : hash_line(r, &m->line.at[i]);
     r->order[r->n++] = i;
   }
 }
@@ -263,5 +386,7 @@ void repeats_make(Importer *m, bool *live) {
                .hash = NEW_ARRAY(m->arena, uint64_t, m->line.n + 1),
                .position = NEW_ARRAY(m->arena, uint32_t, m->value.n)};
   Repeat best = {0};
+  for (look(&r); r.n < LINES_LIMIT && best_repeat(&r, &best); look(&r)) make_box(&r, &best);
+  r.generic = true;
   for (look(&r); r.n < LINES_LIMIT && best_repeat(&r, &best); look(&r)) make_box(&r, &best);
 }

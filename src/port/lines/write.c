@@ -4,16 +4,18 @@
 // A left index has its size written, `i:3`, unless a read has it as a plain place, which gives it.
 #include "port/lines/lines.h"
 
+enum { INSIDE_LIMIT = 4000 };     // lines
 enum { TEXT_CONST_LIMIT = 1024 }; // numbers of a constant in the text; more are in the file
 
 typedef struct {
   Importer *m;
   Buf *b;
-  bool *live;  // [line]
-  bool alone;  // weights, but no inputs: a box, and its weights are learners beside it
-  size_t seen; // of the text: its lines have their nodes
-  bool exact;  // a line that compares: numbers are as the model has them
-  bool whole;  // a line without indices
+  bool *live;             // [line]
+  bool alone;             // weights, but no inputs: a box, and its weights are learners beside it
+  size_t seen;            // of the text: its lines have their nodes
+  bool exact;             // a line that compares: numbers are as the model has them
+  bool whole;             // a line without indices
+  const ImpLine **inside; // [value] the line that makes it is written where it is read; or NULL
 } ImpWriter;
 
 // -- what is needed ------------------------------------------------------------------------------
@@ -36,6 +38,35 @@ static void mark_live(ImpWriter *w) {
   }
 }
 
+// Arithmetic that one chain of boxes alone reads stands there: `relu(a + b)`.
+static void put_inside(ImpWriter *w, const ImpLine *line, uint32_t n, const bool *live) {
+  Importer *m = w->m;
+  for (uint32_t i = 0; i < n; i++) {
+    const ImpLine *l = &line[i];
+    if ((live && !live[i]) || !l->part.n || l->read.n != 1) continue;
+    const ImpValue *v = value_at(m, l->read.at[0].value);
+    if (v->kind != IMP_MADE || v->reads != 1) continue;
+    for (uint32_t k = 0; k < i; k++) {
+      const ImpLine *from = &line[k];
+      bool its = (!live || live[k]) && from->out.n == 1 && from->out.at[0] == l->read.at[0].value;
+      if (its && !from->part.n && from->read.n <= 3 && line_is_placewise(m, from))
+        w->inside[from->out.at[0]] = from;
+    }
+  }
+}
+
+static void put_all_inside(ImpWriter *w) {
+  Importer *m = w->m;
+  w->inside = NEW_ARRAY(m->arena, const ImpLine *, m->value.n);
+  if (m->line.n > INSIDE_LIMIT) return;
+  put_inside(w, m->line.at, m->line.n, w->live);
+  for (uint32_t i = 0; i < m->block.n; i++) {
+    const ImpBlock *b = &m->block.at[i];
+    put_inside(w, b->line, b->n, NULL);
+    w->inside[b->out] = NULL; // which is returned
+  }
+}
+
 static bool is_inline(const ImpValue *v) {
   return v->kind == IMP_CONST && v->data && shape_count(&v->shape) == 1;
 }
@@ -53,13 +84,13 @@ static void name_all(ImpWriter *w) {
   }
   for (uint32_t i = 0; i < m->block.n; i++)
     for (uint32_t k = 0; k < m->block.at[i].n; k++) {
-      ImpValue *v = value_at(m, m->block.at[i].line[k].out.at[0]);
-      v->name = name_make(m, v->onnx, "y");
+      Id out = m->block.at[i].line[k].out.at[0];
+      if (!w->inside[out]) value_at(m, out)->name = name_make(m, value_at(m, out)->onnx, "y");
     }
   for (uint32_t i = 0; i < m->line.n; i++)
     for (uint32_t k = 0; w->live[i] && k < m->line.at[i].out.n; k++) {
-      ImpValue *v = value_at(m, m->line.at[i].out.at[k]);
-      v->name = name_make(m, v->onnx, "y");
+      Id out = m->line.at[i].out.at[k];
+      if (!w->inside[out]) value_at(m, out)->name = name_make(m, value_at(m, out)->onnx, "y");
     }
 }
 
@@ -196,17 +227,16 @@ static bool is_plain(const ImpWriter *w, const ImpLine *l, const bool *used, con
 static const char index_characters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
 
 // At each place the same arithmetic of the same place: no indices are needed. Loops go along the names of axes, which stay then.
-static bool is_placewise(const ImpWriter *w, const ImpLine *l) {
+bool line_is_placewise(const Importer *m, const ImpLine *l) {
   uint32_t wires = 0;
-  if (w->m->how->flat || w->m->box.n || !l->form.left || !*l->form.left || l->form.pad)
-    return false;
+  if (m->how->flat || m->box.n || !l->form.left || !*l->form.left || l->form.pad) return false;
   for (const char *at = l->form.right; *at; at++) {
     if (!strchr("$0123456789.+-*/() ", *at)) return false;
     if (*at == '$' && at > l->form.right + 1 && at[-1] == ' ' && !strchr("+-*/", at[-2]))
       return false;
   }
   for (uint32_t i = 0; i < l->read.n; i++) {
-    const ImpValue *v = value_at(w->m, l->read.at[i].value);
+    const ImpValue *v = &m->value.at[l->read.at[i].value];
     if (is_inline(v)) continue;
     if (v->labels || !l->read.at[i].index || strcmp(l->read.at[i].index, l->form.left) != 0)
       return false;
@@ -236,7 +266,13 @@ static void put_chain(ImpWriter *w, const ImpLine *l) {
   for (uint32_t i = 0; i < l->part.n; i++)
     buf_printf(w->b, "%s%s", i ? " ; " : "", l->part.at[i].text);
   if (l->part.n > 1 || l->part.at[0].block) buf_char(w->b, ')');
-  buf_printf(w->b, "(%s)", value_at(w->m, l->read.at[0].value)->name);
+  const ImpLine *from = w->inside[l->read.at[0].value];
+  buf_char(w->b, '(');
+  if (from)
+    w->whole = true, put_right(w, from);
+  else
+    buf_text(w->b, value_at(w->m, l->read.at[0].value)->name);
+  buf_char(w->b, ')');
 }
 
 // A block with further inputs goes round in a loop.
@@ -251,6 +287,7 @@ static void put_loop(ImpWriter *w, const ImpLine *l) {
 }
 
 static void put_line(ImpWriter *w, const ImpLine *l) {
+  if (w->inside[l->out.at[0]]) return;
   if (l->part.n && l->part.at[0].block && l->read.n > 1) {
     put_loop(w, l);
     return;
@@ -258,7 +295,7 @@ static void put_line(ImpWriter *w, const ImpLine *l) {
   buf_text(w->b, "  ");
   for (uint32_t k = 0; k < l->out.n; k++)
     buf_printf(w->b, "%s%s", k ? ", " : "", value_at(w->m, l->out.at[k])->name);
-  w->whole = is_placewise(w, l);
+  w->whole = line_is_placewise(w->m, l);
   if (l->form.left && !w->whole) put_left(w, l);
   buf_text(w->b, " = ");
   if (l->part.n)
@@ -285,16 +322,41 @@ static void put_block_weights(ImpWriter *w, const ImpBlock *b) {
     }
 }
 
+// Whether a line of the block, or a further input of it, has this name.
+static bool block_has(const ImpWriter *w, const ImpBlock *b, const char *name) {
+  for (uint32_t i = 0; i < b->more.n; i++)
+    if (!strcmp(value_at(w->m, b->more.at[i])->name, name)) return true;
+  for (uint32_t i = 0; i < b->n; i++) {
+    const char *out = value_at(w->m, b->line[i].out.at[0])->name;
+    if (out && !strcmp(out, name)) return true;
+    for (uint32_t k = 0; k < b->line[i].read.n; k++) {
+      const ImpValue *v = value_at(w->m, b->line[i].read.at[k].value);
+      if (v->name && !strcmp(v->name, name)) return true;
+    }
+  }
+  return false;
+}
+
+// What goes round has a name of its own inside.
 static void put_block(ImpWriter *w, const ImpBlock *b) {
-  buf_printf(w->b, "box %s(", b->name);
-  put_argument(w, b->in, false);
-  for (uint32_t i = 0; i < b->more.n; i++) put_argument(w, b->more.at[i], true);
-  buf_text(w->b, ") -> ");
-  put_type(w, value_at(w->m, b->out));
-  buf_text(w->b, " {\n");
+  ImpValue *in = value_at(w->m, b->in);
+  const char *outside = in->name;
+  if (!block_has(w, b, "x")) in->name = "x";
+  if (b->sizes) { // types are for who uses it
+    buf_printf(w->b, *b->sizes ? "box %s[%s]" : "box %s%s", b->name, b->sizes);
+    buf_printf(w->b, "(%s) {\n", in->name);
+  } else {
+    buf_printf(w->b, "box %s(", b->name);
+    put_argument(w, b->in, false);
+    for (uint32_t i = 0; i < b->more.n; i++) put_argument(w, b->more.at[i], true);
+    buf_text(w->b, ") -> ");
+    put_type(w, value_at(w->m, b->out));
+    buf_text(w->b, " {\n");
+  }
   put_block_weights(w, b);
   for (uint32_t i = 0; i < b->n; i++) put_line(w, &b->line[i]);
   buf_printf(w->b, "  return %s\n}\n", value_at(w->m, b->out)->name);
+  in->name = outside;
 }
 
 // -- the model -----------------------------------------------------------------------------------
@@ -412,11 +474,13 @@ void write_program(Importer *m, Imported *out) {
   w.alone = !m->input.n && has_weights(&w);
   if (!m->how->flat && !w.alone) {
     batch_leave_out(m, w.live);
+    attends_make(m, w.live);
     calls_make(m, w.live);
     plumbing_fold(m, w.live);
     repeats_make(m, w.live);
     calls_place(m, w.live);
   }
+  put_all_inside(&w);
   name_all(&w);
   bool learner = has_weights(&w) && !w.alone;
   put_consts(&w, out);

@@ -99,11 +99,22 @@ static bool all_finite(const double *x, uint32_t n) {
   return sum == 0;
 }
 
+// What is held may be where it does not belong, for a moment behind its turn: a root of what is below 0.
+// Where that is not finite, it is as it is by itself.
+static bool try_held(Flow *f, Engine *e, bool *finite) {
+  if (!sim_try(f->m, e, 0, finite)) return false;
+  if (*finite || !f->switches.d) return true;
+  switches_free(f, true);
+  bool good = sim_try(f->m, e, 0, finite);
+  switches_free(f, false);
+  return good;
+}
+
 // What a solver asks while it tries: whatever is not finite, it may come by another way.
 static bool ask_anywhere(Flow *f, Engine *e, const Counts *c, const OddMoment *at, double *out) {
   bool finite;
   flow_put(f, at->t, at->x, at->late);
-  if (!sim_try(f->m, e, 0, &finite)) return false;
+  if (!try_held(f, e, &finite)) return false;
   if (!finite && all_finite(at->x, f->n)) { // after the first, the others follow from it
     OddMoment *odd = &f->odd;
     odd->e = e, odd->t = at->t;
@@ -114,10 +125,23 @@ static bool ask_anywhere(Flow *f, Engine *e, const Counts *c, const OddMoment *a
   return true;
 }
 
+// As it is written: without what is held.
+static Engine *written(Flow *f, Engine *e) {
+  Ids rate = {0};
+  if (!f->switches.d || e != f->rates) return e;
+  for (uint32_t i = 0; i < f->flowing.n; i++)
+    vec_push(f->m->arena, &rate, f->m->s->state.at[f->flowing.at[i].number].rate);
+  Engine *plain = sim_engine(f->m, pick_wires(f->m->w, f->m->s, rate.at, rate.n));
+  return plain ? plain : e;
+}
+
 bool flow_blame(Flow *f, const char *what) {
   const OddMoment *odd = &f->odd;
+  Engine *e = written(f, odd->e);
   flow_put(f, odd->t, odd->x, odd->late);
-  return sim_blame(f->m, odd->e, 0, what);
+  sim_blame(f->m, e, 0, what);
+  if (e != odd->e) engine_free(e);
+  return false;
 }
 
 bool flow_rates(void *flow, double t, const double *x, const double *late, double *dx) {
@@ -140,8 +164,13 @@ static bool guards(void *flow, double t, const double *x, const double *late, do
 
 static bool lates(void *flow, double t, const double *x, const double *late, double *value) {
   Flow *f = flow;
+  bool finite;
   flow_put(f, t, x, late);
-  return flow_ask(f, f->lates, &f->lag_cells, value);
+  if (!try_held(f, f->lates, &finite)) return false;
+  if (!finite) return sim_blame(f->m, f->lates, 0, NULL);
+  for (uint32_t i = 0; i < f->lag_cells.n; value += f->lag_cells.at[i++])
+    engine_get(f->lates, i, value, f->lag_cells.at[i]);
+  return true;
 }
 
 // -- events ---------------------------------------------------------------------------------------

@@ -62,7 +62,7 @@ typedef struct {
   bool *bit;                     // [n] is it a comparison?
   State **held, **loose;         // what it was found to be; is it as it is by itself instead?
   Engine *values;                // what they are
-  double *row;                   // [n]
+  double *row, *kept;            // [n]
 } FlowSwitches;
 
 struct Flow {
@@ -135,6 +135,7 @@ Diagram *switched_guards(const Flow *); // of events, then of switches
 bool switches_open(Flow *);             // when the others are
 bool switches_turn(void *flow, double t, const double *x, const double *late);
 void switches_loosen(void *flow, uint32_t which);
+void switches_free(Flow *, bool free);          // all of them, and as they were
 void switches_mend(const Flow *, double *turn); // [n] all of them comparable
 // jacobian.c: how the rates change when the states change by v.
 bool flow_change(void *flow, double t, const double *x, const double *late, const double *v,

@@ -225,15 +225,12 @@ static void switch_box(Switching *x, const Box *b) {
     for (uint32_t i = 0; i < b->nout; i++) x->held[b->out[i]] = x->live[b->out[i]];
 }
 
-static bool is_moved(const Flow *f, const char *path) {
+// All but what is learned or written, and what events and ticks alone set.
+static bool is_moved(const Flow *f, const Param *p) {
   const System *s = f->m->s;
-  if (!strcmp(path, "time")) return true;
   for (uint32_t i = 0; i < s->state.n; i++)
-    if (s->state.at[i].rate && !strcmp(path, s->d->param.at[s->state.at[i].param].path))
-      return true;
-  for (uint32_t i = 0; i < s->lag.n; i++)
-    if (!strcmp(path, s->d->param.at[s->lag.at[i].param].path)) return true;
-  return false;
+    if (!strcmp(p->path, s->d->param.at[s->state.at[i].param].path)) return s->state.at[i].rate;
+  return p->role != ROLE_WEIGHT && p->role != ROLE_CONST;
 }
 
 static void find_moving(const Flow *f, Switching *x) {
@@ -242,7 +239,7 @@ static void find_moving(const Flow *f, Switching *x) {
   x->moves = NEW_ARRAY(x->w->arena, bool, d->wire.n + 1);
   for (uint32_t i = 0; i < d->in.n; i++) x->moves[d->in.at[i]] = run->path || run->set;
   for (uint32_t i = 0; i < d->param.n; i++)
-    x->moves[d->param.at[i].wire] = is_moved(f, d->param.at[i].path);
+    x->moves[d->param.at[i].wire] = is_moved(f, &d->param.at[i]);
 }
 
 // The first `held` outputs with what is held, the others without; then guards, then values.
@@ -280,6 +277,7 @@ void switches_find(Flow *f, const FlowWires *of) {
   s->rates = of->rate.n, s->lates = of->late.n, s->guards = of->guard.n;
   s->bit = NEW_ARRAY(m->arena, bool, s->n + 1);
   s->row = NEW_ARRAY(m->arena, double, s->n + 1);
+  s->kept = NEW_ARRAY(m->arena, double, s->n + 1);
   for (uint32_t i = 0, at = 0; i < x.cells.n; i++)
     for (int64_t k = 0; k < x.cells.at[i]; k++) s->bit[at++] = x.bits.at[i];
 }
@@ -332,6 +330,16 @@ bool switches_turn(void *flow, double t, const double *x, const double *late) {
     state_set(s->held[i], s->row);
   }
   return true;
+}
+
+void switches_free(Flow *f, bool free) {
+  FlowSwitches *s = &f->switches;
+  double *kept = s->kept;
+  for (uint32_t i = 0; i < s->cells.n; kept += s->cells.at[i++]) {
+    if (free) state_get(s->loose[i], kept);
+    for (int64_t k = 0; free && k < s->cells.at[i]; k++) s->row[k] = 1;
+    state_set(s->loose[i], free ? s->row : kept);
+  }
 }
 
 void switches_loosen(void *flow, uint32_t which) {

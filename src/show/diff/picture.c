@@ -151,7 +151,8 @@ static bool has_picture(const DiffAnswer *d, const DiffThing *t) {
   bool learners = false;
   for (uint32_t i = 0; i < d->thing.n; i++) learners |= d->thing.at[i].kind == N_LEARNER;
   if (!t->body) return false;
-  if (t->kind == N_GOAL) return t->mark != DIFF_SAME;
+  bool words = t->kind == N_MACHINE || t->kind == N_DIAGRAM;
+  if (t->kind == N_GOAL || words) return t->mark != DIFF_SAME;
   return t->kind == N_LEARNER || (t->kind == N_BOX && !learners);
 }
 

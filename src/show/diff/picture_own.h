@@ -23,6 +23,7 @@ typedef struct {
   const char *word;             // its name without a number
   uint64_t look;                // equal for those that look alike
   uint32_t times;               // it stands for so many turns; 0: one
+  bool opens, within, closes;   // of several boxes that come again together
   uint32_t stands;              // + 1: another unit stands for it
   uint32_t rank, row, wires;
   double width, height, x, y; // out: in its row

@@ -24,13 +24,18 @@ static const LayerRules diff_rules = {
 static bool is_there(const DiffUnit *u) { return !u->stands; }
 
 // -- steps ----------------------------------------------------------------------------------------
+// It closes a loop, or could: it goes to what stands before it.
+static bool runs_back(const DiffScheme *s, const DiffWire *w) {
+  return w->from > w->to && !s->unit.at[w->from].port;
+}
+
 static void ranks(DiffScheme *s) {
   bool moved = true;
   for (uint32_t round = 0; moved && round <= s->unit.n; round++) {
     moved = false;
     for (uint32_t i = 0; i < s->wire.n; i++) {
       DiffUnit *from = &s->unit.at[s->wire.at[i].from], *to = &s->unit.at[s->wire.at[i].to];
-      if (to->rank > from->rank) continue;
+      if (to->rank > from->rank || runs_back(s, &s->wire.at[i])) continue;
       to->rank = from->rank + 1, moved = true;
     }
   }
@@ -100,7 +105,7 @@ static void cut_rows(DiffScheme *s) {
 static uint32_t port_in(DiffScheme *s, uint32_t of, uint32_t row, LayerEdge edge) {
   DiffUnit u = {.port = true, .edge = edge, .row = row};
   const DiffUnit *from = &s->unit.at[of];
-  u.line[0] = from->line[0], u.words = from->words;
+  u.line[0] = from->times > 1 ? from->word : from->line[0], u.words = from->words;
   u.width = unit_width(&u), u.height = unit_height(&u);
   vec_push(s->arena, &s->unit, u);
   return s->unit.n - 1;

@@ -5,7 +5,14 @@
 // one after the other, as in pictures of programs.
 #include "show/diff/picture_own.h"
 
-enum { STRETCH = 6, PERIOD_MOST = 16, TURNS_LEAST = 2, EVERYTHING = 60, NAME_MOST = 28 };
+enum {
+  STRETCH = 6,
+  PERIOD_MOST = 16,
+  TURNS_LEAST = 2,
+  EVERYTHING = 60,
+  NAME_MOST = 28,
+  WORDS_MOST = 48
+};
 
 typedef struct {
   DiffScheme *s;
@@ -14,16 +21,18 @@ typedef struct {
   uint32_t *unit[2]; // [box of the outline]
   uint32_t *input;   // [input] + 1
   uint32_t boxes;    // units before this one are boxes
+  bool words;        // boxes are statements
 } UnitMaker;
 
 // -- boxes ----------------------------------------------------------------------------------------
-static const char *cut(Arena *a, const char *text) {
+static const char *cut_at(Arena *a, const char *text, size_t most) {
   size_t n = 0;
-  if (!text || strlen(text) <= NAME_MOST) return text;
-  for (size_t step; n < NAME_MOST && (step = character_length(text + n, strlen(text + n)));)
-    n += step;
+  if (!text || strlen(text) <= most) return text;
+  for (size_t step; n < most && (step = character_length(text + n, strlen(text + n)));) n += step;
   return arena_format(a, "%.*s…", (int)n, text);
 }
+
+static const char *cut(Arena *a, const char *text) { return cut_at(a, text, NAME_MOST); }
 
 static void put_line(DiffUnit *u, const char *text) {
   for (uint32_t i = 0; i + 1 < UNIT_LINES && text && *text; i++)
@@ -45,13 +54,18 @@ static DiffUnit box_unit(UnitMaker *m, const DiffBox *box, uint8_t sides) {
   DiffUnit u = {.sides = sides, .changed = box->mark == DIFF_CHANGED};
   double far = m->far && sides == SIDE_BOTH ? m->far->distance(m->far->context, own->name) : -1;
   bool both = x && y;
-  put_line(&u, both ? changed_or(a, x->name, y->name) : cut(a, own->name));
+  if (m->words) { // old and new below each other
+    put_line(&u, cut_at(a, own->name, WORDS_MOST));
+    if (both && strcmp(x->name, y->name) != 0)
+      put_line(&u, arena_format(a, "→ %s", cut_at(a, y->name, WORDS_MOST)));
+  } else
+    put_line(&u, both ? changed_or(a, x->name, y->name) : cut(a, own->name));
   put_line(&u, both ? changed_or(a, x->type, y->type) : cut(a, own->type));
   if (both && strcmp(x->numbers, y->numbers) != 0)
     put_line(&u,
              changed_or(a, *x->numbers ? x->numbers : "none", *y->numbers ? y->numbers : "none"));
   if (box->mark == DIFF_MOVED) put_line(&u, sides == SIDE_FIRST ? "was here" : "is here now");
-  if (both && box->reads) put_line(&u, cut(a, box->reads));
+  if (both && box->reads && !m->words) put_line(&u, cut(a, box->reads));
   if (far > 0) put_line(&u, arena_format(a, "weights: %.2g", far));
   u.word = both ? changed_or(a, x->word, y->word) : cut(a, own->word);
   u.look = hash_bytes(HASH_START, &box->mark, sizeof box->mark);
@@ -162,7 +176,7 @@ static void fold_quiet(UnitMaker *m) {
   DiffScheme *s = m->s;
   uint32_t changed = 0;
   for (uint32_t i = 0; i < m->boxes; i++) changed += !is_quiet(&s->unit.at[i]);
-  if (!changed && m->boxes <= EVERYTHING) return;
+  if ((!changed || m->words) && m->boxes <= EVERYTHING) return;
   for (uint32_t i = 0; i < m->boxes; i++) {
     uint32_t n = i;
     while (n < m->boxes && is_quiet(&s->unit.at[n]) && !s->unit.at[n].stands) n++;
@@ -194,9 +208,12 @@ static void fold_turns(UnitMaker *m) {
   DiffScheme *s = m->s;
   for (uint32_t i = 0; i < m->boxes; i++) {
     uint32_t turns = 0, period = period_at(m, i, &turns);
-    if (!period || turns * period < 3) continue;
+    if (!period || turns * period < (period > 1 ? 2 * STRETCH : 3)) continue;
     for (uint32_t k = 0; k < turns * period; k++) {
       s->unit.at[i + k].times = turns;
+      s->unit.at[i + k].opens = period > 1 && k == 0;
+      s->unit.at[i + k].within = period > 1 && k + 1 < period;
+      s->unit.at[i + k].closes = period > 1 && k + 1 == period;
       if (k >= period) s->unit.at[i + k].stands = i + k % period + 1;
     }
     i += turns * period - 1;
@@ -223,12 +240,19 @@ static void wires_folded(UnitMaker *m) {
 }
 
 // -- all of it ------------------------------------------------------------------------------------
+// (dense, relu) × 6: the parentheses stand in the first and in the last box.
+static const char *repeated(Arena *a, const DiffUnit *u) {
+  const char *word = u->soft ? u->line[0] : u->word;
+  if (u->opens) return arena_format(a, "( %s", word);
+  if (u->within) return word;
+  return arena_format(a, u->closes ? "%s )  × %u" : "%s  × %u", word, u->times);
+}
+
 static void finish(DiffScheme *s) {
   for (uint32_t i = 0; i < s->unit.n; i++) {
     DiffUnit *u = &s->unit.at[i];
     Buf words = buf_new(s->arena);
-    if (u->times > 1)
-      u->line[0] = arena_format(s->arena, "%s  × %u", u->soft ? u->line[0] : u->word, u->times);
+    if (u->times > 1) u->line[0] = repeated(s->arena, u);
     for (uint32_t k = 0; k < UNIT_LINES && u->line[k]; k++)
       buf_printf(&words, "%s%s", k ? ", " : "", u->line[k]);
     u->words = words.at;
@@ -239,7 +263,7 @@ static void finish(DiffScheme *s) {
 DiffScheme scheme_of(Arena *arena, const DiffBody *d, const DiffDistances *far) {
   DiffScheme s = {.arena = arena};
   uint32_t in[2] = {d->a->input.n, d->b->input.n};
-  UnitMaker m = {.s = &s, .d = d, .far = far};
+  UnitMaker m = {.s = &s, .d = d, .far = far, .words = d->a->words || d->b->words};
   m.unit[0] = NEW_ARRAY(arena, uint32_t, d->a->box.n + 1);
   m.unit[1] = NEW_ARRAY(arena, uint32_t, d->b->box.n + 1);
   m.input = NEW_ARRAY(arena, uint32_t, (in[0] > in[1] ? in[0] : in[1]) + 1);
@@ -247,7 +271,7 @@ DiffScheme scheme_of(Arena *arena, const DiffBody *d, const DiffDistances *far) 
   m.boxes = s.unit.n;
   for (int side = 0; side < 2; side++) add_wires(&m, side);
   add_outputs(&m);
-  fold_turns(&m);
+  if (!m.words) fold_turns(&m);
   fold_quiet(&m);
   wires_folded(&m);
   finish(&s);

@@ -1,6 +1,6 @@
 // The statements of a graph: a value that is read once stands where it is read, as long as that is
 // readable; others are assigned, under the names that they have in the program.
-#include "port/export/python_own.h"
+#include "port/python/python_own.h"
 
 enum { LINE_MOST = 64 }; // characters of what is nested
 
@@ -15,7 +15,7 @@ static void count_uses(PythonText *t, const GraphLevel *level);
 
 // What is read from inside of a loop is computed before it.
 static void use(PythonText *t, const GraphLevel *level, Id value) {
-  const GraphValue *v = onnx_value(t->o, value);
+  const GraphValue *v = arrays_value(t->o, value);
   t->uses[value] += v->node && !made_in(level, v->node) ? 2 : 1;
   if (v->node) t->alive[v->node] = true;
 }
@@ -46,7 +46,7 @@ static const char *plain_name(PythonText *t, Id value) {
   static const struct {
     const char *op, *name;
   } usual[] = {{"Shape", "n"}, {"Reshape", "flat"}, {"Scan", "rows"}, {"Noise", "noise"}};
-  const GraphValue *v = onnx_value(t->o, value);
+  const GraphValue *v = arrays_value(t->o, value);
   const GraphNode *n = &t->o->node.at[v->node];
   const char *name = v->name && *v->name ? v->name : "h";
   for (uint32_t i = 0; v->node && i < COUNT(usual); i++)
@@ -97,7 +97,7 @@ static void torch_scan(PythonText *t, const GraphNode *n, uint32_t carry, bool b
   Buf over = buf_new(a);
   for (uint32_t i = 0; i < slices; i++)
     buf_printf(&over, "%s%s%s", i ? ", " : "",
-               onnx_is_known(t->o, n->in.at[carry + i])
+               arrays_is_known(t->o, n->in.at[carry + i])
                    ? python_constant(t, n->in.at[carry + i], true)
                    : python_operand(t, n->in.at[carry + i], PREC_ATOM),
                back ? ".flip(0)" : "");
@@ -138,7 +138,7 @@ static void jax_scan(PythonText *t, const GraphNode *n, uint32_t carry, bool bac
   bool key = draws(t, body);
   if (key)
     all = arena_format(t->p->a, "%s, jax.random.split(%s, %s.shape[0])", all,
-                       python_key(t->o->python), python_array(t, n->in.at[carry], PREC_ATOM));
+                       python_key(python_work(t->o)), python_array(t, n->in.at[carry], PREC_ATOM));
   const char *over = tuple(t, all, slices + key);
   line(t, "def %s(carry, row):", step);
   t->indent++;
@@ -211,7 +211,7 @@ static void put_return(PythonText *t, const PythonWork *work) {
     line(t, "return %s", loss);
 }
 
-void python_body(Onnx *o, Python *p, Table *taken, const char **name, Buf *out) {
+void python_body(ArrayGraph *o, Python *p, Table *taken, const char **name, Buf *out) {
   PythonText t = {.o = o, .p = p, .taken = taken, .out = out, .indent = p->jax ? 1 : 2};
   uint32_t n = o->value.n + 64; // numbers are made on the way
   t.alive = NEW_ARRAY(p->a, bool, o->node.n + 1);
@@ -221,7 +221,7 @@ void python_body(Onnx *o, Python *p, Table *taken, const char **name, Buf *out) 
   t.host = NEW_ARRAY(p->a, bool, n);
   for (Id i = 1; i < o->value.n; i++)
     if (name[i]) t.text[i] = name[i], t.prec[i] = PREC_ATOM;
-  const PythonWork *work = o->python;
+  const PythonWork *work = python_work(o);
   if (!p->jax && !work->goals && (work->flat || !work->d->param.n)) t.indent = 1;
   count_uses(&t, o->level);
   statements(&t, o->level);

@@ -1,7 +1,7 @@
 // How a program trains, as tables of Python: which goal is given what and moves which weights; the
 // phases of training with their rules, which are the program's optimisers as functions; copies that
 // follow. The text that reads these tables is torch_training.py or jax_training.py.
-#include "port/export/python_own.h"
+#include "port/python/python_own.h"
 
 #include <assert.h>
 

@@ -1,5 +1,5 @@
 // A node of the graph as an expression of Python.
-#include "port/export/python_own.h"
+#include "port/python/python_own.h"
 
 const OutAttribute *python_attribute(const GraphNode *n, const char *name) {
   for (uint32_t i = 0; i < n->attribute.n; i++)
@@ -22,10 +22,10 @@ static bool all_equal(const GraphValue *v) {
   return v->count > 1;
 }
 
-static void sizes_text(Onnx *o, const GraphValue *v, Buf *b) {
+static void sizes_text(ArrayGraph *o, const GraphValue *v, Buf *b) {
   int64_t n;
   for (uint32_t k = 0; k < v->rank; k++) {
-    onnx_is_number(o, v->dim[k], &n);
+    arrays_is_number(o, v->dim[k], &n);
     buf_printf(b, "%s%lld", k ? ", " : "", (long long)n);
   }
 }
@@ -65,7 +65,7 @@ static const char *table_text(PythonText *t, const GraphValue *v) {
 
 // Long ones stand once, in front of everything.
 const char *python_constant(PythonText *t, Id value, bool array) {
-  const GraphValue *v = onnx_value(t->o, value);
+  const GraphValue *v = arrays_value(t->o, value);
   Buf b = buf_new(t->p->a);
   if (!v->rank) {
     python_number(&b, v->data[0], v->type);
@@ -82,7 +82,7 @@ const char *python_constant(PythonText *t, Id value, bool array) {
 
 // -- operands -------------------------------------------------------------------------------------
 const char *python_operand(PythonText *t, Id value, int prec) {
-  const GraphValue *v = onnx_value(t->o, value);
+  const GraphValue *v = arrays_value(t->o, value);
   if (v->data) {
     const char *text = python_constant(t, value, false);
     bool low = *text == '-' && prec > PREC_NEG;
@@ -92,7 +92,7 @@ const char *python_operand(PythonText *t, Id value, int prec) {
 }
 
 static const char *whole_operand(PythonText *t, Id value, int prec) {
-  const GraphValue *v = onnx_value(t->o, value);
+  const GraphValue *v = arrays_value(t->o, value);
   if (!v->data || v->count != 1) return python_operand(t, value, prec);
   Buf b = buf_new(t->p->a);
   python_number(&b, v->data[0], v->type);
@@ -100,17 +100,17 @@ static const char *whole_operand(PythonText *t, Id value, int prec) {
 }
 
 const char *python_array(PythonText *t, Id value, int prec) {
-  if (onnx_is_known(t->o, value)) return python_constant(t, value, true);
+  if (arrays_is_known(t->o, value)) return python_constant(t, value, true);
   if (!t->host[value]) return python_operand(t, value, prec);
   bool whole =
-      onnx_value(t->o, value)->type == OUT_INT64 || onnx_value(t->o, value)->type == OUT_BOOL;
+      arrays_value(t->o, value)->type == OUT_INT64 || arrays_value(t->o, value)->type == OUT_BOOL;
   return arena_format(t->p->a, whole ? "%s.%s(%s)" : "%s.%s(float(%s))", library(t),
                       t->p->jax ? "array" : "tensor", t->text[value]);
 }
 
 // Numbers with commas between: a shape, or axes.
 static const char *numbers(PythonText *t, Id value) {
-  const GraphValue *v = onnx_value(t->o, value);
+  const GraphValue *v = arrays_value(t->o, value);
   if (!v->data) return python_operand(t, value, PREC_ANY);
   Buf b = buf_new(t->p->a);
   for (int64_t i = 0; i < v->count; i++)
@@ -158,7 +158,7 @@ static const char *at_axis(PythonText *t, Id value, int64_t axis, const char *wh
 }
 
 static const char *unsqueezed(PythonText *t, const GraphNode *n) {
-  const GraphValue *axes = onnx_value(t->o, n->in.at[1]);
+  const GraphValue *axes = arrays_value(t->o, n->in.at[1]);
   Buf b = buf_new(t->p->a);
   int64_t last = (int64_t)axes->data[axes->count - 1], i = 0;
   buf_printf(&b, "%s[", python_array(t, n->in.at[0], PREC_ATOM));
@@ -184,13 +184,13 @@ static const char *permuted(PythonText *t, const GraphNode *n) {
 }
 
 static const char *expanded(PythonText *t, const GraphNode *n) {
-  const GraphValue *v = onnx_value(t->o, n->in.at[0]);
-  uint32_t rank = onnx_value(t->o, n->out.at[0])->rank;
+  const GraphValue *v = arrays_value(t->o, n->in.at[0]);
+  uint32_t rank = arrays_value(t->o, n->out.at[0])->rank;
   const char *shape = numbers(t, n->in.at[1]);
   const char *list = arena_format(t->p->a, rank == 1 ? "(%s,)" : "(%s)", shape);
   if (v->data && v->count == 1)
     return arena_format(t->p->a, "%s.full(%s, %s)", library(t), list,
-                        python_constant(t, onnx_number(t->o, v->type, v->data[0]), false));
+                        python_constant(t, arrays_number(t->o, v->type, v->data[0]), false));
   if (t->p->jax)
     return arena_format(t->p->a, "jnp.broadcast_to(%s, %s)", python_array(t, n->in.at[0], 0), list);
   return arena_format(t->p->a, "%s.expand(%s)", python_array(t, n->in.at[0], PREC_ATOM), shape);
@@ -199,7 +199,7 @@ static const char *expanded(PythonText *t, const GraphNode *n) {
 static const char *sliced(PythonText *t, const GraphNode *n) {
   int64_t of[4] = {0, 0, 0, 1};
   for (uint32_t i = 1; i < n->in.n; i++)
-    of[i - 1] = (int64_t)onnx_value(t->o, n->in.at[i])->data[0];
+    of[i - 1] = (int64_t)arrays_value(t->o, n->in.at[i])->data[0];
   Arena *a = t->p->a;
   if (of[3] < 0)
     return at_axis(t, n->in.at[0], of[2],
@@ -211,7 +211,7 @@ static const char *sliced(PythonText *t, const GraphNode *n) {
 }
 
 static const char *padded(PythonText *t, const GraphNode *n) {
-  const GraphValue *pads = onnx_value(t->o, n->in.at[1]);
+  const GraphValue *pads = arrays_value(t->o, n->in.at[1]);
   uint32_t rank = (uint32_t)pads->count / 2;
   Buf b = buf_new(t->p->a);
   const char *with = python_constant(t, n->in.at[2], false);
@@ -240,7 +240,7 @@ static const char *cast(PythonText *t, const GraphNode *n, int64_t to) {
 
 // -- several numbers become one --------------------------------------------------------------------
 static const char *reduced(PythonText *t, const GraphNode *n) {
-  const GraphValue *axes = onnx_value(t->o, n->in.at[1]);
+  const GraphValue *axes = arrays_value(t->o, n->in.at[1]);
   const char *x = python_array(t, n->in.at[0], PREC_ATOM), *what = n->op + strlen("Reduce");
   const char *list = numbers(t, n->in.at[1]);
   if (!strcmp(what, "Sum"))
@@ -261,8 +261,8 @@ static const char *joined(PythonText *t, const GraphNode *n, bool *host) {
   Buf b = buf_new(t->p->a);
   *host = true;
   for (uint32_t i = 0; i < n->in.n; i++)
-    *host &= t->host[n->in.at[i]] || onnx_is_known(t->o, n->in.at[i]);
-  *host &= onnx_value(t->o, n->out.at[0])->type == OUT_INT64;
+    *host &= t->host[n->in.at[i]] || arrays_is_known(t->o, n->in.at[i]);
+  *host &= arrays_value(t->o, n->out.at[0])->type == OUT_INT64;
   if (!*host) buf_text(&b, t->p->jax ? "jnp.concatenate([" : "torch.cat([");
   for (uint32_t i = 0; i < n->in.n; i++)
     buf_printf(&b, "%s%s", i ? ", " : "",
@@ -360,7 +360,7 @@ const char *python_node(PythonText *t, const GraphNode *n, int *prec, bool *host
   bool number = t->host[x] && (!strcmp(n->op, "Reshape") || !strcmp(n->op, "Cast"));
   if (!strcmp(n->op, "Identity") || number) {
     *host = t->host[x];
-    *prec = onnx_is_known(t->o, x) ? PREC_ATOM : t->prec[x];
+    *prec = arrays_is_known(t->o, x) ? PREC_ATOM : t->prec[x];
     return python_array(t, x, PREC_ANY) && *host ? t->text[x] : python_array(t, x, PREC_ANY);
   }
   const PythonRow *row = python_row(n->op);
@@ -368,7 +368,7 @@ const char *python_node(PythonText *t, const GraphNode *n, int *prec, bool *host
     bool some = false, all = !row->arrays || n->op[0] < 'a';
     for (uint32_t i = 0; i < n->in.n; i++) {
       some |= t->host[n->in.at[i]];
-      all &= t->host[n->in.at[i]] || onnx_is_known(t->o, n->in.at[i]);
+      all &= t->host[n->in.at[i]] || arrays_is_known(t->o, n->in.at[i]);
     }
     *host = some && all;
     *prec = row->prec;
@@ -376,8 +376,8 @@ const char *python_node(PythonText *t, const GraphNode *n, int *prec, bool *host
   }
   const char *text = special(t, n);
   if (!text)
-    onnx_refuse(t->o, 0, "`%s` needs the array operation %s, which has no form in %s yet",
-                t->o->e->name ? t->o->e->name : "the program", n->op,
-                t->p->jax ? "JAX" : "PyTorch");
+    arrays_refuse(t->o, 0, "`%s` needs the array operation %s, which has no form in %s yet",
+                  t->o->e->name ? t->o->e->name : "the program", n->op,
+                  t->p->jax ? "JAX" : "PyTorch");
   return text ? text : "";
 }

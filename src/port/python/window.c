@@ -1,5 +1,5 @@
 // Convolutions and pools as Python has them.
-#include "port/export/python_own.h"
+#include "port/python/python_own.h"
 
 enum { WINDOW_MOST = 3 };
 typedef struct {

@@ -1,6 +1,6 @@
 // Sizes as numbers of the graph. A size that is known is a constant; one that is not is put together
 // from the shapes of inputs, by its text: + - * / // ^ over names and numbers.
-#include "port/export/onnx_own.h"
+#include "port/arrays/arrays.h"
 
 #include <math.h>
 
@@ -25,31 +25,32 @@ typedef struct {
   Size dim[ARRAY_RANK_LIMIT];
 } FoldedShape;
 
-static bool common_shape(Onnx *o, const GraphValue *a, const GraphValue *b, FoldedShape *s) {
+static bool common_shape(ArrayGraph *o, const GraphValue *a, const GraphValue *b, FoldedShape *s) {
   *s = (FoldedShape){.rank = a->rank > b->rank ? a->rank : b->rank, .count = 1};
   for (uint32_t k = 0; k < s->rank; k++) {
     uint32_t i = k + a->rank - s->rank, j = k + b->rank - s->rank;
-    Size x = k + a->rank >= s->rank ? a->dim[i] : onnx_one(o),
-         y = k + b->rank >= s->rank ? b->dim[j] : onnx_one(o);
-    s->dim[k] = onnx_is_one(o, x) ? y : x;
-    if (!onnx_is_number(o, s->dim[k], &s->n[k])) return false;
+    Size x = k + a->rank >= s->rank ? a->dim[i] : arrays_one(o),
+         y = k + b->rank >= s->rank ? b->dim[j] : arrays_one(o);
+    s->dim[k] = arrays_is_one(o, x) ? y : x;
+    if (!arrays_is_number(o, s->dim[k], &s->n[k])) return false;
     s->count *= s->n[k];
   }
   return s->count <= FOLDED_MOST;
 }
 
 // The number at a place of the common shape.
-static double at_place(Onnx *o, const GraphValue *v, const FoldedShape *s, const int64_t *place) {
+static double at_place(ArrayGraph *o, const GraphValue *v, const FoldedShape *s,
+                       const int64_t *place) {
   int64_t at = 0, n;
   for (uint32_t k = 0; k < v->rank; k++) {
-    onnx_is_number(o, v->dim[k], &n);
+    arrays_is_number(o, v->dim[k], &n);
     at = at * n + (n == 1 ? 0 : place[k + s->rank - v->rank]);
   }
   return v->data[at];
 }
 
-static Id folded(Onnx *o, const char *op, Id a, Id b) {
-  GraphValue x = *onnx_value(o, a), y = *onnx_value(o, b);
+static Id folded(ArrayGraph *o, const char *op, Id a, Id b) {
+  GraphValue x = *arrays_value(o, a), y = *arrays_value(o, b);
   FoldedShape s;
   int64_t place[ARRAY_RANK_LIMIT] = {0};
   bool bits = !strcmp(op, "Less") || !strcmp(op, "And");
@@ -62,18 +63,18 @@ static Id folded(Onnx *o, const char *op, Id a, Id b) {
       place[k] = 0;
     }
   }
-  return onnx_data(o, bits ? OUT_BOOL : OUT_INT64, s.rank, s.dim, to);
+  return arrays_data(o, bits ? OUT_BOOL : OUT_INT64, s.rank, s.dim, to);
 }
 
-Id onnx_whole(Onnx *o, const char *op, Id a, Id b) {
+Id arrays_whole(ArrayGraph *o, const char *op, Id a, Id b) {
   bool bits = !strcmp(op, "Less") || !strcmp(op, "And");
   Id known = folded(o, op, a, b);
-  return known ? known : onnx_each(o, op, bits ? OUT_BOOL : OUT_INT64, 2, (const Id[]){a, b});
+  return known ? known : arrays_each(o, op, bits ? OUT_BOOL : OUT_INT64, 2, (const Id[]){a, b});
 }
 
 // -- the text of a size ----------------------------------------------------------------------------
 typedef struct {
-  Onnx *o;
+  ArrayGraph *o;
   const char *at;
 } SizeText;
 
@@ -87,20 +88,20 @@ static bool size_sign(SizeText *t, const char *sign) {
   return true;
 }
 
-static Id size_variable(Onnx *o, uint32_t number) {
+static Id size_variable(ArrayGraph *o, uint32_t number) {
   for (uint32_t i = 0; i < o->source.n; i++) {
     const SizeSource *s = &o->source.at[i];
     if (s->var != number) continue;
-    Size one = onnx_one(o);
-    Id made = onnx_node(o, "Shape", 1, &s->value,
-                        &(GraphValue){.type = OUT_INT64, .rank = 1, .dim = &one});
-    onnx_attribute_number(o, made, "start", s->axis);
-    onnx_attribute_number(o, made, "end", s->axis + 1);
+    Size one = arrays_one(o);
+    Id made = arrays_node(o, "Shape", 1, &s->value,
+                          &(GraphValue){.type = OUT_INT64, .rank = 1, .dim = &one});
+    arrays_attribute_number(o, made, "start", s->axis);
+    arrays_attribute_number(o, made, "end", s->axis + 1);
     return made;
   }
-  onnx_refuse(o, 0, "the size `%s` of `%s` is open, and no input has an axis of just this size",
-              name_text(o->w->names, size_var_name(o->w, number)), o->e->name);
-  return onnx_list(o, 1, (const int64_t[]){1});
+  arrays_refuse(o, 0, "the size `%s` of `%s` is open, and no input has an axis of just this size",
+                name_text(o->w->names, size_var_name(o->w, number)), o->e->name);
+  return arrays_list(o, 1, (const int64_t[]){1});
 }
 
 // Variables are written as v12.
@@ -113,17 +114,17 @@ static Id size_atom(SizeText *t) {
   bool variable = size_sign(t, "v");
   int64_t n = 0;
   for (; *t->at >= '0' && *t->at <= '9'; t->at++) n = 10 * n + (*t->at - '0');
-  return variable ? size_variable(t->o, (uint32_t)n) : onnx_list(t->o, 1, &n);
+  return variable ? size_variable(t->o, (uint32_t)n) : arrays_list(t->o, 1, &n);
 }
 
 static Id size_powers(SizeText *t) {
   Id base = size_atom(t), all = base;
   if (!size_sign(t, "^")) return all;
   Id times = size_atom(t);
-  if (!onnx_is_known(t->o, times))
-    return onnx_each(t->o, "Pow", OUT_INT64, 2, (const Id[]){base, times});
-  for (double k = onnx_value(t->o, times)->data[0]; k > 1; k--)
-    all = onnx_whole(t->o, "Mul", all, base);
+  if (!arrays_is_known(t->o, times))
+    return arrays_each(t->o, "Pow", OUT_INT64, 2, (const Id[]){base, times});
+  for (double k = arrays_value(t->o, times)->data[0]; k > 1; k--)
+    all = arrays_whole(t->o, "Mul", all, base);
   return all;
 }
 
@@ -134,20 +135,20 @@ static Id size_term(SizeText *t) {
     bool times = size_sign(t, "*"), over = !times && (size_sign(t, "//") || size_sign(t, "/"));
     if (!times && !over) break;
     Id next = size_powers(t);
-    if (times) all = onnx_whole(t->o, "Mul", all, next);
-    if (over) under = under ? onnx_whole(t->o, "Mul", under, next) : next;
+    if (times) all = arrays_whole(t->o, "Mul", all, next);
+    if (over) under = under ? arrays_whole(t->o, "Mul", under, next) : next;
   }
-  return under ? onnx_whole(t->o, "Div", all, under) : all;
+  return under ? arrays_whole(t->o, "Div", all, under) : all;
 }
 
 static Id size_sum(SizeText *t) {
   bool minus = size_sign(t, "-");
   Id all = size_term(t);
-  if (minus) all = onnx_whole(t->o, "Sub", onnx_list(t->o, 1, (const int64_t[]){0}), all);
+  if (minus) all = arrays_whole(t->o, "Sub", arrays_list(t->o, 1, (const int64_t[]){0}), all);
   for (;;) {
     bool add = size_sign(t, "+"), sub = !add && size_sign(t, "-");
     if (!add && !sub) return all;
-    all = onnx_whole(t->o, add ? "Add" : "Sub", all, size_term(t));
+    all = arrays_whole(t->o, add ? "Add" : "Sub", all, size_term(t));
   }
 }
 
@@ -165,9 +166,9 @@ static int64_t denominator(const char *text) {
   return all;
 }
 
-Id onnx_size(Onnx *o, Size size) {
+Id arrays_size(ArrayGraph *o, Size size) {
   int64_t n;
-  if (onnx_is_number(o, size, &n)) return onnx_list(o, 1, &n);
+  if (arrays_is_number(o, size, &n)) return arrays_list(o, 1, &n);
   for (const GraphLevel *g = o->level; g; g = g->around)
     for (uint32_t i = 0; i < g->size.n; i++)
       if (g->size.at[i].value == size) return g->size.at[i].var;
@@ -179,41 +180,41 @@ Id onnx_size(Onnx *o, Size size) {
   int64_t under = denominator(text.at);
   Id made = under == 1
                 ? size_sum(&(SizeText){o, text.at})
-                : onnx_whole(o, "Div", onnx_size(o, size_mul(o->w, size, size_of(o->w, under))),
-                             onnx_list(o, 1, &under));
+                : arrays_whole(o, "Div", arrays_size(o, size_mul(o->w, size, size_of(o->w, under))),
+                               arrays_list(o, 1, &under));
   vec_push(o->a, &o->level->size, (Replaced){made, size});
   return made;
 }
 
-Id onnx_shape(Onnx *o, uint32_t rank, const Size *dim) {
+Id arrays_shape(ArrayGraph *o, uint32_t rank, const Size *dim) {
   int64_t *n = NEW_ARRAY(o->a, int64_t, rank + 1);
   Id *part = NEW_ARRAY(o->a, Id, rank + 1);
   bool known = true;
-  for (uint32_t k = 0; k < rank; k++) known &= onnx_is_number(o, dim[k], &n[k]);
-  if (known) return onnx_list(o, rank, n);
-  for (uint32_t k = 0; k < rank; k++) part[k] = onnx_size(o, dim[k]);
+  for (uint32_t k = 0; k < rank; k++) known &= arrays_is_number(o, dim[k], &n[k]);
+  if (known) return arrays_list(o, rank, n);
+  for (uint32_t k = 0; k < rank; k++) part[k] = arrays_size(o, dim[k]);
   if (rank == 1) return part[0];
   Size size = size_of(o->w, rank);
-  Id made =
-      onnx_node(o, "Concat", rank, part, &(GraphValue){.type = OUT_INT64, .rank = 1, .dim = &size});
-  onnx_attribute_number(o, made, "axis", 0);
+  Id made = arrays_node(o, "Concat", rank, part,
+                        &(GraphValue){.type = OUT_INT64, .rank = 1, .dim = &size});
+  arrays_attribute_number(o, made, "axis", 0);
   return made;
 }
 
-Id onnx_count_up(Onnx *o, Size size) {
+Id arrays_count_up(ArrayGraph *o, Size size) {
   int64_t n;
-  if (onnx_is_number(o, size, &n) && n <= FOLDED_MOST) {
+  if (arrays_is_number(o, size, &n) && n <= FOLDED_MOST) {
     double *up = NEW_ARRAY(o->a, double, n + 1);
     for (int64_t i = 0; i < n; i++) up[i] = (double)i;
-    return onnx_data(o, OUT_INT64, 1, &size, up);
+    return arrays_data(o, OUT_INT64, 1, &size, up);
   }
-  Id in[] = {onnx_number(o, OUT_INT64, 0), onnx_reshape(o, onnx_size(o, size), 0, NULL),
-             onnx_number(o, OUT_INT64, 1)};
-  return onnx_node(o, "Range", 3, in, &(GraphValue){.type = OUT_INT64, .rank = 1, .dim = &size});
+  Id in[] = {arrays_number(o, OUT_INT64, 0), arrays_reshape(o, arrays_size(o, size), 0, NULL),
+             arrays_number(o, OUT_INT64, 1)};
+  return arrays_node(o, "Range", 3, in, &(GraphValue){.type = OUT_INT64, .rank = 1, .dim = &size});
 }
 
-Size onnx_product(Onnx *o, uint32_t n, const Size *dim) {
-  Size all = onnx_one(o);
+Size arrays_product(ArrayGraph *o, uint32_t n, const Size *dim) {
+  Size all = arrays_one(o);
   for (uint32_t i = 0; i < n; i++) all = size_mul(o->w, all, dim[i]);
   return all;
 }

@@ -1,6 +1,6 @@
 // What an array operation is in PyTorch and in JAX: a row each. $0, $1 … are its operands, T is the
 // library. Those that begin small are rows of ops.def, the others are made by the lowering.
-#include "port/export/python_own.h"
+#include "port/python/python_own.h"
 
 static const PythonRow rows[] = {
     {"add", "$0 + $1", NULL, PREC_ADD, false},

@@ -1,7 +1,7 @@
 // Diagrams become functions and classes: what a diagram calls stands in front of it, and what is the
 // same text is written once.
 #include "core/pass/pass.h"
-#include "port/export/python_own.h"
+#include "port/python/python_own.h"
 
 // -- calls ----------------------------------------------------------------------------------------
 bool python_gives_next(const Python *p, const Param *param) { return p->goals && param->next; }
@@ -73,9 +73,9 @@ static bool add_member(PythonWork *k, const char *path, const Diagram *d, const 
   return true;
 }
 
-static const char *callee_text(Onnx *o, const Diagram *d, const Diagram *callee, const Id *in,
+static const char *callee_text(ArrayGraph *o, const Diagram *d, const Diagram *callee, const Id *in,
                                bool *flat) {
-  PythonWork *k = o->python;
+  PythonWork *k = python_work(o);
   Python *p = k->p;
   *flat = false;
   if (callee->param.n) {
@@ -103,16 +103,17 @@ static bool paths_agree(const PythonWork *k, const Diagram *d, const Box *box) {
 }
 
 // What such a diagram does stands here as it is.
-static void call_inside(Onnx *o, const Box *box, Id *of_wire) {
+static void call_inside(ArrayGraph *o, const Box *box, Id *of_wire) {
   const Diagram *goal = box->callee;
   Id *inside = NEW_ARRAY(o->a, Id, goal->wire.n + 1);
   for (uint32_t i = 0; i < goal->in.n; i++) inside[goal->in.at[i]] = of_wire[box->in[i]];
   for (uint32_t i = 0; i < goal->param.n; i++)
     inside[goal->param.at[i].wire] = of_wire[box->in[goal->in.n + i]];
-  const Diagram *before = o->python->now;
-  o->python->now = goal;
-  onnx_boxes(o, goal, inside);
-  o->python->now = before;
+  PythonWork *work = python_work(o);
+  const Diagram *before = work->now;
+  work->now = goal;
+  arrays_boxes(o, goal, inside);
+  work->now = before;
   for (uint32_t i = 0; i < goal->out.n; i++) of_wire[box->out[i]] = inside[goal->out.at[i]];
   for (uint32_t i = 0, at = goal->out.n; i < goal->param.n; i++)
     if (goal->param.at[i].next) of_wire[box->out[at++]] = inside[goal->param.at[i].next];
@@ -124,20 +125,20 @@ static const char *with_key(PythonWork *k, const char *text, const Diagram *call
   return arena_format(k->p->a, strchr(text, '(') ? "%s, %s" : "%s(%s", text, python_key(k));
 }
 
-static Id call_result(Onnx *o, const Diagram *d, Id wire, Id first) {
+static Id call_result(ArrayGraph *o, const Diagram *d, Id wire, Id first) {
   const Type *t = &d->wire.at[wire].type;
   Size *dim = NEW_ARRAY(o->a, Size, t->rank + 1);
   for (uint32_t j = 0; j < t->rank; j++) dim[j] = t->axis[j].size;
-  Id made = onnx_more(o, first, onnx_type_of(o, (Base)t->base), t->rank, dim);
-  onnx_value(o, made)->name = name_text(o->w->names, d->wire.at[wire].name);
+  Id made = arrays_more(o, first, arrays_type_of(o, (Base)t->base), t->rank, dim);
+  arrays_value(o, made)->name = name_text(o->w->names, d->wire.at[wire].name);
   return made;
 }
 
-void python_call(Onnx *o, const Diagram *d, const Box *box, Id *of_wire) {
+static void python_call(ArrayGraph *o, const Diagram *d, const Box *box, Id *of_wire) {
   bool flat;
   Id *in = arena_copy(o->a, box->in, box->nin * sizeof *in);
   const Diagram *callee = peeled(box->callee, o->a, &in);
-  if (callee == box->callee && paths_agree(o->python, d, box)) {
+  if (callee == box->callee && paths_agree(python_work(o), d, box)) {
     call_inside(o, box, of_wire);
     return;
   }
@@ -150,40 +151,40 @@ void python_call(Onnx *o, const Diagram *d, const Box *box, Id *of_wire) {
   Id *value = NEW_ARRAY(o->a, Id, nin + 1);
   for (uint32_t i = 0; i < nin; i++) value[i] = of_wire[in[i]];
   const Type *t = &d->wire.at[box->out[0]].type;
-  GraphValue like = {.type = onnx_type_of(o, (Base)t->base), .rank = t->rank};
+  GraphValue like = {.type = arrays_type_of(o, (Base)t->base), .rank = t->rank};
   like.dim = NEW_ARRAY(o->a, Size, t->rank + 1);
   for (uint32_t j = 0; j < t->rank; j++) like.dim[j] = t->axis[j].size;
-  Id first = of_wire[box->out[0]] = onnx_node(o, "Call", nin, value, &like);
+  Id first = of_wire[box->out[0]] = arrays_node(o, "Call", nin, value, &like);
   for (uint32_t i = 1; i < callee->out.n; i++)
     of_wire[box->out[i]] = call_result(o, d, box->out[i], first);
   for (uint32_t i = 0; i < callee->param.n; i++)
-    if (python_gives_next(o->python->p, &callee->param.at[i]))
+    if (python_gives_next(python_work(o)->p, &callee->param.at[i]))
       of_wire[box->out[at]] = call_result(o, d, box->out[at], first), at++;
-  onnx_attribute_text(o, first, "call", with_key(o->python, text, callee));
+  arrays_attribute_text(o, first, "call", with_key(python_work(o), text, callee));
 }
 
-Id python_noise(Onnx *o, const Type *t, Noise noise) {
+static Id python_noise(ArrayGraph *o, const Type *t, Noise noise) {
   Size *dim = NEW_ARRAY(o->a, Size, t->rank + 1);
   for (uint32_t k = 0; k < t->rank; k++) dim[k] = t->axis[k].size;
-  Id shape = onnx_shape(o, t->rank, dim);
-  Id made = onnx_node(o, "Noise", t->rank ? 1 : 0, &shape,
-                      &(GraphValue){.type = o->real, .rank = t->rank, .dim = dim});
-  onnx_attribute_number(o, made, "normal", noise == NOISE_NORMAL);
-  if (o->python->p->jax) onnx_attribute_text(o, made, "key", python_key(o->python));
+  Id shape = arrays_shape(o, t->rank, dim);
+  Id made = arrays_node(o, "Noise", t->rank ? 1 : 0, &shape,
+                        &(GraphValue){.type = o->real, .rank = t->rank, .dim = dim});
+  arrays_attribute_number(o, made, "normal", noise == NOISE_NORMAL);
+  if (python_work(o)->p->jax) arrays_attribute_text(o, made, "key", python_key(python_work(o)));
   return made;
 }
 
 // -- the boundary ---------------------------------------------------------------------------------
-static Id boundary_value(Onnx *o, const Type *t, const char *name) {
+static Id boundary_value(ArrayGraph *o, const Type *t, const char *name) {
   Size *dim = NEW_ARRAY(o->a, Size, t->rank + 1);
   for (uint32_t k = 0; k < t->rank; k++) dim[k] = t->axis[k].size;
-  Id made = onnx_input(o, name, onnx_type_of(o, (Base)t->base), t->rank, dim);
-  onnx_see_sizes(o, made, t);
+  Id made = arrays_input(o, name, arrays_type_of(o, (Base)t->base), t->rank, dim);
+  arrays_see_sizes(o, made, t);
   return made;
 }
 
 // Its arguments, by name; the names are put into `name` when all values are there.
-static void boundary(Onnx *o, PythonWork *k, Table *taken, Id *of_wire, Buf *arguments) {
+static void boundary(ArrayGraph *o, PythonWork *k, Table *taken, Id *of_wire, Buf *arguments) {
   const Diagram *d = k->d;
   for (uint32_t i = 0; i < d->in.n; i++) {
     const Wire *wire = &d->wire.at[d->in.at[i]];
@@ -203,7 +204,7 @@ static void boundary(Onnx *o, PythonWork *k, Table *taken, Id *of_wire, Buf *arg
   }
 }
 
-static bool lower(Onnx *o, PythonWork *k, Table *taken, Buf *arguments, Buf *body) {
+static bool lower(ArrayGraph *o, PythonWork *k, Table *taken, Buf *arguments, Buf *body) {
   const Diagram *d = k->d;
   o->level = NEW(o->a, GraphLevel);
   vec_push(o->a, &o->value, (GraphValue){0});
@@ -211,7 +212,7 @@ static bool lower(Onnx *o, PythonWork *k, Table *taken, Buf *arguments, Buf *bod
   Id *of_wire = NEW_ARRAY(o->a, Id, d->wire.n + 1);
   boundary(o, k, taken, of_wire, arguments);
   Id inputs = o->value.n;
-  onnx_boxes(o, d, of_wire);
+  arrays_boxes(o, d, of_wire);
   for (uint32_t i = 0; !o->failed && i < d->out.n; i++)
     vec_push(o->a, &o->level->out, of_wire[d->out.at[i]]);
   for (uint32_t i = 0; !o->failed && i < d->param.n; i++)
@@ -225,10 +226,11 @@ static bool lower(Onnx *o, PythonWork *k, Table *taken, Buf *arguments, Buf *bod
 
 bool python_lowered(PythonWork *k, const char **arguments, const char **body) {
   Python *p = k->p;
-  Onnx o = {.e = p->e, .w = p->w, .a = p->a, .constant = table_new(p->a), .real = p->real};
+  ArrayGraph o = {.e = p->e, .w = p->w, .a = p->a, .constant = table_new(p->a), .real = p->real};
   Table *taken = table_new(p->a);
   Buf args = buf_new(p->a), text = buf_new(p->a);
-  o.python = k;
+  const ArrayCalls calls = {python_call, python_noise, k};
+  o.calls = &calls;
   if (p->jax && k->d->param.n && !k->flat) table_put(taken, "p", 1, 1);
   if (p->jax && k->d->noisy) table_put(taken, "key", 3, 1);
   if (!lower(&o, k, taken, &args, &text)) return false;

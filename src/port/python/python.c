@@ -1,7 +1,7 @@
 // A box or learner as a Python file of PyTorch or JAX, as it is in use: what it is made of, first
 // values, and a reader of weights.
 #include "core/pass/pass.h"
-#include "port/export/python_own.h"
+#include "port/python/python_own.h"
 
 #define TORCH_IMPORTS                                                                              \
   "import json\n"                                                                                  \

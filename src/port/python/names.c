@@ -1,5 +1,5 @@
 // Names and numbers as Python has them.
-#include "port/export/python_own.h"
+#include "port/python/python_own.h"
 
 #include <math.h>
 

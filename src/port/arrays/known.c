@@ -1,5 +1,5 @@
 // Sums of products: of two operands a MatMul, of more an Einsum.
-#include "port/export/onnx_own.h"
+#include "port/arrays/arrays.h"
 
 static bool mark_factors(const Loop *loop, uint32_t at, bool *of) {
   const Scalar *s = &loop->scalar[at];
@@ -40,7 +40,7 @@ static IndexList indices_of(LoopWork *l, const Placed *a, const Placed *b, bool 
 }
 
 static Size size_of_all(LoopWork *l, const IndexList *of) {
-  Size all = onnx_one(l->o);
+  Size all = arrays_one(l->o);
   for (uint32_t i = 0; i < of->n; i++) all = size_mul(l->o->w, all, l->loop->index[of->at[i]].size);
   return all;
 }
@@ -51,15 +51,15 @@ static Id in_order(LoopWork *l, const Placed *p, const IndexList *list[3]) {
   for (uint32_t k = 0; k < 3; k++)
     for (uint32_t i = 0; i < list[k]->n; i++)
       if (placed_has(p, list[k]->at[i], &axis[n])) n++;
-  return onnx_transpose(l->o, p->value, axis);
+  return arrays_transpose(l->o, p->value, axis);
 }
 
 // An index that is reduced and that only this factor has is summed first.
 static void sum_own(LoopWork *l, Placed *p, const Placed *others, uint32_t n) {
-  Onnx *o = l->o;
+  ArrayGraph *o = l->o;
   int64_t *axis = NEW_ARRAY(o->a, int64_t, p->rank + 1);
   uint32_t gone = 0, left = 0, at;
-  GraphValue v = *onnx_value(o, p->value);
+  GraphValue v = *arrays_value(o, p->value);
   Size *dim = NEW_ARRAY(o->a, Size, p->rank + 1);
   uint32_t *index = NEW_ARRAY(o->a, uint32_t, p->rank + 1);
   for (uint32_t k = 0; k < p->rank; k++) {
@@ -70,9 +70,9 @@ static void sum_own(LoopWork *l, Placed *p, const Placed *others, uint32_t n) {
     if (shared) dim[left] = v.dim[k], index[left++] = p->index[k];
   }
   if (!gone) return;
-  p->value = onnx_node(o, "ReduceSum", 2, (const Id[]){p->value, onnx_list(o, gone, axis)},
-                       &(GraphValue){.type = v.type, .rank = left, .dim = dim});
-  onnx_attribute_number(o, p->value, "keepdims", 0);
+  p->value = arrays_node(o, "ReduceSum", 2, (const Id[]){p->value, arrays_list(o, gone, axis)},
+                         &(GraphValue){.type = v.type, .rank = left, .dim = dim});
+  arrays_attribute_number(o, p->value, "keepdims", 0);
   p->rank = left;
   p->index = index;
 }
@@ -88,25 +88,25 @@ static Id side(LoopWork *l, const Placed *p, const IndexList *both, const IndexL
   for (uint32_t i = 0; keep_rows && i < rows->n; i++) dim[n++] = l->loop->index[rows->at[i]].size;
   if (!keep_rows) dim[n++] = size_of_all(l, rows);
   dim[n++] = size_of_all(l, columns);
-  return onnx_reshape(l->o, in_order(l, p, (const IndexList *[]){both, rows, columns}), n, dim);
+  return arrays_reshape(l->o, in_order(l, p, (const IndexList *[]){both, rows, columns}), n, dim);
 }
 
 static Placed multiplied(LoopWork *l, const Placed *a, const Placed *b) {
-  Onnx *o = l->o;
-  if (onnx_is_known(o, a->value) && !onnx_is_known(o, b->value)) return multiplied(l, b, a);
+  ArrayGraph *o = l->o;
+  if (arrays_is_known(o, a->value) && !arrays_is_known(o, b->value)) return multiplied(l, b, a);
   IndexList both = indices_of(l, a, b, true, true, true),
             rows = indices_of(l, a, b, true, false, true),
             columns = indices_of(l, a, b, false, true, true),
             inner = indices_of(l, a, b, true, true, false);
   Id in[] = {side(l, a, &both, &rows, &inner, !both.n && rows.n),
              side(l, b, &both, &inner, &columns, false)};
-  GraphValue x = *onnx_value(o, in[0]), y = *onnx_value(o, in[1]);
+  GraphValue x = *arrays_value(o, in[0]), y = *arrays_value(o, in[1]);
   Size *dim = NEW_ARRAY(o->a, Size, l->n + 4);
   uint32_t n = 0;
   for (uint32_t k = 0; k + 1 < x.rank; k++) dim[n++] = x.dim[k];
   dim[n++] = y.dim[y.rank - 1];
   Placed out = {.index = NEW_ARRAY(o->a, uint32_t, l->n + 1)};
-  out.value = onnx_node(o, "MatMul", 2, in, &(GraphValue){.type = x.type, .rank = n, .dim = dim});
+  out.value = arrays_node(o, "MatMul", 2, in, &(GraphValue){.type = x.type, .rank = n, .dim = dim});
   const IndexList *all[] = {&both, &rows, &columns};
   Size *whole = NEW_ARRAY(o->a, Size, l->n + 1);
   for (uint32_t k = 0; k < 3; k++)
@@ -114,13 +114,13 @@ static Placed multiplied(LoopWork *l, const Placed *a, const Placed *b) {
       whole[out.rank] = l->loop->index[all[k]->at[i]].size;
       out.index[out.rank++] = all[k]->at[i];
     }
-  out.value = onnx_reshape(o, out.value, out.rank, whole);
+  out.value = arrays_reshape(o, out.value, out.rank, whole);
   return out;
 }
 
 // -- more factors ---------------------------------------------------------------------------------
 static Placed einsum(LoopWork *l, const Placed *factor, uint32_t n) {
-  Onnx *o = l->o;
+  ArrayGraph *o = l->o;
   Placed out = {.index = NEW_ARRAY(o->a, uint32_t, l->n + 1)};
   Size *dim = NEW_ARRAY(o->a, Size, l->n + 1);
   Id *in = NEW_ARRAY(o->a, Id, n + 1);
@@ -143,8 +143,8 @@ static Placed einsum(LoopWork *l, const Placed *factor, uint32_t n) {
         break;
       }
   out.value =
-      onnx_node(o, "Einsum", n, in, &(GraphValue){.type = o->real, .rank = out.rank, .dim = dim});
-  onnx_attribute_text(o, out.value, "equation", text.at);
+      arrays_node(o, "Einsum", n, in, &(GraphValue){.type = o->real, .rank = out.rank, .dim = dim});
+  arrays_attribute_text(o, out.value, "equation", text.at);
   return out;
 }
 
@@ -152,7 +152,7 @@ static Placed einsum(LoopWork *l, const Placed *factor, uint32_t n) {
 // An operand that is no factor must not skip a point.
 static bool never_skips(LoopWork *l, uint32_t operand) {
   const Access *a = &l->loop->in[operand];
-  GraphValue v = *onnx_value(l->o, l->in[operand]);
+  GraphValue v = *arrays_value(l->o, l->in[operand]);
   for (uint32_t k = 0; !a->padded && k < a->rank; k++)
     if (!coord_is_inside(l, &a->coord[k], v.dim[k])) return false;
   return true;
@@ -160,18 +160,18 @@ static bool never_skips(LoopWork *l, uint32_t operand) {
 
 // A factor that is 0 where its operand is outside, or what it is padded with.
 static void fill_outside(LoopWork *l, const Access *a, Placed *p) {
-  Onnx *o = l->o;
-  Id in[] = {p->live, place_on_box(l, p), onnx_number(o, o->real, a->padded ? a->pad : 0)};
-  Id filled = onnx_each(o, "Where", o->real, 3, in);
-  GraphValue v = *onnx_value(o, filled);
+  ArrayGraph *o = l->o;
+  Id in[] = {p->live, place_on_box(l, p), arrays_number(o, o->real, a->padded ? a->pad : 0)};
+  Id filled = arrays_each(o, "Where", o->real, 3, in);
+  GraphValue v = *arrays_value(o, filled);
   Size *dim = NEW_ARRAY(o->a, Size, v.rank + 1);
   *p = (Placed){.index = NEW_ARRAY(o->a, uint32_t, v.rank + 1)};
   for (uint32_t k = 0; k < v.rank; k++) {
-    if (onnx_is_one(o, v.dim[k])) continue;
+    if (arrays_is_one(o, v.dim[k])) continue;
     dim[p->rank] = v.dim[k];
     p->index[p->rank++] = l->order[l->n - v.rank + k];
   }
-  p->value = onnx_reshape(o, filled, p->rank, dim);
+  p->value = arrays_reshape(o, filled, p->rank, dim);
 }
 
 static bool take_factors(LoopWork *l, Placed *factor, uint32_t *n) {

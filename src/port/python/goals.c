@@ -1,7 +1,7 @@
 // The goals of a program as functions: methods of one module in PyTorch, functions of a tree of
 // weights in JAX. Each gives its loss and, where states of boxes move with it, their next values by
-// name. python_training.c says how they train.
-#include "port/export/python_own.h"
+// name. training.c says how they train.
+#include "port/python/python_own.h"
 
 // -- what is there --------------------------------------------------------------------------------
 static const char *goal_word(Python *p, const Goal *g, uint32_t number) {

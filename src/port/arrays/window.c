@@ -2,7 +2,7 @@
 // stride · i + dilation · p - pad. A product with weights is a convolution, the largest value or the
 // sum is a pool; where the output is written so, the convolution is a transposed one. ONNX has
 // channels before places: what comes in and goes out is turned, and turns that meet cancel.
-#include "port/export/onnx_own.h"
+#include "port/arrays/arrays.h"
 
 enum { WINDOWS_MOST = 3 };
 
@@ -35,7 +35,7 @@ static bool window_axis(LoopWork *l, const Coord *c, Size axis, WindowAxis *to) 
   for (uint32_t i = 0; i < c->n; i++) {
     const Term *t = &c->term[i];
     if (t->operand) return false;
-    if (onnx_is_one(l->o, index_size(l, t->var))) continue;
+    if (arrays_is_one(l->o, index_size(l, t->var))) continue;
     if (n == 2 || !size_value(w, t->coef, &coef[n]) || coef[n] < 1) return false;
     index[n++] = t->var;
   }
@@ -77,7 +77,7 @@ static bool read_access(WindowWork *k, const Access *a, const Size *dim, bool *h
 static void add_index(WindowIndices *to, uint32_t index) { to->at[to->n++] = index; }
 
 static Size size_of_indices(const LoopWork *l, const WindowIndices *of) {
-  Size all = onnx_one(l->o);
+  Size all = arrays_one(l->o);
   for (uint32_t i = 0; i < of->n; i++) all = size_mul(l->o->w, all, index_size(l, of->at[i]));
   return all;
 }
@@ -86,9 +86,9 @@ static Size size_of_indices(const LoopWork *l, const WindowIndices *of) {
 // An operand with its axes in this order; then with these sizes.
 static Id turned_to(LoopWork *l, uint32_t operand, const WindowIndices *order, uint32_t rank,
                     const Size *dim) {
-  Onnx *o = l->o;
+  ArrayGraph *o = l->o;
   const Access *a = &l->loop->in[operand];
-  GraphValue v = *onnx_value(o, l->in[operand]);
+  GraphValue v = *arrays_value(o, l->in[operand]);
   uint32_t *axis = NEW_ARRAY(o->a, uint32_t, a->rank + 1), n = 0;
   bool *used = NEW_ARRAY(o->a, bool, a->rank + 1);
   for (uint32_t k = 0; k < order->n; k++)
@@ -96,8 +96,8 @@ static Id turned_to(LoopWork *l, uint32_t operand, const WindowIndices *order, u
       for (uint32_t t = 0; t < a->coord[i].n; t++)
         if (!used[i] && a->coord[i].term[t].var == order->at[k]) axis[n++] = i, used[i] = true;
   for (uint32_t i = 0; i < a->rank; i++)
-    if (!used[i] && onnx_is_one(o, v.dim[i])) axis[n++] = i;
-  return onnx_reshape(o, onnx_transpose(o, l->in[operand], axis), rank, dim);
+    if (!used[i] && arrays_is_one(o, v.dim[i])) axis[n++] = i;
+  return arrays_reshape(o, arrays_transpose(o, l->in[operand], axis), rank, dim);
 }
 
 // [batch, channels…, places…] as the output has it.
@@ -106,27 +106,27 @@ static Id turned_out(WindowWork *k, Id value, const WindowIndices *order) {
   Placed p = {.rank = order->n, .index = (uint32_t *)(uintptr_t)order->at};
   Size *dim = NEW_ARRAY(l->o->a, Size, order->n + 1);
   for (uint32_t i = 0; i < order->n; i++) dim[i] = index_size(l, order->at[i]);
-  p.value = onnx_reshape(l->o, value, order->n, dim);
+  p.value = arrays_reshape(l->o, value, order->n, dim);
   LoopWork small = *l;
   small.n = l->kept;
   return put_output(&small, place_on_box(&small, &p));
 }
 
 static void window_attributes(WindowWork *k, Id node, bool kernel) {
-  Onnx *o = k->l->o;
+  ArrayGraph *o = k->l->o;
   int64_t stride[WINDOWS_MOST], dilation[WINDOWS_MOST], shape[WINDOWS_MOST], pads[2 * WINDOWS_MOST];
   for (uint32_t i = 0; i < k->windows; i++) {
     const WindowAxis *x = &k->window[i];
     stride[i] = x->stride;
     dilation[i] = x->dilation;
-    onnx_is_number(o, index_size(k->l, x->inner), &shape[i]);
+    arrays_is_number(o, index_size(k->l, x->inner), &shape[i]);
     pads[i] = x->before;
     pads[k->windows + i] = x->behind > 0 ? x->behind : 0;
   }
-  if (kernel) onnx_attribute_list(o, node, "kernel_shape", k->windows, shape);
-  onnx_attribute_list(o, node, "strides", k->windows, stride);
-  onnx_attribute_list(o, node, "dilations", k->windows, dilation);
-  onnx_attribute_list(o, node, "pads", 2 * k->windows, pads);
+  if (kernel) arrays_attribute_list(o, node, "kernel_shape", k->windows, shape);
+  arrays_attribute_list(o, node, "strides", k->windows, stride);
+  arrays_attribute_list(o, node, "dilations", k->windows, dilation);
+  arrays_attribute_list(o, node, "pads", 2 * k->windows, pads);
 }
 
 // Where the last window ends before the axis does, there may be room for more windows than there are.
@@ -144,7 +144,7 @@ static bool sort_indices(WindowWork *k) {
     bool x = k->in_picture[i], w = k->in_kernel[i], y = k->in_out[i], inside = false;
     for (uint32_t n = 0; n < k->windows; n++)
       inside |= k->window[n].outer == i || k->window[n].inner == i;
-    if (inside || onnx_is_one(k->l->o, loop->index[i].size)) continue;
+    if (inside || arrays_is_one(k->l->o, loop->index[i].size)) continue;
     if (x && !w && y)
       add_index(&k->batch, i);
     else if (x && w)
@@ -160,8 +160,8 @@ static bool sort_indices(WindowWork *k) {
 static bool numbers_are_known(WindowWork *k) {
   int64_t n;
   for (uint32_t i = 0; i < k->windows; i++)
-    if (!onnx_is_number(k->l->o, index_size(k->l, k->window[i].inner), &n)) return false;
-  return onnx_is_number(k->l->o, size_of_indices(k->l, &k->group), &n);
+    if (!arrays_is_number(k->l->o, index_size(k->l, k->window[i].inner), &n)) return false;
+  return arrays_is_number(k->l->o, size_of_indices(k->l, &k->group), &n);
 }
 
 static void append(WindowIndices *to, const WindowIndices *from) {
@@ -178,7 +178,7 @@ static Id picture_turned(WindowWork *k) {
   append(&order, &k->channel);
   dim[0] = size_of_indices(l, &k->batch);
   dim[1] = size_mul(l->o->w, size_of_indices(l, &k->group), size_of_indices(l, &k->channel));
-  GraphValue v = *onnx_value(l->o, l->in[k->picture]);
+  GraphValue v = *arrays_value(l->o, l->in[k->picture]);
   const Access *a = &l->loop->in[k->picture];
   for (uint32_t i = 0; i < k->windows; i++) {
     add_index(&order, k->window[i].outer);
@@ -210,17 +210,17 @@ static Id kernel_turned(WindowWork *k, bool transposed) {
 }
 
 static Id convolved(WindowWork *k, const char *op, bool transposed, const Size *places) {
-  Onnx *o = k->l->o;
+  ArrayGraph *o = k->l->o;
   Id in[] = {picture_turned(k), kernel_turned(k, transposed)};
   Size dim[2 + WINDOWS_MOST];
   int64_t groups = 1;
-  onnx_is_number(o, size_of_indices(k->l, &k->group), &groups);
+  arrays_is_number(o, size_of_indices(k->l, &k->group), &groups);
   dim[0] = size_of_indices(k->l, &k->batch);
   dim[1] = size_mul(o->w, size_of(o->w, groups), size_of_indices(k->l, &k->feature));
   for (uint32_t i = 0; i < k->windows; i++) dim[2 + i] = places[i];
   Id made =
-      onnx_node(o, op, 2, in, &(GraphValue){.type = o->real, .rank = 2 + k->windows, .dim = dim});
-  onnx_attribute_number(o, made, "group", groups);
+      arrays_node(o, op, 2, in, &(GraphValue){.type = o->real, .rank = 2 + k->windows, .dim = dim});
+  arrays_attribute_number(o, made, "group", groups);
   return made;
 }
 
@@ -251,7 +251,7 @@ static Id known_convolution(WindowWork *k) {
 // The window is in the output; the other kind of index inside of it is the kernel's.
 static Id known_transposed(WindowWork *k, const Type *out) {
   LoopWork *l = k->l;
-  Onnx *o = l->o;
+  ArrayGraph *o = l->o;
   Size places[WINDOWS_MOST];
   int64_t more[WINDOWS_MOST];
   if (!k->windows || !sort_indices(k) || !numbers_are_known(k)) return 0;
@@ -274,27 +274,27 @@ static Id known_transposed(WindowWork *k, const Type *out) {
         if (l->loop->out.coord[a].term[t].var == k->window[i].outer) places[i] = out->axis[a].size;
   Id made = convolved(k, "ConvTranspose", true, places);
   window_attributes(k, made, true);
-  onnx_attribute_list(o, made, "output_padding", k->windows, more);
+  arrays_attribute_list(o, made, "output_padding", k->windows, more);
   // From [batch, group · feature, places…] to the order of the output.
   uint32_t *axis = NEW_ARRAY(o->a, uint32_t, out->rank + 1), n = 0;
   Size *dim = NEW_ARRAY(o->a, Size, order.n + 1), *to = NEW_ARRAY(o->a, Size, out->rank + 1);
   for (uint32_t i = 0; i < order.n; i++)
     dim[i] =
         i + k->windows < order.n ? index_size(l, order.at[i]) : places[i + k->windows - order.n];
-  made = onnx_reshape(o, made, order.n, dim);
+  made = arrays_reshape(o, made, order.n, dim);
   for (uint32_t a = 0; a < out->rank; a++) {
     to[a] = out->axis[a].size;
     for (uint32_t i = 0; i < order.n; i++)
       for (uint32_t t = 0; t < l->loop->out.coord[a].n; t++)
         if (l->loop->out.coord[a].term[t].var == order.at[i]) axis[n++] = i;
   }
-  return n == order.n ? onnx_reshape(o, onnx_transpose(o, made, axis), out->rank, to) : 0;
+  return n == order.n ? arrays_reshape(o, arrays_transpose(o, made, axis), out->rank, to) : 0;
 }
 
 // -- pools ----------------------------------------------------------------------------------------
 static Id known_pool(WindowWork *k) {
   LoopWork *l = k->l;
-  Onnx *o = l->o;
+  ArrayGraph *o = l->o;
   bool largest = l->loop->combine == MAX;
   WindowIndices order = {0}, rest = {0};
   int64_t n, cells = 1;
@@ -307,7 +307,7 @@ static Id known_pool(WindowWork *k) {
   for (uint32_t i = 0; i < k->windows; i++) {
     const WindowAxis *x = &k->window[i];
     if (!k->in_out[x->outer] || k->in_out[x->inner]) return 0;
-    if (!onnx_is_number(o, index_size(l, x->inner), &n) || x->before >= n || x->behind >= n)
+    if (!arrays_is_number(o, index_size(l, x->inner), &n) || x->before >= n || x->behind >= n)
       return 0;
     cells *= n;
   }
@@ -315,18 +315,18 @@ static Id known_pool(WindowWork *k) {
   append(&order, &k->batch);
   append(&order, &k->channel);
   Id in = picture_turned(k);
-  GraphValue v = *onnx_value(o, in);
+  GraphValue v = *arrays_value(o, in);
   v.dim = arena_copy(o->a, v.dim, v.rank * sizeof *v.dim);
   for (uint32_t i = 0; i < k->windows; i++) {
     v.dim[2 + i] = index_size(l, k->window[i].outer);
     add_index(&order, k->window[i].outer);
   }
-  Id made = onnx_node(o, largest ? "MaxPool" : "AveragePool", 1, &in, &v);
+  Id made = arrays_node(o, largest ? "MaxPool" : "AveragePool", 1, &in, &v);
   window_attributes(k, made, true);
-  if (!largest) onnx_attribute_number(o, made, "count_include_pad", 1);
+  if (!largest) arrays_attribute_number(o, made, "count_include_pad", 1);
   if (!largest)
-    made =
-        onnx_each(o, "Mul", v.type, 2, (const Id[]){made, onnx_number(o, v.type, (double)cells)});
+    made = arrays_each(o, "Mul", v.type, 2,
+                       (const Id[]){made, arrays_number(o, v.type, (double)cells)});
   return turned_out(k, made, &order);
 }
 
@@ -355,8 +355,8 @@ static void turn_windows(WindowWork *k, const bool *outer) {
 
 static Id product_window(LoopWork *l, uint32_t picture, const Type *out) {
   WindowWork k = window_work(l, picture);
-  const Size *x = onnx_value(l->o, l->in[picture])->dim,
-             *w = onnx_value(l->o, l->in[1 - picture])->dim;
+  const Size *x = arrays_value(l->o, l->in[picture])->dim,
+             *w = arrays_value(l->o, l->in[1 - picture])->dim;
   if (!read_access(&k, &l->loop->in[picture], x, k.in_picture, true) ||
       !read_access(&k, &l->loop->in[1 - picture], w, k.in_kernel, false))
     return 0;
@@ -375,7 +375,7 @@ Id known_window(LoopWork *l) {
   const Type *out = &l->d->wire.at[l->box->out[0]].type;
   bool of[2] = {false, false};
   if (out->base != BASE_R || !loop->nin || loop->nin > 2) return 0;
-  if (l->o->real != OUT_FLOAT && !l->o->python) return 0; // ONNX Runtime has no Conv of doubles
+  if (l->o->real != OUT_FLOAT && !l->o->calls) return 0; // ONNX Runtime has no Conv of doubles
   if (loop->nin == 2) {
     if (!loop_is_product(loop, of) || !of[0] || !of[1]) return 0;
     Id made = product_window(l, 0, out);
@@ -385,7 +385,7 @@ Id known_window(LoopWork *l) {
   if (loop->scalar[loop->nscalar - 1].fn != FN_ARG ||
       (loop->combine != SUM && loop->combine != MAX))
     return 0;
-  if (!read_access(&k, &loop->in[0], onnx_value(l->o, l->in[0])->dim, k.in_picture, true) ||
+  if (!read_access(&k, &loop->in[0], arrays_value(l->o, l->in[0])->dim, k.in_picture, true) ||
       !read_access(&k, &loop->out, sizes_of(l, out), k.in_out, false))
     return 0;
   turn_windows(&k, k.in_out);

@@ -1,10 +1,12 @@
-// Private to export: diagrams on their way to Python. Each diagram that is called becomes a function,
-// or a class where it has weights; what is in it is lowered as for ONNX (onnx_own.h), and the nodes
+// Private to python: diagrams on their way to Python. Each diagram that is called becomes a function,
+// or a class where it has weights; what is in it is lowered as for ONNX (port/arrays), and the nodes
 // are then written as expressions.
-#ifndef LIMN_PORT_EXPORT_PYTHON_OWN_H
-#define LIMN_PORT_EXPORT_PYTHON_OWN_H
+#ifndef LIMN_PORT_PYTHON_PYTHON_OWN_H
+#define LIMN_PORT_PYTHON_PYTHON_OWN_H
 
-#include "port/export/onnx_own.h"
+#include "port/arrays/arrays.h"
+#include "port/python/python.h"
+#include "run/step/step.h"
 
 // A size that a class is given: `Dense(4, 16)`.
 typedef struct {
@@ -62,7 +64,9 @@ typedef struct PythonWork {
   PythonSizes size;
 } PythonWork;
 
-// -- python_names.c -------------------------------------------------------------------------------
+static inline PythonWork *python_work(const ArrayGraph *o) { return o->calls->work; }
+
+// -- names.c --------------------------------------------------------------------------------------
 const char *python_name(Arena *, const char *text);             // dense.1 → dense_1
 const char *python_unique(Arena *, Table *taken, const char *); // and takes it
 const char *python_defined(Python *, const char *);             // of a function or class
@@ -71,7 +75,7 @@ const char *python_class(Arena *, const char *text);            // layer_norm �
 const char *python_path(Python *, const char *path);            // self.dense_1.b, p["dense_1"]["b"]
 void python_number(Buf *, double, OutType);
 
-// -- python_module.c ------------------------------------------------------------------------------
+// -- module.c -------------------------------------------------------------------------------------
 const PythonMade *python_define(Python *, const Diagram *, bool flat, const char *root);
 // The arguments and the body of work->d; what it calls is defined in front.
 bool python_lowered(PythonWork *, const char **arguments, const char **body);
@@ -79,26 +83,26 @@ bool python_lowered(PythonWork *, const char **arguments, const char **body);
 bool python_gives_next(const Python *, const Param *);
 const char *python_key(PythonWork *); // of JAX: a key of its own for each draw
 
-// -- python_goals.c -------------------------------------------------------------------------------
+// -- goals.c --------------------------------------------------------------------------------------
 const Diagram *python_program(Python *); // all goals with their weights; NULL with a diagnostic
 const PythonMade *python_goals(Python *);
 
-// -- python_training.c ----------------------------------------------------------------------------
+// -- training.c -----------------------------------------------------------------------------------
 bool python_training(Python *, Buf *);
 void python_start_copies(Python *, Buf *);             // as lines of what makes first values
 const char *python_dotted(Python *, const char *path); // dense.1/b → dense_1.b
 extern const char torch_training[], jax_training[];    // *_training.py, embedded
 extern const size_t torch_training_size, jax_training_size;
 
-// -- python_init.c --------------------------------------------------------------------------------
+// -- init.c ---------------------------------------------------------------------------------------
 void python_members(PythonWork *, Buf *);           // the lines of __init__
 void python_tree(Python *, const Diagram *, Buf *); // first values, as a tree of dicts
 
-// -- python_text.c --------------------------------------------------------------------------------
+// -- text.c ---------------------------------------------------------------------------------------
 // The statements of a graph, with what it returns.
-void python_body(Onnx *, Python *, Table *taken, const char **name, Buf *);
+void python_body(ArrayGraph *, Python *, Table *taken, const char **name, Buf *);
 
-// -- python_row.c ---------------------------------------------------------------------------------
+// -- row.c ----------------------------------------------------------------------------------------
 enum {
   PREC_ANY,
   PREC_COMPARE = 40,
@@ -118,9 +122,9 @@ typedef struct {
 } PythonRow;
 const PythonRow *python_row(const char *op);
 
-// -- python_node.c --------------------------------------------------------------------------------
+// -- node.c ---------------------------------------------------------------------------------------
 typedef struct {
-  Onnx *o;
+  ArrayGraph *o;
   Python *p;
   bool *alive;       // [node]
   uint32_t *uses;    // [value]
@@ -138,7 +142,7 @@ const char *python_operand(PythonText *, Id value, int prec);
 const char *python_constant(PythonText *, Id value, bool array);
 const OutAttribute *python_attribute(const GraphNode *, const char *name);
 
-// -- python_window.c ------------------------------------------------------------------------------
+// -- window.c -------------------------------------------------------------------------------------
 const char *python_window(PythonText *, const GraphNode *); // NULL: none of them
 
 #endif

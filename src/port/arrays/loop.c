@@ -1,7 +1,7 @@
 // A loop, whatever it is: its operands on the box of indices, its body element by element, what is
-// reduced combined, what is left put where the output wants it. Recognised ones (onnx_known.c,
-// onnx_window.c) do the same in fewer nodes.
-#include "port/export/onnx_own.h"
+// reduced combined, what is left put where the output wants it. Recognised ones (known.c,
+// window.c) do the same in fewer nodes.
+#include "port/arrays/arrays.h"
 
 #include <math.h>
 
@@ -19,7 +19,7 @@ static bool writes_by_label(const Loop *loop) {
 }
 
 static void keep_index(LoopWork *l, uint32_t index) {
-  bool there = onnx_is_one(l->o, l->loop->index[index].size);
+  bool there = arrays_is_one(l->o, l->loop->index[index].size);
   for (uint32_t k = 0; k < l->n; k++) there |= l->order[k] == index;
   if (!there) l->order[l->n++] = index;
 }
@@ -53,14 +53,15 @@ static double identity_of(const Loop *loop, bool bits) {
 }
 
 // `value` where `live`, otherwise the number.
-static Id chosen(Onnx *o, Id live, Id value, double other) {
-  OutType type = onnx_value(o, value)->type;
+static Id chosen(ArrayGraph *o, Id live, Id value, double other) {
+  OutType type = arrays_value(o, value)->type;
   if (!live) return value;
   if (type != OUT_BOOL)
-    return onnx_each(o, "Where", type, 3, (const Id[]){live, value, onnx_number(o, type, other)});
-  if (other == 0) return onnx_each(o, "And", OUT_BOOL, 2, (const Id[]){live, value});
-  Id dead = onnx_each(o, "Not", OUT_BOOL, 1, &live);
-  return onnx_each(o, "Or", OUT_BOOL, 2, (const Id[]){dead, value});
+    return arrays_each(o, "Where", type, 3,
+                       (const Id[]){live, value, arrays_number(o, type, other)});
+  if (other == 0) return arrays_each(o, "And", OUT_BOOL, 2, (const Id[]){live, value});
+  Id dead = arrays_each(o, "Not", OUT_BOOL, 1, &live);
+  return arrays_each(o, "Or", OUT_BOOL, 2, (const Id[]){dead, value});
 }
 
 static void place_operands(LoopWork *l) {
@@ -83,78 +84,78 @@ static void place_operands(LoopWork *l) {
 // -- reducing -------------------------------------------------------------------------------------
 // The sizes of a value with those of the last `n` indices of the box written out.
 static Id spread(LoopWork *l, Id value, uint32_t kept) {
-  GraphValue v = *onnx_value(l->o, value);
+  GraphValue v = *arrays_value(l->o, value);
   uint32_t reduced = l->n - kept, rank = v.rank > reduced ? v.rank : reduced;
   Size *dim = NEW_ARRAY(l->o->a, Size, rank + 1);
   for (uint32_t k = 0; k < rank; k++) {
     uint32_t at = l->n - rank + k; // in the box
     dim[k] = at >= kept ? l->loop->index[l->order[at]].size : v.dim[k + v.rank - rank];
   }
-  return onnx_expand(l->o, value, rank, dim);
+  return arrays_expand(l->o, value, rank, dim);
 }
 
 static Id reduced(LoopWork *l, const char *op, Id value) {
-  Onnx *o = l->o;
-  GraphValue v = *onnx_value(o, value);
+  ArrayGraph *o = l->o;
+  GraphValue v = *arrays_value(o, value);
   uint32_t n = l->n - l->kept;
   int64_t *axis = NEW_ARRAY(o->a, int64_t, n + 1);
   for (uint32_t i = 0; i < n; i++) axis[i] = (int64_t)i - n;
   v.rank -= n;
-  Id made = onnx_node(o, op, 2, (const Id[]){value, onnx_list(o, n, axis)}, &v);
-  onnx_attribute_number(o, made, "keepdims", 0);
+  Id made = arrays_node(o, op, 2, (const Id[]){value, arrays_list(o, n, axis)}, &v);
+  arrays_attribute_number(o, made, "keepdims", 0);
   return made;
 }
 
 static Id reduced_bits(LoopWork *l, Id value) {
-  Onnx *o = l->o;
+  ArrayGraph *o = l->o;
   static const char *const op[] = {
       [SUM] = "ReduceSum", [PROD] = "ReduceMin", [MAX] = "ReduceMax", [MIN] = "ReduceMin"};
-  Id all = reduced(l, op[l->loop->combine], onnx_cast(o, value, OUT_INT64));
+  Id all = reduced(l, op[l->loop->combine], arrays_cast(o, value, OUT_INT64));
   if (l->loop->combine == SUM)
-    all = onnx_each(o, "Mod", OUT_INT64, 2, (const Id[]){all, onnx_number(o, OUT_INT64, 2)});
-  return onnx_cast(o, all, OUT_BOOL);
+    all = arrays_each(o, "Mod", OUT_INT64, 2, (const Id[]){all, arrays_number(o, OUT_INT64, 2)});
+  return arrays_cast(o, all, OUT_BOOL);
 }
 
 static Id combined(LoopWork *l, Id value) {
   static const char *const op[] = {
       [SUM] = "ReduceSum", [PROD] = "ReduceProd", [MAX] = "ReduceMax", [MIN] = "ReduceMin"};
-  if (onnx_value(l->o, value)->type == OUT_BOOL) return reduced_bits(l, value);
+  if (arrays_value(l->o, value)->type == OUT_BOOL) return reduced_bits(l, value);
   return reduced(l, op[l->loop->combine], value);
 }
 
 // -- winners --------------------------------------------------------------------------------------
 // The first winner among all reduced places, as one number.
 static Id first_winner(LoopWork *l, Id value) {
-  Onnx *o = l->o;
-  GraphValue v = *onnx_value(o, value);
+  ArrayGraph *o = l->o;
+  GraphValue v = *arrays_value(o, value);
   uint32_t n = l->n - l->kept, rank = v.rank - n + 1;
   Size *dim = NEW_ARRAY(o->a, Size, v.rank + 1);
   memcpy(dim, v.dim, v.rank * sizeof *dim);
-  dim[rank - 1] = onnx_product(o, n, v.dim + rank - 1);
-  Id row = onnx_reshape(o, onnx_cast(o, value, o->real), rank, dim);
-  Id made = onnx_node(o, l->loop->combine == MAX ? "ArgMax" : "ArgMin", 1, &row,
-                      &(GraphValue){.type = OUT_INT64, .rank = rank - 1, .dim = dim});
-  onnx_attribute_number(o, made, "axis", -1);
-  onnx_attribute_number(o, made, "keepdims", 0);
+  dim[rank - 1] = arrays_product(o, n, v.dim + rank - 1);
+  Id row = arrays_reshape(o, arrays_cast(o, value, o->real), rank, dim);
+  Id made = arrays_node(o, l->loop->combine == MAX ? "ArgMax" : "ArgMin", 1, &row,
+                        &(GraphValue){.type = OUT_INT64, .rank = rank - 1, .dim = dim});
+  arrays_attribute_number(o, made, "axis", -1);
+  arrays_attribute_number(o, made, "keepdims", 0);
   return made;
 }
 
 static void put_winners(LoopWork *l, Id value, Id *of_wire) {
-  Onnx *o = l->o;
+  ArrayGraph *o = l->o;
   uint32_t port = 1, at = l->kept, n = l->n;
   Id first = l->n > l->kept ? first_winner(l, value) : 0;
   for (uint32_t i = 0; i < l->loop->nindex; i++) {
     if (!loop_is_reduced(o->w, l->loop, i)) continue;
-    Id winner = onnx_number(o, OUT_INT64, 0);
+    Id winner = arrays_number(o, OUT_INT64, 0);
     if (first && at < n && l->order[at] == i) {
-      Size behind = onnx_one(o);
+      Size behind = arrays_one(o);
       for (uint32_t k = at + 1; k < n; k++)
         behind = size_mul(o->w, behind, l->loop->index[l->order[k]].size);
-      Id size = onnx_reshape(o, onnx_size(o, l->loop->index[i].size), 0, NULL);
+      Id size = arrays_reshape(o, arrays_size(o, l->loop->index[i].size), 0, NULL);
       winner = first;
-      if (!onnx_is_one(o, behind))
-        winner = onnx_whole(o, "Div", winner, onnx_reshape(o, onnx_size(o, behind), 0, NULL));
-      if (at > l->kept) winner = onnx_each(o, "Mod", OUT_INT64, 2, (const Id[]){winner, size});
+      if (!arrays_is_one(o, behind))
+        winner = arrays_whole(o, "Div", winner, arrays_reshape(o, arrays_size(o, behind), 0, NULL));
+      if (at > l->kept) winner = arrays_each(o, "Mod", OUT_INT64, 2, (const Id[]){winner, size});
       at++;
     }
     LoopWork small = *l;
@@ -177,7 +178,7 @@ static bool out_axis(LoopWork *l, const Coord *c, Size axis, OutAxis *to) {
   if (!size_value(w, c->c, &at) || at < 0 || !size_value(w, axis, &size)) return false;
   for (uint32_t i = 0; i < c->n; i++) {
     if (c->term[i].operand || size_now(w, c->term[i].coef) != size_of(w, 1)) return false;
-    if (!onnx_is_one(l->o, l->loop->index[c->term[i].var].size))
+    if (!arrays_is_one(l->o, l->loop->index[c->term[i].var].size))
       to->index[to->n++] = c->term[i].var;
   }
   if (to->n > 1) return false;
@@ -190,14 +191,14 @@ static bool out_axis(LoopWork *l, const Coord *c, Size axis, OutAxis *to) {
 
 // Each axis of the output has indices of its own: sizes are merged, and what nothing hits is filled.
 static Id put_axes(LoopWork *l, Id value, const Type *out) {
-  Onnx *o = l->o;
+  ArrayGraph *o = l->o;
   OutAxis *axis = NEW_ARRAY(o->a, OutAxis, out->rank + 1);
   Size *dim = NEW_ARRAY(o->a, Size, out->rank + 1);
   bool *taken = NEW_ARRAY(o->a, bool, l->loop->nindex + 1);
   uint32_t at = 0;
   for (uint32_t k = 0; k < out->rank; k++) {
     if (!out_axis(l, &l->loop->out.coord[k], out->axis[k].size, &axis[k])) return 0;
-    dim[k] = onnx_one(o);
+    dim[k] = arrays_one(o);
     for (uint32_t i = 0; i < axis[k].n; i++) {
       uint32_t index = axis[k].index[i];
       if (taken[index] || at >= l->n || l->order[at++] != index) return 0;
@@ -206,52 +207,53 @@ static Id put_axes(LoopWork *l, Id value, const Type *out) {
     }
   }
   if (at != l->n) return 0;
-  value = onnx_reshape(o, value, out->rank, dim);
-  double with = identity_of(l->loop, onnx_value(o, value)->type == OUT_BOOL);
+  value = arrays_reshape(o, value, out->rank, dim);
+  double with = identity_of(l->loop, arrays_value(o, value)->type == OUT_BOOL);
   for (uint32_t k = 0; k < out->rank; k++)
     if (axis[k].before || axis[k].behind)
-      value = onnx_pad(o, value, k, axis[k].before, axis[k].behind, with);
+      value = arrays_pad(o, value, k, axis[k].before, axis[k].behind, with);
   return value;
 }
 
 // Values are added up where their places in one long row say; what is outside, behind its end.
 static Id put_row(LoopWork *l, Id value, const Type *out) {
-  Onnx *o = l->o;
-  OutType type = onnx_value(o, value)->type;
+  ArrayGraph *o = l->o;
+  OutType type = arrays_value(o, value)->type;
   Size *dim = NEW_ARRAY(o->a, Size, out->rank + 1), *box = NEW_ARRAY(o->a, Size, l->n + 1);
-  Id row = onnx_number(o, OUT_INT64, 0), live = 0;
+  Id row = arrays_number(o, OUT_INT64, 0), live = 0;
   for (uint32_t k = 0; k < out->rank; k++) {
     const Coord *c = &l->loop->out.coord[k];
     dim[k] = out->axis[k].size;
     if (!coord_is_inside(l, c, dim[k])) live_add(l, &live, coord_live(l, c, dim[k]));
-    row = onnx_whole(o, "Mul", row, onnx_reshape(o, onnx_size(o, dim[k]), 0, NULL));
-    row = onnx_whole(o, "Add", row, place_coord(l, c));
+    row = arrays_whole(o, "Mul", row, arrays_reshape(o, arrays_size(o, dim[k]), 0, NULL));
+    row = arrays_whole(o, "Add", row, place_coord(l, c));
   }
   for (uint32_t k = 0; k < l->n; k++) box[k] = l->loop->index[l->order[k]].size;
-  Size points = onnx_product(o, l->n, box), cells = onnx_product(o, out->rank, dim),
-       more = size_add(o->w, cells, onnx_one(o));
-  Id end = onnx_reshape(o, onnx_size(o, cells), 0, NULL);
-  if (live) row = onnx_each(o, "Where", OUT_INT64, 3, (const Id[]){live, row, end});
+  Size points = arrays_product(o, l->n, box), cells = arrays_product(o, out->rank, dim),
+       more = size_add(o->w, cells, arrays_one(o));
+  Id end = arrays_reshape(o, arrays_size(o, cells), 0, NULL);
+  if (live) row = arrays_each(o, "Where", OUT_INT64, 3, (const Id[]){live, row, end});
   OutType sums = type == OUT_BOOL ? OUT_INT64 : type;
-  Id at = onnx_reshape(o, onnx_expand(o, row, l->n, box), 1, &points);
-  Id values = onnx_reshape(o, onnx_cast(o, value, sums), 1, &points);
-  Id zeros = onnx_expand(o, onnx_number(o, sums, 0), 1, &more);
-  Id all = onnx_node(o, "ScatterElements", 3, (const Id[]){zeros, at, values},
-                     &(GraphValue){.type = sums, .rank = 1, .dim = &more});
-  onnx_attribute_text(o, all, "reduction", "add");
-  Id cut[] = {all, onnx_list(o, 1, (const int64_t[]){0}), onnx_list(o, 1, (const int64_t[]){-1})};
-  all = onnx_node(o, "Slice", 3, cut, &(GraphValue){.type = sums, .rank = 1, .dim = &cells});
+  Id at = arrays_reshape(o, arrays_expand(o, row, l->n, box), 1, &points);
+  Id values = arrays_reshape(o, arrays_cast(o, value, sums), 1, &points);
+  Id zeros = arrays_expand(o, arrays_number(o, sums, 0), 1, &more);
+  Id all = arrays_node(o, "ScatterElements", 3, (const Id[]){zeros, at, values},
+                       &(GraphValue){.type = sums, .rank = 1, .dim = &more});
+  arrays_attribute_text(o, all, "reduction", "add");
+  Id cut[] = {all, arrays_list(o, 1, (const int64_t[]){0}),
+              arrays_list(o, 1, (const int64_t[]){-1})};
+  all = arrays_node(o, "Slice", 3, cut, &(GraphValue){.type = sums, .rank = 1, .dim = &cells});
   if (type == OUT_BOOL)
-    all = onnx_each(o, "Mod", OUT_INT64, 2, (const Id[]){all, onnx_number(o, OUT_INT64, 2)});
-  return onnx_reshape(o, onnx_cast(o, all, type), out->rank, dim);
+    all = arrays_each(o, "Mod", OUT_INT64, 2, (const Id[]){all, arrays_number(o, OUT_INT64, 2)});
+  return arrays_reshape(o, arrays_cast(o, all, type), out->rank, dim);
 }
 
 Id put_output(LoopWork *l, Id value) {
-  Onnx *o = l->o;
+  ArrayGraph *o = l->o;
   const Type *out = &l->d->wire.at[l->box->out[0]].type;
   Size *box = NEW_ARRAY(o->a, Size, l->n + 1);
   for (uint32_t k = 0; k < l->n; k++) box[k] = l->loop->index[l->order[k]].size;
-  value = onnx_expand(o, value, l->n, box);
+  value = arrays_expand(o, value, l->n, box);
   Id made = put_axes(l, value, out);
   return made ? made : put_row(l, value, out);
 }
@@ -277,7 +279,7 @@ static Id general(LoopWork *l, bool winners, Id *of_wire) {
       live_add(l, &l->live, coord_live(l, c, out->axis[i].size));
   }
   Id value = body_value(l);
-  bool bits = onnx_value(l->o, value)->type == OUT_BOOL;
+  bool bits = arrays_value(l->o, value)->type == OUT_BOOL;
   value = chosen(l->o, l->live, value, identity_of(l->loop, bits));
   if (l->n > l->kept || winners) value = spread(l, value, l->kept);
   if (winners) put_winners(l, value, of_wire);
@@ -294,7 +296,7 @@ static bool has_stop(const Loop *loop) {
 }
 
 // Sizes are compared as they are: bound variables are replaced first.
-static const Loop *loop_now(Onnx *o, const Loop *from) {
+static const Loop *loop_now(ArrayGraph *o, const Loop *from) {
   Loop *loop = arena_copy(o->a, from, sizeof *from);
   loop->index = arena_copy(o->a, from->index, from->nindex * sizeof *from->index);
   for (uint32_t i = 0; i < loop->nindex; i++)
@@ -302,7 +304,7 @@ static const Loop *loop_now(Onnx *o, const Loop *from) {
   return loop;
 }
 
-void onnx_loop(Onnx *o, const Diagram *d, const Box *box, Id *of_wire) {
+void arrays_loop(ArrayGraph *o, const Diagram *d, const Box *box, Id *of_wire) {
   const Loop *loop = loop_now(o, box->loop);
   const Type *out = &d->wire.at[box->out[0]].type;
   LoopWork l = {.o = o, .d = d, .box = box, .loop = loop};
@@ -311,7 +313,7 @@ void onnx_loop(Onnx *o, const Diagram *d, const Box *box, Id *of_wire) {
   for (uint32_t i = 0; i < loop->nin; i++) l.in[i] = of_wire[box->in[i]];
   lay_out(&l, out);
   bool winners = winners_are_read(d, box);
-  bool as_is = winners || (o->python && has_stop(loop));
+  bool as_is = winners || (o->calls && has_stop(loop));
   Id value = as_is ? 0 : known_window(&l);
   if (!value && !as_is) value = known_product(&l);
   if (!value) value = general(&l, winners, of_wire);

@@ -1,9 +1,9 @@
 // Numbers that are only moved. Of a constant, the moved numbers are a constant, with its name; two
 // moves of the same kind in a row are one.
-#include "port/export/onnx_own.h"
+#include "port/arrays/arrays.h"
 
 // The same weight in the same form, if it is there.
-static Id weight_there(Onnx *o, const GraphValue *w, uint32_t rank, const Size *dim,
+static Id weight_there(ArrayGraph *o, const GraphValue *w, uint32_t rank, const Size *dim,
                        const double *data) {
   for (Id i = 1; i < o->value.n; i++) {
     const GraphValue *v = &o->value.at[i];
@@ -16,24 +16,24 @@ static Id weight_there(Onnx *o, const GraphValue *w, uint32_t rank, const Size *
 }
 
 // A constant with other sizes or another order: of a weight it keeps the name.
-static Id moved(Onnx *o, Id from, uint32_t rank, const Size *dim, const double *data) {
-  GraphValue v = *onnx_value(o, from);
-  if (!v.weight) return onnx_data(o, v.type, rank, dim, data);
+static Id moved(ArrayGraph *o, Id from, uint32_t rank, const Size *dim, const double *data) {
+  GraphValue v = *arrays_value(o, from);
+  if (!v.weight) return arrays_data(o, v.type, rank, dim, data);
   Id made = rank ? weight_there(o, &v, rank, dim, data) : 0;
   if (made) return made;
-  made = onnx_input(o, v.name, v.type, rank, dim);
-  GraphValue *to = onnx_value(o, made);
+  made = arrays_input(o, v.name, v.type, rank, dim);
+  GraphValue *to = arrays_value(o, made);
   to->data = arena_copy(o->a, data, (size_t)v.count * sizeof *data);
   to->count = v.count;
   to->weight = true;
   return made;
 }
 
-static const double *turned(Onnx *o, const GraphValue *v, const uint32_t *axis) {
+static const double *turned(ArrayGraph *o, const GraphValue *v, const uint32_t *axis) {
   double *to = NEW_ARRAY(o->a, double, v->count + 1);
   int64_t stride[ARRAY_RANK_LIMIT], n[ARRAY_RANK_LIMIT], at[ARRAY_RANK_LIMIT] = {0}, run = 1;
   for (uint32_t k = v->rank; k-- > 0;) {
-    onnx_is_number(o, v->dim[k], &n[k]);
+    arrays_is_number(o, v->dim[k], &n[k]);
     stride[k] = run;
     run *= n[k];
   }
@@ -50,7 +50,7 @@ static const double *turned(Onnx *o, const GraphValue *v, const uint32_t *axis) 
 }
 
 // The same turn of the same value, if it is there.
-static Id turn_there(Onnx *o, Id id, uint32_t rank, const int64_t *perm) {
+static Id turn_there(ArrayGraph *o, Id id, uint32_t rank, const int64_t *perm) {
   for (uint32_t i = 0; i < o->level->node.n; i++) {
     const GraphNode *n = &o->node.at[o->level->node.at[i]];
     if (n->in.n == 1 && n->in.at[0] == id && !strcmp(n->op, "Transpose") &&
@@ -60,8 +60,8 @@ static Id turn_there(Onnx *o, Id id, uint32_t rank, const int64_t *perm) {
   return 0;
 }
 
-Id onnx_transpose(Onnx *o, Id id, const uint32_t *axis) {
-  GraphValue v = *onnx_value(o, id);
+Id arrays_transpose(ArrayGraph *o, Id id, const uint32_t *axis) {
+  GraphValue v = *arrays_value(o, id);
   bool same = true;
   Size *dim = NEW_ARRAY(o->a, Size, v.rank + 1);
   int64_t *perm = NEW_ARRAY(o->a, int64_t, v.rank + 1);
@@ -72,18 +72,18 @@ Id onnx_transpose(Onnx *o, Id id, const uint32_t *axis) {
   }
   if (same) return id;
   if (v.data) return moved(o, id, v.rank, dim, turned(o, &v, axis));
-  if (v.node && !strcmp(onnx_maker(o, id)->op, "Transpose")) {
-    const GraphNode *before = onnx_maker(o, id);
+  if (v.node && !strcmp(arrays_maker(o, id)->op, "Transpose")) {
+    const GraphNode *before = arrays_maker(o, id);
     uint32_t *both = NEW_ARRAY(o->a, uint32_t, v.rank + 1);
     for (uint32_t k = 0; k < v.rank; k++)
       both[k] = (uint32_t)before->attribute.at[0].numbers[axis[k]];
-    return onnx_transpose(o, before->in.at[0], both);
+    return arrays_transpose(o, before->in.at[0], both);
   }
   Id made = turn_there(o, id, v.rank, perm);
   if (made) return made;
-  made =
-      onnx_node(o, "Transpose", 1, &id, &(GraphValue){.type = v.type, .rank = v.rank, .dim = dim});
-  onnx_attribute_list(o, made, "perm", v.rank, perm);
+  made = arrays_node(o, "Transpose", 1, &id,
+                     &(GraphValue){.type = v.type, .rank = v.rank, .dim = dim});
+  arrays_attribute_list(o, made, "perm", v.rank, perm);
   return made;
 }
 
@@ -92,93 +92,95 @@ static bool same_sizes(const GraphValue *v, uint32_t rank, const Size *dim) {
 }
 
 // One size that is not known is whatever is left.
-static Id shape_to(Onnx *o, uint32_t rank, const Size *dim) {
+static Id shape_to(ArrayGraph *o, uint32_t rank, const Size *dim) {
   int64_t *n = NEW_ARRAY(o->a, int64_t, rank + 1);
   uint32_t open = 0;
   for (uint32_t k = 0; k < rank; k++)
-    if (!onnx_is_number(o, dim[k], &n[k])) n[k] = -1, open++;
-  return open > 1 ? onnx_shape(o, rank, dim) : onnx_list(o, rank, n);
+    if (!arrays_is_number(o, dim[k], &n[k])) n[k] = -1, open++;
+  return open > 1 ? arrays_shape(o, rank, dim) : arrays_list(o, rank, n);
 }
 
-Id onnx_reshape(Onnx *o, Id id, uint32_t rank, const Size *dim) {
-  GraphValue v = *onnx_value(o, id);
+Id arrays_reshape(ArrayGraph *o, Id id, uint32_t rank, const Size *dim) {
+  GraphValue v = *arrays_value(o, id);
   if (same_sizes(&v, rank, dim)) return id;
   if (v.data) return moved(o, id, rank, dim, v.data);
-  if (v.node && !strcmp(onnx_maker(o, id)->op, "Reshape"))
-    return onnx_reshape(o, onnx_maker(o, id)->in.at[0], rank, dim);
+  if (v.node && !strcmp(arrays_maker(o, id)->op, "Reshape"))
+    return arrays_reshape(o, arrays_maker(o, id)->in.at[0], rank, dim);
   Id in[] = {id, shape_to(o, rank, dim)};
   GraphValue like = {
       .type = v.type, .rank = rank, .dim = arena_copy(o->a, dim, rank * sizeof *dim)};
-  return onnx_node(o, "Reshape", 2, in, &like);
+  return arrays_node(o, "Reshape", 2, in, &like);
 }
 
-Id onnx_unsqueeze(Onnx *o, Id id, uint32_t rank, const bool *fresh) {
-  GraphValue v = *onnx_value(o, id);
+Id arrays_unsqueeze(ArrayGraph *o, Id id, uint32_t rank, const bool *fresh) {
+  GraphValue v = *arrays_value(o, id);
   Size *dim = NEW_ARRAY(o->a, Size, rank + 1);
   int64_t *axis = NEW_ARRAY(o->a, int64_t, rank + 1);
   uint32_t from = 0, n = 0;
   for (uint32_t k = 0; k < rank; k++) {
-    dim[k] = fresh[k] ? onnx_one(o) : v.dim[from++];
+    dim[k] = fresh[k] ? arrays_one(o) : v.dim[from++];
     if (fresh[k]) axis[n++] = k;
   }
   if (!n) return id;
   if (v.data) return moved(o, id, rank, dim, v.data);
-  Id in[] = {id, onnx_list(o, n, axis)};
-  return onnx_node(o, "Unsqueeze", 2, in, &(GraphValue){.type = v.type, .rank = rank, .dim = dim});
+  Id in[] = {id, arrays_list(o, n, axis)};
+  return arrays_node(o, "Unsqueeze", 2, in,
+                     &(GraphValue){.type = v.type, .rank = rank, .dim = dim});
 }
 
-Id onnx_expand(Onnx *o, Id id, uint32_t rank, const Size *dim) {
-  GraphValue v = *onnx_value(o, id);
+Id arrays_expand(ArrayGraph *o, Id id, uint32_t rank, const Size *dim) {
+  GraphValue v = *arrays_value(o, id);
   if (same_sizes(&v, rank, dim)) return id;
-  Id in[] = {id, onnx_shape(o, rank, dim)};
+  Id in[] = {id, arrays_shape(o, rank, dim)};
   GraphValue like = {
       .type = v.type, .rank = rank, .dim = arena_copy(o->a, dim, rank * sizeof *dim)};
-  return onnx_node(o, "Expand", 2, in, &like);
+  return arrays_node(o, "Expand", 2, in, &like);
 }
 
-Id onnx_gather(Onnx *o, Id id, Id places, uint32_t axis) {
-  GraphValue v = *onnx_value(o, id), p = *onnx_value(o, places);
+Id arrays_gather(ArrayGraph *o, Id id, Id places, uint32_t axis) {
+  GraphValue v = *arrays_value(o, id), p = *arrays_value(o, places);
   uint32_t rank = v.rank - 1 + p.rank, n = 0;
   Size *dim = NEW_ARRAY(o->a, Size, rank + 1);
   for (uint32_t k = 0; k < axis; k++) dim[n++] = v.dim[k];
   for (uint32_t k = 0; k < p.rank; k++) dim[n++] = p.dim[k];
   for (uint32_t k = axis + 1; k < v.rank; k++) dim[n++] = v.dim[k];
   Id in[] = {id, places};
-  Id made = onnx_node(o, "Gather", 2, in, &(GraphValue){.type = v.type, .rank = rank, .dim = dim});
-  onnx_attribute_number(o, made, "axis", axis);
+  Id made =
+      arrays_node(o, "Gather", 2, in, &(GraphValue){.type = v.type, .rank = rank, .dim = dim});
+  arrays_attribute_number(o, made, "axis", axis);
   return made;
 }
 
 // `to` is not part of it, and -1 going down means: to the first.
-Id onnx_slice(Onnx *o, Id id, uint32_t axis, int64_t from, int64_t to, int64_t step) {
-  GraphValue v = *onnx_value(o, id);
+Id arrays_slice(ArrayGraph *o, Id id, uint32_t axis, int64_t from, int64_t to, int64_t step) {
+  GraphValue v = *arrays_value(o, id);
   int64_t along = axis, end = to < 0 ? INT32_MIN : to;
   int64_t n = step > 0 ? (to - from + step - 1) / step : (from - to - step - 1) / -step;
-  Id in[] = {id, onnx_list(o, 1, &from), onnx_list(o, 1, &end), onnx_list(o, 1, &along),
-             onnx_list(o, 1, &step)};
+  Id in[] = {id, arrays_list(o, 1, &from), arrays_list(o, 1, &end), arrays_list(o, 1, &along),
+             arrays_list(o, 1, &step)};
   v.dim = arena_copy(o->a, v.dim, v.rank * sizeof *v.dim);
   v.dim[axis] = size_of(o->w, n);
-  return onnx_node(o, "Slice", 5, in, &v);
+  return arrays_node(o, "Slice", 5, in, &v);
 }
 
-Id onnx_pad(Onnx *o, Id id, uint32_t axis, int64_t before, int64_t behind, double with) {
-  GraphValue v = *onnx_value(o, id);
+Id arrays_pad(ArrayGraph *o, Id id, uint32_t axis, int64_t before, int64_t behind, double with) {
+  GraphValue v = *arrays_value(o, id);
   int64_t *pads = NEW_ARRAY(o->a, int64_t, 2 * v.rank + 1);
   pads[axis] = before;
   pads[v.rank + axis] = behind;
-  Id in[] = {id, onnx_list(o, 2 * v.rank, pads), onnx_number(o, v.type, with)};
+  Id in[] = {id, arrays_list(o, 2 * v.rank, pads), arrays_number(o, v.type, with)};
   v.dim = arena_copy(o->a, v.dim, v.rank * sizeof *v.dim);
   v.dim[axis] = size_add(o->w, v.dim[axis], size_of(o->w, before + behind));
-  return onnx_node(o, "Pad", 3, in, &v);
+  return arrays_node(o, "Pad", 3, in, &v);
 }
 
-Id onnx_cast(Onnx *o, Id id, OutType type) {
-  GraphValue v = *onnx_value(o, id);
+Id arrays_cast(ArrayGraph *o, Id id, OutType type) {
+  GraphValue v = *arrays_value(o, id);
   if (v.type == type) return id;
-  if (v.data && type != OUT_BOOL) return onnx_data(o, type, v.rank, v.dim, v.data);
+  if (v.data && type != OUT_BOOL) return arrays_data(o, type, v.rank, v.dim, v.data);
   v.type = type;
-  Id made = onnx_node(o, "Cast", 1, &id, &v);
-  onnx_attribute_number(o, made, "to", type);
-  onnx_maker(o, made)->each = true;
+  Id made = arrays_node(o, "Cast", 1, &id, &v);
+  arrays_attribute_number(o, made, "to", type);
+  arrays_maker(o, made)->each = true;
   return made;
 }

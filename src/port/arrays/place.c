@@ -5,7 +5,7 @@
 //
 // Points outside are skipped, or read the pad: either way a place inside is read there, and `live`
 // says where the operand counts.
-#include "port/export/onnx_own.h"
+#include "port/arrays/arrays.h"
 
 // -- coordinates ----------------------------------------------------------------------------------
 typedef struct {
@@ -14,7 +14,7 @@ typedef struct {
 } PlainCoord; // of indices with more than one place, with known numbers
 
 static bool term_counts(LoopWork *l, const Term *t) {
-  return t->operand || !onnx_is_one(l->o, l->loop->index[t->var].size);
+  return t->operand || !arrays_is_one(l->o, l->loop->index[t->var].size);
 }
 
 static bool coord_plain(LoopWork *l, const Coord *c, PlainCoord *p) {
@@ -93,64 +93,64 @@ Id place_on_box(LoopWork *l, const Placed *p) {
       if (p->index[i] == l->order[at]) axis[k++] = i, fresh[at] = false;
     if (!fresh[at] && first == n) first = at;
   }
-  return onnx_unsqueeze(l->o, onnx_transpose(l->o, p->value, axis), n - first, fresh + first);
+  return arrays_unsqueeze(l->o, arrays_transpose(l->o, p->value, axis), n - first, fresh + first);
 }
 
 static Id places_of(LoopWork *l, uint32_t index) {
-  if (onnx_is_one(l->o, l->loop->index[index].size)) return onnx_number(l->o, OUT_INT64, 0);
+  if (arrays_is_one(l->o, l->loop->index[index].size)) return arrays_number(l->o, OUT_INT64, 0);
   Placed up = {
-      .value = onnx_count_up(l->o, l->loop->index[index].size), .rank = 1, .index = &index};
+      .value = arrays_count_up(l->o, l->loop->index[index].size), .rank = 1, .index = &index};
   return place_on_box(l, &up);
 }
 
 static Id size_alone(LoopWork *l, Size size) {
-  return onnx_reshape(l->o, onnx_size(l->o, size), 0, NULL);
+  return arrays_reshape(l->o, arrays_size(l->o, size), 0, NULL);
 }
 
 Id place_coord(LoopWork *l, const Coord *c) {
-  Onnx *o = l->o;
+  ArrayGraph *o = l->o;
   Size one = size_of(o->w, 1), zero = size_of(o->w, 0);
   Id all = c->c == zero && c->n ? 0 : size_alone(l, c->c);
   for (uint32_t i = 0; i < c->n; i++) {
     const Term *t = &c->term[i];
     Id x = t->operand ? l->operand[t->var] : places_of(l, t->var);
-    if (size_now(o->w, t->coef) != one) x = onnx_whole(o, "Mul", x, size_alone(l, t->coef));
-    all = all ? onnx_whole(o, "Add", all, x) : x;
+    if (size_now(o->w, t->coef) != one) x = arrays_whole(o, "Mul", x, size_alone(l, t->coef));
+    all = all ? arrays_whole(o, "Add", all, x) : x;
   }
   return all;
 }
 
 Id coord_live(LoopWork *l, const Coord *c, Size axis) {
-  Onnx *o = l->o;
+  ArrayGraph *o = l->o;
   Id x = place_coord(l, c);
-  Id low = onnx_whole(o, "Less", onnx_number(o, OUT_INT64, -1), x);
-  return onnx_whole(o, "And", low, onnx_whole(o, "Less", x, size_alone(l, axis)));
+  Id low = arrays_whole(o, "Less", arrays_number(o, OUT_INT64, -1), x);
+  return arrays_whole(o, "And", low, arrays_whole(o, "Less", x, size_alone(l, axis)));
 }
 
 void live_add(LoopWork *l, Id *live, Id more) {
-  *live = !*live ? more : !more ? *live : onnx_whole(l->o, "And", *live, more);
+  *live = !*live ? more : !more ? *live : arrays_whole(l->o, "And", *live, more);
 }
 
 // -- in a row -------------------------------------------------------------------------------------
 Id place_flat(LoopWork *l, uint32_t operand, Id *live) {
-  Onnx *o = l->o;
+  ArrayGraph *o = l->o;
   const Access *a = &l->loop->in[operand];
   Id wire = l->in[operand], row = 0;
-  GraphValue v = *onnx_value(o, wire);
+  GraphValue v = *arrays_value(o, wire);
   *live = 0;
   for (uint32_t k = 0; k < a->rank; k++) {
     Id at = place_coord(l, &a->coord[k]);
     if (!coord_is_inside(l, &a->coord[k], v.dim[k])) {
       live_add(l, live, coord_live(l, &a->coord[k], v.dim[k]));
-      Id last = size_alone(l, size_sub(o->w, v.dim[k], onnx_one(o)));
-      at = onnx_whole(o, "Min", onnx_whole(o, "Max", at, onnx_number(o, OUT_INT64, 0)), last);
+      Id last = size_alone(l, size_sub(o->w, v.dim[k], arrays_one(o)));
+      at = arrays_whole(o, "Min", arrays_whole(o, "Max", at, arrays_number(o, OUT_INT64, 0)), last);
     }
-    if (row) row = onnx_whole(o, "Mul", row, size_alone(l, v.dim[k]));
-    row = row ? onnx_whole(o, "Add", row, at) : at;
+    if (row) row = arrays_whole(o, "Mul", row, size_alone(l, v.dim[k]));
+    row = row ? arrays_whole(o, "Add", row, at) : at;
   }
   if (!row) return wire;
-  Size all = onnx_product(o, v.rank, v.dim);
-  return onnx_gather(o, onnx_reshape(o, wire, 1, &all), row, 0);
+  Size all = arrays_product(o, v.rank, v.dim);
+  return arrays_gather(o, arrays_reshape(o, wire, 1, &all), row, 0);
 }
 
 // -- axis by axis ---------------------------------------------------------------------------------
@@ -174,7 +174,7 @@ typedef struct {
 static bool has_table(LoopWork *l, const PlainCoord *p) {
   int64_t n, all = 1;
   for (uint32_t i = 0; i < p->n; i++) {
-    if (!onnx_is_number(l->o, l->loop->index[p->index[i]].size, &n)) return false;
+    if (!arrays_is_number(l->o, l->loop->index[p->index[i]].size, &n)) return false;
     all *= n;
   }
   return all <= 1 << 22;
@@ -204,17 +204,17 @@ static AxisKind axis_plan(LoopWork *l, const Coord *c, Size axis, AxisPlan *p) {
   for (uint32_t i = 0; i < p->n; i++) p->index[i] = p->plain.index[i];
   bool inside = coord_is_inside(l, c, axis);
   if (!p->n) return inside ? AXIS_ONE : AXIS_NONE;
-  if (!has_table(l, &p->plain) || !onnx_is_number(l->o, axis, &n)) return AXIS_NONE;
+  if (!has_table(l, &p->plain) || !arrays_is_number(l->o, axis, &n)) return AXIS_NONE;
   return p->n == 1 && inside && p->plain.coef[0] ? AXIS_SLICE : AXIS_TABLE;
 }
 
 static Id axis_table(LoopWork *l, const AxisPlan *p, int64_t most) {
-  Onnx *o = l->o;
+  ArrayGraph *o = l->o;
   Size dim[ARRAY_RANK_LIMIT];
   int64_t n[ARRAY_RANK_LIMIT], at[ARRAY_RANK_LIMIT] = {0}, all = 1;
   for (uint32_t i = 0; i < p->n; i++) {
     dim[i] = l->loop->index[p->index[i]].size;
-    onnx_is_number(o, dim[i], &n[i]);
+    arrays_is_number(o, dim[i], &n[i]);
     all *= n[i];
   }
   double *to = NEW_ARRAY(o->a, double, all + 1);
@@ -227,42 +227,42 @@ static Id axis_table(LoopWork *l, const AxisPlan *p, int64_t most) {
       at[i] = 0;
     }
   }
-  return onnx_data(o, OUT_INT64, p->n, dim, to);
+  return arrays_data(o, OUT_INT64, p->n, dim, to);
 }
 
 // One axis becomes those of its indices.
 static Id axis_done(LoopWork *l, Id value, uint32_t axis, const AxisPlan *p) {
-  Onnx *o = l->o;
-  GraphValue v = *onnx_value(o, value);
+  ArrayGraph *o = l->o;
+  GraphValue v = *arrays_value(o, value);
   int64_t most = 1, n = 1;
   Size dim[2 * ARRAY_RANK_LIMIT];
-  onnx_is_number(o, v.dim[axis], &most);
-  if (p->n) onnx_is_number(o, l->loop->index[p->index[0]].size, &n);
+  arrays_is_number(o, v.dim[axis], &most);
+  if (p->n) arrays_is_number(o, l->loop->index[p->index[0]].size, &n);
   if (p->kind == AXIS_ONE)
-    return onnx_gather(o, value, onnx_number(o, OUT_INT64, (double)p->plain.c), axis);
-  if (p->kind == AXIS_TABLE) return onnx_gather(o, value, axis_table(l, p, most), axis);
+    return arrays_gather(o, value, arrays_number(o, OUT_INT64, (double)p->plain.c), axis);
+  if (p->kind == AXIS_TABLE) return arrays_gather(o, value, axis_table(l, p, most), axis);
   if (p->kind == AXIS_SLICE) {
     int64_t step = p->plain.coef[0], end = p->plain.c + step * n;
     if (step > 0) end -= step - 1;
     if (step < 0) end -= step + 1;
-    return onnx_slice(o, value, axis, p->plain.c, end, step);
+    return arrays_slice(o, value, axis, p->plain.c, end, step);
   }
   if (p->kind == AXIS_LABEL) {
     Placed label;
     place_axes(l, p->label, &label);
-    return onnx_gather(o, value, label.value, axis);
+    return arrays_gather(o, value, label.value, axis);
   }
   if (p->kind != AXIS_SPLIT) return value;
   for (uint32_t k = 0; k < axis; k++) dim[k] = v.dim[k];
   for (uint32_t k = 0; k < p->n; k++) dim[axis + k] = l->loop->index[p->index[k]].size;
   for (uint32_t k = axis + 1; k < v.rank; k++) dim[k + p->n - 1] = v.dim[k];
-  return onnx_reshape(o, value, v.rank - 1 + p->n, dim);
+  return arrays_reshape(o, value, v.rank - 1 + p->n, dim);
 }
 
 // An axis of one place that only an index of one place reads.
 static bool axis_is_unit(LoopWork *l, const Coord *c, Size axis) {
   PlainCoord p;
-  return onnx_is_one(l->o, axis) && coord_plain(l, c, &p) && !p.n && !p.c;
+  return arrays_is_one(l->o, axis) && coord_plain(l, c, &p) && !p.n && !p.c;
 }
 
 // The axes that share no index with another one, with a plan for each; false: a label is among them,
@@ -284,7 +284,7 @@ static bool free_axes(LoopWork *l, const Access *a, const GraphValue *v, AxisPla
     if (plan[k].kind != AXIS_NONE) continue;
     tangled++;
     if (!coord_plain(l, &a->coord[k], &p) || !has_table(l, &p) ||
-        !onnx_is_number(l->o, v->dim[k], &n))
+        !arrays_is_number(l->o, v->dim[k], &n))
       return false;
   }
   return tangled && tangled < a->rank;
@@ -293,7 +293,7 @@ static bool free_axes(LoopWork *l, const Access *a, const GraphValue *v, AxisPla
 // The places of the tangled axes in a row, over the indices that they have together.
 static Id tangled_table(LoopWork *l, const Access *a, const GraphValue *v, const AxisPlan *plan,
                         Placed *out) {
-  Onnx *o = l->o;
+  ArrayGraph *o = l->o;
   Id row = 0;
   LoopWork own = *l; // a box of these indices alone
   own.order = NEW_ARRAY(o->a, uint32_t, l->loop->nindex + 1);
@@ -307,10 +307,10 @@ static Id tangled_table(LoopWork *l, const Access *a, const GraphValue *v, const
   for (uint32_t k = 0; k < a->rank; k++) {
     if (plan[k].kind != AXIS_NONE) continue;
     Id at = place_coord(&own, &a->coord[k]),
-       last = size_alone(l, size_sub(o->w, v->dim[k], onnx_one(o)));
-    at = onnx_whole(o, "Min", onnx_whole(o, "Max", at, onnx_number(o, OUT_INT64, 0)), last);
-    if (row) row = onnx_whole(o, "Mul", row, size_alone(l, v->dim[k]));
-    row = row ? onnx_whole(o, "Add", row, at) : at;
+       last = size_alone(l, size_sub(o->w, v->dim[k], arrays_one(o)));
+    at = arrays_whole(o, "Min", arrays_whole(o, "Max", at, arrays_number(o, OUT_INT64, 0)), last);
+    if (row) row = arrays_whole(o, "Mul", row, size_alone(l, v->dim[k]));
+    row = row ? arrays_whole(o, "Add", row, at) : at;
     if (!coord_is_inside(l, &a->coord[k], v->dim[k]))
       live_add(l, &out->live, coord_live(l, &a->coord[k], v->dim[k]));
   }
@@ -320,13 +320,13 @@ static Id tangled_table(LoopWork *l, const Access *a, const GraphValue *v, const
 
 // Axes that are free are left as they are, the others are one axis, of which a table picks places.
 static bool place_tangled(LoopWork *l, uint32_t operand, Placed *out) {
-  Onnx *o = l->o;
+  ArrayGraph *o = l->o;
   const Access *a = &l->loop->in[operand];
-  GraphValue v = *onnx_value(o, l->in[operand]);
+  GraphValue v = *arrays_value(o, l->in[operand]);
   AxisPlan *plan = NEW_ARRAY(o->a, AxisPlan, a->rank + 1);
   uint32_t *axis = NEW_ARRAY(o->a, uint32_t, a->rank + 1),
            *of = NEW_ARRAY(o->a, uint32_t, a->rank + 1), n = 0, all = 0;
-  Size dim[ARRAY_RANK_LIMIT], rest = onnx_one(o);
+  Size dim[ARRAY_RANK_LIMIT], rest = arrays_one(o);
   if (a->rank >= ARRAY_RANK_LIMIT || !free_axes(l, a, &v, plan)) return false;
   *out = (Placed){.index = NEW_ARRAY(o->a, uint32_t, l->loop->nindex + 1)};
   for (uint32_t k = 0; k < a->rank; k++) {
@@ -340,8 +340,8 @@ static bool place_tangled(LoopWork *l, uint32_t operand, Placed *out) {
   for (uint32_t k = 0; k < a->rank; k++)
     if (plan[k].kind == AXIS_NONE) axis[all++] = k, rest = size_mul(o->w, rest, v.dim[k]);
   dim[n] = rest;
-  out->value = onnx_reshape(o, onnx_transpose(o, l->in[operand], axis), n + 1, dim);
-  out->value = onnx_gather(o, out->value, tangled_table(l, a, &v, plan, out), n);
+  out->value = arrays_reshape(o, arrays_transpose(o, l->in[operand], axis), n + 1, dim);
+  out->value = arrays_gather(o, out->value, tangled_table(l, a, &v, plan, out), n);
   for (uint32_t k = n; k-- > 0;) {
     out->value = axis_done(l, out->value, k, &plan[of[k]]);
     const Coord *c = &a->coord[of[k]];
@@ -352,9 +352,9 @@ static bool place_tangled(LoopWork *l, uint32_t operand, Placed *out) {
 }
 
 bool place_axes(LoopWork *l, uint32_t operand, Placed *out) {
-  Onnx *o = l->o;
+  ArrayGraph *o = l->o;
   const Access *a = &l->loop->in[operand];
-  GraphValue v = *onnx_value(o, l->in[operand]);
+  GraphValue v = *arrays_value(o, l->in[operand]);
   AxisPlan *plan = NEW_ARRAY(o->a, AxisPlan, a->rank + 1);
   bool *taken = NEW_ARRAY(o->a, bool, l->loop->nindex + 1);
   uint32_t n = 0;
@@ -371,10 +371,10 @@ bool place_axes(LoopWork *l, uint32_t operand, Placed *out) {
   for (uint32_t k = a->rank; k-- > 0;) {
     for (uint32_t i = plan[k].n; i-- > 0;) out->index[--n] = plan[k].index[i];
     if (plan[k].kind == AXIS_ONE && axis_is_unit(l, &a->coord[k], v.dim[k])) {
-      GraphValue x = *onnx_value(o, out->value);
+      GraphValue x = *arrays_value(o, out->value);
       Size dim[2 * ARRAY_RANK_LIMIT];
       for (uint32_t i = 0; i + 1 < x.rank; i++) dim[i] = x.dim[i < k ? i : i + 1];
-      out->value = onnx_reshape(o, out->value, x.rank - 1, dim);
+      out->value = arrays_reshape(o, out->value, x.rank - 1, dim);
     } else {
       out->value = axis_done(l, out->value, k, &plan[k]);
     }

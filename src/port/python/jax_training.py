@@ -79,7 +79,8 @@ def slopes_of(state, how, moved, batch, key):
             made = f(tree(dict(weights, **part)), *given)
             return made if isinstance(made, tuple) else (made, {})
 
-        (loss, moving), found = jax.value_and_grad(lost, has_aux=True)({name: weights[name] for name in own})
+        part = {name: weights[name] for name in own}
+        (loss, moving), found = jax.value_and_grad(lost, has_aux=True)(part) if own else (lost(part), {})
         for name in own:
             slopes[name] = slopes[name] + found[name]
         for name, x in moving.items():

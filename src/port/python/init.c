@@ -1,5 +1,5 @@
 // First values of weights: as lines of a class, or as a tree of dicts.
-#include "port/export/python_own.h"
+#include "port/python/python_own.h"
 
 // -- sizes ----------------------------------------------------------------------------------------
 // o_0 → o

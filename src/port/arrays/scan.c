@@ -1,19 +1,19 @@
 // A scan is a Scan: carries are its states, slices its scan inputs; what is held and what is learned
 // is seen from inside, since a body may read what stands around it.
-#include "port/export/onnx_own.h"
+#include "port/arrays/arrays.h"
 
-static Id body_input(Onnx *o, const Wire *wire) {
+static Id body_input(ArrayGraph *o, const Wire *wire) {
   const Type *t = &wire->type;
   Size *dim = NEW_ARRAY(o->a, Size, t->rank + 1);
   for (uint32_t k = 0; k < t->rank; k++) dim[k] = t->axis[k].size;
   const char *name = name_text(o->w->names, wire->name);
-  Id made = onnx_input(o, name, onnx_type_of(o, (Base)t->base), t->rank, dim);
+  Id made = arrays_input(o, name, arrays_type_of(o, (Base)t->base), t->rank, dim);
   vec_push(o->a, &o->level->in, made);
   return made;
 }
 
 // Carries come first in ONNX. A Scan wants something to scan: where there are no slices, it counts.
-static void body_inputs(Onnx *o, const Box *box, const Id *of_wire, Id *inside) {
+static void body_inputs(ArrayGraph *o, const Box *box, const Id *of_wire, Id *inside) {
   const Scan *s = box->scan;
   const Diagram *body = s->body;
   uint32_t given = s->slice + s->carry;
@@ -21,48 +21,48 @@ static void body_inputs(Onnx *o, const Box *box, const Id *of_wire, Id *inside) 
     inside[body->in.at[i]] = body_input(o, &body->wire.at[body->in.at[i]]);
   for (uint32_t i = 0; i < s->slice; i++)
     inside[body->in.at[i]] = body_input(o, &body->wire.at[body->in.at[i]]);
-  if (!s->slice) vec_push(o->a, &o->level->in, onnx_input(o, "step", OUT_INT64, 0, NULL));
+  if (!s->slice) vec_push(o->a, &o->level->in, arrays_input(o, "step", OUT_INT64, 0, NULL));
   for (uint32_t i = given; i < body->in.n; i++) inside[body->in.at[i]] = of_wire[box->in[i]];
   for (uint32_t i = 0; i < body->param.n; i++)
     inside[body->param.at[i].wire] = of_wire[box->in[body->in.n + i]];
 }
 
 // What a body gives is made in it, once for each of its outputs.
-static void body_outputs(Onnx *o, const Scan *s, const Id *inside) {
+static void body_outputs(ArrayGraph *o, const Scan *s, const Id *inside) {
   for (uint32_t i = 0; i < s->body->out.n; i++) {
     Id made = inside[s->body->out.at[i]];
-    GraphValue v = *onnx_value(o, made);
+    GraphValue v = *arrays_value(o, made);
     bool own = false;
     for (uint32_t k = 0; v.node && k < o->level->node.n; k++) own |= o->level->node.at[k] == v.node;
     for (uint32_t k = 0; k < o->level->out.n; k++) own &= o->level->out.at[k] != made;
-    if (!own) made = onnx_node(o, "Identity", 1, &made, &v);
+    if (!own) made = arrays_node(o, "Identity", 1, &made, &v);
     vec_push(o->a, &o->level->out, made);
   }
 }
 
-static void directions(Onnx *o, Id made, const Scan *s, uint32_t emitted) {
+static void directions(ArrayGraph *o, Id made, const Scan *s, uint32_t emitted) {
   uint32_t slices = s->slice ? s->slice : 1;
   int64_t *back = NEW_ARRAY(o->a, int64_t, slices + emitted + 1);
   for (uint32_t i = 0; i < slices + emitted; i++) back[i] = 1;
-  onnx_attribute_number(o, made, "num_scan_inputs", slices);
+  arrays_attribute_number(o, made, "num_scan_inputs", slices);
   if (!s->back) return;
-  onnx_attribute_list(o, made, "scan_input_directions", slices, back);
-  if (emitted) onnx_attribute_list(o, made, "scan_output_directions", emitted, back);
+  arrays_attribute_list(o, made, "scan_input_directions", slices, back);
+  if (emitted) arrays_attribute_list(o, made, "scan_output_directions", emitted, back);
 }
 
-static GraphLevel *scan_body(Onnx *o, const Box *box, const Id *of_wire) {
+static GraphLevel *scan_body(ArrayGraph *o, const Box *box, const Id *of_wire) {
   GraphLevel *level = NEW(o->a, GraphLevel);
   Id *inside = NEW_ARRAY(o->a, Id, box->scan->body->wire.n + 1);
   level->around = o->level;
   o->level = level;
   body_inputs(o, box, of_wire, inside);
-  onnx_boxes(o, box->scan->body, inside);
+  arrays_boxes(o, box->scan->body, inside);
   if (!o->failed) body_outputs(o, box->scan, inside);
   o->level = level->around;
   return level;
 }
 
-void onnx_scan(Onnx *o, const Diagram *d, const Box *box, Id *of_wire) {
+void arrays_scan(ArrayGraph *o, const Diagram *d, const Box *box, Id *of_wire) {
   const Scan *s = box->scan;
   uint32_t n = 0;
   Id *in = NEW_ARRAY(o->a, Id, s->carry + s->slice + 1);
@@ -70,18 +70,18 @@ void onnx_scan(Onnx *o, const Diagram *d, const Box *box, Id *of_wire) {
   if (o->failed) return;
   for (uint32_t i = 0; i < s->carry; i++) in[n++] = of_wire[box->in[s->slice + i]];
   for (uint32_t i = 0; i < s->slice; i++) in[n++] = of_wire[box->in[i]];
-  if (!s->slice) in[n++] = onnx_count_up(o, s->axis.size);
+  if (!s->slice) in[n++] = arrays_count_up(o, s->axis.size);
   Id first = 0;
   for (uint32_t i = 0; i < box->nout; i++) {
     const Type *t = &d->wire.at[box->out[i]].type;
     Size *dim = NEW_ARRAY(o->a, Size, t->rank + 1);
-    OutType type = onnx_type_of(o, (Base)t->base);
+    OutType type = arrays_type_of(o, (Base)t->base);
     for (uint32_t k = 0; k < t->rank; k++) dim[k] = t->axis[k].size;
     of_wire[box->out[i]] =
-        i ? onnx_more(o, first, type, t->rank, dim)
-          : onnx_node(o, "Scan", n, in, &(GraphValue){.type = type, .rank = t->rank, .dim = dim});
+        i ? arrays_more(o, first, type, t->rank, dim)
+          : arrays_node(o, "Scan", n, in, &(GraphValue){.type = type, .rank = t->rank, .dim = dim});
     if (!i) first = of_wire[box->out[0]];
   }
   directions(o, first, s, box->nout - s->carry);
-  onnx_maker(o, first)->inside = body;
+  arrays_maker(o, first)->inside = body;
 }

@@ -1,9 +1,9 @@
 // What ONNX has a word of its own for: functions that the library puts together from others, and
 // normalisations that are several boxes. A pattern is a text of our scalar expressions over a, b, …
 // (any value), and over k and l (any number); sums and products match in both orders.
-#include "port/export/onnx_own.h"
+#include "port/arrays/arrays.h"
 
-bool scalar_number(const Onnx *o, const Loop *loop, uint32_t at, double *k) {
+bool scalar_number(const ArrayGraph *o, const Loop *loop, uint32_t at, double *k) {
   const Scalar *s = &loop->scalar[at];
   if (s->fn == FN_CONST) return *k = s->k, true;
   return s->fn == FN_SIZE && size_number(o->w, s->ref, k);
@@ -15,7 +15,7 @@ static bool bind(uint32_t *to, uint32_t at) {
   return true;
 }
 
-static bool matches(const Onnx *o, const Loop *loop, uint32_t at, const Loop *pattern,
+static bool matches(const ArrayGraph *o, const Loop *loop, uint32_t at, const Loop *pattern,
                     uint32_t with, ScalarMatch *m) {
   const Scalar *s = &loop->scalar[at], *p = &pattern->scalar[with];
   double k;
@@ -34,7 +34,7 @@ static bool matches(const Onnx *o, const Loop *loop, uint32_t at, const Loop *pa
          matches(o, loop, s->arg[0], pattern, p->arg[1], m);
 }
 
-bool matches_text(Onnx *o, const Loop *loop, uint32_t at, const char *text, ScalarMatch *m) {
+bool matches_text(ArrayGraph *o, const Loop *loop, uint32_t at, const char *text, ScalarMatch *m) {
   static const char *const name[] = {"a", "b", "c", "d", "e", "k", "l"};
   Loop *pattern = NEW(o->a, Loop);
   uint32_t value[COUNT(name)], whole;
@@ -45,7 +45,7 @@ bool matches_text(Onnx *o, const Loop *loop, uint32_t at, const char *text, Scal
          matches(o, loop, at, pattern, whole, m);
 }
 
-double match_number(const Onnx *o, const Loop *loop, const ScalarMatch *m, uint32_t which) {
+double match_number(const ArrayGraph *o, const Loop *loop, const ScalarMatch *m, uint32_t which) {
   double k = 0;
   if (m->number[which]) scalar_number(o, loop, m->number[which] - 1, &k);
   return k;
@@ -86,17 +86,17 @@ static const struct {
 };
 
 static Id clipped(LoopWork *l, uint32_t scalar, const Id *value) {
-  Onnx *o = l->o;
+  ArrayGraph *o = l->o;
   ScalarMatch m;
   if (!matches_text(o, l->loop, scalar, "minimum(maximum(a, k), l)", &m)) return 0;
-  Id in[] = {value[m.value[0] - 1], onnx_number(o, o->real, match_number(o, l->loop, &m, 0)),
-             onnx_number(o, o->real, match_number(o, l->loop, &m, 1))};
-  return onnx_each(o, "Clip", o->real, 3, in);
+  Id in[] = {value[m.value[0] - 1], arrays_number(o, o->real, match_number(o, l->loop, &m, 0)),
+             arrays_number(o, o->real, match_number(o, l->loop, &m, 1))};
+  return arrays_each(o, "Clip", o->real, 3, in);
 }
 
 // Few runtimes have these for doubles.
 Id body_known(LoopWork *l, uint32_t scalar, const Id *value) {
-  Onnx *o = l->o;
+  ArrayGraph *o = l->o;
   Fn fn = (Fn)l->loop->scalar[scalar].fn;
   if (o->real != OUT_FLOAT || (fn != FN_mul && fn != FN_select && fn != FN_minimum)) return 0;
   for (uint32_t i = 0; i < COUNT(functions); i++) {
@@ -104,17 +104,17 @@ Id body_known(LoopWork *l, uint32_t scalar, const Id *value) {
     if (functions[i].outer != fn || !matches_text(o, l->loop, scalar, functions[i].text, &m))
       continue;
     Id in = value[m.value[0] - 1];
-    if (onnx_is_known(o, in)) return 0;
-    Id made = onnx_each(o, functions[i].op, o->real, 1, &in);
+    if (arrays_is_known(o, in)) return 0;
+    Id made = arrays_each(o, functions[i].op, o->real, 1, &in);
     if (functions[i].k)
-      onnx_attribute_real(o, made, functions[i].k, match_number(o, l->loop, &m, 0));
+      arrays_attribute_real(o, made, functions[i].k, match_number(o, l->loop, &m, 0));
     if (functions[i].l)
-      onnx_attribute_real(o, made, functions[i].l, match_number(o, l->loop, &m, 1));
+      arrays_attribute_real(o, made, functions[i].l, match_number(o, l->loop, &m, 1));
     if (functions[i].word)
-      onnx_attribute_text(o, made, functions[i].attribute, functions[i].word);
+      arrays_attribute_text(o, made, functions[i].attribute, functions[i].word);
     else if (functions[i].attribute) {
-      onnx_attribute_real(o, made, "alpha", functions[i].number[0]);
-      onnx_attribute_real(o, made, "beta", functions[i].number[1]);
+      arrays_attribute_real(o, made, "alpha", functions[i].number[0]);
+      arrays_attribute_real(o, made, "beta", functions[i].number[1]);
     }
     return made;
   }
@@ -136,7 +136,7 @@ const Box *loop_maker(const Diagram *d, Id wire) {
 }
 
 // The index at each axis, if every coordinate is a whole index of its own.
-uint32_t *plain_axes(Onnx *o, const Loop *loop, const Access *a, const Type *t) {
+uint32_t *plain_axes(ArrayGraph *o, const Loop *loop, const Access *a, const Type *t) {
   uint32_t *index = NEW_ARRAY(o->a, uint32_t, a->rank + 1);
   bool *taken = NEW_ARRAY(o->a, bool, loop->nindex + 1);
   for (uint32_t k = 0; k < a->rank; k++) {
@@ -151,7 +151,7 @@ static const Type *wire_type(const Diagram *d, Id wire) { return &d->wire.at[wir
 
 // A loop that reads operand `whole` at all indices in the order of its output, the others at some of
 // them; or NULL. What stands there is the body, in the pattern's values.
-const Box *each_box(Onnx *o, const Diagram *d, Id wire, const char *text, ScalarMatch *m) {
+const Box *each_box(ArrayGraph *o, const Diagram *d, Id wire, const char *text, ScalarMatch *m) {
   const Box *b = loop_maker(d, wire);
   if (!b || b->loop->combine != SUM || b->nout != 1) return NULL;
   const Loop *loop = b->loop;
@@ -161,7 +161,7 @@ const Box *each_box(Onnx *o, const Diagram *d, Id wire, const char *text, Scalar
 }
 
 // Does an operand have all axes of the output, in order, or all but one?
-bool reads_in_order(Onnx *o, const Diagram *d, const Box *b, uint32_t operand, uint32_t but) {
+bool reads_in_order(ArrayGraph *o, const Diagram *d, const Box *b, uint32_t operand, uint32_t but) {
   const Loop *loop = b->loop;
   uint32_t *out = plain_axes(o, loop, &loop->out, wire_type(d, b->out[0])), n = 0;
   uint32_t *in = plain_axes(o, loop, &loop->in[operand], wire_type(d, b->in[operand]));
@@ -174,7 +174,7 @@ bool reads_in_order(Onnx *o, const Diagram *d, const Box *b, uint32_t operand, u
 }
 
 // The last axis alone.
-static bool reads_last(Onnx *o, const Diagram *d, const Box *b, uint32_t operand) {
+static bool reads_last(ArrayGraph *o, const Diagram *d, const Box *b, uint32_t operand) {
   const Loop *loop = b->loop;
   uint32_t *out = plain_axes(o, loop, &loop->out, wire_type(d, b->out[0]));
   uint32_t *in = plain_axes(o, loop, &loop->in[operand], wire_type(d, b->in[operand]));
@@ -182,7 +182,7 @@ static bool reads_last(Onnx *o, const Diagram *d, const Box *b, uint32_t operand
 }
 
 // The sum of a body of one operand over its last axis; that operand's wire, or 0.
-static Id summed_last(Onnx *o, const Diagram *d, Id wire, Combine how, const char *text) {
+static Id summed_last(ArrayGraph *o, const Diagram *d, Id wire, Combine how, const char *text) {
   const Box *b = loop_maker(d, wire);
   ScalarMatch m;
   uint32_t operand;
@@ -200,7 +200,7 @@ static Id summed_last(Onnx *o, const Diagram *d, Id wire, Combine how, const cha
 }
 
 // Is the number of a match how long the last axis of a wire is?
-static bool is_length(Onnx *o, const Diagram *d, const Loop *loop, const ScalarMatch *m,
+static bool is_length(ArrayGraph *o, const Diagram *d, const Loop *loop, const ScalarMatch *m,
                       uint32_t which, Id wire) {
   const Type *t = wire_type(d, wire);
   double n;
@@ -210,7 +210,7 @@ static bool is_length(Onnx *o, const Diagram *d, const Loop *loop, const ScalarM
 
 // -- LayerNormalization ---------------------------------------------------------------------------
 //   s = sum[m](x);  d = x - s/n;  v = sum[m](d*d);  d / sqrt(v/n + eps) * g + b
-static Id layer_norm(Onnx *o, const Diagram *d, const Box *box, const Id *of_wire) {
+static Id layer_norm(ArrayGraph *o, const Diagram *d, const Box *box, const Id *of_wire) {
   ScalarMatch m, dm;
   uint32_t at[4], x, s;
   const Box *b = each_box(o, d, box->out[0], "a/sqrt(b/k + l)*c + d", &m);
@@ -232,16 +232,16 @@ static Id layer_norm(Onnx *o, const Diagram *d, const Box *box, const Id *of_wir
       summed_last(o, d, minus->in[s], SUM, "a") != minus->in[x])
     return 0;
   Id in[] = {of_wire[minus->in[x]], of_wire[b->in[at[2]]], of_wire[b->in[at[3]]]};
-  GraphValue like = *onnx_value(o, in[0]);
-  Id made = onnx_node(o, "LayerNormalization", 3, in, &like);
-  onnx_attribute_number(o, made, "axis", -1);
-  onnx_attribute_real(o, made, "epsilon", match_number(o, loop, &m, 1));
+  GraphValue like = *arrays_value(o, in[0]);
+  Id made = arrays_node(o, "LayerNormalization", 3, in, &like);
+  arrays_attribute_number(o, made, "axis", -1);
+  arrays_attribute_real(o, made, "epsilon", match_number(o, loop, &m, 1));
   return made;
 }
 
 // -- BatchNormalization ---------------------------------------------------------------------------
 // With channels second: what comes in and goes out is turned.
-static Id batch_norm(Onnx *o, const Diagram *d, const Box *box, const Id *of_wire) {
+static Id batch_norm(ArrayGraph *o, const Diagram *d, const Box *box, const Id *of_wire) {
   ScalarMatch m;
   uint32_t at[5];
   const Box *b = each_box(o, d, box->out[0], "(a - b)/sqrt(c + k)*d + e", &m);
@@ -250,22 +250,22 @@ static Id batch_norm(Onnx *o, const Diagram *d, const Box *box, const Id *of_wir
     if (!match_operand(b->loop, &m, i, &at[i])) return 0;
   if (!reads_in_order(o, d, b, at[0], UINT32_MAX)) return 0;
   for (uint32_t i = 1; i < 5; i++)
-    if (!reads_last(o, d, b, at[i]) || !onnx_is_known(o, of_wire[b->in[at[i]]])) return 0;
+    if (!reads_last(o, d, b, at[i]) || !arrays_is_known(o, of_wire[b->in[at[i]]])) return 0;
   uint32_t rank = b->loop->out.rank, *to = NEW_ARRAY(o->a, uint32_t, rank + 1),
            *back = NEW_ARRAY(o->a, uint32_t, rank + 1);
   for (uint32_t k = 0; k < rank; k++) {
     to[k] = k == 0 ? 0 : k == 1 ? rank - 1 : k - 1;
     back[to[k]] = k;
   }
-  Id in[] = {onnx_transpose(o, of_wire[b->in[at[0]]], to), of_wire[b->in[at[3]]],
+  Id in[] = {arrays_transpose(o, of_wire[b->in[at[0]]], to), of_wire[b->in[at[3]]],
              of_wire[b->in[at[4]]], of_wire[b->in[at[1]]], of_wire[b->in[at[2]]]};
-  GraphValue like = *onnx_value(o, in[0]);
-  Id made = onnx_node(o, "BatchNormalization", 5, in, &like);
-  onnx_attribute_real(o, made, "epsilon", match_number(o, b->loop, &m, 0));
-  return onnx_transpose(o, made, back);
+  GraphValue like = *arrays_value(o, in[0]);
+  Id made = arrays_node(o, "BatchNormalization", 5, in, &like);
+  arrays_attribute_real(o, made, "epsilon", match_number(o, b->loop, &m, 0));
+  return arrays_transpose(o, made, back);
 }
 
-Id known_pattern(Onnx *o, const Diagram *d, const Box *box, const Id *of_wire) {
+Id known_pattern(ArrayGraph *o, const Diagram *d, const Box *box, const Id *of_wire) {
   if (o->real != OUT_FLOAT || box->nout != 1) return 0;
   Id made = layer_norm(o, d, box, of_wire);
   if (!made) made = batch_norm(o, d, box, of_wire);

@@ -1,7 +1,7 @@
 // Softmax. The library's is five boxes, and gives zeros for a row that is masked completely, where
 // ONNX's gives NaN. So it is ONNX's only where no row can be so: scores that come out of arithmetic,
 // or that are masked by a condition on places which leaves something in each row.
-#include "port/export/onnx_own.h"
+#include "port/arrays/arrays.h"
 
 #include <math.h>
 
@@ -15,7 +15,7 @@ static bool of_places(const Loop *loop, uint32_t at, bool *index) {
   return true;
 }
 
-static double at_places(const Onnx *o, const Loop *loop, uint32_t at, const int64_t *place) {
+static double at_places(const ArrayGraph *o, const Loop *loop, uint32_t at, const int64_t *place) {
   const Scalar *s = &loop->scalar[at];
   double x[3] = {0}, k = 0;
   if (s->fn == FN_AT) return (double)place[s->ref];
@@ -25,7 +25,7 @@ static double at_places(const Onnx *o, const Loop *loop, uint32_t at, const int6
 }
 
 // Whether, for all places of the other indices, the condition holds at some place of `row`.
-static bool leaves_something(Onnx *o, const Loop *loop, uint32_t condition, uint32_t row) {
+static bool leaves_something(ArrayGraph *o, const Loop *loop, uint32_t condition, uint32_t row) {
   bool *used = NEW_ARRAY(o->a, bool, loop->nindex + 1);
   int64_t *place = NEW_ARRAY(o->a, int64_t, loop->nindex + 1),
           *n = NEW_ARRAY(o->a, int64_t, loop->nindex + 1), points = 1;
@@ -33,7 +33,7 @@ static bool leaves_something(Onnx *o, const Loop *loop, uint32_t condition, uint
   used[row] = true;
   for (uint32_t i = 0; i < loop->nindex; i++) {
     n[i] = 1;
-    if (used[i] && !onnx_is_number(o, loop->index[i].size, &n[i])) return false;
+    if (used[i] && !arrays_is_number(o, loop->index[i].size, &n[i])) return false;
     points *= n[i];
   }
   if (points > 1 << 22) return false;
@@ -53,7 +53,7 @@ static bool leaves_something(Onnx *o, const Loop *loop, uint32_t condition, uint
 }
 
 // Arithmetic on finite numbers that gives no infinity, but by running over.
-static bool stays_finite(const Onnx *o, const Loop *loop) {
+static bool stays_finite(const ArrayGraph *o, const Loop *loop) {
   for (uint32_t i = 0; i < loop->nscalar; i++) {
     const Scalar *s = &loop->scalar[i];
     double k;
@@ -69,7 +69,7 @@ static bool stays_finite(const Onnx *o, const Loop *loop) {
 enum { FINITE_DEPTH = 8 };
 
 // Has it something finite in each row along `axis`? What a user gives is only trusted behind a sum.
-static bool has_finite(Onnx *o, const Diagram *d, Id wire, uint32_t axis, uint32_t depth) {
+static bool has_finite(ArrayGraph *o, const Diagram *d, Id wire, uint32_t axis, uint32_t depth) {
   const Box *b = loop_maker(d, wire);
   ScalarMatch m;
   uint32_t operand;
@@ -111,7 +111,7 @@ static const Box *reducing(const Diagram *d, Id wire, Combine how) {
 }
 
 // Where each axis of the operand is in the output; loop->nindex: it is reduced. NULL: not plain.
-static uint32_t *where_axes(Onnx *o, const Diagram *d, const Box *b, uint32_t operand) {
+static uint32_t *where_axes(ArrayGraph *o, const Diagram *d, const Box *b, uint32_t operand) {
   const Loop *loop = b->loop;
   uint32_t *out = plain_axes(o, loop, &loop->out, &d->wire.at[b->out[0]].type),
            *in = plain_axes(o, loop, &loop->in[operand], &d->wire.at[b->in[operand]].type);
@@ -125,7 +125,7 @@ static uint32_t *where_axes(Onnx *o, const Diagram *d, const Box *b, uint32_t op
 }
 
 // Does the loop reduce just the axis `gone` of what stands there as `order` says, and keep the rest?
-static bool reduces_axis(Onnx *o, const Diagram *d, const Box *b, const uint32_t *order,
+static bool reduces_axis(ArrayGraph *o, const Diagram *d, const Box *b, const uint32_t *order,
                          uint32_t gone) {
   const uint32_t *to = b ? where_axes(o, d, b, 0) : NULL;
   for (uint32_t k = 0; to && k < b->loop->nindex; k++) {
@@ -142,7 +142,7 @@ typedef struct {
   uint32_t *to;  // where each axis of x is in the result
 } SoftmaxBoxes;
 
-static bool softmax_boxes(Onnx *o, const Diagram *d, const Box *box, SoftmaxBoxes *s) {
+static bool softmax_boxes(ArrayGraph *o, const Diagram *d, const Box *box, SoftmaxBoxes *s) {
   ScalarMatch m;
   uint32_t e, sum, x, shift, most;
   s->last = each_box(o, d, box->out[0], "a/maximum(b, k)", &m);
@@ -168,11 +168,11 @@ static bool softmax_boxes(Onnx *o, const Diagram *d, const Box *box, SoftmaxBoxe
   return s->to && reduces_axis(o, d, largest, s->to, s->axis) && largest->in[0] == s->x;
 }
 
-Id known_softmax(Onnx *o, const Diagram *d, const Box *box, const Id *of_wire) {
+Id known_softmax(ArrayGraph *o, const Diagram *d, const Box *box, const Id *of_wire) {
   SoftmaxBoxes s;
   if (!softmax_boxes(o, d, box, &s)) return 0;
   Id x = of_wire[s.x];
-  GraphValue v = *onnx_value(o, x);
+  GraphValue v = *arrays_value(o, x);
   uint32_t axis = 0, *back = NEW_ARRAY(o->a, uint32_t, v.rank + 1);
   for (uint32_t k = 0; k < v.rank; k++) {
     if (s.to[k] >= v.rank) return 0;
@@ -180,7 +180,7 @@ Id known_softmax(Onnx *o, const Diagram *d, const Box *box, const Id *of_wire) {
     if (s.to[k] == s.axis) axis = k;
   }
   if (v.rank != s.last->loop->out.rank || !has_finite(o, d, s.x, axis, 0)) return 0;
-  Id made = onnx_node(o, "Softmax", 1, &x, &v);
-  onnx_attribute_number(o, made, "axis", axis);
-  return onnx_transpose(o, made, back);
+  Id made = arrays_node(o, "Softmax", 1, &x, &v);
+  arrays_attribute_number(o, made, "axis", axis);
+  return arrays_transpose(o, made, back);
 }
