@@ -1,5 +1,7 @@
 // The questions by name, and the answers that are a place or a list of places.
-#include "edit/edit_own.h"
+#include "edit/context.h"
+
+#include "io/data/data.h"
 
 static const struct {
   const char *name;
@@ -38,21 +40,36 @@ static const EditUse *use_here(const EditAsk *q) {
   return u && span_now(q, u->at, &at) ? u : NULL;
 }
 
-static bool hover_word(EditAsk *q, JsonOut *j) {
-  uint32_t at, n = word_around(q->now, place_offset(q, q->at), &at);
-  if (!n) return false;
-  const char *text = arena_text(q->arena, q->now->text + at, n);
+// A set of data by its name, with its fields.
+static const char *set_text(Arena *a, const char *set) {
+  Buf b = buf_new(a);
+  Field f;
+  buf_printf(&b, "```limn\nfrom %s\n```\nA set of data, with\n", set);
+  for (uint32_t k = 0; set_known_field(set, k, &f); k++)
+    buf_printf(&b, "* `%s : %s`\n", f.name, field_type(a, &f));
+  return b.at;
+}
+
+// A word that is no name of the program: one of the language, a box that is in no text, a set of data.
+static const char *word_text(EditAsk *q, const char *text, uint32_t n) {
   const KnownWord *w = known_word(text);
   const Def *d = w ? NULL : edit_def_named(q->index, text, n);
-  if (!w && !d) w = known_box(q->arena, text);
-  if (!w && !d) return false;
   EditSymbol s = {.kind = NAMED_DEF, .def = d};
+  if (d) return symbol_text(q, &s, d->span);
+  if (!w) w = known_box(q->arena, text);
+  if (w) return arena_format(q->arena, "```limn\n%s\n```\n%s\n", w->form, w->doc);
+  return set_is_known(text) ? set_text(q->arena, text) : NULL;
+}
+
+static bool hover_word(EditAsk *q, JsonOut *j) {
+  uint32_t at, n = word_around(q->now, place_offset(q, q->at), &at);
+  if (!n || context_at(q->arena, q->now, at).no_code) return false;
+  const char *text = word_text(q, arena_text(q->arena, q->now->text + at, n), n);
+  if (!text) return false;
   json_object(j, NULL);
   json_object(j, "contents");
   json_text(j, "kind", "markdown");
-  json_text(j, "value",
-            w ? arena_format(q->arena, "```limn\n%s\n```\n%s\n", w->form, w->doc)
-              : symbol_text(q, &s, d->span));
+  json_text(j, "value", text);
   json_end(j);
   json_range_of(q, j, "range", at, n);
   json_end(j);

@@ -1,19 +1,19 @@
 // What an editor asks: of a program, of one with errors, and of a text that has gone on since.
 #include "host.h"
 
-static const char text[] = "# How long a row is.\n"                              // 0
-                           "box length(x: R[n]) -> R[] = sqrt(sum[n](x * x))\n"  // 1
-                           "box unit(x: R[n]) -> R[n] {\n"                       // 2
-                           "  s = length(x)   # its size\n"                      // 3
-                           "  y[i] = x[i] / s\n"                                 // 4
-                           "  return y\n"                                        // 5
-                           "}\n"                                                 // 6
-                           "axis z = 4\n"                                        // 7
-                           "given v : R[z] from iris.x\n"                        // 8
-                           "learn enc : R[z] -> R[z]\n"                          // 9
-                           "goal same : enc(unit(v)) ~ v by l2\n"                // 10
+static const char text[] = "# How long a row is.\n"                                  // 0
+                           "box length(x: R[n]) -> R[] = sqrt(sum[n](x * x))\n"      // 1
+                           "box unit(x: R[n]) -> R[n] {\n"                           // 2
+                           "  s = length(x)   # its size\n"                          // 3
+                           "  y[i] = x[i] / s\n"                                     // 4
+                           "  return y\n"                                            // 5
+                           "}\n"                                                     // 6
+                           "axis z = 4\n"                                            // 7
+                           "given v : R[z] from iris.x\n"                            // 8
+                           "learn enc : R[z] -> R[z]\n"                              // 9
+                           "goal same : enc(unit(v)) ~ v by l2\n"                    // 10
                            "box three[k, plus: 1](x: R[n]) -> R[n] = k * x + plus\n" // 11
-                           "box use(x: R[n]) -> R[n] = three[2, plus: 3](x)\n";    // 12
+                           "box use(x: R[n]) -> R[n] = three[2, plus: 3](x)\n";      // 12
 
 static const char *at(Limn *l, const char *question, uint32_t line, uint32_t character) {
   LimnAsk a = {.size = sizeof a, .line = line, .character = character, .end_line = line};
@@ -54,6 +54,8 @@ static void what_names_mean(Limn *l) {
   CHECK(has(at(l, "hover", 9, 1), "Declares a learner"));
   CHECK(has(at(l, "hover", 8, 6), "given v : R["));
   CHECK(has(at(l, "hover", 9, 7), "in its place: `dense"));
+  CHECK(has(at(l, "hover", 8, 22), "* `x : R[4]`"));
+  CHECK(!strcmp(at(l, "hover", 3, 20), "null")); // a comment
   CHECK(has(at(l, "definition", 3, 7), "\"line\":1,\"character\":4"));
   CHECK(has(at(l, "definition", 3, 7), "file:///p/net.limn"));
   CHECK(has(at(l, "definition", 4, 11), "\"line\":4,\"character\":4"));    // the index
