@@ -180,7 +180,7 @@ PlaceLine line_moved(MachineBuilder *m, const PlaceLine *l, const Type *own) {
     for (uint32_t k = 0; k < i; k++)
       if (now.at[k]->name == name->name) return *l;
     moved |= name != item.at[i];
-    if (!by) continue;
+    if (by == 0) continue;
     MovedIndex c = {w, name->name, index_less(w, name, by)};
     out.value = with_moved(&c, out.value);
   }
