@@ -31,13 +31,15 @@ void c_file_join(CFile *f, uint32_t axes, bool products) {
              "-fopenmp-simd.\n",
              f->name);
   buf_printf(c, "#include \"%s\"\n\n", f->header);
-  buf_text(c,
-           "#if defined __GNUC__\n"
-           "#pragma GCC diagnostic ignored \"-Wunknown-pragmas\" // omp simd, without its flag\n"
-           "#endif\n"
-           "#if defined __clang__\n"
-           "#pragma clang diagnostic ignored \"-Wpass-failed\" // and loops that stay as they are\n"
-           "#endif\n");
+  buf_text(
+      c,
+      "#if defined __GNUC__\n"
+      "#pragma GCC diagnostic ignored \"-Wunknown-pragmas\" // omp simd, without its flag\n"
+      "#pragma GCC diagnostic ignored \"-Wunused-variable\" // what is read for its place alone\n"
+      "#endif\n"
+      "#if defined __clang__\n"
+      "#pragma clang diagnostic ignored \"-Wpass-failed\" // and loops that stay as they are\n"
+      "#endif\n");
   if (products) buf_printf(c, "#define LIMN_AXES %u\n", axes);
   prelude_write(&all, f->wide ? PRECISION_64 : PRECISION_32);
   buf_text(&all, product_text);
