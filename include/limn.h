@@ -495,10 +495,10 @@ LIMN_API LimnStatus limn_import(Limn *, const char *path, const LimnImport *);
 
 typedef struct {
   size_t size;
-  const char *name; // what is called so alone; NULL: all
-  bool json;        // all of it as one object
-  bool *same;       // out, unless NULL: nothing but names is other
-  const char *out;  // a picture of it: svg, png, pdf, tex, txt, or a page: html; NULL: none
+  const char *name;  // what is called so alone; NULL: all
+  bool json;         // all of it as one object
+  bool *same;        // out, unless NULL: nothing but names is other
+  const char *out;   // a picture of it: svg, png, pdf, tex, txt, or a page: html; NULL: none
   const char *theme; // of the picture: auto, light, dark, mono; NULL: auto
   bool check;        // the faults of the picture are the answer; nothing is written
 } LimnDiff;

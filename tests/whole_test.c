@@ -30,10 +30,9 @@ static const struct {
   const char *name;
   Law *law;
   uint32_t few; // programs in `make test`
-} laws[] = {{"batch", law_batch, 100}, {"names", law_names, 30},   {"naming", law_naming, 12},
-            {"order", law_order, 12},  {"runs", law_runs, 30},     {"engines", law_engines, 40},
-            {"who", law_who, 20},      {"claims", law_claims, 100},
-            {"diff", law_diff, 8}};
+} laws[] = {{"batch", law_batch, 100}, {"names", law_names, 30},    {"naming", law_naming, 12},
+            {"order", law_order, 12},  {"runs", law_runs, 30},      {"engines", law_engines, 40},
+            {"who", law_who, 20},      {"claims", law_claims, 100}, {"diff", law_diff, 8}};
 
 typedef struct {
   Arena *arena;

@@ -16,7 +16,7 @@ Value eval_equation(Body *, Env *, const Syntax *lhs_brackets, const Syntax *exp
 // An argument of a call has indices of its own; those of the left side around it are known in it, as
 // numbers and by their sizes, and so is what `pad` says.
 Value eval_argument(Body *, Env *, const Syntax *, const Eq *around);
-bool is_access(Env *, const Syntax *);         // an indexed read, not a box with options
+bool is_access(Env *, const Syntax *); // an indexed read, not a box with options
 Val eval_product(Body *, Env *, const Syntax *, Eq *);
 // Notes which axes of what a call gave are indices of the equation around it.
 void note_called(Body *, Env *, Eq *, const Syntax *call, const Val *);
