@@ -60,7 +60,7 @@ mkdir -p "$build/tests"
 # depend on it; `make laws` and all other tests compile as users do.
 mkdir -p "$build/tests/quick"
 if real=$(command -v cc); then
-  printf '#!/bin/sh\nexec "%s" "$@" -O0\n' "$real" >"$build/tests/quick/cc.new"
+  printf '#!/bin/sh\nPATH="%s" exec "%s" "$@" -O0\n' "$PATH" "$real" >"$build/tests/quick/cc.new"
   chmod +x "$build/tests/quick/cc.new"
   mv "$build/tests/quick/cc.new" "$build/tests/quick/cc"
 fi

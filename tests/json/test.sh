@@ -29,7 +29,7 @@ refused "a wire of itself" "b['in'][0]['wire'] = 'y'" "it reads what is made lat
 refused "two wires of one name" "d['inputs'][1]['name'] = 'a'" 'there are two wires `a`'
 refused "a size that is not there" "d['inputs'][0]['type']['axes'][0]['size'] = 'm'" '`m` is not among "sizes"'
 refused "a size that is a text" "d['inputs'][0]['type']['axes'][0]['size'] = '1; 2'" '`1; 2` is not a size'
-for size in '9(7' '/n' 'n n' '(n' 'n-' '*2' '1 2' '()'; do
+for size in '9(7' '/n' 'n n' '(n' 'n-' '*2' '1 2' '()' 'n--1'; do
   refused "the size $size" "d['inputs'][0]['type']['axes'][0]['size'] = '$size'" "\`$size\` is not a size"
 done
 refused "a key with a slip" "d['inputs'][0]['type']['axse'] = []" 'diagrams[0].inputs[0].type: there is no key "axse": is it "axes"?'

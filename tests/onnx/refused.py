@@ -65,6 +65,8 @@ CASES = [
     ("it cuts off more than axis 0 has", one("Pad", [[4], ("c", [2], [-3, -3])])),
     ("axis 0 of what it makes would have 1073741828 places", one("Pad", [[4], ("c", [2], [0, 1 << 30])])),
     ("output `y` is made of sizes that only have a name: --set gives them a number", model(value(11, "x0", ["nn", 4]), value(12, "y", [2], 7), node("Shape", ["x0"], ["y"]))),
+    ("-7 is no size of axis 1", one("Reshape", [[4], ("c", [2], [1, -7])])),
+    ("axes 0 and 1 are both -1", one("Reshape", [[4], ("c", [2], [-1, -1])])),
     ("3 pads for 1 axes are not two each", one("Pad", [[4], ("c", [3], [1, 1, 1])])),
     ("a pad is too large", one("Pad", [[4], ("c", [2], [1 << 40, 0])])),
     ("1 repeats for 2 axes", one("Tile", [[4, 4], ("c", [1], [2])])),

@@ -373,6 +373,7 @@ static bool fold_expand(ImpNode *n) {
 static bool fold_shaped(ImpNode *n, const ImpShape *out) {
   Importer *m = n->m;
   ImpValue x = *op_value(n, 0);
+  if (shape_count(out) != shape_count(&x.shape)) return false;
   Id v = value_const(m, x.type, out, x.data);
   value_at(m, v)->known = x.known;
   op_give(n, 0, v);

@@ -77,7 +77,11 @@ bool reshape_shape(ImpNode *n, ImpShape *out) {
       if (i >= x->rank) return op_refuse(n, "there is no axis %u to keep", i);
       out->dim[i] = x->dim[i];
     }
-    if (dim_is(out->dim[i], -1)) open = i;
+    if (!out->dim[i].text && out->dim[i].n < -1)
+      return op_refuse(n, "%lld is no size of axis %u", (long long)out->dim[i].n, i);
+    if (!dim_is(out->dim[i], -1)) continue;
+    if (open != ONNX_RANK_LIMIT) return op_refuse(n, "axes %u and %u are both -1", open, i);
+    open = i;
   }
   if (open == ONNX_RANK_LIMIT) return true;
   // What is the same on both sides is left out, so that no sizes with names have to be divided.

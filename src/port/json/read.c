@@ -175,7 +175,6 @@ static bool text_atom(SizeText *s) {
 }
 
 static bool text_power(SizeText *s) {
-  text_takes(s, "-");
   return text_atom(s) && (!text_takes(s, "^") || text_atom(s));
 }
 
@@ -187,6 +186,7 @@ static bool text_product(SizeText *s) {
 }
 
 static bool text_sum(SizeText *s) {
+  text_takes(s, "-");
   do {
     if (!text_product(s)) return false;
   } while (text_takes(s, "+") || text_takes(s, "-"));

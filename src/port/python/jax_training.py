@@ -177,7 +177,7 @@ def save(p, path):
     header, data = {}, b""
     for name in PATHS:
         key = ".".join(word.replace(".", "_").rstrip("_") for word in name.split("/"))
-        x = np.ascontiguousarray(plain[key])
+        x = np.asarray(plain[key], order="C")  # a number stays one
         kind = {"f8": "F64", "f4": "F32", "i8": "I64", "i4": "I32"}.get(x.dtype.str[1:], "U8")
         header[name] = {"dtype": kind, "shape": list(x.shape), "data_offsets": [len(data), len(data) + x.nbytes]}
         data += x.tobytes()

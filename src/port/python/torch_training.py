@@ -65,7 +65,7 @@ class Training:
                 slopes[name] = slopes[name] if slope is None else slopes[name] + slope
             for name, value in state.items():
                 states.setdefault(name, []).append(value.detach())
-            losses[goal] = float(loss)
+            losses[goal] = loss.item()
         with torch.no_grad():
             for name, value in held.items():
                 self.weights[name].copy_(value)
