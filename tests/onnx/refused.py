@@ -131,6 +131,7 @@ CASES = [
     ("17 axes are too many", one("Unsqueeze", [[4], ("c", [16], list(range(16)))])),
     ("perm has 1 axes, not 2", one("Transpose", [[4, 4]], perm=[0])),
     ("perm has axis 0 twice", one("Transpose", [[4, 4]], perm=[0, 0])),
+    ("perm has axis 0 twice", one("Transpose", [("f", [2, 2], [1, 2, 3, 4])], perm=[0, 0])),
     ("it wants an axis of places and one of real and imaginary parts", one("DFT", [[4]])),
     ("the inverse of one side is not known", one("DFT", [[1, 4, 2]], onesided=1, inverse=1)),
     ("0 is no length", one("DFT", [[1, 4, 1], ("c", [], [0])])),

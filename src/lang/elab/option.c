@@ -20,7 +20,7 @@ static bool is_size_like(Body *b, Env *env, const Syntax *n) {
     if (bind) return bind->size != 0 || bind->has_number;
     Def *d = scope_meaning(env->scope, n);
     double k;
-    return d && (d->kind == DEF_AXIS || (d->kind == DEF_CONST && static_number(b, env, n, &k)));
+    return (d && d->kind == DEF_AXIS) || static_number(b, env, n, &k);
   }
   case N_PAREN:
   case N_NEG:

@@ -323,9 +323,11 @@ static bool fold_transpose(ImpNode *n) {
   int64_t at[ONNX_RANK_LIMIT], in[ONNX_RANK_LIMIT];
   ImpShape out = *x;
   uint32_t axis[ONNX_RANK_LIMIT];
+  bool seen[ONNX_RANK_LIMIT] = {false}; // an axis that comes twice is refused by op_transpose
   for (uint32_t i = 0; i < x->rank; i++) {
     int64_t to = perm.there && perm.n == x->rank ? perm.at[i] : (int64_t)(x->rank - 1 - i);
-    if (!op_axis(n, to, x->rank, &axis[i])) return false;
+    if (!op_axis(n, to, x->rank, &axis[i]) || seen[axis[i]]) return false;
+    seen[axis[i]] = true;
     out.dim[i] = x->dim[axis[i]];
   }
   int64_t *from = new_places(n, &out);
