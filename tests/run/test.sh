@@ -36,6 +36,15 @@ has "it says which" out "FAILS  Half : last(x) = 1   0.125, not 1, off by 0.88"
 "$LIMN" run wrong.limn --out runs/room >out 2>&1
 same "a folder that is taken: status" 1 $?
 has "a folder that is taken: words" out "runs/room holds a run already"
+cat >lost.limn <<'END'
+machine Grows -> (x: R[]) {
+  state x = 1
+  x' = x^2
+}
+run Grows to 3
+END
+"$LIMN" run lost.limn --out lost >out 2>&1
+same "what went wrong stands before the page" "fails error: report" "$(grep -o '^fails\|error:\|^report' out | paste -sd ' ')"
 printf x >file
 "$LIMN" run wrong.limn --out file/x >out 2>&1
 same "a folder that cannot be: status" 3 $?

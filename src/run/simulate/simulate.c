@@ -181,6 +181,8 @@ static bool do_run(Ran *r, uint32_t i) {
   to->done = !to->failed || to->record.time.n > 0;
   to->stopped = r->followed[i].stopped;
   if (to->failed) {
+    tell(r, arena_format(r->w->arena, "fails  %s %s%s", to->name, to->words,
+                         to->done ? arrived(r, &to->record, "it ends") : ", it does not begin"));
     if (r->results->dir && to->done) write_numbers(r, to);
     return false;
   }
@@ -233,10 +235,13 @@ static const char *all_messages(World *w) {
 
 static void tell_claims(const Ran *r) {
   uint32_t held = results_count(r->results, true), failed = results_count(r->results, false);
-  if (held + failed)
-    tell(r,
-         arena_format(r->w->arena, "%u %s, %u %s", held, held == 1 ? "claim holds" : "claims hold",
-                      failed, failed == 1 ? "fails" : "fail"));
+  uint32_t left = r->results->note.check.n - held - failed;
+  const char *rest =
+      !left ? "" : arena_format(r->w->arena, ", %u %s not looked at", left, left == 1 ? "is" : "are");
+  if (held + failed + left)
+    tell(r, arena_format(r->w->arena, "%u %s, %u %s%s", held,
+                         held == 1 ? "claim holds" : "claims hold", failed,
+                         failed == 1 ? "fails" : "fail", rest));
 }
 
 // -- the folder -----------------------------------------------------------------------------------
