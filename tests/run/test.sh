@@ -45,6 +45,9 @@ run Grows to 3
 END
 "$LIMN" run lost.limn --out lost >out 2>&1
 same "what went wrong stands before the page" "fails error: report" "$(grep -o '^fails\|error:\|^report' out | paste -sd ' ')"
+"$LIMN" run lives.limn --out lives --quiet
+same "what happened, by member and place" "0.50:cell[1]:born 0.70:cell[0]:n[1] 1.00:cell[0]:n[0] 1.20:cell[1]:n[1] 1.50:cell[1]:n[0] 1.70:cell[0]:n[1] 2.00:cell[0]:n[0] 2.00:cell[0]:grown 2.20:cell[1]:n[1] 2.25:cell[0]:died 2.50:cell[1]:n[0] 2.50:cell[1]:grown" \
+  "$(awk -F, 'NR > 1 { printf "%.2f:%s:%s ", $1, $2, $3 }' lives/Row.happened.csv | sed 's/ $//')"
 printf x >file
 "$LIMN" run wrong.limn --out file/x >out 2>&1
 same "a folder that cannot be: status" 3 $?

@@ -47,6 +47,7 @@ typedef struct {       // next x = … when …, in a system that flows; jump m 
   bool either;         // the states have a `next` too, which holds where nothing flows
   bool each;           // a guard for each place of the state: each is an event of its own
   bool birth;          // it makes a part begin anew; what is alive at the start is not born then
+  bool death;          // the other way round; it sets nothing
   Span span;
 } SystemEvent;
 

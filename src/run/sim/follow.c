@@ -128,7 +128,7 @@ static bool fail_sliding(const Following *g, const char *why) {
 
 static bool failed(const Following *g) {
   const char *why = solver_error(g->solver);
-  if (g->m->w->diags->errors > g->errors) return true;
+  if (g->flow->broken || g->m->w->diags->errors > g->errors) return true;
   if (!why) return false;
   if (g->flow->odd.e && solver_odd_end(g->solver)) return !flow_blame(g->flow, why);
   if (solver_slide(g->solver)) return fail_sliding(g, why);

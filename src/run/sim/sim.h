@@ -26,9 +26,9 @@ typedef struct {
 
 typedef struct {
   double time;
-  const char *path; // of the part; "" for the system itself
-  const char *what; // the mode it jumps to, or the state that is set
-  uint32_t event;   // of the system's; not where it is read from a table
+  const char *path; // of the part: row[0].ball[2]; "" for the system itself
+  const char *what; // the mode it jumps to, the state that is set, `born`, `died`
+  uint32_t which;   // of all guards; not where it is read from a table
 } Happening;
 
 typedef struct {
