@@ -223,7 +223,19 @@ static double moments_apart(const SimRecord *x, const SimRecord *y, double withi
   return most <= within ? most : INFINITY;
 }
 
+// A part that is born or dies at the very end is there or not by the last digit.
+static bool lives_to_the_end(const SimRecord *x) {
+  double end = x->time.n ? x->time.at[x->time.n - 1] : 0;
+  for (uint32_t i = 0; i < x->happening.n; i++) {
+    const Happening *h = &x->happening.at[i];
+    if (fabs(h->time - end) < 1e-9 && (!strcmp(h->what, "died") || !strcmp(h->what, "born")))
+      return false;
+  }
+  return true;
+}
+
 static double ends_apart(const SimRecord *x, const SimRecord *y) {
+  if (!lives_to_the_end(x) || !lives_to_the_end(y)) return 0;
   double most = 0;
   for (uint32_t i = 0; i < x->sights; i++) {
     const SimChannel *a = &x->channel.at[i], *b = channel(y, a->name);

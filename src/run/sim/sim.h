@@ -18,7 +18,8 @@
 typedef struct {
   const char *name; // a port, a state, or an expression that is shown
   Base base;
-  Id names; // of labels: World.label_names, or 0
+  Id names;         // of labels: World.label_names, or 0
+  const char *unit; // m/s; or NULL
   uint32_t rank;
   int64_t *shape, cells; // of one moment
   VEC(double) value;     // [moments cells]
