@@ -128,7 +128,7 @@ static bool fail_sliding(const Following *g, const char *why) {
 
 static bool failed(const Following *g) {
   const char *why = solver_error(g->solver);
-  if (g->m->w->diags->errors) return true;
+  if (g->flow->broken || g->m->w->diags->errors > g->errors) return true;
   if (!why) return false;
   if (g->flow->odd.e && solver_odd_end(g->solver)) return !flow_blame(g->flow, why);
   if (solver_slide(g->solver)) return fail_sliding(g, why);
@@ -443,6 +443,7 @@ static void tell_note(const Following *g) {
 static bool follow_once(Following *g) {
   Sim *m = g->m;
   record_channels(m->w, m->p, g->number, &g->f->record);
+  g->errors = m->w->diags->errors;
   g->flow = flow_open(m, !has_fixed_steps(m->run));
   if (!g->flow || !open_look(g, g->number) || !flow_drive(g->flow)) return false;
   g->flow->look = g->look;

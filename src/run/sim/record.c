@@ -4,9 +4,10 @@
 
 enum { CELLS_KEPT = 1024 }; // of one thing at one moment, unless it is shown
 
-static SimChannel channel_of(World *w, const char *name, const Type *t) {
+static SimChannel channel_of(World *w, const System *s, const char *name, const Type *t) {
   SimChannel c = {
       .name = name, .base = (Base)t->base, .names = t->names, .rank = t->rank, .cells = 1};
+  if (t->base == BASE_R) c.unit = sight_unit(w, s, name);
   c.shape = NEW_ARRAY(w->arena, int64_t, t->rank + 1);
   if (!type_count(w, t, &c.cells)) c.cells = 1;
   for (uint32_t i = 0; i < t->rank; i++) size_value(w, t->axis[i].size, &c.shape[i]);
@@ -21,13 +22,13 @@ void record_channels(World *w, const Program *p, uint32_t number, SimRecord *r) 
   *r = (SimRecord){.system = s, .flows = s->flows, .sights = sights.n};
   for (uint32_t i = 0; i < sights.n; i++)
     vec_push(w->arena, &r->channel,
-             channel_of(w, name_text(w->names, sights.at[i].name), &sights.at[i].type));
+             channel_of(w, s, name_text(w->names, sights.at[i].name), &sights.at[i].type));
   for (uint32_t i = 0; i < p->ran->show.n; i++) {
     const RunShow *show = &p->ran->show.at[i];
     for (uint32_t k = 0; show->run == number && k < show->seen.n; k++) {
       const Diagram *d = show->seen.at[k].diagram;
       vec_push(w->arena, &r->channel,
-               channel_of(w, show->text.at[k], &d->wire.at[d->out.at[0]].type));
+               channel_of(w, s, show->text.at[k], &d->wire.at[d->out.at[0]].type));
     }
   }
 }

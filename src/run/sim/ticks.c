@@ -89,11 +89,23 @@ static uint32_t find_bad(const Ticking *t, Engine *e, int64_t ticks, double *row
   return 0;
 }
 
+// What is kept ends at the tick that went wrong: what was computed behind it is not the run.
+static void cut(Ticking *t, uint64_t last) {
+  SimRecord *r = &t->f->record;
+  while (r->time.n && r->time.at[r->time.n - 1] > (double)last) r->time.n--;
+  for (uint32_t i = 0; i < r->channel.n; i++) {
+    SimChannel *c = &r->channel.at[i];
+    if ((int64_t)c->value.n > (int64_t)r->time.n * c->cells)
+      c->value.n = r->time.n * (uint32_t)c->cells;
+  }
+}
+
 // That tick once more, by the interpreter: which line made it?
-static bool tell_bad(const Ticking *t, Engine *e, int64_t ticks, double *row) {
+static bool tell_bad(Ticking *t, Engine *e, int64_t ticks, double *row) {
   Sim *m = t->m;
   uint64_t tick;
   uint32_t c = find_bad(t, e, ticks, row, &tick);
+  cut(t, t->done + tick);
   bool state = c < m->sights.n && m->sights.at[c].kind == SEES_STATE;
   put_states(t, e, state && tick ? tick - 1 : tick, row);
   Ids wire = {0};
@@ -128,6 +140,7 @@ static bool tell_clash(Ticking *t, Engine *e, int64_t ticks, double *row) {
   for (int64_t i = 0; i < ticks; i++) {
     if (!(row[i] > 0)) continue;
     t->clash = t->done + (uint64_t)i;
+    cut(t, t->clash);
     put_states(t, e, (uint64_t)i, row);
     const char *when = arena_format(m->arena, "tick %llu", (unsigned long long)t->clash);
     Engine *one = clash_engine(m);

@@ -166,29 +166,43 @@ static bool write_numbers(Ran *r, const SimResult *to) {
 
 // How far it came.
 static const char *arrived(const Ran *r, const SimRecord *record, const char *how) {
-  if (!record->time.n) return arena_format(r->w->arena, ", %s", how);
-  return arena_format(r->w->arena, ", %s at %s%.10g", how, record->flows ? "t = " : "tick ",
+  if (!record->time.n) return ", stopped before its first moment";
+  return arena_format(r->w->arena, ", %s %s%.10g", how, record->flows ? "t = " : "tick ",
                       record->time.at[record->time.n - 1]);
+}
+
+// Each run says what is wrong with it, also where another has said something of the same place.
+static bool follow_alone(Ran *r, uint32_t i) {
+  enum { MESSAGES = 20 };
+  Diags *d = r->w->diags;
+  uint32_t since = d->since;
+  if (d->list.n < since + MESSAGES) d->since = d->list.n;
+  bool good = follow_run(r->results->in, r->results->p, i, &r->time, &r->followed[i]);
+  d->since = since;
+  return good;
 }
 
 static bool do_run(Ran *r, uint32_t i) {
   SimResult *to = &r->results->run.at[i];
   r->running = i;
   r->begun = r->drawn = clock_seconds();
-  to->failed = !follow_run(r->results->in, r->results->p, i, &r->time, &r->followed[i]);
+  to->failed = !follow_alone(r, i);
   to->seconds = clock_seconds() - r->begun;
   to->record = r->followed[i].record;
   to->done = !to->failed || to->record.time.n > 0;
   to->stopped = r->followed[i].stopped;
   if (to->failed) {
+    tell(r,
+         arena_format(r->w->arena, "fails  %s %s%s", to->name, to->words,
+                      to->done ? arrived(r, &to->record, "known up to") : ", it does not begin"));
     if (r->results->dir && to->done) write_numbers(r, to);
     return false;
   }
   bool long_one = to->seconds >= 1 && r->how->tell.redraw; // a log need not know
   const char *took = long_one ? arena_format(r->w->arena, ", %.1f s", to->seconds) : "";
   const SimRecord *record = &to->record;
-  const char *end = !record->halted ? "" : arrived(r, record, "it stops"),
-             *stopped = !to->stopped ? "" : arrived(r, record, "stopped");
+  const char *end = !record->halted ? "" : arrived(r, record, "it stops at"),
+             *stopped = !to->stopped ? "" : arrived(r, record, "stopped at");
   tell(r, arena_format(r->w->arena, "run    %s %s: %llu %s%s%s%s", to->name, to->words,
                        (unsigned long long)record->steps, record->flows ? "steps" : "ticks", end,
                        took, stopped));
@@ -233,10 +247,14 @@ static const char *all_messages(World *w) {
 
 static void tell_claims(const Ran *r) {
   uint32_t held = results_count(r->results, true), failed = results_count(r->results, false);
-  if (held + failed)
-    tell(r,
-         arena_format(r->w->arena, "%u %s, %u %s", held, held == 1 ? "claim holds" : "claims hold",
-                      failed, failed == 1 ? "fails" : "fail"));
+  uint32_t left = r->results->note.check.n - held - failed;
+  const char *rest =
+      !left ? ""
+            : arena_format(r->w->arena, ", %u %s not looked at", left, left == 1 ? "is" : "are");
+  if (held + failed + left)
+    tell(r, arena_format(r->w->arena, "%u %s, %u %s%s", held,
+                         held == 1 ? "claim holds" : "claims hold", failed,
+                         failed == 1 ? "fails" : "fail", rest));
 }
 
 // -- the folder -----------------------------------------------------------------------------------

@@ -51,7 +51,8 @@ bool results_read(Elab *, Program *, const char *dir, Results *, const char **er
 bool numbers_write(const Results *, const SimResult *, const char **error);
 bool numbers_read(Results *, uint32_t run, const char **error);
 const char *one_line(Arena *, const char *text); // spaces and line ends become one space
-const char *cell_name(Arena *, const SimChannel *, int64_t cell);  // x, x[0], g[0 1]
+const char *cell_name(Arena *, const SimChannel *, int64_t cell); // x, x[0], g[0 1]
+const char *record_clock(const SimRecord *); // time, time (s) where there are units, tick
 const char *label_name(World *, const SimChannel *, double value); // NULL: labels have no names
 
 #endif
