@@ -35,6 +35,7 @@ cases="net.limn sees net.limn twice net.limn again net.limn held net.limn plain 
 "$python" make.py "$LIMN" "$work/cases" --train goals.limn turns.limn starts.limn ../../examples/nash.limn
 if [ -n "${torch:-}" ]; then "$python" all.py "$work/cases" torch; else echo "skipped: no PyTorch"; fi
 "$python" all.py "$work/cases" $jax
+for kind in torch jax; do "$python" names.py "$LIMN" "$work" $kind; done
 # The file as a command: from weights of limn, through training, back to limn.
 if [ -n "${torch:-}" ]; then
   "$LIMN" export goals.limn --as safetensors -o "$work/start.safetensors" >/dev/null

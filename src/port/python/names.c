@@ -31,28 +31,27 @@ const char *python_name(Arena *a, const char *text) {
   return b.at;
 }
 
-// What the file itself defines behind all boxes: a box of that name gets another.
-static const char *const module_words[] = {"root",       "with_slope",
-                                           "power",      "through",
-                                           "first_max",  "first_min",
-                                           "orthogonal", "normal",
-                                           "uniform",    "begins",
-                                           "flat",       "tree",
-                                           "formed",     "rule_of",
-                                           "begin",      "keeps_of",
-                                           "seen",       "move",
-                                           "step",       "slopes_of",
-                                           "save",       "main",
-                                           "Training",   "Goals",
-                                           "init",       "read_safetensors",
-                                           "REAL",       "GOALS",
-                                           "PHASES",     "DRAWN",
-                                           "PATHS",      "STATES"};
+// What the file itself defines or uses before its training: a box of that name gets another.
+static const char *const module_words[] = {
+    "root",       "with_slope", "power",   "through", "first_max", "first_min",
+    "orthogonal", "normal",     "uniform", "Goals",   "init",      "read_safetensors",
+    "REAL",       "GOALS",      "PHASES",  "DRAWN",   "PATHS",     "STATES",
+    "list",       "tuple",      "all",     "sorted",  "str",       "super",
+    "KeyError",   "__name__"};
+
+// Whether the training defines or calls it: a function of its own, or one of Python's.
+static bool training_uses(const Python *p, const char *name) {
+  const char *text = p->jax ? jax_training : torch_training;
+  size_t n = strlen(name);
+  for (const char *at = text; (at = strstr(at, name)); at += n)
+    if (at[n] == '(' && !char_is_word(at[-1]) && at[-1] != '.') return true;
+  return false;
+}
 
 const char *python_defined(Python *p, const char *name) {
-  for (uint32_t i = 0; i < COUNT(module_words); i++)
-    if (!strcmp(name, module_words[i])) name = arena_format(p->a, "%s_box", name);
-  return python_unique(p->a, p->taken, name);
+  bool own = training_uses(p, name);
+  for (uint32_t i = 0; i < COUNT(module_words) && !own; i++) own = !strcmp(name, module_words[i]);
+  return python_unique(p->a, p->taken, own ? arena_format(p->a, "%s_box", name) : name);
 }
 
 const char *python_unique(Arena *a, Table *taken, const char *name) {
