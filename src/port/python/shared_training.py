@@ -6,10 +6,10 @@ def begins(name, fronts):
 
 def save(model, path):
     """Weights and states as a safetensors file, under limn's names."""
-    plain = {".".join(word.rstrip("_") for word in key.split(".")): x for key, x in arrays(model).items()}
+    plain = {".".join(word.strip("_") for word in key.split(".")): x for key, x in arrays(model).items()}
     header, data = {}, b""
     for name in PATHS:
-        key = ".".join(word.replace(".", "_").rstrip("_") for word in name.split("/"))
+        key = ".".join(word.replace(".", "_").strip("_") for word in name.split("/"))
         x = np.asarray(plain[key], order="C")  # a number stays one
         kind = {"f8": "F64", "f4": "F32", "i8": "I64", "i4": "I32"}.get(x.dtype.str[1:], "U8")
         header[name] = {"dtype": kind, "shape": list(x.shape), "data_offsets": [len(data), len(data) + x.nbytes]}
