@@ -4,7 +4,7 @@
 import { effect } from "@preact/signals";
 import { ask } from "./client";
 import { Away } from "./connection";
-import type { Picture } from "./protocol";
+import type { Picture, View } from "./protocol";
 import { drawFault, drawn, look, path, pictures } from "./state";
 
 let busy = false;
@@ -13,7 +13,7 @@ let width = 900;
 
 /** What the picture pane can show without being zoomed out; wider pictures are broken into rows. */
 export function paneWidth(pixels: number): void {
-  const wanted = Math.max(560, Math.round(pixels / 80) * 80);
+  const wanted = Math.max(400, Math.round(pixels / 80) * 80);
   if (wanted === width) return;
   width = wanted;
   redraw();
@@ -28,9 +28,21 @@ function nameToDraw(): string | null {
   return !first || first.kind === "goals" ? null : first.name;
 }
 
+/** Which views can be opened further; the others show all there is. */
+export const hasLevels = (view: View): boolean => view === "plain" || view === "lens";
+export const canOpen = (view: View): boolean => hasLevels(view) || view === "grad";
+
 export const lookParams = () => {
   const l = look.value;
-  return { name: nameToDraw(), view: l.view, level: l.level, open: l.open, close: l.close, cost: l.cost, width };
+  return {
+    name: nameToDraw(),
+    view: l.view,
+    width,
+    ...(hasLevels(l.view) && l.level !== "model" ? { level: l.level } : {}),
+    ...(canOpen(l.view) && l.open.length ? { open: l.open } : {}),
+    ...(canOpen(l.view) && l.close.length ? { close: l.close } : {}),
+    ...(l.cost ? { cost: true } : {}),
+  };
 };
 
 async function drawOnce(): Promise<void> {

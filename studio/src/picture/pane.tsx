@@ -51,15 +51,29 @@ function Names() {
   );
 }
 
+/** A choice of few: buttons side by side, or a list where the pane is too narrow for them. */
 function Segments<T extends string>(p: { label: string; all: [T, string, string?][]; now: T; set: (v: T) => void }) {
   return (
-    <div class="segments" role="group" aria-label={p.label}>
-      {p.all.map(([value, words, hint]) => (
-        <button key={value} aria-pressed={p.now === value} title={hint} onClick={() => p.set(value)}>
-          {words}
-        </button>
-      ))}
-    </div>
+    <>
+      <div class="segments" role="group" aria-label={p.label}>
+        {p.all.map(([value, words, hint]) => (
+          <button key={value} aria-pressed={p.now === value} title={hint} onClick={() => p.set(value)}>
+            {words}
+          </button>
+        ))}
+      </div>
+      <label class="chooser instead">
+        <span class="hidden">{p.label}</span>
+        <select value={p.now} onChange={(e) => p.set((e.currentTarget as HTMLSelectElement).value as T)}>
+          {p.all.map(([value, words]) => (
+            <option key={value} value={value}>
+              {words}
+            </option>
+          ))}
+        </select>
+        <Icon name="down" />
+      </label>
+    </>
   );
 }
 

@@ -173,7 +173,7 @@ export function Game({ numbers }: { numbers: NumberEntry[] }) {
         <button onClick={() => void begin(starts)}>Begin again</button>
         <label class="slider">
           <span>Speed</span>
-          <input type="range" min="1" max="100" value={speed} onInput={(e) => setSpeed(Number((e.currentTarget as HTMLInputElement).value))} />
+          <input type="range" min="1" max="100" value={speed} aria-label="Speed" onInput={(e) => setSpeed(Number((e.currentTarget as HTMLInputElement).value))} />
         </label>
       </div>
       <p class="small soft" role="status">

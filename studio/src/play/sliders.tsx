@@ -52,7 +52,7 @@ function Values({ label, input, data, change }: { label: string; input: Input; d
             {data.length > 1 ? ` ${i}` : ""}
           </span>
           <output>{v.toFixed(2)}</output>
-          <input type="range" min="-3" max="3" step="0.01" value={v} onInput={(e) => change(data.map((x, k) => (k === i ? Number((e.currentTarget as HTMLInputElement).value) : x)))} />
+          <input type="range" min="-3" max="3" step="0.01" value={v} aria-label={`${label} ${i}`} onInput={(e) => change(data.map((x, k) => (k === i ? Number((e.currentTarget as HTMLInputElement).value) : x)))} />
         </label>
       ))}
       {data.length > 1 && (
