@@ -73,11 +73,16 @@ GIVEN = $(CPPFLAGS) $(CFLAGS) $(if $(findstring -flto,$(CFLAGS)),-fno-lto)
 COMPILE = $(CC) $(OWN) $(HARD) $(GIVEN) $(SPECIAL)
 LINK = $(CC) $(OWN) $(HARD) $(GIVEN) $(call harden,link) $(LDFLAGS)
 
-SOURCE := $(sort $(shell find src -name "*.c" -not -path "src/cli/*"))
+SOURCE := $(sort $(shell find src -name "*.c" -not -path "src/cli/*" -not -path "src/studio/*"))
 # Texts that are part of the library.
 EMBEDDED := library prelude product_text torch_training jax_training
 OBJECT := $(SOURCE:src/%.c=$(BUILD)/%.o) $(EMBEDDED:%=$(BUILD)/%.o)
-CLI := $(patsubst src/%.c,$(BUILD)/%.o,$(sort $(wildcard src/cli/*.c))) $(BUILD)/cli/commands_text.o
+# The studio wants libmicrohttpd; without it limn says so when it is asked for.
+HTTP_LIBS := $(shell $(PKG_CONFIG) --libs libmicrohttpd 2>/dev/null)
+HTTP_CFLAGS := $(if $(HTTP_LIBS),-DLIMN_HTTP $(shell $(PKG_CONFIG) --cflags libmicrohttpd 2>/dev/null))
+STUDIO := $(if $(HTTP_LIBS),$(patsubst src/%.c,$(BUILD)/%.o,$(sort $(wildcard src/studio/*.c))) $(BUILD)/studio/page_files.o)
+GROUND := $(patsubst src/%.c,$(BUILD)/%.o,$(sort $(wildcard src/base/*.c src/io/bytes/*.c)))
+CLI := $(patsubst src/%.c,$(BUILD)/%.o,$(sort $(wildcard src/cli/*.c))) $(BUILD)/cli/commands_text.o $(STUDIO)
 TESTS := $(sort $(wildcard tests/*_test.c))
 TEST_BIN := $(TESTS:tests/%.c=$(BUILD)/tests/%)
 HELP := $(filter-out $(TESTS),$(sort $(wildcard tests/*.c)))
@@ -121,10 +126,25 @@ $(BUILD)/flags: FORCE
 	@printf '%s\n' '$(subst ','\'',$(FLAGS))' >$@.new
 	@if cmp -s $@.new $@; then rm -f $@.new; else CC="$(CC)" CPPFLAGS="$(IMAGE_CFLAGS) $(CPPFLAGS) $(CFLAGS)" tools/packages.sh --look build && mv $@.new $@; fi
 
-# The command line is built on what everybody else gets.
-$(BUILD)/limn: $(CLI) $(BUILD)/liblimn.a
-	$(Q)$(LINK) $(call harden,program) -o $@ $^ $(LDLIBS)
+# The command line is built on what everybody else gets; the studio has texts, files and JSON of its own beside it.
+$(BUILD)/limn: $(CLI) $(BUILD)/liblimn.a $(if $(STUDIO),$(BUILD)/libground.a)
+	$(Q)$(LINK) $(call harden,program) -o $@ $^ $(HTTP_LIBS) $(LDLIBS)
 	@echo "$@"
+$(BUILD)/libground.a: $(GROUND)
+	$(Q)rm -f $@ && $(ARCHIVE) $@ $^
+# The studio's page, as it is built in studio/dist.
+PAGE := $(sort $(wildcard studio/dist/* studio/dist/*/*))
+$(BUILD)/studio/page_files.c: $(PAGE) tools/embed_files.sh Makefile
+	@mkdir -p $(@D)
+	$(Q)tools/embed_files.sh studio/studio_own.h studio/dist >$@
+$(BUILD)/studio/page_files.o: $(BUILD)/studio/page_files.c $(BUILD)/flags
+	$(Q)$(COMPILE) -MMD -MP -c -o $@ $<
+# Whether it is there may change.
+$(BUILD)/http: FORCE
+	@mkdir -p $(@D)
+	@echo '$(HTTP_CFLAGS) $(HTTP_LIBS)' >$@.new; if cmp -s $@.new $@; then rm -f $@.new; else mv $@.new $@; fi
+$(STUDIO) $(BUILD)/cli/studio.o: SPECIAL += $(HTTP_CFLAGS)
+$(STUDIO) $(BUILD)/cli/studio.o: $(BUILD)/http
 # The library as one object, in which everything but limn_* is local. (On macOS `ld -r` does that by itself.)
 $(BUILD)/liblimn.a: $(BUILD)/liblimn.o
 	$(Q)rm -f $@ && $(ARCHIVE) $@ $^

@@ -144,6 +144,8 @@ typedef struct {
   const char *library;              // the address of the library's text; NULL: "limn:library.limn"
   bool utf8;                        // characters are bytes; otherwise units of UTF-16
   bool no_declaration;              // of `references`: without the declaration
+  const char *root; // the folder that file:/// is, without links and a slash at its end; NULL: that
+                    // of the disk
 } LimnAsk;
 // The answer as JSON, in the shapes of the Language Server Protocol; "null": there is none. The
 // questions are messages, hover, definition, references, highlight, prepareRename, rename,
@@ -162,7 +164,9 @@ typedef struct {
   void (*send)(void *context, const char *message, size_t n);
   void *context;
   const char *const
-      *read; // folders that programs may read besides their own; ended by NULL, or NULL
+      *read;        // folders that programs may read besides their own; ended by NULL, or NULL
+  const char *root; // the folder that file:/// is, as in LimnAsk: no text outside of it is opened
+  bool editor;      // it is told nothing but what the Language Server Protocol has
 } LimnServe;
 LIMN_API LimnServer *limn_server_open(const LimnServe *); // NULL: no memory, or no options
 LIMN_API LimnStatus limn_server_take(LimnServer *, const char *message, size_t n);

@@ -116,6 +116,7 @@ static const char *ask(ApiCall *c, const char *question, const LimnAsk *how, boo
                .end = {how->end_line, how->end_character},
                .text = how->text,
                .library = how->library,
+               .root = how->root,
                .utf8 = how->utf8,
                .no_declaration = how->no_declaration,
                .cost = cost ? cost_text : NULL,

@@ -53,6 +53,7 @@ typedef struct {
   EditPlace at, end;
   const char *text;    // of `rename`: the new name
   const char *library; // the address of the library's text
+  const char *root;    // the folder that file:/// is, or NULL
   bool utf8;           // characters are bytes; otherwise units of UTF-16
   bool no_declaration; // of `references`: those behind it only
   // What a declaration costs, in a line; or NULL. Of what `hover` is about.

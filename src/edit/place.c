@@ -152,7 +152,8 @@ const char *edit_uri(const EditAsk *q, uint32_t file) {
   if (library && library->file == file) return q->library ? q->library : "limn:library.limn";
   if (f->path[0] != '/') return f->path;
   Buf b = buf_new(q->arena);
+  bool below = q->root && path_is_below(q->root, f->path);
   buf_text(&b, "file://");
-  add_path(&b, f->path);
+  add_path(&b, f->path + (below ? strlen(q->root) : 0));
   return b.at;
 }

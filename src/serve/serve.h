@@ -82,5 +82,14 @@ const char *serve_capabilities(LimnServer *);
 // A place of the protocol; false: it is none.
 bool serve_place(const Json *, uint32_t *line, uint32_t *character);
 const char *serve_text(const Json *object, const char *key); // NULL: there is none
+LimnAsk serve_asking(const LimnServer *);
+// The text that a request is about, looked at; now: as it is now. NULL: it was refused.
+ServedText *serve_asked(const ServeCall *, bool now);
+const char *serve_reason(Limn *); // the last message that has no place: why something was refused
+
+// pictures.c
+void served_looked(LimnServer *, ServedText *); // limn/looked
+void serve_picture(const ServeCall *);
+void serve_base64(Buf *, const char *bytes, size_t n); // in quotes
 
 #endif
