@@ -12,8 +12,10 @@ export class HttpConnection implements Connection {
   private reached: (there: boolean) => void = () => {};
   private next = 1;
   private opening: Promise<void> | null = null;
-  // POSTs may overtake each other on the way; what was told must have arrived before anything later leaves.
+  // POSTs may overtake each other on the way; what was told must have arrived before anything later leaves. Changes of a text that
+  // wait for their turn are told together, so that whoever types faster than the other side reads is never far ahead of it.
   private told: Promise<unknown> = Promise.resolve();
+  private waiting: { method: string; params: any } | null = null;
 
   on(method: string, listener: Listener) {
     return this.listeners.on(method, listener);
@@ -49,6 +51,7 @@ export class HttpConnection implements Connection {
       }
     }
     this.told = Promise.resolve();
+    this.waiting = null;
     this.listen();
     await this.opened();
     this.reached(true);
@@ -112,6 +115,21 @@ export class HttpConnection implements Connection {
 
   notify(method: string, params: Params = {}): void {
     const session = this.session;
-    if (session) this.told = this.told.then(() => this.post({ jsonrpc: "2.0", method, params }, session)).catch(() => {});
+    if (!session || this.joined(method, params)) return;
+    const message = { method, params: params as any };
+    this.waiting = message;
+    const send = () => {
+      if (this.waiting === message) this.waiting = null;
+      return this.post({ jsonrpc: "2.0", ...message }, session);
+    };
+    this.told = this.told.then(send).catch(() => {});
+  }
+
+  /** A change of a text behind one of the same text that has not left yet becomes part of it. */
+  private joined(method: string, params: any): boolean {
+    const last = this.waiting;
+    if (method !== "textDocument/didChange" || last?.method !== method || last.params.textDocument.uri !== params.textDocument.uri) return false;
+    last.params = { textDocument: params.textDocument, contentChanges: [...last.params.contentChanges, ...params.contentChanges] };
+    return true;
   }
 }

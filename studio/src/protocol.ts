@@ -51,6 +51,7 @@ export interface Picture {
   version: number;
   picture: string;
   text: string;
+  cost?: unknown;
 }
 export interface PaletteBox {
   name: string;

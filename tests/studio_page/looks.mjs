@@ -1,7 +1,7 @@
 // How it looks and what is told to those who do not see it: two sizes, two themes, contrast, names, no jumps.
 
 import { mkdirSync } from "node:fs";
-import { caretToEnd, must, until } from "./help.mjs";
+import { caretToEnd, must, saved, until } from "./help.mjs";
 import { PROGRAM, using } from "./write.mjs";
 
 const shots = process.env.SHOTS; // a folder for pictures to look at
@@ -110,18 +110,24 @@ async function tree(browser) {
   });
 }
 
+/** Where everything stands that should not move while one writes. */
+const standing = (page) =>
+  page.evaluate(() => {
+    const rect = (e) => Object.values(e.getBoundingClientRect().toJSON()).map(Math.round).join();
+    const fixed = [...document.querySelectorAll(".top, .train, .text-pane, .picture-pane, .bar, .bar button, .frame, .zoom, .count-line")];
+    return [...fixed, document.querySelector(".editor").shadowRoot.querySelector(".cm-line")].map((e) => `${e.className} ${rect(e)}`).join("\n");
+  });
+
 async function steady(browser) {
   await using(browser, { "a.limn": PROGRAM }, async (page) => {
-    await page.evaluate(() => {
-      window.jumps = 0;
-      new PerformanceObserver((list) => list.getEntries().forEach((e) => (window.jumps += e.value))).observe({ type: "layout-shift", buffered: false });
-    });
     await caretToEnd(page);
+    await saved(page);
+    const before = await standing(page);
     await page.keyboard.type("box bad(x: R[5]) -> R[3] = guess(x)\n");
     await until("the message", async () => /1 error/.test(await page.locator(".count-line").innerText()));
-    await page.waitForTimeout(600);
-    const jumps = await page.evaluate(() => window.jumps);
-    must(jumps < 0.02, `the layout jumps by ${jumps}`);
+    await saved(page);
+    const after = await standing(page);
+    must(after === before, `the layout jumps:\n${before}\n${after}`);
   });
 }
 

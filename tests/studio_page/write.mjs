@@ -144,11 +144,11 @@ async function conflict(browser) {
 async function keyboard(browser) {
   await using(browser, { "a.limn": PROGRAM, "b.limn": "box keep(x: R[3]) -> R[3] = x\n" }, async (page) => {
     await page.keyboard.press("Control+k");
-    await page.getByRole("combobox").fill("open b");
+    await page.getByRole("combobox", { name: "What would" }).fill("open b");
     await page.keyboard.press("Enter");
     await until("the other file", async () => (await textOf(page)).includes("keep"));
     await page.keyboard.press("Control+k");
-    await page.getByRole("combobox").fill("open a");
+    await page.getByRole("combobox", { name: "What would" }).fill("open a");
     await page.keyboard.press("Enter");
     await until("back again", async () => (await textOf(page)).includes("guess"));
     await until("its picture", () => page.locator(".sheet g.glyph").count());

@@ -2,7 +2,7 @@
 
 import { useEffect, useRef } from "preact/hooks";
 import { ask } from "../client";
-import { lookParams } from "../drawing";
+import { hasLevels, lookParams } from "../drawing";
 import type { Level, View } from "../protocol";
 import { drawFault, drawn, look, paletteOpen, path, pictures, sayFault } from "../state";
 import { Icon, IconButton } from "../ui/icons";
@@ -85,12 +85,27 @@ const EXPORTS = [
   ["txt", "text/plain", "Text, for terminals"],
 ] as const;
 
+/** Two dots for a unit, as `limn draw` does; the browser paints it. */
+async function paint(svg: string): Promise<Blob> {
+  const image = new Image();
+  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
+  await image.decode();
+  const canvas = document.createElement("canvas");
+  canvas.width = 2 * image.naturalWidth;
+  canvas.height = 2 * image.naturalHeight;
+  const g = canvas.getContext("2d")!;
+  g.fillStyle = "#fff";
+  g.fillRect(0, 0, canvas.width, canvas.height);
+  g.drawImage(image, 0, 0, canvas.width, canvas.height);
+  return new Promise((done, fail) => canvas.toBlob((b) => (b ? done(b) : fail(new Error("The picture is too large for this browser."))), "image/png"));
+}
+
 async function download(as: string, type: string): Promise<void> {
   try {
-    const { picture } = await ask("limn/picture", { ...lookParams(), theme: "light", as });
-    const bytes = as === "pdf" || as === "png" ? Uint8Array.from(atob(picture), (c) => c.charCodeAt(0)) : picture;
+    const { picture } = await ask("limn/picture", { ...lookParams(), theme: "light", as: as === "png" ? "svg" : as });
+    const bytes = as === "pdf" ? Uint8Array.from(atob(picture), (c) => c.charCodeAt(0)) : picture;
     const a = document.createElement("a");
-    a.href = URL.createObjectURL(new Blob([bytes], { type }));
+    a.href = URL.createObjectURL(as === "png" ? await paint(picture) : new Blob([bytes], { type }));
     a.download = `${look.value.name ?? (path.value ?? "picture").replace(/.*\/|\.limn$/g, "")}.${as}`;
     a.click();
     setTimeout(() => URL.revokeObjectURL(a.href), 10_000);
@@ -116,7 +131,7 @@ function Bar() {
       </button>
       <Names />
       <Segments label="View" all={VIEWS} now={l.view} set={(v) => (look.value = { ...l, view: v })} />
-      <Segments label="Level" all={LEVELS} now={l.level} set={(v) => (look.value = { ...l, level: v, open: [], close: [] })} />
+      {hasLevels(l.view) && <Segments label="Level" all={LEVELS} now={l.level} set={(v) => (look.value = { ...l, level: v, open: [], close: [] })} />}
       <button class="quiet" aria-pressed={l.cost} onClick={() => (look.value = { ...l, cost: !l.cost })} title="What each box costs">
         Cost
       </button>
@@ -170,6 +185,7 @@ export function PicturePane() {
           {!picture && <Empty />}
         </div>
         <Zoom />
+        {picture?.cost && look.value.cost && <Cost of={picture.cost} />}
         {wanted.value && (
           <div class="wanted" role="status">
             {wanted.value.words}
@@ -186,6 +202,37 @@ export function PicturePane() {
         {picture?.text}
       </div>
     </section>
+  );
+}
+
+/** Operations and numbers kept, as polynomials in the axes whose sizes are open. */
+function Cost({ of }: { of: unknown }) {
+  const cost = ((of as any).cost ?? of) as Record<string, Record<string, string | number>>;
+  const ways = (["forward", "reverse"] as const).filter((w) => cost[w]);
+  if (!ways.length) return null;
+  return (
+    <table class="cost">
+      <thead>
+        <tr>
+          <th />
+          {ways.map((w) => (
+            <th key={w} scope="col">
+              {w}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {Object.keys(cost[ways[0]]).map((row) => (
+          <tr key={row}>
+            <th scope="row">{row}</th>
+            {ways.map((w) => (
+              <td key={w}>{String(cost[w][row]).replace(/\*/g, "·")}</td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
   );
 }
 
