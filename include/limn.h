@@ -450,6 +450,7 @@ typedef struct {
   bool grad;         // the reverse derivative of a box or learner
   bool who;          // which goals move which learners
   bool unfold;       // a wiring as a network from left to right, and from inside to outside
+  bool places;       // svg: groups say where the program says what they are (docs/protocol.md)
 } LimnDraw;
 // LIMN_GOOD: there is a picture. A program with errors is drawn as far as it is known, with its
 // messages.
