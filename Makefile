@@ -5,6 +5,7 @@
 # make deb      build/limn_VERSION_ARCH.deb and build/python3-limn_VERSION_all.deb
 # make python   the Python module with the library inside, as a wheel: build/python/limn-VERSION-….whl
 # make vsix     the extension for Visual Studio Code: build/limn-VERSION.vsix
+# make studio-page  the studio's page anew, from studio/src into studio/dist: needs npm
 # make deps     installs the Debian packages that building and testing need
 # make demo     builds, learns to edit faces, and writes a page to look at: demo/report.html
 # make test     everything (SAN=1: under the sanitizers; ONLY=draw,cli,block_test: only these; JOBS=2: so many at once)
@@ -106,7 +107,7 @@ endif
 PRODUCTS := $(BUILD)/limn $(BUILD)/liblimn.a $(BUILD)/$(SHARED_LINK)
 
 .PHONY: FORCE all bless check clean deb demo deps deps-build docs draw-random examples format format-check fuzz
-.PHONY: fuzz-plain gallery glyphs help install laws onnx onnx-damage packages python rooms shapes share torture uninstall vsix
+.PHONY: fuzz-plain gallery glyphs help install laws onnx onnx-damage packages python rooms shapes share studio-page torture uninstall vsix
 .PHONY: test test-c test-long test-models test-onnx test-python test-python-out
 .PHONY: bench bench-c bench-check bench-draw bench-gates bench-gemm bench-lsp bench-machines bench-neurons bench-ode bench-prelude bench-stiff bench-strip
 # A second make, so that all cores are used without being asked for.
@@ -234,6 +235,10 @@ demo: deps-build
 	+@$(PARALLEL) $(BUILD)/limn
 	@tools/demo.sh $(BUILD)/limn
 # These alone install packages, and say which: Debian's.
+# The page is in the repository as it is built, so that nobody needs npm to build limn.
+studio-page:
+	@if command -v npm >/dev/null; then cd studio && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error && node build.mjs && ls -l dist; \
+	else echo "npm is not here (on Debian: apt install npm); studio/dist stays as it is"; fi
 deps:
 	@$(PACKAGES) build test format clang
 deps-build:
