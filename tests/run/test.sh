@@ -62,6 +62,14 @@ has "another unit in a table" out 'flow.csv: column `flow (L/s)`, but `flow` is 
 printf 'time (min),flow\n0,1\n2,1\n' >flow.csv
 "$LIMN" run tank.limn --plain >out 2>&1
 has "and of time" out 'flow.csv: column `time (min)`, but `time` is in s'
+# runs side by side: the same words, numbers and states, whoever follows them; on a terminal, how far all are
+"$LIMN" run sweep.limn --threads 1 --out one/swept >out 2>&1
+"$LIMN" run sweep.limn --threads 3 --out many/swept >out.many 2>&1
+same "side by side, the same is said" "$(sed 's/one.swept//' out)" "$(sed 's/many.swept//' out.many)"
+same "of all of them" "18 11 2" "$(grep -c '^run \|^fails ' out) $(grep -c '^holds' out) $(grep -c '^fails \|^FAILS\|error:' out)"
+same "and the same is left" "report.html run.json" "$(diff -rq one/swept many/swept | sed 's/.* one.swept.\(.*\) and .*/\1/' | paste -sd ' ')"
+/usr/bin/python3 -c 'import pty, sys; pty.spawn(sys.argv[1:])' "$LIMN" run sweep.limn --threads 3 --plain >out 2>&1 </dev/null
+has "how far they are" out " of 18 runs, "
 printf x >file
 "$LIMN" run wrong.limn --out file/x >out 2>&1
 same "a folder that cannot be: status" 3 $?

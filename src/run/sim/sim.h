@@ -79,6 +79,8 @@ typedef struct {
 
 // False with a diagnostic. `number` is the run's, among those of the program.
 bool follow_run(Elab *, Program *, uint32_t number, const SimOptions *, Followed *);
+// What another world found of the same program's run.
+void followed_copy(World *, const Program *, uint32_t run, const Followed *from, Followed *to);
 
 typedef struct {
   bool holds;

@@ -3,28 +3,13 @@
 // Each gives a line. Numbers and words go to a run folder, which is made before the first
 // run begins, so that what cannot be written is known before the work. Whatever happens, the folder
 // says how it ended; what was followed until then is in it.
-#include "run/simulate/simulate.h"
+#include "run/simulate/simulate_own.h"
 
 #include "run/feed/feed.h"
 
 #include <math.h>
 
 enum { DRAWS_A_SECOND = 10 };
-
-typedef struct {
-  Results *results;
-  World *w;
-  const LimnRun *how;
-  SimOptions time;
-  Followed *followed; // [run]
-  uint32_t running;   // its number
-  double begun, drawn;
-  Arrays weights;
-  const char *file;
-  const char *before; // a folder of runs that these go on with; or NULL
-  uint64_t program;   // its hash
-  Outcome end;        // where it is not the program that is wrong
-} Ran;
 
 static void tell(const Ran *r, const char *text) {
   if (!r->how->quiet) tell_line(&r->how->tell, text);
@@ -40,19 +25,35 @@ static bool wrong(Ran *r, const char *why) {
   return diag_refuse(r->w->diags, (Span){0}, "%s", why);
 }
 
-// At most ten times a second, and not in the first tenth.
+static bool draws_now(Ran *r, double now) {
+  if (!r->how->tell.redraw || r->how->quiet || now - r->drawn < 1.0 / DRAWS_A_SECOND) return false;
+  r->drawn = now;
+  return true;
+}
+
+// At most ten times a second, and not in the first tenth. Others who are at work are told together.
+void ran_redraw(Ran *r, double part) {
+  const LimnTell *to = &r->how->tell;
+  double now = clock_seconds(), took = now - r->begun, all = part;
+  char text[160];
+  if (!draws_now(r, now)) return;
+  uint32_t done = 0, n = crew_progress(r->crew, &all, &done);
+  if (n) part = all, took = now - r->first;
+  int length =
+      n ? snprintf(text, sizeof text, "run    %u of %u runs, %3.0f %%", done, n, 100 * part)
+        : snprintf(text, sizeof text, "run    %.60s %3.0f %%", r->results->run.at[r->running].name,
+                   fmin(part, 1) * 100);
+  if (took > 1 && part > 0 && length > 0)
+    snprintf(text + length, sizeof text - (size_t)length, ", %.0f s left",
+             took * (1 - part) / part);
+  to->redraw(to->context, text);
+}
+
 static void progress(void *context, double part) {
   Ran *r = context;
-  const LimnTell *to = &r->how->tell;
-  double now = clock_seconds(), took = now - r->begun;
-  char text[160];
-  if (!to->redraw || r->how->quiet || now - r->drawn < 1.0 / DRAWS_A_SECOND) return;
-  r->drawn = now;
-  int n = snprintf(text, sizeof text, "run    %.60s %3.0f %%", r->results->run.at[r->running].name,
-                   fmin(part, 1) * 100);
-  if (took > 1 && part > 0 && n > 0)
-    snprintf(text + n, sizeof text - (size_t)n, ", %.0f s left", took * (1 - part) / part);
-  to->redraw(to->context, text);
+  crew_ask(r);
+  crew_at(r->crew, r->running, part);
+  ran_redraw(r, part);
 }
 
 // -- what a run needs to go on --------------------------------------------------------------------
@@ -113,8 +114,7 @@ static bool run_saved(void *context, uint32_t run, SavedRun *out) {
     return false;
   if (program && !strcmp(program, now)) return true;
   return wrong(r, arena_format(r->w->arena, "cannot resume %s: the program has changed: %s",
-                               r->results->dir,
-                               program_differs(r->w, r->results->p, r->results->dir)));
+                               r->results->dir, program_differs(r->w, r->p, r->results->dir)));
 }
 
 static bool run_before(void *context, uint32_t run, SavedRun *out) {
@@ -129,12 +129,12 @@ static bool put_sources(void *context, Store *s) {
   const Ran *r = context;
   Table *known = table_new(r->w->arena);
   paths_add(known, &r->weights);
-  return store_add_sources(r->results->in, r->results->p, s, known);
+  return store_add_sources(r->in, r->p, s, known);
 }
 
 static bool put_weights(void *context, Store *s) {
   const Ran *r = context;
-  return store_put_all(r->results->in, r->results->p, s, &r->weights, r->file);
+  return store_put_all(r->in, r->p, s, &r->weights, r->file);
 }
 
 static bool is_machine_run(Arena *a, const char *dir) {
@@ -172,22 +172,26 @@ static const char *arrived(const Ran *r, const SimRecord *record, const char *ho
 }
 
 // Each run says what is wrong with it, also where another has said something of the same place.
-static bool follow_alone(Ran *r, uint32_t i) {
+void messages_apart(Diags *d, uint32_t *since) {
   enum { MESSAGES = 20 };
-  Diags *d = r->w->diags;
-  uint32_t since = d->since;
-  if (d->list.n < since + MESSAGES) d->since = d->list.n;
-  bool good = follow_run(r->results->in, r->results->p, i, &r->time, &r->followed[i]);
-  d->since = since;
+  *since = d->since;
+  if (d->list.n < d->since + MESSAGES) d->since = d->list.n;
+}
+
+bool ran_follow(Ran *r, uint32_t i, Followed *to, double *seconds) {
+  uint32_t since;
+  r->running = i;
+  r->begun = r->drawn = clock_seconds();
+  messages_apart(r->w->diags, &since);
+  bool good = follow_run(r->in, r->p, i, &r->time, to);
+  r->w->diags->since = since;
+  *seconds = clock_seconds() - r->begun;
   return good;
 }
 
 static bool do_run(Ran *r, uint32_t i) {
   SimResult *to = &r->results->run.at[i];
-  r->running = i;
-  r->begun = r->drawn = clock_seconds();
-  to->failed = !follow_alone(r, i);
-  to->seconds = clock_seconds() - r->begun;
+  to->failed = !crew_follow(r, i, &r->followed[i], &to->seconds);
   to->record = r->followed[i].record;
   to->done = !to->failed || to->record.time.n > 0;
   to->stopped = r->followed[i].stopped;
@@ -212,9 +216,9 @@ static bool do_run(Ran *r, uint32_t i) {
 static bool do_check(Ran *r, uint32_t i) {
   RunCheck *to = &r->results->note.check.at[i];
   Verdict v = {0};
-  uint32_t run = r->results->p->ran->check.at[i].run;
+  uint32_t run = r->p->ran->check.at[i].run;
   if (run && r->results->run.at[run - 1].failed) return true; // it is not looked at
-  if (!verify_check(r->results->in, r->results->p, i, r->followed, &r->time, &v)) return false;
+  if (!verify_check(r->in, r->p, i, r->followed, &r->time, &v)) return false;
   to->done = true;
   to->holds = v.holds;
   to->figure = v.figure;
@@ -228,7 +232,7 @@ static bool do_check(Ran *r, uint32_t i) {
 static bool in_order(Ran *r) {
   uint32_t run = 0, check = 0;
   bool good = true;
-  const Machines *all = r->results->p->ran;
+  const Machines *all = r->p->ran;
   while (run < all->run.n || check < all->check.n) {
     bool now = check == all->check.n ||
                (run < all->run.n && all->run.at[run].order < all->check.at[check].order);
@@ -314,7 +318,9 @@ static Outcome follow_all(Ran *r) {
   if (!read_weights(r)) return OUTCOME_WRONG;
   if (!folder_begin(r)) return r->end;
   r->end = OUTCOME_WRONG;
+  r->first = clock_seconds();
   bool good = in_order(r);
+  crew_end(r->crew);
   to->note.seconds = clock_seconds() - begun;
   to->note.state = !good ? "failed" : all_done(to) ? "finished" : "stopped";
   tell_claims(r);
@@ -331,9 +337,10 @@ bool simulate_ahead(Elab *in, Program *p) {
   return good;
 }
 
-Outcome simulate_run(Elab *in, Program *p, const LimnRun *how, Results *results) {
+Outcome simulate_run(Elab *in, Program *p, const LimnRun *how, const SimHelpers *helpers,
+                     Results *results) {
   World *w = elab_world(in);
-  Ran r = {.w = w, .how = how, .results = results};
+  Ran r = {.in = in, .p = p, .w = w, .how = how, .results = results};
   r.time = (SimOptions){.seed = how->seed,
                         .threads = how->threads,
                         .reference = how->reference,
@@ -350,5 +357,6 @@ Outcome simulate_run(Elab *in, Program *p, const LimnRun *how, Results *results)
   results->note.threads = how->threads;
   r.program = program_hash(w, p);
   r.followed = NEW_ARRAY(w->arena, Followed, p->ran->run.n + 1);
+  r.crew = crew_new(&r, helpers);
   return follow_all(&r);
 }
