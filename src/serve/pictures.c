@@ -127,6 +127,7 @@ static bool read_drawing(const ServeCall *c, LimnDraw *how) {
   how->out = arena_format(a, "picture.%s", as ? as : "svg");
   how->level = serve_text(c->params, "level");
   how->theme = serve_text(c->params, "theme");
+  how->places = true;
   how->width = width_text(a, inside(c->params, "width"));
   return true;
 }
