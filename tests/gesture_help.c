@@ -53,7 +53,7 @@ size_t sheet_byte(const char *text, size_t n, unsigned line, unsigned character)
 
 static size_t json_byte(const char *text, size_t n, const Json *place) {
   return sheet_byte(text, n, (unsigned)json_get(place, "line")->number,
-                   (unsigned)json_get(place, "character")->number);
+                    (unsigned)json_get(place, "character")->number);
 }
 
 // Editors apply edits from the last to the first, so that places stay what they were.
