@@ -86,7 +86,7 @@ fails(folder + "/link.limn", "is a link")
 fails("/", "a folder below it is wanted, not the whole disk")
 fails(folder, "--port wants a whole number from 1024 to 65535", "--port", "80")
 
-# -- killed while it writes: the file is one of those that were sent, whole, and not older than the last answer
+# -- killed while it writes: the file is as one of the messages had it, whole, and not older than the last answer
 lost = 0
 rounds = int(os.environ.get("KILLS", "6"))
 for k in range(rounds):
