@@ -55,7 +55,8 @@ export async function open(browser, url, { width = 1400, height = 860, theme = "
   page.on("request", (r) => !r.url().startsWith(new URL(url).origin) && !/^(data|blob):/.test(r.url()) && page.foreign.push(r.url()));
   page.setDefaultTimeout(8000);
   await page.goto(url);
-  await page.waitForFunction(() => document.querySelector(".sheet svg") || document.querySelector(".empty"));
+  await page.waitForFunction(() => document.querySelector(".where .file").textContent);
+  await page.waitForFunction(() => document.querySelector(".sheet svg") || document.querySelector(".fault") || document.querySelector(".empty .primary"));
   return page;
 }
 

@@ -55,7 +55,7 @@ async function writing(browser) {
 
 async function hover(browser) {
   await using(browser, { "a.limn": PROGRAM }, async (page) => {
-    const mark = page.locator('.sheet g[data-at][data-box="guess"], .sheet g.glyph[data-at]').first();
+    const mark = page.locator('.sheet g[data-at][data-box="guess"]').first();
     await mark.hover();
     await until("the text lights up", () => page.locator(".cm-content .lit").count());
     must(/guess/.test(await page.locator(".cm-content .lit").first().innerText()), "the box lights up its call");
@@ -76,8 +76,8 @@ async function completion(browser) {
   await using(browser, { "a.limn": PROGRAM }, async (page) => {
     await caretToEnd(page);
     await page.keyboard.type("box b(x: R[4]) -> R[4] = leaky");
-    await until("completion", () => page.locator(".cm-tooltip-autocomplete li").count());
-    await page.waitForTimeout(120); // a list that has just come does not take keys
+    await until("completion", async () => (await page.locator(".cm-tooltip-autocomplete li").allInnerTexts()).join().startsWith("leaky_relu"));
+    await page.waitForTimeout(200); // a list that has just come does not take keys
     await page.keyboard.press("Enter");
     await until("the word", async () => (await textOf(page)).includes("leaky_relu"));
     await page.locator(".cm-line", { hasText: "learn guess" }).locator("span", { hasText: "guess" }).first().hover();
@@ -97,7 +97,7 @@ async function kept(browser) {
     await page.keyboard.type("# written while limn was dead\n");
     await until("the page says so", async () => /kept/.test(await page.locator(".where").innerText()));
     const drafts = await page.evaluate(() => Object.values({ ...localStorage }).join());
-    must(drafts.includes("written while limn was dead"), "the text is in the browser's store");
+    must(drafts.includes("written while limn was dead"), `the text is in the browser's store: ${drafts}`);
     must(!f.read("a.limn").includes("while limn was dead"), "and not in the file yet");
     // A new server has another token: the page is opened anew and offers the text.
     s = await studio(f.dir, port);

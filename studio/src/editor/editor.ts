@@ -33,7 +33,7 @@ export class Editor {
     // Style sheets that code makes are refused by the page's policy, except those that a shadow root adopts.
     const root = home.attachShadow({ mode: "open" });
     this.extensions = this.kit(hooks);
-    this.view = new EditorView({ parent: root as unknown as HTMLElement, root, state: this.fresh("") });
+    this.view = new EditorView({ parent: root as unknown as HTMLElement, root, state: EditorState.create({ extensions: [editorTheme, EditorView.editable.of(false)] }) }); // nothing is open yet
   }
 
   private kit(hooks: EditorHooks): Extension {

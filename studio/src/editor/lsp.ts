@@ -18,7 +18,8 @@ async function complete(context: CompletionContext): Promise<CompletionResult | 
   const before = context.state.sliceDoc(Math.max(0, (word?.from ?? context.pos) - 1), word?.from ?? context.pos);
   if (!context.explicit && !word?.text && !/[.[(]/.test(before)) return null;
   const answer = await ask("textDocument/completion", { position: positionAt(context.state.doc, context.pos) }).catch(() => null);
-  const items: any[] = answer?.items ?? answer ?? [];
+  // The word that is being written is known already, as a name of itself.
+  const items: any[] = (answer?.items ?? answer ?? []).filter((i: any) => i.label !== word?.text);
   if (!items.length) return null;
   const options = items.map(
     (i): Completion => ({

@@ -10,6 +10,7 @@ export const editorTheme = EditorView.theme({
   ".cm-content": { padding: "16px 0 40vh", caretColor: "var(--accent)" },
   ".cm-line": { padding: "0 20px 0 6px" },
   ".cm-gutters": { backgroundColor: "var(--paper)", color: "var(--faint)", border: "none", paddingLeft: "8px" },
+  ".cm-lineNumbers .cm-gutterElement": { minWidth: "3.4ch" }, // line 10 does not push the text
   ".cm-activeLineGutter": { backgroundColor: "transparent", color: "var(--soft)" },
   ".cm-activeLine": { backgroundColor: "var(--line-now)" },
   ".cm-cursor": { borderLeftColor: "var(--accent)", borderLeftWidth: "2px" },

@@ -45,6 +45,7 @@ export class Marks {
       element.setAttribute("aria-label", mark.name);
       element.setAttribute("tabindex", "-1");
       if (kind === "wire") this.widen(element);
+      else if (kind === "box") this.fill(element);
     }
     this.all[0]?.element.setAttribute("tabindex", "0");
   }
@@ -57,6 +58,15 @@ export class Marks {
       for (const name of ["stroke", "stroke-dasharray", "stroke-width", "id"]) wide.removeAttribute(name);
       wire.append(wide);
     }
+  }
+
+  /** The gaps of a box belong to it, too: an unseen sheet lies behind what it shows. */
+  private fill(box: SVGGElement): void {
+    const { x, y, width, height } = box.getBBox();
+    const sheet = document.createElementNS("http://www.w3.org/2000/svg", "rect");
+    for (const [name, value] of Object.entries({ x, y, width, height })) sheet.setAttribute(name, String(value));
+    sheet.setAttribute("class", "reach");
+    box.prepend(sheet);
   }
 
   /** The innermost mark that an element belongs to. */
