@@ -128,6 +128,7 @@ static bool read_drawing(const ServeCall *c, LimnDraw *how) {
   how->places = true;
   how->level = serve_text(c->params, "level");
   how->theme = serve_text(c->params, "theme");
+  how->places = true;
   how->width = width_text(a, inside(c->params, "width"));
   return true;
 }
@@ -176,7 +177,7 @@ static void answer_picture(const ServeCall *c, ServedText *d, const char *name, 
 }
 
 void serve_picture(const ServeCall *c) {
-  LimnDraw how = {.size = sizeof how};
+  LimnDraw how = {.size = sizeof how, .places = true};
   ServedText *d = serve_asked(c, true);
   if (d && read_drawing(c, &how)) answer_picture(c, d, name_asked(c, d), &how);
 }
