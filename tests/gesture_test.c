@@ -312,12 +312,34 @@ static void check_edit(Chance *c, Sheet *s, const char *edit) {
   *s = sheet_open(c->arena, s->name, a.text, a.n);
 }
 
+// Places that no picture has: from one letter to another.
+static void add_wild_spots(Chance *c, const Sheet *s, Spots *out) {
+  for (uint32_t i = 0; i < 3 && s->n; i++) {
+    size_t from = chance(c, (uint32_t)s->n), to = from + 1 + chance(c, 12);
+    if (to > s->n) to = s->n;
+    vec_push(c->arena, out, ((Spot){.at = sheet_place(s, from, to)}));
+  }
+}
+
+// A few bytes are missing.
+static const char *damaged(Chance *c, const char *text, size_t *n) {
+  size_t at = chance(c, (uint32_t)*n), gone = 1 + chance(c, 9);
+  if (at + gone > *n) gone = *n - at;
+  Buf b = buf_new(c->arena);
+  buf_add(&b, text, at);
+  buf_add(&b, text + at + gone, *n - at - gone);
+  *n = b.n;
+  return b.n ? b.at : "";
+}
+
 static void check_sequence(Chance *c, const char *name, const char *text, size_t n,
                            uint32_t edits) {
+  if (!chance(c, 5) && n) text = damaged(c, text, &n);
   Sheet s = sheet_open(c->arena, name, text, n);
   for (uint32_t i = 0; i < edits; i++) {
     Spots spots = {0};
     spots_of(&s, some_name(c, &s), &spots);
+    if (!chance(c, 4)) add_wild_spots(c, &s, &spots);
     if (spots.n) check_edit(c, &s, some_edit(c, &spots));
   }
   c->sequences++;
