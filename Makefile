@@ -11,6 +11,7 @@
 # make test     everything (SAN=1: under the sanitizers; ONLY=draw,cli,block_test: only these; JOBS=2: so many at once)
 # make test-models  models as PyTorch exports them, imported and trained: MODELS='vae lstm', or all
 # make test-long  what takes minutes: MNIST to the end (SEEDS='0 1 2')
+# make test-studio  the studio's page in a browser, all of it (SHOTS=FOLDER: pictures to look at)
 # make test-c   every learner and every training step of every example exported as C; on a Cortex-M and in wasm too
 # make test-python-out  every learner and program of the examples as Python: values, gradients and ten steps, in PyTorch
 # make test-onnx  every learner and box of the examples as an ONNX model, run by ONNX Runtime (npm's onnxruntime-node)
@@ -29,6 +30,7 @@
 # make bench-c  the same steps as exported C, against ours (ARGS='mlp conv')
 # make bench-check  how the time of checking grows with a program
 # make bench-lsp    how long each request of an editor takes, in files of 30 to 10000 lines
+# make bench-studio how fast the studio's page is: keys to pictures, frames while dragging (MINUTES=60: a robot writes)
 # make bench-draw   how long pictures take, and how that grows
 # make bench-gemm     matrix products: GFLOP/s, and the share of what the CPU can do (ARGS: see bench/gemm.c)
 # make bench-strip    prebuilt kernels against compiled code
@@ -109,7 +111,7 @@ PRODUCTS := $(BUILD)/limn $(BUILD)/liblimn.a $(BUILD)/$(SHARED_LINK)
 .PHONY: FORCE all bless check clean deb demo deps deps-build docs draw-random examples format format-check fuzz
 .PHONY: fuzz-plain gallery glyphs help install laws onnx onnx-damage packages python rooms shapes share studio-page torture uninstall vsix
 .PHONY: test test-c test-long test-models test-onnx test-python test-python-out
-.PHONY: bench bench-c bench-check bench-draw bench-gates bench-gemm bench-lsp bench-machines bench-neurons bench-ode bench-prelude bench-stiff bench-strip
+.PHONY: bench bench-c bench-check bench-draw bench-gates bench-gemm bench-lsp bench-machines bench-neurons bench-ode bench-prelude bench-stiff bench-strip bench-studio test-studio
 # A second make, so that all cores are used without being asked for.
 PARALLEL = $(MAKE) -s --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS))
 all:
@@ -266,6 +268,8 @@ test-c: packages
 	@$(PACKAGES) c
 	+@$(PARALLEL) $(PRODUCTS) $(BUILD)/c-steps $(BUILD)/tests/whole_test
 	@LIMN=$(CURDIR)/$(BUILD)/limn BUILD=$(BUILD) sh tests/c_out/test.sh all
+test-studio: all
+	@LONG=1 LIMN=$(CURDIR)/$(BUILD)/limn node tests/studio_page/browser.mjs $(ARGS)
 test-python-out: all
 	@LONG=1 LIMN=$(CURDIR)/$(BUILD)/limn BUILD=$(BUILD) sh tests/python_out/test.sh
 test-onnx: all
@@ -361,6 +365,8 @@ bench-c:
 	@bench/c.sh $(BUILD) $(ARGS)
 bench-lsp: all
 	@/usr/bin/python3 bench/lsp.py $(BUILD)/limn
+bench-studio: all
+	@LIMN=$(CURDIR)/$(BUILD)/limn node tests/studio_page/bench.mjs
 bench-draw: all
 	@bench/draw.sh $(BUILD)/limn
 bench-machines: all

@@ -32,3 +32,8 @@ studio/node_modules/.bin/tsc --noEmit -p studio
 verdict 'types' $?
 node studio/build.mjs "$out/dist" && for f in index.html page.js page.css icon.svg; do cmp "studio/dist/$f" "$out/dist/$f" || exit 1; done
 verdict 'studio/dist is what studio/src gives (make studio-page)' $?
+if ! "$LIMN" studio --help >/dev/null 2>&1 || [ ! -d studio/node_modules/playwright-core ] || ! command -v chromium >/dev/null 2>&1; then
+  echo 'skipped: a browser and playwright-core, or libmicrohttpd, are not there'
+  exit 0
+fi
+node $here/browser.mjs

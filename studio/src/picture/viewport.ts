@@ -1,5 +1,5 @@
-// A sheet that is dragged, zoomed and fitted. Only a transform changes while one drags, so that a large picture moves as a small one
-// does; while nothing moves the sheet is no layer of its own, so that lines are sharp at every size.
+// A sheet that is dragged, zoomed and fitted. It is a layer of its own of which only the transform changes, so that a large picture
+// moves as a small one does; when a zoom has come to rest, the layer is painted anew, so that lines are sharp at every size.
 
 import { isStill } from "../state";
 
@@ -22,6 +22,7 @@ export class Viewport {
   private pointers = new Map<number, { x: number; y: number }>();
   private moved = 0;
   private settleTimer = 0;
+  private painted = 0; // the size that the layer was painted for
   /** The whole is in view, and stays so when the picture or the pane changes. */
   private fitted = true;
   onZoom: (scale: number) => void = () => {};
@@ -30,6 +31,7 @@ export class Viewport {
     private frame: HTMLElement,
     private sheet: HTMLElement,
   ) {
+    sheet.style.willChange = "transform";
     frame.addEventListener("pointerdown", this.down);
     frame.addEventListener("pointermove", this.move);
     frame.addEventListener("pointerup", this.up);
@@ -89,13 +91,19 @@ export class Viewport {
     const s = this.sheet.style;
     s.transition = smoothly && !isStill() ? "transform 220ms cubic-bezier(.2,.7,.2,1)" : "none";
     s.transform = `translate(${this.x}px, ${this.y}px) scale(${this.scale})`;
+    if (this.scale === this.painted) return;
+    this.painted = this.scale;
+    this.sharpen();
     this.onZoom(this.scale);
   }
 
-  private lift(): void {
-    this.sheet.style.willChange = "transform";
+  private sharpen(): void {
     clearTimeout(this.settleTimer);
-    this.settleTimer = window.setTimeout(() => (this.sheet.style.willChange = ""), 180);
+    this.settleTimer = window.setTimeout(() => {
+      if (this.pointers.size) return this.sharpen();
+      this.sheet.style.willChange = "auto";
+      requestAnimationFrame(() => requestAnimationFrame(() => (this.sheet.style.willChange = "transform")));
+    }, 240);
   }
 
   private down = (e: PointerEvent) => {
@@ -114,7 +122,6 @@ export class Viewport {
     if (this.moved > CLICK_SLACK) {
       if (!this.frame.hasPointerCapture(e.pointerId)) this.frame.setPointerCapture(e.pointerId);
       this.frame.classList.add("dragged");
-      this.lift();
       this.pan(dx / this.pointers.size, dy / this.pointers.size);
     }
     this.pointers.set(e.pointerId, { x: e.clientX, y: e.clientY });
@@ -136,7 +143,6 @@ export class Viewport {
 
   private wheel = (e: WheelEvent) => {
     e.preventDefault();
-    this.lift();
     const unit = e.deltaMode === 1 ? 16 : 1;
     if (e.shiftKey) this.pan(-(e.deltaY || e.deltaX) * unit, 0);
     else this.zoom(Math.exp(-e.deltaY * unit * (e.ctrlKey ? 0.01 : 0.0018)), { x: e.clientX, y: e.clientY });
