@@ -286,8 +286,8 @@ bless: packages
 draw-random: packages
 	+@$(PARALLEL) $(BUILD)/tests/pictures_test
 	@$(BUILD)/tests/pictures_test random $(or $(FIRST),1) $(or $(RUNS),1000)
-# LAW=hybrid, or hybrid.order and others of tests/laws_hybrid_test.c: of hybrid systems.
-LAWS_OF = $(BUILD)/tests/$(if $(filter hybrid%,$(LAW)),laws_hybrid,whole)_test
+# LAW=hybrid, or hybrid.order and others of tests/laws_hybrid_test.c: of hybrid systems. LAW=gestures: edits by picture.
+LAWS_OF = $(BUILD)/tests/$(if $(filter hybrid%,$(LAW)),laws_hybrid,$(if $(filter gestures,$(LAW)),gesture,whole))_test
 laws: packages
 	+@$(PARALLEL) $(LAWS_OF)
 	@JOBS=$(JOBS) $(LAWS_OF) $(patsubst hybrid.%,%,$(or $(LAW),all)) $(or $(FIRST),1) $(or $(RUNS),1000)

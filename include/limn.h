@@ -151,6 +151,9 @@ typedef struct {
 // questions are messages, hover, definition, references, highlight, prepareRename, rename,
 // completion, signature, symbols, tokens, legend, folding, hints, actions, and box (the name that a
 // picture would be of). NULL with a message: it is refused, as a name that means something already.
+// And those of docs/protocol.md: numbers; palette, whose `text` is the place of a wire in a picture, or
+// NULL; and gesture, whose `text` is an edit by picture as JSON. Its answer has the edits, or says why it
+// is refused: {"refused", "range"}.
 LIMN_API const char *limn_edit_ask(Limn *, const char *question, const LimnAsk *);
 // A text that programs can come from without a file: "library.limn". NULL: there is none.
 LIMN_API const char *limn_edit_document(Limn *, const char *name);

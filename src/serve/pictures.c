@@ -125,8 +125,10 @@ static bool read_drawing(const ServeCall *c, LimnDraw *how) {
     return false;
   }
   how->out = arena_format(a, "picture.%s", as ? as : "svg");
+  how->places = true;
   how->level = serve_text(c->params, "level");
   how->theme = serve_text(c->params, "theme");
+  how->places = true;
   how->width = width_text(a, inside(c->params, "width"));
   return true;
 }

@@ -55,7 +55,9 @@ static const struct {
              {"textDocument/semanticTokens/full", "tokens", ABOUT_TEXT, false},
              {"textDocument/foldingRange", "folding", ABOUT_TEXT, false},
              {"textDocument/codeAction", "actions", ABOUT_RANGE, false},
-             {"textDocument/inlayHint", "hints", ABOUT_RANGE, false}};
+             {"textDocument/inlayHint", "hints", ABOUT_RANGE, false},
+             {"limn/palette", "palette", ABOUT_TEXT, false},
+             {"limn/numbers", "numbers", ABOUT_TEXT, true}};
 
 static bool read_place(const ServeCall *c, AskedAbout about, LimnAsk *a) {
   const Json *range = inside(c->params, "range");
@@ -124,6 +126,7 @@ static void ask(const ServeCall *c, uint32_t i) {
   const Json *declaration = inside(inside(c->params, "context"), "includeDeclaration");
   a.no_declaration = declaration && declaration->kind == JSON_FALSE;
   a.text = serve_text(c->params, "newName");
+  if (!a.text) a.text = serve_text(c->params, "at"); // of `palette`: the wire
   if (!read_place(c, asked[i].about, &a)) {
     serve_refuse(c, SERVE_NO_PARAMS, "a place is a line and a character, both from 0");
     return;
@@ -286,7 +289,8 @@ bool serve_request(const ServeCall *c) {
              {"workspace/symbol", serve_symbols},
              {"workspace/executeCommand", serve_command},
              {"limn/document", serve_document},
-             {"limn/picture", serve_picture}};
+             {"limn/picture", serve_picture},
+             {"limn/edit", serve_edit}};
   for (uint32_t i = 0; i < COUNT(asked); i++)
     if (strcmp(asked[i].method, c->method) == 0) {
       ask(c, i);

@@ -61,6 +61,7 @@ typedef struct {
 void serve_answer(const ServeCall *, const char *json); // NULL: null
 void serve_refuse(const ServeCall *, ServeError, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+void serve_refuse_at(const ServeCall *, const char *text, const char *data); // data: JSON, or NULL
 void serve_tell(LimnServer *, const char *method, const char *params);
 
 // documents.c
@@ -75,6 +76,9 @@ bool served_look(LimnServer *, ServedText *, const volatile sig_atomic_t *stop);
 void served_try(LimnServer *, ServedText *);                                     // would it run?
 bool served_ready(LimnServer *, ServedText *,
                   bool now); // questions can be asked; now: of this very text
+
+// gestures.c
+void serve_edit(const ServeCall *);
 
 // requests.c
 bool serve_request(const ServeCall *); // false: there is none of this name

@@ -2,7 +2,7 @@
 // A file is replaced as a whole, and only when it is still the one that the page has read.
 #define _DEFAULT_SOURCE
 #include "base/within.h"
-#include "studio/studio_own.h"
+#include "studio/runs.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -32,12 +32,13 @@ static void list_folder(HostCall *c, JsonOut *j, const char *below, uint32_t dep
     struct stat s;
     if (name_refuse(path) || lstat(whole, &s) != 0) continue;
     bool folder = S_ISDIR(s.st_mode);
-    bool run = folder && path_is_file(arena_format(a, "%s/run.json", whole));
+    bool run = folder && run_is_one(c->studio, a, path);
     const char *kind = run ? "run" : S_ISREG(s.st_mode) ? kind_of(path) : NULL;
     if (kind) {
       json_object(j, NULL);
       json_text(j, "path", path);
       json_text(j, "kind", kind);
+      if (run) json_text(j, "state", run_state_word[run_now(c->studio, a, path).state]);
       json_end(j);
       ++*n;
     } else if (folder && depth < DEPTH_LIMIT && strcmp(names.at[i], "node_modules"))
@@ -48,10 +49,12 @@ static void list_folder(HostCall *c, JsonOut *j, const char *below, uint32_t dep
 void host_files(HostCall *c) {
   JsonOut j = host_result(c);
   uint32_t n = 0;
+  disk_lock(c);
   json_list(&j, NULL);
   list_folder(c, &j, "", 0, &n);
   json_end(&j);
   host_done(c);
+  disk_unlock(c);
 }
 
 // -- read and written -----------------------------------------------------------------------------

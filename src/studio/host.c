@@ -1,7 +1,7 @@
 // Methods called host/…: what has the files, the processes and the disk answers. They come one after
 // the other for each page; the disk's lock is held by those that look at a file and then write it.
 #include "base/within.h"
-#include "studio/studio_own.h"
+#include "studio/runs.h"
 
 #include <math.h>
 
@@ -75,7 +75,7 @@ void disk_unlock(HostCall *c) {
 
 // -- what this home is ----------------------------------------------------------------------------
 static void host_about(HostCall *c) {
-  static const char *const can[] = {"files"};
+  static const char *const can[] = {"files", "train"};
   JsonOut j = host_result(c);
   json_object(&j, NULL);
   json_text(&j, "home", "studio");
@@ -95,9 +95,12 @@ static void host_about(HostCall *c) {
 static const struct {
   const char *method;
   void (*take)(HostCall *);
-} methods[] = {{"host/about", host_about}, {"host/files", host_files},
-               {"host/read", host_read},   {"host/write", host_write},
-               {"host/new", host_new},     {"host/rename", host_rename}};
+} methods[] = {
+    {"host/about", host_about}, {"host/files", host_files}, {"host/read", host_read},
+    {"host/write", host_write}, {"host/new", host_new},     {"host/rename", host_rename},
+    {"host/train", host_train}, {"host/pause", host_pause}, {"host/resume", host_resume},
+    {"host/stop", host_stop},   {"host/runs", host_runs},   {"host/metrics", host_metrics},
+    {"host/shown", host_shown}};
 
 // -- messages -------------------------------------------------------------------------------------
 static const char *id_text(Arena *a, const Json *id) {

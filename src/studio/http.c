@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 enum { CONNECTIONS = 600, HEADS = 32 << 10, FILE_LIMIT = 64 << 20 };
-static const double FIRST_REQUEST = 20, NEXT_REQUEST = 60; // seconds until it is there as a whole
+static const double FIRST_REQUEST = 5, NEXT_REQUEST = 60; // seconds until it is there as a whole
 
 typedef struct MHD_Connection Connection;
 typedef struct MHD_Response Response;

@@ -2,14 +2,13 @@
 // until it is interrupted. What was asked to be saved by then is saved, and runs go on by themselves.
 #define _DEFAULT_SOURCE
 #include "base/within.h"
-#include "studio/studio_own.h"
+#include "studio/runs.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -102,7 +101,7 @@ static void serve(Studio *s) {
     http_tick(s);
     sessions_tick(s);
     watch_tick(s);
-    while (waitpid(-1, NULL, WNOHANG) > 0) continue;
+    runs_tick(s);
   }
 }
 
@@ -120,11 +119,17 @@ static void end(Studio *s) {
   http_close(s);
 }
 
+// Folders as they are called from everywhere: this process goes to the one that it serves, and those
+// that it starts with it.
 static void prepare(Studio *s, StudioHow *how) {
   s->port = how->port;
   s->limn = own_program(s->arena, how->limn);
   how->read[how->nread < how->room - 2 ? how->nread : how->room - 2] = s->folder;
   how->read[how->nread < how->room - 2 ? how->nread + 1 : how->room - 1] = NULL;
+  for (uint32_t i = 0; how->read[i]; i++) {
+    const char *real = path_real(s->arena, how->read[i]);
+    if (real) how->read[i] = real;
+  }
   s->read = how->read;
   pthread_mutex_init(&s->lock, NULL);
   pthread_mutex_init(&s->disk, NULL);
@@ -139,6 +144,10 @@ static int begin(Studio *s, StudioHow *how) {
     return LIMN_SYSTEM;
   }
   hear_signals();
+  if (chdir(s->folder) != 0) {
+    wrong(s->folder, os_error(s->arena, errno));
+    return LIMN_SYSTEM;
+  }
   if (!http_open(s)) return LIMN_SYSTEM;
   const char *address = arena_format(s->arena, "http://127.0.0.1:%u/?token=%s", s->port, s->token);
   printf("%s\n", address);

@@ -20,7 +20,9 @@ enum {
   STUDIO_MESSAGE_LIMIT = 4 << 20,
   STUDIO_UPLOAD_LIMIT = 96 << 20, // host/upload alone
   STUDIO_EVENTS_LIMIT = 4 << 20,  // bytes that wait for a page; the oldest go first
-  STUDIO_TOKEN = 32               // letters: 128 bits
+  STUDIO_TOKEN = 32,              // letters: 128 bits
+  STUDIO_CHILDREN = 64,
+  STUDIO_RUNS = 1000
 };
 
 // page files: made of studio/dist when limn is built
@@ -83,6 +85,19 @@ typedef struct StudioStream {
 } StudioStream;
 
 typedef struct StudioWatch StudioWatch;
+
+// A process that was begun here, until it has ended.
+typedef struct {
+  int pid;
+  char dir[1001]; // its run
+} StudioChild;
+// What of a run was last told.
+typedef struct {
+  char dir[1001];
+  int state; // a RunState; -1: none yet
+  int64_t size, note;
+} StudioRun;
+
 typedef struct Studio {
   Arena *arena;
   struct MHD_Daemon *daemon;
@@ -98,6 +113,9 @@ typedef struct Studio {
   uint32_t working;     // asks that wait for a thread
   pthread_mutex_t disk; // of files that are read, compared and written
   StudioWatch *watch;
+  StudioChild child[STUDIO_CHILDREN];
+  StudioRun run[STUDIO_RUNS];
+  uint32_t children, runs;
   struct StudioDoors *doors;
   volatile sig_atomic_t ends;
 } Studio;

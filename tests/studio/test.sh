@@ -11,7 +11,13 @@ if [ -z "$(pkg-config --libs libmicrohttpd 2>/dev/null)" ]; then
   echo "skipped studio: no libmicrohttpd"
   exit 0
 fi
-for part in ${*:-messages files}; do
+# They mostly wait: all at once.
+for part in ${*:-messages files runs attacks}; do
   mkdir "$out/$part"
-  timeout 120 /usr/bin/python3 "$here/$part.py" "$out/$part" 2>"$out/error" || { echo "not ok studio $part: ended by an error"; sed 's/^/    /' "$out/error" | tail -15; }
+  {
+    timeout 120 /usr/bin/python3 "$here/$part.py" "$out/$part" >"$out/$part.out" 2>"$out/$part.error" ||
+      { echo "not ok studio $part: ended by an error"; sed 's/^/    /' "$out/$part.error" | tail -15; } >>"$out/$part.out"
+  } &
 done
+wait
+cat "$out"/*.out
