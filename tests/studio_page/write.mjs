@@ -18,7 +18,10 @@ async function using(browser, files, run, how = {}) {
   const s = await studio(how.path ? `${f.dir}/${how.path}` : f.dir);
   try {
     const page = await open(browser, s.url, how);
-    await run(page, f, s);
+    await run(page, f, s).catch(async (e) => {
+      if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/failed.png` });
+      throw e;
+    });
     const bad = page.complaints.filter((c) => !(how.allow && how.allow.test(c)));
     must(!bad.length, `the browser complains: ${bad.join("; ")}`);
     must(!page.foreign.length, `the page asks elsewhere: ${page.foreign.join()}`);

@@ -22,6 +22,7 @@ export class Viewport {
   private pointers = new Map<number, { x: number; y: number }>();
   private moved = 0;
   private settleTimer = 0;
+  private wheeled = false;
   private painted = 0; // the size that the layer was painted for
   /** The whole is in view, and stays so when the picture or the pane changes. */
   private fitted = true;
@@ -93,17 +94,18 @@ export class Viewport {
     s.transform = `translate(${this.x}px, ${this.y}px) scale(${this.scale})`;
     if (this.scale === this.painted) return;
     this.painted = this.scale;
-    this.sharpen();
+    this.sharpen(this.pointers.size || smoothly || this.wheeled ? 240 : 0);
     this.onZoom(this.scale);
   }
 
-  private sharpen(): void {
+  private sharpen(wait: number): void {
     clearTimeout(this.settleTimer);
+    if (!wait) this.sheet.style.willChange = "auto";
     this.settleTimer = window.setTimeout(() => {
-      if (this.pointers.size) return this.sharpen();
+      if (this.pointers.size) return this.sharpen(wait);
       this.sheet.style.willChange = "auto";
       requestAnimationFrame(() => requestAnimationFrame(() => (this.sheet.style.willChange = "transform")));
-    }, 240);
+    }, wait);
   }
 
   private down = (e: PointerEvent) => {
@@ -143,8 +145,10 @@ export class Viewport {
 
   private wheel = (e: WheelEvent) => {
     e.preventDefault();
+    this.wheeled = true;
     const unit = e.deltaMode === 1 ? 16 : 1;
     if (e.shiftKey) this.pan(-(e.deltaY || e.deltaX) * unit, 0);
     else this.zoom(Math.exp(-e.deltaY * unit * (e.ctrlKey ? 0.01 : 0.0018)), { x: e.clientX, y: e.clientY });
+    this.wheeled = false;
   };
 }
