@@ -173,7 +173,7 @@ static void answer_picture(const ServeCall *c, ServedText *d, const char *name, 
 }
 
 void serve_picture(const ServeCall *c) {
-  LimnDraw how = {.size = sizeof how};
+  LimnDraw how = {.size = sizeof how, .places = true};
   ServedText *d = serve_asked(c, true);
   if (d && read_drawing(c, &how)) answer_picture(c, d, name_asked(c, d), &how);
 }
