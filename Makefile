@@ -4,6 +4,7 @@
 # make help     this list
 # make deb      build/limn_VERSION_ARCH.deb and build/python3-limn_VERSION_all.deb
 # make python   the Python module with the library inside, as a wheel: build/python/limn-VERSION-….whl
+# make playground  the library as wasm, for pages: build/playground/limn.wasm; needs clang
 # make vsix     the extension for Visual Studio Code: build/limn-VERSION.vsix
 # make studio-page  the studio's page anew, from studio/src into studio/dist: needs npm
 # make deps     installs the Debian packages that building and testing need
@@ -109,7 +110,7 @@ endif
 PRODUCTS := $(BUILD)/limn $(BUILD)/liblimn.a $(BUILD)/$(SHARED_LINK)
 
 .PHONY: FORCE all bless check clean deb demo deps deps-build docs draw-random examples format format-check fuzz
-.PHONY: fuzz-plain gallery glyphs help install laws onnx onnx-damage packages python rooms shapes share studio-page torture uninstall vsix
+.PHONY: fuzz-plain gallery glyphs help install laws onnx onnx-damage packages playground python rooms shapes share studio-page torture uninstall vsix
 .PHONY: test test-c test-long test-models test-onnx test-python test-python-out
 .PHONY: bench bench-c bench-check bench-draw bench-gates bench-gemm bench-lsp bench-machines bench-neurons bench-ode bench-prelude bench-stiff bench-strip bench-studio test-studio
 # A second make, so that all cores are used without being asked for.
@@ -178,9 +179,9 @@ $(BUILD)/product_text.c: src/port/c/product_text.h tools/embed.sh Makefile
 $(BUILD)/cli/commands_text.c: src/cli/commands.txt tools/embed.sh Makefile
 	@mkdir -p $(@D)
 	$(Q)tools/embed.sh cli/cli.h command_text src/cli/commands.txt >$@
-$(BUILD)/torch_training.c $(BUILD)/jax_training.c: $(BUILD)/%.c: src/port/python/%.py tools/embed.sh Makefile
+$(BUILD)/torch_training.c $(BUILD)/jax_training.c: $(BUILD)/%.c: src/port/python/%.py src/port/python/shared_training.py tools/embed.sh Makefile
 	@mkdir -p $(@D)
-	$(Q)tools/embed.sh port/python/python_own.h $* $< >$@
+	$(Q)tools/embed.sh port/python/python_own.h $* $(filter %.py,$^) >$@
 $(EMBEDDED:%=$(BUILD)/%.o) $(BUILD)/cli/commands_text.o: %.o: %.c $(BUILD)/flags
 	$(Q)$(COMPILE) -MMD -MP -c -o $@ $<
 $(BUILD)/%.o: src/%.c $(BUILD)/flags
@@ -201,6 +202,37 @@ $(BUILD)/tests/%.o: tests/%.c $(BUILD)/flags
 $(BUILD)/tests/%_test: $(BUILD)/tests/%_test.o $(HELP_OBJ) $(BUILD)/libinner.a
 	$(Q)$(LINK) -o $@ $^ -lcmocka $(LDLIBS)
 -include $(OBJECT:.o=.d) $(CLI:.o=.d) $(HELP_OBJ:.o=.d) $(TEST_BIN:=.d) $(BUILD)/prelude.c.d
+
+# -- the playground: the library as wasm, for pages -------------------------------------------------------------------------------------
+# Debian's clang with wasi-libc. What WASI lacks is in playground/wasi: headers, and files that stand in for some of src. No compiler, no
+# threads, no libpng: steps run by prebuilt loops.
+PLAY := build/playground
+PLAY_CC ?= clang
+PLAY_WITHOUT := src/io/bytes/png.c src/run/engine/c/compile.c src/run/engine/c/compiler.c src/run/engine/c/code_cache.c
+PLAY_FLAGS := --target=wasm32-wasi $(WARN) -Wno-gnu-statement-expression -ffp-contract=off -Oz -DNDEBUG -Iplayground/wasi -include lacks.h -Isrc -Iinclude \
+  -D_WASI_EMULATED_SIGNAL -D_WASI_EMULATED_GETPID -mllvm -wasm-enable-sjlj -mnontrapping-fptoint -fvisibility=hidden -ffunction-sections -fdata-sections
+PLAY_EXPORTS := malloc free limn_version limn_new limn_free limn_allow limn_set limn_load limn_load_text limn_check limn_messages limn_forget \
+  limn_server_open limn_server_take limn_server_work limn_server_ended limn_server_close
+PLAY_OBJECT := $(patsubst src/%.c,$(PLAY)/%.o,$(filter-out $(PLAY_WITHOUT),$(SOURCE))) $(EMBEDDED:%=$(PLAY)/%.o) \
+  $(patsubst playground/%.c,$(PLAY)/own/%.o,$(sort $(wildcard playground/*.c playground/wasi/*.c)))
+$(PLAY)/%.o: src/%.c
+	@mkdir -p $(@D)
+	$(Q)$(PLAY_CC) $(PLAY_FLAGS) -MMD -MP -c -o $@ $<
+$(PLAY)/own/%.o: playground/%.c
+	@mkdir -p $(@D)
+	$(Q)$(PLAY_CC) $(PLAY_FLAGS) -MMD -MP -c -o $@ $<
+$(EMBEDDED:%=$(PLAY)/%.o): $(PLAY)/%.o: build/%.c
+	@mkdir -p $(@D)
+	$(Q)$(PLAY_CC) $(PLAY_FLAGS) -c -o $@ $<
+$(PLAY)/run/engine/strip/strip_plain.o: PLAY_FLAGS += -O2 -fno-math-errno -fno-trapping-math
+$(PLAY)/limn.wasm: $(PLAY_OBJECT)
+	$(Q)$(PLAY_CC) --target=wasm32-wasi -mexec-model=reactor -Wl,--gc-sections,-s,-z,stack-size=4194304 $(PLAY_EXPORTS:%=-Wl,--export=%) -o $@.whole $^ -lwasi-emulated-signal -lwasi-emulated-getpid
+	$(Q)if command -v wasm-opt >/dev/null; then wasm-opt -Oz --enable-exception-handling --enable-nontrapping-float-to-int --enable-sign-ext --enable-bulk-memory --strip-producers -o $@ $@.whole && rm $@.whole; else mv $@.whole $@; fi
+	@echo "$@: $$(wc -c <$@) bytes"
+playground:
+	@$(PACKAGES) playground
+	+@$(PARALLEL) $(PLAY)/limn.wasm
+-include $(PLAY_OBJECT:.o=.d)
 
 # -- installing ----------------------------------------------------------------------------------------------------------------------
 PREFIX ?= /usr/local

@@ -35,6 +35,22 @@ const char *cell_name(Arena *a, const SimChannel *c, int64_t cell) {
   return b.at;
 }
 
+// Its column: level (m), x[0] (m/s)
+static const char *column_name(Arena *a, const SimChannel *c, int64_t cell) {
+  const char *name = cell_name(a, c, cell);
+  return c->unit ? arena_format(a, "%s (%s)", name, c->unit) : name;
+}
+
+static bool record_has_units(const SimRecord *r) {
+  bool any = false;
+  for (uint32_t i = 0; i < r->channel.n; i++) any |= r->channel.at[i].unit != NULL;
+  return any;
+}
+
+const char *record_clock(const SimRecord *r) {
+  return !r->flows ? "tick" : record_has_units(r) ? "time (s)" : "time";
+}
+
 const char *label_name(World *w, const SimChannel *c, double value) {
   if (c->base != BASE_LABEL || !c->names || !(value >= 0)) return NULL;
   const Ids *names = &w->label_names.at[c->names];
@@ -74,10 +90,10 @@ static bool put_text(const Results *r, const SimResult *run, const char *end, co
 
 // -- writing --------------------------------------------------------------------------------------
 static void put_header(const Results *r, const SimRecord *record, const bool *wanted, CsvOut *to) {
-  csv_put(to, record->flows ? "time" : "tick");
+  csv_put(to, record_clock(record));
   for (uint32_t i = 0; i < record->channel.n; i++) {
     const SimChannel *c = &record->channel.at[i];
-    for (int64_t k = 0; wanted[i] && k < c->cells; k++) csv_put(to, cell_name(r->arena, c, k));
+    for (int64_t k = 0; wanted[i] && k < c->cells; k++) csv_put(to, column_name(r->arena, c, k));
   }
   csv_end_row(to);
 }
@@ -112,6 +128,52 @@ static bool write_table(const Results *r, const SimResult *run, const char **err
   bool good = put_text(r, run, ".csv", &b, error);
   arena_free(own);
   return good;
+}
+
+// -- as JSON --------------------------------------------------------------------------------------
+enum { ROWS_AS_JSON = 2000, COLUMNS_AS_JSON = 200 };
+
+static void json_row(const SimRecord *record, const bool *wanted, uint32_t row, JsonOut *j) {
+  json_list(j, NULL);
+  json_number(j, NULL, record->time.at[row]);
+  for (uint32_t i = 0; i < record->channel.n; i++) {
+    const SimChannel *c = &record->channel.at[i];
+    for (int64_t k = 0; wanted[i] && k < c->cells; k++)
+      json_number(j, NULL, c->value.at[(int64_t)row * c->cells + k]);
+  }
+  json_end(j);
+}
+
+static void json_series(const SimResult *run, Arena *a, JsonOut *j) {
+  const SimRecord *record = &run->record;
+  bool *wanted = NEW_ARRAY(a, bool, record->channel.n + 1);
+  int64_t columns = 1;
+  uint32_t each = record->time.n / ROWS_AS_JSON + 1;
+  json_object(j, NULL);
+  json_text(j, "name", run->name);
+  json_list(j, "names");
+  json_text(j, NULL, record->flows ? "time" : "tick");
+  for (uint32_t i = 0; i < record->channel.n; i++) {
+    const SimChannel *c = &record->channel.at[i];
+    wanted[i] = is_kept(record, i) && columns + c->cells <= COLUMNS_AS_JSON;
+    columns += wanted[i] ? c->cells : 0;
+    for (int64_t k = 0; wanted[i] && k < c->cells; k++) json_text(j, NULL, cell_name(a, c, k));
+  }
+  json_end(j);
+  json_list(j, "rows");
+  for (uint32_t i = 0; i < record->time.n; i += each) json_row(record, wanted, i, j);
+  json_end(j);
+  json_end(j);
+}
+
+void numbers_json(const Results *r, Buf *b) {
+  JsonOut j = json_out(b);
+  Arena *a = arena_child(r->arena);
+  json_list(&j, NULL);
+  for (uint32_t i = 0; i < r->run.n; i++)
+    if (r->run.at[i].done) json_series(&r->run.at[i], a, &j);
+  json_end(&j);
+  arena_free(a);
 }
 
 static Array array_of(Arena *a, const SimRecord *r, const SimChannel *c) {
@@ -204,7 +266,7 @@ static void all_columns(const Results *r, Arena *a, SimRecord *record, Table *na
   for (uint32_t i = 0; i < record->channel.n; i++) {
     SimChannel *c = &record->channel.at[i];
     for (int64_t k = 0; c->cells <= CELLS_MOST && k < c->cells; k++) {
-      const char *name = cell_name(a, c, k);
+      const char *name = column_name(a, c, k);
       if (table_get(names, name, strlen(name))) continue;
       table_put(names, name, strlen(name), out->n);
       vec_push(r->arena, out, (SimColumn){c, k});

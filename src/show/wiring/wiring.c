@@ -425,8 +425,12 @@ static bool holds_part(void *at, const Syntax *n) {
 static Span part_span(const PanelBuilder *b, const Part *part) {
   Span span = part->span;
   Nodes lines = system_statements(b->s);
-  for (uint32_t i = 0; i < lines.n; i++)
-    if (syntax_any(lines.at[i], holds_part, &span)) return span;
+  uint32_t first = 0, end = lines.n; // they are in the order of the text
+  while (first + 1 < end) {
+    uint32_t middle = (first + end) / 2;
+    *(lines.at[middle]->span.at <= span.at ? &first : &end) = middle;
+  }
+  if (first < lines.n) syntax_any(lines.at[first], holds_part, &span);
   return span;
 }
 
