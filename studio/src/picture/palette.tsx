@@ -154,7 +154,9 @@ export function Palette() {
   const version = drawn.value?.version;
   useEffect(() => void load(), [mark?.at, version]);
   const words = search.toLowerCase();
+  const rank = (b: PaletteBox) => (b.name === words ? 0 : b.name.startsWith(words) ? 1 : b.name.includes(words) ? 2 : 3);
   const found = boxes.value.filter((b) => !words || b.name.includes(words) || b.doc.toLowerCase().includes(words));
+  if (words) found.sort((a, b) => rank(a) - rank(b));
   const groups = new Map<string, PaletteBox[]>();
   // With a wire chosen, those that fit stand first and once.
   const groupOf = (b: PaletteBox) => (mark?.at && b.fits ? "Fits here" : b.group || "Boxes");

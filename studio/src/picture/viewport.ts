@@ -1,5 +1,5 @@
-// A sheet that is dragged, zoomed and fitted. It is a layer of its own of which only the transform changes, so that a large picture
-// moves as a small one does; when a zoom has come to rest, the layer is painted anew, so that lines are sharp at every size.
+// A sheet that is dragged, zoomed and fitted. While it is held it is a layer of its own of which only the transform changes, so that a
+// large picture moves as a small one does; at rest it is none, so that lines are sharp at every size.
 
 import { isStill } from "../state";
 
@@ -22,8 +22,6 @@ export class Viewport {
   private pointers = new Map<number, { x: number; y: number }>();
   private moved = 0;
   private settleTimer = 0;
-  private wheeled = false;
-  private painted = 0; // the size that the layer was painted for
   /** The whole is in view, and stays so when the picture or the pane changes. */
   private fitted = true;
   onZoom: (scale: number) => void = () => {};
@@ -32,7 +30,6 @@ export class Viewport {
     private frame: HTMLElement,
     private sheet: HTMLElement,
   ) {
-    sheet.style.willChange = "transform";
     frame.addEventListener("pointerdown", this.down);
     frame.addEventListener("pointermove", this.move);
     frame.addEventListener("pointerup", this.up);
@@ -92,25 +89,23 @@ export class Viewport {
     const s = this.sheet.style;
     s.transition = smoothly && !isStill() ? "transform 220ms cubic-bezier(.2,.7,.2,1)" : "none";
     s.transform = `translate(${this.x}px, ${this.y}px) scale(${this.scale})`;
-    if (this.scale === this.painted) return;
-    this.painted = this.scale;
-    this.sharpen(this.pointers.size || smoothly || this.wheeled ? 240 : 0);
     this.onZoom(this.scale);
   }
 
-  private sharpen(wait: number): void {
+  /** From the first touch until all has been still for a moment, the sheet is a layer. */
+  private lift(): void {
+    this.sheet.style.willChange = "transform";
     clearTimeout(this.settleTimer);
-    if (!wait) this.sheet.style.willChange = "auto";
     this.settleTimer = window.setTimeout(() => {
-      if (this.pointers.size) return this.sharpen(wait);
-      this.sheet.style.willChange = "auto";
-      requestAnimationFrame(() => requestAnimationFrame(() => (this.sheet.style.willChange = "transform")));
-    }, wait);
+      if (this.pointers.size) this.lift();
+      else this.sheet.style.willChange = "auto";
+    }, 400);
   }
 
   private down = (e: PointerEvent) => {
     if (e.button !== 0 && e.pointerType === "mouse") return;
     this.moved = 0;
+    this.lift();
     this.pointers.set(e.pointerId, { x: e.clientX, y: e.clientY });
   };
 
@@ -145,10 +140,9 @@ export class Viewport {
 
   private wheel = (e: WheelEvent) => {
     e.preventDefault();
-    this.wheeled = true;
+    this.lift();
     const unit = e.deltaMode === 1 ? 16 : 1;
     if (e.shiftKey) this.pan(-(e.deltaY || e.deltaX) * unit, 0);
     else this.zoom(Math.exp(-e.deltaY * unit * (e.ctrlKey ? 0.01 : 0.0018)), { x: e.clientX, y: e.clientY });
-    this.wheeled = false;
   };
 }
