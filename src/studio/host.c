@@ -49,6 +49,14 @@ const char *host_path(HostCall *c, const char *key) {
   return path && !wrong ? path : NULL;
 }
 
+static void drop_handle(void *what) { limn_free(*(Limn **)what); }
+
+Limn *host_handle(HostCall *c) {
+  Limn **l = NEW(c->arena, Limn *);
+  arena_on_free(c->arena, drop_handle, l);
+  return *l = limn_new();
+}
+
 typedef struct {
   pthread_mutex_t *lock;
   bool held;
@@ -75,7 +83,7 @@ void disk_unlock(HostCall *c) {
 
 // -- what this home is ----------------------------------------------------------------------------
 static void host_about(HostCall *c) {
-  static const char *const can[] = {"files", "train"};
+  static const char *const can[] = {"files", "train", "upload", "onnx", "weights", "diff"};
   JsonOut j = host_result(c);
   json_object(&j, NULL);
   json_text(&j, "home", "studio");
@@ -96,11 +104,12 @@ static const struct {
   const char *method;
   void (*take)(HostCall *);
 } methods[] = {
-    {"host/about", host_about}, {"host/files", host_files}, {"host/read", host_read},
-    {"host/write", host_write}, {"host/new", host_new},     {"host/rename", host_rename},
-    {"host/train", host_train}, {"host/pause", host_pause}, {"host/resume", host_resume},
-    {"host/stop", host_stop},   {"host/runs", host_runs},   {"host/metrics", host_metrics},
-    {"host/shown", host_shown}};
+    {"host/about", host_about}, {"host/files", host_files},   {"host/read", host_read},
+    {"host/write", host_write}, {"host/new", host_new},       {"host/rename", host_rename},
+    {"host/train", host_train}, {"host/pause", host_pause},   {"host/resume", host_resume},
+    {"host/stop", host_stop},   {"host/runs", host_runs},     {"host/metrics", host_metrics},
+    {"host/shown", host_shown}, {"host/upload", host_upload}, {"host/weights", host_weights},
+    {"host/diff", host_diff}};
 
 // -- messages -------------------------------------------------------------------------------------
 static const char *id_text(Arena *a, const Json *id) {

@@ -158,7 +158,8 @@ void host_refuse_with(HostCall *, const char *data, const char *text);
 const char *host_text(const HostCall *, const char *key); // NULL: there is none
 const char *host_path(HostCall *, const char *key);       // NULL: it was refused
 
-void disk_lock(HostCall *); // until the answer is there, or memory is exhausted
+Limn *host_handle(HostCall *); // goes with the answer; NULL: no memory
+void disk_lock(HostCall *);    // until the answer is there, or memory is exhausted
 void disk_unlock(HostCall *);
 
 // files.c
@@ -167,7 +168,11 @@ void host_read(HostCall *);
 void host_write(HostCall *);
 void host_new(HostCall *);
 void host_rename(HostCall *);
+
+// models.c
 void host_upload(HostCall *);
+void host_weights(HostCall *);
+void host_diff(HostCall *);
 
 // watch.c: files that pages have read
 void watch_open(Studio *);
