@@ -135,11 +135,12 @@ $(BUILD)/limn: $(CLI) $(BUILD)/liblimn.a $(if $(STUDIO),$(BUILD)/libground.a)
 	@echo "$@"
 $(BUILD)/libground.a: $(GROUND)
 	$(Q)rm -f $@ && $(ARCHIVE) $@ $^
-# The studio's page, as it is built in studio/dist.
+# The studio's page, as it is built in studio/dist, and the manual that it shows.
 PAGE := $(sort $(wildcard studio/dist/* studio/dist/*/*))
-$(BUILD)/studio/page_files.c: $(PAGE) tools/embed_files.sh Makefile
+$(BUILD)/studio/page_files.c: $(PAGE) docs/language.md tools/embed_files.sh Makefile
 	@mkdir -p $(@D)
-	$(Q)tools/embed_files.sh studio/studio_own.h studio/dist >$@
+	$(Q)rm -rf $(@D)/page && cp -r studio/dist $(@D)/page && gzip -9nc docs/language.md >$(@D)/page/manual.gz
+	$(Q)tools/embed_files.sh studio/studio_own.h $(@D)/page >$@
 $(BUILD)/studio/page_files.o: $(BUILD)/studio/page_files.c $(BUILD)/flags
 	$(Q)$(COMPILE) -MMD -MP -c -o $@ $<
 # Whether it is there may change.
