@@ -267,7 +267,7 @@ void http_tick(Studio *s) {
   double now = clock_seconds();
   pthread_mutex_lock(&s->doors->lock);
   for (StudioDoor *d = s->doors->first; d; d = d->next)
-    if (d->until && now > d->until) shutdown(d->fd, SHUT_RDWR);
+    if (d->until > 0 && now > d->until) shutdown(d->fd, SHUT_RDWR);
   pthread_mutex_unlock(&s->doors->lock);
 }
 

@@ -33,6 +33,9 @@ typedef struct {
 } PageFile;
 extern const PageFile page_files[];
 extern const uint32_t page_file_count;
+// and of examples/
+extern const PageFile example_files[];
+extern const uint32_t example_file_count;
 
 // A request on its way, from thread to thread: what came and what goes are blocks of their own.
 typedef struct StudioAsk {
