@@ -433,6 +433,8 @@ typedef struct {
   const volatile sig_atomic_t *stop;
   LimnTell tell;
   const char *resume; // a run folder to go on with, or NULL
+  bool numbers; // with json, *text is {"run": …, "series": […]}: the numbers of each run, as
+                // {"name", "names", "rows"}; of very long ones every k-th moment
 } LimnRun;
 LIMN_API LimnStatus limn_run(Limn *, const LimnRun *, const char **text); // *text: as JSON
 

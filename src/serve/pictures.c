@@ -1,10 +1,6 @@
 // Pictures of a text that is open: which there are, told after each look, and one of them, as asked.
 #include "serve/serve.h"
 
-static const Json *inside(const Json *j, const char *key) {
-  return j && j->kind == JSON_OBJECT ? json_get(j, key) : NULL;
-}
-
 // -- which there are ------------------------------------------------------------------------------
 static const struct {
   const char *list, *kind; // of limn_names

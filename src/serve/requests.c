@@ -1,10 +1,6 @@
 // Requests: most are a question of limn_edit_ask under another name.
 #include "serve/serve.h"
 
-static const Json *inside(const Json *j, const char *key) {
-  return j && j->kind == JSON_OBJECT ? json_get(j, key) : NULL;
-}
-
 const char *serve_text(const Json *object, const char *key) {
   const Json *text = inside(object, key);
   return text && text->kind == JSON_TEXT && strlen(text->text) == text->n ? text->text : NULL;
@@ -290,6 +286,15 @@ bool serve_request(const ServeCall *c) {
              {"workspace/executeCommand", serve_command},
              {"limn/document", serve_document},
              {"limn/picture", serve_picture},
+             {"limn/cost", serve_cost},
+             {"limn/who", serve_who},
+             {"limn/summary", serve_summary},
+             {"limn/machine", serve_machine},
+             {"limn/eval", serve_eval},
+             {"limn/play/open", serve_play_open},
+             {"limn/play/step", serve_play_step},
+             {"limn/play/set", serve_play_set},
+             {"limn/play/close", serve_play_close},
              {"limn/edit", serve_edit}};
   for (uint32_t i = 0; i < COUNT(asked); i++)
     if (strcmp(asked[i].method, c->method) == 0) {

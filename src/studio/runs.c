@@ -281,14 +281,13 @@ static RunWords first_words(HostCall *c) {
 
 // The next free folder, made by the library, which names runs.
 static const char *new_folder(HostCall *c, const char *path) {
-  Limn *l = limn_new();
+  Limn *l = host_handle(c);
   const char *dir = NULL;
   LimnMessage m = {.size = sizeof m};
   if (l && limn_run_folder(l, path, NULL, &dir) == LIMN_GOOD)
     dir = arena_text(c->arena, dir, strlen(dir));
   else
     host_refuse(c, "%s", l && limn_message(l, 0, &m) == LIMN_GOOD ? m.text : "memory is exhausted");
-  limn_free(l);
   return dir;
 }
 
