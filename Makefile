@@ -6,6 +6,7 @@
 # make python   the Python module with the library inside, as a wheel: build/python/limn-VERSION-….whl
 # make playground  the library as wasm, for pages: build/playground/limn.wasm; needs clang
 # make vsix     the extension for Visual Studio Code: build/limn-VERSION.vsix
+# make studio-page  the studio's page anew, from studio/src into studio/dist: needs npm
 # make deps     installs the Debian packages that building and testing need
 # make demo     builds, learns to edit faces, and writes a page to look at: demo/report.html
 # make test     everything (SAN=1: under the sanitizers; ONLY=draw,cli,block_test: only these; JOBS=2: so many at once)
@@ -74,11 +75,16 @@ GIVEN = $(CPPFLAGS) $(CFLAGS) $(if $(findstring -flto,$(CFLAGS)),-fno-lto)
 COMPILE = $(CC) $(OWN) $(HARD) $(GIVEN) $(SPECIAL)
 LINK = $(CC) $(OWN) $(HARD) $(GIVEN) $(call harden,link) $(LDFLAGS)
 
-SOURCE := $(sort $(shell find src -name "*.c" -not -path "src/cli/*"))
+SOURCE := $(sort $(shell find src -name "*.c" -not -path "src/cli/*" -not -path "src/studio/*"))
 # Texts that are part of the library.
 EMBEDDED := library prelude product_text torch_training jax_training
 OBJECT := $(SOURCE:src/%.c=$(BUILD)/%.o) $(EMBEDDED:%=$(BUILD)/%.o)
-CLI := $(patsubst src/%.c,$(BUILD)/%.o,$(sort $(wildcard src/cli/*.c))) $(BUILD)/cli/commands_text.o
+# The studio wants libmicrohttpd; without it limn says so when it is asked for.
+HTTP_LIBS := $(shell $(PKG_CONFIG) --libs libmicrohttpd 2>/dev/null)
+HTTP_CFLAGS := $(if $(HTTP_LIBS),-DLIMN_HTTP $(shell $(PKG_CONFIG) --cflags libmicrohttpd 2>/dev/null))
+STUDIO := $(if $(HTTP_LIBS),$(patsubst src/%.c,$(BUILD)/%.o,$(sort $(wildcard src/studio/*.c))) $(BUILD)/studio/page_files.o)
+GROUND := $(patsubst src/%.c,$(BUILD)/%.o,$(sort $(wildcard src/base/*.c src/io/bytes/*.c)))
+CLI := $(patsubst src/%.c,$(BUILD)/%.o,$(sort $(wildcard src/cli/*.c))) $(BUILD)/cli/commands_text.o $(STUDIO)
 TESTS := $(sort $(wildcard tests/*_test.c))
 TEST_BIN := $(TESTS:tests/%.c=$(BUILD)/tests/%)
 HELP := $(filter-out $(TESTS),$(sort $(wildcard tests/*.c)))
@@ -103,7 +109,7 @@ endif
 PRODUCTS := $(BUILD)/limn $(BUILD)/liblimn.a $(BUILD)/$(SHARED_LINK)
 
 .PHONY: FORCE all bless check clean deb demo deps deps-build docs draw-random examples format format-check fuzz
-.PHONY: fuzz-plain gallery glyphs help install laws onnx onnx-damage packages playground python rooms shapes share torture uninstall vsix
+.PHONY: fuzz-plain gallery glyphs help install laws onnx onnx-damage packages playground python rooms shapes share studio-page torture uninstall vsix
 .PHONY: test test-c test-long test-models test-onnx test-playground test-python test-python-out
 .PHONY: bench bench-c bench-check bench-draw bench-gates bench-gemm bench-lsp bench-machines bench-neurons bench-ode bench-prelude bench-stiff bench-strip
 # A second make, so that all cores are used without being asked for.
@@ -122,10 +128,25 @@ $(BUILD)/flags: FORCE
 	@printf '%s\n' '$(subst ','\'',$(FLAGS))' >$@.new
 	@if cmp -s $@.new $@; then rm -f $@.new; else CC="$(CC)" CPPFLAGS="$(IMAGE_CFLAGS) $(CPPFLAGS) $(CFLAGS)" tools/packages.sh --look build && mv $@.new $@; fi
 
-# The command line is built on what everybody else gets.
-$(BUILD)/limn: $(CLI) $(BUILD)/liblimn.a
-	$(Q)$(LINK) $(call harden,program) -o $@ $^ $(LDLIBS)
+# The command line is built on what everybody else gets; the studio has texts, files and JSON of its own beside it.
+$(BUILD)/limn: $(CLI) $(BUILD)/liblimn.a $(if $(STUDIO),$(BUILD)/libground.a)
+	$(Q)$(LINK) $(call harden,program) -o $@ $^ $(HTTP_LIBS) $(LDLIBS)
 	@echo "$@"
+$(BUILD)/libground.a: $(GROUND)
+	$(Q)rm -f $@ && $(ARCHIVE) $@ $^
+# The studio's page, as it is built in studio/dist.
+PAGE := $(sort $(wildcard studio/dist/* studio/dist/*/*))
+$(BUILD)/studio/page_files.c: $(PAGE) tools/embed_files.sh Makefile
+	@mkdir -p $(@D)
+	$(Q)tools/embed_files.sh studio/studio_own.h studio/dist >$@
+$(BUILD)/studio/page_files.o: $(BUILD)/studio/page_files.c $(BUILD)/flags
+	$(Q)$(COMPILE) -MMD -MP -c -o $@ $<
+# Whether it is there may change.
+$(BUILD)/http: FORCE
+	@mkdir -p $(@D)
+	@echo '$(HTTP_CFLAGS) $(HTTP_LIBS)' >$@.new; if cmp -s $@.new $@; then rm -f $@.new; else mv $@.new $@; fi
+$(STUDIO) $(BUILD)/cli/studio.o: SPECIAL += $(HTTP_CFLAGS)
+$(STUDIO) $(BUILD)/cli/studio.o: $(BUILD)/http
 # The library as one object, in which everything but limn_* is local. (On macOS `ld -r` does that by itself.)
 $(BUILD)/liblimn.a: $(BUILD)/liblimn.o
 	$(Q)rm -f $@ && $(ARCHIVE) $@ $^
@@ -249,6 +270,10 @@ demo: deps-build
 	+@$(PARALLEL) $(BUILD)/limn
 	@tools/demo.sh $(BUILD)/limn
 # These alone install packages, and say which: Debian's.
+# The page is in the repository as it is built, so that nobody needs npm to build limn.
+studio-page:
+	@if command -v npm >/dev/null; then cd studio && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error && node build.mjs && ls -l dist; \
+	else echo "npm is not here (on Debian: apt install npm); studio/dist stays as it is"; fi
 deps:
 	@$(PACKAGES) build test format clang
 deps-build:
@@ -292,8 +317,8 @@ bless: packages
 draw-random: packages
 	+@$(PARALLEL) $(BUILD)/tests/pictures_test
 	@$(BUILD)/tests/pictures_test random $(or $(FIRST),1) $(or $(RUNS),1000)
-# LAW=hybrid, or hybrid.order and others of tests/laws_hybrid_test.c: of hybrid systems.
-LAWS_OF = $(BUILD)/tests/$(if $(filter hybrid%,$(LAW)),laws_hybrid,whole)_test
+# LAW=hybrid, or hybrid.order and others of tests/laws_hybrid_test.c: of hybrid systems. LAW=gestures: edits by picture.
+LAWS_OF = $(BUILD)/tests/$(if $(filter hybrid%,$(LAW)),laws_hybrid,$(if $(filter gestures,$(LAW)),gesture,whole))_test
 laws: packages
 	+@$(PARALLEL) $(LAWS_OF)
 	@JOBS=$(JOBS) $(LAWS_OF) $(patsubst hybrid.%,%,$(or $(LAW),all)) $(or $(FIRST),1) $(or $(RUNS),1000)

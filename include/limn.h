@@ -144,11 +144,16 @@ typedef struct {
   const char *library;              // the address of the library's text; NULL: "limn:library.limn"
   bool utf8;                        // characters are bytes; otherwise units of UTF-16
   bool no_declaration;              // of `references`: without the declaration
+  const char *root; // the folder that file:/// is, without links and a slash at its end; NULL: that
+                    // of the disk
 } LimnAsk;
 // The answer as JSON, in the shapes of the Language Server Protocol; "null": there is none. The
 // questions are messages, hover, definition, references, highlight, prepareRename, rename,
 // completion, signature, symbols, tokens, legend, folding, hints, actions, and box (the name that a
 // picture would be of). NULL with a message: it is refused, as a name that means something already.
+// And those of docs/protocol.md: numbers; palette, whose `text` is the place of a wire in a picture, or
+// NULL; and gesture, whose `text` is an edit by picture as JSON. Its answer has the edits, or says why it
+// is refused: {"refused", "range"}.
 LIMN_API const char *limn_edit_ask(Limn *, const char *question, const LimnAsk *);
 // A text that programs can come from without a file: "library.limn". NULL: there is none.
 LIMN_API const char *limn_edit_document(Limn *, const char *name);
@@ -162,7 +167,9 @@ typedef struct {
   void (*send)(void *context, const char *message, size_t n);
   void *context;
   const char *const
-      *read; // folders that programs may read besides their own; ended by NULL, or NULL
+      *read;        // folders that programs may read besides their own; ended by NULL, or NULL
+  const char *root; // the folder that file:/// is, as in LimnAsk: no text outside of it is opened
+  bool editor;      // it is told nothing but what the Language Server Protocol has
 } LimnServe;
 LIMN_API LimnServer *limn_server_open(const LimnServe *); // NULL: no memory, or no options
 LIMN_API LimnStatus limn_server_take(LimnServer *, const char *message, size_t n);
@@ -446,6 +453,7 @@ typedef struct {
   bool grad;         // the reverse derivative of a box or learner
   bool who;          // which goals move which learners
   bool unfold;       // a wiring as a network from left to right, and from inside to outside
+  bool places;       // svg: groups say where the program says what they are (docs/protocol.md)
 } LimnDraw;
 // LIMN_GOOD: there is a picture. A program with errors is drawn as far as it is known, with its
 // messages.

@@ -93,15 +93,11 @@ static bool has_happening(const SimRecord *r, double time, const char *path, con
   return false;
 }
 
-// Paths have `/`, modes in modes do not. A part is found by something in it.
-static const char *other_path(HybridCase *c, const char *path, bool part, const HybridPrint *how) {
-  char *dots = arena_format(c->arena, "%s%s", path, part ? ".s" : "");
-  for (char *at = dots; *at; at++)
-    if (*at == '/') *at = '.';
-  char *name = arena_format(c->arena, "%s", hybrid_name(c->arena, c->h, dots, how));
-  if (part) *strrchr(name, '.') = 0;
-  for (char *at = name; *at && (part || strchr(path, '/')); at++)
-    if (*at == '.') *at = '/';
+// A part is found by something in it.
+static const char *other_part(HybridCase *c, const char *path, const HybridPrint *how) {
+  const char *inside = arena_format(c->arena, "%s.s", path);
+  char *name = arena_format(c->arena, "%s", hybrid_name(c->arena, c->h, inside, how));
+  *strrchr(name, '.') = 0;
   return name;
 }
 
@@ -111,8 +107,9 @@ static bool same_happenings(HybridCase *c, const SimRecord *x, const SimRecord *
     return says(c, "happenings: %u and %u", x->happening.n, y->happening.n);
   for (uint32_t i = 0; i < x->happening.n; i++) {
     const Happening *h = &x->happening.at[i];
-    const char *path = *h->path ? other_path(c, h->path, true, how) : "";
-    const char *what = strcmp(h->what, "born") ? other_path(c, h->what, false, how) : h->what;
+    const char *path = *h->path ? other_part(c, h->path, how) : "", *what = h->what;
+    if (strcmp(what, "born") != 0 && strcmp(what, "died") != 0)
+      what = hybrid_name(c->arena, c->h, what, how);
     if (!has_happening(y, h->time, path, what))
       return says(c, "happenings: %s of `%s` at %.17g, not %s of `%s`", h->what, h->path, h->time,
                   what, path);
@@ -223,7 +220,19 @@ static double moments_apart(const SimRecord *x, const SimRecord *y, double withi
   return most <= within ? most : INFINITY;
 }
 
+// A part that is born or dies at the very end is there or not by the last digit.
+static bool lives_to_the_end(const SimRecord *x) {
+  double end = x->time.n ? x->time.at[x->time.n - 1] : 0;
+  for (uint32_t i = 0; i < x->happening.n; i++) {
+    const Happening *h = &x->happening.at[i];
+    if (fabs(h->time - end) < 1e-9 && (!strcmp(h->what, "died") || !strcmp(h->what, "born")))
+      return false;
+  }
+  return true;
+}
+
 static double ends_apart(const SimRecord *x, const SimRecord *y) {
+  if (!lives_to_the_end(x) || !lives_to_the_end(y)) return 0;
   double most = 0;
   for (uint32_t i = 0; i < x->sights; i++) {
     const SimChannel *a = &x->channel.at[i], *b = channel(y, a->name);

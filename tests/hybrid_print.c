@@ -209,7 +209,8 @@ const char *hybrid_name(Arena *a, const Hybrid *h, const char *name, const Hybri
   Grouping g = {.a = a, .h = h};
   Buf b = buf_new(a);
   if (how->grouped) choose_parts(&g, &h->decl.at[h->decl.n - 1], how->grouped);
-  if (name[0] == 'p' && name[2] == '.' && g.in[name[1] - '0']) name = arena_format(a, "g.%s", name);
+  if (name[0] == 'p' && name[1] && name[2] && strchr(".[", name[2]) && g.in[name[1] - '0'])
+    name = arena_format(a, "g.%s", name);
   while (*name) {
     size_t n = strcspn(name, ".["), all = strcspn(name, ".");
     if (how->renamed && !(n == 4 && !strncmp(name, "mode", 4)))

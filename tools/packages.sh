@@ -43,6 +43,7 @@ for what in "$@"; do
       want xmllint libxml2-utils
       [ -x /usr/bin/python3 ] || lacks python3 python3 # faults injected, oracles
       python numpy
+      pkg-config --exists libmicrohttpd 2>/dev/null || wish="$wish libmicrohttpd-dev" # the studio
       hope chromium chromium
       hope node nodejs
       hope c++ g++

@@ -79,14 +79,15 @@ def _numbers(column: List[str]) -> Any:
 
 
 def _csv(path: str) -> Dict[str, Any]:
-    """Columns x[0], x[1], … become one array."""
+    """Columns x[0], x[1], … become one array; units behind the names, x (m), are left out."""
     import csv
     import re
 
     np = types().np
     with open(path, newline="", encoding="utf-8") as f:
         rows = list(csv.reader(f))
-    columns = {name: _numbers([r[i] for r in rows[1:]]) for i, name in enumerate(rows[0])}
+    names = [re.sub(r" \([^()]*\)$", "", name) for name in rows[0]]
+    columns = {name: _numbers([r[i] for r in rows[1:]]) for i, name in enumerate(names)}
     found: Dict[str, Any] = {}
     parts: Dict[str, Dict[Any, Any]] = {}
     for name, x in columns.items():

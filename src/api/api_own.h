@@ -154,6 +154,9 @@ void forget_messages(Limn *);
 void move_messages(Limn *to, Limn *from);
 void lose_places(Diags *); // of messages that were not settled: their sources are gone
 
+// helpers.c
+SimHelpers helpers_of(const Limn *, Arena *);
+
 // options.c
 LimnStatus status_of(Outcome);
 // Options as they are here, out of a struct that may be older or newer. False with a message.

@@ -180,6 +180,7 @@ static bool take_look(Limn *l, const LimnDraw *how, Look *look, CircuitOptions *
     return false;
   look->theme = (Theme)theme;
   look->ascii = how->ascii;
+  if (how->places && l->program) look->places = l->w->sources, look->file = l->program->scope->file;
   *circuit = (CircuitOptions){.level = (Level)level,
                               .open = how->open,
                               .close = how->close,

@@ -413,7 +413,8 @@ static LimnStatus run_machines(Limn *l, LimnRun *how, Buf *json) {
   const char *error = "";
   how->quiet |= how->json;
   if (!machines_can_show(l->in, l->program)) return LIMN_WRONG;
-  LimnStatus status = status_of(simulate_run(l->in, l->program, how, &r));
+  SimHelpers helpers = helpers_of(l, l->world);
+  LimnStatus status = status_of(simulate_run(l->in, l->program, how, &helpers, &r));
   bool ended = strcmp(r.note.state, "running") != 0, page = ended && r.dir && status != LIMN_SYSTEM;
   if (page && !machines_page(&r, &error)) return no_page(l, r.dir, error);
   if (page) status = all_shown(l, &r, status);

@@ -370,7 +370,23 @@ int run_train(Limn *l, Options *o) {
   return answer(l, o, s, "train", o->json ? "null" : NULL);
 }
 
+typedef struct {
+  Limn *l;
+  bool told; // its messages
+} RunTold;
+
+// What went wrong stands before the last line, which says where to look.
+static void say_run(void *context, const char *text) {
+  RunTold *r = context;
+  if (!strncmp(text, "report ", 7)) {
+    put_shown(stderr, limn_messages(r->l, false));
+    r->told = true;
+  }
+  say(NULL, text);
+}
+
 int run_machines(Limn *l, Options *o) {
+  RunTold told = {.l = l};
   const char *text = NULL;
   LimnStatus s = load_confined(l, o, confine_machines);
   if (s) return answer(l, o, s, "run", NULL);
@@ -386,10 +402,11 @@ int run_machines(Limn *l, Options *o) {
   how.plain = o->train.plain;
   how.resume = o->train.resume;
   how.stop = &stopping;
-  how.tell = (LimnTell){NULL, o->json ? say_aside : say, terminal ? redraw : NULL, width, NULL};
+  how.tell = (LimnTell){&told, o->json ? say_aside : say_run, terminal ? redraw : NULL, width, NULL};
   watch_all();
   s = limn_run(l, &how, &text);
   if (terminal) redraw(NULL, "");
+  if (told.told) limn_forget(l);
   return answer(l, o, s, "run", text);
 }
 

@@ -2,6 +2,7 @@
 //
 // A look is a load of the whole program into a second handle; when it is through, the two change
 // places. Until then the first one answers, and is told how the text has gone on.
+#include "base/within.h"
 #include "serve/serve.h"
 
 static const double PAUSE = 0.15;     // after a change
@@ -51,6 +52,14 @@ static const char *path_of(Arena *a, const char *uri) {
   return b.n ? b.at : "untitled.limn";
 }
 
+// Where a text is on the disk; NULL: outside of the folder that is served.
+static const char *place_of(LimnServer *s, Arena *a, const char *uri) {
+  const char *path = path_of(a, uri);
+  if (!s->how.root) return path;
+  if (*path == '/') path++;
+  return name_refuse(path) ? NULL : arena_format(a, "%s/%s", s->how.root, path);
+}
+
 // -- the text -------------------------------------------------------------------------------------
 // The old one goes when the new one stands.
 static void set_text(ServedText *d, Arena *a, const char *text, size_t n) {
@@ -88,7 +97,12 @@ void serve_open(const ServeCall *c) {
     d = NEW(a, ServedText);
     d->arena = a;
     d->uri = arena_text(a, uri, strlen(uri));
-    d->path = path_of(a, uri);
+    d->path = place_of(s, a, uri);
+    if (!d->path) {
+      complain(s, "a text was opened that is not below the folder");
+      arena_free(a);
+      return;
+    }
     vec_push(s->own, &s->doc, d);
   }
   d->version = version && version->kind == JSON_NUMBER ? version->number : 0;
@@ -208,6 +222,7 @@ bool served_look(LimnServer *s, ServedText *d, const volatile sig_atomic_t *stop
   d->untried = !limn_errors(d->shown);
   d->due = clock_seconds() + TRY_PAUSE + 10 * d->seconds; // it is not given up once it has begun
   served_publish(s, d);
+  if (!s->how.editor) served_looked(s, d);
   return true;
 }
 
@@ -227,7 +242,7 @@ bool served_ready(LimnServer *s, ServedText *d, bool now) {
 }
 
 void served_publish(LimnServer *s, ServedText *d) {
-  LimnAsk ask = {.size = sizeof ask, .utf8 = s->utf8, .library = s->library};
+  LimnAsk ask = serve_asking(s);
   const char *messages = limn_edit_ask(d->shown, "messages", &ask);
   Buf b = buf_new(s->scratch);
   buf_text(&b, "{\"uri\":");

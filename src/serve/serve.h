@@ -61,6 +61,7 @@ typedef struct {
 void serve_answer(const ServeCall *, const char *json); // NULL: null
 void serve_refuse(const ServeCall *, ServeError, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+void serve_refuse_at(const ServeCall *, const char *text, const char *data); // data: JSON, or NULL
 void serve_tell(LimnServer *, const char *method, const char *params);
 
 // documents.c
@@ -76,11 +77,23 @@ void served_try(LimnServer *, ServedText *);                                    
 bool served_ready(LimnServer *, ServedText *,
                   bool now); // questions can be asked; now: of this very text
 
+// gestures.c
+void serve_edit(const ServeCall *);
+
 // requests.c
 bool serve_request(const ServeCall *); // false: there is none of this name
 const char *serve_capabilities(LimnServer *);
 // A place of the protocol; false: it is none.
 bool serve_place(const Json *, uint32_t *line, uint32_t *character);
 const char *serve_text(const Json *object, const char *key); // NULL: there is none
+LimnAsk serve_asking(const LimnServer *);
+// The text that a request is about, looked at; now: as it is now. NULL: it was refused.
+ServedText *serve_asked(const ServeCall *, bool now);
+const char *serve_reason(Limn *); // the last message that has no place: why something was refused
+
+// pictures.c
+void served_looked(LimnServer *, ServedText *); // limn/looked
+void serve_picture(const ServeCall *);
+void serve_base64(Buf *, const char *bytes, size_t n); // in quotes
 
 #endif

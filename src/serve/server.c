@@ -23,18 +23,26 @@ void serve_answer(const ServeCall *c, const char *json) {
   send_text(c->s, &b);
 }
 
-void serve_refuse(const ServeCall *c, ServeError code, const char *format, ...) {
+static void send_error(const ServeCall *c, ServeError code, const char *text, const char *data) {
   if (!c->id) return;
-  va_list args;
-  va_start(args, format);
-  const char *text = arena_vformat(c->s->scratch, format, args);
-  va_end(args);
   Buf b = buf_new(c->s->scratch);
   buf_printf(&b, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"error\":{\"code\":%d,\"message\":", c->id,
              (int)code);
   buf_json(&b, text, strlen(text));
+  if (data) buf_printf(&b, ",\"data\":%s", data);
   buf_text(&b, "}}");
   send_text(c->s, &b);
+}
+
+void serve_refuse(const ServeCall *c, ServeError code, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  send_error(c, code, arena_vformat(c->s->scratch, format, args), NULL);
+  va_end(args);
+}
+
+void serve_refuse_at(const ServeCall *c, const char *text, const char *data) {
+  send_error(c, SERVE_REFUSED, text, data);
 }
 
 void serve_tell(LimnServer *s, const char *method, const char *params) {

@@ -45,6 +45,7 @@ text grouped 'box model(x: R[2 3]) -> R[2 3] {'
 gives mixed '[[2, 5],  [5, 8]]' --in '[[1, 2], [3, 4]]'
 text mixed 'box model(x: R[N 2]) -> R[N 2] {'
 gives turned '[[1, 3],  [2, 4]]' --in '[[1, 2], [3, 4]]'
+gives lonely 6 --in '[1, 2]'
 text turned 'box model(x: R[N 2]) -> R[2 N] {'
 # What the library has is said by its boxes.
 for file in attends causal almost stages; do

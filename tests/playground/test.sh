@@ -26,6 +26,7 @@ learn f : R[4] -> R[4] = dense[8] ; tanh ; dense[4]
 goal same : f(x) ~ x by l2
 train 40 steps, batch 16, adam(0.01), seed 3
 LIMN
+bundle home && node "$work/home.mjs" "$build/playground/limn.wasm" || echo "not ok home"
 bundle engine
 node "$work/engine.mjs" "$build/playground/limn.wasm" "$work/p.limn" >"$work/out" 2>&1 || { echo "not ok engine"; cat "$work/out"; }
 holds() { if grep -q -- "$2" "$work/out"; then echo "ok $1"; else echo "not ok $1"; cat "$work/out"; fi; }

@@ -36,6 +36,40 @@ has "it says which" out "FAILS  Half : last(x) = 1   0.125, not 1, off by 0.88"
 "$LIMN" run wrong.limn --out runs/room >out 2>&1
 same "a folder that is taken: status" 1 $?
 has "a folder that is taken: words" out "runs/room holds a run already"
+cat >lost.limn <<'END'
+machine Grows -> (x: R[]) {
+  state x = 1
+  x' = x^2
+}
+run Grows to 3
+END
+"$LIMN" run lost.limn --out lost >out 2>&1
+same "what went wrong stands before the page" "fails error: report" "$(grep -o '^fails\|error:\|^report' out | paste -sd ' ')"
+"$LIMN" run lives.limn --out lives --quiet
+same "what happened, by member and place" "0.50:cell[1]:born 0.70:cell[0]:n[1] 1.00:cell[0]:n[0] 1.20:cell[1]:n[1] 1.50:cell[1]:n[0] 1.70:cell[0]:n[1] 2.00:cell[0]:n[0] 2.00:cell[0]:grown 2.20:cell[1]:n[1] 2.25:cell[0]:died 2.50:cell[1]:n[0] 2.50:cell[1]:grown" \
+  "$(awk -F, 'NR > 1 { printf "%.2f:%s:%s ", $1, $2, $3 }' lives/Row.happened.csv | sed 's/ $//')"
+# units are said in tables and pictures, read back, and held against those of a table
+printf 'time (s),flow (m^3/s)\n0,1\n2,1\n' >flow.csv
+"$LIMN" run tank.limn --out tank --quiet
+same "units in tables" "time (s),level (m),p (Pa),flow (m^3/s) time (s),level[0] (m),level[1] (m),flow[0] (m^3/s),flow[1] (m^3/s),tank.level[0] (m),tank.level[1] (m),tank[1].p (Pa)" "$(head -q -n 1 tank/Tank.csv tank/Row.csv | paste -sd ' ')"
+same "units in pictures" "level (m) p (Pa) time (s)" "$(cat tank/shown/01*.svg tank/shown/02*.svg tank/shown/03*.svg | grep -o 'level (m)\|p (Pa)\|time (s)' | sort -u | paste -sd ' ')"
+cp tank/report.html page
+"$LIMN" report tank.limn --from tank >out 2>&1
+cmp -s page tank/report.html && ok "units are read back" || not_ok "units are read back"
+sed -i.old 's/m^3/L/' flow.csv
+"$LIMN" run tank.limn --plain >out 2>&1
+has "another unit in a table" out 'flow.csv: column `flow (L/s)`, but `flow` is in m^3/s'
+printf 'time (min),flow\n0,1\n2,1\n' >flow.csv
+"$LIMN" run tank.limn --plain >out 2>&1
+has "and of time" out 'flow.csv: column `time (min)`, but `time` is in s'
+# runs side by side: the same words, numbers and states, whoever follows them; on a terminal, how far all are
+"$LIMN" run sweep.limn --threads 1 --out one/swept >out 2>&1
+"$LIMN" run sweep.limn --threads 3 --out many/swept >out.many 2>&1
+same "side by side, the same is said" "$(sed 's/one.swept//' out)" "$(sed 's/many.swept//' out.many)"
+same "of all of them" "18 11 2" "$(grep -c '^run \|^fails ' out) $(grep -c '^holds' out) $(grep -c '^fails \|^FAILS\|error:' out)"
+same "and the same is left" "report.html run.json" "$(diff -rq one/swept many/swept | sed 's/.* one.swept.\(.*\) and .*/\1/' | paste -sd ' ')"
+/usr/bin/python3 -c 'import pty, sys; pty.spawn(sys.argv[1:])' "$LIMN" run sweep.limn --threads 3 --plain >out 2>&1 </dev/null
+has "how far they are" out " of 18 runs, "
 printf x >file
 "$LIMN" run wrong.limn --out file/x >out 2>&1
 same "a folder that cannot be: status" 3 $?

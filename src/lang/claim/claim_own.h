@@ -63,6 +63,9 @@ bool inside_is_part(const System *, Name);
 bool inside_brackets(World *, const System *, const InsidePath *, Syntax **brackets);
 void inside_unknown(World *, const System *, const InsidePath *); // says what there is instead
 
+// still.c: a warning for states that never change
+void note_still(Elab *, const Program *);
+
 // milstein.c: does no noise change how strongly another one works?
 bool milstein_fits(World *, const System *);
 

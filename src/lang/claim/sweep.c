@@ -194,4 +194,5 @@ void do_machines(Elab *in, Program *p) {
     else
       read_statement(&s, n);
   }
+  if (!in->w->diags->errors) note_still(in, p);
 }

@@ -43,6 +43,14 @@ static Value learned_value(Body *b, Env *env, Def *d, Body *home, const char *fa
   return call_def(b, env, &use, NULL, (Value){0}, NULL);
 }
 
+// What an option is that is no number.
+static const char *option_word(const Body *b, const Binding *bind) {
+  if (bind->box.node) return "a box";
+  if (bind->text) return "a text";
+  return arena_format(b->w->arena, "`%s`, which nothing is called",
+                      name_text(b->w->names, bind->label));
+}
+
 static Value bound_value(Body *b, Env *env, const Syntax *n, Binding *bind) {
   Value v;
   switch (bind->kind) {
@@ -61,7 +69,7 @@ static Value bound_value(Body *b, Env *env, const Syntax *n, Binding *bind) {
     if (bind->has_number) return value_one(b, val_literal(b, bind->number, n->span));
     if (bind->size) return value_one(b, val_size(b, bind->size, n->span));
     if (bind->open) return value_error(b, n->span);
-    return no_value(b, n, "a box", bind->span);
+    return no_value(b, n, option_word(b, bind), bind->span);
   case BIND_LEARNER: return learned_value(b, env, (Def *)bind->def, bind->home, NULL, n);
   case BIND_SPREAD: return no_value(b, n, "a row of axes", bind->span);
   case BIND_KEPT: {

@@ -180,14 +180,18 @@ void add_birth(MachineBuilder *m) {
   Type number = {.base = BASE_R};
   Val up = val_fill(m->b, val_literal(m->b, 1, m->def->span), full_type(m, &number));
   Val down = val_fill(m->b, val_literal(m->b, -1, m->def->span), full_type(m, &number));
+  Id high = val_to_wire(m->b, &up, 0), low = val_to_wire(m->b, &down, 0);
   SystemEvent e = {.birth = true, .path = "", .span = m->def->span};
-  e.guard = chosen(m, m->alive, val_to_wire(m->b, &up, 0), val_to_wire(m->b, &down, 0), &number);
+  SystemEvent end = {.death = true, .path = "", .span = m->def->span};
+  e.guard = chosen(m, m->alive, high, low, &number);
+  end.guard = chosen(m, m->alive, low, high, &number);
   for (uint32_t i = 0; i < m->s->own.n; i++) {
     vec_push(a, &e.state, i);
     vec_push(a, &e.value, start_wire(m, i));
     vec_push(a, &e.named, 0);
   }
   vec_push(a, &m->s->event, e);
+  vec_push(a, &m->s->event, end);
 }
 
 // A param of the woven system that is never changed: where another one begins.
@@ -223,10 +227,20 @@ void live_learnt(MachineBuilder *m) {
 }
 
 // -- wirings whose parts have all stopped -------------------------------------------------------------
-// Is there something in it that changes, in whatever modes it is?
-static bool goes_on(const System *s, uint32_t states) {
+// A shared variable that nothing but shares move: it is still where they have stopped.
+static bool is_shared_alone(const MachineBuilder *m, uint32_t own) {
+  for (uint32_t i = 0; i < m->s->junction.n; i++) {
+    if (m->s->junction.at[i].name != m->s->own.at[own].name) continue;
+    uint32_t rate = last_change(m, CHANGE_RATE, own), next = last_change(m, CHANGE_NEXT, own);
+    return !(rate && next) && !m->change.at[(rate | next) - 1].before;
+  }
+  return false;
+}
+
+// Is there something in it that changes, in whatever modes it is? `m`: of a wiring, its own states.
+static bool goes_on(const MachineBuilder *m, const System *s, uint32_t states) {
   for (uint32_t i = 0; i < states; i++)
-    if (s->state.at[i].rate || s->state.at[i].next) return true;
+    if ((s->state.at[i].rate || s->state.at[i].next) && !(m && is_shared_alone(m, i))) return true;
   for (uint32_t i = 0; i < s->event.n; i++)
     for (uint32_t k = 0; k < s->event.at[i].state.n; k++)
       if (s->event.at[i].state.at[k] < states) return true;
@@ -242,10 +256,10 @@ static bool is_reborn(const System *s) {
 void halt_with_parts(MachineBuilder *m, Id *const *map) {
   System *s = m->s;
   uint32_t first = s->own.n;
-  if (s->halt.n || m->learned.n || s->lag.n || goes_on(s, s->own.n)) return;
+  if (s->halt.n || m->learned.n || s->lag.n || goes_on(m, s, s->own.n)) return;
   for (uint32_t p = 0; p < s->part.n; p++) {
     const System *of = s->part.at[p].of;
-    if (is_reborn(of) || (!of->halt.n && goes_on(of, of->state.n))) {
+    if (is_reborn(of) || (!of->halt.n && goes_on(NULL, of, of->state.n))) {
       s->halt.n = 0;
       return;
     }

@@ -47,6 +47,7 @@ typedef struct {       // next x = … when …, in a system that flows; jump m 
   bool either;         // the states have a `next` too, which holds where nothing flows
   bool each;           // a guard for each place of the state: each is an event of its own
   bool birth;          // it makes a part begin anew; what is alive at the start is not born then
+  bool death;          // the other way round; it sets nothing
   Span span;
 } SystemEvent;
 
@@ -214,6 +215,9 @@ typedef struct {
 typedef VEC(Sight) Sights;
 // What is kept of a run; behind it what is inside, as far as it was asked for.
 void system_sights(World *, const System *, Sights *);
+// sight_units.c: the unit that is said of it, as "m/s"; NULL: none. `name`: as it is written,
+// tank[2].level
+const char *sight_unit(World *, const System *, const char *name);
 
 // An expression over what can be seen, at one moment.
 typedef struct {

@@ -295,6 +295,15 @@ static const Syntax *typed_said(Units *x, Name name) {
   return named_in(said, said->typed, name);
 }
 
+const char *unit_declared(World *w, const Syntax *machine, Name name) {
+  const SaidOf *said = said_in(w->arena, machine);
+  const Syntax *port = named_in(said, said->port, name), *typed = named_in(said, said->typed, name);
+  const Syntax *unit = port ? param_unit(port) : NULL;
+  if (!unit && typed) unit = typed_unit(typed);
+  PortUnit u = unit_said(unit);
+  return u.kind == UNIT_KNOWN ? unit_text(w, &u) : NULL;
+}
+
 // -- of names -------------------------------------------------------------------------------------
 static PortUnit unit_of(Units *, const Syntax *);
 

@@ -7,4 +7,7 @@
 // Do they agree, in every machine of the file? Where they do not, with a diagnostic.
 void check_units(Elab *, Scope *);
 
+// What a port or state of this machine's text is said to be measured in: "kg*m/s^2"; NULL: nothing is.
+const char *unit_declared(World *, const Syntax *machine, Name);
+
 #endif

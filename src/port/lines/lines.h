@@ -60,6 +60,7 @@ typedef struct {
   const char *from;   // the input of the graph that it is computed from, if it is only one; or NULL
   int64_t labels;     // an input that only points into an axis of so many places; 0: it is numbers
   uint32_t reads;     // by lines and outputs
+  bool spelt; // a constant of one number that is not written as one: a loop goes along its axes
 } ImpValue;
 
 // A value with the indices it is read at, as "i 2*j+1 (k l)"; NULL: whole. A value without axes has none.

@@ -68,7 +68,7 @@ static void put_all_inside(ImpWriter *w) {
 }
 
 static bool is_inline(const ImpValue *v) {
-  return v->kind == IMP_CONST && v->data && shape_count(&v->shape) == 1;
+  return v->kind == IMP_CONST && v->data && shape_count(&v->shape) == 1 && !v->spelt;
 }
 
 static void name_all(ImpWriter *w) {
@@ -210,18 +210,43 @@ static bool *reads_used(Importer *m, const ImpLine *l) {
   return used;
 }
 
+static bool has_index(const char *list, const char *index, size_t n) {
+  size_t m;
+  for (const char *at = list; at && (at = next_index(at, &m)); at += m)
+    if (m == n && !memcmp(at, index, n)) return true;
+  return false;
+}
+
 static bool is_plain(const ImpWriter *w, const ImpLine *l, const bool *used, const char *index,
                      size_t n) {
   for (uint32_t k = 0; k < l->read.n; k++) {
     const ImpValue *v = value_at(w->m, l->read.at[k].value);
     const char *at = l->read.at[k].index;
-    size_t m;
     if (!at || is_inline(v) || !v->shape.rank || !used[k]) continue;
-    if (*at == '@') at++;
-    for (; (at = next_index(at, &m)); at += m)
-      if (m == n && !memcmp(at, index, n)) return true;
+    if (has_index(*at == '@' ? at + 1 : at, index, n)) return true;
   }
   return false;
+}
+
+// `sum[i](c[i])`: nothing else says how far i goes.
+static void spell_axes(ImpWriter *w, const ImpLine *l) {
+  size_t n;
+  const bool *used = reads_used(w->m, l);
+  for (uint32_t k = 0; k < l->read.n; k++) {
+    ImpValue *v = value_at(w->m, l->read.at[k].value);
+    const char *at = l->read.at[k].index;
+    if (!at || !v->shape.rank || !used[k] || !is_inline(v)) continue;
+    for (; (at = next_index(at, &n)); at += n)
+      if (char_is_letter(*at) && !has_index(l->form.left, at, n) && !is_plain(w, l, used, at, n))
+        v->spelt = true;
+  }
+}
+
+static void spell_all(ImpWriter *w) {
+  for (uint32_t i = 0; i < w->m->line.n; i++)
+    if (w->live[i]) spell_axes(w, &w->m->line.at[i]);
+  for (uint32_t i = 0; i < w->m->block.n; i++)
+    for (uint32_t k = 0; k < w->m->block.at[i].n; k++) spell_axes(w, &w->m->block.at[i].line[k]);
 }
 
 static const char index_characters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
@@ -481,6 +506,7 @@ void write_program(Importer *m, Imported *out) {
     calls_place(m, w.live);
   }
   put_all_inside(&w);
+  spell_all(&w);
   name_all(&w);
   bool learner = has_weights(&w) && !w.alone;
   put_consts(&w, out);

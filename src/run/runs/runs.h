@@ -127,6 +127,7 @@ typedef struct {
   const char *over;               // t
   uint32_t moments;               // how many values t has
   const double *moment;           // [moments]
+  const char *const *unit;        // [array] what it is measured in, NULL: not said; or NULL
   const char *const *const *name; // [array][label] names of labels, NULL where numbers; or NULL
   const int64_t *step;            // [axis 0] of paths; NULL otherwise
   bool whole;                     // values of t are whole numbers

@@ -195,9 +195,11 @@ static const char *event_name(void *flow, uint32_t which) {
   const SystemEvent *e = event_at(f, which, &number, &member, &members);
   World *w = f->m->w;
   const char *what =
-      e->jump   ? arena_format(w->arena, "the jump to `%s`", name_text(w->names, e->jump))
-      : e->each ? arena_format(w->arena, "`next %s`", sim_place(f->m, e->state.at[0], member))
-                : arena_format(w->arena, "`next %s`", state_name(f, e->state.at[0]));
+      e->birth   ? "the birth"
+      : e->death ? "the death"
+      : e->jump  ? arena_format(w->arena, "the jump to `%s`", name_text(w->names, e->jump))
+      : e->each  ? arena_format(w->arena, "`next %s`", sim_place(f->m, e->state.at[0], member))
+                 : arena_format(w->arena, "`next %s`", state_name(f, e->state.at[0]));
   if (e->each) members = 1;
   const char *where = *e->path ? e->path : name_text(w->names, f->m->s->name);
   return members > 1
@@ -234,7 +236,7 @@ static bool set_by(Flow *f, double t, uint32_t which) {
   uint32_t number, at = 0;
   int64_t member, members;
   const SystemEvent *e = event_at(f, which, &number, &member, &members);
-  if (e->birth && f->unborn[which]) {
+  if ((e->birth || e->death) && f->unborn[which]) {
     f->unborn[which] = false;
     return true;
   }
@@ -256,16 +258,8 @@ static bool set_by(Flow *f, double t, uint32_t which) {
     }
   }
   if (f->record && t > f->begun)
-    vec_push(f->m->arena, &f->record->happening, flow_happening(f, t, number));
+    vec_push(f->m->arena, &f->record->happening, flow_happening(f, t, which));
   return true;
-}
-
-Happening flow_happening(const Flow *f, double t, uint32_t event) {
-  const SystemEvent *e = &f->m->s->event.at[event];
-  const char *what = e->birth  ? "born"
-                     : e->jump ? name_text(f->m->w->names, e->jump)
-                               : f->m->s->state.at[e->state.at[0]].path;
-  return (Happening){.time = t, .path = e->path, .what = what, .event = event};
 }
 
 bool flow_halted(const Flow *f) {
@@ -279,26 +273,45 @@ bool flow_halted(const Flow *f) {
   return s->halt.n > 0;
 }
 
-static bool happen(void *flow, double t, uint8_t *which, const double *late, double *x) {
-  Flow *f = flow;
+// The states that it sets; all others are left alone.
+static void freshen(Flow *f, uint32_t which) {
+  uint32_t number;
+  int64_t member, members;
+  const SystemEvent *e = event_at(f, which, &number, &member, &members);
+  for (uint32_t i = 0; i < e->state.n; i++) {
+    Fresh *y = &f->fresh.at[e->state.at[i]];
+    if (y->open) continue;
+    state_get(y->state, y->value);
+    memset(y->by, 0, (size_t)y->state->count * sizeof *y->by);
+    y->open = true;
+  }
+}
+
+static bool set_all(Flow *f, double t, uint8_t *which, const double *late, double *x) {
   flow_put(f, t, x, late);
   if (!f->chance && !sim_run(f->m, f->values, 0)) return false;
   if (!flow_births(f, t)) return false;
   flow_births_first(f, which);
-  for (uint32_t i = 0; i < f->fresh.n; i++) {
-    Fresh *y = &f->fresh.at[i];
-    state_get(y->state, y->value);
-    memset(y->by, 0, (size_t)y->state->count * sizeof *y->by);
-  }
   for (uint32_t i = 0; i < f->events; i++) {
     if (!which[i]) continue;
+    freshen(f, i);
     if (f->chance && !sim_run(f->m, f->values, flow_draw(f, i))) return false;
     if (!set_by(f, t, i)) return false;
   }
   flow_drawn(f, which);
-  for (uint32_t i = 0; i < f->fresh.n; i++) state_set(f->fresh.at[i].state, f->fresh.at[i].value);
+  for (uint32_t i = 0; i < f->fresh.n; i++) {
+    Fresh *y = &f->fresh.at[i];
+    if (y->open) state_set(y->state, y->value);
+    y->open = false;
+  }
   flow_start(f, x);
   return true;
+}
+
+static bool happen(void *flow, double t, uint8_t *which, const double *late, double *x) {
+  Flow *f = flow;
+  f->broken = !set_all(f, t, which, late, x);
+  return !f->broken;
 }
 
 // -- opening --------------------------------------------------------------------------------------

@@ -18,6 +18,7 @@ typedef struct {
   State *state;
   double *value; // [count] what it will be
   uint32_t *by;  // [count] the event that sets it, its number + 1; 0: none
+  bool open;     // some event of this moment sets it
 } Fresh;         // a state while something happens
 
 // Ports that a table moves: each row is held for one unit of time, or, with times, values run
@@ -65,6 +66,10 @@ typedef struct {
   double *row, *kept;            // [n]
 } FlowSwitches;
 
+typedef struct {
+  const char *path, *what; // what: NULL: not yet found
+} HappeningName;
+
 struct Flow {
   Sim *m;
   SimRecord *record; // where events are noted; or NULL
@@ -77,7 +82,7 @@ struct Flow {
   VEC(TickClock) clock;   // of those: one for each period
   double moment;          // when something happened last; not a number: nothing that still goes on
   double **birth;         // [event][state] what a part is born with, as it was before the moment
-  bool *unborn;           // [guard] it is there from the start: it is not born then
+  bool *unborn; // [guard] it is there, or not, from the start: it is not born or dies then
   Engine *rates, *guards, *values, *lates, *nexts, *tangent;
   Counts rate_cells, guard_cells, lag_cells;
   State *time;
@@ -96,6 +101,8 @@ struct Flow {
   Engine *look;         // what is looked at, whose ports are moved too; or NULL
   double begun;         // up to there, what happens has been noted before
   OddMoment odd;
+  bool broken;                   // what happened could not be done: it was said why
+  HappeningName *happening_name; // [guard], once something has happened
 };
 
 // Runs an engine; its outputs, of so many numbers each, side by side.
@@ -116,7 +123,8 @@ double flow_next_row(const Flow *, double now); // when the next row begins; inf
 void flow_row(Flow *, double t);                // the row that holds from now on
 void flow_start(const Flow *, double *x);
 bool flow_halted(const Flow *);
-Happening flow_happening(const Flow *, double t, uint32_t event);
+// happenings.c
+Happening flow_happening(Flow *, double t, uint32_t which); // of all guards
 // births.c
 bool flow_births_open(Flow *);
 bool flow_births(Flow *, double t); // keeps what is born then, before anything happens

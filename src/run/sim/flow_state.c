@@ -63,10 +63,10 @@ static void carry_happenings(Following *g, Carry *c) {
   for (uint64_t i = 0; i < n && !c->wrong; i++) {
     Happening h = c->put ? (Happening){0} : r->happening.at[i];
     carry_reals(c, &h.time, 1);
-    carry_counts32(c, &h.event, 1);
-    c->wrong |= h.event >= g->m->s->event.n;
+    carry_counts32(c, &h.which, 1);
+    c->wrong |= h.which >= g->flow->events;
     if (c->put && !c->wrong)
-      vec_push(g->m->arena, &r->happening, flow_happening(g->flow, h.time, h.event));
+      vec_push(g->m->arena, &r->happening, flow_happening(g->flow, h.time, h.which));
   }
 }
 

@@ -20,6 +20,7 @@ typedef struct {
   bool keeps;           // false: only the watchers are interested
   double *points;       // [WATCH_POINTS + 1][watcher] in a part of a step, the last at the probe
   uint32_t number;      // of the run
+  uint32_t errors;      // there were when it began: others' runs have failed before
   const SavedRun *from; // where it goes on; without arrays: it begins
   bool resumed;         // that is this very run
   bool solved;          // there is a solver that goes on, in what is left of `carry`

@@ -19,10 +19,24 @@ static bool read_table(Sim *m, Csv *out) {
                      named ? "" : ": ", error);
 }
 
+// x, or x (m): behind the name there may be a unit.
+static bool is_called(const char *column, const char *name) {
+  size_t n = strlen(name);
+  return !strncmp(column, name, n) && (!column[n] || !strncmp(column + n, " (", 2));
+}
+
 static const CsvColumn *column_named(const Csv *t, const char *name) {
   for (uint32_t i = 0; i < t->columns; i++)
-    if (!strcmp(t->column[i].name, name) && t->column[i].number) return &t->column[i];
+    if (is_called(t->column[i].name, name) && t->column[i].number) return &t->column[i];
   return NULL;
+}
+
+// Nothing is converted.
+static bool has_unit(Sim *m, const CsvColumn *c, const char *what, const char *unit) {
+  const char *said = strstr(c->name, " (");
+  if (!said || !unit || !strcmp(said, arena_format(m->arena, " (%s)", unit))) return true;
+  return diag_refuse(m->w->diags, m->run->span, "%s: column `%s`, but `%s` is in %s", m->run->path,
+                     c->name, what, unit);
 }
 
 static const CsvColumn *column_of(const Sim *m, const Csv *t, uint32_t port, int64_t cell,
@@ -71,6 +85,8 @@ bool table_inputs(Sim *m, int64_t ticks, bool *rows, double **out) {
       if (!c)
         return diag_refuse(m->w->diags, m->run->span, "%s has no column for place %lld of `%s`",
                            m->run->path, (long long)k, name_text(m->w->names, m->s->in.at[i].name));
+      const char *name = name_text(m->w->names, m->s->in.at[i].name);
+      if (!has_unit(m, c, name, sight_unit(m->w, m->s, name))) return false;
       for (int64_t r = 0; r < ticks; r++) {
         if (!number_fits(m, i, r, c->value[r])) return false;
         out[i][r * cells + k] = c->value[r];
@@ -89,6 +105,7 @@ bool table_times(Sim *m, const double **time, int64_t *n) {
   for (uint32_t i = 0; c && i < m->s->in.n; i++)
     if (!strcmp(name_text(m->w->names, m->s->in.at[i].name), "time")) c = NULL;
   if (!c || !t.rows) return true;
+  if (!has_unit(m, c, "time", "s")) return false;
   for (int64_t i = 1; i < t.rows; i++)
     if (!(c->value[i] > c->value[i - 1]))
       return diag_refuse(m->w->diags, m->run->span,

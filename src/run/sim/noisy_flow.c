@@ -36,9 +36,10 @@ uint64_t flow_draw(Flow *f, uint32_t guard) {
 }
 
 void flow_drawn(Flow *f, const uint8_t *which) {
-  uint32_t n = f->chance ? f->events : 0;
-  for (uint32_t i = 0; i < n; i++)
-    if (which[i]) f->drawn[f->drawer[i]] = true;
+  uint32_t n = f->chance ? f->events : 0, guard = 0;
+  for (uint32_t i = 0; n && i < f->guard_cells.n; i++)
+    for (int64_t k = 0; k < f->guard_cells.at[i]; k++, guard++) // who dies draws nothing
+      if (which[guard] && !f->m->s->event.at[i].death) f->drawn[f->drawer[guard]] = true;
   for (uint32_t i = 0; i < n; i++) {
     f->draws[i] += f->drawn[i];
     f->drawn[i] = false;

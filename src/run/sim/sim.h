@@ -18,7 +18,8 @@
 typedef struct {
   const char *name; // a port, a state, or an expression that is shown
   Base base;
-  Id names; // of labels: World.label_names, or 0
+  Id names;         // of labels: World.label_names, or 0
+  const char *unit; // m/s; or NULL
   uint32_t rank;
   int64_t *shape, cells; // of one moment
   VEC(double) value;     // [moments cells]
@@ -26,9 +27,9 @@ typedef struct {
 
 typedef struct {
   double time;
-  const char *path; // of the part; "" for the system itself
-  const char *what; // the mode it jumps to, or the state that is set
-  uint32_t event;   // of the system's; not where it is read from a table
+  const char *path; // of the part: row[0].ball[2]; "" for the system itself
+  const char *what; // the mode it jumps to, the state that is set, `born`, `died`
+  uint32_t which;   // of all guards; not where it is read from a table
 } Happening;
 
 typedef struct {
@@ -78,6 +79,8 @@ typedef struct {
 
 // False with a diagnostic. `number` is the run's, among those of the program.
 bool follow_run(Elab *, Program *, uint32_t number, const SimOptions *, Followed *);
+// What another world found of the same program's run.
+void followed_copy(World *, const Program *, uint32_t run, const Followed *from, Followed *to);
 
 typedef struct {
   bool holds;

@@ -35,6 +35,22 @@ const char *cell_name(Arena *a, const SimChannel *c, int64_t cell) {
   return b.at;
 }
 
+// Its column: level (m), x[0] (m/s)
+static const char *column_name(Arena *a, const SimChannel *c, int64_t cell) {
+  const char *name = cell_name(a, c, cell);
+  return c->unit ? arena_format(a, "%s (%s)", name, c->unit) : name;
+}
+
+static bool record_has_units(const SimRecord *r) {
+  bool any = false;
+  for (uint32_t i = 0; i < r->channel.n; i++) any |= r->channel.at[i].unit != NULL;
+  return any;
+}
+
+const char *record_clock(const SimRecord *r) {
+  return !r->flows ? "tick" : record_has_units(r) ? "time (s)" : "time";
+}
+
 const char *label_name(World *w, const SimChannel *c, double value) {
   if (c->base != BASE_LABEL || !c->names || !(value >= 0)) return NULL;
   const Ids *names = &w->label_names.at[c->names];
@@ -74,10 +90,10 @@ static bool put_text(const Results *r, const SimResult *run, const char *end, co
 
 // -- writing --------------------------------------------------------------------------------------
 static void put_header(const Results *r, const SimRecord *record, const bool *wanted, CsvOut *to) {
-  csv_put(to, record->flows ? "time" : "tick");
+  csv_put(to, record_clock(record));
   for (uint32_t i = 0; i < record->channel.n; i++) {
     const SimChannel *c = &record->channel.at[i];
-    for (int64_t k = 0; wanted[i] && k < c->cells; k++) csv_put(to, cell_name(r->arena, c, k));
+    for (int64_t k = 0; wanted[i] && k < c->cells; k++) csv_put(to, column_name(r->arena, c, k));
   }
   csv_end_row(to);
 }
@@ -204,7 +220,7 @@ static void all_columns(const Results *r, Arena *a, SimRecord *record, Table *na
   for (uint32_t i = 0; i < record->channel.n; i++) {
     SimChannel *c = &record->channel.at[i];
     for (int64_t k = 0; c->cells <= CELLS_MOST && k < c->cells; k++) {
-      const char *name = cell_name(a, c, k);
+      const char *name = column_name(a, c, k);
       if (table_get(names, name, strlen(name))) continue;
       table_put(names, name, strlen(name), out->n);
       vec_push(r->arena, out, (SimColumn){c, k});

@@ -3,28 +3,13 @@
 // Each gives a line. Numbers and words go to a run folder, which is made before the first
 // run begins, so that what cannot be written is known before the work. Whatever happens, the folder
 // says how it ended; what was followed until then is in it.
-#include "run/simulate/simulate.h"
+#include "run/simulate/simulate_own.h"
 
 #include "run/feed/feed.h"
 
 #include <math.h>
 
 enum { DRAWS_A_SECOND = 10 };
-
-typedef struct {
-  Results *results;
-  World *w;
-  const LimnRun *how;
-  SimOptions time;
-  Followed *followed; // [run]
-  uint32_t running;   // its number
-  double begun, drawn;
-  Arrays weights;
-  const char *file;
-  const char *before; // a folder of runs that these go on with; or NULL
-  uint64_t program;   // its hash
-  Outcome end;        // where it is not the program that is wrong
-} Ran;
 
 static void tell(const Ran *r, const char *text) {
   if (!r->how->quiet) tell_line(&r->how->tell, text);
@@ -40,19 +25,35 @@ static bool wrong(Ran *r, const char *why) {
   return diag_refuse(r->w->diags, (Span){0}, "%s", why);
 }
 
-// At most ten times a second, and not in the first tenth.
+static bool draws_now(Ran *r, double now) {
+  if (!r->how->tell.redraw || r->how->quiet || now - r->drawn < 1.0 / DRAWS_A_SECOND) return false;
+  r->drawn = now;
+  return true;
+}
+
+// At most ten times a second, and not in the first tenth. Others who are at work are told together.
+void ran_redraw(Ran *r, double part) {
+  const LimnTell *to = &r->how->tell;
+  double now = clock_seconds(), took = now - r->begun, all = part;
+  char text[160];
+  if (!draws_now(r, now)) return;
+  uint32_t done = 0, n = crew_progress(r->crew, &all, &done);
+  if (n) part = all, took = now - r->first;
+  int length =
+      n ? snprintf(text, sizeof text, "run    %u of %u runs, %3.0f %%", done, n, 100 * part)
+        : snprintf(text, sizeof text, "run    %.60s %3.0f %%", r->results->run.at[r->running].name,
+                   fmin(part, 1) * 100);
+  if (took > 1 && part > 0 && length > 0)
+    snprintf(text + length, sizeof text - (size_t)length, ", %.0f s left",
+             took * (1 - part) / part);
+  to->redraw(to->context, text);
+}
+
 static void progress(void *context, double part) {
   Ran *r = context;
-  const LimnTell *to = &r->how->tell;
-  double now = clock_seconds(), took = now - r->begun;
-  char text[160];
-  if (!to->redraw || r->how->quiet || now - r->drawn < 1.0 / DRAWS_A_SECOND) return;
-  r->drawn = now;
-  int n = snprintf(text, sizeof text, "run    %.60s %3.0f %%", r->results->run.at[r->running].name,
-                   fmin(part, 1) * 100);
-  if (took > 1 && part > 0 && n > 0)
-    snprintf(text + n, sizeof text - (size_t)n, ", %.0f s left", took * (1 - part) / part);
-  to->redraw(to->context, text);
+  crew_ask(r);
+  crew_at(r->crew, r->running, part);
+  ran_redraw(r, part);
 }
 
 // -- what a run needs to go on --------------------------------------------------------------------
@@ -113,8 +114,7 @@ static bool run_saved(void *context, uint32_t run, SavedRun *out) {
     return false;
   if (program && !strcmp(program, now)) return true;
   return wrong(r, arena_format(r->w->arena, "cannot resume %s: the program has changed: %s",
-                               r->results->dir,
-                               program_differs(r->w, r->results->p, r->results->dir)));
+                               r->results->dir, program_differs(r->w, r->p, r->results->dir)));
 }
 
 static bool run_before(void *context, uint32_t run, SavedRun *out) {
@@ -129,12 +129,12 @@ static bool put_sources(void *context, Store *s) {
   const Ran *r = context;
   Table *known = table_new(r->w->arena);
   paths_add(known, &r->weights);
-  return store_add_sources(r->results->in, r->results->p, s, known);
+  return store_add_sources(r->in, r->p, s, known);
 }
 
 static bool put_weights(void *context, Store *s) {
   const Ran *r = context;
-  return store_put_all(r->results->in, r->results->p, s, &r->weights, r->file);
+  return store_put_all(r->in, r->p, s, &r->weights, r->file);
 }
 
 static bool is_machine_run(Arena *a, const char *dir) {
@@ -166,29 +166,47 @@ static bool write_numbers(Ran *r, const SimResult *to) {
 
 // How far it came.
 static const char *arrived(const Ran *r, const SimRecord *record, const char *how) {
-  if (!record->time.n) return arena_format(r->w->arena, ", %s", how);
-  return arena_format(r->w->arena, ", %s at %s%.10g", how, record->flows ? "t = " : "tick ",
+  if (!record->time.n) return ", stopped before its first moment";
+  return arena_format(r->w->arena, ", %s %s%.10g", how, record->flows ? "t = " : "tick ",
                       record->time.at[record->time.n - 1]);
+}
+
+// Each run says what is wrong with it, also where another has said something of the same place.
+void messages_apart(Diags *d, uint32_t *since) {
+  enum { MESSAGES = 20 };
+  *since = d->since;
+  if (d->list.n < d->since + MESSAGES) d->since = d->list.n;
+}
+
+bool ran_follow(Ran *r, uint32_t i, Followed *to, double *seconds) {
+  uint32_t since;
+  r->running = i;
+  r->begun = r->drawn = clock_seconds();
+  messages_apart(r->w->diags, &since);
+  bool good = follow_run(r->in, r->p, i, &r->time, to);
+  r->w->diags->since = since;
+  *seconds = clock_seconds() - r->begun;
+  return good;
 }
 
 static bool do_run(Ran *r, uint32_t i) {
   SimResult *to = &r->results->run.at[i];
-  r->running = i;
-  r->begun = r->drawn = clock_seconds();
-  to->failed = !follow_run(r->results->in, r->results->p, i, &r->time, &r->followed[i]);
-  to->seconds = clock_seconds() - r->begun;
+  to->failed = !crew_follow(r, i, &r->followed[i], &to->seconds);
   to->record = r->followed[i].record;
   to->done = !to->failed || to->record.time.n > 0;
   to->stopped = r->followed[i].stopped;
   if (to->failed) {
+    tell(r,
+         arena_format(r->w->arena, "fails  %s %s%s", to->name, to->words,
+                      to->done ? arrived(r, &to->record, "known up to") : ", it does not begin"));
     if (r->results->dir && to->done) write_numbers(r, to);
     return false;
   }
   bool long_one = to->seconds >= 1 && r->how->tell.redraw; // a log need not know
   const char *took = long_one ? arena_format(r->w->arena, ", %.1f s", to->seconds) : "";
   const SimRecord *record = &to->record;
-  const char *end = !record->halted ? "" : arrived(r, record, "it stops"),
-             *stopped = !to->stopped ? "" : arrived(r, record, "stopped");
+  const char *end = !record->halted ? "" : arrived(r, record, "it stops at"),
+             *stopped = !to->stopped ? "" : arrived(r, record, "stopped at");
   tell(r, arena_format(r->w->arena, "run    %s %s: %llu %s%s%s%s", to->name, to->words,
                        (unsigned long long)record->steps, record->flows ? "steps" : "ticks", end,
                        took, stopped));
@@ -198,9 +216,9 @@ static bool do_run(Ran *r, uint32_t i) {
 static bool do_check(Ran *r, uint32_t i) {
   RunCheck *to = &r->results->note.check.at[i];
   Verdict v = {0};
-  uint32_t run = r->results->p->ran->check.at[i].run;
+  uint32_t run = r->p->ran->check.at[i].run;
   if (run && r->results->run.at[run - 1].failed) return true; // it is not looked at
-  if (!verify_check(r->results->in, r->results->p, i, r->followed, &r->time, &v)) return false;
+  if (!verify_check(r->in, r->p, i, r->followed, &r->time, &v)) return false;
   to->done = true;
   to->holds = v.holds;
   to->figure = v.figure;
@@ -214,7 +232,7 @@ static bool do_check(Ran *r, uint32_t i) {
 static bool in_order(Ran *r) {
   uint32_t run = 0, check = 0;
   bool good = true;
-  const Machines *all = r->results->p->ran;
+  const Machines *all = r->p->ran;
   while (run < all->run.n || check < all->check.n) {
     bool now = check == all->check.n ||
                (run < all->run.n && all->run.at[run].order < all->check.at[check].order);
@@ -233,10 +251,14 @@ static const char *all_messages(World *w) {
 
 static void tell_claims(const Ran *r) {
   uint32_t held = results_count(r->results, true), failed = results_count(r->results, false);
-  if (held + failed)
-    tell(r,
-         arena_format(r->w->arena, "%u %s, %u %s", held, held == 1 ? "claim holds" : "claims hold",
-                      failed, failed == 1 ? "fails" : "fail"));
+  uint32_t left = r->results->note.check.n - held - failed;
+  const char *rest =
+      !left ? ""
+            : arena_format(r->w->arena, ", %u %s not looked at", left, left == 1 ? "is" : "are");
+  if (held + failed + left)
+    tell(r, arena_format(r->w->arena, "%u %s, %u %s%s", held,
+                         held == 1 ? "claim holds" : "claims hold", failed,
+                         failed == 1 ? "fails" : "fail", rest));
 }
 
 // -- the folder -----------------------------------------------------------------------------------
@@ -296,7 +318,9 @@ static Outcome follow_all(Ran *r) {
   if (!read_weights(r)) return OUTCOME_WRONG;
   if (!folder_begin(r)) return r->end;
   r->end = OUTCOME_WRONG;
+  r->first = clock_seconds();
   bool good = in_order(r);
+  crew_end(r->crew);
   to->note.seconds = clock_seconds() - begun;
   to->note.state = !good ? "failed" : all_done(to) ? "finished" : "stopped";
   tell_claims(r);
@@ -313,9 +337,10 @@ bool simulate_ahead(Elab *in, Program *p) {
   return good;
 }
 
-Outcome simulate_run(Elab *in, Program *p, const LimnRun *how, Results *results) {
+Outcome simulate_run(Elab *in, Program *p, const LimnRun *how, const SimHelpers *helpers,
+                     Results *results) {
   World *w = elab_world(in);
-  Ran r = {.w = w, .how = how, .results = results};
+  Ran r = {.in = in, .p = p, .w = w, .how = how, .results = results};
   r.time = (SimOptions){.seed = how->seed,
                         .threads = how->threads,
                         .reference = how->reference,
@@ -332,5 +357,6 @@ Outcome simulate_run(Elab *in, Program *p, const LimnRun *how, Results *results)
   results->note.threads = how->threads;
   r.program = program_hash(w, p);
   r.followed = NEW_ARRAY(w->arena, Followed, p->ran->run.n + 1);
+  r.crew = crew_new(&r, helpers);
   return follow_all(&r);
 }

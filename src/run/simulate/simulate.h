@@ -35,9 +35,22 @@ typedef struct {
   VEC(SimResult) run;        // as many as the program has, in its order
 } Results;
 
+// Others who follow runs of the same program, each in a world of its own.
+typedef struct {
+  void *context;
+  // One more, in a thread of its own, who calls simulate_help with this; false: nobody is there.
+  bool (*start)(void *context, void *job);
+  void (*end)(void *context); // once they have been told: waits for all of them
+} SimHelpers;
+
+// -- crew.c: for a helper -------------------------------------------------------------------------
+// Follows runs until there is none left. `who`: any address that is its own.
+void simulate_help(Elab *, Program *, void *job, const void *who);
+void simulate_lost(void *job, const void *who); // it ended on the way: who called does its run
+
 // -- simulate.c -----------------------------------------------------------------------------------
 bool simulate_ahead(Elab *, Program *); // false: a run would be refused, and that was said
-Outcome simulate_run(Elab *, Program *, const LimnRun *, Results *);
+Outcome simulate_run(Elab *, Program *, const LimnRun *, const SimHelpers *, Results *);
 
 // -- results.c: all runs and checks of a program --------------------------------------------------
 void results_begin(Results *, Elab *, Program *);    // nothing done yet
@@ -51,7 +64,8 @@ bool results_read(Elab *, Program *, const char *dir, Results *, const char **er
 bool numbers_write(const Results *, const SimResult *, const char **error);
 bool numbers_read(Results *, uint32_t run, const char **error);
 const char *one_line(Arena *, const char *text); // spaces and line ends become one space
-const char *cell_name(Arena *, const SimChannel *, int64_t cell);  // x, x[0], g[0 1]
+const char *cell_name(Arena *, const SimChannel *, int64_t cell); // x, x[0], g[0 1]
+const char *record_clock(const SimRecord *); // time, time (s) where there are units, tick
 const char *label_name(World *, const SimChannel *, double value); // NULL: labels have no names
 
 #endif

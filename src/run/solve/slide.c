@@ -4,18 +4,23 @@
 // many steps that are rejected, or over which a rate changes by a good part of itself. Then it is
 // looked for: the jump is narrowed down on the way of the step, and both sides of it are followed for a
 // moment. Only where each leads to the other, it is sliding; everything else goes on.
+//
+// Where several jumps meet, one side may lead to the other only around a corner. That shows in time
+// itself: over thousands of steps with jumps it does not move.
 #include "run/solve/solve_own.h"
 
 #include <math.h>
 
 struct SlideWatch {
   SolverSlide found;
-  bool known;    // where the step before began
-  double t;      // there
-  double *x, *f; // [n] there, and the rates
-  double *xs[3]; // [n] both sides, and between
-  double *fs[3]; // [n] the rates there
-  double often;  // steps with a jump, the older the less
+  bool known;            // where the step before began
+  double t;              // there
+  double *x, *f;         // [n] there, and the rates
+  double *xs[3];         // [n] both sides, and between
+  double *fs[3];         // [n] the rates there
+  double often;          // steps with a jump, the older the less
+  uint32_t looks, jumps; // steps tried since `since`, and those with a jump
+  double since;
 };
 
 static void take_rows(Solver *s, SlideWatch *w) {
@@ -81,10 +86,14 @@ static bool leads_over(Solver *s, const SlideWatch *w, uint32_t i, int side, dou
   return fabs(f[i] - w->fs[!side][i]) < fabs(f[i] - w->fs[side][i]);
 }
 
-static bool fail_slide(Solver *s, SlideWatch *w, uint32_t i) {
+static void keep_slide(Solver *s, SlideWatch *w, uint32_t i) {
   w->found.number = i;
   for (int side = 0; side < 2; side++) w->found.side[side] = w->xs[side];
   s->slide = &w->found;
+}
+
+static bool fail_slide(Solver *s, SlideWatch *w, uint32_t i) {
+  keep_slide(s, w, i);
   return solver_fail(
       s,
       "at t = %.10g `%s` slides: its rate jumps between %.4g and %.4g there, and each "
@@ -106,6 +115,30 @@ static SlideWatch *watch_of(Solver *s) {
   return s->slides;
 }
 
+// Steps that the run would need a billion of for what one may be, and most of them jump.
+static bool is_stuck(const Solver *s, SlideWatch *w, bool jump) {
+  enum { LOOKS = 4096 };
+  const double least = 1e-9 * LOOKS;
+  w->jumps += jump;
+  if (++w->looks < LOOKS) return false;
+  bool stuck =
+      isfinite(s->how.largest) && s->t - w->since < least * s->how.largest && 4 * w->jumps > LOOKS;
+  w->looks = w->jumps = 0;
+  w->since = s->t;
+  return stuck;
+}
+
+static bool fail_stuck(Solver *s, SlideWatch *w, uint32_t i, const SlideEnd end[2]) {
+  narrow(s, w, i, end);
+  w->found.t = s->t;
+  keep_slide(s, w, i);
+  return solver_fail(s,
+                     "at t = %.10g `%s` comes to rest where several jumps meet: its rate jumps "
+                     "between %.4g and %.4g there, again and again, so that no step goes on",
+                     s->t, solver_name(s, i), fmin(w->fs[0][i], w->fs[1][i]),
+                     fmax(w->fs[0][i], w->fs[1][i]));
+}
+
 static bool too_often(SlideWatch *w, bool now) {
   w->often = (1 - 1.0 / 64) * w->often + now;
   return now && w->often > 64 * 0.3;
@@ -115,10 +148,9 @@ bool slide_watch(Solver *s) {
   SlideWatch *w = watch_of(s);
   uint32_t i = s->worst;
   bool jumps = w->known && !s->fresh && has_rate(s, i) && much(s->rate[i], w->f[i]);
-  if (too_often(w, jumps)) {
-    const SlideEnd end[] = {{w->t, w->x, w->f}, {s->t, s->x, s->rate}};
-    if (slides(s, w, i, end)) return fail_slide(s, w, i);
-  }
+  const SlideEnd end[] = {{w->t, w->x, w->f}, {s->t, s->x, s->rate}};
+  if (too_often(w, jumps) && slides(s, w, i, end)) return fail_slide(s, w, i);
+  if (is_stuck(s, w, jumps) && jumps) return fail_stuck(s, w, i, end);
   remember(s, w);
   return !s->message;
 }
@@ -139,6 +171,9 @@ void slide_carry(Solver *s, Carry *c) {
   carry_bytes(c, &w->known, 1);
   carry_reals(c, &w->t, 1);
   carry_reals(c, &w->often, 1);
+  carry_counts32(c, &w->looks, 1);
+  carry_counts32(c, &w->jumps, 1);
+  carry_reals(c, &w->since, 1);
   carry_reals(c, w->x, s->n);
   carry_reals(c, w->f, s->n);
 }

@@ -144,6 +144,9 @@ void label_wire(CircuitPart *p, Id wire) {
   label_bundle(p->c, p->made[wire], wire_type(p, wire));
   turn_labels(p, p->made[wire], wire);
   mark_cotangent(p, p->made[wire], wire);
+  const GroupOf *of = wire_group(p->c->w, p->c->s->arena, p->d, wire, p->around);
+  for (uint32_t i = 0; i < p->c->s->bundle.at[p->made[wire]].n; i++)
+    strand_of(p->c->s, p->made[wire], i)->of = of;
 }
 
 uint32_t part_make(CircuitPart *p, uint32_t stage, Id wire) {
@@ -201,6 +204,7 @@ uint32_t bundle_of(CircuitPart *p, Id wire) {
   uint32_t b = part_make(p, stage, wire);
   Glyph *g = stage_glyph(p->c->s, stage, GLYPH_START, weight_label(p, param_name(p, wire)));
   g->bold = true;
+  g->of = strand_of(p->c->s, b, 0)->of;
   g->below = start_text(p, wire);
   add_ports(p->c->s, &g->out, b);
   return b;
@@ -371,6 +375,7 @@ static void inputs_from_sources(CircuitPart *p, const Supply *supply) {
     if (p->made[p->d->in.at[i]]) continue;
     uint32_t stage = sketch_stage(s, p->block, supply[i].name);
     Glyph g = {.kind = GLYPH_SOURCE, .text = supply[i].name};
+    g.of = group_at(s->arena, supply[i].said, NULL);
     s->stage.at[stage].early = true;
     for (uint32_t k = i; k < p->d->in.n; k++) {
       if (supply[k].number != supply[i].number) continue;
@@ -414,6 +419,7 @@ static Sketch *draw_whole(Circuit *c, Arena *a, const Diagram *d, const Supply *
   if (c->broken) mark_ends(&p);
   series_rows(c);
   sketch_words(c->s);
+  c->s->of = c->s->wire = NULL;
   c->s->origin = d->origin ? d->origin : d->box.n > 1 ? d->box.at[d->box.n - 1].origin : 0;
   if (!is_string(c)) sketch_tandem(c->s);
   return c->s;

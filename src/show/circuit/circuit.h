@@ -28,6 +28,15 @@ Canvas *broken_draw(World *, Arena *, const PartialDiagram *, const CircuitOptio
 // -- gradient.c: the reverse derivative of a box as a circuit -------------------------------------
 Canvas *grad_draw(World *, Arena *, const Diagram *, const CircuitOptions *);
 
+// -- said.c: where the program says it ------------------------------------------------------------
+// around: the call that the text of this origin is drawn inside of; NULL: none
+const SaidAt *text_place(World *, Arena *, Id origin, const SaidAt *around);
+const GroupOf *group_at(Arena *, Span, const char *box); // NULL: it is nowhere
+const GroupOf *place_group(Arena *, const GroupOf *);    // its place alone
+const GroupOf *wire_group(World *, Arena *, const Diagram *, Id wire, const SaidAt *around);
+const GroupOf *box_group(World *, Arena *, const Diagram *, const Box *, const SaidAt *around,
+                         bool opens);
+
 // -- circuit.c: what is drawn of a diagram --------------------------------------------------------
 const Diagram *circuit_unwrapped(const Diagram *);
 
@@ -37,6 +46,7 @@ typedef struct {
   const char *name;  // of the set; inputs with the same number come from one bar
   const char *field; // what the program calls it
   uint32_t number;
+  Span said;
 } Supply;
 Sketch *circuit_of(World *, Arena *, const Diagram *, const CircuitOptions *, const Supply *);
 Sketch *circuit_broken(World *, Arena *, const PartialDiagram *, const CircuitOptions *,

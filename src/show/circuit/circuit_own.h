@@ -13,6 +13,7 @@
 //   circuit_same.c    are two boxes the same picture?
 //   circuit_turn.c    sizes that differ from turn to turn
 //   circuit_scan.c    scans: repeated along an axis
+//   said.c            where the program says it
 //   tandem.c          after: axes that run side by side everywhere are one line
 #ifndef LIMN_SHOW_CIRCUIT_CIRCUIT_OWN_H
 #define LIMN_SHOW_CIRCUIT_CIRCUIT_OWN_H
@@ -68,6 +69,7 @@ typedef struct { // a diagram that is being drawn, perhaps inside another
   Id *reader;     // [wire] the last box that reads it; 0: none does
   uint32_t reads; // how many wires that is known of
   const Fold *fold;
+  const SaidAt *around; // the call that it is; NULL: it is the whole
   // circuit_repeat.c:
   Diagram *own;         // d, with more wires: what comes into a loop
   Id **in;              // [box] what it takes

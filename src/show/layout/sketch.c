@@ -39,7 +39,8 @@ uint32_t sketch_block(Sketch *s, uint32_t parent, const char *title, Ink ink) {
 }
 
 uint32_t sketch_stage(Sketch *s, uint32_t block, const char *words) {
-  vec_push(s->arena, &s->stage, (Stage){.block = block, .words = words, .origin = s->origin});
+  vec_push(s->arena, &s->stage,
+           (Stage){.block = block, .words = words, .origin = s->origin, .of = s->of});
   return s->stage.n - 1;
 }
 
@@ -51,6 +52,7 @@ uint32_t sketch_input(Sketch *s, const char *name, uint32_t n) {
 
 uint32_t sketch_make(Sketch *s, uint32_t stage, const char *name, uint32_t n) {
   uint32_t id = bundle_new(s, name, n, 0);
+  for (uint32_t i = 0; i < n; i++) strand_of(s, id, i)->of = s->wire;
   vec_push(s->arena, &s->stage.at[stage].out, id);
   return id;
 }

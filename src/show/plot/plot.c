@@ -95,6 +95,11 @@ const char *line_name(Plot *p, uint32_t array, int64_t k, int64_t of) {
   return of == 1 ? name : arena_format(p->arena, "%s[%lld]", name, (long long)k);
 }
 
+const char *with_unit(Plot *p, uint32_t array, const char *name) {
+  const char *unit = p->s->unit ? p->s->unit[array] : NULL;
+  return unit ? arena_format(p->arena, "%s (%s)", name, unit) : name;
+}
+
 bool plot_option(Plot *p, uint32_t i, int64_t otherwise, int64_t most, int64_t *out) {
   *out = otherwise;
   if (i >= p->s->options) return true;

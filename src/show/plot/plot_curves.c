@@ -9,6 +9,7 @@
 
 typedef struct {
   VEC(PlotLine) line;
+  VEC(uint32_t) array; // of each
 } CurveLines;
 
 // The values along the axis that lines run over; NULL: positions 0, 1, 2 …
@@ -35,9 +36,25 @@ static bool add_lines(Plot *p, uint32_t array, CurveLines *to) {
     line.y = x->data + (across ? k * n : k);
     line.stride = across ? 1 : of;
     vec_push(p->arena, &to->line, line);
+    vec_push(p->arena, &to->array, array);
   }
   if (of > LINE_LIMIT) plot_note(p, "%s has %lld lines", line_name(p, array, 0, 1), (long long)of);
   return true;
+}
+
+// Beside the axis: what it is, or the unit that all have. Where they have several, each says its own.
+static const char *axis_title(Plot *p, CurveLines *to) {
+  const Shown *s = p->s;
+  uint32_t n = s->value.array.n, same = 0, any = 0;
+  for (uint32_t i = 0; s->unit && i < n; i++) {
+    any += s->unit[i] != NULL;
+    same += s->unit[i] && s->unit[0] && !strcmp(s->unit[i], s->unit[0]);
+  }
+  if (!any) return NULL;
+  if (same == n) return n == 1 ? with_unit(p, 0, line_name(p, 0, 0, 1)) : s->unit[0];
+  for (uint32_t i = 0; i < to->line.n; i++)
+    to->line.at[i].name = with_unit(p, to->array.at[i], to->line.at[i].name);
+  return NULL;
 }
 
 Canvas *plot_curves(Plot *p) {
@@ -50,6 +67,7 @@ Canvas *plot_curves(Plot *p) {
                                : s->step                                      ? "step"
                                : s->samples && s->value.array.at[0].rank == 1 ? "sample"
                                                                               : NULL,
+                    .y_title = axis_title(p, &lines),
                     .whole_x = !s->over || s->whole,
                     .marks = true,
                     .log_from = s->over ? 1e4 : 0,

@@ -88,7 +88,7 @@ static Canvas *family_curves(Family *y) {
   Canvas *c = plot_canvas(&y->p, "Curves of several runs");
   FrameWish w = {.outer = {0, 0, PLOT_WIDTH, height},
                  .x_title = s->over,
-                 .y_title = s->value.array.at[0].name,
+                 .y_title = with_unit(&y->p, 0, s->value.array.at[0].name),
                  .tight_x = true,
                  .whole_x = s->whole,
                  .right = right};

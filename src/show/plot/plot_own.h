@@ -47,6 +47,7 @@ Canvas *plot_canvas(Plot *, const char *kind);  // of the default size, to be ma
 const char *shape_text(Arena *, const Array *); // [64 28 28]
 const char *label_text(Plot *, uint32_t array, int64_t label); // its name, or its number
 const char *line_name(Plot *, uint32_t array, int64_t k, int64_t of);
+const char *with_unit(Plot *, uint32_t array, const char *name); // level (m)
 bool labels_known(const Plot *, uint32_t array);
 // A whole number from 1 to `most`: an option of the view, or `otherwise` where it is not given.
 bool plot_option(Plot *, uint32_t i, int64_t otherwise, int64_t most, int64_t *out);

@@ -19,8 +19,8 @@ static void read_points(Plot *p, bool two, Points *out) {
     out->at[i][0] = two ? a[0].data[i] : a[0].data[2 * i];
     out->at[i][1] = two ? a[1].data[i] : a[0].data[2 * i + 1];
   }
-  out->x_name = line_name(p, 0, 0, two ? 1 : 2);
-  out->y_name = two ? line_name(p, 1, 0, 1) : line_name(p, 0, 1, 2);
+  out->x_name = with_unit(p, 0, line_name(p, 0, 0, two ? 1 : 2));
+  out->y_name = with_unit(p, two, two ? line_name(p, 1, 0, 1) : line_name(p, 0, 1, 2));
   out->next = two ? 2 : 1;
 }
 

@@ -124,15 +124,18 @@ static Shown shown_of(const Showing *s, const Channels *c, const char *view, con
   Shown to = {.text = text_of(s, c), .view = view, .whole = !s->record->flows};
   double *time = NEW_ARRAY(s->r->arena, double, moment->n + 1);
   for (uint32_t i = 0; i < moment->n; i++) time[i] = s->record->time.at[moment->at[i]];
-  to.over = s->record->flows ? "time" : "tick";
+  to.over = record_clock(s->record);
   to.moments = moment->n;
   to.moment = time;
   const char *const **name = NEW_ARRAY(s->r->arena, const char *const *, c->n + 1);
+  const char **unit = NEW_ARRAY(s->r->arena, const char *, c->n + 1);
   for (uint32_t i = 0; i < c->n; i++) {
+    unit[i] = c->at[i]->unit;
     name[i] = names_of_labels(s, c->at[i]);
     vec_push(s->r->arena, &to.value.array, gather(s, c->at[i], moment));
   }
   to.name = name;
+  to.unit = unit;
   if (s->as && strcmp(s->as->name, view) == 0) {
     to.options = s->as->options;
     memcpy(to.option, s->as->option, sizeof to.option);
