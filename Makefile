@@ -12,9 +12,11 @@
 # make test     everything (SAN=1: under the sanitizers; ONLY=draw,cli,block_test: only these; JOBS=2: so many at once)
 # make test-models  models as PyTorch exports them, imported and trained: MODELS='vae lstm', or all
 # make test-long  what takes minutes: MNIST to the end (SEEDS='0 1 2')
+# make test-studio  the studio's page in a browser, all of it (SHOTS=FOLDER: pictures to look at)
 # make test-c   every learner and every training step of every example exported as C; on a Cortex-M and in wasm too
 # make test-python-out  every learner and program of the examples as Python: values, gradients and ten steps, in PyTorch
 # make test-onnx  every learner and box of the examples as an ONNX model, run by ONNX Runtime (npm's onnxruntime-node)
+# make test-playground  the library as wasm, under node: its language server, and training with the losses that it has here
 # make test-python  the Python module with torch, its packages, a notebook; figures against PyTorch
 # make examples  every example to the end, against the figures of its header (ONLY='vae gan')
 # make bless    the same, and golden files are written anew: read them in the diff
@@ -30,6 +32,7 @@
 # make bench-c  the same steps as exported C, against ours (ARGS='mlp conv')
 # make bench-check  how the time of checking grows with a program
 # make bench-lsp    how long each request of an editor takes, in files of 30 to 10000 lines
+# make bench-studio how fast the studio's page is: keys to pictures, frames while dragging (MINUTES=60: a robot writes)
 # make bench-draw   how long pictures take, and how that grows
 # make bench-gemm     matrix products: GFLOP/s, and the share of what the CPU can do (ARGS: see bench/gemm.c)
 # make bench-strip    prebuilt kernels against compiled code
@@ -109,8 +112,8 @@ PRODUCTS := $(BUILD)/limn $(BUILD)/liblimn.a $(BUILD)/$(SHARED_LINK)
 
 .PHONY: FORCE all bless check clean deb demo deps deps-build docs draw-random examples format format-check fuzz
 .PHONY: fuzz-plain gallery glyphs help install laws onnx onnx-damage packages playground python rooms shapes share studio-page torture uninstall vsix
-.PHONY: test test-c test-long test-models test-onnx test-python test-python-out
-.PHONY: bench bench-c bench-check bench-draw bench-gates bench-gemm bench-lsp bench-machines bench-neurons bench-ode bench-prelude bench-stiff bench-strip
+.PHONY: test test-c test-long test-models test-onnx test-playground test-python test-python-out test-studio
+.PHONY: bench bench-c bench-check bench-draw bench-gates bench-gemm bench-lsp bench-machines bench-neurons bench-ode bench-prelude bench-stiff bench-strip bench-studio
 # A second make, so that all cores are used without being asked for.
 PARALLEL = $(MAKE) -s --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS))
 all:
@@ -133,11 +136,12 @@ $(BUILD)/limn: $(CLI) $(BUILD)/liblimn.a $(if $(STUDIO),$(BUILD)/libground.a)
 	@echo "$@"
 $(BUILD)/libground.a: $(GROUND)
 	$(Q)rm -f $@ && $(ARCHIVE) $@ $^
-# The studio's page, as it is built in studio/dist.
+# The studio's page, as it is built in studio/dist, and the manual that it shows.
 PAGE := $(sort $(wildcard studio/dist/* studio/dist/*/*))
-$(BUILD)/studio/page_files.c: $(PAGE) tools/embed_files.sh Makefile
+$(BUILD)/studio/page_files.c: $(PAGE) docs/language.md tools/embed_files.sh Makefile
 	@mkdir -p $(@D)
-	$(Q)tools/embed_files.sh studio/studio_own.h page studio/dist >$@
+	$(Q)rm -rf $(@D)/page && cp -r studio/dist $(@D)/page && gzip -9nc docs/language.md >$(@D)/page/manual.gz
+	$(Q)tools/embed_files.sh studio/studio_own.h page $(@D)/page >$@
 $(BUILD)/studio/example_files.c: $(sort $(wildcard examples/*.limn)) tools/embed_files.sh Makefile
 	@mkdir -p $(@D)
 	$(Q)tools/embed_files.sh studio/studio_own.h example examples '*.limn' >$@
@@ -209,11 +213,11 @@ $(BUILD)/tests/%_test: $(BUILD)/tests/%_test.o $(HELP_OBJ) $(BUILD)/libinner.a
 # threads, no libpng: steps run by prebuilt loops.
 PLAY := build/playground
 PLAY_CC ?= clang
-PLAY_WITHOUT := src/io/bytes/png.c src/run/engine/c/compile.c src/run/engine/c/compiler.c src/run/engine/c/code_cache.c
-PLAY_FLAGS := --target=wasm32-wasi $(WARN) -Wno-gnu-statement-expression -ffp-contract=off -Oz -DNDEBUG -Iplayground/wasi -include lacks.h -Isrc -Iinclude \
+PLAY_WITHOUT := src/io/bytes/png.c $(wildcard src/run/engine/c/*.c) $(wildcard src/port/c/*.c)
+PLAY_FLAGS := --target=wasm32-wasi $(WARN) -Wno-gnu-statement-expression -Wno-unused-function -ffp-contract=off -Oz -DNDEBUG -Iplayground/wasi -include lacks.h -Isrc -Iinclude \
   -D_WASI_EMULATED_SIGNAL -D_WASI_EMULATED_GETPID -mllvm -wasm-enable-sjlj -mnontrapping-fptoint -fvisibility=hidden -ffunction-sections -fdata-sections
 PLAY_EXPORTS := malloc free limn_version limn_new limn_free limn_allow limn_set limn_load limn_load_text limn_check limn_messages limn_forget \
-  limn_server_open limn_server_take limn_server_work limn_server_ended limn_server_close
+  limn_server_open limn_server_take limn_server_work limn_server_ended limn_server_close limn_trainer_close
 PLAY_OBJECT := $(patsubst src/%.c,$(PLAY)/%.o,$(filter-out $(PLAY_WITHOUT),$(SOURCE))) $(EMBEDDED:%=$(PLAY)/%.o) \
   $(patsubst playground/%.c,$(PLAY)/own/%.o,$(sort $(wildcard playground/*.c playground/wasi/*.c)))
 $(PLAY)/%.o: src/%.c
@@ -227,12 +231,14 @@ $(EMBEDDED:%=$(PLAY)/%.o): $(PLAY)/%.o: build/%.c
 	$(Q)$(PLAY_CC) $(PLAY_FLAGS) -c -o $@ $<
 $(PLAY)/run/engine/strip/strip_plain.o: PLAY_FLAGS += -O2 -fno-math-errno -fno-trapping-math
 $(PLAY)/limn.wasm: $(PLAY_OBJECT)
-	$(Q)$(PLAY_CC) --target=wasm32-wasi -mexec-model=reactor -Wl,--gc-sections,-s,-z,stack-size=4194304 $(PLAY_EXPORTS:%=-Wl,--export=%) -o $@.whole $^ -lwasi-emulated-signal -lwasi-emulated-getpid
+	$(Q)$(PLAY_CC) --target=wasm32-wasi -mexec-model=reactor -Wl,--gc-sections,--stack-first,-s,-z,stack-size=4194304 $(PLAY_EXPORTS:%=-Wl,--export=%) -o $@.whole $^ -lwasi-emulated-signal -lwasi-emulated-getpid
 	$(Q)if command -v wasm-opt >/dev/null; then wasm-opt -Oz --enable-exception-handling --enable-nontrapping-float-to-int --enable-sign-ext --enable-bulk-memory --strip-producers -o $@ $@.whole && rm $@.whole; else mv $@.whole $@; fi
 	@echo "$@: $$(wc -c <$@) bytes"
-playground:
+playground: all
 	@$(PACKAGES) playground
 	+@$(PARALLEL) $(PLAY)/limn.wasm
+test-playground: playground
+	@LIMN=$(CURDIR)/$(BUILD)/limn BUILD=$(BUILD) sh tests/playground/test.sh
 -include $(PLAY_OBJECT:.o=.d)
 
 # -- installing ----------------------------------------------------------------------------------------------------------------------
@@ -301,6 +307,8 @@ test-c: packages
 	@$(PACKAGES) c
 	+@$(PARALLEL) $(PRODUCTS) $(BUILD)/c-steps $(BUILD)/tests/whole_test
 	@LIMN=$(CURDIR)/$(BUILD)/limn BUILD=$(BUILD) sh tests/c_out/test.sh all
+test-studio: all
+	@LONG=1 LIMN=$(CURDIR)/$(BUILD)/limn node tests/studio_page/browser.mjs $(ARGS)
 test-python-out: all
 	@LONG=1 LIMN=$(CURDIR)/$(BUILD)/limn BUILD=$(BUILD) sh tests/python_out/test.sh
 test-onnx: all
@@ -396,6 +404,8 @@ bench-c:
 	@bench/c.sh $(BUILD) $(ARGS)
 bench-lsp: all
 	@/usr/bin/python3 bench/lsp.py $(BUILD)/limn
+bench-studio: all
+	@LIMN=$(CURDIR)/$(BUILD)/limn node tests/studio_page/bench.mjs
 bench-draw: all
 	@bench/draw.sh $(BUILD)/limn
 bench-machines: all

@@ -12,6 +12,7 @@ type_of() {
     *.html) echo "text/html; charset=utf-8" ;;
     *.js) echo "text/javascript; charset=utf-8" ;;
     *.css) echo "text/css; charset=utf-8" ;;
+    *.gz) echo "application/gzip" ;;
     *.json) echo "application/json" ;;
     *.svg) echo "image/svg+xml" ;;
     *.png) echo "image/png" ;;

@@ -38,4 +38,6 @@ connect(new HttpConnection());
 startTheme();
 addEventListener("keydown", globalKeys, { capture: true });
 addEventListener("pagehide", () => void (saver?.pending && saver.write()));
-render(<App ready={() => void begin().catch(sayFault)} />, document.getElementById("page")!);
+const home = document.getElementById("page")!;
+home.replaceChildren(); // what was painted while this was on its way
+render(<App ready={() => void begin().catch(sayFault)} />, home);
