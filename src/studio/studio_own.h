@@ -92,13 +92,15 @@ typedef struct StudioWatch StudioWatch;
 // A process that was begun here, until it has ended.
 typedef struct {
   int pid;
-  char dir[1001]; // its run
+  char dir[1001]; // its run; "": it is at none
 } StudioChild;
 // What of a run was last told.
 typedef struct {
   char dir[1001];
   int state; // a RunState; -1: none yet
   int64_t size, note;
+  int reporter;    // the process that draws what it shows; 0: none
+  double reported; // when that began
 } StudioRun;
 
 typedef struct Studio {
