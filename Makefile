@@ -16,6 +16,7 @@
 # make test-c   every learner and every training step of every example exported as C; on a Cortex-M and in wasm too
 # make test-python-out  every learner and program of the examples as Python: values, gradients and ten steps, in PyTorch
 # make test-onnx  every learner and box of the examples as an ONNX model, run by ONNX Runtime (npm's onnxruntime-node)
+# make test-playground  the library as wasm, under node: its language server, and training with the losses that it has here
 # make test-python  the Python module with torch, its packages, a notebook; figures against PyTorch
 # make examples  every example to the end, against the figures of its header (ONLY='vae gan')
 # make bless    the same, and golden files are written anew: read them in the diff
@@ -111,8 +112,8 @@ PRODUCTS := $(BUILD)/limn $(BUILD)/liblimn.a $(BUILD)/$(SHARED_LINK)
 
 .PHONY: FORCE all bless check clean deb demo deps deps-build docs draw-random examples format format-check fuzz
 .PHONY: fuzz-plain gallery glyphs help install laws onnx onnx-damage packages playground python rooms shapes share studio-page torture uninstall vsix
-.PHONY: test test-c test-long test-models test-onnx test-python test-python-out
-.PHONY: bench bench-c bench-check bench-draw bench-gates bench-gemm bench-lsp bench-machines bench-neurons bench-ode bench-prelude bench-stiff bench-strip bench-studio test-studio
+.PHONY: test test-c test-long test-models test-onnx test-playground test-python test-python-out test-studio
+.PHONY: bench bench-c bench-check bench-draw bench-gates bench-gemm bench-lsp bench-machines bench-neurons bench-ode bench-prelude bench-stiff bench-strip bench-studio
 # A second make, so that all cores are used without being asked for.
 PARALLEL = $(MAKE) -s --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS))
 all:
@@ -212,11 +213,11 @@ $(BUILD)/tests/%_test: $(BUILD)/tests/%_test.o $(HELP_OBJ) $(BUILD)/libinner.a
 # threads, no libpng: steps run by prebuilt loops.
 PLAY := build/playground
 PLAY_CC ?= clang
-PLAY_WITHOUT := src/io/bytes/png.c src/run/engine/c/compile.c src/run/engine/c/compiler.c src/run/engine/c/code_cache.c
-PLAY_FLAGS := --target=wasm32-wasi $(WARN) -Wno-gnu-statement-expression -ffp-contract=off -Oz -DNDEBUG -Iplayground/wasi -include lacks.h -Isrc -Iinclude \
+PLAY_WITHOUT := src/io/bytes/png.c $(wildcard src/run/engine/c/*.c) $(wildcard src/port/c/*.c)
+PLAY_FLAGS := --target=wasm32-wasi $(WARN) -Wno-gnu-statement-expression -Wno-unused-function -ffp-contract=off -Oz -DNDEBUG -Iplayground/wasi -include lacks.h -Isrc -Iinclude \
   -D_WASI_EMULATED_SIGNAL -D_WASI_EMULATED_GETPID -mllvm -wasm-enable-sjlj -mnontrapping-fptoint -fvisibility=hidden -ffunction-sections -fdata-sections
 PLAY_EXPORTS := malloc free limn_version limn_new limn_free limn_allow limn_set limn_load limn_load_text limn_check limn_messages limn_forget \
-  limn_server_open limn_server_take limn_server_work limn_server_ended limn_server_close
+  limn_server_open limn_server_take limn_server_work limn_server_ended limn_server_close limn_trainer_close
 PLAY_OBJECT := $(patsubst src/%.c,$(PLAY)/%.o,$(filter-out $(PLAY_WITHOUT),$(SOURCE))) $(EMBEDDED:%=$(PLAY)/%.o) \
   $(patsubst playground/%.c,$(PLAY)/own/%.o,$(sort $(wildcard playground/*.c playground/wasi/*.c)))
 $(PLAY)/%.o: src/%.c
@@ -230,12 +231,14 @@ $(EMBEDDED:%=$(PLAY)/%.o): $(PLAY)/%.o: build/%.c
 	$(Q)$(PLAY_CC) $(PLAY_FLAGS) -c -o $@ $<
 $(PLAY)/run/engine/strip/strip_plain.o: PLAY_FLAGS += -O2 -fno-math-errno -fno-trapping-math
 $(PLAY)/limn.wasm: $(PLAY_OBJECT)
-	$(Q)$(PLAY_CC) --target=wasm32-wasi -mexec-model=reactor -Wl,--gc-sections,-s,-z,stack-size=4194304 $(PLAY_EXPORTS:%=-Wl,--export=%) -o $@.whole $^ -lwasi-emulated-signal -lwasi-emulated-getpid
+	$(Q)$(PLAY_CC) --target=wasm32-wasi -mexec-model=reactor -Wl,--gc-sections,--stack-first,-s,-z,stack-size=4194304 $(PLAY_EXPORTS:%=-Wl,--export=%) -o $@.whole $^ -lwasi-emulated-signal -lwasi-emulated-getpid
 	$(Q)if command -v wasm-opt >/dev/null; then wasm-opt -Oz --enable-exception-handling --enable-nontrapping-float-to-int --enable-sign-ext --enable-bulk-memory --strip-producers -o $@ $@.whole && rm $@.whole; else mv $@.whole $@; fi
 	@echo "$@: $$(wc -c <$@) bytes"
-playground:
+playground: all
 	@$(PACKAGES) playground
 	+@$(PARALLEL) $(PLAY)/limn.wasm
+test-playground: playground
+	@LIMN=$(CURDIR)/$(BUILD)/limn BUILD=$(BUILD) sh tests/playground/test.sh
 -include $(PLAY_OBJECT:.o=.d)
 
 # -- installing ----------------------------------------------------------------------------------------------------------------------

@@ -58,7 +58,7 @@ static LimnStatus training_report(Limn *l, const LimnUse *how, bool *written) {
   learn_who(l->in, l->program, &who);
   Report r = {.dir = how->from,
               .shown = &shown,
-              .goals = goals_draw(l->in, l->world, l->program),
+              .goals = goals_draw(l->in, l->world, l->program, false),
               .who = l->program->goal.n ? who.at : NULL};
   *written = report_write(l->world, &r, &error);
   return *written ? status : no_page(l, how->from, error);
