@@ -332,7 +332,7 @@ rooms:
 # How long a function may be, and how many parameters it may have.
 shapes:
 	@tools/shapes.sh
-FORMATTED = $(shell find src -name "*.[ch]") $(wildcard include/*.h tests/*.[ch] tests/*/*.[ch])
+FORMATTED = $(shell find src -name "*.[ch]") $(wildcard playground/*.c playground/wasi/*.[ch]) $(wildcard include/*.h tests/*.[ch] tests/*/*.[ch])
 format:
 	@$(PACKAGES) format
 	clang-format -i $(FORMATTED)
