@@ -4,15 +4,19 @@
 # make help     this list
 # make deb      build/limn_VERSION_ARCH.deb and build/python3-limn_VERSION_all.deb
 # make python   the Python module with the library inside, as a wheel: build/python/limn-VERSION-….whl
+# make playground  the studio's page with the library as wasm, for any server of files: build/playground; needs clang
 # make vsix     the extension for Visual Studio Code: build/limn-VERSION.vsix
+# make studio-page  the studio's page anew, from studio/src into studio/dist: needs npm
 # make deps     installs the Debian packages that building and testing need
 # make demo     builds, learns to edit faces, and writes a page to look at: demo/report.html
 # make test     everything (SAN=1: under the sanitizers; ONLY=draw,cli,block_test: only these; JOBS=2: so many at once)
 # make test-models  models as PyTorch exports them, imported and trained: MODELS='vae lstm', or all
 # make test-long  what takes minutes: MNIST to the end (SEEDS='0 1 2')
+# make test-studio  the studio's page in a browser, all of it (SHOTS=FOLDER: pictures to look at)
 # make test-c   every learner and every training step of every example exported as C; on a Cortex-M and in wasm too
 # make test-python-out  every learner and program of the examples as Python: values, gradients and ten steps, in PyTorch
 # make test-onnx  every learner and box of the examples as an ONNX model, run by ONNX Runtime (npm's onnxruntime-node)
+# make test-playground  the library as wasm, under node: its language server, and training with the losses that it has here
 # make test-python  the Python module with torch, its packages, a notebook; figures against PyTorch
 # make examples  every example to the end, against the figures of its header (ONLY='vae gan')
 # make bless    the same, and golden files are written anew: read them in the diff
@@ -28,6 +32,7 @@
 # make bench-c  the same steps as exported C, against ours (ARGS='mlp conv')
 # make bench-check  how the time of checking grows with a program
 # make bench-lsp    how long each request of an editor takes, in files of 30 to 10000 lines
+# make bench-studio how fast the studio's page is: keys to pictures, frames while dragging (MINUTES=60: a robot writes)
 # make bench-draw   how long pictures take, and how that grows
 # make bench-gemm     matrix products: GFLOP/s, and the share of what the CPU can do (ARGS: see bench/gemm.c)
 # make bench-strip    prebuilt kernels against compiled code
@@ -72,11 +77,16 @@ GIVEN = $(CPPFLAGS) $(CFLAGS) $(if $(findstring -flto,$(CFLAGS)),-fno-lto)
 COMPILE = $(CC) $(OWN) $(HARD) $(GIVEN) $(SPECIAL)
 LINK = $(CC) $(OWN) $(HARD) $(GIVEN) $(call harden,link) $(LDFLAGS)
 
-SOURCE := $(sort $(shell find src -name "*.c" -not -path "src/cli/*"))
+SOURCE := $(sort $(shell find src -name "*.c" -not -path "src/cli/*" -not -path "src/studio/*"))
 # Texts that are part of the library.
 EMBEDDED := library prelude product_text torch_training jax_training
 OBJECT := $(SOURCE:src/%.c=$(BUILD)/%.o) $(EMBEDDED:%=$(BUILD)/%.o)
-CLI := $(patsubst src/%.c,$(BUILD)/%.o,$(sort $(wildcard src/cli/*.c))) $(BUILD)/cli/commands_text.o
+# The studio wants libmicrohttpd; without it limn says so when it is asked for.
+HTTP_LIBS := $(shell $(PKG_CONFIG) --libs libmicrohttpd 2>/dev/null)
+HTTP_CFLAGS := $(if $(HTTP_LIBS),-DLIMN_HTTP $(shell $(PKG_CONFIG) --cflags libmicrohttpd 2>/dev/null))
+STUDIO := $(if $(HTTP_LIBS),$(patsubst src/%.c,$(BUILD)/%.o,$(sort $(wildcard src/studio/*.c))) $(BUILD)/studio/page_files.o $(BUILD)/studio/example_files.o)
+GROUND := $(patsubst src/%.c,$(BUILD)/%.o,$(sort $(wildcard src/base/*.c src/io/bytes/*.c)))
+CLI := $(patsubst src/%.c,$(BUILD)/%.o,$(sort $(wildcard src/cli/*.c))) $(BUILD)/cli/commands_text.o $(STUDIO)
 TESTS := $(sort $(wildcard tests/*_test.c))
 TEST_BIN := $(TESTS:tests/%.c=$(BUILD)/tests/%)
 HELP := $(filter-out $(TESTS),$(sort $(wildcard tests/*.c)))
@@ -101,9 +111,9 @@ endif
 PRODUCTS := $(BUILD)/limn $(BUILD)/liblimn.a $(BUILD)/$(SHARED_LINK)
 
 .PHONY: FORCE all bless check clean deb demo deps deps-build docs draw-random examples format format-check fuzz
-.PHONY: fuzz-plain gallery glyphs help install laws onnx onnx-damage packages python rooms shapes share torture uninstall vsix
-.PHONY: test test-c test-long test-models test-onnx test-python test-python-out
-.PHONY: bench bench-c bench-check bench-draw bench-gates bench-gemm bench-lsp bench-machines bench-neurons bench-ode bench-prelude bench-stiff bench-strip
+.PHONY: fuzz-plain gallery glyphs help install laws onnx onnx-damage packages playground python rooms shapes share studio-page torture uninstall vsix
+.PHONY: test test-c test-long test-models test-onnx test-playground test-python test-python-out test-studio
+.PHONY: bench bench-c bench-check bench-draw bench-gates bench-gemm bench-lsp bench-machines bench-neurons bench-ode bench-prelude bench-stiff bench-strip bench-studio
 # A second make, so that all cores are used without being asked for.
 PARALLEL = $(MAKE) -s --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS))
 all:
@@ -120,10 +130,29 @@ $(BUILD)/flags: FORCE
 	@printf '%s\n' '$(subst ','\'',$(FLAGS))' >$@.new
 	@if cmp -s $@.new $@; then rm -f $@.new; else CC="$(CC)" CPPFLAGS="$(IMAGE_CFLAGS) $(CPPFLAGS) $(CFLAGS)" tools/packages.sh --look build && mv $@.new $@; fi
 
-# The command line is built on what everybody else gets.
-$(BUILD)/limn: $(CLI) $(BUILD)/liblimn.a
-	$(Q)$(LINK) $(call harden,program) -o $@ $^ $(LDLIBS)
+# The command line is built on what everybody else gets; the studio has texts, files and JSON of its own beside it.
+$(BUILD)/limn: $(CLI) $(BUILD)/liblimn.a $(if $(STUDIO),$(BUILD)/libground.a)
+	$(Q)$(LINK) $(call harden,program) -o $@ $^ $(HTTP_LIBS) $(LDLIBS)
 	@echo "$@"
+$(BUILD)/libground.a: $(GROUND)
+	$(Q)rm -f $@ && $(ARCHIVE) $@ $^
+# The studio's page, as it is built in studio/dist, and the manual that it shows.
+PAGE := $(sort $(wildcard studio/dist/* studio/dist/*/*))
+$(BUILD)/studio/page_files.c: $(PAGE) docs/language.md tools/embed_files.sh Makefile
+	@mkdir -p $(@D)
+	$(Q)rm -rf $(@D)/page && cp -r studio/dist $(@D)/page && gzip -9nc docs/language.md >$(@D)/page/manual.gz
+	$(Q)tools/embed_files.sh studio/studio_own.h page $(@D)/page >$@
+$(BUILD)/studio/example_files.c: $(sort $(wildcard examples/*.limn)) tools/embed_files.sh Makefile
+	@mkdir -p $(@D)
+	$(Q)tools/embed_files.sh studio/studio_own.h example examples '*.limn' >$@
+$(BUILD)/studio/page_files.o $(BUILD)/studio/example_files.o: %.o: %.c $(BUILD)/flags
+	$(Q)$(COMPILE) -MMD -MP -c -o $@ $<
+# Whether it is there may change.
+$(BUILD)/http: FORCE
+	@mkdir -p $(@D)
+	@echo '$(HTTP_CFLAGS) $(HTTP_LIBS)' >$@.new; if cmp -s $@.new $@; then rm -f $@.new; else mv $@.new $@; fi
+$(STUDIO) $(BUILD)/cli/studio.o: SPECIAL += $(HTTP_CFLAGS)
+$(STUDIO) $(BUILD)/cli/studio.o: $(BUILD)/http
 # The library as one object, in which everything but limn_* is local. (On macOS `ld -r` does that by itself.)
 $(BUILD)/liblimn.a: $(BUILD)/liblimn.o
 	$(Q)rm -f $@ && $(ARCHIVE) $@ $^
@@ -155,9 +184,9 @@ $(BUILD)/product_text.c: src/port/c/product_text.h tools/embed.sh Makefile
 $(BUILD)/cli/commands_text.c: src/cli/commands.txt tools/embed.sh Makefile
 	@mkdir -p $(@D)
 	$(Q)tools/embed.sh cli/cli.h command_text src/cli/commands.txt >$@
-$(BUILD)/torch_training.c $(BUILD)/jax_training.c: $(BUILD)/%.c: src/port/python/%.py tools/embed.sh Makefile
+$(BUILD)/torch_training.c $(BUILD)/jax_training.c: $(BUILD)/%.c: src/port/python/%.py src/port/python/shared_training.py tools/embed.sh Makefile
 	@mkdir -p $(@D)
-	$(Q)tools/embed.sh port/python/python_own.h $* $< >$@
+	$(Q)tools/embed.sh port/python/python_own.h $* $(filter %.py,$^) >$@
 $(EMBEDDED:%=$(BUILD)/%.o) $(BUILD)/cli/commands_text.o: %.o: %.c $(BUILD)/flags
 	$(Q)$(COMPILE) -MMD -MP -c -o $@ $<
 $(BUILD)/%.o: src/%.c $(BUILD)/flags
@@ -178,6 +207,43 @@ $(BUILD)/tests/%.o: tests/%.c $(BUILD)/flags
 $(BUILD)/tests/%_test: $(BUILD)/tests/%_test.o $(HELP_OBJ) $(BUILD)/libinner.a
 	$(Q)$(LINK) -o $@ $^ -lcmocka $(LDLIBS)
 -include $(OBJECT:.o=.d) $(CLI:.o=.d) $(HELP_OBJ:.o=.d) $(TEST_BIN:=.d) $(BUILD)/prelude.c.d
+
+# -- the playground: the library as wasm, for pages -------------------------------------------------------------------------------------
+# Debian's clang with wasi-libc. What WASI lacks is in playground/wasi: headers, and files that stand in for some of src. No compiler, no
+# threads, no libpng: steps run by prebuilt loops.
+PLAY := build/playground
+PLAY_OBJ := build/playground-objects
+PLAY_CC ?= clang
+PLAY_WITHOUT := src/io/bytes/png.c $(wildcard src/run/engine/c/*.c) $(wildcard src/port/c/*.c)
+PLAY_FLAGS := --target=wasm32-wasi $(WARN) -Wno-gnu-statement-expression -Wno-unused-function -ffp-contract=off -Oz -DNDEBUG -Iplayground/wasi -include lacks.h -Isrc -Iinclude \
+  -D_WASI_EMULATED_SIGNAL -D_WASI_EMULATED_GETPID -mllvm -wasm-enable-sjlj -mnontrapping-fptoint -fvisibility=hidden -ffunction-sections -fdata-sections
+PLAY_EXPORTS := malloc free limn_version limn_new limn_free limn_allow limn_set limn_load limn_load_text limn_check limn_messages limn_forget \
+  limn_server_open limn_server_take limn_server_work limn_server_ended limn_server_close limn_trainer_close
+PLAY_OBJECT := $(patsubst src/%.c,$(PLAY_OBJ)/%.o,$(filter-out $(PLAY_WITHOUT),$(SOURCE))) $(EMBEDDED:%=$(PLAY_OBJ)/%.o) \
+  $(patsubst playground/%.c,$(PLAY_OBJ)/own/%.o,$(sort $(wildcard playground/*.c playground/wasi/*.c)))
+$(PLAY_OBJ)/%.o: src/%.c
+	@mkdir -p $(@D)
+	$(Q)$(PLAY_CC) $(PLAY_FLAGS) -MMD -MP -c -o $@ $<
+$(PLAY_OBJ)/own/%.o: playground/%.c
+	@mkdir -p $(@D)
+	$(Q)$(PLAY_CC) $(PLAY_FLAGS) -MMD -MP -c -o $@ $<
+$(EMBEDDED:%=$(PLAY_OBJ)/%.o): $(PLAY_OBJ)/%.o: build/%.c
+	@mkdir -p $(@D)
+	$(Q)$(PLAY_CC) $(PLAY_FLAGS) -c -o $@ $<
+$(PLAY_OBJ)/run/engine/strip/strip_plain.o: PLAY_FLAGS += -O2 -fno-math-errno -fno-trapping-math
+$(PLAY)/limn.wasm: $(PLAY_OBJECT)
+	@mkdir -p $(@D)
+	$(Q)$(PLAY_CC) --target=wasm32-wasi -mexec-model=reactor -Wl,--gc-sections,--stack-first,-s,-z,stack-size=4194304 $(PLAY_EXPORTS:%=-Wl,--export=%) -o $@.whole $^ -lwasi-emulated-signal -lwasi-emulated-getpid
+	$(Q)if command -v wasm-opt >/dev/null; then wasm-opt -Oz --enable-exception-handling --enable-nontrapping-float-to-int --enable-sign-ext --enable-bulk-memory --strip-producers -o $@ $@.whole && rm $@.whole; else mv $@.whole $@; fi
+	@echo "$@: $$(wc -c <$@) bytes"
+playground: all
+	@$(PACKAGES) playground
+	+@$(PARALLEL) $(PLAY)/limn.wasm
+	@if [ -d studio/node_modules ]; then node studio/playground.mjs $(abspath $(PLAY)) "$$LIMN_DATA" && echo "$(PLAY): a page, to be served as it is"; \
+	else echo "no page: studio/node_modules is not there (make studio-page makes it)"; fi
+test-playground: playground
+	@LIMN=$(CURDIR)/$(BUILD)/limn BUILD=$(BUILD) sh tests/playground/test.sh
+-include $(PLAY_OBJECT:.o=.d)
 
 # -- installing ----------------------------------------------------------------------------------------------------------------------
 PREFIX ?= /usr/local
@@ -214,6 +280,10 @@ demo: deps-build
 	+@$(PARALLEL) $(BUILD)/limn
 	@tools/demo.sh $(BUILD)/limn
 # These alone install packages, and say which: Debian's.
+# The page is in the repository as it is built, so that nobody needs npm to build limn.
+studio-page:
+	@if command -v npm >/dev/null; then cd studio && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error && node build.mjs && ls -l dist; \
+	else echo "npm is not here (on Debian: apt install npm); studio/dist stays as it is"; fi
 deps:
 	@$(PACKAGES) build test format clang
 deps-build:
@@ -241,6 +311,8 @@ test-c: packages
 	@$(PACKAGES) c
 	+@$(PARALLEL) $(PRODUCTS) $(BUILD)/c-steps $(BUILD)/tests/whole_test
 	@LIMN=$(CURDIR)/$(BUILD)/limn BUILD=$(BUILD) sh tests/c_out/test.sh all
+test-studio: all
+	@LONG=1 LIMN=$(CURDIR)/$(BUILD)/limn node tests/studio_page/browser.mjs $(ARGS)
 test-python-out: all
 	@LONG=1 LIMN=$(CURDIR)/$(BUILD)/limn BUILD=$(BUILD) sh tests/python_out/test.sh
 test-onnx: all
@@ -257,8 +329,8 @@ bless: packages
 draw-random: packages
 	+@$(PARALLEL) $(BUILD)/tests/pictures_test
 	@$(BUILD)/tests/pictures_test random $(or $(FIRST),1) $(or $(RUNS),1000)
-# LAW=hybrid, or hybrid.order and others of tests/laws_hybrid_test.c: of hybrid systems.
-LAWS_OF = $(BUILD)/tests/$(if $(filter hybrid%,$(LAW)),laws_hybrid,whole)_test
+# LAW=hybrid, or hybrid.order and others of tests/laws_hybrid_test.c: of hybrid systems. LAW=gestures: edits by picture.
+LAWS_OF = $(BUILD)/tests/$(if $(filter hybrid%,$(LAW)),laws_hybrid,$(if $(filter gestures,$(LAW)),gesture,whole))_test
 laws: packages
 	+@$(PARALLEL) $(LAWS_OF)
 	@JOBS=$(JOBS) $(LAWS_OF) $(patsubst hybrid.%,%,$(or $(LAW),all)) $(or $(FIRST),1) $(or $(RUNS),1000)
@@ -268,7 +340,7 @@ rooms:
 # How long a function may be, and how many parameters it may have.
 shapes:
 	@tools/shapes.sh
-FORMATTED = $(shell find src -name "*.[ch]") $(wildcard include/*.h tests/*.[ch] tests/*/*.[ch])
+FORMATTED = $(shell find src -name "*.[ch]") $(wildcard playground/*.c playground/wasi/*.[ch]) $(wildcard include/*.h tests/*.[ch] tests/*/*.[ch])
 format:
 	@$(PACKAGES) format
 	clang-format -i $(FORMATTED)
@@ -336,6 +408,8 @@ bench-c:
 	@bench/c.sh $(BUILD) $(ARGS)
 bench-lsp: all
 	@/usr/bin/python3 bench/lsp.py $(BUILD)/limn
+bench-studio: all
+	@LIMN=$(CURDIR)/$(BUILD)/limn node tests/studio_page/bench.mjs
 bench-draw: all
 	@bench/draw.sh $(BUILD)/limn
 bench-machines: all

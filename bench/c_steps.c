@@ -6,6 +6,7 @@
 // after so many rounds, relative to the largest number of each, and between losses; with --time also
 // the seconds of a round of both, in turn on one thread, by its own clock, and their ratio.
 #define _XOPEN_SOURCE 700
+#include "fail.h"
 #include "run/train/train.h"
 
 #include <dlfcn.h>
@@ -41,21 +42,6 @@ typedef struct {
   const StateMember *member;
   void ***in, ***out; // [step]
 } BothSteps;
-
-__attribute__((format(printf, 1, 2), noreturn)) static void fail(const char *format, ...) {
-  va_list args;
-  va_start(args, format);
-  vfprintf(stderr, format, args);
-  va_end(args);
-  fputc('\n', stderr);
-  exit(1);
-}
-
-__attribute__((noreturn)) static void fail_with_messages(World *w) {
-  Buf b = buf_new(w->arena);
-  diags_print(w->diags, &b);
-  fail("%s", b.at);
-}
 
 // -- the same numbers for both --------------------------------------------------------------------
 static void fill_input(BothSteps *q, uint32_t step, uint32_t i) {

@@ -8,6 +8,7 @@
 // The first opening is made by a child, so that the memory of this process is that of one training.
 // Peak is measured before and after the steps, since a shared machine does not keep its speed.
 #define _XOPEN_SOURCE 700
+#include "fail.h"
 #include "core/pass/pass.h"
 #include "run/engine/gemm/gemm.h"
 #include "run/feed/feed.h"
@@ -41,21 +42,6 @@ typedef struct {
   uint64_t runs; // so far: noise is fresh in each
   char **start;  // [state] its first value
 } Bench;
-
-__attribute__((format(printf, 1, 2), noreturn)) static void fail(const char *format, ...) {
-  va_list args;
-  va_start(args, format);
-  vfprintf(stderr, format, args);
-  va_end(args);
-  fputc('\n', stderr);
-  exit(1);
-}
-
-__attribute__((noreturn)) static void fail_with_messages(World *w) {
-  Buf b = buf_new(w->arena);
-  diags_print(w->diags, &b);
-  fail("%s", b.at);
-}
 
 // -- what the products of a step are worth --------------------------------------------------------
 static bool reads_index(const Access *a, uint32_t index) {

@@ -100,6 +100,8 @@ LIMN_API LimnStatus limn_message(const Limn *, uint32_t i, LimnMessage *);
 LIMN_API const char *limn_messages(Limn *, bool json);
 LIMN_API uint32_t limn_errors(const Limn *); // how many of them are errors
 LIMN_API void limn_forget(Limn *);
+// Of what the last call said, nothing is kept: it was about the call, and not about the program.
+LIMN_API void limn_forget_last(Limn *);
 
 // Would it run? Everything that is refused before a first step of training, and what cannot be
 // measured or shown, is said here; nothing is compiled or computed. Sets of data with a name need not
@@ -144,11 +146,16 @@ typedef struct {
   const char *library;              // the address of the library's text; NULL: "limn:library.limn"
   bool utf8;                        // characters are bytes; otherwise units of UTF-16
   bool no_declaration;              // of `references`: without the declaration
+  const char *root; // the folder that file:/// is, without links and a slash at its end; NULL: that
+                    // of the disk
 } LimnAsk;
 // The answer as JSON, in the shapes of the Language Server Protocol; "null": there is none. The
 // questions are messages, hover, definition, references, highlight, prepareRename, rename,
 // completion, signature, symbols, tokens, legend, folding, hints, actions, and box (the name that a
 // picture would be of). NULL with a message: it is refused, as a name that means something already.
+// And those of docs/protocol.md: numbers; palette, whose `text` is the place of a wire in a picture, or
+// NULL; and gesture, whose `text` is an edit by picture as JSON. Its answer has the edits, or says why it
+// is refused: {"refused", "range"}.
 LIMN_API const char *limn_edit_ask(Limn *, const char *question, const LimnAsk *);
 // A text that programs can come from without a file: "library.limn". NULL: there is none.
 LIMN_API const char *limn_edit_document(Limn *, const char *name);
@@ -162,7 +169,9 @@ typedef struct {
   void (*send)(void *context, const char *message, size_t n);
   void *context;
   const char *const
-      *read; // folders that programs may read besides their own; ended by NULL, or NULL
+      *read;        // folders that programs may read besides their own; ended by NULL, or NULL
+  const char *root; // the folder that file:/// is, as in LimnAsk: no text outside of it is opened
+  bool editor;      // it is told nothing but what the Language Server Protocol has
 } LimnServe;
 LIMN_API LimnServer *limn_server_open(const LimnServe *); // NULL: no memory, or no options
 LIMN_API LimnStatus limn_server_take(LimnServer *, const char *message, size_t n);
@@ -426,6 +435,8 @@ typedef struct {
   const volatile sig_atomic_t *stop;
   LimnTell tell;
   const char *resume; // a run folder to go on with, or NULL
+  bool numbers; // with json, *text is {"run": …, "series": […]}: the numbers of each run, as
+                // {"name", "names", "rows"}; of very long ones every k-th moment
 } LimnRun;
 LIMN_API LimnStatus limn_run(Limn *, const LimnRun *, const char **text); // *text: as JSON
 
@@ -446,6 +457,7 @@ typedef struct {
   bool grad;         // the reverse derivative of a box or learner
   bool who;          // which goals move which learners
   bool unfold;       // a wiring as a network from left to right, and from inside to outside
+  bool places;       // svg: groups say where the program says what they are (docs/protocol.md)
 } LimnDraw;
 // LIMN_GOOD: there is a picture. A program with errors is drawn as far as it is known, with its
 // messages.

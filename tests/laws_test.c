@@ -22,7 +22,7 @@
 #ifdef LIMN_GUARD
 enum { DIAGRAMS = 2000, PROGRAMS = 100, BODIES = 200, DEEP = 3 }; // the sanitizers are slow
 #else
-enum { DIAGRAMS = 10000, PROGRAMS = 750, BODIES = 1000, DEEP = 3 };
+enum { DIAGRAMS = 5000, PROGRAMS = 400, BODIES = 500, DEEP = 3 };
 #endif
 
 // -- random programs ---------------------------------------------------------------------------

@@ -19,7 +19,7 @@
 #ifdef LIMN_GUARD
 enum { SEEDS = 400 }; // the sanitizers are slow
 #else
-enum { SEEDS = 10000 };
+enum { SEEDS = 4000 };
 #endif
 
 // Whether no number on any wire of a diagram, nor on any of its forward derivative, is large or

@@ -20,7 +20,7 @@
 
 #include <cmocka.h>
 
-enum { STATEMENTS = 6, PROGRAMS = 200 };
+enum { STATEMENTS = 6, PROGRAMS = 120 };
 static const char *const levels[] = {"learner", "model", "layer"};
 
 // -- counting -------------------------------------------------------------------------------------

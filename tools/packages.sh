@@ -1,5 +1,5 @@
 #!/bin/sh
-# What is missing for what is asked (build, test, python, fuzz, format, bench, glyphs): found by asking the compiler and the shell, never by paths.
+# What is missing for what is asked (build, test, c, playground, python, fuzz, format, bench, glyphs): found by asking the compiler and the shell, never by paths.
 #   tools/packages.sh WHAT…          on Debian installs the packages by name, quietly, and says which; elsewhere says what is missing
 #   tools/packages.sh --look WHAT…   installs nothing: one line says what is missing and how to get it, exit status 3
 # CC may have several words (ccache gcc); CPPFLAGS say where headers are.
@@ -43,6 +43,7 @@ for what in "$@"; do
       want xmllint libxml2-utils
       [ -x /usr/bin/python3 ] || lacks python3 python3 # faults injected, oracles
       python numpy
+      pkg-config --exists libmicrohttpd 2>/dev/null || wish="$wish libmicrohttpd-dev" # the studio
       hope chromium chromium
       hope node nodejs
       hope c++ g++
@@ -54,6 +55,14 @@ for what in "$@"; do
       hope arm-none-eabi-gcc gcc-arm-none-eabi
       hope qemu-system-arm qemu-system-arm
       hope wasm-ld lld
+      hope node nodejs ;;
+    playground) # wasm of C, and smaller
+      want clang clang
+      want wasm-ld lld
+      if command -v clang >/dev/null 2>&1 && ! echo '#include <stdlib.h>' | clang --target=wasm32-wasi -E - >/dev/null 2>&1; then lacks "WASI's C library" wasi-libc; fi
+      if command -v clang >/dev/null 2>&1 && [ ! -e "$(clang --target=wasm32-wasi -print-libgcc-file-name 2>/dev/null)" ]; then lacks "clang's wasm part" libclang-rt-dev-wasm32; fi
+      hope wasm-opt binaryen
+      hope esbuild esbuild
       hope node nodejs ;;
     python)
       python numpy

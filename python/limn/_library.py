@@ -121,7 +121,7 @@ class Draw(Sized):
     _fields_ = [
         ("size", c_size_t), ("out", c_char_p), ("level", c_char_p), ("theme", c_char_p), ("open", POINTER(c_char_p)),
         ("close", POINTER(c_char_p)), ("ascii", c_bool), ("width", c_char_p), ("no_legend", c_bool), ("notes", c_bool),
-        ("lens", c_bool), ("grad", c_bool), ("who", c_bool), ("unfold", c_bool),
+        ("lens", c_bool), ("grad", c_bool), ("who", c_bool), ("unfold", c_bool), ("places", c_bool),
     ]  # fmt: skip
 
 

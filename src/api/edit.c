@@ -65,19 +65,61 @@ static const char *cost_text(void *context, const Def *d) {
   return text;
 }
 
-// -- a new name, tried ----------------------------------------------------------------------------
-// The text that comes out of it has the same errors, and names that mean the same.
-static bool means_the_same(Limn *l, EditAsk *q) {
-  size_t n;
-  const char *text = edit_renamed(q, &n);
-  Limn *other = text ? limn_new() : NULL;
-  if (!other) return false;
+// -- what a question would make of the text, tried ------------------------------------------------
+// Another text in the place of this one, looked at; NULL: there is no memory.
+static Limn *loaded_instead(const Limn *l, const char *text, size_t n) {
+  Limn *other = limn_new();
+  if (!other) return NULL;
   LimnStatus status = LIMN_GOOD;
   for (uint32_t i = 0; !status && i < l->setting.n; i++)
     status = limn_set(other, l->setting.at[i].name, l->setting.at[i].value);
   for (uint32_t i = 0; !status && i < l->allowed.n; i++)
     status = limn_allow(other, l->allowed.at[i]);
-  status = limn_edit_load(other, l->path, text, n, NULL);
+  limn_edit_load(other, l->path, text, n, NULL);
+  return other;
+}
+
+static uint32_t times_said(const Diags *d, const char *text) {
+  uint32_t n = 0;
+  for (uint32_t i = 1; i < d->list.n; i++)
+    n += d->list.at[i].kind == DIAG_ERROR && strcmp(d->list.at[i].text, text) == 0;
+  return n;
+}
+
+// An error of `now` that `before` does not have, or has less often; NULL: none.
+static const char *new_error(const Diags *before, const Diags *now) {
+  for (uint32_t i = 1; i < now->list.n; i++) {
+    const Diag *d = &now->list.at[i];
+    if (d->kind == DIAG_ERROR && times_said(now, d->text) > times_said(before, d->text))
+      return d->text;
+  }
+  return NULL;
+}
+
+// The answer to a gesture, once the text that comes out of it was looked at: where that has an error which
+// this one has not, the error is the answer. What could be run before can be run then.
+static const char *tried(Limn *l, EditAsk *q, const char *answer) {
+  Limn *other = loaded_instead(l, q->made, q->made_n);
+  if (!other) return NULL;
+  const char *error = new_error(l->diags, other->diags);
+  if (!error && !other->load_errors && limn_check(other) != LIMN_GOOD) {
+    Limn *again = loaded_instead(l, l->now.text, l->now.n);
+    if (again && !again->load_errors) limn_check(again);
+    if (again) error = new_error(again->diags, other->diags);
+    if (error) error = arena_format(q->arena, "%s", error);
+    limn_free(again);
+  }
+  if (error) answer = edit_refusal(q, error);
+  limn_free(other);
+  return answer;
+}
+
+// The text that comes out of it has the same errors, and names that mean the same.
+static bool means_the_same(Limn *l, EditAsk *q) {
+  size_t n;
+  const char *text = edit_renamed(q, &n);
+  Limn *other = text ? loaded_instead(l, text, n) : NULL;
+  if (!other) return false;
   bool same = other->index && other->load_errors == l->load_errors &&
               edit_same_names(l->index, other->index, q->arena);
   limn_free(other);
@@ -116,6 +158,7 @@ static const char *ask(ApiCall *c, const char *question, const LimnAsk *how, boo
                .end = {how->end_line, how->end_character},
                .text = how->text,
                .library = how->library,
+               .root = how->root,
                .utf8 = how->utf8,
                .no_declaration = how->no_declaration,
                .cost = cost ? cost_text : NULL,
@@ -123,6 +166,7 @@ static const char *ask(ApiCall *c, const char *question, const LimnAsk *how, boo
   const char *answer = edit_answer(&q, question);
   bool rename = answer && strcmp(question, "rename") == 0;
   if (rename && !edit_is_plain(&q) && !means_the_same(l, &q)) answer = NULL;
+  if (answer && q.made) answer = tried(l, &q, answer);
   if (!answer) refuse(l, q.refused ? q.refused : "there is no answer");
   return answer;
 }

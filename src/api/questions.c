@@ -120,7 +120,7 @@ static void goal_names(Limn *l, JsonOut *j) {
 }
 
 const char *limn_names(Limn *l) {
-  ENTER(c, l, ANSWER_NAMES, NEEDS_READING, NULL, NULL);
+  ENTER(c, l, ANSWER_NAMES, NEEDS_LOOKING, NULL, NULL);
   const Program *p = l->program;
   Buf b = buf_new(c->answer);
   JsonOut j = json_out(&b);

@@ -14,6 +14,7 @@
 // Nothing is allocated while something is open, so that running out of memory leaves nothing open.
 #define _DEFAULT_SOURCE
 #include "base.h"
+#include "base/within.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -186,7 +187,9 @@ const char *file_write_in(Arena *a, const char *dir, const char *name, const voi
   Way w = way_new(a, dir, name, false);
   const char *slash = strrchr(name, '/'), *beside = name_beside(a, slash ? slash + 1 : name);
   if (!way_go(&w)) return way_wrong(a, &w);
-  const NewFile f = {w.folder, w.last, beside, bytes, n, NULL};
+  struct stat old;
+  bool there = fstatat(w.folder, w.last, &old, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(old.st_mode);
+  const NewFile f = {w.folder, w.last, beside, bytes, n, there ? &old.st_mode : NULL};
   int why = replace(&f);
   if (!why && !sync_whole(w.folder)) why = errno;
   close(w.folder);
@@ -213,6 +216,67 @@ const char *file_append_in(Arena *a, const char *dir, const char *name, int *fd)
   const char *wrong = foreign(*fd);
   if (wrong) close(*fd), *fd = -1;
   return wrong;
+}
+
+// -- reading below a folder -----------------------------------------------------------------------
+const char *name_refuse(const char *name) {
+  if (!*name || *name == '/') return "a path below the folder is wanted";
+  if (strlen(name) > 1000) return "it is longer than 1000 bytes";
+  for (const char *at = name, *end; *at; at = end + (*end == '/')) {
+    end = at + strcspn(at, "/");
+    if (end == at) return "it has an empty part";
+    if (*at == '.') return "it has a part that begins with a dot";
+    if (*end == '/' && !end[1]) return "it ends with a slash";
+  }
+  for (const char *at = name; *at; at++)
+    if ((unsigned char)*at < 32 || *at == 127) return "there is a control character in it";
+  return NULL;
+}
+
+// All of it, into room that was taken before; its length, or -1 and errno.
+static ssize_t read_whole(int fd, char *to, size_t room) {
+  size_t n = 0;
+  for (ssize_t got = 1; got && n < room; n += (size_t)got) {
+    got = read(fd, to + n, room - n);
+    if (got < 0 && errno != EINTR) return -1;
+    if (got < 0) got = 1, n--;
+  }
+  return (ssize_t)n;
+}
+
+// The size is asked before room is taken and the file opened: who makes it longer meanwhile is cut.
+FileText file_read_in(Arena *a, const char *dir, const char *name, size_t limit) {
+  FileText f = {0};
+  Way w = way_new(a, dir, name, false);
+  struct stat s = {0};
+  f.error = file_check_in(a, dir, name);
+  if (f.error) return f;
+  bool gone = !way_go(&w) || fstatat(w.folder, w.last, &s, AT_SYMLINK_NOFOLLOW) != 0;
+  if (w.folder >= 0) close(w.folder);
+  size_t room = (size_t)s.st_size;
+  if (gone)
+    f.error = way_wrong(a, &w);
+  else if (room > limit)
+    f.error = arena_format(a, "it is larger than %zu bytes", limit);
+  if (f.error) return f;
+  char *text = arena_alloc(a, room + 1);
+  Way again = way_new(a, dir, name, false);
+  if (!way_go(&again)) {
+    f.error = way_wrong(a, &again);
+    return f;
+  }
+  int fd = openat(again.folder, again.last, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  int why = errno;
+  bool regular = fd >= 0 && fstat(fd, &s) == 0 && S_ISREG(s.st_mode);
+  ssize_t n = regular ? read_whole(fd, text, room) : -1;
+  if (regular && n < 0) why = errno;
+  if (fd >= 0) close(fd);
+  close(again.folder);
+  if (n < 0)
+    f.error = fd >= 0 && !regular ? "it is not a regular file" : os_error(a, why);
+  else
+    f.text = text, f.n = (size_t)n;
+  return f;
 }
 
 const char *file_check_in(Arena *a, const char *dir, const char *name) {

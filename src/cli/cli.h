@@ -28,7 +28,8 @@ typedef struct {
   const char *set_name[64], *set_value[64];
   uint32_t nset;
   const char *read[64];
-  uint32_t nread;
+  uint32_t nread, port;
+  bool no_browser;
 } Options;
 
 // commands.txt
@@ -82,5 +83,8 @@ int run_ops(Limn *, Options *);
 
 // lsp.c
 int run_lsp(Limn *, Options *);
+
+// studio.c
+int run_studio(Limn *, Options *);
 
 #endif

@@ -150,7 +150,7 @@ int run_lsp(Limn *l, Options *o) {
   LspQueue q = {.lock = PTHREAD_MUTEX_INITIALIZER, .came = PTHREAD_COND_INITIALIZER};
   q.last = &q.first;
   o->read[o->nread < 63 ? o->nread : 63] = NULL;
-  LimnServe how = {.size = sizeof how, .send = send_message, .read = o->read};
+  LimnServe how = {.size = sizeof how, .send = send_message, .read = o->read, .editor = true};
   LimnServer *s = limn_server_open(&how);
   pthread_t thread;
   if (!s || pthread_create(&thread, NULL, reader, &q)) {

@@ -77,6 +77,8 @@ static const CliOption options[] = {
     {"--device", TEXT, AT(train.device), 0, 0, 0},
     {"--every", TEXT, AT(train.every), 0, 0, 0},
     {"--seed", COUNT, COUNTS(eval.seed), 0, UINT64_MAX},
+    {"--port", COUNT, COUNTS(port), 1024, 65535},
+    {"--no-browser", FLAG, AT(no_browser), 0, 0, 0},
     {"--threads", COUNT, COUNTS(train.threads), 0, 4096},
     {"--batch", COUNT, COUNTS(train.batch), 1, 1000000000},
     {"--pause", COUNT, COUNTS(train.pause), 1, LENGTH_MOST},

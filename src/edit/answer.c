@@ -13,7 +13,9 @@ static const struct {
                  {"signature", answer_signature},   {"symbols", answer_symbols},
                  {"tokens", answer_tokens},         {"legend", answer_legend},
                  {"folding", answer_folding},       {"hints", answer_hints},
-                 {"actions", answer_actions},       {"box", answer_box}};
+                 {"actions", answer_actions},       {"box", answer_box},
+                 {"palette", answer_palette},       {"numbers", answer_numbers},
+                 {"gesture", answer_gesture}};
 
 const char *edit_question(uint32_t k) { return k < COUNT(questions) ? questions[k].name : NULL; }
 

@@ -53,12 +53,18 @@ typedef struct {
   EditPlace at, end;
   const char *text;    // of `rename`: the new name
   const char *library; // the address of the library's text
+  const char *root;    // the folder that file:/// is, or NULL
   bool utf8;           // characters are bytes; otherwise units of UTF-16
   bool no_declaration; // of `references`: those behind it only
   // What a declaration costs, in a line; or NULL. Of what `hover` is about.
   const char *(*cost)(void *context, const Def *);
   void *cost_of;
   const char *refused; // why there is no answer
+  // Of `gesture`: the text that comes out of it, to be looked at before it is offered, and the place that
+  // it is about.
+  const char *made;
+  size_t made_n;
+  Span made_at;
 } EditAsk;
 // The answer as JSON. NULL: there is no such question, or `refused` says why there is none.
 const char *edit_answer(EditAsk *, const char *question);
@@ -67,6 +73,8 @@ bool edit_is_plain(EditAsk *); // `rename` needs no second look: all that it cou
 // Of `rename`: the whole text that comes out of it; and whether names mean the same in both.
 const char *edit_renamed(EditAsk *, size_t *n);
 bool edit_same_names(const EditIndex *, const EditIndex *, Arena *scratch);
+// Of `gesture`: the answer that says why not.
+const char *edit_refusal(EditAsk *, const char *why);
 const char *edit_box_at(EditAsk *); // the declaration that a picture would show; NULL: none
 
 #endif

@@ -41,6 +41,14 @@ bool json_span(const EditAsk *, JsonOut *, const char *key,
 void json_location(const EditAsk *, JsonOut *, const char *key, Span); // which has not
 void json_edit(const EditAsk *, JsonOut *, uint32_t at, uint32_t n, const char *text);
 const char *edit_uri(const EditAsk *, uint32_t file);
+EditPlace place_at(const EditAsk *, uint32_t offset); // in the text as it is by now
+void json_range_in(const EditAsk *, JsonOut *, const char *key, const char *text, size_t n,
+                   Span); // of any text
+
+// rename.c
+typedef VEC(Span) Spans;
+bool is_new_name(Arena *, const char *text); // something can be called so
+bool rename_places(EditAsk *, Spans *);      // all places of the name at `at`; false: refused
 // The word around a place: how many bytes from *at on; 0: none.
 uint32_t word_around(const EditText *, uint32_t offset, uint32_t *at);
 bool is_word_byte(char);
@@ -79,5 +87,8 @@ bool answer_hints(EditAsk *, JsonOut *);
 bool answer_actions(EditAsk *, JsonOut *);
 bool answer_messages(EditAsk *, JsonOut *);
 bool answer_box(EditAsk *, JsonOut *);
+bool answer_gesture(EditAsk *, JsonOut *);
+bool answer_palette(EditAsk *, JsonOut *);
+bool answer_numbers(EditAsk *, JsonOut *);
 
 #endif

@@ -76,6 +76,17 @@ static LinedText text_now(const EditAsk *q) {
   return (LinedText){q->now->text, q->now->n, q->now->nline, q->now->line};
 }
 
+EditPlace place_at(const EditAsk *q, uint32_t offset) { return place_in(q, text_now(q), offset); }
+
+void json_range_in(const EditAsk *q, JsonOut *j, const char *key, const char *text, size_t n,
+                   Span s) {
+  VEC(uint32_t) line = {0};
+  vec_push(q->arena, &line, 0);
+  for (uint32_t i = 0; i < n; i++)
+    if (text[i] == '\n') vec_push(q->arena, &line, i + 1);
+  json_ends(q, j, key, (LinedText){text, (uint32_t)n, line.n, line.at}, s);
+}
+
 void json_range_of(const EditAsk *q, JsonOut *j, const char *key, uint32_t at, uint32_t n) {
   json_ends(q, j, key, text_now(q), (Span){0, at, n});
 }
@@ -152,7 +163,8 @@ const char *edit_uri(const EditAsk *q, uint32_t file) {
   if (library && library->file == file) return q->library ? q->library : "limn:library.limn";
   if (f->path[0] != '/') return f->path;
   Buf b = buf_new(q->arena);
+  bool below = q->root && path_is_below(q->root, f->path);
   buf_text(&b, "file://");
-  add_path(&b, f->path);
+  add_path(&b, f->path + (below ? strlen(q->root) : 0));
   return b.at;
 }

@@ -74,9 +74,9 @@ static Tokens tokens_in(Arena *a, const char *text, size_t n, Names **names) {
   return diags->errors && n < 4096 ? (Tokens){NULL, 0} : t;
 }
 
-static bool is_name(const Renamer *r, const char *text) {
+bool is_new_name(Arena *a, const char *text) {
   Names *names;
-  Tokens t = tokens_in(r->q->arena, text, strlen(text), &names);
+  Tokens t = tokens_in(a, text, strlen(text), &names);
   return t.n == 3 && t.at[0].kind == TK_NAME && t.at[0].span.n == strlen(text) &&
          strcmp(text, "R") && strcmp(text, "B");
 }
@@ -84,7 +84,7 @@ static bool is_name(const Renamer *r, const char *text) {
 static bool new_name_fits(Renamer *r) {
   EditAsk *q = r->q;
   const char *to = q->text ? q->text : "";
-  if (!is_name(r, to))
+  if (!is_new_name(q->arena, to))
     return refuse(
         q,
         arena_format(q->arena,
@@ -143,17 +143,23 @@ static bool may_rename(Renamer *r) {
          (strcmp(r->old, r->q->text) == 0 || places_are_clear(r));
 }
 
-bool answer_rename(EditAsk *q, JsonOut *j) {
+bool rename_places(EditAsk *q, Spans *out) {
   Renamer r = {.q = q};
   if (!may_rename(&r)) return false;
-  json_object(j, NULL);
-  json_object(j, "changes");
-  json_list(j, edit_uri(q, r.x->file));
   for (uint32_t i = 0; i < r.x->use.n; i++) {
     const EditUse *u = &r.x->use.at[i];
-    if (u->symbol == r.here->symbol && u->at.file == r.x->file)
-      json_edit(q, j, u->at.at, u->at.n, q->text);
+    if (u->symbol == r.here->symbol && u->at.file == r.x->file) vec_push(q->arena, out, u->at);
   }
+  return true;
+}
+
+bool answer_rename(EditAsk *q, JsonOut *j) {
+  Spans places = {0};
+  if (!rename_places(q, &places)) return false;
+  json_object(j, NULL);
+  json_object(j, "changes");
+  json_list(j, edit_uri(q, q->index->file));
+  for (uint32_t i = 0; i < places.n; i++) json_edit(q, j, places.at[i].at, places.at[i].n, q->text);
   json_end(j);
   json_end(j);
   json_end(j);
@@ -176,16 +182,14 @@ bool edit_is_plain(EditAsk *q) {
 
 // -- the text that comes out of it ----------------------------------------------------------------
 const char *edit_renamed(EditAsk *q, size_t *n) {
-  Renamer r = {.q = q};
-  if (!may_rename(&r)) return NULL;
+  Spans places = {0};
   Buf b = buf_new(q->arena);
   uint32_t done = 0;
-  for (uint32_t i = 0; i < r.x->use.n; i++) {
-    const EditUse *u = &r.x->use.at[i];
-    if (u->symbol != r.here->symbol || u->at.file != r.x->file) continue;
-    buf_add(&b, q->now->text + done, u->at.at - done);
+  if (!rename_places(q, &places)) return NULL;
+  for (uint32_t i = 0; i < places.n; i++) {
+    buf_add(&b, q->now->text + done, places.at[i].at - done);
     buf_text(&b, q->text);
-    done = u->at.at + u->at.n;
+    done = places.at[i].at + places.at[i].n;
   }
   buf_add(&b, q->now->text + done, q->now->n - done);
   *n = b.n;

@@ -2,6 +2,7 @@
 //
 // A look is a load of the whole program into a second handle; when it is through, the two change
 // places. Until then the first one answers, and is told how the text has gone on.
+#include "base/within.h"
 #include "serve/serve.h"
 
 static const double PAUSE = 0.15;     // after a change
@@ -9,10 +10,6 @@ static const double TRY_PAUSE = 0.35; // before it is asked whether the program 
 // A text that is short, unless its program is large all the same, is looked at before every answer.
 static const double QUICK = 0.3;
 enum { SHORT = 16 << 10, GIVE_UP_LIMIT = 20, DOCUMENT_LIMIT = 8 << 20, DOCUMENTS_LIMIT = 1000 };
-
-static const Json *inside(const Json *j, const char *key) {
-  return j && j->kind == JSON_OBJECT ? json_get(j, key) : NULL;
-}
 
 ServedText *served_at(LimnServer *s, const char *uri) {
   for (uint32_t i = 0; uri && i < s->doc.n; i++)
@@ -49,6 +46,14 @@ static const char *path_of(Arena *a, const char *uri) {
       buf_char(&b, *at);
   }
   return b.n ? b.at : "untitled.limn";
+}
+
+// Where a text is on the disk; NULL: outside of the folder that is served.
+static const char *place_of(LimnServer *s, Arena *a, const char *uri) {
+  const char *path = path_of(a, uri);
+  if (!s->how.root) return path;
+  if (*path == '/') path++;
+  return name_refuse(path) ? NULL : arena_format(a, "%s/%s", s->how.root, path);
 }
 
 // -- the text -------------------------------------------------------------------------------------
@@ -88,7 +93,12 @@ void serve_open(const ServeCall *c) {
     d = NEW(a, ServedText);
     d->arena = a;
     d->uri = arena_text(a, uri, strlen(uri));
-    d->path = path_of(a, uri);
+    d->path = place_of(s, a, uri);
+    if (!d->path) {
+      complain(s, "a text was opened that is not below the folder");
+      arena_free(a);
+      return;
+    }
     vec_push(s->own, &s->doc, d);
   }
   d->version = version && version->kind == JSON_NUMBER ? version->number : 0;
@@ -123,8 +133,7 @@ void serve_save(const ServeCall *c) {
 }
 
 // -- changes --------------------------------------------------------------------------------------
-static size_t offset_of(const LimnServer *s, const ServedText *d, uint32_t line,
-                        uint32_t character) {
+size_t served_offset(const LimnServer *s, const ServedText *d, uint32_t line, uint32_t character) {
   size_t at = 0;
   for (; line && at <= d->n; line--) {
     const char *end = at < d->n ? memchr(d->text + at, '\n', d->n - at) : NULL;
@@ -152,8 +161,8 @@ static bool change(LimnServer *s, ServedText *d, const Json *one) {
     if (!serve_place(inside(range, "start"), &line, &character) ||
         !serve_place(inside(range, "end"), &end_line, &end_character))
       return false;
-    from = offset_of(s, d, line, character);
-    to = offset_of(s, d, end_line, end_character);
+    from = served_offset(s, d, line, character);
+    to = served_offset(s, d, end_line, end_character);
   }
   if (from > to || d->n - (to - from) + text->n > DOCUMENT_LIMIT) return false;
   Arena *a = arena_child(s->own);
@@ -181,14 +190,14 @@ void serve_change(const ServeCall *c) {
 }
 
 // -- looking --------------------------------------------------------------------------------------
-static Limn *new_handle(const LimnServer *s) {
+Limn *served_handle(const LimnServer *s) {
   Limn *l = limn_new();
   for (uint32_t i = 0; l && s->read[i]; i++) limn_allow(l, s->read[i]);
   return l;
 }
 
 bool served_look(LimnServer *s, ServedText *d, const volatile sig_atomic_t *stop) {
-  if (!d->next) d->next = new_handle(s);
+  if (!d->next) d->next = served_handle(s);
   if (!d->next) return false;
   if (d->given_up >= GIVE_UP_LIMIT) stop = NULL;
   double begin = clock_seconds();
@@ -208,6 +217,7 @@ bool served_look(LimnServer *s, ServedText *d, const volatile sig_atomic_t *stop
   d->untried = !limn_errors(d->shown);
   d->due = clock_seconds() + TRY_PAUSE + 10 * d->seconds; // it is not given up once it has begun
   served_publish(s, d);
+  if (!s->how.editor) served_looked(s, d);
   return true;
 }
 
@@ -227,7 +237,7 @@ bool served_ready(LimnServer *s, ServedText *d, bool now) {
 }
 
 void served_publish(LimnServer *s, ServedText *d) {
-  LimnAsk ask = {.size = sizeof ask, .utf8 = s->utf8, .library = s->library};
+  LimnAsk ask = serve_asking(s);
   const char *messages = limn_edit_ask(d->shown, "messages", &ask);
   Buf b = buf_new(s->scratch);
   buf_text(&b, "{\"uri\":");

@@ -1,10 +1,6 @@
 // Requests: most are a question of limn_edit_ask under another name.
 #include "serve/serve.h"
 
-static const Json *inside(const Json *j, const char *key) {
-  return j && j->kind == JSON_OBJECT ? json_get(j, key) : NULL;
-}
-
 const char *serve_text(const Json *object, const char *key) {
   const Json *text = inside(object, key);
   return text && text->kind == JSON_TEXT && strlen(text->text) == text->n ? text->text : NULL;
@@ -20,8 +16,12 @@ bool serve_place(const Json *j, uint32_t *line, uint32_t *character) {
   return natural(inside(j, "line"), line) && natural(inside(j, "character"), character);
 }
 
-// The text that a request is about; NULL: it was refused.
-static ServedText *text_asked(const ServeCall *c, bool now) {
+LimnAsk serve_asking(const LimnServer *s) {
+  return (LimnAsk){
+      .size = sizeof(LimnAsk), .utf8 = s->utf8, .library = s->library, .root = s->how.root};
+}
+
+ServedText *serve_asked(const ServeCall *c, bool now) {
   const char *uri = serve_text(inside(c->params, "textDocument"), "uri");
   ServedText *d = served_at(c->s, uri);
   if (!d) {
@@ -51,7 +51,9 @@ static const struct {
              {"textDocument/semanticTokens/full", "tokens", ABOUT_TEXT, false},
              {"textDocument/foldingRange", "folding", ABOUT_TEXT, false},
              {"textDocument/codeAction", "actions", ABOUT_RANGE, false},
-             {"textDocument/inlayHint", "hints", ABOUT_RANGE, false}};
+             {"textDocument/inlayHint", "hints", ABOUT_RANGE, false},
+             {"limn/palette", "palette", ABOUT_TEXT, false},
+             {"limn/numbers", "numbers", ABOUT_TEXT, true}};
 
 static bool read_place(const ServeCall *c, AskedAbout about, LimnAsk *a) {
   const Json *range = inside(c->params, "range");
@@ -105,21 +107,28 @@ static bool rename_is_safe(const ServeCall *c, const ServedText *d, LimnAsk *a) 
   return !user;
 }
 
-static const char *last_message(Limn *l) {
+// The last one that has no place, or else the last.
+static const char *reason(Limn *l) {
   LimnMessage m = {.size = sizeof m};
   uint32_t n = limn_message_count(l);
   for (uint32_t i = n; i-- > 0;)
     if (limn_message(l, i, &m) == LIMN_GOOD && !*m.file) return m.text;
-  return "there is no answer";
+  return n && limn_message(l, n - 1, &m) == LIMN_GOOD ? m.text : "there is no answer";
+}
+
+void serve_refuse_said(const ServeCall *c, Limn *l) {
+  serve_refuse(c, SERVE_REFUSED, "%s", reason(l));
+  limn_forget_last(l);
 }
 
 static void ask(const ServeCall *c, uint32_t i) {
-  LimnAsk a = {.size = sizeof a, .utf8 = c->s->utf8, .library = c->s->library};
-  ServedText *d = text_asked(c, asked[i].now);
+  LimnAsk a = serve_asking(c->s);
+  ServedText *d = serve_asked(c, asked[i].now);
   if (!d) return;
   const Json *declaration = inside(inside(c->params, "context"), "includeDeclaration");
   a.no_declaration = declaration && declaration->kind == JSON_FALSE;
   a.text = serve_text(c->params, "newName");
+  if (!a.text) a.text = serve_text(c->params, "at"); // of `palette`: the wire
   if (!read_place(c, asked[i].about, &a)) {
     serve_refuse(c, SERVE_NO_PARAMS, "a place is a line and a character, both from 0");
     return;
@@ -130,7 +139,7 @@ static void ask(const ServeCall *c, uint32_t i) {
   if (answer)
     serve_answer(c, answer);
   else
-    serve_refuse(c, SERVE_REFUSED, "%s", last_message(d->shown));
+    serve_refuse_said(c, d->shown);
 }
 
 // -- layout ---------------------------------------------------------------------------------------
@@ -187,7 +196,7 @@ static bool matches(const char *name, const char *query) {
 }
 
 static void add_symbols(const ServeCall *c, const ServedText *d, const char *query, Buf *b) {
-  LimnAsk a = {.size = sizeof a, .utf8 = c->s->utf8};
+  LimnAsk a = serve_asking(c->s);
   const char *text = limn_edit_ask(d->shown, "symbols", &a), *error;
   const Json *list = text ? json_read(c->s->scratch, text, strlen(text), &error) : NULL;
   const Json *one = list && list->kind == JSON_LIST ? json_first(list) : NULL;
@@ -221,7 +230,7 @@ static void serve_symbols(const ServeCall *c) {
 // -- commands -------------------------------------------------------------------------------------
 // limn.openPicture [{"uri", "position"}]: the box there as svg.
 static void open_picture(const ServeCall *c, const Json *where) {
-  LimnAsk a = {.size = sizeof a, .utf8 = c->s->utf8};
+  LimnAsk a = serve_asking(c->s);
   ServedText *d = served_at(c->s, serve_text(where, "uri"));
   if (!d || !serve_place(inside(where, "position"), &a.line, &a.character)) {
     serve_refuse(c, SERVE_NO_PARAMS,
@@ -238,7 +247,7 @@ static void open_picture(const ServeCall *c, const Json *where) {
   LimnDraw how = {.size = sizeof how, .out = "picture.svg"};
   size_t n;
   if (limn_draw_bytes(d->shown, name, &how, &svg, &n) != LIMN_GOOD) {
-    serve_refuse(c, SERVE_REFUSED, "%s", last_message(d->shown));
+    serve_refuse_said(c, d->shown);
     return;
   }
   Buf b = buf_new(c->s->scratch);
@@ -281,7 +290,18 @@ bool serve_request(const ServeCall *c) {
   } own[] = {{"textDocument/formatting", serve_format},
              {"workspace/symbol", serve_symbols},
              {"workspace/executeCommand", serve_command},
-             {"limn/document", serve_document}};
+             {"limn/document", serve_document},
+             {"limn/picture", serve_picture},
+             {"limn/cost", serve_cost},
+             {"limn/who", serve_who},
+             {"limn/summary", serve_summary},
+             {"limn/machine", serve_machine},
+             {"limn/eval", serve_eval},
+             {"limn/play/open", serve_play_open},
+             {"limn/play/step", serve_play_step},
+             {"limn/play/set", serve_play_set},
+             {"limn/play/close", serve_play_close},
+             {"limn/edit", serve_edit}};
   for (uint32_t i = 0; i < COUNT(asked); i++)
     if (strcmp(asked[i].method, c->method) == 0) {
       ask(c, i);

@@ -23,18 +23,26 @@ void serve_answer(const ServeCall *c, const char *json) {
   send_text(c->s, &b);
 }
 
-void serve_refuse(const ServeCall *c, ServeError code, const char *format, ...) {
+static void send_error(const ServeCall *c, ServeError code, const char *text, const char *data) {
   if (!c->id) return;
-  va_list args;
-  va_start(args, format);
-  const char *text = arena_vformat(c->s->scratch, format, args);
-  va_end(args);
   Buf b = buf_new(c->s->scratch);
   buf_printf(&b, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"error\":{\"code\":%d,\"message\":", c->id,
              (int)code);
   buf_json(&b, text, strlen(text));
+  if (data) buf_printf(&b, ",\"data\":%s", data);
   buf_text(&b, "}}");
   send_text(c->s, &b);
+}
+
+void serve_refuse(const ServeCall *c, ServeError code, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  send_error(c, code, arena_vformat(c->s->scratch, format, args), NULL);
+  va_end(args);
+}
+
+void serve_refuse_at(const ServeCall *c, const char *text, const char *data) {
+  send_error(c, SERVE_REFUSED, text, data);
 }
 
 void serve_tell(LimnServer *s, const char *method, const char *params) {
@@ -47,10 +55,6 @@ void serve_tell(LimnServer *s, const char *method, const char *params) {
 
 // -- beginning and end ----------------------------------------------------------------------------
 static bool json_is_true(const Json *j) { return j && j->kind == JSON_TRUE; }
-
-static const Json *inside(const Json *j, const char *key) {
-  return j && j->kind == JSON_OBJECT ? json_get(j, key) : NULL;
-}
 
 // The library's text as a file, for editors that open nothing else.
 static const char *library_file(LimnServer *s) {
@@ -204,6 +208,7 @@ LimnServer *limn_server_open(const LimnServe *how) {
 
 void limn_server_close(LimnServer *s) {
   if (!s) return;
+  plays_close(s);
   for (uint32_t i = 0; i < s->doc.n; i++) served_free(s->doc.at[i]);
   arena_free(s->own);
   free(s);

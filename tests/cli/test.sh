@@ -111,7 +111,7 @@ status "a file after --" 0 "$LIMN" check -- net.limn
 for c in $("$LIMN" --help | sed -n 's/^  limn \([a-z]*\) .*/\1/p'); do
   [ "$c" != COMMAND ] || continue
   for o in $("$LIMN" help "$c" | sed -n 's/^  \(--[a-z-]*\).*/\1/p'); do
-    "$LIMN" "$c" "$o" 2>&1 | grep -q 'there is no option' && not_ok "limn $c has $o"
+    "$LIMN" "$c" "$o" --nothing-more --nothing-more 2>&1 | grep -q "there is no option $o" && not_ok "limn $c has $o" # the last word: nothing is begun
   done
   ok "options of limn $c"
   long=$("$LIMN" help "$c" | sed 1,4d | awk 'length > 104')

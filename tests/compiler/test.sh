@@ -116,7 +116,7 @@ if [ "$(cat victim)" = kept ]; then echo "ok compiler a link is not followed"; e
 if LC_ALL=C grep -q "$(printf '\033')" escapes.err; then echo "not ok compiler escapes reach the terminal"; else echo "ok compiler escapes do not reach the terminal"; fi
 
 # Every verb that compiles says so when it takes long: with its answer on standard output, on standard error.
-printf 'machine Room -> (warmth: R[]) {\n  state warmth = 20\n  warmth'"'"' = 15 - warmth\n}\nrun Room to 1\n' >room.limn
+printf 'machine Room -> (warmth: R[]) {\n  state warmth = 20\n  warmth'"'"' = 15 - warmth + sin(20 * time)\n}\nrun Room to 400\n' >room.limn
 printf 'given x, y from iris\nlearn f : R[4] -> R[3] = dense[8] ; tanh ; dense[3]\ngoal fit : f(x) ~ y   by cross_entropy\nmeasure fit by hits on iris.test\n' >judged.limn
 slow() { name=$1; shift; LIMN_CACHE="$dir/cache.$name" LIMN_CC="$dir/forever.sh" LIMN_CC_SECONDS=3 "$LIMN" "$@" >"$name.out" 2>"$name.err" & }
 verbs() {

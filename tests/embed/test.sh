@@ -13,7 +13,7 @@ cc=${CC:-cc}
 cxx=${CXX:-c++}
 warn="-Wall -Wextra -Wshadow -Werror"
 flags="-D_DEFAULT_SOURCE -g -O1 -I$root/include"
-calls=10000
+calls=4000
 case $BUILD in
 */san)
   flags="$flags -fsanitize=address,undefined -fno-sanitize-recover=all"

@@ -8,31 +8,12 @@ Only models that are imported undamaged take part; an input that decides about s
 import concurrent.futures, os, re, shutil, subprocess, sys, tempfile
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from fields import parse
 from make import attr, num, raw, real, tensor, text, varint, value
 
 LIMN = os.environ.get("LIMN", "build/limn")
 
-# -- messages as lists of [field, kind, value], and back ---------------------------------------------
-def number(b, at):
-    x = shift = 0
-    while True:
-        c = b[at]; at += 1
-        x |= (c & 127) << shift; shift += 7
-        if c < 128: return x, at
-
-def parse(b):
-    at, out = 0, []
-    while at < len(b):
-        key, at = number(b, at)
-        kind = key & 7
-        if kind == 0: v, at = number(b, at)
-        elif kind == 2:
-            n, at = number(b, at)
-            v, at = b[at:at + n], at + n
-        else: v, at = b[at:at + (8 if kind == 1 else 4)], at + (8 if kind == 1 else 4)
-        out.append([key >> 3, kind, v])
-    return out
-
+# -- messages, which are lists of [field, kind, value], as bytes ---------------------------------------------
 def write(message):
     out = b""
     for field, kind, v in message:

@@ -7,29 +7,13 @@ and prints a table by operator: how many passed, which failed, which were refuse
 An input that decides about sizes is given at import, as the message says (--in NAME=VALUE); those are counted, too."""
 import concurrent.futures, os, re, shutil, subprocess, sys, tempfile
 import numpy as np
+sys.dont_write_bytecode = True
+from fields import number, parse
 
 LIMN = os.environ.get("LIMN", "build/limn")
 
-# -- protocol buffers, as much as a tensor and the names of a graph need ------------------------------
-def varint(b, at):
-    x = shift = 0
-    while True:
-        c = b[at]; at += 1
-        x |= (c & 127) << shift; shift += 7
-        if c < 128: return x, at
-
-def fields(b):
-    at = 0
-    while at < len(b):
-        key, at = varint(b, at)
-        kind = key & 7
-        if kind == 0: v, at = varint(b, at)
-        elif kind == 1: v, at = b[at:at + 8], at + 8
-        elif kind == 5: v, at = b[at:at + 4], at + 4
-        else:
-            n, at = varint(b, at)
-            v, at = b[at:at + n], at + n
-        yield key >> 3, v
+# -- tensors, and the names of a graph ---------------------------------------------------------------
+def fields(b): return ((field, v) for field, _, v in parse(b))
 
 def small_float(bits, exponent, fraction, bias, kind):
     bits = bits.astype(np.int64)
@@ -87,7 +71,7 @@ def tensor(b):
 def packed(v):
     out, at = [], 0
     while at < len(v):
-        x, at = varint(v, at)
+        x, at = number(v, at)
         out.append(x)
     return out
 

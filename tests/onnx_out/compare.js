@@ -5,14 +5,7 @@
 const { execFileSync } = require("child_process");
 const fs = require("fs");
 const path = require("path");
-const places = [process.env.LIMN_ORT, process.env.BUILD && path.resolve(process.env.BUILD, "onnxruntime"), "."].filter(Boolean);
-const find = () => {
-  for (const p of places) {
-    try { return require(require.resolve("onnxruntime-node", { paths: [path.resolve(p)] })); } catch (e) { /* not there */ }
-  }
-  return null;
-};
-const ort = find();
+const { ort, writeNpy } = require("../onnx/ort.js");
 if (process.argv[2] === "--look") process.exit(ort ? 0 : 1);
 
 const [, , limn, work, ...rest] = process.argv;
@@ -35,17 +28,6 @@ function moveWeights(file) {
     if (name === "__metadata__" || t.dtype !== "F32") continue;
     for (let at = 8 + n + t.data_offsets[0]; at < 8 + n + t.data_offsets[1]; at += 4) bytes.writeFloatLE(bytes.readFloatLE(at) + 0.2 * (uniform() - 0.5), at);
   }
-  fs.writeFileSync(file, bytes);
-}
-
-function writeNpy(file, shape, data) { // doubles
-  let head = `{'descr': '<f8', 'fortran_order': False, 'shape': (${shape.map((x) => x + ",").join(" ")}), }`;
-  head += " ".repeat(63 - ((head.length + 10) % 64)) + "\n";
-  const bytes = Buffer.alloc(10 + head.length + 8 * data.length);
-  bytes.write("\x93NUMPY\x01\x00", 0, "latin1");
-  bytes.writeUInt16LE(head.length, 8);
-  bytes.write(head, 10, "latin1");
-  for (let i = 0; i < data.length; i++) bytes.writeDoubleLE(data[i], 10 + head.length + 8 * i);
   fs.writeFileSync(file, bytes);
 }
 
@@ -91,7 +73,7 @@ async function one(file, name) {
     const typed = x.type === "int64" ? BigInt64Array.from(data.map(BigInt)) : x.type === "bool" ? Uint8Array.from(data) : x.type === "float64" ? Float64Array.from(data) : Float32Array.from(data);
     feeds[x.name] = new ort.Tensor(x.type, typed, shape);
     const npy = path.join(work, `x${i}.npy`);
-    writeNpy(npy, shape, data);
+    writeNpy(npy, shape, Float64Array.from(data));
     given.push("--in", npy);
   });
   const begun = process.hrtime.bigint();

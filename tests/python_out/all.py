@@ -37,11 +37,11 @@ def away(a, b):
 
 def of_path(path):
     """f/dense.1/b, and its name in Python, f.dense_1.b, are the same."""
-    return ".".join(word.replace(".", "_").rstrip("_") for word in path.split("/"))
+    return ".".join(word.replace(".", "_").strip("_") for word in path.split("/"))
 
 
 def of_name(name):
-    return ".".join(word.rstrip("_") for word in name.split("."))
+    return ".".join(word.strip("_") for word in name.split("."))
 
 
 # -- learners --------------------------------------------------------------------------------------

@@ -29,12 +29,15 @@ refused "no goals" 1 "the program has no goals: name a box or learner" net.limn 
 refused "bits" 1 "training moves \`kind/lut/theta\`, which is made of bits, and JAX has no slopes of bits: name a learner" ../../examples/boolean.limn --as jax
 refused "no weights" 2 "\`stays\` has no weights that could be written" net.limn stays --as torch --weights "$work/w.safetensors"
 refused "training of a learner" 2 "\`torch\` trains whole programs: --train goes without a name" net.limn twice --as torch --train
+printf '%s\n' 'box dense_1 = dense[2]' 'learn f : R[2] -> R[2] = dense[2] ; dense[2] ; dense_1' >"$work/one.limn"
+refused "two weights of one name" 1 "the weights of \`f/dense.1\` and of \`f/dense_1\` have one name in Python" "$work/one.limn" f --as torch
 cases="net.limn sees net.limn twice net.limn again net.limn held net.limn plain net.limn other net.limn train_it net.limn signs net.limn named $paths halves $paths sorted $paths padded $paths bits $paths chosen $paths reader ../../examples/iris.limn guess"
 # shellcheck disable=SC2086 # words without spaces
 "$python" make.py "$LIMN" "$work/cases" $cases
 "$python" make.py "$LIMN" "$work/cases" --train goals.limn turns.limn starts.limn ../../examples/nash.limn
 if [ -n "${torch:-}" ]; then "$python" all.py "$work/cases" torch; else echo "skipped: no PyTorch"; fi
 "$python" all.py "$work/cases" $jax
+for kind in torch jax; do "$python" names.py "$LIMN" "$work" $kind; done
 # The file as a command: from weights of limn, through training, back to limn.
 if [ -n "${torch:-}" ]; then
   "$LIMN" export goals.limn --as safetensors -o "$work/start.safetensors" >/dev/null

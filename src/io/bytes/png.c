@@ -150,6 +150,8 @@ static bool job_write(PngJob *j, const Picture *p) {
   png_set_IHDR(j->png, j->info, p->width, p->height, 8,
                p->channels == 3 ? PNG_COLOR_TYPE_RGB : PNG_COLOR_TYPE_GRAY, PNG_INTERLACE_NONE,
                PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+  png_set_compression_level(j->png, 4);
+  png_set_filter(j->png, 0, PNG_FILTER_NONE); // areas of one colour, and lines: most rows repeat
   png_write_info(j->png, j->info);
   for (uint32_t i = 0; i < p->height; i++)
     png_write_row(j->png, p->at + (size_t)i * p->width * p->channels);

@@ -1,9 +1,5 @@
 
 
-def begins(name, fronts):
-    return (name + ".").startswith(fronts)
-
-
 def flat(p, front=""):
     """A tree of dicts as one dict, {"enc.dense_1.b": array}."""
     all = {}
@@ -171,35 +167,10 @@ def train(p, data, phase=None, epochs=None, steps=None, batch=None, seed=0, say=
     return p
 
 
-def save(p, path):
-    """Weights and states as a safetensors file, under limn's names."""
-    plain = {".".join(word.rstrip("_") for word in key.split(".")): x for key, x in flat(p).items()}
-    header, data = {}, b""
-    for name in PATHS:
-        key = ".".join(word.replace(".", "_").rstrip("_") for word in name.split("/"))
-        x = np.asarray(plain[key], order="C")  # a number stays one
-        kind = {"f8": "F64", "f4": "F32", "i8": "I64", "i4": "I32"}.get(x.dtype.str[1:], "U8")
-        header[name] = {"dtype": kind, "shape": list(x.shape), "data_offsets": [len(data), len(data) + x.nbytes]}
-        data += x.tobytes()
-    text = json.dumps(header).encode()
-    with open(path, "wb") as file:
-        file.write(len(text).to_bytes(8, "little") + text + data)
+def arrays(p):
+    """Weights and states by name."""
+    return flat(p)
 
 
-def main():
-    import argparse
-    ask = argparse.ArgumentParser(description="Trains on the arrays of an npz file, each called as what is given.")
-    ask.add_argument("data", nargs="?", help="FILE.npz, or a safetensors file")
-    ask.add_argument("--weights", help="a safetensors file to begin with")
-    ask.add_argument("--out", default="trained.safetensors")
-    for name in ("epochs", "steps", "batch", "seed"):
-        ask.add_argument("--" + name, type=int, default=0)
-    how = ask.parse_args()
-    path = how.data or ""
-    data = read_safetensors(path) if path.endswith(".safetensors") else dict(np.load(path)) if path else {}
-    p = train(load(how.weights) if how.weights else init(how.seed), data, None, how.epochs, how.steps, how.batch, how.seed)
-    save(p, how.out)
-
-
-if __name__ == "__main__":
-    main()
+def start(weights, seed):
+    return load(weights) if weights else init(seed)

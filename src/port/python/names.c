@@ -4,18 +4,107 @@
 #include <math.h>
 
 // Words of Python, names that the file itself has, and what every module has already.
-static const char *const reserved[] = {
-    "and",    "as",      "assert",  "async",    "await",      "break",   "class",    "continue",
-    "def",    "del",     "elif",    "else",     "except",     "finally", "for",      "from",
-    "global", "if",      "import",  "in",       "is",         "lambda",  "nonlocal", "not",
-    "or",     "pass",    "raise",   "return",   "try",        "while",   "with",     "yield",
-    "None",   "True",    "False",   "torch",    "nn",         "F",       "np",       "jax",
-    "jnp",    "json",    "self",    "range",    "zip",        "float",   "int",      "load",
-    "glorot", "he",      "train",   "eval",     "type",       "half",    "double",   "bool",
-    "apply",  "forward", "modules", "children", "parameters", "buffers", "print"};
+static const char *const reserved[] = {"and",
+                                       "as",
+                                       "assert",
+                                       "async",
+                                       "await",
+                                       "break",
+                                       "class",
+                                       "continue",
+                                       "def",
+                                       "del",
+                                       "elif",
+                                       "else",
+                                       "except",
+                                       "finally",
+                                       "for",
+                                       "from",
+                                       "global",
+                                       "if",
+                                       "import",
+                                       "in",
+                                       "is",
+                                       "lambda",
+                                       "nonlocal",
+                                       "not",
+                                       "or",
+                                       "pass",
+                                       "raise",
+                                       "return",
+                                       "try",
+                                       "while",
+                                       "with",
+                                       "yield",
+                                       "None",
+                                       "True",
+                                       "False",
+                                       "torch",
+                                       "nn",
+                                       "F",
+                                       "np",
+                                       "jax",
+                                       "jnp",
+                                       "json",
+                                       "self",
+                                       "range",
+                                       "zip",
+                                       "float",
+                                       "int",
+                                       "load",
+                                       "glorot",
+                                       "he",
+                                       "train",
+                                       "eval",
+                                       "type",
+                                       "half",
+                                       "double",
+                                       "bool",
+                                       "apply",
+                                       "forward",
+                                       "modules",
+                                       "children",
+                                       "parameters",
+                                       "buffers",
+                                       "print",
+                                       "training",
+                                       "cpu",
+                                       "cuda",
+                                       "ipu",
+                                       "xpu",
+                                       "mtia",
+                                       "to",
+                                       "to_empty",
+                                       "bfloat16",
+                                       "compile",
+                                       "add_module",
+                                       "dump_patches",
+                                       "extra_repr",
+                                       "call_super_init",
+                                       "share_memory",
+                                       "state_dict",
+                                       "load_state_dict",
+                                       "zero_grad",
+                                       "requires_grad_",
+                                       "T_destination"};
 
+// More of what PyTorch's modules have.
+static const char *const reserved_fronts[] = {"register_", "named_", "get_", "set_"};
+
+static bool is_python_word(const char *name) {
+  for (uint32_t i = 0; i < COUNT(reserved); i++)
+    if (!strcmp(name, reserved[i])) return true;
+  for (uint32_t i = 0; i < COUNT(reserved_fronts); i++)
+    if (!strncmp(name, reserved_fronts[i], strlen(reserved_fronts[i]))) return true;
+  return false;
+}
+
+// What begins with `_` is private in Python, and inside a class called otherwise: `_x` is `x_`.
 const char *python_name(Arena *a, const char *text) {
   Buf b = buf_new(a);
+  size_t private = strspn(text, "_");
+  bool moved = private && (char_is_letter(text[private]) || (unsigned char)text[private] >= 0x80);
+  if (moved) text += private;
   for (const char *at = text; *at; at++) {
     bool word = char_is_word(*at) || *at == '_' || (unsigned char)*at >= 0x80; // or a letter like θ
     if (at == text && *at >= '0' && *at <= '9') buf_char(&b, '_');
@@ -26,33 +115,69 @@ const char *python_name(Arena *a, const char *text) {
   }
   while (b.n > 1 && b.at[b.n - 1] == '_' && text[strlen(text) - 1] != '_') b.at[--b.n] = 0;
   if (!b.n) buf_char(&b, 'x');
-  for (uint32_t i = 0; i < COUNT(reserved); i++)
-    if (!strcmp(b.at, reserved[i])) return arena_format(a, "%s_", b.at);
+  return moved || is_python_word(b.at) ? arena_format(a, "%s_", b.at) : b.at;
+}
+
+// The path as far as its name in Python tells it from others.
+static const char *plain_path(Arena *a, const char *path, size_t n) {
+  Buf b = buf_new(a);
+  for (size_t i = 0, length; i < n; i += length + 1) {
+    const char *word = path + i;
+    length = strcspn(word, "/");
+    if (length > n - i) length = n - i;
+    size_t first = 0, last = length;
+    while (first < last && word[first] == '_') first++;
+    while (last > first && word[last - 1] == '_') last--;
+    if (i) buf_char(&b, '.');
+    for (size_t k = first; k < last; k++) buf_char(&b, word[k] == '.' ? '_' : word[k]);
+  }
   return b.at;
 }
 
-// What the file itself defines behind all boxes: a box of that name gets another.
-static const char *const module_words[] = {"root",       "with_slope",
-                                           "power",      "through",
-                                           "first_max",  "first_min",
-                                           "orthogonal", "normal",
-                                           "uniform",    "begins",
-                                           "flat",       "tree",
-                                           "formed",     "rule_of",
-                                           "begin",      "keeps_of",
-                                           "seen",       "move",
-                                           "step",       "slopes_of",
-                                           "save",       "main",
-                                           "Training",   "Goals",
-                                           "init",       "read_safetensors",
-                                           "REAL",       "GOALS",
-                                           "PHASES",     "DRAWN",
-                                           "PATHS",      "STATES"};
+bool python_paths_differ(Python *p, const Diagram *d) {
+  Table *seen = table_new(p->a);
+  VEC(const char *) said = {0};
+  for (uint32_t i = 0; i < d->param.n; i++) {
+    const char *path = d->param.at[i].path;
+    for (size_t n = strcspn(path, "/");; n += 1 + strcspn(path + n + 1, "/")) {
+      const char *own = arena_text(p->a, path, n), *plain = plain_path(p->a, path, n);
+      Id at = table_get(seen, plain, strlen(plain));
+      if (at && strcmp(said.at[at - 1], own) != 0)
+        return export_wrong(p->e, OUTCOME_WRONG,
+                            "the weights of `%s` and of `%s` have one name in Python: call one of "
+                            "them otherwise",
+                            said.at[at - 1], own);
+      if (!at) {
+        vec_push(p->a, &said, own);
+        table_put(seen, plain, strlen(plain), said.n);
+      }
+      if (!path[n]) break;
+    }
+  }
+  return true;
+}
+
+// What the file itself defines or uses before its training: a box of that name gets another.
+static const char *const module_words[] = {
+    "root",       "with_slope", "power",   "through", "first_max", "first_min",
+    "orthogonal", "normal",     "uniform", "Goals",   "init",      "read_safetensors",
+    "REAL",       "GOALS",      "PHASES",  "DRAWN",   "PATHS",     "STATES",
+    "list",       "tuple",      "all",     "sorted",  "str",       "super",
+    "KeyError",   "p",          "key",     "__name__"};
+
+// Whether the training defines or calls it: a function of its own, or one of Python's.
+static bool training_uses(const Python *p, const char *name) {
+  const char *text = p->jax ? jax_training : torch_training;
+  size_t n = strlen(name);
+  for (const char *at = text; (at = strstr(at, name)); at += n)
+    if (at[n] == '(' && !char_is_word(at[-1]) && at[-1] != '_' && at[-1] != '.') return true;
+  return false;
+}
 
 const char *python_defined(Python *p, const char *name) {
-  for (uint32_t i = 0; i < COUNT(module_words); i++)
-    if (!strcmp(name, module_words[i])) name = arena_format(p->a, "%s_box", name);
-  return python_unique(p->a, p->taken, name);
+  bool own = training_uses(p, name);
+  for (uint32_t i = 0; i < COUNT(module_words) && !own; i++) own = !strcmp(name, module_words[i]);
+  return python_unique(p->a, p->taken, own ? arena_format(p->a, "%s_box", name) : name);
 }
 
 const char *python_unique(Arena *a, Table *taken, const char *name) {
@@ -63,13 +188,28 @@ const char *python_unique(Arena *a, Table *taken, const char *name) {
   return own;
 }
 
-// The helpers that a body may call are not to be hidden.
+// Of all that a diagram calls, and what those call; each diagram is looked at once.
+void python_note_called(Python *p, const Diagram *d) {
+  const char *key = arena_format(p->a, "%u", d->id);
+  if (table_get(p->walked, key, strlen(key))) return;
+  table_put(p->walked, key, strlen(key), 1);
+  const char *name = python_name(p->a, name_text(p->w->names, d->name));
+  table_put(p->called, name, strlen(name), 1);
+  for (uint32_t i = 1; i < d->box.n; i++) {
+    const Box *b = &d->box.at[i];
+    if (b->op == OP_call) python_note_called(p, b->callee);
+    if (b->op == OP_scan) python_note_called(p, b->scan->body);
+  }
+}
+
+// Functions and helpers that a body may call are not to be hidden.
 const char *python_local(Python *p, Table *taken, const char *name) {
   static const char *const helpers[] = {"root",      "with_slope", "power",     "through",
                                         "first_max", "first_min",  "orthogonal"};
   for (uint32_t i = 0; i < COUNT(helpers); i++)
     if (!strcmp(name, helpers[i])) name = arena_format(p->a, "%s_", name);
-  while (table_get(p->taken, name, strlen(name))) name = arena_format(p->a, "%s_", name);
+  while (table_get(p->taken, name, strlen(name)) || table_get(p->called, name, strlen(name)))
+    name = arena_format(p->a, "%s_", name);
   return python_unique(p->a, taken, name);
 }
 
@@ -80,7 +220,8 @@ const char *python_class(Arena *a, const char *text) {
     if (*at != '_') buf_char(&b, up ? char_upper(*at) : *at);
     up = *at == '_';
   }
-  return b.at;
+  bool letter = b.n && !(b.at[0] >= '0' && b.at[0] <= '9'); // `_` has none, nor has `_2d`
+  return letter ? python_name(a, b.at) : arena_format(a, "Box%s", b.n ? b.at : "");
 }
 
 const char *python_path(Python *p, const char *path) {

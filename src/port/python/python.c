@@ -82,7 +82,7 @@ static const char *const torch_load =
     "\n\ndef load(model, path):\n"
     "    \"\"\"Takes the weights of a safetensors file of limn.\"\"\"\n"
     "    def plain(name):\n"
-    "        return \".\".join(word.rstrip(\"_\") for word in name.split(\".\"))\n"
+    "        return \".\".join(word.strip(\"_\") for word in name.split(\".\"))\n"
     "\n"
     "    state = model.state_dict()\n"
     "    keys = {plain(key): key for key in state}\n"
@@ -106,9 +106,9 @@ static const char *const jax_load =
     "%s"
     "        branch = p\n"
     "        for word in name.replace(\".\", \"_\").split(\"/\"):\n"
-    "            keys = {key.rstrip(\"_\"): key for key in branch} if isinstance(branch, dict) "
+    "            keys = {key.strip(\"_\"): key for key in branch} if isinstance(branch, dict) "
     "else {}\n"
-    "            above, last = branch, keys.get(word.rstrip(\"_\"))\n"
+    "            above, last = branch, keys.get(word.strip(\"_\"))\n"
     "            branch = branch[last] if last else None\n"
     "        if branch is not None and not isinstance(branch, dict):\n"
     "            above[last] = jnp.array(array, branch.dtype)\n"
@@ -345,13 +345,18 @@ static bool export_python(Export *e, bool jax) {
   p.by_text = table_new(p.a);
   p.of = table_new(p.a);
   p.constant = table_new(p.a);
+  p.called = table_new(p.a);
+  p.walked = table_new(p.a);
   vec_push(p.a, &p.made, NULL);
   const Diagram *whole = p.goals ? python_program(&p) : export_diagram(e, true);
   Tensor *param;
   if (whole && !whole->param.n && (e->how->weights || e->how->from))
     return export_wrong(e, OUTCOME_USAGE, "`%s` has no weights that could be written", e->name);
-  if (!whole || !diagram_is_small(e->w, whole) || !export_params(e, whole, &param)) return false;
+  if (!whole || !diagram_is_small(e->w, whole) || !python_paths_differ(&p, whole) ||
+      !export_params(e, whole, &param))
+    return false;
   p.whole = whole;
+  python_note_called(&p, whole);
   p.value = param;
   const Diagram *d = p.goals ? whole : own_diagram(e, whole);
   const PythonMade *made = p.goals ? python_goals(&p) : python_define(&p, d, false, e->name);

@@ -31,6 +31,7 @@ typedef struct {
   const Tensor *value;
   Buf text;               // the definitions
   Table *taken;           // names of functions and classes
+  Table *called, *walked; // those that there will be, and the diagrams that were looked at for them
   Table *by_text, *of;    // definitions by their text, and by their diagram: numbers in `made`
   VEC(PythonMade *) made; // made.at[0] is unused
   Table *constant;        // long ones, by their text: numbers from 1
@@ -67,7 +68,9 @@ typedef struct PythonWork {
 static inline PythonWork *python_work(const ArrayGraph *o) { return o->calls->work; }
 
 // -- names.c --------------------------------------------------------------------------------------
-const char *python_name(Arena *, const char *text);             // dense.1 → dense_1
+const char *python_name(Arena *, const char *text); // dense.1 → dense_1
+void python_note_called(Python *, const Diagram *);
+bool python_paths_differ(Python *, const Diagram *); // false with a diagnostic: two have one name
 const char *python_unique(Arena *, Table *taken, const char *); // and takes it
 const char *python_defined(Python *, const char *);             // of a function or class
 const char *python_local(Python *, Table *taken, const char *); // nor is it a function

@@ -1,9 +1,5 @@
 
 
-def begins(name, fronts):
-    return (name + ".").startswith(fronts)
-
-
 class Training:
     """The training of a phase: `step` makes a round on a batch, a dict of arrays with samples in front.
 
@@ -164,37 +160,11 @@ def train(model, data, phase=None, epochs=None, steps=None, batch=None, seed=0, 
     return model
 
 
-def save(model, path):
-    """Weights and states as a safetensors file, under limn's names."""
-    plain = {".".join(word.rstrip("_") for word in key.split(".")): x for key, x in model.state_dict().items()}
-    header, data = {}, b""
-    for name in PATHS:
-        key = ".".join(word.replace(".", "_").rstrip("_") for word in name.split("/"))
-        x = plain[key].detach().cpu().contiguous().numpy()
-        kind = {"f8": "F64", "f4": "F32", "i8": "I64"}.get(x.dtype.str[1:], "U8")
-        header[name] = {"dtype": kind, "shape": list(x.shape), "data_offsets": [len(data), len(data) + x.nbytes]}
-        data += x.tobytes()
-    text = json.dumps(header).encode()
-    with open(path, "wb") as file:
-        file.write(len(text).to_bytes(8, "little") + text + data)
+def arrays(model):
+    """Weights and states by name."""
+    return {name: x.detach().cpu().numpy() for name, x in model.state_dict().items()}
 
 
-def main():
-    import argparse
-    ask = argparse.ArgumentParser(description="Trains on the arrays of an npz file, each called as what is given.")
-    ask.add_argument("data", nargs="?", help="FILE.npz, or a safetensors file")
-    ask.add_argument("--weights", help="a safetensors file to begin with")
-    ask.add_argument("--out", default="trained.safetensors")
-    for name in ("epochs", "steps", "batch", "seed"):
-        ask.add_argument("--" + name, type=int, default=0)
-    how = ask.parse_args()
-    torch.manual_seed(how.seed)
-    model = load(Goals(), how.weights) if how.weights else Goals()
-    path = how.data or ""
-    data = read_safetensors(path) if path.endswith(".safetensors") else dict(np.load(path)) if path else {}
-    train(model, data, None, how.epochs, how.steps, how.batch, how.seed)
-    save(model, how.out)
-
-
-if __name__ == "__main__":
-    main()
+def start(weights, seed):
+    torch.manual_seed(seed)
+    return load(Goals(), weights) if weights else Goals()

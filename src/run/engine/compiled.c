@@ -51,6 +51,7 @@ typedef struct {
   uint32_t first_write; // the first kernel that overwrites a state
   bool checked;         // losses are known before that kernel
   bool counted;         // the points of kernels
+  bool early;           // prebuilt kernels, until compiled ones are wanted
   double *seconds;      // [kernel] while profiling
   uint64_t runs;
 } CompiledEngine;
@@ -288,7 +289,7 @@ static bool open_code(Engine *e, CompiledEngine *o) {
   if (!good) {
     compile_close(&o->code);
     o->step = o->full = NULL;
-    if (o->code.stopped) return diag_refuse(e->w->diags, (Span){0}, "%s", o->code.error);
+    if (o->code.stopped) return false;
     e->w->cc_failed = true;
     diag_warning(e->w->diags, (Span){0}, "%s: prebuilt kernels do its work", o->code.error);
     return false;
@@ -328,6 +329,20 @@ static bool open_strips(Engine *e, CompiledEngine *o, const char **why) {
                                "times slower than compiled code; install gcc",
                                strip_cpu(), threads, STRIP_SLOWER);
   return true;
+}
+
+// From prebuilt kernels to compiled ones, between two runs. Where there is no code, all stays as it is.
+static RunStatus go_over(Engine *e, CompiledEngine *o) {
+  uint32_t n = o->plan->kernel.n;
+  KernelCall *before = NEW_ARRAY(e->arena, KernelCall, n + 1);
+  memcpy(before, o->call, n * sizeof *before);
+  o->early = false;
+  bool good = open_code(e, o);
+  if (!good) memcpy(o->call, before, n * sizeof *before);
+  for (uint32_t i = 0; good && i < n; i++) o->call[i].strip = NULL;
+  e->prebuilt = !good;
+  if (o->code.stopped) e->error = o->code.error;
+  return o->code.stopped ? RUN_FAILED : RUN_GOOD;
 }
 
 static int64_t kernel_points(const Kernel *k, int64_t n) {
@@ -398,7 +413,11 @@ bool compiled_open(Engine *e, const char **why) {
   if (e->how.profile) o->seconds = NEW_ARRAY(e->arena, double, p->kernel.n + 1);
   o->first_write = plan_first_write(p, &o->checked);
   bool ask = !e->w->cc_failed && compile_compiler(e->arena, &e->how);
-  return (ask && open_code(e, o)) || (!o->code.stopped && open_strips(e, o, why));
+  o->early = ask && e->how.early && *e->how.early;
+  if (ask && !o->early && open_code(e, o)) return true;
+  if (!o->code.stopped) return open_strips(e, o, why);
+  *why = o->code.error;
+  return false;
 }
 
 // The points of each kernel, where another number of samples comes.
@@ -553,6 +572,7 @@ static RunStatus compiled_run(Engine *e, int64_t n, uint64_t step) {
                             (long long)e->samples, (long long)n);
     return RUN_FAILED;
   }
+  if (o->early && !*e->how.early && go_over(e, o)) return RUN_FAILED;
   set_samples(o, n);
   o->context.step = step;
   o->runs++;

@@ -280,12 +280,20 @@ static bool follow_on(Following *g) {
   return watch_moment(g, row, solver_state(g->solver));
 }
 
+// A short run is over before a compiler would be. When its code takes over depends on nothing but the
+// number of steps, so that a run that was stopped goes on in the same bits.
+static void note_steps(Following *g, uint64_t steps) {
+  enum { EARLY_NUMBERS = 1 << 20, OF_A_STEP = 50 };
+  *g->m->early = steps < EARLY_NUMBERS / (OF_A_STEP + g->flow->n);
+}
+
 static void note_solver(Following *g, uint64_t before) {
   SimRecord *r = &g->f->record;
   g->reached = solver_time(g->solver);
   g->note = solver_note(g->solver);
   r->halted = flow_halted(g->flow);
   r->steps = solver_count(g->solver, NULL, NULL) - before;
+  note_steps(g, solver_count(g->solver, NULL, NULL));
 }
 
 static bool follow_all(Following *g, double *start) {
@@ -294,6 +302,7 @@ static bool follow_all(Following *g, double *start) {
   uint64_t done = g->f->record.steps;
   if (!open_solver(g, start)) return false;
   uint64_t before = solver_count(g->solver, NULL, NULL) - done;
+  note_steps(g, solver_count(g->solver, NULL, NULL));
   if (!g->seen && g->time >= g->begun && !first_look(g, start)) return false;
   note_solver(g, before);
   if (!g->resumed && !follow_save(g)) return false; // as it begins
@@ -369,6 +378,7 @@ static bool plain_rows(Following *g, int64_t chunk, int64_t all) {
   while (good && (int64_t)g->steps < all && !g->f->stopped) {
     int64_t done = (int64_t)g->steps, steps = chunk - done % chunk;
     if (steps > all - done) steps = all - done;
+    note_steps(g, (uint64_t)(done - done % chunk));
     if (e && steps != made) engine_free(e), e = NULL;
     if (!e) e = steps_engine(g, made = steps);
     if (!(good = e && plain_steps(g, e, steps))) break;

@@ -120,6 +120,8 @@ bool sim_open(Sim *m, Elab *in, Program *p, const System *s, const Run *run,
   *m = (Sim){.in = in, .p = p, .w = w, .arena = w->arena, .s = s, .run = run, .how = how};
   system_sights(w, s, &m->sights);
   m->own = arena_child(w->arena);
+  m->early = NEW(m->own, bool);
+  *m->early = s->flows;
   Store **held = NEW(m->own, Store *);
   arena_on_free(m->own, drop_store, held); // also when memory runs out on the way
   *held = m->store = store_new(PRECISION_64);
@@ -147,6 +149,7 @@ Engine *sim_engine(const Sim *m, const Diagram *d) {
                 .reference = m->how->reference,
                 .seed = m->how->seed,
                 .ticks = m->ticks,
+                .early = m->early,
                 .say = m->how->say,
                 .say_to = m->how->context,
                 .stop = m->how->stop};

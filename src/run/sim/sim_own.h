@@ -17,6 +17,7 @@ typedef struct {
   Arena *own; // goes with the simulation, and the store with it
   Sights sights;
   double **input; // [in-port] its number or numbers
+  bool *early;    // engines work by prebuilt kernels as long as it holds
   bool ticks;     // engines that are made run rows of ticks: noise depends on the tick alone
 } Sim;
 

@@ -7,6 +7,7 @@ enum {
   NUMBERS_AT_ONCE = 1 << 20,
   TICKS_AT_ONCE = 4096,
   MOMENTS_KEPT = 100000,
+  EARLY_NUMBERS = 1 << 20,
   WORK_AT_ONCE = 1 << 28
 };
 
@@ -258,13 +259,14 @@ static bool save_now(Ticking *t, uint32_t number, SaveClock *c) {
   return good;
 }
 
-// Rows of `chunk` ticks, as long as there are so many.
-static bool do_all(Ticking *t, uint32_t number, int64_t chunk, double *row) {
+// Rows of `chunk` ticks, as long as there are so many, up to a tick.
+static bool do_until(Ticking *t, uint32_t number, uint64_t end, int64_t chunk, double *row) {
   Sim *m = t->m;
+  if (chunk > (int64_t)(end - t->done)) chunk = (int64_t)(end - t->done);
   SaveClock clock = {.last = clock_seconds()};
   Engine *e = chunk ? rows_engine(t, chunk) : NULL;
   bool good = e || !chunk;
-  while (good && chunk && t->done + (uint64_t)chunk <= t->ticks && !t->f->stopped &&
+  while (good && chunk && t->done + (uint64_t)chunk <= end && !t->f->stopped &&
          !t->f->record.halted) {
     if (!(good = do_rows(t, e, chunk, &t->watchers, row))) break;
     if (m->how->progress)
@@ -274,12 +276,24 @@ static bool do_all(Ticking *t, uint32_t number, int64_t chunk, double *row) {
     good = save_now(t, number, &clock);
   }
   if (e) engine_free(e);
-  int64_t rest = (int64_t)(t->ticks - t->done);
+  int64_t rest = (int64_t)(end - t->done);
   if (!good || !rest || t->f->stopped || t->f->record.halted) return good;
   e = rows_engine(t, rest);
   good = e && do_rows(t, e, rest, &t->watchers, row);
   if (e) engine_free(e);
   return good;
+}
+
+// The first ticks need no compiler: a short run is over before it would be. How many these are does not
+// depend on where the run was stopped, so that it goes on in the same bits.
+static bool do_all(Ticking *t, uint32_t number, int64_t chunk, double *row) {
+  uint64_t early = EARLY_NUMBERS / (uint64_t)(50 + all_cells(t->m));
+  *t->m->early = t->done < early;
+  if (*t->m->early && !do_until(t, number, early < t->ticks ? early : t->ticks, chunk, row))
+    return false;
+  *t->m->early = false;
+  if (t->f->stopped || t->f->record.halted) return true;
+  return t->done == t->ticks || do_until(t, number, t->ticks, chunk, row);
 }
 
 bool follow_ticks(Sim *m, uint32_t number, Followed *f) {

@@ -241,6 +241,11 @@ void canvas_open(Canvas *c, const char *id, const char *class, const char *words
   c->open++;
 }
 
+void canvas_of(Canvas *c, const GroupOf *of) {
+  Mark *last = c->mark.n ? &c->mark.at[c->mark.n - 1] : NULL;
+  if (last && last->kind == MARK_OPEN) last->group.of = of;
+}
+
 void canvas_close(Canvas *c) {
   if (!c->open) return;
   vec_push(c->arena, &c->mark, (Mark){.kind = MARK_CLOSE});

@@ -56,7 +56,23 @@ typedef struct {
   Theme theme;  // AUTO: light, and dark where the reader's screen is (SVG); light elsewhere
   double scale; // pixels for a unit (PNG); 0: 2
   bool ascii;   // text without letters and lines of Unicode
+  const Sources *places; // SVG: groups say where the program says what they are; NULL: they do not
+  uint32_t file;         // the text whose places these are
 } Look;
+
+// Where a text says something, and what calls that text; NULL: nothing does.
+typedef struct SaidAt SaidAt;
+struct SaidAt {
+  Span at;
+  const SaidAt *around;
+};
+typedef struct { // what a group is of, for who points at it; each may be NULL
+  const SaidAt *place;
+  const char *box;  // that is called
+  const char *wire; // its own name
+  const char *open; // what opens it
+  const char *type;
+} GroupOf;
 
 typedef struct Canvas Canvas;
 
@@ -76,6 +92,7 @@ void canvas_text(Canvas *, double x, double y, const Text *, const char *utf8); 
 void canvas_image(Canvas *, double x, double y, double w, double h, const Picture *);
 // Everything until the matching close belongs together: an id that is stable, words for a reader.
 void canvas_open(Canvas *, const char *id, const char *class, const char *words);
+void canvas_of(Canvas *, const GroupOf *); // the group that was just opened; NULL: of nothing
 void canvas_close(Canvas *);
 void canvas_fit(Canvas *, double width); // made smaller as a whole, if it is wider
 double canvas_width(const Canvas *), canvas_height(const Canvas *);

@@ -37,6 +37,7 @@ typedef struct {
     } image;
     struct {
       const char *id, *class, *words; // "" when there is none
+      const GroupOf *of;              // or NULL
     } group;
   };
 } Mark;
@@ -117,6 +118,12 @@ bool sign_tex(Buf *, uint32_t rune);   // in mathematics; false: TeX has no name
 void sign_ascii(Buf *, uint32_t rune); // "alpha", "->"; "?" if it has none
 
 // -- svg.c ----------------------------------------------------------------------------------------
-void put_number(Buf *, double, int decimals); // at most so many, no zeros at the end
+void put_number(Buf *, double, int decimals);              // at most so many, no zeros at the end
+void put_label(Buf *, const char *name, const char *text); // an attribute
+
+// -- svg_places.c ---------------------------------------------------------------------------------
+// What a group is of, as attributes. outer: the place of the group around it; gives the place of this
+// one, or that of the one around it.
+Span put_group_of(Buf *, const Look *, const GroupOf *, Span outer);
 
 #endif

@@ -13,6 +13,8 @@ typedef struct {
   Arena *arena; // scratch
   const Canvas *canvas;
   Theme theme;
+  const Look *look;
+  VEC(Span) inside; // places of the groups that are open
   Buf out;
   Table *glyphs;                            // the letters used: face and rune
   Table *ids;                               // of groups, so far
@@ -50,7 +52,7 @@ static void put_escaped(Buf *b, const char *text) {
     if (!put_entity(b, *text)) buf_char(b, *text);
 }
 
-static void put_label(Buf *b, const char *name, const char *text) {
+void put_label(Buf *b, const char *name, const char *text) {
   buf_printf(b, " %s=\"", name);
   put_escaped(b, text);
   buf_char(b, '"');
@@ -238,6 +240,10 @@ static void put_group(Svg *s, const Mark *m) {
     put_label(b, "data-id", m->group.id);
   }
   if (m->group.class[0]) put_label(b, "class", m->group.class);
+  if (s->look->places) {
+    Span outer = s->inside.n ? s->inside.at[s->inside.n - 1] : (Span){0};
+    vec_push(s->arena, &s->inside, put_group_of(b, s->look, m->group.of, outer));
+  }
   buf_text(b, m->group.words[0] ? " role=\"group\"><title>" : ">");
   if (m->group.words[0]) put_escaped(b, m->group.words), buf_text(b, "</title>");
   buf_char(b, '\n');
@@ -251,7 +257,10 @@ static void put_marks(Svg *s) {
     case MARK_TEXT: put_words(s, m); break;
     case MARK_IMAGE: put_image(s, m); break;
     case MARK_OPEN: put_group(s, m); break;
-    case MARK_CLOSE: buf_text(&s->out, "</g>\n"); break;
+    case MARK_CLOSE:
+      buf_text(&s->out, "</g>\n");
+      if (s->inside.n) s->inside.n--;
+      break;
     }
   }
   for (uint32_t i = 0; i < s->canvas->open; i++) buf_text(&s->out, "</g>\n");
@@ -327,7 +336,8 @@ static void put_hashed(Arena *scratch, const Buf *text, Buf *out) {
 
 void canvas_svg(Canvas *c, const Look *look, Buf *out) {
   Arena *scratch = arena_child(c->arena);
-  Svg s = {.arena = scratch, .canvas = c, .theme = look->theme, .out = buf_new(scratch)};
+  Svg s = {
+      .arena = scratch, .canvas = c, .theme = look->theme, .look = look, .out = buf_new(scratch)};
   s.ids = table_new(scratch);
   s.glyphs = table_new(scratch);
   put_paper(&s);

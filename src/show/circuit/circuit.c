@@ -144,6 +144,9 @@ void label_wire(CircuitPart *p, Id wire) {
   label_bundle(p->c, p->made[wire], wire_type(p, wire));
   turn_labels(p, p->made[wire], wire);
   mark_cotangent(p, p->made[wire], wire);
+  const GroupOf *of = wire_group(p->c->w, p->c->s->arena, p->d, wire, p->around);
+  for (uint32_t i = 0; i < p->c->s->bundle.at[p->made[wire]].n; i++)
+    strand_of(p->c->s, p->made[wire], i)->of = of;
 }
 
 uint32_t part_make(CircuitPart *p, uint32_t stage, Id wire) {
@@ -152,11 +155,21 @@ uint32_t part_make(CircuitPart *p, uint32_t stage, Id wire) {
   return p->made[wire];
 }
 
+void say_use(CircuitPart *p, const Id *in, uint32_t i, uint32_t use) {
+  Sketch *s = p->c->s;
+  uint32_t before = 0;
+  if (!p->c->texts) return;
+  for (uint32_t k = 0; k < i; k++) before += in[k] == in[i];
+  const GroupOf *of = use_group(p->c->w, p->c->texts, s->of, strand_of(s, use, 0)->of, before);
+  for (uint32_t k = 0; k < s->bundle.at[use].n; k++) strand_of(s, use, k)->of = of;
+}
+
 uint32_t *part_uses(CircuitPart *p, const Id *in, uint32_t n, const char *words, uint32_t *stage) {
   uint32_t *use = NEW_ARRAY(p->c->s->arena, uint32_t, n + 1);
   for (uint32_t i = 0; i < n; i++) use[i] = bundle_of(p, in[i]);
   *stage = sketch_stage(p->c->s, p->block, words);
   for (uint32_t i = 0; i < n; i++) use[i] = sketch_use(p->c->s, *stage, use[i]);
+  for (uint32_t i = 0; i < n; i++) say_use(p, in, i, use[i]);
   return use;
 }
 
@@ -201,6 +214,7 @@ uint32_t bundle_of(CircuitPart *p, Id wire) {
   uint32_t b = part_make(p, stage, wire);
   Glyph *g = stage_glyph(p->c->s, stage, GLYPH_START, weight_label(p, param_name(p, wire)));
   g->bold = true;
+  g->of = strand_of(p->c->s, b, 0)->of;
   g->below = start_text(p, wire);
   add_ports(p->c->s, &g->out, b);
   return b;
@@ -371,6 +385,7 @@ static void inputs_from_sources(CircuitPart *p, const Supply *supply) {
     if (p->made[p->d->in.at[i]]) continue;
     uint32_t stage = sketch_stage(s, p->block, supply[i].name);
     Glyph g = {.kind = GLYPH_SOURCE, .text = supply[i].name};
+    g.of = group_at(s->arena, supply[i].said, NULL);
     s->stage.at[stage].early = true;
     for (uint32_t k = i; k < p->d->in.n; k++) {
       if (supply[k].number != supply[i].number) continue;
@@ -414,6 +429,7 @@ static Sketch *draw_whole(Circuit *c, Arena *a, const Diagram *d, const Supply *
   if (c->broken) mark_ends(&p);
   series_rows(c);
   sketch_words(c->s);
+  c->s->of = c->s->wire = NULL;
   c->s->origin = d->origin ? d->origin : d->box.n > 1 ? d->box.at[d->box.n - 1].origin : 0;
   if (!is_string(c)) sketch_tandem(c->s);
   return c->s;
@@ -427,6 +443,10 @@ static Sketch *whole_of(World *w, Arena *a, const Diagram *whole, const PartialD
   c.s = sketch_new(a, ""); // its arena
   c.compared = table_new(a);
   c.same = same_new(a);
+  if (how->places) {
+    c.texts = NEW(a, SaidTexts);
+    c.texts->arena = a;
+  }
   const Diagram *d = broken ? whole : part_diagram(&c, circuit_unwrapped(whole));
   Sketch *s = draw_whole(&c, a, d, supply);
   return same_counted(c.same) ? draw_whole(&c, a, d, supply) : s;

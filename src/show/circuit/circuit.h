@@ -17,8 +17,9 @@ typedef struct {
   const char *const *open, *const *close; // names of boxes, ended by NULL; or NULL
   double width; // of a row, in units; 0: the default; negative: everything is one row
   bool no_legend;
-  bool notes; // comments at the ends of lines, beside what the lines make
-  bool grad;  // it is a derivative: cotangents have an ink of their own
+  bool notes;  // comments at the ends of lines, beside what the lines make
+  bool grad;   // it is a derivative: cotangents have an ink of their own
+  bool places; // where the program reads each wire is looked for
 } CircuitOptions;
 Canvas *circuit_draw(World *, Arena *, const Diagram *, const CircuitOptions *);
 
@@ -27,6 +28,24 @@ Canvas *broken_draw(World *, Arena *, const PartialDiagram *, const CircuitOptio
 
 // -- gradient.c: the reverse derivative of a box as a circuit -------------------------------------
 Canvas *grad_draw(World *, Arena *, const Diagram *, const CircuitOptions *);
+
+// -- said.c: where the program says it ------------------------------------------------------------
+// around: the call that the text of this origin is drawn inside of; NULL: none
+const SaidAt *text_place(World *, Arena *, Id origin, const SaidAt *around);
+const GroupOf *group_at(Arena *, Span, const char *box); // NULL: it is nowhere
+const GroupOf *place_group(Arena *, const GroupOf *);    // its place alone
+const GroupOf *wire_group(World *, Arena *, const Diagram *, Id wire, const SaidAt *around);
+const GroupOf *box_group(World *, Arena *, const Diagram *, const Box *, const SaidAt *around,
+                         bool opens);
+
+// Texts that were read once more, to find where a wire is read.
+typedef struct {
+  Arena *arena;
+  VEC(const Syntax *) tree; // [file]; NULL: not read yet
+  VEC(Names *) names;
+} SaidTexts;
+// A wire as the box that is said there reads it, the k-th time; the wire itself where that is not known.
+const GroupOf *use_group(World *, SaidTexts *, const GroupOf *box, const GroupOf *wire, uint32_t k);
 
 // -- circuit.c: what is drawn of a diagram --------------------------------------------------------
 const Diagram *circuit_unwrapped(const Diagram *);
@@ -37,6 +56,7 @@ typedef struct {
   const char *name;  // of the set; inputs with the same number come from one bar
   const char *field; // what the program calls it
   uint32_t number;
+  Span said;
 } Supply;
 Sketch *circuit_of(World *, Arena *, const Diagram *, const CircuitOptions *, const Supply *);
 Sketch *circuit_broken(World *, Arena *, const PartialDiagram *, const CircuitOptions *,

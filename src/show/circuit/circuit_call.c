@@ -403,8 +403,13 @@ static void open_call(CircuitPart *p, const Box *box, bool frame) {
   if (alone && draw_inset(p, box)) return;
   const Diagram *callee = part_diagram(c, box->callee);
   uint32_t block = p->block;
-  if (frame) block = sketch_block(c->s, p->block, open_title(p, box), ink_of(name));
+  const GroupOf *of = c->s->of;
+  if (frame) {
+    block = sketch_block(c->s, p->block, open_title(p, box), ink_of(name));
+    c->s->block.at[block].of = of;
+  }
   CircuitPart inner = {.c = c, .d = callee, .block = block, .fold = fold_inside(p, box)};
+  inner.around = text_place(c->w, c->s->arena, box->origin, p->around);
   inner.made = NEW_ARRAY(c->s->arena, uint32_t, callee->wire.n + 1);
   for (uint32_t i = 0; i < callee->in.n; i++)
     inner.made[callee->in.at[i]] = bundle_of(p, box->in[i]);

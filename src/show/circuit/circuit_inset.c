@@ -68,6 +68,7 @@ static Sketch *draw_alone(Circuit *c, const Diagram *called) {
   draw_part(&p);
   for (uint32_t i = 0; i < callee->out.n; i++) sketch_output(s, bundle_of(&p, callee->out.at[i]));
   s->inset = true;
+  s->of = s->wire = NULL;
   c->s = outer;
   return s;
 }

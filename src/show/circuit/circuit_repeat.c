@@ -513,7 +513,7 @@ static void draw_repeat(CircuitPart *p, Repeat *r, Id within) {
   uint32_t block = p->block;
   WireRead **read = find_reads(p, r, within);
   Fold *f = fold_of(p, r);
-  p->c->s->origin = 0;
+  p->c->s->origin = 0, p->c->s->of = p->c->s->wire = NULL;
   p->block = sketch_block(p->c->s, block, NULL, INK_NONE);
   name_turns(p, r, p->block);
   name_carries(p, f, r, read);
@@ -521,7 +521,7 @@ static void draw_repeat(CircuitPart *p, Repeat *r, Id within) {
   p->fold = f;
   load_kept(p, r, f);
   draw_boxes(p, &r->box[0], r->turn.at[0]);
-  p->c->s->origin = 0;
+  p->c->s->origin = 0, p->c->s->of = p->c->s->wire = NULL;
   for (uint32_t i = 0; i < r->size; i++)
     for (uint32_t k = 0; k < p->d->box.at[box_at(r, 0, i)].nout; k++)
       if (read[i][k].kept) save(p, r, i, k);
@@ -560,6 +560,8 @@ static void draw_boxes(CircuitPart *p, const Ids *boxes, Id within) {
     if (drawn) continue;
     box.in = p->in[boxes->at[i]];
     p->c->s->origin = box.origin;
+    p->c->s->of = box_group(p->c->w, p->c->s->arena, p->d, &box, p->around, !is_string(p->c));
+    p->c->s->wire = place_group(p->c->s->arena, p->c->s->of);
     draw_box(p, &box);
     p->done[boxes->at[i]] = true;
   }

@@ -97,6 +97,7 @@ static void open_scan(CircuitPart *p, const Box *box) {
   uint32_t block = sketch_block(c->s, p->block, NULL, INK_NONE);
   name_steps(c, x, block);
   CircuitPart inner = {.c = c, .d = x->body, .block = block, .fold = fold_inside(p, box)};
+  inner.around = text_place(c->w, c->s->arena, box->origin, p->around);
   inner.made = NEW_ARRAY(c->s->arena, uint32_t, x->body->wire.n + 1);
   come_in(p, &inner, box);
   for (uint32_t i = x->slice + x->carry; i < x->body->in.n; i++)

@@ -135,7 +135,10 @@ static void end_in(Sketch *s, uint32_t use, const char *name) {
   Stage end = {.words = name};
   Glyph g = {.kind = GLYPH_EFFECT, .text = name};
   uint32_t at = maker_of(s, s->bundle.at[use].of);
-  if (at < s->stage.n) end.block = s->stage.at[at++].block;
+  if (at < s->stage.n) {
+    end.of = place_group(s->arena, s->stage.at[at].of);
+    end.block = s->stage.at[at++].block;
+  }
   vec_push(s->arena, &end.in, use);
   add_ports(s, &g.in, use);
   vec_push(s->arena, &end.glyph, g);

@@ -22,6 +22,7 @@ typedef struct {
   bool claimed;        // they are equal, or so it is claimed
   double above, below; // of the line in which the signs stand
   Said said;           // messages, whose height is a part of below
+  const GroupOf *of;   // the statement
 } Equation;
 typedef VEC(Equation) Equations;
 
@@ -75,7 +76,8 @@ static const Supply *supplies(Goals *g, const Ids *fields) {
     const Given *given = &g->p->given.at[d->given];
     s[i] = (Supply){.name = source_name(g, given),
                     .field = name_text(g->w->names, d->name),
-                    .number = d->given};
+                    .number = d->given,
+                    .said = d->span};
   }
   return s;
 }
@@ -98,7 +100,9 @@ static void complete(Goals *g, Diagram *d, const Ids *has, const Ids *fields) {
     uint32_t at = ids_find(has, fields->at[i]);
     const Def *def = def_of(g->in, fields->at[i]);
     const Type *type = &g->p->given.at[def->given].type.at[def->field];
-    Id wire = at < has->n ? d->in.at[at] : diagram_wire(g->w, d, *type, def->name, d->origin);
+    Id wire = at < has->n ? d->in.at[at]
+                          : diagram_wire(g->w, d, *type, def->name,
+                                         origin_new(g->w, def->span, 0, WHY_SOURCE));
     vec_push(g->w->arena, &in, wire);
   }
   d->in = in;
@@ -137,6 +141,7 @@ static void split_constants(Goals *g, Sketch *s) {
       uint32_t stage = sketch_stage(s, 0, s->stage.at[k].words),
                made = sketch_make(s, stage, NULL, 1);
       *strand_of(s, made, 0) = (Strand){.bundle = made, .type = strand_of(s, out->of, 0)->type};
+      strand_of(s, made, 0)->of = strand_of(s, out->of, 0)->of;
       glyph.out = (Ids){0};
       vec_push(g->arena, &glyph.out, strand_at(s, made, 0));
       vec_push(g->arena, &s->stage.at[stage].glyph, glyph);
@@ -146,10 +151,8 @@ static void split_constants(Goals *g, Sketch *s) {
   }
 }
 
-static const CircuitOptions strings = {.level = LEVEL_LEARNER};
-
 static Sketch *strings_of(Goals *g, const Diagram *d, const Supply *supply) {
-  Sketch *s = circuit_of(g->w, g->arena, d, &strings, supply);
+  Sketch *s = circuit_of(g->w, g->arena, d, &g->strings, supply);
   goals_freeze(g, s);
   split_constants(g, s);
   goals_tint(g, s);
@@ -280,7 +283,7 @@ static void find_extent(Equation *e) {
 }
 
 static Layout *broken_side(Goals *g, const PartialDiagram *k, const Ids *fields) {
-  Sketch *s = circuit_broken(g->w, g->arena, k, &strings, supplies(g, fields));
+  Sketch *s = circuit_broken(g->w, g->arena, k, &g->strings, supplies(g, fields));
   goals_freeze(g, s);
   goals_tint(g, s);
   return lay_out(g->arena, s);
@@ -308,6 +311,7 @@ static bool find_sides(Goals *g, const Goal *goal, Equation *out) {
 
 static bool equation_of(Goals *g, const Goal *goal, Equation *out) {
   *out = (Equation){.tag = name_text(g->w->names, goal->node->name ? goal->name : 0),
+                    .of = group_at(g->arena, goal->node->span, NULL),
                     .by = measured_by(g, goal)};
   if (!find_sides(g, goal, out)) return false;
   out->moved = goal->diagram ? moved_by(g, goal, out) : "";
@@ -329,6 +333,7 @@ static Sketch *closed_box(Goals *g, const Diagram *d, const char *name) {
   uint32_t stage = sketch_stage(s, 0, name);
   Glyph *glyph = stage_glyph(s, stage, GLYPH_BOX, name);
   glyph->bold = true;
+  glyph->of = group_at(g->arena, origin_span(g->w, d->origin), name);
   for (uint32_t i = 0; i < d->in.n; i++)
     vec_push(g->arena, &glyph->in, strand_at(s, sketch_use(s, stage, in[i]), 0));
   for (uint32_t i = 0; i < d->out.n; i++) {
@@ -365,6 +370,7 @@ static bool refinement_of(Goals *g, const Def *d, Equation *out) {
   match_border(box, inner);
   goals_tint(g, box);
   *out = (Equation){.sign = "↦", .moved = "", .tag = "", .framed = true};
+  out->of = group_at(g->arena, d->span, NULL);
   out->left = lay_out(g->arena, box);
   out->right = lay_out(g->arena, inner);
   if (!out->left || !out->right) return false;
@@ -377,6 +383,7 @@ static bool claim_of(Goals *g, const Check *check, Equation *out) {
   Diagram *side[2];
   if (!check_sides(g->in, g->p, check, side)) return false;
   *out = (Equation){.moved = "", .tag = "", .claimed = true};
+  out->of = group_at(g->arena, check->node->span, NULL);
   if (check_within(check->node)) out->by = arena_format(g->arena, "within %g", check->within);
   out->left = lay_out(g->arena, strings_of(g, side[0], NULL));
   out->right = lay_out(g->arena, strings_of(g, side[1], NULL));
@@ -386,8 +393,9 @@ static bool claim_of(Goals *g, const Check *check, Equation *out) {
 }
 
 // -- marks ----------------------------------------------------------------------------------------
-static void half_arrows(Canvas *c, double x, double y) {
+static void half_arrows(Canvas *c, const Equation *e, double x, double y) {
   canvas_open(c, "", "sign", "⇌");
+  canvas_of(c, e->of);
   path_move(c, x - 20, y - 3), path_line(c, x + 20, y - 3), path_line(c, x + 9, y - 9);
   canvas_paint(c, &(Paint){.stroke = INK_LINE, .width = 1});
   path_move(c, x + 20, y + 3), path_line(c, x - 20, y + 3), path_line(c, x - 9, y + 9);
@@ -395,16 +403,18 @@ static void half_arrows(Canvas *c, double x, double y) {
   canvas_close(c);
 }
 
-static void equals(Canvas *c, double x, double y) {
+static void equals(Canvas *c, const Equation *e, double x, double y) {
   canvas_open(c, "", "sign", "=");
+  canvas_of(c, e->of);
   path_move(c, x - 11, y - 4), path_line(c, x + 11, y - 4);
   path_move(c, x - 11, y + 4), path_line(c, x + 11, y + 4);
   canvas_paint(c, &(Paint){.stroke = INK_LINE, .width = 1.5});
   canvas_close(c);
 }
 
-static void maps_to(Canvas *c, double x, double y) {
+static void maps_to(Canvas *c, const Equation *e, double x, double y) {
   canvas_open(c, "", "sign", "↦");
+  canvas_of(c, e->of);
   path_move(c, x - 20, y - 6), path_line(c, x - 20, y + 6);
   path_move(c, x - 20, y), path_line(c, x + 19, y);
   path_move(c, x + 11, y - 6), path_line(c, x + 20, y), path_line(c, x + 11, y + 6);
@@ -433,6 +443,7 @@ static void effect(Canvas *c, const Equation *e, double left, double x, double y
   for (uint32_t i = 0; i < e->left->s->out.n; i++)
     wire_line(c, e->left, e->left->s->out.at[i], left - EDGE, back);
   canvas_open(c, "", "glyph", e->sign);
+  canvas_of(c, e->of);
   shape_draw(c, (Knee[]){{back, y - 21}, {tip, y}, {back, y + 21}}, 3,
              &(Paint){.fill = INK_PAPER, .stroke = INK_LINE, .width = 1});
   math_text(c, x - 15, y + 5, &(Text){.face = FACE_ITALIC, .size = 14, .ink = INK_TEXT}, e->sign);
@@ -471,7 +482,7 @@ static void put_equation(Canvas *c, Arena *a, Equation *e, double left, double s
     layout_shift(e->right, sign + sign_width(e) / 2 + GAP + (e->framed ? STUB - EDGE : 0),
                  y - out_middle(e->right));
     paint(c, a, e->right);
-    (e->framed ? maps_to : e->claimed ? equals : half_arrows)(c, sign, y);
+    (e->framed ? maps_to : e->claimed ? equals : half_arrows)(c, e, sign, y);
     if (e->framed) frame(c, e->right);
   } else {
     effect(c, e, left, sign, y);
@@ -504,8 +515,9 @@ static GoalPlace sign_place(const Equation *e, double x, double y) {
   return (GoalPlace){x, y - 12, y + (*e->moved ? (triangle ? 42 : 32) : triangle ? 21 : 12)};
 }
 
-Canvas *goals_draw(Elab *in, Arena *a, Program *p) {
+Canvas *goals_draw(Elab *in, Arena *a, Program *p, bool places) {
   Goals g = {.in = in, .w = elab_world(in), .arena = a, .p = p};
+  g.strings = (CircuitOptions){.level = LEVEL_LEARNER, .places = places};
   uint32_t goals;
   Canvas *least = canvas_new(a, SIGN, LEAST_HEIGHT * (double)p->goal.n, "Goals", "");
   if (canvas_is_cut(least)) return least; // nobody sees it, so it is not laid out

@@ -16,9 +16,10 @@ typedef struct { // a diagram that is being read, perhaps inside another
   Lens *k;
   const Diagram *d;
   uint32_t block;
-  uint32_t *made;    // [wire] its bundle
-  uint32_t *weights; // [wire] the number of the weight + 1; 0: it is none
-  bool open;         // in a learner whose boxes are opened
+  uint32_t *made;       // [wire] its bundle
+  uint32_t *weights;    // [wire] the number of the weight + 1; 0: it is none
+  bool open;            // in a learner whose boxes are opened
+  const SaidAt *around; // the call that it is; NULL: it is the whole
 } LensWalk;
 
 static Arena *arena_of(const Lens *k) { return k->g->arena; }
@@ -33,18 +34,19 @@ static LensWalk walk_new(Lens *k, const Diagram *d) {
 // -- strands --------------------------------------------------------------------------------------
 static bool has_slope(const Type *t) { return t->base == BASE_R || t->base == BASE_BIT; }
 
-static void set_strands(const Lens *k, uint32_t bundle, const Type *t) {
+static void set_strands(const Lens *k, uint32_t bundle, const Type *t, const GroupOf *of) {
   for (uint32_t i = 0; i < k->s->bundle.at[bundle].n; i++) {
     Strand *x = strand_of(k->s, bundle, i);
     x->line = i ? LINE_BACK : LINE_FORTH;
     x->type = string_type(k->g->w, arena_of(k), t);
+    x->of = of;
   }
 }
 
 static uint32_t make(LensWalk *v, uint32_t stage, Id wire, bool pair) {
   const Type *t = &v->d->wire.at[wire].type;
   uint32_t b = sketch_make(v->k->s, stage, NULL, pair && has_slope(t) ? 2 : 1);
-  set_strands(v->k, b, t);
+  set_strands(v->k, b, t, wire_group(v->k->g->w, arena_of(v->k), v->d, wire, v->around));
   v->made[wire] = b;
   return b;
 }
@@ -115,6 +117,7 @@ static void set_optimiser(Lens *k, const Param *p, Weighted *to) {
   const char *rate = rate_text(k, s);
   to->optimiser = s ? stepper_title(k, s) : "adam";
   to->words = call_text(k, s);
+  to->of = s && s->call ? group_at(arena_of(k), s->call->span, s->name) : NULL;
   if (!k->rate)
     k->rate = rate;
   else if (strcmp(k->rate, rate) != 0)
@@ -196,9 +199,9 @@ static uint32_t bundle_for(LensWalk *v, const Diagram *top, Id wire) {
   if (v->made[wire]) return v->made[wire];
   Id out[1] = {wire};
   Ids weights = {0};
+  Box from = {.nout = 1, .out = out, .op = OP_random, .origin = v->d->wire.at[wire].origin};
   if (v->weights[wire]) vec_push(arena_of(v->k), &weights, v->weights[wire]);
-  put_box(v, top, &(Box){.nout = 1, .out = out}, weights.n ? GLYPH_LENS : GLYPH_START,
-          name_above(v, wire), &weights);
+  put_box(v, top, &from, weights.n ? GLYPH_LENS : GLYPH_START, name_above(v, wire), &weights);
   return v->made[wire];
 }
 
@@ -210,11 +213,13 @@ static void put_box(LensWalk *v, const Diagram *top, const Box *box, GlyphKind k
   for (uint32_t i = 0; i < box->nin; i++) from[i] = bundle_for(v, top, box->in[i]);
   uint32_t stage = sketch_stage(s, v->block, text);
   Glyph g = {.kind = kind, .text = text, .bold = weights->n > 0, .tag = stage + 1};
+  g.of = box_group(k->g->w, s->arena, v->d, box, v->around, true);
   for (uint32_t i = 0; i < box->nin; i++) add_ports(s, &g.in, sketch_use(s, stage, from[i]));
   for (uint32_t i = 0; i < box->nout; i++)
     add_ports(s, &g.out, make(v, stage, box->out[i], kind != GLYPH_START));
   if (weights->n) {
     add_weighted(v, top, stage, weights);
+    k->weighted.at[k->weighted.n - 1].wire = place_group(s->arena, g.of);
     g.above = k->weighted.at[k->weighted.n - 1].optimiser;
   }
   vec_push(s->arena, &s->stage.at[stage].glyph, g);
@@ -238,6 +243,7 @@ static void open_learner(LensWalk *v, const Diagram *top, const Box *box) {
     inner.made[callee->in.at[i]] = bundle_for(v, top, box->in[i]);
   for (uint32_t i = 0; i < callee->param.n; i++)
     inner.weights[callee->param.at[i].wire] = v->weights[box->in[callee->in.n + i]];
+  inner.around = text_place(k->g->w, arena_of(k), box->origin, v->around);
   const char *name = name_text(k->g->w->names, callee->name);
   inner.open = call_is_open(k->how, name);
   const char *title = call_title(k->g->w, arena_of(k), v->d, box);
@@ -361,9 +367,10 @@ static void walk(LensWalk *v, const Diagram *top) {
 }
 
 // -- wholes ---------------------------------------------------------------------------------------
-static uint32_t input_bundle(Lens *k, const Type *t, const char *name) {
-  uint32_t b = sketch_input(k->s, *name ? name : NULL, has_slope(t) ? 2 : 1);
-  set_strands(k, b, t);
+static uint32_t input_bundle(Lens *k, const Diagram *d, Id wire, const char *name) {
+  const Wire *x = &d->wire.at[wire];
+  uint32_t b = sketch_input(k->s, *name ? name : NULL, has_slope(&x->type) ? 2 : 1);
+  set_strands(k, b, &x->type, wire_group(k->g->w, arena_of(k), d, wire, NULL));
   return b;
 }
 
@@ -382,7 +389,7 @@ static void walk_side(LensWalk *v, const Ids *fields, const Ids *known, const ui
     uint32_t at = ids_find(known, fields->at[i]);
     const char *name = name_text(k->g->w->names, def_of(k->g->in, fields->at[i])->name);
     Id wire = v->d->in.at[i];
-    v->made[wire] = at < known->n ? bundle[at] : input_bundle(k, &v->d->wire.at[wire].type, name);
+    v->made[wire] = at < known->n ? bundle[at] : input_bundle(k, v->d, wire, name);
   }
   walk_whole(v, out);
 }
@@ -411,7 +418,7 @@ static uint32_t scalar_stage(Lens *k, const char *text, const Ids *from) {
   for (uint32_t i = 0; i < from->n; i++)
     add_ports(k->s, &g.in, sketch_use(k->s, stage, from->at[i]));
   uint32_t b = sketch_make(k->s, stage, NULL, 2);
-  set_strands(k, b, &number);
+  set_strands(k, b, &number, k->s->of);
   add_ports(k->s, &g.out, b);
   vec_push(arena_of(k), &k->s->stage.at[stage].glyph, g);
   return b;
@@ -448,11 +455,13 @@ static bool lens_of_goal(Lens *k) {
     walk_side(&right, &fields[1], &fields[0], known, &from);
   }
   uint32_t end = from.at[0];
+  k->s->of = group_at(arena_of(k), k->goal->node->span, NULL);
   if (side[1]) {
     k->loss = k->s->stage.n + 1;
     end = scalar_stage(k, k->goal->distance ? goals_distance(k->g, k->goal) : "d", &from);
   }
   put_cap(k, put_factor(k, end));
+  k->s->of = NULL;
   return true;
 }
 
@@ -464,7 +473,7 @@ static bool lens_of_learner(Lens *k, const Diagram *d) {
   LensWalk v = walk_new(k, d == whole ? diagram_simplify(k->g->w, d) : d);
   for (uint32_t i = 0; i < v.d->in.n; i++) {
     const Wire *x = &v.d->wire.at[v.d->in.at[i]];
-    v.made[v.d->in.at[i]] = input_bundle(k, &x->type, name_text(k->g->w->names, x->name));
+    v.made[v.d->in.at[i]] = input_bundle(k, v.d, v.d->in.at[i], name_text(k->g->w->names, x->name));
   }
   Ids out = {0};
   walk_whole(&v, &out);

@@ -12,6 +12,8 @@ typedef struct { // a box with weights
   Ids weights;           // their numbers
   const char *optimiser; // what steps them; NULL: they stay
   const char *words;     // the same with its settings
+  const GroupOf *of;     // where the program says so; or NULL
+  const GroupOf *wire;   // and where it says the box
 } Weighted;
 
 typedef struct { // the boxes of a learner

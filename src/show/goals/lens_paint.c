@@ -85,9 +85,10 @@ static Knee towards(Knee at, Knee to, double far) {
 }
 
 // What it crosses has a gap, but not what it meets at its ends.
-static void line(Canvas *c, const Knee *at, uint32_t n) {
+static void line(Canvas *c, const Knee *at, uint32_t n, const GroupOf *of) {
   for (uint32_t wire = 0; wire < 2; wire++) {
     canvas_open(c, "", wire ? "wire" : "gap", "");
+    if (wire) canvas_of(c, of);
     for (uint32_t i = 0; i < n; i++) {
       bool end = !i || i + 1 == n;
       Knee s = end && !wire ? towards(at[i], at[i ? i - 1 : 1], 3) : at[i];
@@ -101,6 +102,7 @@ static void line(Canvas *c, const Knee *at, uint32_t n) {
 static void optimiser(const Above *a, const Weighted *w, double x) {
   double half = fmax(46, text_width(FACE_SANS, SIZE, w->optimiser) + 14) / 2;
   canvas_open(a->c, "", "glyph", w->words);
+  canvas_of(a->c, w->of);
   path_rect(a->c, x - half, a->top, 2 * half, BOX, 5);
   canvas_paint(a->c, &(Paint){.fill = INK_LEARNED, .stroke = INK_LINE, .width = 1});
   canvas_text(a->c, x, a->top + 16.5, &(Text){.size = SIZE, .anchor = ANCHOR_MIDDLE}, w->optimiser);
@@ -111,8 +113,8 @@ static void optimiser(const Above *a, const Weighted *w, double x) {
 static void pair(const Above *a, const Weighted *w) {
   Knee s = spot(a->k, w->stage);
   double from = w->optimiser ? a->top + BOX : s.y - 26, up = w->optimiser ? from : s.y - 20;
-  line(a->c, (Knee[]){{s.x - APART, from}, {s.x - APART, s.y}}, 2);
-  line(a->c, (Knee[]){{s.x + APART, s.y}, {s.x + APART, up}}, 2);
+  line(a->c, (Knee[]){{s.x - APART, from}, {s.x - APART, s.y}}, 2, w->wire);
+  line(a->c, (Knee[]){{s.x + APART, s.y}, {s.x + APART, up}}, 2, w->wire);
   arrowhead(a->c, s.x - APART, s.y - 11, false, true, INK_LINE);
   arrowhead(a->c, s.x + APART, s.y - 11, true, true, INK_LINE);
   if (w->optimiser)
@@ -126,13 +128,13 @@ static void tie(const Above *a, const Weighted *w, const Weighted *first, uint32
   double down = a->top + BOX + LANE + 2 * LANE * lane, up = down + LANE;
   Knee s = spot(a->k, w->stage), from = spot(a->k, first->stage);
   double in = s.x - APART, out = s.x + APART;
-  line(a->c, (Knee[]){{from.x - APART, down}, {in, down}, {in, s.y}}, 3);
+  line(a->c, (Knee[]){{from.x - APART, down}, {in, down}, {in, s.y}}, 3, w->wire);
   dot_draw(a->c, from.x - APART, down, 3.35, INK_LINE);
   if (first->optimiser) {
-    line(a->c, (Knee[]){{out, s.y}, {out, up}, {from.x + APART, up}}, 3);
+    line(a->c, (Knee[]){{out, s.y}, {out, up}, {from.x + APART, up}}, 3, w->wire);
     plus_circle(a->c, from.x + APART, up);
   } else {
-    line(a->c, (Knee[]){{out, s.y}, {out, s.y - 20}}, 2);
+    line(a->c, (Knee[]){{out, s.y}, {out, s.y - 20}}, 2, w->wire);
     dot_draw(a->c, out, s.y - 20, 3.35, INK_LINE);
   }
   arrowhead(a->c, in, s.y - 11, false, true, INK_LINE);
@@ -146,10 +148,11 @@ static void label_wires(const Above *a) {
   uint32_t n = k->label.n;
   if (!n) return;
   Knee s = spot(k, k->loss - 1);
+  const GroupOf *said = group_at(k->g->arena, k->goal->node->span, NULL);
   Buf row = buf_new(k->g->arena);
   for (uint32_t i = 0; i < n; i++) {
     double x = s.x + (i - (n - 1) / 2.0) * 18;
-    line(a->c, (Knee[]){{x, s.y - 24}, {x, s.y}}, 2);
+    line(a->c, (Knee[]){{x, s.y - 24}, {x, s.y}}, 2, said);
     arrowhead(a->c, x, s.y - 11, false, true, INK_LINE);
     buf_printf(&row, "%s%s", i ? ", " : "", k->label.at[i]);
   }

@@ -45,6 +45,7 @@ static void heads(Who *k) {
     }
     Text how = {.size = TEXT_SIZE, .ink = name_ink(k->t.def[i]), .angle = -TURNED};
     canvas_open(k->c, "", "head", k->t.learner[i]);
+    canvas_of(k->c, group_at(k->arena, k->t.def[i]->span, NULL));
     canvas_text(k->c, x + 4, y, &how, k->t.learner[i]);
     canvas_close(k->c);
   }
@@ -60,8 +61,9 @@ static void lines(Who *k) {
   canvas_paint(k->c, &(Paint){.stroke = INK_GRID, .width = 1});
 }
 
-static void mark(Canvas *c, double x, double y, Effect e, const char *words) {
+static void mark(Canvas *c, double x, double y, Effect e, const char *words, const GroupOf *of) {
   canvas_open(c, "", "glyph", words);
+  canvas_of(c, of);
   if (e == WHO_STOPPED) { // as `stop` on a wire: a bar
     path_move(c, x, y - 5), path_line(c, x, y + 5);
     canvas_paint(c, &(Paint){.stroke = INK_LINE, .width = 2});
@@ -91,7 +93,8 @@ static void rows(Who *k) {
       Effect e = k->t.effect[g * k->t.learners + i];
       if (e != WHO_ABSENT)
         mark(k->c, column(k, i), row(k, g), e,
-             arena_format(k->arena, "%s %s %s", k->t.goal[g], does[e], k->t.learner[i]));
+             arena_format(k->arena, "%s %s %s", k->t.goal[g], does[e], k->t.learner[i]),
+             group_at(k->arena, k->p->goal.at[g].node->span, NULL));
     }
     if (*factor(k, g)) say(k, right + 8, row(k, g) + 4.5, ANCHOR_START, INK_SOFT, factor(k, g));
   }
@@ -120,7 +123,7 @@ static double legend(Who *k, double y, bool paint) {
     for (uint32_t e = 0; e < k->t.goals * k->t.learners; e++) there |= k->t.effect[e] == rows[i].e;
     if (!there) continue;
     if (paint) {
-      mark(k->c, x, y, rows[i].e, rows[i].mark);
+      mark(k->c, x, y, rows[i].e, rows[i].mark, NULL);
       say(k, x + 10, y + 4.5, ANCHOR_START, INK_SOFT, rows[i].words);
     }
     end = x + 10 + text_width(FACE_SANS, TEXT_SIZE, rows[i].words);

@@ -228,6 +228,7 @@ static void add_block(const Teller *s, Scheme *to, const Learning *g, uint32_t b
     Spot spot = spot_of(s, g, spots[i]);
     spot.layer = layer[spots[i]], spot.block = block, spot.own = spots[i];
     spot.alarm = is_wrong(s, g->space.at[spots[i]].span);
+    spot.said = group_at(s->arena, g->space.at[spots[i]].span, spot.name);
     number[spots[i]] = to->spot.n;
     vec_push(s->arena, &to->spot, spot);
   }
@@ -236,6 +237,10 @@ static void add_block(const Teller *s, Scheme *to, const Learning *g, uint32_t b
     const Edge *e = &g->graph->edge.at[arrows[i]];
     w.from = number[e->from], w.to = number[e->to], w.own = arrows[i];
     w.alarm = is_wrong(s, g->edge.at[arrows[i]].span);
+    w.said = group_at(s->arena,
+                      g->edge.at[arrows[i]].node ? g->edge.at[arrows[i]].node->span
+                                                 : g->edge.at[arrows[i]].span,
+                      e->name);
     if (bands) add_bands(s, g, arrows[i], &w);
     arrow_measure(&w);
     vec_push(s->arena, &to->arrow, w);

@@ -21,9 +21,10 @@ typedef struct {         // a space
   double width, height;  // in: at least; out: as it is, with room for what ends there
   double x, y;           // out: the left upper corner
   const char *name, *type, *by, *words;
-  bool index, joined; // joined: it is made one with others
-  bool alarm;         // something is wrong with it
-  uint32_t own;       // its number in the diagram
+  bool index, joined;  // joined: it is made one with others
+  bool alarm;          // something is wrong with it
+  uint32_t own;        // its number in the diagram
+  const GroupOf *said; // where the program says it; or NULL
 } Spot;
 
 typedef struct {
@@ -34,9 +35,10 @@ typedef struct {
   uint32_t own;                     // its number in the diagram
   const char *name, *inner, *words; // inner: its learners
   VEC(Band) band;
-  double label, under;     // the width of its label; the room that bands take
-  const Knee *path;        // out: level and upright by turns, to the right at first
-  uint32_t knees;          // out: of the path
+  double label, under; // the width of its label; the room that bands take
+  const Knee *path;    // out: level and upright by turns, to the right at first
+  uint32_t knees;      // out: of the path
+  const GroupOf *said;
   bool back;               // out: the path begins at `to`
   double label_x, label_y; // out: the middle of the label, and the height of the line below it
 } Arrow;

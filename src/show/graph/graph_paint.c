@@ -53,6 +53,7 @@ static void spot_paint(Canvas *c, const Spot *s, double x, double y) {
   double at = y + (s->height - height) / 2 + 15;
   Text small = {.face = FACE_SANS, .size = SMALL, .anchor = ANCHOR_MIDDLE, .ink = INK_TEXT};
   canvas_open(c, "", "glyph", s->words);
+  canvas_of(c, s->said);
   outline(c, s, x, y);
   if (s->alarm) alarm(c, s, x, y);
   math_text(c, middle, at,
@@ -105,6 +106,7 @@ static void arrow_tip(Canvas *c, const Arrow *w, double dx, double dy) {
 static void arrow_paint(Canvas *c, Arena *a, const Arrow *w, double dx, double dy) {
   Knee *at = NEW_ARRAY(a, Knee, w->knees + 1);
   canvas_open(c, "", "wire", w->words);
+  canvas_of(c, w->said);
   for (uint32_t i = 0; i <= w->band.n; i++) { // the line, then its bands
     Paint paint = i ? band_paint(&w->band.at[i - 1]) : line_paint(w);
     shifted(w, i ? FIRST + BAND * (i - 1) : 0, i ? TIP : !w->link, dx, dy, at);
@@ -141,6 +143,7 @@ static void label_paint(Canvas *c, const Arrow *w, double dx, double dy) {
   Ink ink = w->alarm ? INK_ALARM : w->frozen ? INK_SOFT : INK_TEXT;
   if (w->label <= 0) return;
   canvas_open(c, "", "label", w->words);
+  canvas_of(c, w->said);
   if (w->frozen) {
     canvas_open(c, "", "sign", "*");
     snowflake(c, x + FLAKE / 2.0, y - 4);

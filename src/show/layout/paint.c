@@ -153,6 +153,7 @@ static void strand_path(Canvas *c, const Layout *l, const Ends *e, uint32_t x) {
   const Strand *k = &l->s->strand.at[x];
   gap(c, l, e, x);
   canvas_open(c, k->id ? k->id : "", "wire", k->words ? k->words : k->label ? k->label : "");
+  canvas_of(c, k->of);
   if (k->line == LINE_TANDEM)
     strand_line(c, l, e, x, -1.5), strand_line(c, l, e, x, 1.5);
   else
@@ -239,6 +240,7 @@ static void frame(Canvas *c, const Layout *l, uint32_t b) {
   }
   if (!k->ink && !k->title) return; // it only holds together what is in it
   canvas_open(c, k->id ? k->id : "", "frame", k->title ? k->title : "");
+  canvas_of(c, k->of);
   path_rect(c, l->left[b], l->top[b], l->right[b] - l->left[b], l->bottom[b] - l->top[b], 0);
   canvas_paint(c, &(Paint){.fill = k->ink, .stroke = INK_SOFT, .width = 0.4});
   canvas_close(c);
@@ -314,10 +316,19 @@ static void bends(Canvas *c, const Layout *l, const Ids *bundles, double x, bool
   }
 }
 
+// What limn adds by itself, as a value that is kept, is where the program says its wire.
+static const GroupOf *glyph_group(const Sketch *s, const Placed *p) {
+  const Glyph *g = p->glyph;
+  const GroupOf *of = g->of ? g->of : s->stage.at[p->stage].of;
+  const Ids *ends = g->out.n ? &g->out : &g->in;
+  return of || !ends->n ? of : s->strand.at[ends->at[0]].of;
+}
+
 static void inset(Canvas *c, Arena *a, const Layout *l, const Placed *p) {
   const Layout *in = p->glyph->inset;
   double x = p->x - inset_width(in) / 2 - in->section.at[0].data, y = inset_shift(l, p);
   canvas_open(c, "", "inset", p->glyph->text ? p->glyph->text : "");
+  canvas_of(c, glyph_group(l->s, p));
   canvas_shift(c, x, y);
   paint(c, a, in);
   canvas_shift(c, -x, -y);
@@ -347,6 +358,7 @@ static void open_blocks(Canvas *c, const Sketch *s, uint32_t from, uint32_t to) 
   const Block *b = &s->block.at[to];
   open_blocks(c, s, from, b->parent);
   canvas_open(c, b->id ? b->id : "", "block", b->title ? b->title : "");
+  canvas_of(c, b->of);
 }
 
 // From left to right, in groups of the blocks that they belong to.
@@ -364,6 +376,7 @@ static void glyphs(Canvas *c, Arena *a, const Layout *l) {
       continue;
     }
     canvas_open(c, g->id ? g->id : "", "glyph", g->words ? g->words : t->words);
+    canvas_of(c, glyph_group(s, &l->placed.at[i]));
     glyph_paint(c, l, &l->placed.at[i]);
     canvas_close(c);
     if (!g->touch.n) continue;

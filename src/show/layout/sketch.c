@@ -39,7 +39,8 @@ uint32_t sketch_block(Sketch *s, uint32_t parent, const char *title, Ink ink) {
 }
 
 uint32_t sketch_stage(Sketch *s, uint32_t block, const char *words) {
-  vec_push(s->arena, &s->stage, (Stage){.block = block, .words = words, .origin = s->origin});
+  vec_push(s->arena, &s->stage,
+           (Stage){.block = block, .words = words, .origin = s->origin, .of = s->of});
   return s->stage.n - 1;
 }
 
@@ -51,6 +52,7 @@ uint32_t sketch_input(Sketch *s, const char *name, uint32_t n) {
 
 uint32_t sketch_make(Sketch *s, uint32_t stage, const char *name, uint32_t n) {
   uint32_t id = bundle_new(s, name, n, 0);
+  for (uint32_t i = 0; i < n; i++) strand_of(s, id, i)->of = s->wire;
   vec_push(s->arena, &s->stage.at[stage].out, id);
   return id;
 }
@@ -370,6 +372,14 @@ static Ids things(Settle *t, const Ids *uses) {
   return all;
 }
 
+// A branch of a wire is said where it is read; all of the wire where it is made.
+static void say_branch(Settle *t, uint32_t use) {
+  const Bundle *own = &t->s->bundle.at[use], *now = &t->s->bundle.at[t->of[use].stands];
+  if (t->of[own->of].total < 2 || t->of[use].stands == own->of) return;
+  for (uint32_t i = 0; i < own->n && i < now->n; i++)
+    t->s->strand.at[now->first + i].of = t->s->strand.at[own->first + i].of;
+}
+
 // All that is used is brought side by side first and then copied: what crosses once is there for
 // later uses too. The copy of the first one that stays is left above the others.
 static Ids take_all(Settle *t, const Ids *uses, uint32_t block) {
@@ -381,6 +391,7 @@ static Ids take_all(Settle *t, const Ids *uses, uint32_t block) {
   for (uint32_t i = 0; i < uses->n; i++) vec_push(t->arena, &wanted, t->of[uses->at[i]].stands);
   gather(t, &wanted, block);
   for (uint32_t i = 0; i < uses->n; i++) t->of[uses->at[i]].stands = wanted.at[i];
+  for (uint32_t i = 0; i < uses->n; i++) say_branch(t, uses->at[i]);
   return wanted;
 }
 

@@ -30,6 +30,7 @@ typedef struct {
   Ink ink;                // 0: that of lines
   bool pair;              // windows move along it and the one below it
   const char *id, *words; // of the wire it belongs to, and what a reader is told
+  const GroupOf *of;      // where the program says it; or NULL
 } Strand;
 
 typedef struct {
@@ -89,6 +90,7 @@ typedef struct {
   Id unknown;                       // GLYPH_GHOST: the box of the diagram
   const char *turned; // GLYPH_WISE: a text with the names of what is taken, if text has none and
                       // that stands in another order than text says
+  const GroupOf *of;  // NULL: that of its stage
 } Glyph;
 
 typedef enum {
@@ -118,6 +120,7 @@ typedef struct {
   bool free;       // it does not matter in which order it takes what it takes
   const char *words;
   Id origin; // where the program says it; 0: nowhere
+  const GroupOf *of;
 } Stage;
 
 typedef struct {
@@ -128,6 +131,7 @@ typedef struct {
   const char *from;   // and the first one, "l=1"; or NULL
   bool before, after; // it began in an earlier row, goes on in a later one
   const char *id;
+  const GroupOf *of; // or NULL
 } Block;
 
 typedef struct { // of the legend
@@ -144,6 +148,8 @@ typedef struct {
   Ids in, out;            // bundles; before settling, `out` are uses
   VEC(Row) row;           // sizes that differ from turn to turn
   Id origin;              // of the stages that are being added
+  const GroupOf *of;      // as well
+  const GroupOf *wire;    // and of what they make
   bool strings;           // a strand is a whole tensor: nothing needs to be divided
   VEC(const char *) ends; // names of what comes out; may be empty
   bool apart;             // no glyph stands above another

@@ -27,13 +27,34 @@ typedef struct {
   Arena *arena;
   const System *s;
   Panel *p;
-  uint32_t levels;  // that are still opened, with this one
-  uint32_t part;    // the unit of the first part
-  uint32_t *source; // [part + 1] where its sources begin in `cable`
-  uint32_t *cable;  // [source] its cable + 1
-  uint32_t said;    // the unit of the first line
-  uint32_t *held;   // [own, learner] the unit of the state + 1; 0: it has none
+  uint32_t levels;      // that are still opened, with this one
+  uint32_t part;        // the unit of the first part
+  uint32_t *source;     // [part + 1] where its sources begin in `cable`
+  uint32_t *cable;      // [source] its cable + 1
+  uint32_t said;        // the unit of the first line
+  uint32_t *held;       // [own, learner] the unit of the state + 1; 0: it has none
+  const SaidAt *around; // the part that it is; NULL: it is the whole
 } PanelBuilder;
+
+static GroupOf *said_at(const PanelBuilder *b, Span at) {
+  GroupOf *of = NEW(b->arena, GroupOf);
+  SaidAt *p = NEW(b->arena, SaidAt);
+  *p = (SaidAt){at, b->around};
+  if (at.file) of->place = p;
+  return of;
+}
+
+static const GroupOf *said_node(const PanelBuilder *b, const Syntax *n) {
+  return n ? said_at(b, n->span) : NULL;
+}
+
+static const GroupOf *said_wire(const PanelBuilder *b, Span at, Name name, const Type *t) {
+  GroupOf *of = said_at(b, at);
+  const char *text = name_text(b->w->names, name);
+  if (!strchr(text, ' ')) of->wire = text; // "born x" is no name
+  if (t->base != BASE_NONE) of->type = type_text(b->w, t);
+  return of;
+}
 
 static const char *cut(const PanelBuilder *b, Face face, double size, const char *text) {
   return text_cut(b->arena, face, size, text, LONGEST);
@@ -73,6 +94,7 @@ static Pin pin_of(const PanelBuilder *b, const System *s, const Port *p, bool ou
   return (Pin){.name = cut(b, FACE_ITALIC, PORT_SIZE, name_text(b->w->names, p->name)),
                .type = shown_type(b, &p->type, outer),
                .words = port_words(b, s, p),
+               .said = said_wire(b, p->span, p->name, &p->type),
                .ring = is_partly_open(s, p)};
 }
 
@@ -94,6 +116,8 @@ static void tie(PanelBuilder *b, uint32_t cable, uint32_t unit, uint32_t pin, bo
 
 static uint32_t cable_from(PanelBuilder *b, uint32_t unit, uint32_t pin, const char *words) {
   uint32_t cable = cable_new(b, words);
+  const Unit *u = &b->p->unit.at[unit];
+  b->p->cable.at[cable].said = u->out.at[pin].said ? u->out.at[pin].said : u->said;
   tie(b, cable, unit, pin, true);
   return cable;
 }
@@ -200,7 +224,7 @@ static uint32_t plate_cable(PanelBuilder *b, const WireRoute *r, uint32_t owner)
   const char *text = r->value ? node_text(b->w, b->arena, b->s, r->value) : "…";
   text = padded(b, text, r);
   if (r->zero) text = arena_format(b->arena, "0 = %s", text);
-  Unit u = {.kind = UNIT_PLATE, .owner = owner + 1, .words = text};
+  Unit u = {.kind = UNIT_PLATE, .owner = owner + 1, .words = text, .said = said_node(b, r->value)};
   plate_text(b, &u);
   Ids from = value_cables(b, r);
   uint32_t cable = cable_through(b, u, &from, text);
@@ -226,14 +250,25 @@ static uint32_t label_cable(PanelBuilder *b, uint32_t cable, const char *text,
   Unit u = {.kind = UNIT_GUARD, .owner = owner + 1, .dashed = guard != NULL, .words = text};
   Ids from = guard ? asked_cables(b, guard) : (Ids){0};
   uint32_t asked = from.n;
+  u.said = guard ? said_node(b, guard->guard) : b->p->cable.at[cable].said;
   u.text = text_cut(b->arena, FACE_SANS, PORT_SIZE, text, LONG_FORMULA);
   vec_push(b->arena, &from, cable);
   uint32_t out = cable_through(b, u, &from, text);
   Pins *in = &b->p->unit.at[b->p->unit.n - 1].in;
   for (uint32_t i = guard ? guard->asked.n : 0; i < asked; i++) in->at[i].weak = true;
   b->p->cable.at[out].dashed = u.dashed;
+  b->p->cable.at[out].said = b->p->cable.at[cable].said;
   b->p->cable.at[out].label = b->p->cable.at[cable].label;
   return out;
+}
+
+// A wire is said where a route first has it: there it can be changed.
+static void say_wire(PanelBuilder *b, uint32_t cable, const Syntax *value) {
+  Cable *k = &b->p->cable.at[cable];
+  GroupOf *of = said_at(b, value->span);
+  if (k->said) of->wire = k->said->wire, of->type = k->said->type;
+  if (!k->routed) k->said = of;
+  k->routed = true;
 }
 
 static uint32_t route_cable(PanelBuilder *b, const WireRoute *r, uint32_t owner) {
@@ -241,6 +276,7 @@ static uint32_t route_cable(PanelBuilder *b, const WireRoute *r, uint32_t owner)
                    : r->from.n  ? source_cable(b, &r->from.at[0])
                    : r->lines.n ? line_cable(b, &r->lines.at[0])
                                 : state_cable(b, r->states.at[0]);
+  if (is_wire(r) && r->value) say_wire(b, cable, r->value);
   const char *index = is_wire(r) ? node_index(b->w, b->arena, b->s, r->value) : NULL,
              *to = r->at ? node_index(b->w, b->arena, b->s, r->at) : NULL;
   if (to) index = arena_format(b->arena, "%s%s→ %s", index ? index : "", index ? " " : "", to);
@@ -303,6 +339,7 @@ static void add_routes(PanelBuilder *b) {
     const PortEnd *to = &s->route.at[ids->at[0]].to;
     uint32_t unit = to->part ? b->part + to->part - 1 : inputs_of(s) + to->port;
     Unit choice = {.kind = UNIT_CHOICE, .owner = unit + 1};
+    choice.said = said_node(b, s->route.at[ids->at[0]].value);
     Ids from = {0};
     for (uint32_t i = 0; i < ids->n; i++)
       vec_push(b->arena, &from,
@@ -377,21 +414,45 @@ static uint32_t shown_outputs(const PanelBuilder *b, const Part *part) {
   return s->out.n - !is_read(b->s, (uint32_t)(part - b->s->part.at), s->out.n - 1);
 }
 
-static Panel *wiring_panel(World *, Arena *, const Part *, const System *, uint32_t depth,
-                           uint32_t levels, const bool *right);
+static Panel *wiring_panel(const PanelBuilder *outer, const Part *, const System *, uint32_t levels,
+                           const bool *right);
+
+static bool holds_part(void *at, const Syntax *n) {
+  Span *part = at;
+  bool here = n->kind == N_PART && n->span.file == part->file && n->span.at <= part->at &&
+              n->span.at + n->span.n >= part->at + part->n;
+  if (here) *part = n->span;
+  return here;
+}
+
+// The whole line that says it.
+static Span part_span(const PanelBuilder *b, const Part *part) {
+  Span span = part->span;
+  Nodes lines = system_statements(b->s);
+  uint32_t first = 0, end = lines.n; // they are in the order of the text
+  while (first + 1 < end) {
+    uint32_t middle = (first + end) / 2;
+    *(lines.at[middle]->span.at <= span.at ? &first : &end) = middle;
+  }
+  if (first < lines.n) syntax_any(lines.at[first], holds_part, &span);
+  return span;
+}
 
 // right: [port] for shared variables, on which side each is
 static void add_part(PanelBuilder *b, const Part *part, const bool *right) {
   const System *s = part->of;
   Unit u = {.kind = UNIT_BOX, .name = part_name(b, part), .unnamed = s->shares};
+  GroupOf *said = said_at(b, part->span.file ? part_span(b, part) : s->span);
+  said->box = name_text(b->w->names, s->name);
+  u.said = said;
   u.of = title_cut(b, s);
   u.count = count_of(b, part);
   u.state = has_state(s);
   for (uint32_t i = 0; i < s->mode.n; i++) vec_push(b->arena, &u.mode, name_cut(b, s->mode.at[i]));
   if (b->levels > 1 && s->wiring) {
     u.kind = UNIT_PANEL;
-    u.inner = wiring_panel(b->w, b->arena, part, s, b->p->depth + 1, b->levels - 1, right);
-    u.inner->count = u.count;
+    u.inner = wiring_panel(b, part, s, b->levels - 1, right);
+    u.inner->count = u.count, u.inner->said = said;
   } else if (shows_lines(b)) {
     add_lines(b, s, &u);
   }
@@ -419,8 +480,9 @@ static void add_ports(PanelBuilder *b, const bool *right) {
 }
 
 // A cable at the left of each junction and one at its right
-static uint32_t shared_cable(PanelBuilder *b, const char *words) {
+static uint32_t shared_cable(PanelBuilder *b, const Unit *u, const char *words) {
   uint32_t cable = cable_new(b, words);
+  b->p->cable.at[cable].said = u->said;
   b->p->cable.at[cable].shared = true;
   b->p->cable.at[cable].ink = INK_SERIES1;
   return cable;
@@ -434,7 +496,7 @@ static void tie_shared(PanelBuilder *b, uint32_t junction, uint32_t unit, uint32
   if (!*own) {
     vec_push(b->arena, side, (Pin){0});
     *own = side->n;
-    tie(b, shared_cable(b, u->words), junction, *own - 1, !right);
+    tie(b, shared_cable(b, u, u->words), junction, *own - 1, !right);
   }
   tie(b, side->at[*own - 1].cable - 1, unit, pin, right);
 }
@@ -444,11 +506,12 @@ static void tie_place(PanelBuilder *b, uint32_t junction, uint32_t unit, uint32_
                       const char *place) {
   const char *words = arena_format(b->arena, "%s%s", b->p->unit.at[junction].words, place);
   Unit u = {.kind = UNIT_GUARD, .words = words, .ink = INK_SERIES1, .behind = right};
+  u.said = b->p->unit.at[junction].said;
   if (!right) u.owner = unit + 1;
   u.text = text_cut(b->arena, FACE_SANS, PORT_SIZE, place, LONGEST);
   vec_push(b->arena, &u.in, (Pin){0});
   vec_push(b->arena, &u.out, (Pin){0});
-  uint32_t label = unit_add(b, u), cable = shared_cable(b, words);
+  uint32_t label = unit_add(b, u), cable = shared_cable(b, &b->p->unit.at[junction], words);
   tie_shared(b, junction, label, 0, right);
   tie(b, cable, label, 0, !right);
   tie(b, cable, unit, pin, right);
@@ -483,6 +546,7 @@ static void add_junctions(PanelBuilder *b, const Sides *sides) {
   for (uint32_t j = 0; j < s->junction.n; j++) {
     const Junction *k = &s->junction.at[j];
     Unit u = {.kind = UNIT_SHARED, .name = name_cut(b, k->name)};
+    u.said = k->member.n ? said_node(b, k->member.at[0].at) : NULL;
     u.words = arena_format(b->arena, "shared variable %.80s", u.name);
     uint32_t held = state_unit(b, k->name), unit = held ? held - 1 : unit_add(b, u);
     for (uint32_t i = 0; i < k->member.n; i++) tie_member(b, sides, &k->member.at[i], unit);
@@ -542,6 +606,7 @@ static void add_states(PanelBuilder *b) {
     if (i + 1 == s->modes.to.port && add_modes(b)) continue;
     Unit u = {.kind = UNIT_STATE, .name = name_cut(b, o->name), .learns = o->learns};
     u.text = shown_type(b, &o->type, true);
+    u.said = said_wire(b, o->span, o->name, &o->type);
     const char *more = state_text(b->w, b->arena, s, o->name, shows_lines(b));
     if (more && u.text) more = arena_format(b->arena, "%s %s", u.text, more);
     if (more) u.text = text_cut(b->arena, FACE_SANS, TYPE_SIZE, more, LONGEST_LINE);
@@ -568,6 +633,7 @@ static void add_said(PanelBuilder *b) {
   for (uint32_t i = 0; i < b->s->said.n; i++) {
     const WireLine *l = &b->s->said.at[i];
     Unit u = {.kind = UNIT_PLATE, .words = said_text(b, l), .state = l->late};
+    u.said = said_node(b, l->node);
     plate_text(b, &u);
     for (uint32_t k = 0; k < l->name.n; k++) vec_push(b->arena, &u.out, (Pin){0});
     unit_add(b, u);
@@ -618,10 +684,13 @@ void panel_finish(Arena *a, Panel *p) {
   panel_lay(a, p);
 }
 
-static Panel *wiring_panel(World *w, Arena *a, const Part *part, const System *s, uint32_t depth,
+// outer: what it is a part of; the whole is no part of it
+static Panel *wiring_panel(const PanelBuilder *outer, const Part *part, const System *s,
                            uint32_t levels, const bool *right) {
-  PanelBuilder b = {.w = w, .arena = a, .s = s, .levels = levels, .p = NEW(a, Panel)};
-  b.p->depth = depth;
+  Arena *a = outer->arena;
+  PanelBuilder b = {.w = outer->w, .arena = a, .s = s, .levels = levels, .p = NEW(a, Panel)};
+  b.p->depth = outer->p ? outer->p->depth + 1 : 0;
+  if (part) b.around = said_at(outer, part->span)->place;
   b.p->shares = s->shares;
   b.p->of = title_cut(&b, s);
   b.p->name = part && part->name != s->name && !s->shares ? part_name(&b, part) : "";
@@ -699,7 +768,7 @@ Canvas *wiring_draw(World *w, Arena *a, const System *s, const WiringOptions *ho
   Panel *graph = !s->wiring ? modes_panel(w, a, s, &modes) : NULL;
   bool opened = s->wiring || s->learner.n; // a machine whose learners learn, by its lines
   Panel *p = graph    ? graph
-             : opened ? wiring_panel(w, a, NULL, s, 0, levels, NULL)
+             : opened ? wiring_panel(&(PanelBuilder){.w = w, .arena = a}, NULL, s, levels, NULL)
                       : machine_panel(w, a, s);
   double width = how && how->width != 0 ? how->width : WIDE;
   if (width > 0) panel_rows(a, p, width - panel_outside(p));

@@ -1,6 +1,7 @@
 // A machine with modes as a graph: a box for each mode with its lines, an arrow for each jump with its
 // condition, a dot that leads to the mode in which it starts. A mode with modes in it is a panel;
 // jumps out of it and into it go through its edge. What holds in all modes stands in a box of its own.
+#include "show/circuit/circuit.h"
 #include "show/wiring/wiring_own.h"
 
 typedef struct {
@@ -15,6 +16,7 @@ typedef struct {
 typedef struct {
   uint32_t from, to; // modes
   const char *text;
+  const GroupOf *said;
 } ModeJump;
 
 typedef struct {
@@ -71,7 +73,8 @@ static void find_jumps(ModeGraph *g, bool back) {
       uint32_t to = n->kind == N_JUMP ? mode_meant(g, m, n->name) : 0;
       if (to && (to <= m) == back)
         vec_push(g->arena, &g->jump,
-                 ((ModeJump){m, to, node_text(g->w, g->arena, g->s, jump_cond(n))}));
+                 ((ModeJump){m, to, node_text(g->w, g->arena, g->s, jump_cond(n)),
+                             group_at(g->arena, n->span, NULL)}));
     }
 }
 
@@ -155,10 +158,11 @@ static void add_mode(ModeGraph *g, Panel *p, uint32_t mode) {
   u.name = name_text(g->w->names, m->node->name);
   u.of = text_cut(g->arena, FACE_SANS, KIND_SIZE, u.name, 150);
   u.unnamed = true;
+  u.said = group_at(g->arena, m->node->span, u.name);
   u.words = mode_words(g, mode);
   add_pins(g, mode, &u.in, &u.out);
   if (m->holds)
-    u.inner = mode_panel(g, mode, p->depth + 1);
+    u.inner = mode_panel(g, mode, p->depth + 1), u.inner->said = u.said;
   else
     add_lines(g, mode, &u);
   g->mode.at[mode].unit = add_unit(g, p, u);
@@ -230,6 +234,7 @@ static uint32_t label_jump(const ModeGraph *g, Panel *p, const ModeJump *j, uint
   uint32_t to = add_cable(g, p, j->text, j->to);
   Unit label = {.kind = UNIT_GUARD, .owner = target + 1, .words = j->text};
   label.text = text_cut(g->arena, FACE_SANS, PORT_SIZE, j->text, 260);
+  label.said = p->cable.at[to].said = j->said;
   vec_push(g->arena, &label.in, (Pin){0});
   vec_push(g->arena, &label.out, (Pin){0});
   uint32_t unit = add_unit(g, p, label);
@@ -244,6 +249,7 @@ static void add_jump(const ModeGraph *g, const ModePanel *p, uint32_t jump) {
   uint32_t unit, pin;
   if (!jump_begins(g, p, jump, &unit, &pin)) return;
   uint32_t cable = add_cable(g, p->p, j->text, j->to);
+  p->p->cable.at[cable].said = j->said;
   panel_tie(p->p, cable, unit, pin, true);
   bool here = j->to != p->mode && within(g, j->to, p->mode);
   if (!here) {
@@ -259,6 +265,7 @@ static void add_start(const ModeGraph *g, Panel *p, uint32_t mode) {
   Unit u = {.kind = UNIT_START, .words = "it starts here"};
   vec_push(g->arena, &u.out, (Pin){0});
   uint32_t dot = add_unit(g, p, u), cable = add_cable(g, p, u.words, mode);
+  p->cable.at[cable].said = group_at(g->arena, g->mode.at[mode].node->span, NULL);
   panel_tie(p, cable, dot, 0, true);
   panel_tie(p, cable, g->mode.at[mode].unit, 0, false);
 }
@@ -278,6 +285,7 @@ static void add_ports(const ModeGraph *g, Panel *p) {
     const char *name = name_text(g->w->names, port->name);
     if (right && !strcmp(name, "mode")) continue; // the picture is of nothing else
     Pin pin = {.name = text_cut(g->arena, FACE_ITALIC, PORT_SIZE, name, 150), .words = name};
+    pin.said = group_at(g->arena, port->span, NULL);
     if (port->type.rank)
       pin.type = text_cut(g->arena, FACE_SANS, TYPE_SIZE, type_text(g->w, &port->type), 150);
     add_edge(g, p, right, pin);

@@ -47,10 +47,11 @@ typedef struct {
   uint32_t cable; // + 1; 0: nothing is there
   double y;       // from the top of the unit
   const char *name, *type, *words;
-  bool ring;    // it is open in some modes only
-  bool weak;    // what it says about layers gives way to all else
-  bool goes_on; // of a mode: the arrow does, to a mode in it
-  Ink ink;      // of what sticks out there; 0: the default
+  bool ring;           // it is open in some modes only
+  bool weak;           // what it says about layers gives way to all else
+  bool goes_on;        // of a mode: the arrow does, to a mode in it
+  Ink ink;             // of what sticks out there; 0: the default
+  const GroupOf *said; // where the program says it, as of units, cables and panels; or NULL
 } Pin;
 typedef VEC(Pin) Pins;
 
@@ -75,6 +76,7 @@ typedef struct {
   uint32_t shared[2]; // pins of its lines without direction, at the left and at the right, + 1
   Ink ink;            // 0: the default
   Panel *inner;       // UNIT_PANEL
+  const GroupOf *said;
   uint32_t owner; // a plate, a guard or a choice: the unit that gets its value; otherwise itself
   double width, height; // in
   double x, y;          // out: the left upper corner in the panel,
@@ -88,6 +90,8 @@ typedef struct {
   Ink ink;           // 0: the default
   const char *label; // what it is called where it is cut; NULL: it has no name
   const char *words;
+  const GroupOf *said;
+  bool routed;  // it is said where a route has it
   CableWay way; // out
 } Cable;
 
@@ -98,6 +102,7 @@ struct Panel {
   bool graph;  // of modes: its ports are wired to nothing
   uint32_t depth;
   Ink ink, edge; // 0: the default
+  const GroupOf *said;
   VEC(Unit) unit;
   VEC(Cable) cable;
   double title;         // its width

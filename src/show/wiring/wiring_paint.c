@@ -192,6 +192,7 @@ static void cable_paint(Canvas *c, const Cable *k, double x, double y) {
   Paint paint = wire_paint(k->ink, k->dashed);
   if (k->shared) paint.width = SHARED_LINE;
   canvas_open(c, "", "wire", k->words ? k->words : "");
+  canvas_of(c, k->said);
   for (uint32_t i = 0; i < k->way.line.n; i++) {
     knees_path(c, k->way.spot.at + k->way.line.at[i].first, k->way.line.at[i].n, CORNER, x, y);
     canvas_paint(c, &paint);
@@ -206,6 +207,7 @@ static void cable_paint(Canvas *c, const Cable *k, double x, double y) {
 // -- ports ----------------------------------------------------------------------------------------
 static void port_mark(Canvas *c, const Pin *p, double x, double y) {
   canvas_open(c, "", "touch", p->words ? p->words : "");
+  canvas_of(c, p->said);
   path_circle(c, x, y, p->ring ? 3.2 : 2.1);
   canvas_paint(c, &(Paint){.fill = p->ring ? INK_PAPER : INK_LINE,
                            .stroke = p->ring ? INK_LINE : INK_NONE,
@@ -233,6 +235,7 @@ static void inner_port(Canvas *c, const Pin *p, double x, double y, bool named, 
   if (named) port_label(c, p, x + sign * 6, y + p->y - 4, right);
   if (p->cable) return;
   canvas_open(c, "", "wire", p->words ? p->words : "");
+  canvas_of(c, p->said);
   double from = right ? x - stub : x; // wires run to the right
   line_draw(c, from, y + p->y, from + stub, y + p->y, INK_LINE, 1.1);
   canvas_close(c);
@@ -301,6 +304,7 @@ static void box_paint(Canvas *c, const Unit *u, double x, double y, const char *
   if (u->dashed) paint.dash[0] = 4, paint.dash[1] = 3;
   y += lift;
   canvas_open(c, id, "glyph", u->words);
+  canvas_of(c, u->said);
   if (u->count) sheets(c, x, y, w, h, 4, paint);
   path_rect(c, x, y, w, h, 4);
   canvas_paint(c, &paint);
@@ -319,6 +323,7 @@ static void box_paint(Canvas *c, const Unit *u, double x, double y, const char *
 
 static void plate_paint(Canvas *c, const Unit *u, double x, double y) {
   canvas_open(c, "", "glyph", u->words);
+  canvas_of(c, u->said);
   path_rect(c, x, y, u->width, u->height, 0);
   canvas_paint(c, &(Paint){.fill = INK_KEPT, .stroke = INK_LINE, .width = 0.8});
   if (u->state) line_draw(c, x + 3.5, y + 1, x + 3.5, y + u->height - 1, INK_LINE, 1.1);
@@ -336,6 +341,7 @@ static void guard_paint(Canvas *c, const Unit *u, double x, double y) {
   if (u->ink) paint.width = SHARED_LINE;
   double at = y + u->out.at[0].y;
   canvas_open(c, "", "wire", u->words ? u->words : u->text);
+  canvas_of(c, u->said);
   path_move(c, x, at), path_line(c, x + u->width, at);
   canvas_paint(c, &paint);
   canvas_close(c);
@@ -346,6 +352,7 @@ static void guard_paint(Canvas *c, const Unit *u, double x, double y) {
   }
   double low = at - 3.5, top = y + 0.5; // what the label refers to leads into it
   canvas_open(c, "", "glyph", u->words ? u->words : u->text);
+  canvas_of(c, u->said);
   path_rect(c, x, top, u->width, low - top, 5);
   canvas_paint(c, &(Paint){.fill = INK_PAPER, .stroke = INK_SOFT, .width = 0.8});
   canvas_text(c, x + u->width / 2, (low + top) / 2 + 3.5, &how, u->text);
@@ -361,6 +368,7 @@ static void end_paint(Canvas *c, const Panel *p, const Unit *u, double x, double
   double at = y + pin->y, from = leaves ? x : x + FREE, to = x + u->width - (leaves ? FREE : 0);
   Ink ink = pin->cable ? p->cable.at[pin->cable - 1].ink : INK_NONE;
   canvas_open(c, "", "wire", u->words);
+  canvas_of(c, pin->cable ? p->cable.at[pin->cable - 1].said : NULL);
   line_draw(c, from, at, to, at, ink ? ink : INK_LINE, 1.1);
   canvas_close(c);
   if (leaves) small_head(c, to, at, 1, 0, ink);
@@ -371,6 +379,7 @@ static void end_paint(Canvas *c, const Panel *p, const Unit *u, double x, double
 // The sign of a switch in drawings of circuits: narrower where one wire leaves.
 static void choice_paint(Canvas *c, const Unit *u, double x, double y) {
   canvas_open(c, "", "glyph", u->words ? u->words : "one of these");
+  canvas_of(c, u->said);
   double r = x + u->width, low = y + u->height;
   shape_draw(c, (Knee[]){{x, y}, {r, y + 5}, {r, low - 5}, {x, low}}, 4,
              &(Paint){.fill = INK_PAPER, .stroke = INK_LINE, .width = 1.1});
@@ -380,6 +389,7 @@ static void choice_paint(Canvas *c, const Unit *u, double x, double y) {
 static void shared_paint(Canvas *c, const Unit *u, double x, double y) {
   double middle = x + floor(u->width / 2);
   canvas_open(c, "", "dot", u->words);
+  canvas_of(c, u->said);
   path_circle(c, middle, y + 22, 4.6);
   canvas_paint(c, &(Paint){.fill = u->ink ? u->ink : INK_SERIES1});
   canvas_close(c);
@@ -417,6 +427,7 @@ static void state_paint(Canvas *c, const Unit *u, double x, double y) {
   double at = x + 7, line = y + u->height / 2 + 4;
   Face face = state_face(u);
   canvas_open(c, "", "glyph", u->words);
+  canvas_of(c, u->said);
   path_rect(c, x, y, u->width, u->height, 3);
   canvas_paint(c, &(Paint){.fill = INK_LEARNED, .stroke = INK_SERIES3, .width = 1.1});
   if (u->learns) learning_mark(c, at + 4, y + u->height / 2), at += TURN;
@@ -482,6 +493,7 @@ void panel_title(Panel *p) { p->title = title_paint(NULL, p, 0, 0); }
 void panel_paint(Canvas *c, Arena *a, const Panel *p, double x, double y, const char *path) {
   if (!p->bare) {
     canvas_open(c, path, "frame", p->words);
+    canvas_of(c, p->said);
     if (p->count) sheets_behind(c, p, x, y);
     path_rect(c, x, y, p->width, p->height, 8);
     canvas_paint(c, &(Paint){.fill = p->ink ? p->ink : panel_fill(p->depth),
@@ -519,6 +531,7 @@ void panel_stubs(Canvas *c, const Panel *p, double x, double y) {
     const Pin *pin = only_pin(u);
     double at = y + u->y + pin->y, from = in ? x - STUB : x + p->width;
     canvas_open(c, "", "wire", pin->words ? pin->words : "");
+    canvas_of(c, pin->said);
     Ink ink = p->shares ? INK_SERIES1 : pin->ink ? pin->ink : INK_LINE;
     line_draw(c, from, at, from + STUB, at, ink, p->shares ? SHARED_LINE : 1.1);
     canvas_close(c);

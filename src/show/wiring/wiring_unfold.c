@@ -9,6 +9,7 @@
 //
 // A part with several managers is opened inside of the first; the others hold it closed, with a
 // dashed outline. A part has the same colours in both pictures.
+#include "show/circuit/circuit.h"
 #include "show/layout/sketch.h"
 #include "show/wiring/wiring_own.h"
 
@@ -23,11 +24,13 @@ typedef struct { // a part, or one of an array
   Ids source, input, peer; // neurons that it hears from, inputs, peers that it hears from
   const char *out;         // the output that shows its value; NULL: none does
   bool opened;
+  const GroupOf *said; // where the program says it
 } Neuron;
 
 typedef struct {
   const char *name;
   bool heard; // otherwise it is left out
+  const GroupOf *said;
 } Input;
 
 typedef struct {
@@ -116,6 +119,7 @@ static void add_neurons(UnfoldNet *n) {
     for (uint32_t i = 0; i < part->axes; i++) n->count[p] *= count_of(n, part->axis[i].size);
     for (uint32_t i = 0; i < n->count[p]; i++) {
       Neuron u = {.name = numbered(n, name_text(n->w->names, name), i, n->count[p])};
+      u.said = group_at(n->arena, part->span, name_text(n->w->names, part->of->name));
       vec_push(n->arena, &n->neuron, u);
     }
   }
@@ -131,7 +135,9 @@ static void add_inputs(UnfoldNet *n) {
     n->input_count[p] = port->type.rank == 1 ? count_of(n, port->type.axis[0].size) : 1;
     for (uint32_t i = 0; i < n->input_count[p]; i++) {
       const char *name = name_text(n->w->names, port->name);
-      vec_push(n->arena, &n->input, (Input){.name = numbered(n, name, i, n->input_count[p])});
+      Input u = {.name = numbered(n, name, i, n->input_count[p])};
+      u.said = group_at(n->arena, port->span, NULL);
+      vec_push(n->arena, &n->input, u);
     }
   }
 }
@@ -278,6 +284,7 @@ static void add_neuron(UnfoldNet *n, Panel *p, const Ids *siblings, uint32_t id)
   Neuron *v = &n->neuron.at[id];
   Talk talk = talk_of(n, siblings, id);
   Unit u = {.kind = UNIT_BOX, .of = v->name, .words = v->name, .ink = fill_of(id)};
+  u.said = v->said;
   if (v->opened) {
     u.dashed = true;
     u.words = arena_format(n->arena, "%s, which is opened elsewhere", v->name);
@@ -285,7 +292,7 @@ static void add_neuron(UnfoldNet *n, Panel *p, const Ids *siblings, uint32_t id)
     v->opened = true;
     u.kind = UNIT_PANEL;
     u.inner = managed_panel(n, v->name, &v->source, &v->input, talk, p->depth + 1);
-    u.inner->ink = fill_of(id), u.inner->edge = edge_of(id);
+    u.inner->ink = fill_of(id), u.inner->edge = edge_of(id), u.inner->said = v->said;
   }
   add_box(n, p, u, talk);
 }
@@ -298,7 +305,9 @@ static Panel *managed_panel(UnfoldNet *n, const char *name, const Ids *neurons, 
   for (uint32_t i = 0; i < neurons->n; i++) add_neuron(n, p, neurons, neurons->at[i]);
   for (uint32_t i = 0; i < inputs->n; i++) {
     const char *own = n->input.at[inputs->at[i]].name;
-    add_box(n, p, (Unit){.of = own, .words = own, .ink = INK_PAPER}, (Talk){0});
+    Unit input = {.of = own, .words = own, .ink = INK_PAPER};
+    input.said = n->input.at[inputs->at[i]].said;
+    add_box(n, p, input, (Talk){0});
   }
   uint32_t units = p->unit.n;
   add_peers(n, p, neurons);
@@ -406,6 +415,7 @@ static void peer_line(Canvas *c, const UnfoldNet *n, uint32_t from, uint32_t to,
 static void neuron_paint(Canvas *c, const Neuron *u, uint32_t id, Knee at) {
   double half = half_width(u);
   canvas_open(c, u->name, "glyph", u->name);
+  canvas_of(c, u->said);
   path_rect(c, at.x - half, at.y - RADIUS, 2 * half, 2 * RADIUS, RADIUS);
   canvas_paint(c, &(Paint){.fill = fill_of(id), .stroke = edge_of(id), .width = 1.6});
   canvas_text(c, at.x, at.y + 4,
@@ -415,6 +425,7 @@ static void neuron_paint(Canvas *c, const Neuron *u, uint32_t id, Knee at) {
 
 static void input_paint(Canvas *c, const UnfoldNet *n, const Input *in, Knee at) {
   canvas_open(c, in->name, "glyph", in->name);
+  canvas_of(c, in->said);
   path_circle(c, at.x, at.y, 4.5);
   canvas_paint(c, &(Paint){.fill = INK_PAPER, .stroke = INK_LINE, .width = 1.1});
   canvas_close(c);

@@ -22,6 +22,7 @@ typedef struct {
   struct Pool *pool; // that several engines share, one at a time; NULL: its own
   bool reference;    // by the interpreter
   bool no_compiler;  // prebuilt kernels, even if there is a compiler
+  const bool *early; // prebuilt kernels as long as this holds, compiled ones from then on; or NULL
   bool profile;      // engine_plan shows how long each kernel took
   bool unfused;      // one kernel for each box: slow, for tests
   const char *cc;    // the compiler; NULL: $LIMN_CC, cc, gcc, clang

@@ -1,0 +1,174 @@
+// The kinds of gestures by name. An edit comes in as JSON; out comes {"edits", "select", "note"}, or
+// {"refused", "range"} with the sentence that says why not and the place that it is about. The text that
+// comes out of it is kept with the question: whoever asks has it looked at before it is offered.
+#include "edit/gesture.h"
+
+static const struct {
+  const char *kind;
+  bool (*take)(Gesture *);
+} kinds[] = {{"insert", gesture_insert},   {"remove", gesture_remove}, {"replace", gesture_replace},
+             {"connect", gesture_connect}, {"copy", gesture_copy},     {"swap", gesture_swap},
+             {"name", gesture_name_wire},  {"goal", gesture_goal},     {"learner", gesture_learner},
+             {"given", gesture_given},     {"box", gesture_box},       {"glue", gesture_glue},
+             {"number", gesture_number},   {"train", gesture_train}};
+
+// -- what a gesture is made of --------------------------------------------------------------------
+bool refuse_gesture(Gesture *g, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  Buf b = buf_new(g->arena);
+  buf_vprintf(&b, format, args);
+  va_end(args);
+  if (!g->refused) g->refused = b.at;
+  return false;
+}
+
+void change(Gesture *g, uint32_t at, uint32_t n, const char *text) {
+  TextChange c = {at, n, text};
+  vec_push(g->arena, &g->change, c);
+}
+
+void select_text(Gesture *g, const char *part) {
+  const TextChange *c = &g->change.at[g->change.n - 1];
+  const char *at = strstr(c->text, part);
+  g->selects = at != NULL;
+  g->select = g->change.n - 1;
+  g->skip = at ? (uint32_t)(at - c->text) : 0;
+  g->length = (uint32_t)strlen(part);
+}
+
+const char *gesture_text(Gesture *g, const char *key) {
+  const Json *j = json_get(g->edit, key);
+  return j && j->kind == JSON_TEXT && strlen(j->text) == j->n && j->n ? j->text : NULL;
+}
+
+const char *gesture_wants(Gesture *g, const char *key) {
+  const char *text = gesture_text(g, key);
+  if (!text) refuse_gesture(g, "an edit of this kind wants `%s`", key);
+  if (text && strchr(text, '\n')) refuse_gesture(g, "`%s` is one line of text", key);
+  return g->refused ? NULL : text;
+}
+
+const char *gesture_name(Gesture *g, const char *key) {
+  const char *name = gesture_wants(g, key);
+  if (name && !is_new_name(g->arena, name))
+    refuse_gesture(g,
+                   "`%s` cannot be a name: one has letters, digits and `_`, and is no word of "
+                   "the language",
+                   name);
+  return g->refused ? NULL : name;
+}
+
+const char *said_text(const Gesture *g, Span s) {
+  return arena_text(g->arena, g->text + s.at, s.n);
+}
+
+const char *name_of_node(const Gesture *g, const Syntax *n) { return name_text(g->names, n->name); }
+
+// -- the text that comes out ----------------------------------------------------------------------
+static int by_place(const void *a, const void *b) {
+  const TextChange *x = a, *y = b;
+  return x->at < y->at ? -1 : x->at > y->at;
+}
+
+// Changes by their places; those of one place stay in the order in which they were made.
+static void sort_changes(Gesture *g) {
+  for (uint32_t i = 1; i < g->change.n; i++)
+    for (uint32_t k = i; k && by_place(&g->change.at[k - 1], &g->change.at[k]) > 0; k--) {
+      TextChange c = g->change.at[k];
+      g->change.at[k] = g->change.at[k - 1], g->change.at[k - 1] = c;
+      if (g->select == k)
+        g->select = k - 1;
+      else if (g->select == k - 1)
+        g->select = k;
+    }
+}
+
+static const char *changed_text(Gesture *g, size_t *n, uint32_t *selected) {
+  Buf b = buf_new(g->arena);
+  uint32_t done = 0;
+  for (uint32_t i = 0; i < g->change.n; i++) {
+    const TextChange *c = &g->change.at[i];
+    buf_add(&b, g->text + done, c->at - done);
+    if (i == g->select) *selected = (uint32_t)b.n + g->skip;
+    buf_text(&b, c->text);
+    done = c->at + c->n;
+  }
+  buf_add(&b, g->text + done, g->n - done);
+  *n = b.n;
+  return b.n ? b.at : "";
+}
+
+static bool changes_are_apart(const Gesture *g) {
+  for (uint32_t i = 1; i < g->change.n; i++)
+    if (g->change.at[i - 1].at + g->change.at[i - 1].n > g->change.at[i].at) return false;
+  return true;
+}
+
+// -- the answer -----------------------------------------------------------------------------------
+static void put_refusal(const EditAsk *q, JsonOut *j, const char *why, Span where) {
+  json_object(j, NULL);
+  json_text(j, "refused", why);
+  if (where.file) json_range_of(q, j, "range", where.at, where.n);
+  json_end(j);
+}
+
+static void put_answer(Gesture *g, JsonOut *j) {
+  uint32_t selected = 0;
+  size_t n;
+  const char *text = changed_text(g, &n, &selected);
+  if (!g->selects) g->length = (uint32_t)strlen(g->change.at[g->select].text);
+  json_object(j, NULL);
+  json_list(j, "edits");
+  for (uint32_t i = 0; i < g->change.n; i++)
+    json_edit(g->q, j, g->change.at[i].at, g->change.at[i].n, g->change.at[i].text);
+  json_end(j);
+  json_range_in(g->q, j, "select", text, n, (Span){0, selected, g->length});
+  json_text_or_null(j, "note", g->note);
+  json_end(j);
+  g->q->made = text, g->q->made_n = n, g->q->made_at = g->where;
+}
+
+static bool take(Gesture *g) {
+  const char *kind = gesture_wants(g, "kind");
+  uint32_t i = 0;
+  while (kind && i < COUNT(kinds) && strcmp(kinds[i].kind, kind) != 0) i++;
+  if (!kind) return false;
+  if (i == COUNT(kinds)) return refuse_gesture(g, "there is no edit of the kind `%s`", kind);
+  if (!kinds[i].take(g) || g->refused) return false;
+  if (!g->change.n) return refuse_gesture(g, "that is so already");
+  sort_changes(g);
+  return changes_are_apart(g) || refuse_gesture(g, "one of them is inside of the other");
+}
+
+Gesture gesture_read(EditAsk *q) {
+  Gesture g = {.q = q, .arena = q->arena, .text = q->now->text, .n = q->now->n};
+  Sources *sources = sources_new(g.arena);
+  Front front = {g.arena, names_new(g.arena), diags_new(g.arena, sources), sources};
+  g.names = front.names;
+  g.tree = parse(&front, source_add(sources, "", g.text, g.n));
+  return g;
+}
+
+bool answer_gesture(EditAsk *q, JsonOut *j) {
+  const char *error = NULL, *text = q->text ? q->text : "";
+  Gesture g = gesture_read(q);
+  g.edit = json_read(q->arena, text, strlen(text), &error);
+  if (!g.edit || g.edit->kind != JSON_OBJECT) {
+    q->refused = "an edit is a JSON object with a `kind`";
+    return false;
+  }
+  if (take(&g))
+    put_answer(&g, j);
+  else
+    put_refusal(q, j, g.refused, g.where);
+  return true;
+}
+
+const char *edit_refusal(EditAsk *q, const char *why) {
+  Buf b = buf_new(q->arena);
+  JsonOut j = json_out(&b);
+  j.tight = true;
+  put_refusal(q, &j, why, q->made_at);
+  return b.at;
+}

@@ -1,0 +1,220 @@
+// Wires are named, read once more, and changed for others. What has a name is read by it; another value
+// gets a line of its own before the one that it stands in, and an expression in which there are no lines
+// becomes a body in { }.
+#include "edit/gesture.h"
+
+static bool is_claim(const Syntax *statement) {
+  return statement && (statement->kind == N_GOAL || statement->kind == N_MEASURE ||
+                       statement->kind == N_SHOW || statement->kind == N_CHECK);
+}
+
+// -- names ----------------------------------------------------------------------------------------
+// The name that a wire has: of an input, of the line that gives it, or the use itself. NULL: none.
+static const Syntax *named_by(const Found *f) {
+  const Syntax *around = found_parent(f, 1);
+  if (f->node->kind == N_PARAM) return f->node;
+  if (f->node->kind == N_NAME && !is_box_place(f, f->depth)) return f->node;
+  if (!around || around->kind != N_EQUATION || equation_value(around) != f->node) return NULL;
+  const Syntax *only = nodes_only(lhss_in(equation_lhss(around)));
+  return only && !lhs_is_rate(only) && !equation_cond(around) ? only : NULL;
+}
+
+static Span name_place(const Syntax *n) { return n->kind == N_NAME ? n->span : n->name_span; }
+
+// -- a line of its own ----------------------------------------------------------------------------
+// The box or learner whose body is one expression with names for its wires; NULL: it is another one.
+static const Syntax *expression_body(const Found *f, const Syntax **whole) {
+  const Syntax *body;
+  *whole = found_whole(f, &body);
+  bool box = *whole && ((*whole)->kind == N_BOX || (*whole)->kind == N_LEARNER);
+  return box && declared_params(*whole) && body && body->kind != N_BLOCK ? body : NULL;
+}
+
+// Does it stand on a line of a body?
+static bool has_line(const Found *f) {
+  const Syntax *body;
+  return found_whole(f, &body) && body && body->kind == N_BLOCK && body->span.at < f->node->span.at;
+}
+
+// = e becomes { name = …, return e }.
+static bool open_body(Gesture *g, const Found *f, const char *name) {
+  const Syntax *whole = NULL, *body = expression_body(f, &whole);
+  const char *value = said_text(g, f->node->span);
+  if (!body)
+    return refuse_gesture(g, "`%s` stands where lines have no names: a body in `{ }` has some",
+                          value);
+  uint32_t sign = body->span.at;
+  while (sign > whole->span.at && g->text[sign] != '=') sign--;
+  change(g, sign, body->span.at - sign,
+         arena_format(g->arena, "{\n  %s = %s\n  return ", name, value));
+  select_text(g, name);
+  change(g, f->node->span.at, f->node->span.n, name);
+  change(g, span_end(body), 0, "\n}");
+  if (body != f->node) return true;
+  g->change.n -= 2; // it is all of the body
+  g->change.at[g->change.n - 1].n = span_end(body) - sign;
+  g->change.at[g->change.n - 1].text =
+      arena_format(g->arena, "{\n  %s = %s\n  return %s\n}", name, value, name);
+  return true;
+}
+
+// Is something in it read by an index, as x[i]? f[3](x) is not. *at: where.
+static bool reads_index(void *at, const Syntax *n) {
+  const Syntax **found = at;
+  Nodes parts = syntax_parts(n);
+  bool boxes = n->kind == N_PIPE || n->kind == N_FAN || n->kind == N_ITEMS;
+  for (uint32_t i = n->kind == N_CALL; i < parts.n && !boxes && !*found; i++)
+    if (parts.at[i] && parts.at[i]->kind == N_AT) *found = parts.at[i];
+  return *found;
+}
+
+static bool hoist(Gesture *g, const Found *f, const char *name) {
+  const Syntax *line = found_statement(f), *index = f->node->kind == N_AT ? f->node : NULL;
+  if (is_claim(line))
+    return refuse_gesture(g, "a goal, a measure or a show is one expression, whose wires have no "
+                             "names: a box can have some");
+  if (is_box_place(f, f->depth))
+    return refuse_gesture(g, "boxes with `;` between them have no names for their wires: write "
+                             "`y = f(x)` in a body");
+  if (index || syntax_any(f->node, reads_index, &index))
+    return refuse_gesture(g, "`%s` is read by an index that only this line has",
+                          said_text(g, index->span));
+  if (!has_line(f)) return open_body(g, f, name);
+  line_before(g, line, arena_format(g->arena, "%s = %s", name, said_text(g, f->node->span)));
+  select_text(g, name);
+  change(g, f->node->span.at, f->node->span.n, name);
+  return true;
+}
+
+static bool rename_to(Gesture *g, const Syntax *old, const char *name) {
+  EditAsk q = *g->q;
+  Spans places = {0};
+  q.at = place_at(&q, name_place(old).at);
+  q.text = name;
+  if (strcmp(said_text(g, name_place(old)), name) == 0) return true;
+  if (!rename_places(&q, &places)) return refuse_gesture(g, "%s", q.refused);
+  for (uint32_t i = 0; i < places.n; i++) change(g, places.at[i].at, places.at[i].n, name);
+  return true;
+}
+
+static bool is_value(Gesture *g, const Found *f) {
+  const Syntax *around = found_parent(f, 1);
+  bool value = around && !f->name && around->kind != N_NAMES && !found_around(f, N_TYPES) &&
+               !found_around(f, N_SIG) && f->node->kind != N_TYPE && f->node->kind < N_BRACKETS &&
+               f->node->kind != N_ERROR;
+  if (is_header_type(f))
+    return refuse_gesture(g, "what comes in here has no name: a header as `f(x: %s)` gives it one",
+                          said_text(g, f->node->span));
+  return value || refuse_gesture(g, "`%s` is no wire", said_text(g, g->where));
+}
+
+bool gesture_name_wire(Gesture *g) {
+  Found f;
+  const char *name = find_wire(g, "at", &f) ? gesture_name(g, "name") : NULL;
+  if (!name) return false;
+  const Syntax *old = named_by(&f);
+  if (old) return rename_to(g, old, name);
+  return is_value(g, &f) && hoist(g, &f, name);
+}
+
+const char *wire_text(Gesture *g, const Found *f) {
+  const Syntax *old = named_by(f);
+  if (old) return name_of_node(g, old);
+  return is_value(g, f) ? said_text(g, f->node->span) : NULL;
+}
+
+// -- one more reader ------------------------------------------------------------------------------
+// What is to be written where the wire is read. It gets a name where it has none.
+static const char *read_wire(Gesture *g, const Found *f) {
+  const Syntax *old = named_by(f);
+  if (old) return name_of_node(g, old);
+  if (!is_value(g, f)) return NULL;
+  bool again =
+      f->node->kind == N_DOT || f->node->kind == N_NUM; // a port, a number: as it is written
+  if (again || is_claim(found_statement(f))) return said_text(g, f->node->span);
+  const char *like = f->node->kind == N_CALL ? "y" : "x", *name = fresh_name(g, like);
+  return hoist(g, f, name) ? name : NULL;
+}
+
+// An argument of a call by its number, counted from 0; the last one may be new.
+static bool put_argument(Gesture *g, const Syntax *call, const Json *port, const char *text) {
+  Nodes args = call_args(call);
+  uint32_t i = port->natural && port->number <= args.n ? (uint32_t)port->number : args.n + 1;
+  if (i > args.n)
+    return refuse_gesture(g, "`%s` has %u inputs here", said_text(g, call_callee(call)->span),
+                          args.n);
+  if (i < args.n)
+    change(g, arg_given(args.at[i])->span.at, arg_given(args.at[i])->span.n, text);
+  else
+    change(g, span_end(call) - 1, 0, args.n ? arena_format(g->arena, ", %s", text) : text);
+  return true;
+}
+
+static bool put_value(Gesture *g, const Found *f, const char *text, bool primary) {
+  const char *apart =
+      primary || is_alone(f, f->depth) ? text : arena_format(g->arena, "(%s)", text);
+  if (strcmp(said_text(g, f->node->span), text) != 0)
+    change(g, f->node->span.at, f->node->span.n, apart);
+  return true;
+}
+
+static bool connect_to(Gesture *g, const Found *from) {
+  Found to;
+  const Json *port = json_get(g->edit, "port");
+  if (!find_wire(g, "to", &to)) return false;
+  find_use(g, &to);
+  if (to.node->kind == N_PARAM)
+    return refuse_gesture(g, "`%s` is read in several places: which input is meant?",
+                          name_of_node(g, to.node));
+  bool inside =
+      to.node->span.at <= from->node->span.at && span_end(from->node) <= span_end(to.node);
+  if (port && port->kind == JSON_NUMBER && to.node->kind == N_CALL) {
+    const char *text = read_wire(g, from);
+    return text && put_argument(g, to.node, port, text);
+  }
+  if (is_box_place(&to, to.depth))
+    return refuse_gesture(g,
+                          "`%s` has no wires written to it: boxes with `;` between them read "
+                          "what the one before gives",
+                          said_text(g, to.node->span));
+  if (!is_value(g, &to)) return false;
+  if (inside && to.node != from->node)
+    return refuse_gesture(g, "`%s` is made of this wire: it would be lost",
+                          said_text(g, to.node->span));
+  const char *text = read_wire(g, from);
+  bool primary =
+      text && (named_by(from) || !is_claim(found_statement(from)) || is_primary(from->node));
+  return text && put_value(g, &to, text, primary);
+}
+
+bool gesture_connect(Gesture *g) {
+  Found from;
+  return find_wire(g, "from", &from) && connect_to(g, &from);
+}
+
+bool gesture_copy(Gesture *g) {
+  Found f;
+  if (!find_wire(g, "at", &f)) return false;
+  if (gesture_text(g, "to")) return connect_to(g, &f);
+  const Syntax *old = named_by(&f);
+  if (old)
+    return refuse_gesture(g, "`%s` can be read again as it is: connect it to an input",
+                          name_of_node(g, old));
+  if (is_claim(found_statement(&f)))
+    return refuse_gesture(g, "a wire of a goal is read again by connecting it to an input");
+  const char *name = read_wire(g, &f);
+  if (name) g->note = arena_format(g->arena, "`%s` can be read by others now", name);
+  return name;
+}
+
+// -- two inputs -----------------------------------------------------------------------------------
+bool gesture_swap(Gesture *g) {
+  Found a, b;
+  if (!find_wire(g, "with", &b) || !find_wire(g, "at", &a)) return false;
+  find_use(g, &a), find_use(g, &b);
+  bool boxes = is_box_place(&a, a.depth), both = is_box_place(&b, b.depth) == boxes;
+  if (!both) return refuse_gesture(g, "one of them is a box and the other one a value");
+  if (!boxes && (!is_value(g, &a) || !is_value(g, &b))) return false;
+  return put_value(g, &a, said_text(g, b.node->span), is_primary(b.node)) &&
+         put_value(g, &b, said_text(g, a.node->span), is_primary(a.node));
+}

@@ -1,0 +1,195 @@
+// Pictures of a text that is open: which there are, told after each look, and one of them, as asked.
+#include "serve/serve.h"
+
+// -- which there are ------------------------------------------------------------------------------
+static const struct {
+  const char *list, *kind; // of limn_names
+} groups[] = {{"diagrams", "diagram"},
+              {"machines", "machine"},
+              {"learners", "learner"},
+              {"boxes", "box"},
+              {"goals", "goal"}};
+
+static const Json *names_of(Arena *a, Limn *l) {
+  const char *error, *text = limn_names(l);
+  return text ? json_read(a, text, strlen(text), &error) : NULL;
+}
+
+static uint32_t list_length(const Json *j) { return j && j->kind == JSON_LIST ? j->n : 0; }
+
+static void add_picture(JsonOut *j, const char *name, const char *kind) {
+  json_object(j, NULL);
+  json_text_or_null(j, "name", name);
+  json_text(j, "kind", kind);
+  json_end(j);
+}
+
+// The last one of a list is mostly what the others are for.
+static const char *main_name(const Json *list) {
+  const Json *one = json_first(list);
+  for (uint32_t i = 1; i < list->n; i++) one = json_next(one);
+  return one->text;
+}
+
+// The first of the first kind that there is: the goals, or else what was declared last.
+static const char *add_first(const Json *names, JsonOut *j) {
+  if (list_length(inside(names, "goals"))) {
+    add_picture(j, NULL, "goals");
+    return NULL;
+  }
+  for (uint32_t g = 0; g < COUNT(groups); g++) {
+    const Json *list = inside(names, groups[g].list);
+    if (!list_length(list)) continue;
+    add_picture(j, main_name(list), groups[g].kind);
+    return main_name(list);
+  }
+  return NULL;
+}
+
+static void add_pictures(Arena *a, Limn *l, JsonOut *j) {
+  const Json *names = names_of(a, l);
+  const char *first = add_first(names, j);
+  for (uint32_t g = 0; g < COUNT(groups); g++) {
+    const Json *list = inside(names, groups[g].list), *one = list ? json_first(list) : NULL;
+    for (uint32_t i = 0; i < list_length(list); i++, one = json_next(one))
+      if (!first || strcmp(first, one->text)) add_picture(j, one->text, groups[g].kind);
+  }
+}
+
+void served_looked(LimnServer *s, ServedText *d) {
+  Buf b = buf_new(s->scratch);
+  JsonOut j = json_out(&b);
+  json_object(&j, NULL);
+  json_text(&j, "uri", d->uri);
+  json_number(&j, "version", d->version);
+  json_number(&j, "errors", limn_errors(d->shown));
+  json_list(&j, "pictures");
+  add_pictures(s->scratch, d->shown, &j);
+  json_end(&j);
+  json_end(&j);
+  serve_tell(s, "limn/looked", b.at);
+}
+
+// -- one of them ----------------------------------------------------------------------------------
+// The texts of a list, ended by NULL; NULL: there is no list. False: it is something else.
+static bool read_names(Arena *a, const Json *list, const char *const **out) {
+  *out = NULL;
+  if (!list || list->kind == JSON_NULL) return true;
+  if (list->kind != JSON_LIST) return false;
+  const char **at = NEW_ARRAY(a, const char *, list->n + 1);
+  const Json *one = json_first(list);
+  for (uint32_t i = 0; i < list->n; i++, one = json_next(one)) {
+    if (one->kind != JSON_TEXT) return false;
+    at[i] = one->text;
+  }
+  *out = at;
+  return true;
+}
+
+static bool read_view(const char *view, LimnDraw *how) {
+  if (!view || !strcmp(view, "plain")) return true;
+  how->lens = !strcmp(view, "lens");
+  how->grad = !strcmp(view, "grad");
+  how->who = !strcmp(view, "who");
+  how->unfold = !strcmp(view, "unfold");
+  return how->lens || how->grad || how->who || how->unfold;
+}
+
+static const char *width_text(Arena *a, const Json *width) {
+  if (width && width->kind == JSON_TEXT) return width->text;
+  return width && width->kind == JSON_NUMBER ? arena_format(a, "%.0f", width->number) : NULL;
+}
+
+// False: it was refused.
+static bool read_drawing(const ServeCall *c, LimnDraw *how) {
+  static const char *const known[] = {"svg", "pdf", "tex", "txt"};
+  Arena *a = c->s->scratch;
+  const char *as = serve_text(c->params, "as"), *view = serve_text(c->params, "view");
+  bool good = !as;
+  for (uint32_t i = 0; as && i < COUNT(known); i++) good |= strcmp(as, known[i]) == 0;
+  if (!good) {
+    serve_refuse(c, SERVE_NO_PARAMS, "`as` is svg, pdf, tex or txt, not %s", as);
+    return false;
+  }
+  if (!read_view(view, how)) {
+    serve_refuse(c, SERVE_NO_PARAMS, "`view` is plain, lens, grad, who or unfold, not %s", view);
+    return false;
+  }
+  if (!read_names(a, inside(c->params, "open"), &how->open) ||
+      !read_names(a, inside(c->params, "close"), &how->close)) {
+    serve_refuse(c, SERVE_NO_PARAMS, "`open` and `close` are lists of names");
+    return false;
+  }
+  how->out = arena_format(a, "picture.%s", as ? as : "svg");
+  how->places = true;
+  how->level = serve_text(c->params, "level");
+  how->theme = serve_text(c->params, "theme");
+  how->places = true;
+  how->width = width_text(a, inside(c->params, "width"));
+  return true;
+}
+
+static bool is_binary(const char *out) { return text_ends(out, ".pdf") || text_ends(out, ".png"); }
+
+// The name that is asked for; without one the goals, or what is best where there are none.
+static const char *name_asked(const ServeCall *c, ServedText *d) {
+  const char *name = serve_text(c->params, "name");
+  Buf b = buf_new(c->s->scratch);
+  JsonOut none = json_out(&b);
+  json_list(&none, NULL);
+  return name ? name : add_first(names_of(c->s->scratch, d->shown), &none);
+}
+
+static void answer_picture(const ServeCall *c, ServedText *d, const char *name, LimnDraw *how) {
+  const char *bytes, *words = NULL;
+  size_t n;
+  if (limn_draw_bytes(d->shown, name, how, &bytes, &n) != LIMN_GOOD) {
+    serve_refuse_said(c, d->shown);
+    return;
+  }
+  limn_forget_last(d->shown); // what is wrong with the text was said when it was looked at
+  Buf b = buf_new(c->s->scratch);
+  JsonOut j = json_out(&b);
+  json_object(&j, NULL);
+  json_text_or_null(&j, "name", name);
+  json_number(&j, "version", d->version);
+  json_key(&j, "picture");
+  if (is_binary(how->out))
+    serve_base64(&b, bytes, n);
+  else
+    buf_json(&b, bytes, n);
+  how->out = NULL;
+  limn_draw_text(d->shown, name, how, &words);
+  limn_forget_last(d->shown);
+  json_text_or_null(&j, "text", words);
+  const Json *cost = inside(c->params, "cost");
+  const char *costs = cost && cost->kind == JSON_TRUE && name && !limn_errors(d->shown)
+                          ? limn_cost(d->shown, name, true)
+                          : NULL;
+  if (!costs) limn_forget_last(d->shown);
+  if (costs) {
+    json_key(&j, "cost");
+    buf_text(&b, costs);
+  }
+  json_end(&j);
+  serve_answer(c, b.at);
+}
+
+void serve_picture(const ServeCall *c) {
+  LimnDraw how = {.size = sizeof how, .places = true};
+  ServedText *d = serve_asked(c, true);
+  if (d && read_drawing(c, &how)) answer_picture(c, d, name_asked(c, d), &how);
+}
+
+// -- bytes as letters -----------------------------------------------------------------------------
+void serve_base64(Buf *b, const char *bytes, size_t n) {
+  static const char letter[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  buf_char(b, '"');
+  for (size_t i = 0; i < n; i += 3) {
+    uint32_t x = 0;
+    for (size_t k = 0; k < 3; k++) x = x << 8 | (i + k < n ? (unsigned char)bytes[i + k] : 0);
+    for (int k = 0; k < 4; k++)
+      buf_char(b, k < 2 || i + (size_t)k - 1 < n ? letter[x >> (18 - 6 * k) & 63] : '=');
+  }
+  buf_char(b, '"');
+}

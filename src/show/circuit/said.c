@@ -1,0 +1,145 @@
+// Where the program says what is drawn: boxes and wires of diagrams, by their origins.
+//
+// An origin is a span, and the origins around it are the calls that it came out of. What is opened in
+// a picture stands in a text of its own, so the call that was opened is around it too.
+#include "show/circuit/circuit.h"
+
+enum { AROUND = 64 }; // calls in calls
+
+const SaidAt *text_place(World *w, Arena *a, Id origin, const SaidAt *around) {
+  Span at[AROUND];
+  uint32_t n = 0;
+  for (; origin && n < AROUND; origin = w->origin.at[origin].parent) {
+    Span s = w->origin.at[origin].span;
+    if (s.file && (!n || memcmp(&s, &at[n - 1], sizeof s) != 0)) at[n++] = s;
+  }
+  while (n-- > 0) {
+    SaidAt *p = NEW(a, SaidAt);
+    *p = (SaidAt){at[n], around};
+    around = p;
+  }
+  return around;
+}
+
+// Weights of a step, and cotangents, have names that no text has.
+static bool is_in_file(World *w, const SaidAt *p, const char *name) {
+  return p && strstr(w->sources->file.at[p->at.file].text, name);
+}
+
+const GroupOf *group_at(Arena *a, Span at, const char *box) {
+  if (!at.file) return NULL;
+  GroupOf *of = NEW(a, GroupOf);
+  SaidAt *p = NEW(a, SaidAt);
+  *p = (SaidAt){.at = at};
+  *of = (GroupOf){.place = p, .box = box};
+  return of;
+}
+
+const GroupOf *place_group(Arena *a, const GroupOf *of) {
+  GroupOf *plain = NEW(a, GroupOf);
+  if (of) plain->place = of->place;
+  return plain;
+}
+
+// What has no origin of its own is said where its box is, or else the whole.
+static Id wire_origin(const Diagram *d, const Wire *x) {
+  Id origin = x->origin ? x->origin : d->box.at[x->box].origin;
+  return origin ? origin : d->origin;
+}
+
+const GroupOf *wire_group(World *w, Arena *a, const Diagram *d, Id wire, const SaidAt *around) {
+  const Wire *x = &d->wire.at[wire];
+  GroupOf *of = NEW(a, GroupOf);
+  of->place = text_place(w, a, wire_origin(d, x), around);
+  const char *name = name_text(w->names, x->name);
+  if (*name && is_in_file(w, of->place, name)) of->wire = name;
+  if (x->type.base) of->type = type_text(w, &x->type);
+  return of;
+}
+
+// The last function that a loop does.
+static const char *loop_box(const Loop *l) {
+  const Scalar *last = l->nscalar ? &l->scalar[l->nscalar - 1] : NULL;
+  return last && last->fn > FN_SIZE ? fn_rows[last->fn].name : NULL;
+}
+
+static const char *box_name(World *w, const Box *box) {
+  switch (box->op) {
+  case OP_call: return name_text(w->names, box->callee->name);
+  case OP_loop: return loop_box(box->loop);
+  case OP_scan: return "scan";
+  case OP_order: return "order";
+  default: return NULL;
+  }
+}
+
+const GroupOf *box_group(World *w, Arena *a, const Diagram *d, const Box *box, const SaidAt *around,
+                         bool opens) {
+  GroupOf *of = NEW(a, GroupOf);
+  of->place = text_place(w, a, box->origin ? box->origin : d->origin, around);
+  const char *name = box_name(w, box);
+  if (opens && box->op == OP_call && box->callee->box.n > 1) of->open = name;
+  of->box = name;
+  return of;
+}
+
+// -- where a wire is read -------------------------------------------------------------------------
+static const Syntax *tree_of(World *w, SaidTexts *t, uint32_t file) {
+  while (t->tree.n <= file) vec_push(t->arena, &t->tree, NULL), vec_push(t->arena, &t->names, NULL);
+  if (t->tree.at[file]) return t->tree.at[file];
+  Front front = {t->arena, names_new(t->arena), diags_new(t->arena, w->sources), w->sources};
+  t->names.at[file] = front.names;
+  return t->tree.at[file] = parse(&front, file);
+}
+
+static const Syntax *node_said(const Syntax *n, Span s) {
+  for (bool down = true; down;) {
+    Nodes parts = syntax_parts(n);
+    down = false;
+    for (uint32_t i = 0; i < parts.n && !down; i++) {
+      const Syntax *k = parts.at[i];
+      if (!k || !k->span.n || k->span.at > s.at || k->span.at + k->span.n < s.at + s.n) continue;
+      n = k, down = true;
+    }
+  }
+  return n->span.at == s.at && n->span.n == s.n ? n : NULL;
+}
+
+typedef struct {
+  const Names *names;
+  const char *name;
+  uint32_t depth; // of calls; those that are found stand there
+  VEC(Span) at;
+} WireReads;
+
+// What stands in fewer calls is read by the box itself.
+static void find_reads(Arena *a, WireReads *r, const Syntax *n, uint32_t depth) {
+  if (n->kind == N_NAME && strcmp(name_text(r->names, n->name), r->name) == 0 &&
+      depth <= r->depth) {
+    if (depth < r->depth) r->at.n = 0;
+    r->depth = depth;
+    vec_push(a, &r->at, n->span);
+  }
+  Nodes parts = syntax_parts(n);
+  for (uint32_t i = n->kind == N_CALL; i < parts.n; i++)
+    if (parts.at[i] && parts.at[i]->kind < N_BRACKETS && parts.at[i]->kind != N_PIPE)
+      find_reads(a, r, parts.at[i], depth + (parts.at[i]->kind == N_CALL));
+}
+
+const GroupOf *use_group(World *w, SaidTexts *t, const GroupOf *box, const GroupOf *wire,
+                         uint32_t k) {
+  const SaidAt *at = box ? box->place : NULL;
+  if (!at || !wire || !wire->place || !wire->wire || at->at.file != wire->place->at.file)
+    return wire;
+  const Syntax *n = node_said(tree_of(w, t, at->at.file), at->at);
+  if (n && n->kind == N_EQUATION) n = equation_value(n);
+  WireReads r = {t->names.at[at->at.file], wire->wire, UINT32_MAX, {0}};
+  if (n) find_reads(t->arena, &r, n, 0);
+  if (k >= r.at.n) return wire;
+  GroupOf *of = NEW(t->arena, GroupOf);
+  SaidAt *place = NEW(t->arena, SaidAt);
+  *of = *wire;
+  *place = (SaidAt){{at->at.file, r.at.at[k].at, r.at.at[k].n}, at->around};
+  of->place = place;
+  return of;
+}

@@ -1,0 +1,209 @@
+// Files of the folder: listed, read, written. A path is below the folder, and nothing on it is a link.
+// A file is replaced as a whole, and only when it is still the one that the page has read.
+#define _DEFAULT_SOURCE
+#include "base/within.h"
+#include "studio/runs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { FILES_LIMIT = 5000, DEPTH_LIMIT = 6, TEXT_LIMIT = 8 << 20 };
+
+// -- listed ---------------------------------------------------------------------------------------
+static const char *kind_of(const char *name) {
+  static const char *const kind[][2] = {
+      {".limn", "program"}, {".onnx", "model"}, {".safetensors", "model"},
+      {".csv", "data"},     {".npy", "data"},   {".npz", "data"},
+      {".png", "data"},     {".txt", "data"},   {"-ubyte", "data"}};
+  for (uint32_t i = 0; i < COUNT(kind); i++)
+    if (text_ends(name, kind[i][0])) return kind[i][1];
+  return NULL;
+}
+
+static void list_folder(HostCall *c, JsonOut *j, const char *below, uint32_t depth, uint32_t *n) {
+  FolderNames names = {0};
+  Arena *a = c->arena;
+  folder_names(a, arena_format(a, "%s/%s", c->studio->folder, below), &names);
+  for (uint32_t i = 0; i < names.n && *n < FILES_LIMIT; i++) {
+    const char *path = arena_format(a, "%s%s%s", below, *below ? "/" : "", names.at[i]);
+    const char *whole = arena_format(a, "%s/%s", c->studio->folder, path);
+    struct stat s;
+    if (name_refuse(path) || lstat(whole, &s) != 0) continue;
+    bool folder = S_ISDIR(s.st_mode);
+    bool run = folder && run_is_one(c->studio, a, path);
+    const char *kind = run ? "run" : S_ISREG(s.st_mode) ? kind_of(path) : NULL;
+    if (kind) {
+      json_object(j, NULL);
+      json_text(j, "path", path);
+      json_text(j, "kind", kind);
+      if (run) json_text(j, "state", run_state_word[run_now(c->studio, a, path).state]);
+      json_end(j);
+      ++*n;
+    } else if (folder && depth < DEPTH_LIMIT && strcmp(names.at[i], "node_modules"))
+      list_folder(c, j, path, depth + 1, n);
+  }
+}
+
+void host_files(HostCall *c) {
+  JsonOut j = host_result(c);
+  uint32_t n = 0;
+  disk_lock(c);
+  json_list(&j, NULL);
+  list_folder(c, &j, "", 0, &n);
+  json_end(&j);
+  host_done(c);
+  disk_unlock(c);
+}
+
+// -- read and written -----------------------------------------------------------------------------
+void host_read(HostCall *c) {
+  const char *path = host_path(c, "path");
+  if (!path) return;
+  disk_lock(c);
+  FileText f = file_read_in(c->arena, c->studio->folder, path, TEXT_LIMIT);
+  const char *stamp = f.text ? file_stamp(c->arena, f.text, f.n) : "";
+  bool text = f.text && text_is_utf8(f.text, f.n);
+  if (text) watch_file(c->studio, path, stamp);
+  disk_unlock(c);
+  if (!text) {
+    host_refuse(c, "cannot read %s: %s", path, f.text ? "it is not text (UTF-8)" : f.error);
+    return;
+  }
+  JsonOut j = host_result(c);
+  json_object(&j, NULL);
+  json_key(&j, "text");
+  buf_json(c->out, f.text, f.n);
+  json_text(&j, "stamp", stamp);
+  json_end(&j);
+  host_done(c);
+}
+
+// The file is another: what it is by now goes with the refusal.
+static void refuse_other(HostCall *c, const char *path, const FileText *now) {
+  Buf b = buf_new(c->arena);
+  JsonOut j = json_out(&b);
+  json_object(&j, NULL);
+  json_key(&j, "text");
+  if (now->text)
+    buf_json(&b, now->text, now->n);
+  else
+    buf_text(&b, "null");
+  json_text_or_null(&j, "stamp", now->text ? file_stamp(c->arena, now->text, now->n) : NULL);
+  json_end(&j);
+  host_refuse_with(c, b.at,
+                   arena_format(c->arena, "%s was %s by another program", path,
+                                now->text ? "changed" : "removed"));
+}
+
+static void stamp_done(HostCall *c, const char *stamp) {
+  JsonOut j = host_result(c);
+  json_object(&j, NULL);
+  json_text(&j, "stamp", stamp);
+  json_end(&j);
+  host_done(c);
+}
+
+static void tell_others(HostCall *c, const char *path, const char *stamp) {
+  Buf b = buf_new(c->arena);
+  JsonOut j = json_out(&b);
+  json_object(&j, NULL);
+  json_text(&j, "path", path);
+  json_text_or_null(&j, "stamp", stamp);
+  json_end(&j);
+  studio_tell(c->studio, c->session, "host/changed", b.at);
+}
+
+static bool is_there(const HostCall *c, const char *path) {
+  struct stat s;
+  return lstat(arena_format(c->arena, "%s/%s", c->studio->folder, path), &s) == 0;
+}
+
+// With the disk's lock.
+static const char *write_text(HostCall *c, const char *path, const Json *text, const char *old) {
+  bool there = is_there(c, path);
+  FileText now = {0};
+  if (there) now = file_read_in(c->arena, c->studio->folder, path, TEXT_LIMIT);
+  if (there && !now.text) {
+    host_refuse(c, "cannot write %s: %s", path, now.error);
+    return NULL;
+  }
+  const char *stamp = now.text ? file_stamp(c->arena, now.text, now.n) : NULL;
+  if (there ? !old || strcmp(old, stamp) : old != NULL) {
+    refuse_other(c, path, &now);
+    return NULL;
+  }
+  const char *wrong = file_write_in(c->arena, c->studio->folder, path, text->text, text->n);
+  if (wrong) {
+    host_refuse(c, "cannot write %s: %s", path, wrong);
+    return NULL;
+  }
+  const char *made = file_stamp(c->arena, text->text, text->n);
+  watch_file(c->studio, path, made);
+  return made;
+}
+
+void host_write(HostCall *c) {
+  const char *path = host_path(c, "path");
+  if (!path) return;
+  const Json *text = json_get(c->params, "text");
+  if (!text || text->kind != JSON_TEXT) {
+    host_refuse(c, "`text` is wanted: what is to be in %s", path);
+    return;
+  }
+  disk_lock(c);
+  const char *stamp = write_text(c, path, text, host_text(c, "stamp"));
+  disk_unlock(c);
+  if (!stamp) return;
+  tell_others(c, path, stamp);
+  stamp_done(c, stamp);
+}
+
+// -- new ones -------------------------------------------------------------------------------------
+// The folders on the way are made.
+static const char *make_way(HostCall *c, const char *path) {
+  const char *slash = strrchr(path, '/');
+  if (!slash) return NULL;
+  return folder_make_in(c->arena, c->studio->folder,
+                        arena_text(c->arena, path, (size_t)(slash - path)));
+}
+
+void host_new(HostCall *c) {
+  const char *path = host_path(c, "path");
+  if (!path) return;
+  disk_lock(c);
+  const char *wrong = is_there(c, path) ? "there is something of this name" : make_way(c, path);
+  if (!wrong) wrong = file_write_in(c->arena, c->studio->folder, path, "", 0);
+  const char *stamp = file_stamp(c->arena, "", 0);
+  if (!wrong) watch_file(c->studio, path, stamp);
+  disk_unlock(c);
+  if (wrong)
+    host_refuse(c, "cannot make %s: %s", path, wrong);
+  else
+    stamp_done(c, stamp);
+}
+
+void host_rename(HostCall *c) {
+  const char *path = host_path(c, "path"), *to = path ? host_path(c, "to") : NULL;
+  if (!to) return;
+  Arena *a = c->arena;
+  disk_lock(c);
+  const char *wrong = file_check_in(a, c->studio->folder, path);
+  if (!wrong && is_there(c, to)) wrong = arena_format(a, "there is something called %s", to);
+  if (!wrong) wrong = make_way(c, to);
+  if (!wrong && rename(arena_format(a, "%s/%s", c->studio->folder, path),
+                       arena_format(a, "%s/%s", c->studio->folder, to)) != 0)
+    wrong = os_error(a, errno);
+  disk_unlock(c);
+  if (wrong) {
+    host_refuse(c, "cannot rename %s: %s", path, wrong);
+    return;
+  }
+  tell_others(c, path, NULL);
+  JsonOut j = host_result(c);
+  json_object(&j, NULL);
+  json_text(&j, "path", to);
+  json_end(&j);
+  host_done(c);
+}

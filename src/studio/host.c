@@ -1,0 +1,180 @@
+// Methods called host/…: what has the files, the processes and the disk answers. They come one after
+// the other for each page; the disk's lock is held by those that look at a file and then write it.
+#include "base/within.h"
+#include "studio/runs.h"
+
+#include <math.h>
+
+// -- answers --------------------------------------------------------------------------------------
+JsonOut host_result(HostCall *c) {
+  buf_printf(c->out, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":", c->id);
+  return json_out(c->out);
+}
+
+void host_done(HostCall *c) {
+  buf_char(c->out, '}');
+  c->answered = true;
+}
+
+void host_refuse_with(HostCall *c, const char *data, const char *text) {
+  c->out->n = 0;
+  buf_printf(c->out,
+             "{\"jsonrpc\":\"2.0\",\"id\":%s,\"error\":{\"code\":-32803,\"message\":", c->id);
+  buf_json(c->out, text, strlen(text));
+  if (data) buf_text(c->out, ",\"data\":"), buf_text(c->out, data);
+  buf_text(c->out, "}}");
+  c->answered = true;
+}
+
+void host_refuse(HostCall *c, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  const char *text = arena_vformat(c->arena, format, args);
+  va_end(args);
+  host_refuse_with(c, NULL, text);
+}
+
+const char *host_text(const HostCall *c, const char *key) {
+  const Json *j = c->params && c->params->kind == JSON_OBJECT ? json_get(c->params, key) : NULL;
+  return j && j->kind == JSON_TEXT && strlen(j->text) == j->n ? j->text : NULL;
+}
+
+const char *host_path(HostCall *c, const char *key) {
+  const char *path = host_text(c, key), *wrong = path ? name_refuse(path) : NULL;
+  if (!path)
+    host_refuse(c, "`%s` is wanted: a path below the folder", key);
+  else if (wrong)
+    host_refuse(c, "%s is not below the folder: %s", text_shown(c->arena, path, strlen(path)),
+                wrong);
+  return path && !wrong ? path : NULL;
+}
+
+static void drop_handle(void *what) { limn_free(*(Limn **)what); }
+
+Limn *host_handle(HostCall *c) {
+  Limn **l = NEW(c->arena, Limn *);
+  arena_on_free(c->arena, drop_handle, l);
+  return *l = limn_new();
+}
+
+typedef struct {
+  pthread_mutex_t *lock;
+  bool held;
+} HeldLock;
+
+static void drop_lock(void *what) {
+  HeldLock *h = what;
+  if (h->held) pthread_mutex_unlock(h->lock);
+}
+
+void disk_lock(HostCall *c) {
+  c->locked = arena_child(c->arena);
+  HeldLock *h = NEW(c->locked, HeldLock);
+  h->lock = &c->studio->disk;
+  arena_on_free(c->locked, drop_lock, h);
+  pthread_mutex_lock(h->lock);
+  h->held = true;
+}
+
+void disk_unlock(HostCall *c) {
+  arena_free(c->locked);
+  c->locked = NULL;
+}
+
+// -- what this home is ----------------------------------------------------------------------------
+// One that uses a file beside it would miss that in another folder.
+static bool stands_alone(const PageFile *f) {
+  return !strstr(f->bytes, "use \"") && !strstr(f->bytes, "from \"");
+}
+
+static void host_example(HostCall *c) {
+  const char *name = host_text(c, "name");
+  for (uint32_t i = 0; name && i < example_file_count; i++) {
+    if (strcmp(example_files[i].name, name)) continue;
+    JsonOut j = host_result(c);
+    json_object(&j, NULL);
+    json_text(&j, "text", example_files[i].bytes);
+    json_end(&j);
+    host_done(c);
+    return;
+  }
+  host_refuse(c, "there is no example `%s`", name ? text_shown(c->arena, name, strlen(name)) : "");
+}
+
+static void host_about(HostCall *c) {
+  static const char *const can[] = {"files", "train", "upload", "onnx", "weights", "diff"};
+  JsonOut j = host_result(c);
+  json_object(&j, NULL);
+  json_text(&j, "home", "studio");
+  json_text(&j, "version", limn_version());
+  json_text(&j, "folder", c->studio->folder);
+  const char *open = c->studio->open;
+  json_text_or_null(&j, "open", open ? arena_format(c->arena, "file:///%s", open) : NULL);
+  json_list(&j, "examples");
+  for (uint32_t i = 0; i < example_file_count; i++)
+    if (stands_alone(&example_files[i])) json_text(&j, NULL, example_files[i].name);
+  json_end(&j);
+  json_list(&j, "can");
+  for (uint32_t i = 0; i < COUNT(can); i++) json_text(&j, NULL, can[i]);
+  json_end(&j);
+  json_end(&j);
+  host_done(c);
+}
+
+static const struct {
+  const char *method;
+  void (*take)(HostCall *);
+} methods[] = {
+    {"host/about", host_about}, {"host/files", host_files},    {"host/read", host_read},
+    {"host/write", host_write}, {"host/new", host_new},        {"host/rename", host_rename},
+    {"host/train", host_train}, {"host/pause", host_pause},    {"host/resume", host_resume},
+    {"host/stop", host_stop},   {"host/runs", host_runs},      {"host/metrics", host_metrics},
+    {"host/shown", host_shown}, {"host/upload", host_upload},  {"host/weights", host_weights},
+    {"host/diff", host_diff},   {"host/example", host_example}};
+
+// -- messages -------------------------------------------------------------------------------------
+static const char *id_text(Arena *a, const Json *id) {
+  Buf b = buf_new(a);
+  if (id && id->kind == JSON_NUMBER && isfinite(id->number))
+    return arena_format(a, "%.17g", id->number);
+  if (!id || id->kind != JSON_TEXT) return "null";
+  buf_json(&b, id->text, id->n);
+  return b.at;
+}
+
+static void take(HostCall *c, const char *message, size_t n) {
+  const char *error = "";
+  const Json *j = json_read(c->arena, message, n, &error);
+  bool object = j && j->kind == JSON_OBJECT;
+  const Json *method = object ? json_get(j, "method") : NULL;
+  c->id = id_text(c->arena, object ? json_get(j, "id") : NULL);
+  c->params = object ? json_get(j, "params") : NULL;
+  if (!object) {
+    host_refuse(c, "this is not JSON: %s", j ? "an object is wanted" : error);
+    return;
+  }
+  const char *name = method && method->kind == JSON_TEXT ? method->text : "";
+  for (uint32_t i = 0; i < COUNT(methods); i++)
+    if (strcmp(methods[i].method, name) == 0) {
+      methods[i].take(c);
+      return;
+    }
+  host_refuse(c, "there is no method `%s`", text_shown(c->arena, name, strlen(name)));
+}
+
+void host_take(StudioSession *p, StudioAsk *ask) {
+  static const char lost[] = "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32603,"
+                             "\"message\":\"memory is exhausted\"}}";
+  Arena *a = arena_new();
+  Guard g;
+  if (a && GUARDED(a, &g)) {
+    Buf out = buf_new(a);
+    HostCall c = {.studio = p->studio, .session = p, .arena = a, .out = &out, .id = "null"};
+    take(&c, ask->body ? ask->body : "", ask->n);
+    ask_answer(ask, out.at, out.n);
+    guard_leave(&g);
+  } else {
+    ask_answer(ask, lost, sizeof lost - 1);
+  }
+  arena_free(a);
+}

@@ -1,0 +1,340 @@
+// What runs have come to: where they are, their numbers row by row, what they show. Everything is read
+// from their folders, once a second for those that go on.
+#define _DEFAULT_SOURCE
+#include "base/within.h"
+#include "studio/runs.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { METRICS_LIMIT = 256 << 20, ROWS_AT_ONCE = 20000, METRICS_OWN = 3 };
+static const double REPORT_PAUSE = 5; // seconds between two pictures of a run that goes on
+
+// -- metrics.csv ----------------------------------------------------------------------------------
+typedef VEC(const char *) CsvNames;
+typedef struct {
+  const char *at, *end; // behind the names
+  CsvNames name;
+} MetricsText;
+
+// A cell, and what is behind it and its comma; quotes as csv has them.
+static const char *next_cell(Arena *a, const char **at, const char *end) {
+  Buf b = buf_new(a);
+  const char *p = *at;
+  bool quoted = p < end && *p == '"';
+  if (quoted) p++;
+  for (; p < end; p++) {
+    if (quoted && *p == '"' && p + 1 < end && p[1] == '"')
+      p++;
+    else if (quoted && *p == '"')
+      quoted = false, p++;
+    if (p >= end || (!quoted && (*p == ',' || *p == '\n' || *p == '\r'))) break;
+    buf_char(&b, *p);
+  }
+  *at = p < end && *p == ',' ? p + 1 : p;
+  return b.at;
+}
+
+static bool read_metrics(Studio *s, Arena *a, const char *dir, MetricsText *m) {
+  FileText f = file_read_in(a, s->folder, arena_format(a, "%s/metrics.csv", dir), METRICS_LIMIT);
+  *m = (MetricsText){.at = f.text, .end = f.text ? f.text + f.n : NULL};
+  if (!f.text) return false;
+  while (m->end > m->at && m->end[-1] != '\n') m->end--; // a row that is being written
+  while (m->at < m->end && *m->at != '\n' && *m->at != '\r') {
+    const char *before = m->at, *cell = next_cell(a, &m->at, m->end);
+    vec_push(a, &m->name, cell);
+    if (m->at == before) break;
+  }
+  while (m->at < m->end && (*m->at == '\n' || *m->at == '\r')) m->at++;
+  return true;
+}
+
+static const char *line_end(const char *at, const char *end) {
+  const char *found = memchr(at, '\n', (size_t)(end - at));
+  return found ? found : end;
+}
+
+static void add_row(JsonOut *j, const char *at, const char *end) {
+  json_list(j, NULL);
+  while (at <= end) {
+    const char *comma = memchr(at, ',', (size_t)(end - at)), *stop = comma ? comma : end, *behind;
+    double x = at < stop ? number_read(at, &behind) : NAN;
+    json_number(j, NULL, at < stop && behind > at && behind <= stop ? x : NAN);
+    at = stop + 1;
+  }
+  json_end(j);
+}
+
+static double number_at(const Json *j, const char *key, double none) {
+  const Json *x = j && j->kind == JSON_OBJECT ? json_get(j, key) : NULL;
+  return x && x->kind == JSON_NUMBER ? x->number : none;
+}
+
+void host_metrics(HostCall *c) {
+  const char *dir = host_path(c, "run");
+  double since = number_at(c->params, "since", 0);
+  MetricsText m;
+  if (!dir) return;
+  if (!run_is_one(c->studio, c->arena, dir)) {
+    host_refuse(c, "%s is no run: there is no run.json in it", dir);
+    return;
+  }
+  read_metrics(c->studio, c->arena, dir, &m);
+  double row = 0, first = since > 0 ? floor(since) : 0;
+  JsonOut j = host_result(c);
+  json_object(&j, NULL);
+  json_list(&j, "names");
+  for (uint32_t i = 0; i < m.name.n; i++) json_text(&j, NULL, m.name.at[i]);
+  json_end(&j);
+  json_list(&j, "rows");
+  for (; m.at < m.end && row < first + ROWS_AT_ONCE; row++) {
+    const char *end = line_end(m.at, m.end);
+    if (row >= first) add_row(&j, m.at, end);
+    m.at = end + 1;
+  }
+  json_end(&j);
+  json_number(&j, "next", row);
+  json_bool(&j, "more", m.at < m.end);
+  json_end(&j);
+  host_done(c);
+}
+
+// -- all runs -------------------------------------------------------------------------------------
+static const char *text_at(const Json *j, const char *key) {
+  const Json *x = j && j->kind == JSON_OBJECT ? json_get(j, key) : NULL;
+  return x && x->kind == JSON_TEXT ? x->text : NULL;
+}
+
+static bool is_measure(const Json *note, const char *name) {
+  const Json *list = note ? json_get(note, "measures") : NULL;
+  const Json *one = list && list->kind == JSON_LIST ? json_first(list) : NULL;
+  for (uint32_t i = 0; one && i < list->n; i++, one = json_next(one)) {
+    const char *own = text_at(one, "name");
+    if (own && strcmp(own, name) == 0) return true;
+  }
+  return false;
+}
+
+// The last number of each column that has one; measures apart from losses.
+static void add_numbers(JsonOut *j, const RunNow *r, const MetricsText *m, bool measures) {
+  json_object(j, measures ? "measures" : "losses");
+  for (uint32_t i = METRICS_OWN; i < m->name.n; i++) {
+    if (strchr(m->name.at[i], '[') || is_measure(r->note, m->name.at[i]) != measures) continue;
+    const char *end = m->end;
+    bool known = false;
+    for (uint32_t back = 0; !known && back < 5000 && end > m->at; back++) {
+      const char *at = end - 1;
+      while (at > m->at && at[-1] != '\n') at--;
+      const char *cell = at, *stop = end - 1, *behind;
+      for (uint32_t k = 0; k < i && cell && cell < stop; k++) {
+        cell = memchr(cell, ',', (size_t)(stop - cell));
+        if (cell) cell++;
+      }
+      if (cell && cell < stop && *cell != ',') {
+        double x = number_read(cell, &behind);
+        known = behind > cell;
+        if (known) json_number(j, m->name.at[i], x);
+      }
+      end = at;
+    }
+  }
+  json_end(j);
+}
+
+// The cell of the last row in a fixed column; NAN: there is none.
+static double last_cell(const MetricsText *m, uint32_t column) {
+  const char *at = m->end, *behind;
+  if (m->at >= m->end) return NAN;
+  for (at--; at > m->at && at[-1] != '\n';) at--;
+  for (uint32_t k = 0; k < column && at; k++) {
+    at = memchr(at, ',', (size_t)(m->end - at));
+    if (at) at++;
+  }
+  return at ? number_read(at, &behind) : NAN;
+}
+
+static void add_run(HostCall *c, JsonOut *j, const char *dir) {
+  RunNow r = run_now(c->studio, c->arena, dir);
+  MetricsText m;
+  read_metrics(c->studio, c->arena, dir, &m);
+  double step = last_cell(&m, 0);
+  json_object(j, NULL);
+  json_text(j, "run", dir);
+  json_text_or_null(j, "program", text_at(r.note, "program"));
+  json_text(j, "kind", r.note && json_get(r.note, "checks") ? "machine" : "training");
+  json_text(j, "state", run_state_word[r.state]);
+  if (r.state == RUN_FAILED && r.wrong) json_text(j, "message", r.wrong);
+  json_number(j, "step", isnan(step) ? number_at(r.note, "steps", 0) : step);
+  json_number(j, "steps", number_at(r.report, "steps", number_at(r.note, "steps", NAN)));
+  json_number(j, "epoch", last_cell(&m, 1));
+  json_number(j, "seconds", last_cell(&m, 2));
+  json_number(j, "rate", number_at(r.report, "step_rate", NAN));
+  add_numbers(j, &r, &m, false);
+  add_numbers(j, &r, &m, true);
+  json_end(j);
+}
+
+void host_runs(HostCall *c) {
+  FolderNames names = {0};
+  disk_lock(c);
+  run_names(c->studio, c->arena, &names);
+  JsonOut j = host_result(c);
+  json_list(&j, NULL);
+  for (uint32_t i = 0; i < names.n; i++) add_run(c, &j, names.at[i]);
+  json_end(&j);
+  host_done(c);
+  disk_unlock(c);
+}
+
+// -- what a run shows -----------------------------------------------------------------------------
+// Its pictures are called 01-confusion-guess-x.svg: a number, and what is shown.
+static const char *caption_of(Arena *a, const char *name) {
+  size_t n = strlen(name) - strlen(".svg"), at = strspn(name, "0123456789");
+  char *text = arena_text(a, name + at, n - at);
+  for (char *p = text; *p; p++)
+    if (*p == '-') *p = ' ';
+  return *text == ' ' ? text + 1 : text;
+}
+
+// What of a run was last told; NULL: there are too many.
+static StudioRun *watched(Studio *s, const char *dir) {
+  for (uint32_t i = 0; i < s->runs; i++)
+    if (strcmp(s->run[i].dir, dir) == 0) return &s->run[i];
+  if (s->runs == STUDIO_RUNS || strlen(dir) >= sizeof s->run[0].dir) return NULL;
+  StudioRun *r = &s->run[s->runs++];
+  *r = (StudioRun){.state = -1};
+  snprintf(r->dir, sizeof r->dir, "%s", dir);
+  return r;
+}
+
+static int64_t time_of(HostCall *c, const char *dir, const char *name) {
+  struct stat info;
+  const char *path = arena_format(c->arena, "%s/%s/%s", c->studio->folder, dir, name);
+  return stat(path, &info) ? 0 : (int64_t)info.st_mtime;
+}
+
+// What a run shows is drawn at its end. Of one that goes on it is drawn when somebody looks, of the
+// weights that were last saved; who looks again sees it.
+static void draw_shown(HostCall *c, const char *dir) {
+  StudioRun *r = watched(c->studio, dir);
+  int64_t saved = time_of(c, dir, "model.safetensors"), drawn = time_of(c, dir, "report.html");
+  bool late = saved && saved > drawn && r && !r->reporter;
+  if (!late || clock_seconds() - r->reported < REPORT_PAUSE) return;
+  RunNow now = run_now(c->studio, c->arena, dir);
+  if (now.state != RUN_RUNNING && now.state != RUN_PAUSED && now.state != RUN_STOPPED) return;
+  r->reported = clock_seconds();
+  r->reporter = report_begin(c, &now);
+}
+
+void host_shown(HostCall *c) {
+  const char *dir = host_path(c, "run");
+  FolderNames names = {0};
+  if (!dir) return;
+  if (!run_is_one(c->studio, c->arena, dir)) {
+    host_refuse(c, "%s is no run: there is no run.json in it", dir);
+    return;
+  }
+  disk_lock(c);
+  draw_shown(c, dir);
+  disk_unlock(c);
+  folder_names(c->arena, arena_format(c->arena, "%s/%s/shown", c->studio->folder, dir), &names);
+  JsonOut j = host_result(c);
+  json_list(&j, NULL);
+  for (uint32_t i = 0; i < names.n; i++) {
+    const char *file = arena_format(c->arena, "%s/shown/%s", dir, names.at[i]);
+    if (!text_ends(file, ".svg") || file_check_in(c->arena, c->studio->folder, file)) continue;
+    json_object(&j, NULL);
+    json_text(&j, "name", names.at[i]);
+    json_text(&j, "file", file);
+    json_text(&j, "caption", caption_of(c->arena, names.at[i]));
+    json_end(&j);
+  }
+  json_end(&j);
+  host_done(c);
+}
+
+// -- told -----------------------------------------------------------------------------------------
+// Those that were begun here and have ended are running or starting no more.
+static void drop_children(Studio *s) {
+  for (uint32_t i = 0; i < s->children;)
+    if (waitpid(s->child[i].pid, NULL, WNOHANG) != 0)
+      s->child[i] = s->child[--s->children];
+    else
+      i++;
+}
+
+static void tell_run(Studio *s, Arena *a, const RunNow *now, double rows) {
+  MetricsText m;
+  Buf b = buf_new(a);
+  JsonOut j = json_out(&b);
+  read_metrics(s, a, now->dir, &m);
+  double step = last_cell(&m, 0);
+  json_object(&j, NULL);
+  json_text(&j, "run", now->dir);
+  json_text(&j, "state", run_state_word[now->state]);
+  if (now->state == RUN_FAILED && now->wrong) json_text(&j, "message", now->wrong);
+  json_number(&j, "step", isnan(step) ? number_at(now->note, "steps", 0) : step);
+  json_number(&j, "steps", number_at(now->report, "steps", number_at(now->note, "steps", NAN)));
+  json_number(&j, "row", rows);
+  json_end(&j);
+  studio_tell(s, NULL, "host/run", b.at);
+}
+
+static double count_rows(Studio *s, Arena *a, const char *dir) {
+  MetricsText m;
+  double n = 0;
+  read_metrics(s, a, dir, &m);
+  for (const char *at = m.at; at && at < m.end; at = line_end(at, m.end) + 1) n++;
+  return n;
+}
+
+static bool is_child(const Studio *s, int pid) {
+  for (uint32_t i = 0; i < s->children; i++)
+    if (s->child[i].pid == pid) return true;
+  return false;
+}
+
+// Of runs that rest only the size of two files is asked: whatever goes on changes them.
+static void look_at_run(Studio *s, Arena *a, const char *dir) {
+  StudioRun *r = watched(s, dir);
+  struct stat info;
+  if (!r) return;
+  int64_t size =
+      stat(arena_format(a, "%s/%s/metrics.csv", s->folder, dir), &info) ? 0 : (int64_t)info.st_size;
+  int64_t note =
+      stat(arena_format(a, "%s/%s/run.json", s->folder, dir), &info) ? 0 : (int64_t)info.st_mtime;
+  bool rests = r->state >= RUN_PAUSED && size == r->size && note == r->note;
+  bool first = r->state < 0, drawn = false;
+  for (uint32_t i = 0; rests && i < s->children; i++) rests = strcmp(s->child[i].dir, dir) != 0;
+  if (r->reporter && !is_child(s, r->reporter)) r->reporter = 0, drawn = true;
+  if (rests && !drawn) return;
+  RunNow now = run_now(s, a, dir);
+  bool other = (int)now.state != r->state || size != r->size || drawn;
+  r->state = (int)now.state;
+  r->size = size;
+  r->note = note;
+  if (other && !(first && now.state >= RUN_PAUSED)) tell_run(s, a, &now, count_rows(s, a, dir));
+}
+
+void runs_tick(Studio *s) {
+  Arena *a = arena_new();
+  Guard g;
+  FolderNames names = {0};
+  if (!a) return;
+  pthread_mutex_lock(&s->disk);
+  drop_children(s);
+  if (GUARDED(a, &g)) {
+    run_names(s, a, &names);
+    for (uint32_t i = 0; i < names.n; i++) {
+      Arena *own = arena_child(a);
+      look_at_run(s, own, names.at[i]);
+      arena_free(own);
+    }
+    guard_leave(&g);
+  }
+  pthread_mutex_unlock(&s->disk);
+  arena_free(a);
+}

@@ -1,0 +1,405 @@
+// Runs of training, as processes: this program is started again in a group of its own, so that a run
+// survives the server. What it says goes to DIR/said.jsonl. It is paused by SIGINT, which makes it save
+// and stop, and resumed by `limn train --resume`.
+//
+// Nothing about a run is kept in memory but which processes were just begun: the folder says it all.
+//
+//   the lock is held          running
+//   begun, and no lock yet    starting
+//   run.json: finished        finished
+//   an error was said         failed
+//   DIR/over is there         stopped: it can be resumed, but nobody waits for it
+//   otherwise                 paused: it stopped, or was killed
+#define _DEFAULT_SOURCE
+#include "studio/runs.h"
+#include "base/within.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+extern char **environ;
+const char *const run_state_word[] = {"starting", "running",  "paused",
+                                      "stopped",  "finished", "failed"};
+enum { SAID_LIMIT = 64 << 20, NOTE_LIMIT = 4 << 20, OPTIONS_LIMIT = 40 };
+static const char SAID[] = "said.jsonl", OVER[] = "over";
+
+static const char *whole(const Studio *s, Arena *a, const char *dir, const char *name) {
+  return arena_format(a, "%s/%s/%s", s->folder, dir, name);
+}
+
+// -- what a folder says ---------------------------------------------------------------------------
+// Who holds the lock of a folder; 0: nobody.
+static pid_t holder(const Studio *s, Arena *a, const char *dir) {
+  char text[24] = "";
+  int fd = open(whole(s, a, dir, "lock"), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  if (fd < 0) return 0;
+  bool held = flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  ssize_t n = held ? read(fd, text, sizeof text - 1) : 0;
+  close(fd);
+  long pid = n > 0 ? strtol(text, NULL, 10) : 0;
+  return held && pid > 1 && pid < INT32_MAX ? (pid_t)pid : 0;
+}
+
+static const Json *read_note(const Studio *s, Arena *a, const char *dir) {
+  const char *error;
+  FileText f = file_read_in(a, s->folder, arena_format(a, "%s/run.json", dir), NOTE_LIMIT);
+  const Json *j = f.text ? json_read(a, f.text, f.n, &error) : NULL;
+  return j && j->kind == JSON_OBJECT ? j : NULL;
+}
+
+// What an object that the process has said means; true: it is about a step.
+static bool take_said(const Json *j, bool last, RunNow *r) {
+  const Json *errors = json_get(j, "errors"), *list = json_get(j, "messages");
+  const Json *first = list && list->kind == JSON_LIST && list->n ? json_first(list) : NULL;
+  const Json *text = first && first->kind == JSON_OBJECT ? json_get(first, "message") : NULL;
+  if (last && errors && errors->kind == JSON_NUMBER && errors->number > 0)
+    r->wrong = text && text->kind == JSON_TEXT ? text->text : "it ended with an error";
+  if (json_get(j, "step")) r->report = j;
+  return r->report;
+}
+
+// From its end: objects begin at the beginning of a line. The last one may say what is wrong.
+static void read_said(const Studio *s, Arena *a, RunNow *r) {
+  const char *error;
+  FileText f = file_read_in(a, s->folder, arena_format(a, "%s/%s", r->dir, SAID), SAID_LIMIT);
+  size_t at = f.text ? f.n : 0, end = at;
+  bool last = true;
+  for (uint32_t lines = 0; at && lines < 400; lines++) {
+    at--;
+    while (at && f.text[at - 1] != '\n') at--;
+    if (f.text[at] != '{') continue;
+    const Json *j = json_read(a, f.text + at, end - at, &error);
+    end = at;
+    if (!j || j->kind != JSON_OBJECT) continue;
+    if (take_said(j, last, r)) return;
+    last = false;
+  }
+}
+
+static bool note_says(const RunNow *r, const char *state) {
+  const Json *j = r->note ? json_get(r->note, "state") : NULL;
+  return j && j->kind == JSON_TEXT && strcmp(j->text, state) == 0;
+}
+
+static pid_t begun_for(const Studio *s, const char *dir) {
+  for (uint32_t i = 0; i < s->children; i++)
+    if (strcmp(s->child[i].dir, dir) == 0) return s->child[i].pid;
+  return 0;
+}
+
+RunNow run_now(Studio *s, Arena *a, const char *dir) {
+  RunNow r = {.dir = dir, .pid = holder(s, a, dir)};
+  bool held = r.pid != 0;
+  r.note = read_note(s, a, dir);
+  read_said(s, a, &r);
+  if (!held) r.pid = begun_for(s, dir);
+  if (held)
+    r.state = RUN_RUNNING;
+  else if (r.pid)
+    r.state = RUN_STARTING;
+  else if (note_says(&r, "finished"))
+    r.state = RUN_FINISHED;
+  else if (r.wrong || note_says(&r, "failed") || note_says(&r, "not finite"))
+    r.state = RUN_FAILED;
+  else
+    r.state = path_exists(whole(s, a, dir, OVER)) ? RUN_STOPPED : RUN_PAUSED;
+  return r;
+}
+
+bool run_is_one(Studio *s, Arena *a, const char *dir) {
+  return !file_check_in(a, s->folder, arena_format(a, "%s/run.json", dir)) ||
+         !file_check_in(a, s->folder, arena_format(a, "%s/%s", dir, SAID));
+}
+
+void run_names(Studio *s, Arena *a, FolderNames *out) {
+  FolderNames names = {0};
+  struct stat info;
+  const char *runs = arena_format(a, "%s/runs", s->folder);
+  if (lstat(runs, &info) != 0 || !S_ISDIR(info.st_mode)) return;
+  folder_names(a, runs, &names);
+  for (uint32_t i = 0; i < names.n; i++) {
+    const char *dir = arena_format(a, "runs/%s", names.at[i]);
+    if (!name_refuse(dir) && run_is_one(s, a, dir)) vec_push(a, out, dir);
+  }
+}
+
+// -- a process ------------------------------------------------------------------------------------
+typedef struct {
+  char *at[OPTIONS_LIMIT * 2 + 12];
+  uint32_t n;
+} RunWords;
+
+static void word(HostCall *c, RunWords *w, const char *text) {
+  w->at[w->n++] = arena_text(c->arena, text, strlen(text));
+}
+
+// 0, or why not. Its group is its own: what ends the server does not end it.
+static int begin_process(const Studio *s, RunWords *w, int said, pid_t *child) {
+  posix_spawn_file_actions_t files;
+  posix_spawnattr_t how;
+  sigset_t usual;
+  int why = posix_spawn_file_actions_init(&files);
+  if (why) return why;
+  why = posix_spawnattr_init(&how);
+  if (why) {
+    posix_spawn_file_actions_destroy(&files);
+    return why;
+  }
+  sigemptyset(&usual);
+  posix_spawnattr_setsigmask(&how, &usual);
+  sigaddset(&usual, SIGPIPE);
+  posix_spawnattr_setsigdefault(&how, &usual);
+  posix_spawnattr_setpgroup(&how, 0);
+  posix_spawnattr_setflags(&how,
+                           POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+  posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_adddup2(&files, said, 1);
+  posix_spawn_file_actions_adddup2(&files, said, 2);
+  why = posix_spawnp(child, s->limn, &files, &how, w->at, environ);
+  posix_spawnattr_destroy(&how);
+  posix_spawn_file_actions_destroy(&files);
+  return why;
+}
+
+static void note_child(Studio *s, pid_t pid, const char *dir) {
+  StudioChild *at = &s->child[s->children++];
+  at->pid = pid;
+  snprintf(at->dir, sizeof at->dir, "%s", dir);
+}
+
+// False: it was refused.
+static bool begin_run(HostCall *c, RunWords *w, const char *dir) {
+  Studio *s = c->studio;
+  int said;
+  pid_t child;
+  const char *wrong =
+      s->children == STUDIO_CHILDREN ? "too many runs are under way"
+      : strlen(dir) >= sizeof s->child[0].dir
+          ? "its path is too long"
+          : file_append_in(c->arena, s->folder, arena_format(c->arena, "%s/%s", dir, SAID), &said);
+  if (!wrong) {
+    int why = begin_process(s, w, said, &child);
+    close(said);
+    if (why)
+      wrong = arena_format(c->arena, "%s cannot be started: %s", s->limn, os_error(c->arena, why));
+  }
+  if (wrong) {
+    host_refuse(c, "cannot train in %s: %s", dir, wrong);
+    return false;
+  }
+  note_child(s, child, dir);
+  return true;
+}
+
+// -- options --------------------------------------------------------------------------------------
+static const struct {
+  const char *name;
+  JsonKind kind; // JSON_TRUE: a flag
+} options[] = {{"epochs", JSON_NUMBER}, {"steps", JSON_NUMBER},   {"batch", JSON_NUMBER},
+               {"seed", JSON_NUMBER},   {"threads", JSON_NUMBER}, {"precision", JSON_TEXT},
+               {"every", JSON_TEXT},    {"pause", JSON_NUMBER},   {"reference", JSON_TRUE},
+               {"plain", JSON_TRUE},    {"sandbox", JSON_TRUE},   {"device", JSON_TEXT}};
+
+// A value of an option as a word; NULL: it is none.
+static const char *value_word(HostCall *c, const Json *j) {
+  Buf b = buf_new(c->arena);
+  if (j->kind == JSON_TEXT && strlen(j->text) == j->n) return j->text;
+  if (j->kind != JSON_NUMBER) return NULL;
+  if (j->natural && j->number < 9e15)
+    buf_printf(&b, "%.0f", j->number);
+  else
+    buf_number(&b, j->number);
+  return b.at;
+}
+
+static bool take_set(HostCall *c, RunWords *w, const Json *set) {
+  const Json *key = set->kind == JSON_OBJECT ? json_first(set) : NULL;
+  bool good = set->kind == JSON_OBJECT && set->n <= OPTIONS_LIMIT / 2;
+  for (uint32_t i = 0; good && i < set->n; i++, key = json_next(key + 1)) {
+    const char *value = value_word(c, key + 1);
+    good = value && strlen(key->text) == key->n;
+    if (!good) break;
+    word(c, w, "--set");
+    word(c, w, arena_format(c->arena, "%s=%s", key->text, value));
+  }
+  if (!good) host_refuse(c, "`set` is an object of at most 20 names with numbers or texts");
+  return good;
+}
+
+static bool take_option(HostCall *c, RunWords *w, const char *name, const Json *value) {
+  if (strcmp(name, "set") == 0) return take_set(c, w, value);
+  for (uint32_t i = 0; i < COUNT(options); i++) {
+    if (strcmp(options[i].name, name)) continue;
+    bool flag = options[i].kind == JSON_TRUE;
+    if (value->kind == JSON_NULL || (flag && value->kind == JSON_FALSE)) return true;
+    const char *text = flag ? value->kind == JSON_TRUE ? "" : NULL : value_word(c, value);
+    if (!text) break;
+    word(c, w, arena_format(c->arena, "--%s", name));
+    if (!flag) word(c, w, text);
+    return true;
+  }
+  host_refuse(c, "`%s` is no option of training, or not of this kind",
+              text_shown(c->arena, name, strlen(name)));
+  return false;
+}
+
+static bool take_options(HostCall *c, RunWords *w) {
+  const Json *all = json_get(c->params, "options");
+  if (!all || all->kind == JSON_NULL) return true;
+  if (all->kind != JSON_OBJECT || all->n > COUNT(options) + 1) {
+    host_refuse(c, "`options` is an object: what `limn train` has, by name");
+    return false;
+  }
+  const Json *key = json_first(all);
+  for (uint32_t i = 0; i < all->n; i++, key = json_next(key + 1))
+    if (!take_option(c, w, key->text, key + 1)) return false;
+  return true;
+}
+
+// -- asked for ------------------------------------------------------------------------------------
+static void run_done(HostCall *c, const char *dir) {
+  JsonOut j = host_result(c);
+  json_object(&j, NULL);
+  json_text(&j, "run", dir);
+  json_end(&j);
+  host_done(c);
+}
+
+static RunWords first_words(HostCall *c, const char *command) {
+  RunWords w = {.n = 0};
+  word(c, &w, c->studio->limn);
+  word(c, &w, command);
+  word(c, &w, "--json");
+  for (uint32_t i = 0; c->studio->read[i] && i < 4; i++) {
+    word(c, &w, "--read");
+    word(c, &w, c->studio->read[i]);
+  }
+  return w;
+}
+
+// The next free folder, made by the library, which names runs.
+static const char *new_folder(HostCall *c, const char *path) {
+  Limn *l = host_handle(c);
+  const char *dir = NULL;
+  LimnMessage m = {.size = sizeof m};
+  if (l && limn_run_folder(l, path, NULL, &dir) == LIMN_GOOD)
+    dir = arena_text(c->arena, dir, strlen(dir));
+  else
+    host_refuse(c, "%s", l && limn_message(l, 0, &m) == LIMN_GOOD ? m.text : "memory is exhausted");
+  return dir;
+}
+
+void host_train(HostCall *c) {
+  const char *path = host_path(c, "path");
+  RunWords w = first_words(c, "train");
+  if (!path || !take_options(c, &w)) return;
+  const char *wrong = file_check_in(c->arena, c->studio->folder, path);
+  if (wrong) {
+    host_refuse(c, "cannot train %s: %s", path, wrong);
+    return;
+  }
+  disk_lock(c);
+  const char *dir = new_folder(c, path);
+  if (dir) {
+    word(c, &w, "--out");
+    word(c, &w, dir);
+    word(c, &w, "--");
+    word(c, &w, path);
+    if (begin_run(c, &w, dir)) run_done(c, dir);
+  }
+  disk_unlock(c);
+}
+
+// A run that is there; NULL: it was refused.
+static const char *run_asked(HostCall *c) {
+  const char *dir = host_path(c, "run");
+  if (!dir || run_is_one(c->studio, c->arena, dir)) return dir;
+  host_refuse(c, "%s is no run: there is no run.json in it", dir);
+  return NULL;
+}
+
+void host_pause(HostCall *c) {
+  const char *dir = run_asked(c);
+  if (!dir) return;
+  disk_lock(c);
+  RunNow now = run_now(c->studio, c->arena, dir);
+  if (!now.pid)
+    host_refuse(c, "%s is not under way: it is %s", dir, run_state_word[now.state]);
+  else if (kill(now.pid, SIGINT) != 0)
+    host_refuse(c, "%s cannot be paused: %s", dir, os_error(c->arena, errno));
+  else
+    run_done(c, dir);
+  disk_unlock(c);
+}
+
+void host_stop(HostCall *c) {
+  const char *dir = run_asked(c);
+  if (!dir) return;
+  disk_lock(c);
+  RunNow now = run_now(c->studio, c->arena, dir);
+  const char *over = arena_format(c->arena, "%s/%s", dir, OVER);
+  bool ended = now.state == RUN_FINISHED || now.state == RUN_FAILED;
+  const char *wrong = ended ? arena_format(c->arena, "it is %s", run_state_word[now.state])
+                            : file_write_in(c->arena, c->studio->folder, over, "", 0);
+  if (!wrong && now.pid && kill(now.pid, SIGINT) != 0) wrong = os_error(c->arena, errno);
+  if (wrong)
+    host_refuse(c, "%s cannot be stopped: %s", dir, wrong);
+  else
+    run_done(c, dir);
+  disk_unlock(c);
+}
+
+// The program of a run; where it is gone, the run's own copy.
+static const char *program_of(HostCall *c, const RunNow *r) {
+  const Json *name = r->note ? json_get(r->note, "program") : NULL;
+  bool named = name && name->kind == JSON_TEXT && !name_refuse(name->text);
+  if (named && !file_check_in(c->arena, c->studio->folder, name->text)) return name->text;
+  return arena_format(c->arena, "%s/program.limn", r->dir);
+}
+
+int report_begin(HostCall *c, const RunNow *r) {
+  RunWords w = first_words(c, "report");
+  int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+  pid_t child = 0;
+  word(c, &w, "--from");
+  word(c, &w, r->dir);
+  word(c, &w, "--");
+  word(c, &w, program_of(c, r));
+  bool begun = nowhere >= 0 && c->studio->children < STUDIO_CHILDREN &&
+               !begin_process(c->studio, &w, nowhere, &child);
+  if (nowhere >= 0) close(nowhere);
+  if (begun) note_child(c->studio, child, "");
+  return begun ? (int)child : 0;
+}
+
+static bool by_interpreter(const RunNow *r) {
+  static const char says[] = "the reference interpreter";
+  const Json *j = r->note ? json_get(r->note, "engine") : NULL;
+  return j && j->kind == JSON_TEXT && strncmp(j->text, says, sizeof says - 1) == 0;
+}
+
+void host_resume(HostCall *c) {
+  const char *dir = run_asked(c);
+  RunWords w = first_words(c, "train");
+  if (!dir || !take_options(c, &w)) return;
+  disk_lock(c);
+  RunNow now = run_now(c->studio, c->arena, dir);
+  if (now.pid) {
+    host_refuse(c, "%s is under way: it is %s", dir, run_state_word[now.state]);
+  } else {
+    unlink(whole(c->studio, c->arena, dir, OVER));
+    if (by_interpreter(&now)) word(c, &w, "--reference"); // bit for bit the same run
+    word(c, &w, "--resume");
+    word(c, &w, dir);
+    word(c, &w, "--");
+    word(c, &w, program_of(c, &now));
+    if (begin_run(c, &w, dir)) run_done(c, dir);
+  }
+  disk_unlock(c);
+}

@@ -1,0 +1,372 @@
+// A session is a page: a LimnServer in a thread of its own, a second thread for files and runs, so that
+// saving never waits for a picture, and a queue of what the page is to be told.
+//
+// It lives for as long as anybody has it: its threads, requests that are under way, its stream. It is
+// over when its page has been away for a minute; threads then go when they are through.
+#define _DEFAULT_SOURCE
+#include "studio/studio_own.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+enum { STACK_WANTED = 8 << 20 }; // as the command line has for nested programs
+static const double AWAY = 60, SILENCE = 15;
+
+// -- asks -----------------------------------------------------------------------------------------
+void ask_answer(StudioAsk *ask, const char *text, size_t n) {
+  if (ask->answer) return;
+  ask->answer = malloc(n + 1);
+  if (!ask->answer) return;
+  memcpy(ask->answer, text, n);
+  ask->answer[n] = 0;
+  ask->answer_n = n;
+}
+
+// From here on it belongs to the thread that reads requests.
+static void ask_done(Studio *s, StudioAsk *ask) {
+  pthread_mutex_lock(&s->lock);
+  s->working--;
+  pthread_mutex_unlock(&s->lock);
+  MHD_resume_connection(ask->connection);
+}
+
+static void queue_open(StudioQueue *q) {
+  pthread_mutex_init(&q->lock, NULL);
+  pthread_cond_init(&q->came, NULL);
+  q->last = &q->first;
+}
+
+static void queue_close(StudioQueue *q) {
+  pthread_mutex_destroy(&q->lock);
+  pthread_cond_destroy(&q->came);
+}
+
+// What cancels goes before what it cancels, if that still waits.
+static bool queue_put(StudioQueue *q, StudioAsk *ask, bool first) {
+  pthread_mutex_lock(&q->lock);
+  bool open = !q->ends;
+  ask->next = NULL;
+  if (open && first) {
+    ask->next = q->first;
+    if (!q->first) q->last = &ask->next;
+    q->first = ask;
+  } else if (open) {
+    *q->last = ask;
+    q->last = &ask->next;
+  }
+  q->stop = 1;
+  pthread_cond_signal(&q->came);
+  pthread_mutex_unlock(&q->lock);
+  return open;
+}
+
+static void queue_end(StudioQueue *q) {
+  pthread_mutex_lock(&q->lock);
+  q->ends = true;
+  q->stop = 1;
+  pthread_cond_signal(&q->came);
+  pthread_mutex_unlock(&q->lock);
+}
+
+// The next one, waited for up to so many milliseconds (-1: for good). NULL: there is none; *over: and
+// there will be none.
+static StudioAsk *queue_take(StudioQueue *q, int wait, bool *over) {
+  struct timespec until;
+  clock_gettime(CLOCK_REALTIME, &until);
+  until.tv_sec += wait / 1000;
+  until.tv_nsec += (wait % 1000) * 1000000L;
+  if (until.tv_nsec >= 1000000000L) until.tv_sec++, until.tv_nsec -= 1000000000L;
+  int late = 0;
+  pthread_mutex_lock(&q->lock);
+  while (!q->first && !q->ends && !late)
+    late = wait < 0 ? pthread_cond_wait(&q->came, &q->lock)
+                    : pthread_cond_timedwait(&q->came, &q->lock, &until);
+  StudioAsk *ask = q->first;
+  if (ask) q->first = ask->next;
+  if (!q->first) q->last = &q->first, q->stop = q->ends;
+  *over = !ask && q->ends;
+  pthread_mutex_unlock(&q->lock);
+  return ask;
+}
+
+// -- events ---------------------------------------------------------------------------------------
+static void drop_event(StudioSession *p) {
+  StudioEvent *first = p->event;
+  p->event = first->next;
+  if (!p->event) p->last_event = &p->event;
+  p->event_bytes -= first->n;
+  p->sent = 0;
+  free(first);
+}
+
+static void wake_stream(StudioSession *p) {
+  StudioStream *w = p->stream;
+  if (!w || !w->waits) return;
+  w->waits = false;
+  MHD_resume_connection(w->connection);
+}
+
+// Ends of lines in JSON are between its parts: there a space is as good, and an event has one line.
+static void push_event(StudioSession *p, const char *json, size_t n) {
+  static const char begin[] = "data: ", end[] = "\n\n";
+  size_t all = n + sizeof begin - 1 + sizeof end - 1;
+  StudioEvent *e = malloc(sizeof *e + all);
+  if (!e) return;
+  memcpy(e->text, begin, sizeof begin - 1);
+  for (size_t i = 0; i < n; i++)
+    e->text[sizeof begin - 1 + i] = json[i] == '\n' || json[i] == '\r' ? ' ' : json[i];
+  memcpy(e->text + sizeof begin - 1 + n, end, sizeof end - 1);
+  e->next = NULL;
+  e->n = all;
+  pthread_mutex_lock(&p->studio->lock);
+  while (p->event && !p->sent && p->event_bytes + all > STUDIO_EVENTS_LIMIT) drop_event(p);
+  *p->last_event = e;
+  p->last_event = &e->next;
+  p->event_bytes += all;
+  wake_stream(p);
+  pthread_mutex_unlock(&p->studio->lock);
+}
+
+// What goes to a page next. It waits, suspended, when there is nothing.
+static ssize_t next_bytes(StudioStream *w, char *to, size_t room) {
+  StudioSession *p = w->session;
+  double now = clock_seconds();
+  if (p->ended || p->stream != w) return MHD_CONTENT_READER_END_OF_STREAM;
+  if (p->event) {
+    size_t n = p->event->n - p->sent < room ? p->event->n - p->sent : room;
+    memcpy(to, p->event->text + p->sent, n);
+    p->sent += n;
+    if (p->sent == p->event->n) drop_event(p);
+    w->said = now;
+    return (ssize_t)n;
+  }
+  if (now - w->said >= SILENCE && room >= 3) {
+    memcpy(to, ":\n\n", 3);
+    w->said = now;
+    p->seen = now;
+    return 3;
+  }
+  w->waits = true;
+  MHD_suspend_connection(w->connection);
+  return 0;
+}
+
+static ssize_t read_events(void *what, uint64_t at, char *to, size_t room) {
+  StudioStream *w = what;
+  Studio *s = w->session->studio;
+  (void)at;
+  pthread_mutex_lock(&s->lock);
+  ssize_t n = next_bytes(w, to, room);
+  pthread_mutex_unlock(&s->lock);
+  return n;
+}
+
+static void close_events(void *what) {
+  StudioStream *w = what;
+  StudioSession *p = w->session;
+  pthread_mutex_lock(&p->studio->lock);
+  if (p->stream == w) p->stream = NULL;
+  p->seen = clock_seconds();
+  pthread_mutex_unlock(&p->studio->lock);
+  session_leave(p);
+  free(w);
+}
+
+struct MHD_Response *session_events(StudioSession *p, struct MHD_Connection *connection) {
+  StudioStream *w = calloc(1, sizeof *w);
+  if (!w) return NULL;
+  *w = (StudioStream){.session = p, .connection = connection};
+  w->said =
+      clock_seconds() - SILENCE; // a first line at once, so that the page knows that it stands
+  struct MHD_Response *r =
+      MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, 16 << 10, read_events, w, close_events);
+  if (!r) {
+    free(w);
+    return NULL;
+  }
+  pthread_mutex_lock(&p->studio->lock);
+  p->users++;
+  wake_stream(p); // a page that comes again has one stream: the new one
+  p->stream = w;
+  if (p->event && p->sent) p->sent = 0; // the page did not get it whole
+  pthread_mutex_unlock(&p->studio->lock);
+  return r;
+}
+
+void studio_tell(Studio *s, const StudioSession *but, const char *method, const char *params) {
+  Arena *a = arena_new();
+  Guard g;
+  if (!a) return;
+  if (!GUARDED(a, &g)) {
+    arena_free(a);
+    return;
+  }
+  Buf b = buf_new(a);
+  buf_printf(&b, "{\"jsonrpc\":\"2.0\",\"method\":\"%s\",\"params\":%s}", method, params);
+  StudioSession *all[STUDIO_SESSIONS];
+  uint32_t n = 0;
+  pthread_mutex_lock(&s->lock);
+  for (uint32_t i = 0; i < s->sessions; i++)
+    if (s->session[i] != but) all[n++] = s->session[i], s->session[i]->users++;
+  pthread_mutex_unlock(&s->lock);
+  for (uint32_t i = 0; i < n; i++) {
+    push_event(all[i], b.at, b.n);
+    session_leave(all[i]);
+  }
+  guard_leave(&g);
+  arena_free(a);
+}
+
+// -- threads --------------------------------------------------------------------------------------
+static void session_free(StudioSession *p) {
+  while (p->event) drop_event(p);
+  queue_close(&p->language);
+  queue_close(&p->host);
+  free(p);
+}
+
+void session_leave(StudioSession *p) {
+  pthread_mutex_lock(&p->studio->lock);
+  bool last = --p->users == 0;
+  pthread_mutex_unlock(&p->studio->lock);
+  if (last) session_free(p);
+}
+
+// An answer begins with the id of what it answers, and everything else is an event.
+static void take_sent(void *context, const char *message, size_t n) {
+  static const char answer[] = "{\"jsonrpc\":\"2.0\",\"id\":";
+  StudioSession *p = context;
+  if (p->now && n >= sizeof answer && memcmp(message, answer, sizeof answer - 1) == 0)
+    ask_answer(p->now, message, n);
+  else
+    push_event(p, message, n);
+}
+
+static void *language_thread(void *what) {
+  StudioSession *p = what;
+  int wait = -1;
+  for (bool over = false; !over;) {
+    StudioAsk *ask = queue_take(&p->language, wait, &over);
+    p->now = ask;
+    if (ask) limn_server_take(p->server, ask->body, ask->n);
+    p->now = NULL;
+    if (ask) ask_done(p->studio, ask);
+    if (!over) wait = p->language.stop ? 0 : limn_server_work(p->server, &p->language.stop);
+  }
+  limn_server_close(p->server);
+  session_leave(p);
+  return NULL;
+}
+
+static void *host_thread(void *what) {
+  StudioSession *p = what;
+  for (bool over = false; !over;) {
+    StudioAsk *ask = queue_take(&p->host, -1, &over);
+    if (!ask) continue;
+    host_take(p, ask);
+    ask_done(p->studio, ask);
+  }
+  session_leave(p);
+  return NULL;
+}
+
+static bool start(void *(*work)(void *), StudioSession *p) {
+  pthread_attr_t how;
+  pthread_t thread;
+  if (pthread_attr_init(&how)) return false;
+  bool good = !pthread_attr_setstacksize(&how, STACK_WANTED) &&
+              !pthread_attr_setdetachstate(&how, PTHREAD_CREATE_DETACHED) &&
+              !pthread_create(&thread, &how, work, p);
+  pthread_attr_destroy(&how);
+  return good;
+}
+
+// -- sessions -------------------------------------------------------------------------------------
+static void session_end(StudioSession *p) { // under the studio's lock
+  Studio *s = p->studio;
+  p->ended = true;
+  for (uint32_t i = 0; i < s->sessions; i++)
+    if (s->session[i] == p) s->session[i] = s->session[--s->sessions];
+  wake_stream(p);
+  queue_end(&p->language);
+  queue_end(&p->host);
+}
+
+static bool session_enter(Studio *s, StudioSession *p) {
+  pthread_mutex_lock(&s->lock);
+  bool room = s->sessions < STUDIO_SESSIONS && !s->ends;
+  if (room) s->session[s->sessions++] = p;
+  pthread_mutex_unlock(&s->lock);
+  return room;
+}
+
+StudioSession *session_new(Studio *s) {
+  StudioSession *p = calloc(1, sizeof *p);
+  if (!p) return NULL;
+  LimnServe how = {
+      .size = sizeof how, .send = take_sent, .context = p, .read = s->read, .root = s->folder};
+  *p = (StudioSession){.studio = s, .users = 3, .seen = clock_seconds()};
+  p->last_event = &p->event;
+  queue_open(&p->language);
+  queue_open(&p->host);
+  p->server = random_letters(p->name, STUDIO_TOKEN) ? limn_server_open(&how) : NULL;
+  if (!p->server || !session_enter(s, p)) {
+    limn_server_close(p->server);
+    session_free(p);
+    return NULL;
+  }
+  bool language = start(language_thread, p), host = start(host_thread, p);
+  if (language && host) return p; // with one user that is the caller
+  pthread_mutex_lock(&s->lock);
+  session_end(p);
+  pthread_mutex_unlock(&s->lock);
+  if (!language) limn_server_close(p->server), session_leave(p);
+  if (!host) session_leave(p);
+  session_leave(p);
+  return NULL;
+}
+
+StudioSession *session_take(Studio *s, const char *name) {
+  StudioSession *found = NULL;
+  pthread_mutex_lock(&s->lock);
+  for (uint32_t i = 0; name && i < s->sessions && !found; i++)
+    if (strcmp(s->session[i]->name, name) == 0) found = s->session[i];
+  if (found) found->users++, found->seen = clock_seconds();
+  pthread_mutex_unlock(&s->lock);
+  return found;
+}
+
+// The method decides which thread it is for; it is read there.
+bool session_ask(StudioSession *p, StudioAsk *ask) {
+  Studio *s = p->studio;
+  const char *method = ask->body ? strstr(ask->body, "\"method\"") : NULL;
+  const char *name = method ? strchr(method + 8, '"') : NULL;
+  bool host = name && strncmp(name, "\"host/", 6) == 0;
+  bool cancels = name && strncmp(name, "\"$/cancelRequest\"", 17) == 0;
+  pthread_mutex_lock(&s->lock);
+  s->working++;
+  pthread_mutex_unlock(&s->lock);
+  if (queue_put(host ? &p->host : &p->language, ask, cancels)) return true;
+  pthread_mutex_lock(&s->lock);
+  s->working--;
+  pthread_mutex_unlock(&s->lock);
+  return false;
+}
+
+void sessions_tick(Studio *s) {
+  double now = clock_seconds();
+  pthread_mutex_lock(&s->lock);
+  for (uint32_t i = s->sessions; i-- > 0;) {
+    StudioSession *p = s->session[i];
+    if (p->stream && now - p->stream->said >= SILENCE) wake_stream(p);
+    if (!p->stream && now - p->seen > AWAY) session_end(p);
+  }
+  pthread_mutex_unlock(&s->lock);
+}
+
+// What was asked before is still done: a text that came to be saved is saved.
+void sessions_end(Studio *s) {
+  pthread_mutex_lock(&s->lock);
+  while (s->sessions) session_end(s->session[0]);
+  pthread_mutex_unlock(&s->lock);
+}

@@ -1,0 +1,84 @@
+// The picture follows the text: asked for with each change, one question at a time. While one is answered, further changes wait
+// together, so that a slow machine draws less often and never falls behind.
+
+import { effect } from "@preact/signals";
+import { ask } from "./client";
+import { Away } from "./connection";
+import type { Picture, View } from "./protocol";
+import { drawFault, drawn, look, path, pictures } from "./state";
+
+let busy = false;
+let again = false;
+let width = 900;
+
+/** What the picture pane can show without being zoomed out; wider pictures are broken into rows. */
+export function paneWidth(pixels: number): void {
+  const wanted = Math.max(400, Math.round(pixels / 80) * 80);
+  if (wanted === width) return;
+  width = wanted;
+  redraw();
+}
+
+/** As the protocol says, the goals have no name; a program without goals has something else to show first. */
+function nameToDraw(): string | null {
+  const known = pictures.value;
+  const { name } = look.value;
+  if (name !== null && (!known.length || known.some((p) => p.name === name))) return name;
+  const first = known[0];
+  return !first || first.kind === "goals" ? null : first.name;
+}
+
+/** Which views can be opened further; the others show all there is. */
+export const hasLevels = (view: View): boolean => view === "plain" || view === "lens";
+export const canOpen = (view: View): boolean => hasLevels(view) || view === "grad";
+
+export const lookParams = () => {
+  const l = look.value;
+  return {
+    name: nameToDraw(),
+    view: l.view,
+    width,
+    ...(hasLevels(l.view) && l.level !== "model" ? { level: l.level } : {}),
+    ...(canOpen(l.view) && l.open.length ? { open: l.open } : {}),
+    ...(canOpen(l.view) && l.close.length ? { close: l.close } : {}),
+    ...(l.cost ? { cost: true } : {}),
+  };
+};
+
+async function drawOnce(): Promise<void> {
+  if (!path.value) return;
+  const asked = path.value;
+  try {
+    const picture = await ask<Picture>("limn/picture", { ...lookParams(), theme: "auto", as: "svg" });
+    if (asked !== path.value) return;
+    drawn.value = picture;
+    drawFault.value = null;
+  } catch (e) {
+    if (asked === path.value && !(e instanceof Away)) drawFault.value = (e as Error).message;
+  }
+}
+
+export function redraw(): void {
+  if (busy) {
+    again = true;
+    return;
+  }
+  busy = true;
+  void drawOnce().finally(() => {
+    busy = false;
+    if (!again) return;
+    again = false;
+    redraw();
+  });
+}
+
+/** The picture follows what it is asked to be, too. */
+export function startDrawing(): void {
+  let first = true;
+  effect(() => {
+    void look.value;
+    void pictures.value;
+    if (!first) redraw();
+    first = false;
+  });
+}

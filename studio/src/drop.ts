@@ -1,0 +1,78 @@
+// What is dropped on the page: an ONNX file becomes a program beside it, a program is opened, a table lies in the folder. A folder
+// that a run has left is taken file by file.
+
+import { host } from "./client";
+import { say, sayFault } from "./state";
+import { openPath, refreshFiles, refreshRuns } from "./workbench";
+
+const MOST = 64 * 1024 * 1024;
+
+async function base64(file: File): Promise<string> {
+  const bytes = new Uint8Array(await file.arrayBuffer());
+  let text = "";
+  for (let i = 0; i < bytes.length; i += 0x8000) text += String.fromCharCode(...bytes.subarray(i, i + 0x8000));
+  return btoa(text);
+}
+
+async function upload(file: File, name: string): Promise<string | null> {
+  if (file.size > MOST) {
+    say(`${name} has more than 64 MB; put it into the folder yourself.`, "fault");
+    return null;
+  }
+  const { path } = await host<{ path: string }>("upload", { name, data: await base64(file) });
+  return path;
+}
+
+export async function takeFiles(list: { file: File; name: string }[]): Promise<void> {
+  let program: string | null = null;
+  try {
+    for (const { file, name } of list) {
+      const path = await upload(file, name);
+      if (path?.endsWith(".limn") && !(program && name.includes("/"))) program = path;
+    }
+    await Promise.all([refreshFiles(), refreshRuns()]);
+    if (program) await openPath(program);
+    else if (list.length) say(`${list.length === 1 ? list[0].name + " is" : `${list.length} files are`} in the folder now.`);
+  } catch (e) {
+    sayFault(e);
+  }
+}
+
+/** The files below what was dropped, with their paths. */
+async function walk(entry: any, before = ""): Promise<{ file: File; name: string }[]> {
+  if (entry.isFile) return [{ file: await new Promise<File>((done, no) => entry.file(done, no)), name: before + entry.name }];
+  const reader = entry.createReader();
+  const all: { file: File; name: string }[] = [];
+  for (;;) {
+    const some: any[] = await new Promise((done, no) => reader.readEntries(done, no));
+    if (!some.length) return all;
+    for (const e of some) all.push(...(await walk(e, `${before}${entry.name}/`)));
+  }
+}
+
+export function chooseUpload(): void {
+  const input = document.createElement("input");
+  input.type = "file";
+  input.multiple = true;
+  input.onchange = () => void takeFiles([...(input.files ?? [])].map((file) => ({ file, name: file.name })));
+  input.click();
+}
+
+export function startDrop(): void {
+  const page = document.documentElement;
+  const isFiles = (e: DragEvent) => e.dataTransfer?.types.includes("Files");
+  addEventListener("dragover", (e) => {
+    if (!isFiles(e)) return;
+    e.preventDefault();
+    page.classList.add("dropping");
+  });
+  addEventListener("dragleave", (e) => e.relatedTarget === null && page.classList.remove("dropping"));
+  addEventListener("drop", (e) => {
+    page.classList.remove("dropping");
+    if (!isFiles(e)) return;
+    e.preventDefault();
+    const entries = [...e.dataTransfer!.items].map((i) => i.webkitGetAsEntry?.()).filter(Boolean);
+    const plain = [...e.dataTransfer!.files].map((file) => ({ file, name: file.name }));
+    void (entries.length ? Promise.all(entries.map((x) => walk(x))).then((l) => l.flat()) : Promise.resolve(plain)).then(takeFiles);
+  });
+}

@@ -1,0 +1,44 @@
+// The page begins here.
+
+import { render } from "preact";
+import { App } from "./app";
+import { connect, connection } from "./client";
+import { globalKeys } from "./commands";
+import { startDrawing } from "./drawing";
+import { startDrop } from "./drop";
+import { HttpConnection } from "./http";
+import { WorkerConnection } from "./playground_line";
+import { startRuns } from "./runs/control";
+import { drawer, reachable, say, sayFault } from "./state";
+import "./style/page.css";
+import { startTheme } from "./theme";
+import { introduce, listen, newProgram, openPath, refreshFiles, refreshRuns, saver, startPath } from "./workbench";
+
+async function begin(): Promise<void> {
+  const line = connection();
+  line.onOpen(introduce);
+  line.onReach((there) => {
+    if (!there && reachable.value) say("limn does not answer. You can go on writing: your text is kept in this page.", "fault");
+    reachable.value = there;
+  });
+  listen();
+  await line.open();
+  startDrawing();
+  startRuns();
+  startDrop();
+  await Promise.all([refreshFiles(), refreshRuns()]);
+  const first = startPath();
+  if (first) await openPath(first);
+  else {
+    await newProgram("sheet");
+    drawer.value = "learn";
+  }
+}
+
+connect(document.documentElement.dataset.home === "playground" ? new WorkerConnection("worker.js", { wasm: "limn.wasm", files: "files.json" }) : new HttpConnection());
+startTheme();
+addEventListener("keydown", globalKeys, { capture: true });
+addEventListener("pagehide", () => void (saver?.pending && saver.write()));
+const home = document.getElementById("page")!;
+home.replaceChildren(); // what was painted while this was on its way
+render(<App ready={() => void begin().catch(sayFault)} />, home);

@@ -1,0 +1,61 @@
+// What can be done to a mark, as a menu: each is one edit of the text.
+
+import { type MenuItem, openMenu } from "../ui/menu";
+import { fill } from "../ui/prompt";
+import { look, paletteOpen, say } from "../state";
+import { gesture } from "../workbench";
+import type { Mark } from "./marks";
+import { type PictureView, chosen, wanted } from "./view";
+
+const DISTANCES = ["l2", "l1", "mse", "bce", "cross_entropy", "huber"];
+
+function choose(words: string, kind: "wire" | "any", take: (mark: Mark) => void): void {
+  wanted.value = { words, kind, take };
+}
+
+/** Opens the palette for this wire or box. */
+export function pickBox(mark: Mark): void {
+  chosen.value = mark;
+  paletteOpen.value = true;
+  requestAnimationFrame(() => document.querySelector<HTMLInputElement>("#palette-search")?.focus());
+}
+
+async function nameWire(mark: Mark): Promise<void> {
+  const answer = await fill("Name this wire", [{ name: "name", label: "Name", value: mark.element.dataset.wire ?? "" }], "Name it");
+  if (answer?.name) await gesture({ kind: "name", at: mark.at, name: answer.name });
+}
+
+async function makeGoal(mark: Mark, other: Mark): Promise<void> {
+  const answer = await fill("Make these two equal", [{ name: "by", label: "Distance", value: "l2", offers: DISTANCES }], "Make it a goal");
+  if (answer) await gesture({ kind: "goal", from: mark.at, to: other.at, by: answer.by });
+}
+
+function wireItems(mark: Mark): MenuItem[] {
+  return [
+    { label: "Put a box here…", run: () => pickBox(mark) },
+    { label: "Name it…", run: () => void nameWire(mark) },
+    { label: "Copy to…", run: () => choose("Choose the input that reads this wire, too.", "any", (m) => void gesture({ kind: "connect", from: mark.at, to: m.at })) },
+    { label: "Use once more", run: () => void gesture({ kind: "copy", at: mark.at }) },
+    { label: "Swap with…", run: () => choose("Choose the input that this one changes places with.", "any", (m) => void gesture({ kind: "swap", at: mark.at, with: m.at })) },
+    { label: "Make equal to…", run: () => choose("Choose the wire that this one should be equal to.", "any", (m) => void makeGoal(mark, m)) },
+  ];
+}
+
+function boxItems(view: PictureView, mark: Mark): MenuItem[] {
+  const open = mark.element.dataset.open;
+  const items: MenuItem[] = [];
+  if (open) items.push({ label: look.value.open.includes(open) ? "Close" : "Open in place", run: () => view.open(mark) });
+  if (open) items.push({ label: `Draw ${open} alone`, run: () => (look.value = { ...look.value, name: open, open: [] }) });
+  items.push({ label: "Put another box here…", run: () => pickBox(mark) });
+  items.push({ label: "Take it away", run: () => void gesture({ kind: "remove", at: mark.at }) });
+  items.push({ label: "Make equal to…", run: () => choose("Choose what this should be equal to.", "any", (m) => void makeGoal(mark, m)) });
+  return items;
+}
+
+export function openBoxMenu(view: PictureView, mark: Mark, at: { x: number; y: number }): void {
+  const ours = mark.at && !mark.element.dataset.in; // what is inside of a box of the library can only be looked at
+  const items = ours ? (mark.kind === "wire" ? wireItems(mark) : boxItems(view, mark)) : [];
+  if (mark.at) items.push({ label: "Show in the text", run: () => view.goToText(mark) });
+  if (!items.length) say("This is drawn of something that the text does not say by itself.");
+  else openMenu(items, at, mark.name);
+}

@@ -1,0 +1,201 @@
+// Boxes beside the picture. One is put on a wire by dragging it there, by choosing wire and box, or from the keyboard; and new
+// things are declared here, so that a blank sheet becomes a program.
+
+import { signal } from "@preact/signals";
+import { useEffect, useState } from "preact/hooks";
+import { ask } from "../client";
+import type { PaletteBox } from "../protocol";
+import { drawn, paletteOpen, say } from "../state";
+import { IconButton } from "../ui/icons";
+import { fill } from "../ui/prompt";
+import { gesture } from "../workbench";
+import type { Mark } from "./marks";
+import { pictureView } from "./pane";
+import { chosen, wanted } from "./view";
+
+const boxes = signal<PaletteBox[]>([]);
+
+async function load(): Promise<void> {
+  const at = chosen.peek()?.at;
+  const answer = await ask<PaletteBox[]>("limn/palette", at ? { at } : {}).catch(() => null);
+  if (Array.isArray(answer)) boxes.value = answer;
+}
+
+/** Options that a box must be told: `dense[...o]` is written `dense[16]`. Asked for where there are such; null: nobody wanted to. */
+async function written(box: string): Promise<string | null> {
+  const header = boxes.value.find((b) => b.name === box)?.header ?? "";
+  const options = new RegExp(`\\b${box}\\[([^\\]]*)\\]`).exec(header)?.[1].split(",").map((o) => o.trim()) ?? [];
+  const open = options.filter((o) => o && !o.includes(":"));
+  if (!open.length) return box;
+  const fields = open.map((o) => ({ name: o, label: o.replace(/^\.\.\./, ""), value: o.startsWith("...") ? "16" : "" }));
+  const given = await fill(header.replace(/^box /, ""), fields, "Put it there");
+  return given && `${box}[${open.map((o) => given[o]).join(", ")}]`;
+}
+
+/** One edit for what was chosen by hand, by click or by drop. */
+async function putAt(mark: Mark, box: string): Promise<void> {
+  const text = await written(box);
+  if (text) await gesture({ kind: mark.kind === "box" ? "replace" : "insert", at: mark.at, box: text });
+}
+
+/** Puts a box at the chosen mark: onto a wire, in the place of a box; or asks which wire. */
+export async function put(box: string): Promise<void> {
+  const mark = chosen.value;
+  if (mark?.at) {
+    await putAt(mark, box);
+    return;
+  }
+  wanted.value = { words: `Choose the wire for ${box}.`, kind: "wire", take: (m) => void putAt(m, box) };
+}
+
+/** Drags a box with the pointer; what it would land on lights up. */
+function drag(e: PointerEvent, box: string): void {
+  if (e.button !== 0) return;
+  const start = { x: e.clientX, y: e.clientY };
+  let ghost: HTMLElement | null = null;
+  let over: Element | null = null;
+  const markUnder = (x: number, y: number) => pictureView()?.marks?.find(document.elementFromPoint(x, y)) ?? null;
+  const move = (m: PointerEvent) => {
+    if (!ghost) {
+      if (Math.hypot(m.clientX - start.x, m.clientY - start.y) < 6) return;
+      ghost = document.createElement("div");
+      ghost.className = "ghost";
+      ghost.textContent = box;
+      document.body.append(ghost);
+    }
+    ghost.style.transform = `translate(${m.clientX + 8}px, ${m.clientY + 8}px)`;
+    over?.classList.remove("target");
+    over = markUnder(m.clientX, m.clientY)?.element ?? null;
+    over?.classList.add("target");
+  };
+  const up = (m: PointerEvent) => {
+    removeEventListener("pointermove", move);
+    removeEventListener("pointerup", up);
+    over?.classList.remove("target");
+    if (!ghost) return;
+    ghost.remove();
+    addEventListener("click", (c) => (c.stopPropagation(), c.preventDefault()), { capture: true, once: true });
+    const mark = markUnder(m.clientX, m.clientY);
+    if (!mark?.at) say(`${box} was not dropped on a wire.`);
+    else void putAt(mark, box);
+  };
+  addEventListener("pointermove", move);
+  addEventListener("pointerup", up);
+}
+
+async function newGiven(): Promise<void> {
+  const sets = ["iris", "mnist", "faces", "moons", "digits"].map((n) => `${n}`);
+  const a = await fill("Data", [
+    { name: "name", label: "Names", value: "x", hint: "Several with commas: x, kind" },
+    { name: "from", label: "From", value: "iris", offers: sets, hint: "A set that limn knows, a distribution such as normal[64], or a file" },
+  ], "Add it");
+  if (a?.name) await gesture({ kind: "given", name: a.name, from: a.from });
+}
+async function newLearner(): Promise<void> {
+  const a = await fill("A new learner", [
+    { name: "name", label: "Name", value: "guess" },
+    { name: "type", label: "From and to", value: "R[4] -> R[3]", hint: "What goes in, an arrow, what comes out" },
+  ], "Add it");
+  if (a?.name) await gesture({ kind: "learner", name: a.name, type: a.type });
+}
+async function newBox(): Promise<void> {
+  const a = await fill("A new box", [
+    { name: "name", label: "Name", value: "step" },
+    { name: "type", label: "From and to", value: "R[4] -> R[4]" },
+  ], "Add it");
+  if (a?.name) await gesture({ kind: "box", name: a.name, type: a.type });
+}
+export async function newGoal(): Promise<void> {
+  const a = await fill("A goal: two things that should be equal", [
+    { name: "from", label: "This", value: "guess(x)" },
+    { name: "to", label: "That", value: "kind" },
+    { name: "by", label: "Distance", value: "l2", offers: ["l2", "l1", "bce", "cross_entropy", "mse", "huber"] },
+  ], "Add it");
+  if (a?.from) await gesture({ kind: "goal", from: a.from, to: a.to, by: a.by });
+}
+export async function newTraining(): Promise<void> {
+  const a = await fill("How it trains", [
+    { name: "epochs", label: "Epochs", value: "30" },
+    { name: "batch", label: "Batch", value: "16" },
+    { name: "optimiser", label: "Optimiser", value: "adam(0.01)", offers: ["adam(0.01)", "gd(0.1)", "adam(fade(0.01))"] },
+  ], "Set it");
+  if (a) await gesture({ kind: "train", epochs: Number(a.epochs), batch: Number(a.batch), optimiser: a.optimiser });
+}
+async function glue(): Promise<void> {
+  const a = await fill("Glue two learning diagrams", [
+    { name: "a", label: "One" },
+    { name: "b", label: "The other" },
+    { name: "along", label: "Along", hint: "What is one and the same in both" },
+  ], "Glue");
+  if (a?.a) await gesture({ kind: "glue", a: a.a, b: a.b, along: a.along });
+}
+
+const NEW: [string, () => Promise<void>][] = [
+  ["Data", newGiven],
+  ["Learner", newLearner],
+  ["Goal", newGoal],
+  ["Training", newTraining],
+  ["Box", newBox],
+  ["Glue", glue],
+];
+
+function Item({ box }: { box: PaletteBox }) {
+  return (
+    <button class="box-item" title={box.header} onPointerDown={(e) => drag(e as unknown as PointerEvent, box.name)} onClick={() => void put(box.name)}>
+      <b>{box.name}</b>
+      <span>{box.doc || box.header}</span>
+    </button>
+  );
+}
+
+export function Palette() {
+  const [search, setSearch] = useState("");
+  const mark = chosen.value;
+  const version = drawn.value?.version;
+  useEffect(() => void load(), [mark?.at, version]);
+  const words = search.toLowerCase();
+  const rank = (b: PaletteBox) => (b.name === words ? 0 : b.name.startsWith(words) ? 1 : b.name.includes(words) ? 2 : 3);
+  const found = boxes.value.filter((b) => !words || b.name.includes(words) || b.doc.toLowerCase().includes(words));
+  if (words) found.sort((a, b) => rank(a) - rank(b));
+  const groups = new Map<string, PaletteBox[]>();
+  // With a wire chosen, those that fit stand first and once.
+  const groupOf = (b: PaletteBox) => (mark?.at && b.fits ? "Fits here" : b.group || "Boxes");
+  for (const b of found) groups.set(groupOf(b), [...(groups.get(groupOf(b)) ?? []), b]);
+  return (
+    <aside class="palette" aria-label="Boxes">
+      <div class="row">
+        <input
+          id="palette-search"
+          type="search"
+          placeholder="Find a box"
+          aria-label="Find a box"
+          value={search}
+          onInput={(e) => setSearch((e.currentTarget as HTMLInputElement).value)}
+          onKeyDown={(e) => e.key === "Enter" && found[0] && void put(found[0].name)}
+        />
+        <IconButton name="close" label="Close the palette" onClick={() => (paletteOpen.value = false)} />
+      </div>
+      <p class="soft small" role="status">
+        {mark?.at ? `onto ${mark.name.replace(/, Enter opens it$/, "")}` : "Drag one onto a wire, or choose a wire first."}
+      </p>
+      <div class="new-things" role="group" aria-label="New">
+        {NEW.map(([label, run]) => (
+          <button key={label} onClick={() => void run()}>
+            + {label}
+          </button>
+        ))}
+      </div>
+      <div class="groups">
+        {[...groups].map(([group, all]) => (
+          <section key={group} aria-label={group}>
+            <h3>{group}</h3>
+            {all.slice(0, words ? 40 : 60).map((b) => (
+              <Item key={b.name} box={b} />
+            ))}
+          </section>
+        ))}
+        {!found.length && <p class="soft small">There is no box of that name.</p>}
+      </div>
+    </aside>
+  );
+}

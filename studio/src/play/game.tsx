@@ -1,0 +1,201 @@
+// A game: payoffs in a table, starting points that are dragged, and all players moving at once, step by step in memory.
+
+import { useEffect, useRef, useState } from "preact/hooks";
+import { ask, connection } from "../client";
+import { atOfRange } from "../places";
+import type { NumberEntry, Numbers, Tensor } from "../protocol";
+import { path, sayFault } from "../state";
+import { Icon } from "../ui/icons";
+import { editor, gesture } from "../workbench";
+import { Simplex, tidy } from "./simplex";
+
+interface StepAnswer {
+  step: number;
+  done: boolean;
+  metrics: Record<string, number>;
+  weights: Record<string, Tensor>;
+}
+
+/** Players of a program: learners in a simplex, with how many choices each has. */
+function playersOf(text: string): string[] {
+  const names: string[] = [];
+  for (const m of text.matchAll(/^\s*learn\s+([^#\n]*)/gm))
+    for (const part of m[1].matchAll(/(\w+(?:\s*,\s*\w+)*)\s*:\s*simplex\s*\[/g)) names.push(...part[1].split(/\s*,\s*/));
+  return names;
+}
+
+/** What is stored may be shares, or free numbers whose softmax they are. */
+export function sharesOf(data: number[]): number[] {
+  const sum = data.reduce((a, b) => a + b, 0);
+  if (Math.abs(sum - 1) < 1e-3 && data.every((v) => v >= -1e-9)) return data;
+  const most = Math.max(...data);
+  const e = data.map((v) => Math.exp(v - most));
+  const all = e.reduce((a, b) => a + b, 0);
+  return e.map((v) => v / all);
+}
+
+function Payoffs({ entry }: { entry: NumberEntry }) {
+  const rows = entry.value as number[][];
+  const set = (i: number, j: number, text: string) => {
+    const v = Number(text);
+    if (!Number.isFinite(v) || v === rows[i][j]) return;
+    const value = rows.map((r, a) => r.map((x, b) => (a === i && b === j ? v : x)));
+    void gesture({ kind: "number", at: atOfRange(entry.range), value });
+  };
+  return (
+    <table class="payoffs">
+      <caption>{entry.name}</caption>
+      <tbody>
+        {rows.map((r, i) => (
+          <tr key={i}>
+            {r.map((v, j) => (
+              <td key={j}>
+                <input aria-label={`${entry.name}, row ${i + 1}, column ${j + 1}`} inputMode="decimal" defaultValue={String(v)} key={String(v)} onChange={(e) => set(i, j, (e.currentTarget as HTMLInputElement).value)} />
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+const isMatrix = (v: Numbers): v is number[][] => Array.isArray(v) && v.length > 0 && v.every((r) => Array.isArray(r) && r.every((x) => typeof x === "number"));
+
+/** One game on its way: opened at the starts, stepped with each frame. */
+class Match {
+  private id: number | string | null = null;
+  private ended = false;
+
+  async open(weights: Record<string, number[]>): Promise<{ names: string[] }> {
+    const answer = await ask("limn/play/open", { weights });
+    this.id = answer.play;
+    if (this.ended) this.close();
+    return answer;
+  }
+  step(steps: number, read: string[]): Promise<StepAnswer> {
+    return connection().request<StepAnswer>("limn/play/step", { play: this.id, steps, read });
+  }
+  close(): void {
+    this.ended = true;
+    if (this.id !== null) connection().request("limn/play/close", { play: this.id }).catch(() => {});
+    this.id = null;
+  }
+}
+
+export function Game({ numbers }: { numbers: NumberEntry[] }) {
+  const text = editor.text;
+  const players = playersOf(text);
+  const [starts, setStarts] = useState<Record<string, number[]>>({});
+  const [paths, setPaths] = useState<Record<string, number[][]>>({});
+  const [figures, setFigures] = useState<Record<string, number>>({});
+  const [step, setStep] = useState(0);
+  const [going, setGoing] = useState(false);
+  const [speed, setSpeed] = useState(10);
+  const match = useRef<Match | null>(null);
+  const live = useRef({ going: false, speed: 10 });
+  live.current = { going, speed };
+
+  const begin = async (from: Record<string, number[]>): Promise<boolean> => {
+    match.current?.close();
+    const m = new Match();
+    match.current = m;
+    try {
+      await m.open(from);
+      const first = await m.step(0, players);
+      if (match.current !== m) return false;
+      const shares = Object.fromEntries(Object.entries(first.weights ?? {}).map(([n, t]) => [n, sharesOf(t.data)]));
+      setStarts((s) => ({ ...shares, ...s }));
+      setPaths(Object.fromEntries(Object.entries(shares).map(([n, s]) => [n, [s]])));
+      setFigures(first.metrics ?? {});
+      setStep(0);
+      return true;
+    } catch (e) {
+      sayFault(e);
+      setGoing(false);
+      return false;
+    }
+  };
+
+  const beginAndGo = async (from: Record<string, number[]>) => {
+    if ((await begin(from)) && live.current.going && match.current) void loop(match.current);
+  };
+
+  // The program itself has changed: payoffs, players. The game begins anew from the same starts.
+  useEffect(() => {
+    void beginAndGo(starts);
+    return () => match.current?.close();
+  }, [text, path.value]);
+
+  const loop = async (m: Match) => {
+    while (match.current === m && live.current.going) {
+      try {
+        const a = await m.step(live.current.speed, players);
+        if (match.current !== m) return;
+        setStep(a.step);
+        setFigures(a.metrics ?? {});
+        setPaths((old) => {
+          const next = { ...old };
+          for (const [n, t] of Object.entries(a.weights ?? {})) next[n] = [...(old[n] ?? []), sharesOf(t.data)].slice(-4000);
+          return next;
+        });
+        if (a.done) {
+          setGoing(false);
+          return;
+        }
+      } catch (e) {
+        sayFault(e);
+        setGoing(false);
+        return;
+      }
+      await new Promise((done) => requestAnimationFrame(done));
+    }
+  };
+  useEffect(() => {
+    if (going && match.current) void loop(match.current);
+  }, [going]);
+
+  const move = (name: string, shares: number[]) => {
+    const next = { ...starts, [name]: tidy(shares) };
+    setStarts(next);
+    setPaths((p) => ({ ...p, [name]: [] }));
+    clearTimeout(restart.current);
+    restart.current = window.setTimeout(() => void beginAndGo(next), 120);
+  };
+  const restart = useRef(0);
+
+  return (
+    <div class="game">
+      <div class="row">
+        <button class="primary" onClick={() => setGoing(!going)}>
+          <Icon name={going ? "pause" : "play"} /> {going ? "Pause" : "Play"}
+        </button>
+        <button onClick={() => void begin(starts)}>Begin again</button>
+        <label class="slider">
+          <span>Speed</span>
+          <input type="range" min="1" max="100" value={speed} aria-label="Speed" onInput={(e) => setSpeed(Number((e.currentTarget as HTMLInputElement).value))} />
+        </label>
+      </div>
+      <p class="small soft" role="status">
+        Step {step}
+        {Object.entries(figures).map(([n, v]) => (
+          <span key={n}>
+            {" "}
+            · {n} {Number(v).toPrecision(3)}
+          </span>
+        ))}
+      </p>
+      <div class="simplices">
+        {players
+          .filter((n) => starts[n])
+          .map((n, i) => (
+            <Simplex key={n} name={n} start={starts[n]} path={paths[n] ?? []} colour={`series${(i % 8) + 1}`} move={(s) => move(n, s)} />
+          ))}
+      </div>
+      <p class="small soft">Drag a ring to another start. Edit a payoff, and the program changes with it.</p>
+      {numbers.filter((n) => isMatrix(n.value)).map((n) => (
+        <Payoffs key={n.name} entry={n} />
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,167 @@
+// A box or a learner in one's hands: every input a slider or a sheet, the results drawn while one drags. A generator's inputs are
+// its latent space; a lens has one slider for what it changes.
+
+import { useEffect, useRef, useState } from "preact/hooks";
+import { ask } from "../client";
+import type { Tensor } from "../protocol";
+import { drawn, pictures, runs } from "../state";
+import { editor } from "../workbench";
+import { Sheet, sheetOfFile } from "./sheet";
+import { type Input, inputsOf } from "./types";
+
+const count = (shape: number[]) => shape.reduce((a, b) => a * b, 1);
+const isSheet = (shape: number[]) => shape.length >= 2 && shape.at(-1)! >= 8 && shape.at(-2)! >= 8 && count(shape) === shape.at(-1)! * shape.at(-2)!;
+const SLIDERS = 8;
+
+/** Normal numbers by Box and Muller: a point of a generator's latent space. */
+const noise = (n: number) => Array.from({ length: n }, () => Math.sqrt(-2 * Math.log(1 - Math.random())) * Math.cos(2 * Math.PI * Math.random()));
+
+async function headerOf(name: string): Promise<string | null> {
+  const at = new RegExp(`^[ \\t]*(?:box|learn|refine)\\s+(?:[^#\\n=]*,\\s*)?(${name})\\b`, "m").exec(editor.text);
+  if (!at) return null;
+  const line = editor.text.slice(at.index).split("\n")[0].replace(/#.*$/, "").trim();
+  return line.replace(/^learn\s+.*?\b(\w+)\s*:/, (whole, last) => (last === name || whole.includes(name) ? `learn ${name} :` : whole));
+}
+
+function Values({ label, input, data, change }: { label: string; input: Input; data: number[]; change: (d: number[]) => void }) {
+  if (isSheet(input.shape))
+    return (
+      <div>
+        <p class="small soft">{label}: paint, or choose a picture</p>
+        <Sheet label={label} data={data} shape={input.shape.slice(-2)} change={change} />
+        <div class="row">
+          <input
+            type="file"
+            accept="image/*"
+            aria-label={`A picture for ${label}`}
+            onChange={(e) => {
+              const f = (e.currentTarget as HTMLInputElement).files?.[0];
+              if (f) void sheetOfFile(f, input.shape.slice(-2)).then(change);
+            }}
+          />
+          <button onClick={() => change(data.map(() => 0))}>Empty</button>
+        </div>
+      </div>
+    );
+  return (
+    <div>
+      {data.slice(0, SLIDERS).map((v, i) => (
+        <label class="slider" key={i}>
+          <span>
+            {label}
+            {data.length > 1 ? ` ${i}` : ""}
+          </span>
+          <output>{v.toFixed(2)}</output>
+          <input type="range" min="-3" max="3" step="0.01" value={v} aria-label={`${label} ${i}`} onInput={(e) => change(data.map((x, k) => (k === i ? Number((e.currentTarget as HTMLInputElement).value) : x)))} />
+        </label>
+      ))}
+      {data.length > 1 && (
+        <div class="row">
+          <button onClick={() => change(noise(data.length))}>Another point</button>
+          <button onClick={() => change(data.map(() => 0))}>All 0</button>
+          {data.length > SLIDERS && <span class="small soft">{data.length - SLIDERS} more numbers</span>}
+        </div>
+      )}
+    </div>
+  );
+}
+
+function Result({ r }: { r: Tensor }) {
+  if (isSheet(r.shape)) return <Sheet label={r.name ?? "result"} data={r.data} shape={r.shape.slice(-2)} />;
+  if (r.data.length === 1) return <p>{Number(r.data[0].toPrecision(5))}</p>;
+  const most = Math.max(1e-9, ...r.data.map(Math.abs));
+  return (
+    <ul class="bars" aria-label={r.name ?? "result"}>
+      {r.data.slice(0, 40).map((v, i) => (
+        <li key={i}>
+          <meter min="0" max={most} value={Math.abs(v)} aria-label={`${i}: ${v}`} /> <span>{Number(v.toPrecision(4))}</span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+export function Sliders() {
+  const names = pictures.value.filter((p) => p.kind === "learner" || p.kind === "box").map((p) => p.name);
+  const [name, setName] = useState(names[0] ?? "");
+  const [from, setFrom] = useState("");
+  const [inputs, setInputs] = useState<Input[] | null>(null);
+  const [data, setData] = useState<Record<string, number[]>>({});
+  const [results, setResults] = useState<Tensor[]>([]);
+  const [fault, setFault] = useState("");
+  const busy = useRef({ on: false, again: false });
+  const version = drawn.value?.version;
+
+  useEffect(() => {
+    void headerOf(name).then((h) => {
+      const found = h ? inputsOf(h, editor.text) : null;
+      setInputs(found);
+      setResults([]);
+      setData((old) => Object.fromEntries((found ?? []).map((i) => [i.name, old[i.name]?.length === count(i.shape) ? old[i.name] : Array(count(i.shape)).fill(0)])));
+    });
+  }, [name, version]);
+
+  const evaluate = async () => {
+    if (busy.current.on) {
+      busy.current.again = true;
+      return;
+    }
+    busy.current.on = true;
+    try {
+      const given = Object.fromEntries((inputs ?? []).map((i) => [i.name, nest(data[i.name], i.shape)]));
+      const answer = await ask<{ results: Tensor[] }>("limn/eval", { name, in: given, ...(from ? { from } : {}) });
+      setResults(answer.results);
+      setFault("");
+    } catch (e) {
+      setFault((e as Error).message);
+    }
+    busy.current.on = false;
+    if (busy.current.again) {
+      busy.current.again = false;
+      void evaluate();
+    }
+  };
+  useEffect(() => {
+    if (inputs?.length) void evaluate();
+  }, [data, from, inputs]);
+
+  return (
+    <div class="sliders">
+      <div class="row">
+        <select aria-label="Which box" value={name} onChange={(e) => setName((e.currentTarget as HTMLSelectElement).value)}>
+          {names.map((n) => (
+            <option key={n}>{n}</option>
+          ))}
+        </select>
+        <select aria-label="Weights of" value={from} onChange={(e) => setFrom((e.currentTarget as HTMLSelectElement).value)}>
+          <option value="">as they begin</option>
+          {runs.value.map((r) => (
+            <option key={r.run} value={r.run}>
+              {r.run}
+            </option>
+          ))}
+        </select>
+      </div>
+      {!inputs && <p class="soft">The sizes of its inputs are not said in its header, so there is nothing to drag.</p>}
+      {inputs?.map((i) => data[i.name] && <Values key={i.name} label={/^\d+$/.test(i.name) ? `input ${Number(i.name) + 1}` : i.name} input={i} data={data[i.name]} change={(d) => setData({ ...data, [i.name]: d })} />)}
+      {fault && (
+        <p class="fault-line" role="alert">
+          {fault}
+        </p>
+      )}
+      <div class="results">
+        {results.map((r, i) => (
+          <Result key={r.name ?? i} r={r} />
+        ))}
+      </div>
+    </div>
+  );
+}
+
+/** Numbers in a row as lists of lists, as the protocol writes arrays. */
+function nest(data: number[], shape: number[]): unknown {
+  if (!shape.length) return data[0];
+  if (shape.length === 1) return data;
+  const each = count(shape.slice(1));
+  return Array.from({ length: shape[0] }, (_, i) => nest(data.slice(i * each, (i + 1) * each), shape.slice(1)));
+}

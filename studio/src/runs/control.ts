@@ -1,0 +1,101 @@
+// Runs: started, paused and stopped by the home, which outlives this page; their numbers are fetched as they grow.
+
+import { signal } from "@preact/signals";
+import { connection, host } from "../client";
+import type { Metrics, Run, Shown } from "../protocol";
+import { about, drawer, isNarrow, pane, path, runs, say, sayFault } from "../state";
+import { refreshRuns, saver } from "../workbench";
+
+/** Runs whose curves are shown, the last chosen first. */
+export const selected = signal<string[]>([]);
+export const metrics = signal<Record<string, Metrics>>({});
+export const shown = signal<Record<string, Shown[]>>({});
+
+export const trainable = (): boolean => !!path.value && (about.value?.can ?? []).includes("train");
+
+export function selectRun(run: string, alone = true): void {
+  const rest = selected.value.filter((r) => r !== run);
+  selected.value = alone ? [run] : rest.length < selected.value.length ? rest : [run, ...rest].slice(0, 8);
+  for (const r of selected.value) void fetchRun(r);
+}
+
+const fetching = new Set<string>();
+
+/** The rows that are new, and what the run shows by now. */
+export async function fetchRun(run: string): Promise<void> {
+  if (fetching.has(run)) return;
+  fetching.add(run);
+  try {
+    const old = metrics.value[run];
+    const more = await host<Metrics>("metrics", { run, since: old?.next ?? 0 });
+    const same = old && more.names.join() === old.names.join() && more.next >= old.next;
+    if (!old || more.rows.length) metrics.value = { ...metrics.value, [run]: same ? { ...more, rows: old.rows.concat(more.rows) } : more };
+    const pictures = await host<Shown[]>("shown", { run }).catch(() => []);
+    shown.value = { ...shown.value, [run]: pictures };
+  } catch {
+    // a run that is just beginning has no numbers yet: the next event asks again
+  } finally {
+    fetching.delete(run);
+  }
+}
+
+export async function startTraining(options: Record<string, unknown> = {}): Promise<void> {
+  if (!path.value) return;
+  if (!trainable()) {
+    say("Training is not possible here.", "fault");
+    return;
+  }
+  if (saver.pending && !(await saver.write())) {
+    say("The text could not be saved, so nothing was trained.", "fault");
+    return;
+  }
+  try {
+    const { run } = await host<{ run: string }>("train", { path: path.value, options });
+    drawer.value = "runs";
+    if (isNarrow()) pane.value = "drawer";
+    await refreshRuns();
+    selectRun(run);
+  } catch (e) {
+    sayFault(e);
+  }
+}
+
+export async function control(what: "pause" | "resume" | "stop", run: string): Promise<void> {
+  try {
+    await host(what, { run });
+  } catch (e) {
+    sayFault(e);
+  }
+  await refreshRuns();
+}
+
+export async function change(run: string, params: Record<string, unknown>): Promise<void> {
+  try {
+    await host("change", { run, ...params });
+    say("From the next step on; it is recorded in the run.");
+  } catch (e) {
+    sayFault(e);
+  }
+}
+
+export const isGoing = (r: Run) => r.state === "running" || r.state === "starting";
+
+/** Events say that something has happened; the numbers are asked for, and no more often than they can be drawn. */
+export function startRuns(): void {
+  let pending = false;
+  const soon = () => {
+    if (pending) return;
+    pending = true;
+    setTimeout(async () => {
+      pending = false;
+      await refreshRuns();
+      await Promise.all(selected.value.map(fetchRun));
+    }, 250);
+  };
+  connection().on("host/run", (p: { run: string; state: string }) => {
+    if (!runs.value.some((r) => r.run === p.run) || selected.value.includes(p.run)) soon();
+    else runs.value = runs.value.map((r) => (r.run === p.run ? { ...r, ...p } : r));
+  });
+  // Events may be lost while a page sleeps.
+  setInterval(() => runs.value.some(isGoing) && document.visibilityState === "visible" && soon(), 1500);
+}

@@ -1,0 +1,172 @@
+// The drawer of runs: what goes on, its curves, what the program shows, and how two runs differ.
+
+import { useEffect, useState } from "preact/hooks";
+import { connection, host } from "../client";
+import { readPicture } from "../picture/sanitize";
+import type { Run, Shown } from "../protocol";
+import { about, runs, sayFault } from "../state";
+import { Icon, IconButton } from "../ui/icons";
+import { refreshRuns } from "../workbench";
+import { change, control, fetchRun, isGoing, metrics, selectRun, selected, shown, startTraining, trainable } from "./control";
+import { Curve } from "./curves";
+import { Weights } from "./weights";
+
+const NOT_CURVES = new Set(["step", "epoch", "time", "seconds"]);
+
+function time(seconds: number): string {
+  const s = Math.max(0, Math.round(seconds));
+  return s < 60 ? `${s} s` : s < 3600 ? `${Math.floor(s / 60)}:${String(s % 60).padStart(2, "0")} min` : `${(s / 3600).toFixed(1)} h`;
+}
+
+function progress(r: Run): string {
+  const parts = [r.state];
+  if (r.steps) parts.push(`${r.step} of ${r.steps} steps`);
+  if (isGoing(r) && r.seconds && r.step) {
+    parts.push(`${Math.round(r.step / r.seconds)} a second`);
+    if (r.steps > r.step) parts.push(`${time(((r.steps - r.step) * r.seconds) / r.step)} left`);
+  } else if (r.seconds) parts.push(time(r.seconds));
+  return parts.join(" · ");
+}
+
+function RunRow({ r, at }: { r: Run; at: number }) {
+  const name = r.run.replace(/^runs\//, "");
+  return (
+    <li class={at >= 0 ? "run on" : "run"}>
+      <label class={at >= 0 ? `series${(at % 8) + 1}` : ""}>
+        <input type="checkbox" checked={at >= 0} aria-label={`Show ${name}`} onChange={() => selectRun(r.run, false)} />
+        <button class="name" onClick={() => selectRun(r.run)}>
+          {name}
+        </button>
+      </label>
+      <span class="buttons">
+        {isGoing(r) && <IconButton name="pause" label={`Pause ${name}`} onClick={() => void control("pause", r.run)} />}
+        {(r.state === "paused" || r.state === "stopped" || r.state === "interrupted" || r.state === "killed") && <IconButton name="play" label={`Resume ${name}`} onClick={() => void control("resume", r.run)} />}
+        {isGoing(r) && <IconButton name="stop" label={`Stop ${name}`} onClick={() => void control("stop", r.run)} />}
+      </span>
+      <progress max={r.steps || 1} value={r.step} aria-label={`${name}: ${progress(r)}`} />
+      <small class="soft">{progress(r)}</small>
+    </li>
+  );
+}
+
+function ShownPicture({ s, stamp }: { s: Shown; stamp: number }) {
+  const put = (e: HTMLDivElement | null) => {
+    if (!e || !s.svg) return;
+    const svg = readPicture(s.svg);
+    if (svg) e.replaceChildren(svg);
+  };
+  return (
+    <figure class="shown">
+      {s.svg ? <div class="drawing" ref={put} /> : s.file && <img src={`${connection().fileAddress(s.file)}&step=${stamp}`} alt={s.caption ?? s.name} />}
+      <figcaption>{s.caption ?? s.name}</figcaption>
+    </figure>
+  );
+}
+
+function Change({ run }: { run: Run }) {
+  const goals = Object.keys(run.losses ?? {});
+  const send = (e: Event) => {
+    e.preventDefault();
+    const f = new FormData(e.currentTarget as HTMLFormElement);
+    const what = String(f.get("what"));
+    const value = Number(f.get("value"));
+    if (!Number.isFinite(value) || f.get("value") === "") return;
+    void change(run.run, what === "rate" ? { rate: value } : { goal: what, weight: value });
+  };
+  return (
+    <form class="row change" onSubmit={send} aria-label="Change while it runs">
+      <select name="what" aria-label="What is changed">
+        <option value="rate">rate</option>
+        {goals.map((g) => (
+          <option key={g} value={g}>
+            weight of {g}
+          </option>
+        ))}
+      </select>
+      <input name="value" inputMode="decimal" placeholder="0.001" aria-label="New value" size={8} />
+      <button>From now on</button>
+    </form>
+  );
+}
+
+function Difference({ a, b }: { a: string; b: string }) {
+  const [found, setFound] = useState<{ picture?: string; text?: string; same?: boolean } | null>(null);
+  useEffect(() => setFound(null), [a, b]);
+  const look = () => host("diff", { a, b }).then(setFound, sayFault);
+  const put = (e: HTMLDivElement | null) => {
+    const svg = e && found?.picture ? readPicture(found.picture) : null;
+    if (svg) e!.replaceChildren(svg);
+  };
+  return (
+    <section class="difference">
+      <button onClick={() => void look()}>
+        What differs between {b.replace(/^runs\//, "")} and {a.replace(/^runs\//, "")}?
+      </button>
+      {found && (found.picture ? <div class="drawing wide" ref={put} /> : <pre>{found.text ?? JSON.stringify(found, null, 1)}</pre>)}
+    </section>
+  );
+}
+
+function Options() {
+  const [epochs, setEpochs] = useState("");
+  const [seed, setSeed] = useState("");
+  const input = (label: string, value: string, set: (v: string) => void, hint: string) => (
+    <label>
+      {label}
+      <input inputMode="numeric" size={5} value={value} placeholder={hint} onInput={(e) => set((e.currentTarget as HTMLInputElement).value)} />
+    </label>
+  );
+  const options = () => ({ ...(epochs ? { epochs: Number(epochs) } : {}), ...(seed ? { seed: Number(seed) } : {}) });
+  return (
+    <form
+      class="row options"
+      onSubmit={(e) => {
+        e.preventDefault();
+        void startTraining(options());
+      }}
+    >
+      <button class="primary" disabled={!trainable()}>
+        <Icon name="play" /> Train
+      </button>
+      {input("Epochs", epochs, setEpochs, "as it says")}
+      {input("Seed", seed, setSeed, "0")}
+    </form>
+  );
+}
+
+export function Runs() {
+  const [log, setLog] = useState(false);
+  useEffect(() => {
+    void refreshRuns().then(() => {
+      if (!selected.value.length && runs.value[0]) selectRun(runs.value[0].run);
+      for (const r of selected.value) void fetchRun(r);
+    });
+  }, []);
+  const on = selected.value.filter((r) => runs.value.some((x) => x.run === r));
+  const series = on.filter((r) => metrics.value[r]).map((run) => ({ run, metrics: metrics.value[run] }));
+  const names = [...new Set(series.flatMap((s) => s.metrics.names))].filter((n) => !NOT_CURVES.has(n)).slice(0, 12);
+  const first = runs.value.find((r) => r.run === on[0]);
+  return (
+    <div class="runs">
+      <Options />
+      <ul class="run-list" aria-label="Runs">
+        {runs.value.map((r) => (
+          <RunRow key={r.run} r={r} at={on.indexOf(r.run)} />
+        ))}
+        {!runs.value.length && <li class="soft">No run yet. Press Train, and its curves grow here. A run goes on when this page is closed.</li>}
+      </ul>
+      {first && isGoing(first) && (about.value?.can ?? []).includes("change") && <Change run={first} />}
+      {names.length > 0 && (
+        <label class="small soft check">
+          <input type="checkbox" checked={log} onChange={() => setLog(!log)} /> logarithms
+        </label>
+      )}
+      {names.map((n) => (
+        <Curve key={n} name={n} runs={series} log={log} />
+      ))}
+      {on.length === 2 && <Difference a={on[0]} b={on[1]} />}
+      {on.map((r) => (shown.value[r] ?? []).map((s) => <ShownPicture key={r + s.name} s={s} stamp={runs.value.find((x) => x.run === r)?.step ?? 0} />))}
+      {first && <Weights run={first} />}
+    </div>
+  );
+}

@@ -1,0 +1,65 @@
+// The text pane: the editor, and below it the messages. The line that counts them is always there, so nothing jumps when one comes.
+
+import { effect } from "@preact/signals";
+import type { RefObject } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { jumpTo, rename } from "./editor/lsp";
+import { messages } from "./state";
+import { Icon } from "./ui/icons";
+import { fill } from "./ui/prompt";
+import { editor, renaming } from "./workbench";
+
+const plural = (n: number, one: string, many: string) => (n === 1 ? `1 ${one}` : `${n} ${many}`);
+
+function Messages() {
+  const [open, setOpen] = useState(false);
+  const all = messages.value;
+  const errors = all.filter((m) => m.severity === 1).length;
+  const others = all.length - errors;
+  const words = !all.length ? "No messages" : [errors && plural(errors, "error", "errors"), others && plural(others, "warning", "warnings")].filter(Boolean).join(", ");
+  return (
+    <div class="messages">
+      {open && all.length > 0 && (
+        <ul aria-label="Messages">
+          {all.map((m) => (
+            <li key={`${m.range.start.line}:${m.range.start.character} ${m.message}`}>
+              <button onClick={() => jumpTo(editor.view, m.range)}>
+                <span class={m.severity === 1 ? "dot error" : "dot"} aria-hidden="true" />
+                <span class="line">{m.range.start.line + 1}</span>
+                <span>{m.message}</span>
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+      <button class={errors ? "count-line error" : "count-line"} aria-expanded={open} disabled={!all.length} onClick={() => setOpen(!open)}>
+        <span class={errors ? "dot error" : all.length ? "dot" : "dot good"} aria-hidden="true" />
+        <span role="status">{words}</span>
+        {all.length > 0 && <span class="first">{all[0].message.split("\n")[0]}</span>}
+        {all.length > 0 && <Icon name="down" />}
+      </button>
+    </div>
+  );
+}
+
+export function TextPane({ home }: { home: RefObject<HTMLDivElement | null> }) {
+  useEffect(
+    () =>
+      effect(() => {
+        if (!renaming.value) return;
+        renaming.value = false;
+        const word = editor.view.state.wordAt(editor.view.state.selection.main.head);
+        const old = word ? editor.view.state.sliceDoc(word.from, word.to) : "";
+        void fill("Rename", [{ name: "name", label: "New name", value: old }], "Rename").then((a) => {
+          if (a?.name && a.name !== old) void rename(editor.view, a.name);
+        });
+      }),
+    [],
+  );
+  return (
+    <section class="pane text-pane" aria-label="Text">
+      <div class="editor" ref={home} />
+      <Messages />
+    </section>
+  );
+}

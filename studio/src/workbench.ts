@@ -1,0 +1,194 @@
+// The page's hands: the editor, what is open, and what follows a change. Components call these; they hold no state of their own.
+
+import { signal } from "@preact/signals";
+import { ask, connection, host, pathOf, uriOf } from "./client";
+import { Refusal } from "./connection";
+import { redraw } from "./drawing";
+import { Editor } from "./editor/editor";
+import { colour, learnLegend } from "./editor/language";
+import { applyEdits, jumpTo, showMessages } from "./editor/lsp";
+import { type Span, spanOf } from "./places";
+import type { About, Diagnostic, EditAnswer, Looked, Range, TextEdit } from "./protocol";
+import { Saver, conflict, draftOf, forgetDraft } from "./save";
+import * as state from "./state";
+
+export let editor: Editor;
+export let saver: Saver;
+/** The place of the text that the pointer or the cursor is at: the picture lights up there. */
+export const pointed = signal<number | null>(null);
+export const renaming = signal(false);
+
+let colourTimer = 0;
+const COLOUR_MS = 160;
+
+function changed(): void {
+  redraw();
+  saver.changed();
+  clearTimeout(colourTimer);
+  colourTimer = window.setTimeout(() => void colour(editor.view).catch(() => {}), COLOUR_MS);
+}
+
+export function makeEditor(home: HTMLElement): void {
+  editor = new Editor(home, {
+    changed,
+    pointed: (offset) => (pointed.value = offset),
+    moved: (offset) => (pointed.value = offset),
+    rename: () => (renaming.value = true),
+    open: (p, range) => void openPath(p, range),
+  });
+  saver = new Saver(() => editor.text);
+}
+
+/** Each new session begins so: who we are, and the text that is open. */
+export async function introduce(): Promise<void> {
+  const answer = await connection().request("initialize", { processId: null, rootUri: "file:///", capabilities: {}, initializationOptions: { limnDocuments: true } });
+  learnLegend(answer?.capabilities?.semanticTokensProvider?.legend?.tokenTypes ?? []);
+  connection().notify("initialized");
+  state.about.value = await host<About>("about");
+  if (!state.path.value) return;
+  editor.sync.tell();
+  redraw();
+  void refreshRuns();
+  if (state.saved.value === "away") {
+    state.saved.value = "unsaved";
+    void saver.write();
+  }
+}
+
+export function listen(): void {
+  const line = connection();
+  line.on("textDocument/publishDiagnostics", (p: { uri: string; diagnostics: Diagnostic[]; version?: number }) => {
+    if (p.uri !== uriOf(state.path.value ?? "") || (p.version !== undefined && p.version < editor.sync.version)) return;
+    state.messages.value = p.diagnostics;
+    void showMessages(editor.view, p.diagnostics);
+  });
+  line.on("limn/looked", (p: Looked) => {
+    if (p.uri !== uriOf(state.path.value ?? "")) return;
+    if (JSON.stringify(p.pictures) !== JSON.stringify(state.pictures.value)) state.pictures.value = p.pictures;
+    else if ((state.drawn.value?.version ?? 0) < p.version) redraw();
+  });
+  line.on("host/changed", (p: { path: string; stamp: unknown }) => void changedOutside(p.path, p.stamp));
+}
+
+async function changedOutside(p: string, stamp: unknown): Promise<void> {
+  if (p !== state.path.value) {
+    void refreshFiles();
+    return;
+  }
+  if (saver.knows(stamp)) return;
+  const { text, stamp: now } = await host("read", { path: p });
+  if (saver.knows(now) || p !== state.path.value) return;
+  if (saver.pending) {
+    saver.clash(p, text, now);
+    return;
+  }
+  saver.opened(text, now);
+  editor.replace(text);
+  state.say(`${p} was changed by another program; this is the new text.`);
+}
+
+export async function refreshFiles(): Promise<void> {
+  state.files.value = await host("files").catch(() => state.files.value);
+}
+export async function refreshRuns(): Promise<void> {
+  state.runs.value = await host("runs").catch(() => state.runs.value);
+}
+
+function offerDraft(p: string, text: string): void {
+  const draft = draftOf(p);
+  if (!draft || draft.text === text) {
+    forgetDraft(p);
+    return;
+  }
+  const when = new Date(draft.time).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+  state.say(`Text of ${when} was never saved.`, "note", { label: "Bring it back", run: () => editor.replace(draft.text) });
+}
+
+export async function openPath(p: string, at?: Range): Promise<void> {
+  if (p === state.path.value) {
+    if (at) jumpTo(editor.view, at);
+    return;
+  }
+  if (state.path.value && saver.pending) await saver.write();
+  try {
+    const { text, stamp } = await host("read", { path: p });
+    show(p, text, stamp);
+    if (at) jumpTo(editor.view, at);
+    offerDraft(p, text);
+  } catch (e) {
+    state.sayFault(e);
+  }
+}
+
+function show(p: string, text: string, stamp: unknown): void {
+  conflict.value = null;
+  state.messages.value = [];
+  state.pictures.value = [];
+  state.drawn.value = null;
+  state.drawFault.value = null;
+  state.path.value = p;
+  state.look.value = state.plainLook;
+  saver.opened(text, stamp);
+  editor.open(p, text);
+  document.title = `${p} – limn`;
+  redraw();
+  void colour(editor.view).catch(() => {});
+}
+
+/** A new program beside the others; its name is made free. */
+export async function newProgram(name: string, text = ""): Promise<void> {
+  const taken = new Set(state.files.value.map((f) => f.path));
+  const base = name.replace(/\.limn$/, "");
+  let p = `${base}.limn`;
+  for (let i = 2; taken.has(p); i++) p = `${base}-${i}.limn`;
+  try {
+    await host("new", { path: p });
+    await refreshFiles();
+    await openPath(p);
+    if (text) editor.replace(text);
+    if (state.isNarrow()) state.pane.value = "text";
+    editor.view.focus();
+  } catch (e) {
+    state.sayFault(e);
+  }
+}
+
+/** Their text in the place of mine; mine can be had back by undo. */
+export function takeTheirs(): void {
+  const c = conflict.value;
+  if (!c) return;
+  conflict.value = null;
+  saver.opened(c.theirs, c.stamp);
+  editor.replace(c.theirs);
+}
+
+/** An edit by picture: the text changes as a person would have changed it, or the sentence says why not. */
+export async function gesture(edit: Record<string, unknown>): Promise<boolean> {
+  const version = editor.sync.version;
+  try {
+    const answer = await ask<EditAnswer>("limn/edit", { edit });
+    if (editor.sync.version !== version) {
+      state.say("The text has changed meanwhile; please do it again.");
+      return false;
+    }
+    applyEdits(editor.view, answer.edits as TextEdit[], answer.select, "input.gesture");
+    if (answer.note) state.say(answer.note);
+    return true;
+  } catch (e) {
+    refused(e);
+    return false;
+  }
+}
+
+function refused(e: unknown): void {
+  const range: Range | undefined = e instanceof Refusal ? e.data?.range : undefined;
+  const span: Span | null = range ? spanOf(editor.doc, range) : null;
+  if (span) editor.refuse(span, (e as Error).message);
+  state.sayFault(e);
+}
+
+export function startPath(): string | null {
+  const open = state.about.value?.open;
+  if (open) return pathOf(open);
+  return state.files.value.find((f) => f.kind === "program")?.path ?? null;
+}

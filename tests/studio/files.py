@@ -1,0 +1,126 @@
+"""Files: listed, read, written as a whole, told when others change them; no character is lost by a kill."""
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+from client import LIMN, Studio, check
+
+folder = sys.argv[1]
+os.mkdir(folder + "/sub")
+open(folder + "/a.limn", "w").write("axis m = 4\n")
+open(folder + "/sub/b.limn", "w").write("")
+open(folder + "/c.csv", "w").write("1,2\n")
+os.symlink("/etc/hostname", folder + "/link.limn")
+os.symlink("/etc", folder + "/etc")
+os.mkfifo(folder + "/pipe.limn")
+os.chmod(folder + "/a.limn", 0o600)
+
+# -- beginning
+studio = Studio(folder + "/blank.limn")
+check("a program that is not there is made", open(folder + "/blank.limn").read() == "")
+page, other = studio.page(), studio.page()
+page.listen(), other.listen()
+about = page.ask("host/about")
+check("it says what it is", about["home"] == "studio" and about["open"] == "file:///blank.limn" and about["folder"] == os.path.realpath(folder) and "files" in about["can"], about)
+check("it has examples", "iris.limn" in about["examples"] and page.ask("host/example", {"name": "iris.limn"})["text"] == open("examples/iris.limn").read())
+check("and no others", page.refused("host/example", {"name": "../README.md"})[0] == "there is no example `../README.md`")
+files = {f["path"]: f["kind"] for f in page.ask("host/files")}
+check("files are listed, and nothing that is a link", files == {"a.limn": "program", "blank.limn": "program", "sub/b.limn": "program", "c.csv": "data", "pipe.limn": None} or files == {"a.limn": "program", "blank.limn": "program", "sub/b.limn": "program", "c.csv": "data"}, files)
+
+# -- reading and writing
+read = page.ask("host/read", {"path": "a.limn"})
+check("a file is read", read["text"] == "axis m = 4\n", read)
+stamp = page.ask("host/write", {"path": "a.limn", "text": "axis m = 5\n", "stamp": read["stamp"]})["stamp"]
+check("and written", open(folder + "/a.limn").read() == "axis m = 5\n")
+check("it keeps who may read it", os.stat(folder + "/a.limn").st_mode & 0o777 == 0o600)
+check("other pages are told", other.told("host/changed", lambda p: p == {"path": "a.limn", "stamp": stamp}))
+said, data = page.refused("host/write", {"path": "a.limn", "text": "mine", "stamp": read["stamp"]})
+check("an old stamp is refused with what is there", said == "a.limn was changed by another program" and data == {"text": "axis m = 5\n", "stamp": stamp}, (said, data))
+open(folder + "/a.limn", "w").write("axis m = 6\n")
+changed = page.told("host/changed", lambda p: p["path"] == "a.limn" and p["stamp"] != stamp, 5)
+check("what another program writes is told", changed, page.events[-3:])
+check("with a stamp that can be written to", changed and page.ask("host/write", {"path": "a.limn", "text": "axis m = 7\n", "stamp": changed["stamp"]}))
+os.remove(folder + "/a.limn")
+check("a file that goes is told", page.told("host/changed", lambda p: p == {"path": "a.limn", "stamp": None}, 5))
+check("and not made again by mistake", page.refused("host/write", {"path": "a.limn", "text": "x", "stamp": stamp}) == ("a.limn was removed by another program", {"text": None, "stamp": None}))
+check("a new one wants no stamp", page.ask("host/write", {"path": "a.limn", "text": "", "stamp": None})["stamp"])
+check("and is not one that is there", "was changed by another program" in page.refused("host/write", {"path": "a.limn", "text": "x", "stamp": None})[0])
+check("a new file in a new folder", page.ask("host/new", {"path": "deep/er/n.limn"})["stamp"] and os.path.exists(folder + "/deep/er/n.limn"))
+check("once", "cannot make deep/er/n.limn: there is something of this name" == page.refused("host/new", {"path": "deep/er/n.limn"})[0])
+check("renamed", page.ask("host/rename", {"path": "deep/er/n.limn", "to": "m.limn"}) == {"path": "m.limn"} and os.path.exists(folder + "/m.limn"))
+check("onto nothing that is there", "cannot rename m.limn: there is something called a.limn" == page.refused("host/rename", {"path": "m.limn", "to": "a.limn"})[0])
+open(folder + "/binary.limn", "wb").write(b"\xff\xfe")
+check("what is no text is not read", "cannot read binary.limn: it is not text (UTF-8)" == page.refused("host/read", {"path": "binary.limn"})[0])
+check("a text is wanted", "`text` is wanted: what is to be in a.limn" == page.refused("host/write", {"path": "a.limn"})[0])
+check("a path is wanted", "`path` is wanted: a path below the folder" == page.refused("host/read")[0])
+
+# -- paths that lead elsewhere
+for path in ("../x", "/etc/hostname", "sub/../../x", "a//b", "./a.limn", ".hidden", "sub/", "", "a\nb", "x" * 1001):
+    said = page.refused("host/read", {"path": path})[0]
+    check(f"not below the folder: {path[:20]!r}", " is not below the folder: " in said, said)
+for path in ("link.limn", "etc/hostname"):
+    said = [page.refused(m, {"path": path, "text": "x", "stamp": None})[0] for m in ("host/read", "host/write", "host/new", "host/rename")]
+    check(f"no link is followed: {path}", page.refused("host/read", {"path": path})[0].find("is a link") > 0 and not any(s.startswith("not refused") for s in said), said)
+begin = time.time()
+check("a pipe is not waited for", "it is not a regular file" in page.refused("host/read", {"path": "pipe.limn"})[0] and time.time() - begin < 5)
+check("a folder is no file", "it is a folder" in page.refused("host/read", {"path": "sub"})[0])
+for address, wanted in (("a.limn", 200), ("link.limn", 404), ("..%2f..%2fetc%2fhostname", 403), ("%2e%2e/x", 403), ("/etc/hostname", 403), ("etc/hostname", 404), ("pipe.limn", 404), ("sub", 404), ("nothing", 404), ("a%00b", 404)):
+    status = studio.http("GET", "/file?path=" + address)[0]
+    check(f"GET /file of {address}", status == wanted or (wanted == 404 and status == 403), status)
+heads = studio.http("GET", "/file?path=a.limn")[2]
+check("nothing in a file runs", "sandbox" in heads["content-security-policy"] and heads["content-type"].startswith("text/plain"), heads)
+status, said = studio.end()
+check("ends", status == 0 and not said, said)
+
+# -- where it cannot begin
+def fails(path, words, *options):
+    run = subprocess.run([LIMN, "studio", path, "--no-browser", *options], capture_output=True, text=True, timeout=20)
+    check(f"refused: {words}", run.returncode in (1, 2, 3) and words in run.stderr, run.stderr)
+
+
+fails(folder + "/nowhere/x.limn", "No such file or directory")
+fails(folder + "/c.csv", "a program (NAME.limn) or a folder is wanted")
+fails(folder + "/link.limn", "is a link")
+fails("/", "a folder below it is wanted, not the whole disk")
+fails(folder, "--port wants a whole number from 1024 to 65535", "--port", "80")
+
+# -- a browser is opened, unless it is not wanted
+bin_ = folder + "/bin"
+os.mkdir(bin_)
+open(bin_ + "/xdg-open", "w").write(f'#!/bin/sh\necho "$@" >{bin_}/opened\n')
+os.chmod(bin_ + "/xdg-open", 0o755)
+run = subprocess.Popen([LIMN, "studio", folder], stdout=subprocess.PIPE, env={**os.environ, "PATH": bin_ + ":" + os.environ["PATH"]})
+line = run.stdout.readline().decode()
+until = time.time() + 10
+while not (os.path.exists(bin_ + "/opened") and open(bin_ + "/opened").read()) and time.time() < until:
+    time.sleep(0.05)
+check("a browser is opened at the address", sys.platform == "darwin" or open(bin_ + "/opened").read() == line, line)
+run.terminate()
+check("a word ends it", run.wait(10) == 0)
+run.stdout.close()
+
+# -- killed while it writes: the file is as one of the messages had it, whole, and not older than the last answer
+lost = 0
+rounds = int(os.environ.get("KILLS", "6"))
+for k in range(rounds):
+    studio = Studio(folder + "/kill.limn")
+    page = studio.page()
+    stamp, answered, sent = page.ask("host/read", {"path": "kill.limn"})["stamp"], 0, 0
+    how = signal.SIGKILL if k % 3 else signal.SIGTERM
+    threading.Timer(random.uniform(0.02, 0.25), studio.process.send_signal, (how,)).start()
+    try:
+        for i in range(1, 10**6):
+            sent = i
+            stamp = page.ask("host/write", {"path": "kill.limn", "text": f"# {i}\n" * 3000, "stamp": stamp})["stamp"]
+            answered = i
+    except Exception:
+        pass
+    studio.process.wait(10)
+    text = open(folder + "/kill.limn").read()
+    whole = any(text == f"# {i}\n" * 3000 for i in range(max(answered, 1), sent + 1)) or (answered == 0)
+    lost += not whole
+check(f"{rounds} kills during writes, no character lost", lost == 0, lost)

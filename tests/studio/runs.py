@@ -1,0 +1,103 @@
+"""Runs: begun, paused, resumed to the same end, seen by a server that did not begin them, told as they go on."""
+import glob
+import json
+import os
+import shutil
+import signal
+import sys
+import time
+
+from client import Studio, check
+
+folder = sys.argv[1]
+shutil.copy("examples/iris.limn", folder)
+open(folder + "/bad.limn", "w").write("learn f : R[2] -> R[2] = nothing\n")
+
+
+def state(page, run):
+    return next((r for r in page.ask("host/runs") if r["run"] == run), {}).get("state")
+
+
+def reaches(page, run, wanted, seconds=40):
+    until = time.time() + seconds
+    while time.time() < until:
+        if state(page, run) in wanted:
+            return True
+        time.sleep(0.1)
+    return False
+
+
+def hash_of(run):
+    return json.load(open(f"{folder}/{run}/run.json")).get("hash")
+
+
+studio = Studio(folder)
+page = studio.page()
+page.listen()
+how = {"reference": True, "steps": 1500, "every": "100", "seed": 3, "plain": True}
+plain = page.ask("host/train", {"path": "iris.limn", "options": how})["run"]
+check("a run has a folder below runs", plain == "runs/iris", plain)
+second = page.ask("host/train", {"path": "iris.limn", "options": how})["run"]
+check("the next one another", second == "runs/iris.2", second)
+check("it runs", reaches(page, second, ("running",)), state(page, second))
+check("it is told", page.told("host/run", lambda p: p["run"] == second and p["state"] in ("starting", "running")))
+fds = [os.readlink(f) for p in glob.glob("/proc/[0-9]*") if studio.process.pid == int((open(p + "/stat").read().rsplit(")", 1)[1].split() if os.path.exists(p + "/stat") else [0, 0])[1]) for f in glob.glob(p + "/fd/*")]
+check("it has no socket of the server's", not any("socket" in f for f in fds), fds)
+page.ask("host/pause", {"run": second})
+check("it is paused", reaches(page, second, ("paused",)), state(page, second))
+check("which is told", page.told("host/run", lambda p: p["run"] == second and p["state"] == "paused"))
+check("what rests is not paused", f"{second} is not under way: it is paused" == page.refused("host/pause", {"run": second})[0], page.refused("host/pause", {"run": second})[0])
+steps = json.load(open(f"{folder}/{second}/run.json"))["steps"]
+check("before its end", 0 < steps < 1500, steps)
+page.ask("host/resume", {"run": second})
+check("one that goes on is not resumed", "is under way" in page.refused("host/resume", {"run": second})[0])
+reaches(page, second, ("running",))
+
+# -- the server is killed: the runs go on, and a new one sees them
+studio.end(signal.SIGKILL)
+studio = Studio(folder)
+page = studio.page()
+page.listen()
+check("a new server sees what the old one began", state(page, second) in ("running", "finished"), page.ask("host/runs"))
+check("both come to their end", reaches(page, plain, ("finished",)) and reaches(page, second, ("finished",)), page.ask("host/runs"))
+check("paused, resumed and left alone it is the same run, bit for bit", hash_of(plain) and hash_of(plain) == hash_of(second), (hash_of(plain), hash_of(second)))
+files = {f["path"]: f for f in page.ask("host/files")}
+check("runs are among the files", files[plain] == {"path": plain, "kind": "run", "state": "finished"}, files)
+
+# -- numbers
+run = next(r for r in page.ask("host/runs") if r["run"] == plain)
+check("a run says where it is", run["program"] == "iris.limn" and run["step"] == 1500 and run["steps"] == 1500 and run["losses"].keys() == {"fit"} and run["measures"].keys() == {"fit.hits"}, run)
+all_rows = page.ask("host/metrics", {"run": plain})
+lines = open(f"{folder}/{plain}/metrics.csv").read().splitlines()
+check("metrics are the rows of metrics.csv", all_rows["names"] == lines[0].split(",") and len(all_rows["rows"]) == len(lines) - 1 == all_rows["next"], all_rows["names"])
+check("as numbers", all_rows["rows"][-1][0] == 1500 and [None if c == "" else float(c) for c in lines[-1].split(",")] == all_rows["rows"][-1], all_rows["rows"][-1])
+rest = page.ask("host/metrics", {"run": plain, "since": all_rows["next"] - 2})
+check("from a row on", rest["rows"] == all_rows["rows"][-2:] and rest["next"] == all_rows["next"] and not rest["more"], rest)
+
+# -- stopped, shown, wrong
+shown = page.ask("host/train", {"path": "iris.limn", "options": {"reference": True, "steps": 20}})["run"]
+check("one with a report", reaches(page, shown, ("finished",)), page.ask("host/runs"))
+pictures = page.ask("host/shown", {"run": shown})
+check("what it shows", len(pictures) == 1 and pictures[0]["caption"].startswith("confusion guess x kind"), pictures)
+status, body, heads = studio.http("GET", "/file?path=" + pictures[0]["file"]) if pictures else (0, b"", {})
+check("as a file", status == 200 and b"<svg" in body and heads["content-type"] == "image/svg+xml" and "sandbox" in heads["content-security-policy"], (status, heads))
+long = page.ask("host/train", {"path": "iris.limn", "options": {**how, "steps": 10**6}})["run"]
+reaches(page, long, ("running",))
+until = time.time() + 20
+while not page.ask("host/shown", {"run": long}) and time.time() < until:
+    time.sleep(0.2)
+check("what a run shows can be seen while it goes on", state(page, long) == "running" and len(page.ask("host/shown", {"run": long})) == 1, page.ask("host/shown", {"run": long}))
+page.ask("host/stop", {"run": long})
+check("stopped", reaches(page, long, ("stopped",)), state(page, long))
+check("what has ended is not stopped", page.refused("host/stop", {"run": plain})[0] == f"{plain} cannot be stopped: it is finished")
+bad = page.ask("host/train", {"path": "bad.limn"})["run"]
+check("a wrong program fails", reaches(page, bad, ("failed",)), state(page, bad))
+check("with its sentence", "nothing" in next(r for r in page.ask("host/runs") if r["run"] == bad).get("message", ""), page.ask("host/runs"))
+for params, words in (({"path": "none.limn"}, "cannot train none.limn: "), ({"path": "../x.limn"}, "is not below the folder"), ({"path": "iris.limn", "options": {"out": "/x"}}, "`out` is no option of training, or not of this kind"), ({"path": "iris.limn", "options": {"reference": 1}}, "`reference` is no option of training"), ({"path": "iris.limn", "options": [1]}, "`options` is an object: what `limn train` has, by name"), ({"path": "iris.limn", "options": {"set": [1]}}, "`set` is an object of at most 20 names")):
+    said = page.refused("host/train", params)[0]
+    check(f"not trained: {words}", words in said, said)
+for method in ("pause", "resume", "stop", "metrics", "shown"):
+    said = page.refused("host/" + method, {"run": "sub"})[0]
+    check(f"host/{method} of no run", "sub is no run: there is no run.json in it" == said, said)
+status, said = studio.end()
+check("ends", status == 0 and not said, said)

@@ -1,0 +1,23 @@
+#!/bin/sh
+# The studio's server: every method once, attacks, files that others change, runs, many pages at once. Each part is a script of this
+# folder: sh tests/studio/test.sh [PART…]. A browser's own tests are in browser/.
+set -u
+here=tests/studio
+out=$(mktemp -d)
+trap 'rm -rf "$out"' EXIT
+if ! "$LIMN" studio --help >/dev/null 2>&1; then echo "not ok studio is a command"; exit 1; fi
+if [ -z "$(pkg-config --libs libmicrohttpd 2>/dev/null)" ]; then
+  "$LIMN" studio "$out" --no-browser 2>&1 | grep -q 'built without libmicrohttpd: install it' && echo "ok studio says what it was built without" || echo "not ok studio says what it was built without"
+  echo "skipped studio: no libmicrohttpd"
+  exit 0
+fi
+# They mostly wait: all at once.
+for part in ${*:-messages values models files runs attacks load}; do
+  mkdir "$out/$part"
+  {
+    timeout 120 /usr/bin/python3 "$here/$part.py" "$out/$part" >"$out/$part.out" 2>"$out/$part.error" ||
+      { echo "not ok studio $part: ended by an error"; sed 's/^/    /' "$out/$part.error" | tail -15; } >>"$out/$part.out"
+  } &
+done
+wait
+cat "$out"/*.out

@@ -1,0 +1,154 @@
+// The picture by hand: boxes opened, put on wires and taken away, and a program drawn from nothing.
+
+import { existsSync } from "node:fs";
+import { must, saved, textOf, until } from "./help.mjs";
+import { PROGRAM, using } from "./write.mjs";
+
+const marks = (page) => page.locator(".sheet g[data-id]").count();
+
+async function opening(browser) {
+  const program = "box bend(x: R[3]) -> R[3] = tanh(2 * x + 1)\n\nbox twice(x: R[3]) -> R[3] = bend(bend(x))\n";
+  await using(browser, { "a.limn": program }, async (page) => {
+    await page.locator(".chooser select").first().selectOption("twice");
+    await until("the picture", () => page.locator('.sheet svg[aria-label="Picture of twice"]').count());
+    const before = await marks(page);
+    await page.locator(".sheet [data-open]").first().click();
+    await until("the box opens", async () => (await marks(page)) > before);
+    await page.getByRole("button", { name: "Close all" }).click();
+    await until("and closes", async () => (await marks(page)) === before);
+    for (const view of ["Gradient", "Diagram"]) {
+      await page.getByRole("button", { name: view, exact: true }).click();
+      await until(view, () => page.getByRole("button", { name: view, exact: true, pressed: true }).count());
+    }
+    await page.getByRole("button", { name: "Layers", exact: true }).click();
+    await until("everything opened", async () => (await marks(page)) > before);
+  });
+}
+
+async function panning(browser) {
+  await using(browser, { "a.limn": PROGRAM }, async (page) => {
+    const transform = () => page.locator(".sheet").evaluate((e) => e.style.transform);
+    const frame = await page.locator(".frame").boundingBox();
+    const at = { x: frame.x + frame.width / 2, y: frame.y + 40 };
+    const first = await transform();
+    await page.mouse.move(at.x, at.y);
+    await page.mouse.down();
+    await page.mouse.move(at.x + 60, at.y + 30, { steps: 4 });
+    await page.mouse.up();
+    const dragged = await transform();
+    must(dragged !== first, "a drag moves the sheet");
+    await page.mouse.wheel(0, -240);
+    await until("the wheel zooms", async () => (await transform()) !== dragged);
+    await page.getByRole("button", { name: "Fit", exact: true }).click();
+    await until("it fits again", async () => (await transform()) === first);
+  });
+}
+
+async function exporting(browser) {
+  await using(browser, { "a.limn": PROGRAM }, async (page) => {
+    for (const [label, ending] of [["SVG, for pages", "svg"], ["PDF, for print", "pdf"], ["PNG, for everything else", "png"], ["TikZ, for papers", "tex"]]) {
+      await page.getByRole("button", { name: "Save the picture" }).click();
+      const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("menuitem", { name: label }).click()]);
+      must(file.suggestedFilename().endsWith(`.${ending}`), file.suggestedFilename());
+      must(existsSync(await file.path()), "it is there");
+    }
+  });
+}
+
+/** A box dragged from the palette onto a wire. */
+async function dragOnto(page, box, wire) {
+  await page.locator("#palette-search").fill(box);
+  const item = page.locator(".box-item", { has: page.locator(`b:text-is("${box}")`) }).first();
+  const from = await item.boundingBox();
+  const to = await page.evaluate((e) => {
+    const path = e.querySelector("path.reach") ?? e.querySelector("path");
+    const p = path.getPointAtLength(path.getTotalLength() / 2);
+    const m = path.getScreenCTM();
+    return { x: p.x * m.a + p.y * m.c + m.e, y: p.x * m.b + p.y * m.d + m.f };
+  }, await wire.elementHandle());
+  await page.mouse.move(from.x + 20, from.y + 8);
+  await page.mouse.down();
+  await page.mouse.move(from.x + 60, from.y + 30, { steps: 3 });
+  await page.mouse.move(to.x, to.y, { steps: 4 });
+  await page.mouse.up();
+}
+
+async function putting(browser) {
+  const program = "# A chain.\nlearn f : R[4] -> R[4] = dense[8] ; dense[4]   # stays\n";
+  await using(browser, { "a.limn": program }, async (page, f) => {
+    await page.getByRole("button", { name: "Boxes", exact: true }).first().click();
+    await until("the palette", () => page.locator(".box-item").count());
+    await page.locator(".chooser select").first().selectOption("f");
+    await until("the learner", () => page.locator('.sheet svg[aria-label="Picture of f"]').count());
+    const wire = page.locator('.sheet g.wire[data-at][data-type="R[8]"]').first();
+    await dragOnto(page, "relu", wire);
+    await until("the box in the text", async () => (await textOf(page)).includes("dense[8] ; relu ; dense[4]"));
+    await saved(page);
+    const made = f.read("a.limn");
+    must(made.startsWith("# A chain.\n") && made.includes("# stays"), `comments stay: ${made}`);
+    // Undo gives the bytes back.
+    await page.locator(".cm-content").click();
+    await page.keyboard.press("Control+z");
+    await until("undone", async () => (await textOf(page)) === program);
+    // By wire and click, then taken away by its menu.
+    await until("drawn again", async () => !(await page.locator('.sheet [data-box="relu"]').count()));
+    await wire.focus();
+    await page.locator("#palette-search").fill("relu");
+    await page.keyboard.press("Enter");
+    await until("put by keyboard", async () => (await textOf(page)).includes("relu"));
+    await until("and drawn", () => page.locator('.sheet [data-box="relu"]').count());
+    await page.locator('.sheet [data-box="relu"]').first().focus();
+    await page.keyboard.press("ContextMenu");
+    await page.getByRole("menuitem", { name: "Take it away" }).click();
+    await until("taken away", async () => (await textOf(page)) === program);
+    // What does not fit is refused in words, at its place.
+    await until("drawn again", async () => !(await page.locator('.sheet [data-box="relu"]').count()));
+    await wire.focus();
+    await page.locator("#palette-search").fill("attend");
+    await page.keyboard.press("Enter");
+    await until("the sentence", () => page.locator(".toast.fault").count());
+    must((await textOf(page)) === program, "and the text is as it was");
+  });
+}
+
+async function fillIn(page, button, values) {
+  await page.getByRole("button", { name: `+ ${button}`, exact: true }).click();
+  const dialog = page.locator("dialog.prompt");
+  for (const [name, value] of Object.entries(values)) await dialog.locator(`input[name="${name}"]`).fill(value);
+  await dialog.locator("button.primary").click();
+  await dialog.waitFor({ state: "detached" });
+}
+
+async function blank(browser) {
+  await using(
+    browser,
+    { "sheet.limn": "" },
+    async (page, f) => {
+      await page.getByRole("button", { name: "Boxes", exact: true }).first().click();
+      await fillIn(page, "Data", { name: "x", from: "iris.x" });
+      await until("data", async () => /given x\s+from iris\.x/.test(await textOf(page)));
+      await fillIn(page, "Learner", { name: "enc", type: "R[4] -> R[2]" });
+      await until("a learner", async () => /learn enc/.test(await textOf(page)));
+      await fillIn(page, "Learner", { name: "dec", type: "R[2] -> R[4]" });
+      await until("another", async () => /learn dec/.test(await textOf(page)));
+      await fillIn(page, "Goal", { from: "dec(enc(x))", to: "x", by: "l2" });
+      await until("a goal", async () => /goal .*dec\(enc\(x\)\) ~ x/.test(await textOf(page)));
+      await fillIn(page, "Training", { epochs: "3", batch: "16", optimiser: "adam(0.01)" });
+      await until("training", async () => /train 3 epochs/.test(await textOf(page)));
+      await saved(page);
+      await until("no message", async () => /No messages|0 errors/.test(await page.locator(".count-line").innerText()));
+      await page.locator(".top").getByRole("button", { name: "Train" }).click();
+      await until("it trains to the end", async () => /finished/.test(await page.locator(".run-list").innerText()), 30000);
+      must(f.read("sheet.limn").includes("adam(0.01)"), "the file has it all");
+    },
+    { path: "sheet.limn" },
+  );
+}
+
+export const tests = {
+  open_a_box: { run: opening },
+  pan_and_zoom: { run: panning },
+  save_the_picture: { run: exporting },
+  boxes_onto_wires: { run: putting, quick: true },
+  a_blank_sheet_becomes_a_program: { run: blank },
+};

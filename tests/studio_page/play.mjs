@@ -1,0 +1,156 @@
+// Runs and play: trained, paused, resumed; a game on its simplex; a machine's slider; the tour.
+
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { folder, limn, must, textOf, until } from "./help.mjs";
+import { PROGRAM, using } from "./write.mjs";
+
+const LONG = PROGRAM.replace("3 epochs", "200000 epochs");
+
+async function training(browser) {
+  await using(browser, { "a.limn": LONG }, async (page) => {
+    await page.locator(".top").getByRole("button", { name: "Train" }).click();
+    const list = page.locator(".run-list");
+    await until("it runs", async () => /running/.test(await list.innerText()), 20000);
+    await until("a curve", () => page.locator(".curve canvas").count());
+    await until("steps", async () => /[1-9]\d* of \d+ steps/.test(await list.innerText()));
+    await page.getByRole("button", { name: /^Pause/ }).click();
+    await until("paused", () => page.getByRole("button", { name: /^Resume/ }).count(), 20000);
+    await page.getByRole("button", { name: /^Resume/ }).click();
+    await until("it goes on", () => page.getByRole("button", { name: /^Pause/ }).count(), 20000);
+    // A run survives the page.
+    await page.reload();
+    await page.waitForFunction(() => document.querySelector(".sheet svg"));
+    await page.getByRole("button", { name: /^Runs/ }).first().click();
+    await until("still there", async () => /running/.test(await list.innerText()));
+    await page.getByRole("button", { name: /^Stop/ }).click();
+    await until("stopped", async () => !/running/.test(await list.innerText()), 20000);
+  });
+}
+
+async function overlay(browser) {
+  await using(browser, { "a.limn": PROGRAM }, async (page) => {
+    const list = page.locator(".run-list");
+    for (let i = 1; i <= 2; i++) {
+      await page.locator(".top").getByRole("button", { name: "Train" }).click();
+      await until(`run ${i}`, async () => ((await list.innerText()).match(/finished/g) ?? []).length >= i, 20000);
+    }
+    await page.locator(".run input[type=checkbox]:not(:checked)").first().click();
+    await until("both in one plot", async () => (await page.locator(".curve figcaption").first().locator("span").count()) === 2);
+    await page.getByRole("button", { name: /What differs/ }).click();
+    await until("the difference", () => page.locator(".difference svg, .difference pre").count());
+  });
+}
+
+async function nash(browser) {
+  await using(browser, { "nash.limn": null }, async (page) => {
+    await page.getByRole("button", { name: "Play", exact: true }).first().click();
+    await until("two simplices", async () => (await page.locator(".simplex").count()) === 2, 20000);
+    // A start is dragged, by mouse and by key.
+    const start = page.getByRole("slider", { name: "Start of p" });
+    const before = await start.getAttribute("aria-valuetext");
+    const box = await start.boundingBox();
+    await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+    await page.mouse.down();
+    await page.mouse.move(box.x + 40, box.y + 24, { steps: 4 });
+    await page.mouse.up();
+    await until("it moves", async () => (await start.getAttribute("aria-valuetext")) !== before);
+    await page.locator(".game").getByRole("button", { name: "Play" }).click();
+    await until("paths of all players", async () => (await page.locator(".simplex .way").count()) === 2);
+    await page.locator(".game").getByRole("button", { name: "Pause" }).click();
+    // A payoff is edited in the table, and the program has it.
+    const cell = page.getByLabel("U, row 1, column 2");
+    await cell.fill("-2");
+    await cell.press("Enter");
+    await until("the program", async () => /\[\[0, -2, 1\]/.test(await textOf(page)));
+  });
+}
+
+async function machine(browser) {
+  await using(browser, { "lorenz.limn": null }, async (page) => {
+    await page.getByRole("button", { name: "Play", exact: true }).first().click();
+    await until("a phase portrait", () => page.locator("canvas.phase").count(), 20000);
+    const picture = () => page.locator("canvas.phase").evaluate((c) => c.toDataURL());
+    const before = await picture();
+    const text = await textOf(page);
+    const rho = page.getByRole("slider", { name: "rho" });
+    await rho.focus();
+    for (let i = 0; i < 5; i++) await page.keyboard.press("ArrowLeft");
+    await until("it follows", async () => (await picture()) !== before, 20000);
+    must((await textOf(page)) === text, "dragging does not change the program");
+    const time = page.getByRole("slider", { name: "Time" });
+    await time.focus();
+    const now = await page.locator(".now-values").innerText();
+    for (let i = 0; i < 5; i++) await page.keyboard.press("ArrowRight");
+    await until("the scrubber moves", async () => (await page.locator(".now-values").innerText()) !== now);
+    await page.getByRole("button", { name: "Write into the program" }).click();
+    await until("written", async () => !/rho = 28/.test(await textOf(page)));
+  });
+}
+
+async function sliders(browser) {
+  await using(browser, { "a.limn": PROGRAM }, async (page) => {
+    await page.getByRole("button", { name: "Play", exact: true }).first().click();
+    await until("results", async () => (await page.locator(".bars li").count()) === 3);
+    const before = await page.locator(".bars").innerText();
+    await page.locator(".sliders .slider input").first().focus();
+    for (let i = 0; i < 4; i++) await page.keyboard.press("ArrowRight");
+    await until("they follow", async () => (await page.locator(".bars").innerText()) !== before);
+  });
+}
+
+async function tour(browser) {
+  await using(browser, { "a.limn": PROGRAM }, async (page) => {
+    await page.getByRole("button", { name: "Learn", exact: true }).first().click();
+    await page.getByRole("button", { name: "Begin", exact: true }).click();
+    for (let i = 1; i <= 12; i++) {
+      await until(`step ${i}`, async () => (await page.locator(".tour-step").innerText()).includes(`Step ${i} of 12`));
+      await until(`picture ${i}`, () => page.locator(".sheet svg").count());
+      await page.waitForTimeout(150);
+      must(!(await page.locator(".count-line.error").count()), `step ${i} has an error`);
+      must(!(await page.locator(".fault").count()), `step ${i} cannot be drawn: ${await page.locator(".fault").allInnerTexts()}`);
+      if (i < 12) await page.getByRole("button", { name: "The next step" }).click();
+    }
+    await page.getByRole("button", { name: "Manual", exact: true }).click();
+    await until("the manual", async () => (await page.locator(".manual .program").count()) > 50);
+    await page.getByRole("button", { name: "Gallery", exact: true }).click();
+  });
+}
+
+/** Files put onto the page as a hand does. */
+async function drop(page, files) {
+  const data = await page.evaluateHandle((list) => {
+    const transfer = new DataTransfer();
+    for (const { name, base64 } of list) transfer.items.add(new File([Uint8Array.from(atob(base64), (c) => c.charCodeAt(0))], name));
+    return transfer;
+  }, files);
+  for (const type of ["dragover", "drop"]) await page.dispatchEvent("body", type, { dataTransfer: data });
+}
+
+async function dropped(browser) {
+  const f = folder({ "a.limn": PROGRAM });
+  try {
+    execFileSync(limn, ["export", `${f.dir}/a.limn`, "guess", "--as", "onnx", "-o", `${f.dir}/guess.onnx`], { stdio: "ignore" });
+    const model = readFileSync(`${f.dir}/guess.onnx`).toString("base64");
+    await using(browser, { "a.limn": PROGRAM }, async (page) => {
+      await drop(page, [{ name: "net.onnx", base64: model }]);
+      await until("a program of it", async () => /net.*\.limn/.test(await page.locator(".where .file").innerText()), 20000);
+      await until("its picture", () => page.locator(".sheet g.glyph").count());
+      must(/dense|linear/.test(await textOf(page)), "the model as a program");
+      await drop(page, [{ name: "x.limn", base64: Buffer.from("box keep(x: R[3]) -> R[3] = x\n").toString("base64") }]);
+      await until("a program", async () => (await page.locator(".where .file").innerText()) === "x.limn");
+    });
+  } finally {
+    f.drop();
+  }
+}
+
+export const tests = {
+  a_dropped_model: { run: dropped },
+  train_pause_resume: { run: training },
+  two_runs: { run: overlay },
+  nash: { run: nash },
+  a_machine_by_slider: { run: machine },
+  a_learner_by_slider: { run: sliders },
+  the_tour: { run: tour },
+};

@@ -1,0 +1,203 @@
+// Writing: the picture follows, messages stand where they belong, nothing is lost.
+
+import { caretToEnd, folder, must, open, saved, studio, textOf, until } from "./help.mjs";
+
+const PROGRAM = `# A first line.
+given x, kind from iris
+
+learn guess : R[4] -> R[3] = dense[16] ; tanh ; dense[3]
+
+goal fit : guess(x) ~ kind   by cross_entropy
+
+train 3 epochs, batch 16, adam(0.01)
+`;
+
+/** A folder, a studio and a page for one test. */
+async function using(browser, files, run, how = {}) {
+  const f = folder(files);
+  const s = await studio(how.path ? `${f.dir}/${how.path}` : f.dir);
+  try {
+    const page = await open(browser, s.url, how);
+    await run(page, f, s).catch(async (e) => {
+      if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/failed.png` });
+      throw e;
+    });
+    const bad = page.complaints.filter((c) => !(how.allow && how.allow.test(c)));
+    must(!bad.length, `the browser complains: ${bad.join("; ")}`);
+    must(!page.foreign.length, `the page asks elsewhere: ${page.foreign.join()}`);
+    await page.context().close();
+  } finally {
+    await s.end();
+    f.drop();
+  }
+}
+
+async function writing(browser) {
+  await using(browser, { "a.limn": PROGRAM }, async (page, f) => {
+    await caretToEnd(page);
+    await page.keyboard.type("box extra(x: R[4]) -> R[3] = guess(x)\n");
+    // What can be drawn follows, and the picture of it.
+    await until("the new box among the pictures", () => page.locator(".chooser select").first().locator("option", { hasText: "extra" }).count());
+    await page.locator(".chooser select").first().selectOption("extra");
+    await until("its picture", () => page.locator('.sheet svg[aria-label="Picture of extra"]').count());
+    await saved(page);
+    must(f.read("a.limn").endsWith("box extra(x: R[4]) -> R[3] = guess(x)\n"), "the file has what was typed");
+    // A mistake is said in the line, in the list and in the picture; and goes again.
+    await page.keyboard.type("");
+    await caretToEnd(page);
+    await page.keyboard.type("box bad(x: R[5]) -> R[3] = guess(x)\n");
+    await until("the message", async () => /1 error/.test(await page.locator(".count-line").innerText()));
+    must((await page.locator(".cm-inline-message").count()) === 1, "the message stands in its line");
+    await page.locator(".count-line").click();
+    await page.locator(".messages li button").click();
+    must(await page.locator(".cm-focused").count(), "a message leads to its line");
+    for (let i = 0; i < 3; i++) await page.keyboard.press("Control+z");
+    await until("no message", async () => /No messages/.test(await page.locator(".count-line").innerText()));
+  });
+}
+
+async function hover(browser) {
+  await using(browser, { "a.limn": PROGRAM }, async (page) => {
+    const mark = page.locator('.sheet g[data-at][data-box="guess"]').first();
+    await mark.hover();
+    await until("the text lights up", () => page.locator(".cm-content .lit").count());
+    must(/guess/.test(await page.locator(".cm-content .lit").first().innerText()), "the box lights up its call");
+    await page.mouse.move(5, 400);
+    await page.locator(".cm-line", { hasText: "goal fit" }).locator("span", { hasText: "guess" }).first().hover();
+    await until("the picture lights up", () => page.locator(".sheet .lit").count());
+    // The picture stays tied to the text while lines come in before it.
+    await page.locator(".cm-line").first().click();
+    await page.keyboard.press("Control+Home");
+    await page.keyboard.type("# one more line\n");
+    await mark.hover();
+    await until("the moved text lights up", () => page.locator(".cm-content .lit").count());
+    must(/guess/.test(await page.locator(".cm-content .lit").first().innerText()), "the place moves with the text");
+  });
+}
+
+async function completion(browser) {
+  await using(browser, { "a.limn": PROGRAM }, async (page) => {
+    await caretToEnd(page);
+    await page.keyboard.type("box b(x: R[4]) -> R[4] = leaky");
+    await until("completion", async () => (await page.locator(".cm-tooltip-autocomplete li").allInnerTexts()).join().startsWith("leaky_relu"));
+    await page.waitForTimeout(200); // a list that has just come does not take keys
+    await page.keyboard.press("Enter");
+    await until("the word", async () => (await textOf(page)).includes("leaky_relu"));
+    await page.locator(".cm-line", { hasText: "learn guess" }).locator("span", { hasText: "guess" }).first().hover();
+    await until("hover", () => page.locator(".cm-tooltip-hover").count());
+  });
+}
+
+async function kept(browser) {
+  const allow = /ERR_|Failed to load|net::/;
+  const f = folder({ "a.limn": PROGRAM });
+  const port = 20000 + Math.floor(Math.random() * 20000);
+  let s = await studio(f.dir, port);
+  const page = await open(browser, s.url);
+  try {
+    await s.end("SIGKILL");
+    await caretToEnd(page);
+    await page.keyboard.type("# written while limn was dead\n");
+    await until("the page says so", async () => /kept/.test(await page.locator(".where").innerText()));
+    const drafts = await page.evaluate(() => Object.values({ ...localStorage }).join());
+    must(drafts.includes("written while limn was dead"), `the text is in the browser's store: ${drafts}`);
+    must(!f.read("a.limn").includes("while limn was dead"), "and not in the file yet");
+    // A new server has another token: the page is opened anew and offers the text.
+    s = await studio(f.dir, port);
+    await page.goto(s.url);
+    await page.getByRole("button", { name: "Bring it back" }).click();
+    await saved(page);
+    await until("the file", () => f.read("a.limn").includes("written while limn was dead"));
+    must(page.complaints.every((c) => allow.test(c) || /403/.test(c)), page.complaints.join("; "));
+    await page.context().close();
+  } finally {
+    await s.end();
+    f.drop();
+  }
+}
+
+async function conflict(browser) {
+  await using(
+    browser,
+    { "a.limn": PROGRAM },
+    async (page, f) => {
+      // Changed by another program, and nothing unsaved here: it is shown.
+      f.write("a.limn", PROGRAM + "# from outside\n");
+      await until("the new text", async () => (await textOf(page)).includes("# from outside"));
+      // Changed at both ends: both are shown, and nothing is written over.
+      await page.route("**/message*", async (route) => {
+        if (/host\/write/.test(route.request().postData() ?? "")) f.write("a.limn", PROGRAM + "# theirs\n");
+        await route.continue();
+      });
+      await caretToEnd(page);
+      await page.keyboard.type("# mine\n");
+      const dialog = page.getByRole("dialog", { name: "Two texts" });
+      await dialog.waitFor();
+      must(/# mine/.test(await dialog.innerText()) && /# theirs/.test(await dialog.innerText()), "both are there");
+      must(f.read("a.limn").endsWith("# theirs\n"), "the file is as the other program left it");
+      await page.unroute("**/message*");
+      await dialog.getByRole("button", { name: "Keep what is here" }).click();
+      await saved(page);
+      await until("mine in the file", () => f.read("a.limn").endsWith("# mine\n"));
+    },
+    {},
+  );
+}
+
+async function keyboard(browser) {
+  await using(browser, { "a.limn": PROGRAM, "b.limn": "box keep(x: R[3]) -> R[3] = x\n" }, async (page) => {
+    await page.keyboard.press("Control+k");
+    await page.getByRole("combobox", { name: "What would" }).fill("open b");
+    await page.keyboard.press("Enter");
+    await until("the other file", async () => (await textOf(page)).includes("keep"));
+    await page.keyboard.press("Control+k");
+    await page.getByRole("combobox", { name: "What would" }).fill("open a");
+    await page.keyboard.press("Enter");
+    await until("back again", async () => (await textOf(page)).includes("guess"));
+    await until("its picture", () => page.locator(".sheet g.glyph").count());
+    await page.keyboard.press("Alt+2");
+    const label = () => page.evaluate(() => document.activeElement.getAttribute("aria-label"));
+    const first = await label();
+    must(first, "the picture has the focus");
+    await page.keyboard.press("ArrowRight");
+    must((await label()) && (await label()) !== first, `an arrow key goes on along a wire from ${first}`);
+    await page.keyboard.press("End");
+    await page.keyboard.press("Home");
+    must((await label()) === first, "Home leads back");
+    await page.keyboard.press("Alt+1");
+    must(await page.locator(".cm-focused").count(), "and the text is one key away");
+  });
+}
+
+/** A picture is not given up because the next question waits: many at once are all answered, and alike. */
+async function atOnce() {
+  const f = folder({ "a.limn": PROGRAM });
+  const s = await studio(f.dir);
+  const at = new URL(s.url);
+  const headers = { "X-Limn-Token": at.searchParams.get("token"), "Content-Type": "application/json" };
+  const post = async (path, body) => (await fetch(at.origin + path, { method: "POST", headers, body: JSON.stringify(body) })).text();
+  try {
+    const { session } = JSON.parse(await post("/session", {}));
+    const say = (message) => post(`/message?session=${session}`, { jsonrpc: "2.0", ...message });
+    await say({ id: 0, method: "initialize", params: { capabilities: {} } });
+    await say({ method: "textDocument/didOpen", params: { textDocument: { uri: "file:///a.limn", languageId: "limn", version: 1, text: PROGRAM } } });
+    const ask = (id) => say({ id, method: "limn/picture", params: { textDocument: { uri: "file:///a.limn" }, name: null, view: "plain", as: "svg" } });
+    const answers = await Promise.all(Array.from({ length: 20 }, (_, i) => ask(i + 1)));
+    const pictures = new Set(answers.map((a) => JSON.parse(a).result?.picture ?? a));
+    must(pictures.size === 1 && [...pictures][0].includes("<svg"), `${pictures.size} different answers: ${[...pictures].map((p) => p.slice(0, 120)).join("; ")}`);
+  } finally {
+    await s.end();
+    f.drop();
+  }
+}
+
+export const tests = {
+  write_and_see: { run: writing, quick: true },
+  hover_both_ways: { run: hover },
+  completion_and_hover: { run: completion },
+  text_is_kept_when_the_server_dies: { run: kept },
+  changed_by_another_program: { run: conflict },
+  many_questions_at_once: { run: atOnce, quick: true },
+  keyboard_alone: { run: keyboard },
+};
+export { PROGRAM, using };
