@@ -34,7 +34,7 @@ bool zeno_happens(Solver *s, uint32_t i) {
   EventPace *p = &s->pace[i];
   double gap = s->t - s->event_last[i], noise = 0;
   if (!(gap > 0) || !isfinite(gap)) return true;
-  if (gap < p->gap) {
+  if (gap < p->gap && isfinite(p->gap)) {
     if (!p->shrinks) p->first = p->gap, p->since = s->event_last[i];
     p->shrinks++;
   } else {
