@@ -86,6 +86,7 @@ static void carry_events(Solver *s, Carry *c) {
   for (uint32_t i = 0; i < COUNT(row); i++) carry_reals(c, row[i], m);
   carry_counts32(c, s->event_quick, m);
   carry_counts32(c, s->event_count, m);
+  carry_bytes(c, &s->guard.noisy, 1);
   for (uint32_t i = 0; i < m; i++) {
     EventPace *p = &s->pace[i];
     carry_reals(c, &p->gap, 1);

@@ -211,7 +211,7 @@ bool events_moved(Solver *s) {
   size_t m = s->problem.events;
   memcpy(s->armed, s->guard.live, m);
   memcpy(s->guard_now, s->guard.row[0], m * sizeof(double));
-  for (uint32_t i = 0; i < setting(s); i++)
+  for (uint32_t i = 0; s->guard.noisy && i < setting(s); i++)
     if (zeno_is_lost(s, i))
       return storm(s, i, s->pace[i].shrinks + 1, s->event_last[i] - s->pace[i].since,
                    s->event_last[i]);

@@ -143,6 +143,11 @@ static RootEnd look_at_tops(Root *r, const double *t, int k, double *when) {
 }
 
 static void put_live(Root *r, const double *g) {
+  if (!r->noisy) {
+    for (uint32_t i = 0; i < r->n; i++)
+      if (!(g[i] > 0)) r->live[i] = 1;
+    return;
+  }
   for (uint32_t i = 0; i < r->n; i++)
     if (!(g[i] > -r->noise[i]))
       r->live[i] = 1;

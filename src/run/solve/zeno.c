@@ -47,6 +47,7 @@ bool zeno_happens(Solver *s, uint32_t i) {
   if (is_fast(p) && !find_noise(s, i, &noise)) return false;
   noise = fmax(fmax(noise, fabs(s->guard_now[i])), least);
   s->guard.noise[i] = is_fast(p) ? safe * noise : 0;
+  s->guard.noisy |= is_fast(p);
   return true;
 }
 
