@@ -89,7 +89,7 @@ static bool insert_at_input(Gesture *g, const Found *f, const char *box) {
 // y[i] = … has indices on its left: the box goes behind it, y = box(y).
 static bool insert_behind_equation(Gesture *g, const Found *f, const char *box) {
   const Syntax *equation = found_parent(f, 1), *around = found_parent(f, 2);
-  const Syntax *only = nodes_only(lhss_in(equation_lhss(equation)));
+  const Syntax *only = lhs_meant(g, equation);
   if (!only) return refuse_gesture(g, "this line gives several wires: which one is meant?");
   const char *name = name_of_node(g, only);
   if (lhs_is_rate(only)) return wrap(g, f, box);
