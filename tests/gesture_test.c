@@ -126,6 +126,28 @@ static const char *read_pair(Pair *p, const char *at) {
   return at;
 }
 
+// The same with lines that end as other systems have them.
+static const char *with_returns(Arena *a, const char *text, size_t *mark, uint32_t marks) {
+  Buf b = buf_new(a);
+  size_t to[4] = {0};
+  for (size_t i = 0;; i++) {
+    for (uint32_t k = 0; k < marks; k++)
+      if (mark[k] == i) to[k] = b.n;
+    if (!text[i]) break;
+    if (text[i] == '\n') buf_char(&b, '\r');
+    buf_char(&b, text[i]);
+  }
+  for (uint32_t k = 0; k < marks; k++) mark[k] = to[k];
+  return b.n ? b.at : "";
+}
+
+static bool check_returns(Pair p) {
+  if (p.refused || !strchr(p.before, '\n')) return true;
+  p.before = with_returns(p.arena, p.before, p.mark, 4);
+  p.after = with_returns(p.arena, p.after, NULL, 0);
+  return check_pair(&p);
+}
+
 static void pairs(void **state) {
   (void)state;
   Arena *a = arena_new();
@@ -136,7 +158,7 @@ static void pairs(void **state) {
     Pair p = {.arena = a, .line = 1};
     for (const char *c = file.text; c < at; c++) p.line += *c == '\n';
     at = read_pair(&p, at);
-    bad += !check_pair(&p);
+    bad += !check_pair(&p) || !check_returns(p);
     taken += !p.refused;
   }
   printf("%u pairs, %u of them taken\n", n, taken);

@@ -81,6 +81,7 @@ const Syntax *lhs_meant(Gesture *,
 uint32_t span_end(const Syntax *);
 
 // -- gesture_lines.c ------------------------------------------------------------------------------
+const char *line_break(const Gesture *); // as the text has them
 void line_before(Gesture *, const Syntax *statement, const char *text);
 void line_behind(Gesture *, const Syntax *statement, const char *text);
 void line_drop(Gesture *, const Syntax *statement);

@@ -18,7 +18,7 @@ static bool is_blank(const Gesture *g, uint32_t from, uint32_t to) {
   return from >= to;
 }
 
-static const char *line_break(const Gesture *g) {
+const char *line_break(const Gesture *g) {
   const char *first = memchr(g->text, '\n', g->n);
   return first && first > g->text && first[-1] == '\r' ? "\r\n" : "\n";
 }

@@ -39,22 +39,22 @@ static bool has_line(const Found *f) {
 // = e becomes { name = …, return e }.
 static bool open_body(Gesture *g, const Found *f, const char *name) {
   const Syntax *whole = NULL, *body = expression_body(f, &whole);
-  const char *value = said_text(g, f->node->span);
+  const char *value = said_text(g, f->node->span), *nl = line_break(g);
   if (!body)
     return refuse_gesture(g, "`%s` stands where lines have no names: a body in `{ }` has some",
                           value);
   uint32_t sign = body->span.at;
   while (sign > whole->span.at && g->text[sign] != '=') sign--;
   change(g, sign, body->span.at - sign,
-         arena_format(g->arena, "{\n  %s = %s\n  return ", name, value));
+         arena_format(g->arena, "{%s  %s = %s%s  return ", nl, name, value, nl));
   select_text(g, name);
   change(g, f->node->span.at, f->node->span.n, name);
-  change(g, span_end(body), 0, "\n}");
+  change(g, span_end(body), 0, arena_format(g->arena, "%s}", nl));
   if (body != f->node) return true;
   g->change.n -= 2; // it is all of the body
   g->change.at[g->change.n - 1].n = span_end(body) - sign;
   g->change.at[g->change.n - 1].text =
-      arena_format(g->arena, "{\n  %s = %s\n  return %s\n}", name, value, name);
+      arena_format(g->arena, "{%s  %s = %s%s  return %s%s}", nl, name, value, nl, name, nl);
   return true;
 }
 
