@@ -239,7 +239,7 @@ bool gesture_remove(Gesture *g) {
   Found f;
   if (!find_at(g, "at", &f)) return false;
   const Syntax *around = found_parent(&f, 1);
-  if (!f.name && is_statement(f.node)) return drop_statement(g, &f);
+  if (is_statement(f.node) && (!f.name || f.node->kind == N_SPACE)) return drop_statement(g, &f);
   if (f.node->kind == N_CALL && !is_box_place(&f, f.depth)) return unwrap(g, &f);
   if (around && around->kind == N_PIPE && !found_around(&f, N_ORDER)) return drop_stage(g, &f);
   if (is_box_place(&f, f.depth) && around->kind != N_ITEMS && around->kind != N_CALL) {
