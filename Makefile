@@ -4,7 +4,7 @@
 # make help     this list
 # make deb      build/limn_VERSION_ARCH.deb and build/python3-limn_VERSION_all.deb
 # make python   the Python module with the library inside, as a wheel: build/python/limn-VERSION-….whl
-# make playground  the library as wasm, for pages: build/playground/limn.wasm; needs clang
+# make playground  the studio's page with the library as wasm, for any server of files: build/playground; needs clang
 # make vsix     the extension for Visual Studio Code: build/limn-VERSION.vsix
 # make studio-page  the studio's page anew, from studio/src into studio/dist: needs npm
 # make deps     installs the Debian packages that building and testing need
@@ -12,9 +12,11 @@
 # make test     everything (SAN=1: under the sanitizers; ONLY=draw,cli,block_test: only these; JOBS=2: so many at once)
 # make test-models  models as PyTorch exports them, imported and trained: MODELS='vae lstm', or all
 # make test-long  what takes minutes: MNIST to the end (SEEDS='0 1 2')
+# make test-studio  the studio's page in a browser, all of it (SHOTS=FOLDER: pictures to look at)
 # make test-c   every learner and every training step of every example exported as C; on a Cortex-M and in wasm too
 # make test-python-out  every learner and program of the examples as Python: values, gradients and ten steps, in PyTorch
 # make test-onnx  every learner and box of the examples as an ONNX model, run by ONNX Runtime (npm's onnxruntime-node)
+# make test-playground  the library as wasm, under node: its language server, and training with the losses that it has here
 # make test-python  the Python module with torch, its packages, a notebook; figures against PyTorch
 # make examples  every example to the end, against the figures of its header (ONLY='vae gan')
 # make bless    the same, and golden files are written anew: read them in the diff
@@ -30,6 +32,7 @@
 # make bench-c  the same steps as exported C, against ours (ARGS='mlp conv')
 # make bench-check  how the time of checking grows with a program
 # make bench-lsp    how long each request of an editor takes, in files of 30 to 10000 lines
+# make bench-studio how fast the studio's page is: keys to pictures, frames while dragging (MINUTES=60: a robot writes)
 # make bench-draw   how long pictures take, and how that grows
 # make bench-gemm     matrix products: GFLOP/s, and the share of what the CPU can do (ARGS: see bench/gemm.c)
 # make bench-strip    prebuilt kernels against compiled code
@@ -81,7 +84,7 @@ OBJECT := $(SOURCE:src/%.c=$(BUILD)/%.o) $(EMBEDDED:%=$(BUILD)/%.o)
 # The studio wants libmicrohttpd; without it limn says so when it is asked for.
 HTTP_LIBS := $(shell $(PKG_CONFIG) --libs libmicrohttpd 2>/dev/null)
 HTTP_CFLAGS := $(if $(HTTP_LIBS),-DLIMN_HTTP $(shell $(PKG_CONFIG) --cflags libmicrohttpd 2>/dev/null))
-STUDIO := $(if $(HTTP_LIBS),$(patsubst src/%.c,$(BUILD)/%.o,$(sort $(wildcard src/studio/*.c))) $(BUILD)/studio/page_files.o)
+STUDIO := $(if $(HTTP_LIBS),$(patsubst src/%.c,$(BUILD)/%.o,$(sort $(wildcard src/studio/*.c))) $(BUILD)/studio/page_files.o $(BUILD)/studio/example_files.o)
 GROUND := $(patsubst src/%.c,$(BUILD)/%.o,$(sort $(wildcard src/base/*.c src/io/bytes/*.c)))
 CLI := $(patsubst src/%.c,$(BUILD)/%.o,$(sort $(wildcard src/cli/*.c))) $(BUILD)/cli/commands_text.o $(STUDIO)
 TESTS := $(sort $(wildcard tests/*_test.c))
@@ -109,8 +112,8 @@ PRODUCTS := $(BUILD)/limn $(BUILD)/liblimn.a $(BUILD)/$(SHARED_LINK)
 
 .PHONY: FORCE all bless check clean deb demo deps deps-build docs draw-random examples format format-check fuzz
 .PHONY: fuzz-plain gallery glyphs help install laws onnx onnx-damage packages playground python rooms shapes share studio-page torture uninstall vsix
-.PHONY: test test-c test-long test-models test-onnx test-python test-python-out
-.PHONY: bench bench-c bench-check bench-draw bench-gates bench-gemm bench-lsp bench-machines bench-neurons bench-ode bench-prelude bench-stiff bench-strip
+.PHONY: test test-c test-long test-models test-onnx test-playground test-python test-python-out test-studio
+.PHONY: bench bench-c bench-check bench-draw bench-gates bench-gemm bench-lsp bench-machines bench-neurons bench-ode bench-prelude bench-stiff bench-strip bench-studio
 # A second make, so that all cores are used without being asked for.
 PARALLEL = $(MAKE) -s --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS))
 all:
@@ -133,12 +136,16 @@ $(BUILD)/limn: $(CLI) $(BUILD)/liblimn.a $(if $(STUDIO),$(BUILD)/libground.a)
 	@echo "$@"
 $(BUILD)/libground.a: $(GROUND)
 	$(Q)rm -f $@ && $(ARCHIVE) $@ $^
-# The studio's page, as it is built in studio/dist.
+# The studio's page, as it is built in studio/dist, and the manual that it shows.
 PAGE := $(sort $(wildcard studio/dist/* studio/dist/*/*))
-$(BUILD)/studio/page_files.c: $(PAGE) tools/embed_files.sh Makefile
+$(BUILD)/studio/page_files.c: $(PAGE) docs/language.md tools/embed_files.sh Makefile
 	@mkdir -p $(@D)
-	$(Q)tools/embed_files.sh studio/studio_own.h studio/dist >$@
-$(BUILD)/studio/page_files.o: $(BUILD)/studio/page_files.c $(BUILD)/flags
+	$(Q)rm -rf $(@D)/page && cp -r studio/dist $(@D)/page && gzip -9nc docs/language.md >$(@D)/page/manual.gz
+	$(Q)tools/embed_files.sh studio/studio_own.h page $(@D)/page >$@
+$(BUILD)/studio/example_files.c: $(sort $(wildcard examples/*.limn)) tools/embed_files.sh Makefile
+	@mkdir -p $(@D)
+	$(Q)tools/embed_files.sh studio/studio_own.h example examples '*.limn' >$@
+$(BUILD)/studio/page_files.o $(BUILD)/studio/example_files.o: %.o: %.c $(BUILD)/flags
 	$(Q)$(COMPILE) -MMD -MP -c -o $@ $<
 # Whether it is there may change.
 $(BUILD)/http: FORCE
@@ -205,31 +212,37 @@ $(BUILD)/tests/%_test: $(BUILD)/tests/%_test.o $(HELP_OBJ) $(BUILD)/libinner.a
 # Debian's clang with wasi-libc. What WASI lacks is in playground/wasi: headers, and files that stand in for some of src. No compiler, no
 # threads, no libpng: steps run by prebuilt loops.
 PLAY := build/playground
+PLAY_OBJ := build/playground-objects
 PLAY_CC ?= clang
-PLAY_WITHOUT := src/io/bytes/png.c src/run/engine/c/compile.c src/run/engine/c/compiler.c src/run/engine/c/code_cache.c
-PLAY_FLAGS := --target=wasm32-wasi $(WARN) -Wno-gnu-statement-expression -ffp-contract=off -Oz -DNDEBUG -Iplayground/wasi -include lacks.h -Isrc -Iinclude \
+PLAY_WITHOUT := src/io/bytes/png.c $(wildcard src/run/engine/c/*.c) $(wildcard src/port/c/*.c)
+PLAY_FLAGS := --target=wasm32-wasi $(WARN) -Wno-gnu-statement-expression -Wno-unused-function -ffp-contract=off -Oz -DNDEBUG -Iplayground/wasi -include lacks.h -Isrc -Iinclude \
   -D_WASI_EMULATED_SIGNAL -D_WASI_EMULATED_GETPID -mllvm -wasm-enable-sjlj -mnontrapping-fptoint -fvisibility=hidden -ffunction-sections -fdata-sections
 PLAY_EXPORTS := malloc free limn_version limn_new limn_free limn_allow limn_set limn_load limn_load_text limn_check limn_messages limn_forget \
-  limn_server_open limn_server_take limn_server_work limn_server_ended limn_server_close
-PLAY_OBJECT := $(patsubst src/%.c,$(PLAY)/%.o,$(filter-out $(PLAY_WITHOUT),$(SOURCE))) $(EMBEDDED:%=$(PLAY)/%.o) \
-  $(patsubst playground/%.c,$(PLAY)/own/%.o,$(sort $(wildcard playground/*.c playground/wasi/*.c)))
-$(PLAY)/%.o: src/%.c
+  limn_server_open limn_server_take limn_server_work limn_server_ended limn_server_close limn_trainer_close
+PLAY_OBJECT := $(patsubst src/%.c,$(PLAY_OBJ)/%.o,$(filter-out $(PLAY_WITHOUT),$(SOURCE))) $(EMBEDDED:%=$(PLAY_OBJ)/%.o) \
+  $(patsubst playground/%.c,$(PLAY_OBJ)/own/%.o,$(sort $(wildcard playground/*.c playground/wasi/*.c)))
+$(PLAY_OBJ)/%.o: src/%.c
 	@mkdir -p $(@D)
 	$(Q)$(PLAY_CC) $(PLAY_FLAGS) -MMD -MP -c -o $@ $<
-$(PLAY)/own/%.o: playground/%.c
+$(PLAY_OBJ)/own/%.o: playground/%.c
 	@mkdir -p $(@D)
 	$(Q)$(PLAY_CC) $(PLAY_FLAGS) -MMD -MP -c -o $@ $<
-$(EMBEDDED:%=$(PLAY)/%.o): $(PLAY)/%.o: build/%.c
+$(EMBEDDED:%=$(PLAY_OBJ)/%.o): $(PLAY_OBJ)/%.o: build/%.c
 	@mkdir -p $(@D)
 	$(Q)$(PLAY_CC) $(PLAY_FLAGS) -c -o $@ $<
-$(PLAY)/run/engine/strip/strip_plain.o: PLAY_FLAGS += -O2 -fno-math-errno -fno-trapping-math
+$(PLAY_OBJ)/run/engine/strip/strip_plain.o: PLAY_FLAGS += -O2 -fno-math-errno -fno-trapping-math
 $(PLAY)/limn.wasm: $(PLAY_OBJECT)
-	$(Q)$(PLAY_CC) --target=wasm32-wasi -mexec-model=reactor -Wl,--gc-sections,-s,-z,stack-size=4194304 $(PLAY_EXPORTS:%=-Wl,--export=%) -o $@.whole $^ -lwasi-emulated-signal -lwasi-emulated-getpid
+	@mkdir -p $(@D)
+	$(Q)$(PLAY_CC) --target=wasm32-wasi -mexec-model=reactor -Wl,--gc-sections,--stack-first,-s,-z,stack-size=4194304 $(PLAY_EXPORTS:%=-Wl,--export=%) -o $@.whole $^ -lwasi-emulated-signal -lwasi-emulated-getpid
 	$(Q)if command -v wasm-opt >/dev/null; then wasm-opt -Oz --enable-exception-handling --enable-nontrapping-float-to-int --enable-sign-ext --enable-bulk-memory --strip-producers -o $@ $@.whole && rm $@.whole; else mv $@.whole $@; fi
 	@echo "$@: $$(wc -c <$@) bytes"
-playground:
+playground: all
 	@$(PACKAGES) playground
 	+@$(PARALLEL) $(PLAY)/limn.wasm
+	@if [ -d studio/node_modules ]; then node studio/playground.mjs $(abspath $(PLAY)) "$$LIMN_DATA" && echo "$(PLAY): a page, to be served as it is"; \
+	else echo "no page: studio/node_modules is not there (make studio-page makes it)"; fi
+test-playground: playground
+	@LIMN=$(CURDIR)/$(BUILD)/limn BUILD=$(BUILD) sh tests/playground/test.sh
 -include $(PLAY_OBJECT:.o=.d)
 
 # -- installing ----------------------------------------------------------------------------------------------------------------------
@@ -298,6 +311,8 @@ test-c: packages
 	@$(PACKAGES) c
 	+@$(PARALLEL) $(PRODUCTS) $(BUILD)/c-steps $(BUILD)/tests/whole_test
 	@LIMN=$(CURDIR)/$(BUILD)/limn BUILD=$(BUILD) sh tests/c_out/test.sh all
+test-studio: all
+	@LONG=1 LIMN=$(CURDIR)/$(BUILD)/limn node tests/studio_page/browser.mjs $(ARGS)
 test-python-out: all
 	@LONG=1 LIMN=$(CURDIR)/$(BUILD)/limn BUILD=$(BUILD) sh tests/python_out/test.sh
 test-onnx: all
@@ -325,7 +340,7 @@ rooms:
 # How long a function may be, and how many parameters it may have.
 shapes:
 	@tools/shapes.sh
-FORMATTED = $(shell find src -name "*.[ch]") $(wildcard include/*.h tests/*.[ch] tests/*/*.[ch])
+FORMATTED = $(shell find src -name "*.[ch]") $(wildcard playground/*.c playground/wasi/*.[ch]) $(wildcard include/*.h tests/*.[ch] tests/*/*.[ch])
 format:
 	@$(PACKAGES) format
 	clang-format -i $(FORMATTED)
@@ -393,6 +408,8 @@ bench-c:
 	@bench/c.sh $(BUILD) $(ARGS)
 bench-lsp: all
 	@/usr/bin/python3 bench/lsp.py $(BUILD)/limn
+bench-studio: all
+	@LIMN=$(CURDIR)/$(BUILD)/limn node tests/studio_page/bench.mjs
 bench-draw: all
 	@bench/draw.sh $(BUILD)/limn
 bench-machines: all

@@ -1,8 +1,8 @@
 // What a page calls besides limn.h: where the two sides cannot share a struct or a function pointer.
 //
-// The page imports nothing but WASI and two functions: `send` gets what a server sends, `say` what
-// training says, a line or a row of metrics as JSON. Training is in the worker's own thread, so it
-// comes back when it is done; `say` answers whether it should stop.
+// The module imports nothing but WASI and two functions of the page: `send` gets what a server sends,
+// `say` what training says, a line or a row of metrics as JSON, and answers whether it should stop.
+// Everything is in the thread of the worker, so training is made a few steps at a time.
 #include "limn.h"
 
 #include <stdio.h>
@@ -14,7 +14,8 @@
 FROM_PAGE("send") void page_send(const char *message, size_t n);
 FROM_PAGE("say") int page_say(const char *text, size_t n); // not 0: training is to stop
 const LimnServe *playground_serve(void);
-LimnStatus playground_train(Limn *, const char *out, double epochs, double steps, double seed);
+LimnTrainer *playground_trainer(Limn *, const char *out, double epochs, double steps, double seed);
+int playground_step(LimnTrainer *, double steps);
 
 static void send(void *context, const char *message, size_t n) {
   (void)context;
@@ -52,11 +53,13 @@ static void metrics(void *context, const LimnMetrics *m) {
   say(context, row);
 }
 
-// The program that was loaded: into the folder `out`, or (NULL) in memory. 0, or a negative seed: as
-// the program says.
-TO_PAGE("playground_train")
-LimnStatus playground_train(Limn *l, const char *out, double epochs, double steps, double seed) {
-  volatile sig_atomic_t stop = 0;
+// The program that was loaded, in the folder `out`, or (NULL) in memory; 0, or a negative seed: as the
+// program says. NULL with messages. There is one at a time, as there is one thread.
+TO_PAGE("playground_trainer")
+LimnTrainer *playground_trainer(Limn *l, const char *out, double epochs, double steps,
+                                double seed) {
+  static volatile sig_atomic_t stop;
+  LimnTrainer *made = NULL;
   LimnTrain how = {.size = sizeof how,
                    .out = out,
                    .epochs = epochs,
@@ -67,5 +70,13 @@ LimnStatus playground_train(Limn *l, const char *out, double epochs, double step
                    .in_memory = !out,
                    .stop = &stop,
                    .tell = {.context = (void *)(uintptr_t)&stop, .line = line, .metrics = metrics}};
-  return limn_train(l, &how);
+  stop = 0;
+  return limn_trainer_open(l, &how, &made) ? NULL : made;
+}
+
+// So many steps more. 0: there are others to make; -1: there are none; otherwise a status.
+TO_PAGE("playground_step") int playground_step(LimnTrainer *t, double steps) {
+  bool done = false;
+  LimnStatus status = limn_trainer_step(t, (uint64_t)steps, &done);
+  return status ? (int)status : done ? -1 : 0;
 }

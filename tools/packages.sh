@@ -62,6 +62,7 @@ for what in "$@"; do
       if command -v clang >/dev/null 2>&1 && ! echo '#include <stdlib.h>' | clang --target=wasm32-wasi -E - >/dev/null 2>&1; then lacks "WASI's C library" wasi-libc; fi
       if command -v clang >/dev/null 2>&1 && [ ! -e "$(clang --target=wasm32-wasi -print-libgcc-file-name 2>/dev/null)" ]; then lacks "clang's wasm part" libclang-rt-dev-wasm32; fi
       hope wasm-opt binaryen
+      hope esbuild esbuild
       hope node nodejs ;;
     python)
       python numpy

@@ -420,7 +420,14 @@ static LimnStatus run_machines(Limn *l, LimnRun *how, Buf *json) {
   if (page) status = all_shown(l, &r, status);
   if (page && !how->quiet)
     tell_line(&how->tell, arena_format(l->world, "report %s/report.html", r.dir));
-  if (how->json && ended) note_print(results_note(&r), json);
+  if (how->json && how->numbers && ended) {
+    buf_text(json, "{\"run\": ");
+    note_print(results_note(&r), json);
+    buf_text(json, ", \"series\": ");
+    numbers_json(&r, json);
+    buf_char(json, '}');
+  } else if (how->json && ended)
+    note_print(results_note(&r), json);
   return status;
 }
 

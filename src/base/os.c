@@ -20,7 +20,8 @@ const char *os_error(Arena *a, int code) {
 
 double os_memory(void) {
   long pages = sysconf(_SC_PHYS_PAGES), bytes = sysconf(_SC_PAGESIZE);
-  return pages > 0 && bytes > 0 ? (double)pages * (double)bytes : INFINITY;
+  double all = pages > 0 && bytes > 0 ? (double)pages * (double)bytes : INFINITY;
+  return sizeof(void *) < 8 ? fmin(all, (double)(PTRDIFF_MAX / 2)) : all; // a process has no more
 }
 
 // Reads until the end or until `room` is full. -1: it failed, errno says why.

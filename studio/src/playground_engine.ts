@@ -19,7 +19,9 @@ interface Exports {
   limn_server_work(s: number, stop: number): number;
   limn_server_close(s: number): void;
   playground_serve(): number;
-  playground_train(l: number, out: number, epochs: number, steps: number, seed: number): number;
+  playground_trainer(l: number, out: number, epochs: number, steps: number, seed: number): number;
+  playground_step(t: number, steps: number): number;
+  limn_trainer_close(t: number): number;
 }
 
 export interface Train {
@@ -97,19 +99,39 @@ export class Engine {
     return this.exports.limn_server_work(this.server, 0);
   }
 
-  /** A program of a file, trained. `say` hears lines and rows of metrics, and answers whether to stop. */
-  train(path: string, how: Train, say: (line: string) => boolean): { status: number; messages: string } {
+  /** A program of a file, to be trained a few steps at a time. `say` hears lines, and rows of metrics as JSON, and answers whether to
+   * stop. Refused with the messages of the program. */
+  trainer(path: string, how: Train, say: (line: string) => boolean): Training {
     const { exports } = this, l = exports.limn_new();
-    if (!l) throw new Error("limn has no memory left for a program");
+    if (!l) throw new Error(NO_MEMORY);
     this.say = say;
-    try {
-      let status = this.withText(`/${MemoryFiles.plain(path)}`, (at) => exports.limn_load(l, at));
-      const go = (out: number) => exports.playground_train(l, out, how.epochs ?? 0, how.steps ?? 0, how.seed ?? -1);
-      if (!status) status = how.out ? this.withText(`/${MemoryFiles.plain(how.out)}`, go) : go(0);
-      return { status, messages: this.text(exports.limn_messages(l, 0)) };
-    } finally {
-      this.say = () => false;
+    let status = this.withText(`/${MemoryFiles.plain(path)}`, (at) => exports.limn_load(l, at)), t = 0;
+    const open = (out: number) => exports.playground_trainer(l, out, how.epochs ?? 0, how.steps ?? 0, how.seed ?? -1);
+    if (!status) t = how.out ? this.withText(`/${MemoryFiles.plain(how.out)}`, open) : open(0);
+    const messages = () => this.text(exports.limn_messages(l, 0)).trim() || NO_MEMORY;
+    const close = () => {
+      if (t) exports.limn_trainer_close(t);
       exports.limn_free(l);
+      t = 0;
+    };
+    if (!t) {
+      const why = messages();
+      close();
+      throw new Error(why);
     }
+    const step = (steps: number) => {
+      const went = exports.playground_step(t, steps);
+      if (went > 0) throw new Error(messages());
+      return went === 0;
+    };
+    return { step, close };
   }
+}
+
+const NO_MEMORY = "there is not enough memory for this in a page";
+
+/** `step` makes so many steps and answers whether there are more; what goes wrong is an error. `close` saves a run that has a folder. */
+export interface Training {
+  step(steps: number): boolean;
+  close(): void;
 }

@@ -188,7 +188,7 @@ export class Wasi {
   clock_res_get = (_clock: number, to: number) => (this.put64(to, 1000), 0);
 
   random_get(at: number, n: number) {
-    for (let i = 0; i < n; i += 65536) crypto.getRandomValues(this.bytes(at + i, Math.min(65536, n - i)));
+    for (let i = 0; i < n; i += 65536) this.bytes(at + i, Math.min(65536, n - i)).set(crypto.getRandomValues(new Uint8Array(Math.min(65536, n - i))));
     return 0;
   }
 

@@ -1,7 +1,7 @@
 // The playground's engine under node: node engine.mjs WASM EXAMPLE NAME=FILE… — files of data that the program reads, by their path there.
 // Prints what the language server says of the program, and the losses of training it.
 import fs from "node:fs";
-import { Engine } from "../../studio/src/playground_engine";
+import { Engine, type Train } from "../../studio/src/playground_engine";
 import { MemoryFiles } from "../../studio/src/wasi";
 
 const [wasm, example, ...data] = process.argv.slice(2);
@@ -35,11 +35,23 @@ look(program, 1);
 request(2, "textDocument/hover", { textDocument: { uri }, position: { line: 2, character: 6 } });
 look(program.replace("given", "givn"), 2);
 
-let rows = 0;
-const done = engine.train("work/program.limn", { steps: 50, seed: 1 }, (line) => {
-  if (line.startsWith("{")) rows++, console.log(`row ${line}`);
-  return false;
-});
-console.log(`trained ${done.status} ${done.messages}`);
-const run = engine.train("work/program.limn", { steps: 5, out: "work/run" }, () => false);
-console.log(`run ${run.status} ${run.messages}${files.names("work/run").join(" ")}`);
+const train = (what: string, how: Train) => {
+  try {
+    const t = engine.trainer("work/program.limn", how, (line) => (line.startsWith("{") && console.log(`${what} ${line}`), false));
+    while (t.step(7));
+    t.close();
+    console.log(`${what} done`);
+  } catch (e) {
+    console.log(`${what} refused ${(e as Error).message}`);
+  }
+};
+train("row", { steps: 50, seed: 1 });
+train("run", { steps: 5, out: "work/run" });
+console.log(`files ${files.names("work/run").join(" ")}`);
+files.write("work/program.limn", program.replace("given", "givn"));
+train("wrong", {});
+// 40 GB of weights, where addresses have 32 bits
+files.write("work/program.limn", "given x from normal[100000]\nlearn f : R[100000] -> R[100000] = dense[100000]\ngoal g : f(x) ~ x by l2\ntrain 1 steps, batch 4, gd(0.1)\n");
+train("large", {});
+files.write("work/program.limn", program);
+train("after", { steps: 3 });

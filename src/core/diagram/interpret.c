@@ -71,7 +71,7 @@ Tensor tensor_new(Arena *a, uint32_t rank, const int64_t *shape) {
               .shape = arena_copy(a, shape, rank * sizeof(int64_t)),
               .count = shape_count(rank, shape)};
   t.data = arena_alloc(
-      a, t.count < 0 || t.count > INT64_MAX / 16 ? SIZE_MAX : (size_t)t.count * sizeof(double));
+      a, t.count < 0 || t.count > PTRDIFF_MAX / 16 ? SIZE_MAX : (size_t)t.count * sizeof(double));
   return t;
 }
 

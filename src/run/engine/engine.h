@@ -30,8 +30,8 @@ typedef struct {
 } State;
 typedef struct Store Store;
 #define STORE_NONE UINT32_MAX
-#define STORE_MOST (INT64_MAX / 16) // numbers in one entry: no machine has room for more
-Store *store_new(Precision);        // NULL when memory is exhausted
+#define STORE_MOST (PTRDIFF_MAX / 16) // numbers in one entry: no memory has room for more
+Store *store_new(Precision);          // NULL when memory is exhausted
 void store_free(Store *);
 Precision store_precision(const Store *);
 // Zeroed; the number of it. STORE_NONE: memory is exhausted, the path is taken, or the part does

@@ -20,8 +20,8 @@ static void *wire_memory(Engine *e, Id wire) {
   size_t cell = number_bytes(engine_number(e, wire)), bytes;
   engine_shape(e->w, t, e->samples, shape);
   for (uint32_t i = 0; i < t->rank; i++)
-    if (__builtin_mul_overflow(cells, shape[i], &cells)) cells = INT64_MAX / 16;
-  if (__builtin_mul_overflow((size_t)cells, cell, &bytes)) bytes = SIZE_MAX;
+    if (__builtin_mul_overflow(cells, shape[i], &cells)) cells = STORE_MOST + 1;
+  if (cells > STORE_MOST || __builtin_mul_overflow((size_t)cells, cell, &bytes)) bytes = SIZE_MAX;
   e->bytes += (int64_t)bytes;
   return arena_alloc(e->arena, bytes);
 }

@@ -51,7 +51,7 @@ bool array_size(Arena *a, const LimnArray *x, int64_t *count, const char **error
     if (x->shape[i] < 0 || __builtin_mul_overflow(*count, x->shape[i], count))
       return file_error(a, error, "an array has the size %lld along axis %u",
                         (long long)x->shape[i], i);
-  if (*count > INT64_MAX / 16) return file_error(a, error, "an array is too large");
+  if (*count > PTRDIFF_MAX / 16) return file_error(a, error, "an array is too large");
   return *count == 0 || x->data || file_error(a, error, "an array has no data");
 }
 

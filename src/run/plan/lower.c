@@ -92,7 +92,7 @@ static uint32_t new_wire(Plan *p, const Type *t, Name name, Id origin) {
     x.shape[i] = extent_of(p, t->axis[i].size, origin);
     x.stride[i] = x.count;
     if (__builtin_mul_overflow(x.count, extent_most(p, x.shape[i]), &x.count) ||
-        x.count > INT64_MAX / 16)
+        x.count > PTRDIFF_MAX / 16)
       fail(p, origin, "a tensor here has more numbers than memory can hold");
   }
   if (t->base == BASE_LABEL) x.labels = extent_most(p, extent_of(p, t->count, origin));

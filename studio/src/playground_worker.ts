@@ -1,0 +1,31 @@
+// The worker that holds the playground. The page posts {wasm, files} first, then messages of docs/protocol.md; what is posted back is
+// {message}, or {opened} when limn has begun, and begins anew: then `why` says what it fell over.
+
+import { type Message, Playground } from "./playground";
+import { MemoryFiles } from "./wasi";
+
+/** Addresses: of the module, and of what is there from the start, a JSON object of texts by path. */
+export interface Start {
+  wasm: string;
+  files: string;
+}
+export type Posted = { message: Message } | { opened: true; why?: string } | { failed: string };
+
+const post = (posted: Posted) => (self as unknown as { postMessage(x: unknown): void }).postMessage(posted);
+let playground: Playground | null = null;
+
+async function start({ wasm, files }: Start): Promise<void> {
+  const there = new MemoryFiles();
+  const from = await fetch(files);
+  if (!from.ok) throw new Error(`${files}: ${from.status}`);
+  for (const [path, text] of Object.entries(await from.json())) there.write(path, text as string);
+  const module = await WebAssembly.compileStreaming(fetch(wasm));
+  playground = new Playground(module, there, (message) => post({ message }), (why) => post({ opened: true, why }));
+  await playground.start();
+  post({ opened: true });
+}
+
+self.onmessage = ({ data }: MessageEvent) => {
+  if ("wasm" in data) start(data).catch((e) => post({ failed: String(e) }));
+  else playground?.take(data);
+};
