@@ -476,6 +476,16 @@ static void palette(void **state) {
   assert_true(number_in(fit, "see") < number_in(fit, "attend"));
   assert_true(number_in(fit, "layer_norm") < number_in(fit, "see"));
   sheet_close(&s);
+  text = "learn see : R[3] -> R[2]\nlearn other : R[5] -> R[2]\n"
+         "box g(x: R[3]) -> R[3] {\n  a = relu(x)\n  b[i] = 2 * x[i]\n  return a + b + x\n}\n";
+  s = sheet_open(a, "p.limn", text, strlen(text));
+  static const char *const read[] = {"5:9-5:10", "5:13-5:14", "5:17-5:18"}; // a, b and x
+  for (uint32_t i = 0; i < COUNT(read); i++) {
+    fit = palette_at(&s, read[i]);
+    assert_true(number_in(fit, "see") < number_in(fit, "other"));
+    assert_true(number_in(fit, "tanh") < number_in(fit, "see"));
+  }
+  sheet_close(&s);
   arena_free(a);
 }
 
