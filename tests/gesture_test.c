@@ -316,6 +316,38 @@ static void check_business(const Sheet *s, const SheetAnswer *a, const char *edi
   if (touched > 2) fail_msg("%s\nchanges %u declarations of\n%s", edit, touched, s->text);
 }
 
+static size_t closing(const char *text, size_t at) {
+  uint32_t open = 0;
+  for (; text[at]; at++) {
+    open += text[at] == '(';
+    if (text[at] == ')' && open && !--open) return at + 1;
+  }
+  return 0;
+}
+
+// What was put onto a wire can be taken away, by its call or by its stage, and all is as it was.
+static void check_back(Chance *c, const Sheet *before, const SheetAnswer *a, const char *edit) {
+  const char *key = strstr(edit, "\"box\":\"");
+  if (!strstr(edit, "\"insert\"") || !key) return;
+  const char *box = arena_text(c->arena, key + 7, strcspn(key + 7, "\""));
+  bool moved = strstr(a->edit.at[a->edit.n - 1].text, "return ") != NULL; // return y[i] = …
+  if (strpbrk(box, ";&,(") || moved) return;
+  Sheet s = sheet_open(c->arena, before->name, a->text, a->n);
+  bool same = false;
+  const char *at = a->text + a->edit.at[0].at;
+  for (uint32_t i = 0; i < 4 && !same && (at = strstr(at, box)); i++, at++) {
+    size_t from = (size_t)(at - a->text), name = from + strlen(box), call = closing(a->text, name);
+    for (uint32_t k = 0; k < 2 && !same; k++) {
+      const char *place = sheet_place(&s, from, k && call ? call : name);
+      SheetAnswer back =
+          sheet_ask(&s, arena_format(c->arena, "{\"kind\":\"remove\",\"at\":\"%s\"}", place));
+      same = !back.refused && strcmp(back.text, before->text) == 0;
+    }
+  }
+  if (!same) fail_msg("%s\ncannot be taken back in\n%s", edit, a->text);
+  sheet_close(&s);
+}
+
 static void check_edit(Chance *c, Sheet *s, const char *edit) {
   SheetAnswer a = sheet_ask(s, edit);
   size_t n;
@@ -330,6 +362,7 @@ static void check_edit(Chance *c, Sheet *s, const char *edit) {
   check_reads(s, &a, edit);
   check_business(s, &a, edit);
   check_same_cost(c, s, &a, edit);
+  check_back(c, s, &a, edit);
   sheet_close(s);
   *s = sheet_open(c->arena, s->name, a.text, a.n);
 }
