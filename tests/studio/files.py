@@ -124,3 +124,10 @@ for k in range(rounds):
     whole = any(text == f"# {i}\n" * 3000 for i in range(max(answered, 1), sent + 1)) or (answered == 0)
     lost += not whole
 check(f"{rounds} kills during writes, no character lost", lost == 0, lost)
+open(folder + "/kill.limn.999999999.part", "w").write("half")  # no process has this number
+open(folder + f"/kill.limn.{os.getpid()}.part", "w").write("half")
+studio = Studio(folder)
+studio.page().ask("host/read", {"path": "kill.limn"})
+left = sorted(f for f in os.listdir(folder) if f.endswith(".part"))
+check("what a killed server was writing is swept away, and nothing that is still written", left == [f"kill.limn.{os.getpid()}.part"], left)
+studio.end()
