@@ -146,7 +146,7 @@ async function blank(browser) {
 }
 
 export const tests = {
-  open_a_box: { run: opening, quick: true },
+  open_a_box: { run: opening },
   pan_and_zoom: { run: panning },
   save_the_picture: { run: exporting },
   boxes_onto_wires: { run: putting, quick: true },

@@ -135,7 +135,7 @@ async function steady(browser) {
 
 export const tests = {
   two_themes: { run: themes },
-  at_390_pixels: { run: narrow, quick: true },
+  at_390_pixels: { run: narrow },
   told_to_a_screen_reader: { run: tree, quick: true },
   nothing_jumps: { run: steady },
 };

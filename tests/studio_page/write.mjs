@@ -193,11 +193,11 @@ async function atOnce() {
 
 export const tests = {
   write_and_see: { run: writing, quick: true },
-  hover_both_ways: { run: hover, quick: true },
+  hover_both_ways: { run: hover },
   completion_and_hover: { run: completion },
   text_is_kept_when_the_server_dies: { run: kept },
   changed_by_another_program: { run: conflict },
   many_questions_at_once: { run: atOnce, quick: true },
-  keyboard_alone: { run: keyboard, quick: true },
+  keyboard_alone: { run: keyboard },
 };
 export { PROGRAM, using };
