@@ -43,7 +43,7 @@ async function frames(browser, n) {
   const f = folder({ "a.limn": marksProgram(n) });
   const s = await studio(f.dir);
   const page = await open(browser, s.url);
-  await page.waitForSelector(".sheet svg");
+  await page.waitForSelector(".sheet svg", { timeout: 60000 });
   await page.waitForTimeout(500);
   const marks = await page.locator(".sheet g[data-id]").count();
   const box = await page.locator(".frame").boundingBox();

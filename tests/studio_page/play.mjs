@@ -108,7 +108,8 @@ async function tour(browser) {
       await until(`picture ${i}`, () => page.locator(".sheet svg").count());
       await page.waitForTimeout(150);
       must(!(await page.locator(".count-line.error").count()), `step ${i} has an error`);
-      must(!(await page.locator(".fault").count()), `step ${i} cannot be drawn: ${await page.locator(".fault").allInnerTexts()}`);
+      const fault = await page.locator(".fault").allInnerTexts();
+      must(!fault.length, `step ${i} cannot be drawn: ${fault}`);
       if (i < 12) await page.getByRole("button", { name: "The next step" }).click();
     }
     await page.getByRole("button", { name: "Manual", exact: true }).click();
