@@ -6,9 +6,9 @@ import { folder, launch, open, studio } from "./help.mjs";
 const PRELUDE = "given x, kind from iris\n\nlearn guess : R[4] -> R[3] = dense[16] ; tanh ; dense[3]\n\ngoal fit : guess(x) ~ kind   by cross_entropy\n\n";
 const program = (lines) => PRELUDE + Array.from({ length: Math.max(1, lines - 7) }, (_, i) => `box f${i}(x: R[4]) -> R[4] = tanh(${i + 1} * x) + relu(x)`).join("\n") + "\n# ";
 
-/** A box in which about n marks are drawn. */
+/** A box in whose picture are about n marks: lines and words. */
 const marksProgram = (n) => {
-  const lines = Array.from({ length: Math.ceil(n / 2.3) }, (_, i) => `  y${i + 1} = tanh(y${i}) + relu(y${i})`);
+  const lines = Array.from({ length: Math.ceil(n / 13.7) }, (_, i) => `  y${i + 1} = tanh(y${i}) + relu(y${i})`);
   return `box many(y0: R[4]) -> R[4] {\n${lines.join("\n")}\n  return y${lines.length}\n}\n`;
 };
 
@@ -45,7 +45,7 @@ async function frames(browser, n) {
   const page = await open(browser, s.url);
   await page.waitForSelector(".sheet svg", { timeout: 60000 });
   await page.waitForTimeout(500);
-  const marks = await page.locator(".sheet g[data-id]").count();
+  const marks = await page.locator(".sheet svg > g path:not(.reach), .sheet svg g[aria-label][class^=ink]").count();
   const box = await page.locator(".frame").boundingBox();
   const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
   await page.evaluate(() => {
