@@ -100,6 +100,8 @@ LIMN_API LimnStatus limn_message(const Limn *, uint32_t i, LimnMessage *);
 LIMN_API const char *limn_messages(Limn *, bool json);
 LIMN_API uint32_t limn_errors(const Limn *); // how many of them are errors
 LIMN_API void limn_forget(Limn *);
+// Of what the last call said, nothing is kept: it was about the call, and not about the program.
+LIMN_API void limn_forget_last(Limn *);
 
 // Would it run? Everything that is refused before a first step of training, and what cannot be
 // measured or shown, is said here; nothing is compiled or computed. Sets of data with a name need not

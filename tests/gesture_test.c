@@ -442,6 +442,11 @@ static void palette(void **state) {
   assert_string_equal(json_get(first, "header")->text, "box twice(x: R[n]) -> R[n]");
   assert_string_equal(json_get(first, "doc")->text, "doubles it");
   assert_string_equal(json_get(first, "from")->text, "program");
+  first = json_first(all);
+  for (uint32_t i = 0; i < all->n; i++, first = json_next(first))
+    if (strcmp(json_get(first, "name")->text, "linear") == 0) break;
+  assert_string_equal(json_get(first, "group")->text, "dense");
+  assert_string_equal(json_first(json_get(first, "wants"))->text, "o");
   // what gives the same back, then what takes it, then the rest
   assert_true(number_in(fit, "twice") < number_in(fit, "see"));
   assert_true(number_in(fit, "see") < number_in(fit, "other"));

@@ -107,12 +107,18 @@ static bool rename_is_safe(const ServeCall *c, const ServedText *d, LimnAsk *a) 
   return !user;
 }
 
-const char *serve_reason(Limn *l) {
+// The last one that has no place, or else the last.
+static const char *reason(Limn *l) {
   LimnMessage m = {.size = sizeof m};
   uint32_t n = limn_message_count(l);
   for (uint32_t i = n; i-- > 0;)
     if (limn_message(l, i, &m) == LIMN_GOOD && !*m.file) return m.text;
-  return "there is no answer";
+  return n && limn_message(l, n - 1, &m) == LIMN_GOOD ? m.text : "there is no answer";
+}
+
+void serve_refuse_said(const ServeCall *c, Limn *l) {
+  serve_refuse(c, SERVE_REFUSED, "%s", reason(l));
+  limn_forget_last(l);
 }
 
 static void ask(const ServeCall *c, uint32_t i) {
@@ -133,7 +139,7 @@ static void ask(const ServeCall *c, uint32_t i) {
   if (answer)
     serve_answer(c, answer);
   else
-    serve_refuse(c, SERVE_REFUSED, "%s", serve_reason(d->shown));
+    serve_refuse_said(c, d->shown);
 }
 
 // -- layout ---------------------------------------------------------------------------------------
@@ -241,7 +247,7 @@ static void open_picture(const ServeCall *c, const Json *where) {
   LimnDraw how = {.size = sizeof how, .out = "picture.svg"};
   size_t n;
   if (limn_draw_bytes(d->shown, name, &how, &svg, &n) != LIMN_GOOD) {
-    serve_refuse(c, SERVE_REFUSED, "%s", serve_reason(d->shown));
+    serve_refuse_said(c, d->shown);
     return;
   }
   Buf b = buf_new(c->s->scratch);

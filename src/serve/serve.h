@@ -103,7 +103,8 @@ const char *serve_text(const Json *object, const char *key); // NULL: there is n
 LimnAsk serve_asking(const LimnServer *);
 // The text that a request is about, looked at; now: as it is now. NULL: it was refused.
 ServedText *serve_asked(const ServeCall *, bool now);
-const char *serve_reason(Limn *); // the last message that has no place: why something was refused
+// Refused for the reason that the last call gave, which is then forgotten: it is not about the text.
+void serve_refuse_said(const ServeCall *, Limn *);
 
 Limn *served_handle(const LimnServer *); // documents.c: one more, with its rights; NULL: no memory
 size_t served_offset(const LimnServer *, const ServedText *, uint32_t line, uint32_t character);

@@ -13,7 +13,7 @@ static void answer_or_refuse(const ServeCall *c, ServedText *d, const char *json
   if (json)
     serve_answer(c, json);
   else
-    serve_refuse(c, SERVE_REFUSED, "%s", serve_reason(d->shown));
+    serve_refuse_said(c, d->shown);
 }
 
 void serve_cost(const ServeCall *c) {
@@ -124,7 +124,7 @@ void serve_eval(const ServeCall *c) {
   }
   how.nin = (uint32_t)n;
   if (limn_eval_arrays(d->shown, name, &how, &out, NULL) != LIMN_GOOD) {
-    serve_refuse(c, SERVE_REFUSED, "%s", serve_reason(d->shown));
+    serve_refuse_said(c, d->shown);
     return;
   }
   Buf b = buf_new(c->s->scratch);

@@ -53,6 +53,14 @@ check("so is a view that is none", "`view` is plain, lens, grad, who or unfold, 
 check("and a format", "`as` is svg, pdf, tex or txt, not doc" == page.refused("limn/picture", {"textDocument": {"uri": "file:///iris.limn"}, "as": "doc"})[0])
 check("and what is no name", "`open` and `close` are lists of names" == page.refused("limn/picture", {"textDocument": {"uri": "file:///iris.limn"}, "open": [1]})[0])
 check("and a text that is not open", "this text is not open" in page.refused("limn/picture", {"textDocument": {"uri": "file:///other.limn"}})[0])
+# -- what was refused is not about the text
+page.open("late.limn", 'given x : R[2], y : {2} from "none.csv"\nlearn f : R[2] -> R[2] = dense[2]\ngoal fit : f(x) ~ y by cross_entropy\ntrain 3 epochs\n')
+page.about("limn/picture", "late.limn")
+for _ in range(450):
+    page.refused("limn/picture", {"textDocument": {"uri": "file:///late.limn"}, "name": "nothing"})
+late = page.told("textDocument/publishDiagnostics", lambda p: p["uri"] == "file:///late.limn" and p["diagnostics"])
+check("a refusal is no message about the text", late and len(late["diagnostics"]) == 1 and "none.csv" in late["diagnostics"][0]["message"], late)
+check("nor an error of it", "cost" in page.about("limn/picture", "iris.limn", name="guess", cost=True))
 for name in ("nash", "lotka", "transformer"):
     page.open(name + ".limn", open(f"examples/{name}.limn").read())
     page.about("limn/picture", name + ".limn")
