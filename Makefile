@@ -4,7 +4,7 @@
 # make help     this list
 # make deb      build/limn_VERSION_ARCH.deb and build/python3-limn_VERSION_all.deb
 # make python   the Python module with the library inside, as a wheel: build/python/limn-VERSION-….whl
-# make playground  the library as wasm, for pages: build/playground/limn.wasm; needs clang
+# make playground  the studio's page with the library as wasm, for any server of files: build/playground; needs clang
 # make vsix     the extension for Visual Studio Code: build/limn-VERSION.vsix
 # make studio-page  the studio's page anew, from studio/src into studio/dist: needs npm
 # make deps     installs the Debian packages that building and testing need
@@ -212,31 +212,35 @@ $(BUILD)/tests/%_test: $(BUILD)/tests/%_test.o $(HELP_OBJ) $(BUILD)/libinner.a
 # Debian's clang with wasi-libc. What WASI lacks is in playground/wasi: headers, and files that stand in for some of src. No compiler, no
 # threads, no libpng: steps run by prebuilt loops.
 PLAY := build/playground
+PLAY_OBJ := build/playground-objects
 PLAY_CC ?= clang
 PLAY_WITHOUT := src/io/bytes/png.c $(wildcard src/run/engine/c/*.c) $(wildcard src/port/c/*.c)
 PLAY_FLAGS := --target=wasm32-wasi $(WARN) -Wno-gnu-statement-expression -Wno-unused-function -ffp-contract=off -Oz -DNDEBUG -Iplayground/wasi -include lacks.h -Isrc -Iinclude \
   -D_WASI_EMULATED_SIGNAL -D_WASI_EMULATED_GETPID -mllvm -wasm-enable-sjlj -mnontrapping-fptoint -fvisibility=hidden -ffunction-sections -fdata-sections
 PLAY_EXPORTS := malloc free limn_version limn_new limn_free limn_allow limn_set limn_load limn_load_text limn_check limn_messages limn_forget \
   limn_server_open limn_server_take limn_server_work limn_server_ended limn_server_close limn_trainer_close
-PLAY_OBJECT := $(patsubst src/%.c,$(PLAY)/%.o,$(filter-out $(PLAY_WITHOUT),$(SOURCE))) $(EMBEDDED:%=$(PLAY)/%.o) \
-  $(patsubst playground/%.c,$(PLAY)/own/%.o,$(sort $(wildcard playground/*.c playground/wasi/*.c)))
-$(PLAY)/%.o: src/%.c
+PLAY_OBJECT := $(patsubst src/%.c,$(PLAY_OBJ)/%.o,$(filter-out $(PLAY_WITHOUT),$(SOURCE))) $(EMBEDDED:%=$(PLAY_OBJ)/%.o) \
+  $(patsubst playground/%.c,$(PLAY_OBJ)/own/%.o,$(sort $(wildcard playground/*.c playground/wasi/*.c)))
+$(PLAY_OBJ)/%.o: src/%.c
 	@mkdir -p $(@D)
 	$(Q)$(PLAY_CC) $(PLAY_FLAGS) -MMD -MP -c -o $@ $<
-$(PLAY)/own/%.o: playground/%.c
+$(PLAY_OBJ)/own/%.o: playground/%.c
 	@mkdir -p $(@D)
 	$(Q)$(PLAY_CC) $(PLAY_FLAGS) -MMD -MP -c -o $@ $<
-$(EMBEDDED:%=$(PLAY)/%.o): $(PLAY)/%.o: build/%.c
+$(EMBEDDED:%=$(PLAY_OBJ)/%.o): $(PLAY_OBJ)/%.o: build/%.c
 	@mkdir -p $(@D)
 	$(Q)$(PLAY_CC) $(PLAY_FLAGS) -c -o $@ $<
-$(PLAY)/run/engine/strip/strip_plain.o: PLAY_FLAGS += -O2 -fno-math-errno -fno-trapping-math
+$(PLAY_OBJ)/run/engine/strip/strip_plain.o: PLAY_FLAGS += -O2 -fno-math-errno -fno-trapping-math
 $(PLAY)/limn.wasm: $(PLAY_OBJECT)
+	@mkdir -p $(@D)
 	$(Q)$(PLAY_CC) --target=wasm32-wasi -mexec-model=reactor -Wl,--gc-sections,--stack-first,-s,-z,stack-size=4194304 $(PLAY_EXPORTS:%=-Wl,--export=%) -o $@.whole $^ -lwasi-emulated-signal -lwasi-emulated-getpid
 	$(Q)if command -v wasm-opt >/dev/null; then wasm-opt -Oz --enable-exception-handling --enable-nontrapping-float-to-int --enable-sign-ext --enable-bulk-memory --strip-producers -o $@ $@.whole && rm $@.whole; else mv $@.whole $@; fi
 	@echo "$@: $$(wc -c <$@) bytes"
 playground: all
 	@$(PACKAGES) playground
 	+@$(PARALLEL) $(PLAY)/limn.wasm
+	@if [ -d studio/node_modules ]; then node studio/playground.mjs $(abspath $(PLAY)) "$$LIMN_DATA" && echo "$(PLAY): a page, to be served as it is"; \
+	else echo "no page: studio/node_modules is not there (make studio-page makes it)"; fi
 test-playground: playground
 	@LIMN=$(CURDIR)/$(BUILD)/limn BUILD=$(BUILD) sh tests/playground/test.sh
 -include $(PLAY_OBJECT:.o=.d)
@@ -336,7 +340,7 @@ rooms:
 # How long a function may be, and how many parameters it may have.
 shapes:
 	@tools/shapes.sh
-FORMATTED = $(shell find src -name "*.[ch]") $(wildcard include/*.h tests/*.[ch] tests/*/*.[ch])
+FORMATTED = $(shell find src -name "*.[ch]") $(wildcard playground/*.c playground/wasi/*.[ch]) $(wildcard include/*.h tests/*.[ch] tests/*/*.[ch])
 format:
 	@$(PACKAGES) format
 	clang-format -i $(FORMATTED)

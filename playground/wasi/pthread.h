@@ -10,6 +10,7 @@ typedef int LimnWasiThread, LimnWasiLock;
 #define pthread_mutex_t LimnWasiLock
 #define pthread_cond_t LimnWasiLock
 #define pthread_condattr_t LimnWasiLock
+#define pthread_attr_t LimnWasiLock
 #define PTHREAD_MUTEX_INITIALIZER 0
 
 static inline int pthread_create(pthread_t *t, const void *how, void *(*call)(void *), void *with) {
@@ -20,6 +21,9 @@ static inline int limn_wasi_nothing(const void *a, const void *b) {
   (void)a, (void)b;
   return 0;
 }
+#define pthread_attr_init(how) limn_wasi_nothing(how, NULL)
+#define pthread_attr_destroy(how) limn_wasi_nothing(how, NULL)
+#define pthread_attr_setstacksize(how, n) ((void)(n), limn_wasi_nothing(how, NULL))
 #define pthread_join(t, result) ((void)(t), limn_wasi_nothing(NULL, result))
 #define pthread_mutex_init(lock, how) limn_wasi_nothing(lock, how)
 #define pthread_mutex_destroy(lock) limn_wasi_nothing(lock, NULL)

@@ -7,6 +7,7 @@ import { globalKeys } from "./commands";
 import { startDrawing } from "./drawing";
 import { startDrop } from "./drop";
 import { HttpConnection } from "./http";
+import { WorkerConnection } from "./playground_line";
 import { startRuns } from "./runs/control";
 import { drawer, reachable, say, sayFault } from "./state";
 import "./style/page.css";
@@ -34,7 +35,7 @@ async function begin(): Promise<void> {
   }
 }
 
-connect(new HttpConnection());
+connect(document.documentElement.dataset.home === "playground" ? new WorkerConnection("worker.js", { wasm: "limn.wasm", files: "files.json" }) : new HttpConnection());
 startTheme();
 addEventListener("keydown", globalKeys, { capture: true });
 addEventListener("pagehide", () => void (saver?.pending && saver.write()));

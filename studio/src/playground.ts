@@ -33,6 +33,7 @@ interface Run {
 
 const REFUSED = -32803, UNKNOWN = -32601;
 const SLICE_MS = 30; // of training, between two messages
+const FIRST = "iris.limn"; // what is shown first, where it is there
 const HIDDEN = [DATA, "tmp"]; // folders that are not the user's
 
 class Refused extends Error {
@@ -113,7 +114,7 @@ export class Playground {
   }
 
   private host: Record<string, (params: any) => unknown> = {
-    about: () => ({ home: "playground", folder: "", open: null, examples: this.programs(), can: ["train", "files"], version: this.engine.version() }),
+    about: () => ({ home: "playground", folder: "", open: this.files.find(FIRST) ? `file:///${FIRST}` : null, examples: this.programs(), can: ["train", "files"], version: this.engine.version() }),
     files: () => [
       ...this.userFiles().map((path) => ({ path, kind: path.endsWith(".limn") ? "program" : /\.(onnx|safetensors)$/.test(path) ? "model" : "data" })),
       ...this.runs.map(({ run, state }) => ({ path: run, kind: "run", state })),

@@ -4,10 +4,10 @@
 import { type Message, Playground } from "./playground";
 import { MemoryFiles } from "./wasi";
 
-/** `wasm`: where the module is; `files`: what is there from the start, by path. */
+/** Addresses: of the module, and of what is there from the start, a JSON object of texts by path. */
 export interface Start {
   wasm: string;
-  files: Record<string, string | Uint8Array>;
+  files: string;
 }
 export type Posted = { message: Message } | { opened: true; why?: string } | { failed: string };
 
@@ -16,7 +16,9 @@ let playground: Playground | null = null;
 
 async function start({ wasm, files }: Start): Promise<void> {
   const there = new MemoryFiles();
-  for (const [path, content] of Object.entries(files)) there.write(path, content);
+  const from = await fetch(files);
+  if (!from.ok) throw new Error(`${files}: ${from.status}`);
+  for (const [path, text] of Object.entries(await from.json())) there.write(path, text as string);
   const module = await WebAssembly.compileStreaming(fetch(wasm));
   playground = new Playground(module, there, (message) => post({ message }), (why) => post({ opened: true, why }));
   await playground.start();
