@@ -55,9 +55,16 @@ async function nash(browser) {
     await page.mouse.move(box.x + 40, box.y + 24, { steps: 4 });
     await page.mouse.up();
     await until("it moves", async () => (await start.getAttribute("aria-valuetext")) !== before);
+    await page.getByRole("slider", { name: "Speed" }).fill("1");
     await page.locator(".game").getByRole("button", { name: "Play" }).click();
     await until("paths of all players", async () => (await page.locator(".simplex .way").count()) === 2);
+    await until("some steps", async () => ((await page.locator(".simplex .way").first().getAttribute("d")).match(/L/g) ?? []).length > 5);
     await page.locator(".game").getByRole("button", { name: "Pause" }).click();
+    // A path begins where the ring is, and one step is a small one.
+    const ring = await start.evaluate((e) => [Number(e.getAttribute("cx")), Number(e.getAttribute("cy"))]);
+    const way = (await page.locator(".simplex .way").first().getAttribute("d")).slice(1).split("L").map((p) => p.trim().split(" ").map(Number));
+    const far = [ring, ...way].map((p, i, all) => (i ? Math.hypot(p[0] - all[i - 1][0], p[1] - all[i - 1][1]) : 0));
+    must(Math.max(...far) < 12, `a path jumps by ${Math.max(...far)}`);
     // A payoff is edited in the table, and the program has it.
     const cell = page.getByLabel("U, row 1, column 2");
     await cell.fill("-2");
