@@ -147,6 +147,12 @@ async function dropped(browser) {
       must(/dense|linear/.test(await textOf(page)), "the model as a program");
       await drop(page, [{ name: "x.limn", base64: Buffer.from("box keep(x: R[3]) -> R[3] = x\n").toString("base64") }]);
       await until("a program", async () => (await page.locator(".where .file").innerText()) === "x.limn");
+      // The folder of a run that was made elsewhere.
+      execFileSync(limn, ["train", `${f.dir}/a.limn`, "--quiet", "-o", `${f.dir}/there`], { stdio: "ignore" });
+      const parts = ["run.json", "metrics.csv", "program.limn", "model.safetensors"];
+      await drop(page, parts.map((name) => ({ name: `there/${name}`, base64: readFileSync(`${f.dir}/there/${name}`).toString("base64") })));
+      await until("the run", async () => /there/.test(await page.locator(".run-list").innerText()), 20000);
+      await until("its curve", () => page.locator(".curve canvas").count());
     });
   } finally {
     f.drop();
