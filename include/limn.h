@@ -100,6 +100,8 @@ LIMN_API LimnStatus limn_message(const Limn *, uint32_t i, LimnMessage *);
 LIMN_API const char *limn_messages(Limn *, bool json);
 LIMN_API uint32_t limn_errors(const Limn *); // how many of them are errors
 LIMN_API void limn_forget(Limn *);
+// Of what the last call said, nothing is kept: it was about the call, and not about the program.
+LIMN_API void limn_forget_last(Limn *);
 
 // Would it run? Everything that is refused before a first step of training, and what cannot be
 // measured or shown, is said here; nothing is compiled or computed. Sets of data with a name need not
@@ -433,6 +435,8 @@ typedef struct {
   const volatile sig_atomic_t *stop;
   LimnTell tell;
   const char *resume; // a run folder to go on with, or NULL
+  bool numbers; // with json, *text is {"run": …, "series": […]}: the numbers of each run, as
+                // {"name", "names", "rows"}; of very long ones every k-th moment
 } LimnRun;
 LIMN_API LimnStatus limn_run(Limn *, const LimnRun *, const char **text); // *text: as JSON
 

@@ -5,7 +5,6 @@ import { execFileSync } from "node:child_process";
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 
 const here = dirname(fileURLToPath(import.meta.url));
@@ -36,7 +35,7 @@ const inkPlugin = {
 };
 
 mkdirSync(out, { recursive: true });
-for (const old of ["page.js", "page.css", "index.html", "icon.svg", "manual.gz"]) rmSync(join(out, old), { force: true });
+for (const old of ["page.js", "page.css", "index.html", "icon.svg"]) rmSync(join(out, old), { force: true });
 await build({
   absWorkingDir: here,
   entryPoints: { page: "src/main.tsx" },
@@ -54,5 +53,3 @@ await build({
 });
 writeFileSync(join(out, "index.html"), readFileSync(join(here, "src/index.html")));
 copyFileSync(join(here, "src/icon.svg"), join(out, "icon.svg"));
-// Compressed, since nobody compresses on the way from this machine to itself; without a time, so that the bytes are the same.
-writeFileSync(join(out, "manual.gz"), gzipSync(readFileSync(join(root, "docs/language.md")), { level: 9 }));

@@ -9,13 +9,13 @@ import { fileURLToPath } from "node:url";
 const studio = new URL(process.argv[2]);
 const port = Number(process.argv[3] ?? 0);
 const dist = join(dirname(fileURLToPath(import.meta.url)), "dist");
-const types = { html: "text/html; charset=utf-8", js: "text/javascript", css: "text/css", svg: "image/svg+xml", gz: "application/octet-stream" };
+const types = { html: "text/html; charset=utf-8", js: "text/javascript", css: "text/css", svg: "image/svg+xml" };
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 const server = http.createServer((request, response) => {
   const { pathname } = new URL(request.url, "http://page");
   const name = pathname === "/" ? "index.html" : pathname.slice(1);
-  if (/^(index\.html|page\.js|page\.css|icon\.svg|manual\.gz)$/.test(name)) {
+  if (/^(index\.html|page\.js|page\.css|icon\.svg)$/.test(name)) {
     response.writeHead(200, { "Content-Type": types[name.split(".").pop()], "Content-Security-Policy": policy, "Cache-Control": "no-store" });
     response.end(readFileSync(join(dist, name)));
     return;

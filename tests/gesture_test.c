@@ -259,6 +259,26 @@ static void check_reads(const Sheet *s, const SheetAnswer *a, const char *edit) 
   limn_free(l);
 }
 
+// A wire that gets a name carries what it carried: what everything costs is the same.
+static void check_same_cost(Chance *c, const Sheet *s, const SheetAnswer *a, const char *edit) {
+  bool names = strstr(edit, "\"kind\":\"copy\"") || strstr(edit, "\"kind\":\"name\"");
+  Limn *l = names ? limn_new() : NULL;
+  if (l && limn_load_text(l, s->name, a->text, a->n) == LIMN_GOOD && !limn_errors(s->l)) {
+    const char *names_of = limn_names(s->l), *error;
+    const Json *all = json_read(c->arena, arena_format(c->arena, "%s", names_of), strlen(names_of),
+                                &error),
+               *one = json_first(json_get(all, "boxes"));
+    for (uint32_t i = 0; i < json_get(all, "boxes")->n; i++, one = json_next(one)) {
+      const char *before = limn_cost(s->l, one->text, true), *after = limn_cost(l, one->text, true);
+      if (before && after && strcmp(before, after) != 0)
+        fail_msg("%s\nchanges `%s` of\n%s\nfrom %s\nto %s", edit, one->text, s->text, before,
+                 after);
+    }
+    limn_forget(s->l);
+  }
+  limn_free(l);
+}
+
 // Only the declarations are changed that the edit is about, and lines are added behind others.
 static void check_business(const Sheet *s, const SheetAnswer *a, const char *edit) {
   if (strstr(edit, "\"name\"")) return; // a new name may be read anywhere
@@ -287,16 +307,39 @@ static void check_edit(Chance *c, Sheet *s, const char *edit) {
   check_comments(s->text, a.text, edit);
   check_reads(s, &a, edit);
   check_business(s, &a, edit);
+  check_same_cost(c, s, &a, edit);
   sheet_close(s);
   *s = sheet_open(c->arena, s->name, a.text, a.n);
 }
 
+// Places that no picture has: from one letter to another.
+static void add_wild_spots(Chance *c, const Sheet *s, Spots *out) {
+  for (uint32_t i = 0; i < 3 && s->n; i++) {
+    size_t from = chance(c, (uint32_t)s->n), to = from + 1 + chance(c, 12);
+    if (to > s->n) to = s->n;
+    vec_push(c->arena, out, ((Spot){.at = sheet_place(s, from, to)}));
+  }
+}
+
+// A few bytes are missing.
+static const char *damaged(Chance *c, const char *text, size_t *n) {
+  size_t at = chance(c, (uint32_t)*n), gone = 1 + chance(c, 9);
+  if (at + gone > *n) gone = *n - at;
+  Buf b = buf_new(c->arena);
+  buf_add(&b, text, at);
+  buf_add(&b, text + at + gone, *n - at - gone);
+  *n = b.n;
+  return b.n ? b.at : "";
+}
+
 static void check_sequence(Chance *c, const char *name, const char *text, size_t n,
                            uint32_t edits) {
+  if (!chance(c, 5) && n) text = damaged(c, text, &n);
   Sheet s = sheet_open(c->arena, name, text, n);
   for (uint32_t i = 0; i < edits; i++) {
     Spots spots = {0};
     spots_of(&s, some_name(c, &s), &spots);
+    if (!chance(c, 4)) add_wild_spots(c, &s, &spots);
     if (spots.n) check_edit(c, &s, some_edit(c, &spots));
   }
   c->sequences++;
@@ -341,8 +384,7 @@ static void blank_sheet(void **state) {
       "{\"kind\":\"learner\",\"name\":\"dec\",\"type\":\"R[2] -> R[4]\",\"body\":\"dense[4]\"}",
       "{\"kind\":\"insert\",\"at\":\"2:12-2:16\",\"box\":\"dense[8]\"}",
       "{\"kind\":\"insert\",\"at\":\"2:27-2:35\",\"box\":\"tanh\"}",
-      "{\"kind\":\"goal\",\"from\":\"dec(enc(x))\",\"to\":\"x\",\"by\":\"l2\",\"name\":"
-      "\"rebuild\"}",
+      "{\"kind\":\"goal\",\"from\":\"dec(enc(x))\",\"to\":\"x\",\"by\":\"l2\",\"name\":\"back\"}",
       "{\"kind\":\"train\",\"epochs\":3,\"batch\":25,\"optimiser\":\"adam(0.01)\"}"};
   Arena *a = arena_new();
   Sheet s = sheet_open(a, "blank.limn", "", 0);
@@ -357,7 +399,7 @@ static void blank_sheet(void **state) {
                               "learn enc : R[4] -> R[2] = dense[8] ; tanh ; dense[2]\n"
                               "learn dec : R[2] -> R[4] = dense[4]\n"
                               "\n"
-                              "goal rebuild : dec(enc(x)) ~ x by l2\n"
+                              "goal back : dec(enc(x)) ~ x by l2\n"
                               "\n"
                               "train 3 epochs, batch 25, adam(0.01)\n");
   LimnTrain how = {.size = sizeof how, .plain = true, .in_memory = true};
@@ -400,6 +442,11 @@ static void palette(void **state) {
   assert_string_equal(json_get(first, "header")->text, "box twice(x: R[n]) -> R[n]");
   assert_string_equal(json_get(first, "doc")->text, "doubles it");
   assert_string_equal(json_get(first, "from")->text, "program");
+  first = json_first(all);
+  for (uint32_t i = 0; i < all->n; i++, first = json_next(first))
+    if (strcmp(json_get(first, "name")->text, "linear") == 0) break;
+  assert_string_equal(json_get(first, "group")->text, "dense");
+  assert_string_equal(json_first(json_get(first, "wants"))->text, "o");
   // what gives the same back, then what takes it, then the rest
   assert_true(number_in(fit, "twice") < number_in(fit, "see"));
   assert_true(number_in(fit, "see") < number_in(fit, "other"));

@@ -265,6 +265,18 @@ static void units(void **state) {
   arena_free(a);
 }
 
+// A wire that is read twice is where it is made, and its branches are where they are read.
+static void branches(void **state) {
+  (void)state;
+  Arena *a = arena_new();
+  const char *svg = drawn(
+      a, "box f(x: R[n]) -> R[n] {\n  y = relu(x)\n  return softmax(y) + y\n}\n", "f", true, NULL);
+  assert_non_null(strstr(svg, "data-at=\"1:6-1:13\" data-wire=\"y\""));
+  assert_non_null(strstr(svg, "data-at=\"2:17-2:18\" data-wire=\"y\""));
+  assert_non_null(strstr(svg, "data-at=\"2:22-2:23\" data-wire=\"y\""));
+  arena_free(a);
+}
+
 // What an opened box of the library does is where the program calls it.
 static void in_the_library(void **state) {
   (void)state;
@@ -296,8 +308,9 @@ int main(int argc, char **argv) {
     say(&t);
     return 0;
   }
-  const struct CMUnitTest tests[] = {cmocka_unit_test(examples), cmocka_unit_test(only_when_asked),
-                                     cmocka_unit_test(units), cmocka_unit_test(in_the_library),
-                                     cmocka_unit_test(with_errors)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(examples),    cmocka_unit_test(only_when_asked),
+      cmocka_unit_test(units),       cmocka_unit_test(in_the_library),
+      cmocka_unit_test(with_errors), cmocka_unit_test(branches)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,18 @@
 #!/bin/sh
-# The files of a folder as C arrays, with their names and types, on standard output: tools/embed_files.sh HEADER FOLDER
-# HEADER declares page_files and page_file_count.
+# The files of a folder as C arrays, with their names and types, on standard output: tools/embed_files.sh HEADER NAME FOLDER [PATTERN]
+# HEADER declares NAME_files and NAME_file_count. PATTERN: only files that are called so, as '*.limn'.
 set -eu
 header=$1
-folder=$2
+name=$2
+folder=$3
+pattern=${4:-*}
 echo "#include \"$header\""
 type_of() {
   case "$1" in
     *.html) echo "text/html; charset=utf-8" ;;
     *.js) echo "text/javascript; charset=utf-8" ;;
     *.css) echo "text/css; charset=utf-8" ;;
+    *.gz) echo "application/gzip" ;;
     *.json) echo "application/json" ;;
     *.svg) echo "image/svg+xml" ;;
     *.png) echo "image/png" ;;
@@ -19,7 +22,7 @@ type_of() {
     *) echo "text/plain; charset=utf-8" ;;
   esac
 }
-files=$(cd "$folder" && find . -type f ! -name '.*' | sort)
+files=$(cd "$folder" && find . -type f ! -name '.*' -name "$pattern" | sort)
 k=0
 for f in $files; do
   k=$((k + 1))
@@ -27,11 +30,11 @@ for f in $files; do
   od -An -v -tu1 "$folder/$f" | sed 's/[0-9][0-9]*/&,/g'
   echo '0};'
 done
-echo "const PageFile page_files[] = {"
+echo "const PageFile ${name}_files[] = {"
 k=0
 for f in $files; do
   k=$((k + 1))
   echo "{\"${f#./}\", \"$(type_of "$f")\", (const char *)file_$k, sizeof file_$k - 1},"
 done
 echo "};"
-echo "const uint32_t page_file_count = $k;"
+echo "const uint32_t ${name}_file_count = $k;"

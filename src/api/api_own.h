@@ -123,7 +123,8 @@ struct Limn {
   EditIndex *index;                  // of an edited program; or NULL
   const char
       *refusal; // the text of the message that says why the last question had no answer; or NULL
-  Arena *typed; // the text as it is by now
+  VEC(const char *) said; // the texts of the messages of the last call
+  Arena *typed;           // the text as it is by now
   EditText now;
   VEC(ApiWeight) weight; // those that are or were set
   ApiCall *call;         // at work, or NULL

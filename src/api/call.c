@@ -12,6 +12,8 @@ void forget_messages(Limn *l) {
   *l->diags = none;
   l->messages = a;
   l->refusal = NULL;
+  l->said.at = NULL;
+  l->said.n = l->said.cap = 0;
   arena_free(old);
 }
 
@@ -97,9 +99,17 @@ void call_failed(ApiCall *c) {
   end_work(c);
 }
 
+// Before they are sorted among the others.
+static void note_said(Limn *l) {
+  l->said.n = 0;
+  for (uint32_t i = l->diags->since; i < l->diags->list.n; i++)
+    vec_push(l->messages, &l->said, l->diags->list.at[i].text);
+}
+
 LimnStatus call_end(ApiCall *c, LimnStatus status) {
   Limn *l = c->l;
   if (!is_inner(c)) {
+    note_said(l);
     if (status == LIMN_WRONG && l->diags->no_memory) status = LIMN_SYSTEM;
     diags_settle(l->diags);
     diags_sort(l->diags);

@@ -67,8 +67,8 @@ static const Learning *learning_named(Limn *l, const char *name) {
   return NULL;
 }
 
-static Canvas *draw_goals(Limn *l) {
-  Canvas *c = goals_draw(l->in, l->world, l->program);
+static Canvas *draw_goals(Limn *l, bool places) {
+  Canvas *c = goals_draw(l->in, l->world, l->program, places);
   if (!c) diag_error(l->diags, (Span){0}, "this program has no goals: name a box or a learner");
   return c;
 }
@@ -159,7 +159,7 @@ static Canvas *draw_broken(Limn *l, const char *name, const CircuitOptions *how)
   bool goal = !name;
   for (uint32_t i = 0; i < l->program->goal.n && name; i++)
     goal |= strcmp(name_text(l->w->names, l->program->goal.at[i].name), name) == 0;
-  Canvas *c = goal ? goals_draw(l->in, l->world, l->program) : NULL;
+  Canvas *c = goal ? goals_draw(l->in, l->world, l->program, how->places) : NULL;
   if (c) return c;
   if (!name) name = elab_first_broken(l->in, l->program);
   if (!name) return NULL;
@@ -186,6 +186,7 @@ static bool take_look(Limn *l, const LimnDraw *how, Look *look, CircuitOptions *
                               .close = how->close,
                               .no_legend = how->no_legend,
                               .notes = how->notes,
+                              .places = how->places,
                               .width = width};
   return true;
 }
@@ -248,7 +249,7 @@ static Canvas *draw_any(Limn *l, const char *name, const LimnDraw *how,
               : how->grad                     ? draw_grad(l, name, circuit)
               : machine                       ? draw_machine(l, name, how, circuit)
               : name                          ? draw_box(l, name, circuit)
-                                              : draw_goals(l);
+                                              : draw_goals(l, how->places);
   if (!c && !is_wrong(l)) diag_error(l->diags, (Span){0}, "this cannot be laid out");
   return is_wrong(l) ? NULL : c;
 }

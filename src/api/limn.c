@@ -180,6 +180,26 @@ void limn_forget(Limn *l) {
   guard_leave(&g);
 }
 
+static bool was_said_last(const Limn *l, const Diag *d) {
+  for (uint32_t i = 0; i < l->said.n; i++)
+    if (l->said.at[i] == d->text) return true;
+  return false;
+}
+
+void limn_forget_last(Limn *l) {
+  if (!l || l->call || !l->said.n) return;
+  Diags *d = l->diags;
+  uint32_t to = 1;
+  for (uint32_t i = 1; i < d->list.n; i++) {
+    bool gone = was_said_last(l, &d->list.at[i]);
+    if (gone && d->list.at[i].kind == DIAG_ERROR && d->errors) d->errors--;
+    if (!gone) d->list.at[to++] = d->list.at[i];
+  }
+  d->list.n = d->since = to;
+  l->said.n = 0;
+  l->refusal = NULL;
+}
+
 uint32_t limn_message_count(const Limn *l) {
   return l && l->diags->list.n ? l->diags->list.n - 1 : 0;
 }

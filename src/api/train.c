@@ -58,7 +58,7 @@ static LimnStatus training_report(Limn *l, const LimnUse *how, bool *written) {
   learn_who(l->in, l->program, &who);
   Report r = {.dir = how->from,
               .shown = &shown,
-              .goals = goals_draw(l->in, l->world, l->program),
+              .goals = goals_draw(l->in, l->world, l->program, false),
               .who = l->program->goal.n ? who.at : NULL};
   *written = report_write(l->world, &r, &error);
   return *written ? status : no_page(l, how->from, error);
@@ -420,7 +420,14 @@ static LimnStatus run_machines(Limn *l, LimnRun *how, Buf *json) {
   if (page) status = all_shown(l, &r, status);
   if (page && !how->quiet)
     tell_line(&how->tell, arena_format(l->world, "report %s/report.html", r.dir));
-  if (how->json && ended) note_print(results_note(&r), json);
+  if (how->json && how->numbers && ended) {
+    buf_text(json, "{\"run\": ");
+    note_print(results_note(&r), json);
+    buf_text(json, ", \"series\": ");
+    numbers_json(&r, json);
+    buf_char(json, '}');
+  } else if (how->json && ended)
+    note_print(results_note(&r), json);
   return status;
 }
 

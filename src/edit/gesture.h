@@ -59,6 +59,15 @@ const char *name_of_node(const Gesture *, const Syntax *);
 // -- gesture_find.c -------------------------------------------------------------------------------
 bool read_place(Gesture *, const char *text, Span *); // "L:C-L:C"; false: it is none
 bool find_at(Gesture *, const char *key, Found *);    // false: refused
+bool find_wire(Gesture *, const char *key, Found *); // the same; of a line, the value that it gives
+typedef struct {
+  Name name;
+  uint32_t uses, indexed; // indexed: x[i]
+  const Syntax *last, *body;
+} InputUses;
+InputUses uses_of(const Found *input);   // in the body that it is an input of
+void find_use(const Gesture *, Found *); // of an input its only use; otherwise as it is
+const Syntax *found_whole(const Found *, const Syntax **body); // the box, learner or machine around
 const Syntax *found_parent(const Found *, uint32_t up);
 const Syntax *found_around(const Found *, SyntaxKind);        // the innermost; NULL: none
 const Syntax *found_statement(const Found *);                 // of a block or the program
@@ -76,6 +85,12 @@ void line_drop(Gesture *, const Syntax *statement);
 void text_drop(Gesture *, uint32_t from, uint32_t to); // but not its comments
 bool declare(Gesture *, SyntaxKind, const char *text); // a new declaration, where such stand
 const char *fresh_name(Gesture *, const char *like);   // one that the text does not have
+
+// -- gesture_boxes.c ------------------------------------------------------------------------------
+bool is_header_type(const Found *); // what comes into a box without names for its wires
+
+// -- gesture_wires.c ------------------------------------------------------------------------------
+const char *wire_text(Gesture *, const Found *); // its name, or how it is written; NULL: refused
 
 // -- the kinds ------------------------------------------------------------------------------------
 bool gesture_insert(Gesture *);

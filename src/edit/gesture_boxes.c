@@ -55,45 +55,31 @@ static bool put_first(Gesture *g, const Syntax *body, const char *box) {
   return true;
 }
 
-// -- uses of an input -----------------------------------------------------------------------------
-typedef struct {
-  Name name;
-  uint32_t uses, indexed;
-  const Syntax *last;
-} InputUses;
-
-static bool count_use(void *context, const Syntax *n) {
-  InputUses *u = context;
-  if (n->kind == N_NAME && n->name == u->name) u->uses++, u->last = n;
-  if (n->kind == N_AT && at_base(n)->kind == N_NAME && at_base(n)->name == u->name) u->indexed++;
-  return false;
-}
-
 // x = box(x), as the first line of the body.
 static bool rebind(Gesture *g, const Syntax *block, const char *name, const char *box) {
-  Nodes lines = block_statements(block);
-  if (!lines.n) return refuse_gesture(g, "this body is empty");
-  line_before(g, lines.at[0], arena_format(g->arena, "%s = %s(%s)", name, box, name));
+  line_before(g, block_statements(block).at[0],
+              arena_format(g->arena, "%s = %s(%s)", name, box, name));
   return true;
 }
 
 // On an input: around its only use, or on a line of its own before all of them.
 static bool insert_at_input(Gesture *g, const Found *f, const char *box) {
-  const Syntax *whole =
-      found_around(f, N_BOX) ? found_around(f, N_BOX) : found_around(f, N_LEARNER);
-  const Syntax *body = body_under(whole);
+  const Syntax *body, *whole = found_whole(f, &body);
   const char *name = name_of_node(g, f->node);
   if (!body)
     return refuse_gesture(g, "`%s` is only declared here: put the box where it is used", name);
-  InputUses u = {.name = f->node->name};
-  syntax_any(body, count_use, &u);
+  InputUses u = uses_of(f);
   if (!u.uses) return refuse_gesture(g, "nothing reads `%s` yet", name);
-  if (body->kind == N_BLOCK && (u.uses > 1 || u.indexed)) return rebind(g, body, name, box);
+  bool lines = body->kind == N_BLOCK && whole->kind != N_MACHINE;
+  if (lines && (u.uses > 1 || u.indexed)) return rebind(g, body, name, box);
   if (u.uses > 1 || u.indexed)
     return refuse_gesture(g,
-                          "`%s` is read in several places of one expression: a body in `{ }` can "
-                          "say `%s = %s(%s)` first",
-                          name, name, box, name);
+                          whole->kind == N_MACHINE
+                              ? "`%s` is read in several places of this machine: put the box "
+                                "where it is used"
+                              : "`%s` is read in several places of one expression: a body in "
+                                "`{ }` can say first what is done to it",
+                          name);
   change(g, u.last->span.at, 0, arena_format(g->arena, "%s(", box));
   select_text(g, box);
   change(g, span_end(u.last), 0, ")");
@@ -116,7 +102,7 @@ static bool insert_behind_equation(Gesture *g, const Found *f, const char *box) 
   return true;
 }
 
-static bool is_header_type(const Found *f) {
+bool is_header_type(const Found *f) {
   const Syntax *sig = found_around(f, N_SIG);
   return f->node->kind == N_TYPE && sig && sig_from(sig) &&
          sig_from(sig)->span.at <= f->node->span.at && span_end(f->node) <= span_end(sig_from(sig));
@@ -129,20 +115,20 @@ static bool has_indices(const Syntax *equation) {
 bool gesture_insert(Gesture *g) {
   Found f;
   SyntaxKind kind;
-  const char *box = gesture_wants(g, "box");
-  if (!box || !find_at(g, "at", &f) || !read_box(g, box, &kind)) return false;
+  const char *box = find_wire(g, "at", &f) ? gesture_wants(g, "box") : NULL;
+  if (!box || !read_box(g, box, &kind)) return false;
   const Syntax *around = found_parent(&f, 1), *edge = body_under(f.node);
   if (is_header_type(&f)) {
-    const Syntax *whole = found_around(&f, N_BOX);
-    if (!whole) whole = found_around(&f, N_LEARNER);
-    return put_first(g, body_under(whole), box);
+    const Syntax *body;
+    found_whole(&f, &body);
+    return put_first(g, body, box);
   }
   if (f.node->kind == N_PARAM) return insert_at_input(g, &f, as_callee(g, box, kind));
   if (edge && edge->kind != N_BLOCK && !f.name) {
     f.path[++f.depth] = f.node = edge;
     return put_behind(g, &f, box);
   }
-  if (f.name || edge || !around || around->kind == N_NAMES || around->kind == N_PROGRAM)
+  if (f.name || edge || !around || around->kind == N_NAMES || f.node->kind >= N_BRACKETS)
     return refuse_gesture(g, "`%s` is no wire that a box could go onto", said_text(g, g->where));
   if (found_around(&f, N_ORDER))
     return refuse_gesture(g, "a route names maps: put the box into one of them");
@@ -191,11 +177,13 @@ static const Syntax *kept_argument(Gesture *g, const Syntax *call) {
     return NULL;
   }
   if (args.n == 1) return arg_given(args.at[0]);
-  refuse_gesture(g,
-                 args.n ? "`%s` takes %u wires, and one of them would have to stay: take away what "
-                          "is before it, or put another box in its place"
-                        : "`%s` takes no wire, so none could stay; it has %u",
-                 name, args.n);
+  if (!args.n)
+    refuse_gesture(g, "`%s` takes no wire, so none could stay", name);
+  else
+    refuse_gesture(g,
+                   "`%s` takes %u wires, and one of them would have to stay: take away what is "
+                   "before it, or put another box in its place",
+                   name, args.n);
   return NULL;
 }
 
@@ -282,8 +270,8 @@ static bool put(Gesture *g, const Syntax *old, const char *box) {
 bool gesture_replace(Gesture *g) {
   Found f;
   SyntaxKind kind;
-  const char *box = gesture_wants(g, "box");
-  if (!box || !find_at(g, "at", &f) || !read_box(g, box, &kind)) return false;
+  const char *box = find_at(g, "at", &f) ? gesture_wants(g, "box") : NULL;
+  if (!box || !read_box(g, box, &kind)) return false;
   const Syntax *around = found_parent(&f, 1), *body = body_under(f.node);
   if (f.node->kind == N_PART) return put(g, part_machine(f.node), box);
   if (body && body->kind != N_BLOCK) return put(g, body, box);

@@ -58,6 +58,60 @@ bool find_at(Gesture *g, const char *key, Found *out) {
                         said_text(g, s), said_text(g, out->node->span));
 }
 
+// A line stands for what it gives: y[i] = e for e, e -> p.x for e, return e for e.
+static const Syntax *line_value(const Syntax *n) {
+  switch (n->kind) {
+  case N_EQUATION: return equation_value(n);
+  case N_ROUTE: return route_value(n);
+  case N_STEP: return step_value(n);
+  case N_RETURN: return return_what(n);
+  default: return NULL;
+  }
+}
+
+bool find_wire(Gesture *g, const char *key, Found *out) {
+  if (!find_at(g, key, out)) return false;
+  for (const Syntax *value;
+       !out->name && (value = line_value(out->node)) != NULL && out->depth + 1 < TREE_DEPTH;)
+    out->path[++out->depth] = out->node = value;
+  return true;
+}
+
+// -- uses of an input -----------------------------------------------------------------------------
+const Syntax *found_whole(const Found *f, const Syntax **body) {
+  for (uint32_t i = f->depth + 1; i-- > 0;) {
+    const Syntax *n = f->path[i];
+    if (n->kind == N_REFINE) return *body = refine_body(n), n;
+    if (n->kind != N_BOX && n->kind != N_LEARNER && n->kind != N_MACHINE) continue;
+    *body = declared_body(n);
+    return n;
+  }
+  *body = NULL;
+  return NULL;
+}
+
+static bool count_use(void *context, const Syntax *n) {
+  InputUses *u = context;
+  if (n->kind == N_NAME && n->name == u->name) u->uses++, u->last = n;
+  if (n->kind == N_AT && at_base(n)->kind == N_NAME && at_base(n)->name == u->name) u->indexed++;
+  return false;
+}
+
+InputUses uses_of(const Found *f) {
+  InputUses u = {.name = f->node->name};
+  found_whole(f, &u.body);
+  syntax_any(u.body, count_use, &u);
+  return u;
+}
+
+void find_use(const Gesture *g, Found *f) {
+  if (f->node->kind != N_PARAM) return;
+  InputUses u = uses_of(f);
+  if (u.uses != 1) return;
+  *f = (Found){.path = {g->tree}};
+  descend(f, u.last->span);
+}
+
 const Syntax *found_parent(const Found *f, uint32_t up) {
   return up <= f->depth ? f->path[f->depth - up] : NULL;
 }

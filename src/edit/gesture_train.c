@@ -75,13 +75,13 @@ static const char *side_of(Gesture *g, const char *key, const Syntax **diagram) 
   Found f;
   *diagram = NULL;
   if (!text || !is_place(text)) return text;
-  if (!find_at(g, key, &f)) return NULL;
+  if (!find_wire(g, key, &f)) return NULL;
   bool edge = f.node->kind == N_BOX || f.node->kind == N_LEARNER;
   if (edge) *diagram = found_around(&f, N_DIAGRAM);
   if (*diagram)
     return f.node->kind == N_BOX ? name_of_node(g, f.node)
                                  : said_text(g, names_in(learner_names(f.node)).at[0]->span);
-  return said_text(g, f.node->span);
+  return wire_text(g, &f);
 }
 
 // Two maps of a learning diagram: f <= g, as its last line.

@@ -14,24 +14,26 @@ static const Syntax *named_by(const Found *f) {
   const Syntax *around = found_parent(f, 1);
   if (f->node->kind == N_PARAM) return f->node;
   if (f->node->kind == N_NAME && !is_box_place(f, f->depth)) return f->node;
-  if (around && around->kind == N_EQUATION && equation_value(around) == f->node)
-    return plain_lhs(around);
-  return NULL;
+  if (!around || around->kind != N_EQUATION || equation_value(around) != f->node) return NULL;
+  const Syntax *only = nodes_only(lhss_in(equation_lhss(around)));
+  return only && !lhs_is_rate(only) && !equation_cond(around) ? only : NULL;
 }
 
 static Span name_place(const Syntax *n) { return n->kind == N_NAME ? n->span : n->name_span; }
 
 // -- a line of its own ----------------------------------------------------------------------------
-// The box or learner whose body is this one expression; NULL: its body is no expression, or no value.
+// The box or learner whose body is one expression with names for its wires; NULL: it is another one.
 static const Syntax *expression_body(const Found *f, const Syntax **whole) {
-  for (uint32_t i = f->depth; i-- > 0;) {
-    const Syntax *n = f->path[i];
-    if (n->kind == N_BLOCK) return NULL;
-    if (n->kind != N_BOX && n->kind != N_LEARNER) continue;
-    *whole = n;
-    return declared_params(n) && declared_body(n) == f->path[i + 1] ? f->path[i + 1] : NULL;
-  }
-  return NULL;
+  const Syntax *body;
+  *whole = found_whole(f, &body);
+  bool box = *whole && ((*whole)->kind == N_BOX || (*whole)->kind == N_LEARNER);
+  return box && declared_params(*whole) && body && body->kind != N_BLOCK ? body : NULL;
+}
+
+// Does it stand on a line of a body?
+static bool has_line(const Found *f) {
+  const Syntax *body;
+  return found_whole(f, &body) && body && body->kind == N_BLOCK && body->span.at < f->node->span.at;
 }
 
 // = e becomes { name = …, return e }.
@@ -56,15 +58,28 @@ static bool open_body(Gesture *g, const Found *f, const char *name) {
   return true;
 }
 
+// Is something in it read by an index, as x[i]? f[3](x) is not. *at: where.
+static bool reads_index(void *at, const Syntax *n) {
+  const Syntax **found = at;
+  Nodes parts = syntax_parts(n);
+  bool boxes = n->kind == N_PIPE || n->kind == N_FAN || n->kind == N_ITEMS;
+  for (uint32_t i = n->kind == N_CALL; i < parts.n && !boxes && !*found; i++)
+    if (parts.at[i] && parts.at[i]->kind == N_AT) *found = parts.at[i];
+  return *found;
+}
+
 static bool hoist(Gesture *g, const Found *f, const char *name) {
-  const Syntax *line = found_statement(f);
+  const Syntax *line = found_statement(f), *index = f->node->kind == N_AT ? f->node : NULL;
   if (is_claim(line))
     return refuse_gesture(g, "a goal, a measure or a show is one expression, whose wires have no "
                              "names: a box can have some");
   if (is_box_place(f, f->depth))
     return refuse_gesture(g, "boxes with `;` between them have no names for their wires: write "
                              "`y = f(x)` in a body");
-  if (!found_around(f, N_BLOCK)) return open_body(g, f, name);
+  if (index || syntax_any(f->node, reads_index, &index))
+    return refuse_gesture(g, "`%s` is read by an index that only this line has",
+                          said_text(g, index->span));
+  if (!has_line(f)) return open_body(g, f, name);
   line_before(g, line, arena_format(g->arena, "%s = %s", name, said_text(g, f->node->span)));
   select_text(g, name);
   change(g, f->node->span.at, f->node->span.n, name);
@@ -87,16 +102,25 @@ static bool is_value(Gesture *g, const Found *f) {
   bool value = around && !f->name && around->kind != N_NAMES && !found_around(f, N_TYPES) &&
                !found_around(f, N_SIG) && f->node->kind != N_TYPE && f->node->kind < N_BRACKETS &&
                f->node->kind != N_ERROR;
+  if (is_header_type(f))
+    return refuse_gesture(g, "what comes in here has no name: a header as `f(x: %s)` gives it one",
+                          said_text(g, f->node->span));
   return value || refuse_gesture(g, "`%s` is no wire", said_text(g, g->where));
 }
 
 bool gesture_name_wire(Gesture *g) {
   Found f;
-  const char *name = find_at(g, "at", &f) ? gesture_name(g, "name") : NULL;
+  const char *name = find_wire(g, "at", &f) ? gesture_name(g, "name") : NULL;
   if (!name) return false;
   const Syntax *old = named_by(&f);
   if (old) return rename_to(g, old, name);
   return is_value(g, &f) && hoist(g, &f, name);
+}
+
+const char *wire_text(Gesture *g, const Found *f) {
+  const Syntax *old = named_by(f);
+  if (old) return name_of_node(g, old);
+  return is_value(g, f) ? said_text(g, f->node->span) : NULL;
 }
 
 // -- one more reader ------------------------------------------------------------------------------
@@ -105,7 +129,9 @@ static const char *read_wire(Gesture *g, const Found *f) {
   const Syntax *old = named_by(f);
   if (old) return name_of_node(g, old);
   if (!is_value(g, f)) return NULL;
-  if (is_claim(found_statement(f))) return said_text(g, f->node->span);
+  bool again =
+      f->node->kind == N_DOT || f->node->kind == N_NUM; // a port, a number: as it is written
+  if (again || is_claim(found_statement(f))) return said_text(g, f->node->span);
   const char *like = f->node->kind == N_CALL ? "y" : "x", *name = fresh_name(g, like);
   return hoist(g, f, name) ? name : NULL;
 }
@@ -135,7 +161,11 @@ static bool put_value(Gesture *g, const Found *f, const char *text, bool primary
 static bool connect_to(Gesture *g, const Found *from) {
   Found to;
   const Json *port = json_get(g->edit, "port");
-  if (!find_at(g, "to", &to)) return false;
+  if (!find_wire(g, "to", &to)) return false;
+  find_use(g, &to);
+  if (to.node->kind == N_PARAM)
+    return refuse_gesture(g, "`%s` is read in several places: which input is meant?",
+                          name_of_node(g, to.node));
   bool inside =
       to.node->span.at <= from->node->span.at && span_end(from->node) <= span_end(to.node);
   if (port && port->kind == JSON_NUMBER && to.node->kind == N_CALL) {
@@ -159,12 +189,12 @@ static bool connect_to(Gesture *g, const Found *from) {
 
 bool gesture_connect(Gesture *g) {
   Found from;
-  return find_at(g, "from", &from) && connect_to(g, &from);
+  return find_wire(g, "from", &from) && connect_to(g, &from);
 }
 
 bool gesture_copy(Gesture *g) {
   Found f;
-  if (!find_at(g, "at", &f)) return false;
+  if (!find_wire(g, "at", &f)) return false;
   if (gesture_text(g, "to")) return connect_to(g, &f);
   const Syntax *old = named_by(&f);
   if (old)
@@ -180,7 +210,8 @@ bool gesture_copy(Gesture *g) {
 // -- two inputs -----------------------------------------------------------------------------------
 bool gesture_swap(Gesture *g) {
   Found a, b;
-  if (!find_at(g, "with", &b) || !find_at(g, "at", &a)) return false;
+  if (!find_wire(g, "with", &b) || !find_wire(g, "at", &a)) return false;
+  find_use(g, &a), find_use(g, &b);
   bool boxes = is_box_place(&a, a.depth), both = is_box_place(&b, b.depth) == boxes;
   if (!both) return refuse_gesture(g, "one of them is a box and the other one a value");
   if (!boxes && (!is_value(g, &a) || !is_value(g, &b))) return false;

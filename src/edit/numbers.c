@@ -98,6 +98,8 @@ static void put_settings(NumberList *l, const Syntax *use, const char *kind, con
   for (uint32_t i = 0; i < args.n; i++)
     if (args.at[i]->kind == N_ARG)
       put_entry(&inner, kind, name_of_node(l->g, args.at[i]), arg_value(args.at[i]));
+    else if (!i && first && args.at[i]->kind == N_CALL) // fade(0.001)
+      put_settings(l, args.at[i], kind, first);
     else if (!i && first)
       put_entry(&inner, kind, first, args.at[i]);
 }

@@ -9,6 +9,7 @@ typedef enum { FITS_NOT, FITS, FITS_BACK } Fits;
 
 typedef struct {
   const char *name, *header, *doc, *group, *from;
+  const Syntax *node; // NULL: it has none
   Fits fits;
   uint32_t number; // in order
 } PaletteBox;
@@ -98,9 +99,14 @@ static bool only_input(const Syntax *n, const Syntax **in) {
   return types_in(*in).n == 1;
 }
 
+// The options that have no default: they have to be written.
+static Nodes options_of(const Syntax *n) {
+  const Syntax *cfg = n && n->kind == N_BOX ? box_cfg(n) : NULL;
+  return cfg ? cfg_in(cfg) : (Nodes){0, NULL};
+}
+
 static bool needs_options(const Syntax *n) {
-  const Syntax *cfg = n->kind == N_BOX ? box_cfg(n) : NULL;
-  Nodes all = cfg ? cfg_in(cfg) : (Nodes){0, NULL};
+  Nodes all = options_of(n);
   for (uint32_t i = 0; i < all.n; i++)
     if (!cfgpar_value(all.at[i])) return true;
   return false;
@@ -148,6 +154,15 @@ static const char *trimmed(Arena *a, const char *text) {
   return arena_text(a, text, n);
 }
 
+// Sections of the library whose boxes do not go onto wires: they stand in for bodies, or change rates.
+static bool is_apart(const char *section) {
+  static const char *const apart[] = {"what a learner without a body becomes", "optimisers",
+                                      "schedules"};
+  for (uint32_t i = 0; i < COUNT(apart); i++)
+    if (strcmp(section, apart[i]) == 0) return true;
+  return false;
+}
+
 static void add_def(Palette *p, const Def *d) {
   const EditIndex *x = p->q->index;
   Arena *a = p->q->arena;
@@ -163,13 +178,15 @@ static void add_def(Palette *p, const Def *d) {
                                  : "learners of this program";
   b.fits = def_fits(p, d);
   b.number = p->box.n;
-  if (strncmp(b.name, "any_", 4) == 0 && d->scope == library) return; // they stand in for bodies
-  vec_push(a, &p->box, b);
+  b.node = d->node;
+  if (d->scope != library || !is_apart(b.group)) vec_push(a, &p->box, b);
 }
 
 static void add_functions(Palette *p) {
   for (uint32_t fn = FN_SIZE + 1; fn < FN_COUNT; fn++) {
-    const KnownWord *w = known_box(p->q->arena, fn_rows[fn].name);
+    const char *name = fn_rows[fn].name;
+    if (edit_def_named(p->q->index, name, strlen(name))) continue; // a box has its name
+    const KnownWord *w = known_box(p->q->arena, name);
     PaletteBox b = {.name = w->name, .header = w->form, .doc = w->doc, .from = "language"};
     b.group = "functions";
     b.fits = function_fits(p, fn_rows[fn].sig);
@@ -184,6 +201,23 @@ static int by_fit(const void *a, const void *b) {
   return x->number < y->number ? -1 : x->number > y->number;
 }
 
+static void put_box(const Palette *p, JsonOut *j, const PaletteBox *b) {
+  Nodes options = options_of(b->node);
+  json_object(j, NULL);
+  json_text(j, "name", b->name);
+  json_text(j, "header", b->header);
+  json_text(j, "doc", b->doc);
+  json_text(j, "group", b->group);
+  json_text(j, "from", b->from);
+  json_bool(j, "fits", b->fits != FITS_NOT);
+  json_list(j, "wants");
+  for (uint32_t i = 0; i < options.n; i++)
+    if (!cfgpar_value(options.at[i]))
+      json_text(j, NULL, name_text(p->q->index->w->names, options.at[i]->name));
+  json_end(j);
+  json_end(j);
+}
+
 bool answer_palette(EditAsk *q, JsonOut *j) {
   Palette p = {.q = q};
   Span at;
@@ -193,17 +227,7 @@ bool answer_palette(EditAsk *q, JsonOut *j) {
   add_functions(&p);
   qsort(p.box.at, p.box.n, sizeof *p.box.at, by_fit);
   json_list(j, NULL);
-  for (uint32_t i = 0; i < p.box.n; i++) {
-    const PaletteBox *b = &p.box.at[i];
-    json_object(j, NULL);
-    json_text(j, "name", b->name);
-    json_text(j, "header", b->header);
-    json_text(j, "doc", b->doc);
-    json_text(j, "group", b->group);
-    json_text(j, "from", b->from);
-    json_bool(j, "fits", b->fits != FITS_NOT);
-    json_end(j);
-  }
+  for (uint32_t i = 0; i < p.box.n; i++) put_box(&p, j, &p.box.at[i]);
   json_end(j);
   return true;
 }

@@ -11,10 +11,6 @@ static const double TRY_PAUSE = 0.35; // before it is asked whether the program 
 static const double QUICK = 0.3;
 enum { SHORT = 16 << 10, GIVE_UP_LIMIT = 20, DOCUMENT_LIMIT = 8 << 20, DOCUMENTS_LIMIT = 1000 };
 
-static const Json *inside(const Json *j, const char *key) {
-  return j && j->kind == JSON_OBJECT ? json_get(j, key) : NULL;
-}
-
 ServedText *served_at(LimnServer *s, const char *uri) {
   for (uint32_t i = 0; uri && i < s->doc.n; i++)
     if (strcmp(s->doc.at[i]->uri, uri) == 0) return s->doc.at[i];
@@ -137,8 +133,7 @@ void serve_save(const ServeCall *c) {
 }
 
 // -- changes --------------------------------------------------------------------------------------
-static size_t offset_of(const LimnServer *s, const ServedText *d, uint32_t line,
-                        uint32_t character) {
+size_t served_offset(const LimnServer *s, const ServedText *d, uint32_t line, uint32_t character) {
   size_t at = 0;
   for (; line && at <= d->n; line--) {
     const char *end = at < d->n ? memchr(d->text + at, '\n', d->n - at) : NULL;
@@ -166,8 +161,8 @@ static bool change(LimnServer *s, ServedText *d, const Json *one) {
     if (!serve_place(inside(range, "start"), &line, &character) ||
         !serve_place(inside(range, "end"), &end_line, &end_character))
       return false;
-    from = offset_of(s, d, line, character);
-    to = offset_of(s, d, end_line, end_character);
+    from = served_offset(s, d, line, character);
+    to = served_offset(s, d, end_line, end_character);
   }
   if (from > to || d->n - (to - from) + text->n > DOCUMENT_LIMIT) return false;
   Arena *a = arena_child(s->own);
@@ -195,14 +190,14 @@ void serve_change(const ServeCall *c) {
 }
 
 // -- looking --------------------------------------------------------------------------------------
-static Limn *new_handle(const LimnServer *s) {
+Limn *served_handle(const LimnServer *s) {
   Limn *l = limn_new();
   for (uint32_t i = 0; l && s->read[i]; i++) limn_allow(l, s->read[i]);
   return l;
 }
 
 bool served_look(LimnServer *s, ServedText *d, const volatile sig_atomic_t *stop) {
-  if (!d->next) d->next = new_handle(s);
+  if (!d->next) d->next = served_handle(s);
   if (!d->next) return false;
   if (d->given_up >= GIVE_UP_LIMIT) stop = NULL;
   double begin = clock_seconds();

@@ -34,7 +34,7 @@ static const char *range_of(const ServeCall *c, const Json *answer) {
 
 void serve_edit(const ServeCall *c) {
   ServedText *d = serve_asked(c, true);
-  const Json *edit = c->params ? json_get(c->params, "edit") : NULL;
+  const Json *edit = inside(c->params, "edit");
   LimnAsk a = serve_asking(c->s);
   Buf b = buf_new(c->s->scratch);
   const char *error;
@@ -45,7 +45,7 @@ void serve_edit(const ServeCall *c) {
   const Json *answer = text ? json_read(c->s->scratch, text, strlen(text), &error) : NULL;
   const char *refused = serve_text(answer, "refused");
   if (!answer)
-    serve_refuse(c, SERVE_NO_PARAMS, "%s", serve_reason(d->shown));
+    serve_refuse_said(c, d->shown);
   else if (refused)
     serve_refuse_at(c, refused, range_of(c, answer));
   else

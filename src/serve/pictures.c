@@ -1,10 +1,6 @@
 // Pictures of a text that is open: which there are, told after each look, and one of them, as asked.
 #include "serve/serve.h"
 
-static const Json *inside(const Json *j, const char *key) {
-  return j && j->kind == JSON_OBJECT ? json_get(j, key) : NULL;
-}
-
 // -- which there are ------------------------------------------------------------------------------
 static const struct {
   const char *list, *kind; // of limn_names
@@ -148,9 +144,10 @@ static void answer_picture(const ServeCall *c, ServedText *d, const char *name, 
   const char *bytes, *words = NULL;
   size_t n;
   if (limn_draw_bytes(d->shown, name, how, &bytes, &n) != LIMN_GOOD) {
-    serve_refuse(c, SERVE_REFUSED, "%s", serve_reason(d->shown));
+    serve_refuse_said(c, d->shown);
     return;
   }
+  limn_forget_last(d->shown); // what is wrong with the text was said when it was looked at
   Buf b = buf_new(c->s->scratch);
   JsonOut j = json_out(&b);
   json_object(&j, NULL);
@@ -163,11 +160,13 @@ static void answer_picture(const ServeCall *c, ServedText *d, const char *name, 
     buf_json(&b, bytes, n);
   how->out = NULL;
   limn_draw_text(d->shown, name, how, &words);
+  limn_forget_last(d->shown);
   json_text_or_null(&j, "text", words);
   const Json *cost = inside(c->params, "cost");
   const char *costs = cost && cost->kind == JSON_TRUE && name && !limn_errors(d->shown)
                           ? limn_cost(d->shown, name, true)
                           : NULL;
+  if (!costs) limn_forget_last(d->shown);
   if (costs) {
     json_key(&j, "cost");
     buf_text(&b, costs);

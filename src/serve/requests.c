@@ -1,10 +1,6 @@
 // Requests: most are a question of limn_edit_ask under another name.
 #include "serve/serve.h"
 
-static const Json *inside(const Json *j, const char *key) {
-  return j && j->kind == JSON_OBJECT ? json_get(j, key) : NULL;
-}
-
 const char *serve_text(const Json *object, const char *key) {
   const Json *text = inside(object, key);
   return text && text->kind == JSON_TEXT && strlen(text->text) == text->n ? text->text : NULL;
@@ -111,12 +107,18 @@ static bool rename_is_safe(const ServeCall *c, const ServedText *d, LimnAsk *a) 
   return !user;
 }
 
-const char *serve_reason(Limn *l) {
+// The last one that has no place, or else the last.
+static const char *reason(Limn *l) {
   LimnMessage m = {.size = sizeof m};
   uint32_t n = limn_message_count(l);
   for (uint32_t i = n; i-- > 0;)
     if (limn_message(l, i, &m) == LIMN_GOOD && !*m.file) return m.text;
-  return "there is no answer";
+  return n && limn_message(l, n - 1, &m) == LIMN_GOOD ? m.text : "there is no answer";
+}
+
+void serve_refuse_said(const ServeCall *c, Limn *l) {
+  serve_refuse(c, SERVE_REFUSED, "%s", reason(l));
+  limn_forget_last(l);
 }
 
 static void ask(const ServeCall *c, uint32_t i) {
@@ -137,7 +139,7 @@ static void ask(const ServeCall *c, uint32_t i) {
   if (answer)
     serve_answer(c, answer);
   else
-    serve_refuse(c, SERVE_REFUSED, "%s", serve_reason(d->shown));
+    serve_refuse_said(c, d->shown);
 }
 
 // -- layout ---------------------------------------------------------------------------------------
@@ -245,7 +247,7 @@ static void open_picture(const ServeCall *c, const Json *where) {
   LimnDraw how = {.size = sizeof how, .out = "picture.svg"};
   size_t n;
   if (limn_draw_bytes(d->shown, name, &how, &svg, &n) != LIMN_GOOD) {
-    serve_refuse(c, SERVE_REFUSED, "%s", serve_reason(d->shown));
+    serve_refuse_said(c, d->shown);
     return;
   }
   Buf b = buf_new(c->s->scratch);
@@ -290,6 +292,15 @@ bool serve_request(const ServeCall *c) {
              {"workspace/executeCommand", serve_command},
              {"limn/document", serve_document},
              {"limn/picture", serve_picture},
+             {"limn/cost", serve_cost},
+             {"limn/who", serve_who},
+             {"limn/summary", serve_summary},
+             {"limn/machine", serve_machine},
+             {"limn/eval", serve_eval},
+             {"limn/play/open", serve_play_open},
+             {"limn/play/step", serve_play_step},
+             {"limn/play/set", serve_play_set},
+             {"limn/play/close", serve_play_close},
              {"limn/edit", serve_edit}};
   for (uint32_t i = 0; i < COUNT(asked); i++)
     if (strcmp(asked[i].method, c->method) == 0) {

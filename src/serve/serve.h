@@ -24,7 +24,14 @@ typedef struct {
   uint32_t given_up; // looks in a row
 } ServedText;
 
-enum { CANCELLED = 64 };
+enum { CANCELLED = 64, PLAYS = 8 };
+// Training in memory, a step at a time.
+typedef struct {
+  uint32_t id; // 0: there is none
+  Limn *l;
+  LimnTrainer *trainer;
+  bool done;
+} ServedPlay;
 typedef enum { SERVE_BEGINS, SERVE_RUNS, SERVE_SHUT, SERVE_OVER } ServeStage;
 struct LimnServer {
   Arena *own, *scratch; // scratch: of the message at work
@@ -37,6 +44,8 @@ struct LimnServer {
   VEC(ServedText *) doc;
   char cancelled[CANCELLED][40]; // the last ids, as JSON
   uint32_t cancels;
+  ServedPlay play[PLAYS];
+  uint32_t plays; // so many were opened
 };
 
 typedef enum { // codes of the protocol
@@ -56,6 +65,11 @@ typedef struct {
   const char *id, *method;
   const Json *params; // NULL: none
 } ServeCall;
+
+// NULL: it is not there, or in no object.
+static inline const Json *inside(const Json *j, const char *key) {
+  return j && j->kind == JSON_OBJECT ? json_get(j, key) : NULL;
+}
 
 // server.c
 void serve_answer(const ServeCall *, const char *json); // NULL: null
@@ -89,7 +103,27 @@ const char *serve_text(const Json *object, const char *key); // NULL: there is n
 LimnAsk serve_asking(const LimnServer *);
 // The text that a request is about, looked at; now: as it is now. NULL: it was refused.
 ServedText *serve_asked(const ServeCall *, bool now);
-const char *serve_reason(Limn *); // the last message that has no place: why something was refused
+// Refused for the reason that the last call gave, which is then forgotten: it is not about the text.
+void serve_refuse_said(const ServeCall *, Limn *);
+
+Limn *served_handle(const LimnServer *); // documents.c: one more, with its rights; NULL: no memory
+size_t served_offset(const LimnServer *, const ServedText *, uint32_t line, uint32_t character);
+// values.c
+bool serve_numbers(Buf *, const Json *); // as limn writes arrays; false: these are none
+// {"name", "shape", "data"}; the key or the name may be NULL
+void serve_array(JsonOut *, const char *key, const char *name, const LimnArray *);
+void serve_cost(const ServeCall *);
+void serve_who(const ServeCall *);
+void serve_summary(const ServeCall *);
+void serve_machine(const ServeCall *);
+void serve_eval(const ServeCall *);
+
+// plays.c
+void serve_play_open(const ServeCall *);
+void serve_play_step(const ServeCall *);
+void serve_play_set(const ServeCall *);
+void serve_play_close(const ServeCall *);
+void plays_close(LimnServer *); // all of them
 
 // pictures.c
 void served_looked(LimnServer *, ServedText *); // limn/looked

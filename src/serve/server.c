@@ -56,10 +56,6 @@ void serve_tell(LimnServer *s, const char *method, const char *params) {
 // -- beginning and end ----------------------------------------------------------------------------
 static bool json_is_true(const Json *j) { return j && j->kind == JSON_TRUE; }
 
-static const Json *inside(const Json *j, const char *key) {
-  return j && j->kind == JSON_OBJECT ? json_get(j, key) : NULL;
-}
-
 // The library's text as a file, for editors that open nothing else.
 static const char *library_file(LimnServer *s) {
   const char *error, *folder = cache_folder(s->own, NULL, &error);
@@ -212,6 +208,7 @@ LimnServer *limn_server_open(const LimnServe *how) {
 
 void limn_server_close(LimnServer *s) {
   if (!s) return;
+  plays_close(s);
   for (uint32_t i = 0; i < s->doc.n; i++) served_free(s->doc.at[i]);
   arena_free(s->own);
   free(s);

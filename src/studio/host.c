@@ -49,6 +49,14 @@ const char *host_path(HostCall *c, const char *key) {
   return path && !wrong ? path : NULL;
 }
 
+static void drop_handle(void *what) { limn_free(*(Limn **)what); }
+
+Limn *host_handle(HostCall *c) {
+  Limn **l = NEW(c->arena, Limn *);
+  arena_on_free(c->arena, drop_handle, l);
+  return *l = limn_new();
+}
+
 typedef struct {
   pthread_mutex_t *lock;
   bool held;
@@ -74,8 +82,27 @@ void disk_unlock(HostCall *c) {
 }
 
 // -- what this home is ----------------------------------------------------------------------------
+// One that uses a file beside it would miss that in another folder.
+static bool stands_alone(const PageFile *f) {
+  return !strstr(f->bytes, "use \"") && !strstr(f->bytes, "from \"");
+}
+
+static void host_example(HostCall *c) {
+  const char *name = host_text(c, "name");
+  for (uint32_t i = 0; name && i < example_file_count; i++) {
+    if (strcmp(example_files[i].name, name)) continue;
+    JsonOut j = host_result(c);
+    json_object(&j, NULL);
+    json_text(&j, "text", example_files[i].bytes);
+    json_end(&j);
+    host_done(c);
+    return;
+  }
+  host_refuse(c, "there is no example `%s`", name ? text_shown(c->arena, name, strlen(name)) : "");
+}
+
 static void host_about(HostCall *c) {
-  static const char *const can[] = {"files", "train"};
+  static const char *const can[] = {"files", "train", "upload", "onnx", "weights", "diff"};
   JsonOut j = host_result(c);
   json_object(&j, NULL);
   json_text(&j, "home", "studio");
@@ -84,6 +111,8 @@ static void host_about(HostCall *c) {
   const char *open = c->studio->open;
   json_text_or_null(&j, "open", open ? arena_format(c->arena, "file:///%s", open) : NULL);
   json_list(&j, "examples");
+  for (uint32_t i = 0; i < example_file_count; i++)
+    if (stands_alone(&example_files[i])) json_text(&j, NULL, example_files[i].name);
   json_end(&j);
   json_list(&j, "can");
   for (uint32_t i = 0; i < COUNT(can); i++) json_text(&j, NULL, can[i]);
@@ -96,11 +125,12 @@ static const struct {
   const char *method;
   void (*take)(HostCall *);
 } methods[] = {
-    {"host/about", host_about}, {"host/files", host_files}, {"host/read", host_read},
-    {"host/write", host_write}, {"host/new", host_new},     {"host/rename", host_rename},
-    {"host/train", host_train}, {"host/pause", host_pause}, {"host/resume", host_resume},
-    {"host/stop", host_stop},   {"host/runs", host_runs},   {"host/metrics", host_metrics},
-    {"host/shown", host_shown}};
+    {"host/about", host_about}, {"host/files", host_files},    {"host/read", host_read},
+    {"host/write", host_write}, {"host/new", host_new},        {"host/rename", host_rename},
+    {"host/train", host_train}, {"host/pause", host_pause},    {"host/resume", host_resume},
+    {"host/stop", host_stop},   {"host/runs", host_runs},      {"host/metrics", host_metrics},
+    {"host/shown", host_shown}, {"host/upload", host_upload},  {"host/weights", host_weights},
+    {"host/diff", host_diff},   {"host/example", host_example}};
 
 // -- messages -------------------------------------------------------------------------------------
 static const char *id_text(Arena *a, const Json *id) {

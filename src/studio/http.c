@@ -33,7 +33,7 @@ bool random_letters(char *out, size_t n) {
 
 // -- answers --------------------------------------------------------------------------------------
 static const char PAGE_POLICY[] =
-    "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' 'unsafe-inline'; "
+    "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; "
     "img-src 'self' data: blob:; font-src 'self'; connect-src 'self'; worker-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 // A file of the folder may be anything: it is looked at, and nothing in it runs.
@@ -267,7 +267,7 @@ void http_tick(Studio *s) {
   double now = clock_seconds();
   pthread_mutex_lock(&s->doors->lock);
   for (StudioDoor *d = s->doors->first; d; d = d->next)
-    if (d->until && now > d->until) shutdown(d->fd, SHUT_RDWR);
+    if (d->until > 0 && now > d->until) shutdown(d->fd, SHUT_RDWR);
   pthread_mutex_unlock(&s->doors->lock);
 }
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 enum { METRICS_LIMIT = 256 << 20, ROWS_AT_ONCE = 20000, METRICS_OWN = 3 };
+static const double REPORT_PAUSE = 5; // seconds between two pictures of a run that goes on
 
 // -- metrics.csv ----------------------------------------------------------------------------------
 typedef VEC(const char *) CsvNames;
@@ -198,6 +199,36 @@ static const char *caption_of(Arena *a, const char *name) {
   return *text == ' ' ? text + 1 : text;
 }
 
+// What of a run was last told; NULL: there are too many.
+static StudioRun *watched(Studio *s, const char *dir) {
+  for (uint32_t i = 0; i < s->runs; i++)
+    if (strcmp(s->run[i].dir, dir) == 0) return &s->run[i];
+  if (s->runs == STUDIO_RUNS || strlen(dir) >= sizeof s->run[0].dir) return NULL;
+  StudioRun *r = &s->run[s->runs++];
+  *r = (StudioRun){.state = -1};
+  snprintf(r->dir, sizeof r->dir, "%s", dir);
+  return r;
+}
+
+static int64_t time_of(HostCall *c, const char *dir, const char *name) {
+  struct stat info;
+  const char *path = arena_format(c->arena, "%s/%s/%s", c->studio->folder, dir, name);
+  return stat(path, &info) ? 0 : (int64_t)info.st_mtime;
+}
+
+// What a run shows is drawn at its end. Of one that goes on it is drawn when somebody looks, of the
+// weights that were last saved; who looks again sees it.
+static void draw_shown(HostCall *c, const char *dir) {
+  StudioRun *r = watched(c->studio, dir);
+  int64_t saved = time_of(c, dir, "model.safetensors"), drawn = time_of(c, dir, "report.html");
+  bool late = saved && saved > drawn && r && !r->reporter;
+  if (!late || clock_seconds() - r->reported < REPORT_PAUSE) return;
+  RunNow now = run_now(c->studio, c->arena, dir);
+  if (now.state != RUN_RUNNING && now.state != RUN_PAUSED && now.state != RUN_STOPPED) return;
+  r->reported = clock_seconds();
+  r->reporter = report_begin(c, &now);
+}
+
 void host_shown(HostCall *c) {
   const char *dir = host_path(c, "run");
   FolderNames names = {0};
@@ -206,6 +237,9 @@ void host_shown(HostCall *c) {
     host_refuse(c, "%s is no run: there is no run.json in it", dir);
     return;
   }
+  disk_lock(c);
+  draw_shown(c, dir);
+  disk_unlock(c);
   folder_names(c->arena, arena_format(c->arena, "%s/%s/shown", c->studio->folder, dir), &names);
   JsonOut j = host_result(c);
   json_list(&j, NULL);
@@ -230,16 +264,6 @@ static void drop_children(Studio *s) {
       s->child[i] = s->child[--s->children];
     else
       i++;
-}
-
-static StudioRun *watched(Studio *s, const char *dir) {
-  for (uint32_t i = 0; i < s->runs; i++)
-    if (strcmp(s->run[i].dir, dir) == 0) return &s->run[i];
-  if (s->runs == STUDIO_RUNS || strlen(dir) >= sizeof s->run[0].dir) return NULL;
-  StudioRun *r = &s->run[s->runs++];
-  *r = (StudioRun){.state = -1};
-  snprintf(r->dir, sizeof r->dir, "%s", dir);
-  return r;
 }
 
 static void tell_run(Studio *s, Arena *a, const RunNow *now, double rows) {
@@ -267,6 +291,12 @@ static double count_rows(Studio *s, Arena *a, const char *dir) {
   return n;
 }
 
+static bool is_child(const Studio *s, int pid) {
+  for (uint32_t i = 0; i < s->children; i++)
+    if (s->child[i].pid == pid) return true;
+  return false;
+}
+
 // Of runs that rest only the size of two files is asked: whatever goes on changes them.
 static void look_at_run(Studio *s, Arena *a, const char *dir) {
   StudioRun *r = watched(s, dir);
@@ -277,11 +307,12 @@ static void look_at_run(Studio *s, Arena *a, const char *dir) {
   int64_t note =
       stat(arena_format(a, "%s/%s/run.json", s->folder, dir), &info) ? 0 : (int64_t)info.st_mtime;
   bool rests = r->state >= RUN_PAUSED && size == r->size && note == r->note;
-  bool first = r->state < 0;
+  bool first = r->state < 0, drawn = false;
   for (uint32_t i = 0; rests && i < s->children; i++) rests = strcmp(s->child[i].dir, dir) != 0;
-  if (rests) return;
+  if (r->reporter && !is_child(s, r->reporter)) r->reporter = 0, drawn = true;
+  if (rests && !drawn) return;
   RunNow now = run_now(s, a, dir);
-  bool other = (int)now.state != r->state || size != r->size;
+  bool other = (int)now.state != r->state || size != r->size || drawn;
   r->state = (int)now.state;
   r->size = size;
   r->note = note;

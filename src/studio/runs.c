@@ -167,6 +167,12 @@ static int begin_process(const Studio *s, RunWords *w, int said, pid_t *child) {
   return why;
 }
 
+static void note_child(Studio *s, pid_t pid, const char *dir) {
+  StudioChild *at = &s->child[s->children++];
+  at->pid = pid;
+  snprintf(at->dir, sizeof at->dir, "%s", dir);
+}
+
 // False: it was refused.
 static bool begin_run(HostCall *c, RunWords *w, const char *dir) {
   Studio *s = c->studio;
@@ -187,9 +193,7 @@ static bool begin_run(HostCall *c, RunWords *w, const char *dir) {
     host_refuse(c, "cannot train in %s: %s", dir, wrong);
     return false;
   }
-  StudioChild *at = &s->child[s->children++];
-  at->pid = child;
-  snprintf(at->dir, sizeof at->dir, "%s", dir);
+  note_child(s, child, dir);
   return true;
 }
 
@@ -267,10 +271,10 @@ static void run_done(HostCall *c, const char *dir) {
   host_done(c);
 }
 
-static RunWords first_words(HostCall *c) {
+static RunWords first_words(HostCall *c, const char *command) {
   RunWords w = {.n = 0};
   word(c, &w, c->studio->limn);
-  word(c, &w, "train");
+  word(c, &w, command);
   word(c, &w, "--json");
   for (uint32_t i = 0; c->studio->read[i] && i < 4; i++) {
     word(c, &w, "--read");
@@ -281,20 +285,19 @@ static RunWords first_words(HostCall *c) {
 
 // The next free folder, made by the library, which names runs.
 static const char *new_folder(HostCall *c, const char *path) {
-  Limn *l = limn_new();
+  Limn *l = host_handle(c);
   const char *dir = NULL;
   LimnMessage m = {.size = sizeof m};
   if (l && limn_run_folder(l, path, NULL, &dir) == LIMN_GOOD)
     dir = arena_text(c->arena, dir, strlen(dir));
   else
     host_refuse(c, "%s", l && limn_message(l, 0, &m) == LIMN_GOOD ? m.text : "memory is exhausted");
-  limn_free(l);
   return dir;
 }
 
 void host_train(HostCall *c) {
   const char *path = host_path(c, "path");
-  RunWords w = first_words(c);
+  RunWords w = first_words(c, "train");
   if (!path || !take_options(c, &w)) return;
   const char *wrong = file_check_in(c->arena, c->studio->folder, path);
   if (wrong) {
@@ -360,6 +363,21 @@ static const char *program_of(HostCall *c, const RunNow *r) {
   return arena_format(c->arena, "%s/program.limn", r->dir);
 }
 
+int report_begin(HostCall *c, const RunNow *r) {
+  RunWords w = first_words(c, "report");
+  int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+  pid_t child = 0;
+  word(c, &w, "--from");
+  word(c, &w, r->dir);
+  word(c, &w, "--");
+  word(c, &w, program_of(c, r));
+  bool begun = nowhere >= 0 && c->studio->children < STUDIO_CHILDREN &&
+               !begin_process(c->studio, &w, nowhere, &child);
+  if (nowhere >= 0) close(nowhere);
+  if (begun) note_child(c->studio, child, "");
+  return begun ? (int)child : 0;
+}
+
 static bool by_interpreter(const RunNow *r) {
   static const char says[] = "the reference interpreter";
   const Json *j = r->note ? json_get(r->note, "engine") : NULL;
@@ -368,7 +386,7 @@ static bool by_interpreter(const RunNow *r) {
 
 void host_resume(HostCall *c) {
   const char *dir = run_asked(c);
-  RunWords w = first_words(c);
+  RunWords w = first_words(c, "train");
   if (!dir || !take_options(c, &w)) return;
   disk_lock(c);
   RunNow now = run_now(c->studio, c->arena, dir);

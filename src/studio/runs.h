@@ -30,6 +30,8 @@ typedef struct {
 RunNow run_now(Studio *, Arena *, const char *dir);
 bool run_is_one(Studio *, Arena *, const char *dir); // whether this folder is a run
 void run_names(Studio *, Arena *, FolderNames *);    // all of them
+// `limn report` on what was last saved, in a process of its own; its number, or 0.
+int report_begin(HostCall *, const RunNow *);
 void host_train(HostCall *);
 void host_pause(HostCall *);
 void host_resume(HostCall *);

@@ -33,6 +33,9 @@ typedef struct {
 } PageFile;
 extern const PageFile page_files[];
 extern const uint32_t page_file_count;
+// and of examples/
+extern const PageFile example_files[];
+extern const uint32_t example_file_count;
 
 // A request on its way, from thread to thread: what came and what goes are blocks of their own.
 typedef struct StudioAsk {
@@ -89,13 +92,15 @@ typedef struct StudioWatch StudioWatch;
 // A process that was begun here, until it has ended.
 typedef struct {
   int pid;
-  char dir[1001]; // its run
+  char dir[1001]; // its run; "": it is at none
 } StudioChild;
 // What of a run was last told.
 typedef struct {
   char dir[1001];
   int state; // a RunState; -1: none yet
   int64_t size, note;
+  int reporter;    // the process that draws what it shows; 0: none
+  double reported; // when that began
 } StudioRun;
 
 typedef struct Studio {
@@ -158,7 +163,8 @@ void host_refuse_with(HostCall *, const char *data, const char *text);
 const char *host_text(const HostCall *, const char *key); // NULL: there is none
 const char *host_path(HostCall *, const char *key);       // NULL: it was refused
 
-void disk_lock(HostCall *); // until the answer is there, or memory is exhausted
+Limn *host_handle(HostCall *); // goes with the answer; NULL: no memory
+void disk_lock(HostCall *);    // until the answer is there, or memory is exhausted
 void disk_unlock(HostCall *);
 
 // files.c
@@ -167,7 +173,11 @@ void host_read(HostCall *);
 void host_write(HostCall *);
 void host_new(HostCall *);
 void host_rename(HostCall *);
+
+// models.c
 void host_upload(HostCall *);
+void host_weights(HostCall *);
+void host_diff(HostCall *);
 
 // watch.c: files that pages have read
 void watch_open(Studio *);

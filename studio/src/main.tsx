@@ -39,4 +39,6 @@ connect(document.documentElement.dataset.home === "playground" ? new WorkerConne
 startTheme();
 addEventListener("keydown", globalKeys, { capture: true });
 addEventListener("pagehide", () => void (saver?.pending && saver.write()));
-render(<App ready={() => void begin().catch(sayFault)} />, document.getElementById("page")!);
+const home = document.getElementById("page")!;
+home.replaceChildren(); // what was painted while this was on its way
+render(<App ready={() => void begin().catch(sayFault)} />, home);

@@ -59,6 +59,7 @@ export interface PaletteBox {
   doc: string;
   group: string;
   from: string;
+  fits?: unknown;
 }
 export interface EditAnswer {
   edits: TextEdit[];

@@ -34,7 +34,7 @@ static void look(Canvas *c, uint64_t how, Buf *out) {
 
 static Canvas *broken_picture(Program *p, const CircuitOptions *circuit, uint64_t how) {
   const char *name = elab_first_broken(infer, p);
-  if (one_of(&how, 2) || !name) return p->goal.n < DRAWN_GOALS ? goals_draw(infer, arena, p) : NULL;
+  if (one_of(&how, 2) || !name) return p->goal.n < DRAWN_GOALS ? goals_draw(infer, arena, p, how & 1) : NULL;
   PartialDiagram *k = elab_broken(infer, p, name);
   bool small = k && diagram_boxes(world, k->diagram) < DRAWN_BOXES;
   return small ? broken_draw(world, arena, k, circuit) : NULL;
@@ -79,7 +79,7 @@ static void picture(Program *p, uint64_t how, Buf *out) {
   look(machine_picture(p, how), form, out);
   if (!goals) return;
   uint32_t kind = one_of(&how, 3);
-  look(kind == 0   ? goals_draw(infer, arena, p)
+  look(kind == 0   ? goals_draw(infer, arena, p, true)
        : kind == 1 ? lens_draw(infer, arena, p, NULL, &circuit)
                    : who_draw(infer, arena, p),
        form, out);

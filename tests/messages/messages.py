@@ -10,7 +10,7 @@ import pathlib
 import re
 import sys
 
-CALLS = ("diag_error", "diag_refuse", "diag_warning", "value_refuse", "val_refuse", "drawing_error", "text_error", "file_error", "solver_fail", "train_refuse", "use_wrong", "op_refuse", "node_misfit")
+CALLS = ("diag_error", "diag_refuse", "diag_warning", "value_refuse", "val_refuse", "drawing_error", "text_error", "file_error", "solver_fail", "train_refuse", "use_wrong", "op_refuse", "node_misfit", "refuse_gesture")
 TOKEN = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:[^"\\\n]|\\.)*"|' r"'(?:[^'\\\n]|\\.)*'|\w+|[^\w\s]", re.S)
 SPEC = re.compile(r"%(?:\.\*|[-.0-9]*)(?:hh|h|ll|l|z|j)?[a-zA-Z]")
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -73,7 +73,7 @@ def pinned_by(text, golden, others):
 def main():
     tests = ROOT / "tests"
     golden = read(tests.rglob("*.err"))
-    suffixes = (".c", ".h", ".sh", ".py", ".md")
+    suffixes = (".c", ".h", ".sh", ".py", ".md", ".txt")
     files = [p for d in (tests, ROOT / "docs") for p in d.rglob("*") if p.suffix in suffixes and p.name != "messages.py" and p not in READER]
     # A text may be broken in C, and its quotes are escaped there and in the shell.
     others = [(n, re.sub(r"\\([\"`$.\\-])", r"\1", re.sub(r'"\n\s*"', "", t))) for n, t in read(files)]

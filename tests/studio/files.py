@@ -26,6 +26,8 @@ page, other = studio.page(), studio.page()
 page.listen(), other.listen()
 about = page.ask("host/about")
 check("it says what it is", about["home"] == "studio" and about["open"] == "file:///blank.limn" and about["folder"] == os.path.realpath(folder) and "files" in about["can"], about)
+check("it has examples", "iris.limn" in about["examples"] and page.ask("host/example", {"name": "iris.limn"})["text"] == open("examples/iris.limn").read())
+check("and no others", page.refused("host/example", {"name": "../README.md"})[0] == "there is no example `../README.md`")
 files = {f["path"]: f["kind"] for f in page.ask("host/files")}
 check("files are listed, and nothing that is a link", files == {"a.limn": "program", "blank.limn": "program", "sub/b.limn": "program", "c.csv": "data", "pipe.limn": None} or files == {"a.limn": "program", "blank.limn": "program", "sub/b.limn": "program", "c.csv": "data"}, files)
 
@@ -86,6 +88,21 @@ fails(folder + "/link.limn", "is a link")
 fails("/", "a folder below it is wanted, not the whole disk")
 fails(folder, "--port wants a whole number from 1024 to 65535", "--port", "80")
 
+# -- a browser is opened, unless it is not wanted
+bin_ = folder + "/bin"
+os.mkdir(bin_)
+open(bin_ + "/xdg-open", "w").write(f'#!/bin/sh\necho "$@" >{bin_}/opened\n')
+os.chmod(bin_ + "/xdg-open", 0o755)
+run = subprocess.Popen([LIMN, "studio", folder], stdout=subprocess.PIPE, env={**os.environ, "PATH": bin_ + ":" + os.environ["PATH"]})
+line = run.stdout.readline().decode()
+until = time.time() + 10
+while not (os.path.exists(bin_ + "/opened") and open(bin_ + "/opened").read()) and time.time() < until:
+    time.sleep(0.05)
+check("a browser is opened at the address", sys.platform == "darwin" or open(bin_ + "/opened").read() == line, line)
+run.terminate()
+check("a word ends it", run.wait(10) == 0)
+run.stdout.close()
+
 # -- killed while it writes: the file is as one of the messages had it, whole, and not older than the last answer
 lost = 0
 rounds = int(os.environ.get("KILLS", "6"))
@@ -93,7 +110,8 @@ for k in range(rounds):
     studio = Studio(folder + "/kill.limn")
     page = studio.page()
     stamp, answered, sent = page.ask("host/read", {"path": "kill.limn"})["stamp"], 0, 0
-    threading.Timer(random.uniform(0.02, 0.25), studio.process.send_signal, (signal.SIGKILL,)).start()
+    how = signal.SIGKILL if k % 3 else signal.SIGTERM
+    threading.Timer(random.uniform(0.02, 0.25), studio.process.send_signal, (how,)).start()
     try:
         for i in range(1, 10**6):
             sent = i

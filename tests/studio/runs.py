@@ -83,6 +83,10 @@ status, body, heads = studio.http("GET", "/file?path=" + pictures[0]["file"]) if
 check("as a file", status == 200 and b"<svg" in body and heads["content-type"] == "image/svg+xml" and "sandbox" in heads["content-security-policy"], (status, heads))
 long = page.ask("host/train", {"path": "iris.limn", "options": {**how, "steps": 10**6}})["run"]
 reaches(page, long, ("running",))
+until = time.time() + 20
+while not page.ask("host/shown", {"run": long}) and time.time() < until:
+    time.sleep(0.2)
+check("what a run shows can be seen while it goes on", state(page, long) == "running" and len(page.ask("host/shown", {"run": long})) == 1, page.ask("host/shown", {"run": long}))
 page.ask("host/stop", {"run": long})
 check("stopped", reaches(page, long, ("stopped",)), state(page, long))
 check("what has ended is not stopped", page.refused("host/stop", {"run": plain})[0] == f"{plain} cannot be stopped: it is finished")

@@ -12,7 +12,7 @@ if [ -z "$(pkg-config --libs libmicrohttpd 2>/dev/null)" ]; then
   exit 0
 fi
 # They mostly wait: all at once.
-for part in ${*:-messages files runs attacks}; do
+for part in ${*:-messages values models files runs attacks load}; do
   mkdir "$out/$part"
   {
     timeout 120 /usr/bin/python3 "$here/$part.py" "$out/$part" >"$out/$part.out" 2>"$out/$part.error" ||

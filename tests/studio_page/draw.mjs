@@ -74,12 +74,15 @@ async function dragOnto(page, box, wire) {
 }
 
 async function putting(browser) {
-  const program = "# A chain.\nbox f(x: R[4]) -> R[4] = tanh(x)   # stays\n";
+  const program = "# A chain.\nlearn f : R[4] -> R[4] = dense[8] ; dense[4]   # stays\n";
   await using(browser, { "a.limn": program }, async (page, f) => {
     await page.getByRole("button", { name: "Boxes", exact: true }).first().click();
     await until("the palette", () => page.locator(".box-item").count());
-    await dragOnto(page, "relu", page.locator('.sheet g.wire[data-at]').first());
-    await until("the box in the text", async () => (await textOf(page)).includes("relu"));
+    await page.locator(".chooser select").first().selectOption("f");
+    await until("the learner", () => page.locator('.sheet svg[aria-label="Picture of f"]').count());
+    const wire = page.locator('.sheet g.wire[data-at][data-type="R[8]"]').first();
+    await dragOnto(page, "relu", wire);
+    await until("the box in the text", async () => (await textOf(page)).includes("dense[8] ; relu ; dense[4]"));
     await saved(page);
     const made = f.read("a.limn");
     must(made.startsWith("# A chain.\n") && made.includes("# stays"), `comments stay: ${made}`);
@@ -88,7 +91,8 @@ async function putting(browser) {
     await page.keyboard.press("Control+z");
     await until("undone", async () => (await textOf(page)) === program);
     // By wire and click, then taken away by its menu.
-    await page.locator('.sheet g.wire[data-at]').first().focus();
+    await until("drawn again", async () => !(await page.locator('.sheet [data-box="relu"]').count()));
+    await wire.focus();
     await page.locator("#palette-search").fill("relu");
     await page.keyboard.press("Enter");
     await until("put by keyboard", async () => (await textOf(page)).includes("relu"));
@@ -98,7 +102,8 @@ async function putting(browser) {
     await page.getByRole("menuitem", { name: "Take it away" }).click();
     await until("taken away", async () => (await textOf(page)) === program);
     // What does not fit is refused in words, at its place.
-    await page.locator('.sheet g.wire[data-at]').first().focus();
+    await until("drawn again", async () => !(await page.locator('.sheet [data-box="relu"]').count()));
+    await wire.focus();
     await page.locator("#palette-search").fill("attend");
     await page.keyboard.press("Enter");
     await until("the sentence", () => page.locator(".toast.fault").count());
@@ -141,7 +146,7 @@ async function blank(browser) {
 }
 
 export const tests = {
-  open_a_box: { run: opening, quick: true },
+  open_a_box: { run: opening },
   pan_and_zoom: { run: panning },
   save_the_picture: { run: exporting },
   boxes_onto_wires: { run: putting, quick: true },

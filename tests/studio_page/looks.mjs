@@ -115,7 +115,8 @@ const standing = (page) =>
   page.evaluate(() => {
     const rect = (e) => Object.values(e.getBoundingClientRect().toJSON()).map(Math.round).join();
     const fixed = [...document.querySelectorAll(".top, .train, .text-pane, .picture-pane, .bar, .bar button, .frame, .zoom, .count-line")];
-    return [...fixed, document.querySelector(".editor").shadowRoot.querySelector(".cm-line")].map((e) => `${e.className.split(" ")[0]} ${rect(e)}`).join("\n");
+    const line = document.querySelector(".editor").shadowRoot.querySelector(".cm-line").getBoundingClientRect();
+    return [...fixed.map((e) => `${e.className.split(" ")[0]} ${rect(e)}`), `line ${line.x} ${line.y}`].join("\n");
   });
 
 async function steady(browser) {
@@ -134,7 +135,7 @@ async function steady(browser) {
 
 export const tests = {
   two_themes: { run: themes },
-  at_390_pixels: { run: narrow, quick: true },
+  at_390_pixels: { run: narrow },
   told_to_a_screen_reader: { run: tree, quick: true },
   nothing_jumps: { run: steady },
 };

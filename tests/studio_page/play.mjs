@@ -1,6 +1,8 @@
 // Runs and play: trained, paused, resumed; a game on its simplex; a machine's slider; the tour.
 
-import { must, textOf, until } from "./help.mjs";
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { folder, limn, must, textOf, until } from "./help.mjs";
 import { PROGRAM, using } from "./write.mjs";
 
 const LONG = PROGRAM.replace("3 epochs", "200000 epochs");
@@ -115,7 +117,36 @@ async function tour(browser) {
   });
 }
 
+/** Files put onto the page as a hand does. */
+async function drop(page, files) {
+  const data = await page.evaluateHandle((list) => {
+    const transfer = new DataTransfer();
+    for (const { name, base64 } of list) transfer.items.add(new File([Uint8Array.from(atob(base64), (c) => c.charCodeAt(0))], name));
+    return transfer;
+  }, files);
+  for (const type of ["dragover", "drop"]) await page.dispatchEvent("body", type, { dataTransfer: data });
+}
+
+async function dropped(browser) {
+  const f = folder({ "a.limn": PROGRAM });
+  try {
+    execFileSync(limn, ["export", `${f.dir}/a.limn`, "guess", "--as", "onnx", "-o", `${f.dir}/guess.onnx`], { stdio: "ignore" });
+    const model = readFileSync(`${f.dir}/guess.onnx`).toString("base64");
+    await using(browser, { "a.limn": PROGRAM }, async (page) => {
+      await drop(page, [{ name: "net.onnx", base64: model }]);
+      await until("a program of it", async () => /net.*\.limn/.test(await page.locator(".where .file").innerText()), 20000);
+      await until("its picture", () => page.locator(".sheet g.glyph").count());
+      must(/dense|linear/.test(await textOf(page)), "the model as a program");
+      await drop(page, [{ name: "x.limn", base64: Buffer.from("box keep(x: R[3]) -> R[3] = x\n").toString("base64") }]);
+      await until("a program", async () => (await page.locator(".where .file").innerText()) === "x.limn");
+    });
+  } finally {
+    f.drop();
+  }
+}
+
 export const tests = {
+  a_dropped_model: { run: dropped },
   train_pause_resume: { run: training },
   two_runs: { run: overlay },
   nash: { run: nash },

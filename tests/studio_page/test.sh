@@ -15,9 +15,10 @@ for f in studio/src/tour/*.limn; do
 done
 
 # 700 kB, and 230 kB for those who fetch it compressed.
-all=$(cat studio/dist/* | wc -c)
+gzip -9nc docs/language.md >"$out/manual.gz"
+all=$(cat studio/dist/* "$out/manual.gz" | wc -c)
 small=0
-for f in studio/dist/*; do small=$((small + $(gzip -9c "$f" | wc -c))); done
+for f in studio/dist/* "$out/manual.gz"; do small=$((small + $(gzip -9c "$f" | wc -c))); done
 echo "the page has $all bytes, $small compressed"
 [ "$all" -le 700000 ] && [ "$small" -le 230000 ]
 verdict 'its size' $?
@@ -32,3 +33,8 @@ studio/node_modules/.bin/tsc --noEmit -p studio
 verdict 'types' $?
 node studio/build.mjs "$out/dist" && for f in index.html page.js page.css icon.svg; do cmp "studio/dist/$f" "$out/dist/$f" || exit 1; done
 verdict 'studio/dist is what studio/src gives (make studio-page)' $?
+if ! "$LIMN" studio --help >/dev/null 2>&1 || [ ! -d studio/node_modules/playwright-core ] || ! command -v chromium >/dev/null 2>&1; then
+  echo 'skipped: a browser and playwright-core, or libmicrohttpd, are not there'
+  exit 0
+fi
+node $here/browser.mjs

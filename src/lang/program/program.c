@@ -417,6 +417,7 @@ Program *elab_program(Elab *in, const char *path, const char *text, size_t n) {
   if (!w->diags->errors) unsolved_sizes(in, p);
   if (!w->diags->errors && !in->doubtful) idle_learners(in, p);
   diagrams_resolve(w);
+  in->stop = NULL; // what is asked of a program that was read is not given up
   return p;
 }
 

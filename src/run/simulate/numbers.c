@@ -130,6 +130,52 @@ static bool write_table(const Results *r, const SimResult *run, const char **err
   return good;
 }
 
+// -- as JSON --------------------------------------------------------------------------------------
+enum { ROWS_AS_JSON = 2000, COLUMNS_AS_JSON = 200 };
+
+static void json_row(const SimRecord *record, const bool *wanted, uint32_t row, JsonOut *j) {
+  json_list(j, NULL);
+  json_number(j, NULL, record->time.at[row]);
+  for (uint32_t i = 0; i < record->channel.n; i++) {
+    const SimChannel *c = &record->channel.at[i];
+    for (int64_t k = 0; wanted[i] && k < c->cells; k++)
+      json_number(j, NULL, c->value.at[(int64_t)row * c->cells + k]);
+  }
+  json_end(j);
+}
+
+static void json_series(const SimResult *run, Arena *a, JsonOut *j) {
+  const SimRecord *record = &run->record;
+  bool *wanted = NEW_ARRAY(a, bool, record->channel.n + 1);
+  int64_t columns = 1;
+  uint32_t each = record->time.n / ROWS_AS_JSON + 1;
+  json_object(j, NULL);
+  json_text(j, "name", run->name);
+  json_list(j, "names");
+  json_text(j, NULL, record->flows ? "time" : "tick");
+  for (uint32_t i = 0; i < record->channel.n; i++) {
+    const SimChannel *c = &record->channel.at[i];
+    wanted[i] = is_kept(record, i) && columns + c->cells <= COLUMNS_AS_JSON;
+    columns += wanted[i] ? c->cells : 0;
+    for (int64_t k = 0; wanted[i] && k < c->cells; k++) json_text(j, NULL, cell_name(a, c, k));
+  }
+  json_end(j);
+  json_list(j, "rows");
+  for (uint32_t i = 0; i < record->time.n; i += each) json_row(record, wanted, i, j);
+  json_end(j);
+  json_end(j);
+}
+
+void numbers_json(const Results *r, Buf *b) {
+  JsonOut j = json_out(b);
+  Arena *a = arena_child(r->arena);
+  json_list(&j, NULL);
+  for (uint32_t i = 0; i < r->run.n; i++)
+    if (r->run.at[i].done) json_series(&r->run.at[i], a, &j);
+  json_end(&j);
+  arena_free(a);
+}
+
 static Array array_of(Arena *a, const SimRecord *r, const SimChannel *c) {
   Array x = {.name = one_line(a, c->name), .rank = c->rank + 1, .data = c->value.at};
   x.shape = NEW_ARRAY(a, int64_t, x.rank);

@@ -62,6 +62,8 @@ bool results_read(Elab *, Program *, const char *dir, Results *, const char **er
 
 // -- numbers.c: FILE.csv, FILE.safetensors where numbers are many, FILE.happened.csv --------------
 bool numbers_write(const Results *, const SimResult *, const char **error);
+// [{"name", "names", "rows"}]: at most 2000 moments of each run, and 200 columns
+void numbers_json(const Results *, Buf *);
 bool numbers_read(Results *, uint32_t run, const char **error);
 const char *one_line(Arena *, const char *text); // spaces and line ends become one space
 const char *cell_name(Arena *, const SimChannel *, int64_t cell); // x, x[0], g[0 1]

@@ -80,12 +80,19 @@ static void carry_stepper(Solver *s, Carry *c, const SolverStepper **x) {
 
 static void carry_events(Solver *s, Carry *c) {
   uint32_t m = s->problem.events;
-  double *row[] = {s->guard_now, s->event_last, s->event_since};
+  double *row[] = {s->guard_now, s->event_last, s->event_since, s->guard.noise};
   carry_bytes(c, s->armed, m);
   carry_bytes(c, s->fired, m);
   for (uint32_t i = 0; i < COUNT(row); i++) carry_reals(c, row[i], m);
   carry_counts32(c, s->event_quick, m);
   carry_counts32(c, s->event_count, m);
+  for (uint32_t i = 0; i < m; i++) {
+    EventPace *p = &s->pace[i];
+    carry_reals(c, &p->gap, 1);
+    carry_reals(c, &p->first, 1);
+    carry_reals(c, &p->since, 1);
+    carry_counts32(c, &p->shrinks, 1);
+  }
 }
 
 static void carry_steps(Solver *s, Carry *c) {

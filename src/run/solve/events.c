@@ -52,6 +52,8 @@ void events_new(Solver *s) {
   uint32_t m = s->problem.events;
   s->guard = (Root){.n = m, .at = guards_inside, .context = s};
   s->guard.live = NEW_ARRAY(s->arena, uint8_t, m);
+  s->guard.noise = NEW_ARRAY(s->arena, double, m);
+  s->pace = NEW_ARRAY(s->arena, EventPace, m);
   for (int i = 0; i < 6; i++) s->guard.row[i] = NEW_ARRAY(s->arena, double, m);
   s->guard_now = NEW_ARRAY(s->arena, double, m);
   s->armed = NEW_ARRAY(s->arena, uint8_t, m);
@@ -61,7 +63,10 @@ void events_new(Solver *s) {
   s->event_quick = NEW_ARRAY(s->arena, uint32_t, m);
   s->event_count = NEW_ARRAY(s->arena, uint32_t, m);
   memset(s->armed, 1, m);
-  for (uint32_t i = 0; i < m; i++) s->event_last[i] = s->event_since[i] = -INFINITY;
+  for (uint32_t i = 0; i < m; i++) {
+    s->event_last[i] = s->event_since[i] = -INFINITY;
+    s->pace[i].gap = INFINITY;
+  }
 }
 
 // Which events happen with guards at g; the others are armed where their guard is down.
@@ -70,7 +75,7 @@ static bool fire(Solver *s, const double *g) {
   for (uint32_t i = s->problem.events; i-- > 0;) {
     bool up = g[i] > 0;
     s->fired[i] = up && s->armed[i];
-    if (!up) s->armed[i] = 1;
+    if (!(g[i] > -s->guard.noise[i])) s->armed[i] = 1;
     any |= s->fired[i];
     if (s->fired[i]) s->first_event = i;
   }
@@ -121,12 +126,12 @@ bool events_at_end(Solver *s, double to) {
   return guards_inside(s, to, s->guard.row[0]);
 }
 
-static bool storm(Solver *s, uint32_t i, uint32_t count, double span) {
+static bool storm(Solver *s, uint32_t i, uint32_t count, double span, double until) {
   return solver_fail(s,
                      "too many events: %s happened %u times within %.3g, up to t = %.10g. Let it "
                      "change the state so that it does not happen again at once: a mode of rest, "
                      "or two thresholds instead of one",
-                     event_name(s, i), count, span, s->t);
+                     event_name(s, i), count, span, until);
 }
 
 static bool too_often(Solver *s, uint32_t i) {
@@ -136,8 +141,8 @@ static bool too_often(Solver *s, uint32_t i) {
   if (s->t - s->event_since[i] >= 1) s->event_since[i] = s->t, s->event_count[i] = 0;
   s->event_last[i] = s->t;
   if (++s->event_count[i] > s->how.storm)
-    return !storm(s, i, s->event_count[i], s->t - s->event_since[i]);
-  if (s->event_quick[i] >= QUICK) return !storm(s, i, QUICK + 1, QUICK * 1e-12 * fabs(s->t));
+    return !storm(s, i, s->event_count[i], s->t - s->event_since[i], s->t);
+  if (s->event_quick[i] >= QUICK) return !storm(s, i, QUICK + 1, QUICK * 1e-12 * fabs(s->t), s->t);
   return false;
 }
 
@@ -171,7 +176,7 @@ static bool set_all(Solver *s, uint32_t *first) {
   bool any = false;
   for (uint32_t i = 0; i < p->events; i++) {
     if (!s->fired[i]) continue;
-    if (i < some && too_often(s, i)) return false;
+    if (i < some && (!zeno_happens(s, i) || too_often(s, i))) return false;
     if (i >= some && too_dense(s, i)) loosen(s, i);
     any |= i < some;
   }
@@ -205,6 +210,10 @@ bool events_moved(Solver *s) {
   size_t m = s->problem.events;
   memcpy(s->armed, s->guard.live, m);
   memcpy(s->guard_now, s->guard.row[0], m * sizeof(double));
+  for (uint32_t i = 0; i < setting(s); i++)
+    if (zeno_is_lost(s, i))
+      return storm(s, i, s->pace[i].shrinks + 1, s->event_last[i] - s->pace[i].since,
+                   s->event_last[i]);
   return !fire(s, s->guard_now) || events_happen(s);
 }
 

@@ -32,6 +32,7 @@ typedef struct {
   bool (*at)(void *context, double t, double *g); // false: give up
   void *context;
   uint8_t *live;  // [n] has been at or below 0 since it last went up; kept on the way
+  double *noise;  // [n] and further below it than that
   double *row[6]; // [n] each; row[0] comes in with the values at `from`, and goes out with those
                   // where the walk ended: at the place found, or at `to`
   double begin;   // on the way: where the values in row[0] are
@@ -60,6 +61,12 @@ typedef struct {
   Dense trial;      // the curve through the five
   VEC(Kink) kink;   // moments that a step must end at, the next one last
 } History;
+
+typedef struct {
+  double gap, first; // from the last time to the one before; the first of gaps that shrink
+  double since;      // when those began
+  uint32_t shrinks;
+} EventPace; // of one event
 
 typedef struct SolverStepper SolverStepper;
 typedef struct Stiff Stiff;
@@ -104,6 +111,7 @@ struct Solver {
   uint8_t *armed, *fired;           // [events] may happen; happens at this moment
   double *event_last, *event_since; // [events] when it last happened; when its count began
   uint32_t *event_quick, *event_count;
+  EventPace *pace; // [events]
   bool happened, stopped, begun;
   bool turned;  // the last step ended where something happened, or a switch turned
   bool loose;   // a switch was loosened
@@ -205,6 +213,10 @@ void late_jump(Solver *);                      // the state has jumped at t
 bool late_passed(Solver *);                    // was t a moment that a step must end at?
 double late_limit(const Solver *, double end); // the next such moment, or end
 void late_carry(Solver *, Carry *);
+// zeno.c
+bool zeno_happens(Solver *, uint32_t event);       // it does so now; false: with a message
+bool zeno_is_lost(const Solver *, uint32_t event); // its guard rose again, and had not fallen
+
 // events.c
 void events_new(Solver *);
 bool events_turn(Solver *);              // switches become what they are at (t, x)

@@ -388,7 +388,9 @@ static void gather_operand(LoopReading *r, uint32_t i, uint32_t axis) {
   uint32_t table = learned ? 0 : bundle_of(p, r->box->in[i]);
   uint32_t stage = sketch_stage(s, p->block, "a row of a table");
   if (table) use = sketch_use(s, stage, table);
+  if (table) say_use(p, r->box->in, i, use);
   uint32_t from = sketch_use(s, stage, r->bundle[label]);
+  say_use(p, r->box->in, label, from);
   const char *name = learned ? param_name(p, r->box->in[i]) : wire_text(r, label);
   Glyph g = {.kind = learned ? GLYPH_LEARNED : GLYPH_INDEX, .text = name, .bold = learned};
   g.words =
@@ -436,6 +438,7 @@ static void read_operand(LoopReading *r, uint32_t i) {
   if (plain_indices(r, a, &r->index[i])) return;
   r->index[i].n = 0;
   uint32_t stage = sketch_stage(s, r->p->block, "read"), use = sketch_use(s, stage, made);
+  say_use(r->p, r->box->in, i, use);
   uint32_t terms = terms_of(a), b = sketch_make(s, stage, NULL, terms ? terms : 1);
   CoordStrands to = {.stage = stage, .bundle = b, .index = &r->index[i]};
   mark_tandem(r, a, use);
@@ -753,7 +756,10 @@ static AxisJoining join_operands(LoopReading *r, const char *text, const Ids *wh
   s->stage.at[j.stage].free = true;
   j.use = NEW_ARRAY(s->arena, uint32_t, l->nin + 1);
   for (uint32_t i = 0; i < l->nin; i++)
-    if (!r->gone[i]) j.use[i] = sketch_use(s, j.stage, r->bundle[i]);
+    if (!r->gone[i]) {
+      j.use[i] = sketch_use(s, j.stage, r->bundle[i]);
+      say_use(p, r->box->in, i, j.use[i]);
+    }
   if (same_order(&j.order, whole)) {
     j.result = make_result(r, j.stage, whole);
   } else {

@@ -45,6 +45,7 @@ typedef struct {
   VEC(const uint32_t *) pairs;
   Same *same;
   const PartialDiagram *broken; // the whole has errors; otherwise NULL
+  SaidTexts *texts;             // NULL: nobody asks for places
 } Circuit;
 
 // Turns of a loop that are drawn as one: in all of them the boxes are the same, but for sizes.
@@ -92,10 +93,11 @@ uint32_t bundle_of(CircuitPart *, Id wire);      // of a weight or constant, it 
 const char *axis_value(Circuit *, const Axis *); // its size, if the label does not say it
 // A stage that takes wires, and their uses there.
 uint32_t *part_uses(CircuitPart *, const Id *in, uint32_t n, const char *words, uint32_t *stage);
-void add_ports(Sketch *, Ids *to, uint32_t bundle); // all its strands
-uint32_t param_number(const Diagram *, Id wire);    // of a weight; their number: it is none
-uint32_t source_number(const Diagram *, Id wire);   // as diagram_source counts
-size_t word_bytes(const char *);                    // letters, digits and lines that it begins with
+void say_use(CircuitPart *, const Id *in, uint32_t i, uint32_t use); // where the text reads in[i]
+void add_ports(Sketch *, Ids *to, uint32_t bundle);                  // all its strands
+uint32_t param_number(const Diagram *, Id wire);  // of a weight; their number: it is none
+uint32_t source_number(const Diagram *, Id wire); // as diagram_source counts
+size_t word_bytes(const char *);                  // letters, digits and lines that it begins with
 // A glyph on all strands of so many of a box's inputs and outputs.
 Glyph *all_ports(CircuitPart *, const Box *, uint32_t nin, uint32_t nout, GlyphKind,
                  const char *text);

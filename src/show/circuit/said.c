@@ -82,3 +82,64 @@ const GroupOf *box_group(World *w, Arena *a, const Diagram *d, const Box *box, c
   of->box = name;
   return of;
 }
+
+// -- where a wire is read -------------------------------------------------------------------------
+static const Syntax *tree_of(World *w, SaidTexts *t, uint32_t file) {
+  while (t->tree.n <= file) vec_push(t->arena, &t->tree, NULL), vec_push(t->arena, &t->names, NULL);
+  if (t->tree.at[file]) return t->tree.at[file];
+  Front front = {t->arena, names_new(t->arena), diags_new(t->arena, w->sources), w->sources};
+  t->names.at[file] = front.names;
+  return t->tree.at[file] = parse(&front, file);
+}
+
+static const Syntax *node_said(const Syntax *n, Span s) {
+  for (bool down = true; down;) {
+    Nodes parts = syntax_parts(n);
+    down = false;
+    for (uint32_t i = 0; i < parts.n && !down; i++) {
+      const Syntax *k = parts.at[i];
+      if (!k || !k->span.n || k->span.at > s.at || k->span.at + k->span.n < s.at + s.n) continue;
+      n = k, down = true;
+    }
+  }
+  return n->span.at == s.at && n->span.n == s.n ? n : NULL;
+}
+
+typedef struct {
+  const Names *names;
+  const char *name;
+  uint32_t depth; // of calls; those that are found stand there
+  VEC(Span) at;
+} WireReads;
+
+// What stands in fewer calls is read by the box itself.
+static void find_reads(Arena *a, WireReads *r, const Syntax *n, uint32_t depth) {
+  if (n->kind == N_NAME && strcmp(name_text(r->names, n->name), r->name) == 0 &&
+      depth <= r->depth) {
+    if (depth < r->depth) r->at.n = 0;
+    r->depth = depth;
+    vec_push(a, &r->at, n->span);
+  }
+  Nodes parts = syntax_parts(n);
+  for (uint32_t i = n->kind == N_CALL; i < parts.n; i++)
+    if (parts.at[i] && parts.at[i]->kind < N_BRACKETS && parts.at[i]->kind != N_PIPE)
+      find_reads(a, r, parts.at[i], depth + (parts.at[i]->kind == N_CALL));
+}
+
+const GroupOf *use_group(World *w, SaidTexts *t, const GroupOf *box, const GroupOf *wire,
+                         uint32_t k) {
+  const SaidAt *at = box ? box->place : NULL;
+  if (!at || !wire || !wire->place || !wire->wire || at->at.file != wire->place->at.file)
+    return wire;
+  const Syntax *n = node_said(tree_of(w, t, at->at.file), at->at);
+  if (n && n->kind == N_EQUATION) n = equation_value(n);
+  WireReads r = {t->names.at[at->at.file], wire->wire, UINT32_MAX, {0}};
+  if (n) find_reads(t->arena, &r, n, 0);
+  if (k >= r.at.n) return wire;
+  GroupOf *of = NEW(t->arena, GroupOf);
+  SaidAt *place = NEW(t->arena, SaidAt);
+  *of = *wire;
+  *place = (SaidAt){{at->at.file, r.at.at[k].at, r.at.at[k].n}, at->around};
+  of->place = place;
+  return of;
+}

@@ -151,10 +151,8 @@ static void split_constants(Goals *g, Sketch *s) {
   }
 }
 
-static const CircuitOptions strings = {.level = LEVEL_LEARNER};
-
 static Sketch *strings_of(Goals *g, const Diagram *d, const Supply *supply) {
-  Sketch *s = circuit_of(g->w, g->arena, d, &strings, supply);
+  Sketch *s = circuit_of(g->w, g->arena, d, &g->strings, supply);
   goals_freeze(g, s);
   split_constants(g, s);
   goals_tint(g, s);
@@ -285,7 +283,7 @@ static void find_extent(Equation *e) {
 }
 
 static Layout *broken_side(Goals *g, const PartialDiagram *k, const Ids *fields) {
-  Sketch *s = circuit_broken(g->w, g->arena, k, &strings, supplies(g, fields));
+  Sketch *s = circuit_broken(g->w, g->arena, k, &g->strings, supplies(g, fields));
   goals_freeze(g, s);
   goals_tint(g, s);
   return lay_out(g->arena, s);
@@ -517,8 +515,9 @@ static GoalPlace sign_place(const Equation *e, double x, double y) {
   return (GoalPlace){x, y - 12, y + (*e->moved ? (triangle ? 42 : 32) : triangle ? 21 : 12)};
 }
 
-Canvas *goals_draw(Elab *in, Arena *a, Program *p) {
+Canvas *goals_draw(Elab *in, Arena *a, Program *p, bool places) {
   Goals g = {.in = in, .w = elab_world(in), .arena = a, .p = p};
+  g.strings = (CircuitOptions){.level = LEVEL_LEARNER, .places = places};
   uint32_t goals;
   Canvas *least = canvas_new(a, SIGN, LEAST_HEIGHT * (double)p->goal.n, "Goals", "");
   if (canvas_is_cut(least)) return least; // nobody sees it, so it is not laid out

@@ -7,7 +7,8 @@
 #include "show/circuit/circuit.h"
 
 // -- equation.c: the goals of a program, each as two pictures that should be equal ----------------
-Canvas *goals_draw(Elab *, Arena *, Program *);
+// places: where the program reads each wire is looked for
+Canvas *goals_draw(Elab *, Arena *, Program *, bool places);
 
 // lens.c: a goal, a learner or (NULL) all goals as parametric lenses. NULL: there is no such thing
 Canvas *lens_draw(Elab *, Arena *, Program *, const char *name, const CircuitOptions *);

@@ -14,6 +14,7 @@ typedef struct {
   Arena *arena;
   Program *p;
   VEC(const char *) type; // those that were met, in order: each has an ink
+  CircuitOptions strings; // how sides are drawn
 } Goals;
 
 // -- goal_messages.c: the messages of a goal ------------------------------------------------------

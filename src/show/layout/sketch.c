@@ -372,6 +372,14 @@ static Ids things(Settle *t, const Ids *uses) {
   return all;
 }
 
+// A branch of a wire is said where it is read; all of the wire where it is made.
+static void say_branch(Settle *t, uint32_t use) {
+  const Bundle *own = &t->s->bundle.at[use], *now = &t->s->bundle.at[t->of[use].stands];
+  if (t->of[own->of].total < 2 || t->of[use].stands == own->of) return;
+  for (uint32_t i = 0; i < own->n && i < now->n; i++)
+    t->s->strand.at[now->first + i].of = t->s->strand.at[own->first + i].of;
+}
+
 // All that is used is brought side by side first and then copied: what crosses once is there for
 // later uses too. The copy of the first one that stays is left above the others.
 static Ids take_all(Settle *t, const Ids *uses, uint32_t block) {
@@ -383,6 +391,7 @@ static Ids take_all(Settle *t, const Ids *uses, uint32_t block) {
   for (uint32_t i = 0; i < uses->n; i++) vec_push(t->arena, &wanted, t->of[uses->at[i]].stands);
   gather(t, &wanted, block);
   for (uint32_t i = 0; i < uses->n; i++) t->of[uses->at[i]].stands = wanted.at[i];
+  for (uint32_t i = 0; i < uses->n; i++) say_branch(t, uses->at[i]);
   return wanted;
 }
 

@@ -7,7 +7,7 @@ import { about, drawer, isNarrow, look, pane, path, plainLook } from "../state";
 import { IconButton } from "../ui/icons";
 import { editor, newProgram, openPath, refreshFiles } from "../workbench";
 import { files } from "../state";
-import { examples } from "./gallery";
+import { askWords, examples } from "./gallery";
 import { Manual } from "./manual";
 import { steps } from "./steps";
 
@@ -76,6 +76,7 @@ function Tour() {
 }
 
 function Gallery() {
+  useEffect(() => void askWords(about.value), []);
   const all = examples(about.value);
   return (
     <>
@@ -85,7 +86,7 @@ function Gallery() {
           <li key={e.name}>
             <button onClick={() => void e.open()}>
               <b>{e.name}</b>
-              {e.doc && <span>{e.doc}</span>}
+              <span>{e.doc || "\u00a0"}</span>
             </button>
           </li>
         ))}

@@ -53,7 +53,8 @@ function boxItems(view: PictureView, mark: Mark): MenuItem[] {
 }
 
 export function openBoxMenu(view: PictureView, mark: Mark, at: { x: number; y: number }): void {
-  const items = mark.at ? (mark.kind === "wire" ? wireItems(mark) : boxItems(view, mark)) : [];
+  const ours = mark.at && !mark.element.dataset.in; // what is inside of a box of the library can only be looked at
+  const items = ours ? (mark.kind === "wire" ? wireItems(mark) : boxItems(view, mark)) : [];
   if (mark.at) items.push({ label: "Show in the text", run: () => view.goToText(mark) });
   if (!items.length) say("This is drawn of something that the text does not say by itself.");
   else openMenu(items, at, mark.name);

@@ -9,6 +9,7 @@ import { drawn, paletteOpen, say } from "../state";
 import { IconButton } from "../ui/icons";
 import { fill } from "../ui/prompt";
 import { gesture } from "../workbench";
+import type { Mark } from "./marks";
 import { pictureView } from "./pane";
 import { chosen, wanted } from "./view";
 
@@ -20,14 +21,31 @@ async function load(): Promise<void> {
   if (Array.isArray(answer)) boxes.value = answer;
 }
 
+/** Options that a box must be told: `dense[...o]` is written `dense[16]`. Asked for where there are such; null: nobody wanted to. */
+async function written(box: string): Promise<string | null> {
+  const header = boxes.value.find((b) => b.name === box)?.header ?? "";
+  const options = new RegExp(`\\b${box}\\[([^\\]]*)\\]`).exec(header)?.[1].split(",").map((o) => o.trim()) ?? [];
+  const open = options.filter((o) => o && !o.includes(":"));
+  if (!open.length) return box;
+  const fields = open.map((o) => ({ name: o, label: o.replace(/^\.\.\./, ""), value: o.startsWith("...") ? "16" : "" }));
+  const given = await fill(header.replace(/^box /, ""), fields, "Put it there");
+  return given && `${box}[${open.map((o) => given[o]).join(", ")}]`;
+}
+
+/** One edit for what was chosen by hand, by click or by drop. */
+async function putAt(mark: Mark, box: string): Promise<void> {
+  const text = await written(box);
+  if (text) await gesture({ kind: mark.kind === "box" ? "replace" : "insert", at: mark.at, box: text });
+}
+
 /** Puts a box at the chosen mark: onto a wire, in the place of a box; or asks which wire. */
 export async function put(box: string): Promise<void> {
   const mark = chosen.value;
   if (mark?.at) {
-    await gesture(mark.kind === "box" ? { kind: "replace", at: mark.at, box } : { kind: "insert", at: mark.at, box });
+    await putAt(mark, box);
     return;
   }
-  wanted.value = { words: `Choose the wire for ${box}.`, kind: "wire", take: (m) => void gesture({ kind: "insert", at: m.at, box }) };
+  wanted.value = { words: `Choose the wire for ${box}.`, kind: "wire", take: (m) => void putAt(m, box) };
 }
 
 /** Drags a box with the pointer; what it would land on lights up. */
@@ -59,7 +77,7 @@ function drag(e: PointerEvent, box: string): void {
     addEventListener("click", (c) => (c.stopPropagation(), c.preventDefault()), { capture: true, once: true });
     const mark = markUnder(m.clientX, m.clientY);
     if (!mark?.at) say(`${box} was not dropped on a wire.`);
-    else void gesture(mark.kind === "box" ? { kind: "replace", at: mark.at, box } : { kind: "insert", at: mark.at, box });
+    else void putAt(mark, box);
   };
   addEventListener("pointermove", move);
   addEventListener("pointerup", up);
@@ -136,9 +154,13 @@ export function Palette() {
   const version = drawn.value?.version;
   useEffect(() => void load(), [mark?.at, version]);
   const words = search.toLowerCase();
+  const rank = (b: PaletteBox) => (b.name === words ? 0 : b.name.startsWith(words) ? 1 : b.name.includes(words) ? 2 : 3);
   const found = boxes.value.filter((b) => !words || b.name.includes(words) || b.doc.toLowerCase().includes(words));
+  if (words) found.sort((a, b) => rank(a) - rank(b));
   const groups = new Map<string, PaletteBox[]>();
-  for (const b of found) groups.set(b.group || "Boxes", [...(groups.get(b.group || "Boxes") ?? []), b]);
+  // With a wire chosen, those that fit stand first and once.
+  const groupOf = (b: PaletteBox) => (mark?.at && b.fits ? "Fits here" : b.group || "Boxes");
+  for (const b of found) groups.set(groupOf(b), [...(groups.get(groupOf(b)) ?? []), b]);
   return (
     <aside class="palette" aria-label="Boxes">
       <div class="row">

@@ -65,6 +65,7 @@ export class PictureView {
     const before = this.shown;
     const places = placesOf(this.svg);
     const focused = this.frame.contains(document.activeElement) && this.marks?.find(document.activeElement)?.element.dataset.id;
+    svg.dataset.version = String(picture.version);
     svg.setAttribute("role", "group");
     svg.setAttribute("aria-label", `Picture of ${picture.name ?? "the goals"}`);
     this.sheet.replaceChildren(svg);

@@ -1,5 +1,5 @@
-// A sheet that is dragged, zoomed and fitted. Only a transform changes while one drags, so that a large picture moves as a small one
-// does; while nothing moves the sheet is no layer of its own, so that lines are sharp at every size.
+// A sheet that is dragged, zoomed and fitted. While it is held it is a layer of its own of which only the transform changes, so that a
+// large picture moves as a small one does; at rest it is none, so that lines are sharp at every size.
 
 import { isStill } from "../state";
 
@@ -92,15 +92,20 @@ export class Viewport {
     this.onZoom(this.scale);
   }
 
+  /** From the first touch until all has been still for a moment, the sheet is a layer. */
   private lift(): void {
     this.sheet.style.willChange = "transform";
     clearTimeout(this.settleTimer);
-    this.settleTimer = window.setTimeout(() => (this.sheet.style.willChange = ""), 180);
+    this.settleTimer = window.setTimeout(() => {
+      if (this.pointers.size) this.lift();
+      else this.sheet.style.willChange = "auto";
+    }, 400);
   }
 
   private down = (e: PointerEvent) => {
     if (e.button !== 0 && e.pointerType === "mouse") return;
     this.moved = 0;
+    this.lift();
     this.pointers.set(e.pointerId, { x: e.clientX, y: e.clientY });
   };
 
@@ -114,7 +119,6 @@ export class Viewport {
     if (this.moved > CLICK_SLACK) {
       if (!this.frame.hasPointerCapture(e.pointerId)) this.frame.setPointerCapture(e.pointerId);
       this.frame.classList.add("dragged");
-      this.lift();
       this.pan(dx / this.pointers.size, dy / this.pointers.size);
     }
     this.pointers.set(e.pointerId, { x: e.clientX, y: e.clientY });

@@ -1,13 +1,13 @@
 // A machine in one's hands: its numbers as sliders, the run redrawn while one drags, the phase portrait, and a scrubber through time.
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { ask } from "../client";
+import { ask, connection, uriOf } from "../client";
 import { atOfRange } from "../places";
 import type { NumberEntry } from "../protocol";
 import { Plot } from "../plot";
-import { drawn } from "../state";
+import { drawn, path } from "../state";
 import { ink, theme } from "../theme";
-import { gesture } from "../workbench";
+import { editor, gesture } from "../workbench";
 
 interface MachineRun {
   name: string;
@@ -24,6 +24,41 @@ function readAnswer(a: any): MachineAnswer {
   const whole = a?.run ?? a ?? {};
   const runs = (a?.series ?? whole.series ?? whole.runs ?? []).map((r: any) => ({ name: r.name ?? "run", names: r.names ?? r.columns ?? [], rows: r.rows ?? r.data ?? [] }));
   return { runs: runs.filter((r: MachineRun) => r.names.length && r.rows.length), checks: whole.checks ?? a?.checks ?? [] };
+}
+
+const RUN = /^run\b\s*(?:(\w+)\s*:\s*)?(\w+)/;
+
+/** The runs of a program by the lines that say them. */
+function runLines(text: string): { line: number; name: string }[] {
+  return text.split("\n").flatMap((l, line) => {
+    const m = RUN.exec(l);
+    return m ? [{ line, name: m[1] ?? m[2] }] : [];
+  });
+}
+
+/**
+ * The program with one of its runs alone and without its checks: what a slider follows while it is dragged. A run of hours beside it
+ * would be followed with every step of the hand. It is a text of its own beside the one that is open, and never a file.
+ */
+class OneRun {
+  private told = "";
+  readonly uri = uriOf(`${path.value}.play.limn`);
+
+  open(text: string, which: number): void {
+    const kept = runLines(text)[which]?.line;
+    const alone = text
+      .split("\n")
+      .filter((l, i) => i === kept || !/^(run|check|show)\b/.test(l))
+      .join("\n");
+    if (alone === this.told) return;
+    this.close();
+    connection().notify("textDocument/didOpen", { textDocument: { uri: this.uri, languageId: "limn", version: 1, text: alone } });
+    this.told = alone;
+  }
+  close(): void {
+    if (this.told) connection().notify("textDocument/didClose", { textDocument: { uri: this.uri } });
+    this.told = "";
+  }
 }
 
 export const sliderRange = (e: NumberEntry): [number, number] => {
@@ -111,8 +146,16 @@ export function Machines({ numbers }: { numbers: NumberEntry[] }) {
   const [which, setWhich] = useState(0);
   const [at, setAt] = useState(0);
   const [phase, setPhase] = useState<[number, number]>([1, 2]);
-  const work = useRef({ busy: false, again: false, set: {} as Record<string, number> });
+  const [checking, setChecking] = useState(false);
+  const work = useRef({ busy: false, again: false, set: {} as Record<string, number>, which: 0 });
   work.current.set = set;
+  work.current.which = which;
+  const alone = useRef<OneRun | null>(null);
+  useEffect(() => {
+    alone.current = new OneRun();
+    return () => alone.current?.close();
+  }, []);
+  const lines = runLines(editor.text);
 
   const run = async () => {
     const w = work.current;
@@ -122,7 +165,8 @@ export function Machines({ numbers }: { numbers: NumberEntry[] }) {
     }
     w.busy = true;
     try {
-      setAnswer(readAnswer(await ask("limn/machine", { set: w.set })));
+      alone.current!.open(editor.text, w.which);
+      setAnswer(readAnswer(await ask("limn/machine", { textDocument: { uri: alone.current!.uri }, set: w.set })));
       setFault("");
     } catch (e) {
       setFault((e as Error).message);
@@ -133,9 +177,21 @@ export function Machines({ numbers }: { numbers: NumberEntry[] }) {
       void run();
     }
   };
-  useEffect(() => void run(), [JSON.stringify(set), drawn.value?.version]);
+  useEffect(() => void run(), [JSON.stringify(set), which, drawn.value?.version]);
 
-  const now = answer?.runs[Math.min(which, answer.runs.length - 1)];
+  /** All runs and all checks, as `limn run` does: it may take as long. */
+  const check = async () => {
+    setChecking(true);
+    try {
+      setChecks(readAnswer(await ask("limn/machine", { set })).checks);
+    } catch (e) {
+      setFault((e as Error).message);
+    }
+    setChecking(false);
+  };
+  const [checks, setChecks] = useState<MachineAnswer["checks"]>([]);
+
+  const now = answer?.runs[0];
   const row = now?.rows[Math.min(at, now.rows.length - 1)];
   const changed = Object.keys(set);
   const write = async () => {
@@ -164,11 +220,11 @@ export function Machines({ numbers }: { numbers: NumberEntry[] }) {
           {fault}
         </p>
       )}
-      {answer && answer.runs.length > 1 && (
+      {lines.length > 1 && (
         <label class="field">
           <span>Run</span>
           <select value={which} onChange={(e) => setWhich(Number((e.currentTarget as HTMLSelectElement).value))}>
-            {answer.runs.map((r, i) => (
+            {lines.map((r, i) => (
               <option key={i} value={i}>
                 {r.name}
               </option>
@@ -209,9 +265,14 @@ export function Machines({ numbers }: { numbers: NumberEntry[] }) {
           )}
         </>
       )}
-      {answer && answer.checks.length > 0 && (
+      {/^check\b/m.test(editor.text) && (
+        <button disabled={checking} onClick={() => void check()}>
+          {checking ? "…" : "All checks"}
+        </button>
+      )}
+      {checks.length > 0 && (
         <ul class="checks" aria-label="Checks">
-          {answer.checks.map((c) => (
+          {checks.map((c) => (
             <li key={(c.of ?? "") + c.text} class={c.holds ? "" : "bad"}>
               {c.holds ? "✓" : "✗"} <code>{c.text}</code> <span class="soft">{c.figure}</span>
             </li>

@@ -48,7 +48,7 @@ const PlanNode *maker_here(const Plan *p, const Kernel *k, const NodeLevels *w, 
 
 bool divides_by_fixed(const NodeLevels *w, uint32_t i) {
   const Scalar *s = &w->x->scalar[i];
-  if (s->fn != FN_div || w->same[i]) return false;
+  if (s->fn != FN_div || w->same[i] || w->wide) return false; // doubles are exact: see the header
   return w->x->scalar[s->arg[1]].fn == FN_CONST || w->same[s->arg[1]] ||
          w->scalar[s->arg[1]] < w->scalar[i];
 }
@@ -172,7 +172,8 @@ NodeLevels *nest_work(const Plan *p, const Kernel *k, uint32_t nest) {
                       .test = NEW_ARRAY(p->arena, uint32_t, x->nin + 1),
                       .packed = NEW_ARRAY(p->arena, bool, x->nin + 1),
                       .scalar = NEW_ARRAY(p->arena, uint32_t, x->nscalar + 1),
-                      .same = NEW_ARRAY(p->arena, bool, x->nscalar + 1)};
+                      .same = NEW_ARRAY(p->arena, bool, x->nscalar + 1),
+                      .wide = p->wide};
     find_loads(p, k, w);
     for (uint32_t j = 0; j < x->nscalar; j++) find_scalar(p, k, w, j);
     find_sum(p, k, w);

@@ -16,6 +16,8 @@ typedef struct {
   uint32_t *scalar; // level of each scalar
   bool *same;       // each scalar: the same at every point of the kernel, in double
   bool tested;      // some operand or the output may lie outside
+  bool wide; // reals are doubles: then a quotient has the same digits in every kernel, since where
+             // something turns is told by the last of them
   uint32_t reduce; // first nest loop of a sum over the last loops; ndim + 1 when it sums in memory;
                    // PLAN_NONE when it does not sum
   uint32_t row; // sums into a row of the innermost loop's length, from this loop on; PLAN_NONE: not

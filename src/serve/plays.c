@@ -1,0 +1,204 @@
+// Training in memory, a step at a time: games and small models that a page plays with. Each has a
+// handle of its own, of the text as it was when it was opened; the oldest goes when there are too many.
+//
+// What is small is computed by the interpreter: it begins at once, whatever the text says by now.
+#include "serve/serve.h"
+
+#include <stdlib.h>
+
+enum { SMALL = 4000 };                   // weights
+static const double STEP_SECONDS = 0.25; // of one answer: fewer steps are made where they are slow
+
+static void play_close(ServedPlay *p) {
+  if (p->trainer) limn_trainer_close(p->trainer);
+  limn_free(p->l);
+  *p = (ServedPlay){0};
+}
+
+void plays_close(LimnServer *s) {
+  for (uint32_t i = 0; i < PLAYS; i++) play_close(&s->play[i]);
+}
+
+static ServedPlay *play_asked(const ServeCall *c) {
+  const Json *id = inside(c->params, "play");
+  for (uint32_t i = 0; id && id->kind == JSON_NUMBER && i < PLAYS; i++)
+    if (c->s->play[i].id && c->s->play[i].id == id->number) return &c->s->play[i];
+  serve_refuse(c, SERVE_NO_PARAMS, "there is no such play: it was closed, or never opened");
+  return NULL;
+}
+
+static const char *why_not(Limn *l) {
+  LimnMessage m = {.size = sizeof m};
+  for (uint32_t i = 0; l && i < limn_message_count(l); i++)
+    if (limn_message(l, i, &m) == LIMN_GOOD && m.severity == LIMN_ERROR) return m.text;
+  return "memory is exhausted";
+}
+
+// -- weights --------------------------------------------------------------------------------------
+static uint32_t numbers_in(const Json *j, double *out, uint32_t room) {
+  if (j->kind == JSON_NUMBER) {
+    if (room) *out = j->number;
+    return 1;
+  }
+  uint32_t n = 0;
+  const Json *one = j->kind == JSON_LIST ? json_first(j) : NULL;
+  for (uint32_t i = 0; one && i < j->n; i++, one = json_next(one))
+    n += numbers_in(one, n < room ? out + n : out, n < room ? room - n : 0);
+  return n;
+}
+
+static int64_t count_of(const LimnArray *x) {
+  int64_t n = 1;
+  for (uint32_t i = 0; i < x->rank; i++) n *= x->shape[i];
+  return n;
+}
+
+// {name: numbers}. False: it was refused.
+static bool set_weights(const ServeCall *c, ServedPlay *p) {
+  const Json *all = inside(c->params, "weights");
+  const Json *key = all && all->kind == JSON_OBJECT ? json_first(all) : NULL;
+  LimnArrays now;
+  if (!key) return true;
+  if (limn_trainer_weights(p->trainer, &now) != LIMN_GOOD) return false;
+  for (uint32_t i = 0; i < all->n; i++, key = json_next(key + 1)) {
+    const LimnArray *old = limn_array(&now, key->text);
+    uint32_t n = numbers_in(key + 1, NULL, 0);
+    if (!old || count_of(old) != (int64_t)n) {
+      serve_refuse(c, SERVE_REFUSED,
+                   old ? "the weight `%s` has %lld numbers, not %u" : "there is no weight `%s`",
+                   key->text, (long long)(old ? count_of(old) : 0), n);
+      return false;
+    }
+    double *data = NEW_ARRAY(c->s->scratch, double, n + 1);
+    numbers_in(key + 1, data, n);
+    LimnArray x = {.type = LIMN_F64, .rank = old->rank, .shape = old->shape, .data = data};
+    if (limn_trainer_weight_set(p->trainer, key->text, &x) == LIMN_GOOD) continue;
+    serve_refuse(c, SERVE_REFUSED, "%s", why_not(p->l));
+    return false;
+  }
+  return true;
+}
+
+static void add_weights(const ServeCall *c, ServedPlay *p, JsonOut *j) {
+  const Json *names = inside(c->params, "read");
+  const Json *one = names && names->kind == JSON_LIST ? json_first(names) : NULL;
+  LimnArrays now = {0};
+  if (one) limn_trainer_weights(p->trainer, &now);
+  json_object(j, "weights");
+  for (uint32_t i = 0; one && i < names->n; i++, one = json_next(one)) {
+    const LimnArray *x = one->kind == JSON_TEXT ? limn_array(&now, one->text) : NULL;
+    if (x) serve_array(j, one->text, NULL, x);
+  }
+  json_end(j);
+}
+
+// -- opened ---------------------------------------------------------------------------------------
+static ServedPlay *free_place(LimnServer *s) {
+  ServedPlay *oldest = &s->play[0];
+  for (uint32_t i = 0; i < PLAYS; i++)
+    if (s->play[i].id < oldest->id) oldest = &s->play[i];
+  play_close(oldest);
+  return oldest;
+}
+
+static double number_or(const Json *j, double none) {
+  return j && j->kind == JSON_NUMBER && j->number >= 0 && j->number <= 1e9 ? j->number : none;
+}
+
+static bool is_small(Limn *l) {
+  LimnArrays w;
+  int64_t n = 0;
+  if (limn_weights(l, NULL, &w) != LIMN_GOOD) return false;
+  for (uint32_t i = 0; i < w.n; i++) n += count_of(&w.at[i].array);
+  return n <= SMALL;
+}
+
+static bool play_open(const ServeCall *c, ServedText *d, ServedPlay *p) {
+  const Json *seed = inside(c->params, "seed");
+  LimnTrain how = {.size = sizeof how, .in_memory = true, .quiet = true, .plain = true};
+  how.batch = (int64_t)number_or(inside(c->params, "batch"), 0);
+  how.seed = (uint64_t)number_or(seed, 0);
+  how.has_seed = seed && seed->kind == JSON_NUMBER;
+  p->l = served_handle(c->s);
+  if (!p->l || limn_load_text(p->l, d->path, d->text, d->n) != LIMN_GOOD) return false;
+  how.reference = is_small(p->l);
+  return limn_trainer_open(p->l, &how, &p->trainer) == LIMN_GOOD;
+}
+
+static void answer_opened(const ServeCall *c, ServedPlay *p) {
+  LimnMetrics m = {.size = sizeof m};
+  LimnArrays w = {0};
+  Buf b = buf_new(c->s->scratch);
+  JsonOut j = json_out(&b);
+  limn_trainer_metrics(p->trainer, &m);
+  json_object(&j, NULL);
+  json_number(&j, "play", p->id);
+  json_number(&j, "steps", (double)m.steps);
+  json_list(&j, "names");
+  limn_trainer_weights(p->trainer, &w);
+  for (uint32_t i = 0; i < w.n; i++) json_text(&j, NULL, w.at[i].name);
+  json_end(&j);
+  json_end(&j);
+  serve_answer(c, b.at);
+}
+
+void serve_play_open(const ServeCall *c) {
+  ServedText *d = serve_asked(c, true);
+  if (!d) return;
+  ServedPlay *p = free_place(c->s);
+  bool open = play_open(c, d, p);
+  if (!open) serve_refuse(c, SERVE_REFUSED, "%s", why_not(p->l));
+  if (!open || !set_weights(c, p)) {
+    play_close(p);
+    return;
+  }
+  p->id = ++c->s->plays;
+  answer_opened(c, p);
+}
+
+// -- played ---------------------------------------------------------------------------------------
+// False: it failed.
+static bool make_steps(ServedPlay *p, double steps) {
+  double end = clock_seconds() + STEP_SECONDS;
+  for (double made = 0; made < steps && !p->done;) {
+    uint64_t some = steps - made > 16 ? 16 : (uint64_t)(steps - made);
+    if (!some || clock_seconds() > end) break;
+    if (limn_trainer_step(p->trainer, some, &p->done) != LIMN_GOOD) return false;
+    made += (double)some;
+  }
+  return true;
+}
+
+void serve_play_step(const ServeCall *c) {
+  ServedPlay *p = play_asked(c);
+  LimnMetrics m = {.size = sizeof m};
+  if (!p) return;
+  if (!make_steps(p, number_or(inside(c->params, "steps"), 1)) ||
+      limn_trainer_metrics(p->trainer, &m) != LIMN_GOOD) {
+    serve_refuse(c, SERVE_REFUSED, "%s", why_not(p->l));
+    return;
+  }
+  Buf b = buf_new(c->s->scratch);
+  JsonOut j = json_out(&b);
+  json_object(&j, NULL);
+  json_number(&j, "step", (double)m.step);
+  json_bool(&j, "done", p->done);
+  json_object(&j, "metrics");
+  for (uint32_t i = 0; i < m.n; i++) json_number(&j, m.name[i], m.value[i]);
+  json_end(&j);
+  add_weights(c, p, &j);
+  json_end(&j);
+  serve_answer(c, b.at);
+}
+
+void serve_play_set(const ServeCall *c) {
+  ServedPlay *p = play_asked(c);
+  if (p && set_weights(c, p)) serve_answer(c, NULL);
+}
+
+void serve_play_close(const ServeCall *c) {
+  ServedPlay *p = play_asked(c);
+  if (!p) return;
+  play_close(p);
+  serve_answer(c, NULL);
+}

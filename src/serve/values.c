@@ -1,0 +1,247 @@
+// Questions whose answers are numbers: costs, a box on arrays, machines with other numbers than the text
+// has. What is asked for is computed in a handle of its own: what the text shows stays as it is.
+#include "base/within.h"
+#include "serve/serve.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { INPUTS = 64, NUMBERS_SET = 64 };
+
+// -- what the commands of these names print -------------------------------------------------------
+static void answer_or_refuse(const ServeCall *c, ServedText *d, const char *json) {
+  if (json)
+    serve_answer(c, json);
+  else
+    serve_refuse_said(c, d->shown);
+}
+
+void serve_cost(const ServeCall *c) {
+  ServedText *d = serve_asked(c, true);
+  const char *name = serve_text(c->params, "name");
+  if (d && !name) serve_refuse(c, SERVE_NO_PARAMS, "`name` is wanted: a box, learner or goal");
+  if (d && name) answer_or_refuse(c, d, limn_cost(d->shown, name, true));
+}
+
+void serve_who(const ServeCall *c) {
+  ServedText *d = serve_asked(c, true);
+  if (d) answer_or_refuse(c, d, limn_who(d->shown, true));
+}
+
+void serve_summary(const ServeCall *c) {
+  ServedText *d = serve_asked(c, true);
+  if (d) answer_or_refuse(c, d, limn_summary(d->shown, true));
+}
+
+// -- arrays ---------------------------------------------------------------------------------------
+bool serve_numbers(Buf *b, const Json *j) {
+  if (!j || (j->kind != JSON_NUMBER && j->kind != JSON_LIST)) return false;
+  if (j->kind == JSON_NUMBER) {
+    buf_number(b, j->number);
+    return true;
+  }
+  const Json *one = json_first(j);
+  buf_char(b, '[');
+  for (uint32_t i = 0; i < j->n; i++, one = json_next(one)) {
+    if (i) buf_text(b, ", ");
+    if (!serve_numbers(b, one)) return false;
+  }
+  buf_char(b, ']');
+  return true;
+}
+
+static double number_at(const LimnArray *x, const char *at) {
+  switch (x->type) {
+  case LIMN_F64: return *(const double *)(const void *)at;
+  case LIMN_F32: return (double)*(const float *)(const void *)at;
+  case LIMN_I64: return (double)*(const int64_t *)(const void *)at;
+  case LIMN_I32: return (double)*(const int32_t *)(const void *)at;
+  default: return (double)*(const unsigned char *)at;
+  }
+}
+
+static size_t number_bytes(LimnType type) {
+  return type == LIMN_F64 || type == LIMN_I64 ? 8 : type == LIMN_U8 ? 1 : 4;
+}
+
+// Results lie row by row without gaps.
+void serve_array(JsonOut *j, const char *key, const char *name, const LimnArray *x) {
+  int64_t n = 1;
+  json_object(j, key);
+  if (name) json_text(j, "name", name);
+  json_list(j, "shape");
+  for (uint32_t i = 0; i < x->rank; i++) {
+    json_number(j, NULL, (double)x->shape[i]);
+    n *= x->shape[i];
+  }
+  json_end(j);
+  json_list(j, "data");
+  for (int64_t i = 0; i < n; i++)
+    json_number(j, NULL, number_at(x, (const char *)x->data + (size_t)i * number_bytes(x->type)));
+  json_end(j);
+  json_end(j);
+}
+
+// -- a box on arrays ------------------------------------------------------------------------------
+// {"x": [1, 2]}; keys that are numbers, or "", are inputs by their order. How many; -1: it was refused.
+static int read_inputs(const ServeCall *c, LimnInput in[INPUTS]) {
+  const Json *all = inside(c->params, "in"), *key;
+  if (!all || all->kind == JSON_NULL) return 0;
+  bool good = all->kind == JSON_OBJECT && all->n <= INPUTS;
+  key = good ? json_first(all) : NULL;
+  for (uint32_t i = 0; good && i < all->n; i++, key = json_next(key + 1)) {
+    Buf b = buf_new(c->s->scratch);
+    good = serve_numbers(&b, key + 1);
+    bool ordered = strspn(key->text, "0123456789") == key->n;
+    in[i] = (LimnInput){ordered ? "" : key->text, b.at, NULL};
+  }
+  if (!good)
+    serve_refuse(c, SERVE_NO_PARAMS, "`in` is an object of at most %d inputs with numbers", INPUTS);
+  return good ? (int)all->n : -1;
+}
+
+// A run folder as the page calls it. False: it was refused.
+static bool read_from(const ServeCall *c, const char **from) {
+  const char *path = serve_text(c->params, "from"), *wrong = path ? name_refuse(path) : NULL;
+  const LimnServer *s = c->s;
+  *from = path && s->how.root ? arena_format(s->scratch, "%s/%s", s->how.root, path) : path;
+  if (wrong && s->how.root)
+    serve_refuse(c, SERVE_NO_PARAMS, "%s is not below the folder: %s", path, wrong);
+  return !(wrong && s->how.root);
+}
+
+void serve_eval(const ServeCall *c) {
+  const char *name = serve_text(c->params, "name");
+  LimnInput in[INPUTS];
+  LimnArrays out;
+  LimnEval how = {.size = sizeof how, .in = in};
+  ServedText *d = serve_asked(c, true);
+  int n = d ? read_inputs(c, in) : -1;
+  if (n < 0 || !read_from(c, &how.from)) return;
+  if (!name) {
+    serve_refuse(c, SERVE_NO_PARAMS, "`name` is wanted: a box, learner or goal");
+    return;
+  }
+  how.nin = (uint32_t)n;
+  if (limn_eval_arrays(d->shown, name, &how, &out, NULL) != LIMN_GOOD) {
+    serve_refuse_said(c, d->shown);
+    return;
+  }
+  Buf b = buf_new(c->s->scratch);
+  JsonOut j = json_out(&b);
+  json_object(&j, NULL);
+  json_list(&j, "results");
+  for (uint32_t i = 0; i < out.n; i++) serve_array(&j, NULL, out.at[i].name, &out.at[i].array);
+  json_end(&j);
+  json_end(&j);
+  serve_answer(c, b.at);
+}
+
+// -- machines with other numbers ------------------------------------------------------------------
+typedef struct {
+  size_t from, to; // in the text
+  const char *text;
+} NumberChange;
+
+static int by_place(const void *a, const void *b) {
+  const NumberChange *x = a, *y = b;
+  return (x->from > y->from) - (x->from < y->from);
+}
+
+// Where the number of this name stands, by `numbers`. False: there is none.
+static bool find_number(const ServeCall *c, ServedText *d, const Json *all, const char *name,
+                        NumberChange *out) {
+  const Json *one = all && all->kind == JSON_LIST ? json_first(all) : NULL;
+  for (uint32_t i = 0; one && i < all->n; i++, one = json_next(one)) {
+    const char *own = serve_text(one, "name");
+    const Json *range = inside(one, "range");
+    uint32_t line, character, end_line, end_character;
+    if (!own || strcmp(own, name)) continue;
+    if (!serve_place(inside(range, "start"), &line, &character) ||
+        !serve_place(inside(range, "end"), &end_line, &end_character))
+      return false;
+    out->from = served_offset(c->s, d, line, character);
+    out->to = served_offset(c->s, d, end_line, end_character);
+    return true;
+  }
+  return false;
+}
+
+// How many changes; -1: it was refused.
+static int read_set(const ServeCall *c, ServedText *d, NumberChange *change) {
+  const Json *set = inside(c->params, "set");
+  if (!set || set->kind == JSON_NULL) return 0;
+  if (set->kind != JSON_OBJECT || set->n > NUMBERS_SET) {
+    serve_refuse(c, SERVE_NO_PARAMS, "`set` is an object of at most %d names with numbers",
+                 NUMBERS_SET);
+    return -1;
+  }
+  LimnAsk ask = serve_asking(c->s);
+  const char *text = limn_edit_ask(d->shown, "numbers", &ask), *error;
+  const Json *all = text ? json_read(c->s->scratch, text, strlen(text), &error) : NULL;
+  const Json *key = json_first(set);
+  for (uint32_t i = 0; i < set->n; i++, key = json_next(key + 1)) {
+    Buf b = buf_new(c->s->scratch);
+    bool minus = key[1].kind == JSON_NUMBER && key[1].number < 0;
+    if (minus) buf_char(&b, '(');
+    bool number = serve_numbers(&b, key + 1);
+    if (minus) buf_char(&b, ')');
+    change[i].text = b.at;
+    if (number && find_number(c, d, all, key->text, &change[i])) continue;
+    serve_refuse(c, SERVE_REFUSED,
+                 number ? "there is no number `%s` in this text"
+                        : "`%s` is set to what is no number",
+                 key->text);
+    return -1;
+  }
+  qsort(change, set->n, sizeof *change, by_place);
+  return (int)set->n;
+}
+
+static Buf changed_text(Arena *a, const ServedText *d, const NumberChange *change, int n) {
+  Buf b = buf_new(a);
+  size_t at = 0;
+  for (int i = 0; i < n; i++) {
+    if (change[i].from < at) continue; // two names of one place
+    buf_add(&b, d->text + at, change[i].from - at);
+    buf_text(&b, change[i].text);
+    at = change[i].to;
+  }
+  buf_add(&b, d->text + at, d->n - at);
+  return b;
+}
+
+static void answer_machine(const ServeCall *c, Limn *l, const char *text) {
+  Buf b = buf_new(c->s->scratch);
+  const char *messages = limn_messages(l, true);
+  buf_printf(&b, "{\"errors\": %u, \"messages\": ", limn_errors(l));
+  buf_text(&b, messages ? messages : "[]");
+  buf_text(&b, ", ");
+  buf_text(&b, text + 1); // {"run": …, "series": …}
+  serve_answer(c, b.at);
+}
+
+// The first thing that is wrong, whether it has a place or not.
+static const char *first_error(Limn *l) {
+  LimnMessage m = {.size = sizeof m};
+  for (uint32_t i = 0; i < limn_message_count(l); i++)
+    if (limn_message(l, i, &m) == LIMN_GOOD && m.severity == LIMN_ERROR) return m.text;
+  return "memory is exhausted";
+}
+
+void serve_machine(const ServeCall *c) {
+  ServedText *d = serve_asked(c, true);
+  NumberChange change[NUMBERS_SET];
+  int n = d ? read_set(c, d, change) : -1;
+  if (n < 0) return;
+  Buf text = changed_text(c->s->scratch, d, change, n);
+  Limn *l = served_handle(c->s);
+  const char *answer = NULL;
+  LimnRun how = {.size = sizeof how, .json = true, .quiet = true, .plain = true, .numbers = true};
+  if (l && limn_load_text(l, d->path, text.at, text.n) == LIMN_GOOD) limn_run(l, &how, &answer);
+  if (answer && *answer == '{')
+    answer_machine(c, l, answer);
+  else
+    serve_refuse(c, SERVE_REFUSED, "%s", l ? first_error(l) : "memory is exhausted");
+  limn_free(l);
+}
