@@ -362,14 +362,18 @@ static const char *count_of(const PanelBuilder *b, const Part *part) {
   return arena_format(b->arena, "× %s", text_cut(b->arena, FACE_SERIF, WORD_SIZE, sizes.at, 60));
 }
 
-// A part of a slower kind says how slow: "m, every 10".
+// A part of a slower kind says how slow, and one that learns through ticks, through how many: "m, every 10,
+// unroll 4".
 static const char *part_name(const PanelBuilder *b, const Part *part) {
-  const char *name = cut(b, FACE_ITALIC, WORD_SIZE, name_text(b->w->names, part->name));
-  if (!part->sampled) return name;
+  const char *unrolls = unrolls_text(b->w, b->arena, part->of);
   Buf out = buf_new(b->arena);
-  buf_printf(&out, "%s%severy ", name, *name ? ", " : "");
-  buf_number(&out, part->every);
-  return out.at;
+  buf_text(&out, cut(b, FACE_ITALIC, WORD_SIZE, name_text(b->w->names, part->name)));
+  if (part->sampled) {
+    buf_printf(&out, "%severy ", out.n ? ", " : "");
+    buf_number(&out, part->every);
+  }
+  if (unrolls) buf_printf(&out, "%s%s", out.n ? ", " : "", unrolls);
+  return out.n ? out.at : "";
 }
 
 static const char *title_cut(const PanelBuilder *b, const System *s) {
