@@ -86,5 +86,6 @@ LimnStatus limn_import(Limn *l, const char *path, const LimnImport *options) {
   if (!OPTIONS(c, &how, options)) return call_end(c, LIMN_USAGE);
   if (!path || !how.out)
     return call_end(c, call_misuse(c, "limn_import wants a model and a file for the program"));
+  if (!apart_take(c, how.out, path)) return call_end(c, LIMN_USAGE);
   return call_end(c, import(c, path, &how));
 }

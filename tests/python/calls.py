@@ -137,6 +137,7 @@ def errors_have_their_lines():
     m = e.messages[0]
     assert (m.severity, m.file, m.line, m.column, m.length) == ("error", "net.limn", 2, 26, 5) and m.help
     raises(limn.Error, "cannot read nowhere.limn", limn.load, "nowhere.limn")
+    raises(TypeError, "NoneType", limn.load, None)
     e = raises(limn.Error, "wants its axis d to be 3", p.net, np.ones(4))
     assert "^" in str(e) and e.status == 1
     raises(limn.Error, "has no place along its axis", p.net, np.ones((0, 3)))
