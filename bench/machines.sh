@@ -14,7 +14,7 @@ less() { awk -v a="$1" -v b="$2" 'BEGIN { print a - b }'; }
 
 case $(uname -m) in
   x86_64) cpu="-march=native -mprefer-vector-width=512" ;;
-  aarch64) cpu="-march=armv8-a$(grep -qsw sve /proc/cpuinfo && echo +sve) -mtune=native" ;; # not by the name: SVE may be hidden
+  aarch64) cpu="-march=armv8-a$(grep -qsw sve /proc/cpuinfo && echo +sve || :) -mtune=native" ;; # not by the name: SVE may be hidden
   *) cpu= ;;
 esac
 # shellcheck disable=SC2086

@@ -353,3 +353,19 @@ says 'Adder. cannot be unfolded: that wants a wiring whose parts hear each other
 says 'Nand. cannot be unfolded' "$root/examples/logic.limn" Nand --unfold -o x.svg
 says '\-\-unfold wants the name of a wiring' "$root/examples/iris.limn" --unfold -o x.svg
 if [ ! -e x.svg ]; then ok "and makes no picture"; else not_ok "and makes no picture"; fi
+# a closed part says how it goes: how often it ticks, and through how many ticks it learns
+cat >pupils.limn <<'L'
+learn net : R[] -> R[] = dense[4] ; tanh ; dense[]
+machine Pupil(x: R[]) -> (y: R[]) {
+  state y = 0
+  next y = net(x + y)
+  next net by adam(0.01) on (y - 1)^2 unroll 6
+}
+wiring Pair -> (y: R[]) {
+  a : Pupil every 2
+  1 -> a.x
+  y = a.y
+}
+L
+draw pupils.limn Pair -o p.svg
+seen 1 'aria-label="a, every 2, unroll 6"' p.svg "a closed part says through how many ticks it learns"

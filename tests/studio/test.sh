@@ -15,7 +15,7 @@ fi
 for part in ${*:-messages values models files runs attacks load}; do
   mkdir "$out/$part"
   {
-    timeout 120 /usr/bin/python3 "$here/$part.py" "$out/$part" >"$out/$part.out" 2>"$out/$part.error" ||
+    timeout 300 /usr/bin/python3 "$here/$part.py" "$out/$part" >"$out/$part.out" 2>"$out/$part.error" ||
       { echo "not ok studio $part: ended by an error"; sed 's/^/    /' "$out/$part.error" | tail -15; } >>"$out/$part.out"
   } &
 done

@@ -592,15 +592,14 @@ void make_block(MachineBuilder *m, Env *env, const Syntax *block, int mode) {
       if (mode != ANY_MODE) body_statement(m->b, env, n);
       break;
     default:
-      if (!place_route(m, n))
+      if (mode == ANY_MODE ? !place_route(m, n) : !mode_says_places(m, block, n))
         vec_push(m->w->arena, &lines, with_ports(m, n));
-      else if (mode != ANY_MODE)
-        diag_error(m->w->diags, n->span, "in a mode a port is said as a whole, as in `y = [1, 2]`");
     }
   }
   if (mode == ANY_MODE) gather_routes(m, block, &lines);
   if (!order_statements(m, &lines, &sorted)) return;
   for (uint32_t i = 0; i < sorted.n; i++) do_line(m, env, sorted.at[i], mode);
   take_ports(m, env, mode);
+  if (mode != ANY_MODE) mode_places(m, env, block, mode);
   keep_lines(m, env, &sorted, mode);
 }

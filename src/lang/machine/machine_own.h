@@ -197,6 +197,10 @@ uint64_t mode_bits(const MachineBuilder *, int mode);  // the labels that it sta
 const char *mode_words(MachineBuilder *, int mode);    // " in mode `on.hot`"
 void do_jump(MachineBuilder *, Env *, const Syntax *, int mode);
 
+// mode_places.c
+bool mode_says_places(MachineBuilder *, const Syntax *block, const Syntax *line); // of a port
+void mode_places(MachineBuilder *, Env *, const Syntax *block, int mode);
+
 // periods.c: how often parts tick
 void read_period(MachineBuilder *, const Syntax *part, Part *out); // N_PART
 bool period_fits(MachineBuilder *, const Part *);                  // with what is in the part

@@ -100,6 +100,7 @@ static bool same_moment(Solver *s, double to, double *when) {
 
 RootEnd events_find(Solver *s, double to, double *when) {
   size_t m = s->problem.events;
+  s->guard.lost = 0;
   memcpy(s->guard.live, s->armed, m);
   memcpy(s->guard.row[0], s->guard_now, m * sizeof(double));
   RootEnd end = root_walk(&s->guard, s->t, to, s->fresh, when);

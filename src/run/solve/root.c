@@ -144,7 +144,10 @@ static RootEnd look_at_tops(Root *r, const double *t, int k, double *when) {
 
 static void put_live(Root *r, const double *g) {
   for (uint32_t i = 0; i < r->n; i++)
-    if (!(g[i] > -r->noise[i])) r->live[i] = 1;
+    if (!(g[i] > -r->noise[i]))
+      r->live[i] = 1;
+    else if (r->noise[i] > 0 && !r->live[i] && g[i] > r->noise[i] && !r->lost)
+      r->lost = i + 1;
 }
 
 static void begin_with(Root *r, int k, double t) {

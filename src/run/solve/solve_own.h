@@ -33,6 +33,7 @@ typedef struct {
   void *context;
   uint8_t *live;  // [n] has been at or below 0 since it last went up; kept on the way
   double *noise;  // [n] and further below it than that
+  uint32_t lost;  // one with noise that rose above it, and had not fallen: its number + 1; 0: none
   double *row[6]; // [n] each; row[0] comes in with the values at `from`, and goes out with those
                   // where the walk ended: at the place found, or at `to`
   double begin;   // on the way: where the values in row[0] are

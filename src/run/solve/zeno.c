@@ -10,10 +10,13 @@
 #include <float.h>
 #include <math.h>
 
+// So that rounding may have a say.
+static bool is_fast(const EventPace *p) { return p->shrinks >= 2 && p->gap < 1e-2 * p->first; }
+
+// Not what only becomes faster and faster, as sin(t^2) does.
 static bool is_zeno(const EventPace *p) {
-  enum { SHRINKS = 4 };
-  const double short_gap = 1e-4; // of the first
-  return p->shrinks >= SHRINKS && p->gap < short_gap * p->first;
+  return (p->shrinks >= 4 && p->gap < 1e-4 * p->first) ||
+         (p->shrinks >= 2 && p->gap < 1e-9 * p->first);
 }
 
 // The largest second difference of the guard over a few neighbours of this moment; of the others too.
@@ -30,23 +33,25 @@ static bool find_noise(Solver *s, uint32_t i, double *out) {
 }
 
 bool zeno_happens(Solver *s, uint32_t i) {
-  const double safe = 4;
+  const double safe = 4, least = 1e-300; // it is looked after, also where nothing is to be seen
   EventPace *p = &s->pace[i];
   double gap = s->t - s->event_last[i], noise = 0;
   if (!(gap > 0) || !isfinite(gap)) return true;
-  if (gap < p->gap) {
+  if (gap < p->gap && isfinite(p->gap)) {
     if (!p->shrinks) p->first = p->gap, p->since = s->event_last[i];
     p->shrinks++;
   } else {
     p->shrinks = 0;
   }
   p->gap = gap;
-  if (is_zeno(p) && !find_noise(s, i, &noise)) return false;
-  s->guard.noise[i] = safe * noise;
+  if (is_fast(p) && !find_noise(s, i, &noise)) return false;
+  noise = fmax(fmax(noise, fabs(s->guard_now[i])), least);
+  s->guard.noise[i] = is_fast(p) ? safe * noise : 0;
   return true;
 }
 
 bool zeno_is_lost(const Solver *s, uint32_t i) {
   double noise = s->guard.noise[i];
-  return noise > 0 && !s->armed[i] && s->guard_now[i] > noise && s->t > s->event_last[i];
+  bool up = !s->armed[i] && s->guard_now[i] > noise && s->t > s->event_last[i];
+  return noise > 0 && is_zeno(&s->pace[i]) && (up || s->guard.lost == i + 1);
 }

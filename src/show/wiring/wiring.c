@@ -8,6 +8,7 @@
 //
 // Shared variables are units too. They have no direction: parts and variables are put into levels
 // by their distance from one end of the wiring, and lines go from level to level.
+#include "lang/value/value.h"
 #include "show/layout/sketch.h"
 #include "show/wiring/wiring_own.h"
 
@@ -52,7 +53,7 @@ static const GroupOf *said_wire(const PanelBuilder *b, Span at, Name name, const
   GroupOf *of = said_at(b, at);
   const char *text = name_text(b->w->names, name);
   if (!strchr(text, ' ')) of->wire = text; // "born x" is no name
-  if (t->base != BASE_NONE) of->type = type_text(b->w, t);
+  if (t->base != BASE_NONE) of->type = own_text(b->w, t);
   return of;
 }
 
@@ -361,14 +362,18 @@ static const char *count_of(const PanelBuilder *b, const Part *part) {
   return arena_format(b->arena, "× %s", text_cut(b->arena, FACE_SERIF, WORD_SIZE, sizes.at, 60));
 }
 
-// A part of a slower kind says how slow: "m, every 10".
+// A part of a slower kind says how slow, and one that learns through ticks, through how many: "m, every 10,
+// unroll 4".
 static const char *part_name(const PanelBuilder *b, const Part *part) {
-  const char *name = cut(b, FACE_ITALIC, WORD_SIZE, name_text(b->w->names, part->name));
-  if (!part->sampled) return name;
+  const char *unrolls = unrolls_text(b->w, b->arena, part->of);
   Buf out = buf_new(b->arena);
-  buf_printf(&out, "%s%severy ", name, *name ? ", " : "");
-  buf_number(&out, part->every);
-  return out.at;
+  buf_text(&out, cut(b, FACE_ITALIC, WORD_SIZE, name_text(b->w->names, part->name)));
+  if (part->sampled) {
+    buf_printf(&out, "%severy ", out.n ? ", " : "");
+    buf_number(&out, part->every);
+  }
+  if (unrolls) buf_printf(&out, "%s%s", out.n ? ", " : "", unrolls);
+  return out.n ? out.at : "";
 }
 
 static const char *title_cut(const PanelBuilder *b, const System *s) {

@@ -102,3 +102,11 @@ const char *state_text(World *w, Arena *a, const System *s, Name name, bool whol
   }
   return b.n ? b.at : NULL;
 }
+
+const char *unrolls_text(World *w, Arena *a, const System *s) {
+  Nodes all = system_statements(s);
+  for (uint32_t i = 0; i < all.n; i++)
+    if (all.at[i]->kind == N_STEPBY && stepby_unroll(all.at[i]))
+      return unroll_text(w, a, s, all.at[i]) + 1;
+  return NULL;
+}

@@ -132,6 +132,7 @@ Nodes system_statements(const System *);                    // none: its text is
 void system_lines(World *, Arena *, const System *, TextLines *);
 // How a state of its own begins and goes on, "= 0.1, by gd(0.05)"; whole: also on what, and `next`
 const char *state_text(World *, Arena *, const System *, Name, bool whole);
+const char *unrolls_text(World *, Arena *, const System *); // unroll 4; NULL: it does not
 
 // wiring.c
 void panel_finish(Arena *, Panel *); // after its units and cables: it is measured and laid out
