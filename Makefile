@@ -219,7 +219,7 @@ PLAY_FLAGS := --target=wasm32-wasi $(WARN) -Wno-gnu-statement-expression -Wno-un
   -D_WASI_EMULATED_SIGNAL -D_WASI_EMULATED_GETPID -mllvm -wasm-enable-sjlj -mnontrapping-fptoint -fvisibility=hidden -ffunction-sections -fdata-sections
 PLAY_EXPORTS := malloc free limn_version limn_new limn_free limn_allow limn_set limn_load limn_load_text limn_check limn_messages limn_forget \
   limn_server_open limn_server_take limn_server_work limn_server_ended limn_server_close limn_trainer_close
-PLAY_OBJECT := $(patsubst src/%.c,$(PLAY_OBJ)/%.o,$(filter-out $(PLAY_WITHOUT),$(SOURCE))) $(EMBEDDED:%=$(PLAY_OBJ)/%.o) \
+PLAY_OBJECT := $(patsubst src/%.c,$(PLAY_OBJ)/%.o,$(filter-out $(PLAY_WITHOUT),$(SOURCE))) $(patsubst %,$(PLAY_OBJ)/%.o,$(filter-out prelude product_text,$(EMBEDDED))) \
   $(patsubst playground/%.c,$(PLAY_OBJ)/own/%.o,$(sort $(wildcard playground/*.c playground/wasi/*.c)))
 $(PLAY_OBJ)/%.o: src/%.c
 	@mkdir -p $(@D)

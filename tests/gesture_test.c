@@ -126,6 +126,28 @@ static const char *read_pair(Pair *p, const char *at) {
   return at;
 }
 
+// The same with lines that end as other systems have them.
+static const char *with_returns(Arena *a, const char *text, size_t *mark, uint32_t marks) {
+  Buf b = buf_new(a);
+  size_t to[4] = {0};
+  for (size_t i = 0;; i++) {
+    for (uint32_t k = 0; k < marks; k++)
+      if (mark[k] == i) to[k] = b.n;
+    if (!text[i]) break;
+    if (text[i] == '\n') buf_char(&b, '\r');
+    buf_char(&b, text[i]);
+  }
+  for (uint32_t k = 0; k < marks; k++) mark[k] = to[k];
+  return b.n ? b.at : "";
+}
+
+static bool check_returns(Pair p) {
+  if (p.refused || !strchr(p.before, '\n')) return true;
+  p.before = with_returns(p.arena, p.before, p.mark, 4);
+  p.after = with_returns(p.arena, p.after, NULL, 0);
+  return check_pair(&p);
+}
+
 static void pairs(void **state) {
   (void)state;
   Arena *a = arena_new();
@@ -136,7 +158,7 @@ static void pairs(void **state) {
     Pair p = {.arena = a, .line = 1};
     for (const char *c = file.text; c < at; c++) p.line += *c == '\n';
     at = read_pair(&p, at);
-    bad += !check_pair(&p);
+    bad += !check_pair(&p) || !check_returns(p);
     taken += !p.refused;
   }
   printf("%u pairs, %u of them taken\n", n, taken);
@@ -294,6 +316,38 @@ static void check_business(const Sheet *s, const SheetAnswer *a, const char *edi
   if (touched > 2) fail_msg("%s\nchanges %u declarations of\n%s", edit, touched, s->text);
 }
 
+static size_t closing(const char *text, size_t at) {
+  uint32_t open = 0;
+  for (; text[at]; at++) {
+    open += text[at] == '(';
+    if (text[at] == ')' && open && !--open) return at + 1;
+  }
+  return 0;
+}
+
+// What was put onto a wire can be taken away, by its call or by its stage, and all is as it was.
+static void check_back(Chance *c, const Sheet *before, const SheetAnswer *a, const char *edit) {
+  const char *key = strstr(edit, "\"box\":\"");
+  if (!strstr(edit, "\"insert\"") || !key) return;
+  const char *box = arena_text(c->arena, key + 7, strcspn(key + 7, "\""));
+  bool moved = strstr(a->edit.at[a->edit.n - 1].text, "return ") != NULL; // return y[i] = …
+  if (strpbrk(box, ";&,(") || moved) return;
+  Sheet s = sheet_open(c->arena, before->name, a->text, a->n);
+  bool same = false;
+  const char *at = a->text + a->edit.at[0].at;
+  for (uint32_t i = 0; i < 4 && !same && (at = strstr(at, box)); i++, at++) {
+    size_t from = (size_t)(at - a->text), name = from + strlen(box), call = closing(a->text, name);
+    for (uint32_t k = 0; k < 2 && !same; k++) {
+      const char *place = sheet_place(&s, from, k && call ? call : name);
+      SheetAnswer back =
+          sheet_ask(&s, arena_format(c->arena, "{\"kind\":\"remove\",\"at\":\"%s\"}", place));
+      same = !back.refused && strcmp(back.text, before->text) == 0;
+    }
+  }
+  if (!same) fail_msg("%s\ncannot be taken back in\n%s", edit, a->text);
+  sheet_close(&s);
+}
+
 static void check_edit(Chance *c, Sheet *s, const char *edit) {
   SheetAnswer a = sheet_ask(s, edit);
   size_t n;
@@ -308,6 +362,7 @@ static void check_edit(Chance *c, Sheet *s, const char *edit) {
   check_reads(s, &a, edit);
   check_business(s, &a, edit);
   check_same_cost(c, s, &a, edit);
+  check_back(c, s, &a, edit);
   sheet_close(s);
   *s = sheet_open(c->arena, s->name, a.text, a.n);
 }
@@ -319,6 +374,20 @@ static void add_wild_spots(Chance *c, const Sheet *s, Spots *out) {
     if (to > s->n) to = s->n;
     vec_push(c->arena, out, ((Spot){.at = sheet_place(s, from, to)}));
   }
+}
+
+// Comments where a line may go on: behind ( and ;
+static const char *commented(Chance *c, const char *text, size_t *n) {
+  Buf b = buf_new(c->arena);
+  bool note = false;
+  for (size_t i = 0; i < *n; i++) {
+    note = (note && text[i] != '\n') || text[i] == '#';
+    buf_char(&b, text[i]);
+    if (!note && strchr("(;", text[i]) && !chance(c, 5))
+      buf_printf(&b, "   # note %u\n    ", chance(c, 1000));
+  }
+  *n = b.n;
+  return b.n ? b.at : "";
 }
 
 // A few bytes are missing.
@@ -334,6 +403,7 @@ static const char *damaged(Chance *c, const char *text, size_t *n) {
 
 static void check_sequence(Chance *c, const char *name, const char *text, size_t n,
                            uint32_t edits) {
+  if (!chance(c, 3)) text = commented(c, text, &n);
   if (!chance(c, 5) && n) text = damaged(c, text, &n);
   Sheet s = sheet_open(c->arena, name, text, n);
   for (uint32_t i = 0; i < edits; i++) {
@@ -453,6 +523,16 @@ static void palette(void **state) {
   assert_true(number_in(fit, "tanh") < number_in(fit, "see"));
   assert_true(number_in(fit, "see") < number_in(fit, "attend"));
   assert_true(number_in(fit, "layer_norm") < number_in(fit, "see"));
+  sheet_close(&s);
+  text = "learn see : R[3] -> R[2]\nlearn other : R[5] -> R[2]\n"
+         "box g(x: R[3]) -> R[3] {\n  a = relu(x)\n  b[i] = 2 * x[i]\n  return a + b + x\n}\n";
+  s = sheet_open(a, "p.limn", text, strlen(text));
+  static const char *const read[] = {"5:9-5:10", "5:13-5:14", "5:17-5:18"}; // a, b and x
+  for (uint32_t i = 0; i < COUNT(read); i++) {
+    fit = palette_at(&s, read[i]);
+    assert_true(number_in(fit, "see") < number_in(fit, "other"));
+    assert_true(number_in(fit, "tanh") < number_in(fit, "see"));
+  }
   sheet_close(&s);
   arena_free(a);
 }

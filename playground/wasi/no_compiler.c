@@ -1,6 +1,10 @@
 // The engine's compiler where there is none: steps run by prebuilt loops, and nothing is written as C.
 #include "run/engine/c/compile.h"
 #include "run/engine/c/emit.h"
+#include "run/engine/prelude/prelude_text.h"
+
+const char prelude_text[] = "";
+const size_t prelude_text_size = 0;
 
 void emit_c(Plan *p, bool whole, uint32_t check_at, EmitKernel *kernel, Buf *out) {
   (void)p, (void)whole, (void)check_at, (void)kernel;

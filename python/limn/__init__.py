@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence
 
 from ._errors import Error, LimnWarning, Message
@@ -34,7 +35,7 @@ def load(path: Path, *, set: Optional[Mapping[str, Any]] = None, read: Optional[
     """The program of a file. `set` replaces axes, consts, learners or edges by name, as `--set` does; `read` are further
     folders that it may read. `precision` is 32, 64 or "bf16" for all that is computed; without it, numbers are those of
     the arrays. An error is raised as limn.Error with the lines it is about."""
-    return Program(path, None, set, read, precision, threads)
+    return Program(os.fspath(path), None, set, read, precision, threads)
 
 
 def loads(text: str, *, name: str = "program.limn", set: Optional[Mapping[str, Any]] = None,
@@ -61,6 +62,8 @@ def format(text: str, name: str = "program.limn") -> str:
 
 def torch(function: Function, **options: Any) -> "Module":
     """A box or learner as a torch.nn.Module: its weights are Parameters, its values and gradients come from limn."""
+    if not isinstance(function, Function):
+        raise TypeError(f"limn.torch wants a box or learner of a program, as limn.torch(p.enc), not {function!r}")
     from ._torch import Module
 
     return Module(function, **options)

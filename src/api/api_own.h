@@ -165,6 +165,8 @@ bool options_take(ApiCall *, void *to, size_t room, const void *from);
 #define OPTIONS(c, to, from) options_take(c, to, sizeof *(to), from)
 // The same, and what they say makes sense; inputs live as long as the call.
 bool use_take(ApiCall *, const LimnUse *, LimnUse *to);
+// What is written is not what was read; either may be NULL. False with a message.
+bool apart_take(ApiCall *, const char *to, const char *from);
 bool eval_take(ApiCall *, const LimnEval *, LimnEval *to);
 bool diff_take(ApiCall *, const LimnDiff *, LimnDiff *to);
 bool ask_take(ApiCall *, const LimnAsk *, LimnAsk *to);

@@ -52,6 +52,22 @@ static bool check_length(ApiCall *c, const char *what, double x) {
   return call_misuse(c, "`%s` wants a number from 0 on, not %g", what, x), false;
 }
 
+bool apart_take(ApiCall *c, const char *to, const char *from) {
+  const char *there = to && from ? path_real(c->scratch, to) : NULL;
+  const char *read = there ? path_real(c->scratch, from) : NULL;
+  if (!read || strcmp(there, read) != 0) return true;
+  return call_misuse(c, "%s is what this is made from: the result wants a file of its own", to),
+         false;
+}
+
+// A file to write is none that the program was read from.
+static bool check_out(ApiCall *c, const char *to) {
+  const Sources *s = c->l->diags->sources;
+  for (uint32_t i = 1; s && to && i < s->file.n; i++)
+    if (!apart_take(c, to, s->file.at[i].path)) return false;
+  return true;
+}
+
 bool train_take(ApiCall *c, const LimnTrain *how, LimnTrain *to) {
   return OPTIONS(c, to, how) && check_precision(c, to->precision) &&
          check_length(c, "epochs", to->epochs) && check_length(c, "steps", to->steps) &&
@@ -60,11 +76,12 @@ bool train_take(ApiCall *c, const LimnTrain *how, LimnTrain *to) {
 
 bool use_take(ApiCall *c, const LimnUse *how, LimnUse *to) {
   return OPTIONS(c, to, how) && inputs_take(c, &to->in, to->nin) &&
-         check_precision(c, to->precision);
+         check_precision(c, to->precision) && check_out(c, to->out);
 }
 
 bool eval_take(ApiCall *c, const LimnEval *how, LimnEval *to) {
-  return OPTIONS(c, to, how) && inputs_take(c, &to->in, to->nin);
+  return OPTIONS(c, to, how) && inputs_take(c, &to->in, to->nin) && check_out(c, to->out) &&
+         check_out(c, to->save) && check_out(c, to->grads);
 }
 
 bool prepare_take(ApiCall *c, const LimnPrepare *how, LimnPrepare *to) {
@@ -78,5 +95,6 @@ bool ask_take(ApiCall *c, const LimnAsk *from, LimnAsk *to) { return OPTIONS(c, 
 bool read_take(ApiCall *c, const LimnRead *how, LimnRead *to) { return OPTIONS(c, to, how); }
 
 bool export_take(ApiCall *c, const LimnExport *how, LimnExport *to) {
-  return OPTIONS(c, to, how) && check_precision(c, to->precision);
+  return OPTIONS(c, to, how) && check_precision(c, to->precision) && check_out(c, to->out) &&
+         apart_take(c, to->out, to->weights) && apart_take(c, to->out, to->from);
 }

@@ -71,7 +71,15 @@ static LimnStatus import(ApiCall *c, const char *path, const LimnImport *how) {
   options.given = &given;
   if (!read_sizes(c, &options)) return LIMN_WRONG;
   if (!import_onnx(a, c->l->diags, &options, &made)) return LIMN_WRONG;
-  bool kept = made.weights.array.n, good = !kept || safetensors_write(a, file, &made.weights, &why);
+  bool kept = made.weights.array.n;
+  if (kept && path_exists(file) && !path_exists(how->out)) { // beside a model lie its own
+    diag_error(c->l->diags, (Span){0},
+               "%s is there already, and no %s that it belongs to: weights would be written over",
+               file, how->out);
+    diag_help(c->l->diags, c->l->diags->list.n - 1, "`--out` gives the program another name");
+    return LIMN_WRONG;
+  }
+  bool good = !kept || safetensors_write(a, file, &made.weights, &why);
   LimnStatus looked = good ? look_at(c, how->out, &made) : LIMN_GOOD;
   if (looked && kept) remove(file);
   if (looked) return looked;
@@ -86,5 +94,6 @@ LimnStatus limn_import(Limn *l, const char *path, const LimnImport *options) {
   if (!OPTIONS(c, &how, options)) return call_end(c, LIMN_USAGE);
   if (!path || !how.out)
     return call_end(c, call_misuse(c, "limn_import wants a model and a file for the program"));
+  if (!apart_take(c, how.out, path)) return call_end(c, LIMN_USAGE);
   return call_end(c, import(c, path, &how));
 }

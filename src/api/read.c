@@ -56,7 +56,7 @@ LimnStatus limn_read(Limn *l, const char *path, const LimnRead *how, const char 
   LimnRead own;
   if (!path || !program)
     return call_end(c, call_misuse(c, "limn_read wants a path, and where to put the program"));
-  if (!read_take(c, how, &own)) return call_end(c, LIMN_USAGE);
+  if (!read_take(c, how, &own) || !apart_take(c, own.out, path)) return call_end(c, LIMN_USAGE);
   LimnStatus status = read_program(c, path, &own, program);
   if (status) *program = NULL;
   return call_end(c, status);

@@ -13,13 +13,28 @@ static const struct {
              {"number", gesture_number},   {"train", gesture_train}};
 
 // -- what a gesture is made of --------------------------------------------------------------------
+// A sentence is one line: what it quotes may be several, with comments.
+static const char *one_line(Arena *a, const char *text) {
+  Buf b = buf_new(a);
+  for (bool quoted = strchr(text, '\n') != NULL; *text; text++) {
+    if (quoted && *text == '#') text += strcspn(text, "\n");
+    if (!*text) break;
+    bool space = strchr(" \t\r\n", *text);
+    if (!space || !quoted)
+      buf_char(&b, *text);
+    else if (b.n && b.at[b.n - 1] != ' ')
+      buf_char(&b, ' ');
+  }
+  return b.at;
+}
+
 bool refuse_gesture(Gesture *g, const char *format, ...) {
   va_list args;
   va_start(args, format);
   Buf b = buf_new(g->arena);
   buf_vprintf(&b, format, args);
   va_end(args);
-  if (!g->refused) g->refused = b.at;
+  if (!g->refused) g->refused = one_line(g->arena, b.at);
   return false;
 }
 
@@ -137,6 +152,7 @@ static bool take(Gesture *g) {
   if (i == COUNT(kinds)) return refuse_gesture(g, "there is no edit of the kind `%s`", kind);
   if (!kinds[i].take(g) || g->refused) return false;
   if (!g->change.n) return refuse_gesture(g, "that is so already");
+  comments_keep(g);
   sort_changes(g);
   return changes_are_apart(g) || refuse_gesture(g, "one of them is inside of the other");
 }

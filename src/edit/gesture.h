@@ -76,13 +76,17 @@ bool is_alone(const Found *, uint32_t depth);                 // it stands there
 bool is_primary(const Syntax *);                              // it never needs ( )
 bool read_box(Gesture *, const char *text, SyntaxKind *kind); // is it a box? its kind; or refused
 const Syntax *plain_lhs(const Syntax *equation); // the only name that it gives; NULL: others
+const Syntax *lhs_meant(Gesture *,
+                        const Syntax *equation); // the only one, or that of `wire`; or NULL
 uint32_t span_end(const Syntax *);
 
 // -- gesture_lines.c ------------------------------------------------------------------------------
+const char *line_break(const Gesture *); // as the text has them
 void line_before(Gesture *, const Syntax *statement, const char *text);
 void line_behind(Gesture *, const Syntax *statement, const char *text);
 void line_drop(Gesture *, const Syntax *statement);
 void text_drop(Gesture *, uint32_t from, uint32_t to); // but not its comments
+void comments_keep(Gesture *); // those that a change would take go to the end of its last line
 bool declare(Gesture *, SyntaxKind, const char *text); // a new declaration, where such stand
 const char *fresh_name(Gesture *, const char *like);   // one that the text does not have
 

@@ -89,7 +89,7 @@ static bool insert_at_input(Gesture *g, const Found *f, const char *box) {
 // y[i] = … has indices on its left: the box goes behind it, y = box(y).
 static bool insert_behind_equation(Gesture *g, const Found *f, const char *box) {
   const Syntax *equation = found_parent(f, 1), *around = found_parent(f, 2);
-  const Syntax *only = nodes_only(lhss_in(equation_lhss(equation)));
+  const Syntax *only = lhs_meant(g, equation);
   if (!only) return refuse_gesture(g, "this line gives several wires: which one is meant?");
   const char *name = name_of_node(g, only);
   if (lhs_is_rate(only)) return wrap(g, f, box);
@@ -239,7 +239,7 @@ bool gesture_remove(Gesture *g) {
   Found f;
   if (!find_at(g, "at", &f)) return false;
   const Syntax *around = found_parent(&f, 1);
-  if (!f.name && is_statement(f.node)) return drop_statement(g, &f);
+  if (is_statement(f.node) && (!f.name || f.node->kind == N_SPACE)) return drop_statement(g, &f);
   if (f.node->kind == N_CALL && !is_box_place(&f, f.depth)) return unwrap(g, &f);
   if (around && around->kind == N_PIPE && !found_around(&f, N_ORDER)) return drop_stage(g, &f);
   if (is_box_place(&f, f.depth) && around->kind != N_ITEMS && around->kind != N_CALL) {

@@ -215,6 +215,14 @@ const Syntax *plain_lhs(const Syntax *equation) {
   return only && !lhs_brackets(only) && !lhs_is_rate(only) ? only : NULL;
 }
 
+const Syntax *lhs_meant(Gesture *g, const Syntax *equation) {
+  Nodes all = lhss_in(equation_lhss(equation));
+  const char *wire = gesture_text(g, "wire");
+  for (uint32_t i = 0; wire && all.n > 1 && i < all.n; i++)
+    if (strcmp(name_of_node(g, all.at[i]), wire) == 0) return all.at[i];
+  return nodes_only(all);
+}
+
 // -- boxes that come from a palette ---------------------------------------------------------------
 static bool is_box(SyntaxKind kind) {
   return kind == N_NAME || kind == N_AT || kind == N_DOT || kind == N_PIPE || kind == N_FAN ||

@@ -18,7 +18,7 @@ static bool is_blank(const Gesture *g, uint32_t from, uint32_t to) {
   return from >= to;
 }
 
-static const char *line_break(const Gesture *g) {
+const char *line_break(const Gesture *g) {
   const char *first = memchr(g->text, '\n', g->n);
   return first && first > g->text && first[-1] == '\r' ? "\r\n" : "\n";
 }
@@ -68,13 +68,43 @@ static uint32_t comment_in(const Gesture *g, uint32_t from, uint32_t to) {
   return to;
 }
 
+// What goes on behind a comment: the line ends there, unless the next one ends with what goes.
+static uint32_t behind_comment(const Gesture *g, uint32_t comment, uint32_t to) {
+  uint32_t end = line_end(g, comment);
+  if (is_blank(g, to, line_end(g, to))) return end;
+  while (end < to && strchr(" \t\r\n", g->text[end])) end++;
+  return end;
+}
+
 void text_drop(Gesture *g, uint32_t from, uint32_t to) {
   while (from < to) {
     uint32_t comment = comment_in(g, from, to);
     uint32_t end = comment;
-    while (comment < to && end > from && strchr(" \t", g->text[end - 1])) end--;
+    bool first = is_blank(g, line_begin(g, from), from); // then the comment begins the line
+    while (comment < to && !first && end > from && strchr(" \t", g->text[end - 1])) end--;
     if (end > from) change(g, from, end - from, "");
-    from = comment < to ? line_end(g, comment) : to;
+    from = comment < to ? behind_comment(g, comment, to) : to;
+  }
+}
+
+// Does a change bring this text?
+static bool comes(const Gesture *g, const char *text) {
+  for (uint32_t i = 0; i < g->change.n; i++)
+    if (strstr(g->change.at[i].text, text)) return true;
+  return false;
+}
+
+void comments_keep(Gesture *g) {
+  uint32_t n = g->change.n;
+  for (uint32_t i = 0; i < n; i++) {
+    uint32_t to = g->change.at[i].at + g->change.at[i].n;
+    for (uint32_t at = comment_in(g, g->change.at[i].at, to); at < to;) {
+      uint32_t end = line_end(g, at);
+      const char *comment = arena_text(g->arena, g->text + at, end - at);
+      if (!comes(g, comment))
+        change(g, line_end(g, to), 0, arena_format(g->arena, "   %s", comment));
+      at = comment_in(g, end, to);
+    }
   }
 }
 

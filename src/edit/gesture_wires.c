@@ -10,12 +10,12 @@ static bool is_claim(const Syntax *statement) {
 
 // -- names ----------------------------------------------------------------------------------------
 // The name that a wire has: of an input, of the line that gives it, or the use itself. NULL: none.
-static const Syntax *named_by(const Found *f) {
+static const Syntax *named_by(Gesture *g, const Found *f) {
   const Syntax *around = found_parent(f, 1);
   if (f->node->kind == N_PARAM) return f->node;
   if (f->node->kind == N_NAME && !is_box_place(f, f->depth)) return f->node;
   if (!around || around->kind != N_EQUATION || equation_value(around) != f->node) return NULL;
-  const Syntax *only = nodes_only(lhss_in(equation_lhss(around)));
+  const Syntax *only = lhs_meant(g, around);
   return only && !lhs_is_rate(only) && !equation_cond(around) ? only : NULL;
 }
 
@@ -39,22 +39,22 @@ static bool has_line(const Found *f) {
 // = e becomes { name = …, return e }.
 static bool open_body(Gesture *g, const Found *f, const char *name) {
   const Syntax *whole = NULL, *body = expression_body(f, &whole);
-  const char *value = said_text(g, f->node->span);
+  const char *value = said_text(g, f->node->span), *nl = line_break(g);
   if (!body)
     return refuse_gesture(g, "`%s` stands where lines have no names: a body in `{ }` has some",
                           value);
   uint32_t sign = body->span.at;
   while (sign > whole->span.at && g->text[sign] != '=') sign--;
   change(g, sign, body->span.at - sign,
-         arena_format(g->arena, "{\n  %s = %s\n  return ", name, value));
+         arena_format(g->arena, "{%s  %s = %s%s  return ", nl, name, value, nl));
   select_text(g, name);
   change(g, f->node->span.at, f->node->span.n, name);
-  change(g, span_end(body), 0, "\n}");
+  change(g, span_end(body), 0, arena_format(g->arena, "%s}", nl));
   if (body != f->node) return true;
   g->change.n -= 2; // it is all of the body
   g->change.at[g->change.n - 1].n = span_end(body) - sign;
   g->change.at[g->change.n - 1].text =
-      arena_format(g->arena, "{\n  %s = %s\n  return %s\n}", name, value, name);
+      arena_format(g->arena, "{%s  %s = %s%s  return %s%s}", nl, name, value, nl, name, nl);
   return true;
 }
 
@@ -112,13 +112,13 @@ bool gesture_name_wire(Gesture *g) {
   Found f;
   const char *name = find_wire(g, "at", &f) ? gesture_name(g, "name") : NULL;
   if (!name) return false;
-  const Syntax *old = named_by(&f);
+  const Syntax *old = named_by(g, &f);
   if (old) return rename_to(g, old, name);
   return is_value(g, &f) && hoist(g, &f, name);
 }
 
 const char *wire_text(Gesture *g, const Found *f) {
-  const Syntax *old = named_by(f);
+  const Syntax *old = named_by(g, f);
   if (old) return name_of_node(g, old);
   return is_value(g, f) ? said_text(g, f->node->span) : NULL;
 }
@@ -126,7 +126,7 @@ const char *wire_text(Gesture *g, const Found *f) {
 // -- one more reader ------------------------------------------------------------------------------
 // What is to be written where the wire is read. It gets a name where it has none.
 static const char *read_wire(Gesture *g, const Found *f) {
-  const Syntax *old = named_by(f);
+  const Syntax *old = named_by(g, f);
   if (old) return name_of_node(g, old);
   if (!is_value(g, f)) return NULL;
   bool again =
@@ -183,7 +183,7 @@ static bool connect_to(Gesture *g, const Found *from) {
                           said_text(g, to.node->span));
   const char *text = read_wire(g, from);
   bool primary =
-      text && (named_by(from) || !is_claim(found_statement(from)) || is_primary(from->node));
+      text && (named_by(g, from) || !is_claim(found_statement(from)) || is_primary(from->node));
   return text && put_value(g, &to, text, primary);
 }
 
@@ -196,7 +196,7 @@ bool gesture_copy(Gesture *g) {
   Found f;
   if (!find_wire(g, "at", &f)) return false;
   if (gesture_text(g, "to")) return connect_to(g, &f);
-  const Syntax *old = named_by(&f);
+  const Syntax *old = named_by(g, &f);
   if (old)
     return refuse_gesture(g, "`%s` can be read again as it is: connect it to an input",
                           name_of_node(g, old));

@@ -20,6 +20,25 @@ typedef struct {
   VEC(PaletteBox) box;
 } Palette;
 
+typedef struct {
+  Span lhs;
+  const Syntax *found;
+} EquationSearch;
+
+static bool is_around(void *context, const Syntax *n) {
+  EquationSearch *e = context;
+  bool here = n->kind == N_EQUATION && n->span.at <= e->lhs.at &&
+              e->lhs.at + e->lhs.n <= n->span.at + n->span.n;
+  if (here) e->found = n;
+  return here;
+}
+
+static const Syntax *equation_around(const Syntax *tree, Span lhs) {
+  EquationSearch e = {lhs, NULL};
+  syntax_any(tree, is_around, &e);
+  return e.found;
+}
+
 // -- the type of a wire ---------------------------------------------------------------------------
 // What is said at a place is a wire of some diagram of the program.
 static const Type *type_at(const EditIndex *x, Span at) {
@@ -33,6 +52,21 @@ static const Type *type_at(const EditIndex *x, Span at) {
     }
   }
   return NULL;
+}
+
+// Of a name that is read: the type of what the line gives that gives it, or of the input.
+static const Type *type_of_use(EditAsk *q, Span at) {
+  const EditIndex *x = q->index;
+  const EditSymbol *s = edit_symbol(x, edit_use_at(x, x->file, at.at));
+  if (!s || s->first.file != x->file) return NULL;
+  const Type *type = type_at(x, s->first);
+  for (uint32_t i = 0; !type && i < x->equated.n; i++) {
+    if (x->equated.at[i]->name_span.at != s->first.at) continue;
+    const Syntax *line = equation_around(x->tree, x->equated.at[i]->span);
+    if (line) type = type_at(x, line->span);
+    if (line && !type) type = type_at(x, equation_value(line)->span);
+  }
+  return type;
 }
 
 // -- does a box take it ---------------------------------------------------------------------------
@@ -222,7 +256,9 @@ bool answer_palette(EditAsk *q, JsonOut *j) {
   Palette p = {.q = q};
   Span at;
   Gesture g = {.q = q, .arena = q->arena};
-  if (q->text && read_place(&g, q->text, &at)) p.type = type_at(q->index, at);
+  bool place = q->text && read_place(&g, q->text, &at);
+  if (place) p.type = type_at(q->index, at);
+  if (place && !p.type) p.type = type_of_use(q, at);
   for (uint32_t i = 0; i < q->index->def.n; i++) add_def(&p, q->index->def.at[i]);
   add_functions(&p);
   qsort(p.box.at, p.box.n, sizeof *p.box.at, by_fit);

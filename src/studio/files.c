@@ -6,6 +6,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -57,6 +59,28 @@ void host_files(HostCall *c) {
   disk_unlock(c);
 }
 
+// -- what a killed server left ---------------------------------------------------------------------
+// NAME.PID.part is how a file is called while it is written; nobody writes it any more when its process
+// is gone.
+static bool is_left(const char *name, const char *of) {
+  size_t n = strlen(of);
+  if (strncmp(name, of, n) || name[n] != '.' || !text_ends(name, ".part")) return false;
+  size_t digits = strspn(name + n + 1, "0123456789");
+  long pid = digits && digits < 10 ? strtol(name + n + 1, NULL, 10) : 0;
+  return pid > 1 && strcmp(name + n + 1 + digits, ".part") == 0 && kill((pid_t)pid, 0) != 0 &&
+         errno == ESRCH;
+}
+
+static void sweep(HostCall *c, const char *path) {
+  Arena *a = c->arena;
+  const char *whole = arena_format(a, "%s/%s", c->studio->folder, path), *name;
+  const char *folder = path_folder(a, whole, &name);
+  FolderNames names = {0};
+  folder_names(a, folder, &names);
+  for (uint32_t i = 0; i < names.n; i++)
+    if (is_left(names.at[i], name)) unlink(arena_format(a, "%s%s", folder, names.at[i]));
+}
+
 // -- read and written -----------------------------------------------------------------------------
 void host_read(HostCall *c) {
   const char *path = host_path(c, "path");
@@ -66,6 +90,7 @@ void host_read(HostCall *c) {
   const char *stamp = f.text ? file_stamp(c->arena, f.text, f.n) : "";
   bool text = f.text && text_is_utf8(f.text, f.n);
   if (text) watch_file(c->studio, path, stamp);
+  if (text) sweep(c, path);
   disk_unlock(c);
   if (!text) {
     host_refuse(c, "cannot read %s: %s", path, f.text ? "it is not text (UTF-8)" : f.error);

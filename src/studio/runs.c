@@ -131,7 +131,7 @@ void run_names(Studio *s, Arena *a, FolderNames *out) {
 
 // -- a process ------------------------------------------------------------------------------------
 typedef struct {
-  char *at[OPTIONS_LIMIT * 2 + 12];
+  char *at[256]; // more than all options, names and folders that can be given; ended by NULL
   uint32_t n;
 } RunWords;
 
@@ -276,7 +276,7 @@ static RunWords first_words(HostCall *c, const char *command) {
   word(c, &w, c->studio->limn);
   word(c, &w, command);
   word(c, &w, "--json");
-  for (uint32_t i = 0; c->studio->read[i] && i < 4; i++) {
+  for (uint32_t i = 0; c->studio->read[i]; i++) {
     word(c, &w, "--read");
     word(c, &w, c->studio->read[i]);
   }

@@ -106,6 +106,17 @@ static void wake_stream(StudioSession *p) {
   MHD_resume_connection(w->connection);
 }
 
+// The oldest go. A page that has not even taken the first one whole has stopped reading: its stream
+// ends, so that it never sees the rest of a part.
+static void make_room(StudioSession *p, size_t more) {
+  if (p->event_bytes + more <= STUDIO_EVENTS_LIMIT) return;
+  if (p->sent && p->stream) {
+    wake_stream(p);
+    p->stream = NULL;
+  }
+  while (p->event && p->event_bytes + more > STUDIO_EVENTS_LIMIT) drop_event(p);
+}
+
 // Ends of lines in JSON are between its parts: there a space is as good, and an event has one line.
 static void push_event(StudioSession *p, const char *json, size_t n) {
   static const char begin[] = "data: ", end[] = "\n\n";
@@ -119,7 +130,7 @@ static void push_event(StudioSession *p, const char *json, size_t n) {
   e->next = NULL;
   e->n = all;
   pthread_mutex_lock(&p->studio->lock);
-  while (p->event && !p->sent && p->event_bytes + all > STUDIO_EVENTS_LIMIT) drop_event(p);
+  make_room(p, all);
   *p->last_event = e;
   p->last_event = &e->next;
   p->event_bytes += all;

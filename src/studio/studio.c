@@ -167,6 +167,9 @@ int studio_serve(StudioHow *how) {
   s->arena = a;
   int status = begin(s, how);
   guard_leave(&g);
-  if (!status) serve(s), end(s);
+  if (!status)
+    serve(s), end(s); // threads may still be at work on what they were asked: the memory is theirs
+  else
+    arena_free(a);
   return status;
 }

@@ -10,6 +10,12 @@ import { drawFault, drawn, look, path, pictures } from "./state";
 let busy = false;
 let again = false;
 let width = 900;
+/** What was last asked for: the same is not drawn twice. */
+let asked = { version: -1, how: "" };
+let versionNow = (): number => 0;
+export function countVersions(now: () => number): void {
+  versionNow = now;
+}
 
 /** What the picture pane can show without being zoomed out; wider pictures are broken into rows. */
 export function paneWidth(pixels: number): void {
@@ -47,14 +53,16 @@ export const lookParams = () => {
 
 async function drawOnce(): Promise<void> {
   if (!path.value) return;
-  const asked = path.value;
+  const file = path.value;
+  const how = lookParams();
+  asked = { version: versionNow(), how: JSON.stringify(how) };
   try {
-    const picture = await ask<Picture>("limn/picture", { ...lookParams(), theme: "auto", as: "svg" });
-    if (asked !== path.value) return;
+    const picture = await ask<Picture>("limn/picture", { ...how, theme: "auto", as: "svg" });
+    if (file !== path.value) return;
     drawn.value = picture;
     drawFault.value = null;
   } catch (e) {
-    if (asked === path.value && !(e instanceof Away)) drawFault.value = (e as Error).message;
+    if (file === path.value && !(e instanceof Away)) drawFault.value = (e as Error).message;
   }
 }
 
@@ -72,13 +80,18 @@ export function redraw(): void {
   });
 }
 
+/** Draws unless this version of the text is drawn already, or on its way, and as it should be. */
+export function redrawFor(version: number): void {
+  if (asked.version < version || asked.how !== JSON.stringify(lookParams())) redraw();
+}
+
 /** The picture follows what it is asked to be, too. */
 export function startDrawing(): void {
   let first = true;
   effect(() => {
     void look.value;
     void pictures.value;
-    if (!first) redraw();
+    if (!first) redrawFor(versionNow());
     first = false;
   });
 }

@@ -2,7 +2,8 @@
 // that a run has left is taken file by file.
 
 import { host } from "./client";
-import { say, sayFault } from "./state";
+import { selectRun } from "./runs/control";
+import { drawer, runs, say, sayFault } from "./state";
 import { openPath, refreshFiles, refreshRuns } from "./workbench";
 
 const MOST = 64 * 1024 * 1024;
@@ -23,7 +24,24 @@ async function upload(file: File, name: string): Promise<string | null> {
   return path;
 }
 
-export async function takeFiles(list: { file: File; name: string }[]): Promise<void> {
+interface Dropped {
+  file: File;
+  name: string;
+}
+
+/** A folder with a run.json is a run: it goes where runs are, under a name that is free. Its lock stays behind. */
+function placeRuns(list: Dropped[]): { list: Dropped[]; run: string | null } {
+  const folder = list.map((d) => /^(?:.*\/)?([^/]+)\/run\.json$/.exec(d.name)?.[1]).find(Boolean);
+  if (!folder) return { list, run: null };
+  let run = `runs/${folder}`;
+  for (let i = 2; runs.value.some((r) => r.run === run); i++) run = `runs/${folder}.${i}`;
+  const inside = new RegExp(`^(?:.*/)?${folder.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}/`);
+  const placed = list.filter((d) => !/(^|\/)lock$/.test(d.name)).map((d) => ({ file: d.file, name: d.name.replace(inside, `${run}/`) }));
+  return { list: placed, run };
+}
+
+export async function takeFiles(dropped: Dropped[]): Promise<void> {
+  const { list, run } = placeRuns(dropped);
   let program: string | null = null;
   try {
     for (const { file, name } of list) {
@@ -31,7 +49,10 @@ export async function takeFiles(list: { file: File; name: string }[]): Promise<v
       if (path?.endsWith(".limn") && !(program && name.includes("/"))) program = path;
     }
     await Promise.all([refreshFiles(), refreshRuns()]);
-    if (program) await openPath(program);
+    if (run) {
+      selectRun(run);
+      drawer.value = "runs";
+    } else if (program) await openPath(program);
     else if (list.length) say(`${list.length === 1 ? list[0].name + " is" : `${list.length} files are`} in the folder now.`);
   } catch (e) {
     sayFault(e);

@@ -3,7 +3,7 @@
 import { signal } from "@preact/signals";
 import { ask, connection, host, pathOf, uriOf } from "./client";
 import { Refusal } from "./connection";
-import { redraw } from "./drawing";
+import { countVersions, redraw, redrawFor } from "./drawing";
 import { Editor } from "./editor/editor";
 import { colour, learnLegend } from "./editor/language";
 import { applyEdits, jumpTo, showMessages } from "./editor/lsp";
@@ -37,6 +37,7 @@ export function makeEditor(home: HTMLElement): void {
     open: (p, range) => void openPath(p, range),
   });
   saver = new Saver(() => editor.text);
+  countVersions(() => editor.sync.version);
 }
 
 /** Each new session begins so: who we are, and the text that is open. */
@@ -65,7 +66,7 @@ export function listen(): void {
   line.on("limn/looked", (p: Looked) => {
     if (p.uri !== uriOf(state.path.value ?? "")) return;
     if (JSON.stringify(p.pictures) !== JSON.stringify(state.pictures.value)) state.pictures.value = p.pictures;
-    else if ((state.drawn.value?.version ?? 0) < p.version) redraw();
+    else redrawFor(p.version);
   });
   line.on("host/changed", (p: { path: string; stamp: unknown }) => void changedOutside(p.path, p.stamp));
 }
@@ -142,10 +143,10 @@ export async function newProgram(name: string, text = ""): Promise<void> {
   let p = `${base}.limn`;
   for (let i = 2; taken.has(p); i++) p = `${base}-${i}.limn`;
   try {
-    await host("new", { path: p });
+    if (text) await host("write", { path: p, text, stamp: null });
+    else await host("new", { path: p });
     await refreshFiles();
     await openPath(p);
-    if (text) editor.replace(text);
     if (state.isNarrow()) state.pane.value = "text";
     editor.view.focus();
   } catch (e) {

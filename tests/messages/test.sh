@@ -38,6 +38,9 @@ learn g : R[n] -> R[n]
 goal fit : g(u) ~ f(u) by l2
 END
 
+printf 'const k = 2\nbox two() -> R[] = k\n' >fixed.limn
+says "a constant has one value, and this is none: \`--set k=1, j=2\`" eval fixed.limn two --set "k=1, j=2"
+
 # draw, print, grad
 says "\`step\` is of all goals and takes no name" print iris.limn f --after step
 says "input \`x\` is given twice" eval bare.limn twice --in "x=[1]" --in "x=[2]"

@@ -126,6 +126,8 @@ FILES = {
                       raw(5, tensor("zero", [], [0], 7)), raw(5, tensor("axes", [1], [0], 7)), raw(5, tensor("rest", [1], [-1], 7))),
     "parted": model(x("n", 2, 3), y("n", 6), node("Shape", ["x"], ["s"]), node("Split", ["s", "parts"], ["d", "e"]), node("Concat", ["d", "rest"], ["t"], axis=0),
                     node("Reshape", ["x", "t"], ["y"]), raw(5, tensor("parts", [2], [1, 2], 7)), raw(5, tensor("rest", [1], [-1], 7))),
+    "cut_to": model(x("t", 2), y("t", 2), node("Shape", ["x"], ["s"]), node("Gather", ["s", "zero"], ["n"], axis=0), node("Slice", ["all", "zero", "n"], ["part"], name="part"),
+                 node("Add", ["x", "part"], ["y"]), raw(5, tensor("zero", [1], [0], 7)), raw(5, tensor("all", [9, 2], [i / 2 for i in range(18)]))),
     "sized": model(x(2, 3), value(11, "to", [1], 7), y(6), node("Reshape", ["x", "to"], ["y"], name="flat")),
     "long": model(value(11, "x", [], 7), value(12, "y", [2000], 7), node("Add", ["x", "c"], ["y"]), raw(5, tensor("c", [2000], list(range(2000)), 7))),
     "table": model(value(11, "x", [4], 7), y(4, 2), node("Gather", ["weight", "x"], ["y"], axis=0), AFFINE),

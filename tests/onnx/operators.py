@@ -21,8 +21,9 @@ def as_given(x): return 7 if x.dtype == np.int64 else 9 if x.dtype == np.bool_ e
 
 def fixed(name, x): return raw(5, tensor(name, x.shape, x.reshape(-1).tolist(), as_given(x)))
 
-def run(op, inputs, outputs, consts={}, opset=20, **attributes):
-    """The results of one node: inputs and consts by name, in the order of the node; outputs are shapes."""
+def run(op, inputs, outputs, consts={}, opset=20, use=("eval",), told=(), **attributes):
+    """The results of one node: inputs and consts by name, in the order of the node; outputs are shapes. `use` is the command that
+    computes them, `told` gets what was said."""
     order, outs = [*inputs, *consts], attributes.pop("outs", [f"y{i}" for i in range(len(outputs))])
     g = [value(11, k, v.shape, as_given(v)) for k, v in inputs.items()] + [fixed(k, v) for k, v in consts.items()]
     g += [value(12, f"y{i}", s, 0) for i, s in enumerate(outputs)]
@@ -33,9 +34,10 @@ def run(op, inputs, outputs, consts={}, opset=20, **attributes):
         for k, v in inputs.items():
             np.save(f"{d}/{k}.npy", v.astype(np.float64))
             words += ["--in", f"{d}/{k}.npy"]
-        for command in (["import", d + "/m.onnx", "-o", d + "/m.limn"], ["eval", d + "/m.limn", "model", "--out", d + "/y.npy", *words]):
+        for command in (["import", d + "/m.onnx", "-o", d + "/m.limn"], [use[0], d + "/m.limn", "model", "--out", d + "/y.npy", *words, *use[1:]]):
             r = subprocess.run([LIMN, *command], capture_output=True, text=True)
             if r.returncode: raise ValueError(r.stderr)
+            if r.stderr and told != (): told.append(r.stderr)
         return [np.load(d + ("/y.npy" if len(outputs) == 1 else f"/y.{i}.npy")) for i in range(len(outputs))]
 
 def refused(words, *arguments, **attributes):
@@ -49,6 +51,33 @@ def refused(words, *arguments, **attributes):
 RANDOM = np.random.RandomState(1)
 def some(*shape): return RANDOM.uniform(-1, 1, shape).astype(np.float32)
 def sigmoid(x): return 1 / (1 + np.exp(-x))
+
+# -- whole numbers -----------------------------------------------------------------------------------
+# Numbers at which single precision would lose some, cast to each type of up to 32 bits: by doubles and by floats, as numpy wraps them.
+EDGES = np.array([0, 1.7, -1.7, 2.5, 100.25, 127, 128, -128, -129, 255, 256, 300, -300, 32767, 32768, -32768, -32769, 65535, 65536, 2**24 - 1, 1 - 2**24,
+                  2**31 - 128, -2**31], np.float32)
+WHOLE = {2: np.uint8, 3: np.int8, 4: np.uint16, 5: np.int16, 6: np.int32}
+
+@case
+def casts_to_whole_numbers():
+    got, want = [], []
+    for kind, dtype in WHOLE.items():
+        for use in (("eval",), ("predict", "--precision", "32")):
+            got += run("Cast", {"x": EDGES}, [EDGES.shape], use=use, to=kind)
+            want.append(np.trunc(EDGES).astype(np.int64).astype(dtype).astype(float))
+    return got, want
+
+@case
+def whole_numbers_that_grow():
+    x, told = np.array([123457, 2, 3]), []
+    got = run("Mul", {"x": x}, [(3,)], {"by": np.array(1000003)}, use=("predict", "--precision", "64"), told=told)
+    if "(Mul): whole numbers may be beyond 2^24 here" not in "".join(told): raise ValueError(f"no warning: {told}")
+    quiet = []
+    run("Add", {"x": x}, [(3,)], {"by": np.array(3)}, told=quiet)
+    if quiet: raise ValueError(f"a warning too much: {quiet}")
+    run("Add", {"x": x}, [(3,)], {"by": np.array(2**24 + 1)}, told=quiet)
+    if "(Add): whole numbers may be beyond 2^24 here" not in "".join(quiet): raise ValueError(f"no warning: {quiet}")
+    return got, [x * 1000003.0]
 
 # -- RoiAlign ----------------------------------------------------------------------------------------
 def around(v, size):

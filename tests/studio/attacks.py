@@ -6,7 +6,7 @@ import socket
 import sys
 import time
 
-from client import Studio, check
+from client import SLOW, Studio, check
 
 folder = sys.argv[1]
 open(folder + "/a.limn", "w").write("")
@@ -94,6 +94,24 @@ deep = [b"[" * 100000, b'{"a":' * 100000, b'{"method":"host/read","params":' + b
 got = [post(d) for d in deep]
 check("deep and damaged JSON is answered or passed over", all(s in (200, 204) for s in got) and page.ask("host/about"), got)
 
+# -- a page that is told much, and does not listen
+def memory():
+    with open(f"/proc/{studio.process.pid}/status") as f:
+        return next(int(line.split()[1]) / 1024 for line in f if line.startswith("VmRSS"))
+
+
+deaf = studio.page()
+with socket.create_connection(("127.0.0.1", studio.port)) as ear:
+    ear.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    ear.sendall(request(address="/events?session=" + deaf.session).encode())
+    wrong = "".join(f"box b{i}(x : R[2]) -> R[2] = {'nothing' * 60}{i}(x)\n" for i in range(150))
+    for k in range(200):
+        deaf.open("wrong.limn", wrong, k)
+        deaf.about("limn/numbers", "wrong.limn")
+        if k == 60:
+            before = memory()
+check("who does not listen is not kept in memory", memory() - before < 8 * SLOW and alive(), (before, memory()))
+
 # -- many and slow
 drip = socket.create_connection(("127.0.0.1", studio.port), timeout=2)
 drip.settimeout(0.05)
@@ -128,5 +146,8 @@ limits = int(os.environ.get("SESSIONS", "200"))
 with concurrent.futures.ThreadPoolExecutor(20) as pool:
     got = list(pool.map(lambda _: status(request("POST", "/session", ["Content-Length: 0"])), range(limits + 20)))
 check("sessions are limited", got.count(200) <= limits and 503 in got and alive(), (got.count(200), got.count(503)))
+if os.environ.get("LONG"):
+    time.sleep(65)
+    check("sessions end a minute after their page went", status(request("POST", "/message?session=" + page.session, ["Content-Length: 2"]) + "{}") == 404 and status(request("POST", "/session", ["Content-Length: 0"])) == 200)
 status_, said = studio.end()
 check("and it ends well", status_ == 0 and not said, (status_, said))

@@ -1,4 +1,5 @@
 """A page without a browser: starts `limn studio`, and speaks to it as docs/protocol.md says."""
+import atexit
 import http.client
 import json
 import os
@@ -9,13 +10,16 @@ import threading
 import time
 
 LIMN = os.environ["LIMN"]
+SLOW = 5 if "/san/" in LIMN else 1  # under the sanitizers
 
 
 class Studio:
     """A server of its own. `ask` is a request, `tell` a notification; what comes by itself is in `events`."""
 
     def __init__(self, path, *options, **more):
-        self.process = subprocess.Popen([LIMN, "studio", str(path), "--no-browser", *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more)
+        more.setdefault("stderr", subprocess.PIPE)
+        self.process = subprocess.Popen([LIMN, "studio", str(path), "--no-browser", *options], stdout=subprocess.PIPE, **more)
+        atexit.register(self.process.kill)  # also when a test ends by an error
         line = self.process.stdout.readline().decode()
         self.line = line
         found = re.fullmatch(r"http://127\.0\.0\.1:(\d+)/\?token=([0-9a-f]{32})\n", line)
@@ -37,10 +41,11 @@ class Studio:
 
     def end(self, how=signal.SIGTERM):
         self.process.send_signal(how)
-        status = self.process.wait(20)
-        said = self.process.stderr.read().decode()
+        status = self.process.wait(20 * SLOW)
+        said = self.process.stderr.read().decode() if self.process.stderr else ""
         self.process.stdout.close()
-        self.process.stderr.close()
+        if self.process.stderr:
+            self.process.stderr.close()
         return status, said
 
 
@@ -61,8 +66,13 @@ class Page:
             self.ask("initialize", {"capabilities": {}})
 
     def send(self, message):
-        self.line.request("POST", "/message?session=" + self.session, json.dumps(message), self.studio.heads)
-        r = self.line.getresponse()
+        try:
+            self.line.request("POST", "/message?session=" + self.session, json.dumps(message), self.studio.heads)
+            r = self.line.getresponse()
+        except (BrokenPipeError, http.client.RemoteDisconnected):  # it was not used for a while
+            self.line.close()
+            self.line.request("POST", "/message?session=" + self.session, json.dumps(message), self.studio.heads)
+            r = self.line.getresponse()
         body = r.read()
         if r.status not in (200, 204):
             raise RuntimeError(f"{r.status} {body!r}")
@@ -116,7 +126,7 @@ class Page:
 
     def told(self, method, good=lambda params: True, seconds=10):
         """The first event of this method that is good, waited for; None: none came."""
-        until = time.time() + seconds
+        until = time.time() + seconds * SLOW
         with self.lock:
             while True:
                 for e in self.events:

@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 
-from client import LIMN, Studio, check
+from client import LIMN, SLOW, Studio, check
 
 folder = sys.argv[1]
 os.mkdir(folder + "/sub")
@@ -73,15 +73,17 @@ for address, wanted in (("a.limn", 200), ("link.limn", 404), ("..%2f..%2fetc%2fh
     check(f"GET /file of {address}", status == wanted or (wanted == 404 and status == 403), status)
 heads = studio.http("GET", "/file?path=a.limn")[2]
 check("nothing in a file runs", "sandbox" in heads["content-security-policy"] and heads["content-type"].startswith("text/plain"), heads)
-status, said = studio.end()
-check("ends", status == 0 and not said, said)
+
 
 # -- where it cannot begin
 def fails(path, words, *options):
-    run = subprocess.run([LIMN, "studio", path, "--no-browser", *options], capture_output=True, text=True, timeout=20)
+    run = subprocess.run([LIMN, "studio", path, "--no-browser", *options], capture_output=True, text=True, timeout=20 * SLOW)
     check(f"refused: {words}", run.returncode in (1, 2, 3) and words in run.stderr, run.stderr)
 
 
+fails(folder, f"cannot listen on port {studio.port}: Address already in use", "--port", str(studio.port))
+status, said = studio.end()
+check("ends", status == 0 and not said, said)
 fails(folder + "/nowhere/x.limn", "No such file or directory")
 fails(folder + "/c.csv", "a program (NAME.limn) or a folder is wanted")
 fails(folder + "/link.limn", "is a link")
@@ -95,12 +97,12 @@ open(bin_ + "/xdg-open", "w").write(f'#!/bin/sh\necho "$@" >{bin_}/opened\n')
 os.chmod(bin_ + "/xdg-open", 0o755)
 run = subprocess.Popen([LIMN, "studio", folder], stdout=subprocess.PIPE, env={**os.environ, "PATH": bin_ + ":" + os.environ["PATH"]})
 line = run.stdout.readline().decode()
-until = time.time() + 10
+until = time.time() + 10 * SLOW
 while not (os.path.exists(bin_ + "/opened") and open(bin_ + "/opened").read()) and time.time() < until:
     time.sleep(0.05)
 check("a browser is opened at the address", sys.platform == "darwin" or open(bin_ + "/opened").read() == line, line)
 run.terminate()
-check("a word ends it", run.wait(10) == 0)
+check("a word ends it", run.wait(10 * SLOW) == 0)
 run.stdout.close()
 
 # -- killed while it writes: the file is as one of the messages had it, whole, and not older than the last answer
@@ -124,3 +126,10 @@ for k in range(rounds):
     whole = any(text == f"# {i}\n" * 3000 for i in range(max(answered, 1), sent + 1)) or (answered == 0)
     lost += not whole
 check(f"{rounds} kills during writes, no character lost", lost == 0, lost)
+open(folder + "/kill.limn.999999999.part", "w").write("half")  # no process has this number
+open(folder + f"/kill.limn.{os.getpid()}.part", "w").write("half")
+studio = Studio(folder)
+studio.page().ask("host/read", {"path": "kill.limn"})
+left = sorted(f for f in os.listdir(folder) if f.endswith(".part"))
+check("what a killed server was writing is swept away, and nothing that is still written", left == [f"kill.limn.{os.getpid()}.part"], left)
+studio.end()

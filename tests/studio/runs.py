@@ -7,7 +7,7 @@ import signal
 import sys
 import time
 
-from client import Studio, check
+from client import SLOW, Studio, check
 
 folder = sys.argv[1]
 shutil.copy("examples/iris.limn", folder)
@@ -19,7 +19,7 @@ def state(page, run):
 
 
 def reaches(page, run, wanted, seconds=40):
-    until = time.time() + seconds
+    until = time.time() + seconds * SLOW
     while time.time() < until:
         if state(page, run) in wanted:
             return True
@@ -83,7 +83,7 @@ status, body, heads = studio.http("GET", "/file?path=" + pictures[0]["file"]) if
 check("as a file", status == 200 and b"<svg" in body and heads["content-type"] == "image/svg+xml" and "sandbox" in heads["content-security-policy"], (status, heads))
 long = page.ask("host/train", {"path": "iris.limn", "options": {**how, "steps": 10**6}})["run"]
 reaches(page, long, ("running",))
-until = time.time() + 20
+until = time.time() + 20 * SLOW
 while not page.ask("host/shown", {"run": long}) and time.time() < until:
     time.sleep(0.2)
 check("what a run shows can be seen while it goes on", state(page, long) == "running" and len(page.ask("host/shown", {"run": long})) == 1, page.ask("host/shown", {"run": long}))

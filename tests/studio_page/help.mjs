@@ -56,7 +56,7 @@ export async function open(browser, url, { width = 1400, height = 860, theme = "
   page.setDefaultTimeout(8000);
   await page.goto(url);
   await page.waitForFunction(() => document.querySelector(".where .file").textContent);
-  await page.waitForFunction(() => document.querySelector(".sheet svg") || document.querySelector(".fault") || document.querySelector(".empty .primary"));
+  await page.waitForFunction(() => document.querySelector(".sheet svg") || document.querySelector(".fault") || document.querySelector(".empty .primary"), null, { timeout: 60000 });
   return page;
 }
 

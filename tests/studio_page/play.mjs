@@ -55,9 +55,16 @@ async function nash(browser) {
     await page.mouse.move(box.x + 40, box.y + 24, { steps: 4 });
     await page.mouse.up();
     await until("it moves", async () => (await start.getAttribute("aria-valuetext")) !== before);
+    await page.getByRole("slider", { name: "Speed" }).fill("1");
     await page.locator(".game").getByRole("button", { name: "Play" }).click();
     await until("paths of all players", async () => (await page.locator(".simplex .way").count()) === 2);
+    await until("some steps", async () => ((await page.locator(".simplex .way").first().getAttribute("d")).match(/L/g) ?? []).length > 5);
     await page.locator(".game").getByRole("button", { name: "Pause" }).click();
+    // A path begins where the ring is, and one step is a small one.
+    const ring = await start.evaluate((e) => [Number(e.getAttribute("cx")), Number(e.getAttribute("cy"))]);
+    const way = (await page.locator(".simplex .way").first().getAttribute("d")).slice(1).split("L").map((p) => p.trim().split(" ").map(Number));
+    const far = [ring, ...way].map((p, i, all) => (i ? Math.hypot(p[0] - all[i - 1][0], p[1] - all[i - 1][1]) : 0));
+    must(Math.max(...far) < 12, `a path jumps by ${Math.max(...far)}`);
     // A payoff is edited in the table, and the program has it.
     const cell = page.getByLabel("U, row 1, column 2");
     await cell.fill("-2");
@@ -108,7 +115,8 @@ async function tour(browser) {
       await until(`picture ${i}`, () => page.locator(".sheet svg").count());
       await page.waitForTimeout(150);
       must(!(await page.locator(".count-line.error").count()), `step ${i} has an error`);
-      must(!(await page.locator(".fault").count()), `step ${i} cannot be drawn: ${await page.locator(".fault").allInnerTexts()}`);
+      const fault = await page.locator(".fault").allInnerTexts();
+      must(!fault.length, `step ${i} cannot be drawn: ${fault}`);
       if (i < 12) await page.getByRole("button", { name: "The next step" }).click();
     }
     await page.getByRole("button", { name: "Manual", exact: true }).click();
@@ -139,6 +147,12 @@ async function dropped(browser) {
       must(/dense|linear/.test(await textOf(page)), "the model as a program");
       await drop(page, [{ name: "x.limn", base64: Buffer.from("box keep(x: R[3]) -> R[3] = x\n").toString("base64") }]);
       await until("a program", async () => (await page.locator(".where .file").innerText()) === "x.limn");
+      // The folder of a run that was made elsewhere.
+      execFileSync(limn, ["train", `${f.dir}/a.limn`, "--quiet", "-o", `${f.dir}/there`], { stdio: "ignore" });
+      const parts = ["run.json", "metrics.csv", "program.limn", "model.safetensors"];
+      await drop(page, parts.map((name) => ({ name: `there/${name}`, base64: readFileSync(`${f.dir}/there/${name}`).toString("base64") })));
+      await until("the run", async () => /there/.test(await page.locator(".run-list").innerText()), 20000);
+      await until("its curve", () => page.locator(".curve canvas").count());
     });
   } finally {
     f.drop();

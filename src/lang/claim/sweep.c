@@ -158,9 +158,25 @@ static void read_range(Sweep *s, const Syntax *loop) {
     read_turn(s, loop, number_turn(s, for_is_down(loop) ? high - k : low + k, range->span));
 }
 
+// Who has a constant of that name in mind finds it unchanged in every run.
+static bool is_read_in(const Sweep *s, const Syntax *loop) {
+  Name name = loop->name;
+  const char *text = name_text(s->w->names, name);
+  if (syntax_any(for_body(loop), has_name, &name)) return true;
+  Id e = diag_error(s->w->diags, loop->name_span,
+                    "nothing in this loop reads `%s`: its turns are all the same", text);
+  const Def *d = scope_find(s->p->scope, name);
+  if (d) {
+    diag_note(s->w->diags, e, d->span, "this `%s` is another one, and stays as it is", text);
+    diag_help(s->w->diags, e, "make it an input of the machine, `run M(%s: %s)`", text, text);
+  }
+  return false;
+}
+
 // What is wrong in one turn is told once.
 static void read_loop(Sweep *s, const Syntax *loop) {
   const Syntax *range = for_range(loop);
+  if (!is_read_in(s, loop)) return;
   if (range->kind == N_RANGE) {
     read_range(s, loop);
     return;

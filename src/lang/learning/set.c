@@ -89,6 +89,28 @@ static const Syntax *setting_tree(Elab *in, const char *key, const char *value) 
   return parse(&in->front, source_add(w->sources, "--set", text, strlen(text)));
 }
 
+// A constant gets another right side, as if the file said so; its type and unit stay, unless others are said.
+static void const_set(Elab *in, Scope *s, Def *d, const char *key, const char *value) {
+  World *w = in->w;
+  const char *text = arena_format(w->arena, "const %s = %s\n", key, value);
+  Nodes said =
+      program_declarations(parse(&in->front, source_add(w->sources, "--set", text, strlen(text))));
+  const Syntax *consts = nodes_only(said);
+  const Syntax *one = consts && consts->kind == N_CONSTS ? nodes_only(consts_in(consts)) : NULL;
+  if (!one || one->kind != N_TYPED || !typed_value(one)) {
+    if (!w->diags->errors)
+      diag_error(w->diags, (Span){0}, "a constant has one value, and this is none: `--set %s=%s`", key, value);
+    return;
+  }
+  TypedParts parts = {typed_brackets(d->node), typed_type(d->node),
+                      copy_resolved(in, s, d->scope, typed_value(one)),
+                      typed_unit(one) ? typed_unit(one) : typed_unit(d->node)};
+  Syntax *now = node_typed(w->arena, one->span, parts);
+  now->name = d->name;
+  now->name_span = d->node->name_span;
+  d->node = now;
+}
+
 // Before anything else is read, since givens have types: what the text says, then the command line.
 void spaces_set(Elab *in, Scope *s, bool settings) {
   Nodes all = program_declarations(s->tree);
@@ -100,6 +122,7 @@ void spaces_set(Elab *in, Scope *s, bool settings) {
     const char *key = table_key(in->sets, i, NULL),
                *value = in->set_value.at[table_value(in->sets, i) - 1];
     Def *d = scope_find(s, name_from(in->w->names, key));
+    if (d && d->kind == DEF_CONST) const_set(in, s, d, key, value);
     if (!d || d->kind != DEF_SPACE) continue;
     Nodes said = program_declarations(setting_tree(in, key, value));
     for (uint32_t k = 0; k < said.n; k++)

@@ -81,3 +81,8 @@ Value delay_value(const BuiltinUse *u) {
   return value_one(b, time == TIME_TICKS ? ticks_late(m, v, &own, (uint32_t)by, span)
                                          : late_value(m, v, &own, by, span));
 }
+
+static const BuiltinBox boxes[] = {{"delay", delay_value, false, 0, false},
+                                   {"white", white_value, false, 0, false}};
+
+void machine_builtins(Elab *in) { builtins_add(in, boxes, COUNT(boxes)); }

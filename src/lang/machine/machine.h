@@ -282,6 +282,35 @@ Diagram *value_by_places(Elab *, Program *, PlaceLines, const Init *base, const 
 // For lang/program, which reads a whole file.
 void check_machines(Elab *, Scope *);    // every machine of the file, for itself
 Diagram *machine_diagram(Elab *, Def *); // flat; next values are those of a tick, or rates
-void machine_builtins(Elab *);           // the boxes `delay`, `flow` and `white`
+void machine_builtins(Elab *);           // the boxes `delay` and `white`
+
+// -- for those who follow a machine inside a diagram ----------------------------------------------
+typedef struct {
+  bool mortal; // it is there only while a condition holds: a port says so, `while`
+  bool halts;  // something around it may stop: a port says so, `stop`
+  bool quiet;  // the condition is that of what is around it
+  Ids born;    // states that begin as ports say when it is born
+  Span span;
+} PartLife;
+typedef struct { // a machine as it is used
+  Def *def;
+  struct Env *from; // where its options are written
+  const Syntax *config;
+  const Axis *pass; // of the arrays of parts that it is in
+  uint32_t npass;
+  bool generic; // checked for itself: options stay open
+  PartLife life;
+  Span span;
+  MachineTime time;
+} MachineUse;
+System *system_of(Elab *, const MachineUse *);
+// Params of a diagram as params of the one that calls it, for the call.
+void called_params(World *, Diagram *to, const Diagram *of, Ids *in);
+// x + c h y, or x + c h where y is 0, with h a number for each of the first axes; and
+// a + 2 b + 2 c + d
+Id step_moved(World *, Diagram *, Id x, double c, Id h, Id y);
+Id step_weighed(World *, Diagram *, const Id k[4]);
+// Params of `d` that `map` does not have yet stay params of `to`.
+void hold_rest(World *, Diagram *to, const Diagram *d, Id *map);
 
 #endif

@@ -72,14 +72,6 @@ typedef struct {
   Span span;
 } Constraint;
 
-typedef struct {
-  bool mortal; // it is there only while a condition holds: a port says so, `while`
-  bool halts;  // something around it may stop: a port says so, `stop`
-  bool quiet;  // the condition is that of what is around it
-  Ids born;    // states that begin as ports say when it is born
-  Span span;
-} PartLife; // lives.c
-
 typedef struct MachineBuilder {
   Elab *in;
   World *w;
@@ -286,19 +278,6 @@ void settle_constraints(MachineBuilder *);
 // chance.c: the box `white`
 Value white_value(const BuiltinUse *);
 
-// flow.c: params of a diagram as params of the one that calls it, for the call
-void called_params(World *, Diagram *to, const Diagram *of, Ids *in);
-
-// rates.c: x + c h y, or x + c h where y is 0, with h a number for each of the first axes; and
-// a + 2 b + 2 c + d
-Id step_moved(World *, Diagram *, Id x, double c, Id h, Id y);
-Id step_weighed(World *, Diagram *, const Id k[4]);
-// Params of `d` that `map` does not have yet stay params of `to`.
-void hold_rest(World *, Diagram *to, const Diagram *d, Id *map);
-// flow_events.c: inputs: ports, states that flow, the others, how each event is armed (1 at the
-// beginning), the length. Outputs: states that flow, the others, how each event is armed.
-Diagram *system_event_step(World *, const System *, const Type *length);
-
 // learned.c: learners and states that learn
 void free_indices(MachineBuilder *, Env *, const Syntax *, Ids *out); // names in brackets, unknown
 void find_learners(MachineBuilder *);                                 // those that it has a copy of
@@ -319,18 +298,6 @@ Diagram *unrolled_loss(MachineBuilder *, const Learned *, Ids *more);
 void describe_routes(MachineBuilder *);
 
 // system.c
-typedef struct { // a machine as it is used
-  Def *def;
-  Env *from; // where its options are written
-  const Syntax *config;
-  const Axis *pass; // of the arrays of parts that it is in
-  uint32_t npass;
-  bool generic; // checked for itself: options stay open
-  PartLife life;
-  Span span;
-  MachineTime time;
-} MachineUse;
-System *system_of(Elab *, const MachineUse *);
 bool weave_system(MachineBuilder *); // lens and parts into one
 
 #endif

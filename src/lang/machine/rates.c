@@ -233,3 +233,11 @@ Diagram *system_step(World *w, const System *s, StepMethod kind, const Type *len
     smooth_step(&b, kind == STEP_EULER, !length->rank);
   return passes_flat(w, b.d);
 }
+
+void called_params(World *w, Diagram *to, const Diagram *of, Ids *in) {
+  for (uint32_t i = 0; i < of->param.n; i++) {
+    const Wire *wire = &of->wire.at[of->param.at[i].wire];
+    uint32_t k = diagram_param(w, to, of->param.at[i], wire->type, wire->name, 0);
+    vec_push(w->arena, in, to->param.at[k].wire);
+  }
+}

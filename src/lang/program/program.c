@@ -1,6 +1,7 @@
 // A whole program: the library and the used files, every box and learner checked, goals and
 // measures made, sizes settled.
 #include "lang/claim/claim.h"
+#include "lang/flow/flow.h"
 #include "lang/learning/learning.h"
 #include "lang/program/library.h"
 #include "lang/program/program_own.h"
@@ -20,6 +21,7 @@ Elab *elab_new(World *w) {
   core_builtins(in);
   declare_builtins(in);
   machine_builtins(in);
+  flow_builtins(in);
   in->library = scope_load(in, "library.limn", limn_library, limn_library_size, NULL);
   return in;
 }

@@ -211,7 +211,7 @@ static uint32_t kinds_for(const char *wanted) {
   if (strcmp(wanted, "size") == 0) return 1u << DEF_AXIS | 1u << DEF_CONST;
   if (strcmp(wanted, "type or space") == 0) return 1u << DEF_SPACE;
   if (strcmp(wanted, "learning diagram") == 0) return 1u << DEF_DIAGRAM;
-  if (strcmp(wanted, "machine") == 0) return 1u << DEF_MACHINE | 1u << DEF_BOX | 1u << DEF_LEARNER;
+  if (strcmp(wanted, "machine") == 0) return 1u << DEF_MACHINE;
   if (strncmp(wanted, "optimiser", 9) == 0) return 1u << DEF_OPTIMISER;
   return 1u << DEF_GIVEN | 1u << DEF_CONST | 1u << DEF_AXIS | 1u << DEF_LEARNER | 1u << DEF_STALE;
 }
@@ -238,7 +238,9 @@ void unknown_name(Body *b, Env *env, const Syntax *n, const char *wanted) {
   Nearest near = nearest_to(name_text(w->names, n->name));
   Scope *s = env->scope;
   uint32_t kinds = kinds_for(wanted);
-  if (s->lost) return; // it may stand in a file that could not be read
+  const Def *there = scope_meaning(s, n);
+  bool said = there && kinds & 1u << there->kind && w->diags->errors;
+  if (s->lost || said) return; // it may stand in a file that could not be read, or is wrong itself
   bool help = w->diags->errors < HELP_LIMIT;
   Id e = diag_error(w->diags, n->name_span.file ? n->name_span : n->span,
                     "there is no %s `%s` here", wanted, near.text);

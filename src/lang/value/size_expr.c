@@ -93,9 +93,7 @@ Size axis_size(Elab *in, Def *d) {
 // -- sizes ----------------------------------------------------------------------------------------
 static Size const_size(Body *b, Def *d) {
   const Syntax *value = typed_value(d->node);
-  const char *set = setting_of(b->in, d->name);
   double k;
-  if (set) return size_from_text(b->in, set);
   if (d->busy) return 0;
   d->busy = true;
   b->in->chain++;
@@ -470,12 +468,6 @@ static bool static_name(Body *b, Env *env, const Syntax *n, double *out) {
   Def *d = scope_meaning(env->scope, n);
   if (d && d->kind == DEF_AXIS) return size_number(b->w, axis_size(b->in, d), out);
   if (d && d->kind == DEF_CONST && typed_value(d->node) && !typed_type(d->node) && !d->busy) {
-    const char *set = setting_of(b->in, d->name);
-    if (set) {
-      const char *end;
-      *out = number_read(set, &end);
-      return !*end;
-    }
     if (d->has_number) *out = d->number;
     if (d->has_number || b->in->chain >= CHAIN_LIMIT) return d->has_number;
     d->busy = true;

@@ -10,7 +10,7 @@ const char *wrapped(Importer *m, OnnxType type, const char *right) {
   if (!is_whole(type) || t->bits > 32) return right;
   long long range = 1LL << t->bits;
   if (t->kind == 'u') return arena_format(m->arena, "mod(%s, %lld)", right, range);
-  return arena_format(m->arena, "mod(%s + %lld, %lld) - %lld", right, range / 2, range, range / 2);
+  return arena_format(m->arena, "wrap[%lld](%s)", range / 2, right);
 }
 
 // The template with all inputs, broadcast.

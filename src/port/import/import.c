@@ -190,18 +190,23 @@ static bool import_given(Importer *m, ImpScope *s, const OnnxValueInfo *in, cons
   return declared_fits(m, NULL, in, v);
 }
 
+const char *symbol_names(Importer *m) {
+  Buf b = buf_new(m->arena);
+  for (uint32_t k = 0; k < m->value.n; k++)
+    if (value_at(m, k)->symbol)
+      buf_printf(&b, "%s`%s`", b.n ? ", " : "",
+                 text_shown(m->arena, value_at(m, k)->symbol, strlen(value_at(m, k)->symbol)));
+  return b.at;
+}
+
 // Whether every size that was asked for is one of the inputs.
 static bool sizes_are_known(Importer *m) {
   for (uint32_t i = 0; i < m->how->sizes; i++) {
     const char *name = m->how->size[i].name;
     if (m->symbols && table_get(m->symbols, name, strlen(name))) continue;
     diag_error(m->diags, (Span){0}, "no input of the model has a size that is called `%s`", name);
-    Buf b = buf_new(m->arena);
-    for (uint32_t k = 0; k < m->value.n; k++)
-      if (value_at(m, k)->symbol)
-        buf_printf(&b, "%s`%s`", b.n ? ", " : "",
-                   text_shown(m->arena, value_at(m, k)->symbol, strlen(value_at(m, k)->symbol)));
-    if (b.n) diag_help(m->diags, m->diags->list.n - 1, "there are %s", b.at);
+    const char *names = symbol_names(m);
+    if (*names) diag_help(m->diags, m->diags->list.n - 1, "there are %s", names);
     return false;
   }
   return true;

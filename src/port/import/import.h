@@ -20,7 +20,7 @@
 // attr_int and others, adds lines by `say`, and hands its results over by `op_give`. What it cannot do right it refuses:
 // `return op_refuse(n, "…")` names the node. `tests/onnx/nodes.sh FOLDER` then says what passes.
 //
-// Numbers: every numeric type is R, bool is B. Whole numbers are exact up to 2^53; what an integer type means (division, wrapping,
+// Numbers: every numeric type is R, bool is B. Whole numbers are exact up to 2^53 in double precision; what an integer type means (division, wrapping,
 // saturation) is written as arithmetic.
 #ifndef LIMN_PORT_IMPORT_IMPORT_H
 #define LIMN_PORT_IMPORT_IMPORT_H

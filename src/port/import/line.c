@@ -1,6 +1,8 @@
 // Lines: what makes a value, and whether it holds together. A line that does not is refused here, with the node that it is for.
 #include "port/import/own.h"
 
+#include <math.h>
+
 // Sizes as numbers: what was folded away is read after all.
 static void make_known(ImpNode *n, Id v) {
   Importer *m = n->m;
@@ -73,6 +75,36 @@ static bool line_fits(ImpNode *n, const ImpShape *shape, const ImpLine *line) {
   return true;
 }
 
+// -- whole numbers -------------------------------------------------------------------------------
+// Single precision has all whole numbers up to here.
+static const double SINGLE_EXACT = 0x1p24;
+
+static bool reads_beyond(Importer *m, const ImpRead *read, uint32_t nread) {
+  for (uint32_t i = 0; i < nread; i++) {
+    const ImpValue *x = value_at(m, read[i].value);
+    int64_t count = x->data && is_whole(x->type) ? shape_count(&x->shape) : 0;
+    for (int64_t k = 0; k < count; k++)
+      if (fabs(x->data[k]) > SINGLE_EXACT) return true;
+  }
+  return false;
+}
+
+// Products of whole numbers, and whole constants that are large: told once, with the node.
+static void tell_wide(ImpNode *n, OnnxType type, const ImpRead *read, uint32_t nread) {
+  static const char *const grows[] = {"Mul",         "Pow",  "MatMul",     "MatMulInteger",
+                                      "ConvInteger", "Gemm", "ReduceProd", "ReduceSumSquare",
+                                      "BitShift"};
+  bool wide = reads_beyond(n->m, read, nread);
+  for (uint32_t i = 0; i < COUNT(grows); i++)
+    wide |= is_whole(type) && onnx_type_info[type].bits >= 32 && !strcmp(grows[i], n->node->op);
+  if (!wide || n->m->wide_told) return;
+  n->m->wide_told = true;
+  diag_warning(n->m->diags, (Span){0},
+               "%s: whole numbers may be beyond 2^24 here, where single precision has not all of "
+               "them; with `--precision 64` they are exact up to 2^53",
+               node_shown(n->m->arena, n->node));
+}
+
 Id say(ImpNode *n, OnnxType type, const ImpShape *shape, ImpForm form, const ImpRead *read,
        uint32_t nread) {
   Importer *m = n->m;
@@ -85,7 +117,7 @@ Id say(ImpNode *n, OnnxType type, const ImpShape *shape, ImpForm form, const Imp
     if (from) value_at(m, v)->from = from;
     vec_push(m->arena, &line.read, read[i]);
   }
-  if (!m->diags->errors) line_fits(n, shape, &line);
+  if (!m->diags->errors && line_fits(n, shape, &line)) tell_wide(n, type, read, nread);
   vec_push(m->arena, &line.out, v);
   vec_push(m->arena, &m->line, line);
   return v;

@@ -59,10 +59,24 @@ ImpInts attr_ints(const ImpNode *n, const char *name) {
 }
 
 // -- inputs whose numbers must be known ----------------------------------------------------------
+// What was refused lacks a size that the model leaves open.
+bool op_wants_sizes(ImpNode *n) {
+  diag_help(n->m->diags, n->m->diags->list.n - 1,
+            "`--set NAME=NUMBER` gives sizes at import; the model has %s", symbol_names(n->m));
+  return false;
+}
+
 bool op_known(ImpNode *n, uint32_t k) {
   if (!op_in(n, k)) return op_refuse(n, "input %u is missing", k + 1);
   const ImpValue *v = op_value(n, k);
   if (v->data) return true;
+  int64_t sizes = v->known ? shape_count(&v->shape) : 0;
+  for (int64_t i = 0; i < sizes; i++)
+    if (v->known[i].text) {
+      op_refuse(n, "input %u is the size %s, and a number is wanted there", k + 1,
+                v->known[i].text);
+      return op_wants_sizes(n);
+    }
   const char *from = v->kind == IMP_INPUT ? v->onnx : v->from;
   op_refuse(n, "input %u decides about sizes, and its numbers are not known before it runs", k + 1);
   if (from) diag_help(n->m->diags, n->m->diags->list.n - 1, "`--in %s=V` gives it at import", from);
@@ -118,8 +132,7 @@ bool op_fixed_axis(ImpNode *n, uint32_t k, uint32_t axis) {
   const char *size = op_value(n, k)->shape.dim[axis].text;
   if (!size) return true;
   op_refuse(n, "axis %u of input %u has size %s, and a number is wanted there", axis, k + 1, size);
-  diag_help(n->m->diags, n->m->diags->list.n - 1, "`--set NAME=NUMBER` gives sizes at import");
-  return false;
+  return op_wants_sizes(n);
 }
 
 bool op_fixed(ImpNode *n, uint32_t k) {

@@ -56,8 +56,7 @@ static bool window_sizes(ImpNode *n, const ImpShape *x, const ImpSize *kernel, W
 
 static bool number_wanted(ImpNode *n, uint32_t axis, ImpSize size) {
   op_refuse(n, "axis %u of its input has size %s, and a number is wanted there", axis, size.text);
-  diag_help(n->m->diags, n->m->diags->list.n - 1, "`--set NAME=NUMBER` gives sizes at import");
-  return false;
+  return op_wants_sizes(n);
 }
 
 bool window_read(ImpNode *n, const ImpShape *x, const ImpSize *kernel, Window *w) {

@@ -120,6 +120,7 @@ typedef struct Importer {
   Table *symbols; // sizes with a name: of the file, to 1
   size_t memory;  // that may be in use before a node
   uint32_t work;  // nodes so far, with those of functions and loops
+  bool wide_told; // that whole numbers may be too large for single precision
 } Importer;
 
 // value.c: values and lines

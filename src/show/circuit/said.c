@@ -4,6 +4,8 @@
 // a picture stands in a text of its own, so the call that was opened is around it too.
 #include "show/circuit/circuit.h"
 
+#include "lang/value/value.h"
+
 enum { AROUND = 64 }; // calls in calls
 
 const SaidAt *text_place(World *w, Arena *a, Id origin, const SaidAt *around) {
@@ -53,7 +55,7 @@ const GroupOf *wire_group(World *w, Arena *a, const Diagram *d, Id wire, const S
   of->place = text_place(w, a, wire_origin(d, x), around);
   const char *name = name_text(w->names, x->name);
   if (*name && is_in_file(w, of->place, name)) of->wire = name;
-  if (x->type.base) of->type = type_text(w, &x->type);
+  if (x->type.base) of->type = own_text(w, &x->type);
   return of;
 }
 

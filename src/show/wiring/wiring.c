@@ -8,6 +8,7 @@
 //
 // Shared variables are units too. They have no direction: parts and variables are put into levels
 // by their distance from one end of the wiring, and lines go from level to level.
+#include "lang/value/value.h"
 #include "show/layout/sketch.h"
 #include "show/wiring/wiring_own.h"
 
@@ -52,7 +53,7 @@ static const GroupOf *said_wire(const PanelBuilder *b, Span at, Name name, const
   GroupOf *of = said_at(b, at);
   const char *text = name_text(b->w->names, name);
   if (!strchr(text, ' ')) of->wire = text; // "born x" is no name
-  if (t->base != BASE_NONE) of->type = type_text(b->w, t);
+  if (t->base != BASE_NONE) of->type = own_text(b->w, t);
   return of;
 }
 

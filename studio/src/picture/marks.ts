@@ -45,8 +45,8 @@ export class Marks {
       element.setAttribute("aria-label", mark.name);
       element.setAttribute("tabindex", "-1");
       if (kind === "wire") this.widen(element);
-      else if (kind === "box") this.fill(element);
     }
+    this.fillBoxes();
     this.all[0]?.element.setAttribute("tabindex", "0");
   }
 
@@ -60,13 +60,15 @@ export class Marks {
     }
   }
 
-  /** The gaps of a box belong to it, too: an unseen sheet lies behind what it shows. */
-  private fill(box: SVGGElement): void {
-    const { x, y, width, height } = box.getBBox();
-    const sheet = document.createElementNS("http://www.w3.org/2000/svg", "rect");
-    for (const [name, value] of Object.entries({ x, y, width, height })) sheet.setAttribute(name, String(value));
-    sheet.setAttribute("class", "reach");
-    box.prepend(sheet);
+  /** The gaps of a box belong to it, too: an unseen sheet lies behind what it shows. All are measured before the first is changed. */
+  private fillBoxes(): void {
+    const boxes = this.all.filter((m) => m.kind === "box").map((m) => [m.element, m.element.getBBox()] as const);
+    for (const [box, { x, y, width, height }] of boxes) {
+      const sheet = document.createElementNS("http://www.w3.org/2000/svg", "rect");
+      for (const [name, value] of Object.entries({ x, y, width, height })) sheet.setAttribute(name, String(value));
+      sheet.setAttribute("class", "reach");
+      box.prepend(sheet);
+    }
   }
 
   /** The innermost mark that an element belongs to. */

@@ -26,10 +26,16 @@ export class Viewport {
   private fitted = true;
   onZoom: (scale: number) => void = () => {};
 
+  /** Lies over the sheet while it is dragged: nobody has to find out which of thousands of marks is under the hand. */
+  private shield = document.createElement("div");
+
   constructor(
     private frame: HTMLElement,
     private sheet: HTMLElement,
   ) {
+    this.shield.className = "shield";
+    this.shield.hidden = true;
+    frame.append(this.shield);
     frame.addEventListener("pointerdown", this.down);
     frame.addEventListener("pointermove", this.move);
     frame.addEventListener("pointerup", this.up);
@@ -118,7 +124,7 @@ export class Viewport {
     this.moved += Math.abs(dx) + Math.abs(dy);
     if (this.moved > CLICK_SLACK) {
       if (!this.frame.hasPointerCapture(e.pointerId)) this.frame.setPointerCapture(e.pointerId);
-      this.frame.classList.add("dragged");
+      this.shield.hidden = false;
       this.pan(dx / this.pointers.size, dy / this.pointers.size);
     }
     this.pointers.set(e.pointerId, { x: e.clientX, y: e.clientY });
@@ -135,7 +141,7 @@ export class Viewport {
 
   private up = (e: PointerEvent) => {
     this.pointers.delete(e.pointerId);
-    if (!this.pointers.size) this.frame.classList.remove("dragged");
+    if (!this.pointers.size) this.shield.hidden = true;
   };
 
   private wheel = (e: WheelEvent) => {

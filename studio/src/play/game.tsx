@@ -24,15 +24,14 @@ function playersOf(text: string): string[] {
   return names;
 }
 
-/** What is stored may be shares, or free numbers whose softmax they are. */
-export function sharesOf(data: number[]): number[] {
-  const sum = data.reduce((a, b) => a + b, 0);
-  if (Math.abs(sum - 1) < 1e-3 && data.every((v) => v >= -1e-9)) return data;
-  const most = Math.max(...data);
-  const e = data.map((v) => Math.exp(v - most));
+/** What is stored of a learner in a simplex are logarithms; its shares are their softmax. */
+export function sharesOf(stored: number[]): number[] {
+  const most = Math.max(...stored);
+  const e = stored.map((v) => Math.exp(v - most));
   const all = e.reduce((a, b) => a + b, 0);
   return e.map((v) => v / all);
 }
+const storedOf = (shares: number[]): number[] => shares.map((s) => Math.log(Math.max(s, 1e-30)));
 
 function Payoffs({ entry }: { entry: NumberEntry }) {
   const rows = entry.value as number[][];
@@ -101,7 +100,7 @@ export function Game({ numbers }: { numbers: NumberEntry[] }) {
     const m = new Match();
     match.current = m;
     try {
-      await m.open(from);
+      await m.open(Object.fromEntries(Object.entries(from).map(([n, shares]) => [n, storedOf(shares)])));
       const first = await m.step(0, players);
       if (match.current !== m) return false;
       const shares = Object.fromEntries(Object.entries(first.weights ?? {}).map(([n, t]) => [n, sharesOf(t.data)]));
@@ -111,6 +110,7 @@ export function Game({ numbers }: { numbers: NumberEntry[] }) {
       setStep(0);
       return true;
     } catch (e) {
+      if (match.current !== m) return false;
       sayFault(e);
       setGoing(false);
       return false;
@@ -144,6 +144,7 @@ export function Game({ numbers }: { numbers: NumberEntry[] }) {
           return;
         }
       } catch (e) {
+        if (match.current !== m) return; // another game has begun meanwhile, and goes on by itself
         sayFault(e);
         setGoing(false);
         return;

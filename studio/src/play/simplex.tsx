@@ -4,8 +4,8 @@
 import { useRef } from "preact/hooks";
 
 const SIZE = 240;
-const RADIUS = 92;
-const MIDDLE = { x: SIZE / 2, y: SIZE / 2 + 8 };
+const RADIUS = 104;
+const MIDDLE = { x: SIZE / 2, y: SIZE / 2 + 14 };
 
 interface Point {
   x: number;

@@ -128,7 +128,7 @@ function Options() {
       <button class="primary" disabled={!trainable()}>
         <Icon name="play" /> Train
       </button>
-      {input("Epochs", epochs, setEpochs, "as it says")}
+      {input("Epochs", epochs, setEpochs, "all")}
       {input("Seed", seed, setSeed, "0")}
     </form>
   );

@@ -12,7 +12,7 @@
 #include "core/pass/pass.h"
 #include "core/pass/pipeline.h"
 #include "core/pass/rewrite.h"
-#include "lang/machine/machine_own.h"
+#include "lang/flow/flow_own.h"
 
 enum { ROUNDS = 5, HALVINGS = 40, NEWTONS = 3 };
 static const double too_short = 1e-12; // of a step: what is left of it then is none

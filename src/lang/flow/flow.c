@@ -6,7 +6,7 @@
 // Inputs: a value for each port, then the start of each state that flows, then the times. Results:
 // each state that flows, along the axis of the times. Axes that pass over the arguments (samples)
 // pass over the system: each sample is a system of its own.
-#include "lang/machine/machine_own.h"
+#include "lang/flow/flow_own.h"
 
 enum { STEPS_USUAL = 8, STEPS_LIMIT = 256 };
 
@@ -192,14 +192,6 @@ static FlowSteps steps_begin(FlowCall *f, const char *name, Diagram *step, const
   }
   if (inside) b.h = diagram_input(w, b.d, *length, name_from(w->names, "h"), 0);
   return b;
-}
-
-void called_params(World *w, Diagram *to, const Diagram *of, Ids *in) {
-  for (uint32_t i = 0; i < of->param.n; i++) {
-    const Wire *wire = &of->wire.at[of->param.at[i].wire];
-    uint32_t k = diagram_param(w, to, of->param.at[i], wire->type, wire->name, 0);
-    vec_push(w->arena, in, to->param.at[k].wire);
-  }
 }
 
 static void one_step(FlowCall *f, FlowSteps *b) {
@@ -416,8 +408,6 @@ static Value do_flow(const BuiltinUse *u) {
   return out;
 }
 
-static const BuiltinBox boxes[] = {{"delay", delay_value, false, 0, false},
-                                   {"flow", do_flow, false, 0, false},
-                                   {"white", white_value, false, 0, false}};
+static const BuiltinBox boxes[] = {{"flow", do_flow, false, 0, false}};
 
-void machine_builtins(Elab *in) { builtins_add(in, boxes, COUNT(boxes)); }
+void flow_builtins(Elab *in) { builtins_add(in, boxes, COUNT(boxes)); }
