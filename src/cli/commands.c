@@ -402,7 +402,8 @@ int run_machines(Limn *l, Options *o) {
   how.plain = o->train.plain;
   how.resume = o->train.resume;
   how.stop = &stopping;
-  how.tell = (LimnTell){&told, o->json ? say_aside : say_run, terminal ? redraw : NULL, width, NULL};
+  how.tell =
+      (LimnTell){&told, o->json ? say_aside : say_run, terminal ? redraw : NULL, width, NULL};
   watch_all();
   s = limn_run(l, &how, &text);
   if (terminal) redraw(NULL, "");

@@ -99,7 +99,8 @@ static void const_set(Elab *in, Scope *s, Def *d, const char *key, const char *v
   const Syntax *one = consts && consts->kind == N_CONSTS ? nodes_only(consts_in(consts)) : NULL;
   if (!one || one->kind != N_TYPED || !typed_value(one)) {
     if (!w->diags->errors)
-      diag_error(w->diags, (Span){0}, "a constant has one value, and this is none: `--set %s=%s`", key, value);
+      diag_error(w->diags, (Span){0}, "a constant has one value, and this is none: `--set %s=%s`",
+                 key, value);
     return;
   }
   TypedParts parts = {typed_brackets(d->node), typed_type(d->node),

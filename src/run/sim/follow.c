@@ -282,10 +282,7 @@ static bool follow_on(Following *g) {
 
 // A short run is over before a compiler would be. When its code takes over depends on nothing but the
 // number of steps, so that a run that was stopped goes on in the same bits.
-static void note_steps(Following *g, uint64_t steps) {
-  enum { EARLY_NUMBERS = 1 << 20, OF_A_STEP = 50 };
-  *g->m->early = steps < EARLY_NUMBERS / (OF_A_STEP + g->flow->n);
-}
+static void note_steps(Following *g, uint64_t steps) { *g->m->early = steps < sim_early(g->m); }
 
 static void note_solver(Following *g, uint64_t before) {
   SimRecord *r = &g->f->record;

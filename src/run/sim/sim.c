@@ -114,6 +114,10 @@ const char *sim_place(const Sim *m, uint32_t state, int64_t cell) {
 
 State *sim_clock(const Sim *m, const char *path) { return store_find(m->store, path); }
 
+enum { NUMBERS_MOST = 1 << 28, EARLY_NUMBERS = 1 << 20, OF_A_STEP = 50 };
+
+uint64_t sim_early(const Sim *m) { return EARLY_NUMBERS / (OF_A_STEP + (uint64_t)m->numbers); }
+
 bool sim_open(Sim *m, Elab *in, Program *p, const System *s, const Run *run,
               const SimOptions *how) {
   World *w = elab_world(in);
@@ -122,6 +126,8 @@ bool sim_open(Sim *m, Elab *in, Program *p, const System *s, const Run *run,
   m->own = arena_child(w->arena);
   m->early = NEW(m->own, bool);
   *m->early = s->flows;
+  for (Id i = 1; i < s->d->wire.n && m->numbers < NUMBERS_MOST; i++)
+    m->numbers += sim_cells(m, &s->d->wire.at[i].type);
   Store **held = NEW(m->own, Store *);
   arena_on_free(m->own, drop_store, held); // also when memory runs out on the way
   *held = m->store = store_new(PRECISION_64);

@@ -16,9 +16,10 @@ typedef struct {
   Store *store;
   Arena *own; // goes with the simulation, and the store with it
   Sights sights;
-  double **input; // [in-port] its number or numbers
-  bool *early;    // engines work by prebuilt kernels as long as it holds
-  bool ticks;     // engines that are made run rows of ticks: noise depends on the tick alone
+  double **input;  // [in-port] its number or numbers
+  bool *early;     // engines work by prebuilt kernels as long as it holds
+  int64_t numbers; // in all wires of the system
+  bool ticks;      // engines that are made run rows of ticks: noise depends on the tick alone
 } Sim;
 
 // sim.c
@@ -28,6 +29,7 @@ bool sim_params(World *, const SimOptions *, const Diagram *, Arena *,
                 Tensor *param); // of no system
 bool sim_open(Sim *, Elab *, Program *, const System *, const Run *, const SimOptions *);
 void sim_close(Sim *);
+uint64_t sim_early(const Sim *); // so many steps or ticks are made before a compiler is asked
 State *sim_state(const Sim *, uint32_t state);
 State *sim_clock(const Sim *, const char *path);         // `time`, a lag; NULL: nothing reads it
 const char *sim_state_name(const Sim *, uint32_t state); // as it is written: ball.v

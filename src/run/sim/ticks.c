@@ -7,7 +7,6 @@ enum {
   NUMBERS_AT_ONCE = 1 << 20,
   TICKS_AT_ONCE = 4096,
   MOMENTS_KEPT = 100000,
-  EARLY_NUMBERS = 1 << 20,
   WORK_AT_ONCE = 1 << 28
 };
 
@@ -218,13 +217,6 @@ static int64_t largest(const Ticking *t, int64_t *all) {
   return most;
 }
 
-static int64_t all_cells(const Sim *m) {
-  int64_t n = 0;
-  for (Id i = 1; i < m->s->d->wire.n && n < WORK_AT_ONCE; i++)
-    n += sim_cells(m, &m->s->d->wire.at[i].type);
-  return n;
-}
-
 // What is looked at, and the ticks at which it is kept.
 static bool look(Ticking *t, uint32_t number) {
   Sim *m = t->m;
@@ -246,7 +238,7 @@ static int64_t at_once(Ticking *t, int64_t *most) {
   int64_t all, left = (int64_t)(t->ticks - t->done);
   *most = largest(t, &all);
   int64_t chunk = NUMBERS_AT_ONCE / (all + 1) + 1;
-  int64_t often = WORK_AT_ONCE / (all_cells(t->m) + 1) + 1; // so that it can be stopped
+  int64_t often = WORK_AT_ONCE / (t->m->numbers + 1) + 1; // so that it can be stopped
   if (chunk > often) chunk = often;
   if (chunk > TICKS_AT_ONCE) chunk = TICKS_AT_ONCE;
   return chunk > left ? left : chunk;
@@ -287,7 +279,7 @@ static bool do_until(Ticking *t, uint32_t number, uint64_t end, int64_t chunk, d
 // The first ticks need no compiler: a short run is over before it would be. How many these are does not
 // depend on where the run was stopped, so that it goes on in the same bits.
 static bool do_all(Ticking *t, uint32_t number, int64_t chunk, double *row) {
-  uint64_t early = EARLY_NUMBERS / (uint64_t)(50 + all_cells(t->m));
+  uint64_t early = sim_early(t->m);
   *t->m->early = t->done < early;
   if (*t->m->early && !do_until(t, number, early < t->ticks ? early : t->ticks, chunk, row))
     return false;
