@@ -5,7 +5,7 @@ import { openDrawer, toggleSide } from "./commands";
 import { Learn } from "./learn/learn";
 import { PicturePane } from "./picture/pane";
 import { Play } from "./play/play";
-import { startTraining, trainable } from "./runs/control";
+import { isOfMachines, startTraining, trainable } from "./runs/control";
 import { Runs } from "./runs/runs";
 import { Side } from "./side";
 import { commandsOpen, drawer, pane, path, reachable, runs, saved, sideOpen, toast, type Drawer, type Pane } from "./state";
@@ -48,9 +48,9 @@ function Top() {
           </button>
         ))}
       </nav>
-      <button class="primary train" disabled={!trainable()} title="Train this program (Ctrl+Enter)" onClick={() => void startTraining()}>
+      <button class="primary train" disabled={!trainable()} title="Train or run this program (Ctrl+Enter)" onClick={() => void startTraining()}>
         <Icon name="play" />
-        Train
+        {isOfMachines() ? "Run" : "Train"}
       </button>
       <IconButton name="search" label="Commands" hint="Ctrl+K" onClick={() => (commandsOpen.value = true)} />
       <IconButton name={theme() === "dark" ? "sun" : "moon"} label={theme() === "dark" ? "Light" : "Dark"} onClick={otherTheme} />

@@ -3,7 +3,7 @@
 import { signal } from "@preact/signals";
 import { connection, host } from "../client";
 import type { Metrics, Run, Shown } from "../protocol";
-import { about, drawer, isNarrow, pane, path, runs, say, sayFault } from "../state";
+import { about, drawer, isNarrow, pane, path, pictures, runs, say, sayFault } from "../state";
 import { refreshRuns, saver } from "../workbench";
 
 /** Runs whose curves are shown, the last chosen first. */
@@ -12,6 +12,14 @@ export const metrics = signal<Record<string, Metrics>>({});
 export const shown = signal<Record<string, Shown[]>>({});
 
 export const trainable = (): boolean => !!path.value && (about.value?.can ?? []).includes("train");
+
+/** A program of machines alone is not trained: it is run, where its numbers can be dragged. */
+export const isOfMachines = (): boolean => pictures.value.length > 0 && pictures.value.every((p) => p.kind === "machine" || p.kind === "wiring");
+
+const fileOf = (name: string) => name.replace(/^.*\//, "");
+
+/** Runs of the program that is open, the newest first as the home lists them. */
+export const ownRuns = (): Run[] => runs.value.filter((r) => r.program && path.value && fileOf(r.program) === fileOf(path.value));
 
 export function selectRun(run: string, alone = true): void {
   const rest = selected.value.filter((r) => r !== run);
@@ -41,6 +49,11 @@ export async function fetchRun(run: string): Promise<void> {
 
 export async function startTraining(options: Record<string, unknown> = {}): Promise<void> {
   if (!path.value) return;
+  if (isOfMachines()) {
+    drawer.value = "play";
+    if (isNarrow()) pane.value = "drawer";
+    return;
+  }
   if (!trainable()) {
     say("Training is not possible here.", "fault");
     return;

@@ -4,10 +4,10 @@ import { useEffect, useState } from "preact/hooks";
 import { connection, host } from "../client";
 import { readPicture } from "../picture/sanitize";
 import type { Run, Shown } from "../protocol";
-import { about, runs, sayFault } from "../state";
+import { about, path, runs, sayFault } from "../state";
 import { Icon, IconButton } from "../ui/icons";
 import { refreshRuns } from "../workbench";
-import { change, control, fetchRun, isGoing, metrics, selectRun, selected, shown, startTraining, trainable } from "./control";
+import { change, control, fetchRun, isGoing, isOfMachines, metrics, ownRuns, selectRun, selected, shown, startTraining, trainable } from "./control";
 import { Curve } from "./curves";
 import { Weights } from "./weights";
 
@@ -126,7 +126,7 @@ function Options() {
       }}
     >
       <button class="primary" disabled={!trainable()}>
-        <Icon name="play" /> Train
+        <Icon name="play" /> {isOfMachines() ? "Run" : "Train"}
       </button>
       {input("Epochs", epochs, setEpochs, "all")}
       {input("Seed", seed, setSeed, "0")}
@@ -138,10 +138,12 @@ export function Runs() {
   const [log, setLog] = useState(false);
   useEffect(() => {
     void refreshRuns().then(() => {
-      if (!selected.value.length && runs.value[0]) selectRun(runs.value[0].run);
+      const own = ownRuns();
+      if (!own.some((r) => selected.value.includes(r.run))) selected.value = [];
+      if (!selected.value.length && own[0]) selectRun(own[0].run);
       for (const r of selected.value) void fetchRun(r);
     });
-  }, []);
+  }, [path.value]);
   const on = selected.value.filter((r) => runs.value.some((x) => x.run === r));
   const series = on.filter((r) => metrics.value[r]).map((run) => ({ run, metrics: metrics.value[run] }));
   const names = [...new Set(series.flatMap((s) => s.metrics.names))].filter((n) => !NOT_CURVES.has(n)).slice(0, 12);
