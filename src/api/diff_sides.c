@@ -57,13 +57,33 @@ static LimnStatus load_weights(ApiCall *c, DiffSide *side) {
   return LIMN_WRONG;
 }
 
+// What its learners have from files are its weights.
+static LimnStatus load_program(ApiCall *c, DiffSide *side) {
+  Limn *l = side->l;
+  LimnStatus status = limn_load(l, side->path);
+  if (status) return status;
+  const Program *p = l->program;
+  l->w->diags->muted++;
+  for (uint32_t i = 0; i < p->learner.n; i++) {
+    Arrays found = {0};
+    Diagram *d = diagram_trained(l->in, l->program, name_text(l->w->names, p->learner.at[i]->name));
+    if (!d || !use_sources(l->in, l->program, d, NULL, c->scratch, &found)) continue;
+    for (uint32_t k = 0; k < found.array.n; k++)
+      if (!arrays_find(&side->weights, found.array.at[k].name))
+        vec_push(c->scratch, &side->weights.array, found.array.at[k]);
+  }
+  l->w->diags->muted--;
+  side->has_weights = side->weights.array.n;
+  return LIMN_GOOD;
+}
+
 LimnStatus diff_load(ApiCall *c, DiffSide *side) {
   for (uint32_t i = 0; i < c->l->allowed.n; i++) limn_allow(side->l, c->l->allowed.at[i]);
   side->kind = kind_of(side->path);
   LimnStatus status = side->kind == SIDE_ONNX      ? load_onnx(c, side)
                       : side->kind == SIDE_WEIGHTS ? load_weights(c, side)
                       : side->kind == SIDE_RUN     ? load_run(c, side)
-                                                   : limn_load(side->l, side->path);
+                                                   : load_program(c, side);
   if (status) move_messages(c->l, side->l);
   return status;
 }

@@ -147,6 +147,17 @@ LimnStatus limn_load_text(Limn *l, const char *name, const char *text, size_t n)
   return call_end(c, load_text(c, name, text, n));
 }
 
+// A file that is something else than a program, in one sentence; false: it may be one.
+static bool is_no_program(Limn *l, const char *path, const FileText *f) {
+  if (!memchr(f->text, 0, f->n)) return false; // no text has one, and files of numbers do
+  Id e = diag_error(l->diags, (Span){0}, "%s is no text, which a program is", path);
+  if (text_ends(path, ".onnx"))
+    diag_help(l->diags, e, "`limn import %s` makes a program of an ONNX model", path);
+  if (text_ends(path, ".safetensors"))
+    diag_help(l->diags, e, "weights go with a program: `limn … FILE.limn --from %s`", path);
+  return true;
+}
+
 LimnStatus limn_load(Limn *l, const char *path) {
   ENTER(c, l, ANSWER_NONE, NEEDS_NOTHING, LIMN_USAGE, (unload(l), LIMN_SYSTEM));
   const char *own = path ? arena_text(c->scratch, path, strlen(path)) : NULL;
@@ -154,6 +165,7 @@ LimnStatus limn_load(Limn *l, const char *path) {
   if (!path) return call_end(c, call_misuse(c, "a path is wanted"));
   path = own;
   FileText f = file_read(c->scratch, path, TEXT_LIMIT);
+  if (f.text && is_no_program(l, path, &f)) return call_end(c, LIMN_WRONG);
   if (f.text) return call_end(c, read_program(l, path, f.text, f.n));
   diag_error(l->diags, (Span){0}, "cannot read %s: %s", path, f.error);
   return call_end(c, LIMN_WRONG);

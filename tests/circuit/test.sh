@@ -26,6 +26,9 @@ wires() { if [ "$(grep -c 'class="wire"' x.svg)" -eq "$1" ]; then ok "$name: $1 
 # what a formula calls its wires, unless it is a sign that has them in order
 says() { if [ "$(grep -c "aria-label=\"$2\"" x.svg)" -eq "$1" ]; then ok "$name: says $2"; else not_ok "$name: says $2 $(grep -c "aria-label=\"$2\"" x.svg) times, not $1"; fi; }
 printf 'box f(p, q: R[t]) = q - p\nbox g(p, q: R[t]) = p - q\nbox h(p, q: R[t]) = relu(p) * tanh(q)\nbox k(p, q: R[t]) = q + p\n' >names.limn
+# A part of a formula that an axis is not in is copied along it, and not multiplied.
+printf 'box f(x: R[5 3], b: R[2 3]) -> R[5 3] {\n  y[i k] = x[i k] + (b[1 k] when (k < 2) else 0)\n  return y\n}\n' >copied.limn
+draw f copied.limn; has 'no product' 0 '\*5'
 draw f names.limn; says 1 ' − '; says 3 p; says 3 q
 draw g names.limn; says 1 −; says 1 p; says 1 q
 draw h names.limn; says 3 p; says 3 q

@@ -32,6 +32,16 @@ gives relu '[[0, 0, 1],  [2, 0, 3]]' --in '[[-1, 0, 1], [2, -3, 3]]'
 gives gemm '[[11, 22]]' --in '[[1, 0, 0]]'
 text gemm 'learn model(x: R[3]) -> R[2] {'
 text gemm '  y = dense[2](x)'
+# A file of numbers is no program: one sentence, and what to do with it.
+"$LIMN" check gemm.onnx >out 2>&1
+if [ $? -eq 1 ] && [ "$(wc -l <out)" -eq 2 ] && grep -qF 'gemm.onnx is no text, which a program is' out && grep -qF '`limn import gemm.onnx` makes a program of an ONNX model' out; then ok "a model as a program"; else not_ok "a model as a program"; cat out; fi
+"$LIMN" check gemm.safetensors >out 2>&1
+if grep -qF 'weights go with a program: `limn … FILE.limn --from gemm.safetensors`' out; then ok "weights as a program"; else not_ok "weights as a program"; cat out; fi
+# Its weights are those of the file beside it; the model is not written over.
+if "$LIMN" diff gemm.limn gemm.onnx >out 2>&1 && ! grep -q 'has any' out; then ok "diff: weights that a program has from a file"; else not_ok "diff: weights that a program has from a file"; cat out; fi
+cp gemm.onnx kept.onnx
+"$LIMN" import kept.onnx -o ./kept.onnx >out 2>&1
+if [ $? -eq 2 ] && grep -qF 'kept.onnx is the model itself: name another file for the program' out && cmp -s gemm.onnx kept.onnx; then ok "the model is not written over"; else not_ok "the model is not written over"; cat out; fi
 "$LIMN" import gemm.onnx -o gemm_flat.limn --flat >out && cp gemm_flat.limn flat.limn
 text flat 'learn model(x: R[batch_2 3]) -> R[batch_2 2] {'
 text flat '  y[i j] = x[i k] weight[k j] + bias[j]'

@@ -11,6 +11,25 @@ names() { sed -n "s/^$1 \([A-Za-z0-9_]*\).*/\1/p" "$2"; }
 # What cannot leave is refused, and where.
 "$LIMN" export refused.limn noisy --as onnx -o "$work/m.onnx" >"$work/said" 2>&1
 if [ $? -eq 1 ] && grep -q "refused.limn:2:.*\`noisy\` makes noise here" "$work/said"; then echo "ok noise is refused"; else echo "not ok noise is refused"; cat "$work/said"; fi
+# A machine goes on through time: one call is only its start.
+cat >"$work/cup.limn" <<'END'
+machine cup() -> (t: R[]) {
+  state t = 80
+  t' = -0.1 * (t - 20)
+}
+END
+for as in onnx c torch jax; do
+  if "$LIMN" export "$work/cup.limn" cup --as $as -o "$work/cup.$as" >"$work/said" 2>&1; then echo "not ok a machine as $as"
+  elif grep -q "\`cup\` is a machine, which goes on through time, and \`$as\` would have only its start" "$work/said"; then echo "ok a machine as $as is refused"
+  else echo "not ok a machine as $as"; cat "$work/said"; fi
+done
+"$LIMN" export "$work/cup.limn" cup --as json -o "$work/cup.json" >"$work/said" 2>&1 && echo "ok a machine as json" || { echo "not ok a machine as json"; cat "$work/said"; }
+if "$LIMN" sample "$work/cup.limn" cup >"$work/said" 2>&1; then echo "not ok a sample of a machine"
+elif grep -q '`cup` is a machine, and no sample of anything' "$work/said"; then echo "ok a machine is not sampled"
+else echo "not ok a machine is not sampled"; cat "$work/said"; fi
+# Nothing is written over what it comes from.
+"$LIMN" export "$work/cup.limn" cup --as json -o "$work/../$(basename "$work")/cup.limn" >"$work/said" 2>&1
+if [ $? -eq 2 ] && grep -q 'cup.limn is what is exported: name another file' "$work/said" && grep -q machine "$work/cup.limn"; then echo "ok the program is not written over"; else echo "not ok the program is not written over"; cat "$work/said"; fi
 "$LIMN" export refused.limn --as onnx -o "$work/m.onnx" >"$work/said" 2>&1
 if [ $? -eq 2 ] && grep -q "\`onnx\` wants the name of a box, learner or goal" "$work/said"; then echo "ok a name is wanted"; else echo "not ok a name is wanted"; cat "$work/said"; fi
 "$LIMN" export refused.limn half --as onnx -o "$work/m.onnx" >"$work/said" 2>&1

@@ -8,16 +8,17 @@
 static const struct {
   const char *name, *ending, *words;
   bool (*write)(Export *); // false with a diagnostic
+  bool once;               // it is called, and keeps nothing from one call to the next
 } formats[] = {
-    {"onnx", ".onnx", "a box or learner as an ONNX model", export_onnx},
+    {"onnx", ".onnx", "a box or learner as an ONNX model", export_onnx, true},
     {"safetensors", ".safetensors", "weights by name, of a box or learner or of all",
-     export_safetensors},
+     export_safetensors, false},
     {"c", ".c", "C99 that needs nothing but libm, of a box or learner or of a training step",
-     export_c},
+     export_c, true},
     {"torch", ".py", "a box or learner, or the program with its training, as Python for PyTorch",
-     export_torch},
-    {"jax", ".py", "the same for JAX", export_jax},
-    {"json", ".json", "the typed diagram, as docs/json.md has it", export_json},
+     export_torch, true},
+    {"jax", ".py", "the same for JAX", export_jax, true},
+    {"json", ".json", "the typed diagram, as docs/json.md has it", export_json, false},
 };
 
 static Outcome no_format(Export *e, const char *as) {
@@ -43,6 +44,13 @@ Outcome export_as(Export *e) {
     if (e->how->precision == LIMN_PRECISION_BF16) {
       export_wrong(e, OUTCOME_USAGE, "what leaves limn has floats or doubles: precision 32 or 64");
       return OUTCOME_USAGE;
+    }
+    if (formats[i].once && goes_on(e->in, e->p, e->name)) {
+      export_wrong(e, OUTCOME_WRONG,
+                   "`%s` is a machine, which goes on through time, and `%s` would have only its "
+                   "start: `--as json` has its states too",
+                   e->name, as);
+      return OUTCOME_WRONG;
     }
     if (formats[i].write(e)) return OUTCOME_GOOD;
     return e->status == OUTCOME_GOOD ? OUTCOME_WRONG : e->status;

@@ -1,5 +1,6 @@
 // What a name stands for, as a diagram, and what is left of it after a list of passes.
 #include "core/pass/pipeline.h"
+#include "lang/value/value.h"
 #include "run/step/step.h"
 
 Diagram *diagram_named(Elab *in, Program *p, const char *name, const Instance *how) {
@@ -36,6 +37,16 @@ Diagram *diagram_trained(Elab *in, Program *p, const char *name) {
   for (uint32_t i = 0; d && i < p->measure.n; i++) settle_weights(w, d, p->measure.at[i].diagram);
   if (d) diagram_resolve(w, d);
   return d;
+}
+
+bool goes_on(Elab *in, Program *p, const char *name) {
+  World *w = elab_world(in);
+  const Def *def = name ? scope_find(p->scope, name_from(w->names, name)) : NULL;
+  if (!def || def->kind != DEF_MACHINE) return false;
+  const Diagram *d = elab_diagram(in, p, name, NULL);
+  for (uint32_t i = 0; d && i < d->param.n; i++)
+    if (d->param.at[i].next) return true;
+  return false;
 }
 
 bool diagram_is_small(World *w, const Diagram *d) {

@@ -98,6 +98,8 @@ bool learn_regime(Elab *, Program *, const Syntax *train, Regime *out); // false
 Diagram *diagram_named(Elab *, Program *, const char *name, const Instance *);
 // The same, with those of its sizes that goals and measures have settled for its weights.
 Diagram *diagram_trained(Elab *, Program *, const char *name);
+// Is it a machine with states? Then it goes on through time, and one call of it is only its start.
+bool goes_on(Elab *, Program *, const char *name);
 // Boxes that call boxes may be too many to be written out; false with a diagnostic.
 bool diagram_is_small(World *, const Diagram *);
 // The whole loss if name is NULL.

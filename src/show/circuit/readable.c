@@ -116,6 +116,15 @@ static Ids indices_of(World *w, const Loop *whole, const Loop *l) {
 
 static Id put_loop(Steps *s, Draft f, Type out);
 
+// Indices that a part does not have: it is not summed over them, but copied along them later.
+static void leave_indices(World *w, Loop *l, const Ids *kept) {
+  for (uint32_t i = 0; i < l->nindex; i++) {
+    bool has = false;
+    for (uint32_t k = 0; k < kept->n; k++) has |= kept->at[k] == i;
+    if (!has) l->index[i].size = size_of(w, 1);
+  }
+}
+
 // A scalar of a loop as a wire of its own, read in its place from then on.
 static void take_out(Steps *s, Draft *f, uint32_t scalar) {
   World *w = s->w;
@@ -127,6 +136,7 @@ static void take_out(Steps *s, Draft *f, uint32_t scalar) {
     axis[i] = (Axis){.label = l->index[index.at[i]].name, .size = l->index[index.at[i]].size};
   inner.loop->combine = SUM;
   inner.loop->out = access_plain(w, index.n, index.at);
+  leave_indices(w, inner.loop, &index);
   uint8_t base = l->scalar[scalar].base;
   Id wire = put_loop(s, inner, type_make(w, (Base)base, index.n, axis));
   uint32_t operand = draft_operand(w, f, wire, access_plain(w, index.n, index.at));
