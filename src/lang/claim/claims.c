@@ -157,13 +157,23 @@ static System *driven_by(Elab *in, Program *p, System *s, const Syntax *on, Run 
   return source ? system_on(in, s, source, n->span) : NULL;
 }
 
+// Variables that no part shares, as of a chain with one link: nothing says which time is theirs but the run.
+static System *shared_in_time(Elab *in, const Run *r) {
+  const System *s = r->system;
+  if (s->flows || s->state.n || s->event.n || s->part.n || !clause(r->node, N_TO)) return r->system;
+  System *rests = NEW(in->w->arena, System);
+  *rests = *s;
+  rests->flows = true;
+  return rests;
+}
+
 // What is run, in its time.
 static void run_system(Elab *in, Program *p, Run *r) {
   const Syntax *on = clause(r->node, N_ON);
   r->system = run_alone(in, p, r);
   if (r->system && r->system->shares) {
     r->shared = r->system->in.n;
-    r->system = system_closed(in, r->system);
+    r->system = system_closed(in, shared_in_time(in, r));
   }
   r->own = r->system;
   if (r->system && on) r->system = driven_by(in, p, r->system, on, r);
