@@ -376,6 +376,20 @@ static void add_wild_spots(Chance *c, const Sheet *s, Spots *out) {
   }
 }
 
+// Comments where a line may go on: behind ( and ;
+static const char *commented(Chance *c, const char *text, size_t *n) {
+  Buf b = buf_new(c->arena);
+  bool note = false;
+  for (size_t i = 0; i < *n; i++) {
+    note = (note && text[i] != '\n') || text[i] == '#';
+    buf_char(&b, text[i]);
+    if (!note && strchr("(;", text[i]) && !chance(c, 5))
+      buf_printf(&b, "   # note %u\n    ", chance(c, 1000));
+  }
+  *n = b.n;
+  return b.n ? b.at : "";
+}
+
 // A few bytes are missing.
 static const char *damaged(Chance *c, const char *text, size_t *n) {
   size_t at = chance(c, (uint32_t)*n), gone = 1 + chance(c, 9);
@@ -389,6 +403,7 @@ static const char *damaged(Chance *c, const char *text, size_t *n) {
 
 static void check_sequence(Chance *c, const char *name, const char *text, size_t n,
                            uint32_t edits) {
+  if (!chance(c, 3)) text = commented(c, text, &n);
   if (!chance(c, 5) && n) text = damaged(c, text, &n);
   Sheet s = sheet_open(c->arena, name, text, n);
   for (uint32_t i = 0; i < edits; i++) {

@@ -62,6 +62,8 @@ def format(text: str, name: str = "program.limn") -> str:
 
 def torch(function: Function, **options: Any) -> "Module":
     """A box or learner as a torch.nn.Module: its weights are Parameters, its values and gradients come from limn."""
+    if not isinstance(function, Function):
+        raise TypeError(f"limn.torch wants a box or learner of a program, as limn.torch(p.enc), not {function!r}")
     from ._torch import Module
 
     return Module(function, **options)

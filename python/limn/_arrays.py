@@ -50,6 +50,12 @@ def array_of(x: Any) -> Any:
     np = t.np
     if type(x) is not np.ndarray:
         if hasattr(x, "__dlpack__") and hasattr(np, "from_dlpack") and not isinstance(x, (np.ndarray, np.generic)):
+            if getattr(x, "requires_grad", False):
+                raise TypeError("this tensor asks for a gradient, which arrays do not carry: limn.torch(p.enc) makes a module that "
+                                "does, and x.detach() goes without")  # fmt: skip
+            for settled in ("resolve_conj", "resolve_neg"):  # a sign that torch keeps beside the numbers
+                if hasattr(x, settled):
+                    x = getattr(x, settled)()
             try:
                 x = np.from_dlpack(x)
             except (RuntimeError, BufferError, TypeError):
@@ -63,6 +69,8 @@ def array_of(x: Any) -> Any:
         if x.dtype.newbyteorder("=") in t.code:
             return x.astype(x.dtype.newbyteorder("="))
         raise TypeError(f"limn takes arrays of numbers and bools, not of {x.dtype}")
+    if x.dtype.kind == "u" and x.dtype.itemsize == 8 and x.size and x.max() >= 2**63:
+        wide = np.dtype("f8")  # no whole number of limn is as large
     return x.astype(wide)
 
 

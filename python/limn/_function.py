@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Dict, List, NamedTuple, Optional, Tuple
 
 from ._arrays import array_of, fill, taken, taken_all, types
 from ._errors import Error, settle, settle_function
-from ._library import I32, PRECISION, U8, Array, Arrays, Call, Input, PortC, Prepare, encoded, library
+from ._library import I32, U8, Array, Arrays, Call, Input, PortC, Prepare, encoded, library, precision_code
 
 if TYPE_CHECKING:
     from ._program import Program
@@ -43,7 +43,7 @@ class Made:
         lib = library()
         precision, training, seed, from_, threads, reference = how
         options = Prepare(
-            precision=PRECISION[precision], training=training, seed=seed or 0, has_seed=seed is not None, from_=encoded(from_), threads=threads,
+            precision=precision_code(precision), training=training, seed=seed or 0, has_seed=seed is not None, from_=encoded(from_), threads=threads,
             reference=reference,
         )  # fmt: skip
         handle = C.c_void_p()
@@ -129,11 +129,13 @@ class Function:
 
     Arrays come in order or by the names of inputs. One or more axes in front of what an input wants are samples.
     Several results are a tuple. Numbers are those of the arrays: float32 in, float32 out; float64 in, float64 out.
+    A result without axes, as a loss, is float64 always.
     """
 
     def __init__(self, program: "Program", name: str, kind: str = "box", **options: Any):
         self.program, self.name, self.kind = program, name, kind
         self._precision = options.get("precision", program._precision)
+        precision_code(self._precision)
         self._rest = (
             bool(options.get("training", False)), options.get("seed"), options.get("from_"),
             int(options.get("threads", program._threads)), bool(options.get("reference", False)),

@@ -13,6 +13,13 @@ F64, F32, I64, I32, U8 = range(5)
 PRECISION = {None: 0, 32: 1, 64: 2, "32": 1, "64": 2, "bf16": 3}
 
 
+def precision_code(precision: Any) -> int:
+    try:
+        return PRECISION[precision]
+    except (KeyError, TypeError):
+        raise ValueError(f"a precision is 32, 64 or 'bf16', not {precision!r}") from None
+
+
 class Array(C.Structure):
     _fields_ = [("type", c_int), ("rank", c_uint32), ("shape", c_void_p), ("strides", c_void_p), ("data", c_void_p)]
 
@@ -113,7 +120,7 @@ class Run(Sized):
     _fields_ = [
         ("size", c_size_t), ("out", c_char_p), ("from_", c_char_p), ("seed", c_uint64), ("threads", c_uint32),
         ("reference", c_bool), ("json", c_bool), ("quiet", c_bool), ("plain", c_bool), ("stop", c_void_p),
-        ("tell", Tell), ("resume", c_char_p),
+        ("tell", Tell), ("resume", c_char_p), ("numbers", c_bool),
     ]  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Union
 from ._arrays import inputs, one_array, taken_all
 from ._errors import Error, Message, NameError_, messages_of, settle
 from ._function import Function, Gradients, Made
-from ._library import PRECISION, WRONG, Arrays, ExportC, Run, Use, encoded, library
+from ._library import WRONG, Arrays, ExportC, Run, Use, encoded, library, precision_code
 from ._picture import Picture
 from ._record import Runs
 from ._train import Beside, Metrics, Told, Trainer, Training, train
@@ -29,8 +29,9 @@ class Program:
     def __init__(self, path: Optional[Path], text: Optional[str], set: Optional[Mapping[str, Any]] = None,
                  read: Optional[Sequence[Path]] = None, precision: Any = None, threads: int = 0,
                  name: str = "program.limn"):  # fmt: skip
-        if precision not in PRECISION:
-            raise ValueError(f"a precision is 32, 64 or 'bf16', not {precision!r}")
+        precision_code(precision)
+        if path is None and not isinstance(text, str):
+            raise TypeError(f"a program is a path for limn.load, or a str for limn.loads, not {type(text).__name__}")
         lib = library()
         self._source = (path, text, set, read, precision, threads, name)
         self._training = False
@@ -166,7 +167,7 @@ class Program:
     def _use(self, from_: Optional[Path], seed: Optional[int], **fields: Any) -> Use:
         return Use(
             from_=encoded(None if from_ is None else os.fspath(from_)), seed=seed or 0, has_seed=seed is not None,
-            precision=PRECISION[self._precision], threads=self._threads, **fields,
+            precision=precision_code(self._precision), threads=self._threads, **fields,
         )  # fmt: skip
 
     def _begin(self, from_: Optional[Path]) -> List[str]:
@@ -233,7 +234,7 @@ class Program:
         text = C.c_char_p()
         how = ExportC(
             as_=encoded(as_), out=encoded(None if out is None else os.fspath(out)), from_=encoded(None if from_ is None else os.fspath(from_)),
-            precision=PRECISION[precision or self._precision], seed=seed or 0, has_seed=seed is not None, train=train, batch=batch,
+            precision=precision_code(self._precision if precision is None else precision), seed=seed or 0, has_seed=seed is not None, train=train, batch=batch,
             weights_beside=weights_beside,
         )  # fmt: skip
         with self._lock:
@@ -278,7 +279,7 @@ class Program:
         twin._push()
         return twin
 
-    def train(self, epochs: float = 0, steps: float = 0, *, out: Any = None, resume: Optional[Path] = None, batch: int = 0,
+    def train(self, epochs: Optional[float] = None, steps: Optional[int] = None, *, out: Any = None, resume: Optional[Path] = None, batch: int = 0,
               seed: Optional[int] = None, threads: Optional[int] = None, precision: Any = None, every: Any = None,
               on_epoch: Optional[Callable[[Metrics], Any]] = None, on_step: Optional[Callable[[Metrics], Any]] = None,
               progress: Optional[bool] = None) -> Training:  # fmt: skip
@@ -290,7 +291,7 @@ class Program:
         """
         self._close_trainer()
         how = dict(
-            epochs=float(epochs), steps=float(steps), out=out, resume=None if resume is None else os.fspath(resume),
+            epochs=epochs, steps=steps, out=out, resume=None if resume is None else os.fspath(resume),
             batch=batch, seed=seed, threads=self._threads if threads is None else threads,
             precision=precision if precision is not None else self._precision, every=every,
         )  # fmt: skip

@@ -22,6 +22,7 @@ _DTYPE = {F64: torch.float64, F32: torch.float32, I32: torch.int32, I64: torch.i
 def _fill(to: Array, x: torch.Tensor, keep: List[Any]) -> None:
     if x.device.type != "cpu":
         raise ValueError(f"limn computes on the CPU, and a tensor is on {x.device}: x.cpu() brings it")
+    x = x.resolve_neg()
     if x.dtype not in _CODE:
         x = x.to(torch.float32 if x.is_floating_point() else torch.int64)
     shape = int64s(x.dim())(*x.shape)

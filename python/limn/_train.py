@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Mapping, 
 
 from ._arrays import inputs, one_array, seen, taken
 from ._errors import settle
-from ._library import METRICS, PRECISION, SAY, Arrays, MetricsC, Tell, Train, encoded, library
+from ._library import METRICS, SAY, Arrays, MetricsC, Tell, Train, encoded, library, precision_code
 
 if TYPE_CHECKING:
     from ._program import Program
@@ -164,12 +164,17 @@ def options(fields: Dict[str, Any]) -> Train:
     seed = how.pop("seed", None)
     if seed is not None:
         how.update(seed=int(seed), has_seed=True)
-    precision = how.pop("precision", None)
-    if precision not in PRECISION:
-        raise ValueError(f"a precision is 32, 64 or 'bf16', not {precision!r}")
+    precision = precision_code(how.pop("precision", None))
+    for key, least in (("epochs", "more than 0"), ("steps", "a whole number from 1 on")):
+        x = how.get(key)
+        if x is None:
+            continue
+        if not x > 0 or (key == "steps" and x != x // 1):
+            raise ValueError(f"{key} is {least}, not {x!r}; without it, the program says how long")
+        how[key] = float(x)
     for key in ("out", "resume", "every"):
         how[key] = encoded(None if how.get(key) is None else str(how[key]))
-    return Train(precision=PRECISION[precision], **{k: v for k, v in how.items() if v is not None})
+    return Train(precision=precision, **{k: v for k, v in how.items() if v is not None})
 
 
 class Trainer:

@@ -6,7 +6,7 @@ import ctypes as C
 from typing import TYPE_CHECKING, Any, Dict, Iterator, MutableMapping
 
 from ._arrays import array_of, one_array, taken
-from ._errors import NameError_, settle
+from ._errors import Error, NameError_, settle
 from ._library import Array, Arrays, library
 
 if TYPE_CHECKING:
@@ -56,7 +56,13 @@ class Weights(MutableMapping[str, Any]):
         x = x.astype(x.dtype if x.dtype.kind == "f" else "f8")  # a copy
         a, keep = one_array(x)
         with program._lock:
-            settle(program._handle, library().limn_weight_set(program._handle, name.encode(), C.byref(a)), NameError_)
+            status = library().limn_weight_set(program._handle, name.encode(), C.byref(a))
+            try:
+                settle(program._handle, status)
+            except Error as error:
+                if name in self:
+                    raise
+                raise NameError_(str(error), error.messages, error.status) from None
             program._note(name, x)
             if program._trainer is not None:
                 program._trainer._set(name, x)
@@ -83,7 +89,7 @@ class Weights(MutableMapping[str, Any]):
         return "<limn weights\n" + "\n".join(lines) + ">" if lines else "<limn weights: none>"
 
     def read(self, source: str) -> None:
-        """All that a run folder or a safetensors file has."""
+        """All that a run folder or a safetensors file has of this program; it is refused if that is nothing."""
         program = self._program
         lib = library()
         with program._lock:

@@ -71,7 +71,15 @@ static LimnStatus import(ApiCall *c, const char *path, const LimnImport *how) {
   options.given = &given;
   if (!read_sizes(c, &options)) return LIMN_WRONG;
   if (!import_onnx(a, c->l->diags, &options, &made)) return LIMN_WRONG;
-  bool kept = made.weights.array.n, good = !kept || safetensors_write(a, file, &made.weights, &why);
+  bool kept = made.weights.array.n;
+  if (kept && path_exists(file) && !path_exists(how->out)) { // beside a model lie its own
+    diag_error(c->l->diags, (Span){0},
+               "%s is there already, and no %s that it belongs to: weights would be written over",
+               file, how->out);
+    diag_help(c->l->diags, c->l->diags->list.n - 1, "`--out` gives the program another name");
+    return LIMN_WRONG;
+  }
+  bool good = !kept || safetensors_write(a, file, &made.weights, &why);
   LimnStatus looked = good ? look_at(c, how->out, &made) : LIMN_GOOD;
   if (looked && kept) remove(file);
   if (looked) return looked;

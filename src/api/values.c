@@ -330,9 +330,16 @@ static LimnStatus weights_read(ApiCall *c, const char *from) {
     return LIMN_WRONG;
   }
   NamedWeights all = program_weights(c, true);
+  uint32_t found = 0;
   for (uint32_t i = 0; i < all.n; i++) {
     const Array *x = arrays_find(&given, all.at[i].param->path);
     if (x && !weight_fits(c, &all.at[i], x)) return LIMN_WRONG;
+    found += x != NULL;
+  }
+  if (!found) {
+    diag_error(c->l->diags, (Span){0}, "%s has none of the weights of this program%s%s", file,
+               all.n ? ": it wants " : ", which has none", all.n ? all.at[0].param->path : "");
+    return LIMN_WRONG;
   }
   for (uint32_t i = 0; i < all.n; i++) {
     const Array *x = arrays_find(&given, all.at[i].param->path);

@@ -152,6 +152,7 @@ static bool take(Gesture *g) {
   if (i == COUNT(kinds)) return refuse_gesture(g, "there is no edit of the kind `%s`", kind);
   if (!kinds[i].take(g) || g->refused) return false;
   if (!g->change.n) return refuse_gesture(g, "that is so already");
+  comments_keep(g);
   sort_changes(g);
   return changes_are_apart(g) || refuse_gesture(g, "one of them is inside of the other");
 }

@@ -86,6 +86,7 @@ void line_before(Gesture *, const Syntax *statement, const char *text);
 void line_behind(Gesture *, const Syntax *statement, const char *text);
 void line_drop(Gesture *, const Syntax *statement);
 void text_drop(Gesture *, uint32_t from, uint32_t to); // but not its comments
+void comments_keep(Gesture *); // those that a change would take go to the end of its last line
 bool declare(Gesture *, SyntaxKind, const char *text); // a new declaration, where such stand
 const char *fresh_name(Gesture *, const char *like);   // one that the text does not have
 

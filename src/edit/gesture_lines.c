@@ -87,6 +87,27 @@ void text_drop(Gesture *g, uint32_t from, uint32_t to) {
   }
 }
 
+// Does a change bring this text?
+static bool comes(const Gesture *g, const char *text) {
+  for (uint32_t i = 0; i < g->change.n; i++)
+    if (strstr(g->change.at[i].text, text)) return true;
+  return false;
+}
+
+void comments_keep(Gesture *g) {
+  uint32_t n = g->change.n;
+  for (uint32_t i = 0; i < n; i++) {
+    uint32_t to = g->change.at[i].at + g->change.at[i].n;
+    for (uint32_t at = comment_in(g, g->change.at[i].at, to); at < to;) {
+      uint32_t end = line_end(g, at);
+      const char *comment = arena_text(g->arena, g->text + at, end - at);
+      if (!comes(g, comment))
+        change(g, line_end(g, to), 0, arena_format(g->arena, "   %s", comment));
+      at = comment_in(g, end, to);
+    }
+  }
+}
+
 // With its line, if it is alone there; otherwise with the comma before or behind it.
 void line_drop(Gesture *g, const Syntax *s) {
   uint32_t from = s->span.at, to = span_end(s), end = line_end(g, to);

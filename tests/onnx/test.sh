@@ -97,6 +97,11 @@ refuses cut_to 'node `part` (Slice): input 3 is the size T, and a number is want
 grep -qF -- '`--set NAME=NUMBER` gives sizes at import; the model has `t`' out && ok "and how to say it" || not_ok "and how to say it"
 if "$LIMN" import cut_to.onnx -o cut_to.limn --set t=2 >out && "$LIMN" eval cut_to.limn model --in '[[1, 2], [3, 4]]' >out && grep -qF '[4, 5.5]]' out
 then ok "a size given at import"; else not_ok "a size given at import"; cat out; fi
+mkdir -p own && cp lstm.onnx own/model.onnx && echo theirs >own/model.safetensors
+"$LIMN" import own/model.onnx -o own/model.limn >out 2>&1
+if [ $? -eq 1 ] && grep -q 'own/model.safetensors is there already, and no own/model.limn that it belongs to' out && [ "$(cat own/model.safetensors)" = theirs ] && rm own/model.safetensors &&
+  "$LIMN" import own/model.onnx -o own/model.limn >out 2>&1 && "$LIMN" import own/model.onnx -o own/model.limn >out 2>&1
+then ok "weights of others stay"; else not_ok "weights of others stay"; cat out; fi
 refuses sized 'the model has no input `at`' --in 'at=[6]'
 if "$LIMN" import sized.onnx -o sized.limn --in 'to=[6]' >out && "$LIMN" eval sized.limn model --in '[[1, 2, 3], [4, 5, 6]]' >out && grep -qx '\[1, 2, 3, 4, 5, 6\]' out
 then ok "an input given at import"; else not_ok "an input given at import"; cat out; fi

@@ -56,6 +56,39 @@ def values_and_types():
     many = rng.random((3000, 3))
     assert np.allclose(p.net(many), by_hand(many, p.weights))
     raises(TypeError, "arrays of numbers", p.net, np.array(["a", "b", "c"]))
+    large = np.array([2**63 + 2**20, 2**64 - 2**12, 3], "u8")  # beyond what int64 has
+    assert np.array_equal(p.two(large, 1.0)[1], large.astype("f8").sum()) and np.array_equal(p.above(np.array([2**63, 0, 1, 2], "u8")), [1, 0, 1, 1])
+    assert p.two(np.ones(2, "f4"), np.float32(1))[1].dtype == np.float64  # a result without axes
+
+
+@test
+def what_is_no_option():
+    raises(ValueError, "a precision is 32, 64 or 'bf16', not 16", p.function, "net", precision=16)
+    raises(ValueError, "a precision is 32, 64 or 'bf16', not 16", p.export, "net", precision=16)
+    raises(TypeError, "a program is a path for limn.load, or a str for limn.loads", limn.load, None)
+    raises(TypeError, "not bytes", limn.loads, b"")
+    raises(TypeError, "as limn.torch(p.enc), not 'net'", limn.torch, "net")
+    iris = limn.loads(IRIS)
+    for wrong in (0, -1, 1.5, float("nan")):
+        raises(ValueError, "steps is a whole number from 1 on", iris.train, steps=wrong)
+    raises(ValueError, "epochs is more than 0, not 0", iris.train, epochs=0)
+    raises(ValueError, "steps is a whole number from 1 on", iris.trainer, steps=0)
+
+
+@test
+def weights_that_do_not_fit():
+    name = "net/dense.1/b"
+    wrong = raises(limn.Error, "is 7 float32, but the program wants", p.weights.__setitem__, name, np.zeros(7, "f4"))
+    assert not isinstance(wrong, KeyError)
+    raises(KeyError, "there is no weight `nope`", p.weights.__setitem__, "nope", np.zeros(7))
+    raises(KeyError, "there is no weight `nope`", p.weights.__delitem__, "nope")
+    iris = limn.loads(IRIS)
+    with tempfile.TemporaryDirectory() as d:
+        iris.export("guess", "safetensors", d + "/w.safetensors")
+        raises(limn.Error, "w.safetensors has none of the weights of this program: it wants net/dense.1/", p.weights.read, d + "/w.safetensors")
+    first = next(iter(iris.weights))
+    iris.weights[first] = np.full_like(iris.weights[first], np.nan)
+    raises(limn.Error, f"weight {first} is not finite as it begins", iris.train, steps=1)
 
 
 @test

@@ -40,6 +40,10 @@ def tensors_come_in():
     import limn._arrays as arrays
 
     assert arrays.array_of(x).ctypes.data == x.data_ptr()  # no copy
+    z = torch.complex(x, x + 1).conj()
+    assert z.imag.is_neg() and np.array_equal(p.net(z.imag), p.net(-x - 1))  # its sign is not in its memory
+    assert torch.equal(limn.torch(p.net)(z.imag), limn.torch(p.net)(-x - 1))
+    raises(TypeError, "x.detach() goes without", p.net, torch.rand(3, requires_grad=True))
 
 
 @test

@@ -43,6 +43,11 @@ if [ -n "${torch:-}" ]; then
   "$LIMN" export goals.limn --as safetensors -o "$work/start.safetensors" >/dev/null
   "$LIMN" export goals.limn --as torch --weights "$work/start.safetensors" -o "$work/m.py" >"$work/said"
   printf '%s\n' "$work/m.py" "$work/m.safetensors" | cmp -s - "$work/said" && echo "ok weights that are asked for are written beside" || echo "not ok weights that are asked for are written beside"
+  echo theirs >"$work/own.safetensors"
+  "$LIMN" export goals.limn both --as torch --weights "$work/start.safetensors" -o "$work/own.py" >"$work/said" 2>&1
+  if [ $? -eq 1 ] && grep -q "own.safetensors is there already, and no .*own.py that it belongs to: weights would be written over" "$work/said" && [ "$(cat "$work/own.safetensors")" = theirs ]; then echo "ok weights of others stay"; else echo "not ok weights of others stay"; cat "$work/said"; fi
+  cp "$work/start.safetensors" "$work/whole.safetensors"
+  if "$LIMN" export goals.limn head --as torch --weights "$work/whole.safetensors" -o "$work/whole.py" >"$work/said" 2>&1 && cmp -s "$work/start.safetensors" "$work/whole.safetensors"; then echo "ok weights that are beside already stay as they are"; else echo "not ok weights that are beside already stay as they are"; cat "$work/said"; fi
   "$python" -c 'import numpy as np; np.savez("'"$work"'/d.npz", x=np.random.default_rng(1).random((40, 4)), kind=np.arange(40) % 3)'
   "$python" "$work/m.py" "$work/d.npz" --weights "$work/m.safetensors" --epochs 3 --batch 10 --out "$work/t.safetensors" >"$work/said" 2>&1
   "$LIMN" eval goals.limn both --in '[1, 2, 3, 4]' --weights "$work/m.safetensors" >"$work/before"

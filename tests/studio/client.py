@@ -1,4 +1,5 @@
 """A page without a browser: starts `limn studio`, and speaks to it as docs/protocol.md says."""
+import atexit
 import http.client
 import json
 import os
@@ -18,6 +19,7 @@ class Studio:
     def __init__(self, path, *options, **more):
         more.setdefault("stderr", subprocess.PIPE)
         self.process = subprocess.Popen([LIMN, "studio", str(path), "--no-browser", *options], stdout=subprocess.PIPE, **more)
+        atexit.register(self.process.kill)  # also when a test ends by an error
         line = self.process.stdout.readline().decode()
         self.line = line
         found = re.fullmatch(r"http://127\.0\.0\.1:(\d+)/\?token=([0-9a-f]{32})\n", line)

@@ -73,8 +73,7 @@ for address, wanted in (("a.limn", 200), ("link.limn", 404), ("..%2f..%2fetc%2fh
     check(f"GET /file of {address}", status == wanted or (wanted == 404 and status == 403), status)
 heads = studio.http("GET", "/file?path=a.limn")[2]
 check("nothing in a file runs", "sandbox" in heads["content-security-policy"] and heads["content-type"].startswith("text/plain"), heads)
-status, said = studio.end()
-check("ends", status == 0 and not said, said)
+
 
 # -- where it cannot begin
 def fails(path, words, *options):
@@ -82,6 +81,9 @@ def fails(path, words, *options):
     check(f"refused: {words}", run.returncode in (1, 2, 3) and words in run.stderr, run.stderr)
 
 
+fails(folder, f"cannot listen on port {studio.port}: Address already in use", "--port", str(studio.port))
+status, said = studio.end()
+check("ends", status == 0 and not said, said)
 fails(folder + "/nowhere/x.limn", "No such file or directory")
 fails(folder + "/c.csv", "a program (NAME.limn) or a folder is wanted")
 fails(folder + "/link.limn", "is a link")

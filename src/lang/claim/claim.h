@@ -137,6 +137,10 @@ bool claim_sides(Elab *, Program *, const Check *, const double *watch, const Cl
 // it is none, or has errors.
 bool check_sides(Elab *, Program *, const Check *, Diagram *side[2]);
 
+// sight_units.c: the unit that is said of what is seen, as "m/s"; NULL: none. `name`: as it is written,
+// tank[2].level
+const char *sight_unit(World *, const System *, const char *name);
+
 // For lang/program, which reads a whole file.
 void do_machines(Elab *, Program *); // `run`, `check` and `show`, in the order of the text
 

@@ -3,6 +3,7 @@
 // A loop is read once for each of its values, which stands in the text in the place of its name; so
 // everything that can be written there can be swept: options, starts, lengths, methods, machines.
 #include "lang/claim/claim_own.h"
+#include "lang/units/units.h"
 
 #include <math.h>
 

@@ -265,11 +265,23 @@ static Type condition_type(const Condition *c, Base base) {
   return t;
 }
 
+// A line of a machine gives one value. After a tuple, an error.
+static Value only_value(MachineBuilder *m, Value v, Span span) {
+  if (v.n == 1) return v;
+  if (!value_failed(&v)) {
+    Id e =
+        diag_error(m->w->diags, span, "one value is wanted here, but this is a tuple of %u", v.n);
+    if (v.n) diag_help(m->w->diags, e, "give its parts names: `a, b = …`");
+  }
+  return value_error(m->b, span);
+}
+
 static Value condition_value(MachineBuilder *m, Env *env, const Condition *c, const Syntax *expr,
                              const Type *own) {
-  if (!c->brackets) return eval_alone(m->b, env, expr);
+  Span span = c->cond->span;
+  if (!c->brackets) return only_value(m, eval_alone(m->b, env, expr), span);
   expr = over_places(m, c->brackets, c->value, c->own, expr);
-  return eval_equation(m->b, env, c->brackets, expr, NULL, own, c->cond->span);
+  return only_value(m, eval_equation(m->b, env, c->brackets, expr, NULL, own, span), span);
 }
 
 Id condition_wire(MachineBuilder *m, Env *env, Condition c) {
@@ -322,7 +334,7 @@ Value eval_typed(MachineBuilder *m, Env *env, const Syntax *brackets, const Synt
   Val v;
   if (!brackets && own->base == BASE_LABEL && own->names && label_value(m, env, expr, own, &v))
     return value_one(m->b, v);
-  return eval_equation(m->b, env, brackets, expr, pad, own, span);
+  return only_value(m, eval_equation(m->b, env, brackets, expr, pad, own, span), expr->span);
 }
 
 // -- lines ----------------------------------------------------------------------------------------
@@ -373,9 +385,10 @@ static void do_rate(MachineBuilder *m, Env *env, const Syntax *n, int mode) {
   if (equation_cond(n))
     diag_error(w->diags, equation_cond(n)->span,
                "a rate holds always, or in a mode; write `… when … else …`");
-  Value v =
-      eval_equation(m->b, env, lhs_brackets(lhs), equation_value(n), equation_pad(n), own, n->span);
-  if (v.n != 1) return;
+  Value v = only_value(
+      m,
+      eval_equation(m->b, env, lhs_brackets(lhs), equation_value(n), equation_pad(n), own, n->span),
+      equation_value(n)->span);
   Id wire =
       fit_value(m, v.at[0], own, equation_value(n)->span, arena_format(w->arena, "`%s`", name));
   LinePlaces places =
@@ -433,7 +446,6 @@ static void do_step(MachineBuilder *m, Env *env, const Syntax *n, int mode) {
   }
   const Type *own = shared ? &m->s->in.at[port].type : &m->held.at[at].own;
   Value v = eval_typed(m, env, step_brackets(n), step_value(n), NULL, own, n->span);
-  if (v.n != 1) return;
   Id value = fit_value(m, v.at[0], own, step_value(n)->span, arena_format(w->arena, "`%s`", name));
   if (!value) return;
   if (shared) { // what is added to it
@@ -516,8 +528,7 @@ static void do_equation(MachineBuilder *m, Env *env, const Syntax *n) {
     return;
   }
   Value v = eval_typed(m, env, lhs_brackets(lhs), equation_value(n), equation_pad(n), own, n->span);
-  if (v.n != 1 || (!v.at[0].error && !says_all(m, env, n, &m->s->out.at[port])))
-    v = value_error(m->b, n->span);
+  if (!v.at[0].error && !says_all(m, env, n, &m->s->out.at[port])) v = value_error(m->b, n->span);
   Id wire = fit_value(m, v.at[0], own, equation_value(n)->span,
                       arena_format(m->w->arena, "port `%s`", name_text(m->w->names, lhs->name)));
   v = wire ? value_one(m->b, val_wire(m->b, wire, n->span)) : value_error(m->b, n->span);

@@ -215,9 +215,6 @@ typedef struct {
 typedef VEC(Sight) Sights;
 // What is kept of a run; behind it what is inside, as far as it was asked for.
 void system_sights(World *, const System *, Sights *);
-// sight_units.c: the unit that is said of it, as "m/s"; NULL: none. `name`: as it is written,
-// tank[2].level
-const char *sight_unit(World *, const System *, const char *name);
 
 // An expression over what can be seen, at one moment.
 typedef struct {
@@ -252,8 +249,6 @@ System *elab_system(Elab *, Program *, const char *name, const Syntax *call);
 bool has_machine(Elab *, const Program *, const char *name);
 
 // For what runs them.
-bool time_is_free(World *,
-                  const Syntax *); // clock_name.c: nothing that it declares is called `time`
 const SystemState *first_constrained(const System *); // by an equation `0 = …`; NULL: none is
 Syntax *as_root(World *, const Syntax *cond);   // a number that rises through 0 when it comes true
 int port_named(const Port *, uint32_t n, Name); // its number; -1: none

@@ -10,12 +10,10 @@ static const Syntax *placed_lhs(MachineBuilder *m, const Syntax *n) {
 }
 
 bool mode_says_places(MachineBuilder *m, const Syntax *block, const Syntax *n) {
-  const Syntax *lhs = placed_lhs(m, n);
+  const Syntax *lhs = placed_lhs(m, n), *other;
   uint32_t lines = 0;
-  for (uint32_t i = 0; lhs && i < block_statements(block).n; i++) {
-    const Syntax *other = placed_lhs(m, block_statements(block).at[i]);
-    lines += other && other->name == lhs->name;
-  }
+  for (uint32_t i = 0; lhs && i < block_statements(block).n; i++)
+    lines += (other = placed_lhs(m, block_statements(block).at[i])) && other->name == lhs->name;
   return lines > 1 || (lhs && place_route(m, n));
 }
 
@@ -27,10 +25,9 @@ static Id port_by_places(MachineBuilder *m, const Syntax *block, uint32_t port, 
     const Syntax *n = block_statements(block).at[i];
     if (!mode_says_places(m, block, n) || placed_lhs(m, n)->name != of->name) continue;
     n = with_ports(m, n);
-    const Syntax *lhs = nodes_only(lhss_in(equation_lhss(n)));
-    PlaceLine line = {lhs_brackets(lhs), equation_value(n), equation_pad(n), n->span};
+    const Syntax *at = lhs_brackets(nodes_only(lhss_in(equation_lhss(n))));
+    PlaceLine line = {at, equation_value(n), equation_pad(n), said.span = n->span};
     vec_push(m->w->arena, &said.line, line);
-    said.span = n->span;
   }
   return said.line.n ? said_by_places(m, &said) : 0;
 }
@@ -40,11 +37,9 @@ void mode_places(MachineBuilder *m, Env *env, const Syntax *block, int mode) {
   Env *outer = m->env;
   m->env = env;
   for (uint32_t i = 0; i < m->s->out.n; i++) {
-    Id wire = port_by_places(m, block, i, others + (uint32_t)mode * m->s->out.n + i);
-    if (!wire) continue;
-    Span span = m->s->out.at[i].span;
-    add_change(m,
-               (Change){.kind = CHANGE_PORT, .at = i, .mode = mode, .value = wire, .span = span});
+    Change c = {.kind = CHANGE_PORT, .at = i, .mode = mode, .span = m->s->out.at[i].span};
+    c.value = port_by_places(m, block, i, others + (uint32_t)mode * m->s->out.n + i);
+    if (c.value) add_change(m, c);
   }
   m->env = outer;
 }

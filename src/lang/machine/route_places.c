@@ -114,21 +114,20 @@ static bool is_placed(MachineBuilder *m, const LineTarget *t, const Type *own) {
   return other && port->modes == ~(uint64_t)0 && !(of && of->shares);
 }
 
-// A guard, and a place like p[i+1].x: false with a diagnostic. What the guard asks would have to be moved too.
+// A guard, and a place like p[i+1].x: false with a diagnostic. What it asks would have to be moved too.
 static bool guards_have_places(MachineBuilder *m, const LineTarget *t, const Type *own) {
-  const Syntax *guarded = NULL, *moved = NULL;
+  const Syntax *guard = NULL;
+  bool moved = false;
   for (uint32_t r = 0; r < t->route.n; r++) {
     Nodes item = brackets_items(route_brackets(t->route.at[r]));
-    if (route_cond(t->route.at[r])) guarded = t->route.at[r];
-    for (uint32_t i = 0; i < item.n; i++)
-      if (place_kind(m, own, item.at[i]) == PLACE_OTHER) moved = item.at[i];
+    if (route_cond(t->route.at[r])) guard = route_cond(t->route.at[r]);
+    for (uint32_t i = 0; i < item.n; i++) moved |= place_kind(m, own, item.at[i]) == PLACE_OTHER;
   }
-  if (!guarded || !moved) return true;
-  Id e = diag_error(m->w->diags, route_cond(guarded)->span,
+  if (!guard || !moved) return true;
+  Id e = diag_error(m->w->diags, guard->span,
                     "a wire with a guard leads to places like [i] or [0], and one into `%s` to a "
                     "shifted one",
                     name_text(m->w->names, t->name));
-  diag_note(m->w->diags, e, moved->span, "the shifted one");
   diag_help(m->w->diags, e, "say both sides in one wire: `(x when … else y) -> …`");
   return false;
 }

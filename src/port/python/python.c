@@ -319,19 +319,40 @@ static bool put_file(Python *p, const Diagram *whole, const Diagram *d, const ch
   return p->e->status == OUTCOME_GOOD && export_put(p->e, export_file(p->e), b.at, b.n);
 }
 
-// Weights that are asked for, or that were set, stand in a file beside it.
+// Weights that are asked for, or that were set, stand in a file beside it; NULL: none are, or it is the
+// one that they come from.
+static const char *weights_file(Python *p, const Diagram *d) {
+  Export *e = p->e;
+  const char *file = export_file(e), *from = e->how->weights;
+  bool set = e->set && e->set->array.n;
+  if (!kept_weights(d) || (!from && !e->how->from && !set)) return NULL;
+  size_t n = strlen(file) - (text_ends(file, e->ending) ? strlen(e->ending) : 0);
+  const char *beside = arena_format(p->a, "%.*s.safetensors", (int)n, file);
+  const char *there = from ? path_real(p->a, beside) : NULL;
+  const char *read = there ? path_real(p->a, from) : NULL;
+  return read && !strcmp(there, read) ? NULL : beside;
+}
+
+// Weights that lie there without the file that they belong to are somebody else's.
+static bool weights_are_free(Python *p, const Diagram *d) {
+  const char *beside = weights_file(p, d), *file = export_file(p->e);
+  if (!beside || !path_exists(beside) || path_exists(file)) return true;
+  return export_wrong(
+      p->e, OUTCOME_WRONG,
+      "%s is there already, and no %s that it belongs to: weights would be written over", beside,
+      file);
+}
+
 static bool put_weights(Python *p, const Diagram *d) {
   Export *e = p->e;
   Arrays all = {0};
   Bytes bytes;
-  const char *error, *file = export_file(e);
-  bool set = e->set && e->set->array.n;
-  if (!kept_weights(d) || (!e->how->weights && !e->how->from && !set)) return true;
-  size_t n = strlen(file) - (text_ends(file, e->ending) ? strlen(e->ending) : 0);
+  const char *error, *file = weights_file(p, d);
+  if (!file) return true;
   if (!export_weights(e, d, &all)) return false;
   if (!safetensors_bytes(p->a, &all, &bytes, &error))
     return export_wrong(e, OUTCOME_WRONG, "%s", error);
-  return export_put(e, arena_format(p->a, "%.*s.safetensors", (int)n, file), bytes.at, bytes.n);
+  return export_put(e, file, bytes.at, bytes.n);
 }
 
 static bool export_python(Export *e, bool jax) {
@@ -360,7 +381,8 @@ static bool export_python(Export *e, bool jax) {
   p.value = param;
   const Diagram *d = p.goals ? whole : own_diagram(e, whole);
   const PythonMade *made = p.goals ? python_goals(&p) : python_define(&p, d, false, e->name);
-  return made && put_file(&p, whole, d, made->name) && put_weights(&p, whole);
+  return made && weights_are_free(&p, whole) && put_file(&p, whole, d, made->name) &&
+         put_weights(&p, whole);
 }
 
 bool export_torch(Export *e) { return export_python(e, false); }

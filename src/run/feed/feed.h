@@ -197,6 +197,7 @@ bool is_path(const Show *);
 const char *frame_name(Arena *, uint32_t show, uint64_t step); // in the run folder
 
 // -- memory_arrays.c: arrays of the caller ----------------------------------------------------------
+ElementKind memory_element(LimnType);
 bool array_from_memory(Arena *, const LimnArray *, Array *, const char **error);
 void arrays_keep(Arena *, Arrays *, const Array *); // a copy that lives there
 LimnType number_type(Number);

@@ -87,6 +87,15 @@ static void copy_numbers(const LimnArray *x, int64_t count, double *to) {
   }
 }
 
+ElementKind memory_element(LimnType t) {
+  static const ElementKind kind[] = {[LIMN_F64] = EL_F64,
+                                     [LIMN_F32] = EL_F32,
+                                     [LIMN_I64] = EL_I64,
+                                     [LIMN_I32] = EL_I32,
+                                     [LIMN_U8] = EL_U8};
+  return (uint32_t)t < COUNT(kind) ? kind[t] : EL_F64;
+}
+
 bool array_from_memory(Arena *a, const LimnArray *x, Array *out, const char **error) {
   int64_t count;
   if (!array_size(a, x, &count, error)) return false;
@@ -96,7 +105,7 @@ bool array_from_memory(Arena *a, const LimnArray *x, Array *out, const char **er
                  .shape = arena_copy(a, x->shape, x->rank * sizeof(int64_t)),
                  .count = count,
                  .data = same && x->data ? x->data : NEW_ARRAY(a, double, count),
-                 .kind = EL_F64};
+                 .kind = memory_element(x->type)};
   if (out->data != x->data) copy_numbers(x, count, out->data);
   return true;
 }

@@ -58,7 +58,9 @@ static bool field_fits(Trainer *t, OwnBatch *b, uint32_t step, uint32_t i, Arena
   if (!array_size(scratch, in->array, &count, &error)) return refuse(t, "%s", error);
   if (b->samples < 0 && in->array->rank) b->samples = in->array->shape[0];
   if (!has_shape(t, type, in->array, b->samples) || !count) {
-    Array x = {.rank = in->array->rank, .shape = (int64_t *)(uintptr_t)in->array->shape};
+    Array x = {.kind = memory_element(in->array->type),
+               .rank = in->array->rank,
+               .shape = (int64_t *)(uintptr_t)in->array->shape};
     return refuse(t, "field %s of the batch is %s, but %s is wanted, samples in front", name,
                   array_type(scratch, &x), type_text(t->w, type));
   }

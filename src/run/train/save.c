@@ -170,14 +170,26 @@ static bool is_finite(const State *s) {
   return bad == 0;
 }
 
-static bool model_is_finite(Trainer *t) {
+// The first weight that is not finite, or NULL.
+static const char *not_finite_weight(const Trainer *t) {
   for (uint32_t i = 0; i < table_count(t->model); i++) {
     const State *s = store_find(t->store, table_key(t->model, i, NULL));
-    if (!s || table_value(t->model, i) != 1 || is_finite(s)) continue;
-    return diag_refuse(t->w->diags, (Span){0},
-                       "weight %s is not finite any more: the last steps are not saved", s->path);
+    if (s && table_value(t->model, i) == 1 && !is_finite(s)) return s->path;
   }
-  return true;
+  return NULL;
+}
+
+static bool model_is_finite(Trainer *t) {
+  const char *bad = not_finite_weight(t);
+  return !bad || diag_refuse(t->w->diags, (Span){0},
+                             "weight %s is not finite any more: the last steps are not saved", bad);
+}
+
+bool save_can_begin(Trainer *t) {
+  const char *bad = not_finite_weight(t);
+  return !bad ||
+         diag_refuse(t->w->diags, (Span){0},
+                     "weight %s is not finite as it begins: nothing can be learned from it", bad);
 }
 
 // -- writing --------------------------------------------------------------------------------------
@@ -285,12 +297,7 @@ bool save_begin(Trainer *t) {
   return true;
 }
 
-// First values that are not finite are not saved, and the first step says so.
-void save_first(Trainer *t) {
-  t->w->diags->muted++;
-  t->saver->first = save_begin(t);
-  t->w->diags->muted--;
-}
+void save_first(Trainer *t) { t->saver->first = save_begin(t); }
 
 void save_reported(Trainer *t) {
   if (t->saver->first) save_end(t);

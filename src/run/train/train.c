@@ -332,7 +332,7 @@ static bool new_folder(Trainer *t) {
 
 // From the second phase on there is nothing to resume.
 static bool start_phase(Trainer *t, const Arrays *state, bool first) {
-  if (!open_phase(t, state != NULL)) return false;
+  if (!open_phase(t, state != NULL) || (!state && !save_can_begin(t))) return false;
   bool folder = first && !state && !t->o->in_memory;
   if ((folder && !new_folder(t)) || !begin_phase(t, state, first)) return false;
   if (first && t->o->pause) t->pause_at = t->base + t->step + t->o->pause;

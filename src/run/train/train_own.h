@@ -46,13 +46,14 @@ int64_t record_events_bytes(const Trainer *);
 typedef struct Saver Saver;
 void save_open(Trainer *);
 void save_close(Trainer *);
-bool save_begin(Trainer *);    // false: a weight is not finite, and nothing is saved
-void save_first(Trainer *);    // how the run begins
-void save_reported(Trainer *); // waits for that: it is there before anything is reported
-bool save_busy(Trainer *);     // what the last one met is reported when it has ended
-bool save_end(Trainer *);      // waits. False: it failed
-void save_best(Trainer *);     // the weights as they are; written with the next checkpoint
-void save_remains(Trainer *);  // of a run that failed: what is good and not on disk yet
+bool save_begin(Trainer *);     // false: a weight is not finite, and nothing is saved
+bool save_can_begin(Trainer *); // all weights are finite. False with a message
+void save_first(Trainer *);     // how the run begins
+void save_reported(Trainer *);  // waits for that: it is there before anything is reported
+bool save_busy(Trainer *);      // what the last one met is reported when it has ended
+bool save_end(Trainer *);       // waits. False: it failed
+void save_best(Trainer *);      // the weights as they are; written with the next checkpoint
+void save_remains(Trainer *);   // of a run that failed: what is good and not on disk yet
 
 // resume.c
 bool resume_read(Trainer *, Arena *, Arrays *, bool *found); // false with a diagnostic

@@ -232,6 +232,7 @@ static bool take_shape(Callable *f, const CallOf *c, const LimnArray *from, Arra
   if (!array_size(c->scratch, from, &count, &error))
     return use_wrong(&f->u, OUTCOME_WRONG, "%s", error);
   *x = (Array){.name = "",
+               .kind = memory_element(from->type),
                .rank = from->rank,
                .shape = arena_copy(c->scratch, from->shape, from->rank * sizeof(int64_t)),
                .count = count};
@@ -469,7 +470,8 @@ static bool weight_put(Callable *f, State *s, int64_t labels, const LimnArray *f
   if (!fits)
     return f->tries++,
            use_wrong(u, OUTCOME_WRONG, "weight %s has another shape than %s", s->path,
-                     array_type(u->w->arena, &(Array){.rank = from->rank,
+                     array_type(u->w->arena, &(Array){.kind = memory_element(from->type),
+                                                      .rank = from->rank,
                                                       .shape = (int64_t *)(uintptr_t)from->shape}));
   if (cells_from_memory(from, count, (CellsTo){s->data, s->number, labels}, &wrong, &value))
     return true;

@@ -192,7 +192,7 @@ export function PicturePane() {
             <button onClick={() => (wanted.value = null)}>Cancel</button>
           </div>
         )}
-        {drawFault.value && !wanted.value && (
+        {drawFault.value && !wanted.value && (picture || pictures.value.length > 0) && (
           <div class="fault" role="status">
             {drawFault.value}
           </div>

@@ -1,5 +1,5 @@
 // What is seen of a system, and what that is measured in: the unit that its text says.
-#include "lang/machine/machine_own.h"
+#include "lang/claim/claim_own.h"
 #include "lang/units/units.h"
 
 static const System *inner_called(const World *w, const System *s, const char *name, size_t n) {

@@ -1,5 +1,5 @@
 // `time` is the clock, in machines and in what is said of them.
-#include "lang/machine/machine_own.h"
+#include "lang/units/units.h"
 
 // -- the clock ------------------------------------------------------------------------------------
 typedef struct {
