@@ -83,6 +83,23 @@ if [ -n "${shim:-}" ]; then
     echo "not ok resumed: $flowcut runs that flow, killed on the way:$flowbad"
   fi
 fi
+if [ -n "${shim:-}" ]; then
+  "$LIMN" run "$here/begins.limn" --quiet --out begun
+  early=0 earlybad=""
+  for k in $(seq 14 2 22); do
+    rm -rf early
+    LD_PRELOAD=$shim TORTURE_SIGNAL=9:$k "$LIMN" run "$here/begins.limn" --quiet --out early >log 2>&1
+    [ -e early/A.state.safetensors ] && grep -q '"running"' early/run.json || continue
+    early=$((early + 1))
+    "$LIMN" run "$here/begins.limn" --quiet --resume early >log 2>&1
+    for file in A.csv A.happened.csv; do cmp -s begun/$file early/$file || earlybad="$earlybad $k $file;"; done
+  done
+  if [ -z "$earlybad" ] && [ $early -ge 2 ] && grep -q '^0,' begun/A.happened.csv; then echo "ok resumed: $early runs killed at their beginning keep what happened then"; else
+    echo "not ok resumed: $early runs killed at their beginning:$earlybad"
+  fi
+  "$LIMN" run "$here/begins.limn" --plain --set t=2 --from begun >log 2>&1
+  if grep -qF "\`x\` goes on as" log; then echo "ok resumed: a start that does not count is told"; else echo "not ok resumed: a start that does not count is told"; fi
+fi
 if [ -z "${shim:-}" ]; then
   echo "skipped: runs killed on the way"
   cp -r straight killed

@@ -148,6 +148,7 @@ bool npz_look(Arena *, const void *bytes, size_t n, Raws *out, const char **erro
 // csv.c: a table of numbers and words
 typedef struct {
   const char *name; // from the header row, or c1, c2, …
+  bool twice;       // the header has this name at two columns; the second has another one here
   bool number;
   double *value;            // number: [rows]
   uint32_t *label;          // otherwise: [rows], which of the words

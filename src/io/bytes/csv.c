@@ -10,7 +10,8 @@
 // Text comes in, columns go out. It is read twice by the same cursor: the first time it is counted
 // and each column is found to be numbers or words, the second time they are put into memory of just
 // that size. Every row has as many cells as the first, and no cell is missing: both are errors with
-// their line. The first row is a header if it has a word over a column of numbers, or if it has
+// their line. An empty line between rows is a row whose cell is missing where there is one column, and
+// nothing where there are more. The first row is a header if it has a word over a column of numbers, or if it has
 // only words, all different, none of which occurs again below itself.
 #include "io/bytes/bytes.h"
 
@@ -308,8 +309,11 @@ static bool row_length(const CsvCursor *c, int64_t line, uint32_t cells, uint32_
 
 // Every row but the first.
 static bool look_at_rows(CsvCursor *c, FoundCell *found, uint32_t columns, int64_t *rows) {
-  for (*rows = 0; csv_row(c); ++*rows) {
+  for (*rows = 0;; ++*rows) {
+    int64_t behind = c->line;
+    if (!csv_row(c)) break;
     int64_t line = c->line;
+    if (columns == 1 && line > behind) return missing(c, behind, 0, &(CsvCell){0});
     uint32_t k = 0;
     bool more = true;
     for (; more && k < columns; k++) {
@@ -365,14 +369,16 @@ static bool first_is_header(Arena *a, const FoundCell *found, uint32_t columns, 
 }
 
 // -- columns --------------------------------------------------------------------------------------
-static const char *column_name(Arena *a, Table *taken, const CsvCell *cell, uint32_t k) {
+static void name_column(Arena *a, Table *taken, const CsvCell *cell, Csv *t, uint32_t k) {
   size_t n = 0;
   const char *text = cell && cell->n ? csv_text(a, cell, &n) : arena_format(a, "c%u", k + 1);
   const char *name = text;
+  Id first = table_get(taken, text, strlen(text));
+  if (first) t->column[k].twice = t->column[first - 1].twice = true;
   for (uint32_t i = k + 1; table_get(taken, name, strlen(name)); i += CSV_COLUMNS_LIMIT)
     name = arena_format(a, "%s_%u", text, i);
-  table_put(taken, name, strlen(name), 1);
-  return name;
+  table_put(taken, name, strlen(name), k + 1);
+  t->column[k].name = name;
 }
 
 // Numbers or words? A column of words may have NA among them, one of numbers may not.
@@ -381,7 +387,7 @@ static bool column_kinds(const CsvCursor *c, Csv *t, const FoundCell *found, con
   for (uint32_t k = 0; k < t->columns; k++) {
     const FoundCell *f = &found[k];
     CsvColumn *x = &t->column[k];
-    x->name = column_name(c->arena, taken, t->header ? &f->first : NULL, k);
+    name_column(c->arena, taken, t->header ? &f->first : NULL, t, k);
     x->number = !f->word && (t->header || f->first_number) && !(words && words[k]);
     if (x->number && f->missing_line) return missing(c, f->missing_line, k, &f->missing);
     if (x->number && f->hex_line) return missing(c, f->hex_line, k, &f->hex);

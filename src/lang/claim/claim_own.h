@@ -27,9 +27,14 @@ Id only_wire(Body *, const Syntax *expr); // the one value of an expression; 0 a
 // claims.c: one statement, as `node` says it once the loops around it have their values
 void read_run(Elab *, Program *, const Syntax *node, const Syntax *said);
 void read_check(Elab *, Program *, const Syntax *);
+
+// given.c: what a run gives
 bool tell_no_sight(const Looker *, Name, Span); // it is no port or state; false
 bool is_given(const Run *, SightKind, uint32_t at);
 bool read_start(const Looker *, const Syntax *arg, uint32_t number, RunStart *);
+void read_starts(const Looker *, const Syntax *call, Run *);
+void check_given(Elab *, const Run *);  // every input has a source
+void check_shared(Elab *, const Run *); // and what is shared a start
 
 // place_starts.c: run A(x[0]: 1, p[1].level: 2)
 void read_place_starts(const Looker *, Nodes args, Run *);

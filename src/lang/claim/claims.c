@@ -29,138 +29,6 @@ static void check_constrained_run(Elab *in, Run *r, const Syntax *by) {
 }
 
 // -- run ------------------------------------------------------------------------------------------
-// A label by its name, which means nothing outside of its type.
-static Value label_value(Body *b, const Syntax *n, const Type *own) {
-  World *w = b->w;
-  const char *name = path_text(b->in, n);
-  int label = label_named(w, own, name_from(w->names, name));
-  if (label >= 0) return value_one(b, val_fill(b, val_literal(b, label, n->span), *own));
-  return value_refuse(b, n->span, n->span, "`%s` is not a label of %s", name, own_text(w, own));
-}
-
-static Diagram *value_alone(Elab *in, Program *p, const Syntax *n, const Type *want, bool timed) {
-  World *w = in->w;
-  Body *b = body_new(in, name_from(w->names, "start"));
-  b->timed = timed;
-  b->env = env_new(in, NULL, p->scope, b);
-  Type own = without_pass(w, *want);
-  bool label = own.base == BASE_LABEL && own.names && path_text(in, n);
-  Value v = label               ? label_value(b, n, &own)
-            : n->kind == N_LIST ? list_value(b, b->env, n, "list", false, &own, n->span)
-                                : eval_equation(b, b->env, NULL, n, NULL, &own, n->span);
-  if (v.n != 1 || v.at[0].error) return NULL;
-  Val one = val_fill(b, v.at[0], own);
-  val_settle(b, &one);
-  bool fits = one.type.rank == own.rank && one.type.base == own.base;
-  if (one.type.base == own.base && !one.type.rank && own.rank) { // the same everywhere
-    Axis axis[RANK_LIMIT];
-    for (uint32_t i = 0; i < own.rank; i++) axis[i] = own.axis[i], axis[i].pass = i + 1;
-    one = widen(b, one, axis, own.rank, n->span);
-    fits = true;
-  }
-  for (uint32_t i = 0; fits && i < own.rank; i++)
-    fits = sizes_agree(b, own.axis[i].size, one.type.axis[i].size, n->span, n->span, "a start");
-  if (!fits) {
-    diag_error(w->diags, n->span, "this is %s, but %s is wanted", own_text(w, &one.type),
-               own_text(w, &own));
-    return NULL;
-  }
-  diagram_output(w, b->d, val_to_wire(b, &one, 0));
-  body_finish(b);
-  diagram_resolve(w, b->d);
-  return passes_flat(w, b->d);
-}
-
-bool tell_no_sight(const Looker *l, Name name, Span span) {
-  World *w = l->in->w;
-  Nearest near = nearest_to(name_text(w->names, name));
-  for (uint32_t i = 0; i < l->sights.n; i++)
-    nearest_try(&near, name_text(w->names, l->sights.at[i].name));
-  Id e = diag_error(w->diags, span, "`%s` has no port or state `%s`",
-                    name_text(w->names, l->s->name), near.text);
-  if (diag_suggest(w->diags, e, near.best)) return false;
-  enum { NAMES_TOLD = 8 };
-  Buf names = buf_new(w->arena);
-  for (uint32_t i = 0, n = 0; i < l->sights.n && n < NAMES_TOLD; i++) {
-    const Sight *x = &l->sights.at[i];
-    if (x->kind != SEES_IN && x->kind != SEES_STATE) continue;
-    buf_printf(&names, "%s`%s`", n++ ? ", " : "", name_text(w->names, x->name));
-  }
-  if (names.n) diag_help(w->diags, e, "what a run can give is %s", names.at);
-  return false;
-}
-
-bool read_start(const Looker *l, const Syntax *arg, uint32_t number, RunStart *out) {
-  World *w = l->in->w;
-  Name name = arg->kind == N_ARG ? arg->name : 0;
-  const Syntax *value = arg_given(arg);
-  int found = -1;
-  for (uint32_t i = 0; i < l->sights.n; i++) {
-    const Sight *x = &l->sights.at[i];
-    bool here = name ? x->name == name && (x->kind == SEES_IN || x->kind == SEES_STATE)
-                     : x->kind == SEES_IN && x->at == number;
-    if (here && found < 0) found = (int)i;
-  }
-  if (found < 0 && name) return tell_no_sight(l, name, arg->name_span);
-  if (found < 0) {
-    Id e = diag_error(w->diags, arg->span, "this has no name, and there is no input left for it");
-    diag_help(w->diags, e, "say which port or state it is for: `x: 1`");
-    return false;
-  }
-  const Sight *x = &l->sights.at[found];
-  bool timed = l->runs && x->kind == SEES_IN;
-  *out = (RunStart){x->name, x->kind, x->at, value_alone(l->in, l->p, value, &x->type, timed)};
-  return out->value != NULL;
-}
-
-bool is_given(const Run *r, SightKind kind, uint32_t at) {
-  for (uint32_t i = 0; i < r->start.n; i++)
-    if (r->start.at[i].kind == kind && r->start.at[i].at == at) return true;
-  return false;
-}
-
-static void read_starts(const Looker *l, const Syntax *call, Run *r) {
-  uint32_t plain = 0;
-  for (uint32_t i = 0; i < call_args(call).n; i++) {
-    RunStart s;
-    const Syntax *arg = call_args(call).at[i];
-    if (arg->kind == N_STEPPED) continue;
-    if (!read_start(l, arg, arg->kind == N_ARG ? 0 : plain++, &s)) continue;
-    if (is_given(r, s.kind, s.at))
-      diag_error(l->in->w->diags, arg->span, "`%s` is given twice",
-                 name_text(l->in->w->names, s.name));
-    vec_push(l->in->w->arena, &r->start, s);
-  }
-  read_place_starts(l, call_args(call), r);
-}
-
-// Every input has a value, or a table that may have a column for it.
-static void check_given(Elab *in, const Run *r) {
-  World *w = in->w;
-  const System *s = r->system;
-  for (uint32_t i = 0; !r->path && !r->set && i < s->in.n; i++) {
-    if (is_given(r, SEES_IN, i)) continue;
-    const char *port = name_text(w->names, s->in.at[i].name), *name = name_text(w->names, s->name);
-    Id e = diag_error(w->diags, r->span, "port `%s` of `%s` has no source", port, name);
-    diag_help(w->diags, e, "give it a value, `run %s(%s: 1)`, or a machine, `on World`", name,
-              port);
-    return;
-  }
-}
-
-// A shared variable has no start of its own.
-static void check_shared(Elab *in, const Run *r) {
-  World *w = in->w;
-  for (uint32_t i = 0; i < r->shared; i++) {
-    if (is_given(r, SEES_STATE, i)) continue;
-    const char *path = r->system->state.at[i].path, *name = name_text(w->names, r->system->name);
-    Id e = diag_error(w->diags, r->span, "nothing says where `%s` starts, which `%s` shares", path,
-                      name);
-    diag_help(w->diags, e, "`run %s(%s: 0)` says it", name, path);
-    return;
-  }
-}
-
 static void tell_one_number(World *w, Span span, const Type *t) {
   Id e = diag_error(w->diags, span, "one number is wanted here, but this is %s", own_text(w, t));
   if (t->rank) diag_help(w->diags, e, "one of them is `x[0]`, all together `sum(x)` or `max(x)`");
@@ -236,7 +104,7 @@ static void read_length(Elab *in, Program *p, const Syntax *n, Run *r) {
     bool length = c->kind == N_LASTS || c->kind == N_TO;
     if (!length && c->kind != N_EVERY) continue;
     said |= length;
-    if (!scope_number(in, p->scope, clause_value(c), &k) || !(k > 0) || !(k < 1e15)) {
+    if (!scope_number(in, p->scope, clause_value(c), &k) || !(k > 0) || !(k <= 1e15)) {
       diag_error(w->diags, clause_value(c)->span,
                  k > 0 ? "the most is 1e15" : "a number above 0 is wanted here");
       continue;
@@ -289,13 +157,23 @@ static System *driven_by(Elab *in, Program *p, System *s, const Syntax *on, Run 
   return source ? system_on(in, s, source, n->span) : NULL;
 }
 
+// Variables that no part shares, as of a chain with one link: nothing says which time is theirs but the run.
+static System *shared_in_time(Elab *in, const Run *r) {
+  const System *s = r->system;
+  if (s->flows || s->state.n || s->event.n || s->part.n || !clause(r->node, N_TO)) return r->system;
+  System *rests = NEW(in->w->arena, System);
+  *rests = *s;
+  rests->flows = true;
+  return rests;
+}
+
 // What is run, in its time.
 static void run_system(Elab *in, Program *p, Run *r) {
   const Syntax *on = clause(r->node, N_ON);
   r->system = run_alone(in, p, r);
   if (r->system && r->system->shares) {
     r->shared = r->system->in.n;
-    r->system = system_closed(in, r->system);
+    r->system = system_closed(in, shared_in_time(in, r));
   }
   r->own = r->system;
   if (r->system && on) r->system = driven_by(in, p, r->system, on, r);
@@ -384,6 +262,9 @@ static void read_watch(Looker *l, const Syntax *n, int kind, Check *c) {
   if (kind == WATCH_AT && last >= 0 && (x.number > last || x.number < 0))
     diag_error(w->diags, brackets ? brackets->span : n->span, "the run goes from %s 0 to %g",
                flows ? "time" : "tick", last);
+  else if (kind == WATCH_AT && run && !flows && x.number != floor(x.number))
+    diag_error(w->diags, brackets ? brackets->span : n->span,
+               "the run goes by ticks, and %g is between two of them", x.number);
   if (kind == WATCH_EXPONENT && call_args(n).n)
     diag_error(w->diags, call_args(n).at[0]->span,
                "`exponent()` is of all states together, so nothing stands here");

@@ -20,6 +20,26 @@ static const SystemState *first_stepping(const System *s) {
 }
 
 // -- points ---------------------------------------------------------------------------------------
+static bool point_names(const Watch *x, SightKind kind, uint32_t at) {
+  for (uint32_t i = 0; i < x->point.n; i++)
+    if (x->point.at[i].kind == kind && x->point.at[i].at == at) return true;
+  return false;
+}
+
+// What the point does not name is as where the run begins; a table has no one value.
+static void check_point_given(Elab *in, const Run *run, const System *s, const Watch *x) {
+  World *w = in->w;
+  for (uint32_t i = 0; i < s->in.n; i++) {
+    if (point_names(x, SEES_IN, i) || (run && is_given(run, SEES_IN, i))) continue;
+    const char *port = name_text(w->names, s->in.at[i].name);
+    Id e = diag_error(w->diags, x->node->span, "a point of `%s` wants a value for its input `%s`",
+                      name_text(w->names, s->name), port);
+    diag_help(w->diags, e, "`%s: 1` beside the states says it%s", port,
+              run ? "" : ", and so does a run before it");
+    return;
+  }
+}
+
 static void check_point(Elab *in, const System *s, const Watch *x) {
   Diags *d = in->w->diags;
   const char *name = name_text(in->w->names, s->name);
@@ -68,7 +88,10 @@ static void check_constrained_watch(Elab *in, const System *s, const Watch *x) {
 
 void check_watch(Elab *in, const Run *run, const System *s, const Watch *x) {
   check_constrained_watch(in, s, x);
-  if (x->kind == WATCH_FIXED || x->kind == WATCH_DIVERGENCE) check_point(in, s, x);
+  if (x->kind == WATCH_FIXED || x->kind == WATCH_DIVERGENCE) {
+    check_point(in, s, x);
+    check_point_given(in, run, s, x);
+  }
   if (x->kind == WATCH_EXPONENT && run && !call_args(x->node).n)
     check_exponent(in, run, s, x->node->span);
 }

@@ -7,6 +7,7 @@
 #include "lang/units/units.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 enum { UNIT_NAMES = 12, SI_UNITS = 7, UNIT_LINES = 64 };
 
@@ -63,6 +64,7 @@ static const struct {
     {"mol", 1, {0, 0, 0, 0, 0, 1}},
     {"cd", 1, {0, 0, 0, 0, 0, 0, 1}},
     {"rad", 1, {0}},
+    {"sr", 1, {0}},
     {"N", 1, {1, 1, -2}},
     {"J", 1, {2, 1, -2}},
     {"W", 1, {2, 1, -3}},
@@ -72,8 +74,19 @@ static const struct {
     {"C", 1, {0, 0, 1, 1}},
     {"V", 1, {2, 1, -3, -1}},
     {"ohm", 1, {2, 1, -3, -2}},
+    {"\u03a9", 1, {2, 1, -3, -2}},
+    {"\u2126", 1, {2, 1, -3, -2}},
+    {"S", 1, {-2, -1, 3, 2}},
     {"F", 1, {-2, -1, 4, 2}},
     {"H", 1, {2, 1, -2, -2}},
+    {"Wb", 1, {2, 1, -2, -1}},
+    {"T", 1, {0, 1, -2, -1}},
+    {"Bq", 1, {0, 0, -1}},
+    {"Gy", 1, {2, 0, -2}},
+    {"Sv", 1, {2, 0, -2}},
+    {"kat", 1, {0, 0, -1, 0, 0, 1}},
+    {"lm", 1, {0, 0, 0, 0, 0, 0, 1}},
+    {"lx", 1, {-2, 0, 0, 0, 0, 0, 1}},
     {"L", 1e-3, {3}},
     {"min", 60, {0, 0, 1}},
     {"h", 3600, {0, 0, 1}},
@@ -82,8 +95,8 @@ static const struct {
 static const struct {
   char letter;
   double factor;
-} prefixes[] = {{'G', 1e9},  {'M', 1e6},  {'k', 1e3}, {'c', 1e-2},
-                {'m', 1e-3}, {'u', 1e-6}, {'n', 1e-9}};
+} prefixes[] = {{'T', 1e12}, {'G', 1e9},  {'M', 1e6},  {'k', 1e3},  {'c', 1e-2},
+                {'m', 1e-3}, {'u', 1e-6}, {'n', 1e-9}, {'p', 1e-12}};
 
 typedef struct { // in units of SI, and those that are nothing but a name
   double factor, power[SI_UNITS];
@@ -368,13 +381,29 @@ static PortUnit unit_product(PortUnit a, PortUnit b, double power) {
   return a;
 }
 
+static bool is_text_of(double x, const char *text) {
+  return fabs(strtod(text, NULL) - x) <= 1e-14 * x;
+}
+
+// A factor as it can be written with all its digits: 1000, 1/60, 1/3.6, 25/9.
+static const char *factor_text(World *w, double x) {
+  const char *text = arena_format(w->arena, "%.10g", x),
+             *under = arena_format(w->arena, "%.10g", 1 / x);
+  if (is_text_of(x, text)) return text;
+  if (is_text_of(1 / x, under)) return arena_format(w->arena, "1/%s", under);
+  for (int by = 2; by < 1000; by++)
+    if (fabs(x * by - round(x * by)) <= 1e-14 * x * by)
+      return arena_format(w->arena, "%.0f/%d", x * by, by);
+  return arena_format(w->arena, "%.17g", x);
+}
+
 // A number alone changes no unit, so what turns one into the other has a unit too.
 static void tell_factor(Units *x, Id e, const PortUnit *from, const PortUnit *to, double factor) {
   PortUnit between = unit_product(*to, *from, -1);
-  if (factor > 0)
-    diag_help(x->w->diags, e, "1 %s is %.10g %s: multiply by a constant, `const c = %.10g in %s`",
-              unit_text(x->w, from), factor, unit_text(x->w, to), factor,
-              unit_text(x->w, &between));
+  if (!(factor > 0)) return;
+  const char *by = factor_text(x->w, factor);
+  diag_help(x->w->diags, e, "1 %s is %s %s: multiply by a constant, `const c = %s in %s`",
+            unit_text(x->w, from), by, unit_text(x->w, to), by, unit_text(x->w, &between));
 }
 
 // Both stand beside each other: `how` says where.

@@ -223,6 +223,7 @@ bool follow_restore(Following *g) {
   } else {
     g->begun = other.reached;
     if (!goes_further(g)) return false;
+    if (g->keeps) saved_starts(g->m, g->from);
   }
   double reached = g->reached;
   carry_moment(g, &g->carry, &step, &solved);
@@ -231,7 +232,7 @@ bool follow_restore(Following *g) {
   g->time = g->reached;
   g->solved = solved;
   if (g->resumed) g->reached = reached;
-  if (g->time <= g->begun) g->flow->begun = g->begun * (1 + 1e-12);
+  if (g->begun > 0 && g->time <= g->begun) g->flow->begun = g->begun * (1 + 1e-12);
   return true;
 }
 

@@ -27,9 +27,25 @@ static void move_held(const Following *g, double *row, bool back) {
 }
 
 // -- looking --------------------------------------------------------------------------------------
+// What of it is not finite, by its name.
+static const char *odd_sight(const Following *g) {
+  const SimRecord *r = &g->f->record;
+  for (uint32_t i = 0; i < g->shows; i++) {
+    const SimChannel *c = &r->channel.at[sight_channel(&g->see, r, i)];
+    engine_get(g->look, i, g->row, c->cells);
+    for (int64_t k = 0; k < c->cells; k++)
+      if (!isfinite(g->row[k])) return arena_format(g->m->arena, "`%s`", c->name);
+  }
+  return "what a claim speaks of";
+}
+
 static bool look(Following *g, double t, const double *x) {
+  bool finite;
   flow_put(g->flow, t, x, g->solver ? solver_late(g->solver, t) : NULL);
-  return sim_run(g->m, g->look, 0);
+  if (!sim_try(g->m, g->look, 0, &finite)) return false;
+  if (finite) return true;
+  const char *what = arena_format(g->m->arena, "%s is not finite at t = %.10g", odd_sight(g), t);
+  return sim_blame(g->m, g->look, 0, what);
 }
 
 static double watched(const Following *g, uint32_t i) {
@@ -115,6 +131,14 @@ static bool watch_moment(Following *g, double t, const double *x) {
 // -- the loop -------------------------------------------------------------------------------------
 static double usual_every(const Run *r) { return r->every > 0 ? r->every : r->end / 1000; }
 
+// The k-th moment that is kept: of a decimal, what that says, so the third of 0.1 is 0.3.
+static double round_time(const Run *r, uint64_t k) {
+  double every = usual_every(r);
+  for (double by = 1; by <= 1e9; by *= 10)
+    if (round(every * by) / by == every) return (double)k * round(every * by) / by;
+  return (double)k * every;
+}
+
 static bool fail_sliding(const Following *g, const char *why) {
   const SolverSlide *slide = solver_slide(g->solver);
   Diags *diags = g->m->w->diags;
@@ -148,7 +172,6 @@ static bool first_look(Following *g, const double *x) {
 
 // What is seen on the way of a step, before what happens at its end: a moment that this is, is not.
 static bool see_step(Following *g, double from, double to, bool happened) {
-  double every = usual_every(g->m->run);
   if (to < g->begun) return true;
   if (!g->seen) {
     solver_at(g->solver, g->begun, g->x);
@@ -157,8 +180,7 @@ static bool see_step(Following *g, double from, double to, bool happened) {
   if (!watch_step(g, fmax(from, g->begun), to)) return false;
   double last = to < g->m->run->end ? to : to * (1 + one_moment);
   if (happened) last = to * (1 - one_moment);
-  for (; every * (double)g->moment <= last; g->moment++) {
-    double t = every * (double)g->moment;
+  for (double t; (t = round_time(g->m->run, g->moment)) <= last; g->moment++) {
     solver_at(g->solver, t < to ? t : to, g->x);
     if (!keep_moment(g, t, g->x)) return false;
   }
@@ -167,17 +189,33 @@ static bool see_step(Following *g, double from, double to, bool happened) {
 
 // What is seen right after something has happened; a round time that this is but for rounding.
 static bool see_happened(Following *g, double t) {
-  double round = usual_every(g->m->run) * (double)g->moment;
-  bool is_round = fabs(round - t) <= one_moment * t;
+  double near = round_time(g->m->run, g->moment);
+  bool is_round = fabs(near - t) <= one_moment * t;
   if (is_round) g->moment++;
   return watch_moment(g, t, solver_state(g->solver)) &&
-         keep_moment(g, is_round ? round : t, solver_state(g->solver));
+         keep_moment(g, is_round ? near : t, solver_state(g->solver));
+}
+
+// What comes true at the end of the run, but for rounding.
+static bool watch_behind(Following *g, double by) {
+  const double *x = solver_state(g->solver);
+  double end = g->m->run->end;
+  bool finite = false;
+  if (!g->watchers.n || !solver_straight(g->solver, by, g->x)) return !failed(g);
+  flow_put(g->flow, end + by, g->x, solver_late(g->solver, end));
+  bool good = sim_try(g->m, g->look, 0, &finite);
+  for (uint32_t i = 0; good && finite && i < g->watchers.n; i++)
+    watcher_behind(&g->watchers.at[i], end, watched(g, i));
+  flow_put(g->flow, end, x, solver_late(g->solver, end));
+  return good;
 }
 
 // At the end of the run: what rounding alone has set behind it.
 static bool happens_last(Following *g) {
   double end = g->m->run->end;
-  if (!g->flow->events || flow_halted(g->flow)) return true;
+  if (flow_halted(g->flow)) return true;
+  if (!watch_behind(g, one_moment * end)) return false;
+  if (!g->flow->events) return true;
   if (!g->limited) follow_shot(g);
   bool happened = solver_end(g->solver, one_moment * end);
   g->limited |= happened; // a longer run meets it a few digits later
@@ -272,7 +310,7 @@ static bool follow_on(Following *g) {
   if (!follow_step(g, end)) return false;
   if (last && solver_limited(g->solver)) g->limited = true;
   if (solver_time(g->solver) >= r->end && !happens_last(g)) return false;
-  if (solver_time(g->solver) >= tick && !do_tick(g, tick, usual_every(r) * (double)(g->moment - 1)))
+  if (solver_time(g->solver) >= tick && !do_tick(g, tick, round_time(r, g->moment - 1)))
     return false;
   if (solver_time(g->solver) < row || row >= r->end) return true;
   flow_row(g->flow, row);
@@ -291,6 +329,13 @@ static void note_solver(Following *g, uint64_t before) {
   r->halted = flow_halted(g->flow);
   r->steps = solver_count(g->solver, NULL, NULL) - before;
   note_steps(g, solver_count(g->solver, NULL, NULL));
+}
+
+// The last moment is kept, also where `every` does not meet it.
+static bool keep_last(Following *g) {
+  const SimRecord *r = &g->f->record;
+  double end = g->reached, last = r->time.n ? r->time.at[r->time.n - 1] : -1;
+  return last >= end * (1 - one_moment) || keep_moment(g, end, solver_state(g->solver));
 }
 
 static bool follow_all(Following *g, double *start) {
@@ -312,7 +357,7 @@ static bool follow_all(Following *g, double *start) {
     if (g->f->stopped) break;
   }
   g->over = !g->f->stopped;
-  return true;
+  return g->f->stopped || keep_last(g);
 }
 
 // -- fixed steps, compiled as a whole -------------------------------------------------------------
@@ -449,6 +494,8 @@ static bool follow_once(Following *g) {
   if (!flow_noise(g->flow, m->run)) return false;
   take_follow_rows(g);
   if (!follow_restore(g)) return false;
+  for (uint32_t i = 0; i < g->watchers.n; i++) // periods are those of the second half
+    g->watchers.at[i].half = (g->begun + m->run->end) / 2;
   double *start = NEW_ARRAY(m->arena, double, g->flow->n + 1);
   flow_start(g->flow, start);
   bool done = g->over; // long ago

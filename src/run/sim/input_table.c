@@ -31,6 +31,38 @@ static const CsvColumn *column_named(const Csv *t, const char *name) {
   return NULL;
 }
 
+// x, and x or x (m) again.
+static bool is_alone(Sim *m, const Csv *t, const CsvColumn *c) {
+  const char *unit = strstr(c->name, " (");
+  const char *name = unit ? arena_text(m->arena, c->name, (size_t)(unit - c->name)) : c->name;
+  for (uint32_t i = 0; i < t->columns; i++)
+    if (&t->column[i] == c ? c->twice : is_called(t->column[i].name, name))
+      return diag_refuse(m->w->diags, m->run->span, "%s has two columns `%s`", m->run->path, name);
+  return true;
+}
+
+// What there is instead.
+static bool no_column(Sim *m, const Csv *t, const char *name) {
+  enum { NAMES_TOLD = 8 };
+  Buf names = buf_new(m->arena);
+  for (uint32_t i = 0; i < t->columns && i < NAMES_TOLD; i++) {
+    const CsvColumn *c = &t->column[i];
+    buf_printf(&names, "%s`%s`%s", i ? ", " : "", c->name, c->number ? "" : " of words");
+  }
+  Id e =
+      diag_error(m->w->diags, m->run->span, "%s has no column of numbers `%s`", m->run->path, name);
+  diag_help(m->w->diags, e, t->header ? "its columns are %s%s" : "it has no row of names: %s%s",
+            names.at, t->columns > NAMES_TOLD ? ", …" : "");
+  return false;
+}
+
+static bool given_twice(Sim *m, const char *table, const char *what, const char *name) {
+  Id e = diag_error(m->w->diags, m->run->span, "`%s` is given by the run, and %s has a %s `%s` too",
+                    name, table, what, name);
+  diag_help(m->w->diags, e, "one of them has to go, or to have another name");
+  return false;
+}
+
 // Nothing is converted.
 static bool has_unit(Sim *m, const CsvColumn *c, const char *what, const char *unit) {
   const char *said = strstr(c->name, " (");
@@ -65,33 +97,99 @@ static bool number_fits(Sim *m, uint32_t port, int64_t row, double x) {
                      (long long)row + 1, type_text(m->w, t));
 }
 
+static const char *port_text(const Sim *m, uint32_t port) {
+  return name_text(m->w->names, m->s->in.at[port].name);
+}
+
+// The column of moments; NULL: there is none, or it is the column of a port.
+static const CsvColumn *time_column(const Sim *m, const Csv *t) {
+  for (uint32_t i = 0; i < m->s->in.n; i++)
+    if (!strcmp(port_text(m, i), "time")) return NULL;
+  return t->rows ? column_named(t, "time") : NULL;
+}
+
+static bool set_has(Set *set, const char *name) {
+  uint32_t k = set_find(set, name);
+  return k != FIELD_NONE && k != FIELD_INDEX;
+}
+
+// Inputs that the run says as functions of time are no ports any more; is one of them in the table, or
+// in the set?
+static bool moved_twice(const Sim *m, const Csv *t, Set *set, const char **name) {
+  const System *own = m->run->own;
+  for (uint32_t i = 0; i < own->in.n; i++) {
+    *name = name_text(m->w->names, own->in.at[i].name);
+    if (port_named(m->s->in.at, m->s->in.n, own->in.at[i].name) >= 0) continue;
+    if (t ? column_named(t, *name) != NULL : set_has(set, *name)) return true;
+  }
+  return false;
+}
+
+// Each input has one source.
+static bool ports_have_columns(Sim *m, const Csv *t, bool *rows) {
+  const char *moved;
+  if (moved_twice(m, t, NULL, &moved)) return given_twice(m, m->run->path, "column", moved);
+  for (uint32_t i = 0; i < m->s->in.n; i++) {
+    rows[i] = column_of(m, t, i, 0, sim_in_cells(m, i)) != NULL;
+    if (rows[i] && is_started(m, i)) return given_twice(m, m->run->path, "column", port_text(m, i));
+    if (!rows[i] && !is_started(m, i)) return no_column(m, t, port_text(m, i));
+  }
+  return true;
+}
+
+// A row is a tick, whatever its moment: a column `time` may only say just that.
+static bool rows_are_ticks(Sim *m, const Csv *t, int64_t ticks) {
+  const CsvColumn *c = m->s->flows ? NULL : time_column(m, t);
+  if (c && !is_alone(m, t, c)) return false;
+  for (int64_t i = 0; c && i < ticks; i++) {
+    if (c->value[i] == (double)i) continue;
+    Id e = diag_error(
+        m->w->diags, m->run->span,
+        "%s: `time` is %g in row %lld, but `%s` goes by ticks, and that row is tick %lld",
+        m->run->path, c->value[i], (long long)i + 1, name_text(m->w->names, m->s->name),
+        (long long)i);
+    diag_help(m->w->diags, e,
+              "without that column, or with another name for it, each row is a tick");
+    return false;
+  }
+  return true;
+}
+
+static bool rows_suffice(Sim *m, const Csv *t, int64_t ticks) {
+  if (ticks <= t->rows) return rows_are_ticks(m, t, ticks);
+  if (!m->s->flows)
+    return diag_refuse(m->w->diags, m->run->span, "%s has %lld rows, too few for %lld ticks",
+                       m->run->path, (long long)t->rows, (long long)ticks);
+  return diag_refuse(m->w->diags, m->run->span,
+                     "%s has %lld rows, each for one unit of time: too few for a run to %.10g",
+                     m->run->path, (long long)t->rows, m->run->end);
+}
+
+static bool take_columns(Sim *m, const Csv *t, uint32_t port, int64_t ticks, double *out) {
+  const char *name = port_text(m, port);
+  int64_t cells = sim_in_cells(m, port);
+  for (int64_t k = 0; k < cells; k++) {
+    const CsvColumn *c = column_of(m, t, port, k, cells);
+    if (!c)
+      return diag_refuse(m->w->diags, m->run->span, "%s has no column for place %lld of `%s`",
+                         m->run->path, (long long)k, name);
+    if (!has_unit(m, c, name, sight_unit(m->w, m->s, name)) || !is_alone(m, t, c)) return false;
+    for (int64_t r = 0; r < ticks; r++) {
+      if (!number_fits(m, port, r, c->value[r])) return false;
+      out[r * cells + k] = c->value[r];
+    }
+  }
+  return true;
+}
+
 bool table_inputs(Sim *m, int64_t ticks, bool *rows, double **out) {
   Csv t;
-  if (!read_table(m, &t)) return false;
+  if (!read_table(m, &t) || !ports_have_columns(m, &t, rows) || !rows_suffice(m, &t, ticks))
+    return false;
   for (uint32_t i = 0; i < m->s->in.n; i++) {
-    rows[i] = column_of(m, &t, i, 0, sim_in_cells(m, i)) != NULL;
-    if (rows[i] || is_started(m, i)) continue;
-    return diag_refuse(m->w->diags, m->run->span, "%s has no column of numbers `%s`", m->run->path,
-                       name_text(m->w->names, m->s->in.at[i].name));
-  }
-  if (ticks > t.rows)
-    return diag_refuse(m->w->diags, m->run->span, "%s has %lld rows, too few for %lld ticks",
-                       m->run->path, (long long)t.rows, (long long)ticks);
-  for (uint32_t i = 0; i < m->s->in.n; i++) {
-    int64_t cells = rows[i] ? sim_in_cells(m, i) : 0;
-    if (rows[i]) out[i] = NEW_ARRAY(m->arena, double, ticks *cells + 1);
-    for (int64_t k = 0; k < cells; k++) {
-      const CsvColumn *c = column_of(m, &t, i, k, cells);
-      if (!c)
-        return diag_refuse(m->w->diags, m->run->span, "%s has no column for place %lld of `%s`",
-                           m->run->path, (long long)k, name_text(m->w->names, m->s->in.at[i].name));
-      const char *name = name_text(m->w->names, m->s->in.at[i].name);
-      if (!has_unit(m, c, name, sight_unit(m->w, m->s, name))) return false;
-      for (int64_t r = 0; r < ticks; r++) {
-        if (!number_fits(m, i, r, c->value[r])) return false;
-        out[i][r * cells + k] = c->value[r];
-      }
-    }
+    if (!rows[i]) continue;
+    out[i] = NEW_ARRAY(m->arena, double, ticks *sim_in_cells(m, i) + 1);
+    if (!take_columns(m, &t, i, ticks, out[i])) return false;
   }
   return true;
 }
@@ -101,11 +199,9 @@ bool table_times(Sim *m, const double **time, int64_t *n) {
   *time = NULL, *n = 0;
   if (!m->run->path) return true;
   if (!read_table(m, &t)) return false;
-  const CsvColumn *c = column_named(&t, "time");
-  for (uint32_t i = 0; c && i < m->s->in.n; i++)
-    if (!strcmp(name_text(m->w->names, m->s->in.at[i].name), "time")) c = NULL;
-  if (!c || !t.rows) return true;
-  if (!has_unit(m, c, "time", "s")) return false;
+  const CsvColumn *c = time_column(m, &t);
+  if (!c) return true;
+  if (!has_unit(m, c, "time", "s") || !is_alone(m, &t, c)) return false;
   for (int64_t i = 1; i < t.rows; i++)
     if (!(c->value[i] > c->value[i - 1]))
       return diag_refuse(m->w->diags, m->run->span,
@@ -133,7 +229,8 @@ static bool field_input(Sim *m, Set *set, uint32_t port, const int64_t *row, int
   const char *name = name_text(m->w->names, m->s->in.at[port].name), *why = NULL;
   const Type *type = &m->s->d->wire.at[m->s->d->in.at[port]].type;
   uint32_t k = set_find(set, name);
-  *found = k != FIELD_NONE && k != FIELD_INDEX;
+  *found = set_has(set, name);
+  if (*found && is_started(m, port)) return given_twice(m, m->run->set, "field", name);
   if (!*found && is_started(m, port)) return true;
   const Field *f = *found ? set_field(set, k) : NULL;
   if (!f) return diag_refuse(m->w->diags, m->run->span, "%s has no field `%s`", m->run->set, name);
@@ -155,6 +252,8 @@ bool set_inputs(Sim *m, int64_t ticks, bool *rows, double **out) {
   if (!good)
     diag_error(m->w->diags, m->run->span, "%s has %lld rows, too few for %lld ticks", m->run->set,
                (long long)n, (long long)ticks);
+  const char *moved;
+  if (good && moved_twice(m, NULL, set, &moved)) good = given_twice(m, m->run->set, "field", moved);
   for (int64_t i = 0; i < ticks; i++) row[i] = i;
   for (uint32_t i = 0; good && i < m->s->in.n; i++)
     good = field_input(m, set, i, row, ticks, &rows[i], &out[i]);

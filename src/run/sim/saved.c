@@ -81,6 +81,16 @@ bool saved_states_read(const Sim *m, const SavedRun *from) {
   return true;
 }
 
+void saved_starts(const Sim *m, const SavedRun *from) {
+  for (uint32_t i = 0; i < m->run->start.n; i++) {
+    const RunStart *x = &m->run->start.at[i];
+    if (x->kind != SEES_STATE || x->at < m->run->shared) continue;
+    diag_warning(m->w->diags, m->run->span,
+                 "`%s` goes on as %s has it: where the run says that it starts does not count",
+                 name_text(m->w->names, x->name), from->file);
+  }
+}
+
 bool saved_row_read(Arena *a, const SavedRun *from, const char *name, SavedRow *to) {
   const Array *x = arrays_find(from->arrays, name);
   for (int64_t i = 0; x && i < x->count; i++) vec_push(a, to, x->data[i]);

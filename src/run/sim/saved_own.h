@@ -14,6 +14,7 @@ uint64_t saved_number(const SavedRun *,
                       const char *key); // of the metadata; 0 where it is not there
 // False: with a diagnostic; saved_row_read: it is not there.
 bool saved_states_read(const Sim *, const SavedRun *);
+void saved_starts(const Sim *, const SavedRun *); // a warning where the run says other ones
 bool saved_row_read(Arena *, const SavedRun *, const char *name, SavedRow *);
 bool saved_seen_read(const Sim *, const SavedRun *, SimRecord *, Watchers *);
 bool saved_strange(const Sim *, const SavedRun *); // it is of another run: always false

@@ -41,6 +41,7 @@ bool ticks_begin(Ticking *t, uint32_t number) {
   if (!is_by_ticks(t, &from) || saved_stopped(t->m, &from)) return false;
   t->done = t->begun = saved_number(&from, "tick");
   t->ticks += t->begun;
+  saved_starts(t->m, &from);
   return saved_states_read(t->m, &from);
 }
 

@@ -119,9 +119,13 @@ static bool tell_bad(Ticking *t, Engine *e, int64_t ticks, double *row) {
   Span span = {0};
   const char *why = NULL;
   if (one && engine_run(one, 0, 0) == RUN_NOT_FINITE) why = engine_blame(one, 0, 0, &span);
-  diag_error(m->w->diags, why && span.file ? span : m->run->span,
-             "`%s` is not finite at tick %llu%s%s", t->f->record.channel.at[c].name,
-             (unsigned long long)(t->done + tick), why ? ": " : "", why ? why : "");
+  if (state && !(t->done + tick))
+    diag_error(m->w->diags, why && span.file ? span : m->run->span,
+               "`%s` is not finite at the start", t->f->record.channel.at[c].name);
+  else
+    diag_error(m->w->diags, why && span.file ? span : m->run->span,
+               "`%s` is not finite at tick %llu%s%s", t->f->record.channel.at[c].name,
+               (unsigned long long)(t->done + tick), why ? ": " : "", why ? why : "");
   if (one) engine_free(one);
   return false;
 }

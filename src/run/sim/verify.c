@@ -54,7 +54,8 @@ static bool speed_at(Sim *m, const Watch *x, double *out) {
 static bool at_point(Elab *in, Program *p, const Check *c, const Watch *x, const SimOptions *how,
                      double *out) {
   Sim m;
-  bool good = sim_open(&m, in, p, c->system, NULL, how);
+  const Run *run = c->run ? &p->ran->run.at[c->run - 1] : NULL; // what it says is so there too
+  bool good = sim_open(&m, in, p, c->system, run, how);
   for (uint32_t i = 0; good && i < x->point.n; i++) good = sim_set(&m, &x->point.at[i]);
   good = good && (c->system->flows ? speed_at(&m, x, out) : moved_by_tick(&m, out));
   sim_close(&m);
@@ -197,7 +198,11 @@ static void nothing_seen(Buf *b, const Check *c, const double *watch) {
     if (kind == WATCH_WHEN)
       buf_text(b, once ? ": it never comes true" : ": it does not come true so often");
     if (kind == WATCH_AT) buf_text(b, ": the run ended before");
-    if (kind == WATCH_PERIOD) buf_text(b, ": it does not come round again");
+    if (kind == WATCH_PERIOD)
+      buf_text(b, ": in the second half of the run it grows through its middle less than twice");
+    if (kind == WATCH_EXPONENT)
+      buf_printf(b, ": the run is too short, it has to last longer than 1%s",
+                 c->system->flows ? "" : " tick");
     return;
   }
 }

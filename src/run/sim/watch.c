@@ -24,7 +24,9 @@ void watchers_find(Sim *m, uint32_t number, Followed *f, Watchers *out) {
 
 static double level_of(const Watcher *w) { return w->watch->kind == WATCH_PERIOD ? w->level : 0; }
 
+// What a run that goes on begins with, the one before it has seen.
 static void crossed(Watcher *w, double t) {
+  if (w->from > 0 && t <= w->from * (1 + 1e-12)) return;
   w->crossings++;
   if (w->watch->kind == WATCH_WHEN && (double)w->crossings == w->watch->number) w->found = t;
   if (t < w->half) return;
@@ -35,7 +37,9 @@ static void crossed(Watcher *w, double t) {
   w->cross_last = t;
 }
 
+// Where a period is looked for, what was before does not say where the middle is.
 static void extremes(Watcher *w, double t, double x) {
+  if (w->watch->kind == WATCH_PERIOD && t < w->half) return;
   if (!w->moments) w->first = w->high = w->low = x, w->peak = t;
   if (x > w->high) w->high = x, w->peak = t;
   if (x < w->low) w->low = x;
@@ -153,6 +157,12 @@ void watcher_step(Watcher *w, double from, double to, const double *x, Glancing 
   if (w->last != x[WATCH_POINTS - 1] && kind == WATCH_SETTLED) w->settled = to;
   w->last = x[WATCH_POINTS - 1];
   w->to = to;
+}
+
+void watcher_behind(Watcher *w, double end, double x) {
+  if (!counts_crossings(w) || !(w->last <= level_of(w) && x > level_of(w))) return;
+  crossed(w, end);
+  w->last = x;
 }
 
 // The middle of the extremes is the level; periods count from the second half on.

@@ -30,6 +30,8 @@ void watchers_find(Sim *, uint32_t number, Followed *, Watchers *);
 void watcher_moment(Watcher *, double t, double x); // the start, or what an event has made of it
 void watcher_tick(Watcher *, double t, double x);   // a moment that counts for one tick
 void watcher_step(Watcher *, double from, double to, const double *x, Glancing *, void *context);
+// The end of a run, with the value that rounding may have set a few digits behind it.
+void watcher_behind(Watcher *, double end, double x);
 void watcher_again(Watcher *, double half); // once more, knowing what the first run found
 void watcher_end(Watcher *);
 

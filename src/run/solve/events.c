@@ -224,17 +224,22 @@ bool events_again(Solver *s) {
   return !fire(s, s->guard_now) || events_happen(s);
 }
 
+bool solver_straight(Solver *s, double by, double *x) {
+  if (s->message || s->stopped || !solver_rates(s, s->t, s->x, SIDE_RIGHT, s->rate)) return false;
+  for (uint32_t i = 0; i < s->n; i++) {
+    bool flows = !(s->problem.constrained && s->problem.constrained[i]) && isfinite(s->rate[i]);
+    x[i] = s->x[i] + (flows ? by * s->rate[i] : 0);
+  }
+  return true;
+}
+
 // Straight on, a few digits behind t.
 bool events_behind(Solver *s, double by) {
   uint32_t some = setting(s);
   bool any = false;
   double *later = s->guard.row[1];
   if (!some || s->message || s->stopped) return !s->message;
-  if (!solver_rates(s, s->t, s->x, SIDE_RIGHT, s->rate)) return false;
-  for (uint32_t i = 0; i < s->n; i++) {
-    bool flows = !(s->problem.constrained && s->problem.constrained[i]) && isfinite(s->rate[i]);
-    s->look[i] = s->x[i] + (flows ? by * s->rate[i] : 0);
-  }
+  if (!solver_straight(s, by, s->look)) return false;
   if (!guards(s, s->t, s->x, SIDE_RIGHT, s->guard_now)) return false;
   if (!guards_anywhere(s, s->t + by, s->look, SIDE_RIGHT, later)) return false;
   for (uint32_t i = s->problem.events; i-- > 0;) {
