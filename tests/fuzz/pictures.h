@@ -34,7 +34,8 @@ static void look(Canvas *c, uint64_t how, Buf *out) {
 
 static Canvas *broken_picture(Program *p, const CircuitOptions *circuit, uint64_t how) {
   const char *name = elab_first_broken(infer, p);
-  if (one_of(&how, 2) || !name) return p->goal.n < DRAWN_GOALS ? goals_draw(infer, arena, p, how & 1) : NULL;
+  if (one_of(&how, 2) || !name)
+    return p->goal.n < DRAWN_GOALS ? goals_draw(infer, arena, p, how & 1) : NULL;
   PartialDiagram *k = elab_broken(infer, p, name);
   bool small = k && diagram_boxes(world, k->diagram) < DRAWN_BOXES;
   return small ? broken_draw(world, arena, k, circuit) : NULL;

@@ -23,9 +23,18 @@ const SaidAt *text_place(World *w, Arena *a, Id origin, const SaidAt *around) {
   return around;
 }
 
-// Weights of a step, and cotangents, have names that no text has.
+// Weights of a step, and cotangents, have names that no text has. In a text of many lines a name is
+// looked for only around its place: each of them would go through all of it.
 static bool is_in_file(World *w, const SaidAt *p, const char *name) {
-  return p && strstr(w->sources->file.at[p->at.file].text, name);
+  enum { AROUND_PLACE = 16 << 10 };
+  if (!p) return false;
+  const Source *file = &w->sources->file.at[p->at.file];
+  size_t from = p->at.at > AROUND_PLACE ? p->at.at - AROUND_PLACE : 0, m = strlen(name);
+  size_t n = file->n - from < 2 * AROUND_PLACE ? file->n - from : 2 * AROUND_PLACE;
+  for (const char *at = file->text + from, *end = at + n;
+       (at = memchr(at, *name, (size_t)(end - at))); at++)
+    if ((size_t)(end - at) >= m && memcmp(at, name, m) == 0) return true;
+  return false;
 }
 
 const GroupOf *group_at(Arena *a, Span at, const char *box) {
