@@ -83,6 +83,7 @@ EMBEDDED := library prelude product_text torch_training jax_training
 OBJECT := $(SOURCE:src/%.c=$(BUILD)/%.o) $(EMBEDDED:%=$(BUILD)/%.o)
 # The studio wants libmicrohttpd; without it limn says so when it is asked for.
 HTTP_LIBS := $(shell $(PKG_CONFIG) --libs libmicrohttpd 2>/dev/null)
+export HTTP_LIBS
 HTTP_CFLAGS := $(if $(HTTP_LIBS),-DLIMN_HTTP $(shell $(PKG_CONFIG) --cflags libmicrohttpd 2>/dev/null))
 STUDIO := $(if $(HTTP_LIBS),$(patsubst src/%.c,$(BUILD)/%.o,$(sort $(wildcard src/studio/*.c))) $(BUILD)/studio/page_files.o $(BUILD)/studio/example_files.o)
 GROUND := $(patsubst src/%.c,$(BUILD)/%.o,$(sort $(wildcard src/base/*.c src/io/bytes/*.c)))

@@ -35,7 +35,7 @@ def load(path: Path, *, set: Optional[Mapping[str, Any]] = None, read: Optional[
     """The program of a file. `set` replaces axes, consts, learners or edges by name, as `--set` does; `read` are further
     folders that it may read. `precision` is 32, 64 or "bf16" for all that is computed; without it, numbers are those of
     the arrays. An error is raised as limn.Error with the lines it is about."""
-    return Program(os.fspath(path), None, set, read, precision, threads)
+    return Program(None if path is None else os.fspath(path), None, set, read, precision, threads)
 
 
 def loads(text: str, *, name: str = "program.limn", set: Optional[Mapping[str, Any]] = None,

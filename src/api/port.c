@@ -64,9 +64,6 @@ static LimnStatus import(ApiCall *c, const char *path, const LimnImport *how) {
   ImportOptions options = {.path = path, .weights = name, .flat = how->flat};
   Imported made;
   Arrays given = {0};
-  const char *from = path_real(a, path), *to = path_real(a, how->out);
-  if (from && to && !strcmp(from, to))
-    return call_misuse(c, "%s is the model itself: name another file for the program", how->out);
   if (!read_given(c, how, &given, &why)) {
     diag_error(c->l->diags, (Span){0}, "%s", why);
     return LIMN_WRONG;

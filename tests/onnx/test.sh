@@ -41,7 +41,7 @@ if grep -qF 'weights go with a program: `limn … FILE.limn --from gemm.safetens
 if "$LIMN" diff gemm.limn gemm.onnx >out 2>&1 && ! grep -q 'has any' out; then ok "diff: weights that a program has from a file"; else not_ok "diff: weights that a program has from a file"; cat out; fi
 cp gemm.onnx kept.onnx
 "$LIMN" import kept.onnx -o ./kept.onnx >out 2>&1
-if [ $? -eq 2 ] && grep -qF 'kept.onnx is the model itself: name another file for the program' out && cmp -s gemm.onnx kept.onnx; then ok "the model is not written over"; else not_ok "the model is not written over"; cat out; fi
+if [ $? -eq 2 ] && grep -qF 'kept.onnx is what this is made from: the result wants a file of its own' out && cmp -s gemm.onnx kept.onnx; then ok "the model is not written over"; else not_ok "the model is not written over"; cat out; fi
 "$LIMN" import gemm.onnx -o gemm_flat.limn --flat >out && cp gemm_flat.limn flat.limn
 text flat 'learn model(x: R[batch_2 3]) -> R[batch_2 2] {'
 text flat '  y[i j] = x[i k] weight[k j] + bias[j]'

@@ -28,8 +28,9 @@ if "$LIMN" sample "$work/cup.limn" cup >"$work/said" 2>&1; then echo "not ok a s
 elif grep -q '`cup` is a machine, and no sample of anything' "$work/said"; then echo "ok a machine is not sampled"
 else echo "not ok a machine is not sampled"; cat "$work/said"; fi
 # Nothing is written over what it comes from.
-"$LIMN" export "$work/cup.limn" cup --as json -o "$work/../$(basename "$work")/cup.limn" >"$work/said" 2>&1
-if [ $? -eq 2 ] && grep -q 'cup.limn is what is exported: name another file' "$work/said" && grep -q machine "$work/cup.limn"; then echo "ok the program is not written over"; else echo "not ok the program is not written over"; cat "$work/said"; fi
+printf 'use "cup.limn"\nbox two(x: R[]) -> R[] = 2 * x\n' >"$work/user.limn"
+"$LIMN" export "$work/user.limn" two --as json -o "$work/../$(basename "$work")/cup.limn" >"$work/said" 2>&1
+if [ $? -eq 2 ] && grep -q 'cup.limn is what this is made from: the result wants a file of its own' "$work/said" && grep -q machine "$work/cup.limn"; then echo "ok the program is not written over"; else echo "not ok the program is not written over"; cat "$work/said"; fi
 "$LIMN" export refused.limn --as onnx -o "$work/m.onnx" >"$work/said" 2>&1
 if [ $? -eq 2 ] && grep -q "\`onnx\` wants the name of a box, learner or goal" "$work/said"; then echo "ok a name is wanted"; else echo "not ok a name is wanted"; cat "$work/said"; fi
 "$LIMN" export refused.limn half --as onnx -o "$work/m.onnx" >"$work/said" 2>&1

@@ -9,6 +9,7 @@ and the table says where to go on. Exit status 1 if anything did not hold."""
 import argparse
 import concurrent.futures
 import itertools
+import glob
 import os
 import random
 import subprocess
@@ -30,10 +31,10 @@ def build(o):
     folder = os.path.join(o.build, "torture")
     os.makedirs(folder, exist_ok=True)
     shim, guard = os.path.join(folder, "shim.so"), os.path.join(folder, "limn")
-    cc, libs = os.environ.get("CC", "cc").split(), os.environ.get("LDLIBS", "-lpng -lz -lpthread -ldl -lm").split()
+    cc, libs = os.environ.get("CC", "cc").split(), (os.environ.get("HTTP_LIBS", "") + " " + os.environ.get("LDLIBS", "-lpng -lz -lpthread -ldl -lm")).split()
     san = ["-fsanitize=address,undefined"] if o.san else []
     subprocess.run([*cc, "-std=gnu11", *["-DSANITIZED"][:len(san)], "-O1", "-shared", "-fPIC", "-o", shim, os.path.join(HERE, "shim.c"), "-ldl"], check=True)
-    cli = [os.path.join(o.build, "cli", f) for f in sorted(os.listdir(os.path.join(o.build, "cli"))) if f.endswith(".o")]
+    cli = sorted(glob.glob(os.path.join(o.build, "cli", "*.o")) + glob.glob(os.path.join(o.build, "studio", "*.o")))
     subprocess.run([*cc, "-std=c11", "-D_DEFAULT_SOURCE", "-g", "-O1", "-Isrc", "-Iinclude", "-DLIMN_GUARD", *san, "-o", guard, *cli, "src/base/arena.c",
                     os.path.join(o.build, "libinner.a"), *libs], check=True, cwd=ROOT)
     return shim, guard

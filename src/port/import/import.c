@@ -109,6 +109,17 @@ static bool node_is_valid(ImpNode *n) {
   return !why || op_refuse(n, "%s", why);
 }
 
+// A number among the letters of a size that no axis has room for: n+144115188075855872.
+static bool has_huge_number(const char *size) {
+  enum { DIGITS_MOST = 15 };
+  uint32_t digits = 0;
+  for (; size && *size; size++) {
+    digits = *size >= '0' && *size <= '9' ? digits + 1 : 0;
+    if (digits > DIGITS_MOST) return true;
+  }
+  return false;
+}
+
 // What a node makes has places, and as many as numbers of them can be counted. Constants may be empty: lists of sizes are.
 static bool sizes_made(ImpNode *n) {
   enum { PLACES_MOST = 1 << 30 };
@@ -120,6 +131,8 @@ static bool sizes_made(ImpNode *n) {
       const ImpSize *d = &x->shape.dim[k];
       if (!d->text && (d->n < (x->kind == IMP_MADE) || d->n > PLACES_MOST))
         return op_refuse(n, "axis %u of what it makes would have %lld places", k, (long long)d->n);
+      if (has_huge_number(d->text))
+        return op_refuse(n, "axis %u of what it makes is too large: %s", k, d->text);
     }
   }
   return true;

@@ -140,22 +140,7 @@ const char *export_file(Export *e) {
   return arena_format(e->arena, "%s%s", e->name ? e->name : program_name(e), e->ending);
 }
 
-static bool same_file(Arena *a, const char *one, const char *other) {
-  const char *x = path_real(a, one), *y = other ? path_real(a, other) : NULL;
-  return x && y && strcmp(x, y) == 0;
-}
-
-// Does it come from this file?
-static bool is_source(Export *e, const char *path) {
-  const Sources *all = e->w->sources;
-  for (uint32_t i = 1; i < all->file.n; i++)
-    if (same_file(e->arena, path, all->file.at[i].path)) return true;
-  return same_file(e->arena, path, e->how->weights);
-}
-
 bool export_put(Export *e, const char *path, const void *bytes, size_t n) {
-  if (is_source(e, path))
-    return export_wrong(e, OUTCOME_USAGE, "%s is what is exported: name another file", path);
   const char *error = file_write(e->arena, path, bytes, n);
   if (error) return export_wrong(e, OUTCOME_SYSTEM, "cannot write %s: %s", path, error);
   buf_printf(e->text, "%s\n", path);
