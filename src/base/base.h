@@ -210,6 +210,8 @@ typedef struct Sources {
 Sources *sources_new(Arena *);
 uint32_t source_add(Sources *, const char *path, const char *text, size_t n);
 const char *source_words(Arena *, const Sources *, Span); // on one line, without comments
+uint32_t source_line(const uint32_t *line, uint32_t n,
+                     uint32_t at); // of lines that begin there, from 0
 void source_place(const Sources *, Span, uint32_t *line,
                   uint32_t *column); // from 1, columns in characters
 Span span_join(Span first, Span last);

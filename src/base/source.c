@@ -19,16 +19,18 @@ uint32_t source_add(Sources *s, const char *path, const char *text, size_t n) {
   return s->file.n - 1;
 }
 
+uint32_t source_line(const uint32_t *line, uint32_t n, uint32_t at) {
+  uint32_t low = 0, high = n;
+  while (high - low > 1) {
+    uint32_t mid = low + (high - low) / 2;
+    *(line[mid] <= at ? &low : &high) = mid;
+  }
+  return low;
+}
+
 void source_place(const Sources *s, Span span, uint32_t *line, uint32_t *column) {
   const Source *f = &s->file.at[span.file];
-  uint32_t low = 0, high = f->nline;
-  while (high - low > 1) {
-    uint32_t mid = (low + high) / 2;
-    if (f->line[mid] <= span.at)
-      low = mid;
-    else
-      high = mid;
-  }
+  uint32_t low = source_line(f->line, f->nline, span.at);
   *line = low + 1;
   *column = 1;
   if (!f->nline) return;

@@ -77,15 +77,7 @@ bool answer_symbols(EditAsk *q, JsonOut *j) {
 
 // -- folding --------------------------------------------------------------------------------------
 static uint32_t line_of(const EditText *t, uint32_t at) {
-  uint32_t low = 0, high = t->nline;
-  while (high - low > 1) {
-    uint32_t mid = low + (high - low) / 2;
-    if (t->line[mid] <= at)
-      low = mid;
-    else
-      high = mid;
-  }
-  return low;
+  return source_line(t->line, t->nline, at);
 }
 
 static void fold(JsonOut *j, uint32_t from, uint32_t to, bool comment) {

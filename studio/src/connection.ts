@@ -48,3 +48,21 @@ export class Listeners {
     for (const listener of this.by.get(method) ?? []) listener(params);
   }
 }
+
+/** What every line has: who listens, and who is told that it is open or away. */
+export abstract class Line {
+  protected listeners = new Listeners();
+  protected opened: () => Promise<void> = async () => {};
+  protected reached: (there: boolean) => void = () => {};
+  protected next = 1;
+
+  on(method: string, listener: Listener) {
+    return this.listeners.on(method, listener);
+  }
+  onOpen(opened: () => Promise<void>) {
+    this.opened = opened;
+  }
+  onReach(reached: (there: boolean) => void) {
+    this.reached = reached;
+  }
+}

@@ -1,31 +1,18 @@
 // The line to `limn studio`: one POST for each message, server-sent events for what comes by itself.
 
-import { Away, type Connection, type Listener, Listeners, type Params, Refusal } from "./connection";
+import { Away, type Connection, Line, type Params, Refusal } from "./connection";
 
 const RETRY_MS = 1500;
 
-export class HttpConnection implements Connection {
-  private listeners = new Listeners();
+export class HttpConnection extends Line implements Connection {
   private session = "";
   private events: EventSource | null = null;
-  private opened: () => Promise<void> = async () => {};
-  private reached: (there: boolean) => void = () => {};
-  private next = 1;
   private opening: Promise<void> | null = null;
   // POSTs may overtake each other on the way; what was told must have arrived before anything later leaves. Changes of a text that
   // wait for their turn are told together, so that whoever types faster than the other side reads is never far ahead of it.
   private told: Promise<unknown> = Promise.resolve();
   private waiting: { method: string; params: any } | null = null;
 
-  on(method: string, listener: Listener) {
-    return this.listeners.on(method, listener);
-  }
-  onOpen(opened: () => Promise<void>) {
-    this.opened = opened;
-  }
-  onReach(reached: (there: boolean) => void) {
-    this.reached = reached;
-  }
   fileAddress(path: string) {
     return `/file?path=${encodeURIComponent(path)}`;
   }

@@ -1,13 +1,9 @@
 // The line to limn in this browser: a worker with the wasm, and messages by postMessage.
 
-import { Away, type Connection, type Listener, Listeners, type Params, Refusal } from "./connection";
+import { Away, type Connection, Line, type Params, Refusal } from "./connection";
 import type { Posted, Start } from "./playground_worker";
 
-export class WorkerConnection implements Connection {
-  private listeners = new Listeners();
-  private opened: () => Promise<void> = async () => {};
-  private reached: (there: boolean) => void = () => {};
-  private next = 1;
+export class WorkerConnection extends Line implements Connection {
   private waiting = new Map<number, { done: (x: any) => void; refused: (e: Error) => void }>();
   private worker: Worker | null = null;
 
@@ -15,17 +11,10 @@ export class WorkerConnection implements Connection {
   constructor(
     private readonly address: string,
     private readonly begin: Start,
-  ) {}
+  ) {
+    super();
+  }
 
-  on(method: string, listener: Listener) {
-    return this.listeners.on(method, listener);
-  }
-  onOpen(opened: () => Promise<void>) {
-    this.opened = opened;
-  }
-  onReach(reached: (there: boolean) => void) {
-    this.reached = reached;
-  }
   fileAddress() {
     return ""; // files are in the worker's memory alone
   }

@@ -9,14 +9,7 @@ typedef struct {
 
 // Characters are units of UTF-16: those beyond the first plane are two.
 static LinePlace line_place(const Source *s, uint32_t at) {
-  uint32_t low = 0, high = s->nline;
-  while (high - low > 1) {
-    uint32_t mid = low + (high - low) / 2;
-    if (s->line[mid] <= at)
-      low = mid;
-    else
-      high = mid;
-  }
+  uint32_t low = source_line(s->line, s->nline, at);
   LinePlace p = {.line = low};
   for (uint32_t i = s->nline ? s->line[low] : 0; i < at && i < s->n;) {
     size_t n = character_length(s->text + i, s->n - i);
