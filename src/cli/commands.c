@@ -307,12 +307,12 @@ int run_report(Limn *l, Options *o) {
 // -- training ------------------------------------------------------------------------------------
 // The first signal asks training to stop, the second ends it at once. A pipe that nobody reads and a
 // file that may not grow signal each write again, also those of saving: they only ask.
-static volatile sig_atomic_t stopping;
+static volatile sig_atomic_t stopping; // the signal; 0: none
 
 static void on_signal(int signal) {
   bool asks = signal == SIGPIPE || signal == SIGXFSZ;
   if (stopping && !asks) _exit(128 + signal);
-  stopping = 1;
+  stopping = signal;
 }
 
 // What was to be ignored stays ignored.
@@ -408,7 +408,8 @@ int run_machines(Limn *l, Options *o) {
   s = limn_run(l, &how, &text);
   if (terminal) redraw(NULL, "");
   if (told.told) limn_forget(l);
-  return answer(l, o, s, "run", text);
+  int rc = answer(l, o, s, "run", text);
+  return rc || !stopping ? rc : 128 + stopping; // what it claims was not looked at
 }
 
 int run_ops(Limn *l, Options *o) {
