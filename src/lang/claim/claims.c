@@ -185,6 +185,26 @@ static Name run_name(World *w, const Run *r) {
                                           turn_text(w->arena, w, r->turn)));
 }
 
+// A name that is written means one run, and no machine but its own.
+static void check_name(Elab *in, const Program *p, const Run *r, const Def *machine) {
+  World *w = in->w;
+  const char *name = name_text(w->names, r->base);
+  const Def *other = r->node->name ? scope_find(p->scope, r->base) : NULL;
+  if (other && other->kind == DEF_MACHINE && other != machine) {
+    Id e = diag_error(w->diags, r->node->name_span,
+                      "a run is called `%s`, and so is a machine that it does not run", name);
+    diag_note(w->diags, e, other->span, "the machine");
+  }
+  for (uint32_t i = 0; i < p->ran->run.n; i++) {
+    const Run *x = &p->ran->run.at[i];
+    if (x->name != r->name || x->said == r->said || !(x->node->name || r->node->name)) continue;
+    Id e = diag_error(w->diags, r->node->name ? r->node->name_span : r->span,
+                      "there are two runs `%s`", name_text(w->names, r->name));
+    diag_note(w->diags, e, x->node->name ? x->node->name_span : x->span, "the other one");
+    return;
+  }
+}
+
 void read_run(Elab *in, Program *p, const Syntax *n, const Syntax *said) {
   World *w = in->w;
   const Syntax *call = simulate_what(n), *use = use_callee(call);
@@ -199,6 +219,7 @@ void read_run(Elab *in, Program *p, const Syntax *n, const Syntax *said) {
   r.name = run_name(w, &r);
   r.order = p->ran->ordered++;
   Def *d = scope_meaning(p->scope, name);
+  check_name(in, p, &r, d);
   if (d && d->kind == DEF_MACHINE) {
     if (!d->broken) run_system(in, p, &r);
     if (r.system && r.system->timeless) {
