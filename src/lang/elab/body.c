@@ -276,6 +276,7 @@ static void local_consts(Body *b, Env *env, const Syntax *n) {
     if (!typed_value(typed)) {
       diag_error(b->w->diags, typed->span, "constant `%s` has no value",
                  name_text(b->w->names, typed->name));
+      bind_value(env, typed->name, value_error(b, typed->span), typed->name_span);
       continue;
     }
     if (typed_value(typed)->kind == N_STR) {

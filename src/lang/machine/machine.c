@@ -79,7 +79,10 @@ static Val along_array(MachineBuilder *m, Val v, const Type *own, uint32_t axes,
 
 Id fit_value(MachineBuilder *m, Val v, const Type *own, Span span, const char *what) {
   World *w = m->w;
-  if (v.error) return 0;
+  if (v.error) { // which was told
+    m->broken = true;
+    return 0;
+  }
   if (v.literal) {
     v = val_fill(m->b, v, full_type(m, own));
     return val_to_wire(m->b, &v, 0);

@@ -64,7 +64,7 @@ bool flow_drive(Flow *f) {
   d->rows = NEW_ARRAY(m->arena, bool, m->s->in.n + 1);
   d->table = NEW_ARRAY(m->arena, double *, m->s->in.n + 1);
   if (!table_times(m, &d->time, &d->n)) return false;
-  if (!d->time) d->n = (int64_t)ceil(m->run->end);
+  if (!d->time) d->n = sim_rows(m->run);
   if (!(m->run->path ? table_inputs : set_inputs)(m, d->n, d->rows, d->table)) return false;
   f->driven = d;
   f->problem.timeless &= !d->time;
