@@ -766,12 +766,12 @@ static const char *machine_words(const Panel *p) {
 Canvas *wiring_draw(World *w, Arena *a, const System *s, const WiringOptions *how) {
   uint32_t levels = how && how->depth ? how->depth : usual_levels(s);
   const char *modes = NULL;
-  Panel *graph = !s->wiring ? modes_panel(w, a, s, &modes) : NULL;
+  double width = how && how->width != 0 ? how->width : WIDE;
+  Panel *graph = !s->wiring ? modes_panel(w, a, s, width, &modes) : NULL;
   bool opened = s->wiring || s->learner.n; // a machine whose learners learn, by its lines
   Panel *p = graph    ? graph
              : opened ? wiring_panel(&(PanelBuilder){.w = w, .arena = a}, NULL, s, levels, NULL)
                       : machine_panel(w, a, s);
-  double width = how && how->width != 0 ? how->width : WIDE;
   if (width > 0) panel_rows(a, p, width - panel_outside(p));
   const char *name = name_text(w->names, s->name);
   const char *about = graph ? modes : opened ? panel_about(a, p) : machine_words(p);
