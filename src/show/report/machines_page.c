@@ -288,6 +288,7 @@ static ShownFamily gather_family(PageFolder *f, const Ids *family, const RanShow
       if (array >= 0) {
         run[out.n].value.array.at = &s->value.array.at[array], run[out.n].value.array.n = 1;
         run[out.n].text = s->value.array.at[array].name;
+        run[out.n].held = s->held ? s->held + array : NULL;
       }
       label[out.n++] = label_of(f, family->at[i]);
       break;
