@@ -103,8 +103,11 @@ static void put_systems(PageFolder *f) {
   const Machines *ran = f->r->p->ran;
   Systems all = {0};
   for (uint32_t i = 0; i < f->r->run.n; i++) {
-    add_system(f, f->r->run.at[i].system, &all);
-    add_system(f, f->r->run.at[i].on, &all);
+    const System *s = f->r->run.at[i].system, *on = f->r->run.at[i].on;
+    const System *both = on ? system_driven(f->r->w, f->r->arena, s, on) : NULL;
+    add_system(f, both, &all);
+    if (!both || !s->wiring) add_system(f, s, &all);
+    if (!both || !(on && on->wiring)) add_system(f, on, &all);
   }
   for (uint32_t i = 0; !f->r->run.n && i < ran->check.n; i++)
     add_system(f, ran->check.at[i].system, &all);

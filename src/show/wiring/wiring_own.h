@@ -9,6 +9,7 @@
 //   wiring_rows.c   a wide panel is cut into rows
 //   wiring_lanes.c  arrows between rows of modes
 //   wiring_paint.c  a panel on a canvas
+//   wiring_driven.c what runs and what it stands on, as one wiring
 //   wiring_unfold.c a network from left to right, and the same from inside to outside
 //   wiring_times.c  a wiring at several moments, side by side or one after the other
 #ifndef LIMN_SHOW_WIRING_WIRING_OWN_H
@@ -19,14 +20,15 @@
 #include "show/wiring/wiring.h"
 
 enum {
-  PIN_PITCH = 18,  // between pins of one side
-  PORT_SIZE = 10,  // letters of the names of ports,
-  TYPE_SIZE = 9,   // of types,
-  KIND_SIZE = 12,  // of the names of machines,
-  TITLE_SIZE = 13, // of wirings,
-  WORD_SIZE = 11,  // of formulas, guards, modes
-  LIFT = 6,        // how far a stack of sheets reaches up and to the right
-  STUB = 22,       // what sticks out of the outermost panel
+  PIN_PITCH = 18,    // between pins of one side
+  PORT_SIZE = 10,    // letters of the names of ports,
+  TYPE_SIZE = 9,     // of types,
+  KIND_SIZE = 12,    // of the names of machines,
+  TITLE_SIZE = 13,   // of wirings,
+  WORD_SIZE = 11,    // of formulas, guards, modes
+  LIFT = 6,          // how far a stack of sheets reaches up and to the right
+  STUB = 22,         // what sticks out of the outermost panel
+  PANEL_INSET = 160, // about what stands beside a panel in another
 };
 
 typedef enum {

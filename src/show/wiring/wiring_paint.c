@@ -51,7 +51,8 @@ static double modes_width(const Unit *u) {
 // The second line of a box: its name in the wiring, and how many there are. The name is not said
 // again where it is that of its machine.
 static const char *second_line(const Unit *u) {
-  bool same = u->name && u->of && !strcmp(u->name, u->of);
+  size_t n = u->name ? strlen(u->name) : 0; // Team (3) says it too
+  bool same = u->of && !strncmp(u->name ? u->name : "", u->of, n) && strchr(" ", u->of[n]);
   return u->name && u->name[0] && !same && !u->unnamed ? u->name : NULL;
 }
 

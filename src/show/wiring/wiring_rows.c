@@ -342,15 +342,20 @@ static void add_links(RowMaker *m, Panel *p, const RowFrame *f) {
   }
 }
 
-// All rows in the one panel, one below the other. Ports of modes keep their order.
+// All rows in the one panel, one below the other. Ports that are seen from outside keep
+// their order.
 static void stack_rows(RowMaker *m, Panel *p) {
   place_rows(m, p);
   RowFrame f = frame_rows(m);
   p->width = f.width;
-  for (uint32_t i = 0; m->p->graph && i < m->p->unit.n; i++)
-    place_unit(m, p, m->of[i], m->at[i], &f);
+  bool inner = m->p->graph || m->p->depth;
+  for (uint32_t i = 0; inner && i < m->p->unit.n; i++) place_unit(m, p, m->of[i], m->at[i], &f);
   for (uint32_t r = 0; r < m->rows; r++) {
-    for (uint32_t i = 0; !m->p->graph && i < m->row[r].unit.n; i++) place_unit(m, p, r, i, &f);
+    for (uint32_t i = 0; i < m->row[r].unit.n; i++) {
+      const Unit *u = &m->row[r].unit.at[i];
+      bool end = u->kind == UNIT_LEAVES || u->kind == UNIT_ENTERS;
+      if (!inner || (end && !m->p->graph)) place_unit(m, p, r, i, &f);
+    }
     for (uint32_t i = 0; i < m->row[r].cable.n; i++) {
       move_way(&m->row[r].cable.at[i].way, m->y[r], m->row[r].width, &f);
       vec_push(m->arena, &p->cable, m->row[r].cable.at[i]);
