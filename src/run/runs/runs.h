@@ -134,6 +134,7 @@ typedef struct {
   const char *const *const *name; // [array][label] names of labels, NULL where numbers; or NULL
   const int64_t *step;            // [axis 0] of paths; NULL otherwise
   bool whole;                     // values of t are whole numbers
+  const bool *held;               // [array] it changes at moments only, as stairs do; or NULL
   uint32_t marks;                 // moments at which something happened
   const double *mark;             // [marks]
   const char *const *mark_text;   // [marks] what
