@@ -220,10 +220,10 @@ class Module(torch.nn.Module):
         step = self._calls
         if self.training:
             self._calls += 1
-        ports = self.function.inputs
-        lead = _leads(ports, tensors)
+        wanted = self.function.inputs
+        lead = _leads(wanted, tensors)
         if lead:
-            tensors = [x.flatten(0, len(lead) - 1) if x.dim() - p.rank == len(lead) else x for x, p in zip(tensors, ports)]
+            tensors = [x.flatten(0, len(lead) - 1) if x.dim() - p.rank == len(lead) else x for x, p in zip(tensors, wanted)]
         out = _Call.apply(self, step, len(tensors), *tensors, *self._tensors())
         if not lead:
             return out
