@@ -370,7 +370,7 @@ static bool roots_write(Writing *w, Table *done, Buf *out) {
     table_put(done, p->path, n, 1);
     Buf line = buf_new(w->r->arena), *before = w->out;
     w->out = &line;
-    buf_printf(&line, "learn %s : ", p->path);
+    buf_printf(&line, "%s %s : ", strcmp(p->role, "const") == 0 ? "const" : "learn", p->path);
     type_write(w->r, &w->d->wire.at[p->wire].type, &line);
     if (!start_write(w, p)) return false;
     w->out = before;
