@@ -85,6 +85,7 @@ export interface Run {
   run: string;
   program: string;
   state: string; // running, paused, finished, stopped, failed …
+  message?: string; // why it failed
   step: number;
   steps: number;
   epoch?: number;

@@ -103,6 +103,20 @@ check("what has ended is not stopped", page.refused("host/stop", {"run": plain})
 bad = page.ask("host/train", {"path": "bad.limn"})["run"]
 check("a wrong program fails", reaches(page, bad, ("failed",)), state(page, bad))
 check("with its sentence", "nothing" in next(r for r in page.ask("host/runs") if r["run"] == bad).get("message", ""), page.ask("host/runs"))
+never = page.ask("host/train", {"path": "iris.limn", "options": {"precision": "none"}})["run"]
+check("what never began has failed, and is not paused", reaches(page, never, ("failed",)), state(page, never))
+check("in the words of limn train", "--precision wants" in next(r for r in page.ask("host/runs") if r["run"] == never).get("message", ""), page.ask("host/runs"))
+open(folder + "/machine.limn", "w").write(open("examples/lotka.limn").read())
+machine = page.ask("host/train", {"path": "machine.limn"})["run"]
+check("a program that is not trained says so", reaches(page, machine, ("failed",)) and "there is no `train` in this program" == next(r for r in page.ask("host/runs") if r["run"] == machine).get("message"), page.ask("host/runs"))
+before = len(page.ask("host/runs"))
+above, whole = "wants a number above 0, and at most 1000000000000, not", "wants a whole number from"
+for option, value, words in (("epochs", -1, f"`epochs` {above} -1"), ("epochs", 0, f"`epochs` {above} 0"), ("epochs", 1e13, f"`epochs` {above} 10000000000000"), ("epochs", "x", f"`epochs` {above} x"), ("steps", True, f"`steps` {above} that"), ("seed", -3, f"`seed` {whole} 0 to 9000000000000000, not -3"), ("seed", 1.5, f"`seed` {whole} 0 to 9000000000000000, not 1.5"), ("seed", 1e20, f"`seed` {whole} 0 to 9000000000000000, not 1e+20"), ("batch", 0, f"`batch` {whole} 1 to 1000000000, not 0"), ("threads", 5000, f"`threads` {whole} 0 to 4096, not 5000"), ("pause", 0, f"`pause` {whole} 1 to 1000000000000, not 0")):
+    said = page.refused("host/train", {"path": "iris.limn", "options": {option: value}})[0]
+    check(f"refused: {option} {value}", said == words, said)
+said = page.refused("host/train", {"path": "iris.limn", "options": {"epochs": 1, "steps": 1}})[0]
+check("refused: both", said == "`epochs` or `steps` is wanted, not both", said)
+check("and nothing was begun", len(page.ask("host/runs")) == before)
 for params, words in (({"path": "none.limn"}, "cannot train none.limn: "), ({"path": "../x.limn"}, "is not below the folder"), ({"path": "iris.limn", "options": {"out": "/x"}}, "`out` is no option of training, or not of this kind"), ({"path": "iris.limn", "options": {"reference": 1}}, "`reference` is no option of training"), ({"path": "iris.limn", "options": [1]}, "`options` is an object: what `limn train` has, by name"), ({"path": "iris.limn", "options": {"set": [1]}}, "`set` is an object of at most 20 names")):
     said = page.refused("host/train", params)[0]
     check(f"not trained: {words}", words in said, said)

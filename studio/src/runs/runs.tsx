@@ -7,7 +7,7 @@ import type { Run, Shown } from "../protocol";
 import { about, path, runs, sayFault } from "../state";
 import { Icon, IconButton } from "../ui/icons";
 import { refreshRuns } from "../workbench";
-import { change, control, fetchRun, isGoing, isOfMachines, metrics, ownRuns, selectRun, selected, shown, startTraining, trainable } from "./control";
+import { change, chooseRuns, control, isGoing, isOfMachines, metrics, selectRun, selected, shown, startTraining, trainable } from "./control";
 import { Curve } from "./curves";
 import { Weights } from "./weights";
 
@@ -45,6 +45,7 @@ function RunRow({ r, at }: { r: Run; at: number }) {
       </span>
       <progress max={r.steps || 1} value={r.step} aria-label={`${name}: ${progress(r)}`} />
       <small class="soft">{progress(r)}</small>
+      {r.state === "failed" && <small class="fault-line">{r.message ?? "It failed, and nobody knows why."}</small>}
     </li>
   );
 }
@@ -129,13 +130,14 @@ function Options() {
       <input inputMode="numeric" size={5} value={value} placeholder={hint} onInput={(e) => set((e.currentTarget as HTMLInputElement).value)} />
     </label>
   );
-  const options = () => ({ ...(epochs ? { epochs: Number(epochs) } : {}), ...(seed ? { seed: Number(seed) } : {}) });
+  /** What is no number goes as it was written, and is refused in the words of limn. */
+  const numbers = (all: Record<string, string>) => Object.fromEntries(Object.entries(all).flatMap(([k, v]) => (v.trim() ? [[k, Number.isFinite(Number(v)) ? Number(v) : v]] : [])));
   return (
     <form
       class="row options"
       onSubmit={(e) => {
         e.preventDefault();
-        void startTraining(options());
+        void startTraining(numbers({ epochs, seed }));
       }}
     >
       <button class="primary" disabled={!trainable()}>
@@ -150,12 +152,7 @@ function Options() {
 export function Runs() {
   const [log, setLog] = useState(false);
   useEffect(() => {
-    void refreshRuns().then(() => {
-      const own = ownRuns();
-      if (!own.some((r) => selected.value.includes(r.run))) selected.value = [];
-      if (!selected.value.length && own[0]) selectRun(own[0].run);
-      for (const r of selected.value) void fetchRun(r);
-    });
+    void refreshRuns().then(chooseRuns);
   }, [path.value]);
   const on = selected.value.filter((r) => runs.value.some((x) => x.run === r));
   const series = on.filter((r) => metrics.value[r]).map((run) => ({ run, metrics: metrics.value[run] }));
