@@ -341,6 +341,11 @@ seen 1 'aria-label="next t = 0 when door ≥ 1"' wide.svg "lines have the signs 
 wide=$(sed -n 's/.*viewBox="0 0 \([0-9]*\).*/\1/p' wide.svg)
 if [ "${wide:-9999}" -le 1000 ]; then ok "rows are narrow enough"; else not_ok "it is $wide wide"; fi
 
+draw wide.limn Lift -o wide.txt
+for words in 'state z = 0, door = 0, t = 0' "door' = −1" "t' = 1 *" "z' = 0.5"; do
+  if grep -q "\(│\|╎\|▶\|┤\) *$words *\(│\|╎\)" wide.txt; then ok "$words stands between borders"; else not_ok "$words stands between borders"; fi
+done
+
 # random modes in modes
 faulty=
 for seed in $(seq 1 "${MODES:-40}"); do
