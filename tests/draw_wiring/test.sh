@@ -265,7 +265,7 @@ seen 2 '<title>state net: by adam(0.01) unroll 4, learns' Recalls.svg "how far c
 seen 0 '<title>shared variable' Land.svg "a state that is shared is the state"
 seen 1 'aria-label="always"' Kettle.svg "modes of a wiring are a graph"
 seen 1 'aria-label="next pump = 1 when t.h &lt; full"' Kettle.svg "with what they say"
-seen 4 '<title>said by modes\|<title>its modes' Kettle.svg "and they lead to ports and states"
+seen 8 '<title>said by modes\|<title>its modes' Kettle.svg "and they lead to ports and states"
 seen 1 'aria-label="\[i − 1\] → \[i 1\] pad 0"' Places.svg "from which places to which"
 seen 2 'aria-label="→ \[0\]"' Places.svg "and to which"
 seen 1 'aria-label="→ \[i + 1\]"' Places.svg "by a shifted index"
