@@ -66,8 +66,10 @@ static int letters_beside(const BoxedWords *all, uint32_t n, const BoxedWords *w
 }
 
 void columns_widen(Arena *a, WideColumns *c, double width, const BoxedWords *all, uint32_t n) {
-  enum { PASSES = 4, WIDEST = 20000 };
-  if (!(width < WIDEST)) return;
+  enum { PASSES = 4, WIDEST = 20000, MOST = 5000 };
+  int *letters = NEW_ARRAY(a, int, n + 1);
+  if (!(width < WIDEST) || n > MOST) return;
+  for (uint32_t i = 0; i < n; i++) letters[i] = letters_beside(all, n, &all[i]);
   c->n = (uint32_t)ceil(width) + 2;
   c->extra = NEW_ARRAY(a, double, c->n);
   for (int pass = 0, again = 1; again && pass < PASSES; pass++) {
@@ -75,7 +77,7 @@ void columns_widen(Arena *a, WideColumns *c, double width, const BoxedWords *all
     for (uint32_t i = 0; i < n; i++) {
       const Area *box = &all[i].box;
       int room = column_at(c, box->x1) - column_at(c, box->x0) - 1;
-      int lacks = letters_beside(all, n, &all[i]) - room;
+      int lacks = letters[i] - room;
       if (lacks > 0 && box->x1 > box->x0) widen(c, box, lacks), again = 1;
     }
   }
