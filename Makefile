@@ -478,7 +478,7 @@ docs: all
 	$(BUILD)/limn draw examples/attention.limn multihead -o docs/pictures/multihead.svg
 	$(BUILD)/limn draw examples/transformer.limn model -o docs/pictures/transformer.svg
 	$(BUILD)/limn draw examples/distill.limn distill -o docs/pictures/distill.svg
-	$(BUILD)/limn draw examples/dils.limn Team -o docs/pictures/team.svg
+	$(BUILD)/limn draw examples/dils.limn -o docs/pictures/team.svg
 	mkdir -p $(BUILD)/diff && cp examples/transformer.limn examples/attention.limn $(BUILD)/diff
 	sed 's/\^ 6/^ 4/; s/4\*m/2*m/' examples/transformer.limn >$(BUILD)/diff/smaller.limn
 	-cd $(BUILD)/diff && ../limn diff transformer.limn smaller.limn --quiet -o $(CURDIR)/docs/pictures/diff.svg
