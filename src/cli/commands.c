@@ -444,6 +444,22 @@ int run_runs(Limn *l, Options *o) {
   return answer(l, o, s, "runs", text);
 }
 
+// A value that is no number is refused by what it was given as.
+int run_change(Limn *l, Options *o) {
+  const char *equals = strchr(o->name, '=');
+  char what[256], *end = what;
+  size_t n = equals ? (size_t)(equals - o->name) : 0;
+  double value = equals ? strtod(equals + 1, &end) : 0;
+  if (!n || n >= sizeof what || !equals[1] || *end || equals[1] == ' ') {
+    SAY(stderr, "limn change: NAME=VALUE is wanted, as in rate=0.001, not ", o->name, "\n");
+    return LIMN_USAGE;
+  }
+  snprintf(what, sizeof what, "%.*s", (int)n, o->name);
+  LimnStatus s = limn_change(l, o->file, what, value);
+  if (!s && !o->json) SAY(stdout, "asked for; ", o->file, "/changes.csv says from which step on\n");
+  return answer(l, o, s, NULL, NULL);
+}
+
 int run_data(Limn *l, Options *o) {
   const char *text = NULL;
   LimnStatus s = limn_data(l, o->file, o->eval.out, o->json, &text);

@@ -56,6 +56,11 @@ typedef struct {
   bool done, holds;
   double within; // how far off it may be, where the program says it
 } RunCheck;
+typedef struct { // what can be changed while it goes on
+  const char *name;
+  double value;
+  bool known; // otherwise it is computed, or not the same everywhere
+} NoteSetting;
 typedef struct {
   bool machine;                      // of `limn run`: it has runs and checks
   const char *program, *set, *state; // always there. state: running, finished, stopped …
@@ -65,6 +70,7 @@ typedef struct {
   const char *precision, *engine, *hash; // of training; no hash while it lasts
   const char *dir, *message;             // of machines. message: why it failed
   VEC(NoteMeasure) measure;              // those columns of metrics.csv that are measures
+  VEC(NoteSetting) setting;
   VEC(NoteRun) run;
   VEC(RunCheck) check;
   const Json *json; // all of it, where it was read
@@ -134,6 +140,7 @@ typedef struct {
   const char *const *const *name; // [array][label] names of labels, NULL where numbers; or NULL
   const int64_t *step;            // [axis 0] of paths; NULL otherwise
   bool whole;                     // values of t are whole numbers
+  const bool *held;               // [array] it changes at moments only, as stairs do; or NULL
   uint32_t marks;                 // moments at which something happened
   const double *mark;             // [marks]
   const char *const *mark_text;   // [marks] what

@@ -291,7 +291,7 @@ static SolveOptions solve_options(const Following *g) {
 static bool open_solver(Following *g, double *start) {
   SolveOptions how = solve_options(g);
   g->solver = solver_new(g->m->arena, &g->flow->problem, &how, g->time, start);
-  if (failed(g) || !follow_restore_solver(g)) return false;
+  if (failed(g) || !follow_restore_solver(g) || failed(g)) return false;
   if (g->flow->problem.constrained)
     memcpy(start, solver_state(g->solver), g->flow->n * sizeof *start);
   return true;

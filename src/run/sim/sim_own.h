@@ -19,6 +19,7 @@ typedef struct {
   double **input;  // [in-port] its number or numbers
   bool *early;     // engines work by prebuilt kernels as long as it holds
   int64_t numbers; // in all wires of the system
+  Table *constant; // paths of what the program says, and nothing moves
   bool ticks;      // engines that are made run rows of ticks: noise depends on the tick alone
 } Sim;
 
