@@ -43,7 +43,9 @@ static bool look(Following *g, double t, const double *x) {
   bool finite;
   flow_put(g->flow, t, x, g->solver ? solver_late(g->solver, t) : NULL);
   if (!sim_try(g->m, g->look, 0, &finite)) return false;
-  if (finite) return true;
+  if (finite || edge_look(g, t, x, one_moment * t)) return true;
+  flow_put(g->flow, t, x, g->solver ? solver_late(g->solver, t) : NULL);
+  if (!sim_try(g->m, g->look, 0, &finite)) return false;
   const char *what = arena_format(g->m->arena, "%s is not finite at t = %.10g", odd_sight(g), t);
   return sim_blame(g->m, g->look, 0, what);
 }

@@ -42,6 +42,10 @@ typedef struct {
   SaveClock clock;
 } Following;
 
+// edge_look.c: what is looked at, as it is at most a hair before this moment, where it is finite and
+// comes to rest. False: it does not, or is finite nowhere there.
+bool edge_look(Following *, double t, const double *x, double hair);
+
 // flow_state.c: everything that a run needs to go on, bit for bit. False with a diagnostic.
 // This very run as it was saved, and one that it begins behind; without arrays: there is none.
 bool follow_from(Sim *, uint32_t number, SavedRun *saved, SavedRun *before);
