@@ -451,6 +451,7 @@ static bool open_guards(Flow *f, const Ids *guard) {
   Diagram *conditions =
       f->switches.d ? switched_guards(f) : pick_wires(f->m->w, f->m->s, guard->at, guard->n);
   find_guarded(f, conditions);
+  f->problem.guards_add = structure_adds(conditions, false);
   f->guards = sim_engine(f->m, conditions);
   return f->guards && switches_open(f) && (!guard->n || open_values(f));
 }
