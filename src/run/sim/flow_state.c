@@ -302,6 +302,7 @@ bool follow_restore(Following *g) {
   g->time = g->reached;
   g->solved = solved;
   if (g->changed) clocks_anew(g);
+  if (g->flow->driven && g->flow->driven->time) flow_row(g->flow, g->time);
   if (g->resumed) g->reached = reached;
   if (g->begun > 0 && g->time <= g->begun && !g->changed) g->flow->begun = g->begun * (1 + 1e-12);
   return true;
