@@ -256,10 +256,22 @@ static bool has_its_steps(const Following *g, double step) {
                      g->from->file, step, r->step);
 }
 
+static bool same_law(const Following *g) {
+  const char *law = arrays_metadata(g->from->arrays, "law");
+  return law && !strcmp(law, g->law);
+}
+
+// The program is the same, or that would have been said before.
+static bool other_inputs(const Following *g) {
+  return diag_refuse(g->m->w->diags, g->m->run->span,
+                     "%s was left by a run on other numbers: a table or a file of constants has "
+                     "changed since",
+                     g->from->file);
+}
+
 // Is it as it was left, by the same law? Then it goes on from before the steps that were cut.
 static const char *moment_of(Following *g) {
-  const char *law = arrays_metadata(g->from->arrays, "law");
-  g->changed = !g->resumed && (!law || strcmp(law, g->law) != 0);
+  g->changed = !g->resumed && !same_law(g);
   bool has_shot = arrays_find(g->from->arrays, arena_format(g->m->arena, "%srun:flow", shot));
   return has_shot && !g->resumed && !g->changed ? shot : "";
 }
@@ -280,6 +292,7 @@ bool follow_restore(Following *g) {
   if (g->m->how->save || g->from->arrays) g->law = law_of(g);
   if (!g->from->arrays) return true;
   const char *moment = moment_of(g);
+  if (g->resumed && !same_law(g)) return other_inputs(g);
   if (!read_row(g->m, g->from, "run:followed", &seen) ||
       !read_row(g->m, g->from, arena_format(g->m->arena, "%srun:flow", moment), &g->carry))
     return false;
