@@ -65,9 +65,10 @@ static void carry_happenings(Following *g, Carry *c) {
     Happening h = c->put ? (Happening){0} : r->happening.at[i];
     carry_reals(c, &h.time, 1);
     carry_counts32(c, &h.which, 1);
+    carry_counts32(c, &h.place, 1);
     c->wrong |= h.which >= g->flow->events;
     if (c->put && !c->wrong)
-      vec_push(g->m->arena, &r->happening, flow_happening(g->flow, h.time, h.which));
+      vec_push(g->m->arena, &r->happening, flow_happening(g->flow, h.time, h.which, h.place));
   }
 }
 

@@ -103,7 +103,7 @@ const char *sim_place_of(const Sim *m, const char *path, const Type *t, int64_t 
   int64_t at[ARRAY_RANK_LIMIT], n = 1;
   Buf b = buf_new(m->arena);
   for (const char *c = path; *c; c++) buf_char(&b, *c == '/' ? '.' : *c);
-  if (sim_cells(m, t) == 1) return b.at;
+  if (!t->rank) return b.at;
   for (uint32_t i = t->rank; i-- > 0; cell /= n) {
     if (!size_value(m->w, t->axis[i].size, &n) || n < 1) n = 1;
     at[i] = cell % n;
