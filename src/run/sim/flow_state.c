@@ -293,7 +293,6 @@ bool follow_restore(Following *g) {
   if (g->m->how->save || g->from->arrays) g->law = law_of(g);
   if (!g->from->arrays) return true;
   const char *moment = moment_of(g);
-  if (g->resumed && !same_law(g)) return other_inputs(g);
   if (!read_row(g->m, g->from, "run:followed", &seen) ||
       !read_row(g->m, g->from, arena_format(g->m->arena, "%srun:flow", moment), &g->carry))
     return false;
@@ -312,6 +311,7 @@ bool follow_restore(Following *g) {
   double reached = g->reached;
   carry_moment(g, &g->carry, &step, &solved);
   if (g->carry.wrong) return is_elsewhere(g);
+  if (g->resumed && !same_law(g)) return other_inputs(g);
   if (!has_its_steps(g, step) || !saved_states_read(g->m, g->from, moment)) return false;
   g->time = g->reached;
   g->solved = solved;
