@@ -104,6 +104,8 @@ FILES = {
     "mixed": model(x("n", 2), y("n", 2), node("Transpose", ["x"], ["t"], perm=[1, 0]), node("Reshape", ["t", "row"], ["a"]), node("Reshape", ["x", "row"], ["b"]),
                    node("Add", ["a", "b"], ["c"]), node("Reshape", ["c", "back"], ["y"]), raw(5, tensor("row", [1], [-1], 7)), raw(5, tensor("back", [2], [-1, 2], 7))),
     "turned": model(x("n", 2), y(2, "n"), node("Transpose", ["x"], ["y"], perm=[1, 0])),
+    "turned_cut": model(x(2, 4), y(2, 2), node("Transpose", ["x"], ["t"], perm=[1, 0]), node("Slice", ["t", "one", "three", "zero"], ["a"]), node("Split", ["t", "twos"], ["b", "c"], axis=0),
+                        node("Add", ["a", "c"], ["y"]), *[raw(5, tensor(k, [1], [v], 7)) for k, v in (("zero", 0), ("one", 1), ("three", 3))], raw(5, tensor("twos", [2], [2, 2], 7))),
     "lonely": model(x(2), y(), node("ReduceL2", ["c"], ["n"], keepdims=0), node("ReduceSum", ["x"], ["s"], keepdims=0), node("Add", ["n", "s"], ["y"]), raw(5, tensor("c", [1], [-3]))),
     "stages": model(x("n", 2), y("n", 4), stage(0, 2, 3, "x", "h"), stage(1, 3, 4, "h", "y")),
     "attends": attends(),

@@ -55,6 +55,10 @@ text grouped 'box model(x: R[2 3]) -> R[2 3] {'
 gives mixed '[[2, 5],  [5, 8]]' --in '[[1, 2], [3, 4]]'
 text mixed 'box model(x: R[N 2]) -> R[N 2] {'
 gives turned '[[1, 3],  [2, 4]]' --in '[[1, 2], [3, 4]]'
+# A part of what was turned, with a line for each node too.
+gives turned_cut '[[5, 13],  [7, 15]]' --in '[[1, 2, 3, 4], [5, 6, 7, 8]]'
+if "$LIMN" import turned_cut.onnx -o turned_cut_flat.limn --flat >out 2>&1 && [ "$("$LIMN" eval turned_cut_flat.limn model --in '[[1, 2, 3, 4], [5, 6, 7, 8]]' 2>&1 | tr '\n' ' ')" = '[[5, 13],  [7, 15]] ' ]
+then ok "a part of what was turned, flat"; else not_ok "a part of what was turned, flat"; cat out turned_cut_flat.limn; fi
 gives lonely 6 --in '[1, 2]'
 text turned 'box model(x: R[N 2]) -> R[2 N] {'
 # What the library has is said by its boxes.
