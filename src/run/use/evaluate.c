@@ -90,12 +90,14 @@ static const char *out_file(Evaluation *r, uint32_t i) {
   const char *path = r->how->out;
   size_t n = strlen(path);
   if (r->d->out.n == 1) return path;
-  if (!text_ends(path, ".npy")) return arena_format(r->arena, "%s.%u", path, i);
   return arena_format(r->arena, "%.*s.%u.npy", (int)(n - 4), path, i);
 }
 
 static bool write_out(Evaluation *r, const Tensor *out) {
   const char *error;
+  if (r->how->out && !text_ends(r->how->out, ".npy"))
+    return use_wrong(&r->u, OUTCOME_USAGE, "results of eval are written as .npy, not as %s",
+                     r->how->out);
   for (uint32_t i = 0; r->how->out && i < r->d->out.n; i++) {
     Array a = tensor_array(&out[i], "");
     if (!npy_write(r->arena, out_file(r, i), &a, &error))

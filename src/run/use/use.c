@@ -64,7 +64,7 @@ bool use_read(Use *u) {
 }
 
 Data *use_data(Use *u) {
-  Data *d = data_new(u->in, u->p, u->arena, u->seed);
+  Data *d = data_new(u->in, u->p, u->arena);
   return data_keep(d, &u->weight, u->file ? u->file : "") ? d : NULL;
 }
 
