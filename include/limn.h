@@ -401,8 +401,13 @@ typedef struct {
   bool in_memory;                    // no run folder: nothing is written
   const volatile sig_atomic_t *stop; // not 0: finish the step, save, come back; or NULL
   LimnTell tell;
+  const char *changes; // changes.csv of another run: the same are made, in the same steps; or NULL
 } LimnTrain;
 LIMN_API LimnStatus limn_train(Limn *, const LimnTrain *);
+// Asks a run for another value of something: `rate`, `f.rate`, `goal.weight`. What there is stands in
+// its run.json, as `settings`. A run that goes on makes the change between two of its next steps, one
+// that does not, when it goes on; changes.csv says in which step.
+LIMN_API LimnStatus limn_change(Limn *, const char *run, const char *what, double value);
 
 // A step at a time. A trainer reads the program of its handle anew, and is closed with it at the
 // latest; messages go to the handle. What its functions return lives until the next call with it.

@@ -78,6 +78,7 @@ int run_report(Limn *, Options *);
 int run_machines(Limn *, Options *);
 int run_import(Limn *, Options *);
 int run_runs(Limn *, Options *);
+int run_change(Limn *, Options *);
 int run_data(Limn *, Options *);
 int run_ops(Limn *, Options *);
 

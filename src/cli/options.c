@@ -76,6 +76,7 @@ static const CliOption options[] = {
     {"--precision", TEXT, AT(precision), 0, 0, 0},
     {"--device", TEXT, AT(train.device), 0, 0, 0},
     {"--every", TEXT, AT(train.every), 0, 0, 0},
+    {"--changes", TEXT, AT(train.changes), 0, 0, 0},
     {"--seed", COUNT, COUNTS(eval.seed), 0, UINT64_MAX},
     {"--port", COUNT, COUNTS(port), 1024, 65535},
     {"--no-browser", FLAG, AT(no_browser), 0, 0, 0},

@@ -401,6 +401,26 @@ void host_stop(HostCall *c) {
   disk_unlock(c);
 }
 
+// The run itself makes the change, and writes down in which step.
+void host_change(HostCall *c) {
+  const char *dir = run_asked(c), *what = host_text(c, "what");
+  const Json *value = dir ? json_get(c->params, "value") : NULL;
+  LimnMessage m = {.size = sizeof m};
+  if (!dir) return;
+  if (!what || !value || value->kind != JSON_NUMBER) {
+    host_refuse(c, "`what` is wanted, a name of `settings`, and a number as its `value`");
+    return;
+  }
+  Limn *l = host_handle(c);
+  const char *path = arena_format(c->arena, "%s/%s", c->studio->folder, dir);
+  disk_lock(c);
+  if (l && limn_change(l, path, what, value->number) == LIMN_GOOD)
+    run_done(c, dir);
+  else
+    host_refuse(c, "%s", l && limn_message(l, 0, &m) == LIMN_GOOD ? m.text : "memory is exhausted");
+  disk_unlock(c);
+}
+
 // The program of a run; where it is gone, the run's own copy.
 static const char *program_of(HostCall *c, const RunNow *r) {
   const Json *name = r->note ? json_get(r->note, "program") : NULL;

@@ -92,6 +92,8 @@ export interface Run {
   seconds?: number;
   losses?: Record<string, number>;
   measures?: Record<string, number>;
+  settings?: Record<string, number | null>; // what can be changed while it goes on
+  changes?: { step: number; what: string; value: number }[];
 }
 export interface Metrics {
   names: string[];

@@ -151,6 +151,14 @@ if /usr/bin/python3 "$here/refused.py" "$LIMN" . >out 2>&1; then ok "what operat
 
 /usr/bin/python3 "$here/operators.py"
 
+# Small modules of PyTorch, with sizes that are 1 or equal, there and back.
+if /usr/bin/python3 -c 'import torch' 2>log; then
+  mkdir -p random
+  if /usr/bin/python3 -W ignore "$here/random_models.py" random 3 8 11 18 27 43 56 >out 2>&1; then ok "random modules of PyTorch"; else not_ok "random modules of PyTorch"; cat out; fi
+else
+  echo "skipped: no PyTorch"
+fi
+
 # A model becomes a program or is refused, whatever is in it.
 wrong=0
 /usr/bin/python3 - <<'END'

@@ -49,6 +49,12 @@ check("which is told", page.told("host/run", lambda p: p["run"] == second and p[
 check("what rests is not paused", f"{second} is not under way: it is paused" == page.refused("host/pause", {"run": second})[0], page.refused("host/pause", {"run": second})[0])
 steps = json.load(open(f"{folder}/{second}/run.json"))["steps"]
 check("before its end", 0 < steps < 1500, steps)
+check("what can be changed, as it is", next(r for r in page.ask("host/runs") if r["run"] == second)["settings"].get("fit.weight") == 1, page.ask("host/runs"))
+check("what there is not is not changed", page.refused("host/change", {"run": second, "what": "speed", "value": 1})[0].startswith("there is no `speed` to be changed: there is rate"), page.refused("host/change", {"run": second, "what": "speed", "value": 1})[0])
+check("nor without a number", page.refused("host/change", {"run": second, "what": "rate", "value": "much"})[0].startswith("`what` is wanted"))
+third = page.ask("host/train", {"path": "iris.limn", "options": how})["run"]
+reaches(page, third, ("running",))
+page.ask("host/change", {"run": third, "what": "rate", "value": 0.02})
 page.ask("host/resume", {"run": second})
 check("one that goes on is not resumed", "is under way" in page.refused("host/resume", {"run": second})[0])
 reaches(page, second, ("running",))
@@ -61,6 +67,10 @@ page.listen()
 check("a new server sees what the old one began", state(page, second) in ("running", "finished"), page.ask("host/runs"))
 check("both come to their end", reaches(page, plain, ("finished",)) and reaches(page, second, ("finished",)), page.ask("host/runs"))
 check("paused, resumed and left alone it is the same run, bit for bit", hash_of(plain) and hash_of(plain) == hash_of(second), (hash_of(plain), hash_of(second)))
+reaches(page, third, ("finished",))
+changed = next(r for r in page.ask("host/runs") if r["run"] == third)
+check("a run that was changed says in which step", [(c["what"], c["value"]) for c in changed["changes"]] == [("rate", 0.02)] and 0 <= changed["changes"][0]["step"] < 1500 and changed["settings"]["rate"] == 0.02, changed)
+check("and is another", hash_of(third) != hash_of(plain))
 files = {f["path"]: f for f in page.ask("host/files")}
 check("runs are among the files", files[plain] == {"path": plain, "kind": "run", "state": "finished"}, files)
 

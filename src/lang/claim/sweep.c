@@ -148,6 +148,7 @@ static void read_range(Sweep *s, const Syntax *loop) {
   bool known = scope_number(s->in, s->p->scope, with_values(s, range_low(range)), &low) &&
                scope_number(s->in, s->p->scope, with_values(s, range_high(range)), &high) &&
                low == floor(low) && high == floor(high);
+  if (!known && uses_broken(scope_env(s->p->scope), range)) return; // which was told
   if (!known) {
     diag_error(s->w->diags, range->span, "the ends of this range must be whole numbers");
     return;
@@ -196,7 +197,8 @@ static void read_loop(Sweep *s, const Syntax *loop) {
 static void read_loops(Sweep *s, const Syntax *loop) {
   uint32_t before = s->statements, errors = s->w->diags->errors;
   if (time_is_free(s->w, loop)) read_loop(s, loop);
-  if (s->statements == before && s->w->diags->errors == errors)
+  bool told = uses_broken(scope_env(s->p->scope), for_range(loop));
+  if (s->statements == before && s->w->diags->errors == errors && !told)
     diag_error(s->w->diags, for_range(loop)->span, "this loop has no turn: it runs nothing");
 }
 

@@ -179,7 +179,7 @@ static uint32_t ticks_back(MachineBuilder *m, Env *env, const Syntax *n) {
   double k = 1;
   bool known = !stepby_unroll(n) || static_number(m->b, env, stepby_unroll(n), &k);
   if (known && k >= 1 && k <= MOST && k == floor(k)) return (uint32_t)k;
-  if (known || !m->b->generic)
+  if (known || (!m->b->generic && !uses_broken(env, stepby_unroll(n))))
     diag_error(m->w->diags, stepby_unroll(n)->span,
                "`unroll` wants a whole number of ticks, 1 to %d", MOST);
   return 0;

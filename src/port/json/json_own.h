@@ -5,11 +5,13 @@
 #include "io/bytes/bytes.h"
 #include "port/json/json.h"
 
+enum { PASS_LIMIT = 64 }; // axes that pass over a diagram
+
 typedef struct {
   const char *base; // R, B or {n}
   uint32_t rank;
   const char **size; // of each axis
-  bool *passes;      // it passes over the whole diagram
+  uint32_t *passes;  // it passes over the whole diagram: which of those; 0: it does not
 } ReadType;
 typedef struct {
   const char *name; // in the program

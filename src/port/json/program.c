@@ -191,6 +191,44 @@ static bool wires_read(Writing *w, const ReadBox *box, const char *key, Ids *out
   return true;
 }
 
+// Axes that pass over the callee meet by their names: where they are on several wires, they are written.
+static bool passes_meet(const ReadDiagram *callee) {
+  uint32_t wires = 0;
+  for (uint32_t i = 0; i < callee->nin; i++) {
+    const ReadType *t = &callee->wire.at[i].type;
+    bool beside = false; // the samples
+    for (uint32_t k = 0; k < t->rank; k++) beside |= t->passes[k] > 1;
+    wires += beside;
+  }
+  return wires > 1;
+}
+
+// An index that is no wire here.
+static const char *index_name(Writing *w, Table *own, const char *word) {
+  const char *name = reading_name(w->r, own, word);
+  while (table_get(w->d->taken, name, strlen(name))) name = reading_name(w->r, own, word);
+  return name;
+}
+
+static void arguments_write(Writing *w, const ReadDiagram *callee, const Ids *in) {
+  Table *own = table_new(w->r->arena);
+  const char *over[PASS_LIMIT] = {NULL};
+  bool meet = passes_meet(callee) && !w->r->samples_shown;
+  for (uint32_t i = 0; i < in->n; i++) {
+    const ReadWire *x = &w->d->wire.at[in->at[i]];
+    const ReadType *t = &callee->wire.at[i].type;
+    buf_printf(w->out, "%s%s", i ? ", " : "", x->name);
+    if (!meet || x->type.rank != t->rank || !type_rank(w->r, &x->type)) continue;
+    for (uint32_t k = 0, any = 0; k < x->type.rank; k++) {
+      if (!axis_shown(w->r, &x->type, k)) continue;
+      const char **known = &over[t->passes[k]];
+      if (!t->passes[k] || !*known) *known = index_name(w, own, t->passes[k] ? "over" : "k");
+      buf_printf(w->out, "%s%s", any++ ? " " : "[", *known);
+    }
+    buf_char(w->out, ']');
+  }
+}
+
 static bool call_write(Writing *w, const ReadBox *box) {
   ReadDiagram *callee = reading_diagram(w->r, w->d, json_get(box->json, "callee"));
   const char *name;
@@ -202,7 +240,7 @@ static bool call_write(Writing *w, const ReadBox *box) {
     return reading_error(w->r, w->d, "`%s` is called with other wires than it has", callee->key);
   results_write(w, box, callee->out.n);
   buf_printf(w->out, "%s(", name);
-  list_write(w, in.at, in.n);
+  arguments_write(w, callee, &in);
   buf_text(w->out, ")\n");
   return true;
 }
@@ -370,7 +408,7 @@ static bool roots_write(Writing *w, Table *done, Buf *out) {
     table_put(done, p->path, n, 1);
     Buf line = buf_new(w->r->arena), *before = w->out;
     w->out = &line;
-    buf_printf(&line, "learn %s : ", p->path);
+    buf_printf(&line, "%s %s : ", strcmp(p->role, "const") == 0 ? "const" : "learn", p->path);
     type_write(w->r, &w->d->wire.at[p->wire].type, &line);
     if (!start_write(w, p)) return false;
     w->out = before;
@@ -496,8 +534,8 @@ static bool samples_used(const Reading *r) {
         if (!wire) continue;
         uint32_t passing = 0, kept = 0;
         const ReadType *t = &d->wire.at[wire - 1].type, *out = &d->wire.at[box->first].type;
-        for (uint32_t a = 0; a < t->rank; a++) passing += t->passes[a];
-        for (uint32_t a = 0; a < out->rank; a++) kept += out->passes[a];
+        for (uint32_t a = 0; a < t->rank; a++) passing += t->passes[a] != 0;
+        for (uint32_t a = 0; a < out->rank; a++) kept += out->passes[a] != 0;
         if (passing > kept) return true;
       }
     }

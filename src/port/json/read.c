@@ -236,10 +236,14 @@ static bool type_read(Reading *r, const Json *j, ReadType *t) {
   }
   t->rank = axes && axes->kind == JSON_LIST ? axes->n : 0;
   t->size = NEW_ARRAY(r->arena, const char *, t->rank + 1);
-  t->passes = NEW_ARRAY(r->arena, bool, t->rank + 1);
+  t->passes = NEW_ARRAY(r->arena, uint32_t, t->rank + 1);
   EACH_ITEM(axis, i, axes) {
     if (axis->kind != JSON_OBJECT) return reading_error(r, NULL, "an axis is an object");
-    t->passes[i] = json_get(axis, "pass");
+    const Json *pass = json_get(axis, "pass");
+    t->passes[i] =
+        pass && pass->kind == JSON_NUMBER && pass->number > 0 && pass->number < PASS_LIMIT
+            ? (uint32_t)pass->number
+            : pass != NULL;
     if (!(t->size[i] = reading_size(r, json_get(axis, "size")))) return false;
   }
   return true;
@@ -394,18 +398,27 @@ static void roots_take(Reading *r, const Json *diagrams) {
   }
 }
 
-// The main one has its name before all others: `f`, though it is `f.2` in the file, since others
-// come first there. One that has weights only hands them to the learner of that name. NULL: no.
-static const char *main_name(Reading *r, const Json *diagrams, const char *key) {
-  EACH_ITEM(d, i, diagrams) {
-    const Json *params = d->kind == JSON_OBJECT ? json_get(d, "params") : NULL;
-    if (strcmp(json_word(d, "name"), key) != 0 || (params && params->n)) continue;
-    const char *dot = strrchr(key, '.');
-    size_t n =
-        dot && strspn(dot + 1, "0123456789") == strlen(dot + 1) ? (size_t)(dot - key) : strlen(key);
-    return reading_name(r, r->taken, arena_text(r->arena, key, n));
-  }
+static const Json *diagram_by_key(const Json *diagrams, const char *key) {
+  EACH_ITEM(d, i, diagrams)
+  if (strcmp(json_word(d, "name"), key) == 0) return d;
   return NULL;
+}
+
+// Who has its name before all others: the main one, `f`, though it is `f.2` in the file, since others
+// come first there. One that has weights and a single call only hands them to the learner that it calls.
+static const char *first_named(const Json *diagrams, const char *key) {
+  const Json *d = diagram_by_key(diagrams, key), *params = d ? json_get(d, "params") : NULL,
+             *boxes = d ? json_get(d, "boxes") : NULL;
+  if (!params || !params->n || !boxes || boxes->kind != JSON_LIST || boxes->n != 1) return key;
+  const char *callee = json_word(json_first(boxes), "callee");
+  return diagram_by_key(diagrams, callee) ? callee : key;
+}
+
+static const char *name_without_number(Reading *r, const char *key) {
+  const char *dot = strrchr(key, '.');
+  bool counted = dot && dot[1] && strspn(dot + 1, "0123456789") == strlen(dot + 1);
+  return reading_name(r, r->taken,
+                      arena_text(r->arena, key, counted ? (size_t)(dot - key) : strlen(key)));
 }
 
 // A key that is written wrong would be a thing left out: there are these, and no others.
@@ -465,11 +478,12 @@ bool json_reading(Reading *r, const Json *root) {
   const Json *list = json_get(root, "diagrams");
   r->at = NULL;
   roots_take(r, list);
-  const char *first = main_name(r, list, json_word(root, "main"));
+  const char *first = first_named(list, json_word(root, "main")),
+             *name_of_first = name_without_number(r, first);
   EACH_ITEM(name, k, list) {
     ReadDiagram d = {.json = name, .key = json_word(name, "name")};
-    bool main = first && strcmp(d.key, json_word(root, "main")) == 0;
-    d.name = main ? first : reading_name(r, r->taken, d.key);
+    bool is_first = strcmp(d.key, first) == 0;
+    d.name = is_first ? name_of_first : reading_name(r, r->taken, d.key);
     vec_push(r->arena, &r->diagram, d);
   }
   for (uint32_t i = 0; i < r->diagram.n; i++) {

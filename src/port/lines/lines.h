@@ -169,6 +169,9 @@ void calls_place(Importer *, const bool *live); // the weights of boxes get thei
 // plumbing.c: axes that only change places
 void plumbing_fold(Importer *, bool *live);
 
+// letters.c: an axis has the letter of its place
+void letters_settle(Importer *, const bool *live);
+
 // repeats.c: lines that are said several times over become a box
 void repeats_make(Importer *, bool *live);
 

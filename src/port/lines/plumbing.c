@@ -75,11 +75,27 @@ static bool stays(const ImpLine *mover) {
   return !strcmp(mover->form.left, mover->read.at[0].index);
 }
 
+// An axis of one place that is gone behind the mover: the reader may not go along it by itself, as `mean[k]` does, nor reach beyond it.
+static bool can_lose_axes(const ImpLine *l, const ImpLine *mover, const char *index) {
+  size_t n, wide;
+  const char *to = index;
+  for (const char *left = mover->form.left; (left = next_index(left, &n)); left += n, to += wide) {
+    to = next_index(to, &wide);
+    if (!to) return false;
+    if (count_of(mover->read.at[0].index, left, n)) continue;
+    for (size_t i = 0; i < wide; i++)
+      if (!char_is_word(to[i])) return false;
+    if (!count_of(l->form.left, to, wide) && count_of(l->form.right, to, wide)) return false;
+  }
+  return true;
+}
+
 // Loops go along the names of axes, so that there only lines that name their axes themselves may read something else.
 static bool may_read_through(const Importer *m, const ImpLine *l, const ImpLine *mover,
                              const ImpRead *r) {
   if (stays(mover) && !m->box.n) return true;
   if (l->part.n || !l->form.left || !r->index || strpbrk(r->index, "@$")) return false;
+  if (!can_lose_axes(l, mover, r->index)) return false;
   if (!strchr(mover->read.at[0].index, '(')) return true;
   return !strcmp(l->form.right, "$0") && !l->form.pad && plain_letters(r->index) &&
          plain_letters(l->form.left); // which then says how many places each has

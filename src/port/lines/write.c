@@ -177,15 +177,33 @@ static void put_read(ImpWriter *w, const ImpRead *r, const ImpRead *read) {
   if (number) buf_char(w->b, ')');
 }
 
+// Behind a `$`: which read; at: then behind it.
+static uint32_t read_number(const char **at) {
+  uint32_t k = 0;
+  for (; **at >= '0' && **at <= '9'; ++*at) k = 10 * k + (uint32_t)(**at - '0');
+  return k;
+}
+
+// Wires side by side are multiplied, `$0 $1`; a number among them wants its sign. At: the blank.
+static bool number_beside(ImpWriter *w, const char *at, const char *text, const ImpRead *read) {
+  const char *back = at;
+  while (back > text && back[-1] >= '0' && back[-1] <= '9') back--;
+  if (*at != ' ' || at[1] != '$' || back == at || back == text || back[-1] != '$') return false;
+  const char *next = at + 2;
+  Id left = read[read_number(&back)].value, right = read[read_number(&next)].value;
+  return is_inline(value_at(w->m, left)) || is_inline(value_at(w->m, right));
+}
+
 static void put_template(ImpWriter *w, const char *text, const ImpRead *read) {
   for (const char *at = text; *at; at++) {
     if (*at != '$') {
       if (*at != ' ' || (at > text && at[1])) buf_char(w->b, *at);
+      if (number_beside(w, at, text, read)) buf_text(w->b, "* ");
       continue;
     }
-    uint32_t k = 0;
-    while (at[1] >= '0' && at[1] <= '9') k = 10 * k + (uint32_t)(*++at - '0');
-    put_read(w, &read[k], read);
+    at++;
+    put_read(w, &read[read_number(&at)], read);
+    at--;
   }
 }
 
@@ -202,8 +220,8 @@ static bool *reads_used(Importer *m, const ImpLine *l) {
   for (uint32_t i = 0; i <= l->read.n; i++) {
     const char *at = i ? l->read.at[i - 1].index : l->form.right;
     while (at && (at = strchr(at, '$'))) {
-      uint32_t k = 0;
-      for (at++; *at >= '0' && *at <= '9'; at++) k = 10 * k + (uint32_t)(*at - '0');
+      at++;
+      uint32_t k = read_number(&at);
       if (k < l->read.n) used[k] = true;
     }
   }
@@ -502,6 +520,7 @@ void write_program(Importer *m, Imported *out) {
     attends_make(m, w.live);
     calls_make(m, w.live);
     plumbing_fold(m, w.live);
+    letters_settle(m, w.live);
     repeats_make(m, w.live);
     calls_place(m, w.live);
   }

@@ -64,7 +64,7 @@ bool flow_drive(Flow *f) {
   d->rows = NEW_ARRAY(m->arena, bool, m->s->in.n + 1);
   d->table = NEW_ARRAY(m->arena, double *, m->s->in.n + 1);
   if (!table_times(m, &d->time, &d->n)) return false;
-  if (!d->time) d->n = (int64_t)ceil(m->run->end);
+  if (!d->time) d->n = sim_rows(m->run);
   if (!(m->run->path ? table_inputs : set_inputs)(m, d->n, d->rows, d->table)) return false;
   f->driven = d;
   f->problem.timeless &= !d->time;
@@ -233,7 +233,8 @@ static bool outer_jump(const Flow *f, uint32_t one, const SystemEvent *e) {
 
 // What the event `which` sets, into the rows of new values.
 static bool set_by(Flow *f, double t, uint32_t which) {
-  uint32_t number, at = 0;
+  uint32_t number, at = 0, set = 0,
+                   place = 0; // how many places of the first state, and the last of them
   int64_t member, members;
   const SystemEvent *e = event_at(f, which, &number, &member, &members);
   if ((e->birth || e->death) && f->unborn[which]) {
@@ -250,6 +251,7 @@ static bool set_by(Flow *f, double t, uint32_t which) {
       memcpy(f->value, f->birth[at + i], (size_t)to->state->count * sizeof(double));
     for (int64_t k = member * part; k < (member + 1) * part; k++) {
       if (f->named[at + i] && f->mask[k] == 0) continue;
+      if (f->named[at] && i == 0) set++, place = (uint32_t)(k - member * part) + 1;
       if (to->by[k] && outer_jump(f, to->by[k] - 1, e)) return true;
       if (to->by[k] && to->value[k] != f->value[k])
         return clash(f, t, e->state.at[i], k, to->by[k] - 1, which);
@@ -258,7 +260,7 @@ static bool set_by(Flow *f, double t, uint32_t which) {
     }
   }
   if (f->record && t > f->begun)
-    vec_push(f->m->arena, &f->record->happening, flow_happening(f, t, which));
+    vec_push(f->m->arena, &f->record->happening, flow_happening(f, t, which, set == 1 ? place : 0));
   return true;
 }
 
@@ -320,8 +322,7 @@ const char *flow_name(void *flow, uint32_t i) {
   for (uint32_t k = 0; k < f->flowing.n; k++) {
     const Flowing *y = &f->flowing.at[k];
     if (i >= y->offset + (uint32_t)y->count) continue;
-    const char *path = state_name(f, y->number);
-    return y->count == 1 ? path : arena_format(f->m->w->arena, "%s[%u]", path, i - y->offset);
+    return sim_place(f->m, y->number, i - y->offset);
   }
   return "?";
 }

@@ -129,7 +129,9 @@ static bool watch_moment(Following *g, double t, const double *x) {
 }
 
 // -- the loop -------------------------------------------------------------------------------------
-static double usual_every(const Run *r) { return r->every > 0 ? r->every : r->end / 1000; }
+static double usual_every(const Run *r) {
+  return r->every > 0 ? r->every : r->end > 0 ? r->end / 1000 : 1;
+}
 
 // The k-th moment that is kept: of a decimal, what that says, so the third of 0.1 is 0.3.
 static double round_time(const Run *r, uint64_t k) {
@@ -287,7 +289,7 @@ static SolveOptions solve_options(const Following *g) {
 static bool open_solver(Following *g, double *start) {
   SolveOptions how = solve_options(g);
   g->solver = solver_new(g->m->arena, &g->flow->problem, &how, g->time, start);
-  if (failed(g) || !follow_restore_solver(g)) return false;
+  if (failed(g) || !follow_restore_solver(g) || failed(g)) return false;
   if (g->flow->problem.constrained)
     memcpy(start, solver_state(g->solver), g->flow->n * sizeof *start);
   return true;
@@ -338,6 +340,14 @@ static bool keep_last(Following *g) {
   return last >= end * (1 - one_moment) || keep_moment(g, end, solver_state(g->solver));
 }
 
+// A run that ends where it begins is one moment, and what happens then.
+static bool follow_no_time(Following *g) {
+  double now = solver_time(g->solver);
+  while (solver_now(g->solver))
+    if (failed(g) || !see_happened(g, now)) return false;
+  return !failed(g);
+}
+
 static bool follow_all(Following *g, double *start) {
   const Run *r = g->m->run;
   const SimOptions *how = g->m->how;
@@ -348,6 +358,8 @@ static bool follow_all(Following *g, double *start) {
   if (!g->seen && g->time >= g->begun && !first_look(g, start)) return false;
   note_solver(g, before);
   if (!g->resumed && !follow_save(g)) return false; // as it begins
+  if (r->end == 0 && !follow_no_time(g)) return false;
+  if (r->end == 0) note_solver(g, before);
   while (solver_time(g->solver) < r->end && !flow_halted(g->flow)) {
     if (!follow_on(g)) return false;
     note_solver(g, before);

@@ -23,6 +23,8 @@ typedef struct {
   uint32_t errors;      // there were when it began: others' runs have failed before
   const SavedRun *from; // where it goes on; without arrays: it begins
   bool resumed;         // that is this very run
+  const char *law;      // what says how the states move, as a hash; NULL: nobody asks
+  bool changed;         // it was another one where this run goes on
   bool solved;          // there is a solver that goes on, in what is left of `carry`
   Carry carry;
   double time;     // the moment that it begins or goes on from

@@ -155,6 +155,8 @@ static bool rows_are_ticks(Sim *m, const Csv *t, int64_t ticks) {
   return true;
 }
 
+int64_t sim_rows(const Run *r) { return r->end > 0 ? (int64_t)ceil(r->end) : 1; }
+
 static bool rows_suffice(Sim *m, const Csv *t, int64_t ticks) {
   if (ticks <= t->rows) return rows_are_ticks(m, t, ticks);
   if (!m->s->flows)
@@ -271,9 +273,9 @@ bool run_has_table(Elab *in, Program *p, uint32_t number) {
   bool *rows = NEW_ARRAY(m.arena, bool, m.s->in.n + 1);
   double **out = NEW_ARRAY(m.arena, double *, m.s->in.n + 1);
   const double *time = NULL;
-  int64_t n = (int64_t)ceil(run->end);
+  int64_t n = sim_rows(run);
   bool good = !m.s->flows || table_times(&m, &time, &n);
-  if (!time) n = (int64_t)ceil(run->end);
+  if (!time) n = sim_rows(run);
   good = good && table_inputs(&m, n, rows, out);
   arena_free(m.arena);
   return good;

@@ -178,7 +178,7 @@ void watcher_end(Watcher *w) {
   case WATCH_HIGHEST: value = w->high; break;
   case WATCH_LOWEST: value = w->low; break;
   case WATCH_PEAK: value = w->peak; break;
-  case WATCH_AVERAGE: value = w->area / (w->to - w->from); break;
+  case WATCH_AVERAGE: value = w->to > w->from ? w->area / (w->to - w->from) : w->last; break;
   case WATCH_DRIFT: value = fmax(w->high - w->first, w->first - w->low); break;
   case WATCH_COUNT: value = (double)w->crossings; break;
   case WATCH_SETTLED: value = w->settled; break;

@@ -106,6 +106,8 @@ bool solver_step(Solver *, double end);
 // The last moment: what would happen within `by` behind it, happens at it, as a step of no length. False:
 // nothing, or an error.
 bool solver_end(Solver *, double by);
+// What holds where it begins happens, and no time goes by; again, until it is false.
+bool solver_now(Solver *);
 // The state `by` behind now, as far as a straight line says it. False: there is none.
 bool solver_straight(Solver *, double by, double *x);
 // Something else that the functions read has changed at this moment.

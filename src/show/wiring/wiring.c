@@ -29,6 +29,7 @@ typedef struct {
   const System *s;
   Panel *p;
   uint32_t levels;      // that are still opened, with this one
+  double width;         // what is wider is cut into rows; not positive: nothing is
   uint32_t part;        // the unit of the first part
   uint32_t *source;     // [part + 1] where its sources begin in `cable`
   uint32_t *cable;      // [source] its cable + 1
@@ -690,6 +691,7 @@ static Panel *wiring_panel(const PanelBuilder *outer, const Part *part, const Sy
                            uint32_t levels, const bool *right) {
   Arena *a = outer->arena;
   PanelBuilder b = {.w = outer->w, .arena = a, .s = s, .levels = levels, .p = NEW(a, Panel)};
+  b.width = outer->width;
   b.p->depth = outer->p ? outer->p->depth + 1 : 0;
   if (part) b.around = said_at(outer, part->span)->place;
   b.p->shares = s->shares;
@@ -711,6 +713,7 @@ static Panel *wiring_panel(const PanelBuilder *outer, const Part *part, const Sy
   drop_loose(&b);
   add_junctions(&b, &sides);
   panel_finish(a, b.p);
+  if (b.p->depth && b.width > 0) panel_rows(a, b.p, b.width - PANEL_INSET * b.p->depth);
   return b.p;
 }
 
@@ -766,12 +769,13 @@ static const char *machine_words(const Panel *p) {
 Canvas *wiring_draw(World *w, Arena *a, const System *s, const WiringOptions *how) {
   uint32_t levels = how && how->depth ? how->depth : usual_levels(s);
   const char *modes = NULL;
-  Panel *graph = !s->wiring ? modes_panel(w, a, s, &modes) : NULL;
+  double width = how && how->width != 0 ? how->width : WIDE;
+  Panel *graph = !s->wiring ? modes_panel(w, a, s, width, &modes) : NULL;
+  const PanelBuilder outer = {.w = w, .arena = a, .width = width};
   bool opened = s->wiring || s->learner.n; // a machine whose learners learn, by its lines
   Panel *p = graph    ? graph
-             : opened ? wiring_panel(&(PanelBuilder){.w = w, .arena = a}, NULL, s, levels, NULL)
+             : opened ? wiring_panel(&outer, NULL, s, levels, NULL)
                       : machine_panel(w, a, s);
-  double width = how && how->width != 0 ? how->width : WIDE;
   if (width > 0) panel_rows(a, p, width - panel_outside(p));
   const char *name = name_text(w->names, s->name);
   const char *about = graph ? modes : opened ? panel_about(a, p) : machine_words(p);

@@ -79,6 +79,7 @@ void panel_lay(Arena *a, Panel *p) {
   Layers l = {.arena = arena_child(a), .out = a, .rules = &rules, .framed = true};
   l.title = p->title;
   if (p->shares) pull_less(&rules);
+  if (p->graph) rules.nearer = 4; // arrows of a mode and of one beside it are no more apart
   for (uint32_t i = 0; i < p->cable.n; i++)
     layers_cable(&l, (LayerCable){.peer = p->cable.at[i].peer});
   for (uint32_t i = 0; i < p->unit.n; i++) add_unit(&l, p, &p->unit.at[i]);

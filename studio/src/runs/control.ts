@@ -106,10 +106,10 @@ export async function control(what: "pause" | "resume" | "stop", run: string): P
   await refreshRuns();
 }
 
-export async function change(run: string, params: Record<string, unknown>): Promise<void> {
+export async function change(run: Run, what: string, value: number): Promise<void> {
   try {
-    await host("change", { run, ...params });
-    say("From the next step on; it is recorded in the run.");
+    await host("change", { run: run.run, what, value });
+    say(isGoing(run) ? `${what} is ${value} from one of the next steps on; the run writes down which.` : `${what} is ${value} when the run goes on.`);
   } catch (e) {
     sayFault(e);
   }

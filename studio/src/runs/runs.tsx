@@ -64,29 +64,42 @@ function ShownPicture({ s, stamp }: { s: Shown; stamp: number }) {
   );
 }
 
+/** What a run goes by, which can be changed between two of its steps; and what was. */
 function Change({ run }: { run: Run }) {
-  const goals = Object.keys(run.losses ?? {});
+  const all = run.settings ?? {};
+  const [what, setWhat] = useState("rate");
+  const name = what in all ? what : (Object.keys(all)[0] ?? "");
   const send = (e: Event) => {
     e.preventDefault();
-    const f = new FormData(e.currentTarget as HTMLFormElement);
-    const what = String(f.get("what"));
-    const value = Number(f.get("value"));
-    if (!Number.isFinite(value) || f.get("value") === "") return;
-    void change(run.run, what === "rate" ? { rate: value } : { goal: what, weight: value });
+    const text = String(new FormData(e.currentTarget as HTMLFormElement).get("value"));
+    const value = Number(text);
+    if (text.trim() && Number.isFinite(value)) void change(run, name, value).then(refreshRuns);
   };
   return (
     <form class="row change" onSubmit={send} aria-label="Change while it runs">
-      <select name="what" aria-label="What is changed">
-        <option value="rate">rate</option>
-        {goals.map((g) => (
-          <option key={g} value={g}>
-            weight of {g}
+      <select name="what" aria-label="What is changed" value={name} onChange={(e) => setWhat((e.currentTarget as HTMLSelectElement).value)}>
+        {Object.keys(all).map((n) => (
+          <option key={n} value={n}>
+            {n}
           </option>
         ))}
       </select>
-      <input name="value" inputMode="decimal" placeholder="0.001" aria-label="New value" size={8} />
+      <input key={name} name="value" inputMode="decimal" placeholder={all[name] === null ? "a schedule" : String(all[name])} aria-label="New value" size={8} />
       <button>From now on</button>
     </form>
+  );
+}
+
+function Changes({ run }: { run: Run }) {
+  if (!run.changes?.length) return null;
+  return (
+    <ul class="small soft changes" aria-label="Changed while it ran">
+      {run.changes.map((c, i) => (
+        <li key={i}>
+          from step {c.step + 1} on: {c.what} = {c.value}
+        </li>
+      ))}
+    </ul>
   );
 }
 
@@ -154,7 +167,8 @@ export function Runs() {
         ))}
         {!runs.value.length && <li class="soft">No run yet. Press Train, and its curves grow here. A run goes on when this page is closed.</li>}
       </ul>
-      {first && isGoing(first) && (about.value?.can ?? []).includes("change") && <Change run={first} />}
+      {first && first.state !== "finished" && Object.keys(first.settings ?? {}).length > 0 && (about.value?.can ?? []).includes("change") && <Change run={first} />}
+      {first && <Changes run={first} />}
       {names.length > 0 && (
         <label class="small soft check">
           <input type="checkbox" checked={log} onChange={() => setLog(!log)} /> logarithms

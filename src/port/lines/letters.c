@@ -1,0 +1,85 @@
+// Letters of indices: an axis that stands at a place of a result has the letter of that place, i first, whatever the line was made
+// of. Axes are known by their letters to the lines that follow, and two values that are added place by place may have no letter at
+// two different places; so none has.
+#include "port/lines/lines.h"
+
+enum { LETTER_NONE = IMP_LETTERS };
+
+typedef struct {
+  Importer *m;
+  uint32_t to[IMP_LETTERS]; // LETTER_NONE: not yet met
+  bool given[IMP_LETTERS];
+} Letters;
+
+static uint32_t letter_of(const char *word, size_t n) {
+  for (uint32_t i = 0; i < IMP_LETTERS; i++)
+    if (strlen(imp_letter[i]) == n && !memcmp(imp_letter[i], word, n)) return i;
+  return LETTER_NONE;
+}
+
+static size_t word_length(const char *at) {
+  size_t n = 0;
+  while (char_is_word(at[n]) || at[n] == '_') n++;
+  return n;
+}
+
+// Letters that stand alone on the left have their places; all others come in their order.
+static void take_places(Letters *l, const char *left) {
+  size_t n;
+  uint32_t place = 0;
+  for (const char *at = left; at && (at = next_index(at, &n)); at += n, place++) {
+    uint32_t letter = letter_of(at, n);
+    if (letter == LETTER_NONE || l->to[letter] != LETTER_NONE) continue;
+    l->to[letter] = place;
+    l->given[place] = true;
+  }
+}
+
+static void take_rest(Letters *l, const char *text, uint32_t from) {
+  for (const char *at = text; at && *at;) {
+    size_t n = word_length(at);
+    uint32_t letter = letter_of(at, n), free = from;
+    if (letter != LETTER_NONE && l->to[letter] == LETTER_NONE) {
+      while (l->given[free]) free = (free + 1) % IMP_LETTERS; // there are as many as are met
+      l->to[letter] = free;
+      l->given[free] = true;
+    }
+    at += n ? n : 1;
+  }
+}
+
+static const char *renamed(const Letters *l, const char *text) {
+  Buf b = buf_new(l->m->arena);
+  if (!text) return NULL;
+  for (const char *at = text; *at;) {
+    size_t n = word_length(at);
+    uint32_t letter = letter_of(at, n);
+    if (letter == LETTER_NONE)
+      buf_add(&b, at, n ? n : 1);
+    else
+      buf_text(&b, imp_letter[l->to[letter]]);
+    at += n ? n : 1;
+  }
+  return b.n ? b.at : "";
+}
+
+static void line_settle(Importer *m, ImpLine *line) {
+  Letters l = {.m = m};
+  const char *left = line->form.left, *first = line->read.n ? line->read.at[0].index : NULL;
+  uint32_t rank = value_at(m, left ? line->out.at[0] : line->read.at[0].value)->shape.rank;
+  if (!left && !first) return;
+  for (uint32_t i = 0; i < IMP_LETTERS; i++) l.to[i] = LETTER_NONE;
+  take_places(&l, left ? left : first); // `x[i 0..2 k]` has the axes of x
+  take_rest(&l, left, rank);
+  for (uint32_t i = 0; i < line->read.n; i++) take_rest(&l, line->read.at[i].index, rank);
+  take_rest(&l, line->form.right, rank);
+  line->form.left = renamed(&l, line->form.left);
+  line->form.right = renamed(&l, line->form.right);
+  for (uint32_t i = 0; i < line->read.n; i++)
+    line->read.at[i].index = renamed(&l, line->read.at[i].index);
+}
+
+void letters_settle(Importer *m, const bool *live) {
+  for (uint32_t i = 0; i < m->line.n && !m->box.n; i++) // loops go along letters as they are
+    if (live[i] && !m->line.at[i].part.n) line_settle(m, &m->line.at[i]);
+}
