@@ -116,6 +116,24 @@ async function wrongWeights(browser) {
     await until("b is open", async () => (await textOf(page)).includes("dense[5]"));
     await page.locator("button.train").click();
     await until("it is trained", async () => /finished/.test(await page.locator(".run-list").innerText()), 30000);
+    // A picture with pixels, as limn writes them, which the page's policy lets in.
+    const pixels = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 4 4"><image width="4" height="4" href="data:image/png;base64,iVBORw0KGgo=" preserveAspectRatio="none" style="image-rendering:pixelated"/></svg>';
+    await page.route("**/message*", async (route) => {
+      if (!/host\/weights.*"name"/.test(route.request().postData() ?? "")) return route.continue();
+      const response = await route.fetch();
+      const json = await response.json();
+      json.result.picture = pixels;
+      await route.fulfill({ response, json });
+    });
+    await page.getByText("Weights", { exact: true }).click();
+    const names = page.locator("#weight-names option");
+    await until("names of weights", () => names.count());
+    const matrix = (await names.evaluateAll((all) => all.map((o) => o.value))).find((n) => /W$/.test(n));
+    await page.getByLabel("Weight", { exact: true }).fill(matrix);
+    await page.keyboard.press("Tab");
+    await until("its picture", () => page.locator(".weights .drawing svg").count());
+    must((await page.locator(".weights .drawing image").getAttribute("image-rendering")) === "pixelated", "with its pixels");
+    await page.unroute("**/message*");
     await page.getByRole("button", { name: "a.limn", exact: true }).click();
     await page.getByRole("button", { name: "Play", exact: true }).first().click();
     await until("results", async () => (await page.locator(".bars li").count()) === 3);
