@@ -244,15 +244,15 @@ $(EMBEDDED:%=$(PLAY_OBJ)/%.o): $(PLAY_OBJ)/%.o: build/%.c
 	@mkdir -p $(@D)
 	$(Q)$(PLAY_CC) $(PLAY_FLAGS) -c -o $@ $<
 $(PLAY_OBJ)/run/engine/strip/strip_plain.o: PLAY_FLAGS += -O2 -fno-math-errno -fno-trapping-math
-$(PLAY)/limn.wasm: $(PLAY_OBJECT)
+$(PLAY_OBJ)/limn.wasm: $(PLAY_OBJECT)
 	@mkdir -p $(@D)
 	$(Q)$(PLAY_CC) --target=wasm32-wasi -mexec-model=reactor -Wl,--gc-sections,--stack-first,-s,-z,stack-size=4194304 $(PLAY_EXPORTS:%=-Wl,--export=%) -o $@.whole $^ -lwasi-emulated-signal -lwasi-emulated-getpid
 	$(Q)if command -v wasm-opt >/dev/null; then wasm-opt -Oz --enable-exception-handling --enable-nontrapping-float-to-int --enable-sign-ext --enable-bulk-memory --strip-producers -o $@ $@.whole && rm $@.whole; else mv $@.whole $@; fi
 	@echo "$@: $$(wc -c <$@) bytes"
 playground: all
 	@$(PACKAGES) playground
-	+@$(PARALLEL) $(PLAY)/limn.wasm
-	@if [ -d studio/node_modules ]; then node studio/playground.mjs $(abspath $(PLAY)) "$$LIMN_DATA" && echo "$(PLAY): a page, to be served as it is"; \
+	+@$(PARALLEL) $(PLAY_OBJ)/limn.wasm
+	@if [ -d studio/node_modules ]; then node studio/playground.mjs $(abspath $(PLAY)) $(abspath $(PLAY_OBJ)/limn.wasm) "$$LIMN_DATA" && echo "$(PLAY): a page of $$(cat $(PLAY)/* | wc -c) bytes, to be served as it is"; \
 	else echo "no page: studio/node_modules is not there (make studio-page makes it)"; fi
 test-playground: playground
 	@LIMN=$(CURDIR)/$(BUILD)/limn BUILD=$(BUILD) sh tests/playground/test.sh

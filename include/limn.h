@@ -232,8 +232,9 @@ typedef struct {
   uint64_t seed;
   bool training; // batch statistics, dropout
   bool json;
-  bool count;    // multiplications are counted and told
-  bool has_seed; // otherwise weights start by the program's own, and noise by `seed`
+  bool count;        // multiplications are counted and told
+  bool has_seed;     // otherwise weights start by the program's own, and noise by `seed`
+  const char *watch; // a name: the wires inside that are called so are results too; or NULL
 } LimnEval;
 // Runs the reference interpreter. *text is what to show.
 LIMN_API LimnStatus limn_eval(Limn *, const char *name, const LimnEval *, const char **text);
@@ -531,6 +532,8 @@ LIMN_API LimnStatus limn_diff(Limn *, const char *a, const char *b, const LimnDi
 // first images, or its points, are written there as png; or, by the ending .safetensors, all rows.
 LIMN_API LimnStatus limn_data(Limn *, const char *name, const char *out, bool json,
                               const char **text);
+// One sample of a set that limn knows by name: an array for each of its fields. `at` goes round.
+LIMN_API LimnStatus limn_data_sample(Limn *, const char *set, uint64_t at, LimnArrays *out);
 // The runs in a folder; only those that hold this learner, or whose program has this pattern in it
 // (as for limn_find), unless NULL. LIMN_WRONG where one cannot be read; it is in the text with the
 // reason, and so are the others.

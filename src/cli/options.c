@@ -69,6 +69,7 @@ static const CliOption options[] = {
     {"--flat", FLAG, AT(import.flat), 0, 0, 0},
     {"--dy", TEXT, AT(eval.dy), 0, 0, 0},
     {"--grads", TEXT, AT(eval.grads), 0, 0, 0},
+    {"--watch", TEXT, AT(eval.watch), 0, 0, 0},
     {"--save", TEXT, AT(eval.save), 0, 0, 0},
     {"--from", TEXT, AT(use.from), 0, 0, 0},
     {"--prompt", TEXT, AT(use.prompt), 0, 0, 0},
