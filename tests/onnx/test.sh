@@ -154,7 +154,7 @@ if /usr/bin/python3 "$here/refused.py" "$LIMN" . >out 2>&1; then ok "what operat
 # Small modules of PyTorch, with sizes that are 1 or equal, there and back.
 if /usr/bin/python3 -c 'import torch' 2>log; then
   mkdir -p random
-  if /usr/bin/python3 -W ignore "$here/random_models.py" random 3 8 11 18 27 43 56 111 >out 2>&1; then ok "random modules of PyTorch"; else not_ok "random modules of PyTorch"; cat out; fi
+  if /usr/bin/python3 -W ignore "$here/random_models.py" random 3 8 11 18 27 43 56 111 286 306 >out 2>&1; then ok "random modules of PyTorch"; else not_ok "random modules of PyTorch"; cat out; fi
 else
   echo "skipped: no PyTorch"
 fi
