@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import ctypes as C
 import threading
 from typing import Any, Dict, List, Optional, Tuple
 
 import torch
-from torch.autograd.function import once_differentiable
 
 from ._arrays import int64s, shape_of
 from ._errors import Error
@@ -56,6 +56,7 @@ class _Engine:
 
     def __init__(self, function: Function, precision: int, training: bool):
         how = (precision, training) + function._rest[1:]
+        self.wide = precision == 64
         self.made = Made(function.program, function.name, how)
         self.own: Dict[str, int] = {}
         for all_ in self.made.weights():
@@ -88,6 +89,48 @@ class _Engine:
         settle_function(made.handle, library().limn_function_call(made.handle, made.byref_call, made.byref_result, grads))
 
 
+def _leads(ports: Any, inputs: Any) -> Tuple[int, ...]:
+    """The axes of samples, if there are several in front of some input."""
+    lead: Tuple[int, ...] = ()
+    for port, x in zip(ports, inputs):
+        more = x.dim() - port.rank
+        if more < 2 or (port.rank and "…batch" in port.type):
+            continue
+        if lead and tuple(x.shape[:more]) != lead:
+            raise ValueError(f"inputs have different axes of samples: {lead} and {tuple(x.shape[:more])}")
+        lead = tuple(x.shape[:more])
+    return lead
+
+
+class _Gradient(torch.autograd.Function):
+    """The cotangents of inputs and weights for those of the results. It is a node of the graph, so that who asks for its
+    own gradient hears that there is none; it would be taken as 0 otherwise."""
+
+    @staticmethod
+    def forward(ctx: Any, *arguments: Any, **_: Any) -> Any:
+        module, engine, step, n, *tensors = arguments
+        names = module._learned + module._lasting
+        inputs, weights, dy = tensors[:n], tensors[n : n + len(names)], tensors[n + len(names) :]
+        with engine.lock:
+            engine.run(inputs, dict(zip(names, weights)), step, dy)
+            grads = engine.made.grads
+            found = [(grads.at[i].name.decode(), _taken(grads.at[i].array)) for i in range(grads.n)]
+        place = iter(found)
+        answer: List[Optional[torch.Tensor]] = []
+        for x, port in zip(inputs, engine.made.ins):
+            g = next(place)[1] if port.kind != "label" else None
+            answer.append(g.to(x.dtype) if g is not None and x.is_floating_point() else None)
+        by_name = dict(place)
+        return tuple(answer + [by_name[name].to(w.dtype) for name, w in zip(module._learned, weights)])
+
+    @staticmethod
+    def backward(ctx: Any, *_: Any) -> Any:
+        raise Error(
+            "limn.torch gives first derivatives, and this asks for the gradient of a gradient (create_graph=True, hessian, hvp, jvp): "
+            "in limn, rev[rev[f]] is a box that has it"
+        )
+
+
 class _Call(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, *arguments: Any, **_: Any) -> Any:
@@ -97,40 +140,27 @@ class _Call(torch.autograd.Function):
         with engine.lock:
             engine.run(inputs, dict(zip(module._learned + module._lasting, weights)), step, None)
             result = engine.made.result
-            out = tuple(_taken(result.at[i].array) for i in range(result.n))
+            out = [_taken(result.at[i].array) for i in range(result.n)]
+        real = torch.float64 if engine.wide else torch.float32  # one number is double in limn, always
+        out = [y.to(real) if y.is_floating_point() else y for y in out]
         ctx.module, ctx.engine, ctx.step, ctx.n = module, engine, step, n
         ctx.save_for_backward(*tensors)
-        labels = [y for y in out if not y.is_floating_point()]
-        ctx.mark_non_differentiable(*labels)
+        ctx.mark_non_differentiable(*[y for y in out if not y.is_floating_point()])
         ctx.shapes = [(y.shape, y.dtype) for y in out]
-        return out if len(out) > 1 else out[0]
+        return tuple(out) if len(out) > 1 else out[0]
 
     @staticmethod
-    @once_differentiable
     def backward(ctx: Any, *dy: Optional[torch.Tensor]) -> Any:
-        tensors = ctx.saved_tensors
-        inputs, weights = tensors[: ctx.n], tensors[ctx.n :]
-        module, engine = ctx.module, ctx.engine
+        module = ctx.module
         given = [torch.zeros(shape, dtype=dtype) if d is None else d for d, (shape, dtype) in zip(dy, ctx.shapes)]
-        with engine.lock:
-            engine.run(inputs, dict(zip(module._learned + module._lasting, weights)), ctx.step, given)
-            grads = engine.made.grads
-            found = [(grads.at[i].name.decode(), _taken(grads.at[i].array)) for i in range(grads.n)]
-        place = iter(found)
-        answer: List[Optional[torch.Tensor]] = [None, None, None]
-        for x, port in zip(inputs, engine.made.ins):
-            g = next(place)[1] if port.kind != "label" else None
-            answer.append(g.to(x.dtype) if g is not None and x.is_floating_point() else None)
-        by_name = dict(place)
-        answer += [by_name[name].to(w.dtype) for name, w in zip(module._learned, weights)]
-        answer += [None] * len(module._lasting)
-        return tuple(answer)
+        found = _Gradient.apply(module, ctx.engine, ctx.step, ctx.n, *ctx.saved_tensors, *given)
+        return (None, None, None, *found, *[None] * len(module._lasting))
 
 
 class Module(torch.nn.Module):
     """A box or learner of limn. Weights are Parameters (`names` says which is which); `train()` and `eval()` switch
     dropout and batch statistics. Tensors are on the CPU, float32 or (after `.double()`) float64; labels are whole
-    numbers. One or no axis of samples stands in front of the inputs."""
+    numbers. Axes in front of what an input wants are samples, as of a Function."""
 
     def __init__(self, function: Function, seed: Optional[int] = None):
         super().__init__()
@@ -147,9 +177,10 @@ class Module(torch.nn.Module):
         #: The limn name of each Parameter and buffer.
         self.names: Dict[str, str] = {}
         for i, name in enumerate(self._learned):
-            self.register_parameter(self._name(name), torch.nn.Parameter(_shared(learned.at[i].array, first.made)))
+            self.register_parameter(self._name(name), torch.nn.Parameter(_shared(learned.at[i].array, first.made).float()))
         for i, name in enumerate(self._lasting):
-            self.register_buffer(self._name(name), _shared(lasting.at[i].array, first.made))
+            found = _shared(lasting.at[i].array, first.made)
+            self.register_buffer(self._name(name), found.float() if found.is_floating_point() else found)
         self._engines[32, True] = first
 
     def _name(self, name: str) -> str:
@@ -180,11 +211,27 @@ class Module(torch.nn.Module):
             if unknown:
                 raise TypeError(f"there is no input {sorted(unknown)[0]!r}: {', '.join(filter(None, ports))}")
             tensors += [named[name] for name in ports[len(tensors) :] if name in named]
+        if torch.jit.is_tracing() or torch.onnx.is_in_onnx_export():
+            raise Error(
+                f"a module of limn computes outside of torch, where a trace sees nothing: limn export FILE {self.function.name} --as onnx "
+                f"(or p.export) writes {self.function.name} as ONNX, and --as torch as a module that can be traced"
+            )
         tensors = [x if isinstance(x, torch.Tensor) else torch.as_tensor(x) for x in tensors]
         step = self._calls
         if self.training:
             self._calls += 1
-        return _Call.apply(self, step, len(tensors), *tensors, *self._tensors())
+        wanted = self.function.inputs
+        lead = _leads(wanted, tensors)
+        if lead:
+            tensors = [x.flatten(0, len(lead) - 1) if x.dim() - p.rank == len(lead) else x for x, p in zip(tensors, wanted)]
+        out = _Call.apply(self, step, len(tensors), *tensors, *self._tensors())
+        if not lead:
+            return out
+        many = [
+            y.unflatten(0, lead) if y.dim() == p.rank + 1 else y
+            for y, p in zip(out if isinstance(out, tuple) else (out,), self.function.outputs)
+        ]
+        return tuple(many) if isinstance(out, tuple) else many[0]
 
     def store(self) -> None:
         """The Parameters as they are become the weights of the limn program."""
@@ -193,6 +240,15 @@ class Module(torch.nn.Module):
 
     def extra_repr(self) -> str:
         return f"{self.function.name}{self.function.signature}"
+
+    def __deepcopy__(self, memo: Any) -> "Module":
+        """The same function with tensors of its own, which are as these are."""
+        twin = Module.__new__(Module)
+        memo[id(self)] = twin
+        shared: Dict[str, Any] = {"function": self.function, "_engines": {}}
+        twin.__dict__.update(shared)
+        twin.__dict__.update({k: copy.deepcopy(v, memo) for k, v in self.__dict__.items() if k not in shared})
+        return twin
 
     def __getstate__(self) -> Any:
         raise Error("a module of limn cannot be pickled: keep its state_dict")

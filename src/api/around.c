@@ -1,6 +1,8 @@
 // What needs no program: sets of data, runs, the table of functions, quoting.
 #include "api/api_own.h"
 
+#include <math.h>
+
 // -- data -----------------------------------------------------------------------------------------
 static LimnStatus data(ApiCall *c, const char *name, const char *out, bool json, Buf *b) {
   Arena *a = c->scratch;
@@ -34,6 +36,42 @@ LimnStatus limn_data(Limn *l, const char *name, const char *out, bool json, cons
   LimnStatus status = data(c, name, out, json, &b);
   *text = status ? NULL : b.at;
   return call_end(c, status);
+}
+
+// -- devices --------------------------------------------------------------------------------------
+static void devices_json(Buf *b, const DeviceInfo *at, uint32_t n, const char *why) {
+  JsonOut j = json_out(b);
+  json_list(&j, NULL);
+  for (uint32_t i = 0; i < n; i++) {
+    json_object(&j, NULL);
+    json_text(&j, "device", at[i].name);
+    json_text(&j, "is", at[i].is);
+    json_end(&j);
+  }
+  if (why) {
+    json_object(&j, NULL);
+    json_text(&j, "device", "cuda");
+    json_text(&j, "why_not", why);
+    json_end(&j);
+  }
+  json_end(&j);
+}
+
+LimnStatus limn_devices(Limn *l, bool json, const char **text) {
+  if (text) *text = NULL;
+  ENTER(c, l, ANSWER_DATA, NEEDS_NOTHING, LIMN_USAGE, LIMN_SYSTEM);
+  if (!text) return call_end(c, call_misuse(c, "limn_devices wants a place for its text"));
+  Buf b = buf_new(c->answer);
+  const char *why = NULL;
+  uint32_t n;
+  const DeviceInfo *at = engine_devices(c->scratch, &n, &why);
+  if (json)
+    devices_json(&b, at, n, why);
+  else
+    for (uint32_t i = 0; i < n; i++) buf_printf(&b, "%-8s %s\n", at[i].name, at[i].is);
+  if (!json && why) buf_printf(&b, "no GPU   %s\n", why);
+  *text = b.at;
+  return call_end(c, LIMN_GOOD);
 }
 
 // -- runs -----------------------------------------------------------------------------------------
@@ -100,6 +138,38 @@ LimnStatus limn_runs(Limn *l, const char *dir, const char *learner, const char *
   LimnStatus status = runs(c, dir, learner, pattern, json, &b);
   *text = status && !b.n ? NULL : b.at;
   return call_end(c, status);
+}
+
+// -- changes of a run -----------------------------------------------------------------------------
+static LimnStatus no_change(ApiCall *c, LimnStatus status, const char *why) {
+  diag_error(c->l->diags, (Span){0}, "%s", why);
+  return status;
+}
+
+static LimnStatus change(ApiCall *c, const char *run, const char *what, double value) {
+  Arena *a = c->scratch;
+  RunNote note;
+  Settings all = {0};
+  const char *why;
+  if (!note_read(a, run, &note, &why)) return no_change(c, LIMN_WRONG, why);
+  const Json *has = json_get(note.json, "settings");
+  const Json *key = has && has->kind == JSON_OBJECT && has->n ? json_first(has) : NULL;
+  for (uint32_t i = 0; key && i < has->n; i++, key = json_next(key + 1))
+    vec_push(a, &all, (Setting){.name = key->text});
+  why = change_unknown(a, &all, what);
+  if (!why && !isfinite(value)) why = "a change is a finite number";
+  if (!why && strcmp(note.state, "finished") == 0)
+    why = arena_format(a, "%s is finished: there are no more steps", run);
+  if (why) return no_change(c, LIMN_WRONG, why);
+  why = change_ask(a, run, what, value);
+  return why ? no_change(c, LIMN_SYSTEM, why) : LIMN_GOOD;
+}
+
+LimnStatus limn_change(Limn *l, const char *run, const char *what, double value) {
+  ENTER(c, l, ANSWER_NONE, NEEDS_NOTHING, LIMN_USAGE, LIMN_SYSTEM);
+  if (!run || !what)
+    return call_end(c, call_misuse(c, "limn_change wants a run and what is to be changed"));
+  return call_end(c, change(c, run, what, value));
 }
 
 // -- texts ----------------------------------------------------------------------------------------

@@ -77,7 +77,7 @@ static bool is_machine(Limn *l, const char *name) {
   return name && l->program && machine_known(l->in, l->program, name);
 }
 
-// What is drawn when no name is given and there are no goals.
+// What is drawn when no name is given and there are no goals: what runs.
 static const char *name_or_machine(Limn *l, const char *name, const LimnDraw *how) {
   if (how->unfold && !name) return machine_last(l->w, l->program);
   bool other = name || how->lens || how->grad || how->who;
@@ -85,11 +85,11 @@ static const char *name_or_machine(Limn *l, const char *name, const LimnDraw *ho
 }
 
 // How deep parts are opened: as many as can be read; --level layer: all, learner: none; --open 2.
-static Canvas *draw_machine(Limn *l, const char *name, const LimnDraw *how,
+static Canvas *draw_machine(Limn *l, const char *name, bool runs, const LimnDraw *how,
                             const CircuitOptions *circuit) {
   static const uint32_t depth[] = {0, UINT32_MAX, 1};
   WiringOptions wiring = {
-      .depth = depth[circuit->level], .unfold = how->unfold, .width = circuit->width};
+      .depth = depth[circuit->level], .unfold = how->unfold, .width = circuit->width, .runs = runs};
   const char *open = how->open ? how->open[0] : NULL;
   char *end = NULL;
   unsigned long levels = open ? strtoul(open, &end, 10) : 0;
@@ -235,6 +235,7 @@ static Canvas *draw_any(Limn *l, const char *name, const LimnDraw *how,
                         const CircuitOptions *circuit) {
   Level level = circuit->level;
   if (l->load_errors) return draw_broken(l, name, circuit);
+  bool named = name != NULL;
   name = name_or_machine(l, name, how);
   bool machine = is_machine(l, name);
   if (how->unfold && !machine) {
@@ -247,7 +248,7 @@ static Canvas *draw_any(Limn *l, const char *name, const LimnDraw *how,
                                                               !how->level || level != LEVEL_MODEL)
               : how->lens                     ? draw_lens(l, name, circuit)
               : how->grad                     ? draw_grad(l, name, circuit)
-              : machine                       ? draw_machine(l, name, how, circuit)
+              : machine                       ? draw_machine(l, name, !named, how, circuit)
               : name                          ? draw_box(l, name, circuit)
                                               : draw_goals(l, how->places);
   if (!c && !is_wrong(l)) diag_error(l->diags, (Span){0}, "this cannot be laid out");

@@ -78,8 +78,10 @@ int run_report(Limn *, Options *);
 int run_machines(Limn *, Options *);
 int run_import(Limn *, Options *);
 int run_runs(Limn *, Options *);
+int run_change(Limn *, Options *);
 int run_data(Limn *, Options *);
 int run_ops(Limn *, Options *);
+int run_devices(Limn *, Options *);
 
 // lsp.c
 int run_lsp(Limn *, Options *);

@@ -307,12 +307,12 @@ int run_report(Limn *l, Options *o) {
 // -- training ------------------------------------------------------------------------------------
 // The first signal asks training to stop, the second ends it at once. A pipe that nobody reads and a
 // file that may not grow signal each write again, also those of saving: they only ask.
-static volatile sig_atomic_t stopping;
+static volatile sig_atomic_t stopping; // the signal; 0: none
 
 static void on_signal(int signal) {
   bool asks = signal == SIGPIPE || signal == SIGXFSZ;
   if (stopping && !asks) _exit(128 + signal);
-  stopping = 1;
+  stopping = signal;
 }
 
 // What was to be ignored stays ignored.
@@ -408,7 +408,8 @@ int run_machines(Limn *l, Options *o) {
   s = limn_run(l, &how, &text);
   if (terminal) redraw(NULL, "");
   if (told.told) limn_forget(l);
-  return answer(l, o, s, "run", text);
+  int rc = answer(l, o, s, "run", text);
+  return rc || !stopping ? rc : 128 + stopping; // what it claims was not looked at
 }
 
 int run_ops(Limn *l, Options *o) {
@@ -443,8 +444,30 @@ int run_runs(Limn *l, Options *o) {
   return answer(l, o, s, "runs", text);
 }
 
+// A value that is no number is refused by what it was given as.
+int run_change(Limn *l, Options *o) {
+  const char *equals = strchr(o->name, '=');
+  char what[256], *end = what;
+  size_t n = equals ? (size_t)(equals - o->name) : 0;
+  double value = equals ? strtod(equals + 1, &end) : 0;
+  if (!n || n >= sizeof what || !equals[1] || *end || equals[1] == ' ') {
+    SAY(stderr, "limn change: NAME=VALUE is wanted, as in rate=0.001, not ", o->name, "\n");
+    return LIMN_USAGE;
+  }
+  snprintf(what, sizeof what, "%.*s", (int)n, o->name);
+  LimnStatus s = limn_change(l, o->file, what, value);
+  if (!s && !o->json) SAY(stdout, "asked for; ", o->file, "/changes.csv says from which step on\n");
+  return answer(l, o, s, NULL, NULL);
+}
+
 int run_data(Limn *l, Options *o) {
   const char *text = NULL;
   LimnStatus s = limn_data(l, o->file, o->eval.out, o->json, &text);
   return answer(l, o, s, o->file ? "set" : "sets", text);
+}
+
+int run_devices(Limn *l, Options *o) {
+  const char *text = NULL;
+  LimnStatus s = limn_devices(l, o->json, &text);
+  return answer(l, o, s, "devices", text);
 }

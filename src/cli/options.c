@@ -69,6 +69,7 @@ static const CliOption options[] = {
     {"--flat", FLAG, AT(import.flat), 0, 0, 0},
     {"--dy", TEXT, AT(eval.dy), 0, 0, 0},
     {"--grads", TEXT, AT(eval.grads), 0, 0, 0},
+    {"--watch", TEXT, AT(eval.watch), 0, 0, 0},
     {"--save", TEXT, AT(eval.save), 0, 0, 0},
     {"--from", TEXT, AT(use.from), 0, 0, 0},
     {"--prompt", TEXT, AT(use.prompt), 0, 0, 0},
@@ -76,6 +77,7 @@ static const CliOption options[] = {
     {"--precision", TEXT, AT(precision), 0, 0, 0},
     {"--device", TEXT, AT(train.device), 0, 0, 0},
     {"--every", TEXT, AT(train.every), 0, 0, 0},
+    {"--changes", TEXT, AT(train.changes), 0, 0, 0},
     {"--seed", COUNT, COUNTS(eval.seed), 0, UINT64_MAX},
     {"--port", COUNT, COUNTS(port), 1024, 65535},
     {"--no-browser", FLAG, AT(no_browser), 0, 0, 0},
@@ -271,6 +273,7 @@ static void share(Options *o) {
   o->use.seed = o->train.seed = o->eval.seed;
   o->use.has_seed = o->eval.has_seed = o->train.has_seed;
   o->use.threads = o->train.threads;
+  o->use.device = o->train.device;
   o->use.precision = o->train.precision;
   o->use.reference = o->train.reference;
   o->eval.from = o->export.from = o->use.from;

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { FILES_LIMIT = 5000, DEPTH_LIMIT = 6, TEXT_LIMIT = 8 << 20 };
+enum { FILES_LIMIT = 5000, DEPTH_LIMIT = 6 };
 
 // -- listed ---------------------------------------------------------------------------------------
 static const char *kind_of(const char *name) {
@@ -86,7 +86,7 @@ void host_read(HostCall *c) {
   const char *path = host_path(c, "path");
   if (!path) return;
   disk_lock(c);
-  FileText f = file_read_in(c->arena, c->studio->folder, path, TEXT_LIMIT);
+  FileText f = file_read_in(c->arena, c->studio->folder, path, STUDIO_TEXT_LIMIT);
   const char *stamp = f.text ? file_stamp(c->arena, f.text, f.n) : "";
   bool text = f.text && text_is_utf8(f.text, f.n);
   if (text) watch_file(c->studio, path, stamp);
@@ -149,7 +149,7 @@ static bool is_there(const HostCall *c, const char *path) {
 static const char *write_text(HostCall *c, const char *path, const Json *text, const char *old) {
   bool there = is_there(c, path);
   FileText now = {0};
-  if (there) now = file_read_in(c->arena, c->studio->folder, path, TEXT_LIMIT);
+  if (there) now = file_read_in(c->arena, c->studio->folder, path, STUDIO_TEXT_LIMIT);
   if (there && !now.text) {
     host_refuse(c, "cannot write %s: %s", path, now.error);
     return NULL;
@@ -175,6 +175,10 @@ void host_write(HostCall *c) {
   const Json *text = json_get(c->params, "text");
   if (!text || text->kind != JSON_TEXT) {
     host_refuse(c, "`text` is wanted: what is to be in %s", path);
+    return;
+  }
+  if (text->n > STUDIO_TEXT_LIMIT) {
+    host_refuse(c, "cannot write %s: it would be larger than %d bytes", path, STUDIO_TEXT_LIMIT);
     return;
   }
   disk_lock(c);

@@ -133,8 +133,13 @@ static const char *type_of(const char *name) {
 }
 
 static enum MHD_Result give_file(const Studio *s, Connection *c) {
-  const char *path = MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, "path");
-  const char *wrong = path ? name_refuse(path) : "a path is wanted";
+  static const char key[] = "path";
+  const char *path = NULL;
+  size_t n = 0;
+  MHD_lookup_connection_value_n(c, MHD_GET_ARGUMENT_KIND, key, sizeof key - 1, &path, &n);
+  const char *wrong = !path               ? "a path is wanted"
+                      : strlen(path) != n ? "there is a zero byte in the path"
+                                          : name_refuse(path);
   if (wrong) return say(c, MHD_HTTP_FORBIDDEN, wrong);
   Arena *a = arena_new();
   Guard g;
@@ -206,7 +211,7 @@ static enum MHD_Result give_answer(Connection *c, StudioAsk *ask) {
 
 static enum MHD_Result pass_on(Studio *s, Connection *c, StudioAsk *ask) {
   if (ask->too_large)
-    return say(c, MHD_HTTP_CONTENT_TOO_LARGE, "a message has at most 4 MB, an upload 96");
+    return say(c, MHD_HTTP_CONTENT_TOO_LARGE, "a message has at most 9 MB, an upload 96");
   ask->session = session_asked(s, c);
   if (!ask->session) return say(c, MHD_HTTP_NOT_FOUND, "there is no such session");
   ask->passed_on = true;
@@ -272,7 +277,7 @@ void http_tick(Studio *s) {
 }
 
 // -- requests -------------------------------------------------------------------------------------
-// A message may be 4 MB, and an upload more: it says so at its beginning.
+// A message may be 9 MB, and an upload more: it says so at its beginning.
 static void take_body(StudioAsk *ask, const char *bytes, size_t n) {
   size_t all = ask->n + n;
   if (ask->too_large) return;
@@ -366,9 +371,20 @@ static int listen_on(uint32_t port, uint32_t *given) {
   return -1;
 }
 
+// A browser keeps texts for an address: a folder has the same few ports each time, so that they are
+// found again. Below those that the system gives to whoever asks for any.
+static int listen_anywhere(Studio *s) {
+  enum { FIRST = 20000, PORTS = 12000, TRIED = 4 };
+  uint64_t hash = hash_bytes(HASH_START, s->folder, strlen(s->folder));
+  int fd = -1;
+  for (uint32_t k = 0; fd < 0 && k < TRIED; k++)
+    fd = listen_on(FIRST + (uint32_t)((hash + k) % PORTS), &s->port);
+  return fd >= 0 ? fd : listen_on(0, &s->port);
+}
+
 bool http_open(Studio *s) {
   uint32_t asked = s->port;
-  int fd = listen_on(asked, &s->port);
+  int fd = asked ? listen_on(asked, &s->port) : listen_anywhere(s);
   if (fd < 0) {
     fprintf(stderr, "limn studio: cannot listen on port %u: %s\n", asked,
             os_error(s->arena, errno));

@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { METRICS_LIMIT = 256 << 20, ROWS_AT_ONCE = 20000, METRICS_OWN = 3 };
+enum { CHANGES_LIMIT = 1 << 20, METRICS_LIMIT = 256 << 20, ROWS_AT_ONCE = 20000, METRICS_OWN = 3 };
 static const double REPORT_PAUSE = 5; // seconds between two pictures of a run that goes on
 
 // -- metrics.csv ----------------------------------------------------------------------------------
@@ -156,6 +156,42 @@ static double last_cell(const MetricsText *m, uint32_t column) {
   return at ? number_read(at, &behind) : NAN;
 }
 
+// What can be changed, as it is, and what was changed in which step.
+static void add_settings(JsonOut *j, const RunNow *r) {
+  const Json *all = r->note ? json_get(r->note, "settings") : NULL;
+  const Json *key = all && all->kind == JSON_OBJECT && all->n ? json_first(all) : NULL;
+  json_object(j, "settings");
+  for (uint32_t i = 0; key && i < all->n; i++, key = json_next(key + 1))
+    json_number(j, key->text, key[1].kind == JSON_NUMBER ? key[1].number : NAN);
+  json_end(j);
+}
+
+static void add_changes(HostCall *c, JsonOut *j, const char *dir) {
+  const char *error = "";
+  FileText f = file_read_in(c->arena, c->studio->folder,
+                            arena_format(c->arena, "%s/changes.csv", dir), CHANGES_LIMIT);
+  View text = {(const uint8_t *)f.text, f.text ? f.n : 0};
+  CsvCursor row = csv_begin(c->arena, &text, &error);
+  json_list(j, "changes");
+  while (csv_row(&row)) {
+    CsvCell cell[3] = {0}, one;
+    uint32_t n = 0;
+    double step = NAN, value = NAN;
+    size_t length;
+    do {
+      if (!csv_cell(&row, &one)) break;
+      if (n < COUNT(cell)) cell[n++] = one;
+    } while (csv_more(&row));
+    if (n < COUNT(cell) || !csv_number(&cell[0], &step) || !csv_number(&cell[2], &value)) continue;
+    json_object(j, NULL);
+    json_number(j, "step", step);
+    json_text(j, "what", csv_text(c->arena, &cell[1], &length));
+    json_number(j, "value", value);
+    json_end(j);
+  }
+  json_end(j);
+}
+
 static void add_run(HostCall *c, JsonOut *j, const char *dir) {
   RunNow r = run_now(c->studio, c->arena, dir);
   MetricsText m;
@@ -174,6 +210,8 @@ static void add_run(HostCall *c, JsonOut *j, const char *dir) {
   json_number(j, "rate", number_at(r.report, "step_rate", NAN));
   add_numbers(j, &r, &m, false);
   add_numbers(j, &r, &m, true);
+  add_settings(j, &r);
+  add_changes(c, j, dir);
   json_end(j);
 }
 

@@ -8,6 +8,7 @@
 //   begun, and no lock yet    starting
 //   run.json: finished        finished
 //   an error was said         failed
+//   there is no run.json      failed: it never began
 //   DIR/over is there         stopped: it can be resumed, but nobody waits for it
 //   otherwise                 paused: it stopped, or was killed
 #define _DEFAULT_SOURCE
@@ -16,6 +17,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
@@ -82,6 +84,18 @@ static void read_said(const Studio *s, Arena *a, RunNow *r) {
   }
 }
 
+// What a process that never began has said in plain words: the first line that is no JSON.
+static const char *plain_words(const Studio *s, Arena *a, const char *dir) {
+  FileText f = file_read_in(a, s->folder, arena_format(a, "%s/%s", dir, SAID), SAID_LIMIT);
+  for (size_t at = 0; f.text && at < f.n;) {
+    const char *line = f.text + at, *end = memchr(line, '\n', f.n - at);
+    size_t n = end ? (size_t)(end - line) : f.n - at;
+    if (n && !strchr("{}[] \t\r", *line)) return text_shown(a, line, n);
+    at += n + 1;
+  }
+  return "it ended before its first step, and said nothing";
+}
+
 static bool note_says(const RunNow *r, const char *state) {
   const Json *j = r->note ? json_get(r->note, "state") : NULL;
   return j && j->kind == JSON_TEXT && strcmp(j->text, state) == 0;
@@ -105,7 +119,10 @@ RunNow run_now(Studio *s, Arena *a, const char *dir) {
     r.state = RUN_STARTING;
   else if (note_says(&r, "finished"))
     r.state = RUN_FINISHED;
-  else if (r.wrong || note_says(&r, "failed") || note_says(&r, "not finite"))
+  else if (!r.note && !r.report) {
+    r.state = RUN_FAILED;
+    if (!r.wrong) r.wrong = plain_words(s, a, dir);
+  } else if (r.wrong || note_says(&r, "failed") || note_says(&r, "not finite"))
     r.state = RUN_FAILED;
   else
     r.state = path_exists(whole(s, a, dir, OVER)) ? RUN_STOPPED : RUN_PAUSED;
@@ -198,13 +215,37 @@ static bool begin_run(HostCall *c, RunWords *w, const char *dir) {
 }
 
 // -- options --------------------------------------------------------------------------------------
+// What may follow one; numbers are held against what `limn train` takes before a process begins.
 static const struct {
   const char *name;
-  JsonKind kind; // JSON_TRUE: a flag
-} options[] = {{"epochs", JSON_NUMBER}, {"steps", JSON_NUMBER},   {"batch", JSON_NUMBER},
-               {"seed", JSON_NUMBER},   {"threads", JSON_NUMBER}, {"precision", JSON_TEXT},
-               {"every", JSON_TEXT},    {"pause", JSON_NUMBER},   {"reference", JSON_TRUE},
-               {"plain", JSON_TRUE},    {"sandbox", JSON_TRUE},   {"device", JSON_TEXT}};
+  JsonKind kind;      // JSON_TRUE: a flag
+  double least, most; // of whole numbers; 0, 0: any number above 0
+} options[] = {{"epochs", JSON_NUMBER, 0, 0},     {"steps", JSON_NUMBER, 0, 0},
+               {"batch", JSON_NUMBER, 1, 1e9},    {"seed", JSON_NUMBER, 0, 9e15},
+               {"threads", JSON_NUMBER, 0, 4096}, {"precision", JSON_TEXT, 0, 0},
+               {"every", JSON_TEXT, 0, 0},        {"pause", JSON_NUMBER, 1, 1e12},
+               {"reference", JSON_TRUE, 0, 0},    {"plain", JSON_TRUE, 0, 0},
+               {"sandbox", JSON_TRUE, 0, 0},      {"device", JSON_TEXT, 0, 0}};
+
+// False: it was refused.
+static bool fits_number(HostCall *c, uint32_t i, const Json *j) {
+  Buf found = buf_new(c->arena);
+  double least = options[i].least, most = options[i].most, x = j->number;
+  bool whole_one = most > 0, number = j->kind == JSON_NUMBER;
+  if (number && (whole_one ? floor(x) == x && x >= least && x <= most : x > 0 && x <= 1e12))
+    return true;
+  if (number)
+    buf_number(&found, x);
+  else
+    buf_text(&found, j->kind == JSON_TEXT ? text_shown(c->arena, j->text, j->n) : "that");
+  if (whole_one)
+    host_refuse(c, "`%s` wants a whole number from %.0f to %.0f, not %s", options[i].name, least,
+                most, found.at);
+  else
+    host_refuse(c, "`%s` wants a number above 0, and at most 1000000000000, not %s",
+                options[i].name, found.at);
+  return false;
+}
 
 // A value of an option as a word; NULL: it is none.
 static const char *value_word(HostCall *c, const Json *j) {
@@ -238,6 +279,7 @@ static bool take_option(HostCall *c, RunWords *w, const char *name, const Json *
     if (strcmp(options[i].name, name)) continue;
     bool flag = options[i].kind == JSON_TRUE;
     if (value->kind == JSON_NULL || (flag && value->kind == JSON_FALSE)) return true;
+    if (options[i].kind == JSON_NUMBER && !fits_number(c, i, value)) return false;
     const char *text = flag ? value->kind == JSON_TRUE ? "" : NULL : value_word(c, value);
     if (!text) break;
     word(c, w, arena_format(c->arena, "--%s", name));
@@ -254,6 +296,10 @@ static bool take_options(HostCall *c, RunWords *w) {
   if (!all || all->kind == JSON_NULL) return true;
   if (all->kind != JSON_OBJECT || all->n > COUNT(options) + 1) {
     host_refuse(c, "`options` is an object: what `limn train` has, by name");
+    return false;
+  }
+  if (json_get(all, "epochs") && json_get(all, "steps")) {
+    host_refuse(c, "`epochs` or `steps` is wanted, not both");
     return false;
   }
   const Json *key = json_first(all);
@@ -352,6 +398,26 @@ void host_stop(HostCall *c) {
     host_refuse(c, "%s cannot be stopped: %s", dir, wrong);
   else
     run_done(c, dir);
+  disk_unlock(c);
+}
+
+// The run itself makes the change, and writes down in which step.
+void host_change(HostCall *c) {
+  const char *dir = run_asked(c), *what = host_text(c, "what");
+  const Json *value = dir ? json_get(c->params, "value") : NULL;
+  LimnMessage m = {.size = sizeof m};
+  if (!dir) return;
+  if (!what || !value || value->kind != JSON_NUMBER) {
+    host_refuse(c, "`what` is wanted, a name of `settings`, and a number as its `value`");
+    return;
+  }
+  Limn *l = host_handle(c);
+  const char *path = arena_format(c->arena, "%s/%s", c->studio->folder, dir);
+  disk_lock(c);
+  if (l && limn_change(l, path, what, value->number) == LIMN_GOOD)
+    run_done(c, dir);
+  else
+    host_refuse(c, "%s", l && limn_message(l, 0, &m) == LIMN_GOOD ? m.text : "memory is exhausted");
   disk_unlock(c);
 }
 

@@ -36,6 +36,7 @@ void host_train(HostCall *);
 void host_pause(HostCall *);
 void host_resume(HostCall *);
 void host_stop(HostCall *);
+void host_change(HostCall *);
 
 // metrics.c: its numbers and pictures
 void host_runs(HostCall *);

@@ -17,7 +17,8 @@
 
 enum {
   STUDIO_SESSIONS = 200,
-  STUDIO_MESSAGE_LIMIT = 4 << 20,
+  STUDIO_TEXT_LIMIT = 4 << 20,    // of a program that is read or written
+  STUDIO_MESSAGE_LIMIT = 9 << 20, // one that has it, written as JSON
   STUDIO_UPLOAD_LIMIT = 96 << 20, // host/upload alone
   STUDIO_EVENTS_LIMIT = 4 << 20,  // bytes that wait for a page; the oldest go first
   STUDIO_TOKEN = 32,              // letters: 128 bits

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-enum { WATCHED = 1000, TEXT_LIMIT = 8 << 20 };
+enum { WATCHED = 1000 };
 
 typedef struct {
   char path[1001]; // below the folder
@@ -67,7 +67,7 @@ static void look_at_all(Studio *s, Arena *a) {
   for (uint32_t i = 0; i < s->watch->n; i++) {
     WatchedFile *f = &s->watch->file[i];
     if (!look(s, f)) continue;
-    FileText text = file_read_in(a, s->folder, f->path, TEXT_LIMIT);
+    FileText text = file_read_in(a, s->folder, f->path, STUDIO_TEXT_LIMIT);
     const char *stamp = text.text ? file_stamp(a, text.text, text.n) : "";
     if (strcmp(stamp, f->stamp) == 0) continue;
     snprintf(f->stamp, sizeof f->stamp, "%s", stamp);

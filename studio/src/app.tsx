@@ -8,7 +8,7 @@ import { Play } from "./play/play";
 import { isOfMachines, startTraining, trainable } from "./runs/control";
 import { Runs } from "./runs/runs";
 import { Side } from "./side";
-import { commandsOpen, drawer, pane, path, reachable, runs, saved, sideOpen, toast, type Drawer, type Pane } from "./state";
+import { awayWhy, commandsOpen, drawer, pane, path, reachable, runs, saved, sideOpen, toast, type Drawer, type Pane } from "./state";
 import { TextPane } from "./textpane";
 import { otherTheme, theme } from "./theme";
 import { Commands } from "./ui/commands";
@@ -18,7 +18,7 @@ import { Menu } from "./ui/menu";
 import { Prompt } from "./ui/prompt";
 import { makeEditor } from "./workbench";
 
-const SAVED: Record<string, string> = { saved: "saved", saving: "saving …", unsaved: "…", conflict: "changed elsewhere", away: "kept in this page" };
+const SAVED: Record<string, string> = { saved: "saved", saving: "saving …", unsaved: "…", conflict: "changed elsewhere", away: "kept in this page", gone: "removed by another program; Ctrl+S writes it again", refused: "not saved; kept in this page" };
 
 const DRAWERS: [Drawer, string, string][] = [
   ["runs", "Runs", "curve"],
@@ -35,7 +35,7 @@ function Top() {
       <span class="where">
         <span class="file">{path.value ?? ""}</span>
         <span class={`saved ${saved.value}`} role="status">
-          {reachable.value ? SAVED[saved.value] : "limn is away; your text is kept here"}
+          {reachable.value ? SAVED[saved.value] : awayWhy.value || "limn is away; your text is kept here"}
         </span>
       </span>
       <span class="space" />

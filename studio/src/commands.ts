@@ -7,7 +7,7 @@ import { openTour } from "./learn/learn";
 import { exportMenu, pictureView } from "./picture/pane";
 import { newGoal, newTraining } from "./picture/palette";
 import { startTraining } from "./runs/control";
-import { about, commandsOpen, drawer, files, isNarrow, look, paletteOpen, pane, pictures, say, sideOpen, type Drawer } from "./state";
+import { about, commandsOpen, drawer, files, gestured, isNarrow, look, paletteOpen, pane, pictures, say, sideOpen, type Drawer } from "./state";
 import { otherTheme } from "./theme";
 import { fill } from "./ui/prompt";
 import { editor, newProgram, openPath, renaming, saver } from "./workbench";
@@ -90,6 +90,17 @@ function focusText(): void {
   editor.view.focus();
 }
 
+/** Undo of the program from everywhere, but where a field that is being written in has an undo of its own. */
+function undoKey(e: KeyboardEvent): boolean {
+  const key = e.key.toLowerCase();
+  const target = e.composedPath()[0];
+  if (!(e.ctrlKey || e.metaKey) || e.altKey || (key !== "z" && key !== "y") || !(target instanceof Element)) return false;
+  const writes = target instanceof HTMLTextAreaElement || (target instanceof HTMLInputElement && !["checkbox", "range", "radio", "button"].includes(target.type));
+  if (editor.view.dom.contains(target) || target.closest("dialog") || (writes && !gestured.value)) return false;
+  (key === "y" || e.shiftKey ? redo : undo)(editor.view);
+  return true;
+}
+
 export function globalKeys(e: KeyboardEvent): void {
   const command = e.ctrlKey || e.metaKey;
   const alt = e.altKey && !command;
@@ -98,7 +109,8 @@ export function globalKeys(e: KeyboardEvent): void {
   else if (command && e.key === "g") findNext(sought);
   else if (command && e.key === "b") toggleSide();
   else if (command && e.key === "Enter") void startTraining();
-  else if (command && e.key === "s") void saver.write();
+  else if (command && e.key === "s") void saver.write(true);
+  else if (undoKey(e)) void 0;
   else if (alt && e.code === "Digit1") focusText();
   else if (alt && e.code === "Digit2") focusPicture();
   else if (alt && e.code === "Digit3") openDrawer("runs");

@@ -27,8 +27,8 @@ export interface Connection {
   on(method: string, listener: Listener): () => void;
   /** Called with each new session, the first one included: the other side knows nothing yet. */
   onOpen(opened: () => Promise<void>): void;
-  /** Called as the other side goes and comes. */
-  onReach(reached: (there: boolean) => void): void;
+  /** Called as the other side goes and comes; with a sentence, where it is known what helps. */
+  onReach(reached: (there: boolean, why?: string) => void): void;
   open(): Promise<void>;
   /** The address of a file of the folder, for pictures that runs make. */
   fileAddress(path: string): string;
@@ -53,7 +53,7 @@ export class Listeners {
 export abstract class Line {
   protected listeners = new Listeners();
   protected opened: () => Promise<void> = async () => {};
-  protected reached: (there: boolean) => void = () => {};
+  protected reached: (there: boolean, why?: string) => void = () => {};
   protected next = 1;
 
   on(method: string, listener: Listener) {
@@ -62,7 +62,7 @@ export abstract class Line {
   onOpen(opened: () => Promise<void>) {
     this.opened = opened;
   }
-  onReach(reached: (there: boolean) => void) {
+  onReach(reached: (there: boolean, why?: string) => void) {
     this.reached = reached;
   }
 }

@@ -27,13 +27,12 @@ export class HttpConnection extends Line implements Connection {
     for (;;) {
       try {
         const answer = await fetch("/session", { method: "POST" });
-        if (answer.status === 403) throw new Refusal("This page is not allowed to speak to limn any more: open the address that `limn studio` printed.");
+        if (answer.status === 403) throw new Away("limn was started anew: open the address that it printed. Your text is kept, and offered there.");
         if (!answer.ok) throw new Away();
         this.session = (await answer.json()).session;
         break;
       } catch (e) {
-        this.reached(false);
-        if (e instanceof Refusal) throw e;
+        this.reached(false, e instanceof Away ? e.message : "");
         await new Promise((done) => setTimeout(done, RETRY_MS));
       }
     }

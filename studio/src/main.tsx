@@ -9,16 +9,23 @@ import { startDrop } from "./drop";
 import { HttpConnection } from "./http";
 import { WorkerConnection } from "./playground_line";
 import { startRuns } from "./runs/control";
-import { drawer, reachable, say, sayFault } from "./state";
+import { about, awayWhy, drawer, gestured, reachable, say, sayFault } from "./state";
 import "./style/page.css";
 import { startTheme } from "./theme";
-import { introduce, listen, newProgram, openPath, refreshFiles, refreshRuns, saver, startPath } from "./workbench";
+import { introduce, listen, openBlank, openPath, refreshFiles, refreshRuns, saver, startPath } from "./workbench";
+
+/** A browser keeps texts for an address: at the same port they are found again. */
+function awayWords(): string {
+  const words = "limn does not answer. You can go on writing: your text is kept in this browser";
+  return location.port ? `${words}, and offered when \`limn studio --port ${location.port}\` serves ${about.value?.folder || "this folder"} again.` : `${words}.`;
+}
 
 async function begin(): Promise<void> {
   const line = connection();
   line.onOpen(introduce);
-  line.onReach((there) => {
-    if (!there && reachable.value) say("limn does not answer. You can go on writing: your text is kept in this page.", "fault");
+  line.onReach((there, why = "") => {
+    if (!there && why ? why !== awayWhy.value : !there && reachable.value) say(why || awayWords(), "fault");
+    awayWhy.value = there ? "" : why;
     reachable.value = there;
   });
   listen();
@@ -30,14 +37,15 @@ async function begin(): Promise<void> {
   const first = startPath();
   if (first) await openPath(first);
   else {
-    await newProgram("sheet");
+    openBlank("sheet.limn");
     drawer.value = "learn";
   }
 }
 
-connect(document.documentElement.dataset.home === "playground" ? new WorkerConnection("worker.js", { wasm: "limn.wasm", files: "files.json" }) : new HttpConnection());
+connect(document.documentElement.dataset.home === "playground" ? new WorkerConnection("worker.js", { wasm: "limn.wasm.gz", files: "files.json" }) : new HttpConnection());
 startTheme();
 addEventListener("keydown", globalKeys, { capture: true });
+addEventListener("input", () => (gestured.value = false), { capture: true });
 addEventListener("pagehide", () => void (saver?.pending && saver.write()));
 const home = document.getElementById("page")!;
 home.replaceChildren(); // what was painted while this was on its way

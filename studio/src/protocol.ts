@@ -85,12 +85,15 @@ export interface Run {
   run: string;
   program: string;
   state: string; // running, paused, finished, stopped, failed …
+  message?: string; // why it failed
   step: number;
   steps: number;
   epoch?: number;
   seconds?: number;
   losses?: Record<string, number>;
   measures?: Record<string, number>;
+  settings?: Record<string, number | null>; // what can be changed while it goes on
+  changes?: { step: number; what: string; value: number }[];
 }
 export interface Metrics {
   names: string[];

@@ -4,7 +4,8 @@
 import { signal } from "@preact/signals";
 import { host } from "./client";
 import { Away, Refusal } from "./connection";
-import { about, path, saved } from "./state";
+import { LineEnds, plainText } from "./lineends";
+import { about, path, saved, say } from "./state";
 
 const PAUSE_MS = 400;
 
@@ -49,14 +50,26 @@ export class Saver {
   private stamp: unknown = null;
   private timer = 0;
   private writing = false;
-  private written = ""; // what the file has
+  private written: string | null = ""; // what the file has; null: it is gone
+  private ends = new Map<string, LineEnds>(); // as each file had them when it was first read
 
-  constructor(private read: () => string) {}
+  constructor(
+    private text: () => string,
+    private made: () => void, // a file that was not there
+  ) {}
 
-  opened(text: string, stamp: unknown): void {
+  /** What the file is to have: the text with the line ends of that file. */
+  private read(): string {
+    return this.ends.get(path.value ?? "")?.of(this.text()) ?? this.text();
+  }
+
+  /** `raw` is what the file has. Line ends that are still known from before stay known, so that undo brings them back. */
+  opened(raw: string, stamp: unknown): void {
+    const p = path.value ?? "";
     clearTimeout(this.timer);
     this.stamp = stamp;
-    this.written = text;
+    this.written = raw;
+    if (this.ends.get(p)?.of(plainText(raw)) !== raw) this.ends.set(p, new LineEnds(raw));
     saved.value = "saved";
   }
 
@@ -70,17 +83,18 @@ export class Saver {
   changed(): void {
     const p = path.value;
     if (!p) return;
-    if (saved.value !== "conflict") saved.value = "unsaved";
-    keepDraft(p, this.read());
+    keepDraft(p, this.text());
     clearTimeout(this.timer);
+    if (saved.value === "gone") return; // not made again by a key alone
+    if (saved.value !== "conflict") saved.value = "unsaved";
     this.timer = window.setTimeout(() => void this.write(), PAUSE_MS);
   }
 
-  /** Writes what is not written yet; true when the file then is what the page shows. */
-  async write(): Promise<boolean> {
+  /** Writes what is not written yet; true when the file then is what the page shows. A file that is gone is made again when that is `asked`. */
+  async write(asked = false): Promise<boolean> {
     const p = path.value;
     clearTimeout(this.timer);
-    if (!p || saved.value === "conflict") return false;
+    if (!p || saved.value === "conflict" || (saved.value === "gone" && !asked)) return false;
     if (this.writing) {
       this.timer = window.setTimeout(() => void this.write(), PAUSE_MS);
       return false;
@@ -92,10 +106,11 @@ export class Saver {
       return true;
     }
     this.writing = true;
-    saved.value = "saving";
+    if (saved.value !== "refused") saved.value = "saving";
     try {
       const answer = await host<{ stamp: unknown }>("write", { path: p, text, stamp: this.stamp });
       if (path.value !== p) return false;
+      if (this.stamp === null) this.made();
       this.stamp = answer.stamp;
       this.written = text;
       saved.value = this.read() === text ? "saved" : "unsaved";
@@ -110,12 +125,25 @@ export class Saver {
   }
 
   private failed(p: string, e: unknown): void {
-    if (e instanceof Refusal && typeof e.data?.text === "string") {
-      this.clash(p, e.data.text, e.data.stamp);
-      return;
+    if (path.value !== p) return;
+    if (e instanceof Refusal && typeof e.data?.text === "string") this.clash(p, e.data.text, e.data.stamp);
+    else if (e instanceof Refusal && e.data?.text === null) this.gone(p);
+    else if (e instanceof Away) saved.value = "away";
+    else {
+      if (saved.value !== "refused") say((e as Error).message, "fault");
+      saved.value = "refused";
+      this.timer = window.setTimeout(() => void this.write(), 5000);
     }
-    saved.value = "away";
-    if (!(e instanceof Away)) this.timer = window.setTimeout(() => void this.write(), 5000);
+  }
+
+  /** Another program has removed the file: its text is here alone, until somebody wants it back. */
+  gone(p: string): void {
+    clearTimeout(this.timer);
+    this.stamp = null;
+    this.written = null;
+    saved.value = "gone";
+    keepDraft(p, this.text());
+    say(`${p} was removed by another program. Its text is kept here; Ctrl+S writes it again.`, "fault", { label: "Write it again", run: () => void this.write(true) });
   }
 
   /** The file is not the one that was read. */

@@ -15,9 +15,14 @@ export const path = signal<string | null>(null);
 export const messages = signal<Diagnostic[]>([]);
 export const pictures = signal<PictureName[]>([]);
 
-export type Saved = "saved" | "saving" | "unsaved" | "conflict" | "away";
+export type Saved = "saved" | "saving" | "unsaved" | "conflict" | "away" | "gone" | "refused";
 export const saved = signal<Saved>("saved");
 export const reachable = signal(true);
+/** Why nobody answers, where that is known. */
+export const awayWhy = signal("");
+
+/** What the program says is to be done with it. */
+export const does = signal({ train: false, run: false });
 
 /** What is drawn, and how. */
 export interface Look {
@@ -40,6 +45,9 @@ export const drawer = signal<Drawer | null>(null);
 export const sideOpen = signal(false);
 export const paletteOpen = signal(false);
 export const commandsOpen = signal(false);
+
+/** The last thing that was done was an edit by picture: undo means that one, wherever the focus is. */
+export const gestured = signal(false);
 
 /** A word at the foot of the page, which goes away by itself. */
 export interface Toast {

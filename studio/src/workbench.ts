@@ -2,13 +2,14 @@
 
 import { signal } from "@preact/signals";
 import { ask, connection, host, pathOf, uriOf } from "./client";
-import { Refusal } from "./connection";
+import { Away, Refusal } from "./connection";
 import { countVersions, redraw, redrawFor } from "./drawing";
 import { Editor } from "./editor/editor";
 import { colour, learnLegend } from "./editor/language";
 import { applyEdits, jumpTo, showMessages } from "./editor/lsp";
 import { type Span, spanOf } from "./places";
 import type { About, Diagnostic, EditAnswer, Looked, Range, TextEdit } from "./protocol";
+import { plainText } from "./lineends";
 import { Saver, conflict, draftOf, forgetDraft } from "./save";
 import * as state from "./state";
 
@@ -21,8 +22,17 @@ export const renaming = signal(false);
 let colourTimer = 0;
 const COLOUR_MS = 160;
 
+/** The statements that make a program one to train, or to run. */
+function readStatements(): void {
+  const text = editor.text;
+  const has = (word: string) => new RegExp(`^[ \\t]*${word}\\b`, "m").test(text);
+  const [train, run] = [has("train"), has("run")];
+  if (train !== state.does.value.train || run !== state.does.value.run) state.does.value = { train, run };
+}
+
 function changed(): void {
   redraw();
+  readStatements();
   saver.changed();
   clearTimeout(colourTimer);
   colourTimer = window.setTimeout(() => void colour(editor.view).catch(() => {}), COLOUR_MS);
@@ -36,7 +46,7 @@ export function makeEditor(home: HTMLElement): void {
     rename: () => (renaming.value = true),
     open: (p, range) => void openPath(p, range),
   });
-  saver = new Saver(() => editor.text);
+  saver = new Saver(() => editor.text, () => void refreshFiles());
   countVersions(() => editor.sync.version);
 }
 
@@ -77,14 +87,21 @@ async function changedOutside(p: string, stamp: unknown): Promise<void> {
     return;
   }
   if (saver.knows(stamp)) return;
-  const { text, stamp: now } = await host("read", { path: p });
-  if (saver.knows(now) || p !== state.path.value) return;
+  const read = await host<{ text: string; stamp: unknown }>("read", { path: p }).catch((e) => e as Error);
+  if (p !== state.path.value) return;
+  if (read instanceof Error) {
+    if (stamp === null) saver.gone(p);
+    else if (!(read instanceof Away)) state.sayFault(read);
+    return;
+  }
+  const { text, stamp: now } = read;
+  if (saver.knows(now)) return;
   if (saver.pending) {
     saver.clash(p, text, now);
     return;
   }
   saver.opened(text, now);
-  editor.replace(text);
+  editor.replace(plainText(text));
   state.say(`${p} was changed by another program; this is the new text.`);
 }
 
@@ -97,7 +114,7 @@ export async function refreshRuns(): Promise<void> {
 
 function offerDraft(p: string, text: string): void {
   const draft = draftOf(p);
-  if (!draft || draft.text === text) {
+  if (!draft || draft.text === plainText(text)) {
     forgetDraft(p);
     return;
   }
@@ -110,14 +127,20 @@ export async function openPath(p: string, at?: Range): Promise<void> {
     if (at) jumpTo(editor.view, at);
     return;
   }
-  if (state.path.value && saver.pending) await saver.write();
+  const left = state.path.value;
+  if (left && saver.pending) await saver.write();
+  const lost = left && state.saved.value === "gone"; // its text is a draft alone
   try {
     const { text, stamp } = await host("read", { path: p });
     show(p, text, stamp);
     if (at) jumpTo(editor.view, at);
     offerDraft(p, text);
+    if (lost) state.say(`${left} was removed by another program, and not written again.`, "fault", { label: "Go back to it", run: () => void openPath(left) });
   } catch (e) {
-    state.sayFault(e);
+    const draft = e instanceof Away ? null : draftOf(p);
+    if (!draft) return state.sayFault(e);
+    show(p, draft.text, null);
+    saver.gone(p);
   }
 }
 
@@ -130,10 +153,16 @@ function show(p: string, text: string, stamp: unknown): void {
   state.path.value = p;
   state.look.value = state.plainLook;
   saver.opened(text, stamp);
-  editor.open(p, text);
+  editor.open(p, plainText(text));
+  readStatements();
   document.title = `${p} – limn`;
   redraw();
   void colour(editor.view).catch(() => {});
+}
+
+/** An empty sheet, which becomes a file with the first thing that is done on it. */
+export function openBlank(p: string): void {
+  show(p, "", null);
 }
 
 /** A new program beside the others; its name is made free. */
@@ -160,25 +189,35 @@ export function takeTheirs(): void {
   if (!c) return;
   conflict.value = null;
   saver.opened(c.theirs, c.stamp);
-  editor.replace(c.theirs);
+  editor.replace(plainText(c.theirs));
 }
 
 /** An edit by picture: the text changes as a person would have changed it, or the sentence says why not. */
 export async function gesture(edit: Record<string, unknown>): Promise<boolean> {
-  const version = editor.sync.version;
   try {
-    const answer = await ask<EditAnswer>("limn/edit", { edit });
-    if (editor.sync.version !== version) {
-      state.say("The text has changed meanwhile; please do it again.");
-      return false;
-    }
-    applyEdits(editor.view, answer.edits as TextEdit[], answer.select, "input.gesture");
-    if (answer.note) state.say(answer.note);
+    await applyGesture(edit);
     return true;
   } catch (e) {
     refused(e);
     return false;
   }
+}
+
+/** The same of a form, which says by itself why not. */
+export async function formGesture(edit: Record<string, unknown>): Promise<string | null> {
+  return applyGesture(edit).then(
+    () => null,
+    (e) => (e instanceof Error ? e.message : String(e)),
+  );
+}
+
+async function applyGesture(edit: Record<string, unknown>): Promise<void> {
+  const version = editor.sync.version;
+  const answer = await ask<EditAnswer>("limn/edit", { edit });
+  if (editor.sync.version !== version) throw new Error("The text has changed meanwhile; please do it again.");
+  applyEdits(editor.view, answer.edits as TextEdit[], answer.select, "input.gesture");
+  state.gestured.value = true;
+  if (answer.note) state.say(answer.note);
 }
 
 function refused(e: unknown): void {

@@ -97,6 +97,8 @@ static void no_handle(void) {
   CHECK(!limn_format(NULL, "a", "", 0) && limn_format_file(NULL, "a", true, &flag) == LIMN_USAGE);
   CHECK(limn_data(NULL, NULL, NULL, false, &text) == LIMN_USAGE);
   CHECK(limn_runs(NULL, ".", NULL, NULL, false, &text) == LIMN_USAGE);
+  CHECK(limn_change(NULL, ".", "rate", 1) == LIMN_USAGE);
+  CHECK(limn_data_sample(NULL, "iris", 0, &arrays) == LIMN_USAGE);
   CHECK(!limn_ops(NULL) && !limn_quote(NULL, "a") && !limn_array(NULL, "a"));
   CHECK(limn_trainer_step(NULL, 1, &flag) == LIMN_USAGE && flag);
   CHECK(limn_trainer_close(NULL) == LIMN_USAGE &&
@@ -204,6 +206,8 @@ static void with_null(void) {
   CHECK(limn_draw_check(l, "f", &drawing, NULL) == LIMN_USAGE);
   CHECK(limn_data(l, NULL, NULL, false, NULL) == LIMN_USAGE &&
         limn_runs(l, NULL, NULL, NULL, false, &text) == LIMN_USAGE);
+  CHECK(limn_change(l, NULL, "rate", 1) == LIMN_USAGE &&
+        limn_change(l, ".", NULL, 1) == LIMN_USAGE);
   CHECK(limn_message(l, 0, NULL) == LIMN_USAGE && limn_message(l, 1u << 30, &m) == LIMN_USAGE);
   CHECK(limn_summary(l, false));
   LimnTrain memory = {.size = sizeof memory, .in_memory = true, .reference = true};

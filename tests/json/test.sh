@@ -96,13 +96,28 @@ box scattered(x: R[4]) -> R[4] {
   y[at[i]] = 0.5 * i
   return y
 }
+box names(names: R[4]) -> R[4] = 2 * names
 box game(x: R[4], who: {rock, paper}[2]) -> {rock, paper}[2] = who
 P
 "$LIMN" export own.limn game --as json -o own.json >log 2>&1 && "$LIMN" read own.json -o again.limn >log 2>&1
 if grep -q 'box game(x: R\[4\], who: {rock, paper}\[2\]) -> {rock, paper}\[2\]' again.limn; then echo "ok json: names of labels"; else echo "not ok json: names of labels"; cat log again.limn; fi
+# Constants of the program stay constants, of numbers and of labels; `--weights` need not have them.
+cat >fixed.limn <<'P'
+const k : R[3] = [1, 2, 3]
+const at : {3}[2] = [2, 0]
+learn f(x: R[3]) -> R[2] {
+  learn w : R[3] = 0.5
+  y = x * k * w
+  return y[at[i]]
+}
+P
+"$LIMN" export fixed.limn f --as json -o fixed.json >log 2>&1 && "$LIMN" export fixed.limn f --as safetensors -o w.safetensors >log 2>&1 &&
+  "$LIMN" read fixed.json --weights w.safetensors -o fixed_again.limn >log 2>&1
+if [ "$(grep -c '^const \(k : R\[3\]\|at : {3}\[2\]\) = ' fixed_again.limn)" = 2 ] && [ "$("$LIMN" eval fixed_again.limn f --weights fixed_again.safetensors --in '[2, 4, 6]' 2>&1)" = '[9, 1]' ]
+then echo "ok json: constants stay constants"; else echo "not ok json: constants stay constants"; cat log fixed_again.limn; fi
 "$LIMN" export own.limn θ --as json -o own.json >log 2>&1 && "$LIMN" read own.json -o again.limn >log 2>&1
 if grep -q 'box θ(α: R\[4\])' again.limn; then echo "ok json: names beyond ASCII"; else echo "not ok json: names beyond ASCII"; cat log again.limn; fi
-for box in running weighed cums front θ scattered; do
+for box in running weighed cums front θ scattered names; do
   x='[1, 2, 3, 4]'
   [ $box != weighed ] || x='[1, 2, 3]'
   "$LIMN" export own.limn $box --as json -o own.json >log 2>&1 && "$LIMN" read own.json -o again.limn >log 2>&1

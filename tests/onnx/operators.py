@@ -318,6 +318,29 @@ def tree_of_one():
 @case
 def trees_greatest(): return refused("its trees are neither summed nor averaged", "TreeEnsemble", {"x": TABLE}, [(3, 2)], **forest(aggregate_function=3))
 
+# -- what is written -------------------------------------------------------------------------------
+# Two numbers for one place: the last one stays, in the order of rows.
+@case
+def elements_written_twice():
+    x, at, u = some(4, 3, 2), RANDOM.randint(-4, 4, (6, 3, 1)), some(6, 3, 1)
+    want = x.copy()
+    for i, j, k in np.ndindex(*u.shape): want[at[i, j, k], j, k] = u[i, j, k]
+    return run("ScatterElements", {"x": x, "at": at, "u": u}, [x.shape], axis=0), [want]
+
+@case
+def rows_written_twice():
+    x, at, u = some(4, 3), np.array([[[2], [2]], [[1], [-2]], [[1], [1]]]), some(3, 2, 3)
+    want = x.copy()
+    for i, j in np.ndindex(3, 2): want[at[i, j, 0]] = u[i, j]
+    return run("ScatterND", {"x": x, "at": at, "u": u}, [x.shape]), [want]
+
+@case
+def one_number_written():
+    x = some(2, 3)
+    want = x.copy()
+    want[1, 2] = 7
+    return run("ScatterND", {"x": x, "at": np.array([1, 2]), "u": np.float32(7).reshape(())}, [x.shape]), [want]
+
 # -- all of them -------------------------------------------------------------------------------------
 def main():
     for name in sys.argv[1:] or CASES:

@@ -149,9 +149,60 @@ def what_is_refused():
     raises(TypeError, "1 inputs are wanted, not 2", m, torch.rand(3), torch.rand(3))
     raises(TypeError, "there is no input 'y'", limn.torch(p.two), torch.rand(3), y=torch.rand(()))
     raises(limn.Error, "wants its axis d", m, torch.rand(4))
-    x = torch.rand(3, requires_grad=True)
+
+
+@test
+def second_derivatives_are_never_0():
+    from torch.autograd import functional, gradgradcheck
+
+    m, x, one = limn.torch(p.net), torch.rand(3, requires_grad=True), torch.ones(3)
     (g,) = torch.autograd.grad(m(x).sum(), x, create_graph=True)
-    raises(RuntimeError, "", g.sum().backward)  # the first order only
+    assert torch.equal(g, torch.autograd.grad(m(x).sum(), x)[0])
+    raises(limn.Error, "rev[rev[f]]", ((g.norm() - 1) ** 2).backward)
+    for second in (functional.hessian, lambda f, x: functional.hvp(f, x, one), lambda f, x: functional.jvp(f, x, one)):
+        raises(limn.Error, "gives first derivatives", second, lambda x: m(x).sum(), one)
+    raises(limn.Error, "gives first derivatives", gradgradcheck, m.double(), (double(2, 3),))
+    assert functional.jacobian(m.double(), one.double()).shape == (2, 3)
+
+
+@test
+def a_trace_is_refused():
+    import io
+
+    m, x = limn.torch(p.net), torch.rand(5, 3)
+    raises(limn.Error, "limn export FILE net --as onnx", torch.onnx.export, m, x, io.BytesIO())
+    raises(limn.Error, "a trace sees nothing", torch.jit.trace, torch.nn.Sequential(m), x)
+
+
+@test
+def numbers_without_axes_are_as_wide_as_others():
+    q = limn.loads("learn f : R[4] -> R[] = dense[]\n")
+    m, x = limn.torch(q.f), torch.rand(5, 4)
+    assert {w.dtype for w in m.parameters()} == {torch.float32}
+    assert m(x).dtype == m(x[0]).dtype == torch.float32 and torch.allclose(m(x)[0], m(x[0]))
+    assert m.double()(x[0].double()).dtype == torch.float64 and gradcheck(m, (double(4),))
+
+
+@test
+def several_axes_of_samples():
+    m, x = limn.torch(p.net), torch.rand(2, 5, 3)
+    assert m(x).shape == (2, 5, 2) and torch.equal(m(x).flatten(0, 1), m(x.flatten(0, 1)))
+    assert gradcheck(limn.torch(p.two), (double(2, 3, 4), double(2, 3)))
+    raises(ValueError, "different axes of samples", limn.torch(p.two), torch.rand(2, 3, 4), torch.rand(3, 2))
+
+
+@test
+def a_deep_copy_has_its_own_tensors():
+    import copy
+
+    m, x = limn.torch(p.norm).eval(), torch.rand(5, 3)
+    n = copy.deepcopy(torch.nn.Sequential(m, torch.nn.Tanh()))
+    assert not n[0].training and torch.equal(n(x), m(x).tanh())
+    with torch.no_grad():
+        n[0].norm__dense__b += 1
+    assert not torch.equal(n(x), m(x).tanh())
+    n(x).sum().backward()
+    assert m.norm__dense__b.grad is None and n[0].norm__dense__b.grad is not None
 
 
 @test

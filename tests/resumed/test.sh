@@ -42,6 +42,21 @@ if [ -z "$bad" ] && [ -e flown/School.csv ]; then echo "ok resumed: to 2 and the
   echo "not ok resumed: to 2 and then to 4:$bad"
   sed 's/^/    /' flow.log
 fi
+# Another law begins where the run ended, and does not touch what was before: one that hardly differs goes the same way.
+flow --from half --set k=1.0000000000001 --out law
+bad=""
+for file in flown/*.csv; do
+  name=${file#flown/}
+  case $name in *.happened.csv | Rough.csv) continue ;; esac
+  [ "$(tail -n 1 "half/$name")" = "$(sed -n 2p "law/$name")" ] || bad="$bad $name at 2;"
+  awk -F, 'NR > 1 && $1 > 2' "law/$name" >got
+  awk -F, 'NR > 1 && $1 > 2' "$file" | paste -d, - got | awk -F, '{ for (i = 1; i <= NF / 2; i++) { d = $i - $(i + NF / 2); if (d < -1e-5 || d > 1e-5) exit 1 } }' || bad="$bad $name;"
+  cmp -s "law/$name" "other/$name" && bad="$bad $name is the old law;"
+done
+if [ -z "$bad" ]; then echo "ok resumed: another law holds from the end of the old one on"; else
+  echo "not ok resumed: another law:$bad"
+  sed 's/^/    /' flow.log
+fi
 says "an end that is behind" "has come to 4, and this run is \`to 4\`" run "$here/flowing.limn" --plain --from flown
 says "another method" "Spin.state.safetensors was left by another system, or by another method" run "$here/other.limn" --plain --from half
 says "other steps of noise" "went by steps of 0.003, and this run has steps of 0.004" run "$here/other.limn" --plain --from half
@@ -113,7 +128,14 @@ sed 's/"seconds": [0-9.e-]*//' straight.json | grep '"figure"\|"holds"' >b
 same "claims hold as they did" a b
 
 sed "s/0.001/0.002/" "$here/long.limn" >long.limn
+cp killed/run.json before.json
 says "another program" "the program has changed" run long.limn --resume killed
+same "a folder that is refused stays as it was" before.json killed/run.json
+printf 'time,u\n0,1\n2,1\n' >moved.csv
+printf 'machine I(u: R[]) -> (x: R[]) {\n  state x = 0\n  x%s = u\n}\nrun I to 2 on "moved.csv"\n' "'" >moved.limn
+"$LIMN" run moved.limn --quiet --out moved
+printf 'time,u\n0,1\n2,3\n' >moved.csv
+says "another table" "was left by a run on other numbers" run moved.limn --resume moved
 says "another run" "it has no run 1 called \`Class\`" run "$here/learns.limn" --resume killed
 says "another setting" "it was begun with --set n=400, and now it is nothing" run "$here/learns.limn" --resume part
 says "another start" "it was begun with --from nothing, and now it is part" run "$here/learns.limn" --from part --resume whole

@@ -19,7 +19,7 @@ has() { if grep -qF -- "$3" "$2"; then ok "$1"; else not_ok "$1: no \`$3\` in $2
 same "status when all holds" 0 $?
 same "nothing on stderr" "" "$(cat err)"
 same "lines" "run    House to 10: N steps|3 claims hold, 0 fail|report runs/room/report.html" "$(sed -n '1s/[0-9]* steps/N steps/p;6p;7p' out | paste -sd '|')"
-same "files" "Counter.csv Counter.state.safetensors House.csv House.happened.csv House.state.safetensors program.limn report.html run.json shown" "$(ls runs/room | paste -sd ' ')"
+same "files" "Counter.csv Counter.state.safetensors House.csv House.happened.csv House.state.safetensors lock program.limn report.html run.json shown" "$(ls runs/room | paste -sd ' ')"
 has "how far off a claim may be, in run.json" runs/room/run.json '"within": 1e-09'
 has "and on the page" runs/room/report.html 'log(11 / 9) within 1e-9<'
 same "pictures" "01-T-mean 02-T-mean 03-T-2-mean 04-h-mode 05-n 06-odd" "$(cd runs/room/shown && ls *.svg | sed 's/\.svg//' | paste -sd ' ')"
@@ -170,6 +170,29 @@ mkdir a b
 for d in a b; do sed -i -E 's/"(date|seconds|threads)": ("[^"]*"|[0-9.]+)//g; s/<dt>(date|seconds|threads)<\/dt><dd>[^<]*//; s/[0-9.]+ s<\/span>//g' $d/runs/team/run.json $d/runs/team/report.html; done
 if diff -r a b >out; then ok "the same bytes twice"; else not_ok "the same bytes twice: $(head -3 out)"; fi
 
+# what happened names the place that is set, also where there is but one
+cat >places.limn <<'END'
+machine Cell -> (w: R[2]) {
+  state w : R[2] = 0
+  next w[1] = 1 when time >= 1
+}
+wiring Places -> (g: R[1], v: R[2 2]) {
+  c[2] : Cell
+  state x = 0, g : R[1] = 0, h : R[1] = 0, v : R[2 2] = 0, k : {2} = 0
+  x' = 1
+  next g[0] = 1 when x >= 0.1
+  next h[i] = 1 when x >= 0.2 + i
+  next v[1 0] = 1 when x >= 0.3
+  next v[0 j] = 1 when x >= 0.4
+  next k = 1 when x >= 0.5
+  next v[1 k] = 7 when x >= 0.6
+  next g = 5 when x >= 0.7
+}
+run Places to 1
+END
+"$LIMN" run places.limn --quiet --out placed
+same "places that are set" ":g[0] :h[0] :v[1 0] :v :k :v[1 1] :g c[0]:w[1] c[1]:w[1]" "$(awk -F, 'NR > 1 { printf "%s%s:%s", (NR > 2 ? " " : ""), $2, $3 }' placed/Places.happened.csv)"
+
 # stopped, and failed
 cat >slow.limn <<'END'
 machine Spin -> (x: R[]) {
@@ -186,10 +209,32 @@ pid=$!
 for _ in $(seq 200); do [ -e slow/Spin.state.safetensors ] && break; sleep 0.1; done
 touch begun # and is saved again when it is under way
 for _ in $(seq 200); do [ slow/Spin.state.safetensors -nt begun ] && break; sleep 0.1; done
+"$LIMN" run slow.limn --resume slow >again 2>&1
+same "under way: a second one is refused" 1 $?
+has "under way: which is said" again "another run is under way in slow"
 kill -TERM $pid
 wait $pid
-same "stopped: status" 0 $?
+same "stopped: status" 143 $?
 has "stopped: words" out ", stopped at "
+has "stopped: how it goes on" out "stopped; to go on: limn run slow.limn --resume slow"
+/usr/bin/python3 -c 'import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); os.execv(sys.argv[1], sys.argv[1:])' "$LIMN" run slow.limn --plain >cut 2>err &
+pid=$!
+for _ in $(seq 100); do grep -q "^run    short" cut && break; sleep 0.1; done
+kill -INT $pid
+wait $pid
+same "interrupted: status" 130 $?
+has "interrupted: nothing goes on without a folder" cut "stopped; without a folder nothing was saved, and it begins anew"
+
+# two that begin at once: one has the folder, the other says so
+printf 'machine A -> (x: R[]) {\n  state x = 1\n  x'"'"' = -x\n}\nrun A to 1\n' >twin.limn
+good=0 told=0
+for i in 1 2 3; do
+  for k in 1 2; do { "$LIMN" run twin.limn --out twin$i >twin$i.$k 2>&1; echo $? >>twin$i.$k; } & done
+  wait
+  good=$((good + $(cat twin$i.? | grep -c '^0$')))
+  told=$((told + $(cat twin$i.? | grep -c 'twin. holds a run already\|another run is under way in twin')))
+done
+same "at once: one of two has the folder, the other says so" "3 3" "$good $told"
 has "stopped: the page says so" slow/report.html "stopped at time"
 has "stopped: what was not looked at" slow/report.html "not looked at"
 [ -s slow/Spin.csv ] && ok "stopped: what there is stays" || not_ok "stopped: what there is stays"

@@ -87,8 +87,8 @@ def post(body, **how):
     return status(request("POST", "/message?session=" + page.session, [f"Content-Length: {len(body)}"]).encode() + body, **how)
 
 
-check("a message that is too large is refused", post(b'{"method":"' + b"x" * (5 << 20) + b'"}', seconds=20) == 413 and alive())
-check("and one that only says that it is", status(request("POST", "/message?session=" + page.session, [f"Content-Length: {1 << 40}"]).encode() + b"x" * (6 << 20), seconds=20) in (0, 413) and alive())
+check("a message that is too large is refused", post(b'{"method":"' + b"x" * (10 << 20) + b'"}', seconds=20) == 413 and alive())
+check("and one that only says that it is", status(request("POST", "/message?session=" + page.session, [f"Content-Length: {1 << 40}"]).encode() + b"x" * (11 << 20), seconds=20) in (0, 413) and alive())
 check("an unknown session", status(request("POST", "/message?session=" + "0" * 32, ["Content-Length: 2"]) + "{}") == 404 and status(request("POST", "/message", ["Content-Length: 2"]) + "{}") == 404 and status(request("GET", "/events?session=x")) == 404)
 deep = [b"[" * 100000, b'{"a":' * 100000, b'{"method":"host/read","params":' + b"[" * 100000 + b"]" * 100000 + b"}", b'{"method":"host/read","id":1', b'{"method":"host/read","id":{"a":1},"params":7}', b'"host/"', b"\xff\xff", b"", b"null", b'{"method":"host/about","params":null,"id":"\\u0000"}', b'{"method":7,"id":1}']
 got = [post(d) for d in deep]

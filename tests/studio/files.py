@@ -55,6 +55,11 @@ check("renamed", page.ask("host/rename", {"path": "deep/er/n.limn", "to": "m.lim
 check("onto nothing that is there", "cannot rename m.limn: there is something called a.limn" == page.refused("host/rename", {"path": "m.limn", "to": "a.limn"})[0])
 open(folder + "/binary.limn", "wb").write(b"\xff\xfe")
 check("what is no text is not read", "cannot read binary.limn: it is not text (UTF-8)" == page.refused("host/read", {"path": "binary.limn"})[0])
+open(folder + "/huge.limn", "w").write("# " + "x" * (4 << 20))
+check("a text that is too large is not read", "cannot read huge.limn: it is larger than 4194304 bytes" == page.refused("host/read", {"path": "huge.limn"})[0])
+check("nor written", "cannot write new.limn: it would be larger than 4194304 bytes" == page.refused("host/write", {"path": "new.limn", "text": "x" * (4 << 20) + "x", "stamp": None})[0])
+check("one as large as can be is, whatever JSON makes of it", page.ask("host/write", {"path": "new.limn", "text": '"\n' * (2 << 20), "stamp": None})["stamp"] and os.path.getsize(folder + "/new.limn") == 4 << 20 and len(page.ask("host/read", {"path": "new.limn"})["text"]) == 4 << 20)
+os.remove(folder + "/huge.limn"), os.remove(folder + "/new.limn")
 check("a text is wanted", "`text` is wanted: what is to be in a.limn" == page.refused("host/write", {"path": "a.limn"})[0])
 check("a path is wanted", "`path` is wanted: a path below the folder" == page.refused("host/read")[0])
 
@@ -68,7 +73,7 @@ for path in ("link.limn", "etc/hostname"):
 begin = time.time()
 check("a pipe is not waited for", "it is not a regular file" in page.refused("host/read", {"path": "pipe.limn"})[0] and time.time() - begin < 5)
 check("a folder is no file", "it is a folder" in page.refused("host/read", {"path": "sub"})[0])
-for address, wanted in (("a.limn", 200), ("link.limn", 404), ("..%2f..%2fetc%2fhostname", 403), ("%2e%2e/x", 403), ("/etc/hostname", 403), ("etc/hostname", 404), ("pipe.limn", 404), ("sub", 404), ("nothing", 404), ("a%00b", 404)):
+for address, wanted in (("a.limn", 200), ("link.limn", 404), ("..%2f..%2fetc%2fhostname", 403), ("%2e%2e/x", 403), ("/etc/hostname", 403), ("etc/hostname", 404), ("pipe.limn", 404), ("sub", 404), ("nothing", 404), ("a%00b", 403), ("a.limn%00b", 403)):
     status = studio.http("GET", "/file?path=" + address)[0]
     check(f"GET /file of {address}", status == wanted or (wanted == 404 and status == 403), status)
 heads = studio.http("GET", "/file?path=a.limn")[2]
@@ -82,8 +87,14 @@ def fails(path, words, *options):
 
 
 fails(folder, f"cannot listen on port {studio.port}: Address already in use", "--port", str(studio.port))
+port, second = studio.port, Studio(folder)
+check("two studios of a folder do not meet", second.port != port)
+second.end()
 status, said = studio.end()
 check("ends", status == 0 and not said, said)
+studio = Studio(folder)
+check("a folder has the same port each time, where a browser finds what it kept", studio.port == port, (studio.port, port))
+studio.end()
 fails(folder + "/nowhere/x.limn", "No such file or directory")
 fails(folder + "/c.csv", "a program (NAME.limn) or a folder is wanted")
 fails(folder + "/link.limn", "is a link")

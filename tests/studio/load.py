@@ -6,7 +6,7 @@ import random
 import sys
 import time
 
-from client import Page, Studio, check
+from client import LIMN, Page, Studio, check
 
 folder = sys.argv[1]
 pages_wanted, messages_wanted = int(os.environ.get("PAGES", "100")), int(os.environ.get("MESSAGES", "1000"))
@@ -48,7 +48,7 @@ if os.environ.get("FIGURES"):
 pages = [p for p, _, _ in done]
 
 # -- messages that are nearly right
-METHODS = ["initialize", "shutdown", "exit", "$/cancelRequest", "textDocument/didOpen", "textDocument/didChange", "textDocument/didClose", "textDocument/hover", "textDocument/completion", "textDocument/rename", "textDocument/formatting", "limn/picture", "limn/palette", "limn/edit", "limn/numbers", "limn/cost", "limn/who", "limn/summary", "limn/machine", "limn/eval", "limn/play/open", "limn/play/step", "limn/play/set", "limn/play/close", "host/about", "host/files", "host/read", "host/write", "host/new", "host/rename", "host/upload", "host/pause", "host/resume", "host/stop", "host/runs", "host/metrics", "host/shown", "host/weights", "host/diff", "host/nothing"]
+METHODS = ["initialize", "shutdown", "exit", "$/cancelRequest", "textDocument/didOpen", "textDocument/didChange", "textDocument/didClose", "textDocument/hover", "textDocument/completion", "textDocument/rename", "textDocument/formatting", "limn/picture", "limn/palette", "limn/edit", "limn/numbers", "limn/cost", "limn/who", "limn/summary", "limn/machine", "limn/eval", "limn/play/open", "limn/play/step", "limn/play/set", "limn/play/close", "host/about", "host/files", "host/read", "host/write", "host/new", "host/rename", "host/upload", "host/pause", "host/resume", "host/stop", "host/change", "host/runs", "host/metrics", "host/shown", "host/weights", "host/diff", "host/nothing"]
 KEYS = ["textDocument", "uri", "text", "version", "position", "range", "start", "end", "line", "character", "contentChanges", "name", "view", "as", "open", "close", "width", "in", "from", "set", "play", "steps", "read", "weights", "path", "to", "stamp", "data", "run", "since", "a", "b", "edit", "kind", "at", "box", "id"]
 TEXTS = ["", "p1.limn", "file:///p1.limn", "guess", "fit", "x", "../x", "runs/x", "0:0-0:5", "insert", "number", "lens", "svg", "\u0000", "\ud83d\ude00", "a" * 3000, iris]
 
@@ -95,3 +95,17 @@ check(f"{messages_wanted} random messages (seed {seed}) are answered", bad == 0 
 check("and the pages still are", pages[5].ask("host/about")["home"] == "studio" and pages[5].about("limn/picture", "p5.limn")["picture"].startswith("<svg"))
 status, said = studio.end()
 check("it ends well", status == 0 and said == "", (status, said[-1000:]))
+
+# -- a large program is kept once, with what a question may change of it; not once more for each text before
+if "/san/" not in LIMN:
+    boxes = "box f0(x: R[]) -> R[] = x\n" + "".join(f"box f{i}(x: R[]) -> R[] = f{i - 1}(x) + 1\n" for i in range(1, 4000))
+    studio = Studio(folder)
+    page, kept = studio.page(), []
+    page.open("large.limn", boxes)
+    none = memory()
+    for k in range(3):
+        page.about("limn/picture", "large.limn", name="f9")
+        kept.append(memory() - none)
+        page.tell("textDocument/didChange", {"textDocument": {"uri": "file:///large.limn", "version": 2 + k}, "contentChanges": [{"text": boxes + f"# {k}\n"}]})
+    check("a large program is not kept twice", kept[-1] < 1.75 * kept[0], kept)
+    studio.end()

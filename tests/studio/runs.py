@@ -49,6 +49,12 @@ check("which is told", page.told("host/run", lambda p: p["run"] == second and p[
 check("what rests is not paused", f"{second} is not under way: it is paused" == page.refused("host/pause", {"run": second})[0], page.refused("host/pause", {"run": second})[0])
 steps = json.load(open(f"{folder}/{second}/run.json"))["steps"]
 check("before its end", 0 < steps < 1500, steps)
+check("what can be changed, as it is", next(r for r in page.ask("host/runs") if r["run"] == second)["settings"].get("fit.weight") == 1, page.ask("host/runs"))
+check("what there is not is not changed", page.refused("host/change", {"run": second, "what": "speed", "value": 1})[0].startswith("there is no `speed` to be changed: there is rate"), page.refused("host/change", {"run": second, "what": "speed", "value": 1})[0])
+check("nor without a number", page.refused("host/change", {"run": second, "what": "rate", "value": "much"})[0].startswith("`what` is wanted"))
+third = page.ask("host/train", {"path": "iris.limn", "options": how})["run"]
+reaches(page, third, ("running",))
+page.ask("host/change", {"run": third, "what": "rate", "value": 0.02})
 page.ask("host/resume", {"run": second})
 check("one that goes on is not resumed", "is under way" in page.refused("host/resume", {"run": second})[0])
 reaches(page, second, ("running",))
@@ -61,6 +67,10 @@ page.listen()
 check("a new server sees what the old one began", state(page, second) in ("running", "finished"), page.ask("host/runs"))
 check("both come to their end", reaches(page, plain, ("finished",)) and reaches(page, second, ("finished",)), page.ask("host/runs"))
 check("paused, resumed and left alone it is the same run, bit for bit", hash_of(plain) and hash_of(plain) == hash_of(second), (hash_of(plain), hash_of(second)))
+reaches(page, third, ("finished",))
+changed = next(r for r in page.ask("host/runs") if r["run"] == third)
+check("a run that was changed says in which step", [(c["what"], c["value"]) for c in changed["changes"]] == [("rate", 0.02)] and 0 <= changed["changes"][0]["step"] < 1500 and changed["settings"]["rate"] == 0.02, changed)
+check("and is another", hash_of(third) != hash_of(plain))
 files = {f["path"]: f for f in page.ask("host/files")}
 check("runs are among the files", files[plain] == {"path": plain, "kind": "run", "state": "finished"}, files)
 
@@ -93,6 +103,20 @@ check("what has ended is not stopped", page.refused("host/stop", {"run": plain})
 bad = page.ask("host/train", {"path": "bad.limn"})["run"]
 check("a wrong program fails", reaches(page, bad, ("failed",)), state(page, bad))
 check("with its sentence", "nothing" in next(r for r in page.ask("host/runs") if r["run"] == bad).get("message", ""), page.ask("host/runs"))
+never = page.ask("host/train", {"path": "iris.limn", "options": {"precision": "none"}})["run"]
+check("what never began has failed, and is not paused", reaches(page, never, ("failed",)), state(page, never))
+check("in the words of limn train", "--precision wants" in next(r for r in page.ask("host/runs") if r["run"] == never).get("message", ""), page.ask("host/runs"))
+open(folder + "/machine.limn", "w").write(open("examples/lotka.limn").read())
+machine = page.ask("host/train", {"path": "machine.limn"})["run"]
+check("a program that is not trained says so", reaches(page, machine, ("failed",)) and "there is no `train` in this program" == next(r for r in page.ask("host/runs") if r["run"] == machine).get("message"), page.ask("host/runs"))
+before = len(page.ask("host/runs"))
+above, whole = "wants a number above 0, and at most 1000000000000, not", "wants a whole number from"
+for option, value, words in (("epochs", -1, f"`epochs` {above} -1"), ("epochs", 0, f"`epochs` {above} 0"), ("epochs", 1e13, f"`epochs` {above} 10000000000000"), ("epochs", "x", f"`epochs` {above} x"), ("steps", True, f"`steps` {above} that"), ("seed", -3, f"`seed` {whole} 0 to 9000000000000000, not -3"), ("seed", 1.5, f"`seed` {whole} 0 to 9000000000000000, not 1.5"), ("seed", 1e20, f"`seed` {whole} 0 to 9000000000000000, not 1e+20"), ("batch", 0, f"`batch` {whole} 1 to 1000000000, not 0"), ("threads", 5000, f"`threads` {whole} 0 to 4096, not 5000"), ("pause", 0, f"`pause` {whole} 1 to 1000000000000, not 0")):
+    said = page.refused("host/train", {"path": "iris.limn", "options": {option: value}})[0]
+    check(f"refused: {option} {value}", said == words, said)
+said = page.refused("host/train", {"path": "iris.limn", "options": {"epochs": 1, "steps": 1}})[0]
+check("refused: both", said == "`epochs` or `steps` is wanted, not both", said)
+check("and nothing was begun", len(page.ask("host/runs")) == before)
 for params, words in (({"path": "none.limn"}, "cannot train none.limn: "), ({"path": "../x.limn"}, "is not below the folder"), ({"path": "iris.limn", "options": {"out": "/x"}}, "`out` is no option of training, or not of this kind"), ({"path": "iris.limn", "options": {"reference": 1}}, "`reference` is no option of training"), ({"path": "iris.limn", "options": [1]}, "`options` is an object: what `limn train` has, by name"), ({"path": "iris.limn", "options": {"set": [1]}}, "`set` is an object of at most 20 names")):
     said = page.refused("host/train", params)[0]
     check(f"not trained: {words}", words in said, said)

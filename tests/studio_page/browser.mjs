@@ -2,6 +2,7 @@
 //   node tests/studio_page/browser.mjs [NAME…]
 
 import * as draw from "./draw.mjs";
+import * as keep from "./keep.mjs";
 import * as looks from "./looks.mjs";
 import * as play from "./play.mjs";
 import * as write from "./write.mjs";
@@ -14,7 +15,7 @@ if (!findChromium()) {
 const long = !!process.env.LONG;
 const asked = process.argv.slice(2);
 const browser = await launch();
-for (const group of [write, draw, play, looks])
+for (const group of [write, keep, draw, play, looks])
   for (const [name, { run, quick }] of Object.entries(group.tests)) if (asked.length ? asked.includes(name) : quick || long) await check(name.replace(/_/g, " "), () => run(browser));
 await browser.close();
 process.exit(failures() ? 1 : 0);

@@ -22,7 +22,7 @@ export function folder(files) {
     if (text === null) cpSync(join(root, "examples", name), join(dir, name));
     else writeFileSync(join(dir, name), text);
   }
-  return { dir, read: (name) => readFileSync(join(dir, name), "utf8"), write: (name, text) => writeFileSync(join(dir, name), text), drop: () => rmSync(dir, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 }) };
+  return { dir, read: (name) => readFileSync(join(dir, name), "utf8"), has: (name) => existsSync(join(dir, name)), write: (name, text) => writeFileSync(join(dir, name), text), drop: () => rmSync(dir, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 }) };
 }
 
 /** `limn studio` on a folder or file; the address it prints, and how to end it. */
@@ -95,13 +95,13 @@ export const failures = () => failed;
 export function must(what, words) {
   if (!what) throw new Error(words);
 }
-/** Waits until a question is answered by yes. */
-export async function until(words, question, ms = 8000) {
-  const end = Date.now() + ms;
+/** Waits until a question is answered by yes; `how`: for so many milliseconds, or what is there instead. */
+export async function until(words, question, how = 8000) {
+  const end = Date.now() + (typeof how === "number" ? how : 8000);
   for (;;) {
     const answer = await question();
     if (answer) return answer;
-    if (Date.now() > end) throw new Error(`never came: ${words}`);
+    if (Date.now() > end) throw new Error(`never came: ${words}${typeof how === "function" ? `; but ${await how()}` : ""}`);
     await new Promise((done) => setTimeout(done, 40));
   }
 }

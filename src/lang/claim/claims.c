@@ -34,6 +34,11 @@ static void tell_one_number(World *w, Span span, const Type *t) {
   if (t->rank) diag_help(w->diags, e, "one of them is `x[0]`, all together `sum(x)` or `max(x)`");
 }
 
+// A number that is not known because something that it is made of is wrong, which was told.
+static bool is_told(const Program *p, const Syntax *n) {
+  return uses_broken(scope_env(p->scope), n);
+}
+
 // The one number in brackets.
 static bool number_in(Elab *in, Program *p, const Syntax *brackets, double *out) {
   const Syntax *slot = nodes_only(brackets_slots(brackets));
@@ -50,6 +55,7 @@ static void read_numbers(Elab *in, Program *p, const Syntax *brackets, double *f
     double *to = named && !strcmp(name_text(in->w->names, n->name), "step") ? step
                  : n && !named && i == 0                                    ? first
                                                                             : NULL;
+    if (n && is_told(p, n)) continue;
     if (!to || *to > 0 || !scope_number(in, p->scope, named ? sized_value(n) : n, to) || !(*to > 0))
       diag_error(in->w->diags, slot.at[i]->span, "a number above 0 is wanted here");
   }
@@ -104,9 +110,14 @@ static void read_length(Elab *in, Program *p, const Syntax *n, Run *r) {
     bool length = c->kind == N_LASTS || c->kind == N_TO;
     if (!length && c->kind != N_EVERY) continue;
     said |= length;
-    if (!scope_number(in, p->scope, clause_value(c), &k) || !(k > 0) || !(k <= 1e15)) {
+    if (is_told(p, clause_value(c))) continue;
+    bool zero = c->kind == N_TO; // one moment, and what happens then
+    if (!scope_number(in, p->scope, clause_value(c), &k) || !(k > 0 || (zero && k == 0)) ||
+        !(k <= 1e15)) {
       diag_error(w->diags, clause_value(c)->span,
-                 k > 0 ? "the most is 1e15" : "a number above 0 is wanted here");
+                 k > 0  ? "the most is 1e15"
+                 : zero ? "a number that is 0 or more is wanted here"
+                        : "a number above 0 is wanted here");
       continue;
     }
     if (c->kind == N_EVERY) {
@@ -185,6 +196,26 @@ static Name run_name(World *w, const Run *r) {
                                           turn_text(w->arena, w, r->turn)));
 }
 
+// A name that is written means one run, and no machine but its own.
+static void check_name(Elab *in, const Program *p, const Run *r, const Def *machine) {
+  World *w = in->w;
+  const char *name = name_text(w->names, r->base);
+  const Def *other = r->node->name ? scope_find(p->scope, r->base) : NULL;
+  if (other && other->kind == DEF_MACHINE && other != machine) {
+    Id e = diag_error(w->diags, r->node->name_span,
+                      "a run is called `%s`, and so is a machine that it does not run", name);
+    diag_note(w->diags, e, other->span, "the machine");
+  }
+  for (uint32_t i = 0; i < p->ran->run.n; i++) {
+    const Run *x = &p->ran->run.at[i];
+    if (x->name != r->name || x->said == r->said || !(x->node->name || r->node->name)) continue;
+    Id e = diag_error(w->diags, r->node->name ? r->node->name_span : r->span,
+                      "there are two runs `%s`", name_text(w->names, r->name));
+    diag_note(w->diags, e, x->node->name ? x->node->name_span : x->span, "the other one");
+    return;
+  }
+}
+
 void read_run(Elab *in, Program *p, const Syntax *n, const Syntax *said) {
   World *w = in->w;
   const Syntax *call = simulate_what(n), *use = use_callee(call);
@@ -199,6 +230,7 @@ void read_run(Elab *in, Program *p, const Syntax *n, const Syntax *said) {
   r.name = run_name(w, &r);
   r.order = p->ran->ordered++;
   Def *d = scope_meaning(p->scope, name);
+  check_name(in, p, &r, d);
   if (d && d->kind == DEF_MACHINE) {
     if (!d->broken) run_system(in, p, &r);
     if (r.system && r.system->timeless) {
@@ -386,6 +418,7 @@ static bool speaks_of(World *w, const Run *r, const Syntax *use, const Syntax *n
 static void no_run(Elab *in, Program *p, const Syntax *name) {
   World *w = in->w;
   const char *text = name->kind == N_NAME ? name_text(w->names, name->name) : "";
+  if (is_told(p, name)) return;
   Nearest near = nearest_to(text);
   for (uint32_t i = 0; i < p->ran->run.n; i++)
     nearest_try(&near, name_text(w->names, p->ran->run.at[i].base));
@@ -397,7 +430,7 @@ static void no_run(Elab *in, Program *p, const Syntax *name) {
 }
 
 static void read_within(Elab *in, Program *p, const Syntax *n, Check *c) {
-  if (check_within(n) &&
+  if (check_within(n) && !is_told(p, check_within(n)) &&
       (!scope_number(in, p->scope, check_within(n), &c->within) || c->within < 0))
     diag_error(in->w->diags, check_within(n)->span, "a tolerance is a number, 0 or more");
 }
@@ -628,7 +661,8 @@ static void show_of(Elab *in, Program *p, const Syntax *n, uint32_t run) {
   if (as) read_views(b, as, &views);
   show.views = views.views;
   memcpy(show.view, views.view, sizeof show.view);
-  if (every && (!scope_number(in, p->scope, every_count(every), &show.every) || !(show.every > 0)))
+  if (every && !is_told(p, every_count(every)) &&
+      (!scope_number(in, p->scope, every_count(every), &show.every) || !(show.every > 0)))
     diag_error(w->diags, every->span, "`every` wants a number above 0");
   bool tuple = what->kind == N_TUPLE;
   for (uint32_t i = 0; i < (tuple ? tuple_values(what).n : 1); i++) {

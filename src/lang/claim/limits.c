@@ -76,6 +76,8 @@ static void check_exponent(Elab *in, const Run *run, const System *s, Span span)
     diag_error(d, span, "`exponent` is for machines without noise, delays and tables");
   else if (s->flows && (s->event.n || s->lag.n || first_stepping(s)))
     diag_error(d, span, "`exponent` is for systems without events, ticks and delays");
+  else if (run->end == 0)
+    diag_error(d, span, "`exponent` says how fast changes grow in time, and this run is `to 0`");
 }
 
 // Small changes of the states are not free where equations tie them together.

@@ -113,9 +113,11 @@ static Syntax *number_node(const Sweep *s, double k, Span span) {
   return k < 0 ? node_neg(s->w->arena, span, (NegParts){n}) : n;
 }
 
+// With all its digits: runs are found again by what they are called.
 static SweepTurn number_turn(const Sweep *s, double k, Span span) {
-  return (SweepTurn){.value = number_node(s, k, span),
-                     .text = arena_format(s->w->arena, "%.10g", k)};
+  char text[NUMBER_ROOM];
+  size_t n = number_print(text, k);
+  return (SweepTurn){.value = number_node(s, k, span), .text = arena_text(s->w->arena, text, n)};
 }
 
 static const char *entry_text(const Sweep *s, const Syntax *n) {
@@ -148,6 +150,7 @@ static void read_range(Sweep *s, const Syntax *loop) {
   bool known = scope_number(s->in, s->p->scope, with_values(s, range_low(range)), &low) &&
                scope_number(s->in, s->p->scope, with_values(s, range_high(range)), &high) &&
                low == floor(low) && high == floor(high);
+  if (!known && uses_broken(scope_env(s->p->scope), range)) return; // which was told
   if (!known) {
     diag_error(s->w->diags, range->span, "the ends of this range must be whole numbers");
     return;
@@ -196,7 +199,8 @@ static void read_loop(Sweep *s, const Syntax *loop) {
 static void read_loops(Sweep *s, const Syntax *loop) {
   uint32_t before = s->statements, errors = s->w->diags->errors;
   if (time_is_free(s->w, loop)) read_loop(s, loop);
-  if (s->statements == before && s->w->diags->errors == errors)
+  bool told = uses_broken(scope_env(s->p->scope), for_range(loop));
+  if (s->statements == before && s->w->diags->errors == errors && !told)
     diag_error(s->w->diags, for_range(loop)->span, "this loop has no turn: it runs nothing");
 }
 

@@ -13,6 +13,16 @@ Diagram *elab_optimiser(Elab *, Program *, const char *name, const Syntax *call,
 // What steps the weights that an optimiser of matrices cannot: `adam` with a twentieth of its rate.
 // NULL: with its default.
 const Syntax *elab_stand_in(Elab *, Program *, const char *name, const Syntax *call);
+// Its settings: their names, and where it is written as a number what each is.
+typedef struct {
+  const char *name;
+  double value;
+  bool known;
+} Setting;
+typedef VEC(Setting) Settings;
+Settings optimiser_has(Elab *, Program *, const char *name, const Syntax *call);
+// The call with one more setting, or another value of it.
+const Syntax *elab_call_with(Elab *, Program *, const char *name, const Syntax *call, Setting);
 
 // train.c
 bool elab_training(Elab *, Program *, const Syntax *train, Training *); // false with diagnostics

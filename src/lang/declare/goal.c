@@ -184,6 +184,13 @@ static bool one_number(Body *b, Value *v, const Syntax *claim) {
   return false;
 }
 
+// What is wrong with the sides says nothing of the distance.
+static void distance_is_there(Body *b, const Syntax *by) {
+  const Syntax *base = use_base(by_distance(by));
+  if (base->kind == N_NAME && !env_meaning(b->env, base) && !scope_meaning(b->env->scope, base))
+    unknown_name(b, b->env, base, "box");
+}
+
 static bool goal_value(Body *b, const Syntax *claim, const Syntax *by, Span span,
                        const char **distance, Value *out) {
   if (!claim) return false;
@@ -195,7 +202,10 @@ static bool goal_value(Body *b, const Syntax *claim, const Syntax *by, Span span
   }
   Value left = eval_alone(b, b->env, equal_left(claim)),
         right = eval_alone(b, b->env, equal_right(claim));
-  if (!balance(b, &left, &right, claim->span)) return false;
+  if (!balance(b, &left, &right, claim->span)) {
+    if (by) distance_is_there(b, by);
+    return false;
+  }
   *out = distance_value(b, by, left, right,
                         claim->span.file == span.file && !by ? claim->span : span, distance);
   return true;
@@ -354,7 +364,8 @@ void do_goal(Elab *in, Program *p, const Syntax *n, Env *loop, const char *suffi
   in->training = true;
   Body *b = goal_body(in, p, name);
   if (loop) loop->body = b, loop->scope = p->acting, b->env = loop;
-  if (times && !static_number(b, b->env, times_factor(times), &g.weight))
+  if (times && !uses_broken(b->env, times_factor(times)) &&
+      !static_number(b, b->env, times_factor(times), &g.weight))
     diag_error(w->diags, times->span, "`times` wants a number that is known beforehand");
   Value v;
   uint32_t errors = w->diags->errors;

@@ -284,3 +284,38 @@ const Syntax *elab_stand_in(Elab *in, Program *p, const char *name, const Syntax
   Syntax *callee = syntax_name(a, name_from(w->names, "adam"), span);
   return node_call(a, span, (CallParts){callee, NODES(arg)});
 }
+
+// -- other values of settings ---------------------------------------------------------------------
+Settings optimiser_has(Elab *in, Program *p, const char *name, const Syntax *call) {
+  Nodes own = settings_of(optimiser_named(in, p, name));
+  Settings all = {0};
+  for (uint32_t i = 0; i < own.n; i++) {
+    const Syntax *written = written_setting(call, i, own.at[i]->name);
+    if (!written) written = arg_value(own.at[i]);
+    bool known = written->kind == N_NUM;
+    Setting s = {name_text(in->w->names, own.at[i]->name), known ? written->num : 0, known};
+    vec_push(in->w->arena, &all, s);
+  }
+  return all;
+}
+
+// Each setting is given by its name, so that places do not matter.
+const Syntax *elab_call_with(Elab *in, Program *p, const char *name, const Syntax *call,
+                             Setting other) {
+  World *w = in->w;
+  Nodes own = settings_of(optimiser_named(in, p, name));
+  Span span = call ? call->span : (Span){0};
+  VEC(Syntax *) arg = {0};
+  for (uint32_t i = 0; i < own.n; i++) {
+    Name setting = own.at[i]->name;
+    bool changed = strcmp(name_text(w->names, setting), other.name) == 0;
+    const Syntax *value =
+        changed ? syntax_num(w->arena, other.value, span) : written_setting(call, i, setting);
+    if (!value) continue;
+    Syntax *one = node_arg(w->arena, span, (ArgParts){(Syntax *)value});
+    one->name = setting;
+    vec_push(w->arena, &arg, one);
+  }
+  Syntax *callee = syntax_name(w->arena, name_from(w->names, name), span);
+  return node_call(w->arena, span, (CallParts){callee, {arg.n, arg.at}});
+}

@@ -132,6 +132,7 @@ static bool read_number(TrainReading *r, uint32_t word, const Syntax *option, do
   if (option_what(option)->kind != N_NAME || !value)
     return diag_refuse(r->w->diags, option->span, "`%s` wants its number after it, as in `%s`",
                        text, words[word].like);
+  if (uses_broken(scope_env(r->p->scope), value)) return false; // which was told
   if (!scope_number(r->in, r->p->scope, value, out))
     return diag_refuse(r->w->diags, value->span, "`%s` wants a number that is known beforehand",
                        text);

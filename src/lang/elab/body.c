@@ -229,8 +229,9 @@ static void next_state(Body *b, Env *env, const Syntax *n) {
   Type want = bind->value.at[0].type;
   uint32_t param = bind->param;
   Value v = eval_equation(b, env, step_brackets(n), step_value(n), NULL, &want, n->span);
-  if (v.n != 1 || v.at[0].error) return;
-  Val one = val_fill(b, v.at[0], want);
+  Val one = value_single(b, v, step_value(n)->span);
+  if (one.error) return;
+  one = val_fill(b, one, want);
   val_settle(b, &one);
   one = along_members(b, one, n->span);
   bool fits = one.type.rank == want.rank && one.type.base == want.base;
@@ -259,13 +260,24 @@ static void next_state(Body *b, Env *env, const Syntax *n) {
   if (wire && b->in->training) vec_push(w->arena, &b->proposal, (Proposal){param, wire});
 }
 
+bool name_is_new(const Body *b, const Env *env, Name name, Span span) {
+  Id old = env->names ? table_get(env->names, &name, sizeof name) : 0;
+  if (!old) return true;
+  Id e = diag_error(b->w->diags, span, "there are two things called `%s` here",
+                    name_text(b->w->names, name));
+  diag_note(b->w->diags, e, env->binding.at[old - 1].named, "the other one");
+  return false;
+}
+
 static void local_consts(Body *b, Env *env, const Syntax *n) {
   for (uint32_t i = 0; i < consts_in(n).n; i++) {
     const Syntax *typed = consts_in(n).at[i];
     double k;
+    if (!name_is_new(b, env, typed->name, typed->name_span)) continue;
     if (!typed_value(typed)) {
       diag_error(b->w->diags, typed->span, "constant `%s` has no value",
                  name_text(b->w->names, typed->name));
+      bind_value(env, typed->name, value_error(b, typed->span), typed->name_span);
       continue;
     }
     if (typed_value(typed)->kind == N_STR) {
@@ -294,6 +306,7 @@ static void local_consts(Body *b, Env *env, const Syntax *n) {
 static void local_axes(Body *b, Env *env, const Syntax *n) {
   for (uint32_t i = 0; i < axes_in(n).n; i++) {
     const Syntax *axis = axes_in(n).at[i];
+    if (!name_is_new(b, env, axis->name, axis->name_span)) continue;
     Size s = axis_length(axis) ? size_eval(b, env, axis_length(axis), false)
                                : size_var(b->w, axis->name, VAR_LOCAL, axis->span);
     if (s)

@@ -37,6 +37,8 @@ void sync_sites(Body *b);
 typedef VEC(int64_t) LoopNumbers;
 // The numbers a `for` runs over; false after an error or when they are not known yet.
 bool loop_numbers(Body *, Env *, const Syntax *range, LoopNumbers *out);
+// Nothing that is declared beside it has this name; false with a diagnostic.
+bool name_is_new(const Body *, const Env *, Name, Span);
 void body_statement(Body *, Env *, const Syntax *); // one line, which is no `return`
 
 #endif

@@ -450,7 +450,7 @@ static void read_order(Drawing *r, const Syntax *n) {
   double times = 1;
   if (!read_route(r, order_left(n), &left) || !read_route(r, order_right(n), &right)) return;
   if (!are_parallel(r, n, &left, &right)) return;
-  if (order_times(n) &&
+  if (order_times(n) && !uses_broken(scope_env(r->g->inside), order_times(n)) &&
       (!scope_number(r->in, r->g->inside, order_times(n), &times) || !(times > 0)))
     diag_error(r->w->diags, order_times(n)->span,
                "`times` wants a number above 0 that is known beforehand");

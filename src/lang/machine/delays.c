@@ -60,6 +60,7 @@ Value delay_value(const BuiltinUse *u) {
   MachineTime time = m->flows ? TIME_FLOWS : m->waits ? m->time : TIME_TICKS;
   const Syntax *option = brackets_first(u->config);
   bool known = !option || static_number(b, u->env, option, &by);
+  if (!known && uses_broken(u->env, option)) return value_error(b, span); // which was told
   bool ticks = by == floor(by) && by <= TICKS_LATE;
   if (u->args.n != 1 || !known || !(by > 0) || (time == TIME_TICKS && !ticks))
     return no_length(b, span, time, m->waits);

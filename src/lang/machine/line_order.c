@@ -40,6 +40,16 @@ static void state_said(LineOrder *o, const Syntax *lhs) {
   o->wrong = true;
 }
 
+// A part is read by its name too.
+static void part_said(LineOrder *o, const Syntax *lhs, Id part) {
+  World *w = o->m->w;
+  Id e = diag_error(w->diags, lhs->name_span, "there are two things called `%s` here",
+                    name_text(w->names, lhs->name));
+  if (part <= o->m->s->part.n)
+    diag_note(w->diags, e, o->m->s->part.at[part - 1].span, "the other one");
+  o->wrong = true;
+}
+
 static void note_made(LineOrder *o, uint32_t line) {
   World *w = o->m->w;
   const Syntax *n = o->node->at[line];
@@ -59,6 +69,8 @@ static void note_made(LineOrder *o, uint32_t line) {
       state_said(o, lhs);
       continue;
     }
+    Id part = o->m->parts ? table_get(o->m->parts, &lhs->name, sizeof lhs->name) : 0;
+    if (part) part_said(o, lhs, part);
     Id other = table_get(o->made, &lhs->name, sizeof lhs->name);
     if (other) told_twice(o, lhs, other);
     table_put(o->made, &lhs->name, sizeof lhs->name, line + 1);

@@ -79,7 +79,10 @@ static Val along_array(MachineBuilder *m, Val v, const Type *own, uint32_t axes,
 
 Id fit_value(MachineBuilder *m, Val v, const Type *own, Span span, const char *what) {
   World *w = m->w;
-  if (v.error) return 0;
+  if (v.error) { // which was told
+    m->broken = true;
+    return 0;
+  }
   if (v.literal) {
     v = val_fill(m->b, v, full_type(m, own));
     return val_to_wire(m->b, &v, 0);
@@ -152,6 +155,7 @@ void add_in_ports(MachineBuilder *m, Env *env, const Syntax *params, uint64_t mo
     const Syntax *p = params_in(params).at[i];
     Port port = {.name = p->name, .modes = modes, .span = p->name_span};
     if (!name_is_free(m, p->name, p->name_span)) continue;
+    if (!name_is_new(m->b, m->env, p->name, p->name_span)) continue;
     if (!port_type(m, env, param_type(p), &port.type)) continue;
     Id wire =
         diagram_input(w, m->b->d, full_type(m, &port.type), p->name, origin_at(m->b, p->name_span));
@@ -196,11 +200,7 @@ void add_states(MachineBuilder *m, Env *env, const Syntax *n) {
     const Syntax *typed = states_in(n).at[i];
     Type own;
     if (says_places(m, typed)) continue;
-    if (own_state(m, typed->name) >= 0 || port_named(m->s->in.at, m->s->in.n, typed->name) >= 0) {
-      diag_error(m->w->diags, typed->name_span, "there are two things called `%s` here",
-                 name_text(m->w->names, typed->name));
-      continue;
-    }
+    if (!name_is_new(m->b, m->env, typed->name, typed->name_span)) continue;
     if (!start_is_clear(m, typed) || !port_type(m, env, typed_type(typed), &own)) {
       env_bind(m->env, typed->name,
                (Binding){.kind = BIND_STATE, .value = value_error(m->b, typed->span)});

@@ -53,8 +53,14 @@ static void list_modes(MachineBuilder *m, const Syntax *block, int around, uint3
   for (uint32_t i = 0; i < line.n; i++) {
     const Syntax *n = line.at[i];
     if (n->kind != N_MODE) continue;
-    if (mode_inside(m, around, n->name) != ANY_MODE)
-      diag_error(w->diags, n->name_span, "there are two modes `%s`", name_text(w->names, n->name));
+    int other = mode_inside(m, around, n->name);
+    if (other != ANY_MODE) {
+      Id e = diag_error(w->diags, n->name_span, "there are two modes `%s`",
+                        name_text(w->names, n->name));
+      diag_note(w->diags, e, m->modes.at[other].node->name_span, "the other one");
+    } else {
+      name_is_new(m->b, m->env, n->name, n->name_span);
+    }
     name_means(m->in, n, n->name_span, NAMED_MODE);
     uint32_t inner = leaves_in(mode_block(n));
     bool stops = mode_stops(n);
@@ -78,6 +84,24 @@ static void list_modes(MachineBuilder *m, const Syntax *block, int around, uint3
   }
 }
 
+// What is read by its name beside them is called otherwise: `mode = hot` asks for a mode.
+static void modes_apart(MachineBuilder *m, const Syntax *block) {
+  Nodes line = statements_of(block);
+  for (uint32_t i = 0; i < line.n; i++) {
+    const Syntax *n = line.at[i];
+    Nodes lhs = n->kind == N_PART       ? lhss_in(part_lhss(n))
+                : n->kind == N_EQUATION ? lhss_in(equation_lhss(n))
+                                        : (Nodes){0, NULL};
+    for (uint32_t k = 0; k < lhs.n; k++) {
+      int other = lhs_is_rate(lhs.at[k]) ? ANY_MODE : mode_inside(m, ANY_MODE, lhs.at[k]->name);
+      if (other == ANY_MODE) continue;
+      Id e = diag_error(m->w->diags, lhs.at[k]->name_span, "there are two things called `%s` here",
+                        name_text(m->w->names, lhs.at[k]->name));
+      diag_note(m->w->diags, e, m->modes.at[other].node->name_span, "the other one");
+    }
+  }
+}
+
 bool add_modes(MachineBuilder *m, const Syntax *block) {
   World *w = m->w;
   uint32_t n = 0;
@@ -85,12 +109,14 @@ bool add_modes(MachineBuilder *m, const Syntax *block) {
     return diag_refuse(w->diags, m->def->span, "a machine has at most %d modes", MODES_LIMIT);
   list_modes(m, block, ANY_MODE, &n);
   if (!n) return true;
+  modes_apart(m, block);
   Ids names = {0};
   for (uint32_t i = 0; i < n; i++) vec_push(w->arena, &names, m->s->mode.at[i]);
   if (!w->label_names.n) vec_push(w->arena, &w->label_names, (Ids){0});
   vec_push(w->arena, &w->label_names, names);
   Type own = {.base = BASE_LABEL, .count = size_of(w, n), .names = w->label_names.n - 1};
   Name mode = name_from(w->names, "mode");
+  if (!name_is_new(m->b, m->env, mode, m->modes.at[0].node->span)) return false;
   Val v = new_state(m, mode, own, (Init){.kind = INIT_CONST}, m->def->span);
   m->mode = m->held.at[m->held.n - 1].wire;
   env_bind(m->env, mode,

@@ -132,7 +132,8 @@ static void named_parts(MachineBuilder *m, const Syntax *n) {
     Part part = {.name = lhs->name, .span = lhs->name_span};
     name_means(m->in, lhs, lhs->name_span, NAMED_PART);
     read_period(m, n, &part);
-    bool good = d && (!lhs_brackets(lhs) || array_axes(m, lhs_brackets(lhs), &part));
+    bool good = name_is_new(m->b, m->env, part.name, part.span);
+    good = good && d && (!lhs_brackets(lhs) || array_axes(m, lhs_brackets(lhs), &part));
     if (good) part.of = part_system(m, &c, &part, part_life(m, n), part_machine(n)->span);
     if (part.of && part.of->shares) {
       Id e = diag_error(m->w->diags, part_machine(n)->span, "`%s` shares its variables",

@@ -24,7 +24,10 @@ void read_period(MachineBuilder *m, const Syntax *part, Part *out) {
   if (!every) return;
   bool known = static_number(m->b, m->env, every, &out->every);
   if (known && out->every > 0 && isfinite(out->every)) return;
-  diag_error(m->w->diags, every->span, "`every` wants a number above 0");
+  if (uses_broken(m->env, every))
+    m->broken = true; // which was told
+  else
+    diag_error(m->w->diags, every->span, "`every` wants a number above 0");
   out->every = 1;
   out->sampled = false;
 }

@@ -239,7 +239,7 @@ void unknown_name(Body *b, Env *env, const Syntax *n, const char *wanted) {
   Scope *s = env->scope;
   uint32_t kinds = kinds_for(wanted);
   const Def *there = scope_meaning(s, n);
-  bool said = there && kinds & 1u << there->kind && w->diags->errors;
+  bool said = there && (there->broken || kinds & 1u << there->kind) && w->diags->errors;
   if (s->lost || said) return; // it may stand in a file that could not be read, or is wrong itself
   bool help = w->diags->errors < HELP_LIMIT;
   Id e = diag_error(w->diags, n->name_span.file ? n->name_span : n->span,

@@ -4,10 +4,17 @@
 
 // -- an index for each number --------------------------------------------------------------------
 // GatherElements and ScatterElements: along one axis an index says where, along the others a number stays at its place. `in` are the
-// indices of the side that is gone through, `gone` those that are no index of the result, `test` whether it is that place.
+// indices of the side that is gone through, `gone` those that are no index of the result, `test` whether it is that place, `order`
+// the number of what is gone through, row by row.
 typedef struct {
-  const char *in, *gone, *test;
+  const char *in, *gone, *test, *order;
 } Elements;
+
+// One index more, the fastest.
+static const char *order_behind(Importer *m, const char *order, const char *index, ImpSize size) {
+  return order ? arena_format(m->arena, "(%s * %s + %s)", order, dim_inside(m, size), index)
+               : index;
+}
 
 static bool elements_read(ImpNode *n, bool scatter, Elements *e) {
   Importer *m = n->m;
@@ -16,6 +23,7 @@ static bool elements_read(ImpNode *n, bool scatter, Elements *e) {
   if (x.rank != at.rank) return op_refuse(n, "its inputs have %u and %u axes", x.rank, at.rank);
   if (!op_axis(n, attr_int(n, "axis", 0), x.rank, &axis)) return false;
   const char *in[ONNX_RANK_LIMIT];
+  const char *order = NULL;
   Buf test = buf_new(m->arena), gone = buf_new(m->arena);
   for (uint32_t i = 0; i < x.rank; i++) {
     bool same = i != axis && dim_same(x.dim[i], at.dim[i]);
@@ -23,12 +31,13 @@ static bool elements_read(ImpNode *n, bool scatter, Elements *e) {
     if (same) continue;
     const char *place = scatter ? imp_letter[i] : in[i];
     buf_printf(&gone, "%s%s:%s", gone.n ? " " : "", in[i], dim_text(m, (scatter ? at : x).dim[i]));
+    order = order_behind(m, order, in[i], (scatter ? at : x).dim[i]);
     if (i == axis)
       buf_printf(&test, " and (%s = mod($%d, %s))", place, 1 + scatter, dim_inside(m, x.dim[i]));
     else
       buf_printf(&test, " and (%s = %s)", in[i], imp_letter[i]);
   }
-  *e = (Elements){words(m, x.rank, in), gone.at, test.at + 5};
+  *e = (Elements){words(m, x.rank, in), gone.at, test.at + 5, order};
   return true;
 }
 
@@ -89,6 +98,7 @@ bool op_gathernd(ImpNode *n) {
 // The updates that come to a place, and how they are put there: $0 the value, $1 the updates.
 typedef struct {
   const char *gone, *test; // indices of updates, and whether they come here
+  const char *order;       // the number of an update; NULL: there is one
   ImpRead read[ONNX_RANK_LIMIT + 2];
   uint32_t reads;
 } Arriving;
@@ -110,20 +120,29 @@ static bool say_scattered(ImpNode *n, Arriving *s) {
     op_give(n, 0, say(n, type, &x, form, s->read, s->reads));
     return true;
   }
-  ImpForm hits = {all, arena_format(m->arena, "max[%s](number(%s))", s->gone, s->test), NULL};
-  ImpForm sums = {all, arena_format(m->arena, "sum[%s](($1 when %s else 0))", s->gone, s->test),
-                  NULL};
-  Id hit = say(n, ONNX_INT64, &x, hits, s->read, s->reads),
-     sum = say(n, type, &x, sums, s->read, s->reads);
+  // What is written last stays: `last` is its number, from 1 on, and 0 where nothing comes.
+  if (!s->order) {
+    ImpForm one = {all, arena_format(m->arena, "$1 when %s else $0", s->test), NULL};
+    op_give(n, 0, say(n, type, &x, one, s->read, s->reads));
+    return true;
+  }
+  ImpForm lasts = {
+      all, arena_format(m->arena, "max[%s]((%s + 1 when %s else 0))", s->gone, s->order, s->test),
+      NULL};
+  Id last = say(n, ONNX_INT64, &x, lasts, s->read, s->reads);
+  ImpForm written = {
+      all, arena_format(m->arena, "sum[%s](($0 when $1 = %s + 1 else 0))", s->gone, s->order),
+      NULL};
+  Id value = say(n, type, &x, written, READS(s->read[1], {last, all}));
   ImpForm form = {.left = all, .right = "$1 when $2 > 0 else $0"};
-  op_give(n, 0, say(n, type, &x, form, READS({n->in[0], all}, {sum, all}, {hit, all})));
+  op_give(n, 0, say(n, type, &x, form, READS({n->in[0], all}, {value, all}, {last, all})));
   return true;
 }
 
 bool op_scatterelements(ImpNode *n) {
   Elements e;
   if (!elements_read(n, true, &e)) return false;
-  Arriving s = {.gone = e.gone, .test = e.test, .reads = 3};
+  Arriving s = {.gone = e.gone, .test = e.test, .order = e.order, .reads = 3};
   s.read[1] = (ImpRead){n->in[2], e.in}, s.read[2] = (ImpRead){n->in[1], e.in};
   return say_scattered(n, &s);
 }
@@ -136,10 +155,11 @@ bool op_scatternd(ImpNode *n) {
       op_value(n, 2)->shape.rank + deep.n != at.rank - 1 + x.rank)
     return op_refuse(n, "its indices do not fit the axes of its first input");
   uint32_t depth = (uint32_t)deep.n;
-  const char *update[2 * ONNX_RANK_LIMIT], *index[ONNX_RANK_LIMIT];
+  const char *update[2 * ONNX_RANK_LIMIT], *index[ONNX_RANK_LIMIT], *order = NULL;
   Buf test = buf_new(m->arena), gone = buf_new(m->arena);
   for (uint32_t i = 0; i + 1 < at.rank; i++) {
     update[i] = index[i] = imp_letter[ONNX_RANK_LIMIT + i];
+    order = order_behind(m, order, index[i], at.dim[i]);
     buf_printf(&gone, "%s%s:%s", i ? " " : "", index[i], dim_text(m, at.dim[i]));
   }
   for (uint32_t i = depth; i < x.rank; i++) update[at.rank - 1 + i - depth] = imp_letter[i];
@@ -150,7 +170,7 @@ bool op_scatternd(ImpNode *n) {
     buf_printf(&test, "%s(%s = mod($%u, %s))", i ? " and " : "", imp_letter[i], 2 + i,
                dim_inside(m, x.dim[i]));
   }
-  s.gone = gone.at, s.test = test.at;
+  s.gone = gone.at, s.test = test.at, s.order = order;
   s.read[1] = (ImpRead){n->in[2], words(m, at.rank - 1 + x.rank - depth, update)};
   return say_scattered(n, &s);
 }
@@ -208,10 +228,11 @@ bool op_compress(ImpNode *n) {
   Importer *m = n->m;
   uint32_t axis = 0;
   const OnnxAttribute *along = onnx_attribute(n->node, "axis");
-  if (!op_known(n, 1) || !op_fixed(n, 0)) return false;
+  if (!op_known(n, 1)) return false;
   ImpShape x = op_value(n, 0)->shape;
   Id v = n->in[0];
-  if (along && !op_axis(n, along->i, x.rank, &axis)) return false;
+  if (along ? !op_axis(n, along->i, x.rank, &axis) || !op_fixed_axis(n, 0, axis) : !op_fixed(n, 0))
+    return false;
   if (!along) {
     ImpShape row = {1, {dim_of(shape_count(&x))}};
     v = say_reshaped(n, v, &row);

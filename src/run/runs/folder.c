@@ -46,15 +46,25 @@ static const char *make_next(RunFolder *f, const char *program) {
   return why;
 }
 
+static bool holds_none(const RunFolder *f, const char *instead, const char **why, Outcome *end) {
+  *end = OUTCOME_WRONG;
+  if (!exists(f, "state.safetensors") && !exists(f, "run.json")) return true;
+  return file_error(f->arena, why, "%s holds a run already: %s", f->dir, instead);
+}
+
+// What is held is looked at once more behind the lock: of two who begin at once, the second may get it
+// when the first has ended.
 bool folder_new(RunFolder *f, const char *out, const char *program, const char *instead,
                 const char **why, Outcome *end) {
   f->dir = out;
   const char *error = out ? folder_make(f->arena, out, 0777) : make_next(f, program);
   *end = OUTCOME_SYSTEM;
   if (error) return file_error(f->arena, why, "cannot make the folder %s: %s", f->dir, error);
-  *end = OUTCOME_WRONG;
-  if (!out || !(exists(f, "state.safetensors") || exists(f, "run.json"))) return true;
-  return file_error(f->arena, why, "%s holds a run already: %s", f->dir, instead);
+  if (!out) return true;
+  if (!holds_none(f, instead, why, end) || !folder_lock(f, why, end)) return false;
+  if (holds_none(f, instead, why, end)) return true;
+  folder_unlock(f);
+  return false;
 }
 
 static bool is_empty(const char *path) {
@@ -106,13 +116,15 @@ static void sweep(const RunFolder *f) {
 }
 
 bool folder_lock(RunFolder *f, const char **why, Outcome *end) {
+  if (f->lock >= 0) return true;
   const char *path = folder_path(f, "lock");
   const char *wrong = file_append_in(f->arena, f->dir, "lock", &f->lock);
   *end = wrong ? folder_blame(f->arena, f->dir, "lock") : OUTCOME_SYSTEM;
   if (wrong) return file_error(f->arena, why, "cannot write %s: %s", path, wrong);
   if (!lock_soon(f->lock)) {
     int error = errno;
-    folder_unlock(f);
+    close(f->lock);
+    f->lock = -1;
     if (error != EWOULDBLOCK)
       return file_error(f->arena, why, "cannot lock %s: %s", path, os_error(f->arena, error));
     *end = OUTCOME_WRONG;
@@ -124,7 +136,21 @@ bool folder_lock(RunFolder *f, const char **why, Outcome *end) {
   return true;
 }
 
+// Whose it was is no part of what a run leaves behind.
 void folder_unlock(RunFolder *f) {
-  if (f->lock >= 0) close(f->lock);
+  if (f->lock < 0) return;
+  if (ftruncate(f->lock, 0) != 0) errno = 0; // only a note
+  close(f->lock);
   f->lock = -1;
+}
+
+void folder_go_on(const RunFolder *f, const char *verb, const char *program, const char *settings,
+                  Buf *b) {
+  buf_printf(b, "limn %s %s", verb, program);
+  for (const char *s = settings; *s; s += strspn(s, " ")) {
+    int n = (int)strcspn(s, " ");
+    buf_printf(b, " --set %.*s", n, s);
+    s += n;
+  }
+  buf_printf(b, " --resume %s", f->dir);
 }

@@ -46,6 +46,16 @@ static void put_measures(const RunNote *n, JsonOut *j) {
   json_end(j);
 }
 
+static void put_settings(const RunNote *n, JsonOut *j) {
+  json_object(j, "settings");
+  for (uint32_t i = 0; i < n->setting.n; i++)
+    if (n->setting.at[i].known)
+      json_number(j, n->setting.at[i].name, n->setting.at[i].value);
+    else
+      json_print(j, n->setting.at[i].name, "null");
+  json_end(j);
+}
+
 static void put_runs(const RunNote *n, JsonOut *j) {
   json_list_lines(j, "runs");
   for (uint32_t i = 0; i < n->run.n; i++) {
@@ -112,7 +122,7 @@ void note_print(const RunNote *n, Buf *b) {
   if (n->machine)
     put_runs(n, &j), put_checks(n, &j);
   else
-    put_measures(n, &j);
+    put_measures(n, &j), put_settings(n, &j);
   if (n->hash) json_text(&j, "hash", n->hash);
   json_bool(&j, "finished", strcmp(n->state, "finished") == 0);
   json_end(&j);

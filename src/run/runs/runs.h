@@ -25,8 +25,8 @@ typedef struct {
   int lock;        // -1: none
 } RunFolder;
 // All are false with *why, a sentence, and *end.
-// A new one: `out`, or runs/NAME, NAME.2 … after the program. `instead`: what to do when a run is
-// in it.
+// A new one: `out`, which is locked then, or runs/NAME, NAME.2 … after the program. `instead`: what to
+// do when a run is in it.
 bool folder_new(RunFolder *, const char *out, const char *program, const char *instead,
                 const char **why, Outcome *end);
 bool folder_old(RunFolder *, const char *dir, const char **why, Outcome *end); // to go on with
@@ -35,6 +35,9 @@ void folder_unlock(RunFolder *);
 const char *folder_path(const RunFolder *, const char *name);
 // How a run ends that could not write this file of its folder: the folder is wrong, or the disk.
 Outcome folder_blame(Arena *, const char *dir, const char *name);
+// limn VERB FILE --set … --resume DIR; `settings`: NAME=VALUE, with spaces between.
+void folder_go_on(const RunFolder *, const char *verb, const char *program, const char *settings,
+                  Buf *);
 // The model of a run folder, or the file itself.
 const char *folder_weights(Arena *, const char *from);
 
@@ -53,6 +56,11 @@ typedef struct {
   bool done, holds;
   double within; // how far off it may be, where the program says it
 } RunCheck;
+typedef struct { // what can be changed while it goes on
+  const char *name;
+  double value;
+  bool known; // otherwise it is computed, or not the same everywhere
+} NoteSetting;
 typedef struct {
   bool machine;                      // of `limn run`: it has runs and checks
   const char *program, *set, *state; // always there. state: running, finished, stopped …
@@ -62,6 +70,7 @@ typedef struct {
   const char *precision, *engine, *hash; // of training; no hash while it lasts
   const char *dir, *message;             // of machines. message: why it failed
   VEC(NoteMeasure) measure;              // those columns of metrics.csv that are measures
+  VEC(NoteSetting) setting;
   VEC(NoteRun) run;
   VEC(RunCheck) check;
   const Json *json; // all of it, where it was read
@@ -131,6 +140,7 @@ typedef struct {
   const char *const *const *name; // [array][label] names of labels, NULL where numbers; or NULL
   const int64_t *step;            // [axis 0] of paths; NULL otherwise
   bool whole;                     // values of t are whole numbers
+  const bool *held;               // [array] it changes at moments only, as stairs do; or NULL
   uint32_t marks;                 // moments at which something happened
   const double *mark;             // [marks]
   const char *const *mark_text;   // [marks] what

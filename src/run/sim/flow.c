@@ -32,12 +32,18 @@ static void put_ports(Flow *f, int64_t row, double part) {
   }
 }
 
+// Two rows of one time are a jump: a step that ends there sees the first of them.
+static bool jumps_later(const Driven *d, int64_t row) {
+  return d->time[row] == d->time[row + 1] && d->time[row] > d->passed;
+}
+
 // Straight from row to row.
 static void put_between(Flow *f, double t) {
   Driven *d = f->driven;
   while (d->at > 0 && t < d->time[d->at]) d->at--;
-  while (d->at + 2 < d->n && t >= d->time[d->at + 1]) d->at++;
-  double part = (t - d->time[d->at]) / (d->time[d->at + 1] - d->time[d->at]);
+  while (d->at + 2 < d->n && t >= d->time[d->at + 1] && !jumps_later(d, d->at + 1)) d->at++;
+  double wide = d->time[d->at + 1] - d->time[d->at];
+  double part = wide > 0 ? (t - d->time[d->at]) / wide : 1;
   put_ports(f, d->at, fmin(fmax(part, 0), 1));
 }
 
@@ -52,6 +58,7 @@ double flow_next_row(const Flow *f, double now) {
 
 void flow_row(Flow *f, double t) {
   Driven *d = f->driven;
+  d->passed = t;
   if (d->time) return;
   d->at = (int64_t)(t + 0.5);
   if (d->at < d->n) put_ports(f, d->at, 0);
@@ -64,7 +71,7 @@ bool flow_drive(Flow *f) {
   d->rows = NEW_ARRAY(m->arena, bool, m->s->in.n + 1);
   d->table = NEW_ARRAY(m->arena, double *, m->s->in.n + 1);
   if (!table_times(m, &d->time, &d->n)) return false;
-  if (!d->time) d->n = (int64_t)ceil(m->run->end);
+  if (!d->time) d->n = sim_rows(m->run);
   if (!(m->run->path ? table_inputs : set_inputs)(m, d->n, d->rows, d->table)) return false;
   f->driven = d;
   f->problem.timeless &= !d->time;
@@ -233,7 +240,8 @@ static bool outer_jump(const Flow *f, uint32_t one, const SystemEvent *e) {
 
 // What the event `which` sets, into the rows of new values.
 static bool set_by(Flow *f, double t, uint32_t which) {
-  uint32_t number, at = 0;
+  uint32_t number, at = 0, set = 0,
+                   place = 0; // how many places of the first state, and the last of them
   int64_t member, members;
   const SystemEvent *e = event_at(f, which, &number, &member, &members);
   if ((e->birth || e->death) && f->unborn[which]) {
@@ -250,6 +258,7 @@ static bool set_by(Flow *f, double t, uint32_t which) {
       memcpy(f->value, f->birth[at + i], (size_t)to->state->count * sizeof(double));
     for (int64_t k = member * part; k < (member + 1) * part; k++) {
       if (f->named[at + i] && f->mask[k] == 0) continue;
+      if (f->named[at] && i == 0) set++, place = (uint32_t)(k - member * part) + 1;
       if (to->by[k] && outer_jump(f, to->by[k] - 1, e)) return true;
       if (to->by[k] && to->value[k] != f->value[k])
         return clash(f, t, e->state.at[i], k, to->by[k] - 1, which);
@@ -258,7 +267,7 @@ static bool set_by(Flow *f, double t, uint32_t which) {
     }
   }
   if (f->record && t > f->begun)
-    vec_push(f->m->arena, &f->record->happening, flow_happening(f, t, which));
+    vec_push(f->m->arena, &f->record->happening, flow_happening(f, t, which, set == 1 ? place : 0));
   return true;
 }
 
@@ -320,8 +329,7 @@ const char *flow_name(void *flow, uint32_t i) {
   for (uint32_t k = 0; k < f->flowing.n; k++) {
     const Flowing *y = &f->flowing.at[k];
     if (i >= y->offset + (uint32_t)y->count) continue;
-    const char *path = state_name(f, y->number);
-    return y->count == 1 ? path : arena_format(f->m->w->arena, "%s[%u]", path, i - y->offset);
+    return sim_place(f->m, y->number, i - y->offset);
   }
   return "?";
 }
@@ -451,6 +459,7 @@ static bool open_guards(Flow *f, const Ids *guard) {
   Diagram *conditions =
       f->switches.d ? switched_guards(f) : pick_wires(f->m->w, f->m->s, guard->at, guard->n);
   find_guarded(f, conditions);
+  f->problem.guards_add = structure_adds(conditions, false);
   f->guards = sim_engine(f->m, conditions);
   return f->guards && switches_open(f) && (!guard->n || open_values(f));
 }

@@ -28,7 +28,8 @@ typedef struct {
   double **table;     // [in-port][row cells]
   const double *time; // [n] or NULL
   int64_t n;
-  int64_t at; // the row that holds now, or that was passed last
+  int64_t at;    // the row that holds now, or that was passed last
+  double passed; // with times: jumps behind it are still to come
 } Driven;
 
 typedef struct {
@@ -68,6 +69,7 @@ typedef struct {
 
 typedef struct {
   const char *path, *what; // what: NULL: not yet found
+  uint32_t place;          // of the one that was found last
 } HappeningName;
 
 struct Flow {
@@ -124,7 +126,8 @@ void flow_row(Flow *, double t);                // the row that holds from now o
 void flow_start(const Flow *, double *x);
 bool flow_halted(const Flow *);
 // happenings.c
-Happening flow_happening(Flow *, double t, uint32_t which); // of all guards
+// which: of all guards. place: of the part's state, the only one that is set, + 1; 0: all, or several
+Happening flow_happening(Flow *, double t, uint32_t which, uint32_t place);
 // births.c
 bool flow_births_open(Flow *);
 bool flow_births(Flow *, double t); // keeps what is born then, before anything happens

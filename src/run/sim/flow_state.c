@@ -3,8 +3,9 @@
 // guards and what will be late.
 //
 // The end of a run says how long its last steps are, and a longer run would not make them so. So what
-// is left at the end is how all of it was before the first step that the end had a say in: who goes on
-// from there makes the steps of the longer run, and looks only from where the shorter one ended.
+// is left at the end is also how all of it was before the first step that the end had a say in: who goes
+// on from there makes the steps of the longer run, and looks only from where the shorter one ended. That
+// is for the same law: another one holds from the end on, and never before it.
 #include "run/sim/follow_own.h"
 
 #include <math.h>
@@ -38,7 +39,7 @@ static void carry_flow(Flow *f, Carry *c) {
   for (uint32_t i = 0; i < f->white.n; i++) brownian_carry(f->white.at[i].path, c);
   if (!f->driven) return;
   uint64_t row = (uint64_t)f->driven->at;
-  carry_counts(c, &row, 1);
+  carry_counts(c, &row, 1); // with times, the moment says which row it is
   if (c->put && !f->driven->time) flow_row(f, (double)row);
 }
 
@@ -64,9 +65,10 @@ static void carry_happenings(Following *g, Carry *c) {
     Happening h = c->put ? (Happening){0} : r->happening.at[i];
     carry_reals(c, &h.time, 1);
     carry_counts32(c, &h.which, 1);
+    carry_counts32(c, &h.place, 1);
     c->wrong |= h.which >= g->flow->events;
     if (c->put && !c->wrong)
-      vec_push(g->m->arena, &r->happening, flow_happening(g->flow, h.time, h.which));
+      vec_push(g->m->arena, &r->happening, flow_happening(g->flow, h.time, h.which, h.place));
   }
 }
 
@@ -83,14 +85,61 @@ static void carry_seen(Following *g, Carry *c) {
   carry_happenings(g, c);
 }
 
+// -- the law --------------------------------------------------------------------------------------
+static uint64_t hash_ids(uint64_t h, const Ids *x) {
+  return x->n ? hash_bytes(h, x->at, x->n * sizeof *x->at) : h;
+}
+
+static uint64_t hash_inputs(const Following *g, uint64_t h) {
+  const Driven *d = g->flow->driven;
+  for (uint32_t i = 0; i < g->m->s->in.n; i++) {
+    size_t row = (size_t)sim_in_cells(g->m, i) * sizeof(double);
+    if (d && d->rows[i])
+      h = hash_bytes(h, d->table[i], (size_t)d->n * row);
+    else
+      h = hash_bytes(h, g->m->input[i], row);
+  }
+  return d && d->time ? hash_bytes(h, d->time, (size_t)d->n * sizeof *d->time) : h;
+}
+
+// Of all that says how the states move, as text.
+static const char *law_of(const Following *g) {
+  const System *s = g->m->s;
+  Buf b = buf_new(g->m->arena);
+  diagram_print(g->m->w, s->d, &b, false);
+  uint64_t h = hash_bytes(HASH_START, b.at, b.n);
+  for (uint32_t i = 0; i < s->state.n; i++) {
+    const SystemState *x = &s->state.at[i];
+    h = hash_bytes(h, (Id[]){x->rate, x->next}, 2 * sizeof(Id));
+    h = hash_bytes(h, &x->every, sizeof x->every);
+  }
+  for (uint32_t i = 0; i < s->event.n; i++) {
+    const SystemEvent *x = &s->event.at[i];
+    h = hash_ids(hash_ids(hash_bytes(h, &x->guard, sizeof x->guard), &x->value), &x->named);
+  }
+  for (uint32_t i = 0; i < s->lag.n; i++) {
+    h = hash_bytes(h, &s->lag.at[i].value, sizeof(Id));
+    h = hash_bytes(h, &s->lag.at[i].time, sizeof(double));
+  }
+  for (uint32_t i = 0; i < store_count(g->m->store); i++) {
+    const State *x = store_at(g->m->store, i);
+    bool constant = table_get(g->m->constant, x->path, strlen(x->path));
+    if (constant) h = hash_bytes(h, x->data, (size_t)x->count * number_bytes(x->number));
+  }
+  h = hash_bytes(h, &g->m->how->seed, sizeof g->m->how->seed);
+  return arena_format(g->m->arena, "%016llx", (unsigned long long)hash_inputs(g, h));
+}
+
 // -- saved ----------------------------------------------------------------------------------------
+static const char shot[] = "shot:"; // in front of the names of what was before the last steps
+
 static void add_moment(Following *g, Arena *a, Arrays *all) {
   Carry c = {.arena = a};
   double step;
   bool solved;
   carry_moment(g, &c, &step, &solved);
   if (solved) solver_carry(g->solver, &c);
-  saved_states(a, all, g->m->store);
+  saved_states(a, all, g->m);
   saved_row(a, all, "run:flow", c.row.at, c.row.n);
 }
 
@@ -111,11 +160,15 @@ bool follow_save(Following *g) {
   sum_begin(a, &all);
   vec_push(a, &all.metadata, (Metadata){"time", arena_format(a, "%.17g", g->reached)});
   vec_push(a, &all.metadata, (Metadata){"halted", g->f->record.halted ? "1" : "0"});
-  if (g->over && g->limited)
-    for (uint32_t i = 0; i < g->shot_all.array.n; i++)
-      vec_push(a, &all.array, g->shot_all.array.at[i]);
-  else
-    add_moment(g, a, &all);
+  vec_push(a, &all.metadata, (Metadata){"law", g->law});
+  for (uint32_t i = 0; g->over && g->limited && i < g->shot_all.array.n; i++) {
+    Array x = g->shot_all.array.at[i];
+    x.name = arena_format(a, "%s%s", shot, x.name);
+    vec_push(a, &all.array, x);
+  }
+  if (g->over && g->solver) // what was looked at last may be a moment before
+    flow_put(g->flow, g->reached, solver_state(g->solver), solver_late(g->solver, g->reached));
+  add_moment(g, a, &all);
   carry_seen(g, &seen);
   saved_row(a, &all, "run:followed", seen.row.at, seen.row.n);
   saved_seen(a, &all, &g->f->record, &g->watchers);
@@ -204,14 +257,44 @@ static bool has_its_steps(const Following *g, double step) {
                      g->from->file, step, r->step);
 }
 
+static bool same_law(const Following *g) {
+  const char *law = arrays_metadata(g->from->arrays, "law");
+  return law && !strcmp(law, g->law);
+}
+
+// The program is the same, or that would have been said before.
+static bool other_inputs(const Following *g) {
+  return diag_refuse(g->m->w->diags, g->m->run->span,
+                     "%s was left by a run on other numbers: a table or a file of constants has "
+                     "changed since",
+                     g->from->file);
+}
+
+// Is it as it was left, by the same law? Then it goes on from before the steps that were cut.
+static const char *moment_of(Following *g) {
+  g->changed = !g->resumed && !same_law(g);
+  bool has_shot = arrays_find(g->from->arrays, arena_format(g->m->arena, "%srun:flow", shot));
+  return has_shot && !g->resumed && !g->changed ? shot : "";
+}
+
+// Ticks are counted from time 0 on, whatever their period was.
+static void clocks_anew(Following *g) {
+  for (uint32_t i = 0; i < g->flow->clock.n; i++) {
+    TickClock *c = &g->flow->clock.at[i];
+    c->done = (uint64_t)(g->time * c->by / c->every * (1 + 1e-12));
+  }
+}
+
 // Where it was saved, all of it; where another one ended, what does not look.
 bool follow_restore(Following *g) {
   Carry seen;
   double step;
   bool solved;
+  if (g->m->how->save || g->from->arrays) g->law = law_of(g);
   if (!g->from->arrays) return true;
+  const char *moment = moment_of(g);
   if (!read_row(g->m, g->from, "run:followed", &seen) ||
-      !read_row(g->m, g->from, "run:flow", &g->carry))
+      !read_row(g->m, g->from, arena_format(g->m->arena, "%srun:flow", moment), &g->carry))
     return false;
   Followed unused = {0};
   Following other = {.m = g->m, .f = &unused, .flow = g->flow};
@@ -228,16 +311,21 @@ bool follow_restore(Following *g) {
   double reached = g->reached;
   carry_moment(g, &g->carry, &step, &solved);
   if (g->carry.wrong) return is_elsewhere(g);
-  if (!has_its_steps(g, step) || !saved_states_read(g->m, g->from)) return false;
+  if (g->resumed && !same_law(g)) return other_inputs(g);
+  if (!has_its_steps(g, step) || !saved_states_read(g->m, g->from, moment)) return false;
   g->time = g->reached;
   g->solved = solved;
+  if (g->changed) clocks_anew(g);
+  if (g->flow->driven && g->flow->driven->time) flow_row(g->flow, g->time);
   if (g->resumed) g->reached = reached;
-  if (g->begun > 0 && g->time <= g->begun) g->flow->begun = g->begun * (1 + 1e-12);
+  if (g->begun > 0 && g->time <= g->begun && !g->changed) g->flow->begun = g->begun * (1 + 1e-12);
   return true;
 }
 
 bool follow_restore_solver(Following *g) {
   if (!g->solved) return true;
   solver_carry(g->solver, &g->carry);
-  return !g->carry.wrong || is_elsewhere(g);
+  if (g->carry.wrong) return is_elsewhere(g);
+  if (g->changed) solver_disturb(g->solver);
+  return true;
 }

@@ -59,23 +59,24 @@ static const char *way_text(const Sim *m, const PartWay *way, int64_t member) {
   return b.at ? b.at : "";
 }
 
-// The state without its part, and one place of it where each is an event of its own.
-static const char *state_text(const Sim *m, const SystemEvent *e, int64_t place, int64_t places) {
+// The state without its part, and one place of it where each is an event of its own or only one is set.
+static const char *state_text(const Sim *m, const SystemEvent *e, const PartWay *way,
+                              int64_t place) {
   const SystemState *x = &m->s->state.at[e->state.at[0]];
   const char *cut = strrchr(x->path, '/'), *name = cut ? cut + 1 : x->path;
   const Diagram *d = m->s->d;
   Type t = d->wire.at[d->param.at[x->param].wire].type;
-  uint32_t own = 0;
-  if (places == 1) return name;
-  for (int64_t n = 1; own < t.rank && n < places;) n *= part_length(m, &t.axis[t.rank - ++own]);
-  t.axis += t.rank - own, t.rank = (uint8_t)own;
+  uint32_t around = 0; // axes of arrays of parts
+  for (uint32_t i = 0; i < way->n; i++) around += way->part[i]->axes;
+  if (place < 0 || t.rank <= around) return name;
+  t.axis += around, t.rank = (uint8_t)(t.rank - around);
   return sim_place_of(m, name, &t, place);
 }
 
 static void name_event(const Flow *f, uint32_t event, int64_t cell, HappeningName *to) {
   const Sim *m = f->m;
   const SystemEvent *e = &m->s->event.at[event];
-  int64_t cells = f->guard_cells.at[event], places = 1;
+  int64_t cells = f->guard_cells.at[event], places = 1, place = (int64_t)to->place - 1;
   PartWay way;
   if (find_way(m, e->path, &way) && cells % way.members == 0) {
     places = cells / way.members;
@@ -83,18 +84,23 @@ static void name_event(const Flow *f, uint32_t event, int64_t cell, HappeningNam
   } else {
     to->path = e->path;
   }
+  if (e->each) place = cell % places;
   to->what = e->birth   ? "born"
              : e->death ? "died"
              : e->jump  ? name_text(m->w->names, e->jump)
-                        : state_text(m, e, cell % places, places);
+                        : state_text(m, e, &way, place);
 }
 
-Happening flow_happening(Flow *f, double t, uint32_t which) {
+Happening flow_happening(Flow *f, double t, uint32_t which, uint32_t place) {
   uint32_t event = 0;
   int64_t cell = which;
   if (!f->happening_name) f->happening_name = NEW_ARRAY(f->m->arena, HappeningName, f->events + 1);
   HappeningName *name = &f->happening_name[which];
   for (; cell >= f->guard_cells.at[event]; event++) cell -= f->guard_cells.at[event];
-  if (!name->what) name_event(f, event, cell, name);
-  return (Happening){.time = t, .path = name->path, .what = name->what, .which = which};
+  if (!name->what || name->place != place) {
+    name->place = place;
+    name_event(f, event, cell, name);
+  }
+  return (Happening){
+      .time = t, .path = name->path, .what = name->what, .which = which, .place = place};
 }

@@ -123,7 +123,7 @@ bool flow_usual_step(Sim *m) {
   if ((r->follow != FOLLOW_MARUYAMA && r->follow != FOLLOW_MILSTEIN) || r->step > 0) return true;
   Flow *f = flow_open(m, false);
   if (!f || !fastest(f, &fast)) return false;
-  double h = fmin(r->end / 1000, 0.01 / fmax(fast, 1e-300));
+  double h = fmin(r->end > 0 ? r->end / 1000 : 1, 0.01 / fmax(fast, 1e-300));
   if (r->every > 0) h = fmin(h, r->every);
   if (r->end / h > 1e7) {
     Id e = diag_error(m->w->diags, r->span,
@@ -133,7 +133,7 @@ bool flow_usual_step(Sim *m) {
   }
   Run *own = NEW(m->arena, Run);
   *own = *r;
-  own->step = r->end / ceil(r->end / h * (1 - 1e-9));
+  own->step = r->end > 0 ? r->end / ceil(r->end / h * (1 - 1e-9)) : h;
   m->run = own;
   return true;
 }

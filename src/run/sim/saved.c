@@ -6,15 +6,15 @@
 #include <stdlib.h>
 
 enum {
-  WATCHED = 17, // numbers of a watcher
+  WATCHED = 19, // numbers of a watcher
   SAVE_SECONDS = 1
 };
 
 static void watcher_numbers(Watcher *w, double *x, bool put) {
   double *real[] = {&w->first, &w->last,        &w->high,       &w->low,     &w->peak,
                     &w->area,  &w->from,        &w->to,         &w->settled, &w->level,
-                    &w->half,  &w->cross_first, &w->cross_last, &w->found};
-  uint64_t *count[] = {&w->moments, &w->crossings, &w->periods};
+                    &w->half,  &w->cross_first, &w->cross_last, &w->found,   &w->lost};
+  uint64_t *count[] = {&w->moments, &w->crossings, &w->periods, &w->looks};
   for (uint32_t i = 0; i < COUNT(real); i++) {
     if (put)
       *real[i] = x[i];
@@ -38,9 +38,15 @@ void saved_row(Arena *a, Arrays *all, const char *name, double *data, int64_t n)
       (Array){.name = name, .rank = 1, .shape = shape, .count = n, .data = data, .kind = EL_F64});
 }
 
-void saved_states(Arena *a, Arrays *all, Store *s) {
-  for (uint32_t i = 0; i < store_count(s); i++) {
-    const State *x = store_at(s, i);
+// What the program says is read there again: it may have become another.
+static bool is_constant(const Sim *m, const State *x) {
+  return table_get(m->constant, x->path, strlen(x->path));
+}
+
+void saved_states(Arena *a, Arrays *all, const Sim *m) {
+  for (uint32_t i = 0; i < store_count(m->store); i++) {
+    const State *x = store_at(m->store, i);
+    if (is_constant(m, x)) continue;
     double *data = NEW_ARRAY(a, double, x->count + 1);
     state_get(x, data);
     vec_push(a, &all->array,
@@ -70,11 +76,12 @@ uint64_t saved_number(const SavedRun *from, const char *key) {
   return text ? strtoull(text, NULL, 10) : 0;
 }
 
-bool saved_states_read(const Sim *m, const SavedRun *from) {
+bool saved_states_read(const Sim *m, const SavedRun *from, const char *moment) {
   Store *s = m->store;
   for (uint32_t i = 0; i < store_count(s); i++) {
     State *x = store_at(s, i);
-    const Array *a = arrays_find(from->arrays, x->path);
+    if (is_constant(m, x)) continue;
+    const Array *a = arrays_find(from->arrays, arena_format(m->arena, "%s%s", moment, x->path));
     if (!a) return diag_refuse(m->w->diags, m->run->span, "%s has no %s", from->file, x->path);
     if (!state_from_array(m->w, x, a, from->file)) return false;
   }

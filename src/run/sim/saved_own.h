@@ -7,13 +7,14 @@
 typedef VEC(double) SavedRow;
 
 void saved_row(Arena *, Arrays *, const char *name, double *data, int64_t n);
-void saved_states(Arena *, Arrays *, Store *);
+void saved_states(Arena *, Arrays *, const Sim *);
 void saved_seen(Arena *, Arrays *, SimRecord *, Watchers *);
 
 uint64_t saved_number(const SavedRun *,
                       const char *key); // of the metadata; 0 where it is not there
 // False: with a diagnostic; saved_row_read: it is not there.
-bool saved_states_read(const Sim *, const SavedRun *);
+// moment: in front of all names; or ""
+bool saved_states_read(const Sim *, const SavedRun *, const char *moment);
 void saved_starts(const Sim *, const SavedRun *); // a warning where the run says other ones
 bool saved_row_read(Arena *, const SavedRun *, const char *name, SavedRow *);
 bool saved_seen_read(const Sim *, const SavedRun *, SimRecord *, Watchers *);

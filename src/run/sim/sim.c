@@ -32,6 +32,13 @@ static bool add_clocks(Sim *m) {
   return true;
 }
 
+static bool add_params(const Sim *m, const Diagram *d) {
+  for (uint32_t i = 0; i < d->param.n; i++)
+    if (d->param.at[i].role == ROLE_CONST)
+      table_put(m->constant, d->param.at[i].path, strlen(d->param.at[i].path), 1);
+  return store_add_params(m->w, m->store, d, m->how->seed);
+}
+
 bool sim_begin(const SimOptions *how, Store *s) {
   return !how->begin || how->begin(how->context, s);
 }
@@ -96,7 +103,7 @@ const char *sim_place_of(const Sim *m, const char *path, const Type *t, int64_t 
   int64_t at[ARRAY_RANK_LIMIT], n = 1;
   Buf b = buf_new(m->arena);
   for (const char *c = path; *c; c++) buf_char(&b, *c == '/' ? '.' : *c);
-  if (sim_cells(m, t) == 1) return b.at;
+  if (!t->rank) return b.at;
   for (uint32_t i = t->rank; i-- > 0; cell /= n) {
     if (!size_value(m->w, t->axis[i].size, &n) || n < 1) n = 1;
     at[i] = cell % n;
@@ -132,7 +139,8 @@ bool sim_open(Sim *m, Elab *in, Program *p, const System *s, const Run *run,
   arena_on_free(m->own, drop_store, held); // also when memory runs out on the way
   *held = m->store = store_new(PRECISION_64);
   if (!m->store) return store_full(w, "the run", &(Type){.base = BASE_R});
-  if (!add_clocks(m) || !store_add_params(w, m->store, s->d, how->seed)) return false;
+  m->constant = table_new(m->arena);
+  if (!add_clocks(m) || !add_params(m, s->d)) return false;
   if (!sim_begin(how, m->store) || !sim_fill(how, m->store)) return false;
   m->input = NEW_ARRAY(m->arena, double *, s->in.n + 1);
   for (uint32_t i = 0; i < s->in.n; i++)
@@ -159,7 +167,7 @@ Engine *sim_engine(const Sim *m, const Diagram *d) {
                 .say = m->how->say,
                 .say_to = m->how->context,
                 .stop = m->how->stop};
-  if (!store_add_params(m->w, m->store, d, m->how->seed)) return NULL; // of what is looked at
+  if (!add_params(m, d)) return NULL; // of what is looked at
   Engine *e = engine_new(m->w, d, m->store, 0, &how);
   for (uint32_t i = 0; e && i < m->s->in.n && i < d->in.n; i++) {
     int64_t n = sim_cells(m, &d->wire.at[d->in.at[i]].type);

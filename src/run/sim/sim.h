@@ -30,6 +30,7 @@ typedef struct {
   const char *path; // of the part: row[0].ball[2]; "" for the system itself
   const char *what; // the mode it jumps to, the state that is set, `born`, `died`
   uint32_t which;   // of all guards; not where it is read from a table
+  uint32_t place;   // the only place of the part's state that is set, + 1; 0: all, or several
 } Happening;
 
 typedef struct {
@@ -74,6 +75,7 @@ typedef struct {
 typedef struct {
   SimRecord record;
   double **watch; // [check][watch] the numbers, for the checks that refer to this run
+  double **lost;  // [check][watch] above 0: from then on it bends or jumps too often to be followed
   bool stopped;
 } Followed;
 

@@ -19,6 +19,7 @@ typedef struct {
   double **input;  // [in-port] its number or numbers
   bool *early;     // engines work by prebuilt kernels as long as it holds
   int64_t numbers; // in all wires of the system
+  Table *constant; // paths of what the program says, and nothing moves
   bool ticks;      // engines that are made run rows of ticks: noise depends on the tick alone
 } Sim;
 
@@ -88,6 +89,7 @@ bool follow_ticks(Sim *, uint32_t number, Followed *);
 bool follow_flow(Sim *, uint32_t number, Followed *);
 
 // input_table.c: a table of numbers for the inputs, by the names of its columns
+int64_t sim_rows(const Run *); // that it wants, each for a tick or a unit of time
 bool table_inputs(Sim *, int64_t ticks, bool *rows, double **out);
 // Its column `time`, where there is one and no port is called so: *n of them, growing; else *time is
 // NULL. False with a diagnostic.

@@ -13,7 +13,7 @@ bool ticks_save(const Ticking *t, uint32_t number) {
   vec_push(a, &all.metadata,
            (Metadata){"begun", arena_format(a, "%llu", (unsigned long long)t->begun)});
   vec_push(a, &all.metadata, (Metadata){"halted", t->f->record.halted ? "1" : "0"});
-  saved_states(a, &all, t->m->store);
+  saved_states(a, &all, t->m);
   Watchers watchers = t->watchers;
   for (uint32_t i = 0; i < watchers.n; i++)
     saved_row(a, &all, arena_format(a, "run:history.%u", i), t->history[i].at, t->history[i].n);
@@ -42,7 +42,7 @@ bool ticks_begin(Ticking *t, uint32_t number) {
   t->done = t->begun = saved_number(&from, "tick");
   t->ticks += t->begun;
   saved_starts(t->m, &from);
-  return saved_states_read(t->m, &from);
+  return saved_states_read(t->m, &from, "");
 }
 
 bool ticks_go_on(Ticking *t, uint32_t number) {
@@ -57,7 +57,8 @@ bool ticks_go_on(Ticking *t, uint32_t number) {
   t->f->record.halted = saved_number(&from, "halted");
   if (t->f->record.halted) t->ticks = t->done;
   if (t->done > t->ticks) return saved_strange(t->m, &from);
-  if (!saved_states_read(t->m, &from) || !saved_seen_read(t->m, &from, &t->f->record, &t->watchers))
+  if (!saved_states_read(t->m, &from, "") ||
+      !saved_seen_read(t->m, &from, &t->f->record, &t->watchers))
     return false;
   bool good = true;
   for (uint32_t i = 0; good && i < t->watchers.n; i++)

@@ -262,6 +262,15 @@ static void tell_claims(const Ran *r) {
 }
 
 // -- the folder -----------------------------------------------------------------------------------
+// Is everything in the folder of this program? Then its first file is written, and not before.
+static bool all_go_on(Ran *r, const char *dir) {
+  bool good = true;
+  r->results->dir = dir;
+  for (uint32_t i = 0; good && i < r->results->run.n; i++) good = run_saved(r, i, &(SavedRun){0});
+  r->results->dir = NULL;
+  return good;
+}
+
 static bool resume_folder(Ran *r) {
   Results *to = r->results;
   RunNote note;
@@ -273,11 +282,14 @@ static bool resume_folder(Ran *r) {
   if (!note_read(to->arena, dir, &note, &error)) return wrong(r, error);
   if (r->how->seed && (double)r->how->seed != note.seed)
     return wrong(r, arena_format(to->arena, "cannot resume %s: its seed is %.0f", dir, note.seed));
+  if (!all_go_on(r, dir)) return false;
   for (uint32_t i = 0; i < to->run.n; i++)
     if (i >= note.run.n || strcmp(note.run.at[i].name, to->run.at[i].name) != 0)
       return wrong(r, arena_format(to->arena,
                                    "%s was made by another program: it has no run %u called `%s`",
                                    dir, i + 1, to->run.at[i].name));
+  r->folder->dir = dir;
+  if (!folder_lock(r->folder, &error, &r->end)) return wrong(r, error);
   to->dir = dir;
   to->note.seed = note.seed;
   r->time.seed = (uint64_t)note.seed;
@@ -287,16 +299,21 @@ static bool resume_folder(Ran *r) {
   return !error || wrong(r, error);
 }
 
+static void drop_lock(void *folder) { folder_unlock(folder); }
+
 static bool folder_begin(Ran *r) {
   Results *to = r->results;
-  RunFolder folder = {.arena = to->arena, .lock = -1};
+  RunFolder *folder = r->folder = NEW(to->arena, RunFolder);
   const char *why = "";
+  *folder = (RunFolder){.arena = to->arena, .lock = -1};
+  arena_on_free(to->arena, drop_lock, folder); // also when memory runs out on the way
   if (r->how->resume) return resume_folder(r);
   if (r->how->plain) return true;
   r->time.save = save_run;
-  if (!folder_new(&folder, r->how->out, to->note.program, "name another folder", &why, &r->end))
+  if (!folder_new(folder, r->how->out, to->note.program, "name another folder", &why, &r->end))
     return wrong(r, why);
-  to->dir = folder.dir;
+  if (!folder_lock(folder, &why, &r->end)) return wrong(r, why);
+  to->dir = folder->dir;
   why = program_copy(r->w, to->p, to->dir, &r->end);
   if (!why) why = note_write(to->arena, to->dir, results_note(to), &r->end);
   if (!why) return true;
@@ -312,6 +329,20 @@ static bool all_done(const Results *r) {
   return true;
 }
 
+// What was stopped on the way says how it goes on.
+static void tell_stopped(const Ran *r) {
+  Buf b = buf_new(r->w->arena);
+  buf_text(&b, "stopped; ");
+  if (r->results->dir) {
+    buf_text(&b, "to go on: ");
+    folder_go_on(r->folder, "run", r->results->note.program, r->results->note.set, &b);
+    if (r->how->from) buf_printf(&b, " --from %s", r->how->from);
+  } else {
+    buf_text(&b, "without a folder nothing was saved, and it begins anew");
+  }
+  say((void *)r, b.at);
+}
+
 static Outcome follow_all(Ran *r) {
   Results *to = r->results;
   double begun = clock_seconds();
@@ -324,6 +355,7 @@ static Outcome follow_all(Ran *r) {
   to->note.seconds = clock_seconds() - begun;
   to->note.state = !good ? "failed" : all_done(to) ? "finished" : "stopped";
   tell_claims(r);
+  if (r->how->stop && *r->how->stop && !all_done(to)) tell_stopped(r);
   if (!good) to->note.message = all_messages(r->w);
   Outcome noted = OUTCOME_WRONG;
   const char *why = to->dir ? note_write(to->arena, to->dir, results_note(to), &noted) : NULL;
@@ -358,5 +390,7 @@ Outcome simulate_run(Elab *in, Program *p, const LimnRun *how, const SimHelpers 
   r.program = program_hash(w, p);
   r.followed = NEW_ARRAY(w->arena, Followed, p->ran->run.n + 1);
   r.crew = crew_new(&r, helpers);
-  return follow_all(&r);
+  Outcome end = follow_all(&r);
+  if (r.folder) folder_unlock(r.folder);
+  return end;
 }

@@ -22,6 +22,7 @@ typedef struct {
   uint64_t program;   // its hash
   Outcome end;        // where it is not the program that is wrong
   Crew *crew;
+  RunFolder *folder; // NULL: not yet
 } Ran;
 
 // simulate.c

@@ -233,6 +233,17 @@ bool late_begin(Solver *s) {
   return true;
 }
 
+// A delay that has become longer asks for what nobody has kept.
+static void reach_back(Solver *s) {
+  const History *y = s->history;
+  double known = kept(y, y->head)->from, wanted = s->t - y->longest;
+  if (known > y->start + near(known) && known > wanted + near(s->t))
+    solver_fail(s,
+                "a delay of %.10g asks at t = %.10g for what was at t = %.10g, and what was before "
+                "t = %.10g is not known any more",
+                y->longest, s->t, wanted, known);
+}
+
 void late_carry(Solver *s, Carry *c) {
   History *y = s->history;
   uint64_t kinks = y->kink.n, steps = y->n, row = 5 * (uint64_t)s->problem.late;
@@ -250,6 +261,7 @@ void late_carry(Solver *s, Carry *c) {
     carry_reals(c, d->part, row);
     if (c->put) y->n++;
   }
+  if (c->put && !c->wrong && y->n) reach_back(s);
   carry_counts(c, &kinks, 1);
   if (c->put) y->kink.n = 0;
   for (uint64_t i = 0; i < kinks && !c->wrong; i++) {

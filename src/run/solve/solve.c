@@ -383,6 +383,12 @@ bool solver_step(Solver *s, double end) {
   return s->happened || (prepare(s) && take_aim(s) && make(s, end, &to) && arrive(s, to));
 }
 
+bool solver_now(Solver *s) {
+  s->happened = s->turned = s->limited = false;
+  if (s->message || s->stopped || s->met) return false;
+  return happens_at_once(s) && s->happened;
+}
+
 bool solver_end(Solver *s, double by) {
   s->happened = s->turned = false;
   if (s->message || !events_behind(s, by) || !s->happened) return false;

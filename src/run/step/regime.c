@@ -194,11 +194,17 @@ static void tell_groups(Regimen *plan) {
 }
 
 bool learn_regime(Elab *in, Program *p, const Syntax *train, Regime *out) {
+  return learn_changed(in, p, train, &(Changes){0}, out);
+}
+
+bool learn_changed(Elab *in, Program *p, const Syntax *train, const Changes *change, Regime *out) {
   World *w = elab_world(in);
-  Regimen plan = {.in = in, .w = w, .p = p, .node = train, .out = out};
+  Regimen plan = {.in = in, .w = w, .p = p, .node = train, .out = out, .change = change};
   *out = (Regime){.node = train, .says = ""};
   plan.training = &out->training;
   if (!elab_training(in, p, train, &out->training)) return false;
+  change_calls(&plan);
+  change_goals(w, p, change);
   plan.origin = origin_new(w, train->span, 0, WHY_SOURCE);
   plan.paths = table_new(w->arena);
   plan.made = table_new(w->arena);

@@ -94,6 +94,18 @@ typedef struct {
 } Regime;
 bool learn_regime(Elab *, Program *, const Syntax *train, Regime *out); // false with diagnostics
 
+// changed.c: what is changed while a run goes on: `rate` of every optimiser that has such a setting,
+// `dis.rate` of those that `train` gives to dis, `fit.weight` of a goal, which is what `times` says.
+// Later ones win.
+typedef struct {
+  uint64_t step; // after so many steps of the run; who makes a regime gives those that hold
+  const char *what;
+  double value;
+} Change;
+typedef VEC(Change) Changes;
+Settings learn_settings(Elab *, Program *, const Changes *); // all that can be changed, as it is
+bool learn_changed(Elab *, Program *, const Syntax *train, const Changes *, Regime *out);
+
 // named.c: what a name of the program stands for. NULL with a diagnostic.
 Diagram *diagram_named(Elab *, Program *, const char *name, const Instance *);
 // The same, with those of its sizes that goals and measures have settled for its weights.

@@ -31,8 +31,9 @@ typedef struct {
   int64_t offset; // in the row of its group
 } Weight;
 typedef struct {
-  const char *optimiser; // adam
-  const Syntax *call;    // its settings; NULL: the defaults
+  const char *optimiser;  // adam
+  const Syntax *call;     // its settings; NULL: the defaults
+  const Stepper *stepper; // what `train` says; NULL: nothing
   Base base;
   uint64_t turns;     // in which turns it is stepped
   bool flat;          // its weights lie in a row
@@ -63,8 +64,10 @@ typedef struct {
   Id origin;                // of what the statement asks for
   const Training *training; // of out
   Regime *out;
-  Table *paths; // in use
-  Table *made;  // optimisers, by what they are for
+  const Changes *change;
+  const Syntax **call; // [stepper] with what is changed; the last is for those that have none
+  Table *paths;        // in use
+  Table *made;         // optimisers, by what they are for
   VEC(Diagram *) optimiser;
   VEC(Weight) weight;
   Table *weight_of; // path to number + 1
@@ -77,6 +80,10 @@ typedef struct {
 bool plan_groups(Regimen *);                               // false with diagnostics
 const Weight *plan_weight(const Regimen *, const Param *); // NULL: it is not trained
 const char *plan_path(Regimen *, const char *wanted);      // nobody else's
+
+// -- changed.c ------------------------------------------------------------------------------------
+void change_calls(Regimen *);
+void change_goals(World *, Program *, const Changes *);
 
 // -- step.c ---------------------------------------------------------------------------------------
 enum { ALL_TURNS = 0 };

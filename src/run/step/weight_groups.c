@@ -18,11 +18,6 @@ typedef struct {
   const Syntax *call;
 } Choice;
 
-static bool same_choice(const Choice *a, const char *name, const Syntax *call) {
-  if (strcmp(a->name, name)) return false;
-  return a->call == call || (a->call && call && tree_equal(a->call, call));
-}
-
 static Type symbolic_type(World *w, Base base, uint32_t rank) {
   Axis *axis = NEW_ARRAY(w->arena, Axis, rank);
   for (uint32_t i = 0; i < rank; i++) {
@@ -100,14 +95,17 @@ static bool way_of(Regimen *plan, const Param *p, const Type *t, WeightGroup *g,
                    uint32_t *stand_ins) {
   World *w = plan->w;
   const Stepper *s = training_stepper(plan->in, plan->training, p);
+  const Stepper *first = plan->training->stepper.at;
   Choice c = {t->base == BASE_BIT ? "rda" : "adam", NULL};
   if (s)
-    c = (Choice){s->name, s->call};
+    c = (Choice){s->name, plan->call[s - first]};
   else
     note_unasked(plan, p);
-  if (find_way(plan, &c, t, g)) return true;
+  if (!s && t->base == BASE_R) c.call = plan->call[plan->training->stepper.n];
+  if (find_way(plan, &c, t, g)) return g->stepper = s, true;
   Choice other = {"adam", elab_stand_in(plan->in, plan->p, c.name, c.call)};
   if (t->base == BASE_R && find_way(plan, &other, t, g)) {
+    g->stepper = s;
     if (!(*stand_ins)++)
       buf_printf(&plan->says, "%s steps weights with two axes or more; adam%s steps the others\n",
                  c.name, other.call ? ", with a twentieth of its rate," : "");
@@ -117,11 +115,11 @@ static bool way_of(Regimen *plan, const Param *p, const Type *t, WeightGroup *g,
                      "`%s` cannot step weight %s, which is %s", c.name, p->path, type_text(w, t));
 }
 
-// Settings are compared as they are written: two texts that mean the same are two groups.
+// What `train` gives its settings at two places are two groups, also where they are the same: one of
+// them may be changed.
 static bool joins(const WeightGroup *old, const WeightGroup *g) {
-  Choice c = {old->optimiser, old->call};
   return old->flat && g->flat && old->base == g->base && old->turns == g->turns &&
-         same_choice(&c, g->optimiser, g->call);
+         old->stepper == g->stepper && strcmp(old->optimiser, g->optimiser) == 0;
 }
 
 static uint64_t turns_of(Regimen *plan, const Param *p) {

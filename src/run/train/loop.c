@@ -147,7 +147,7 @@ static uint64_t next_due(const Trainer *t) {
   due = least(due, next_of(t->step, t->row_every));
   due = least(due, next_of(t->step, t->report_every));
   if (t->every_steps) due = least(due, next_of(t->step, (uint64_t)t->every_steps));
-  due = least(due, traces_due(t));
+  due = least(due, least(traces_due(t), changes_due(t)));
   if (t->pause_at > t->base + t->step) due = least(due, t->pause_at - t->base);
   if (t->until > t->base + t->step) due = least(due, t->until - t->base);
   return due;
@@ -177,7 +177,8 @@ static LoopEnd attend(Trainer *t, bool *end) {
   if (save_due(t, now, reported) && !save_begin(t)) return LOOP_NOT_FINITE;
   tell_progress(t, now);
   if (reported) t->looked = clock_seconds(); // measuring is not training
-  return LOOP_DONE;
+  if (!changes_take(t, false)) return LOOP_FAILED;
+  return changes_now(t).n > t->held ? LOOP_CHANGED : LOOP_DONE;
 }
 
 void loop_start(Trainer *t) {

@@ -355,13 +355,7 @@ void tell_start(Trainer *t) {
 static void put_command(const Trainer *t, Buf *b) {
   Buf settings = buf_new(b->arena);
   elab_settings(t->in, &settings);
-  buf_printf(b, "limn train %s", t->path);
-  for (const char *s = settings.at; *s; s += strspn(s, " ")) {
-    int n = (int)strcspn(s, " ");
-    buf_printf(b, " --set %.*s", n, s);
-    s += n;
-  }
-  buf_printf(b, " --resume %s", t->folder.dir);
+  folder_go_on(&t->folder, "train", t->path, settings.at, b);
 }
 
 const char *hash_text(const Trainer *t) {

@@ -71,6 +71,9 @@ bool resume_options(Trainer *t, const Arrays *state) {
     t->epochs_asked = noted_number(state, "epochs");
     t->steps_asked = noted_number(state, "steps");
   }
+  t->step = noted_count(state, "step");
+  t->base = noted_count(state, "steps_before");
+  if (t->step > STEP_LIMIT || t->base > STEP_LIMIT) return refuse(t, "it has no such step");
   t->phase = (uint32_t)noted_count(state, "phase");
   if (t->phase < t->p->train.n) return true;
   return refuse(t, "there is no `train` number %u in the program", t->phase + 1);
@@ -110,9 +113,6 @@ bool resume_position(Trainer *t, const Arrays *state) {
   if (!read_mean(t, state, "train/row", &t->row) ||
       !read_mean(t, state, "train/report", &t->report))
     return false;
-  t->step = noted_count(state, "step");
-  t->base = noted_count(state, "steps_before");
-  if (t->step > STEP_LIMIT || t->base > STEP_LIMIT) return refuse(t, "it has no such step");
   resume_best(t, state);
   t->waited = (uint32_t)noted_count(state, "waited");
   t->seconds = noted_number(state, "seconds");

@@ -40,8 +40,9 @@ static bool read_options(Trainer *t) {
   if (o->in_memory && (o->out || o->resume))
     return train_refuse(t, OUTCOME_USAGE,
                         "training in memory has no folder: not out, and not resume");
-  if (o->device && strcmp(o->device, "cpu") != 0)
-    return train_refuse(t, OUTCOME_USAGE, "a device is cpu, not %s", o->device);
+  const char *why;
+  if (!engine_device(t->w, o->device, &t->device, &why))
+    return train_refuse(t, OUTCOME_USAGE, "%s", why);
   if (o->out && o->resume)
     return train_refuse(
         t, OUTCOME_USAGE,
@@ -69,6 +70,7 @@ static void tell_note(void *trainer, const char *text) { tell(trainer, "%s", tex
 
 Target target_of(Trainer *t) {
   return (Target){.threads = t->o->threads,
+                  .device = t->device,
                   .reference = t->o->reference,
                   .no_compiler = t->prebuilt,
                   .seed = t->seed,
@@ -81,7 +83,9 @@ static const Instead drawn = {0}; // training data, shuffled
 
 static bool fill_store(Trainer *t) {
   for (uint32_t i = 0; i < t->regime.flat.n; i++)
-    if (!store_add_flat(t->w, t->store, &t->regime.flat.at[i], t->seed)) return false;
+    if (!store_find(t->store, t->regime.flat.at[i].path) &&
+        !store_add_flat(t->w, t->store, &t->regime.flat.at[i], t->seed))
+      return false;
   for (uint32_t i = 0; i < t->regime.step.n; i++)
     if (!store_add_params(t->w, t->store, t->regime.step.at[i].diagram, t->seed)) return false;
   return store_add_shown(t->w, t->store, t->p, t->seed);
@@ -216,7 +220,9 @@ static bool plan_phase(Trainer *t) {
   t->regime = (Regime){0};
   t->feed = (Feed){0};
   t->data->draw_seed = phase_seed(t);
-  if (!learn_regime(t->in, t->p, t->p->train.at[t->phase], &t->regime)) return false;
+  Changes now = changes_now(t);
+  if (now.n > t->held) now.n = t->held;
+  if (!learn_changed(t->in, t->p, t->p->train.at[t->phase], &now, &t->regime)) return false;
   find_turns(t);
   return find_epoch(t) && find_length(t);
 }
@@ -228,14 +234,17 @@ static bool plan_all(Trainer *t) {
   return good;
 }
 
-// A run that goes on has all values in its state.
-static bool open_phase(Trainer *t, bool resumed) {
-  if (!plan_phase(t)) return false;
-  t->store = store_new(t->precision);
-  if (!t->store) return train_refuse(t, OUTCOME_SYSTEM, "out of memory");
-  if (!fill_store(t) || (!resumed && !begin_weights(t))) return false;
-  store_free(t->before);
-  t->before = NULL;
+// The steps as the program has them, and with one change after the other that holds already: each may
+// have states that others do without, and a run that goes on has those of all.
+static bool plan_changes(Trainer *t) {
+  uint32_t all = changes_now(t).n;
+  for (t->held = 0;; t->held++) {
+    if (!plan_phase(t) || !fill_store(t)) return false;
+    if (t->held == all) return true;
+  }
+}
+
+static bool make_phase(Trainer *t) {
   t->gauge = (Gauges){.data = t->data,
                       .store = t->store,
                       .target = target_of(t),
@@ -244,12 +253,26 @@ static bool open_phase(Trainer *t, bool resumed) {
   return open_steps(t) && gauges_open(&t->gauge) && gauges_try(&t->gauge) && traces_open(t);
 }
 
+// A run that goes on has all values in its state.
+static bool open_phase(Trainer *t, bool resumed) {
+  t->store = store_new(t->precision);
+  if (!t->store) return train_refuse(t, OUTCOME_SYSTEM, "out of memory");
+  if (!plan_changes(t) || (!resumed && !begin_weights(t))) return false;
+  store_free(t->before);
+  t->before = NULL;
+  return make_phase(t);
+}
+
+static bool start_feed(Trainer *t) {
+  int64_t each = t->epoch_runs ? t->epoch_runs : 1, run = (int64_t)t->step * t->turns;
+  return feed_start(t->data, &t->feed, t->batch, run / each, run % each);
+}
+
 static bool begin_phase(Trainer *t, const Arrays *state, bool first) {
   t->last = mean_new(t), t->row = mean_new(t), t->report = mean_new(t), t->shown = mean_new(t);
   if (state && !resume_position(t, state)) return false;
   if (first && !record_open(t, state)) return false;
-  int64_t each = t->epoch_runs ? t->epoch_runs : 1, run = (int64_t)t->step * t->turns;
-  return feed_start(t->data, &t->feed, t->batch, run / each, run % each);
+  return start_feed(t);
 }
 
 // -- the run --------------------------------------------------------------------------------------
@@ -271,6 +294,12 @@ static const char *write_note(Trainer *t, const char *how, Outcome *end) {
                   .best_step = (double)t->best_step,
                   .precision = precision_text(t->precision),
                   .engine = t->regime.step.n ? engine_says(t->engine[0]) : ""};
+  Changes now = changes_now(t);
+  Settings settings_now = learn_settings(t->in, t->p, &now);
+  for (uint32_t i = 0; i < settings_now.n; i++) {
+    const Setting *s = &settings_now.at[i];
+    vec_push(t->arena, &note.setting, (NoteSetting){s->name, s->value, s->known});
+  }
   if (strcmp(how, "running") != 0) note.hash = hash_text(t);
   for (uint32_t i = 0; i < t->gauge.n; i++) {
     const Gauge *g = &t->gauge.at[i];
@@ -327,7 +356,8 @@ static bool new_folder(Trainer *t) {
   if (!t->o->resume && !open_folder(t)) return false;
   Outcome end;
   const char *why = program_copy(t->w, t->p, t->folder.dir, &end);
-  return !why || train_refuse(t, end, "%s", why);
+  if (why) return train_refuse(t, end, "%s", why);
+  return changes_keep(t);
 }
 
 // From the second phase on there is nothing to resume.
@@ -356,11 +386,29 @@ static bool next_phase(Trainer *t) {
   return start_phase(t, NULL, false);
 }
 
+// The same phase with other steps, on the states that there are.
+static bool change_phase(Trainer *t) {
+  close_engines(t);
+  for (uint32_t all = changes_now(t).n; t->held < all;) {
+    t->held++;
+    if (!plan_phase(t) || !fill_store(t)) return false;
+  }
+  if (!make_phase(t) || !start_feed(t)) return false;
+  Outcome end;
+  const char *unsaid = write_note(t, "running", &end);
+  if (unsaid) tell_wrong(t, "%s", unsaid);
+  return true;
+}
+
 // Steps until `until`, or the end.
 static bool run_phases(Trainer *t) {
   for (;;) {
     LoopEnd how = loop_run(t);
     if (how == LOOP_PART) return true;
+    if (how == LOOP_CHANGED) {
+      if (!change_phase(t)) return false;
+      continue;
+    }
     bool done = how == LOOP_DONE || how == LOOP_PATIENT;
     if (!done || t->phase + 1 == t->p->train.n) {
       t->ended = true;
@@ -389,8 +437,8 @@ static bool begin(Trainer *t) {
     if (!old) tell_wrong(t, "there is no checkpoint in %s: the run begins anew", t->folder.dir);
     if (!data_keep(t->data, &state, folder_path(&t->folder, "state.safetensors"))) return false;
   }
+  if (!changes_open(t) || (old && !changes_take(t, true))) return false;
   if (!old) t->seed = t->o->has_seed ? t->o->seed : program_seed(t->in, t->p);
-  t->data->seed = t->seed;
   if (!data_open_all(t->data) || (!old && !plan_all(t))) return false;
   return t->o->plan ? show_plan(t) : start_phase(t, old ? &state : NULL, true);
 }
@@ -409,7 +457,7 @@ static void trainer_start(Trainer *t) {
   t->arena = t->folder.arena = arena_child(t->w->arena);
   t->started = clock_seconds();
   t->path = t->w->sources->file.at[t->p->tree->span.file].path;
-  t->data = data_new(t->in, t->p, t->arena, 0);
+  t->data = data_new(t->in, t->p, t->arena);
   save_open(t);
   t->model = model_paths(t->w, t->arena, t->p);
 }
@@ -474,7 +522,6 @@ static bool begin_steps(Trainer *t) {
                         "can be exported",
                         t->p->train.n);
   t->seed = t->o->has_seed ? t->o->seed : program_seed(t->in, t->p);
-  t->data->seed = t->seed;
   if (!data_open_all(t->data) || !plan_all(t) || !plan_phase(t)) return false;
   t->store = store_new(t->precision);
   if (!t->store) return train_refuse(t, OUTCOME_SYSTEM, "out of memory");

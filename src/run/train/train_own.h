@@ -60,6 +60,13 @@ bool resume_read(Trainer *, Arena *, Arrays *, bool *found); // false with a dia
 bool resume_options(Trainer *, const Arrays *);  // what the run was asked for holds, or is refused
 bool resume_position(Trainer *, const Arrays *); // the store and where it is
 
+// changes.c: what is changed while it goes on
+bool changes_open(Trainer *);             // those that are written down
+bool changes_keep(Trainer *);             // in the folder of a new run
+bool changes_take(Trainer *, bool first); // those that are asked for; first: as it is opened
+Changes changes_now(const Trainer *);     // those that hold
+uint64_t changes_due(const Trainer *);    // the step of the phase with the next one
+
 // progress.c: what the user sees
 void tell_start(Trainer *);
 void metrics_make(const Trainer *, Arena *, const Mean *, LimnMetrics *);
@@ -84,7 +91,8 @@ typedef enum {
   LOOP_PATIENT,
   LOOP_NOT_FINITE,
   LOOP_FAILED,
-  LOOP_PART // as many steps as were asked for; there are more
+  LOOP_PART,   // as many steps as were asked for; there are more
+  LOOP_CHANGED // the steps are others from here on
 } LoopEnd;
 void loop_start(Trainer *);  // before the first step of a phase
 LoopEnd loop_run(Trainer *); // on from where it is
@@ -112,6 +120,9 @@ struct Trainer {
   int64_t batch_asked, every_steps;
   double every_seconds, epochs_asked, steps_asked;
 
+  Changes change; // in order of their steps
+  uint32_t held;  // how many of them the steps were made with
+
   // what is trained
   Data *data;
   const char *path; // of the program
@@ -119,6 +130,7 @@ struct Trainer {
   Table *model;     // path of every weight and buffer of the program's learners; 1 weight, 2 buffer
   uint32_t phase;   // which `train` statement
   Regime regime;
+  struct Device *device; // that computes; NULL: the CPU
   Store *store, *before; // of this phase, and while it is made of the one before
   Engine **engine;       // [step of the regime]
   Inlets *inlet;

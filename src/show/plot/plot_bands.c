@@ -1,8 +1,9 @@
 // Labels and bits over time: a band for each, in pieces for as long as the value stays.
 //
 // A bit that is set is a bar, one that is not is a thin line, as a logic analyser has it. A label
-// is a bar in a colour of its own, with its name inside where there is room. A value holds until
-// the next moment; the last one of a run by ticks holds for a tick.
+// is a bar in a colour of its own, with its name inside where there is room; what has room nowhere is
+// named below, beside its colour. A value holds until the next moment; the last one of a run by ticks
+// holds for a tick.
 #include "show/plot/plot_own.h"
 
 #include <math.h>
@@ -38,7 +39,26 @@ static uint32_t piece_end(const TimeBand *b, uint32_t i, uint32_t moments) {
   return i;
 }
 
-static void draw_piece(Plot *p, Canvas *c, const TimeBand *b, double value, PlotArea at) {
+typedef struct { // a label that is somewhere
+  const char *name;
+  Ink ink;
+  bool named; // where it is, at least once
+} BandLabel;
+typedef VEC(BandLabel) BandLabels;
+
+static void label_seen(Plot *p, BandLabels *all, const char *name, Ink ink, bool named) {
+  uint32_t i = 0;
+  while (i < all->n && (all->at[i].ink != ink || strcmp(all->at[i].name, name) != 0)) i++;
+  if (i == all->n) vec_push(p->arena, all, ((BandLabel){.name = name, .ink = ink}));
+  all->at[i].named |= named;
+}
+
+static void paint_label(Canvas *c, Ink ink) {
+  canvas_paint(c, &(Paint){.fill = ink, .opacity = 0.28});
+}
+
+static void draw_piece(Plot *p, Canvas *c, const TimeBand *b, double value, PlotArea at,
+                       BandLabels *seen) {
   bool label = labels_known(p, b->array);
   const char *name = label && is_label(value) ? label_text(p, b->array, (int64_t)value)
                                               : number_text(p->arena, value);
@@ -50,8 +70,14 @@ static void draw_piece(Plot *p, Canvas *c, const TimeBand *b, double value, Plot
   }
   Ink ink = label && is_seen(value) && value >= 0 ? series_ink((uint32_t)value) : INK_SERIES1;
   path_rect(c, at.x, at.y, at.w, at.h, 0);
-  canvas_paint(c, &(Paint){.fill = ink, .opacity = label ? 0.28 : 0.75});
-  if (label && small_width(name) + 10 <= at.w)
+  if (!label) {
+    canvas_paint(c, &(Paint){.fill = ink, .opacity = 0.75});
+    return;
+  }
+  bool fits = small_width(name) + 10 <= at.w;
+  paint_label(c, ink);
+  label_seen(p, seen, name, ink, fits);
+  if (fits)
     canvas_text(c, at.x + at.w / 2, at.y + at.h / 2 + 4,
                 &(Text){.size = LABEL_SIZE, .anchor = ANCHOR_MIDDLE}, name);
 }
@@ -61,7 +87,8 @@ static double piece_x(const Plot *p, const Scale *x, uint32_t moment) {
   return scale_at(x, moment < s->moments ? s->moment[moment] : x->high);
 }
 
-static void draw_band(Plot *p, Canvas *c, const TimeBand *b, const Scale *x, double y) {
+static void draw_band(Plot *p, Canvas *c, const TimeBand *b, const Scale *x, double y,
+                      BandLabels *seen) {
   canvas_open(c, "", "band", b->name);
   canvas_text(c, x->from - 10, y + BAND / 2.0 + 4,
               &(Text){.size = LABEL_SIZE, .anchor = ANCHOR_END},
@@ -70,8 +97,8 @@ static void draw_band(Plot *p, Canvas *c, const TimeBand *b, const Scale *x, dou
     uint32_t end = piece_end(b, i, p->s->moments);
     double left = piece_x(p, x, i), right = piece_x(p, x, end + 1);
     if (right > left)
-      draw_piece(p, c, b, b->value[(int64_t)i * b->stride],
-                 (PlotArea){left, y, right - left, BAND});
+      draw_piece(p, c, b, b->value[(int64_t)i * b->stride], (PlotArea){left, y, right - left, BAND},
+                 seen);
     i = end + 1;
   }
   canvas_close(c);
@@ -92,9 +119,30 @@ static void draw_axis(Plot *p, Canvas *c, const Scale *x, double y) {
   canvas_text(c, (x->from + x->to) / 2, y + 33, &look, p->s->over);
 }
 
+// Names of what is named nowhere else, in lines; where they end
+static double draw_legend(Plot *p, Canvas *c, const BandLabels *seen, const Scale *x, double y) {
+  enum { SWATCH = 12, AFTER = 18 };
+  double at = x->from;
+  for (uint32_t i = 0; i < seen->n; i++) {
+    const BandLabel *l = &seen->at[i];
+    if (l->named) continue;
+    const char *name = text_fit(p->arena, LABEL_SIZE, l->name, NAME_MOST);
+    double wide = SWATCH + 5 + small_width(name);
+    if (at > x->from && at + wide > x->to) at = x->from, y += LINE_STEP;
+    canvas_open(c, "", "legend", l->name);
+    path_rect(c, at, y, SWATCH, SWATCH, 0);
+    paint_label(c, l->ink);
+    canvas_text(c, at + SWATCH + 5, y + SWATCH - 2, &(Text){.size = LABEL_SIZE}, name);
+    canvas_close(c);
+    at += wide + AFTER;
+  }
+  return at > x->from ? y + LINE_STEP + 4 : y;
+}
+
 Canvas *plot_bands(Plot *p) {
   const Shown *s = p->s;
   Bands bands = {0};
+  BandLabels seen = {0};
   double room = 0, y = 2;
   if (!s->over) {
     plot_wrong(p, &s->value.array.at[0], "values over time");
@@ -107,8 +155,9 @@ Canvas *plot_bands(Plot *p) {
   if (!(x.high > x.low)) x.high = x.low + 1;
   x.from = room + 14, x.to = PLOT_WIDTH - 14;
   Canvas *c = plot_canvas(p, "Bands");
-  for (uint32_t i = 0; i < bands.n; i++, y += BAND + BAND_GAP) draw_band(p, c, &bands.at[i], &x, y);
+  for (uint32_t i = 0; i < bands.n; i++, y += BAND + BAND_GAP)
+    draw_band(p, c, &bands.at[i], &x, y, &seen);
   draw_axis(p, c, &x, y);
   time_along(p, &x, 0, y);
-  return plot_end(p, c, PLOT_WIDTH, y + FOOT + 2);
+  return plot_end(p, c, PLOT_WIDTH, draw_legend(p, c, &seen, &x, y + FOOT + 2));
 }

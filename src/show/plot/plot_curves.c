@@ -35,6 +35,8 @@ static bool add_lines(Plot *p, uint32_t array, CurveLines *to) {
     PlotLine line = {.name = name, .x = axis_values(p, n), .n = n, .smooth = p->s->whole};
     line.y = x->data + (across ? k * n : k);
     line.stride = across ? 1 : of;
+    line.held = p->s->held && p->s->held[array];
+    line.mark = p->s->mark, line.marks = p->s->marks;
     vec_push(p->arena, &to->line, line);
     vec_push(p->arena, &to->array, array);
   }

@@ -57,7 +57,10 @@ static PlotLine family_line(const Family *y, uint32_t run, int64_t k) {
                     .x = s->moment,
                     .y = x->data + k,
                     .n = x->shape[0],
-                    .stride = of};
+                    .stride = of,
+                    .held = s->held && s->held[0],
+                    .mark = s->mark,
+                    .marks = s->marks};
 }
 
 static int64_t lines_of(const Family *y, uint32_t run) {
@@ -95,9 +98,7 @@ static Canvas *family_curves(Family *y) {
   for (uint32_t i = 0; i < y->n; i++)
     for (int64_t k = 0; k < lines_of(y, i); k++) {
       PlotLine l = family_line(y, i, k);
-      int64_t gaps = 0;
-      for (int64_t t = 0; t < l.n; t++) gaps += !frame_add(&w, line_x(&l, t), line_y(&l, t));
-      plot_note_gaps(&y->p, gaps, l.name);
+      plot_note_gaps(&y->p, line_range(&w, &l), l.name);
     }
   w.log_y = wants_log(w.y, 1e4) && !wants_log(w.y, 1e12);
   PlotFrame f = frame_draw(&y->p, c, &w);

@@ -93,6 +93,77 @@ static void pen_to(PlotPen *pen, int64_t i) {
   pen->down = true;
 }
 
+// The last moment after the point before, up to this one, at which something happened; NAN: nothing did
+static double last_mark(const PlotLine *l, int64_t i) {
+  double before = line_x(l, i - 1), now = line_x(l, i);
+  uint32_t low = 0, high = l->marks; // marks below `low` are not later than this point
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    if (l->mark[middle] <= now)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low && l->mark[low - 1] > before ? l->mark[low - 1] : NAN;
+}
+
+typedef struct {
+  double when, from; // from: the value just before
+} LineJump;
+
+static double change_at(const PlotLine *l, int64_t i) {
+  return i > 0 && i < l->n ? fabs(line_y(l, i) - line_y(l, i - 1)) : 0;
+}
+
+// Where others tick, a moment is there twice.
+static bool same_point(const PlotLine *l, int64_t i) {
+  double size = fabs(line_y(l, i)) + fabs(line_y(l, i - 1));
+  return line_x(l, i) == line_x(l, i - 1) && change_at(l, i) <= 1e-6 * size;
+}
+
+// How it went before a point, for each unit of time. NAN: that is not known
+static double slope_before(const PlotLine *l, int64_t i) {
+  while (i > 0 && same_point(l, i)) i--;
+  if (i < 1 || !isnan(last_mark(l, i)) || !(line_x(l, i) > line_x(l, i - 1))) return NAN;
+  return (line_y(l, i) - line_y(l, i - 1)) / (line_x(l, i) - line_x(l, i - 1));
+}
+
+// Does it jump from the point before to this one? What flows does where something happened, if it
+// changes far more than if it had gone on as it went; or, where that is not known, than afterwards.
+static bool jumps_at(const PlotLine *l, int64_t i, LineJump *out) {
+  enum { FAR_MORE = 2 };
+  double now = line_y(l, i), before = i ? line_y(l, i - 1) : now;
+  if (!is_seen(now) || !is_seen(before) || before == now) return false;
+  double mark = last_mark(l, i), slope = l->held ? NAN : slope_before(l, i - 1);
+  *out = (LineJump){isnan(mark) ? line_x(l, i) : mark, before};
+  if (l->held) return true;
+  if (isnan(mark)) return false;
+  if (!is_seen(slope)) return change_at(l, i) > 2 * FAR_MORE * change_at(l, i + 1);
+  out->from = before + slope * (mark - line_x(l, i - 1));
+  return fabs(now - out->from) > FAR_MORE * fabs(out->from - before);
+}
+
+int64_t line_range(FrameWish *w, const PlotLine *l) {
+  int64_t gaps = 0;
+  LineJump jump;
+  for (int64_t i = 0; i < l->n; i++) {
+    gaps += !frame_add(w, line_x(l, i), line_y(l, i));
+    if (jumps_at(l, i, &jump)) frame_add(w, jump.when, jump.from);
+  }
+  return gaps;
+}
+
+// To the first point of a column: upright, where it jumps
+static void pen_on(PlotPen *pen, int64_t i) {
+  LineJump jump;
+  if (pen->down && jumps_at(pen->line, i, &jump)) {
+    double x = scale_at(&pen->f->x, jump.when);
+    path_line(pen->c, x, scale_at(&pen->f->y, jump.from));
+    path_line(pen->c, x, scale_at(&pen->f->y, line_y(pen->line, i)));
+  }
+  pen_to(pen, i);
+}
+
 static int64_t column_of(const PlotPen *pen, int64_t i) {
   return (int64_t)floor(scale_at(&pen->f->x, line_x(pen->line, i)));
 }
@@ -110,7 +181,7 @@ static int64_t draw_column(PlotPen *pen, int64_t i) {
     if (line_y(l, end) > line_y(l, most)) most = end;
   }
   int64_t one = least < most ? least : most, two = least < most ? most : least;
-  pen_to(pen, i);
+  pen_on(pen, i);
   if (one > i) pen_to(pen, one);
   if (two > one && two > i) pen_to(pen, two);
   if (end - 1 > two) pen_to(pen, end - 1);
@@ -254,12 +325,7 @@ double lines_draw(Plot *p, Canvas *c, double y, const PlotLine *line, uint32_t n
                  .tight_x = true,
                  .whole_x = l->whole_x,
                  .right = name_room(line, n) + 24};
-  for (uint32_t i = 0; i < n; i++) {
-    int64_t gaps = 0;
-    for (int64_t k = 0; k < line[i].n; k++)
-      gaps += !frame_add(&w, line_x(&line[i], k), line_y(&line[i], k));
-    plot_note_gaps(p, gaps, line[i].name);
-  }
+  for (uint32_t i = 0; i < n; i++) plot_note_gaps(p, line_range(&w, &line[i]), line[i].name);
   w.log_y = wants_log(w.y, l->log_from > 0 ? l->log_from : 1000) &&
             !(l->log_most > 0 && wants_log(w.y, l->log_most));
   PlotFrame f = frame_draw(p, c, &w);

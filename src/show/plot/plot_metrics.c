@@ -76,8 +76,9 @@ Canvas *plot_metrics(Arena *a, const Metrics *m, bool measures) {
     const Curve *c = &m->curve[i];
     if (c->measure != measures || !c->n) continue;
     if (c->n > longest) longest = c->n;
-    PlotLine line = {c->name, curve_label(a, c), c->step, c->value,  c->n,
-                     1,       c->judged,         c->up,   !measures, 0};
+    PlotLine line = {.name = c->name, .label = curve_label(a, c), .n = c->n, .stride = 1};
+    line.x = c->step, line.y = c->value;
+    line.mark_best = c->judged, line.up = c->up, line.smooth = !measures;
     if (c->ink) line.as = c->ink + (c->dashed ? SERIES : 0);
     vec_push(a, &lines, line);
     buf_printf(&about, "%s%s", about.n ? ", " : "", line.label);

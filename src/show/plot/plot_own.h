@@ -98,7 +98,10 @@ typedef struct {
   const double *x, *y; // [n], one in `stride` numbers; x NULL: the index
   int64_t n, stride;
   bool mark_best, up;
-  bool smooth; // where points lie close, a running mean stands out from them
+  bool smooth;        // where points lie close, a running mean stands out from them
+  bool held;          // a value holds until the next one
+  const double *mark; // [marks] moments at which it may jump, in their order
+  uint32_t marks;
   uint32_t as; // + 1: drawn as this series, whatever its place; beyond SERIES dashed
 } PlotLine;
 typedef struct {
@@ -110,6 +113,8 @@ typedef struct {
 } LinesWish;
 Ink series_ink(uint32_t i);
 double line_x(const PlotLine *, int64_t i), line_y(const PlotLine *, int64_t i);
+int64_t line_range(FrameWish *,
+                   const PlotLine *); // makes room for it; how many points are not seen
 void curve_draw(Canvas *, const PlotFrame *, const PlotLine *, const Paint *);
 const char *line_words(Plot *, const PlotLine *); // for a reader without eyes
 double lines_draw(Plot *, Canvas *, double y, const PlotLine *, uint32_t n, const LinesWish *);

@@ -103,8 +103,11 @@ static void put_systems(PageFolder *f) {
   const Machines *ran = f->r->p->ran;
   Systems all = {0};
   for (uint32_t i = 0; i < f->r->run.n; i++) {
-    add_system(f, f->r->run.at[i].system, &all);
-    add_system(f, f->r->run.at[i].on, &all);
+    const System *s = f->r->run.at[i].system, *on = f->r->run.at[i].on;
+    const System *both = on ? system_driven(f->r->w, f->r->arena, s, on) : NULL;
+    add_system(f, both, &all);
+    if (!both || !s->wiring) add_system(f, s, &all);
+    if (!both || !(on && on->wiring)) add_system(f, on, &all);
   }
   for (uint32_t i = 0; !f->r->run.n && i < ran->check.n; i++)
     add_system(f, ran->check.at[i].system, &all);
@@ -288,6 +291,7 @@ static ShownFamily gather_family(PageFolder *f, const Ids *family, const RanShow
       if (array >= 0) {
         run[out.n].value.array.at = &s->value.array.at[array], run[out.n].value.array.n = 1;
         run[out.n].text = s->value.array.at[array].name;
+        run[out.n].held = s->held ? s->held + array : NULL;
       }
       label[out.n++] = label_of(f, family->at[i]);
       break;

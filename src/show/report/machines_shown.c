@@ -24,6 +24,7 @@ typedef struct {
   const System *system;
   double every;
   const ShowAs *as; // NULL: as it suits
+  const bool *held; // [channel]
   bool swept;       // it is one of a family, which has its curves in one picture each
   RanShows *out;
 } Showing;
@@ -158,12 +159,14 @@ static void show_flat(const Showing *s, const Channels *c, const char *view) {
   Ids moment = moments_of(s);
   Shown to = shown_of(s, c, view, &moment);
   const char *const **name = NEW_ARRAY(s->r->arena, const char *const *, c->n + 1);
-  bool lines = strcmp(view, "curves") == 0;
+  bool lines = strcmp(view, "curves") == 0, *held = NEW_ARRAY(s->r->arena, bool, c->n + 1);
   for (uint32_t i = 0; i < c->n; i++) {
+    held[i] = s->held[c->at[i] - s->record->channel.at];
     flatten(&to.value.array.at[i], c->at[i]->cells);
     name[i] = lines ? names_of_cells(s, c->at[i]) : to.name[i];
   }
   to.name = name;
+  to.held = held;
   put_marks(s, &to);
   add(s, to);
 }
@@ -422,8 +425,12 @@ bool is_drawn_together(const RanShown *s) {
 
 static Showing showing_of(const Results *r, uint32_t run, RanShows *out) {
   const SimResult *of = &r->run.at[run];
-  return (Showing){
-      .r = r, .record = &of->record, .system = of->system, .swept = of->turn, .out = out};
+  return (Showing){.r = r,
+                   .record = &of->record,
+                   .system = of->system,
+                   .held = channels_held(r, run),
+                   .swept = of->turn,
+                   .out = out};
 }
 
 void ran_show(const Results *r, uint32_t run, const RunShow *show, uint32_t first, RanShows *out) {

@@ -24,6 +24,7 @@ typedef struct {
   Arena *arena;
   const System *s;
   const uint32_t *ports; // of a wiring: what is not in modes is around them. NULL: of a machine
+  double width;          // what is wider is cut into rows; 0: nothing is
   VEC(ModeNode) mode;
   VEC(ModeJump) jump;
 } ModeGraph;
@@ -133,7 +134,8 @@ static void add_pins(const ModeGraph *g, uint32_t mode, Pins *in, Pins *out) {
   for (uint32_t i = 0; i < g->jump.n; i++) {
     if (arrives(g, &g->jump.at[i], mode))
       vec_push(g->arena, in, (Pin){.goes_on = g->jump.at[i].to != mode});
-    if (leaves(g, &g->jump.at[i], mode)) vec_push(g->arena, out, (Pin){0});
+    if (leaves(g, &g->jump.at[i], mode))
+      vec_push(g->arena, out, (Pin){.goes_on = g->jump.at[i].from != mode});
   }
 }
 
@@ -233,9 +235,10 @@ static uint32_t label_jump(const ModeGraph *g, Panel *p, const ModeJump *j, uint
                            uint32_t target) {
   uint32_t to = add_cable(g, p, j->text, j->to);
   Unit label = {.kind = UNIT_GUARD, .owner = target + 1, .words = j->text};
+  bool back = j->to <= j->from; // what runs back in the text does so in the picture, if one must
   label.text = text_cut(g->arena, FACE_SANS, PORT_SIZE, j->text, 260);
   label.said = p->cable.at[to].said = j->said;
-  vec_push(g->arena, &label.in, (Pin){0});
+  vec_push(g->arena, &label.in, (Pin){.weak = back});
   vec_push(g->arena, &label.out, (Pin){0});
   uint32_t unit = add_unit(g, p, label);
   panel_tie(p, from, unit, 0, false);
@@ -263,6 +266,7 @@ static void add_jump(const ModeGraph *g, const ModePanel *p, uint32_t jump) {
 
 static void add_start(const ModeGraph *g, Panel *p, uint32_t mode) {
   Unit u = {.kind = UNIT_START, .words = "it starts here"};
+  u.owner = g->mode.at[mode].unit + 1;
   vec_push(g->arena, &u.out, (Pin){0});
   uint32_t dot = add_unit(g, p, u), cable = add_cable(g, p, u.words, mode);
   p->cable.at[cable].said = group_at(g->arena, g->mode.at[mode].node->span, NULL);
@@ -317,6 +321,7 @@ static Panel *mode_panel(ModeGraph *g, uint32_t mode, uint32_t depth) {
     if (g->mode.at[i].around == mode && g->mode.at[i].first) add_start(g, p, i);
   for (uint32_t i = 0; i < g->jump.n; i++) add_jump(g, &inside, i);
   panel_finish(g->arena, p);
+  if (mode && g->width > 0) panel_rows(g->arena, p, g->width - MODE_INSET * depth);
   return p;
 }
 
@@ -337,8 +342,8 @@ static bool read_modes(ModeGraph *g) {
   return g->mode.n > 1;
 }
 
-Panel *modes_panel(World *w, Arena *a, const System *s, const char **about) {
-  ModeGraph g = {.w = w, .arena = a, .s = s};
+Panel *modes_panel(World *w, Arena *a, const System *s, double width, const char **about) {
+  ModeGraph g = {.w = w, .arena = a, .s = s, .width = width};
   if (!read_modes(&g)) return NULL;
   *about = graph_about(&g);
   return mode_panel(&g, 0, 0);

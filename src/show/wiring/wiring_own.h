@@ -7,7 +7,9 @@
 //   wiring_modes.c  a machine with modes: its modes, and the jumps between them
 //   wiring_lay.c    a panel is laid out (layers.h)
 //   wiring_rows.c   a wide panel is cut into rows
+//   wiring_lanes.c  arrows between rows of modes
 //   wiring_paint.c  a panel on a canvas
+//   wiring_driven.c what runs and what it stands on, as one wiring
 //   wiring_unfold.c a network from left to right, and the same from inside to outside
 //   wiring_times.c  a wiring at several moments, side by side or one after the other
 #ifndef LIMN_SHOW_WIRING_WIRING_OWN_H
@@ -18,14 +20,16 @@
 #include "show/wiring/wiring.h"
 
 enum {
-  PIN_PITCH = 18,  // between pins of one side
-  PORT_SIZE = 10,  // letters of the names of ports,
-  TYPE_SIZE = 9,   // of types,
-  KIND_SIZE = 12,  // of the names of machines,
-  TITLE_SIZE = 13, // of wirings,
-  WORD_SIZE = 11,  // of formulas, guards, modes
-  LIFT = 6,        // how far a stack of sheets reaches up and to the right
-  STUB = 22,       // what sticks out of the outermost panel
+  PIN_PITCH = 18,   // between pins of one side
+  PORT_SIZE = 10,   // letters of the names of ports,
+  TYPE_SIZE = 9,    // of types,
+  KIND_SIZE = 12,   // of the names of machines,
+  TITLE_SIZE = 13,  // of wirings,
+  WORD_SIZE = 11,   // of formulas, guards, modes
+  LIFT = 6,         // how far a stack of sheets reaches up and to the right
+  STUB = 22,        // what sticks out of the outermost panel
+  MODE_INSET = 160, // about what stands beside a mode in another, or a panel,
+  PANEL_INSET = 60, // and what does at least
 };
 
 typedef enum {
@@ -49,7 +53,7 @@ typedef struct {
   const char *name, *type, *words;
   bool ring;           // it is open in some modes only
   bool weak;           // what it says about layers gives way to all else
-  bool goes_on;        // of a mode: the arrow does, to a mode in it
+  bool goes_on;        // of a mode: the arrow does, to a mode in it or from one
   Ink ink;             // of what sticks out there; 0: the default
   const GroupOf *said; // where the program says it, as of units, cables and panels; or NULL
 } Pin;
@@ -138,7 +142,8 @@ const char *unrolls_text(World *, Arena *, const System *); // unroll 4; NULL: i
 void panel_finish(Arena *, Panel *); // after its units and cables: it is measured and laid out
 
 // wiring_modes.c
-Panel *modes_panel(World *, Arena *, const System *, const char **about); // NULL: it has no modes
+// Modes in it that are wider are cut into rows; 0: none are. NULL: it has no modes
+Panel *modes_panel(World *, Arena *, const System *, double width, const char **about);
 // Those of a wiring, in its picture, with so many ports at its sides
 Panel *modes_inside(World *, Arena *, const System *, uint32_t depth, const uint32_t ports[2]);
 
@@ -149,6 +154,24 @@ typedef struct {
 } Sides;
 // asked: [port] the sides that what holds it wants; NULL: none
 Sides shared_sides(Arena *, const System *, const bool *asked);
+
+// wiring_lanes.c
+typedef struct {
+  uint32_t cable;          // in the whole
+  uint32_t from, to;       // rows
+  uint32_t leaves, enters; // units there
+  double source, target;   // heights: in the whole where the order is looked for, then in the panel
+  double lane;
+  uint32_t track[2]; // at the left and at the right
+} RowLink;
+typedef VEC(RowLink) RowLinks;
+enum { ROWS_GAP = 14 };
+uint32_t lanes_below(const RowLinks *, uint32_t row);
+// Lanes and tracks; rows end at these heights, and sources and targets are where they will be.
+void links_place(Arena *, RowLinks *, const double *row_end);
+// It leaves at x[0] and enters at x[1]; side: x of the first tracks.
+Cable link_cable(Arena *, const RowLink *, const Cable *like, const double x[2],
+                 const double side[2]);
 
 // wiring_rows.c
 void panel_rows(Arena *, Panel *, double width); // after panel_finish: where it is wider than that

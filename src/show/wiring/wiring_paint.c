@@ -51,7 +51,8 @@ static double modes_width(const Unit *u) {
 // The second line of a box: its name in the wiring, and how many there are. The name is not said
 // again where it is that of its machine.
 static const char *second_line(const Unit *u) {
-  bool same = u->name && u->of && !strcmp(u->name, u->of);
+  size_t n = u->name ? strlen(u->name) : 0; // Team (3) says it too
+  bool same = u->of && !strncmp(u->name ? u->name : "", u->of, n) && strchr(" ", u->of[n]);
   return u->name && u->name[0] && !same && !u->unnamed ? u->name : NULL;
 }
 
@@ -106,7 +107,7 @@ static void measure_labelled(Unit *u, double label) {
 
 // Nearer to each other than labels, as pins are.
 static void measure_end(Unit *u) {
-  u->width = ceil(text_width(FACE_ITALIC, PORT_SIZE, u->text) + 28), u->height = 14;
+  u->width = u->text ? ceil(text_width(FACE_ITALIC, PORT_SIZE, u->text) + 28) : 1, u->height = 14;
   spread_pins(u, 1, 0, 11);
 }
 
@@ -405,6 +406,8 @@ static void marks_paint(Canvas *c, const Unit *u, double x, double y) {
     small_head(c, x - 4, y + u->in.at[i].y, 1, 0, INK_NONE);
     canvas_close(c);
   }
+  for (uint32_t i = 0; u->graph && u->inner && i < u->out.n; i++) // from all modes in it
+    if (!u->out.at[i].goes_on) port_mark(c, &u->out.at[i], x + u->width, y + u->out.at[i].y);
   if (u->graph) return;
   for (uint32_t i = 0; i < u->in.n; i++) port_mark(c, &u->in.at[i], x, y + u->in.at[i].y);
   for (uint32_t i = 0; i < u->out.n; i++)
@@ -456,7 +459,9 @@ static void unit_paint(Canvas *c, Arena *a, const Panel *p, const Unit *u, doubl
     break;
   case UNIT_STATE: state_paint(c, u, x, y); break;
   case UNIT_LEAVES:
-  case UNIT_ENTERS: end_paint(c, p, u, x, y); break;
+  case UNIT_ENTERS:
+    if (!p->graph) end_paint(c, p, u, x, y);
+    break;
   case UNIT_IN:
     if (!p->graph) inner_port(c, only_pin(u), x, y, p->depth, false);
     break;

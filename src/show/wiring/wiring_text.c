@@ -200,7 +200,35 @@ static void put_named(Printer *p, const Syntax *n) {
   put_list(p, syntax_parts(n), " ");
 }
 
-// What has no row of its own is shown as the program has it.
+// A sign of the program that pictures write otherwise: its length, and how. 0: it is none
+static size_t sign_at(const char *text, size_t n, const char **shown) {
+  static const char *const sign[][2] = {{"->", "→"}, {">=", "≥"}, {"<=", "≤"},
+                                        {"!=", "≠"}, {"*", "·"},  {"-", "−"}};
+  for (uint32_t i = 0; i < COUNT(sign); i++) {
+    size_t length = strlen(sign[i][0]);
+    *shown = sign[i][1];
+    if (length <= n && !memcmp(text, sign[i][0], length)) return length;
+  }
+  return 0;
+}
+
+// As the program has it, but for signs, comments and spaces.
+static void put_between(Printer *p, const char *text, size_t n) {
+  for (size_t i = 0; i < n; i++) {
+    const char *shown;
+    size_t sign = sign_at(text + i, n - i, &shown);
+    if (text[i] == '#')
+      while (i + 1 < n && text[i + 1] != '\n') i++;
+    else if (sign)
+      buf_text(&p->out, shown), i += sign - 1;
+    else if (!strchr(" \t\r\n", text[i]))
+      buf_char(&p->out, text[i]);
+    else if (p->out.n && p->out.at[p->out.n - 1] != ' ')
+      buf_char(&p->out, ' ');
+  }
+}
+
+// What has no row of its own is shown as the program has it, and its parts as those that have one.
 static void put_source(Printer *p, const Syntax *n) {
   const Sources *s = p->w->sources;
   if (!s || !n->span.file || n->span.file >= s->file.n) {
@@ -208,15 +236,17 @@ static void put_source(Printer *p, const Syntax *n) {
     return;
   }
   const Source *f = &s->file.at[n->span.file];
-  bool space = false;
-  for (uint32_t i = n->span.at; i < n->span.at + n->span.n && i < f->n; i++) {
-    if (f->text[i] == '#')
-      while (i < n->span.at + n->span.n && f->text[i] != '\n') i++;
-    bool blank = strchr(" \t\r\n", f->text[i]) != NULL;
-    if (blank && !space) buf_char(&p->out, ' ');
-    if (!blank) buf_char(&p->out, f->text[i]);
-    space = blank;
+  size_t at = n->span.at, end = at + n->span.n < f->n ? at + n->span.n : f->n;
+  Nodes part = syntax_parts(n);
+  for (uint32_t i = 0; i < part.n && at <= end; i++) {
+    const Syntax *k = part.at[i];
+    if (!k || k->span.file != n->span.file || k->span.at < at || k->span.at + k->span.n > end)
+      continue;
+    put_between(p, f->text + at, k->span.at - at);
+    put(p, k);
+    at = k->span.at + k->span.n;
   }
+  if (at < end) put_between(p, f->text + at, end - at);
 }
 
 static void put(Printer *p, const Syntax *n) {

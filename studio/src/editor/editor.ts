@@ -46,6 +46,8 @@ export class Editor {
       bracketMatching(),
       closeBrackets(),
       EditorState.tabSize.of(2),
+      EditorState.lineSeparator.of("\n"), // as limn has it; what the file has is the saver's
+      EditorView.clipboardInputFilter.of((text) => text.replace(/\r\n?/g, "\n")),
       indentUnit.of("  "),
       limnLanguage,
       litExtension,

@@ -3,7 +3,7 @@
 import { signal } from "@preact/signals";
 import { connection, host } from "../client";
 import type { Metrics, Run, Shown } from "../protocol";
-import { about, drawer, isNarrow, pane, path, pictures, runs, say, sayFault } from "../state";
+import { about, does, drawer, isNarrow, pane, path, pictures, runs, say, sayFault } from "../state";
 import { refreshRuns, saver } from "../workbench";
 
 /** Runs whose curves are shown, the last chosen first. */
@@ -13,13 +13,25 @@ export const shown = signal<Record<string, Shown[]>>({});
 
 export const trainable = (): boolean => !!path.value && (about.value?.can ?? []).includes("train");
 
-/** A program of machines alone is not trained: it is run, where its numbers can be dragged. */
-export const isOfMachines = (): boolean => pictures.value.length > 0 && pictures.value.every((p) => p.kind === "machine" || p.kind === "wiring");
+const MACHINES = ["machine", "wiring"];
+
+/** A program that says `run` and not `train` is run, where its numbers can be dragged; where it says neither, what it declares decides. */
+export const isOfMachines = (): boolean => !does.value.train && (does.value.run || (pictures.value.some((p) => MACHINES.includes(p.kind)) && pictures.value.every((p) => MACHINES.includes(p.kind) || p.kind === "box")));
 
 const fileOf = (name: string) => name.replace(/^.*\//, "");
 
-/** Runs of the program that is open, the newest first as the home lists them. */
-export const ownRuns = (): Run[] => runs.value.filter((r) => r.program && path.value && fileOf(r.program) === fileOf(path.value));
+const number = (r: Run) => Number(/\.(\d+)$/.exec(r.run)?.[1] ?? 1); // `runs/iris`, `runs/iris.2` … as they were begun
+
+/** Runs of the program that is open, the newest first. */
+const ownRuns = (): Run[] => runs.value.filter((r) => r.program && path.value && fileOf(r.program) === fileOf(path.value)).sort((a, b) => number(b) - number(a));
+
+/** Another program is open, or the list is: what was chosen stays, unless all of it is known to be of other programs. */
+export function chooseRuns(): void {
+  const own = ownRuns();
+  const foreign = (run: string) => runs.value.some((r) => r.run === run && r.program && !own.includes(r));
+  if (selected.value.every(foreign)) selected.value = own.slice(0, 1).map((r) => r.run);
+  for (const r of selected.value) void fetchRun(r);
+}
 
 export function selectRun(run: string, alone = true): void {
   const rest = selected.value.filter((r) => r !== run);
@@ -47,6 +59,17 @@ export async function fetchRun(run: string): Promise<void> {
   }
 }
 
+const begun = new Set<string>(); // by this page, and not known to have ended
+
+/** A run that was begun here and has failed says why, wherever one looks. */
+function sayFailures(): void {
+  for (const r of runs.value)
+    if (begun.has(r.run) && !isGoing(r)) {
+      begun.delete(r.run);
+      if (r.state === "failed") say(`${r.run} failed: ${r.message ?? "nobody knows why"}`, "fault");
+    }
+}
+
 export async function startTraining(options: Record<string, unknown> = {}): Promise<void> {
   if (!path.value) return;
   if (isOfMachines()) {
@@ -64,10 +87,11 @@ export async function startTraining(options: Record<string, unknown> = {}): Prom
   }
   try {
     const { run } = await host<{ run: string }>("train", { path: path.value, options });
+    begun.add(run);
+    selectRun(run); // before the list is seen, which chooses where nothing is chosen
     drawer.value = "runs";
     if (isNarrow()) pane.value = "drawer";
     await refreshRuns();
-    selectRun(run);
   } catch (e) {
     sayFault(e);
   }
@@ -82,10 +106,10 @@ export async function control(what: "pause" | "resume" | "stop", run: string): P
   await refreshRuns();
 }
 
-export async function change(run: string, params: Record<string, unknown>): Promise<void> {
+export async function change(run: Run, what: string, value: number): Promise<void> {
   try {
-    await host("change", { run, ...params });
-    say("From the next step on; it is recorded in the run.");
+    await host("change", { run: run.run, what, value });
+    say(isGoing(run) ? `${what} is ${value} from one of the next steps on; the run writes down which.` : `${what} is ${value} when the run goes on.`);
   } catch (e) {
     sayFault(e);
   }
@@ -102,6 +126,7 @@ export function startRuns(): void {
     setTimeout(async () => {
       pending = false;
       await refreshRuns();
+      sayFailures();
       await Promise.all(selected.value.map(fetchRun));
     }, 250);
   };

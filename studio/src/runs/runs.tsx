@@ -7,7 +7,7 @@ import type { Run, Shown } from "../protocol";
 import { about, path, runs, sayFault } from "../state";
 import { Icon, IconButton } from "../ui/icons";
 import { refreshRuns } from "../workbench";
-import { change, control, fetchRun, isGoing, isOfMachines, metrics, ownRuns, selectRun, selected, shown, startTraining, trainable } from "./control";
+import { change, chooseRuns, control, isGoing, isOfMachines, metrics, selectRun, selected, shown, startTraining, trainable } from "./control";
 import { Curve } from "./curves";
 import { Weights } from "./weights";
 
@@ -45,6 +45,7 @@ function RunRow({ r, at }: { r: Run; at: number }) {
       </span>
       <progress max={r.steps || 1} value={r.step} aria-label={`${name}: ${progress(r)}`} />
       <small class="soft">{progress(r)}</small>
+      {r.state === "failed" && <small class="fault-line">{r.message ?? "It failed, and nobody knows why."}</small>}
     </li>
   );
 }
@@ -63,29 +64,42 @@ function ShownPicture({ s, stamp }: { s: Shown; stamp: number }) {
   );
 }
 
+/** What a run goes by, which can be changed between two of its steps; and what was. */
 function Change({ run }: { run: Run }) {
-  const goals = Object.keys(run.losses ?? {});
+  const all = run.settings ?? {};
+  const [what, setWhat] = useState("rate");
+  const name = what in all ? what : (Object.keys(all)[0] ?? "");
   const send = (e: Event) => {
     e.preventDefault();
-    const f = new FormData(e.currentTarget as HTMLFormElement);
-    const what = String(f.get("what"));
-    const value = Number(f.get("value"));
-    if (!Number.isFinite(value) || f.get("value") === "") return;
-    void change(run.run, what === "rate" ? { rate: value } : { goal: what, weight: value });
+    const text = String(new FormData(e.currentTarget as HTMLFormElement).get("value"));
+    const value = Number(text);
+    if (text.trim() && Number.isFinite(value)) void change(run, name, value).then(refreshRuns);
   };
   return (
     <form class="row change" onSubmit={send} aria-label="Change while it runs">
-      <select name="what" aria-label="What is changed">
-        <option value="rate">rate</option>
-        {goals.map((g) => (
-          <option key={g} value={g}>
-            weight of {g}
+      <select name="what" aria-label="What is changed" value={name} onChange={(e) => setWhat((e.currentTarget as HTMLSelectElement).value)}>
+        {Object.keys(all).map((n) => (
+          <option key={n} value={n}>
+            {n}
           </option>
         ))}
       </select>
-      <input name="value" inputMode="decimal" placeholder="0.001" aria-label="New value" size={8} />
+      <input key={name} name="value" inputMode="decimal" placeholder={all[name] === null ? "a schedule" : String(all[name])} aria-label="New value" size={8} />
       <button>From now on</button>
     </form>
+  );
+}
+
+function Changes({ run }: { run: Run }) {
+  if (!run.changes?.length) return null;
+  return (
+    <ul class="small soft changes" aria-label="Changed while it ran">
+      {run.changes.map((c, i) => (
+        <li key={i}>
+          from step {c.step + 1} on: {c.what} = {c.value}
+        </li>
+      ))}
+    </ul>
   );
 }
 
@@ -116,13 +130,14 @@ function Options() {
       <input inputMode="numeric" size={5} value={value} placeholder={hint} onInput={(e) => set((e.currentTarget as HTMLInputElement).value)} />
     </label>
   );
-  const options = () => ({ ...(epochs ? { epochs: Number(epochs) } : {}), ...(seed ? { seed: Number(seed) } : {}) });
+  /** What is no number goes as it was written, and is refused in the words of limn. */
+  const numbers = (all: Record<string, string>) => Object.fromEntries(Object.entries(all).flatMap(([k, v]) => (v.trim() ? [[k, Number.isFinite(Number(v)) ? Number(v) : v]] : [])));
   return (
     <form
       class="row options"
       onSubmit={(e) => {
         e.preventDefault();
-        void startTraining(options());
+        void startTraining(numbers({ epochs, seed }));
       }}
     >
       <button class="primary" disabled={!trainable()}>
@@ -137,12 +152,7 @@ function Options() {
 export function Runs() {
   const [log, setLog] = useState(false);
   useEffect(() => {
-    void refreshRuns().then(() => {
-      const own = ownRuns();
-      if (!own.some((r) => selected.value.includes(r.run))) selected.value = [];
-      if (!selected.value.length && own[0]) selectRun(own[0].run);
-      for (const r of selected.value) void fetchRun(r);
-    });
+    void refreshRuns().then(chooseRuns);
   }, [path.value]);
   const on = selected.value.filter((r) => runs.value.some((x) => x.run === r));
   const series = on.filter((r) => metrics.value[r]).map((run) => ({ run, metrics: metrics.value[run] }));
@@ -157,7 +167,8 @@ export function Runs() {
         ))}
         {!runs.value.length && <li class="soft">No run yet. Press Train, and its curves grow here. A run goes on when this page is closed.</li>}
       </ul>
-      {first && isGoing(first) && (about.value?.can ?? []).includes("change") && <Change run={first} />}
+      {first && first.state !== "finished" && Object.keys(first.settings ?? {}).length > 0 && (about.value?.can ?? []).includes("change") && <Change run={first} />}
+      {first && <Changes run={first} />}
       {names.length > 0 && (
         <label class="small soft check">
           <input type="checkbox" checked={log} onChange={() => setLog(!log)} /> logarithms

@@ -1,0 +1,210 @@
+// What is changed while a run goes on, and in which step: changes.csv in its folder, with columns step,
+// what and value. A change holds from the step behind that number on, and a run that is made again
+// or goes on from an earlier checkpoint makes it there too.
+//
+// Who wants a change appends a line, rate=0.001, to changes.asked. A run that goes on looks for that
+// file now and then, between two steps; one that does not, when it goes on. Both hold a lock on the
+// file, so that no line is lost, and it is taken away when its lines are in changes.csv.
+#define _DEFAULT_SOURCE
+#include "run/train/train_own.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char RECORD[] = "changes.csv", ASKED[] = "changes.asked";
+enum { ASKED_LIMIT = 1 << 16, CHANGES_LIMIT = 1 << 24 };
+
+// -- changes.csv ----------------------------------------------------------------------------------
+// In order of their steps; those of one step as they came.
+static void add_change(Arena *a, Changes *all, Change c) {
+  vec_push(a, all, c);
+  for (uint32_t i = all->n - 1; i > 0 && all->at[i - 1].step > c.step; i--)
+    all->at[i] = all->at[i - 1], all->at[i - 1] = c;
+}
+
+static bool read_row(CsvCursor *cursor, Change *out) {
+  CsvCell cell[3] = {0};
+  uint32_t n = 0;
+  long long line = (long long)cursor->line;
+  double step, value;
+  do {
+    CsvCell one;
+    if (!csv_cell(cursor, &one)) return false;
+    if (n < COUNT(cell)) cell[n] = one;
+    n++;
+  } while (csv_more(cursor));
+  if (n != COUNT(cell) || !csv_number(&cell[0], &step) || !csv_number(&cell[2], &value) ||
+      !(step >= 0 && step < 1e15) || step != floor(step) || !isfinite(value))
+    return file_error(cursor->arena, cursor->error, "line %lld is not a step, a name and a number",
+                      line);
+  size_t length;
+  *out = (Change){(uint64_t)step, csv_text(cursor->arena, &cell[1], &length), value};
+  return true;
+}
+
+static bool read_changes(Arena *a, const char *path, Changes *out, const char **error) {
+  FileText f = file_read(a, path, CHANGES_LIMIT);
+  *error = f.error;
+  if (!f.text) return false;
+  View text = {(const uint8_t *)f.text, f.n};
+  CsvCursor c = csv_begin(a, &text, error);
+  Change one;
+  for (bool first = true; csv_row(&c); first = false) {
+    if (first && strncmp(c.at, "step,", 5) == 0) {
+      CsvCell skipped;
+      do
+        if (!csv_cell(&c, &skipped)) return false;
+      while (csv_more(&c));
+      continue;
+    }
+    if (!read_row(&c, &one)) return false;
+    add_change(a, out, one);
+  }
+  return true;
+}
+
+static bool write_changes(Trainer *t) {
+  Buf b = buf_new(t->arena);
+  CsvOut row = csv_out(&b);
+  csv_put(&row, "step"), csv_put(&row, "what"), csv_put(&row, "value");
+  csv_end_row(&row);
+  for (uint32_t i = 0; i < t->change.n; i++) {
+    csv_put_number(&row, (double)t->change.at[i].step);
+    csv_put(&row, t->change.at[i].what);
+    csv_put_number(&row, t->change.at[i].value);
+    csv_end_row(&row);
+  }
+  const char *why = file_write_in(t->arena, t->folder.dir, RECORD, b.at, b.n);
+  return !why || train_refuse(t, folder_blame(t->arena, t->folder.dir, RECORD),
+                              "cannot write %s: %s", folder_path(&t->folder, RECORD), why);
+}
+
+// -- what holds -----------------------------------------------------------------------------------
+const char *change_unknown(Arena *a, const Settings *all, const char *what) {
+  Nearest near = nearest_to(what);
+  Buf names = buf_new(a);
+  for (uint32_t i = 0; i < all->n; i++) {
+    if (strcmp(all->at[i].name, what) == 0) return NULL;
+    nearest_try(&near, all->at[i].name);
+    buf_printf(&names, "%s%s", i ? ", " : "", all->at[i].name);
+  }
+  return arena_format(a, "there is no `%s` to be changed: there is %s", what,
+                      names.n ? names.at : "nothing");
+}
+
+static bool all_known(Trainer *t, const char *path) {
+  Settings known = learn_settings(t->in, t->p, &(Changes){0});
+  for (uint32_t i = 0; i < t->change.n; i++) {
+    const char *why = change_unknown(t->arena, &known, t->change.at[i].what);
+    if (why) return train_refuse(t, OUTCOME_WRONG, "%s: %s", path, why);
+  }
+  return true;
+}
+
+bool changes_open(Trainer *t) {
+  const char *path = t->o->changes, *error = "";
+  if (path && t->o->resume)
+    return train_refuse(t, OUTCOME_USAGE,
+                        "a resumed run makes the changes of its own folder: "
+                        "--changes cannot be combined with --resume");
+  if (!path && t->folder.dir) path = folder_path(&t->folder, RECORD);
+  if (!path || (!t->o->changes && !path_exists(path))) return true;
+  if (!read_changes(t->arena, path, &t->change, &error))
+    return train_refuse(t, OUTCOME_WRONG, "cannot read %s: %s", path, error);
+  return all_known(t, path);
+}
+
+bool changes_keep(Trainer *t) { return !t->change.n || !t->folder.dir || write_changes(t); }
+
+Changes changes_now(const Trainer *t) {
+  Changes some = t->change;
+  some.n = 0;
+  while (some.n < t->change.n && t->change.at[some.n].step <= t->base + t->step) some.n++;
+  return some;
+}
+
+uint64_t changes_due(const Trainer *t) {
+  uint32_t held = changes_now(t).n;
+  return held < t->change.n ? t->change.at[held].step - t->base : UINT64_MAX;
+}
+
+// -- what is asked for ----------------------------------------------------------------------------
+static bool is_recorded(const Trainer *t, const Change *c) {
+  for (uint32_t i = 0; i < t->change.n; i++)
+    if (t->change.at[i].step >= c->step && t->change.at[i].value == c->value &&
+        strcmp(t->change.at[i].what, c->what) == 0)
+      return true;
+  return false;
+}
+
+static void take_line(Trainer *t, const Settings *known, char *line, bool first) {
+  char *equals = strchr(line, '=');
+  if (!equals) return;
+  *equals = 0;
+  Change c = {.step = t->base + t->step, .what = line, .value = number_read(equals + 1, NULL)};
+  const char *why = change_unknown(t->arena, known, line);
+  if (!isfinite(c.value)) why = "a change is a finite number";
+  if (why) {
+    tell_wrong(t, "not changed: %s", why);
+    return;
+  }
+  if (first && is_recorded(t, &c)) return; // the run was killed between writing and taking it away
+  add_change(t->arena, &t->change, c);
+  tell(t, "from step %llu on: %s = %.10g", (unsigned long long)c.step + 1, c.what, c.value);
+}
+
+static void take_lines(Trainer *t, char *text, bool first) {
+  Settings known = learn_settings(t->in, t->p, &(Changes){0});
+  for (char *line = text, *end; *line; line = end) {
+    end = line + strcspn(line, "\n");
+    if (*end) *end++ = 0;
+    take_line(t, &known, line, first);
+  }
+}
+
+bool changes_take(Trainer *t, bool first) {
+  if (!t->folder.dir) return true;
+  const char *path = folder_path(&t->folder, ASKED);
+  int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  if (fd < 0) return true;
+  char *text = NEW_ARRAY(t->arena, char, ASKED_LIMIT + 1);
+  struct stat info;
+  bool good = fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && flock(fd, LOCK_EX) == 0;
+  ssize_t n = good ? read(fd, text, ASKED_LIMIT) : 0;
+  text[n > 0 ? n : 0] = 0;
+  uint32_t before = t->change.n;
+  take_lines(t, text, first);
+  bool written = t->change.n == before || write_changes(t);
+  if (written) unlink(path);
+  close(fd);
+  return written;
+}
+
+// A file that was taken away while its lock was waited for is not the one that is looked at.
+static const char *ask_line(Arena *a, const char *dir, const char *line, bool *again) {
+  int fd = -1;
+  struct stat info;
+  const char *why = file_append_in(a, dir, ASKED, &fd);
+  if (why) return why;
+  if (flock(fd, LOCK_EX) != 0 || fstat(fd, &info) != 0) why = os_error(a, errno);
+  *again = !why && !info.st_nlink;
+  if (!why && !*again && info.st_size > ASKED_LIMIT / 2) why = "too much is asked for already";
+  size_t n = strlen(line);
+  if (!why && !*again && write(fd, line, n) != (ssize_t)n) why = os_error(a, errno);
+  close(fd);
+  return why;
+}
+
+const char *change_ask(Arena *a, const char *dir, const char *what, double value) {
+  char number[NUMBER_ROOM];
+  number[number_print(number, value)] = 0;
+  const char *line = arena_format(a, "%s=%s\n", what, number), *why;
+  bool again = true;
+  do why = ask_line(a, dir, line, &again);
+  while (!why && again);
+  return why ? arena_format(a, "cannot write %s/%s: %s", dir, ASKED, why) : NULL;
+}

@@ -1,0 +1,148 @@
+// What is kept: every byte that was not edited, the text of a file that is gone or of a limn that is away; and the run that was begun
+// is the one that is seen.
+
+import { readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { caretToEnd, folder, must, open, saved, studio, textOf, until } from "./help.mjs";
+import { PROGRAM, using } from "./write.mjs";
+
+const BOX = "box f(x: R[]) -> R[] = x + 1";
+const ENDS = {
+  "crlf.limn": `# a\r\n${BOX}\r\nbox g(x: R[]) -> R[] = f(x)\r\n`,
+  "mixed.limn": `# a\r\n${BOX}\nbox g(x: R[]) -> R[] = f(x)\r\n\n# b\n`,
+  "cr.limn": `# a\rb\n${BOX}\n`,
+  "none.limn": BOX,
+};
+
+async function everyByte(browser) {
+  await using(browser, ENDS, async (page, f) => {
+    const bytes = (name) => readFileSync(join(f.dir, name), "utf8");
+    await page.keyboard.press("Control+b");
+    for (const [name, text] of Object.entries(ENDS)) {
+      await page.getByRole("button", { name, exact: true }).click();
+      await until(`${name} is open`, async () => (await page.locator(".where .file").innerText()) === name && (await textOf(page)).includes("box f"));
+      await caretToEnd(page);
+      await page.keyboard.type("# c");
+      await until(`${name} with a word at its end`, () => bytes(name) === `${text}# c`, () => JSON.stringify(bytes(name)));
+      await page.keyboard.press("Control+z");
+      await until(`${name} as it was`, () => bytes(name) === text);
+      // A line taken away and brought back has the end that it had; the others never lose theirs.
+      await page.keyboard.press("Control+Home");
+      await page.keyboard.press("Shift+ArrowDown");
+      await page.keyboard.press("Delete");
+      const rest = text.replace(/^.*\n|^.*$/, "");
+      await until(`${name} without its first line`, () => bytes(name) === rest, () => JSON.stringify(bytes(name)));
+      await page.keyboard.press("Control+z");
+      await until(`${name} with it again`, () => bytes(name) === text);
+    }
+  });
+}
+
+const allow = /ERR_|Failed to load|net::|403/;
+
+/** Without a port, a folder has the same one each time; a page that was left open says that a new address is needed. */
+async function restarted(browser) {
+  const f = folder({ "a.limn": PROGRAM });
+  let s = await studio(f.dir);
+  const page = await open(browser, s.url);
+  try {
+    const { port } = new URL(s.url);
+    await s.end("SIGKILL");
+    await caretToEnd(page);
+    await page.keyboard.type("# written while limn was dead\n");
+    await until("how to go on", async () => (await page.locator(".toasts").innerText()).includes(`limn studio --port ${port}`));
+    s = await studio(f.dir);
+    must(new URL(s.url).port === port, `the port is another: ${s.url} and ${port}`);
+    await until("a new address is needed", async () => /open the address that it printed/.test(await page.locator(".where").innerText()));
+    const second = await page.context().newPage();
+    await second.goto(s.url);
+    await second.getByRole("button", { name: "Bring it back" }).click();
+    await until("the file", () => f.read("a.limn").includes("written while limn was dead"));
+    await until("the page that was left open goes on", async () => (await page.locator(".saved").innerText()) === "saved");
+    must(page.complaints.every((c) => allow.test(c)), page.complaints.join("; "));
+    await page.context().close();
+  } finally {
+    await s.end();
+    f.drop();
+  }
+}
+
+async function removed(browser) {
+  await using(browser, { "a.limn": PROGRAM, "b.limn": `${BOX}\n` }, async (page, f) => {
+    const gone = () => page.locator(".saved", { hasText: "removed by another program" }).waitFor();
+    rmSync(join(f.dir, "a.limn"));
+    await gone();
+    await caretToEnd(page);
+    await page.keyboard.type("# more");
+    await page.waitForTimeout(700);
+    must(!f.has("a.limn"), "it is not made again by a key alone");
+    // The text is kept, also while another program is looked at.
+    await page.keyboard.press("Control+b");
+    await page.getByRole("button", { name: "b.limn", exact: true }).click();
+    await page.getByRole("button", { name: "Go back to it" }).click();
+    await gone();
+    must((await textOf(page)).includes("# more"), "the text is still there");
+    await page.keyboard.press("Control+s");
+    await saved(page);
+    must(f.read("a.limn") === `${PROGRAM}# more`, "it is written again");
+  });
+}
+
+/** The run that was just begun is ticked and seen, whatever was open; what fails says why; what cannot be is refused before. */
+async function newest(browser) {
+  await using(browser, { "a.limn": PROGRAM, "lotka.limn": null }, async (page, f) => {
+    const ticked = () => page.locator(".run-list input:checked").evaluateAll((all) => all.map((x) => x.getAttribute("aria-label")).join());
+    const name = (k) => (k === 1 ? "Show a" : `Show a.${k}`);
+    for (let k = 1; k <= 3; k++) {
+      await page.keyboard.press(k === 2 ? "Alt+5" : "Alt+4");
+      await page.locator("button.train").click();
+      await until(`run ${k} alone is ticked`, async () => (await ticked()) === name(k), ticked);
+      await page.waitForTimeout(400);
+      must((await ticked()) === name(k), `and stays so: ${await ticked()}`);
+    }
+    for (const [label, value, words] of [["Epochs", "-1", "`epochs` wants a number above 0"], ["Seed", "1.5", "`seed` wants a whole number"], ["Epochs", "many", "`epochs` wants a number above 0, and at most 1000000000000, not many"]]) {
+      await page.getByLabel(label, { exact: true }).fill(value);
+      await page.locator(".options button").click();
+      await until(words, async () => (await page.locator(".toasts").innerText()).includes(words), () => page.locator(".toasts").innerText());
+      await page.getByLabel(label, { exact: true }).fill("");
+    }
+    must(!f.has("runs/a.4"), "nothing was begun");
+    f.write("a.limn", PROGRAM.replace(/train.*/, ""));
+    await until("the new text", async () => !(await textOf(page)).includes("train 3"));
+    await page.locator(".options button").click();
+    await until("why it failed", async () => (await page.locator(".run .fault-line").allInnerTexts()).join().includes("there is no `train` in this program"));
+    await page.keyboard.press("Control+b");
+    await page.getByRole("button", { name: "lotka.limn", exact: true }).click();
+    await until("a program of machines is run", async () => (await page.locator("button.train").innerText()).trim() === "Run");
+  });
+}
+
+async function undone(browser) {
+  await using(browser, { "a.limn": PROGRAM }, async (page, f) => {
+    await page.locator(".chooser select").first().selectOption("guess");
+    const tanh = page.locator('.sheet g[data-box="tanh"]').first();
+    await tanh.waitFor();
+    await tanh.click({ button: "right", force: true });
+    await page.getByText("Take it away").click();
+    await until("it is away", () => !f.read("a.limn").includes("tanh"));
+    await page.keyboard.press("Control+z");
+    await until("every byte is back", () => f.read("a.limn") === PROGRAM);
+    // From the palette's search, where the focus stays.
+    await page.getByRole("button", { name: "Boxes", exact: true }).click();
+    await page.locator('.sheet g.wire[data-at]').first().click({ force: true });
+    await page.locator("#palette-search").fill("sigmoid");
+    await page.waitForTimeout(300);
+    await page.keyboard.press("Enter");
+    await until("it is there", () => f.read("a.limn").includes("sigmoid"), () => f.read("a.limn"));
+    await page.keyboard.press("Control+z");
+    await until("every byte is back", () => f.read("a.limn") === PROGRAM);
+  });
+}
+
+export const tests = {
+  every_byte_is_kept: { run: everyByte },
+  found_again_after_a_restart: { run: restarted },
+  removed_by_another_program: { run: removed },
+  the_run_that_was_begun_is_seen: { run: newest },
+  undo_from_everywhere: { run: undone },
+};
