@@ -10,6 +10,35 @@ cd "$out" || exit 1
 "$LIMN" read "$here/dot.json" -o dot.limn 2>log
 echo "[1, 2, 3]" >want
 if [ "$("$LIMN" eval dot.limn dot --in '[1, 2, 3]' --in '[4, 5, 6]' 2>&1)" = 32 ]; then echo "ok json: written by hand"; else echo "not ok json: written by hand"; cat log; fi
+# Axes that pass over several wires and meet by name, a constant, a part of labels, a scan: read back with the same values and under the same name.
+cat >whole.limn <<'PROGRAM'
+const shift : R[2] = [1, 2]
+box heads(x: R[3 4 2], y: R[4 3 2]) -> R[3 4 2] {
+  a[i j k] = x[i j k] + shift[k]
+  b[j i k] = y[i j k]
+  return attend(a[i j k], b[i l k], b[i l m])
+}
+box best(x: R[6]) -> {6}[3] {
+  all = order[j](0 - x[j])
+  return all[0..2]
+}
+box step(z: R[2], h: R[2]) -> R[2] = 0.5 * h + z
+box steps(x: R[3 2]) -> R[3 2] {
+  start[k:2] = 0
+  x2[t k] = x[t k]
+  return scan[t, step](x2, start)
+}
+PROGRAM
+whole() {
+  name=$1
+  shift
+  if "$LIMN" export whole.limn "$name" --as json -o whole.json >log 2>&1 && "$LIMN" read whole.json -o back.limn 2>log && "$LIMN" eval whole.limn "$name" "$@" >want 2>log &&
+    "$LIMN" eval back.limn "$name" "$@" >got 2>log && cmp -s want got && "$LIMN" export back.limn "$name" --as json -o again.json >log 2>&1; then echo "ok json: $name is the same again, under its name"
+  else echo "not ok json: $name is the same again, under its name"; cat log back.limn; fi
+}
+whole heads --in '[[[1, 2], [3, 1], [0, 2], [1, 1]], [[2, 2], [0, 1], [1, 2], [3, 1]], [[0, 1], [1, 2], [2, 1], [1, 0]]]' --in '[[[1, 2], [0, 1], [2, 1]], [[3, 1], [1, 1], [0, 2]], [[1, 0], [2, 2], [1, 3]], [[0, 1], [1, 1], [2, 0]]]'
+whole best --in '[3, 1, 4, 1, 5, 9]'
+whole steps --in '[[1, 2], [3, 4], [5, 6]]'
 # refused WHAT PYTHON WORDS: the file after this change of `j` is refused with these words
 refused() {
   /usr/bin/python3 -c "

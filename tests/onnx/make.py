@@ -124,6 +124,8 @@ FILES = {
     "together": model(x("n", 2), value(11, "to", ["n"], 7), y("n"), node("Gather", ["x", "zero"], ["a"], axis=1), node("Reshape", ["a", "to"], ["y"]), raw(5, tensor("zero", [], [0], 7))),
     "misnamed": model(x("n", 2), y("n"), node("ReduceSum", ["x", "axes"], ["y"], keepdims=0, name="sum"), raw(5, tensor("axes", [1], [0], 7))),
     "relu": model(x(2, 3), y(2, 3), RELU),
+    "alike": model(x("n", 2), y("n", 2), raw(5, tensor("a.weight", [2], [1, 1])), node("Identity", ["a.weight"], ["b.weight"]), node("Mul", ["x", "a.weight"], ["h"]),
+                   node("Exp", ["h"], ["e"]), node("Mul", ["e", "b.weight"], ["y"])),
     "gemm": model(x("batch", 3), y("batch", 2), GEMM, AFFINE),
     "two": model(x(3), y(3), value(12, "z", [3], 9), node("Sigmoid", ["x"], ["y"]), node("Less", ["x", "y"], ["z"])),
     "function": model(x(3), y(3), node("Double", ["x"], ["y"], domain="mine", k=0.5), more=DOUBLE),

@@ -32,6 +32,10 @@ gives relu '[[0, 0, 1],  [2, 0, 3]]' --in '[[-1, 0, 1], [2, -3, 3]]'
 gives gemm '[[11, 22]]' --in '[[1, 0, 0]]'
 text gemm 'learn model(x: R[3]) -> R[2] {'
 text gemm '  y = dense[2](x)'
+# Two weights that start alike are written once, and are two.
+gives alike '[[1, 1]]' --in '[[0, 0]]'
+text alike '  learn a_weight : R[2] = 0'
+text alike '  learn b_weight : R[2] = 0'
 # A file of numbers is no program: one sentence, and what to do with it.
 "$LIMN" check gemm.onnx >out 2>&1
 if [ $? -eq 1 ] && [ "$(wc -l <out)" -eq 2 ] && grep -qF 'gemm.onnx is no text, which a program is' out && grep -qF '`limn import gemm.onnx` makes a program of an ONNX model' out; then ok "a model as a program"; else not_ok "a model as a program"; cat out; fi
@@ -164,7 +168,7 @@ if /usr/bin/python3 "$here/refused.py" "$LIMN" . >out 2>&1; then ok "what operat
 # Small modules of PyTorch, with sizes that are 1 or equal, there and back.
 if /usr/bin/python3 -c 'import torch' 2>log; then
   mkdir -p random
-  if /usr/bin/python3 -W ignore "$here/random_models.py" random 3 8 11 18 27 43 56 >out 2>&1; then ok "random modules of PyTorch"; else not_ok "random modules of PyTorch"; cat out; fi
+  if /usr/bin/python3 -W ignore "$here/random_models.py" random 3 8 11 18 27 43 56 111 286 306 >out 2>&1; then ok "random modules of PyTorch"; else not_ok "random modules of PyTorch"; cat out; fi
 else
   echo "skipped: no PyTorch"
 fi

@@ -81,8 +81,22 @@ bool op_gelu(ImpNode *n) {
   return map(n, op_value(n, 0)->type, tanh ? "gelu_tanh($0)" : "gelu($0)");
 }
 
+// Weights that start all alike, as scales do at 1, are written once by exporters, and are not the same weight for that.
+static bool starts_alike(const ImpValue *x) {
+  if (x->kind != IMP_WEIGHT || !x->data) return false;
+  for (int64_t i = 1; i < shape_count(&x->shape); i++)
+    if (x->data[i] != x->data[0]) return false;
+  return true;
+}
+
 bool op_identity(ImpNode *n) {
-  op_give(n, 0, n->in[0]);
+  ImpValue x = *op_value(n, 0);
+  Id v = n->in[0];
+  if (starts_alike(&x)) {
+    v = value_new(n->m, x.type, &x.shape, IMP_WEIGHT, n->node->out.at[0]);
+    value_at(n->m, v)->data = x.data;
+  }
+  op_give(n, 0, v);
   return true;
 }
 

@@ -126,7 +126,7 @@ static void cell_part(ImpNode *n, Recurrent *r, const char *name, Id from, uint3
   wide.rank++;
   wide.dim[0] = r->steps;
   for (uint32_t i = 0; i < shape->rank; i++) wide.dim[i + 1] = shape->dim[i];
-  ImpShape split = {.rank = shape->rank + 1,
+  ImpShape split = {.rank = shape->rank == 1 ? 3 : shape->rank + 1, // of a bias: one of its parts
                     .dim = {dim_of(r->ways), dim_of(parts), dim_of(r->s), dim_of(r->s)}};
   Id v = say_reshaped(n, from, &split);
   const char *left = shape->rank == 1 ? "i k" : arena_format(m->arena, "i j k%s", rest);

@@ -572,6 +572,55 @@ static bool equation_write(Equation *e) {
   return e->box->n < 2 || winner_write(e, &o);
 }
 
+// -- parts of a value -----------------------------------------------------------------------------
+// From where and how far an axis is gone along by an index of its own: [3, [1, "i"]].
+static bool part_of(Equation *e, const Json *coord, const Json *left, uint32_t *from, int64_t *n) {
+  if (coord->kind != JSON_LIST || coord->n != 2 || !number_below(json_first(coord), 1U << 30, from))
+    return false;
+  const Json *term = item_of(coord, 1);
+  if (term->kind != JSON_LIST || term->n != 2 || !is_number(json_first(term), 1)) return false;
+  const EquationIndex *index = index_find(e, item_of(term, 1));
+  char *end;
+  if (!index || plain_index(e, left) != index) return false;
+  *n = strtoll(index->size, &end, 10);
+  return !*end && *n > 0;
+}
+
+// y = x[i 2..3]: some of the axes of one wire in part, and nothing else. False: it is something else.
+static bool part_write(Equation *e) {
+  Writing *w = e->w;
+  const EquationRead *r = &e->read[0];
+  uint32_t operand, parts = 0, any = 0;
+  if (e->nread != 1 || e->nscalar != 1 || r->pad || e->box->n != 1) return false;
+  if (!r->at || !e->at || e->at->kind != JSON_LIST || e->at->n != r->at->n) return false;
+  const Json *word = json_first(e->scalar[0]);
+  if (word->kind != JSON_TEXT || strcmp(word->text, "arg") != 0 ||
+      !number_below(item_of(e->scalar[0], 1), 1, &operand))
+    return false;
+  const ReadWire *x = &w->d->wire.at[r->wire], *y = &w->d->wire.at[e->box->first];
+  Buf b = buf_new(w->r->arena);
+  if (x->type.rank != y->type.rank || e->nindex != x->type.rank) return false;
+  EACH_ITEM(coord, i, r->at) {
+    const Json *left = item_of(e->at, i);
+    uint32_t from;
+    int64_t n;
+    if (i >= x->type.rank) return false;
+    const EquationIndex *whole = plain_index(e, coord);
+    bool all = whole && whole == plain_index(e, left) && strcmp(whole->size, x->type.size[i]) == 0;
+    if (!all && (!part_of(e, coord, left, &from, &n) || !axis_shown(w->r, &x->type, i)))
+      return false;
+    if (!axis_shown(w->r, &x->type, i)) continue;
+    buf_text(&b, any++ ? " " : "");
+    if (all)
+      buf_text(&b, whole->name);
+    else
+      buf_printf(&b, "%u..%lld", from, (long long)(from + n - 1)), parts++;
+  }
+  if (!parts) return false;
+  buf_printf(w->out, "  %s = %s[%s]\n", y->name, x->name, b.at);
+  return true;
+}
+
 // -- reading --------------------------------------------------------------------------------------
 static bool indices_read(Equation *e) {
   Reading *r = e->w->r;
@@ -650,5 +699,5 @@ bool loop_equation(Writing *w, const ReadBox *box) {
   if (!e.nscalar) return fault(&e, "it has no \"body\"");
   e.known = e.nread;
   indices_study(&e);
-  return equation_write(&e);
+  return part_write(&e) || equation_write(&e);
 }
