@@ -266,6 +266,7 @@ typedef struct {
   void (*say)(void *context, const char *text); // what takes long, while it does; or NULL
   void *say_to;                                 // its context
   const volatile sig_atomic_t *stop;            // not 0: no C compiler is waited for; or NULL
+  const char *device; // "cpu" (NULL), "cuda", or "cuda:1" for the second GPU
 } LimnUse;
 LIMN_API LimnStatus limn_measure(Limn *, const LimnUse *,
                                  const char **text); // every measure, on its data
@@ -394,7 +395,7 @@ typedef struct {
   uint64_t pause;          // stop after so many steps as if *stop were set; 0: do not
   uint32_t threads;        // 0: as many as there are cores
   LimnPrecision precision; // the default is 32
-  const char *device;      // "cpu", or NULL
+  const char *device;      // "cpu" (NULL), "cuda", or "cuda:1" for the second GPU
   const char *every;       // a checkpoint each "100" steps or "30s"; NULL: each epoch and each 60 s
   bool has_seed, reference, plan, json, quiet;
   bool plain;                        // no report at the end
@@ -535,6 +536,8 @@ LIMN_API LimnStatus limn_data(Limn *, const char *name, const char *out, bool js
 // reason, and so are the others.
 LIMN_API LimnStatus limn_runs(Limn *, const char *dir, const char *learner, const char *pattern,
                               bool json, const char **text);
+// What can compute here: the CPU, and each GPU, or why there is none.
+LIMN_API LimnStatus limn_devices(Limn *, bool json, const char **text);
 LIMN_API const char *limn_ops(Limn *);                     // docs/ops.md
 LIMN_API const char *limn_quote(Limn *, const char *text); // as a JSON string
 // "did you mean": the name of the list that is nearest, or NULL when none is near.

@@ -272,6 +272,7 @@ static void share(Options *o) {
   o->use.seed = o->train.seed = o->eval.seed;
   o->use.has_seed = o->eval.has_seed = o->train.has_seed;
   o->use.threads = o->train.threads;
+  o->use.device = o->train.device;
   o->use.precision = o->train.precision;
   o->use.reference = o->train.reference;
   o->eval.from = o->export.from = o->use.from;

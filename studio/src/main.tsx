@@ -12,7 +12,7 @@ import { startRuns } from "./runs/control";
 import { about, awayWhy, drawer, gestured, reachable, say, sayFault } from "./state";
 import "./style/page.css";
 import { startTheme } from "./theme";
-import { introduce, listen, newProgram, openPath, refreshFiles, refreshRuns, saver, startPath } from "./workbench";
+import { introduce, listen, openBlank, openPath, refreshFiles, refreshRuns, saver, startPath } from "./workbench";
 
 /** A browser keeps texts for an address: at the same port they are found again. */
 function awayWords(): string {
@@ -37,7 +37,7 @@ async function begin(): Promise<void> {
   const first = startPath();
   if (first) await openPath(first);
   else {
-    await newProgram("sheet");
+    openBlank("sheet.limn");
     drawer.value = "learn";
   }
 }

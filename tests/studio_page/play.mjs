@@ -67,9 +67,79 @@ async function nash(browser) {
     must(Math.max(...far) < 12, `a path jumps by ${Math.max(...far)}`);
     // A payoff is edited in the table, and the program has it.
     const cell = page.getByLabel("U, row 1, column 2");
+    await cell.evaluate((e) => (e.dataset.before = "so"));
     await cell.fill("-2");
     await cell.press("Enter");
     await until("the program", async () => /\[\[0, -2, 1\]/.test(await textOf(page)));
+    await until("the table has it from there", () => cell.evaluate((e) => !e.dataset.before));
+    // What is no number is marked and said, and the program is as it was; a fraction is one.
+    await cell.fill("two");
+    await cell.press("Enter");
+    await until("the sentence", async () => /“two” is none, and the program still has -2/.test(await page.locator(".game .fault-line").innerText()));
+    must((await cell.getAttribute("aria-invalid")) === "true" && /\[\[0, -2, 1\]/.test(await textOf(page)), "it is marked, and not taken");
+    await cell.fill("-1/4");
+    await cell.press("Enter");
+    await until("a fraction", async () => /\[\[0, -0.25, 1\]/.test(await textOf(page)));
+    must(!(await page.locator(".game .fault-line").count()), "and nothing is marked any more");
+  });
+}
+
+/** The curves are seen while any slider is dragged, the portrait is of what the program shows, and numbers go below 0. */
+async function machineSeen(browser) {
+  for (const size of [{ width: 1400, height: 900 }, { width: 390, height: 844 }])
+    await using(
+      browser,
+      { "lotka.limn": null },
+      async (page) => {
+        await page.locator("button.train").click();
+        await until("a phase portrait", () => page.locator("canvas.phase").count(), 20000);
+        must(/foxes over .*rabbits/.test(await page.locator("canvas.phase").getAttribute("aria-label")), await page.locator("canvas.phase").getAttribute("aria-label"));
+        const all = await page.locator(".machines .slider input").count();
+        for (let i = 0; i < all; i++) {
+          const slider = page.locator(".machines .slider input").nth(i);
+          await slider.scrollIntoViewIfNeeded();
+          const [curve, thumb] = [await page.locator(".machines .curve").boundingBox(), await slider.boundingBox()];
+          must(curve.y >= 0 && curve.y + curve.height <= size.height && thumb.y >= curve.y + curve.height - 1, `slider ${i} at ${thumb.y}, the curves from ${curve.y} to ${curve.y + curve.height}`);
+        }
+        must(Number(await page.getByRole("slider", { name: "alpha" }).getAttribute("min")) < 0, "a number may be negative");
+      },
+      size,
+    );
+}
+
+/** Weights of another program are refused in words, and nothing is shown for them. */
+async function wrongWeights(browser) {
+  const other = PROGRAM.replace("dense[16]", "dense[5]").replace("train 3 epochs", "train 1 epochs");
+  await using(browser, { "a.limn": PROGRAM, "b.limn": other }, async (page) => {
+    await page.keyboard.press("Control+b");
+    await page.getByRole("button", { name: "b.limn", exact: true }).click();
+    await until("b is open", async () => (await textOf(page)).includes("dense[5]"));
+    await page.locator("button.train").click();
+    await until("it is trained", async () => /finished/.test(await page.locator(".run-list").innerText()), 30000);
+    // A picture with pixels, as limn writes them, which the page's policy lets in.
+    const pixels = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 4 4"><image width="4" height="4" href="data:image/png;base64,iVBORw0KGgo=" preserveAspectRatio="none" style="image-rendering:pixelated"/></svg>';
+    await page.route("**/message*", async (route) => {
+      if (!/host\/weights.*"name"/.test(route.request().postData() ?? "")) return route.continue();
+      const response = await route.fetch();
+      const json = await response.json();
+      json.result.picture = pixels;
+      await route.fulfill({ response, json });
+    });
+    await page.getByText("Weights", { exact: true }).click();
+    const names = page.locator("#weight-names option");
+    await until("names of weights", () => names.count());
+    const matrix = (await names.evaluateAll((all) => all.map((o) => o.value))).find((n) => /W$/.test(n));
+    await page.getByLabel("Weight", { exact: true }).fill(matrix);
+    await page.keyboard.press("Tab");
+    await until("its picture", () => page.locator(".weights .drawing svg").count());
+    must((await page.locator(".weights .drawing image").getAttribute("image-rendering")) === "pixelated", "with its pixels");
+    await page.unroute("**/message*");
+    await page.getByRole("button", { name: "a.limn", exact: true }).click();
+    await page.getByRole("button", { name: "Play", exact: true }).first().click();
+    await until("results", async () => (await page.locator(".bars li").count()) === 3);
+    await page.getByLabel("Weights of").selectOption("runs/b");
+    await until("the sentence", () => page.locator(".sliders .fault-line").count());
+    must(!(await page.locator(".bars li").count()), "no numbers beside it");
   });
 }
 
@@ -165,6 +235,8 @@ export const tests = {
   two_runs: { run: overlay },
   nash: { run: nash },
   a_machine_by_slider: { run: machine },
+  a_machine_is_seen_while_it_is_dragged: { run: machineSeen },
+  weights_of_another_program: { run: wrongWeights },
   a_learner_by_slider: { run: sliders },
   the_tour: { run: tour },
 };

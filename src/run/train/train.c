@@ -40,8 +40,9 @@ static bool read_options(Trainer *t) {
   if (o->in_memory && (o->out || o->resume))
     return train_refuse(t, OUTCOME_USAGE,
                         "training in memory has no folder: not out, and not resume");
-  if (o->device && strcmp(o->device, "cpu") != 0)
-    return train_refuse(t, OUTCOME_USAGE, "a device is cpu, not %s", o->device);
+  const char *why;
+  if (!engine_device(t->w, o->device, &t->device, &why))
+    return train_refuse(t, OUTCOME_USAGE, "%s", why);
   if (o->out && o->resume)
     return train_refuse(
         t, OUTCOME_USAGE,
@@ -69,6 +70,7 @@ static void tell_note(void *trainer, const char *text) { tell(trainer, "%s", tex
 
 Target target_of(Trainer *t) {
   return (Target){.threads = t->o->threads,
+                  .device = t->device,
                   .reference = t->o->reference,
                   .no_compiler = t->prebuilt,
                   .seed = t->seed,

@@ -19,6 +19,7 @@ typedef struct {
   Arrays weight;
   uint64_t seed;
   Precision precision;
+  struct Device *device; // that computes; NULL: the CPU
   Store *store;
   const Diagram *d;
   Engine *engine;

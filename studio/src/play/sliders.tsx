@@ -113,6 +113,7 @@ export function Sliders() {
       setResults(answer.results);
       setFault("");
     } catch (e) {
+      setResults([]); // those of other weights or inputs are not these
       setFault((e as Error).message);
     }
     busy.current.on = false;
