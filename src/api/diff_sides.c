@@ -16,7 +16,8 @@ static DiffSideKind kind_of(const char *path) {
 
 static LimnStatus load_onnx(ApiCall *c, DiffSide *side) {
   Imported out = {0};
-  ImportOptions how = {.path = side->path, .weights = "weights.safetensors"};
+  const char *slash = strrchr(side->path, '/'), *file = slash ? slash + 1 : side->path;
+  ImportOptions how = {.path = side->path, .weights = file, .numbers_inside = true};
   if (!import_onnx(c->scratch, c->l->diags, &how, &out)) return LIMN_WRONG;
   side->weights = out.weights;
   side->has_weights = out.weights.array.n;

@@ -115,6 +115,10 @@ text lstm '  learn W : R[4 1 1] = 0'
 "$LIMN" import long.onnx -o long.limn >out 2>&1 && "$LIMN" eval long.limn model --in 1 >out 2>&1
 [ "$(cut -c 1-12 <out)" = '[1, 2, 3, 4,' ] && ok "a long constant" || { not_ok "a long constant"; cat out; }
 text long 'const c : R[2000] from "long.safetensors"'
+# … and compared, where there is no file beside the model; the weights of a model are in it.
+if "$LIMN" diff long.onnx long.limn >out 2>&1 && grep -qx 'model: the same, 1 box' out; then ok "diff: a long constant"; else not_ok "diff: a long constant"; cat out; fi
+"$LIMN" diff gemm.onnx gemm_flat.limn >out 2>&1
+if grep -qF 'from "gemm.onnx" -> "gemm_flat.safetensors"' out; then ok "diff: where the weights of a model are"; else not_ok "diff: where the weights of a model are"; cat out; fi
 refuses sized 'node `flat` (Reshape): input 2 decides about sizes, and its numbers are not known before it runs'
 grep -qF -- '`--in to=V` gives it at import' out && ok "and which input that is" || not_ok "and which input that is"
 refuses cut_to 'node `part` (Slice): input 3 is the size T, and a number is wanted there'

@@ -17,6 +17,7 @@ typedef struct {
   size_t n;
   const char *weights;    // what the program calls the file of weights, beside it
   bool flat;              // a line for each node
+  bool numbers_inside;    // constants are in the text, however long: there is no file beside it
   const Arrays *given;    // inputs of the graph, by name, that are to be constants; or NULL
   const ImportSize *size; // sizes with a name that are to be numbers
   uint32_t sizes;

@@ -144,7 +144,7 @@ static void put_consts(ImpWriter *w, Imported *out) {
     if (v->kind != IMP_CONST || !v->reads || !v->name || !v->data) continue;
     buf_printf(w->b, "const %s : ", v->name);
     put_type(w, v);
-    if (shape_count(&v->shape) > TEXT_CONST_LIMIT) {
+    if (shape_count(&v->shape) > TEXT_CONST_LIMIT && !w->m->how->numbers_inside) {
       buf_printf(w->b, " from \"%s\"\n", w->m->how->weights);
       keep(w, v, v->name, out);
       continue;

@@ -194,7 +194,7 @@ static bool is_root(const Scalar *s, uint32_t i, double power) {
 enum { ROOT_SCALARS = 8 };
 
 // Gives how many scalars there are then; the last is the root of scalar `of`.
-static uint32_t put_root(Scalar *to, uint32_t n, uint32_t of, Base base) {
+static uint32_t put_root(Scalar *to, uint32_t n, uint32_t of, uint8_t base) {
   const uint32_t zero = n, sum = n + 1, root = n + 2, least = n + 3, is = n + 4, inf = n + 5;
   to[zero] = (Scalar){.fn = FN_CONST, .base = base, .k = 0};
   to[sum] = (Scalar){.fn = FN_add, .base = base, .arg = {of, zero}};
