@@ -42,7 +42,7 @@ async function begin(): Promise<void> {
   }
 }
 
-connect(document.documentElement.dataset.home === "playground" ? new WorkerConnection("worker.js", { wasm: "limn.wasm", files: "files.json" }) : new HttpConnection());
+connect(document.documentElement.dataset.home === "playground" ? new WorkerConnection("worker.js", { wasm: "limn.wasm.gz", files: "files.json" }) : new HttpConnection());
 startTheme();
 addEventListener("keydown", globalKeys, { capture: true });
 addEventListener("input", () => (gestured.value = false), { capture: true });

@@ -186,6 +186,67 @@ async function sliders(browser) {
   });
 }
 
+const LETTERS = `axis t = 12, m = 8, v = 15
+given text : {v}[t+1] from "ab.txt"
+learn model : {v}[t] -> R[t v] = embed[m] ; add_positions ; layer ^ 2 ; linear[v]
+box layer(X: R[t m]) -> R[t m] = X + multihead[2, 4, causal](X, X)
+goal guess : model(text[0..t-1]) ~ text[1..t]   by cross_entropy
+train 200 steps, batch 16, adam(0.01)
+`;
+
+async function attention(browser) {
+  const words = "to be or not to be, that is the question\n".repeat(9);
+  await using(browser, { "letters.limn": LETTERS, "ab.txt": words }, async (page, { dir: root }) => {
+    execFileSync(limn, ["train", "letters.limn", "--plain", "--quiet", "--reference", "--steps", "20"], { cwd: root });
+    await page.reload();
+    await page.waitForFunction(() => document.querySelector(".sheet svg"));
+    await page.getByRole("button", { name: "Play", exact: true }).first().click();
+    await until("letters", async () => (await page.locator(".letter").count()) === 5, 20000);
+    const looks = async () => (await page.locator(".letter").evaluateAll((all) => all.map((b) => Number(/(\d+) %/.exec(b.getAttribute("aria-label"))[1]))));
+    await page.locator(".letter").nth(0).hover();
+    await until("the first looks at itself alone", async () => String(await looks()) === "100,0,0,0,0");
+    await page.locator(".letter").nth(3).hover();
+    await until("the fourth at those before it", async () => (await looks()).slice(0, 4).reduce((a, b) => a + b) >= 98 && (await looks())[4] === 0);
+    const asked = execFileSync(limn, ["eval", "letters.limn", "model", "--in", '"to be"', "--watch", "W", "--from", "runs/letters", "--json"], { cwd: root });
+    const w = JSON.parse(asked).values;
+    const mean = [0, 1, 2, 3, 4].map((i) => Math.round(50 * (w["W.1"][0][3][i] + w["W.1"][1][3][i])));
+    must(String(mean) === String(await looks()), `these are the run's: ${mean} and ${await looks()}`);
+    must((await page.locator(".attention select").count()) === 3, "two layers, two heads");
+  });
+}
+
+async function smile(browser) {
+  await using(browser, { "lens.limn": null }, async (page) => {
+    await page.getByRole("button", { name: "Play", exact: true }).first().click();
+    await page.getByLabel("Which box").selectOption("put");
+    await until("a sheet", () => page.getByRole("button", { name: "A sample" }).count(), 20000);
+    const pixels = (n) => page.locator(".numbers-picture").nth(n).evaluate((c) => c.toDataURL());
+    const empty = await pixels(0);
+    await page.getByRole("button", { name: "A sample" }).click();
+    await until("a face", async () => (await pixels(0)) !== empty);
+    await until("what is made of it", async () => (await page.locator(".numbers-picture").count()) === 2);
+    await page.waitForTimeout(300);
+    const before = await pixels(1);
+    await page.locator(".sliders .slider input").first().fill("2");
+    await until("it follows the slider", async () => (await pixels(1)) !== before);
+  });
+}
+
+async function walk(browser) {
+  await using(browser, { "a.limn": "learn gen : R[4] -> R[8 8] = dense[8 8]\n" }, async (page) => {
+    await page.getByRole("button", { name: "Play", exact: true }).first().click();
+    await page.getByRole("button", { name: "Walk", exact: true }).click();
+    const now = () => page.locator(".slider output").first().innerText();
+    const first = await now();
+    await until("it walks", async () => (await now()) !== first);
+    await page.getByRole("button", { name: "Stand still" }).click();
+    await page.waitForTimeout(200);
+    const there = await now();
+    await page.waitForTimeout(200);
+    must((await now()) === there, "it stands");
+  });
+}
+
 async function tour(browser) {
   await using(browser, { "a.limn": PROGRAM }, async (page) => {
     await page.getByRole("button", { name: "Learn", exact: true }).first().click();
@@ -248,5 +309,8 @@ export const tests = {
   a_machine_is_seen_while_it_is_dragged: { run: machineSeen },
   weights_of_another_program: { run: wrongWeights },
   a_learner_by_slider: { run: sliders },
+  who_looks_where: { run: attention },
+  a_face_by_slider: { run: smile },
+  a_walk_through_a_latent_space: { run: walk },
   the_tour: { run: tour },
 };

@@ -21,8 +21,9 @@ static Diagram *value_alone(Elab *in, Program *p, const Syntax *n, const Type *w
   Value v = label               ? label_value(b, n, &own)
             : n->kind == N_LIST ? list_value(b, b->env, n, "list", false, &own, n->span)
                                 : eval_equation(b, b->env, NULL, n, NULL, &own, n->span);
-  if (v.n != 1 || v.at[0].error) return NULL;
-  Val one = val_fill(b, v.at[0], own);
+  Val one = value_single(b, v, n->span);
+  if (one.error) return NULL;
+  one = val_fill(b, one, own);
   val_settle(b, &one);
   bool fits = one.type.rank == own.rank && one.type.base == own.base;
   if (one.type.base == own.base && !one.type.rank && own.rank) { // the same everywhere

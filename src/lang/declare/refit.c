@@ -124,7 +124,7 @@ static bool make_loss(Refit *r) {
   Value x = value_one(part, input(r, part, r->type[0]));
   Value y = value_one(part, input(r, part, r->type[1]));
   Value guess = apply(part, r->env, r->head, x, NULL, r->span);
-  if (guess.n != 1 || guess.at[0].error) return false;
+  if (value_single(part, guess, r->span).error) return false;
   const char *distance = r->type[1].base == BASE_LABEL ? "cross_entropy" : "l2";
   const Syntax *by = r->by ? r->by : syntax_name(w->arena, name_from(w->names, distance), r->span);
   Value far = apply(part, r->env, by, value_concat(part, guess, y), NULL, r->span);

@@ -229,8 +229,9 @@ static void next_state(Body *b, Env *env, const Syntax *n) {
   Type want = bind->value.at[0].type;
   uint32_t param = bind->param;
   Value v = eval_equation(b, env, step_brackets(n), step_value(n), NULL, &want, n->span);
-  if (v.n != 1 || v.at[0].error) return;
-  Val one = val_fill(b, v.at[0], want);
+  Val one = value_single(b, v, step_value(n)->span);
+  if (one.error) return;
+  one = val_fill(b, one, want);
   val_settle(b, &one);
   one = along_members(b, one, n->span);
   bool fits = one.type.rank == want.rank && one.type.base == want.base;

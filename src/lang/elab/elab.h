@@ -24,6 +24,8 @@ void note_called(Body *, Env *, Eq *, const Syntax *call, const Val *);
 // expr.c
 Value eval(Body *, Env *, const Syntax *, Eq *);
 Val eval_one(Body *, Env *, const Syntax *, Eq *);
+Val value_single(Body *, Value,
+                 Span); // the only one; an error where there are several, which is said
 Value eval_alone(Body *, Env *, const Syntax *); // its own index scope
 bool is_box(Body *, Env *, const Syntax *);
 Value eval_access(Body *, Env *, const Syntax *, Eq *); // something with brackets, nothing summed

@@ -8,14 +8,16 @@ Value eval_alone(Body *b, Env *env, const Syntax *n) {
   return eval_equation(b, env, NULL, n, NULL, NULL, n->span);
 }
 
-Val eval_one(Body *b, Env *env, const Syntax *n, Eq *eq) {
-  Value v = eval(b, env, n, eq);
+Val value_single(Body *b, Value v, Span span) {
   if (v.n == 1) return v.at[0];
-  if (value_failed(&v)) return val_error(n->span);
-  Id e =
-      diag_error(b->w->diags, n->span, "one value is wanted here, but this is a tuple of %u", v.n);
+  if (value_failed(&v)) return val_error(span);
+  Id e = diag_error(b->w->diags, span, "one value is wanted here, but this is a tuple of %u", v.n);
   if (v.n) diag_help(b->w->diags, e, "give its parts names: `a, b = …`");
-  return val_error(n->span);
+  return val_error(span);
+}
+
+Val eval_one(Body *b, Env *env, const Syntax *n, Eq *eq) {
+  return value_single(b, eval(b, env, n, eq), n->span);
 }
 
 // -- names ----------------------------------------------------------------------------------------

@@ -19,8 +19,8 @@ static Diagram *constraint_alone(Body *b, Env *env, const BoxUse *use, const Typ
   Val in = val_wire(own, diagram_input(w, own->d, *t, 0, origin_at(own, use->span)), use->span);
   sync_sites(own);
   Value v = call_def(own, env, use, NULL, value_one(own, in), NULL);
-  if (v.n != 1 || v.at[0].error) return NULL;
-  Id out = val_to_wire(own, &v.at[0], 0);
+  Val one = value_single(own, v, use->span);
+  Id out = one.error ? 0 : val_to_wire(own, &one, 0);
   if (!out) return NULL;
   diagram_output(w, own->d, out);
   body_finish(own);

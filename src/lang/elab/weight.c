@@ -95,8 +95,9 @@ Init init_from(Body *b, Env *env, const Syntax *n, const Type *t) {
   Value v = n->kind == N_LIST ? list_value(own, env, n, "list", false, t, n->span)
                               : eval_equation(own, env, NULL, n, NULL, t, n->span);
   b->in->machine = machine;
-  if (v.n != 1 || v.at[0].error) return init;
-  Val one = val_fill(own, v.at[0], *t);
+  Val one = value_single(own, v, n->span);
+  if (one.error) return init;
+  one = val_fill(own, one, *t);
   Id wire = val_to_wire(own, &one, 0);
   bool fits = wire && own->d->wire.at[wire].type.rank == t->rank;
   for (uint32_t i = 0; fits && i < t->rank; i++)

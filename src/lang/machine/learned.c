@@ -112,13 +112,16 @@ static const Syntax *over_all(MachineBuilder *m, Env *env, const Syntax *e) {
 // The loss as one number; 0 after an error.
 static Id loss_wire(MachineBuilder *m, Env *env, const Syntax *n) {
   Value v = eval_alone(m->b, env, over_all(m, env, stepby_value(n)));
-  if (v.n != 1 || v.at[0].error) return 0;
-  val_settle(m->b, &v.at[0]);
-  if (v.at[0].literal || v.at[0].type.base != BASE_R) {
+  Val loss = value_single(m->b, v, stepby_value(n)->span);
+  if (loss.error) {
+    m->broken = true; // which was told
+    return 0;
+  }
+  val_settle(m->b, &loss);
+  if (loss.literal || loss.type.base != BASE_R) {
     diag_error(m->w->diags, stepby_value(n)->span, "the loss after `on` must be a real number");
     return 0;
   }
-  Val loss = v.at[0];
   bool axes[RANK_LIMIT];
   for (uint32_t i = 0; i < RANK_LIMIT; i++) axes[i] = true;
   if (loss.type.rank) loss = val_reduce(m->b, loss, SUM, axes);

@@ -1,0 +1,74 @@
+// A look at a moment where something shown is not finite, though it is up to a hair before: the root of
+// a level that has come to 0, and is -1e-16 by rounding. Moments that are not further apart than 1e-12
+// of the time are one, so what is shown is that of the last of them at which all is finite; provided
+// that the numbers come to rest there. Those of a logarithm do not: what they would be, nobody knows.
+#include "run/sim/follow_own.h"
+
+#include <math.h>
+
+typedef struct {
+  Following *g;
+  double *x;
+  uint64_t n; // numbers that are looked at
+} EdgeLook;
+
+static uint64_t count_numbers(const Following *g) {
+  const SimRecord *r = &g->f->record;
+  uint64_t n = g->watchers.n;
+  for (uint32_t i = 0; i < g->shows; i++)
+    n += (uint64_t)r->channel.at[sight_channel(&g->see, r, i)].cells;
+  return n;
+}
+
+static void take_numbers(const EdgeLook *e, double *out) {
+  const Following *g = e->g;
+  const SimRecord *r = &g->f->record;
+  for (uint32_t i = 0; i < g->shows; i++) {
+    int64_t cells = r->channel.at[sight_channel(&g->see, r, i)].cells;
+    engine_get(g->look, i, out, cells);
+    out += cells;
+  }
+  for (uint32_t i = 0; i < g->watchers.n; i++) engine_get(g->look, g->shows + i, out++, 1);
+}
+
+static bool is_finite_at(const EdgeLook *e, double t) {
+  Following *g = e->g;
+  bool finite = false;
+  solver_at(g->solver, t, e->x);
+  flow_put(g->flow, t, e->x, solver_late(g->solver, t));
+  return sim_try(g->m, g->look, 0, &finite) && finite;
+}
+
+// Is it what the last step leads to? Something that happened may have set it anew.
+static bool is_led_to(const EdgeLook *e, double t, const double *x) {
+  solver_at(e->g->solver, t, e->x);
+  for (uint32_t i = 0; i < e->g->flow->n; i++)
+    if (!(fabs(e->x[i] - x[i]) <= 1e-12 * (1 + fabs(x[i])))) return false;
+  return true;
+}
+
+// From far to near it comes closer to the last one, and both are close.
+static bool comes_to_rest(double far, double near, double last) {
+  double scale = fmax(fabs(last), 1);
+  return fabs(near - last) <= 0.5 * fabs(far - last) + 1e-9 * scale &&
+         fabs(far - last) <= 1e-3 * scale;
+}
+
+bool edge_look(Following *g, double t, const double *x, double hair) {
+  EdgeLook e = {.g = g, .n = count_numbers(g)};
+  double good = t - hair / 16, bad = t;
+  if (!g->solver || !(t > 0) || solver_from(g->solver) > t - hair) return false;
+  e.x = NEW_ARRAY(g->m->arena, double, g->flow->n + 1);
+  double *far = NEW_ARRAY(g->m->arena, double, 3 * e.n + 1), *near = far + e.n, *last = near + e.n;
+  if (!is_led_to(&e, t, x) || !is_finite_at(&e, t - hair)) return false;
+  take_numbers(&e, far);
+  if (!is_finite_at(&e, good)) return false;
+  take_numbers(&e, near);
+  for (double middle; (middle = good + (bad - good) / 2) > good && middle < bad;)
+    *(is_finite_at(&e, middle) ? &good : &bad) = middle;
+  if (!is_finite_at(&e, good)) return false;
+  take_numbers(&e, last);
+  for (uint64_t i = 0; i < e.n; i++)
+    if (!comes_to_rest(far[i], near[i], last[i])) return false;
+  return true;
+}
