@@ -27,6 +27,24 @@ def reaches(page, run, wanted, seconds=40):
     return False
 
 
+def children_of(parent):
+    """Processes may end while they are looked at."""
+    for stat in glob.glob("/proc/[0-9]*/stat"):
+        try:
+            if int(open(stat).read().rsplit(")", 1)[1].split()[1]) == parent:
+                yield stat.split("/")[2]
+        except OSError:
+            pass
+
+
+def files_of(pid):
+    for f in glob.glob(f"/proc/{pid}/fd/*"):
+        try:
+            yield os.readlink(f)
+        except OSError:
+            pass
+
+
 def hash_of(run):
     return json.load(open(f"{folder}/{run}/run.json")).get("hash")
 
@@ -41,7 +59,7 @@ second = page.ask("host/train", {"path": "iris.limn", "options": how})["run"]
 check("the next one another", second == "runs/iris.2", second)
 check("it runs", reaches(page, second, ("running",)), state(page, second))
 check("it is told", page.told("host/run", lambda p: p["run"] == second and p["state"] in ("starting", "running")))
-fds = [os.readlink(f) for p in glob.glob("/proc/[0-9]*") if studio.process.pid == int((open(p + "/stat").read().rsplit(")", 1)[1].split() if os.path.exists(p + "/stat") else [0, 0])[1]) for f in glob.glob(p + "/fd/*")]
+fds = [f for pid in children_of(studio.process.pid) for f in files_of(pid)]
 check("it has no socket of the server's", not any("socket" in f for f in fds), fds)
 page.ask("host/pause", {"run": second})
 check("it is paused", reaches(page, second, ("paused",)), state(page, second))

@@ -56,7 +56,17 @@ async function nash(browser) {
     await page.mouse.up();
     await until("it moves", async () => (await start.getAttribute("aria-valuetext")) !== before);
     await page.getByRole("slider", { name: "Speed" }).fill("1");
+    // Play means play, also while the game of the new start is still being opened; and so does beginning again.
+    let slow = true;
+    await page.route("**/message*", async (route) => {
+      if (slow && /limn\/play\/open/.test(route.request().postData() ?? "")) await new Promise((done) => setTimeout(done, 400));
+      await route.continue();
+    });
+    await page.locator(".game").getByRole("button", { name: "Begin again" }).click();
     await page.locator(".game").getByRole("button", { name: "Play" }).click();
+    await page.locator(".game").getByRole("button", { name: "Begin again" }).click();
+    await page.waitForTimeout(600);
+    slow = false;
     await until("paths of all players", async () => (await page.locator(".simplex .way").count()) === 2);
     await until("some steps", async () => ((await page.locator(".simplex .way").first().getAttribute("d")).match(/L/g) ?? []).length > 5);
     await page.locator(".game").getByRole("button", { name: "Pause" }).click();

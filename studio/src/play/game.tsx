@@ -85,6 +85,7 @@ const isMatrix = (v: Numbers): v is number[][] => Array.isArray(v) && v.length >
 class Match {
   private id: number | string | null = null;
   private ended = false;
+  ready = false; // it can be stepped
 
   async open(weights: Record<string, number[]>): Promise<{ names: string[] }> {
     const answer = await ask("limn/play/open", { weights });
@@ -128,6 +129,7 @@ export function Game({ numbers }: { numbers: NumberEntry[] }) {
       setPaths(Object.fromEntries(Object.entries(shares).map(([n, s]) => [n, [s]])));
       setFigures(first.metrics ?? {});
       setStep(0);
+      m.ready = true;
       return true;
     } catch (e) {
       if (match.current !== m) return false;
@@ -172,8 +174,9 @@ export function Game({ numbers }: { numbers: NumberEntry[] }) {
       await new Promise((done) => requestAnimationFrame(done));
     }
   };
+  // One that is just being opened goes by itself when it is.
   useEffect(() => {
-    if (going && match.current) void loop(match.current);
+    if (going && match.current?.ready) void loop(match.current);
   }, [going]);
 
   const move = (name: string, shares: number[]) => {
@@ -191,7 +194,7 @@ export function Game({ numbers }: { numbers: NumberEntry[] }) {
         <button class="primary" onClick={() => setGoing(!going)}>
           <Icon name={going ? "pause" : "play"} /> {going ? "Pause" : "Play"}
         </button>
-        <button onClick={() => void begin(starts)}>Begin again</button>
+        <button onClick={() => void beginAndGo(starts)}>Begin again</button>
         <label class="slider">
           <span>Speed</span>
           <input type="range" min="1" max="100" value={speed} aria-label="Speed" onInput={(e) => setSpeed(Number((e.currentTarget as HTMLInputElement).value))} />

@@ -25,15 +25,18 @@ const number = (r: Run) => Number(/\.(\d+)$/.exec(r.run)?.[1] ?? 1); // `runs/ir
 /** Runs of the program that is open, the newest first. */
 const ownRuns = (): Run[] => runs.value.filter((r) => r.program && path.value && fileOf(r.program) === fileOf(path.value)).sort((a, b) => number(b) - number(a));
 
-/** Another program is open, or the list is: what was chosen stays, unless all of it is known to be of other programs. */
+/** The list is opened, or another program: what was chosen stays, unless another program is open by now and all of it is known to be of others. */
 export function chooseRuns(): void {
   const own = ownRuns();
   const foreign = (run: string) => runs.value.some((r) => r.run === run && r.program && !own.includes(r));
-  if (selected.value.every(foreign)) selected.value = own.slice(0, 1).map((r) => r.run);
+  if (!selected.value.length || (chosenAt !== path.value && selected.value.every(foreign))) selected.value = own.slice(0, 1).map((r) => r.run);
   for (const r of selected.value) void fetchRun(r);
 }
 
+let chosenAt: string | null = null; // the program that was open when one was last chosen
+
 export function selectRun(run: string, alone = true): void {
+  chosenAt = path.value;
   const rest = selected.value.filter((r) => r !== run);
   selected.value = alone ? [run] : rest.length < selected.value.length ? rest : [run, ...rest].slice(0, 8);
   for (const r of selected.value) void fetchRun(r);
