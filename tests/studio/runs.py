@@ -53,7 +53,10 @@ check("what can be changed, as it is", next(r for r in page.ask("host/runs") if 
 check("what there is not is not changed", page.refused("host/change", {"run": second, "what": "speed", "value": 1})[0].startswith("there is no `speed` to be changed: there is rate"), page.refused("host/change", {"run": second, "what": "speed", "value": 1})[0])
 check("nor without a number", page.refused("host/change", {"run": second, "what": "rate", "value": "much"})[0].startswith("`what` is wanted"))
 third = page.ask("host/train", {"path": "iris.limn", "options": how})["run"]
-reaches(page, third, ("running",))
+for _ in range(400):  # until run.json is there
+    if any(r["run"] == third and r["settings"] for r in page.ask("host/runs")):
+        break
+    time.sleep(0.02)
 page.ask("host/change", {"run": third, "what": "rate", "value": 0.02})
 page.ask("host/resume", {"run": second})
 check("one that goes on is not resumed", "is under way" in page.refused("host/resume", {"run": second})[0])

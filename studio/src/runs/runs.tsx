@@ -152,7 +152,9 @@ export function Runs() {
   useEffect(() => {
     void refreshRuns().then(() => {
       const own = ownRuns();
-      if (!own.some((r) => selected.value.includes(r.run))) selected.value = [];
+      // One that has just begun has no program yet, and stays.
+      const foreign = (run: string) => runs.value.some((r) => r.run === run && r.program && !own.includes(r));
+      if (selected.value.every(foreign)) selected.value = [];
       if (!selected.value.length && own[0]) selectRun(own[0].run);
       for (const r of selected.value) void fetchRun(r);
     });
