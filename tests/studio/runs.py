@@ -43,6 +43,10 @@ check("it runs", reaches(page, second, ("running",)), state(page, second))
 check("it is told", page.told("host/run", lambda p: p["run"] == second and p["state"] in ("starting", "running")))
 fds = [os.readlink(f) for p in glob.glob("/proc/[0-9]*") if studio.process.pid == int((open(p + "/stat").read().rsplit(")", 1)[1].split() if os.path.exists(p + "/stat") else [0, 0])[1]) for f in glob.glob(p + "/fd/*")]
 check("it has no socket of the server's", not any("socket" in f for f in fds), fds)
+for _ in range(400):  # a step was made
+    if page.ask("host/metrics", {"run": second})["rows"] or os.path.exists(f"{folder}/{second}/state.safetensors"):
+        break
+    time.sleep(0.02)
 page.ask("host/pause", {"run": second})
 check("it is paused", reaches(page, second, ("paused",)), state(page, second))
 check("which is told", page.told("host/run", lambda p: p["run"] == second and p["state"] == "paused"))
