@@ -32,6 +32,7 @@
 # make bench-c  the same steps as exported C, against ours (ARGS='mlp conv')
 # make bench-check  how the time of checking grows with a program
 # make bench-lsp    how long each request of an editor takes, in files of 30 to 10000 lines
+# make film     the pictures of docs/studio.md, taken in a browser while the page is used (SCENES='gan nash'; needs chromium and imagemagick)
 # make bench-studio how fast the studio's page is: keys to pictures, frames while dragging (MINUTES=60: a robot writes)
 # make bench-draw   how long pictures take, and how that grows
 # make bench-gemm     matrix products: GFLOP/s, and the share of what the CPU can do (ARGS: see bench/gemm.c)
@@ -112,7 +113,7 @@ endif
 PRODUCTS := $(BUILD)/limn $(BUILD)/liblimn.a $(BUILD)/$(SHARED_LINK)
 
 .PHONY: FORCE all bless check clean deb demo deps deps-build docs draw-random examples format format-check fuzz
-.PHONY: fuzz-plain gallery glyphs help install laws onnx onnx-damage packages playground python rooms shapes share studio-page torture uninstall vsix
+.PHONY: film fuzz-plain gallery glyphs help install laws onnx onnx-damage packages playground python rooms shapes share studio-page torture uninstall vsix
 .PHONY: test test-c test-long test-models test-onnx test-playground test-python test-python-out test-studio
 .PHONY: bench bench-c bench-check bench-draw bench-gates bench-gemm bench-lsp bench-machines bench-neurons bench-ode bench-prelude bench-stiff bench-strip bench-studio
 # A second make, so that all cores are used without being asked for.
@@ -427,6 +428,8 @@ bench-lsp: all
 	@/usr/bin/python3 bench/lsp.py $(BUILD)/limn
 bench-studio: all
 	@LIMN=$(CURDIR)/$(BUILD)/limn node tests/studio_page/bench.mjs
+film: all
+	@LIMN=$(CURDIR)/$(BUILD)/limn node tests/studio_page/film.mjs docs/studio $(SCENES)
 bench-draw: all
 	@bench/draw.sh $(BUILD)/limn
 bench-machines: all

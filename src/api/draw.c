@@ -143,7 +143,7 @@ static Canvas *draw_lens(Limn *l, const char *name, const CircuitOptions *how) {
 }
 
 static Canvas *draw_grad(Limn *l, const char *name, const CircuitOptions *how) {
-  if (!name) diag_error(l->diags, (Span){0}, "--grad wants the name of a box or a learner");
+  if (!name) diag_error(l->diags, (Span){0}, "a gradient wants the name of a box or a learner");
   Diagram *d = name ? diagram_named(l->in, l->program, name, NULL) : NULL;
   if (!d || !diagram_is_small(l->w, d)) return NULL;
   Canvas *c = grad_draw(l->w, l->world, d, how);
@@ -239,7 +239,7 @@ static Canvas *draw_any(Limn *l, const char *name, const LimnDraw *how,
   name = name_or_machine(l, name, how);
   bool machine = is_machine(l, name);
   if (how->unfold && !machine) {
-    diag_error(l->diags, (Span){0}, "--unfold wants the name of a wiring");
+    diag_error(l->diags, (Span){0}, "unfolding wants the name of a wiring");
     return NULL;
   }
   const Learning *g = learning_named(l, name);

@@ -435,7 +435,7 @@ says() {
 }
 says 'Adder. cannot be unfolded: that wants a wiring whose parts hear each other in layers' "$root/examples/logic.limn" Adder --unfold -o x.svg
 says 'Nand. cannot be unfolded' "$root/examples/logic.limn" Nand --unfold -o x.svg
-says '\-\-unfold wants the name of a wiring' "$root/examples/iris.limn" --unfold -o x.svg
+says 'unfolding wants the name of a wiring' "$root/examples/iris.limn" --unfold -o x.svg
 if [ ! -e x.svg ]; then ok "and makes no picture"; else not_ok "and makes no picture"; fi
 # a closed part says how it goes: how often it ticks, and through how many ticks it learns
 cat >pupils.limn <<'L'

@@ -111,6 +111,6 @@ wrong() { # words, options
 }
 wrong 'has no goals: name a learner' --lens
 wrong 'no goal of this program moves a learner' --who
-wrong 'wants the name of a box or a learner' --grad
+wrong 'a gradient wants the name of a box or a learner' --grad
 wrong 'has a derivative' f --grad
 wrong 'no box, learner, goal or measure `h`' h --lens

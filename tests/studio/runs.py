@@ -61,6 +61,10 @@ check("it runs", reaches(page, second, ("running",)), state(page, second))
 check("it is told", page.told("host/run", lambda p: p["run"] == second and p["state"] in ("starting", "running")))
 fds = [f for pid in children_of(studio.process.pid) for f in files_of(pid)]
 check("it has no socket of the server's", not any("socket" in f for f in fds), fds)
+for _ in range(400):  # a step was made
+    if page.ask("host/metrics", {"run": second})["rows"] or os.path.exists(f"{folder}/{second}/state.safetensors"):
+        break
+    time.sleep(0.02)
 page.ask("host/pause", {"run": second})
 check("it is paused", reaches(page, second, ("paused",)), state(page, second))
 check("which is told", page.told("host/run", lambda p: p["run"] == second and p["state"] == "paused"))
@@ -71,7 +75,10 @@ check("what can be changed, as it is", next(r for r in page.ask("host/runs") if 
 check("what there is not is not changed", page.refused("host/change", {"run": second, "what": "speed", "value": 1})[0].startswith("there is no `speed` to be changed: there is rate"), page.refused("host/change", {"run": second, "what": "speed", "value": 1})[0])
 check("nor without a number", page.refused("host/change", {"run": second, "what": "rate", "value": "much"})[0].startswith("`what` is wanted"))
 third = page.ask("host/train", {"path": "iris.limn", "options": how})["run"]
-reaches(page, third, ("running",))
+for _ in range(400):  # until run.json is there
+    if any(r["run"] == third and r["settings"] for r in page.ask("host/runs")):
+        break
+    time.sleep(0.02)
 page.ask("host/change", {"run": third, "what": "rate", "value": 0.02})
 page.ask("host/resume", {"run": second})
 check("one that goes on is not resumed", "is under way" in page.refused("host/resume", {"run": second})[0])

@@ -111,7 +111,7 @@ async function putting(browser) {
   });
 }
 
-async function fillIn(page, button, values) {
+export async function fillIn(page, button, values) {
   await page.getByRole("button", { name: `+ ${button}`, exact: true }).click();
   const dialog = page.locator("dialog.prompt");
   for (const [name, value] of Object.entries(values)) await dialog.locator(`input[name="${name}"]`).fill(value);

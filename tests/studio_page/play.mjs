@@ -186,7 +186,7 @@ async function sliders(browser) {
   });
 }
 
-const LETTERS = `axis t = 12, m = 8, v = 15
+export const LETTERS = `axis t = 12, m = 8, v = 15
 given text : {v}[t+1] from "ab.txt"
 learn model : {v}[t] -> R[t v] = embed[m] ; add_positions ; layer ^ 2 ; linear[v]
 box layer(X: R[t m]) -> R[t m] = X + multihead[2, 4, causal](X, X)
@@ -267,7 +267,7 @@ async function tour(browser) {
 }
 
 /** Files put onto the page as a hand does. */
-async function drop(page, files) {
+export async function drop(page, files) {
   const data = await page.evaluateHandle((list) => {
     const transfer = new DataTransfer();
     for (const { name, base64 } of list) transfer.items.add(new File([Uint8Array.from(atob(base64), (c) => c.charCodeAt(0))], name));
