@@ -79,7 +79,7 @@ LINK = $(CC) $(OWN) $(HARD) $(GIVEN) $(call harden,link) $(LDFLAGS)
 
 SOURCE := $(sort $(shell find src -name "*.c" -not -path "src/cli/*" -not -path "src/studio/*"))
 # Texts that are part of the library.
-EMBEDDED := library prelude product_text torch_training jax_training
+EMBEDDED := library prelude product_text team_text torch_training jax_training
 OBJECT := $(SOURCE:src/%.c=$(BUILD)/%.o) $(EMBEDDED:%=$(BUILD)/%.o)
 # The studio wants libmicrohttpd; without it limn says so when it is asked for.
 HTTP_LIBS := $(shell $(PKG_CONFIG) --libs libmicrohttpd 2>/dev/null)
@@ -182,6 +182,9 @@ $(BUILD)/prelude.c: src/run/engine/prelude/prelude.h tools/embed.sh Makefile
 $(BUILD)/product_text.c: src/port/c/product_text.h tools/embed.sh Makefile
 	@mkdir -p $(@D)
 	$(Q)tools/embed.sh port/c/c_own.h product_text src/port/c/product_text.h >$@
+$(BUILD)/team_text.c: src/run/engine/cuda/team.h tools/embed.sh Makefile
+	@mkdir -p $(@D)
+	$(Q)tools/embed.sh run/engine/cuda/cuda.h team_text src/run/engine/cuda/team.h >$@
 $(BUILD)/cli/commands_text.c: src/cli/commands.txt tools/embed.sh Makefile
 	@mkdir -p $(@D)
 	$(Q)tools/embed.sh cli/cli.h command_text src/cli/commands.txt >$@
@@ -205,6 +208,15 @@ endif
 $(BUILD)/tests/%.o: tests/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(Q)$(COMPILE) -Itests -MMD -MP -c -o $@ $<
+# A GPU that is not there, for tests: NVIDIA's libraries as far as limn calls them, on this CPU.
+FAKE_CUDA := $(BUILD)/fake-cuda/libcuda.so.1 $(BUILD)/fake-cuda/libnvrtc.so.13
+$(BUILD)/fake-cuda/libcuda.so.1: tests/gpu/fake_cuda.c Makefile
+$(BUILD)/fake-cuda/libnvrtc.so.13: tests/gpu/fake_nvrtc.c Makefile
+$(FAKE_CUDA):
+	@mkdir -p $(@D)
+	$(Q)$(CC) -O2 -U_FORTIFY_SOURCE -fPIC -shared -o $@ $< -ldl
+$(BUILD)/tests/engine_test: $(FAKE_CUDA)
+$(BUILD)/tests/engine_test.o: SPECIAL += -DFAKE_CUDA='"$(BUILD)/fake-cuda"'
 $(BUILD)/tests/%_test: $(BUILD)/tests/%_test.o $(HELP_OBJ) $(BUILD)/libinner.a
 	$(Q)$(LINK) -o $@ $^ -lcmocka $(LDLIBS)
 -include $(OBJECT:.o=.d) $(CLI:.o=.d) $(HELP_OBJ:.o=.d) $(TEST_BIN:=.d) $(BUILD)/prelude.c.d
@@ -220,7 +232,7 @@ PLAY_FLAGS := --target=wasm32-wasi $(WARN) -Wno-gnu-statement-expression -Wno-un
   -D_WASI_EMULATED_SIGNAL -D_WASI_EMULATED_GETPID -mllvm -wasm-enable-sjlj -mnontrapping-fptoint -fvisibility=hidden -ffunction-sections -fdata-sections
 PLAY_EXPORTS := malloc free limn_version limn_new limn_free limn_allow limn_set limn_load limn_load_text limn_check limn_messages limn_forget \
   limn_server_open limn_server_take limn_server_work limn_server_ended limn_server_close limn_trainer_close
-PLAY_OBJECT := $(patsubst src/%.c,$(PLAY_OBJ)/%.o,$(filter-out $(PLAY_WITHOUT),$(SOURCE))) $(patsubst %,$(PLAY_OBJ)/%.o,$(filter-out prelude product_text,$(EMBEDDED))) \
+PLAY_OBJECT := $(patsubst src/%.c,$(PLAY_OBJ)/%.o,$(filter-out $(PLAY_WITHOUT),$(SOURCE))) $(patsubst %,$(PLAY_OBJ)/%.o,$(filter-out prelude product_text team_text,$(EMBEDDED))) \
   $(patsubst playground/%.c,$(PLAY_OBJ)/own/%.o,$(sort $(wildcard playground/*.c playground/wasi/*.c)))
 $(PLAY_OBJ)/%.o: src/%.c
 	@mkdir -p $(@D)
@@ -232,15 +244,15 @@ $(EMBEDDED:%=$(PLAY_OBJ)/%.o): $(PLAY_OBJ)/%.o: build/%.c
 	@mkdir -p $(@D)
 	$(Q)$(PLAY_CC) $(PLAY_FLAGS) -c -o $@ $<
 $(PLAY_OBJ)/run/engine/strip/strip_plain.o: PLAY_FLAGS += -O2 -fno-math-errno -fno-trapping-math
-$(PLAY)/limn.wasm: $(PLAY_OBJECT)
+$(PLAY_OBJ)/limn.wasm: $(PLAY_OBJECT)
 	@mkdir -p $(@D)
 	$(Q)$(PLAY_CC) --target=wasm32-wasi -mexec-model=reactor -Wl,--gc-sections,--stack-first,-s,-z,stack-size=4194304 $(PLAY_EXPORTS:%=-Wl,--export=%) -o $@.whole $^ -lwasi-emulated-signal -lwasi-emulated-getpid
 	$(Q)if command -v wasm-opt >/dev/null; then wasm-opt -Oz --enable-exception-handling --enable-nontrapping-float-to-int --enable-sign-ext --enable-bulk-memory --strip-producers -o $@ $@.whole && rm $@.whole; else mv $@.whole $@; fi
 	@echo "$@: $$(wc -c <$@) bytes"
 playground: all
 	@$(PACKAGES) playground
-	+@$(PARALLEL) $(PLAY)/limn.wasm
-	@if [ -d studio/node_modules ]; then node studio/playground.mjs $(abspath $(PLAY)) "$$LIMN_DATA" && echo "$(PLAY): a page, to be served as it is"; \
+	+@$(PARALLEL) $(PLAY_OBJ)/limn.wasm
+	@if [ -d studio/node_modules ]; then node studio/playground.mjs $(abspath $(PLAY)) $(abspath $(PLAY_OBJ)/limn.wasm) "$$LIMN_DATA" && echo "$(PLAY): a page of $$(cat $(PLAY)/* | wc -c) bytes, to be served as it is"; \
 	else echo "no page: studio/node_modules is not there (make studio-page makes it)"; fi
 test-playground: playground
 	@LIMN=$(CURDIR)/$(BUILD)/limn BUILD=$(BUILD) sh tests/playground/test.sh
@@ -297,7 +309,7 @@ PACKAGES = CC="$(CC)" CPPFLAGS="$(IMAGE_CFLAGS) $(CPPFLAGS) $(CFLAGS)" tools/pac
 comma := ,
 ASKED := $(subst $(comma), ,$(ONLY))
 ASKED_BIN := $(foreach t,$(ASKED) $(if $(filter canvas looks,$(ASKED)),canvas_test),$(filter %/$(t) %/$(t)_test,$(TEST_BIN)))
-TESTED = $(PRODUCTS) $(BUILD)/libinner.a $(if $(ONLY),$(if $(filter c_out,$(ASKED)),$(BUILD)/c-steps),$(BUILD)/c-steps) $(if $(ONLY),$(sort $(ASKED_BIN)),$(TEST_BIN))
+TESTED = $(PRODUCTS) $(BUILD)/libinner.a $(FAKE_CUDA) $(if $(ONLY),$(if $(filter c_out,$(ASKED)),$(BUILD)/c-steps),$(BUILD)/c-steps) $(if $(ONLY),$(sort $(ASKED_BIN)),$(TEST_BIN))
 RUN_TESTS = CC="$(CC)" MAKE="$(MAKE)" JOBS="$(JOBS)" ONLY="$(ONLY)" tests/run.sh $(BUILD)
 test: packages
 	+@$(PARALLEL) $(TESTED)
@@ -305,6 +317,10 @@ test: packages
 # What PyTorch exports, imported, evaluated, drawn and trained: a table.
 test-models: all
 	@LIMN=$(CURDIR)/$(BUILD)/limn tests/onnx/models.sh $(MODELS)
+# On a machine with a GPU: the engine on two thousand random programs, and ten steps of every example.
+test-gpu: all $(BUILD)/tests/engine_test
+	@LIMN_GPU=1 LIMN_LONG=1 $(BUILD)/tests/engine_test
+	@LIMN=$(CURDIR)/$(BUILD)/limn sh tests/gpu/examples.sh $(ARGS)
 test-long: all
 	@LONG=1 LIMN=$(CURDIR)/$(BUILD)/limn BUILD=$(BUILD) tests/mnist/test.sh
 # Every learner and every training step of every example as C, and for other machines.
@@ -462,7 +478,7 @@ docs: all
 	$(BUILD)/limn draw examples/attention.limn multihead -o docs/pictures/multihead.svg
 	$(BUILD)/limn draw examples/transformer.limn model -o docs/pictures/transformer.svg
 	$(BUILD)/limn draw examples/distill.limn distill -o docs/pictures/distill.svg
-	$(BUILD)/limn draw examples/dils.limn Team -o docs/pictures/team.svg
+	$(BUILD)/limn draw examples/dils.limn -o docs/pictures/team.svg
 	mkdir -p $(BUILD)/diff && cp examples/transformer.limn examples/attention.limn $(BUILD)/diff
 	sed 's/\^ 6/^ 4/; s/4\*m/2*m/' examples/transformer.limn >$(BUILD)/diff/smaller.limn
 	-cd $(BUILD)/diff && ../limn diff transformer.limn smaller.limn --quiet -o $(CURDIR)/docs/pictures/diff.svg

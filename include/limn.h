@@ -232,8 +232,9 @@ typedef struct {
   uint64_t seed;
   bool training; // batch statistics, dropout
   bool json;
-  bool count;    // multiplications are counted and told
-  bool has_seed; // otherwise weights start by the program's own, and noise by `seed`
+  bool count;        // multiplications are counted and told
+  bool has_seed;     // otherwise weights start by the program's own, and noise by `seed`
+  const char *watch; // a name: the wires inside that are called so are results too; or NULL
 } LimnEval;
 // Runs the reference interpreter. *text is what to show.
 LIMN_API LimnStatus limn_eval(Limn *, const char *name, const LimnEval *, const char **text);
@@ -266,6 +267,7 @@ typedef struct {
   void (*say)(void *context, const char *text); // what takes long, while it does; or NULL
   void *say_to;                                 // its context
   const volatile sig_atomic_t *stop;            // not 0: no C compiler is waited for; or NULL
+  const char *device; // "cpu" (NULL), "cuda", or "cuda:1" for the second GPU
 } LimnUse;
 LIMN_API LimnStatus limn_measure(Limn *, const LimnUse *,
                                  const char **text); // every measure, on its data
@@ -394,7 +396,7 @@ typedef struct {
   uint64_t pause;          // stop after so many steps as if *stop were set; 0: do not
   uint32_t threads;        // 0: as many as there are cores
   LimnPrecision precision; // the default is 32
-  const char *device;      // "cpu", or NULL
+  const char *device;      // "cpu" (NULL), "cuda", or "cuda:1" for the second GPU
   const char *every;       // a checkpoint each "100" steps or "30s"; NULL: each epoch and each 60 s
   bool has_seed, reference, plan, json, quiet;
   bool plain;                        // no report at the end
@@ -530,11 +532,15 @@ LIMN_API LimnStatus limn_diff(Limn *, const char *a, const char *b, const LimnDi
 // first images, or its points, are written there as png; or, by the ending .safetensors, all rows.
 LIMN_API LimnStatus limn_data(Limn *, const char *name, const char *out, bool json,
                               const char **text);
+// One sample of a set that limn knows by name: an array for each of its fields. `at` goes round.
+LIMN_API LimnStatus limn_data_sample(Limn *, const char *set, uint64_t at, LimnArrays *out);
 // The runs in a folder; only those that hold this learner, or whose program has this pattern in it
 // (as for limn_find), unless NULL. LIMN_WRONG where one cannot be read; it is in the text with the
 // reason, and so are the others.
 LIMN_API LimnStatus limn_runs(Limn *, const char *dir, const char *learner, const char *pattern,
                               bool json, const char **text);
+// What can compute here: the CPU, and each GPU, or why there is none.
+LIMN_API LimnStatus limn_devices(Limn *, bool json, const char **text);
 LIMN_API const char *limn_ops(Limn *);                     // docs/ops.md
 LIMN_API const char *limn_quote(Limn *, const char *text); // as a JSON string
 // "did you mean": the name of the list that is nearest, or NULL when none is near.

@@ -1,12 +1,17 @@
-// The playground's folder: node playground.mjs FOLDER [DATA], where limn.wasm is already (make playground). The studio's page, told that its home is
+// The playground's folder: node playground.mjs FOLDER WASM [DATA] (make playground). The module, packed, since servers of files do not all pack
+// what they send; the studio's page, told that its home is
 // the browser; the worker; and files.json, the examples that need nothing but limn, and sets of data where DATA has them.
 
-import { existsSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { gzipSync } from "node:zlib";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
-const here = dirname(fileURLToPath(import.meta.url)), root = join(here, ".."), [out, data] = process.argv.slice(2);
+const here = dirname(fileURLToPath(import.meta.url)), root = join(here, ".."), [out, wasm, data] = process.argv.slice(2);
+rmSync(out, { recursive: true, force: true });
+mkdirSync(out, { recursive: true });
+writeFileSync(join(out, "limn.wasm.gz"), gzipSync(readFileSync(wasm), { level: 9 }));
 await import("./build.mjs");
 const page = join(out, "index.html");
 writeFileSync(page, readFileSync(page, "utf8").replace("<html ", '<html data-home="playground" '));

@@ -6,6 +6,7 @@
 #include "core/pass/rewrite.h"
 #include "random_diagram.h"
 #include "run/engine/c/compile.h"
+#include "run/engine/cuda/driver.h"
 #include "run/engine/engine.h"
 
 #include <math.h>
@@ -112,7 +113,7 @@ static void run_row(Row *r, Precision precision, const Target *how, double withi
   for (uint32_t i = 0; finite && i < d->param.n; i++) {
     if (!d->param.at[i].next) continue;
     const State *state = store_find(s, d->param.at[i].path);
-    compare(&v.next[i], state->number, state->data, within, "state", i);
+    compare(&v.next[i], state->number, state_here(state), within, "state", i);
   }
   engine_free(e);
   store_free(s);
@@ -164,6 +165,30 @@ static void by_clang(void **state) {
   for (uint64_t i = 0; i < rows(1); i++)
     check_row(30000 + i * TOGETHER, i % 2, PRECISION_64, (Target){.threads = 1, .cc = "clang"},
               1e-9);
+  (void)state;
+}
+
+// A GPU that runs kernels on this CPU (tests/gpu), where there is no other one; LIMN_GPU=1 asks for a
+// real one.
+static Device *open_gpu(Arena *a) {
+  const char *why = NULL;
+  if (!getenv("LIMN_GPU")) {
+    setenv("LIMN_CUDA", FAKE_CUDA, 1);
+    setenv("FAKE_CUDA_HEADER", "tests/gpu/emulated.h", 1);
+  }
+  Device *d = device_open(0, a, &why);
+  if (!d) fail_msg("%s", why);
+  return d;
+}
+
+static void on_gpu(void **state) {
+  Arena *a = arena_new();
+  Device *d = open_gpu(a);
+  for (uint64_t i = 0; i < rows(2); i++)
+    check_row(40000 + i * TOGETHER, i % 2, PRECISION_64, (Target){.device = d}, 1e-9);
+  check_row(50000, true, PRECISION_64, (Target){.device = d, .unfused = true}, 1e-9);
+  device_close(d);
+  arena_free(a);
   (void)state;
 }
 
@@ -226,8 +251,9 @@ int main(void) {
   char cache[] = "/tmp/limn-engine-XXXXXX";
   if (!getenv("LIMN_CACHE") && mkdtemp(cache)) setenv("LIMN_CACHE", cache, 1);
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(fused),    cmocka_unit_test(fused_reverse), cmocka_unit_test(unfused),
-      cmocka_unit_test(by_clang), cmocka_unit_test(for_this_cpu),  cmocka_unit_test(small_jobs),
+      cmocka_unit_test(fused),      cmocka_unit_test(fused_reverse), cmocka_unit_test(unfused),
+      cmocka_unit_test(by_clang),   cmocka_unit_test(on_gpu),        cmocka_unit_test(for_this_cpu),
+      cmocka_unit_test(small_jobs),
   };
   int failed = cmocka_run_group_tests(tests, NULL, NULL);
   if (!strncmp(cache, "/tmp/limn-engine-", 17)) {

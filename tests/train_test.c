@@ -166,7 +166,7 @@ static void inside(Inside *s, const char *text) {
   World *w = world_new(s->arena);
   Elab *in = elab_new(w);
   Program *p = elab_program(in, "test.limn", text, strlen(text));
-  s->g.data = data_new(in, p, s->arena, 0);
+  s->g.data = data_new(in, p, s->arena);
   s->g.store = store_new(PRECISION_64);
   bool good = !w->diags->errors && data_open_all(s->g.data);
   Buf b = buf_new(s->arena);

@@ -7,7 +7,7 @@ import os
 import threading
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Union
 
-from ._arrays import inputs, one_array, taken_all
+from ._arrays import array_of, inputs, one_array, taken_all
 from ._errors import Error, Message, NameError_, messages_of, settle
 from ._function import Function, Gradients, Made
 from ._library import WRONG, Arrays, ExportC, Run, Use, encoded, library, precision_code
@@ -197,10 +197,14 @@ class Program:
         """A box or learner on arrays or files ("x.csv", "x.npy", "x.png"), with the weights of a run folder or a
         safetensors file, or the program's own; as the command `limn predict`."""
         given, keep = inputs([("", x) for x in args] + list(named.items()))
+        kinds = [array_of(x).dtype for x in (*args, *named.values()) if not isinstance(x, (str, bytes))]
+        single = any(k == "f4" for k in kinds) and not any(k == "f8" for k in kinds)
         with self._lock:
             use = self._use(from_, seed, in_=given, nin=len(args) + len(named))
             lib, label = library(), name.encode()
             found = list(self._used_arrays(from_, lambda out: lib.limn_predict_arrays(self._handle, label, use, out)).values())
+        if single:  # float32 in, float32 out, as of a call
+            found = [x.astype("f4") if x.dtype == "f8" else x for x in found]
         return found[0] if len(found) == 1 else tuple(found)
 
     def sample(self, name: Optional[str] = None, n: int = 0, *, from_: Optional[Path] = None, seed: Optional[int] = None,
@@ -279,7 +283,7 @@ class Program:
         twin._push()
         return twin
 
-    def train(self, epochs: Optional[float] = None, steps: Optional[int] = None, *, out: Any = None, resume: Optional[Path] = None, batch: int = 0,
+    def train(self, epochs: Optional[float] = None, steps: Optional[int] = None, *, out: Any = None, resume: Optional[Path] = None, batch: Optional[int] = None,
               seed: Optional[int] = None, threads: Optional[int] = None, precision: Any = None, every: Any = None,
               on_epoch: Optional[Callable[[Metrics], Any]] = None, on_step: Optional[Callable[[Metrics], Any]] = None,
               progress: Optional[bool] = None) -> Training:  # fmt: skip
@@ -320,7 +324,12 @@ class Program:
         elif how:
             raise ValueError("the trainer is open: its options cannot be changed; p.trainer(…) opens another")
         assert self._trainer is not None
-        return self._trainer.step(batch)
+        try:
+            return self._trainer.step(batch)
+        except Error as error:
+            if "a step is made for" in str(error):
+                error.args = (f"{error}\nthe first p.step opened a trainer for as many samples as it had: p.trainer(batch=…) opens one for more",)
+            raise
 
     def _close_trainer(self) -> None:
         if self._training:

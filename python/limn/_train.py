@@ -165,13 +165,13 @@ def options(fields: Dict[str, Any]) -> Train:
     if seed is not None:
         how.update(seed=int(seed), has_seed=True)
     precision = precision_code(how.pop("precision", None))
-    for key, least in (("epochs", "more than 0"), ("steps", "a whole number from 1 on")):
+    for key, least in (("epochs", "more than 0"), ("steps", "a whole number from 1 on"), ("batch", "a whole number from 1 on")):
         x = how.get(key)
         if x is None:
             continue
-        if not x > 0 or (key == "steps" and x != x // 1):
-            raise ValueError(f"{key} is {least}, not {x!r}; without it, the program says how long")
-        how[key] = float(x)
+        if not x > 0 or (key != "epochs" and x != x // 1):
+            raise ValueError(f"{key} is {least}, not {x!r}; without it, the program says " + ("how many" if key == "batch" else "how long"))
+        how[key] = int(x) if key == "batch" else float(x)
     for key in ("out", "resume", "every"):
         how[key] = encoded(None if how.get(key) is None else str(how[key]))
     return Train(precision=precision, **{k: v for k, v in how.items() if v is not None})

@@ -38,6 +38,42 @@ LimnStatus limn_data(Limn *l, const char *name, const char *out, bool json, cons
   return call_end(c, status);
 }
 
+// -- devices --------------------------------------------------------------------------------------
+static void devices_json(Buf *b, const DeviceInfo *at, uint32_t n, const char *why) {
+  JsonOut j = json_out(b);
+  json_list(&j, NULL);
+  for (uint32_t i = 0; i < n; i++) {
+    json_object(&j, NULL);
+    json_text(&j, "device", at[i].name);
+    json_text(&j, "is", at[i].is);
+    json_end(&j);
+  }
+  if (why) {
+    json_object(&j, NULL);
+    json_text(&j, "device", "cuda");
+    json_text(&j, "why_not", why);
+    json_end(&j);
+  }
+  json_end(&j);
+}
+
+LimnStatus limn_devices(Limn *l, bool json, const char **text) {
+  if (text) *text = NULL;
+  ENTER(c, l, ANSWER_DATA, NEEDS_NOTHING, LIMN_USAGE, LIMN_SYSTEM);
+  if (!text) return call_end(c, call_misuse(c, "limn_devices wants a place for its text"));
+  Buf b = buf_new(c->answer);
+  const char *why = NULL;
+  uint32_t n;
+  const DeviceInfo *at = engine_devices(c->scratch, &n, &why);
+  if (json)
+    devices_json(&b, at, n, why);
+  else
+    for (uint32_t i = 0; i < n; i++) buf_printf(&b, "%-8s %s\n", at[i].name, at[i].is);
+  if (!json && why) buf_printf(&b, "no GPU   %s\n", why);
+  *text = b.at;
+  return call_end(c, LIMN_GOOD);
+}
+
 // -- runs -----------------------------------------------------------------------------------------
 // Does the program of a run have the pattern in it? One that is wrong has not, of one that cannot be
 // read nobody knows. -1: memory is exhausted.

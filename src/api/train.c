@@ -113,6 +113,7 @@ static void tell_page(Limn *l, const LimnTrain *how, const char *path) {
 static LimnStatus try_shows(Limn *l, const LimnTrain *how, bool ahead) {
   ShowsTried tried = {.ahead = ahead};
   LimnUse use = {.threads = how->threads,
+                 .device = how->device,
                  .reference = how->reference,
                  .say = how->quiet || how->json ? NULL : how->tell.line,
                  .say_to = how->tell.context,
@@ -329,9 +330,11 @@ static void give_states(ApiCall *c, LimnTrainer *t, LimnArrays *out) {
   for (uint32_t i = 0; store && i < table_count(model); i++) {
     const State *s = store_find(store, table_key(model, i, NULL));
     if (s)
-      at[out->n++] = (LimnNamedArray){
-          s->path,
-          {.type = number_type(s->number), .rank = s->rank, .shape = s->shape, .data = s->data}};
+      at[out->n++] = (LimnNamedArray){s->path,
+                                      {.type = number_type(s->number),
+                                       .rank = s->rank,
+                                       .shape = s->shape,
+                                       .data = state_here(s)}};
   }
 }
 
@@ -368,7 +371,7 @@ static LimnStatus set_state(ApiCall *c, LimnTrainer *t, const char *weight, cons
   bool fits = x.rank == s->rank;
   for (uint32_t i = 0; fits && i < s->rank; i++) fits = x.shape[i] == s->shape[i];
   if (fits && !are_labels(c, weight, &x, train_labels(t->trainer, weight))) return LIMN_WRONG;
-  if (fits) numbers_set(s->number, s->data, x.data, x.count);
+  if (fits) numbers_set(s->number, state_changed(s), x.data, x.count);
   if (!fits)
     diag_error(c->l->diags, (Span){0}, "weight %s has another shape than %s", weight,
                array_type(c->scratch, &x));

@@ -1,5 +1,6 @@
 // Values: a box on arrays, what was trained on new data, and weights by name.
 #include "api/api_own.h"
+#include "io/data/one_sample.h"
 
 // -- arrays out -----------------------------------------------------------------------------------
 static LimnArray array_of(const Array *x) {
@@ -54,6 +55,20 @@ LimnStatus limn_eval_arrays(Limn *l, const char *name, const LimnEval *how, Limn
   arrays_give(c->answer, &results, out);
   if (grads) arrays_give(c->answer, &gradients, grads);
   return call_end(c, status);
+}
+
+LimnStatus limn_data_sample(Limn *l, const char *set, uint64_t at, LimnArrays *out) {
+  if (out) *out = (LimnArrays){0};
+  ENTER(c, l, ANSWER_SAMPLE_OF, NEEDS_NOTHING, LIMN_USAGE, LIMN_SYSTEM);
+  if (!set || !out)
+    return call_end(c, call_misuse(c, "limn_data_sample wants a set and a place for its arrays"));
+  Arrays all = {0};
+  const char *why = "";
+  bool good = set_is_known(set) || file_error(c->scratch, &why, "there is no set `%s`", set);
+  if (good && data_sample(c->answer, set, at, &all, &why))
+    return arrays_give(c->answer, &all, out), call_end(c, LIMN_GOOD);
+  diag_error(l->diags, (Span){0}, "%s", why);
+  return call_end(c, LIMN_WRONG);
 }
 
 // -- what was trained, used -----------------------------------------------------------------------

@@ -81,6 +81,7 @@ int run_runs(Limn *, Options *);
 int run_change(Limn *, Options *);
 int run_data(Limn *, Options *);
 int run_ops(Limn *, Options *);
+int run_devices(Limn *, Options *);
 
 // lsp.c
 int run_lsp(Limn *, Options *);

@@ -465,3 +465,9 @@ int run_data(Limn *l, Options *o) {
   LimnStatus s = limn_data(l, o->file, o->eval.out, o->json, &text);
   return answer(l, o, s, o->file ? "set" : "sets", text);
 }
+
+int run_devices(Limn *l, Options *o) {
+  const char *text = NULL;
+  LimnStatus s = limn_devices(l, o->json, &text);
+  return answer(l, o, s, "devices", text);
+}

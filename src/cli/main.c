@@ -21,7 +21,7 @@ static const struct {
     {"run", run_machines},    {"runs", run_runs},     {"data", run_data},
     {"ops", run_ops},         {"export", run_export}, {"read", run_read},
     {"diff", run_diff},       {"import", run_import}, {"lsp", run_lsp},
-    {"studio", run_studio},   {"change", run_change},
+    {"studio", run_studio},   {"change", run_change}, {"devices", run_devices},
 };
 
 static int no_command(const char *name) {

@@ -69,6 +69,7 @@ static const CliOption options[] = {
     {"--flat", FLAG, AT(import.flat), 0, 0, 0},
     {"--dy", TEXT, AT(eval.dy), 0, 0, 0},
     {"--grads", TEXT, AT(eval.grads), 0, 0, 0},
+    {"--watch", TEXT, AT(eval.watch), 0, 0, 0},
     {"--save", TEXT, AT(eval.save), 0, 0, 0},
     {"--from", TEXT, AT(use.from), 0, 0, 0},
     {"--prompt", TEXT, AT(use.prompt), 0, 0, 0},
@@ -272,6 +273,7 @@ static void share(Options *o) {
   o->use.seed = o->train.seed = o->eval.seed;
   o->use.has_seed = o->eval.has_seed = o->train.has_seed;
   o->use.threads = o->train.threads;
+  o->use.device = o->train.device;
   o->use.precision = o->train.precision;
   o->use.reference = o->train.reference;
   o->eval.from = o->export.from = o->use.from;

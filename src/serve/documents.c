@@ -1,7 +1,7 @@
 // The texts that are open: what an editor says of them is kept, and after a pause they are looked at.
 //
-// A look is a load of the whole program into a second handle; when it is through, the two change
-// places. Until then the first one answers, and is told how the text has gone on.
+// A look is a load of the whole program into a second handle; when it is through, the first one goes.
+// Until then that one answers, and is told how the text has gone on.
 #include "base/within.h"
 #include "serve/serve.h"
 
@@ -207,9 +207,9 @@ bool served_look(LimnServer *s, ServedText *d, const volatile sig_atomic_t *stop
     d->due = clock_seconds() + PAUSE;
     return false;
   }
-  Limn *last = d->shown;
+  limn_free(d->shown);
   d->shown = d->next;
-  d->next = last;
+  d->next = NULL;
   d->seconds = clock_seconds() - begin;
   d->given_up = 0;
   d->stale = false;

@@ -297,6 +297,7 @@ bool serve_request(const ServeCall *c) {
              {"limn/summary", serve_summary},
              {"limn/machine", serve_machine},
              {"limn/eval", serve_eval},
+             {"limn/sample", serve_sample},
              {"limn/play/open", serve_play_open},
              {"limn/play/step", serve_play_step},
              {"limn/play/set", serve_play_set},

@@ -117,6 +117,7 @@ void serve_who(const ServeCall *);
 void serve_summary(const ServeCall *);
 void serve_machine(const ServeCall *);
 void serve_eval(const ServeCall *);
+void serve_sample(const ServeCall *);
 
 // plays.c
 void serve_play_open(const ServeCall *);

@@ -91,7 +91,9 @@ static int read_inputs(const ServeCall *c, LimnInput in[INPUTS]) {
   key = good ? json_first(all) : NULL;
   for (uint32_t i = 0; good && i < all->n; i++, key = json_next(key + 1)) {
     Buf b = buf_new(c->s->scratch);
-    good = serve_numbers(&b, key + 1);
+    bool letters = key[1].kind == JSON_TEXT;
+    if (letters) buf_json(&b, key[1].text, key[1].n);
+    good = letters || serve_numbers(&b, key + 1);
     bool ordered = strspn(key->text, "0123456789") == key->n;
     in[i] = (LimnInput){ordered ? "" : key->text, b.at, NULL};
   }
@@ -123,6 +125,7 @@ void serve_eval(const ServeCall *c) {
     return;
   }
   how.nin = (uint32_t)n;
+  how.watch = serve_text(c->params, "watch");
   if (limn_eval_arrays(d->shown, name, &how, &out, NULL) != LIMN_GOOD) {
     serve_refuse_said(c, d->shown);
     return;
@@ -131,6 +134,32 @@ void serve_eval(const ServeCall *c) {
   JsonOut j = json_out(&b);
   json_object(&j, NULL);
   json_list(&j, "results");
+  for (uint32_t i = 0; i < out.n; i++) serve_array(&j, NULL, out.at[i].name, &out.at[i].array);
+  json_end(&j);
+  json_end(&j);
+  serve_answer(c, b.at);
+}
+
+// A sample of a set that limn knows, to begin with.
+void serve_sample(const ServeCall *c) {
+  const char *set = serve_text(c->params, "set");
+  const Json *at = inside(c->params, "at");
+  bool number = at && at->kind == JSON_NUMBER && at->number >= 0 && at->number < 1e15;
+  ServedText *d = serve_asked(c, true);
+  LimnArrays out;
+  if (!d) return;
+  if (!set || (at && !number)) {
+    serve_refuse(c, SERVE_NO_PARAMS, "`set` is wanted, the name of a set, and a number as `at`");
+    return;
+  }
+  if (limn_data_sample(d->shown, set, number ? (uint64_t)at->number : 0, &out) != LIMN_GOOD) {
+    serve_refuse_said(c, d->shown);
+    return;
+  }
+  Buf b = buf_new(c->s->scratch);
+  JsonOut j = json_out(&b);
+  json_object(&j, NULL);
+  json_list(&j, "fields");
   for (uint32_t i = 0; i < out.n; i++) serve_array(&j, NULL, out.at[i].name, &out.at[i].array);
   json_end(&j);
   json_end(&j);

@@ -12,7 +12,7 @@ import { startRuns } from "./runs/control";
 import { about, awayWhy, drawer, gestured, reachable, say, sayFault } from "./state";
 import "./style/page.css";
 import { startTheme } from "./theme";
-import { introduce, listen, newProgram, openPath, refreshFiles, refreshRuns, saver, startPath } from "./workbench";
+import { introduce, listen, openBlank, openPath, refreshFiles, refreshRuns, saver, startPath } from "./workbench";
 
 /** A browser keeps texts for an address: at the same port they are found again. */
 function awayWords(): string {
@@ -37,12 +37,12 @@ async function begin(): Promise<void> {
   const first = startPath();
   if (first) await openPath(first);
   else {
-    await newProgram("sheet");
+    openBlank("sheet.limn");
     drawer.value = "learn";
   }
 }
 
-connect(document.documentElement.dataset.home === "playground" ? new WorkerConnection("worker.js", { wasm: "limn.wasm", files: "files.json" }) : new HttpConnection());
+connect(document.documentElement.dataset.home === "playground" ? new WorkerConnection("worker.js", { wasm: "limn.wasm.gz", files: "files.json" }) : new HttpConnection());
 startTheme();
 addEventListener("keydown", globalKeys, { capture: true });
 addEventListener("input", () => (gestured.value = false), { capture: true });

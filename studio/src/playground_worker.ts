@@ -14,12 +14,22 @@ export type Posted = { message: Message } | { opened: true; why?: string } | { f
 const post = (posted: Posted) => (self as unknown as { postMessage(x: unknown): void }).postMessage(posted);
 let playground: Playground | null = null;
 
+/** What is packed by gzip, unpacked; some servers have done it already. */
+async function unpacked(address: string): Promise<ArrayBuffer> {
+  const answer = await fetch(address);
+  if (!answer.ok) throw new Error(`${address}: ${answer.status}`);
+  const bytes = await answer.arrayBuffer();
+  const [a, b] = new Uint8Array(bytes);
+  if (a !== 0x1f || b !== 0x8b) return bytes;
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
+}
+
 async function start({ wasm, files }: Start): Promise<void> {
   const there = new MemoryFiles();
   const from = await fetch(files);
   if (!from.ok) throw new Error(`${files}: ${from.status}`);
   for (const [path, text] of Object.entries(await from.json())) there.write(path, text as string);
-  const module = await WebAssembly.compileStreaming(fetch(wasm));
+  const module = await WebAssembly.compile(await unpacked(wasm));
   playground = new Playground(module, there, (message) => post({ message }), (why) => post({ opened: true, why }));
   await playground.start();
   post({ opened: true });

@@ -53,7 +53,10 @@ export class Saver {
   private written: string | null = ""; // what the file has; null: it is gone
   private ends = new Map<string, LineEnds>(); // as each file had them when it was first read
 
-  constructor(private text: () => string) {}
+  constructor(
+    private text: () => string,
+    private made: () => void, // a file that was not there
+  ) {}
 
   /** What the file is to have: the text with the line ends of that file. */
   private read(): string {
@@ -107,6 +110,7 @@ export class Saver {
     try {
       const answer = await host<{ stamp: unknown }>("write", { path: p, text, stamp: this.stamp });
       if (path.value !== p) return false;
+      if (this.stamp === null) this.made();
       this.stamp = answer.stamp;
       this.written = text;
       saved.value = this.read() === text ? "saved" : "unsaved";

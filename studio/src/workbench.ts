@@ -46,7 +46,7 @@ export function makeEditor(home: HTMLElement): void {
     rename: () => (renaming.value = true),
     open: (p, range) => void openPath(p, range),
   });
-  saver = new Saver(() => editor.text);
+  saver = new Saver(() => editor.text, () => void refreshFiles());
   countVersions(() => editor.sync.version);
 }
 
@@ -160,6 +160,11 @@ function show(p: string, text: string, stamp: unknown): void {
   void colour(editor.view).catch(() => {});
 }
 
+/** An empty sheet, which becomes a file with the first thing that is done on it. */
+export function openBlank(p: string): void {
+  show(p, "", null);
+}
+
 /** A new program beside the others; its name is made free. */
 export async function newProgram(name: string, text = ""): Promise<void> {
   const taken = new Set(state.files.value.map((f) => f.path));
@@ -189,21 +194,30 @@ export function takeTheirs(): void {
 
 /** An edit by picture: the text changes as a person would have changed it, or the sentence says why not. */
 export async function gesture(edit: Record<string, unknown>): Promise<boolean> {
-  const version = editor.sync.version;
   try {
-    const answer = await ask<EditAnswer>("limn/edit", { edit });
-    if (editor.sync.version !== version) {
-      state.say("The text has changed meanwhile; please do it again.");
-      return false;
-    }
-    applyEdits(editor.view, answer.edits as TextEdit[], answer.select, "input.gesture");
-    state.gestured.value = true;
-    if (answer.note) state.say(answer.note);
+    await applyGesture(edit);
     return true;
   } catch (e) {
     refused(e);
     return false;
   }
+}
+
+/** The same of a form, which says by itself why not. */
+export async function formGesture(edit: Record<string, unknown>): Promise<string | null> {
+  return applyGesture(edit).then(
+    () => null,
+    (e) => (e instanceof Error ? e.message : String(e)),
+  );
+}
+
+async function applyGesture(edit: Record<string, unknown>): Promise<void> {
+  const version = editor.sync.version;
+  const answer = await ask<EditAnswer>("limn/edit", { edit });
+  if (editor.sync.version !== version) throw new Error("The text has changed meanwhile; please do it again.");
+  applyEdits(editor.view, answer.edits as TextEdit[], answer.select, "input.gesture");
+  state.gestured.value = true;
+  if (answer.note) state.say(answer.note);
 }
 
 function refused(e: unknown): void {

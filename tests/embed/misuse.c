@@ -98,6 +98,7 @@ static void no_handle(void) {
   CHECK(limn_data(NULL, NULL, NULL, false, &text) == LIMN_USAGE);
   CHECK(limn_runs(NULL, ".", NULL, NULL, false, &text) == LIMN_USAGE);
   CHECK(limn_change(NULL, ".", "rate", 1) == LIMN_USAGE);
+  CHECK(limn_data_sample(NULL, "iris", 0, &arrays) == LIMN_USAGE);
   CHECK(!limn_ops(NULL) && !limn_quote(NULL, "a") && !limn_array(NULL, "a"));
   CHECK(limn_trainer_step(NULL, 1, &flag) == LIMN_USAGE && flag);
   CHECK(limn_trainer_close(NULL) == LIMN_USAGE &&

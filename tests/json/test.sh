@@ -67,6 +67,7 @@ box scattered(x: R[4]) -> R[4] {
   y[at[i]] = 0.5 * i
   return y
 }
+box names(names: R[4]) -> R[4] = 2 * names
 box game(x: R[4], who: {rock, paper}[2]) -> {rock, paper}[2] = who
 P
 "$LIMN" export own.limn game --as json -o own.json >log 2>&1 && "$LIMN" read own.json -o again.limn >log 2>&1
@@ -87,7 +88,7 @@ if [ "$(grep -c '^const \(k : R\[3\]\|at : {3}\[2\]\) = ' fixed_again.limn)" = 2
 then echo "ok json: constants stay constants"; else echo "not ok json: constants stay constants"; cat log fixed_again.limn; fi
 "$LIMN" export own.limn θ --as json -o own.json >log 2>&1 && "$LIMN" read own.json -o again.limn >log 2>&1
 if grep -q 'box θ(α: R\[4\])' again.limn; then echo "ok json: names beyond ASCII"; else echo "not ok json: names beyond ASCII"; cat log again.limn; fi
-for box in running weighed cums front θ scattered; do
+for box in running weighed cums front θ scattered names; do
   x='[1, 2, 3, 4]'
   [ $box != weighed ] || x='[1, 2, 3]'
   "$LIMN" export own.limn $box --as json -o own.json >log 2>&1 && "$LIMN" read own.json -o again.limn >log 2>&1

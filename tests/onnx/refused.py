@@ -53,7 +53,7 @@ CASES = [
     ("its groups do not fit its channels", one("DeformConv", [PICTURE, [2, 2, 3, 3], [1, 18, 3, 3]], offset_group=3, opset=19)),
     ("its sizes are too few", one("ConvTranspose", [PICTURE, [2, 2, 3, 3]], output_shape=[9])),
     ("axis 2 of its input has size n, and a number is wanted there", one("MaxPool", [[1, 2, "nn", 5]], kernel_shape=[2, 2], strides=[2, 2], ceil_mode=1)),
-    ("axis 2 of its input has size n, and a number is wanted there", one("ConvTranspose", [[1, 2, "nn", 5], [2, 2, 3, 3]])),
+    ("axis 2 of input 1 has size nn, and a number is wanted there", one("ConvTranspose", [[1, 2, "nn", 5], [2, 2, 3, 3]], output_shape=[9, 9])),
     ("its image has other axes than its blocks", one("Col2Im", [[1, 4, 4], ("c", [2], [4, 4]), ("c", [1], [2])], opset=18)),
     ("a step of 0 goes nowhere", one("Slice", [[4], ("c", [1], [0]), ("c", [1], [2]), ("c", [1], [0]), ("c", [1], [0])])),
     ("axis 0 has size n, and a number is wanted there", one("Slice", [["nn"], ("c", [1], [0]), ("c", [1], [9]), ("c", [1], [0]), ("c", [1], [2])])),

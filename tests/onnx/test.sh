@@ -55,6 +55,10 @@ text grouped 'box model(x: R[2 3]) -> R[2 3] {'
 gives mixed '[[2, 5],  [5, 8]]' --in '[[1, 2], [3, 4]]'
 text mixed 'box model(x: R[N 2]) -> R[N 2] {'
 gives turned '[[1, 3],  [2, 4]]' --in '[[1, 2], [3, 4]]'
+# A part of what was turned, with a line for each node too.
+gives turned_cut '[[5, 13],  [7, 15]]' --in '[[1, 2, 3, 4], [5, 6, 7, 8]]'
+if "$LIMN" import turned_cut.onnx -o turned_cut_flat.limn --flat >out 2>&1 && [ "$("$LIMN" eval turned_cut_flat.limn model --in '[[1, 2, 3, 4], [5, 6, 7, 8]]' 2>&1 | tr '\n' ' ')" = '[[5, 13],  [7, 15]] ' ]
+then ok "a part of what was turned, flat"; else not_ok "a part of what was turned, flat"; cat out turned_cut_flat.limn; fi
 gives lonely 6 --in '[1, 2]'
 text turned 'box model(x: R[N 2]) -> R[2 N] {'
 # What the library has is said by its boxes.
@@ -79,6 +83,12 @@ if "$LIMN" import open.onnx -o open.limn --set h=4 --set w=5 >out 2>&1; then tex
 refuses open 'no input of the model has a size that is called `k`' --set k=4
 grep -qF -- 'there are `n`, `h`, `w`' out && ok "and which there are" || not_ok "and which there are"
 refuses open '`--set h=none`: a size is a whole number from 1 to 9007199254740992' --set h=none
+gives grown '[[[[2, 2, 4]]]]' --in '[[[[1, 2]]]]'
+text grown 'learn model(x: R[1 H W]) -> R[1 2*H-1 2*W-1] {'
+gives mirrored '[[2, 1, 2, 3, 2],  [5, 4, 5, 6, 5]]' --in '[[1, 2, 3], [4, 5, 6]]'
+refuses skipped 'node `skip` (Concat): sizes H and 2*(H//2) do not fit together'
+grep -qF -- '`--set NAME=NUMBER` gives sizes at import; the model has `n`, `h`' out && ok "and that sizes may be said" || not_ok "and that sizes may be said"
+"$LIMN" import skipped.onnx -o skipped.limn --set h=4 >out 2>&1 && ok "which then fit" || { not_ok "which then fit"; cat out; }
 gives steps '[0, 3, 8]' --in '[2, 3, 4]'
 gives alone '[[6, 8]]'
 text alone 'learn w_2 : R[1 2] = 0 from "alone.safetensors"'

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The playground: what its platform adds to WASI, in the files in memory of studio/src/wasi.ts; and where build/playground/limn.wasm is there
+# The playground: what its platform adds to WASI, in the files in memory of studio/src/wasi.ts; and where build/playground-objects/limn.wasm is there
 # (make playground), the language server and training in it, with the losses that limn has here. By node, with the types taken off by esbuild:
 # that of studio/node_modules, or Debian's.
 cd "$(dirname "$0")" || exit 1
@@ -18,7 +18,11 @@ wasi=$root/playground/wasi
 clang --target=wasm32-wasi -mexec-model=reactor -Oz -I"$wasi" -include lacks.h -mllvm -wasm-enable-sjlj -o "$work/small.wasm" small.c "$wasi/jump.c" "$wasi/lacks.c" "$wasi/zlib.c" \
   2>"$work/said" && bundle small && node "$work/small.mjs" "$work/small.wasm" || { echo "not ok small.c for wasm"; cat "$work/said"; }
 
-if [ ! -e "$build/playground/limn.wasm" ]; then echo "skipped: make playground has not been run"; exit 0; fi
+if [ ! -e "$build/playground-objects/limn.wasm" ]; then echo "skipped: make playground has not been run"; exit 0; fi
+if [ -e "$build/playground/index.html" ]; then
+  bytes=$(cat "$build"/playground/* | wc -c)
+  if [ "$bytes" -lt 2000000 ]; then echo "ok the folder has $bytes bytes, below 2 MB"; else echo "not ok the folder has $bytes bytes, not below 2 MB"; fi
+fi
 # Drawn data, so that both have the same.
 cat >"$work/p.limn" <<'LIMN'
 given x from normal[4]
@@ -26,9 +30,9 @@ learn f : R[4] -> R[4] = dense[8] ; tanh ; dense[4]
 goal same : f(x) ~ x by l2
 train 40 steps, batch 16, adam(0.01), seed 3
 LIMN
-bundle home && node "$work/home.mjs" "$build/playground/limn.wasm" || echo "not ok home"
+bundle home && node "$work/home.mjs" "$build/playground-objects/limn.wasm" || echo "not ok home"
 bundle engine
-node "$work/engine.mjs" "$build/playground/limn.wasm" "$work/p.limn" >"$work/out" 2>&1 || { echo "not ok engine"; cat "$work/out"; }
+node "$work/engine.mjs" "$build/playground-objects/limn.wasm" "$work/p.limn" >"$work/out" 2>&1 || { echo "not ok engine"; cat "$work/out"; }
 holds() { if grep -q -- "$2" "$work/out"; then echo "ok $1"; else echo "not ok $1"; cat "$work/out"; fi; }
 holds "the server begins" '^initialize capabilities serverInfo$'
 holds "a text without faults" '^messages $'

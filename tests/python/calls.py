@@ -456,4 +456,18 @@ def warnings_are_warnings():
     assert not [w for w in found if "error" in str(w.message)]
 
 
+@test
+def single_numbers_and_sizes_of_batches():
+    q = limn.loads("given x, kind from iris\nlearn f : R[4] -> R[3] = dense[3]\ngoal fit : f(x) ~ kind by cross_entropy\ntrain 2 steps, batch 20, gd(0.1)\n")
+    x = np.ones((5, 4), np.float32)
+    assert q.predict("f", x).dtype == np.float32 and q.predict("f", x.astype("f8")).dtype == np.float64
+    assert np.allclose(q.predict("f", x), q.f(x))
+    raises(ValueError, "batch is a whole number from 1 on, not 0; without it, the program says how many", q.train, batch=0)
+    q.step({"x": x[:3], "kind": [0, 1, 2]})
+    raises(limn.Error, "p.trainer(batch=…) opens one for more", q.step, {"x": x, "kind": [0, 1, 2, 0, 1]})
+    q.trainer(batch=5)
+    q.step({"x": x, "kind": [0, 1, 2, 0, 1]})
+    q.step({"x": x[:3], "kind": [0, 1, 2]})
+
+
 sys.exit(1 if __import__("harness").failed else 0)

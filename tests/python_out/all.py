@@ -116,8 +116,8 @@ def steps_torch(module, weights, batches, count):
     model = module.load(module.Goals(), weights)
     training = module.Training(model, 0, count)
     for batch in batches:
-        training.step({k: torch.from_numpy(x) for k, x in batch.items()})
-    return model.state_dict(), model
+        shown = training.step({k: torch.from_numpy(x) for k, x in batch.items()})
+    return model.state_dict(), model, shown
 
 
 def steps_jax(module, weights, batches, count):
@@ -126,8 +126,8 @@ def steps_jax(module, weights, batches, count):
     state = module.begin(p, 0, count)
     step = jax.jit(module.step, static_argnums=2)
     for batch in batches:
-        _, state = step(state, batch, 0)
-    return state["weights"], module.tree(state["weights"])
+        shown, state = step(state, batch, 0)
+    return state["weights"], module.tree(state["weights"]), shown
 
 
 def program(kind, case, module, kept):
@@ -137,7 +137,7 @@ def program(kind, case, module, kept):
     start = {of_path(k): x for k, x in module.read_safetensors(at + ".safetensors").items()}
     if shim and sum(x.size for x in start.values()) > 500:
         return "too many weights for differences", True
-    made, model = (steps_torch if kind == "torch" else steps_jax)(module, at + ".safetensors", batches, count)
+    made, model, shown = (steps_torch if kind == "torch" else steps_jax)(module, at + ".safetensors", batches, count)
     made = {of_name(k): np.asarray(x) for k, x in made.items()}
     if case["noise"]:
         return "draws noise, so numbers are not compared", all(np.isfinite(x).all() for x in made.values())
@@ -150,6 +150,10 @@ def program(kind, case, module, kept):
                 continue
             far = max(far, away(made[name], kept[k]))
             moved = max(moved, away(kept[k], start[name]) if name in start else 0)
+    for k in kept:
+        if k.startswith("shows "):  # before `times`
+            goal = k[6:] if k[6:] in shown else k[6:] + "_goal"
+            far = max(far, away(np.asarray(float(shown[goal])), kept[k]))
     saved = at + "_%s.saved" % kind
     module.save(model, saved)
     again = {of_path(k): x for k, x in module.read_safetensors(saved).items()}

@@ -128,7 +128,14 @@ sed 's/"seconds": [0-9.e-]*//' straight.json | grep '"figure"\|"holds"' >b
 same "claims hold as they did" a b
 
 sed "s/0.001/0.002/" "$here/long.limn" >long.limn
+cp killed/run.json before.json
 says "another program" "the program has changed" run long.limn --resume killed
+same "a folder that is refused stays as it was" before.json killed/run.json
+printf 'time,u\n0,1\n2,1\n' >moved.csv
+printf 'machine I(u: R[]) -> (x: R[]) {\n  state x = 0\n  x%s = u\n}\nrun I to 2 on "moved.csv"\n' "'" >moved.limn
+"$LIMN" run moved.limn --quiet --out moved
+printf 'time,u\n0,1\n2,3\n' >moved.csv
+says "another table" "was left by a run on other numbers" run moved.limn --resume moved
 says "another run" "it has no run 1 called \`Class\`" run "$here/learns.limn" --resume killed
 says "another setting" "it was begun with --set n=400, and now it is nothing" run "$here/learns.limn" --resume part
 says "another start" "it was begun with --from nothing, and now it is part" run "$here/learns.limn" --from part --resume whole

@@ -6,7 +6,7 @@ import random
 import sys
 import time
 
-from client import Page, Studio, check
+from client import LIMN, Page, Studio, check
 
 folder = sys.argv[1]
 pages_wanted, messages_wanted = int(os.environ.get("PAGES", "100")), int(os.environ.get("MESSAGES", "1000"))
@@ -95,3 +95,17 @@ check(f"{messages_wanted} random messages (seed {seed}) are answered", bad == 0 
 check("and the pages still are", pages[5].ask("host/about")["home"] == "studio" and pages[5].about("limn/picture", "p5.limn")["picture"].startswith("<svg"))
 status, said = studio.end()
 check("it ends well", status == 0 and said == "", (status, said[-1000:]))
+
+# -- a large program is kept once, with what a question may change of it; not once more for each text before
+if "/san/" not in LIMN:
+    boxes = "box f0(x: R[]) -> R[] = x\n" + "".join(f"box f{i}(x: R[]) -> R[] = f{i - 1}(x) + 1\n" for i in range(1, 4000))
+    studio = Studio(folder)
+    page, kept = studio.page(), []
+    page.open("large.limn", boxes)
+    none = memory()
+    for k in range(3):
+        page.about("limn/picture", "large.limn", name="f9")
+        kept.append(memory() - none)
+        page.tell("textDocument/didChange", {"textDocument": {"uri": "file:///large.limn", "version": 2 + k}, "contentChanges": [{"text": boxes + f"# {k}\n"}]})
+    check("a large program is not kept twice", kept[-1] < 1.75 * kept[0], kept)
+    studio.end()

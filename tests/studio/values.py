@@ -44,9 +44,16 @@ check("a name is wanted", "`name` is wanted: a box, learner or goal" in page.ref
 check("limn/eval", page.about("limn/eval", "small.limn", name="twice", **{"in": {"x": [1, 2.5]}})["results"][0]["data"] == [2, 5])
 answer = page.about("limn/eval", "small.limn", name="sum", **{"in": {"0": [1, 2], "1": [10, 20]}})["results"]
 check("by order", answer[0]["data"] == [11, 22] and answer[0]["shape"] == [2], answer)
-for more, words in (({"name": "twice", "in": {"x": "1"}}, "`in` is an object of at most 64 inputs with numbers"), ({"name": "twice", "in": {"x": [1, 2, 3]}}, "3"), ({"name": "twice", "in": {}}, "x"), ({"name": "nothing", "in": {}}, "`nothing`"), ({"in": {}}, "`name` is wanted"), ({"name": "twice", "in": {"x": [1, 2]}, "from": "../x"}, "../x is not below the folder")):
+for more, words in (({"name": "twice", "in": {"x": "1"}}, "a text is given to an input of labels with one axis, but this is R[2]"), ({"name": "twice", "in": {"x": True}}, "`in` is an object of at most 64 inputs with numbers"), ({"name": "twice", "in": {"x": [1, 2]}, "watch": "W"}, "there is no wire `W` inside of `twice`"), ({"name": "twice", "in": {"x": [1, 2, 3]}}, "3"), ({"name": "twice", "in": {}}, "x"), ({"name": "nothing", "in": {}}, "`nothing`"), ({"in": {}}, "`name` is wanted"), ({"name": "twice", "in": {"x": [1, 2]}, "from": "../x"}, "../x is not below the folder")):
     said = page.refused("limn/eval", {"textDocument": {"uri": "file:///small.limn"}, **more})[0]
     check(f"refused: {json.dumps(more)[:50]}", words in said and not said.startswith("not refused"), said)
+
+face = page.about("limn/sample", "small.limn", set="faces", at=3)["fields"]
+check("limn/sample", face[0]["name"] == "face" and face[0]["shape"] == [32, 32] and len(face[0]["data"]) == 1024 and max(face[0]["data"]) <= 1, [f["name"] for f in face])
+check("another one", page.about("limn/sample", "small.limn", set="faces", at=4)["fields"][0]["data"] != face[0]["data"])
+for more, words in (({"set": "../secret.csv"}, "there is no set `../secret.csv`"), ({"set": "facets"}, "there is no set `facets`"), ({}, "`set` is wanted, the name of a set"), ({"set": "faces", "at": -1}, "`set` is wanted, the name of a set")):
+    said = page.refused("limn/sample", {"textDocument": {"uri": "file:///small.limn"}, **more})[0]
+    check(f"no sample: {json.dumps(more)}", words in said, said)
 
 # -- machines
 answer = page.about("limn/machine", "small.limn")

@@ -145,7 +145,48 @@ async function blank(browser) {
   );
 }
 
+/** By mouse alone: what the forms offer first is a program that trains. What is refused stays as it was entered, with the sentence. */
+async function mouseAlone(browser) {
+  await using(browser, {}, async (page, f) => {
+    must(!f.has("sheet.limn"), "an empty sheet is no file before something is done");
+    await page.getByRole("button", { name: "Boxes", exact: true }).first().click();
+    const dialog = page.locator("dialog.prompt");
+    await page.getByRole("button", { name: "+ Data", exact: true }).click();
+    await dialog.locator('input[name="from"]').fill("nowhere");
+    await dialog.locator("button.primary").click();
+    await until("the sentence in the form", async () => /nowhere/.test(await dialog.locator('[role="alert"]').innerText()));
+    must((await dialog.locator('input[name="from"]').inputValue()) === "nowhere", "what was entered is still there");
+    await dialog.locator('input[name="from"]').fill("iris");
+    await dialog.locator("button.primary").click();
+    await dialog.waitFor({ state: "detached" });
+    for (const button of ["Learner", "Goal", "Training"]) await fillIn(page, button, {});
+    await saved(page);
+    must(/given x, kind from iris[^]*goal .* : guess\(x\) ~ kind by cross_entropy/.test(f.read("sheet.limn")), f.read("sheet.limn"));
+    await page.locator(".top").getByRole("button", { name: "Train" }).click();
+    await until("it trains to the end", async () => /finished/.test(await page.locator(".run-list").innerText()), 30000);
+  });
+}
+
+/** As docs/studio.md says: arrow keys to the wire, Enter, a few letters, Enter. */
+async function byKeys(browser) {
+  await using(browser, { "a.limn": PROGRAM }, async (page, f) => {
+    await page.locator(".chooser select").first().selectOption("guess");
+    await page.locator('.sheet g[data-box="tanh"]').first().waitFor();
+    await page.keyboard.press("Alt+2");
+    const label = () => page.evaluate(() => document.activeElement.getAttribute("aria-label") ?? "");
+    for (let i = 0; i < 6 && !/^wire/.test(await label()); i++) await page.keyboard.press("ArrowRight");
+    await page.keyboard.press("Enter");
+    await page.locator('[role="menu"]').waitFor();
+    await page.keyboard.type("sigmoid", { delay: 40 });
+    await until("the letters", async () => (await page.locator("#palette-search").inputValue()) === "sigmoid", () => page.locator("#palette-search").inputValue());
+    await page.keyboard.press("Enter");
+    await until("the box", () => /learn guess.*sigmoid/.test(f.read("a.limn")), () => f.read("a.limn"));
+  });
+}
+
 export const tests = {
+  by_mouse_alone: { run: mouseAlone },
+  by_keys_as_the_manual_says: { run: byKeys },
   open_a_box: { run: opening },
   pan_and_zoom: { run: panning },
   save_the_picture: { run: exporting },

@@ -93,6 +93,8 @@ async function narrow(browser) {
           await page.waitForTimeout(150);
           const wide = await page.evaluate(() => document.documentElement.scrollWidth);
           must(wide <= 390, `${name} is ${wide} wide`);
+          const cost = name === "Picture" ? await page.locator(".bar button", { hasText: "Cost" }).boundingBox() : null;
+          must(!cost || (cost.x >= 0 && cost.x + cost.width <= 390), `Cost is seen: ${cost?.x}`);
           await shot(page, `narrow-${theme}-${name}`);
           const bad = await page.evaluate(faint);
           must(!bad.length, `${theme} ${name}: ${bad.join("; ")}`);

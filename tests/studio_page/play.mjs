@@ -67,9 +67,79 @@ async function nash(browser) {
     must(Math.max(...far) < 12, `a path jumps by ${Math.max(...far)}`);
     // A payoff is edited in the table, and the program has it.
     const cell = page.getByLabel("U, row 1, column 2");
+    await cell.evaluate((e) => (e.dataset.before = "so"));
     await cell.fill("-2");
     await cell.press("Enter");
     await until("the program", async () => /\[\[0, -2, 1\]/.test(await textOf(page)));
+    await until("the table has it from there", () => cell.evaluate((e) => !e.dataset.before));
+    // What is no number is marked and said, and the program is as it was; a fraction is one.
+    await cell.fill("two");
+    await cell.press("Enter");
+    await until("the sentence", async () => /“two” is none, and the program still has -2/.test(await page.locator(".game .fault-line").innerText()));
+    must((await cell.getAttribute("aria-invalid")) === "true" && /\[\[0, -2, 1\]/.test(await textOf(page)), "it is marked, and not taken");
+    await cell.fill("-1/4");
+    await cell.press("Enter");
+    await until("a fraction", async () => /\[\[0, -0.25, 1\]/.test(await textOf(page)));
+    must(!(await page.locator(".game .fault-line").count()), "and nothing is marked any more");
+  });
+}
+
+/** The curves are seen while any slider is dragged, the portrait is of what the program shows, and numbers go below 0. */
+async function machineSeen(browser) {
+  for (const size of [{ width: 1400, height: 900 }, { width: 390, height: 844 }])
+    await using(
+      browser,
+      { "lotka.limn": null },
+      async (page) => {
+        await page.locator("button.train").click();
+        await until("a phase portrait", () => page.locator("canvas.phase").count(), 20000);
+        must(/foxes over .*rabbits/.test(await page.locator("canvas.phase").getAttribute("aria-label")), await page.locator("canvas.phase").getAttribute("aria-label"));
+        const all = await page.locator(".machines .slider input").count();
+        for (let i = 0; i < all; i++) {
+          const slider = page.locator(".machines .slider input").nth(i);
+          await slider.scrollIntoViewIfNeeded();
+          const [curve, thumb] = [await page.locator(".machines .curve").boundingBox(), await slider.boundingBox()];
+          must(curve.y >= 0 && curve.y + curve.height <= size.height && thumb.y >= curve.y + curve.height - 1, `slider ${i} at ${thumb.y}, the curves from ${curve.y} to ${curve.y + curve.height}`);
+        }
+        must(Number(await page.getByRole("slider", { name: "alpha" }).getAttribute("min")) < 0, "a number may be negative");
+      },
+      size,
+    );
+}
+
+/** Weights of another program are refused in words, and nothing is shown for them. */
+async function wrongWeights(browser) {
+  const other = PROGRAM.replace("dense[16]", "dense[5]").replace("train 3 epochs", "train 1 epochs");
+  await using(browser, { "a.limn": PROGRAM, "b.limn": other }, async (page) => {
+    await page.keyboard.press("Control+b");
+    await page.getByRole("button", { name: "b.limn", exact: true }).click();
+    await until("b is open", async () => (await textOf(page)).includes("dense[5]"));
+    await page.locator("button.train").click();
+    await until("it is trained", async () => /finished/.test(await page.locator(".run-list").innerText()), 30000);
+    // A picture with pixels, as limn writes them, which the page's policy lets in.
+    const pixels = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 4 4"><image width="4" height="4" href="data:image/png;base64,iVBORw0KGgo=" preserveAspectRatio="none" style="image-rendering:pixelated"/></svg>';
+    await page.route("**/message*", async (route) => {
+      if (!/host\/weights.*"name"/.test(route.request().postData() ?? "")) return route.continue();
+      const response = await route.fetch();
+      const json = await response.json();
+      json.result.picture = pixels;
+      await route.fulfill({ response, json });
+    });
+    await page.getByText("Weights", { exact: true }).click();
+    const names = page.locator("#weight-names option");
+    await until("names of weights", () => names.count());
+    const matrix = (await names.evaluateAll((all) => all.map((o) => o.value))).find((n) => /W$/.test(n));
+    await page.getByLabel("Weight", { exact: true }).fill(matrix);
+    await page.keyboard.press("Tab");
+    await until("its picture", () => page.locator(".weights .drawing svg").count());
+    must((await page.locator(".weights .drawing image").getAttribute("image-rendering")) === "pixelated", "with its pixels");
+    await page.unroute("**/message*");
+    await page.getByRole("button", { name: "a.limn", exact: true }).click();
+    await page.getByRole("button", { name: "Play", exact: true }).first().click();
+    await until("results", async () => (await page.locator(".bars li").count()) === 3);
+    await page.getByLabel("Weights of").selectOption("runs/b");
+    await until("the sentence", () => page.locator(".sliders .fault-line").count());
+    must(!(await page.locator(".bars li").count()), "no numbers beside it");
   });
 }
 
@@ -103,6 +173,67 @@ async function sliders(browser) {
     await page.locator(".sliders .slider input").first().focus();
     for (let i = 0; i < 4; i++) await page.keyboard.press("ArrowRight");
     await until("they follow", async () => (await page.locator(".bars").innerText()) !== before);
+  });
+}
+
+const LETTERS = `axis t = 12, m = 8, v = 15
+given text : {v}[t+1] from "ab.txt"
+learn model : {v}[t] -> R[t v] = embed[m] ; add_positions ; layer ^ 2 ; linear[v]
+box layer(X: R[t m]) -> R[t m] = X + multihead[2, 4, causal](X, X)
+goal guess : model(text[0..t-1]) ~ text[1..t]   by cross_entropy
+train 200 steps, batch 16, adam(0.01)
+`;
+
+async function attention(browser) {
+  const words = "to be or not to be, that is the question\n".repeat(9);
+  await using(browser, { "letters.limn": LETTERS, "ab.txt": words }, async (page, { dir: root }) => {
+    execFileSync(limn, ["train", "letters.limn", "--plain", "--quiet", "--reference", "--steps", "20"], { cwd: root });
+    await page.reload();
+    await page.waitForFunction(() => document.querySelector(".sheet svg"));
+    await page.getByRole("button", { name: "Play", exact: true }).first().click();
+    await until("letters", async () => (await page.locator(".letter").count()) === 5, 20000);
+    const looks = async () => (await page.locator(".letter").evaluateAll((all) => all.map((b) => Number(/(\d+) %/.exec(b.getAttribute("aria-label"))[1]))));
+    await page.locator(".letter").nth(0).hover();
+    await until("the first looks at itself alone", async () => String(await looks()) === "100,0,0,0,0");
+    await page.locator(".letter").nth(3).hover();
+    await until("the fourth at those before it", async () => (await looks()).slice(0, 4).reduce((a, b) => a + b) >= 98 && (await looks())[4] === 0);
+    const asked = execFileSync(limn, ["eval", "letters.limn", "model", "--in", '"to be"', "--watch", "W", "--from", "runs/letters", "--json"], { cwd: root });
+    const w = JSON.parse(asked).values;
+    const mean = [0, 1, 2, 3, 4].map((i) => Math.round(50 * (w["W.1"][0][3][i] + w["W.1"][1][3][i])));
+    must(String(mean) === String(await looks()), `these are the run's: ${mean} and ${await looks()}`);
+    must((await page.locator(".attention select").count()) === 3, "two layers, two heads");
+  });
+}
+
+async function smile(browser) {
+  await using(browser, { "lens.limn": null }, async (page) => {
+    await page.getByRole("button", { name: "Play", exact: true }).first().click();
+    await page.getByLabel("Which box").selectOption("put");
+    await until("a sheet", () => page.getByRole("button", { name: "A sample" }).count(), 20000);
+    const pixels = (n) => page.locator(".numbers-picture").nth(n).evaluate((c) => c.toDataURL());
+    const empty = await pixels(0);
+    await page.getByRole("button", { name: "A sample" }).click();
+    await until("a face", async () => (await pixels(0)) !== empty);
+    await until("what is made of it", async () => (await page.locator(".numbers-picture").count()) === 2);
+    await page.waitForTimeout(300);
+    const before = await pixels(1);
+    await page.locator(".sliders .slider input").first().fill("2");
+    await until("it follows the slider", async () => (await pixels(1)) !== before);
+  });
+}
+
+async function walk(browser) {
+  await using(browser, { "a.limn": "learn gen : R[4] -> R[8 8] = dense[8 8]\n" }, async (page) => {
+    await page.getByRole("button", { name: "Play", exact: true }).first().click();
+    await page.getByRole("button", { name: "Walk", exact: true }).click();
+    const now = () => page.locator(".slider output").first().innerText();
+    const first = await now();
+    await until("it walks", async () => (await now()) !== first);
+    await page.getByRole("button", { name: "Stand still" }).click();
+    await page.waitForTimeout(200);
+    const there = await now();
+    await page.waitForTimeout(200);
+    must((await now()) === there, "it stands");
   });
 }
 
@@ -165,6 +296,11 @@ export const tests = {
   two_runs: { run: overlay },
   nash: { run: nash },
   a_machine_by_slider: { run: machine },
+  a_machine_is_seen_while_it_is_dragged: { run: machineSeen },
+  weights_of_another_program: { run: wrongWeights },
   a_learner_by_slider: { run: sliders },
+  who_looks_where: { run: attention },
+  a_face_by_slider: { run: smile },
+  a_walk_through_a_latent_space: { run: walk },
   the_tour: { run: tour },
 };

@@ -1,4 +1,5 @@
 // `limn data`: what sets there are, and what is in one of them.
+#include "io/data/one_sample.h"
 #include "io/data/set_own.h"
 
 #include <math.h>
@@ -306,6 +307,33 @@ bool data_arrays(Arena *a, const char *name, Arrays *out, const char **why) {
       good = rows_read(a, s, i, k, &x, why);
       if (good) vec_push(a, &out->array, x);
     }
+  if (!good) *why = arena_format(a, "%s", *why);
+  set_close(s);
+  return good;
+}
+
+static bool row_read(Arena *a, Set *s, SetRows which, Array *out, const char **why) {
+  const Field *f = set_field(s, which.field);
+  *out = (Array){.name = arena_format(a, "%s", f->name),
+                 .rank = f->rank,
+                 .shape = arena_copy(a, f->shape, f->rank * sizeof *f->shape),
+                 .count = field_count(f),
+                 .kind = f->kind == FIELD_REAL ? EL_F64 : EL_I32};
+  out->data = NEW_ARRAY(a, double, out->count + 1);
+  return set_read(s, which, NUMBER_F64, out->data, why);
+}
+
+bool data_sample(Arena *a, const char *set, uint64_t at, Arrays *out, const char **why) {
+  Set *s = open_or_suggest(a, set, why);
+  if (!s) return false;
+  Split split = set_rows(s, SPLIT_TEST) ? SPLIT_TEST : SPLIT_TRAIN;
+  int64_t n = set_rows(s, split), row = n ? (int64_t)(at % (uint64_t)n) : 0;
+  bool good = n > 0 || file_error(a, why, "%s has no samples", set);
+  for (uint32_t k = 0; good && k < set_fields(s); k++) {
+    Array x;
+    good = row_read(a, s, (SetRows){split, k, &row, 1}, &x, why);
+    if (good) vec_push(a, &out->array, x);
+  }
   if (!good) *why = arena_format(a, "%s", *why);
   set_close(s);
   return good;

@@ -113,9 +113,11 @@ static Syntax *number_node(const Sweep *s, double k, Span span) {
   return k < 0 ? node_neg(s->w->arena, span, (NegParts){n}) : n;
 }
 
+// With all its digits: runs are found again by what they are called.
 static SweepTurn number_turn(const Sweep *s, double k, Span span) {
-  return (SweepTurn){.value = number_node(s, k, span),
-                     .text = arena_format(s->w->arena, "%.10g", k)};
+  char text[NUMBER_ROOM];
+  size_t n = number_print(text, k);
+  return (SweepTurn){.value = number_node(s, k, span), .text = arena_text(s->w->arena, text, n)};
 }
 
 static const char *entry_text(const Sweep *s, const Syntax *n) {

@@ -90,12 +90,61 @@ static void no_white(NoiseCheck *c, Id wire, const char *what) {
   c->good = false;
 }
 
+static void not_affine(NoiseCheck *c, Span white) {
+  Id e = diag_error(c->w->diags, white,
+                    "a rate is not affine in this white noise, which has no square, no sine and no "
+                    "sign");
+  diag_help(c->w->diags, e, "it may be multiplied by what has no noise, and added");
+  c->good = false;
+}
+
+// What jumps has a slope that says nothing of the jump; what keeps its slope to itself has none.
+static bool hides_slope(const Scalar *s, uint32_t arg) {
+  const char *slope = fn_rows[s->fn].d[arg];
+  return !slope || !strcmp(slope, "0") || s->fn == FN_mod;
+}
+
+// The white noise whose slope is hidden somewhere in a loop; no file: of none.
+static Span hidden_in(World *w, const Box *b, const Span *white) {
+  const Loop *l = b->loop;
+  Span *of = NEW_ARRAY(w->arena, Span, l->nscalar + 1);
+  for (uint32_t i = 0; i < l->nscalar; i++) {
+    const Scalar *s = &l->scalar[i];
+    if (s->fn == FN_ARG) of[i] = white[b->in[s->ref]];
+    for (uint32_t k = 0; s->fn > FN_SIZE && k < fn_rows[s->fn].arity; k++) {
+      if (!of[s->arg[k]].file) continue;
+      if (hides_slope(s, k)) return of[s->arg[k]];
+      of[i] = of[s->arg[k]];
+    }
+  }
+  return (Span){0};
+}
+
+static void check_slopes(NoiseCheck *c, const Diagram *f, uint32_t first) {
+  Span *white = NEW_ARRAY(c->w->arena, Span, f->wire.n);
+  for (uint32_t i = 0; i < c->s->white.n; i++) white[f->in.at[first + i]] = c->s->white.at[i].span;
+  for (Id i = 1; i < f->box.n && c->good; i++) {
+    const Box *b = &f->box.at[i];
+    Span any = {0}, hidden = {0};
+    for (uint32_t k = 0; k < b->nin; k++)
+      if (white[b->in[k]].file) any = white[b->in[k]];
+    if (!any.file) continue;
+    if (b->op == OP_loop) hidden = hidden_in(c->w, b, white);
+    for (uint32_t k = 0; k < b->nout; k++) {
+      white[b->out[k]] = any;
+      if (f->wire.at[b->out[k]].type.base != BASE_R) hidden = any; // a label or bit has no slope
+    }
+    if (hidden.file) not_affine(c, hidden);
+  }
+}
+
 // A rate that is affine in noise has a change with it that does not depend on it.
 static void check_affine(NoiseCheck *c) {
   World *w = c->w;
   const System *s = c->s;
   Diagram *f = system_noisy_rates(w, s);
   uint32_t first = f->in.n - s->white.n, outs = f->out.n;
+  check_slopes(c, passes_flat(w, f), first);
   bool *want = NEW_ARRAY(w->arena, bool, f->in.n + 1),
        *none = NEW_ARRAY(w->arena, bool, f->param.n + 1);
   for (uint32_t i = first; i < f->in.n; i++) want[i] = true;
@@ -112,14 +161,8 @@ static void check_affine(NoiseCheck *c) {
       for (uint32_t j = 0; j < b->nin; j++) any |= needs[b->in[j]];
       for (uint32_t j = 0; j < b->nout; j++) needs[b->out[j]] |= any;
     }
-    for (uint32_t o = 0; o < outs && c->good; o++) {
-      if (!needs[g->out.at[o]]) continue;
-      Id e =
-          diag_error(w->diags, s->white.at[i].span,
-                     "a rate is not affine in this white noise, which has no square and no sine");
-      diag_help(w->diags, e, "it may be multiplied by what has no noise, and added");
-      c->good = false;
-    }
+    for (uint32_t o = 0; o < outs && c->good; o++)
+      if (needs[g->out.at[o]]) not_affine(c, s->white.at[i].span);
   }
 }
 

@@ -192,12 +192,26 @@ static char closer_of(char open) { return open == '(' ? ')' : open == '[' ? ']' 
 
 static char innermost(const Lexer *x) { return x->open.n ? x->open.at[x->open.n - 1].symbol : 0; }
 
-// Closes the innermost bracket for the user, with a token of no length.
-static void close_for_user(Lexer *x) {
+// What may stand in a loop too, and is taken for what comes behind it.
+static bool is_about_runs(const char *word) {
+  return !strcmp(word, "run") || !strcmp(word, "check") || !strcmp(word, "show");
+}
+
+// Closes the innermost bracket for the user, with a token of no length, before a word in column 1; NULL:
+// at the end.
+static void close_for_user(Lexer *x, const Token *before) {
   OpenBracket open = x->open.at[--x->open.n];
   x->open_count[(int)open.symbol]--;
-  if (x->unclosed++ < ENOUGH)
-    diag_error(x->front->diags, x->out.at[open.token].span, "`%c` is never closed", open.symbol);
+  if (x->unclosed++ < ENOUGH) {
+    Id e = diag_error(x->front->diags, x->out.at[open.token].span, "`%c` is never closed",
+                      open.symbol);
+    const char *word = before && open.symbol == '{' ? name_text(x->front->names, before->name) : "";
+    if (is_about_runs(word))
+      diag_note(x->front->diags, e, before->span,
+                "in column 1, `%s` begins a declaration of its own: inside braces it stands "
+                "further right",
+                word);
+  }
   Token *last = last_token(x);
   Token t = {.kind = TK_SYMBOL, .span = {x->file, last->span.at + last->span.n, 0}};
   t.symbol[0] = closer_of(open.symbol);
@@ -205,10 +219,11 @@ static void close_for_user(Lexer *x) {
 }
 
 // What a word in column 1 closes.
-static void close_before_word(Lexer *x, bool declaration) {
+static void close_before_word(Lexer *x, const Token *word) {
+  bool declaration = is_declaration_word(name_text(x->front->names, word->name));
   while (x->open.n && (declaration || innermost(x) != '{')) {
     if (innermost(x) == '{') x->orphans++;
-    close_for_user(x);
+    close_for_user(x, word);
   }
 }
 
@@ -220,7 +235,7 @@ static void add(Lexer *x, Token t, uint32_t from, bool spaced) {
   bool word = t.kind == TK_NAME || t.kind == TK_WORD;
   Token *last = last_token(x);
   if (word && t.first) {
-    close_before_word(x, is_declaration_word(name_text(x->front->names, t.name)));
+    close_before_word(x, &t);
     emit_line(x);
   } else if (x->new_line && innermost(x) != '(' && innermost(x) != '[') {
     bool goes_on = (last && last->kind == TK_SYMBOL &&
@@ -263,7 +278,7 @@ static void lex_closing(Lexer *x, Token t, uint32_t from, bool spaced) {
     add(x, (Token){.kind = TK_SYMBOL, .symbol = "?"}, from, spaced);
     return;
   }
-  while (innermost(x) != open) close_for_user(x);
+  while (innermost(x) != open) close_for_user(x, NULL);
   x->open.n--;
   x->open_count[(int)open]--;
   add(x, t, from, spaced);
@@ -472,7 +487,7 @@ Tokens lex(const Front *front, uint32_t file) {
     else if (!lex_symbol(&x, spaced) && !lex_curly_string(&x, spaced))
       lex_unknown(&x, spaced);
   }
-  while (x.open.n) close_for_user(&x);
+  while (x.open.n) close_for_user(&x, NULL);
   unmute(front, &limit);
   emit_line(&x);
   emit(&x, (Token){.kind = TK_END, .spaced = true, .span = {file, x.n, 0}});

@@ -362,10 +362,13 @@ static PortUnit unit_of_name(Units *x, Name name) {
   if (port || typed || named_in(said, said->option, name)) return open_unit;
   uint32_t line = table_get(x->line, &name, sizeof name);
   if (line) return unit_of_line(x, line - 1);
-  // By ticks it has no unit, and where nothing else has one it need not have it either.
-  if (said->seconds && !strcmp(name_text(x->w->names, name), "time")) {
+  // By ticks it has no unit, and where nothing else has one it need not have it either. White noise is
+  // what makes a path of Brown's, whose square grows like time.
+  const char *word = name_text(x->w->names, name);
+  double seconds = !strcmp(word, "time") ? 1 : !strcmp(word, "white") ? -0.5 : 0;
+  if (said->seconds && seconds != 0) {
     PortUnit s = {.kind = UNIT_KNOWN};
-    unit_times(&s, name_from(x->w->names, "s"), 1);
+    unit_times(&s, name_from(x->w->names, "s"), seconds);
     return s;
   }
   const Def *d = scope_find(x->scope, name);

@@ -43,8 +43,12 @@ bool op_conv(ImpNode *n) {
 }
 
 // -- ConvTranspose -------------------------------------------------------------------------------
+static int64_t reach_of(const Window *w, uint32_t i) {
+  return w->dilation[i] * (w->kernel[i] - 1) + 1;
+}
+
 // Pads cut the result; what output_shape or SAME want decides about them.
-static bool transposed_pads(ImpNode *n, const Window *w, const int64_t *full, int64_t *before,
+static bool transposed_pads(ImpNode *n, const Window *w, const ImpSize *full, int64_t *before,
                             int64_t *after) {
   ImpInts extra = attr_ints(n, "output_padding"), shape = attr_ints(n, "output_shape");
   const char *pad = attr_text(n, "auto_pad", "NOTSET");
@@ -56,8 +60,9 @@ static bool transposed_pads(ImpNode *n, const Window *w, const int64_t *full, in
             cut_after = w->after[i];
     if (more < 0 || more > 1 << 30) return op_refuse(n, "output_padding is not a size");
     if (shape.there || same) {
-      int64_t want = shape.there ? shape.at[shape.n - w->n + i] : w->size[i] * w->stride[i];
-      int64_t total = full[i] + more - want;
+      if (shape.there && !op_fixed_axis(n, 0, 2 + i)) return false;
+      int64_t total = more + (shape.there ? full[i].n - shape.at[shape.n - w->n + i]
+                                          : reach_of(w, i) - w->stride[i]);
       cut_before = lower || (shape.there && !same) ? total - total / 2 : total / 2;
       if (shape.there && !same && strcmp(pad, "NOTSET") == 0) cut_before = total / 2;
       cut_after = total - cut_before;
@@ -70,16 +75,13 @@ static bool transposed_pads(ImpNode *n, const Window *w, const int64_t *full, in
 
 // The window of what the transposed one makes: every window is inside it.
 static bool transposed_window(ImpNode *n, const ImpShape *x, const ImpSize *kernel, Window *w,
-                              int64_t *full) {
+                              ImpSize *full) {
   ImpShape wide = *x;
   for (uint32_t i = 2; i < x->rank; i++) wide.dim[i] = dim_of(1 << 30);
   if (!window_read(n, &wide, kernel, w)) return false;
   for (uint32_t i = 0; i < w->n; i++) {
-    if (x->dim[2 + i].text)
-      return op_refuse(n, "axis %u of its input has size %s, and a number is wanted there", 2 + i,
-                       x->dim[2 + i].text);
-    w->size[i] = x->dim[2 + i].n;
-    full[i] = w->stride[i] * (w->size[i] - 1) + w->dilation[i] * (w->kernel[i] - 1) + 1;
+    ImpSize begins = dim_op(n->m, '*', x->dim[2 + i], dim_of(w->stride[i]));
+    full[i] = dim_op(n->m, '+', begins, dim_of(reach_of(w, i) - w->stride[i]));
   }
   return true;
 }
@@ -93,7 +95,8 @@ static const char *transposed_left(Importer *m, const Window *w) {
 bool op_convtranspose(ImpNode *n) {
   Importer *m = n->m;
   Window w;
-  int64_t full[ONNX_RANK_LIMIT], before[ONNX_RANK_LIMIT] = {0}, after[ONNX_RANK_LIMIT] = {0};
+  ImpSize full[ONNX_RANK_LIMIT];
+  int64_t before[ONNX_RANK_LIMIT] = {0}, after[ONNX_RANK_LIMIT] = {0};
   int64_t group = attr_int(n, "group", 1);
   ImpShape x = op_value(n, 0)->shape, ws = op_value(n, 1)->shape;
   if (ws.rank != x.rank)
@@ -102,7 +105,7 @@ bool op_convtranspose(ImpNode *n) {
   if (group < 1 || !dim_same(x.dim[1], ws.dim[0]))
     return op_refuse(n, "its groups do not fit its channels");
   ImpShape out = {.rank = x.rank, .dim = {x.dim[0], dim_op(m, '*', ws.dim[1], dim_of(group))}};
-  for (uint32_t i = 0; i < w.n; i++) out.dim[2 + i] = dim_of(full[i]);
+  for (uint32_t i = 0; i < w.n; i++) out.dim[2 + i] = full[i];
   bool one = group == 1;
   const char *g = arena_format(m->arena, "%s:%lld", GROUP, (long long)group);
   const char *to = one ? "j" : arena_format(m->arena, "(%s j)", g);
@@ -145,7 +148,7 @@ bool op_col2im(ImpNode *n) {
   ImpShape out = {.rank = wide.rank, .dim = {x.dim[0], dim_op(m, '/', x.dim[1], many)}};
   Buf places = buf_new(m->arena);
   for (uint32_t i = 0; i < w.n; i++) {
-    int64_t full = w.stride[i] * (w.out[i] - 1) + w.dilation[i] * (w.kernel[i] - 1) + 1;
+    int64_t full = w.stride[i] * (w.out[i] - 1) + reach_of(&w, i);
     out.dim[2 + i] = dim_of(full);
     before[2 + i] = -w.before[i];
     after[2 + i] = w.size[i] + w.before[i] - full;

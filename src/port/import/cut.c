@@ -201,9 +201,9 @@ static Id pad_cut(ImpNode *n, Id v, int64_t *before, int64_t *after) {
     if (before[i] < 0) before[i] = 0;
     if (after[i] < 0) after[i] = 0;
     if (!cut && !end) continue;
-    if (x.dim[i].text || x.dim[i].n - cut - end < 1)
+    if (!x.dim[i].text && x.dim[i].n - cut - end < 1)
       return op_refuse(n, "it cuts off more than axis %u has", i), 0;
-    v = say_range(n, v, i, dim_of(cut), dim_of(x.dim[i].n - cut - end));
+    v = say_range(n, v, i, dim_of(cut), dim_op(n->m, '-', x.dim[i], dim_of(cut + end)));
   }
   return v;
 }
@@ -260,7 +260,8 @@ bool op_pad(ImpNode *n) {
   const OnnxAttribute *value = onnx_attribute(n->node, "value");
   Id with = value ? value_number(m, type, (double)value->f) : op_in(n, 2), v = n->in[0];
   bool constant = !strcmp(mode, "constant"), bits = type == ONNX_BOOL && constant;
-  if (!constant && !op_fixed(n, 0)) return false;
+  for (uint32_t i = 0; i < rank && !constant; i++)
+    if ((before[i] || after[i]) && !op_fixed_axis(n, 0, i)) return false;
   if (bits) v = say_number(n, v);
   v = constant ? say_padded(n, v, before, after, with) : pad_moved(n, v, mode, before, after);
   if (v) op_give(n, 0, bits ? say_bits(n, v) : v);
@@ -270,12 +271,13 @@ bool op_pad(ImpNode *n) {
 // Cut or padded to a size, in the middle.
 bool op_centercroppad(ImpNode *n) {
   ImpInts size, axes = attr_ints(n, "axes");
-  if (!op_list(n, NULL, 1, &size) || !op_fixed(n, 0)) return false;
+  if (!op_list(n, NULL, 1, &size)) return false;
   ImpShape x = op_value(n, 0)->shape;
   int64_t before[ONNX_RANK_LIMIT] = {0}, after[ONNX_RANK_LIMIT] = {0};
   for (uint32_t i = 0; i < size.n; i++) {
     uint32_t axis;
     if (!op_axis(n, axes.there && i < axes.n ? axes.at[i] : i, x.rank, &axis)) return false;
+    if (!op_fixed_axis(n, 0, axis)) return false;
     int64_t more = size.at[i] - x.dim[axis].n;
     before[axis] = more >= 0 ? more / 2 : -(-more / 2);
     after[axis] = more - before[axis];

@@ -43,8 +43,7 @@ static bool index_agrees(ImpNode *n, IndexSizes *seen, const char *at, size_t le
     const IndexSize *s = &seen->list.at[i];
     if (s->n != length || memcmp(s->at, at, length) != 0) continue;
     if (dim_same(s->size, size)) return true;
-    return op_refuse(n, "sizes %s and %s do not fit together", dim_text(n->m, s->size),
-                     dim_text(n->m, size));
+    return op_misfit(n, s->size, size);
   }
   vec_push(n->m->arena, &seen->list, (IndexSize){at, length, size});
   return true;

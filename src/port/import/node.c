@@ -66,6 +66,11 @@ bool op_wants_sizes(ImpNode *n) {
   return false;
 }
 
+bool op_misfit(ImpNode *n, ImpSize a, ImpSize b) {
+  op_refuse(n, "sizes %s and %s do not fit together", dim_text(n->m, a), dim_text(n->m, b));
+  return (a.text || b.text) && op_wants_sizes(n);
+}
+
 bool op_known(ImpNode *n, uint32_t k) {
   if (!op_in(n, k)) return op_refuse(n, "input %u is missing", k + 1);
   const ImpValue *v = op_value(n, k);
@@ -150,9 +155,7 @@ bool broadcast(ImpNode *n, const Id *in, uint32_t count, ImpShape *out) {
     uint32_t front = wide.rank - thin.rank;
     for (uint32_t k = 0; k < thin.rank; k++) {
       ImpSize a = wide.dim[front + k], b = thin.dim[k];
-      if (!dim_same(a, b) && !dim_is(a, 1) && !dim_is(b, 1))
-        return op_refuse(n, "sizes %s and %s do not fit together", dim_text(n->m, a),
-                         dim_text(n->m, b));
+      if (!dim_same(a, b) && !dim_is(a, 1) && !dim_is(b, 1)) return op_misfit(n, a, b);
       if (dim_is(a, 1)) wide.dim[front + k] = b;
     }
     *out = wide;

@@ -60,6 +60,7 @@ ImpInts attr_ints(const ImpNode *, const char *name);
 bool op_list(ImpNode *, const char *name, uint32_t k, ImpInts *);
 const char *symbol_names(Importer *);             // of the model's open sizes: `t`, `b`
 bool op_wants_sizes(ImpNode *);                   // more of what was refused; false
+bool op_misfit(ImpNode *, ImpSize, ImpSize);      // that these two are not the same; false
 bool op_sizes(ImpNode *, uint32_t k, ImpShape *); // an input that is a shape, perhaps with symbols
 bool op_axis(ImpNode *, int64_t axis, uint32_t rank, uint32_t *out); // from the end where negative
 bool op_scalar(ImpNode *, uint32_t k, double *); // an input that is one known number

@@ -228,10 +228,11 @@ bool op_compress(ImpNode *n) {
   Importer *m = n->m;
   uint32_t axis = 0;
   const OnnxAttribute *along = onnx_attribute(n->node, "axis");
-  if (!op_known(n, 1) || !op_fixed(n, 0)) return false;
+  if (!op_known(n, 1)) return false;
   ImpShape x = op_value(n, 0)->shape;
   Id v = n->in[0];
-  if (along && !op_axis(n, along->i, x.rank, &axis)) return false;
+  if (along ? !op_axis(n, along->i, x.rank, &axis) || !op_fixed_axis(n, 0, axis) : !op_fixed(n, 0))
+    return false;
   if (!along) {
     ImpShape row = {1, {dim_of(shape_count(&x))}};
     v = say_reshaped(n, v, &row);

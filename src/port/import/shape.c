@@ -255,7 +255,7 @@ bool op_transpose(ImpNode *n) {
   Importer *m = n->m;
   ImpShape x = op_value(n, 0)->shape, out = x;
   ImpInts perm = attr_ints(n, "perm");
-  const char *left[ONNX_RANK_LIMIT];
+  const char *in[ONNX_RANK_LIMIT];
   bool seen[ONNX_RANK_LIMIT] = {false};
   if (perm.there && perm.n != x.rank)
     return op_refuse(n, "perm has %u axes, not %u", perm.n, x.rank);
@@ -265,11 +265,11 @@ bool op_transpose(ImpNode *n) {
       return false;
     if (seen[axis]) return op_refuse(n, "perm has axis %u twice", axis);
     seen[axis] = true;
-    left[i] = imp_letter[axis];
+    in[axis] = imp_letter[i]; // an axis has the letter of its place in the result
     out.dim[i] = x.dim[axis];
   }
-  ImpForm form = {.left = words(m, x.rank, left), .right = "$0"};
-  op_give(n, 0, say(n, op_value(n, 0)->type, &out, form, READS({n->in[0], letters(m, x.rank)})));
+  ImpForm form = {.left = letters(m, x.rank), .right = "$0"};
+  op_give(n, 0, say(n, op_value(n, 0)->type, &out, form, READS({n->in[0], words(m, x.rank, in)})));
   return true;
 }
 

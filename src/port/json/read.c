@@ -68,6 +68,7 @@ static bool take(Table *taken, const char *name) {
 
 const char *reading_name(Reading *r, Table *taken, const char *key) {
   Buf b = buf_new(r->arena);
+  key += *key == '"'; // a word of the text of diagrams is quoted there, and here it is a name
   if (!letter_bytes(key, strlen(key))) buf_char(&b, 'w');
   for (const char *c = key; *c && b.n < 60; c++) {
     uint32_t letter = letter_bytes(c, strlen(c));

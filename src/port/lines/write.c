@@ -520,7 +520,9 @@ void write_program(Importer *m, Imported *out) {
     attends_make(m, w.live);
     calls_make(m, w.live);
     plumbing_fold(m, w.live);
-    letters_settle(m, w.live);
+  }
+  letters_settle(m, w.live);
+  if (!m->how->flat && !w.alone) {
     repeats_make(m, w.live);
     calls_place(m, w.live);
   }

@@ -1,6 +1,6 @@
 // The goals of a program as functions: methods of one module in PyTorch, functions of a tree of
-// weights in JAX. Each gives its loss and, where states of boxes move with it, their next values by
-// name. training.c says how they train.
+// weights in JAX. Each gives what it shows, before `times`, and, where states of boxes move with it,
+// their next values by name. training.c says how they train.
 #include "port/python/python_own.h"
 
 // -- what is there --------------------------------------------------------------------------------
@@ -82,10 +82,20 @@ static void note_states(Python *p, PythonWork *k, const Goal *g) {
   }
 }
 
+static Diagram *goal_shown(Python *p, const Goal *g) {
+  Diagram *d = diagram_new(p->w, g->diagram->name);
+  Id id = d->id;
+  *d = *g->diagram;
+  d->id = id;
+  d->out = (Ids){0};
+  diagram_output(p->w, d, g->shown);
+  return d;
+}
+
 static bool put_goal(Python *p, PythonWork *k, uint32_t i, Buf *b) {
   const Goal *g = &p->e->p->goal.at[i];
   const char *arguments, *body;
-  k->d = k->now = g->diagram;
+  k->d = k->now = goal_shown(p, g);
   note_states(p, k, g);
   if (!python_lowered(k, &arguments, &body)) return false;
   const char *noise = p->jax && g->diagram->noisy ? ", key" : "";

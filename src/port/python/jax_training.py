@@ -59,12 +59,12 @@ def seen(state, how, name):
 
 
 def slopes_of(state, how, moved, batch, key):
-    """What each goal loses, the slope of each weight that moves (a goal moves only its own), and states."""
+    """What each goal shows, the slope of each weight that moves (a goal moves only its own), and states."""
     weights = {name: seen(state, how, name) for name in state["weights"]}
     weights.update({name: x for name, x in state["clock"].items() if name in weights})
     losses, states, slopes = {}, {}, {name: jnp.zeros_like(weights[name]) for name in moved}
     for goal in how["goals"]:
-        f, fields, fronts, noisy = GOALS[goal]
+        f, fields, fronts, times, noisy = GOALS[goal]
         own = [name for name in moved if begins(name, fronts)]
         if how["turns"] and not own:
             continue
@@ -73,10 +73,11 @@ def slopes_of(state, how, moved, batch, key):
 
         def lost(part):
             made = f(tree(dict(weights, **part)), *given)
-            return made if isinstance(made, tuple) else (made, {})
+            shown, moving = made if isinstance(made, tuple) else (made, {})
+            return times * shown, (shown, moving)
 
         part = {name: weights[name] for name in own}
-        (loss, moving), found = jax.value_and_grad(lost, has_aux=True)(part) if own else (lost(part), {})
+        (_, (loss, moving)), found = jax.value_and_grad(lost, has_aux=True)(part) if own else (lost(part), {})
         for name in own:
             slopes[name] = slopes[name] + found[name]
         for name, x in moving.items():
@@ -105,7 +106,8 @@ def move(state, how, slopes):
 
 
 def step(state, batches, phase=0):
-    """A round on a batch, a dict of arrays with samples in front: what each goal loses, and the next state.
+    """A round on a batch, a dict of arrays with samples in front: what each goal shows (its mean
+    distance, before `times`), and the next state.
 
     A round is one step, or one for each turn and for each batch that is accumulated: then a list of
     batches may be given, one for each. It is pure: jax.jit(step, static_argnums=2)."""

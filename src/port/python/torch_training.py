@@ -13,7 +13,7 @@ class Training:
         self.states = dict(self.weights, **dict(model.named_buffers()))
 
     def step(self, batches):
-        """A round. Gives what each goal loses."""
+        """A round. Gives what each goal shows: its mean distance, before `times`."""
         given, losses = batches, {}
         batches = iter(given) if isinstance(given, (list, tuple)) else iter(lambda: given, None)
         for fronts, times in self.phase["turns"] or ((("",), 1),):
@@ -36,7 +36,7 @@ class Training:
         return losses
 
     def _slopes(self, moved, batch):
-        """What each goal loses, and the slope of each weight that moves: a goal moves only its own."""
+        """What each goal shows, and the slope of each weight that moves: a goal moves only its own."""
         held, losses, states = {}, {}, {}
         slopes = {name: torch.zeros_like(self.weights[name]) for name in moved}
         with torch.no_grad():
@@ -48,7 +48,7 @@ class Training:
                 if name in self.states:
                     self.states[name].copy_(value)
         for goal in self.phase["goals"]:
-            forward, fields, fronts = GOALS[goal]
+            forward, fields, fronts, times = GOALS[goal]
             own = [name for name in moved if begins(name, fronts)]
             if self.phase["turns"] and not own:
                 continue
@@ -56,7 +56,7 @@ class Training:
             loss, state = made if isinstance(made, tuple) else (made, {})
             found = [None] * len(own)
             if own and loss.requires_grad:
-                found = torch.autograd.grad(loss, [self.weights[name] for name in own], allow_unused=True)
+                found = torch.autograd.grad(times * loss, [self.weights[name] for name in own], allow_unused=True)
             for name, slope in zip(own, found):
                 slopes[name] = slopes[name] if slope is None else slopes[name] + slope
             for name, value in state.items():

@@ -80,6 +80,8 @@ static void put_goal_row(Python *p, uint32_t number, Buf *b) {
     c.counts[i] = d->param.at[i].role == ROLE_WEIGHT && goal_has(g, d->param.at[i].path);
   }
   put_choice(p, &c, b);
+  buf_text(b, ", ");
+  buf_number(b, g->sign * g->weight);
   if (p->jax) buf_text(b, g->diagram->noisy ? ", True" : ", False");
   buf_printf(b, "),  # %s\n", g->name ? name_text(p->w->names, g->name) : "");
 }
@@ -271,9 +273,10 @@ static void put_states(Python *p, Buf *b) {
 
 // Rules are functions, which stand in front: they are written to p->text on the way.
 bool python_training(Python *p, Buf *b) {
-  buf_text(b,
-           "\n\n# A goal: what it is given, and the weights that it moves, whose names begin so.\n"
-           "GOALS = {\n");
+  buf_text(b, "\n\n# A goal: what it is given, the weights that it moves, whose names begin so, "
+              "and how much it\n"
+              "# counts: below 0, what it shows is made large.\n"
+              "GOALS = {\n");
   for (uint32_t g = 0; g < p->e->p->goal.n; g++) put_goal_row(p, g, b);
   buf_text(b,
            "}\n\n\n# The `train` statements. A rule: the weights that it steps, its function, what "

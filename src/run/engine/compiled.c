@@ -57,48 +57,25 @@ typedef struct {
 } CompiledEngine;
 
 // -- products -------------------------------------------------------------------------------------
-static GemmLine line_of(Engine *e, const CompiledEngine *o, const PlanNode *x, const Operand *at,
+static GemmLine line_of(const CompiledEngine *o, const PlanNode *x, const Operand *at,
                         const uint32_t *group, uint32_t n) {
-  const Plan *p = o->plan;
-  int64_t count = 1;
-  bool straight = true;
-  if (!n) return (GemmLine){0};
-  for (uint32_t i = 0; i + 1 < n; i++)
-    straight &= operand_step(p, at, group[i]) ==
-                operand_step(p, at, group[i + 1]) * extent_most(p, x->index[group[i + 1]]);
-  if (straight) return (GemmLine){.step = operand_step(p, at, group[n - 1])};
-  for (uint32_t i = 0; i < n; i++) count *= extent_most(p, x->index[group[i]]);
-  int32_t *table = NEW_ARRAY(e->arena, int32_t, count);
-  for (int64_t c = 0; c < count; c++) {
-    int64_t rest = c, offset = 0;
-    for (uint32_t i = n; i-- > 0;) {
-      int64_t size = extent_most(p, x->index[group[i]]);
-      offset += rest % size * operand_step(p, at, group[i]);
-      rest /= size;
-    }
-    table[c] = (int32_t)offset;
-  }
-  return (GemmLine){.at = table};
-}
-
-static int64_t group_at(const PlanNode *x, const uint32_t *group, uint32_t n, int64_t samples) {
-  int64_t size = 1;
-  for (uint32_t i = 0; i < n; i++) size *= extent_at(x->index[group[i]], samples);
-  return size;
+  GemmLine l = {0};
+  l.at = product_line(o->plan, x, at, group, n, &l.step);
+  return l;
 }
 
 static Gemm gemm_of(Engine *e, const CompiledEngine *o, const PlanNode *x) {
   const Product *q = x->product;
   const Operand *a = &x->in[q->a], *b = &x->in[q->b];
-  return (Gemm){.m = group_at(x, q->m, q->nm, o->plan->samples),
-                .n = group_at(x, q->n, q->nn, o->plan->samples),
-                .k = group_at(x, q->k, q->nk, o->plan->samples),
-                .am = line_of(e, o, x, a, q->m, q->nm),
-                .ak = line_of(e, o, x, a, q->k, q->nk),
-                .bk = line_of(e, o, x, b, q->k, q->nk),
-                .bn = line_of(e, o, x, b, q->n, q->nn),
-                .cm = line_of(e, o, x, &x->out, q->m, q->nm),
-                .cn = line_of(e, o, x, &x->out, q->n, q->nn),
+  return (Gemm){.m = product_length(x, q->m, q->nm, o->plan->samples),
+                .n = product_length(x, q->n, q->nn, o->plan->samples),
+                .k = product_length(x, q->k, q->nk, o->plan->samples),
+                .am = line_of(o, x, a, q->m, q->nm),
+                .ak = line_of(o, x, a, q->k, q->nk),
+                .bk = line_of(o, x, b, q->k, q->nk),
+                .bn = line_of(o, x, b, q->n, q->nn),
+                .cm = line_of(o, x, &x->out, q->m, q->nm),
+                .cn = line_of(o, x, &x->out, q->n, q->nn),
                 .precision = store_precision(e->store)};
 }
 
@@ -110,19 +87,13 @@ static void small_product(const void *gemm, const void *a, const void *b, void *
 // -- memory ---------------------------------------------------------------------------------------
 static void *wire_memory(CompiledEngine *o, uint32_t wire) {
   const Plan *p = o->plan;
-  int64_t offset = 0;
-  size_t cell = number_bytes(p->wire.at[wire].number);
-  uint32_t root = wire;
-  for (; p->wire.at[root].of != PLAN_NONE; root = p->wire.at[root].of) {
-    offset += p->wire.at[root].offset;
-    if (p->wire.at[root].moves)
-      offset += p->wire.at[root].move * o->context.at[p->wire.at[root].depth];
-  }
+  uint32_t root;
+  int64_t offset = wire_offset(p, wire, o->context.at, &root);
   const PlanWire *r = &p->wire.at[root];
   char *base = r->place == AT_STATE   ? o->state[r->number_of]
                : r->place == AT_INPUT ? o->in[r->number_of]
                                       : o->arena + r->at;
-  return base + offset * (int64_t)cell;
+  return base + offset * (int64_t)number_bytes(p->wire.at[wire].number);
 }
 
 // A number by itself is a double to the code; one that lies in a row of floats, among the weights
@@ -486,9 +457,9 @@ static void run_product(CompiledEngine *o, uint32_t i) {
       .b =
           (char *)wire_memory(o, x->in[q->b].wire) + operand_start(p, &x->in[q->b]) * (int64_t)cell,
       .c = (char *)wire_memory(o, x->out.wire) + operand_start(p, &x->out) * (int64_t)cell,
-      .m = group_at(x, q->m, q->nm, n),
-      .n = group_at(x, q->n, q->nn, n),
-      .k = group_at(x, q->k, q->nk, n),
+      .m = product_length(x, q->m, q->nm, n),
+      .n = product_length(x, q->n, q->nn, n),
+      .k = product_length(x, q->k, q->nk, n),
       .shared = o->arena + o->shared_at};
   KernelJob j = {.o = o, .call = call, .run = &run};
   for (j.phase = 0; j.phase < 3; j.phase++)

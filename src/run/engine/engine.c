@@ -67,7 +67,10 @@ Engine *engine_new(World *w, const Diagram *d, Store *store, int64_t samples, co
   arena_on_free(arena, drop, e);
   if (find_states(e) && has_sizes(e)) {
     const char *why = NULL;
-    if (how->reference ? reference_open(e) : compiled_open(e, &why)) return e;
+    bool open = how->reference ? reference_open(e)
+                : how->device  ? cuda_open(e, &why)
+                               : compiled_open(e, &why);
+    if (open) return e;
     if (why) diag_error(w->diags, (Span){0}, "%s", why);
   }
   engine_free(e);
@@ -89,7 +92,7 @@ static bool labels_fit(Engine *e) {
     int64_t count;
     if (t->base != BASE_LABEL || !s || !size_value(e->w, t->count, &count)) continue;
     for (int64_t k = 0; k < s->count; k++) {
-      int32_t x = ((const int32_t *)s->data)[k];
+      int32_t x = ((const int32_t *)state_here(s))[k];
       if (x >= 0 && x < count) continue;
       e->error = arena_format(e->arena, "%s holds %d, which is not one of its %lld labels", s->path,
                               (int)x, (long long)count);

@@ -24,11 +24,22 @@ typedef struct {
   uint32_t rank;
   int64_t *shape, count;
   Number number;  // what a cell is
-  void *data;     // aligned to 64 bytes unless it is a part
+  void *data;     // aligned to 64 bytes unless it is a part; newest behind state_here
   uint32_t whole; // the entry that this is a part of; its own number if none
   int64_t offset; // in cells
+  struct Store *store;
+  // of a whole entry that has a copy in the memory of a device
+  uint64_t there;   // 0: none
+  bool there_newer; // a step has changed it there
+  bool here_newer;  // it was changed here
 } State;
 typedef struct Store Store;
+// Who holds copies of entries elsewhere.
+typedef struct {
+  void *of;
+  void (*fetch)(void *of, State *); // a whole entry that is newer there comes here
+  void (*drop)(void *of, State *);  // its copy is given back
+} StoreMirror;
 #define STORE_NONE UINT32_MAX
 #define STORE_MOST (PTRDIFF_MAX / 16) // numbers in one entry: no memory has room for more
 Store *store_new(Precision);          // NULL when memory is exhausted
@@ -44,6 +55,9 @@ State *store_at(Store *, uint32_t);
 State *store_find(Store *, const char *path); // NULL = none
 void state_set(State *, const double *value); // count numbers
 void state_get(const State *, double *value);
+void *state_here(const State *); // its data, brought from a device where that has the newer one
+void *state_changed(State *);    // the same, to be written to
+void store_mirror(Store *, const StoreMirror *);
 uint64_t store_hash(const Store *); // of all bytes, in order
 
 // -- fill.c: first values -------------------------------------------------------------------------
@@ -92,6 +106,16 @@ const char *engine_says(const Engine *);  // one line: compiler, threads, cached
 bool engine_prebuilt(const Engine *);     // by kernels that were not compiled for it
 bool engine_is_whole(const Engine *);     // it runs on exactly as many samples as it was made for
 int64_t engine_bytes(const Engine *);     // of its arena
+
+// -- device.c ----------------------------------------------------------------------------------------
+// What computes, by its name: NULL is the CPU. It goes with the world. False: why there is none.
+struct Device;
+bool engine_device(World *, const char *text, struct Device **, const char **why);
+// All there are, the CPU first; why there is no GPU, or one that cannot be used.
+typedef struct {
+  const char *name, *is;
+} DeviceInfo;
+const DeviceInfo *engine_devices(Arena *, uint32_t *n, const char **why);
 
 // -- pool.c: one pool of threads for everything ---------------------------------------------------
 typedef struct Pool Pool;

@@ -39,5 +39,6 @@ const char *reference_eval(Engine *, Arena *, int64_t n, uint64_t step, const Di
 
 // -- compiled.c: false with a diagnostic, or with the reason why there is no compiled code --------
 bool compiled_open(Engine *, const char **why);
+bool cuda_open(Engine *, const char **why); // cuda_engine.c, the same
 
 #endif

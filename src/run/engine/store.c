@@ -17,6 +17,7 @@ struct Store {
   Table *paths; // to number + 1
   VEC(State *) state;
   uint32_t good; // how many are complete
+  StoreMirror mirror;
   Precision precision;
 };
 
@@ -41,8 +42,10 @@ Store *store_new(Precision precision) {
 
 void store_free(Store *s) {
   if (!s) return;
-  for (uint32_t i = 0; i < s->state.n; i++)
+  for (uint32_t i = 0; i < s->state.n; i++) {
+    if (s->state.at[i]->there) s->mirror.drop(s->mirror.of, s->state.at[i]);
     if (s->state.at[i]->whole == i) free(s->state.at[i]->data);
+  }
   arena_free(s->arena);
   free(s);
 }
@@ -63,6 +66,7 @@ static State *state_new(Store *s, const char *path, uint32_t rank, const int64_t
   state->rank = rank;
   state->shape = arena_copy(s->arena, shape, rank * sizeof *shape);
   state->count = count;
+  state->store = s;
   return state;
 }
 
@@ -134,15 +138,34 @@ State *store_find(Store *s, const char *path) {
   return at && at <= s->good ? s->state.at[at - 1] : NULL;
 }
 
-void state_set(State *s, const double *value) { numbers_set(s->number, s->data, value, s->count); }
-void state_get(const State *s, double *value) { numbers_get(s->number, s->data, value, s->count); }
+void store_mirror(Store *s, const StoreMirror *mirror) { s->mirror = *mirror; }
+
+void *state_here(const State *s) {
+  State *whole = s->store->state.at[s->whole];
+  if (whole->there_newer) s->store->mirror.fetch(s->store->mirror.of, whole);
+  whole->there_newer = false;
+  return s->data;
+}
+
+void *state_changed(State *s) {
+  void *data = state_here(s);
+  s->store->state.at[s->whole]->here_newer = true;
+  return data;
+}
+
+void state_set(State *s, const double *value) {
+  numbers_set(s->number, state_changed(s), value, s->count);
+}
+void state_get(const State *s, double *value) {
+  numbers_get(s->number, state_here(s), value, s->count);
+}
 
 // Word by word: the memory behind the last number is 0.
 uint64_t store_hash(const Store *s) {
   uint64_t h = HASH_START, word;
   for (uint32_t i = 0; i < s->state.n; i++) {
     const State *state = s->state.at[i];
-    const char *bytes = state->data;
+    const char *bytes = state_here(state);
     size_t n = (size_t)state->count * number_bytes(state->number);
     if (state->whole != i) continue;
     for (size_t k = 0; k < n; k += sizeof word) {

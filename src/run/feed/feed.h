@@ -36,7 +36,6 @@ typedef struct {
   World *w;
   Program *p;
   Arena *arena;
-  uint64_t seed;      // of what is generated
   uint64_t draw_seed; // of shuffles
   bool valid;         // validation data are wanted
   bool ahead;         // nothing is run: engines are not made, and a set need not be here
@@ -75,7 +74,7 @@ typedef struct {
 } Inlet;
 typedef VEC(Inlet) Inlets;
 
-Data *data_new(Elab *, Program *, Arena *, uint64_t seed);
+Data *data_new(Elab *, Program *, Arena *);
 // Opens the sets behind these fields. False with a diagnostic.
 bool data_need(Data *, const Ids *fields);
 bool data_open_all(Data *);                                          // of goals and measures

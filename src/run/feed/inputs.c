@@ -24,10 +24,10 @@ static bool wants_validation(Data *d) {
   return false;
 }
 
-Data *data_new(Elab *in, Program *p, Arena *a, uint64_t seed) {
+Data *data_new(Elab *in, Program *p, Arena *a) {
   Data *d = NEW(a, Data);
   World *w = elab_world(in);
-  *d = (Data){.in = in, .w = w, .p = p, .arena = a, .seed = seed};
+  *d = (Data){.in = in, .w = w, .p = p, .arena = a};
   d->set = NEW_ARRAY(a, Set *, p->given.n + 1);
   d->valid = wants_validation(d);
   return d;
@@ -78,8 +78,8 @@ static Set *open_set(Data *d, const Given *g, const Set *like, bool whole) {
         !memcmp(&o->episodes, &g->episodes, sizeof o->episodes) && same_words(&o->words, &words))
       return o->set;
   }
-  SetOptions how = {.seed = d->seed,
-                    .file = g->path != NULL,
+  // A set is the same for every seed of a program: which rows are for testing, and what is made by code.
+  SetOptions how = {.file = g->path != NULL,
                     .bits = g->bits,
                     .valid = d->valid,
                     .window = window,

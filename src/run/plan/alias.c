@@ -72,3 +72,12 @@ void plan_aliases(Plan *p) {
     }
   }
 }
+
+int64_t wire_offset(const Plan *p, uint32_t wire, const int64_t *at, uint32_t *root) {
+  int64_t offset = 0;
+  for (*root = wire; p->wire.at[*root].of != PLAN_NONE; *root = p->wire.at[*root].of) {
+    const PlanWire *w = &p->wire.at[*root];
+    offset += w->offset + (w->moves ? w->move * at[w->depth] : 0);
+  }
+  return offset;
+}

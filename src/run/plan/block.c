@@ -240,7 +240,8 @@ static int64_t row_cells(const Plan *p, const Kernel *k) {
 
 // As many rows as fit the cache; blocks of one size if there is such a size, else nearly so.
 static int64_t block_rows(const Plan *p, const Kernel *k) {
-  int64_t n = k->walk.c, unit = FEWEST_ROWS, most = TILE_CELLS / row_cells(p, k) / unit * unit;
+  int64_t n = k->walk.c, unit = FEWEST_ROWS,
+          most = p->target->tile_cells / row_cells(p, k) / unit * unit;
   if (most < unit) most = unit;
   for (int64_t rows = most; 2 * rows > most; rows -= unit)
     if (n % rows == 0) return rows;

@@ -14,14 +14,7 @@
 
 #include <math.h>
 
-enum {
-  TINY_WORK = 400 * 1000,
-  TINY_NODES = 1000,
-  ENOUGH_POINTS = 16,
-  SMALL_WORK = 64 * 1024,
-  BLOCK = 64,
-  LONG_KERNEL = 400 // operands, loops and operations, about
-};
+enum { TINY_NODES = 1000, BLOCK = 64 };
 
 typedef struct {
   Plan *p;
@@ -255,10 +248,10 @@ static bool tiles_fit(const Plan *p, const Kernel *k, const bool *kept) {
   for (uint32_t i = 0; i < k->node.n; i++) {
     const PlanNode *y = &p->node.at[k->node.at[i]];
     int64_t c = inner_cells(p, y, y->var, kept);
-    if (c > TILE_CELLS) return false;
+    if (c > p->target->tile_cells) return false;
     cells += c;
   }
-  return cells <= 4 * TILE_CELLS;
+  return cells <= 4 * p->target->tile_cells;
 }
 
 static bool is_worth_joining(Plan *p, const Kernel *k, PlanNode *x, const KernelJoining *j,
@@ -273,10 +266,11 @@ static bool is_worth_joining(Plan *p, const Kernel *k, PlanNode *x, const Kernel
     return false; // a product keeps its batch
   for (uint32_t i = 0; j->n < k->np && i < k->node.n; i++)
     if (p->node.at[k->node.at[i]].kind == NODE_PRODUCT) return false;
-  if (!k->np && !p->tiny && k->work + work > SMALL_WORK / 8)
+  if (!k->np && !p->tiny && k->work + work > p->target->small_work / 8)
     return false; // one point only: no place for large nests
   if (j->n == k->np) return true;
-  if (!j->n || (points < ENOUGH_POINTS && points < before && k->work + work > SMALL_WORK))
+  if (!j->n || (points < p->target->enough_points && points < before &&
+                k->work + work > p->target->small_work))
     return false;
   return tiles_fit(p, k, j->kept);
 }
@@ -308,7 +302,7 @@ static bool is_full(const Plan *p, const Kernel *k) {
     const PlanNode *x = &p->node.at[k->node.at[i]];
     length += 4 + x->nin + x->nindex + x->nscalar;
   }
-  return length > LONG_KERNEL && !p->tiny;
+  return length > p->target->long_kernel && !p->tiny;
 }
 
 static bool join_kernel(KernelGroups *g, uint32_t kernel, uint32_t node) {
@@ -323,7 +317,7 @@ static bool join_kernel(KernelGroups *g, uint32_t kernel, uint32_t node) {
   keep_loops(p, k, x, with, &j);
   int64_t work = node_work(p, x);
   if (!is_worth_joining(p, k, x, &j, work)) return false;
-  bool large = inner_cells(p, x, j.loop_of, j.kept) > TILE_CELLS && j.n;
+  bool large = inner_cells(p, x, j.loop_of, j.kept) > p->target->tile_cells && j.n;
   if ((large || k->walk.c) && !may_take_blocks(g, k, j.n, node, j.loop_of)) return false;
   renumber_loops(p, k, x, &j);
   k->work += work;
@@ -396,7 +390,7 @@ static void place_node(KernelGroups *g, uint32_t node) {
     uint32_t k = g->written[wire_root(p, x->in[i].wire)];
     if (k != PLAN_NONE && (latest == PLAN_NONE || k > latest)) latest = k;
   }
-  bool alone = x->kind == NODE_PRODUCT && !x->product->nbatch;
+  bool alone = x->kind == NODE_PRODUCT && (!x->product->nbatch || p->target->lanes);
   if (x->kind == NODE_ORDER || alone) {
     Kernel k = {
         .kind = alone ? KERNEL_PRODUCT : KERNEL_ORDER, .depth = x->depth, .work = node_work(p, x)};
@@ -437,6 +431,15 @@ static uint32_t axis_at(const PlanWire *w, uint32_t at) {
   return turned ? 1 - at : at;
 }
 
+// The summed loops behind the others, each in the order they had.
+static void sums_last(const PlanNode *x, uint32_t *order, uint32_t n) {
+  uint32_t sorted[64], m = 0;
+  for (int summed = 0; summed < 2; summed++)
+    for (uint32_t i = 0; i < n; i++)
+      if (x->reduced[order[i]] == summed) sorted[m++] = order[i];
+  memcpy(order, sorted, n * sizeof *order);
+}
+
 // The loops of a node inside its kernel, slowest first.
 static uint32_t inner_order(const Plan *p, const PlanNode *x, uint32_t *order) {
   uint32_t n = 0, fast = PLAN_NONE;
@@ -461,6 +464,7 @@ static uint32_t inner_order(const Plan *p, const PlanNode *x, uint32_t *order) {
   for (uint32_t i = 0; i < x->nindex; i++)
     if (!taken[i] && x->var[i] == PLAN_NONE && i != fast) order[n++] = i;
   if (fast != PLAN_NONE) order[n++] = fast;
+  if (p->target->lanes && !x->scatter) sums_last(x, order, n);
   return n;
 }
 
@@ -472,11 +476,11 @@ bool node_wants_winner(const PlanNode *x) {
 
 // Sums over these loops can be kept while the nest runs: they are the last ones, or they leave out
 // the last one.
-static bool sums_fit(const PlanNode *x, const uint32_t *index_of, uint32_t ndim) {
+static bool sums_fit(const Plan *p, const PlanNode *x, const uint32_t *index_of, uint32_t ndim) {
   uint32_t first = ndim;
   if (!ndim) return true;
   while (first > 0 && x->reduced[index_of[first - 1]]) first--;
-  if (first == ndim) return true;
+  if (first == ndim && !p->target->lanes) return true;
   for (uint32_t d = 0; d < first; d++)
     if (x->reduced[index_of[d]]) return false;
   return !node_wants_winner(x);
@@ -540,7 +544,7 @@ static bool match_nest(const KernelGroups *g, const Kernel *k, uint32_t nest, co
   if (!n && !k->np && reads) return false; // numbers alone are doubles, as they lie in memory
   if (!reads && n && (node_sums(x) || index_of[n - 1] != order[n - 1]))
     return false; // it would run across its memory
-  return sums_fit(x, index_of, n);
+  return sums_fit(p, x, index_of, n);
 }
 
 static void place_in_nest(const KernelGroups *g, Kernel *k, uint32_t node) {
@@ -704,7 +708,7 @@ static bool is_tiny(const Plan *p) {
     if (x->kind == NODE_NEST || x->kind == NODE_PRODUCT)
       work += node_work(p, x) * (x->depth ? 64 : 1);
   }
-  return work < TINY_WORK;
+  return work < p->target->tiny_work;
 }
 
 void plan_kernels(Plan *p) {

@@ -185,20 +185,38 @@ static void push_node(PlanNodes *n, PlanNode node) {
   vec_push(n->p->arena, &n->p->node, node);
 }
 
-// x^0.5 is a root and x^-0.5 one divided by it: cheaper than a power, and more exact.
+// x^0.5 is a root and x^-0.5 one divided by it: cheaper than a power, and more exact. Of -inf the power is inf, as C has it, and
+// of -0 that of 0.
 static bool is_root(const Scalar *s, uint32_t i, double power) {
   return s[i].fn == FN_pow && s[s[i].arg[1]].fn == FN_CONST && s[s[i].arg[1]].k == power;
 }
 
+enum { ROOT_SCALARS = 8 };
+
+// Gives how many scalars there are then; the last is the root of scalar `of`.
+static uint32_t put_root(Scalar *to, uint32_t n, uint32_t of, Base base) {
+  const uint32_t zero = n, sum = n + 1, root = n + 2, least = n + 3, is = n + 4, inf = n + 5;
+  to[zero] = (Scalar){.fn = FN_CONST, .base = base, .k = 0};
+  to[sum] = (Scalar){.fn = FN_add, .base = base, .arg = {of, zero}};
+  to[root] = (Scalar){.fn = FN_sqrt, .base = base, .arg = {sum}};
+  to[least] = (Scalar){.fn = FN_CONST, .base = base, .k = -INFINITY};
+  to[is] = (Scalar){.fn = FN_eq, .base = BASE_BIT, .arg = {of, least}};
+  to[inf] = (Scalar){.fn = FN_CONST, .base = base, .k = INFINITY};
+  to[n + 6] = (Scalar){.fn = FN_select, .base = base, .arg = {is, inf, root}};
+  return n + 7;
+}
+
 static void write_roots(Plan *p, PlanNode *x) {
   uint32_t n = 0, *now = NEW_ARRAY(p->arena, uint32_t, x->nscalar + 1);
-  Scalar *to = NEW_ARRAY(p->arena, Scalar, 3 * x->nscalar + 1);
+  Scalar *to = NEW_ARRAY(p->arena, Scalar, (ROOT_SCALARS + 1) * x->nscalar + 1);
   for (uint32_t i = 0; i < x->nscalar; i++) {
     Scalar s = x->scalar[i];
     for (uint32_t k = 0; s.fn > FN_SIZE && k < fn_rows[s.fn].arity; k++) s.arg[k] = now[s.arg[k]];
     bool root = is_root(x->scalar, i, 0.5), inverse = is_root(x->scalar, i, -0.5);
-    if (root || inverse) s.fn = FN_sqrt;
-    to[n++] = s;
+    if (root || inverse)
+      n = put_root(to, n, s.arg[0], s.base);
+    else
+      to[n++] = s;
     if (inverse) {
       to[n] = (Scalar){.fn = FN_CONST, .base = s.base, .k = 1};
       to[n + 1] = (Scalar){.fn = FN_div, .base = s.base, .arg = {n, n - 1}};

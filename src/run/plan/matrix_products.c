@@ -9,8 +9,6 @@
 // parallel loops.
 #include "run/plan/plan.h"
 
-enum { ALONE_WORK = 48 * 1024, INNER_WORK = 4096 };
-
 bool is_product_body(Combine combine, const Scalar *s, uint32_t nscalar, uint32_t nin) {
   return combine == SUM && nin == 2 && nscalar == 3 && s[2].fn == FN_mul && s[2].base == BASE_R &&
          s[0].fn == FN_ARG && s[1].fn == FN_ARG && s[0].ref != s[1].ref;
@@ -108,8 +106,37 @@ void plan_products(Plan *p) {
             k = group_size(p, x, q->k, q->nk);
     double work = (double)m * (double)n * (double)k;
     if (m < 4 || n < 4 || k < 2 || m > INT32_MAX || n > INT32_MAX || k > INT32_MAX) continue;
-    if (work < (q->nbatch ? INNER_WORK : ALONE_WORK)) continue;
+    if (work < (double)(q->nbatch ? p->target->inner_work : p->target->alone_work)) continue;
     x->product = q;
     x->kind = NODE_PRODUCT;
   }
+}
+
+int64_t product_length(const PlanNode *x, const uint32_t *group, uint32_t n, int64_t samples) {
+  int64_t size = 1;
+  for (uint32_t i = 0; i < n; i++) size *= extent_at(x->index[group[i]], samples);
+  return size;
+}
+
+int32_t *product_line(const Plan *p, const PlanNode *x, const Operand *at, const uint32_t *group,
+                      uint32_t n, int64_t *step) {
+  int64_t count = 1;
+  bool straight = true;
+  *step = n ? operand_step(p, at, group[n - 1]) : 0;
+  for (uint32_t i = 0; i + 1 < n; i++)
+    straight &= operand_step(p, at, group[i]) ==
+                operand_step(p, at, group[i + 1]) * extent_most(p, x->index[group[i + 1]]);
+  if (straight) return NULL;
+  for (uint32_t i = 0; i < n; i++) count *= extent_most(p, x->index[group[i]]);
+  int32_t *table = NEW_ARRAY(p->arena, int32_t, count);
+  for (int64_t c = 0; c < count; c++) {
+    int64_t rest = c, offset = 0;
+    for (uint32_t i = n; i-- > 0;) {
+      int64_t size = extent_most(p, x->index[group[i]]);
+      offset += rest % size * operand_step(p, at, group[i]);
+      rest /= size;
+    }
+    table[c] = (int32_t)offset;
+  }
+  return table;
 }

@@ -1,6 +1,25 @@
 // The plan of a diagram, pass by pass, and how it is shown.
 #include "run/plan/plan.h"
 
+// A kernel of some hundred operations is a long function: compilers take more than twice as long for
+// twice the length.
+const PlanTarget plan_cpu = {.tiny_work = 400 * 1000,
+                             .small_work = 64 * 1024,
+                             .enough_points = 16,
+                             .tile_cells = 32 * 1024,
+                             .alone_work = 48 * 1024,
+                             .inner_work = 4096,
+                             .long_kernel = 400};
+// Tiles are in memory that a block of threads shares. A kernel takes microseconds to begin, in which
+// a block makes some hundred thousand operations.
+const PlanTarget plan_gpu = {.small_work = 1000 * 1000,
+                             .enough_points = 128,
+                             .tile_cells = 4 * 1024,
+                             .alone_work = 48 * 1024,
+                             .inner_work = 4096,
+                             .long_kernel = 400,
+                             .lanes = true};
+
 int64_t extent_at(Extent e, int64_t samples) { return e.c + e.per * samples; }
 bool extent_same(Extent a, Extent b) { return a.c == b.c && a.per == b.per && a.part == b.part; }
 
@@ -8,7 +27,8 @@ Plan *plan_make(World *w, const Diagram *d, const PlanOptions *o) {
   Plan *p = NEW(w->arena, Plan);
   *p = (Plan){.w = w, .arena = w->arena, .samples = o->samples, .fuse = o->fuse, .wide = o->wide};
   p->ticks = o->ticks;
-  p->d = plan_solve(w, plan_views(w, o->fuse ? plan_recompute(w, d) : d));
+  p->target = o->target ? o->target : &plan_cpu;
+  p->d = plan_solve(w, plan_views(w, o->fuse && !p->target->lanes ? plan_recompute(w, d) : d));
   plan_nodes(p, p->d);
   if (p->error) return p;
   plan_aliases(p);

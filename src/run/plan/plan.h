@@ -144,9 +144,24 @@ typedef struct {
   int64_t grain;      // points of the divided loops for each task
 } Kernel;
 
+// What differs between machines, in operations and cells.
+typedef struct {
+  int64_t tiny_work;     // a step of less is done by one thread, or one team of them
+  int64_t small_work;    // a kernel of less needs no points
+  int64_t enough_points; // that run at the same time
+  int64_t tile_cells;    // what may live between the nodes of a kernel at one point
+  int64_t alone_work;    // a product of more is a kernel of its own
+  int64_t inner_work;    // one with a batch is a product at all
+  uint32_t long_kernel;  // operands, loops and operations of one kernel, about
+  bool lanes; // a point is worked on by a team of lanes: summed loops come last, and every
+              // product is a kernel
+} PlanTarget;
+extern const PlanTarget plan_cpu, plan_gpu;
+
 typedef struct {
   World *w;
   const Diagram *d; // as rewritten
+  const PlanTarget *target;
   Arena *arena;
   int64_t samples;
   bool whole;      // some size is not linear in the number of samples: only full batches
@@ -166,7 +181,8 @@ typedef struct {
 typedef struct {
   int64_t samples; // the largest number
   bool fuse, wide;
-  bool ticks; // as in Target
+  bool ticks;               // as in Target
+  const PlanTarget *target; // NULL: plan_cpu
 } PlanOptions;
 
 // -- plan.c ---------------------------------------------------------------------------------------
@@ -208,9 +224,16 @@ bool operand_plain(const Plan *, const Operand *, uint32_t axis,
                    uint32_t *index); // this coordinate is an index itself
 // alias.c
 uint32_t wire_root(const Plan *, uint32_t wire); // the wire whose memory it lies in
+// … and at which of its cells, when scans are at these positions.
+int64_t wire_offset(const Plan *, uint32_t wire, const int64_t *at, uint32_t *root);
 void plan_aliases(Plan *);
 // matrix_products.c
 void plan_products(Plan *);
+// The points of a group of indices.
+int64_t product_length(const PlanNode *, const uint32_t *group, uint32_t n, int64_t samples);
+// Where the points of a group lie in an operand: a table of offsets, or NULL and a step.
+int32_t *product_line(const Plan *, const PlanNode *, const Operand *, const uint32_t *group,
+                      uint32_t n, int64_t *step);
 // transpose.c
 void plan_turn(Plan *);
 // block.c
@@ -227,7 +250,6 @@ void kernel_cut(Plan *, Kernel *); // along that loop
 const PlanTerm *operand_block(const Plan *, const Kernel *, const PlanNode *, const Operand *,
                               uint32_t axis, Extent *rows);
 // fuse.c
-enum { TILE_CELLS = 32 * 1024 }; // what may live between the nodes of a kernel at one point
 void plan_kernels(Plan *);
 int64_t node_points(const Plan *, const PlanNode *); // of its loops, at most
 bool node_sums(const PlanNode *);                    // some loop is reduced

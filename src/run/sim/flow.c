@@ -32,12 +32,18 @@ static void put_ports(Flow *f, int64_t row, double part) {
   }
 }
 
+// Two rows of one time are a jump: a step that ends there sees the first of them.
+static bool jumps_later(const Driven *d, int64_t row) {
+  return d->time[row] == d->time[row + 1] && d->time[row] > d->passed;
+}
+
 // Straight from row to row.
 static void put_between(Flow *f, double t) {
   Driven *d = f->driven;
   while (d->at > 0 && t < d->time[d->at]) d->at--;
-  while (d->at + 2 < d->n && t >= d->time[d->at + 1]) d->at++;
-  double part = (t - d->time[d->at]) / (d->time[d->at + 1] - d->time[d->at]);
+  while (d->at + 2 < d->n && t >= d->time[d->at + 1] && !jumps_later(d, d->at + 1)) d->at++;
+  double wide = d->time[d->at + 1] - d->time[d->at];
+  double part = wide > 0 ? (t - d->time[d->at]) / wide : 1;
   put_ports(f, d->at, fmin(fmax(part, 0), 1));
 }
 
@@ -52,6 +58,7 @@ double flow_next_row(const Flow *f, double now) {
 
 void flow_row(Flow *f, double t) {
   Driven *d = f->driven;
+  d->passed = t;
   if (d->time) return;
   d->at = (int64_t)(t + 0.5);
   if (d->at < d->n) put_ports(f, d->at, 0);
@@ -452,6 +459,7 @@ static bool open_guards(Flow *f, const Ids *guard) {
   Diagram *conditions =
       f->switches.d ? switched_guards(f) : pick_wires(f->m->w, f->m->s, guard->at, guard->n);
   find_guarded(f, conditions);
+  f->problem.guards_add = structure_adds(conditions, false);
   f->guards = sim_engine(f->m, conditions);
   return f->guards && switches_open(f) && (!guard->n || open_values(f));
 }

@@ -28,7 +28,8 @@ typedef struct {
   double **table;     // [in-port][row cells]
   const double *time; // [n] or NULL
   int64_t n;
-  int64_t at; // the row that holds now, or that was passed last
+  int64_t at;    // the row that holds now, or that was passed last
+  double passed; // with times: jumps behind it are still to come
 } Driven;
 
 typedef struct {

@@ -257,10 +257,22 @@ static bool has_its_steps(const Following *g, double step) {
                      g->from->file, step, r->step);
 }
 
+static bool same_law(const Following *g) {
+  const char *law = arrays_metadata(g->from->arrays, "law");
+  return law && !strcmp(law, g->law);
+}
+
+// The program is the same, or that would have been said before.
+static bool other_inputs(const Following *g) {
+  return diag_refuse(g->m->w->diags, g->m->run->span,
+                     "%s was left by a run on other numbers: a table or a file of constants has "
+                     "changed since",
+                     g->from->file);
+}
+
 // Is it as it was left, by the same law? Then it goes on from before the steps that were cut.
 static const char *moment_of(Following *g) {
-  const char *law = arrays_metadata(g->from->arrays, "law");
-  g->changed = !g->resumed && (!law || strcmp(law, g->law) != 0);
+  g->changed = !g->resumed && !same_law(g);
   bool has_shot = arrays_find(g->from->arrays, arena_format(g->m->arena, "%srun:flow", shot));
   return has_shot && !g->resumed && !g->changed ? shot : "";
 }
@@ -299,10 +311,12 @@ bool follow_restore(Following *g) {
   double reached = g->reached;
   carry_moment(g, &g->carry, &step, &solved);
   if (g->carry.wrong) return is_elsewhere(g);
+  if (g->resumed && !same_law(g)) return other_inputs(g);
   if (!has_its_steps(g, step) || !saved_states_read(g->m, g->from, moment)) return false;
   g->time = g->reached;
   g->solved = solved;
   if (g->changed) clocks_anew(g);
+  if (g->flow->driven && g->flow->driven->time) flow_row(g->flow, g->time);
   if (g->resumed) g->reached = reached;
   if (g->begun > 0 && g->time <= g->begun && !g->changed) g->flow->begun = g->begun * (1 + 1e-12);
   return true;

@@ -39,7 +39,7 @@ static const char *odd_sight(const Following *g) {
   return "what a claim speaks of";
 }
 
-static bool look(Following *g, double t, const double *x) {
+bool follow_look(Following *g, double t, const double *x) {
   bool finite;
   flow_put(g->flow, t, x, g->solver ? solver_late(g->solver, t) : NULL);
   if (!sim_try(g->m, g->look, 0, &finite)) return false;
@@ -50,7 +50,7 @@ static bool look(Following *g, double t, const double *x) {
   return sim_blame(g->m, g->look, 0, what);
 }
 
-static double watched(const Following *g, uint32_t i) {
+double follow_watched(const Following *g, uint32_t i) {
   double x = 0;
   engine_get(g->look, g->shows + i, &x, 1);
   return x;
@@ -59,7 +59,7 @@ static double watched(const Following *g, uint32_t i) {
 static bool keep_moment(Following *g, double t, const double *x) {
   SimRecord *r = &g->f->record;
   if (!g->keeps || t < g->begun) return true;
-  if (!look(g, t, x)) return false;
+  if (!follow_look(g, t, x)) return false;
   vec_push(g->m->arena, &r->time, t);
   for (uint32_t i = 0; i < g->shows; i++) {
     SimChannel *c = &r->channel.at[sight_channel(&g->see, r, i)];
@@ -69,64 +69,11 @@ static bool keep_moment(Following *g, double t, const double *x) {
   return true;
 }
 
-// A watcher at some time inside the last step.
-typedef struct {
-  Following *g;
-  uint32_t which;
-} Glance;
-
-static double glance(void *context, double t) {
-  const Glance *at = context;
-  solver_at(at->g->solver, t, at->g->x);
-  return look(at->g, t, at->g->x) ? watched(at->g, at->which) : NAN;
-}
-
-// What the watchers see in a part of a step; do five points say enough of each?
-static bool watch_points(void *following, double from, double to, bool *tame) {
-  Following *g = following;
-  double *all = g->points;
-  for (uint32_t k = 0; k <= WATCH_POINTS; k++) {
-    double t = from + (to - from) * (k < WATCH_POINTS ? k / (WATCH_POINTS - 1.0) : CURVE_PROBE);
-    if (k == WATCH_POINTS - 1) t = to;
-    solver_at(g->solver, t, g->x);
-    if (!look(g, t, g->x)) return false;
-    for (uint32_t i = 0; i < g->watchers.n; i++) all[k * g->watchers.n + i] = watched(g, i);
-  }
-  *tame = true;
-  for (uint32_t i = 0; i < g->watchers.n && *tame; i++) {
-    double value[WATCH_POINTS + 1];
-    for (uint32_t k = 0; k <= WATCH_POINTS; k++) value[k] = all[k * g->watchers.n + i];
-    *tame = curve_is_tame(value);
-  }
-  return true;
-}
-
-static void watch_all(Following *g, double from, double to, const double *all) {
-  double value[WATCH_POINTS];
-  for (uint32_t i = 0; i < g->watchers.n; i++) {
-    for (uint32_t k = 0; k < WATCH_POINTS; k++) value[k] = all[k * g->watchers.n + i];
-    watcher_step(&g->watchers.at[i], from, to, value, glance, &(Glance){g, i});
-  }
-}
-
-static bool watch_part(Following *g, double from, double to, int deep) {
-  double middle = from + (to - from) / 2;
-  switch (halves_or_whole(&(Halves){g, watch_points}, from, to, deep)) {
-  case HALVES_LOST: return false;
-  case HALVES_WHOLE: watch_all(g, from, to, g->points); return true;
-  case HALVES_SPLIT: break;
-  }
-  return watch_part(g, from, middle, deep + 1) && watch_part(g, middle, to, deep + 1);
-}
-
-static bool watch_step(Following *g, double from, double to) {
-  return !g->watchers.n || watch_part(g, from, to, 0);
-}
-
 static bool watch_moment(Following *g, double t, const double *x) {
   if (!g->watchers.n || t < g->begun) return true;
-  if (!look(g, t, x)) return false;
-  for (uint32_t i = 0; i < g->watchers.n; i++) watcher_moment(&g->watchers.at[i], t, watched(g, i));
+  if (!follow_look(g, t, x)) return false;
+  for (uint32_t i = 0; i < g->watchers.n; i++)
+    watcher_moment(&g->watchers.at[i], t, follow_watched(g, i));
   return true;
 }
 
@@ -188,7 +135,7 @@ static bool see_step(Following *g, double from, double to, bool happened) {
     solver_at(g->solver, g->begun, g->x);
     if (!first_look(g, g->x)) return false;
   }
-  if (!watch_step(g, fmax(from, g->begun), to)) return false;
+  if (!watching_step(g, fmax(from, g->begun), to)) return false;
   double last = to < g->m->run->end ? to : to * (1 + one_moment);
   if (happened) last = to * (1 - one_moment);
   for (double t; (t = round_time(g->m->run, g->moment)) <= last; g->moment++) {
@@ -216,7 +163,7 @@ static bool watch_behind(Following *g, double by) {
   flow_put(g->flow, end + by, g->x, solver_late(g->solver, end));
   bool good = sim_try(g->m, g->look, 0, &finite);
   for (uint32_t i = 0; good && finite && i < g->watchers.n; i++)
-    watcher_behind(&g->watchers.at[i], end, watched(g, i));
+    watcher_behind(&g->watchers.at[i], end, follow_watched(g, i));
   flow_put(g->flow, end, x, solver_late(g->solver, end));
   return good;
 }
@@ -494,8 +441,7 @@ static bool open_look(Following *g, uint32_t number) {
 
 static void take_follow_rows(Following *g) {
   Sim *m = g->m;
-  size_t points = (WATCH_POINTS + 1) * (size_t)g->watchers.n;
-  g->points = NEW_ARRAY(m->arena, double, points + 1);
+  watching_open(g);
   for (uint32_t i = 0; i < m->s->state.n; i++)
     if (is_held(g, i)) g->held += sim_state(m, i)->count;
   g->before = NEW_ARRAY(m->arena, double, g->held + 1);

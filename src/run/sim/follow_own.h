@@ -17,8 +17,12 @@ typedef struct {
   double *x, *row;
   double *before, *after; // what does not flow, around an event
   int64_t held;
-  bool keeps;           // false: only the watchers are interested
-  double *points;       // [WATCH_POINTS + 1][watcher] in a part of a step, the last at the probe
+  bool keeps;      // false: only the watchers are interested
+  bool watches;    // some watcher wants more than ends of steps
+  double *points;  // [deep][WATCH_POINTS + 1][watcher] in a piece of a step, the last at the probe
+  bool *open;      // [deep][watcher] it has not seen the piece around that one
+  double *longest; // [watcher] no piece may be longer
+  uint64_t looks_most;  // of a watcher, at pieces that are not enough
   uint32_t number;      // of the run
   uint32_t errors;      // there were when it began: others' runs have failed before
   const SavedRun *from; // where it goes on; without arrays: it begins
@@ -45,6 +49,14 @@ typedef struct {
 // edge_look.c: what is looked at, as it is at most a hair before this moment, where it is finite and
 // comes to rest. False: it does not, or is finite nowhere there.
 bool edge_look(Following *, double t, const double *x, double hair);
+
+// follow.c: what is seen at a moment; false with a diagnostic. Then one of what watchers want.
+bool follow_look(Following *, double t, const double *x);
+double follow_watched(const Following *, uint32_t watcher);
+
+// watching.c
+void watching_open(Following *);
+bool watching_step(Following *, double from, double to); // false with a diagnostic
 
 // flow_state.c: everything that a run needs to go on, bit for bit. False with a diagnostic.
 // This very run as it was saved, and one that it begins behind; without arrays: there is none.

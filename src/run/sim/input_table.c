@@ -19,10 +19,23 @@ static bool read_table(Sim *m, Csv *out) {
                      named ? "" : ": ", error);
 }
 
-// x, or x (m): behind the name there may be a unit.
+// x, x (m) or x(m): behind the name there may be a unit, between which blanks do not count. NULL: there is
+// none.
+static const char *unit_behind(const char *column) {
+  const char *unit = strchr(column, '(');
+  return unit && unit > column ? unit : NULL;
+}
+
+static size_t name_length(const char *column) {
+  const char *unit = unit_behind(column);
+  size_t n = unit ? (size_t)(unit - column) : strlen(column);
+  while (unit && n && column[n - 1] == ' ') n--;
+  return n;
+}
+
 static bool is_called(const char *column, const char *name) {
   size_t n = strlen(name);
-  return !strncmp(column, name, n) && (!column[n] || !strncmp(column + n, " (", 2));
+  return name_length(column) == n && !strncmp(column, name, n);
 }
 
 static const CsvColumn *column_named(const Csv *t, const char *name) {
@@ -33,8 +46,7 @@ static const CsvColumn *column_named(const Csv *t, const char *name) {
 
 // x, and x or x (m) again.
 static bool is_alone(Sim *m, const Csv *t, const CsvColumn *c) {
-  const char *unit = strstr(c->name, " (");
-  const char *name = unit ? arena_text(m->arena, c->name, (size_t)(unit - c->name)) : c->name;
+  const char *name = arena_text(m->arena, c->name, name_length(c->name));
   for (uint32_t i = 0; i < t->columns; i++)
     if (&t->column[i] == c ? c->twice : is_called(t->column[i].name, name))
       return diag_refuse(m->w->diags, m->run->span, "%s has two columns `%s`", m->run->path, name);
@@ -65,8 +77,11 @@ static bool given_twice(Sim *m, const char *table, const char *what, const char 
 
 // Nothing is converted.
 static bool has_unit(Sim *m, const CsvColumn *c, const char *what, const char *unit) {
-  const char *said = strstr(c->name, " (");
-  if (!said || !unit || !strcmp(said, arena_format(m->arena, " (%s)", unit))) return true;
+  const char *said = unit_behind(c->name);
+  Buf b = buf_new(m->arena);
+  for (const char *k = said; k && *k; k++)
+    if (*k != ' ') buf_char(&b, *k);
+  if (!said || !unit || !strcmp(b.at, arena_format(m->arena, "(%s)", unit))) return true;
   return diag_refuse(m->w->diags, m->run->span, "%s: column `%s`, but `%s` is in %s", m->run->path,
                      c->name, what, unit);
 }
@@ -204,11 +219,15 @@ bool table_times(Sim *m, const double **time, int64_t *n) {
   const CsvColumn *c = time_column(m, &t);
   if (!c) return true;
   if (!has_unit(m, c, "time", "s") || !is_alone(m, &t, c)) return false;
-  for (int64_t i = 1; i < t.rows; i++)
-    if (!(c->value[i] > c->value[i - 1]))
-      return diag_refuse(m->w->diags, m->run->span,
-                         "%s: `time` has to grow, but row %lld has %g after %g", m->run->path,
-                         (long long)i + 1, c->value[i], c->value[i - 1]);
+  for (int64_t i = 1; i < t.rows; i++) { // two rows of one time are a jump
+    double now = c->value[i], last = c->value[i - 1];
+    if (now > last || (now == last && (i < 2 || last > c->value[i - 2]))) continue;
+    Id e = diag_error(m->w->diags, m->run->span,
+                      "%s: `time` has to grow, but row %lld has %g after %g", m->run->path,
+                      (long long)i + 1, now, last);
+    if (now == last) diag_help(m->w->diags, e, "two rows of one time are a jump, three are none");
+    return false;
+  }
   if (c->value[0] > 0 || c->value[t.rows - 1] < m->run->end)
     return diag_refuse(m->w->diags, m->run->span,
                        "%s has `time` from %g to %g, but the run goes from 0 to %g", m->run->path,

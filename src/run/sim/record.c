@@ -80,7 +80,10 @@ void followed_copy(World *w, const Program *p, uint32_t run, const Followed *fro
   }
   if (!from->watch) return;
   to->watch = NEW_ARRAY(w->arena, double *, p->ran->check.n + 1);
-  for (uint32_t i = 0; i < p->ran->check.n; i++)
-    if (from->watch[i])
-      copy_numbers(w->arena, from->watch[i], p->ran->check.at[i].watch.n + 1, &to->watch[i]);
+  to->lost = NEW_ARRAY(w->arena, double *, p->ran->check.n + 1);
+  for (uint32_t i = 0; i < p->ran->check.n; i++) {
+    uint32_t n = p->ran->check.at[i].watch.n + 1;
+    if (from->watch[i]) copy_numbers(w->arena, from->watch[i], n, &to->watch[i]);
+    if (from->watch[i]) copy_numbers(w->arena, from->lost[i], n, &to->lost[i]);
+  }
 }

@@ -6,15 +6,15 @@
 #include <stdlib.h>
 
 enum {
-  WATCHED = 17, // numbers of a watcher
+  WATCHED = 19, // numbers of a watcher
   SAVE_SECONDS = 1
 };
 
 static void watcher_numbers(Watcher *w, double *x, bool put) {
   double *real[] = {&w->first, &w->last,        &w->high,       &w->low,     &w->peak,
                     &w->area,  &w->from,        &w->to,         &w->settled, &w->level,
-                    &w->half,  &w->cross_first, &w->cross_last, &w->found};
-  uint64_t *count[] = {&w->moments, &w->crossings, &w->periods};
+                    &w->half,  &w->cross_first, &w->cross_last, &w->found,   &w->lost};
+  uint64_t *count[] = {&w->moments, &w->crossings, &w->periods, &w->looks};
   for (uint32_t i = 0; i < COUNT(real); i++) {
     if (put)
       *real[i] = x[i];

@@ -75,6 +75,7 @@ typedef struct {
 typedef struct {
   SimRecord record;
   double **watch; // [check][watch] the numbers, for the checks that refer to this run
+  double **lost;  // [check][watch] above 0: from then on it bends or jumps too often to be followed
   bool stopped;
 } Followed;
 

@@ -242,6 +242,13 @@ static bool claim_holds(const Check *c, const double side[2]) {
   return fabs(side[0] - side[1]) <= c->within || (isinf(side[0]) && side[0] == side[1]);
 }
 
+// What is counted is never nearly right.
+static bool only_counts(const Check *c) {
+  bool counts = c->watch.n > 0;
+  for (uint32_t i = 0; i < c->watch.n; i++) counts &= c->watch.at[i].kind == WATCH_COUNT;
+  return counts;
+}
+
 static void equation_figure(Buf *b, const Check *c, const double side[2], bool holds) {
   double off = fabs(side[0] - side[1]);
   if (!check_right(c->node)) {
@@ -255,13 +262,32 @@ static void equation_figure(Buf *b, const Check *c, const double side[2], bool h
   if (!holds && strcmp(left, right) != 0) buf_printf(b, ", not %s", right);
   if (off > 0) buf_printf(b, ", off by %.2g", off);
   bool nearly = off <= 1e-3 * (1 + fabs(side[1]));
-  if (!holds && nearly && c->within == 0 && c->system && c->system->flows)
+  if (!holds && nearly && c->within == 0 && c->system && c->system->flows && !only_counts(c))
     buf_text(b, "; in time that flows a claim wants `within 1e-6`, or as near as is meant");
 }
 
-static bool verify_claim(Elab *in, Program *p, const Check *c, const double *seen,
+// Until when what it speaks of was followed; 0: to the end.
+static double lost_at(const Check *c, const double *lost) {
+  for (uint32_t i = 0; lost && i < c->watch.n; i++)
+    if (lost[i] > 0) return lost[i];
+  return 0;
+}
+
+static void lost_figure(World *w, double when, Verdict *v) {
+  v->holds = false;
+  v->figure = arena_format(w->arena,
+                           "not known: behind t = %.10g it bends or jumps too often to be "
+                           "followed; a shorter run can be, and so can a state of the machine",
+                           when);
+}
+
+static bool verify_claim(Elab *in, Program *p, uint32_t number, const Followed *run,
                          const SimOptions *how, Verdict *v) {
+  const Check *c = &p->ran->check.at[number];
   World *w = elab_world(in);
+  const double *seen = run ? run->watch[number] : NULL;
+  double lost = lost_at(c, run && run->lost ? run->lost[number] : NULL);
+  if (lost > 0) return lost_figure(w, lost, v), true;
   double *watch = NEW_ARRAY(w->arena, double, c->watch.n + 1), side[2];
   for (uint32_t i = 0; i < c->watch.n; i++) {
     const Watch *x = &c->watch.at[i];
@@ -477,7 +503,6 @@ bool verify_check(Elab *in, Program *p, uint32_t number, const Followed *followe
   case CHECK_TRUTH: return verify_truth(in, p, c, how, v);
   case CHECK_BOXES: return verify_boxes(elab_world(in), c, how, v);
   case CHECK_NESTED: return verify_nested(in, p, c, how, v);
-  default:
-    return verify_claim(in, p, c, c->run ? followed[c->run - 1].watch[number] : NULL, how, v);
+  default: return verify_claim(in, p, number, c->run ? &followed[c->run - 1] : NULL, how, v);
   }
 }

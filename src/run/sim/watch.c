@@ -1,4 +1,4 @@
-// Numbers that a whole run gives: extremes, averages, crossings. A step is looked at in five
+// Numbers that a whole run gives: extremes, averages, crossings. A piece of a step is looked at in five
 // points; where the answer lies between two of them, it is searched for on the dense output.
 #include "run/sim/watch_own.h"
 
@@ -11,14 +11,19 @@ static bool is_watched(const Watch *x) {
 void watchers_find(Sim *m, uint32_t number, Followed *f, Watchers *out) {
   const Program *p = m->p;
   f->watch = NEW_ARRAY(m->arena, double *, p->ran->check.n + 1);
+  f->lost = NEW_ARRAY(m->arena, double *, p->ran->check.n + 1);
   for (uint32_t i = 0; i < p->ran->check.n; i++) {
     const Check *c = &p->ran->check.at[i];
     if (c->run != number + 1) continue;
     f->watch[i] = NEW_ARRAY(m->arena, double, c->watch.n + 1);
+    f->lost[i] = NEW_ARRAY(m->arena, double, c->watch.n + 1);
     for (uint32_t k = 0; k < c->watch.n; k++)
       if (is_watched(&c->watch.at[k]))
         vec_push(m->arena, out,
-                 (Watcher){.watch = &c->watch.at[k], .out = &f->watch[i][k], .found = NAN});
+                 (Watcher){.watch = &c->watch.at[k],
+                           .out = &f->watch[i][k],
+                           .out_lost = &f->lost[i][k],
+                           .found = NAN});
   }
 }
 
@@ -168,7 +173,13 @@ void watcher_behind(Watcher *w, double end, double x) {
 // The middle of the extremes is the level; periods count from the second half on.
 void watcher_again(Watcher *w, double half) {
   double level = (w->high + w->low) / 2;
-  *w = (Watcher){.watch = w->watch, .out = w->out, .found = NAN, .level = level, .half = half};
+  *w = (Watcher){.watch = w->watch,
+                 .out = w->out,
+                 .out_lost = w->out_lost,
+                 .lost = w->lost,
+                 .found = NAN,
+                 .level = level,
+                 .half = half};
 }
 
 void watcher_end(Watcher *w) {
@@ -188,4 +199,5 @@ void watcher_end(Watcher *w) {
   default: break;
   }
   *w->out = value;
+  *w->out_lost = w->lost;
 }

@@ -9,13 +9,15 @@ enum { WATCH_POINTS = 5 }; // looked at in a step, its ends included
 typedef struct {
   const Watch *watch;
   double *out;                         // where its number goes
+  double *out_lost;                    // and until when it was followed
   double first, last, high, low, peak; // so far
   double area, from, to;               // for averages
   double settled;                      // when it changed for the last time
   double level, half;                  // periods: the middle; from when on they count
   double cross_first, cross_last;      // the times between which they are counted
   double found;
-  uint64_t moments, crossings, periods;
+  double lost; // from then on it could not be followed; 0: it could
+  uint64_t moments, crossings, periods, looks;
 } Watcher;
 typedef VEC(Watcher) Watchers;
 

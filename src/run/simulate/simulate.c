@@ -262,6 +262,15 @@ static void tell_claims(const Ran *r) {
 }
 
 // -- the folder -----------------------------------------------------------------------------------
+// Is everything in the folder of this program? Then its first file is written, and not before.
+static bool all_go_on(Ran *r, const char *dir) {
+  bool good = true;
+  r->results->dir = dir;
+  for (uint32_t i = 0; good && i < r->results->run.n; i++) good = run_saved(r, i, &(SavedRun){0});
+  r->results->dir = NULL;
+  return good;
+}
+
 static bool resume_folder(Ran *r) {
   Results *to = r->results;
   RunNote note;
@@ -273,6 +282,7 @@ static bool resume_folder(Ran *r) {
   if (!note_read(to->arena, dir, &note, &error)) return wrong(r, error);
   if (r->how->seed && (double)r->how->seed != note.seed)
     return wrong(r, arena_format(to->arena, "cannot resume %s: its seed is %.0f", dir, note.seed));
+  if (!all_go_on(r, dir)) return false;
   for (uint32_t i = 0; i < to->run.n; i++)
     if (i >= note.run.n || strcmp(note.run.at[i].name, to->run.at[i].name) != 0)
       return wrong(r, arena_format(to->arena,

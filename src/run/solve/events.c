@@ -50,7 +50,9 @@ static bool guards_inside(void *context, double t, double *g) {
 
 void events_new(Solver *s) {
   uint32_t m = s->problem.events;
+  bool far = s->problem.guards_add || !(s->how.look > 0);
   s->guard = (Root){.n = m, .at = guards_inside, .context = s};
+  s->guard.longest = far ? INFINITY : 8 * s->how.look;
   s->guard.live = NEW_ARRAY(s->arena, uint8_t, m);
   s->guard.noise = NEW_ARRAY(s->arena, double, m);
   s->pace = NEW_ARRAY(s->arena, EventPace, m);

@@ -84,18 +84,13 @@ static double probed(const double x[5]) {
 
 static const double curve_least = 1e-3, curve_rounding = 1e-8;
 
-// How far five values are from a curve of degree 3, and the sixth from that of degree 4 through them,
-// against how much they vary. (One of both alone is blind to what is odd, or has just that period.)
-bool curve_is_tame(const double x[6]) {
-  double low = x[0], high = x[0];
-  for (int k = 1; k < 6; k++) low = fmin(low, x[k]), high = fmax(high, x[k]);
+// (One of both alone is blind to what is odd, or has just that period.)
+double curve_off(const double x[6]) {
   double off = fabs(x[0] - 4 * x[1] + 6 * x[2] - 4 * x[3] + x[4]);
-  off = fmax(off, fabs(x[5] - probed(x)));
-  return !(off > curve_least * (high - low)) ||
-         !(off > curve_rounding * fmax(fabs(low), fabs(high)));
+  return fmax(off, fabs(x[5] - probed(x)));
 }
 
-// All of them as curve_is_tame has it, side by side.
+// What curve_off says of each, side by side, against how much it varies.
 static bool all_tame(const Root *r) {
   double at[5];
   const double *const *x = (const double *const *)r->row;
@@ -212,13 +207,15 @@ static bool sample(void *root, double from, double to, bool *tame) {
 
 static RootEnd walk(Root *r, double from, double to, int deep, double *when) {
   double t[5], middle = from + (to - from) / 2;
-  switch (halves_or_whole(&(Halves){r, sample}, from, to, deep)) {
+  bool halves = to - from > r->longest;
+  switch (halves ? HALVES_SPLIT : halves_or_whole(&(Halves){r, sample}, from, to, deep)) {
   case HALVES_LOST: return ROOT_LOST;
   case HALVES_WHOLE: quarters(from, to, t); return walk_quarters(r, t, when);
   case HALVES_SPLIT: break;
   }
-  RootEnd end = walk(r, from, middle, deep + 1, when);
-  return end == ROOT_NONE ? walk(r, middle, to, deep + 1, when) : end;
+  deep += !halves;
+  RootEnd end = walk(r, from, middle, deep, when);
+  return end == ROOT_NONE ? walk(r, middle, to, deep, when) : end;
 }
 
 // Is everything tame, and nothing near 0 at the beginning, against how much it varies?
@@ -241,7 +238,7 @@ RootEnd root_walk(Root *r, double from, double to, bool close, double *when) {
   enum { CLOSE = 12 }; // samples at 8^-12 … 8^-1 of the interval
   put_live(r, r->row[0]);
   double start = r->begin = from, q[5];
-  if (close) {
+  if (close && to - from <= r->longest) {
     bool tame;
     if (!sample(r, from, to, &tame)) return ROOT_LOST;
     quarters(from, to, q);

@@ -53,6 +53,7 @@ typedef struct {
   void (*loosen)(void *context, uint32_t which); // of the switches
   const NumberRange *guarded; // [nguarded] the numbers of x that guards read; NULL: all
   uint32_t nguarded;
+  bool guards_add; // they only add and multiply, like `adds`
   // What happens at one moment, all of it at once: which[events]. All of it reads x as it was before
   // the moment; then x is changed in place. What it takes out of `which` has not happened, and does so
   // at the same moment if its guard is above 0 behind the rest. False: stop here, without an error.
@@ -74,15 +75,17 @@ typedef struct {
   double relative, absolute; // of the error of a step; 0: 1e-9, 1e-12
   double step;               // RK4, EULER: their step; otherwise the first one, 0: chosen
   double largest;            // step; 0: no limit
-  double look;    // from one look at the rates to the next where a step saw nothing; 0: none
+  double
+      look; // from one look at the rates, or guards, to the next where a step saw nothing; 0: none
   uint64_t steps; // at most, with the rejected ones; 0: 10 million
   uint32_t storm; // one event more often than this in a unit of time: an error; 0: 10000
   bool goes_on;   // solver_carry follows, and says all that is known at the start
 } SolveOptions;
 
-// Do five values at equal distances say what is between them? The sixth is at CURVE_PROBE of the way.
+// Do five values at equal distances say what is between them? How far they are from a curve of degree 3,
+// and a sixth, at CURVE_PROBE of the way, from that of degree 4 through them.
 #define CURVE_PROBE 0.37
-bool curve_is_tame(const double x[6]);
+double curve_off(const double x[6]);
 // An interval whose samples may say too little, and so its halves: some times in any case, and then
 // only around a single bend or jump, which has one half.
 typedef enum { HALVES_WHOLE, HALVES_SPLIT, HALVES_LOST } HalvesEnd;

@@ -37,6 +37,7 @@ typedef struct {
   uint32_t lost;  // one with noise that rose above it, and had not fallen: its number + 1; 0: none
   double *row[6]; // [n] each; row[0] comes in with the values at `from`, and goes out with those
                   // where the walk ended: at the place found, or at `to`
+  double longest; // no piece of an interval that is longer is taken as it is
   double begin;   // on the way: where the values in row[0] are
 } Root;
 typedef enum { ROOT_NONE, ROOT_FOUND, ROOT_LOST } RootEnd; // LOST: a function has given up

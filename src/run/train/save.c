@@ -64,7 +64,7 @@ static uint8_t *put_bytes(uint8_t *to, const void *from, size_t n) {
 }
 
 static uint8_t *put_state(uint8_t *to, const State *s) {
-  return put_bytes(to, s->data, (size_t)s->count * number_bytes(s->number));
+  return put_bytes(to, state_here(s), (size_t)s->count * number_bytes(s->number));
 }
 
 __attribute__((format(printf, 4, 5))) static void note(Arena *a, Arrays *all, const char *key,
@@ -163,10 +163,11 @@ static bool model_bytes(Trainer *t, Arena *a, Bytes *out, const char **error) {
 
 static bool is_finite(const State *s) {
   double bad = 0; // 0 * x is NaN for what is not finite
+  const void *data = state_here(s);
   if (s->number == NUMBER_F32)
-    for (int64_t i = 0; i < s->count; i++) bad += 0 * (double)((const float *)s->data)[i];
+    for (int64_t i = 0; i < s->count; i++) bad += 0 * (double)((const float *)data)[i];
   if (s->number == NUMBER_F64)
-    for (int64_t i = 0; i < s->count; i++) bad += 0 * ((const double *)s->data)[i];
+    for (int64_t i = 0; i < s->count; i++) bad += 0 * ((const double *)data)[i];
   return bad == 0;
 }
 

@@ -40,8 +40,9 @@ static bool read_options(Trainer *t) {
   if (o->in_memory && (o->out || o->resume))
     return train_refuse(t, OUTCOME_USAGE,
                         "training in memory has no folder: not out, and not resume");
-  if (o->device && strcmp(o->device, "cpu") != 0)
-    return train_refuse(t, OUTCOME_USAGE, "a device is cpu, not %s", o->device);
+  const char *why;
+  if (!engine_device(t->w, o->device, &t->device, &why))
+    return train_refuse(t, OUTCOME_USAGE, "%s", why);
   if (o->out && o->resume)
     return train_refuse(
         t, OUTCOME_USAGE,
@@ -69,6 +70,7 @@ static void tell_note(void *trainer, const char *text) { tell(trainer, "%s", tex
 
 Target target_of(Trainer *t) {
   return (Target){.threads = t->o->threads,
+                  .device = t->device,
                   .reference = t->o->reference,
                   .no_compiler = t->prebuilt,
                   .seed = t->seed,
@@ -437,7 +439,6 @@ static bool begin(Trainer *t) {
   }
   if (!changes_open(t) || (old && !changes_take(t, true))) return false;
   if (!old) t->seed = t->o->has_seed ? t->o->seed : program_seed(t->in, t->p);
-  t->data->seed = t->seed;
   if (!data_open_all(t->data) || (!old && !plan_all(t))) return false;
   return t->o->plan ? show_plan(t) : start_phase(t, old ? &state : NULL, true);
 }
@@ -456,7 +457,7 @@ static void trainer_start(Trainer *t) {
   t->arena = t->folder.arena = arena_child(t->w->arena);
   t->started = clock_seconds();
   t->path = t->w->sources->file.at[t->p->tree->span.file].path;
-  t->data = data_new(t->in, t->p, t->arena, 0);
+  t->data = data_new(t->in, t->p, t->arena);
   save_open(t);
   t->model = model_paths(t->w, t->arena, t->p);
 }
@@ -521,7 +522,6 @@ static bool begin_steps(Trainer *t) {
                         "can be exported",
                         t->p->train.n);
   t->seed = t->o->has_seed ? t->o->seed : program_seed(t->in, t->p);
-  t->data->seed = t->seed;
   if (!data_open_all(t->data) || !plan_all(t) || !plan_phase(t)) return false;
   t->store = store_new(t->precision);
   if (!t->store) return train_refuse(t, OUTCOME_SYSTEM, "out of memory");

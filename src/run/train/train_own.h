@@ -130,6 +130,7 @@ struct Trainer {
   Table *model;     // path of every weight and buffer of the program's learners; 1 weight, 2 buffer
   uint32_t phase;   // which `train` statement
   Regime regime;
+  struct Device *device; // that computes; NULL: the CPU
   Store *store, *before; // of this phase, and while it is made of the one before
   Engine **engine;       // [step of the regime]
   Inlets *inlet;

@@ -12,6 +12,7 @@ typedef struct {
   const LimnEval *how;
   Diagram *d;
   Tensor *input, *param;
+  uint32_t own; // how many results are the diagram's own; those behind are watched
   JsonOut json; // of the text, where JSON is wanted
 } Evaluation;
 
@@ -25,12 +26,21 @@ static bool read_array(Evaluation *r, const char *value, const LimnArray *memory
   return good || use_wrong(&r->u, value || memory ? OUTCOME_WRONG : OUTCOME_USAGE, "%s", error);
 }
 
+// "To be": the letters of an input of labels.
+static bool read_input(Evaluation *r, const Diagram *d, uint32_t input, const LimnInput *in,
+                       Array *out) {
+  const char *error = "", *value = in->array ? NULL : in->value;
+  const Json *text =
+      value && *value == '"' ? json_read(r->arena, value, strlen(value), &error) : NULL;
+  if (text) return labels_of_text(&r->u, d, input, text->text, out);
+  return read_array(r, in->value, in->array, out);
+}
+
 static bool read_inputs(Evaluation *r, const Diagram *d, Array *array) {
   const LimnInput **in = NEW_ARRAY(r->arena, const LimnInput *, d->in.n + 1);
   if (!inputs_match(r->w, d, r->how->in, r->how->nin, in)) return false;
   for (uint32_t i = 0; i < d->in.n; i++)
-    if (!read_array(r, in[i]->value, in[i]->array, &array[i]) ||
-        !input_has_places(&r->u, d, i, &array[i]))
+    if (!read_input(r, d, i, in[i], &array[i]) || !input_has_places(&r->u, d, i, &array[i]))
       return false;
   return true;
 }
@@ -90,12 +100,14 @@ static const char *out_file(Evaluation *r, uint32_t i) {
   const char *path = r->how->out;
   size_t n = strlen(path);
   if (r->d->out.n == 1) return path;
-  if (!text_ends(path, ".npy")) return arena_format(r->arena, "%s.%u", path, i);
   return arena_format(r->arena, "%.*s.%u.npy", (int)(n - 4), path, i);
 }
 
 static bool write_out(Evaluation *r, const Tensor *out) {
   const char *error;
+  if (r->how->out && !text_ends(r->how->out, ".npy"))
+    return use_wrong(&r->u, OUTCOME_USAGE, "results of eval are written as .npy, not as %s",
+                     r->how->out);
   for (uint32_t i = 0; r->how->out && i < r->d->out.n; i++) {
     Array a = tensor_array(&out[i], "");
     if (!npy_write(r->arena, out_file(r, i), &a, &error))
@@ -116,6 +128,7 @@ static bool write_weights(Evaluation *r) {
 }
 
 static const char *out_name(Evaluation *r, uint32_t i) {
+  if (i >= r->own) return arena_format(r->arena, "%s.%u", r->how->watch, i + 1 - r->own);
   return arena_format(r->arena, "out.%u", i + 1);
 }
 
@@ -212,6 +225,27 @@ static bool gradients(Evaluation *r, const Tensor *out) {
   return put_gradients(r, &all);
 }
 
+// -- what is watched ------------------------------------------------------------------------------
+// Wires inside are results too: all calls are written out, so that each is there as often as it is made.
+static bool watch(Evaluation *r, const char *name) {
+  const char *wanted = r->how->watch;
+  r->own = r->d->out.n;
+  if (!wanted) return true;
+  Diagram *flat = diagram_inline_all(r->w, r->d);
+  uint32_t own = flat->out.n;
+  for (Id i = 1; i < flat->box.n; i++)
+    for (uint32_t k = 0; k < flat->box.at[i].nout; k++) {
+      Id out = flat->box.at[i].out[k];
+      const Wire *x = &flat->wire.at[out];
+      if (x->name && !strcmp(name_text(r->w->names, x->name), wanted))
+        diagram_output(r->w, flat, out);
+    }
+  if (flat->out.n == own)
+    return use_wrong(&r->u, OUTCOME_WRONG, "there is no wire `%s` inside of `%s`", wanted, name);
+  r->d = flat;
+  return true;
+}
+
 // -- the whole ------------------------------------------------------------------------------------
 static bool prepare(Evaluation *r, const char *name) {
   Array *array = NEW_ARRAY(r->arena, Array, r->d->in.n + 1);
@@ -220,6 +254,7 @@ static bool prepare(Evaluation *r, const char *name) {
   for (uint32_t i = 0; i < r->d->in.n; i++)
     extra |= array[i].rank != r->d->wire.at[r->d->in.at[i]].type.rank;
   if (extra && !has_samples(r->d) && r->d->in.n && !with_sizes(r, name, array)) return false;
+  if (!watch(r, name)) return false;
   r->input = NEW_ARRAY(r->arena, Tensor, r->d->in.n + 1);
   for (uint32_t i = 0; i < r->d->in.n; i++) r->input[i] = array_tensor(&array[i]);
   r->param = NEW_ARRAY(r->arena, Tensor, r->d->param.n + 1);

@@ -149,6 +149,28 @@ static bool read_prompt(Use *u, const TextLetters *l, const char *prompt, Letter
   return true;
 }
 
+bool labels_of_text(Use *u, const Diagram *d, uint32_t input, const char *text, Array *out) {
+  const Type *t = &d->wire.at[d->in.at[input]].type;
+  TextLetters l = {0};
+  Letter letters = {0};
+  if (t->base != BASE_LABEL || t->rank != 1 || !size_value(u->w, t->count, &l.labels))
+    return use_wrong(u, OUTCOME_WRONG,
+                     "a text is given to an input of labels with one axis, but this is %s",
+                     type_text(u->w, t));
+  if (!find_letters(u, &l)) return false;
+  if (!l.label)
+    return use_wrong(u, OUTCOME_WRONG, "its letters are those of its data, which are not here");
+  if (!read_prompt(u, &l, text, &letters)) return false;
+  if (!size_value(u->w, t->axis[0].size, &l.window)) l.window = letters.n;
+  int64_t seen = letters.n < l.window ? letters.n : l.window,
+          *shape = NEW_ARRAY(u->arena, int64_t, 1);
+  double *data = NEW_ARRAY(u->arena, double, l.window + 1);
+  memcpy(data, letters.at + (letters.n - seen), (size_t)seen * sizeof(double));
+  *shape = l.window;
+  *out = (Array){.name = "", .rank = 1, .shape = shape, .count = l.window, .data = data};
+  return true;
+}
+
 // In memory, the numbers of the labels; all texts have one length.
 static bool keep_texts(Use *u, const Letter *text, int64_t n) {
   int64_t length = n ? text[0].n : 0;

@@ -251,7 +251,7 @@ static bool try_all(Use *u, void *context) {
   u->arena = u->w->arena;
   u->begins = true;
   u->ahead = to->ahead;
-  Data *data = data_new(u->in, u->p, u->arena, u->seed);
+  Data *data = data_new(u->in, u->p, u->arena);
   data->ahead = to->ahead;
   for (uint32_t k = 0; k < u->p->show.n; k++) {
     if (!try_one(u, data, k, &to->shown)) return false;

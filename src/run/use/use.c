@@ -55,6 +55,8 @@ bool use_read(Use *u) {
   u->seed = u->how->has_seed    ? u->how->seed
             : *noted(u, "seed") ? strtoull(noted(u, "seed"), NULL, 10)
                                 : program_seed(u->in, u->p);
+  if (!engine_device(u->w, u->how->device, &u->device, &error))
+    return use_wrong(u, OUTCOME_USAGE, "%s", error);
   if (precision_asked(u->how->precision, &u->precision)) return true;
   const char *precision = *noted(u, "precision") ? noted(u, "precision") : "32";
   return precision_from(precision, &u->precision) ||
@@ -62,7 +64,7 @@ bool use_read(Use *u) {
 }
 
 Data *use_data(Use *u) {
-  Data *d = data_new(u->in, u->p, u->arena, u->seed);
+  Data *d = data_new(u->in, u->p, u->arena);
   return data_keep(d, &u->weight, u->file ? u->file : "") ? d : NULL;
 }
 
@@ -96,6 +98,7 @@ bool use_fill_from(Use *u, Store *s, uint32_t first, const Table *model) {
 
 Target use_target(const Use *u) {
   return (Target){.threads = u->how->threads,
+                  .device = u->device,
                   .reference = u->how->reference,
                   .seed = u->seed,
                   .say = u->how->say,

@@ -19,6 +19,7 @@ typedef struct {
   Arrays weight;
   uint64_t seed;
   Precision precision;
+  struct Device *device; // that computes; NULL: the CPU
   Store *store;
   const Diagram *d;
   Engine *engine;
@@ -72,6 +73,9 @@ bool show_values(Use *, Data *, const Show *, int64_t n, Shown *);
 
 // -- sample.c: generate[f, length: 500]("to") -----------------------------------------------------
 bool sample_text(Use *, const Syntax *expr, Shown *);
+// A text as an input of labels: their numbers, the last ones that the input has room for; where it has
+// more room, label 0 follows.
+bool labels_of_text(Use *, const Diagram *, uint32_t input, const char *text, Array *out);
 
 // -- array_files.c --------------------------------------------------------------------------------
 bool array_from(Use *, const char *value, const Type *,

@@ -4,13 +4,14 @@
 // high. Lines of a circuit lie at any height, so rows are not cut evenly: each height at which a
 // level line lies (a Tier) gets a row, with as many rows between two of them as there is room,
 // and everything else goes by the tier that is nearest. So a label stands in the row above its
-// line, and the sides of a box in the rows next to the lines that it holds.
+// line, and the sides of a box in the rows next to the lines that it holds. Nor are columns: a box
+// is as wide as the words in it (terminal_words.c).
 //
 // A cell knows in which of four directions a line leaves it; what is shown follows from that:
 // corners, tees and crossings. Shapes that are too small for an outline are one character. A filled
 // shape hides the lines below it. Words come last: they hide lines, never each other, and move a
 // little if they must; what is above or below the line joins what it belongs to.
-#include "show/canvas/marks.h"
+#include "show/canvas/terminal_own.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -35,6 +36,7 @@ typedef struct {
   bool ascii;
   bool heavy;    // what is being walked is at fault
   double coarse; // 1 unless the page is too large
+  WideColumns wide;
   VEC(Tier) tier;
   int columns, rows;
   TextCell *cell;
@@ -45,7 +47,7 @@ typedef struct {
 
 // -- the grid -------------------------------------------------------------------------------------
 static int column_of(const Art *a, double x) {
-  return (int)floor(x / (COLUMN * a->coarse)) + MARGIN;
+  return (int)floor(x / (COLUMN * a->coarse) + columns_extra(&a->wide, x)) + MARGIN;
 }
 
 // How many rows lie between two tiers
@@ -133,7 +135,6 @@ static void find_tiers(Art *a) {
 
 static void make_grid(Art *a) {
   const Canvas *c = a->canvas;
-  a->coarse = fmax(1, fmax(c->width / COLUMN / COLUMNS, c->height / ROW / ROWS));
   find_tiers(a);
   a->columns = column_of(a, c->width) + MARGIN;
   a->rows = row_of(a, c->height) + MARGIN;
@@ -462,51 +463,26 @@ typedef struct {
   bool upright;                 // turned by about a quarter
   Anchor anchor;                // which of its ends is kept; letters are wider or narrower here
   VEC(uint32_t) rune;
+  bool boxed; // it stands in a filled shape of its group:
+  Area box;
 } Phrase;
-
-typedef enum { ON_LINE, ABOVE, BELOW } Height;
-
-static uint32_t small_rune(uint32_t rune, Height h) {
-  static const char *const from[] = {"",
-                                     "0123456789+-=()abcdefghijklmnoprstuvwxyzABDEGHIJKLMNOPRTUVW",
-                                     "0123456789+-=()aehijklmnoprstuvx"};
-  static const char *const to[] = {"",
-                                   "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻᴬᴮᴰᴱᴳᴴᴵᴶᴷᴸᴹᴺᴼᴾᴿᵀᵁⱽᵂ",
-                                   "₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓ"};
-  const char *other = to[h];
-  for (const char *c = from[h]; *c; c++) {
-    uint32_t there = rune_next(&other);
-    if ((uint32_t)(unsigned char)*c == rune) return there;
-  }
-  return 0;
-}
-
-static bool is_combining(uint32_t rune) {
-  return (rune >= 0x300 && rune < 0x370) || (rune >= 0x20d0 && rune < 0x2100);
-}
-
-static bool is_wide(uint32_t rune) {
-  return (rune >= 0x1100 && rune < 0x1160) || (rune >= 0x2e80 && rune < 0xa4d0) ||
-         (rune >= 0xac00 && rune < 0xd7a4) || (rune >= 0xf900 && rune < 0xfb00) ||
-         (rune >= 0xfe30 && rune < 0xfe70) || (rune >= 0xff00 && rune < 0xff61) ||
-         (rune >= 0x1f300 && rune < 0x1fb00) || (rune >= 0x20000 && rune < 0x3fffe);
-}
+typedef VEC(Phrase) Phrases;
 
 // A wide character is followed by 0, which is not shown.
-static void phrase_add(Art *a, Phrase *p, const char *words, Height h) {
+static void phrase_add(Art *a, Phrase *p, const char *words, WordHeight h) {
   Buf ascii = buf_new(a->arena);
   bool fits = h != ON_LINE && !a->ascii;
   for (const char *at = words; *at;) {
     uint32_t rune = rune_next(&at);
-    if (a->ascii && rune && !is_combining(rune)) sign_ascii(&ascii, rune);
-    fits = fits && (!rune || small_rune(rune, h));
+    if (a->ascii && rune && !rune_combines(rune)) sign_ascii(&ascii, rune);
+    fits = fits && (!rune || rune_small(rune, h));
   }
   if (h != ON_LINE && !fits) vec_push(a->arena, &p->rune, h == ABOVE ? '^' : '_');
   const char *rest = !a->ascii ? words : ascii.n ? ascii.at : "";
   for (uint32_t rune; (rune = rune_next(&rest));) {
-    if (is_combining(rune)) continue;
-    vec_push(a->arena, &p->rune, fits ? small_rune(rune, h) : rune);
-    if (is_wide(rune)) vec_push(a->arena, &p->rune, 0);
+    if (rune_combines(rune)) continue;
+    vec_push(a->arena, &p->rune, fits ? rune_small(rune, h) : rune);
+    if (rune_is_wide(rune)) vec_push(a->arena, &p->rune, 0);
   }
 }
 
@@ -529,7 +505,7 @@ static bool phrase_joins(Art *a, Phrase *p, const Mark *m) {
   double x = m->text.x + m->text.start, near = 2.5;
   if (p->upright || m->text.how.angle != 0 || fabs(m->text.y - p->y) > 0.6 * p->size) return false;
   if (fabs(x - p->x1) > near && fabs(x - p->base) > near) return false;
-  Height h = m->text.y < p->y - 1 ? ABOVE : m->text.y > p->y + 1 ? BELOW : ON_LINE;
+  WordHeight h = m->text.y < p->y - 1 ? ABOVE : m->text.y > p->y + 1 ? BELOW : ON_LINE;
   phrase_add(a, p, m->text.words, h);
   p->anchor = ANCHOR_MIDDLE;
   p->x1 = fmax(p->x1, x + text_width(m->text.how.face, m->text.how.size, m->text.words));
@@ -556,8 +532,8 @@ static int cost_at(Art *a, const Phrase *p, TextPlace at) {
   return cost;
 }
 
-// Where its first letter would be if there were nothing else
-static TextPlace phrase_place(const Art *a, const Phrase *p) {
+// Where its first letter would be if it stood in nothing
+static TextPlace phrase_alone(const Art *a, const Phrase *p) {
   int n = (int)p->rune.n;
   if (p->upright) return (TextPlace){column_of(a, p->x0), row_of(a, p->y) - n / 2};
   int row = row_of(a, p->y - p->size / 3);
@@ -567,6 +543,16 @@ static TextPlace phrase_place(const Art *a, const Phrase *p) {
   case ANCHOR_MIDDLE: break;
   }
   return (TextPlace){column_of(a, (p->x0 + p->x1) / 2) - n / 2, row};
+}
+
+// Between the sides of its box, as far as there is room
+static TextPlace phrase_place(const Art *a, const Phrase *p) {
+  TextPlace at = phrase_alone(a, p);
+  if (!p->boxed) return at;
+  int first = column_of(a, p->box.x0) + 1, last = column_of(a, p->box.x1) - (int)p->rune.n;
+  if (at.column > last) at.column = last;
+  if (at.column < first) at.column = first;
+  return at;
 }
 
 static void phrase_put(Art *a, const Phrase *p) {
@@ -606,8 +592,16 @@ static Phrase phrase_sign(Art *a, uint32_t from, uint32_t end) {
   return p;
 }
 
-static void put_words(Art *a) {
-  VEC(Phrase) phrases = {0};
+// The first filled shape of a group is what its words stand in.
+static void look_at_box(Art *a, const Mark *m) {
+  const Paint *p = &m->path.paint;
+  if (m->kind == MARK_OPEN || m->kind == MARK_CLOSE) a->boxed = false;
+  if (m->kind != MARK_PATH || !p->fill || !p->stroke || a->boxed) return;
+  path_flatten(a->arena, a->canvas->path.at + m->path.first, m->path.n, NULL, &a->lines);
+  a->box = extent_of(&a->lines), a->boxed = true;
+}
+
+static void find_phrases(Art *a, Phrases *out) {
   bool after = false, inside = false; // after words; inside a glyph
   for (uint32_t i = 0; i < a->canvas->mark.n; i++) {
     const Mark *m = &a->canvas->mark.at[i];
@@ -615,18 +609,31 @@ static void put_words(Art *a) {
     if (is_sign(m)) {
       uint32_t end = past_group(a->canvas, i);
       Phrase p = phrase_sign(a, i, end);
-      vec_push(a->arena, &phrases, p);
+      vec_push(a->arena, out, p);
       i = end;
     }
-    if (words && !(after && phrase_joins(a, &phrases.at[phrases.n - 1], m))) {
+    look_at_box(a, m);
+    if (words && !(after && phrase_joins(a, &out->at[out->n - 1], m))) {
       Phrase p = phrase_new(a, m, inside);
-      vec_push(a->arena, &phrases, p);
+      p.boxed = inside && a->boxed && !p.upright, p.box = a->box;
+      vec_push(a->arena, out, p);
     }
     if (m->kind == MARK_OPEN || m->kind == MARK_CLOSE)
       inside = m->kind == MARK_OPEN && !strcmp(m->group.class, "glyph");
     after = words;
   }
-  for (uint32_t i = 0; i < phrases.n; i++) phrase_put(a, &phrases.at[i]);
+}
+
+static void widen_boxes(Art *a, const Phrases *phrases) {
+  BoxedWords *words = NEW_ARRAY(a->arena, BoxedWords, phrases->n + 1);
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < phrases->n; i++) {
+    const Phrase *p = &phrases->at[i];
+    if (p->boxed && holds(&p->box, (p->x0 + p->x1) / 2, p->y))
+      words[n++] = (BoxedWords){p->box, p->y, (int)p->rune.n};
+  }
+  a->wide.column = COLUMN * a->coarse;
+  if (n) columns_widen(a->arena, &a->wide, a->canvas->width, words, n);
 }
 
 // -- lines of text --------------------------------------------------------------------------------
@@ -693,10 +700,14 @@ static void put_rows(Art *a, Buf *out) {
 void canvas_art(Canvas *c, const Look *look, Buf *out) {
   Arena *scratch = arena_child(c->arena);
   Art a = {.arena = scratch, .canvas = c, .ascii = look->ascii};
+  Phrases phrases = {0};
+  a.coarse = fmax(1, fmax(c->width / COLUMN / COLUMNS, c->height / ROW / ROWS));
+  find_phrases(&a, &phrases);
+  widen_boxes(&a, &phrases);
   make_grid(&a);
   put_marks(&a);
   mend(&a);
-  put_words(&a);
+  for (uint32_t i = 0; i < phrases.n; i++) phrase_put(&a, &phrases.at[i]);
   put_rows(&a, out);
   arena_free(scratch);
 }

@@ -47,6 +47,7 @@ typedef struct {
   uint32_t kind;
   LayerEdge edge;       // it is in the first layer or in the last, and these keep their order
   bool early;           // it is in the first layer that it can be in
+  bool away;            // one layer is kept free between it and what it leads to
   uint32_t owner;       // + 1: it is one with this unit where loops are looked for
   uint32_t layer;       // out; in, where layers_rank is not asked
   uint32_t block;       // what is in a block with a lower number stands above

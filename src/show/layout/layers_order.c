@@ -172,8 +172,9 @@ bool layers_rank(Layers *l) {
     const UnitLink *k = &w.link.at[i];
     loop |= k->back;
     if (k->back || k->from == k->to) continue;
-    vec_push(scratch, &p.gap, (Gap){k->from, k->to, 1});
-    vec_push(scratch, &p.pull, (Pull){k->from, k->to, 1, 8});
+    int64_t far = l->unit.at[k->from].away ? 2 : 1;
+    vec_push(scratch, &p.gap, (Gap){k->from, k->to, far});
+    vec_push(scratch, &p.pull, (Pull){k->from, k->to, far, 8});
   }
   vec_push(scratch, &p.pull, (Pull){left, right, l->framed, 4});
   places_solve(scratch, &p, at, NULL);

@@ -29,7 +29,7 @@ typedef struct {
   const System *s;
   Panel *p;
   uint32_t levels;      // that are still opened, with this one
-  double width;         // what is wider is cut into rows; not positive: nothing is
+  double width, inset;  // what is wider is cut into rows, parts sooner; not positive: nothing is
   uint32_t part;        // the unit of the first part
   uint32_t *source;     // [part + 1] where its sources begin in `cable`
   uint32_t *cable;      // [source] its cable + 1
@@ -260,7 +260,9 @@ static uint32_t label_cable(PanelBuilder *b, uint32_t cable, const char *text,
   for (uint32_t i = guard ? guard->asked.n : 0; i < asked; i++) in->at[i].weak = true;
   b->p->cable.at[out].dashed = u.dashed;
   b->p->cable.at[out].said = b->p->cable.at[cable].said;
-  b->p->cable.at[out].label = b->p->cable.at[cable].label;
+  const char *label = b->p->cable.at[cable].label; // belief[0], where it is cut
+  bool places = !guard && label && text[0] == '[';
+  b->p->cable.at[out].label = places ? arena_format(b->arena, "%s%s", label, text) : label;
   return out;
 }
 
@@ -691,7 +693,7 @@ static Panel *wiring_panel(const PanelBuilder *outer, const Part *part, const Sy
                            uint32_t levels, const bool *right) {
   Arena *a = outer->arena;
   PanelBuilder b = {.w = outer->w, .arena = a, .s = s, .levels = levels, .p = NEW(a, Panel)};
-  b.width = outer->width;
+  b.width = outer->width, b.inset = outer->inset;
   b.p->depth = outer->p ? outer->p->depth + 1 : 0;
   if (part) b.around = said_at(outer, part->span)->place;
   b.p->shares = s->shares;
@@ -713,7 +715,7 @@ static Panel *wiring_panel(const PanelBuilder *outer, const Part *part, const Sy
   drop_loose(&b);
   add_junctions(&b, &sides);
   panel_finish(a, b.p);
-  if (b.p->depth && b.width > 0) panel_rows(a, b.p, b.width - PANEL_INSET * b.p->depth);
+  if (b.p->depth && b.width > 0) panel_rows(a, b.p, b.width - b.inset * b.p->depth);
   return b.p;
 }
 
@@ -766,17 +768,33 @@ static const char *machine_words(const Panel *p) {
   return "";
 }
 
+static Panel *cut_panel(const PanelBuilder *outer, const System *s, uint32_t levels) {
+  Panel *p = wiring_panel(outer, NULL, s, levels, NULL);
+  if (outer->width > 0) panel_rows(outer->arena, p, outer->width - panel_outside(p));
+  return p;
+}
+
+// Parts are cut no more than the whole needs to be narrow enough; where it never is, as little as can be.
+static Panel *fitting_panel(World *w, Arena *a, const System *s, uint32_t levels, double width) {
+  PanelBuilder outer = {.w = w, .arena = a, .width = width, .inset = PANEL_INSET};
+  Panel *p = cut_panel(&outer, s, levels);
+  double room = width - panel_outside(p);
+  if (!(width > 0) || p->width <= room) return p;
+  outer.inset = MODE_INSET;
+  Panel *narrow = cut_panel(&outer, s, levels);
+  return narrow->width <= room ? narrow : p;
+}
+
 Canvas *wiring_draw(World *w, Arena *a, const System *s, const WiringOptions *how) {
   uint32_t levels = how && how->depth ? how->depth : usual_levels(s);
   const char *modes = NULL;
   double width = how && how->width != 0 ? how->width : WIDE;
   Panel *graph = !s->wiring ? modes_panel(w, a, s, width, &modes) : NULL;
-  const PanelBuilder outer = {.w = w, .arena = a, .width = width};
   bool opened = s->wiring || s->learner.n; // a machine whose learners learn, by its lines
   Panel *p = graph    ? graph
-             : opened ? wiring_panel(&outer, NULL, s, levels, NULL)
+             : opened ? fitting_panel(w, a, s, levels, width)
                       : machine_panel(w, a, s);
-  if (width > 0) panel_rows(a, p, width - panel_outside(p));
+  if (width > 0 && !opened) panel_rows(a, p, width - panel_outside(p));
   const char *name = name_text(w->names, s->name);
   const char *about = graph ? modes : opened ? panel_about(a, p) : machine_words(p);
   return panel_draw(a, p, name, about);

@@ -19,7 +19,7 @@ static const uint32_t kind_of[] = {
 static const LayerRules panel_rules = {
     .apart = {{12, 12, 3, 3, 6, 12, 12},  // a cable that passes
               {12, 18, 6, 6, 18, 18, 18}, // a box
-              {9, 9, 0, 0, 9, 9, 9},      // a label
+              {9, 9, 0, 0, 3, 9, 9},      // a label
               {9, 9, 0, 0, 9, 9, 9},      // one behind its box
               {6, 18, 6, 6, 18, 18, 18},  // a plate, a choice
               {12, 0, 0, 0, 0, 0, 0},     // a port
@@ -52,8 +52,23 @@ void panel_tie(Panel *p, uint32_t cable, uint32_t unit, uint32_t pin, bool right
   (right ? &p->unit.at[unit].out : &p->unit.at[unit].in)->at[pin].cable = cable + 1;
 }
 
+static bool leads_to(const Unit *u, const Unit *other) {
+  for (uint32_t i = 0; u->out.n && i < other->in.n; i++)
+    if (other->in.at[i].cable && other->in.at[i].cable == u->out.at[0].cable) return true;
+  return false;
+}
+
+// A plate is higher than two pins are apart: where labels stand before other pins of the same unit, what
+// is on a plate that takes nothing passes between them.
+static bool stands_away(const Panel *p, const Unit *u) {
+  if (u->kind != UNIT_PLATE || u->in.n || !leads_to(u, &p->unit.at[u->owner])) return false;
+  for (uint32_t i = 0; i < p->unit.n; i++)
+    if (p->unit.at[i].kind == UNIT_GUARD && p->unit.at[i].owner == u->owner) return true;
+  return false;
+}
+
 static void add_unit(Layers *l, const Panel *p, const Unit *u) {
-  LayerUnit to = {.kind = kind_of[u->kind], .owner = u->owner + 1};
+  LayerUnit to = {.kind = kind_of[u->kind], .owner = u->owner + 1, .away = stands_away(p, u)};
   to.width = u->width, to.height = u->height;
   to.right = u->width - (u->count ? LIFT : 0);
   if (to.kind == LAY_PORT && !p->depth) to.kind = LAY_OUTER;

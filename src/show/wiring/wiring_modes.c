@@ -321,7 +321,7 @@ static Panel *mode_panel(ModeGraph *g, uint32_t mode, uint32_t depth) {
     if (g->mode.at[i].around == mode && g->mode.at[i].first) add_start(g, p, i);
   for (uint32_t i = 0; i < g->jump.n; i++) add_jump(g, &inside, i);
   panel_finish(g->arena, p);
-  if (mode && g->width > 0) panel_rows(g->arena, p, g->width - PANEL_INSET * depth);
+  if (mode && g->width > 0) panel_rows(g->arena, p, g->width - MODE_INSET * depth);
   return p;
 }
 

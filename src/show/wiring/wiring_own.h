@@ -20,15 +20,16 @@
 #include "show/wiring/wiring.h"
 
 enum {
-  PIN_PITCH = 18,    // between pins of one side
-  PORT_SIZE = 10,    // letters of the names of ports,
-  TYPE_SIZE = 9,     // of types,
-  KIND_SIZE = 12,    // of the names of machines,
-  TITLE_SIZE = 13,   // of wirings,
-  WORD_SIZE = 11,    // of formulas, guards, modes
-  LIFT = 6,          // how far a stack of sheets reaches up and to the right
-  STUB = 22,         // what sticks out of the outermost panel
-  PANEL_INSET = 160, // about what stands beside a panel in another
+  PIN_PITCH = 18,   // between pins of one side
+  PORT_SIZE = 10,   // letters of the names of ports,
+  TYPE_SIZE = 9,    // of types,
+  KIND_SIZE = 12,   // of the names of machines,
+  TITLE_SIZE = 13,  // of wirings,
+  WORD_SIZE = 11,   // of formulas, guards, modes
+  LIFT = 6,         // how far a stack of sheets reaches up and to the right
+  STUB = 22,        // what sticks out of the outermost panel
+  MODE_INSET = 160, // about what stands beside a mode in another, or a panel,
+  PANEL_INSET = 60, // and what does at least
 };
 
 typedef enum {

@@ -407,8 +407,7 @@ static void marks_paint(Canvas *c, const Unit *u, double x, double y) {
     canvas_close(c);
   }
   for (uint32_t i = 0; u->graph && u->inner && i < u->out.n; i++) // from all modes in it
-    if (!u->out.at[i].goes_on && !u->out.at[i].words)
-      port_mark(c, &u->out.at[i], x + u->width, y + u->out.at[i].y);
+    if (!u->out.at[i].goes_on) port_mark(c, &u->out.at[i], x + u->width, y + u->out.at[i].y);
   if (u->graph) return;
   for (uint32_t i = 0; i < u->in.n; i++) port_mark(c, &u->in.at[i], x, y + u->in.at[i].y);
   for (uint32_t i = 0; i < u->out.n; i++)

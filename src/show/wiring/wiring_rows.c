@@ -19,6 +19,7 @@ typedef struct {
   uint32_t *of;    // [unit] its row
   uint32_t *at;    // [unit] its number in the row
   uint32_t *cable; // [row * cables + cable] its number there + 1; 0: it is not there
+  bool *cut;       // [cable] it goes from one row to another
   RowLinks link;   // of modes
   double *y;       // [row] its top in the panel
 } RowMaker;
@@ -168,10 +169,16 @@ static uint32_t cable_in(RowMaker *m, uint32_t row, uint32_t cable) {
   return *at - 1;
 }
 
-// What a cable is called where it is cut.
+// What a cable is called where it is cut; the second of a name has a number.
 static const char *cut_name(const RowMaker *m, uint32_t cable) {
   const char *name = m->p->cable.at[cable].label;
-  return name ? name : arena_format(m->arena, "%u", cable + 1);
+  uint32_t same = 1;
+  if (!name) return arena_format(m->arena, "%u", cable + 1);
+  for (uint32_t i = 0; i < cable; i++) {
+    const char *other = m->p->cable.at[i].label;
+    same += m->cut[i] && other && !strcmp(other, name);
+  }
+  return same > 1 ? arena_format(m->arena, "%s (%u)", name, same) : name;
 }
 
 // Its unit in the row
@@ -210,14 +217,15 @@ static void tie_rows(RowMaker *m) {
     for (uint32_t k = 0; k < m->p->unit.at[i].out.n; k++)
       if (m->p->unit.at[i].out.at[k].cable)
         source[m->p->unit.at[i].out.at[k].cable - 1] = m->of[i] + 1;
+  m->cut = NEW_ARRAY(m->arena, bool, n + 1);
+  for (uint32_t c = 0; c < n; c++)
+    for (uint32_t r = 0; source[c] && r < m->rows; r++)
+      m->cut[c] |= r != source[c] - 1 && *there(m, r, c);
   for (uint32_t c = 0; c < n; c++) {
-    uint32_t others = 0;
-    for (uint32_t r = 0; source[c] && r < m->rows; r++) {
-      if (r == source[c] - 1 || !*there(m, r, c)) continue;
-      add_end(m, r, c, false);
-      others++;
-    }
-    if (others) add_end(m, source[c] - 1, c, true);
+    if (!m->cut[c]) continue;
+    for (uint32_t r = 0; r < m->rows; r++)
+      if (r != source[c] - 1 && *there(m, r, c)) add_end(m, r, c, false);
+    add_end(m, source[c] - 1, c, true);
   }
 }
 

@@ -5,7 +5,7 @@ import { fill } from "../ui/prompt";
 import { look, paletteOpen, say } from "../state";
 import { gesture } from "../workbench";
 import type { Mark } from "./marks";
-import { type PictureView, chosen, wanted } from "./view";
+import { type PictureView, chosen, sought, wanted } from "./view";
 
 const DISTANCES = ["l2", "l1", "mse", "bce", "cross_entropy", "huber"];
 
@@ -13,9 +13,10 @@ function choose(words: string, kind: "wire" | "any", take: (mark: Mark) => void)
   wanted.value = { words, kind, take };
 }
 
-/** Opens the palette for this wire or box. */
-export function pickBox(mark: Mark): void {
+/** Opens the palette for this wire or box, with the letters that were typed so far. */
+export function pickBox(mark: Mark, letters = ""): void {
   chosen.value = mark;
+  sought.value = letters;
   paletteOpen.value = true;
   requestAnimationFrame(() => document.querySelector<HTMLInputElement>("#palette-search")?.focus());
 }
@@ -57,5 +58,5 @@ export function openBoxMenu(view: PictureView, mark: Mark, at: { x: number; y: n
   const items = ours ? (mark.kind === "wire" ? wireItems(mark) : boxItems(view, mark)) : [];
   if (mark.at) items.push({ label: "Show in the text", run: () => view.goToText(mark) });
   if (!items.length) say("This is drawn of something that the text does not say by itself.");
-  else openMenu(items, at, mark.name);
+  else openMenu(items, at, mark.name, ours ? (letter) => pickBox(mark, letter) : undefined);
 }

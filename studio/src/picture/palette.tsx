@@ -2,16 +2,16 @@
 // things are declared here, so that a blank sheet becomes a program.
 
 import { signal } from "@preact/signals";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect } from "preact/hooks";
 import { ask } from "../client";
 import type { PaletteBox } from "../protocol";
 import { drawn, paletteOpen, say } from "../state";
 import { IconButton } from "../ui/icons";
-import { fill } from "../ui/prompt";
-import { gesture } from "../workbench";
+import { type Field, fill } from "../ui/prompt";
+import { editor, formGesture, gesture } from "../workbench";
 import type { Mark } from "./marks";
 import { pictureView } from "./pane";
-import { chosen, wanted } from "./view";
+import { chosen, sought, wanted } from "./view";
 
 const boxes = signal<PaletteBox[]>([]);
 
@@ -21,21 +21,15 @@ async function load(): Promise<void> {
   if (Array.isArray(answer)) boxes.value = answer;
 }
 
-/** Options that a box must be told: `dense[...o]` is written `dense[16]`. Asked for where there are such; null: nobody wanted to. */
-async function written(box: string): Promise<string | null> {
+/** Puts a box there. Options that it must be told are asked for: `dense[...o]` is written `dense[16]`. */
+async function putAt(mark: Mark, box: string): Promise<void> {
+  const edit = (text: string) => ({ kind: mark.kind === "box" ? "replace" : "insert", at: mark.at, box: text });
   const header = boxes.value.find((b) => b.name === box)?.header ?? "";
   const options = new RegExp(`\\b${box}\\[([^\\]]*)\\]`).exec(header)?.[1].split(",").map((o) => o.trim()) ?? [];
   const open = options.filter((o) => o && !o.includes(":"));
-  if (!open.length) return box;
+  if (!open.length) return void (await gesture(edit(box)));
   const fields = open.map((o) => ({ name: o, label: o.replace(/^\.\.\./, ""), value: o.startsWith("...") ? "16" : "" }));
-  const given = await fill(header.replace(/^box /, ""), fields, "Put it there");
-  return given && `${box}[${open.map((o) => given[o]).join(", ")}]`;
-}
-
-/** One edit for what was chosen by hand, by click or by drop. */
-async function putAt(mark: Mark, box: string): Promise<void> {
-  const text = await written(box);
-  if (text) await gesture({ kind: mark.kind === "box" ? "replace" : "insert", at: mark.at, box: text });
+  await form(header.replace(/^box /, ""), fields, "Put it there", (a) => edit(`${box}[${open.map((o) => a[o]).join(", ")}]`));
 }
 
 /** Puts a box at the chosen mark: onto a wire, in the place of a box; or asks which wire. */
@@ -83,51 +77,69 @@ function drag(e: PointerEvent, box: string): void {
   addEventListener("pointerup", up);
 }
 
+/** A form whose edit is tried while it is open. */
+const form = (title: string, fields: Field[], button: string, edit: (a: Record<string, string>) => Record<string, unknown>) => fill(title, fields, button, (a) => formGesture(edit(a)));
+
+/** What the program has so far, by its text: what a form offers first is then mostly what is wanted. */
+function soFar() {
+  const text = editor.text.replace(/#.*/g, "");
+  const given = /^[ \t]*given\s+([\w, ]+?)(?:\s*:[^\n]*?)?\s+from\s+(\w+)/m.exec(text);
+  const learner = /^[ \t]*learn\s+(\w+)/m.exec(text);
+  const names = given?.[1].split(",").map((n) => n.trim()) ?? [];
+  return { names, set: SETS.find((s) => s.name === given?.[2]), learner: learner?.[1] };
+}
+
+/** Sets that limn knows, and a learner that fits them. */
+const SETS = [
+  { name: "iris", type: "R[4] -> R[3]" },
+  { name: "moons", type: "R[2] -> R[2]" },
+  { name: "spirals", type: "R[2] -> R[2]" },
+  { name: "mnist", type: "R[28 28] -> R[10]" },
+];
+
 async function newGiven(): Promise<void> {
-  const sets = ["iris", "mnist", "faces", "moons", "digits"].map((n) => `${n}`);
-  const a = await fill("Data", [
-    { name: "name", label: "Names", value: "x", hint: "Several with commas: x, kind" },
-    { name: "from", label: "From", value: "iris", offers: sets, hint: "A set that limn knows, a distribution such as normal[64], or a file" },
-  ], "Add it");
-  if (a?.name) await gesture({ kind: "given", name: a.name, from: a.from });
+  const again = soFar().names.length > 0;
+  await form("Data", [
+    { name: "name", label: "Names", value: again ? "z" : "x, kind", hint: "Several with commas: what goes in, and what is wanted" },
+    { name: "from", label: "From", value: again ? "normal[2]" : "iris", offers: SETS.map((s) => s.name), hint: "A set that limn knows, a distribution such as normal[64], or a file" },
+  ], "Add it", (a) => ({ kind: "given", name: a.name, from: a.from }));
 }
 async function newLearner(): Promise<void> {
-  const a = await fill("A new learner", [
+  const { set = SETS[0] } = soFar();
+  await form("A new learner", [
     { name: "name", label: "Name", value: "guess" },
-    { name: "type", label: "From and to", value: "R[4] -> R[3]", hint: "What goes in, an arrow, what comes out" },
-  ], "Add it");
-  if (a?.name) await gesture({ kind: "learner", name: a.name, type: a.type });
+    { name: "type", label: "From and to", value: set.type, hint: "What goes in, an arrow, what comes out" },
+    { name: "body", label: "Made of", hint: "Boxes, one behind the other: dense[16] ; relu ; dense[3]. Nothing: limn makes one" },
+  ], "Add it", (a) => ({ kind: "learner", name: a.name, type: a.type, ...(a.body ? { body: a.body } : {}) }));
 }
 async function newBox(): Promise<void> {
-  const a = await fill("A new box", [
+  await form("A new box", [
     { name: "name", label: "Name", value: "step" },
     { name: "type", label: "From and to", value: "R[4] -> R[4]" },
-  ], "Add it");
-  if (a?.name) await gesture({ kind: "box", name: a.name, type: a.type });
+  ], "Add it", (a) => ({ kind: "box", name: a.name, type: a.type }));
 }
 export async function newGoal(): Promise<void> {
-  const a = await fill("A goal: two things that should be equal", [
-    { name: "from", label: "This", value: "guess(x)" },
-    { name: "to", label: "That", value: "kind" },
-    { name: "by", label: "Distance", value: "l2", offers: ["l2", "l1", "bce", "cross_entropy", "mse", "huber"] },
-  ], "Add it");
-  if (a?.from) await gesture({ kind: "goal", from: a.from, to: a.to, by: a.by });
+  const { names, set, learner } = soFar();
+  await form("A goal: two things that should be equal", [
+    { name: "from", label: "This", value: `${learner ?? "guess"}(${names[0] ?? "x"})` },
+    { name: "to", label: "That", value: names[1] ?? names[0] ?? "kind" },
+    { name: "by", label: "Distance", value: set && names.length > 1 ? "cross_entropy" : "l2", offers: ["l2", "l1", "bce", "cross_entropy", "mse", "huber"], hint: "cross_entropy where that is one of several kinds" },
+  ], "Add it", (a) => ({ kind: "goal", from: a.from, to: a.to, by: a.by }));
 }
 export async function newTraining(): Promise<void> {
-  const a = await fill("How it trains", [
+  const number = (text: string) => (text && Number.isFinite(Number(text)) ? Number(text) : text);
+  await form("How it trains", [
     { name: "epochs", label: "Epochs", value: "30" },
     { name: "batch", label: "Batch", value: "16" },
     { name: "optimiser", label: "Optimiser", value: "adam(0.01)", offers: ["adam(0.01)", "gd(0.1)", "adam(fade(0.01))"] },
-  ], "Set it");
-  if (a) await gesture({ kind: "train", epochs: Number(a.epochs), batch: Number(a.batch), optimiser: a.optimiser });
+  ], "Set it", (a) => ({ kind: "train", epochs: number(a.epochs), batch: number(a.batch), optimiser: a.optimiser }));
 }
 async function glue(): Promise<void> {
-  const a = await fill("Glue two learning diagrams", [
+  await form("Glue two learning diagrams", [
     { name: "a", label: "One" },
     { name: "b", label: "The other" },
     { name: "along", label: "Along", hint: "What is one and the same in both" },
-  ], "Glue");
-  if (a?.a) await gesture({ kind: "glue", a: a.a, b: a.b, along: a.along });
+  ], "Glue", (a) => ({ kind: "glue", a: a.a, b: a.b, along: a.along }));
 }
 
 const NEW: [string, () => Promise<void>][] = [
@@ -149,7 +161,7 @@ function Item({ box }: { box: PaletteBox }) {
 }
 
 export function Palette() {
-  const [search, setSearch] = useState("");
+  const search = sought.value;
   const mark = chosen.value;
   const version = drawn.value?.version;
   useEffect(() => void load(), [mark?.at, version]);
@@ -170,7 +182,7 @@ export function Palette() {
           placeholder="Find a box"
           aria-label="Find a box"
           value={search}
-          onInput={(e) => setSearch((e.currentTarget as HTMLInputElement).value)}
+          onInput={(e) => (sought.value = (e.currentTarget as HTMLInputElement).value)}
           onKeyDown={(e) => e.key === "Enter" && found[0] && void put(found[0].name)}
         />
         <IconButton name="close" label="Close the palette" onClick={() => (paletteOpen.value = false)} />

@@ -186,6 +186,7 @@ export function PicturePane() {
         </div>
         <Zoom />
         {picture?.cost && look.value.cost && <Cost of={picture.cost} />}
+        {picture && !picture.cost && look.value.cost && <p class="cost none">What it costs is known of one learner or box: choose it above.</p>}
         {wanted.value && (
           <div class="wanted" role="status">
             {wanted.value.words}

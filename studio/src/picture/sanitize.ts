@@ -28,8 +28,10 @@ function clean(e: Element): void {
 
 /** The picture as an element of this page, or null where the text is no picture. */
 export function readPicture(text: string): SVGSVGElement | null {
-  // The page styles inks by itself; a style sheet would be refused by its policy, with a word in the console.
-  const parsed = new DOMParser().parseFromString(text.replace(/<style\b[^]*?<\/style>/g, ""), "image/svg+xml");
+  // The page styles inks by itself; a style sheet would be refused by its policy, with a word in the console, and so would the one
+  // style that limn writes, which is an attribute as well.
+  const plain = text.replace(/<style\b[^]*?<\/style>/g, "").replaceAll(' style="image-rendering:pixelated"', ' image-rendering="pixelated"');
+  const parsed = new DOMParser().parseFromString(plain, "image/svg+xml");
   const root = parsed.documentElement;
   if (root.localName !== "svg" || parsed.querySelector("parsererror")) return null;
   clean(root);

@@ -10,6 +10,8 @@ import { morph, placesOf } from "./morph";
 import { readPicture } from "./sanitize";
 import { Viewport } from "./viewport";
 
+/** What is looked for among the boxes. */
+export const sought = signal("");
 /** The mark that was chosen: what the palette puts a box on, and what a menu is about. */
 export const chosen = signal<Mark | null>(null);
 /** While a second mark is asked for: what it is for, and what is done with it. */

@@ -33,15 +33,34 @@ export function sharesOf(stored: number[]): number[] {
 }
 const storedOf = (shares: number[]): number[] => shares.map((s) => Math.log(Math.max(s, 1e-30)));
 
+/** A number as one writes it, fractions too; null: it is none. */
+export function readNumber(text: string): number | null {
+  const parts = text.trim().split("/").map((p) => (p.trim() ? Number(p) : NaN));
+  const v = parts.length === 2 ? parts[0] / parts[1] : parts.length === 1 ? parts[0] : NaN;
+  return Number.isFinite(v) ? v : null;
+}
+
 function Payoffs({ entry }: { entry: NumberEntry }) {
   const rows = entry.value as number[][];
-  const set = (i: number, j: number, text: string) => {
-    const v = Number(text);
-    if (!Number.isFinite(v) || v === rows[i][j]) return;
+  const [wrong, setWrong] = useState<{ at: string; words: string } | null>(null);
+  const set = async (i: number, j: number, text: string) => {
+    const v = readNumber(text);
+    if (v === null) {
+      setWrong({ at: `${i} ${j}`, words: `A payoff is a number or a fraction, as 1.5 or 1/3; “${text}” is none, and the program still has ${rows[i][j]}.` });
+      return;
+    }
+    setWrong(null);
+    if (v === rows[i][j]) return;
     const value = rows.map((r, a) => r.map((x, b) => (a === i && b === j ? v : x)));
-    void gesture({ kind: "number", at: atOfRange(entry.range), value });
+    if (!(await gesture({ kind: "number", at: atOfRange(entry.range), value }))) setWrong({ at: `${i} ${j}`, words: `This was refused; the program still has ${rows[i][j]}.` });
   };
   return (
+    <>
+      {wrong && (
+        <p class="fault-line" role="alert">
+          {wrong.words}
+        </p>
+      )}
     <table class="payoffs">
       <caption>{entry.name}</caption>
       <tbody>
@@ -49,13 +68,14 @@ function Payoffs({ entry }: { entry: NumberEntry }) {
           <tr key={i}>
             {r.map((v, j) => (
               <td key={j}>
-                <input aria-label={`${entry.name}, row ${i + 1}, column ${j + 1}`} inputMode="decimal" defaultValue={String(v)} key={String(v)} onChange={(e) => set(i, j, (e.currentTarget as HTMLInputElement).value)} />
+                <input aria-label={`${entry.name}, row ${i + 1}, column ${j + 1}`} inputMode="decimal" defaultValue={String(v)} key={String(v)} aria-invalid={wrong?.at === `${i} ${j}` ? "true" : undefined} onChange={(e) => void set(i, j, (e.currentTarget as HTMLInputElement).value)} />
               </td>
             ))}
           </tr>
         ))}
       </tbody>
     </table>
+    </>
   );
 }
 

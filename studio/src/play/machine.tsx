@@ -61,10 +61,20 @@ class OneRun {
   }
 }
 
+/** Two columns of a run to draw over each other: those that a `show` names, one as a phase portrait first; else the first two. */
+export function phaseOf(text: string, names: string[]): [number, number] {
+  const shows = [...text.matchAll(/^[ \t]*show\s+([^#\n]*?)(?:\s+as\s+([^#\n]*))?$/gm)].map((m) => ({ of: m[1].split(/\s+every\s/)[0].split(",").map((n) => n.trim()), phase: /\bphase\b/.test(m[2] ?? "") }));
+  for (const { of } of [...shows.filter((s) => s.phase), ...shows]) {
+    const found = of.map((n) => names.indexOf(n)).filter((i) => i > 0);
+    if (found.length >= 2) return [found[0], found[1]];
+  }
+  return [1, Math.min(2, names.length - 1)];
+}
+
 export const sliderRange = (e: NumberEntry): [number, number] => {
   const v = e.value as number;
-  const wide = Math.max(Math.abs(v) * 2, v === 0 ? 1 : 0);
-  return [e.least ?? (v < 0 ? -wide : 0), e.most ?? (v < 0 ? 0 : wide)];
+  const wide = Math.abs(v) * 2 || 1;
+  return [e.least ?? -wide, e.most ?? wide];
 };
 
 function Phase({ run, x, y, at }: { run: MachineRun; x: number; y: number; at: number }) {
@@ -145,7 +155,7 @@ export function Machines({ numbers }: { numbers: NumberEntry[] }) {
   const [fault, setFault] = useState("");
   const [which, setWhich] = useState(0);
   const [at, setAt] = useState(0);
-  const [phase, setPhase] = useState<[number, number]>([1, 2]);
+  const [chosen, setChosen] = useState<{ of: string; axes: [number, number] } | null>(null);
   const [checking, setChecking] = useState(false);
   const work = useRef({ busy: false, again: false, set: {} as Record<string, number>, which: 0 });
   work.current.set = set;
@@ -192,6 +202,9 @@ export function Machines({ numbers }: { numbers: NumberEntry[] }) {
   const [checks, setChecks] = useState<MachineAnswer["checks"]>([]);
 
   const now = answer?.runs[0];
+  const columns = now?.names.join() ?? "";
+  const phase = chosen?.of === columns ? chosen.axes : phaseOf(editor.text, now?.names ?? []);
+  const setPhase = (axes: [number, number]) => setChosen({ of: columns, axes });
   const row = now?.rows[Math.min(at, now.rows.length - 1)];
   const changed = Object.keys(set);
   const write = async () => {
@@ -204,6 +217,11 @@ export function Machines({ numbers }: { numbers: NumberEntry[] }) {
   };
   return (
     <div class="machines">
+      {now && (
+        <div class="held">
+          <Curves run={now} at={at} />
+        </div>
+      )}
       {sliders.map((n) => (
         <Slider key={n.name} entry={n} value={set[n.name] ?? (n.value as number)} set={(v) => setSet({ ...set, [n.name]: v })} keep={() => {}} />
       ))}
@@ -234,7 +252,6 @@ export function Machines({ numbers }: { numbers: NumberEntry[] }) {
       )}
       {now && (
         <>
-          <Curves run={now} at={at} />
           <label class="slider">
             <span>{now.names[0] || "time"}</span>
             <output>{row ? Number(row[0].toPrecision(4)) : ""}</output>

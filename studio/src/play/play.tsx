@@ -5,23 +5,25 @@ import { ask } from "../client";
 import type { NumberEntry } from "../protocol";
 import { drawn, path, pictures } from "../state";
 import { editor } from "../workbench";
+import { Attention, readers } from "./attention";
 import { Game } from "./game";
 import { Machines } from "./machine";
 import { Sliders } from "./sliders";
 
-export type Kind = "game" | "machine" | "learner";
+export type Kind = "game" | "machine" | "attention" | "learner";
 
 function kindsOf(numbers: NumberEntry[]): Kind[] {
   const text = path.value ? editor.text : "";
   const kinds: Kind[] = [];
   if (/^\s*learn\s+[^#\n]*\bsimplex\s*\[/m.test(text)) kinds.push("game");
   if (/^\s*run\s/m.test(text) || pictures.value.some((p) => p.kind === "machine" || p.kind === "wiring")) kinds.push("machine");
+  if (readers(text).length) kinds.push("attention");
   if (pictures.value.some((p) => p.kind === "learner" || p.kind === "box")) kinds.push("learner");
   void numbers;
   return kinds;
 }
 
-const TITLES: Record<Kind, string> = { game: "Game", machine: "Machines", learner: "Learners and boxes" };
+const TITLES: Record<Kind, string> = { game: "Game", machine: "Machines", attention: "Attention", learner: "Learners and boxes" };
 
 export function Play() {
   const [numbers, setNumbers] = useState<NumberEntry[]>([]);
@@ -53,6 +55,7 @@ export function Play() {
       )}
       {now === "game" && <Game numbers={numbers} key={path.value} />}
       {now === "machine" && <Machines numbers={numbers} key={path.value} />}
+      {now === "attention" && <Attention key={path.value} />}
       {now === "learner" && <Sliders key={path.value} />}
     </div>
   );

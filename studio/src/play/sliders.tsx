@@ -4,7 +4,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ask } from "../client";
 import type { Tensor } from "../protocol";
-import { drawn, pictures, runs } from "../state";
+import { drawn, pictures, runs, sayFault } from "../state";
 import { editor } from "../workbench";
 import { Sheet, sheetOfFile } from "./sheet";
 import { type Input, inputsOf } from "./types";
@@ -23,6 +23,49 @@ async function headerOf(name: string): Promise<string | null> {
   return line.replace(/^learn\s+.*?\b(\w+)\s*:/, (whole, last) => (last === name || whole.includes(name) ? `learn ${name} :` : whole));
 }
 
+/** Another sample of a set that the program is given from, in an input of that shape. */
+function Sample({ shape, change }: { shape: number[]; change: (d: number[]) => void }) {
+  const sets = [...new Set([...editor.text.matchAll(/^\s*given\b[^#\n]*?\bfrom\s+(\w+)/gm)].map((m) => m[1]))];
+  const look = async () => {
+    for (const set of sets) {
+      const { fields } = await ask<{ fields: Tensor[] }>("limn/sample", { set, at: Math.floor(1e6 * Math.random()) });
+      const fits = fields.find((f) => String(f.shape) === String(shape));
+      if (fits) return change(fits.data);
+    }
+    sayFault(new Error("No set of this program has samples of this shape."));
+  };
+  return sets.length ? <button onClick={() => void look().catch(sayFault)}>A sample</button> : null;
+}
+
+const WALK = 90; // frames from one point to the next
+
+/** A walk through a latent space: along great arcs, from one point to another and on, so that each point on the way is as far out as its ends. */
+function Walk({ data, change }: { data: number[]; change: (d: number[]) => void }) {
+  const [on, setOn] = useState(false);
+  const way = useRef({ from: data, to: data, at: WALK });
+  const put = useRef(change);
+  put.current = change;
+  useEffect(() => {
+    if (!on) return;
+    way.current = { from: data, to: noise(data.length), at: 0 };
+    let frame = requestAnimationFrame(function go() {
+      const w = way.current;
+      if (w.at >= WALK) way.current = { from: w.to, to: noise(data.length), at: 0 };
+      const { from, to, at } = way.current;
+      const a = ((at / WALK) * Math.PI) / 2;
+      put.current(from.map((x, i) => x * Math.cos(a) + to[i] * Math.sin(a)));
+      way.current.at++;
+      frame = requestAnimationFrame(go);
+    });
+    return () => cancelAnimationFrame(frame);
+  }, [on, data.length]);
+  return (
+    <button aria-pressed={on} onClick={() => setOn(!on)}>
+      {on ? "Stand still" : "Walk"}
+    </button>
+  );
+}
+
 function Values({ label, input, data, change }: { label: string; input: Input; data: number[]; change: (d: number[]) => void }) {
   if (isSheet(input.shape))
     return (
@@ -39,6 +82,7 @@ function Values({ label, input, data, change }: { label: string; input: Input; d
               if (f) void sheetOfFile(f, input.shape.slice(-2)).then(change);
             }}
           />
+          <Sample shape={input.shape} change={change} />
           <button onClick={() => change(data.map(() => 0))}>Empty</button>
         </div>
       </div>
@@ -57,6 +101,7 @@ function Values({ label, input, data, change }: { label: string; input: Input; d
       ))}
       {data.length > 1 && (
         <div class="row">
+          <Walk data={data} change={change} />
           <button onClick={() => change(noise(data.length))}>Another point</button>
           <button onClick={() => change(data.map(() => 0))}>All 0</button>
           {data.length > SLIDERS && <span class="small soft">{data.length - SLIDERS} more numbers</span>}
@@ -113,6 +158,7 @@ export function Sliders() {
       setResults(answer.results);
       setFault("");
     } catch (e) {
+      setResults([]); // those of other weights or inputs are not these
       setFault((e as Error).message);
     }
     busy.current.on = false;

@@ -1,4 +1,4 @@
-// A menu at a place: arrow keys, letters, Escape; the focus goes back to where it came from.
+// A menu at a place: arrow keys, Escape, and letters where they mean something; the focus goes back to where it came from.
 
 import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
@@ -13,11 +13,12 @@ interface OpenMenu {
   at: { x: number; y: number };
   label: string;
   back: Element | null;
+  typed?: (letter: string) => void;
 }
 const menu = signal<OpenMenu | null>(null);
 
-export function openMenu(items: MenuItem[], at: { x: number; y: number }, label: string): void {
-  menu.value = { items, at, label, back: document.activeElement };
+export function openMenu(items: MenuItem[], at: { x: number; y: number }, label: string, typed?: (letter: string) => void): void {
+  menu.value = { items, at, label, back: document.activeElement, typed };
 }
 
 function close(): void {
@@ -47,6 +48,7 @@ export function Menu() {
     else if (e.key === "Home") go(0);
     else if (e.key === "End") go(all.length - 1);
     else if (e.key === "Escape" || e.key === "Tab") close();
+    else if (m.typed && /^\w$/.test(e.key) && !e.ctrlKey && !e.metaKey && !e.altKey) (close(), m.typed(e.key));
     else return;
     e.preventDefault();
     e.stopPropagation();

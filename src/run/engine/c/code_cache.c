@@ -261,13 +261,24 @@ static void *load(const FileText *object, const char *path, int *fd) {
   return library ? library : dlopen(path, RTLD_NOW | RTLD_LOCAL);
 }
 
-void *code_find(const CodeFolder *f, Arena *a, const char *key, int *fd) {
-  const char *name = arena_format(a, "%s.code", key);
-  FileText file = read_private(a, f->fd, name);
-  if (file.n <= SUM_BYTES) return NULL;
+FileText code_bytes(const CodeFolder *f, Arena *a, const char *key) {
+  FileText file = read_private(a, f->fd, arena_format(a, "%s.code", key));
+  if (file.n <= SUM_BYTES) return (FileText){0};
   FileText object = {.text = file.text, .n = file.n - SUM_BYTES};
-  if (memcmp(sum_of(a, object.text, object.n), object.text + object.n, SUM_BYTES)) return NULL;
-  return load(&object, arena_format(a, "%s/%s", f->path, name), fd);
+  if (memcmp(sum_of(a, object.text, object.n), object.text + object.n, SUM_BYTES))
+    return (FileText){0};
+  return object;
+}
+
+void code_keep(CodeFolder *f, Arena *a, const char *key, const char *bytes, size_t n) {
+  const char *error;
+  FileText object = {.text = bytes, .n = n};
+  if (code_work(f, a, &error)) keep(f, a, key, &object);
+}
+
+void *code_find(const CodeFolder *f, Arena *a, const char *key, int *fd) {
+  FileText object = code_bytes(f, a, key);
+  return object.text ? load(&object, arena_format(a, "%s/%s.code", f->path, key), fd) : NULL;
 }
 
 void *code_take(CodeFolder *f, Arena *a, const char *file, const char *key, int *fd,

@@ -18,10 +18,11 @@ void numbers_set(Number, void *to, const double *from, int64_t n);
 void numbers_get(Number, const void *from, double *to, int64_t n);
 
 typedef struct {
-  uint32_t threads;  // 0: as many as there are cores
-  struct Pool *pool; // that several engines share, one at a time; NULL: its own
-  bool reference;    // by the interpreter
-  bool no_compiler;  // prebuilt kernels, even if there is a compiler
+  uint32_t threads;      // 0: as many as there are cores
+  struct Pool *pool;     // that several engines share, one at a time; NULL: its own
+  struct Device *device; // a GPU that does the work, shared by engines; NULL: the CPU
+  bool reference;        // by the interpreter
+  bool no_compiler;      // prebuilt kernels, even if there is a compiler
   const bool *early; // prebuilt kernels as long as this holds, compiled ones from then on; or NULL
   bool profile;      // engine_plan shows how long each kernel took
   bool unfused;      // one kernel for each box: slow, for tests

@@ -14,25 +14,42 @@
 #ifndef LIMN_RUN_ENGINE_PRELUDE_PRELUDE_H
 #define LIMN_RUN_ENGINE_PRELUDE_PRELUDE_H
 
+#ifdef __CUDACC__
+typedef int Int32;
+typedef unsigned Bits32;
+typedef unsigned long long Bits64;
+#define restrict __restrict__
+#define LIMN_BUILTIN(name) name
+#else
 typedef __INT32_TYPE__ Int32;
 typedef __UINT32_TYPE__ Bits32;
 typedef __UINT64_TYPE__ Bits64;
+#define LIMN_BUILTIN(name) __builtin_##name
+#endif
 
-#if defined __FMA__ || defined __aarch64__ || defined __FP_FAST_FMA
+#if defined __CUDACC__ || defined __FMA__ || defined __aarch64__ || defined __FP_FAST_FMA
 #define LIMN_FUSED 1
 #else
 #define LIMN_FUSED 0
 #endif
-#if defined __SSE4_1__ || defined __aarch64__
+#if defined __CUDACC__ || defined __SSE4_1__ || defined __aarch64__
 #define LIMN_ROUNDS 1 // there is an instruction for floor
 #else
 #define LIMN_ROUNDS 0
 #endif
 
 // A call would keep a loop scalar. No text uses all of them.
+#ifdef __CUDACC__
+#define INLINE static __device__ __forceinline__
+#define HELPER static __device__
+#else
 #define INLINE static inline __attribute__((always_inline, unused))
 #define HELPER static inline __attribute__((unused))
-#if LIMN_FUSED
+#endif
+#if defined __CUDACC__
+#define double_fused(a, b, c) __fma_rn(a, b, c)
+#define float_fused(a, b, c) __fmaf_rn(a, b, c)
+#elif LIMN_FUSED
 #define double_fused(a, b, c) __builtin_fma(a, b, c)
 #define float_fused(a, b, c) __builtin_fmaf(a, b, c)
 #else
@@ -40,8 +57,15 @@ typedef __UINT64_TYPE__ Bits64;
 #define float_fused(a, b, c) ((a) * (b) + (c))
 #endif
 #define FMA(a, b, c) NAME(fused)(a, b, c) // of the type at hand
-#define LIMN_INF ((REAL)__builtin_inf())
-#define LIMN_NAN ((REAL)__builtin_nan(""))
+#ifdef __CUDACC__
+#define double_infinite __longlong_as_double(0x7FF0000000000000ll)
+#define double_unknown __longlong_as_double(0x7FF8000000000000ll)
+#else
+#define double_infinite __builtin_inf()
+#define double_unknown __builtin_nan("")
+#endif
+#define LIMN_INF ((REAL)double_infinite)
+#define LIMN_NAN ((REAL)double_unknown)
 
 // Polynomials, the coefficient of 1 first.
 #define POLY2(x, a, b) FMA(b, x, a)
@@ -73,8 +97,9 @@ typedef struct {
 INLINE NoiseBlock noise_round(NoiseBlock x, Bits64 seed, Bits32 round) {
   Bits64 p = (Bits64)0xD2511F53u * (Bits32)x.a, q = (Bits64)0xCD9E8D57u * (Bits32)x.c;
   Bits32 k0 = (Bits32)seed + round * 0x9E3779B9u, k1 = (Bits32)(seed >> 32) + round * 0xBB67AE85u;
-  return (NoiseBlock){(NoiseWord)(q >> 32) ^ x.b ^ k0, (NoiseWord)q,
-                      (NoiseWord)(p >> 32) ^ x.d ^ k1, (NoiseWord)p};
+  NoiseBlock y = {(NoiseWord)(q >> 32) ^ x.b ^ k0, (NoiseWord)q, (NoiseWord)(p >> 32) ^ x.d ^ k1,
+                  (NoiseWord)p};
+  return y;
 }
 
 // The words of elements 4k to 4k + 3, where k is the number of the block. Ten rounds spelled out: a
@@ -134,6 +159,7 @@ typedef double wide; // a real without axes
 
 #define real_fma LIMN_OF(LIMN_REAL, _fma)
 #define order_row LIMN_OF(LIMN_REAL, _order_row)
+#define real_sorts_before LIMN_OF(LIMN_REAL, _sorts_before)
 #define noise_uniform_real LIMN_OF(LIMN_REAL, _noise_uniform)
 #define noise_normal_real LIMN_OF(LIMN_REAL, _noise_normal)
 #define noise_uniforms_real LIMN_OF(LIMN_REAL, _noise_uniforms)

@@ -11,7 +11,8 @@ INLINE BITS NAME(bits)(REAL x) {
   union {
     REAL x;
     BITS bits;
-  } u = {.x = x};
+  } u;
+  u.x = x;
   return u.bits;
 }
 
@@ -19,7 +20,8 @@ INLINE REAL NAME(from_bits)(BITS bits) {
   union {
     BITS bits;
     REAL x;
-  } u = {.bits = bits};
+  } u;
+  u.bits = bits;
   return u.x;
 }
 
@@ -296,7 +298,7 @@ INLINE REAL NAME(pow)(REAL x, REAL y) {
   p = a == 1 ? 1 : p;
   p = ((a == 0) | (a == LIMN_INF)) ? edge : p;
   int whole = NAME(floor)(y) == y, odd = whole & (NAME(floor)(half) != half);
-  p = (odd & (NAME(builtin)(copysign)(1, x) < 0)) ? -p : p;
+  p = (odd & (NAME(builtin)(copysign)((REAL)1, x) < 0)) ? -p : p;
   p = ((x < 0) & (a < LIMN_INF) & !whole) ? LIMN_NAN : p;
   p = ((x == x) & (y == y)) ? p : LIMN_NAN;
   return ((y == 0) | (x == 1)) ? 1 : p;

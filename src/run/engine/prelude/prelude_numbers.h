@@ -98,5 +98,5 @@
   POLY7(x, -0x1.662ab4p-12f, -0x1.2088e8p0f, -0x1.46baf8p-1f, -0x1.a652eap-4f, 0x1.65cac2p-6f,     \
         -0x1.825974p-9f, 0x1.86dadep-13f)
 
-#define double_builtin(name) __builtin_##name
-#define float_builtin(name) __builtin_##name##f
+#define double_builtin(name) LIMN_BUILTIN(name)
+#define float_builtin(name) LIMN_BUILTIN(name##f)

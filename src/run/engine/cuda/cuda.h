@@ -1,0 +1,11 @@
+// cuda: a diagram made to run on a GPU. Private to the engine.
+#ifndef LIMN_RUN_ENGINE_CUDA_CUDA_H
+#define LIMN_RUN_ENGINE_CUDA_CUDA_H
+
+#include "run/engine/cuda/driver.h"
+#include "run/engine/cuda/emit_cuda.h"
+
+extern const char team_text[]; // team.h, embedded
+extern const size_t team_text_size;
+
+#endif

@@ -1,0 +1,197 @@
+// NVIDIA's libraries: found, opened, asked. A folder in $LIMN_CUDA comes first, and alone.
+#define _DEFAULT_SOURCE
+#include "run/engine/cuda/driver.h"
+#include "run/engine/c/code_cache.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+
+enum { DRIVER_LEAST = 12000 };
+
+// -- finding --------------------------------------------------------------------------------------
+static void *open_library(Arena *a, const char *const *names, const char *const *folders) {
+  const char *own = getenv("LIMN_CUDA");
+  for (; own && *names; names++) {
+    void *library = dlopen(arena_format(a, "%s/%s", own, *names), RTLD_NOW | RTLD_LOCAL);
+    if (library) return library;
+  }
+  for (; !own && *names; names++) {
+    void *library = dlopen(*names, RTLD_NOW | RTLD_LOCAL);
+    for (uint32_t i = 0; !library && folders[i]; i++)
+      library = dlopen(arena_format(a, "%s/%s", folders[i], *names), RTLD_NOW | RTLD_LOCAL);
+    if (library) return library;
+  }
+  return NULL;
+}
+
+static bool find_function(void *library, const char *name, void *to, Arena *a, const char **why) {
+  void *at = dlsym(library, name);
+  memcpy(to, &at, sizeof at);
+  if (!at) *why = arena_format(a, "NVIDIA's libraries here are too old: there is no `%s`", name);
+  return at != NULL;
+}
+
+static bool open_driver(Device *d, Arena *a, const char **why) {
+  static const char *const names[] = {"libcuda.so.1", "libcuda.so", NULL};
+  static const char *const folders[] = {"/usr/local/nvidia/lib64", "/usr/lib/wsl/lib", NULL};
+  d->driver = open_library(a, names, folders);
+  if (!d->driver) {
+    *why = "there is no NVIDIA driver (libcuda.so.1) on this machine";
+    return false;
+  }
+#define FIND_IN_DRIVER(name, takes)                                                                \
+  if (!find_function(d->driver, #name, &d->call.name, a, why)) return false;
+  CUDA_FUNCTIONS(FIND_IN_DRIVER)
+  return true;
+}
+
+static bool open_compiler(Device *d, Arena *a, const char **why) {
+  static const char *const names[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so", NULL};
+  static const char *const folders[] = {"/usr/local/cuda/lib64", "/opt/cuda/lib64", NULL};
+  d->compiler = open_library(a, names, folders);
+  if (!d->compiler) {
+    *why = "there is no CUDA compiler library (libnvrtc.so): install CUDA's NVRTC, version 12 or "
+           "later";
+    return false;
+  }
+#define FIND_IN_COMPILER(name, takes)                                                              \
+  if (!find_function(d->compiler, #name, &d->call.name, a, why)) return false;
+  NVRTC_FUNCTIONS(FIND_IN_COMPILER)
+  int major = 0, minor = 0;
+  d->call.nvrtcVersion(&major, &minor);
+  d->compiler_version = 1000 * major + 10 * minor;
+  return true;
+}
+
+const char *device_word(const Device *d, Arena *a, CudaResult r, const char *what) {
+  const char *text = NULL;
+  if (!r) return NULL;
+  d->call.cuGetErrorString(r, &text);
+  return arena_format(a, "%s: the GPU's driver says `%s` (%d)", what, text ? text : "unknown", r);
+}
+
+// -- devices --------------------------------------------------------------------------------------
+static int count_devices(Device *d, Arena *a, const char **why) {
+  int n = 0;
+  CudaResult r = d->call.cuInit(0);
+  if (!r) r = d->call.cuDeviceGetCount(&n);
+  if (r) *why = device_word(d, a, r, "no GPU can be used");
+  if (!r && !n) *why = "there is no NVIDIA GPU on this machine";
+  return r ? 0 : n;
+}
+
+int device_count(Arena *a, const char **why) {
+  Device d = {0};
+  int n = open_driver(&d, a, why) ? count_devices(&d, a, why) : 0;
+  if (d.driver) dlclose(d.driver);
+  return n;
+}
+
+static void ask_device(Device *d) {
+  const CudaCalls *c = &d->call;
+  c->cuDeviceGetName(d->name, sizeof d->name - 1, d->handle);
+  c->cuDeviceGetAttribute(&d->major, CUDA_CAPABLE_MAJOR, d->handle);
+  c->cuDeviceGetAttribute(&d->minor, CUDA_CAPABLE_MINOR, d->handle);
+  c->cuDeviceGetAttribute(&d->processors, CUDA_PROCESSORS, d->handle);
+  c->cuDeviceGetAttribute(&d->shared_most, CUDA_SHARED_MOST, d->handle);
+  c->cuDeviceTotalMem_v2(&d->bytes, d->handle);
+  c->cuDriverGetVersion(&d->driver_version);
+}
+
+static bool start_device(Device *d, Arena *a, const char **why) {
+  const CudaCalls *c = &d->call;
+  int n = count_devices(d, a, why);
+  if (!n) return false;
+  if (d->number >= n) {
+    *why = arena_format(a, "there is no GPU %d: this machine has %d, counted from 0", d->number, n);
+    return false;
+  }
+  CudaResult r = c->cuDeviceGet(&d->handle, d->number);
+  if (!r) ask_device(d);
+  if (!r && d->driver_version < DRIVER_LEAST) {
+    *why = arena_format(a, "the NVIDIA driver is for CUDA %d.%d: 12.0 or later is needed",
+                        d->driver_version / 1000, d->driver_version % 1000 / 10);
+    return false;
+  }
+  if (!r) r = c->cuDevicePrimaryCtxRetain(&d->context, d->handle);
+  if (!r) r = c->cuCtxSetCurrent(d->context);
+  if (!r) r = c->cuStreamCreate(&d->stream, 1);
+  if (r) *why = device_word(d, a, r, arena_format(a, "GPU %d cannot be opened", d->number));
+  return !r;
+}
+
+Device *device_open(int number, Arena *a, const char **why) {
+  Device *d = calloc(1, sizeof *d);
+  if (!d) {
+    *why = "memory is exhausted";
+    return NULL;
+  }
+  d->number = number;
+  if (open_driver(d, a, why) && open_compiler(d, a, why) && start_device(d, a, why)) return d;
+  device_close(d);
+  return NULL;
+}
+
+void device_close(Device *d) {
+  if (!d) return;
+  if (d->stream) d->call.cuStreamDestroy_v2(d->stream);
+  if (d->context) d->call.cuDevicePrimaryCtxRelease_v2(d->handle);
+  if (d->compiler) dlclose(d->compiler);
+  free(d); // the driver stays: it does not like to be unloaded
+}
+
+// -- code -----------------------------------------------------------------------------------------
+static const char *compiler_says(const Device *d, NvrtcProgram p, Arena *a) {
+  size_t n = 0;
+  if (d->call.nvrtcGetProgramLogSize(p, &n) || !n) return "nothing";
+  char *text = NEW_ARRAY(a, char, n + 1);
+  d->call.nvrtcGetProgramLog(p, text);
+  for (char *c = text; *c; c++) // the first error alone
+    if (*c == '\n' && strstr(text, "error") && strstr(text, "error") < c) *c = 0;
+  return text;
+}
+
+// CUDA C to code for this device, as bytes. False with the reason.
+static bool compile_text(const Device *d, Arena *a, const char *text, FileText *code,
+                         const char **why) {
+  const char *arch = arena_format(a, "-arch=sm_%d%d", d->major, d->minor);
+  // sums and products are fused where the text says so; denormal numbers count as 0, as on the CPU
+  const char *const options[] = {arch,         "-fmad=false", "-ftz=true", "-default-device",
+                                 "-std=c++17", "-w"};
+  NvrtcProgram p = NULL;
+  size_t n = 0;
+  CudaResult r = d->call.nvrtcCreateProgram(&p, text, "limn.cu", 0, NULL, NULL);
+  if (!r) r = d->call.nvrtcCompileProgram(p, (int)COUNT(options), options);
+  if (!r) r = d->call.nvrtcGetCUBINSize(p, &n);
+  char *bytes = r ? NULL : NEW_ARRAY(a, char, n + 1);
+  if (!r) r = d->call.nvrtcGetCUBIN(p, bytes);
+  if (r)
+    *why = arena_format(a, "the CUDA compiler refuses a kernel: %s",
+                        p ? compiler_says(d, p, a) : "it does not begin");
+  if (p) d->call.nvrtcDestroyProgram(&p);
+  *code = (FileText){.text = bytes, .n = n};
+  return !r;
+}
+
+static const char *key_of(const Device *d, Arena *a, const char *text) {
+  CodeHash h = {HASH_START, 0};
+  const int own[] = {d->major, d->minor, d->compiler_version};
+  code_hash(&h, text, strlen(text));
+  code_hash(&h, own, sizeof own);
+  return code_key(a, h);
+}
+
+CudaModule device_compile(Device *d, Arena *a, const DeviceText *text, const char **why) {
+  const char *word = NULL, *error = NULL, *key = key_of(d, a, text->text);
+  CodeFolder folder;
+  FileText code = {0};
+  bool kept = code_folder_open(&folder, a, text->cache, &word, &error);
+  if (kept) code = code_bytes(&folder, a, key);
+  bool found = code.text != NULL, good = found || compile_text(d, a, text->text, &code, why);
+  CudaModule module = NULL;
+  CudaResult r = good ? d->call.cuModuleLoadData(&module, code.text) : 1;
+  if (good && r) *why = device_word(d, a, r, "the GPU does not take the compiled kernels");
+  if (!r && kept && !found) code_keep(&folder, a, key, code.text, code.n);
+  if (kept) code_folder_close(&folder, a);
+  return r ? NULL : module;
+}

@@ -1,0 +1,508 @@
+// Kernels as CUDA C. In front stands the prelude; then one function for each kernel of loops:
+//
+//   extern "C" __global__ void limn_k3(const Context *g, Wires7 wires, Places at) {
+//     for (long q = first team; q < points; q += teams) {     the parallel loops
+//       const long i1 = q % 64, i0 = q / 64;
+//       …                                                     nest after nest, by the team's lanes
+//
+// A kernel of one nest without sums has no teams: each point is a thread. In others a team of lanes
+// works on a point of the parallel loops, and walks through nest after nest together. The cells of a
+// nest, which are its loops that nothing sums over, are dealt out to the lanes. What is summed is a
+// chain of its own for each cell where there are cells enough; else several lanes take turns at one
+// cell, and what they have is put together in a fixed order, so that the same numbers give the same
+// sums on every device.
+#include "run/engine/cuda/emit_cuda.h"
+
+enum { WARP = 32, BLOCK_LANES = 256, SHARED_BYTES = 96 * 1024 };
+
+// How the lanes of a team share a nest.
+typedef struct {
+  Emit *e;
+  const Nest *s;
+  NodeLevels *w;
+  uint32_t kept;   // loops that are cells: the first ones
+  uint32_t summed; // the first loop that lanes take turns at; loops between are every lane's
+  uint32_t turns;  // lanes that take turns at one cell
+  uint32_t width;  // cells that the team works on at once
+  bool across;     // neighbouring lanes have neighbouring cells, not neighbouring turns
+} TeamNest;
+
+// -- lengths --------------------------------------------------------------------------------------
+static const char *product_text(Emit *e, const Extent *dim, uint32_t from, uint32_t to) {
+  Buf b = buf_new(e->p->arena);
+  int64_t known = 1;
+  for (uint32_t d = from; d < to; d++)
+    if (dim[d].per)
+      buf_printf(&b, "%s * ", emit_extent(e, dim[d]));
+    else
+      known *= dim[d].c;
+  buf_printf(&b, "%lldL", (long long)known);
+  return b.at;
+}
+
+static int64_t product_most(const Plan *p, const Extent *dim, uint32_t from, uint32_t to) {
+  int64_t n = 1;
+  for (uint32_t d = from; d < to; d++) n *= extent_most(p, dim[d]);
+  return n;
+}
+
+// The loops [from, to) of a number that counts all their points, the last one fastest.
+static void emit_digits(Emit *e, const char *of, uint32_t first, const Extent *dim, uint32_t from,
+                        uint32_t to) {
+  if (from == to) return;
+  emit_line(e, "long r%u = %s;", first + from, of);
+  for (uint32_t d = to; d-- > from;) {
+    if (d == from) {
+      emit_line(e, "const long i%u = r%u;", first + d, first + from);
+      continue;
+    }
+    const char *n = emit_extent(e, dim[d]);
+    emit_line(e, "const long i%u = r%u %% %s; r%u /= %s;", first + d, first + from, n, first + from,
+              n);
+  }
+}
+
+// -- pointers -------------------------------------------------------------------------------------
+static void emit_wires(Emit *e) {
+  const Ids *slot = &e->now->slot;
+  for (uint32_t i = 0; i < slot->n; i++) {
+    const PlanWire *w = &e->p->wire.at[slot->at[i]];
+    const char *number = emit_number(w->number);
+    e->slot[slot->at[i]] = i;
+    if (w->place == AT_TILE)
+      emit_line(e, "%s *w%u = (%s *)(s + %lldL);", number, i, number, (long long)w->at);
+    else
+      emit_line(e, "%s *w%u = (%s *)wires.at[%u]%s;", number, i, number, i,
+                emit_moves(e, slot->at[i]));
+  }
+}
+
+// -- nests ----------------------------------------------------------------------------------------
+static void emit_same(Emit *e, const NodeLevels *w, uint32_t n) {
+  for (uint32_t i = 0; i < n; i++)
+    for (uint32_t k = 0; k < w[i].x->nscalar; k++)
+      if (w[i].same[k]) emit_scalar(e, &w[i], k);
+}
+
+static bool keeps_sum(const TeamNest *t, const NodeLevels *w) {
+  return w->reduce != PLAN_NONE && w->reduce <= t->s->ndim;
+}
+
+// What another lane has joins what this one has. A best of equal ones is the first in the order of the
+// loops.
+static void emit_join(Emit *e, const NodeLevels *w, const char *way) {
+  const PlanNode *x = w->x;
+  const char *type = emit_sum_type(e, x);
+  bool bit = e->p->wire.at[x->out.wire].base == BASE_BIT;
+  uint32_t s = w->id;
+  emit_line(e, "const %s v = %s_%s(s%u, other);", type, way, type, s);
+  if (x->nwinner && !node_wants_winner(x))
+    emit_line(e, "bad%u |= %s_int(bad%u, other);", s, way, s);
+  if (!node_wants_winner(x)) {
+    if (x->combine >= MAX && !bit)
+      emit_line(e, "s%u = v %s s%u ? v : s%u;", s, x->combine == MAX ? ">" : "<", s, s);
+    else
+      emit_line(e, "s%u = s%u %s v;", s, s, emit_combine_text[bit][x->combine]);
+    return;
+  }
+  emit_line(e, "const long a = %s_long(at%u, other);", way, s);
+  emit_line(e, "const int b = (v %s s%u) | ((v != v) & (s%u == s%u)) |",
+            x->combine == MAX ? ">" : "<", s, s, s);
+  emit_line(e, "              ((a < at%u) & ((v == s%u) | ((v != v) & (s%u != s%u))));", s, s, s,
+            s);
+  for (uint32_t k = 0; k < x->nwinner; k++)
+    if (x->winner[k] != PLAN_NONE)
+      emit_line(e, "{ const int n = %s_int(n%u_%u, other); n%u_%u = b ? n : n%u_%u; }", way, s, k,
+                s, k, s, k);
+  emit_line(e, "s%u = b ? v : s%u; at%u = b ? a : at%u;", s, s, s, s);
+}
+
+static void emit_joins_over(const TeamNest *t, const NodeLevels *w, uint32_t from, uint32_t to,
+                            const char *way) {
+  Emit *e = t->e;
+  if (from >= to) return;
+  emit_line(e, "for (int far = %u; far < %u; far *= 2) {", from, to);
+  e->indent++;
+  if (t->across)
+    emit_line(e, "const int other = (turn ^ far) * %u + LANE %% %u;", t->width, t->width);
+  else
+    emit_line(e, "const int other = LANE ^ far;");
+  emit_join(e, w, way);
+  emit_close(e);
+}
+
+// All lanes that took turns at a cell exchange what they have, so that in the end all have the same:
+// inside a warp at once, beyond it through memory.
+static void emit_joins(const TeamNest *t, const NodeLevels *w) {
+  uint32_t near = t->across ? WARP / t->width : WARP;
+  if (near < 1) near = 1;
+  if (near > t->turns) near = t->turns;
+  emit_joins_over(t, w, 1, near, "near");
+  emit_joins_over(t, w, near, t->turns, "far");
+}
+
+static void open_sums(const TeamNest *t, uint32_t level) {
+  for (uint32_t i = 0; i < t->s->node.n; i++) {
+    const NodeLevels *w = &t->w[i];
+    if (!keeps_sum(t, w) || w->reduce != level) continue;
+    emit_open_sum(t->e, w);
+    if (node_wants_winner(w->x)) emit_line(t->e, "long at%u = 0;", w->id);
+  }
+}
+
+static void close_sums(const TeamNest *t, uint32_t level) {
+  Emit *e = t->e;
+  for (uint32_t i = 0; i < t->s->node.n; i++) {
+    const NodeLevels *w = &t->w[i];
+    if (!keeps_sum(t, w) || w->reduce != level) continue;
+    emit_joins(t, w);
+    emit_line(e, "if (ok & (turn == 0)) {");
+    e->indent++;
+    emit_close_sum(e, w);
+    emit_close(e);
+  }
+}
+
+static void emit_levels(const TeamNest *t, uint32_t from, uint32_t to) {
+  for (uint32_t d = from; d <= to; d++) emit_level(t->e, t->w, t->s->node.n, d, t->s->ndim);
+}
+
+// The loops of which each lane has its share.
+static void emit_turns(const TeamNest *t) {
+  Emit *e = t->e;
+  const Nest *s = t->s;
+  emit_line(e, "const long turns = ok ? %s : 0;", product_text(e, s->dim, t->summed, s->ndim));
+  emit_line(e, "for (long m = turn; m < turns; m += %u) {", t->turns);
+  e->indent++;
+  emit_line(e, "const long at = %s;",
+            t->kept < t->summed ? arena_format(e->p->arena, "before * %s + m",
+                                               product_text(e, s->dim, t->summed, s->ndim))
+                                : "m");
+  emit_line(e, "(void)at;");
+  emit_digits(e, "m", e->k->np, s->dim, t->summed, s->ndim);
+  emit_levels(t, t->summed + 1, s->ndim);
+  emit_close(e);
+}
+
+static void emit_sum_nest(const TeamNest *t) {
+  Emit *e = t->e;
+  const Nest *s = t->s;
+  uint32_t np = e->k->np;
+  emit_line(e, "const long cells = %s;", product_text(e, s->dim, 0, t->kept));
+  emit_line(e, "const int turn = %s %s %u;", "LANE", t->across ? "/" : "%",
+            t->across ? t->width : t->turns);
+  emit_line(e, "for (long base = 0; base < cells; base += %u) {", t->width);
+  e->indent++;
+  emit_line(e, "const long cell = base + LANE %s %u;", t->across ? "%" : "/",
+            t->across ? t->width : t->turns);
+  emit_line(e, "const int ok = (cell < cells) & (turn < %u);", t->turns);
+  emit_digits(e, "ok ? cell : 0", np, s->dim, 0, t->kept);
+  emit_levels(t, 0, t->kept);
+  open_sums(t, t->kept);
+  if (t->kept < t->summed) emit_line(e, "long before = 0;");
+  for (uint32_t d = t->kept; d < t->summed; d++) {
+    emit_open_loop(e, 'i', np + d, emit_extent(e, s->dim[d]));
+    emit_levels(t, d + 1, d + 1);
+    open_sums(t, d + 1);
+  }
+  emit_turns(t);
+  for (uint32_t d = t->summed; d > t->kept; d--) {
+    close_sums(t, d);
+    if (d == t->summed) emit_line(e, "before++;");
+    emit_close(e);
+  }
+  close_sums(t, t->kept);
+  emit_close(e);
+}
+
+// -- nests without sums ---------------------------------------------------------------------------
+static void emit_plain_nest(const TeamNest *t) {
+  Emit *e = t->e;
+  emit_line(e, "const long cells = %s;", product_text(e, t->s->dim, 0, t->s->ndim));
+  emit_line(e, "for (long cell = LANE; cell < cells; cell += TEAM) {");
+  e->indent++;
+  emit_digits(e, "cell", e->k->np, t->s->dim, 0, t->s->ndim);
+  emit_levels(t, 0, t->s->ndim);
+  emit_close(e);
+}
+
+// The cells of a wire shaped like the output that belong to this point hold a value.
+static void emit_fill(const TeamNest *t, uint32_t wire, const char *value) {
+  Emit *e = t->e;
+  const PlanNode *x = t->w->x;
+  const PlanWire *to = &e->p->wire.at[wire];
+  Buf at = buf_new(e->p->arena), count = buf_new(e->p->arena);
+  uint32_t index;
+  buf_char(&at, '0');
+  buf_text(&count, "1L");
+  emit_open(e);
+  for (uint32_t i = 0; i < to->rank; i++) {
+    bool parallel = operand_plain(e->p, &x->out, i, &index) && x->var[index] < e->k->np;
+    if (parallel)
+      buf_printf(&at, " + %lldL * i%u", (long long)to->stride[i], x->var[index]);
+    else
+      buf_printf(&count, " * %s", emit_extent(e, to->shape[i]));
+  }
+  emit_line(e, "const long all = %s;", count.at);
+  emit_line(e, "for (long f = LANE; f < all; f += TEAM) {");
+  e->indent++;
+  emit_line(e, "long r = f, to = %s;", at.at);
+  for (uint32_t i = to->rank; i-- > 0;) {
+    if (operand_plain(e->p, &x->out, i, &index) && x->var[index] < e->k->np) continue;
+    const char *n = emit_extent(e, to->shape[i]);
+    emit_line(e, "to += r %% %s * %lldL; r /= %s;", n, (long long)to->stride[i], n);
+  }
+  emit_line(e, "w%u[to] = %s;", e->slot[wire], value);
+  emit_close(e);
+  emit_close(e);
+}
+
+// Several points may hit one cell: lanes have loops that no two cells share, and take all others in
+// order.
+static void emit_scatter(const TeamNest *t) {
+  Emit *e = t->e;
+  const PlanNode *x = t->w->x;
+  uint32_t np = e->k->np, ndim = t->s->ndim, of_dim[64], loops = 0;
+  Buf count = buf_new(e->p->arena);
+  emit_fill(t, x->out.wire, emit_identity(e, x));
+  for (uint32_t k = 0; k < x->nwinner; k++)
+    if (x->winner[k] != PLAN_NONE) emit_fill(t, x->winner[k], "0");
+  emit_line(e, "TEAM_SYNC();");
+  node_dims(e->k, x, of_dim);
+  buf_text(&count, "1L");
+  for (uint32_t d = 0; d < ndim; d++)
+    if (node_owns(e->p, x, of_dim[d])) buf_printf(&count, " * %s", emit_extent(e, t->s->dim[d]));
+  emit_line(e, "const long cells = %s;", count.at);
+  emit_line(e, "for (long cell = LANE; cell < cells; cell += TEAM) {");
+  e->indent++;
+  emit_line(e, "long r = cell;");
+  for (uint32_t d = ndim; d-- > 0;) {
+    if (!node_owns(e->p, x, of_dim[d])) continue;
+    const char *n = emit_extent(e, t->s->dim[d]);
+    emit_line(e, "const long i%u = r %% %s; r /= %s;", np + d, n, n);
+  }
+  for (uint32_t d = 0; d < ndim; d++) {
+    if (node_owns(e->p, x, of_dim[d])) continue;
+    emit_open_loop(e, 'i', np + d, emit_extent(e, t->s->dim[d]));
+    loops++;
+  }
+  emit_levels(t, 0, ndim);
+  emit_close_all(e, loops);
+  emit_close(e);
+}
+
+// -- how a team shares a nest ---------------------------------------------------------------------
+static uint32_t power_up(int64_t n, uint32_t most) {
+  uint32_t x = 1;
+  while (x < most && x < n) x *= 2;
+  return x;
+}
+
+// Are more of the operands read along the last cell's loop than along the last summed one?
+static bool is_across(const TeamNest *t) {
+  const Plan *p = t->e->p;
+  int along = 0;
+  if (!t->kept) return false;
+  for (uint32_t i = 0; i < t->s->node.n; i++) {
+    const PlanNode *x = t->w[i].x;
+    uint32_t of_dim[64];
+    node_dims(t->e->k, x, of_dim);
+    for (uint32_t k = 0; k < x->nin; k++) {
+      along += operand_step(p, &x->in[k], of_dim[t->kept - 1]) == 1;
+      along -= operand_step(p, &x->in[k], of_dim[t->s->ndim - 1]) == 1;
+    }
+  }
+  return along > 0;
+}
+
+static TeamNest team_nest(Emit *e, uint32_t nest, uint32_t team) {
+  const Nest *s = &e->k->nest.at[nest];
+  TeamNest t = {.e = e, .s = s, .w = nest_work(e->p, e->k, nest), .kept = s->ndim, .turns = 1};
+  for (uint32_t i = 0; i < s->node.n; i++) {
+    NodeLevels *w = &t.w[i];
+    for (uint32_t k = 0; k < w->x->nin; k++) w->packed[k] = false;
+    if (!keeps_sum(&t, w)) continue;
+    if (w->reduce < t.kept) t.kept = w->reduce;
+    if (w->reduce > t.summed) t.summed = w->reduce;
+  }
+  if (t.summed < t.kept) t.summed = t.kept;
+  if (team == 1 || t.kept == s->ndim) {
+    t.width = team;
+    return t;
+  }
+  int64_t cells = product_most(e->p, s->dim, 0, t.kept),
+          turns = product_most(e->p, s->dim, t.summed, s->ndim);
+  t.across = is_across(&t);
+  uint32_t wide = power_up(cells, team), share = team / wide;
+  if (!t.across && share < WARP) share = WARP < team ? WARP : team;
+  t.turns = power_up(turns, share);
+  t.width = t.across ? wide : team / t.turns;
+  return t;
+}
+
+static bool has_sum(const TeamNest *t) {
+  for (uint32_t i = 0; i < t->s->node.n; i++)
+    if (keeps_sum(t, &t->w[i])) return true;
+  return false;
+}
+
+static void emit_nest(Emit *e, uint32_t nest, uint32_t team) {
+  TeamNest t = team_nest(e, nest, team);
+  emit_open(e);
+  emit_same(e, t.w, t.s->node.n);
+  if (t.w->x->scatter)
+    emit_scatter(&t);
+  else if (has_sum(&t))
+    emit_sum_nest(&t);
+  else
+    emit_plain_nest(&t);
+  emit_close(e);
+}
+
+// -- kernels --------------------------------------------------------------------------------------
+static bool is_flat(const Plan *p, const Kernel *k) {
+  if (k->nest.n != 1) return false;
+  for (uint32_t i = 0; i < k->node.n; i++) {
+    const PlanNode *x = &p->node.at[k->node.at[i]];
+    if (node_sums(x) || x->scatter) return false;
+  }
+  return true;
+}
+
+// Each point of the parallel loops and of the nest is a thread.
+static void emit_flat(Emit *e) {
+  const Kernel *k = e->k;
+  const Nest *s = &k->nest.at[0];
+  TeamNest t = team_nest(e, 0, 1);
+  Extent all[64];
+  memcpy(all, k->p, k->np * sizeof *all);
+  memcpy(all + k->np, s->dim, s->ndim * sizeof *all);
+  emit_same(e, t.w, s->node.n);
+  emit_line(e, "const long points = %s;", product_text(e, all, 0, k->np + s->ndim));
+  emit_line(e, "for (long q = GRID_THREAD; q < points; q += GRID_THREADS) {");
+  e->indent++;
+  emit_digits(e, "q", 0, all, 0, k->np + s->ndim);
+  emit_levels(&t, 0, s->ndim);
+  emit_close(e);
+}
+
+static void emit_teams(Emit *e, uint32_t team) {
+  const Kernel *k = e->k;
+  emit_line(e, "const long points = %s;", product_text(e, k->p, 0, k->np));
+  emit_line(e, "for (long q = GRID_TEAM; q < points; q += GRID_TEAMS) {");
+  e->indent++;
+  emit_digits(e, "q", 0, k->p, 0, k->np);
+  for (uint32_t i = 0; i < k->nest.n; i++) {
+    emit_nest(e, i, team);
+    emit_line(e, "TEAM_SYNC();");
+  }
+  emit_close(e);
+}
+
+static void emit_order(Emit *e) {
+  const PlanNode *x = &e->p->node.at[e->k->node.at[0]];
+  const PlanWire *in = &e->p->wire.at[x->in[0].wire];
+  Buf count = buf_new(e->p->arena);
+  buf_text(&count, "1L");
+  for (uint32_t i = 0; i < in->rank; i++)
+    if (i != x->axis) buf_printf(&count, " * %s", emit_extent(e, in->shape[i]));
+  emit_line(e, "const long points = %s;", count.at);
+  emit_line(e, "for (long q = GRID_TEAM; q < points; q += GRID_TEAMS) {");
+  e->indent++;
+  emit_line(e, "long r = q, row = 0;");
+  for (uint32_t i = in->rank; i-- > 0;) {
+    if (i == x->axis) continue;
+    const char *n = emit_extent(e, in->shape[i]);
+    emit_line(e, "row += r %% %s * %lldL; r /= %s;", n, (long long)in->stride[i], n);
+  }
+  int64_t most = extent_most(e->p, in->shape[x->axis]);
+  emit_line(e, "limn_order(w%u + row, %lldL, %s, (int *)s, (int *)s + %lldL, w%u + row);",
+            e->slot[x->in[0].wire], (long long)in->stride[x->axis],
+            emit_extent(e, in->shape[x->axis]), (long long)most, e->slot[x->out.wire]);
+  emit_line(e, "TEAM_SYNC();");
+  emit_close(e);
+}
+
+// The lanes of a team: as many as the largest nest can use.
+static void choose_team(const Plan *p, const Kernel *k, CudaKernel *c) {
+  int64_t inner = 1;
+  c->points = product_most(p, k->p, 0, k->np);
+  for (uint32_t i = 0; i < k->nest.n; i++) {
+    int64_t n = product_most(p, k->nest.at[i].dim, 0, k->nest.at[i].ndim);
+    if (n > inner) inner = n;
+  }
+  c->tile_bytes = k->tile_bytes;
+  c->teams = 1;
+  c->team = inner > 64 * 1024 ? 4 * BLOCK_LANES : inner > 512 ? BLOCK_LANES : WARP;
+  if (c->team == WARP && c->tile_bytes * (BLOCK_LANES / WARP) <= SHARED_BYTES)
+    c->teams = BLOCK_LANES / WARP;
+  c->shared = c->tile_bytes * c->teams <= SHARED_BYTES;
+}
+
+static void choose_flat(const Plan *p, const Kernel *k, CudaKernel *c) {
+  const Nest *s = &k->nest.at[0];
+  c->team = 1;
+  c->teams = BLOCK_LANES;
+  c->points = product_most(p, k->p, 0, k->np) * product_most(p, s->dim, 0, s->ndim);
+}
+
+static void choose_order(const Plan *p, const Kernel *k, CudaKernel *c) {
+  const PlanNode *x = &p->node.at[k->node.at[0]];
+  const PlanWire *in = &p->wire.at[x->in[0].wire];
+  int64_t most = extent_most(p, in->shape[x->axis]);
+  c->team = BLOCK_LANES;
+  c->teams = 1;
+  c->points = most ? in->count / most : 0;
+  c->tile_bytes = 8 * most;
+  c->shared = c->tile_bytes <= SHARED_BYTES;
+}
+
+static void emit_body(Emit *e, CudaKernel *c) {
+  if (e->k->kind == KERNEL_ORDER)
+    choose_order(e->p, e->k, c);
+  else if (is_flat(e->p, e->k))
+    choose_flat(e->p, e->k, c);
+  else
+    choose_team(e->p, e->k, c);
+  emit_wires(e);
+  if (e->k->kind == KERNEL_ORDER)
+    emit_order(e);
+  else if (c->team == 1)
+    emit_flat(e);
+  else
+    emit_teams(e, c->team);
+}
+
+static void emit_kernel(Emit *e, CudaKernel *c, uint32_t i, Table *known) {
+  Buf body = buf_new(e->p->arena), *out = e->b;
+  e->k = &e->p->kernel.at[i];
+  e->now = &c->emit;
+  e->b = &body;
+  e->indent = 1;
+  emit_body(e, c);
+  e->indent = 0;
+  e->b = out;
+  buf_printf(&body, "// %u lanes, %lld bytes%s\n", c->team, (long long)c->tile_bytes,
+             c->shared ? ", shared" : "");
+  Id found = table_get(known, body.at, body.n);
+  c->emit.fn = found ? found - 1 : i;
+  if (found) return;
+  table_put(known, body.at, body.n, i + 1);
+  uint32_t wires = c->emit.slot.n ? c->emit.slot.n : 1;
+  emit_line(e, "typedef struct { char *at[%u]; } Wires%u;", wires, i);
+  emit_line(e, "KERNEL(limn_k%u, Wires%u, %u) {", i, i, c->team * c->teams);
+  emit_line(e, "  BEGIN(Wires%u, %u, %lldL, %d)", i, c->team, (long long)c->tile_bytes, c->shared);
+  buf_add(e->b, body.at, body.n);
+  emit_line(e, "}");
+}
+
+void emit_cuda(Plan *p, CudaKernel *kernel, Buf *b) {
+  Emit e = {.p = p, .b = b, .slot = NEW_ARRAY(p->arena, uint32_t, p->wire.n + 1), .lanes = true};
+  Table *known = table_new(p->arena);
+  const Ids *slot = kernel_slots(p);
+  for (uint32_t i = 0; i < p->kernel.n; i++) {
+    KernelKind kind = p->kernel.at[i].kind;
+    kernel[i].emit.slot = slot[i];
+    if (kind == KERNEL_LOOPS || kind == KERNEL_ORDER) emit_kernel(&e, &kernel[i], i, known);
+  }
+}

@@ -1,0 +1,24 @@
+// emit_cuda: the kernels of a plan as CUDA C, and how each is to be launched.
+//
+//   CudaKernel *kernel = NEW_ARRAY(arena, CudaKernel, plan->kernel.n);
+//   emit_cuda(plan, kernel, &text);
+#ifndef LIMN_RUN_ENGINE_CUDA_EMIT_CUDA_H
+#define LIMN_RUN_ENGINE_CUDA_EMIT_CUDA_H
+
+#include "run/engine/point/point.h"
+
+// A kernel is launched with as many blocks as its points need. A team of lanes works on one point; a
+// block has one team or several.
+typedef struct {
+  EmitKernel emit;    // its function, and its pointers
+  uint32_t team;      // lanes; 1: every point is a thread of its own
+  uint32_t teams;     // in a block
+  int64_t points;     // at the largest number of samples
+  int64_t tile_bytes; // that each team needs
+  bool shared;        // they are in memory that a block shares; else in the scratch of the step
+} CudaKernel;
+
+// Of a kernel that is not loops: only its pointers.
+void emit_cuda(Plan *, CudaKernel *, Buf *);
+
+#endif

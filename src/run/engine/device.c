@@ -1,0 +1,53 @@
+// What computes: the CPU, or a GPU by its number.
+#include "run/engine/cuda/driver.h"
+#include "run/engine/engine_own.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+static void drop_device(void *device) { device_close(device); }
+
+// "cuda" is the first GPU, "cuda:1" the second.
+static bool gpu_number(const char *text, long *number) {
+  char *end = NULL;
+  *number = 0;
+  if (!strcmp(text, "cuda")) return true;
+  if (strncmp(text, "cuda:", 5) != 0 || text[5] < '0' || text[5] > '9') return false;
+  *number = strtol(text + 5, &end, 10);
+  return !*end && *number < 1024;
+}
+
+bool engine_device(World *w, const char *text, Device **device, const char **why) {
+  long number;
+  *device = NULL;
+  if (!text || !strcmp(text, "cpu")) return true;
+  if (!gpu_number(text, &number)) {
+    *why = arena_format(w->arena, "a device is cpu, cuda or cuda:1, not %s", text);
+    return false;
+  }
+  *device = device_open((int)number, w->arena, why);
+  if (*device) arena_on_free(w->arena, drop_device, *device);
+  return *device != NULL;
+}
+
+const DeviceInfo *engine_devices(Arena *a, uint32_t *n, const char **why) {
+  int gpus = device_count(a, why);
+  DeviceInfo *all = NEW_ARRAY(a, DeviceInfo, (size_t)gpus + 1);
+  all[0] = (DeviceInfo){"cpu", arena_format(a, "%ld cores, %.1f GB", sysconf(_SC_NPROCESSORS_ONLN),
+                                            os_memory() / 1e9)};
+  *n = 1;
+  for (int i = 0; i < gpus; i++) {
+    Device *d = device_open(i, a, why);
+    if (!d) continue;
+    all[(*n)++] = (DeviceInfo){
+        arena_format(a, "cuda:%d", i),
+        arena_format(a,
+                     "%s, %.1f GB, %d multiprocessors, code %d.%d; driver for CUDA %d.%d, "
+                     "compiler %d.%d",
+                     arena_text(a, d->name, strlen(d->name)), (double)d->bytes / 1e9, d->processors,
+                     d->major, d->minor, d->driver_version / 1000, d->driver_version % 1000 / 10,
+                     d->compiler_version / 1000, d->compiler_version % 1000 / 10)};
+    device_close(d);
+  }
+  return all;
+}

@@ -1,0 +1,26 @@
+// Private to pictures as lines of text.
+#ifndef LIMN_SHOW_CANVAS_TERMINAL_OWN_H
+#define LIMN_SHOW_CANVAS_TERMINAL_OWN_H
+
+#include "show/canvas/marks.h"
+
+// terminal_words.c
+typedef enum { ON_LINE, ABOVE, BELOW } WordHeight;
+uint32_t rune_small(uint32_t rune, WordHeight); // above or below the line; 0: there is none
+bool rune_combines(uint32_t), rune_is_wide(uint32_t);
+
+typedef struct { // words in a box
+  Area box;
+  double y;
+  int letters;
+} BoxedWords;
+typedef struct {
+  double column; // how wide one is
+  uint32_t n;
+  double *extra; // [n] columns more up to each unit; NULL: none
+} WideColumns;
+double columns_extra(const WideColumns *, double x);
+// Boxes are as wide as the words in each of their rows; width: of the page
+void columns_widen(Arena *, WideColumns *, double width, const BoxedWords *, uint32_t n);
+
+#endif

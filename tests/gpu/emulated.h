@@ -1,0 +1,33 @@
+// emulated.h: what CUDA gives a kernel, for C: stands in front of the text of kernels that a machine
+// without a GPU runs. Threads of a block take turns on one thread of the CPU; a barrier is where the
+// next one is let in.
+#define LIMN_EMULATED
+typedef struct {
+  unsigned x;
+} EmulatedIndex;
+EmulatedIndex threadIdx, blockIdx, blockDim, gridDim;
+void (*emulated_wait)(void);
+static double emulated_slots[1024], emulated_tiles[32 * 1024];
+
+#define KERNEL(name, Wires, threads)                                                               \
+  const unsigned long name##_bytes = sizeof(Wires);                                                \
+  void name(void **arguments)
+#define ARGUMENTS(Wires)                                                                           \
+  const Context *g = *(const Context **)arguments[0];                                              \
+  Wires wires = *(Wires *)arguments[1];                                                            \
+  Places at = *(Places *)arguments[2];                                                             \
+  (void)wires, (void)at;
+#define TILES(name) double *name = emulated_tiles
+#define SHARED(type, name, n) static type name[n]
+#define __syncthreads() emulated_wait()
+#define __syncwarp(mask) emulated_wait()
+#define __shfl_sync(mask, value, lane, width)                                                      \
+  (__extension__({                                                                                 \
+    __typeof__(value) own_ = value, its_;                                                          \
+    __builtin_memcpy(&emulated_slots[threadIdx.x], &own_, sizeof own_);                            \
+    emulated_wait();                                                                               \
+    __builtin_memcpy(&its_, &emulated_slots[threadIdx.x / 32 * 32 + (unsigned)(lane)],             \
+                     sizeof its_);                                                                 \
+    emulated_wait();                                                                               \
+    its_;                                                                                          \
+  }))

@@ -1,0 +1,24 @@
+#!/bin/sh
+# Ten steps of every example on the GPU, held against the CPU: tests/gpu/examples.sh [FILE…]. What has no `train` or lacks its data is left out.
+set -u
+. "$(dirname "$0")/../say.sh"
+say='gpu example '
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+said="$dir/said"
+[ $# -gt 0 ] || set -- examples/*.limn
+for file; do
+  name=$(basename "$file" .limn)
+  grep -q '^train' "$file" || continue
+  if ! "$LIMN" train "$file" --steps 10 --plain --out "$dir/cpu.$name" >"$said" 2>&1; then
+    skip "$name: $(grep -m1 error "$said")"
+    continue
+  fi
+  "$LIMN" train "$file" --steps 10 --plain --device cuda --out "$dir/gpu.$name" >"$said" 2>&1 || { not_ok "$name"; continue; }
+  far=$(paste -d, "$dir/cpu.$name/metrics.csv" "$dir/gpu.$name/metrics.csv" | awk -F, '
+    NR == 1 { n = NF / 2; for (i = 1; i <= n; i++) if ($i !~ /second|time/) use[i] = 1; next }
+    { for (i in use) { a = $i + 0; b = $(i + n) + 0; d = a - b; if (d < 0) d = -d; if (a < 0) a = -a; d /= a + 1e-6; if (d > far) far = d } }
+    END { print far + 0 }')
+  if awk "BEGIN { exit !($far < 1e-4) }"; then ok "$name: $far apart"; else not_ok "$name: $far apart"; fi
+done
+exit $failed

@@ -1,0 +1,266 @@
+// A driver for a GPU that is not there: the part of CUDA's driver interface that limn uses, on the CPU.
+// Memory is memory, a stream does things at once, a graph is a list of launches, and the threads of
+// a block are fibers that take turns at barriers. $FAKE_CUDA makes it fail, as drivers do:
+//
+//   none       there is no GPU          old      the driver is for CUDA 11
+//   memory=N   there are N bytes        lost=N   the N-th launch finds the device lost
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <ucontext.h>
+
+typedef int Result;
+typedef unsigned long long Address;
+enum { GOOD = 0, INVALID = 1, OUT_OF_MEMORY = 2, NO_DEVICE = 100, NOT_FOUND = 500, LOST = 719 };
+
+static long asked(const char *name) {
+  const char *all = getenv("FAKE_CUDA"), *at = all ? strstr(all, name) : NULL;
+  if (!at) return -1;
+  at += strlen(name);
+  return *at == '=' ? atol(at + 1) : 0;
+}
+
+// -- the device -----------------------------------------------------------------------------------
+static size_t taken, launches;
+static size_t all_memory(void) {
+  return asked("memory") >= 0 ? (size_t)asked("memory") : (size_t)4 << 30;
+}
+
+Result cuInit(unsigned flags) { return flags ? INVALID : asked("none") >= 0 ? NO_DEVICE : GOOD; }
+Result cuDriverGetVersion(int *v) { return *v = asked("old") >= 0 ? 11040 : 13000, GOOD; }
+Result cuGetErrorString(Result r, const char **text) {
+  *text = r == OUT_OF_MEMORY ? "out of memory"
+          : r == NO_DEVICE   ? "no CUDA-capable device is detected"
+          : r == LOST        ? "unspecified launch failure"
+                             : "invalid argument";
+  return GOOD;
+}
+Result cuDeviceGetCount(int *n) { return *n = 1, GOOD; }
+Result cuDeviceGet(int *d, int n) { return *d = n, GOOD; }
+Result cuDeviceGetName(char *to, int n, int d) {
+  return snprintf(to, (size_t)n, "emulated GPU %d", d), GOOD;
+}
+Result cuDeviceGetAttribute(int *x, int which, int d) {
+  *x = which == 75 ? 9 : which == 76 ? 0 : which == 16 ? 4 : which == 97 ? 227 * 1024 : 0;
+  return d ? INVALID : GOOD;
+}
+Result cuDeviceTotalMem_v2(size_t *n, int d) { return *n = all_memory(), d ? INVALID : GOOD; }
+Result cuDevicePrimaryCtxRetain(void **c, int d) { return *c = &taken, d ? INVALID : GOOD; }
+Result cuDevicePrimaryCtxRelease_v2(int d) { return d ? INVALID : GOOD; }
+Result cuCtxSetCurrent(void *c) { return c ? GOOD : INVALID; }
+
+// -- memory: each piece knows its length ----------------------------------------------------------
+Result cuMemGetInfo_v2(size_t *left, size_t *all) {
+  *all = all_memory();
+  *left = taken < *all ? *all - taken : 0;
+  return GOOD;
+}
+Result cuMemAlloc_v2(Address *at, size_t n) {
+  if (taken + n > all_memory()) return OUT_OF_MEMORY;
+  char *p = aligned_alloc(256, (n + 511) / 256 * 256);
+  if (!p) return OUT_OF_MEMORY;
+  *(size_t *)(void *)p = n;
+  taken += n;
+  memset(p + 256, 0xFF, n);
+  return *at = (Address)(size_t)(p + 256), GOOD;
+}
+Result cuMemFree_v2(Address at) {
+  char *p = (char *)(size_t)at - 256;
+  taken -= *(size_t *)(void *)p;
+  free(p);
+  return GOOD;
+}
+Result cuMemAllocHost_v2(void **at, size_t n) {
+  return *at = malloc(n + 1), *at ? GOOD : OUT_OF_MEMORY;
+}
+Result cuMemFreeHost(void *at) { return free(at), GOOD; }
+Result cuMemcpyHtoDAsync_v2(Address to, const void *from, size_t n, void *s) {
+  return memcpy((void *)(size_t)to, from, n), s ? GOOD : INVALID;
+}
+Result cuMemcpyDtoHAsync_v2(void *to, Address from, size_t n, void *s) {
+  return memcpy(to, (const void *)(size_t)from, n), s ? GOOD : INVALID;
+}
+Result cuMemsetD8Async(Address to, unsigned char x, size_t n, void *s) {
+  return memset((void *)(size_t)to, x, n), s ? GOOD : INVALID;
+}
+
+// -- code: a module is a library, its bytes are its path ------------------------------------------
+typedef struct {
+  unsigned x;
+} Index;
+typedef struct {
+  void *library;
+  Index *thread, *block, *blockd, *gridd;
+} Module;
+typedef struct {
+  Module *m;
+  void (*run)(void **);
+  size_t bytes;
+  int shared;
+} Function;
+
+static void barrier(void);
+Result cuModuleLoadData(void **module, const void *path) {
+  Module *m = calloc(1, sizeof *m);
+  m->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (!m->library) return fprintf(stderr, "%s\n", dlerror()), INVALID;
+  m->thread = dlsym(m->library, "threadIdx");
+  m->block = dlsym(m->library, "blockIdx");
+  m->blockd = dlsym(m->library, "blockDim");
+  m->gridd = dlsym(m->library, "gridDim");
+  void (**wait)(void) = dlsym(m->library, "emulated_wait");
+  *wait = barrier;
+  return *module = m, GOOD;
+}
+Result cuModuleUnload(void *module) {
+  Module *m = module;
+  dlclose(m->library);
+  return free(m), GOOD;
+}
+Result cuModuleGetFunction(void **function, void *module, const char *name) {
+  char bytes[64];
+  Module *m = module;
+  Function *f = calloc(1, sizeof *f); // as long as the process
+  snprintf(bytes, sizeof bytes, "%s_bytes", name);
+  void *run = dlsym(m->library, name), *size = dlsym(m->library, bytes);
+  if (!run || !size) return NOT_FOUND;
+  f->m = m;
+  memcpy(&f->run, &run, sizeof run);
+  f->bytes = *(const unsigned long *)size;
+  f->shared = 48 * 1024;
+  return *function = f, GOOD;
+}
+Result cuFuncSetAttribute(void *function, int which, int n) {
+  if (which != 8 || n > 227 * 1024) return INVALID;
+  return ((Function *)function)->shared = n, GOOD;
+}
+
+// -- threads --------------------------------------------------------------------------------------
+enum { THREADS = 1024, STACK = 256 * 1024 };
+typedef struct {
+  ucontext_t start;
+  jmp_buf at;
+  char *stack;
+  int begun, done;
+} Fiber;
+static Fiber fiber[THREADS];
+static ucontext_t home_start;
+static jmp_buf home;
+static unsigned now;
+static Function *running;
+static void **running_arguments;
+
+static void barrier(void) {
+  if (!_setjmp(fiber[now].at)) _longjmp(home, 1);
+}
+
+static void body(void) {
+  running->run(running_arguments);
+  fiber[now].done = 1;
+  _longjmp(home, 1);
+}
+
+static void resume(unsigned i) {
+  now = i;
+  running->m->thread->x = i;
+  if (_setjmp(home)) return;
+  if (fiber[i].begun) _longjmp(fiber[i].at, 1);
+  fiber[i].begun = 1;
+  swapcontext(&home_start, &fiber[i].start);
+}
+
+static void run_block(unsigned threads) {
+  for (unsigned i = 0; i < threads; i++) {
+    if (!fiber[i].stack) fiber[i].stack = malloc(STACK);
+    fiber[i].begun = fiber[i].done = 0;
+    getcontext(&fiber[i].start);
+    fiber[i].start.uc_stack.ss_sp = fiber[i].stack;
+    fiber[i].start.uc_stack.ss_size = STACK;
+    fiber[i].start.uc_link = NULL;
+    makecontext(&fiber[i].start, body, 0);
+  }
+  for (unsigned left = threads; left;) {
+    left = 0;
+    for (unsigned i = 0; i < threads; i++) {
+      if (!fiber[i].done) resume(i);
+      left += !fiber[i].done;
+    }
+  }
+}
+
+// -- launches, and graphs of them -----------------------------------------------------------------
+typedef struct Launch {
+  Function *f;
+  unsigned blocks, threads;
+  void *context, *wires, *places;
+  struct Launch *after;
+} Launch;
+typedef struct {
+  Launch *first, **end;
+} Graph;
+static Graph *capturing;
+
+static void *copy(const void *from, size_t n) { return memcpy(malloc(n), from, n); }
+
+static Result run(const Launch *l) {
+  if (asked("lost") >= 0 && ++launches >= (size_t)asked("lost")) return LOST;
+  void *arguments[] = {l->context, l->wires, l->places};
+  running = l->f;
+  running_arguments = arguments;
+  l->f->m->blockd->x = l->threads;
+  l->f->m->gridd->x = l->blocks;
+  for (unsigned b = 0; b < l->blocks; b++) {
+    l->f->m->block->x = b;
+    run_block(l->threads);
+  }
+  return GOOD;
+}
+
+Result cuLaunchKernel(void *f, unsigned bx, unsigned by, unsigned bz, unsigned tx, unsigned ty,
+                      unsigned tz, unsigned shared, void *stream, void **arguments, void **extra) {
+  Function *function = f;
+  if (!bx || by != 1 || bz != 1 || !tx || tx > THREADS || ty != 1 || tz != 1 || extra || !stream ||
+      (int)shared > function->shared)
+    return INVALID;
+  Launch l = {function, bx, tx, arguments[0], arguments[1], arguments[2], NULL};
+  if (!capturing) return run(&l);
+  l.context = copy(l.context, 8);
+  l.wires = copy(l.wires, function->bytes);
+  l.places = copy(l.places, 64);
+  *capturing->end = copy(&l, sizeof l);
+  capturing->end = &(*capturing->end)->after;
+  return GOOD;
+}
+Result cuStreamCreate(void **s, unsigned flags) { return *s = &taken, flags > 1 ? INVALID : GOOD; }
+Result cuStreamDestroy_v2(void *s) { return s ? GOOD : INVALID; }
+Result cuStreamSynchronize(void *s) { return s ? GOOD : INVALID; }
+Result cuStreamBeginCapture_v2(void *s, int mode) {
+  if (!s || capturing || mode != 2) return INVALID;
+  capturing = calloc(1, sizeof *capturing);
+  capturing->end = &capturing->first;
+  return GOOD;
+}
+Result cuStreamEndCapture(void *s, void **graph) {
+  *graph = capturing;
+  capturing = NULL;
+  return s && *graph ? GOOD : INVALID;
+}
+Result cuGraphInstantiateWithFlags(void **exec, void *graph, unsigned long long flags) {
+  return *exec = copy(graph, sizeof(Graph)), flags ? INVALID : GOOD;
+}
+Result cuGraphLaunch(void *exec, void *stream) {
+  Result r = stream ? GOOD : INVALID;
+  for (const Launch *l = ((Graph *)exec)->first; l && !r; l = l->after) r = run(l);
+  return r;
+}
+Result cuGraphDestroy(void *graph) { return free(graph), GOOD; }
+Result cuGraphExecDestroy(void *exec) {
+  for (Launch *l = ((Graph *)exec)->first, *after; l; l = after) {
+    after = l->after;
+    free(l->context), free(l->wires), free(l->places), free(l);
+  }
+  return free(exec), GOOD;
+}
