@@ -193,6 +193,25 @@ END
 "$LIMN" run places.limn --quiet --out placed
 same "places that are set" ":g[0] :h[0] :v[1 0] :v :k :v[1 1] :g c[0]:w[1] c[1]:w[1]" "$(awk -F, 'NR > 1 { printf "%s%s:%s", (NR > 2 ? " " : ""), $2, $3 }' placed/Places.happened.csv)"
 
+# steps of a given size keep the same moments whether something is claimed of the run or not
+cat >moments.limn <<'END'
+machine Spin -> (x: R[]) {
+  state x = 1, y = 0
+  x' = y
+  y' = -x
+}
+run a : Spin to 4 by rk4[0.01] every 0.05
+run b : Spin to 4 by rk4[0.01] every 0.05
+check highest(x) < 2
+run c : Spin to 5 by euler[0.1]
+run d : Spin to 5 by euler[0.1]
+check highest(x) < 2
+END
+"$LIMN" run moments.limn --quiet --out moments
+kept_times() { cut -d, -f1 "moments/$1.csv" | paste -sd ' '; }
+same "moments of steps, with a claim or without" "$(kept_times a) $(kept_times c)" "$(kept_times b) $(kept_times d)"
+same "which are those that were asked for" "0 0.05 0.1 0.15" "$(kept_times a | cut -d' ' -f2-5)"
+
 # stopped, and failed
 cat >slow.limn <<'END'
 machine Spin -> (x: R[]) {

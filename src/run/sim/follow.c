@@ -78,8 +78,15 @@ static bool watch_moment(Following *g, double t, const double *x) {
 }
 
 // -- the loop -------------------------------------------------------------------------------------
+static bool has_fixed_steps(const Run *r) {
+  return r->follow != FOLLOW_USUAL && r->follow != FOLLOW_DORMAND && r->follow != FOLLOW_STIFF;
+}
+
+// Where steps have a given size, moments that nobody asked for are ends of steps.
 static double usual_every(const Run *r) {
-  return r->every > 0 ? r->every : r->end > 0 ? r->end / 1000 : 1;
+  double usual = r->end > 0 ? r->end / 1000 : 1;
+  if (r->every > 0) return r->every;
+  return has_fixed_steps(r) ? fmax(round(usual / r->step), 1) * r->step : usual;
 }
 
 // The k-th moment that is kept: of a decimal, what that says, so the third of 0.1 is 0.3.
@@ -190,10 +197,6 @@ static bool follow_step(Following *g, double end) {
   if (!happened) return true;
   move_held(g, g->after, true);
   return see_happened(g, to);
-}
-
-static bool has_fixed_steps(const Run *r) {
-  return r->follow != FOLLOW_USUAL && r->follow != FOLLOW_DORMAND && r->follow != FOLLOW_STIFF;
 }
 
 // However easy the rates are, what depends on time alone must not be stepped over.
@@ -333,7 +336,7 @@ static bool is_plain(const Following *g) {
     if (g->watchers.at[i].watch->kind != WATCH_LAST) return false;
   return has_fixed_steps(r) && !g->flow->driven && !g->flow->events && !g->flow->lag.n &&
          !g->flow->nexts && ends_a_step(r, r->end) && ends_a_step(r, g->time) &&
-         g->time >= g->begun && !(g->resumed && g->solved);
+         ends_a_step(r, usual_every(r)) && g->time >= g->begun && !(g->resumed && g->solved);
 }
 
 static Engine *steps_engine(const Following *g, int64_t steps) {
@@ -360,7 +363,17 @@ static bool is_finite(const Following *g, double t) {
   return true;
 }
 
-static bool plain_steps(Following *g, Engine *e, int64_t steps) {
+// The clock has added up steps; the moment is the one that was asked for.
+static double plain_time(const Following *g, int64_t chunk, int64_t all, double clock) {
+  const Run *r = g->m->run;
+  int64_t done = (int64_t)g->steps;
+  double t = done == all         ? r->end
+             : done % chunk == 0 ? round_time(r, (uint64_t)(done / chunk))
+                                 : clock;
+  return fabs(t - clock) <= 1e-9 * r->end ? t : clock;
+}
+
+static bool plain_steps(Following *g, Engine *e, int64_t steps, const int64_t of[2]) {
   double t = 0;
   flow_noise_rows(g->flow, e, g->steps, steps);
   if (!sim_run(g->m, e, 0)) return false;
@@ -368,7 +381,7 @@ static bool plain_steps(Following *g, Engine *e, int64_t steps) {
   flow_start(g->flow, g->x);
   g->steps += (uint64_t)steps;
   g->f->record.steps += (uint64_t)steps;
-  g->reached = t;
+  g->reached = t = plain_time(g, of[0], of[1], t);
   return is_finite(g, t) && keep_moment(g, t, g->x);
 }
 
@@ -384,7 +397,7 @@ static bool plain_rows(Following *g, int64_t chunk, int64_t all) {
     note_steps(g, (uint64_t)(done - done % chunk));
     if (e && steps != made) engine_free(e), e = NULL;
     if (!e) e = steps_engine(g, made = steps);
-    if (!(good = e && plain_steps(g, e, steps))) break;
+    if (!(good = e && plain_steps(g, e, steps, (int64_t[]){chunk, all}))) break;
     if (how->progress)
       how->progress(how->context, (g->reached - g->begun) / (g->m->run->end - g->begun));
     good = follow_save_now(g);
