@@ -229,7 +229,7 @@ static void random_chains(void **state) {
   for (uint64_t i = 0; i < programs; i++) {
     int x = 60 + (int)draw(&seed, 240);
     Shape s = {.heads = 1 + (int)draw(&seed, 2),
-               .y = plan_cpu.tile_cells / x + 1 + (int)draw(&seed, 150),
+               .y = (int)plan_cpu.tile_cells / x + 1 + (int)draw(&seed, 150),
                .x = x,
                .c = 4 + (int)draw(&seed, 3),
                .causal = draw(&seed, 2),
