@@ -290,7 +290,7 @@ has "a folder from before: its claims" before/room/report.html "3 claims hold"
 has "a folder from before: what happened" before/room/report.html "things happened"
 
 "$LIMN" draw room.limn -o last.svg >out 2>&1
-has "limn draw: the last wiring" last.svg "House"
+has "limn draw: what the last run runs" last.svg "Counter"
 "$LIMN" draw room.limn Counter -o one.svg >out 2>&1
 has "limn draw: a machine by name" one.svg "Counter"
 "$LIMN" draw room.limn House --open x -o no.svg >out 2>&1
