@@ -350,4 +350,10 @@ printf "machine M -> (T: R[3]) {\n  state T : R[3] = 1\n  T'[i] = -(i + 1) * T[i
 "$LIMN" run family.limn --out family >out 2>&1
 has "curves of one run are told apart" family/shown/01-T.svg "T[0] solid, T[1] dashed, T[2] dotted."
 
+"$LIMN" run same_steps.limn --out same >out 2>&1
+same "steps of a given size: status" 0 $?
+for way in rk4 euler noisy curved; do
+  cmp same/$way.csv same/${way}_watched.csv >/dev/null 2>&1 && ok "steps of a given size, whole and one by one: $way" || not_ok "steps of a given size, whole and one by one: $way"
+done
+
 exit $failed

@@ -136,10 +136,9 @@ static bool see_step(Following *g, double from, double to, bool happened) {
     if (!first_look(g, g->x)) return false;
   }
   if (!watching_step(g, fmax(from, g->begun), to)) return false;
-  double last = to < g->m->run->end ? to : to * (1 + one_moment);
-  if (happened) last = to * (1 - one_moment);
+  double before = to * (1 - one_moment), last = happened ? before : to * (1 + one_moment);
   for (double t; (t = round_time(g->m->run, g->moment)) <= last; g->moment++) {
-    solver_at(g->solver, t < to ? t : to, g->x);
+    solver_at(g->solver, t < before ? t : to, g->x);
     if (!keep_moment(g, t, g->x)) return false;
   }
   return true;
