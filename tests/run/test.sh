@@ -290,7 +290,7 @@ has "a folder from before: its claims" before/room/report.html "3 claims hold"
 has "a folder from before: what happened" before/room/report.html "things happened"
 
 "$LIMN" draw room.limn -o last.svg >out 2>&1
-has "limn draw: the last wiring" last.svg "House"
+has "limn draw: what the last run runs" last.svg "Counter"
 "$LIMN" draw room.limn Counter -o one.svg >out 2>&1
 has "limn draw: a machine by name" one.svg "Counter"
 "$LIMN" draw room.limn House --open x -o no.svg >out 2>&1
@@ -349,5 +349,11 @@ has "and said" err '`x` is not among the numbers of numbers: run it again'
 printf "machine M -> (T: R[3]) {\n  state T : R[3] = 1\n  T'[i] = -(i + 1) * T[i]\n}\nfor a in [1, 2] {\n  run M(T: a) to 2\n  show T as curves\n}\n" >family.limn
 "$LIMN" run family.limn --out family >out 2>&1
 has "curves of one run are told apart" family/shown/01-T.svg "T[0] solid, T[1] dashed, T[2] dotted."
+
+"$LIMN" run same_steps.limn --out same >out 2>&1
+same "steps of a given size: status" 0 $?
+for way in rk4 euler noisy curved; do
+  cmp same/$way.csv same/${way}_watched.csv >/dev/null 2>&1 && ok "steps of a given size, whole and one by one: $way" || not_ok "steps of a given size, whole and one by one: $way"
+done
 
 exit $failed

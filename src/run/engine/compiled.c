@@ -85,15 +85,21 @@ static void small_product(const void *gemm, const void *a, const void *b, void *
 }
 
 // -- memory ---------------------------------------------------------------------------------------
-static void *wire_memory(CompiledEngine *o, uint32_t wire) {
+// With the scans around it at these positions.
+static void *memory_at(const CompiledEngine *o, uint32_t wire, const int64_t *at) {
   const Plan *p = o->plan;
   uint32_t root;
-  int64_t offset = wire_offset(p, wire, o->context.at, &root);
+  int64_t offset = wire_offset(p, wire, at, &root);
   const PlanWire *r = &p->wire.at[root];
   char *base = r->place == AT_STATE   ? o->state[r->number_of]
                : r->place == AT_INPUT ? o->in[r->number_of]
                                       : o->arena + r->at;
   return base + offset * (int64_t)number_bytes(p->wire.at[wire].number);
+}
+
+// Where the scans are now.
+static void *wire_memory(const CompiledEngine *o, uint32_t wire) {
+  return memory_at(o, wire, o->context.at);
 }
 
 // A number by itself is a double to the code; one that lies in a row of floats, among the weights
@@ -181,15 +187,17 @@ static void plan_products_of(Engine *e, CompiledEngine *o) {
   }
 }
 
-// The memory behind a kernel's pointers. What scans move, and tiles, the kernel adds itself.
+// The memory behind a kernel's pointers. What scans move, and tiles, the kernel adds itself: wherever
+// the last run has left the scans, pointers are those of their beginnings.
 static char **pointers_of(Engine *e, CompiledEngine *o, const Ids *slot) {
+  static const int64_t beginnings[COUNT(((KernelContext *)0)->at)] = {0};
   char **table = NEW_ARRAY(e->arena, char *, slot->n + 1);
   for (uint32_t i = 0; i < slot->n; i++) {
     uint32_t wire = slot->at[i];
     if (wire >= o->plan->wire.n)
       table[i] = (char *)&o->small.at[wire - o->plan->wire.n];
     else if (o->plan->wire.at[wire].place != AT_TILE)
-      table[i] = wire_memory(o, wire);
+      table[i] = memory_at(o, wire, beginnings);
   }
   return table;
 }

@@ -128,6 +128,11 @@ static bool first_look(Following *g, const double *x) {
   return watch_moment(g, g->begun, x) && keep_moment(g, g->begun, x);
 }
 
+// Is there no step behind this one that begins within rounding?
+static bool ends_only(const Following *g, double to) {
+  return to >= g->m->run->end || (has_fixed_steps(g->m->run) && !g->flow->lag.n);
+}
+
 // What is seen on the way of a step, before what happens at its end: a moment that this is, is not.
 static bool see_step(Following *g, double from, double to, bool happened) {
   if (to < g->begun) return true;
@@ -136,10 +141,10 @@ static bool see_step(Following *g, double from, double to, bool happened) {
     if (!first_look(g, g->x)) return false;
   }
   if (!watching_step(g, fmax(from, g->begun), to)) return false;
-  double last = to < g->m->run->end ? to : to * (1 + one_moment);
-  if (happened) last = to * (1 - one_moment);
+  double before = to * (1 - one_moment), last = ends_only(g, to) ? to * (1 + one_moment) : to;
+  if (happened) last = before;
   for (double t; (t = round_time(g->m->run, g->moment)) <= last; g->moment++) {
-    solver_at(g->solver, t < to ? t : to, g->x);
+    solver_at(g->solver, t < before ? t : to, g->x);
     if (!keep_moment(g, t, g->x)) return false;
   }
   return true;

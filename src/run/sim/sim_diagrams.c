@@ -271,9 +271,22 @@ Diagram *pick_tangent(World *w, const System *s) {
   return passes_flat(w, g);
 }
 
-static Id number_wire(World *w, Diagram *d, double k) {
+// Where the clock is so many steps of this length behind now: a multiple of the length, which is where
+// the solver ends its steps; what adds up would drift away from it.
+static Id step_end(World *w, Diagram *d, Id time, double h, double steps) {
   Each e = each_of(w, (Type){.base = BASE_R});
-  each_number(w, &e, k);
+  uint32_t now = each_read(w, &e, time, BASE_R, 0), length = each_number(w, &e, h);
+  uint32_t made = scalar_fn(w, &e.loop, FN_div, now, length, 0);
+  uint32_t half = scalar_fn(w, &e.loop, FN_add, made, each_number(w, &e, steps + 0.5), 0);
+  uint32_t whole = scalar_fn(w, &e.loop, FN_floor, half, 0, 0);
+  scalar_fn(w, &e.loop, FN_mul, whole, length, 0);
+  return each_make(w, d, &e);
+}
+
+static Id minus(World *w, Diagram *d, Id x, Id y) {
+  Each e = each_of(w, (Type){.base = BASE_R});
+  uint32_t a = each_read(w, &e, x, BASE_R, 0), b = each_read(w, &e, y, BASE_R, 0);
+  scalar_fn(w, &e.loop, FN_sub, a, b, 0);
   return each_make(w, d, &e);
 }
 
@@ -314,13 +327,14 @@ Diagram *pick_steps(World *w, const System *s, int64_t steps, double h, StepMeth
   for (uint32_t i = 0; i < s->state.n; i++)
     if (s->state.at[i].rate)
       vec_push(w->arena, &in, r.map[s->d->param.at[s->state.at[i].param].wire]);
-  vec_push(w->arena, &in, r.time);
-  vec_push(w->arena, &in, number_wire(w, r.body, h));
+  Id now = step_end(w, r.body, r.time, h, 0), end = step_end(w, r.body, r.time, h, 1);
+  vec_push(w->arena, &in, now);
+  vec_push(w->arena, &in, minus(w, r.body, end, now));
   for (uint32_t i = 0; i < white.n; i++) vec_push(w->arena, &in, white.at[i]);
   for (uint32_t i = 0; i < f->param.n; i++) vec_push(w->arena, &in, add_param(w, r.body, f, i));
   Id after = box_call(w, r.body, f, in.at, in.n, 0);
   for (uint32_t i = 0; i + 1 < scan.carry; i++) diagram_output(w, r.body, after + i);
-  diagram_output(w, r.body, plus_number(w, r.body, r.time, h));
+  diagram_output(w, r.body, end);
   diagram_output(w, r.to, close_scan(&r, &scan) + scan.carry - 1);
   return flat(w, r.to);
 }

@@ -1,7 +1,8 @@
 // Steps of a given size: Euler, and the classical method of Runge and Kutta of order 4.
 //
 // The rate at the end of a step is the first stage of the next one, and gives the slope that the
-// dense output needs there. No error is known; only what is not finite is reported. A problem may
+// dense output needs there. No error is known; only what is not finite is reported. Steps that are compiled
+// as a whole add up in the same order, so that both give the same bits. A problem may
 // also make its steps itself.
 #include "run/solve/solve_own.h"
 
@@ -31,7 +32,7 @@ static bool rk4(Solver *s, double h) {
   double *a = s->rate, *b = s->k[0], *c = s->k[1], *d = s->k[2];
   if (!stage(s, h / 2, a, b) || !stage(s, h / 2, b, c) || !stage(s, h, c, d)) return false;
   for (uint32_t i = 0; i < s->n; i++)
-    s->next[i] = s->x[i] + h / 6 * (a[i] + 2 * (b[i] + c[i]) + d[i]);
+    s->next[i] = s->x[i] + 1.0 / 6 * h * (a[i] + d[i] + 2 * (b[i] + c[i]));
   return finish(s, h);
 }
 

@@ -215,6 +215,13 @@ static double target(Solver *s, double end) {
   return s->t + 2 * h > limit ? s->t + (limit - s->t) / 2 : s->t + h;
 }
 
+// How long the step to there is. A step of a given size that ends the run has the length of all others,
+// also where the end is the end of a step but for rounding.
+static double length(const Solver *s, double to) {
+  bool whole = s->stepper->fixed && fabs(next_tick(s) - to) <= 1e-9 * tick(s);
+  return (whole ? next_tick(s) : to) - s->t;
+}
+
 static bool fail_small(Solver *s) {
   if (s->odd) return fail_odd(s);
   if (stiff_is_lost(s))
@@ -283,7 +290,7 @@ static bool make(Solver *s, double end, double *to) {
     *to = target(s, end);
     double h = *to - s->t;
     s->odd = false;
-    if (!s->stepper->try(s, h)) return false;
+    if (!s->stepper->try(s, length(s, *to))) return false;
     if (s->error <= 1) {
       if (s->stepper->accepted && !s->stepper->accepted(s, h, end)) return false;
       s->stepper->dense(s, h);
@@ -415,8 +422,13 @@ const char *solver_error(const Solver *s) { return s->message; }
 bool solver_odd_end(const Solver *s) { return s->message && s->odd; }
 const char *solver_note(const Solver *s) { return s->note; }
 
+// At its end the dense output has rounded once more than the step.
 void solver_at(const Solver *s, double t, double *x) {
-  dense_at(&s->dense, s->n, fmin(t, s->t), x);
+  bool end = t >= s->t && !s->happened && !s->turned;
+  if (end)
+    memcpy(x, s->x, s->n * sizeof *x);
+  else
+    dense_at(&s->dense, s->n, fmin(t, s->t), x);
 }
 
 const double *solver_late(Solver *s, double t) {
