@@ -72,6 +72,18 @@ holds -eq tell Gather 1
 holds -eq reader Scan 1
 holds -eq masked Softmax 3
 
+# What went out comes back as what it was: layers as boxes of the library, constants as constants that nothing learns.
+back() { # NAME WANTED…
+  "$LIMN" import "$work/$1.onnx" -o "$work/$1.back.limn" >"$work/said" 2>&1 || cat "$work/said"
+  for want in "$2" "$3"; do
+    if grep -q -F "$want" "$work/$1.back.limn" && ! grep -q "^  learn" "$work/$1.back.limn"; then echo "ok $1 comes back with $want"; else echo "not ok $1 comes back with $want"; cat "$work/$1.back.limn"; fi
+  done
+}
+for n in first scaled; do operators $n; done
+holds -eq first Transpose 0
+back first 'conv2d[4, stride: 2, edge: 1] ; batch_norm2d ; relu ; max_pool2d[k: 3, edge: 1]' 'batch_norm2d[eps: 0.01, keep: 0.9]'
+back scaled 'const scales : R[3] = [0.5, 2, -1]' ': R[3] = [1, 2, 3]'
+
 if ! command -v node >/dev/null || ! node compare.js --look; then echo "skipped: there is no onnxruntime-node (see tests/onnx_out/test.sh)"; exit 0; fi
 pairs=$(for n in $(names box paths.limn | grep -v _cell | grep -v '^rnn$' | grep -v '^cell$') $(names learn paths.limn); do echo "paths.limn $n"; done)
 # shellcheck disable=SC2086 # words without spaces
