@@ -48,6 +48,10 @@ apart export "$work/link.limn" half --as torch -o "$work/own.limn"
 apart export "$work/own.limn" half --as json -o "$work/../$(basename "$work")/own.limn"
 for option in --out --save --grads; do apart eval "$work/own.limn" half --in '[1, 2]' $option "$work/own.limn"; done
 apart import "$work/own.limn" -o "$work/own.limn"
+ln -s own.limn "$work/own.svg"
+apart draw "$work/own.limn" half -o "$work/own.svg"
+printf 'use "own.limn"\n' >"$work/uses.limn"
+for other in own uses; do apart diff refused.limn "$work/$other.limn" -o "$work/own.svg"; done
 "$LIMN" export refused.limn half --as json -o "$work/own.limn" >/dev/null && cp "$work/own.limn" "$work/was.limn"
 apart read "$work/own.limn" -o "$work/own.limn"
 
