@@ -28,6 +28,7 @@ typedef struct {
   int64_t batch, steps;
   Precision precision;
   Target target;
+  const char *device;
   bool plan;
 } Asked;
 
@@ -41,6 +42,7 @@ typedef struct {
   int64_t samples;
   uint64_t runs; // so far: noise is fresh in each
   char **start;  // [state] its first value
+  const char *device;
 } Bench;
 
 // -- what the products of a step are worth --------------------------------------------------------
@@ -162,7 +164,7 @@ static void keep_start(Bench *b) {
   b->start = NEW_ARRAY(b->w->arena, char *, store_count(b->store) + 1);
   for (uint32_t i = 0; i < store_count(b->store); i++) {
     const State *s = store_at(b->store, i);
-    if (s->whole == i) b->start[i] = arena_copy(b->w->arena, s->data, state_bytes(s));
+    if (s->whole == i) b->start[i] = arena_copy(b->w->arena, state_here(s), state_bytes(s));
   }
 }
 
@@ -170,7 +172,7 @@ static void keep_start(Bench *b) {
 static void start_again(Bench *b) {
   for (uint32_t i = 0; i < store_count(b->store); i++)
     if (b->start[i])
-      memcpy(store_at(b->store, i)->data, b->start[i], state_bytes(store_at(b->store, i)));
+      memcpy(state_changed(store_at(b->store, i)), b->start[i], state_bytes(store_at(b->store, i)));
 }
 
 static void fill_inputs(Bench *b, uint32_t step) {
@@ -192,8 +194,11 @@ static void fill_inputs(Bench *b, uint32_t step) {
 }
 
 // Seconds that opening all engines takes.
-static double open_engines(Bench *b, const Target *target) {
+static double open_engines(Bench *b, const Target *asked) {
   double start = clock_seconds();
+  Target own = *asked, *target = &own;
+  const char *why;
+  if (!engine_device(b->w, b->device, &own.device, &why)) fail("%s", why);
   b->engine = NEW_ARRAY(b->w->arena, Engine *, b->regime.step.n + 1);
   for (uint32_t i = 0; i < b->regime.step.n; i++) {
     b->engine[i] = engine_new(b->w, b->regime.step.at[i].diagram, b->store, b->samples, target);
@@ -319,6 +324,8 @@ static Asked read_arguments(char **arg) {
       const char *value = *++arg;
       if (!strcmp(option, "--batch"))
         a.batch = number(option, value);
+      else if (!strcmp(option, "--device"))
+        a.device = value;
       else if (!strcmp(option, "--threads"))
         a.target.threads = (uint32_t)number(option, value);
       else if (!strcmp(option, "--steps"))
@@ -329,8 +336,8 @@ static Asked read_arguments(char **arg) {
     }
   }
   if (!a.file)
-    fail("usage: bench-step FILE [--batch N] [--threads N] [--precision 32|64|bf16] [--steps N] "
-         "[--plan]");
+    fail("usage: bench-step FILE [--batch N] [--threads N] [--device cuda] [--precision 32|64|bf16] "
+         "[--steps N] [--plan]");
   return a;
 }
 
@@ -345,6 +352,7 @@ int main(int argc, char **argv) {
   fill_store(&b, asked.precision);
   printf("%-16s %s\n%-16s %lld\n%-16s %u\n", "file", asked.file, "batch", (long long)b.samples,
          "threads", asked.target.threads);
+  b.device = asked.device;
   open_twice(&b, asked.target);
   for (uint32_t i = 0; i < b.regime.step.n; i++) fill_inputs(&b, i);
   print_memory(&b);

@@ -190,7 +190,7 @@ static uint32_t kernels_in_blocks(const Plan *p) {
 
 static void check_shape(const Shape *s, bool compiled) {
   Case c = case_new(s, MOST - 1);
-  bool large = s->y * s->x > TILE_CELLS;
+  bool large = s->y * s->x > plan_cpu.tile_cells;
   assert_true(!large ||
               kernels_in_blocks(plan_make(
                   c.w, c.d, &(PlanOptions){.samples = MOST, .fuse = true, .wide = true})) >
@@ -229,7 +229,7 @@ static void random_chains(void **state) {
   for (uint64_t i = 0; i < programs; i++) {
     int x = 60 + (int)draw(&seed, 240);
     Shape s = {.heads = 1 + (int)draw(&seed, 2),
-               .y = TILE_CELLS / x + 1 + (int)draw(&seed, 150),
+               .y = (int)plan_cpu.tile_cells / x + 1 + (int)draw(&seed, 150),
                .x = x,
                .c = 4 + (int)draw(&seed, 3),
                .causal = draw(&seed, 2),

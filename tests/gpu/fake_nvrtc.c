@@ -1,6 +1,6 @@
 // A compiler for a GPU that is not there: the part of NVRTC that limn uses. The text of kernels
-// becomes a library by the C compiler ($CC or cc), behind emulated.h, which $FAKE_CUDA_HEADER names; what it
-// gives as code is the library's path. $FAKE_CUDA=compiler makes it refuse.
+// becomes a library by the C compiler ($CC or cc), behind emulated.h, which $FAKE_CUDA_HEADER names. Its
+// code is the library's length and bytes. $FAKE_CUDA=compiler makes it refuse.
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,8 @@
 #include <unistd.h>
 
 typedef struct {
-  char *text, path[64], log[4096];
+  char *text, *code, log[4096];
+  size_t n; // of the code: its length, then the library
 } Program;
 enum { GOOD = 0, REFUSED = 6 };
 
@@ -20,31 +21,57 @@ int nvrtcCreateProgram(Program **p, const char *text, const char *name, int head
   return name && !headers && !a && !b ? GOOD : REFUSED;
 }
 
-int nvrtcCompileProgram(Program *p, int n, const char *const *options) {
-  char file[80], command[1024];
-  const char *cc = getenv("CC"), *header = getenv("FAKE_CUDA_HEADER"), *asked = getenv("FAKE_CUDA");
-  if (asked && strstr(asked, "compiler")) {
-    snprintf(p->log, sizeof p->log, "limn.cu(7): error: expected a `;`\nmore\n");
-    return REFUSED;
-  }
-  strcpy(p->path, "/tmp/limn-fake-XXXXXX");
-  if (n < 1 || !options || !mkdtemp(p->path)) return REFUSED;
-  snprintf(file, sizeof file, "%s/k.c", p->path);
+// All of a file, behind its length; NULL: it cannot be read.
+static char *bytes_of(const char *path, size_t *n) {
+  FILE *f = fopen(path, "rb");
+  if (!f) return NULL;
+  fseek(f, 0, SEEK_END);
+  size_t size = (size_t)ftell(f);
+  char *all = calloc(1, size + sizeof size + 1);
+  rewind(f);
+  memcpy(all, &size, sizeof size);
+  *n = sizeof size + fread(all + sizeof size, 1, size, f);
+  fclose(f);
+  return all;
+}
+
+static int compile(Program *p, const char *folder) {
+  char file[512], command[2048];
+  const char *cc = getenv("CC"), *header = getenv("FAKE_CUDA_HEADER");
+  snprintf(file, sizeof file, "%s/k.c", folder);
   FILE *f = fopen(file, "w");
   if (!f) return REFUSED;
   fputs(p->text, f);
   fclose(f);
   snprintf(command, sizeof command,
            "%s -w -O1 -fPIC -shared -ffp-contract=off -include %s -o %s/k.so %s/k.c >%s/log 2>&1",
-           cc ? cc : "cc", header ? header : "emulated.h", p->path, p->path, p->path);
+           cc ? cc : "cc", header ? header : "emulated.h", folder, folder, folder);
   int r = system(command);
-  snprintf(file, sizeof file, "%s/log", p->path);
-  f = fopen(file, "r");
-  if (f) p->log[fread(p->log, 1, sizeof p->log - 1, f)] = 0, fclose(f);
-  return r ? REFUSED : GOOD;
+  size_t said;
+  snprintf(file, sizeof file, "%s/log", folder);
+  char *log = bytes_of(file, &said);
+  if (log) snprintf(p->log, sizeof p->log, "%s", log + sizeof said);
+  free(log);
+  snprintf(file, sizeof file, "%s/k.so", folder);
+  if (!r) p->code = bytes_of(file, &p->n);
+  return p->code ? GOOD : REFUSED;
+}
+
+int nvrtcCompileProgram(Program *p, int n, const char *const *options) {
+  char folder[256], command[300];
+  const char *asked = getenv("FAKE_CUDA"), *tmp = getenv("TMPDIR");
+  if (asked && strstr(asked, "compiler")) {
+    snprintf(p->log, sizeof p->log, "limn.cu(7): error: expected a `;`\nmore\n");
+    return REFUSED;
+  }
+  snprintf(folder, sizeof folder, "%s/limn-fake-XXXXXX", tmp ? tmp : "/tmp");
+  if (n < 1 || !options || !mkdtemp(folder)) return REFUSED;
+  int r = compile(p, folder);
+  snprintf(command, sizeof command, "rm -rf '%s'", folder);
+  return system(command) ? REFUSED : r;
 }
 int nvrtcGetProgramLogSize(Program *p, size_t *n) { return *n = strlen(p->log) + 1, GOOD; }
 int nvrtcGetProgramLog(Program *p, char *to) { return strcpy(to, p->log), GOOD; }
-int nvrtcGetCUBINSize(Program *p, size_t *n) { return *n = strlen(p->path) + 6, GOOD; }
-int nvrtcGetCUBIN(Program *p, char *to) { return sprintf(to, "%s/k.so", p->path), GOOD; }
-int nvrtcDestroyProgram(Program **p) { return free((*p)->text), free(*p), GOOD; }
+int nvrtcGetCUBINSize(Program *p, size_t *n) { return *n = p->n, GOOD; }
+int nvrtcGetCUBIN(Program *p, char *to) { return memcpy(to, p->code, p->n), GOOD; }
+int nvrtcDestroyProgram(Program **p) { return free((*p)->text), free((*p)->code), free(*p), GOOD; }

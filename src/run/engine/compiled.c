@@ -568,4 +568,5 @@ static void compiled_free(Engine *e) {
   free(o->work);
 }
 
-static const EngineKind compiled_kind = {compiled_run, compiled_plan, compiled_free};
+static const EngineKind compiled_kind = {
+    .run = compiled_run, .plan = compiled_plan, .free = compiled_free};

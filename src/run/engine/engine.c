@@ -106,6 +106,18 @@ RunStatus engine_run(Engine *e, int64_t n, uint64_t step) {
   return e->ran || labels_fit(e) ? e->kind->run(e, n, step) : RUN_FAILED;
 }
 
+// On a CPU a run is done when it is queued.
+uint32_t engine_room(const Engine *e) { return e->kind->room ? e->kind->room(e) : 1; }
+
+bool engine_queue(Engine *e, int64_t n, uint64_t step) {
+  if (!e->ran && !labels_fit(e)) return false;
+  if (e->kind->queue) return e->kind->queue(e, n, step);
+  e->waits = e->kind->run(e, n, step);
+  return e->waits != RUN_FAILED;
+}
+
+RunStatus engine_next(Engine *e) { return e->kind->next ? e->kind->next(e) : e->waits; }
+
 const char *engine_error(const Engine *e) { return e->error ? e->error : ""; }
 void engine_plan(const Engine *e, Buf *b) { e->kind->plan(e, b); }
 const char *engine_says(const Engine *e) { return e->says; }

@@ -97,6 +97,12 @@ bool engine_shape(World *, const Type *, int64_t samples,
 // One step on n samples. RUN_NOT_FINITE: an output without axes is NaN or Inf; states were not
 // changed.
 RunStatus engine_run(Engine *, int64_t n, uint64_t step);
+// The same, but runs wait for each other and are asked for later, in their order, so that a device
+// is never idle; no more than engine_room of them. Outputs are those of the run last asked for. After
+// RUN_NOT_FINITE nothing waits any more, and nothing behind that run was done.
+uint32_t engine_room(const Engine *);
+bool engine_queue(Engine *, int64_t n, uint64_t step); // false: engine_error
+RunStatus engine_next(Engine *);
 // The same diagram and memory through the interpreter: the first box whose result is not finite, as
 // its place in the source and a sentence. For after RUN_NOT_FINITE.
 const char *engine_blame(Engine *, int64_t n, uint64_t step, Span *);

@@ -6,6 +6,10 @@
 
 typedef struct {
   RunStatus (*run)(Engine *, int64_t n, uint64_t step);
+  // where runs may wait: or NULL
+  bool (*queue)(Engine *, int64_t n, uint64_t step); // false: e->error
+  RunStatus (*next)(Engine *);
+  uint32_t (*room)(const Engine *);
   void (*plan)(const Engine *, Buf *);
   void (*free)(Engine *); // what it took beside its arena; or NULL
 } EngineKind;
@@ -21,7 +25,8 @@ struct Engine {
   Target how;
   void **in, **out; // the memory of inputs and outputs, as the kind has it
   int64_t bytes;
-  bool ran; // states were looked at
+  bool ran;        // states were looked at
+  RunStatus waits; // what a run that was queued has come to
   bool prebuilt, whole;
   const char *says, *error;
   void *own; // of the kind

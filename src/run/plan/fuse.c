@@ -311,6 +311,8 @@ static bool join_kernel(KernelGroups *g, uint32_t kernel, uint32_t node) {
   PlanNode *x = &p->node.at[node];
   if (k->kind != KERNEL_LOOPS || kernel < g->floor || x->pinned || x->nindex > 60 || is_full(p, k))
     return false;
+  // lanes share a scatter in slices, which begin and end with a kernel
+  if (p->target->lanes && (x->scatter || p->node.at[k->node.at[0]].scatter)) return false;
   uint32_t *with = plan_nones(p, k->np);
   KernelJoining j = {plan_nones(p, x->nindex), NEW_ARRAY(p->arena, bool, k->np + 1), 0};
   if (!match_loops(g, k, kernel, x, with)) return false;

@@ -49,31 +49,71 @@ static LoopEnd failed(Trainer *t, const char *why) {
   return LOOP_FAILED;
 }
 
-// One run of an engine on one batch.
-static LoopEnd one_turn(Trainer *t, uint32_t k, uint64_t run) {
-  Engine *e = t->engine[k];
-  const Step *s = &t->regime.step.at[k];
+// One run of an engine on one batch: begun, and later looked at.
+static LoopEnd begin_turn(Trainer *t, uint32_t k, uint64_t run) {
   const char *why = NULL;
   int64_t n = t->own            ? t->own->samples
               : t->feed.samples ? feed_next(&t->feed, &t->inlet[k], &why)
                                 : t->batch;
   if (n < 0) return failed(t, why);
   if (t->own) own_batch_put(t, k);
-  RunStatus status = engine_run(e, n, run);
-  if (status == RUN_NOT_FINITE) return not_finite(t, e, s, n, run);
+  if (!engine_queue(t->engine[k], n, run)) return failed(t, engine_error(t->engine[k]));
+  vec_push(t->arena, &t->waiting, (BegunRun){k, n, run});
+  return LOOP_DONE;
+}
+
+static LoopEnd end_turn(Trainer *t, BegunRun turn) {
+  Engine *e = t->engine[turn.engine];
+  const Step *s = &t->regime.step.at[turn.engine];
+  RunStatus status = engine_next(e);
+  if (status == RUN_NOT_FINITE) return not_finite(t, e, s, turn.n, turn.run);
   if (status == RUN_FAILED) return failed(t, engine_error(e));
-  add_losses(t, e, s, n ? (double)n : 1);
+  add_losses(t, e, s, turn.n ? (double)turn.n : 1);
   return LOOP_DONE;
 }
 
 static LoopEnd one_step(Trainer *t) {
+  LoopEnd how = LOOP_DONE;
   mean_clear(t, &t->last);
   for (t->at_turn = 0; t->at_turn < t->turns; t->at_turn++) {
-    LoopEnd how = one_turn(t, t->turn[t->at_turn], t->step * t->turns + t->at_turn);
+    t->waiting.n = 0;
+    how = begin_turn(t, t->turn[t->at_turn], t->step * t->turns + t->at_turn);
+    if (how == LOOP_DONE) how = end_turn(t, t->waiting.at[0]);
     if (how != LOOP_DONE) return how;
   }
   t->at_turn = 0;
   t->step++;
+  return LOOP_DONE;
+}
+
+// How many steps may wait at once for whoever computes them; 1: each is done when it is begun.
+static uint64_t steps_at_once(const Trainer *t) {
+  uint64_t most = UINT64_MAX;
+  if (t->own) return 1;
+  for (uint32_t i = 0; i < t->turns; i++) {
+    uint32_t uses = 0;
+    for (uint32_t j = 0; j < t->turns; j++) uses += t->turn[j] == t->turn[i];
+    uint64_t room = engine_room(t->engine[t->turn[i]]) / uses;
+    if (room < most) most = room;
+  }
+  return most < 1 ? 1 : most;
+}
+
+// Several steps are begun, and then looked at, in the same order as one by one.
+static LoopEnd several_steps(Trainer *t, uint64_t steps) {
+  t->waiting.n = 0;
+  for (uint64_t i = 0; i < steps * t->turns; i++) {
+    LoopEnd how = begin_turn(t, t->turn[i % t->turns], t->step * t->turns + i);
+    if (how != LOOP_DONE) return how;
+  }
+  for (uint32_t i = 0; i < t->waiting.n; i++) {
+    t->at_turn = i % t->turns;
+    if (!t->at_turn) mean_clear(t, &t->last);
+    LoopEnd how = end_turn(t, t->waiting.at[i]);
+    if (how != LOOP_DONE) return how;
+    if (t->at_turn + 1 == t->turns) t->step++;
+  }
+  t->at_turn = 0;
   return LOOP_DONE;
 }
 
@@ -196,7 +236,8 @@ LoopEnd loop_run(Trainer *t) {
   for (uint64_t due = next_due(t); !end && how == LOOP_DONE;) {
     if (t->base + t->step >= t->until) return LOOP_PART;
     if (stop && *stop) return LOOP_STOPPED;
-    how = one_step(t);
+    uint64_t most = steps_at_once(t);
+    how = most == 1 ? one_step(t) : several_steps(t, least(due - t->step, most));
     if (how != LOOP_DONE || t->step < due) continue;
     how = attend(t, &end);
     due = next_due(t);

@@ -4,6 +4,13 @@
 
 #include "run/train/train.h"
 
+// One run of an engine.
+typedef struct {
+  uint32_t engine;
+  int64_t n; // samples
+  uint64_t run;
+} BegunRun;
+
 typedef struct {        // a mean over samples, for each goal
   double *sum, *weight; // one behind the other
 } Mean;
@@ -137,6 +144,7 @@ struct Trainer {
   Feed feed;           // for all of them
   const OwnBatch *own; // in the place of the feed; or NULL
   uint32_t at_turn;
+  VEC(BegunRun) waiting; // runs that were begun and are not looked at yet
   uint32_t *turn, turns; // one round, which is what the user calls a step: these steps in order
   Gauges gauge;
   Traces trace;

@@ -116,6 +116,8 @@ static bool start_device(Device *d, Arena *a, const char **why) {
   if (!r) r = c->cuDevicePrimaryCtxRetain(&d->context, d->handle);
   if (!r) r = c->cuCtxSetCurrent(d->context);
   if (!r) r = c->cuStreamCreate(&d->stream, 1);
+  if (!r) r = c->cuMemAlloc_v2(&d->stop, sizeof(int));
+  if (!r) r = c->cuMemsetD8Async(d->stop, 0, sizeof(int), d->stream);
   if (r) *why = device_word(d, a, r, arena_format(a, "GPU %d cannot be opened", d->number));
   return !r;
 }
@@ -134,6 +136,7 @@ Device *device_open(int number, Arena *a, const char **why) {
 
 void device_close(Device *d) {
   if (!d) return;
+  if (d->stop) d->call.cuMemFree_v2(d->stop);
   if (d->stream) d->call.cuStreamDestroy_v2(d->stream);
   if (d->context) d->call.cuDevicePrimaryCtxRelease_v2(d->handle);
   if (d->compiler) dlclose(d->compiler);

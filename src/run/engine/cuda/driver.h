@@ -98,6 +98,7 @@ typedef struct Device {
   int driver_version, compiler_version; // 13000 is 13.0
   CudaContext context;
   CudaStream stream;
+  DeviceAddress stop; // a number there: not 0 when a loss was not finite, until it is seen
 } Device;
 
 // How many there are; with none, why.

@@ -14,6 +14,7 @@
 #include "run/engine/cuda/emit_cuda.h"
 
 enum { WARP = 32, BLOCK_LANES = 256, SHARED_BYTES = 96 * 1024 };
+enum { SLICES = 128, SLICED_BYTES = 64 << 20, SERIAL = 64 };
 
 // How the lanes of a team share a nest.
 typedef struct {
@@ -25,6 +26,7 @@ typedef struct {
   uint32_t turns;  // lanes that take turns at one cell
   uint32_t width;  // cells that the team works on at once
   bool across;     // neighbouring lanes have neighbouring cells, not neighbouring turns
+  bool sliced;     // a point is a slice of one
 } TeamNest;
 
 // -- lengths --------------------------------------------------------------------------------------
@@ -283,7 +285,16 @@ static void emit_scatter(const TeamNest *t) {
   }
   for (uint32_t d = 0; d < ndim; d++) {
     if (node_owns(e->p, x, of_dim[d])) continue;
-    emit_open_loop(e, 'i', np + d, emit_extent(e, t->s->dim[d]));
+    const char *n = emit_extent(e, t->s->dim[d]);
+    if (t->sliced && !loops)
+      emit_line(
+          e,
+          "for (long i%u = slice * %s / SLICES, last = (slice + 1) * %s / SLICES; i%u < last; "
+          "i%u++) {",
+          np + d, n, n, np + d, np + d),
+          e->indent++;
+    else
+      emit_open_loop(e, 'i', np + d, n);
     loops++;
   }
   emit_levels(t, 0, ndim);
@@ -346,8 +357,9 @@ static bool has_sum(const TeamNest *t) {
   return false;
 }
 
-static void emit_nest(Emit *e, uint32_t nest, uint32_t team) {
-  TeamNest t = team_nest(e, nest, team);
+static void emit_nest(Emit *e, uint32_t nest, const CudaKernel *c) {
+  TeamNest t = team_nest(e, nest, c->team);
+  t.sliced = c->slices > 0;
   emit_open(e);
   emit_same(e, t.w, t.s->node.n);
   if (t.w->x->scatter)
@@ -386,14 +398,23 @@ static void emit_flat(Emit *e) {
   emit_close(e);
 }
 
-static void emit_teams(Emit *e, uint32_t team) {
+static void emit_teams(Emit *e, const CudaKernel *c) {
   const Kernel *k = e->k;
-  emit_line(e, "const long points = %s;", product_text(e, k->p, 0, k->np));
+  const char *points = product_text(e, k->p, 0, k->np);
+  if (c->slices) emit_line(e, "enum { SLICES = %u };", c->slices);
+  emit_line(e, "const long points = %s%s;", points, c->slices ? " * SLICES" : "");
   emit_line(e, "for (long q = GRID_TEAM; q < points; q += GRID_TEAMS) {");
   e->indent++;
-  emit_digits(e, "q", 0, k->p, 0, k->np);
+  if (c->slices) {
+    uint32_t out = e->slot[e->p->node.at[k->node.at[0]].out.wire];
+    emit_line(e, "const long slice = q %% SLICES;");
+    emit_line(e, "w%u = (%s *)(c->parts + slice * %lldL);", out,
+              emit_number(e->p->wire.at[e->p->node.at[k->node.at[0]].out.wire].number),
+              (long long)c->slice_bytes);
+  }
+  emit_digits(e, c->slices ? "q / SLICES" : "q", 0, k->p, 0, k->np);
   for (uint32_t i = 0; i < k->nest.n; i++) {
-    emit_nest(e, i, team);
+    emit_nest(e, i, c);
     emit_line(e, "TEAM_SYNC();");
   }
   emit_close(e);
@@ -439,6 +460,34 @@ static void choose_team(const Plan *p, const Kernel *k, CudaKernel *c) {
   c->shared = c->tile_bytes * c->teams <= SHARED_BYTES;
 }
 
+// A scatter whose lanes have much to do in order: slices of it, if memory has room for that many
+// outputs. (A wire that lies inside another one has steps of its own: its cells reach as far as its last one.)
+static void choose_slices(const Plan *p, const Kernel *k, CudaKernel *c) {
+  const PlanNode *x = &p->node.at[k->node.at[0]];
+  const PlanWire *out = &p->wire.at[x->out.wire];
+  uint32_t of_dim[64], first = PLAN_NONE;
+  int64_t serial = 1, reach = 1;
+  if (k->node.n != 1 || !x->scatter || x->nwinner || x->combine != SUM || out->base != BASE_R ||
+      operand_start(p, &x->out))
+    return;
+  node_dims(k, x, of_dim);
+  for (uint32_t d = 0; d < k->nest.at[0].ndim; d++) {
+    if (node_owns(p, x, of_dim[d])) continue;
+    if (first == PLAN_NONE) first = d;
+    serial *= extent_most(p, k->nest.at[0].dim[d]);
+  }
+  if (serial < SERIAL) return;
+  for (uint32_t d = 0; d < out->rank; d++)
+    reach += (extent_most(p, out->shape[d]) - 1) * out->stride[d];
+  c->slice_bytes = (reach * (int64_t)number_bytes(out->number) + 255) / 256 * 256;
+  int64_t slices = SLICED_BYTES / c->slice_bytes, rows = extent_most(p, k->nest.at[0].dim[first]);
+  if (slices > SLICES) slices = SLICES;
+  if (slices > rows) slices = rows;
+  if (slices < 2) return;
+  c->slices = (uint32_t)slices;
+  c->points *= slices;
+}
+
 static void choose_flat(const Plan *p, const Kernel *k, CudaKernel *c) {
   const Nest *s = &k->nest.at[0];
   c->team = 1;
@@ -463,14 +512,43 @@ static void emit_body(Emit *e, CudaKernel *c) {
   else if (is_flat(e->p, e->k))
     choose_flat(e->p, e->k, c);
   else
-    choose_team(e->p, e->k, c);
+    choose_team(e->p, e->k, c), choose_slices(e->p, e->k, c);
   emit_wires(e);
   if (e->k->kind == KERNEL_ORDER)
     emit_order(e);
   else if (c->team == 1)
     emit_flat(e);
   else
-    emit_teams(e, c->team);
+    emit_teams(e, c);
+}
+
+// The slices of an output, one after the other, cell by cell.
+static void emit_sum_of_slices(Emit *e, const CudaKernel *c, uint32_t i) {
+  const PlanNode *x = &e->p->node.at[e->k->node.at[0]];
+  const PlanWire *out = &e->p->wire.at[x->out.wire];
+  const char *number = emit_number(out->number),
+             *points = product_text(e, out->shape, 0, out->rank);
+  emit_line(e, "KERNEL(limn_k%u_sum, Wires%u, %u) {", i, i, BLOCK_LANES);
+  e->indent = 1;
+  emit_line(e, "BEGIN(Wires%u, 1, 0, 1)", i);
+  emit_wires(e);
+  emit_line(e, "const long points = %s;", points);
+  emit_line(e, "for (long q = GRID_THREAD; q < points; q += GRID_THREADS) {");
+  e->indent++;
+  emit_line(e, "long r = q, at = 0;");
+  for (uint32_t d = out->rank; d-- > 0;) {
+    const char *n = emit_extent(e, out->shape[d]);
+    emit_line(e, "at += r %% %s * %lldL; r /= %s;", n, (long long)out->stride[d], n);
+  }
+  emit_line(e, "%s sum = 0;", number);
+  emit_line(e,
+            "for (int slice = 0; slice < %u; slice++) sum += ((const %s *)(c->parts + slice * "
+            "%lldL))[at];",
+            c->slices, number, (long long)c->slice_bytes);
+  emit_line(e, "w%u[at] = sum;", e->slot[x->out.wire]);
+  emit_close(e);
+  e->indent = 0;
+  emit_line(e, "}");
 }
 
 static void emit_kernel(Emit *e, CudaKernel *c, uint32_t i, Table *known) {
@@ -494,6 +572,7 @@ static void emit_kernel(Emit *e, CudaKernel *c, uint32_t i, Table *known) {
   emit_line(e, "  BEGIN(Wires%u, %u, %lldL, %d)", i, c->team, (long long)c->tile_bytes, c->shared);
   buf_add(e->b, body.at, body.n);
   emit_line(e, "}");
+  if (c->slices) emit_sum_of_slices(e, c, i);
 }
 
 void emit_cuda(Plan *p, CudaKernel *kernel, Buf *b) {

@@ -16,6 +16,10 @@ typedef struct {
   int64_t points;     // at the largest number of samples
   int64_t tile_bytes; // that each team needs
   bool shared;        // they are in memory that a block shares; else in the scratch of the step
+  // Of one that adds up much in few places: each slice of what is added has the whole output for
+  // itself, and limn_k<fn>_sum adds them up, in order.
+  uint32_t slices; // 0: no such
+  int64_t slice_bytes;
 } CudaKernel;
 
 // Of a kernel that is not loops: only its pointers.

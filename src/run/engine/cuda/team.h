@@ -14,7 +14,7 @@ typedef struct {
   long at[8];
   char *scratch; // of teams whose tiles are too large for shared memory
   char *parts;   // of products whose sum is cut into parts
-  int stop;      // a loss was not finite: nothing more is done
+  int *stop;     // of the device: a loss was not finite, and nothing more is done
 } Context;
 
 #ifndef LIMN_EMULATED
@@ -37,7 +37,7 @@ typedef struct {
   enum { TEAM = team };                                                                            \
   TILES(tiles);                                                                                    \
   ARGUMENTS(Wires)                                                                                 \
-  if (g->stop) return;                                                                             \
+  if (*g->stop) return;                                                                            \
   Context here = *g;                                                                               \
   for (int d = 0; d < 8; d++) here.at[d] = at.at[d];                                               \
   const Context *c = &here;                                                                        \
@@ -109,6 +109,7 @@ HELPER void limn_order(const real *key, long stride, long n, int *from, int *to,
   __syncthreads();
 }
 
+#ifdef LIMN_COMMON // what no program changes is compiled once for all of them
 // -- copies, and the look at losses ---------------------------------------------------------------
 typedef struct {
   char *to;
@@ -120,16 +121,31 @@ KERNEL(limn_copy, LimnCopy, 256) {
   for (long k = GRID_THREAD; k < wires.bytes; k += GRID_THREADS) wires.to[k] = wires.from[k];
 }
 
-// One thread: a step whose losses are not finite ends here. The count says how many steps were whole.
+// One thread: a step whose losses are not finite ends here.
 typedef struct {
-  Context *g;
   const double *loss[30];
   int n;
 } LimnLosses;
 KERNEL(limn_look, LimnLosses, 1) {
   BEGIN(LimnLosses, 1, 0, 1)
   for (int i = 0; i < wires.n; i++)
-    if (*wires.loss[i] - *wires.loss[i] != 0) wires.g->stop = 1;
+    if (*wires.loss[i] - *wires.loss[i] != 0) *g->stop = 1;
+}
+
+// One thread: numbers by themselves are doubles to the code; those that lie in a row of floats are
+// brought in front of a step and taken back behind it.
+typedef struct {
+  double *wide[15];
+  float *narrow[15];
+  int n, back;
+} LimnBrought;
+KERNEL(limn_bring, LimnBrought, 1) {
+  BEGIN(LimnBrought, 1, 0, 1)
+  for (int i = 0; i < wires.n; i++)
+    if (wires.back)
+      *wires.narrow[i] = (float)*wires.wide[i];
+    else
+      *wires.wide[i] = *wires.narrow[i];
 }
 
 // -- products -------------------------------------------------------------------------------------
@@ -165,67 +181,94 @@ INLINE float limn_factor(float x) {
 #define limn_factor(x) (x)
 #endif
 
-KERNEL(limn_product, LimnProduct, 256) {
-  enum { TILE = 64, DEEP = 16, EACH = 4 };
-  BEGIN(LimnProduct, 256, 0, 1)
-  SHARED(real, ta, DEEP * (TILE + 1));
-  SHARED(real, tb, DEEP * (TILE + 1));
-  const long m = limn_length(wires.m, c->n), n = limn_length(wires.n, c->n),
-             k = limn_length(wires.k, c->n), batch = limn_length(wires.batch, c->n);
-  const long mt = (m + TILE - 1) / TILE, nt = (n + TILE - 1) / TILE,
-             all = mt * nt * batch * wires.parts;
-  const int row = (int)threadIdx.x / 16, column = (int)threadIdx.x % 16;
-  for (long q = blockIdx.x; q < all; q += gridDim.x) {
-    long r = q;
-    const long n0 = r % nt * TILE;
-    r /= nt;
-    const long m0 = r % mt * TILE;
-    r /= mt;
-    const long t = r % batch, part = r / batch;
-    const real *a = (const real *)wires.a + limn_line(wires.ta, t),
-               *b = (const real *)wires.b + limn_line(wires.tb, t);
-    const long from = part * wires.part, to = from + wires.part < k ? from + wires.part : k;
-    real sum[EACH][EACH];
-    for (int i = 0; i < EACH; i++)
-      for (int j = 0; j < EACH; j++) sum[i][j] = 0;
-    for (long k0 = from; k0 < to; k0 += DEEP) {
-      __syncthreads();
-      for (int x = (int)threadIdx.x; x < TILE * DEEP; x += 256) {
-        // neighbouring threads read along whichever of the two loops lies along memory
-        const int ai = wires.ak.step == 1 && !wires.ak.at ? x / DEEP : x % TILE,
-                  ak = wires.ak.step == 1 && !wires.ak.at ? x % DEEP : x / TILE;
-        const int bj = wires.bk.step == 1 && !wires.bk.at ? x / DEEP : x % TILE,
-                  bk = wires.bk.step == 1 && !wires.bk.at ? x % DEEP : x / TILE;
-        ta[ak * (TILE + 1) + ai] =
-            m0 + ai < m && k0 + ak < to
-                ? limn_factor(a[limn_line(wires.am, m0 + ai) + limn_line(wires.ak, k0 + ak)])
-                : 0;
-        tb[bk * (TILE + 1) + bj] =
-            n0 + bj < n && k0 + bk < to
-                ? limn_factor(b[limn_line(wires.bn, n0 + bj) + limn_line(wires.bk, k0 + bk)])
-                : 0;
-      }
-      __syncthreads();
-      for (int d = 0; d < DEEP; d++)
-        for (int i = 0; i < EACH; i++)
-          for (int j = 0; j < EACH; j++)
-            sum[i][j] = real_fma(ta[d * (TILE + 1) + row + 16 * i],
-                                 tb[d * (TILE + 1) + column + 16 * j], sum[i][j]);
-    }
-    for (int i = 0; i < EACH; i++)
-      for (int j = 0; j < EACH; j++) {
-        const long y = m0 + row + 16 * i, x = n0 + column + 16 * j;
-        if (y >= m || x >= n) continue;
-        if (wires.parts > 1)
-          ((real *)c->parts)[((part * batch + t) * m + y) * n + x] = sum[i][j];
-        else
-          ((real *)
-               wires.c)[limn_line(wires.tc, t) + limn_line(wires.cm, y) + limn_line(wires.cn, x)] =
-              sum[i][j];
-      }
-    __syncthreads();
+// A tile of C for each block: TILE × TILE cells, EACH × EACH of them a thread's. While a slice of A and
+// B is multiplied, the next one is on its way from memory. Neighbouring threads read along whichever
+// of an operand's two loops lies along memory.
+typedef struct {
+  long offset; // of the loop that stays, in cells
+  int along;   // place in the slice of the loop that moves
+  int at;      // cell of the tile
+  int inside;
+} LimnFetch;
+
+#define LIMN_FETCHES(fetch, line_stays, line_moves, first, size, tile, each)                       \
+  for (int s_ = 0; s_ < each; s_++) {                                                              \
+    const int x_ = (int)threadIdx.x + 256 * s_, along_ = !line_moves.at && line_moves.step == 1,   \
+              stays_ = along_ ? x_ / 16 : x_ % tile, moves_ = along_ ? x_ % 16 : x_ / tile;        \
+    fetch[s_].inside = first + stays_ < size;                                                      \
+    fetch[s_].offset = fetch[s_].inside ? limn_line(line_stays, first + stays_) : 0;               \
+    fetch[s_].along = moves_;                                                                      \
+    fetch[s_].at = moves_ * (tile + 4) + stays_;                                                   \
   }
-}
+#define LIMN_FETCH(fetch, value, base, line_moves, k0, to, each)                                   \
+  for (int s_ = 0; s_ < each; s_++)                                                                \
+    value[s_] = fetch[s_].inside && k0 + fetch[s_].along < to                                      \
+                    ? base[fetch[s_].offset + limn_line(line_moves, k0 + fetch[s_].along)]         \
+                    : 0;
+
+#define LIMN_PRODUCT(name, EACH)                                                                   \
+  KERNEL(name, LimnProduct, 256) {                                                                 \
+    enum { TILE = 16 * EACH, DEEP = 16 };                                                          \
+    BEGIN(LimnProduct, 256, 0, 1)                                                                  \
+    SHARED(real, ta, 16 * (16 * EACH + 4));                                                        \
+    SHARED(real, tb, 16 * (16 * EACH + 4));                                                        \
+    const long m = limn_length(wires.m, c->n), n = limn_length(wires.n, c->n),                     \
+               k = limn_length(wires.k, c->n), batch = limn_length(wires.batch, c->n);             \
+    const long mt = (m + TILE - 1) / TILE, nt = (n + TILE - 1) / TILE,                             \
+               all = mt * nt * batch * wires.parts;                                                \
+    const int row = (int)threadIdx.x / 16 * EACH, column = (int)threadIdx.x % 16 * EACH;           \
+    for (long q = blockIdx.x; q < all; q += gridDim.x) {                                           \
+      long r = q;                                                                                  \
+      const long n0 = r % nt * TILE;                                                               \
+      r /= nt;                                                                                     \
+      const long m0 = r % mt * TILE;                                                               \
+      r /= mt;                                                                                     \
+      const long t = r % batch, part = r / batch;                                                  \
+      const real *a = (const real *)wires.a + limn_line(wires.ta, t),                              \
+                 *b = (const real *)wires.b + limn_line(wires.tb, t);                              \
+      const long from = part * wires.part, to = from + wires.part < k ? from + wires.part : k;     \
+      LimnFetch fa[EACH], fb[EACH];                                                                \
+      real va[EACH], vb[EACH], sum[EACH][EACH];                                                    \
+      LIMN_FETCHES(fa, wires.am, wires.ak, m0, m, TILE, EACH)                                      \
+      LIMN_FETCHES(fb, wires.bn, wires.bk, n0, n, TILE, EACH)                                      \
+      for (int i = 0; i < EACH; i++)                                                               \
+        for (int j = 0; j < EACH; j++) sum[i][j] = 0;                                              \
+      LIMN_FETCH(fa, va, a, wires.ak, from, to, EACH)                                              \
+      LIMN_FETCH(fb, vb, b, wires.bk, from, to, EACH)                                              \
+      for (long k0 = from; k0 < to; k0 += DEEP) {                                                  \
+        __syncthreads();                                                                           \
+        for (int s_ = 0; s_ < EACH; s_++) {                                                        \
+          ta[fa[s_].at] = limn_factor(va[s_]);                                                     \
+          tb[fb[s_].at] = limn_factor(vb[s_]);                                                     \
+        }                                                                                          \
+        __syncthreads();                                                                           \
+        LIMN_FETCH(fa, va, a, wires.ak, k0 + DEEP, to, EACH)                                       \
+        LIMN_FETCH(fb, vb, b, wires.bk, k0 + DEEP, to, EACH)                                       \
+        for (int d = 0; d < DEEP; d++) {                                                           \
+          real x[EACH], y[EACH];                                                                   \
+          for (int i = 0; i < EACH; i++) x[i] = ta[d * (TILE + 4) + row + i];                      \
+          for (int j = 0; j < EACH; j++) y[j] = tb[d * (TILE + 4) + column + j];                   \
+          for (int i = 0; i < EACH; i++)                                                           \
+            for (int j = 0; j < EACH; j++) sum[i][j] = real_fma(x[i], y[j], sum[i][j]);            \
+        }                                                                                          \
+      }                                                                                            \
+      for (int i = 0; i < EACH; i++)                                                               \
+        for (int j = 0; j < EACH; j++) {                                                           \
+          const long y = m0 + row + i, x = n0 + column + j;                                        \
+          if (y >= m || x >= n) continue;                                                          \
+          if (wires.parts > 1)                                                                     \
+            ((real *)c->parts)[((part * batch + t) * m + y) * n + x] = sum[i][j];                  \
+          else                                                                                     \
+            ((real *)wires                                                                         \
+                 .c)[limn_line(wires.tc, t) + limn_line(wires.cm, y) + limn_line(wires.cn, x)] =   \
+                sum[i][j];                                                                         \
+        }                                                                                          \
+      __syncthreads();                                                                             \
+    }                                                                                              \
+  }
+LIMN_PRODUCT(limn_product2, 2)
+LIMN_PRODUCT(limn_product4, 4)
+LIMN_PRODUCT(limn_product8, 8)
 
 // The parts of a sum, one after the other.
 KERNEL(limn_gather, LimnProduct, 256) {
@@ -240,3 +283,4 @@ KERNEL(limn_gather, LimnProduct, 256) {
         sum;
   }
 }
+#endif
