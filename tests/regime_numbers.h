@@ -334,8 +334,8 @@ static const double norm_g_dense_linear_W[] = {0.5780330651416077, 0.49330301505
 static const double norm_g_dense_b[] = {-0.05662177814228616, -0.21701897390415487};
 static const double norm_f_batch_norm_m[] = {0.3081405990958404, 0.3274731538225988,
                                              0.3031487114644278, 0.23712772770860938};
-static const double norm_f_batch_norm_v[] = {0.3737545173825563, 0.42603786830849555,
-                                             0.4703897583673955, 0.5142682514319035};
+static const double norm_f_batch_norm_v[] = {0.37876973283906756, 0.44150975395019465,
+                                             0.4947320220208746, 0.5473862136982844};
 static const Known norm_end[] = {
     {"f/dense.1/linear/W", 16, norm_f_dense_1_linear_W}, {"f/dense.1/b", 4, norm_f_dense_1_b},
     {"f/batch_norm/g", 4, norm_f_batch_norm_g},          {"f/batch_norm/b", 4, norm_f_batch_norm_b},

@@ -146,7 +146,7 @@ class Function:
     def with_(self, **options: Any) -> "Function":
         """The same with other options: precision (32, 64, "bf16"), training, seed, from_ (a run), threads, reference."""
         training, seed, from_, threads, reference = self._rest
-        now = dict(precision=self._precision, training=training, seed=seed or 0, has_seed=seed is not None, from_=from_, threads=threads, reference=reference)
+        now = dict(precision=self._precision, training=training, seed=seed, from_=from_, threads=threads, reference=reference)
         unknown = set(options) - set(now)
         if unknown:
             raise TypeError(f"there is no option {sorted(unknown)[0]!r}: {', '.join(now)}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes as C
+import operator
 import os
 import sys
 from ctypes import POINTER, c_bool, c_char_p, c_double, c_int, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
@@ -18,6 +19,17 @@ def precision_code(precision: Any) -> int:
         return PRECISION[precision]
     except (KeyError, TypeError):
         raise ValueError(f"a precision is 32, 64 or 'bf16', not {precision!r}") from None
+
+
+_MOST = {c_int64: 2**63 - 1, c_uint64: 2**64 - 1, c_uint32: 2**32 - 1}
+
+
+def whole(name: str, x: Any, most: int = 2**63 - 1) -> int:
+    """A count: ctypes itself would take any integer, modulo what there is room for."""
+    n = operator.index(x)
+    if not 0 <= n <= most:
+        raise ValueError(f"{name} is a whole number from 0 to {most}, not {x!r}")
+    return n
 
 
 class Array(C.Structure):
@@ -40,6 +52,9 @@ class Sized(C.Structure):
     """Options begin with their size; what is 0 is a default."""
 
     def __init__(self, **fields: Any):
+        for name, kind in self._fields_:
+            if kind in _MOST and name in fields:
+                fields[name] = whole(name, fields[name], _MOST[kind])
         super().__init__(size=C.sizeof(self), **fields)
 
 
@@ -60,7 +75,7 @@ class Use(Sized):
         ("size", c_size_t), ("from_", c_char_p), ("in_", POINTER(Input)), ("nin", c_uint32), ("out", c_char_p),
         ("seed", c_uint64), ("threads", c_uint32), ("precision", c_int), ("has_seed", c_bool), ("reference", c_bool),
         ("json", c_bool), ("n", c_int64), ("length", c_int64), ("temperature", c_double), ("prompt", c_char_p),
-        ("say", SAY), ("say_to", c_void_p), ("stop", c_void_p),
+        ("say", SAY), ("say_to", c_void_p), ("stop", c_void_p), ("device", c_char_p),
     ]  # fmt: skip
 
 
@@ -112,7 +127,7 @@ class Train(Sized):
         ("batch", c_int64), ("seed", c_uint64), ("pause", c_uint64), ("threads", c_uint32), ("precision", c_int),
         ("device", c_char_p), ("every", c_char_p), ("has_seed", c_bool), ("reference", c_bool), ("plan", c_bool),
         ("json", c_bool), ("quiet", c_bool), ("plain", c_bool), ("in_memory", c_bool), ("stop", c_void_p),
-        ("tell", Tell),
+        ("tell", Tell), ("changes", c_char_p),
     ]  # fmt: skip
 
 

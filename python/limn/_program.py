@@ -164,10 +164,10 @@ class Program:
         """The results of a box, learner, goal or measure and the gradients of its inputs and weights."""
         return self[name].grad(*args, dy=dy, **named)
 
-    def _use(self, from_: Optional[Path], seed: Optional[int], **fields: Any) -> Use:
+    def _use(self, from_: Optional[Path], seed: Optional[int], device: Optional[str] = None, **fields: Any) -> Use:
         return Use(
             from_=encoded(None if from_ is None else os.fspath(from_)), seed=seed or 0, has_seed=seed is not None,
-            precision=precision_code(self._precision), threads=self._threads, **fields,
+            precision=precision_code(self._precision), threads=self._threads, device=encoded(device), **fields,
         )  # fmt: skip
 
     def _begin(self, from_: Optional[Path]) -> List[str]:
@@ -193,14 +193,15 @@ class Program:
         self._used(from_, lambda: ask(C.byref(out)))
         return taken_all(out)
 
-    def predict(self, name: str, *args: Any, from_: Optional[Path] = None, seed: Optional[int] = None, **named: Any) -> Any:
+    def predict(self, name: str, *args: Any, from_: Optional[Path] = None, seed: Optional[int] = None, device: Optional[str] = None,
+                **named: Any) -> Any:  # fmt: skip
         """A box or learner on arrays or files ("x.csv", "x.npy", "x.png"), with the weights of a run folder or a
-        safetensors file, or the program's own; as the command `limn predict`."""
+        safetensors file, or the program's own; as the command `limn predict`. What computes is a device: "cpu", "cuda", "cuda:1"."""
         given, keep = inputs([("", x) for x in args] + list(named.items()))
         kinds = [array_of(x).dtype for x in (*args, *named.values()) if not isinstance(x, (str, bytes))]
         single = any(k == "f4" for k in kinds) and not any(k == "f8" for k in kinds)
         with self._lock:
-            use = self._use(from_, seed, in_=given, nin=len(args) + len(named))
+            use = self._use(from_, seed, device, in_=given, nin=len(args) + len(named))
             lib, label = library(), name.encode()
             found = list(self._used_arrays(from_, lambda out: lib.limn_predict_arrays(self._handle, label, use, out)).values())
         if single:  # float32 in, float32 out, as of a call
@@ -208,12 +209,12 @@ class Program:
         return found[0] if len(found) == 1 else tuple(found)
 
     def sample(self, name: Optional[str] = None, n: int = 0, *, from_: Optional[Path] = None, seed: Optional[int] = None,
-               length: int = 0, temperature: float = 0, prompt: Optional[str] = None) -> Any:  # fmt: skip
+               length: int = 0, temperature: float = 0, prompt: Optional[str] = None, device: Optional[str] = None) -> Any:  # fmt: skip
         """So many samples of a learner or box that is fed with noise, or (None) of the first `show`; as the command
         `limn sample`. Of a model of text: a text, so long, with such a temperature, that goes on with the prompt."""
         lib = library()
         with self._lock:
-            use = self._use(from_, seed, n=n, length=length, temperature=temperature, prompt=encoded(prompt))
+            use = self._use(from_, seed, device, n=n, length=length, temperature=temperature, prompt=encoded(prompt))
             if prompt is not None or length or temperature:
                 text = C.c_char_p()
                 self._used(from_, lambda: lib.limn_sample(self._handle, encoded(name), use, C.byref(text)))
@@ -221,10 +222,10 @@ class Program:
             found = list(self._used_arrays(from_, lambda out: lib.limn_sample_arrays(self._handle, encoded(name), use, out)).values())
         return found[0] if len(found) == 1 else tuple(found)
 
-    def measure(self, from_: Optional[Path] = None, seed: Optional[int] = None) -> Dict[str, float]:
+    def measure(self, from_: Optional[Path] = None, seed: Optional[int] = None, device: Optional[str] = None) -> Dict[str, float]:
         """Every measure of the program, on its data."""
         with self._lock:
-            use = self._use(from_, seed)
+            use = self._use(from_, seed, device)
             lib = library()
             found = self._used_arrays(from_, lambda out: lib.limn_measure_arrays(self._handle, use, out))
         return {name: float(x) for name, x in found.items()}
@@ -284,7 +285,7 @@ class Program:
         return twin
 
     def train(self, epochs: Optional[float] = None, steps: Optional[int] = None, *, out: Any = None, resume: Optional[Path] = None, batch: Optional[int] = None,
-              seed: Optional[int] = None, threads: Optional[int] = None, precision: Any = None, every: Any = None,
+              seed: Optional[int] = None, threads: Optional[int] = None, precision: Any = None, device: Optional[str] = None, every: Any = None,
               on_epoch: Optional[Callable[[Metrics], Any]] = None, on_step: Optional[Callable[[Metrics], Any]] = None,
               progress: Optional[bool] = None) -> Training:  # fmt: skip
         """Learns, as the command `limn train`; the weights are then those of the program.
@@ -297,12 +298,12 @@ class Program:
         how = dict(
             epochs=epochs, steps=steps, out=out, resume=None if resume is None else os.fspath(resume),
             batch=batch, seed=seed, threads=self._threads if threads is None else threads,
-            precision=precision if precision is not None else self._precision, every=every,
+            precision=precision if precision is not None else self._precision, device=device, every=every,
         )  # fmt: skip
         return train(self, on_epoch, on_step, progress, how)
 
     def trainer(self, **how: Any) -> Trainer:
-        """A run in pieces: epochs, steps, batch, seed, threads, precision, out, resume, as for `train`."""
+        """A run in pieces: epochs, steps, batch, seed, threads, precision, device, out, resume, as for `train`."""
         how.setdefault("precision", self._precision)
         how.setdefault("threads", self._threads)
         self._close_trainer()

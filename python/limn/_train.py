@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Mapping, 
 
 from ._arrays import inputs, one_array, seen, taken
 from ._errors import settle
-from ._library import METRICS, SAY, Arrays, MetricsC, Tell, Train, encoded, library, precision_code
+from ._library import METRICS, SAY, Arrays, MetricsC, Tell, Train, encoded, library, precision_code, whole
 
 if TYPE_CHECKING:
     from ._program import Program
@@ -43,12 +43,10 @@ class Training:
 
     def __init__(self) -> None:
         self.history: List[Metrics] = []
+        #: Its last report; without any (it was stopped early, or had been at its end), where it is.
+        self.last: Optional[Metrics] = None
         self.folder: Optional[str] = None
         self.stopped = False
-
-    @property
-    def last(self) -> Optional[Metrics]:
-        return self.history[-1] if self.history else None
 
     def __getitem__(self, name: str) -> List[float]:
         """A curve: all values of one loss or measure."""
@@ -56,7 +54,7 @@ class Training:
 
     def __repr__(self) -> str:
         where = f" in {self.folder}" if self.folder else ""
-        return f"<limn training{where}: {self.last!r}>" if self.history else f"<limn training{where}>"
+        return f"<limn training{where}: {self.last!r}>" if self.last is not None else f"<limn training{where}>"
 
 
 class Beside:
@@ -172,7 +170,7 @@ def options(fields: Dict[str, Any]) -> Train:
         if not x > 0 or (key != "epochs" and x != x // 1):
             raise ValueError(f"{key} is {least}, not {x!r}; without it, the program says " + ("how many" if key == "batch" else "how long"))
         how[key] = int(x) if key == "batch" else float(x)
-    for key in ("out", "resume", "every"):
+    for key in ("out", "resume", "every", "device", "changes"):
         how[key] = encoded(None if how.get(key) is None else str(how[key]))
     return Train(precision=precision, **{k: v for k, v in how.items() if v is not None})
 
@@ -214,7 +212,7 @@ class Trainer:
         with self._program._lock:
             self._open()
             if batch is None:
-                status = self._lib.limn_trainer_step(self._handle, steps, C.byref(done))
+                status = self._lib.limn_trainer_step(self._handle, whole("steps", steps), C.byref(done))
             else:
                 given, keep = inputs(list(batch.items()))
                 status = self._lib.limn_trainer_step_on(self._handle, given, len(batch), C.byref(done))
@@ -310,6 +308,7 @@ def train(program: "Program", on_epoch: Any, on_step: Any, progress: Optional[bo
             status = beside.run(lambda: lib.limn_trainer_step(trainer._handle, 2**63, C.byref(done)))
             trainer.pull()
             settle(twin._handle, status, level=6)
+            told.result.last = told.result.history[-1] if told.result.history else trainer.metrics
         finally:
             program._trainer, program._training = None, False
             trainer.close()

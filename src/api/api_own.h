@@ -168,6 +168,8 @@ bool options_take(ApiCall *, void *to, size_t room, const void *from);
 bool use_take(ApiCall *, const LimnUse *, LimnUse *to);
 // What is written is not what was read; either may be NULL. False with a message.
 bool apart_take(ApiCall *, const char *to, const char *from);
+// A file to write is none that the program was read from.
+bool out_take(ApiCall *, const Limn *of, const char *to);
 bool eval_take(ApiCall *, const LimnEval *, LimnEval *to);
 bool diff_take(ApiCall *, const LimnDiff *, LimnDiff *to);
 bool ask_take(ApiCall *, const LimnAsk *, LimnAsk *to);

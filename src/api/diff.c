@@ -224,6 +224,9 @@ static LimnStatus diff(DiffWork *d, const LimnDiff *how, const char **text) {
   if (!take_theme(how->theme, &(Look){0}))
     return draw_wrong(d, LIMN_USAGE, "a picture is auto, light, dark or mono");
   for (int i = 0; i < 2 && !status; i++) status = diff_load(c, &d->side[i]);
+  for (int i = 0; i < 2 && !status; i++)
+    if (!apart_take(c, how->out, d->side[i].path) || !out_take(c, d->side[i].l, how->out))
+      status = LIMN_USAGE;
   if (status) return status;
   d->answer.a = d->side[0].path, d->answer.b = d->side[1].path;
   bool programs = d->side[0].kind != SIDE_WEIGHTS && d->side[1].kind != SIDE_WEIGHTS;

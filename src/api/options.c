@@ -60,13 +60,14 @@ bool apart_take(ApiCall *c, const char *to, const char *from) {
          false;
 }
 
-// A file to write is none that the program was read from.
-static bool check_out(ApiCall *c, const char *to) {
-  const Sources *s = c->l->diags->sources;
+bool out_take(ApiCall *c, const Limn *of, const char *to) {
+  const Sources *s = of->diags->sources;
   for (uint32_t i = 1; s && to && i < s->file.n; i++)
     if (!apart_take(c, to, s->file.at[i].path)) return false;
   return true;
 }
+
+static bool check_out(ApiCall *c, const char *to) { return out_take(c, c->l, to); }
 
 bool train_take(ApiCall *c, const LimnTrain *how, LimnTrain *to) {
   return OPTIONS(c, to, how) && check_precision(c, to->precision) &&

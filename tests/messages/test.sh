@@ -86,6 +86,8 @@ says "cannot resume file: it is not a folder" train iris.limn --reference --plai
 says "cannot resume nowhere: No such file or directory" train iris.limn --reference --plain --quiet --resume nowhere
 "$LIMN" train iris.limn --reference --plain --quiet --out run >said 2>&1 || { not_ok "a run to use"; cat said; }
 says "run holds a run already: go on with --resume run, or name another folder" train iris.limn --reference --plain --quiet --out run
+mkdir taken && cp iris.limn taken/program.limn
+says "taken/program.limn is there already, and no run that it belongs to: it would be written over; --out names another folder" train taken/program.limn --reference --plain --quiet --out taken
 mkdir empty && touch empty/other
 says "empty holds no run: there is no state.safetensors in it" train iris.limn --reference --plain --quiet --resume empty
 

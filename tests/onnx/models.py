@@ -1,5 +1,5 @@
 """Models as PyTorch exports them: `models.py DIR [NAME…]` writes NAME.onnx, NAME.K.npy (inputs), NAME.out.npy (the output), NAME.npz (data to
-train on: x and y, all of it for training), NAME.losses.npy (of ten steps of gradient descent), NAME.rate
+train on: x and y, all of it for training), NAME.losses.npy (of ten steps of gradient descent), NAME.after.npy (the outputs then), NAME.rate
 and NAME.nodes (how many the graph has). Random weights, small widths."""
 import copy
 import math
@@ -220,6 +220,7 @@ def make(name, folder):
         losses.append(loss.item())
         step.zero_grad(), loss.backward(), step.step()
     np.save(path + ".losses.npy", np.array(losses))
+    np.save(path + ".after.npy", model.eval()(*[v.double() for v in x]).detach().numpy())
     with open(path + ".rate", "w") as f: f.write(str(rate))
 
 

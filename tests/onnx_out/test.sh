@@ -48,6 +48,10 @@ apart export "$work/link.limn" half --as torch -o "$work/own.limn"
 apart export "$work/own.limn" half --as json -o "$work/../$(basename "$work")/own.limn"
 for option in --out --save --grads; do apart eval "$work/own.limn" half --in '[1, 2]' $option "$work/own.limn"; done
 apart import "$work/own.limn" -o "$work/own.limn"
+ln -s own.limn "$work/own.svg"
+apart draw "$work/own.limn" half -o "$work/own.svg"
+printf 'use "own.limn"\n' >"$work/uses.limn"
+for other in own uses; do apart diff refused.limn "$work/$other.limn" -o "$work/own.svg"; done
 "$LIMN" export refused.limn half --as json -o "$work/own.limn" >/dev/null && cp "$work/own.limn" "$work/was.limn"
 apart read "$work/own.limn" -o "$work/own.limn"
 
@@ -71,6 +75,18 @@ holds -eq products Einsum 1
 holds -eq tell Gather 1
 holds -eq reader Scan 1
 holds -eq masked Softmax 3
+
+# What went out comes back as what it was: layers as boxes of the library, constants as constants that nothing learns.
+back() { # NAME WANTED…
+  "$LIMN" import "$work/$1.onnx" -o "$work/$1.back.limn" >"$work/said" 2>&1 || cat "$work/said"
+  for want in "$2" "$3"; do
+    if grep -q -F "$want" "$work/$1.back.limn" && ! grep -q "^  learn" "$work/$1.back.limn"; then echo "ok $1 comes back with $want"; else echo "not ok $1 comes back with $want"; cat "$work/$1.back.limn"; fi
+  done
+}
+for n in first scaled; do operators $n; done
+holds -eq first Transpose 0
+back first 'conv2d[4, stride: 2, edge: 1] ; batch_norm2d ; relu ; max_pool2d[k: 3, edge: 1]' 'batch_norm2d[eps: 0.01, keep: 0.9]'
+back scaled 'const scales : R[3] = [0.5, 2, -1]' ': R[3] = [1, 2, 3]'
 
 if ! command -v node >/dev/null || ! node compare.js --look; then echo "skipped: there is no onnxruntime-node (see tests/onnx_out/test.sh)"; exit 0; fi
 pairs=$(for n in $(names box paths.limn | grep -v _cell | grep -v '^rnn$' | grep -v '^cell$') $(names learn paths.limn); do echo "paths.limn $n"; done)

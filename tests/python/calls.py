@@ -213,6 +213,12 @@ def training():
     assert limn.loads(IRIS).train(epochs=5).last["fit"] == r.last["fit"]
     r = q.train(on_epoch=lambda m: m["fit"] > 0.2)
     assert r.stopped and r.last["fit"] <= 0.2
+    r = q.train(on_step=lambda m: False)
+    assert not r.history and r.last.step == 1 and r.last["fit"] > 0
+    raises(limn.Error, "a device is cpu, cuda or cuda:1, not abacus", q.train, steps=1, device="abacus")
+    for f in (lambda **k: q.predict("guess", np.zeros(4), **k), lambda **k: q.sample("guess", 2, **k), q.measure):
+        f(device="cpu")
+        raises(limn.Error, "not abacus", f, device="abacus")
     raises(ZeroDivisionError, "", q.train, epochs=3, on_epoch=lambda m: 1 / 0)
     seen, x = [], rng.random((3, 4))
 
@@ -293,6 +299,12 @@ def samples_and_noise():
     )
     a = q.sample(n=50, seed=1)
     assert a.shape == (50, 2) and 1 < a.std() < 3 and np.array_equal(a, q.sample(n=50, seed=1))
+    raises(limn.Error, "1000000000 samples of `gen` have 4e+09 numbers, and 1.07374e+09 are the most at once", q.sample, "gen", 10**9)
+    raises(limn.Error, "how many and how long are whole numbers up to 1000000000", q.sample, "gen", 10**10)
+    for n in (-1, 2**64):  # nothing is taken modulo what a field has room for
+        raises(ValueError, "n is a whole number from 0 to", q.sample, "gen", n)
+        raises(ValueError, "seed is a whole number from 0 to", q.sample, "gen", 2, seed=n)
+        raises(ValueError, "steps is a whole number from 0 to", q.trainer().step, steps=n)
     d = p.function("drop", training=True)
     x = np.ones((200, 3))
     y, z = d(x), d(x)

@@ -112,11 +112,10 @@ def learner(kind, case, module, kept):
 
 # -- training --------------------------------------------------------------------------------------
 def steps_torch(module, weights, batches, count):
-    import torch
     model = module.load(module.Goals(), weights)
     training = module.Training(model, 0, count)
     for batch in batches:
-        shown = training.step({k: torch.from_numpy(x) for k, x in batch.items()})
+        shown = training.step({k: x.astype("f8") if x.dtype.kind == "f" else x for k, x in batch.items()})  # of numpy, too precise
     return model.state_dict(), model, shown
 
 

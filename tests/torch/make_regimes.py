@@ -174,9 +174,9 @@ def batch_norm():
 
     def f(x):
         y = w.dense("f/dense.1", x, 4)
-        m, v = y.mean(0), y.var(0, unbiased=False)
+        m, v, kept = y.mean(0), y.var(0, unbiased=False), y.var(0)
         y = (y - m) / torch.sqrt(v + 1e-5) * w("f/batch_norm/g", 4) + w("f/batch_norm/b", 4)
-        return w.dense("f/dense.2", torch.tanh(y), 2), m.detach(), v.detach()
+        return w.dense("f/dense.2", torch.tanh(y), 2), m.detach(), kept.detach()
 
     def goals(t):
         a, ma, va = f(batch("x", t, 6, 4))

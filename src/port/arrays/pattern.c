@@ -173,12 +173,19 @@ bool reads_in_order(ArrayGraph *o, const Diagram *d, const Box *b, uint32_t oper
   return n == loop->in[operand].rank;
 }
 
-// The last axis alone.
-static bool reads_last(ArrayGraph *o, const Diagram *d, const Box *b, uint32_t operand) {
+// One axis of the output alone: which; UINT32_MAX: it reads otherwise.
+static uint32_t reads_one(ArrayGraph *o, const Diagram *d, const Box *b, uint32_t operand) {
   const Loop *loop = b->loop;
   uint32_t *out = plain_axes(o, loop, &loop->out, wire_type(d, b->out[0]));
   uint32_t *in = plain_axes(o, loop, &loop->in[operand], wire_type(d, b->in[operand]));
-  return in && out && loop->in[operand].rank == 1 && in[0] == out[loop->out.rank - 1];
+  if (!in || !out || loop->in[operand].rank != 1) return UINT32_MAX;
+  for (uint32_t k = 0; k < loop->out.rank; k++)
+    if (in[0] == out[k]) return k;
+  return UINT32_MAX;
+}
+
+static bool reads_last(ArrayGraph *o, const Diagram *d, const Box *b, uint32_t operand) {
+  return reads_one(o, d, b, operand) == b->loop->out.rank - 1;
 }
 
 // The sum of a body of one operand over its last axis; that operand's wire, or 0.
@@ -240,21 +247,26 @@ static Id layer_norm(ArrayGraph *o, const Diagram *d, const Box *box, const Id *
 }
 
 // -- BatchNormalization ---------------------------------------------------------------------------
-// With channels second: what comes in and goes out is turned.
+// With channels second: what comes in and goes out is turned, unless it is so.
 static Id batch_norm(ArrayGraph *o, const Diagram *d, const Box *box, const Id *of_wire) {
   ScalarMatch m;
   uint32_t at[5];
-  const Box *b = each_box(o, d, box->out[0], "(a - b)/sqrt(c + k)*d + e", &m);
+  static const char *const texts[] = {"(a - b)/sqrt(c + k)*d + e", "d*(a - b)/sqrt(c + k) + e"};
+  const Box *b = NULL;
+  for (uint32_t i = 0; i < COUNT(texts) && !b; i++) b = each_box(o, d, box->out[0], texts[i], &m);
   if (!b || b->loop->out.rank < 2) return 0;
   for (uint32_t i = 0; i < 5; i++)
     if (!match_operand(b->loop, &m, i, &at[i])) return 0;
   if (!reads_in_order(o, d, b, at[0], UINT32_MAX)) return 0;
+  uint32_t channel = reads_one(o, d, b, at[1]);
+  if (!channel || channel == UINT32_MAX) return 0;
   for (uint32_t i = 1; i < 5; i++)
-    if (!reads_last(o, d, b, at[i]) || !arrays_is_known(o, of_wire[b->in[at[i]]])) return 0;
+    if (reads_one(o, d, b, at[i]) != channel || !arrays_is_known(o, of_wire[b->in[at[i]]]))
+      return 0;
   uint32_t rank = b->loop->out.rank, *to = NEW_ARRAY(o->a, uint32_t, rank + 1),
            *back = NEW_ARRAY(o->a, uint32_t, rank + 1);
   for (uint32_t k = 0; k < rank; k++) {
-    to[k] = k == 0 ? 0 : k == 1 ? rank - 1 : k - 1;
+    to[k] = k == 0 ? 0 : k == 1 ? channel : k <= channel ? k - 1 : k;
     back[to[k]] = k;
   }
   Id in[] = {arrays_transpose(o, of_wire[b->in[at[0]]], to), of_wire[b->in[at[3]]],

@@ -41,7 +41,7 @@ static bool put_weights(ArrayGraph *o, const Diagram *d, Id *of_wire) {
     GraphValue *to = arrays_value(o, made);
     to->data = param[i].data;
     to->count = param[i].count;
-    to->weight = true;
+    to->weight = p->role != ROLE_CONST;
   }
   return true;
 }

@@ -75,7 +75,8 @@ static void name_all(GraphWriting *g) {
     if (g->value[i] && o->value.at[i].data && o->value.at[i].weight)
       name_value(g, i, o->value.at[i].name);
   for (Id i = 1; i < o->value.n; i++)
-    if (g->value[i] && o->value.at[i].data) name_value(g, i, "constant");
+    if (g->value[i] && o->value.at[i].data)
+      name_value(g, i, *o->value.at[i].name ? o->value.at[i].name : "constant");
   name_level(g, o->level);
 }
 
@@ -131,7 +132,8 @@ static void add_constants(GraphWriting *g, OutGraph *to) {
     if (!g->value[i] || !v->data) continue;
     int64_t *dim = NEW_ARRAY(o->a, int64_t, v->rank + 1);
     for (uint32_t k = 0; k < v->rank; k++) arrays_is_number(o, v->dim[k], &dim[k]);
-    vec_push(o->a, &to->tensor, (OutTensor){g->name[i], v->type, v->rank, dim, v->count, v->data});
+    OutTensor t = {g->name[i], v->type, v->rank, dim, v->count, v->data, v->weight};
+    vec_push(o->a, &to->tensor, t);
   }
 }
 

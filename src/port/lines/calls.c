@@ -54,12 +54,31 @@ typedef struct {
   int64_t kernel, stride, edge, dilation;
 } SquareWindow;
 
-static bool square_window(const OnnxNode *node, SquareWindow *w) {
+// The pads are one edge all round, or would be as well: with a stride, the last windows may end before what is padded behind.
+static bool pads_are_even(const OnnxNode *node, const ImpShape *x, SquareWindow *w) {
+  const OnnxAttribute *a = onnx_attribute(node, "pads");
+  if (attr_even(node, "pads", 0, &w->edge)) return true;
+  if (a->type != ONNX_ATTR_INTS || a->ints.n != 4 || x->rank < 2) return false;
+  const int64_t *pad = a->ints.at, reach = w->dilation * (w->kernel - 1) + 1;
+  w->edge = pad[0];
+  for (uint32_t i = 0; i < 2; i++) {
+    ImpSize size = x->dim[x->rank - 2 + i];
+    int64_t room = size.n + pad[i] - reach;
+    if (size.text || pad[i] != w->edge || room + pad[2 + i] < 0 || room + w->edge < 0 ||
+        (room + pad[2 + i]) / w->stride != (room + w->edge) / w->stride)
+      return false;
+  }
+  return true;
+}
+
+static bool square_window(const Calls *c, const ImpLine *l, SquareWindow *w) {
+  const OnnxNode *node = l->node;
   const OnnxAttribute *pad = onnx_attribute(node, "auto_pad");
   bool same = pad && (pad->type != ONNX_ATTR_STRING || strcmp(pad->s, "NOTSET") != 0);
   return !same && attr_even(node, "strides", 1, &w->stride) &&
-         attr_even(node, "pads", 0, &w->edge) && attr_even(node, "dilations", 1, &w->dilation) &&
-         attr_even(node, "kernel_shape", w->kernel, &w->kernel) && w->edge >= 0;
+         attr_even(node, "dilations", 1, &w->dilation) &&
+         attr_even(node, "kernel_shape", w->kernel, &w->kernel) &&
+         pads_are_even(node, &value_at(c->m, l->read.at[0].value)->shape, w) && w->edge >= 0;
 }
 
 static void put_option(Buf *b, const char *name, int64_t value, int64_t otherwise) {
@@ -92,7 +111,7 @@ static void call_conv(const Calls *c, ImpLine *l) {
   win.kernel = w->dim[2].n;
   int64_t group = attr_number(l->node, "group", 1);
   bool depth = group > 1 && dim_is(w->dim[1], 1) && dim_is(w->dim[0], group);
-  if (!square_window(l->node, &win) || (group > 1 && (!depth || win.dilation != 1))) return;
+  if (!square_window(c, l, &win) || (group > 1 && (!depth || win.dilation != 1))) return;
   const char *box = depth ? "depthwise2d" : "conv2d";
   ImpPart *p = part_add(c, l, box, window_text(c, box, depth ? 0 : w->dim[0].n, &win, 1));
   part_own(p, l->read.at[1].value, "W");
@@ -108,7 +127,7 @@ static void call_pool(const Calls *c, ImpLine *l) {
     return;
   const OnnxAttribute *kernel = onnx_attribute(l->node, "kernel_shape");
   if (!kernel || kernel->ints.n != 2 || attr_number(l->node, "ceil_mode", 0)) return;
-  if (!square_window(l->node, &win) || win.dilation != 1) return;
+  if (!square_window(c, l, &win) || win.dilation != 1) return;
   part_add(c, l, "max_pool2d", window_text(c, "max_pool2d", 0, &win, 2));
 }
 

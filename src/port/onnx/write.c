@@ -132,12 +132,28 @@ static void put_info(Arena *a, Buf *b, uint32_t field, const OutInfo *v) {
   put_message(b, field, &in);
 }
 
+// A node that makes a tensor: nobody who reads it takes it for something to learn.
+static bool put_constant(Arena *a, Buf *b, const OutTensor *t, const char **error) {
+  Buf in = buf_new(a), value = buf_new(a);
+  put_text(&value, 1, "value");
+  if (!put_tensor(a, &value, 5, t, error)) return false;
+  put_number(&value, 20, 4); // a tensor
+  put_text(&in, 2, t->name);
+  put_text(&in, 3, t->name);
+  put_text(&in, 4, "Constant");
+  put_message(&in, 5, &value);
+  put_message(b, 1, &in);
+  return true;
+}
+
 static bool put_graph(Arena *a, Buf *b, const OutGraph *g, const char **error) {
+  for (uint32_t i = 0; i < g->tensor.n; i++)
+    if (!g->tensor.at[i].weight && !put_constant(a, b, &g->tensor.at[i], error)) return false;
   for (uint32_t i = 0; i < g->node.n; i++)
     if (!put_node(a, b, &g->node.at[i], error)) return false;
   put_text(b, 2, g->name);
   for (uint32_t i = 0; i < g->tensor.n; i++)
-    if (!put_tensor(a, b, 5, &g->tensor.at[i], error)) return false;
+    if (g->tensor.at[i].weight && !put_tensor(a, b, 5, &g->tensor.at[i], error)) return false;
   for (uint32_t i = 0; i < g->input.n; i++) put_info(a, b, 11, &g->input.at[i]);
   for (uint32_t i = 0; i < g->output.n; i++) put_info(a, b, 12, &g->output.at[i]);
   return true;

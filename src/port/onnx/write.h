@@ -21,6 +21,7 @@ typedef struct {
   const int64_t *dim; // [rank]
   int64_t count;      // their product
   const double *data; // [count]
+  bool weight;        // may be learned: an initializer; otherwise a Constant
 } OutTensor;
 
 typedef struct {
@@ -58,7 +59,7 @@ typedef struct {
 struct OutGraph {
   const char *name;
   VEC(OutNode) node;
-  VEC(OutTensor) tensor; // initializers
+  VEC(OutTensor) tensor; // initializers, and what Constants make
   VEC(OutInfo) input, output;
 };
 

@@ -231,10 +231,11 @@ static const char *front_of(Export *e, const Diagram *d) {
   return d->param.n ? front : "";
 }
 
-// The learner's own diagram, whose weights have no learner in front; otherwise the whole.
+// Its own diagram, not what only calls it: a learner's weights have no learner in front there. Otherwise the whole.
 static const Diagram *own_diagram(Export *e, const Diagram *d) {
   const char *front = front_of(e, d);
-  if (d->reverse || d->box.n != 2 || d->box.at[1].op != OP_call || !*front) return d;
+  if (d->reverse || d->box.n != 2 || d->box.at[1].op != OP_call) return d;
+  if (d->param.n && !*front) return d;
   const Diagram *own = d->box.at[1].callee;
   if (own->in.n != d->in.n || own->out.n != d->out.n || own->param.n != d->param.n) return d;
   for (uint32_t i = 0; i < d->in.n; i++)

@@ -52,7 +52,7 @@ class Training:
             own = [name for name in moved if begins(name, fronts)]
             if self.phase["turns"] and not own:
                 continue
-            made = forward(self.model, *[batch[field] for field in fields])
+            made = forward(self.model, *[tensor_of(batch[field]) for field in fields])
             loss, state = made if isinstance(made, tuple) else (made, {})
             found = [None] * len(own)
             if own and loss.requires_grad:
@@ -121,6 +121,12 @@ class Training:
         return {"step": torch.tensor(float(self.rounds)), "steps": torch.tensor(float(self.steps))}
 
 
+def tensor_of(x):
+    """A tensor, or an array of numpy; reals are as precise as the weights."""
+    x = x if isinstance(x, torch.Tensor) else torch.as_tensor(np.asarray(x))
+    return x.to(torch.get_default_dtype()) if x.is_floating_point() else x
+
+
 def formed(x, form):
     return x.reshape(-1) if form == "row" else x.reshape(-1, x.shape[-1]) if form == "matrix" else x
 
@@ -129,8 +135,7 @@ def train(model, data, phase=None, epochs=None, steps=None, batch=None, seed=0, 
     """The program's training, phase by phase, on arrays by name, samples in front; each epoch goes through
     them in an order of its own. What is drawn may be left out."""
     rng = np.random.default_rng(seed)
-    data = {name: torch.as_tensor(np.asarray(x)) for name, x in data.items()}
-    data = {name: x.to(torch.get_default_dtype()) if x.is_floating_point() else x for name, x in data.items()}
+    data = {name: tensor_of(x) for name, x in data.items()}
     count = len(next(iter(data.values()))) if data else 0
     for number in range(len(PHASES)) if phase is None else [phase]:
         how = PHASES[number]

@@ -46,9 +46,23 @@ static const char *make_next(RunFolder *f, const char *program) {
   return why;
 }
 
+// A folder that was no run's may hold what a run would write over: its own program, say, or the
+// weights that this begins with.
+static bool writes_over_none(const RunFolder *f, const char **why) {
+  static const char *const names[] = {"program.limn", "model.safetensors", "best.safetensors",
+                                      "metrics.csv",  "changes.csv",       "report.html"};
+  for (uint32_t i = 0; i < COUNT(names) && !exists(f, "lock"); i++)
+    if (exists(f, names[i]))
+      return file_error(f->arena, why,
+                        "%s is there already, and no run that it belongs to: it would be written "
+                        "over; --out names another folder",
+                        folder_path(f, names[i]));
+  return true;
+}
+
 static bool holds_none(const RunFolder *f, const char *instead, const char **why, Outcome *end) {
   *end = OUTCOME_WRONG;
-  if (!exists(f, "state.safetensors") && !exists(f, "run.json")) return true;
+  if (!exists(f, "state.safetensors") && !exists(f, "run.json")) return writes_over_none(f, why);
   return file_error(f->arena, why, "%s holds a run already: %s", f->dir, instead);
 }
 

@@ -40,8 +40,25 @@ static Array noise_array(Use *u, const Type *t, const char *name, int64_t n) {
   return tensor_array(&x, name);
 }
 
+// So many samples fit into memory: what goes in and what comes out, as far as its sizes are known.
+static bool few_enough(Use *u, const char *name, const Diagram *formal, int64_t n) {
+  const double most = 1 << 30;
+  double count = 0;
+  for (uint32_t i = 0; i < formal->in.n + formal->out.n; i++) {
+    bool in = i < formal->in.n;
+    uint32_t wire = in ? formal->in.at[i] : formal->out.at[i - formal->in.n];
+    int64_t each = 1;
+    if (type_count(u->w, &formal->wire.at[wire].type, &each)) count += (double)n * (double)each;
+  }
+  return count <= most ||
+         use_wrong(u, OUTCOME_WRONG,
+                   "%lld samples of `%s` have %g numbers, and %g are the most at once",
+                   (long long)n, name, count, most);
+}
+
 static bool from_noise(Use *u, const char *name, const Diagram *formal) {
   int64_t n = how_many(u, SAMPLES), count;
+  if (!few_enough(u, name, formal, n)) return false;
   Array *x = NEW_ARRAY(u->arena, Array, formal->in.n + 1);
   for (uint32_t i = 0; i < formal->in.n; i++) {
     const Wire *wire = &formal->wire.at[formal->in.at[i]];
@@ -300,6 +317,11 @@ static bool sample(Use *u, void *context) {
   const char *name = context;
   const char *prompt = "\n";
   int64_t length = LENGTH;
+  const int64_t most = 1000000000;
+  if (u->how->n < 0 || u->how->n > most || u->how->length < 0 || u->how->length > most)
+    return use_wrong(u, OUTCOME_USAGE,
+                     "how many and how long are whole numbers up to %lld, and 0 says nothing",
+                     (long long)most);
   if (name) return sample_named(u, name, prompt, length);
   if (!u->p->show.n)
     return use_wrong(u, OUTCOME_WRONG, "sample what? Name a learner or box, or write a `show`");
