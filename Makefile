@@ -429,6 +429,7 @@ bench-lsp: all
 bench-studio: all
 	@LIMN=$(CURDIR)/$(BUILD)/limn node tests/studio_page/bench.mjs
 film: all
+	@$(PACKAGES) film
 	@LIMN=$(CURDIR)/$(BUILD)/limn node tests/studio_page/film.mjs docs/studio $(SCENES)
 bench-draw: all
 	@bench/draw.sh $(BUILD)/limn
