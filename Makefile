@@ -224,11 +224,11 @@ $(BUILD)/tests/%_test: $(BUILD)/tests/%_test.o $(HELP_OBJ) $(BUILD)/libinner.a
 
 # -- the playground: the library as wasm, for pages -------------------------------------------------------------------------------------
 # Debian's clang with wasi-libc. What WASI lacks is in playground/wasi: headers, and files that stand in for some of src. No compiler, no
-# threads, no libpng: steps run by prebuilt loops.
+# GPU, no threads, no libpng: steps run by prebuilt loops.
 PLAY := build/playground
 PLAY_OBJ := build/playground-objects
 PLAY_CC ?= clang
-PLAY_WITHOUT := src/io/bytes/png.c $(wildcard src/run/engine/c/*.c) $(wildcard src/port/c/*.c)
+PLAY_WITHOUT := src/io/bytes/png.c src/run/engine/cuda_engine.c $(wildcard src/run/engine/c/*.c src/run/engine/cuda/*.c) $(wildcard src/port/c/*.c)
 PLAY_FLAGS := --target=wasm32-wasi $(WARN) -Wno-gnu-statement-expression -Wno-unused-function -ffp-contract=off -Oz -DNDEBUG -Iplayground/wasi -include lacks.h -Isrc -Iinclude \
   -D_WASI_EMULATED_SIGNAL -D_WASI_EMULATED_GETPID -mllvm -wasm-enable-sjlj -mnontrapping-fptoint -fvisibility=hidden -ffunction-sections -fdata-sections
 PLAY_EXPORTS := malloc free limn_version limn_new limn_free limn_allow limn_set limn_load limn_load_text limn_check limn_messages limn_forget \
@@ -429,6 +429,7 @@ bench-lsp: all
 bench-studio: all
 	@LIMN=$(CURDIR)/$(BUILD)/limn node tests/studio_page/bench.mjs
 film: all
+	@$(PACKAGES) film
 	@LIMN=$(CURDIR)/$(BUILD)/limn node tests/studio_page/film.mjs docs/studio $(SCENES)
 bench-draw: all
 	@bench/draw.sh $(BUILD)/limn

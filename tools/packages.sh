@@ -1,5 +1,5 @@
 #!/bin/sh
-# What is missing for what is asked (build, test, c, playground, python, fuzz, format, bench, glyphs): found by asking the compiler and the shell, never by paths.
+# What is missing for what is asked (build, test, c, playground, python, film, fuzz, format, bench, glyphs): found by asking the compiler and the shell, never by paths.
 #   tools/packages.sh WHAT…          on Debian installs the packages by name, quietly, and says which; elsewhere says what is missing
 #   tools/packages.sh --look WHAT…   installs nothing: one line says what is missing and how to get it, exit status 3
 # CC may have several words (ccache gcc); CPPFLAGS say where headers are.
@@ -70,6 +70,10 @@ for what in "$@"; do
       for module in torch ipykernel matplotlib venv; do
         /usr/bin/python3 -c "import $module" 2>/dev/null || wish="$wish python3-$module"
       done ;;
+    film) # pictures of the studio's page
+      want chromium chromium
+      want node nodejs
+      want convert imagemagick ;;
     fuzz)
       want clang clang
       echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' | clang -fsanitize=fuzzer -x c - -o /dev/null 2>/dev/null || lacks "clang's fuzzer" libclang-rt-dev ;;

@@ -15,7 +15,7 @@ static const struct {
                  {"folding", answer_folding},       {"hints", answer_hints},
                  {"actions", answer_actions},       {"box", answer_box},
                  {"palette", answer_palette},       {"numbers", answer_numbers},
-                 {"gesture", answer_gesture}};
+                 {"gesture", answer_gesture},       {"renameIn", answer_rename_in}};
 
 const char *edit_question(uint32_t k) { return k < COUNT(questions) ? questions[k].name : NULL; }
 

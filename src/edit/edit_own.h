@@ -77,6 +77,7 @@ bool answer_references(EditAsk *, JsonOut *);
 bool answer_highlight(EditAsk *, JsonOut *);
 bool answer_prepare(EditAsk *, JsonOut *);
 bool answer_rename(EditAsk *, JsonOut *);
+bool answer_rename_in(EditAsk *, JsonOut *);
 bool answer_completion(EditAsk *, JsonOut *);
 bool answer_signature(EditAsk *, JsonOut *);
 bool answer_symbols(EditAsk *, JsonOut *);

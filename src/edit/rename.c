@@ -2,6 +2,9 @@
 // refused where that could change what the program means: where the new name stands already, or where
 // the old one stands and nobody has found out what it means there. Whoever asks has the text that comes
 // out of it looked at as well (edit_same_names).
+//
+// A name of a file may stand in the files that use it. Of each of those, as a program of its own, it is
+// asked what changes there (`renameIn`).
 #include "edit/edit_own.h"
 
 typedef struct {
@@ -11,6 +14,7 @@ typedef struct {
   const EditSymbol *symbol;
   uint32_t now; // where it stands by now
   const char *old;
+  bool other; // the text is of a file that uses the one in which it is declared
 } Renamer;
 
 static bool refuse(EditAsk *q, const char *why) {
@@ -47,19 +51,44 @@ static bool find_symbol(Renamer *r) {
     return refuse(q, arena_format(q->arena, "`%s` is declared in no text", r->old));
   if (r->x->program->scope->library && r->symbol->first.file == r->x->program->scope->library->file)
     return refuse(q, arena_format(q->arena, "`%s` belongs to the library", r->old));
-  if (r->symbol->first.file != r->x->file)
-    return refuse(q, arena_format(q->arena, "`%s` is declared in %s: rename it there", r->old,
-                                  file_path(r, r->symbol->first.file)));
   return true;
+}
+
+static bool is_declared_here(Renamer *r) {
+  if (r->symbol->first.file == r->x->file) return true;
+  return refuse(r->q, arena_format(r->q->arena, "`%s` is declared in %s: rename it there", r->old,
+                                   file_path(r, r->symbol->first.file)));
+}
+
+// A box or a wire of one is known by this name alone. An axis labels what flows elsewhere, and what is in
+// a machine is asked for by its path.
+static bool is_plain(const Renamer *r) {
+  const Def *d = r->symbol->def;
+  if (d)
+    return d->kind == DEF_BOX || d->kind == DEF_LEARNER || d->kind == DEF_CONST ||
+           d->kind == DEF_SPACE;
+  const Syntax *around =
+      r->symbol->inside ? program_declarations(r->x->tree).at[r->symbol->inside - 1] : NULL;
+  return r->symbol->kind == NAMED_WIRE && around && around->kind == N_BOX;
+}
+
+bool edit_is_plain(EditAsk *q) {
+  Renamer r = {.q = q};
+  return find_symbol(&r) && is_plain(&r);
 }
 
 bool answer_prepare(EditAsk *q, JsonOut *j) {
   Renamer r = {.q = q};
   if (!find_symbol(&r)) return false;
+  bool plain = is_plain(&r);
+  if (!plain && !is_declared_here(&r)) return false;
   json_object(j, NULL);
   json_range_of(q, j, "range", r.now, r.here->at.n);
   json_text(j, "placeholder", r.old);
   json_bool(j, "ofFile", r.symbol->def != NULL && !r.symbol->inside);
+  json_bool(j, "plain", plain);
+  json_bool(j, "here", r.symbol->first.file == r.x->file);
+  json_location(q, j, "declared", r.symbol->first);
   json_end(j);
   return true;
 }
@@ -97,30 +126,37 @@ static bool new_name_fits(Renamer *r) {
 // -- every place ----------------------------------------------------------------------------------
 // Where the name can be seen: in its declaration, or everywhere.
 static bool is_seen(const Renamer *r, uint32_t at) {
-  return !r->symbol->inside || edit_declaration_at(r->x, at) == r->symbol->inside;
+  return !r->symbol || !r->symbol->inside || edit_declaration_at(r->x, at) == r->symbol->inside;
 }
 
 // task.f and mnist.image: what stands behind a dot is looked for in what stands before it.
 static bool is_part(const Token *t, uint32_t i) { return i && strcmp(t[i - 1].symbol, ".") == 0; }
 
-static bool place_is_clear(Renamer *r, const Token *t, uint32_t i, const char *text,
-                           uint32_t line) {
+static const char *line_words(const Renamer *r, uint32_t at) {
+  const EditText *t = r->q->now;
+  uint32_t low = 0, high = t->nline;
+  while (high - low > 1) {
+    uint32_t mid = low + (high - low) / 2;
+    if (t->line[mid] <= at)
+      low = mid;
+    else
+      high = mid;
+  }
+  if (!r->other) return arena_format(r->q->arena, "line %u", low + 1);
+  return arena_format(r->q->arena, "line %u of %s", low + 1, file_path(r, r->x->file));
+}
+
+static bool place_is_clear(Renamer *r, const Token *t, uint32_t i, const char *text) {
   EditAsk *q = r->q;
   const EditUse *u = edit_use_at(r->x, r->x->file, t[i].span.at);
   if (u && u->at.at != t[i].span.at) u = NULL;
   if (strcmp(text, q->text) == 0)
-    return refuse(q, arena_format(q->arena, "`%s` stands in line %u already", text, line));
+    return refuse(
+        q, arena_format(q->arena, "`%s` stands in %s already", text, line_words(r, t[i].span.at)));
   if (strcmp(text, r->old) || u || is_part(t, i)) return true;
-  return refuse(q,
-                arena_format(q->arena,
-                             "`%s` stands in line %u too, and nobody knows yet what it means there",
-                             text, line));
-}
-
-static uint32_t line_number(const EditText *t, uint32_t at) {
-  uint32_t line = 0;
-  while (line + 1 < t->nline && t->line[line + 1] <= at) line++;
-  return line + 1;
+  return refuse(q, arena_format(q->arena,
+                                "`%s` stands in %s too, and nobody knows yet what it means there",
+                                text, line_words(r, t[i].span.at)));
 }
 
 static bool places_are_clear(Renamer *r) {
@@ -130,54 +166,101 @@ static bool places_are_clear(Renamer *r) {
     if (t.at[i].kind != TK_NAME || !is_seen(r, t.at[i].span.at)) continue;
     const char *text = name_text(names, t.at[i].name);
     if (strcmp(text, r->old) && strcmp(text, r->q->text)) continue;
-    if (!place_is_clear(r, t.at, i, text, line_number(r->q->now, t.at[i].span.at))) return false;
+    if (!place_is_clear(r, t.at, i, text)) return false;
   }
   return true;
 }
 
+static bool was_looked_at(EditAsk *q) {
+  const EditText *t = q->now;
+  return (!t->moved && t->before == t->n) ||
+         refuse(q, "the text has changed since it was looked at");
+}
+
 static bool may_rename(Renamer *r) {
-  const EditText *t = r->q->now;
-  if (t->moved || t->before != t->n)
-    return refuse(r->q, "the text has changed since it was looked at");
-  return find_symbol(r) && new_name_fits(r) &&
+  return was_looked_at(r->q) && find_symbol(r) && is_declared_here(r) && new_name_fits(r) &&
          (strcmp(r->old, r->q->text) == 0 || places_are_clear(r));
+}
+
+// All places in this text.
+static void places_of(const Renamer *r, Spans *out) {
+  for (uint32_t i = 0; i < r->x->use.n; i++) {
+    const EditUse *u = &r->x->use.at[i];
+    if (edit_symbol(r->x, u) == r->symbol && u->at.file == r->x->file)
+      vec_push(r->q->arena, out, u->at);
+  }
 }
 
 bool rename_places(EditAsk *q, Spans *out) {
   Renamer r = {.q = q};
   if (!may_rename(&r)) return false;
-  for (uint32_t i = 0; i < r.x->use.n; i++) {
-    const EditUse *u = &r.x->use.at[i];
-    if (u->symbol == r.here->symbol && u->at.file == r.x->file) vec_push(q->arena, out, u->at);
-  }
+  places_of(&r, out);
   return true;
+}
+
+static void json_changes(const EditAsk *q, JsonOut *j, const Spans *places) {
+  json_object(j, NULL);
+  json_object(j, "changes");
+  json_list(j, edit_uri(q, q->index->file));
+  for (uint32_t i = 0; i < places->n; i++)
+    json_edit(q, j, places->at[i].at, places->at[i].n, q->text);
+  json_end(j);
+  json_end(j);
+  json_end(j);
 }
 
 bool answer_rename(EditAsk *q, JsonOut *j) {
   Spans places = {0};
   if (!rename_places(q, &places)) return false;
-  json_object(j, NULL);
-  json_object(j, "changes");
-  json_list(j, edit_uri(q, q->index->file));
-  for (uint32_t i = 0; i < places.n; i++) json_edit(q, j, places.at[i].at, places.at[i].n, q->text);
-  json_end(j);
-  json_end(j);
-  json_end(j);
+  json_changes(q, j, &places);
   return true;
 }
 
-// A box or a wire of one is known by this name alone. An axis labels what flows elsewhere, and what is in
-// a machine is asked for by its path.
-bool edit_is_plain(EditAsk *q) {
-  Renamer r = {.q = q};
-  if (!find_symbol(&r)) return false;
-  const Def *d = r.symbol->def;
-  if (d)
-    return d->kind == DEF_BOX || d->kind == DEF_LEARNER || d->kind == DEF_CONST ||
-           d->kind == DEF_SPACE;
-  const Syntax *around =
-      r.symbol->inside ? program_declarations(r.x->tree).at[r.symbol->inside - 1] : NULL;
-  return r.symbol->kind == NAMED_WIRE && around && around->kind == N_BOX;
+// -- in a file that uses the declaring one --------------------------------------------------------
+// The file of this program that is at a path; 0: none.
+static uint32_t file_at(const Renamer *r, const char *path) {
+  const char *real = path_real(r->q->arena, path);
+  for (uint32_t i = 1; real && i < r->x->sources->file.n; i++) {
+    const char *own = path_real(r->q->arena, file_path(r, i));
+    if (own && strcmp(own, real) == 0) return i;
+  }
+  return 0;
+}
+
+// What is declared at `at` of another file; it may have no place in this text.
+static void find_declared(Renamer *r, uint32_t file) {
+  const Source *f = &r->x->sources->file.at[file];
+  EditText t = {.text = f->text, .n = f->n, .nline = f->nline, .line = f->line};
+  EditAsk there = *r->q;
+  there.now = &t;
+  uint32_t at = place_offset(&there, r->q->at), from, n = word_around(&t, at, &from);
+  r->old = arena_text(r->q->arena, t.text + from, n);
+  for (uint32_t i = 0; i < r->x->symbol.n; i++) {
+    const EditSymbol *s = &r->x->symbol.at[i];
+    if (s->first.file == file && s->first.at == from) r->symbol = s;
+  }
+}
+
+// `text`: the new name, a space, and the path of the file that `at` is in.
+bool answer_rename_in(EditAsk *q, JsonOut *j) {
+  Renamer r = {.q = q, .x = q->index, .other = true};
+  Spans places = {0};
+  const char *path = q->text ? strchr(q->text, ' ') : NULL;
+  if (!path) return refuse(q, "a new name, a space and the path of a file are wanted");
+  q->text = arena_text(q->arena, q->text, (size_t)(path - q->text));
+  uint32_t file = file_at(&r, path + 1);
+  if (file && file != r.x->file) {
+    find_declared(&r, file);
+    const Def *taken = edit_def_named(r.x, q->text, strlen(q->text));
+    const Scope *library = r.x->program->scope->library;
+    if (taken && !(library && taken->span.file == library->file))
+      return refuse(q, arena_format(q->arena, "`%s` means something in %s already", q->text,
+                                    file_path(&r, r.x->file)));
+    if (!was_looked_at(q) || !places_are_clear(&r)) return false;
+    if (r.symbol) places_of(&r, &places);
+  }
+  json_changes(q, j, &places);
+  return true;
 }
 
 // -- the text that comes out of it ----------------------------------------------------------------

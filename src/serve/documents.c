@@ -9,7 +9,7 @@ static const double PAUSE = 0.15;     // after a change
 static const double TRY_PAUSE = 0.35; // before it is asked whether the program would run
 // A text that is short, unless its program is large all the same, is looked at before every answer.
 static const double QUICK = 0.3;
-enum { SHORT = 16 << 10, GIVE_UP_LIMIT = 20, DOCUMENT_LIMIT = 8 << 20, DOCUMENTS_LIMIT = 1000 };
+enum { SHORT = 16 << 10, GIVE_UP_LIMIT = 20, DOCUMENTS_LIMIT = 1000 };
 
 ServedText *served_at(LimnServer *s, const char *uri) {
   for (uint32_t i = 0; uri && i < s->doc.n; i++)
@@ -48,8 +48,7 @@ static const char *path_of(Arena *a, const char *uri) {
   return b.n ? b.at : "untitled.limn";
 }
 
-// Where a text is on the disk; NULL: outside of the folder that is served.
-static const char *place_of(LimnServer *s, Arena *a, const char *uri) {
+const char *served_place(const LimnServer *s, Arena *a, const char *uri) {
   const char *path = path_of(a, uri);
   if (!s->how.root) return path;
   if (*path == '/') path++;
@@ -82,7 +81,7 @@ void serve_open(const ServeCall *c) {
   const Json *item = inside(c->params, "textDocument"), *text = inside(item, "text");
   const Json *version = inside(item, "version");
   const char *uri = serve_text(item, "uri");
-  if (!uri || !text || text->kind != JSON_TEXT || text->n > DOCUMENT_LIMIT) {
+  if (!uri || !text || text->kind != JSON_TEXT || text->n > SERVED_LIMIT) {
     complain(s, "a text was opened that has no address or is too large");
     return;
   }
@@ -93,7 +92,7 @@ void serve_open(const ServeCall *c) {
     d = NEW(a, ServedText);
     d->arena = a;
     d->uri = arena_text(a, uri, strlen(uri));
-    d->path = place_of(s, a, uri);
+    d->path = served_place(s, a, uri);
     if (!d->path) {
       complain(s, "a text was opened that is not below the folder");
       arena_free(a);
@@ -164,7 +163,7 @@ static bool change(LimnServer *s, ServedText *d, const Json *one) {
     from = served_offset(s, d, line, character);
     to = served_offset(s, d, end_line, end_character);
   }
-  if (from > to || d->n - (to - from) + text->n > DOCUMENT_LIMIT) return false;
+  if (from > to || d->n - (to - from) + text->n > SERVED_LIMIT) return false;
   Arena *a = arena_child(s->own);
   size_t n = d->n - (to - from) + text->n;
   char *all = arena_alloc(a, n + 1);

@@ -64,49 +64,6 @@ static bool read_place(const ServeCall *c, AskedAbout about, LimnAsk *a) {
          serve_place(inside(range, "end"), &a->end_line, &a->end_character);
 }
 
-// use "net.limn", use "./net.limn"
-static bool uses_file(const char *text, const char *name) {
-  for (const char *at = text; (at = strstr(at, "use \""));) {
-    at += strlen("use \"");
-    const char *end = strchr(at, '"');
-    size_t n = strlen(name);
-    if (end && (size_t)(end - at) >= n && strncmp(end - n, name, n) == 0 &&
-        (end - n == at || end[-(ptrdiff_t)n - 1] == '/'))
-      return true;
-  }
-  return false;
-}
-
-// Whether a file beside it uses this one and has the name in it: then it would not be the same program.
-static const char *user_of(const ServeCall *c, const ServedText *d, const char *name) {
-  Arena *a = c->s->scratch;
-  const char *own, *folder = path_folder(a, d->path, &own);
-  FolderNames files = {0};
-  if (d->path[0] != '/' || folder_names(a, folder, &files)) return NULL;
-  for (uint32_t i = 0; i < files.n && i < 500; i++) {
-    if (!text_ends(files.at[i], ".limn") || strcmp(files.at[i], own) == 0) continue;
-    FileText f = file_read(a, arena_format(a, "%s%s", folder, files.at[i]), 1 << 20);
-    if (!f.text || !uses_file(f.text, own)) continue;
-    size_t n = strlen(name);
-    for (const char *at = f.text; (at = strstr(at, name)); at += n)
-      if (!(at > f.text && (char_is_word(at[-1]) || at[-1] == '_')) && !char_is_word(at[n]) &&
-          at[n] != '_')
-        return files.at[i];
-  }
-  return NULL;
-}
-
-static bool rename_is_safe(const ServeCall *c, const ServedText *d, LimnAsk *a) {
-  const char *prepared = limn_edit_ask(d->shown, "prepareRename", a), *error;
-  const Json *j = prepared ? json_read(c->s->scratch, prepared, strlen(prepared), &error) : NULL;
-  const Json *shared = inside(j, "ofFile");
-  const char *name = serve_text(j, "placeholder");
-  const char *user = name && shared && shared->kind == JSON_TRUE ? user_of(c, d, name) : NULL;
-  if (user)
-    serve_refuse(c, SERVE_REFUSED, "`%s` stands in %s too, which uses this file", name, user);
-  return !user;
-}
-
 // The last one that has no place, or else the last.
 static const char *reason(Limn *l) {
   LimnMessage m = {.size = sizeof m};
@@ -133,8 +90,10 @@ static void ask(const ServeCall *c, uint32_t i) {
     serve_refuse(c, SERVE_NO_PARAMS, "a place is a line and a character, both from 0");
     return;
   }
-  bool rename = strcmp(asked[i].question, "rename") == 0;
-  if (rename && !rename_is_safe(c, d, &a)) return;
+  if (strcmp(asked[i].question, "rename") == 0) {
+    serve_rename(c, d, &a);
+    return;
+  }
   const char *answer = limn_edit_ask(d->shown, asked[i].question, &a);
   if (answer)
     serve_answer(c, answer);
@@ -171,19 +130,23 @@ static void serve_format(const ServeCall *c) {
 }
 
 // -- symbols of all texts -------------------------------------------------------------------------
-static void copy_json(Buf *b, const Json *j) {
+void serve_copy(Buf *b, const Json *j) {
   if (j->kind == JSON_TEXT) buf_json(b, j->text, j->n);
   if (j->kind == JSON_NUMBER) buf_number(b, j->number);
-  if (j->kind != JSON_OBJECT) return;
-  const Json *key = json_first(j);
-  buf_char(b, '{');
-  for (uint32_t i = 0; i < j->n; i++, key = json_next(key + 1)) {
+  bool object = j->kind == JSON_OBJECT;
+  if (!object && j->kind != JSON_LIST) return;
+  const Json *one = json_first(j);
+  buf_char(b, object ? '{' : '[');
+  for (uint32_t i = 0; i < j->n; i++, one = json_next(one)) {
     if (i) buf_char(b, ',');
-    buf_json(b, key->text, key->n);
-    buf_char(b, ':');
-    copy_json(b, key + 1);
+    if (object) {
+      buf_json(b, one->text, one->n);
+      buf_char(b, ':');
+      one++;
+    }
+    serve_copy(b, one);
   }
-  buf_char(b, '}');
+  buf_char(b, object ? '}' : ']');
 }
 
 // Letters of the query in this order, as editors expect.
@@ -207,11 +170,11 @@ static void add_symbols(const ServeCall *c, const ServedText *d, const char *que
     buf_text(b, "{\"name\":");
     buf_json(b, name, strlen(name));
     buf_text(b, ",\"kind\":");
-    copy_json(b, inside(one, "kind"));
+    serve_copy(b, inside(one, "kind"));
     buf_text(b, ",\"location\":{\"uri\":");
     buf_json(b, d->uri, strlen(d->uri));
     buf_text(b, ",\"range\":");
-    copy_json(b, inside(one, "selectionRange"));
+    serve_copy(b, inside(one, "selectionRange"));
     buf_text(b, "}}");
   }
 }

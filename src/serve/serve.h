@@ -24,7 +24,7 @@ typedef struct {
   uint32_t given_up; // looks in a row
 } ServedText;
 
-enum { CANCELLED = 64, PLAYS = 8 };
+enum { CANCELLED = 64, PLAYS = 8, SERVED_LIMIT = 8 << 20 }; // the last: bytes of a text
 // Training in memory, a step at a time.
 typedef struct {
   uint32_t id; // 0: there is none
@@ -91,12 +91,19 @@ void served_try(LimnServer *, ServedText *);                                    
 bool served_ready(LimnServer *, ServedText *,
                   bool now); // questions can be asked; now: of this very text
 
+// Where a text is on the disk; NULL: outside of the folder that is served.
+const char *served_place(const LimnServer *, Arena *, const char *uri);
+
+// renames.c
+void serve_rename(const ServeCall *, ServedText *, const LimnAsk *);
+
 // gestures.c
 void serve_edit(const ServeCall *);
 
 // requests.c
 bool serve_request(const ServeCall *); // false: there is none of this name
 const char *serve_capabilities(LimnServer *);
+void serve_copy(Buf *, const Json *); // texts, numbers, and lists and objects of them
 // A place of the protocol; false: it is none.
 bool serve_place(const Json *, uint32_t *line, uint32_t *character);
 const char *serve_text(const Json *object, const char *key); // NULL: there is none

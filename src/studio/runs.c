@@ -414,7 +414,11 @@ void host_change(HostCall *c) {
   Limn *l = host_handle(c);
   const char *path = arena_format(c->arena, "%s/%s", c->studio->folder, dir);
   disk_lock(c);
-  if (l && limn_change(l, path, what, value->number) == LIMN_GOOD)
+  RunNow now = run_now(c->studio, c->arena, dir);
+  if (now.pid && !now.note)
+    host_refuse(c, "%s is %s: what can be changed is known when it has begun", dir,
+                run_state_word[now.state]);
+  else if (l && limn_change(l, path, what, value->number) == LIMN_GOOD)
     run_done(c, dir);
   else
     host_refuse(c, "%s", l && limn_message(l, 0, &m) == LIMN_GOOD ? m.text : "memory is exhausted");

@@ -8,6 +8,7 @@ export interface Series {
   x: number[];
   y: number[];
   label: string;
+  held?: boolean; // a value holds until the next one
 }
 type Scale = { low: number; high: number; log: boolean };
 
@@ -104,6 +105,7 @@ function curve({ g, px, py }: Sheet, s: Series, log: boolean, colour: string): v
       pen = false;
       return;
     }
+    if (pen && s.held) g.lineTo(px(x), py(s.y[i - 1]));
     if (pen) g.lineTo(px(x), py(v));
     else g.moveTo(px(x), py(v));
     pen = true;

@@ -7,7 +7,7 @@ import { jumpTo, rename } from "./editor/lsp";
 import { messages } from "./state";
 import { Icon } from "./ui/icons";
 import { fill } from "./ui/prompt";
-import { editor, renaming } from "./workbench";
+import { editor, renaming, saver } from "./workbench";
 
 const plural = (n: number, one: string, many: string) => (n === 1 ? `1 ${one}` : `${n} ${many}`);
 
@@ -51,7 +51,7 @@ export function TextPane({ home }: { home: RefObject<HTMLDivElement | null> }) {
         const word = editor.view.state.wordAt(editor.view.state.selection.main.head);
         const old = word ? editor.view.state.sliceDoc(word.from, word.to) : "";
         void fill("Rename", [{ name: "name", label: "New name", value: old }], "Rename").then((a) => {
-          if (a?.name && a.name !== old) void rename(editor.view, a.name);
+          if (a?.name && a.name !== old) void rename(editor.view, a.name, () => saver.write());
         });
       }),
     [],

@@ -219,4 +219,5 @@ mkdir "$dir/none"
 if CC="$cc -nostdinc" tools/packages.sh --look build >"$dir/log" 2>&1; then not_ok "what is missing is seen"; else ok "what is missing is seen"; fi
 if [ "$(wc -l <"$dir/log")" -eq 1 ] && grep -q 'missing: .*zlib.h, png.h. To install: ' "$dir/log"; then ok "and said in one line"; else not_ok "and said in one line"; cat "$dir/log"; fi
 good "a compiler of two words" env CC="env $cc" tools/packages.sh --look build
+PATH=/nowhere /bin/sh tools/packages.sh --look film >"$dir/log" 2>&1; if grep -q "chromium, node, convert" "$dir/log"; then ok "what a film needs is named"; else not_ok "what a film needs is named"; fi
 if $make -n all 2>/dev/null | grep -q 'apt-get\|packages.sh build\|packages.sh test'; then not_ok "make installs nothing"; else ok "make installs nothing"; fi

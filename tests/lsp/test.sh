@@ -58,6 +58,12 @@ if [ -e "$BUILD/liblimn.so" ] && [ "${BUILD%/san}" = "$BUILD" ]; then
   verdict "laws of names" $status
 else echo "skipped: there is no liblimn.so that Python can load"; fi
 
+# Names of one file in another.
+/usr/bin/python3 $here/files.py "$LIMN" >"$out/files" 2>&1
+status=$?
+[ $status -eq 0 ] || tail -3 "$out/files"
+verdict "names in other files" $status
+
 # Each word of the language, and each box that is in no library, is described.
 editors/words.sh | awk '$1 == "keyword" { print $2 }' | while read -r word; do
   grep -q "^WORD(\"$word\"," src/edit/known.def || echo "$word"

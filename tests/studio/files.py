@@ -1,9 +1,11 @@
 """Files: listed, read, written as a whole, told when others change them; no character is lost by a kill."""
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 
@@ -144,3 +146,16 @@ studio.page().ask("host/read", {"path": "kill.limn"})
 left = sorted(f for f in os.listdir(folder) if f.endswith(".part"))
 check("what a killed server was writing is swept away, and nothing that is still written", left == [f"kill.limn.{os.getpid()}.part"], left)
 studio.end()
+
+# -- a name of a file that is not below the folder
+other = tempfile.mkdtemp()
+open(other + "/parts.limn", "w").write("box half(x: R[n]) -> R[n] = x / 2\n")
+text = f'use "{other}/parts.limn"\nbox twice(x: R[n]) -> R[n] = half(half(x))\n'
+open(folder + "/outside.limn", "w").write(text)
+studio = Studio(folder, "--read", other)
+page = studio.page()
+page.tell("textDocument/didOpen", {"textDocument": {"uri": "file:///outside.limn", "languageId": "limn", "version": 1, "text": text}})
+said = page.refused("textDocument/rename", {"textDocument": {"uri": "file:///outside.limn"}, "position": {"line": 1, "character": 30}, "newName": "another"})[0]
+check("is not renamed", said == "`half` is declared outside of the folder that is open", said)
+studio.end()
+shutil.rmtree(other)

@@ -27,6 +27,16 @@ def reaches(page, run, wanted, seconds=40):
     return False
 
 
+def begun(page, run):
+    """It has written down what can be changed."""
+    until = time.time() + 40 * SLOW
+    while time.time() < until:
+        if any(r["run"] == run and r["settings"] for r in page.ask("host/runs")):
+            return True
+        time.sleep(0.02)
+    return False
+
+
 def children_of(parent):
     """Processes may end while they are looked at."""
     for stat in glob.glob("/proc/[0-9]*/stat"):
@@ -74,11 +84,16 @@ check("before its end", 0 < steps < 1500, steps)
 check("what can be changed, as it is", next(r for r in page.ask("host/runs") if r["run"] == second)["settings"].get("fit.weight") == 1, page.ask("host/runs"))
 check("what there is not is not changed", page.refused("host/change", {"run": second, "what": "speed", "value": 1})[0].startswith("there is no `speed` to be changed: there is rate"), page.refused("host/change", {"run": second, "what": "speed", "value": 1})[0])
 check("nor without a number", page.refused("host/change", {"run": second, "what": "rate", "value": "much"})[0].startswith("`what` is wanted"))
+before = {int(pid) for pid in children_of(studio.process.pid)}
 third = page.ask("host/train", {"path": "iris.limn", "options": how})["run"]
-for _ in range(400):  # until run.json is there
-    if any(r["run"] == third and r["settings"] for r in page.ask("host/runs")):
-        break
-    time.sleep(0.02)
+held = [int(pid) for pid in children_of(studio.process.pid) if int(pid) not in before]
+for pid in held:
+    os.kill(pid, signal.SIGSTOP)
+early = os.path.exists(f"{folder}/{third}/run.json") or page.refused("host/change", {"run": third, "what": "rate", "value": 0.02})[0]
+check("what has not begun says so when it is to be changed", early is True or early in [f"{third} is {now}: what can be changed is known when it has begun" for now in ("starting", "running")], early)
+for pid in held:
+    os.kill(pid, signal.SIGCONT)
+check("it begins", begun(page, third), state(page, third))
 page.ask("host/change", {"run": third, "what": "rate", "value": 0.02})
 page.ask("host/resume", {"run": second})
 check("one that goes on is not resumed", "is under way" in page.refused("host/resume", {"run": second})[0])

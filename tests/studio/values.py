@@ -55,12 +55,30 @@ for more, words in (({"set": "../secret.csv"}, "there is no set `../secret.csv`"
     said = page.refused("limn/sample", {"textDocument": {"uri": "file:///small.limn"}, **more})[0]
     check(f"no sample: {json.dumps(more)}", words in said, said)
 
+STAIRS = """machine Counts -> (n: R[]) {
+  state n = 0
+  next n = n + 1
+}
+machine Falls -> (x: R[]) {
+  state x = 1
+  x' = -x
+}
+wiring Both -> (n, x: R[]) {
+  counts : Counts every 0.5
+  falls : Falls
+  n = counts.n, x = falls.x
+}
+run Both to 2
+"""
 # -- machines
 answer = page.about("limn/machine", "small.limn")
 series = answer["series"][0]
 check("limn/machine follows its runs", answer["errors"] == 0 and answer["run"]["checks"][0]["holds"] and series["names"][0] == "time" and "n" in series["names"], answer["run"])
 last = dict(zip(series["names"], series["rows"][-1]))
 check("moment by moment", abs(last["time"] - 2) < 1e-9 and abs(last["n"] - 0.36787944) < 1e-6, last)
+page.tell("textDocument/didOpen", {"textDocument": {"uri": "file:///stairs.limn", "languageId": "limn", "version": 1, "text": STAIRS}})
+series = page.about("limn/machine", "stairs.limn")["series"][0]
+check("what changes at moments only is held", {n: h for n, h in zip(series["names"], series["held"]) if n in ("time", "x", "n")} == {"time": False, "x": False, "n": True} and len(series["held"]) == len(series["names"]), series["held"])
 answer = page.about("limn/machine", "small.limn", set={"rate": 1, "start": -3})
 last = dict(zip(answer["series"][0]["names"], answer["series"][0]["rows"][-1]))
 check("with other numbers", abs(last["n"] + 3 * 0.1353352832) < 1e-6 and not answer["run"]["checks"][0]["holds"], last)

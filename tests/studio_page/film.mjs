@@ -97,15 +97,13 @@ const scenes = {
       async (page) => {
         await play(page);
         await until("a phase portrait", () => page.locator("canvas.phase").count(), 20000);
-        await page.locator("canvas.phase").scrollIntoViewIfNeeded();
         await shot(page, "machine-1");
         await page.getByRole("slider", { name: "rho" }).focus();
-        for (let i = 0; i < 12; i++) await page.keyboard.press("ArrowLeft");
+        for (let i = 0; i < 30; i++) await page.keyboard.press("ArrowLeft");
         await page.waitForTimeout(2000);
-        await page.locator("canvas.phase").scrollIntoViewIfNeeded();
         await shot(page, "machine-2");
       },
-      size,
+      { width: 1200, height: 960 },
     );
   },
   async face(browser) {

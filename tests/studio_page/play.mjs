@@ -153,6 +153,32 @@ async function wrongWeights(browser) {
   });
 }
 
+/** What holds until the next moment is drawn as stairs: each line of it goes across, or up and down. */
+async function stairs(browser) {
+  const text = "machine Counts -> (n: R[]) {\n  state n = 0\n  next n = n + 1\n}\nmachine Still -> (x: R[]) {\n  state x = 1\n  x' = 0\n}\nwiring Both -> (n: R[]) {\n  counts : Counts every 0.5\n  still : Still\n  n = counts.n\n}\nrun Both to 2\nshow n\n";
+  await using(browser, { "a.limn": text }, async (page) => {
+    await page.evaluate(() => {
+      const proto = CanvasRenderingContext2D.prototype;
+      const [move, line] = [proto.moveTo, proto.lineTo];
+      window.slopes = window.rises = 0;
+      proto.moveTo = function (x, y) {
+        this.pen = [x, y];
+        move.call(this, x, y);
+      };
+      proto.lineTo = function (x, y) {
+        const [dx, dy] = [Math.abs(x - this.pen[0]), Math.abs(y - this.pen[1])];
+        if (this.canvas.className !== "phase" && dx > 0.01 && dy > 0.01) window.slopes++;
+        if (this.canvas.className !== "phase" && dx < 0.01 && dy > 5 && this.lineWidth === 1.5) window.rises++;
+        this.pen = [x, y];
+        line.call(this, x, y);
+      };
+    });
+    await page.getByRole("button", { name: "Play", exact: true }).first().click();
+    await until("steps", () => page.evaluate(() => window.rises >= 4), 20000);
+    must(!(await page.evaluate(() => window.slopes)), "nothing slopes");
+  });
+}
+
 async function machine(browser) {
   await using(browser, { "lorenz.limn": null }, async (page) => {
     await page.getByRole("button", { name: "Play", exact: true }).first().click();
@@ -305,6 +331,7 @@ export const tests = {
   train_pause_resume: { run: training },
   two_runs: { run: overlay },
   nash: { run: nash },
+  what_holds_is_stairs: { run: stairs },
   a_machine_by_slider: { run: machine },
   a_machine_is_seen_while_it_is_dragged: { run: machineSeen },
   weights_of_another_program: { run: wrongWeights },

@@ -75,6 +75,41 @@ async function hover(browser) {
   });
 }
 
+/** A name of another file, asked for in the one that uses it and in the one that declares it; a file keeps the ends of its lines. */
+async function renaming(browser) {
+  const files = { "parts.limn": "# Parts.\r\nbox half(x: R[n]) -> R[n] = x / 2\r\n", "user.limn": 'use "parts.limn"\nbox twice(x: R[n]) -> R[n] = half(half(x))\n' };
+  const rename = async (page, line, from, to) => {
+    await page.locator(".cm-line", { hasText: line }).getByText(from, { exact: false }).first().click();
+    await page.keyboard.press("Home");
+    const at = (await textOf(page)).split("\n").find((l) => l.includes(line)).indexOf(from);
+    for (let i = 0; i <= at; i++) await page.keyboard.press("ArrowRight");
+    await page.keyboard.press("F2");
+    await page.getByLabel("New name").fill(to);
+    await page.keyboard.press("Enter");
+  };
+  await using(
+    browser,
+    files,
+    async (page, f) => {
+      await rename(page, "box twice", "half", "a_half");
+      await until("the other file", () => f.read("parts.limn") === files["parts.limn"].replace("half", "a_half"));
+      await until("this one", () => f.read("user.limn") === files["user.limn"].replaceAll("half", "a_half"));
+      await until("no message", async () => /No messages/.test(await page.locator(".count-line").innerText()));
+    },
+    { path: "user.limn" },
+  );
+  await using(
+    browser,
+    files,
+    async (page, f) => {
+      await rename(page, "box half", "half", "b_half");
+      await until("the file that uses it", () => f.read("user.limn") === files["user.limn"].replaceAll("half", "b_half"));
+      await until("this one", () => f.read("parts.limn") === files["parts.limn"].replace("half", "b_half"));
+    },
+    { path: "parts.limn" },
+  );
+}
+
 async function completion(browser) {
   await using(browser, { "a.limn": PROGRAM }, async (page) => {
     await caretToEnd(page);
@@ -195,6 +230,7 @@ export const tests = {
   write_and_see: { run: writing, quick: true },
   hover_both_ways: { run: hover },
   completion_and_hover: { run: completion },
+  rename_in_two_files: { run: renaming },
   text_is_kept_when_the_server_dies: { run: kept },
   changed_by_another_program: { run: conflict },
   many_questions_at_once: { run: atOnce, quick: true },

@@ -144,7 +144,20 @@ static void json_row(const SimRecord *record, const bool *wanted, uint32_t row, 
   json_end(j);
 }
 
-static void json_series(const SimResult *run, Arena *a, JsonOut *j) {
+// Which columns hold until the next moment, and do not move between two.
+static void json_held(const Results *r, uint32_t run, const bool *wanted, JsonOut *j) {
+  const SimRecord *record = &r->run.at[run].record;
+  const bool *held = channels_held(r, run);
+  json_list(j, "held");
+  json_bool(j, NULL, false);
+  for (uint32_t i = 0; i < record->channel.n; i++)
+    for (int64_t k = 0; wanted[i] && k < record->channel.at[i].cells; k++)
+      json_bool(j, NULL, held[i]);
+  json_end(j);
+}
+
+static void json_series(const Results *r, uint32_t which, Arena *a, JsonOut *j) {
+  const SimResult *run = &r->run.at[which];
   const SimRecord *record = &run->record;
   bool *wanted = NEW_ARRAY(a, bool, record->channel.n + 1);
   int64_t columns = 1;
@@ -160,6 +173,7 @@ static void json_series(const SimResult *run, Arena *a, JsonOut *j) {
     for (int64_t k = 0; wanted[i] && k < c->cells; k++) json_text(j, NULL, cell_name(a, c, k));
   }
   json_end(j);
+  json_held(r, which, wanted, j);
   json_list(j, "rows");
   for (uint32_t i = 0; i < record->time.n; i += each) json_row(record, wanted, i, j);
   json_end(j);
@@ -171,7 +185,7 @@ void numbers_json(const Results *r, Buf *b) {
   Arena *a = arena_child(r->arena);
   json_list(&j, NULL);
   for (uint32_t i = 0; i < r->run.n; i++)
-    if (r->run.at[i].done) json_series(&r->run.at[i], a, &j);
+    if (r->run.at[i].done) json_series(r, i, a, &j);
   json_end(&j);
   arena_free(a);
 }

@@ -62,12 +62,16 @@ bool results_read(Elab *, Program *, const char *dir, Results *, const char **er
 
 // -- numbers.c: FILE.csv, FILE.safetensors where numbers are many, FILE.happened.csv --------------
 bool numbers_write(const Results *, const SimResult *, const char **error);
-// [{"name", "names", "rows"}]: at most 2000 moments of each run, and 200 columns
+// [{"name", "names", "held", "rows"}]: at most 2000 moments of each run, and 200 columns
 void numbers_json(const Results *, Buf *);
 bool numbers_read(Results *, uint32_t run, const char **error);
 const char *one_line(Arena *, const char *text); // spaces and line ends become one space
 const char *cell_name(Arena *, const SimChannel *, int64_t cell); // x, x[0], g[0 1]
 const char *record_clock(const SimRecord *); // time, time (s) where there are units, tick
 const char *label_name(World *, const SimChannel *, double value); // NULL: labels have no names
+
+// -- held.c ---------------------------------------------------------------------------------------
+const bool *channels_held(const Results *,
+                          uint32_t run); // [channel] it changes at ticks and in events only
 
 #endif

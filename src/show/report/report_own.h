@@ -68,8 +68,6 @@ typedef VEC(RanShown) RanShows;
 // One `show`; first: its first channel.
 void ran_show(const Results *, uint32_t run, const RunShow *, uint32_t first, RanShows *);
 void ran_shows(const Results *, uint32_t run, RanShows *);
-// machines_held.c: [channel] it changes at ticks and in events only
-const bool *channels_held(const Results *, uint32_t run);
 void scrub_begin(Scrub *, HtmlPage *, const Results *, uint32_t run, const RanShows *);
 void scrub_end(Scrub *);
 FigureAbout scrub_about; // context: a Scrub

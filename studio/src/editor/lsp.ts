@@ -3,13 +3,14 @@
 
 import { type Completion, type CompletionContext, type CompletionResult, autocompletion } from "@codemirror/autocomplete";
 import { type Diagnostic as Mark, setDiagnostics } from "@codemirror/lint";
-import { type Extension, Prec } from "@codemirror/state";
+import { ChangeSet, type Extension, Prec, Text } from "@codemirror/state";
 import { type EditorView, hoverTooltip, keymap } from "@codemirror/view";
-import { ask, pathOf } from "../client";
+import { ask, connection, host, pathOf, uriOf } from "../client";
+import { LineEnds, plainText } from "../lineends";
 import { markdown } from "../markdown";
 import { offsetAt, positionAt, rangeOf, spanOf } from "../places";
 import type { Diagnostic, Range, TextEdit } from "../protocol";
-import { say, sayFault } from "../state";
+import { path, say, sayFault } from "../state";
 
 const KINDS: Record<number, string> = { 3: "function", 6: "variable", 7: "class", 10: "property", 14: "keyword", 21: "constant", 22: "type", 25: "type" };
 
@@ -62,12 +63,34 @@ export async function format(view: EditorView): Promise<void> {
   }
 }
 
-export async function rename(view: EditorView, name: string): Promise<void> {
+/** Another file as these edits make it, not written yet. */
+async function edited(p: string, edits: TextEdit[]): Promise<{ path: string; text: string; stamp: unknown }> {
+  const { text, stamp } = await host<{ text: string; stamp: unknown }>("read", { path: p });
+  const doc = Text.of(plainText(text).split("\n"));
+  const changes = ChangeSet.of(
+    edits.map((e) => ({ ...spanOf(doc, e.range), insert: e.newText })),
+    doc.length,
+  );
+  return { path: p, text: new LineEnds(text).of(changes.apply(doc).toString()), stamp };
+}
+
+/** In this text as one change that can be undone; in other files at once. Those go first: they are read as they are saved. */
+export async function rename(view: EditorView, name: string, save: () => Promise<unknown>): Promise<void> {
   try {
     const position = positionAt(view.state.doc, view.state.selection.main.head);
-    const answer = await ask("textDocument/rename", { position, newName: name });
-    const changes: TextEdit[] = Object.values((answer?.changes ?? {}) as Record<string, TextEdit[]>)[0] ?? answer?.documentChanges?.[0]?.edits ?? [];
-    if (changes.length) applyEdits(view, changes);
+    await save();
+    const doc = view.state.doc;
+    const changes: Record<string, TextEdit[]> = (await ask("textDocument/rename", { position, newName: name }))?.changes ?? {};
+    const files = Object.entries(changes).map(([uri, edits]) => ({ path: pathOf(uri), edits }));
+    const own = files.find((f) => f.path === path.value);
+    const others = await Promise.all(files.filter((f) => f !== own).map((f) => edited(f.path, f.edits)));
+    if (view.state.doc !== doc) throw new Error("The text was changed meanwhile: nothing was renamed.");
+    for (const file of others) await host("write", file);
+    if (own) applyEdits(view, own.edits);
+    if (!others.length) return;
+    await save();
+    connection().notify("textDocument/didSave", { textDocument: { uri: uriOf(path.value ?? "") } });
+    say(`Renamed in ${others.map((o) => o.path).join(", ")} too.`);
   } catch (e) {
     sayFault(e);
   }

@@ -12,6 +12,7 @@ import { editor, gesture } from "../workbench";
 interface MachineRun {
   name: string;
   names: string[];
+  held: boolean[]; // a column that changes at moments only
   rows: number[][];
 }
 interface MachineAnswer {
@@ -22,7 +23,7 @@ interface MachineAnswer {
 /** The numbers of each run, whatever stands around them. */
 function readAnswer(a: any): MachineAnswer {
   const whole = a?.run ?? a ?? {};
-  const runs = (a?.series ?? whole.series ?? whole.runs ?? []).map((r: any) => ({ name: r.name ?? "run", names: r.names ?? r.columns ?? [], rows: r.rows ?? r.data ?? [] }));
+  const runs = (a?.series ?? whole.series ?? whole.runs ?? []).map((r: any) => ({ name: r.name ?? "run", names: r.names ?? r.columns ?? [], held: r.held ?? [], rows: r.rows ?? r.data ?? [] }));
   return { runs: runs.filter((r: MachineRun) => r.names.length && r.rows.length), checks: whole.checks ?? a?.checks ?? [] };
 }
 
@@ -121,7 +122,7 @@ function Phase({ run, x, y, at }: { run: MachineRun; x: number; y: number; at: n
 function Curves({ run, at }: { run: MachineRun; at: number }) {
   const series = useMemo(() => {
     const x = run.rows.map((r) => r[0]);
-    return run.names.slice(1).map((label, k) => ({ x, y: run.rows.map((r) => r[k + 1]), label }));
+    return run.names.slice(1).map((label, k) => ({ x, y: run.rows.map((r) => r[k + 1]), label, held: run.held[k + 1] }));
   }, [run]);
   return (
     <figure class="curve">

@@ -4,7 +4,7 @@
 // clock, of what is late or noisy, or of an input that moves. Bits and labels never do, so neither
 // does what only they choose. What the diagram cannot tell, `floor(time)` or an input, is seen in the
 // numbers: they stay the same to the last bit before and after each change.
-#include "show/report/report_own.h"
+#include "run/simulate/simulate.h"
 
 // -- numbers --------------------------------------------------------------------------------------
 static bool cell_stays(const SimChannel *c, uint32_t moments, int64_t cell) {

@@ -1,0 +1,205 @@
+// Another name for something, in all files: in the one that declares it, which may be another than the
+// one in which it was asked for, and in those that use that one. Each is asked as a program of its own,
+// open or as it is saved; one that refuses refuses for all.
+//
+// A program sees files below its own folder, so those that use a file stand in its folder or in one
+// around it, or they are open.
+#include "serve/serve.h"
+
+typedef struct {
+  const ServeCall *c;
+  Arena *arena;     // handles go with it
+  const char *path; // of the file that declares it
+  const char *name; // as it is called there
+  bool plain;       // it is known by this name alone
+  bool shared;      // and to files that use that one
+  LimnAsk ask;      // its place there, and the new name
+  VEC(const char *) seen;
+  Buf changes; // "file:///a.limn":[…], …
+} FileRename;
+
+// -- texts ----------------------------------------------------------------------------------------
+static void drop_handle(void *what) { limn_free(*(Limn **)what); }
+
+// The same for every way to write it.
+static const char *real(const FileRename *r, const char *path) {
+  const char *is = path_real(r->arena, path);
+  return is ? is : path;
+}
+
+static ServedText *open_at(const FileRename *r, const char *path) {
+  const LimnServer *s = r->c->s;
+  const char *wanted = real(r, path);
+  for (uint32_t i = 0; i < s->doc.n; i++)
+    if (strcmp(real(r, s->doc.at[i]->path), wanted) == 0) return s->doc.at[i];
+  return NULL;
+}
+
+static FileText text_at(const FileRename *r, const char *path) {
+  const ServedText *d = open_at(r, path);
+  if (d) return (FileText){.text = d->text, .n = d->n};
+  return file_read(r->arena, path, SERVED_LIMIT);
+}
+
+// What answers for a file; NULL: it was refused.
+static Limn *handle_at(FileRename *r, const char *path) {
+  LimnServer *s = r->c->s;
+  ServedText *d = open_at(r, path);
+  if (d && served_ready(s, d, true)) return d->shown;
+  Limn **l = NEW(r->arena, Limn *);
+  FileText f = text_at(r, path);
+  arena_on_free(r->arena, drop_handle, l);
+  *l = f.text ? served_handle(s) : NULL;
+  if (*l) limn_edit_load(*l, path, f.text, f.n, NULL); // with errors too
+  if (!*l)
+    serve_refuse(r->c, SERVE_REFUSED, "%s cannot be read: %s", path,
+                 f.text ? "memory is exhausted" : f.error);
+  return *l;
+}
+
+// How lines end does not matter: an editor may keep that to itself.
+static bool same_lines(FileText a, FileText b) {
+  size_t i = 0, k = 0;
+  for (; i < a.n && k < b.n; i++, k++) {
+    if (a.text[i] == '\r' && i + 1 < a.n && a.text[i + 1] == '\n') i++;
+    if (b.text[k] == '\r' && k + 1 < b.n && b.text[k + 1] == '\n') k++;
+    if (a.text[i] != b.text[k]) return false;
+  }
+  return i == a.n && k == b.n;
+}
+
+// Files that use it read it as it is saved: what is found in it must be that.
+static bool is_saved(const FileRename *r) {
+  const ServedText *d = open_at(r, r->path);
+  if (!d) return true;
+  FileText f = file_read(r->arena, r->path, SERVED_LIMIT);
+  if (f.text && same_lines(f, (FileText){.text = d->text, .n = d->n})) return true;
+  serve_refuse(r->c, SERVE_REFUSED,
+               "`%s` stands in other files too, which read %s as it is saved: save it first",
+               r->name, r->path);
+  return false;
+}
+
+// -- files that use it ----------------------------------------------------------------------------
+// use "net.limn", use "./net.limn"
+static bool uses_file(const char *text, const char *name) {
+  for (const char *at = text; (at = strstr(at, "use \""));) {
+    at += strlen("use \"");
+    const char *end = strchr(at, '"');
+    size_t n = strlen(name);
+    if (end && (size_t)(end - at) >= n && strncmp(end - n, name, n) == 0 &&
+        (end - n == at || end[-(ptrdiff_t)n - 1] == '/'))
+      return true;
+  }
+  return false;
+}
+
+static bool has_word(const char *text, const char *word) {
+  size_t n = strlen(word);
+  for (const char *at = text; (at = strstr(at, word)); at += n)
+    if (!(at > text && (char_is_word(at[-1]) || at[-1] == '_')) && !char_is_word(at[n]) &&
+        at[n] != '_')
+      return true;
+  return false;
+}
+
+static bool take_changes(FileRename *r, Limn *l, const char *question, const LimnAsk *a) {
+  const char *answer = limn_edit_ask(l, question, a), *error;
+  if (!answer) {
+    serve_refuse_said(r->c, l);
+    return false;
+  }
+  const Json *j =
+      json_read(r->arena, arena_text(r->arena, answer, strlen(answer)), strlen(answer), &error);
+  const Json *all = inside(j, "changes");
+  const Json *uri = all && all->kind == JSON_OBJECT && all->n ? json_first(all) : NULL;
+  if (!uri || uri[1].kind != JSON_LIST || !uri[1].n) return true;
+  if (r->changes.n) buf_char(&r->changes, ',');
+  buf_json(&r->changes, uri->text, uri->n);
+  buf_char(&r->changes, ':');
+  serve_copy(&r->changes, uri + 1);
+  return true;
+}
+
+// False: it was refused.
+static bool take_user(FileRename *r, const char *path) {
+  const char *own;
+  path_folder(r->arena, r->path, &own);
+  const char *is = real(r, path);
+  for (uint32_t i = 0; i < r->seen.n; i++)
+    if (strcmp(r->seen.at[i], is) == 0) return true;
+  vec_push(r->arena, &r->seen, is);
+  FileText f = text_at(r, path);
+  if (!f.text || !uses_file(f.text, own)) return true;
+  bool named = has_word(f.text, r->name);
+  if (!named && !has_word(f.text, r->ask.text)) return true;
+  if (named && !r->plain) {
+    serve_refuse(r->c, SERVE_REFUSED, "`%s` stands in %s too, which uses this file", r->name, path);
+    return false;
+  }
+  Limn *l = is_saved(r) ? handle_at(r, path) : NULL;
+  LimnAsk a = r->ask;
+  a.text = arena_format(r->arena, "%s %s", r->ask.text, r->path);
+  return l && take_changes(r, l, "renameIn", &a);
+}
+
+static bool take_users(FileRename *r) {
+  LimnServer *s = r->c->s;
+  const char *name, *folder = path_folder(r->arena, r->path, &name);
+  vec_push(r->arena, &r->seen, real(r, r->path));
+  for (uint32_t i = 0; i < s->doc.n; i++) // one that is no file is nobody's to be written
+    if (path_is_file(s->doc.at[i]->path) && !take_user(r, s->doc.at[i]->path)) return false;
+  while (*folder == '/' && (!s->how.root || path_is_below(s->how.root, folder))) {
+    FolderNames files = {0};
+    if (folder_names(r->arena, folder, &files)) break;
+    for (uint32_t i = 0; i < files.n; i++)
+      if (text_ends(files.at[i], ".limn") &&
+          !take_user(r, arena_format(r->arena, "%s%s", folder, files.at[i])))
+        return false;
+    if (!folder[1]) break;
+    folder = path_folder(r->arena, arena_text(r->arena, folder, strlen(folder) - 1), &name);
+  }
+  return true;
+}
+
+// -- all of them ----------------------------------------------------------------------------------
+// Where it is declared, from what stands at the place that was asked about. False: it was refused.
+static bool find_declared(FileRename *r, ServedText *d) {
+  const ServeCall *c = r->c;
+  const char *error, *text = limn_edit_ask(d->shown, "prepareRename", &r->ask);
+  const Json *j =
+      text ? json_read(r->arena, arena_text(r->arena, text, strlen(text)), strlen(text), &error)
+           : NULL;
+  const Json *plain = inside(j, "plain"), *shared = inside(j, "ofFile");
+  const Json *own = inside(j, "here"), *other = inside(j, "declared");
+  if (!j) {
+    serve_refuse_said(c, d->shown);
+    return false;
+  }
+  const char *uri = serve_text(other, "uri");
+  r->name = serve_text(j, "placeholder");
+  r->plain = plain && plain->kind == JSON_TRUE;
+  r->shared = shared && shared->kind == JSON_TRUE;
+  serve_place(inside(inside(other, "range"), "start"), &r->ask.line, &r->ask.character);
+  bool here = own && own->kind == JSON_TRUE;
+  const char *path = here ? d->path : uri ? served_place(c->s, r->arena, uri) : NULL;
+  if (!path || !(here || path_exists(path))) {
+    serve_refuse(c, SERVE_REFUSED, "`%s` is declared outside of the folder that is open", r->name);
+    return false;
+  }
+  const ServedText *open = open_at(r, path);
+  r->path = open ? open->path : real(r, path);
+  return open == d || is_saved(r);
+}
+
+void serve_rename(const ServeCall *c, ServedText *d, const LimnAsk *asked) {
+  FileRename r = {.c = c, .arena = arena_child(c->s->scratch), .ask = *asked};
+  r.changes = buf_new(r.arena);
+  if (!r.ask.text) r.ask.text = "";
+  bool good = find_declared(&r, d);
+  Limn *l = good ? strcmp(r.path, d->path) ? handle_at(&r, r.path) : d->shown : NULL;
+  if (l && take_changes(&r, l, "rename", &r.ask) && (!r.shared || take_users(&r)))
+    serve_answer(
+        c, arena_format(c->s->scratch, "{\"changes\":{%s}}", r.changes.n ? r.changes.at : ""));
+  arena_free(r.arena);
+}
