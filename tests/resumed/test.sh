@@ -136,6 +136,12 @@ printf 'machine I(u: R[]) -> (x: R[]) {\n  state x = 0\n  x%s = u\n}\nrun I to 2
 "$LIMN" run moved.limn --quiet --out moved
 printf 'time,u\n0,1\n2,3\n' >moved.csv
 says "another table" "was left by a run on other numbers" run moved.limn --resume moved
+printf 'u\n1\n2\n3\n' >ticked.csv
+printf 'machine I(u: R[]) -> (x: R[]) {\n  state x = 0\n  next x = x + u\n}\nrun I for 3 ticks on "ticked.csv"\n' >ticked.limn
+"$LIMN" run ticked.limn --quiet --out by_ticks
+"$LIMN" run ticked.limn --quiet --resume by_ticks && echo "ok resumed: the same table, by ticks" || echo "not ok resumed: the same table, by ticks"
+printf 'u\n1\n2\n4\n' >ticked.csv
+says "another table, by ticks" "was left by a run on other numbers" run ticked.limn --resume by_ticks
 says "another run" "it has no run 1 called \`Class\`" run "$here/learns.limn" --resume killed
 says "another setting" "it was begun with --set n=400, and now it is nothing" run "$here/learns.limn" --resume part
 says "another start" "it was begun with --from nothing, and now it is part" run "$here/learns.limn" --from part --resume whole

@@ -92,13 +92,7 @@ static uint64_t hash_ids(uint64_t h, const Ids *x) {
 
 static uint64_t hash_inputs(const Following *g, uint64_t h) {
   const Driven *d = g->flow->driven;
-  for (uint32_t i = 0; i < g->m->s->in.n; i++) {
-    size_t row = (size_t)sim_in_cells(g->m, i) * sizeof(double);
-    if (d && d->rows[i])
-      h = hash_bytes(h, d->table[i], (size_t)d->n * row);
-    else
-      h = hash_bytes(h, g->m->input[i], row);
-  }
+  h = d ? saved_inputs(g->m, h, d->rows, d->table, d->n) : saved_inputs(g->m, h, NULL, NULL, 0);
   return d && d->time ? hash_bytes(h, d->time, (size_t)d->n * sizeof *d->time) : h;
 }
 
@@ -120,11 +114,6 @@ static const char *law_of(const Following *g) {
   for (uint32_t i = 0; i < s->lag.n; i++) {
     h = hash_bytes(h, &s->lag.at[i].value, sizeof(Id));
     h = hash_bytes(h, &s->lag.at[i].time, sizeof(double));
-  }
-  for (uint32_t i = 0; i < store_count(g->m->store); i++) {
-    const State *x = store_at(g->m->store, i);
-    bool constant = table_get(g->m->constant, x->path, strlen(x->path));
-    if (constant) h = hash_bytes(h, x->data, (size_t)x->count * number_bytes(x->number));
   }
   h = hash_bytes(h, &g->m->how->seed, sizeof g->m->how->seed);
   return arena_format(g->m->arena, "%016llx", (unsigned long long)hash_inputs(g, h));
@@ -262,14 +251,6 @@ static bool same_law(const Following *g) {
   return law && !strcmp(law, g->law);
 }
 
-// The program is the same, or that would have been said before.
-static bool other_inputs(const Following *g) {
-  return diag_refuse(g->m->w->diags, g->m->run->span,
-                     "%s was left by a run on other numbers: a table or a file of constants has "
-                     "changed since",
-                     g->from->file);
-}
-
 // Is it as it was left, by the same law? Then it goes on from before the steps that were cut.
 static const char *moment_of(Following *g) {
   g->changed = !g->resumed && !same_law(g);
@@ -311,7 +292,7 @@ bool follow_restore(Following *g) {
   double reached = g->reached;
   carry_moment(g, &g->carry, &step, &solved);
   if (g->carry.wrong) return is_elsewhere(g);
-  if (g->resumed && !same_law(g)) return other_inputs(g);
+  if (g->resumed && !same_law(g)) return saved_elsewhere(g->m, g->from);
   if (!has_its_steps(g, step) || !saved_states_read(g->m, g->from, moment)) return false;
   g->time = g->reached;
   g->solved = solved;

@@ -120,6 +120,27 @@ bool saved_seen_read(const Sim *m, const SavedRun *from, SimRecord *r, Watchers 
   return good || saved_strange(m, from);
 }
 
+uint64_t saved_inputs(const Sim *m, uint64_t h, const bool *rows, double *const *table, int64_t n) {
+  for (uint32_t i = 0; i < store_count(m->store); i++) {
+    const State *x = store_at(m->store, i);
+    bool constant = table_get(m->constant, x->path, strlen(x->path));
+    if (constant) h = hash_bytes(h, x->data, (size_t)x->count * number_bytes(x->number));
+  }
+  for (uint32_t i = 0; i < m->s->in.n; i++) {
+    size_t row = (size_t)sim_in_cells(m, i) * sizeof(double);
+    bool moved = rows && rows[i];
+    h = moved ? hash_bytes(h, table[i], (size_t)n * row) : hash_bytes(h, m->input[i], row);
+  }
+  return h;
+}
+
+bool saved_elsewhere(const Sim *m, const SavedRun *from) {
+  return diag_refuse(m->w->diags, m->run->span,
+                     "%s was left by a run on other numbers: a table or a file of constants has "
+                     "changed since",
+                     from->file);
+}
+
 bool saved_strange(const Sim *m, const SavedRun *from) {
   return diag_refuse(m->w->diags, m->run->span, "%s is not what this run left", from->file);
 }

@@ -18,6 +18,11 @@ bool saved_states_read(const Sim *, const SavedRun *, const char *moment);
 void saved_starts(const Sim *, const SavedRun *); // a warning where the run says other ones
 bool saved_row_read(Arena *, const SavedRun *, const char *name, SavedRow *);
 bool saved_seen_read(const Sim *, const SavedRun *, SimRecord *, Watchers *);
+// Of all that comes from outside: constants, ports, and n rows of those that a table moves; or NULL.
+uint64_t saved_inputs(const Sim *, uint64_t hash, const bool *rows, double *const *table,
+                      int64_t n);
+// They are others, and the program is the same, or that would have been said before: always false.
+bool saved_elsewhere(const Sim *, const SavedRun *);
 bool saved_strange(const Sim *, const SavedRun *); // it is of another run: always false
 bool saved_stopped(const Sim *, const SavedRun *); // it has come to its end, and that was said
 

@@ -12,6 +12,7 @@ bool ticks_save(const Ticking *t, uint32_t number) {
            (Metadata){"tick", arena_format(a, "%llu", (unsigned long long)t->done)});
   vec_push(a, &all.metadata,
            (Metadata){"begun", arena_format(a, "%llu", (unsigned long long)t->begun)});
+  vec_push(a, &all.metadata, (Metadata){"inputs", t->inputs});
   vec_push(a, &all.metadata, (Metadata){"halted", t->f->record.halted ? "1" : "0"});
   saved_states(a, &all, t->m);
   Watchers watchers = t->watchers;
@@ -51,6 +52,8 @@ bool ticks_go_on(Ticking *t, uint32_t number) {
   if (!how->saved) return true;
   if (!how->saved(how->context, number, &from)) return false;
   if (!from.arrays) return true;
+  const char *inputs = arrays_metadata(from.arrays, "inputs");
+  if (inputs && strcmp(inputs, t->inputs)) return saved_elsewhere(t->m, &from);
   t->done = saved_number(&from, "tick");
   t->begun = saved_number(&from, "begun");
   t->ticks = t->begun + (uint64_t)t->m->run->end;

@@ -229,6 +229,8 @@ static bool look(Ticking *t, uint32_t number) {
   t->table = NEW_ARRAY(m->arena, double *, m->s->in.n + 1);
   if (m->run->path && !table_inputs(m, ticks, t->rows, t->table)) return false;
   if (m->run->set && !set_inputs(m, ticks, t->rows, t->table)) return false;
+  uint64_t inputs = saved_inputs(m, HASH_START, t->rows, t->table, ticks);
+  t->inputs = arena_format(m->arena, "%016llx", (unsigned long long)inputs);
   t->every = m->run->every > 1 ? (uint64_t)m->run->every : t->ticks / MOMENTS_KEPT + 1;
   record_channels(m->w, m->p, number, &t->f->record);
   watchers_find(m, number, t->f, &t->watchers);

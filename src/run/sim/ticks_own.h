@@ -9,6 +9,7 @@ typedef struct {
   Followed *f;
   bool *rows; // [in-port] it has a row of values
   double **table;
+  const char *inputs; // what comes from outside, as a hash
   SightList see;
   uint32_t shows; // those that are kept or shown come first, then those that checks watch
   uint64_t begun; // ticks of the run that this one goes on with

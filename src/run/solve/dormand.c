@@ -7,8 +7,10 @@
 // An explicit method on a stiff system is right, but slow: stability, not accuracy, keeps its steps
 // small. It is recognised as Hairer and Wanner do it: the last two inner stages are at the same
 // time, so the difference of their rates over the difference of their states estimates the fastest
-// motion; a step that is as long as that allows, again and again, is not chosen for accuracy. Then the
-// stiff method takes over, and there is a note that says so.
+// motion; a step that is as long as that allows, again and again, is not chosen for accuracy. Nor is one
+// that is shorter, but feels the fastest motion where what is followed is a hundred times slower: its
+// stages leave the slow curve, and come back with an error that falls with the square of the step
+// only. Then the stiff method takes over, and there is a note that says so.
 #include "run/solve/solve_own.h"
 
 #include <math.h>
@@ -88,14 +90,33 @@ static double fastest(Solver *s, double h, uint32_t *which) {
   return states > 0 ? h * rates / states : 0;
 }
 
+// How much the rates change in the step, against how large they are: h times the speed of what is
+// followed.
+static double followed(const Solver *s) {
+  double change = 0, size = 0;
+  for (uint32_t i = 0; i < s->n; i++) {
+    double allowed = solver_allowed(s, fabs(s->next[i]));
+    change = fmax(change, fabs(s->next_rate[i] - s->rate[i]) / allowed);
+    size = fmax(size, fabs(s->rate[i]) / allowed);
+  }
+  return size > 0 ? change / size : INFINITY;
+}
+
+// Is the step as long as it is because of a motion that has died out?
+static bool is_stiff(const Solver *s, double h, double reach) {
+  const double edge = 3.25; // of the region of stability, on the negative axis
+  const double felt = 0.25, slower = 100, longer = 8;
+  if (reach > edge) return true;
+  return reach > felt && longer * h < s->how.largest && slower * followed(s) < reach;
+}
+
 static bool watch(Solver *s, double h, double end) {
   enum { EVERY = 16, HITS = 15, MISSES = 6 };
-  const double edge = 3.25; // of the region of stability, on the negative axis
   const double many = 5000; // steps: fewer do no harm
   uint32_t which = 0;
   if (s->steps % EVERY != 0 && s->stiff_hits == 0) return true;
   double reach = fastest(s, h, &which);
-  if (reach <= edge) {
+  if (!is_stiff(s, h, reach)) {
     if (++s->stiff_misses == MISSES) s->stiff_hits = 0;
     return true;
   }
