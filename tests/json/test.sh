@@ -1,11 +1,13 @@
 #!/bin/sh
-# Diagrams as JSON: what is written is read back as the same diagram; what is wrong is refused by name.
+# Diagrams as JSON: what is written is read back as the same diagram; what is wrong is refused by name. LONG=1 (make test-json): every
+# learner and box of the examples and of the library.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 cd "$here/../../examples" || exit 1
 /usr/bin/python3 "$here/round.py" "$LIMN" iris.limn vit.limn lynx.limn energy.limn nash.limn unet.limn rule90.limn
+if [ -n "${LONG:-}" ]; then /usr/bin/python3 "$here/round.py" "$LIMN" --boxes ./*.limn "$here"/../../lib/*.limn; exit 0; fi
 cd "$out" || exit 1
 "$LIMN" read "$here/dot.json" -o dot.limn 2>log
 echo "[1, 2, 3]" >want
