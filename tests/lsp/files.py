@@ -143,6 +143,30 @@ def at(name, word):
     raise KeyError(word)
 
 
+def while_typing(limn, root):
+    """A long text is not looked at with every key: the places are those of the text as it is by now all the same."""
+    pad = "".join(f"# line {i} of many, which say nothing\n" for i in range(600))
+    text = pad + "box half(x: R[n]) -> R[n] = x / 2\nbox all(x: R[n]) -> R[n] = half(half(x))\n"
+    typed = [(600, 28, "  "), (10, 0, "# more\n"), (602, 27, " # why\n "), (602, 27, "half(")]
+    s = Server(limn, root)
+    s.open("long.limn", text)
+    s.rename("long.limn", 600, 5, "first_look")
+    for k, (line, at_, new) in enumerate(typed):
+        place = {"line": line, "character": at_}
+        s.send(method="textDocument/didChange", params={"textDocument": {"uri": s.uri("long.limn"), "version": k + 2}, "contentChanges": [{"range": {"start": place, "end": place}, "text": new}]})
+        rows = text.split("\n")
+        rows[line] = rows[line][:at_] + new + rows[line][at_:]
+        text = "\n".join(rows)
+        line = next(i for i, row in enumerate(text.split("\n")) if row.startswith("box half"))
+        fresh = Server(limn, root)
+        fresh.open("long.limn", text)
+        wanted, found = fresh.rename("long.limn", line, 5, "another"), s.rename("long.limn", line, 5, "another")
+        fresh.end()
+        assert wanted == found, (new, wanted, found)
+        assert len(places(found, root)) == text.count("half"), found
+    s.end()
+
+
 def main():
     limn = os.path.abspath(sys.argv[1])
     with tempfile.TemporaryDirectory() as root:
@@ -152,6 +176,7 @@ def main():
         sets = sweep(limn, root)
         across = {word: len({p[0] for p in sets[at("nets/parts.limn", word)]}) for word in ("half", "twice_half", "enc", "scale", "Row")}
         assert across == {"half": 2, "twice_half": 3, "enc": 2, "scale": 2, "Row": 2}, across
+        while_typing(limn, root)
         # what is known by more than its name stays in its file
         assert "stands in" in sets[at("nets/parts.limn", "wide")] and "which uses this file" in sets[at("nets/parts.limn", "wide")], sets[at("nets/parts.limn", "wide")]
         assert "is declared in" in sets[at("user.limn", "wide")] and "rename it there" in sets[at("user.limn", "wide")], sets[at("user.limn", "wide")]
