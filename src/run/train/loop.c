@@ -222,6 +222,10 @@ static LoopEnd attend(Trainer *t, bool *end) {
 }
 
 void loop_start(Trainer *t) {
+  // room for all that may wait: a step allocates nothing
+  for (uint64_t i = 0; i < t->turns * steps_at_once(t); i++)
+    vec_push(t->arena, &t->waiting, (BegunRun){0});
+  t->waiting.n = 0;
   t->saved = t->said = clock_seconds();
   t->look_every = 1;
 }

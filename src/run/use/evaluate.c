@@ -103,9 +103,16 @@ static const char *out_file(Evaluation *r, uint32_t i) {
   return arena_format(r->arena, "%.*s.%u.npy", (int)(n - 4), path, i);
 }
 
+// A name without an ending, as /dev/null, is good for one result.
+static bool is_of_another_kind(const Evaluation *r) {
+  const char *name = strrchr(r->how->out, '/');
+  if (text_ends(r->how->out, ".npy")) return false;
+  return r->d->out.n > 1 || strchr(name ? name : r->how->out, '.');
+}
+
 static bool write_out(Evaluation *r, const Tensor *out) {
   const char *error;
-  if (r->how->out && !text_ends(r->how->out, ".npy"))
+  if (r->how->out && is_of_another_kind(r))
     return use_wrong(&r->u, OUTCOME_USAGE, "results of eval are written as .npy, not as %s",
                      r->how->out);
   for (uint32_t i = 0; r->how->out && i < r->d->out.n; i++) {

@@ -228,31 +228,36 @@ static void emit_plain_nest(const TeamNest *t) {
   emit_close(e);
 }
 
-// The cells of a wire shaped like the output that belong to this point hold a value.
+// The cells of a wire shaped like the output that belong to this point hold a value. Along an axis that
+// is cut into blocks, they are those of the point's block.
 static void emit_fill(const TeamNest *t, uint32_t wire, const char *value) {
   Emit *e = t->e;
   const PlanNode *x = t->w->x;
   const PlanWire *to = &e->p->wire.at[wire];
-  Buf at = buf_new(e->p->arena), count = buf_new(e->p->arena);
-  uint32_t index;
+  Buf at = buf_new(e->p->arena);
+  Extent dim[64];
+  uint32_t index, n = 0, axis[64];
   buf_char(&at, '0');
-  buf_text(&count, "1L");
-  emit_open(e);
   for (uint32_t i = 0; i < to->rank; i++) {
-    bool parallel = operand_plain(e->p, &x->out, i, &index) && x->var[index] < e->k->np;
-    if (parallel)
+    if (operand_plain(e->p, &x->out, i, &index) && x->var[index] < e->k->np) {
       buf_printf(&at, " + %lldL * i%u", (long long)to->stride[i], x->var[index]);
-    else
-      buf_printf(&count, " * %s", emit_extent(e, to->shape[i]));
+      continue;
+    }
+    dim[n] = to->shape[i];
+    axis[n] = i;
+    const PlanTerm *block = operand_block(e->p, e->k, x, &x->out, i, &dim[n++]);
+    if (block)
+      buf_printf(&at, " + %lldL * i%u", (long long)(to->stride[i] * block->coef),
+                 x->var[block->var]);
   }
-  emit_line(e, "const long all = %s;", count.at);
+  emit_open(e);
+  emit_line(e, "const long all = %s;", product_text(e, dim, 0, n));
   emit_line(e, "for (long f = LANE; f < all; f += TEAM) {");
   e->indent++;
   emit_line(e, "long r = f, to = %s;", at.at);
-  for (uint32_t i = to->rank; i-- > 0;) {
-    if (operand_plain(e->p, &x->out, i, &index) && x->var[index] < e->k->np) continue;
-    const char *n = emit_extent(e, to->shape[i]);
-    emit_line(e, "to += r %% %s * %lldL; r /= %s;", n, (long long)to->stride[i], n);
+  while (n-- > 0) {
+    const char *length = emit_extent(e, dim[n]);
+    emit_line(e, "to += r %% %s * %lldL; r /= %s;", length, (long long)to->stride[axis[n]], length);
   }
   emit_line(e, "w%u[to] = %s;", e->slot[wire], value);
   emit_close(e);
