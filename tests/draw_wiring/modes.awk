@@ -1,5 +1,9 @@
 # A machine with random modes, up to three levels deep, and random jumps between any of them: awk -v seed=7 -f modes.awk
-function number(n) { return int(rand() * n) }
+# The same numbers by every awk.
+function number(n) {
+  state = state * 16807 % 2147483647
+  return int(state / 2147483647 * n)
+}
 
 # The modes in one: their numbers become known before anything is printed.
 function grow(around, depth,   n, i, k) {
@@ -37,7 +41,8 @@ function show(around, indent,   k, i) {
 }
 
 BEGIN {
-  srand(seed)
+  state = seed * 7919 + 1
+  number(1)
   grow(0, 0)
   print "machine Random(u: R[]) -> (x: R[]) {\n  state x = 0, y = 0"
   show(0, "  ")
