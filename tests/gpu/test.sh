@@ -10,6 +10,7 @@ said="$dir/said"
 here=$PWD
 export LIMN_CUDA="$here/$BUILD/fake-cuda" FAKE_CUDA_HEADER="$here/tests/gpu/emulated.h" LIMN_CACHE="$dir/cache" TMPDIR="$dir"
 command -v cc >/dev/null || { skip "there is no C compiler"; exit 0; }
+case $BUILD in */san) skip "the sanitizers do not know the stacks of fibers"; exit 0 ;; esac
 cp tests/gpu/small.limn tests/gpu/rows.limn tests/gpu/bad.limn "$dir"
 awk 'BEGIN { print "at,u,v"; for (i = 0; i < 200; i++) print "r" i % 37 "," i % 7 "," i % 5 }' >"$dir/rows.csv"
 cd "$dir" || exit 1

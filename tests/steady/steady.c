@@ -36,14 +36,14 @@ void *__real_realloc(void *, size_t);
 void *__real_aligned_alloc(size_t, size_t);
 void *__real_arena_alloc(Arena *, size_t);
 const Batch *__real_loader_next(Loader *);
-RunStatus __real_engine_run(Engine *, int64_t, uint64_t);
+bool __real_engine_queue(Engine *, int64_t, uint64_t);
 void *__wrap_malloc(size_t);
 void *__wrap_calloc(size_t, size_t);
 void *__wrap_realloc(void *, size_t);
 void *__wrap_aligned_alloc(size_t, size_t);
 void *__wrap_arena_alloc(Arena *, size_t);
 const Batch *__wrap_loader_next(Loader *);
-RunStatus __wrap_engine_run(Engine *, int64_t, uint64_t);
+bool __wrap_engine_queue(Engine *, int64_t, uint64_t);
 
 void *__wrap_malloc(size_t n) {
   allocations++;
@@ -75,10 +75,10 @@ const Batch *__wrap_loader_next(Loader *l) {
   return __real_loader_next(l);
 }
 
-RunStatus __wrap_engine_run(Engine *e, int64_t n, uint64_t step) {
+bool __wrap_engine_queue(Engine *e, int64_t n, uint64_t step) {
   if (!steps) atexit(say);
   open_bracket();
-  RunStatus status = __real_engine_run(e, n, step);
+  bool begun = __real_engine_queue(e, n, step);
   close_bracket();
-  return status;
+  return begun;
 }

@@ -9,6 +9,7 @@
 #include <math.h>
 
 #define LOOK_SECONDS 0.02 // between two looks at the clock
+#define ASK_SECONDS 0.05  // between two looks at what is asked of the run
 #define SAVE_SECONDS 60.0 // between two checkpoints, if epochs are long
 #define SAVE_SHARE 0.1    // the most that is spent on checkpoints if epochs are short
 
@@ -202,6 +203,13 @@ static void end_row(Trainer *t, bool reported) {
   mean_clear(t, &t->report);
 }
 
+// What somebody asks of the run lies in a file, and a look at it costs a system call: now and then.
+static bool take_asked(Trainer *t, double now) {
+  if (now - t->asked < ASK_SECONDS) return true;
+  t->asked = now;
+  return changes_take(t, false);
+}
+
 static LoopEnd attend(Trainer *t, bool *end) {
   bool reported = t->step % t->report_every == 0 || t->step == t->total;
   double now = clock_seconds();
@@ -217,7 +225,7 @@ static LoopEnd attend(Trainer *t, bool *end) {
   if (save_due(t, now, reported) && !save_begin(t)) return LOOP_NOT_FINITE;
   tell_progress(t, now);
   if (reported) t->looked = clock_seconds(); // measuring is not training
-  if (!changes_take(t, false)) return LOOP_FAILED;
+  if (!take_asked(t, now)) return LOOP_FAILED;
   return changes_now(t).n > t->held ? LOOP_CHANGED : LOOP_DONE;
 }
 

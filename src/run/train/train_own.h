@@ -144,6 +144,7 @@ struct Trainer {
   Feed feed;           // for all of them
   const OwnBatch *own; // in the place of the feed; or NULL
   uint32_t at_turn;
+  double asked;          // when it was looked whether something is asked of the run
   VEC(BegunRun) waiting; // runs that were begun and are not looked at yet
   uint32_t *turn, turns; // one round, which is what the user calls a step: these steps in order
   Gauges gauge;
