@@ -298,6 +298,45 @@ static void sliding_is_a_storm(void **state) {
   }
 }
 
+// Less than 1, and up and down too often to be looked at.
+static bool trembling(void *c, double t, const double *x, const double *late, double *g) {
+  (void)c, (void)t, (void)late;
+  g[0] = 0.9 * sin(1e6 * x[0]) - 1;
+  return true;
+}
+
+static bool runs_on(void *c, double t, const double *x, const double *late, double *dx) {
+  (void)c, (void)t, (void)x, (void)late;
+  dx[0] = 1;
+  return true;
+}
+
+static bool turns_nothing(void *c, double t, const double *x, const double *late) {
+  (void)c, (void)t, (void)x, (void)late;
+  return true;
+}
+
+static void what_trembles_is_said(void **state) {
+  (void)state;
+  Log seen = {0};
+  Problem p = {.context = &seen, .n = 1, .events = 1, .rates = runs_on, .guards = trembling};
+  p.happen = bounce, p.event_name = bounce_name, p.turn = turns_nothing;
+  Problem of[] = {p, p, {.n = 1, .rates = runs_on, .late = 1}};
+  const char *const said_of[] = {"the guard of `bounce`", "what a rate compares or rounds",
+                                 "a delayed value"};
+  of[1].switches = 1;
+  of[2].lag = (const double[]){10}, of[2].lates = trembling;
+  for (uint32_t k = 0; k < COUNT(of); k++) {
+    Run r = begin(of[k], (SolveOptions){0}, (double[]){0});
+    while (solver_step(r.s, 1000)) {
+    }
+    said(r.s, "behind t = ");
+    said(r.s, said_of[k]);
+    said(r.s, " bends or jumps too often to be followed; a shorter run can be");
+    end_run(&r);
+  }
+}
+
 // An oscillator that is hit at one height and damped at another: every method sees the same.
 typedef struct {
   Log log;
@@ -602,6 +641,7 @@ int main(void) {
       cmocka_unit_test(a_jump_comes_back),
       cmocka_unit_test(a_jump_goes_through_a_chain),
       cmocka_unit_test(moments_are_as_exact_as_steps),
+      cmocka_unit_test(what_trembles_is_said),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -95,8 +95,9 @@ static bool sample(void *solver, double from, double to, bool *tame) {
 static bool record_part(Solver *s, double from, double to, int deep) {
   History *y = s->history;
   double middle = from + (to - from) / 2;
-  switch (halves_or_whole(&(Halves){s, sample}, from, to, deep)) {
+  switch (halves_or_whole(&(Halves){s, sample, NULL, &s->swings}, from, to, deep)) {
   case HALVES_LOST: return false;
+  case HALVES_SPENT: return solver_swings(s, "a delayed value", from);
   case HALVES_SPLIT:
     return record_part(s, from, middle, deep + 1) && record_part(s, middle, to, deep + 1);
   case HALVES_WHOLE: break;

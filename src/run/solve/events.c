@@ -51,7 +51,7 @@ static bool guards_inside(void *context, double t, double *g) {
 void events_new(Solver *s) {
   uint32_t m = s->problem.events;
   bool far = s->problem.guards_add || !(s->how.look > 0);
-  s->guard = (Root){.n = m, .at = guards_inside, .context = s};
+  s->guard = (Root){.n = m, .at = guards_inside, .context = s, .swings = &s->swings};
   s->guard.longest = far ? INFINITY : 8 * s->how.look;
   s->guard.live = NEW_ARRAY(s->arena, uint8_t, m);
   s->guard.noise = NEW_ARRAY(s->arena, double, m);
@@ -100,12 +100,28 @@ static bool same_moment(Solver *s, double to, double *when) {
   return true;
 }
 
+bool solver_swings(Solver *s, const char *what, double from) {
+  return solver_fail(
+      s,
+      "behind t = %.10g %s bends or jumps too often to be followed; a shorter run can "
+      "be, and so can a state of the machine that moves so by its rate",
+      from, what);
+}
+
+static bool guard_swings(Solver *s, uint32_t i, double from) {
+  bool sets = i < setting(s);
+  const char *of = sets ? arena_format(s->arena, "the guard of %s", event_name(s, i))
+                        : "what a rate compares or rounds";
+  return solver_swings(s, of, from);
+}
+
 RootEnd events_find(Solver *s, double to, double *when) {
   size_t m = s->problem.events;
-  s->guard.lost = 0;
+  s->guard.lost = s->guard.wild = 0;
   memcpy(s->guard.live, s->armed, m);
   memcpy(s->guard.row[0], s->guard_now, m * sizeof(double));
   RootEnd end = root_walk(&s->guard, s->t, to, s->fresh, when);
+  if (s->guard.wild) guard_swings(s, s->guard.wild - 1, s->guard.begin);
   if (end == ROOT_FOUND && !same_moment(s, to, when)) return ROOT_LOST;
   return end;
 }

@@ -3,7 +3,7 @@
 // In: functions that are asked all at once, and an interval. Out: the first moment at which one of
 // them is above 0 after it was at or below, to the last digits of a double, and their values there.
 // The interval is walked in quarters, and in quarters of its halves where some function is not tame:
-// where a parabola says little of what is between. A function that rises and falls between two
+// where a parabola says little of what is between. What swings too often to be followed ends the walk. A function that rises and falls between two
 // quarters is met at the top of a parabola through three of them. Then one bracket is narrowed for all functions
 // together: the next point is the earliest of their secants, weighted as in the Illinois method
 // when the same end moves twice, and the middle when that does not halve the bracket in three
@@ -90,6 +90,23 @@ double curve_off(const double x[6]) {
   return fmax(off, fabs(x[5] - probed(x)));
 }
 
+// Does it move so that it may come to 0 between the samples? Rounding is far less.
+static bool may_cross(const Root *r, uint32_t i) {
+  double x[6], low = r->row[0][i], high = low;
+  for (int k = 0; k < 6; k++) {
+    x[k] = r->row[k][i];
+    low = fmin(low, x[k]), high = fmax(high, x[k]);
+  }
+  return curve_off(x) > curve_least * fmax(high - low, fmax(fabs(low), fabs(high)));
+}
+
+static bool some_may_cross(void *root) {
+  const Root *r = root;
+  for (uint32_t i = 0; i < r->n; i++)
+    if (may_cross(r, i)) return true;
+  return false;
+}
+
 // What curve_off says of each, side by side, against how much it varies.
 static bool all_tame(const Root *r) {
   double at[5];
@@ -169,9 +186,29 @@ static RootEnd walk_quarters(Root *r, const double *t, double *when) {
   return ROOT_NONE;
 }
 
+static const double one_moment = 1e-12; // of the time: closer together, all that bends is rounding
+
+// Neither half is tame: it swings between the samples, unless it is as rough where it is too short to
+// swing. (Several lengths: on the shortest, what hardly moves is rounded. And several places: near 0
+// it is rounded, too.)
+static HalvesEnd swing_or_whole(const Halves *h, double from, double to) {
+  const double part[] = {0x1p-10, 0x1p-20, 0x1p-20, 0x1p-20, 0};
+  enum { PARTS = sizeof part / sizeof *part };
+  bool whole, tame = false;
+  if (!h->sample(h->context, from, to, &whole)) return HALVES_LOST;
+  if (h->matters && !h->matters(h->context)) return HALVES_WHOLE;
+  for (int k = 0; k < PARTS && !tame; k++) {
+    double wide = fmax(part[k] * (to - from), 4 * one_moment * fabs(to));
+    double at = from + (to - from) * k / PARTS;
+    if (wide < (to - from) / 8 && !h->sample(h->context, at, at + wide, &tame)) return HALVES_LOST;
+  }
+  if (tame && *h->swings) return --*h->swings, HALVES_SPLIT;
+  if (!h->sample(h->context, from, to, &whole)) return HALVES_LOST;
+  return tame ? HALVES_SPENT : HALVES_WHOLE;
+}
+
 HalvesEnd halves_or_whole(const Halves *h, double from, double to, int deep) {
   enum { FREE = 6, DEEPEST = 40 };
-  const double one_moment = 1e-12; // of the time: closer together, all that bends is rounding
   bool tame, left, right;
   double middle = from + (to - from) / 2;
   if (!h->sample(h->context, from, to, &tame)) return HALVES_LOST;
@@ -179,8 +216,7 @@ HalvesEnd halves_or_whole(const Halves *h, double from, double to, int deep) {
   if (deep < FREE) return HALVES_SPLIT;
   if (!h->sample(h->context, middle, to, &right) || !h->sample(h->context, from, middle, &left))
     return HALVES_LOST;
-  if (left || right) return HALVES_SPLIT;
-  return h->sample(h->context, from, to, &tame) ? HALVES_WHOLE : HALVES_LOST;
+  return left || right ? HALVES_SPLIT : swing_or_whole(h, from, to);
 }
 
 // Where the samples of an interval are.
@@ -205,11 +241,20 @@ static bool sample(void *root, double from, double to, bool *tame) {
   return true;
 }
 
+static RootEnd swings(Root *r, double from) {
+  uint32_t i = 0;
+  while (i + 1 < r->n && !may_cross(r, i)) i++;
+  r->wild = i + 1, r->begin = from;
+  return ROOT_LOST;
+}
+
 static RootEnd walk(Root *r, double from, double to, int deep, double *when) {
   double t[5], middle = from + (to - from) / 2;
   bool halves = to - from > r->longest;
-  switch (halves ? HALVES_SPLIT : halves_or_whole(&(Halves){r, sample}, from, to, deep)) {
+  const Halves own = {r, sample, some_may_cross, r->swings};
+  switch (halves ? HALVES_SPLIT : halves_or_whole(&own, from, to, deep)) {
   case HALVES_LOST: return ROOT_LOST;
+  case HALVES_SPENT: return swings(r, from);
   case HALVES_WHOLE: quarters(from, to, t); return walk_quarters(r, t, when);
   case HALVES_SPLIT: break;
   }

@@ -112,6 +112,7 @@ Solver *solver_new(Arena *arena, const Problem *p, const SolveOptions *how, doub
   s->anchor = t;
   s->fresh = true;
   fill_in(&s->how);
+  s->swings = HALVES_SWINGS;
   take_rows(s, arena);
   memcpy(s->x, x, s->n * sizeof(double));
   settle_before(s);

@@ -87,12 +87,16 @@ typedef struct {
 #define CURVE_PROBE 0.37
 double curve_off(const double x[6]);
 // An interval whose samples may say too little, and so its halves: some times in any case, and then
-// only around a single bend or jump, which has one half.
-typedef enum { HALVES_WHOLE, HALVES_SPLIT, HALVES_LOST } HalvesEnd;
+// around a single bend or jump, which has one half; around what swings in both, as often as `swings`
+// says (then SPENT), and never for what is rounding.
+typedef enum { HALVES_WHOLE, HALVES_SPLIT, HALVES_LOST, HALVES_SPENT } HalvesEnd;
+#define HALVES_SWINGS (1u << 18) // in a run: more than 100 000 times up and down
 typedef struct {
   void *context;
   // Takes the samples of an interval: are they tame? False: give up. The last ones taken are kept.
   bool (*sample)(void *context, double from, double to, bool *tame);
+  bool (*matters)(void *context); // are they far enough from tame to swing? NULL: in any case
+  uint32_t *swings;               // how many more may be halved because both halves swing
 } Halves;
 // Is it to be taken whole, its samples taken last, or in halves? `deep`: how often it was halved.
 HalvesEnd halves_or_whole(const Halves *, double from, double to, int deep);

@@ -39,8 +39,14 @@ typedef struct {
                   // where the walk ended: at the place found, or at `to`
   double longest; // no piece of an interval that is longer is taken as it is
   double begin;   // on the way: where the values in row[0] are
+  uint32_t *swings; // as in Halves
+  uint32_t wild; // one that swung from `begin` on when these were used up: its number + 1; 0: none
 } Root;
-typedef enum { ROOT_NONE, ROOT_FOUND, ROOT_LOST } RootEnd; // LOST: a function has given up
+typedef enum {
+  ROOT_NONE,
+  ROOT_FOUND,
+  ROOT_LOST
+} RootEnd; // LOST: a function has given up, or swings
 // `close`: also look closely behind `from`, where an event may follow on another.
 RootEnd root_walk(Root *, double from, double to, bool close, double *when);
 
@@ -76,6 +82,7 @@ typedef struct Stiff Stiff;
 typedef struct SlideWatch SlideWatch;
 struct Solver {
   Arena *arena;
+  uint32_t swings; // that may still be looked at closely
   Problem problem;
   SolveOptions how;
   const SolverStepper *stepper;
@@ -224,8 +231,9 @@ bool zeno_is_lost(const Solver *, uint32_t event); // its guard rose again, and 
 void events_new(Solver *);
 bool events_turn(Solver *);              // switches become what they are at (t, x)
 double events_ahead(Solver *, double h); // how far, by their slopes now, within h; or infinite
-RootEnd events_find(Solver *, double to, double *when); // on the dense output
-bool events_at_end(Solver *, double to);                // the same without looking between
+bool solver_swings(Solver *, const char *what, double from); // too often: an error
+RootEnd events_find(Solver *, double to, double *when);      // on the dense output
+bool events_at_end(Solver *, double to);                     // the same without looking between
 bool events_moved(Solver *);             // to where the last walk ended; what it found, happens
 bool events_behind(Solver *, double by); // what would happen so shortly after t, happens
 bool events_again(Solver *); // at the start, or after a break: what has lifted a guard, happens
