@@ -160,6 +160,19 @@ static bool goal_output(Body *b, Value v, double factor, Span span, Id *shown) {
   return weights_owned(b, span);
 }
 
+// Where nothing is read and nothing is drawn, the axis of the samples comes only from a count.
+bool samples_are_read(Body *b, Span span) {
+  bool counted = false;
+  for (Id i = 1; i < b->d->wire.n; i++)
+    for (uint32_t k = 0; k < b->d->wire.at[i].type.rank; k++)
+      counted |= b->d->wire.at[i].type.axis[k].pass == PASS_SAMPLE;
+  if (!counted || b->d->noisy || table_count(b->fields)) return true;
+  Id e = diag_error(b->w->diags, span,
+                    "this adds up over the samples, but reads none: how many is not known");
+  diag_help(b->w->diags, e, "`sum[batch](0 * x + 1)` is the number of samples in the data of `x`");
+  return false;
+}
+
 static Ids goal_fields(Body *b) {
   Ids fields = {0};
   for (uint32_t i = 0; i < table_count(b->fields); i++) {
@@ -403,6 +416,7 @@ void measure_value(Elab *in, Program *p, const Syntax *claim, const Syntax *by, 
   claim = claim_written_out(b, p, claim);
   bool good = goal_value(b, claim, by, m->span, &m->distance, &v) &&
               goal_output(b, v, factor, m->span, &shown);
+  if (good && m->node->kind != N_GOAL) good = samples_are_read(b, m->span); // a goal has a batch
   if (good && in->w->diags->errors == errors) m->diagram = b->d, m->fields = goal_fields(b);
 }
 

@@ -124,6 +124,7 @@ static void read_values(Body *b, const Syntax *expr, Show *s) {
   Value v = eval_alone(b, b->env, expr);
   if (s->kind == SHOW_CONFUSION) check_confusion(b, &v, expr->span);
   goal_outputs(b, v, &s->fields);
+  if (b->w->diags->errors == errors) samples_are_read(b, expr->span);
   if (b->w->diags->errors == errors && b->d->out.n) s->diagram = b->d;
 }
 

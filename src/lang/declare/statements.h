@@ -40,6 +40,7 @@ Val mean_of_all(Body *b, Val v, Span span); // over every axis
 Def *learner_named(Elab *in, Scope *s, const Syntax *n);
 // f[2], where d is f: ".2"; NULL where it names no member, with a diagnostic if it has brackets.
 const char *target_member(Elab *in, Body *b, const Syntax *target, const Def *d);
+bool samples_are_read(Body *, Span); // or a measure counts what nobody gives: then it is said
 // What a measure or a goal outside of training computes: a claim, by a distance, times a factor.
 void measure_value(Elab *in, Program *p, const Syntax *claim, const Syntax *by, double factor,
                    Measure *m);

@@ -174,6 +174,18 @@ static Val operand(const BuiltinUse *u) {
   return val_refuse(u->b, u->span, u->span, "`%s` takes one value", u->box->name);
 }
 
+// What is the same for each sample, or for each place that passes over the box, is added up so often.
+static Val for_all_that_pass(Body *b, Val v, Span span) {
+  Axis pass[RANK_LIMIT];
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < b->npass; i++)
+    if (b->pass[i].size && !is_member_axis(b->in, i + 1)) pass[n++] = b->pass[i];
+  if (!n && !b->d->in.n && !b->in->owned)
+    return val_refuse(b, span, span,
+                      "nothing passes over what takes no input: there is no batch here");
+  return for_each_row(b, v, pass, n, span);
+}
+
 // sum[i](x), and others that make one number of many
 static Value reduce(const BuiltinUse *u, bool mean) {
   Body *b = u->b;
@@ -192,8 +204,8 @@ static Value reduce(const BuiltinUse *u, bool mean) {
                         name_text(b->w->names, along.name[0]), u->box->name);
   if (v.literal) return value_one(b, v);
   val_settle(b, &v);
-  if (counts && b->npass && b->pass[0].pass == PASS_SAMPLE) // the same for each sample: so often
-    v = for_each_row(b, v, b->pass, 1, span);
+  if (counts) v = for_all_that_pass(b, v, span);
+  if (v.error) return value_error(b, span);
   if (v.type.base == BASE_LABEL || (v.type.base == BASE_BIT && mean))
     return value_refuse(b, span, span, "`%s` wants numbers, but this is %s", u->box->name,
                         own_text(b->w, &v.type));
