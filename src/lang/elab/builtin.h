@@ -60,8 +60,6 @@ bool derivative_inputs(Body *, Env *, const BuiltinBox *, const Syntax *config,
                        BoxInputs *); // false: f does not say what it takes
 
 // configured.c
-const char *span_words(World *, Span);          // on one line, without comments
-const char *box_word(World *, const Closure *); // a box that was passed in, as it was written
 // The options in these brackets, from this one on, stay with the diagram.
 void config_keep(Body *, Env *, const Syntax *config, uint32_t from, Diagram *to);
 

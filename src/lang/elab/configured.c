@@ -2,15 +2,6 @@
 // at it: `refit[head, gd, steps: 50]` is refit (head, gd, steps: 50) in a picture.
 #include "lang/elab/builtin.h"
 
-const char *span_words(World *w, Span span) { return source_words(w->arena, w->sources, span); }
-
-const char *box_word(World *w, const Closure *box) {
-  if (box->node->kind != N_NAME || !box->env) return span_words(w, box->node->span);
-  const Binding *bind = env_meaning(box->env, box->node);
-  return bind && bind->kind == BIND_OPTION && bind->box.node ? box_word(w, &bind->box)
-                                                             : name_text(w->names, box->node->name);
-}
-
 // A name that is an option of the box around it says what that is.
 static const char *slot_word(Body *b, Env *env, const Syntax *slot) {
   const Syntax *item = slot_item(slot);

@@ -404,4 +404,9 @@ const EqIndex *index_around(const Eq *, Name); // of an equation around this one
 void value_watch(Body *, const Val *, const Index *, Id made);
 void clash_note(Body *, Axis left, Axis right); // these should be equal, and are not
 
+// value_print.c: text of the program, on one line, without comments; and a box that was passed in, as it
+// was written.
+const char *span_words(World *, Span);
+const char *box_word(World *, const Closure *);
+
 #endif

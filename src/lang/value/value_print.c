@@ -62,3 +62,13 @@ void value_watch(Body *b, const Val *v, const Index *index, Id made) {
   put_expr(b, v->x, axis, &watch->out);
   buf_text(&watch->out, v->nreduce ? ")\n" : "\n");
 }
+
+// -- as the program has it ------------------------------------------------------------------------
+const char *span_words(World *w, Span span) { return source_words(w->arena, w->sources, span); }
+
+const char *box_word(World *w, const Closure *box) {
+  if (box->node->kind != N_NAME || !box->env) return span_words(w, box->node->span);
+  const Binding *bind = env_meaning(box->env, box->node);
+  return bind && bind->kind == BIND_OPTION && bind->box.node ? box_word(w, &bind->box)
+                                                             : name_text(w->names, box->node->name);
+}
