@@ -163,7 +163,7 @@ static const char *const module_words[] = {
     "orthogonal", "normal",     "uniform", "Goals",   "init",      "read_safetensors",
     "REAL",       "GOALS",      "PHASES",  "DRAWN",   "PATHS",     "STATES",
     "list",       "tuple",      "all",     "sorted",  "str",       "super",
-    "KeyError",   "p",          "key",     "__name__"};
+    "KeyError",   "p",          "key",     "modulo",  "__name__"};
 
 // Whether the training defines or calls it: a function of its own, or one of Python's.
 static bool training_uses(const Python *p, const char *name) {
@@ -204,8 +204,8 @@ void python_note_called(Python *p, const Diagram *d) {
 
 // Functions and helpers that a body may call are not to be hidden.
 const char *python_local(Python *p, Table *taken, const char *name) {
-  static const char *const helpers[] = {"root",      "with_slope", "power",     "through",
-                                        "first_max", "first_min",  "orthogonal"};
+  static const char *const helpers[] = {"root",      "with_slope", "power",      "through",
+                                        "first_max", "first_min",  "orthogonal", "modulo"};
   for (uint32_t i = 0; i < COUNT(helpers); i++)
     if (!strcmp(name, helpers[i])) name = arena_format(p->a, "%s_", name);
   while (table_get(p->taken, name, strlen(name)) || table_get(p->called, name, strlen(name)))

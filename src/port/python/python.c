@@ -155,6 +155,17 @@ static const struct {
      "def root(x):\n"
      "    \"\"\"The square root; its slope at 0 is 0.\"\"\"\n"
      "    return jnp.where(x == 0, 0.0, jnp.sqrt(jnp.where(x == 0, 1.0, x)))\n"},
+    {"modulo(",
+     "def modulo(x, n):\n"
+     "    \"\"\"What is left of x, divided by n and rounded down; Python has another answer where "
+     "n is "
+     "infinite.\"\"\"\n"
+     "    return x - n * torch.floor(x / n)\n",
+     "def modulo(x, n):\n"
+     "    \"\"\"What is left of x, divided by n and rounded down; Python has another answer where "
+     "n is "
+     "infinite.\"\"\"\n"
+     "    return x - n * jnp.floor(x / n)\n"},
     {"power(",
      "def power(x, n):\n"
      "    \"\"\"x to the n; no slope by x at 0 where n < 1, nor by n where x is not "

@@ -7,7 +7,7 @@ static const PythonRow rows[] = {
     {"sub", "$0 - $1", NULL, PREC_ADD, false},
     {"mul", "$0 * $1", NULL, PREC_MUL, false},
     {"div", "$0 / $1", NULL, PREC_MUL, false},
-    {"mod", "$0 % $1", NULL, PREC_MUL, false},
+    {"mod", "modulo($0, $1)", NULL, PREC_ATOM, true},
     {"neg", "-$0", NULL, PREC_NEG, false},
     {"pow", "power($0, $1)", NULL, PREC_ATOM, true},
     {"exp", "T.exp($0)", NULL, PREC_ATOM, true},
