@@ -283,10 +283,9 @@ static Id step_end(World *w, Diagram *d, Id time, double h, double steps) {
   return each_make(w, d, &e);
 }
 
-static Id minus(World *w, Diagram *d, Id x, Id y) {
+static Id number_wire(World *w, Diagram *d, double k) {
   Each e = each_of(w, (Type){.base = BASE_R});
-  uint32_t a = each_read(w, &e, x, BASE_R, 0), b = each_read(w, &e, y, BASE_R, 0);
-  scalar_fn(w, &e.loop, FN_sub, a, b, 0);
+  each_number(w, &e, k);
   return each_make(w, d, &e);
 }
 
@@ -329,7 +328,7 @@ Diagram *pick_steps(World *w, const System *s, int64_t steps, double h, StepMeth
       vec_push(w->arena, &in, r.map[s->d->param.at[s->state.at[i].param].wire]);
   Id now = step_end(w, r.body, r.time, h, 0), end = step_end(w, r.body, r.time, h, 1);
   vec_push(w->arena, &in, now);
-  vec_push(w->arena, &in, minus(w, r.body, end, now));
+  vec_push(w->arena, &in, number_wire(w, r.body, h));
   for (uint32_t i = 0; i < white.n; i++) vec_push(w->arena, &in, white.at[i]);
   for (uint32_t i = 0; i < f->param.n; i++) vec_push(w->arena, &in, add_param(w, r.body, f, i));
   Id after = box_call(w, r.body, f, in.at, in.n, 0);

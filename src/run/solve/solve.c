@@ -216,11 +216,11 @@ static double target(Solver *s, double end) {
   return s->t + 2 * h > limit ? s->t + (limit - s->t) / 2 : s->t + h;
 }
 
-// How long the step to there is. A step of a given size that ends the run has the length of all others,
-// also where the end is the end of a step but for rounding.
+// How long the step to there is. A whole step of a given size has that size, whatever the difference of
+// its two times is after rounding.
 static double length(const Solver *s, double to) {
-  bool whole = s->stepper->fixed && fabs(next_tick(s) - to) <= 1e-9 * tick(s);
-  return (whole ? next_tick(s) : to) - s->t;
+  double h = to - s->t;
+  return s->stepper->fixed && fabs(h - tick(s)) <= 1e-9 * tick(s) ? tick(s) : h;
 }
 
 static bool fail_small(Solver *s) {
