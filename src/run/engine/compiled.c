@@ -102,13 +102,6 @@ static void *wire_memory(const CompiledEngine *o, uint32_t wire) {
   return memory_at(o, wire, o->context.at);
 }
 
-// A number by itself is a double to the code; one that lies in a row of floats, among the weights
-// of an optimiser, is brought and taken back.
-static bool is_brought(const Engine *e, uint32_t i) {
-  const State *s = e->state[i];
-  return s && !s->rank && s->base == BASE_R && s->number != NUMBER_F64;
-}
-
 static void run_copy(CompiledEngine *o, const Kernel *k) {
   const PlanWire *to = &o->plan->wire.at[k->to];
   memcpy(wire_memory(o, k->to), wire_memory(o, k->from),
@@ -149,7 +142,7 @@ static bool take_memory(Engine *e, CompiledEngine *o) {
   o->scratch = o->arena + scratch;
   for (uint32_t i = 0; i < p->in.n; i++) o->in[i] = o->arena + input[i];
   for (uint32_t i = 0; i < p->param.n; i++)
-    o->state[i] = e->state[i] && !is_brought(e, i) ? e->state[i]->data : (void *)&o->clock[i];
+    o->state[i] = e->state[i] && !engine_brings(e, i) ? e->state[i]->data : (void *)&o->clock[i];
   for (uint32_t i = 0; i < p->out.n; i++) o->out[i] = wire_memory(o, p->out.at[i]);
   return true;
 }
@@ -204,16 +197,14 @@ static char **pointers_of(Engine *e, CompiledEngine *o, const Ids *slot) {
 
 static const EngineKind compiled_kind;
 
-static bool is_nest(const Kernel *k) { return k->kind == KERNEL_LOOPS || k->kind == KERNEL_ORDER; }
-
 // A long text in pieces of about equal length, however many cores there are. A tiny step is one
 // function that calls all others: one piece.
 static CText cut_text(Engine *e, const Plan *p, const EmitKernel *kernel, const Buf *text) {
   CText t = {.front = text->at, .front_n = text->n};
   uint32_t first = 0;
   for (uint32_t i = 0; i < p->kernel.n; i++)
-    t.kernels += is_nest(&p->kernel.at[i]) && kernel[i].fn == i;
-  while (first < p->kernel.n && !is_nest(&p->kernel.at[first])) first++;
+    t.kernels += kernel_has_text(&p->kernel.at[i]) && kernel[i].fn == i;
+  while (first < p->kernel.n && !kernel_has_text(&p->kernel.at[first])) first++;
   if (first == p->kernel.n && !p->tiny) return t;
   t.piece = NEW_ARRAY(e->arena, CPiece, text->n / PIECE_BYTES + 2);
   if (first < p->kernel.n) t.front_n = kernel[first].at;
@@ -221,7 +212,8 @@ static CText cut_text(Engine *e, const Plan *p, const EmitKernel *kernel, const 
   for (uint32_t i = first + 1; i < p->kernel.n && !p->tiny; i++) {
     CPiece *last = &t.piece[t.n - 1];
     const char *at = text->at + kernel[i].at;
-    if (!is_nest(&p->kernel.at[i]) || kernel[i].fn != i || at - last->text < PIECE_BYTES) continue;
+    if (!kernel_has_text(&p->kernel.at[i]) || kernel[i].fn != i || at - last->text < PIECE_BYTES)
+      continue;
     t.piece[t.n++] = (CPiece){at, last->n - (size_t)(at - last->text)};
     last->n = (size_t)(at - last->text);
   }
@@ -237,7 +229,7 @@ static bool find_functions(Engine *e, CompiledEngine *o, const EmitKernel *kerne
     char name[32];
     snprintf(name, sizeof name, "limn_k%u", kernel[i].fn);
     o->context.table[i] = o->call[i].table = pointers_of(e, o, &kernel[i].slot);
-    if (!is_nest(&p->kernel.at[i])) continue;
+    if (!kernel_has_text(&p->kernel.at[i])) continue;
     void *fn = compile_find(&o->code, name);
     memcpy(&o->call[i].fn, &fn, sizeof fn);
     all &= fn != NULL;
@@ -288,7 +280,7 @@ static bool open_strips(Engine *e, CompiledEngine *o, const char **why) {
   const Ids *slot = kernel_slots(p);
   uint32_t threads = pool_threads(o->pool);
   for (uint32_t i = 0; i < p->kernel.n; i++) {
-    if (!is_nest(&p->kernel.at[i])) continue;
+    if (!kernel_has_text(&p->kernel.at[i])) continue;
     Strip *s = strip_new(e->arena, p, i, &slot[i]);
     o->call[i].strip = s;
     o->call[i].table = pointers_of(e, o, &slot[i]);
@@ -405,7 +397,7 @@ static void set_samples(CompiledEngine *o, int64_t n) {
   o->context.n = n;
   o->counted = true;
   for (uint32_t i = 0; i < o->plan->kernel.n; i++)
-    if (is_nest(&o->plan->kernel.at[i]))
+    if (kernel_has_text(&o->plan->kernel.at[i]))
       o->call[i].points = kernel_points(&o->plan->kernel.at[i], n);
 }
 
@@ -510,54 +502,36 @@ static uint32_t run_kernels(CompiledEngine *o, uint32_t from, uint32_t to) {
   return to;
 }
 
-static bool is_finite(const CompiledEngine *o) {
-  for (uint32_t i = 0; i < o->plan->out.n; i++) {
-    const PlanWire *w = &o->plan->wire.at[o->plan->out.at[i]];
-    if (!w->rank && w->base == BASE_R && !isfinite(*(const double *)o->out[i])) return false;
-  }
-  return true;
-}
-
 static void set_clocks(Engine *e, CompiledEngine *o, uint64_t step) {
-  for (uint32_t i = 0; i < e->d->param.n; i++) {
-    const Param *p = &e->d->param.at[i];
-    if (is_brought(e, i)) state_get(e->state[i], &o->clock[i]);
-    if (p->role != ROLE_CLOCK || e->state[i]) continue;
-    size_t n = strlen(p->path);
-    o->clock[i] = n >= 5 && !strcmp(p->path + n - 5, "steps") ? e->how.steps : (double)step;
-  }
+  for (uint32_t i = 0; i < e->d->param.n; i++)
+    if (engine_brings(e, i)) state_get(e->state[i], &o->clock[i]);
+  engine_clocks(e, step, o->clock);
 }
 
 static void take_back(Engine *e, const CompiledEngine *o) {
   for (uint32_t i = 0; i < e->d->param.n; i++)
-    if (e->d->param.at[i].next && is_brought(e, i)) state_set(e->state[i], &o->clock[i]);
+    if (e->d->param.at[i].next && engine_brings(e, i)) state_set(e->state[i], &o->clock[i]);
 }
 
-static RunStatus run_step(CompiledEngine *o) {
+static RunStatus run_step(const Engine *e, CompiledEngine *o) {
   StepFn *step = o->context.n == o->plan->samples ? o->full : o->step;
   if (step && !o->seconds) return step(&o->context, o->scratch) ? RUN_NOT_FINITE : RUN_GOOD;
   run_kernels(o, 0, o->first_write);
-  if (o->checked && !is_finite(o)) return RUN_NOT_FINITE;
+  if (o->checked && !engine_finite(e)) return RUN_NOT_FINITE;
   run_kernels(o, o->first_write, o->plan->kernel.n);
-  return is_finite(o) ? RUN_GOOD : RUN_NOT_FINITE;
+  return engine_finite(e) ? RUN_GOOD : RUN_NOT_FINITE;
 }
 
 static RunStatus compiled_run(Engine *e, int64_t n, uint64_t step) {
   CompiledEngine *o = e->own;
-  if (e->whole && n != e->samples) {
-    e->error = arena_format(e->arena,
-                            "this program is compiled for %lld samples at once, not for %lld: a "
-                            "size in it is not a multiple of their number",
-                            (long long)e->samples, (long long)n);
-    return RUN_FAILED;
-  }
+  if (!engine_takes(e, n)) return RUN_FAILED;
   if (o->early && !*e->how.early && go_over(e, o)) return RUN_FAILED;
   set_samples(o, n);
   o->context.step = step;
   o->runs++;
   set_clocks(e, o, step);
   uint64_t before = pool_flush_tiny();
-  RunStatus status = run_step(o);
+  RunStatus status = run_step(e, o);
   pool_keep_tiny(before);
   take_back(e, o);
   return status;

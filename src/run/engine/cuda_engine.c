@@ -123,13 +123,6 @@ static void drop_state(void *of, State *s) {
 
 static State *whole_of(State *s) { return store_at(s->store, s->whole); }
 
-// A number by itself is a double to the code; one that lies in a row of floats is brought in front of
-// a step and taken back behind it.
-static bool is_brought(const Engine *e, uint32_t i) {
-  const State *s = e->state[i];
-  return s && !s->rank && s->base == BASE_R && s->number != NUMBER_F64;
-}
-
 static bool lives_there(const Engine *e, uint32_t i) { return e->state[i] != NULL; }
 
 // What states that are not there yet will take.
@@ -184,7 +177,7 @@ static DeviceAddress wire_address(const Engine *e, const CudaEngine *o, uint32_t
     base = o->in[r->number_of];
   else if (r->place != AT_STATE)
     base = o->arena + (uint64_t)r->at;
-  else if (lives_there(e, r->number_of) && !is_brought(e, r->number_of))
+  else if (lives_there(e, r->number_of) && !engine_brings(e, r->number_of))
     base = state_there(e->state[r->number_of]);
   else
     base = o->clocks + 8 * (uint64_t)r->number_of;
@@ -351,8 +344,6 @@ static void free_products(CudaEngine *o) {
 }
 
 // -- code -----------------------------------------------------------------------------------------
-static bool is_nest(const Kernel *k) { return k->kind == KERNEL_LOOPS || k->kind == KERNEL_ORDER; }
-
 static bool find_function(Engine *e, CudaEngine *o, CudaModule code, const char *name,
                           CudaFunction *fn) {
   return good(e, o->d->call.cuModuleGetFunction(fn, code, name), name);
@@ -399,7 +390,7 @@ static bool open_code(Engine *e, CudaEngine *o, const char **why) {
   for (uint32_t i = 0; all && i < p->kernel.n; i++) {
     CudaCall *call = &o->call[i];
     call->k = kernel[i];
-    if (!is_nest(&p->kernel.at[i])) continue;
+    if (!kernel_has_text(&p->kernel.at[i])) continue;
     char name[40];
     snprintf(name, sizeof name, "limn_k%u", kernel[i].emit.fn);
     all = find_function(e, o, o->code, name, &call->fn);
@@ -526,7 +517,7 @@ static bool launch_brought(Engine *e, CudaEngine *o, bool back) {
   CudaBrought b = {.back = back};
   bool all = true;
   for (uint32_t i = 0; all && i < e->d->param.n; i++) {
-    if (!is_brought(e, i) || (back && !e->d->param.at[i].next)) continue;
+    if (!engine_brings(e, i) || (back && !e->d->param.at[i].next)) continue;
     b.wide[b.n] = o->clocks + 8 * (uint64_t)i;
     b.narrow[b.n++] = state_there(e->state[i]);
     if (b.n < BROUGHT) continue;
@@ -566,7 +557,7 @@ static bool launch_kernels(Engine *e, CudaEngine *o, int64_t n, uint32_t from, u
       all = launch_product(e, o, i);
     } else if (k->kind == KERNEL_COPY) {
       all = launch_copy(e, o, k);
-    } else if (is_nest(k)) {
+    } else if (kernel_has_text(k)) {
       all = launch_loops(e, o, i);
     }
     if (!all) return false;
@@ -614,15 +605,6 @@ static bool capture(Engine *e, CudaEngine *o, int64_t n) {
 }
 
 // -- a step ---------------------------------------------------------------------------------------
-static void set_clocks(const Engine *e, double *clock, uint64_t step) {
-  for (uint32_t i = 0; i < e->d->param.n; i++) {
-    const Param *p = &e->d->param.at[i];
-    if (p->role != ROLE_CLOCK || e->state[i]) continue;
-    size_t n = strlen(p->path);
-    clock[i] = n >= 5 && !strcmp(p->path + n - 5, "steps") ? e->how.steps : (double)step;
-  }
-}
-
 // Inputs as the caller has written them, clocks and context go into a slot, and from there.
 static bool send_step(Engine *e, CudaEngine *o, int64_t n, uint64_t step) {
   const CudaCalls *c = &o->d->call;
@@ -630,7 +612,7 @@ static bool send_step(Engine *e, CudaEngine *o, int64_t n, uint64_t step) {
   char *slot = o->host + o->queued % queue_length(o) * o->slot_bytes, *in = slot;
   double *clock = (void *)(slot + o->clock_at);
   CudaContextData *context = (void *)(slot + o->context_at);
-  set_clocks(e, clock, step);
+  engine_clocks(e, step, clock);
   *context = (CudaContextData){.n = n,
                                .seed = e->how.seed,
                                .step = step,
@@ -667,23 +649,9 @@ static void states_changed(Engine *e) {
     if (e->d->param.at[i].next && lives_there(e, i)) whole_of(e->state[i])->there_newer = true;
 }
 
-static bool is_finite(const Engine *e, const CudaEngine *o) {
-  for (uint32_t i = 0; i < o->plan->out.n; i++) {
-    const PlanWire *w = &o->plan->wire.at[o->plan->out.at[i]];
-    if (!w->rank && w->base == BASE_R && !isfinite(*(const double *)e->out[i])) return false;
-  }
-  return true;
-}
-
 static bool cuda_queue(Engine *e, int64_t n, uint64_t step) {
   CudaEngine *o = e->own;
-  if (e->whole && n != e->samples) {
-    e->error = arena_format(e->arena,
-                            "this program is compiled for %lld samples at once, not for %lld: a "
-                            "size in it is not a multiple of their number",
-                            (long long)e->samples, (long long)n);
-    return false;
-  }
+  if (!engine_takes(e, n)) return false;
   o->d->call.cuCtxSetCurrent(o->d->context);
   if (!send_states(e, o) || !send_step(e, o, n, step)) return false;
   if ((o->graph_n < 0 || (o->unrolls && o->graph_n != n)) && !capture(e, o, n)) return false;
@@ -703,7 +671,7 @@ static RunStatus cuda_next(Engine *e) {
   if (!good(e, c->cuStreamSynchronize(o->d->stream), "a step on the GPU failed")) return RUN_FAILED;
   uint64_t slot = o->done++ % queue_length(o);
   show_slot(e, o, slot);
-  if (is_finite(e, o)) return RUN_GOOD;
+  if (engine_finite(e)) return RUN_GOOD;
   const Plan *p = o->plan;
   const char *in = o->host + slot * o->slot_bytes;
   for (uint32_t i = 0; i < p->in.n; i++) { // as they were: somebody will ask why

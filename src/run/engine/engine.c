@@ -2,6 +2,8 @@
 // and the check that all sizes are numbers but for the samples.
 #include "run/engine/engine_own.h"
 
+#include <math.h>
+
 bool engine_shape(World *w, const Type *t, int64_t samples, int64_t *shape) {
   for (uint32_t i = 0; i < t->rank; i++) {
     if (size_value(w, t->axis[i].size, &shape[i])) continue;
@@ -144,4 +146,36 @@ void engine_set(Engine *e, uint32_t input, const double *from, int64_t n) {
 
 void engine_get(const Engine *e, uint32_t output, double *to, int64_t n) {
   numbers_get(engine_out_number(e, output), engine_out(e, output), to, n);
+}
+
+// -- what kinds share -----------------------------------------------------------------------------
+bool engine_brings(const Engine *e, uint32_t i) {
+  const State *s = e->state[i];
+  return s && !s->rank && s->base == BASE_R && s->number != NUMBER_F64;
+}
+
+void engine_clocks(const Engine *e, uint64_t step, double *clock) {
+  for (uint32_t i = 0; i < e->d->param.n; i++) {
+    const Param *p = &e->d->param.at[i];
+    if (p->role != ROLE_CLOCK || e->state[i]) continue;
+    size_t n = strlen(p->path);
+    clock[i] = n >= 5 && !strcmp(p->path + n - 5, "steps") ? e->how.steps : (double)step;
+  }
+}
+
+bool engine_finite(const Engine *e) {
+  for (uint32_t i = 0; i < e->d->out.n; i++) {
+    const Type *t = &e->d->wire.at[e->d->out.at[i]].type;
+    if (!t->rank && t->base == BASE_R && !isfinite(*(const double *)e->out[i])) return false;
+  }
+  return true;
+}
+
+bool engine_takes(Engine *e, int64_t n) {
+  if (!e->whole || n == e->samples) return true;
+  e->error = arena_format(e->arena,
+                          "this program is compiled for %lld samples at once, not for %lld: a "
+                          "size in it is not a multiple of their number",
+                          (long long)e->samples, (long long)n);
+  return false;
 }

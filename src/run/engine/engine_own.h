@@ -32,7 +32,14 @@ struct Engine {
   void *own; // of the kind
 };
 
-Number engine_number(const Engine *, Id wire); // engine.c
+// -- engine.c -------------------------------------------------------------------------------------
+Number engine_number(const Engine *, Id wire);
+// A number by itself is a double to the code; one that lies in a row of floats, among the weights of
+// an optimiser, is brought in front of a step and taken back behind it.
+bool engine_brings(const Engine *, uint32_t param);
+void engine_clocks(const Engine *, uint64_t step, double *clock); // [param] those that no store has
+bool engine_finite(const Engine *);                               // all losses of the last run
+bool engine_takes(Engine *, int64_t samples);                     // false: e->error
 
 // -- reference.c ----------------------------------------------------------------------------------
 bool reference_open(Engine *);

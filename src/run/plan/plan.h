@@ -190,6 +190,9 @@ Plan *plan_make(World *, const Diagram *, const PlanOptions *); // .error is set
 void plan_print(const Plan *, const double *seconds, uint64_t runs,
                 Buf *); // seconds of each kernel over all runs, or NULL
 int64_t extent_at(Extent, int64_t samples);
+static inline bool kernel_has_text(const Kernel *k) {
+  return k->kind == KERNEL_LOOPS || k->kind == KERNEL_ORDER;
+}
 bool extent_same(Extent, Extent);
 Extent plan_extent(Plan *, Size); // of a size in a body
 static inline int64_t extent_most(const Plan *p, Extent e) { return e.c + e.per * p->samples; }
