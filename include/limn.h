@@ -247,7 +247,8 @@ typedef enum {
   LIMN_PRECISION_DEFAULT,
   LIMN_PRECISION_32,
   LIMN_PRECISION_64,
-  LIMN_PRECISION_BF16
+  LIMN_PRECISION_BF16,
+  LIMN_PRECISION_TF32 // the same as 32 but on a GPU
 } LimnPrecision;
 
 // What was trained, used.
@@ -396,7 +397,7 @@ typedef struct {
   uint64_t pause;          // stop after so many steps as if *stop were set; 0: do not
   uint32_t threads;        // 0: as many as there are cores
   LimnPrecision precision; // the default is 32
-  const char *device;      // "cpu" (NULL), "cuda", or "cuda:1" for the second GPU
+  const char *device;      // "auto" (NULL), "cpu", "cuda", "cuda:1": the second GPU
   const char *every;       // a checkpoint each "100" steps or "30s"; NULL: each epoch and each 60 s
   bool has_seed, reference, plan, json, quiet;
   bool plain;                        // no report at the end
@@ -442,8 +443,9 @@ typedef struct {
   const volatile sig_atomic_t *stop;
   LimnTell tell;
   const char *resume; // a run folder to go on with, or NULL
-  bool numbers; // with json, *text is {"run": …, "series": […]}: the numbers of each run, as
-                // {"name", "names", "rows"}; of very long ones every k-th moment
+  bool numbers;  // with json, *text is {"run": …, "series": […]}: the numbers of each run, as
+                 // {"name", "names", "rows"}; of very long ones every k-th moment
+  uint32_t only; // this run alone, counted from 1 as in the text, and no check; 0: all
 } LimnRun;
 LIMN_API LimnStatus limn_run(Limn *, const LimnRun *, const char **text); // *text: as JSON
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ctypes as C
-from typing import TYPE_CHECKING, Any, Dict, List, NamedTuple, Optional, Tuple
+from collections import namedtuple
+from keyword import iskeyword
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
 from ._arrays import array_of, fill, taken, taken_all, types
 from ._errors import Error, settle, settle_function
@@ -36,6 +38,14 @@ class Gradients(NamedTuple):
     weights: Dict[str, Any]
 
 
+def _tuple_of(name: str, fields: List[str]) -> Callable[[List[Any]], Any]:
+    """What several results are put into: a tuple, with their names where each has one that Python can say."""
+    if len(set(fields)) == len(fields) and all(f.isidentifier() and not iskeyword(f) and f[0] != "_" for f in fields):
+        made: Any = namedtuple("Results", fields)  # type: ignore[misc]
+        return made._make  # type: ignore[no-any-return]
+    return tuple
+
+
 class Made:
     """One function of liblimn, compiled for one precision: used by one thread at a time."""
 
@@ -54,6 +64,7 @@ class Made:
         self.handle = handle.value
         self._close = lib.limn_function_close
         self.ins, self.outs = self._ports(lib.limn_function_in), self._ports(lib.limn_function_out)
+        self.tuple = _tuple_of(name, [port.name for port in self.outs])
         n = max(len(self.ins), 1)
         self.array, self.input = (Array * n)(), (Input * n)()
         for i in range(n):
@@ -144,7 +155,7 @@ class Function:
         self._ports: Optional[Tuple[List[Port], List[Port]]] = None
 
     def with_(self, **options: Any) -> "Function":
-        """The same with other options: precision (32, 64, "bf16"), training, seed, from_ (a run), threads, reference."""
+        """The same with other options: precision (32, 64, "bf16", "tf32"), training, seed, from_ (a run), threads, reference."""
         training, seed, from_, threads, reference = self._rest
         now = dict(precision=self._precision, training=training, seed=seed, from_=from_, threads=threads, reference=reference)
         unknown = set(options) - set(now)
@@ -263,7 +274,7 @@ class Function:
             port = made.outs[i]
             y = taken(made.result.at[i].array, port.kind == "bit")
             found.append(y.reshape(lead + y.shape[1:]) if lead is not None and y.ndim == port.rank + 1 else y)
-        return found[0] if len(found) == 1 else tuple(found)
+        return found[0] if len(found) == 1 else made.tuple(found)
 
     def _run(self, args: Tuple[Any, ...], named: Dict[str, Any], grad: bool, dy: Any, take: Any) -> Any:
         """One call; `take` makes of what comes out what is given."""

@@ -20,12 +20,12 @@ struct LimnFunction {
 };
 
 // -- what goes in and out -------------------------------------------------------------------------
-static LimnPort port_of(LimnFunction *f, const Wire *wire) {
+static LimnPort port_of(LimnFunction *f, const Wire *wire, const char *name) {
   Arena *a = f->own->own;
   World *w = f->own->w;
   const Type *t = &wire->type;
   int64_t *shape = NEW_ARRAY(a, int64_t, t->rank + 1), labels = 0;
-  const char *name = name_text(w->names, wire->name), *type = type_text(w, t);
+  const char *type = type_text(w, t);
   for (uint32_t i = 0; i < t->rank; i++)
     if (!size_value(w, t->axis[i].size, &shape[i])) shape[i] = -1;
   if (t->base == BASE_LABEL && !size_value(w, t->count, &labels)) labels = 0;
@@ -37,9 +37,14 @@ static LimnPort port_of(LimnFunction *f, const Wire *wire) {
                     .shape = shape};
 }
 
-static Ports ports_of(LimnFunction *f, const Diagram *d, const Ids *wires) {
+static Ports ports_of(LimnFunction *f, const Diagram *d, bool results) {
+  const Ids *wires = results ? &d->out : &d->in;
   Ports all = {.n = wires->n, .at = NEW_ARRAY(f->own->own, LimnPort, wires->n + 1)};
-  for (uint32_t i = 0; i < wires->n; i++) all.at[i] = port_of(f, &d->wire.at[wires->at[i]]);
+  for (uint32_t i = 0; i < wires->n; i++) {
+    const Wire *wire = &d->wire.at[wires->at[i]];
+    Name name = results ? diagram_result(d, i) : wire->name;
+    all.at[i] = port_of(f, wire, name_text(f->own->w->names, name));
+  }
   return all;
 }
 
@@ -80,7 +85,7 @@ static LimnStatus open_function(LimnFunction *f, Limn *from, const char *name,
     if (from->weight.at[i].set) arrays_keep(own->own, &f->set, &from->weight.at[i].array);
   f->made = callable_open(own->in, own->program, own->own, name, how, &f->set, &end);
   const Diagram *d = end ? NULL : callable_diagram(f->made);
-  if (d) f->in = ports_of(f, d, &d->in), f->out = ports_of(f, d, &d->out);
+  if (d) f->in = ports_of(f, d, false), f->out = ports_of(f, d, true);
   guard_leave(&g);
   return status_of(end);
 }

@@ -17,7 +17,7 @@ has() { command -v "$1" >/dev/null 2>&1; }
 "$limn" eval "$root/examples/digits_conv.limn" classify --in x.npy --json >want.json || echo "not ok a net for other machines"
 close() { # name FILE: its numbers are those that are wanted
   /usr/bin/python3 -c 'import json, sys
-want = json.load(open("want.json"))["values"]["out.1"]
+want = json.load(open("want.json"))["values"]["out"]
 have = [float(v) for v in open(sys.argv[1]).read().split()]
 far = max(abs(a - b) for a, b in zip(have, want)) if len(have) == len(want) else 9
 print("ok" if far < 1e-5 else "not ok", sys.argv[2], "(%g)" % far)' "$2" "$1"

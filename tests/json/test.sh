@@ -125,6 +125,39 @@ for box in running weighed cums front θ scattered names; do
   "$LIMN" export own.limn $box --as json -o own.json >log 2>&1 && "$LIMN" read own.json -o again.limn >log 2>&1
   if [ "$("$LIMN" eval own.limn $box --in "$x" 2>&1)" = "$("$LIMN" eval again.limn $box --in "$x" 2>&1)" ]; then echo "ok json: $box"; else echo "not ok json: $box"; sed 's/^/    /' log; cat again.limn; fi
 done
+# Labels that are written as numbers, places as labels, what counts steps, one of several weights, names of results; weights of a box that
+# becomes a learner.
+cat >more.limn <<'P'
+axis n = 2
+learn p[n] : R[3] = normal
+box cell(at: {4}, h: R[], last: {5}) -> R[], {5} = (h + number(at), last)
+box walked(x: R[]) -> R[4], {5}[4] {
+  h, last = scan[t, cell](positions[t:4], x)
+  return h, last
+}
+box faded(rate: R[]) -> R[] = rate * (1 - step / steps)
+box members(x: R[3]) -> (first: R[3], second: R[3]) = (x * p[0], x * p[1])
+box pooled(x: R[h w]) -> R[h//2 w//2] = max[p:2 q:2](x[2*i+p 2*j+q])
+box framed(x: R[2]) -> R[3] {
+  learn edge : R[1] = normal
+  return concat(x, edge)
+}
+P
+for box in faded members pooled framed; do
+  "$LIMN" export more.limn $box --as json -o more.json >log 2>&1 && "$LIMN" export more.limn $box --as safetensors -o more_w.safetensors >>log 2>&1
+  weights=
+  [ $box != framed ] && [ $box != members ] || weights="--weights more_w.safetensors"
+  # shellcheck disable=SC2086 # two words
+  "$LIMN" read more.json -o more_again.limn $weights >>log 2>&1 && "$LIMN" export more_again.limn $box --as json -o more2.json >>log 2>&1 && "$LIMN" read more2.json -o more_third.limn >>log 2>&1
+  if [ -s more_again.limn ] && cmp -s more_again.limn more_third.limn; then echo "ok json: $box is read back as itself"; else echo "not ok json: $box is read back as itself"; cat log more_again.limn more_third.limn; fi
+  rm -f more_again.limn more_third.limn
+done
+"$LIMN" export more.limn framed --as safetensors -o more_w.safetensors >log 2>&1; "$LIMN" export more.limn framed --as json -o more.json >log 2>&1; "$LIMN" read more.json -o framed.limn --weights more_w.safetensors >log 2>&1
+if [ "$("$LIMN" eval more.limn framed --in '[1, 2]' --weights more_w.safetensors 2>&1)" = "$("$LIMN" eval framed.limn framed --in '[1, 2]' --weights framed.safetensors 2>&1)" ]; then echo "ok json: the weights of a box"; else echo "not ok json: the weights of a box"; cat log framed.limn; fi
+refused "names for some results" "d['results'] = []" '"results" are names, one for each of its 1 outputs'
+refused "names that are none" "d['results'] = ['']" '"results" are names, one for each of its 1 outputs'
+refused "a clock of another name" "d['params'] = [{'name': 'w', 'type': {'base': 'R', 'axes': []}, 'role': 'clock', 'path': 'w', 'rooted': True, 'init': {'kind': 'const', 'value': 0}}]" 'only `step` and `steps` can be read back'
+refused "a label that is none" "b['out'][0]['type'] = {'base': 'label', 'count': 3, 'axes': []}; b['in'] = []; b['indices'] = []; b['body'] = [['const', 3, 'label']]" "a label that is constant is one of those that it gives"
 # LONG=1: boxes of random programs too.
 whole=$here/../../${BUILD:-build}/tests/whole_test
 [ -z "${LONG:-}" ] || [ ! -x "$whole" ] || /usr/bin/python3 "$here/boxes.py" "$LIMN" "$whole" 1 300

@@ -341,6 +341,16 @@ def one_number_written():
     want[1, 2] = 7
     return run("ScatterND", {"x": x, "at": np.array([1, 2]), "u": np.float32(7).reshape(())}, [x.shape]), [want]
 
+# -- noise -------------------------------------------------------------------------------------------
+# A line that reads nothing: how large it is stands in it.
+@case
+def noise_of_each_kind():
+    low, high = np.float32(2), np.float32(3)
+    plain = [run(op, {"x": TABLE}, [TABLE.shape], **more)[0] for op, more in (
+        ("RandomUniformLike", dict(low=2.0, high=3.0)), ("Bernoulli", {}), ("RandomNormalLike", {}))]
+    inside = [np.all((plain[0] >= low) & (plain[0] <= high)), np.all((plain[1] == 0) | (plain[1] == 1)), np.all(np.isfinite(plain[2]))]
+    return [np.array(inside)], [np.ones(3)]
+
 # -- all of them -------------------------------------------------------------------------------------
 def main():
     for name in sys.argv[1:] or CASES:

@@ -63,8 +63,8 @@ def values_and_types():
 
 @test
 def what_is_no_option():
-    raises(ValueError, "a precision is 32, 64 or 'bf16', not 16", p.function, "net", precision=16)
-    raises(ValueError, "a precision is 32, 64 or 'bf16', not 16", p.export, "net", precision=16)
+    raises(ValueError, "a precision is 32, 64, 'bf16' or 'tf32', not 16", p.function, "net", precision=16)
+    raises(ValueError, "a precision is 32, 64, 'bf16' or 'tf32', not 16", p.export, "net", precision=16)
     raises(TypeError, "a program is a path for limn.load, or a str for limn.loads", limn.load, None)
     raises(TypeError, "not bytes", limn.loads, b"")
     raises(TypeError, "as limn.torch(p.enc), not 'net'", limn.torch, "net")
@@ -215,7 +215,7 @@ def training():
     assert r.stopped and r.last["fit"] <= 0.2
     r = q.train(on_step=lambda m: False)
     assert not r.history and r.last.step == 1 and r.last["fit"] > 0
-    raises(limn.Error, "a device is cpu, cuda or cuda:1, not abacus", q.train, steps=1, device="abacus")
+    raises(limn.Error, "a device is auto, cpu, cuda or cuda:1, not abacus", q.train, steps=1, device="abacus")
     for f in (lambda **k: q.predict("guess", np.zeros(4), **k), lambda **k: q.sample("guess", 2, **k), q.measure):
         f(device="cpu")
         raises(limn.Error, "not abacus", f, device="abacus")

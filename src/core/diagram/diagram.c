@@ -71,6 +71,37 @@ Id diagram_input(World *w, Diagram *d, Type type, Name name, Id origin) {
 
 void diagram_output(World *w, Diagram *d, Id wire) { vec_push(w->arena, &d->out, wire); }
 
+void diagram_output_as(World *w, Diagram *d, Id wire, Name name) {
+  while (name && d->out_name.n < d->out.n) vec_push(w->arena, &d->out_name, 0);
+  if (name) vec_push(w->arena, &d->out_name, name);
+  diagram_output(w, d, wire);
+}
+
+void diagram_outputs(World *w, Diagram *d, const Diagram *from, const Id *map) {
+  for (uint32_t i = 0; i < from->out.n; i++)
+    diagram_output_as(w, d, map[from->out.at[i]], diagram_output_name(from, i));
+}
+
+Name diagram_output_name(const Diagram *d, uint32_t i) {
+  return i < d->out_name.n ? d->out_name.at[i] : 0;
+}
+
+// Names of the header come first: a wire that is called as another result is has none outside.
+Name diagram_result(const Diagram *d, uint32_t i) {
+  Name declared = diagram_output_name(d, i), own = d->wire.at[d->out.at[i]].name;
+  for (uint32_t k = 0; !declared && own && k < d->out.n; k++) {
+    Name other = diagram_output_name(d, k);
+    if (other == own || (k < i && !other && d->wire.at[d->out.at[k]].name == own)) return 0;
+  }
+  return declared ? declared : own;
+}
+
+const char *diagram_result_text(const World *w, Arena *a, const Diagram *d, uint32_t i) {
+  Name name = diagram_result(d, i);
+  if (name) return name_text(w->names, name);
+  return d->out.n == 1 ? "out" : arena_format(a, "out.%u", i + 1);
+}
+
 uint32_t diagram_param(World *w, Diagram *d, Param p, Type type, Name name, Id origin) {
   const char *key = arena_format(w->arena, "%c%u/%s", p.rooted ? '/' : '.', p.home, p.path);
   if (!d->param_table) d->param_table = table_new(w->arena);
@@ -148,7 +179,7 @@ uint32_t call_outputs(const Diagram *callee) {
   return n;
 }
 
-static Type type_along(World *w, Type t, const Index *axis) {
+Type type_along(World *w, Type t, const Index *axis) {
   Axis *all = NEW_ARRAY(w->arena, Axis, t.rank + 1);
   all[0] = (Axis){.label = axis->name, .size = axis->size};
   if (t.rank) memcpy(all + 1, t.axis, t.rank * sizeof(Axis));

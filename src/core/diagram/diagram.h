@@ -299,9 +299,10 @@ struct Diagram {
   Id id; // position in World.diagram
   Name name;
   Id origin;
-  VEC(Wire) wire; // wire.at[0] is unused
-  VEC(Box) box;   // box.at[0] is unused; producers before readers
-  Ids in, out;    // the boundary, in order
+  VEC(Wire) wire;     // wire.at[0] is unused
+  VEC(Box) box;       // box.at[0] is unused; producers before readers
+  Ids in, out;        // the boundary, in order
+  VEC(Name) out_name; // as the header calls results, in their order; fewer, or 0: it does not
   VEC(Param) param;
   Table *param_table; // path to number + 1
   VEC(Option) option; // for people: nothing depends on it
@@ -344,6 +345,14 @@ Id turn_common(const World *, Id, Id); // the innermost turn that both stand in
 Diagram *diagram_new(World *, Name);
 Id diagram_input(World *, Diagram *, Type, Name, Id origin);
 void diagram_output(World *, Diagram *, Id wire);
+void diagram_output_as(World *, Diagram *, Id wire, Name); // as its header calls it; 0: it does not
+// The results of another diagram, whose wires are these here, with their names.
+void diagram_outputs(World *, Diagram *, const Diagram *from, const Id *map);
+Name diagram_output_name(const Diagram *, uint32_t i); // of the header, or 0
+// What a result is called outside, as no other one is: as the header says, or else its wire; 0 where
+// neither does, and then its text is `out` or `out.2`.
+Name diagram_result(const Diagram *, uint32_t i);
+const char *diagram_result_text(const World *, Arena *, const Diagram *, uint32_t i);
 // A weight or state as an extra input. The same path twice is the same wire.
 uint32_t diagram_param(World *, Diagram *, Param, Type, Name,
                        Id origin); // its number; .wire is filled in
@@ -351,6 +360,7 @@ Id diagram_wire(World *, Diagram *, Type, Name, Id origin);
 // Boxes. Outputs are made by these; the first one is returned, the others follow it in number.
 Id box_loop(World *, Diagram *, const Loop *, const Id *in, uint32_t nin, Type out, Id origin);
 Id box_call(World *, Diagram *, Diagram *callee, const Id *in, uint32_t nin, Id origin);
+Type type_along(World *, Type, const Index *); // with one more axis, in front
 Id box_scan(World *, Diagram *, const Scan *, const Id *in, uint32_t nin, Id origin);
 Id box_join(World *, Diagram *, uint32_t axis, const Id *in, uint32_t nin, Id origin);
 Id box_order(World *, Diagram *, uint32_t axis, Id in, Id origin);

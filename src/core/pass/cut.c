@@ -31,10 +31,9 @@ static Diagram *from_them_on(World *w, const Diagram *d, const Ids *wires) {
     bool made = b->nout && map[b->out[0]];
     if (!made && b->op != OP_random && has_all(b, map)) copy_box(w, to, d, b, map, b->origin);
   }
-  for (uint32_t i = 0; i < d->out.n; i++) {
+  for (uint32_t i = 0; i < d->out.n; i++)
     if (!map[d->out.at[i]]) return NULL;
-    diagram_output(w, to, map[d->out.at[i]]);
-  }
+  diagram_outputs(w, to, d, map);
   return diagram_simplify(w, to);
 }
 

@@ -384,7 +384,8 @@ static Diagram *wrapped(World *w, const Diagram *d) {
   for (uint32_t i = 0; i < d->in.n + d->param.n; i++)
     vec_push(w->arena, &in, map[diagram_source(d, i)]);
   Id next = box_call(w, to, w->diagram.at[d->id], in.at, in.n, d->origin);
-  for (uint32_t i = 0; i < d->out.n; i++) diagram_output(w, to, next++);
+  for (uint32_t i = 0; i < d->out.n; i++)
+    diagram_output_as(w, to, next++, diagram_output_name(d, i));
   for (uint32_t i = 0; i < d->param.n; i++)
     if (d->param.at[i].next) to->param.at[i].next = next++;
   return to;

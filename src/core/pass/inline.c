@@ -116,7 +116,7 @@ Diagram *rewrite_boxes(World *w, const Diagram *d, Rewrite *rewrite) {
     }
     if (!rewrite(&r, &b)) copy_box(w, r.to, d, &b, r.map, b.origin);
   }
-  for (uint32_t i = 0; i < d->out.n; i++) diagram_output(w, r.to, r.map[d->out.at[i]]);
+  diagram_outputs(w, r.to, d, r.map);
   copy_nexts(r.to, d, r.map);
   return r.to;
 }
@@ -170,7 +170,7 @@ static Diagram *inline_body(World *w, const Diagram *d, bool keep, Name but, con
   for (uint32_t i = 1; i < to->wire.n; i++)
     to->wire.at[i].type = subst_type(w, s, to->wire.at[i].type);
   paste(&(Inline){w, to, keep, but, path}, d, map, s, 0);
-  for (uint32_t i = 0; i < d->out.n; i++) diagram_output(w, to, map[d->out.at[i]]);
+  diagram_outputs(w, to, d, map);
   copy_nexts(to, d, map);
   return to;
 }

@@ -202,7 +202,7 @@ Scan *scan_of_one(BodyCut *c) {
     to->wire.at[map[wire]].type = type_of_one(w, from->wire.at[wire].type, c->axis[wire]);
   }
   for (Id box = 1; box < from->box.n; box++) one_box(c, to, box, map);
-  for (uint32_t i = 0; i < from->out.n; i++) diagram_output(w, to, map[from->out.at[i]]);
+  diagram_outputs(w, to, from, map);
   copy_nexts(to, from, map);
   out->body = to;
   return out;

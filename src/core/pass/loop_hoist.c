@@ -121,7 +121,7 @@ Diagram *diagram_hoist(World *w, const Diagram *d) {
     else
       copy_box(w, h.to, d, b, h.map, b->origin);
   }
-  for (uint32_t i = 0; i < d->out.n; i++) diagram_output(w, h.to, h.map[d->out.at[i]]);
+  diagram_outputs(w, h.to, d, h.map);
   copy_nexts(h.to, d, h.map);
   return h.to;
 }

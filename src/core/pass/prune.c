@@ -287,7 +287,7 @@ static Diagram *prune_to(World *w, const Diagram *d, const bool *out, const bool
       copy_box(w, to, d, b, map, b->origin);
   }
   for (uint32_t i = 0; i < d->out.n; i++)
-    if (!out || out[i]) diagram_output(w, to, map[d->out.at[i]]);
+    if (!out || out[i]) diagram_output_as(w, to, map[d->out.at[i]], diagram_output_name(d, i));
   if (!in) copy_nexts(to, d, map);
   return to;
 }

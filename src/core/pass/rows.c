@@ -165,7 +165,8 @@ static Diagram *rows_of(World *w, const Diagram *d, const bool *given, const boo
   for (Id i = 1; i < d->box.n; i++) rows_box(&k, &d->box.at[i]);
   for (uint32_t i = 0; i < d->out.n; i++) {
     rows_out[i] = wanted[i] || k.rows[d->out.at[i]];
-    diagram_output(w, k.to, rows_out[i] ? in_rows(&k, d->out.at[i]) : k.map[d->out.at[i]]);
+    Id wire = rows_out[i] ? in_rows(&k, d->out.at[i]) : k.map[d->out.at[i]];
+    diagram_output_as(w, k.to, wire, diagram_output_name(d, i));
   }
   copy_nexts(k.to, d, k.map);
   return k.to;

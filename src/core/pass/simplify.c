@@ -438,7 +438,7 @@ static Diagram *simplify(World *w, const Diagram *d, Table *bodies) {
     else
       simplify_other(&s, b);
   }
-  for (uint32_t i = 0; i < d->out.n; i++) diagram_output(w, s.to, s.map[d->out.at[i]]);
+  diagram_outputs(w, s.to, d, s.map);
   copy_nexts(s.to, d, s.map);
   return s.to;
 }

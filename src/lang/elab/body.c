@@ -1,6 +1,7 @@
 // Bodies: statements in order, inputs and results by their declared types.
 #include "lang/elab/body.h"
 #include "lang/elab/partial.h"
+#include "lang/value/results.h"
 
 #include <math.h>
 
@@ -533,22 +534,10 @@ static bool outputs(Body *b, Value v, Span span) {
     Id wire = val_to_wire(b, &one, 0);
     if (!wire) return false;
     name_labels(b, wire, &one.type);
-    diagram_output(w, b->d, wire);
+    diagram_output_as(w, b->d, wire, i < b->want_name.n ? b->want_name.at[i] : 0);
     vec_push(w->arena, &b->out_type, one.type);
   }
   return true;
-}
-
-static uint32_t wires_of_type(Body *b, Env *env, const Syntax *type) {
-  Types t = {0};
-  if (!type) return 1;
-  const Syntax *base = type->kind == N_TYPE ? type_base(type) : NULL;
-  Def *d = base && base->kind == N_NAME ? scope_meaning(env->scope, base) : NULL;
-  if (base && base->kind != N_TYPES && !(d && d->kind == DEF_SPACE)) return 1;
-  b->w->diags->muted++;
-  types_eval(b, env, type, true, &t, NULL);
-  b->w->diags->muted--;
-  return t.n ? t.n : 1;
 }
 
 // Names for the inputs. A parameter whose type is a tuple is as many wires.
@@ -565,7 +554,7 @@ static bool bind_params(Body *b, Env *env, const Def *def, const Syntax *params,
         declared && i < params_in(declared).n ? (param_type(params_in(declared).at[i]))
         : sig && sig->kind == N_SIG && i < types_in(sig_from(sig)).n ? types_in(sig_from(sig)).at[i]
                                                                      : NULL;
-    uint32_t n = wires_of_type(b, env, type);
+    uint32_t n = type_wires(b, env, type);
     if (refine && params_in(names).n == args.n) n = 1;
     if (at + n > args.n) n = args.n - at;
     if (!n)
@@ -626,6 +615,7 @@ bool body_work(Body *b, Env *env, const Def *def, const Syntax *params, const Sy
   Span span = body ? body->span : def->span;
   if (result && !types_eval(b, env, result, true, &b->want, &b->space) && !trace_result_types(b))
     return false;
+  results_name(b, env, result);
   if (!bind_params(b, inner, def, params, args)) return false;
   bool named =
       params || (real->kind == DEF_LEARNER && real->refined && refine_params(real->refined));

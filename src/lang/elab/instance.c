@@ -437,6 +437,12 @@ static void without_site(World *w, Body *caller, Name box) {
   caller->d->param_table = NULL;
 }
 
+static const Diagram *only_callee(const Diagram *d) {
+  for (Id i = 1; i < d->box.n; i++)
+    if (d->box.at[i].op == OP_call) return d->box.at[i].callee;
+  return NULL;
+}
+
 // As a call with wires of the types that are given.
 static Body *called_with(const Call *c, const char *family, const Syntax *config,
                          const Formals *formals, const Instance *how) {
@@ -453,10 +459,11 @@ static Body *called_with(const Call *c, const char *family, const Syntax *config
   caller->env = env_new(c->b->in, NULL, d->scope, caller);
   BoxUse use = {.def = d, .family = family, .node = d->node, .name = d->name, .span = d->span};
   Value out = call_def(caller, caller->env, &use, config, args, NULL);
+  const Diagram *called = only_callee(caller->d);
   for (uint32_t i = 0; i < out.n; i++) {
     Id wire = out.at[i].error ? 0 : val_to_wire(caller, &out.at[i], 0);
     if (!wire) return NULL;
-    diagram_output(w, caller->d, wire);
+    diagram_output_as(w, caller->d, wire, called ? diagram_output_name(called, i) : 0);
   }
   body_finish(caller);
   if (d->kind == DEF_BOX) without_site(w, caller, d->name);

@@ -219,14 +219,15 @@ struct Body {
   VEC(uint32_t) param_site; // for each param: its site + 1, or 0
   const Syntax *header_result;
   const Def *def;
-  Table *labels;      // names that label an axis somewhere in this body's text
-  uint32_t noises;    // uses of noise so far
-  const char *inside; // which of several bodies of one name this is
-  const char *edge;   // of a learning diagram, whose noise is one draw wherever it stands; or NULL
-  Table *fields;      // in a goal: given field to input wire
-  Types out_type;     // results, in the words of this body
-  Types want;         // results as declared
-  uint64_t *over;     // [input] axes that have passed over all boxes it went into; NULL: unasked
+  Table *labels;       // names that label an axis somewhere in this body's text
+  uint32_t noises;     // uses of noise so far
+  const char *inside;  // which of several bodies of one name this is
+  const char *edge;    // of a learning diagram, whose noise is one draw wherever it stands; or NULL
+  Table *fields;       // in a goal: given field to input wire
+  Types out_type;      // results, in the words of this body
+  Types want;          // results as declared
+  VEC(Name) want_name; // and what they are called; fewer, or 0: they are not
+  uint64_t *over;      // [input] axes that have passed over all boxes it went into; NULL: unasked
   VEC(Proposal) proposal;
   const Def *space;             // the space of its results, if they were declared so
   struct MachineBuilder *maker; // the lens of a machine; NULL: of anything else

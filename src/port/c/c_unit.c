@@ -43,17 +43,19 @@ static void find_noise(CUnit *u) {
 
 // Arguments have the names of their wires, made good for C and different from each other, from the
 // file's own names, and as macros.
-static void name_arguments(CUnit *u, const Ids *wires, const char *otherwise, CArgument *to,
-                           const char **taken, uint32_t before) {
+static void name_arguments(CUnit *u, bool results, CArgument *to, const char **taken,
+                           uint32_t before) {
   Arena *a = u->p->arena;
+  const Ids *wires = results ? &u->d->out : &u->d->in;
   const char *own = arena_format(a, "%s_", c_upper(a, u->name)); // of functions and macros
   const char **size = NEW_ARRAY(a, const char *, before + wires->n + 1);
   for (uint32_t i = 0; i < before; i++) size[i] = c_upper(a, taken[i]);
   for (uint32_t i = 0; i < wires->n; i++) {
     const Wire *wire = &u->d->wire.at[wires->at[i]];
-    const PlanWire *memory = &u->p->wire.at[(to == u->in ? u->p->in : u->p->out).at[i]];
-    const char *name = name_text(u->w->names, wire->name);
-    if (!*name) name = wires->n == 1 ? otherwise : arena_format(a, "%s.%u", otherwise, i + 1);
+    const PlanWire *memory = &u->p->wire.at[(results ? u->p->out : u->p->in).at[i]];
+    const char *name =
+        results ? diagram_result_text(u->w, a, u->d, i) : name_text(u->w->names, wire->name);
+    if (!*name) name = wires->n == 1 ? "in" : arena_format(a, "in.%u", i + 1);
     name = c_identifier(a, name);
     if (strncmp(c_upper(a, name), own, strlen(own)) == 0) name = arena_format(a, "v_%s", name);
     const char *made = c_distinct(a, name, taken, before + i);
@@ -75,8 +77,8 @@ bool c_unit_plan(Export *e, CUnit *u, int64_t samples, bool wide) {
   const char **taken = NEW_ARRAY(a, const char *, u->d->in.n + u->d->out.n + 1);
   u->in = NEW_ARRAY(a, CArgument, u->d->in.n + 1);
   u->out = NEW_ARRAY(a, CArgument, u->d->out.n + 1);
-  name_arguments(u, &u->d->in, "in", u->in, taken, 0);
-  name_arguments(u, &u->d->out, "out", u->out, taken, u->d->in.n);
+  name_arguments(u, false, u->in, taken, 0);
+  name_arguments(u, true, u->out, taken, u->d->in.n);
   u->param = NEW_ARRAY(a, const char *, u->d->param.n + 1);
   bool checked;
   uint32_t first = plan_first_write(u->p, &checked);

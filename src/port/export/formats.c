@@ -41,7 +41,7 @@ Outcome export_as(Export *e) {
   for (uint32_t i = 0; as && i < COUNT(formats); i++) {
     if (strcmp(formats[i].name, as) != 0) continue;
     e->ending = formats[i].ending;
-    if (e->how->precision == LIMN_PRECISION_BF16) {
+    if (e->how->precision >= LIMN_PRECISION_BF16) {
       export_wrong(e, OUTCOME_USAGE, "what leaves limn has floats or doubles: precision 32 or 64");
       return OUTCOME_USAGE;
     }

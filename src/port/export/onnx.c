@@ -49,14 +49,12 @@ static bool put_weights(ArrayGraph *o, const Diagram *d, Id *of_wire) {
 // A result is made by a node, one for each, and has the name that it has in the program.
 static void put_outputs(ArrayGraph *o, const Diagram *d, const Id *of_wire) {
   for (uint32_t i = 0; i < d->out.n; i++) {
-    const char *name = name_text(o->w->names, d->wire.at[d->out.at[i]].name);
     Id made = of_wire[d->out.at[i]];
     GraphValue v = *arrays_value(o, made);
     bool taken = !v.node;
     for (uint32_t k = 0; k < i; k++) taken |= o->level->out.at[k] == made;
     if (taken) made = arrays_node(o, "Identity", 1, &made, &v);
-    if (!*name) name = d->out.n == 1 ? "out" : arena_format(o->a, "out.%u", i + 1);
-    arrays_value(o, made)->name = name;
+    arrays_value(o, made)->name = diagram_result_text(o->w, o->a, d, i);
     vec_push(o->a, &o->level->out, made);
   }
 }

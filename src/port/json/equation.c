@@ -31,6 +31,7 @@ typedef struct {
   const Json *at; // of the result
   const Json **scalar;
   uint32_t known;    // operands before this one may be places in what is written
+  bool as_number;    // a place is written among numbers: labels in it are made such
   const char *one;   // an index of one place, where another runs over a part of an axis; or NULL
   const char **kept; // [scalar] the wire that holds it at every point; NULL: it is written out
 } Equation;
@@ -91,38 +92,53 @@ static bool term_write(Equation *e, const Json *term, bool first, Buf *out) {
     buf_printf(out, "%s%s*", first || *size == '-' ? (first && *size == '-' ? "0" : "") : "+",
                size);
   else
-    buf_printf(out, "%s(%s)*", first ? "" : "+", size);
+    buf_printf(out, "%s%s*", first ? "" : "+", place_size(e->w->r, size));
   uint32_t operand;
-  if (number_below(var, e->known, &operand)) return read_write(e, operand, out);
+  if (number_below(var, e->known, &operand)) {
+    buf_text(out, e->as_number ? "number(" : "");
+    bool good = read_write(e, operand, out);
+    buf_text(out, e->as_number ? ")" : "");
+    return good;
+  }
   EquationIndex *index = index_find(e, var);
   if (!index) return fault(e, "a place has an index that is not in \"indices\"");
   buf_text(out, index->name);
   return true;
 }
 
-// Is it one axis read as several, (a b c)? Then each coefficient is the sizes of those behind it.
-static bool group_write(Equation *e, const Json *coord, const char *whole, bool sizes, Buf *out) {
-  uint32_t n = coord->n - 1, at[8];
-  int64_t want = 1;
+// Is it one axis read as several, (a b c)? Then each coefficient is the sizes of those behind it: `at`
+// are the terms from the last one on.
+static bool group_of(Equation *e, const Json *coord, const char *whole, uint32_t at[8]) {
+  uint32_t n = coord->n - 1;
+  double want[SIZE_ROUNDS], have[SIZE_ROUNDS], size[SIZE_ROUNDS];
   if (n < 2 || n > 8 || !is_number(json_first(coord), 0)) return false;
+  size_samples("1", want);
   for (uint32_t k = 0; k < n; k++) {
     bool found = false;
     for (uint32_t i = 1; i <= n && !found; i++) {
-      const Json *term = item_of(coord, i);
+      const Json *term = item_of(coord, i), *coef = item_of(term, 0);
       EquationIndex *index = term->kind == JSON_LIST ? index_find(e, item_of(term, 1)) : NULL;
-      char *end;
-      long long size = index ? strtoll(index->size, &end, 10) : 0;
+      const char *times = index && coef ? reading_size(e->w->r, coef) : NULL;
       bool used = false;
       for (uint32_t u = 0; u < k; u++) used |= at[u] == i;
-      if (used || !index || *end || size < 1) continue;
-      if (size == 1 && k + 1 < n) continue; // last of all: it is 0, whatever it is multiplied with
-      if (size > 1 && !is_number(json_first(term), (double)want)) continue;
-      at[k] = i, want *= size, found = true;
+      if (used || !times) continue;
+      bool one = strcmp(index->size, "1") == 0;
+      if (one && k + 1 < n) continue; // last of all: it is 0, whatever it is multiplied with
+      size_samples(times, have);
+      if (!one && !samples_equal(want, have)) continue;
+      size_samples(index->size, size);
+      for (uint32_t r = 0; r < SIZE_ROUNDS; r++) want[r] *= size[r];
+      at[k] = i, found = true;
     }
     if (!found) return false;
   }
-  char *end;
-  if (strtoll(whole, &end, 10) != want || *end) return false;
+  size_samples(whole, have);
+  return samples_equal(want, have);
+}
+
+static bool group_write(Equation *e, const Json *coord, const char *whole, bool sizes, Buf *out) {
+  uint32_t n = coord->n - 1, at[8];
+  if (!group_of(e, coord, whole, at)) return false;
   for (uint32_t k = n; k-- > 0;) {
     const EquationIndex *index = index_find(e, item_of(item_of(coord, at[k]), 1));
     buf_printf(out, "%s%s", k == n - 1 ? "(" : " ", index->name);
@@ -149,9 +165,9 @@ static bool coord_write(Equation *e, const Json *coord, const char *whole, bool 
     buf_printf(out, "+%s", e->one);
   }
   if (coord->n == 1)
-    buf_text(out, size);
+    buf_text(out, place_size(e->w->r, size));
   else if (first->kind == JSON_TEXT)
-    buf_printf(out, "+(%s)", size);
+    buf_printf(out, "+%s", place_size(e->w->r, size));
   else if (!is_number(first, 0))
     buf_printf(out, "%s%s", *size == '-' ? "" : "+", size);
   return true;
@@ -198,6 +214,20 @@ static bool argument_write(Equation *e, uint32_t of, uint32_t k, Buf *out) {
   return value_write(e, number, out);
 }
 
+// A label that is written as a number is a constant of the box: one of those that the loop gives.
+static bool label_write(Equation *e, double x, Buf *out) {
+  Writing *w = e->w;
+  const ReadType *t = &w->d->wire.at[e->box->first].type;
+  char *end;
+  int64_t count = t->count ? strtoll(t->count, &end, 10) : 0;
+  if (!t->count || *end || !(x >= 0 && x < (double)count) || x != floor(x))
+    return fault(e, "a label that is constant is one of those that it gives");
+  const char *name = reading_name(w->r, w->d->taken, "label");
+  buf_printf(w->out, "  const %s : %s[1] = [%lld]\n", name, t->base, (long long)x);
+  buf_printf(out, "%s[0]", name);
+  return true;
+}
+
 static bool leaf_write(Equation *e, const char *fn, const Json *arg, const Json *base, Buf *out) {
   uint32_t operand;
   if (strcmp(fn, "arg") == 0)
@@ -211,13 +241,13 @@ static bool leaf_write(Equation *e, const char *fn, const Json *arg, const Json 
   }
   if (strcmp(fn, "size") == 0) {
     const char *size = reading_size(e->w->r, arg);
-    if (size) buf_printf(out, "(%s)", size);
+    if (size) buf_printf(out, "(%s)", strstr(size, "//") ? place_size(e->w->r, size) : size);
     return size;
   }
   double x = json_real(arg);
   if (isnan(x)) return fault(e, "a constant is a number, \"inf\" or \"-inf\"");
   bool bit = base && base->kind == JSON_TEXT && strcmp(base->text, "B") == 0;
-  if (base && !bit) return fault(e, "a label cannot be a constant");
+  if (base && !bit) return label_write(e, x, out);
   bool minus = signbit(x);
   buf_text(out, bit ? "bit(" : minus ? "(-" : "");
   if (isinf(x))
@@ -316,27 +346,43 @@ static void mark_factors(Equation *e) {
 }
 
 // -- what is skipped ------------------------------------------------------------------------------
-// May this place be outside? Only plain indices and constants are known to be inside.
+// Is the place a label of as many as there are places?
+static bool label_alone(Equation *e, const Json *coord, const char *size) {
+  uint32_t operand;
+  if (coord->kind != JSON_LIST || coord->n != 2 || !is_number(json_first(coord), 0)) return false;
+  const Json *term = item_of(coord, 1);
+  if (term->kind != JSON_LIST || term->n != 2 || !is_number(json_first(term), 1) ||
+      !number_below(item_of(term, 1), e->nread, &operand))
+    return false;
+  const char *count = e->w->d->wire.at[e->read[operand].wire].type.count;
+  return count && strcmp(count, size) == 0;
+}
+
+// May this place be outside? Only plain indices, labels and constants are known to be inside.
 static bool hangs_over(Equation *e, const Json *coord, const char *size) {
   EquationIndex *index = plain_index(e, coord);
   Buf ignored = buf_new(e->w->r->arena);
   if (index) return strcmp(index->size, size) != 0;
+  if (label_alone(e, coord, size)) return false;
   if (coord->kind == JSON_LIST && coord->n > 1 && group_write(e, coord, size, false, &ignored))
     return false;
-  double low = json_real(json_first(coord)), high = low;
-  char *end;
-  double have = (double)strtoll(size, &end, 10);
-  if (isnan(low) || *end) return true;
+  double low[SIZE_ROUNDS], high[SIZE_ROUNDS], have[SIZE_ROUNDS], coef[SIZE_ROUNDS], n[SIZE_ROUNDS];
+  const char *first = reading_size(e->w->r, json_first(coord));
+  if (!first) return true;
+  size_samples(first, low), size_samples(first, high), size_samples(size, have);
   for (uint32_t i = 1; i < coord->n; i++) {
     const Json *term = item_of(coord, i);
-    double coef = json_real(item_of(term, 0));
     EquationIndex *over = index_find(e, item_of(term, 1));
+    const char *times = reading_size(e->w->r, item_of(term, 0));
     if (!over) return !item_of(term, 1) || item_of(term, 1)->kind != JSON_NUMBER;
-    double n = (double)strtoll(over->size, &end, 10) - 1;
-    if (*end || isnan(coef)) return true;
-    *(coef < 0 ? &low : &high) += coef * n;
+    if (!times) return true;
+    size_samples(times, coef), size_samples(over->size, n);
+    for (uint32_t r = 0; r < SIZE_ROUNDS; r++)
+      (coef[r] < 0 ? low : high)[r] += coef[r] * (n[r] - 1);
   }
-  return low < 0 || high >= have;
+  for (uint32_t r = 0; r < SIZE_ROUNDS; r++)
+    if (low[r] < 0 || high[r] >= have[r]) return true;
+  return false;
 }
 
 typedef struct {
@@ -363,9 +409,12 @@ static bool outside_of(Equation *e, Outside *o) {
       if (isnan(pad)) pad = 0;
       if (free && pad == 0) continue;
       Buf at = buf_new(r->arena);
-      if (!coord_write(e, coord, t->size[k], false, &at)) return false;
+      e->as_number = true;
+      bool written = coord_write(e, coord, t->size[k], false, &at);
+      e->as_number = false;
+      if (!written) return false;
       buf_printf(&o->condition, "%s0 <= %s and %s < %s", o->condition.n ? " and " : "", at.at,
-                 at.at, t->size[k]);
+                 at.at, place_size(r, t->size[k]));
     }
   }
   if (isnan(pad)) return true;
@@ -561,14 +610,19 @@ static bool equation_write(Equation *e) {
       !right_write(e, &o, &right))
     return false;
   w->r->at = e->box->json;
-  if (!plain && !sizes_are_said(e, &result->type)) return false;
-  if (!plain)
-    in_own_box(e, left.at, right.at);
-  else
-    buf_printf(w->out, "  %s%s = %s\n", result->name, left.at, right.at);
   for (uint32_t i = 2; i < e->box->n; i++)
     if (w->d->wire.at[e->box->first + i].used || w->d->wire.at[e->box->first + 1].used)
       return fault(e, "one of several winners is used, which cannot be read back");
+  bool winner = e->box->n > 1 && w->d->wire.at[e->box->first + 1].used;
+  if (winner && !result->used) return winner_write(e, &o);
+  if (!plain && !sizes_are_said(e, &result->type)) return false;
+  if (!plain && w->returns && e->box->n == 1) {
+    buf_printf(w->out, "  return %s%s = %s\n", result->name, left.at, right.at);
+    w->returned = true;
+  } else if (!plain)
+    in_own_box(e, left.at, right.at);
+  else
+    buf_printf(w->out, "  %s%s = %s\n", result->name, left.at, right.at);
   return e->box->n < 2 || winner_write(e, &o);
 }
 
@@ -621,6 +675,23 @@ static bool part_write(Equation *e) {
   return true;
 }
 
+// y = positions[n]: the places of one axis, as labels. False: it is something else.
+static bool positions_write(Equation *e) {
+  Writing *w = e->w;
+  const ReadWire *y = &w->d->wire.at[e->box->first];
+  if (!y->type.count || e->nread || e->nscalar != 1 || e->nindex != 1 || y->type.rank != 1)
+    return false;
+  const Json *word = json_first(e->scalar[0]);
+  const EquationIndex *index = &e->index[0];
+  if (word->kind != JSON_TEXT || strcmp(word->text, "at") != 0 || !axis_shown(w->r, &y->type, 0) ||
+      index_find(e, item_of(e->scalar[0], 1)) != index ||
+      plain_index(e, item_of(e->at, 0)) != index || strcmp(index->size, y->type.size[0]) != 0 ||
+      strcmp(index->size, y->type.count) != 0)
+    return false;
+  buf_printf(w->out, "  %s = positions[%s]\n", y->name, index->size);
+  return true;
+}
+
 // -- reading --------------------------------------------------------------------------------------
 static bool indices_read(Equation *e) {
   Reading *r = e->w->r;
@@ -634,8 +705,9 @@ static bool indices_read(Equation *e) {
     if (!*index->key || !(index->size = reading_size(r, json_get(j, "size"))))
       return fault(e, "an index has a \"name\" and a \"size\"");
     // a wire or a size of that name would be hidden
-    const char *name = reading_name(r, own, index->key);
-    while (table_get(e->w->d->taken, name, strlen(name))) name = reading_name(r, own, index->key);
+    const char *name = reading_new_name(r, own, index->key);
+    while (table_get(e->w->d->taken, name, strlen(name)))
+      name = reading_new_name(r, own, index->key);
     index->name = name;
   }
   r->at = e->box->json;
@@ -699,5 +771,5 @@ bool loop_equation(Writing *w, const ReadBox *box) {
   if (!e.nscalar) return fault(&e, "it has no \"body\"");
   e.known = e.nread;
   indices_study(&e);
-  return part_write(&e) || equation_write(&e);
+  return part_write(&e) || positions_write(&e) || equation_write(&e);
 }

@@ -8,7 +8,8 @@
 enum { PASS_LIMIT = 64 }; // axes that pass over a diagram
 
 typedef struct {
-  const char *base; // R, B or {n}
+  const char *base;  // R, B or {n}
+  const char *count; // of labels: how many there are; NULL: these are none
   uint32_t rank;
   const char **size; // of each axis
   uint32_t *passes;  // it passes over the whole diagram: which of those; 0: it does not
@@ -21,6 +22,7 @@ typedef struct {
 typedef struct {
   uint32_t wire;
   const char *role, *path;
+  const char *was; // its path in the file
   bool rooted;
   const Json *init;
   uint32_t next; // a wire + 1, or 0
@@ -33,29 +35,35 @@ typedef struct {
   const Json *json;
   const char *key, *name; // in the file, in the program
   Table *wire_table;      // key to number + 1
+  Table *size_table;      // what a size is called in the file, to number + 1
+  VEC(const char *) size; // its variables: they mean something in this diagram alone
   Table *taken;           // names of wires and whatever they must not hide
   VEC(ReadWire) wire;
   VEC(ReadParam) param;
   VEC(ReadBox) box;
   uint32_t nin;
   Ids out;
-  Table *thing_table;      // words in paths to number + 1
-  VEC(const char *) thing; // what is used more than once with the same weights
-  Table *shared;           // how many calls have which weights
-  const char **path;       // of its params, in the program; NULL: not yet found
-  bool learner;            // a thing of its own, declared at the top with `learn`
-  bool cell;               // a scan repeats it
+  VEC(const char *) result; // what its header calls them; none: it does not
+  Table *thing_table;       // words in paths to number + 1
+  VEC(const char *) thing;  // what is used more than once with the same weights
+  Table *shared;            // how many calls have which weights
+  const char **path;        // of its params, in the program; NULL: not yet found
+  bool learner;             // a thing of its own, declared at the top with `learn`
+  bool cell;                // a scan repeats it
+  bool said;                // the program has it
 } ReadDiagram;
 typedef struct {
   Arena *arena;
   const Json *root, *at;  // of the file; and what is being looked at, for messages
   VEC(const Json *) made; // what lines were made of, by number: marks in the text
-  Table *size_table;      // what a size is called in the file, to number + 1
-  VEC(const char *) size;
-  Table *diagram_table; // key to number + 1
+  Table *size_table;      // what sizes are called in the file
+  ReadDiagram *in;        // whose sizes are read
+  Table *diagram_table;   // key to number + 1
   VEC(ReadDiagram) diagram;
-  Table *taken; // names at the top
-  Table *roots; // weights that are declared there
+  Table *taken;      // names at the top
+  Table *roots;      // weights that are declared there
+  Table *root_table; // their paths in the file to number + 1
+  VEC(const char *) root_name;
   uint32_t main;
   bool samples_shown; // the axis of the samples is written as any other
   const char **error;
@@ -70,7 +78,15 @@ bool reading_error(Reading *, const ReadDiagram *, const char *format, ...)
 uint32_t reading_wire(Reading *, const ReadDiagram *, const Json *key); // + 1; 0 with an error
 ReadDiagram *reading_diagram(Reading *, const ReadDiagram *, const Json *key); // NULL: an error
 const char *reading_size(Reading *, const Json *);                             // NULL: an error
+const char *place_size(Reading *, const char *size);    // as it stands in a place, or in a value
+const char *size_variable(const char *size, size_t *n); // the first one in it, or NULL
+// Sizes are equal where they are for numbers in the place of their variables.
+enum { SIZE_ROUNDS = 8 };
+void size_samples(const char *size, double to[SIZE_ROUNDS]);
+bool samples_equal(const double a[SIZE_ROUNDS], const double b[SIZE_ROUNDS]);
 const char *reading_name(Reading *, Table *taken, const char *key); // a word that is free there
+// The same for what has no name of its own outside: which of several it was does not matter.
+const char *reading_new_name(Reading *, Table *taken, const char *key);
 bool axis_shown(const Reading *, const ReadType *, uint32_t axis);
 double json_real(const Json *);                             // a number, or "inf", "-inf", "nan"
 const char *json_word(const Json *object, const char *key); // "" where there is none
@@ -86,6 +102,8 @@ typedef struct {
   Buf *out;
   Buf *boxes;       // helpers, which stand in front of the box at hand
   uint32_t helpers; // how many there were
+  bool returns;     // the result of the only box is that of the diagram
+  bool returned;    // it was written so
 } Writing;
 bool loop_equation(Writing *, const ReadBox *);
 void type_write(const Reading *, const ReadType *, Buf *);

@@ -128,9 +128,46 @@ static const char *thing_name(Writing *w, const char *segment) {
   ReadDiagram *d = w->d;
   Id known = table_get(d->thing_table, segment, strlen(segment));
   if (known) return d->thing.at[known - 1];
-  vec_push(w->r->arena, &d->thing, reading_name(w->r, d->taken, segment));
+  vec_push(w->r->arena, &d->thing, reading_new_name(w->r, d->taken, segment));
   table_put(d->thing_table, segment, strlen(segment), d->thing.n);
   return d->thing.at[d->thing.n - 1];
+}
+
+// A diagram that only hands its wires on, in order, to another one; NULL: it does more than that.
+// What a scan repeats gives its carries twice.
+static ReadDiagram *handed_on(Reading *r, const ReadDiagram *d) {
+  if (d->box.n != 1 || d->result.n) return NULL;
+  const ReadBox *box = &d->box.at[0];
+  const char *key = json_word(box->json, "callee");
+  Id found = table_get(r->diagram_table, key, strlen(key));
+  ReadDiagram *callee = found ? &r->diagram.at[found - 1] : NULL;
+  const Json *in = json_get(box->json, "in");
+  if (strcmp(json_word(box->json, "op"), "call") != 0 || !callee || callee >= d || callee->cell)
+    return NULL;
+  if (!in || in->kind != JSON_LIST || in->n != d->nin || callee->nin != d->nin) return NULL;
+  EACH_ITEM(wire, i, in) {
+    if (wire->kind != JSON_TEXT || table_get(d->wire_table, wire->text, wire->n) != i + 1)
+      return NULL;
+    // over axes that pass it does more: what these are stands in its header
+    if (type_rank(r, &d->wire.at[i].type) != type_rank(r, &callee->wire.at[i].type)) return NULL;
+  }
+  uint32_t n = callee->out.n;
+  if (!n || d->out.n != (d->cell ? 2 * n : n)) return NULL;
+  for (uint32_t i = 0; i < d->out.n; i++)
+    if (d->out.at[i] != box->first + i % n) return NULL;
+  for (uint32_t i = 0; i < d->param.n; i++)
+    if (d->param.at[i].next || is_own(&d->param.at[i])) return NULL;
+  return callee;
+}
+
+// The name of one that only hands on is free where all its calls have the same weights: it is a thing
+// there, and not said by itself.
+static void free_name(Writing *w, const ReadDiagram *callee, const Json *param) {
+  uint32_t calls = 0;
+  for (uint32_t i = 0; i < w->d->box.n; i++)
+    calls += strcmp(callee_key(w->d->box.at[i].json), callee->key) == 0;
+  if (!callee->said && calls == sharing(w, callee, param) && handed_on(w->r, callee))
+    table_put(w->d->taken, callee->name, strlen(callee->name), 0);
 }
 
 // What a call is called here: the callee, or a thing of this body that is used more than once.
@@ -164,8 +201,29 @@ static bool call_name(Writing *w, const ReadDiagram *callee, const Json *params,
   if (segment && !counted && dot)
     counted = strncmp(segment, callee->key, (size_t)(dot - callee->key)) == 0;
   if (!segment || callee->learner) return true;
-  if (!counted || sharing(w, callee, json_first(params)) > 1) *name = thing_name(w, segment);
+  if (counted && sharing(w, callee, json_first(params)) <= 1) return true;
+  if (!table_get(w->d->thing_table, segment, strlen(segment)))
+    free_name(w, callee, json_first(params));
+  *name = thing_name(w, segment);
   return true;
+}
+
+static ReadDiagram *behind(Reading *r, ReadDiagram *d) {
+  for (ReadDiagram *next; (next = handed_on(r, d));) d = next;
+  return d;
+}
+
+// Does a param of it have its path by a call inside?
+static bool has_paths(const ReadDiagram *d) {
+  for (uint32_t i = 0; i < d->param.n; i++)
+    if (!d->param.at[i].rooted) return true;
+  return false;
+}
+
+// What stands for a call or scan in the program: a thing is what is behind those that only hand on, and
+// so is what a scan repeats.
+static ReadDiagram *said_for(Reading *r, ReadDiagram *callee, bool thing) {
+  return thing || (callee->cell && !has_paths(callee)) ? behind(r, callee) : callee;
 }
 
 static void list_write(Writing *w, const uint32_t *wire, uint32_t n) {
@@ -307,8 +365,8 @@ static bool last_write(Writing *w, const ReadBox *box, uint32_t carry, uint32_t 
     if (axis_shown(w->r, &last->type, k)) buf_printf(&rest, " k%u", k);
   buf_printf(w->out, "  %s", last->name);
   if (rest.n) buf_printf(w->out, "[%s]", rest.at + 1);
-  buf_printf(w->out, " = %s[%s%s%s-1%s]\n", w->d->wire.at[box->first + carries + carry].name,
-             char_is_letter(*size) ? "size[" : "", size, char_is_letter(*size) ? "]" : "", rest.at);
+  buf_printf(w->out, " = %s[%s-1%s]\n", w->d->wire.at[box->first + carries + carry].name,
+             place_size(w->r, size), rest.at);
   return true;
 }
 
@@ -341,6 +399,7 @@ static bool scan_write(Writing *w, const ReadBox *box) {
   buf_text(w->out, "  ");
   for (uint32_t i = 0; i < carries.n; i++)
     buf_printf(w->out, "%s%s", i ? ", " : "", w->d->wire.at[box->first + carries.n + i].name);
+  if (name == body->name) name = said_for(w->r, body, false)->name;
   buf_printf(w->out, " = scan[%s, %s](%s)\n", axis, name, args.at);
   for (uint32_t i = 0; i < carries.n; i++)
     if (w->d->wire.at[box->first + i].used && !last_write(w, box, i, carries.n)) return false;
@@ -371,7 +430,7 @@ static void things_declare(Writing *w) {
     if (!callee || !call_name(w, callee, json_get(box->json, "params"), &name)) return;
     if (name == callee->name || table_get(seen, name, strlen(name))) continue;
     table_put(seen, name, strlen(name), 1);
-    buf_printf(w->out, "  learn %s = %s\n", name, callee->name);
+    buf_printf(w->out, "  learn %s = %s\n", name, said_for(w->r, callee, true)->name);
   }
 }
 
@@ -385,12 +444,14 @@ static void header_write(Writing *w, const char *word) {
     buf_printf(w->out, "%s%s: ", i ? ", " : "", d->wire.at[i].name);
     type_write(w->r, &d->wire.at[i].type, w->out);
   }
-  buf_text(w->out, ") -> ");
+  bool named = d->result.n;
+  buf_text(w->out, named ? ") -> (" : ") -> ");
   for (uint32_t i = 0; i < results_of(d); i++) {
     if (i) buf_text(w->out, ", ");
+    if (named) buf_printf(w->out, "%s: ", d->result.at[i]);
     type_write(w->r, &d->wire.at[d->out.at[i]].type, w->out);
   }
-  buf_text(w->out, " {\n");
+  buf_text(w->out, named ? ") {\n" : " {\n");
 }
 
 static bool has_weights(const ReadDiagram *d) {
@@ -399,12 +460,36 @@ static bool has_weights(const ReadDiagram *d) {
   return false;
 }
 
+static bool inputs_say(const ReadDiagram *d, const char *name, size_t n) {
+  size_t length;
+  for (uint32_t i = 0; i < d->nin; i++)
+    for (uint32_t k = 0; k < d->wire.at[i].type.rank; k++)
+      for (const char *at = size_variable(d->wire.at[i].type.size[k], &length); at;
+           at = size_variable(at + length, &length))
+        if (length == n && strncmp(at, name, n) == 0) return true;
+  return false;
+}
+
+// Are the sizes of all weights numbers, or those of inputs? Otherwise nobody knows how large they are
+// before it is used, and it stays a box.
+static bool sizes_follow(const ReadDiagram *d) {
+  size_t n;
+  for (uint32_t i = 0; i < d->param.n; i++) {
+    const ReadType *t = &d->wire.at[d->param.at[i].wire].type;
+    for (uint32_t k = 0; k < t->rank; k++)
+      for (const char *at = size_variable(t->size[k], &n); at; at = size_variable(at + n, &n))
+        if (t->size[k][n] || !inputs_say(d, at, n)) return false;
+  }
+  return true;
+}
+
 // Weights of the program itself, each once.
 static bool roots_write(Writing *w, Table *done, Buf *out) {
   for (uint32_t i = 0; i < w->d->param.n; i++) {
     const ReadParam *p = &w->d->param.at[i];
     size_t n = strlen(p->path);
-    if (!p->rooted || strchr(p->path, '/') || table_get(done, p->path, n)) continue;
+    bool clock = strcmp(p->role, "clock") == 0; // a word of the language
+    if (!p->rooted || clock || strchr(p->path, '/') || table_get(done, p->path, n)) continue;
     table_put(done, p->path, n, 1);
     Buf line = buf_new(w->r->arena), *before = w->out;
     w->out = &line;
@@ -451,7 +536,9 @@ static const char *without_marks(Reading *r, const char *text, bool places) {
 static bool diagram_write(Reading *r, ReadDiagram *d, Buf *out) {
   Buf body = buf_new(r->arena), boxes = buf_new(r->arena);
   Writing w = {.r = r, .d = d, .out = &body, .boxes = &boxes};
+  r->in = d;
   if (!roots_write(&w, r->roots, out)) return false;
+  if (!d->said) return true;
   if (!d->nin && !d->box.n) return true; // a weight by itself
   header_write(&w, d->learner ? "learn" : "box");
   for (uint32_t i = 0; i < d->param.n; i++)
@@ -460,6 +547,8 @@ static bool diagram_write(Reading *r, ReadDiagram *d, Buf *out) {
   for (uint32_t i = 0; d->cell && i < d->out.n / 2; i++)
     if (d->out.n % 2 || d->out.at[i] != d->out.at[i + d->out.n / 2])
       return reading_error(r, d, "a scan emits its carries, and nothing else, to be read back");
+  w.returns = d->box.n == 1 && d->out.n == 1 && d->out.at[0] == d->box.at[0].first && !d->cell;
+  for (uint32_t i = 0; i < d->param.n; i++) w.returns &= !d->param.at[i].next;
   for (uint32_t i = 0; i < d->box.n; i++) {
     r->at = d->box.at[i].json;
     if (!box_write(&w, &d->box.at[i])) return false;
@@ -470,9 +559,12 @@ static bool diagram_write(Reading *r, ReadDiagram *d, Buf *out) {
     if (d->param.at[i].next && is_own(&d->param.at[i]))
       buf_printf(&body, "  next %s = %s\n", d->wire.at[d->param.at[i].wire].name,
                  d->wire.at[d->param.at[i].next - 1].name);
-  buf_text(&body, "  return ");
-  list_write(&w, d->out.at, results_of(d));
-  buf_text(&body, "\n}\n");
+  if (!w.returned) {
+    buf_text(&body, "  return ");
+    list_write(&w, d->out.at, results_of(d));
+    buf_char(&body, '\n');
+  }
+  buf_text(&body, "}\n");
   buf_add(out, boxes.at, boxes.n);
   buf_add(out, body.at, body.n);
   return !*r->error;
@@ -569,14 +661,22 @@ static const char **paths_of(Reading *r, uint32_t number) {
       }
       Buf segment = buf_new(r->arena);
       buf_text(&segment, name);
-      if (name != callee->name) buf_printf(&segment, "/%s", callee->name); // the body of a thing
+      if (name != callee->name) { // the body of a thing
+        buf_printf(&segment, "/%s", said_for(r, callee, true)->name);
+        callee = said_for(r, callee, true);
+        at = (uint32_t)(callee - r->diagram.at);
+      }
       if (name == callee->name && uses[at] > 1 && !callee->learner)
         buf_printf(&segment, ".%u", ++seen[at]);
       const char **below = paths_of(r, at);
       EACH_ITEM(key, k, params) {
         uint32_t wire = reading_wire(r, d, key);
         for (uint32_t q = 0; wire && q < d->param.n; q++) {
-          if (d->param.at[q].wire != wire - 1 || callee->param.at[k].rooted) continue;
+          if (d->param.at[q].wire != wire - 1) continue;
+          if (callee->param.at[k].rooted) { // found where it is used
+            path[q] = below[k];
+            continue;
+          }
           Buf b = buf_new(r->arena);
           buf_printf(&b, "%s/%s", segment.at, below[k]);
           path[q] = b.at;
@@ -590,15 +690,36 @@ static void renames_find(Reading *r, const ReadDiagram *asked, JsonProgram *out)
   const ReadDiagram *main = &r->diagram.at[r->main];
   const char **path = paths_of(r, r->main);
   for (uint32_t i = 0; i < main->param.n; i++) {
-    JsonRename name = {.from = main->param.at[i].path, .to = path[i]};
+    JsonRename name = {.from = main->param.at[i].was, .to = path[i]};
     if (!main->param.at[i].rooted && main->learner) {
       Buf from = buf_new(r->arena), to = buf_new(r->arena);
       buf_printf(&from, "%s/%s", main->key, main->param.at[i].path);
       buf_printf(&to, "%s/%s", main->name, path[i]);
+      if (asked == main) { // a box that becomes a learner: its weights were called without it
+        name.to = to.at;
+        vec_push(r->arena, &out->rename, name);
+      }
       name = (JsonRename){from.at, to.at};
-      if (asked != main && i < asked->param.n) name.from = asked->param.at[i].path;
+      if (asked != main && i < asked->param.n) name.from = asked->param.at[i].was;
     }
     vec_push(r->arena, &out->rename, name);
+  }
+}
+
+// Which diagrams the program says: what main calls, and so on. They stand before those that call them.
+static void mark_said(Reading *r) {
+  r->diagram.at[r->main].said = true;
+  for (uint32_t i = r->main + 1; i-- > 0;) {
+    ReadDiagram *d = &r->diagram.at[i];
+    for (uint32_t k = 0; d->said && k < d->box.n; k++) {
+      Writing w = {.r = r, .d = d};
+      const Json *j = d->box.at[k].json;
+      const char *key = callee_key(j), *name;
+      Id found = table_get(r->diagram_table, key, strlen(key));
+      ReadDiagram *callee = found ? &r->diagram.at[found - 1] : NULL;
+      if (!callee || !call_name(&w, callee, json_get(j, "params"), &name)) continue;
+      said_for(r, callee, name != callee->name)->said = true;
+    }
   }
 }
 
@@ -615,7 +736,8 @@ bool json_program(Arena *arena, const char *text, size_t n, bool places, JsonPro
   skip_wrapper(&r);
   r.samples_shown = samples_used(&r);
   ReadDiagram *main = &r.diagram.at[r.main];
-  main->learner = has_weights(main);
+  main->learner = has_weights(main) && sizes_follow(main);
+  mark_said(&r);
   for (uint32_t i = 0; i <= r.main; i++)
     if (!diagram_write(&r, &r.diagram.at[i], &b)) return false;
   out->text = without_marks(&r, b.at ? b.at : "", places);

@@ -69,6 +69,7 @@ static bool take(Table *taken, const char *name) {
 const char *reading_name(Reading *r, Table *taken, const char *key) {
   Buf b = buf_new(r->arena);
   key += *key == '"'; // a word of the text of diagrams is quoted there, and here it is a name
+  key += strspn(key, "_");
   if (!letter_bytes(key, strlen(key))) buf_char(&b, 'w');
   for (const char *c = key; *c && b.n < 60; c++) {
     uint32_t letter = letter_bytes(c, strlen(c));
@@ -87,6 +88,17 @@ const char *reading_name(Reading *r, Table *taken, const char *key) {
     buf_printf(&b, "_%u", i);
   }
   return b.at;
+}
+
+const char *reading_new_name(Reading *r, Table *taken, const char *key) {
+  size_t n = strlen(key);
+  for (size_t digits = n; digits; n = digits - 1) {
+    for (digits = n; digits && key[digits - 1] >= '0' && key[digits - 1] <= '9';) digits--;
+    bool counted = n - digits && digits > 1 && strchr("._", key[digits - 1]) &&
+                   key[digits] != '0' && !(n - digits == 1 && key[digits] == '1');
+    if (!counted) break;
+  }
+  return reading_name(r, taken, arena_text(r->arena, key, n));
 }
 
 static Table *taken_copy(Reading *r) {
@@ -120,98 +132,6 @@ static bool is_word(const char *text) {
   return *text;
 }
 
-// -- sizes ----------------------------------------------------------------------------------------
-// A size as it is written: numbers, variables, + - * // ^ and brackets. It is copied with its variables under their new names.
-typedef struct {
-  Reading *r;
-  const char *text, *at;
-  Buf out;
-  uint32_t depth;
-  bool said; // what is wrong
-} SizeText;
-
-static bool text_sum(SizeText *);
-
-static bool text_takes(SizeText *s, const char *word) {
-  s->at += strspn(s->at, " ");
-  size_t n = strlen(word);
-  if (strncmp(s->at, word, n) != 0) return false;
-  buf_text(&s->out, word);
-  s->at += n;
-  s->at += strspn(s->at, " ");
-  return true;
-}
-
-static size_t variable_length(const char *c) {
-  size_t n = 0;
-  for (uint32_t more = 1; more; n += more) {
-    more = letter_bytes(c + n, strlen(c + n));
-    if (!more && n) more = char_is_word(c[n]) || c[n] == '.' || c[n] == '\'';
-  }
-  return n;
-}
-
-static bool text_atom(SizeText *s) {
-  enum { DEPTH_MOST = 100 };
-  if (text_takes(s, "(")) {
-    if (s->depth++ == DEPTH_MOST || !text_sum(s)) return false;
-    s->depth--;
-    return text_takes(s, ")");
-  }
-  size_t n = variable_length(s->at), digits = strspn(s->at, "0123456789");
-  if (n) {
-    Id var = table_get(s->r->size_table, s->at, n);
-    if (!var) {
-      reading_error(s->r, NULL, "size `%s`: `%.*s` is not among \"sizes\"", s->text, (int)n, s->at);
-      s->said = true;
-      return false;
-    }
-    buf_text(&s->out, s->r->size.at[var - 1]);
-  } else {
-    buf_printf(&s->out, "%.*s", (int)digits, s->at);
-  }
-  s->at += n + digits;
-  s->at += strspn(s->at, " ");
-  return n + digits > 0;
-}
-
-static bool text_power(SizeText *s) {
-  return text_atom(s) && (!text_takes(s, "^") || text_atom(s));
-}
-
-static bool text_product(SizeText *s) {
-  do {
-    if (!text_power(s)) return false;
-  } while (text_takes(s, "*") || text_takes(s, "//") || text_takes(s, "/"));
-  return true;
-}
-
-static bool text_sum(SizeText *s) {
-  text_takes(s, "-");
-  do {
-    if (!text_product(s)) return false;
-  } while (text_takes(s, "+") || text_takes(s, "-"));
-  return true;
-}
-
-static const char *size_words(Reading *r, const char *text) {
-  SizeText s = {.r = r, .text = text, .at = text, .out = buf_new(r->arena)};
-  if (text_sum(&s) && !*s.at) return s.out.at;
-  if (!s.said) reading_error(r, NULL, "`%s` is not a size", text);
-  return NULL;
-}
-
-const char *reading_size(Reading *r, const Json *j) {
-  if (j && j->kind == JSON_TEXT) return size_words(r, j->text);
-  if (j && j->kind == JSON_NUMBER && j->number == floor(j->number) && fabs(j->number) < 1e15) {
-    Buf b = buf_new(r->arena);
-    buf_printf(&b, "%lld", (long long)j->number);
-    return b.at;
-  }
-  reading_error(r, NULL, "a size is a whole number or a text");
-  return NULL;
-}
-
 // -- types ----------------------------------------------------------------------------------------
 static bool type_read(Reading *r, const Json *j, ReadType *t) {
   const char *base = json_word(j, "base");
@@ -221,6 +141,7 @@ static bool type_read(Reading *r, const Json *j, ReadType *t) {
   if (strcmp(base, "label") == 0) {
     const char *count = reading_size(r, json_get(j, "count"));
     if (!count) return false;
+    t->count = count;
     Buf b = buf_new(r->arena);
     buf_text(&b, "{");
     const Json *names = json_get(j, "names");
@@ -281,9 +202,17 @@ static bool wire_add(Reading *r, ReadDiagram *d, const Json *j, const char *name
   if (table_get(d->wire_table, key, strlen(key)))
     return reading_error(r, d, "there are two wires `%s`", key);
   if (!type_read(r, json_get(j, "type"), &wire.type)) return false;
-  wire.name = name ? name : reading_name(r, d->taken, key);
+  wire.name = name ? name : reading_new_name(r, d->taken, key);
   vec_push(r->arena, &d->wire, wire);
   table_put(d->wire_table, key, strlen(key), d->wire.n);
+  return true;
+}
+
+// One that has its name from outside, and keeps it: an input or a param.
+static bool outer_wire_add(Reading *r, ReadDiagram *d, const Json *j, const char *name) {
+  if (!wire_add(r, d, j, name ? name : "")) return false;
+  ReadWire *wire = &d->wire.at[d->wire.n - 1];
+  if (!name) wire->name = reading_name(r, d->taken, json_word(j, "name"));
   return true;
 }
 
@@ -302,21 +231,38 @@ ReadDiagram *reading_diagram(Reading *r, const ReadDiagram *d, const Json *key) 
   return NULL;
 }
 
+// A weight of the program itself keeps its name, if that is a word: one of several is `p_2`.
+static const char *root_name(Reading *r, const char *path) {
+  if (is_word(path)) return path;
+  Id known = table_get(r->root_table, path, strlen(path));
+  if (known) return r->root_name.at[known - 1];
+  vec_push(r->arena, &r->root_name, reading_name(r, r->taken, path));
+  table_put(r->root_table, path, strlen(path), r->root_name.n);
+  return r->root_name.at[r->root_name.n - 1];
+}
+
+// What counts steps is a word of the language.
+static bool is_clock(const ReadParam *p) {
+  return strcmp(p->role, "clock") == 0 && p->rooted &&
+         (strcmp(p->path, "step") == 0 || strcmp(p->path, "steps") == 0);
+}
+
 static bool params_read(Reading *r, ReadDiagram *d) {
   EACH_ITEM(j, i, json_get(d->json, "params")) {
     ReadParam p = {.role = json_word(j, "role"), .path = json_word(j, "path")};
     r->at = j;
     const Json *rooted = json_get(j, "rooted");
     p.rooted = rooted && rooted->kind == JSON_TRUE;
-    // a weight of the program itself keeps its name
+    p.was = p.path;
+    if (!*p.path) return reading_error(r, d, "a param has no \"path\"");
     bool whole = p.rooted && !strchr(p.path, '/');
-    if (whole && !is_word(p.path)) return reading_error(r, d, "`%s` is no name", p.path);
-    if (!wire_add(r, d, j, whole ? p.path : NULL)) return false;
+    if (whole && !is_clock(&p)) p.path = root_name(r, p.path);
+    if (!outer_wire_add(r, d, j, whole ? p.path : NULL)) return false;
     p.wire = d->wire.n - 1;
     p.init = json_get(j, "init");
-    if (!*p.path) return reading_error(r, d, "a param has no \"path\"");
-    if (strcmp(p.role, "clock") == 0)
-      return reading_error(r, d, "`%s` counts steps: it cannot be read back", p.path);
+    if (strcmp(p.role, "clock") == 0 && !is_clock(&p))
+      return reading_error(r, d, "`%s` counts steps: only `step` and `steps` can be read back",
+                           p.path);
     vec_push(r->arena, &d->param, p);
   }
   return true;
@@ -352,9 +298,27 @@ static void mark_used(ReadDiagram *d, const Json *j) {
     if (strcmp(key->text, "out") != 0) mark_used(d, key + 1);
 }
 
+// What the results are called, if they are: all of them.
+static bool results_read(Reading *r, ReadDiagram *d) {
+  const Json *list = json_get(d->json, "results");
+  if (!list) return true;
+  r->at = list;
+  if (list->kind != JSON_LIST || list->n != d->out.n)
+    return reading_error(r, d, "\"results\" are names, one for each of its %u outputs", d->out.n);
+  Table *own = table_new(r->arena);
+  EACH_ITEM(name, i, list) {
+    if (name->kind != JSON_TEXT || !name->n) {
+      return reading_error(r, d, "\"results\" are names, one for each of its %u outputs", d->out.n);
+    }
+    vec_push(r->arena, &d->result, reading_name(r, own, name->text));
+  }
+  r->at = NULL;
+  return true;
+}
+
 static bool diagram_read(Reading *r, ReadDiagram *d) {
   EACH_ITEM(in, i, json_get(d->json, "inputs")) {
-    if (!wire_add(r, d, in, NULL)) return false;
+    if (!outer_wire_add(r, d, in, NULL)) return false;
     d->nin++;
   }
   if (!params_read(r, d) || !boxes_read(r, d)) return false;
@@ -374,7 +338,8 @@ static bool diagram_read(Reading *r, ReadDiagram *d) {
     at++;
   }
   r->at = NULL;
-  return d->out.n ? true : reading_error(r, d, "it has no \"outputs\"");
+  if (!d->out.n) return reading_error(r, d, "it has no \"outputs\"");
+  return results_read(r, d);
 }
 
 static bool sizes_read(Reading *r, const Json *root) {
@@ -382,8 +347,7 @@ static bool sizes_read(Reading *r, const Json *root) {
     const char *key = json_word(j, "name");
     r->at = j;
     if (!*key) return reading_error(r, NULL, "a size has no \"name\"");
-    vec_push(r->arena, &r->size, reading_name(r, r->taken, key));
-    table_put(r->size_table, key, strlen(key), r->size.n);
+    table_put(r->size_table, key, strlen(key), 1);
   }
   return true;
 }
@@ -440,10 +404,10 @@ static bool keys_known(Reading *r, const Json *j) {
       "noise",     "op",       "origin",
       "out",       "outputs",  "pad",
       "params",    "pass",     "path",
-      "reverse",   "role",     "rooted",
-      "site",      "size",     "sizes",
-      "slices",    "type",     "value",
-      "version",   "wire",
+      "results",   "reverse",  "role",
+      "rooted",    "site",     "size",
+      "sizes",     "slices",   "type",
+      "value",     "version",  "wire",
   };
   const Json *at = j->kind == JSON_LIST || j->kind == JSON_OBJECT ? json_first(j) : NULL;
   for (uint32_t i = 0; at && i < j->n; i++) {
@@ -474,6 +438,7 @@ bool json_reading(Reading *r, const Json *root) {
   if (!keys_known(r, root)) return false;
   r->size_table = table_new(r->arena);
   r->diagram_table = table_new(r->arena);
+  r->root_table = table_new(r->arena);
   r->taken = taken_words(r);
   if (!sizes_read(r, root)) return false;
   const Json *list = json_get(root, "diagrams");
@@ -488,8 +453,9 @@ bool json_reading(Reading *r, const Json *root) {
     vec_push(r->arena, &r->diagram, d);
   }
   for (uint32_t i = 0; i < r->diagram.n; i++) {
-    ReadDiagram *d = &r->diagram.at[i];
+    ReadDiagram *d = r->in = &r->diagram.at[i];
     d->wire_table = table_new(r->arena);
+    d->size_table = table_new(r->arena);
     d->thing_table = table_new(r->arena);
     d->taken = taken_copy(r);
     if (!diagram_read(r, d)) return false;

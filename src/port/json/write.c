@@ -264,6 +264,14 @@ static void cost_put(JsonPrint *p, const Diagram *d) {
   json_end(p->j);
 }
 
+// What the header calls the results.
+static void results_put(JsonPrint *p, const Diagram *d) {
+  json_list(p->j, "results");
+  for (uint32_t i = 0; i < d->out.n; i++)
+    json_text(p->j, NULL, name_text(p->w->names, diagram_output_name(d, i)));
+  json_end(p->j);
+}
+
 static void diagram_put(JsonPrint *p, const Diagram *d) {
   p->d = d;
   p->wire = wire_names(p->w, d);
@@ -283,6 +291,7 @@ static void diagram_put(JsonPrint *p, const Diagram *d) {
   for (uint32_t i = 1; i < d->box.n; i++) box_put(p, &d->box.at[i]);
   json_end(p->j);
   wires_put(p, "outputs", d->out.at, d->out.n);
+  if (d->out_name.n) results_put(p, d);
   if (d->reverse) json_text(p->j, "reverse", p->cast->diagram[d->reverse->id]);
   cost_put(p, d);
   origin_put(p, d->origin);

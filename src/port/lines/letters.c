@@ -66,8 +66,8 @@ static const char *renamed(const Letters *l, const char *text) {
 static void line_settle(Importer *m, ImpLine *line) {
   Letters l = {.m = m};
   const char *left = line->form.left, *first = line->read.n ? line->read.at[0].index : NULL;
-  uint32_t rank = value_at(m, left ? line->out.at[0] : line->read.at[0].value)->shape.rank;
   if (!left && !first) return;
+  uint32_t rank = value_at(m, left ? line->out.at[0] : line->read.at[0].value)->shape.rank;
   for (uint32_t i = 0; i < IMP_LETTERS; i++) l.to[i] = LETTER_NONE;
   take_places(&l, left ? left : first); // `x[i 0..2 k]` has the axes of x
   take_rest(&l, left, rank);

@@ -15,7 +15,7 @@ static const char *const torch_head =
     "\"\"\"%s, from %s: PyTorch.\n"
     "\n"
     "    model = %s\n%s"
-    "    y = model(x)\n"
+    "    %s = model(x)\n"
     "\n"
     "Samples stand in front of every input. Weights are called as in the program, with points for\n"
     "slashes.%s\n"
@@ -43,7 +43,7 @@ static const char *const torch_goals_head =
 static const char *const jax_head = "\"\"\"%s, from %s: JAX.\n"
                                     "\n"
                                     "%s"
-                                    "    y = jax.jit(%s)(%s)\n"
+                                    "    %s = jax.jit(%s)(%s)\n"
                                     "\n"
                                     "Samples stand in front of every input. Weights are a tree of "
                                     "dicts, called as in the program.%s\n"
@@ -266,6 +266,17 @@ static uint32_t kept_weights(const Diagram *d) {
 }
 
 // -- the file -------------------------------------------------------------------------------------
+// "mean, spread", where the header names results; otherwise y.
+static const char *results_of(Python *p, const Diagram *d) {
+  Buf b = buf_new(p->a);
+  for (uint32_t i = 0; i < d->out.n; i++) {
+    Name name = diagram_output_name(d, i);
+    if (!name) return "y";
+    buf_printf(&b, "%s%s", i ? ", " : "", python_name(p->a, name_text(p->w->names, name)));
+  }
+  return b.at;
+}
+
 static void put_head(Python *p, const Diagram *d, const char *name, Buf *b) {
   Export *e = p->e;
   const char *file, *call = p->jax || !d->param.n ? name : arena_format(p->a, "%s()", name);
@@ -280,11 +291,13 @@ static void put_head(Python *p, const Diagram *d, const char *name, Buf *b) {
                kept_weights(d) ? "    p = load(\"weights.safetensors\")    # or init(seed)\n"
                : d->param.n    ? "    p = init(0)\n"
                                : "",
-               call, arena_format(p->a, "%s%sx", d->param.n ? "p, " : "", d->noisy ? "key, " : ""),
+               results_of(p, d), call,
+               arena_format(p->a, "%s%sx", d->param.n ? "p, " : "", d->noisy ? "key, " : ""),
                noise);
   else
     buf_printf(b, torch_head, e->name, file, call,
-               kept_weights(d) ? "    load(model, \"weights.safetensors\")\n" : "", noise);
+               kept_weights(d) ? "    load(model, \"weights.safetensors\")\n" : "",
+               results_of(p, d), noise);
   if (p->real == OUT_DOUBLE)
     buf_text(b, p->jax ? "\njax.config.update(\"jax_enable_x64\", True)\n"
                        : "\ntorch.set_default_dtype(torch.float64)\n");

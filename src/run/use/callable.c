@@ -344,9 +344,8 @@ static LimnNamedArray array_out(Callable *f, const CallOf *c, const CallWork *k,
 static void give_results(Callable *f, const CallOf *c, const CallWork *k) {
   const Diagram *d = k->made->d;
   LimnNamedArray *out = NEW_ARRAY(c->keep, LimnNamedArray, d->out.n + 1);
-  for (uint32_t i = 0; i < d->out.n; i++) {
-    out[i] = array_out(f, c, k, i, result_name(f->u.w, c->scratch, d, i));
-  }
+  for (uint32_t i = 0; i < d->out.n; i++)
+    out[i] = array_out(f, c, k, i, diagram_result_text(f->u.w, c->scratch, d, i));
   *c->out = (LimnArrays){d->out.n, out};
 }
 

@@ -136,7 +136,7 @@ static bool write_weights(Evaluation *r) {
 
 static const char *out_name(Evaluation *r, uint32_t i) {
   if (i >= r->own) return arena_format(r->arena, "%s.%u", r->how->watch, i + 1 - r->own);
-  return arena_format(r->arena, "out.%u", i + 1);
+  return diagram_result_text(r->w, r->arena, r->d, i);
 }
 
 static void show_results(Evaluation *r, const Tensor *out) {

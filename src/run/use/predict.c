@@ -97,11 +97,6 @@ const Diagram *use_instance(Use *u, const char *name, const Diagram *formal, Arr
   return diagram_named(u->in, u->p, name, &how);
 }
 
-const char *result_name(World *w, Arena *a, const Diagram *d, uint32_t i) {
-  const char *name = name_text(w->names, d->wire.at[d->out.at[i]].name);
-  return *name ? name : d->out.n == 1 ? "out" : arena_format(a, "out.%u", i + 1);
-}
-
 bool use_results(Use *u, const Tensor *out) {
   Arrays all = {0};
   for (uint32_t i = 0; i < u->d->out.n; i++) {
@@ -110,7 +105,7 @@ bool use_results(Use *u, const Tensor *out) {
                        : wire->type.base == BASE_BIT  ? EL_U8
                        : u->precision == PRECISION_64 ? EL_F64
                                                       : EL_F32;
-    Array a = tensor_array(&out[i], result_name(u->w, u->arena, u->d, i));
+    Array a = tensor_array(&out[i], diagram_result_text(u->w, u->arena, u->d, i));
     a.kind = kind;
     vec_push(u->arena, &all.array, a);
   }

@@ -60,7 +60,7 @@ bool use_read(Use *u) {
   if (precision_asked(u->how->precision, &u->precision)) return true;
   const char *precision = *noted(u, "precision") ? noted(u, "precision") : "32";
   return precision_from(precision, &u->precision) ||
-         use_wrong(u, OUTCOME_WRONG, "a precision is 32, 64 or bf16, not %s", precision);
+         use_wrong(u, OUTCOME_WRONG, "a precision is 32, 64, bf16 or tf32, not %s", precision);
 }
 
 Data *use_data(Use *u) {

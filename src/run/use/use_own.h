@@ -64,7 +64,6 @@ bool inputs_match(World *, const Diagram *, const LimnInput *given, uint32_t n,
 // -- predict.c ------------------------------------------------------------------------------------
 // The diagram for such arrays: those with an axis more than the input have samples in front.
 const Diagram *use_instance(Use *, const char *name, const Diagram *formal, Array *, int64_t *n);
-const char *result_name(World *, Arena *, const Diagram *, uint32_t output);
 bool use_results(Use *, const Tensor *out);         // named, and put where they are wanted
 bool use_arrays(Use *, const Array *in, int64_t n); // through the engine, and so put
 
