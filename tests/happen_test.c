@@ -337,6 +337,31 @@ static void what_trembles_is_said(void **state) {
   }
 }
 
+// Another number at every moment, however close: nothing between two looks is known.
+static bool rough(void *c, double t, const double *x, const double *late, double *g) {
+  (void)c, (void)x, (void)late;
+  uint64_t bits;
+  memcpy(&bits, &t, sizeof bits);
+  bits = (bits ^ bits >> 31) * 0x9e3779b97f4a7c15u;
+  g[0] = (double)(bits >> 40) / (1 << 24) - 1.5;
+  return true;
+}
+
+static void what_cannot_be_told_is_said(void **state) {
+  (void)state;
+  Log seen = {0};
+  Problem p = {.context = &seen, .n = 1, .events = 1, .rates = runs_on, .guards = rough};
+  p.happen = bounce, p.event_name = bounce_name;
+  Run r = begin(p, (SolveOptions){.largest = 1}, (double[]){0});
+  assert_null(solver_unsure(r.s));
+  while (solver_step(r.s, 3)) {
+  }
+  assert_null(solver_error(r.s));
+  assert_non_null(strstr(solver_unsure(r.s), "behind t = "));
+  assert_non_null(strstr(solver_unsure(r.s), "the guard of `bounce` goes up and down as rounding"));
+  end_run(&r);
+}
+
 // An oscillator that is hit at one height and damped at another: every method sees the same.
 typedef struct {
   Log log;
@@ -642,6 +667,7 @@ int main(void) {
       cmocka_unit_test(a_jump_goes_through_a_chain),
       cmocka_unit_test(moments_are_as_exact_as_steps),
       cmocka_unit_test(what_trembles_is_said),
+      cmocka_unit_test(what_cannot_be_told_is_said),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

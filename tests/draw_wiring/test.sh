@@ -378,9 +378,11 @@ seen 2 '<title>Student on World</title>' stands.svg "what runs is drawn with wha
 seen 2 'data-id="\(World\|Student\)" class="glyph"' stands.svg "both are there"
 seen 6 'class="wire"' stands.svg "wired by names, both ways" # four between them and outside, and what sticks out
 if grep -q 'Student (0.5)' stands.svg && grep -q 'Student (2)' alone.svg; then ok "with the options of that run"; else not_ok "with the options of that run"; fi
-draw "$root/examples/dils.limn" -o team.svg
-wide=$(sed -n 's/.*viewBox="0 0 \([0-9]*\).*/\1/p' team.svg)
-if [ "${wide:-9999}" -le 1000 ]; then ok "a part that is too wide is cut into rows"; else not_ok "it is $wide wide"; fi
+for of in dils market; do # parts of parts too, as much as the whole needs
+  draw "$root/examples/$of.limn" -o team.svg
+  wide=$(sed -n 's/.*viewBox="0 0 \([0-9]*\).*/\1/p' team.svg)
+  if [ "${wide:-9999}" -le 1000 ]; then ok "a part that is too wide is cut into rows: $of"; else not_ok "$of is $wide wide"; fi
+done
 
 # what is cut has a name of its own
 cat >cut.limn <<'L'

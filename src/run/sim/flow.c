@@ -14,8 +14,8 @@ static void put(State *s, const double *x) {
 
 // -- what a table moves ---------------------------------------------------------------------------
 static void set_port(Flow *f, uint32_t port, const double *value, int64_t cells) {
-  Engine *all[] = {f->rates,   f->guards, f->values, f->lates, f->nexts,
-                   f->tangent, f->look,   f->step,   f->lines, f->switches.values};
+  Engine *all[] = {f->rates, f->guards, f->values, f->lates,           f->nexts,   f->tangent,
+                   f->look,  f->step,   f->lines,  f->switches.values, f->ranges.e};
   for (uint32_t i = 0; i < COUNT(all); i++)
     if (all[i]) engine_set(all[i], port, value, cells);
 }
@@ -75,6 +75,7 @@ bool flow_drive(Flow *f) {
   if (!(m->run->path ? table_inputs : set_inputs)(m, d->n, d->rows, d->table)) return false;
   f->driven = d;
   f->problem.timeless &= !d->time;
+  if (d->time) f->problem.between = NULL;
   f->problem.adds = false;
   for (uint32_t i = 0; d->time && i < m->s->in.n; i++)
     if (d->rows[i] && m->s->d->wire.at[m->s->d->in.at[i]].type.base != BASE_R)
@@ -461,6 +462,7 @@ static bool open_guards(Flow *f, const Ids *guard) {
   find_guarded(f, conditions);
   f->problem.guards_add = structure_adds(conditions, false);
   f->guards = sim_engine(f->m, conditions);
+  if (!f->problem.guards_add) ranges_open(f, conditions);
   return f->guards && switches_open(f) && (!guard->n || open_values(f));
 }
 
@@ -510,6 +512,7 @@ Flow *flow_open(Sim *m, bool holds) {
   f->problem.constrained = flow_constrained(f);
   f->problem.timeless = !m->s->time && !f->lates;
   f->problem.guards = f->guards ? guards : NULL;
+  f->problem.between = f->ranges.e ? ranges_between : NULL;
   f->problem.happen = f->events ? happen : NULL;
   f->problem.turn = f->switches.d ? switches_turn : NULL;
   f->problem.loosen = f->switches.d ? switches_loosen : NULL;

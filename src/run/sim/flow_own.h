@@ -67,6 +67,14 @@ typedef struct {
   double *row, *kept;            // [n]
 } FlowSwitches;
 
+// Guards over a stretch of time: ranges.c
+typedef struct {
+  Engine *e;     // what they are at least, and at most; NULL: it cannot be said
+  uint32_t outs; // results of each kind
+  State **high;  // [flowing] the most that each is; NULL: no guard reads it
+  State *time;
+} FlowRanges;
+
 typedef struct {
   const char *path, *what; // what: NULL: not yet found
   uint32_t place;          // of the one that was found last
@@ -79,6 +87,7 @@ struct Flow {
   uint32_t n;
   uint32_t events; // those of the system; behind them in the problem's row, switches
   FlowSwitches switches;
+  FlowRanges ranges;
   VEC(Flowing) flowing, lag;
   VEC(uint32_t) stepping; // states with a next value
   VEC(TickClock) clock;   // of those: one for each period
@@ -148,6 +157,9 @@ bool switches_turn(void *flow, double t, const double *x, const double *late);
 void switches_loosen(void *flow, uint32_t which);
 void switches_free(Flow *, bool free);          // all of them, and as they were
 void switches_mend(const Flow *, double *turn); // [n] all of them comparable
+// ranges.c
+void ranges_open(Flow *, const Diagram *conditions);
+bool ranges_between(void *flow, const double t[2], const double *const x[2], double *const g[2]);
 // jacobian.c: how the rates change when the states change by v.
 bool flow_change(void *flow, double t, const double *x, const double *late, const double *v,
                  double *out);

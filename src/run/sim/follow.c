@@ -285,6 +285,7 @@ static void note_solver(Following *g, uint64_t before) {
   SimRecord *r = &g->f->record;
   g->reached = solver_time(g->solver);
   g->note = solver_note(g->solver);
+  g->unsure = solver_unsure(g->solver);
   r->halted = flow_halted(g->flow);
   r->steps = solver_count(g->solver, NULL, NULL) - before;
   note_steps(g, solver_count(g->solver, NULL, NULL));
@@ -454,10 +455,13 @@ static void take_follow_rows(Following *g) {
   g->x = NEW_ARRAY(m->arena, double, g->flow->n + 1);
 }
 
-static void tell_note(const Following *g) {
-  if (!g->keeps || !g->note) return;
-  Id e = diag_warning(g->m->w->diags, g->m->run->span, "%s", g->note);
-  diag_help(g->m->w->diags, e, "`by stiff` names it: then it is there from the start");
+static void tell_notes(const Following *g) {
+  Diags *to = g->m->w->diags;
+  if (!g->keeps) return;
+  if (g->unsure) diag_warning(to, g->m->run->span, "%s", g->unsure);
+  if (!g->note) return;
+  Id e = diag_warning(to, g->m->run->span, "%s", g->note);
+  diag_help(to, e, "`by stiff` names it: then it is there from the start");
 }
 
 static bool follow_once(Following *g) {
@@ -478,7 +482,7 @@ static bool follow_once(Following *g) {
   flow_start(g->flow, start);
   bool done = g->over; // long ago
   if (!done && !(is_plain(g) ? follow_plain(g, start) : follow_all(g, start))) return false;
-  tell_note(g);
+  tell_notes(g);
   return done || !g->keeps || follow_save(g);
 }
 

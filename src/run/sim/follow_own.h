@@ -40,8 +40,8 @@ typedef struct {
   uint64_t steps;  // fixed ones, compiled as a whole: made so far, from time 0 on
   bool limited;    // the end of the run had a say in how long a step is
   bool over;       // it has come to its end
-  const char *note; // of the solver
-  Arena *shot;      // how all was before the step that the end may have a say in; or NULL
+  const char *note, *unsure; // of the solver
+  Arena *shot;               // how all was before the step that the end may have a say in; or NULL
   Arrays shot_all;
   SaveClock clock;
 } Following;

@@ -454,9 +454,17 @@ static bool compares(const Loop *l) {
   return false;
 }
 
+static bool box_jumps(const Box *b) {
+  switch (b->op) {
+  case OP_loop: return compares(b->loop);
+  case OP_scan: return structure_jumps(b->scan->body);
+  default: return b->op == OP_order;
+  }
+}
+
 bool structure_jumps(const Diagram *d) {
   for (uint32_t i = 1; i < d->box.n; i++)
-    if (d->box.at[i].op == OP_loop && compares(d->box.at[i].loop)) return true;
+    if (box_jumps(&d->box.at[i])) return true;
   return false;
 }
 

@@ -7,8 +7,11 @@
 // turns. Conditions of events read nothing held. A switch that turns again and again at one place is
 // loosened: then it is by itself at every moment, and the solver sees jumps.
 //
+// In the body of a scan (a chain of parts) each step has switches of its own: the scan goes along what is
+// held as it goes along its slices, carries both what is and what is held, and emits the others.
+//
 // Only what moves is held: a comparison with a place of an array, or of what events alone change, is as
-// it is. So is what is inside a scan, what is equal or not, and what has too many cells.
+// it is. So is what is equal or not, what is sorted, and what has too many cells.
 #include "run/sim/flow_own.h"
 
 #include "core/pass/pass.h"
@@ -18,7 +21,8 @@
 
 enum { CELLS_HELD = 1 << 16 };
 
-typedef struct {
+typedef struct Switching Switching;
+struct Switching {
   World *w;
   const Diagram *from;
   Diagram *to;
@@ -28,8 +32,12 @@ typedef struct {
   Counts cells;      // of each
   VEC(uint8_t) bits; // is it a comparison?
   int64_t all;
-  bool jumps; // there is one that is not held
-} Switching;
+  bool jumps;          // there is one that is not held
+  Switching *around;   // of the diagram with the scan that `from` is the body of; or NULL
+  const Scan *scan;    // that scan
+  int64_t steps;       // how often `from` is gone through; 1: it is no body
+  Ids slice, slice_of; // states that the body reads, in `to` and in `to` of what is around
+};
 
 // -- what moves -----------------------------------------------------------------------------------
 static bool *scalars_moving(const Switching *x, const Box *b) {
@@ -86,23 +94,43 @@ static Type over_indices(World *w, const Loop *l) {
 static bool has_room(Switching *x, const Loop *l) {
   int64_t n;
   Type t = over_indices(x->w, l);
-  if (!type_count(x->w, &t, &n) || n < 1 || n > CELLS_HELD - x->all) return false;
+  if (!type_count(x->w, &t, &n) || n < 1 || n > (CELLS_HELD - x->all) / x->steps) return false;
+  n *= x->steps;
   x->all += n;
   vec_push(x->w->arena, &x->cells, n);
   return true;
 }
 
+static uint32_t number_of_next(const Switching *x) {
+  return x->guard.n + (x->around ? number_of_next(x->around) : 0);
+}
+
+// A state of the run; the body of a scan gets a slice of it.
+static Id state_wire(Switching *x, Type t, const char *path) {
+  World *w = x->w;
+  if (x->around) {
+    Id outside = state_wire(x->around, type_along(w, t, &x->scan->axis), path);
+    Id inside = diagram_wire(w, x->to, t, 0, 0);
+    vec_push(w->arena, &x->slice_of, outside);
+    vec_push(w->arena, &x->slice, inside);
+    return inside;
+  }
+  Param p = {.path = path, .rooted = true, .role = ROLE_BUFFER, .init.kind = INIT_CONST};
+  uint32_t k = diagram_param(w, x->to, p, t, 0, 0);
+  return x->to->param.at[k].wire;
+}
+
 // A state of the run that the loop reads at each of its points.
 static uint32_t read_state(Switching *x, SwitchLoop *l, const char *what) {
   World *w = x->w;
-  Param p = {.path = arena_format(w->arena, "switch.%u/%s", x->guard.n, what), .rooted = true};
-  p.role = ROLE_BUFFER, p.init.kind = INIT_CONST;
-  uint32_t k = diagram_param(w, x->to, p, over_indices(w, &l->loop), 0, 0), n = l->loop.nin;
+  const char *path = arena_format(w->arena, "switch.%u/%s", number_of_next(x), what);
+  Id state = state_wire(x, over_indices(w, &l->loop), path);
+  uint32_t n = l->loop.nin;
   Access *in = NEW_ARRAY(w->arena, Access, n + 1);
   if (n) memcpy(in, l->loop.in, n * sizeof *in);
   in[n] = access_from(w, 0, l->loop.nindex);
   l->loop.in = in, l->loop.nin = n + 1;
-  vec_push(w->arena, &l->in, x->to->param.at[k].wire);
+  vec_push(w->arena, &l->in, state);
   return scalar_push(w, &l->loop, (Scalar){.fn = FN_ARG, .base = BASE_R, .ref = n});
 }
 
@@ -206,16 +234,130 @@ static bool has_switch(const Box *b, const bool *moves) {
   return false;
 }
 
+static void switch_box(Switching *, const Box *);
+
+// The body of a scan with its switches; its inputs twice, as they are and with what is held.
+static void switch_body(Switching *y, const Box *b) {
+  World *w = y->w;
+  Switching *x = y->around;
+  const Diagram *body = y->from;
+  y->to = diagram_new(w, body->name);
+  y->live = new_map(w, body), y->held = new_map(w, body);
+  y->moves = NEW_ARRAY(w->arena, bool, body->wire.n + 1);
+  copy_inputs(w, y->to, body, y->held);
+  copy_inputs(w, y->to, body, y->live);
+  copy_params(w, y->to, body, y->live);
+  for (uint32_t i = 0; i < b->nin; i++) {
+    Id wire = diagram_source(body, i);
+    bool carry = i >= y->scan->slice && i < y->scan->slice + y->scan->carry;
+    y->moves[wire] = carry || x->moves[b->in[i]];
+    if (i >= body->in.n) y->held[wire] = y->live[wire];
+  }
+  for (Id i = 1; i < body->box.n; i++) switch_box(y, &body->box.at[i]);
+}
+
+// As a scan wants its inputs: all slices, all carries, all holds. Of the body, or of the box.
+static Ids inputs_of(const Switching *y, const Id *live, const Id *held, const Ids *states) {
+  const Scan *s = y->scan;
+  Arena *a = y->w->arena;
+  Ids in = {0};
+  const uint32_t end[] = {s->slice, s->slice + s->carry, s->slice + s->carry + s->hold};
+  for (uint32_t k = 0, from = 0; k < COUNT(end); from = end[k++]) {
+    for (uint32_t i = from; i < end[k]; i++) vec_push(a, &in, live[i]);
+    for (uint32_t i = from; i < end[k]; i++) vec_push(a, &in, held[i]);
+    for (uint32_t i = 0; !k && i < states->n; i++) vec_push(a, &in, states->at[i]);
+  }
+  return in;
+}
+
+static void mapped(const Switching *y, const Id *wire, uint32_t n, Ids *live, Ids *held) {
+  for (uint32_t i = 0; i < n; i++) {
+    vec_push(y->w->arena, live, y->live[wire[i]]);
+    vec_push(y->w->arena, held, y->held[wire[i]]);
+  }
+}
+
+static void body_outputs(const Switching *y) {
+  World *w = y->w;
+  const Ids *out = &y->from->out;
+  const uint32_t end[] = {y->scan->carry, out->n};
+  for (uint32_t k = 0, from = 0; k < COUNT(end); from = end[k++]) {
+    for (uint32_t i = from; i < end[k]; i++) diagram_output(w, y->to, y->live[out->at[i]]);
+    for (uint32_t i = from; i < end[k]; i++) diagram_output(w, y->to, y->held[out->at[i]]);
+  }
+  for (uint32_t i = 0; i < y->guard.n; i++) diagram_output(w, y->to, y->guard.at[i]);
+  for (uint32_t i = 0; i < y->value.n; i++) diagram_output(w, y->to, y->value.at[i]);
+}
+
+// What the switched scan makes: as it is and with what is held; then the switches of its body.
+static void take_outputs(const Switching *y, const Box *b, Id first) {
+  Switching *x = y->around;
+  Arena *a = x->w->arena;
+  uint32_t carry = y->scan->carry;
+  for (uint32_t i = 0; i < b->nout; i++) {
+    uint32_t n = i < carry ? carry : b->nout - carry, at = i < carry ? i : carry + i;
+    x->live[b->out[i]] = first + at;
+    x->held[b->out[i]] = first + at + n;
+  }
+  first += 2 * b->nout;
+  for (uint32_t i = 0; i < y->guard.n; i++) {
+    vec_push(a, &x->guard, first + i);
+    vec_push(a, &x->value, first + y->guard.n + i);
+    vec_push(a, &x->cells, y->cells.at[i]);
+    vec_push(a, &x->bits, y->bits.at[i]);
+  }
+  x->all = y->all;
+}
+
+// What is learned or written is the same in both; a next value would be written twice.
+static bool body_is_plain(const Switching *x, const Box *b) {
+  const Diagram *body = b->scan->body;
+  for (uint32_t i = 0; i < body->param.n; i++) {
+    Id wire = b->in[body->in.n + i];
+    if (body->param.at[i].next || x->live[wire] != x->held[wire]) return false;
+  }
+  return !body->noisy;
+}
+
+// A scan in whose body something may turn; false: it stays as it is.
+static bool switch_scan(Switching *x, const Box *b) {
+  World *w = x->w;
+  Switching y = {.w = w, .from = b->scan->body, .around = x, .scan = b->scan, .all = x->all};
+  if (!size_value(w, b->scan->axis.size, &y.steps) || y.steps < 1 || !body_is_plain(x, b) ||
+      x->steps > CELLS_HELD / y.steps) {
+    x->jumps = true;
+    return false;
+  }
+  y.steps *= x->steps;
+  switch_body(&y, b);
+  x->jumps |= y.jumps;
+  if (!y.guard.n) return false;
+  Ids live = {0}, held = {0};
+  mapped(&y, y.from->in.at, y.from->in.n, &live, &held);
+  y.to->in = inputs_of(&y, live.at, held.at, &y.slice);
+  body_outputs(&y);
+  live.n = held.n = 0;
+  mapped(x, b->in, y.from->in.n, &live, &held);
+  Ids in = inputs_of(&y, live.at, held.at, &y.slice_of);
+  for (uint32_t i = y.from->in.n; i < b->nin; i++) vec_push(w->arena, &in, x->live[b->in[i]]);
+  Scan twice = *b->scan;
+  twice.body = y.to;
+  twice.slice = 2 * twice.slice + y.slice.n, twice.carry *= 2, twice.hold *= 2;
+  take_outputs(&y, b, box_scan(w, x->to, &twice, in.at, in.n, b->origin));
+  return true;
+}
+
 // Twice: as it is, and with what is held; only where both differ.
 static void switch_box(Switching *x, const Box *b) {
   bool same = true, moves = false;
-  copy_box(x->w, x->to, x->from, b, x->live, b->origin);
   for (uint32_t i = 0; i < b->nin; i++) {
     same &= x->held[b->in[i]] == x->live[b->in[i]];
     moves |= x->moves[b->in[i]];
   }
   for (uint32_t i = 0; i < b->nout; i++) x->moves[b->out[i]] = moves;
-  x->jumps |= moves && b->op == OP_scan && any_inside(b->scan->body);
+  x->jumps |= moves && b->op == OP_order;
+  if (moves && b->op == OP_scan && any_inside(b->scan->body) && switch_scan(x, b)) return;
+  copy_box(x->w, x->to, x->from, b, x->live, b->origin);
   const bool *scalars = b->op == OP_loop ? scalars_moving(x, b) : NULL;
   if (scalars && has_switch(b, scalars))
     switch_loop(x, b, scalars);
@@ -245,7 +387,8 @@ static void find_moving(const Flow *f, Switching *x) {
 // The first `held` outputs with what is held, the others without; then guards, then values.
 static Switching switch_all(const Flow *f, const Diagram *from, uint32_t held) {
   World *w = f->m->w;
-  Switching x = {.w = w, .from = from, .to = diagram_new(w, from->name), .live = new_map(w, from)};
+  Switching x = {
+      .w = w, .from = from, .to = diagram_new(w, from->name), .live = new_map(w, from), .steps = 1};
   copy_inputs(w, x.to, from, x.live);
   copy_params(w, x.to, from, x.live);
   find_moving(f, &x);

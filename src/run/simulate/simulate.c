@@ -236,7 +236,9 @@ static bool in_order(Ran *r) {
   while (run < all->run.n || check < all->check.n) {
     bool now = check == all->check.n ||
                (run < all->run.n && all->run.at[run].order < all->check.at[check].order);
-    good &= now ? do_run(r, run++) : do_check(r, check++);
+    bool asked = !r->how->only || (now && run + 1 == r->how->only);
+    if (asked) good &= now ? do_run(r, run) : do_check(r, check);
+    now ? run++ : check++;
     if (r->end == OUTCOME_SYSTEM || (r->how->stop && *r->how->stop)) break;
   }
   return good;
@@ -383,6 +385,11 @@ Outcome simulate_run(Elab *in, Program *p, const LimnRun *how, const SimHelpers 
   results_begin(results, in, p);
   if (!p->ran->run.n && !p->ran->check.n) {
     wrong(&r, "this program has nothing to run: `run Machine to 10`, `check …`");
+    return OUTCOME_WRONG;
+  }
+  if (how->only > p->ran->run.n) {
+    wrong(&r, arena_format(w->arena, "there is no run %u: this program has %u", how->only,
+                           p->ran->run.n));
     return OUTCOME_WRONG;
   }
   results->note.seed = (double)how->seed;

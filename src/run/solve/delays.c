@@ -100,6 +100,7 @@ static bool record_part(Solver *s, double from, double to, int deep) {
   case HALVES_SPENT: return solver_swings(s, "a delayed value", from);
   case HALVES_SPLIT:
     return record_part(s, from, middle, deep + 1) && record_part(s, middle, to, deep + 1);
+  case HALVES_ROUGH:
   case HALVES_WHOLE: break;
   }
   if (y->n == y->cap) grow(s);

@@ -5,6 +5,8 @@
 // inner accuracy is. What is late is kept in the same form, through five of its values.
 #include "run/solve/solve_own.h"
 
+#include <math.h>
+
 static double value(const double *part, uint32_t n, uint32_t i, double q) {
   double p = 1 - q;
   const double *c = part + i;
@@ -29,6 +31,25 @@ void dense_some(const Dense *d, uint32_t n, NumberRange some, double t, double *
 
 void dense_at(const Dense *d, uint32_t n, double t, double *x) {
   dense_some(d, n, (NumberRange){0, n}, t, x);
+}
+
+// By the control points of the curve over the stretch, between the least and the most of which it lies; a
+// little more for rounding.
+void dense_range(const Dense *d, uint32_t n, NumberRange some, const double t[2], double *low,
+                 double *high) {
+  const double rounding = 1e-14;
+  double q[5], start = place(d, t[0]), end = place(d, t[1]);
+  for (int k = 0; k < 5; k++) q[k] = start + (end - start) * k / 4;
+  for (uint32_t i = some.from; i < some.to; i++) {
+    double v[5], size = 0;
+    for (int k = 0; k < 5; k++) v[k] = value(d->part, n, i, q[k]), size += fabs(v[k]);
+    double b[] = {v[0], (-13 * v[0] + 48 * v[1] - 36 * v[2] + 16 * v[3] - 3 * v[4]) / 12,
+                  (13 * v[0] - 64 * v[1] + 120 * v[2] - 64 * v[3] + 13 * v[4]) / 18,
+                  (-3 * v[0] + 16 * v[1] - 36 * v[2] + 48 * v[3] - 13 * v[4]) / 12, v[4]};
+    low[i] = high[i] = b[0];
+    for (int k = 1; k < 5; k++) low[i] = fmin(low[i], b[k]), high[i] = fmax(high[i], b[k]);
+    low[i] -= rounding * size, high[i] += rounding * size;
+  }
 }
 
 double dense_one(const Dense *d, uint32_t n, uint32_t i, double t) {

@@ -48,11 +48,34 @@ static bool guards_inside(void *context, double t, double *g) {
   return guards(s, t, s->look, SIDE_LEFT, g);
 }
 
+static bool guards_between(void *context, const double t[2], double *const g[2]) {
+  Solver *s = context;
+  const Problem *p = &s->problem;
+  const NumberRange all = {0, s->n}, *some = p->guarded ? p->guarded : &all;
+  const double *x[2] = {s->lowest, s->highest};
+  for (uint32_t i = 0; i < (p->guarded ? p->nguarded : 1); i++)
+    dense_range(&s->dense, s->n, some[i], t, s->lowest, s->highest);
+  return p->between(p->context, t, x, g) ||
+         solver_fail(s, "the guards cannot be computed at t = %.10g", t[0]);
+}
+
+static void know_between(Solver *s) {
+  enum { LOOKS_IN_ALL = 1 << 20 };
+  uint32_t m = s->problem.events;
+  s->guard.between = guards_between;
+  s->lowest = NEW_ARRAY(s->arena, double, s->n + 1);
+  s->highest = NEW_ARRAY(s->arena, double, s->n + 1);
+  s->guard.looks = LOOKS_IN_ALL;
+  for (int i = 0; i < 2; i++) s->guard.bound[i] = NEW_ARRAY(s->arena, double, m);
+  for (int i = 0; i < 3; i++) s->guard.side[i] = NEW_ARRAY(s->arena, double, m);
+}
+
 void events_new(Solver *s) {
   uint32_t m = s->problem.events;
   bool far = s->problem.guards_add || !(s->how.look > 0);
   s->guard = (Root){.n = m, .at = guards_inside, .context = s, .swings = &s->swings};
   s->guard.longest = far ? INFINITY : 8 * s->how.look;
+  if (s->problem.between) know_between(s);
   s->guard.live = NEW_ARRAY(s->arena, uint8_t, m);
   s->guard.noise = NEW_ARRAY(s->arena, double, m);
   s->pace = NEW_ARRAY(s->arena, EventPace, m);
@@ -108,11 +131,19 @@ bool solver_swings(Solver *s, const char *what, double from) {
       from, what);
 }
 
-static bool guard_swings(Solver *s, uint32_t i, double from) {
-  bool sets = i < setting(s);
-  const char *of = sets ? arena_format(s->arena, "the guard of %s", event_name(s, i))
+static const char *guard_name(const Solver *s, uint32_t i) {
+  return i < setting(s) ? arena_format(s->arena, "the guard of %s", event_name(s, i))
                         : "what a rate compares or rounds";
-  return solver_swings(s, of, from);
+}
+
+const char *solver_unsure(const Solver *s) {
+  const Root *r = &s->guard;
+  if (!r->rough) return NULL;
+  return arena_format(
+      s->arena,
+      "behind t = %.10g %s goes up and down as rounding does, however closely it is "
+      "looked at: whether it passes 0 there cannot be told",
+      r->rough_from, guard_name(s, r->rough - 1));
 }
 
 RootEnd events_find(Solver *s, double to, double *when) {
@@ -121,7 +152,7 @@ RootEnd events_find(Solver *s, double to, double *when) {
   memcpy(s->guard.live, s->armed, m);
   memcpy(s->guard.row[0], s->guard_now, m * sizeof(double));
   RootEnd end = root_walk(&s->guard, s->t, to, s->fresh, when);
-  if (s->guard.wild) guard_swings(s, s->guard.wild - 1, s->guard.begin);
+  if (s->guard.wild) solver_swings(s, guard_name(s, s->guard.wild - 1), s->guard.begin);
   if (end == ROOT_FOUND && !same_moment(s, to, when)) return ROOT_LOST;
   return end;
 }

@@ -8,7 +8,9 @@
 // together: the next point is the earliest of their secants, weighted as in the Illinois method
 // when the same end moves twice, and the middle when that does not halve the bracket in three
 // steps. What is found is the upper end of the bracket: there the function is above 0, so that
-// what looks again sees that it has happened.
+// what looks again sees that it has happened. Where it is known between which numbers a function is in a
+// stretch of time, none passes 0 in there unseen: what may be further from its samples than these are
+// from each other is looked at in halves.
 #include "run/solve/solve_own.h"
 
 #include <float.h>
@@ -204,7 +206,7 @@ static HalvesEnd swing_or_whole(const Halves *h, double from, double to) {
   }
   if (tame && *h->swings) return --*h->swings, HALVES_SPLIT;
   if (!h->sample(h->context, from, to, &whole)) return HALVES_LOST;
-  return tame ? HALVES_SPENT : HALVES_WHOLE;
+  return tame ? HALVES_SPENT : HALVES_ROUGH;
 }
 
 HalvesEnd halves_or_whole(const Halves *h, double from, double to, int deep) {
@@ -241,21 +243,100 @@ static bool sample(void *root, double from, double to, bool *tame) {
   return true;
 }
 
-static RootEnd swings(Root *r, double from) {
+// The first that swings, or is rough: its number + 1.
+static uint32_t restless(const Root *r) {
   uint32_t i = 0;
   while (i + 1 < r->n && !may_cross(r, i)) i++;
-  r->wild = i + 1, r->begin = from;
+  return i + 1;
+}
+
+static RootEnd swings(Root *r, double from) {
+  r->wild = restless(r), r->begin = from;
   return ROOT_LOST;
 }
 
+// -- between the samples --------------------------------------------------------------------------
+// May it pass 0 in a stretch, though these of its values do not show how far it goes? (What is not known
+// shows nothing.)
+static bool may_hide(const Root *r, uint32_t i, double *const *value, int n) {
+  double least = r->bound[0][i], most = r->bound[1][i], low = value[0][i], high = low;
+  if (!(most > 0 && least <= 0)) return false;
+  for (int k = 1; k < n; k++) low = fmin(low, value[k][i]), high = fmax(high, value[k][i]);
+  return most > high + (high - low) || least < low - (high - low);
+}
+
+static bool any_may_hide(const Root *r, double *const *value, int n) {
+  for (uint32_t i = 0; i < r->n; i++)
+    if (may_hide(r, i, value, n)) return true;
+  return false;
+}
+
+static bool look_at_stretch(Root *r, const double t[3]) {
+  const double ends[2] = {t[0], t[2]};
+  for (int k = 0; k < 3; k++)
+    if (!r->at(r->context, t[k], r->side[k])) return false;
+  put_live(r, r->side[0]);
+  return r->between(r->context, ends, r->bound);
+}
+
+// What crosses between the ends and the middle of the stretch that was looked at last.
+static RootEnd narrow_sides(Root *r, const double t[3], double *when) {
+  for (int k = 0; k < 2; k++) {
+    put_live(r, r->side[k]);
+    if (!any_crossed(r, r->side[k], r->side[k + 1])) continue;
+    memcpy(r->row[0], r->side[k], r->n * sizeof(double));
+    memcpy(r->row[1], r->side[k + 1], r->n * sizeof(double));
+    return narrow(r, t[k], t[k + 1], 0, 1, 2, when);
+  }
+  return ROOT_NONE;
+}
+
+// Halves of a stretch in which something may hide, until what it does is seen or excluded, or looks are
+// spent.
+static RootEnd look_closer(Root *r, double from, double to, uint32_t *looks, double *when) {
+  double middle = from + (to - from) / 2;
+  const double t[3] = {from, middle, to};
+  if (!look_at_stretch(r, t)) return ROOT_LOST;
+  *looks -= *looks > 0;
+  bool spent = !*looks || !(middle > from && middle < to);
+  if (spent || !any_may_hide(r, r->side, 3)) return narrow_sides(r, t, when);
+  RootEnd end = look_closer(r, from, middle, looks, when);
+  return end == ROOT_NONE ? look_closer(r, middle, to, looks, when) : end;
+}
+
+// What the samples of a stretch do not show.
+static RootEnd hidden(Root *r, double from, double to, double *when) {
+  const double t[2] = {from, to};
+  uint32_t most = 400,
+           looks = most < r->looks ? most : r->looks; // ten pulses, each halved forty times
+  if (!r->between || !looks) return ROOT_NONE;
+  if (!r->between(r->context, t, r->bound)) return ROOT_LOST;
+  if (!any_may_hide(r, r->row, 6)) return ROOT_NONE;
+  r->looks -= looks;
+  RootEnd end = look_closer(r, from, to, &looks, when);
+  r->looks += looks;
+  return end;
+}
+
+// The samples of a stretch are known, and tame.
+static RootEnd walk_whole(Root *r, double from, double to, double *when) {
+  double t[5];
+  RootEnd end = hidden(r, from, to, when);
+  quarters(from, to, t);
+  return end == ROOT_NONE ? walk_quarters(r, t, when) : end;
+}
+
 static RootEnd walk(Root *r, double from, double to, int deep, double *when) {
-  double t[5], middle = from + (to - from) / 2;
+  double middle = from + (to - from) / 2;
   bool halves = to - from > r->longest;
   const Halves own = {r, sample, some_may_cross, r->swings};
   switch (halves ? HALVES_SPLIT : halves_or_whole(&own, from, to, deep)) {
   case HALVES_LOST: return ROOT_LOST;
   case HALVES_SPENT: return swings(r, from);
-  case HALVES_WHOLE: quarters(from, to, t); return walk_quarters(r, t, when);
+  case HALVES_ROUGH:
+    if (!r->rough) r->rough = restless(r), r->rough_from = from;
+    return walk_whole(r, from, to, when);
+  case HALVES_WHOLE: return walk_whole(r, from, to, when);
   case HALVES_SPLIT: break;
   }
   deep += !halves;
@@ -282,12 +363,11 @@ static bool begins_apart(const Root *r) {
 RootEnd root_walk(Root *r, double from, double to, bool close, double *when) {
   enum { CLOSE = 12 }; // samples at 8^-12 … 8^-1 of the interval
   put_live(r, r->row[0]);
-  double start = r->begin = from, q[5];
+  double start = r->begin = from;
   if (close && to - from <= r->longest) {
     bool tame;
     if (!sample(r, from, to, &tame)) return ROOT_LOST;
-    quarters(from, to, q);
-    if (tame && begins_apart(r)) return walk_quarters(r, q, when);
+    if (tame && begins_apart(r)) return walk_whole(r, from, to, when);
   }
   for (int j = close ? -CLOSE : 0; j < 0; j++) {
     double t = start + ldexp(1, 3 * j) * (to - start);

@@ -45,6 +45,9 @@ typedef struct {
   // above; or when it is above 0 at the start. Still above 0 after its event, it has to come down
   // first.
   bool (*guards)(void *context, double t, const double *x, const double *late, double *g);
+  // Between which numbers they are, g[2][events], while t and x are between two: not a number where that
+  // is not known. False: it cannot be said; NULL: never.
+  bool (*between)(void *context, const double t[2], const double *const x[2], double *const g[2]);
   // The last ones of the events are switches: what rates compare, which is held while no event
   // happens. At such an event nothing is set: all of them become what they are there. One that turns
   // so often that time hardly moves is loosened: its guard stays down, and the rates may jump.
@@ -88,8 +91,9 @@ typedef struct {
 double curve_off(const double x[6]);
 // An interval whose samples may say too little, and so its halves: some times in any case, and then
 // around a single bend or jump, which has one half; around what swings in both, as often as `swings`
-// says (then SPENT), and never for what is rounding.
-typedef enum { HALVES_WHOLE, HALVES_SPLIT, HALVES_LOST, HALVES_SPENT } HalvesEnd;
+// says (then SPENT), and never for what is rounding, or as rough as that at every length (ROUGH: it is
+// taken whole, and what is between its samples is not known).
+typedef enum { HALVES_WHOLE, HALVES_SPLIT, HALVES_LOST, HALVES_SPENT, HALVES_ROUGH } HalvesEnd;
 #define HALVES_SWINGS (1u << 18) // in a run: more than 100 000 times up and down
 typedef struct {
   void *context;
@@ -137,6 +141,8 @@ typedef struct { // a number whose rate jumps, and leads back to where it does f
 } SolverSlide;
 const SolverSlide *solver_slide(const Solver *); // was it that? Otherwise NULL
 const char *solver_note(const Solver *); // what is to be known of the run, in words, or NULL
+const char *
+solver_unsure(const Solver *); // what could not be told of its events, in words, or NULL
 uint64_t solver_count(const Solver *, uint64_t *rejected, uint64_t *rates); // steps made
 
 // carry.c: what is known at one moment as a row of numbers, and back. One walk does both, so what is

@@ -16,6 +16,9 @@ typedef struct {
 } Dense;
 void dense_at(const Dense *, uint32_t n, double t, double *x);
 void dense_some(const Dense *, uint32_t n, NumberRange, double t, double *x); // only those of x
+// Between which numbers they are from t[0] to t[1].
+void dense_range(const Dense *, uint32_t n, NumberRange, const double t[2], double *low,
+                 double *high);
 double dense_one(const Dense *, uint32_t n, uint32_t i, double t);
 void dense_rest(Dense *, uint32_t n, double t, const double *x); // x, from t on
 // Through both ends with the slopes there; part4 is 0.
@@ -30,6 +33,11 @@ void dense_five(Dense *, uint32_t n, double t, double h, const double *five);
 typedef struct {
   uint32_t n;
   bool (*at)(void *context, double t, double *g); // false: give up
+  // Between which numbers they are from t[0] to t[1]; not a number: not known. NULL: never. False: give up.
+  bool (*between)(void *context, const double t[2], double *const g[2]);
+  double *bound[2]; // [n] for that
+  double *side[3];  // [n] values at both ends of a stretch, and in its middle
+  uint32_t looks;   // at such stretches, that are left in the run
   void *context;
   uint8_t *live;  // [n] has been at or below 0 since it last went up; kept on the way
   double *noise;  // [n] and further below it than that
@@ -40,6 +48,9 @@ typedef struct {
   double longest; // no piece of an interval that is longer is taken as it is
   double begin;   // on the way: where the values in row[0] are
   uint32_t *swings; // as in Halves
+  uint32_t
+      rough; // the first that was as rough as rounding wherever it was looked at, its number + 1;
+  double rough_from; // from when on
   uint32_t wild; // one that swung from `begin` on when these were used up: its number + 1; 0: none
 } Root;
 typedef enum {
@@ -82,7 +93,8 @@ typedef struct Stiff Stiff;
 typedef struct SlideWatch SlideWatch;
 struct Solver {
   Arena *arena;
-  uint32_t swings; // that may still be looked at closely
+  uint32_t swings;          // that may still be looked at closely
+  double *lowest, *highest; // [n] over a stretch of time, where guards know what follows from it
   Problem problem;
   SolveOptions how;
   const SolverStepper *stepper;

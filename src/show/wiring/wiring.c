@@ -777,12 +777,13 @@ static Panel *cut_panel(const PanelBuilder *outer, const System *s, uint32_t lev
 // Parts are cut no more than the whole needs to be narrow enough; where it never is, as little as can be.
 static Panel *fitting_panel(World *w, Arena *a, const System *s, uint32_t levels, double width) {
   PanelBuilder outer = {.w = w, .arena = a, .width = width, .inset = PANEL_INSET};
-  Panel *p = cut_panel(&outer, s, levels);
+  Panel *first = cut_panel(&outer, s, levels), *p = first;
   double room = width - panel_outside(p);
-  if (!(width > 0) || p->width <= room) return p;
-  outer.inset = MODE_INSET;
-  Panel *narrow = cut_panel(&outer, s, levels);
-  return narrow->width <= room ? narrow : p;
+  for (; width > 0 && p->width > room; p = cut_panel(&outer, s, levels)) {
+    outer.inset += MODE_INSET - PANEL_INSET;
+    if (outer.inset > width / 2) return first;
+  }
+  return p;
 }
 
 Canvas *wiring_draw(World *w, Arena *a, const System *s, const WiringOptions *how) {
