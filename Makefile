@@ -79,7 +79,7 @@ GIVEN = $(CPPFLAGS) $(CFLAGS) $(if $(findstring -flto,$(CFLAGS)),-fno-lto)
 COMPILE = $(CC) $(OWN) $(HARD) $(GIVEN) $(SPECIAL)
 LINK = $(CC) $(OWN) $(HARD) $(GIVEN) $(call harden,link) $(LDFLAGS)
 
-SOURCE := $(sort $(shell find src -name "*.c" -not -path "src/cli/*" -not -path "src/studio/*"))
+SOURCE := $(sort $(shell find src -name "*.c" -not -path "src/cli/*" -not -path "src/studio/*" -not -path "src/line/*"))
 # Texts that are part of the library.
 EMBEDDED := library prelude product_text team_text torch_training jax_training
 OBJECT := $(SOURCE:src/%.c=$(BUILD)/%.o) $(EMBEDDED:%=$(BUILD)/%.o)
@@ -89,7 +89,7 @@ export HTTP_LIBS
 HTTP_CFLAGS := $(if $(HTTP_LIBS),-DLIMN_HTTP $(shell $(PKG_CONFIG) --cflags libmicrohttpd 2>/dev/null))
 STUDIO := $(if $(HTTP_LIBS),$(patsubst src/%.c,$(BUILD)/%.o,$(sort $(wildcard src/studio/*.c))) $(BUILD)/studio/page_files.o $(BUILD)/studio/example_files.o)
 GROUND := $(patsubst src/%.c,$(BUILD)/%.o,$(sort $(wildcard src/base/*.c src/io/bytes/*.c)))
-CLI := $(patsubst src/%.c,$(BUILD)/%.o,$(sort $(wildcard src/cli/*.c))) $(BUILD)/cli/commands_text.o $(STUDIO)
+CLI := $(patsubst src/%.c,$(BUILD)/%.o,$(sort $(wildcard src/cli/*.c src/line/*.c))) $(BUILD)/cli/commands_text.o $(STUDIO)
 TESTS := $(sort $(wildcard tests/*_test.c))
 TEST_BIN := $(TESTS:tests/%.c=$(BUILD)/tests/%)
 HELP := $(filter-out $(TESTS),$(sort $(wildcard tests/*.c)))
@@ -211,14 +211,15 @@ $(BUILD)/tests/%.o: tests/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(Q)$(COMPILE) -Itests -MMD -MP -c -o $@ $<
 # A GPU that is not there, for tests: NVIDIA's libraries as far as limn calls them, on this CPU.
-FAKE_CUDA := $(BUILD)/fake-cuda/libcuda.so.1 $(BUILD)/fake-cuda/libnvrtc.so.13
+FAKE_CUDA := $(BUILD)/fake-cuda/libcuda.so.1 $(BUILD)/fake-cuda/libnvrtc.so.13 $(BUILD)/fake-cuda/libcublasLt.so.13
 $(BUILD)/fake-cuda/libcuda.so.1: tests/gpu/fake_cuda.c Makefile
 $(BUILD)/fake-cuda/libnvrtc.so.13: tests/gpu/fake_nvrtc.c Makefile
+$(BUILD)/fake-cuda/libcublasLt.so.13: tests/gpu/fake_cublaslt.c Makefile
 $(FAKE_CUDA):
 	@mkdir -p $(@D)
 	$(Q)$(CC) -O2 -U_FORTIFY_SOURCE -fPIC -shared -o $@ $< -ldl
-$(BUILD)/tests/engine_test: $(FAKE_CUDA)
-$(BUILD)/tests/engine_test.o: SPECIAL += -DFAKE_CUDA='"$(BUILD)/fake-cuda"'
+$(BUILD)/tests/engine_test $(BUILD)/tests/whole_test: $(FAKE_CUDA)
+$(BUILD)/tests/engine_test.o $(BUILD)/tests/whole_test.o: SPECIAL += -DFAKE_CUDA='"$(BUILD)/fake-cuda"'
 $(BUILD)/tests/%_test: $(BUILD)/tests/%_test.o $(HELP_OBJ) $(BUILD)/libinner.a
 	$(Q)$(LINK) -o $@ $^ -lcmocka $(LDLIBS)
 -include $(OBJECT:.o=.d) $(CLI:.o=.d) $(HELP_OBJ:.o=.d) $(TEST_BIN:=.d) $(BUILD)/prelude.c.d
@@ -229,7 +230,7 @@ $(BUILD)/tests/%_test: $(BUILD)/tests/%_test.o $(HELP_OBJ) $(BUILD)/libinner.a
 PLAY := build/playground
 PLAY_OBJ := build/playground-objects
 PLAY_CC ?= clang
-PLAY_WITHOUT := src/io/bytes/png.c src/run/engine/cuda_engine.c $(wildcard src/run/engine/c/*.c src/run/engine/cuda/*.c) $(wildcard src/port/c/*.c)
+PLAY_WITHOUT := src/io/bytes/png.c src/run/engine/cuda_engine.c src/run/engine/cuda_products.c src/run/engine/cuda_ring.c $(wildcard src/run/engine/c/*.c src/run/engine/cuda/*.c) $(wildcard src/port/c/*.c)
 PLAY_FLAGS := --target=wasm32-wasi $(WARN) -Wno-gnu-statement-expression -Wno-unused-function -ffp-contract=off -Oz -DNDEBUG -Iplayground/wasi -include lacks.h -Isrc -Iinclude \
   -D_WASI_EMULATED_SIGNAL -D_WASI_EMULATED_GETPID -mllvm -wasm-enable-sjlj -mnontrapping-fptoint -fvisibility=hidden -ffunction-sections -fdata-sections
 PLAY_EXPORTS := malloc free limn_version limn_new limn_free limn_allow limn_set limn_load limn_load_text limn_check limn_messages limn_forget \

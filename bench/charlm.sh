@@ -15,10 +15,7 @@ while [ $# -gt 0 ]; do
   esac
   shift 2
 done
-if [ -z "$python" ]; then
-  tools/packages.sh bench
-  python=/usr/bin/python3
-fi
+. "$(dirname "$0")/peer.sh"
 text=""
 for place in "${LIMN_DATA:-}" data ../shared/data "${HOME:-}/.local/share/limn"; do
   [ -n "$text" ] || [ ! -e "$place/shakespeare/input.txt" ] || text=$place/shakespeare/input.txt

@@ -1,9 +1,9 @@
 """One training step of iris, mlp or nash in JAX, on a fixed random batch.
 
-    python3 bench/jax_steps.py NAME [--batch N] [--threads N] [--mode jit|scan]
+    python3 bench/jax_steps.py NAME… [--batch N] [--threads N] [--mode jit|scan|jit,scan] [--device cpu|cuda]
 
 `jit` calls a compiled step again and again; `scan` runs a hundred steps inside one compiled loop, which is the fair
-opponent where a step takes microseconds. Prints lines "key value" as bench/step.c does.
+opponent where a step takes microseconds. A name may have a batch: mlp_b512. Prints lines "key value" as bench/step.c does.
 """
 import argparse
 import os
@@ -13,14 +13,15 @@ import sys
 import time
 
 arguments = argparse.ArgumentParser()
-arguments.add_argument("name")
+arguments.add_argument("names", nargs="+")
 arguments.add_argument("--batch", type=int)
 arguments.add_argument("--threads", type=int, default=1)
-arguments.add_argument("--mode", default="jit", choices=("jit", "scan"))
+arguments.add_argument("--mode", default="jit")
 arguments.add_argument("--device", default="cpu")
 asked = arguments.parse_args()
 os.environ["JAX_PLATFORMS"] = asked.device
-if hasattr(os, "sched_setaffinity"):  # XLA has as many threads as it sees cores
+os.environ["XLA_PYTHON_CLIENT_PREALLOCATE"] = "false"  # others want the GPU's memory too
+if hasattr(os, "sched_setaffinity") and asked.device == "cpu":  # XLA has as many threads as it sees cores
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:asked.threads])
 
 import jax  # noqa: E402
@@ -99,11 +100,12 @@ def repetitions(call, carry):
     return times
 
 
-def main():
-    if asked.name not in WORKLOADS:
-        sys.exit(f"there is no workload {asked.name}: {', '.join(WORKLOADS)}")
-    make, batch = WORKLOADS[asked.name]
-    weights, loss, rate = make(asked.batch or batch)
+def measure(name, mode):
+    make, batch = WORKLOADS[name.split("_b")[0]]
+    if "_b" in name:
+        batch = int(name.split("_b")[1])
+    batch = asked.batch or batch
+    weights, loss, rate = make(batch)
 
     def step(carry):
         p, state = carry
@@ -112,20 +114,29 @@ def main():
     def many(carry):
         return jax.lax.scan(lambda c, _: (step(c), None), carry, None, length=LENGTH)[0]
 
-    length = LENGTH if asked.mode == "scan" else 1
-    call = jax.jit(many if asked.mode == "scan" else step, donate_argnums=0)
+    length = LENGTH if mode == "scan" else 1
+    call = jax.jit(many if mode == "scan" else step, donate_argnums=0)
     carry = jax.tree_util.tree_map(jnp.array, (weights, adam_start(weights)))
     start = time.perf_counter()
     carry, _ = timed(call, carry, 1)
     first, times = time.perf_counter() - start, repetitions(call, carry)
     count = sum(w.size for w in jax.tree_util.tree_leaves(weights))
     for key, value in (
-            ("jax", jax.__version__), ("mode", asked.mode), ("batch", asked.batch or batch), ("threads", asked.threads),
+            ("name", name), ("mode", mode), ("jax", jax.__version__), ("batch", batch), ("threads", asked.threads),
             ("weights", count), ("first_step_s", f"{first:.4f}"),
             ("round_ms", f"{statistics.median(times) / length * 1e3:.6f}"),
             ("best_ms", f"{min(times) / length * 1e3:.6f}"),
             ("peak_rss_mb", f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6:.1f}")):
-        print(f"{key:16} {value}")
+        print(f"{key:16} {value}", flush=True)
+
+
+def main():
+    for name in asked.names:
+        if name.split("_b")[0] not in WORKLOADS:
+            sys.exit(f"there is no workload {name}: {', '.join(WORKLOADS)}")
+    for mode in asked.mode.split(","):
+        for name in asked.names:
+            measure(name, mode)
 
 
 main()

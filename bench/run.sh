@@ -1,10 +1,12 @@
 #!/bin/sh
 # One training step of each workload in limn and in PyTorch, in turn:
-#   bench/run.sh [--threads "1 2"] [--only "mlp conv"] [--python python3] [--mode eager|compile] [--jax] [--build build]
+#   bench/run.sh [--threads "1 2"] [--only "mlp conv"] [--python python3] [--mode eager|compile] [--jax] [--build build] [--device cuda]
 # A line for each: name, threads, milliseconds of both, how many times faster limn is, the share of the cores' peak that
 # limn's matrix products reach, and the peak memory of both processes. Then how long `limn train` takes to its first step.
 # --python: one that has PyTorch; without it Debian's is installed. --jax: a line against JAX (jit, scan) where it serves.
+# With --device cuda: bench/gpu.sh.
 set -eu
+case " $* " in *" --device "*) exec "$(dirname "$0")/gpu.sh" "$@" ;; esac
 build=build python="" mode=eager jax="" threads="" only="iris mlp mlp_b512 conv vae gan nash chargpt"
 while [ $# -gt 0 ]; do
   case $1 in
@@ -18,10 +20,7 @@ while [ $# -gt 0 ]; do
   esac
   shift
 done
-if [ -z "$python" ]; then
-  tools/packages.sh bench
-  python=/usr/bin/python3
-fi
+. "$(dirname "$0")/peer.sh"
 if [ -z "$threads" ]; then
   threads=1
   [ "$(nproc)" -lt 2 ] || threads="1 2"

@@ -1,5 +1,5 @@
 // How long one step of a program takes: forward, reverse, optimiser; all turns of a round.
-//   build/bench-step FILE [--batch N] [--threads N] [--precision 32|64|bf16] [--steps N] [--plan]
+//   build/bench-step FILE [--batch N] [--threads N] [--precision 32|64|bf16|tf32] [--steps N] [--plan]
 // Inputs are random and stay the same. Prints lines "key value": the median of several repetitions
 // of --steps rounds (as many as take 20 ms) from the same start, what the matrix products of a
 // round are worth in flop and what share of the cores' peak that is, how long the engines take to
@@ -39,7 +39,9 @@ typedef struct {
   Regime regime;
   Store *store;
   Engine **engine; // [step of the regime]
+  int32_t ***rows; // [step][input] numbers of rows, where a device keeps all samples; or NULL
   int64_t samples;
+  Ids turn;      // steps of one round
   uint64_t runs; // so far: noise is fresh in each
   char **start;  // [state] its first value
   const char *device;
@@ -98,17 +100,47 @@ static double round_flop(const Bench *b) {
   return sum;
 }
 
-static void run_step(Bench *b, uint32_t step) {
-  RunStatus s = engine_run(b->engine[step], b->samples, b->runs++);
+static void find_turns(Bench *b) {
+  for (uint32_t i = 0; i < b->regime.step.n && !b->regime.turn.n; i++)
+    vec_push(b->w->arena, &b->turn, i);
+  for (uint32_t i = 0; i < b->regime.turn.n; i++)
+    for (uint32_t k = 0; k < b->regime.turn.at[i].times; k++)
+      vec_push(b->w->arena, &b->turn, b->regime.turn.at[i].step);
+}
+
+// How many rounds may wait for whoever computes them, as in training.
+static int64_t rounds_at_once(const Bench *b) {
+  int64_t most = INT64_MAX;
+  for (uint32_t i = 0; i < b->turn.n; i++) {
+    int64_t uses = 0;
+    for (uint32_t k = 0; k < b->turn.n; k++) uses += b->turn.at[k] == b->turn.at[i];
+    int64_t room = (int64_t)engine_room(b->engine[b->turn.at[i]]) / uses;
+    if (room < most) most = room;
+  }
+  return most;
+}
+
+static void begin_step(Bench *b, uint32_t step) {
+  const Diagram *d = b->regime.step.at[step].diagram;
+  for (uint32_t i = 0; i < d->in.n; i++)
+    if (b->rows[step][i]) b->rows[step][i][-ROWS_HEAD] = 1;
+  if (!engine_queue(b->engine[step], b->samples, b->runs++)) fail("%s", engine_error(b->engine[step]));
+}
+
+static void end_step(Bench *b, uint32_t step) {
+  RunStatus s = engine_next(b->engine[step]);
   if (s == RUN_NOT_FINITE) fail("a loss is not finite");
   if (s == RUN_FAILED) fail("%s", engine_error(b->engine[step]));
 }
 
-static void run_round(Bench *b) {
-  for (uint32_t i = 0; i < b->regime.step.n && !b->regime.turn.n; i++) run_step(b, i);
-  for (uint32_t i = 0; i < b->regime.turn.n; i++)
-    for (uint32_t k = 0; k < b->regime.turn.at[i].times; k++)
-      run_step(b, b->regime.turn.at[i].step);
+static void run_rounds(Bench *b, int64_t rounds) {
+  int64_t all = rounds * b->turn.n, room = rounds_at_once(b) < 2 ? 1 : rounds_at_once(b) * b->turn.n;
+  for (int64_t begun = 0, ended = 0; ended < all;) {
+    if (begun < all && begun - ended < room)
+      begin_step(b, b->turn.at[begun++ % b->turn.n]);
+    else
+      end_step(b, b->turn.at[ended++ % b->turn.n]);
+  }
 }
 
 static void print_losses(const Bench *b, const char *key) {
@@ -175,8 +207,31 @@ static void start_again(Bench *b) {
       memcpy(state_changed(store_at(b->store, i)), b->start[i], state_bytes(store_at(b->store, i)));
 }
 
+// The batch as all that there is, for a device that keeps it.
+typedef struct {
+  const char *data;
+  size_t row_bytes;
+} Whole;
+
+static bool read_whole(void *of, int64_t first, int64_t n, void *to) {
+  const Whole *w = of;
+  memcpy(to, w->data + (size_t)first * w->row_bytes, (size_t)n * w->row_bytes);
+  return true;
+}
+
+static int32_t *keep_rows(Bench *b, uint32_t step, uint32_t input, int64_t count) {
+  Engine *e = b->engine[step];
+  if (!b->samples || count % b->samples) return NULL;
+  Whole whole = {engine_in(e, input),
+                 (size_t)(count / b->samples) * number_bytes(engine_in_number(e, input))};
+  int32_t *rows = engine_table(e, input, &(EngineTable){b->samples, &whole, read_whole});
+  for (int64_t i = 0; rows && i < b->samples; i++) rows[i] = (int32_t)i;
+  return rows;
+}
+
 static void fill_inputs(Bench *b, uint32_t step) {
   const Diagram *d = b->regime.step.at[step].diagram;
+  b->rows[step] = NEW_ARRAY(b->w->arena, int32_t *, d->in.n + 1);
   for (uint32_t i = 0; i < d->in.n; i++) {
     const Type *t = &d->wire.at[d->in.at[i]].type;
     int64_t shape[ARRAY_RANK_LIMIT], labels = 2, count = 1;
@@ -190,6 +245,7 @@ static void fill_inputs(Bench *b, uint32_t step) {
       if (t->base != BASE_R) x[k] = (double)(int64_t)(x[k] * (double)labels);
     }
     numbers_set(engine_in_number(b->engine[step], i), engine_in(b->engine[step], i), x, count);
+    b->rows[step][i] = keep_rows(b, step, i, count);
   }
 }
 
@@ -200,6 +256,7 @@ static double open_engines(Bench *b, const Target *asked) {
   const char *why;
   if (!engine_device(b->w, b->device, &own.device, &why)) fail("%s", why);
   b->engine = NEW_ARRAY(b->w->arena, Engine *, b->regime.step.n + 1);
+  b->rows = NEW_ARRAY(b->w->arena, int32_t **, b->regime.step.n + 1);
   for (uint32_t i = 0; i < b->regime.step.n; i++) {
     b->engine[i] = engine_new(b->w, b->regime.step.at[i].diagram, b->store, b->samples, target);
     if (!b->engine[i]) fail_with_messages(b->w);
@@ -251,7 +308,7 @@ static int by_size(const void *a, const void *b) {
 
 static double time_rounds(Bench *b, int64_t rounds) {
   double start = clock_seconds();
-  for (int64_t i = 0; i < rounds; i++) run_round(b);
+  run_rounds(b, rounds);
   return (clock_seconds() - start) / (double)rounds;
 }
 
@@ -268,6 +325,7 @@ static double median_round(Bench *b, int64_t rounds, double *best) {
   for (double start = clock_seconds();
        n < FEW_REPETITIONS || (n < REPETITIONS && clock_seconds() - start < budget); n++) {
     start_again(b);
+    if (b->device) run_rounds(b, 1); // what was put back goes to the device
     time[n] = time_rounds(b, rounds);
   }
   qsort(time, (size_t)n, sizeof *time, by_size);
@@ -276,17 +334,19 @@ static double median_round(Bench *b, int64_t rounds, double *best) {
 }
 
 static void print_times(Bench *b, const Asked *asked) {
-  double peak = gemm_peak(asked->precision), flop = round_flop(b), best, median;
+  double peak = b->device ? 0 : gemm_peak(asked->precision), flop = round_flop(b), best, median;
   keep_start(b);
-  run_round(b);
+  run_rounds(b, 1);
   print_losses(b, "losses_first");
   median = median_round(b, asked->steps ? asked->steps : find_rounds(b), &best);
   print_losses(b, "losses_last");
+  printf("%-16s %.6f\n%-16s %.6f\n", "round_ms", median * 1e3, "best_ms", best * 1e3);
+  printf("%-16s %.6f\n%-16s %.3f\n", "gflop", flop * 1e-9, "tflops", flop / median * 1e-12);
+  if (b->device) return;
   double again = gemm_peak(asked->precision);
   peak = (again > peak ? again : peak) * asked->target.threads;
-  printf("%-16s %.6f\n%-16s %.6f\n", "round_ms", median * 1e3, "best_ms", best * 1e3);
-  printf("%-16s %.6f\n%-16s %.1f\n", "gflop", flop * 1e-9, "peak_gflops", peak * 1e-9);
-  printf("%-16s %.3f\n", "share_of_peak", flop / median / peak);
+  printf("%-16s %.1f\n%-16s %.3f\n", "peak_gflops", peak * 1e-9, "share_of_peak",
+         flop / median / peak);
 }
 
 // After a round of its own: what timing keeps is not counted.
@@ -298,7 +358,7 @@ static void print_memory(Bench *b) {
     if (s->whole == i) states += (int64_t)state_bytes(s);
   }
   struct rusage use;
-  run_round(b);
+  run_rounds(b, 1);
   getrusage(RUSAGE_SELF, &use);
   printf("%-16s %.2f\n%-16s %.2f\n%-16s %.1f\n", "arena_mb", (double)arena / 1e6, "states_mb",
          (double)states / 1e6, "peak_rss_mb", (double)use.ru_maxrss * 1024 / 1e6);
@@ -336,7 +396,7 @@ static Asked read_arguments(char **arg) {
     }
   }
   if (!a.file)
-    fail("usage: bench-step FILE [--batch N] [--threads N] [--device cuda] [--precision 32|64|bf16] "
+    fail("usage: bench-step FILE [--batch N] [--threads N] [--device cuda] [--precision 32|64|bf16|tf32] "
          "[--steps N] [--plan]");
   return a;
 }
@@ -349,6 +409,7 @@ int main(int argc, char **argv) {
   Bench b;
   read_program(&b, arena, asked.file);
   make_regime(&b, asked.batch);
+  find_turns(&b);
   fill_store(&b, asked.precision);
   printf("%-16s %s\n%-16s %lld\n%-16s %u\n", "file", asked.file, "batch", (long long)b.samples,
          "threads", asked.target.threads);

@@ -1,11 +1,15 @@
 """One training step of the workloads of bench/*.limn in PyTorch, on a fixed random batch.
 
-    /usr/bin/python3 bench/torch_steps.py NAME [--batch N] [--threads N] [--mode eager|compile] [--device cpu|cuda]
+    /usr/bin/python3 bench/torch_steps.py NAME… [--batch N] [--threads N] [--mode eager|compile] [--device cpu|cuda]
 
-NAME is iris, mlp, conv, vae, gan, nash or chargpt; without --batch it is the one of the program. Prints lines
-"key value" as bench/step.c does. Works with PyTorch 1.13 and later; `compile` wants 2.0.
+NAME is iris, mlp, conv, vae, gan, nash, chargpt, res18 or gpt2s; without --batch the batch is that of the program, or of
+a name like mlp_b512. Prints lines "key value" as bench/step.c does, beginning with the name and the mode; of several
+modes, "eager,compile", each in turn. Works with PyTorch 1.13 and later; `compile` wants 2.0.
+
+On a GPU, products of floats are in TF32; res18 and gpt2s are in bf16 with weights and sums in floats (autocast).
 """
 import argparse
+import gc
 import resource
 import statistics
 import sys
@@ -14,10 +18,10 @@ import time
 import torch_threads
 
 arguments = argparse.ArgumentParser()
-arguments.add_argument("name")
+arguments.add_argument("names", nargs="+")
 arguments.add_argument("--batch", type=int)
 arguments.add_argument("--threads", type=int, default=1)
-arguments.add_argument("--mode", default="eager", choices=("eager", "compile"))
+arguments.add_argument("--mode", default="eager")
 arguments.add_argument("--device", default="cpu")
 asked = arguments.parse_args()
 
@@ -27,12 +31,14 @@ import torch  # noqa: E402
 from torch import nn  # noqa: E402
 from torch.nn import functional as F  # noqa: E402
 
-from torch_models import VAE, CharGPT, perceptron  # noqa: E402
+from torch_models import GPT2, VAE, CharGPT, perceptron, resnet18  # noqa: E402
 
 REPETITION, BUDGET, FEW, MANY = 0.02, 2.0, 5, 60
 torch.set_num_threads(asked.threads)
 torch.manual_seed(0)
 device = torch.device(asked.device)
+torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = True
+mode = "eager"  # now
 
 
 def numbers(*shape):
@@ -48,7 +54,9 @@ def adam(parameters, rate=1e-3):
 
 
 def compiled(f):
-    return torch.compile(f) if asked.mode == "compile" else f
+    if mode == "eager":
+        return f
+    return torch.compile(f) if mode == "compile" else torch.compile(f, mode=mode)
 
 
 def descend(optimiser, loss):
@@ -59,14 +67,16 @@ def descend(optimiser, loss):
 
 
 # Each gives (parameters, a function that makes one step).
-def classifier(model, x, y):
+def classifier(model, x, y, half=False):
     model = model.to(device)
     optimiser = adam(model.parameters())
+    half = half and device.type == "cuda"
 
     @compiled
     def loss():
-        scores = model(x)
-        return F.cross_entropy(scores.reshape(-1, scores.shape[-1]), y.reshape(-1))
+        with torch.autocast(device.type, torch.bfloat16, enabled=half):
+            scores = model(x)
+        return F.cross_entropy(scores.reshape(-1, scores.shape[-1]).float(), y.reshape(-1))
 
     return list(model.parameters()), lambda: descend(optimiser, loss)
 
@@ -89,6 +99,15 @@ def conv(n):
 
 def chargpt(n):
     return classifier(CharGPT(), labels(65, n, 64), labels(65, n, 64))
+
+
+def res18(n):
+    x = numbers(n, 3, 32, 32).to(memory_format=torch.channels_last)
+    return classifier(resnet18().to(memory_format=torch.channels_last), x, labels(10, n), True)
+
+
+def gpt2s(n):
+    return classifier(GPT2(50304), labels(50304, n, 1024), labels(50304, n, 1024), True)
 
 
 def vae(n):
@@ -134,7 +153,7 @@ def nash(_):
 
 
 WORKLOADS = {"iris": (iris, 32), "mlp": (mlp, 64), "conv": (conv, 64), "vae": (vae, 128), "gan": (gan, 128),
-             "nash": (nash, 0), "chargpt": (chargpt, 32)}
+             "nash": (nash, 0), "chargpt": (chargpt, 32), "res18": (res18, 128), "gpt2s": (gpt2s, 8)}
 
 
 def timed(step, rounds):
@@ -157,23 +176,48 @@ def repetitions(step):
     return times
 
 
-def main():
-    if asked.name not in WORKLOADS:
-        sys.exit(f"there is no workload {asked.name}: {', '.join(WORKLOADS)}")
-    if asked.mode == "compile" and not hasattr(torch, "compile"):
-        sys.exit(f"PyTorch {torch.__version__} cannot compile")
-    make, batch = WORKLOADS[asked.name]
-    parameters, step = make(asked.batch or batch)
+def measure(name, make, batch):
+    """The time and memory of one workload in the mode that is now."""
+    gc.collect()
+    if device.type == "cuda":
+        torch.cuda.empty_cache()
+        torch.cuda.reset_peak_memory_stats()
+    parameters, step = make(batch)
     start = time.perf_counter()
     timed(step, 1)
     first, times = time.perf_counter() - start, repetitions(step)
-    for key, value in (
-            ("torch", torch.__version__), ("mode", asked.mode), ("batch", asked.batch or batch),
-            ("threads", torch.get_num_threads()), ("weights", sum(p.numel() for p in parameters)),
-            ("first_step_s", f"{first:.4f}"), ("round_ms", f"{statistics.median(times) * 1e3:.6f}"),
-            ("best_ms", f"{min(times) * 1e3:.6f}"),
-            ("peak_rss_mb", f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6:.1f}")):
-        print(f"{key:16} {value}")
+    found = [("name", name), ("mode", mode), ("torch", torch.__version__), ("batch", batch),
+             ("threads", torch.get_num_threads()), ("weights", sum(p.numel() for p in parameters)),
+             ("first_step_s", f"{first:.4f}"), ("round_ms", f"{statistics.median(times) * 1e3:.6f}"),
+             ("best_ms", f"{min(times) * 1e3:.6f}"),
+             ("peak_rss_mb", f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6:.1f}")]
+    if device.type == "cuda":
+        found.append(("device_mb", f"{torch.cuda.max_memory_allocated() / 1e6:.1f}"))
+    for key, value in found:
+        print(f"{key:16} {value}", flush=True)
+
+
+def main():
+    global mode
+    for name in asked.names:
+        if name.split("_b")[0] not in WORKLOADS:
+            sys.exit(f"there is no workload {name}: {', '.join(WORKLOADS)}")
+    if asked.mode != "eager" and not hasattr(torch, "compile"):
+        sys.exit(f"PyTorch {torch.__version__} cannot compile")
+    failed = 0
+    for mode in asked.mode.split(","):
+        for name in asked.names:
+            make, batch = WORKLOADS[name.split("_b")[0]]
+            if "_b" in name:
+                batch = int(name.split("_b")[1])
+            try:
+                measure(name, make, asked.batch or batch)
+            except Exception as error:  # the other rows are still wanted
+                print(f"{name}, {mode}: {type(error).__name__}: {error}", file=sys.stderr)
+                failed += 1
+            if hasattr(torch, "_dynamo"):
+                torch._dynamo.reset()
+    sys.exit(failed > 0)
 
 
 main()

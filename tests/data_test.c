@@ -448,6 +448,72 @@ static void texts_are_labels(void **state) {
   unlink(path);
 }
 
+static const char *piece_at(Set *s, int64_t row) {
+  return set_field(s, 0)->label[(int64_t)number(s, SPLIT_TRAIN, 0, row, 0)];
+}
+
+// The example of Sennrich, Haddow and Birch, with a space before each word.
+static void frequent_neighbours_become_pieces(void **state) {
+  Arena *a = *state;
+  static const char *const word[] = {" low", " lower", " newest", " widest"};
+  static const int times[] = {5, 2, 6, 3};
+  Buf b = buf_new(a);
+  for (int i = 0; i < 4; i++)
+    for (int k = 0; k < times[i]; k++) buf_text(&b, word[i]);
+  Set *s = open_text_file(a, "p.txt", b.at, (SetOptions){.pieces = 20, .whole = true});
+  static const char *const pieces[] = {" ", "d", "e",  "i",   "l",  "n",   "o",  "r",   "s",
+                                       "t", "w", "es", "est", "lo", "low", "ew", "new", "newest"};
+  const Field *f = set_field(s, 0);
+  assert_int_equal(f->labels, 20);
+  for (uint32_t i = 0; i < COUNT(pieces); i++)
+    if (i < 13) assert_string_equal(f->label[i], pieces[i]);
+  assert_string_equal(piece_at(s, 0), " low");
+  s = open_text_file(a, "p.txt", "abab abab ", (SetOptions){.pieces = 9, .whole = true});
+  assert_string_equal(set_field(s, 0)->label[8], ""); // nothing occurs twice any more
+  assert_string_equal(set_field(s, 0)->label[3], "ab");
+  const char *path = temp(a, "p.txt");
+  assert_null(file_write(a, path, "abcd", 4));
+  refused(a, path, (SetOptions){.pieces = 3},
+          arena_format(a,
+                       "%s: the text has 4 different characters, which are the first pieces: 3 "
+                       "pieces are too few",
+                       path));
+  Words few = {"text", 3, (const char *const[]){"a", "b", "d"}};
+  refused(a, path, (SetOptions){.pieces = 3, .words = &few, .nwords = 1},
+          arena_format(a, "%s: byte 2, `c`, is none of the pieces of the text", path));
+  unlink(path);
+  path = temp(a, "p.csv");
+  assert_null(file_write(a, path, "x\n1\n2\n", 6));
+  refused(a, path, (SetOptions){.pieces = 3},
+          arena_format(a, "%s is no text: only texts have pieces", path));
+  unlink(path);
+}
+
+// Put together, the pieces of a random text are the text; by the vocabulary that was learned from it,
+// it is cut the same way.
+static void pieces_are_the_text(void **state) {
+  Arena *a = *state;
+  static const char *const unit[] = {"a", "b", "c",        " ",           "\n",
+                                     "7", ",", "\xC3\xA4", "\xE2\x82\xAC"};
+  for (uint64_t seed = 0; seed < 60; seed++) {
+    Buf b = buf_new(a);
+    for (uint64_t i = 0; i < 20 + 7 * seed; i++)
+      buf_text(&b, unit[(uint64_t)shuffle_place(seed, 4096, (int64_t)i) % (2 + seed % 8)]);
+    SetOptions o = {.pieces = 9 + (int64_t)seed, .whole = true};
+    Set *s = open_text_file(a, "r.txt", b.at, o);
+    Buf again = buf_new(a);
+    for (int64_t r = 0; r < set_rows(s, SPLIT_TRAIN); r++) buf_text(&again, piece_at(s, r));
+    assert_string_equal(again.at, b.at);
+    o.words = set_words(s, "text"), o.nwords = 1;
+    assert_true(words_are_pieces(a, o.words));
+    Set *same = open_text_file(a, "r.txt", b.at, o);
+    assert_int_equal(set_rows(same, SPLIT_TRAIN), set_rows(s, SPLIT_TRAIN));
+    for (int64_t r = 0; r < set_rows(s, SPLIT_TRAIN); r++)
+      assert_string_equal(piece_at(s, r), piece_at(same, r));
+  }
+  assert_false(words_are_pieces(a, &(Words){"text", 2, (const char *const[]){"ant", "a"}}));
+}
+
 // -- arrays ---------------------------------------------------------------------------------------
 static void archives_have_fields(void **state) {
   Arena *a = *state;
@@ -720,6 +786,8 @@ int main(void) {
       cmocka_unit_test_setup_teardown(tables_have_columns, setup, teardown),
       cmocka_unit_test_setup_teardown(windows_over_tables, setup, teardown),
       cmocka_unit_test_setup_teardown(texts_are_labels, setup, teardown),
+      cmocka_unit_test_setup_teardown(frequent_neighbours_become_pieces, setup, teardown),
+      cmocka_unit_test_setup_teardown(pieces_are_the_text, setup, teardown),
       cmocka_unit_test_setup_teardown(archives_have_fields, setup, teardown),
       cmocka_unit_test_setup_teardown(folders_have_labels, setup, teardown),
       cmocka_unit_test_setup_teardown(pictures_that_lie, setup, teardown),

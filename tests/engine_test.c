@@ -6,7 +6,7 @@
 #include "core/pass/rewrite.h"
 #include "random_diagram.h"
 #include "run/engine/c/compile.h"
-#include "run/engine/cuda/driver.h"
+#include "run/engine/cuda/blas.h"
 #include "run/engine/engine.h"
 
 #include <math.h>
@@ -187,11 +187,83 @@ static void on_gpu(void **state) {
 #endif
   Arena *a = arena_new();
   Device *d = open_gpu(a);
-  for (uint64_t i = 0; i < rows(2); i++)
+  for (uint64_t i = 0; i < rows(4); i++)
     check_row(40000 + i * TOGETHER, i % 2, PRECISION_64, (Target){.device = d}, 1e-9);
   check_row(50000, true, PRECISION_64, (Target){.device = d, .unfused = true}, 1e-9);
   device_close(d);
   arena_free(a);
+  (void)state;
+}
+
+// Products by cuBLASLt: matrices that lie either way, with room between their rows, one or many.
+enum { CELLS = 4096, TRIES = 300 };
+
+static uint64_t draw(uint64_t *state, uint64_t below) {
+  *state = *state * 6364136223846793005u + 1442695040888963407u;
+  return (*state >> 33) % below;
+}
+
+static double small_number(uint64_t *state) { return (double)draw(state, 1000) / 1000 - 0.5; }
+
+static BlasProduct random_product(uint64_t *r) {
+  BlasProduct p = {.precision = draw(r, 2) ? PRECISION_64 : PRECISION_32};
+  p.m = 1 + (int64_t)draw(r, 9), p.n = 1 + (int64_t)draw(r, 9);
+  p.k = 1 + (int64_t)draw(r, 9), p.batch = 1 + (int64_t)draw(r, 3);
+  int64_t more = (int64_t)draw(r, 3);
+  bool a = draw(r, 2), b = draw(r, 2), c = draw(r, 2);
+  p.am = a ? 1 : p.k + more, p.ak = a ? p.m + more : 1;
+  p.bk = b ? 1 : p.n + more, p.bn = b ? p.k + more : 1;
+  p.cm = c ? 1 : p.n + more, p.cn = c ? p.m + more : 1;
+  p.ta = 150, p.tb = 200, p.tc = 160;
+  return p;
+}
+
+static double cell_of(const BlasProduct *p, const double *memory, int64_t i) {
+  return p->precision == PRECISION_64 ? memory[i] : ((const float *)memory)[i];
+}
+
+static void check_product(Blas *blas, const Device *d, BlasProduct *p, double *a, double *b,
+                          double *c) {
+  CudaResult result = 1;
+  p->a = (DeviceAddress)(uintptr_t)a, p->b = (DeviceAddress)(uintptr_t)b;
+  p->c = (DeviceAddress)(uintptr_t)c;
+  assert_true(blas_takes(p));
+  assert_true(blas_multiply(blas, d, p, &result));
+  assert_int_equal(result, 0);
+  for (int64_t t = 0; t < p->batch; t++)
+    for (int64_t y = 0; y < p->m; y++)
+      for (int64_t x = 0; x < p->n; x++) {
+        double sum = 0;
+        for (int64_t k = 0; k < p->k; k++)
+          sum += cell_of(p, a, t * p->ta + y * p->am + k * p->ak) *
+                 cell_of(p, b, t * p->tb + k * p->bk + x * p->bn);
+        assert_true(fabs(cell_of(p, c, t * p->tc + y * p->cm + x * p->cn) - sum) < 1e-5);
+      }
+}
+
+static void products_of_gpu(void **state) {
+  if (getenv("LIMN_GPU")) skip(); // its memory is not ours
+  Arena *arena = arena_new();
+  Device *d = open_gpu(arena);
+  Blas *blas = blas_open(d, arena);
+  assert_non_null(blas);
+  uint64_t r = 7;
+  static double a[CELLS], b[CELLS], c[CELLS];
+  for (int i = 0; i < TRIES; i++) {
+    BlasProduct p = random_product(&r);
+    for (int k = 0; k < CELLS; k++)
+      if (p.precision == PRECISION_64)
+        a[k] = small_number(&r), b[k] = small_number(&r);
+      else
+        ((float *)a)[k] = (float)(small_number(&r)), ((float *)b)[k] = (float)small_number(&r);
+    check_product(blas, d, &p, a, b, c);
+  }
+  BlasProduct across = {.m = 4, .n = 4, .k = 4, .batch = 1, .am = 8, .ak = 2, .bk = 4, .bn = 1};
+  across.cm = 4, across.cn = 1;
+  assert_false(blas_takes(&across)); // neither its rows nor its columns lie along memory
+  blas_close(blas, d);
+  device_close(d);
+  arena_free(arena);
   (void)state;
 }
 
@@ -254,9 +326,10 @@ int main(void) {
   char cache[] = "/tmp/limn-engine-XXXXXX";
   if (!getenv("LIMN_CACHE") && mkdtemp(cache)) setenv("LIMN_CACHE", cache, 1);
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(fused),      cmocka_unit_test(fused_reverse), cmocka_unit_test(unfused),
-      cmocka_unit_test(by_clang),   cmocka_unit_test(on_gpu),        cmocka_unit_test(for_this_cpu),
-      cmocka_unit_test(small_jobs),
+      cmocka_unit_test(fused),        cmocka_unit_test(fused_reverse),
+      cmocka_unit_test(unfused),      cmocka_unit_test(by_clang),
+      cmocka_unit_test(on_gpu),       cmocka_unit_test(products_of_gpu),
+      cmocka_unit_test(for_this_cpu), cmocka_unit_test(small_jobs),
   };
   int failed = cmocka_run_group_tests(tests, NULL, NULL);
   if (!strncmp(cache, "/tmp/limn-engine-", 17)) {

@@ -1,15 +1,19 @@
 // The law of engines: the interpreter, prebuilt kernels and compiled code give the same numbers, in
-// every verb: what boxes give, what is measured and sampled, what steps of training do.
+// every verb: what boxes give, what is measured and sampled, what steps of training do. The law of
+// GPUs: so do kernels for a GPU, which run on this CPU behind a driver of our own (tests/gpu).
 #define _DEFAULT_SOURCE
 #include "whole_laws.h"
 
 #include <stdlib.h>
 
-static const char *const engines[] = {"the interpreter", "prebuilt kernels", "compiled code"};
+enum { BY_INTERPRETER, BY_PREBUILT, BY_COMPILED, BY_GPU };
+static const char *const engines[] = {"the interpreter", "prebuilt kernels", "compiled code",
+                                      "kernels for a GPU"};
 
-static void by_engine(int way, bool *reference) {
-  *reference = way == 0;
-  if (way == 1)
+static void by_engine(int way, bool *reference, const char **device) {
+  *reference = way == BY_INTERPRETER;
+  *device = way == BY_GPU ? "cuda" : NULL;
+  if (way == BY_PREBUILT)
     setenv("LIMN_CC", "", 1);
   else
     unsetenv("LIMN_CC");
@@ -38,7 +42,7 @@ static bool predict_by(Case *c, Limn *l, const WholeDecl *d, int way, Values *ou
   }
   LimnUse use = {.size = sizeof use, .in = in, .nin = d->in.n, .threads = 1};
   use.precision = LIMN_PRECISION_64;
-  by_engine(way, &use.reference);
+  by_engine(way, &use.reference, &use.device);
   LimnArrays got = {0};
   if (limn_predict_arrays(l, name, &use, &got) != LIMN_GOOD)
     return case_says(c, "predict by %s: %s: %s", engines[way], name, limn_messages(l, false));
@@ -64,7 +68,11 @@ static bool refuses(Case *c, Limn *l, const WholeDecl *d) {
   return true;
 }
 
-static bool engines_agree(Case *c, Limn *l, const WholeDecl *d, bool compiled) {
+// Which engines are held against the interpreter.
+typedef uint32_t Ways;
+enum { PREBUILT = 1 << BY_PREBUILT, COMPILED = 1 << BY_COMPILED, GPU = 1 << BY_GPU };
+
+static bool engines_agree(Case *c, Limn *l, const WholeDecl *d, Ways ways) {
   Values one = {0};
   LimnArrays w = {0};
   const char *name = whole_name(c->p, d->name, false);
@@ -73,8 +81,9 @@ static bool engines_agree(Case *c, Limn *l, const WholeDecl *d, bool compiled) {
     if (limn_weight_set(l, w.at[i].name, &w.at[i].array) != LIMN_GOOD)
       return limn_forget(l), true; // another box has a weight of this name
   if (!predict_by(c, l, d, 0, &one)) return false;
-  for (int way = 1; way < (compiled ? 3 : 2); way++) {
+  for (int way = BY_PREBUILT; way <= BY_GPU; way++) {
     Values two = {0};
+    if (!(ways & 1u << way)) continue;
     if (!predict_by(c, l, d, way, &two)) return false;
     if (!all_near(c, arena_format(c->arena, "%s by %s", name, engines[way]), &two, &one))
       return false;
@@ -95,7 +104,7 @@ static bool verb_agrees(Case *c, Limn *l, const char *verb, Asking *ask) {
   for (int way = 0; way < 2; way++) {
     LimnUse use = {.size = sizeof use, .from = "run", .threads = 1};
     use.precision = LIMN_PRECISION_64;
-    by_engine(way, &use.reference);
+    by_engine(way, &use.reference, &use.device);
     LimnArrays got = {0};
     if (!asked(c, l, verb, NULL, ask(l, &use, &got) == LIMN_GOOD)) return false;
     case_take(c, &got, &by[way]);
@@ -119,7 +128,7 @@ static bool steps_by(Case *c, Limn *l, int way, Values *out) {
   LimnTrainer *t = NULL;
   LimnTrain how = in_doubles;
   how.in_memory = true;
-  by_engine(way, &how.reference);
+  by_engine(way, &how.reference, &how.device);
   LimnMetrics m = {.size = sizeof m};
   LimnArrays w = {0};
   bool good = limn_trainer_open(l, &how, &t) == LIMN_GOOD;
@@ -146,12 +155,13 @@ static bool steps_by_rounding(Case *c) {
   return strstr(text, "lion(") && strstr(text, "batch_norm");
 }
 
-static bool steps_agree(Case *c, Limn *l, bool compiled) {
+static bool steps_agree(Case *c, Limn *l, Ways ways) {
   Values one = {0};
   if (steps_by_rounding(c)) return true;
   if (!steps_by(c, l, 0, &one)) return false;
-  for (int way = 1; way < (compiled ? 3 : 2); way++) {
+  for (int way = BY_PREBUILT; way <= BY_GPU; way++) {
     Values two = {0};
+    if (!(ways & 1u << way)) continue;
     if (!steps_by(c, l, way, &two)) return false;
     if (!all_near(c, arena_format(c->arena, "steps by %s", engines[way]), &two, &one)) return false;
   }
@@ -159,15 +169,27 @@ static bool steps_agree(Case *c, Limn *l, bool compiled) {
 }
 
 static bool its_engines_agree(Case *c, Limn *l, const WholeDecl *d) {
-  return engines_agree(c, l, d, d->scope % 16 == 5);
+  return engines_agree(c, l, d, d->scope % 16 == 5 ? PREBUILT | COMPILED : PREBUILT);
 }
 
 bool law_engines(Case *c) {
   Limn *l = case_load(c, whole_text(c->arena, c->p, &(Printed){0}));
   if (!l) return false;
   bool good = each_quiet_box(c, l, its_engines_agree);
-  if (good && c->p->trains) good = steps_agree(c, l, c->p->seed % 16 == 5);
+  if (good && c->p->trains)
+    good = steps_agree(c, l, c->p->seed % 16 == 5 ? PREBUILT | COMPILED : PREBUILT);
   if (good && c->p->trains && !c->p->noisy) good = uses_agree(c, l);
+  limn_free(l);
+  return good;
+}
+
+static bool on_gpu_too(Case *c, Limn *l, const WholeDecl *d) { return engines_agree(c, l, d, GPU); }
+
+// Each kernel is compiled, which takes a while: of boxes, only where nothing trains.
+bool law_gpu(Case *c) {
+  Limn *l = case_load(c, whole_text(c->arena, c->p, &(Printed){0}));
+  if (!l) return false;
+  bool good = c->p->trains ? steps_agree(c, l, GPU) : each_quiet_box(c, l, on_gpu_too);
   limn_free(l);
   return good;
 }

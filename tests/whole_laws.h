@@ -14,7 +14,7 @@ typedef struct {
 typedef bool Law(Case *);
 
 Law law_batch, law_names, law_naming, law_order, law_runs, law_engines, law_who, law_claims,
-    law_diff;
+    law_diff, law_gpu;
 
 // whole_values.c
 typedef struct {

@@ -2,27 +2,22 @@
 // at a text is given up when something newer has come.
 #define _POSIX_C_SOURCE 200809L
 #include "cli/cli.h"
+#include "line/line.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { MESSAGE_LIMIT = 64 << 20, HEADER_LIMIT = 4096 };
 
-typedef struct LspMessage {
-  struct LspMessage *next;
+typedef struct {
+  Waiting in;
   size_t n;
   char text[];
 } LspMessage;
 
 typedef struct {
-  pthread_mutex_t lock;
-  pthread_cond_t came;
-  LspMessage *first, **last;
-  bool ended;   // nothing more comes
-  bool damaged; // because a header could not be read
-  volatile sig_atomic_t stop;
+  Line line;
+  bool damaged; // a header could not be read
 } LspQueue;
 
 // -- reading --------------------------------------------------------------------------------------
@@ -72,35 +67,16 @@ static LspMessage *read_message(LspQueue *q) {
   if (!m) return NULL;
   m->n = fread(m->text, 1, n, stdin);
   m->text[m->n] = 0;
-  m->next = NULL;
   if (m->n == n) return m;
   free(m);
   return NULL;
 }
 
-static void queue_put(LspQueue *q, LspMessage *m) {
-  bool cancels = strstr(m->text, "$/cancelRequest") != NULL;
-  pthread_mutex_lock(&q->lock);
-  if (cancels) { // before what it cancels, if that still waits
-    m->next = q->first;
-    if (!q->first) q->last = &m->next;
-    q->first = m;
-  } else {
-    *q->last = m;
-    q->last = &m->next;
-  }
-  q->stop = 1;
-  pthread_cond_signal(&q->came);
-  pthread_mutex_unlock(&q->lock);
-}
-
 static void *reader(void *what) {
   LspQueue *q = what;
-  for (LspMessage *m; (m = read_message(q));) queue_put(q, m);
-  pthread_mutex_lock(&q->lock);
-  q->ended = true;
-  pthread_cond_signal(&q->came);
-  pthread_mutex_unlock(&q->lock);
+  for (LspMessage *m; (m = read_message(q));)
+    line_put(&q->line, &m->in, strstr(m->text, "$/cancelRequest") != NULL);
+  line_finish(&q->line, false);
   return NULL;
 }
 
@@ -112,33 +88,14 @@ static void send_message(void *none, const char *text, size_t n) {
   fflush(stdout);
 }
 
-// The next message, waited for as long as nothing else is to be done; NULL: there is none yet.
-static LspMessage *queue_take(LspQueue *q, int wait) {
-  pthread_mutex_lock(&q->lock);
-  struct timespec until;
-  clock_gettime(CLOCK_REALTIME, &until);
-  until.tv_sec += wait / 1000;
-  until.tv_nsec += (wait % 1000) * 1000000L;
-  if (until.tv_nsec >= 1000000000L) until.tv_sec++, until.tv_nsec -= 1000000000L;
-  int late = 0;
-  while (!q->first && !q->ended && !late)
-    late = wait < 0 ? pthread_cond_wait(&q->came, &q->lock)
-                    : pthread_cond_timedwait(&q->came, &q->lock, &until);
-  LspMessage *m = q->first;
-  if (m) q->first = m->next;
-  if (!q->first) q->last = &q->first, q->stop = 0;
-  pthread_mutex_unlock(&q->lock);
-  return m;
-}
-
 static int serve(LimnServer *s, LspQueue *q) {
   int wait = -1;
-  while (limn_server_ended(s) < 0) {
-    LspMessage *m = queue_take(q, wait);
+  for (bool over = false; limn_server_ended(s) < 0;) {
+    LspMessage *m = (LspMessage *)line_take(&q->line, wait, &over);
     if (m) limn_server_take(s, m->text, m->n);
     free(m);
-    if (!m && q->ended) break;
-    wait = q->stop ? 0 : limn_server_work(s, &q->stop);
+    if (over) break;
+    wait = q->line.stop ? 0 : limn_server_work(s, &q->line.stop);
   }
   if (q->damaged)
     fputs("limn lsp: a header could not be read: `Content-Length: N` is wanted\n", stderr);
@@ -147,8 +104,8 @@ static int serve(LimnServer *s, LspQueue *q) {
 
 int run_lsp(Limn *l, Options *o) {
   (void)l;
-  LspQueue q = {.lock = PTHREAD_MUTEX_INITIALIZER, .came = PTHREAD_COND_INITIALIZER};
-  q.last = &q.first;
+  LspQueue q = {.damaged = false};
+  line_open(&q.line);
   o->read[o->nread < 63 ? o->nread : 63] = NULL;
   LimnServe how = {.size = sizeof how, .send = send_message, .read = o->read, .editor = true};
   LimnServer *s = limn_server_open(&how);
@@ -162,6 +119,6 @@ int run_lsp(Limn *l, Options *o) {
   int status = serve(s, &q);
   limn_server_close(s);
   fflush(stdout);
-  if (!q.ended) exit(status); // the reader still waits for input
+  if (!q.line.ends) exit(status); // the reader still waits for input
   return status;
 }

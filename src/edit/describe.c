@@ -105,7 +105,8 @@ const char *symbol_word(const EditSymbol *s) {
       [NAMED_OPTION] = "option",   [NAMED_SIZE] = "axis",       [NAMED_SPREAD] = "row of axes",
       [NAMED_WIRE] = "wire",       [NAMED_LEARNER] = "learner", [NAMED_LOOP] = "loop variable",
       [NAMED_KEPT] = "kept wires", [NAMED_STATE] = "state",     [NAMED_GOAL] = "goal",
-      [NAMED_PART] = "part",       [NAMED_MODE] = "mode",       [NAMED_INDEX] = "index"};
+      [NAMED_PART] = "part",       [NAMED_MODE] = "mode",       [NAMED_INDEX] = "index",
+      [NAMED_MAP] = "map",         [NAMED_SPACE] = "space"};
   return s->def ? def[s->def->kind] : other[s->kind];
 }
 

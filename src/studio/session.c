@@ -7,7 +7,6 @@
 #include "studio/studio_own.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 enum { STACK_WANTED = 8 << 20 }; // as the command line has for nested programs
 static const double AWAY = 60, SILENCE = 15;
@@ -28,65 +27,6 @@ static void ask_done(Studio *s, StudioAsk *ask) {
   s->working--;
   pthread_mutex_unlock(&s->lock);
   MHD_resume_connection(ask->connection);
-}
-
-static void queue_open(StudioQueue *q) {
-  pthread_mutex_init(&q->lock, NULL);
-  pthread_cond_init(&q->came, NULL);
-  q->last = &q->first;
-}
-
-static void queue_close(StudioQueue *q) {
-  pthread_mutex_destroy(&q->lock);
-  pthread_cond_destroy(&q->came);
-}
-
-// What cancels goes before what it cancels, if that still waits.
-static bool queue_put(StudioQueue *q, StudioAsk *ask, bool first) {
-  pthread_mutex_lock(&q->lock);
-  bool open = !q->ends;
-  ask->next = NULL;
-  if (open && first) {
-    ask->next = q->first;
-    if (!q->first) q->last = &ask->next;
-    q->first = ask;
-  } else if (open) {
-    *q->last = ask;
-    q->last = &ask->next;
-  }
-  q->stop = 1;
-  pthread_cond_signal(&q->came);
-  pthread_mutex_unlock(&q->lock);
-  return open;
-}
-
-static void queue_end(StudioQueue *q) {
-  pthread_mutex_lock(&q->lock);
-  q->ends = true;
-  q->stop = 1;
-  pthread_cond_signal(&q->came);
-  pthread_mutex_unlock(&q->lock);
-}
-
-// The next one, waited for up to so many milliseconds (-1: for good). NULL: there is none; *over: and
-// there will be none.
-static StudioAsk *queue_take(StudioQueue *q, int wait, bool *over) {
-  struct timespec until;
-  clock_gettime(CLOCK_REALTIME, &until);
-  until.tv_sec += wait / 1000;
-  until.tv_nsec += (wait % 1000) * 1000000L;
-  if (until.tv_nsec >= 1000000000L) until.tv_sec++, until.tv_nsec -= 1000000000L;
-  int late = 0;
-  pthread_mutex_lock(&q->lock);
-  while (!q->first && !q->ends && !late)
-    late = wait < 0 ? pthread_cond_wait(&q->came, &q->lock)
-                    : pthread_cond_timedwait(&q->came, &q->lock, &until);
-  StudioAsk *ask = q->first;
-  if (ask) q->first = ask->next;
-  if (!q->first) q->last = &q->first, q->stop = q->ends;
-  *over = !ask && q->ends;
-  pthread_mutex_unlock(&q->lock);
-  return ask;
 }
 
 // -- events ---------------------------------------------------------------------------------------
@@ -231,8 +171,8 @@ void studio_tell(Studio *s, const StudioSession *but, const char *method, const 
 // -- threads --------------------------------------------------------------------------------------
 static void session_free(StudioSession *p) {
   while (p->event) drop_event(p);
-  queue_close(&p->language);
-  queue_close(&p->host);
+  line_close(&p->language);
+  line_close(&p->host);
   free(p);
 }
 
@@ -257,7 +197,7 @@ static void *language_thread(void *what) {
   StudioSession *p = what;
   int wait = -1;
   for (bool over = false; !over;) {
-    StudioAsk *ask = queue_take(&p->language, wait, &over);
+    StudioAsk *ask = (StudioAsk *)line_take(&p->language, wait, &over);
     p->now = ask;
     if (ask) limn_server_take(p->server, ask->body, ask->n);
     p->now = NULL;
@@ -272,7 +212,7 @@ static void *language_thread(void *what) {
 static void *host_thread(void *what) {
   StudioSession *p = what;
   for (bool over = false; !over;) {
-    StudioAsk *ask = queue_take(&p->host, -1, &over);
+    StudioAsk *ask = (StudioAsk *)line_take(&p->host, -1, &over);
     if (!ask) continue;
     host_take(p, ask);
     ask_done(p->studio, ask);
@@ -299,8 +239,8 @@ static void session_end(StudioSession *p) { // under the studio's lock
   for (uint32_t i = 0; i < s->sessions; i++)
     if (s->session[i] == p) s->session[i] = s->session[--s->sessions];
   wake_stream(p);
-  queue_end(&p->language);
-  queue_end(&p->host);
+  line_finish(&p->language, true);
+  line_finish(&p->host, true);
 }
 
 static bool session_enter(Studio *s, StudioSession *p) {
@@ -318,8 +258,8 @@ StudioSession *session_new(Studio *s) {
       .size = sizeof how, .send = take_sent, .context = p, .read = s->read, .root = s->folder};
   *p = (StudioSession){.studio = s, .users = 3, .seen = clock_seconds()};
   p->last_event = &p->event;
-  queue_open(&p->language);
-  queue_open(&p->host);
+  line_open(&p->language);
+  line_open(&p->host);
   p->server = random_letters(p->name, STUDIO_TOKEN) ? limn_server_open(&how) : NULL;
   if (!p->server || !session_enter(s, p)) {
     limn_server_close(p->server);
@@ -357,7 +297,7 @@ bool session_ask(StudioSession *p, StudioAsk *ask) {
   pthread_mutex_lock(&s->lock);
   s->working++;
   pthread_mutex_unlock(&s->lock);
-  if (queue_put(host ? &p->host : &p->language, ask, cancels)) return true;
+  if (line_put(host ? &p->host : &p->language, &ask->in, cancels)) return true;
   pthread_mutex_lock(&s->lock);
   s->working--;
   pthread_mutex_unlock(&s->lock);

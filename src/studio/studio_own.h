@@ -9,6 +9,7 @@
 #include "base/base.h"
 #include "io/bytes/bytes.h"
 #include "limn.h"
+#include "line/line.h"
 #include "studio/studio.h"
 
 #include <microhttpd.h>
@@ -40,7 +41,7 @@ extern const uint32_t example_file_count;
 
 // A request on its way, from thread to thread: what came and what goes are blocks of their own.
 typedef struct StudioAsk {
-  struct StudioAsk *next;
+  Waiting in; // a line of a session
   struct MHD_Connection *connection;
   char *body; // ended by 0
   size_t n, room;
@@ -49,15 +50,6 @@ typedef struct StudioAsk {
   struct StudioSession *session; // NULL: it is not of one
   bool too_large, passed_on;
 } StudioAsk;
-
-// What waits for a thread.
-typedef struct {
-  pthread_mutex_t lock;
-  pthread_cond_t came;
-  StudioAsk *first, **last;
-  bool ends;
-  volatile sig_atomic_t stop; // something newer has come
-} StudioQueue;
 
 typedef struct StudioEvent {
   struct StudioEvent *next;
@@ -68,7 +60,7 @@ typedef struct StudioEvent {
 typedef struct StudioSession {
   struct Studio *studio;
   char name[STUDIO_TOKEN + 1];
-  StudioQueue language, host;
+  Line language, host; // what waits for a thread
   LimnServer *server;
   StudioAsk *now; // what the server is asked
   // Under the studio's lock:

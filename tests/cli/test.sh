@@ -55,7 +55,7 @@ refused() {
 }
 refused "an option of another command" "limn check: there is no option --precision" check net.limn --precision nonsense
 refused "an option that is nearly right" "there is no option --precison; did you mean --precision?" train net.limn --precison 32
-refused "a choice that is none" "--precision wants 32, 64 or bf16, not nonsense" train net.limn --precision nonsense
+refused "a choice that is none" "--precision wants 32, 64, bf16 or tf32, not nonsense" train net.limn --precision nonsense
 refused "a level that is none" "--level wants learner, model or layer, not lay" draw net.limn --level lay
 refused "a pass that is none" "--after wants tree, value, check, inline, simplify, reverse, forward, gradient, step, plan or c, not inlin" print net.limn --after inlin
 refused "a negative count" "--threads wants a whole number from 0 to 4096, not -1" train net.limn --threads -1

@@ -19,6 +19,7 @@ static double emulated_slots[1024], emulated_tiles[32 * 1024];
   (void)wires, (void)at;
 #define TILES(name) double *name = emulated_tiles
 #define SHARED(type, name, n) static type name[n]
+#define __threadfence_system()
 #define __syncthreads() emulated_wait()
 #define __syncwarp(mask) emulated_wait()
 #define __shfl_sync(mask, value, lane, width)                                                      \

@@ -4,6 +4,7 @@
 //
 //   none       there is no GPU          old      the driver is for CUDA 11
 //   memory=N   there are N bytes        lost=N   the N-th launch finds the device lost
+//   others=N   others have taken N bytes
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <setjmp.h>
@@ -57,7 +58,8 @@ Result cuCtxSetCurrent(void *c) { return c ? GOOD : INVALID; }
 // -- memory: each piece knows its length ----------------------------------------------------------
 Result cuMemGetInfo_v2(size_t *left, size_t *all) {
   *all = all_memory();
-  *left = taken < *all ? *all - taken : 0;
+  size_t others = asked("others") >= 0 ? (size_t)asked("others") : 0;
+  *left = taken + others < *all ? *all - taken - others : 0;
   return GOOD;
 }
 Result cuMemAlloc_v2(Address *at, size_t n) {
@@ -85,10 +87,6 @@ Result cuMemcpyHtoDAsync_v2(Address to, const void *from, size_t n, void *s) {
 Result cuMemcpyDtoHAsync_v2(void *to, Address from, size_t n, void *s) {
   return memcpy(to, (const void *)(size_t)from, n), s ? GOOD : INVALID;
 }
-Result cuMemsetD8Async(Address to, unsigned char x, size_t n, void *s) {
-  return memset((void *)(size_t)to, x, n), s ? GOOD : INVALID;
-}
-
 // -- code: a module is a library, behind its length -----------------------------------------------
 typedef struct {
   unsigned x;
@@ -201,7 +199,8 @@ static void run_block(unsigned threads) {
 
 // -- launches, and graphs of them -----------------------------------------------------------------
 typedef struct Launch {
-  Function *f;
+  Function *f; // NULL: a library's, which is called with what `wires` points at
+  void (*call)(void *);
   unsigned blocks, threads;
   void *context, *wires, *places;
   struct Launch *after;
@@ -215,6 +214,7 @@ static void *copy(const void *from, size_t n) { return memcpy(malloc(n), from, n
 
 static Result run(const Launch *l) {
   if (asked("lost") >= 0 && ++launches >= (size_t)asked("lost")) return LOST;
+  if (!l->f) return l->call(l->wires), GOOD;
   void *arguments[] = {l->context, l->wires, l->places};
   running = l->f;
   running_arguments = arguments;
@@ -227,23 +227,52 @@ static Result run(const Launch *l) {
   return GOOD;
 }
 
+static void keep(const Launch *l) {
+  *capturing->end = copy(l, sizeof *l);
+  capturing->end = &(*capturing->end)->after;
+}
+
 Result cuLaunchKernel(void *f, unsigned bx, unsigned by, unsigned bz, unsigned tx, unsigned ty,
                       unsigned tz, unsigned shared, void *stream, void **arguments, void **extra) {
   Function *function = f;
   if (!bx || by != 1 || bz != 1 || !tx || tx > THREADS || ty != 1 || tz != 1 || extra || !stream ||
       (int)shared > function->shared)
     return INVALID;
-  Launch l = {function, bx, tx, arguments[0], arguments[1], arguments[2], NULL};
+  Launch l = {.f = function,
+              .blocks = bx,
+              .threads = tx,
+              .context = arguments[0],
+              .wires = arguments[1],
+              .places = arguments[2]};
   if (!capturing) return run(&l);
   l.context = copy(l.context, 8);
   l.wires = copy(l.wires, function->bytes);
   l.places = copy(l.places, 64);
-  *capturing->end = copy(&l, sizeof l);
-  capturing->end = &(*capturing->end)->after;
-  return GOOD;
+  return keep(&l), GOOD;
+}
+// What another library (fake_cublaslt.c) launches.
+Result fake_call(void (*fn)(void *), const void *data, size_t bytes) {
+  Launch l = {.call = fn, .wires = copy(data, bytes)};
+  if (capturing) return keep(&l), GOOD;
+  Result r = run(&l);
+  return free(l.wires), r;
+}
+typedef struct {
+  Address to;
+  size_t n;
+  unsigned char x;
+} Clearing;
+static void clear(void *context) {
+  const Clearing *c = context;
+  memset((void *)(size_t)c->to, c->x, c->n);
+}
+Result cuMemsetD8Async(Address to, unsigned char x, size_t n, void *s) {
+  Clearing c = {to, n, x};
+  return s ? fake_call(clear, &c, sizeof c) : INVALID;
 }
 Result cuStreamCreate(void **s, unsigned flags) { return *s = &taken, flags > 1 ? INVALID : GOOD; }
 Result cuStreamDestroy_v2(void *s) { return s ? GOOD : INVALID; }
+Result cuStreamQuery(void *s) { return s ? GOOD : INVALID; }
 Result cuStreamSynchronize(void *s) { return s ? GOOD : INVALID; }
 Result cuStreamBeginCapture_v2(void *s, int mode) {
   if (!s || capturing || mode != 2) return INVALID;

@@ -43,7 +43,7 @@ for name in $(sed -n 's/^[^/]*[ *]\(limn_[a-z_]*\)(.*/\1/p' include/limn.h | sor
   grep -q "^_*$name\$" "$dir/names" || not_ok "$name is not in the library"
 done
 ok "every declared function is there"
-if grep -n '#include "' src/cli/*.[ch] src/studio/*.[ch] | grep -v '"limn.h"\|"cli/\|"studio/\|studio/.*"\(base\|io/bytes\)/' >"$dir/log"; then not_ok "the command line and the studio use limn.h alone"; cat "$dir/log"; else ok "the command line and the studio use limn.h alone"; fi
+if grep -n '#include "' src/cli/*.[ch] src/studio/*.[ch] | grep -v '"limn.h"\|"cli/\|"studio/\|"line/\|studio/.*"\(base\|io/bytes\)/' >"$dir/log"; then not_ok "the command line and the studio use limn.h alone"; cat "$dir/log"; else ok "the command line and the studio use limn.h alone"; fi
 
 # -- hardened, where compiler and linker can ------------------------------------------------------------------------------------------
 # asked FLAG: it was found, and not taken away by flags of the caller
@@ -107,7 +107,7 @@ check_completion() {
   if ! command -v bash >/dev/null 2>&1; then skip "$1: no bash"; return; fi
   same "$1: commands" "read report run runs " "$(completes limn r)"
   same "$1: options" "--paths " "$(completes limn check --p)"
-  same "$1: choices" "32 64 bf16 " "$(completes limn train x.limn --precision '')"
+  same "$1: choices" "32 64 bf16 tf32 " "$(completes limn train x.limn --precision '')"
   same "$1: programs" "examples/iris.limn " "$(completes limn train examples/iris.)"
   same "$1: nothing of another command" "" "$(completes limn check --prec | tr -d ' ')"
 }
@@ -131,7 +131,7 @@ done
 if command -v fish >/dev/null 2>&1; then
   offers() { fish -N -c "complete -e limn; source '$prefix/share/fish/vendor_completions.d/limn.fish'; complete -C '$1'" 2>&1 | cut -f1 | tr '\n' ' '; }
   same "fish: commands" "run runs " "$(offers 'limn ru')"
-  same "fish: choices" "32 64 bf16 " "$(offers 'limn train x.limn --precision ')"
+  same "fish: choices" "32 64 bf16 tf32 " "$(offers 'limn train x.limn --precision ')"
 fi
 
 # editors: every word of the language has a color

@@ -14,7 +14,7 @@ enum { FETCH = 4096 };
 
 size_t number_bytes(Number n) {
   static const size_t bytes[] = {
-      [NUMBER_F32] = 4, [NUMBER_F64] = 8, [NUMBER_I32] = 4, [NUMBER_U8] = 1};
+      [NUMBER_F32] = 4, [NUMBER_F64] = 8, [NUMBER_I32] = 4, [NUMBER_U8] = 1, [NUMBER_BF16] = 2};
   return bytes[n];
 }
 
@@ -92,6 +92,7 @@ static void store(Number number, void *out, int64_t at, double x) {
   case NUMBER_F64: ((double *)out)[at] = x; break;
   case NUMBER_I32: ((int32_t *)out)[at] = (int32_t)x; break;
   case NUMBER_U8: ((uint8_t *)out)[at] = (uint8_t)x; break;
+  case NUMBER_BF16: break;
   }
 }
 
@@ -109,7 +110,7 @@ void column_read(const Column *c, const int64_t *row, int64_t n, int64_t count, 
   ColumnCells cells = {c->at, c->step, row, n, count};
   bool swapped = c->big_endian && element_info[c->kind].bytes > 1;
   bool rare = swapped || (c->label_of && number != NUMBER_I32);
-#define PAIR(kind, number) ((int)(kind)*4 + (int)(number))
+#define PAIR(kind, number) ((int)(kind)*8 + (int)(number))
   switch (rare ? -1 : PAIR(c->kind, number)) {
   case PAIR(EL_U8, NUMBER_F32): (c->picture ? picture_f32 : u8_f32)(&cells, out); break;
   case PAIR(EL_U8, NUMBER_F64): (c->picture ? picture_f64 : u8_f64)(&cells, out); break;

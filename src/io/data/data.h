@@ -18,7 +18,8 @@
 
 typedef enum { FIELD_REAL, FIELD_LABEL, FIELD_BIT } FieldKind;
 typedef enum { SPLIT_TRAIN, SPLIT_VALID, SPLIT_TEST, SPLITS } Split;
-typedef enum { NUMBER_F32, NUMBER_F64, NUMBER_I32, NUMBER_U8 } Number; // what memory holds
+// What memory holds. BF16: upper halves of floats, in the memory of a GPU alone.
+typedef enum { NUMBER_F32, NUMBER_F64, NUMBER_I32, NUMBER_U8, NUMBER_BF16 } Number;
 size_t number_bytes(Number);
 
 enum { FIELD_RANK_LIMIT = 8 };
@@ -61,6 +62,7 @@ typedef struct {
   const char *beside;       // the file that a relative path is beside, or NULL
   const ReadRights *rights; // which files may be read; NULL: all
   Episodes episodes;
+  int64_t pieces;     // of a text: so many pieces are its labels, not its characters; 0: characters
   const Words *words; // [nwords] vocabularies of fields: a word has its number from there, if known
   uint32_t nwords;
 } SetOptions;
@@ -102,6 +104,8 @@ uint32_t set_find(Set *, const char *name);
 uint32_t set_find_as(Set *, const Set *like, const char *name);
 enum { FIELD_INDEX = 0x7ffffffe, FIELD_NONE = 0x7fffffff }; // of a row, its number in its split
 int64_t set_rows(const Set *, Split);
+// Is a field in memory: no row of it is read, drawn or put together when it is wanted?
+bool set_is_whole(const Set *, Split, uint32_t field);
 bool set_is_table(const Set *);  // of columns, neighbours of which can be read as one field "a..b"
 int64_t set_stride(const Set *); // of a Draw: the window, so that a pass sees each row about once
 const char *set_says(const Set *); // one line: what was found and inferred, for the user
@@ -114,6 +118,8 @@ typedef struct {
 // Rows of one field as numbers of the kind wanted, one after the other. Safe from several threads.
 // False: a file of a folder could not be read, or a row is not there.
 bool set_read(Set *, SetRows, Number, void *out, const char **why);
+// The same for rows that follow each other, from `first` on; .row is not looked at.
+bool set_read_from(Set *, int64_t first, SetRows, Number, void *out, const char **why);
 
 // words.c
 const Words *set_words(const Set *, const char *field); // also of one read as bits; NULL: no words
@@ -123,6 +129,24 @@ const char *words_text(Arena *, const Words *); // "ant, bee, cat", the first do
 // own. NULL; or a sentence about the first that is not there.
 const char *column_labels(Arena *, const View *text, const Csv *, uint32_t column,
                           const Words *known, uint32_t *label);
+
+// pieces.c
+//
+// A text in the pieces of a vocabulary, which has the characters of the text, and to which pieces
+// are added until there are n, if they are to be learned; what is missing is "".
+typedef struct {
+  int64_t n, nfirst;
+  const char *const *first; // [nfirst]
+  bool learn;
+} PiecesWanted;
+typedef struct {
+  int64_t n, different; // pieces of the text; and how many of those in the vocabulary are not ""
+  int32_t *label;       // [n]
+  Words words;
+  const char *wrong; // where a character is that the vocabulary lacks
+} TextPieces;
+bool text_in_pieces(Arena *, View text, const PiecesWanted *, TextPieces *); // false: wrong
+bool words_are_pieces(Arena *, const Words *); // each character of them is one of them
 
 // sampling.c: which rows a batch is made of: a shuffle by seed, stream and pass, without a table of all
 // rows. Samples are drawn without end, pass after pass; an epoch is so many of them.

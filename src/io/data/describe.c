@@ -275,23 +275,36 @@ static bool show_all(Describe *d, Set *s) {
 // -- rows -----------------------------------------------------------------------------------------
 static bool rows_read(Arena *a, Set *s, Split split, uint32_t field, Array *out, const char **why) {
   const Field *f = set_field(s, field);
-  int64_t n = set_rows(s, split), count = field_count(f), *row = NEW_ARRAY(a, int64_t, n);
+  int64_t n = set_rows(s, split), count = field_count(f);
   *out = (Array){.name = arena_format(a, "%s_%s", f->name, split_word[split]),
                  .rank = f->rank + 1,
                  .shape = NEW_ARRAY(a, int64_t, f->rank + 1),
                  .kind = f->kind == FIELD_REAL ? EL_F32 : EL_I32};
-  for (int64_t i = 0; i < n; i++) row[i] = i;
   out->shape[0] = n;
   for (uint32_t i = 0; i < f->rank; i++) out->shape[i + 1] = f->shape[i];
   if (!array_count(out->rank, out->shape, &out->count))
     return file_error(a, why, "%s is too large for one array", out->name);
   out->data = NEW_ARRAY(a, double, n *count);
-  return set_read(s, (SetRows){split, field, row, n}, NUMBER_F64, out->data, why);
+  SetRows all = {.split = split, .field = field, .n = n};
+  return set_read_from(s, 0, all, NUMBER_F64, out->data, why);
+}
+
+// shakespeare[pieces: 300], as a program has it: the name without it, and the number; or 0.
+static const char *split_pieces(Arena *a, const char *name, int64_t *pieces) {
+  const char *open = strrchr(name, '[');
+  int end = 0;
+  unsigned long n = 0;
+  if (open) sscanf(open, "[pieces: %7lu]%n", &n, &end);
+  if (!end || open[end]) return name;
+  *pieces = (int64_t)n;
+  return arena_text(a, name, (size_t)(open - name));
 }
 
 // NULL with a reason, and the known set whose name is near.
-static Set *open_or_suggest(Arena *a, const char *name, const char **why) {
-  Set *s = set_open(a, name, &(SetOptions){0}, why);
+static Set *open_or_suggest(Arena *a, const char *text, const char **why) {
+  SetOptions how = {0};
+  const char *name = split_pieces(a, text, &how.pieces);
+  Set *s = set_open(a, name, &how, why);
   const char *near = s || set_is_known(name) ? NULL : set_nearest(name);
   if (near) *why = arena_format(a, "%s; did you mean `%s`?", *why, near);
   return s;

@@ -3,7 +3,8 @@
 //
 // The text stays where it is mapped when its characters are bytes; a table tells the label of each.
 // Other characters (UTF-8) are turned into labels beforehand. The first nine tenths are for
-// training, the rest is halved between validation and testing.
+// training, the rest is halved between validation and testing. With `pieces`, a row is one of these
+// (pieces.c).
 #include "io/data/set_own.h"
 
 enum { CHARACTERS = 0x110000 };
@@ -65,6 +66,37 @@ static Column label_characters(Set *s, View v, const int32_t *label, int64_t cou
   return column_new(to, 1, EL_I32);
 }
 
+// The rows are pieces: those of the vocabulary that is given, else of one that is learned from the
+// whole text.
+static bool open_pieces(Set *s, const char *path, View v, const char *const *names, int64_t n,
+                        const char **why) {
+  const Words *known = words_for(&s->options, "text");
+  PiecesWanted wanted = {s->options.pieces, n, names, true};
+  TextPieces found = {0};
+  if (known) wanted = (PiecesWanted){known->n, known->n, known->word, false};
+  if (wanted.nfirst > wanted.n)
+    return file_error(s->arena, why,
+                      "%s: the text has %lld different characters, which are the first pieces: "
+                      "%lld pieces are too few",
+                      path, (long long)n, (long long)wanted.n);
+  if (!text_in_pieces(s->arena, v, &wanted, &found)) {
+    size_t at = (size_t)(found.wrong - (const char *)v.at);
+    return file_error(s->arena, why, "%s: byte %zu, `%s`, is none of the pieces of the text", path,
+                      at,
+                      text_shown(s->arena, found.wrong, character_length(found.wrong, v.n - at)));
+  }
+  Column c = column_new(found.label, 1, EL_I32);
+  set_add(
+      s,
+      &(Field){
+          .name = "text", .kind = FIELD_LABEL, .labels = found.words.n, .label = found.words.word},
+      (Column[]){c, c, c});
+  set_cut_shares(s, found.n, 0.9, 0.05);
+  s->says = arena_format(s->arena, "a text of %lld pieces, %lld different ones, cut 90 : 5 : 5",
+                         (long long)found.n, (long long)found.different);
+  return true;
+}
+
 bool open_text(Set *s, const char *path, View v, const char **why) {
   Arena *scratch = arena_child(s->arena);
   uint8_t *seen = arena_alloc(scratch, CHARACTERS);
@@ -76,6 +108,7 @@ bool open_text(Set *s, const char *path, View v, const char **why) {
     return file_error(s->arena, why, "%s: byte %zu is not UTF-8 text", path, wrong);
   if (!count) return file_error(s->arena, why, "%s: the text is empty", path);
   int64_t n = name_labels(s->arena, seen, label, &names);
+  if (s->options.pieces) return arena_free(scratch), open_pieces(s, path, v, names, n, why);
   bool bytes = (size_t)count == v.n;
   Column c = bytes ? label_bytes(s, v, label) : label_characters(s, v, label, count);
   arena_free(scratch);

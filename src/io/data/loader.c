@@ -347,11 +347,8 @@ static uint8_t *read_whole(Loader *l, uint32_t i) {
   const char *why;
   if (s->set->lazy.read || (size_t)rows > WHOLE_BYTES / l->bytes[i]) return NULL;
   uint8_t *to = aligned(l->arena, (size_t)rows * l->bytes[i]);
-  for (int64_t r = 0; r < rows; r++)
-    if (!set_read(s->set, (SetRows){s->split, s->field, &r, 1}, s->number,
-                  to + (size_t)r * l->bytes[i], &why))
-      return NULL;
-  return to;
+  SetRows all = {.split = s->split, .field = s->field, .n = rows};
+  return set_read_from(s->set, 0, all, s->number, to, &why) ? to : NULL;
 }
 
 static void take_room(Loader *l) {

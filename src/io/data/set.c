@@ -139,7 +139,10 @@ static bool open_path(Set *s, const char *name, const char **why) {
 static bool open_any(Set *s, const char *name, const char **why) {
   const SetOptions *o = &s->options;
   bool good = !o->file && set_is_known(name) ? open_known(s, why) : open_path(s, name, why);
-  if (!good || !set_match_words(s, why)) return false;
+  if (!good) return false;
+  if (o->pieces && (s->field.n != 1 || strcmp(s->field.at[0].name, "text") != 0))
+    return file_error(s->arena, why, "%s is no text: only texts have pieces", s->name);
+  if (!set_match_words(s, why)) return false;
   if (o->bits && !set_to_bits(s, why)) return false;
   if (o->episodes.way && !set_to_episodes(s, why)) return false;
   says_parts(s);
@@ -166,6 +169,9 @@ void set_close(Set *s) {
 uint32_t set_fields(const Set *s) { return s->field.n; }
 const Field *set_field(const Set *s, uint32_t k) { return &s->field.at[k]; }
 const char *set_says(const Set *s) { return s->says; }
+bool set_is_whole(const Set *s, Split split, uint32_t field) {
+  return !s->lazy.read && !s->tasks && !s->column[s->part[split].block].at[field].drawn;
+}
 bool set_is_table(const Set *s) { return s->table; }
 int64_t set_stride(const Set *s) { return s->window; }
 
@@ -304,6 +310,18 @@ bool set_read(Set *s, SetRows of, Number number, void *out, const char **why) {
     SetRows some = {of.split, of.field, place, m};
     if (!read_places(s, p->block, some, number, (uint8_t *)out + (size_t)at * bytes, why))
       return false;
+  }
+  return true;
+}
+
+bool set_read_from(Set *s, int64_t first, SetRows of, Number number, void *out, const char **why) {
+  int64_t count = of.field == FIELD_INDEX ? 1 : field_count(set_field(s, of.field)), row[CHUNK];
+  size_t bytes = (size_t)count * number_bytes(number);
+  for (int64_t at = 0; at < of.n; at += CHUNK) {
+    int64_t m = of.n - at < CHUNK ? of.n - at : CHUNK;
+    for (int64_t i = 0; i < m; i++) row[i] = first + at + i;
+    SetRows some = {of.split, of.field, row, m};
+    if (!set_read(s, some, number, (uint8_t *)out + (size_t)at * bytes, why)) return false;
   }
   return true;
 }

@@ -89,6 +89,7 @@ static Column renumber(Set *s, uint32_t block, uint32_t field, const int32_t *to
 static bool match_field(Set *s, uint32_t field, const Words *known, const char **why) {
   Field *f = &s->field.at[field];
   Words own = {.field = f->name, .n = f->labels, .word = f->label};
+  if (words_equal(&own, known)) return true;
   Arena *scratch = arena_child(s->arena);
   int32_t *to = NEW_ARRAY(scratch, int32_t, own.n + 1);
   int64_t good = words_map(scratch, &own, known, to);

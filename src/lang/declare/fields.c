@@ -50,12 +50,31 @@ static bool as_episodes(Elab *in, const Given *g, DataFields *out) {
   return true;
 }
 
+// The labels of a text are its pieces, which are not looked for before a run.
+static bool as_pieces(Elab *in, const Given *g, DataFields *out) {
+  if (out->absent) return true;
+  Field *f = out->field.n == 1 ? &out->field.at[0] : NULL;
+  if (!f || f->kind != FIELD_LABEL || strcmp(f->name, "text") != 0)
+    return diag_refuse(in->w->diags, g->node->span, "only texts have pieces, and %s is none",
+                       data_title(in->w, g));
+  if (f->labels > g->pieces)
+    return diag_refuse(in->w->diags, g->node->span,
+                       "%s has %lld different characters, which are the first pieces: %lld are too "
+                       "few",
+                       data_title(in->w, g), (long long)f->labels, (long long)g->pieces);
+  f->labels = g->pieces;
+  f->label = NULL;
+  out->rows = 0;
+  return true;
+}
+
 bool data_fields(Elab *in, const Given *g, DataFields *out) {
   Field f;
   *out = (DataFields){0};
   if (g->path && !file_fields(in, g, out)) return false;
   const char *set = g->set ? name_text(in->w->names, g->set) : "";
   for (uint32_t k = 0; set_known_field(set, k, &f); k++) add_field(in->w, out, &f);
+  if (g->pieces && !as_pieces(in, g, out)) return false;
   return !g->episodes.way || as_episodes(in, g, out);
 }
 

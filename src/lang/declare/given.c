@@ -32,6 +32,20 @@ static void no_such_set(Elab *in, const Syntax *n, const char *set) {
     diag_help(in->w->diags, e, "a file is named in quotes: from \"table.csv\"");
 }
 
+// "t.csv", "t.txt"[pieces: 300], and their splits, "t.csv".test.
+static bool read_path(World *w, const Syntax *n, Given *g, const Syntax **config) {
+  const Syntax *file = n, *options = NULL;
+  Name split = 0;
+  if (n->kind == N_DOT && is_split(name_text(w->names, n->name)))
+    split = n->name, file = dot_base(n);
+  if (file->kind == N_AT) options = at_brackets(file), file = at_base(file);
+  if (file->kind != N_STR) return false;
+  g->path = file->text;
+  g->split = split;
+  if (options) *config = options;
+  return true;
+}
+
 // A source: set, split, a field of it, or noise.
 bool read_source(Elab *in, Scope *s, const Syntax *n, Given *g, Name *field,
                  const Syntax **config) {
@@ -41,15 +55,7 @@ bool read_source(Elab *in, Scope *s, const Syntax *n, Given *g, Name *field,
   *field = 0;
   g->node = n;
   g->beside = s->path;
-  if (n->kind == N_STR) {
-    g->path = n->text;
-    return true;
-  }
-  if (n->kind == N_DOT && dot_base(n)->kind == N_STR && is_split(name_text(w->names, n->name))) {
-    g->path = dot_base(n)->text; // "t.csv".test
-    g->split = n->name;
-    return true;
-  }
+  if (read_path(w, n, g, config)) return true;
   if (!source_parts(n, part, &count, config))
     return diag_refuse(
         w->diags, n->span,
@@ -112,24 +118,28 @@ Id no_such_field(Elab *in, const Given *g, Name name, const Syntax *source, Span
 
 // -- options --------------------------------------------------------------------------------------
 // mnist[fields: index image, bits: 1]: which columns are meant, and whether they are read as bits.
-// omniglot[way: 5, shot: 1]: a sample is an episode.
+// omniglot[way: 5, shot: 1]: a sample is an episode. shakespeare[pieces: 300]: of a text, labels are
+// pieces.
 typedef struct {
   bool bits;
+  int64_t pieces;
   Episodes episodes;
   uint32_t n;
   Name column[8];
 } GivenOptions;
 
-// A number that an option of episodes gives; NULL: it is not one of them.
-static int64_t *episode_option(Episodes *e, const char *word) {
-  return !strcmp(word, "way")        ? &e->way
+// A number that an option gives; NULL: it gives none.
+static int64_t *number_option(GivenOptions *o, const char *word) {
+  Episodes *e = &o->episodes;
+  return !strcmp(word, "pieces")     ? &o->pieces
+         : !strcmp(word, "way")      ? &e->way
          : !strcmp(word, "shot")     ? &e->shot
          : !strcmp(word, "query")    ? &e->ask
          : !strcmp(word, "episodes") ? &e->count
                                      : NULL;
 }
 
-static void read_episode_option(Elab *in, Scope *s, const Syntax *sized, int64_t *out) {
+static void read_number_option(Elab *in, Scope *s, const Syntax *sized, int64_t *out) {
   Body b = {.in = in, .w = in->w};
   Size size = size_eval(&b, env_new(in, NULL, s, &b), sized_value(sized), false);
   if (!size) return;
@@ -157,18 +167,19 @@ static void given_options(Elab *in, Scope *s, const Syntax *config, GivenOptions
     const Syntax *items = brackets_slots(config).at[i],
                  *first = items_in(items).n ? items_in(items).at[0] : NULL;
     const char *word = first && first->kind == N_SIZED ? name_text(w->names, first->name) : "";
-    int64_t *number = episode_option(&o->episodes, word);
+    int64_t *number = number_option(o, word);
     if (strcmp(word, "bits") == 0) {
       o->bits = true;
     } else if (number) {
-      read_episode_option(in, s, first, number);
+      read_number_option(in, s, first, number);
     } else if (strcmp(word, "fields") == 0) {
       if (sized_value(first)->kind == N_NAME) o->column[o->n++] = sized_value(first)->name;
       for (uint32_t k = 1; k < items_in(items).n && o->n < COUNT(o->column); k++)
         if (items_in(items).at[k]->kind == N_NAME) o->column[o->n++] = items_in(items).at[k]->name;
     } else {
-      diag_error(w->diags, items->span,
-                 "a set has the options `fields: …`, `bits: 1` and `way: 5, shot: 1`");
+      diag_error(
+          w->diags, items->span,
+          "a set has the options `fields: …`, `bits: 1`, `pieces: 300` and `way: 5, shot: 1`");
     }
   }
   check_episodes(in, config, &o->episodes);
@@ -178,6 +189,7 @@ static void take_options(Elab *in, Scope *s, const Syntax *config, Given *g, Giv
   if (!g->noise) given_options(in, s, config, o);
   g->bits = o->bits;
   g->episodes = o->episodes;
+  g->pieces = o->pieces;
 }
 
 void source_options(Elab *in, Scope *s, const Syntax *config, Given *g) {

@@ -172,6 +172,7 @@ static Def *stepped_learner(TrainReading *r, const Syntax *whom, const char **me
   for (uint32_t i = 0; text && path->kind == N_DOT && i < r->p->learner.n; i++)
     if (!strcmp(text_of(r, r->p->learner.at[i]->name), text)) d = r->p->learner.at[i];
   if (path->kind == N_NAME) d = trained_learner(r, path);
+  if (d && path->kind == N_DOT) name_means(r->in, path, d->span, NAMED_MAP);
   if (!d && path->kind == N_DOT)
     diag_error(r->w->diags, path->span, "there is no learner `%s` here", text ? text : "");
   *member = NULL;

@@ -37,7 +37,7 @@ static bool is_map(Drawing *r, const Syntax *n) {
 static bool read_step(Finding *f, const Syntax *n, Edge *e) {
   Drawing *r = f->r;
   const char *path = path_text(r->in, n);
-  uint32_t edge = path ? edge_at(r->g, path) : NOWHERE;
+  uint32_t edge = path ? edge_meant(r, n, path) : NOWHERE;
   vec_push(r->w->arena, &f->pinned, edge);
   if (edge != NOWHERE || (path && !strcmp(path, "_"))) return true;
   if (!is_map(r, n)) {

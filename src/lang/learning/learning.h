@@ -39,6 +39,8 @@ void sets_read(Elab *, Program *);               // those of the command line th
 void spaces_set(Elab *, Scope *, bool settings);
 void learnings_check(Elab *, Program *);
 void learnings_goals(Elab *, Program *, Scope *);
+// The path of a goal, distill.Y, ends in a space: an editor is told so.
+void goal_is_of(Elab *, const Learning *, const Syntax *path);
 typedef struct {
   Ids learner;
   bool *was; // [of learner] frozen before

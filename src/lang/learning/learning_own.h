@@ -26,6 +26,9 @@ Learning *learning_of(Elab *, Program *, Def *);         // read once
 void near_edge(Drawing *, Id message, const char *path); // "did you mean …?"
 uint32_t vertex_at(const Learning *, const char *path);  // NOWHERE: there is none
 uint32_t edge_at(const Learning *, const char *path);
+// The same, where the text says it: an editor is told what `n`, or its last name, means.
+uint32_t vertex_meant(Drawing *, const Syntax *n, const char *path);
+uint32_t edge_meant(Drawing *, const Syntax *n, const char *path);
 Name learning_key(Drawing *, const char *name); // of a thing inside, as it is called outside
 void edge_map(Drawing *,
               uint32_t edge); // a box or learner for its body, with the types of its ends

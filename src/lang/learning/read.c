@@ -29,6 +29,23 @@ static uint32_t thing_at(const Learning *g, const char *path, bool edge) {
 uint32_t vertex_at(const Learning *g, const char *path) { return thing_at(g, path, false); }
 uint32_t edge_at(const Learning *g, const char *path) { return thing_at(g, path, true); }
 
+uint32_t vertex_meant(Drawing *r, const Syntax *n, const char *path) {
+  uint32_t v = vertex_at(r->g, path);
+  if (v != NOWHERE) name_means(r->in, n, r->g->space.at[v].span, NAMED_SPACE);
+  return v;
+}
+
+uint32_t edge_meant(Drawing *r, const Syntax *n, const char *path) {
+  uint32_t e = edge_at(r->g, path);
+  if (e != NOWHERE) name_means(r->in, n, r->g->edge.at[e].span, NAMED_MAP);
+  return e;
+}
+
+void goal_is_of(Elab *in, const Learning *g, const Syntax *path) {
+  Drawing r = {.in = in, .w = in->w, .g = (Learning *)g};
+  vertex_meant(&r, path, name_text(in->w->names, path->name));
+}
+
 static void no_such(Drawing *r, const Syntax *n, const char *path, bool edge) {
   Nearest near = nearest_to(path);
   const Graph *graph = r->g->graph;
@@ -90,6 +107,7 @@ static void read_space(Drawing *r, const Syntax *n) {
   GraphSpace space = {.span = n->name_span, .home = r->g->inside};
   const char *name = name_text(r->w->names, n->name);
   if (!n->name) return;
+  name_means(r->in, n, n->name_span, NAMED_SPACE);
   if (table_get(r->g->vertex_of, name, strlen(name))) {
     Id e = diag_error(r->w->diags, n->name_span, "there are two spaces `%s`", name);
     diag_note(r->w->diags, e, r->g->space.at[vertex_at(r->g, name)].span, "the other one");
@@ -141,7 +159,7 @@ static uint32_t read_end(Drawing *r, const Syntax *types, Span span) {
     diag_help(r->w->diags, e, "as in `space X = R[2]` and `box f : X -> Y = …`");
     return NOWHERE;
   }
-  uint32_t v = vertex_at(r->g, path);
+  uint32_t v = vertex_meant(r, type_base(type), path);
   if (v == NOWHERE) v = outer_space(r, type_base(type));
   if (v == NOWHERE) no_such(r, type, path, false);
   return v;
@@ -271,12 +289,12 @@ static void ends_of(const Syntax *n, const Syntax **from, const Syntax **to) {
 
 // An edge may be called like the box or learner that it is: in its own body, the name is that of the
 // file.
-static Syntax *with_outer_name(Drawing *r, const Syntax *n, Name own, Name outer) {
+static Syntax *with_outer_name(Drawing *r, const Syntax *n, const Def *d, Name own, Name outer) {
   if (!n) return NULL;
   Syntax *copy = syntax_copy(r->w->arena, n);
-  if (n->kind == N_NAME && n->name == own) copy->name = outer;
+  if (n->kind == N_NAME && n->name == own) copy->name = outer, use_of_def(r->in, n->span, d);
   for (uint32_t i = 0; i < syntax_parts(n).n; i++)
-    syntax_put(copy, i, with_outer_name(r, syntax_parts(n).at[i], own, outer));
+    syntax_put(copy, i, with_outer_name(r, syntax_parts(n).at[i], d, own, outer));
   return copy;
 }
 
@@ -286,7 +304,7 @@ const Syntax *body_of_edge(Drawing *r, Name own, const Syntax *body) {
   const char *text = name_text(r->w->names, own);
   Name key = name_from(r->w->names, arena_format(r->w->arena, "%s#%u", text, d->id));
   scope_alias(r->g->inside, key, d);
-  return with_outer_name(r, body, own, key);
+  return with_outer_name(r, body, d, own, key);
 }
 
 static uint32_t read_most(Drawing *r, const Syntax *most) {
@@ -347,12 +365,17 @@ static void read_edge(Drawing *r, const Syntax *n, Name name, Span span, const S
 static void read_edges(Drawing *r, const Syntax *n) {
   const Syntax *most = n->kind == N_MOST ? most_times(n) : NULL;
   if (most) n = most_edge(n);
-  if (n->kind == N_BOX) read_edge(r, n, n->name, n->name_span, most);
+  if (n->kind == N_BOX) {
+    name_means(r->in, n, n->name_span, NAMED_MAP);
+    read_edge(r, n, n->name, n->name_span, most);
+  }
   for (uint32_t i = 0; n->kind == N_LEARN && i < learn_learners(n).n; i++) {
     const Syntax *learner = learn_learners(n).at[i];
     Nodes name = names_in(learner_names(learner));
-    for (uint32_t k = 0; k < name.n; k++)
+    for (uint32_t k = 0; k < name.n; k++) {
+      name_means(r->in, name.at[k], name.at[k]->span, NAMED_MAP);
       read_edge(r, learner, name.at[k]->name, name.at[k]->span, most);
+    }
   }
 }
 
@@ -363,7 +386,7 @@ static bool read_route(Drawing *r, const Syntax *n, Route *out) {
   for (uint32_t i = 0; i < steps; i++) {
     const Syntax *step = n->kind == N_PIPE ? pipe_stages(n).at[i] : n;
     const char *path = path_text(r->in, step);
-    uint32_t e = path ? edge_at(r->g, path) : NOWHERE;
+    uint32_t e = path ? edge_meant(r, step, path) : NOWHERE;
     if (e == NOWHERE) {
       no_such(r, step, path ? path : "…", true);
       return false;
@@ -409,7 +432,7 @@ static const char *read_trains(Drawing *r, const Syntax *trains, OrderTargets *o
   for (uint32_t i = 0; i < trains_targets(trains).n; i++) {
     const Syntax *n = trains_targets(trains).at[i];
     const char *path = path_text(r->in, n);
-    OrderTarget t = {path ? edge_at(r->g, path) : NOWHERE, n, r->g->inside, NULL};
+    OrderTarget t = {path ? edge_meant(r, n, path) : NOWHERE, n, r->g->inside, NULL};
     if (t.edge == NOWHERE)
       t.learner = path ? scope_find(r->g->inside, name_from(r->w->names, path)) : NULL;
     if (t.learner && t.learner->kind != DEF_LEARNER) t.learner = NULL;
@@ -482,7 +505,7 @@ void near_edge(Drawing *r, Id message, const char *path) {
 }
 
 static void freeze_in(Drawing *r, const Syntax *n, const char *path) {
-  uint32_t e = edge_at(r->g, path);
+  uint32_t e = edge_meant(r, n, path);
   if (e != NOWHERE) {
     uint32_t before = r->g->frozen.n;
     edge_learners(r->in, &r->g->edge.at[e], &r->g->frozen);
@@ -604,6 +627,7 @@ static void edit(Elab *in, Program *p, Scope *s, Learning *g) {
 static void name_paths(Scope *s, Syntax *n) {
   const char *path = n->kind == N_DOT ? path_text(s->in, n) : NULL;
   Def *d = path ? scope_find(s, name_from(s->in->w->names, path)) : NULL;
+  if (d) name_means(s->in, n, d->span, NAMED_MAP);
   if (d) syntax_become_name(n, name_from(s->in->w->names, path));
   for (uint32_t i = 0; i < syntax_parts(n).n; i++)
     if (syntax_parts(n).at[i]) name_paths(s, syntax_parts(n).at[i]);

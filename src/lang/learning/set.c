@@ -161,10 +161,12 @@ static bool occurs(Drawing *r, const Def *d) {
 }
 
 void learning_set(Drawing *r, const Syntax *n, const char *path) {
-  uint32_t e = edge_at(r->g, path), v = vertex_at(r->g, path);
-  bool types = set_value(n)->kind == N_TYPES;
+  bool types = set_value(n)->kind == N_TYPES; // then a space is meant, if there is one
+  uint32_t v = types ? vertex_meant(r, set_path(n), path) : NOWHERE,
+           e = v == NOWHERE ? edge_meant(r, set_path(n), path) : NOWHERE;
+  if (v == NOWHERE && e == NOWHERE) v = vertex_meant(r, set_path(n), path);
   if (r->g->broken) return;
-  if (v != NOWHERE && (e == NOWHERE || types)) {
+  if (v != NOWHERE) {
     set_of_space(r, n, v);
     return;
   }

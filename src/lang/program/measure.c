@@ -86,6 +86,7 @@ void do_measure(Elab *in, Program *p, const Syntax *n) {
     const Goal *g = goal_named(in, p, claim);
     if (g) {
       if (claim->kind == N_NAME) name_means(in, claim, g->node->name_span, NAMED_GOAL);
+      if (claim->kind == N_DOT && g->learning) goal_is_of(in, g->learning, claim);
       claim = goal_claim(g->node); // the goal's two sides again
       if (!by) by = clause(g->node, N_BY);
       if (!m.name) m.name = g->name;

@@ -133,6 +133,7 @@ typedef struct {
   bool absent;        // the file is not there
   bool bits;          // [bits: 1]
   Episodes episodes;  // [way: 5, shot: 1]
+  int64_t pieces;     // [pieces: 300]; 0: none
   Size window;        // how many rows make one sample; 0 = one row, without an axis for it
   const Syntax *node;
   VEC(Def *) field;
@@ -297,6 +298,8 @@ typedef enum {
   NAMED_GOAL, // or a measure
   NAMED_PART, // of a wiring
   NAMED_MODE,
+  NAMED_MAP, // of a learning diagram
+  NAMED_SPACE,
 } NamedKind;
 typedef struct {
   Span use, first; // the name in the text; where it is declared

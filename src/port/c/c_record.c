@@ -58,6 +58,7 @@ static void write_number(Buf *b, const CMember *m, int64_t i) {
   case NUMBER_F64: write_real(b, m->number, ((const double *)m->data)[i]); break;
   case NUMBER_I32: buf_printf(b, "%d", (int)((const int32_t *)m->data)[i]); break;
   case NUMBER_U8: buf_printf(b, "%d", (int)((const uint8_t *)m->data)[i]); break;
+  case NUMBER_BF16: break;
   }
 }
 

@@ -67,6 +67,7 @@ static GemmLine line_of(const CompiledEngine *o, const PlanNode *x, const Operan
 static Gemm gemm_of(Engine *e, const CompiledEngine *o, const PlanNode *x) {
   const Product *q = x->product;
   const Operand *a = &x->in[q->a], *b = &x->in[q->b];
+  Precision rounded = store_precision(e->store);
   return (Gemm){.m = product_length(x, q->m, q->nm, o->plan->samples),
                 .n = product_length(x, q->n, q->nn, o->plan->samples),
                 .k = product_length(x, q->k, q->nk, o->plan->samples),
@@ -76,7 +77,7 @@ static Gemm gemm_of(Engine *e, const CompiledEngine *o, const PlanNode *x) {
                 .bn = line_of(o, x, b, q->n, q->nn),
                 .cm = line_of(o, x, &x->out, q->m, q->nm),
                 .cn = line_of(o, x, &x->out, q->n, q->nn),
-                .precision = store_precision(e->store)};
+                .precision = rounded == PRECISION_TF32 ? PRECISION_32 : rounded};
 }
 
 static void small_product(const void *gemm, const void *a, const void *b, void *c, void *scratch,

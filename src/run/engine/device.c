@@ -20,9 +20,9 @@ static bool gpu_number(const char *text, long *number) {
 bool engine_device(World *w, const char *text, Device **device, const char **why) {
   long number;
   *device = NULL;
-  if (!text || !strcmp(text, "cpu")) return true;
+  if (!text || !strcmp(text, "cpu") || !strcmp(text, "auto")) return true;
   if (!gpu_number(text, &number)) {
-    *why = arena_format(w->arena, "a device is cpu, cuda or cuda:1, not %s", text);
+    *why = arena_format(w->arena, "a device is auto, cpu, cuda or cuda:1, not %s", text);
     return false;
   }
   *device = device_open((int)number, w->arena, why);

@@ -85,6 +85,9 @@ void engine_free(Engine *e) {
 
 void *engine_in(Engine *e, uint32_t input) { return e->in[input]; }
 const void *engine_out(const Engine *e, uint32_t output) { return e->out[output]; }
+int32_t *engine_table(Engine *e, uint32_t input, const EngineTable *t) {
+  return e->kind->table ? e->kind->table(e, input, t) : NULL;
+}
 
 // Files give states, and places in memory are made of labels: what is none never gets there.
 static bool labels_fit(Engine *e) {

@@ -88,6 +88,16 @@ Engine *engine_new(World *, const Diagram *, Store *, int64_t samples, const Tar
 void engine_free(Engine *);
 void *engine_in(Engine *, uint32_t input);
 const void *engine_out(const Engine *, uint32_t output);
+// All that an input may be, row after row. A device may take it to itself, so that a run needs only the
+// numbers of its rows: then there is memory for the numbers, and the first of ROWS_HEAD numbers in front
+// of them is not 0 when the next run is by rows. NULL: an input is the samples themselves.
+typedef struct {
+  int64_t rows;
+  void *of;
+  bool (*read)(void *of, int64_t first, int64_t n, void *to);
+} EngineTable;
+enum { ROWS_HEAD = 4 };
+int32_t *engine_table(Engine *, uint32_t input, const EngineTable *);
 Number engine_in_number(const Engine *, uint32_t input);
 Number engine_out_number(const Engine *, uint32_t output);
 void engine_set(Engine *, uint32_t input, const double *from, int64_t n); // the first n cells

@@ -10,6 +10,7 @@ typedef struct {
   bool (*queue)(Engine *, int64_t n, uint64_t step); // false: e->error
   RunStatus (*next)(Engine *);
   uint32_t (*room)(const Engine *);
+  int32_t *(*table)(Engine *, uint32_t input, const EngineTable *); // or NULL
   void (*plan)(const Engine *, Buf *);
   void (*free)(Engine *); // what it took beside its arena; or NULL
 } EngineKind;

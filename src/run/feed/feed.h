@@ -20,6 +20,7 @@ typedef struct {
   bool bits;
   int64_t window;
   Episodes episodes;
+  int64_t pieces;
   bool whole;
   WordsList words; // by which its labels are numbered
   Set *set;
@@ -69,8 +70,9 @@ typedef struct { // data for one or more engines, batch after batch
 
 typedef struct {
   uint32_t source;
-  size_t bytes; // of one sample
-  void *to;     // [n …], memory of the engine
+  size_t bytes;     // of one sample
+  void *to;         // [n …], memory of the engine
+  int32_t *by_rows; // it takes numbers of rows: set when they are there; NULL: samples
 } Inlet;
 typedef VEC(Inlet) Inlets;
 

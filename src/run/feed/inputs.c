@@ -75,7 +75,8 @@ static Set *open_set(Data *d, const Given *g, const Set *like, bool whole) {
   for (uint32_t i = 0; i < d->opened.n; i++) {
     const Opened *o = &d->opened.at[i];
     if (!strcmp(o->name, name) && o->bits == g->bits && o->window == window && o->whole == whole &&
-        !memcmp(&o->episodes, &g->episodes, sizeof o->episodes) && same_words(&o->words, &words))
+        o->pieces == g->pieces && !memcmp(&o->episodes, &g->episodes, sizeof o->episodes) &&
+        same_words(&o->words, &words))
       return o->set;
   }
   // A set is the same for every seed of a program: which rows are for testing, and what is made by code.
@@ -87,6 +88,7 @@ static Set *open_set(Data *d, const Given *g, const Set *like, bool whole) {
                     .beside = g->beside,
                     .rights = d->w->sources->rights,
                     .episodes = g->episodes,
+                    .pieces = g->pieces,
                     .words = words.at,
                     .nwords = words.n};
   Set *set = set_open(d->arena, name, &how, &why);
@@ -94,7 +96,8 @@ static Set *open_set(Data *d, const Given *g, const Set *like, bool whole) {
     diag_error(d->w->diags, g->node->span, "%s", why);
     return NULL;
   }
-  vec_push(d->arena, &d->opened, (Opened){name, g->bits, window, g->episodes, whole, words, set});
+  vec_push(d->arena, &d->opened,
+           (Opened){name, g->bits, window, g->episodes, g->pieces, whole, words, set});
   return set;
 }
 
@@ -269,6 +272,28 @@ static bool index_fits(const Data *d, const Given *g, uint32_t i, int64_t rows) 
                      given_name(d, g), (long long)rows, type_text(d->w, t));
 }
 
+// Some rows of a source, as a device reads them that keeps all of it.
+static bool read_rows(void *of, int64_t first, int64_t n, void *to) {
+  const LoaderSource *s = of;
+  const char *why;
+  SetRows rows = {.split = s->split, .field = s->field, .n = n};
+  return set_read_from(s->set, first, rows, s->number, to, &why);
+}
+
+// An engine that keeps all samples of the source with itself asks for their numbers. (Windows would be
+// kept once for each place where they may begin.)
+static void keep_rows(Engine *e, uint32_t input, LoaderSource *s, Inlet *inlet) {
+  if (!e || s->field == FIELD_INDEX || set_stride(s->set) > 1 ||
+      !set_is_whole(s->set, s->split, s->field))
+    return;
+  EngineTable table = {.rows = set_rows(s->set, s->split), .of = s, .read = read_rows};
+  int32_t *rows = engine_table(e, input, &table);
+  if (!rows) return;
+  s->field = FIELD_INDEX;
+  s->number = NUMBER_I32;
+  *inlet = (Inlet){.bytes = sizeof *rows, .to = rows, .by_rows = rows - ROWS_HEAD};
+}
+
 static bool inlet_add(Data *d, Feed *f, Id field, Engine *e, uint32_t input, const Instead *instead,
                       Inlets *inlets) {
   const Def *def = def_of(d->in, field);
@@ -284,6 +309,7 @@ static bool inlet_add(Data *d, Feed *f, Id field, Engine *e, uint32_t input, con
   int64_t cells = s.field == FIELD_INDEX ? 1 : field_count(set_field(s.set, s.field));
   Inlet inlet = {.bytes = (size_t)cells * number_bytes(s.number),
                  .to = e ? engine_in(e, input) : NULL};
+  keep_rows(e, input, &s, &inlet);
   inlet.source = source_add_once(d, f, s);
   vec_push(d->arena, inlets, inlet);
   return true;
@@ -336,6 +362,7 @@ int64_t feed_next(Feed *f, const Inlets *inlets, const char **why) {
   for (uint32_t i = 0; i < inlets->n; i++) {
     const Inlet *inlet = &inlets->at[i];
     memcpy(inlet->to, b->data[inlet->source], (size_t)b->n * inlet->bytes);
+    if (inlet->by_rows) *inlet->by_rows = 1;
   }
   return b->n;
 }

@@ -6,6 +6,8 @@
 //   label   y[… a·i + L …] = e    A fresh index v takes the label's place, and the body is chosen
 //                                 by v = L. For labels of a few values, or when nothing is summed:
 //                                 then p − onehot is element-wise.
+//   stride  y[2·i + rest] += e    Of a product: what is read at i is laid out with zeros between, and
+//                                 read at an index that walks over them all: then it is a shift.
 //   shift   y[i + rest] += e      o = i + rest is a new index and i = o − rest everywhere. The
 //                                 bounds of i must be those of an operand read at i itself, so that
 //                                 leaving them means skipping, as before.
@@ -21,6 +23,7 @@
 
 #include "core/pass/rewrite.h"
 
+enum { STRIDE_MOST = 4 };
 enum { FEW_LABELS = 4, HALO_POINTS = 4096, FEW_POINTS = 8, MANY_CELLS = 64 * 1024 };
 
 static bool is_number(World *w, Size s, int64_t k) { return size_now(w, s) == size_of(w, k); }
@@ -33,6 +36,18 @@ static bool has_label(const Coord *c) {
   for (uint32_t i = 0; i < c->n; i++)
     if (c->term[i].operand) return true;
   return false;
+}
+
+static bool is_product(const Loop *loop) {
+  return is_product_body(loop->combine, loop->scalar, loop->nscalar, loop->nin);
+}
+
+static double points_known(World *w, const Loop *loop) {
+  double points = 1;
+  int64_t n;
+  for (uint32_t i = 0; i < loop->nindex; i++)
+    points *= size_value(w, size_now(w, loop->index[i].size), &n) ? (double)n : 1;
+  return points;
 }
 
 // The draft becomes a loop over what it was.
@@ -130,6 +145,86 @@ static bool solve_label(World *w, const Diagram *d, Draft *f) {
   return false;
 }
 
+// -- stride ---------------------------------------------------------------------------------------
+static uint32_t uses_in(const Access *a, uint32_t index) {
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < a->rank; i++)
+    for (uint32_t k = 0; k < a->coord[i].n; k++)
+      n += !a->coord[i].term[k].operand && a->coord[i].term[k].var == index;
+  return n;
+}
+
+// The axis of the one operand that is read at the index, over its whole length and nowhere else.
+static bool read_once(World *w, const Diagram *d, const Draft *f, uint32_t index, uint32_t *operand,
+                      uint32_t *axis) {
+  uint32_t uses = 0, k;
+  bool plain = false;
+  for (uint32_t j = 0; j < f->loop->nin; j++) {
+    const Type *t = &d->wire.at[f->in.at[j]].type;
+    uses += uses_in(&f->loop->in[j], index);
+    for (uint32_t i = 0; !f->loop->in[j].padded && i < t->rank; i++) {
+      if (!coord_is_plain(w, &f->loop->in[j].coord[i], &k) || k != index ||
+          size_now(w, f->loop->index[index].size) != size_now(w, t->axis[i].size))
+        continue;
+      plain = true;
+      *operand = j, *axis = i;
+    }
+  }
+  return plain && uses == 1 && !loop_reads_index(f->loop, index);
+}
+
+// z[… s·i + r …] = x[… i …] where r is 0, else 0.
+static Id spread_axis(World *w, Diagram *to, Id wire, uint32_t axis, int64_t stride, Id origin) {
+  Type type = to->wire.at[wire].type;
+  Loop *lay = NEW(w->arena, Loop);
+  *lay = (Loop){.nin = 1, .in = NEW_ARRAY(w->arena, Access, 1)};
+  for (uint32_t i = 0; i < type.rank; i++)
+    push_index(w, lay, type.axis[i].label, type.axis[i].size);
+  uint32_t between = push_index(w, lay, 0, size_of(w, stride));
+  lay->in[0] = access_from(w, 0, type.rank);
+  lay->out = access_from(w, 0, type.rank);
+  Coord c = {.c = size_of(w, 0)};
+  c = coord_add(w, c, size_of(w, stride), axis, false);
+  lay->out.coord[axis] = coord_add(w, c, size_of(w, 1), between, false);
+  uint32_t x = scalar_push(w, lay, (Scalar){.fn = FN_ARG, .base = BASE_R});
+  uint32_t at = scalar_push(w, lay, (Scalar){.fn = FN_AT, .base = BASE_R, .ref = between});
+  uint32_t zero = scalar_push(w, lay, (Scalar){.fn = FN_CONST, .base = BASE_R});
+  uint32_t same = scalar_push(w, lay, (Scalar){.fn = FN_eq, .base = BASE_BIT, .arg = {at, zero}});
+  scalar_push(w, lay, (Scalar){.fn = FN_select, .base = BASE_R, .arg = {same, x, zero}});
+  type.axis = arena_copy(w->arena, type.axis, type.rank * sizeof *type.axis);
+  type.axis[axis].size = size_mul(w, size_of(w, stride), size_now(w, type.axis[axis].size));
+  return box_loop_shared(w, to, lay, &wire, 1, type, origin);
+}
+
+// A window that is as long as the stride would fill the output as digits do, and needs no zeros.
+static bool is_window(World *w, const Loop *loop, const Term *t, int64_t stride) {
+  int64_t n;
+  return is_number(w, t->coef, 1) && size_value(w, size_now(w, loop->index[t->var].size), &n) &&
+         n != stride;
+}
+
+static bool solve_stride(World *w, Diagram *to, Draft *f, Id origin) {
+  Loop *loop = f->loop;
+  if (!is_product(loop) || points_known(w, loop) < HALO_POINTS) return false;
+  for (uint32_t i = 0; i < loop->out.rank; i++) {
+    Coord *c = &loop->out.coord[i];
+    for (uint32_t k = 0; k < c->n && c->n <= 2 && !has_label(c); k++) {
+      uint32_t index = c->term[k].var, operand = 0, axis = 0;
+      int64_t stride, n;
+      if (!size_value(w, size_now(w, c->term[k].coef), &stride) || stride < 2 ||
+          stride > STRIDE_MOST || (c->n == 2 && !is_window(w, loop, &c->term[1 - k], stride)) ||
+          !size_value(w, size_now(w, loop->index[index].size), &n) ||
+          uses_in(&loop->out, index) != 1 || !read_once(w, to, f, index, &operand, &axis))
+        continue;
+      f->in.at[operand] = spread_axis(w, to, f->in.at[operand], axis, stride, origin);
+      loop->index[index].size = to->wire.at[f->in.at[operand]].type.axis[axis].size;
+      c->term[k].coef = size_of(w, 1);
+      return true;
+    }
+  }
+  return false;
+}
+
 // -- shift ----------------------------------------------------------------------------------------
 // Some operand is read at the index itself, over its whole length, and is not padded.
 static bool bounded_by_operand(World *w, const Diagram *d, const Draft *f, uint32_t index) {
@@ -142,14 +237,6 @@ static bool bounded_by_operand(World *w, const Diagram *d, const Draft *f, uint3
         return true;
   }
   return false;
-}
-
-static uint32_t uses_in(const Access *a, uint32_t index) {
-  uint32_t n = 0;
-  for (uint32_t i = 0; i < a->rank; i++)
-    for (uint32_t k = 0; k < a->coord[i].n; k++)
-      n += !a->coord[i].term[k].operand && a->coord[i].term[k].var == index;
-  return n;
 }
 
 static bool solve_shift(World *w, const Diagram *d, Draft *f, const Type *out) {
@@ -200,10 +287,6 @@ static bool solve_shift(World *w, const Diagram *d, Draft *f, const Type *out) {
 }
 
 // -- halo -----------------------------------------------------------------------------------------
-static bool is_product(const Loop *loop) {
-  return is_product_body(loop->combine, loop->scalar, loop->nscalar, loop->nin);
-}
-
 // Lowest and highest place of a coordinate over the box, when they are numbers.
 static bool coord_reach(World *w, const Loop *loop, const Coord *c, int64_t *low, int64_t *high) {
   int64_t k, coef, n;
@@ -216,14 +299,6 @@ static bool coord_reach(World *w, const Loop *loop, const Coord *c, int64_t *low
     *(coef < 0 ? low : high) += coef * (n - 1);
   }
   return true;
-}
-
-static double points_known(World *w, const Loop *loop) {
-  double points = 1;
-  int64_t n;
-  for (uint32_t i = 0; i < loop->nindex; i++)
-    points *= size_value(w, size_now(w, loop->index[i].size), &n) ? (double)n : 1;
-  return points;
 }
 
 // Operand k with a border: read[i] = x[i + low] inside, 0 (or its pad) outside.
@@ -334,7 +409,9 @@ static bool solve_loop(const Rewriting *r, const Box *b) {
   const Type *type = &r->from->wire.at[b->out[0]].type;
   for (uint32_t i = 0; i < b->nin; i++) vec_push(w->arena, &f.in, r->map[b->in[i]]);
   if (b->nout == 1 && b->nin) solve_slice(w, to, &f, type, b->origin);
-  while (b->nin && (solve_label(w, to, &f) || solve_shift(w, to, &f, type))) continue;
+  while (b->nin && (solve_label(w, to, &f) || solve_stride(w, to, &f, b->origin) ||
+                    solve_shift(w, to, &f, type)))
+    continue;
   if (b->nout == 1 && f.in.n) sum_each_sample(w, to, &f, type, b->origin);
   give_halos(w, to, &f, b->origin);
   Id first = box_loop_shared(w, to, f.loop, f.in.at, f.in.n, *type, b->origin);

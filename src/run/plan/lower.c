@@ -267,10 +267,7 @@ static PlanCoord plain_coord(Plan *p, uint32_t index) {
   return (PlanCoord){.n = 1, .term = t};
 }
 
-// A copy between two wires of the same shape, at an offset along one axis of the result.
-static PlanNode *node_copy(PlanNodes *n, uint32_t from, uint32_t to, uint32_t axis, int64_t offset,
-                           Id origin) {
-  Plan *p = n->p;
+PlanNode plan_copy(Plan *p, uint32_t from, uint32_t to, Id origin) {
   uint32_t rank = p->wire.at[from].rank;
   PlanNode x = {.kind = NODE_NEST, .origin = origin, .nindex = rank, .nin = 1, .nscalar = 1};
   x.index = NEW_ARRAY(p->arena, Extent, rank);
@@ -282,11 +279,19 @@ static PlanNode *node_copy(PlanNodes *n, uint32_t from, uint32_t to, uint32_t ax
   for (uint32_t i = 0; i < rank; i++) {
     x.index[i] = p->wire.at[from].shape[i];
     x.in[0].coord[i] = x.out.coord[i] = plain_coord(p, i);
-    if (i == axis) x.out.coord[i].c = offset;
   }
   mark_reduced(p, &x);
+  x.kernel = PLAN_NONE;
+  return x;
+}
+
+// A copy between two wires of the same shape, at an offset along one axis of the result.
+static PlanNode *node_copy(PlanNodes *n, uint32_t from, uint32_t to, uint32_t axis, int64_t offset,
+                           Id origin) {
+  PlanNode x = plan_copy(n->p, from, to, origin);
+  if (axis < x.nindex) x.out.coord[axis].c = offset;
   push_node(n, x);
-  return &p->node.at[p->node.n - 1];
+  return &n->p->node.at[n->p->node.n - 1];
 }
 
 static void node_join(PlanNodes *n, const Box *b) {

@@ -118,15 +118,20 @@ int64_t product_length(const PlanNode *x, const uint32_t *group, uint32_t n, int
   return size;
 }
 
+bool product_straight(const Plan *p, const PlanNode *x, const Operand *at, const uint32_t *group,
+                      uint32_t n) {
+  for (uint32_t i = 0; i + 1 < n; i++)
+    if (operand_step(p, at, group[i]) !=
+        operand_step(p, at, group[i + 1]) * extent_most(p, x->index[group[i + 1]]))
+      return false;
+  return true;
+}
+
 int32_t *product_line(const Plan *p, const PlanNode *x, const Operand *at, const uint32_t *group,
                       uint32_t n, int64_t *step) {
   int64_t count = 1;
-  bool straight = true;
   *step = n ? operand_step(p, at, group[n - 1]) : 0;
-  for (uint32_t i = 0; i + 1 < n; i++)
-    straight &= operand_step(p, at, group[i]) ==
-                operand_step(p, at, group[i + 1]) * extent_most(p, x->index[group[i + 1]]);
-  if (straight) return NULL;
+  if (product_straight(p, x, at, group, n)) return NULL;
   for (uint32_t i = 0; i < n; i++) count *= extent_most(p, x->index[group[i]]);
   int32_t *table = NEW_ARRAY(p->arena, int32_t, count);
   for (int64_t c = 0; c < count; c++) {

@@ -27,12 +27,14 @@ Plan *plan_make(World *w, const Diagram *d, const PlanOptions *o) {
   Plan *p = NEW(w->arena, Plan);
   *p = (Plan){.w = w, .arena = w->arena, .samples = o->samples, .fuse = o->fuse, .wide = o->wide};
   p->ticks = o->ticks;
+  p->narrow = o->narrow;
   p->target = o->target ? o->target : &plan_cpu;
   p->d = plan_solve(w, plan_views(w, o->fuse && !p->target->lanes ? plan_recompute(w, d) : d));
   plan_nodes(p, p->d);
   if (p->error) return p;
   plan_aliases(p);
   plan_products(p);
+  if (p->narrow) plan_narrow(p);
   plan_kernels(p);
   plan_memory(p);
   return p;

@@ -166,6 +166,7 @@ typedef struct {
   int64_t samples;
   bool whole;      // some size is not linear in the number of samples: only full batches
   bool fuse, wide; // wide: reals are doubles
+  bool narrow;     // factors of large products are bfloat16 in memory
   bool ticks;      // noise in the outermost scan depends on the step and the position as one number
   bool tiny;       // so little work that one thread does it all
   const char *error;
@@ -180,7 +181,7 @@ typedef struct {
 
 typedef struct {
   int64_t samples; // the largest number
-  bool fuse, wide;
+  bool fuse, wide, narrow;
   bool ticks;               // as in Target
   const PlanTarget *target; // NULL: plan_cpu
 } PlanOptions;
@@ -215,6 +216,7 @@ uint32_t *plan_nones(const Plan *, uint32_t n); // PLAN_NONE, so often
 // The wires of a node: what it makes, what it reads, its winners (PLAN_NONE: nothing reads it).
 static inline uint32_t node_wires(const PlanNode *x) { return 1 + x->nin + x->nwinner; }
 uint32_t node_wire(const PlanNode *, uint32_t i);
+PlanNode plan_copy(Plan *, uint32_t from, uint32_t to, Id origin); // of all cells
 bool operand_free(const Plan *, const Operand *); // no test, and no label in its coordinates
 int64_t operand_step(const Plan *, const Operand *,
                      uint32_t index); // how far one step of an index moves in memory
@@ -234,9 +236,14 @@ void plan_aliases(Plan *);
 void plan_products(Plan *);
 // The points of a group of indices.
 int64_t product_length(const PlanNode *, const uint32_t *group, uint32_t n, int64_t samples);
+// Do the points of a group lie in an operand at one step from each other?
+bool product_straight(const Plan *, const PlanNode *, const Operand *, const uint32_t *group,
+                      uint32_t n);
 // Where the points of a group lie in an operand: a table of offsets, or NULL and a step.
 int32_t *product_line(const Plan *, const PlanNode *, const Operand *, const uint32_t *group,
                       uint32_t n, int64_t *step);
+// narrow.c
+void plan_narrow(Plan *);
 // transpose.c
 void plan_turn(Plan *);
 // block.c

@@ -107,7 +107,7 @@ Diagram *plan_recompute(World *w, const Diagram *d) {
     copy_box(w, a.to, d, b, both, b->origin);
     for (uint32_t k = 0; k < b->nout; k++) a.map[b->out[k]] = both[b->out[k]];
   }
-  for (uint32_t i = 0; i < d->out.n; i++) diagram_output(w, a.to, a.map[d->out.at[i]]);
+  diagram_outputs(w, a.to, d, a.map);
   copy_nexts(a.to, d, a.map);
   return a.to;
 }

@@ -292,7 +292,7 @@ Diagram *plan_views(World *w, const Diagram *d) {
     copy_box(w, v.to, d, &copy, v.map, b->origin);
     grow_order(&v);
   }
-  for (uint32_t i = 0; i < d->out.n; i++) diagram_output(w, v.to, v.map[d->out.at[i]]);
+  diagram_outputs(w, v.to, d, v.map);
   copy_nexts(v.to, d, v.map);
   return diagram_prune(w, v.to);
 }

@@ -100,17 +100,23 @@ static uint64_t steps_at_once(const Trainer *t) {
   return most < 1 ? 1 : most;
 }
 
-// Several steps are begun, and then looked at, in the same order as one by one.
-static LoopEnd several_steps(Trainer *t, uint64_t steps) {
+enum { IN_A_ROW = 16 }; // times as many steps as wait at once, before the clock is looked at
+
+// Steps are begun before those in front of them are looked at, `most` at once, so that a device always
+// has something to do; they are looked at in the same order as one by one.
+static LoopEnd several_steps(Trainer *t, uint64_t steps, uint64_t most) {
+  uint64_t all = steps * t->turns, first = t->step * t->turns, begun = 0, ended = 0;
   t->waiting.n = 0;
-  for (uint64_t i = 0; i < steps * t->turns; i++) {
-    LoopEnd how = begin_turn(t, t->turn[i % t->turns], t->step * t->turns + i);
-    if (how != LOOP_DONE) return how;
-  }
-  for (uint32_t i = 0; i < t->waiting.n; i++) {
-    t->at_turn = i % t->turns;
+  while (ended < all) {
+    if (begun < all && begun - ended < most * t->turns) {
+      LoopEnd how = begin_turn(t, t->turn[begun % t->turns], first + begun);
+      if (how != LOOP_DONE) return how;
+      begun++;
+      continue;
+    }
+    t->at_turn = (uint32_t)(ended % t->turns);
     if (!t->at_turn) mean_clear(t, &t->last);
-    LoopEnd how = end_turn(t, t->waiting.at[i]);
+    LoopEnd how = end_turn(t, t->waiting.at[ended++]);
     if (how != LOOP_DONE) return how;
     if (t->at_turn + 1 == t->turns) t->step++;
   }
@@ -249,7 +255,7 @@ LoopEnd loop_run(Trainer *t) {
     if (t->base + t->step >= t->until) return LOOP_PART;
     if (stop && *stop) return LOOP_STOPPED;
     uint64_t most = steps_at_once(t);
-    how = most == 1 ? one_step(t) : several_steps(t, least(due - t->step, most));
+    how = most == 1 ? one_step(t) : several_steps(t, least(due - t->step, IN_A_ROW * most), most);
     if (how != LOOP_DONE || t->step < due) continue;
     how = attend(t, &end);
     due = next_due(t);

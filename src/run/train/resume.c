@@ -66,6 +66,7 @@ bool resume_options(Trainer *t, const Arrays *state) {
   t->batch_asked = batch;
   t->precision = (Precision)number;
   t->prebuilt = strcmp(noted(state, "kernels"), "prebuilt") == 0;
+  t->was_on_gpu = strcmp(noted(state, "device"), "cuda") == 0;
   t->was_compiled = strcmp(noted(state, "kernels"), "compiled") == 0;
   if (t->o->epochs <= 0 && t->o->steps <= 0) {
     t->epochs_asked = noted_number(state, "epochs");

@@ -93,6 +93,7 @@ static void note_run(Trainer *t, Arena *a, Arrays *all) {
   note(a, all, "seed", "%llu", (unsigned long long)t->seed);
   note(a, all, "batch", "%lld", (long long)t->batch_asked);
   note(a, all, "precision", "%d", (int)t->precision);
+  note(a, all, "device", "%s", t->device ? "cuda" : "cpu");
   note(a, all, "kernels", "%s", t->prebuilt ? "prebuilt" : "compiled");
   note_real(a, all, "epochs", t->epochs_asked);
   note_real(a, all, "steps", t->steps_asked);

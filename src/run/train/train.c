@@ -41,6 +41,7 @@ static bool read_options(Trainer *t) {
     return train_refuse(t, OUTCOME_USAGE,
                         "training in memory has no folder: not out, and not resume");
   const char *why;
+  t->device_open = !o->device || !strcmp(o->device, "auto");
   if (!engine_device(t->w, o->device, &t->device, &why))
     return train_refuse(t, OUTCOME_USAGE, "%s", why);
   if (o->out && o->resume)
@@ -115,13 +116,37 @@ static bool begin_weights(Trainer *t) {
   return !t->before || store_move(t->w, t->store, t->before, t->model);
 }
 
-static bool open_engine(Trainer *t, uint32_t k) {
-  Step *s = &t->regime.step.at[k];
-  bool samples = has_sample_axis(t->w, s->diagram);
+static Engine *engine_for(Trainer *t, uint32_t k, int64_t batch) {
+  const Step *s = &t->regime.step.at[k];
   Target how = target_of(t);
   how.seed = phase_seed(t);
   how.steps = (double)t->total;
-  t->engine[k] = engine_new(t->w, s->diagram, t->store, samples ? t->batch : 0, &how);
+  return engine_new(t->w, s->diagram, t->store, has_sample_axis(t->w, s->diagram) ? batch : 0,
+                    &how);
+}
+
+// Where a device has no room for a step: the first half, quarter … of the batch that has.
+static void say_what_fits(Trainer *t, uint32_t k) {
+  Diags *diags = t->w->diags;
+  Engine *smaller = NULL;
+  Id said = diags->list.n - 1;
+  int64_t batch = has_sample_axis(t->w, t->regime.step.at[k].diagram) ? t->batch : 0;
+  if (!t->device || !diags->list.n || !strstr(diags->list.at[said].text, "out of memory on "))
+    return;
+  diags->muted++;
+  while (!smaller && batch > 1) smaller = engine_for(t, k, batch /= 2);
+  diags->muted--;
+  if (smaller)
+    diag_help(diags, said, "--batch %lld has room there; or --device cpu", (long long)batch);
+  else
+    diag_help(diags, said, "no smaller batch has room there either; --device cpu may have");
+  engine_free(smaller);
+}
+
+static bool open_engine(Trainer *t, uint32_t k) {
+  Step *s = &t->regime.step.at[k];
+  t->engine[k] = engine_for(t, k, t->batch);
+  if (!t->engine[k] && !t->w->diags->muted) say_what_fits(t, k);
   if (t->engine[k] && engine_prebuilt(t->engine[k]) && !t->prebuilt) {
     t->prebuilt = true; // to its end
     if (t->was_compiled)
@@ -244,13 +269,28 @@ static bool plan_changes(Trainer *t) {
   }
 }
 
+// On a GPU that nobody asked for it is a trial.
+static bool open_on_device(Trainer *t) {
+  bool trial = t->device_open && t->device;
+  if (trial) t->w->diags->muted++;
+  bool good = open_steps(t);
+  if (trial) t->w->diags->muted--;
+  if (good || !trial) return good;
+  for (uint32_t i = 0; i < t->regime.step.n; i++) engine_free(t->engine[i]);
+  t->device = NULL;
+  t->device_open = false;
+  t->gauge.target = target_of(t);
+  tell_wrong(t, "the CPU computes: the GPU cannot, as --device cuda would say");
+  return open_steps(t);
+}
+
 static bool make_phase(Trainer *t) {
   t->gauge = (Gauges){.data = t->data,
                       .store = t->store,
                       .target = target_of(t),
                       .batch = t->batch,
                       .goals = t->regime.training.goals};
-  return open_steps(t) && gauges_open(&t->gauge) && gauges_try(&t->gauge) && traces_open(t);
+  return open_on_device(t) && gauges_open(&t->gauge) && gauges_try(&t->gauge) && traces_open(t);
 }
 
 // A run that goes on has all values in its state.
@@ -260,6 +300,7 @@ static bool open_phase(Trainer *t, bool resumed) {
   if (!plan_changes(t) || (!resumed && !begin_weights(t))) return false;
   store_free(t->before);
   t->before = NULL;
+  choose_device(t, resumed);
   return make_phase(t);
 }
 

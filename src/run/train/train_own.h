@@ -62,6 +62,9 @@ bool save_end(Trainer *);       // waits. False: it failed
 void save_best(Trainer *);      // the weights as they are; written with the next checkpoint
 void save_remains(Trainer *);   // of a run that failed: what is good and not on disk yet
 
+// choose.c
+void choose_device(Trainer *, bool resumed);
+
 // resume.c
 bool resume_read(Trainer *, Arena *, Arrays *, bool *found); // false with a diagnostic
 bool resume_options(Trainer *, const Arrays *);  // what the run was asked for holds, or is refused
@@ -138,6 +141,8 @@ struct Trainer {
   uint32_t phase;   // which `train` statement
   Regime regime;
   struct Device *device; // that computes; NULL: the CPU
+  bool device_open;      // nobody says which: it depends on the work
+  bool was_on_gpu;       // before it was resumed
   Store *store, *before; // of this phase, and while it is made of the one before
   Engine **engine;       // [step of the regime]
   Inlets *inlet;

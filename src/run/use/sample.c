@@ -152,16 +152,42 @@ static bool write_more(Use *u, const TextLetters *l, Letter *text, int64_t n) {
   return good;
 }
 
-static bool read_prompt(Use *u, const TextLetters *l, const char *prompt, Letter *out) {
+// By pieces, a prompt is cut as the text was.
+static bool read_pieces(Use *u, const Words *words, const char *prompt, Letter *out,
+                        const char **wrong) {
+  PiecesWanted wanted = {words->n, words->n, words->word, false};
+  TextPieces found = {0};
+  View text = {(const uint8_t *)prompt, strlen(prompt)};
+  *wrong = prompt;
+  if (!text_is_utf8(prompt, text.n)) return false;
+  bool good = text_in_pieces(u->arena, text, &wanted, &found);
+  for (int64_t i = 0; good && i < found.n; i++) vec_push(u->arena, out, (double)found.label[i]);
+  if (!good) *wrong = found.wrong;
+  return good;
+}
+
+// By words, it is the longest that it begins with.
+static bool read_words(Use *u, const TextLetters *l, const char *prompt, Letter *out,
+                       const char **wrong) {
   size_t n;
   for (const char *p = prompt; *p; p += n) {
     int64_t letter = letter_at(l, p, &n);
-    if (letter < 0)
-      return use_wrong(u, OUTCOME_WRONG,
-                       "the prompt has letters that the model does not know: at \"%s\"",
-                       text_shown(u->arena, p, strlen(p)));
+    *wrong = p;
+    if (letter < 0) return false;
     vec_push(u->arena, out, (double)letter);
   }
+  return true;
+}
+
+static bool read_prompt(Use *u, const TextLetters *l, const char *prompt, Letter *out) {
+  Words words = {"text", l->labels, l->label};
+  const char *wrong;
+  bool pieces = words_are_pieces(u->arena, &words);
+  if (!(pieces ? read_pieces(u, &words, prompt, out, &wrong)
+               : read_words(u, l, prompt, out, &wrong)))
+    return use_wrong(u, OUTCOME_WRONG,
+                     "the prompt has letters that the model does not know: at \"%s\"",
+                     text_shown(u->arena, wrong, strlen(wrong)));
   if (!out->n) vec_push(u->arena, out, 0);
   return true;
 }
@@ -233,8 +259,9 @@ static bool write_texts(Use *u, const TextOrder *o, TextLetters *l, Letter *text
   Array x = {.rank = 2, .shape = (int64_t[]){n, l->window}, .count = n * l->window};
   if (!find_letters(u, l)) return false;
   if (!l->label) return true;
-  for (int64_t k = 0; k < n; k++)
-    if (!read_prompt(u, l, o->prompt, &text[k])) return false;
+  if (!read_prompt(u, l, o->prompt, &text[0])) return false;
+  for (int64_t k = 1; k < n; k++)
+    for (uint32_t i = 0; i < text[0].n; i++) vec_push(u->arena, &text[k], text[0].at[i]);
   const Diagram *d = use_instance(u, o->name, o->formal, &x, &rows);
   if (!d || u->ahead) return d != NULL;
   if (!use_engine(u, d, n)) return false;

@@ -2,6 +2,7 @@
 #define _DEFAULT_SOURCE
 #include "run/engine/cuda/driver.h"
 #include "run/engine/c/code_cache.h"
+#include "run/engine/cuda/blas.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -9,7 +10,7 @@
 enum { DRIVER_LEAST = 12000 };
 
 // -- finding --------------------------------------------------------------------------------------
-static void *open_library(Arena *a, const char *const *names, const char *const *folders) {
+void *device_library(Arena *a, const char *const *names, const char *const *folders) {
   const char *own = getenv("LIMN_CUDA");
   for (; own && *names; names++) {
     void *library = dlopen(arena_format(a, "%s/%s", own, *names), RTLD_NOW | RTLD_LOCAL);
@@ -34,7 +35,7 @@ static bool find_function(void *library, const char *name, void *to, Arena *a, c
 static bool open_driver(Device *d, Arena *a, const char **why) {
   static const char *const names[] = {"libcuda.so.1", "libcuda.so", NULL};
   static const char *const folders[] = {"/usr/local/nvidia/lib64", "/usr/lib/wsl/lib", NULL};
-  d->driver = open_library(a, names, folders);
+  d->driver = device_library(a, names, folders);
   if (!d->driver) {
     *why = "there is no NVIDIA driver (libcuda.so.1) on this machine";
     return false;
@@ -48,7 +49,7 @@ static bool open_driver(Device *d, Arena *a, const char **why) {
 static bool open_compiler(Device *d, Arena *a, const char **why) {
   static const char *const names[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so", NULL};
   static const char *const folders[] = {"/usr/local/cuda/lib64", "/opt/cuda/lib64", NULL};
-  d->compiler = open_library(a, names, folders);
+  d->compiler = device_library(a, names, folders);
   if (!d->compiler) {
     *why = "there is no CUDA compiler library (libnvrtc.so): install CUDA's NVRTC, version 12 or "
            "later";
@@ -136,6 +137,7 @@ Device *device_open(int number, Arena *a, const char **why) {
 
 void device_close(Device *d) {
   if (!d) return;
+  blas_close(d->blas, d);
   if (d->stop) d->call.cuMemFree_v2(d->stop);
   if (d->stream) d->call.cuStreamDestroy_v2(d->stream);
   if (d->context) d->call.cuDevicePrimaryCtxRelease_v2(d->handle);

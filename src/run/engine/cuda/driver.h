@@ -24,6 +24,7 @@ typedef struct _nvrtcProgram *NvrtcProgram;
 
 enum {
   CUDA_OUT_OF_MEMORY = 2,
+  CUDA_NOT_READY = 600,
   CUDA_SHARED_MOST = 97,   // attribute of a device: shared memory that a block may ask for
   CUDA_PROCESSORS = 16,    // … multiprocessors
   CUDA_CAPABLE_MAJOR = 75, // … what code it runs
@@ -57,6 +58,7 @@ enum {
   F(cuStreamCreate, (CudaStream *, unsigned))                                                      \
   F(cuStreamDestroy_v2, (CudaStream))                                                              \
   F(cuStreamSynchronize, (CudaStream))                                                             \
+  F(cuStreamQuery, (CudaStream))                                                                   \
   F(cuStreamBeginCapture_v2, (CudaStream, int))                                                    \
   F(cuStreamEndCapture, (CudaStream, CudaGraph *))                                                 \
   F(cuGraphInstantiateWithFlags, (CudaGraphExec *, CudaGraph, unsigned long long))                 \
@@ -98,9 +100,13 @@ typedef struct Device {
   int driver_version, compiler_version; // 13000 is 13.0
   CudaContext context;
   CudaStream stream;
+  struct Blas *blas;  // products by cuBLASLt, once something asks for it
+  bool no_blas;       // it was asked for, and is not there
   DeviceAddress stop; // a number there: not 0 when a loss was not finite, until it is seen
 } Device;
 
+// One of these names, in $LIMN_CUDA alone where that is set; NULL: none is there.
+void *device_library(Arena *, const char *const *names, const char *const *folders);
 // How many there are; with none, why.
 int device_count(Arena *, const char **why);
 Device *device_open(int number, Arena *, const char **why); // close it; or NULL

@@ -14,7 +14,8 @@
 #include "run/engine/cuda/emit_cuda.h"
 
 enum { WARP = 32, BLOCK_LANES = 256, SHARED_BYTES = 96 * 1024 };
-enum { SLICES = 128, SLICED_BYTES = 64 << 20, SERIAL = 64 };
+enum { FEW_POINTS = 256 }; // of which the largest devices have one for each multiprocessor or two
+enum { SLICES = 128, SLICED_BYTES = 64 << 20, SERIAL = 64, BUCKETS = 64 };
 
 // How the lanes of a team share a nest.
 typedef struct {
@@ -27,6 +28,7 @@ typedef struct {
   uint32_t width;  // cells that the team works on at once
   bool across;     // neighbouring lanes have neighbouring cells, not neighbouring turns
   bool sliced;     // a point is a slice of one
+  bool bucketed;   // … or a bucket of labels
 } TeamNest;
 
 // -- lengths --------------------------------------------------------------------------------------
@@ -48,19 +50,21 @@ static int64_t product_most(const Plan *p, const Extent *dim, uint32_t from, uin
   return n;
 }
 
-// The loops [from, to) of a number that counts all their points, the last one fastest.
+// The loops [from, to) of a number that counts all their points, the last one fastest. Numbers of 32
+// bits are divided in a few instructions, those of 64 in a hundred.
 static void emit_digits(Emit *e, const char *of, uint32_t first, const Extent *dim, uint32_t from,
                         uint32_t to) {
   if (from == to) return;
-  emit_line(e, "long r%u = %s;", first + from, of);
+  const char *number = product_most(e->p, dim, from, to) <= INT32_MAX ? "unsigned" : "long";
+  emit_line(e, "%s r%u = (%s)(%s);", number, first + from, number, of);
   for (uint32_t d = to; d-- > from;) {
     if (d == from) {
       emit_line(e, "const long i%u = r%u;", first + d, first + from);
       continue;
     }
     const char *n = emit_extent(e, dim[d]);
-    emit_line(e, "const long i%u = r%u %% %s; r%u /= %s;", first + d, first + from, n, first + from,
-              n);
+    emit_line(e, "const long i%u = r%u %% (%s)(%s); r%u /= (%s)(%s);", first + d, first + from,
+              number, n, first + from, number, n);
   }
 }
 
@@ -174,7 +178,14 @@ static void emit_turns(const TeamNest *t) {
   Emit *e = t->e;
   const Nest *s = t->s;
   emit_line(e, "const long turns = ok ? %s : 0;", product_text(e, s->dim, t->summed, s->ndim));
-  emit_line(e, "for (long m = turn; m < turns; m += %u) {", t->turns);
+  if (t->sliced)
+    emit_line(
+        e,
+        "for (long m = slice * turns / SLICES + turn, last = (slice + 1) * turns / SLICES; m < "
+        "last; m += %u) {",
+        t->turns);
+  else
+    emit_line(e, "for (long m = turn; m < turns; m += %u) {", t->turns);
   e->indent++;
   emit_line(e, "const long at = %s;",
             t->kept < t->summed ? arena_format(e->p->arena, "before * %s + m",
@@ -264,6 +275,35 @@ static void emit_fill(const TeamNest *t, uint32_t wire, const char *value) {
   emit_close(e);
 }
 
+// The operand that says which rows of the output are added to; PLAN_NONE: none does so by itself.
+static uint32_t label_of(const Plan *p, const PlanNode *x) {
+  for (uint32_t i = 0; i < p->wire.at[x->out.wire].rank; i++) {
+    const PlanCoord *c = &x->out.coord[i];
+    if (c->n == 1 && c->term[0].operand && !c->check && operand_free(p, &x->in[c->term[0].var]))
+      return c->term[0].var;
+  }
+  return PLAN_NONE;
+}
+
+// Has each value of the index cells of the output of its own, at this point of the kernel? So it has
+// where it counts inside a block, and the point says which block.
+static bool owns(const Plan *p, const Kernel *k, const PlanNode *x, uint32_t index) {
+  uint32_t uses = 0;
+  bool block = false;
+  if (node_owns(p, x, index)) return true;
+  for (uint32_t i = 0; i < p->wire.at[x->out.wire].rank; i++) {
+    const PlanCoord *c = &x->out.coord[i];
+    for (uint32_t t = 0; t < c->n; t++) {
+      if (c->term[t].operand || c->term[t].var != index) continue;
+      const PlanTerm *other = c->n == 2 ? &c->term[1 - t] : NULL;
+      uses++;
+      block |= other && !other->operand && x->var[other->var] < k->np && c->term[t].coef == 1 &&
+               other->coef == extent_most(p, x->index[index]) && !x->index[index].per && !c->check;
+    }
+  }
+  return block && uses == 1;
+}
+
 // Several points may hit one cell: lanes have loops that no two cells share, and take all others in
 // order.
 static void emit_scatter(const TeamNest *t) {
@@ -271,25 +311,25 @@ static void emit_scatter(const TeamNest *t) {
   const PlanNode *x = t->w->x;
   uint32_t np = e->k->np, ndim = t->s->ndim, of_dim[64], loops = 0;
   Buf count = buf_new(e->p->arena);
-  emit_fill(t, x->out.wire, emit_identity(e, x));
+  if (!t->bucketed) emit_fill(t, x->out.wire, emit_identity(e, x));
   for (uint32_t k = 0; k < x->nwinner; k++)
     if (x->winner[k] != PLAN_NONE) emit_fill(t, x->winner[k], "0");
   emit_line(e, "TEAM_SYNC();");
   node_dims(e->k, x, of_dim);
   buf_text(&count, "1L");
   for (uint32_t d = 0; d < ndim; d++)
-    if (node_owns(e->p, x, of_dim[d])) buf_printf(&count, " * %s", emit_extent(e, t->s->dim[d]));
+    if (owns(e->p, e->k, x, of_dim[d])) buf_printf(&count, " * %s", emit_extent(e, t->s->dim[d]));
   emit_line(e, "const long cells = %s;", count.at);
   emit_line(e, "for (long cell = LANE; cell < cells; cell += TEAM) {");
   e->indent++;
   emit_line(e, "long r = cell;");
   for (uint32_t d = ndim; d-- > 0;) {
-    if (!node_owns(e->p, x, of_dim[d])) continue;
+    if (!owns(e->p, e->k, x, of_dim[d])) continue;
     const char *n = emit_extent(e, t->s->dim[d]);
     emit_line(e, "const long i%u = r %% %s; r /= %s;", np + d, n, n);
   }
   for (uint32_t d = 0; d < ndim; d++) {
-    if (node_owns(e->p, x, of_dim[d])) continue;
+    if (owns(e->p, e->k, x, of_dim[d])) continue;
     const char *n = emit_extent(e, t->s->dim[d]);
     if (t->sliced && !loops)
       emit_line(
@@ -302,6 +342,9 @@ static void emit_scatter(const TeamNest *t) {
       emit_open_loop(e, 'i', np + d, n);
     loops++;
   }
+  if (t->bucketed)
+    emit_line(e, "if ((unsigned)%s %% %uu != bucket) continue;",
+              emit_cell_at(e, t->w, &x->in[label_of(e->p, x)]), BUCKETS);
   emit_levels(t, 0, ndim);
   emit_close_all(e, loops);
   emit_close(e);
@@ -365,6 +408,7 @@ static bool has_sum(const TeamNest *t) {
 static void emit_nest(Emit *e, uint32_t nest, const CudaKernel *c) {
   TeamNest t = team_nest(e, nest, c->team);
   t.sliced = c->slices > 0;
+  t.bucketed = c->buckets > 0;
   emit_open(e);
   emit_same(e, t.w, t.s->node.n);
   if (t.w->x->scatter)
@@ -407,7 +451,9 @@ static void emit_teams(Emit *e, const CudaKernel *c) {
   const Kernel *k = e->k;
   const char *points = product_text(e, k->p, 0, k->np);
   if (c->slices) emit_line(e, "enum { SLICES = %u };", c->slices);
-  emit_line(e, "const long points = %s%s;", points, c->slices ? " * SLICES" : "");
+  if (c->buckets) emit_line(e, "enum { SLICES = %u };", c->buckets);
+  bool cut = c->slices || c->buckets;
+  emit_line(e, "const long points = %s%s;", points, cut ? " * SLICES" : "");
   emit_line(e, "for (long q = GRID_TEAM; q < points; q += GRID_TEAMS) {");
   e->indent++;
   if (c->slices) {
@@ -417,7 +463,8 @@ static void emit_teams(Emit *e, const CudaKernel *c) {
               emit_number(e->p->wire.at[e->p->node.at[k->node.at[0]].out.wire].number),
               (long long)c->slice_bytes);
   }
-  emit_digits(e, c->slices ? "q / SLICES" : "q", 0, k->p, 0, k->np);
+  if (c->buckets) emit_line(e, "const unsigned bucket = (unsigned)(q %% SLICES);");
+  emit_digits(e, cut ? "q / SLICES" : "q", 0, k->p, 0, k->np);
   for (uint32_t i = 0; i < k->nest.n; i++) {
     emit_nest(e, i, c);
     emit_line(e, "TEAM_SYNC();");
@@ -459,38 +506,81 @@ static void choose_team(const Plan *p, const Kernel *k, CudaKernel *c) {
   }
   c->tile_bytes = k->tile_bytes;
   c->teams = 1;
-  c->team = inner > 64 * 1024 ? 4 * BLOCK_LANES : inner > 512 ? BLOCK_LANES : WARP;
+  bool few = c->points < FEW_POINTS && inner > 4 * BLOCK_LANES;
+  c->team = few || inner > 64 * 1024 ? 4 * BLOCK_LANES : inner > 512 ? BLOCK_LANES : WARP;
   if (c->team == WARP && c->tile_bytes * (BLOCK_LANES / WARP) <= SHARED_BYTES)
     c->teams = BLOCK_LANES / WARP;
   c->shared = c->tile_bytes * c->teams <= SHARED_BYTES;
 }
 
-// A scatter whose lanes have much to do in order: slices of it, if memory has room for that many
-// outputs. (A wire that lies inside another one has steps of its own: its cells reach as far as its last one.)
-static void choose_slices(const Plan *p, const Kernel *k, CudaKernel *c) {
-  const PlanNode *x = &p->node.at[k->node.at[0]];
+// Slices have an output each, as far as it reaches: if memory has room for them. (A wire that lies inside
+// another one has steps of its own: its cells reach as far as its last one.)
+static int64_t output_reach(const Plan *p, const PlanNode *x) {
   const PlanWire *out = &p->wire.at[x->out.wire];
-  uint32_t of_dim[64], first = PLAN_NONE;
-  int64_t serial = 1, reach = 1;
-  if (k->node.n != 1 || !x->scatter || x->nwinner || x->combine != SUM || out->base != BASE_R ||
-      operand_start(p, &x->out))
-    return;
-  node_dims(k, x, of_dim);
-  for (uint32_t d = 0; d < k->nest.at[0].ndim; d++) {
-    if (node_owns(p, x, of_dim[d])) continue;
-    if (first == PLAN_NONE) first = d;
-    serial *= extent_most(p, k->nest.at[0].dim[d]);
-  }
-  if (serial < SERIAL) return;
+  int64_t reach = 1;
   for (uint32_t d = 0; d < out->rank; d++)
     reach += (extent_most(p, out->shape[d]) - 1) * out->stride[d];
-  c->slice_bytes = (reach * (int64_t)number_bytes(out->number) + 255) / 256 * 256;
-  int64_t slices = SLICED_BYTES / c->slice_bytes, rows = extent_most(p, k->nest.at[0].dim[first]);
+  return reach;
+}
+
+static void cut_slices(const Plan *p, const PlanNode *x, CudaKernel *c, int64_t most) {
+  Number number = p->wire.at[x->out.wire].number;
+  int64_t bytes = (output_reach(p, x) * (int64_t)number_bytes(number) + 255) / 256 * 256,
+          slices = SLICED_BYTES / bytes;
   if (slices > SLICES) slices = SLICES;
-  if (slices > rows) slices = rows;
+  if (slices > most) slices = most;
   if (slices < 2) return;
+  c->slice_bytes = bytes;
   c->slices = (uint32_t)slices;
   c->points *= slices;
+}
+
+// One node that adds numbers up, from where its output begins.
+static bool adds_alone(const Plan *p, const Kernel *k, const PlanNode *x) {
+  return k->node.n == 1 && k->nest.n == 1 && !x->nwinner && x->combine == SUM && !x->noise &&
+         p->wire.at[x->out.wire].base == BASE_R && !operand_start(p, &x->out);
+}
+
+// A scatter whose lanes have much to do in order: slices of what is added, or buckets of labels.
+static void cut_scatter(const Plan *p, const Kernel *k, CudaKernel *c) {
+  const PlanNode *x = &p->node.at[k->node.at[0]];
+  uint32_t of_dim[64], first = PLAN_NONE;
+  int64_t serial = 1, cells = 1;
+  node_dims(k, x, of_dim);
+  for (uint32_t d = 0; d < k->nest.at[0].ndim; d++) {
+    int64_t length = extent_most(p, k->nest.at[0].dim[d]);
+    bool owned = owns(p, k, x, of_dim[d]);
+    *(owned ? &cells : &serial) *= length;
+    if (!owned && first == PLAN_NONE) first = d;
+  }
+  if (cells < c->team && c->team > WARP) c->team = cells > WARP ? power_up(cells, c->team) : WARP;
+  if (serial < SERIAL) return;
+  cut_slices(p, x, c, extent_most(p, k->nest.at[0].dim[first]));
+  bool dense = output_reach(p, x) == p->wire.at[x->out.wire].count;
+  if (c->slices || !dense || k->depth || label_of(p, x) == PLAN_NONE) return;
+  c->buckets = BUCKETS;
+  c->points *= BUCKETS;
+}
+
+// A long sum of which there are few: in slices.
+static void cut_sum(Plan *p, const Kernel *k, CudaKernel *c) {
+  const PlanNode *x = &p->node.at[k->node.at[0]];
+  Emit e = {.p = p, .k = k, .lanes = true};
+  TeamNest t = team_nest(&e, 0, c->team);
+  const Nest *s = &k->nest.at[0];
+  if (t.kept != t.summed || t.kept == s->ndim || c->points >= FEW_POINTS) return;
+  int64_t long_enough = product_most(p, s->dim, t.summed, s->ndim) / t.turns / SERIAL * 4,
+          wanted = 2 * FEW_POINTS / c->points;
+  cut_slices(p, x, c, wanted < long_enough ? wanted : long_enough);
+}
+
+static void choose_slices(Plan *p, const Kernel *k, CudaKernel *c) {
+  const PlanNode *x = &p->node.at[k->node.at[0]];
+  if (!adds_alone(p, k, x)) return;
+  if (x->scatter)
+    cut_scatter(p, k, c);
+  else if (node_sums(x))
+    cut_sum(p, k, c);
 }
 
 static void choose_flat(const Plan *p, const Kernel *k, CudaKernel *c) {

@@ -20,6 +20,9 @@ typedef struct {
   // itself, and limn_k<fn>_sum adds them up, in order.
   uint32_t slices; // 0: no such
   int64_t slice_bytes;
+  // Of one that adds to rows by their labels, in an output too large for slices: each bucket of labels is
+  // a point of its own, and the output is cleared in front of it.
+  uint32_t buckets; // 0: no such
 } CudaKernel;
 
 // Of a kernel that is not loops: only its pointers.

@@ -71,6 +71,13 @@ EXCHANGES(double)
 #define near_real LIMN_OF(near_, LIMN_REAL)
 #define far_real LIMN_OF(far_, LIMN_REAL)
 
+// A bfloat16: the upper half of a float, rounded to the nearest.
+INLINE unsigned short limn_narrow(float x) {
+  Bits32 bits = float_bits(x);
+  Bits32 near = bits + 0x7FFFu + (bits >> 16 & 1);
+  return (unsigned short)((x == x ? near : bits | 0x10000u) >> 16);
+}
+
 // -- order ----------------------------------------------------------------------------------------
 // How many of the n positions in `run` have keys that come before x; with `also`, or are equal.
 HELPER long limn_before(const real *key, long stride, const int *run, long n, real x, int also) {
@@ -121,6 +128,67 @@ KERNEL(limn_copy, LimnCopy, 256) {
   for (long k = GRID_THREAD; k < wires.bytes; k += GRID_THREADS) wires.to[k] = wires.from[k];
 }
 
+// -- what a step begins and ends with --------------------------------------------------------------
+// The caller's memory is a ring of slots, one for each step that waits. A step takes what is small (the
+// context, clocks, small inputs, numbers of rows) from its slot, and gives losses back to it. `counter`
+// says which step this is; `done`, which the caller watches, how many are whole.
+typedef struct {
+  const char *ring;
+  char *here;
+  long slot_bytes, slots, bytes;
+  const long *counter;
+} LimnTake;
+KERNEL(limn_take, LimnTake, 1024) {
+  ARGUMENTS(LimnTake)
+  const double *from =
+      (const double *)(wires.ring + *wires.counter % wires.slots * wires.slot_bytes);
+  double *to = (double *)wires.here;
+  for (long k = threadIdx.x; k < wires.bytes / 8; k += blockDim.x) to[k] = from[k];
+}
+typedef struct {
+  const double *from[20];
+  int at[20], bytes[20]; // in a slot
+  char *ring;
+  long slot_bytes, slots;
+  long *counter, *done;
+  int n, last;
+} LimnGive;
+KERNEL(limn_give, LimnGive, 1) {
+  ARGUMENTS(LimnGive)
+  char *slot = wires.ring + *wires.counter % wires.slots * wires.slot_bytes;
+  for (int i = 0; i < wires.n; i++)
+    if (wires.bytes[i] == 8)
+      *(double *)(slot + wires.at[i]) = *wires.from[i];
+    else
+      for (int k = 0; k < wires.bytes[i]; k++)
+        slot[wires.at[i] + k] = ((const char *)wires.from[i])[k];
+  if (!wires.last) return;
+  ++*wires.counter;
+  __threadfence_system();
+  *(volatile long *)wires.done = *wires.counter;
+}
+
+// Rows of a table that is here, by their numbers; unless the samples themselves were sent.
+typedef struct {
+  const char *table;
+  const int *rows; // by rows at all; then, from the fifth on, their numbers
+  char *to;
+  long words; // of four bytes, in a row; or of one byte
+  int word;
+} LimnRows;
+KERNEL(limn_rows, LimnRows, 256) {
+  BEGIN(LimnRows, 1, 0, 1)
+  if (!wires.rows[0]) return;
+  const long all = c->n * wires.words;
+  for (long k = GRID_THREAD; k < all; k += GRID_THREADS) {
+    const long from = wires.rows[4 + k / wires.words] * wires.words + k % wires.words;
+    if (wires.word == 4)
+      ((int *)wires.to)[k] = ((const int *)wires.table)[from];
+    else
+      wires.to[k] = wires.table[from];
+  }
+}
+
 // One thread: a step whose losses are not finite ends here.
 typedef struct {
   const double *loss[30];
@@ -163,19 +231,42 @@ typedef struct {
   char *c;
   LimnLine am, ak, bk, bn, cm, cn, ta, tb, tc;
   LimnLength m, n, k, batch;
-  long part;  // of the sum, for each part; parts lie behind each other in `parts`
-  long parts; // 1: straight into C
+  long part;            // of the sum, for each part; parts lie behind each other in `parts`
+  long parts;           // 1: straight into C
+  int along_a, along_b; // the sum's loop lies along memory
+  int narrow, narrow_c; // A and B, or C, are bfloat16 in memory
 } LimnProduct;
+
+INLINE real limn_read(const char *base, long i, int narrow) {
+#ifdef LIMN_BF16
+  if (narrow) return float_from_bits((Bits32)((const unsigned short *)base)[i] << 16);
+#endif
+  return ((const real *)base)[i];
+}
+INLINE void limn_write(char *base, long i, real x, int narrow) {
+#ifdef LIMN_BF16
+  if (narrow) {
+    ((unsigned short *)base)[i] = limn_narrow(x);
+    return;
+  }
+#endif
+  ((real *)base)[i] = x;
+}
 
 INLINE long limn_line(LimnLine l, long i) { return l.at ? l.at[i] : i * l.step; }
 INLINE long limn_length(LimnLength l, long n) { return l.fixed + l.per * n; }
 
-// Under precision bf16 factors are rounded to bfloat16, to the nearest, as on the CPU.
+// Under precision bf16 factors are rounded to bfloat16, to the nearest, as on the CPU; under tf32 to 10
+// bits behind the point. Both are multiplied by the matrix units, whose sums are floats.
+#if defined LIMN_BF16 || defined LIMN_TF32
+#define LIMN_UNITS
+#endif
 #ifdef LIMN_BF16
-INLINE float limn_factor(float x) {
+#define limn_factor(x) limn_narrow(x)
+#elif defined LIMN_TF32
+INLINE Bits32 limn_factor(float x) {
   Bits32 bits = float_bits(x);
-  Bits32 near = (bits + 0x7FFFu + (bits >> 16 & 1)) & 0xFFFF0000u;
-  return x == x ? float_from_bits(near) : x;
+  return x - x == 0 ? (bits + 0x1000u) & 0xFFFFE000u : x == x ? bits : bits | 0x400000u;
 }
 #else
 #define limn_factor(x) (x)
@@ -191,84 +282,252 @@ typedef struct {
   int inside;
 } LimnFetch;
 
-#define LIMN_FETCHES(fetch, line_stays, line_moves, first, size, tile, each)                       \
+// A slice of a tile in shared memory: row after row of the sum's loop. For the matrix units two
+// bfloat16 that follow each other in the sum share a word, and rows are eight words apart from a
+// multiple of 32, so that the 32 lanes that read four rows by eight cells meet 32 banks.
+#ifdef LIMN_BF16
+typedef unsigned short LimnCell;
+#define LIMN_PITCH(tile) ((tile) + 8)
+#define LIMN_CELL(moves, stays, tile) (((moves) / 2 * LIMN_PITCH(tile) + (stays)) * 2 + (moves) % 2)
+#define LIMN_CELLS(tile) (16 * LIMN_PITCH(tile))
+#elif defined LIMN_TF32
+typedef Bits32 LimnCell;
+#define LIMN_PITCH(tile) ((tile) + 8)
+#define LIMN_CELL(moves, stays, tile) ((moves)*LIMN_PITCH(tile) + (stays))
+#define LIMN_CELLS(tile) (16 * LIMN_PITCH(tile))
+#else
+typedef real LimnCell;
+#define LIMN_PITCH(tile) ((tile) + 4)
+#define LIMN_CELL(moves, stays, tile) ((moves)*LIMN_PITCH(tile) + (stays))
+#define LIMN_CELLS(tile) (16 * LIMN_PITCH(tile))
+#endif
+
+#define LIMN_FETCHES(fetch, line_stays, along_memory, first, size, tile, each)                     \
   for (int s_ = 0; s_ < each; s_++) {                                                              \
-    const int x_ = (int)threadIdx.x + 256 * s_, along_ = !line_moves.at && line_moves.step == 1,   \
-              stays_ = along_ ? x_ / 16 : x_ % tile, moves_ = along_ ? x_ % 16 : x_ / tile;        \
+    const int x_ = (int)threadIdx.x + 256 * s_, stays_ = along_memory ? x_ / 16 : x_ % tile,       \
+              moves_ = along_memory ? x_ % 16 : x_ / tile;                                         \
     fetch[s_].inside = first + stays_ < size;                                                      \
     fetch[s_].offset = fetch[s_].inside ? limn_line(line_stays, first + stays_) : 0;               \
     fetch[s_].along = moves_;                                                                      \
-    fetch[s_].at = moves_ * (tile + 4) + stays_;                                                   \
+    fetch[s_].at = LIMN_CELL(moves_, stays_, tile);                                                \
   }
 #define LIMN_FETCH(fetch, value, base, line_moves, k0, to, each)                                   \
   for (int s_ = 0; s_ < each; s_++)                                                                \
-    value[s_] = fetch[s_].inside && k0 + fetch[s_].along < to                                      \
-                    ? base[fetch[s_].offset + limn_line(line_moves, k0 + fetch[s_].along)]         \
-                    : 0;
+    value[s_] =                                                                                    \
+        fetch[s_].inside && k0 + fetch[s_].along < to                                              \
+            ? limn_read(base, fetch[s_].offset + limn_line(line_moves, k0 + fetch[s_].along),      \
+                        wires.narrow)                                                              \
+            : 0;
+
+// A thread's cells of the tile, cell s of EACH × EACH: a square of its own; or, with the matrix units,
+// what they give it of each 16 × 8 cells, of which a warp has EACH / 2 by EACH / 2.
+#ifdef LIMN_UNITS
+#define LIMN_ROW(s, EACH)                                                                          \
+  ((int)threadIdx.x / 128 * 8 * EACH + (s) / 4 / (EACH / 2) * 16 + (int)threadIdx.x % 32 / 4 +     \
+   (s) / 2 % 2 * 8)
+#define LIMN_COLUMN(s, EACH)                                                                       \
+  ((int)threadIdx.x / 32 % 4 * 4 * EACH + (s) / 4 % (EACH / 2) * 8 + (int)threadIdx.x % 4 * 2 +    \
+   (s) % 2)
+#else
+#define LIMN_ROW(s, EACH) ((int)threadIdx.x / 16 * EACH + (s) / EACH)
+#define LIMN_COLUMN(s, EACH) ((int)threadIdx.x % 16 * EACH + (s) % EACH)
+#endif
+
+#ifndef LIMN_UNITS
+#define LIMN_MULTIPLY(EACH)                                                                        \
+  for (int d = 0; d < 16; d++) {                                                                   \
+    real x[EACH], y[EACH];                                                                         \
+    for (int i = 0; i < EACH; i++)                                                                 \
+      x[i] = ta[d * LIMN_PITCH(TILE) + (int)threadIdx.x / 16 * EACH + i];                          \
+    for (int j = 0; j < EACH; j++)                                                                 \
+      y[j] = tb[d * LIMN_PITCH(TILE) + (int)threadIdx.x % 16 * EACH + j];                          \
+    for (int i = 0; i < EACH; i++)                                                                 \
+      for (int j = 0; j < EACH; j++) sum[i * EACH + j] = real_fma(x[i], y[j], sum[i * EACH + j]);  \
+  }
+#elif defined LIMN_EMULATED
+#ifdef LIMN_BF16
+#define limn_unit_factor(x) float_from_bits((Bits32)(x) << 16)
+#else
+#define limn_unit_factor(x) float_from_bits(x)
+#endif
+#define LIMN_MULTIPLY(EACH)                                                                        \
+  for (int d = 0; d < 16; d++)                                                                     \
+    for (int s_ = 0; s_ < EACH * EACH; s_++)                                                       \
+      sum[s_] += limn_unit_factor(ta[LIMN_CELL(d, LIMN_ROW(s_, EACH), TILE)]) *                    \
+                 limn_unit_factor(tb[LIMN_CELL(d, LIMN_COLUMN(s_, EACH), TILE)]);
+#else
+INLINE void limn_unit(float *c, const Bits32 *a, const Bits32 *b) {
+#ifdef LIMN_BF16
+  asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "
+               "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+#else
+  asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 "
+               "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+#endif
+               : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+// Eight rows of words are what the units take at once.
+#define LIMN_MULTIPLY(EACH)                                                                        \
+  {                                                                                                \
+    const Bits32 *wa = (const Bits32 *)ta, *wb = (const Bits32 *)tb;                               \
+    const int g_ = (int)threadIdx.x % 32 / 4, t_ = (int)threadIdx.x % 4,                           \
+              m_ = (int)threadIdx.x / 128 * 8 * EACH + g_,                                         \
+              n_ = (int)threadIdx.x / 32 % 4 * 4 * EACH + g_;                                      \
+    _Pragma("unroll") for (int d = 0; d < 16 * (int)sizeof(LimnCell) / 4; d += 8) {                \
+      Bits32 x[EACH / 2][4], y[EACH / 2][2];                                                       \
+      _Pragma("unroll") for (int i = 0; i < EACH / 2; i++) for (int r_ = 0; r_ < 4; r_++)          \
+          x[i][r_] = wa[(d + t_ + r_ / 2 * 4) * LIMN_PITCH(TILE) + m_ + i * 16 + r_ % 2 * 8];      \
+      _Pragma("unroll") for (int j = 0; j < EACH / 2; j++) for (int r_ = 0; r_ < 2; r_++)          \
+          y[j][r_] = wb[(d + t_ + r_ * 4) * LIMN_PITCH(TILE) + n_ + j * 8];                        \
+      _Pragma("unroll") for (int i = 0; i < EACH / 2; i++)                                         \
+          _Pragma("unroll") for (int j = 0; j < EACH / 2; j++)                                     \
+              limn_unit(&sum[(i * (EACH / 2) + j) * 4], x[i], y[j]);                               \
+    }                                                                                              \
+  }
+#endif
+
+// What both kinds of products below begin and end a tile with: the lengths of this step, what tile
+// number q is of, and its cells, into C or among the parts of a sum.
+#define LIMN_LENGTHS()                                                                             \
+  const long m = limn_length(wires.m, c->n), n = limn_length(wires.n, c->n),                       \
+             k = limn_length(wires.k, c->n), batch = limn_length(wires.batch, c->n);               \
+  const long mt = (m + TILE - 1) / TILE, nt = (n + TILE - 1) / TILE,                               \
+             all = mt * nt * batch * wires.parts;
+#define LIMN_TILE_AT(cell_bytes)                                                                   \
+  long r = q;                                                                                      \
+  const long n0 = r % nt * TILE;                                                                   \
+  r /= nt;                                                                                         \
+  const long m0 = r % mt * TILE;                                                                   \
+  r /= mt;                                                                                         \
+  const long t = r % batch, part = r / batch;                                                      \
+  const char *a = wires.a + limn_line(wires.ta, t) * (cell_bytes),                                 \
+             *b = wires.b + limn_line(wires.tb, t) * (cell_bytes);                                 \
+  const long from = part * wires.part, to = from + wires.part < k ? from + wires.part : k;
+#define LIMN_CELLS_OUT(EACH)                                                                       \
+  for (int s_ = 0; s_ < EACH * EACH; s_++) {                                                       \
+    const long y = m0 + LIMN_ROW(s_, EACH), x = n0 + LIMN_COLUMN(s_, EACH);                        \
+    if (y >= m || x >= n) continue;                                                                \
+    if (wires.parts > 1)                                                                           \
+      ((real *)c->parts)[((part * batch + t) * m + y) * n + x] = sum[s_];                          \
+    else                                                                                           \
+      limn_write(wires.c,                                                                          \
+                 limn_line(wires.tc, t) + limn_line(wires.cm, y) + limn_line(wires.cn, x),         \
+                 sum[s_], wires.narrow_c);                                                         \
+  }                                                                                                \
+  __syncthreads();
 
 #define LIMN_PRODUCT(name, EACH)                                                                   \
   KERNEL(name, LimnProduct, 256) {                                                                 \
     enum { TILE = 16 * EACH, DEEP = 16 };                                                          \
     BEGIN(LimnProduct, 256, 0, 1)                                                                  \
-    SHARED(real, ta, 16 * (16 * EACH + 4));                                                        \
-    SHARED(real, tb, 16 * (16 * EACH + 4));                                                        \
-    const long m = limn_length(wires.m, c->n), n = limn_length(wires.n, c->n),                     \
-               k = limn_length(wires.k, c->n), batch = limn_length(wires.batch, c->n);             \
-    const long mt = (m + TILE - 1) / TILE, nt = (n + TILE - 1) / TILE,                             \
-               all = mt * nt * batch * wires.parts;                                                \
-    const int row = (int)threadIdx.x / 16 * EACH, column = (int)threadIdx.x % 16 * EACH;           \
+    SHARED(LimnCell, ta, LIMN_CELLS(16 * EACH));                                                   \
+    SHARED(LimnCell, tb, LIMN_CELLS(16 * EACH));                                                   \
+    LIMN_LENGTHS()                                                                                 \
     for (long q = blockIdx.x; q < all; q += gridDim.x) {                                           \
-      long r = q;                                                                                  \
-      const long n0 = r % nt * TILE;                                                               \
-      r /= nt;                                                                                     \
-      const long m0 = r % mt * TILE;                                                               \
-      r /= mt;                                                                                     \
-      const long t = r % batch, part = r / batch;                                                  \
-      const real *a = (const real *)wires.a + limn_line(wires.ta, t),                              \
-                 *b = (const real *)wires.b + limn_line(wires.tb, t);                              \
-      const long from = part * wires.part, to = from + wires.part < k ? from + wires.part : k;     \
+      LIMN_TILE_AT(wires.narrow ? 2 : (long)sizeof(real))                                          \
       LimnFetch fa[EACH], fb[EACH];                                                                \
-      real va[EACH], vb[EACH], sum[EACH][EACH];                                                    \
-      LIMN_FETCHES(fa, wires.am, wires.ak, m0, m, TILE, EACH)                                      \
-      LIMN_FETCHES(fb, wires.bn, wires.bk, n0, n, TILE, EACH)                                      \
-      for (int i = 0; i < EACH; i++)                                                               \
-        for (int j = 0; j < EACH; j++) sum[i][j] = 0;                                              \
+      real va[EACH], vb[EACH], sum[EACH * EACH];                                                   \
+      LIMN_FETCHES(fa, wires.am, wires.along_a, m0, m, TILE, EACH)                                 \
+      LIMN_FETCHES(fb, wires.bn, wires.along_b, n0, n, TILE, EACH)                                 \
+      for (int s_ = 0; s_ < EACH * EACH; s_++) sum[s_] = 0;                                        \
       LIMN_FETCH(fa, va, a, wires.ak, from, to, EACH)                                              \
       LIMN_FETCH(fb, vb, b, wires.bk, from, to, EACH)                                              \
       for (long k0 = from; k0 < to; k0 += DEEP) {                                                  \
         __syncthreads();                                                                           \
         for (int s_ = 0; s_ < EACH; s_++) {                                                        \
-          ta[fa[s_].at] = limn_factor(va[s_]);                                                     \
-          tb[fb[s_].at] = limn_factor(vb[s_]);                                                     \
+          ta[fa[s_].at] = (LimnCell)limn_factor(va[s_]);                                           \
+          tb[fb[s_].at] = (LimnCell)limn_factor(vb[s_]);                                           \
         }                                                                                          \
         __syncthreads();                                                                           \
         LIMN_FETCH(fa, va, a, wires.ak, k0 + DEEP, to, EACH)                                       \
         LIMN_FETCH(fb, vb, b, wires.bk, k0 + DEEP, to, EACH)                                       \
-        for (int d = 0; d < DEEP; d++) {                                                           \
-          real x[EACH], y[EACH];                                                                   \
-          for (int i = 0; i < EACH; i++) x[i] = ta[d * (TILE + 4) + row + i];                      \
-          for (int j = 0; j < EACH; j++) y[j] = tb[d * (TILE + 4) + column + j];                   \
-          for (int i = 0; i < EACH; i++)                                                           \
-            for (int j = 0; j < EACH; j++) sum[i][j] = real_fma(x[i], y[j], sum[i][j]);            \
-        }                                                                                          \
+        LIMN_MULTIPLY(EACH)                                                                        \
       }                                                                                            \
-      for (int i = 0; i < EACH; i++)                                                               \
-        for (int j = 0; j < EACH; j++) {                                                           \
-          const long y = m0 + row + i, x = n0 + column + j;                                        \
-          if (y >= m || x >= n) continue;                                                          \
-          if (wires.parts > 1)                                                                     \
-            ((real *)c->parts)[((part * batch + t) * m + y) * n + x] = sum[i][j];                  \
-          else                                                                                     \
-            ((real *)wires                                                                         \
-                 .c)[limn_line(wires.tc, t) + limn_line(wires.cm, y) + limn_line(wires.cn, x)] =   \
-                sum[i][j];                                                                         \
-        }                                                                                          \
-      __syncthreads();                                                                             \
+      LIMN_CELLS_OUT(EACH)                                                                         \
     }                                                                                              \
   }
 LIMN_PRODUCT(limn_product2, 2)
 LIMN_PRODUCT(limn_product4, 4)
 LIMN_PRODUCT(limn_product8, 8)
+
+#ifdef LIMN_BF16
+// The same where both operands are bfloat16 that lie eight by eight along memory: along the sum's loop, or
+// along the one that stays. Eight are read at once, and 32 steps of the sum are made between barriers.
+#ifdef LIMN_EMULATED
+#define LIMN_ALIGNED __attribute__((aligned(16)))
+#else
+#define LIMN_ALIGNED __align__(16)
+#endif
+typedef struct LIMN_ALIGNED {
+  Bits32 two[4];
+} LimnEight;
+
+INLINE LimnEight limn_eight(const char *base, long at, int inside) {
+  LimnEight none = {{0, 0, 0, 0}};
+  return inside ? *(const LimnEight *)(base + 2 * at) : none;
+}
+INLINE void limn_put_eight(LimnCell *tile, LimnEight x, int moves, int stays, int along,
+                           int pitch) {
+  for (int j = 0; j < 4; j++)
+    if (along) {
+      ((Bits32 *)tile)[(moves / 2 + j) * pitch + stays] = x.two[j];
+    } else {
+      tile[(moves / 2 * pitch + stays + 2 * j) * 2 + moves % 2] = (LimnCell)x.two[j];
+      tile[(moves / 2 * pitch + stays + 2 * j + 1) * 2 + moves % 2] = (LimnCell)(x.two[j] >> 16);
+    }
+}
+
+#define LIMN_EIGHTS(value, base, offset, line, first, ok)                                          \
+  for (int h_ = 0; h_ < 2; h_++)                                                                   \
+    value[h_] = limn_eight(                                                                        \
+        base, offset + (ok && first + 16 * h_ < to ? limn_line(line, first + 16 * h_) : 0),        \
+        ok && first + 16 * h_ < to);
+
+#define LIMN_WIDE(name, EACH)                                                                      \
+  KERNEL(name, LimnProduct, 256) {                                                                 \
+    enum { TILE = 16 * EACH, PITCH = LIMN_PITCH(16 * EACH), HALF = LIMN_CELLS(16 * EACH) };        \
+    BEGIN(LimnProduct, 256, 0, 1)                                                                  \
+    SHARED(Bits32, sa, LIMN_CELLS(16 * EACH));                                                     \
+    SHARED(Bits32, sb, LIMN_CELLS(16 * EACH));                                                     \
+    LIMN_LENGTHS()                                                                                 \
+    const int x_ = (int)threadIdx.x, mine = x_ < 2 * TILE;                                         \
+    const int ra = wires.along_a ? x_ / 2 : x_ % (TILE / 8) * 8,                                   \
+              ka = wires.along_a ? x_ % 2 * 8 : x_ / (TILE / 8),                                   \
+              rb = wires.along_b ? x_ / 2 : x_ % (TILE / 8) * 8,                                   \
+              kb = wires.along_b ? x_ % 2 * 8 : x_ / (TILE / 8);                                   \
+    for (long q = blockIdx.x; q < all; q += gridDim.x) {                                           \
+      LIMN_TILE_AT(2)                                                                              \
+      const int ia = mine && m0 + ra < m, ib = mine && n0 + rb < n;                                \
+      const long oa = ia ? limn_line(wires.am, m0 + ra) : 0,                                       \
+                 ob = ib ? limn_line(wires.bn, n0 + rb) : 0;                                       \
+      LimnEight va[2], vb[2];                                                                      \
+      real sum[EACH * EACH];                                                                       \
+      for (int s_ = 0; s_ < EACH * EACH; s_++) sum[s_] = 0;                                        \
+      LIMN_EIGHTS(va, a, oa, wires.ak, from + ka, ia)                                              \
+      LIMN_EIGHTS(vb, b, ob, wires.bk, from + kb, ib)                                              \
+      for (long k0 = from; k0 < to; k0 += 32) {                                                    \
+        __syncthreads();                                                                           \
+        for (int h_ = 0; h_ < 2 && mine; h_++) {                                                   \
+          limn_put_eight((LimnCell *)sa + h_ * HALF, va[h_], ka, ra, wires.along_a, PITCH);        \
+          limn_put_eight((LimnCell *)sb + h_ * HALF, vb[h_], kb, rb, wires.along_b, PITCH);        \
+        }                                                                                          \
+        __syncthreads();                                                                           \
+        LIMN_EIGHTS(va, a, oa, wires.ak, k0 + 32 + ka, ia)                                         \
+        LIMN_EIGHTS(vb, b, ob, wires.bk, k0 + 32 + kb, ib)                                         \
+        for (int h_ = 0; h_ < 2; h_++) {                                                           \
+          const LimnCell *ta = (const LimnCell *)sa + h_ * HALF,                                   \
+                         *tb = (const LimnCell *)sb + h_ * HALF;                                   \
+          LIMN_MULTIPLY(EACH)                                                                      \
+        }                                                                                          \
+      }                                                                                            \
+      LIMN_CELLS_OUT(EACH)                                                                         \
+    }                                                                                              \
+  }
+LIMN_WIDE(limn_wide2, 2)
+LIMN_WIDE(limn_wide4, 4)
+LIMN_WIDE(limn_wide8, 8)
+#endif
 
 // The parts of a sum, one after the other.
 KERNEL(limn_gather, LimnProduct, 256) {
@@ -279,8 +538,8 @@ KERNEL(limn_gather, LimnProduct, 256) {
     const long x = q % n, y = q / n % m, t = q / n / m;
     real sum = 0;
     for (long part = 0; part < wires.parts; part++) sum += ((const real *)c->parts)[part * all + q];
-    ((real *)wires.c)[limn_line(wires.tc, t) + limn_line(wires.cm, y) + limn_line(wires.cn, x)] =
-        sum;
+    limn_write(wires.c, limn_line(wires.tc, t) + limn_line(wires.cm, y) + limn_line(wires.cn, x),
+               sum, wires.narrow_c);
   }
 }
 #endif

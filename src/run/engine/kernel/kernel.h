@@ -7,8 +7,9 @@
 #include "io/data/data.h"
 #include "limn.h"
 
-typedef enum { PRECISION_32, PRECISION_64, PRECISION_BF16, PRECISIONS } Precision;
-bool precision_from(const char *text, Precision *); // "32", "64", "bf16"
+// Factors of products are rounded to bfloat16 under BF16, to 19 bits under TF32 by a GPU that does.
+typedef enum { PRECISION_32, PRECISION_64, PRECISION_BF16, PRECISION_TF32, PRECISIONS } Precision;
+bool precision_from(const char *text, Precision *); // "32", "64", "bf16", "tf32"
 const char *precision_text(Precision);
 bool precision_asked(LimnPrecision, Precision *); // false: for the default
 

@@ -1,7 +1,7 @@
 // Kinds of numbers in memory.
 #include "run/engine/kernel/kernel.h"
 
-static const char *const precision_word[] = {"32", "64", "bf16"};
+static const char *const precision_word[] = {"32", "64", "bf16", "tf32"};
 
 bool precision_from(const char *text, Precision *out) {
   for (uint32_t i = 0; i < COUNT(precision_word); i++)
@@ -14,7 +14,8 @@ const char *precision_text(Precision p) { return precision_word[p]; }
 bool precision_asked(LimnPrecision asked, Precision *out) {
   static const Precision precision[] = {[LIMN_PRECISION_32] = PRECISION_32,
                                         [LIMN_PRECISION_64] = PRECISION_64,
-                                        [LIMN_PRECISION_BF16] = PRECISION_BF16};
+                                        [LIMN_PRECISION_BF16] = PRECISION_BF16,
+                                        [LIMN_PRECISION_TF32] = PRECISION_TF32};
   if (asked == LIMN_PRECISION_DEFAULT) return false;
   *out = precision[asked];
   return true;
@@ -38,6 +39,7 @@ void numbers_set(Number number, void *to, const double *from, int64_t n) {
   case NUMBER_U8:
     for (int64_t i = 0; i < n; i++) ((uint8_t *)to)[i] = (uint8_t)from[i];
     break;
+  case NUMBER_BF16: break;
   }
 }
 
@@ -53,5 +55,6 @@ void numbers_get(Number number, const void *from, double *to, int64_t n) {
   case NUMBER_U8:
     for (int64_t i = 0; i < n; i++) to[i] = ((const uint8_t *)from)[i];
     break;
+  case NUMBER_BF16: break;
   }
 }

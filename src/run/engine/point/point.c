@@ -40,7 +40,8 @@ const char *emit_number(Number n) {
   static const char *const text[] = {[NUMBER_F32] = "float",
                                      [NUMBER_F64] = "double",
                                      [NUMBER_I32] = "int",
-                                     [NUMBER_U8] = "unsigned char"};
+                                     [NUMBER_U8] = "unsigned char",
+                                     [NUMBER_BF16] = "unsigned short"};
   return text[n];
 }
 

@@ -201,7 +201,10 @@ static void emit_effect(Emit *e, const NodeLevels *w) {
   const char *place = arena_format(a, "[i%u]", e->k->np + e->k->nest.at[w->nest].ndim - 1);
   if (w->row != PLAN_NONE) cell = arena_format(a, "s%u%s", w->id, place);
   if (w->reduce == PLAN_NONE && !x->scatter) {
-    emit_line(e, "%s = (%s)v%u;", cell, number, w->id);
+    if (wire->number == NUMBER_BF16)
+      emit_line(e, "%s = limn_narrow((float)v%u);", cell, w->id);
+    else
+      emit_line(e, "%s = (%s)v%u;", cell, number, w->id);
     return;
   }
   if (is_fused_sum(e, w)) {

@@ -225,6 +225,7 @@ static Total load_total(const StripMemory *m, const char *cell) {
   case NUMBER_F64: t.f64 = *(const double *)cell; break;
   case NUMBER_I32: t.i32 = *(const int32_t *)cell; break;
   case NUMBER_U8: t.i32 = *(const uint8_t *)cell; break;
+  case NUMBER_BF16: break;
   }
   return t;
 }
@@ -235,6 +236,7 @@ static void store_total(const StripMemory *m, char *cell, Total t) {
   case NUMBER_F64: *(double *)cell = t.f64; break;
   case NUMBER_I32: *(int32_t *)cell = t.i32; break;
   case NUMBER_U8: *(uint8_t *)cell = (uint8_t)t.i32; break;
+  case NUMBER_BF16: break;
   }
 }
 

@@ -1,0 +1,169 @@
+// Private to the GPU's engine: what cuda_engine.c and cuda_products.c share.
+#ifndef LIMN_RUN_ENGINE_CUDA_OWN_H
+#define LIMN_RUN_ENGINE_CUDA_OWN_H
+
+#include "run/engine/cuda/cuda.h"
+#include "run/engine/engine_own.h"
+
+enum {
+  QUEUE = 64, // steps that wait at once
+  INPUT_SMALL = 16 << 10,
+  STEPS = 4, // captured at once
+};
+
+// As in team.h.
+typedef struct {
+  int64_t at[8];
+} CudaPlaces;
+typedef struct {
+  int64_t n;
+  uint64_t seed, step;
+  int64_t at[8];
+  DeviceAddress scratch, parts, stop;
+} CudaContextData;
+typedef struct {
+  int64_t step;
+  DeviceAddress at;
+} CudaLine;
+typedef struct {
+  int64_t fixed, per;
+} CudaLength;
+typedef struct {
+  DeviceAddress a, b, c;
+  CudaLine am, ak, bk, bn, cm, cn, ta, tb, tc;
+  CudaLength m, n, k, batch;
+  int64_t part, parts;
+  int32_t along_a, along_b, narrow, narrow_c;
+} CudaProduct;
+typedef struct {
+  DeviceAddress ring, here;
+  int64_t slot_bytes, slots, bytes;
+  DeviceAddress counter;
+} CudaTake;
+enum { GIVEN = 20 };
+typedef struct {
+  DeviceAddress from[GIVEN];
+  int32_t at[GIVEN], bytes[GIVEN];
+  DeviceAddress ring;
+  int64_t slot_bytes, slots;
+  DeviceAddress counter, done;
+  int32_t n, last;
+} CudaGive;
+typedef struct {
+  DeviceAddress table, rows, to;
+  int64_t words;
+  int32_t word;
+} CudaRows;
+typedef struct {
+  DeviceAddress to, from;
+  int64_t bytes;
+} CudaCopy;
+enum { LOSSES = 30 };
+typedef struct {
+  DeviceAddress loss[LOSSES];
+  int32_t n;
+} CudaLosses;
+enum { BROUGHT = 15 };
+typedef struct {
+  DeviceAddress wide[BROUGHT], narrow[BROUGHT];
+  int32_t n, back;
+} CudaBrought;
+
+enum { PRODUCTS = 3 }; // kinds of tiles
+
+typedef struct {
+  CudaKernel k;
+  CudaFunction fn, sum; // sum: of its slices
+  uint32_t kind;        // of a product: by which tiles
+  bool blas;            // … or by cuBLASLt
+  bool wide;            // … or by eight at once
+  DeviceAddress *wire;  // [slot]
+  CudaProduct product;
+  uint32_t end; // of a scan
+} CudaCall;
+
+// What comes in. A small input is part of what a step takes from its slot; a large one is copied in
+// front of the step, or is rows of a table on the device, by their numbers.
+typedef struct {
+  DeviceAddress at;
+  size_t bytes;
+  size_t small_at; // in the small part of a slot: itself, or whether by rows and which
+  size_t slot_at;  // of a large one: in a slot
+  bool small;
+  DeviceAddress table;
+  size_t row_bytes;
+  int32_t *rows; // the caller's numbers, behind four; NULL: there is no table
+} CudaInput;
+
+// What goes to the device before a step and comes back behind it, for each step that waits. A slot is
+// its small part, outputs, large inputs.
+typedef struct {
+  char *host; // pinned: slots, one behind the other, then how many steps are whole; NULL: not yet
+  DeviceAddress small, counter;
+  size_t small_bytes, clock_at, out_at, slot_bytes;
+  uint64_t slots, queued, done;
+  int64_t n[QUEUE]; // [slot] samples
+} CudaRing;
+
+// A step as one graph. Where what is launched depends on how many samples there are, one for each number.
+typedef struct {
+  CudaGraphExec graph; // NULL: it is launched kernel by kernel
+  int64_t n;           // samples; 0: nothing is captured yet
+} CudaStep;
+
+typedef struct {
+  Device *d;
+  Plan *plan;
+  CudaModule code, common; // of this program, and of all
+  CudaFunction copy, look, bring, gather, take, give, rows, product[PRODUCTS];
+  CudaFunction wide[PRODUCTS]; // of products whose operands are read by eight
+  CudaCall *call;              // [kernel]
+  DeviceAddress memory;        // arena, inputs, clocks, context, scratch, parts, tables
+  DeviceAddress arena, clocks, context, scratch, parts;
+  CudaInput *in; // [input]
+  CudaRing ring;
+  bool small_out; // all outputs are single numbers
+  double
+      *seconds; // [kernel] while profiling: then there is no graph, and each kernel is waited for
+  uint64_t runs;
+  int64_t place[8];
+  size_t parts_bytes, scratch_bytes;
+  CudaStep step[STEPS]; // captured ones
+  uint32_t next_step;   // the one that makes room for another
+  bool sized;           // what is launched depends on the number of samples
+  uint32_t first_write;
+  bool checked;
+} CudaEngine;
+
+// -- cuda_engine.c --------------------------------------------------------------------------------
+bool cuda_good(Engine *, CudaResult, const char *what); // false: e->error
+DeviceAddress cuda_wire(const Engine *, const CudaEngine *, uint32_t wire);
+typedef struct {
+  CudaFunction fn;
+  int64_t blocks;
+  uint32_t threads;
+  size_t shared;
+  void *wires;
+} CudaLaunch;
+bool cuda_launch(Engine *, CudaEngine *, const CudaLaunch *);
+size_t cuda_aligned(size_t);
+size_t cuda_bytes(const PlanWire *);
+
+// -- cuda_products.c ------------------------------------------------------------------------------
+bool product_prepare(Engine *, CudaEngine *, uint32_t kernel);
+bool product_launch(Engine *, CudaEngine *, uint32_t kernel, int64_t n);
+void products_free(CudaEngine *);
+
+// -- cuda_ring.c ----------------------------------------------------------------------------------
+size_t ring_lay(Engine *, CudaEngine *); // the bytes of its small part
+bool ring_send(Engine *, CudaEngine *, int64_t n, uint64_t step);
+bool ring_take(Engine *, CudaEngine *);   // launches what a step begins with
+bool ring_give(Engine *, CudaEngine *);   // … and ends with
+bool ring_bring(Engine *, CudaEngine *);  // outputs that are large
+bool ring_wait(Engine *, CudaEngine *);   // for the oldest step, whose outputs are shown then
+void ring_recall(Engine *, CudaEngine *); // the inputs of that step, as the caller wrote them
+void ring_free(CudaEngine *);
+uint64_t ring_room(const CudaEngine *);
+int32_t *cuda_table(Engine *, uint32_t input, const EngineTable *);
+
+#endif

@@ -1,0 +1,284 @@
+// Matrix products on the GPU: by cuBLASLt where it is there and an operand's loops are steps in memory,
+// else by kernels of our own (team.h), which follow tables of offsets: a convolution, rows of heads.
+#include "run/engine/cuda/blas.h"
+#include "run/engine/cuda_own.h"
+
+enum {
+  PRODUCT_DEEP = 128,  // of a sum, at least, for each of its parts
+  BLAS_WORK = 1 << 17, // of a product that is worth a call, in multiplications
+  BLAS_CALLS = 16,     // for one product, at most
+  ALONG = 8,           // cells that follow each other: worth reading along them
+  EIGHT = 8,           // bfloat16 that are read at once
+};
+static const int64_t product_tile[PRODUCTS] = {128, 64, 32}; // of limn_product8, 4 and 2
+
+static CudaLength length_of(const PlanNode *x, const uint32_t *group, uint32_t n) {
+  CudaLength l = {1, 0};
+  for (uint32_t i = 0; i < n; i++) {
+    Extent d = x->index[group[i]];
+    int64_t fixed = l.fixed * d.c, per = l.fixed * d.per + l.per * d.c;
+    l = (CudaLength){fixed, per};
+  }
+  return l;
+}
+
+static int64_t length_most(const Plan *p, CudaLength l) { return l.fixed + l.per * p->samples; }
+
+static int64_t tiles_of(const Plan *p, const CudaProduct *c, uint32_t kind) {
+  int64_t tile = product_tile[kind], m = length_most(p, c->m), n = length_most(p, c->n);
+  return (m + tile - 1) / tile * ((n + tile - 1) / tile) * length_most(p, c->batch);
+}
+
+// The largest tiles of which every multiprocessor has one, and no larger than the matrix. Where there are few even of the smallest,
+// the sum is cut into parts.
+static void cut_product(CudaEngine *o, CudaCall *call) {
+  const Plan *p = o->plan;
+  CudaProduct *c = &call->product;
+  int64_t m = length_most(p, c->m), n = length_most(p, c->n), k = length_most(p, c->k),
+          cells = m * n * length_most(p, c->batch), least = m < n ? m : n;
+  while (call->kind + 1 < PRODUCTS &&
+         (tiles_of(p, c, call->kind) < o->d->processors || product_tile[call->kind + 1] >= least))
+    call->kind++;
+  int64_t tiles = tiles_of(p, c, call->kind), wanted = tiles ? 2 * o->d->processors / tiles : 1,
+          most = k / PRODUCT_DEEP, parts = wanted < most ? wanted : most;
+  if (parts < 1) parts = 1;
+  c->part = ((k + parts - 1) / parts + 15) / 16 * 16;
+  if (c->part < 16) c->part = 16;
+  c->parts = (k + c->part - 1) / c->part;
+  if (c->parts < 1) c->parts = 1;
+  size_t bytes = c->parts > 1 ? (size_t)(c->parts * cells) * (p->wide ? 8 : 4) : 0;
+  if (bytes > o->parts_bytes) o->parts_bytes = bytes;
+}
+
+static bool send_table(Engine *e, CudaEngine *o, const int32_t *table, int64_t count,
+                       DeviceAddress *to) {
+  const CudaCalls *c = &o->d->call;
+  size_t bytes = (size_t)count * sizeof *table;
+  return cuda_good(e, c->cuMemAlloc_v2(to, bytes), "a table of a product") &&
+         cuda_good(e, c->cuMemcpyHtoDAsync_v2(*to, table, bytes, o->d->stream),
+                   "a table of a product");
+}
+
+// Does the sum's loop lie along an operand's memory, at least where it begins?
+static bool is_along(const CudaEngine *o, const PlanNode *x, const Operand *at) {
+  const Product *q = x->product;
+  return q->nk && operand_step(o->plan, at, q->k[q->nk - 1]) == 1 &&
+         extent_most(o->plan, x->index[q->k[q->nk - 1]]) >= ALONG;
+}
+
+// Eight cells at a time: a group's fastest loop lies along memory and is a multiple of eight long, and
+// every other step is one, too.
+static bool is_eight(int64_t x) { return x % EIGHT == 0; }
+
+static bool by_eight(const Plan *p, const PlanNode *x, const Operand *o, const uint32_t *group,
+                     uint32_t n) {
+  if (!n || operand_step(p, o, group[n - 1]) != 1 || x->index[group[n - 1]].per ||
+      !is_eight(x->index[group[n - 1]].c) || !is_eight(operand_start(p, o)))
+    return false;
+  for (uint32_t i = 0; i < x->nindex; i++)
+    if (i != group[n - 1] && extent_most(p, x->index[i]) > 1 && !is_eight(operand_step(p, o, i)))
+      return false;
+  return true;
+}
+
+// Are both operands read by eight? Then along which of their loops.
+static bool is_wide(const CudaEngine *o, const PlanNode *x, CudaProduct *c) {
+  const Product *q = x->product;
+  const Operand *a = &x->in[q->a], *b = &x->in[q->b];
+  bool ak = by_eight(o->plan, x, a, q->k, q->nk), am = by_eight(o->plan, x, a, q->m, q->nm),
+       bk = by_eight(o->plan, x, b, q->k, q->nk), bn = by_eight(o->plan, x, b, q->n, q->nn);
+  if (!c->narrow || !(ak || am) || !(bk || bn)) return false;
+  c->along_a = ak;
+  c->along_b = bk;
+  return true;
+}
+
+static bool line_of(Engine *e, CudaEngine *o, const PlanNode *x, const Operand *at,
+                    const uint32_t *group, uint32_t n, CudaLine *line) {
+  int64_t step;
+  int32_t *table = product_line(o->plan, x, at, group, n, &step);
+  line->step = step;
+  return !table ||
+         send_table(e, o, table, product_length(x, group, n, o->plan->samples), &line->at);
+}
+
+static bool prepare_lines(Engine *e, CudaEngine *o, uint32_t i) {
+  const PlanNode *x = &o->plan->node.at[o->plan->kernel.at[i].node.at[0]];
+  const Product *q = x->product;
+  const Operand *a = &x->in[q->a], *b = &x->in[q->b];
+  CudaProduct *c = &o->call[i].product;
+  c->narrow = o->plan->wire.at[a->wire].number == NUMBER_BF16;
+  c->narrow_c = o->plan->wire.at[x->out.wire].number == NUMBER_BF16;
+  c->along_a = is_along(o, x, a);
+  c->along_b = is_along(o, x, b);
+  return line_of(e, o, x, a, q->m, q->nm, &c->am) && line_of(e, o, x, a, q->k, q->nk, &c->ak) &&
+         line_of(e, o, x, b, q->k, q->nk, &c->bk) && line_of(e, o, x, b, q->n, q->nn, &c->bn) &&
+         line_of(e, o, x, &x->out, q->m, q->nm, &c->cm) &&
+         line_of(e, o, x, &x->out, q->n, q->nn, &c->cn) &&
+         line_of(e, o, x, a, q->batch, q->nbatch, &c->ta) &&
+         line_of(e, o, x, b, q->batch, q->nbatch, &c->tb) &&
+         line_of(e, o, x, &x->out, q->batch, q->nbatch, &c->tc);
+}
+
+void products_free(CudaEngine *o) {
+  for (uint32_t i = 0; o->call && i < o->plan->kernel.n; i++) {
+    CudaProduct *c = &o->call[i].product;
+    CudaLine *line[] = {&c->am, &c->ak, &c->bk, &c->bn, &c->cm, &c->cn, &c->ta, &c->tb, &c->tc};
+    for (uint32_t k = 0; k < COUNT(line); k++)
+      if (line[k]->at) o->d->call.cuMemFree_v2(line[k]->at);
+  }
+}
+
+// -- by cuBLASLt ----------------------------------------------------------------------------------
+static int64_t length_at(CudaLength l, int64_t samples) { return l.fixed + l.per * samples; }
+
+// Its operands' loops are steps, but for the batch.
+static bool is_straight(const CudaProduct *c) {
+  return !c->am.at && !c->ak.at && !c->bk.at && !c->bn.at && !c->cm.at && !c->cn.at;
+}
+
+// The first of the batch's loops that, with all behind it, is one step in all three operands. Those
+// before it are calls of their own.
+static uint32_t batch_inner(const Plan *p, const PlanNode *x) {
+  const Product *q = x->product;
+  const Operand *of[] = {&x->in[q->a], &x->in[q->b], &x->out};
+  uint32_t first = q->nbatch ? q->nbatch - 1 : 0;
+  for (; first > 0; first--)
+    for (uint32_t i = 0; i < COUNT(of); i++)
+      if (!product_straight(p, x, of[i], q->batch + first - 1, 2)) return first;
+  return first;
+}
+
+static BlasProduct blas_product(const Engine *e, const CudaEngine *o, uint32_t i, int64_t samples) {
+  const PlanNode *x = &o->plan->node.at[o->plan->kernel.at[i].node.at[0]];
+  const Product *q = x->product;
+  const CudaProduct *c = &o->call[i].product;
+  uint32_t inner = batch_inner(o->plan, x), last = q->nbatch ? q->batch[q->nbatch - 1] : 0;
+  return (BlasProduct){
+      .m = length_at(c->m, samples),
+      .n = length_at(c->n, samples),
+      .k = length_at(c->k, samples),
+      .batch = product_length(x, q->batch + inner, q->nbatch - inner, samples),
+      .am = c->am.step,
+      .ak = c->ak.step,
+      .bk = c->bk.step,
+      .bn = c->bn.step,
+      .cm = c->cm.step,
+      .cn = c->cn.step,
+      .ta = q->nbatch ? operand_step(o->plan, &x->in[q->a], last) : 0,
+      .tb = q->nbatch ? operand_step(o->plan, &x->in[q->b], last) : 0,
+      .tc = q->nbatch ? operand_step(o->plan, &x->out, last) : 0,
+      .a = c->a,
+      .b = c->b,
+      .c = c->c,
+      .precision = store_precision(e->store),
+      .narrow = c->narrow,
+      .narrow_c = c->narrow_c,
+  };
+}
+
+// Is this one for cuBLASLt? Then how often it is called.
+static int64_t blas_calls(const Engine *e, const CudaEngine *o, uint32_t i) {
+  const Plan *p = o->plan;
+  const PlanNode *x = &p->node.at[p->kernel.at[i].node.at[0]];
+  BlasProduct b = blas_product(e, o, i, p->samples);
+  int64_t calls = product_length(x, x->product->batch, batch_inner(p, x), p->samples);
+  double work = (double)b.m * (double)b.n * (double)b.k * (double)b.batch;
+  bool rounds = b.precision == PRECISION_BF16 && !b.narrow; // its factors are not in memory
+  return is_straight(&o->call[i].product) && !rounds && work >= BLAS_WORK && calls <= BLAS_CALLS &&
+                 blas_takes(&b)
+             ? calls
+             : 0;
+}
+
+static Blas *blas_of(CudaEngine *o, Arena *a) {
+  if (!o->d->blas && !o->d->no_blas) o->d->blas = blas_open(o->d, a);
+  o->d->no_blas = !o->d->blas;
+  return o->d->blas;
+}
+
+// Where the batch begins in an operand, at this call.
+static int64_t call_start(const Plan *p, const PlanNode *x, const Operand *of, int64_t call,
+                          int64_t samples) {
+  const Product *q = x->product;
+  int64_t start = 0;
+  for (uint32_t i = batch_inner(p, x); i-- > 0;) {
+    int64_t length = extent_at(x->index[q->batch[i]], samples);
+    start += call % length * operand_step(p, of, q->batch[i]);
+    call /= length;
+  }
+  return start;
+}
+
+// False, and nothing was launched: the library does not take it, or a call failed and e->error says so.
+static bool blas_launch(Engine *e, CudaEngine *o, uint32_t i, int64_t samples) {
+  const Plan *p = o->plan;
+  const PlanNode *x = &p->node.at[p->kernel.at[i].node.at[0]];
+  const Product *q = x->product;
+  BlasProduct all = blas_product(e, o, i, samples);
+  int64_t calls = product_length(x, q->batch, batch_inner(p, x), samples),
+          cell_c = (int64_t)number_bytes(p->wire.at[x->out.wire].number),
+          cell = (int64_t)number_bytes(p->wire.at[x->in[q->a].wire].number);
+  for (int64_t call = 0; call < calls; call++) {
+    BlasProduct b = all;
+    CudaResult r = 0;
+    b.a += (uint64_t)(call_start(p, x, &x->in[q->a], call, samples) * cell);
+    b.b += (uint64_t)(call_start(p, x, &x->in[q->b], call, samples) * cell);
+    b.c += (uint64_t)(call_start(p, x, &x->out, call, samples) * cell_c);
+    if (!blas_takes(&b) || !blas_multiply(o->d->blas, o->d, &b, &r)) return false;
+    if (r) {
+      e->error = arena_format(e->arena, "a product: cuBLASLt says %d", r);
+      return false;
+    }
+  }
+  return true;
+}
+
+// -- by our own -----------------------------------------------------------------------------------
+static bool own_launch(Engine *e, CudaEngine *o, uint32_t i) {
+  const Plan *p = o->plan;
+  CudaProduct *c = &o->call[i].product;
+  uint32_t kind = o->call[i].kind;
+  int64_t cells = length_most(p, c->m) * length_most(p, c->n) * length_most(p, c->batch);
+  if (!cuda_launch(e, o,
+                   &(CudaLaunch){.fn = o->call[i].wide ? o->wide[kind] : o->product[kind],
+                                 .blocks = tiles_of(p, c, kind) * c->parts,
+                                 .threads = 256,
+                                 .wires = c}))
+    return false;
+  return c->parts == 1 || cuda_launch(e, o,
+                                      &(CudaLaunch){.fn = o->gather,
+                                                    .blocks = (cells + 255) / 256,
+                                                    .threads = 256,
+                                                    .wires = c});
+}
+
+bool product_prepare(Engine *e, CudaEngine *o, uint32_t i) {
+  const PlanNode *x = &o->plan->node.at[o->plan->kernel.at[i].node.at[0]];
+  const Product *q = x->product;
+  CudaProduct *c = &o->call[i].product;
+  c->m = length_of(x, q->m, q->nm);
+  c->n = length_of(x, q->n, q->nn);
+  c->k = length_of(x, q->k, q->nk);
+  c->batch = length_of(x, q->batch, q->nbatch);
+  cut_product(o, &o->call[i]);
+  if (!prepare_lines(e, o, i)) return false;
+  o->call[i].wide = is_wide(o, x, c);
+  o->call[i].blas = blas_calls(e, o, i) > 0 && blas_of(o, e->arena);
+  o->sized |= o->call[i].blas && (c->m.per || c->n.per || c->k.per || c->batch.per);
+  return true;
+}
+
+bool product_launch(Engine *e, CudaEngine *o, uint32_t i, int64_t samples) {
+  const Plan *p = o->plan;
+  const PlanNode *x = &p->node.at[p->kernel.at[i].node.at[0]];
+  const Product *q = x->product;
+  CudaProduct *c = &o->call[i].product;
+  uint64_t cell_c = number_bytes(p->wire.at[x->out.wire].number),
+           cell = number_bytes(p->wire.at[x->in[q->a].wire].number);
+  c->a = cuda_wire(e, o, x->in[q->a].wire) + (uint64_t)operand_start(p, &x->in[q->a]) * cell;
+  c->b = cuda_wire(e, o, x->in[q->b].wire) + (uint64_t)operand_start(p, &x->in[q->b]) * cell;
+  c->c = cuda_wire(e, o, x->out.wire) + (uint64_t)operand_start(p, &x->out) * cell_c;
+  if (o->call[i].blas && blas_launch(e, o, i, samples)) return true;
+  return !e->error && own_launch(e, o, i);
+}

@@ -1,0 +1,163 @@
+// Factors of large products as bfloat16 in memory, so that a GPU's matrix units are fed with half of the
+// bytes. In comes a plan whose products are known; each factor gets a copy in bfloat16, once for all
+// products that read it. The copy is a node like others: it joins the kernel that makes the factor,
+// and where nothing else reads it, the factor itself never gets to memory. What a product makes only for
+// other products is written as bfloat16 at once. Numbers are rounded where they would be when they are
+// multiplied, so results are those of a product that rounds.
+#include "run/plan/plan.h"
+
+enum { NARROW_WORK = 1 << 20 }; // multiplications of a product that is worth it
+
+// Inside a scan a factor may be another one in each turn: there factors are rounded when they are read.
+static bool is_narrowed(const Plan *p, const PlanNode *x) {
+  if (x->kind != NODE_PRODUCT || x->depth) return false;
+  double work = 1;
+  for (uint32_t i = 0; i < x->nindex; i++) work *= (double)extent_most(p, x->index[i]);
+  return work >= NARROW_WORK;
+}
+
+static uint32_t narrow_wire(Plan *p, uint32_t of) {
+  PlanWire w = p->wire.at[of];
+  w.number = NUMBER_BF16;
+  w.of = PLAN_NONE;
+  w.offset = 0;
+  w.moves = w.kept = false;
+  w.place = AT_NOWHERE;
+  w.stride = NEW_ARRAY(p->arena, int64_t, w.rank + 1);
+  w.count = 1;
+  for (uint32_t i = w.rank; i-- > 0;) {
+    w.stride[i] = w.count;
+    w.count *= extent_most(p, w.shape[i]);
+  }
+  vec_push(p->arena, &p->wire, w);
+  return p->wire.n - 1;
+}
+
+// Wires that something else reads than the copy, or that others lie in.
+static bool *find_wanted(const Plan *p, const uint32_t *copy) {
+  bool *wanted = NEW_ARRAY(p->arena, bool, p->wire.n + 1);
+  const Ids *outside[] = {&p->in, &p->out, &p->param, &p->next};
+  for (uint32_t k = 0; k < COUNT(outside); k++)
+    for (uint32_t i = 0; i < outside[k]->n; i++)
+      if (outside[k]->at[i] != PLAN_NONE) wanted[outside[k]->at[i]] = true;
+  for (uint32_t i = 0; i < p->wire.n; i++) {
+    if (p->wire.at[i].of == PLAN_NONE) continue;
+    wanted[i] = wanted[p->wire.at[i].of] = true;
+  }
+  for (uint32_t i = 0; i < p->node.n; i++) {
+    const PlanNode *x = &p->node.at[i];
+    for (uint32_t k = 0; k < x->nin; k++)
+      if (copy[x->in[k].wire] == PLAN_NONE || copy[x->in[k].wire] != x->out.wire)
+        wanted[x->in[k].wire] = true;
+  }
+  return wanted;
+}
+
+// A product whose result is read by the copy alone makes the copy.
+static void make_narrow(Plan *p, const uint32_t *copy) {
+  const bool *wanted = find_wanted(p, copy);
+  for (uint32_t i = 0; i < p->node.n; i++) {
+    PlanNode *x = &p->node.at[i];
+    uint32_t made = x->out.wire;
+    if (x->kind != NODE_PRODUCT || x->depth || wanted[made] || copy[made] == PLAN_NONE) continue;
+    for (uint32_t k = i + 1; k < p->node.n; k++)
+      if (p->node.at[k].kind == NODE_NEST && p->node.at[k].out.wire == copy[made])
+        p->node.at[k].kind = NODE_GONE;
+    x->out.wire = copy[made];
+  }
+}
+
+// -- the order of axes in memory ------------------------------------------------------------------
+// A narrow wire is written by one node and read by products alone, so its axes may lie in memory in any
+// order: in the one in which most products find each of their groups of loops to be one stretch.
+enum { AXES = 5 };
+
+static bool is_along(const Plan *p, const Operand *o, const uint32_t *group, uint32_t n) {
+  return !n || operand_step(p, o, group[n - 1]) == 1;
+}
+
+// How well a product takes this operand, which has two of its three groups.
+static int taken(const Plan *p, const PlanNode *x, const Operand *o) {
+  const Product *q = x->product;
+  const uint32_t *one = o == &x->in[q->b] ? q->n : q->m, *other = o == &x->out ? q->n : q->k;
+  uint32_t n_one = o == &x->in[q->b] ? q->nn : q->nm, n_other = o == &x->out ? q->nn : q->nk;
+  if (!product_straight(p, x, o, one, n_one) || !product_straight(p, x, o, other, n_other))
+    return 0;
+  if (!is_along(p, o, one, n_one) && !is_along(p, o, other, n_other)) return 0;
+  return 4 + product_straight(p, x, o, q->batch, q->nbatch);
+}
+
+static int score_order(const Plan *p, uint32_t wire) {
+  int score = 0;
+  for (uint32_t i = 0; i < p->node.n; i++) {
+    const PlanNode *x = &p->node.at[i];
+    if (x->kind != NODE_PRODUCT) continue;
+    if (x->out.wire == wire) score += taken(p, x, &x->out);
+    if (x->in[x->product->a].wire == wire) score += taken(p, x, &x->in[x->product->a]);
+    if (x->in[x->product->b].wire == wire) score += taken(p, x, &x->in[x->product->b]);
+  }
+  return score;
+}
+
+static void lay_axes(const Plan *p, PlanWire *w, const uint32_t *order) {
+  int64_t step = 1;
+  for (uint32_t i = w->rank; i-- > 0;) {
+    w->stride[order[i]] = step;
+    step *= extent_most(p, w->shape[order[i]]);
+  }
+}
+
+// The next order of n axes, as words in a dictionary follow each other; false: there is none.
+static bool next_order(uint32_t *order, uint32_t n) {
+  uint32_t i = n - 1, k = n - 1;
+  while (i > 0 && order[i - 1] >= order[i]) i--;
+  if (!i) return false;
+  while (order[k] <= order[i - 1]) k--;
+  uint32_t t = order[i - 1];
+  order[i - 1] = order[k];
+  order[k] = t;
+  for (k = n - 1; i < k; i++, k--) {
+    t = order[i];
+    order[i] = order[k];
+    order[k] = t;
+  }
+  return true;
+}
+
+static void choose_order(Plan *p, uint32_t wire) {
+  PlanWire *w = &p->wire.at[wire];
+  uint32_t order[AXES], best[AXES], n = w->rank;
+  if (n < 3 || n > AXES) return;
+  for (uint32_t i = 0; i < n; i++) best[i] = order[i] = i;
+  int most = score_order(p, wire);
+  // the sample axis, if it is the first, stays: fewer samples are a shorter stretch
+  bool samples = w->shape[0].per != 0;
+  while (next_order(order + samples, n - samples)) {
+    lay_axes(p, w, order);
+    int score = score_order(p, wire);
+    if (score <= most) continue;
+    most = score;
+    memcpy(best, order, sizeof best);
+  }
+  lay_axes(p, w, best);
+}
+
+void plan_narrow(Plan *p) {
+  uint32_t wires = p->wire.n, nodes = p->node.n, *copy = plan_nones(p, wires + 2 * nodes);
+  const PlanNode *all = arena_copy(p->arena, p->node.at, nodes * sizeof *all);
+  p->node.n = 0;
+  for (uint32_t i = 0; i < nodes; i++) {
+    PlanNode x = all[i];
+    for (uint32_t k = 0, n = is_narrowed(p, &x) ? 2 : 0; k < n; k++) {
+      uint32_t *wire = &x.in[k ? x.product->b : x.product->a].wire;
+      if (copy[*wire] == PLAN_NONE) {
+        copy[*wire] = narrow_wire(p, *wire);
+        vec_push(p->arena, &p->node, plan_copy(p, *wire, copy[*wire], x.origin));
+      }
+      *wire = copy[*wire];
+    }
+    vec_push(p->arena, &p->node, x);
+  }
+  make_narrow(p, copy);
+  for (uint32_t i = wires; i < p->wire.n; i++) choose_order(p, i);
+}

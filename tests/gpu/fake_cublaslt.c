@@ -1,0 +1,163 @@
+// Products for a GPU that is not there: the part of cuBLASLt that limn uses, as plain loops. It is as
+// strict as the real one: a matrix whose columns overlap, or memory that is less aligned than was said,
+// is refused. Launches join those of fake_cuda.c. $FAKE_CUDA=products makes it take none.
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { GOOD = 0, INVALID = 7, NOT_SUPPORTED = 15 };
+enum { REAL_32 = 0, REAL_64 = 1, REAL_BF16 = 14, SUM_32 = 68, SUM_64 = 70, SUM_TF32 = 77 };
+typedef unsigned long long Address;
+typedef int Result;
+
+typedef struct {
+  int sums, kind, turn[2];
+} Product;
+typedef struct {
+  int kind, batch;
+  int64_t rows, columns, step, batch_step;
+} Matrix;
+typedef struct {
+  size_t workspace;
+  uint32_t aligned[4];
+} Wanted;
+typedef struct {
+  uint64_t own[8];
+} Way;
+typedef struct {
+  Way way;
+  size_t workspace;
+  int state;
+  float waves;
+  int reserved[4];
+} Found;
+
+int cublasLtCreate(void **h) { return *h = malloc(1), GOOD; }
+int cublasLtDestroy(void *h) { return free(h), GOOD; }
+
+int cublasLtMatmulDescCreate(Product **p, int sums, int kind) {
+  *p = calloc(1, sizeof **p);
+  (*p)->sums = sums;
+  (*p)->kind = kind;
+  return GOOD;
+}
+int cublasLtMatmulDescSetAttribute(Product *p, int which, const void *x, size_t n) {
+  if ((which != 3 && which != 4) || n != sizeof(int)) return INVALID;
+  return memcpy(&p->turn[which - 3], x, n), GOOD;
+}
+int cublasLtMatmulDescDestroy(Product *p) { return free(p), GOOD; }
+
+int cublasLtMatrixLayoutCreate(Matrix **m, int kind, uint64_t rows, uint64_t columns,
+                               int64_t step) {
+  *m = calloc(1, sizeof **m);
+  **m = (Matrix){kind, 1, (int64_t)rows, (int64_t)columns, step, 0};
+  return step < (int64_t)rows ? INVALID : GOOD;
+}
+int cublasLtMatrixLayoutSetAttribute(Matrix *m, int which, const void *x, size_t n) {
+  if (which == 5 && n == sizeof m->batch) return memcpy(&m->batch, x, n), GOOD;
+  if (which == 6 && n == sizeof m->batch_step) return memcpy(&m->batch_step, x, n), GOOD;
+  return INVALID;
+}
+int cublasLtMatrixLayoutDestroy(Matrix *m) { return free(m), GOOD; }
+
+int cublasLtMatmulPreferenceCreate(Wanted **w) { return *w = calloc(1, sizeof **w), GOOD; }
+int cublasLtMatmulPreferenceSetAttribute(Wanted *w, int which, const void *x, size_t n) {
+  if (which == 1 && n == sizeof w->workspace) return memcpy(&w->workspace, x, n), GOOD;
+  if (which == 3 && n == sizeof(uint32_t)) return GOOD;
+  if (which < 5 || which > 8 || n != sizeof(uint32_t)) return INVALID;
+  return memcpy(&w->aligned[which - 5], x, n), GOOD;
+}
+int cublasLtMatmulPreferenceDestroy(Wanted *w) { return free(w), GOOD; }
+
+int cublasLtMatmulAlgoGetHeuristic(void *h, Product *p, Matrix *a, Matrix *b, Matrix *c, Matrix *d,
+                                   Wanted *w, int most, Found *found, int *n) {
+  const char *asked = getenv("FAKE_CUDA");
+  int wide = p->sums == SUM_64;
+  *n = 0;
+  if (!h || c != d || most < 1 || (asked && strstr(asked, "products"))) return NOT_SUPPORTED;
+  int real = wide ? REAL_64 : REAL_32, narrow = c->kind == REAL_BF16 && a->kind == REAL_BF16;
+  if ((c->kind != real && !narrow) || a->kind != b->kind || p->kind != real) return NOT_SUPPORTED;
+  memset(found, 0, sizeof *found);
+  memcpy(found->way.own, w->aligned, sizeof w->aligned); // asked for again when it is used
+  found->workspace = w->workspace;
+  return *n = 1, GOOD;
+}
+
+// -- a product ------------------------------------------------------------------------------------
+typedef struct {
+  Product p;
+  Matrix a, b, c;
+  Address at[3];
+} Call;
+
+static double read_cell(int kind, Address at, int64_t i) {
+  float x;
+  uint32_t bits;
+  if (kind == REAL_64) return ((const double *)(size_t)at)[i];
+  if (kind == REAL_32) return ((const float *)(size_t)at)[i];
+  bits = (uint32_t)((const uint16_t *)(size_t)at)[i] << 16;
+  memcpy(&x, &bits, sizeof x);
+  return x;
+}
+
+static uint16_t narrow(float x) {
+  uint32_t bits;
+  memcpy(&bits, &x, sizeof x);
+  return (uint16_t)((bits + 0x7FFF + (bits >> 16 & 1)) >> 16);
+}
+
+static void multiply(void *context) {
+  const Call *q = context;
+  int64_t depth = q->p.turn[0] ? q->a.rows : q->a.columns;
+  for (int64_t t = 0; t < q->c.batch; t++)
+    for (int64_t x = 0; x < q->c.columns; x++)
+      for (int64_t y = 0; y < q->c.rows; y++) {
+        double sum = 0;
+        for (int64_t k = 0; k < depth; k++) {
+          int64_t i = q->p.turn[0] ? k + y * q->a.step : y + k * q->a.step,
+                  j = q->p.turn[1] ? x + k * q->b.step : k + x * q->b.step;
+          sum += read_cell(q->a.kind, q->at[0], i + t * q->a.batch_step) *
+                 read_cell(q->b.kind, q->at[1], j + t * q->b.batch_step);
+        }
+        int64_t to = y + x * q->c.step + t * q->c.batch_step;
+        if (q->c.kind == REAL_BF16)
+          ((uint16_t *)(size_t)q->at[2])[to] = narrow((float)sum);
+        else if (q->c.kind == REAL_64)
+          ((double *)(size_t)q->at[2])[to] = sum;
+        else
+          ((float *)(size_t)q->at[2])[to] = (float)sum;
+      }
+}
+
+static Result launch(const Call *q) {
+  char path[512];
+  const char *folder = getenv("LIMN_CUDA");
+  snprintf(path, sizeof path, "%s/libcuda.so.1", folder ? folder : ".");
+  void *driver = dlopen(path, RTLD_NOW | RTLD_NOLOAD), *at = NULL;
+  Result (*call)(void (*)(void *), const void *, size_t);
+  if (driver) at = dlsym(driver, "fake_call");
+  if (!at) return INVALID;
+  memcpy(&call, &at, sizeof at);
+  return call(multiply, q, sizeof *q);
+}
+
+int cublasLtMatmul(void *h, Product *p, const void *alpha, Address a, Matrix *am, Address b,
+                   Matrix *bm, const void *beta, Address c, Matrix *cm, Address d, Matrix *dm,
+                   const Way *way, Address workspace, size_t bytes, void *stream) {
+  uint32_t aligned[4];
+  memcpy(aligned, way->own, sizeof aligned);
+  int wide = cm->kind == REAL_64;
+  double one = wide ? *(const double *)alpha : *(const float *)alpha,
+         zero = wide ? *(const double *)beta : *(const float *)beta;
+  int64_t rows = p->turn[0] ? am->columns : am->rows, deep = p->turn[0] ? am->rows : am->columns,
+          deep_b = p->turn[1] ? bm->columns : bm->rows,
+          columns = p->turn[1] ? bm->rows : bm->columns;
+  if (!h || !stream || c != d || cm != dm || one != 1 || zero != 0 || !workspace || !bytes ||
+      rows != cm->rows || columns != cm->columns || deep != deep_b || am->batch != bm->batch ||
+      am->batch != cm->batch || a % aligned[0] || b % aligned[1] || c % aligned[2])
+    return INVALID;
+  return launch(&(Call){*p, *am, *bm, *cm, {a, b, c}});
+}
