@@ -67,6 +67,7 @@ typedef struct {
 } InputUses;
 InputUses uses_of(const Found *input);   // in the body that it is an input of
 void find_use(const Gesture *, Found *); // of an input its only use; otherwise as it is
+void find_node(const Gesture *, const Syntax *, Found *);      // one of the tree
 const Syntax *found_whole(const Found *, const Syntax **body); // the box, learner or machine around
 const Syntax *found_parent(const Found *, uint32_t up);
 const Syntax *found_around(const Found *, SyntaxKind);        // the innermost; NULL: none

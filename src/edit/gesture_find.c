@@ -44,10 +44,26 @@ static bool settle(Found *f, Span s) {
   return f->name;
 }
 
+// "FILE:L:C-L:C", as `data-in` has it: what another text says. NULL: it is no such place.
+static const char *other_text(const Gesture *g, const char *place) {
+  for (const char *at = place; (at = strchr(at, ':'));) {
+    unsigned v[4];
+    int n = 0;
+    bool end = sscanf(++at, "%u:%u-%u:%u%n", &v[0], &v[1], &v[2], &v[3], &n) == 4 && !at[n];
+    if (end) return arena_text(g->arena, place, (size_t)(at - place) - 1);
+  }
+  return NULL;
+}
+
 bool find_at(Gesture *g, const char *key, Found *out) {
-  const char *text = gesture_wants(g, key);
+  const char *text = gesture_wants(g, key), *other = text ? other_text(g, text) : NULL;
   Span s;
   if (!text) return false;
+  if (other)
+    return refuse_gesture(g,
+                          "this is inside of a box that %s says, and is changed there: here its "
+                          "box can go, or another come in its place",
+                          other);
   if (!read_place(g, text, &s))
     return refuse_gesture(g, "`%s` is no place in this text: %s", key, text);
   g->where = s;
@@ -107,9 +123,12 @@ InputUses uses_of(const Found *f) {
 void find_use(const Gesture *g, Found *f) {
   if (f->node->kind != N_PARAM) return;
   InputUses u = uses_of(f);
-  if (u.uses != 1) return;
+  if (u.uses == 1) find_node(g, u.last, f);
+}
+
+void find_node(const Gesture *g, const Syntax *n, Found *f) {
   *f = (Found){.path = {g->tree}};
-  descend(f, u.last->span);
+  descend(f, n->span);
 }
 
 const Syntax *found_parent(const Found *f, uint32_t up) {

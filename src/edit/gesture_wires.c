@@ -9,9 +9,25 @@ static bool is_claim(const Syntax *statement) {
 }
 
 // -- names ----------------------------------------------------------------------------------------
+// A map or a space of a learning diagram has the name that it declares; of several on one line, that of
+// `wire`. NULL: it is none.
+static const Syntax *drawn_by_name(Gesture *g, const Found *f) {
+  const Syntax *n = f->node;
+  if (!found_around(f, N_DIAGRAM)) return NULL;
+  if (n->kind == N_BOX || n->kind == N_SPACE) return n->name ? n : NULL;
+  if (n->kind != N_LEARNER) return NULL;
+  Nodes all = names_in(learner_names(n));
+  const char *wire = gesture_text(g, "wire");
+  for (uint32_t i = 0; wire && all.n > 1 && i < all.n; i++)
+    if (strcmp(name_of_node(g, all.at[i]), wire) == 0) return all.at[i];
+  return nodes_only(all);
+}
+
 // The name that a wire has: of an input, of the line that gives it, or the use itself. NULL: none.
 static const Syntax *named_by(Gesture *g, const Found *f) {
   const Syntax *around = found_parent(f, 1);
+  const Syntax *drawn = drawn_by_name(g, f);
+  if (drawn) return drawn;
   if (f->node->kind == N_PARAM) return f->node;
   if (f->node->kind == N_NAME && !is_box_place(f, f->depth)) return f->node;
   if (!around || around->kind != N_EQUATION || equation_value(around) != f->node) return NULL;
@@ -150,12 +166,33 @@ static bool put_argument(Gesture *g, const Syntax *call, const Json *port, const
   return true;
 }
 
+// Of a box, its only input; a number that is written there is none. False: refused.
+static bool find_input(Gesture *g, Found *box) {
+  bool call = box->node->kind == N_CALL;
+  Nodes parts = call ? call_args(box->node) : syntax_parts(box->node);
+  const Syntax *only = NULL;
+  uint32_t inputs = 0;
+  for (uint32_t i = 0; i < parts.n; i++) {
+    const Syntax *one = parts.at[i] && call ? arg_given(parts.at[i]) : parts.at[i];
+    if (one && one->kind != N_NUM) only = one, inputs++;
+  }
+  if (inputs == 1) return find_node(g, only, box), true;
+  return refuse_gesture(g,
+                        inputs ? "`%s` reads several wires: choose the one whose place it takes"
+                               : "`%s` reads no wire",
+                        said_text(g, box->node->span));
+}
+
 static bool put_value(Gesture *g, const Found *f, const char *text, bool primary) {
   const char *apart =
       primary || is_alone(f, f->depth) ? text : arena_format(g->arena, "(%s)", text);
   if (strcmp(said_text(g, f->node->span), text) != 0)
     change(g, f->node->span.at, f->node->span.n, apart);
   return true;
+}
+
+static bool span_holds(const Syntax *n, const Syntax *inner) {
+  return n->span.at <= inner->span.at && span_end(inner) <= span_end(n);
 }
 
 static bool connect_to(Gesture *g, const Found *from) {
@@ -166,8 +203,7 @@ static bool connect_to(Gesture *g, const Found *from) {
   if (to.node->kind == N_PARAM)
     return refuse_gesture(g, "`%s` is read in several places: which input is meant?",
                           name_of_node(g, to.node));
-  bool inside =
-      to.node->span.at <= from->node->span.at && span_end(from->node) <= span_end(to.node);
+  bool inside = span_holds(to.node, from->node);
   if (port && port->kind == JSON_NUMBER && to.node->kind == N_CALL) {
     const char *text = read_wire(g, from);
     return text && put_argument(g, to.node, port, text);
@@ -178,6 +214,11 @@ static bool connect_to(Gesture *g, const Found *from) {
                           "what the one before gives",
                           said_text(g, to.node->span));
   if (!is_value(g, &to)) return false;
+  if (port && port->kind == JSON_NULL) {
+    if (!find_input(g, &to)) return false;
+    if (to.node == from->node) return true; // it is read there
+    inside = span_holds(to.node, from->node);
+  }
   if (inside && to.node != from->node)
     return refuse_gesture(g, "`%s` is made of this wire: it would be lost",
                           said_text(g, to.node->span));

@@ -145,7 +145,8 @@ static uint32_t token_type(const EditSymbol *s) {
   static const uint8_t other[] = {
       [NAMED_OPTION] = 2,  [NAMED_SIZE] = 6, [NAMED_SPREAD] = 6, [NAMED_WIRE] = 0,
       [NAMED_LEARNER] = 4, [NAMED_LOOP] = 1, [NAMED_KEPT] = 0,   [NAMED_STATE] = 2,
-      [NAMED_GOAL] = 7,    [NAMED_PART] = 5, [NAMED_MODE] = 2,   [NAMED_INDEX] = 1};
+      [NAMED_GOAL] = 7,    [NAMED_PART] = 5, [NAMED_MODE] = 2,   [NAMED_INDEX] = 1,
+      [NAMED_MAP] = 3,     [NAMED_SPACE] = 5};
   return s->def ? def[s->def->kind] : other[s->kind];
 }
 

@@ -146,27 +146,38 @@ static const char *line_words(const Renamer *r, uint32_t at) {
   return arena_format(r->q->arena, "line %u of %s", low + 1, file_path(r, r->x->file));
 }
 
-static bool place_is_clear(Renamer *r, const Token *t, uint32_t i, const char *text) {
+// path: it stands behind the name of what it is declared in.
+static bool place_is_clear(Renamer *r, const Token *t, uint32_t i, const char *text, bool path) {
   EditAsk *q = r->q;
   const EditUse *u = edit_use_at(r->x, r->x->file, t[i].span.at);
   if (u && u->at.at != t[i].span.at) u = NULL;
   if (strcmp(text, q->text) == 0)
     return refuse(
         q, arena_format(q->arena, "`%s` stands in %s already", text, line_words(r, t[i].span.at)));
-  if (strcmp(text, r->old) || u || is_part(t, i)) return true;
+  if (strcmp(text, r->old) || u || (is_part(t, i) && !path)) return true;
   return refuse(q, arena_format(q->arena,
                                 "`%s` stands in %s too, and nobody knows yet what it means there",
                                 text, line_words(r, t[i].span.at)));
+}
+
+// What is in a learning diagram is asked for from outside by its path: teach.Y is this Y.
+static bool is_path_to(const Renamer *r, const Names *names, const Token *t, uint32_t i) {
+  const EditSymbol *s = r->symbol;
+  if (!s || !s->inside || (s->kind != NAMED_MAP && s->kind != NAMED_SPACE)) return false;
+  const Syntax *around = program_declarations(r->x->tree).at[s->inside - 1];
+  return i > 1 && is_part(t, i) && t[i - 2].kind == TK_NAME && around->name &&
+         strcmp(name_text(names, t[i - 2].name), name_text(r->x->w->names, around->name)) == 0;
 }
 
 static bool places_are_clear(Renamer *r) {
   Names *names;
   Tokens t = tokens_in(r->q->arena, r->q->now->text, r->q->now->n, &names);
   for (uint32_t i = 0; i < t.n; i++) {
-    if (t.at[i].kind != TK_NAME || !is_seen(r, t.at[i].span.at)) continue;
+    bool path = t.at[i].kind == TK_NAME && is_path_to(r, names, t.at, i);
+    if (t.at[i].kind != TK_NAME || !(path || is_seen(r, t.at[i].span.at))) continue;
     const char *text = name_text(names, t.at[i].name);
     if (strcmp(text, r->old) && strcmp(text, r->q->text)) continue;
-    if (!place_is_clear(r, t.at, i, text)) return false;
+    if (!place_is_clear(r, t.at, i, text, path)) return false;
   }
   return true;
 }

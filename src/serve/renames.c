@@ -147,8 +147,8 @@ static bool take_users(FileRename *r) {
   LimnServer *s = r->c->s;
   const char *name, *folder = path_folder(r->arena, r->path, &name);
   vec_push(r->arena, &r->seen, real(r, r->path));
-  for (uint32_t i = 0; i < s->doc.n; i++) // one that is no file is nobody's to be written
-    if (path_is_file(s->doc.at[i]->path) && !take_user(r, s->doc.at[i]->path)) return false;
+  for (uint32_t i = 0; i < s->doc.n; i++) // a new one too, which is no file yet
+    if (!take_user(r, s->doc.at[i]->path)) return false;
   while (*folder == '/' && (!s->how.root || path_is_below(s->how.root, folder))) {
     FolderNames files = {0};
     if (folder_names(r->arena, folder, &files)) break;

@@ -258,15 +258,27 @@ static const char *first_error(Limn *l) {
   return "memory is exhausted";
 }
 
+// Which run is followed alone, counted from 1; 0: all. False: it was refused.
+static bool read_only(const ServeCall *c, uint32_t *only) {
+  const Json *run = inside(c->params, "run");
+  if (!run || run->kind == JSON_NULL) return true;
+  bool number = run->kind == JSON_NUMBER && run->natural && run->number < UINT32_MAX;
+  if (!number) serve_refuse(c, SERVE_NO_PARAMS, "`run` is the number of a run, from 0 on");
+  if (number) *only = (uint32_t)run->number + 1;
+  return number;
+}
+
 void serve_machine(const ServeCall *c) {
   ServedText *d = serve_asked(c, true);
   NumberChange change[NUMBERS_SET];
   int n = d ? read_set(c, d, change) : -1;
-  if (n < 0) return;
+  uint32_t only = 0;
+  if (n < 0 || !read_only(c, &only)) return;
   Buf text = changed_text(c->s->scratch, d, change, n);
   Limn *l = served_handle(c->s);
   const char *answer = NULL;
   LimnRun how = {.size = sizeof how, .json = true, .quiet = true, .plain = true, .numbers = true};
+  how.only = only;
   if (l && limn_load_text(l, d->path, text.at, text.n) == LIMN_GOOD) limn_run(l, &how, &answer);
   if (answer && *answer == '{')
     answer_machine(c, l, answer);

@@ -8,6 +8,7 @@ import { startDrawing } from "./drawing";
 import { startDrop } from "./drop";
 import { HttpConnection } from "./http";
 import { WorkerConnection } from "./playground_line";
+import { releaseOldDrawings } from "./release";
 import { startRuns } from "./runs/control";
 import { about, awayWhy, drawer, gestured, reachable, say, sayFault } from "./state";
 import "./style/page.css";
@@ -47,6 +48,7 @@ startTheme();
 addEventListener("keydown", globalKeys, { capture: true });
 addEventListener("input", () => (gestured.value = false), { capture: true });
 addEventListener("pagehide", () => void (saver?.pending && saver.write()));
+releaseOldDrawings();
 const home = document.getElementById("page")!;
 home.replaceChildren(); // what was painted while this was on its way
 render(<App ready={() => void begin().catch(sayFault)} />, home);

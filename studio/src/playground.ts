@@ -33,6 +33,12 @@ interface Run {
 
 const REFUSED = -32803, UNKNOWN = -32601;
 const SLICE_MS = 30; // of training, between two messages
+/** What only `limn studio` has, in words for who asks for it. */
+const LACKS: Record<string, string> = {
+  "host/change": "a run in the playground goes on as it was begun: `limn studio` and `limn change` change one that runs",
+  "host/weights": "weights of a run are seen in `limn studio`: the playground does not show them",
+  "host/diff": "two runs are compared by `limn studio` and `limn diff`: the playground does not",
+};
 const FIRST = "iris.limn"; // what is shown first, where it is there
 const HIDDEN = [DATA, "tmp"]; // folders that are not the user's
 
@@ -105,7 +111,7 @@ export class Playground {
     const done = (rest: Partial<Message>) => id !== undefined && this.send({ jsonrpc: "2.0", id, ...rest });
     try {
       const call = this.host[method!.slice(5)];
-      if (!call) throw new Refused(`the playground has no ${method}`, UNKNOWN);
+      if (!call) throw new Refused(LACKS[method!] ?? `the playground has no ${method}`, UNKNOWN);
       done({ result: call(params) ?? null });
     } catch (e) {
       const { code = REFUSED, message, data } = e as Refused;

@@ -39,6 +39,7 @@ const stale = await ask("host/write", { path: "auto.limn", text: "lost", stamp: 
 ok("a file is written once", written.stamp !== read.stamp && stale.data.stamp === written.stamp && (await ask("host/read", { path: "auto.limn" })).text.endsWith("# more\n"), stale);
 ok("what is not there is refused", (await ask("host/read", { path: "none.limn" })).refused === "there is no none.limn");
 ok("a model is refused", /limn import/.test((await ask("host/upload", { name: "m.onnx", data: "" })).refused));
+for (const method of ["host/diff", "host/weights", "host/change"]) ok(`${method} is refused in words`, /`limn studio`/.test((await ask(method)).refused));
 ok("what nobody knows is refused", /has no host\/nothing/.test((await ask("host/nothing")).refused));
 await ask("host/upload", { name: "../d.csv", data: btoa("a,b\n1,2\n") });
 ok("a file of the user", (await ask("host/files")).some((f: any) => f.path === "d.csv" && f.kind === "data"), await ask("host/files"));

@@ -39,6 +39,14 @@ class Studio:
     def page(self):
         return Page(self)
 
+    def computed(self):
+        """Seconds that the server has computed: what other work there is on the machine does not count. None where there is no /proc."""
+        try:
+            fields = open(f"/proc/{self.process.pid}/stat").read().rpartition(")")[2].split()
+            return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        except OSError:
+            return None
+
     def end(self, how=signal.SIGTERM):
         self.process.send_signal(how)
         status = self.process.wait(20 * SLOW)

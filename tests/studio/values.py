@@ -86,6 +86,24 @@ check("and nothing is written", sorted(os.listdir(folder)) == ["iris.limn", "nas
 for set_, words in (({"nothing": 1}, "there is no number `nothing` in this text"), ({"rate": "x"}, "`rate` is set to what is no number"), ([1], "`set` is an object of at most 64 names with numbers")):
     said = page.refused("limn/machine", {"textDocument": {"uri": "file:///small.limn"}, "set": set_})[0]
     check(f"not set: {words}", said == words, said)
+SEVERAL = texts["small"] + """run again : Decay(
+) to 4
+machine Grows() -> (m: R[]) {
+  state m = start
+  m' = rate * m
+}
+run Grows to 1
+"""
+page.tell("textDocument/didOpen", {"textDocument": {"uri": "file:///several.limn", "languageId": "limn", "version": 1, "text": SEVERAL}})
+answer = page.about("limn/machine", "several.limn")
+check("several runs", [s["name"] for s in answer["series"]] == ["Decay", "again", "Grows"] and len(answer["run"]["checks"]) == 1, answer["run"])
+for k, (name, end) in enumerate((("Decay", 2), ("again", 4), ("Grows", 1))):
+    answer = page.about("limn/machine", "several.limn", run=k, set={"rate": 0.25})
+    series = answer["series"]
+    check(f"run {k} alone", [s["name"] for s in series] == [name] and series[0]["rows"][-1][0] == end and [r["name"] for r in answer["run"]["runs"]] == ["Decay", "again", "Grows"] and answer["errors"] == 0, answer["run"])
+for run, words in ((3, "there is no run 4: this program has 3"), ("Decay", "`run` is the number of a run, from 0 on"), (-1, "`run` is the number of a run, from 0 on")):
+    said = page.refused("limn/machine", {"textDocument": {"uri": "file:///several.limn"}, "run": run})[0]
+    check(f"no run {run}", said == words, said)
 check("a program without machines", page.refused("limn/machine", {"textDocument": {"uri": "file:///iris.limn"}})[0].find("not refused") < 0, page.refused("limn/machine", {"textDocument": {"uri": "file:///iris.limn"}})[0])
 
 # -- played

@@ -82,26 +82,64 @@ async function frames(browser, n) {
   f.drop();
 }
 
+/** Resident memory of a process in MB; NaN where there is no /proc. */
+function resident(pid) {
+  try {
+    return Number(/VmRSS:\s*(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))[1]) / 1024;
+  } catch {
+    return NaN;
+  }
+}
+
+/** A robot that writes and takes back, draws and undoes, and looks at one picture after the other; twelve times it says what memory there is. */
 async function robot(browser, minutes) {
-  const f = folder({ "a.limn": program(300) });
+  const text = program(300);
+  const f = folder({ "a.limn": text });
   const s = await studio(f.dir);
   const page = await open(browser, s.url);
+  page.setDefaultTimeout(60000);
   const session = await page.context().newCDPSession(page);
-  const heap = async () => {
+  const memory = async () => {
     await session.send("HeapProfiler.collectGarbage");
-    return (await session.send("Runtime.getHeapUsage")).usedSize / 1e6;
+    const heap = (await session.send("Runtime.getHeapUsage")).usedSize / 1e6;
+    return `${heap.toFixed(1)} MB in the page, ${resident(s.child.pid).toFixed(1)} MB in limn`;
   };
-  await page.locator(".cm-content").click();
-  await page.keyboard.press("Control+End");
-  const before = await heap();
-  const end = Date.now() + minutes * 60000;
-  let typed = 0;
-  while (Date.now() < end) {
-    await page.keyboard.type("box more(x: R[4]) -> R[4] = relu(x)", { delay: 8 });
-    for (let i = 0; i < 35; i++) await page.keyboard.press("Backspace");
-    typed += 70;
+  const rounds = [
+    async () => {
+      await page.locator(".cm-content").click();
+      await page.keyboard.press("Control+End");
+      await page.keyboard.type("\nbox more(x: R[4]) -> R[4] = relu(x)", { delay: 8 });
+      for (let i = 0; i < 36; i++) await page.keyboard.press("Backspace");
+      return 72;
+    },
+    async () => {
+      await page.locator(".chooser select").first().selectOption("guess");
+      const tanh = page.locator('.sheet g[data-box="tanh"]').first();
+      await tanh.waitFor();
+      await tanh.focus();
+      await page.keyboard.press("ContextMenu");
+      await page.getByRole("menuitem", { name: "Take it away" }).click();
+      await page.waitForFunction(() => !document.querySelector('.sheet g[data-box="tanh"]'));
+      await page.keyboard.press("Control+z");
+      await tanh.waitFor();
+      return 2;
+    },
+    async () => {
+      for (const view of ["Lens", "Gradient", "Diagram"]) {
+        await page.getByRole("button", { name: view, exact: true }).click();
+        await page.getByRole("button", { name: view, exact: true, pressed: true }).waitFor();
+        await page.waitForTimeout(200);
+      }
+      return 3;
+    },
+  ];
+  const [begin, all] = [Date.now(), minutes * 60000];
+  let done = 0;
+  for (let part = 0; part <= 12; part++) {
+    for (let i = 0; Date.now() < begin + (all * part) / 12; i++) done += await rounds[i % rounds.length]();
+    console.log(`a robot after ${((minutes * part) / 12).toFixed(0)} minutes, ${done} keys and clicks: ${await memory()}`);
   }
-  console.log(`a robot of ${minutes} minutes, ${typed} keys: ${before.toFixed(1)} MB before, ${(await heap()).toFixed(1)} MB after`);
+  if (f.read("a.limn") !== text) throw new Error("the robot took everything back, and the file is another one");
   await page.context().close();
   await s.end();
   f.drop();

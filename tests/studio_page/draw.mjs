@@ -1,6 +1,7 @@
 // The picture by hand: boxes opened, put on wires and taken away, and a program drawn from nothing.
 
 import { existsSync } from "node:fs";
+import { autoencoder, fillIn, train, trained, trainedBy } from "./acts.mjs";
 import { must, saved, textOf, until } from "./help.mjs";
 import { PROGRAM, using } from "./write.mjs";
 
@@ -111,34 +112,18 @@ async function putting(browser) {
   });
 }
 
-export async function fillIn(page, button, values) {
-  await page.getByRole("button", { name: `+ ${button}`, exact: true }).click();
-  const dialog = page.locator("dialog.prompt");
-  for (const [name, value] of Object.entries(values)) await dialog.locator(`input[name="${name}"]`).fill(value);
-  await dialog.locator("button.primary").click();
-  await dialog.waitFor({ state: "detached" });
-}
-
 async function blank(browser) {
   await using(
     browser,
     { "sheet.limn": "" },
     async (page, f) => {
       await page.getByRole("button", { name: "Boxes", exact: true }).first().click();
-      await fillIn(page, "Data", { name: "x", from: "iris.x" });
-      await until("data", async () => /given x\s+from iris\.x/.test(await textOf(page)));
-      await fillIn(page, "Learner", { name: "enc", type: "R[4] -> R[2]" });
-      await until("a learner", async () => /learn enc/.test(await textOf(page)));
-      await fillIn(page, "Learner", { name: "dec", type: "R[2] -> R[4]" });
-      await until("another", async () => /learn dec/.test(await textOf(page)));
-      await fillIn(page, "Goal", { from: "dec(enc(x))", to: "x", by: "l2" });
-      await until("a goal", async () => /goal .*dec\(enc\(x\)\) ~ x/.test(await textOf(page)));
-      await fillIn(page, "Training", { epochs: "3", batch: "16", optimiser: "adam(0.01)" });
-      await until("training", async () => /train 3 epochs/.test(await textOf(page)));
+      await autoencoder(page);
+      await trainedBy(page, 3);
       await saved(page);
       await until("no message", async () => /No messages|0 errors/.test(await page.locator(".count-line").innerText()));
-      await page.locator(".top").getByRole("button", { name: "Train" }).click();
-      await until("it trains to the end", async () => /finished/.test(await page.locator(".run-list").innerText()), 30000);
+      await train(page);
+      await trained(page);
       must(f.read("sheet.limn").includes("adam(0.01)"), "the file has it all");
     },
     { path: "sheet.limn" },
@@ -162,8 +147,8 @@ async function mouseAlone(browser) {
     for (const button of ["Learner", "Goal", "Training"]) await fillIn(page, button, {});
     await saved(page);
     must(/given x, kind from iris[^]*goal .* : guess\(x\) ~ kind by cross_entropy/.test(f.read("sheet.limn")), f.read("sheet.limn"));
-    await page.locator(".top").getByRole("button", { name: "Train" }).click();
-    await until("it trains to the end", async () => /finished/.test(await page.locator(".run-list").innerText()), 30000);
+    await train(page);
+    await trained(page);
   });
 }
 
@@ -184,9 +169,58 @@ async function byKeys(browser) {
   });
 }
 
+const choose = async (page, mark, item) => {
+  await mark.focus();
+  await page.keyboard.press("ContextMenu");
+  await page.getByRole("menuitem", { name: item }).click();
+};
+
+/** A wire is led to a box: to its only input. What is inside of a box of the library is refused in words, as first and as second. */
+async function ledToABox(browser) {
+  const program = "box bend(x: R[3]) -> R[3] = tanh(2 * x)\n\nbox f(x, y: R[3]) -> R[3] = softmax(sin(x)) + bend(y)\n";
+  await using(browser, { "a.limn": program }, async (page) => {
+    await page.locator(".chooser select").first().selectOption("f");
+    const box = (name) => page.locator(`.sheet [data-box="${name}"]`).first();
+    await box("bend").waitFor();
+    await choose(page, page.locator('.sheet g.wire[data-wire="x"]').first(), "Copy to…");
+    await box("bend").focus();
+    await page.keyboard.press("Enter");
+    await until("it is read there", async () => (await textOf(page)).includes("softmax(sin(x)) + bend(x)"), () => textOf(page));
+    await page.keyboard.press("Control+z");
+    await until("undone", async () => (await textOf(page)) === program.trimEnd() || (await textOf(page)) === program);
+    await page.getByRole("button", { name: "Layers", exact: true }).click();
+    const inner = page.locator(".sheet g.glyph[data-in]").first();
+    await inner.waitFor();
+    await choose(page, page.locator('.sheet g.wire[data-wire="x"]').first(), "Copy to…");
+    await inner.focus();
+    await page.keyboard.press("Enter");
+    await until("the sentence", async () => /inside of a box that library\.limn says/.test(await page.locator(".toasts").innerText()));
+    must((await textOf(page)).includes("softmax(sin(x)) + bend(y)"), "and the text is as it was");
+  });
+}
+
+/** A map and a space of a learning diagram get other names, by their menus. */
+async function mapsRenamed(browser) {
+  const program = "learn big : R[4] -> R[3] = dense[3]\n\ndiagram teach {\n  space N = iris\n  space X = R[4]\n  space Y = {3} by cross_entropy\n  box flower : N -> X = iris.x\n  box label : N -> Y = iris.label\n  box guess : X -> Y = big\n  flower ; guess <= label\n}\n\ntrain teach 1 epochs\nmeasure teach.Y by hits\n";
+  await using(browser, { "a.limn": program }, async (page, f) => {
+    await page.locator(".chooser select").first().selectOption("teach");
+    await page.locator('.sheet [data-box="guess"]').first().waitFor();
+    for (const [from, to] of [["guess", "answer"], ["Y", "Kind"]]) {
+      await choose(page, page.locator(`.sheet [data-box="${from}"]`).first(), "Name it…");
+      await page.locator('dialog.prompt input[name="name"]').fill(to);
+      await page.locator("dialog.prompt button.primary").click();
+      await page.locator(`.sheet [data-box="${to}"]`).first().waitFor();
+    }
+    await saved(page);
+    must(f.read("a.limn") === program.replaceAll("guess", "answer").replace(/\bY\b/g, "Kind"), f.read("a.limn"));
+  });
+}
+
 export const tests = {
   by_mouse_alone: { run: mouseAlone },
   by_keys_as_the_manual_says: { run: byKeys },
+  a_wire_is_led_to_a_box: { run: ledToABox },
+  maps_get_other_names: { run: mapsRenamed },
   open_a_box: { run: opening },
   pan_and_zoom: { run: panning },
   save_the_picture: { run: exporting },

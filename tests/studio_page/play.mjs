@@ -2,6 +2,7 @@
 
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { LETTERS, WORDS, dragStart, drop, dropModel, onnxOf, openGame, openLetters, openMachine, openPlay, overlayRuns, slide, train, trained } from "./acts.mjs";
 import { folder, limn, must, textOf, until } from "./help.mjs";
 import { PROGRAM, using } from "./write.mjs";
 
@@ -9,7 +10,7 @@ const LONG = PROGRAM.replace("3 epochs", "200000 epochs");
 
 async function training(browser) {
   await using(browser, { "a.limn": LONG }, async (page) => {
-    await page.locator(".top").getByRole("button", { name: "Train" }).click();
+    await train(page);
     const list = page.locator(".run-list");
     await until("it runs", async () => /running/.test(await list.innerText()), 20000);
     await until("a curve", () => page.locator(".curve canvas").count());
@@ -30,13 +31,11 @@ async function training(browser) {
 
 async function overlay(browser) {
   await using(browser, { "a.limn": PROGRAM }, async (page) => {
-    const list = page.locator(".run-list");
     for (let i = 1; i <= 2; i++) {
-      await page.locator(".top").getByRole("button", { name: "Train" }).click();
-      await until(`run ${i}`, async () => ((await list.innerText()).match(/finished/g) ?? []).length >= i, 20000);
+      await train(page);
+      await trained(page, i);
     }
-    await page.locator(".run input[type=checkbox]:not(:checked)").first().click();
-    await until("both in one plot", async () => (await page.locator(".curve figcaption").first().locator("span").count()) === 2);
+    await overlayRuns(page);
     await page.getByRole("button", { name: /What differs/ }).click();
     await until("the difference", () => page.locator(".difference svg, .difference pre").count());
   });
@@ -44,16 +43,11 @@ async function overlay(browser) {
 
 async function nash(browser) {
   await using(browser, { "nash.limn": null }, async (page) => {
-    await page.getByRole("button", { name: "Play", exact: true }).first().click();
-    await until("two simplices", async () => (await page.locator(".simplex").count()) === 2, 20000);
+    await openGame(page);
     // A start is dragged, by mouse and by key.
     const start = page.getByRole("slider", { name: "Start of p" });
     const before = await start.getAttribute("aria-valuetext");
-    const box = await start.boundingBox();
-    await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
-    await page.mouse.down();
-    await page.mouse.move(box.x + 40, box.y + 24, { steps: 4 });
-    await page.mouse.up();
+    await dragStart(page);
     await until("it moves", async () => (await start.getAttribute("aria-valuetext")) !== before);
     await page.getByRole("slider", { name: "Speed" }).fill("1");
     // Play means play, also while the game of the new start is still being opened; and so does beginning again.
@@ -145,7 +139,7 @@ async function wrongWeights(browser) {
     must((await page.locator(".weights .drawing image").getAttribute("image-rendering")) === "pixelated", "with its pixels");
     await page.unroute("**/message*");
     await page.getByRole("button", { name: "a.limn", exact: true }).click();
-    await page.getByRole("button", { name: "Play", exact: true }).first().click();
+    await openPlay(page);
     await until("results", async () => (await page.locator(".bars li").count()) === 3);
     await page.getByLabel("Weights of").selectOption("runs/b");
     await until("the sentence", () => page.locator(".sliders .fault-line").count());
@@ -173,7 +167,7 @@ async function stairs(browser) {
         line.call(this, x, y);
       };
     });
-    await page.getByRole("button", { name: "Play", exact: true }).first().click();
+    await openPlay(page);
     await until("steps", () => page.evaluate(() => window.rises >= 4), 20000);
     must(!(await page.evaluate(() => window.slopes)), "nothing slopes");
   });
@@ -181,14 +175,11 @@ async function stairs(browser) {
 
 async function machine(browser) {
   await using(browser, { "lorenz.limn": null }, async (page) => {
-    await page.getByRole("button", { name: "Play", exact: true }).first().click();
-    await until("a phase portrait", () => page.locator("canvas.phase").count(), 20000);
+    await openMachine(page);
     const picture = () => page.locator("canvas.phase").evaluate((c) => c.toDataURL());
     const before = await picture();
     const text = await textOf(page);
-    const rho = page.getByRole("slider", { name: "rho" });
-    await rho.focus();
-    for (let i = 0; i < 5; i++) await page.keyboard.press("ArrowLeft");
+    await slide(page, "rho", "ArrowLeft", 5);
     await until("it follows", async () => (await picture()) !== before, 20000);
     must((await textOf(page)) === text, "dragging does not change the program");
     const time = page.getByRole("slider", { name: "Time" });
@@ -201,9 +192,26 @@ async function machine(browser) {
   });
 }
 
+/** Of several runs one is followed: also where its line goes on in the next one, and another one beside it would take hours. */
+async function severalRuns(browser) {
+  const text = "const rate = 1\nmachine Falls -> (n: R[]) {\n  state n = 1\n  n' = -rate * n\n}\nmachine Grows -> (m: R[]) {\n  state m = 1\n  next m = m + rate / 1000\n}\nrun Falls to 2\nrun again : Falls(\n) to 4\nrun Grows for 100000000 ticks\n";
+  await using(browser, { "a.limn": text }, async (page) => {
+    await page.locator("button.train").click();
+    const plot = (names) => until(`curves of ${names}`, () => page.getByLabel(`Curves of ${names}`).count(), 20000);
+    await plot("n");
+    const end = () => page.getByLabel("Time", { exact: true }).evaluate((e) => (e.value = e.max, e.dispatchEvent(new Event("input", { bubbles: true }))));
+    const time = async () => Number(await page.locator(".slider", { has: page.getByLabel("Time", { exact: true }) }).locator("output").innerText());
+    await end();
+    await until("the first run ends at 2", async () => (await time()) === 2);
+    await page.getByLabel("Run", { exact: true }).selectOption({ label: "again" });
+    await until("the second one at 4", async () => (await end(), (await time()) === 4));
+    must(!(await page.locator(".machines .fault-line").count()), "nothing is wrong");
+  });
+}
+
 async function sliders(browser) {
   await using(browser, { "a.limn": PROGRAM }, async (page) => {
-    await page.getByRole("button", { name: "Play", exact: true }).first().click();
+    await openPlay(page);
     await until("results", async () => (await page.locator(".bars li").count()) === 3);
     const before = await page.locator(".bars").innerText();
     await page.locator(".sliders .slider input").first().focus();
@@ -212,22 +220,9 @@ async function sliders(browser) {
   });
 }
 
-export const LETTERS = `axis t = 12, m = 8, v = 15
-given text : {v}[t+1] from "ab.txt"
-learn model : {v}[t] -> R[t v] = embed[m] ; add_positions ; layer ^ 2 ; linear[v]
-box layer(X: R[t m]) -> R[t m] = X + multihead[2, 4, causal](X, X)
-goal guess : model(text[0..t-1]) ~ text[1..t]   by cross_entropy
-train 200 steps, batch 16, adam(0.01)
-`;
-
 async function attention(browser) {
-  const words = "to be or not to be, that is the question\n".repeat(9);
-  await using(browser, { "letters.limn": LETTERS, "ab.txt": words }, async (page, { dir: root }) => {
-    execFileSync(limn, ["train", "letters.limn", "--plain", "--quiet", "--reference", "--steps", "20"], { cwd: root });
-    await page.reload();
-    await page.waitForFunction(() => document.querySelector(".sheet svg"));
-    await page.getByRole("button", { name: "Play", exact: true }).first().click();
-    await until("letters", async () => (await page.locator(".letter").count()) === 5, 20000);
+  await using(browser, { "letters.limn": LETTERS, "ab.txt": WORDS }, async (page, { dir: root }) => {
+    await openLetters(page, root, "--reference", "--steps", "20");
     const looks = async () => (await page.locator(".letter").evaluateAll((all) => all.map((b) => Number(/(\d+) %/.exec(b.getAttribute("aria-label"))[1]))));
     await page.locator(".letter").nth(0).hover();
     await until("the first looks at itself alone", async () => String(await looks()) === "100,0,0,0,0");
@@ -243,7 +238,7 @@ async function attention(browser) {
 
 async function smile(browser) {
   await using(browser, { "lens.limn": null }, async (page) => {
-    await page.getByRole("button", { name: "Play", exact: true }).first().click();
+    await openPlay(page);
     await page.getByLabel("Which box").selectOption("put");
     await until("a sheet", () => page.getByRole("button", { name: "A sample" }).count(), 20000);
     const pixels = (n) => page.locator(".numbers-picture").nth(n).evaluate((c) => c.toDataURL());
@@ -260,7 +255,7 @@ async function smile(browser) {
 
 async function walk(browser) {
   await using(browser, { "a.limn": "learn gen : R[4] -> R[8 8] = dense[8 8]\n" }, async (page) => {
-    await page.getByRole("button", { name: "Play", exact: true }).first().click();
+    await openPlay(page);
     await page.getByRole("button", { name: "Walk", exact: true }).click();
     const now = () => page.locator(".slider output").first().innerText();
     const first = await now();
@@ -292,25 +287,11 @@ async function tour(browser) {
   });
 }
 
-/** Files put onto the page as a hand does. */
-export async function drop(page, files) {
-  const data = await page.evaluateHandle((list) => {
-    const transfer = new DataTransfer();
-    for (const { name, base64 } of list) transfer.items.add(new File([Uint8Array.from(atob(base64), (c) => c.charCodeAt(0))], name));
-    return transfer;
-  }, files);
-  for (const type of ["dragover", "drop"]) await page.dispatchEvent("body", type, { dataTransfer: data });
-}
-
 async function dropped(browser) {
   const f = folder({ "a.limn": PROGRAM });
   try {
-    execFileSync(limn, ["export", `${f.dir}/a.limn`, "guess", "--as", "onnx", "-o", `${f.dir}/guess.onnx`], { stdio: "ignore" });
-    const model = readFileSync(`${f.dir}/guess.onnx`).toString("base64");
     await using(browser, { "a.limn": PROGRAM }, async (page) => {
-      await drop(page, [{ name: "net.onnx", base64: model }]);
-      await until("a program of it", async () => /net.*\.limn/.test(await page.locator(".where .file").innerText()), 20000);
-      await until("its picture", () => page.locator(".sheet g.glyph").count());
+      await dropModel(page, onnxOf(PROGRAM, "guess"));
       must(/dense|linear/.test(await textOf(page)), "the model as a program");
       await drop(page, [{ name: "x.limn", base64: Buffer.from("box keep(x: R[3]) -> R[3] = x\n").toString("base64") }]);
       await until("a program", async () => (await page.locator(".where .file").innerText()) === "x.limn");
@@ -333,6 +314,7 @@ export const tests = {
   nash: { run: nash },
   what_holds_is_stairs: { run: stairs },
   a_machine_by_slider: { run: machine },
+  several_runs: { run: severalRuns },
   a_machine_is_seen_while_it_is_dragged: { run: machineSeen },
   weights_of_another_program: { run: wrongWeights },
   a_learner_by_slider: { run: sliders },

@@ -2,7 +2,7 @@
 
 import { type MenuItem, openMenu } from "../ui/menu";
 import { fill } from "../ui/prompt";
-import { look, paletteOpen, say } from "../state";
+import { look, paletteOpen, picturedKind, say } from "../state";
 import { gesture } from "../workbench";
 import type { Mark } from "./marks";
 import { type PictureView, chosen, sought, wanted } from "./view";
@@ -22,8 +22,9 @@ export function pickBox(mark: Mark, letters = ""): void {
 }
 
 async function nameWire(mark: Mark): Promise<void> {
-  const answer = await fill("Name this wire", [{ name: "name", label: "Name", value: mark.element.dataset.wire ?? "" }], "Name it");
-  if (answer?.name) await gesture({ kind: "name", at: mark.at, name: answer.name });
+  const { wire, box } = mark.element.dataset;
+  const answer = await fill(`Name this ${mark.kind}`, [{ name: "name", label: "Name", value: wire ?? box ?? "" }], "Name it");
+  if (answer?.name) await gesture({ kind: "name", at: mark.at, name: answer.name, wire: wire ?? box });
 }
 
 async function makeGoal(mark: Mark, other: Mark): Promise<void> {
@@ -35,7 +36,7 @@ function wireItems(mark: Mark): MenuItem[] {
   return [
     { label: "Put a box here…", run: () => pickBox(mark) },
     { label: "Name it…", run: () => void nameWire(mark) },
-    { label: "Copy to…", run: () => choose("Choose the input that reads this wire, too.", "any", (m) => void gesture({ kind: "connect", from: mark.at, to: m.at })) },
+    { label: "Copy to…", run: () => choose("Choose the input that reads this wire, too.", "any", (m) => void gesture({ kind: "connect", from: mark.at, to: m.at, ...(m.kind === "box" && { port: null }) })) },
     { label: "Use once more", run: () => void gesture({ kind: "copy", at: mark.at }) },
     { label: "Swap with…", run: () => choose("Choose the input that this one changes places with.", "any", (m) => void gesture({ kind: "swap", at: mark.at, with: m.at })) },
     { label: "Make equal to…", run: () => choose("Choose the wire that this one should be equal to.", "any", (m) => void makeGoal(mark, m)) },
@@ -47,6 +48,7 @@ function boxItems(view: PictureView, mark: Mark): MenuItem[] {
   const items: MenuItem[] = [];
   if (open) items.push({ label: look.value.open.includes(open) ? "Close" : "Open in place", run: () => view.open(mark) });
   if (open) items.push({ label: `Draw ${open} alone`, run: () => (look.value = { ...look.value, name: open, open: [] }) });
+  if (picturedKind() === "diagram") items.push({ label: "Name it…", run: () => void nameWire(mark) });
   items.push({ label: "Put another box here…", run: () => pickBox(mark) });
   items.push({ label: "Take it away", run: () => void gesture({ kind: "remove", at: mark.at }) });
   items.push({ label: "Make equal to…", run: () => choose("Choose what this should be equal to.", "any", (m) => void makeGoal(mark, m)) });

@@ -7,7 +7,7 @@ import { type Span, rangeOfAt, spanOf } from "../places";
 export interface Mark {
   element: SVGGElement;
   kind: "box" | "wire" | "other";
-  at: string | null; // as in the picture: edits speak of it
+  at: string | null; // as in the picture: edits speak of it. Of what another text says it is the place there, and limn refuses it in words
   span: Span | null; // in the text that was drawn
   name: string;
 }
@@ -38,7 +38,7 @@ export class Marks {
     for (const element of svg.querySelectorAll<SVGGElement>("g.glyph, g.wire, g[data-at], g[data-open]")) {
       const kind = kindOf(element);
       const range = element.dataset.at ? rangeOfAt(element.dataset.at) : null;
-      const mark: Mark = { element, kind, at: element.dataset.at ?? null, span: range && doc ? spanOf(doc, range) : null, name: nameOf(element, kind) };
+      const mark: Mark = { element, kind, at: element.dataset.in ?? element.dataset.at ?? null, span: range && doc ? spanOf(doc, range) : null, name: nameOf(element, kind) };
       this.all.push(mark);
       this.of.set(element, mark);
       element.setAttribute("role", kind === "wire" && !mark.at ? "img" : "button");

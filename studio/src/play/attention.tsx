@@ -6,6 +6,7 @@ import { ask } from "../client";
 import type { Tensor } from "../protocol";
 import { drawn, runs } from "../state";
 import { editor } from "../workbench";
+import { byName, Choice, fromRun, WeightsOf } from "./choices";
 
 /** Learners that take letters: `learn model : {vocab}[t] -> …`. */
 export const readers = (text: string) => [...text.matchAll(/^\s*learn\s+(\w+)\s*:\s*\{[^}]*\}\s*\[[^\],]*\]\s*->/gm)].map((m) => m[1]);
@@ -36,7 +37,7 @@ export function Attention() {
 
   useEffect(() => {
     const mine = ++asked.current;
-    ask<{ results: Tensor[] }>("limn/eval", { name: model, in: { "0": text }, watch: "W", ...(from ? { from } : {}) }).then(
+    ask<{ results: Tensor[] }>("limn/eval", { name: model, in: { "0": text }, watch: "W", ...fromRun(from) }).then(
       (a) => {
         if (mine !== asked.current) return;
         setLayers(a.results.filter((r) => r.name?.startsWith("W.") && r.shape.length >= 2));
@@ -62,33 +63,14 @@ export function Attention() {
   const choose = (label: string, value: number, set: (n: number) => void, options: [number, string][]) => (
     <label>
       {label}
-      <select value={value} onChange={(e) => set(Number((e.currentTarget as HTMLSelectElement).value))}>
-        {options.map(([v, t]) => (
-          <option key={v} value={v}>
-            {t}
-          </option>
-        ))}
-      </select>
+      <Choice label={label} value={String(value)} set={(v) => set(Number(v))} options={options.map(([v, t]) => [String(v), t])} />
     </label>
   );
   return (
     <div class="attention">
       <div class="row">
-        {names.length > 1 && (
-          <select aria-label="Which model" value={model} onChange={(e) => setName((e.currentTarget as HTMLSelectElement).value)}>
-            {names.map((n) => (
-              <option key={n}>{n}</option>
-            ))}
-          </select>
-        )}
-        <select aria-label="Weights of" value={from} onChange={(e) => setFrom((e.currentTarget as HTMLSelectElement).value)}>
-          <option value="">as they begin</option>
-          {runs.value.map((r) => (
-            <option key={r.run} value={r.run}>
-              {r.run}
-            </option>
-          ))}
-        </select>
+        {names.length > 1 && <Choice label="Which model" value={model} set={setName} options={byName(names)} />}
+        <WeightsOf value={from} set={setFrom} />
         <input aria-label="Text that it reads" value={text} onInput={(e) => setText((e.currentTarget as HTMLInputElement).value)} />
       </div>
       {fault && (

@@ -1,13 +1,14 @@
 // A machine in one's hands: its numbers as sliders, the run redrawn while one drags, the phase portrait, and a scrubber through time.
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { ask, connection, uriOf } from "../client";
+import { ask } from "../client";
 import { atOfRange } from "../places";
 import type { NumberEntry } from "../protocol";
 import { Plot } from "../plot";
-import { drawn, path } from "../state";
+import { drawn } from "../state";
 import { ink, theme } from "../theme";
 import { editor, gesture } from "../workbench";
+import { Choice } from "./choices";
 
 interface MachineRun {
   name: string;
@@ -16,50 +17,8 @@ interface MachineRun {
   rows: number[][];
 }
 interface MachineAnswer {
-  runs: MachineRun[];
-  checks: { of?: string; text: string; figure: string; holds: boolean }[];
-}
-
-/** The numbers of each run, whatever stands around them. */
-function readAnswer(a: any): MachineAnswer {
-  const whole = a?.run ?? a ?? {};
-  const runs = (a?.series ?? whole.series ?? whole.runs ?? []).map((r: any) => ({ name: r.name ?? "run", names: r.names ?? r.columns ?? [], held: r.held ?? [], rows: r.rows ?? r.data ?? [] }));
-  return { runs: runs.filter((r: MachineRun) => r.names.length && r.rows.length), checks: whole.checks ?? a?.checks ?? [] };
-}
-
-const RUN = /^run\b\s*(?:(\w+)\s*:\s*)?(\w+)/;
-
-/** The runs of a program by the lines that say them. */
-function runLines(text: string): { line: number; name: string }[] {
-  return text.split("\n").flatMap((l, line) => {
-    const m = RUN.exec(l);
-    return m ? [{ line, name: m[1] ?? m[2] }] : [];
-  });
-}
-
-/**
- * The program with one of its runs alone and without its checks: what a slider follows while it is dragged. A run of hours beside it
- * would be followed with every step of the hand. It is a text of its own beside the one that is open, and never a file.
- */
-class OneRun {
-  private told = "";
-  readonly uri = uriOf(`${path.value}.play.limn`);
-
-  open(text: string, which: number): void {
-    const kept = runLines(text)[which]?.line;
-    const alone = text
-      .split("\n")
-      .filter((l, i) => i === kept || !/^(run|check|show)\b/.test(l))
-      .join("\n");
-    if (alone === this.told) return;
-    this.close();
-    connection().notify("textDocument/didOpen", { textDocument: { uri: this.uri, languageId: "limn", version: 1, text: alone } });
-    this.told = alone;
-  }
-  close(): void {
-    if (this.told) connection().notify("textDocument/didClose", { textDocument: { uri: this.uri } });
-    this.told = "";
-  }
+  series: MachineRun[];
+  run: { runs: { name: string }[]; checks: { of?: string; text: string; figure: string; holds: boolean }[] };
 }
 
 /** Two columns of a run to draw over each other: those that a `show` names, one as a phase portrait first; else the first two. */
@@ -161,13 +120,8 @@ export function Machines({ numbers }: { numbers: NumberEntry[] }) {
   const work = useRef({ busy: false, again: false, set: {} as Record<string, number>, which: 0 });
   work.current.set = set;
   work.current.which = which;
-  const alone = useRef<OneRun | null>(null);
-  useEffect(() => {
-    alone.current = new OneRun();
-    return () => alone.current?.close();
-  }, []);
-  const lines = runLines(editor.text);
 
+  /** One run alone, and no check: a run of hours beside it would be followed with every step of the hand. */
   const run = async () => {
     const w = work.current;
     if (w.busy) {
@@ -176,8 +130,7 @@ export function Machines({ numbers }: { numbers: NumberEntry[] }) {
     }
     w.busy = true;
     try {
-      alone.current!.open(editor.text, w.which);
-      setAnswer(readAnswer(await ask("limn/machine", { textDocument: { uri: alone.current!.uri }, set: w.set })));
+      setAnswer(await ask<MachineAnswer>("limn/machine", { set: w.set, run: w.which }));
       setFault("");
     } catch (e) {
       setFault((e as Error).message);
@@ -194,15 +147,16 @@ export function Machines({ numbers }: { numbers: NumberEntry[] }) {
   const check = async () => {
     setChecking(true);
     try {
-      setChecks(readAnswer(await ask("limn/machine", { set })).checks);
+      setChecks((await ask<MachineAnswer>("limn/machine", { set })).run.checks);
     } catch (e) {
       setFault((e as Error).message);
     }
     setChecking(false);
   };
-  const [checks, setChecks] = useState<MachineAnswer["checks"]>([]);
+  const [checks, setChecks] = useState<MachineAnswer["run"]["checks"]>([]);
 
-  const now = answer?.runs[0];
+  const all = answer?.run.runs ?? [];
+  const now = answer?.series[0];
   const columns = now?.names.join() ?? "";
   const phase = chosen?.of === columns ? chosen.axes : phaseOf(editor.text, now?.names ?? []);
   const setPhase = (axes: [number, number]) => setChosen({ of: columns, axes });
@@ -239,16 +193,10 @@ export function Machines({ numbers }: { numbers: NumberEntry[] }) {
           {fault}
         </p>
       )}
-      {lines.length > 1 && (
+      {all.length > 1 && (
         <label class="field">
           <span>Run</span>
-          <select value={which} onChange={(e) => setWhich(Number((e.currentTarget as HTMLSelectElement).value))}>
-            {lines.map((r, i) => (
-              <option key={i} value={i}>
-                {r.name}
-              </option>
-            ))}
-          </select>
+          <Choice label="Run" value={String(which)} set={(v) => setWhich(Number(v))} options={all.map((r, i) => [String(i), r.name])} />
         </label>
       )}
       {now && (

@@ -4,8 +4,9 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ask } from "../client";
 import type { Tensor } from "../protocol";
-import { drawn, pictures, runs, sayFault } from "../state";
+import { drawn, pictures, sayFault } from "../state";
 import { editor } from "../workbench";
+import { byName, Choice, fromRun, WeightsOf } from "./choices";
 import { Sheet, sheetOfFile } from "./sheet";
 import { type Input, inputsOf } from "./types";
 
@@ -154,7 +155,7 @@ export function Sliders() {
     busy.current.on = true;
     try {
       const given = Object.fromEntries((inputs ?? []).map((i) => [i.name, nest(data[i.name], i.shape)]));
-      const answer = await ask<{ results: Tensor[] }>("limn/eval", { name, in: given, ...(from ? { from } : {}) });
+      const answer = await ask<{ results: Tensor[] }>("limn/eval", { name, in: given, ...fromRun(from) });
       setResults(answer.results);
       setFault("");
     } catch (e) {
@@ -174,19 +175,8 @@ export function Sliders() {
   return (
     <div class="sliders">
       <div class="row">
-        <select aria-label="Which box" value={name} onChange={(e) => setName((e.currentTarget as HTMLSelectElement).value)}>
-          {names.map((n) => (
-            <option key={n}>{n}</option>
-          ))}
-        </select>
-        <select aria-label="Weights of" value={from} onChange={(e) => setFrom((e.currentTarget as HTMLSelectElement).value)}>
-          <option value="">as they begin</option>
-          {runs.value.map((r) => (
-            <option key={r.run} value={r.run}>
-              {r.run}
-            </option>
-          ))}
-        </select>
+        <Choice label="Which box" value={name} set={setName} options={byName(names)} />
+        <WeightsOf value={from} set={setFrom} />
       </div>
       {!inputs && <p class="soft">The sizes of its inputs are not said in its header, so there is nothing to drag.</p>}
       {inputs?.map((i) => data[i.name] && <Values key={i.name} label={/^\d+$/.test(i.name) ? `input ${Number(i.name) + 1}` : i.name} input={i} data={data[i.name]} change={(d) => setData({ ...data, [i.name]: d })} />)}
