@@ -9,7 +9,7 @@
 # make studio-page  the studio's page anew, from studio/src into studio/dist: needs npm
 # make deps     installs the Debian packages that building and testing need
 # make demo     builds, learns to edit faces, and writes a page to look at: demo/report.html
-# make test     everything (SAN=1: under the sanitizers; ONLY=draw,cli,block_test: only these; JOBS=2: so many at once)
+# make test     everything (FULL=1: more and larger programs, twice as long; SAN=1: under the sanitizers; ONLY=draw,cli,block_test: only these; JOBS=2: so many at once)
 # make test-models  models as PyTorch exports them, imported and trained: MODELS='vae lstm', or all
 # make test-long  what takes minutes: MNIST to the end (SEEDS='0 1 2')
 # make test-studio  the studio's page in a browser, all of it (SHOTS=FOLDER: pictures to look at)
@@ -295,7 +295,7 @@ python: all
 demo: deps-build
 	+@$(PARALLEL) $(BUILD)/limn
 	@tools/demo.sh $(BUILD)/limn
-# These alone install packages, and say which: Debian's.
+# These, demo and test alone install packages, and say which: Debian's, and for tests npm's.
 # The page is in the repository as it is built, so that nobody needs npm to build limn.
 studio-page:
 	@if command -v npm >/dev/null; then cd studio && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error && node build.mjs && ls -l dist; \
@@ -315,6 +315,7 @@ ASKED_BIN := $(foreach t,$(ASKED) $(if $(filter canvas looks,$(ASKED)),canvas_te
 TESTED = $(PRODUCTS) $(BUILD)/libinner.a $(FAKE_CUDA) $(if $(ONLY),$(if $(filter c_out,$(ASKED)),$(BUILD)/c-steps),$(BUILD)/c-steps) $(if $(ONLY),$(sort $(ASKED_BIN)),$(TEST_BIN))
 RUN_TESTS = CC="$(CC)" MAKE="$(MAKE)" JOBS="$(JOBS)" ONLY="$(ONLY)" tests/run.sh $(BUILD)
 test: packages
+	@tools/npm.sh
 	+@$(PARALLEL) $(TESTED)
 	@$(RUN_TESTS)
 # What PyTorch exports, imported, evaluated, drawn and trained: a table.

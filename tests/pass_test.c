@@ -16,11 +16,14 @@
 #include "diagram_help.h"
 #include "random_diagram.h"
 
+// Random diagrams for each law.
+static uint64_t seeds(void) {
 #ifdef LIMN_GUARD
-enum { SEEDS = 400 }; // the sanitizers are slow
+  return 400; // the sanitizers are slow
 #else
-enum { SEEDS = 4000 };
+  return getenv("FULL") ? 4000 : 1500;
 #endif
+}
 
 // Whether no number on any wire of a diagram, nor on any of its forward derivative, is large or
 // infinite: what is said of derivatives holds up to rounding only then.
@@ -45,7 +48,7 @@ static bool has_calls(const Diagram *d) {
 
 static void test_passes_keep_bits(void **state) {
   (void)state;
-  for (uint64_t seed = 0; seed < SEEDS; seed++) {
+  for (uint64_t seed = 0; seed < seeds(); seed++) {
     T *t = t_new(seed);
     Diagram *d =
         random_diagram(t->w, seed, &(Chance){.odd = seed % 5 == 0, .smooth = seed % 3 == 0});
@@ -74,7 +77,7 @@ static void check_text(T *t, const Diagram *d) {
 // What the passes make can be printed and read back.
 static void test_passes_print(void **state) {
   (void)state;
-  for (uint64_t seed = 0; seed < SEEDS; seed++) {
+  for (uint64_t seed = 0; seed < seeds(); seed++) {
     T *t = t_new(seed);
     Diagram *d = random_diagram(t->w, seed + 60000, &(Chance){.odd = seed % 2});
     check_text(t, diagram_inline(t->w, d));
@@ -89,32 +92,32 @@ static void test_passes_print(void **state) {
 static void test_derivatives_by_chance(void **state) {
   (void)state;
   uint32_t done = 0;
-  for (uint64_t seed = 0; seed < SEEDS; seed++) {
+  for (uint64_t seed = 0; seed < seeds(); seed++) {
     T *t = t_new(seed);
     Diagram *d = random_diagram(t->w, seed, &(Chance){.smooth = true});
     if (is_tame(t, d, seed)) t_check(t, d, random_tensors(t->w, t->arena, d, seed)), done++;
     t_free(t);
   }
-  assert_true(done > SEEDS / 2);
+  assert_true(done > seeds() / 2);
 }
 
 static void test_rough_derivatives(void **state) {
   (void)state;
   uint32_t done = 0;
-  for (uint64_t seed = 0; seed < SEEDS; seed++) {
+  for (uint64_t seed = 0; seed < seeds(); seed++) {
     T *t = t_new(seed);
     Diagram *d = random_diagram(t->w, seed + 10000, &(Chance){.odd = seed % 4 == 0});
     Tensor *in = random_tensors(t->w, t->arena, d, seed);
     if (is_tame(t, d, seed)) t_check_adjoint(t, d, in), done++;
     t_free(t);
   }
-  assert_true(done > SEEDS / 2);
+  assert_true(done > seeds() / 2);
 }
 
 // Simplifying before or after the derivative: the first changes no derivative, the second no bit.
 static void test_simplify_and_reverse(void **state) {
   (void)state;
-  for (uint64_t seed = 0; seed < SEEDS; seed++) {
+  for (uint64_t seed = 0; seed < seeds(); seed++) {
     T *t = t_new(seed);
     Diagram *d =
         random_diagram(t->w, seed + 20000, &(Chance){.smooth = seed % 2, .real = seed % 3 == 0});
@@ -169,7 +172,7 @@ static Ids boundary_of(T *t, const Diagram *d) {
 static void test_chain_rule(void **state) {
   (void)state;
   uint32_t done = 0;
-  for (uint64_t seed = 0; seed < SEEDS; seed++) {
+  for (uint64_t seed = 0; seed < seeds(); seed++) {
     T *t = t_new(seed);
     Diagram *d = diagram_inline(
         t->w, random_diagram(t->w, seed + 30000, &(Chance){.boxes = 6, .smooth = seed % 2}));
@@ -188,7 +191,7 @@ static void test_chain_rule(void **state) {
     if (is_tame(t, d, seed)) t_near(apart, together, dh->out.n, 1e-11), done++;
     t_free(t);
   }
-  assert_true(done > SEEDS / 2);
+  assert_true(done > seeds() / 2);
 }
 
 // -- goals ----------------------------------------------------------------------------------------
@@ -261,7 +264,7 @@ static void check_masks(T *t, const Diagram *g, const bool *const *mask, const T
 static void test_masks_by_chance(void **state) {
   (void)state;
   uint32_t used = 0;
-  for (uint64_t seed = 0; seed < SEEDS; seed++) {
+  for (uint64_t seed = 0; seed < seeds(); seed++) {
     T *t = t_new(seed);
     Diagram *g =
         goals_of(t, random_diagram(t->w, seed + 40000, &(Chance){.boxes = 8, .smooth = true}));
@@ -276,7 +279,7 @@ static void test_masks_by_chance(void **state) {
     check_masks(t, g, mask, random_tensors(t->w, t->arena, g, seed));
     t_free(t);
   }
-  assert_true(used > SEEDS / 2);
+  assert_true(used > seeds() / 2);
 }
 
 // Two goals, different trains, one shared wire: gen makes h, dis judges it; dis learns one, gen the
@@ -352,7 +355,7 @@ static void test_inline_sizes(void **state) {
 // -- costs ----------------------------------------------------------------------------------------
 static void test_counted_multiplications(void **state) {
   (void)state;
-  for (uint64_t seed = 0; seed < SEEDS; seed++) {
+  for (uint64_t seed = 0; seed < seeds(); seed++) {
     T *t = t_new(seed);
     Diagram *d = random_diagram(t->w, seed + 50000, &(Chance){.boxes = 6});
     Diagram *some[] = {d, diagram_inline(t->w, d), diagram_reverse(t->w, d, NULL),
@@ -491,7 +494,7 @@ static Id some_loop(T *t, Diagram *d) {
 static void test_simplify_hostile(void **state) {
   (void)state;
   static const double strange[] = {0.0, -0.0, INFINITY, -INFINITY, NAN, 1.5};
-  for (uint64_t seed = 0; seed < 8 * SEEDS; seed++) {
+  for (uint64_t seed = 0; seed < 8 * seeds(); seed++) {
     T *t = t_new(seed);
     Diagram *d = t_diagram(t, "f");
     t_input(t, d, BASE_R, "3 4");
@@ -601,7 +604,7 @@ static Einsum some_product(T *t, uint64_t seed) {
 static void test_contract_by_chance(void **state) {
   (void)state;
   uint32_t split = 0;
-  for (uint64_t seed = 0; seed < SEEDS / 5; seed++) {
+  for (uint64_t seed = 0; seed < seeds() / 5; seed++) {
     T *t = t_new(seed);
     Einsum e = some_product(t, seed);
     Diagram *c = diagram_contract(t->w, e.d);
@@ -615,7 +618,7 @@ static void test_contract_by_chance(void **state) {
     if (e.base == BASE_BIT) t_same_bits(t, e.d, c, x);
     t_free(t);
   }
-  assert_true(split > SEEDS / 50);
+  assert_true(split > seeds() / 50);
 }
 
 static void test_contract_chain(void **state) {
@@ -710,7 +713,7 @@ static void test_contract_leaves_alone(void **state) {
 static void test_widen_by_chance(void **state) {
   (void)state;
   uint32_t changed = 0, done = 0;
-  for (uint64_t seed = 0; seed < SEEDS / 2; seed++) {
+  for (uint64_t seed = 0; seed < seeds() / 2; seed++) {
     T *t = t_new(seed);
     Diagram *d = random_diagram(t->w, seed + 70000, &(Chance){.smooth = seed % 2 == 0});
     Diagram *flat = diagram_simplify(t->w, diagram_inline(t->w, d)),
@@ -733,7 +736,7 @@ static void test_widen_by_chance(void **state) {
     }
     t_free(t);
   }
-  assert_true(changed > SEEDS / 100 && done > SEEDS / 4);
+  assert_true(changed > seeds() / 100 && done > seeds() / 4);
 }
 
 // h' = tanh(x U + h V): the product with x goes in front; in the reverse, only the product that the

@@ -3,6 +3,7 @@
 #   tests/run.sh BUILD [--bless]        --bless writes the golden files anew; read them in the diff
 #   ONLY=draw,block_test                only these: folders of tests/, C tests, or texts (programs, errors, golden, rooms)
 #   JOBS=2                              so many at once
+#   FULL=1                              also what would take the whole longer than five minutes on two cores: more programs, larger ones
 # A C test counts for itself. A script prints a line "ok NAME", "not ok NAME" or "skipped WHY" for each thing it looks at; one that prints
 # none of them has failed. BUILD/tests/times: how long each took, and how much time of a processor, which is the same on a busy machine.
 set -u
@@ -13,7 +14,7 @@ cpu() { awk '{ for (i = 1; i <= 2; i++) { split($i, part, /[ms]/); all += 60 * p
 # One job, by its kind and name: its output goes to OUT/NAME.log, its exit status to OUT/NAME.status.
 one() {
   kind=${1%%:*} name=${1#*:} begun=$(date +%s)
-  case $name in answers | whole_test) PATH=$quick:$PATH ;; esac
+  case $name in answers | changed | learning | whole_test) PATH=$quick:$PATH ;; esac
   case $kind in
     c) "$build/tests/$name" ;;
     script) LIMN=$PWD/$build/limn BUILD=$build sh "tests/$name/test.sh" ;;

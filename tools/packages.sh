@@ -46,6 +46,7 @@ for what in "$@"; do
       pkg-config --exists libmicrohttpd 2>/dev/null || wish="$wish libmicrohttpd-dev" # the studio
       hope chromium chromium
       hope node nodejs
+      hope npm npm
       hope c++ g++
       if command -v localedef >/dev/null 2>&1 && [ ! -e /usr/share/i18n/locales/de_DE ]; then wish="$wish locales"; fi # Linux
       [ -d /usr/share/libonnx-testdata ] || wish="$wish libonnx-testdata"

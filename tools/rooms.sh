@@ -6,16 +6,19 @@ set -eu
 cd "$(dirname "$0")/.."
 build=${1:-}
 {
-  find src -name '*.[ch]' -o -name '*.inc' -o -name '*.def' | sort | while read -r f; do
-    sed -n "s|^ *# *include \"\([^\"]*\)\".*|include ${f#src/} \1|p" "$f"
-    sed -n "s|^#ifndef \([A-Z0-9_]*_H\)\$|guard ${f#src/} \1|p" "$f"
-    echo "file ${f#src/} $(wc -l <"$f")"
-  done
+  find src -name '*.[ch]' -o -name '*.inc' -o -name '*.def' | sort | xargs awk '
+    function ends() { if (file != "") print "file", file, lines }
+    FNR == 1 { ends(); file = substr(FILENAME, 5) }
+    { lines = FNR }
+    /^ *# *include "/ { split($0, part, "\""); print "include", file, part[2] }
+    /^#ifndef [A-Z0-9_]*_H$/ { print "guard", file, $2 }
+    END { ends() }'
   if [ -n "$build" ]; then
-    find src -name '*.c' | sort | while read -r f; do
-      o=$build/${f#src/} && o=${o%.c}.o
-      [ ! -f "$o" ] || nm -g "$o" | awk -v f="${f#src/}" 'NF == 3 && $2 ~ /[TDRBVW]/ { print "defines", f, $3 } NF == 2 && $1 == "U" { print "needs", f, $2 }'
-    done
+    find src -name '*.c' | sort | sed "s|^src|$build|; s|c\$|o|" | while read -r o; do [ ! -f "$o" ] || echo "$o"; done |
+      xargs nm -A -g | awk -v build="$build/" '
+      { n = index($0, ":"); file = substr($0, length(build) + 1, n - length(build) - 2) "c"; $0 = substr($0, n + 1) }
+      NF == 3 && $2 ~ /[TDRBVW]/ { print "defines", file, $3 }
+      NF == 2 && $1 == "U" { print "needs", file, $2 }'
   fi
 } | awk '
 function room_of(file,   d) {

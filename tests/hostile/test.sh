@@ -1,10 +1,20 @@
 #!/bin/sh
 # Programs meant to hurt get an answer: exit status 0 or 1 with some text, within seconds of a processor (so that others may run beside
-# them) and in bounded memory, never a crash.
+# them) and in bounded memory, never a crash. FULL=1: also those that take a second and more.
 set -u
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 python3 tests/hostile/make.py "$out/p" || exit 1
+if [ -z "${FULL:-}" ]; then
+  for f in many_boxes many_errors goals_of_a_family many_named_lines chain_of_axes cycle_of_files array_of_2_62 loops_in_loops weights_doubling ten_megabyte_line \
+    ten_thousand_learners_with_goals two_thousand_learners_with_goals machine_of_many_lines machine_of_many_lines_backwards machine_of_many_states wiring_of_many_parts; do
+    rm "$out/p/$f.limn" || exit 1
+  done
+fi
+# asked_for ARGUMENT…: is the program among them there?
+asked_for() {
+  for a in "$@"; do case $a in "$out"/p/*) [ -e "$a" ] || return 1 ;; esac; done
+}
 limit=${HOSTILE_SECONDS:-5}
 case $BUILD in */san) limit=60 memory=unlimited ;; *) memory=8000000 ;; esac # kilobytes; the sanitizers take theirs
 
@@ -29,6 +39,7 @@ ask() {
 answers() {
   name=$1
   shift
+  asked_for "$@" || return 0
   ask "$@"
   status=$?
   if [ $status -gt 1 ] || [ ! -s "$out/text" ]; then
@@ -84,6 +95,7 @@ for f in wirings_nested_300_deep machine_in_unicode array_of_2_62; do answers "r
 
 # and the answer names the limit
 says() { # PROGRAM TEXT
+  [ -e "$out/p/$1.limn" ] || return 0
   if grep -qaF "$2" "$out/p/$1.said"; then echo "ok hostile $1 says why"; else echo "not ok hostile $1: no \"$2\""; tail -c 300 "$out/p/$1.said"; fi
 }
 says arrays_of_arrays "arrays of parts are nested more than 8 levels deep here"
@@ -120,6 +132,7 @@ says cycle_of_files "this path is longer than 4000 bytes"
 tells() { # NAME TEXT ARGUMENT…
   name=$1 text=$2
   shift 2
+  asked_for "$@" || return 0
   ask "$@"
   if grep -qaF "$text" "$out/text"; then echo "ok hostile $name"; else echo "not ok hostile $name: no \"$text\"" && tail -c 300 "$out/text"; fi
 }
