@@ -170,8 +170,9 @@ static void check_lengths(Body *b, Env *env, const Eq *eq) {
   }
 }
 
-void eq_finish(Body *b, Env *env, Eq *eq, bool quiet) {
+bool eq_finish(Body *b, Env *env, Eq *eq, bool quiet) {
   World *w = b->w;
+  bool known = true;
   solve_groups(b, eq);
   solve_by_name(b, env, eq);
   solve_groups(b, eq);
@@ -185,19 +186,20 @@ void eq_finish(Body *b, Env *env, Eq *eq, bool quiet) {
   for (uint32_t i = 0; i < eq->index.n; i++) {
     EqIndex *index = &eq->index.at[i];
     int64_t v;
-    if (unsolved(w, index) && (quiet || index->told)) {
+    if (unsolved(w, index)) {
+      known = false;
       size_equate(w, index->size, size_of(w, 1), true);
-    } else if (unsolved(w, index)) {
+      if (quiet || index->told) continue;
       Id e = diag_error(w->diags, index->span, "the size of index %s is not known",
                         name_text(w->names, index->name));
       diag_help(w->diags, e, "write it with its size, `%s:3`", name_text(w->names, index->name));
-      size_equate(w, index->size, size_of(w, 1), true);
     } else if (size_value(w, index->size, &v) && v <= 0) {
       diag_error(w->diags, index->span, "index %s would have %lld places",
                  name_text(w->names, index->name), (long long)v);
     }
   }
   for (uint32_t i = 0; i < eq->reach.n && !quiet; i++) check_reach(b, eq, &eq->reach.at[i]);
+  return known;
 }
 
 // -- equations ------------------------------------------------------------------------------------
@@ -473,7 +475,8 @@ static Val equation_with_left(Body *b, Env *env, const Syntax *brackets, const S
   }
   if (!meet_indices(b, &l.eq, &v)) return val_error(span);
   Val written = l.p.r.label.n ? scatter(b, &l, v, want, span) : write_left(b, &l, v, want, span);
-  eq_finish(b, env, &l.eq, written.error || b->w->diags->errors > errors);
+  if (!eq_finish(b, env, &l.eq, written.error || b->w->diags->errors > errors))
+    return val_error(span);
   written.span = span;
   written.indexed = written.access = false;
   return written;
@@ -511,7 +514,8 @@ static Value without_left(Body *b, Env *env, Eq *eq, const Syntax *expr, const T
     one->indexed = one->access = false;
     forget_labels(b, eq, one);
   }
-  eq_finish(b, env, eq, failed || b->w->diags->errors > errors);
+  if (!eq_finish(b, env, eq, failed || b->w->diags->errors > errors))
+    for (uint32_t i = 0; i < v.n; i++) v.at[i] = val_error(span);
   return v;
 }
 
