@@ -115,6 +115,11 @@ uint64_t program_seed(Elab *,
 // input that only says how many samples there are.
 Diagram *compose_noise(Elab *, const Program *, Diagram *, Ids *fields);
 bool is_sample_axis(World *, const Type *); // samples stand in front
+// Does a sample meet others, or what is made of them? Then all are computed at once.
+bool samples_meet(World *, const Diagram *);
+// How many samples are computed at once where any number will do: as many as it takes to be fast, and
+// fewer of those that want much memory. It is the same on every machine, and so are sums over samples.
+int64_t samples_together(World *, const Diagram *, int64_t most);
 bool any_sample_axis(World *, const Diagram *, const Id *wire, uint32_t n); // … of these wires
 bool has_sample_axis(World *, const Diagram *);                             // of its inputs
 

@@ -11,8 +11,6 @@ typedef enum {
   SAMPLES_AT_ONCE, // samples meet each other, or what is made of all: they must be one batch
 } SampleUse;
 SampleUse whole_split(World *, const Diagram *, Diagram **each, Diagram **rest);
-// Does a sample meet others, or what is made of them?
-bool samples_meet(World *, const Diagram *);
 // How many samples there are, if they are finitely many. False with a diagnostic: they are too many
 // for one batch.
 bool samples_at_once(Data *, Span, const Diagram *, const Ids *fields, const Instead *,

@@ -7,6 +7,7 @@
 #include "run/feed/feed_own.h"
 
 #define AT_ONCE_BYTES 16.0e9 // at most, of samples that must be one batch
+#define TOGETHER_BYTES 1.0e9 // of samples that need not
 
 static bool is_samples(World *w, Size size) {
   Id var;
@@ -70,6 +71,12 @@ static double bytes_of_sample(World *w, const Diagram *d) {
     if (type_count(w, &t, &n)) bytes += (double)n * sizeof(float);
   }
   return bytes;
+}
+
+int64_t samples_together(World *w, const Diagram *d, int64_t most) {
+  double bytes = bytes_of_sample(w, d);
+  int64_t fit = bytes * (double)most > TOGETHER_BYTES ? (int64_t)(TOGETHER_BYTES / bytes) : most;
+  return fit < 1 ? 1 : fit;
 }
 
 bool samples_meet(World *w, const Diagram *d) {

@@ -7,7 +7,7 @@
 #include "lang/value/value.h"
 #include "run/feed/feed_own.h"
 
-enum { GAUGE_BATCH = 128 }; // at least: what is only measured needs little memory
+enum { GAUGE_BATCH = 128 }; // or as many as training has, which needs more memory
 
 static bool part_open(Gauges *all, Gauge *g, const Measure *m, Diagram *d, Ids fields,
                       const Instead *instead) {
@@ -22,7 +22,8 @@ static bool part_open(Gauges *all, Gauge *g, const Measure *m, Diagram *d, Ids f
   d = compose_noise(all->data->in, all->data->p, d, &fields);
   if (!d) return false;
   bool samples = has_sample_axis(all->data->w, d);
-  g->batch[k] = !samples ? 0 : all->batch > GAUGE_BATCH ? all->batch : GAUGE_BATCH;
+  if (samples) g->batch[k] = samples_together(all->data->w, d, GAUGE_BATCH);
+  if (samples && g->batch[k] < all->batch) g->batch[k] = all->batch;
   if (samples && use == SAMPLES_AT_ONCE &&
       !samples_at_once(all->data, m->span, d, &fields, instead, &g->batch[k]))
     return false;

@@ -29,7 +29,8 @@ bool probe_open(Data *d, Store *store, const Show *s, int64_t n, const Target *h
   if (!out->d) return false;
   out->samples = has_sample_axis(d->w, out->d);
   out->again = !out->samples && out->d->noisy;
-  if (out->samples) out->batch = out->wanted < PROBE_BATCH ? out->wanted : PROBE_BATCH;
+  if (out->samples) out->batch = samples_together(d->w, out->d, PROBE_BATCH);
+  if (out->batch > out->wanted) out->batch = out->wanted;
   out->at_once = out->samples && samples_meet(d->w, out->d);
   if (out->at_once && !samples_at_once(d, s->node->span, out->d, &fields, &instead, &out->batch))
     return false;

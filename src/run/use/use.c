@@ -113,7 +113,11 @@ bool use_store(Use *u) {
 
 bool use_engine(Use *u, const Diagram *d, int64_t samples) {
   u->d = d;
-  u->samples = !has_sample_axis(u->w, d) ? 0 : samples < USE_BATCH ? samples : USE_BATCH;
+  u->samples = has_sample_axis(u->w, d) ? samples : 0;
+  if (u->samples && !samples_meet(u->w, d)) {
+    int64_t together = samples_together(u->w, d, USE_BATCH);
+    if (u->samples > together) u->samples = together;
+  }
   if (!use_store(u) || !store_add_params(u->w, u->store, d, u->seed) ||
       !use_fill(u, u->store, weight_paths(u->arena, d)))
     return false;
