@@ -217,13 +217,13 @@ async function mapsRenamed(browser) {
 }
 
 export const tests = {
-  by_mouse_alone: { run: mouseAlone },
-  by_keys_as_the_manual_says: { run: byKeys },
-  a_wire_is_led_to_a_box: { run: ledToABox },
-  maps_get_other_names: { run: mapsRenamed },
-  open_a_box: { run: opening },
-  pan_and_zoom: { run: panning },
-  save_the_picture: { run: exporting },
-  boxes_onto_wires: { run: putting, quick: true },
-  a_blank_sheet_becomes_a_program: { run: blank },
+  by_mouse_alone: mouseAlone,
+  by_keys_as_the_manual_says: byKeys,
+  a_wire_is_led_to_a_box: ledToABox,
+  maps_get_other_names: mapsRenamed,
+  open_a_box: opening,
+  pan_and_zoom: panning,
+  save_the_picture: exporting,
+  boxes_onto_wires: putting,
+  a_blank_sheet_becomes_a_program: blank,
 };

@@ -79,38 +79,36 @@ async function themes(browser) {
     );
 }
 
-async function narrow(browser) {
-  for (const theme of ["light", "dark"])
-    await using(
-      browser,
-      { "a.limn": PROGRAM },
-      async (page) => {
-        const panes = page.getByRole("navigation", { name: "Panes" });
-        for (const [name, pane] of [["Picture", ".picture-pane"], ["Runs", ".drawer"], ["Play", ".drawer"], ["Learn", ".drawer"], ["Text", ".text-pane"]]) {
-          await panes.getByRole("button", { name }).click();
-          await page.locator(pane).waitFor({ state: "visible" });
-          must((await page.locator(".pane:visible").count()) === 1, `one pane at a time: ${name}`);
-          await page.waitForTimeout(150);
-          const wide = await page.evaluate(() => document.documentElement.scrollWidth);
-          must(wide <= 390, `${name} is ${wide} wide`);
-          const cost = name === "Picture" ? await page.locator(".bar button", { hasText: "Cost" }).boundingBox() : null;
-          must(!cost || (cost.x >= 0 && cost.x + cost.width <= 390), `Cost is seen: ${cost?.x}`);
-          await shot(page, `narrow-${theme}-${name}`);
-          const bad = await page.evaluate(faint);
-          must(!bad.length, `${theme} ${name}: ${bad.join("; ")}`);
-        }
-      },
-      { width: 390, height: 780, theme },
-    );
+const PHONE = { width: 390, height: 780 };
+/** On a narrow screen one pane is seen at a time, and fits. */
+export async function onePane(page, theme) {
+  const panes = page.getByRole("navigation", { name: "Panes" });
+  for (const [name, pane] of [["Picture", ".picture-pane"], ["Runs", ".drawer"], ["Play", ".drawer"], ["Learn", ".drawer"], ["Text", ".text-pane"]]) {
+    await panes.getByRole("button", { name }).click();
+    await page.locator(pane).waitFor({ state: "visible" });
+    must((await page.locator(".pane:visible").count()) === 1, `one pane at a time: ${name}`);
+    await page.waitForTimeout(150);
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+    must(wide <= PHONE.width, `${name} is ${wide} wide`);
+    const cost = name === "Picture" ? await page.locator(".bar button", { hasText: "Cost" }).boundingBox() : null;
+    must(!cost || (cost.x >= 0 && cost.x + cost.width <= PHONE.width), `Cost is seen: ${cost?.x}`);
+    await shot(page, `narrow-${theme}-${name}`);
+    const bad = await page.evaluate(faint);
+    must(!bad.length, `${theme} ${name}: ${bad.join("; ")}`);
+  }
 }
 
-async function tree(browser) {
-  await using(browser, { "a.limn": PROGRAM }, async (page) => {
-    const words = await page.locator("body").ariaSnapshot();
-    for (const wanted of [/banner/, /main/, /textbox "Program"/, /group "Picture of the goals"/, /button "box guess/, /region "Text"/, /region "Picture"/, /button "Train"/]) must(wanted.test(words), `the tree has no ${wanted}:\n${words.slice(0, 3000)}`);
-    must((await page.locator("#picture-words").innerText()).length > 20, "the picture in words");
-  });
+async function narrow(browser) {
+  for (const theme of ["light", "dark"]) await using(browser, { "a.limn": PROGRAM }, (page) => onePane(page, theme), { ...PHONE, theme });
 }
+
+/** What a screen reader is told of the page and of its picture of the goals. */
+export async function told(page) {
+  const words = await page.locator("body").ariaSnapshot();
+  for (const wanted of [/banner/, /main/, /textbox "Program"/, /group "Picture of the goals"/, /button "box guess/, /region "Text"/, /region "Picture"/, /button "Train"/]) must(wanted.test(words), `the tree has no ${wanted}:\n${words.slice(0, 3000)}`);
+  must((await page.locator("#picture-words").innerText()).length > 20, "the picture in words");
+}
+const tree = (browser) => using(browser, { "a.limn": PROGRAM }, told);
 
 /** Where everything stands that should not move while one writes. */
 const standing = (page) =>
@@ -135,9 +133,28 @@ async function steady(browser) {
   });
 }
 
+/** While limn has not answered yet, nothing is said about the picture that is on its way. */
+async function unflashed(browser) {
+  await using(browser, { "a.limn": PROGRAM }, async (page) => {
+    await page.addInitScript(() => {
+      window.flashes = 0;
+      new MutationObserver(() => (window.flashes += document.querySelector(".empty") ? 1 : 0)).observe(document, { childList: true, subtree: true });
+    });
+    await page.route("**/message*", async (route) => {
+      if (/limn.picture/.test(route.request().postData() ?? "")) await new Promise((done) => setTimeout(done, 300));
+      await route.continue();
+    });
+    await page.reload();
+    await until("the picture", () => page.locator(".sheet svg").count());
+    must(!(await page.evaluate(() => window.flashes)), "it said that there was none");
+  });
+}
+
 export const tests = {
-  two_themes: { run: themes },
-  at_390_pixels: { run: narrow },
-  told_to_a_screen_reader: { run: tree, quick: true },
-  nothing_jumps: { run: steady },
+  two_themes: themes,
+  at_390_pixels: narrow,
+  told_to_a_screen_reader: tree,
+  nothing_jumps: steady,
+  nothing_is_said_of_a_picture_to_come: unflashed,
 };
+export { PHONE };

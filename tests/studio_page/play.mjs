@@ -6,26 +6,34 @@ import { LETTERS, WORDS, dragStart, drop, dropModel, onnxOf, openGame, openLette
 import { folder, limn, must, textOf, until } from "./help.mjs";
 import { PROGRAM, using } from "./write.mjs";
 
-const LONG = PROGRAM.replace("3 epochs", "200000 epochs");
+export const LONG = PROGRAM.replace("3 epochs", "200000 epochs");
+
+const running = async (page) => /running/.test(await page.locator(".run-list").innerText());
+/** A run of a program that takes hours is begun, paused and goes on. */
+export async function trainPauseGoOn(page) {
+  await train(page);
+  await until("it runs", () => running(page), 20000);
+  await until("a curve", () => page.locator(".curve canvas").count());
+  await until("steps", async () => /[1-9]\d* of \d+ steps/.test(await page.locator(".run-list").innerText()));
+  await page.getByRole("button", { name: /^Pause/ }).click();
+  await until("paused", () => page.getByRole("button", { name: /^Resume/ }).count(), 20000);
+  await page.getByRole("button", { name: /^Resume/ }).click();
+  await until("it goes on", () => page.getByRole("button", { name: /^Pause/ }).count(), 20000);
+}
+export async function stopped(page) {
+  await page.getByRole("button", { name: /^Stop/ }).click();
+  await until("stopped", async () => !(await running(page)), 20000);
+}
 
 async function training(browser) {
   await using(browser, { "a.limn": LONG }, async (page) => {
-    await train(page);
-    const list = page.locator(".run-list");
-    await until("it runs", async () => /running/.test(await list.innerText()), 20000);
-    await until("a curve", () => page.locator(".curve canvas").count());
-    await until("steps", async () => /[1-9]\d* of \d+ steps/.test(await list.innerText()));
-    await page.getByRole("button", { name: /^Pause/ }).click();
-    await until("paused", () => page.getByRole("button", { name: /^Resume/ }).count(), 20000);
-    await page.getByRole("button", { name: /^Resume/ }).click();
-    await until("it goes on", () => page.getByRole("button", { name: /^Pause/ }).count(), 20000);
+    await trainPauseGoOn(page);
     // A run survives the page.
     await page.reload();
     await page.waitForFunction(() => document.querySelector(".sheet svg"));
     await page.getByRole("button", { name: /^Runs/ }).first().click();
-    await until("still there", async () => /running/.test(await list.innerText()));
-    await page.getByRole("button", { name: /^Stop/ }).click();
-    await until("stopped", async () => !/running/.test(await list.innerText()), 20000);
+    await until("still there", () => running(page));
+    await stopped(page);
   });
 }
 
@@ -41,14 +49,19 @@ async function overlay(browser) {
   });
 }
 
+/** A game is opened, and the start of its first player dragged. */
+export async function startMoved(page) {
+  await openGame(page);
+  const start = page.getByRole("slider", { name: "Start of p" });
+  const before = await start.getAttribute("aria-valuetext");
+  await dragStart(page);
+  await until("it moves", async () => (await start.getAttribute("aria-valuetext")) !== before);
+  return start;
+}
+
 async function nash(browser) {
   await using(browser, { "nash.limn": null }, async (page) => {
-    await openGame(page);
-    // A start is dragged, by mouse and by key.
-    const start = page.getByRole("slider", { name: "Start of p" });
-    const before = await start.getAttribute("aria-valuetext");
-    await dragStart(page);
-    await until("it moves", async () => (await start.getAttribute("aria-valuetext")) !== before);
+    const start = await startMoved(page);
     await page.getByRole("slider", { name: "Speed" }).fill("1");
     // Play means play, also while the game of the new start is still being opened; and so does beginning again.
     let slow = true;
@@ -308,18 +321,18 @@ async function dropped(browser) {
 }
 
 export const tests = {
-  a_dropped_model: { run: dropped },
-  train_pause_resume: { run: training },
-  two_runs: { run: overlay },
-  nash: { run: nash },
-  what_holds_is_stairs: { run: stairs },
-  a_machine_by_slider: { run: machine },
-  several_runs: { run: severalRuns },
-  a_machine_is_seen_while_it_is_dragged: { run: machineSeen },
-  weights_of_another_program: { run: wrongWeights },
-  a_learner_by_slider: { run: sliders },
-  who_looks_where: { run: attention },
-  a_face_by_slider: { run: smile },
-  a_walk_through_a_latent_space: { run: walk },
-  the_tour: { run: tour },
+  a_dropped_model: dropped,
+  train_pause_resume: training,
+  two_runs: overlay,
+  nash: nash,
+  what_holds_is_stairs: stairs,
+  a_machine_by_slider: machine,
+  several_runs: severalRuns,
+  a_machine_is_seen_while_it_is_dragged: machineSeen,
+  weights_of_another_program: wrongWeights,
+  a_learner_by_slider: sliders,
+  who_looks_where: attention,
+  a_face_by_slider: smile,
+  a_walk_through_a_latent_space: walk,
+  the_tour: tour,
 };
