@@ -4,6 +4,7 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { LETTERS, WORDS, dragStart, drop, dropModel, onnxOf, openGame, openLetters, openMachine, openPlay, overlayRuns, slide, train, trained } from "./acts.mjs";
 import { folder, limn, must, textOf, until } from "./help.mjs";
+import { faint, touching } from "./looks.mjs";
 import { PROGRAM, using } from "./write.mjs";
 
 export const LONG = PROGRAM.replace("3 epochs", "200000 epochs");
@@ -239,6 +240,8 @@ async function attention(browser) {
     const looks = async () => (await page.locator(".letter").evaluateAll((all) => all.map((b) => Number(/(\d+) %/.exec(b.getAttribute("aria-label"))[1]))));
     await page.locator(".letter").nth(0).hover();
     await until("the first looks at itself alone", async () => String(await looks()) === "100,0,0,0,0");
+    const bad = [...(await page.evaluate(faint)), ...(await page.evaluate(touching))];
+    must(!bad.length, `faint, or touching its label: ${bad.join("; ")}`);
     await page.locator(".letter").nth(3).hover();
     await until("the fourth at those before it", async () => (await looks()).slice(0, 4).reduce((a, b) => a + b) >= 98 && (await looks())[4] === 0);
     const asked = execFileSync(limn, ["eval", "letters.limn", "model", "--in", '"to be"', "--watch", "W", "--from", "runs/letters", "--json"], { cwd: root });
