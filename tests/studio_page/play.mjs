@@ -38,6 +38,29 @@ async function training(browser) {
   });
 }
 
+/** A rate is changed while a run goes on: the run takes it, and writes down from which step on. What is no number is refused in words. */
+async function changed(browser) {
+  await using(browser, { "a.limn": LONG }, async (page, f) => {
+    await train(page);
+    await until("it runs", () => running(page), 20000);
+    const form = page.getByRole("form", { name: "Change while it runs" });
+    const change = async (value) => {
+      await form.getByLabel("What is changed").selectOption("rate");
+      await form.getByLabel("New value").fill(value);
+      await form.getByRole("button").click();
+    };
+    await change("fast");
+    await until("the sentence", async () => /“fast” is none, and rate is as it was/.test(await page.locator(".toasts").innerText()));
+    await change("0.002");
+    const said = page.getByRole("list", { name: "Changed while it ran" });
+    await until("it is written down", async () => (await said.count()) && /from step \d+ on: rate = 0.002$/.test(await said.innerText()), 20000);
+    await until("and known as what it is by now", async () => (await form.getByLabel("New value").getAttribute("placeholder")) === "0.002");
+    const step = Number(/step (\d+)/.exec(await said.innerText())[1]);
+    await stopped(page);
+    must(f.read("runs/a/changes.csv").split("\n").includes(`${step - 1},rate,0.002`), f.read("runs/a/changes.csv"));
+  });
+}
+
 async function overlay(browser) {
   await using(browser, { "a.limn": PROGRAM }, async (page) => {
     for (let i = 1; i <= 2; i++) {
@@ -323,10 +346,39 @@ async function dropped(browser) {
   }
 }
 
+/** A dropped model as any program: words are found in it, what it costs is told, and it is compared with another one. */
+async function lookedInto(browser) {
+  await using(browser, { "a.limn": PROGRAM }, async (page) => {
+    await dropModel(page, onnxOf(PROGRAM, "guess"));
+    const first = await page.locator(".where .file").innerText();
+    const find = async (words) => {
+      await page.keyboard.press("Control+f");
+      await page.locator('dialog.prompt input[name="words"]').fill(words);
+      await page.locator("dialog.prompt button.primary").click();
+    };
+    await find("tanh");
+    const selection = () => page.evaluate(() => document.querySelector(".editor").shadowRoot.getSelection?.().toString() || getSelection().toString());
+    await until("the word is chosen in the text", async () => (await selection()) === "tanh", selection);
+    await find("transformer");
+    await until("what is not in it", async () => /There is no “transformer” in this text/.test(await page.locator(".toasts").innerText()));
+    await page.getByRole("button", { name: "Cost", exact: true }).click();
+    await until("what it costs", async () => /forward/.test(await page.locator("table.cost").innerText()));
+    await dropModel(page, onnxOf(PROGRAM.replace("dense[16] ; tanh", "dense[16] ; relu"), "guess"), "other.onnx");
+    await page.keyboard.press("Control+k");
+    await page.getByRole("combobox", { name: "What would" }).fill(`compare with ${first}`);
+    await page.keyboard.press("Enter");
+    await until("what differs", () => page.locator(".difference svg").count());
+    const words = await page.locator(".difference").innerHTML();
+    must(/relu/.test(words) && /tanh/.test(words), "both words are in the picture of the difference");
+  });
+}
+
 export const tests = {
   a_dropped_model: dropped,
   train_pause_resume: training,
+  a_rate_is_changed_while_it_runs: changed,
   two_runs: overlay,
+  a_dropped_model_is_searched_costed_and_compared: lookedInto,
   nash: nash,
   what_holds_is_stairs: stairs,
   a_machine_by_slider: machine,
