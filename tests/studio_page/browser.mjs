@@ -5,6 +5,7 @@ import * as draw from "./draw.mjs";
 import * as keep from "./keep.mjs";
 import * as looks from "./looks.mjs";
 import * as play from "./play.mjs";
+import * as playground from "./playground.mjs";
 import { short } from "./short.mjs";
 import * as write from "./write.mjs";
 import { check, failures, findChromium, launch } from "./help.mjs";
@@ -15,7 +16,8 @@ if (!findChromium()) {
 }
 const asked = process.argv.slice(2);
 const browser = await launch();
-const all = Object.assign({}, ...[write, keep, draw, play, looks].map((group) => group.tests));
+const all = Object.assign({}, ...[write, keep, draw, play, looks, playground].map((group) => group.tests));
+if (!Object.keys(playground.tests).length && process.env.LONG) console.log("skipped: make playground has not been run");
 const chosen = asked.length ? asked : process.env.LONG ? Object.keys(all) : [];
 for (const name of chosen) await check(name.replace(/_/g, " "), () => all[name](browser));
 if (!chosen.length) await check("the short pass to its end", () => short(browser));
