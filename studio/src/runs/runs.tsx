@@ -178,7 +178,7 @@ export function Runs() {
         </label>
       )}
       {names.map((n) => (
-        <Curve key={n} name={n} runs={series} log={log} />
+        <Curve key={n} name={n} runs={series} log={log} loss={n in (first?.losses ?? {})} />
       ))}
       {pair && <Difference a={pair[0]} b={pair[1]} />}
       {on.map((r) => (shown.value[r] ?? []).map((s) => <ShownPicture key={r + s.name} s={s} stamp={runs.value.find((x) => x.run === r)?.step ?? 0} />))}
