@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """How long the language server takes for each request, in files of 30, 300, 3000 and 10000 lines, while
-somebody types: before each request a letter is typed, in a place that moves through the file.
+somebody types: before each request a letter is typed, in a place that moves through the file; "after a pause": and
+the messages about it have come.
 
     bench/lsp.py [build/limn] [ROUNDS]
 
@@ -62,7 +63,8 @@ class Server:
 
 
 REQUESTS = ["hover", "definition", "references", "documentHighlight", "completion", "signatureHelp", "documentSymbol",
-            "semanticTokens/full", "foldingRange", "inlayHint", "codeAction", "formatting", "prepareRename", "rename"]
+            "semanticTokens/full", "foldingRange", "inlayHint", "codeAction", "formatting", "prepareRename", "rename",
+            "rename, after a pause"]
 
 
 def measure(limn, lines, rounds):
@@ -87,11 +89,14 @@ def measure(limn, lines, rounds):
             s.send(method="textDocument/didChange", params={"textDocument": {"uri": uri, "version": version}, "contentChanges": [
                 {"range": {"start": last, "end": last}, "text": " "}]})
             text[line] += " "
+            while r.endswith("pause") and s.read().get("method") != "textDocument/publishDiagnostics":
+                pass
+            method = r.split(",")[0]
             where = {"textDocument": {"uri": uri}, "position": {"line": line, "character": column}}
             whole = {"start": {"line": max(0, line - 30), "character": 0}, "end": {"line": line + 30, "character": 0}}
             where.update({"inlayHint": {"range": whole}, "codeAction": {"range": whole, "context": {"diagnostics": []}},
-                          "rename": {"newName": "another_name"}}.get(r, {}))
-            took[r].append(s.ask("textDocument/" + r, where))
+                          "rename": {"newName": "another_name"}}.get(method, {}))
+            took[r].append(s.ask("textDocument/" + method, where))
             if k % 4 == 0:
                 time.sleep(0.02 * (k % 3))
     s.ask("shutdown", None)

@@ -209,6 +209,16 @@ typedef struct Sources {
 } Sources;
 Sources *sources_new(Arena *);
 uint32_t source_add(Sources *, const char *path, const char *text, size_t n);
+
+// A number for each place of the sources at which something begins, 0 at first. Much of a text has
+// one, and who asks goes from place to place: that is why this is no Table.
+typedef struct {
+  Arena *arena;
+  const Sources *sources;
+  VEC(uint32_t *) of; // each file
+} SpanNumbers;
+SpanNumbers *span_numbers_new(Arena *, const Sources *);
+uint32_t *span_number(SpanNumbers *, Span);
 const char *source_words(Arena *, const Sources *, Span); // on one line, without comments
 uint32_t source_line(const uint32_t *line, uint32_t n,
                      uint32_t at); // of lines that begin there, from 0

@@ -14,15 +14,27 @@ uint32_t hash_bytes_32(uint32_t h, const void *bytes, size_t n) {
   return h;
 }
 
+// Where `n` is a constant, one load.
+static inline uint64_t word_at(const unsigned char *at, size_t n) {
+  uint64_t word = 0;
+  for (size_t k = 0; k < n; k++) word |= (uint64_t)at[k] << 8 * k;
+  return word;
+}
+
+static uint64_t short_word(const unsigned char *at, size_t n) {
+  return n < 4 ? word_at(at, n) : word_at(at, 4) | word_at(at + 4, n - 4) << 32;
+}
+
+static uint64_t sum_with(uint64_t h, uint64_t word) {
+  h = (h ^ word) * 0x9E3779B97F4A7C15u;
+  return h ^ h >> 32;
+}
+
 // Eight bytes at a time. Each step can be undone, so that bytes which differ in one place never have
 // the same sum.
 uint64_t hash_sum(uint64_t h, const void *bytes, size_t n) {
-  const unsigned char *at = bytes;
-  for (size_t i = 0; i < n; i += 8) {
-    uint64_t word = 0;
-    for (size_t k = 0; k < 8 && i + k < n; k++) word |= (uint64_t)at[i + k] << 8 * k;
-    h = (h ^ word) * 0x9E3779B97F4A7C15u;
-    h ^= h >> 32;
-  }
+  const unsigned char *at = bytes, *end = at + n / 8 * 8;
+  for (; at < end; at += 8) h = sum_with(h, word_at(at, 8));
+  if (n % 8) h = sum_with(h, short_word(at, n % 8));
   return (h ^ n) * 0x9E3779B97F4A7C15u;
 }

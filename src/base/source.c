@@ -1,6 +1,8 @@
 // Texts and places in them.
 #include "base.h"
 
+#include <assert.h>
+
 Sources *sources_new(Arena *a) {
   Sources *s = NEW(a, Sources);
   s->arena = a;
@@ -57,4 +59,19 @@ const char *source_words(Arena *a, const Sources *all, Span span) {
       buf_char(&b, ' ');
   }
   return b.n ? b.at : "";
+}
+
+SpanNumbers *span_numbers_new(Arena *a, const Sources *sources) {
+  SpanNumbers *m = NEW(a, SpanNumbers);
+  m->arena = a;
+  m->sources = sources;
+  return m;
+}
+
+uint32_t *span_number(SpanNumbers *m, Span at) {
+  while (m->of.n <= at.file) vec_push(m->arena, &m->of, NULL);
+  uint32_t n = m->sources->file.at[at.file].n;
+  assert(at.at <= n);
+  if (!m->of.at[at.file]) m->of.at[at.file] = NEW_ARRAY(m->arena, uint32_t, (size_t)n + 1);
+  return &m->of.at[at.file][at.at];
 }

@@ -9,60 +9,63 @@ typedef struct {
   Id value;
 } TableEntry;
 
+typedef struct {
+  uint32_t number; // of the entry, + 1
+  uint32_t half;   // of its hash: others are passed without a look at their entries
+} TableSlot;
+
 struct Table {
   Arena *arena;
   VEC(TableEntry) entry;
-  uint32_t *slot; // entry number + 1
+  TableSlot *slot;
   uint32_t mask;
 };
 
-static uint64_t key_hash(const void *key, size_t n) { // mixed: slots are found by its upper half
-  uint64_t h = hash_bytes(HASH_START, key, n);
-  h ^= h >> 32;
-  return h * 0x9E3779B97F4A7C15u;
-}
+static uint64_t key_hash(const void *key, size_t n) { return hash_sum(HASH_START, key, n); }
 
 Table *table_new(Arena *a) {
   Table *t = NEW(a, Table);
   t->arena = a;
   t->mask = 15;
-  t->slot = NEW_ARRAY(a, uint32_t, 16);
+  t->slot = NEW_ARRAY(a, TableSlot, 16);
   return t;
 }
 
-static uint32_t *table_slot(const Table *t, const void *key, size_t n, uint64_t hash) {
+static TableSlot *table_slot(const Table *t, const void *key, size_t n, uint64_t hash) {
   for (uint32_t i = (uint32_t)(hash >> 32) & t->mask;; i = (i + 1) & t->mask) {
-    if (!t->slot[i]) return &t->slot[i];
-    const TableEntry *e = &t->entry.at[t->slot[i] - 1];
-    if (e->hash == hash && e->n == n && (n == 0 || memcmp(e->key, key, n) == 0)) return &t->slot[i];
+    TableSlot *s = &t->slot[i];
+    if (!s->number) return s;
+    if (s->half != (uint32_t)hash) continue;
+    const TableEntry *e = &t->entry.at[s->number - 1];
+    if (e->hash == hash && e->n == n && (n == 0 || memcmp(e->key, key, n) == 0)) return s;
   }
 }
 
 Id table_get(const Table *t, const void *key, size_t n) {
-  uint32_t slot = *table_slot(t, key, n, key_hash(key, n));
-  return slot ? t->entry.at[slot - 1].value : 0;
+  const TableSlot *s = table_slot(t, key, n, key_hash(key, n));
+  return s->number ? t->entry.at[s->number - 1].value : 0;
 }
 
 static void table_grow(Table *t) {
-  uint32_t *old = t->slot, size = t->mask + 1;
-  t->mask = size * 2 - 1;
-  t->slot = NEW_ARRAY(t->arena, uint32_t, (size_t)size * 2);
-  for (uint32_t i = 0; i < size; i++) {
-    if (!old[i]) continue;
-    const TableEntry *e = &t->entry.at[old[i] - 1];
-    *table_slot(t, e->key, e->n, e->hash) = old[i];
+  t->mask = t->mask * 2 + 1;
+  t->slot = NEW_ARRAY(t->arena, TableSlot, (size_t)t->mask + 1);
+  for (uint32_t i = 0; i < t->entry.n; i++) { // no two of them are alike
+    uint64_t hash = t->entry.at[i].hash;
+    uint32_t at = (uint32_t)(hash >> 32) & t->mask;
+    while (t->slot[at].number) at = (at + 1) & t->mask;
+    t->slot[at] = (TableSlot){i + 1, (uint32_t)hash};
   }
 }
 
 void table_put(Table *t, const void *key, size_t n, Id value) {
   uint64_t hash = key_hash(key, n);
-  uint32_t *slot = table_slot(t, key, n, hash);
-  if (*slot) {
-    t->entry.at[*slot - 1].value = value;
+  TableSlot *slot = table_slot(t, key, n, hash);
+  if (slot->number) {
+    t->entry.at[slot->number - 1].value = value;
     return;
   }
   vec_push(t->arena, &t->entry, (TableEntry){arena_text(t->arena, key, n), n, hash, value});
-  *slot = t->entry.n;
+  *slot = (TableSlot){t->entry.n, (uint32_t)hash};
   if (t->entry.n * 2 > t->mask) table_grow(t);
 }
 

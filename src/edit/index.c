@@ -16,12 +16,11 @@ typedef struct {
   EditIndex *x;
   const NameUses *uses;
   Arena *arena;
-  Table *symbol_at; // place of the first to its number + 1
+  SpanNumbers *symbol_at; // the number of the symbol that is first given there, + 1
 } IndexMaker;
 
 static const NameUse *note_at(const NameUses *uses, Span at) {
-  uint32_t key[2] = {at.file, at.at};
-  Id id = at.file ? table_get(uses->at, key, sizeof key) : 0;
+  uint32_t id = at.file ? *span_number(uses->at, at) : 0;
   return id ? &uses->use.at[id - 1] : NULL;
 }
 
@@ -46,8 +45,7 @@ static const char *types_text(World *w, const Type *type, uint32_t n) {
 }
 
 static void give_types(IndexMaker *m, EditSymbol *s) {
-  uint32_t key[2] = {s->first.file, s->first.at};
-  Id id = table_get(m->uses->type_at, key, sizeof key);
+  uint32_t id = s->first.file ? *span_number(m->uses->type_at, s->first) : 0;
   if (!id) return;
   const NamedTypes *t = &m->uses->type.at[id - 1];
   for (uint32_t k = 0; k < 2; k++)
@@ -58,9 +56,8 @@ static void give_types(IndexMaker *m, EditSymbol *s) {
 static uint32_t symbol_of(IndexMaker *m, const NameUse *u) {
   const NameUse *last = follow(m->uses, u);
   Span first = last->first.file ? last->first : u->use;
-  uint32_t key[2] = {first.file, first.at};
-  Id known = table_get(m->symbol_at, key, sizeof key);
-  if (known) return known - 1;
+  uint32_t *known = span_number(m->symbol_at, first);
+  if (*known) return *known - 1;
   EditSymbol s = {
       .first = last->first.file ? first : (Span){0}, .kind = last->kind, .def = last->def};
   if (s.def) s.decl = edit_def_node(s.def);
@@ -68,7 +65,7 @@ static uint32_t symbol_of(IndexMaker *m, const NameUse *u) {
     s.inside = edit_declaration_at(m->x, first.at);
   give_types(m, &s);
   vec_push(m->arena, &m->x->symbol, s);
-  table_put(m->symbol_at, key, sizeof key, m->x->symbol.n);
+  *known = m->x->symbol.n;
   return m->x->symbol.n - 1;
 }
 
@@ -137,8 +134,8 @@ const char *edit_fact(const EditIndex *x, const Def *d) {
 
 EditIndex *edit_index(Arena *a, Elab *in, Program *p) {
   EditIndex *x = NEW(a, EditIndex);
-  IndexMaker m = {x, elab_uses(in), a, table_new(a)};
   x->w = elab_world(in);
+  IndexMaker m = {x, elab_uses(in), a, span_numbers_new(a, x->w->sources)};
   x->in = in;
   x->program = p;
   x->sources = x->w->sources;

@@ -94,19 +94,24 @@ bool answer_prepare(EditAsk *q, JsonOut *j) {
 }
 
 // -- the new name ---------------------------------------------------------------------------------
-static Tokens tokens_in(Arena *a, const char *text, size_t n, Names **names) {
+typedef struct {
+  Tokens token;
+  Names *names;
+  bool wrong; // there are messages
+} WordsRead;
+
+static WordsRead read_words(Arena *a, const char *text, size_t n) {
   Sources *sources = sources_new(a);
   Diags *diags = diags_new(a, sources);
-  *names = names_new(a);
-  Front front = {a, *names, diags, sources};
-  Tokens t = lex(&front, source_add(sources, "", text, n));
-  return diags->errors && n < 4096 ? (Tokens){NULL, 0} : t;
+  Names *names = names_new(a);
+  Tokens t = lex(&(Front){a, names, diags, sources}, source_add(sources, "", text, n));
+  return (WordsRead){t, names, diags->errors};
 }
 
 bool is_new_name(Arena *a, const char *text) {
-  Names *names;
-  Tokens t = tokens_in(a, text, strlen(text), &names);
-  return t.n == 3 && t.at[0].kind == TK_NAME && t.at[0].span.n == strlen(text) &&
+  WordsRead w = read_words(a, text, strlen(text));
+  const Token *t = w.token.at;
+  return !w.wrong && w.token.n == 3 && t->kind == TK_NAME && t->span.n == strlen(text) &&
          strcmp(text, "R") && strcmp(text, "B");
 }
 
@@ -169,15 +174,39 @@ static bool is_path_to(const Renamer *r, const Names *names, const Token *t, uin
          strcmp(name_text(names, t[i - 2].name), name_text(r->x->w->names, around->name)) == 0;
 }
 
-static bool places_are_clear(Renamer *r) {
-  Names *names;
-  Tokens t = tokens_in(r->q->arena, r->q->now->text, r->q->now->n, &names);
+static bool stands_in(const char *text, size_t n, const char *word) {
+  size_t length = strlen(word);
+  for (const char *at = text; n >= length && (at = memchr(at, *word, n - length + 1));) {
+    if (memcmp(at, word, length) == 0) return true;
+    n -= (size_t)(++at - text), text = at;
+  }
+  return false;
+}
+
+static bool piece_is_clear(Renamer *r, uint32_t from, uint32_t n) {
+  const char *text = r->q->now->text + from;
+  if (!stands_in(text, n, r->old) && !stands_in(text, n, r->q->text)) return true;
+  WordsRead w = read_words(r->q->arena, text, n);
+  Tokens t = w.token;
+  for (uint32_t i = 0; i < t.n; i++) t.at[i].span.at += from;
   for (uint32_t i = 0; i < t.n; i++) {
-    bool path = t.at[i].kind == TK_NAME && is_path_to(r, names, t.at, i);
+    bool path = t.at[i].kind == TK_NAME && is_path_to(r, w.names, t.at, i);
     if (t.at[i].kind != TK_NAME || !(path || is_seen(r, t.at[i].span.at))) continue;
-    const char *text = name_text(names, t.at[i].name);
-    if (strcmp(text, r->old) && strcmp(text, r->q->text)) continue;
-    if (!place_is_clear(r, t.at, i, text, path)) return false;
+    const char *name = name_text(w.names, t.at[i].name);
+    if (strcmp(name, r->old) && strcmp(name, r->q->text)) continue;
+    if (!place_is_clear(r, t.at, i, name, path)) return false;
+  }
+  return true;
+}
+
+// From one declaration to the next: no string or comment goes on from one line to another, so each
+// can be read alone, and most have neither of the two names.
+static bool places_are_clear(Renamer *r) {
+  uint32_t from = 0, all = r->x->declaration.n;
+  for (uint32_t i = 0; i <= all; i++) {
+    uint32_t to = i < all ? r->x->declaration.at[i].at : (uint32_t)r->q->now->n;
+    if (to > from && !piece_is_clear(r, from, to - from)) return false;
+    from = to;
   }
   return true;
 }

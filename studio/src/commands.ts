@@ -6,8 +6,8 @@ import { examples } from "./learn/gallery";
 import { openTour } from "./learn/learn";
 import { exportMenu, pictureView } from "./picture/pane";
 import { newGoal, newTraining } from "./picture/palette";
-import { startTraining } from "./runs/control";
-import { about, commandsOpen, drawer, files, gestured, isNarrow, look, paletteOpen, pane, pictures, say, sideOpen, type Drawer } from "./state";
+import { compareWith, startTraining } from "./runs/control";
+import { about, commandsOpen, drawer, files, gestured, isNarrow, look, paletteOpen, pane, path, pictures, say, sideOpen, type Drawer } from "./state";
 import { otherTheme } from "./theme";
 import { fill } from "./ui/prompt";
 import { editor, newProgram, openPath, renaming, saver } from "./workbench";
@@ -76,6 +76,7 @@ export function allCommands(): Command[] {
     ...still(),
     ...pictures.value.filter((p) => p.kind !== "goals").map((p) => ({ label: `Draw ${p.name}`, hint: p.kind, run: () => (look.value = { ...look.value, name: p.name, view: "plain" as const, open: [] }) })),
     ...files.value.filter((f) => f.kind === "program").map((f) => ({ label: `Open ${f.path}`, run: () => void openPath(f.path) })),
+    ...files.value.filter((f) => f.kind === "program" && f.path !== path.value).map((f) => ({ label: `Compare with ${f.path}`, run: () => void compareWith(f.path) })),
     ...examples(about.value).map((e) => ({ label: `Example: ${e.name}`, run: () => void e.open() })),
   ];
 }

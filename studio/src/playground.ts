@@ -39,7 +39,6 @@ const LACKS: Record<string, string> = {
   "host/weights": "weights of a run are seen in `limn studio`: the playground does not show them",
   "host/diff": "two runs are compared by `limn studio` and `limn diff`: the playground does not",
 };
-const FIRST = "iris.limn"; // what is shown first, where it is there
 const HIDDEN = [DATA, "tmp"]; // folders that are not the user's
 
 class Refused extends Error {
@@ -62,18 +61,30 @@ export class Playground {
   private runs: Run[] = [];
   private timer: ReturnType<typeof setTimeout> | undefined;
   private training = false; // a slice is due
+  private examples: string[] | null = null; // programs that were there from the start
+  private first = "iris.limn"; // what is shown first
+  private open = ""; // the program that was read last
 
-  /** `send` gets every message for the page; `opened` says that limn begins anew and knows nothing of what was open. */
+  /** `send` gets every message for the page; `opened` says that limn begins anew and knows nothing of what was open; `seen` is told what is in the editor. */
   constructor(
     private readonly module: WebAssembly.Module,
     readonly files: MemoryFiles,
     private readonly send: (message: Message) => void,
     private readonly opened: (why: string) => void = () => {},
+    private readonly seen: (path: string, text: string) => void = () => {},
   ) {}
 
   async start(): Promise<void> {
+    this.examples ??= this.userFiles().filter((p) => p.endsWith(".limn"));
     this.engine = await Engine.start(this.module, this.files);
     this.engine.open((text) => this.send(JSON.parse(text)));
+  }
+
+  /** The program of a link is shown first: the file of its name, where that is the same, and otherwise one of its own. */
+  show({ name, text }: { name: string; text: string }): void {
+    this.first = name;
+    for (let i = 2; this.files.find(this.first) && this.read(this.first) !== text; i++) this.first = name.replace(/(-\d+)?\.limn$/, `-${i}.limn`);
+    this.files.write(this.first, text);
   }
 
   take(message: Message): void {
@@ -120,15 +131,17 @@ export class Playground {
   }
 
   private host: Record<string, (params: any) => unknown> = {
-    about: () => ({ home: "playground", folder: "", open: this.files.find(FIRST) ? `file:///${FIRST}` : null, examples: this.programs(), can: ["train", "files"], version: this.engine.version() }),
+    about: () => ({ home: "playground", folder: "", open: this.files.find(this.first) ? `file:///${encodeURI(this.first)}` : null, examples: this.examples, can: ["train", "files"], version: this.engine.version() }),
     files: () => [
       ...this.userFiles().map((path) => ({ path, kind: path.endsWith(".limn") ? "program" : /\.(onnx|safetensors)$/.test(path) ? "model" : "data" })),
       ...this.runs.map(({ run, state }) => ({ path: run, kind: "run", state })),
     ],
     read: ({ path }) => {
       const text = this.read(path);
+      this.seen((this.open = path), text);
       return { text, stamp: stampOf(text) };
     },
+    example: ({ name }) => ({ text: this.read(name) }),
     write: ({ path, text, stamp }) => this.write(path, text, stamp),
     new: ({ path }) => {
       if (this.files.find(path)) throw new Refused(`there is a ${path} already`);
@@ -167,10 +180,6 @@ export class Playground {
     return this.files.paths().filter((p) => !hidden.some((h) => p === h || p.startsWith(h + "/")));
   }
 
-  private programs(): string[] {
-    return this.userFiles().filter((p) => p.endsWith(".limn"));
-  }
-
   private read(path: string): string {
     const bytes = this.files.read(path);
     if (!bytes) throw new Refused(`there is no ${path}`);
@@ -181,6 +190,7 @@ export class Playground {
     const there = this.files.read(path), now = there && decode(there);
     if (now !== null && stamp && stampOf(now) !== stamp) throw new Refused(`${path} is not the one that was read`, REFUSED, { text: now, stamp: stampOf(now) });
     this.files.write(path, text);
+    if (path === this.open) this.seen(path, text);
     return { stamp: stampOf(text) };
   }
 

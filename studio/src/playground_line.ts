@@ -10,7 +10,7 @@ export class WorkerConnection extends Line implements Connection {
   /** `address`: where playground_worker.js is. */
   constructor(
     private readonly address: string,
-    private readonly begin: Start,
+    private readonly begin: Omit<Start, "address">,
   ) {
     super();
   }
@@ -25,11 +25,13 @@ export class WorkerConnection extends Line implements Connection {
     return new Promise((done, refused) => {
       worker.onmessage = ({ data }: MessageEvent<Posted>) => {
         if ("message" in data) this.hear(data.message);
+        else if ("address" in data) history.replaceState(null, "", data.address);
         else if ("failed" in data) refused(new Refusal(`limn could not be loaded: ${data.failed}`));
         else this.begun(data.why).then(done, refused);
       };
       worker.onerror = (e) => refused(new Refusal(`limn could not be loaded: ${e.message}`));
-      worker.postMessage(this.begin);
+      worker.postMessage({ ...this.begin, address: location.hash });
+      addEventListener("hashchange", () => location.reload()); // another program's link
     });
   }
 

@@ -57,6 +57,13 @@ if [ $? -eq 1 ] && grep -q "has no goals" out; then ok "nothing to draw"; else n
 if [ $? -ne 0 ] && grep -q "svg, .pdf, .png, .tex or .txt" out; then ok "an unknown kind of file"; else not_ok "an unknown kind of file"; cat out; fi
 "$LIMN" draw wrong.limn f --level low -o f.svg >out 2>&1
 if [ $? -ne 0 ] && grep -q "learner" out; then ok "an unknown level"; else not_ok "an unknown level"; cat out; fi
+# a dot is where wires meet or end: one number that goes on has none
+printf 'box one(c: R[]) -> R[] = c + 1\nbox chain(c: R[]) -> R[] = sin(one(c))\nbox two(c, d: R[]) -> R[] = c + d\nbox sums(x: R[3], c: R[]) -> R[] = sum(x) * c\n' >numbers.limn
+for n in one:0 chain:0 two:1 sums:1; do
+  "$LIMN" draw numbers.limn ${n%:*} -o n.svg >/dev/null
+  dots=$(grep -A 1 '<g class="dot">' n.svg | grep -o ' d="[^"]*"' | sort -u | wc -l)
+  if [ "$dots" -eq "${n#*:}" ]; then ok "dots of ${n%:*}"; else not_ok "dots of ${n%:*}: $dots"; fi
+done
 # rows
 "$LIMN" draw "$root/examples/unet.limn" unet --width 600 -o rows.svg >/dev/null && "$LIMN" draw "$root/examples/unet.limn" unet --width 0 -o row.svg >/dev/null
 width() { sed -n 's/.* width="\([0-9]*\).*/\1/p' "$1" | head -1; }

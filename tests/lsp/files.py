@@ -167,6 +167,29 @@ def while_typing(limn, root):
     s.end()
 
 
+def unknown_places(limn, root):
+    """A name in a place that nobody could read, or that only looks like the name."""
+    good = 'box f(x: R[3]) -> R[3] = x\nbox g(x: R[3]) -> R[3] = f(x) # f is f\nshow "f" as strip\n'
+    for text, wanted in [
+        (good, 2),
+        (good + "box h(x: R[3]) -> R[3] = f(x) \u00a7\n", "`f` stands in line 4 too"),
+        (good + "f f f\n", "`f` stands in line 4 too"),
+        ("f\n" + good, "`f` stands in line 1 too"),
+        (good + "box h(x: R[3]) -> R[3] = (f(x)\nbox k(x: R[3]) -> R[3] = ff(x) + x_f + f_x\n", 3),
+        (good + "box other(x: R[3]) -> R[3] = x\n", "`other` stands in line 4 already"),
+        (good + "# other\n", 2),
+    ]:
+        s = Server(limn, root)
+        s.open("unknown.limn", text)
+        line = 1 if text.startswith("f") else 0
+        said = s.rename("unknown.limn", line, 4, "other")
+        if isinstance(wanted, int):
+            assert not isinstance(said, str) and len(places(said, root)) == wanted, (text, said)
+        else:
+            assert isinstance(said, str) and wanted in said, (text, said)
+        s.end()
+
+
 def main():
     limn = os.path.abspath(sys.argv[1])
     with tempfile.TemporaryDirectory() as root:
@@ -177,6 +200,7 @@ def main():
         across = {word: len({p[0] for p in sets[at("nets/parts.limn", word)]}) for word in ("half", "twice_half", "enc", "scale", "Row")}
         assert across == {"half": 2, "twice_half": 3, "enc": 2, "scale": 2, "Row": 2}, across
         while_typing(limn, root)
+        unknown_places(limn, root)
         # what is known by more than its name stays in its file
         assert "stands in" in sets[at("nets/parts.limn", "wide")] and "which uses this file" in sets[at("nets/parts.limn", "wide")], sets[at("nets/parts.limn", "wide")]
         assert "is declared in" in sets[at("user.limn", "wide")] and "rename it there" in sets[at("user.limn", "wide")], sets[at("user.limn", "wide")]

@@ -1,5 +1,6 @@
 // The playground's home under node: node home.mjs WASM. Files, runs and what limn says, all by messages.
 import fs from "node:fs";
+import { addressOf, programOf } from "../../studio/src/address";
 import { type Message, Playground } from "../../studio/src/playground";
 import { MemoryFiles } from "../../studio/src/wasi";
 
@@ -43,6 +44,24 @@ for (const method of ["host/diff", "host/weights", "host/change"]) ok(`${method}
 ok("what nobody knows is refused", /has no host\/nothing/.test((await ask("host/nothing")).refused));
 await ask("host/upload", { name: "../d.csv", data: btoa("a,b\n1,2\n") });
 ok("a file of the user", (await ask("host/files")).some((f: any) => f.path === "d.csv" && f.kind === "data"), await ask("host/files"));
+
+ok("an example", (await ask("host/example", { name: "auto.limn" })).text === read.text + "# more\n" && /there is no/.test((await ask("host/example", { name: "none.limn" })).refused));
+
+// Programs in addresses.
+const links = [{ name: "a b-ä.limn", text: "# ä → β\r\nbox f(x: R[]) -> R[] = x\n" }, { name: "empty.limn", text: "" }];
+for (const link of links) {
+  const back = await programOf(await addressOf(link.name, link.text));
+  ok(`${link.name} through an address`, back?.text === link.text, back);
+}
+const long = Array.from({ length: 30000 }, (_, i) => `# ${Math.sin(i)}\n`).join("");
+ok("what is too long is in no address", (await addressOf("long.limn", long)) === "#" && (await programOf("#")) === null && (await programOf("")) === null);
+const far = await addressOf("../../data/x.limn", "a"), bomb = await addressOf("b.limn", "#".repeat(5_000_000));
+ok("a name is a name of a file alone", (await programOf(far))?.name === "....datax.limn", await programOf(far));
+for (const broken of [bomb, "#x", "#x:!!!", "#x.limn:AAAA", far.slice(0, -5), "#%ff:S0kEAA=="]) ok(`${broken.slice(0, 20)} says that it cannot be read`, /cannot be read/.test((await programOf(broken))?.text ?? ""), await programOf(broken));
+home.show({ name: "auto.limn", text: "# another\n" });
+ok("the program of a link is shown first, beside that of its name", (await ask("host/about")).open === "file:///auto-2.limn" && (await ask("host/read", { path: "auto-2.limn" })).text === "# another\n" && (await ask("host/read", { path: "auto.limn" })).text === read.text + "# more\n");
+home.show({ name: "auto-2.limn", text: "# another\n" });
+ok("and is found again", (await ask("host/about")).open === "file:///auto-2.limn");
 
 const { run } = await ask("host/train", { path: "auto.limn", options: { seed: 1 } });
 ok("one at a time", /one run at a time/.test((await ask("host/train", { path: "auto.limn" })).refused));

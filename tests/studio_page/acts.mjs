@@ -97,8 +97,8 @@ export async function drop(page, files) {
   }, files);
   for (const type of ["dragover", "drop"]) await page.dispatchEvent("body", type, { dataTransfer: data });
 }
-export async function dropModel(page, base64) {
-  await drop(page, [{ name: "net.onnx", base64 }]);
-  await until("a program of it", async () => /net.*\.limn/.test(await page.locator(".where .file").innerText()), 20000);
+export async function dropModel(page, base64, name = "net.onnx") {
+  await drop(page, [{ name, base64 }]);
+  await until("a program of it", async () => new RegExp(`${name.replace(".onnx", "")}.*\\.limn`).test(await page.locator(".where .file").innerText()), 20000);
   await until("its picture", () => page.locator(".sheet g.glyph").count());
 }

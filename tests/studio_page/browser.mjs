@@ -1,10 +1,12 @@
-// The page in a real browser, as people use it. The quick ones run with `make test`; LONG=1 (make test-studio) runs all.
+// The page in a real browser, as people use it. `make test` takes the short pass; LONG=1 (make test-studio) takes everything in full.
 //   node tests/studio_page/browser.mjs [NAME…]
 
 import * as draw from "./draw.mjs";
 import * as keep from "./keep.mjs";
 import * as looks from "./looks.mjs";
 import * as play from "./play.mjs";
+import * as playground from "./playground.mjs";
+import { short } from "./short.mjs";
 import * as write from "./write.mjs";
 import { check, failures, findChromium, launch } from "./help.mjs";
 
@@ -12,10 +14,12 @@ if (!findChromium()) {
   console.log("skipped: chromium is not there");
   process.exit(0);
 }
-const long = !!process.env.LONG;
 const asked = process.argv.slice(2);
 const browser = await launch();
-for (const group of [write, keep, draw, play, looks])
-  for (const [name, { run, quick }] of Object.entries(group.tests)) if (asked.length ? asked.includes(name) : quick || long) await check(name.replace(/_/g, " "), () => run(browser));
+const all = Object.assign({}, ...[write, keep, draw, play, looks, playground].map((group) => group.tests));
+if (!Object.keys(playground.tests).length && process.env.LONG) console.log("skipped: make playground has not been run");
+const chosen = asked.length ? asked : process.env.LONG ? Object.keys(all) : [];
+for (const name of chosen) await check(name.replace(/_/g, " "), () => all[name](browser));
+if (!chosen.length) await check("the short pass to its end", () => short(browser));
 await browser.close();
 process.exit(failures() ? 1 : 0);

@@ -1,8 +1,9 @@
 // The picture by hand: boxes opened, put on wires and taken away, and a program drawn from nothing.
 
+import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { autoencoder, fillIn, train, trained, trainedBy } from "./acts.mjs";
-import { must, saved, textOf, until } from "./help.mjs";
+import { limn, must, saved, textOf, until } from "./help.mjs";
 import { PROGRAM, using } from "./write.mjs";
 
 const marks = (page) => page.locator(".sheet g[data-id]").count();
@@ -23,6 +24,49 @@ async function opening(browser) {
     }
     await page.getByRole("button", { name: "Layers", exact: true }).click();
     await until("everything opened", async () => (await marks(page)) > before);
+  });
+}
+
+/** What the picture's buttons tell: the cost as `limn cost` has it, and which goal moves which learner. */
+async function costAndWho(browser) {
+  await using(browser, { "a.limn": PROGRAM }, async (page, { dir }) => {
+    const cost = page.getByRole("button", { name: "Cost", exact: true });
+    await cost.click();
+    await until("that one is to be chosen", async () => /choose it above/.test(await page.locator("p.cost").innerText()));
+    await page.locator(".chooser select").first().selectOption("guess");
+    await until("the table", () => page.locator("table.cost").count());
+    const told = JSON.parse(execFileSync(limn, ["cost", "a.limn", "guess", "--json"], { cwd: dir }));
+    for (const [row, number] of Object.entries(told.cost.forward)) {
+      const cells = await page.locator("table.cost tr", { has: page.locator(`th:text-is("${row}")`) }).locator("td").allInnerTexts();
+      must(cells[0] === String(number).replace(/\*/g, "·"), `${row} is ${cells[0]}, not ${number}`);
+    }
+    await cost.click();
+    await until("the table goes again", async () => !(await page.locator(".cost").count()));
+    await page.locator(".chooser select").first().selectOption({ label: "Goals" });
+    await page.getByRole("button", { name: "Who", exact: true }).click();
+    await until("who moves whom", () => page.getByRole("button", { name: "Who", exact: true, pressed: true }).count());
+    await until("in words and in the picture", async () => /guess[^]*fit +●/.test(await page.locator("#picture-words").innerText()) && (await page.locator('.sheet [aria-label="guess"]').count()) > 0, () => page.locator("#picture-words").innerText());
+  });
+}
+
+/** Two learning diagrams are glued by the form, along what is one in both; undo gives the text back. */
+async function glued(browser) {
+  const part = (name, space, from, by, learner, width) => `diagram ${name} {\n  space N = iris\n  space X = R[4]\n  space ${space} = ${by}\n  box x : N -> X = iris.x\n  box ${from[0]} : N -> ${space} = iris.${from[1]}\n  learn ${learner} : X -> ${space} = dense[${width}]\n  x ; ${learner} <= ${from[0]}\n}\n`;
+  const program = part("one", "Y", ["y", "label"], "{3} by cross_entropy", "f", 3) + part("two", "Z", ["z", "x"], "R[4] by l2", "g", 4);
+  await using(browser, { "a.limn": program }, async (page, f) => {
+    await page.getByRole("button", { name: "Boxes", exact: true }).first().click();
+    await page.getByRole("button", { name: "+ Glue", exact: true }).click();
+    const dialog = page.locator("dialog.prompt");
+    for (const [name, value] of [["a", "one"], ["b", "three"], ["along", "N, X, x"]]) await dialog.locator(`input[name="${name}"]`).fill(value);
+    await dialog.locator("button.primary").click();
+    await until("what is not there is refused in the form", async () => /three/.test(await dialog.locator('[role="alert"]').innerText()));
+    await dialog.locator('input[name="b"]').fill("two");
+    await dialog.locator("button.primary").click();
+    await dialog.waitFor({ state: "detached" });
+    await until("one diagram of both", () => /diagram both = one \+ two along N, X, x/.test(f.read("a.limn")), () => f.read("a.limn").slice(program.length));
+    await until("and its picture among the others", () => page.locator(".chooser select").first().locator("option", { hasText: "both" }).count());
+    await page.keyboard.press("Control+z");
+    await until("every byte is back", () => f.read("a.limn") === program);
   });
 }
 
@@ -217,13 +261,15 @@ async function mapsRenamed(browser) {
 }
 
 export const tests = {
-  by_mouse_alone: { run: mouseAlone },
-  by_keys_as_the_manual_says: { run: byKeys },
-  a_wire_is_led_to_a_box: { run: ledToABox },
-  maps_get_other_names: { run: mapsRenamed },
-  open_a_box: { run: opening },
-  pan_and_zoom: { run: panning },
-  save_the_picture: { run: exporting },
-  boxes_onto_wires: { run: putting, quick: true },
-  a_blank_sheet_becomes_a_program: { run: blank },
+  by_mouse_alone: mouseAlone,
+  by_keys_as_the_manual_says: byKeys,
+  a_wire_is_led_to_a_box: ledToABox,
+  maps_get_other_names: mapsRenamed,
+  open_a_box: opening,
+  cost_and_who: costAndWho,
+  two_diagrams_are_glued: glued,
+  pan_and_zoom: panning,
+  save_the_picture: exporting,
+  boxes_onto_wires: putting,
+  a_blank_sheet_becomes_a_program: blank,
 };

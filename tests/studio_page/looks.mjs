@@ -12,7 +12,7 @@ async function shot(page, name) {
 }
 
 /** Words whose contrast with what is behind them is below 4.5, or 3 where they are large. */
-function faint() {
+export function faint() {
   const parse = (c) => {
     const m = c.match(/[\d.]+/g).map(Number);
     return { rgb: m.slice(0, 3), a: m[3] ?? 1 };
@@ -21,13 +21,24 @@ function faint() {
     const [r, g, b] = rgb.map((v) => ((v /= 255) <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4));
     return 0.2126 * r + 0.7152 * g + 0.0722 * b;
   };
-  const parent = (e) => e.parentElement ?? e.getRootNode().host ?? null;
+  const parents = (e) => (e ? [e, ...parents(e.parentElement ?? e.getRootNode().host ?? null)] : []);
+  /** What lies below an element in the middle of it, also what is beside it in the tree; of one that is out of sight, what it is in. */
+  const below = (e) => {
+    const box = e.getBoundingClientRect();
+    const all = e.getRootNode().elementsFromPoint(box.x + box.width / 2, box.y + box.height / 2);
+    const at = all.indexOf(e);
+    return at < 0 ? parents(e) : [...all.slice(at, -1), ...parents(all.at(-1))];
+  };
   const behind = (e) => {
-    for (; e; e = parent(e)) {
-      const c = parse(getComputedStyle(e).backgroundColor);
-      if (c.a > 0.9) return c.rgb;
+    let [rgb, left] = [[0, 0, 0], 1];
+    for (const b of below(e)) {
+      const s = getComputedStyle(b);
+      const c = parse(s.backgroundColor);
+      const seen = left * c.a * Number(s.opacity);
+      rgb = rgb.map((v, i) => v + seen * c.rgb[i]);
+      left -= seen;
     }
-    return [255, 255, 255];
+    return rgb.map((v) => v + left * 255);
   };
   const bad = [];
   const look = (root) => {
@@ -44,6 +55,21 @@ function faint() {
   };
   look(document);
   return bad;
+}
+
+/** Words of labels that touch what they are the label of. */
+export function touching() {
+  return [...document.querySelectorAll("label")].flatMap((label) =>
+    [...label.childNodes].flatMap((n) => {
+      const control = n.nodeType === 3 && n.textContent.trim() && label.querySelector(":scope > :is(input, select)");
+      if (!control || !control.checkVisibility?.()) return [];
+      const words = document.createRange();
+      words.selectNodeContents(n);
+      const [a, b] = [words.getBoundingClientRect(), control.getBoundingClientRect()];
+      const gap = Math.max(b.left - a.right, a.left - b.right, b.top - a.bottom, a.top - b.bottom);
+      return gap < 4 ? [`${n.textContent.trim()}: ${gap.toFixed(1)}`] : [];
+    }),
+  );
 }
 
 /** What can be pressed or filled in and has no name. */
@@ -64,7 +90,7 @@ async function themes(browser) {
         for (const drawer of ["Runs", "Play", "Learn"]) {
           await page.locator(".tabs").getByRole("button", { name: drawer }).click();
           await page.waitForTimeout(150);
-          const bad = await page.evaluate(faint);
+          const bad = [...(await page.evaluate(faint)), ...(await page.evaluate(touching))];
           must(!bad.length, `${theme}: ${bad.join("; ")}`);
           const none = await page.evaluate(nameless);
           must(!none.length, `no name: ${none.join("; ")}`);
@@ -79,38 +105,36 @@ async function themes(browser) {
     );
 }
 
-async function narrow(browser) {
-  for (const theme of ["light", "dark"])
-    await using(
-      browser,
-      { "a.limn": PROGRAM },
-      async (page) => {
-        const panes = page.getByRole("navigation", { name: "Panes" });
-        for (const [name, pane] of [["Picture", ".picture-pane"], ["Runs", ".drawer"], ["Play", ".drawer"], ["Learn", ".drawer"], ["Text", ".text-pane"]]) {
-          await panes.getByRole("button", { name }).click();
-          await page.locator(pane).waitFor({ state: "visible" });
-          must((await page.locator(".pane:visible").count()) === 1, `one pane at a time: ${name}`);
-          await page.waitForTimeout(150);
-          const wide = await page.evaluate(() => document.documentElement.scrollWidth);
-          must(wide <= 390, `${name} is ${wide} wide`);
-          const cost = name === "Picture" ? await page.locator(".bar button", { hasText: "Cost" }).boundingBox() : null;
-          must(!cost || (cost.x >= 0 && cost.x + cost.width <= 390), `Cost is seen: ${cost?.x}`);
-          await shot(page, `narrow-${theme}-${name}`);
-          const bad = await page.evaluate(faint);
-          must(!bad.length, `${theme} ${name}: ${bad.join("; ")}`);
-        }
-      },
-      { width: 390, height: 780, theme },
-    );
+const PHONE = { width: 390, height: 780 };
+/** On a narrow screen one pane is seen at a time, and fits. */
+export async function onePane(page, theme) {
+  const panes = page.getByRole("navigation", { name: "Panes" });
+  for (const [name, pane] of [["Picture", ".picture-pane"], ["Runs", ".drawer"], ["Play", ".drawer"], ["Learn", ".drawer"], ["Text", ".text-pane"]]) {
+    await panes.getByRole("button", { name }).click();
+    await page.locator(pane).waitFor({ state: "visible" });
+    must((await page.locator(".pane:visible").count()) === 1, `one pane at a time: ${name}`);
+    await page.waitForTimeout(150);
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+    must(wide <= PHONE.width, `${name} is ${wide} wide`);
+    const cost = name === "Picture" ? await page.locator(".bar button", { hasText: "Cost" }).boundingBox() : null;
+    must(!cost || (cost.x >= 0 && cost.x + cost.width <= PHONE.width), `Cost is seen: ${cost?.x}`);
+    await shot(page, `narrow-${theme}-${name}`);
+    const bad = await page.evaluate(faint);
+    must(!bad.length, `${theme} ${name}: ${bad.join("; ")}`);
+  }
 }
 
-async function tree(browser) {
-  await using(browser, { "a.limn": PROGRAM }, async (page) => {
-    const words = await page.locator("body").ariaSnapshot();
-    for (const wanted of [/banner/, /main/, /textbox "Program"/, /group "Picture of the goals"/, /button "box guess/, /region "Text"/, /region "Picture"/, /button "Train"/]) must(wanted.test(words), `the tree has no ${wanted}:\n${words.slice(0, 3000)}`);
-    must((await page.locator("#picture-words").innerText()).length > 20, "the picture in words");
-  });
+async function narrow(browser) {
+  for (const theme of ["light", "dark"]) await using(browser, { "a.limn": PROGRAM }, (page) => onePane(page, theme), { ...PHONE, theme });
 }
+
+/** What a screen reader is told of the page and of its picture of the goals. */
+export async function told(page) {
+  const words = await page.locator("body").ariaSnapshot();
+  for (const wanted of [/banner/, /main/, /textbox "Program"/, /group "Picture of the goals"/, /button "box guess/, /region "Text"/, /region "Picture"/, /button "Train"/]) must(wanted.test(words), `the tree has no ${wanted}:\n${words.slice(0, 3000)}`);
+  must((await page.locator("#picture-words").innerText()).length > 20, "the picture in words");
+}
+const tree = (browser) => using(browser, { "a.limn": PROGRAM }, told);
 
 /** Where everything stands that should not move while one writes. */
 const standing = (page) =>
@@ -135,9 +159,28 @@ async function steady(browser) {
   });
 }
 
+/** While limn has not answered yet, nothing is said about the picture that is on its way. */
+async function unflashed(browser) {
+  await using(browser, { "a.limn": PROGRAM }, async (page) => {
+    await page.addInitScript(() => {
+      window.flashes = 0;
+      new MutationObserver(() => (window.flashes += document.querySelector(".empty") ? 1 : 0)).observe(document, { childList: true, subtree: true });
+    });
+    await page.route("**/message*", async (route) => {
+      if (/limn.picture/.test(route.request().postData() ?? "")) await new Promise((done) => setTimeout(done, 300));
+      await route.continue();
+    });
+    await page.reload();
+    await until("the picture", () => page.locator(".sheet svg").count());
+    must(!(await page.evaluate(() => window.flashes)), "it said that there was none");
+  });
+}
+
 export const tests = {
-  two_themes: { run: themes },
-  at_390_pixels: { run: narrow },
-  told_to_a_screen_reader: { run: tree, quick: true },
-  nothing_jumps: { run: steady },
+  two_themes: themes,
+  at_390_pixels: narrow,
+  told_to_a_screen_reader: tree,
+  nothing_jumps: steady,
+  nothing_is_said_of_a_picture_to_come: unflashed,
 };
+export { PHONE };

@@ -4,51 +4,92 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { LETTERS, WORDS, dragStart, drop, dropModel, onnxOf, openGame, openLetters, openMachine, openPlay, overlayRuns, slide, train, trained } from "./acts.mjs";
 import { folder, limn, must, textOf, until } from "./help.mjs";
+import { faint, touching } from "./looks.mjs";
 import { PROGRAM, using } from "./write.mjs";
 
-const LONG = PROGRAM.replace("3 epochs", "200000 epochs");
+export const LONG = PROGRAM.replace("3 epochs", "200000 epochs");
+
+const running = async (page) => /running/.test(await page.locator(".run-list").innerText());
+/** A run of a program that takes hours is begun, paused and goes on. */
+export async function trainPauseGoOn(page) {
+  await train(page);
+  await until("it runs", () => running(page), 20000);
+  await until("a curve", () => page.locator(".curve canvas").count());
+  await until("steps", async () => /[1-9]\d* of \d+ steps/.test(await page.locator(".run-list").innerText()));
+  await page.getByRole("button", { name: /^Pause/ }).click();
+  await until("paused", () => page.getByRole("button", { name: /^Resume/ }).count(), 20000);
+  await page.getByRole("button", { name: /^Resume/ }).click();
+  await until("it goes on", () => page.getByRole("button", { name: /^Pause/ }).count(), 20000);
+}
+export async function stopped(page) {
+  await page.getByRole("button", { name: /^Stop/ }).click();
+  await until("stopped", async () => !(await running(page)), 20000);
+}
 
 async function training(browser) {
   await using(browser, { "a.limn": LONG }, async (page) => {
-    await train(page);
-    const list = page.locator(".run-list");
-    await until("it runs", async () => /running/.test(await list.innerText()), 20000);
-    await until("a curve", () => page.locator(".curve canvas").count());
-    await until("steps", async () => /[1-9]\d* of \d+ steps/.test(await list.innerText()));
-    await page.getByRole("button", { name: /^Pause/ }).click();
-    await until("paused", () => page.getByRole("button", { name: /^Resume/ }).count(), 20000);
-    await page.getByRole("button", { name: /^Resume/ }).click();
-    await until("it goes on", () => page.getByRole("button", { name: /^Pause/ }).count(), 20000);
+    await trainPauseGoOn(page);
     // A run survives the page.
     await page.reload();
     await page.waitForFunction(() => document.querySelector(".sheet svg"));
     await page.getByRole("button", { name: /^Runs/ }).first().click();
-    await until("still there", async () => /running/.test(await list.innerText()));
-    await page.getByRole("button", { name: /^Stop/ }).click();
-    await until("stopped", async () => !/running/.test(await list.innerText()), 20000);
+    await until("still there", () => running(page));
+    await stopped(page);
+  });
+}
+
+/** A rate is changed while a run goes on: the run takes it, and writes down from which step on. What is no number is refused in words. */
+async function changed(browser) {
+  await using(browser, { "a.limn": LONG }, async (page, f) => {
+    await train(page);
+    await until("it runs", () => running(page), 20000);
+    const form = page.getByRole("form", { name: "Change while it runs" });
+    const change = async (value) => {
+      await form.getByLabel("What is changed").selectOption("rate");
+      await form.getByLabel("New value").fill(value);
+      await form.getByRole("button").click();
+    };
+    await change("fast");
+    await until("the sentence", async () => /“fast” is none, and rate is as it was/.test(await page.locator(".toasts").innerText()));
+    await change("0.002");
+    const said = page.getByRole("list", { name: "Changed while it ran" });
+    await until("it is written down", async () => (await said.count()) && /from step \d+ on: rate = 0.002$/.test(await said.innerText()), 20000);
+    await until("and known as what it is by now", async () => (await form.getByLabel("New value").getAttribute("placeholder")) === "0.002");
+    const step = Number(/step (\d+)/.exec(await said.innerText())[1]);
+    await stopped(page);
+    must(f.read("runs/a/changes.csv").split("\n").includes(`${step - 1},rate,0.002`), f.read("runs/a/changes.csv"));
   });
 }
 
 async function overlay(browser) {
   await using(browser, { "a.limn": PROGRAM }, async (page) => {
-    for (let i = 1; i <= 2; i++) {
-      await train(page);
-      await trained(page, i);
-    }
+    await train(page);
+    await trained(page);
+    await page.getByLabel("Seed", { exact: true }).fill("7");
+    await page.locator(".options button").click();
+    await trained(page, 2);
     await overlayRuns(page);
+    const ends = await page.locator(".curve figcaption").first().locator("span").allInnerTexts();
+    const least = ends.map(parseFloat).indexOf(Math.min(...ends.map(parseFloat)));
+    must(ends.every((e, i) => / best$/.test(e) === (i === least)), `the better one is marked: ${ends}`);
     await page.getByRole("button", { name: /What differs/ }).click();
     await until("the difference", () => page.locator(".difference svg, .difference pre").count());
   });
 }
 
+/** A game is opened, and the start of its first player dragged. */
+export async function startMoved(page) {
+  await openGame(page);
+  const start = page.getByRole("slider", { name: "Start of p" });
+  const before = await start.getAttribute("aria-valuetext");
+  await dragStart(page);
+  await until("it moves", async () => (await start.getAttribute("aria-valuetext")) !== before);
+  return start;
+}
+
 async function nash(browser) {
   await using(browser, { "nash.limn": null }, async (page) => {
-    await openGame(page);
-    // A start is dragged, by mouse and by key.
-    const start = page.getByRole("slider", { name: "Start of p" });
-    const before = await start.getAttribute("aria-valuetext");
-    await dragStart(page);
-    await until("it moves", async () => (await start.getAttribute("aria-valuetext")) !== before);
+    const start = await startMoved(page);
     await page.getByRole("slider", { name: "Speed" }).fill("1");
     // Play means play, also while the game of the new start is still being opened; and so does beginning again.
     let slow = true;
@@ -226,6 +267,8 @@ async function attention(browser) {
     const looks = async () => (await page.locator(".letter").evaluateAll((all) => all.map((b) => Number(/(\d+) %/.exec(b.getAttribute("aria-label"))[1]))));
     await page.locator(".letter").nth(0).hover();
     await until("the first looks at itself alone", async () => String(await looks()) === "100,0,0,0,0");
+    const bad = [...(await page.evaluate(faint)), ...(await page.evaluate(touching))];
+    must(!bad.length, `faint, or touching its label: ${bad.join("; ")}`);
     await page.locator(".letter").nth(3).hover();
     await until("the fourth at those before it", async () => (await looks()).slice(0, 4).reduce((a, b) => a + b) >= 98 && (await looks())[4] === 0);
     const asked = execFileSync(limn, ["eval", "letters.limn", "model", "--in", '"to be"', "--watch", "W", "--from", "runs/letters", "--json"], { cwd: root });
@@ -307,19 +350,48 @@ async function dropped(browser) {
   }
 }
 
+/** A dropped model as any program: words are found in it, what it costs is told, and it is compared with another one. */
+async function lookedInto(browser) {
+  await using(browser, { "a.limn": PROGRAM }, async (page) => {
+    await dropModel(page, onnxOf(PROGRAM, "guess"));
+    const first = await page.locator(".where .file").innerText();
+    const find = async (words) => {
+      await page.keyboard.press("Control+f");
+      await page.locator('dialog.prompt input[name="words"]').fill(words);
+      await page.locator("dialog.prompt button.primary").click();
+    };
+    await find("tanh");
+    const selection = () => page.evaluate(() => document.querySelector(".editor").shadowRoot.getSelection?.().toString() || getSelection().toString());
+    await until("the word is chosen in the text", async () => (await selection()) === "tanh", selection);
+    await find("transformer");
+    await until("what is not in it", async () => /There is no “transformer” in this text/.test(await page.locator(".toasts").innerText()));
+    await page.getByRole("button", { name: "Cost", exact: true }).click();
+    await until("what it costs", async () => /forward/.test(await page.locator("table.cost").innerText()));
+    await dropModel(page, onnxOf(PROGRAM.replace("dense[16] ; tanh", "dense[16] ; relu"), "guess"), "other.onnx");
+    await page.keyboard.press("Control+k");
+    await page.getByRole("combobox", { name: "What would" }).fill(`compare with ${first}`);
+    await page.keyboard.press("Enter");
+    await until("what differs", () => page.locator(".difference svg").count());
+    const words = await page.locator(".difference").innerHTML();
+    must(/relu/.test(words) && /tanh/.test(words), "both words are in the picture of the difference");
+  });
+}
+
 export const tests = {
-  a_dropped_model: { run: dropped },
-  train_pause_resume: { run: training },
-  two_runs: { run: overlay },
-  nash: { run: nash },
-  what_holds_is_stairs: { run: stairs },
-  a_machine_by_slider: { run: machine },
-  several_runs: { run: severalRuns },
-  a_machine_is_seen_while_it_is_dragged: { run: machineSeen },
-  weights_of_another_program: { run: wrongWeights },
-  a_learner_by_slider: { run: sliders },
-  who_looks_where: { run: attention },
-  a_face_by_slider: { run: smile },
-  a_walk_through_a_latent_space: { run: walk },
-  the_tour: { run: tour },
+  a_dropped_model: dropped,
+  train_pause_resume: training,
+  a_rate_is_changed_while_it_runs: changed,
+  two_runs: overlay,
+  a_dropped_model_is_searched_costed_and_compared: lookedInto,
+  nash: nash,
+  what_holds_is_stairs: stairs,
+  a_machine_by_slider: machine,
+  several_runs: severalRuns,
+  a_machine_is_seen_while_it_is_dragged: machineSeen,
+  weights_of_another_program: wrongWeights,
+  a_learner_by_slider: sliders,
+  who_looks_where: attention,
+  a_face_by_slider: smile,
+  a_walk_through_a_latent_space: walk,
+  the_tour: tour,
 };

@@ -1,6 +1,7 @@
 #!/bin/sh
 # The studio's page: the built copy in studio/dist is what studio/src gives, in the size that was promised; the programs of the tour are
-# good; and in a real browser (browser.mjs) what docs/studio.md says. Skipped where npm's packages (`make studio-page`) or chromium are not.
+# good; and in a real browser (browser.mjs) the short pass, with LONG=1 all that docs/studio.md says. Skipped where npm's packages
+# (`make studio-page`) or chromium are not.
 set -u
 here=tests/studio_page
 out=$(mktemp -d)

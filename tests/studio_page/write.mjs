@@ -32,25 +32,28 @@ async function using(browser, files, run, how = {}) {
   }
 }
 
+/** What is typed can be drawn, is drawn, and is saved. */
+export async function pictureFollows(page, f) {
+  await caretToEnd(page);
+  await page.keyboard.type("box extra(x: R[4]) -> R[3] = guess(x)\n");
+  await until("the new box among the pictures", () => page.locator(".chooser select").first().locator("option", { hasText: "extra" }).count());
+  await page.locator(".chooser select").first().selectOption("extra");
+  await until("its picture", () => page.locator('.sheet svg[aria-label="Picture of extra"]').count());
+  await saved(page);
+  must(f.read("a.limn").endsWith("box extra(x: R[4]) -> R[3] = guess(x)\n"), "the file has what was typed");
+}
+
 async function writing(browser) {
   await using(browser, { "a.limn": PROGRAM }, async (page, f) => {
-    await caretToEnd(page);
-    await page.keyboard.type("box extra(x: R[4]) -> R[3] = guess(x)\n");
-    // What can be drawn follows, and the picture of it.
-    await until("the new box among the pictures", () => page.locator(".chooser select").first().locator("option", { hasText: "extra" }).count());
-    await page.locator(".chooser select").first().selectOption("extra");
-    await until("its picture", () => page.locator('.sheet svg[aria-label="Picture of extra"]').count());
-    await saved(page);
-    must(f.read("a.limn").endsWith("box extra(x: R[4]) -> R[3] = guess(x)\n"), "the file has what was typed");
+    await pictureFollows(page, f);
     // A mistake is said in the line, in the list and in the picture; and goes again.
-    await page.keyboard.type("");
     await caretToEnd(page);
     await page.keyboard.type("box bad(x: R[5]) -> R[3] = guess(x)\n");
     await until("the message", async () => /1 error/.test(await page.locator(".count-line").innerText()));
     must((await page.locator(".cm-inline-message").count()) === 1, "the message stands in its line");
     await page.locator(".count-line").click();
     await page.locator(".messages li button").click();
-    must(await page.locator(".cm-focused").count(), "a message leads to its line");
+    await until("a message leads to its line", () => page.locator(".cm-focused").count());
     for (let i = 0; i < 3; i++) await page.keyboard.press("Control+z");
     await until("no message", async () => /No messages/.test(await page.locator(".count-line").innerText()));
   });
@@ -179,30 +182,31 @@ async function conflict(browser) {
   );
 }
 
-async function keyboard(browser) {
-  await using(browser, { "a.limn": PROGRAM, "b.limn": "box keep(x: R[3]) -> R[3] = x\n" }, async (page) => {
-    await page.keyboard.press("Control+k");
-    await page.getByRole("combobox", { name: "What would" }).fill("open b");
-    await page.keyboard.press("Enter");
-    await until("the other file", async () => (await textOf(page)).includes("keep"));
-    await page.keyboard.press("Control+k");
-    await page.getByRole("combobox", { name: "What would" }).fill("open a");
-    await page.keyboard.press("Enter");
-    await until("back again", async () => (await textOf(page)).includes("guess"));
-    await until("its picture", () => page.locator(".sheet g.glyph").count());
-    await page.keyboard.press("Alt+2");
-    const label = () => page.evaluate(() => document.activeElement.getAttribute("aria-label"));
-    const first = await label();
-    must(first, "the picture has the focus");
-    await page.keyboard.press("ArrowRight");
-    must((await label()) && (await label()) !== first, `an arrow key goes on along a wire from ${first}`);
-    await page.keyboard.press("End");
-    await page.keyboard.press("Home");
-    must((await label()) === first, "Home leads back");
-    await page.keyboard.press("Alt+1");
-    must(await page.locator(".cm-focused").count(), "and the text is one key away");
-  });
+const KEEP = "box keep(x: R[3]) -> R[3] = x\n";
+/** From file to file, along the wires of the picture and back to the text, by keys. */
+export async function keysReach(page) {
+  await page.keyboard.press("Control+k");
+  await page.getByRole("combobox", { name: "What would" }).fill("open b");
+  await page.keyboard.press("Enter");
+  await until("the other file", async () => (await textOf(page)).includes("keep"));
+  await page.keyboard.press("Control+k");
+  await page.getByRole("combobox", { name: "What would" }).fill("open a");
+  await page.keyboard.press("Enter");
+  await until("back again", async () => (await textOf(page)).includes("guess"));
+  await until("its picture", () => page.locator(".sheet g.glyph").count());
+  await page.keyboard.press("Alt+2");
+  const label = () => page.evaluate(() => document.activeElement.getAttribute("aria-label"));
+  const first = await label();
+  must(first, "the picture has the focus");
+  await page.keyboard.press("ArrowRight");
+  must((await label()) && (await label()) !== first, `an arrow key goes on along a wire from ${first}`);
+  await page.keyboard.press("End");
+  await page.keyboard.press("Home");
+  must((await label()) === first, "Home leads back");
+  await page.keyboard.press("Alt+1");
+  await until("the text is one key away", () => page.locator(".cm-focused").count());
 }
+const keyboard = (browser) => using(browser, { "a.limn": PROGRAM, "b.limn": KEEP }, keysReach);
 
 /** A picture is not given up because the next question waits: many at once are all answered, and alike. */
 async function atOnce() {
@@ -227,13 +231,13 @@ async function atOnce() {
 }
 
 export const tests = {
-  write_and_see: { run: writing, quick: true },
-  hover_both_ways: { run: hover },
-  completion_and_hover: { run: completion },
-  rename_in_two_files: { run: renaming },
-  text_is_kept_when_the_server_dies: { run: kept },
-  changed_by_another_program: { run: conflict },
-  many_questions_at_once: { run: atOnce, quick: true },
-  keyboard_alone: { run: keyboard },
+  write_and_see: writing,
+  hover_both_ways: hover,
+  completion_and_hover: completion,
+  rename_in_two_files: renaming,
+  text_is_kept_when_the_server_dies: kept,
+  changed_by_another_program: conflict,
+  many_questions_at_once: atOnce,
+  keyboard_alone: keyboard,
 };
-export { PROGRAM, using };
+export { KEEP, PROGRAM, using };

@@ -39,6 +39,7 @@ typedef struct {
   VEC(Token) out;
   VEC(OpenBracket) open;
   uint32_t open_count[128]; // of each kind of bracket
+  bool begins_foreign[256]; // bytes with which something of another language may begin
 } Lexer;
 
 static const char *const reserved[] = {
@@ -287,7 +288,8 @@ static void lex_closing(Lexer *x, Token t, uint32_t from, bool spaced) {
 static void add_symbol(Lexer *x, const char *symbol, uint32_t from, bool spaced) {
   Token t = {.kind = TK_SYMBOL};
   if (strlen(symbol) < sizeof t.symbol) memcpy(t.symbol, symbol, strlen(symbol));
-  if (is_reserved(symbol)) t = (Token){.kind = TK_WORD, .name = name_from(x->front->names, symbol)};
+  if (char_is_letter(*symbol) && is_reserved(symbol))
+    t = (Token){.kind = TK_WORD, .name = name_from(x->front->names, symbol)};
   if (strchr("([{", t.symbol[0]) && t.symbol[0])
     lex_opening(x, t, from, spaced);
   else if (strchr(")]}", t.symbol[0]) && t.symbol[0])
@@ -388,6 +390,7 @@ static bool starts_with(const Lexer *x, const char *text) {
 
 static bool lex_foreign(Lexer *x, bool spaced) {
   uint32_t from = x->at;
+  if (!x->begins_foreign[(unsigned char)x->text[from]]) return false;
   for (uint32_t i = 0; i < COUNT(foreign); i++) {
     if (x->text[from] != foreign[i].text[0] || !starts_with(x, foreign[i].text)) continue;
     x->at += (uint32_t)strcspn(foreign[i].text, " ");
@@ -472,6 +475,8 @@ Tokens lex(const Front *front, uint32_t file) {
   const Source *source = &front->sources->file.at[file];
   Lexer x = {.front = front, .text = source->text, .n = source->n, .file = file};
   if (starts_with(&x, "\xEF\xBB\xBF")) x.at = x.line_start = 3;
+  for (uint32_t i = 0; i < COUNT(foreign); i++)
+    x.begins_foreign[(unsigned char)foreign[i].text[0]] = true;
   ErrorLimit limit = error_limit(front);
   for (;;) {
     bool spaced = skip_space(&x);

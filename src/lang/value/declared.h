@@ -313,9 +313,9 @@ typedef struct { // a name that was given to wires, and their types; the last ti
   const Type *type[2];
 } NamedTypes;
 typedef struct {
-  Table *at; // the place of a use to its number + 1
+  SpanNumbers *at; // the number of a use, + 1
   VEC(NameUse) use;
-  Table *type_at;
+  SpanNumbers *type_at;
   VEC(NamedTypes) type;
 } NameUses;
 // In a program that is elaborated after this, which is given up when *stop (or NULL) is not 0.

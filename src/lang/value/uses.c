@@ -15,8 +15,8 @@ void elab_note_uses(Elab *in, const volatile sig_atomic_t *stop) {
   Arena *a = in->w->arena;
   in->stop = stop;
   in->uses = NEW(a, NameUses);
-  in->uses->at = table_new(a);
-  in->uses->type_at = table_new(a);
+  in->uses->at = span_numbers_new(a, in->w->sources);
+  in->uses->type_at = span_numbers_new(a, in->w->sources);
 }
 
 const NameUses *elab_uses(Elab *in) { return in->uses; }
@@ -43,15 +43,14 @@ static void note(Elab *in, Name name, NameUse u) {
   const char *text = name_text(in->w->names, name);
   if (!stands_at(in, text, u.use)) return;
   if (!stands_at(in, text, u.first)) u.first = (Span){0};
-  uint32_t key[2] = {u.use.file, u.use.at};
-  Id known = table_get(in->uses->at, key, sizeof key);
-  if (known) {
-    NameUse *old = &in->uses->use.at[known - 1];
+  uint32_t *known = span_number(in->uses->at, u.use);
+  if (*known) {
+    NameUse *old = &in->uses->use.at[*known - 1];
     if (u.rank > old->rank || (u.rank == old->rank && !old->first.file)) *old = u;
     return;
   }
   vec_push(in->w->arena, &in->uses->use, u);
-  table_put(in->uses->at, key, sizeof key, in->uses->use.n);
+  *known = in->uses->use.n;
 }
 
 void use_of_def(Elab *in, Span use, const Def *d) {
@@ -119,14 +118,12 @@ void value_is_named(Elab *in, Span name, const Value *v) {
   if (!in->uses || !name.file || value_failed(v) || !v->n) return;
   Type *types = NEW_ARRAY(in->w->arena, Type, v->n);
   for (uint32_t i = 0; i < v->n; i++) types[i] = v->at[i].literal ? (Type){0} : v->at[i].type;
-  uint32_t key[2] = {name.file, name.at};
-  Id known = table_get(in->uses->type_at, key, sizeof key);
-  if (!known) {
+  uint32_t *known = span_number(in->uses->type_at, name);
+  if (!*known) {
     vec_push(in->w->arena, &in->uses->type, (NamedTypes){.name = name});
-    known = in->uses->type.n;
-    table_put(in->uses->type_at, key, sizeof key, known);
+    *known = in->uses->type.n;
   }
-  NamedTypes *t = &in->uses->type.at[known - 1];
+  NamedTypes *t = &in->uses->type.at[*known - 1];
   uint32_t which = t->type[0] ? 1 : 0;
   t->n[which] = v->n;
   t->type[which] = types;

@@ -554,17 +554,28 @@ static void drop_beginning(Stage *t, uint32_t strand) {
     if (t->link.at[k].to == strand) t->link.at[k] = t->link.at[--t->link.n];
 }
 
+static bool is_bare(const LoopReading *r, uint32_t operand) {
+  return !r->gone[operand] && r->index[operand].n == 1 && !r->index[operand].at[0];
+}
+
+// Is the result a number that is made of one number, and nothing else?
+static bool number_goes_on(const LoopReading *r, const AxisJoining *j, const Stage *t) {
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < r->l->nin; i++) n += is_bare(r, i);
+  return n == 1 && !j->order.n && !t->link.n && !t->glyph.n;
+}
+
 // Numbers without axes end where they are used; a result of them alone begins at their ends.
 static void join_scalars(LoopReading *r, AxisJoining *j) {
   Sketch *s = r->p->c->s;
   Stage *t = &s->stage.at[j->stage];
-  bool begin = j->order.n && all_begin(r, j);
+  bool begin = j->order.n && all_begin(r, j), on = number_goes_on(r, j, t);
   for (uint32_t i = 0; i < r->l->nin; i++) {
-    if (r->gone[i] || r->index[i].n != 1 || r->index[i].at[0]) continue;
+    if (!is_bare(r, i)) continue;
     uint32_t x = strand_at(s, j->use[i], 0), to = strand_at(s, j->result, 0);
     if (begin && begins_alone(t, to)) drop_beginning(t, to);
     if (!j->order.n || begin)
-      stage_link(s, j->stage, LINK_MERGE, x, to);
+      stage_link(s, j->stage, on ? LINK_PASS : LINK_MERGE, x, to);
     else
       stage_link(s, j->stage, LINK_END, x, 0);
   }

@@ -182,7 +182,7 @@ export function PicturePane() {
         {paletteOpen.value && <Palette />}
         <div class={`frame${drawFault.value ? " stale" : ""}${wanted.value ? " wanting" : ""}`} ref={frame}>
           <div class="sheet" ref={sheet} />
-          {!picture && <Empty />}
+          {!picture && drawFault.value && <Empty />}
         </div>
         <Zoom />
         {picture?.cost && look.value.cost && <Cost of={picture.cost} />}
@@ -237,10 +237,11 @@ function Cost({ of }: { of: unknown }) {
   );
 }
 
+/** Where limn has answered that there is nothing to draw: while it has not answered, the sheet is empty, and says nothing. */
 function Empty() {
   return (
     <div class="empty">
-      <p>{path.value ? "Nothing is drawn yet." : "Open a program, or begin with a blank sheet."}</p>
+      <p>Nothing is drawn yet.</p>
       <p class="soft">Write on the left, or put a first thing on the sheet:</p>
       <button class="primary" onClick={() => (paletteOpen.value = true)}>
         Boxes

@@ -20,6 +20,8 @@ function row(w: Tensor, head: number, at: number): number[] {
   return Array.from({ length: heads }, (_, h) => one(h)).reduce((sum, r) => sum.map((v, i) => v + r[i] / heads), Array(x).fill(0));
 }
 
+/** The darkest shade, on which a letter can still be read. */
+const SHADE = 0.45;
 const shown = (c: string) => (c === "\n" ? "⏎" : c === " " ? "\u00a0" : c);
 
 export function Attention() {
@@ -96,7 +98,7 @@ export function Attention() {
                 onFocus={() => setAt(i)}
                 onClick={() => setAt(i)}
               >
-                <span class="shade" style={{ opacity: String((looks[i] ?? 0) / most) }} />
+                <span class="shade" style={{ opacity: String((SHADE * (looks[i] ?? 0)) / most) }} />
                 <span class="glyph-letter">{shown(c)}</span>
               </button>
             ))}

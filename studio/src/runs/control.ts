@@ -8,6 +8,8 @@ import { refreshRuns, saver } from "../workbench";
 
 /** Runs whose curves are shown, the last chosen first. */
 export const selected = signal<string[]>([]);
+/** Two programs whose difference is asked for instead. */
+export const compared = signal<string[] | null>(null);
 export const metrics = signal<Record<string, Metrics>>({});
 export const shown = signal<Record<string, Shown[]>>({});
 
@@ -37,6 +39,7 @@ let chosenAt: string | null = null; // the program that was open when one was la
 
 export function selectRun(run: string, alone = true): void {
   chosenAt = path.value;
+  compared.value = null;
   const rest = selected.value.filter((r) => r !== run);
   selected.value = alone ? [run] : rest.length < selected.value.length ? rest : [run, ...rest].slice(0, 8);
   for (const r of selected.value) void fetchRun(r);
@@ -100,6 +103,14 @@ export async function startTraining(options: Record<string, unknown> = {}): Prom
   }
 }
 
+/** The program that is open, beside another one. */
+export async function compareWith(other: string): Promise<void> {
+  if (saver.pending) await saver.write();
+  compared.value = [path.value!, other];
+  drawer.value = "runs";
+  if (isNarrow()) pane.value = "drawer";
+}
+
 export async function control(what: "pause" | "resume" | "stop", run: string): Promise<void> {
   try {
     await host(what, { run });
@@ -109,8 +120,10 @@ export async function control(what: "pause" | "resume" | "stop", run: string): P
   await refreshRuns();
 }
 
-export async function change(run: Run, what: string, value: number): Promise<void> {
+export async function change(run: Run, what: string, text: string): Promise<void> {
+  const value = Number(text);
   try {
+    if (!text.trim() || !Number.isFinite(value)) throw new Error(`A number is wanted; “${text}” is none, and ${what} is as it was.`);
     await host("change", { run: run.run, what, value });
     say(isGoing(run) ? `${what} is ${value} from one of the next steps on; the run writes down which.` : `${what} is ${value} when the run goes on.`);
   } catch (e) {

@@ -16,15 +16,17 @@ function column(m: Metrics, name: string, label: string): Series {
   return { x: kept.map((r) => r[step] as number), y: kept.map((r) => r[at] as number), label };
 }
 
-export function Curve({ name, runs, log }: { name: string; runs: { run: string; metrics: Metrics }[]; log: boolean }) {
+/** `loss`: the less, the better; of several runs the best one is marked. Of what is measured nobody knows which way is better. */
+export function Curve({ name, runs, log, loss }: { name: string; runs: { run: string; metrics: Metrics }[]; log: boolean; loss: boolean }) {
   const key = runs.map((r) => `${r.run} ${r.metrics.rows.length}`).join();
   const series = useMemo(() => runs.map((r) => column(r.metrics, name, r.run)), [key, name]);
   const last = series.map((s) => s.y.at(-1));
+  const best = loss && last.length > 1 ? Math.min(...last.map((v) => v ?? Infinity)) : null;
   return (
     <figure class="curve">
       <figcaption>
         <b>{name}</b>
-        {last.map((v, i) => v !== undefined && <span key={i} class={`series${(i % 8) + 1}`}>{short(v)}</span>)}
+        {last.map((v, i) => v !== undefined && <span key={i} class={`series${(i % 8) + 1}`}>{short(v) + (v === best ? " best" : "")}</span>)}
       </figcaption>
       <Plot label={`${name}: ${last.map((v) => (v === undefined ? "nothing yet" : `now ${short(v)}`)).join(", ")}`} series={series} height={132} log={log} />
     </figure>

@@ -7,7 +7,7 @@ import type { Run, Shown } from "../protocol";
 import { about, path, runs, sayFault } from "../state";
 import { Icon, IconButton } from "../ui/icons";
 import { refreshRuns } from "../workbench";
-import { change, chooseRuns, control, isGoing, isOfMachines, metrics, selectRun, selected, shown, startTraining, trainable } from "./control";
+import { change, chooseRuns, compared, control, isGoing, isOfMachines, metrics, selectRun, selected, shown, startTraining, trainable } from "./control";
 import { Curve } from "./curves";
 import { Weights } from "./weights";
 
@@ -72,8 +72,7 @@ function Change({ run }: { run: Run }) {
   const send = (e: Event) => {
     e.preventDefault();
     const text = String(new FormData(e.currentTarget as HTMLFormElement).get("value"));
-    const value = Number(text);
-    if (text.trim() && Number.isFinite(value)) void change(run, name, value).then(refreshRuns);
+    void change(run, name, text).then(refreshRuns);
   };
   return (
     <form class="row change" onSubmit={send} aria-label="Change while it runs">
@@ -105,8 +104,11 @@ function Changes({ run }: { run: Run }) {
 
 function Difference({ a, b }: { a: string; b: string }) {
   const [found, setFound] = useState<{ picture?: string; text?: string; same?: boolean } | null>(null);
-  useEffect(() => setFound(null), [a, b]);
   const look = () => host("diff", { a, b }).then(setFound, sayFault);
+  useEffect(() => {
+    setFound(null);
+    if (compared.value) void look();
+  }, [a, b]);
   const put = (e: HTMLDivElement | null) => {
     const svg = e && found?.picture ? readPicture(found.picture) : null;
     if (svg) e!.replaceChildren(svg);
@@ -158,6 +160,7 @@ export function Runs() {
   const series = on.filter((r) => metrics.value[r]).map((run) => ({ run, metrics: metrics.value[run] }));
   const names = [...new Set(series.flatMap((s) => s.metrics.names))].filter((n) => !NOT_CURVES.has(n)).slice(0, 12);
   const first = runs.value.find((r) => r.run === on[0]);
+  const pair = compared.value ?? (on.length === 2 ? on : null);
   return (
     <div class="runs">
       <Options />
@@ -175,9 +178,9 @@ export function Runs() {
         </label>
       )}
       {names.map((n) => (
-        <Curve key={n} name={n} runs={series} log={log} />
+        <Curve key={n} name={n} runs={series} log={log} loss={n in (first?.losses ?? {})} />
       ))}
-      {on.length === 2 && <Difference a={on[0]} b={on[1]} />}
+      {pair && <Difference a={pair[0]} b={pair[1]} />}
       {on.map((r) => (shown.value[r] ?? []).map((s) => <ShownPicture key={r + s.name} s={s} stamp={runs.value.find((x) => x.run === r)?.step ?? 0} />))}
       {first && <Weights run={first} />}
     </div>
