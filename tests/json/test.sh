@@ -158,6 +158,21 @@ refused "names for some results" "d['results'] = []" '"results" are names, one f
 refused "names that are none" "d['results'] = ['']" '"results" are names, one for each of its 1 outputs'
 refused "a clock of another name" "d['params'] = [{'name': 'w', 'type': {'base': 'R', 'axes': []}, 'role': 'clock', 'path': 'w', 'rooted': True, 'init': {'kind': 'const', 'value': 0}}]" 'only `step` and `steps` can be read back'
 refused "a label that is none" "b['out'][0]['type'] = {'base': 'label', 'count': 3, 'axes': []}; b['in'] = []; b['indices'] = []; b['body'] = [['const', 3, 'label']]" "a label that is constant is one of those that it gives"
+# Weights begin as they did: how many come in and go out is said where names of axes said it, and what was drawn is drawn.
+cat >begin.limn <<'P'
+axis many = 300
+learn table : R[many 4] = 0.02 * normal[many 4]
+learn words(t: {many}) -> R[3 2] {
+  learn u : R[4 4] = 0.1 * uniform[4 4] - 0.05
+  learn k : R[3] = [1, 2, 3]
+  x[j] = table[t i] u[i j]
+  y = dense[3 2](x)
+  return z[a b] = y[a b] * k[a]
+}
+P
+"$LIMN" export begin.limn words --as json -o begin.json >log 2>&1 && "$LIMN" read begin.json -o begin_again.limn >log 2>&1
+if "$LIMN" diff begin.limn begin_again.limn --of words >>log 2>&1 && grep -q 'learn W : R\[4 3 2\] = glorot\[4, 6\]' begin_again.limn && grep -q 'learn k : R\[3\] = \[1, 2, 3\]' begin_again.limn && grep -q 'normal\[300 4\]' begin_again.limn
+then echo "ok json: weights begin as they did"; else echo "not ok json: weights begin as they did"; cat log begin_again.limn; fi
 # LONG=1: boxes of random programs too.
 whole=$here/../../${BUILD:-build}/tests/whole_test
 [ -z "${LONG:-}" ] || [ ! -x "$whole" ] || /usr/bin/python3 "$here/boxes.py" "$LIMN" "$whole" 1 300

@@ -64,6 +64,31 @@ bool start_is_known(Body *b, Env *env, const Syntax *n) {
                               name_text(b->w->names, wire->name));
 }
 
+// glorot[9, 16], he[9]: how many come in and go out, where its axes do not say it. False: it is no such
+// start, or a wrong one, with a message.
+static bool init_with_fans(Body *b, Env *env, const Syntax *n, Init *init) {
+  if (n->kind != N_AT || at_base(n)->kind != N_NAME || env_meaning(env, at_base(n)) ||
+      scope_meaning(env->scope, at_base(n)))
+    return false;
+  InitKind kind = init_word(name_text(b->w->names, at_base(n)->name));
+  Nodes slots = brackets_slots(at_brackets(n));
+  uint32_t wanted = kind == INIT_GLOROT ? 2 : 1;
+  if (kind != INIT_GLOROT && kind != INIT_HE) return false;
+  for (uint32_t i = 0; slots.n == wanted && i < wanted; i++) {
+    Axis axis[RANK_LIMIT];
+    BracketsParts only = {NODES(slots.at[i])};
+    uint32_t sizes = axes_eval(b, env, node_brackets(b->w->arena, n->span, only), false, axis);
+    if (sizes == UINT32_MAX) return false;
+    if (sizes != 1) slots.n = 0;
+    if (sizes == 1) *(i ? &init->fan_out : &init->fan_in) = axis[0].size;
+  }
+  init->kind = kind;
+  return slots.n == wanted ||
+         diag_refuse(b->w->diags, n->span,
+                     wanted == 2 ? "`glorot[9, 16]` wants two sizes: how many come in, and go out"
+                                 : "`he[9]` wants one size: how many come in");
+}
+
 Init init_from(Body *b, Env *env, const Syntax *n, const Type *t) {
   World *w = b->w;
   Init init = {.kind = t->rank > 1 ? INIT_GLOROT : INIT_CONST};
@@ -80,6 +105,8 @@ Init init_from(Body *b, Env *env, const Syntax *n, const Type *t) {
       return init;
     }
   }
+  uint32_t errors = w->diags->errors;
+  if (init_with_fans(b, env, n, &init) || w->diags->errors > errors) return init;
   if (static_number(b, env, n, &k)) {
     init.kind = INIT_CONST;
     init.k = k;

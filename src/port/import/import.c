@@ -384,6 +384,7 @@ bool import_onnx(Arena *a, Diags *diags, const ImportOptions *how, Imported *out
   m->memory = arena_used(a) + MEMORY_FOR_EACH * model->size + MEMORY_MORE;
   if (!import_graph(m)) return false;
   write_program(m, out);
+  out->graph = model->graph->name;
   learned_warn(m);
   return true;
 }

@@ -51,6 +51,7 @@ typedef struct {
   bool learner;             // a thing of its own, declared at the top with `learn`
   bool cell;                // a scan repeats it
   bool said;                // the program has it
+  bool random;              // it draws numbers, or calls who does
 } ReadDiagram;
 typedef struct {
   Arena *arena;

@@ -28,6 +28,7 @@ typedef struct {
 typedef struct {
   const char *text;
   Arrays weights;
+  const char *graph;      // what the model calls itself
   uint32_t before;        // lines of small boxes, in front
   VEC(const char *) node; // of each line behind them: "node `a` (Add)", or NULL
 } Imported;
