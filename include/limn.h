@@ -509,6 +509,9 @@ typedef struct {
   const LimnInput
       *in; // inputs of the model that are to be constants, by name: those that decide about sizes
   uint32_t nin;
+  // Initializers that are learned, and that are constants, where ONNX does not say it: names with
+  // commas between, the end of one may be * for all that begin so. NULL: as limn takes them
+  const char *learned, *fixed;
 } LimnImport;
 // An ONNX file becomes a program, whose main learner or box is `model`. What it cannot say is refused, with the node that wants it.
 // limn_set before it makes a number of a size that has a name in the model.

@@ -9,6 +9,7 @@ typedef struct {
   DiffSource source[2];
   DiffAnswer answer;
   DiffPairs pairs;
+  Table *used[2]; // the weights of what was asked for, by path; NULL: nothing was
 } DiffWork;
 
 // -- things ---------------------------------------------------------------------------------------
@@ -41,6 +42,20 @@ static bool judge_alone(DiffWork *d, DiffThing *t) {
   return t->body != NULL;
 }
 
+static void note_used(DiffWork *d, int side, const Outline *o) {
+  const char **path = d->used[side] ? outline_paths(d->c->scratch, o) : NULL;
+  for (uint32_t i = 0; path && i < o->weight.n; i++)
+    table_put(d->used[side], path[i], strlen(path[i]), 1);
+}
+
+// In use (0) or in training (1): box by box, or with all boxes opened.
+static bool same_whole(DiffWork *d, const DiffThing *t, const DiffModel *a, const DiffModel *b,
+                       int k) {
+  if (a->whole[k] == b->whole[k]) return true;
+  if (!a->whole[k] || !b->whole[k] || t->kind == N_GOAL) return false;
+  return diff_flat(d->c, &d->side[0], t->name[0], k) == diff_flat(d->c, &d->side[1], t->name[1], k);
+}
+
 // Where both can be said as boxes, these decide, and not the words. False: too many boxes.
 static bool judge(DiffWork *d, DiffThing *t) {
   if (t->kind == N_MACHINE || t->kind == N_DIAGRAM) return judge_block(d, t);
@@ -48,10 +63,21 @@ static bool judge(DiffWork *d, DiffThing *t) {
   DiffModel a = diff_model(d->c, &d->side[0], t, d->answer.models);
   DiffModel b = diff_model(d->c, &d->side[1], t, d->answer.models);
   if (!a.shown || !b.shown) return true;
-  bool same = a.whole[0] == b.whole[0] && a.whole[1] == b.whole[1] && same_goals(a.goal, b.goal);
+  note_used(d, 0, a.shown), note_used(d, 1, b.shown);
+  bool same = same_goals(a.goal, b.goal);
+  for (int k = 0; same && k < 2; k++) same = same_whole(d, t, &a, &b, k);
   t->body = outlines_meet(d->c->scratch, a.shown, b.shown);
+  const DiffModel *both[2] = {&a, &b};
+  t->by_values = !same && d->answer.models && t->body &&
+                 (t->kind == N_LEARNER || t->kind == N_BOX) &&
+                 diff_values(d->c, d->side, t, both, &t->apart);
+  t->boxes[0] = a.shown->box.n, t->boxes[1] = b.shown->box.n;
+  same |= t->by_values;
+  if (same && a.shown->whole != b.shown->whole) // it is drawn as the first has it
+    t->body = outlines_meet(d->c->scratch, a.shown, a.shown);
   if (!t->body) return false;
-  if (t->kind == N_LEARNER || t->kind == N_BOX) weights_pair(d->c->scratch, t->body, &d->pairs);
+  bool paired = (t->kind == N_LEARNER || t->kind == N_BOX) && t->body->b == b.shown;
+  if (paired) weights_pair(d->c->scratch, t->body, &d->pairs);
   bool written = t->mark != DIFF_SAME, learner = t->kind == N_LEARNER;
   if (same && (d->answer.models || !t->beside || t->kind == N_GOAL))
     t->mark = DIFF_SAME, t->otherwise = written && !d->answer.models;
@@ -77,14 +103,20 @@ static bool is_asked(const DiffThing *t, const char *name) {
          (t->name[1] && !strcmp(t->name[1], name));
 }
 
-static bool is_model(const DiffWork *d, const DiffThing *t) {
+// What was asked for by name may be a box beside learners.
+static bool is_model(const DiffWork *d, const DiffThing *t, bool asked) {
+  if (asked) return t->kind == N_LEARNER || t->kind == N_BOX;
   bool learners = d->side[0].l->program->learner.n || d->side[1].l->program->learner.n;
   return t->kind == (learners ? N_LEARNER : N_BOX);
 }
 
 static LimnStatus things(DiffWork *d, const LimnDiff *how) {
   ApiCall *c = d->c;
-  for (int i = 0; i < 2; i++) d->source[i] = diff_source(c, &d->side[i]);
+  for (int i = 0; i < 2; i++) {
+    d->source[i] = diff_source(c, &d->side[i]);
+    bool onnx = d->side[i].kind == SIDE_ONNX, both = onnx && d->side[!i].kind == SIDE_ONNX;
+    if (onnx && !both) d->source[i].alias = how->name ? how->name : d->side[i].graph;
+  }
   DiffThings all = statements_meet(c->scratch, d->source);
   for (uint32_t i = 0; i < all.n; i++) {
     const char *const *name = all.at[i].name;
@@ -95,7 +127,7 @@ static LimnStatus things(DiffWork *d, const LimnDiff *how) {
   }
   for (uint32_t i = 0; i < all.n; i++) {
     DiffThing *t = &all.at[i];
-    if (!is_asked(t, how->name) || (d->answer.models && !is_model(d, t))) continue;
+    if (!is_asked(t, how->name) || (d->answer.models && !is_model(d, t, how->name))) continue;
     if (!judge(d, t)) {
       diag_error(c->l->diags, (Span){0}, "%s and %s have too many boxes in one body to be compared",
                  d->side[0].path, d->side[1].path);
@@ -111,7 +143,16 @@ static LimnStatus things(DiffWork *d, const LimnDiff *how) {
 }
 
 // -- weights and runs -----------------------------------------------------------------------------
+static void keep_used(DiffWork *d, int side) {
+  Arrays kept = {0}, *all = &d->side[side].weights;
+  for (uint32_t i = 0; d->used[side] && i < all->array.n; i++)
+    if (table_get(d->used[side], all->array.at[i].name, strlen(all->array.at[i].name)))
+      vec_push(d->c->scratch, &kept.array, all->array.at[i]);
+  if (d->used[side] && table_count(d->used[side])) all->array = kept.array;
+}
+
 static LimnStatus weights(DiffWork *d) {
+  for (int i = 0; i < 2; i++) keep_used(d, i);
   for (int i = 0; i < 2; i++) {
     const DiffSide *other = &d->side[1 - i];
     if (d->side[i].has_weights) d->answer.weights[i] = &d->side[i].weights;
@@ -231,6 +272,7 @@ static LimnStatus diff(DiffWork *d, const LimnDiff *how, const char **text) {
   d->answer.a = d->side[0].path, d->answer.b = d->side[1].path;
   bool programs = d->side[0].kind != SIDE_WEIGHTS && d->side[1].kind != SIDE_WEIGHTS;
   d->answer.models = d->side[0].kind == SIDE_ONNX || d->side[1].kind == SIDE_ONNX;
+  for (int i = 0; i < 2 && how->name; i++) d->used[i] = table_new(c->scratch);
   if (programs) status = things(d, how);
   if (!status) status = weights(d);
   if (status) return status;

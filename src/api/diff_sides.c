@@ -2,8 +2,11 @@
 // handle of its own.
 #include "api/diff_own.h"
 
+#include "core/pass/pass.h"
 #include "lang/value/value.h"
 #include "port/import/import.h"
+
+#include <math.h>
 
 enum { FILES_MOST = 64 }; // of one statement
 
@@ -20,6 +23,7 @@ static LimnStatus load_onnx(ApiCall *c, DiffSide *side) {
   ImportOptions how = {.path = side->path, .weights = file, .numbers_inside = true};
   if (!import_onnx(c->scratch, c->l->diags, &how, &out)) return LIMN_WRONG;
   side->weights = out.weights;
+  side->graph = arena_text(c->scratch, out.graph, strlen(out.graph));
   side->has_weights = out.weights.array.n;
   return limn_load_text(side->l, side->path, out.text, strlen(out.text));
 }
@@ -131,15 +135,39 @@ DiffSource diff_source(ApiCall *c, DiffSide *side) {
   return out;
 }
 
-// One whose sizes are open is compared where it is used.
-static Outline *outline_named(ApiCall *c, DiffSide *side, const char *name, bool training) {
+static double work_of(World *w, const Diagram *d) {
+  Cost cost = diagram_cost(w, d);
+  double all = 0, n;
+  Size part[] = {cost.multiplications, cost.additions, cost.functions};
+  for (uint32_t i = 0; i < COUNT(part); i++) all += size_number(w, part[i], &n) ? n : INFINITY;
+  return all;
+}
+
+// One whose sizes are open is compared where it is used: NULL.
+static Diagram *small_diagram(DiffSide *side, const char *name, bool training) {
   Limn *l = side->l;
   l->w->diags->muted++;
   Diagram *d = training ? diagram_named(l->in, l->program, name, &(Instance){.training = true})
                         : diagram_trained(l->in, l->program, name);
   bool small = d && diagram_is_small(l->w, d);
   l->w->diags->muted--;
-  return small ? outline_of(c->scratch, l->w, name, d, &side->names) : NULL;
+  return small ? d : NULL;
+}
+
+uint64_t diff_flat(ApiCall *c, DiffSide *side, const char *name, bool training) {
+  World *w = side->l->w;
+  const Diagram *d = small_diagram(side, name, training);
+  if (!d) return 0;
+  return outline_whole(c->scratch, w, diagram_simplify(w, diagram_inline_all(w, d)), &side->names);
+}
+
+// work: or NULL
+static Outline *outline_named(ApiCall *c, DiffSide *side, const char *name, bool training,
+                              double *work) {
+  Limn *l = side->l;
+  const Diagram *small = small_diagram(side, name, training);
+  if (work) *work = small ? work_of(l->w, small) : INFINITY;
+  return small ? outline_of(c->scratch, l->w, name, small, &side->names) : NULL;
 }
 
 static const Goal *only_goal(const Program *p, const Syntax *node) {
@@ -171,8 +199,8 @@ DiffModel diff_model(ApiCall *c, DiffSide *side, const DiffThing *t, bool models
     return m;
   }
   if (t->kind != N_LEARNER && t->kind != N_BOX) return m;
-  Outline *use = outline_named(c, side, name, false);
-  Outline *training = models || !use ? NULL : outline_named(c, side, name, true);
+  Outline *use = outline_named(c, side, name, false, &m.work);
+  Outline *training = models || !use ? NULL : outline_named(c, side, name, true, NULL);
   m.shown = use && says_sizes(training, use) ? training : use;
   if (use) m.whole[0] = use->whole;
   if (training) m.whole[1] = training->whole;

@@ -62,6 +62,7 @@ static LimnStatus import(ApiCall *c, const char *path, const LimnImport *how) {
   Arena *a = c->scratch;
   const char *name, *why, *file = weights_beside(a, how->out, &name);
   ImportOptions options = {.path = path, .weights = name, .flat = how->flat};
+  options.learned = how->learned, options.fixed = how->fixed;
   Imported made;
   Arrays given = {0};
   if (!read_given(c, how, &given, &why)) {

@@ -67,6 +67,8 @@ static const CliOption options[] = {
     {"--grad", FLAG, AT(draw.grad), 0, 0, 0},
     {"--unfold", FLAG, AT(draw.unfold), 0, 0, 0},
     {"--flat", FLAG, AT(import.flat), 0, 0, 0},
+    {"--learned", TEXT, AT(import.learned), 0, 0, 0},
+    {"--fixed", TEXT, AT(import.fixed), 0, 0, 0},
     {"--dy", TEXT, AT(eval.dy), 0, 0, 0},
     {"--grads", TEXT, AT(eval.grads), 0, 0, 0},
     {"--watch", TEXT, AT(eval.watch), 0, 0, 0},

@@ -64,6 +64,7 @@ SECTIONS {
 }
 END
   if ! has qemu-system-arm; then echo "skipped running it: no qemu-system-arm here"
+  elif ! arm-none-eabi-gcc --specs=rdimon.specs -E -x c /dev/null >/dev/null 2>&1; then echo "skipped running it: no newlib for a Cortex-M here"
   elif arm-none-eabi-gcc -O2 -mcpu=cortex-m4 -mthumb -mfloat-abi=hard -mfpu=fpv4-sp-d16 --specs=rdimon.specs -nostartfiles -T mps2.ld start.c arm.c net.arm.o -lm -o net.elf 2>arm.err &&
     timeout 60 qemu-system-arm -M mps2-an386 -nographic -monitor none -serial none -semihosting -kernel net.elf >arm.out 2>&1; then
     close "on a Cortex-M" arm.out

@@ -54,7 +54,7 @@ def check(limn, folder, file, name, options):
         ask += ["--in", "%s/in%d.npy" % (folder, i)]
     told = run(ask)
     if told.returncode: return "refused", "eval: " + told.stderr.strip().split("\n")[0] + told.stdout[:300]
-    want = json.loads(told.stdout)["values"]
+    want = list(json.loads(told.stdout)["values"].values())
     binary = source[:-1] + "bin"
     weights = np.fromfile(binary, np.uint8) if os.path.exists(binary) else None
     wide = "64" in options
@@ -64,7 +64,7 @@ def check(limn, folder, file, name, options):
         code = library(compiler, folder, source, name)
         held = None if weights is None else weights.ctypes.data_as(ctypes.c_void_p)
         for i, have in enumerate(call(code, function, header, all, inputs, held)):
-            expected = np.array(want["out.%d" % (i + 1)], float).reshape(have.shape)
+            expected = np.array(want[i], float).reshape(have.shape)
             close = np.abs(have - expected) / np.maximum(1, np.abs(expected))
             same = np.isnan(expected) & np.isnan(have.astype(float)) | (expected == have)
             worst = max(worst, float(np.max(np.where(same, 0, close), initial=0)))

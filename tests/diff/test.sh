@@ -182,3 +182,46 @@ sed 's/guess <= label/guess <= label times 3/; s/dense.4/dense[8/' l1.limn >l2.l
 "$LIMN" diff l1.limn l2.limn --out l.svg >log 2>&1
 grep -q '{+ times 3}' log && grep -q 'relu )  × 6' l.svg && echo "ok diff: a learning diagram, turns folded" || { echo "not ok diff: a learning diagram, turns folded"; cat log; }
 if "$LIMN" diff l1.limn l2.limn --check; then echo "ok diff: no faults: a learning diagram"; else echo "not ok diff: no faults: a learning diagram"; fi
+
+# A program and its own ONNX export, and what JSON gives back, have no difference but names; and with one number changed they have.
+cat >own.limn <<'P'
+learn rows : R[5 4] -> R[5 6] = gru[6]
+learn longer : R[5 4] -> R[5 6] = lstm[6]
+learn block : R[5 8] -> R[5 8] = transformer_block[h: 2, k: 4]
+learn strided : R[8 8 2] -> R[10] = conv[4, stride: 2] ; bias ; relu ; flatten ; dense[10]
+learn widened : R[8 8 2] -> R[16 16 3] = conv_up[3]
+learn groups : R[8 8 4] -> R[8 8 4] = group_norm[2] ; conv_grouped[4, 2] ; conv_depthwise ; gelu
+learn normed : R[8] -> R[3] = layer_norm ; dense[8] ; rms_norm[eps: 1e-6] ; dense[3] ; softmax
+learn words : {7}[5] -> R[5 8] = embed[8] ; add_positions
+learn kept : R[8] -> R[3] = dense[6] ; batch_norm ; relu ; dense[3]
+box twice(x: R[4]) -> R[4] {
+  learn W : R[4 4] = normal
+  y[j] = x[i] W[i j]
+  z[i] = y[j] W[i j]
+  return z
+}
+learn tied : R[4] -> R[4] = twice
+P
+for name in rows longer block strided widened groups normed words kept twice tied; do
+  "$LIMN" export own.limn $name --as onnx -o $name.onnx >log 2>&1 && "$LIMN" export own.limn $name --as json -o $name.json >>log 2>&1 && "$LIMN" read $name.json -o "${name}_back.limn" >>log 2>&1 || cat log
+  has "$name and its ONNX model" 0 "$name -> model: " diff own.limn $name.onnx --of $name
+  [ $name = kept ] || [ $name = twice ] || has "$name and what JSON gives back" 0 "$name: the same" diff own.limn "${name}_back.limn" --of $name # kept as it is in use; a box with weights comes back as a learner
+done
+has "by the name that the model has" 1 "strided -> model: gives the same on random inputs" diff own.limn strided.onnx
+sed 's/eps: 1e-6/eps: 2e-6/; s/gru.6/lstm[6/; s/stride: 2\]/stride: 2, dilation: 2]/; s/; gelu/; relu/; s/W\[i j\]$/W[j i]/; s/h: 2, k: 4/h: 4, k: 2/' own.limn >unlike.limn
+for name in rows block strided groups normed twice tied; do has "$name and the ONNX model of another" 1 "$name -> model: " diff unlike.limn $name.onnx --of $name; done
+cat >seen.limn <<'P'
+given x : R[4], kind from iris
+learn other : R[4] -> R[3] = dense[3]
+learn seen : R[4] -> R[3] = picture ; conv[3, k: 2] ; bias ; relu ; flatten ; dense[3]
+box picture(x: R[4]) -> R[2 2 1] {
+  return y[i:2 j:2 c:1] = x[2*i+j]
+}
+goal fit : seen(x) ~ kind by cross_entropy
+goal also : other(x) ~ kind by cross_entropy
+train 5 steps, batch 8, gd(0.1)
+P
+"$LIMN" train seen.limn --reference --quiet --plain --out seen1 >/dev/null 2>log || cat log
+"$LIMN" export seen.limn seen --as onnx --from seen1 -o seen.onnx >log 2>&1 || cat log
+has "weights with axes in another order" 0 "weights: 4 the same, 0 not" diff seen1 seen.onnx --of seen
+has "weights of what was not asked for" 1 "- other/dense/b" diff seen1 seen.onnx

@@ -158,6 +158,34 @@ refused "names for some results" "d['results'] = []" '"results" are names, one f
 refused "names that are none" "d['results'] = ['']" '"results" are names, one for each of its 1 outputs'
 refused "a clock of another name" "d['params'] = [{'name': 'w', 'type': {'base': 'R', 'axes': []}, 'role': 'clock', 'path': 'w', 'rooted': True, 'init': {'kind': 'const', 'value': 0}}]" 'only `step` and `steps` can be read back'
 refused "a label that is none" "b['out'][0]['type'] = {'base': 'label', 'count': 3, 'axes': []}; b['in'] = []; b['indices'] = []; b['body'] = [['const', 3, 'label']]" "a label that is constant is one of those that it gives"
+# Weights begin as they did: how many come in and go out is said where names of axes said it, and what was drawn is drawn.
+cat >begin.limn <<'P'
+axis many = 300
+learn table : R[many 4] = 0.02 * normal[many 4]
+learn words(t: {many}) -> R[3 2] {
+  learn u : R[4 4] = 0.1 * uniform[4 4] - 0.05
+  learn k : R[3] = [1, 2, 3]
+  x[j] = table[t i] u[i j]
+  y = dense[3 2](x)
+  return z[a b] = y[a b] * k[a]
+}
+P
+"$LIMN" export begin.limn words --as json -o begin.json >log 2>&1 && "$LIMN" read begin.json -o begin_again.limn >log 2>&1
+if "$LIMN" diff begin.limn begin_again.limn --of words >>log 2>&1 && grep -q 'learn W : R\[4 3 2\] = glorot\[4, 6\]' begin_again.limn && grep -q 'learn k : R\[3\] = \[1, 2, 3\]' begin_again.limn && grep -q 'normal\[300 4\]' begin_again.limn
+then echo "ok json: weights begin as they did"; else echo "not ok json: weights begin as they did"; cat log begin_again.limn; fi
+# A size of which only the whole is seen, as half of something, is a variable where it comes in; so it can be read a second time.
+cat >halves.limn <<'P'
+box wide(x: R[h w]) -> R[h w] {
+  m = sum[i j](x[i j]) / (size[h] * size[w])
+  return y[i j] = x[i j] - m
+}
+box half(x: R[h w]) -> R[h//2 w//2] = max[p:2 q:2](x[2*i+p 2*j+q])
+box halves(x: R[h w]) -> R[h//2//2 w//2//2] = (wide ; half ; wide ; half ; wide)(x)
+P
+"$LIMN" export halves.limn halves --as json -o h1.json >log 2>&1 && "$LIMN" read h1.json -o h1.limn >>log 2>&1 && "$LIMN" export h1.limn halves --as json -o h2.json >>log 2>&1 && "$LIMN" read h2.json -o h2.limn >>log 2>&1
+x='[[1, 2, 3, 4, 9], [5, 6, 7, 8, 9], [2, 1, 4, 3, 1], [0, 5, 3, 2, 2]]'
+if grep -q 'box wide_2(x: R\[h_2 w_2\]) -> R\[h_2 w_2\]' h1.limn && [ "$("$LIMN" eval halves.limn halves --in "$x" 2>&1)" = "$("$LIMN" eval h2.limn halves --in "$x" 2>&1)" ]
+then echo "ok json: sizes of which only the whole is seen"; else echo "not ok json: sizes of which only the whole is seen"; cat log h1.limn h2.limn; fi
 # LONG=1: boxes of random programs too.
 whole=$here/../../${BUILD:-build}/tests/whole_test
 [ -z "${LONG:-}" ] || [ ! -x "$whole" ] || /usr/bin/python3 "$here/boxes.py" "$LIMN" "$whole" 1 300

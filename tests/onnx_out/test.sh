@@ -88,6 +88,39 @@ holds -eq first Transpose 0
 back first 'conv2d[4, stride: 2, edge: 1] ; batch_norm2d ; relu ; max_pool2d[k: 3, edge: 1]' 'batch_norm2d[eps: 0.01, keep: 0.9]'
 back scaled 'const scales : R[3] = [0.5, 2, -1]' ': R[3] = [1, 2, 3]'
 
+# Weights stay weights: one that is used in two forms is kept once, and what is computed from weights alone does not become a constant.
+cat >"$work/both.limn" <<'END'
+learn tied(x: R[4], t: {5}) -> R[5] {
+  learn E : R[5 4] = normal
+  learn s : R[] = 0.5
+  learn k : R[4] = normal
+  row[j] = E[t j]
+  h[j] = (x[j] + row[j]) * softplus(s) + tanh(k[j])
+  y[i] = E[i j] h[j]
+  return y
+}
+learn mixed(X: R[3 4]) -> R[3 4], R[4 3] {
+  learn W : R[4 3] = normal
+  a[i j] = X[i k] W[k l] W[j l]
+  b[k l] = W[k l] * X[l k]
+  return a, b
+}
+END
+kept() { # NAME WEIGHTS: it is imported with these, and computes the same
+  "$LIMN" export "$work/both.limn" "$1" --as onnx -o "$work/$1.onnx" >"$work/said" 2>&1 && "$LIMN" import "$work/$1.onnx" -o "$work/$1.limn" >>"$work/said" 2>&1
+  "$LIMN" eval "$work/both.limn" "$1" --in "$3" ${4:+--in "$4"} >"$work/one" 2>&1
+  "$LIMN" eval "$work/$1.limn" model --in "$3" ${4:+--in "$4"} >"$work/two" 2>&1
+  found=$(sed -n 's/^  learn \([A-Za-z_]*\).*/\1/p' "$work/$1.limn" | sort | tr '\n' ' ')
+  if [ "$found" = "$2 " ] && /usr/bin/python3 - "$work/one" "$work/two" <<'END'
+import re, sys
+a, b = ([float(x) for x in re.findall(r"-?[0-9.]+(?:e-?[0-9]+)?", open(f).read())] for f in sys.argv[1:])
+sys.exit(not a or len(a) != len(b) or max(abs(x - y) for x, y in zip(a, b)) > 1e-5)
+END
+  then echo "ok $1 keeps its weights"; else echo "not ok $1 keeps its weights: $found"; cat "$work/said" "$work/one" "$work/two" "$work/$1.limn"; fi
+}
+kept tied 'tied_E tied_k tied_s' '[1, 2, 3, 4]' 3
+kept mixed 'mixed_W' '[[1, 2, 3, 4], [5, 6, 7, 8], [9, 1, 2, 3]]'
+
 if ! command -v node >/dev/null || ! node compare.js --look; then echo "skipped: there is no onnxruntime-node (see tests/onnx_out/test.sh)"; exit 0; fi
 pairs=$(for n in $(names box paths.limn | grep -v _cell | grep -v '^rnn$' | grep -v '^cell$') $(names learn paths.limn); do echo "paths.limn $n"; done)
 # shellcheck disable=SC2086 # words without spaces

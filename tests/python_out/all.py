@@ -151,8 +151,7 @@ def program(kind, case, module, kept):
             moved = max(moved, away(kept[k], start[name]) if name in start else 0)
     for k in kept:
         if k.startswith("shows "):  # before `times`
-            goal = k[6:] if k[6:] in shown else k[6:] + "_goal"
-            far = max(far, away(np.asarray(float(shown[goal])), kept[k]))
+            far = max(far, away(np.asarray(float(shown[k[6:]])), kept[k]))
     saved = at + "_%s.saved" % kind
     module.save(model, saved)
     again = {of_path(k): x for k, x in module.read_safetensors(saved).items()}

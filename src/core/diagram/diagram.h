@@ -437,6 +437,7 @@ double noise_uniform(uint64_t seed, uint64_t step, uint64_t site,
                      uint64_t element); // Philox 4x32-10; in (0, 1)
 double noise_normal(uint64_t seed, uint64_t step, uint64_t site, uint64_t element);
 const char *init_fault(World *, const Type *); // why a weight of this type cannot begin
+InitKind init_word(const char *); // what a word says of how a weight begins; INIT_NONE: nothing
 bool init_eval(World *, Arena *, const Init *, const Type *, uint64_t seed, uint64_t site,
                Tensor *out);
 uint64_t site_hash(uint64_t parent, const char *name);

@@ -159,6 +159,18 @@ static bool init_members(World *w, Arena *a, const Init *init, const Type *type,
   return true;
 }
 
+InitKind init_word(const char *text) {
+  static const struct {
+    const char *word;
+    InitKind kind;
+  } words[] = {{"zero", INIT_CONST},           {"one", INIT_CONST},     {"normal", INIT_NORMAL},
+               {"uniform", INIT_UNIFORM},      {"glorot", INIT_GLOROT}, {"he", INIT_HE},
+               {"orthogonal", INIT_ORTHOGONAL}};
+  for (uint32_t i = 0; i < COUNT(words); i++)
+    if (strcmp(text, words[i].word) == 0) return words[i].kind;
+  return INIT_NONE;
+}
+
 bool init_eval(World *w, Arena *a, const Init *init, const Type *type, uint64_t seed, uint64_t site,
                Tensor *out) {
   if (init->members) return init_members(w, a, init, type, seed, site, out);

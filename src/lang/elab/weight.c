@@ -27,18 +27,6 @@ static void fans(Body *b, const Type *t, Init *init) {
   }
 }
 
-static InitKind init_word(const char *text) {
-  static const struct {
-    const char *word;
-    InitKind kind;
-  } words[] = {{"zero", INIT_CONST},           {"one", INIT_CONST},     {"normal", INIT_NORMAL},
-               {"uniform", INIT_UNIFORM},      {"glorot", INIT_GLOROT}, {"he", INIT_HE},
-               {"orthogonal", INIT_ORTHOGONAL}};
-  for (uint32_t i = 0; i < COUNT(words); i++)
-    if (strcmp(text, words[i].word) == 0) return words[i].kind;
-  return INIT_NONE;
-}
-
 // A name in the text that is a wire of the body, or NULL.
 static const Syntax *wire_in(Env *env, const Syntax *n) {
   if (!n) return NULL;
@@ -64,6 +52,24 @@ bool start_is_known(Body *b, Env *env, const Syntax *n) {
                               name_text(b->w->names, wire->name));
 }
 
+// glorot[9, 16], he[9]: how many come in and go out, where its axes do not say it.
+static Init init_with_fans(Body *b, Env *env, const Syntax *n, Init init) {
+  Nodes slots = brackets_slots(at_brackets(n));
+  bool glorot = init.kind == INIT_GLOROT, good = slots.n == (glorot ? 2 : 1);
+  for (uint32_t i = 0; good && i < slots.n; i++) {
+    Axis axis[RANK_LIMIT];
+    BracketsParts only = {NODES(slots.at[i])};
+    uint32_t sizes = axes_eval(b, env, node_brackets(b->w->arena, n->span, only), false, axis);
+    if (sizes == UINT32_MAX) return init;
+    good = sizes == 1;
+    if (good) *(i ? &init.fan_out : &init.fan_in) = axis[0].size;
+  }
+  const char *wants = glorot ? "`glorot[9, 16]` wants two sizes: how many come in, and go out"
+                             : "`he[9]` wants one size: how many come in";
+  if (!good) diag_error(b->w->diags, n->span, "%s", wants);
+  return init;
+}
+
 Init init_from(Body *b, Env *env, const Syntax *n, const Type *t) {
   World *w = b->w;
   Init init = {.kind = t->rank > 1 ? INIT_GLOROT : INIT_CONST};
@@ -71,13 +77,14 @@ Init init_from(Body *b, Env *env, const Syntax *n, const Type *t) {
   if (t->base != BASE_R) init.kind = INIT_CONST;
   fans(b, t, &init);
   if (!n) return init;
-  if (n->kind == N_NAME && !env_meaning(env, n) && !scope_meaning(env->scope, n)) {
-    const char *text = name_text(w->names, n->name);
+  const Syntax *word = n->kind == N_AT ? at_base(n) : n;
+  if (word->kind == N_NAME && !env_meaning(env, word) && !scope_meaning(env->scope, word)) {
+    const char *text = name_text(w->names, word->name);
     InitKind kind = init_word(text);
-    if (kind) {
+    if (kind && (word == n || kind == INIT_GLOROT || kind == INIT_HE)) {
       init.kind = kind;
       if (strcmp(text, "one") == 0) init.k = 1;
-      return init;
+      return word == n ? init : init_with_fans(b, env, n, init);
     }
   }
   if (static_number(b, env, n, &k)) {

@@ -21,11 +21,13 @@ typedef struct {
   OutType type;
   uint32_t rank;
   Size *dim;
-  Id node;            // that makes it; 0: an input or a constant
-  uint32_t port;      // which output of it
-  const double *data; // a constant; otherwise NULL
-  int64_t count;      // of these
-  bool weight;        // its name is a path
+  Id node;             // that makes it; 0: an input or a constant
+  uint32_t port;       // which output of it
+  const double *data;  // a constant; otherwise NULL
+  int64_t count;       // of these
+  bool weight;         // its name is a path
+  Id form_of;          // of a weight in another form: what was moved; 0: it is as it is kept
+  const int64_t *turn; // and how: [rank] which axis comes here; NULL: only sizes are others
 } GraphValue;
 
 typedef struct GraphLevel GraphLevel;

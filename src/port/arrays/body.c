@@ -58,9 +58,10 @@ static Id row_applied(ArrayGraph *o, Fn fn, bool bits, const Id *arg) {
 }
 
 // -- known numbers --------------------------------------------------------------------------------
+// A weight stays one, and what is made of it is computed by whoever runs the model.
 static bool all_known(ArrayGraph *o, uint32_t n, const Id *arg) {
   for (uint32_t i = 0; i < n; i++)
-    if (!arrays_is_known(o, arg[i])) return false;
+    if (!arrays_is_known(o, arg[i]) || arrays_value(o, arg[i])->weight) return false;
   return true;
 }
 

@@ -15,8 +15,9 @@ static Id weight_there(ArrayGraph *o, const GraphValue *w, uint32_t rank, const 
   return 0;
 }
 
-// A constant with other sizes or another order: of a weight it keeps the name.
-static Id moved(ArrayGraph *o, Id from, uint32_t rank, const Size *dim, const double *data) {
+// A constant with other sizes or another order: of a weight it keeps the name. turn: or NULL.
+static Id moved(ArrayGraph *o, Id from, uint32_t rank, const Size *dim, const double *data,
+                const int64_t *turn) {
   GraphValue v = *arrays_value(o, from);
   if (!v.weight) return arrays_data(o, v.type, rank, dim, data);
   Id made = rank ? weight_there(o, &v, rank, dim, data) : 0;
@@ -26,6 +27,8 @@ static Id moved(ArrayGraph *o, Id from, uint32_t rank, const Size *dim, const do
   to->data = arena_copy(o->a, data, (size_t)v.count * sizeof *data);
   to->count = v.count;
   to->weight = true;
+  to->form_of = from;
+  to->turn = turn;
   return made;
 }
 
@@ -71,7 +74,7 @@ Id arrays_transpose(ArrayGraph *o, Id id, const uint32_t *axis) {
     perm[k] = axis[k];
   }
   if (same) return id;
-  if (v.data) return moved(o, id, v.rank, dim, turned(o, &v, axis));
+  if (v.data) return moved(o, id, v.rank, dim, turned(o, &v, axis), perm);
   if (v.node && !strcmp(arrays_maker(o, id)->op, "Transpose")) {
     const GraphNode *before = arrays_maker(o, id);
     uint32_t *both = NEW_ARRAY(o->a, uint32_t, v.rank + 1);
@@ -103,7 +106,7 @@ static Id shape_to(ArrayGraph *o, uint32_t rank, const Size *dim) {
 Id arrays_reshape(ArrayGraph *o, Id id, uint32_t rank, const Size *dim) {
   GraphValue v = *arrays_value(o, id);
   if (same_sizes(&v, rank, dim)) return id;
-  if (v.data) return moved(o, id, rank, dim, v.data);
+  if (v.data) return moved(o, id, rank, dim, v.data, NULL);
   if (v.node && !strcmp(arrays_maker(o, id)->op, "Reshape"))
     return arrays_reshape(o, arrays_maker(o, id)->in.at[0], rank, dim);
   Id in[] = {id, shape_to(o, rank, dim)};
@@ -122,7 +125,7 @@ Id arrays_unsqueeze(ArrayGraph *o, Id id, uint32_t rank, const bool *fresh) {
     if (fresh[k]) axis[n++] = k;
   }
   if (!n) return id;
-  if (v.data) return moved(o, id, rank, dim, v.data);
+  if (v.data) return moved(o, id, rank, dim, v.data, NULL);
   Id in[] = {id, arrays_list(o, n, axis)};
   return arrays_node(o, "Unsqueeze", 2, in,
                      &(GraphValue){.type = v.type, .rank = rank, .dim = dim});

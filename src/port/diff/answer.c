@@ -113,6 +113,12 @@ static void counts_text(const DiffBody *d, bool written, Buf *out) {
                n[DIFF_CHANGED], n[DIFF_ADDED], n[DIFF_GONE], n[DIFF_MOVED]);
 }
 
+static void values_text(const DiffThing *t, Buf *out) {
+  buf_printf(out, ": gives the same on random inputs, to %.1g; %u box%s, %u box%s\n",
+             t->apart > 0 ? t->apart : 0.0, t->boxes[0], t->boxes[0] == 1 ? "" : "es", t->boxes[1],
+             t->boxes[1] == 1 ? "" : "es");
+}
+
 // -- statements -----------------------------------------------------------------------------------
 // An arrow that a terminal has; in a picture it is one.
 static void put_plain(const char *text, Buf *out) {
@@ -139,8 +145,10 @@ static void things_text(Arena *arena, const DiffAnswer *d, Buf *out) {
     const DiffThing *t = &d->thing.at[i];
     if (tells_body(d, t)) {
       buf_text(out, diff_change(arena, t->name[0], t->name[1], "->"));
-      counts_text(t->body, t->otherwise, out);
-      body_text(arena, t->body, 0, out);
+      if (t->by_values)
+        values_text(t, out);
+      else
+        counts_text(t->body, t->otherwise, out), body_text(arena, t->body, 0, out);
       if (t->mark != DIFF_SAME && t->beside) lines_text(t, 1, out);
     } else if (t->mark == DIFF_GONE && t->kind == N_LEARNER)
       buf_printf(out, "%s: gone\n", t->name[0]);
@@ -236,6 +244,7 @@ static void thing_json(JsonOut *j, const DiffThing *t) {
   json_text_or_null(j, "name", t->name[0]);
   json_text_or_null(j, "other", t->name[1]);
   json_text(j, "mark", mark_names[t->mark]);
+  if (t->by_values) json_number(j, "apart", t->apart);
   if (t->body) {
     json_object(j, "boxes");
     counts_json(j, t->body->count.of);

@@ -57,6 +57,8 @@ typedef struct { // what a learner is called here, and on the first side
   const char *here, *there;
 } OutlineName;
 typedef VEC(OutlineName) OutlineNames;
+// All that a diagram computes, names and order apart: Outline.whole of it.
+uint64_t outline_whole(Arena *, World *, const Diagram *, const OutlineNames *);
 Outline *outline_of(Arena *, World *, const char *name, const Diagram *, const OutlineNames *);
 
 // -- meet.c ---------------------------------------------------------------------------------------
@@ -85,6 +87,7 @@ typedef struct {
   const Table *fixed;       // names that mean something by themselves
   const Table *column;      // of fields of data: Name to Name of what they are in the data
   VEC(const Syntax *) tree; // N_PROGRAM: all files but the library, used ones first
+  const char *alias;        // `model` of this side is what is called so on the other; or NULL
 } DiffSource;
 typedef struct {
   uint32_t level;
@@ -101,6 +104,11 @@ typedef struct {
   bool beside;        // … outside of a body too
   bool otherwise;     // it is written otherwise, and computes the same
   DiffBody *body;     // what it computes, where both can be said; or NULL
+  // It is made of other boxes, and gives the same numbers where that was looked at: how far they are
+  // from each other at most, and how many boxes each side has.
+  bool by_values;
+  double apart;
+  uint32_t boxes[2];
 } DiffThing;
 typedef VEC(DiffThing) DiffThings;
 DiffThings statements_meet(Arena *, const DiffSource[2]);
@@ -123,6 +131,7 @@ typedef struct {                      // which weight of the one is which of the
   Table *to;                          // the path of the one to a number + 1 of:
   VEC(const char *) path;
 } DiffPairs;
+const char **outline_paths(Arena *, const Outline *); // [weight of it] in the program
 void weights_pair(Arena *, const DiffBody *, DiffPairs *);
 // By pairs, by name, by their numbers, by what their names end in.
 DiffWeights weights_meet(Arena *, const Arrays *a, const Arrays *b, const DiffPairs *);

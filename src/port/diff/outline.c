@@ -163,6 +163,11 @@ static Outline *outline_below(Outliner *o, const Diagram *d, const char *name) {
   return out;
 }
 
+uint64_t outline_whole(Arena *arena, World *w, const Diagram *d, const OutlineNames *names) {
+  DiffForms forms = forms_new(arena, w, names);
+  return form_of(&forms, d)->whole;
+}
+
 // A diagram that only calls the learner of this name is the learner.
 static bool only_calls(const World *w, const Diagram *d, const char *name) {
   return d->box.n == 2 && d->box.at[1].op == OP_call &&

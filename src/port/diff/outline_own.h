@@ -22,7 +22,8 @@ const DiffForm *form_of(DiffForms *, const Diagram *);
 uint64_t form_text(uint64_t, const char *);
 uint64_t form_size(DiffForms *, uint64_t, Size);
 uint64_t form_type(DiffForms *, uint64_t, const Type *);
-uint64_t form_loop(DiffForms *, const Loop *);
+uint64_t form_loop(DiffForms *, const Loop *,
+                   const uint64_t *reads); // [nin], or NULL: whatever they are
 uint64_t form_box(DiffForms *, const Diagram *, const Box *);
 uint64_t form_begin(DiffForms *, const Diagram *, const Param *);
 

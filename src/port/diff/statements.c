@@ -141,6 +141,24 @@ static void meet_by_name(StatementMeeting *m) {
         let_meet(m, i, j);
 }
 
+static bool is_model(const Statement *s) {
+  return s->name && (s->node->kind == N_LEARNER || s->node->kind == N_BOX);
+}
+
+// The model of an ONNX file is the learner or box that it was made from, or that was asked for; a box
+// with weights has become a learner.
+static void meet_by_alias(StatementMeeting *m, int side) {
+  const char *alias = m->side[side].source->alias;
+  const Statements *own = &m->all[side], *other = &m->all[!side];
+  for (uint32_t i = 0; alias && i < own->n; i++)
+    for (uint32_t j = 0; j < other->n; j++) {
+      const Statement *a = &own->at[i], *b = &other->at[j];
+      if (!a->met && !b->met && is_model(a) && is_model(b) &&
+          !strcmp(name_in(m, side, a->name), "model") && !strcmp(name_in(m, !side, b->name), alias))
+        let_meet(m, side ? j : i, side ? i : j);
+    }
+}
+
 static bool meet_by_words(StatementMeeting *m) {
   bool any = false;
   for (uint32_t i = 0; i < m->all[0].n; i++)
@@ -238,6 +256,7 @@ static DiffThing thing_of(StatementMeeting *m, const Statement *a, const Stateme
   if (b && b->name) t.name[1] = name_in(m, 1, b->name);
   if (a) t.node[0] = a->node;
   if (b) t.node[1] = b->node;
+  if (b && b->node->kind == N_LEARNER) t.kind = N_LEARNER, t.word = kind_word(b->node);
   return t;
 }
 
@@ -293,6 +312,7 @@ DiffThings statements_meet(Arena *arena, const DiffSource source[2]) {
   for (int i = 0; i < 2; i++) side_fill(&m, i, &source[i]);
   m.to = NEW_ARRAY(arena, int32_t, m.all[0].n + 1);
   for (uint32_t i = 0; i < m.all[0].n; i++) m.to[i] = -1;
+  for (int i = 0; i < 2; i++) meet_by_alias(&m, i);
   meet_by_name(&m);
   for (int round = 0; round < 2; round++) { // what is alike may be what others use
     bool more = true;

@@ -1,10 +1,10 @@
 // Weights laid beside each other: as the boxes that use them have met, then by name, then by their
-// numbers, then by what their names have behind that of the learner.
+// numbers, also with axes in another order, then by what their names have behind that of the learner.
 #include "port/diff/diff.h"
 
 #include <math.h>
 
-enum { MOST_DEPTH = 24 };
+enum { MOST_DEPTH = 24, TURNED_MOST = 6 };
 
 // -- by the boxes that use them -------------------------------------------------------------------
 typedef struct {
@@ -46,7 +46,7 @@ static void pair_bodies(PairWalk *p, const DiffBody *d, uint32_t depth) {
   for (uint32_t i = 0; i < d->box.n; i++) pair_boxes(p, &d->box.at[i], depth);
 }
 
-static const char **paths_of(Arena *arena, const Outline *o) {
+const char **outline_paths(Arena *arena, const Outline *o) {
   const char **path = NEW_ARRAY(arena, const char *, o->weight.n + 1);
   for (uint32_t i = 0; i < o->weight.n; i++) {
     const OutlineWeight *w = &o->weight.at[i];
@@ -57,7 +57,7 @@ static const char **paths_of(Arena *arena, const Outline *o) {
 
 void weights_pair(Arena *arena, const DiffBody *d, DiffPairs *to) {
   if (!to->to) to->to = table_new(arena);
-  PairWalk p = {arena, to, {paths_of(arena, d->a), paths_of(arena, d->b)}};
+  PairWalk p = {arena, to, {outline_paths(arena, d->a), outline_paths(arena, d->b)}};
   pair_bodies(&p, d, 0);
 }
 
@@ -81,6 +81,45 @@ static bool same_numbers(const Array *a, const Array *b) {
   return same;
 }
 
+// Does the one, with its axes in this order, have the numbers of the other in a row?
+static bool same_in_order(const Array *a, const Array *b, const uint32_t *axis) {
+  int64_t stride[TURNED_MOST], at[TURNED_MOST] = {0}, from = 0, run = 1;
+  for (uint32_t k = a->rank; k-- > 0; run *= a->shape[k]) stride[k] = run;
+  for (int64_t i = 0; i < b->count; i++) {
+    if (!same_number(a->data[from], b->data[i])) return false;
+    for (uint32_t k = a->rank; k-- > 0;) {
+      from += stride[axis[k]];
+      if (++at[k] < a->shape[axis[k]]) break;
+      from -= at[k] * stride[axis[k]], at[k] = 0;
+    }
+  }
+  return true;
+}
+
+// The next order of axes, in the order of a dictionary; false: that was the last.
+static bool next_order(uint32_t *axis, uint32_t n) {
+  uint32_t i = n > 1 ? n - 1 : 0, j = n;
+  while (i && axis[i - 1] > axis[i]) i--;
+  if (!i) return false;
+  while (axis[--j] < axis[i - 1]) {
+  }
+  uint32_t swap = axis[i - 1];
+  axis[i - 1] = axis[j], axis[j] = swap;
+  for (j = n - 1; i < j; i++, j--) swap = axis[i], axis[i] = axis[j], axis[j] = swap;
+  return true;
+}
+
+// The same numbers with axes in another order, or in other axes: as other systems keep weights.
+static bool same_turned(const Array *a, const Array *b) {
+  uint32_t axis[TURNED_MOST];
+  if (a->count != b->count || a->rank > TURNED_MOST) return false;
+  for (uint32_t k = 0; k < a->rank; k++) axis[k] = k;
+  do
+    if (same_in_order(a, b, axis)) return true;
+  while (next_order(axis, a->rank));
+  return false;
+}
+
 // Of what is no number on one side only, nothing can be said but that.
 static void measure(DiffWeight *w) {
   const Array *a = w->array[0], *b = w->array[1];
@@ -96,7 +135,7 @@ static void measure(DiffWeight *w) {
 
 static DiffWeight weight_met(const Array *a, const Array *b) {
   DiffWeight w = {DIFF_SAME, {a->name, b->name}, {a, b}, 0, 0, 0};
-  if (!same_numbers(a, b)) w.mark = DIFF_CHANGED;
+  if (!same_numbers(a, b) && !same_turned(a, b)) w.mark = DIFF_CHANGED;
   if (w.mark == DIFF_CHANGED && same_shape(a, b)) measure(&w);
   return w;
 }
@@ -128,9 +167,9 @@ static void take_alike(WeightMeeting *m, uint32_t i) {
   }
 }
 
-static void take_equal(WeightMeeting *m, uint32_t i) {
+static void take_equal(WeightMeeting *m, uint32_t i, bool (*equal)(const Array *, const Array *)) {
   for (uint32_t j = 0; m->to[i] < 0 && j < m->b->array.n; j++)
-    if (!m->taken[j] && same_numbers(&m->a->array.at[i], &m->b->array.at[j]))
+    if (!m->taken[j] && equal(&m->a->array.at[i], &m->b->array.at[j]))
       take(m, i, &m->b->array.at[j]);
 }
 
@@ -145,7 +184,8 @@ DiffWeights weights_meet(Arena *arena, const Arrays *a, const Arrays *b, const D
     if (met) take(&m, i, arrays_find(b, pairs->path.at[met - 1]));
   }
   for (uint32_t i = 0; i < a->array.n; i++) take(&m, i, arrays_find(b, a->array.at[i].name));
-  for (uint32_t i = 0; i < a->array.n; i++) take_equal(&m, i);
+  for (uint32_t i = 0; i < a->array.n; i++) take_equal(&m, i, same_numbers);
+  for (uint32_t i = 0; i < a->array.n; i++) take_equal(&m, i, same_turned);
   for (uint32_t i = 0; i < a->array.n; i++) take_alike(&m, i);
   for (uint32_t i = 0; i < a->array.n; i++) {
     const Array *x = &a->array.at[i];

@@ -1,6 +1,6 @@
 // Transposes sink: what is done element by element is done before the turn instead of after it, so
 // that a turn meets the next one, and both are one or none. Then an addition behind a convolution
-// is its bias.
+// is its bias, and weights are tied.
 #include "port/export/onnx_own.h"
 
 typedef struct {
@@ -248,6 +248,57 @@ static void give_bias(ArrayGraph *o, Id node, const uint32_t *reads) {
   }
 }
 
+// -- weights in several forms ---------------------------------------------------------------------
+// A weight that is read as it is and turned, or turned in two ways, is one weight: it is kept once, and
+// nodes make its forms. (One that is read in one form is kept in that form.)
+typedef struct {
+  ArrayGraph *o;
+  uint32_t *forms; // [value] of a weight as it is kept: in how many forms it is read
+  Id *made;        // [value] of a form: what a node makes; 0: nothing yet
+  uint32_t values; // there were before
+} Tying;
+
+static Id kept_form(ArrayGraph *o, Id value) {
+  while (arrays_value(o, value)->form_of) value = arrays_value(o, value)->form_of;
+  return value;
+}
+
+static Id form_made(Tying *t, Id value) {
+  ArrayGraph *o = t->o;
+  GraphValue v = *arrays_value(o, value);
+  if (!v.form_of || t->made[value]) return v.form_of ? t->made[value] : value;
+  Id from = form_made(t, v.form_of), in[2] = {from};
+  int64_t *n = NEW_ARRAY(o->a, int64_t, v.rank + 1);
+  for (uint32_t k = 0; k < v.rank; k++) arrays_is_number(o, v.dim[k], &n[k]);
+  if (!v.turn) in[1] = arrays_list(o, v.rank, n);
+  Id made = arrays_node(o, v.turn ? "Transpose" : "Reshape", v.turn ? 1 : 2, in, &v);
+  if (v.turn) arrays_attribute_list(o, made, "perm", v.rank, v.turn);
+  return t->made[value] = made;
+}
+
+static void read_forms(Tying *t, Ids *in) {
+  for (uint32_t i = 0; i < in->n; i++)
+    if (in->at[i] < t->values && t->forms[kept_form(t->o, in->at[i])] > 1)
+      in->at[i] = form_made(t, in->at[i]);
+}
+
+static void tie_weights(ArrayGraph *o) {
+  uint32_t nodes = o->node.n;
+  bool *node = NEW_ARRAY(o->a, bool, nodes), *value = NEW_ARRAY(o->a, bool, o->value.n);
+  Tying t = {o, NEW_ARRAY(o->a, uint32_t, o->value.n), NEW_ARRAY(o->a, Id, o->value.n), o->value.n};
+  Ids before = o->level->node;
+  onnx_what_is_read(o, node, value);
+  for (Id i = 1; i < t.values; i++)
+    if (value[i] && arrays_value(o, i)->weight) t.forms[kept_form(o, i)]++;
+  o->level->node = (Ids){0}; // what makes forms stands in front
+  for (Id i = 1; i < nodes; i++) {
+    Ids in = o->node.at[i].in; // it is not copied: only the list of nodes moves
+    if (node[i]) read_forms(&t, &in);
+    if (node[i] && o->node.at[i].inside) read_forms(&t, &o->node.at[i].inside->out);
+  }
+  for (uint32_t i = 0; i < before.n; i++) vec_push(o->a, &o->level->node, before.at[i]);
+}
+
 // -- the whole ------------------------------------------------------------------------------------
 // What a level gives must be made there and keep its name; a result that is turned stays turned.
 static void tidy_level(ArrayGraph *o) {
@@ -275,4 +326,5 @@ void onnx_tidy(ArrayGraph *o) {
   for (uint32_t i = 0; i < o->level->node.n; i++)
     if (!strcmp(o->node.at[o->level->node.at[i]].op, "Add"))
       give_bias(o, o->level->node.at[i], reads);
+  tie_weights(o);
 }

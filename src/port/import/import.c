@@ -171,12 +171,16 @@ bool import_initializers(Importer *m, ImpScope *s, const OnnxGraph *g) {
     const OnnxTensor *t = &g->initializer.at[i];
     ImpShape shape = shape_of(t->rank, t->dim);
     double *data;
+    Id there = table_get(m->initializer, &t, sizeof t); // of a graph that runs several times
+    if (there && !imp_define(m, s, t->name, there)) return false;
+    if (there) continue;
     if (!onnx_numbers(m->arena, t, m->model->folder, &data, &why))
       return diag_refuse(m->diags, (Span){0}, "%s", why);
-    bool named = text_ends(t->name, "bias") || text_ends(t->name, "weight");
-    bool learned = is_float(t->type) && (t->count > 1 || (t->rank && named));
-    Id v = value_new(m, t->type, &shape, learned ? IMP_WEIGHT : IMP_CONST, t->name);
+    ImpKind kind = learned_is(m, t, data) ? IMP_WEIGHT : IMP_CONST;
+    Id v = value_new(m, t->type, &shape, kind, t->name);
     value_at(m, v)->data = data;
+    learned_note(m, t, v, data);
+    table_put(m->initializer, &t, sizeof t, v);
     if (!imp_define(m, s, t->name, v)) return false;
   }
   return true;
@@ -348,7 +352,8 @@ static bool import_graph(Importer *m) {
     if (!is_input(g, m->how->given->array.at[i].name))
       return diag_refuse(m->diags, (Span){0}, "the model has no input `%s`",
                          m->how->given->array.at[i].name);
-  if (!check_versions(m) || !inputs_differ(m, g) || !import_initializers(m, s, g)) return false;
+  if (!check_versions(m) || !inputs_differ(m, g) || !learned_begin(m)) return false;
+  if (!import_initializers(m, s, g)) return false;
   for (uint32_t i = 0; i < g->input.n; i++) // those first that say how large others are
     if (m->how->given && arrays_find(m->how->given, g->input.at[i].name) &&
         !import_input(m, s, &g->input.at[i]))
@@ -370,7 +375,7 @@ bool import_onnx(Arena *a, Diags *diags, const ImportOptions *how, Imported *out
   Importer *m = NEW(a, Importer);
   OnnxModel *model;
   const char *why = NULL;
-  *m = (Importer){.arena = a, .diags = diags, .how = how};
+  *m = (Importer){.arena = a, .diags = diags, .how = how, .initializer = table_new(a)};
   vec_push(a, &m->value, (ImpValue){0});
   bool read = how->bytes ? onnx_read_bytes(a, how->bytes, how->n, NULL, &model, &why)
                          : onnx_read(a, how->path, &model, &why);
@@ -379,5 +384,7 @@ bool import_onnx(Arena *a, Diags *diags, const ImportOptions *how, Imported *out
   m->memory = arena_used(a) + MEMORY_FOR_EACH * model->size + MEMORY_MORE;
   if (!import_graph(m)) return false;
   write_program(m, out);
+  out->graph = model->graph->name;
+  learned_warn(m);
   return true;
 }

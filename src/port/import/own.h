@@ -80,6 +80,12 @@ void imp_put(ImpScope *, const char *name, Id);
 // A name that is new in its graph. False with a message
 bool imp_define(Importer *, ImpScope *, const char *name, Id);
 
+// learned.c: which initializers are learned
+bool learned_begin(Importer *); // false with a message
+bool learned_is(Importer *, const OnnxTensor *, const double *data);
+void learned_note(Importer *, const OnnxTensor *, Id, const double *data);
+void learned_warn(Importer *);
+
 // declared.c: what a file says of its values, held against what they are. False with a message
 void declared_keep(Importer *, ImpScope *);
 bool declared_fits(Importer *, const OnnxNode *, const OnnxValueInfo *, Id); // node: or NULL

@@ -32,12 +32,16 @@ typedef struct {
   uint32_t first, n; // its results: wires
 } ReadBox;
 typedef struct {
+  const char *from, *to;
+} SizeShort;
+typedef struct {
   const Json *json;
   const char *key, *name; // in the file, in the program
   Table *wire_table;      // key to number + 1
   Table *size_table;      // what a size is called in the file, to number + 1
   VEC(const char *) size; // its variables: they mean something in this diagram alone
-  Table *taken;           // names of wires and whatever they must not hide
+  VEC(SizeShort) brief; // sizes that are variables here: `h//2` of an input that nothing else says
+  Table *taken;         // names of wires and whatever they must not hide
   VEC(ReadWire) wire;
   VEC(ReadParam) param;
   VEC(ReadBox) box;
@@ -51,6 +55,7 @@ typedef struct {
   bool learner;             // a thing of its own, declared at the top with `learn`
   bool cell;                // a scan repeats it
   bool said;                // the program has it
+  bool random;              // it draws numbers, or calls who does
 } ReadDiagram;
 typedef struct {
   Arena *arena;
@@ -78,6 +83,8 @@ bool reading_error(Reading *, const ReadDiagram *, const char *format, ...)
 uint32_t reading_wire(Reading *, const ReadDiagram *, const Json *key); // + 1; 0 with an error
 ReadDiagram *reading_diagram(Reading *, const ReadDiagram *, const Json *key); // NULL: an error
 const char *reading_size(Reading *, const Json *);                             // NULL: an error
+// An input's size of which only the whole is seen becomes a variable of this diagram.
+void sizes_shorten(Reading *, ReadDiagram *);
 const char *place_size(Reading *, const char *size);    // as it stands in a place, or in a value
 const char *size_variable(const char *size, size_t *n); // the first one in it, or NULL
 // Sizes are equal where they are for numbers in the place of their variables.

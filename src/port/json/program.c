@@ -25,6 +25,29 @@ static const Json *numbers_write(const Json *at, const int64_t *shape, uint32_t 
   return at;
 }
 
+// How many come in and go out: in the file it is said, in a program it would follow from names of axes.
+static bool fans_write(Writing *w, const ReadParam *p, const char *kind) {
+  const Json *in = json_get(p->init, "fan_in"), *out = json_get(p->init, "fan_out");
+  bool he = strcmp(kind, "he") == 0;
+  if ((strcmp(kind, "glorot") != 0 && !he) || !in || (!out && !he)) return true;
+  const char *comes = reading_size(w->r, in), *goes = he ? "" : reading_size(w->r, out);
+  if (!comes || !goes) return false;
+  buf_printf(w->out, he ? "[%s%s]" : "[%s, %s]", comes, goes);
+  return true;
+}
+
+static ReadDiagram *behind(Reading *r, ReadDiagram *d);
+
+// A start that is drawn, or too long for a list: the diagram that gives it. NULL: its numbers stand here.
+static ReadDiagram *start_diagram(Reading *r, const ReadParam *p) {
+  const char *key = json_word(p->init, "diagram");
+  Id found = table_get(r->diagram_table, key, strlen(key));
+  ReadDiagram *d = found ? &r->diagram.at[found - 1] : NULL;
+  if (!d || strcmp(json_word(p->init, "kind"), "diagram") != 0) return NULL;
+  bool drawn = d->random || !json_get(p->init, "data");
+  return drawn && !d->nin && d->out.n == 1 && !d->param.n ? behind(r, d) : NULL;
+}
+
 static bool start_write(Writing *w, const ReadParam *p) {
   static const char *const words[] = {"normal", "uniform", "glorot", "he", "orthogonal"};
   const char *kind = json_word(p->init, "kind");
@@ -32,7 +55,7 @@ static bool start_write(Writing *w, const ReadParam *p) {
   for (uint32_t i = 0; i < COUNT(words); i++)
     if (strcmp(kind, words[i]) == 0) {
       buf_printf(w->out, " = %s", kind);
-      return true;
+      return fans_write(w, p, kind);
     }
   if (strcmp(kind, "none") == 0 || !*kind) return true;
   if (strcmp(kind, "const") == 0) {
@@ -41,6 +64,11 @@ static bool start_write(Writing *w, const ReadParam *p) {
       return reading_error(w->r, w->d, "`%s` starts as a constant, and has no \"value\"", p->path);
     buf_text(w->out, " = ");
     numbers_write(json_get(p->init, "value"), NULL, 0, w->out);
+    return true;
+  }
+  const ReadDiagram *drawn = start_diagram(w->r, p);
+  if (drawn) {
+    buf_printf(w->out, " = %s()", drawn->name);
     return true;
   }
   const Json *data = json_get(p->init, "data");
@@ -384,8 +412,6 @@ static bool scan_write(Writing *w, const ReadBox *box) {
   if (box->n != 2 * carries.n || body->out.n != 2 * carries.n)
     return reading_error(w->r, w->d, "a scan emits its carries, and nothing else, to be read back");
   const char *axis = reading_name(w->r, w->d->taken, "step");
-  const ReadType *t = &w->d->wire.at[slices.at[0]].type;
-  (void)t;
   Buf args = buf_new(w->r->arena);
   for (uint32_t i = 0; i < slices.n; i++) {
     const ReadType *s = &w->d->wire.at[slices.at[i]].type;
@@ -590,7 +616,7 @@ static void skip_wrapper(Reading *r) {
   r->main = callee - 1;
 }
 
-// Who is a thing, and who is repeated by a scan?
+// Who is a thing, who is repeated by a scan, and who draws numbers?
 static void kinds_find(Reading *r) {
   for (uint32_t i = 0; i < r->diagram.n; i++)
     for (uint32_t k = 0; k < r->diagram.at[i].box.n; k++) {
@@ -599,7 +625,9 @@ static void kinds_find(Reading *r) {
       const char *op = json_word(j, "op"),
                  *key = json_word(j, strcmp(op, "scan") == 0 ? "body" : "callee");
       Id callee = table_get(r->diagram_table, key, strlen(key));
+      r->diagram.at[i].random |= strcmp(op, "random") == 0;
       if (!callee) continue;
+      r->diagram.at[i].random |= r->diagram.at[callee - 1].random;
       if (strcmp(op, "scan") == 0) r->diagram.at[callee - 1].cell = true;
       if (strcmp(op, "call") != 0 || !params || !params->n || params->kind != JSON_LIST) continue;
       Id wire =
@@ -711,6 +739,11 @@ static void mark_said(Reading *r) {
   r->diagram.at[r->main].said = true;
   for (uint32_t i = r->main + 1; i-- > 0;) {
     ReadDiagram *d = &r->diagram.at[i];
+    for (uint32_t k = 0; k < d->param.n; k++) {
+      ReadDiagram *start = start_diagram(r, &d->param.at[k]);
+      bool here = d->param.at[k].rooted || (d->said && is_own(&d->param.at[k]));
+      if (start && here && start < d) start->said = true;
+    }
     for (uint32_t k = 0; d->said && k < d->box.n; k++) {
       Writing w = {.r = r, .d = d};
       const Json *j = d->box.at[k].json;

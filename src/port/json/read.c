@@ -321,6 +321,7 @@ static bool diagram_read(Reading *r, ReadDiagram *d) {
     if (!outer_wire_add(r, d, in, NULL)) return false;
     d->nin++;
   }
+  sizes_shorten(r, d);
   if (!params_read(r, d) || !boxes_read(r, d)) return false;
   EACH_ITEM(out, k, json_get(d->json, "outputs")) {
     r->at = out;

@@ -90,9 +90,75 @@ static bool text_sum(SizeText *s) {
   return true;
 }
 
+// Is the first bracket closed by the last?
+static bool in_brackets(const char *size) {
+  int depth = 0;
+  for (const char *c = size; *c; c++) {
+    depth += (*c == '(') - (*c == ')');
+    if (!depth && c[1]) return false;
+  }
+  return *size == '(';
+}
+
+// With the variable in the place of what it stands for: all of it, or where that is in brackets.
+static const char *shortened(Reading *r, const char *size, const SizeShort *s) {
+  const char *from = in_brackets(s->from) ? s->from : arena_format(r->arena, "(%s)", s->from);
+  Buf out = buf_new(r->arena);
+  if (strcmp(size, s->from) == 0) return s->to;
+  for (const char *at; (at = strstr(size, from)); size = at + strlen(from)) {
+    buf_add(&out, size, (size_t)(at - size));
+    buf_text(&out, s->to);
+  }
+  buf_text(&out, size);
+  return out.at;
+}
+
+static bool is_plain(const char *size) {
+  return variable_length(size) == strlen(size) || strspn(size, "0123456789") == strlen(size);
+}
+
+static bool is_seen(const ReadDiagram *d, const char *variable, size_t n) {
+  for (uint32_t i = 0; i < d->nin; i++)
+    for (uint32_t k = 0; k < d->wire.at[i].type.rank; k++) {
+      const char *size = d->wire.at[i].type.size[k];
+      if (strlen(size) == n && strncmp(size, variable, n) == 0) return true;
+    }
+  return false;
+}
+
+static bool all_seen(const ReadDiagram *d, const char *size) {
+  size_t n;
+  for (const char *at = size_variable(size, &n); at; at = size_variable(at + n, &n))
+    if (!is_seen(d, at, n)) return false;
+  return true;
+}
+
+static void inputs_shorten(Reading *r, ReadDiagram *d, const SizeShort *s) {
+  for (uint32_t i = 0; i < d->nin; i++)
+    for (uint32_t k = 0; k < d->wire.at[i].type.rank; k++)
+      d->wire.at[i].type.size[k] = shortened(r, d->wire.at[i].type.size[k], s);
+}
+
+void sizes_shorten(Reading *r, ReadDiagram *d) {
+  size_t n = 0;
+  for (uint32_t i = 0; i < d->nin; i++)
+    for (uint32_t k = 0; k < d->wire.at[i].type.rank; k++) {
+      const char *size = d->wire.at[i].type.size[k];
+      if (is_plain(size) || all_seen(d, size)) continue;
+      const char *variable = size_variable(size, &n);
+      SizeShort s = {size, reading_new_name(r, d->taken, arena_text(r->arena, variable, n))};
+      vec_push(r->arena, &d->brief, s);
+      inputs_shorten(r, d, &s);
+    }
+}
+
 static const char *size_words(Reading *r, const char *text) {
   SizeText s = {.r = r, .text = text, .at = text, .out = buf_new(r->arena)};
-  if (text_sum(&s) && !*s.at) return s.out.at;
+  if (text_sum(&s) && !*s.at) {
+    const char *size = s.out.at;
+    for (uint32_t i = 0; i < r->in->brief.n; i++) size = shortened(r, size, &r->in->brief.at[i]);
+    return size;
+  }
   if (!s.said) reading_error(r, NULL, "`%s` is not a size", text);
   return NULL;
 }

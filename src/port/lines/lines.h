@@ -21,11 +21,14 @@ typedef struct {
   const Arrays *given;    // inputs of the graph, by name, that are to be constants; or NULL
   const ImportSize *size; // sizes with a name that are to be numbers
   uint32_t sizes;
+  const char *learned, *fixed; // initializers that are learned, and that are not: names with commas
+                               // between, the end of one may be *; or NULL
 } ImportOptions;
 
 typedef struct {
   const char *text;
   Arrays weights;
+  const char *graph;      // what the model calls itself
   uint32_t before;        // lines of small boxes, in front
   VEC(const char *) node; // of each line behind them: "node `a` (Add)", or NULL
 } Imported;
@@ -107,6 +110,7 @@ typedef struct {
       sizes; // "o, p" where times differ in sizes, "" where only those of wires do; NULL: not at all
 } ImpBlock;
 
+typedef struct ImpLearned ImpLearned; // of the import
 typedef struct Importer {
   Arena *arena;
   Diags *diags;
@@ -117,10 +121,12 @@ typedef struct Importer {
   VEC(ImpBlock) block;
   VEC(const char *) box; // texts of boxes that are for one node
   Ids input, output;
-  Table *taken;   // names of the program
-  Table *symbols; // sizes with a name: of the file, to 1
-  size_t memory;  // that may be in use before a node
-  uint32_t work;  // nodes so far, with those of functions and loops
+  Table *taken;       // names of the program
+  Table *symbols;     // sizes with a name: of the file, to 1
+  size_t memory;      // that may be in use before a node
+  uint32_t work;      // nodes so far, with those of functions and loops
+  Table *initializer; // of the address of one: the value that it is
+  ImpLearned *learned;
   bool wide_told; // that whole numbers may be too large for single precision
 } Importer;
 

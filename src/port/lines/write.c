@@ -38,6 +38,18 @@ static void mark_live(ImpWriter *w) {
   }
 }
 
+// Running statistics of a norm that is no box of the library, which would keep them, are as they are: no derivative moves them.
+static void fix_statistics(const ImpWriter *w) {
+  for (uint32_t i = 0; i < w->m->line.n; i++) {
+    const ImpLine *l = &w->m->line.at[i];
+    bool norm = w->live[i] && l->node && !strcmp(l->node->op, "BatchNormalization") && !l->part.n;
+    for (uint32_t k = 3; norm && l->read.n == 5 && k < 5; k++) {
+      ImpValue *v = value_at(w->m, l->read.at[k].value);
+      if (v->kind == IMP_WEIGHT && v->reads == 1) v->kind = IMP_CONST;
+    }
+  }
+}
+
 // Arithmetic that one chain of boxes alone reads stands there: `relu(a + b)`.
 static void put_inside(ImpWriter *w, const ImpLine *line, uint32_t n, const bool *live) {
   Importer *m = w->m;
@@ -521,6 +533,7 @@ void write_program(Importer *m, Imported *out) {
     calls_make(m, w.live);
     plumbing_fold(m, w.live);
   }
+  fix_statistics(&w);
   letters_settle(m, w.live);
   if (!m->how->flat && !w.alone) {
     repeats_make(m, w.live);

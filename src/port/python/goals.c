@@ -4,7 +4,8 @@
 #include "port/python/python_own.h"
 
 // -- what is there --------------------------------------------------------------------------------
-static const char *goal_word(Python *p, const Goal *g, uint32_t number) {
+const char *python_goal_word(const Python *p, uint32_t number) {
+  const Goal *g = &p->e->p->goal.at[number];
   const char *said = g->name ? name_text(p->w->names, g->name) : "";
   return *said ? said : arena_format(p->a, "goal_%u", number + 1);
 }
@@ -21,7 +22,7 @@ static void name_goals(Python *p) {
   }
   p->goal = NEW_ARRAY(p->a, const char *, program->goal.n + 1);
   for (uint32_t i = 0; i < program->goal.n; i++) {
-    const char *own = python_name(p->a, goal_word(p, &program->goal.at[i], i));
+    const char *own = python_name(p->a, python_goal_word(p, i));
     if (table_get(taken, own, strlen(own))) own = arena_format(p->a, "%s_goal", own);
     p->goal[i] = p->jax ? python_defined(p, own) : python_unique(p->a, taken, own);
   }

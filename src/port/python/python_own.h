@@ -89,6 +89,7 @@ const char *python_key(PythonWork *); // of JAX: a key of its own for each draw
 // -- goals.c --------------------------------------------------------------------------------------
 const Diagram *python_program(Python *); // all goals with their weights; NULL with a diagnostic
 const PythonMade *python_goals(Python *);
+const char *python_goal_word(const Python *, uint32_t number); // as the program calls it: rest.0
 
 // -- training.c -----------------------------------------------------------------------------------
 bool python_training(Python *, Buf *);

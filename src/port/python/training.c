@@ -69,7 +69,7 @@ static void put_goal_row(Python *p, uint32_t number, Buf *b) {
   const Diagram *d = p->loss.diagram;
   WeightChoice c = choice_new(p);
   const char *class = p->jax ? "" : "Goals.";
-  buf_printf(b, "    \"%s\": (%s%s, (", p->goal[number], class, p->goal[number]);
+  buf_printf(b, "    \"%s\": (%s%s, (", python_goal_word(p, number), class, p->goal[number]);
   for (uint32_t i = 0; i < g->fields.n; i++)
     buf_printf(b, "%s\"%s\"%s", i ? " " : "",
                name_text(p->w->names, def_of(p->e->in, g->fields.at[i])->name),
@@ -83,7 +83,7 @@ static void put_goal_row(Python *p, uint32_t number, Buf *b) {
   buf_text(b, ", ");
   buf_number(b, g->sign * g->weight);
   if (p->jax) buf_text(b, g->diagram->noisy ? ", True" : ", False");
-  buf_printf(b, "),  # %s\n", g->name ? name_text(p->w->names, g->name) : "");
+  buf_text(b, "),\n");
 }
 
 // -- rules ----------------------------------------------------------------------------------------
@@ -175,7 +175,7 @@ static bool put_phase(Python *p, const Regime *r, Buf *b) {
   const Training *t = &r->training;
   buf_text(b, "    {\n        \"goals\": (");
   for (uint32_t i = 0; i < t->goals.n; i++)
-    buf_printf(b, "\"%s\",%s", p->goal[t->goals.at[i]], i + 1 < t->goals.n ? " " : "");
+    buf_printf(b, "\"%s\",%s", python_goal_word(p, t->goals.at[i]), i + 1 < t->goals.n ? " " : "");
   buf_text(b, "),\n        ");
   bool pass = strncmp(name_text(p->w->names, r->node->name), "pass", 4) == 0;
   const struct {
