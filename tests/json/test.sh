@@ -59,6 +59,8 @@ refused "a wire that is not there" "b['in'][0]['wire'] = 'x'" 'diagram `dot`, bo
 refused "a wire of itself" "b['in'][0]['wire'] = 'y'" "it reads what is made later"
 refused "two wires of one name" "d['inputs'][1]['name'] = 'a'" 'there are two wires `a`'
 refused "a size that is not there" "d['inputs'][0]['type']['axes'][0]['size'] = 'm'" '`m` is not among "sizes"'
+for size in 0 -56 0.5; do refused "an axis of $size" "d['inputs'][0]['type']['axes'][0]['size'] = $size" "a type has at least one of each: $size is no size of it"; done
+refused "-56 labels" "d['inputs'][0]['type'] = {'base': 'label', 'count': -56}" "a type has at least one of each: -56 is no size of it"
 refused "a size that is a text" "d['inputs'][0]['type']['axes'][0]['size'] = '1; 2'" '`1; 2` is not a size'
 for size in '9(7' '/n' 'n n' '(n' 'n-' '*2' '1 2' '()' 'n--1'; do
   refused "the size $size" "d['inputs'][0]['type']['axes'][0]['size'] = '$size'" "\`$size\` is not a size"

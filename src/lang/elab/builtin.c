@@ -396,3 +396,17 @@ static const BuiltinBox boxes[] = {
 };
 
 void core_builtins(Elab *in) { builtins_add(in, boxes, COUNT(boxes)); }
+
+// A name that is an option of the box around it says what that is.
+static const char *slot_word(Body *b, Env *env, const Syntax *slot) {
+  const Syntax *item = slot_item(slot);
+  if (item->kind == N_NAME) return box_word(b->w, &(Closure){.node = item, .env = env});
+  return span_words(b->w, slot->span);
+}
+
+// As the program has them, for those who look: refit (head, gd, steps: 50) in a picture.
+void config_keep(Body *b, Env *env, const Syntax *config, uint32_t from, Diagram *to) {
+  for (uint32_t i = from; config && i < brackets_slots(config).n; i++)
+    vec_push(b->w->arena, &to->option,
+             (Option){.text = slot_word(b, env, brackets_slots(config).at[i])});
+}

@@ -33,6 +33,8 @@ typedef struct {
   Span span;
 } Alone;
 Body *box_for_itself(Body *, const Alone *);
+// The options in these brackets, from this one on, stay with the diagram.
+void config_keep(Body *, Env *, const Syntax *config, uint32_t from, Diagram *to);
 
 // lift.c: a built-in box of a box is given more axes than its box takes: they pass over it, as they
 // do over any box.
@@ -58,10 +60,6 @@ enum { FORTH, BACK };
 Value builtin_derivative(const BuiltinUse *);
 bool derivative_inputs(Body *, Env *, const BuiltinBox *, const Syntax *config,
                        BoxInputs *); // false: f does not say what it takes
-
-// configured.c
-// The options in these brackets, from this one on, stay with the diagram.
-void config_keep(Body *, Env *, const Syntax *config, uint32_t from, Diagram *to);
 
 // scan.c
 Value builtin_scan(const BuiltinUse *);

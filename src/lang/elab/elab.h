@@ -10,7 +10,7 @@
 // index_equation.c
 Val index_value(Body *, Env *, Val base, const Syntax *brackets, Span, Eq *);
 uint32_t eq_index(Body *, Eq *, Name, Span);
-bool eq_finish(Body *, Env *, Eq *, bool quiet); // false: the size of an index is guessed
+bool eq_finish(Body *, Env *, Eq *, bool quiet); // false: a size is guessed
 Value eval_equation(Body *, Env *, const Syntax *lhs_brackets, const Syntax *expr,
                     const Syntax *pad, const Type *want, Span);
 // An argument of a call has indices of its own; those of the left side around it are known in it, as

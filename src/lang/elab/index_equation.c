@@ -154,7 +154,6 @@ static void check_groups(Body *b, Eq *eq) {
   }
 }
 
-// quiet: something is said already, and what would be said here may follow from it.
 // x[n-1-i] with n an axis: n is an index there, and summed, which is hardly meant.
 static void check_lengths(Body *b, Env *env, const Eq *eq) {
   World *w = b->w;

@@ -133,13 +133,20 @@ static bool is_word(const char *text) {
 }
 
 // -- types ----------------------------------------------------------------------------------------
+// How many there are of something: a size, and not fewer than one.
+static const char *length_read(Reading *r, const Json *j) {
+  if (!j || j->kind != JSON_NUMBER || j->number >= 1) return reading_size(r, j);
+  reading_error(r, NULL, "a type has at least one of each: %g is no size of it", j->number);
+  return NULL;
+}
+
 static bool type_read(Reading *r, const Json *j, ReadType *t) {
   const char *base = json_word(j, "base");
   r->at = j ? j : r->at;
   const Json *axes = j ? json_get(j, "axes") : NULL;
   t->base = base;
   if (strcmp(base, "label") == 0) {
-    const char *count = reading_size(r, json_get(j, "count"));
+    const char *count = length_read(r, json_get(j, "count"));
     if (!count) return false;
     t->count = count;
     Buf b = buf_new(r->arena);
@@ -166,7 +173,7 @@ static bool type_read(Reading *r, const Json *j, ReadType *t) {
         pass && pass->kind == JSON_NUMBER && pass->number > 0 && pass->number < PASS_LIMIT
             ? (uint32_t)pass->number
             : pass != NULL;
-    if (!(t->size[i] = reading_size(r, json_get(axis, "size")))) return false;
+    if (!(t->size[i] = length_read(r, json_get(axis, "size")))) return false;
   }
   return true;
 }
