@@ -25,7 +25,7 @@ memory_of() {
     *:two_thousand_learners_with_goals) memory=1200000 ;;
     *:ten_thousand_learners_with_goals) memory=1500000 ;;
     *:parts_2_18) memory=200000 ;;
-    *:parts_side_by_side) memory=400000 ;;
+    *:parts_side_by_side) memory=450000 ;;
   esac
   ulimit -v $memory
 }

@@ -165,7 +165,7 @@ def one_program(file):
     with open(os.path.join(folder, "%s_%s.py" % (case["id"], case["files"][0]))) as f:
         text = f.read()
     case["noise"] = "Noise is drawn" in text
-    goals = re.findall(r"^    .*\),  # (.*)", text[text.index("GOALS = {"):text.index("PHASES = (")], re.M)
+    goals = re.findall(r'^    "(.*?)": \(', text[text.index("GOALS = {"):text.index("PHASES = (")], re.M)
     program = module.load(used)
     fields = {}
     for goal in goals:

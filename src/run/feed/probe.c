@@ -111,7 +111,7 @@ static bool take_batches(Data *d, Probe *s, int64_t all, Tensor *out) {
 }
 
 bool probe_take_some(Data *d, Probe *s, bool one_batch, Tensor *out) {
-  int64_t most = s->samples ? s->batch : 1;
+  int64_t most = !s->samples ? 1 : s->at_once ? s->batch : PROBE_BATCH;
   if (one_batch && s->wanted > most) s->wanted = most;
   return probe_take(d, s, out);
 }
