@@ -88,18 +88,18 @@ static int64_t numbers_of(const LimnArray *a) {
 }
 
 // How far a sample of the one is from that of the other, of its largest number; false: nothing can be
-// said of it, since it is not finite.
+// said of it, since both are alike and not finite.
 static bool sample_apart(const LimnArray *a, const LimnArray *b, int64_t from, int64_t n,
                          double *apart) {
   int64_t na = numbers_of(a), nb = numbers_of(b);
   double largest = 0, off = 0;
   for (int64_t k = from; k < from + n; k++) {
     double x = number_at(a, k % na), y = number_at(b, k % nb);
-    if (!isfinite(x) && !isfinite(y)) return false;
+    if (!isfinite(x) && (x == y || (isnan(x) && isnan(y)))) return false;
     if (fabs(x) > largest) largest = fabs(x);
-    if (!(fabs(x - y) <= off)) off = fabs(x - y);
+    if (!(fabs(x - y) <= off)) off = isnan(x - y) ? INFINITY : fabs(x - y);
   }
-  *apart = off > 0 || isnan(off) ? off / (largest > 0 ? largest : 1) : 0;
+  *apart = isinf(off) ? off : off / (largest > 0 ? largest : 1);
   return true;
 }
 
@@ -117,8 +117,8 @@ static bool results_near(const LimnArrays *one, const LimnArrays *two, double *a
   for (uint32_t i = 0; i < one->n; i++) {
     const LimnArray *a = &one->at[i].array, *b = &two->at[i].array;
     int64_t na = numbers_of(a), nb = numbers_of(b), n = na > nb ? na : nb;
-    bool often =
-        n % SAMPLES == 0; // what does not depend on the inputs may come once, or for each sample
+    // what does not depend on the inputs may come once, or for each sample
+    bool often = n % SAMPLES == 0;
     int64_t samples = often ? SAMPLES : 1, each = n / samples;
     if (na != nb && (!often || (na != each && nb != each))) return false;
     seen |= is_something(a, na);

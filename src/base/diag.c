@@ -30,10 +30,9 @@ static const char *shown_format(const Diags *d, const char *format, va_list args
 static Id diag_add(Diags *d, DiagKind kind, Span span, const char *format, va_list args) {
   if (d->muted) return 0;
   uint32_t since = d->since ? d->since : 1;
-  bool placed =
-      span.file || kind == DIAG_ERROR; // warnings of no place do not follow from each other
-  for (uint32_t i = d->list.n;
-       placed && i-- > since;) { // one message per place: the first is the cause
+  // One message per place: the first is the cause. Warnings of no place do not follow from each other.
+  bool placed = span.file || kind == DIAG_ERROR;
+  for (uint32_t i = d->list.n; placed && i-- > since;) {
     Diag *old = &d->list.at[i];
     if (old->kind == kind && old->span.file == span.file && old->span.at == span.at &&
         old->span.n == span.n)

@@ -32,23 +32,14 @@ static void add_reader(Importer *m, const char *name, const OnnxNode *node) {
   table_put(all->first, name, n, all->reader.n);
 }
 
-static void read_inside(Importer *m, const OnnxGraph *g) {
+// inside: of a graph in a node, whose names may be others' too.
+static void read_graph(Importer *m, const OnnxGraph *g, bool inside) {
   for (uint32_t i = 0; i < g->output.n; i++) add_reader(m, g->output.at[i].name, NULL);
   for (uint32_t i = 0; i < g->node.n; i++) {
     const OnnxNode *node = &g->node.at[i];
-    for (uint32_t k = 0; k < node->in.n; k++) add_reader(m, node->in.at[k], NULL);
+    for (uint32_t k = 0; k < node->in.n; k++) add_reader(m, node->in.at[k], inside ? NULL : node);
     for (uint32_t k = 0; k < node->attribute.n; k++)
-      if (node->attribute.at[k].g) read_inside(m, node->attribute.at[k].g);
-  }
-}
-
-static void read_graph(Importer *m, const OnnxGraph *g) {
-  for (uint32_t i = 0; i < g->output.n; i++) add_reader(m, g->output.at[i].name, NULL);
-  for (uint32_t i = 0; i < g->node.n; i++) {
-    const OnnxNode *node = &g->node.at[i];
-    for (uint32_t k = 0; k < node->in.n; k++) add_reader(m, node->in.at[k], node);
-    for (uint32_t k = 0; k < node->attribute.n; k++)
-      if (node->attribute.at[k].g) read_inside(m, node->attribute.at[k].g);
+      if (node->attribute.at[k].g) read_graph(m, node->attribute.at[k].g, true);
   }
 }
 
@@ -136,7 +127,7 @@ static bool list_is_known(Importer *m, const char *list) {
 bool learned_begin(Importer *m) {
   m->learned = NEW(m->arena, ImpLearned);
   m->learned->first = table_new(m->arena);
-  read_graph(m, m->model->graph);
+  read_graph(m, m->model->graph, false);
   return list_is_known(m, m->how->learned) && list_is_known(m, m->how->fixed);
 }
 
