@@ -81,7 +81,7 @@ LINK = $(CC) $(OWN) $(HARD) $(GIVEN) $(call harden,link) $(LDFLAGS)
 
 SOURCE := $(sort $(shell find src -name "*.c" -not -path "src/cli/*" -not -path "src/studio/*" -not -path "src/line/*"))
 # Texts that are part of the library.
-EMBEDDED := library prelude product_text team_text torch_training jax_training
+EMBEDDED := library prelude product_text team_text units_text torch_training jax_training
 OBJECT := $(SOURCE:src/%.c=$(BUILD)/%.o) $(EMBEDDED:%=$(BUILD)/%.o)
 # The studio wants libmicrohttpd; without it limn says so when it is asked for.
 HTTP_LIBS := $(shell $(PKG_CONFIG) --libs libmicrohttpd 2>/dev/null)
@@ -115,7 +115,7 @@ PRODUCTS := $(BUILD)/limn $(BUILD)/liblimn.a $(BUILD)/$(SHARED_LINK)
 
 .PHONY: FORCE all bless check clean deb demo deps deps-build docs draw-random examples format format-check fuzz
 .PHONY: film fuzz-plain gallery glyphs help install laws onnx onnx-damage packages playground python rooms shapes share studio-page torture uninstall vsix
-.PHONY: test test-c test-json test-long test-models test-onnx test-playground test-python test-python-out test-studio
+.PHONY: test tested test-c test-json test-long test-models test-onnx test-playground test-python test-python-out test-studio
 .PHONY: bench bench-c bench-check bench-draw bench-gates bench-gemm bench-lsp bench-machines bench-neurons bench-ode bench-prelude bench-stiff bench-strip bench-studio
 # A second make, so that all cores are used without being asked for.
 PARALLEL = $(MAKE) -s --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS))
@@ -184,9 +184,9 @@ $(BUILD)/prelude.c: src/run/engine/prelude/prelude.h tools/embed.sh Makefile
 $(BUILD)/product_text.c: src/port/c/product_text.h tools/embed.sh Makefile
 	@mkdir -p $(@D)
 	$(Q)tools/embed.sh port/c/c_own.h product_text src/port/c/product_text.h >$@
-$(BUILD)/team_text.c: src/run/engine/cuda/team.h tools/embed.sh Makefile
+$(BUILD)/team_text.c $(BUILD)/units_text.c: $(BUILD)/%_text.c: src/run/engine/cuda/%.h tools/embed.sh Makefile
 	@mkdir -p $(@D)
-	$(Q)tools/embed.sh run/engine/cuda/cuda.h team_text src/run/engine/cuda/team.h >$@
+	$(Q)tools/embed.sh run/engine/cuda/cuda.h $*_text $< >$@
 $(BUILD)/cli/commands_text.c: src/cli/commands.txt tools/embed.sh Makefile
 	@mkdir -p $(@D)
 	$(Q)tools/embed.sh cli/cli.h command_text src/cli/commands.txt >$@
@@ -235,7 +235,7 @@ PLAY_FLAGS := --target=wasm32-wasi $(WARN) -Wno-gnu-statement-expression -Wno-un
   -D_WASI_EMULATED_SIGNAL -D_WASI_EMULATED_GETPID -mllvm -wasm-enable-sjlj -mnontrapping-fptoint -fvisibility=hidden -ffunction-sections -fdata-sections
 PLAY_EXPORTS := malloc free limn_version limn_new limn_free limn_allow limn_set limn_load limn_load_text limn_check limn_messages limn_forget \
   limn_server_open limn_server_take limn_server_work limn_server_ended limn_server_close limn_trainer_close
-PLAY_OBJECT := $(patsubst src/%.c,$(PLAY_OBJ)/%.o,$(filter-out $(PLAY_WITHOUT),$(SOURCE))) $(patsubst %,$(PLAY_OBJ)/%.o,$(filter-out prelude product_text team_text,$(EMBEDDED))) \
+PLAY_OBJECT := $(patsubst src/%.c,$(PLAY_OBJ)/%.o,$(filter-out $(PLAY_WITHOUT),$(SOURCE))) $(patsubst %,$(PLAY_OBJ)/%.o,$(filter-out prelude product_text team_text units_text,$(EMBEDDED))) \
   $(patsubst playground/%.c,$(PLAY_OBJ)/own/%.o,$(sort $(wildcard playground/*.c playground/wasi/*.c)))
 $(PLAY_OBJ)/%.o: src/%.c
 	@mkdir -p $(@D)
@@ -317,6 +317,9 @@ RUN_TESTS = CC="$(CC)" MAKE="$(MAKE)" JOBS="$(JOBS)" ONLY="$(ONLY)" tests/run.sh
 test: packages
 	@tools/npm.sh
 	+@$(PARALLEL) $(TESTED)
+	+@$(MAKE) -s --no-print-directory tested
+# A make of its own: what has just been installed is found.
+tested:
 	@$(RUN_TESTS)
 # What PyTorch exports, imported, evaluated, drawn and trained: a table.
 test-models: all

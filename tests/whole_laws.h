@@ -8,13 +8,13 @@
 typedef struct {
   const Whole *p;
   Arena *arena;
-  const char *dir;
-  Buf said; // "KIND: …"
+  const char *dir, *weights; // weights: a file for case_eval, or NULL
+  Buf said;                  // "KIND: …"
 } Case;
 typedef bool Law(Case *);
 
 Law law_batch, law_names, law_naming, law_order, law_runs, law_engines, law_who, law_claims,
-    law_diff, law_gpu;
+    law_diff, law_gpu, law_onnx, law_json;
 
 // whole_values.c
 typedef struct {

@@ -7,9 +7,9 @@ typedef struct {
 } EmulatedIndex;
 EmulatedIndex threadIdx, blockIdx, blockDim, gridDim;
 void (*emulated_wait)(void);
-static double emulated_slots[1024], emulated_tiles[32 * 1024];
+static double emulated_slots[1024], emulated_tiles[32 * 1024] __attribute__((aligned(128)));
 
-#define KERNEL(name, Wires, threads)                                                               \
+#define KERNEL(name, Wires, ...)                                                                   \
   const unsigned long name##_bytes = sizeof(Wires);                                                \
   void name(void **arguments)
 #define ARGUMENTS(Wires)                                                                           \
@@ -31,4 +31,19 @@ static double emulated_slots[1024], emulated_tiles[32 * 1024];
                      sizeof its_);                                                                 \
     emulated_wait();                                                                               \
     its_;                                                                                          \
+  }))
+#define __ffs(x) __builtin_ffs(x)
+#define __ballot_sync(mask, value)                                                                 \
+  (__extension__({                                                                                 \
+    const int own_ = value;                                                                        \
+    unsigned all_ = 0;                                                                             \
+    __builtin_memcpy(&emulated_slots[threadIdx.x], &own_, sizeof own_);                            \
+    emulated_wait();                                                                               \
+    for (unsigned l_ = 0; l_ < 32; l_++) {                                                         \
+      int its_;                                                                                    \
+      __builtin_memcpy(&its_, &emulated_slots[threadIdx.x / 32 * 32 + l_], sizeof its_);           \
+      all_ |= (unsigned)(its_ != 0) << l_;                                                         \
+    }                                                                                              \
+    emulated_wait();                                                                               \
+    all_;                                                                                          \
   }))

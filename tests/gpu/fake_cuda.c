@@ -232,15 +232,20 @@ static void keep(const Launch *l) {
   capturing->end = &(*capturing->end)->after;
 }
 
-Result cuLaunchKernel(void *f, unsigned bx, unsigned by, unsigned bz, unsigned tx, unsigned ty,
-                      unsigned tz, unsigned shared, void *stream, void **arguments, void **extra) {
+typedef struct {
+  unsigned blocks[3], threads[3], shared;
+  void *stream, *attribute;
+  unsigned attributes;
+} LaunchConfig;
+Result cuLaunchKernelEx(const LaunchConfig *c, void *f, void **arguments, void **extra) {
   Function *function = f;
-  if (!bx || by != 1 || bz != 1 || !tx || tx > THREADS || ty != 1 || tz != 1 || extra || !stream ||
-      (int)shared > function->shared)
+  const unsigned *b = c->blocks, *t = c->threads;
+  if (!b[0] || b[1] != 1 || b[2] != 1 || !t[0] || t[0] > THREADS || t[1] != 1 || t[2] != 1 ||
+      extra || !c->stream || (int)c->shared > function->shared)
     return INVALID;
   Launch l = {.f = function,
-              .blocks = bx,
-              .threads = tx,
+              .blocks = b[0],
+              .threads = t[0],
               .context = arguments[0],
               .wires = arguments[1],
               .places = arguments[2]};

@@ -32,9 +32,9 @@ train --device cuda --pause 5 --out paused && train --device cuda --resume pause
 train --pause 5 --out begun && train --device cuda --resume begun && near cpu begun && ok "a run of the CPU goes on on the GPU" || not_ok "a run of the CPU goes on on the GPU"
 train --device cuda --pause 5 --out left && train --resume left && near cpu left && ok "a run of the GPU goes on on the CPU" || not_ok "a run of the GPU goes on on the CPU"
 "$LIMN" train rows.limn --plain --out rows.cpu >"$said" 2>&1 && "$LIMN" train rows.limn --plain --device cuda --out rows.gpu >"$said" 2>&1 && near rows.cpu rows.gpu && ok "what is added up in slices" || not_ok "what is added up in slices"
-for what in large episodes; do
+for what in large episodes again; do
   for on in cpu cuda; do "$LIMN" train $what.limn --plain --device $on --out $what.$on >"$said" 2>&1; done
-  near $what.cpu $what.cuda && ok "samples that are large: $what" || not_ok "samples that are large: $what"
+  near $what.cpu $what.cuda && ok "kernels of their own: $what" || not_ok "kernels of their own: $what"
 done
 for on in cpu cuda; do "$LIMN" train products.limn --plain --device $on --out wide.$on >"$said" 2>&1; done
 near wide.cpu wide.cuda && ok "products by a library, a short batch among them" || not_ok "products by a library, a short batch among them"
@@ -42,6 +42,11 @@ FAKE_CUDA=products "$LIMN" train products.limn --plain --device cuda --out wide.
 for on in cpu cuda; do "$LIMN" train products.limn --plain --device $on --precision bf16 --out narrow.$on >"$said" 2>&1; done
 near narrow.cpu narrow.cuda 3e-3 && ! near wide.cuda narrow.cuda 1e-6 && ok "factors in bfloat16" || not_ok "factors in bfloat16"
 FAKE_CUDA=products "$LIMN" train products.limn --plain --device cuda --precision bf16 --out narrow.own >"$said" 2>&1 && near narrow.cpu narrow.own 3e-3 && ! same narrow.cuda narrow.own && ok "… multiplied by our own" || not_ok "… multiplied by our own"
+for on in cpu cuda; do "$LIMN" train pictures.limn --plain --device $on --precision bf16 --out pictures.$on >"$said" 2>&1; done
+near pictures.cpu pictures.cuda 3e-3 && ok "convolutions in bfloat16" || not_ok "convolutions in bfloat16"
+for on in cpu cuda; do "$LIMN" train pairs.limn --plain --device $on --precision bf16 --out pairs.$on >"$said" 2>&1; done
+"$LIMN" train pairs.limn --plan --device cuda --precision bf16 >"$said" 2>&1
+near pairs.cpu pairs.cuda 3e-3 && [ "$(grep -c ': pairs over' "$said")" -eq 6 ] && ok "attention without scores in memory" || not_ok "attention without scores in memory"
 "$LIMN" train products.limn --plain --device cuda --precision tf32 --out tf32 >"$said" 2>&1 && near wide.cpu tf32 1e-2 && ! near wide.cpu tf32 1e-6 && ok "tf32" || not_ok "tf32"
 train --device cuda --precision 64 --out wide && ok "in doubles" || not_ok "in doubles"
 for on in cpu cuda; do "$LIMN" predict small.limn f --from gpu --in x='[[5, 3, 1, 0], [6, 3, 5, 2]]' --device $on >$on.txt 2>"$said"; done
@@ -66,7 +71,7 @@ says "another number" 2 "there is no GPU 3: this machine has 1, counted from 0" 
 says "another name" 2 "a device is auto, cpu, cuda or cuda:1, not tpu" "$LIMN" train small.limn --device tpu
 says "too little memory" 1 "out of memory on emulated GPU 0: a step needs 0.000" env FAKE_CUDA=memory=9000 "$LIMN" train small.limn --device cuda --out m
 says "a kernel that does not compile" 1 "the CUDA compiler refuses a kernel: limn.cu(7): error: expected a \`;\`" env FAKE_CUDA=compiler LIMN_CACHE="$dir/other" "$LIMN" train small.limn --device cuda --out c
-says "a lost device" 1 "the GPU's driver says \`unspecified launch failure\` (719)" env FAKE_CUDA=lost=100 "$LIMN" train small.limn --device cuda --every 1 --out lost
+says "a lost device" 1 "the GPU's driver says \`unspecified launch failure\` (719)" env FAKE_CUDA=lost=40 "$LIMN" train small.limn --device cuda --every 1 --out lost
 train --resume lost && near cpu lost && ok "what a lost device left goes on on the CPU" || not_ok "what a lost device left goes on on the CPU"
 train --device cpu --resume lost && near cpu lost && ok "and stays whole" || not_ok "and stays whole"
 

@@ -16,6 +16,8 @@ enum {
   WAVES = 8,              // blocks for each multiprocessor, at most: others take turns
   SCRATCH_BLOCKS = 264,   // of kernels whose tiles are not shared
   GRAPH_MOST = 20 * 1000, // launches in a graph
+  TOGETHER = 16,          // small steps in one launch
+  EARLY_DRIVER = 12030,   // whose graphs have kernels that come early
 };
 
 // -- errors ---------------------------------------------------------------------------------------
@@ -108,6 +110,7 @@ size_t cuda_bytes(const PlanWire *w) { return (size_t)w->count * number_bytes(w-
 static bool take_memory(Engine *e, CudaEngine *o) {
   Plan *p = o->plan;
   size_t at = cuda_aligned((size_t)p->arena_bytes), small_bytes = ring_lay(e, o);
+  if (o->whole.lanes) o->parts_bytes = TOGETHER * small_bytes; // slots are brought there
   size_t small = at, counter = cuda_aligned(small + small_bytes);
   at = cuda_aligned(counter + sizeof(int64_t));
   for (uint32_t i = 0; i < p->in.n; i++) {
@@ -140,9 +143,15 @@ static bool take_memory(Engine *e, CudaEngine *o) {
 }
 
 // -- code -----------------------------------------------------------------------------------------
-static bool find_function(Engine *e, CudaEngine *o, CudaModule code, const char *name,
-                          CudaFunction *fn) {
+bool cuda_function(Engine *e, CudaEngine *o, CudaModule code, const char *name, CudaFunction *fn) {
   return cuda_good(e, o->d->call.cuModuleGetFunction(fn, code, name), name);
+}
+
+// What every function has without being asked is 48 KB.
+bool cuda_shared(Engine *e, CudaEngine *o, CudaFunction fn, size_t bytes) {
+  return bytes <= 48 * 1024 ||
+         cuda_good(e, o->d->call.cuFuncSetAttribute(fn, CUDA_FUNCTION_SHARED, (int)bytes),
+                   "shared memory");
 }
 
 // What kernels stand behind.
@@ -153,6 +162,7 @@ static Buf text_front(Engine *e, bool common) {
   if (common) buf_text(&text, "#define LIMN_COMMON\n");
   prelude_write(&text, store_precision(e->store));
   buf_text(&text, team_text);
+  if (store_precision(e->store) == PRECISION_BF16) buf_text(&text, units_text);
   return text;
 }
 
@@ -164,25 +174,30 @@ static bool open_common(Engine *e, CudaEngine *o, const char **why) {
   struct {
     const char *name;
     CudaFunction *fn;
-  } all[] = {{"limn_copy", &o->copy},           {"limn_look", &o->look},
-             {"limn_bring", &o->bring},         {"limn_gather", &o->gather},
-             {"limn_take", &o->take},           {"limn_give", &o->give},
-             {"limn_rows", &o->rows},           {"limn_product8", &o->product[0]},
-             {"limn_product4", &o->product[1]}, {"limn_product2", &o->product[2]}};
+  } all[] = {{"limn_copy", &o->copy},     {"limn_look", &o->look}, {"limn_bring", &o->bring},
+             {"limn_gather", &o->gather}, {"limn_take", &o->take}, {"limn_give", &o->give},
+             {"limn_rows", &o->rows}};
   o->common = compile(e, o, text_front(e, true).at, why);
   for (uint32_t i = 0; i < COUNT(all); i++)
-    if (!o->common || !find_function(e, o, o->common, all[i].name, all[i].fn)) return false;
-  static const char *const wide[PRODUCTS] = {"limn_wide8", "limn_wide4", "limn_wide2"};
-  for (uint32_t i = 0; i < PRODUCTS && o->plan->narrow; i++)
-    if (!find_function(e, o, o->common, wide[i], &o->wide[i])) return false;
-  return true;
+    if (!o->common || !cuda_function(e, o, o->common, all[i].name, all[i].fn)) return false;
+  return products_open(e, o);
+}
+
+// Which states do not begin at a multiple of four cells.
+static const bool *odd_states(const Engine *e) {
+  bool *odd = NEW_ARRAY(e->arena, bool, e->d->param.n + 1);
+  for (uint32_t i = 0; i < e->d->param.n; i++)
+    odd[i] = !lives_there(e, i) || e->state[i]->offset % 4 != 0;
+  return odd;
 }
 
 static bool open_code(Engine *e, CudaEngine *o, const char **why) {
   Plan *p = o->plan;
+  p->odd = odd_states(e);
   Buf text = text_front(e, false);
   CudaKernel *kernel = NEW_ARRAY(e->arena, CudaKernel, p->kernel.n + 1);
-  emit_cuda(p, kernel, &text);
+  o->whole.lanes = whole_fits(e, o);
+  emit_cuda(p, kernel, &o->whole, &text);
   const char *dump = getenv("LIMN_DUMP");
   if (dump) file_write(e->arena, dump, text.at, text.n);
   bool all = open_common(e, o, why);
@@ -191,22 +206,24 @@ static bool open_code(Engine *e, CudaEngine *o, const char **why) {
   for (uint32_t i = 0; all && i < p->kernel.n; i++) {
     CudaCall *call = &o->call[i];
     call->k = kernel[i];
-    if (!kernel_has_text(&p->kernel.at[i])) continue;
+    call->wire = NEW_ARRAY(e->arena, DeviceAddress, kernel[i].emit.slot.n + 1);
+    if (!kernel_has_text(&p->kernel.at[i]) || o->whole.lanes) continue;
     char name[40];
     snprintf(name, sizeof name, "limn_k%u", kernel[i].emit.fn);
-    all = find_function(e, o, o->code, name, &call->fn);
+    all = cuda_function(e, o, o->code, name, &call->fn);
     snprintf(name, sizeof name, "limn_k%u_sum", kernel[i].emit.fn);
-    if (all && kernel[i].slices) all = find_function(e, o, o->code, name, &call->sum);
+    if (all && kernel[i].slices) all = cuda_function(e, o, o->code, name, &call->sum);
     size_t sliced = kernel[i].slices * (size_t)kernel[i].slice_bytes;
     if (sliced > o->parts_bytes) o->parts_bytes = sliced;
     size_t tile = (size_t)(kernel[i].tile_bytes * kernel[i].teams);
-    if (all && kernel[i].shared && tile > 48 * 1024)
-      all = cuda_good(e, o->d->call.cuFuncSetAttribute(call->fn, CUDA_FUNCTION_SHARED, (int)tile),
-                      "shared memory");
+    if (all && kernel[i].shared) all = cuda_shared(e, o, call->fn, tile);
     if (!kernel[i].shared && tile * SCRATCH_BLOCKS > o->scratch_bytes)
       o->scratch_bytes = tile * SCRATCH_BLOCKS;
-    call->wire = NEW_ARRAY(e->arena, DeviceAddress, kernel[i].emit.slot.n + 1);
   }
+  if (all && o->whole.lanes)
+    all = cuda_function(e, o, o->code, "limn_step", &o->whole_fn) &&
+          cuda_shared(e, o, o->whole_fn, o->whole.shared);
+  if (o->whole.scratch) o->scratch_bytes = o->whole.scratch_bytes;
   if (!all && !*why) *why = e->error;
   return all;
 }
@@ -218,9 +235,14 @@ bool cuda_launch(Engine *e, CudaEngine *o, const CudaLaunch *l) {
   void *arguments[] = {&o->context, l->wires, &places};
   int64_t most = (int64_t)o->d->processors * WAVES, blocks = l->blocks < most ? l->blocks : most;
   if (blocks < 1) return true;
-  return cuda_good(e,
-                   o->d->call.cuLaunchKernel(l->fn, (unsigned)blocks, 1, 1, l->threads, 1, 1,
-                                             (unsigned)l->shared, o->d->stream, arguments, NULL),
+  CudaLaunchAttribute early = {.id = CUDA_LAUNCH_EARLY, .value.on = 1};
+  CudaLaunchConfig how = {.blocks = {(unsigned)blocks, 1, 1},
+                          .threads = {l->threads, 1, 1},
+                          .shared = (unsigned)l->shared,
+                          .stream = o->d->stream,
+                          .attribute = &early,
+                          .attributes = o->d->major >= 9 && o->d->driver_version >= EARLY_DRIVER};
+  return cuda_good(e, o->d->call.cuLaunchKernelEx(&how, l->fn, arguments, NULL),
                    "a kernel cannot be launched");
 }
 
@@ -243,7 +265,7 @@ static bool clear_output(Engine *e, CudaEngine *o, uint32_t i) {
                    "a kernel cannot be launched");
 }
 
-static bool launch_loops(Engine *e, CudaEngine *o, uint32_t i) {
+void cuda_fill_wires(Engine *e, CudaEngine *o, uint32_t i) {
   CudaCall *call = &o->call[i];
   const CudaKernel *k = &call->k;
   for (uint32_t s = 0; s < k->emit.slot.n; s++) {
@@ -255,6 +277,12 @@ static bool launch_loops(Engine *e, CudaEngine *o, uint32_t i) {
     call->wire[s] = o->plan->wire.at[wire].place == AT_TILE ? 0 : cuda_wire(e, o, wire);
     memcpy(o->place, place, sizeof place);
   }
+}
+
+static bool launch_loops(Engine *e, CudaEngine *o, uint32_t i) {
+  CudaCall *call = &o->call[i];
+  const CudaKernel *k = &call->k;
+  cuda_fill_wires(e, o, i);
   if (k->buckets && !clear_output(e, o, i)) return false;
   int64_t blocks = (k->points + k->teams - 1) / k->teams;
   if (!k->shared && k->tile_bytes && blocks > SCRATCH_BLOCKS) blocks = SCRATCH_BLOCKS;
@@ -276,7 +304,7 @@ static bool launch_copy(Engine *e, CudaEngine *o, const Kernel *k) {
       &(CudaLaunch){.fn = o->copy, .blocks = (c.bytes + 255) / 256, .threads = 256, .wires = &c});
 }
 
-static bool launch_look(Engine *e, CudaEngine *o) {
+bool cuda_losses(Engine *e, CudaEngine *o, bool (*each)(Engine *, CudaEngine *, CudaLosses *)) {
   const Plan *p = o->plan;
   CudaLosses l = {0};
   for (uint32_t i = 0; i < p->out.n; i++) {
@@ -284,29 +312,34 @@ static bool launch_look(Engine *e, CudaEngine *o) {
     if (w->rank || w->base != BASE_R) continue;
     l.loss[l.n++] = cuda_wire(e, o, p->out.at[i]);
     if (l.n < LOSSES) continue;
-    if (!cuda_launch(e, o, &(CudaLaunch){.fn = o->look, .blocks = 1, .threads = 1, .wires = &l}))
-      return false;
+    if (!each(e, o, &l)) return false;
     l.n = 0;
   }
-  return !l.n ||
-         cuda_launch(e, o, &(CudaLaunch){.fn = o->look, .blocks = 1, .threads = 1, .wires = &l});
+  return !l.n || each(e, o, &l);
 }
 
+static bool look_at(Engine *e, CudaEngine *o, CudaLosses *l) {
+  return cuda_launch(e, o, &(CudaLaunch){.fn = o->look, .blocks = 1, .threads = 1, .wires = l});
+}
+static bool launch_look(Engine *e, CudaEngine *o) { return cuda_losses(e, o, look_at); }
+
 // Those numbers that lie in rows of floats, in front of a step and behind it.
-static bool launch_brought(Engine *e, CudaEngine *o, bool back) {
+bool cuda_brought(Engine *e, CudaEngine *o, bool back,
+                  bool (*each)(Engine *, CudaEngine *, CudaBrought *)) {
   CudaBrought b = {.back = back};
-  bool all = true;
-  for (uint32_t i = 0; all && i < e->d->param.n; i++) {
+  for (uint32_t i = 0; i < e->d->param.n; i++) {
     if (!engine_brings(e, i) || (back && !e->d->param.at[i].next)) continue;
     b.wide[b.n] = o->clocks + 8 * (uint64_t)i;
     b.narrow[b.n++] = state_there(e->state[i]);
     if (b.n < BROUGHT) continue;
-    all = cuda_launch(e, o, &(CudaLaunch){.fn = o->bring, .blocks = 1, .threads = 1, .wires = &b});
+    if (!each(e, o, &b)) return false;
     b.n = 0;
   }
-  return all &&
-         (!b.n ||
-          cuda_launch(e, o, &(CudaLaunch){.fn = o->bring, .blocks = 1, .threads = 1, .wires = &b}));
+  return !b.n || each(e, o, &b);
+}
+
+static bool bring(Engine *e, CudaEngine *o, CudaBrought *b) {
+  return cuda_launch(e, o, &(CudaLaunch){.fn = o->bring, .blocks = 1, .threads = 1, .wires = b});
 }
 
 // While profiling: now, with everything done.
@@ -347,10 +380,10 @@ static bool launch_kernels(Engine *e, CudaEngine *o, int64_t n, uint32_t from, u
 }
 
 static bool launch_step(Engine *e, CudaEngine *o, int64_t n) {
-  return ring_take(e, o) && launch_brought(e, o, false) &&
+  return ring_take(e, o) && cuda_brought(e, o, false, bring) &&
          launch_kernels(e, o, n, 0, o->plan->kernel.n) &&
          (o->first_write < o->plan->kernel.n || !o->checked || launch_look(e, o)) &&
-         launch_brought(e, o, true) && ring_give(e, o);
+         cuda_brought(e, o, true, bring) && ring_give(e, o);
 }
 
 // How many launches a step has.
@@ -405,6 +438,12 @@ static bool cuda_queue(Engine *e, int64_t n, uint64_t step) {
   if (!engine_takes(e, n)) return false;
   o->d->call.cuCtxSetCurrent(o->d->context);
   if (!send_states(e, o) || !ring_send(e, o, n, step)) return false;
+  if (o->whole.lanes) {
+    o->ring.queued++;
+    o->runs++;
+    states_changed(e);
+    return ++o->waiting < TOGETHER || whole_launch(e, o);
+  }
   CudaStep *captured = step_for(e, o, n);
   if (!captured) return false;
   bool ran = captured->graph
@@ -421,8 +460,10 @@ static bool cuda_queue(Engine *e, int64_t n, uint64_t step) {
 static RunStatus cuda_next(Engine *e) {
   CudaEngine *o = e->own;
   const CudaCalls *c = &o->d->call;
-  if (!ring_wait(e, o)) return RUN_FAILED;
+  bool launched = o->ring.done < o->ring.queued - o->waiting;
+  if ((!launched && !whole_launch(e, o)) || !ring_wait(e, o)) return RUN_FAILED;
   if (engine_finite(e)) return RUN_GOOD;
+  o->waiting = 0;    // what waits would do nothing
   ring_recall(e, o); // somebody will ask why
   if (!cuda_good(e, c->cuStreamSynchronize(o->d->stream), "a step on the GPU failed"))
     return RUN_FAILED;
@@ -485,13 +526,14 @@ bool cuda_open(Engine *e, const char **why) {
   e->kind = &cuda_kind;
   o->d->call.cuCtxSetCurrent(o->d->context);
   const Diagram *d = passes_engine(e->w, e->d);
+  bool launches = getenv("LIMN_LAUNCHES") != NULL; // for tests: no step is a small one
   o->plan = plan_make(e->w, d,
                       &(PlanOptions){.samples = e->samples,
                                      .fuse = !e->how.unfused,
                                      .wide = store_precision(e->store) == PRECISION_64,
                                      .ticks = e->how.ticks,
                                      .narrow = store_precision(e->store) == PRECISION_BF16,
-                                     .target = &plan_gpu});
+                                     .target = launches ? &plan_gpu_launches : &plan_gpu});
   Plan *p = o->plan;
   if (p->error) return diag_refuse(e->w->diags, p->error_at, "%s", p->error);
   e->whole = p->whole;

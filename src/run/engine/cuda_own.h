@@ -69,14 +69,23 @@ typedef struct {
   int32_t n, back;
 } CudaBrought;
 
-enum { PRODUCTS = 3 }; // kinds of tiles
+// What a whole step in one launch is given, in front of the pointers of its kernels.
+typedef struct {
+  CudaTake take;
+  CudaGive give;
+  CudaLosses look;
+  CudaBrought brought, back;
+  DeviceAddress near; // where slots are brought
+  int64_t steps;
+} CudaStepHead;
+
+enum { PRODUCTS = 6, WIDE = 3 }; // kinds of tiles; from WIDE on by eight cells at once
 
 typedef struct {
   CudaKernel k;
   CudaFunction fn, sum; // sum: of its slices
   uint32_t kind;        // of a product: by which tiles
   bool blas;            // … or by cuBLASLt
-  bool wide;            // … or by eight at once
   DeviceAddress *wire;  // [slot]
   CudaProduct product;
   uint32_t end; // of a scan
@@ -116,9 +125,8 @@ typedef struct {
   Plan *plan;
   CudaModule code, common; // of this program, and of all
   CudaFunction copy, look, bring, gather, take, give, rows, product[PRODUCTS];
-  CudaFunction wide[PRODUCTS]; // of products whose operands are read by eight
-  CudaCall *call;              // [kernel]
-  DeviceAddress memory;        // arena, inputs, clocks, context, scratch, parts, tables
+  CudaCall *call;       // [kernel]
+  DeviceAddress memory; // arena, inputs, clocks, context, scratch, parts, tables
   DeviceAddress arena, clocks, context, scratch, parts;
   CudaInput *in; // [input]
   CudaRing ring;
@@ -129,8 +137,12 @@ typedef struct {
   int64_t place[8];
   size_t parts_bytes, scratch_bytes;
   CudaStep step[STEPS]; // captured ones
-  uint32_t next_step;   // the one that makes room for another
-  bool sized;           // what is launched depends on the number of samples
+  CudaWhole whole;      // of one launch for several steps
+  CudaFunction whole_fn;
+  void *whole_given;  // a CudaStepHead and pointers; NULL: not yet
+  uint64_t waiting;   // steps that are not launched yet
+  uint32_t next_step; // the one that makes room for another
+  bool sized;         // what is launched depends on the number of samples
   uint32_t first_write;
   bool checked;
 } CudaEngine;
@@ -146,10 +158,23 @@ typedef struct {
   void *wires;
 } CudaLaunch;
 bool cuda_launch(Engine *, CudaEngine *, const CudaLaunch *);
+bool cuda_function(Engine *, CudaEngine *, CudaModule, const char *name, CudaFunction *);
+bool cuda_shared(Engine *, CudaEngine *, CudaFunction, size_t bytes); // it may have so much
 size_t cuda_aligned(size_t);
 size_t cuda_bytes(const PlanWire *);
 
+void cuda_fill_wires(Engine *, CudaEngine *, uint32_t kernel); // its table of pointers
+bool cuda_losses(Engine *, CudaEngine *, bool (*each)(Engine *, CudaEngine *, CudaLosses *));
+bool cuda_brought(Engine *, CudaEngine *, bool back,
+                  bool (*each)(Engine *, CudaEngine *, CudaBrought *));
+
+// -- cuda_whole.c ---------------------------------------------------------------------------------
+bool whole_fits(const Engine *,
+                const CudaEngine *); // a step may be one launch, as far as what it is given goes
+bool whole_launch(Engine *, CudaEngine *); // all steps that wait for it
+
 // -- cuda_products.c ------------------------------------------------------------------------------
+bool products_open(Engine *, CudaEngine *); // their functions
 bool product_prepare(Engine *, CudaEngine *, uint32_t kernel);
 bool product_launch(Engine *, CudaEngine *, uint32_t kernel, int64_t n);
 void products_free(CudaEngine *);
@@ -157,8 +182,10 @@ void products_free(CudaEngine *);
 // -- cuda_ring.c ----------------------------------------------------------------------------------
 size_t ring_lay(Engine *, CudaEngine *); // the bytes of its small part
 bool ring_send(Engine *, CudaEngine *, int64_t n, uint64_t step);
-bool ring_take(Engine *, CudaEngine *);   // launches what a step begins with
-bool ring_give(Engine *, CudaEngine *);   // … and ends with
+bool ring_take(Engine *, CudaEngine *);  // launches what a step begins with
+bool ring_give(Engine *, CudaEngine *);  // … and ends with
+CudaTake ring_takes(const CudaEngine *); // the same as what a kernel is given
+bool ring_gives(Engine *, CudaEngine *, bool (*each)(Engine *, CudaEngine *, CudaGive *));
 bool ring_bring(Engine *, CudaEngine *);  // outputs that are large
 bool ring_wait(Engine *, CudaEngine *);   // for the oldest step, whose outputs are shown then
 void ring_recall(Engine *, CudaEngine *); // the inputs of that step, as the caller wrote them

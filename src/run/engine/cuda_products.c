@@ -10,7 +10,26 @@ enum {
   ALONG = 8,           // cells that follow each other: worth reading along them
   EIGHT = 8,           // bfloat16 that are read at once
 };
-static const int64_t product_tile[PRODUCTS] = {128, 64, 32}; // of limn_product8, 4 and 2
+
+// Kinds of tiles, the largest first.
+static const struct {
+  const char *name;
+  int64_t m, n;
+  size_t shared;
+} product_kind[PRODUCTS] = {
+    {"limn_product8", 128, 128, 0},        {"limn_product4", 64, 64, 0},
+    {"limn_product2", 32, 32, 0},          {"limn_wide_large", 128, 128, 64 << 10},
+    {"limn_wide_long", 128, 64, 48 << 10}, {"limn_wide_small", 64, 64, 32 << 10},
+};
+
+bool products_open(Engine *e, CudaEngine *o) {
+  uint32_t kinds = o->plan->narrow ? PRODUCTS : WIDE;
+  for (uint32_t i = 0; i < kinds; i++)
+    if (!cuda_function(e, o, o->common, product_kind[i].name, &o->product[i]) ||
+        !cuda_shared(e, o, o->product[i], product_kind[i].shared))
+      return false;
+  return true;
+}
 
 static CudaLength length_of(const PlanNode *x, const uint32_t *group, uint32_t n) {
   CudaLength l = {1, 0};
@@ -25,21 +44,37 @@ static CudaLength length_of(const PlanNode *x, const uint32_t *group, uint32_t n
 static int64_t length_most(const Plan *p, CudaLength l) { return l.fixed + l.per * p->samples; }
 
 static int64_t tiles_of(const Plan *p, const CudaProduct *c, uint32_t kind) {
-  int64_t tile = product_tile[kind], m = length_most(p, c->m), n = length_most(p, c->n);
-  return (m + tile - 1) / tile * ((n + tile - 1) / tile) * length_most(p, c->batch);
+  int64_t tm = product_kind[kind].m, tn = product_kind[kind].n, m = length_most(p, c->m),
+          n = length_most(p, c->n);
+  return (m + tm - 1) / tm * ((n + tn - 1) / tn) * length_most(p, c->batch);
 }
 
-// The largest tiles of which every multiprocessor has one, and no larger than the matrix. Where there are few even of the smallest,
-// the sum is cut into parts.
+// The largest tiles of which every multiprocessor has one, and no larger than the matrix.
+static uint32_t choose_tiles(const CudaEngine *o, const CudaProduct *c) {
+  int64_t m = length_most(o->plan, c->m), n = length_most(o->plan, c->n), least = m < n ? m : n;
+  uint32_t kind = 0;
+  while (kind + 1 < WIDE &&
+         (tiles_of(o->plan, c, kind) < o->d->processors || product_kind[kind + 1].m >= least))
+    kind++;
+  return kind;
+}
+
+// Of those that are read by eight, the smallest of which no more are needed than of the largest: if there are few, their sum
+// is cut.
+static uint32_t choose_wide(const CudaEngine *o, const CudaProduct *c) {
+  uint32_t kind = WIDE;
+  while (kind + 1 < PRODUCTS && tiles_of(o->plan, c, kind + 1) <= tiles_of(o->plan, c, kind))
+    kind++;
+  return kind;
+}
+
+// Where there are few tiles, the sum is cut into parts.
 static void cut_product(CudaEngine *o, CudaCall *call) {
   const Plan *p = o->plan;
   CudaProduct *c = &call->product;
-  int64_t m = length_most(p, c->m), n = length_most(p, c->n), k = length_most(p, c->k),
-          cells = m * n * length_most(p, c->batch), least = m < n ? m : n;
-  while (call->kind + 1 < PRODUCTS &&
-         (tiles_of(p, c, call->kind) < o->d->processors || product_tile[call->kind + 1] >= least))
-    call->kind++;
-  int64_t tiles = tiles_of(p, c, call->kind), wanted = tiles ? 2 * o->d->processors / tiles : 1,
+  int64_t k = length_most(p, c->k),
+          cells = length_most(p, c->m) * length_most(p, c->n) * length_most(p, c->batch),
+          tiles = tiles_of(p, c, call->kind), wanted = tiles ? 2 * o->d->processors / tiles : 1,
           most = k / PRODUCT_DEEP, parts = wanted < most ? wanted : most;
   if (parts < 1) parts = 1;
   c->part = ((k + parts - 1) / parts + 15) / 16 * 16;
@@ -241,9 +276,10 @@ static bool own_launch(Engine *e, CudaEngine *o, uint32_t i) {
   uint32_t kind = o->call[i].kind;
   int64_t cells = length_most(p, c->m) * length_most(p, c->n) * length_most(p, c->batch);
   if (!cuda_launch(e, o,
-                   &(CudaLaunch){.fn = o->call[i].wide ? o->wide[kind] : o->product[kind],
+                   &(CudaLaunch){.fn = o->product[kind],
                                  .blocks = tiles_of(p, c, kind) * c->parts,
                                  .threads = 256,
+                                 .shared = product_kind[kind].shared,
                                  .wires = c}))
     return false;
   return c->parts == 1 || cuda_launch(e, o,
@@ -261,9 +297,9 @@ bool product_prepare(Engine *e, CudaEngine *o, uint32_t i) {
   c->n = length_of(x, q->n, q->nn);
   c->k = length_of(x, q->k, q->nk);
   c->batch = length_of(x, q->batch, q->nbatch);
-  cut_product(o, &o->call[i]);
   if (!prepare_lines(e, o, i)) return false;
-  o->call[i].wide = is_wide(o, x, c);
+  o->call[i].kind = is_wide(o, x, c) ? choose_wide(o, c) : choose_tiles(o, c);
+  cut_product(o, &o->call[i]);
   o->call[i].blas = blas_calls(e, o, i) > 0 && blas_of(o, e->arena);
   o->sized |= o->call[i].blas && (c->m.per || c->n.per || c->k.per || c->batch.per);
   return true;

@@ -178,14 +178,19 @@ bool ring_send(Engine *e, CudaEngine *o, int64_t n, uint64_t step) {
 
 static DeviceAddress ring_there(const CudaRing *r) { return (DeviceAddress)(uintptr_t)r->host; }
 
+CudaTake ring_takes(const CudaEngine *o) {
+  const CudaRing *r = &o->ring;
+  return (CudaTake){.ring = ring_there(r),
+                    .here = r->small,
+                    .slot_bytes = (int64_t)r->slot_bytes,
+                    .slots = (int64_t)r->slots,
+                    .bytes = (int64_t)r->small_bytes,
+                    .counter = r->counter};
+}
+
 bool ring_take(Engine *e, CudaEngine *o) {
   const CudaRing *r = &o->ring;
-  CudaTake take = {.ring = ring_there(r),
-                   .here = r->small,
-                   .slot_bytes = (int64_t)r->slot_bytes,
-                   .slots = (int64_t)r->slots,
-                   .bytes = (int64_t)r->small_bytes,
-                   .counter = r->counter};
+  CudaTake take = ring_takes(o);
   bool good =
       cuda_launch(e, o, &(CudaLaunch){.fn = o->take, .blocks = 1, .threads = 1024, .wires = &take});
   for (uint32_t i = 0; good && i < o->plan->in.n; i++) {
@@ -207,7 +212,8 @@ bool ring_take(Engine *e, CudaEngine *o) {
 }
 
 // -- and back -------------------------------------------------------------------------------------
-bool ring_give(Engine *e, CudaEngine *o) {
+// Some outputs at a time; the last time with the word that the step is whole.
+bool ring_gives(Engine *e, CudaEngine *o, bool (*each)(Engine *, CudaEngine *, CudaGive *)) {
   const CudaRing *r = &o->ring;
   const Plan *p = o->plan;
   CudaGive give = {.ring = ring_there(r),
@@ -215,21 +221,27 @@ bool ring_give(Engine *e, CudaEngine *o) {
                    .slots = (int64_t)r->slots,
                    .counter = r->counter,
                    .done = ring_there(r) + r->slots * r->slot_bytes};
-  CudaLaunch l = {.fn = o->give, .blocks = 1, .threads = 1, .wires = &give};
   size_t at = r->out_at;
   for (uint32_t i = 0; o->small_out && i < p->out.n; i++) {
     const PlanWire *w = &p->wire.at[p->out.at[i]];
+    if (give.n == GIVEN) {
+      if (!each(e, o, &give)) return false;
+      give.n = 0;
+    }
     give.from[give.n] = cuda_wire(e, o, p->out.at[i]);
     give.at[give.n] = (int32_t)at;
     give.bytes[give.n++] = (int32_t)cuda_bytes(w);
     at = cuda_aligned(at + cuda_bytes(w));
-    if (give.n < GIVEN) continue;
-    if (!cuda_launch(e, o, &l)) return false;
-    give.n = 0;
   }
   give.last = 1;
-  return cuda_launch(e, o, &l);
+  return each(e, o, &give);
 }
+
+static bool launch_give(Engine *e, CudaEngine *o, CudaGive *g) {
+  return cuda_launch(e, o, &(CudaLaunch){.fn = o->give, .blocks = 1, .threads = 1, .wires = g});
+}
+
+bool ring_give(Engine *e, CudaEngine *o) { return ring_gives(e, o, launch_give); }
 
 bool ring_bring(Engine *e, CudaEngine *o) {
   const Plan *p = o->plan;

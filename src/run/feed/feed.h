@@ -110,6 +110,7 @@ bool data_has_words(Data *, int64_t count, const char *field); // … under this
 uint64_t given_stream(Elab *, const Program *, uint32_t given);
 uint64_t program_seed(Elab *,
                       Program *); // the first that a `train` says is the run's; 0: none does
+int64_t program_batch(Elab *, Program *); // the first that a `train` says; 0: none does
 
 // noise_fields.c: the diagram with its noise inside. *fields become those that are left; 0 stands for an
 // input that only says how many samples there are.

@@ -85,3 +85,15 @@ uint64_t program_seed(Elab *in, Program *p) {
   diags->muted--;
   return seed;
 }
+
+int64_t program_batch(Elab *in, Program *p) {
+  Diags *diags = elab_world(in)->diags;
+  int64_t batch = 0;
+  diags->muted++;
+  for (uint32_t i = 0; i < p->train.n && !batch; i++) {
+    Training training = {0};
+    if (elab_training(in, p, p->train.at[i], &training)) batch = training.batch;
+  }
+  diags->muted--;
+  return batch;
+}

@@ -305,6 +305,15 @@ static bool is_full(const Plan *p, const Kernel *k) {
   return length > p->target->long_kernel && !p->tiny;
 }
 
+// A long sum of which there are few: lanes share it in slices, which begin and end with a kernel.
+static bool wants_slices(const Plan *p, const PlanNode *x, const Extent *loop, uint32_t loops) {
+  int64_t points = 1;
+  for (uint32_t d = 0; d < loops; d++) points *= extent_most(p, loop[d]);
+  return p->target->lanes && x->kind == NODE_NEST && x->combine == SUM && !x->nwinner &&
+         node_sums(x) && points < 8 * p->target->enough_points &&
+         node_work(p, x) > p->target->small_work;
+}
+
 static bool join_kernel(KernelGroups *g, uint32_t kernel, uint32_t node) {
   Plan *p = g->p;
   Kernel *k = &p->kernel.at[kernel];
@@ -313,6 +322,9 @@ static bool join_kernel(KernelGroups *g, uint32_t kernel, uint32_t node) {
     return false;
   // lanes share a scatter in slices, which begin and end with a kernel
   if (p->target->lanes && (x->scatter || p->node.at[k->node.at[0]].scatter)) return false;
+  if (wants_slices(p, x, k->p, k->np) ||
+      (k->node.n == 1 && wants_slices(p, &p->node.at[k->node.at[0]], k->p, k->np)))
+    return false;
   uint32_t *with = plan_nones(p, k->np);
   KernelJoining j = {plan_nones(p, x->nindex), NEW_ARRAY(p->arena, bool, k->np + 1), 0};
   if (!match_loops(g, k, kernel, x, with)) return false;
@@ -353,35 +365,85 @@ static bool shares_reader(const Plan *p, const Kernel *k, const PlanNode *x) {
   return false;
 }
 
+// What a node makes at one point of its first n loops fits a tile.
+static bool small_inside(const Plan *p, const PlanNode *x, const uint32_t *index, uint32_t n) {
+  int64_t cells = p->wire.at[x->out.wire].count;
+  for (uint32_t d = 0; d < n; d++) {
+    int64_t length = extent_most(p, x->index[index[d]]);
+    cells /= length ? length : 1;
+  }
+  return cells <= p->target->tile_cells;
+}
+
 // Nodes over the same points belong together though neither reads the other: the moments of an
 // optimiser, which read one gradient; the parts of a sum; the products of attention's heads,
 // backward.
-static bool join_sibling(KernelGroups *g, uint32_t latest, uint32_t node) {
-  Plan *p = g->p;
-  PlanNode *x = &p->node.at[node];
-  uint32_t last = p->kernel.n - 1, index[64], n;
-  if (!p->kernel.n || x->nindex > 60 || x->pinned || last < g->floor ||
-      (latest != PLAN_NONE && last <= latest))
-    return false;
-  Kernel *k = &p->kernel.at[last];
+static bool may_be_sibling(const KernelGroups *g, uint32_t kernel, uint32_t latest,
+                           const PlanNode *x) {
+  const Plan *p = g->p;
+  const Kernel *k = &p->kernel.at[kernel];
   bool product = x->kind == NODE_PRODUCT;
+  if (x->nindex > 60 || x->pinned || kernel < g->floor || (latest != PLAN_NONE && kernel <= latest))
+    return false;
   if (!product && (p->tiny || !p->wire.at[x->out.wire].rank)) return false; // it has no points
-  if (k->kind != KERNEL_LOOPS || k->walk.c || is_full(p, k) ||
-      product != (p->node.at[k->node.at[0]].kind == NODE_PRODUCT))
-    return false;
-  if (!product &&
-      (node_sums(x) || x->scatter || (!shares_input(p, k, x) && !shares_reader(p, k, x))))
-    return false;
-  n = own_parallel(p, x, index);
+  if (!product && (node_sums(x) || x->scatter)) return false;
+  return k->kind == KERNEL_LOOPS && !k->walk.c && !is_full(p, k) &&
+         product == (p->node.at[k->node.at[0]].kind == NODE_PRODUCT);
+}
+
+static bool join_as_sibling(Plan *p, uint32_t kernel, uint32_t node) {
+  Kernel *k = &p->kernel.at[kernel];
+  PlanNode *x = &p->node.at[node];
+  uint32_t index[64], n = own_parallel(p, x, index);
+  if (p->target->lanes && k->np && n > k->np && small_inside(p, x, index, k->np)) n = k->np;
   if (n != k->np || !n) return false;
   for (uint32_t d = 0; d < n; d++) // by the order of the first node's output
     if (!extent_same(x->index[index[d]], k->p[d])) return false;
   x->var = plan_nones(p, x->nindex);
   for (uint32_t d = 0; d < n; d++) x->var[index[d]] = d;
   k->work += node_work(p, x);
-  x->kernel = last;
+  x->kernel = kernel;
   vec_push(p->arena, &k->node, node);
   return true;
+}
+
+// The last kernel that makes something else for the node behind this one, which reads both; PLAN_NONE: none does.
+static uint32_t reader_kernel(const KernelGroups *g, uint32_t node) {
+  const Plan *p = g->p;
+  if (node + 1 >= p->node.n || p->node.at[node + 1].kind != NODE_NEST) return PLAN_NONE;
+  const PlanNode *x = &p->node.at[node], *y = &p->node.at[node + 1];
+  uint32_t last = PLAN_NONE;
+  bool reads = false;
+  for (uint32_t i = 0; i < y->nin; i++) {
+    uint32_t k = g->written[wire_root(p, y->in[i].wire)];
+    reads |= y->in[i].wire == x->out.wire;
+    if (k != PLAN_NONE && (last == PLAN_NONE || k > last)) last = k;
+  }
+  return reads ? last : PLAN_NONE;
+}
+
+static bool join_sibling(KernelGroups *g, uint32_t latest, uint32_t node) {
+  Plan *p = g->p;
+  const PlanNode *x = &p->node.at[node];
+  if (!p->kernel.n) return false;
+  uint32_t last = p->kernel.n - 1, other = p->target->lanes ? reader_kernel(g, node) : PLAN_NONE;
+  if (other != PLAN_NONE && may_be_sibling(g, other, latest, x) && join_as_sibling(p, other, node))
+    return true;
+  if (!may_be_sibling(g, last, latest, x)) return false;
+  const Kernel *k = &p->kernel.at[last];
+  if (x->kind != NODE_PRODUCT && !shares_input(p, k, x) && !shares_reader(p, k, x)) return false;
+  return join_as_sibling(p, last, node);
+}
+
+// Nodes of one group follow each other.
+static void place_pairs(Plan *p, uint32_t node) {
+  PlanNode *x = &p->node.at[node];
+  Kernel *last = p->kernel.n ? &p->kernel.at[p->kernel.n - 1] : NULL;
+  if (!last || last->kind != KERNEL_PAIRS || p->node.at[last->node.at[0]].pairs != x->pairs)
+    vec_push(p->arena, &p->kernel, (Kernel){.kind = KERNEL_PAIRS});
+  x->kernel = p->kernel.n - 1;
+  p->kernel.at[x->kernel].work += node_work(p, x);
+  vec_push(p->arena, &p->kernel.at[x->kernel].node, node);
 }
 
 static void place_node(KernelGroups *g, uint32_t node) {
@@ -393,7 +455,9 @@ static void place_node(KernelGroups *g, uint32_t node) {
     if (k != PLAN_NONE && (latest == PLAN_NONE || k > latest)) latest = k;
   }
   bool alone = x->kind == NODE_PRODUCT && (!x->product->nbatch || p->target->lanes);
-  if (x->kind == NODE_ORDER || alone) {
+  if (x->pairs) {
+    place_pairs(p, node);
+  } else if (x->kind == NODE_ORDER || alone) {
     Kernel k = {
         .kind = alone ? KERNEL_PRODUCT : KERNEL_ORDER, .depth = x->depth, .work = node_work(p, x)};
     if (!alone) k.work = 16 * p->wire.at[x->out.wire].count;
@@ -719,7 +783,7 @@ void plan_kernels(Plan *p) {
                     .maker = plan_nones(p, p->wire.n),
                     .made = NEW_ARRAY(p->arena, bool, p->wire.n + 1)};
   p->tiny = p->fuse && is_tiny(p);
-  if (p->tiny) plan_turn(p);
+  if (p->tiny && !p->target->lanes) plan_turn(p);
   for (uint32_t i = 0; i < p->node.n; i++) {
     PlanNodeKind kind = p->node.at[i].kind;
     if (kind == NODE_SCAN || kind == NODE_SCAN_END)
@@ -729,6 +793,7 @@ void plan_kernels(Plan *p) {
   }
   for (uint32_t i = 0; i < p->kernel.n; i++) {
     Kernel *k = &p->kernel.at[i];
+    if (k->kind == KERNEL_PAIRS) pairs_kernel(p, k);
     if (k->kind != KERNEL_LOOPS) continue;
     kernel_cut(p, k);
     for (uint32_t j = 0; j < k->node.n; j++) place_in_nest(&g, k, k->node.at[j]);

@@ -356,6 +356,25 @@ bool operand_has(const Plan *p, const Operand *o, uint32_t index) {
   return false;
 }
 
+static Operand operand_again(Plan *p, const Operand *o) {
+  Operand again = *o;
+  uint32_t rank = p->wire.at[o->wire].rank;
+  again.coord = NEW_ARRAY(p->arena, PlanCoord, rank + 1);
+  for (uint32_t i = 0; i < rank; i++) again.coord[i] = o->coord[i];
+  return again;
+}
+
+PlanNode plan_again(Plan *p, const PlanNode *x) {
+  PlanNode y = *x;
+  y.index = NEW_ARRAY(p->arena, Extent, x->nindex + 1);
+  y.reduced = NEW_ARRAY(p->arena, bool, x->nindex + 1);
+  y.in = NEW_ARRAY(p->arena, Operand, x->nin + 1);
+  for (uint32_t i = 0; i < x->nindex; i++) y.index[i] = x->index[i], y.reduced[i] = x->reduced[i];
+  for (uint32_t i = 0; i < x->nin; i++) y.in[i] = operand_again(p, &x->in[i]);
+  y.out = operand_again(p, &x->out);
+  return y;
+}
+
 bool operand_free(const Plan *p, const Operand *o) {
   for (uint32_t i = 0; i < p->wire.at[o->wire].rank; i++) {
     if (o->coord[i].check) return false;

@@ -20,14 +20,19 @@ static bool is_factor(const Plan *p, const PlanNode *x, const Operand *o) {
          p->wire.at[o->wire].number == p->wire.at[x->out.wire].number;
 }
 
-// Slowest first: what grows with the samples, then by the step in `by`.
+static int64_t far(const Plan *p, const Operand *o, uint32_t index) {
+  int64_t step = operand_step(p, o, index);
+  return step < 0 ? -step : step;
+}
+
+// Slowest first: what grows with the samples, then by the step in `by`, whichever way it goes.
 static void sort_group(const Plan *p, const PlanNode *x, const Operand *by, uint32_t *at,
                        uint32_t n) {
   for (uint32_t i = 1; i < n; i++)
     for (uint32_t k = i; k > 0; k--) {
       bool grows = x->index[at[k]].per && !x->index[at[k - 1]].per;
       bool stays = x->index[at[k - 1]].per && !x->index[at[k]].per;
-      if (!grows && (stays || operand_step(p, by, at[k]) <= operand_step(p, by, at[k - 1]))) break;
+      if (!grows && (stays || far(p, by, at[k]) <= far(p, by, at[k - 1]))) break;
       uint32_t t = at[k];
       at[k] = at[k - 1];
       at[k - 1] = t;

@@ -12,13 +12,11 @@ const PlanTarget plan_cpu = {.tiny_work = 400 * 1000,
                              .long_kernel = 400};
 // Tiles are in memory that a block of threads shares. A kernel takes microseconds to begin, in which
 // a block makes some hundred thousand operations.
-const PlanTarget plan_gpu = {.small_work = 1000 * 1000,
-                             .enough_points = 128,
-                             .tile_cells = 4 * 1024,
-                             .alone_work = 48 * 1024,
-                             .inner_work = 4096,
-                             .long_kernel = 400,
-                             .lanes = true};
+#define GPU_TARGET                                                                                 \
+  .small_work = 1000 * 1000, .enough_points = 128, .tile_cells = 4 * 1024,                         \
+  .alone_work = 48 * 1024, .inner_work = 4096, .long_kernel = 400, .lanes = true
+const PlanTarget plan_gpu = {.tiny_work = 200 * 1000, GPU_TARGET};
+const PlanTarget plan_gpu_launches = {GPU_TARGET};
 
 int64_t extent_at(Extent e, int64_t samples) { return e.c + e.per * samples; }
 bool extent_same(Extent a, Extent b) { return a.c == b.c && a.per == b.per && a.part == b.part; }
@@ -34,7 +32,10 @@ Plan *plan_make(World *w, const Diagram *d, const PlanOptions *o) {
   if (p->error) return p;
   plan_aliases(p);
   plan_products(p);
+  if (p->target->lanes && p->fuse) plan_sums(p);
   if (p->narrow) plan_narrow(p);
+  if (p->narrow && p->fuse) plan_pairs(p);
+  if (p->target->lanes && p->fuse) plan_late(p);
   plan_kernels(p);
   plan_memory(p);
   return p;
@@ -85,7 +86,8 @@ static void print_node(const Plan *p, const PlanNode *x, Buf *b) {
 }
 
 static void print_kernel(const Plan *p, uint32_t i, double seconds, Buf *b) {
-  static const char *const kind[] = {"loops", "product", "order", "scan", "end of scan", "copy"};
+  static const char *const kind[] = {"loops", "product",     "order", "pairs",
+                                     "scan",  "end of scan", "copy"};
   const Kernel *k = &p->kernel.at[i];
   buf_printf(b, "  kernel %u: %s", i, kind[k->kind]);
   if (k->np) {
@@ -107,6 +109,9 @@ static void print_kernel(const Plan *p, uint32_t i, double seconds, Buf *b) {
   }
   if (k->kind == KERNEL_PRODUCT || k->kind == KERNEL_ORDER)
     print_node(p, &p->node.at[k->node.at[0]], b);
+  for (uint32_t j = 0; k->kind == KERNEL_PAIRS && j < k->node.n; j++)
+    if (p->node.at[k->node.at[j]].kind == NODE_PRODUCT)
+      print_node(p, &p->node.at[k->node.at[j]], b);
 }
 
 void plan_print(const Plan *p, const double *seconds, uint64_t runs, Buf *b) {

@@ -81,7 +81,8 @@ typedef struct {
   Extent times;
   bool back;
   uint32_t depth;
-  bool pinned; // it overwrites what earlier nodes read: it stays where it is
+  bool pinned;    // it overwrites what earlier nodes read: it stays where it is
+  uint32_t pairs; // the group of nodes that are made tile by tile, in one kernel; 0: none
   // in its kernel
   uint32_t kernel, nest;
   uint32_t walk; // the index that its kernel takes in blocks, if it does
@@ -122,6 +123,7 @@ typedef enum {
   KERNEL_LOOPS,
   KERNEL_PRODUCT,
   KERNEL_ORDER,
+  KERNEL_PAIRS,
   KERNEL_SCAN,
   KERNEL_SCAN_END,
   KERNEL_COPY
@@ -157,6 +159,8 @@ typedef struct {
               // product is a kernel
 } PlanTarget;
 extern const PlanTarget plan_cpu, plan_gpu;
+extern const PlanTarget
+    plan_gpu_launches; // the same, with no step so small that one team does it all
 
 typedef struct {
   World *w;
@@ -177,6 +181,7 @@ typedef struct {
   Ids in, out, param,
       next; // wires: inputs, outputs, each param's, and each param's next value (PLAN_NONE: none)
   int64_t arena_bytes, scratch_bytes;
+  const bool *odd; // [param] its memory begins at no multiple of four cells; NULL: unknown, all may
 } Plan;
 
 typedef struct {
@@ -192,7 +197,7 @@ void plan_print(const Plan *, const double *seconds, uint64_t runs,
                 Buf *); // seconds of each kernel over all runs, or NULL
 int64_t extent_at(Extent, int64_t samples);
 static inline bool kernel_has_text(const Kernel *k) {
-  return k->kind == KERNEL_LOOPS || k->kind == KERNEL_ORDER;
+  return k->kind == KERNEL_LOOPS || k->kind == KERNEL_ORDER || k->kind == KERNEL_PAIRS;
 }
 bool extent_same(Extent, Extent);
 Extent plan_extent(Plan *, Size); // of a size in a body
@@ -217,6 +222,9 @@ uint32_t *plan_nones(const Plan *, uint32_t n); // PLAN_NONE, so often
 static inline uint32_t node_wires(const PlanNode *x) { return 1 + x->nin + x->nwinner; }
 uint32_t node_wire(const PlanNode *, uint32_t i);
 PlanNode plan_copy(Plan *, uint32_t from, uint32_t to, Id origin); // of all cells
+PlanNode
+plan_again(Plan *,
+           const PlanNode *); // the same once more, nothing of it shared that kernels change
 bool operand_free(const Plan *, const Operand *); // no test, and no label in its coordinates
 int64_t operand_step(const Plan *, const Operand *,
                      uint32_t index); // how far one step of an index moves in memory
@@ -244,6 +252,39 @@ int32_t *product_line(const Plan *, const PlanNode *, const Operand *, const uin
                       uint32_t n, int64_t *step);
 // narrow.c
 void plan_narrow(Plan *);
+// uses.c
+#define PLAN_SEVERAL (PLAN_NONE - 1)
+enum { PLAN_AXES = 8 };
+typedef struct {
+  uint32_t *maker; // [wire] the one node that makes it; PLAN_NONE: none; or PLAN_SEVERAL
+  bool *seen;      // [wire] from outside, or as a part of another
+  Ids *reader;     // [wire] nodes, in their order
+} PlanUses;
+PlanUses plan_uses(const Plan *);
+// In memory, whoever reads it: from outside, or made by a kernel that nothing joins.
+bool uses_memory(const Plan *, const PlanUses *, uint32_t wire);
+// Every axis is one index by itself, none twice: into `index`, of PLAN_AXES.
+bool operand_whole(const Plan *, const Operand *, uint32_t *index);
+bool nodes_movable(const Plan *, uint32_t from,
+                   uint32_t to); // none is bound to its place among others
+// pairs.c
+void plan_pairs(Plan *);
+// A kernel of pairs: loops of the batch, and one nest of two: the place that stays, and the one that is summed
+// over; which comes first may be either.
+void pairs_kernel(Plan *, Kernel *);
+uint32_t pairs_summed(const Plan *, const Kernel *); // the number of that loop
+// Only pairs where one place is at most (strict: less than) the other count, by the numbers of their loops.
+typedef struct {
+  uint32_t less, more;
+  bool strict;
+} PairMask;
+bool pairs_masked(const Plan *, const Kernel *, PairMask *); // pairs_mask.c
+bool node_seeds(
+    const PlanNode *); // of a product in such a kernel: it makes pairs, and does not weigh by them
+// sums.c
+void plan_sums(Plan *);
+// late.c
+void plan_late(Plan *);
 // transpose.c
 void plan_turn(Plan *);
 // block.c

@@ -7,5 +7,7 @@
 
 extern const char team_text[]; // team.h, embedded
 extern const size_t team_text_size;
+extern const char units_text[]; // units.h
+extern const size_t units_text_size;
 
 #endif

@@ -33,6 +33,25 @@ enum {
   CUDA_CAPTURE_RELAXED = 2,
 };
 
+// How a kernel is launched, as the driver wants it.
+typedef struct {
+  int id;
+  char unused[4];
+  union {
+    int on;
+    char room[64];
+  } value;
+} CudaLaunchAttribute;
+enum {
+  CUDA_LAUNCH_EARLY = 6
+}; // it may be sent to its place before the one in front of it is whole
+typedef struct {
+  unsigned blocks[3], threads[3], shared;
+  CudaStream stream;
+  CudaLaunchAttribute *attribute;
+  unsigned attributes;
+} CudaLaunchConfig;
+
 // One row for each function: its result, its name, what it takes. One that is missing makes the whole
 // library too old.
 #define CUDA_FUNCTIONS(F)                                                                          \
@@ -69,8 +88,7 @@ enum {
   F(cuModuleUnload, (CudaModule))                                                                  \
   F(cuModuleGetFunction, (CudaFunction *, CudaModule, const char *))                               \
   F(cuFuncSetAttribute, (CudaFunction, int, int))                                                  \
-  F(cuLaunchKernel, (CudaFunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,     \
-                     unsigned, CudaStream, void **, void **))
+  F(cuLaunchKernelEx, (const CudaLaunchConfig *, CudaFunction, void **, void **))
 
 #define NVRTC_FUNCTIONS(F)                                                                         \
   F(nvrtcVersion, (int *, int *))                                                                  \

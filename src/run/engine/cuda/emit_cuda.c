@@ -11,10 +11,12 @@
 // chain of its own for each cell where there are cells enough; else several lanes take turns at one
 // cell, and what they have is put together in a fixed order, so that the same numbers give the same
 // sums on every device.
-#include "run/engine/cuda/emit_cuda.h"
+#include "run/engine/cuda/emit_cuda_own.h"
 
-enum { WARP = 32, BLOCK_LANES = 256, SHARED_BYTES = 96 * 1024 };
+enum { BLOCK_LANES = 256, SHARED_BYTES = 96 * 1024 };
+enum { ENOUGH_LANES = 256 * 1024 }; // of large devices
 enum { FEW_POINTS = 256 }; // of which the largest devices have one for each multiprocessor or two
+enum { FOUR = 4 };
 enum { SLICES = 128, SLICED_BYTES = 64 << 20, SERIAL = 64, BUCKETS = 64 };
 
 // How the lanes of a team share a nest.
@@ -29,10 +31,11 @@ typedef struct {
   bool across;     // neighbouring lanes have neighbouring cells, not neighbouring turns
   bool sliced;     // a point is a slice of one
   bool bucketed;   // … or a bucket of labels
+  bool fours;      // the last loop goes by four: operands and results along memory are moved so
 } TeamNest;
 
 // -- lengths --------------------------------------------------------------------------------------
-static const char *product_text(Emit *e, const Extent *dim, uint32_t from, uint32_t to) {
+const char *cuda_length(Emit *e, const Extent *dim, uint32_t from, uint32_t to) {
   Buf b = buf_new(e->p->arena);
   int64_t known = 1;
   for (uint32_t d = from; d < to; d++)
@@ -44,7 +47,7 @@ static const char *product_text(Emit *e, const Extent *dim, uint32_t from, uint3
   return b.at;
 }
 
-static int64_t product_most(const Plan *p, const Extent *dim, uint32_t from, uint32_t to) {
+int64_t cuda_length_most(const Plan *p, const Extent *dim, uint32_t from, uint32_t to) {
   int64_t n = 1;
   for (uint32_t d = from; d < to; d++) n *= extent_most(p, dim[d]);
   return n;
@@ -52,10 +55,10 @@ static int64_t product_most(const Plan *p, const Extent *dim, uint32_t from, uin
 
 // The loops [from, to) of a number that counts all their points, the last one fastest. Numbers of 32
 // bits are divided in a few instructions, those of 64 in a hundred.
-static void emit_digits(Emit *e, const char *of, uint32_t first, const Extent *dim, uint32_t from,
-                        uint32_t to) {
+void cuda_digits(Emit *e, const char *of, uint32_t first, const Extent *dim, uint32_t from,
+                 uint32_t to) {
   if (from == to) return;
-  const char *number = product_most(e->p, dim, from, to) <= INT32_MAX ? "unsigned" : "long";
+  const char *number = cuda_length_most(e->p, dim, from, to) <= INT32_MAX ? "unsigned" : "long";
   emit_line(e, "%s r%u = (%s)(%s);", number, first + from, number, of);
   for (uint32_t d = to; d-- > from;) {
     if (d == from) {
@@ -69,13 +72,24 @@ static void emit_digits(Emit *e, const char *of, uint32_t first, const Extent *d
 }
 
 // -- pointers -------------------------------------------------------------------------------------
+// Where a wire begins in the arena, in bytes, when all scans are at 0.
+static int64_t near_place(const Plan *p, uint32_t wire) {
+  int64_t at[8] = {0};
+  uint32_t root;
+  int64_t cells = wire_offset(p, wire, at, &root);
+  return p->wire.at[root].at + cells * (int64_t)number_bytes(p->wire.at[wire].number);
+}
+
 static void emit_wires(Emit *e) {
   const Ids *slot = &e->now->slot;
   for (uint32_t i = 0; i < slot->n; i++) {
     const PlanWire *w = &e->p->wire.at[slot->at[i]];
     const char *number = emit_number(w->number);
     e->slot[slot->at[i]] = i;
-    if (w->place == AT_TILE)
+    if (e->near && e->near[slot->at[i]])
+      emit_line(e, "%s *w%u = (%s *)(arena + %lldL)%s;", number, i, number,
+                (long long)near_place(e->p, slot->at[i]), emit_moves(e, slot->at[i]));
+    else if (w->place == AT_TILE)
       emit_line(e, "%s *w%u = (%s *)(s + %lldL);", number, i, number, (long long)w->at);
     else
       emit_line(e, "%s *w%u = (%s *)wires.at[%u]%s;", number, i, number, i,
@@ -84,7 +98,7 @@ static void emit_wires(Emit *e) {
 }
 
 // -- nests ----------------------------------------------------------------------------------------
-static void emit_same(Emit *e, const NodeLevels *w, uint32_t n) {
+void cuda_same(Emit *e, const NodeLevels *w, uint32_t n) {
   for (uint32_t i = 0; i < n; i++)
     for (uint32_t k = 0; k < w[i].x->nscalar; k++)
       if (w[i].same[k]) emit_scalar(e, &w[i], k);
@@ -96,7 +110,7 @@ static bool keeps_sum(const TeamNest *t, const NodeLevels *w) {
 
 // What another lane has joins what this one has. A best of equal ones is the first in the order of the
 // loops.
-static void emit_join(Emit *e, const NodeLevels *w, const char *way) {
+void cuda_join(Emit *e, const NodeLevels *w, const char *way) {
   const PlanNode *x = w->x;
   const char *type = emit_sum_type(e, x);
   bool bit = e->p->wire.at[x->out.wire].base == BASE_BIT;
@@ -133,7 +147,7 @@ static void emit_joins_over(const TeamNest *t, const NodeLevels *w, uint32_t fro
     emit_line(e, "const int other = (turn ^ far) * %u + LANE %% %u;", t->width, t->width);
   else
     emit_line(e, "const int other = LANE ^ far;");
-  emit_join(e, w, way);
+  cuda_join(e, w, way);
   emit_close(e);
 }
 
@@ -173,11 +187,123 @@ static void emit_levels(const TeamNest *t, uint32_t from, uint32_t to) {
   for (uint32_t d = from; d <= to; d++) emit_level(t->e, t->w, t->s->node.n, d, t->s->ndim);
 }
 
+// -- four points at once --------------------------------------------------------------------------
+// Along memory, an operand's four cells are moved at once: if they begin at multiples of four.
+static bool is_four(int64_t cells) { return cells % FOUR == 0; }
+
+static bool begins_even(const Plan *p, uint32_t root) {
+  const PlanWire *w = &p->wire.at[root];
+  return w->place != AT_STATE || (p->odd && !p->odd[w->number_of]);
+}
+
+static bool in_fours(const Plan *p, const Kernel *k, const PlanNode *x, const Operand *o,
+                     uint32_t last) {
+  uint32_t along = PLAN_NONE, root;
+  int64_t at[8] = {0}, offset = wire_offset(p, o->wire, at, &root);
+  for (uint32_t w = o->wire; w != root; w = p->wire.at[w].of)
+    if (p->wire.at[w].moves) return false;
+  for (uint32_t i = 0; i < x->nindex; i++)
+    if (x->var[i] == last)
+      along = i;
+    else if (extent_most(p, x->index[i]) > 1 && !is_four(operand_step(p, o, i)))
+      return false;
+  return along != PLAN_NONE && operand_free(p, o) && operand_step(p, o, along) == 1 &&
+         is_four(operand_start(p, o)) && is_four(offset) && begins_even(p, root) &&
+         p->wire.at[o->wire].rank &&
+         (p->wire.at[o->wire].place != AT_TILE || is_four(p->wire.at[o->wire].at / 4)) &&
+         x->var[along] >= k->np;
+}
+
+static bool loads_four(const TeamNest *t, const NodeLevels *w, uint32_t k) {
+  const Plan *p = t->e->p;
+  const Operand *o = &w->x->in[k];
+  uint32_t node;
+  return p->wire.at[o->wire].number == NUMBER_F32 && !o->padded &&
+         !maker_here(p, t->e->k, w, o->wire, &node) &&
+         in_fours(p, t->e->k, w->x, o, t->e->k->np + t->s->ndim - 1);
+}
+
+static bool stores_four(const TeamNest *t, const NodeLevels *w) {
+  const PlanWire *out = &t->e->p->wire.at[w->x->out.wire];
+  return !node_sums(w->x) && (out->number == NUMBER_F32 || out->number == NUMBER_BF16) &&
+         wire_has_memory(out) &&
+         in_fours(t->e->p, t->e->k, w->x, &w->x->out, t->e->k->np + t->s->ndim - 1);
+}
+
+// May the last loop go by four, and is anything moved so?
+static bool choose_fours(const TeamNest *t) {
+  const Nest *s = t->s;
+  bool any = false;
+  if (!s->ndim || s->dim[s->ndim - 1].per || s->dim[s->ndim - 1].part ||
+      !is_four(s->dim[s->ndim - 1].c))
+    return false;
+  for (uint32_t i = 0; i < s->node.n; i++) {
+    NodeLevels *w = &t->w[i];
+    if (node_wants_winner(w->x) || w->x->scatter || w->reduce == s->ndim + 1) return false;
+    for (uint32_t k = 0; k < w->x->nin; k++) any |= w->packed[k] = loads_four(t, w, k);
+    any |= w->four = stores_four(t, w);
+  }
+  return any;
+}
+
+// The last loop, by four: what the innermost level says stands in it four times.
+static void emit_last_level(const TeamNest *t) {
+  Emit *e = t->e;
+  uint32_t last = e->k->np + t->s->ndim - 1;
+  if (!t->fours) {
+    emit_levels(t, t->s->ndim, t->s->ndim);
+    return;
+  }
+  e->fours = true;
+  emit_line(e, "const long four%u = i%u * 4;", last, last);
+  emit_open(e);
+  emit_line(e, "const long i%u = four%u;", last, last);
+  for (uint32_t i = 0; i < t->s->node.n; i++) {
+    const NodeLevels *w = &t->w[i];
+    for (uint32_t k = 0; k < w->x->nin; k++)
+      if (w->packed[k])
+        emit_line(e, "float p%u_%u[4]; LIMN_FOUR(p%u_%u, &%s)", w->id, k, w->id, k,
+                  emit_cell_at(e, w, &w->x->in[k]));
+    if (w->four)
+      emit_line(e, "%s o%u[4];", emit_number(e->p->wire.at[w->x->out.wire].number), w->id);
+  }
+  emit_line(e, "UNROLL for (int u = 0; u < 4; u++) {");
+  e->indent++;
+  emit_line(e, "const long i%u = four%u + u;", last, last);
+  emit_levels(t, t->s->ndim, t->s->ndim);
+  emit_close(e);
+  for (uint32_t i = 0; i < t->s->node.n; i++)
+    if (t->w[i].four)
+      emit_line(e, "LIMN_PUT_FOUR(&%s, o%u, %s)", emit_cell_at(e, &t->w[i], &t->w[i].x->out),
+                t->w[i].id,
+                e->p->wire.at[t->w[i].x->out.wire].number == NUMBER_BF16 ? "ushort4" : "float4");
+  emit_close(e);
+  e->fours = false;
+}
+
+// The loops of a nest as they are dealt out: the last one counts fours.
+static const Extent *dealt_loops(const TeamNest *t) {
+  Extent *dim = NEW_ARRAY(t->e->p->arena, Extent, t->s->ndim + 1);
+  memcpy(dim, t->s->dim, t->s->ndim * sizeof *dim);
+  if (t->fours) dim[t->s->ndim - 1].c /= FOUR;
+  return dim;
+}
+
+// Nothing is stored on the way: several turns' loads may be under way at once.
+static bool only_sums(const TeamNest *t) {
+  for (uint32_t i = 0; i < t->s->node.n; i++)
+    if (!keeps_sum(t, &t->w[i]) && wire_has_memory(&t->e->p->wire.at[t->w[i].x->out.wire]))
+      return false;
+  return true;
+}
+
 // The loops of which each lane has its share.
 static void emit_turns(const TeamNest *t) {
   Emit *e = t->e;
   const Nest *s = t->s;
-  emit_line(e, "const long turns = ok ? %s : 0;", product_text(e, s->dim, t->summed, s->ndim));
+  const Extent *dim = dealt_loops(t);
+  emit_line(e, "const long turns = ok ? %s : 0;", cuda_length(e, dim, t->summed, s->ndim));
+  if (only_sums(t)) emit_line(e, "UNROLL_SOME");
   if (t->sliced)
     emit_line(
         e,
@@ -189,11 +315,12 @@ static void emit_turns(const TeamNest *t) {
   e->indent++;
   emit_line(e, "const long at = %s;",
             t->kept < t->summed ? arena_format(e->p->arena, "before * %s + m",
-                                               product_text(e, s->dim, t->summed, s->ndim))
+                                               cuda_length(e, dim, t->summed, s->ndim))
                                 : "m");
   emit_line(e, "(void)at;");
-  emit_digits(e, "m", e->k->np, s->dim, t->summed, s->ndim);
-  emit_levels(t, t->summed + 1, s->ndim);
+  cuda_digits(e, "m", e->k->np, dim, t->summed, s->ndim);
+  emit_levels(t, t->summed + 1, s->ndim - 1);
+  emit_last_level(t);
   emit_close(e);
 }
 
@@ -201,7 +328,7 @@ static void emit_sum_nest(const TeamNest *t) {
   Emit *e = t->e;
   const Nest *s = t->s;
   uint32_t np = e->k->np;
-  emit_line(e, "const long cells = %s;", product_text(e, s->dim, 0, t->kept));
+  emit_line(e, "const long cells = %s;", cuda_length(e, s->dim, 0, t->kept));
   emit_line(e, "const int turn = %s %s %u;", "LANE", t->across ? "/" : "%",
             t->across ? t->width : t->turns);
   emit_line(e, "for (long base = 0; base < cells; base += %u) {", t->width);
@@ -209,7 +336,7 @@ static void emit_sum_nest(const TeamNest *t) {
   emit_line(e, "const long cell = base + LANE %s %u;", t->across ? "%" : "/",
             t->across ? t->width : t->turns);
   emit_line(e, "const int ok = (cell < cells) & (turn < %u);", t->turns);
-  emit_digits(e, "ok ? cell : 0", np, s->dim, 0, t->kept);
+  cuda_digits(e, "ok ? cell : 0", np, s->dim, 0, t->kept);
   emit_levels(t, 0, t->kept);
   open_sums(t, t->kept);
   if (t->kept < t->summed) emit_line(e, "long before = 0;");
@@ -231,11 +358,13 @@ static void emit_sum_nest(const TeamNest *t) {
 // -- nests without sums ---------------------------------------------------------------------------
 static void emit_plain_nest(const TeamNest *t) {
   Emit *e = t->e;
-  emit_line(e, "const long cells = %s;", product_text(e, t->s->dim, 0, t->s->ndim));
+  const Extent *dim = dealt_loops(t);
+  emit_line(e, "const long cells = %s;", cuda_length(e, dim, 0, t->s->ndim));
   emit_line(e, "for (long cell = LANE; cell < cells; cell += TEAM) {");
   e->indent++;
-  emit_digits(e, "cell", e->k->np, t->s->dim, 0, t->s->ndim);
-  emit_levels(t, 0, t->s->ndim);
+  cuda_digits(e, "cell", e->k->np, dim, 0, t->s->ndim);
+  for (uint32_t d = 0; d < t->s->ndim; d++) emit_levels(t, d, d);
+  emit_last_level(t);
   emit_close(e);
 }
 
@@ -262,7 +391,7 @@ static void emit_fill(const TeamNest *t, uint32_t wire, const char *value) {
                  x->var[block->var]);
   }
   emit_open(e);
-  emit_line(e, "const long all = %s;", product_text(e, dim, 0, n));
+  emit_line(e, "const long all = %s;", cuda_length(e, dim, 0, n));
   emit_line(e, "for (long f = LANE; f < all; f += TEAM) {");
   e->indent++;
   emit_line(e, "long r = f, to = %s;", at.at);
@@ -306,47 +435,95 @@ static bool owns(const Plan *p, const Kernel *k, const PlanNode *x, uint32_t ind
 
 // Several points may hit one cell: lanes have loops that no two cells share, and take all others in
 // order.
+static const char *owned_length(const TeamNest *t, const uint32_t *of_dim, bool owned) {
+  Emit *e = t->e;
+  Buf count = buf_new(e->p->arena);
+  buf_text(&count, "1L");
+  for (uint32_t d = 0; d < t->s->ndim; d++)
+    if (owns(e->p, e->k, t->w->x, of_dim[d]) == owned)
+      buf_printf(&count, " * %s", emit_extent(e, t->s->dim[d]));
+  return count.at;
+}
+
+// The loops that cells own, or the others, of a number that counts their points.
+static void emit_owned_digits(const TeamNest *t, const uint32_t *of_dim, bool owned,
+                              const char *of) {
+  Emit *e = t->e;
+  emit_line(e, "long r%s = %s;", owned ? "" : "_in", of);
+  for (uint32_t d = t->s->ndim; d-- > 0;) {
+    if (owns(e->p, e->k, t->w->x, of_dim[d]) != owned) continue;
+    const char *n = emit_extent(e, t->s->dim[d]), *r = owned ? "r" : "r_in";
+    emit_line(e, "const long i%u = %s %% %s; %s /= %s;", e->k->np + d, r, n, r, n);
+  }
+}
+
+// What has a label of this bucket: the lanes of a warp look at 32 labels at once, and then follow each that is of it.
+static void emit_bucket(const TeamNest *t, const uint32_t *of_dim) {
+  Emit *e = t->e;
+  const PlanNode *x = t->w->x;
+  emit_line(e, "const long added = %s;", owned_length(t, of_dim, false));
+  emit_line(e, "for (long base = 0; base < added; base += 32) {");
+  e->indent++;
+  emit_line(e, "const long look = base + (long)threadIdx.x %% 32;");
+  emit_line(e, "int of_it = 0;");
+  emit_line(e, "if (look < added) {");
+  e->indent++;
+  emit_owned_digits(t, of_dim, false, "look");
+  emit_line(e, "of_it = (unsigned)%s %% %uu == bucket;",
+            emit_cell_at(e, t->w, &x->in[label_of(e->p, x)]), BUCKETS);
+  emit_close(e);
+  emit_line(e, "unsigned found = __ballot_sync(0xFFFFFFFFu, of_it);");
+  emit_line(e, "for (; found; found &= found - 1) {");
+  e->indent++;
+  emit_line(e, "if (!ok) continue;");
+  emit_owned_digits(t, of_dim, false, "base + __ffs((int)found) - 1");
+  emit_levels(t, 0, t->s->ndim);
+  emit_close(e);
+  emit_close(e);
+}
+
+static void emit_in_order(const TeamNest *t, const uint32_t *of_dim) {
+  Emit *e = t->e;
+  uint32_t loops = 0;
+  emit_line(e, "if (!ok) continue;");
+  for (uint32_t d = 0; d < t->s->ndim; d++) {
+    if (owns(e->p, e->k, t->w->x, of_dim[d])) continue;
+    const char *n = emit_extent(e, t->s->dim[d]);
+    uint32_t i = e->k->np + d;
+    if (t->sliced && !loops) {
+      emit_line(e,
+                "for (long i%u = slice * %s / SLICES, last = (slice + 1) * %s / SLICES; i%u < "
+                "last; i%u++) {",
+                i, n, n, i, i);
+      e->indent++;
+    } else {
+      emit_open_loop(e, 'i', i, n);
+    }
+    loops++;
+  }
+  emit_levels(t, 0, t->s->ndim);
+  emit_close_all(e, loops);
+}
+
 static void emit_scatter(const TeamNest *t) {
   Emit *e = t->e;
   const PlanNode *x = t->w->x;
-  uint32_t np = e->k->np, ndim = t->s->ndim, of_dim[64], loops = 0;
-  Buf count = buf_new(e->p->arena);
+  uint32_t of_dim[64];
   if (!t->bucketed) emit_fill(t, x->out.wire, emit_identity(e, x));
   for (uint32_t k = 0; k < x->nwinner; k++)
     if (x->winner[k] != PLAN_NONE) emit_fill(t, x->winner[k], "0");
   emit_line(e, "TEAM_SYNC();");
   node_dims(e->k, x, of_dim);
-  buf_text(&count, "1L");
-  for (uint32_t d = 0; d < ndim; d++)
-    if (owns(e->p, e->k, x, of_dim[d])) buf_printf(&count, " * %s", emit_extent(e, t->s->dim[d]));
-  emit_line(e, "const long cells = %s;", count.at);
-  emit_line(e, "for (long cell = LANE; cell < cells; cell += TEAM) {");
+  emit_line(e, "const long cells = %s;", owned_length(t, of_dim, true));
+  emit_line(e, "for (long cells_before = 0; cells_before < cells; cells_before += TEAM) {");
   e->indent++;
-  emit_line(e, "long r = cell;");
-  for (uint32_t d = ndim; d-- > 0;) {
-    if (!owns(e->p, e->k, x, of_dim[d])) continue;
-    const char *n = emit_extent(e, t->s->dim[d]);
-    emit_line(e, "const long i%u = r %% %s; r /= %s;", np + d, n, n);
-  }
-  for (uint32_t d = 0; d < ndim; d++) {
-    if (owns(e->p, e->k, x, of_dim[d])) continue;
-    const char *n = emit_extent(e, t->s->dim[d]);
-    if (t->sliced && !loops)
-      emit_line(
-          e,
-          "for (long i%u = slice * %s / SLICES, last = (slice + 1) * %s / SLICES; i%u < last; "
-          "i%u++) {",
-          np + d, n, n, np + d, np + d),
-          e->indent++;
-    else
-      emit_open_loop(e, 'i', np + d, n);
-    loops++;
-  }
+  emit_line(e, "const long cell = cells_before + LANE;");
+  emit_line(e, "const int ok = cell < cells;");
+  emit_owned_digits(t, of_dim, true, "ok ? cell : 0");
   if (t->bucketed)
-    emit_line(e, "if ((unsigned)%s %% %uu != bucket) continue;",
-              emit_cell_at(e, t->w, &x->in[label_of(e->p, x)]), BUCKETS);
-  emit_levels(t, 0, ndim);
-  emit_close_all(e, loops);
+    emit_bucket(t, of_dim);
+  else
+    emit_in_order(t, of_dim);
   emit_close(e);
 }
 
@@ -385,12 +562,13 @@ static TeamNest team_nest(Emit *e, uint32_t nest, uint32_t team) {
     if (w->reduce > t.summed) t.summed = w->reduce;
   }
   if (t.summed < t.kept) t.summed = t.kept;
+  t.fours = choose_fours(&t);
   if (team == 1 || t.kept == s->ndim) {
     t.width = team;
     return t;
   }
-  int64_t cells = product_most(e->p, s->dim, 0, t.kept),
-          turns = product_most(e->p, s->dim, t.summed, s->ndim);
+  int64_t cells = cuda_length_most(e->p, s->dim, 0, t.kept),
+          turns = cuda_length_most(e->p, dealt_loops(&t), t.summed, s->ndim);
   t.across = is_across(&t);
   uint32_t wide = power_up(cells, team), share = team / wide;
   if (!t.across && share < WARP) share = WARP < team ? WARP : team;
@@ -410,7 +588,7 @@ static void emit_nest(Emit *e, uint32_t nest, const CudaKernel *c) {
   t.sliced = c->slices > 0;
   t.bucketed = c->buckets > 0;
   emit_open(e);
-  emit_same(e, t.w, t.s->node.n);
+  cuda_same(e, t.w, t.s->node.n);
   if (t.w->x->scatter)
     emit_scatter(&t);
   else if (has_sum(&t))
@@ -437,19 +615,20 @@ static void emit_flat(Emit *e) {
   TeamNest t = team_nest(e, 0, 1);
   Extent all[64];
   memcpy(all, k->p, k->np * sizeof *all);
-  memcpy(all + k->np, s->dim, s->ndim * sizeof *all);
-  emit_same(e, t.w, s->node.n);
-  emit_line(e, "const long points = %s;", product_text(e, all, 0, k->np + s->ndim));
+  memcpy(all + k->np, dealt_loops(&t), s->ndim * sizeof *all);
+  cuda_same(e, t.w, s->node.n);
+  emit_line(e, "const long points = %s;", cuda_length(e, all, 0, k->np + s->ndim));
   emit_line(e, "for (long q = GRID_THREAD; q < points; q += GRID_THREADS) {");
   e->indent++;
-  emit_digits(e, "q", 0, all, 0, k->np + s->ndim);
-  emit_levels(&t, 0, s->ndim);
+  cuda_digits(e, "q", 0, all, 0, k->np + s->ndim);
+  for (uint32_t d = 0; d < s->ndim; d++) emit_levels(&t, d, d);
+  emit_last_level(&t);
   emit_close(e);
 }
 
 static void emit_teams(Emit *e, const CudaKernel *c) {
   const Kernel *k = e->k;
-  const char *points = product_text(e, k->p, 0, k->np);
+  const char *points = cuda_length(e, k->p, 0, k->np);
   if (c->slices) emit_line(e, "enum { SLICES = %u };", c->slices);
   if (c->buckets) emit_line(e, "enum { SLICES = %u };", c->buckets);
   bool cut = c->slices || c->buckets;
@@ -464,7 +643,7 @@ static void emit_teams(Emit *e, const CudaKernel *c) {
               (long long)c->slice_bytes);
   }
   if (c->buckets) emit_line(e, "const unsigned bucket = (unsigned)(q %% SLICES);");
-  emit_digits(e, cut ? "q / SLICES" : "q", 0, k->p, 0, k->np);
+  cuda_digits(e, cut ? "q / SLICES" : "q", 0, k->p, 0, k->np);
   for (uint32_t i = 0; i < k->nest.n; i++) {
     emit_nest(e, i, c);
     emit_line(e, "TEAM_SYNC();");
@@ -497,11 +676,11 @@ static void emit_order(Emit *e) {
 }
 
 // The lanes of a team: as many as the largest nest can use.
-static void choose_team(const Plan *p, const Kernel *k, CudaKernel *c) {
+static void choose_team(const Plan *p, const Kernel *k, uint32_t lanes, CudaKernel *c) {
   int64_t inner = 1;
-  c->points = product_most(p, k->p, 0, k->np);
+  c->points = cuda_length_most(p, k->p, 0, k->np);
   for (uint32_t i = 0; i < k->nest.n; i++) {
-    int64_t n = product_most(p, k->nest.at[i].dim, 0, k->nest.at[i].ndim);
+    int64_t n = cuda_length_most(p, k->nest.at[i].dim, 0, k->nest.at[i].ndim);
     if (n > inner) inner = n;
   }
   c->tile_bytes = k->tile_bytes;
@@ -510,6 +689,7 @@ static void choose_team(const Plan *p, const Kernel *k, CudaKernel *c) {
   c->team = few || inner > 64 * 1024 ? 4 * BLOCK_LANES : inner > 512 ? BLOCK_LANES : WARP;
   if (c->team == WARP && c->tile_bytes * (BLOCK_LANES / WARP) <= SHARED_BYTES)
     c->teams = BLOCK_LANES / WARP;
+  if (lanes) c->team = lanes, c->teams = 1;
   c->shared = c->tile_bytes * c->teams <= SHARED_BYTES;
 }
 
@@ -568,9 +748,10 @@ static void cut_sum(Plan *p, const Kernel *k, CudaKernel *c) {
   Emit e = {.p = p, .k = k, .lanes = true};
   TeamNest t = team_nest(&e, 0, c->team);
   const Nest *s = &k->nest.at[0];
-  if (t.kept != t.summed || t.kept == s->ndim || c->points >= FEW_POINTS) return;
-  int64_t long_enough = product_most(p, s->dim, t.summed, s->ndim) / t.turns / SERIAL * 4,
-          wanted = 2 * FEW_POINTS / c->points;
+  int64_t lanes = c->points * c->team;
+  if (t.kept != t.summed || t.kept == s->ndim || lanes >= ENOUGH_LANES) return;
+  int64_t long_enough = cuda_length_most(p, s->dim, t.summed, s->ndim) / t.turns / SERIAL * 4,
+          wanted = 2 * ENOUGH_LANES / lanes;
   cut_slices(p, x, c, wanted < long_enough ? wanted : long_enough);
 }
 
@@ -583,11 +764,13 @@ static void choose_slices(Plan *p, const Kernel *k, CudaKernel *c) {
     cut_sum(p, k, c);
 }
 
-static void choose_flat(const Plan *p, const Kernel *k, CudaKernel *c) {
-  const Nest *s = &k->nest.at[0];
+static void choose_flat(Emit *e, CudaKernel *c) {
+  const Kernel *k = e->k;
+  TeamNest t = team_nest(e, 0, 1);
   c->team = 1;
   c->teams = BLOCK_LANES;
-  c->points = product_most(p, k->p, 0, k->np) * product_most(p, s->dim, 0, s->ndim);
+  c->points = cuda_length_most(e->p, k->p, 0, k->np) *
+              cuda_length_most(e->p, dealt_loops(&t), 0, t.s->ndim);
 }
 
 static void choose_order(const Plan *p, const Kernel *k, CudaKernel *c) {
@@ -601,16 +784,22 @@ static void choose_order(const Plan *p, const Kernel *k, CudaKernel *c) {
   c->shared = c->tile_bytes <= SHARED_BYTES;
 }
 
-static void emit_body(Emit *e, CudaKernel *c) {
+// lanes: of the one block that does the whole step, or 0
+static void emit_body(Emit *e, CudaKernel *c, uint32_t lanes) {
   if (e->k->kind == KERNEL_ORDER)
     choose_order(e->p, e->k, c);
-  else if (is_flat(e->p, e->k))
-    choose_flat(e->p, e->k, c);
+  else if (e->k->kind == KERNEL_PAIRS)
+    pairs_choose(e, c);
+  else if (!lanes && is_flat(e->p, e->k))
+    choose_flat(e, c);
   else
-    choose_team(e->p, e->k, c), choose_slices(e->p, e->k, c);
+    choose_team(e->p, e->k, lanes, c);
+  if (e->k->kind == KERNEL_LOOPS && !lanes && c->team > 1) choose_slices(e->p, e->k, c);
   emit_wires(e);
   if (e->k->kind == KERNEL_ORDER)
     emit_order(e);
+  else if (e->k->kind == KERNEL_PAIRS)
+    pairs_emit(e, c);
   else if (c->team == 1)
     emit_flat(e);
   else
@@ -621,8 +810,7 @@ static void emit_body(Emit *e, CudaKernel *c) {
 static void emit_sum_of_slices(Emit *e, const CudaKernel *c, uint32_t i) {
   const PlanNode *x = &e->p->node.at[e->k->node.at[0]];
   const PlanWire *out = &e->p->wire.at[x->out.wire];
-  const char *number = emit_number(out->number),
-             *points = product_text(e, out->shape, 0, out->rank);
+  const char *number = emit_number(out->number), *points = cuda_length(e, out->shape, 0, out->rank);
   emit_line(e, "KERNEL(limn_k%u_sum, Wires%u, %u) {", i, i, BLOCK_LANES);
   e->indent = 1;
   emit_line(e, "BEGIN(Wires%u, 1, 0, 1)", i);
@@ -646,13 +834,13 @@ static void emit_sum_of_slices(Emit *e, const CudaKernel *c, uint32_t i) {
   emit_line(e, "}");
 }
 
-static void emit_kernel(Emit *e, CudaKernel *c, uint32_t i, Table *known) {
+static void emit_kernel(Emit *e, CudaKernel *c, uint32_t i, Table *known, uint32_t lanes) {
   Buf body = buf_new(e->p->arena), *out = e->b;
   e->k = &e->p->kernel.at[i];
   e->now = &c->emit;
   e->b = &body;
   e->indent = 1;
-  emit_body(e, c);
+  emit_body(e, c, lanes);
   e->indent = 0;
   e->b = out;
   buf_printf(&body, "// %u lanes, %lld bytes%s\n", c->team, (long long)c->tile_bytes,
@@ -663,20 +851,148 @@ static void emit_kernel(Emit *e, CudaKernel *c, uint32_t i, Table *known) {
   table_put(known, body.at, body.n, i + 1);
   uint32_t wires = c->emit.slot.n ? c->emit.slot.n : 1;
   emit_line(e, "typedef struct { char *at[%u]; } Wires%u;", wires, i);
-  emit_line(e, "KERNEL(limn_k%u, Wires%u, %u) {", i, i, c->team * c->teams);
-  emit_line(e, "  BEGIN(Wires%u, %u, %lldL, %d)", i, c->team, (long long)c->tile_bytes, c->shared);
+  if (lanes) {
+    emit_line(e, "PART(limn_k%u, Wires%u, %u)", i, i, lanes);
+  } else {
+    emit_line(e, "KERNEL(limn_k%u, Wires%u, %u) {", i, i, c->team * c->teams);
+    emit_line(e, "  BEGIN(Wires%u, %u, %lldL, %d)", i, c->team, (long long)c->tile_bytes,
+              c->shared);
+  }
   buf_add(e->b, body.at, body.n);
   emit_line(e, "}");
   if (c->slices) emit_sum_of_slices(e, c, i);
 }
 
-void emit_cuda(Plan *p, CudaKernel *kernel, Buf *b) {
+// -- a whole step ---------------------------------------------------------------------------------
+enum { WHOLE_LANES = 512 };
+
+// The lanes of the block that does a small step at once: as many as its largest nest can use; 0: each kernel is
+// launched.
+static uint32_t whole_lanes(const Plan *p) {
+  int64_t most = 1;
+  if (!p->tiny) return 0;
+  for (uint32_t i = 0; i < p->kernel.n; i++) {
+    const Kernel *k = &p->kernel.at[i];
+    if (k->kind == KERNEL_PRODUCT || k->kind == KERNEL_PAIRS || k->kind == KERNEL_ORDER) return 0;
+    for (uint32_t s = 0; s < k->nest.n; s++) {
+      int64_t n = cuda_length_most(p, k->nest.at[s].dim, 0, k->nest.at[s].ndim);
+      if (n > most) most = n;
+    }
+  }
+  uint32_t lanes = power_up(most, WHOLE_LANES);
+  return lanes < WARP ? WARP : lanes;
+}
+
+// What only the step itself sees: not what it gives, nor what is copied over a state.
+static const bool *find_near(const Plan *p) {
+  bool *near = NEW_ARRAY(p->arena, bool, p->wire.n + 1),
+       *root = NEW_ARRAY(p->arena, bool, p->wire.n + 1);
+  for (uint32_t i = 0; i < p->wire.n; i++) root[i] = p->wire.at[i].place == AT_ARENA;
+  for (uint32_t i = 0; i < p->out.n; i++) root[wire_root(p, p->out.at[i])] = false;
+  for (uint32_t i = 0; i < p->kernel.n; i++)
+    if (p->kernel.at[i].kind == KERNEL_COPY) root[wire_root(p, p->kernel.at[i].from)] = false;
+  for (uint32_t i = 0; i < p->wire.n; i++)
+    near[i] =
+        root[wire_root(p, i)] && (p->wire.at[i].place == AT_ARENA || p->wire.at[i].of != PLAN_NONE);
+  return near;
+}
+
+static void emit_whole_kernel(Emit *e, const CudaKernel *kernel, uint32_t i) {
+  const Kernel *k = &e->p->kernel.at[i];
+  const PlanNode *x = k->node.n ? &e->p->node.at[k->node.at[0]] : NULL;
+  if (k->kind == KERNEL_SCAN) {
+    emit_open_loop(e, 't', i, emit_extent(e, x->times));
+    if (x->back)
+      emit_line(e, "here.at[%u] = %s - 1 - t%u;", k->depth, emit_extent(e, x->times), i);
+    else
+      emit_line(e, "here.at[%u] = t%u;", k->depth, i);
+  } else if (k->kind == KERNEL_SCAN_END) {
+    emit_close(e);
+    emit_line(e, "here.at[%u] = 0;", k->depth);
+  } else if (k->kind == KERNEL_COPY) {
+    emit_line(e, "if (!stopped) limn_copied(wires.k%u.at[0], wires.k%u.at[1], %lldL);", i, i,
+              (long long)(e->p->wire.at[k->to].count *
+                          (int64_t)number_bytes(e->p->wire.at[k->to].number)));
+    emit_line(e, "__syncthreads();");
+  } else {
+    emit_line(e, "if (!stopped) limn_k%u(&here, s, arena, wires.k%u);", kernel[i].emit.fn, i);
+    emit_line(e, "__syncthreads();");
+  }
+}
+
+static void emit_look(Emit *e) {
+  emit_line(e, "if (!stopped && threadIdx.x == 0) limn_looked(&wires.look, here.stop);");
+  emit_line(e, "__syncthreads();");
+  emit_line(e, "stopped = *here.stop;");
+}
+
+static void emit_whole_step(Emit *e, const CudaKernel *kernel) {
+  const Plan *p = e->p;
+  bool checked;
+  uint32_t first_write = plan_first_write(p, &checked);
+  emit_line(e, "limn_taken_near(&wires.take, wires.near, step);");
+  emit_line(e, "__syncthreads();");
+  emit_line(e, "Context here = *g;");
+  emit_line(e, "for (int d = 0; d < 8; d++) here.at[d] = 0;");
+  emit_line(e, "int stopped = *here.stop;");
+  emit_line(e, "char *s = in_scratch ? here.scratch : (char *)tiles;");
+  emit_line(e, "if (!stopped && threadIdx.x == 0) limn_brought(&wires.brought, 0);");
+  emit_line(e, "__syncthreads();");
+  for (uint32_t i = 0; i < p->kernel.n; i++) {
+    if (i == first_write && checked) emit_look(e);
+    emit_whole_kernel(e, kernel, i);
+  }
+  if (first_write >= p->kernel.n && checked) emit_look(e);
+  emit_line(e, "if (threadIdx.x == 0) {");
+  emit_line(e, "  if (!stopped) limn_brought(&wires.back, 1);");
+  emit_line(e, "  limn_given(&wires.give);");
+  emit_line(e, "}");
+  emit_line(e, "__syncthreads();");
+}
+
+static void emit_whole(Emit *e, const CudaKernel *kernel, CudaWhole *whole) {
+  const Plan *p = e->p;
+  e->indent = 0;
+  emit_line(e, "typedef struct { char *at[2]; } WiresCopy;");
+  emit_line(e, "typedef struct {");
+  emit_line(e, "  LimnTake take; LimnGive give; LimnLosses look; LimnBrought brought, back; char "
+               "*near; long steps;");
+  for (uint32_t i = 0; i < p->kernel.n; i++) {
+    if (p->kernel.at[i].kind == KERNEL_COPY) emit_line(e, "  WiresCopy k%u;", i);
+    if (!kernel_has_text(&p->kernel.at[i])) continue;
+    emit_line(e, "  Wires%u k%u;", kernel[i].emit.fn, i);
+    size_t bytes = (size_t)kernel[i].tile_bytes;
+    whole->scratch |= !kernel[i].shared;
+    if (bytes > whole->scratch_bytes) whole->scratch_bytes = bytes;
+  }
+  whole->shared = whole->scratch ? 0 : whole->scratch_bytes;
+  emit_line(e, "} LimnStep;");
+  emit_line(e, "KERNEL(limn_step, LimnStep, %u) {", whole->lanes);
+  e->indent = 1;
+  emit_line(e, "TILES(tiles);");
+  emit_line(e, "ARGUMENTS(LimnStep)");
+  emit_line(e, "const int in_scratch = %d;", whole->scratch);
+  emit_line(e, "char *arena = (char *)tiles + %zu;", whole->shared);
+  emit_line(e, "limn_taken_all(&wires.take, wires.near, wires.steps);");
+  emit_line(e, "__syncthreads();");
+  emit_line(e, "for (long step = 0; step < wires.steps; step++) {");
+  e->indent++;
+  emit_whole_step(e, kernel);
+  emit_close(e);
+  emit_line(e, "if (threadIdx.x == 0) limn_whole(&wires.give);");
+  emit_close(e);
+  if (e->near) whole->shared += (size_t)e->p->arena_bytes;
+}
+
+void emit_cuda(Plan *p, CudaKernel *kernel, CudaWhole *whole, Buf *b) {
   Emit e = {.p = p, .b = b, .slot = NEW_ARRAY(p->arena, uint32_t, p->wire.n + 1), .lanes = true};
   Table *known = table_new(p->arena);
   const Ids *slot = kernel_slots(p);
+  *whole = (CudaWhole){.lanes = whole->lanes ? whole_lanes(p) : 0};
+  if (whole->lanes && p->arena_bytes <= SHARED_BYTES) e.near = find_near(p);
   for (uint32_t i = 0; i < p->kernel.n; i++) {
-    KernelKind kind = p->kernel.at[i].kind;
     kernel[i].emit.slot = slot[i];
-    if (kind == KERNEL_LOOPS || kind == KERNEL_ORDER) emit_kernel(&e, &kernel[i], i, known);
+    if (kernel_has_text(&p->kernel.at[i])) emit_kernel(&e, &kernel[i], i, known, whole->lanes);
   }
+  if (whole->lanes) emit_whole(&e, kernel, whole);
 }

@@ -25,7 +25,16 @@ typedef struct {
   uint32_t buckets; // 0: no such
 } CudaKernel;
 
+// A whole step as one function, limn_step, by the lanes of one block, as often as it is told to. What it is given
+// begins with what every step has (CudaStepHead); then follow the pointers of each kernel.
+typedef struct {
+  uint32_t lanes; // 0: each kernel is a launch
+  size_t shared;  // tiles, and the arena if that has room
+  bool scratch;   // its tiles are too large to be shared, and take so much of the step's scratch
+  size_t scratch_bytes;
+} CudaWhole;
+
 // Of a kernel that is not loops: only its pointers.
-void emit_cuda(Plan *, CudaKernel *, Buf *);
+void emit_cuda(Plan *, CudaKernel *, CudaWhole *, Buf *);
 
 #endif

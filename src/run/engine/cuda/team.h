@@ -18,12 +18,25 @@ typedef struct {
 } Context;
 
 #ifndef LIMN_EMULATED
-#define KERNEL(name, Wires, threads)                                                               \
-  extern "C" __global__ void __launch_bounds__(threads)                                            \
+#define KERNEL(name, Wires, ...)                                                                   \
+  extern "C" __global__ void __launch_bounds__(__VA_ARGS__)                                        \
       name(const Context *g, Wires wires, Places at)
+// A kernel is sent to its place while the one before it still runs; here it waits until that one is whole,
+// and lets the next one come.
+#if __CUDA_ARCH__ >= 900
+#define ARGUMENTS(Wires)                                                                           \
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");                                  \
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#else
 #define ARGUMENTS(Wires)
-#define TILES(name) extern __shared__ double name[]
+#endif
+#define TILES(name) extern __shared__ __align__(128) double name[]
 #define SHARED(type, name, n) __shared__ type name[n]
+#define UNROLL _Pragma("unroll")
+#define UNROLL_SOME _Pragma("unroll 4")
+#else
+#define UNROLL
+#define UNROLL_SOME
 #endif
 
 #define GRID_THREAD ((long)blockIdx.x * blockDim.x + threadIdx.x)
@@ -44,6 +57,11 @@ typedef struct {
   char *s =                                                                                        \
       (shared) ? (char *)tiles + threadIdx.x / TEAM * (bytes) : g->scratch + GRID_TEAM * (bytes);  \
   (void)c, (void)s;
+// One of the kernels that a small step does in one launch: its block is one team.
+#define PART(name, Wires, team)                                                                    \
+  INLINE void name(const Context *c, char *s, char *arena, Wires wires) {                          \
+    enum { TEAM = team };                                                                          \
+    (void)c, (void)s, (void)arena, (void)wires;
 #define TEAM_SYNC()                                                                                \
   do {                                                                                             \
     if (TEAM > 32)                                                                                 \
@@ -72,11 +90,19 @@ EXCHANGES(double)
 #define far_real LIMN_OF(far_, LIMN_REAL)
 
 // A bfloat16: the upper half of a float, rounded to the nearest.
+#if !defined LIMN_EMULATED && __CUDA_ARCH__ >= 800
+INLINE unsigned short limn_narrow(float x) {
+  unsigned short y;
+  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(y) : "f"(x));
+  return y;
+}
+#else
 INLINE unsigned short limn_narrow(float x) {
   Bits32 bits = float_bits(x);
   Bits32 near = bits + 0x7FFFu + (bits >> 16 & 1);
   return (unsigned short)((x == x ? near : bits | 0x10000u) >> 16);
 }
+#endif
 
 // -- order ----------------------------------------------------------------------------------------
 // How many of the n positions in `run` have keys that come before x; with `also`, or are equal.
@@ -116,17 +142,72 @@ HELPER void limn_order(const real *key, long stride, long n, int *from, int *to,
   __syncthreads();
 }
 
-#ifdef LIMN_COMMON // what no program changes is compiled once for all of them
-// -- copies, and the look at losses ---------------------------------------------------------------
+// -- four cells at once ---------------------------------------------------------------------------
+#ifdef LIMN_EMULATED
 typedef struct {
-  char *to;
-  const char *from;
-  long bytes;
-} LimnCopy;
-KERNEL(limn_copy, LimnCopy, 256) {
-  BEGIN(LimnCopy, 1, 0, 1)
-  for (long k = GRID_THREAD; k < wires.bytes; k += GRID_THREADS) wires.to[k] = wires.from[k];
+  float x, y, z, w;
+} float4;
+typedef struct {
+  unsigned short x, y, z, w;
+} ushort4;
+// A GPU refuses what lies askew; so do we.
+#define LIMN_EVEN(at, bytes)                                                                       \
+  if ((unsigned long)(at) % (bytes)) __builtin_trap();
+#else
+#define LIMN_EVEN(at, bytes)
+#endif
+#define LIMN_FOUR(to, from)                                                                        \
+  {                                                                                                \
+    LIMN_EVEN(from, 16)                                                                            \
+    const float4 four_ = *(const float4 *)(from);                                                  \
+    to[0] = four_.x, to[1] = four_.y, to[2] = four_.z, to[3] = four_.w;                            \
+  }
+#define LIMN_PUT_FOUR(to, from, Four)                                                              \
+  {                                                                                                \
+    LIMN_EVEN(to, sizeof(Four))                                                                    \
+    Four four_;                                                                                    \
+    four_.x = from[0], four_.y = from[1], four_.z = from[2], four_.w = from[3];                    \
+    *(Four *)(to) = four_;                                                                         \
+  }
+
+// -- matrix units ---------------------------------------------------------------------------------
+// Sixteen rows of a left factor, eight columns of a right one, 16 steps of the sum, of bfloat16 (8 of tf32):
+// each lane of a warp has its cells of all three, as NVIDIA has dealt them out.
+#if defined LIMN_BF16 || defined LIMN_TF32
+#define LIMN_UNITS
+#ifndef LIMN_EMULATED
+INLINE void limn_unit(float *c, const Bits32 *a, const Bits32 *b) {
+#ifdef LIMN_BF16
+  asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "
+               "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+#else
+  asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 "
+               "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+#endif
+               : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
+#elif defined LIMN_BF16
+INLINE float limn_half(const Bits32 *two, int high) {
+  return float_from_bits(high ? *two & 0xFFFF0000u : *two << 16);
+}
+INLINE void limn_unit(float *c, const Bits32 *a, const Bits32 *b) {
+  SHARED(Bits32, left, 4096);
+  SHARED(Bits32, right, 2048);
+  const int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x - lane;
+  for (int i = 0; i < 4; i++) left[threadIdx.x * 4 + i] = a[i];
+  for (int i = 0; i < 2; i++) right[threadIdx.x * 2 + i] = b[i];
+  __syncwarp(0xFFFFFFFFu);
+  for (int s = 0; s < 4; s++)
+    for (int k = 0; k < 16; k++) {
+      const int row = lane / 4, column = lane % 4 * 2 + s % 2, two = k % 8 / 2;
+      c[s] += limn_half(&left[(warp + row * 4 + two) * 4 + s / 2 + k / 8 * 2], k % 2) *
+              limn_half(&right[(warp + column * 4 + two) * 2 + k / 8], k % 2);
+    }
+  __syncwarp(0xFFFFFFFFu);
+}
+#endif
+#endif
 
 // -- what a step begins and ends with --------------------------------------------------------------
 // The caller's memory is a ring of slots, one for each step that waits. A step takes what is small (the
@@ -138,12 +219,22 @@ typedef struct {
   long slot_bytes, slots, bytes;
   const long *counter;
 } LimnTake;
-KERNEL(limn_take, LimnTake, 1024) {
-  ARGUMENTS(LimnTake)
-  const double *from =
-      (const double *)(wires.ring + *wires.counter % wires.slots * wires.slot_bytes);
-  double *to = (double *)wires.here;
-  for (long k = threadIdx.x; k < wires.bytes / 8; k += blockDim.x) to[k] = from[k];
+INLINE void limn_taken(const LimnTake *t) { // by a block
+  const double *from = (const double *)(t->ring + *t->counter % t->slots * t->slot_bytes);
+  double *to = (double *)t->here;
+  for (long k = threadIdx.x; k < t->bytes / 8; k += blockDim.x) to[k] = from[k];
+}
+// The same for several steps at once, into memory here, which is nearer; then one of them from there.
+INLINE void limn_taken_all(const LimnTake *t, char *near, long steps) {
+  const long words = t->bytes / 8;
+  for (long k = threadIdx.x; k < steps * words; k += blockDim.x)
+    ((double *)near)[k] = ((const double *)(t->ring + (*t->counter + k / words) % t->slots *
+                                                          t->slot_bytes))[k % words];
+}
+INLINE void limn_taken_near(const LimnTake *t, const char *near, long step) {
+  const long words = t->bytes / 8;
+  for (long k = threadIdx.x; k < words; k += blockDim.x)
+    ((double *)t->here)[k] = ((const double *)near)[step * words + k];
 }
 typedef struct {
   const double *from[20];
@@ -153,19 +244,76 @@ typedef struct {
   long *counter, *done;
   int n, last;
 } LimnGive;
+INLINE void limn_whole(const LimnGive *w) { // what is given so far may be seen
+  __threadfence_system();
+  *(volatile long *)w->done = *w->counter;
+}
+INLINE void limn_given(const LimnGive *w) { // by a thread
+  char *slot = w->ring + *w->counter % w->slots * w->slot_bytes;
+  for (int i = 0; i < w->n; i++)
+    if (w->bytes[i] == 8)
+      *(double *)(slot + w->at[i]) = *w->from[i];
+    else
+      for (int k = 0; k < w->bytes[i]; k++) slot[w->at[i] + k] = ((const char *)w->from[i])[k];
+  if (w->last) ++*w->counter;
+}
+
+// One thread: a step whose losses are not finite ends here.
+typedef struct {
+  const double *loss[30];
+  int n;
+} LimnLosses;
+INLINE void limn_looked(const LimnLosses *w, int *stop) {
+  for (int i = 0; i < w->n; i++)
+    if (*w->loss[i] - *w->loss[i] != 0) *stop = 1;
+}
+
+// One thread: numbers by themselves are doubles to the code; those that lie in a row of floats are
+// brought in front of a step and taken back behind it.
+typedef struct {
+  double *wide[15];
+  float *narrow[15];
+  int n, back;
+} LimnBrought;
+INLINE void limn_brought(const LimnBrought *w, int back) {
+  for (int i = 0; i < w->n; i++)
+    if (back)
+      *w->narrow[i] = (float)*w->wide[i];
+    else
+      *w->wide[i] = *w->narrow[i];
+}
+
+// All lanes of a block: a state's next value, put in its place.
+INLINE void limn_copied(char *to, const char *from, long bytes) {
+  for (long k = threadIdx.x; k < bytes; k += blockDim.x) to[k] = from[k];
+}
+
+#ifdef LIMN_COMMON // what no program changes is compiled once for all of them
+typedef struct {
+  char *to;
+  const char *from;
+  long bytes;
+} LimnCopy;
+KERNEL(limn_copy, LimnCopy, 256) {
+  BEGIN(LimnCopy, 1, 0, 1)
+  for (long k = GRID_THREAD; k < wires.bytes; k += GRID_THREADS) wires.to[k] = wires.from[k];
+}
+KERNEL(limn_take, LimnTake, 1024) {
+  ARGUMENTS(LimnTake)
+  limn_taken(&wires);
+}
 KERNEL(limn_give, LimnGive, 1) {
   ARGUMENTS(LimnGive)
-  char *slot = wires.ring + *wires.counter % wires.slots * wires.slot_bytes;
-  for (int i = 0; i < wires.n; i++)
-    if (wires.bytes[i] == 8)
-      *(double *)(slot + wires.at[i]) = *wires.from[i];
-    else
-      for (int k = 0; k < wires.bytes[i]; k++)
-        slot[wires.at[i] + k] = ((const char *)wires.from[i])[k];
-  if (!wires.last) return;
-  ++*wires.counter;
-  __threadfence_system();
-  *(volatile long *)wires.done = *wires.counter;
+  limn_given(&wires);
+  if (wires.last) limn_whole(&wires);
+}
+KERNEL(limn_look, LimnLosses, 1) {
+  BEGIN(LimnLosses, 1, 0, 1)
+  limn_looked(&wires, g->stop);
+}
+KERNEL(limn_bring, LimnBrought, 1) {
+  BEGIN(LimnBrought, 1, 0, 1)
+  limn_brought(&wires, wires.back);
 }
 
 // Rows of a table that is here, by their numbers; unless the samples themselves were sent.
@@ -187,33 +335,6 @@ KERNEL(limn_rows, LimnRows, 256) {
     else
       wires.to[k] = wires.table[from];
   }
-}
-
-// One thread: a step whose losses are not finite ends here.
-typedef struct {
-  const double *loss[30];
-  int n;
-} LimnLosses;
-KERNEL(limn_look, LimnLosses, 1) {
-  BEGIN(LimnLosses, 1, 0, 1)
-  for (int i = 0; i < wires.n; i++)
-    if (*wires.loss[i] - *wires.loss[i] != 0) *g->stop = 1;
-}
-
-// One thread: numbers by themselves are doubles to the code; those that lie in a row of floats are
-// brought in front of a step and taken back behind it.
-typedef struct {
-  double *wide[15];
-  float *narrow[15];
-  int n, back;
-} LimnBrought;
-KERNEL(limn_bring, LimnBrought, 1) {
-  BEGIN(LimnBrought, 1, 0, 1)
-  for (int i = 0; i < wires.n; i++)
-    if (wires.back)
-      *wires.narrow[i] = (float)*wires.wide[i];
-    else
-      *wires.wide[i] = *wires.narrow[i];
 }
 
 // -- products -------------------------------------------------------------------------------------
@@ -258,9 +379,6 @@ INLINE long limn_length(LimnLength l, long n) { return l.fixed + l.per * n; }
 
 // Under precision bf16 factors are rounded to bfloat16, to the nearest, as on the CPU; under tf32 to 10
 // bits behind the point. Both are multiplied by the matrix units, whose sums are floats.
-#if defined LIMN_BF16 || defined LIMN_TF32
-#define LIMN_UNITS
-#endif
 #ifdef LIMN_BF16
 #define limn_factor(x) limn_narrow(x)
 #elif defined LIMN_TF32
@@ -356,17 +474,6 @@ typedef real LimnCell;
       sum[s_] += limn_unit_factor(ta[LIMN_CELL(d, LIMN_ROW(s_, EACH), TILE)]) *                    \
                  limn_unit_factor(tb[LIMN_CELL(d, LIMN_COLUMN(s_, EACH), TILE)]);
 #else
-INLINE void limn_unit(float *c, const Bits32 *a, const Bits32 *b) {
-#ifdef LIMN_BF16
-  asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "
-               "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-#else
-  asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 "
-               "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-#endif
-               : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
-               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
-}
 // Eight rows of words are what the units take at once.
 #define LIMN_MULTIPLY(EACH)                                                                        \
   {                                                                                                \
@@ -374,15 +481,14 @@ INLINE void limn_unit(float *c, const Bits32 *a, const Bits32 *b) {
     const int g_ = (int)threadIdx.x % 32 / 4, t_ = (int)threadIdx.x % 4,                           \
               m_ = (int)threadIdx.x / 128 * 8 * EACH + g_,                                         \
               n_ = (int)threadIdx.x / 32 % 4 * 4 * EACH + g_;                                      \
-    _Pragma("unroll") for (int d = 0; d < 16 * (int)sizeof(LimnCell) / 4; d += 8) {                \
+    UNROLL for (int d = 0; d < 16 * (int)sizeof(LimnCell) / 4; d += 8) {                           \
       Bits32 x[EACH / 2][4], y[EACH / 2][2];                                                       \
-      _Pragma("unroll") for (int i = 0; i < EACH / 2; i++) for (int r_ = 0; r_ < 4; r_++)          \
-          x[i][r_] = wa[(d + t_ + r_ / 2 * 4) * LIMN_PITCH(TILE) + m_ + i * 16 + r_ % 2 * 8];      \
-      _Pragma("unroll") for (int j = 0; j < EACH / 2; j++) for (int r_ = 0; r_ < 2; r_++)          \
-          y[j][r_] = wb[(d + t_ + r_ * 4) * LIMN_PITCH(TILE) + n_ + j * 8];                        \
-      _Pragma("unroll") for (int i = 0; i < EACH / 2; i++)                                         \
-          _Pragma("unroll") for (int j = 0; j < EACH / 2; j++)                                     \
-              limn_unit(&sum[(i * (EACH / 2) + j) * 4], x[i], y[j]);                               \
+      UNROLL for (int i = 0; i < EACH / 2; i++) for (int r_ = 0; r_ < 4; r_++) x[i][r_] =          \
+          wa[(d + t_ + r_ / 2 * 4) * LIMN_PITCH(TILE) + m_ + i * 16 + r_ % 2 * 8];                 \
+      UNROLL for (int j = 0; j < EACH / 2; j++) for (int r_ = 0; r_ < 2; r_++) y[j][r_] =          \
+          wb[(d + t_ + r_ * 4) * LIMN_PITCH(TILE) + n_ + j * 8];                                   \
+      UNROLL for (int i = 0; i < EACH / 2; i++) UNROLL for (int j = 0; j < EACH / 2; j++)          \
+          limn_unit(&sum[(i * (EACH / 2) + j) * 4], x[i], y[j]);                                   \
     }                                                                                              \
   }
 #endif
@@ -392,20 +498,20 @@ INLINE void limn_unit(float *c, const Bits32 *a, const Bits32 *b) {
 #define LIMN_LENGTHS()                                                                             \
   const long m = limn_length(wires.m, c->n), n = limn_length(wires.n, c->n),                       \
              k = limn_length(wires.k, c->n), batch = limn_length(wires.batch, c->n);               \
-  const long mt = (m + TILE - 1) / TILE, nt = (n + TILE - 1) / TILE,                               \
+  const long mt = (m + TILE_M - 1) / TILE_M, nt = (n + TILE_N - 1) / TILE_N,                       \
              all = mt * nt * batch * wires.parts;
 #define LIMN_TILE_AT(cell_bytes)                                                                   \
   long r = q;                                                                                      \
-  const long n0 = r % nt * TILE;                                                                   \
+  const long n0 = r % nt * TILE_N;                                                                 \
   r /= nt;                                                                                         \
-  const long m0 = r % mt * TILE;                                                                   \
+  const long m0 = r % mt * TILE_M;                                                                 \
   r /= mt;                                                                                         \
   const long t = r % batch, part = r / batch;                                                      \
   const char *a = wires.a + limn_line(wires.ta, t) * (cell_bytes),                                 \
              *b = wires.b + limn_line(wires.tb, t) * (cell_bytes);                                 \
   const long from = part * wires.part, to = from + wires.part < k ? from + wires.part : k;
 #define LIMN_CELLS_OUT(EACH)                                                                       \
-  for (int s_ = 0; s_ < EACH * EACH; s_++) {                                                       \
+  UNROLL for (int s_ = 0; s_ < EACH * EACH; s_++) {                                                \
     const long y = m0 + LIMN_ROW(s_, EACH), x = n0 + LIMN_COLUMN(s_, EACH);                        \
     if (y >= m || x >= n) continue;                                                                \
     if (wires.parts > 1)                                                                           \
@@ -419,7 +525,7 @@ INLINE void limn_unit(float *c, const Bits32 *a, const Bits32 *b) {
 
 #define LIMN_PRODUCT(name, EACH)                                                                   \
   KERNEL(name, LimnProduct, 256) {                                                                 \
-    enum { TILE = 16 * EACH, DEEP = 16 };                                                          \
+    enum { TILE = 16 * EACH, TILE_M = TILE, TILE_N = TILE, DEEP = 16 };                            \
     BEGIN(LimnProduct, 256, 0, 1)                                                                  \
     SHARED(LimnCell, ta, LIMN_CELLS(16 * EACH));                                                   \
     SHARED(LimnCell, tb, LIMN_CELLS(16 * EACH));                                                   \
@@ -430,7 +536,7 @@ INLINE void limn_unit(float *c, const Bits32 *a, const Bits32 *b) {
       real va[EACH], vb[EACH], sum[EACH * EACH];                                                   \
       LIMN_FETCHES(fa, wires.am, wires.along_a, m0, m, TILE, EACH)                                 \
       LIMN_FETCHES(fb, wires.bn, wires.along_b, n0, n, TILE, EACH)                                 \
-      for (int s_ = 0; s_ < EACH * EACH; s_++) sum[s_] = 0;                                        \
+      UNROLL for (int s_ = 0; s_ < EACH * EACH; s_++) sum[s_] = 0;                                 \
       LIMN_FETCH(fa, va, a, wires.ak, from, to, EACH)                                              \
       LIMN_FETCH(fb, vb, b, wires.bk, from, to, EACH)                                              \
       for (long k0 = from; k0 < to; k0 += DEEP) {                                                  \
@@ -450,84 +556,6 @@ INLINE void limn_unit(float *c, const Bits32 *a, const Bits32 *b) {
 LIMN_PRODUCT(limn_product2, 2)
 LIMN_PRODUCT(limn_product4, 4)
 LIMN_PRODUCT(limn_product8, 8)
-
-#ifdef LIMN_BF16
-// The same where both operands are bfloat16 that lie eight by eight along memory: along the sum's loop, or
-// along the one that stays. Eight are read at once, and 32 steps of the sum are made between barriers.
-#ifdef LIMN_EMULATED
-#define LIMN_ALIGNED __attribute__((aligned(16)))
-#else
-#define LIMN_ALIGNED __align__(16)
-#endif
-typedef struct LIMN_ALIGNED {
-  Bits32 two[4];
-} LimnEight;
-
-INLINE LimnEight limn_eight(const char *base, long at, int inside) {
-  LimnEight none = {{0, 0, 0, 0}};
-  return inside ? *(const LimnEight *)(base + 2 * at) : none;
-}
-INLINE void limn_put_eight(LimnCell *tile, LimnEight x, int moves, int stays, int along,
-                           int pitch) {
-  for (int j = 0; j < 4; j++)
-    if (along) {
-      ((Bits32 *)tile)[(moves / 2 + j) * pitch + stays] = x.two[j];
-    } else {
-      tile[(moves / 2 * pitch + stays + 2 * j) * 2 + moves % 2] = (LimnCell)x.two[j];
-      tile[(moves / 2 * pitch + stays + 2 * j + 1) * 2 + moves % 2] = (LimnCell)(x.two[j] >> 16);
-    }
-}
-
-#define LIMN_EIGHTS(value, base, offset, line, first, ok)                                          \
-  for (int h_ = 0; h_ < 2; h_++)                                                                   \
-    value[h_] = limn_eight(                                                                        \
-        base, offset + (ok && first + 16 * h_ < to ? limn_line(line, first + 16 * h_) : 0),        \
-        ok && first + 16 * h_ < to);
-
-#define LIMN_WIDE(name, EACH)                                                                      \
-  KERNEL(name, LimnProduct, 256) {                                                                 \
-    enum { TILE = 16 * EACH, PITCH = LIMN_PITCH(16 * EACH), HALF = LIMN_CELLS(16 * EACH) };        \
-    BEGIN(LimnProduct, 256, 0, 1)                                                                  \
-    SHARED(Bits32, sa, LIMN_CELLS(16 * EACH));                                                     \
-    SHARED(Bits32, sb, LIMN_CELLS(16 * EACH));                                                     \
-    LIMN_LENGTHS()                                                                                 \
-    const int x_ = (int)threadIdx.x, mine = x_ < 2 * TILE;                                         \
-    const int ra = wires.along_a ? x_ / 2 : x_ % (TILE / 8) * 8,                                   \
-              ka = wires.along_a ? x_ % 2 * 8 : x_ / (TILE / 8),                                   \
-              rb = wires.along_b ? x_ / 2 : x_ % (TILE / 8) * 8,                                   \
-              kb = wires.along_b ? x_ % 2 * 8 : x_ / (TILE / 8);                                   \
-    for (long q = blockIdx.x; q < all; q += gridDim.x) {                                           \
-      LIMN_TILE_AT(2)                                                                              \
-      const int ia = mine && m0 + ra < m, ib = mine && n0 + rb < n;                                \
-      const long oa = ia ? limn_line(wires.am, m0 + ra) : 0,                                       \
-                 ob = ib ? limn_line(wires.bn, n0 + rb) : 0;                                       \
-      LimnEight va[2], vb[2];                                                                      \
-      real sum[EACH * EACH];                                                                       \
-      for (int s_ = 0; s_ < EACH * EACH; s_++) sum[s_] = 0;                                        \
-      LIMN_EIGHTS(va, a, oa, wires.ak, from + ka, ia)                                              \
-      LIMN_EIGHTS(vb, b, ob, wires.bk, from + kb, ib)                                              \
-      for (long k0 = from; k0 < to; k0 += 32) {                                                    \
-        __syncthreads();                                                                           \
-        for (int h_ = 0; h_ < 2 && mine; h_++) {                                                   \
-          limn_put_eight((LimnCell *)sa + h_ * HALF, va[h_], ka, ra, wires.along_a, PITCH);        \
-          limn_put_eight((LimnCell *)sb + h_ * HALF, vb[h_], kb, rb, wires.along_b, PITCH);        \
-        }                                                                                          \
-        __syncthreads();                                                                           \
-        LIMN_EIGHTS(va, a, oa, wires.ak, k0 + 32 + ka, ia)                                         \
-        LIMN_EIGHTS(vb, b, ob, wires.bk, k0 + 32 + kb, ib)                                         \
-        for (int h_ = 0; h_ < 2; h_++) {                                                           \
-          const LimnCell *ta = (const LimnCell *)sa + h_ * HALF,                                   \
-                         *tb = (const LimnCell *)sb + h_ * HALF;                                   \
-          LIMN_MULTIPLY(EACH)                                                                      \
-        }                                                                                          \
-      }                                                                                            \
-      LIMN_CELLS_OUT(EACH)                                                                         \
-    }                                                                                              \
-  }
-LIMN_WIDE(limn_wide2, 2)
-LIMN_WIDE(limn_wide4, 4)
-LIMN_WIDE(limn_wide8, 8)
-#endif
 
 // The parts of a sum, one after the other.
 KERNEL(limn_gather, LimnProduct, 256) {

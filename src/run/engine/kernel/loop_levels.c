@@ -199,12 +199,12 @@ Ids *kernel_slots(const Plan *p) {
   uint32_t small = 0;
   for (uint32_t i = 0; i < p->kernel.n; i++) {
     const Kernel *k = &p->kernel.at[i];
-    if (k->kind != KERNEL_LOOPS && k->kind != KERNEL_ORDER) continue;
+    if (!kernel_has_text(k)) continue;
     for (uint32_t j = 0; j < k->node.n; j++) {
       const PlanNode *x = &p->node.at[k->node.at[j]];
       for (uint32_t v = 0; v < node_wires(x); v++) add_slot(p, &slot[i], node_wire(x, v));
     }
-    for (uint32_t j = 0; j < k->nest.n; j++)
+    for (uint32_t j = 0; k->kind == KERNEL_LOOPS && j < k->nest.n; j++)
       if (p->node.at[k->nest.at[j].node.at[0]].kind == NODE_PRODUCT)
         vec_push(p->arena, &slot[i], p->wire.n + small++);
   }

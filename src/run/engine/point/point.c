@@ -206,6 +206,7 @@ const char *emit_load(Emit *e, const NodeLevels *w, uint32_t k) {
   const char *base = base_text(e->p->wire.at[o->wire].base);
   if (maker_here(e->p, e->k, w, o->wire, &node))
     return arena_format(a, "(%s)v%u", base, kernel_place(e->k, node));
+  if (w->packed[k] && e->fours) return arena_format(a, "p%u_%u[u]", w->id, k);
   if (w->packed[k]) return arena_format(a, "p%u_%u[%s]", w->id, k, pack_text(e, w, o, NULL));
   const char *cell = emit_cell_at(e, w, o);
   if (!operand_checked(e->p, o)) return cell;
@@ -244,7 +245,11 @@ static void emit_one_scalar(Emit *e, const NodeLevels *w, uint32_t i) {
     else
       emit_line(e, "const %s %s = %s%s;", type, name, cast, emit_load(e, w, s->ref));
     return;
-  case FN_AT: emit_line(e, "const %s %s = (%s)i%u;", type, name, type, w->x->var[s->ref]); return;
+  case FN_AT: // on a GPU a long takes many times as long to become a real as an int
+    emit_line(e, "const %s %s = (%s)%si%u;", type, name, type,
+              e->lanes && extent_most(e->p, w->x->index[s->ref]) <= INT32_MAX ? "(int)" : "",
+              w->x->var[s->ref]);
+    return;
   case FN_SIZE:
     emit_line(e, "const %s %s = (%s)%s;", type, name, type,
               emit_extent(e, plan_extent(e->p, s->ref)));

@@ -1,0 +1,400 @@
+// A kernel of pairs (run/plan/pairs.c) as CUDA C. A block has some places that stay, sixteen for each warp, and walks
+// over the others in tiles of 64:
+//
+//   left factors of the places that stay, in registers
+//   for each tile:
+//     the next tile's rows are sent into shared memory
+//     for each half of it, since registers are few:
+//     products of left factors and rows: pairs, in registers (units.h says who has which)
+//     what is made of pairs, point by point; sums of them
+//     products of pairs and rows, added up in registers
+//   sums and products, into memory
+//
+// A row factor that several products read is in shared memory once.
+#include "run/engine/cuda/emit_cuda_own.h"
+
+enum { TILE = 64, PART = 32, ROWS_OF_WARP = 16, WARPS_MOST = 4, BUFFERS = 2, CHUNK = 8 };
+
+// Rows of a factor in shared memory.
+typedef struct {
+  const char *from; // text: where the first place's row begins
+  int64_t step;     // from one row to the next, in cells
+  uint32_t chunks;  // in a row
+  uint32_t at;      // its first chunk in a buffer
+} RowTile;
+
+typedef struct {
+  Emit *e;
+  NodeLevels *w;
+  const Nest *s;
+  uint32_t stays, summed;   // the numbers of both loops
+  RowTile *tile;            // different ones
+  uint32_t ntile, *tile_of; // [node of the kernel]
+  uint32_t buffer;          // chunks
+} PairsText;
+
+static const PlanNode *node_at(const PairsText *t, uint32_t i) {
+  return &t->e->p->node.at[t->e->k->node.at[i]];
+}
+
+static bool is_product(const PairsText *t, uint32_t i) {
+  return node_at(t, i)->kind == NODE_PRODUCT;
+}
+static bool is_weighing(const PairsText *t, uint32_t i) {
+  return is_product(t, i) && !node_seeds(node_at(t, i));
+}
+
+static uint32_t warps_of(int64_t rows) {
+  int64_t warps = (rows + ROWS_OF_WARP - 1) / ROWS_OF_WARP;
+  return warps < WARPS_MOST ? (uint32_t)warps : WARPS_MOST;
+}
+
+// -- factors --------------------------------------------------------------------------------------
+static uint32_t index_of_loop(const PlanNode *x, uint32_t var) {
+  uint32_t i = 0;
+  while (x->var[i] != var) i++;
+  return i;
+}
+
+// The index of a product that is no loop: of its short sum, or along the rows of its result.
+static uint32_t short_index(const PlanNode *x) { return index_of_loop(x, PLAN_NONE); }
+
+// The operand that has this loop, and is no pairs.
+static const Operand *factor_with(const Plan *p, const PlanNode *x, uint32_t var) {
+  uint32_t index = index_of_loop(x, var), along = short_index(x);
+  const Operand *a = &x->in[x->product->a], *b = &x->in[x->product->b];
+  return operand_has(p, a, index) && operand_has(p, a, along) ? a : b;
+}
+
+// Where an operand begins at this point of the batch, as cells.
+static const char *batch_text(const PairsText *t, const PlanNode *x, const Operand *o) {
+  const Plan *p = t->e->p;
+  Buf b = buf_new(p->arena);
+  buf_printf(&b, "%lldL", (long long)operand_start(p, o));
+  for (uint32_t i = 0; i < x->nindex; i++)
+    if (x->var[i] < t->e->k->np && operand_step(p, o, i))
+      buf_printf(&b, " + %lldL * i%u", (long long)operand_step(p, o, i), x->var[i]);
+  return b.at;
+}
+
+static const char *factor_text(const PairsText *t, const PlanNode *x, const Operand *o) {
+  return arena_format(t->e->p->arena, "(const char *)(w%u + %s)", t->e->slot[o->wire],
+                      batch_text(t, x, o));
+}
+
+static void add_tile(PairsText *t, uint32_t i) {
+  const Plan *p = t->e->p;
+  const PlanNode *x = node_at(t, i);
+  const Operand *o = factor_with(p, x, t->summed);
+  RowTile r = {.from = factor_text(t, x, o),
+               .step = operand_step(p, o, index_of_loop(x, t->summed)),
+               .chunks = (uint32_t)(x->index[short_index(x)].c / CHUNK)};
+  uint32_t k = 0;
+  while (k < t->ntile && (strcmp(t->tile[k].from, r.from) || t->tile[k].step != r.step ||
+                          t->tile[k].chunks != r.chunks))
+    k++;
+  t->tile_of[i] = k;
+  if (k < t->ntile) return;
+  r.at = t->buffer;
+  t->buffer += r.chunks * TILE;
+  t->tile[t->ntile++] = r;
+}
+
+// How many places stay, and over how many others it walks.
+static int64_t rows_of(const PairsText *t) { return t->s->dim[t->stays - t->e->k->np].c; }
+static int64_t columns_of(const PairsText *t) { return t->s->dim[t->summed - t->e->k->np].c; }
+
+static PairsText pairs_text(Emit *e) {
+  uint32_t n = e->k->node.n;
+  PairsText t = {.e = e,
+                 .w = nest_work(e->p, e->k, 0),
+                 .s = &e->k->nest.at[0],
+                 .summed = pairs_summed(e->p, e->k),
+                 .tile = NEW_ARRAY(e->p->arena, RowTile, n + 1),
+                 .tile_of = NEW_ARRAY(e->p->arena, uint32_t, n + 1)};
+  t.stays = 2 * e->k->np + 1 - t.summed;
+  for (uint32_t i = 0; i < n; i++)
+    if (is_product(&t, i)) add_tile(&t, i);
+  return t;
+}
+
+// -- what a block begins with ---------------------------------------------------------------------
+static void emit_lefts(const PairsText *t) {
+  const Plan *p = t->e->p;
+  for (uint32_t i = 0; i < t->e->k->node.n; i++) {
+    if (!is_product(t, i) || is_weighing(t, i)) continue;
+    const PlanNode *x = node_at(t, i);
+    const Operand *o = factor_with(p, x, t->stays);
+    int64_t steps = x->index[short_index(x)].c / 16;
+    emit_line(t->e, "Bits32 left%u[%lld][4];", i, (long long)steps);
+    emit_line(t->e, "limn_left(left%u, %s, %lldL, first + mine, %lldL, %lld);", i,
+              factor_text(t, x, o), (long long)operand_step(p, o, index_of_loop(x, t->stays)),
+              (long long)rows_of(t), (long long)steps);
+  }
+}
+
+static void emit_sums(const PairsText *t) {
+  for (uint32_t i = 0; i < t->e->k->node.n; i++) {
+    const PlanNode *x = node_at(t, i);
+    if (is_weighing(t, i)) {
+      long long groups = (long long)(x->index[short_index(x)].c / 8);
+      emit_line(t->e, "float sum%u[%lld][4]; limn_clear(sum%u, %lld);", i, groups, i, groups);
+    } else if (!is_product(t, i) && node_sums(x)) {
+      const char *none = emit_identity(t->e, x);
+      emit_line(t->e, "%s rows%u[2] = {%s, %s};", emit_sum_type(t->e, x), i, none, none);
+      if (x->nwinner) emit_line(t->e, "int bads%u[2] = {0, 0};", i);
+    }
+  }
+}
+
+static void emit_send(const PairsText *t, const char *tile) {
+  for (uint32_t i = 0; i < t->ntile; i++)
+    emit_line(t->e, "limn_send_rows(all + (%s) %% %d * %u + %u, %s, %lldL, (%s) * %d, %lldL, %u);",
+              tile, BUFFERS, t->buffer, t->tile[i].at, t->tile[i].from, (long long)t->tile[i].step,
+              tile, TILE, (long long)columns_of(t), t->tile[i].chunks);
+  emit_line(t->e, "limn_sent();");
+}
+
+// -- a tile ---------------------------------------------------------------------------------------
+static void emit_seeds(const PairsText *t) {
+  for (uint32_t i = 0; i < t->e->k->node.n; i++) {
+    if (!is_product(t, i) || is_weighing(t, i)) continue;
+    const RowTile *r = &t->tile[t->tile_of[i]];
+    emit_line(t->e, "float got%u[%d][4]; limn_clear(got%u, %d);", i, PART / 8, i, PART / 8);
+    emit_line(t->e, "limn_pairs(got%u, left%u, here + %u + part * %u, %u, %u);", i, i, r->at,
+              r->chunks, r->chunks / 2, r->chunks);
+  }
+}
+
+// The value that a weighing product has of the pairs at this point.
+static const char *weight_text(const PairsText *t, uint32_t i) {
+  const Emit *e = t->e;
+  const PlanNode *x = node_at(t, i);
+  for (uint32_t k = 0; k < e->k->node.n; k++) {
+    uint32_t made = node_at(t, k)->out.wire;
+    if (made == x->in[x->product->a].wire || made == x->in[x->product->b].wire)
+      return is_product(t, k) ? arena_format(e->p->arena, "w%u[0]", e->slot[made])
+                              : arena_format(e->p->arena, "(float)v%u", k);
+  }
+  return "0";
+}
+
+// The sum of row h, taken out of the lane's two and put back.
+static void emit_take(const PairsText *t, uint32_t i) {
+  const PlanNode *x = node_at(t, i);
+  emit_line(t->e, "%s s%u = rows%u[h];", emit_sum_type(t->e, x), i, i);
+  if (x->nwinner) emit_line(t->e, "int bad%u = bads%u[h];", i, i);
+}
+
+static void emit_put(const PairsText *t, uint32_t i) {
+  emit_line(t->e, "rows%u[h] = s%u;", i, i);
+  if (node_at(t, i)->nwinner) emit_line(t->e, "bads%u[h] = bad%u;", i, i);
+}
+
+static bool is_sum(const PairsText *t, uint32_t i) {
+  return !is_product(t, i) && node_sums(node_at(t, i));
+}
+
+// Of each warp's 16 × 32 pairs a lane has two rows, of which two neighbours in each eight columns. One of both
+// loops is the outer one; what is known there stands there.
+static void emit_row_loop(const PairsText *t) {
+  Emit *e = t->e;
+  long long rows = (long long)rows_of(t);
+  emit_line(e, "UNROLL for (int h = 0; h < 2; h++) {");
+  e->indent++;
+  if (rows % (warps_of(rows) * ROWS_OF_WARP))
+    emit_line(e, "const long row = first + mine + 8 * h, i%u = row < %lldL ? row : %lldL;",
+              t->stays, rows, rows - 1);
+  else
+    emit_line(e, "const long i%u = first + mine + 8 * h;", t->stays);
+  for (uint32_t i = 0; i < e->k->node.n; i++)
+    if (is_sum(t, i)) emit_take(t, i);
+}
+
+static void close_row_loop(const PairsText *t) {
+  for (uint32_t i = 0; i < t->e->k->node.n; i++)
+    if (is_sum(t, i)) emit_put(t, i);
+  emit_close(t->e);
+}
+
+static void emit_column_loop(const PairsText *t) {
+  Emit *e = t->e;
+  long long columns = (long long)columns_of(t);
+  emit_line(e, "UNROLL for (int f = 0; f < %d; f++) {", PART / 4);
+  e->indent++;
+  emit_line(e, "const long i%u = tile * %d + part + f / 2 * 8 + lane %% 4 * 2 + f %% 2;", t->summed,
+            TILE);
+  if (columns % TILE) emit_line(e, "if (i%u >= %lldL) continue;", t->summed, columns);
+}
+
+static void emit_point(const PairsText *t) {
+  Emit *e = t->e;
+  uint32_t n = e->k->node.n;
+  for (uint32_t i = 0; i < n; i++)
+    if (is_product(t, i) && !is_weighing(t, i))
+      emit_line(e, "const float w%u[1] = {got%u[f / 2][2 * h + f %% 2]};",
+                e->slot[node_at(t, i)->out.wire], i);
+  emit_level(e, t->w, t->s->node.n, 2, 2);
+  for (uint32_t i = 0; i < n; i++)
+    if (is_weighing(t, i))
+      emit_line(e, "weight%u[f / 2][2 * h + f %% 2] = %s;", i, weight_text(t, i));
+}
+
+static void emit_points(const PairsText *t) {
+  Emit *e = t->e;
+  for (uint32_t i = 0; i < e->k->node.n; i++)
+    if (is_weighing(t, i)) {
+      emit_line(e, "float weight%u[%d][4];", i, PART / 8);
+      if (columns_of(t) % TILE) emit_line(e, "limn_clear(weight%u, %d);", i, PART / 8);
+    }
+  bool rows_first = t->stays < t->summed;
+  rows_first ? emit_row_loop(t) : emit_column_loop(t);
+  emit_level(e, t->w, t->s->node.n, 1, 2);
+  rows_first ? emit_column_loop(t) : emit_row_loop(t);
+  emit_point(t);
+  rows_first ? emit_close(e) : close_row_loop(t);
+  rows_first ? close_row_loop(t) : emit_close(e);
+}
+
+static void emit_weighings(const PairsText *t) {
+  for (uint32_t i = 0; i < t->e->k->node.n; i++) {
+    if (!is_weighing(t, i)) continue;
+    const RowTile *r = &t->tile[t->tile_of[i]];
+    emit_line(t->e, "limn_weigh(sum%u, weight%u, here + %u + part * %u, %u);", i, i, r->at,
+              r->chunks, r->chunks);
+  }
+}
+
+// The first of the places that stay. Where a mask makes ways of different lengths, the longest begin first.
+static void emit_first(const PairsText *t, const char *batch, long long blocks, int64_t rows) {
+  PairMask m;
+  bool back = pairs_masked(t->e->p, t->e->k, &m) && m.less == t->summed;
+  if (back)
+    emit_line(t->e, "const long first = (%lldL - q / (%s)) * %lldL;", blocks - 1, batch,
+              (long long)rows);
+  else
+    emit_line(t->e, "const long first = q / (%s) * %lldL;", batch, (long long)rows);
+}
+
+// The tiles that this block walks over: all of them, but for those that lie outside of a mask.
+static void emit_range(const PairsText *t, int64_t rows) {
+  Emit *e = t->e;
+  PairMask m;
+  emit_line(e, "long begin = 0, end = %lldL;", (long long)((columns_of(t) + TILE - 1) / TILE));
+  if (!pairs_masked(e->p, e->k, &m)) return;
+  const char *or_same = m.strict ? "=" : "";
+  if (m.less == t->summed) // no column of the tile comes before, or at, the last row
+    emit_line(e, "while (end > begin && (end - 1) * %d >%s first + %lldL) end--;", TILE, or_same,
+              (long long)rows - 1);
+  else // no column comes behind, or at, the first row
+    emit_line(e, "while (begin < end && begin * %d + %d <%s first) begin++;", TILE, TILE - 1,
+              or_same);
+}
+
+static void emit_tiles(const PairsText *t) {
+  Emit *e = t->e;
+  emit_line(e, "if (begin < end) {");
+  e->indent++;
+  emit_send(t, "begin");
+  emit_close(e);
+  emit_line(e, "for (long tile = begin; tile < end; tile++) {");
+  e->indent++;
+  emit_line(e, "const LimnEight *here = all + tile %% %d * %u;", BUFFERS, t->buffer);
+  emit_line(e, "LIMN_ARRIVED(0);");
+  emit_line(e, "__syncthreads();");
+  emit_line(e, "if (tile + 1 < end) {");
+  e->indent++;
+  emit_send(t, "tile + 1");
+  emit_close(e);
+  emit_line(e, "for (int part = 0; part < %d; part += %d) {", TILE, PART);
+  e->indent++;
+  emit_seeds(t);
+  emit_points(t);
+  emit_weighings(t);
+  emit_close(e);
+  emit_close(e);
+  emit_line(e, "__syncthreads();");
+}
+
+// -- what a block ends with -----------------------------------------------------------------------
+static void emit_sum_out(const PairsText *t, const NodeLevels *w) {
+  Emit *e = t->e;
+  emit_line(e, "UNROLL for (int h = 0; h < 2; h++) {");
+  e->indent++;
+  emit_line(e, "const long i%u = first + mine + 8 * h;", t->stays);
+  emit_take(t, w->id);
+  emit_line(e, "for (int far = 1; far < 4; far *= 2) {");
+  e->indent++;
+  emit_line(e, "const int other = LANE ^ far;");
+  cuda_join(e, w, "near");
+  emit_close(e);
+  emit_line(e, "if ((lane %% 4 == 0) & (i%u < %lldL)) {", t->stays, (long long)rows_of(t));
+  e->indent++;
+  emit_close_sum(e, w);
+  emit_close(e);
+  emit_close(e);
+}
+
+static void emit_product_out(const PairsText *t, uint32_t i) {
+  Emit *e = t->e;
+  const PlanNode *x = node_at(t, i);
+  const Operand *o = &x->out;
+  bool narrow = e->p->wire.at[o->wire].number == NUMBER_BF16;
+  uint32_t along = short_index(x), stays = index_of_loop(x, t->stays);
+  emit_line(e, "UNROLL for (int f = 0; f < %lld; f++) {", (long long)(x->index[along].c / 2));
+  e->indent++;
+  emit_line(e, "const long row = first + mine + f / 2 %% 2 * 8, at_row = f / 4 * 8 + lane %% 4 * 2 "
+               "+ f %% 2;");
+  emit_line(e,
+            "if (row < %lldL) w%u[%s + %lldL * row + %lldL * at_row] = %s(sum%u[f / 4][f %% 4]);",
+            (long long)rows_of(t), e->slot[o->wire], batch_text(t, x, o),
+            (long long)operand_step(e->p, o, stays), (long long)operand_step(e->p, o, along),
+            narrow ? "limn_narrow" : "", i);
+  emit_close(e);
+}
+
+static void emit_results(const PairsText *t) {
+  for (uint32_t i = 0; i < t->s->node.n; i++)
+    if (node_sums(t->w[i].x)) emit_sum_out(t, &t->w[i]);
+  for (uint32_t i = 0; i < t->e->k->node.n; i++)
+    if (is_weighing(t, i)) emit_product_out(t, i);
+}
+
+// -- the kernel -----------------------------------------------------------------------------------
+void pairs_choose(Emit *e, CudaKernel *c) {
+  const Kernel *k = e->k;
+  for (uint32_t i = 0; i < e->now->slot.n; i++) e->slot[e->now->slot.at[i]] = i;
+  PairsText t = pairs_text(e);
+  uint32_t warps = warps_of(rows_of(&t));
+  int64_t rows = warps * ROWS_OF_WARP, blocks = (rows_of(&t) + rows - 1) / rows;
+  c->team = warps * WARP;
+  c->teams = 1;
+  c->points = cuda_length_most(e->p, k->p, 0, k->np) * blocks;
+  c->tile_bytes = (int64_t)t.buffer * BUFFERS * 16;
+  c->shared = true;
+}
+
+void pairs_emit(Emit *e, const CudaKernel *c) {
+  const Kernel *k = e->k;
+  PairsText t = pairs_text(e);
+  int64_t rows = c->team / WARP * ROWS_OF_WARP;
+  long long blocks = (long long)((rows_of(&t) + rows - 1) / rows);
+  emit_line(e, "LimnEight *all = (LimnEight *)tiles;");
+  emit_line(
+      e, "const int lane = (int)threadIdx.x %% 32, mine = (int)threadIdx.x / 32 * %d + lane / 4;",
+      ROWS_OF_WARP);
+  cuda_same(e, t.w, t.s->node.n);
+  const char *batch = cuda_length(e, k->p, 0, k->np);
+  emit_line(e, "const long points = %s * %lldL;", batch, blocks);
+  emit_line(e, "for (long q = blockIdx.x; q < points; q += gridDim.x) {");
+  e->indent++;
+  emit_first(&t, batch, blocks, rows);
+  emit_range(&t, rows);
+  cuda_digits(e, arena_format(e->p->arena, "q %% (%s)", batch), 0, k->p, 0, k->np);
+  emit_level(e, t.w, t.s->node.n, 0, 2);
+  emit_lefts(&t);
+  emit_sums(&t);
+  emit_tiles(&t);
+  emit_results(&t);
+  emit_close(e);
+}

@@ -1,0 +1,67 @@
+// A sum of sums is one sum. The gradient of a bias is summed over places and then over samples; on a GPU, where each
+// sum is a kernel or two, both are made at once, if what is summed is in memory anyway.
+#include "run/plan/plan.h"
+
+static bool is_sum(const PlanNode *x) {
+  return x->kind == NODE_NEST && x->combine == SUM && node_sums(x) && !x->scatter && !x->nwinner &&
+         !x->noise && !x->depth && !x->pinned && !x->pairs;
+}
+
+// Nothing but the sum of one wire's cells, each of whose axes is an index by itself.
+static bool is_plain_sum(const Plan *p, const PlanNode *y, uint32_t *index) {
+  return is_sum(y) && y->nin == 1 && y->nscalar == 1 && y->scalar[0].fn == FN_ARG &&
+         p->wire.at[y->in[0].wire].rank == y->nindex && operand_whole(p, &y->in[0], index) &&
+         operand_free(p, &y->out);
+}
+
+// Does the inner sum read large wires only that are in memory anyway?
+static bool reads_memory(const Plan *p, const PlanUses *u, const PlanNode *x) {
+  int64_t size = p->wire.at[x->out.wire].count;
+  for (uint32_t i = 0; i < x->nin; i++) {
+    uint32_t w = x->in[i].wire;
+    bool shared = u->seen[w] || u->maker[w] == PLAN_SEVERAL || u->reader[w].n > 1;
+    if (p->wire.at[w].count > size && !shared && !uses_memory(p, u, w)) return false;
+  }
+  return true;
+}
+
+// The outer sum y takes the place of both: x's loops, of which those that y sums over are summed, too.
+static void join_sums(Plan *p, PlanNode *x, PlanNode *y, const uint32_t *index,
+                      const uint32_t *inner) {
+  uint32_t to[PLAN_AXES];
+  PlanNode both = plan_again(p, x);
+  both.out = y->out;
+  both.origin = y->origin;
+  for (uint32_t i = 0; i < y->nindex; i++) {
+    to[index[i]] = inner[i];
+    both.reduced[inner[i]] = y->reduced[index[i]];
+  }
+  uint32_t rank = p->wire.at[y->out.wire].rank;
+  both.out.coord = NEW_ARRAY(p->arena, PlanCoord, rank + 1);
+  for (uint32_t i = 0; i < rank; i++) {
+    PlanCoord c = y->out.coord[i];
+    c.term = NEW_ARRAY(p->arena, PlanTerm, c.n + 1);
+    for (uint32_t k = 0; k < c.n; k++) {
+      c.term[k] = y->out.coord[i].term[k];
+      c.term[k].var = to[c.term[k].var];
+    }
+    both.out.coord[i] = c;
+  }
+  x->kind = NODE_GONE;
+  *y = both;
+}
+
+void plan_sums(Plan *p) {
+  PlanUses u = plan_uses(p);
+  for (uint32_t i = 0; i < p->node.n; i++) {
+    PlanNode *y = &p->node.at[i];
+    uint32_t index[PLAN_AXES], made[PLAN_AXES];
+    if (!is_plain_sum(p, y, index)) continue;
+    uint32_t wire = y->in[0].wire, maker = u.maker[wire];
+    if (maker >= i || u.seen[wire] || u.reader[wire].n != 1) continue;
+    PlanNode *x = &p->node.at[maker];
+    if (is_sum(x) && operand_whole(p, &x->out, made) && reads_memory(p, &u, x) &&
+        nodes_movable(p, maker, i))
+      join_sums(p, x, y, index, made);
+  }
+}

@@ -1,0 +1,50 @@
+// Who makes and who reads each wire, before there are kernels: what passes over nodes ask for.
+#include "run/plan/plan.h"
+
+PlanUses plan_uses(const Plan *p) {
+  PlanUses u = {.maker = plan_nones(p, p->wire.n),
+                .seen = NEW_ARRAY(p->arena, bool, p->wire.n + 1),
+                .reader = NEW_ARRAY(p->arena, Ids, p->wire.n + 1)};
+  const Ids *outside[] = {&p->in, &p->out, &p->param, &p->next};
+  for (uint32_t k = 0; k < COUNT(outside); k++)
+    for (uint32_t i = 0; i < outside[k]->n; i++)
+      if (outside[k]->at[i] != PLAN_NONE) u.seen[outside[k]->at[i]] = true;
+  for (uint32_t i = 0; i < p->wire.n; i++)
+    if (p->wire.at[i].of != PLAN_NONE) u.seen[i] = u.seen[p->wire.at[i].of] = true;
+  for (uint32_t i = 0; i < p->node.n; i++) {
+    const PlanNode *x = &p->node.at[i];
+    if (x->kind == NODE_GONE || x->kind == NODE_SCAN || x->kind == NODE_SCAN_END) continue;
+    u.maker[x->out.wire] = u.maker[x->out.wire] == PLAN_NONE ? i : PLAN_SEVERAL;
+    for (uint32_t k = 0; k < x->nin; k++) {
+      Ids *r = &u.reader[x->in[k].wire];
+      if (!r->n || r->at[r->n - 1] != i) vec_push(p->arena, r, i);
+    }
+  }
+  return u;
+}
+
+bool uses_memory(const Plan *p, const PlanUses *u, uint32_t wire) {
+  uint32_t maker = u->maker[wire];
+  if (maker == PLAN_NONE) return true;
+  return maker != PLAN_SEVERAL &&
+         (p->node.at[maker].kind == NODE_PRODUCT || p->node.at[maker].pairs);
+}
+
+bool operand_whole(const Plan *p, const Operand *o, uint32_t *index) {
+  uint32_t rank = p->wire.at[o->wire].rank;
+  if (rank > PLAN_AXES || o->padded) return false;
+  for (uint32_t i = 0; i < rank; i++) {
+    if (!operand_plain(p, o, i, &index[i])) return false;
+    for (uint32_t k = 0; k < i; k++)
+      if (index[k] == index[i]) return false;
+  }
+  return true;
+}
+
+bool nodes_movable(const Plan *p, uint32_t from, uint32_t to) {
+  for (uint32_t i = from; i <= to; i++) {
+    const PlanNode *x = &p->node.at[i];
+    if (x->pinned || x->kind == NODE_SCAN || x->kind == NODE_SCAN_END) return false;
+  }
+  return true;
+}
