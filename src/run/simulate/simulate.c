@@ -178,6 +178,9 @@ void messages_apart(Diags *d, uint32_t *since) {
   if (d->list.n < d->since + MESSAGES) d->since = d->list.n;
 }
 
+// As the note of a run keeps it, so that a page that is made from the note is the same.
+static double seconds_since(double begun) { return round((clock_seconds() - begun) * 1e3) / 1e3; }
+
 bool ran_follow(Ran *r, uint32_t i, Followed *to, double *seconds) {
   uint32_t since;
   r->running = i;
@@ -185,7 +188,7 @@ bool ran_follow(Ran *r, uint32_t i, Followed *to, double *seconds) {
   messages_apart(r->w->diags, &since);
   bool good = follow_run(r->in, r->p, i, &r->time, to);
   r->w->diags->since = since;
-  *seconds = clock_seconds() - r->begun;
+  *seconds = seconds_since(r->begun);
   return good;
 }
 
@@ -354,7 +357,7 @@ static Outcome follow_all(Ran *r) {
   r->first = clock_seconds();
   bool good = in_order(r);
   crew_end(r->crew);
-  to->note.seconds = clock_seconds() - begun;
+  to->note.seconds = seconds_since(begun);
   to->note.state = !good ? "failed" : all_done(to) ? "finished" : "stopped";
   tell_claims(r);
   if (r->how->stop && *r->how->stop && !all_done(to)) tell_stopped(r);
