@@ -135,6 +135,10 @@ LIMN_API LimnStatus limn_format_file(Limn *, const char *path, bool check, bool 
 // its names mean is kept. When *stop (unless NULL) is not 0, the load is given up: LIMN_WRONG.
 LIMN_API LimnStatus limn_edit_load(Limn *, const char *name, const char *text, size_t n,
                                    const volatile sig_atomic_t *stop);
+// The same for questions about a few words (ended by NULL), which is sooner there: boxes in which none of
+// them stands are not looked into, and have no errors.
+LIMN_API LimnStatus limn_edit_load_words(Limn *, const char *name, const char *text, size_t n,
+                                         const char *const *words);
 // The text as it is by now, when it has gone on since. Questions are about this one; what is before and
 // behind the change is known as it was.
 LIMN_API LimnStatus limn_edit_text(Limn *, const char *text, size_t n);
@@ -279,6 +283,17 @@ LIMN_API LimnStatus limn_sample(Limn *, const char *name, const LimnUse *, const
 LIMN_API LimnStatus limn_measure_arrays(Limn *, const LimnUse *, LimnArrays *);
 LIMN_API LimnStatus limn_predict_arrays(Limn *, const char *name, const LimnUse *, LimnArrays *);
 LIMN_API LimnStatus limn_sample_arrays(Limn *, const char *name, const LimnUse *, LimnArrays *);
+// One batch of the program's data through a goal (NULL: all of them), in training: what is inside of it,
+// and the gradient of its loss. name: a weight; or a wire that has a name, `h.2` being the second that is
+// called h, and `h` all; NULL: all weights. A weight's gradient is of the goals that may move it, a
+// wire's of all that are asked for; samples stand in front. The batch is the first that a run of this
+// seed draws, `n` samples of it (0: as many as the run, or the program, has in a batch). With a run
+// folder as `from`, goals weigh what they weigh there by now, and the program must be that of the run.
+LIMN_API LimnStatus limn_gradients(Limn *, const char *goal, const char *name, const LimnUse *,
+                                   LimnArrays *values, LimnArrays *grads); // each may be NULL
+// The wires inside of a goal (NULL: of all) that can be asked for there, as JSON: ["h.1", …]. NULL with
+// a message.
+LIMN_API const char *limn_wires(Limn *, const char *goal);
 // DIR/report.html: what the program shows, curves, the program itself; pictures in DIR/shown.
 // *text: where it is.
 LIMN_API LimnStatus limn_report(Limn *, const LimnUse *, const char **text);
@@ -351,6 +366,9 @@ typedef struct {
   uint64_t step;       // noise is that of this number
   const LimnArray *dy; // [ndy] a cotangent of each result; without any, 1 for each number
   uint32_t ndy;
+  uint32_t order; // 0: the box. 1: its reverse derivative, which takes a cotangent of each result
+      // that is no label after the inputs, and whose results are the gradients of inputs
+      // and weights. 2: that one's, and so on
 } LimnCall;
 // Its results, in the numbers of its precision; and with `grads` (may be NULL) the gradients of inputs
 // and weights by name. Labels have none, and take none: what stands in their place is not looked at.

@@ -101,7 +101,7 @@ bool case_eval(Case *c, Limn *l, const char *name, const Values *in, const Value
     array[i] = (LimnArray){.type = LIMN_F64, .rank = v->rank, .shape = v->shape, .data = v->data};
     input[i] = (LimnInput){.name = "", .array = &array[i]};
   }
-  LimnEval how = {.size = sizeof how, .in = input, .nin = in->n};
+  LimnEval how = {.size = sizeof how, .in = input, .nin = in->n, .weights = c->weights};
   if (dy) {
     array[in->n] =
         (LimnArray){.type = LIMN_F64, .rank = dy->rank, .shape = dy->shape, .data = dy->data};

@@ -103,7 +103,7 @@ class PortC(Sized):
 class Call(Sized):
     _fields_ = [
         ("size", c_size_t), ("in_", POINTER(Input)), ("nin", c_uint32), ("step", c_uint64), ("dy", POINTER(Array)),
-        ("ndy", c_uint32),
+        ("ndy", c_uint32), ("order", c_uint32),
     ]  # fmt: skip
 
 
@@ -167,6 +167,7 @@ _status = {
     "limn_weight_get": [c_void_p, c_char_p, POINTER(Array)],
     "limn_weight_set": [c_void_p, c_char_p, POINTER(Array)],
     "limn_measure_arrays": [c_void_p, POINTER(Use), POINTER(Arrays)],
+    "limn_gradients": [c_void_p, c_char_p, c_char_p, POINTER(Use), POINTER(Arrays), POINTER(Arrays)],
     "limn_predict_arrays": [c_void_p, c_char_p, POINTER(Use), POINTER(Arrays)],
     "limn_sample_arrays": [c_void_p, c_char_p, POINTER(Use), POINTER(Arrays)],
     "limn_sample": [c_void_p, c_char_p, POINTER(Use), POINTER(c_char_p)],

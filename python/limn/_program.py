@@ -230,6 +230,15 @@ class Program:
             found = self._used_arrays(from_, lambda out: lib.limn_measure_arrays(self._handle, use, out))
         return {name: float(x) for name, x in found.items()}
 
+    def gradients(self, goal: Optional[str] = None, name: Optional[str] = None, *, from_: Optional[Path] = None, n: int = 0,
+                  seed: Optional[int] = None, device: Optional[str] = None) -> Dict[str, Any]:  # fmt: skip
+        """The gradients of a goal's loss (None: of all) on one batch of the program's data: of a weight, of the wires
+        inside that are called so (`h`, or `h.2` for the second of them), or (None) of all weights."""
+        with self._lock:
+            use = self._use(from_, seed, device, n=n)
+            lib = library()
+            return self._used_arrays(from_, lambda out: lib.limn_gradients(self._handle, encoded(goal), encoded(name), use, None, out))
+
     def export(self, name: Optional[str] = None, as_: str = "onnx", out: Optional[Path] = None, *, from_: Optional[Path] = None,
                precision: Any = None, seed: Optional[int] = None, train: bool = False, batch: int = 0,
                weights_beside: bool = False) -> List[str]:  # fmt: skip

@@ -12,7 +12,7 @@ import torch
 from ._arrays import int64s, shape_of
 from ._errors import Error
 from ._function import Function, Made
-from ._library import F32, F64, I32, I64, U8, Array, Call, library
+from ._library import F32, F64, I32, I64, U8, Array, Call, Input, library
 from ._errors import settle_function
 
 _CODE = {torch.float64: F64, torch.float32: F32, torch.int64: I64, torch.int32: I32, torch.uint8: U8, torch.bool: U8}
@@ -61,9 +61,22 @@ class _Engine:
         self.own: Dict[str, int] = {}
         for all_ in self.made.weights():
             self.own.update((all_.at[i].name.decode(), all_.at[i].array.data) for i in range(all_.n))
+        self.rooms: Dict[int, Any] = {}
         self.lock = threading.Lock()
 
-    def run(self, inputs: Any, weights: Any, step: int, dy: Optional[List[Any]]) -> None:
+    def _room(self, n: int) -> Any:
+        """The structs of a call with n inputs: to make them takes as long as a small call."""
+        found = self.rooms.get(n)
+        if found is None:
+            arrays, given = (Array * n)(), (Input * n)()
+            for i in range(n):
+                given[i].name, given[i].array = b"", C.pointer(arrays[i])
+            call = Call(in_=given, nin=n)
+            found = self.rooms[n] = arrays, call, C.byref(call)
+        return found
+
+    def run(self, inputs: Any, weights: Any, step: int, order: int) -> List[torch.Tensor]:
+        """The results of the box, or of its derivative of this order: then cotangents stand behind the inputs."""
         made = self.made
         for name, w in weights.items():
             if self.own.get(name) == w.data_ptr():
@@ -73,20 +86,16 @@ class _Engine:
             _fill(a, w.detach(), keep)
             made.set(name, a)
         keep = []
-        if len(inputs) != len(made.ins):
+        if not order and len(inputs) != len(made.ins):
             raise TypeError(f"{len(made.ins)} inputs are wanted, not {len(inputs)}")
+        arrays, call, byref_call = self._room(len(inputs))
         for i, x in enumerate(inputs):
-            _fill(made.array[i], x.detach(), keep)
-            made.input[i].name = b""
-        call: Call = made.call
-        call.nin, call.step, call.ndy = len(inputs), step, 0
-        if dy is not None:
-            arrays = (Array * len(dy))()
-            for i, x in enumerate(dy):
-                _fill(arrays[i], x.detach(), keep)
-            call.dy, call.ndy = arrays, len(dy)
-        grads = made.byref_grads if dy is not None else None
-        settle_function(made.handle, library().limn_function_call(made.handle, made.byref_call, made.byref_result, grads))
+            _fill(arrays[i], x.detach(), keep)
+        call.step, call.order = step, order
+        settle_function(made.handle, library().limn_function_call(made.handle, byref_call, made.byref_result, None))
+        out = [_taken(made.result.at[i].array) for i in range(made.result.n)]
+        real = torch.float64 if self.wide else torch.float32  # one number is double in limn, always
+        return [y.to(real) if y.is_floating_point() else y for y in out]
 
 
 def _leads(ports: Any, inputs: Any) -> Tuple[int, ...]:
@@ -102,59 +111,39 @@ def _leads(ports: Any, inputs: Any) -> Tuple[int, ...]:
     return lead
 
 
-class _Gradient(torch.autograd.Function):
-    """The cotangents of inputs and weights for those of the results. It is a node of the graph, so that who asks for its
-    own gradient hears that there is none; it would be taken as 0 otherwise."""
-
-    @staticmethod
-    def forward(ctx: Any, *arguments: Any, **_: Any) -> Any:
-        module, engine, step, n, *tensors = arguments
-        names = module._learned + module._lasting
-        inputs, weights, dy = tensors[:n], tensors[n : n + len(names)], tensors[n + len(names) :]
-        with engine.lock:
-            engine.run(inputs, dict(zip(names, weights)), step, dy)
-            grads = engine.made.grads
-            found = [(grads.at[i].name.decode(), _taken(grads.at[i].array)) for i in range(grads.n)]
-        place = iter(found)
-        answer: List[Optional[torch.Tensor]] = []
-        for x, port in zip(inputs, engine.made.ins):
-            g = next(place)[1] if port.kind != "label" else None
-            answer.append(g.to(x.dtype) if g is not None and x.is_floating_point() else None)
-        by_name = dict(place)
-        return tuple(answer + [by_name[name].to(w.dtype) for name, w in zip(module._learned, weights)])
-
-    @staticmethod
-    def backward(ctx: Any, *_: Any) -> Any:
-        raise Error(
-            "limn.torch gives first derivatives, and this asks for the gradient of a gradient (create_graph=True, hessian, hvp, jvp): "
-            "in limn, rev[rev[f]] is a box that has it"
-        )
-
-
 class _Call(torch.autograd.Function):
+    """The box, or its derivative of some order. The gradient is a call of the next order, which is a node of the graph
+    again: there are gradients of gradients."""
+
     @staticmethod
     def forward(ctx: Any, *arguments: Any, **_: Any) -> Any:
-        module, step, n, *tensors = arguments
+        module, engine, step, order, n, *tensors = arguments
         inputs, weights = tensors[:n], tensors[n:]
-        engine = module._engine(inputs, weights)
         with engine.lock:
-            engine.run(inputs, dict(zip(module._learned + module._lasting, weights)), step, None)
-            result = engine.made.result
-            out = [_taken(result.at[i].array) for i in range(result.n)]
-        real = torch.float64 if engine.wide else torch.float32  # one number is double in limn, always
-        out = [y.to(real) if y.is_floating_point() else y for y in out]
-        ctx.module, ctx.engine, ctx.step, ctx.n = module, engine, step, n
+            out = engine.run(inputs, dict(zip(module._learned + module._lasting, weights)), step, order)
+        ctx.called = module, engine, step, order, n
         ctx.save_for_backward(*tensors)
         ctx.mark_non_differentiable(*[y for y in out if not y.is_floating_point()])
+        ctx.labels = [False] * len(out) if order else [port.kind == "label" for port in engine.made.outs]
         ctx.shapes = [(y.shape, y.dtype) for y in out]
-        return tuple(out) if len(out) > 1 else out[0]
+        return tuple(out)
 
     @staticmethod
     def backward(ctx: Any, *dy: Optional[torch.Tensor]) -> Any:
-        module = ctx.module
-        given = [torch.zeros(shape, dtype=dtype) if d is None else d for d, (shape, dtype) in zip(dy, ctx.shapes)]
-        found = _Gradient.apply(module, ctx.engine, ctx.step, ctx.n, *ctx.saved_tensors, *given)
-        return (None, None, None, *found, *[None] * len(module._lasting))
+        module, engine, step, order, n = ctx.called
+        inputs, weights = ctx.saved_tensors[:n], ctx.saved_tensors[n:]
+        given = [
+            torch.zeros(shape, dtype=dtype) if d is None else d
+            for d, (shape, dtype), label in zip(dy, ctx.shapes, ctx.labels) if not label
+        ]  # fmt: skip
+        place = iter(_Call.apply(module, engine, step, order + 1, n + len(given), *inputs, *given, *weights))
+        found: List[Optional[torch.Tensor]] = []
+        ports = engine.made.ins
+        for i, x in enumerate(inputs):
+            g = next(place) if i >= len(ports) or ports[i].kind != "label" else None
+            found.append(g.to(x.dtype) if g is not None and x.is_floating_point() else None)
+        found += [next(place).to(w.dtype) for w in weights[: len(module._learned)]]
+        return (None, None, None, None, None, *found, *[None] * len(module._lasting))
 
 
 class Module(torch.nn.Module):
@@ -224,14 +213,11 @@ class Module(torch.nn.Module):
         lead = _leads(wanted, tensors)
         if lead:
             tensors = [x.flatten(0, len(lead) - 1) if x.dim() - p.rank == len(lead) else x for x, p in zip(tensors, wanted)]
-        out = _Call.apply(self, step, len(tensors), *tensors, *self._tensors())
-        if not lead:
-            return out
-        many = [
-            y.unflatten(0, lead) if y.dim() == p.rank + 1 else y
-            for y, p in zip(out if isinstance(out, tuple) else (out,), self.function.outputs)
-        ]
-        return tuple(many) if isinstance(out, tuple) else many[0]
+        weights = self._tensors()
+        out = _Call.apply(self, self._engine(tensors, weights), step, 0, len(tensors), *tensors, *weights)
+        if lead:
+            out = tuple(y.unflatten(0, lead) if y.dim() == p.rank + 1 else y for y, p in zip(out, self.function.outputs))
+        return out if len(out) > 1 else out[0]
 
     def store(self) -> None:
         """The Parameters as they are become the weights of the limn program."""

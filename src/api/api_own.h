@@ -49,6 +49,8 @@ typedef enum {
   ANSWER_PREDICT_ARRAYS,
   ANSWER_SAMPLE,
   ANSWER_SAMPLE_ARRAYS,
+  ANSWER_GRADIENTS,
+  ANSWER_WIRES,
   ANSWER_WEIGHTS,
   ANSWER_WEIGHT,
   ANSWER_REPORT,
@@ -119,6 +121,7 @@ struct Limn {
   Elab *in;
   Program *program;
   uint32_t load_errors;              // of the program
+  const char *const *words;          // … in boxes that have one of them; NULL: in all
   bool noting;                       // what names mean is kept, in the program that is being loaded
   const volatile sig_atomic_t *stop; // of a load; or NULL
   EditIndex *index;                  // of an edited program; or NULL

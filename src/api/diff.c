@@ -56,6 +56,11 @@ static bool same_whole(DiffWork *d, const DiffThing *t, const DiffModel *a, cons
   return diff_flat(d->c, &d->side[0], t->name[0], k) == diff_flat(d->c, &d->side[1], t->name[1], k);
 }
 
+static bool has_changes(const DiffBody *b) {
+  return b->count.of[DIFF_CHANGED] || b->count.of[DIFF_ADDED] || b->count.of[DIFF_GONE] ||
+         b->count.of[DIFF_MOVED];
+}
+
 // Where both can be said as boxes, these decide, and not the words. False: too many boxes.
 static bool judge(DiffWork *d, DiffThing *t) {
   if (t->kind == N_MACHINE || t->kind == N_DIAGRAM) return judge_block(d, t);
@@ -85,6 +90,7 @@ static bool judge(DiffWork *d, DiffThing *t) {
     t->mark = DIFF_CHANGED;
   else if (!written && t->kind == N_BOX && !d->side[0].l->program->learner.n)
     t->mark = same ? DIFF_SAME : DIFF_CHANGED;
+  if (d->answer.models && has_changes(t->body)) t->line.n = 0; // the import's words are nobody's
   return true;
 }
 

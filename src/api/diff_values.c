@@ -87,26 +87,24 @@ static int64_t numbers_of(const LimnArray *a) {
   return n;
 }
 
-// How far a sample of the one is from that of the other, of its largest number; false: nothing can be
-// said of it, since both are alike and not finite.
-static bool sample_apart(const LimnArray *a, const LimnArray *b, int64_t from, int64_t n,
-                         double *apart) {
+// How far a sample of the one is from that of the other, of its largest number. Of numbers that are alike and not finite nothing can be
+// said.
+static double sample_apart(const LimnArray *a, const LimnArray *b, int64_t from, int64_t n) {
   int64_t na = numbers_of(a), nb = numbers_of(b);
   double largest = 0, off = 0;
   for (int64_t k = from; k < from + n; k++) {
     double x = number_at(a, k % na), y = number_at(b, k % nb);
-    if (!isfinite(x) && (x == y || (isnan(x) && isnan(y)))) return false;
+    if (!isfinite(x) && (x == y || (isnan(x) && isnan(y)))) continue;
     if (fabs(x) > largest) largest = fabs(x);
     if (!(fabs(x - y) <= off)) off = isnan(x - y) ? INFINITY : fabs(x - y);
   }
-  *apart = isinf(off) ? off : off / (largest > 0 ? largest : 1);
-  return true;
+  return isinf(off) ? off : off / (largest > 0 ? largest : 1);
 }
 
-// Nothing but zeros, as behind a relu that lets nothing through, shows nothing.
+// Nothing but zeros, as behind a relu that lets nothing through, shows nothing; nor does what is not finite.
 static bool is_something(const LimnArray *a, int64_t n) {
   for (int64_t k = 0; k < n; k++)
-    if (number_at(a, k) != 0) return true;
+    if (number_at(a, k) != 0 && isfinite(number_at(a, k))) return true;
   return false;
 }
 
@@ -123,8 +121,7 @@ static bool results_near(const LimnArrays *one, const LimnArrays *two, double *a
     if (na != nb && (!often || (na != each && nb != each))) return false;
     seen |= is_something(a, na);
     for (int64_t s = 0; s < samples; s++) {
-      double far = 0;
-      if (!sample_apart(a, b, s * each, each, &far)) continue;
+      double far = sample_apart(a, b, s * each, each);
       if (!(far <= VALUES_NEAR)) return false;
       if (far > *apart) *apart = far;
     }

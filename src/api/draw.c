@@ -186,7 +186,7 @@ static bool take_look(Limn *l, const LimnDraw *how, Look *look, CircuitOptions *
                               .close = how->close,
                               .no_legend = how->no_legend,
                               .notes = how->notes,
-                              .places = how->places,
+                              .places = how->places ? l->in : NULL,
                               .width = width};
   return true;
 }

@@ -25,6 +25,14 @@ LimnStatus limn_edit_load(Limn *l, const char *name, const char *text, size_t n,
   return call_end(c, status);
 }
 
+LimnStatus limn_edit_load_words(Limn *l, const char *name, const char *text, size_t n,
+                                const char *const *words) {
+  if (l && !l->call) l->words = words;
+  LimnStatus status = limn_edit_load(l, name, text, n, NULL);
+  if (l && !l->call) l->words = NULL;
+  return status;
+}
+
 LimnStatus limn_edit_text(Limn *l, const char *text, size_t n) {
   ENTER(c, l, ANSWER_NONE, NEEDS_LOOKING, LIMN_USAGE, LIMN_SYSTEM);
   if (!l->index || (!text && n) || n > TEXT_LIMIT)

@@ -7,6 +7,8 @@
 
 #include <stdlib.h>
 
+enum { ORDERS = 8 }; // of a derivative
+
 typedef struct {
   uint32_t n;
   LimnPort *at;
@@ -140,10 +142,12 @@ static LimnStatus call_function(ApiCall *c, LimnFunction *f, const LimnCall *how
   if (!OPTIONS(c, &own, how) || !inputs_take(c, &own.in, own.nin)) return LIMN_USAGE;
   if (own.ndy && !own.dy)
     return call_misuse(c, "there are no cotangents where %u are said to be", own.ndy);
+  if (own.order > ORDERS)
+    return call_misuse(c, "a derivative is of order %d at most, not %u", ORDERS, own.order);
   make_room(f);
   call->in = own.in, call->nin = own.nin;
   call->dy = own.dy, call->ndy = own.ndy;
-  call->step = own.step;
+  call->step = own.step, call->order = own.order;
   call->scratch = c->scratch, call->keep = c->answer;
   return status_of(callable_call(f->made, call));
 }

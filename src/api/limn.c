@@ -120,6 +120,7 @@ static LimnStatus read_program(Limn *l, const char *path, const char *text, size
   l->diags->sources = w->sources;
   Elab *in = elab_new(w);
   if (l->noting) elab_note_uses(in, l->stop);
+  elab_words(in, l->words);
   for (uint32_t i = 0; i < l->setting.n; i++)
     elab_set(in, l->setting.at[i].name, l->setting.at[i].value);
   l->path = arena_text(l->loaded, path, strlen(path));

@@ -140,6 +140,32 @@ LimnStatus limn_sample_arrays(Limn *l, const char *name, const LimnUse *how, Lim
   return call_end(c, ask(c, ask_sample, name, how, NULL, out));
 }
 
+// -- inside of goals ------------------------------------------------------------------------------
+LimnStatus limn_gradients(Limn *l, const char *goal, const char *name, const LimnUse *how,
+                          LimnArrays *values, LimnArrays *grads) {
+  if (values) *values = (LimnArrays){0};
+  if (grads) *grads = (LimnArrays){0};
+  ENTER(c, l, ANSWER_GRADIENTS, NEEDS_PROGRAM, LIMN_USAGE, LIMN_SYSTEM);
+  LimnUse own;
+  if (!values && !grads) call_misuse(c, "limn_gradients wants a place for its arrays");
+  if ((!values && !grads) || !use_take(c, how, &own)) return call_end(c, LIMN_USAGE);
+  Arrays out = {0}, found = {0}, set = weights_set(c);
+  UseCall call = {.how = &own, .set = &set, .out = &out, .keep = c->answer};
+  GradientsAsked asked = {.goal = goal, .name = name, .grads = &found};
+  LimnStatus status = status_of(use_gradients(l->in, l->program, &call, &asked));
+  if (values) arrays_give(c->answer, &out, values);
+  if (grads) arrays_give(c->answer, &found, grads);
+  return call_end(c, status);
+}
+
+const char *limn_wires(Limn *l, const char *goal) {
+  ENTER(c, l, ANSWER_WIRES, NEEDS_PROGRAM, NULL, NULL);
+  Buf b = buf_new(c->answer);
+  LimnStatus status = status_of(use_wires(l->in, l->program, goal, &b));
+  call_end(c, status);
+  return status ? NULL : b.at;
+}
+
 // -- weights --------------------------------------------------------------------------------------
 static ApiWeight *weight_kept(Limn *l, const char *name) {
   for (uint32_t i = 0; i < l->weight.n; i++)

@@ -159,7 +159,9 @@ static void answer_picture(const ServeCall *c, ServedText *d, const char *name, 
   else
     buf_json(&b, bytes, n);
   how->out = NULL;
-  limn_draw_text(d->shown, name, how, &words);
+  LimnDraw wide = *how; // who hears it does not look at a pane
+  wide.width = NULL;
+  limn_draw_text(d->shown, name, &wide, &words);
   limn_forget_last(d->shown);
   json_text_or_null(&j, "text", words);
   const Json *cost = inside(c->params, "cost");

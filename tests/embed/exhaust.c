@@ -150,6 +150,7 @@ USED(runs, limn_runs(l, ".", NULL, "dense", true, &text))
 USED_ARRAYS(measure_arrays, limn_measure_arrays(l, &used, &out))
 USED_ARRAYS(predict_arrays, limn_predict_arrays(l, "net", &used, &out))
 USED_ARRAYS(sample_arrays, limn_sample_arrays(l, "net", &used, &out))
+USED_ARRAYS(gradients, limn_gradients(l, NULL, NULL, &used, NULL, &out))
 USED_ARRAYS(weights, limn_weights(l, NULL, &out))
 
 static Gave weight_get(Limn *l) {
@@ -284,6 +285,7 @@ static const struct {
     {"limn_sample_arrays", sample_arrays, program, false},
     {"limn_report", report, program, false},
     {"limn_export", leaves, program, false},
+    {"limn_gradients", gradients, program, false},
     {"limn_weights", weights, program, false},
     {"limn_weight_get", weight_get, program, false},
     {"limn_weight_set", weight_set, program, false},

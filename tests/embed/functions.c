@@ -267,6 +267,51 @@ static void no_field(void) {
   limn_free(l);
 }
 
+// The derivative of order 2, by hand: of k x x (and k sum x) with the cotangents c and e it is
+// dx = 2 k c x + e k, dk = c x x + e sum x; and of these with u and v it is below.
+static void of_order_two(void) {
+  Limn *l = loaded(text);
+  LimnFunction *f = opened(l, "two", LIMN_PRECISION_64, false);
+  double x = 3, k = 5, c = 2, e = 7, u = 11, v = 13;
+  LimnArray row[] = {{LIMN_F64, 1, (int64_t[]){1}, NULL, &x},
+                     {LIMN_F64, 1, (int64_t[]){1}, NULL, &c},
+                     {LIMN_F64, 1, (int64_t[]){1}, NULL, &u}},
+            one[] = {{LIMN_F64, 0, NULL, NULL, &k},
+                     {LIMN_F64, 0, NULL, NULL, &e},
+                     {LIMN_F64, 0, NULL, NULL, &v}};
+  LimnInput in[] = {{"k", NULL, &one[0]},  {"x", NULL, &row[0]},  {NULL, NULL, &row[1]},
+                    {NULL, NULL, &one[1]}, {NULL, NULL, &row[2]}, {NULL, NULL, &one[2]}};
+  LimnCall how = {.size = sizeof how, .in = in, .nin = 4, .order = 1};
+  LimnArrays out, grads;
+  GOOD_OF(f, limn_function_call(f, &how, &out, NULL));
+  CHECK(out.n == 2 && strcmp(out.at[0].name, "x") == 0 && strcmp(out.at[1].name, "k") == 0);
+  CHECK(near(*(double *)out.at[0].array.data, 2 * k * c * x + e * k));
+  CHECK(near(*(double *)out.at[1].array.data, c * x * x + e * x));
+  double second[] = {u * 2 * k * c + v * (2 * c * x + e), u * (2 * c * x + e),
+                     u * 2 * k * x + v * x * x, u * k + v * x}; // to x, k, c, e
+  how.nin = 6, how.order = 2;
+  GOOD_OF(f, limn_function_call(f, &how, &out, NULL));
+  for (uint32_t i = 0; i < 4; i++)
+    CHECK(out.n == 4 && near(*(double *)out.at[i].array.data, second[i]));
+  LimnArray dy[] = {row[2], one[2]}; // the same as the gradient of a call of order 1
+  how = (LimnCall){.size = sizeof how, .in = in, .nin = 4, .order = 1, .dy = dy, .ndy = 2};
+  GOOD_OF(f, limn_function_call(f, &how, &out, &grads));
+  for (uint32_t i = 0; i < 4; i++)
+    CHECK(grads.n == 4 && near(*(double *)grads.at[i].array.data, second[i]));
+  how.nin = 3;
+  CHECK(limn_function_call(f, &how, &out, NULL) == LIMN_WRONG);
+  CHECK(strstr(limn_function_messages(f, false),
+               "the derivative of order 1 of `two` takes 4 arrays, and 3 are given"));
+  how.nin = 4, in[2].array = &one[1];
+  CHECK(limn_function_call(f, &how, &out, NULL) == LIMN_WRONG);
+  CHECK(strstr(limn_function_messages(f, false), "the cotangent of result 1 is"));
+  how.order = 9;
+  CHECK(limn_function_call(f, &how, &out, NULL) == LIMN_USAGE);
+  CHECK(strstr(limn_function_messages(f, false), "a derivative is of order 8 at most, not 9"));
+  limn_function_close(f);
+  limn_free(l);
+}
+
 static void misused(void) {
   Limn *l = loaded(text);
   LimnFunction *f = (LimnFunction *)1;
@@ -357,6 +402,7 @@ int main(void) {
   weights();
   in_threads();
   steadily();
+  of_order_two();
   misused();
   own_batches();
   no_field();

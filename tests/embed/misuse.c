@@ -33,6 +33,8 @@ static void no_program(Limn *l, bool draws) {
   CHECK(limn_measure_arrays(l, &use, &arrays) == LIMN_USAGE);
   CHECK(limn_predict_arrays(l, "net", &use, &arrays) == LIMN_USAGE);
   CHECK(limn_sample_arrays(l, NULL, &use, &arrays) == LIMN_USAGE);
+  CHECK(limn_gradients(l, NULL, NULL, &use, &arrays, &arrays) == LIMN_USAGE);
+  CHECK(!limn_wires(l, NULL));
   CHECK(limn_weights(l, NULL, &arrays) == LIMN_USAGE);
   CHECK(limn_weight_get(l, "net/dense.1/linear/W", &array) == LIMN_USAGE);
   CHECK(limn_weight_set(l, "net/dense.1/linear/W", &array) == LIMN_USAGE);
@@ -181,6 +183,7 @@ static void with_null(void) {
   CHECK(limn_predict(l, "net", NULL, &text) == LIMN_WRONG);
   CHECK(limn_measure(l, NULL, NULL) == LIMN_USAGE &&
         limn_sample_arrays(l, "net", &use, NULL) == LIMN_USAGE);
+  CHECK(limn_gradients(l, NULL, NULL, &use, NULL, NULL) == LIMN_USAGE);
   CHECK(limn_weights(l, NULL, NULL) == LIMN_USAGE &&
         limn_weight_get(l, NULL, &array) == LIMN_USAGE);
   CHECK(limn_weight_get(l, "w", NULL) == LIMN_USAGE &&

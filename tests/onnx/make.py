@@ -70,6 +70,13 @@ DOUBLE = raw(25, text(1, "Double") + text(10, "mine") + text(4, "a") + text(5, "
              + raw(7, text(1, "s") + text(2, "b") + text(4, "LeakyRelu") + raw(5, text(1, "alpha") + text(21, "k") + num(20, 1)))
              + raw(9, num(2, 17)))
 
+# h = h / 2 + u in each step, and h + weight is gathered; weight is of the graph around it.
+def stepped(**how):
+    body = (value(11, "h", [2]) + value(11, "u", [2]) + value(12, "H", [2]) + value(12, "z", [2]) + raw(5, tensor("half", [], [0.5]))
+            + node("Mul", ["h", "half"], ["k"]) + node("Add", ["k", "u"], ["H"]) + node("Add", ["H", "weight"], ["z"]))
+    return node("Scan", ["start", "x"], ["last", "y"], name="walk", body=("g", body), num_scan_inputs=1, **how)
+STEPPED = raw(5, tensor("start", [2], [8, 0])) + raw(5, tensor("weight", [2], [100, 200])) + value(12, "last", [2])
+
 # Three times a layer of the same sizes, each with weights of its own.
 def layer(k, x, y):
     scope, weights = f"/layers.{k}/", f"layers.{k}.fc."
@@ -126,6 +133,10 @@ FILES = {
     "relu": model(x(2, 3), y(2, 3), RELU),
     "alike": model(x("n", 2), y("n", 2), raw(5, tensor("a.weight", [2], [1, 1])), node("Identity", ["a.weight"], ["b.weight"]), node("Mul", ["x", "a.weight"], ["h"]),
                    node("Exp", ["h"], ["e"]), node("Mul", ["e", "b.weight"], ["y"])),
+    "stepped": model(x(3, 2), STEPPED, y(3, 2), stepped()),
+    "stepped_open": model(x("t", 2), STEPPED, y("t", 2), stepped()),
+    "stepped_long": model(x(5000, 2), STEPPED, y(5000, 2), stepped()),
+    "stepped_back": model(x(2, 3), STEPPED, y(2, 3), stepped(scan_input_axes=[1], scan_input_directions=[1], scan_output_axes=[-1], scan_output_directions=[1])),
     "gemm": model(x("batch", 3), y("batch", 2), GEMM, AFFINE),
     # which numbers are learned: a mask that is compared, one that is added, a table, a scale; by whom it was written
     **{f"learned{k}": model(x("n", 2), y("n", 2), node("Slice", ["mask", "zero", "two"], ["part"]), node("Equal", ["part", "off"], ["hide"]), node("Where", ["hide", "off", "x"], ["a"]),

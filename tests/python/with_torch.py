@@ -19,6 +19,15 @@ learn net : R[d] -> R[2] = dense[4] ; tanh ; dense[2]
 learn norm : R[d] -> R[d] = dense[d] ; batch_norm
 learn drop : R[d] -> R[d] = dense[d] ; dropout[0.5]
 learn image : R[6 6 2] -> R[4] = conv[3, 5] ; relu ; flatten ; dense[4]
+learn layer : R[d] -> R[d] = dense[d] ; layer_norm ; gelu
+learn noisy : R[d] -> R[d] = dense[d] ; tanh ; dropout[0.5]
+learn batch : R[d] -> R[d] = dense[d] ; batch_norm ; tanh
+learn photo : R[5 4 2] -> R[2] = conv[3, k: 3] ; tanh ; mean_pool ; flatten ; dense[2]
+learn block : R[t 4] -> R[t 4] = transformer_block[h: 2, k: 2, f: causal]
+learn long : R[t 2] -> R[t 3] = lstm[3]
+learn words : {5}[t] -> R[2] = embed[3] ; mean_row ; tanh ; dense[2]
+box cube(x: R[5], at: {5}) -> R[] = sum(one_hot(at) * x * x * x)
+box steep(x: R[n]) -> (R[n], {n}) = (x * x * x * x * x, argmax(x))
 """
 p = limn.loads(TEXT)
 torch.manual_seed(0)
@@ -89,8 +98,8 @@ def gradcheck_of_norm_and_noise():
     assert torch.allclose(g, 2.0 * (a != 0).double() @ w.t())
 
 
-@test
-def ten_steps_as_torch():
+def net_and_torchs():
+    """Our net as a module, and the same in torch alone, from the same weights."""
     m = limn.torch(p.net).double()
     own = {limn_name: getattr(m, name) for name, limn_name in m.names.items()}
     ref = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 2)).double()
@@ -98,6 +107,12 @@ def ten_steps_as_torch():
         for i, k in ((0, 1), (2, 2)):
             ref[i].weight.copy_(own[f"net/dense.{k}/linear/W"].t())
             ref[i].bias.copy_(own[f"net/dense.{k}/b"])
+    return m, ref
+
+
+@test
+def ten_steps_as_torch():
+    m, ref = net_and_torchs()
     x = torch.rand(9, 3, dtype=torch.float64)
     for model in (m, ref):
         optimiser = torch.optim.Adam(model.parameters(), 1e-2)
@@ -151,18 +166,83 @@ def what_is_refused():
     raises(limn.Error, "wants its axis d", m, torch.rand(4))
 
 
-@test
-def second_derivatives_are_never_0():
-    from torch.autograd import functional, gradgradcheck
+def of_all(m):
+    """Its value as a function of inputs and weights, for gradgradcheck to move all of them."""
+    return lambda *all_: m(*all_[: len(all_) - len(list(m.parameters()))])
 
-    m, x, one = limn.torch(p.net), torch.rand(3, requires_grad=True), torch.ones(3)
-    (g,) = torch.autograd.grad(m(x).sum(), x, create_graph=True)
-    assert torch.equal(g, torch.autograd.grad(m(x).sum(), x)[0])
-    raises(limn.Error, "rev[rev[f]]", ((g.norm() - 1) ** 2).backward)
-    for second in (functional.hessian, lambda f, x: functional.hvp(f, x, one), lambda f, x: functional.jvp(f, x, one)):
-        raises(limn.Error, "gives first derivatives", second, lambda x: m(x).sum(), one)
-    raises(limn.Error, "gives first derivatives", gradgradcheck, m.double(), (double(2, 3),))
-    assert functional.jacobian(m.double(), one.double()).shape == (2, 3)
+
+@test
+def gradients_of_gradients():
+    from torch.autograd import gradgradcheck
+
+    for name, shape in (("net", (2, 3)), ("layer", (2, 3)), ("batch", (4, 3)), ("photo", (1, 5, 4, 2)), ("block", (1, 3, 4)), ("long", (1, 3, 2))):
+        m = limn.torch(p[name]).double()
+        assert gradgradcheck(of_all(m), (double(*shape), *m.parameters())), name
+        assert gradgradcheck(m.eval(), (double(*shape),)) and gradgradcheck(m, (double(*shape[1:]),) if name != "batch" else (double(*shape),)), name
+    m = limn.torch(p.two)
+    assert gradgradcheck(m, (double(4), double())) and gradgradcheck(m, (double(3, 4), double(3)))
+    assert gradgradcheck(lambda x, k: m(x, k)[1], (double(3, 4), double(3)))  # one result is not used
+    assert gradgradcheck(m, (double(3, 4), double()))  # the same for all samples
+    assert gradgradcheck(m, (double(2, 2, 4), double(2, 2)))
+
+
+@test
+def gradients_of_gradients_with_labels_and_noise():
+    from torch.autograd import gradgradcheck
+
+    at = torch.tensor([0, 4, 4])
+    assert gradgradcheck(lambda x: limn.torch(p.cube)(x, at), (double(3, 5),))
+    assert gradgradcheck(lambda x: limn.torch(p.steep)(x)[0], (double(3, 4),))
+    words = limn.torch(p.words).double()
+    assert gradgradcheck(lambda *_: words(torch.tensor([[1, 4, 1], [0, 2, 2]])), tuple(words.parameters()))
+    m, x = limn.torch(p.noisy).double(), double(4, 3)
+    y = m(x)
+    (g,) = torch.autograd.grad(y.sum(), x, create_graph=True)
+    w, b = m.noisy__dense__linear__W, m.noisy__dense__b
+    own = 2.0 * (y != 0) * torch.tanh(x @ w + b)  # by torch, of the noise that it had
+    (h,) = torch.autograd.grad(own.sum(), x, create_graph=True)
+    assert torch.allclose(own, y) and torch.allclose(g, h)
+    for mine, torchs in zip(torch.autograd.grad((g**2).sum(), (x, w, b)), torch.autograd.grad((h**2).sum(), (x, w, b))):
+        assert torch.allclose(mine, torchs)
+
+
+@test
+def derivatives_of_every_order():
+    from torch.autograd import functional
+
+    m, x = limn.torch(p.steep), torch.tensor([2.0], dtype=torch.float64, requires_grad=True)
+
+    def orders(n):
+        g = m(x)[0]
+        for _ in range(n):
+            (g,) = torch.autograd.grad(g.sum(), x, create_graph=True)
+            yield g.item()
+
+    assert list(orders(6)) == [80, 160, 240, 240, 120, 0]
+    raises(limn.Error, "of order 8 at most, not 9", list, orders(9))
+    net, x, one = limn.torch(p.net).double(), torch.rand(3, dtype=torch.float64), torch.ones(3, dtype=torch.float64)
+    by_torch = lambda x: torch.tanh(x @ net.net__dense_1__linear__W + net.net__dense_1__b) @ net.net__dense_2__linear__W
+    for f in (functional.hessian, lambda f, x: functional.hvp(f, x, one)[1], lambda f, x: functional.jvp(f, x, one)[1]):
+        assert torch.allclose(f(lambda x: net(x).sum(), x), f(lambda x: by_torch(x).sum(), x))
+
+
+@test
+def a_penalty_of_the_gradient_trains_as_in_torch():
+    m, ref = net_and_torchs()
+    data = torch.rand(9, 3, dtype=torch.float64)
+    losses = {}
+    for model in (m, ref):
+        optimiser = torch.optim.Adam(model.parameters(), 3e-2)
+        for _ in range(40):
+            x = data.clone().requires_grad_()
+            optimiser.zero_grad()
+            (g,) = torch.autograd.grad(model(x).sum(), x, create_graph=True)
+            loss = ((g.norm(dim=1) - 1) ** 2).mean()
+            loss.backward()
+            optimiser.step()
+            losses.setdefault(model, []).append(loss.item())
+    assert losses[m][-1] < 0.1 * losses[m][0], losses[m]
+    assert np.allclose(losses[m], losses[ref], 1e-9, 1e-12), (losses[m][-1], losses[ref][-1])
 
 
 @test

@@ -331,15 +331,17 @@ static void reverse_walk(Reverse *r) {
   }
 }
 
-// The cotangent of a source, as an output.
+// The cotangent of a wire, as an output; a source is of one class, a wire inside may be of several.
 static bool reverse_output(Reverse *r, Id wire) {
   const Wire *x = &r->d.f->wire.at[wire];
-  Id cot = r->first[wire], origin = origin_of_derived(&r->d, x->origin);
-  assert(!cot || !r->cot.at[cot].next); // a source is of one class
-  Id d = cot ? cot_sum(r, wire, cot)
-             : wire_filled(r->d.w, r->d.to, &x->type, 0, name_d(r->d.w, x->name), origin);
+  Id origin = origin_of_derived(&r->d, x->origin);
+  Ids part = {0};
+  for (Id c = r->first[wire]; c; c = r->cot.at[c].next)
+    vec_push(r->d.w->arena, &part, cot_sum(r, wire, c));
+  Id d = part.n ? added_wires(r->d.w, r->d.to, part.at, part.n, origin)
+                : wire_filled(r->d.w, r->d.to, &x->type, 0, name_d(r->d.w, x->name), origin);
   diagram_output(r->d.w, r->d.to, d);
-  return !cot;
+  return !part.n;
 }
 
 static Derived reverse_by(World *w, const Diagram *f, const bool *want, const bool *have_out,
@@ -435,21 +437,28 @@ static uint32_t *param_classes(World *w, const Diagram *f, const bool *const *ma
   return class;
 }
 
-Diagram *diagram_gradient(World *w, const Diagram *d, const bool *const *mask) {
-  const Diagram *f = flat_for_reverse(w, d);
+static void class_add(uint64_t *set, uint32_t class) {
+  set[class / 64] |= (uint64_t)1 << (class % 64);
+}
+
+// Wires inside are one more class, which every goal may move.
+Diagram *diagram_gradient_at(World *w, const Diagram *f, const bool *const *mask,
+                             const Ids *wires) {
   uint32_t classes;
   Ids member = {0}; // a param of each class
   uint32_t *class = param_classes(w, f, mask, &classes, &member);
-  Reverse *r = reverse_new(w, f, classes);
+  Reverse *r = reverse_new(w, f, classes + 1);
   r->d.to->name = name_with(w, f->name, "_gradient");
   for (uint32_t p = 0; p < f->param.n; p++)
     if (class[p]) upstream_mark(&r->up, f, f->param.at[p].wire, class[p] - 1);
+  for (uint32_t i = 0; i < wires->n; i++) upstream_mark(&r->up, f, wires->at[i], classes);
   reverse_copy(r);
   for (uint32_t o = 0; o < f->out.n; o++) {
     const Wire *y = &f->wire.at[f->out.at[o]];
     uint64_t *set = NEW_ARRAY(w->arena, uint64_t, r->up.words);
     for (uint32_t c = 0; c < classes; c++)
-      if (mask[o][member.at[c]]) set[c / 64] |= (uint64_t)1 << (c % 64);
+      if (mask[o][member.at[c]]) class_add(set, c);
+    if (wires->n) class_add(set, classes);
     Id key = key_of(r, set);
     if (!key || !key_at(r, key, f->out.at[o])) continue;
     cot_add(r, f->out.at[o], key,
@@ -461,7 +470,15 @@ Diagram *diagram_gradient(World *w, const Diagram *d, const bool *const *mask) {
   copy_nexts(r->d.to, f, r->d.map);
   for (uint32_t p = 0; p < f->param.n; p++)
     if (class[p]) reverse_output(r, f->param.at[p].wire);
+  for (uint32_t i = 0; i < wires->n; i++) {
+    diagram_output(w, r->d.to, r->d.map[wires->at[i]]);
+    reverse_output(r, wires->at[i]);
+  }
   return diagram_prune(w, r->d.to);
+}
+
+Diagram *diagram_gradient(World *w, const Diagram *d, const bool *const *mask) {
+  return diagram_gradient_at(w, flat_for_reverse(w, d), mask, &(Ids){0});
 }
 
 // -- forward --------------------------------------------------------------------------------------

@@ -36,6 +36,10 @@ Diagram *diagram_forward(World *, const Diagram *, const Wanted *);
 // agree on what lies upstream. Outputs must be scalars; the result gives the outputs, then d param
 // for every param in some mask (in order).
 Diagram *diagram_gradient(World *, const Diagram *, const bool *const *mask);
+// The same of a flat diagram, and behind that each of these wires, followed by its cotangent: the
+// gradient of the sum of all outputs.
+Diagram *diagram_gradient_at(World *, const Diagram *flat, const bool *const *mask,
+                             const Ids *wires);
 // Of a flat diagram: [output][input, then param] whether the one moves with the other.
 bool *outputs_moving(World *, const Diagram *);
 

@@ -26,8 +26,7 @@ static uint32_t scan_axis(const Val *v, Name label, bool must) {
 }
 
 static Val first_axis(Body *b, Val v, uint32_t at) {
-  uint32_t order[RANK_LIMIT], n = 0;
-  order[n++] = at;
+  uint32_t order[RANK_LIMIT] = {at}, n = 1;
   for (uint32_t i = 0; i < v.type.rank; i++)
     if (i != at) order[n++] = i;
   return val_permute(b, v, order, n);
@@ -136,7 +135,8 @@ static bool step_types(ScanPlan *p) {
 static bool carry_stays(ScanPlan *p, const Type *in, const Type *out) {
   bool equal = in->rank == out->rank;
   for (uint32_t k = 0; equal && k < in->rank; k++)
-    equal = sizes_agree(p->b, in->axis[k].size, out->axis[k].size, p->span, p->span, "a carry");
+    equal = size_equate(p->b->w, in->axis[k].size, out->axis[k].size, true) != SIZES_CLASH &&
+            sizes_agree(p->b, in->axis[k].size, out->axis[k].size, p->span, p->span, "a carry");
   return equal;
 }
 

@@ -31,6 +31,8 @@ void elab_set(Elab *in, const char *name, const char *value) {
   table_put(in->sets, name, strlen(name), in->set_value.n);
 }
 
+void elab_words(Elab *in, const char *const *words) { in->words = words; }
+
 void elab_settings(Elab *in, Buf *b) {
   for (uint32_t i = 0; i < table_count(in->sets); i++)
     buf_printf(b, "%s%s=%s", i ? " " : "", table_key(in->sets, i, NULL),
@@ -225,6 +227,26 @@ static void check_optimiser(Elab *in, Program *p, const Def *d) {
     elab_optimiser(in, p, name, NULL, numbers, false);
 }
 
+static bool has_text(const char *text, size_t n, const char *word) {
+  size_t length = strlen(word);
+  const char *end = text + n;
+  for (const char *at = text; length && (size_t)(end - at) >= length; at++) {
+    at = memchr(at, *word, (size_t)(end - at) - length + 1);
+    if (!at) return false;
+    if (memcmp(at, word, length) == 0) return true;
+  }
+  return false;
+}
+
+// Somebody asks about it, or about everything.
+static bool is_asked_about(const Elab *in, const Def *d) {
+  Span span = d->node->span;
+  const char *text = in->w->sources->file.at[span.file].text + span.at;
+  for (uint32_t i = 0; in->words && in->words[i]; i++)
+    if (has_text(text, span.n, in->words[i])) return true;
+  return !in->words;
+}
+
 static void check_boxes(Elab *in, Program *p, Scope *s) {
   for (uint32_t i = 0; i < table_count(s->names); i++) {
     Def *d = in->def.at[table_value(s->names, i)];
@@ -243,7 +265,7 @@ static void check_boxes(Elab *in, Program *p, Scope *s) {
       if (in->w->diags->errors > before) d->broken = true;
     }
     if (d->kind == DEF_OPTIMISER && !d->broken) check_optimiser(in, p, d);
-    if (d->kind != DEF_BOX || d->broken) continue;
+    if (d->kind != DEF_BOX || d->broken || !is_asked_about(in, d)) continue;
     uint32_t errors = in->w->diags->errors;
     Body *b = instance_alone(in, d, NULL, NULL, NULL);
     if (in->w->diags->errors > errors)

@@ -15,7 +15,8 @@
 Elab *elab_new(World *);
 // `set` holds "name=value" pairs that replace the right side of an axis or const.
 void elab_set(Elab *, const char *name, const char *value);
-void elab_settings(Elab *, Buf *); // all of them: "n=3 m=4"
+void elab_words(Elab *, const char *const *words); // of uses: only those in boxes that have one
+void elab_settings(Elab *, Buf *);                 // all of them: "n=3 m=4"
 Program *elab_program(Elab *, const char *path, const char *text, size_t n);
 
 // The diagram of a box, learner, goal or measure of the program or the library. NULL with a

@@ -93,6 +93,8 @@ struct Elab {
   ValueWatch *watch;                 // whose values are printed; NULL: none
   const volatile sig_atomic_t *stop; // not 0: whoever asked wants no answer any more; or NULL
   NameUses *uses; // what the names of the text mean, for who asks; NULL: nobody does
+  const char *const
+      *words; // boxes in which none of these stands are not looked into; NULL: all are
 };
 
 // -- values ---------------------------------------------------------------------------------------

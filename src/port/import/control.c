@@ -1,5 +1,5 @@
-// Graphs inside nodes. A branch that is known is taken; otherwise both are computed and one is chosen. Loops whose length is known are
-// written out, step by step.
+// Graphs inside nodes. A branch that is known is taken; otherwise both are computed and one is chosen. What goes along values is a scan
+// where its steps are alike; loops whose length is known are written out otherwise, step by step.
 #include "port/import/own.h"
 
 enum { STEPS_LIMIT = 1000 };
@@ -43,8 +43,7 @@ static const OnnxGraph *inner(const ImpNode *n, const char *name) {
   return onnx_attribute(n->node, name)->g;
 }
 
-// Its results, [g->output.n]; NULL with a message.
-static Id *run_graph(ImpNode *n, const OnnxGraph *g, const Id *in, uint32_t nin) {
+Id *run_graph(ImpNode *n, const OnnxGraph *g, const Id *in, uint32_t nin) {
   Importer *m = n->m;
   ImpScope *s = imp_new(m, n->scope, n->scope->opset, g);
   Id *out = NEW_ARRAY(m->arena, Id, g->output.n + 1);
@@ -208,44 +207,125 @@ static Id say_place(ImpNode *n, Id v, uint32_t axis, int64_t place) {
   return say(n, value_at(m, v)->type, &out, form, READS({v, words(m, x.rank, at)}));
 }
 
+typedef struct {
+  const OnnxGraph *graph;
+  uint32_t scanned, carried, gathered;
+  uint32_t *axis; // [scanned]
+  ImpSize steps;
+} Scan;
+
+static bool scan_read(ImpNode *n, Scan *s) {
+  s->graph = inner(n, "body");
+  int64_t along = attr_int(n, "num_scan_inputs", 0);
+  if (along < 1 || along > n->nin || n->nin - (uint32_t)along > s->graph->output.n)
+    return op_refuse(n, "its inputs do not fit its graph");
+  s->scanned = (uint32_t)along, s->carried = n->nin - s->scanned;
+  s->gathered = s->graph->output.n - s->carried;
+  s->axis = NEW_ARRAY(n->m->arena, uint32_t, s->scanned);
+  for (uint32_t i = 0; i < s->scanned; i++) {
+    const ImpShape *x = &op_value(n, s->carried + i)->shape;
+    if (!op_axis(n, listed(n, "scan_input_axes", i), x->rank, &s->axis[i])) return false;
+    if (i && !dim_same(x->dim[s->axis[i]], s->steps))
+      return op_refuse(n, "what it goes along has different lengths");
+    s->steps = x->dim[s->axis[i]];
+  }
+  return true;
+}
+
+// What it goes along, with the steps in front and in their order.
+static Id say_row(ImpNode *n, const Scan *s, uint32_t i) {
+  Importer *m = n->m;
+  Id v = n->in[s->carried + i];
+  ImpShape x = value_at(m, v)->shape, out = {.rank = 1, .dim = {s->steps}};
+  const char *at[ONNX_RANK_LIMIT];
+  bool back = listed(n, "scan_input_directions", i) == 1;
+  for (uint32_t k = 0; k < x.rank; k++) {
+    at[k] = imp_letter[out.rank];
+    if (k != s->axis[i]) out.dim[out.rank++] = x.dim[k];
+  }
+  at[s->axis[i]] = back ? arena_format(m->arena, "%s-1-i", dim_inside(m, s->steps)) : "i";
+  ImpForm form = {.left = letters(m, out.rank), .right = "$0"};
+  Id row = say(n, value_at(m, v)->type, &out, form, READS({v, words(m, x.rank, at)}));
+  if (row) value_at(m, row)->onnx = value_at(m, v)->onnx;
+  return row;
+}
+
+// What was gathered, with the axis of the steps where it is wanted. 0 with a message.
+static Id say_gathered(ImpNode *n, uint32_t i, Id all) {
+  Importer *m = n->m;
+  ImpShape x = value_at(m, all)->shape, out = {0};
+  const char *left[ONNX_RANK_LIMIT], *at[ONNX_RANK_LIMIT];
+  uint32_t to;
+  if (!op_axis(n, listed(n, "scan_output_axes", i), x.rank, &to)) return 0;
+  bool back = listed(n, "scan_output_directions", i) == 1;
+  if (!to && !back) return all;
+  for (uint32_t k = 1, place = 0; k < x.rank || place == to; place++) {
+    bool steps = place == to;
+    left[place] = imp_letter[steps ? 0 : k];
+    out.dim[out.rank++] = x.dim[steps ? 0 : k];
+    if (!steps) at[k] = imp_letter[k], k++;
+  }
+  at[0] = back ? arena_format(m->arena, "%s-1-i", dim_inside(m, x.dim[0])) : "i";
+  ImpForm form = {.left = words(m, out.rank, left), .right = "$0"};
+  return say(n, value_at(m, all)->type, &out, form, READS({all, words(m, x.rank, at)}));
+}
+
+static bool scan_as_scan(ImpNode *n, const Scan *s) {
+  Importer *m = n->m;
+  uint32_t before = m->line.n;
+  Id *row = NEW_ARRAY(m->arena, Id, s->scanned);
+  for (uint32_t i = 0; i < s->scanned; i++) row[i] = say_row(n, s, i);
+  Steps steps = {.graph = s->graph,
+                 .steps = s->steps,
+                 .rows = s->scanned,
+                 .carried = s->carried,
+                 .gathered = s->gathered,
+                 .row = row,
+                 .start = n->in,
+                 .in = NEW_ARRAY(m->arena, Id, n->nin + 1),
+                 .row_in = s->carried,
+                 .last = NEW_ARRAY(m->arena, Id, s->carried + 1),
+                 .all = NEW_ARRAY(m->arena, Id, s->gathered + 1)};
+  if (m->diags->errors || s->graph->input.n != n->nin || !say_steps(n, &steps)) {
+    m->line.n = before;
+    return false;
+  }
+  for (uint32_t i = 0; i < s->carried; i++) op_give(n, i, steps.last[i]);
+  for (uint32_t i = 0; i < s->gathered; i++) {
+    Id v = say_gathered(n, i, steps.all[i]);
+    if (v) op_give(n, s->carried + i, v);
+  }
+  return true;
+}
+
 bool op_scan(ImpNode *n) {
   Importer *m = n->m;
-  const OnnxGraph *g = inner(n, "body");
-  int64_t along = attr_int(n, "num_scan_inputs", 0), steps = -1;
-  if (along < 1 || along > n->nin || n->nin - (uint32_t)along > g->output.n)
-    return op_refuse(n, "its inputs do not fit its graph");
-  uint32_t scanned = (uint32_t)along, carried = n->nin - scanned, gathered = g->output.n - carried;
+  Scan s = {0};
+  if (!scan_read(n, &s)) return false;
+  if (scan_as_scan(n, &s) || m->diags->errors) return !m->diags->errors;
   Id *in = NEW_ARRAY(m->arena, Id, n->nin + 1);
-  uint32_t *axis = NEW_ARRAY(m->arena, uint32_t, scanned);
-  Gathered *all = NEW_ARRAY(m->arena, Gathered, gathered + 1);
-  for (uint32_t i = 0; i < carried; i++) in[i] = n->in[i];
-  for (uint32_t i = 0; i < scanned; i++) {
-    const ImpShape *x = &op_value(n, carried + i)->shape;
-    if (!op_axis(n, listed(n, "scan_input_axes", i), x->rank, &axis[i]) ||
-        !op_fixed_axis(n, carried + i, axis[i]))
-      return false;
-    if (steps >= 0 && x->dim[axis[i]].n != steps)
-      return op_refuse(n, "what it goes along has different lengths");
-    steps = x->dim[axis[i]].n;
-  }
-  if (steps > STEPS_LIMIT) return op_refuse(n, "it runs more than %d times", STEPS_LIMIT);
-  for (int64_t step = 0; step < steps; step++) {
-    for (uint32_t i = 0; i < scanned; i++) {
+  Gathered *all = NEW_ARRAY(m->arena, Gathered, s.gathered + 1);
+  for (uint32_t i = 0; i < s.carried; i++) in[i] = n->in[i];
+  if (!op_fixed_axis(n, s.carried, s.axis[0])) return false;
+  if (s.steps.n > STEPS_LIMIT) return op_refuse(n, "it runs more than %d times", STEPS_LIMIT);
+  for (int64_t step = 0; step < s.steps.n; step++) {
+    for (uint32_t i = 0; i < s.scanned; i++) {
       bool back = listed(n, "scan_input_directions", i) == 1;
-      in[carried + i] = say_place(n, n->in[carried + i], axis[i], back ? steps - 1 - step : step);
+      in[s.carried + i] =
+          say_place(n, n->in[s.carried + i], s.axis[i], back ? s.steps.n - 1 - step : step);
     }
-    const Id *out = run_graph(n, g, in, n->nin);
+    const Id *out = run_graph(n, s.graph, in, n->nin);
     if (!out) return false;
-    for (uint32_t i = 0; i < carried; i++) in[i] = out[i];
-    for (uint32_t i = 0; i < gathered; i++) vec_push(m->arena, &all[i], out[carried + i]);
+    for (uint32_t i = 0; i < s.carried; i++) in[i] = out[i];
+    for (uint32_t i = 0; i < s.gathered; i++) vec_push(m->arena, &all[i], out[s.carried + i]);
   }
-  for (uint32_t i = 0; i < carried; i++) op_give(n, i, in[i]);
-  for (uint32_t i = 0; i < gathered; i++) {
+  for (uint32_t i = 0; i < s.carried; i++) op_give(n, i, in[i]);
+  for (uint32_t i = 0; i < s.gathered; i++) {
     int64_t to = listed(n, "scan_output_axes", i);
     if (to < 0) to += value_at(m, all[i].at[0])->shape.rank + 1;
     Id v = say_stacked(n, &all[i], (uint32_t)to, listed(n, "scan_output_directions", i) == 1);
     if (!v) return false;
-    op_give(n, carried + i, v);
+    op_give(n, s.carried + i, v);
   }
   return true;
 }

@@ -355,7 +355,7 @@ bool op_constantofshape(ImpNode *n) {
 static bool range_to_size(ImpNode *n, double start) {
   Importer *m = n->m;
   ImpSize end = op_value(n, 1)->known[0];
-  ImpShape shape = {1, {dim_op(m, '-', end, dim_of((int64_t)start))}};
+  ImpShape shape = {1, {dim_op(m, '-', end, dim_of(whole_of(start)))}};
   const char *i = imp_letter[0];
   const char *right = start != 0 ? arena_format(m->arena, "%s + %s", i, number_term(m, start)) : i;
   op_give(n, 0,

@@ -126,7 +126,7 @@ static const struct FoldRow {
 };
 
 static ImpSize size_in(const ImpValue *v, int64_t k) {
-  return v->known ? v->known[k] : dim_of((int64_t)v->data[k]);
+  return v->known ? v->known[k] : dim_of(whole_of(v->data[k]));
 }
 
 // One place of sizes with names, which are whole and at least 1. False: it cannot be told.
@@ -157,7 +157,7 @@ static Id fold_sizes(ImpNode *n, const struct FoldRow *row, const ImpShape *shap
     bool numbers = !x[0].text && !x[1].text && !x[2].text;
     double y[FOLD_IN_MOST] = {(double)x[0].n, (double)x[1].n, (double)x[2].n};
     if (numbers)
-      known[k] = dim_of((int64_t)row->f(y, ONNX_INT64));
+      known[k] = dim_of(whole_of(row->f(y, ONNX_INT64)));
     else if (!fold_size(n, row, x, &known[k]))
       return 0;
   }
@@ -232,7 +232,7 @@ static bool fold_gather(ImpNode *n) {
   int64_t *from = new_places(n, &out), at[ONNX_RANK_LIMIT], in[ONNX_RANK_LIMIT];
   for (int64_t k = 0; from && k < shape_count(&out); k++) {
     unravel(&out, k, at);
-    int64_t where = (int64_t)op_value(n, 1)->data[ravel(index, at + axis)];
+    int64_t where = whole_of(op_value(n, 1)->data[ravel(index, at + axis)]);
     if (where < 0) where += x->dim[axis].n;
     if (where < 0 || where >= x->dim[axis].n)
       return op_refuse(n, "an index is outside of its axis");

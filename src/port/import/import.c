@@ -274,6 +274,8 @@ static bool import_output(Importer *m, ImpScope *s, const OnnxValueInfo *out) {
     return diag_refuse(
         m->diags, (Span){0},
         "output `%s` is made of sizes that only have a name: --set gives them a number", name);
+  // a number goes along axes by itself, a bit does not
+  if (value_at(m, v)->type == ONNX_BOOL && value_at(m, v)->shape.rank) value_at(m, v)->spelt = true;
   vec_push(m->arena, &m->output, v);
   return declared_fits(m, NULL, out, v);
 }

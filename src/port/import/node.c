@@ -95,11 +95,7 @@ bool op_list(ImpNode *n, const char *name, uint32_t k, ImpInts *out) {
   ImpValue *v = op_value(n, k);
   int64_t count = shape_count(&v->shape);
   *out = (ImpInts){true, (uint32_t)count, NEW_ARRAY(n->m->arena, int64_t, count + 1)};
-  for (int64_t i = 0; i < count; i++) {
-    double x = v->data[i];
-    if (!(fabs(x) < 0x1p62)) x = x > 0 ? 0x1p62 : -0x1p62; // ends of slices are written so
-    out->at[i] = (int64_t)x;
-  }
+  for (int64_t i = 0; i < count; i++) out->at[i] = whole_of(v->data[i]);
   return true;
 }
 

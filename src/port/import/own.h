@@ -95,6 +95,21 @@ bool declared_made(ImpNode *); // what the node has made
 OnnxNode *nodes_with(Importer *, const OnnxFunction *, const OnnxNode *call, const OnnxNode *,
                      uint32_t n);
 
+Id *run_graph(ImpNode *, const OnnxGraph *, const Id *in,
+              uint32_t nin); // its results; NULL with a message
+
+// steps.c: a graph that runs step by step, as a scan
+typedef struct {
+  const OnnxGraph *graph;
+  ImpSize steps;
+  uint32_t rows, carried, gathered;
+  const Id *row, *start; // [rows], with the steps in front; [carried]
+  Id *in;                // [inputs of the graph]: those that are the same in every step are there
+  uint32_t row_in, carry_in, carry_out; // where they stand in the graph; gathered ones come last
+  Id *last, *all;                       // [carried], [gathered]: what comes out
+} Steps;
+bool say_steps(ImpNode *, Steps *); // false: it cannot be said so, and nothing is said
+
 // fold.c: what can be computed now. False: it cannot
 bool fold_node(ImpNode *);
 

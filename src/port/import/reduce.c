@@ -266,7 +266,7 @@ bool op_cumsum(ImpNode *n) {
   bool reverse = attr_int(n, "reverse", 0), exclusive = attr_int(n, "exclusive", 0);
   if (!op_scalar(n, 1, &which)) return false;
   ImpShape x = op_value(n, 0)->shape;
-  if (!op_axis(n, (int64_t)which, x.rank, &axis)) return false;
+  if (!op_axis(n, whole_of(which), x.rank, &axis)) return false;
   const char *at[ONNX_RANK_LIMIT], *step = imp_letter[ONNX_RANK_LIMIT];
   for (uint32_t i = 0; i < x.rank; i++) at[i] = imp_letter[i];
   at[axis] = arena_format(m->arena, "%s%c%s%s", imp_letter[axis], reverse ? '+' : '-', step,
@@ -282,17 +282,26 @@ bool op_cumsum(ImpNode *n) {
 }
 
 // -- sorting -------------------------------------------------------------------------------------
+// Are all places of the axis asked for, though only their name is known?
+static bool takes_all(ImpNode *n, ImpSize places) {
+  const ImpValue *k = op_in(n, 1) ? op_value(n, 1) : NULL;
+  return k && places.text && k->known && dim_same(k->known[0], places);
+}
+
 bool op_topk(ImpNode *n) {
   Importer *m = n->m;
   uint32_t axis;
   double k = (double)attr_int(n, "k", 0);
-  if (!op_in(n, 0) || (n->version >= 10 && !op_scalar(n, 1, &k))) return false;
-  ImpShape x = op_value(n, 0)->shape, out = x;
-  if (!op_axis(n, attr_int(n, "axis", -1), x.rank, &axis) || !op_fixed_axis(n, 0, axis))
-    return false;
-  if (!(k >= 1 && k <= (double)x.dim[axis].n))
-    return op_refuse(n, "it takes %g of %lld", k, (long long)x.dim[axis].n);
-  out.dim[axis] = dim_of((int64_t)k);
+  ImpShape x = op_in(n, 0) ? op_value(n, 0)->shape : (ImpShape){0}, out = x;
+  if (!op_in(n, 0) || !op_axis(n, attr_int(n, "axis", -1), x.rank, &axis)) return false;
+  bool whole = takes_all(n, x.dim[axis]);
+  if (!whole) {
+    if ((n->version >= 10 && !op_scalar(n, 1, &k)) || !op_fixed_axis(n, 0, axis)) return false;
+    if (!(k >= 1 && k <= (double)x.dim[axis].n))
+      return op_refuse(n, "it takes %g of %lld", k, (long long)x.dim[axis].n);
+    out.dim[axis] = dim_of((int64_t)k);
+  }
+  int64_t places = whole ? 1 : x.dim[axis].n; // of labels that are only pointed with, any number
   const char *all = letters(m, x.rank), *at[ONNX_RANK_LIMIT], *from[ONNX_RANK_LIMIT];
   for (uint32_t i = 0; i < x.rank; i++) at[i] = from[i] = imp_letter[i];
   at[axis] = arena_format(m->arena, "0..%lld", (long long)k - 1);
@@ -300,11 +309,11 @@ bool op_topk(ImpNode *n) {
   const char *right = attr_int(n, "largest", 1) ? "order[%s](0 - $0)" : "order[%s]($0)";
   Id o = say(n, ONNX_INT64, &x, (ImpForm){.right = arena_format(m->arena, right, imp_letter[axis])},
              READS({n->in[0], all}));
-  value_at(m, o)->labels = x.dim[axis].n;
+  value_at(m, o)->labels = places;
   const char *cut = arena_format(m->arena, "@%s", words(m, x.rank, at)),
              *pick = arena_format(m->arena, "@%s", all);
-  Id first = say(n, ONNX_INT64, &out, (ImpForm){.right = "$0"}, READS({o, cut}));
-  value_at(m, first)->labels = x.dim[axis].n;
+  Id first = whole ? o : say(n, ONNX_INT64, &out, (ImpForm){.right = "$0"}, READS({o, cut}));
+  value_at(m, first)->labels = places;
   ImpForm form = {.left = all, .right = "$0"};
   op_give(n, 0,
           say(n, op_value(n, 0)->type, &out, form,

@@ -138,7 +138,7 @@ static void keep_aspect(const char *policy, ResizeAxis *axis, uint32_t rank) {
     if (axis[i].asked) scale = larger ? fmax(scale, axis[i].scale) : fmin(scale, axis[i].scale);
   for (uint32_t i = 0; i < rank; i++)
     if (axis[i].asked)
-      axis[i].scale = scale, axis[i].out = (int64_t)floor(scale * (double)axis[i].in + 0.5);
+      axis[i].scale = scale, axis[i].out = whole_of(floor(scale * (double)axis[i].in + 0.5));
 }
 
 static bool resize_axis(ImpNode *n, ResizeAxis *x, double scale, double size, bool crop) {

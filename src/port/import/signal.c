@@ -72,7 +72,7 @@ bool op_dft(ImpNode *n) {
   bool one = attr_int(n, "onesided", 0), inverse = attr_int(n, "inverse", 0);
   if (n->version >= 20 && op_in(n, 2) && !op_scalar(n, 2, &axis_at)) return false;
   ImpShape x = op_value(n, 0)->shape;
-  if (x.rank < 2 || !op_axis(n, (int64_t)axis_at, x.rank, &axis) || axis + 1 == x.rank)
+  if (x.rank < 2 || !op_axis(n, whole_of(axis_at), x.rank, &axis) || axis + 1 == x.rank)
     return m->diags->errors
                ? false
                : op_refuse(n, "it wants an axis of places and one of real and imaginary parts");

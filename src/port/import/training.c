@@ -107,7 +107,7 @@ bool op_arrayfeatureextractor(ImpNode *n) {
   if (!x.rank || x.dim[x.rank - 1].text)
     return op_refuse(n, "it wants a last axis whose size is a number");
   for (int64_t i = 0; i < count; i++) {
-    place[i] = (int64_t)at->data[i];
+    place[i] = whole_of(at->data[i]);
     if (place[i] < 0 || place[i] >= x.dim[x.rank - 1].n)
       return op_refuse(n, "an index is outside of its axis");
   }

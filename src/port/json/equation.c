@@ -177,10 +177,10 @@ static bool places_write(Equation *e, const Json *at, const ReadType *t, Buf *ou
   bool any = false;
   if ((at && at->kind == JSON_LIST ? at->n : 0) != t->rank || t->rank > PLACES)
     return fault(e, "\"at\" has as many places as there are axes, at most 64");
-  if (!type_rank(e->w->r, t)) return true;
+  if (!type_rank(e->w->d, t)) return true;
   buf_char(out, '[');
   EACH_ITEM(coord, i, at) {
-    if (!axis_shown(e->w->r, t, i)) continue;
+    if (!axis_shown(e->w->d, t, i)) continue;
     if (any) buf_char(out, ' ');
     any = true;
     if (!coord_write(e, coord, t->size[i], false, out)) return false;
@@ -403,7 +403,7 @@ static bool outside_of(Equation *e, Outside *o) {
       pad = x;
     }
     EACH_ITEM(coord, k, read->at) {
-      if (k >= t->rank || read->pad || !axis_shown(r, t, k)) continue;
+      if (k >= t->rank || read->pad || !axis_shown(e->w->d, t, k)) continue;
       if (!hangs_over(e, coord, t->size[k])) continue;
       bool free = read->product && strcmp(e->combine, "sum") == 0;
       if (isnan(pad)) pad = 0;
@@ -499,10 +499,10 @@ static bool left_write(Equation *e, const ReadType *t, Buf *out, bool *plain) {
   *plain = true;
   if ((e->at && e->at->kind == JSON_LIST ? e->at->n : 0) != t->rank)
     return fault(e, "\"at\" has as many places as the result has axes");
-  if (!type_rank(e->w->r, t)) return true;
+  if (!type_rank(e->w->d, t)) return true;
   buf_char(out, '[');
   EACH_ITEM(coord, i, e->at) {
-    if (!axis_shown(e->w->r, t, i)) continue;
+    if (!axis_shown(e->w->d, t, i)) continue;
     EquationIndex *index = plain_index(e, coord);
     if (any) buf_char(out, ' ');
     any = true;
@@ -534,7 +534,7 @@ static void in_own_box(Equation *e, const char *left, const char *right) {
     if (before) continue;
     const ReadWire *wire = &w->d->wire.at[e->read[i].wire];
     buf_printf(b, "%s%s: ", i ? ", " : "", wire->name);
-    type_write(w->r, &wire->type, b);
+    type_write(w->d, &wire->type, b);
     buf_printf(w->out, "%s%s", i ? ", " : "", wire->name);
   }
   for (uint32_t i = 0; i < e->nscalar; i++) {
@@ -551,7 +551,7 @@ static void in_own_box(Equation *e, const char *left, const char *right) {
   }
   buf_text(w->out, ")\n");
   buf_text(b, ") -> ");
-  type_write(w->r, &result->type, b);
+  type_write(w->d, &result->type, b);
   buf_printf(b, " {\n  return y%s = %s\n}\n", left, right);
 }
 
@@ -583,7 +583,7 @@ static bool sizes_are_said(Equation *e, const ReadType *t) {
   if (e->one) return fault(e, "an index of a sum on the left runs over a part of an axis");
   EACH_ITEM(coord, i, e->at) {
     Buf ignored = buf_new(e->w->r->arena);
-    if (i >= t->rank || !axis_shown(e->w->r, t, i) || plain_index(e, coord)) continue;
+    if (i >= t->rank || !axis_shown(e->w->d, t, i) || plain_index(e, coord)) continue;
     if (group_write(e, coord, t->size[i], true, &ignored)) continue;
     for (uint32_t k = 1; k < coord->n; k++) {
       const EquationIndex *index = index_find(e, item_of(item_of(coord, k), 1));
@@ -597,6 +597,16 @@ static bool sizes_are_said(Equation *e, const ReadType *t) {
     }
   }
   return true;
+}
+
+// Where a place of the result is outside, nothing is put.
+static void drop_outside(Equation *e, const ReadType *t, Buf *right, Outside *o) {
+  EACH_ITEM(coord, i, e->at) {
+    if (o->pad || i >= t->rank || plain_index(e, coord) || !hangs_over(e, coord, t->size[i]))
+      continue;
+    o->pad = "0";
+    buf_text(right, "   pad 0");
+  }
 }
 
 static bool equation_write(Equation *e) {
@@ -616,6 +626,7 @@ static bool equation_write(Equation *e) {
   bool winner = e->box->n > 1 && w->d->wire.at[e->box->first + 1].used;
   if (winner && !result->used) return winner_write(e, &o);
   if (!plain && !sizes_are_said(e, &result->type)) return false;
+  if (!plain) drop_outside(e, &result->type, &right, &o);
   if (!plain && w->returns && e->box->n == 1) {
     buf_printf(w->out, "  return %s%s = %s\n", result->name, left.at, right.at);
     w->returned = true;
@@ -661,9 +672,9 @@ static bool part_write(Equation *e) {
     if (i >= x->type.rank) return false;
     const EquationIndex *whole = plain_index(e, coord);
     bool all = whole && whole == plain_index(e, left) && strcmp(whole->size, x->type.size[i]) == 0;
-    if (!all && (!part_of(e, coord, left, &from, &n) || !axis_shown(w->r, &x->type, i)))
+    if (!all && (!part_of(e, coord, left, &from, &n) || !axis_shown(w->d, &x->type, i)))
       return false;
-    if (!axis_shown(w->r, &x->type, i)) continue;
+    if (!axis_shown(w->d, &x->type, i)) continue;
     buf_text(&b, any++ ? " " : "");
     if (all)
       buf_text(&b, whole->name);
@@ -683,7 +694,7 @@ static bool positions_write(Equation *e) {
     return false;
   const Json *word = json_first(e->scalar[0]);
   const EquationIndex *index = &e->index[0];
-  if (word->kind != JSON_TEXT || strcmp(word->text, "at") != 0 || !axis_shown(w->r, &y->type, 0) ||
+  if (word->kind != JSON_TEXT || strcmp(word->text, "at") != 0 || !axis_shown(w->d, &y->type, 0) ||
       index_find(e, item_of(e->scalar[0], 1)) != index ||
       plain_index(e, item_of(e->at, 0)) != index || strcmp(index->size, y->type.size[0]) != 0 ||
       strcmp(index->size, y->type.count) != 0)
@@ -749,7 +760,7 @@ static void indices_study(Equation *e) {
   EACH_ITEM(coord, i, e->at) {
     EquationIndex *plain = plain_index(e, coord);
     if (plain) plain->left = plain->plain = true;
-    if (plain && i < t->rank && !axis_shown(e->w->r, t, i)) plain->hidden = true;
+    if (plain && i < t->rank && !axis_shown(e->w->d, t, i)) plain->hidden = true;
     mark_left(e, coord, e->nread);
   }
 }

@@ -54,8 +54,11 @@ typedef struct {
   const char **path;        // of its params, in the program; NULL: not yet found
   bool learner;             // a thing of its own, declared at the top with `learn`
   bool cell;                // a scan repeats it
+  bool plain;               // it gives what it carries, which is what is emitted, and takes no more
+  uint32_t slices, carries; // of the scan; behind these inputs are those that it holds
   bool said;                // the program has it
   bool random;              // it draws numbers, or calls who does
+  bool shown;               // axes that pass over it are written as any other
 } ReadDiagram;
 typedef struct {
   Arena *arena;
@@ -70,7 +73,7 @@ typedef struct {
   Table *root_table; // their paths in the file to number + 1
   VEC(const char *) root_name;
   uint32_t main;
-  bool samples_shown; // the axis of the samples is written as any other
+  bool opened; // weights are wires: main has them, and hands them to all that it calls
   const char **error;
 } Reading;
 
@@ -94,7 +97,6 @@ bool samples_equal(const double a[SIZE_ROUNDS], const double b[SIZE_ROUNDS]);
 const char *reading_name(Reading *, Table *taken, const char *key); // a word that is free there
 // The same for what has no name of its own outside: which of several it was does not matter.
 const char *reading_new_name(Reading *, Table *taken, const char *key);
-bool axis_shown(const Reading *, const ReadType *, uint32_t axis);
 double json_real(const Json *);                             // a number, or "inf", "-inf", "nan"
 const char *json_word(const Json *object, const char *key); // "" where there is none
 // The items of a list, each with its number; none where there is no list.
@@ -113,7 +115,32 @@ typedef struct {
   bool returned;    // it was written so
 } Writing;
 bool loop_equation(Writing *, const ReadBox *);
-void type_write(const Reading *, const ReadType *, Buf *);
-uint32_t type_rank(const Reading *, const ReadType *); // of what is shown
+const ReadParam *param_of(const ReadDiagram *, uint32_t wire); // NULL: it is none
+bool param_is_own(const ReadParam *);                          // of this diagram itself
+// The wires that a box lists under a key. False with an error.
+bool wires_read(Writing *, const ReadBox *, const char *key, Ids *);
+const char *index_name(Writing *, Table *own, const char *word); // one that is no wire here
+// The one word that stands for the call in the paths of its params; NULL: it has none of its own. False
+// with an error where there is no such word.
+bool call_segment(Writing *, const ReadDiagram *callee, const Json *params, const char **segment);
+bool reading_call(Writing *, const ReadDiagram *callee, const Json *params, const char **name);
+ReadDiagram *said_for(Reading *, ReadDiagram *callee, bool thing);
+
+// opened.c: weights as wires, where the boxes that own them cannot be said
+void open_all(Reading *);
+bool param_open(const Reading *, const ReadDiagram *, const ReadParam *); // handed in
+
+// scan.c: scans, and the diagrams that they repeat
+void cell_note(const ReadBox *scan, ReadDiagram *cell);
+Ids diagram_inputs(const Reading *, const ReadDiagram *);  // in the order of its header
+Ids diagram_results(const Reading *, const ReadDiagram *); // the same
+void cell_inputs_write(Writing *, uint32_t before);        // those that nothing in it reads
+bool scan_write(Writing *, const ReadBox *);
+
+// shown.c: axes that pass over a diagram, which are left out of it where they only go along
+void shown_find(Reading *);
+bool axis_shown(const ReadDiagram *, const ReadType *, uint32_t axis);
+uint32_t type_rank(const ReadDiagram *, const ReadType *); // of what is shown
+void type_write(const ReadDiagram *, const ReadType *, Buf *);
 
 #endif

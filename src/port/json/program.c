@@ -92,11 +92,11 @@ static bool start_write(Writing *w, const ReadParam *p) {
 }
 
 // -- params ---------------------------------------------------------------------------------------
-static bool is_own(const ReadParam *p) { return !p->rooted && !strchr(p->path, '/'); }
+bool param_is_own(const ReadParam *p) { return !p->rooted && !strchr(p->path, '/'); }
 
 static bool param_write(Writing *w, const ReadParam *p) {
   const ReadWire *wire = &w->d->wire.at[p->wire];
-  if (!is_own(p)) return true; // of what is called
+  if (!param_is_own(p) || param_open(w->r, w->d, p)) return true; // of what is called, or handed in
   const char *word = strcmp(p->role, "weight") == 0   ? "learn"
                      : strcmp(p->role, "buffer") == 0 ? "state"
                                                       : "const";
@@ -105,14 +105,14 @@ static bool param_write(Writing *w, const ReadParam *p) {
                          "the weight `%s` is called `%s`: its own name is wanted, a word", p->path,
                          wire->name);
   buf_printf(w->out, "  %s %s : ", word, wire->name);
-  type_write(w->r, &wire->type, w->out);
+  type_write(w->d, &wire->type, w->out);
   if (!start_write(w, p)) return false;
   buf_char(w->out, '\n');
   return true;
 }
 
 // -- calls ----------------------------------------------------------------------------------------
-static const ReadParam *param_of(const ReadDiagram *d, uint32_t wire) {
+const ReadParam *param_of(const ReadDiagram *d, uint32_t wire) {
   for (uint32_t i = 0; i < d->param.n; i++)
     if (d->param.at[i].wire == wire) return &d->param.at[i];
   return NULL;
@@ -164,7 +164,7 @@ static const char *thing_name(Writing *w, const char *segment) {
 // A diagram that only hands its wires on, in order, to another one; NULL: it does more than that.
 // What a scan repeats gives its carries twice.
 static ReadDiagram *handed_on(Reading *r, const ReadDiagram *d) {
-  if (d->box.n != 1 || d->result.n) return NULL;
+  if (r->opened || d->box.n != 1 || d->result.n) return NULL;
   const ReadBox *box = &d->box.at[0];
   const char *key = json_word(box->json, "callee");
   Id found = table_get(r->diagram_table, key, strlen(key));
@@ -177,14 +177,15 @@ static ReadDiagram *handed_on(Reading *r, const ReadDiagram *d) {
     if (wire->kind != JSON_TEXT || table_get(d->wire_table, wire->text, wire->n) != i + 1)
       return NULL;
     // over axes that pass it does more: what these are stands in its header
-    if (type_rank(r, &d->wire.at[i].type) != type_rank(r, &callee->wire.at[i].type)) return NULL;
+    if (type_rank(d, &d->wire.at[i].type) != type_rank(callee, &callee->wire.at[i].type))
+      return NULL;
   }
   uint32_t n = callee->out.n;
   if (!n || d->out.n != (d->cell ? 2 * n : n)) return NULL;
   for (uint32_t i = 0; i < d->out.n; i++)
     if (d->out.at[i] != box->first + i % n) return NULL;
   for (uint32_t i = 0; i < d->param.n; i++)
-    if (d->param.at[i].next || is_own(&d->param.at[i])) return NULL;
+    if (d->param.at[i].next || param_is_own(&d->param.at[i])) return NULL;
   return callee;
 }
 
@@ -198,11 +199,8 @@ static void free_name(Writing *w, const ReadDiagram *callee, const Json *param) 
     table_put(w->d->taken, callee->name, strlen(callee->name), 0);
 }
 
-// What a call is called here: the callee, or a thing of this body that is used more than once.
-static bool call_name(Writing *w, const ReadDiagram *callee, const Json *params,
-                      const char **name) {
-  const char *segment = NULL;
-  *name = callee->name;
+bool call_segment(Writing *w, const ReadDiagram *callee, const Json *params, const char **segment) {
+  *segment = NULL;
   if ((params && params->kind == JSON_LIST ? params->n : 0) != callee->param.n)
     return reading_error(w->r, w->d, "`%s` is called with another number of params than it has",
                          callee->key);
@@ -215,13 +213,22 @@ static bool call_name(Writing *w, const ReadDiagram *callee, const Json *params,
                            callee->key);
     if (own->rooted && p->rooted && strcmp(own->path, p->path) == 0) continue;
     const char *here = segment_of(w, p, own);
-    if (!here || (segment && strcmp(segment, here) != 0))
+    if (!here || (*segment && strcmp(*segment, here) != 0))
       return reading_error(w->r, w->d,
                            "`%s` cannot be the `%s` of a call: its path begins with one name for "
                            "the call, then has the callee's own path",
                            p->path, own->path);
-    segment = here;
+    *segment = here;
   }
+  return true;
+}
+
+// What a call is called here: the callee, or a thing of this body that is used more than once.
+bool reading_call(Writing *w, const ReadDiagram *callee, const Json *params, const char **name) {
+  const char *segment;
+  *name = callee->name;
+  if (w->r->opened) return true;
+  if (!call_segment(w, callee, params, &segment)) return false;
   size_t n = strlen(callee->key);
   bool counted =
       segment && strncmp(segment, callee->key, n) == 0 && (!segment[n] || segment[n] == '.');
@@ -250,8 +257,9 @@ static bool has_paths(const ReadDiagram *d) {
 
 // What stands for a call or scan in the program: a thing is what is behind those that only hand on, and
 // so is what a scan repeats.
-static ReadDiagram *said_for(Reading *r, ReadDiagram *callee, bool thing) {
-  return thing || (callee->cell && !has_paths(callee)) ? behind(r, callee) : callee;
+ReadDiagram *said_for(Reading *r, ReadDiagram *callee, bool thing) {
+  return thing || (callee->cell && callee->plain && !has_paths(callee)) ? behind(r, callee)
+                                                                        : callee;
 }
 
 static void list_write(Writing *w, const uint32_t *wire, uint32_t n) {
@@ -266,7 +274,7 @@ static void results_write(Writing *w, const ReadBox *box, uint32_t n) {
   buf_text(w->out, " = ");
 }
 
-static bool wires_read(Writing *w, const ReadBox *box, const char *key, Ids *out) {
+bool wires_read(Writing *w, const ReadBox *box, const char *key, Ids *out) {
   EACH_ITEM(item, i, json_get(box->json, key)) {
     uint32_t wire = reading_wire(w->r, w->d, item);
     if (!wire) return false;
@@ -278,19 +286,20 @@ static bool wires_read(Writing *w, const ReadBox *box, const char *key, Ids *out
 }
 
 // Axes that pass over the callee meet by their names: where they are on several wires, they are written.
-static bool passes_meet(const ReadDiagram *callee) {
+static bool passes_meet(const ReadDiagram *d, const ReadDiagram *callee, const Ids *in) {
   uint32_t wires = 0;
-  for (uint32_t i = 0; i < callee->nin; i++) {
-    const ReadType *t = &callee->wire.at[i].type;
-    bool beside = false; // the samples
-    for (uint32_t k = 0; k < t->rank; k++) beside |= t->passes[k] > 1;
-    wires += beside;
+  for (uint32_t i = 0; i < in->n; i++) {
+    const ReadType *t = &callee->wire.at[i].type, *x = &d->wire.at[in->at[i]].type;
+    bool over = false;
+    for (uint32_t k = 0; k < t->rank && k < x->rank; k++)
+      over |= axis_shown(d, x, k) && !axis_shown(callee, t, k);
+    wires += over;
   }
   return wires > 1;
 }
 
 // An index that is no wire here.
-static const char *index_name(Writing *w, Table *own, const char *word) {
+const char *index_name(Writing *w, Table *own, const char *word) {
   const char *name = reading_name(w->r, own, word);
   while (table_get(w->d->taken, name, strlen(name))) name = reading_name(w->r, own, word);
   return name;
@@ -299,14 +308,14 @@ static const char *index_name(Writing *w, Table *own, const char *word) {
 static void arguments_write(Writing *w, const ReadDiagram *callee, const Ids *in) {
   Table *own = table_new(w->r->arena);
   const char *over[PASS_LIMIT] = {NULL};
-  bool meet = passes_meet(callee) && !w->r->samples_shown;
+  bool meet = passes_meet(w->d, callee, in);
   for (uint32_t i = 0; i < in->n; i++) {
     const ReadWire *x = &w->d->wire.at[in->at[i]];
     const ReadType *t = &callee->wire.at[i].type;
     buf_printf(w->out, "%s%s", i ? ", " : "", x->name);
-    if (!meet || x->type.rank != t->rank || !type_rank(w->r, &x->type)) continue;
+    if (!meet || x->type.rank != t->rank || !type_rank(w->d, &x->type)) continue;
     for (uint32_t k = 0, any = 0; k < x->type.rank; k++) {
-      if (!axis_shown(w->r, &x->type, k)) continue;
+      if (!axis_shown(w->d, &x->type, k)) continue;
       const char **known = &over[t->passes[k]];
       if (!t->passes[k] || !*known) *known = index_name(w, own, t->passes[k] ? "over" : "k");
       buf_printf(w->out, "%s%s", any++ ? " " : "[", *known);
@@ -319,14 +328,21 @@ static bool call_write(Writing *w, const ReadBox *box) {
   ReadDiagram *callee = reading_diagram(w->r, w->d, json_get(box->json, "callee"));
   const char *name;
   Ids in = {0};
+  uint32_t any = 0;
   if (!callee || !wires_read(w, box, "in", &in) ||
-      !call_name(w, callee, json_get(box->json, "params"), &name))
+      !reading_call(w, callee, json_get(box->json, "params"), &name))
     return false;
   if (callee->out.n > box->n || in.n != callee->nin)
     return reading_error(w->r, w->d, "`%s` is called with other wires than it has", callee->key);
-  results_write(w, box, callee->out.n);
+  results_write(w, box, w->r->opened ? box->n : callee->out.n);
   buf_printf(w->out, "%s(", name);
   arguments_write(w, callee, &in);
+  EACH_ITEM(key, i, json_get(box->json, "params")) {
+    uint32_t wire = reading_wire(w->r, w->d, key);
+    if (!wire || i >= callee->param.n) return false;
+    if (!param_open(w->r, callee, &callee->param.at[i])) continue;
+    buf_printf(w->out, "%s%s", any++ || in.n ? ", " : "", w->d->wire.at[wire - 1].name);
+  }
   buf_text(w->out, ")\n");
   return true;
 }
@@ -338,7 +354,7 @@ static const char *labelled(Writing *w, uint32_t wire, const char *const *label)
   const char *name = reading_name(w->r, w->d->taken, "along");
   Buf places = buf_new(w->r->arena);
   for (uint32_t i = 0, any = 0; i < x->type.rank; i++)
-    if (axis_shown(w->r, &x->type, i)) buf_printf(&places, "%s%s", any++ ? " " : "", label[i]);
+    if (axis_shown(w->d, &x->type, i)) buf_printf(&places, "%s%s", any++ ? " " : "", label[i]);
   buf_printf(w->out, "  %s[%s] = %s[%s]\n", name, places.at, x->name, places.at);
   return name;
 }
@@ -350,7 +366,7 @@ static bool along_write(Writing *w, const ReadBox *box, const char *function) {
     return reading_error(w->r, w->d, "`%s` has no \"in\"", function);
   const ReadType *t = &w->d->wire.at[in.at[0]].type;
   double along = axis && axis->kind == JSON_NUMBER ? axis->number : -1;
-  if (!(along >= 0 && along < t->rank) || !axis_shown(w->r, t, (uint32_t)along))
+  if (!(along >= 0 && along < t->rank) || !axis_shown(w->d, t, (uint32_t)along))
     return reading_error(w->r, w->d, "`%s` has an \"axis\" that its wires do not have", function);
   const char **label = NEW_ARRAY(w->r->arena, const char *, t->rank + 1);
   Table *own = table_new(w->r->arena);
@@ -378,57 +394,8 @@ static bool random_write(Writing *w, const ReadBox *box) {
   results_write(w, box, 1);
   buf_printf(w->out, "%s[", noise);
   for (uint32_t i = 0, any = 0; i < t->rank; i++)
-    if (axis_shown(w->r, t, i)) buf_printf(w->out, "%s%s", any++ ? " " : "", t->size[i]);
+    if (axis_shown(w->d, t, i)) buf_printf(w->out, "%s%s", any++ ? " " : "", t->size[i]);
   buf_text(w->out, "]\n");
-  return true;
-}
-
-// The last of what a scan hands on, out of the row of all.
-static bool last_write(Writing *w, const ReadBox *box, uint32_t carry, uint32_t carries) {
-  const ReadWire *last = &w->d->wire.at[box->first + carry];
-  const char *size = reading_size(w->r, json_get(box->json, "size"));
-  Buf rest = buf_new(w->r->arena);
-  if (!size) return false;
-  for (uint32_t k = 0; k < last->type.rank; k++)
-    if (axis_shown(w->r, &last->type, k)) buf_printf(&rest, " k%u", k);
-  buf_printf(w->out, "  %s", last->name);
-  if (rest.n) buf_printf(w->out, "[%s]", rest.at + 1);
-  buf_printf(w->out, " = %s[%s-1%s]\n", w->d->wire.at[box->first + carries + carry].name,
-             place_size(w->r, size), rest.at);
-  return true;
-}
-
-static bool scan_write(Writing *w, const ReadBox *box) {
-  const Json *back = json_get(box->json, "back");
-  ReadDiagram *body = reading_diagram(w->r, w->d, json_get(box->json, "body"));
-  Ids slices = {0}, carries = {0}, holds = {0};
-  const char *name;
-  if (!body || !wires_read(w, box, "slices", &slices) || !wires_read(w, box, "carries", &carries) ||
-      !wires_read(w, box, "holds", &holds) ||
-      !call_name(w, body, json_get(box->json, "params"), &name))
-    return false;
-  if ((back && back->kind == JSON_TRUE) || holds.n || !slices.n)
-    return reading_error(w->r, w->d, "a scan that goes back, or holds wires, cannot be read back");
-  if (box->n != 2 * carries.n || body->out.n != 2 * carries.n)
-    return reading_error(w->r, w->d, "a scan emits its carries, and nothing else, to be read back");
-  const char *axis = reading_name(w->r, w->d->taken, "step");
-  Buf args = buf_new(w->r->arena);
-  for (uint32_t i = 0; i < slices.n; i++) {
-    const ReadType *s = &w->d->wire.at[slices.at[i]].type;
-    const char **label = NEW_ARRAY(w->r->arena, const char *, s->rank + 1);
-    Table *own = table_new(w->r->arena);
-    for (uint32_t k = 0; k < s->rank; k++) label[k] = k ? reading_name(w->r, own, "k") : axis;
-    buf_printf(&args, "%s%s", i ? ", " : "", labelled(w, slices.at[i], label));
-  }
-  for (uint32_t i = 0; i < carries.n; i++)
-    buf_printf(&args, ", %s", w->d->wire.at[carries.at[i]].name);
-  buf_text(w->out, "  ");
-  for (uint32_t i = 0; i < carries.n; i++)
-    buf_printf(w->out, "%s%s", i ? ", " : "", w->d->wire.at[box->first + carries.n + i].name);
-  if (name == body->name) name = said_for(w->r, body, false)->name;
-  buf_printf(w->out, " = scan[%s, %s](%s)\n", axis, name, args.at);
-  for (uint32_t i = 0; i < carries.n; i++)
-    if (w->d->wire.at[box->first + i].used && !last_write(w, box, i, carries.n)) return false;
   return true;
 }
 
@@ -453,29 +420,30 @@ static void things_declare(Writing *w) {
     if (strcmp(op, "call") != 0 && strcmp(op, "scan") != 0) continue;
     ReadDiagram *callee = reading_diagram(
         w->r, w->d, json_get(box->json, strcmp(op, "call") == 0 ? "callee" : "body"));
-    if (!callee || !call_name(w, callee, json_get(box->json, "params"), &name)) return;
+    if (!callee || !reading_call(w, callee, json_get(box->json, "params"), &name)) return;
     if (name == callee->name || table_get(seen, name, strlen(name))) continue;
     table_put(seen, name, strlen(name), 1);
     buf_printf(w->out, "  learn %s = %s\n", name, said_for(w->r, callee, true)->name);
   }
 }
 
-// What a scan repeats gives its carries, and emits them: once is enough.
-static uint32_t results_of(const ReadDiagram *d) { return d->cell ? d->out.n / 2 : d->out.n; }
+static void input_write(Writing *w, uint32_t wire, bool next) {
+  buf_printf(w->out, "%s%s: ", next ? ", " : "", w->d->wire.at[wire].name);
+  type_write(w->d, &w->d->wire.at[wire].type, w->out);
+}
 
 static void header_write(Writing *w, const char *word) {
   const ReadDiagram *d = w->d;
+  Ids in = diagram_inputs(w->r, d), out = diagram_results(w->r, d);
   buf_printf(w->out, "%s %s(", word, d->name);
-  for (uint32_t i = 0; i < d->nin; i++) {
-    buf_printf(w->out, "%s%s: ", i ? ", " : "", d->wire.at[i].name);
-    type_write(w->r, &d->wire.at[i].type, w->out);
-  }
-  bool named = d->result.n;
+  for (uint32_t i = 0; i < in.n; i++) input_write(w, in.at[i], i);
+  cell_inputs_write(w, in.n);
+  bool named = d->result.n == out.n;
   buf_text(w->out, named ? ") -> (" : ") -> ");
-  for (uint32_t i = 0; i < results_of(d); i++) {
+  for (uint32_t i = 0; i < out.n; i++) {
     if (i) buf_text(w->out, ", ");
     if (named) buf_printf(w->out, "%s: ", d->result.at[i]);
-    type_write(w->r, &d->wire.at[d->out.at[i]].type, w->out);
+    type_write(w->d, &d->wire.at[out.at[i]].type, w->out);
   }
   buf_text(w->out, named ? ") {\n" : " {\n");
 }
@@ -509,6 +477,19 @@ static bool sizes_follow(const ReadDiagram *d) {
   return true;
 }
 
+// Is what a scan repeats of open sizes? Then these are settled where it is used, and who scans it
+// stays a box.
+static bool cells_are_open(const Reading *r) {
+  size_t n;
+  for (uint32_t i = 0; i < r->main; i++)
+    for (uint32_t k = 0; r->diagram.at[i].cell && k < r->diagram.at[i].nin; k++) {
+      const ReadType *t = &r->diagram.at[i].wire.at[k].type;
+      for (uint32_t a = 0; a < t->rank; a++)
+        if (size_variable(t->size[a], &n)) return true;
+    }
+  return false;
+}
+
 // Weights of the program itself, each once.
 static bool roots_write(Writing *w, Table *done, Buf *out) {
   for (uint32_t i = 0; i < w->d->param.n; i++) {
@@ -520,7 +501,7 @@ static bool roots_write(Writing *w, Table *done, Buf *out) {
     Buf line = buf_new(w->r->arena), *before = w->out;
     w->out = &line;
     buf_printf(&line, "%s %s : ", strcmp(p->role, "const") == 0 ? "const" : "learn", p->path);
-    type_write(w->r, &w->d->wire.at[p->wire].type, &line);
+    type_write(w->d, &w->d->wire.at[p->wire].type, &line);
     if (!start_write(w, p)) return false;
     w->out = before;
     buf_printf(out, "%s\n", line.at);
@@ -570,11 +551,9 @@ static bool diagram_write(Reading *r, ReadDiagram *d, Buf *out) {
   for (uint32_t i = 0; i < d->param.n; i++)
     if (!param_write(&w, &d->param.at[i])) return false;
   things_declare(&w);
-  for (uint32_t i = 0; d->cell && i < d->out.n / 2; i++)
-    if (d->out.n % 2 || d->out.at[i] != d->out.at[i + d->out.n / 2])
-      return reading_error(r, d, "a scan emits its carries, and nothing else, to be read back");
   w.returns = d->box.n == 1 && d->out.n == 1 && d->out.at[0] == d->box.at[0].first && !d->cell;
   for (uint32_t i = 0; i < d->param.n; i++) w.returns &= !d->param.at[i].next;
+  Ids results = diagram_results(r, d);
   for (uint32_t i = 0; i < d->box.n; i++) {
     r->at = d->box.at[i].json;
     if (!box_write(&w, &d->box.at[i])) return false;
@@ -582,12 +561,12 @@ static bool diagram_write(Reading *r, ReadDiagram *d, Buf *out) {
   }
   r->at = NULL;
   for (uint32_t i = 0; i < d->param.n; i++)
-    if (d->param.at[i].next && is_own(&d->param.at[i]))
+    if (d->param.at[i].next && param_is_own(&d->param.at[i]) && !param_open(r, d, &d->param.at[i]))
       buf_printf(&body, "  next %s = %s\n", d->wire.at[d->param.at[i].wire].name,
                  d->wire.at[d->param.at[i].next - 1].name);
   if (!w.returned) {
     buf_text(&body, "  return ");
-    list_write(&w, d->out.at, results_of(d));
+    list_write(&w, results.at, results.n);
     buf_char(&body, '\n');
   }
   buf_text(&body, "}\n");
@@ -612,7 +591,7 @@ static void skip_wrapper(Reading *r) {
       return;
   }
   for (uint32_t i = 0; i < d->param.n; i++)
-    if (!d->param.at[i].rooted) return;
+    if (!d->param.at[i].rooted || r->opened) return;
   r->main = callee - 1;
 }
 
@@ -628,7 +607,7 @@ static void kinds_find(Reading *r) {
       r->diagram.at[i].random |= strcmp(op, "random") == 0;
       if (!callee) continue;
       r->diagram.at[i].random |= r->diagram.at[callee - 1].random;
-      if (strcmp(op, "scan") == 0) r->diagram.at[callee - 1].cell = true;
+      if (strcmp(op, "scan") == 0) cell_note(&d->box.at[k], &r->diagram.at[callee - 1]);
       if (strcmp(op, "call") != 0 || !params || !params->n || params->kind != JSON_LIST) continue;
       Id wire =
           json_first(params)->kind == JSON_TEXT
@@ -641,27 +620,6 @@ static void kinds_find(Reading *r) {
     }
 }
 
-// Is the axis of the samples only handed on? Then it need not be written.
-static bool samples_used(const Reading *r) {
-  for (uint32_t i = 0; i < r->diagram.n; i++)
-    for (uint32_t k = 0; k < r->diagram.at[i].box.n; k++) {
-      const ReadDiagram *d = &r->diagram.at[i];
-      const ReadBox *box = &d->box.at[k];
-      if (strcmp(json_word(box->json, "op"), "loop") != 0) continue;
-      EACH_ITEM(in, n, json_get(box->json, "in")) {
-        const char *key = json_word(in, "wire");
-        Id wire = table_get(d->wire_table, key, strlen(key));
-        if (!wire) continue;
-        uint32_t passing = 0, kept = 0;
-        const ReadType *t = &d->wire.at[wire - 1].type, *out = &d->wire.at[box->first].type;
-        for (uint32_t a = 0; a < t->rank; a++) passing += t->passes[a] != 0;
-        for (uint32_t a = 0; a < out->rank; a++) kept += out->passes[a] != 0;
-        if (passing > kept) return true;
-      }
-    }
-  return false;
-}
-
 // -- paths ----------------------------------------------------------------------------------------
 // Where the weights of a diagram are found once it is a program: by its params. A box that is used
 // once in a body is called by its name, otherwise its uses are counted.
@@ -670,6 +628,7 @@ static const char **paths_of(Reading *r, uint32_t number) {
   if (d->path) return d->path;
   const char **path = d->path = NEW_ARRAY(r->arena, const char *, d->param.n + 1);
   for (uint32_t i = 0; i < d->param.n; i++) path[i] = d->param.at[i].path;
+  if (r->opened) return path;
   uint32_t *uses = NEW_ARRAY(r->arena, uint32_t, r->diagram.n),
            *seen = NEW_ARRAY(r->arena, uint32_t, r->diagram.n);
   for (int round = 0; round < 2; round++)
@@ -681,7 +640,7 @@ static const char **paths_of(Reading *r, uint32_t number) {
           params && params->n
               ? reading_diagram(r, d, json_get(j, strcmp(op, "scan") == 0 ? "body" : "callee"))
               : NULL;
-      if (!callee || !call_name(&w, callee, params, &name)) continue;
+      if (!callee || !reading_call(&w, callee, params, &name)) continue;
       uint32_t at = (uint32_t)(callee - r->diagram.at);
       if (round == 0) {
         uses[at]++;
@@ -721,7 +680,7 @@ static void renames_find(Reading *r, const ReadDiagram *asked, JsonProgram *out)
     JsonRename name = {.from = main->param.at[i].was, .to = path[i]};
     if (!main->param.at[i].rooted && main->learner) {
       Buf from = buf_new(r->arena), to = buf_new(r->arena);
-      buf_printf(&from, "%s/%s", main->key, main->param.at[i].path);
+      buf_printf(&from, "%s/%s", main->key, main->param.at[i].was);
       buf_printf(&to, "%s/%s", main->name, path[i]);
       if (asked == main) { // a box that becomes a learner: its weights were called without it
         name.to = to.at;
@@ -741,7 +700,7 @@ static void mark_said(Reading *r) {
     ReadDiagram *d = &r->diagram.at[i];
     for (uint32_t k = 0; k < d->param.n; k++) {
       ReadDiagram *start = start_diagram(r, &d->param.at[k]);
-      bool here = d->param.at[k].rooted || (d->said && is_own(&d->param.at[k]));
+      bool here = d->param.at[k].rooted || (d->said && param_is_own(&d->param.at[k]));
       if (start && here && start < d) start->said = true;
     }
     for (uint32_t k = 0; d->said && k < d->box.n; k++) {
@@ -750,7 +709,7 @@ static void mark_said(Reading *r) {
       const char *key = callee_key(j), *name;
       Id found = table_get(r->diagram_table, key, strlen(key));
       ReadDiagram *callee = found ? &r->diagram.at[found - 1] : NULL;
-      if (!callee || !call_name(&w, callee, json_get(j, "params"), &name)) continue;
+      if (!callee || !reading_call(&w, callee, json_get(j, "params"), &name)) continue;
       said_for(r, callee, name != callee->name)->said = true;
     }
   }
@@ -766,10 +725,11 @@ bool json_program(Arena *arena, const char *text, size_t n, bool places, JsonPro
   const ReadDiagram *asked = &r.diagram.at[r.main];
   r.roots = table_new(arena);
   kinds_find(&r);
+  open_all(&r);
   skip_wrapper(&r);
-  r.samples_shown = samples_used(&r);
+  shown_find(&r);
   ReadDiagram *main = &r.diagram.at[r.main];
-  main->learner = has_weights(main) && sizes_follow(main);
+  main->learner = has_weights(main) && sizes_follow(main) && !cells_are_open(&r);
   mark_said(&r);
   for (uint32_t i = 0; i <= r.main; i++)
     if (!diagram_write(&r, &r.diagram.at[i], &b)) return false;

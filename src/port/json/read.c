@@ -178,27 +178,6 @@ static bool type_read(Reading *r, const Json *j, ReadType *t) {
   return true;
 }
 
-bool axis_shown(const Reading *r, const ReadType *t, uint32_t axis) {
-  return r->samples_shown || !t->passes[axis];
-}
-
-uint32_t type_rank(const Reading *r, const ReadType *t) {
-  uint32_t n = 0;
-  for (uint32_t i = 0; i < t->rank; i++) n += axis_shown(r, t, i);
-  return n;
-}
-
-void type_write(const Reading *r, const ReadType *t, Buf *out) {
-  bool any = false;
-  buf_printf(out, "%s[", t->base);
-  for (uint32_t i = 0; i < t->rank; i++) {
-    if (!axis_shown(r, t, i)) continue;
-    buf_printf(out, "%s%s", any ? " " : "", t->size[i]);
-    any = true;
-  }
-  buf_char(out, ']');
-}
-
 // -- diagrams -------------------------------------------------------------------------------------
 // `name`: what it is called in the program; NULL: what it is called in the file, made a word.
 static bool wire_add(Reading *r, ReadDiagram *d, const Json *j, const char *name) {

@@ -139,6 +139,19 @@ static void inputs_shorten(Reading *r, ReadDiagram *d, const SizeShort *s) {
       d->wire.at[i].type.size[k] = shortened(r, d->wire.at[i].type.size[k], s);
 }
 
+// With `((h-1)//2)+1` as h_2, what is in brackets there is h_2-1, wherever it stands. False: it is no such sum.
+static bool part_of_sum(Reading *r, const SizeShort *whole, SizeShort *out) {
+  size_t n = strlen(whole->from), digits = 0;
+  while (digits < n && whole->from[n - 1 - digits] >= '0' && whole->from[n - 1 - digits] <= '9')
+    digits++;
+  if (!digits || n < digits + 3 || !strchr("+-", whole->from[n - digits - 1])) return false;
+  const char *part = arena_text(r->arena, whole->from, n - digits - 1),
+             *number = whole->from + n - digits;
+  *out = (SizeShort){
+      part, arena_format(r->arena, "(%s%c%s)", whole->to, number[-1] == '+' ? '-' : '+', number)};
+  return in_brackets(part);
+}
+
 void sizes_shorten(Reading *r, ReadDiagram *d) {
   size_t n = 0;
   for (uint32_t i = 0; i < d->nin; i++)
@@ -146,9 +159,12 @@ void sizes_shorten(Reading *r, ReadDiagram *d) {
       const char *size = d->wire.at[i].type.size[k];
       if (is_plain(size) || all_seen(d, size)) continue;
       const char *variable = size_variable(size, &n);
-      SizeShort s = {size, reading_new_name(r, d->taken, arena_text(r->arena, variable, n))};
+      SizeShort s = {size, reading_new_name(r, d->taken, arena_text(r->arena, variable, n))}, part;
       vec_push(r->arena, &d->brief, s);
       inputs_shorten(r, d, &s);
+      if (!part_of_sum(r, &s, &part)) continue;
+      vec_push(r->arena, &d->brief, part);
+      inputs_shorten(r, d, &part);
     }
 }
 

@@ -271,14 +271,29 @@ static bool leads(const Batch *b, const Ids *list) {
   return list->n;
 }
 
+static bool lines_pass(const Batch *b, const ImpLine *line, uint32_t n, const bool *live) {
+  Importer *m = b->m;
+  for (uint32_t i = 0; i < n; i++) {
+    const ImpLine *l = &line[i];
+    if (live && !live[i]) continue;
+    for (uint32_t k = 0; k < l->out.n; k++)
+      if (!place_find(b, value_at(m, l->out.at[k]), &b->place[l->out.at[k]])) return false;
+    if (!line_passes(b, &(BatchLine){.line = l})) return false;
+  }
+  return true;
+}
+
+static bool cell_passes(const Batch *b, const ImpCell *c) {
+  for (uint32_t i = 0; i < c->in.n; i++)
+    if (!place_find(b, value_at(b->m, c->in.at[i]), &b->place[c->in.at[i]])) return false;
+  return lines_pass(b, c->line.at, c->line.n, NULL);
+}
+
 static bool all_pass(const Batch *b, const bool *live) {
   Importer *m = b->m;
-  for (uint32_t i = 0; i < m->line.n; i++) {
-    const ImpLine *l = &m->line.at[i];
-    for (uint32_t k = 0; live[i] && k < l->out.n; k++)
-      if (!place_find(b, value_at(m, l->out.at[k]), &b->place[l->out.at[k]])) return false;
-    if (live[i] && !line_passes(b, &(BatchLine){.line = l})) return false;
-  }
+  if (!lines_pass(b, m->line.at, m->line.n, live)) return false;
+  for (uint32_t i = 0; i < m->cell.n; i++)
+    if (!cell_passes(b, &m->cell.at[i])) return false;
   for (uint32_t i = 0; i < m->box.n; i++)
     if (word_in(m->box.at[i], b->name, strlen(b->name))) return false;
   return leads(b, &m->output);
@@ -295,6 +310,8 @@ void batch_leave_out(Importer *m, const bool *live) {
   if (!leads(&b, &m->input) || !all_pass(&b, live)) return;
   for (uint32_t i = 0; i < m->line.n; i++)
     if (live[i]) line_strip(&b, &m->line.at[i]);
+  for (uint32_t i = 0; i < m->cell.n; i++)
+    for (uint32_t k = 0; k < m->cell.at[i].line.n; k++) line_strip(&b, &m->cell.at[i].line.at[k]);
   for (uint32_t i = 1; i < m->value.n; i++) {
     ImpShape *s = &value_at(m, i)->shape;
     int axis = b.place[i].axis;

@@ -79,7 +79,16 @@ static void line_settle(Importer *m, ImpLine *line) {
     line->read.at[i].index = renamed(&l, line->read.at[i].index);
 }
 
+// A scan goes along a letter: what it reads has its letters as they are.
 void letters_settle(Importer *m, const bool *live) {
-  for (uint32_t i = 0; i < m->line.n && !m->box.n; i++) // loops go along letters as they are
-    if (live[i] && !m->line.at[i].part.n) line_settle(m, &m->line.at[i]);
+  bool *kept = NEW_ARRAY(m->arena, bool, m->value.n);
+  for (uint32_t i = 0; i < m->line.n; i++) {
+    const ImpLine *l = &m->line.at[i];
+    bool scan = live[i] && !strncmp(l->form.right, "scan[", 5);
+    for (uint32_t k = 0; scan && k < l->read.n; k++) kept[l->read.at[k].value] = true;
+  }
+  for (uint32_t i = 0; i < m->line.n; i++) {
+    ImpLine *l = &m->line.at[i];
+    if (live[i] && !l->part.n && !kept[l->out.at[0]]) line_settle(m, l);
+  }
 }

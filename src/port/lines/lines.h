@@ -64,7 +64,8 @@ typedef struct {
   const char *from;   // the input of the graph that it is computed from, if it is only one; or NULL
   int64_t labels;     // an input that only points into an axis of so many places; 0: it is numbers
   uint32_t reads;     // by lines and outputs
-  bool spelt; // a constant of one number that is not written as one: a loop goes along its axes
+  bool
+      spelt; // a constant of one number that is not written as one: a loop goes along its axes, or it is a bit that is given back
 } ImpValue;
 
 // A value with the indices it is read at, as "i 2*j+1 (k l)"; NULL: whole. A value without axes has none.
@@ -110,6 +111,13 @@ typedef struct {
       sizes; // "o, p" where times differ in sizes, "" where only those of wires do; NULL: not at all
 } ImpBlock;
 
+// What a scan repeats: a box with lines of its own.
+typedef struct {
+  const char *name;
+  Ids in, out;
+  VEC(ImpLine) line;
+} ImpCell;
+
 typedef struct ImpLearned ImpLearned; // of the import
 typedef struct Importer {
   Arena *arena;
@@ -120,6 +128,7 @@ typedef struct Importer {
   VEC(ImpLine) line;
   VEC(ImpBlock) block;
   VEC(const char *) box; // texts of boxes that are for one node
+  VEC(ImpCell) cell;     // those that others use come before them
   Ids input, output;
   Table *taken;       // names of the program
   Table *symbols;     // sizes with a name: of the file, to 1
@@ -138,6 +147,8 @@ Id value_number(Importer *, OnnxType, double);                        // without
 int64_t shape_count(const ImpShape *);                                // -1: not a number
 ImpShape shape_of(uint32_t rank, const int64_t *dim);
 ImpSize dim_of(int64_t);
+int64_t
+whole_of(double); // 0 where it is no number; beyond 2^62, as ends of slices are written, that
 bool dim_same(ImpSize, ImpSize);
 bool dim_is(ImpSize, int64_t);
 ImpSize dim_op(Importer *, char op, ImpSize, ImpSize); // + - * /, rounded down
@@ -158,6 +169,7 @@ next_index(const char *at,
 const char *number_term(Importer *, double); // as it may stand in a term
 const char *short_term(Importer *, float);   // the same for an attribute: as short as it can be
 const char *node_shown(Arena *, const OnnxNode *); // for messages
+bool has_loops(const Importer *);                  // they go along the names of axes
 
 // names.c
 const char *name_make(Importer *, const char *onnx, const char *otherwise); // one that is free

@@ -93,7 +93,7 @@ static bool can_lose_axes(const ImpLine *l, const ImpLine *mover, const char *in
 // Loops go along the names of axes, so that there only lines that name their axes themselves may read something else.
 static bool may_read_through(const Importer *m, const ImpLine *l, const ImpLine *mover,
                              const ImpRead *r) {
-  if (stays(mover) && !m->box.n) return true;
+  if (stays(mover) && !has_loops(m)) return true;
   if (l->part.n || !l->form.left || !r->index || strpbrk(r->index, "@$")) return false;
   if (!can_lose_axes(l, mover, r->index)) return false;
   if (!strchr(mover->read.at[0].index, '(')) return true;

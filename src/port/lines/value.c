@@ -3,7 +3,14 @@
 
 #include <math.h>
 
+bool has_loops(const Importer *m) { return m->box.n || m->cell.n; }
+
 // -- sizes ---------------------------------------------------------------------------------------
+int64_t whole_of(double x) {
+  if (x != x) return 0;
+  return x >= 0x1p62 ? INT64_C(1) << 62 : x <= -0x1p62 ? -(INT64_C(1) << 62) : (int64_t)x;
+}
+
 ImpSize dim_of(int64_t n) { return (ImpSize){n, NULL}; }
 
 bool dim_is(ImpSize s, int64_t n) { return !s.text && s.n == n; }

@@ -10,7 +10,7 @@ enum { TEXT_CONST_LIMIT = 1024 }; // numbers of a constant in the text; more are
 typedef struct {
   Importer *m;
   Buf *b;
-  bool *live;             // [line]
+  bool *live, *live_cell; // [line], [cell]
   bool alone;             // weights, but no inputs: a box, and its weights are learners beside it
   size_t seen;            // of the text: its lines have their nodes
   bool exact;             // a line that compares: numbers are as the model has them
@@ -19,6 +19,27 @@ typedef struct {
 } ImpWriter;
 
 // -- what is needed ------------------------------------------------------------------------------
+// What a line repeats, if it is a scan of such a cell.
+static void mark_cell(ImpWriter *w, const ImpLine *l) {
+  for (uint32_t i = 0; i < w->m->cell.n; i++) {
+    const char *begin = arena_format(w->m->arena, "scan[i, %s](", w->m->cell.at[i].name);
+    if (!strncmp(l->form.right, begin, strlen(begin))) w->live_cell[i] = true;
+  }
+}
+
+static void mark_cells(ImpWriter *w) {
+  Importer *m = w->m;
+  w->live_cell = NEW_ARRAY(m->arena, bool, m->cell.n + 1);
+  for (uint32_t i = 0; m->cell.n && i < m->line.n; i++)
+    if (w->live[i]) mark_cell(w, &m->line.at[i]);
+  for (uint32_t i = m->cell.n; i-- > 0;)
+    for (uint32_t k = 0; w->live_cell[i] && k < m->cell.at[i].line.n; k++) {
+      const ImpLine *l = &m->cell.at[i].line.at[k];
+      mark_cell(w, l);
+      for (uint32_t r = 0; r < l->read.n; r++) value_at(m, l->read.at[r].value)->reads++;
+    }
+}
+
 static void mark_live(ImpWriter *w) {
   Importer *m = w->m;
   bool *wanted = NEW_ARRAY(m->arena, bool, m->value.n);
@@ -36,6 +57,7 @@ static void mark_live(ImpWriter *w) {
       value_at(m, l->read.at[k].value)->reads++;
     }
   }
+  mark_cells(w);
 }
 
 // Running statistics of a norm that is no box of the library, which would keep them, are as they are: no derivative moves them.
@@ -83,6 +105,18 @@ static bool is_inline(const ImpValue *v) {
   return v->kind == IMP_CONST && v->data && shape_count(&v->shape) == 1 && !v->spelt;
 }
 
+static void name_cell(Importer *m, const ImpCell *c) {
+  for (uint32_t i = 0; i < c->in.n; i++) {
+    ImpValue *v = value_at(m, c->in.at[i]);
+    v->name = name_make(m, v->onnx, "x");
+  }
+  for (uint32_t i = 0; i < c->line.n; i++)
+    for (uint32_t k = 0; k < c->line.at[i].out.n; k++) {
+      ImpValue *v = value_at(m, c->line.at[i].out.at[k]);
+      v->name = name_make(m, v->onnx, "y");
+    }
+}
+
 static void name_all(ImpWriter *w) {
   Importer *m = w->m;
   for (uint32_t i = 0; i < m->input.n; i++) {
@@ -104,6 +138,8 @@ static void name_all(ImpWriter *w) {
       Id out = m->line.at[i].out.at[k];
       if (!w->inside[out]) value_at(m, out)->name = name_make(m, value_at(m, out)->onnx, "y");
     }
+  for (uint32_t i = 0; i < m->cell.n; i++)
+    if (w->live_cell[i]) name_cell(m, &m->cell.at[i]);
 }
 
 // -- types and numbers ---------------------------------------------------------------------------
@@ -277,6 +313,9 @@ static void spell_all(ImpWriter *w) {
     if (w->live[i]) spell_axes(w, &w->m->line.at[i]);
   for (uint32_t i = 0; i < w->m->block.n; i++)
     for (uint32_t k = 0; k < w->m->block.at[i].n; k++) spell_axes(w, &w->m->block.at[i].line[k]);
+  for (uint32_t i = 0; i < w->m->cell.n; i++)
+    for (uint32_t k = 0; w->live_cell[i] && k < w->m->cell.at[i].line.n; k++)
+      spell_axes(w, &w->m->cell.at[i].line.at[k]);
 }
 
 static const char index_characters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
@@ -284,7 +323,7 @@ static const char index_characters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
 // At each place the same arithmetic of the same place: no indices are needed. Loops go along the names of axes, which stay then.
 bool line_is_placewise(const Importer *m, const ImpLine *l) {
   uint32_t wires = 0;
-  if (m->how->flat || m->box.n || !l->form.left || !*l->form.left || l->form.pad) return false;
+  if (m->how->flat || has_loops(m) || !l->form.left || !*l->form.left || l->form.pad) return false;
   for (const char *at = l->form.right; *at; at++) {
     if (!strchr("$0123456789.+-*/() ", *at)) return false;
     if (*at == '$' && at > l->form.right + 1 && at[-1] == ' ' && !strchr("+-*/", at[-2]))
@@ -412,6 +451,21 @@ static void put_block(ImpWriter *w, const ImpBlock *b) {
   for (uint32_t i = 0; i < b->n; i++) put_line(w, &b->line[i]);
   buf_printf(w->b, "  return %s\n}\n", value_at(w->m, b->out)->name);
   in->name = outside;
+}
+
+static void put_cell(ImpWriter *w, const ImpCell *c) {
+  buf_printf(w->b, "box %s(", c->name);
+  for (uint32_t i = 0; i < c->in.n; i++) put_argument(w, c->in.at[i], i);
+  buf_text(w->b, ") -> ");
+  for (uint32_t i = 0; i < c->out.n; i++) {
+    buf_text(w->b, i ? ", " : "");
+    put_type(w, value_at(w->m, c->out.at[i]));
+  }
+  buf_text(w->b, " {\n");
+  for (uint32_t i = 0; i < c->line.n; i++) put_line(w, &c->line.at[i]);
+  for (uint32_t i = 0; i < c->out.n; i++)
+    buf_printf(w->b, "%s%s", i ? ", " : "  return ", value_at(w->m, c->out.at[i])->name);
+  buf_text(w->b, "\n}\n");
 }
 
 // -- the model -----------------------------------------------------------------------------------
@@ -545,6 +599,8 @@ void write_program(Importer *m, Imported *out) {
   bool learner = has_weights(&w) && !w.alone;
   put_consts(&w, out);
   for (uint32_t i = 0; i < m->box.n; i++) buf_text(&body, m->box.at[i]);
+  for (uint32_t i = 0; i < m->cell.n; i++)
+    if (w.live_cell[i]) put_cell(&w, &m->cell.at[i]);
   for (uint32_t i = 0; i < m->block.n; i++) put_block(&w, &m->block.at[i]);
   if (w.alone) put_weights(&w, out);
   put_head(&w, learner);

@@ -51,7 +51,7 @@ static bool field(OnnxReader *r, Wire *w, WireField *f) {
   if (w->at == w->end || *r->error) return false;
   if (!varint(w, &key) || key >> 3 == 0 || key >> 3 > UINT32_MAX)
     return broken(r, "a field has no number");
-  *f = (WireField){.number = (uint32_t)(key >> 3), .kind = key & 7};
+  *f = (WireField){.number = (uint32_t)(key >> 3), .kind = key & 7, .bytes = {w->at, 0}};
   size_t left = (size_t)(w->end - w->at), n = f->kind == 1 ? 8 : f->kind == 5 ? 4 : 0;
   if (f->kind == 0) return varint(w, &f->value) || broken(r, "a number does not end");
   if (n) {
@@ -73,8 +73,7 @@ static Wire inside(const WireField *f) { return (Wire){f->bytes.at, f->bytes.at 
 
 static const char *text(OnnxReader *r, const WireField *f) {
   if (too_many(r)) return "";
-  if (memchr(f->bytes.at ? f->bytes.at : (const uint8_t *)"", 0, f->bytes.n))
-    return broken(r, "a name has a 0 inside"), "";
+  if (memchr(f->bytes.at, 0, f->bytes.n)) return broken(r, "a name has a 0 inside"), "";
   return arena_text(r->arena, (const char *)f->bytes.at, f->bytes.n);
 }
 

@@ -116,8 +116,12 @@ Loss loss_of(Elab *in, const Program *p, const Ids *goals) {
   return join_goals(in, p, goals, true);
 }
 
+Loss learn_loss_of(Elab *in, const Program *p, const Ids *goals) {
+  return goals->n ? join_goals(in, p, goals, false) : (Loss){0};
+}
+
 Loss learn_loss(Elab *in, const Program *p) {
   Ids all = {0};
   for (uint32_t g = 0; g < p->goal.n; g++) vec_push(elab_world(in)->arena, &all, g);
-  return all.n ? join_goals(in, p, &all, false) : (Loss){0};
+  return learn_loss_of(in, p, &all);
 }

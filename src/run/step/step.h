@@ -20,6 +20,7 @@ typedef struct {
 
 // -- loss.c ---------------------------------------------------------------------------------------
 Loss learn_loss(Elab *, const Program *);
+Loss learn_loss_of(Elab *, const Program *, const Ids *goals); // some of them, as numbers from 0
 // Does the goal move a state of a box (a running mean)?
 bool goal_moves_state(Elab *, const Goal *, const Param *);
 
@@ -104,6 +105,7 @@ typedef struct {
 } Change;
 typedef VEC(Change) Changes;
 Settings learn_settings(Elab *, Program *, const Changes *); // all that can be changed, as it is
+void change_goals(World *, Program *, const Changes *);      // other weights of goals
 bool learn_changed(Elab *, Program *, const Syntax *train, const Changes *, Regime *out);
 
 // named.c: what a name of the program stands for. NULL with a diagnostic.

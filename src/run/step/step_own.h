@@ -83,7 +83,6 @@ const char *plan_path(Regimen *, const char *wanted);      // nobody else's
 
 // -- changed.c ------------------------------------------------------------------------------------
 void change_calls(Regimen *);
-void change_goals(World *, Program *, const Changes *);
 
 // -- step.c ---------------------------------------------------------------------------------------
 enum { ALL_TURNS = 0 };

@@ -4,6 +4,9 @@
 // Its weights are its own, in one store under all its engines. Samples in front of the inputs are
 // any number: values go through in parts, and what needs all samples at once (noise, batch
 // statistics, sums, gradients of weights) in one. No call changes a weight.
+//
+// A derivative of some order is the reverse derivative of the box taken so often, with its weights:
+// what comes in are its inputs, and behind them a cotangent for each result that each one took.
 #include "core/pass/pipeline.h"
 #include "run/use/use_own.h"
 
@@ -17,8 +20,10 @@ typedef struct {
 
 typedef struct { // an engine, and what it was made for
   bool grad;
+  uint32_t order;
   CallShape *in;           // [input]
-  const Diagram *d, *runs; // the box for these sizes, and what the engine runs
+  const Diagram *instance; // the box for these sizes
+  const Diagram *d, *runs; // its derivative of this order, and what the engine runs
   Engine *engine;
   int64_t samples; // the most at once; 0: there are none
   bool whole;      // and no fewer
@@ -116,10 +121,44 @@ void callable_close(Callable *f) {
 Precision callable_precision(const Callable *f) { return f->u.precision; }
 bool callable_is_full(const Callable *f) { return f->tries > MADE_MOST; }
 
+// -- shapes ---------------------------------------------------------------------------------------
+static bool take_shape(Callable *f, const CallOf *c, const LimnArray *from, Array *x) {
+  const char *error;
+  int64_t count;
+  if (!array_size(c->scratch, from, &count, &error))
+    return use_wrong(&f->u, OUTCOME_WRONG, "%s", error);
+  *x = (Array){.name = "",
+               .kind = memory_element(from->type),
+               .rank = from->rank,
+               .shape = arena_copy(c->scratch, from->shape, from->rank * sizeof(int64_t)),
+               .count = count};
+  return true;
+}
+
+static int64_t cells_of(World *w, const Type *t, int64_t n, int64_t *shape) {
+  int64_t count = 1;
+  engine_shape(w, t, n, shape);
+  for (uint32_t i = 0; i < t->rank; i++) count *= shape[i];
+  return count;
+}
+
+// which: 0, 1, … among those that are given
+static bool has_cotangent_shape(Callable *f, const CallOf *c, const Type *t, int64_t n,
+                                const Array *x, uint32_t which) {
+  int64_t shape[ARRAY_RANK_LIMIT];
+  cells_of(f->u.w, t, n, shape);
+  bool fits = x->rank == t->rank;
+  for (uint32_t i = 0; fits && i < t->rank; i++) fits = x->shape[i] == shape[i];
+  if (fits) return true;
+  Array wanted = {.rank = t->rank, .shape = shape};
+  return use_wrong(&f->u, OUTCOME_WRONG, "the cotangent of result %u is %s, but the result is %s",
+                   which + 1, array_type(c->scratch, x), array_type(c->scratch, &wanted));
+}
+
 // -- for these sizes ------------------------------------------------------------------------------
 static bool is_for(const CallMade *m, const CallOf *c, const Array *x, uint32_t n,
                    int64_t *samples) {
-  if (m->grad != (c->grads != NULL)) return false;
+  if (m->grad != (c->grads != NULL) || m->order != c->order || m->d->in.n != n) return false;
   *samples = 0;
   for (uint32_t i = 0; i < n; i++) {
     const CallShape *s = &m->in[i];
@@ -135,7 +174,7 @@ static bool is_for(const CallMade *m, const CallOf *c, const Array *x, uint32_t 
 
 static const CallMade *find_made(const Callable *f, const CallOf *c, const Array *x, int64_t *n) {
   for (uint32_t i = f->made.n; i-- > 0;)
-    if (is_for(&f->made.at[i], c, x, f->formal->in.n, n)) return &f->made.at[i];
+    if (is_for(&f->made.at[i], c, x, c->nin, n)) return &f->made.at[i];
   return NULL;
 }
 
@@ -153,16 +192,37 @@ static bool any_moves(const Diagram *d) {
   return false;
 }
 
+static Diagram *reverse_of(Callable *f, const Diagram *d, bool keep_out) {
+  if (any_moves(d)) return diagram_reverse(f->u.w, d, &(Wanted){.keep_out = keep_out});
+  use_wrong(&f->u, OUTCOME_WRONG, "labels have no gradient");
+  return NULL;
+}
+
 // Values alone: the box. With gradients: its results and cotangents to those of inputs and weights.
 static const Diagram *diagram_to_run(Callable *f, const Diagram *d, bool grad) {
   World *w = f->u.w;
-  if (!grad) return passes_step(w, without_next(w, d));
-  if (!any_moves(d)) {
-    use_wrong(&f->u, OUTCOME_WRONG, "labels have no gradient");
-    return NULL;
+  const Diagram *runs = grad ? reverse_of(f, d, true) : d;
+  return runs ? passes_step(w, without_next(w, runs)) : NULL;
+}
+
+// A gradient has the name of the input or the weight that it is of.
+static void name_gradients(World *w, Diagram *back, const Diagram *d) {
+  for (uint32_t i = 0; i < d->in.n; i++) {
+    const Wire *wire = &d->wire.at[d->in.at[i]];
+    if (wire->type.base != BASE_LABEL) vec_push(w->arena, &back->out_name, wire->name);
   }
-  const Diagram *back = diagram_reverse(w, d, &(Wanted){.keep_out = true});
-  return passes_step(w, without_next(w, back));
+  for (uint32_t i = 0; i < d->param.n; i++)
+    if (d->param.at[i].role == ROLE_WEIGHT)
+      vec_push(w->arena, &back->out_name, name_from(w->names, d->param.at[i].path));
+}
+
+static const Diagram *derivative_of(Callable *f, const Diagram *d, uint32_t order) {
+  for (; d && order; order--) {
+    Diagram *back = reverse_of(f, d, false);
+    if (back) name_gradients(f->u.w, back, d);
+    d = back;
+  }
+  return d && diagram_is_small(f->u.w, d) ? d : NULL;
 }
 
 static int64_t power_from(int64_t n) {
@@ -175,7 +235,8 @@ static int64_t power_from(int64_t n) {
 static int64_t samples_for(const Callable *f, const CallMade *m, int64_t n) {
   bool before = false;
   for (uint32_t i = 0; i < f->made.n; i++)
-    before |= f->made.at[i].d == m->d && f->made.at[i].grad == m->grad && !f->made.at[i].whole;
+    before |= f->made.at[i].instance == m->instance && f->made.at[i].order == m->order &&
+              f->made.at[i].grad == m->grad && !f->made.at[i].whole;
   if (!m->at_once && n > SAMPLES_AT_ONCE) return SAMPLES_AT_ONCE;
   return before ? power_from(n) : n;
 }
@@ -201,19 +262,35 @@ static bool open_engine(Callable *f, CallMade *m, int64_t samples) {
   return m->engine != NULL;
 }
 
+// What follows the inputs of the box fits the derivative: one cotangent for each result.
+static bool cotangents_fit(Callable *f, const CallOf *c, const Diagram *d, const Array *x,
+                           int64_t n) {
+  if (c->nin != d->in.n)
+    return use_wrong(&f->u, OUTCOME_WRONG,
+                     "the derivative of order %u of `%s` takes %u arrays, and %u are given",
+                     c->order, f->name, d->in.n, c->nin);
+  uint32_t own = f->formal->in.n;
+  for (uint32_t i = own; i < d->in.n; i++)
+    if (!has_cotangent_shape(f, c, &d->wire.at[d->in.at[i]].type, n, &x[i], i - own)) return false;
+  return true;
+}
+
 static const CallMade *make(Callable *f, const CallOf *c, Array *x, int64_t *n) {
   Use *u = &f->u;
-  uint32_t inputs = f->formal->in.n;
-  Array *given = arena_copy(c->scratch, x, inputs * sizeof *x);
-  CallMade m = {.grad = c->grads != NULL};
+  Array *given = arena_copy(c->scratch, x, c->nin * sizeof *x);
+  CallMade m = {.grad = c->grads != NULL, .order = c->order};
   f->tries++;
   if (!f->sizes) f->sizes = arena_child(f->keep);
-  m.d = use_instance(u, f->name, f->formal, x, n);
-  if (!m.d || !diagram_is_small(u->w, m.d) || !add_weights(f, m.d)) return NULL;
+  m.instance = use_instance(u, f->name, f->formal, x, n);
+  if (!m.instance || !diagram_is_small(u->w, m.instance) || !add_weights(f, m.instance))
+    return NULL;
+  m.d = derivative_of(f, m.instance, m.order);
+  if (!m.d || !cotangents_fit(f, c, m.d, x, *n)) return NULL;
   m.runs = diagram_to_run(f, m.d, m.grad);
   if (!m.runs) return NULL;
   bool samples = has_sample_axis(u->w, m.d);
-  m.at_once = m.grad || u->training || m.d->noisy || has_sample_axis(u->w, f->formal);
+  m.at_once =
+      m.grad || m.order || u->training || m.instance->noisy || has_sample_axis(u->w, f->formal);
   m.in = shapes_kept(f, m.d, given);
   int64_t room = samples ? samples_for(f, &m, *n) : 0;
   if (!open_engine(f, &m, room)) return NULL;
@@ -226,27 +303,16 @@ static const CallMade *make(Callable *f, const CallOf *c, Array *x, int64_t *n) 
 }
 
 // -- arrays in ------------------------------------------------------------------------------------
-static bool take_shape(Callable *f, const CallOf *c, const LimnArray *from, Array *x) {
-  const char *error;
-  int64_t count;
-  if (!array_size(c->scratch, from, &count, &error))
-    return use_wrong(&f->u, OUTCOME_WRONG, "%s", error);
-  *x = (Array){.name = "",
-               .kind = memory_element(from->type),
-               .rank = from->rank,
-               .shape = arena_copy(c->scratch, from->shape, from->rank * sizeof(int64_t)),
-               .count = count};
-  return true;
-}
-
 static bool take_inputs(Callable *f, const CallOf *c, const LimnInput **in, Array *x) {
   Use *u = &f->u;
-  if (!inputs_match(u->w, f->formal, c->in, c->nin, in)) return f->tries++, false;
-  for (uint32_t i = 0; i < f->formal->in.n; i++) {
+  uint32_t own = f->formal->in.n, n = c->order && c->nin > own ? own : c->nin;
+  if (!inputs_match(u->w, f->formal, c->in, n, in)) return f->tries++, false;
+  for (uint32_t i = own; i < c->nin; i++) in[i] = &c->in[i]; // cotangents
+  for (uint32_t i = 0; i < c->nin; i++) {
     if (!in[i]->array)
       return use_wrong(u, OUTCOME_USAGE, "an input of a function is an array in memory");
-    if (!take_shape(f, c, in[i]->array, &x[i]) || !input_has_places(u, f->formal, i, &x[i]))
-      return false;
+    if (!take_shape(f, c, in[i]->array, &x[i])) return false;
+    if (i < own && !input_has_places(u, f->formal, i, &x[i])) return false;
   }
   return true;
 }
@@ -282,33 +348,17 @@ static bool put_input(Callable *f, const CallWork *k, uint32_t i, int64_t first,
   return label_refuse(&f->u, m->d, i, NULL, &k->x[i], wrong + first * (count / n), value);
 }
 
-static int64_t cells_of(World *w, const Type *t, int64_t n, int64_t *shape) {
-  int64_t count = 1;
-  engine_shape(w, t, n, shape);
-  for (uint32_t i = 0; i < t->rank; i++) count *= shape[i];
-  return count;
-}
-
 // A cotangent for each result that is not a label.
 static bool put_cotangent(Callable *f, const CallOf *c, const CallWork *k, uint32_t out,
                           uint32_t at) {
   const Diagram *d = k->made->d;
-  World *w = f->u.w;
-  int64_t shape[ARRAY_RANK_LIMIT], wrong,
-      count = cells_of(w, &d->wire.at[d->out.at[out]].type, k->n, shape);
-  uint32_t rank = d->wire.at[d->out.at[out]].type.rank;
+  const Type *t = &d->wire.at[d->out.at[out]].type;
+  int64_t shape[ARRAY_RANK_LIMIT], wrong, count = cells_of(f->u.w, t, k->n, shape);
   double one = 1, value;
-  LimnArray ones = {LIMN_F64, rank, shape, (int64_t[ARRAY_RANK_LIMIT]){0}, &one};
+  LimnArray ones = {LIMN_F64, t->rank, shape, (int64_t[ARRAY_RANK_LIMIT]){0}, &one};
   const LimnArray *dy = c->ndy ? &c->dy[out] : &ones;
   Array x;
-  if (!take_shape(f, c, dy, &x)) return false;
-  bool fits = x.rank == rank;
-  for (uint32_t i = 0; fits && i < rank; i++) fits = x.shape[i] == shape[i];
-  if (!fits) {
-    Array wanted = {.rank = rank, .shape = shape};
-    return use_wrong(&f->u, OUTCOME_WRONG, "the cotangent of result %u is %s, but the result is %s",
-                     out + 1, array_type(c->scratch, &x), array_type(c->scratch, &wanted));
-  }
+  if (!take_shape(f, c, dy, &x) || !has_cotangent_shape(f, c, t, k->n, &x, out)) return false;
   CellsTo to = {.at = engine_in(k->made->engine, at),
                 .number = engine_in_number(k->made->engine, at)};
   return cells_from_memory(dy, count, to, &wrong, &value);
@@ -411,8 +461,9 @@ static bool run_parts(Callable *f, const CallOf *c, const CallWork *k) {
 static bool call(Callable *f, const CallOf *c) {
   const Diagram *formal = callable_diagram(f);
   if (!formal) return f->tries++, false;
-  CallWork k = {.in = NEW_ARRAY(c->scratch, const LimnInput *, formal->in.n + 1),
-                .x = NEW_ARRAY(c->scratch, Array, formal->in.n + 1)};
+  uint32_t most = formal->in.n > c->nin ? formal->in.n : c->nin;
+  CallWork k = {.in = NEW_ARRAY(c->scratch, const LimnInput *, most + 1),
+                .x = NEW_ARRAY(c->scratch, Array, most + 1)};
   if (!take_inputs(f, c, k.in, k.x)) return false;
   k.made = find_made(f, c, k.x, &k.n);
   if (!k.made) k.made = make(f, c, k.x, &k.n);

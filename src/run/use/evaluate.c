@@ -239,15 +239,9 @@ static bool watch(Evaluation *r, const char *name) {
   r->own = r->d->out.n;
   if (!wanted) return true;
   Diagram *flat = diagram_inline_all(r->w, r->d);
-  uint32_t own = flat->out.n;
-  for (Id i = 1; i < flat->box.n; i++)
-    for (uint32_t k = 0; k < flat->box.at[i].nout; k++) {
-      Id out = flat->box.at[i].out[k];
-      const Wire *x = &flat->wire.at[out];
-      if (x->name && !strcmp(name_text(r->w->names, x->name), wanted))
-        diagram_output(r->w, flat, out);
-    }
-  if (flat->out.n == own)
+  Ids wires = wires_called(r->w, r->arena, flat, wanted);
+  for (uint32_t i = 0; i < wires.n; i++) diagram_output(r->w, flat, wires.at[i]);
+  if (!wires.n)
     return use_wrong(&r->u, OUTCOME_WRONG, "there is no wire `%s` inside of `%s`", wanted, name);
   r->d = flat;
   return true;

@@ -40,6 +40,18 @@ typedef struct {
 } EvalCall;
 Outcome use_evaluate(Elab *, Program *, const char *name, const EvalCall *);
 
+// -- gradients.c: one batch of the program's data through its goals --------------------------------
+typedef struct {
+  const char *goal; // NULL: all
+  const char *name; // a weight, or wires inside; NULL: all weights
+  Arrays *grads;    // in memory of `keep`; or NULL
+} GradientsAsked;
+// UseCall.out: what they are
+Outcome use_gradients(Elab *, Program *, const UseCall *, const GradientsAsked *);
+Outcome use_wires(Elab *, Program *, const char *goal, Buf *); // what there is inside, as JSON
+// Of a flat diagram: `h` is all that are called so, `h.2` the second of them.
+Ids wires_called(World *, Arena *, const Diagram *flat, const char *name);
+
 // weights.c
 // The weights of a diagram that the program says where to find. False with a diagnostic.
 bool use_sources(Elab *, Program *, const Diagram *, const Table *known, Arena *, Arrays *out);
@@ -61,6 +73,7 @@ typedef struct {
   const LimnInput *in; // arrays in memory
   uint32_t nin;
   uint64_t step;       // of noise
+  uint32_t order;      // of the derivative; 0: values
   const LimnArray *dy; // [ndy] one for each result; none: 1 for each number
   uint32_t ndy;
   LimnArrays *out, *grads; // in memory of engines, or of `keep`; grads: or NULL

@@ -158,9 +158,10 @@ uint32_t part_make(CircuitPart *p, uint32_t stage, Id wire) {
 void say_use(CircuitPart *p, const Id *in, uint32_t i, uint32_t use) {
   Sketch *s = p->c->s;
   uint32_t before = 0;
-  if (!p->c->texts) return;
+  if (!p->c->how->places) return;
   for (uint32_t k = 0; k < i; k++) before += in[k] == in[i];
-  const GroupOf *of = use_group(p->c->w, p->c->texts, s->of, strand_of(s, use, 0)->of, before);
+  const GroupOf *of =
+      use_group(p->c->how->places, p->c->s->arena, s->of, strand_of(s, use, 0)->of, before);
   for (uint32_t k = 0; k < s->bundle.at[use].n; k++) strand_of(s, use, k)->of = of;
 }
 
@@ -443,10 +444,6 @@ static Sketch *whole_of(World *w, Arena *a, const Diagram *whole, const PartialD
   c.s = sketch_new(a, ""); // its arena
   c.compared = table_new(a);
   c.same = same_new(a);
-  if (how->places) {
-    c.texts = NEW(a, SaidTexts);
-    c.texts->arena = a;
-  }
   const Diagram *d = broken ? whole : part_diagram(&c, circuit_unwrapped(whole));
   Sketch *s = draw_whole(&c, a, d, supply);
   return same_counted(c.same) ? draw_whole(&c, a, d, supply) : s;

@@ -17,9 +17,9 @@ typedef struct {
   const char *const *open, *const *close; // names of boxes, ended by NULL; or NULL
   double width; // of a row, in units; 0: the default; negative: everything is one row
   bool no_legend;
-  bool notes;  // comments at the ends of lines, beside what the lines make
-  bool grad;   // it is a derivative: cotangents have an ink of their own
-  bool places; // where the program reads each wire is looked for
+  bool notes;   // comments at the ends of lines, beside what the lines make
+  bool grad;    // it is a derivative: cotangents have an ink of their own
+  Elab *places; // where the program reads each wire is looked for in its texts; NULL: it is not
 } CircuitOptions;
 Canvas *circuit_draw(World *, Arena *, const Diagram *, const CircuitOptions *);
 
@@ -38,14 +38,8 @@ const GroupOf *wire_group(World *, Arena *, const Diagram *, Id wire, const Said
 const GroupOf *box_group(World *, Arena *, const Diagram *, const Box *, const SaidAt *around,
                          bool opens);
 
-// Texts that were read once more, to find where a wire is read.
-typedef struct {
-  Arena *arena;
-  VEC(const Syntax *) tree; // [file]; NULL: not read yet
-  VEC(Names *) names;
-} SaidTexts;
 // A wire as the box that is said there reads it, the k-th time; the wire itself where that is not known.
-const GroupOf *use_group(World *, SaidTexts *, const GroupOf *box, const GroupOf *wire, uint32_t k);
+const GroupOf *use_group(Elab *, Arena *, const GroupOf *box, const GroupOf *wire, uint32_t k);
 
 // -- circuit.c: what is drawn of a diagram --------------------------------------------------------
 const Diagram *circuit_unwrapped(const Diagram *);

@@ -45,7 +45,6 @@ typedef struct {
   VEC(const uint32_t *) pairs;
   Same *same;
   const PartialDiagram *broken; // the whole has errors; otherwise NULL
-  SaidTexts *texts;             // NULL: nobody asks for places
 } Circuit;
 
 // Turns of a loop that are drawn as one: in all of them the boxes are the same, but for sizes.

@@ -95,16 +95,14 @@ const GroupOf *box_group(World *w, Arena *a, const Diagram *d, const Box *box, c
 }
 
 // -- where a wire is read -------------------------------------------------------------------------
-static const Syntax *tree_of(World *w, SaidTexts *t, uint32_t file) {
-  while (t->tree.n <= file) vec_push(t->arena, &t->tree, NULL), vec_push(t->arena, &t->names, NULL);
-  if (t->tree.at[file]) return t->tree.at[file];
-  Front front = {t->arena, names_new(t->arena), diags_new(t->arena, w->sources), w->sources};
-  t->names.at[file] = front.names;
-  return t->tree.at[file] = parse(&front, file);
+static const Syntax *tree_of(const Elab *in, uint32_t file) {
+  for (uint32_t i = 0; i < in->scope.n; i++)
+    if (in->scope.at[i]->file == file) return in->scope.at[i]->tree;
+  return in->library && in->library->file == file ? in->library->tree : NULL;
 }
 
 static const Syntax *node_said(const Syntax *n, Span s) {
-  for (bool down = true; down;) {
+  for (bool down = n != NULL; down;) {
     Nodes parts = syntax_parts(n);
     down = false;
     for (uint32_t i = 0; i < parts.n && !down; i++) {
@@ -113,7 +111,7 @@ static const Syntax *node_said(const Syntax *n, Span s) {
       n = k, down = true;
     }
   }
-  return n->span.at == s.at && n->span.n == s.n ? n : NULL;
+  return n && n->span.at == s.at && n->span.n == s.n ? n : NULL;
 }
 
 typedef struct {
@@ -137,18 +135,17 @@ static void find_reads(Arena *a, WireReads *r, const Syntax *n, uint32_t depth) 
       find_reads(a, r, parts.at[i], depth + (parts.at[i]->kind == N_CALL));
 }
 
-const GroupOf *use_group(World *w, SaidTexts *t, const GroupOf *box, const GroupOf *wire,
-                         uint32_t k) {
+const GroupOf *use_group(Elab *in, Arena *a, const GroupOf *box, const GroupOf *wire, uint32_t k) {
   const SaidAt *at = box ? box->place : NULL;
   if (!at || !wire || !wire->place || !wire->wire || at->at.file != wire->place->at.file)
     return wire;
-  const Syntax *n = node_said(tree_of(w, t, at->at.file), at->at);
+  const Syntax *n = node_said(tree_of(in, at->at.file), at->at);
   if (n && n->kind == N_EQUATION) n = equation_value(n);
-  WireReads r = {t->names.at[at->at.file], wire->wire, UINT32_MAX, {0}};
-  if (n) find_reads(t->arena, &r, n, 0);
+  WireReads r = {in->w->names, wire->wire, UINT32_MAX, {0}};
+  if (n) find_reads(a, &r, n, 0);
   if (k >= r.at.n) return wire;
-  GroupOf *of = NEW(t->arena, GroupOf);
-  SaidAt *place = NEW(t->arena, SaidAt);
+  GroupOf *of = NEW(a, GroupOf);
+  SaidAt *place = NEW(a, SaidAt);
   *of = *wire;
   *place = (SaidAt){{at->at.file, r.at.at[k].at, r.at.at[k].n}, at->around};
   of->place = place;

@@ -517,7 +517,7 @@ static GoalPlace sign_place(const Equation *e, double x, double y) {
 
 Canvas *goals_draw(Elab *in, Arena *a, Program *p, bool places) {
   Goals g = {.in = in, .w = elab_world(in), .arena = a, .p = p};
-  g.strings = (CircuitOptions){.level = LEVEL_LEARNER, .places = places};
+  g.strings = (CircuitOptions){.level = LEVEL_LEARNER, .places = places ? in : NULL};
   uint32_t goals;
   Canvas *least = canvas_new(a, SIGN, LEAST_HEIGHT * (double)p->goal.n, "Goals", "");
   if (canvas_is_cut(least)) return least; // nobody sees it, so it is not laid out

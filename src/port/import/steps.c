@@ -1,0 +1,280 @@
+// A graph that runs step by step, as a scan: what a step does is a box of its own. It takes a row of what is gone along, what the graph
+// sees of the values around it, and what is carried, and gives what is carried on. What is gathered is carried as well, though nobody
+// reads it: a scan gives all that it carries, step by step.
+//
+// The graph is read once, with values for one step. Where that does not work, because a step wants to know a number that is another
+// one in each, or a part of it cannot be repeated, everything is as before, and the caller writes the steps out.
+#include "port/import/own.h"
+
+enum { ROWS_MOST = 12 }; // of a scan
+
+typedef struct {
+  ImpNode *n;
+  Steps *s;
+  Id first; // values from here on were made for the step
+  ImpCell cell;
+  VEC(Id) along; // what its first inputs are, with the steps in front
+} StepCell;
+
+// -- undone ---------------------------------------------------------------------------------------
+typedef struct {
+  uint32_t lines, boxes, cells, messages, errors;
+} ImpMark;
+
+static ImpMark mark(const Importer *m) {
+  return (ImpMark){m->line.n, m->box.n, m->cell.n, m->diags->list.n, m->diags->errors};
+}
+
+// Sizes that were made numbers by a line are sizes again.
+static bool undo(Importer *m, ImpMark to, Id first) {
+  for (uint32_t i = to.lines; i < m->line.n; i++)
+    for (uint32_t k = 0; k < m->line.at[i].out.n; k++)
+      if (m->line.at[i].out.at[k] < first) value_at(m, m->line.at[i].out.at[k])->kind = IMP_CONST;
+  m->line.n = to.lines, m->box.n = to.boxes, m->cell.n = to.cells;
+  m->diags->list.n = to.messages, m->diags->errors = to.errors;
+  return false;
+}
+
+// -- the step -------------------------------------------------------------------------------------
+// An input of the step: what is there, without its first axes.
+static Id input_like(StepCell *c, const char *name, Id like, uint32_t without) {
+  Importer *m = c->n->m;
+  ImpShape x = value_at(m, like)->shape, shape = {.rank = x.rank - without};
+  for (uint32_t i = 0; i < shape.rank; i++) shape.dim[i] = x.dim[i + without];
+  Id v = value_new(m, value_at(m, like)->type, &shape, IMP_MADE, name);
+  vec_push(m->arena, &c->cell.in, v);
+  return v;
+}
+
+// The same in every step.
+static Id repeated(ImpNode *n, Id v, ImpSize steps) {
+  Importer *m = n->m;
+  ImpShape x = value_at(m, v)->shape, wide = {.rank = x.rank + 1};
+  if (wide.rank > ONNX_RANK_LIMIT) return 0;
+  wide.dim[0] = steps;
+  for (uint32_t i = 0; i < x.rank; i++) wide.dim[i + 1] = x.dim[i];
+  ImpForm form = {.left = letters(m, wide.rank), .right = "$0"};
+  Id all = say(n, value_at(m, v)->type, &wide, form, READS({v, words(m, x.rank, imp_letter + 1)}));
+  if (all) value_at(m, all)->onnx = value_at(m, v)->onnx;
+  return all;
+}
+
+// A result that is a line of the step, and no other result.
+static Id own_result(StepCell *c, Id v, uint32_t from) {
+  Importer *m = c->n->m;
+  bool own = false;
+  for (uint32_t i = from; i < m->line.n && !own; i++) own = m->line.at[i].out.at[0] == v;
+  for (uint32_t i = 0; i < c->cell.out.n; i++) own &= c->cell.out.at[i] != v;
+  if (own) return v;
+  ImpShape shape = value_at(m, v)->shape;
+  const char *all = letters(m, shape.rank);
+  return say(c->n, value_at(m, v)->type, &shape, (ImpForm){.left = all, .right = "$0"},
+             READS({v, all}));
+}
+
+static bool same_shape(Importer *m, Id a, Id b) {
+  const ImpShape *x = &value_at(m, a)->shape, *y = &value_at(m, b)->shape;
+  bool same = x->rank == y->rank;
+  for (uint32_t i = 0; same && i < x->rank; i++) same = dim_same(x->dim[i], y->dim[i]);
+  return same;
+}
+
+static bool is_repeatable(Importer *m, Id v) {
+  const ImpValue *x = value_at(m, v);
+  return x->type != ONNX_BOOL && !x->labels && (x->kind != IMP_CONST || x->data);
+}
+
+// The lines that were said for the step and that its results need. False: one makes numbers of sizes that others see too.
+static bool take_lines(StepCell *c, uint32_t from) {
+  Importer *m = c->n->m;
+  bool *wanted = NEW_ARRAY(m->arena, bool, m->value.n),
+       *live = NEW_ARRAY(m->arena, bool, m->line.n + 1);
+  for (uint32_t i = 0; i < c->cell.out.n; i++) wanted[c->cell.out.at[i]] = true;
+  for (uint32_t i = m->line.n; i-- > from;) {
+    const ImpLine *l = &m->line.at[i];
+    for (uint32_t k = 0; k < l->out.n; k++)
+      if (l->out.at[k] < c->first) return false;
+    for (uint32_t k = 0; k < l->out.n; k++) live[i] |= wanted[l->out.at[k]];
+    for (uint32_t k = 0; live[i] && k < l->read.n; k++) wanted[l->read.at[k].value] = true;
+  }
+  for (uint32_t i = from; i < m->line.n; i++)
+    if (live[i]) vec_push(m->arena, &c->cell.line, m->line.at[i]);
+  return true;
+}
+
+// -- what it sees of the values around it ---------------------------------------------------------
+static bool made_inside(const StepCell *c, Id v) {
+  for (uint32_t i = 0; i < c->cell.in.n; i++)
+    if (c->cell.in.at[i] == v) return true;
+  for (uint32_t i = 0; i < c->cell.line.n; i++)
+    for (uint32_t k = 0; k < c->cell.line.at[i].out.n; k++)
+      if (c->cell.line.at[i].out.at[k] == v) return true;
+  return false;
+}
+
+static bool hand_in(StepCell *c) {
+  Importer *m = c->n->m;
+  VEC(Id) outer = {0}, inner = {0};
+  for (uint32_t i = 0; i < c->cell.line.n; i++) {
+    ImpLine *l = &c->cell.line.at[i];
+    l->read.at = arena_copy(m->arena, l->read.at, l->read.n * sizeof *l->read.at);
+    for (uint32_t k = 0; k < l->read.n; k++) {
+      Id v = l->read.at[k].value;
+      uint32_t at = 0;
+      if (value_at(m, v)->kind == IMP_CONST || made_inside(c, v)) continue;
+      while (at < outer.n && outer.at[at] != v) at++;
+      if (at == outer.n) {
+        if (!is_repeatable(m, v) || value_at(m, v)->box) return false;
+        vec_push(m->arena, &outer, v);
+        vec_push(m->arena, &inner, input_like(c, value_at(m, v)->onnx, v, 0));
+      }
+      l->read.at[k].value = inner.at[at];
+    }
+  }
+  for (uint32_t i = 0; i < outer.n; i++) vec_push(m->arena, &c->along, outer.at[i]);
+  return c->along.n + c->s->rows <= ROWS_MOST;
+}
+
+// -- sizes with a name ----------------------------------------------------------------------------
+static bool has_word(const char *text, const char *word) {
+  size_t n = strlen(word);
+  for (const char *at = text; at && (at = strstr(at, word)); at += n) {
+    bool before = at > text && (char_is_word(at[-1]) || at[-1] == '_');
+    if (!before && !char_is_word(at[n]) && at[n] != '_') return true;
+  }
+  return false;
+}
+
+static bool line_has_word(Importer *m, const ImpLine *l, const char *word) {
+  bool has = has_word(l->form.left, word) || has_word(l->form.right, word);
+  for (uint32_t i = 0; i < l->read.n; i++) has |= has_word(l->read.at[i].index, word);
+  for (uint32_t i = 0; i < l->out.n; i++)
+    for (uint32_t k = 0; k < value_at(m, l->out.at[i])->shape.rank; k++)
+      has |= has_word(value_at(m, l->out.at[i])->shape.dim[k].text, word);
+  return has;
+}
+
+// A size with a name that a line of the step has is one of its inputs, or nobody would know it there.
+static bool sizes_are_seen(StepCell *c) {
+  Importer *m = c->n->m;
+  for (uint32_t s = 1; s < m->value.n; s++) {
+    const char *word = value_at(m, s)->symbol ? value_at(m, s)->known[0].text : NULL;
+    bool seen = false, used = false;
+    for (uint32_t i = 0; word && i < c->cell.in.n; i++) {
+      const ImpShape *x = &value_at(m, c->cell.in.at[i])->shape;
+      for (uint32_t k = 0; k < x->rank; k++) {
+        bool plain = x->dim[k].text && !strcmp(x->dim[k].text, word);
+        seen |= plain, used |= !plain && has_word(x->dim[k].text, word);
+      }
+    }
+    for (uint32_t i = 0; word && i < c->cell.line.n; i++)
+      used |= line_has_word(m, &c->cell.line.at[i], word);
+    if (used && !seen) return false;
+  }
+  return true;
+}
+
+// -- the whole ------------------------------------------------------------------------------------
+static bool make_cell(StepCell *c) {
+  ImpNode *n = c->n;
+  Importer *m = n->m;
+  Steps *s = c->s;
+  uint32_t from = m->line.n, boxes = m->box.n;
+  for (uint32_t i = 0; i < s->rows; i++) {
+    if (!is_repeatable(m, s->row[i])) return false;
+    s->in[s->row_in + i] = input_like(c, s->graph->input.at[s->row_in + i].name, s->row[i], 1);
+  }
+  for (uint32_t i = 0; i < s->carried; i++) {
+    if (!is_repeatable(m, s->start[i])) return false;
+    s->in[s->carry_in + i] =
+        input_like(c, s->graph->input.at[s->carry_in + i].name, s->start[i], 0);
+  }
+  const Id *out = run_graph(n, s->graph, s->in, s->graph->input.n);
+  if (!out || m->box.n != boxes) return false;
+  for (uint32_t i = 0; i < s->carried + s->gathered; i++) {
+    Id v = out[s->carry_out + i];
+    if (!is_repeatable(m, v) || (i < s->carried && !same_shape(m, v, s->start[i]))) return false;
+    vec_push(m->arena, &c->cell.out, own_result(c, v, from));
+  }
+  if (m->diags->errors || !take_lines(c, from)) return false;
+  m->line.n = from;
+  uint32_t known = c->cell.in.n;
+  if (!hand_in(c)) return false;
+  Ids in = {0}; // rows, what is handed in, what is carried
+  for (uint32_t i = 0; i < s->rows; i++) vec_push(m->arena, &in, c->cell.in.at[i]);
+  for (uint32_t i = known; i < c->cell.in.n; i++) vec_push(m->arena, &in, c->cell.in.at[i]);
+  for (uint32_t i = s->rows; i < known; i++) vec_push(m->arena, &in, c->cell.in.at[i]);
+  c->cell.in = in;
+  for (uint32_t i = s->carried; i < c->cell.out.n; i++)
+    input_like(c, "before", c->cell.out.at[i], 0);
+  return sizes_are_seen(c);
+}
+
+// One row of what is carried: the last.
+static Id say_last_row(ImpNode *n, Id all) {
+  Importer *m = n->m;
+  ImpShape x = value_at(m, all)->shape, one = {.rank = x.rank - 1};
+  const char *at[ONNX_RANK_LIMIT];
+  at[0] = dim_inside(m, dim_op(m, '-', x.dim[0], dim_of(1)));
+  for (uint32_t i = 1; i < x.rank; i++) one.dim[i - 1] = x.dim[i], at[i] = imp_letter[i - 1];
+  ImpForm form = {.left = letters(m, one.rank), .right = "$0"};
+  return say(n, value_at(m, all)->type, &one, form, READS({all, words(m, x.rank, at)}));
+}
+
+// Where a scan begins. Its axes have other letters than that of the steps: it would be gone along.
+static Id say_start(ImpNode *n, Id v) {
+  Importer *m = n->m;
+  ImpShape shape = value_at(m, v)->shape;
+  const char *at = words(m, shape.rank, imp_letter + 1);
+  if (value_at(m, v)->kind != IMP_MADE || !shape.rank) return v;
+  return say(n, value_at(m, v)->type, &shape, (ImpForm){.left = at, .right = "$0"}, READS({v, at}));
+}
+
+static Id *say_scan(StepCell *c) {
+  ImpNode *n = c->n;
+  Importer *m = n->m;
+  const Steps *s = c->s;
+  Buf right = buf_new(m->arena);
+  VEC(ImpRead) read = {0};
+  uint32_t results = s->carried + s->gathered;
+  Id *all = NEW_ARRAY(m->arena, Id, results + 1);
+  for (uint32_t i = 0; i < s->rows; i++) vec_push(m->arena, &read, (ImpRead){s->row[i], NULL});
+  for (uint32_t i = 0; i < c->along.n; i++) {
+    Id v = repeated(n, c->along.at[i], s->steps);
+    if (!v) return NULL;
+    vec_push(m->arena, &read, (ImpRead){v, NULL});
+  }
+  for (uint32_t i = 0; i < s->carried; i++)
+    vec_push(m->arena, &read, (ImpRead){say_start(n, s->start[i]), NULL});
+  buf_printf(&right, "scan[i, %s](", c->cell.name);
+  for (uint32_t i = 0; i < read.n; i++) buf_printf(&right, "%s$%u", i ? ", " : "", i);
+  buf_char(&right, ')');
+  for (uint32_t i = 0; i < results; i++) {
+    ImpShape x = value_at(m, c->cell.out.at[i])->shape, wide = {.rank = x.rank + 1};
+    OnnxType type = value_at(m, c->cell.out.at[i])->type;
+    if (wide.rank > ONNX_RANK_LIMIT) return NULL;
+    wide.dim[0] = s->steps;
+    for (uint32_t k = 0; k < x.rank; k++) wide.dim[k + 1] = x.dim[k];
+    if (!i)
+      all[i] = say(n, type, &wide, (ImpForm){.right = right.at}, read.at, read.n);
+    else
+      all[i] = value_new(m, type, &wide, IMP_MADE, "");
+    if (i) vec_push(m->arena, &m->line.at[m->line.n - 1].out, all[i]);
+  }
+  return all;
+}
+
+bool say_steps(ImpNode *n, Steps *s) {
+  Importer *m = n->m;
+  ImpMark before = mark(m);
+  StepCell c = {.n = n, .s = s, .first = m->value.n};
+  if (!s->rows || !(s->carried + s->gathered) || !make_cell(&c)) return undo(m, before, c.first);
+  c.cell.name = name_make(
+      m, arena_format(m->arena, "%s_step", n->node->out.n ? n->node->out.at[0] : ""), "step");
+  vec_push(m->arena, &m->cell, c.cell);
+  const Id *all = say_scan(&c);
+  if (!all || m->diags->errors) return undo(m, before, c.first);
+  for (uint32_t i = 0; i < s->carried; i++) s->last[i] = say_last_row(n, all[i]);
+  for (uint32_t i = 0; i < s->gathered; i++) s->all[i] = all[s->carried + i];
+  return true;
+}

@@ -1,0 +1,92 @@
+// Weights stay in the boxes that own them, as long as each call hands its callee weights of its own. A derivative of a learner reads
+// the weights of another box, one that is fitted anew has weights that were computed, and a family is one box with the weights of many:
+// there all weights are wires. The main diagram owns them, and hands them on.
+#include "port/json/json_own.h"
+
+// Constants that other boxes own as well; a clock is a word of the language.
+static bool is_weight(const ReadParam *p) {
+  bool constant = strcmp(p->role, "const") == 0;
+  return strcmp(p->role, "clock") != 0 && (!constant || strchr(p->was, '/'));
+}
+
+bool param_open(const Reading *r, const ReadDiagram *d, const ReadParam *p) {
+  return r->opened && d != &r->diagram.at[r->main] && is_weight(p);
+}
+
+typedef struct {
+  const char **name; // [diagram] what it is called in the paths of weights; NULL: not yet known
+  Table *owner;      // the diagram of such a name
+} LearnerNames;
+
+// Is this a weight that another box owns?
+static bool is_foreign(const ReadDiagram *d, const Json *key) {
+  Id wire = key && key->kind == JSON_TEXT ? table_get(d->wire_table, key->text, key->n) : 0;
+  const ReadParam *p = wire ? param_of(d, wire - 1) : NULL;
+  return p && is_weight(p) && strchr(p->was, '/');
+}
+
+// Does the box read such a weight itself?
+static bool reads_foreign(const ReadDiagram *d, const ReadBox *box) {
+  static const char *const keys[] = {"in", "slices", "carries", "holds"};
+  for (uint32_t k = 0; k < COUNT(keys); k++) {
+    EACH_ITEM(item, i, json_get(box->json, keys[k])) {
+      const Json *wire = item->kind == JSON_OBJECT ? json_get(item, "wire") : item;
+      if (is_foreign(d, wire)) return true;
+    }
+  }
+  return false;
+}
+
+// A call whose weights are not those that the callee owns, under one name. Two diagrams of one learner, for values with other axes,
+// would be two learners.
+static bool calls_foreign(Reading *r, ReadDiagram *d, const ReadBox *box, LearnerNames *known) {
+  const char *op = json_word(box->json, "op"),
+             *key = json_word(box->json, strcmp(op, "scan") == 0 ? "body" : "callee"), *segment,
+             *before = *r->error;
+  Id found = table_get(r->diagram_table, key, strlen(key));
+  Writing w = {.r = r, .d = d};
+  if (!found) return false;
+  if (!call_segment(&w, &r->diagram.at[found - 1], json_get(box->json, "params"), &segment)) {
+    *r->error = before;
+    return true;
+  }
+  if (!segment || !r->diagram.at[found - 1].learner) return false;
+  Id owner = table_get(known->owner, segment, strlen(segment));
+  const char *other = known->name[found - 1];
+  table_put(known->owner, segment, strlen(segment), found);
+  known->name[found - 1] = segment;
+  return (owner && owner != found) || (other && strcmp(other, segment) != 0);
+}
+
+// The main diagram is no other one then, and has the name that was kept for the one that it calls, or which another one has.
+static void name_main(Reading *r) {
+  ReadDiagram *main = &r->diagram.at[r->main];
+  const char *dot = strrchr(main->key, '.');
+  size_t n = dot && dot[1] && !dot[1 + strspn(dot + 1, "0123456789")] ? (size_t)(dot - main->key)
+                                                                      : strlen(main->key);
+  for (uint32_t i = 0; i < r->diagram.n; i++) {
+    ReadDiagram *d = &r->diagram.at[i];
+    if (strlen(d->name) != n || strncmp(d->name, main->key, n) != 0) continue;
+    const char *name = d->name;
+    d->name = main->name, main->name = name;
+    return;
+  }
+}
+
+void open_all(Reading *r) {
+  LearnerNames known = {NEW_ARRAY(r->arena, const char *, r->diagram.n + 1), table_new(r->arena)};
+  for (uint32_t i = 0; i < r->diagram.n && !r->opened; i++)
+    for (uint32_t k = 0; k < r->diagram.at[i].box.n && !r->opened; k++) {
+      ReadDiagram *d = &r->diagram.at[i];
+      r->opened = reads_foreign(d, &d->box.at[k]) || calls_foreign(r, d, &d->box.at[k], &known);
+    }
+  if (r->opened) name_main(r);
+  for (uint32_t i = 0; r->opened && i < r->diagram.n; i++) {
+    ReadDiagram *d = &r->diagram.at[i];
+    d->learner = false;
+    for (uint32_t k = 0; k < d->param.n; k++) {
+      ReadParam *p = &d->param.at[k];
+      if (is_weight(p)) p->rooted = false, p->path = d->wire.at[p->wire].name;
+    }
+  }
+}

@@ -1,0 +1,243 @@
+// Scans. A scan of the language goes along rows and gives, row by row, all that it carries. So what is held is a row that is the same
+// everywhere, what is emitted and not carried is carried and read by nobody, and one that goes back has its rows turned round.
+#include "port/json/json_own.h"
+
+static bool has_open(const Reading *r, const ReadDiagram *d) {
+  for (uint32_t i = 0; i < d->param.n; i++)
+    if (param_open(r, d, &d->param.at[i])) return true;
+  return false;
+}
+
+static bool is_plain(const Reading *r, const ReadDiagram *d) { return d->plain && !has_open(r, d); }
+
+static uint32_t length_of(const Json *list) {
+  return list && list->kind == JSON_LIST ? list->n : 0;
+}
+
+void cell_note(const ReadBox *scan, ReadDiagram *cell) {
+  const Json *back = json_get(scan->json, "back");
+  uint32_t slices = length_of(json_get(scan->json, "slices")),
+           carries = length_of(json_get(scan->json, "carries"));
+  bool plain = slices && !length_of(json_get(scan->json, "holds")) && cell->out.n == 2 * carries &&
+               !(back && back->kind == JSON_TRUE);
+  for (uint32_t i = 0; plain && i < carries; i++)
+    plain = cell->out.at[i] == cell->out.at[i + carries];
+  cell->plain = plain && (cell->plain || !cell->cell);
+  cell->cell = true;
+  cell->slices = slices, cell->carries = carries;
+}
+
+// Which carry an emitted result is; as many as there are: none.
+static uint32_t carry_of(const ReadDiagram *d, uint32_t emitted) {
+  uint32_t i = 0;
+  while (i < d->carries && d->out.at[i] != d->out.at[emitted]) i++;
+  return i;
+}
+
+// -- the diagram that is repeated -----------------------------------------------------------------
+Ids diagram_inputs(const Reading *r, const ReadDiagram *d) {
+  Ids in = {0};
+  uint32_t held = d->slices + d->carries;
+  bool turned = d->cell && !is_plain(r, d);
+  for (uint32_t i = 0; i < d->nin; i++)
+    if (!turned || i < d->slices) vec_push(r->arena, &in, i);
+  for (uint32_t i = held; turned && i < d->nin; i++) vec_push(r->arena, &in, i);
+  for (uint32_t i = 0; i < d->param.n; i++)
+    if (param_open(r, d, &d->param.at[i])) vec_push(r->arena, &in, d->param.at[i].wire);
+  for (uint32_t i = d->slices; turned && i < held && i < d->nin; i++) vec_push(r->arena, &in, i);
+  return in;
+}
+
+Ids diagram_results(const Reading *r, const ReadDiagram *d) {
+  Ids out = {0};
+  for (uint32_t i = 0; i < d->out.n; i++)
+    if (!d->cell || i < d->carries || (!is_plain(r, d) && carry_of(d, i) == d->carries))
+      vec_push(r->arena, &out, d->out.at[i]);
+  for (uint32_t i = 0; i < d->param.n; i++)
+    if (d->param.at[i].next && param_open(r, d, &d->param.at[i]))
+      vec_push(r->arena, &out, d->param.at[i].next - 1);
+  return out;
+}
+
+// A row where there is none, and what is emitted, before.
+void cell_inputs_write(Writing *w, uint32_t before) {
+  const ReadDiagram *d = w->d;
+  if (!d->cell || is_plain(w->r, d)) return;
+  for (uint32_t i = d->carries; i < d->out.n; i++) {
+    if (carry_of(d, i) < d->carries) continue;
+    const char *name = reading_name(w->r, w->d->taken, "before");
+    buf_printf(w->out, "%s%s: ", before++ ? ", " : "", name);
+    type_write(d, &d->wire.at[d->out.at[i]].type, w->out);
+  }
+}
+
+// -- the scan -------------------------------------------------------------------------------------
+typedef struct {
+  Writing *w;
+  const ReadBox *box;
+  ReadDiagram *body;
+  const char *axis, *size, *last; // last: the place of the last step
+  bool back;
+  Ids slices, carries, holds;
+} ScanText;
+
+// " k k_2": an index for each axis that is shown, from `first` on; with sizes where `sized`.
+static const char *places(ScanText *s, const ReadType *t, uint32_t first, bool sized) {
+  Buf b = buf_new(s->w->r->arena);
+  Table *own = table_new(s->w->r->arena);
+  table_put(own, s->axis, strlen(s->axis), 1);
+  for (uint32_t i = first; i < t->rank; i++) {
+    if (!axis_shown(s->w->d, t, i)) continue;
+    buf_printf(&b, " %s", index_name(s->w, own, "k"));
+    if (sized) buf_printf(&b, ":%s", t->size[i]);
+  }
+  return b.n ? b.at : "";
+}
+
+static const char *place_of_step(const ScanText *s) {
+  Buf b = buf_new(s->w->r->arena);
+  buf_printf(&b, "%s-%s", s->last, s->axis);
+  return s->back ? b.at : s->axis;
+}
+
+// A wire cut along the steps, or the same in each.
+static const char *row_write(ScanText *s, uint32_t wire, bool cut) {
+  Writing *w = s->w;
+  const ReadWire *x = &w->d->wire.at[wire];
+  const char *name = reading_name(w->r, w->d->taken, "along"),
+             *rest = places(s, &x->type, cut, false);
+  buf_printf(w->out, "  %s[%s:%s%s] = %s", name, s->axis, s->size, places(s, &x->type, cut, true),
+             x->name);
+  if (cut)
+    buf_printf(w->out, "[%s%s]", place_of_step(s), rest);
+  else if (*rest)
+    buf_printf(w->out, "[%s]", rest + 1);
+  buf_char(w->out, '\n');
+  return name;
+}
+
+// What an emitted result is before the first step: nobody reads it.
+static const char *start_before(ScanText *s, uint32_t wire) {
+  Writing *w = s->w;
+  const ReadType *t = &w->d->wire.at[wire].type;
+  const char *rest = places(s, t, 1, true);
+  if (t->count) {
+    reading_error(w->r, w->d,
+                  "a scan emits labels that it does not carry, which cannot be read back");
+    return NULL;
+  }
+  const char *name = reading_name(w->r, w->d->taken, "before");
+  buf_printf(w->out, "  %s", name);
+  if (*rest) buf_printf(w->out, "[%s]", rest + 1);
+  buf_printf(w->out, " = %s\n", strcmp(t->base, "B") == 0 ? "bit(0)" : "0");
+  return name;
+}
+
+// The last row of what is carried.
+static void last_write(ScanText *s, uint32_t carry, const char *rows) {
+  const ReadWire *x = &s->w->d->wire.at[s->box->first + carry];
+  const char *rest = places(s, &x->type, 0, false);
+  if (!x->used) return;
+  buf_printf(s->w->out, "  %s", x->name);
+  if (*rest) buf_printf(s->w->out, "[%s]", rest + 1);
+  buf_printf(s->w->out, " = %s[%s%s]\n", rows, s->last, rest);
+}
+
+// An emitted result: rows in their order.
+static void emitted_write(ScanText *s, uint32_t wire, const char *rows) {
+  const ReadWire *x = &s->w->d->wire.at[wire];
+  if (!x->used) return;
+  buf_printf(s->w->out, "  %s[%s:%s%s] = %s[%s%s]\n", x->name, s->axis, s->size,
+             places(s, &x->type, 1, true), rows, place_of_step(s), places(s, &x->type, 1, false));
+}
+
+static bool handed_write(ScanText *s, Buf *args) {
+  Writing *w = s->w;
+  for (uint32_t i = 0; i < s->holds.n; i++)
+    buf_printf(args, "%s%s", args->n ? ", " : "", row_write(s, s->holds.at[i], false));
+  EACH_ITEM(key, i, json_get(s->box->json, "params")) {
+    uint32_t wire = reading_wire(w->r, w->d, key);
+    if (!wire || i >= s->body->param.n) return false;
+    if (param_open(w->r, s->body, &s->body->param.at[i]))
+      buf_printf(args, "%s%s", args->n ? ", " : "", row_write(s, wire - 1, false));
+  }
+  return args->n || reading_error(w->r, w->d, "a scan goes along nothing, and cannot be read back");
+}
+
+// Everything becomes rows and carries.
+static bool turned_write(ScanText *s, const char *name) {
+  Writing *w = s->w;
+  const ReadDiagram *body = s->body;
+  Buf args = buf_new(w->r->arena), out = buf_new(w->r->arena);
+  const char **rows = NEW_ARRAY(w->r->arena, const char *, body->out.n + 1);
+  for (uint32_t i = 0; i < s->slices.n; i++)
+    buf_printf(&args, "%s%s", i ? ", " : "", row_write(s, s->slices.at[i], true));
+  if (!handed_write(s, &args)) return false;
+  for (uint32_t i = 0; i < s->carries.n; i++)
+    buf_printf(&args, ", %s", w->d->wire.at[s->carries.at[i]].name);
+  for (uint32_t i = 0; i < body->out.n; i++) {
+    bool carried = i < body->carries;
+    if (!carried && carry_of(body, i) < body->carries) {
+      rows[i] = rows[carry_of(body, i)];
+      continue;
+    }
+    const char *start = carried ? "" : start_before(s, s->box->first + i);
+    if (!start) return false;
+    if (!carried) buf_printf(&args, ", %s", start);
+    rows[i] = reading_name(w->r, w->d->taken, "rows");
+    buf_printf(&out, "%s%s", out.n ? ", " : "", rows[i]);
+  }
+  buf_printf(w->out, "  %s = scan[%s, %s](%s)\n", out.at, s->axis, name, args.at);
+  for (uint32_t i = 0; i < s->carries.n; i++) last_write(s, i, rows[i]);
+  for (uint32_t i = s->carries.n; i < body->out.n; i++)
+    emitted_write(s, s->box->first + i, rows[i]);
+  return true;
+}
+
+// A row with a label on each axis.
+static const char *labelled_row(ScanText *s, uint32_t wire) {
+  Writing *w = s->w;
+  const ReadWire *x = &w->d->wire.at[wire];
+  const char *name = reading_name(w->r, w->d->taken, "along"),
+             *rest = places(s, &x->type, 1, false);
+  buf_printf(w->out, "  %s[%s%s] = %s[%s%s]\n", name, s->axis, rest, x->name, s->axis, rest);
+  return name;
+}
+
+static bool plain_write(ScanText *s, const char *name) {
+  Writing *w = s->w;
+  uint32_t n = s->carries.n;
+  Buf args = buf_new(w->r->arena);
+  for (uint32_t i = 0; i < s->slices.n; i++)
+    buf_printf(&args, "%s%s", i ? ", " : "", labelled_row(s, s->slices.at[i]));
+  for (uint32_t i = 0; i < n; i++) buf_printf(&args, ", %s", w->d->wire.at[s->carries.at[i]].name);
+  for (uint32_t i = 0; i < n; i++)
+    buf_printf(w->out, "%s%s", i ? ", " : "  ", w->d->wire.at[s->box->first + n + i].name);
+  buf_printf(w->out, " = scan[%s, %s](%s)\n", s->axis, name, args.at);
+  for (uint32_t i = 0; i < n; i++) last_write(s, i, w->d->wire.at[s->box->first + n + i].name);
+  return true;
+}
+
+bool scan_write(Writing *w, const ReadBox *box) {
+  ScanText s = {.w = w, .box = box};
+  const Json *back = json_get(box->json, "back");
+  const char *name;
+  s.body = reading_diagram(w->r, w->d, json_get(box->json, "body"));
+  if (!s.body || !wires_read(w, box, "slices", &s.slices) ||
+      !wires_read(w, box, "carries", &s.carries) || !wires_read(w, box, "holds", &s.holds) ||
+      !reading_call(w, s.body, json_get(box->json, "params"), &name))
+    return false;
+  uint32_t in = s.slices.n + s.carries.n + s.holds.n;
+  if (s.body->nin != in || s.body->out.n != box->n || s.carries.n > box->n ||
+      s.carries.n != s.body->carries)
+    return reading_error(w->r, w->d, "a scan gives `%s` other wires than it has", s.body->key);
+  if (!(s.size = reading_size(w->r, json_get(box->json, "size")))) return false;
+  Buf last = buf_new(w->r->arena);
+  buf_printf(&last, "%s-1", place_size(w->r, s.size));
+  s.last = last.at;
+  s.back = back && back->kind == JSON_TRUE;
+  s.axis = reading_name(w->r, w->d->taken, "step");
+  if (!is_plain(w->r, s.body)) return turned_write(&s, name);
+  if (name == s.body->name) name = said_for(w->r, s.body, false)->name;
+  return plain_write(&s, name);
+}
