@@ -1,6 +1,7 @@
 // The playground's folder: node playground.mjs FOLDER WASM [DATA] (make playground). The module, packed, since servers of files do not all pack
 // what they send; the studio's page, told that its home is
-// the browser; the worker; and files.json, the examples that need nothing but limn, and sets of data where DATA has them.
+// the browser; the worker; and files.json: the examples that need nothing but limn, those of playground/programs with what they read, and sets
+// of data where DATA has them.
 
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
@@ -30,4 +31,6 @@ await build({
 const files = {}, small = ["iris/iris.csv", "lynx-hare/Lynx_Hare.csv"];
 for (const name of small) if (data && existsSync(join(data, name))) files[`data/${name}`] = readFileSync(join(data, name), "utf8");
 for (const name of readdirSync(join(root, "examples")).filter((n) => n.endsWith(".limn"))) files[name] = readFileSync(join(root, "examples", name), "utf8");
+const own = join(root, "playground/programs");
+for (const name of readdirSync(own)) files[name] = readFileSync(join(own, name), "utf8");
 writeFileSync(join(out, "files.json"), JSON.stringify(files));

@@ -55,6 +55,7 @@ for what in "$@"; do
       hope clang clang
       hope arm-none-eabi-gcc gcc-arm-none-eabi
       hope qemu-system-arm qemu-system-arm
+      echo '#include <math.h>' | arm-none-eabi-gcc --specs=rdimon.specs -E -x c - >/dev/null 2>&1 || wish="$wish libnewlib-arm-none-eabi"
       hope wasm-ld lld
       hope node nodejs ;;
     playground) # wasm of C, and smaller

@@ -120,5 +120,8 @@ int run_lsp(Limn *l, Options *o) {
   limn_server_close(s);
   fflush(stdout);
   if (!q.line.ends) exit(status); // the reader still waits for input
+  Waiting *left;
+  bool over = false;
+  while ((left = line_take(&q.line, 0, &over))) free(left); // what came behind `exit`
   return status;
 }

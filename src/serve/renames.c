@@ -164,16 +164,16 @@ static bool take_users(FileRename *r) {
 
 // -- all of them ----------------------------------------------------------------------------------
 // Where it is declared, from what stands at the place that was asked about. False: it was refused.
-static bool find_declared(FileRename *r, ServedText *d) {
+static bool find_declared(FileRename *r, ServedText *d, Limn *l) {
   const ServeCall *c = r->c;
-  const char *error, *text = limn_edit_ask(d->shown, "prepareRename", &r->ask);
+  const char *error, *text = limn_edit_ask(l, "prepareRename", &r->ask);
   const Json *j =
       text ? json_read(r->arena, arena_text(r->arena, text, strlen(text)), strlen(text), &error)
            : NULL;
   const Json *plain = inside(j, "plain"), *shared = inside(j, "ofFile");
   const Json *own = inside(j, "here"), *other = inside(j, "declared");
   if (!j) {
-    serve_refuse_said(c, d->shown);
+    serve_refuse_said(c, l);
     return false;
   }
   const char *uri = serve_text(other, "uri");
@@ -192,12 +192,44 @@ static bool find_declared(FileRename *r, ServedText *d) {
   return open == d || is_saved(r);
 }
 
+static bool is_word_byte(char c) { return char_is_word(c) || c == '_' || (unsigned char)c >= 0x80; }
+
+// A long text that has changed, looked at where the two names stand and no further. NULL: what is asked
+// for reaches further, or is refused there; the whole may have an answer.
+static Limn *looked_for(FileRename *r, const ServedText *d) {
+  const LimnServer *s = r->c->s;
+  const char *error;
+  size_t from = served_offset(s, d, r->ask.line, r->ask.character), to = from;
+  while (from && is_word_byte(d->text[from - 1])) from--;
+  while (to < d->n && is_word_byte(d->text[to])) to++;
+  const char *words[] = {arena_text(r->arena, d->text + from, to - from), r->ask.text, NULL};
+  if (from == to || !*r->ask.text) return NULL;
+  Limn **l = NEW(r->arena, Limn *);
+  arena_on_free(r->arena, drop_handle, l);
+  *l = served_handle(s);
+  if (!*l) return NULL;
+  limn_edit_load_words(*l, d->path, d->text, d->n, words);
+  const char *text = limn_edit_ask(*l, "prepareRename", &r->ask);
+  const Json *j = text ? json_read(r->arena, text, strlen(text), &error) : NULL;
+  const Json *plain = inside(j, "plain"), *here = inside(j, "here");
+  bool good = plain && plain->kind == JSON_TRUE && here && here->kind == JSON_TRUE;
+  return good && limn_edit_ask(*l, "rename", &r->ask) ? *l : NULL;
+}
+
+static Limn *looked_at(FileRename *r, ServedText *d) {
+  Limn *l = d->stale ? looked_for(r, d) : NULL;
+  if (l) return l;
+  return served_ready(r->c->s, d, true) ? d->shown : NULL;
+}
+
 void serve_rename(const ServeCall *c, ServedText *d, const LimnAsk *asked) {
   FileRename r = {.c = c, .arena = arena_child(c->s->scratch), .ask = *asked};
   r.changes = buf_new(r.arena);
   if (!r.ask.text) r.ask.text = "";
-  bool good = find_declared(&r, d);
-  Limn *l = good ? strcmp(r.path, d->path) ? handle_at(&r, r.path) : d->shown : NULL;
+  Limn *shown = looked_at(&r, d);
+  if (!shown) serve_refuse(c, SERVE_REFUSED, "memory is exhausted");
+  bool good = shown && find_declared(&r, d, shown);
+  Limn *l = good ? strcmp(r.path, d->path) ? handle_at(&r, r.path) : shown : NULL;
   if (l && take_changes(&r, l, "rename", &r.ask) && (!r.shared || take_users(&r)))
     serve_answer(
         c, arena_format(c->s->scratch, "{\"changes\":{%s}}", r.changes.n ? r.changes.at : ""));

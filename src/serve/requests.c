@@ -44,7 +44,7 @@ static const struct {
              {"textDocument/references", "references", ABOUT_PLACE, false},
              {"textDocument/documentHighlight", "highlight", ABOUT_PLACE, false},
              {"textDocument/prepareRename", "prepareRename", ABOUT_PLACE, false},
-             {"textDocument/rename", "rename", ABOUT_PLACE, true},
+             {"textDocument/rename", "rename", ABOUT_PLACE, false},
              {"textDocument/completion", "completion", ABOUT_PLACE, false},
              {"textDocument/signatureHelp", "signature", ABOUT_PLACE, false},
              {"textDocument/documentSymbol", "symbols", ABOUT_TEXT, false},

@@ -161,14 +161,8 @@ static void take_request(const ServeCall *c) {
   }
 }
 
-static void take(LimnServer *s, const char *message, size_t n) {
-  const char *error = NULL;
+static void take_one(LimnServer *s, const Json *j) {
   ServeCall c = {.s = s, .id = "null"};
-  const Json *j = json_read(s->scratch, message, n, &error);
-  if (!j) {
-    serve_refuse(&c, SERVE_NO_JSON, "this is not JSON: %s", error ? error : "");
-    return;
-  }
   const Json *method = inside(j, "method"), *id = inside(j, "id");
   c.params = inside(j, "params");
   if (j->kind == JSON_OBJECT && !method && id) return; // an answer to something that nobody asked
@@ -186,6 +180,18 @@ static void take(LimnServer *s, const char *message, size_t n) {
     c.id = "null";
     serve_refuse(&c, SERVE_NO_REQUEST, "an id is a number or a text");
   }
+}
+
+// A message, or several in a list, one after the other.
+static void take(LimnServer *s, const char *message, size_t n) {
+  const char *error = NULL;
+  const Json *j = json_read(s->scratch, message, n, &error);
+  bool several = j && j->kind == JSON_LIST && j->n;
+  const Json *one = several ? json_first(j) : j;
+  if (!j)
+    serve_refuse(&(ServeCall){.s = s, .id = "null"}, SERVE_NO_JSON, "this is not JSON: %s",
+                 error ? error : "");
+  for (uint32_t i = 0; j && i < (several ? j->n : 1); i++, one = json_next(one)) take_one(s, one);
 }
 
 // -- the public functions -------------------------------------------------------------------------

@@ -425,8 +425,7 @@ void host_change(HostCall *c) {
   disk_unlock(c);
 }
 
-// The program of a run; where it is gone, the run's own copy.
-static const char *program_of(HostCall *c, const RunNow *r) {
+const char *run_program(HostCall *c, const RunNow *r) {
   const Json *name = r->note ? json_get(r->note, "program") : NULL;
   bool named = name && name->kind == JSON_TEXT && !name_refuse(name->text);
   if (named && !file_check_in(c->arena, c->studio->folder, name->text)) return name->text;
@@ -440,7 +439,7 @@ int report_begin(HostCall *c, const RunNow *r) {
   word(c, &w, "--from");
   word(c, &w, r->dir);
   word(c, &w, "--");
-  word(c, &w, program_of(c, r));
+  word(c, &w, run_program(c, r));
   bool begun = nowhere >= 0 && c->studio->children < STUDIO_CHILDREN &&
                !begin_process(c->studio, &w, nowhere, &child);
   if (nowhere >= 0) close(nowhere);
@@ -468,7 +467,7 @@ void host_resume(HostCall *c) {
     word(c, &w, "--resume");
     word(c, &w, dir);
     word(c, &w, "--");
-    word(c, &w, program_of(c, &now));
+    word(c, &w, run_program(c, &now));
     if (begin_run(c, &w, dir)) run_done(c, dir);
   }
   disk_unlock(c);

@@ -37,11 +37,14 @@ void host_pause(HostCall *);
 void host_resume(HostCall *);
 void host_stop(HostCall *);
 void host_change(HostCall *);
+const char *run_program(HostCall *, const RunNow *); // where it is gone, the run's own copy
 
 // metrics.c: its numbers and pictures
 void host_runs(HostCall *);
 void host_metrics(HostCall *);
 void host_shown(HostCall *);
 void runs_tick(Studio *); // tells what has gone on
+
+void host_weights(HostCall *); // weights.c
 
 #endif

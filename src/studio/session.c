@@ -1,5 +1,6 @@
 // A session is a page: a LimnServer in a thread of its own, a second thread for files and runs, so that
-// saving never waits for a picture, and a queue of what the page is to be told.
+// saving never waits for a picture, a third for what computes with runs, so that it does not wait for
+// that either, and a queue of what the page is to be told.
 //
 // It lives for as long as anybody has it: its threads, requests that are under way, its stream. It is
 // over when its page has been away for a minute; threads then go when they are through.
@@ -173,6 +174,7 @@ static void session_free(StudioSession *p) {
   while (p->event) drop_event(p);
   line_close(&p->language);
   line_close(&p->host);
+  line_close(&p->slow);
   free(p);
 }
 
@@ -209,10 +211,9 @@ static void *language_thread(void *what) {
   return NULL;
 }
 
-static void *host_thread(void *what) {
-  StudioSession *p = what;
+static void *host_work(StudioSession *p, Line *line) {
   for (bool over = false; !over;) {
-    StudioAsk *ask = (StudioAsk *)line_take(&p->host, -1, &over);
+    StudioAsk *ask = (StudioAsk *)line_take(line, -1, &over);
     if (!ask) continue;
     host_take(p, ask);
     ask_done(p->studio, ask);
@@ -220,6 +221,9 @@ static void *host_thread(void *what) {
   session_leave(p);
   return NULL;
 }
+
+static void *host_thread(void *what) { return host_work(what, &((StudioSession *)what)->host); }
+static void *slow_thread(void *what) { return host_work(what, &((StudioSession *)what)->slow); }
 
 static bool start(void *(*work)(void *), StudioSession *p) {
   pthread_attr_t how;
@@ -241,6 +245,7 @@ static void session_end(StudioSession *p) { // under the studio's lock
   wake_stream(p);
   line_finish(&p->language, true);
   line_finish(&p->host, true);
+  line_finish(&p->slow, true);
 }
 
 static bool session_enter(Studio *s, StudioSession *p) {
@@ -256,10 +261,11 @@ StudioSession *session_new(Studio *s) {
   if (!p) return NULL;
   LimnServe how = {
       .size = sizeof how, .send = take_sent, .context = p, .read = s->read, .root = s->folder};
-  *p = (StudioSession){.studio = s, .users = 3, .seen = clock_seconds()};
+  *p = (StudioSession){.studio = s, .users = 4, .seen = clock_seconds()};
   p->last_event = &p->event;
   line_open(&p->language);
   line_open(&p->host);
+  line_open(&p->slow);
   p->server = random_letters(p->name, STUDIO_TOKEN) ? limn_server_open(&how) : NULL;
   if (!p->server || !session_enter(s, p)) {
     limn_server_close(p->server);
@@ -267,12 +273,14 @@ StudioSession *session_new(Studio *s) {
     return NULL;
   }
   bool language = start(language_thread, p), host = start(host_thread, p);
-  if (language && host) return p; // with one user that is the caller
+  bool slow = start(slow_thread, p);
+  if (language && host && slow) return p; // with one user that is the caller
   pthread_mutex_lock(&s->lock);
   session_end(p);
   pthread_mutex_unlock(&s->lock);
   if (!language) limn_server_close(p->server), session_leave(p);
   if (!host) session_leave(p);
+  if (!slow) session_leave(p);
   session_leave(p);
   return NULL;
 }
@@ -293,11 +301,12 @@ bool session_ask(StudioSession *p, StudioAsk *ask) {
   const char *method = ask->body ? strstr(ask->body, "\"method\"") : NULL;
   const char *name = method ? strchr(method + 8, '"') : NULL;
   bool host = name && strncmp(name, "\"host/", 6) == 0;
+  bool slow = host && (!strncmp(name + 6, "weights\"", 8) || !strncmp(name + 6, "diff\"", 5));
   bool cancels = name && strncmp(name, "\"$/cancelRequest\"", 17) == 0;
   pthread_mutex_lock(&s->lock);
   s->working++;
   pthread_mutex_unlock(&s->lock);
-  if (line_put(host ? &p->host : &p->language, &ask->in, cancels)) return true;
+  if (line_put(slow ? &p->slow : host ? &p->host : &p->language, &ask->in, cancels)) return true;
   pthread_mutex_lock(&s->lock);
   s->working--;
   pthread_mutex_unlock(&s->lock);

@@ -60,7 +60,7 @@ typedef struct StudioEvent {
 typedef struct StudioSession {
   struct Studio *studio;
   char name[STUDIO_TOKEN + 1];
-  Line language, host; // what waits for a thread
+  Line language, host, slow; // what waits for a thread
   LimnServer *server;
   StudioAsk *now; // what the server is asked
   // Under the studio's lock:
@@ -169,8 +169,8 @@ void host_rename(HostCall *);
 
 // models.c
 void host_upload(HostCall *);
-void host_weights(HostCall *);
 void host_diff(HostCall *);
+const char *last_error(Limn *); // NULL is allowed: memory is exhausted
 
 // watch.c: files that pages have read
 void watch_open(Studio *);

@@ -1,8 +1,14 @@
-// The line to `limn studio`: one POST for each message, server-sent events for what comes by itself.
+// The line to `limn studio`: one POST for each message, or for a question and what was told right before it, server-sent events for what comes by itself.
 
 import { Away, type Connection, Line, type Params, Refusal } from "./connection";
 
 const RETRY_MS = 1500;
+
+interface Told {
+  method: string;
+  params: any;
+  left: boolean; // it is on its way
+}
 
 export class HttpConnection extends Line implements Connection {
   private session = "";
@@ -11,7 +17,7 @@ export class HttpConnection extends Line implements Connection {
   // POSTs may overtake each other on the way; what was told must have arrived before anything later leaves. Changes of a text that
   // wait for their turn are told together, so that whoever types faster than the other side reads is never far ahead of it.
   private told: Promise<unknown> = Promise.resolve();
-  private waiting: { method: string; params: any } | null = null;
+  private waiting: Told | null = null;
 
   fileAddress(path: string) {
     return `/file?path=${encodeURIComponent(path)}`;
@@ -91,10 +97,12 @@ export class HttpConnection extends Line implements Connection {
   }
 
   async request<T>(method: string, params: Params = {}): Promise<T> {
-    const id = this.next++;
+    const message = { jsonrpc: "2.0", id: this.next++, method, params };
     const session = this.session;
-    await this.told;
-    const answer = await this.post({ jsonrpc: "2.0", id, method, params }, session);
+    const home = method.startsWith("host/"); // which asks nothing about a text, and so waits for none
+    const before = home ? null : this.waiting;
+    if (!home && !before) await this.told;
+    const answer = await (before ? this.postBehind(before, message, session) : this.post(message, session));
     if (answer?.error) throw new Refusal(answer.error.message, answer.error.data ?? null, answer.error.code);
     return answer?.result as T;
   }
@@ -102,13 +110,26 @@ export class HttpConnection extends Line implements Connection {
   notify(method: string, params: Params = {}): void {
     const session = this.session;
     if (!session || this.joined(method, params)) return;
-    const message = { method, params: params as any };
+    const message: Told = { method, params: params as any, left: false };
     this.waiting = message;
-    const send = () => {
-      if (this.waiting === message) this.waiting = null;
-      return this.post({ jsonrpc: "2.0", ...message }, session);
+    const send = async () => {
+      if (!message.left) await this.post(this.leaving(message), session);
     };
     this.told = this.told.then(send).catch(() => {});
+  }
+
+  /** A question behind what has not been told yet: both travel together, and whatever comes later waits for both. */
+  private postBehind(told: Told, question: unknown, session: string): Promise<any> {
+    const both = [this.leaving(told), question];
+    const answer = this.told.then(() => this.post(both, session));
+    this.told = answer.catch(() => {});
+    return answer;
+  }
+
+  private leaving(told: Told) {
+    if (this.waiting === told) this.waiting = null;
+    told.left = true;
+    return { jsonrpc: "2.0", method: told.method, params: told.params };
   }
 
   /** A change of a text behind one of the same text that has not left yet becomes part of it. */

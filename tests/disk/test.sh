@@ -128,8 +128,15 @@ ln -s real byname
 status "the run folder itself may be a link" 0 "$LIMN" train net.limn --reference --plain --quiet --out byname
 is "which is followed" test -f real/state.safetensors
 echo mine >real/movie.part
+sleep 60 &
+other=$!
+for who in $other 99999999; do echo half >real/report.html.$who.part; done
 "$LIMN" train net.limn --reference --plain --quiet --resume byname --steps 5 >out 2>&1
 is "only what a run left half-written is swept" test -f real/movie.part
+is "what somebody is still writing stays" test -f real/report.html.$other.part
+is "what somebody killed was writing is swept" test ! -e real/report.html.99999999.part
+kill $other
+rm real/report.html.$other.part
 
 # what is shown of a foreign folder is what is in it
 cp -r whole foreign

@@ -6,6 +6,7 @@
 //   --
 //   c 0 4 0 5 g           a change: from line 0, character 4 to line 0, character 5
 //   q 2 0 4 name          question 2 at line 0, character 4
+//   l 20                  so many lines of a comment go in front: a long text is not looked at for each question
 //   w                     what is due is done
 //   {"jsonrpc": …         a message
 #include "io/bytes/bytes.h"
@@ -33,10 +34,25 @@ static void hear(void *context, const char *text, size_t n) {
   must(json_get(j, "result") || json_get(j, "error") || json_get(j, "method"));
 }
 
-static const char *const methods[] = {
-    "hover",        "definition", "references",    "documentHighlight", "prepareRename",
-    "rename",       "completion", "signatureHelp", "documentSymbol",    "semanticTokens/full",
-    "foldingRange", "codeAction", "inlayHint",     "formatting"};
+static const char *const methods[] = {"textDocument/hover",
+                                      "textDocument/definition",
+                                      "textDocument/references",
+                                      "textDocument/documentHighlight",
+                                      "textDocument/prepareRename",
+                                      "textDocument/rename",
+                                      "textDocument/completion",
+                                      "textDocument/signatureHelp",
+                                      "textDocument/documentSymbol",
+                                      "textDocument/semanticTokens/full",
+                                      "textDocument/foldingRange",
+                                      "textDocument/codeAction",
+                                      "textDocument/inlayHint",
+                                      "textDocument/formatting",
+                                      "limn/picture",
+                                      "limn/palette",
+                                      "limn/numbers",
+                                      "limn/cost",
+                                      "limn/edit"};
 static const char uri[] = "\"textDocument\":{\"uri\":\"file:///none/a.limn\",\"version\":2}";
 
 static void tell(LimnServer *s, Arena *a, const char *message) {
@@ -74,22 +90,33 @@ static void change(LimnServer *s, Arena *a, const char *line) {
 static void question(LimnServer *s, Heard *h, const char *line) {
   unsigned which = number(&line) % COUNT(methods), l = number(&line), c = number(&line);
   if (*line == ' ') line++;
+  const char *words = quoted(h->arena, line, strlen(line));
   const char *place = arena_format(h->arena, "{\"line\":%u,\"character\":%u}", l % 3000, c % 3000);
   h->answers = 0;
   tell(s, h->arena,
        arena_format(h->arena,
-                    "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"textDocument/"
-                    "%s\",\"params\":{%s,\"position\":%s,\"range\":{"
-                    "\"start\":%s,\"end\":%s},\"newName\":%s}}",
-                    methods[which], uri, place, place, place,
-                    quoted(h->arena, line, strlen(line))));
+                    "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"%s\",\"params\":{%s,"
+                    "\"position\":%s,\"range\":{\"start\":%s,\"end\":%s},\"newName\":%s,"
+                    "\"name\":%s,\"edit\":{\"kind\":%s,\"at\":\"%u:%u-%u:%u\",\"box\":%s}}}",
+                    methods[which], uri, place, place, place, words, words, words, l % 3000,
+                    c % 3000, l % 3000, c % 3000 + 1, words));
   must(h->answers == 1);
+}
+
+static void lengthen(LimnServer *s, Arena *a, unsigned lines) {
+  Buf b = buf_new(a);
+  buf_text(&b, "c 0 0 0 0 ");
+  for (unsigned i = 0; i < lines % 30; i++)
+    for (unsigned k = 0; k < 40; k++) buf_text(&b, k % 8 ? "# a long comment …" : "#\n");
+  buf_char(&b, '\n');
+  change(s, a, b.at + 1);
 }
 
 static void line(LimnServer *s, Heard *h, const char *text, size_t n) {
   char *own = arena_text(h->arena, text, n);
   if (*own == 'c') change(s, h->arena, own + 1);
   if (*own == 'q') question(s, h, own + 1);
+  if (*own == 'l') lengthen(s, h->arena, (unsigned)strtoul(own + 1, NULL, 10));
   if (*own == 'w') limn_server_work(s, NULL);
   if (*own == '{' || *own == '[') limn_server_take(s, text, n);
 }

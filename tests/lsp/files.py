@@ -146,7 +146,8 @@ def at(name, word):
 def while_typing(limn, root):
     """A long text is not looked at with every key: the places are those of the text as it is by now all the same."""
     pad = "".join(f"# line {i} of many, which say nothing\n" for i in range(600))
-    text = pad + "box half(x: R[n]) -> R[n] = x / 2\nbox all(x: R[n]) -> R[n] = half(half(x))\n"
+    # What `loose` means is known by `uses` alone, which does not name half; an axis may matter where its name does not stand.
+    text = pad + "box half(x: R[n]) -> R[n] = x / 2\nbox all(x: R[n]) -> R[n] = half(half(x))\nbox loose(x) = half(x)\nbox uses(x: R[wide]) -> R[wide] = loose(x)\naxis wide = 4\n"
     typed = [(600, 28, "  "), (10, 0, "# more\n"), (602, 27, " # why\n "), (602, 27, "half(")]
     s = Server(limn, root)
     s.open("long.limn", text)
@@ -160,9 +161,13 @@ def while_typing(limn, root):
         line = next(i for i, row in enumerate(text.split("\n")) if row.startswith("box half"))
         fresh = Server(limn, root)
         fresh.open("long.limn", text)
-        wanted, found = fresh.rename("long.limn", line, 5, "another"), s.rename("long.limn", line, 5, "another")
+        axis = next(i for i, row in enumerate(text.split("\n")) if row.startswith("axis wide"))
+        fresh.rename("long.limn", line, 5, "first_look")
+        wanted, found = ([one.rename("long.limn", i, 5, "another") for i in (line, axis)] for one in (fresh, s))
         fresh.end()
         assert wanted == found, (new, wanted, found)
+        assert len(places(found[1], root)) == 3, found[1]
+        found = found[0]
         assert len(places(found, root)) == text.count("half"), found
     s.end()
 

@@ -2,7 +2,8 @@
 
 A name leads to a place where the same name stands, and is among the references of that place. Renamed to a name that is new,
 a program has the same errors and its goals cost the same; or the rename is refused with a reason. What is typed at the end of
-a line leaves everything else known."""
+a line leaves everything else known. Looked at for two words alone, a program has the same answer for who renames a box, or a wire
+of one, or none; and to a name that is taken, none."""
 import ctypes
 import json
 import re
@@ -22,9 +23,12 @@ for f in ("limn_edit_ask", "limn_messages", "limn_cost", "limn_names"):
 
 
 class Program:
-    def __init__(self, path, text):
+    def __init__(self, path, text, words=None):
         self.handle, self.text = ctypes.c_void_p(L.limn_new()), text
-        L.limn_edit_load(self.handle, path.encode(), text, ctypes.c_size_t(len(text)), None)
+        if words:
+            L.limn_edit_load_words(self.handle, path.encode(), text, ctypes.c_size_t(len(text)), (ctypes.c_char_p * 3)(*words, None))
+        else:
+            L.limn_edit_load(self.handle, path.encode(), text, ctypes.c_size_t(len(text)), None)
         self.errors = L.limn_errors(self.handle)
 
     def ask(self, question, line=0, character=0, text=None):
@@ -62,8 +66,19 @@ def applied(text, edits):
     return b"\n".join(lines)
 
 
+def by_words(p, path, line, character, old, new):
+    """What a look at two words makes of a rename: 1 if it has an answer, which is that of the whole then."""
+    few = Program(path, p.text, (old, new))
+    asked = few.ask("prepareRename", line, character, new)
+    found = few.ask("rename", line, character, new) if asked and asked["plain"] and asked["here"] else None
+    assert found is None or found == p.ask("rename", line, character, new), (path, line, character, old, new, found)
+    few.close()
+    return found is not None
+
+
 def main():
-    names = renamed = refused = 0
+    names = renamed = refused = known = 0
+    taken = b""
     for path in sys.argv[2:]:
         text = open(path, "rb").read()
         p = Program(path, text)
@@ -77,6 +92,10 @@ def main():
             if names % 5 == 0:
                 uses = p.ask("references", line, character)
                 assert any(u["range"]["start"] == {"line": line, "character": character} for u in uses), (path, line, character)
+            if names % 7 == 0 and name.decode().isidentifier():
+                known += by_words(p, path, line, character, name, b"a_new_name")
+                by_words(p, path, line, character, name, taken or name)
+                taken = name
             if not first or names % 9:
                 continue
             changes = p.ask("rename", line, character, b"a_new_name")
@@ -90,8 +109,8 @@ def main():
             assert q.errors == p.errors and q.costs() == costs, (path, line, character, name)
             q.close()
         p.close()
-    print(f"{names} names, {renamed} renamed, {refused} refused")
-    assert names > 1000 and renamed > 20
+    print(f"{names} names, {renamed} renamed, {refused} refused, {known} known by two words")
+    assert names > 1000 and renamed > 20 and known > 100
 
 
 main()

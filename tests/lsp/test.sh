@@ -49,6 +49,7 @@ printf 'Content-Length: 2\r\n\r\n{}' | damaged 'a message without a method is an
 printf 'content-length: %d\r\n\r\n%s' "${#begin}" "$begin" | damaged 'headers are words in any case' 1 '"positionEncoding":"utf-16"'
 printf '%s\n%s\n%s\n' "$begin" '{"jsonrpc":"2.0","id":2,"method":"shutdown"}' '{"jsonrpc":"2.0","method":"exit"}' | frame | damaged 'shutdown, then exit' 0 '"id":2,"result":null'
 printf '%s\n%s\n' "$begin" '{"jsonrpc":"2.0","method":"exit"}' | frame | damaged 'exit alone' 1 '"id":1'
+printf '%s\n%s\n%s\n' "$begin" '{"jsonrpc":"2.0","method":"exit"}' '{"jsonrpc":"2.0","id":3,"method":"shutdown"}' | frame | damaged 'messages behind exit' 1 '"id":1'
 
 # Laws over whole programs. A library with sanitizers cannot be loaded by Python.
 if [ -e "$BUILD/liblimn.so" ] && [ "${BUILD%/san}" = "$BUILD" ]; then
@@ -57,6 +58,12 @@ if [ -e "$BUILD/liblimn.so" ] && [ "${BUILD%/san}" = "$BUILD" ]; then
   [ $status -eq 0 ] || tail -3 "$out/sweep"
   verdict "laws of names" $status
 else echo "skipped: there is no liblimn.so that Python can load"; fi
+
+# Sessions that are damaged, for two seconds (FULL=1: a minute).
+/usr/bin/python3 $here/damage.py "$LIMN" "$(if [ -n "${FULL:-}" ]; then echo 60; else echo 2; fi)" >"$out/damage" 2>&1
+status=$?
+cat "$out/damage"
+verdict "damaged sessions" $status
 
 # Names of one file in another.
 /usr/bin/python3 $here/files.py "$LIMN" >"$out/files" 2>&1
@@ -99,7 +106,25 @@ if command -v emacs >/dev/null; then
   status=$?
   [ $status -eq 0 ] || cat "$out/emacs" "$out/error"
   verdict 'the mode for Emacs' $status
+  mkdir "$out/bin" && ln -s "$LIMN" "$out/bin/limn"
+  PATH=$out/bin:$PATH timeout 60 emacs -Q --batch -l "$out/share/emacs/limn-mode.el" -l $here/emacs.el "$out/a.limn" >"$out/emacs" 2>"$out/error"
+  if ! grep '^skipped' "$out/emacs"; then
+    [ "$(tr '\n' ' ' <"$out/emacs" | sed 's/messages [1-9]/messages/')" = 'hover relu(a) renamed box g(x: R[3]) -> R[3] { messages ended ' ]
+    status=$?
+    [ $status -eq 0 ] || cat "$out/emacs" "$out/error"
+    verdict 'Emacs speaks with it' $status
+  fi
 else echo "skipped: there is no emacs, so its mode is not read"; fi
+if command -v vim >/dev/null; then
+  printf 'box f(x: R[3]) -> R[3] {\n    return relu(x)   # why\n}\n' >"$out/b.limn"
+  SHARE=$out/share FILE=$out/b.limn SAID=$out/vim timeout 60 vim -V1 -es -u NONE -i NONE -S $here/vim.vim >"$out/error" 2>&1
+  printf '%s\n' 'filetype limn, indent 2, comment # %s' 'box is limnDeclaration' 'relu is limnFunction' '# why is limnComment' >"$out/want"
+  grep '^skipped' "$out/vim" || printf '%s\n' 'renames 1' 'hover relu(a)' 'messages 0' 'ended 0' >>"$out/want"
+  grep -v '^skipped' "$out/vim" | cmp -s - "$out/want"
+  status=$?
+  [ $status -eq 0 ] || cat "$out/vim" "$out/error"
+  verdict 'Vim reads its files, and speaks with it' $status
+else echo "skipped: there is no vim, so its files are not read"; fi
 
 client=${LIMN_LSP_CLIENT:-$PWD/build/lsp-client}
 if command -v node >/dev/null && [ -d "$client/node_modules/vscode-languageserver-protocol" ]; then

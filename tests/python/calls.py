@@ -205,6 +205,9 @@ def training():
     q = limn.loads(IRIS)
     q.check()
     before = q.measure()  # changes nothing
+    slopes = q.gradients()
+    assert set(slopes) == set(q.weights) and all(slopes[k].shape == q.weights[k].shape and slopes[k].any() for k in slopes)
+    assert q.gradients("fit", "guess/dense.2/b", n=7)["guess/dense.2/b"].shape == (3,)
     assert np.array_equal(q.weights["guess/dense.1/linear/W"], q.trainer(precision=64).weights["guess/dense.1/linear/W"])
     rows = []
     r = q.train(epochs=5, on_epoch=rows.append)

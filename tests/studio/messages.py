@@ -42,6 +42,9 @@ check("addresses begin at the folder", json.dumps(where).count("file:///iris.lim
 # -- pictures
 answer = page.about("limn/picture", "iris.limn", name=None)
 check("a picture, and it in words", answer["picture"].startswith("<svg") and answer["version"] == 1 and "guess" in answer["text"], answer)
+for width in (200, 400, 900):
+    told = page.about("limn/picture", "iris.limn", name=None, width=width)["text"]
+    check(f"in the same words in a pane of {width}", told and "cross_entropy" in told and told == page.about("limn/picture", "iris.limn", name=None)["text"], told)
 check("as a pdf", base64.b64decode(page.about("limn/picture", "iris.limn", name="guess", **{"as": "pdf"})["picture"]).startswith(b"%PDF"))
 check("as tex", "\\begin{tikzpicture}" in page.about("limn/picture", "iris.limn", name="guess", **{"as": "tex"})["picture"])
 check("with its cost", isinstance(page.about("limn/picture", "iris.limn", name="guess", cost=True).get("cost"), dict))
@@ -68,6 +71,15 @@ for name in ("nash", "lotka", "transformer"):
         page.about("limn/picture", name + ".limn")
     each = 0 if begin is None else (studio.computed() - begin) / 12
     check(f"{name} is drawn in less than 100 ms of computing", each < 0.1 * SLOW, each)
+# -- several in one POST, as a page sends a change of the text and what it asks of it
+place = {"line": 0, "character": 0}
+both = [{"jsonrpc": "2.0", "method": "textDocument/didChange", "params": {"textDocument": {"uri": "file:///iris.limn", "version": 77}, "contentChanges": [{"range": {"start": place, "end": place}, "text": "# new\n"}]}}, {"jsonrpc": "2.0", "id": 5, "method": "limn/picture", "params": {"textDocument": {"uri": "file:///iris.limn"}, "name": "guess"}}]
+status, body, _ = studio.http("POST", f"/message?session={page.session}", json.dumps(both))
+found = json.loads(body)
+check("a list of messages is taken in order", status == 200 and found["id"] == 5 and found["result"]["version"] == 77, body[:200])
+for body, words in (("[]", "a message has a method"), ("[[]]", "a message has a method"), ("[1]", "a message has a method"), ("[", "this is not JSON")):
+    said = studio.http("POST", f"/message?session={page.session}", body)[1]
+    check(f"no list of messages: {body}", words.encode() in said, said)
 check("a method that is none", "there is no request `limn/nothing`" == page.refused("limn/nothing")[0])
 check("nor among those of the home", "there is no method `host/nothing`" == page.refused("host/nothing")[0])
 

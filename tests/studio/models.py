@@ -4,6 +4,7 @@ import json
 import os
 import re
 import shutil
+import struct
 import subprocess
 import sys
 
@@ -39,8 +40,61 @@ check("the weights of a run have names", names and all(set(n) == {"name", "shape
 one = next(n for n in names if len(n["shape"]) == 2)
 weight = page.ask("host/weights", {"run": "runs/1", "name": one["name"]})
 check("one of them: its range, how often what, a picture", weight["shape"] == one["shape"] and weight["least"] < weight["most"] and sum(weight["histogram"]) == one["shape"][0] * one["shape"][1] and weight["picture"].count("<rect") == one["shape"][0] * one["shape"][1], weight)
-check("one that is none", page.refused("host/weights", {"run": "runs/1", "name": "nothing"})[0] == "there is no weight `nothing` in runs/1")
+check("one that is none", page.refused("host/weights", {"run": "runs/1", "name": "nothing"})[0] == "there is no weight and no wire `nothing` in the goals that a gradient reaches")
 check("of no run", page.refused("host/weights", {"run": "sub"})[0].startswith("the weights of sub cannot be read: "))
+
+# -- gradients, and what wires carry: on all rows of a table, so that `limn eval` can say the same
+ROWS = [(0.5, -1, 0.3), (1.5, 0.2, -0.4), (-0.7, 0.9, 1.1), (0.1, 0.4, 0)]
+SMALL = """axis k = 3
+given a, b, y from "rows.csv"
+learn f(a, b: R[]) -> R[] {
+  h = tanh(dense[k]([a, b]))
+  return dense[](h)
+}
+goal fit : f(a, b) ~ y by l2
+goal calm : f(b, a) ~ 0 by l2 times 0.5
+train 40 steps, batch 4, gd(0.1)
+"""
+open(folder + "/rows.csv", "w").write("a,b,y\n" + "".join("%g,%g,%g\n" % r for r in ROWS))
+open(folder + "/small.limn", "w").write(SMALL)
+limn("train", "small.limn", "--reference", "--plain", "--quiet", "--set", "k=5", "--pause", "10", "--precision", "64", "--out", "runs/small")
+
+
+def said_by_eval(goal, weights):
+    """The gradient of a goal by the command, as a range for each weight."""
+    columns = [["--in", f"{name}={[r[i] for r in ROWS]}"] for i, name in enumerate("aby") if goal == "fit" or name != "y"]
+    out = json.loads(limn("eval", "small.limn", goal, "--set", "k=5", "--json", "--from", "runs/small", "--grads", "grads.safetensors", *sum(columns, [])).stdout)
+    head = open(folder + "/grads.safetensors", "rb").read()
+    n = int.from_bytes(head[:8], "little")
+    table = json.loads(head[8 : 8 + n])
+    found = {}
+    for name in weights:
+        one = table[name]
+        from_, to = one["data_offsets"]
+        numbers = struct.unpack("<%d%s" % ((to - from_) // (8 if one["dtype"] == "F64" else 4), "d" if one["dtype"] == "F64" else "f"), head[8 + n + from_ : 8 + n + to])
+        found[name] = (min(numbers), max(numbers))
+    return found
+
+
+inside = page.ask("host/weights", {"run": "runs/small"})
+check("wires and goals are named too", inside["wires"] == ["h.1", "h.2"] and inside["goals"] == ["fit", "calm"], inside)
+weights = [n["name"] for n in inside["names"]]
+for goal in ("fit", "calm"):
+    want = said_by_eval(goal, weights)
+    for name in weights:
+        got = page.ask("host/weights", {"run": "runs/small", "name": name, "of": "gradient", "goal": goal})
+        check(f"d {goal} by {name}", got["name"] == name and max(abs(got[k] - w) for k, w in zip(("least", "most"), want[name])) < 1e-6 and any(want[name]), (got["least"], got["most"], want[name]))
+for of in ("value", "gradient"):
+    got = page.ask("host/weights", {"run": "runs/small", "name": "h.2", "of": of})
+    check(f"the {of} of a wire", got["shape"] == [4, 5] and sum(got["histogram"]) == 20 and got["least"] < got["most"] and got["picture"].count("<rect") == 20, got)
+before = page.ask("host/weights", {"run": "runs/small", "name": "h.1", "of": "gradient"})["most"]
+limn("train", "small.limn", "--reference", "--plain", "--quiet", "--set", "k=5", "--precision", "64", "--resume", "runs/small")
+after = page.ask("host/weights", {"run": "runs/small", "name": "h.1", "of": "gradient"})["most"]
+check("which change as the run goes on", before != after, (before, after))
+for params, words in (({"name": "h.3", "of": "gradient"}, "there is no weight and no wire `h.3`"), ({"name": "h.1", "of": "slope"}, '`of` is "value" or "gradient"'), ({"name": "h.1", "of": "gradient", "goal": "fitt"}, "there is no goal `fitt` in this program")):
+    check(f"refused: {words}", words in page.refused("host/weights", {"run": "runs/small", **params})[0], page.refused("host/weights", {"run": "runs/small", **params})[0])
+open(folder + "/small.limn", "w").write(SMALL.replace("times 0.5", "times 2"))
+check("the program must be that of the run", page.refused("host/weights", {"run": "runs/small", "name": "h.1", "of": "gradient"})[0].startswith("the program is another one than that of runs/small: in small.limn, line 8 is"), page.refused("host/weights", {"run": "runs/small", "name": "h.1", "of": "gradient"})[0])
 
 # -- side by side
 diff = page.ask("host/diff", {"a": "runs/1", "b": "runs/2"})

@@ -3,14 +3,24 @@
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { autoencoder, fillIn, train, trained, trainedBy } from "./acts.mjs";
-import { limn, must, saved, textOf, until } from "./help.mjs";
+import { limn, must, saved, textOf, toPicture, until } from "./help.mjs";
 import { PROGRAM, using } from "./write.mjs";
 
 const marks = (page) => page.locator(".sheet g[data-id]").count();
 
+/** A choice of few: a button, or on a narrow pane one of a list. */
+async function choosing(page, label, name) {
+  const button = page.getByRole("group", { name: label }).getByRole("button", { name, exact: true });
+  if (await button.isVisible()) {
+    await button.click();
+    await button.and(page.locator('[aria-pressed="true"]')).waitFor();
+  } else await page.locator(".chooser.instead", { has: page.locator(`span:text-is("${label}")`) }).locator("select").selectOption({ label: name });
+}
+
 async function opening(browser) {
   const program = "box bend(x: R[3]) -> R[3] = tanh(2 * x + 1)\n\nbox twice(x: R[3]) -> R[3] = bend(bend(x))\n";
   await using(browser, { "a.limn": program }, async (page) => {
+    await toPicture(page);
     await page.locator(".chooser select").first().selectOption("twice");
     await until("the picture", () => page.locator('.sheet svg[aria-label="Picture of twice"]').count());
     const before = await marks(page);
@@ -18,11 +28,8 @@ async function opening(browser) {
     await until("the box opens", async () => (await marks(page)) > before);
     await page.getByRole("button", { name: "Close all" }).click();
     await until("and closes", async () => (await marks(page)) === before);
-    for (const view of ["Gradient", "Diagram"]) {
-      await page.getByRole("button", { name: view, exact: true }).click();
-      await until(view, () => page.getByRole("button", { name: view, exact: true, pressed: true }).count());
-    }
-    await page.getByRole("button", { name: "Layers", exact: true }).click();
+    for (const view of ["Gradient", "Diagram"]) await choosing(page, "View", view);
+    await choosing(page, "Level", "Layers");
     await until("everything opened", async () => (await marks(page)) > before);
   });
 }
@@ -30,6 +37,7 @@ async function opening(browser) {
 /** What the picture's buttons tell: the cost as `limn cost` has it, and which goal moves which learner. */
 async function costAndWho(browser) {
   await using(browser, { "a.limn": PROGRAM }, async (page, { dir }) => {
+    await toPicture(page);
     const cost = page.getByRole("button", { name: "Cost", exact: true });
     await cost.click();
     await until("that one is to be chosen", async () => /choose it above/.test(await page.locator("p.cost").innerText()));
@@ -43,9 +51,41 @@ async function costAndWho(browser) {
     await cost.click();
     await until("the table goes again", async () => !(await page.locator(".cost").count()));
     await page.locator(".chooser select").first().selectOption({ label: "Goals" });
-    await page.getByRole("button", { name: "Who", exact: true }).click();
-    await until("who moves whom", () => page.getByRole("button", { name: "Who", exact: true, pressed: true }).count());
+    await choosing(page, "View", "Who");
     await until("in words and in the picture", async () => /guess[^]*fit +●/.test(await page.locator("#picture-words").innerText()) && (await page.locator('.sheet [aria-label="guess"]').count()) > 0, () => page.locator("#picture-words").innerText());
+  });
+}
+
+/** Lens and Unfold: each draws what the command draws, and says it in words; a program without wirings has nothing to unfold, and says so. */
+async function lensAndUnfold(browser) {
+  await using(browser, { "a.limn": PROGRAM, "unfold.limn": null }, async (page, { dir }) => {
+    await toPicture(page);
+    const press = (name) => choosing(page, "View", name);
+    const words = () => page.locator("#picture-words").innerText();
+    const told = (...how) => execFileSync(limn, ["draw", ...how, "-o", "-"], { cwd: dir }).toString();
+    const squeezed = (text) => text.replace(/\s+/g, " ").trim();
+    const marksOf = () => page.locator(".sheet g[data-at]").count();
+    const plain = await words();
+    await press("Lens");
+    await until("what goes forward and what comes back", async () => squeezed(await words()) === squeezed(told("a.limn", "--lens")) && squeezed(await words()) !== squeezed(plain), words);
+    must((await marksOf()) > 3, "its boxes are of the text");
+    await press("Unfold");
+    await until("that nothing can be unfolded", async () => (await page.locator(".fault").count()) && /wiring/.test(await page.locator(".fault").innerText()), async () => `${await page.locator(".fault").allInnerTexts()}`);
+    await press("Diagram");
+    await until("as it was", async () => (await words()) === plain);
+    await page.keyboard.press("Control+b");
+    await page.getByRole("button", { name: "unfold.limn", exact: true }).click();
+    await until("it is open", async () => (await page.locator(".where .file").innerText()) === "unfold.limn");
+    if (await page.locator(".side").count()) await page.keyboard.press("Control+b");
+    await toPicture(page);
+    const wiring = "Unfolded";
+    await until("its wirings", () => page.locator(".chooser select").first().locator("option", { hasText: wiring }).count());
+    await page.locator(".chooser select").first().selectOption(wiring);
+    await page.locator(`.sheet svg[aria-label="Picture of ${wiring}"]`).waitFor();
+    const folded = await words();
+    await press("Unfold");
+    await until("from inside to outside", async () => squeezed(await words()) === squeezed(told("unfold.limn", wiring, "--unfold")) && (await words()) !== folded, words);
+    must((await marksOf()) > 3, "it is drawn");
   });
 }
 
@@ -54,6 +94,7 @@ async function glued(browser) {
   const part = (name, space, from, by, learner, width) => `diagram ${name} {\n  space N = iris\n  space X = R[4]\n  space ${space} = ${by}\n  box x : N -> X = iris.x\n  box ${from[0]} : N -> ${space} = iris.${from[1]}\n  learn ${learner} : X -> ${space} = dense[${width}]\n  x ; ${learner} <= ${from[0]}\n}\n`;
   const program = part("one", "Y", ["y", "label"], "{3} by cross_entropy", "f", 3) + part("two", "Z", ["z", "x"], "R[4] by l2", "g", 4);
   await using(browser, { "a.limn": program }, async (page, f) => {
+    await toPicture(page);
     await page.getByRole("button", { name: "Boxes", exact: true }).first().click();
     await page.getByRole("button", { name: "+ Glue", exact: true }).click();
     const dialog = page.locator("dialog.prompt");
@@ -72,6 +113,7 @@ async function glued(browser) {
 
 async function panning(browser) {
   await using(browser, { "a.limn": PROGRAM }, async (page) => {
+    await toPicture(page);
     const transform = () => page.locator(".sheet").evaluate((e) => e.style.transform);
     const frame = await page.locator(".frame").boundingBox();
     const at = { x: frame.x + frame.width / 2, y: frame.y + 40 };
@@ -91,6 +133,7 @@ async function panning(browser) {
 
 async function exporting(browser) {
   await using(browser, { "a.limn": PROGRAM }, async (page) => {
+    await toPicture(page);
     for (const [label, ending] of [["SVG, for pages", "svg"], ["PDF, for print", "pdf"], ["PNG, for everything else", "png"], ["TikZ, for papers", "tex"]]) {
       await page.getByRole("button", { name: "Save the picture" }).click();
       const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("menuitem", { name: label }).click()]);
@@ -100,17 +143,21 @@ async function exporting(browser) {
   });
 }
 
-/** A box dragged from the palette onto a wire. */
-async function dragOnto(page, box, wire) {
-  await page.locator("#palette-search").fill(box);
-  const item = page.locator(".box-item", { has: page.locator(`b:text-is("${box}")`) }).first();
-  const from = await item.boundingBox();
-  const to = await page.evaluate((e) => {
+/** Where a hand would take hold of a wire. */
+const middleOf = async (page, wire) =>
+  page.evaluate((e) => {
     const path = e.querySelector("path.reach") ?? e.querySelector("path");
     const p = path.getPointAtLength(path.getTotalLength() / 2);
     const m = path.getScreenCTM();
     return { x: p.x * m.a + p.y * m.c + m.e, y: p.x * m.b + p.y * m.d + m.f };
   }, await wire.elementHandle());
+
+/** A box dragged from the palette onto a wire. */
+async function dragOnto(page, box, wire) {
+  await page.locator("#palette-search").fill(box);
+  const item = page.locator(".box-item", { has: page.locator(`b:text-is("${box}")`) }).first();
+  const from = await item.boundingBox();
+  const to = await middleOf(page, wire);
   await page.mouse.move(from.x + 20, from.y + 8);
   await page.mouse.down();
   await page.mouse.move(from.x + 60, from.y + 30, { steps: 3 });
@@ -121,6 +168,7 @@ async function dragOnto(page, box, wire) {
 async function putting(browser) {
   const program = "# A chain.\nlearn f : R[4] -> R[4] = dense[8] ; dense[4]   # stays\n";
   await using(browser, { "a.limn": program }, async (page, f) => {
+    await toPicture(page);
     await page.getByRole("button", { name: "Boxes", exact: true }).first().click();
     await until("the palette", () => page.locator(".box-item").count());
     await page.locator(".chooser select").first().selectOption("f");
@@ -132,9 +180,10 @@ async function putting(browser) {
     const made = f.read("a.limn");
     must(made.startsWith("# A chain.\n") && made.includes("# stays"), `comments stay: ${made}`);
     // Undo gives the bytes back.
-    await page.locator(".cm-content").click();
+    await page.keyboard.press("Alt+1");
     await page.keyboard.press("Control+z");
     await until("undone", async () => (await textOf(page)) === program);
+    await toPicture(page);
     // By wire and click, then taken away by its menu.
     await until("drawn again", async () => !(await page.locator('.sheet [data-box="relu"]').count()));
     await wire.focus();
@@ -161,6 +210,7 @@ async function blank(browser) {
     browser,
     { "sheet.limn": "" },
     async (page, f) => {
+      await toPicture(page);
       await page.getByRole("button", { name: "Boxes", exact: true }).first().click();
       await autoencoder(page);
       await trainedBy(page, 3);
@@ -177,6 +227,7 @@ async function blank(browser) {
 /** By mouse alone: what the forms offer first is a program that trains. What is refused stays as it was entered, with the sentence. */
 async function mouseAlone(browser) {
   await using(browser, {}, async (page, f) => {
+    await toPicture(page);
     must(!f.has("sheet.limn"), "an empty sheet is no file before something is done");
     await page.getByRole("button", { name: "Boxes", exact: true }).first().click();
     const dialog = page.locator("dialog.prompt");
@@ -199,6 +250,7 @@ async function mouseAlone(browser) {
 /** As docs/studio.md says: arrow keys to the wire, Enter, a few letters, Enter. */
 async function byKeys(browser) {
   await using(browser, { "a.limn": PROGRAM }, async (page, f) => {
+    await toPicture(page);
     await page.locator(".chooser select").first().selectOption("guess");
     await page.locator('.sheet g[data-box="tanh"]').first().waitFor();
     await page.keyboard.press("Alt+2");
@@ -219,10 +271,68 @@ const choose = async (page, mark, item) => {
   await page.getByRole("menuitem", { name: item }).click();
 };
 
+/** The menu of a wire by the second button of a mouse, and the mark that is asked for by the first. */
+async function byMouse(page, wire, item, other) {
+  const at = await middleOf(page, wire);
+  await page.mouse.click(at.x, at.y, { button: "right" });
+  await page.getByRole("menuitem", { name: item }).click();
+  if (!other) return;
+  await page.locator(".wanted").waitFor();
+  const to = await middleOf(page, other);
+  await page.mouse.click(to.x, to.y);
+}
+
+/** A wire is used once more, gets a name, is led elsewhere, changes places with another, two paths become a goal: by mouse, each one edit that undo takes back; what makes no sense is refused in words. */
+async function wiresByMouse(browser) {
+  const program = "# Two boxes.\nbox f(x: R[3]) -> R[3] {\n  return softmax(softmax(x))   # stays\n}\n\nbox g(x, z: R[3]) -> R[3] = softmax(x) - z\n\ngiven u from normal[4]\nlearn enc : R[4] -> R[2] = dense[2]\nlearn dec : R[2] -> R[4] = dense[4]\ngoal small : dec(enc(u)) ~ 0 by l2\n";
+  await using(browser, { "a.limn": program }, async (page, f) => {
+    await toPicture(page);
+    const draw = async (name) => {
+      await page.locator(".chooser select").first().selectOption(name);
+      await page.locator(`.sheet svg[aria-label="Picture of ${name}"]`).waitFor();
+    };
+    const becomes = (text) => until("the text", () => f.read("a.limn") === text, () => JSON.stringify([text, f.read("a.limn")]));
+    const undone = async () => {
+      await page.keyboard.press("Control+z");
+      await becomes(program);
+    };
+    const wire = (at) => page.locator(`.sheet g.wire[data-at^="${at}"]`).first();
+    await draw("f");
+    await byMouse(page, wire("2:17"), "Use once more");
+    await becomes(program.replace("  return softmax(softmax(x))", "  y = softmax(x)\n  return softmax(y)"));
+    await undone();
+    await draw("f");
+    await byMouse(page, wire("2:17"), "Name it…");
+    await page.locator('dialog.prompt input[name="name"]').fill("mid");
+    await page.locator("dialog.prompt button.primary").click();
+    await becomes(program.replace("  return softmax(softmax(x))", "  mid = softmax(x)\n  return softmax(mid)"));
+    await undone();
+    await draw("g");
+    await byMouse(page, page.locator('.sheet g.wire[data-wire="x"]').first(), "Copy to…", page.locator('.sheet g.wire[data-wire="z"]').last());
+    await becomes(program.replace("softmax(x) - z", "softmax(x) - x"));
+    await undone();
+    await draw("g");
+    await byMouse(page, wire("5:28"), "Swap with…", page.locator('.sheet g.wire[data-wire="z"]').first());
+    await becomes(program.replace("softmax(x) - z", "z - softmax(x)"));
+    await undone();
+    await draw("g");
+    await byMouse(page, page.locator('.sheet g.wire[data-wire="x"]').first(), "Swap with…", wire("5:28"));
+    await until("one inside of the other cannot change places with it", async () => /one of them is inside of the other/.test(await page.locator(".toasts").innerText()), () => textOf(page));
+    await page.locator(".chooser select").first().selectOption({ label: "Goals" });
+    await page.locator('.sheet svg[aria-label="Picture of the goals"]').waitFor();
+    await byMouse(page, wire("10:13-10:24"), "Make equal to…", page.locator('.sheet g.wire[data-wire="u"]').first());
+    await page.locator('dialog.prompt input[name="by"]').fill("l1");
+    await page.locator("dialog.prompt button.primary").click();
+    await becomes(`${program}goal goal1 : dec(enc(u)) ~ u by l1\n`);
+    await undone();
+  });
+}
+
 /** A wire is led to a box: to its only input. What is inside of a box of the library is refused in words, as first and as second. */
 async function ledToABox(browser) {
   const program = "box bend(x: R[3]) -> R[3] = tanh(2 * x)\n\nbox f(x, y: R[3]) -> R[3] = softmax(sin(x)) + bend(y)\n";
   await using(browser, { "a.limn": program }, async (page) => {
+    await toPicture(page);
     await page.locator(".chooser select").first().selectOption("f");
     const box = (name) => page.locator(`.sheet [data-box="${name}"]`).first();
     await box("bend").waitFor();
@@ -232,7 +342,7 @@ async function ledToABox(browser) {
     await until("it is read there", async () => (await textOf(page)).includes("softmax(sin(x)) + bend(x)"), () => textOf(page));
     await page.keyboard.press("Control+z");
     await until("undone", async () => (await textOf(page)) === program.trimEnd() || (await textOf(page)) === program);
-    await page.getByRole("button", { name: "Layers", exact: true }).click();
+    await choosing(page, "Level", "Layers");
     const inner = page.locator(".sheet g.glyph[data-in]").first();
     await inner.waitFor();
     await choose(page, page.locator('.sheet g.wire[data-wire="x"]').first(), "Copy to…");
@@ -247,6 +357,7 @@ async function ledToABox(browser) {
 async function mapsRenamed(browser) {
   const program = "learn big : R[4] -> R[3] = dense[3]\n\ndiagram teach {\n  space N = iris\n  space X = R[4]\n  space Y = {3} by cross_entropy\n  box flower : N -> X = iris.x\n  box label : N -> Y = iris.label\n  box guess : X -> Y = big\n  flower ; guess <= label\n}\n\ntrain teach 1 epochs\nmeasure teach.Y by hits\n";
   await using(browser, { "a.limn": program }, async (page, f) => {
+    await toPicture(page);
     await page.locator(".chooser select").first().selectOption("teach");
     await page.locator('.sheet [data-box="guess"]').first().waitFor();
     for (const [from, to] of [["guess", "answer"], ["Y", "Kind"]]) {
@@ -264,9 +375,11 @@ export const tests = {
   by_mouse_alone: mouseAlone,
   by_keys_as_the_manual_says: byKeys,
   a_wire_is_led_to_a_box: ledToABox,
+  wires_by_mouse: wiresByMouse,
   maps_get_other_names: mapsRenamed,
   open_a_box: opening,
   cost_and_who: costAndWho,
+  lens_and_unfold: lensAndUnfold,
   two_diagrams_are_glued: glued,
   pan_and_zoom: panning,
   save_the_picture: exporting,

@@ -160,6 +160,25 @@ const scenes = {
         how,
       );
   },
+  async gradients(browser) {
+    const text = "# Which pixels say whether a face smiles.\n\ngiven face, smile from faces\n\nlearn guess(x: R[32 32]) -> R[] {\n  seen = 2 * x - 1\n  h = tanh(dense[32](flatten(seen)))\n  return dense[](h)\n}\n\ngoal fit : guess(face) ~ smile   by bce\n\ntrain 4 epochs, batch 32, adam(0.001)\n";
+    await using(
+      browser,
+      { "smiles.limn": text },
+      async (page) => {
+        await train(page);
+        await trained(page);
+        await page.getByText("Weights and gradients", { exact: true }).click();
+        await page.getByLabel("Weight or wire", { exact: true }).fill("seen.1");
+        await page.keyboard.press("Tab");
+        await page.getByLabel("Of it").selectOption("gradient");
+        await until("its picture", () => page.locator(".weights .drawing svg").count(), 60000);
+        await page.locator(".weights .drawing").scrollIntoViewIfNeeded();
+        await shot(page, "gradients", LARGE);
+      },
+      { path: "smiles.limn", width: 1200, height: 600 },
+    );
+  },
   async onnx(browser) {
     const model = onnxOf(PROGRAM, "guess");
     await using(

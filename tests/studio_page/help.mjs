@@ -44,8 +44,13 @@ export async function launch() {
   return chromium.launch({ executablePath: findChromium(), args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"] });
 }
 
+/** What pages are opened at, where a test does not say it. */
+export const screen = { width: 1400, height: 860, theme: "light" };
+/** On a narrow screen one pane is seen at a time. */
+export const toPicture = (page) => page.keyboard.press("Alt+2");
+
 /** A page at an address; what it complains of is collected. */
-export async function open(browser, url, { width = 1400, height = 860, theme = "light", motion = "reduce" } = {}) {
+export async function open(browser, url, { width = screen.width, height = screen.height, theme = screen.theme, motion = "reduce" } = {}) {
   const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme, reducedMotion: motion, acceptDownloads: true });
   const page = await context.newPage();
   page.complaints = [];
@@ -73,6 +78,7 @@ export const textOf = (page) =>
       .join("\n");
   });
 export const caretToEnd = async (page) => {
+  await page.keyboard.press("Alt+1");
   await page.locator(".cm-content").click();
   await page.keyboard.press("Control+End");
 };

@@ -3,7 +3,7 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { LETTERS, WORDS, dragStart, drop, dropModel, onnxOf, openGame, openLetters, openMachine, openPlay, overlayRuns, slide, train, trained } from "./acts.mjs";
-import { folder, limn, must, textOf, until } from "./help.mjs";
+import { folder, limn, must, textOf, toPicture, until } from "./help.mjs";
 import { faint, touching } from "./looks.mjs";
 import { PROGRAM, using } from "./write.mjs";
 
@@ -58,6 +58,73 @@ async function changed(browser) {
     const step = Number(/step (\d+)/.exec(await said.innerText())[1]);
     await stopped(page);
     must(f.read("runs/a/changes.csv").split("\n").includes(`${step - 1},rate,0.002`), f.read("runs/a/changes.csv"));
+  });
+}
+
+/** The weight of a goal is changed while a run goes on: it is taken between two steps, the other goal stays, and what the run shows follows. */
+async function goalReweighed(browser) {
+  const program = LONG.replace("train ", "goal calm : guess(x) ~ 0   by l2   times 0.1\n\ntrain ");
+  await using(browser, { "a.limn": program }, async (page, f) => {
+    await train(page);
+    await until("it runs", () => running(page), 20000);
+    const form = page.getByRole("form", { name: "Change while it runs" });
+    await form.getByLabel("What is changed").selectOption("calm.weight");
+    must((await form.getByLabel("New value").getAttribute("placeholder")) === "0.1", "what it weighs is told");
+    const size = async () => Number((await page.locator(".curve", { hasText: "calm" }).first().locator("figcaption span").first().innerText()).split(" ")[0]);
+    const before = await size();
+    await form.getByLabel("New value").fill("100");
+    await form.getByRole("button").click();
+    const said = page.getByRole("list", { name: "Changed while it ran" });
+    await until("it is written down", async () => (await said.count()) && /from step \d+ on: calm\.weight = 100$/.test(await said.innerText()), 20000);
+    await until("and known as what it is by now", async () => (await form.getByLabel("New value").getAttribute("placeholder")) === "100");
+    await until("scores are pressed to 0", async () => (await size()) < before / 10, async () => `${before} and ${await size()}`);
+    const step = Number(/step (\d+)/.exec(await said.innerText())[1]);
+    await stopped(page);
+    must(f.read("runs/a/changes.csv").split("\n").includes(`${step - 1},calm.weight,100`), f.read("runs/a/changes.csv"));
+    const note = JSON.parse(f.read("runs/a/run.json")).settings;
+    must(note["calm.weight"] === 100 && note["fit.weight"] === 1, JSON.stringify(note));
+  });
+}
+
+/** Looked at while it trains: a weight, a wire inside, and the gradients of both, which are others a moment later. */
+async function gradients(browser) {
+  const program = LONG.replace("dense[16] ; tanh ; dense[3]", "bend ; dense[3]") + "box bend(x: R[4]) -> R[16] {\n  h = tanh(dense[16](x))\n  return h\n}\n";
+  await using(browser, { "a.limn": program }, async (page) => {
+    await train(page);
+    await until("it runs", () => running(page), 20000);
+    await until("something is saved", async () => /[1-9]\d{3}\d* of/.test(await page.locator(".run-list").innerText()), 20000);
+    await page.getByText("Weights and gradients", { exact: true }).click();
+    const names = page.locator("#weight-names option");
+    await until("names of weights and wires", async () => (await names.evaluateAll((all) => all.map((o) => o.value))).includes("h.1"), () => names.evaluateAll((all) => all.map((o) => o.value).join()));
+    const at = page.getByLabel("Weight or wire", { exact: true });
+    const range = () => page.locator(".weights p").innerText();
+    const bars = () => page.locator(".weights .histogram rect").evaluateAll((all) => all.map((r) => r.getAttribute("height")).join());
+    const look = async (name, of, shape) => {
+      await at.fill(name);
+      await at.press("Tab");
+      await page.getByLabel("Of it").selectOption(of);
+      await until(`${of} of ${name}`, async () => (await range()).startsWith(shape), range);
+      must((await page.locator(".weights .drawing svg rect").count()) > 15, "and as a picture");
+    };
+    await look("h.1", "value", "16 × 16");
+    const values = await range();
+    must(/from -?[01]\.?\d* to 1|from -[01].* to [01]/.test(values), `tanh is between -1 and 1: ${values}`);
+    await look("h.1", "gradient", "16 × 16");
+    await until("which is another one", async () => (await range()) !== values);
+    const then = [await range(), await bars()];
+    await until("and another one as it goes on", async () => (await range()) !== then[0] && (await bars()) !== then[1], 30000);
+    const weight = (await names.evaluateAll((all) => all.map((o) => o.value))).find((n) => /dense.*W$/.test(n) && !/2/.test(n));
+    await look(weight, "value", "4 × 16");
+    await stopped(page);
+    // A wire of the picture is looked at there, by its menu.
+    await toPicture(page);
+    await page.locator(".chooser select").first().selectOption("bend");
+    const wire = page.locator('.sheet g.wire[data-wire="h"]').first();
+    await wire.waitFor({ state: "attached" });
+    await wire.focus();
+    await page.keyboard.press("ContextMenu");
+    await page.getByRole("menuitem", { name: "Its numbers in the run" }).click();
+    await until("the wire", async () => (await at.inputValue()) === "h.1" && (await range()).startsWith("16 × 16"), range);
   });
 }
 
@@ -170,16 +237,18 @@ async function wrongWeights(browser) {
       json.result.picture = pixels;
       await route.fulfill({ response, json });
     });
-    await page.getByText("Weights", { exact: true }).click();
+    await page.getByText("Weights and gradients", { exact: true }).click();
     const names = page.locator("#weight-names option");
     await until("names of weights", () => names.count());
     const matrix = (await names.evaluateAll((all) => all.map((o) => o.value))).find((n) => /W$/.test(n));
-    await page.getByLabel("Weight", { exact: true }).fill(matrix);
+    await page.getByLabel("Weight or wire", { exact: true }).fill(matrix);
     await page.keyboard.press("Tab");
     await until("its picture", () => page.locator(".weights .drawing svg").count());
     must((await page.locator(".weights .drawing image").getAttribute("image-rendering")) === "pixelated", "with its pixels");
     await page.unroute("**/message*");
-    await page.getByRole("button", { name: "a.limn", exact: true }).click();
+    const file = page.getByRole("button", { name: "a.limn", exact: true });
+    if (!(await file.count())) await page.keyboard.press("Control+b");
+    await file.click();
     await openPlay(page);
     await until("results", async () => (await page.locator(".bars li").count()) === 3);
     await page.getByLabel("Weights of").selectOption("runs/b");
@@ -365,6 +434,7 @@ async function lookedInto(browser) {
     await until("the word is chosen in the text", async () => (await selection()) === "tanh", selection);
     await find("transformer");
     await until("what is not in it", async () => /There is no “transformer” in this text/.test(await page.locator(".toasts").innerText()));
+    await toPicture(page);
     await page.getByRole("button", { name: "Cost", exact: true }).click();
     await until("what it costs", async () => /forward/.test(await page.locator("table.cost").innerText()));
     await dropModel(page, onnxOf(PROGRAM.replace("dense[16] ; tanh", "dense[16] ; relu"), "guess"), "other.onnx");
@@ -381,6 +451,8 @@ export const tests = {
   a_dropped_model: dropped,
   train_pause_resume: training,
   a_rate_is_changed_while_it_runs: changed,
+  a_goal_weighs_more_while_it_runs: goalReweighed,
+  gradients_while_it_trains: gradients,
   two_runs: overlay,
   a_dropped_model_is_searched_costed_and_compared: lookedInto,
   nash: nash,

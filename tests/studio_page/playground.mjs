@@ -111,6 +111,20 @@ async function game(browser) {
   });
 }
 
+/** A small model of letters is trained on a text that lies beside it, and says which letters one looks at. */
+async function letters(browser) {
+  await visiting(browser, async (page) => {
+    await example(page, "letters", "sonnet.txt");
+    await trainedHere(page, 20);
+    const row = await page.locator(".run-list").innerText();
+    must(/(\d+) of \1 steps/.test(row), row);
+    await openPlay(page);
+    await until("letters to point at", async () => (await page.locator(".letter").count()) > 2, 30000);
+    await page.locator(".letter").nth(0).hover();
+    await until("the first looks at itself alone", async () => /100 %/.test(await page.locator(".letter").nth(0).getAttribute("aria-label")));
+  });
+}
+
 async function machine(browser) {
   await visiting(browser, async (page) => {
     await example(page, "lorenz", "machine");
@@ -151,5 +165,5 @@ async function link(browser) {
 }
 
 export const tests = existsSync(join(folder, "index.html"))
-  ? { playground_iris: iris, playground_moons: moons, playground_lens_on_faces: lens, playground_nash: game, playground_machine: machine, playground_link: link }
+  ? { playground_iris: iris, playground_moons: moons, playground_lens_on_faces: lens, playground_nash: game, playground_machine: machine, playground_letters: letters, playground_link: link }
   : {};

@@ -8,7 +8,7 @@ out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 verdict() { if [ "$2" -eq 0 ]; then echo "ok studio_page $1"; else echo "not ok studio_page $1"; fi; }
 
-for f in studio/src/tour/*.limn; do
+for f in studio/src/tour/*.limn playground/programs/*.limn; do
   "$LIMN" check "$f" >"$out/said" 2>&1 && "$LIMN" fmt --check "$f" >>"$out/said" 2>&1
   status=$?
   [ $status -eq 0 ] || cat "$out/said"

@@ -1,6 +1,6 @@
 // Writing: the picture follows, messages stand where they belong, nothing is lost.
 
-import { caretToEnd, folder, must, open, saved, studio, textOf, until } from "./help.mjs";
+import { caretToEnd, folder, must, open, saved, studio, textOf, toPicture, until } from "./help.mjs";
 
 const PROGRAM = `# A first line.
 given x, kind from iris
@@ -37,6 +37,7 @@ export async function pictureFollows(page, f) {
   await caretToEnd(page);
   await page.keyboard.type("box extra(x: R[4]) -> R[3] = guess(x)\n");
   await until("the new box among the pictures", () => page.locator(".chooser select").first().locator("option", { hasText: "extra" }).count());
+  await toPicture(page);
   await page.locator(".chooser select").first().selectOption("extra");
   await until("its picture", () => page.locator('.sheet svg[aria-label="Picture of extra"]').count());
   await saved(page);

@@ -5,6 +5,9 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -112,21 +115,36 @@ static bool lock_soon(int fd) {
   return true;
 }
 
-// NAME.PID.part, as files are called while they are written.
-static bool is_part(const char *name) {
+// NAME.PID.part, as files are called while they are written: whose it is; 0: it is none.
+static long part_of(const char *name) {
   size_t n = strlen(name), end = strlen(".part"), digits = 0;
-  if (!text_ends(name, ".part")) return false;
+  if (!text_ends(name, ".part")) return 0;
   while (digits < n - end && name[n - end - digits - 1] >= '0' && name[n - end - digits - 1] <= '9')
     digits++;
-  return digits && digits < n - end && name[n - end - digits - 1] == '.';
+  if (!digits || digits >= n - end || name[n - end - digits - 1] != '.') return 0;
+  return strtol(name + n - end - digits, NULL, 10);
 }
 
-// What a killed run was writing.
+// Is this process there, and more than the note that it was? Where nobody says so, it is.
+static bool is_alive(Arena *a, long pid) {
+  char text[512];
+  if (kill((pid_t)pid, 0) != 0 && errno == ESRCH) return false;
+  int fd = open(arena_format(a, "/proc/%ld/stat", pid), O_RDONLY | O_CLOEXEC);
+  ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
+  if (fd >= 0) close(fd);
+  text[n > 0 ? n : 0] = 0;
+  const char *state = strrchr(text, ')'); // behind its name
+  return !state || strncmp(state, ") Z", 3) != 0;
+}
+
+// What somebody killed was writing. Who is still there may be writing it: a page is written behind the lock, too.
 static void sweep(const RunFolder *f) {
   FolderNames names = {0};
   folder_names(f->arena, f->dir, &names);
-  for (uint32_t i = 0; i < names.n; i++)
-    if (is_part(names.at[i])) unlink(folder_path(f, names.at[i]));
+  for (uint32_t i = 0; i < names.n; i++) {
+    long pid = part_of(names.at[i]);
+    if (pid > 0 && !is_alive(f->arena, pid)) unlink(folder_path(f, names.at[i]));
+  }
 }
 
 bool folder_lock(RunFolder *f, const char **why, Outcome *end) {

@@ -2,7 +2,8 @@
 
 import { type MenuItem, openMenu } from "../ui/menu";
 import { fill } from "../ui/prompt";
-import { look, paletteOpen, picturedKind, say } from "../state";
+import { watchWire } from "../runs/weights";
+import { about, look, paletteOpen, picturedKind, say } from "../state";
 import { gesture } from "../workbench";
 import type { Mark } from "./marks";
 import { type PictureView, chosen, sought, wanted } from "./view";
@@ -33,7 +34,9 @@ async function makeGoal(mark: Mark, other: Mark): Promise<void> {
 }
 
 function wireItems(mark: Mark): MenuItem[] {
+  const { wire } = mark.element.dataset;
   return [
+    ...(wire && about.value?.can.includes("weights") ? [{ label: "Its numbers in the run", run: () => watchWire(wire) }] : []),
     { label: "Put a box here…", run: () => pickBox(mark) },
     { label: "Name it…", run: () => void nameWire(mark) },
     { label: "Copy to…", run: () => choose("Choose the input that reads this wire, too.", "any", (m) => void gesture({ kind: "connect", from: mark.at, to: m.at, ...(m.kind === "box" && { port: null }) })) },

@@ -1,10 +1,19 @@
-// The numbers that a learner has by now, as a histogram.
+// The numbers inside of a run as they are by now: weights, what wires carry, and the gradients of both.
 
-import { useState } from "preact/hooks";
-import { ask, host } from "../client";
+import { signal } from "@preact/signals";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { host } from "../client";
 import { readPicture } from "../picture/sanitize";
 import type { Run } from "../protocol";
-import { sayFault } from "../state";
+import { drawer, isNarrow, pane, sayFault } from "../state";
+
+/** A wire of the picture that is looked at in the run. */
+const watched = signal("");
+export function watchWire(name: string): void {
+  watched.value = `${name}.1`;
+  drawer.value = "runs";
+  if (isNarrow()) pane.value = "drawer";
+}
 
 interface WeightsOf {
   shape: number[];
@@ -32,33 +41,74 @@ function Histogram({ w }: { w: WeightsOf }) {
   );
 }
 
+interface Inside {
+  names: string[]; // of weights and wires
+  goals: string[];
+}
+
+/** Which numbers are looked at. */
+interface Looked {
+  name: string;
+  of: string;
+  goal: string;
+}
+
 export function Weights({ run }: { run: Run }) {
-  const [names, setNames] = useState<string[]>([]);
-  const [name, setName] = useState("");
+  const [inside, setInside] = useState<Inside>({ names: [], goals: [] });
+  const [at, setAt] = useState<Looked>({ name: "", of: "value", goal: "" });
   const [found, setFound] = useState<WeightsOf | null>(null);
   const open = async () => {
-    const answer = await host("weights", { run: run.run }).catch(() => ask("limn/summary").catch(() => null));
-    const list: unknown = answer?.names ?? answer?.weights;
-    if (Array.isArray(list)) setNames(list.map((x) => (typeof x === "string" ? x : x.name)));
+    const answer = await host("weights", { run: run.run }).catch(sayFault);
+    if (answer) setInside({ names: [...answer.names.map((x: { name: string }) => x.name), ...(answer.wires ?? [])], goals: answer.goals ?? [] });
   };
-  const look = (n: string) => {
-    setName(n);
-    if (n) host<WeightsOf>("weights", { run: run.run, name: n }).then(setFound, sayFault);
+  const asked = useRef("");
+  const details = useRef<HTMLDetailsElement>(null);
+  const look = async (next: Looked, fault: (e: unknown) => void) => {
+    setAt(next);
+    if (!next.name) return;
+    const { name, of, goal } = next;
+    const question = (asked.current = JSON.stringify([run.run, next]));
+    const answer = await host<WeightsOf>("weights", { run: run.run, name, of, ...(goal && { goal }) }).catch((e) => void (question === asked.current && fault(e)));
+    if (answer && question === asked.current) setFound(answer);
   };
+  useEffect(() => {
+    if (!watched.value) return;
+    void open();
+    void look({ ...at, name: watched.value }, sayFault);
+    watched.value = "";
+    details.current?.scrollIntoView({ block: "nearest" });
+  }, [watched.value]);
+  useEffect(() => void look(at, () => {}), [run.run, run.step, run.state]); // as it goes on; between two saves nothing is new
   const put = (e: HTMLDivElement | null) => {
     const svg = e && found?.picture ? readPicture(found.picture) : null;
     if (svg) e!.replaceChildren(svg);
   };
+  const choice = (label: string, key: keyof Looked, options: [string, string][]) => (
+    <select aria-label={label} value={at[key]} onChange={(e) => void look({ ...at, [key]: (e.currentTarget as HTMLSelectElement).value }, sayFault)}>
+      {options.map(([value, text]) => (
+        <option key={value} value={value}>
+          {text}
+        </option>
+      ))}
+    </select>
+  );
   return (
-    <details class="weights" onToggle={(e) => (e.currentTarget as HTMLDetailsElement).open && void open()}>
-      <summary>Weights</summary>
+    <details class="weights" ref={details} open={!!at.name || undefined} onToggle={(e) => (e.currentTarget as HTMLDetailsElement).open && void open()}>
+      <summary>Weights and gradients</summary>
       <div class="row">
-        <input list="weight-names" value={name} placeholder="a learner's weight" aria-label="Weight" onChange={(e) => look((e.currentTarget as HTMLInputElement).value)} />
+        <input list="weight-names" value={at.name} placeholder="a weight, or a wire" aria-label="Weight or wire" onChange={(e) => void look({ ...at, name: (e.currentTarget as HTMLInputElement).value }, sayFault)} />
         <datalist id="weight-names">
-          {names.map((n) => (
+          {inside.names.map((n) => (
             <option key={n} value={n} />
           ))}
         </datalist>
+        {choice("Of it", "of", [
+          ["value", "as it is"],
+          ["gradient", "its gradient"],
+        ])}
+        {inside.goals.length > 1 &&
+          at.of === "gradient" &&
+          choice("Of which goal", "goal", [["", "all goals"], ...inside.goals.map((g): [string, string] => [g, g])])}
       </div>
       {found && (
         <>
