@@ -8,6 +8,7 @@
 
 #include <math.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -77,6 +78,76 @@ static void resume_step_by_step(void **state) {
         part = train(noisy, (LimnTrain){.out = "often", .pause = 1});
   while (part.step < whole.step) part = train(noisy, (LimnTrain){.resume = "often", .pause = 1});
   assert_string_equal(part.hash, whole.hash);
+}
+
+// -- stopped while it measures --------------------------------------------------------------------
+static const char measured[] = "given x, label from moons.test\n"
+                               "learn net : R[2] -> R[2] = dense[5] ; tanh ; dense[2]\n"
+                               "goal fit : net(x) ~ label by cross_entropy\n"
+                               "measure fit by hits on moons.train\n"
+                               "measure fit on moons.train\n"
+                               "train 4 epochs, batch 1000, adam(0.01)\n"
+                               "train 3 steps, batch 1000, adam(0.01)\n";
+
+typedef struct {
+  volatile sig_atomic_t stop;
+  bool stops; // when it measures
+} Impatient;
+
+static void draw(void *context, const char *text) {
+  Impatient *i = context;
+  if (i->stops && strstr(text, "measuring fit")) i->stop = 1;
+}
+
+static uint32_t draw_width(void *context) {
+  (void)context;
+  return 200;
+}
+
+// True: it was stopped while it measured.
+static bool train_drawn(LimnTrain how, bool stops) {
+  Impatient i = {.stops = stops};
+  Limn *l = limn_new();
+  how.size = sizeof how, how.reference = true, how.stop = &i.stop;
+  how.tell = (LimnTell){.context = &i, .redraw = draw, .width = draw_width};
+  LimnStatus s = limn_load_text(l, "measured.limn", measured, strlen(measured));
+  if (!s) s = limn_train(l, &how);
+  if (s) fail_msg("%s", limn_messages(l, false));
+  limn_free(l);
+  return i.stop;
+}
+
+// The columns of metrics.csv without the time.
+static void rows_of(const char *dir, char *out, size_t room) {
+  char path[64], line[256];
+  snprintf(path, sizeof path, "%s/metrics.csv", dir);
+  FILE *f = fopen(path, "r");
+  assert_non_null(f);
+  *out = 0;
+  while (fgets(line, sizeof line, f)) {
+    char *time = strchr(strchr(line, ',') + 1, ','), *rest = strchr(time + 1, ',');
+    size_t n = strlen(out);
+    *time = 0;
+    snprintf(out + n, room - n, "%s%s", line, rest);
+  }
+  fclose(f);
+}
+
+// Each report is stopped in its middle, once, and made when the run goes on.
+static void stopped_while_it_measures(void **state) {
+  (void)state;
+  char whole[2048], cut[2048];
+  uint32_t stopped = train_drawn((LimnTrain){.out = "cut"}, true);
+  train_drawn((LimnTrain){.out = "uncut"}, false);
+  rows_of("uncut", whole, sizeof whole);
+  assert_true(stopped);
+  for (uint32_t i = 0; i < 20; i++) {
+    train_drawn((LimnTrain){.resume = "cut", .pause = 1}, false);
+    stopped += train_drawn((LimnTrain){.resume = "cut"}, true);
+  }
+  rows_of("cut", cut, sizeof cut);
+  assert_string_equal(cut, whole);
+  assert_true(stopped > 2);
 }
 
 static void precisions_differ(void **state) {
@@ -264,6 +335,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(resume_at_every_step),
       cmocka_unit_test(resume_step_by_step),
+      cmocka_unit_test(stopped_while_it_measures),
       cmocka_unit_test(damaged_states_are_refused_or_run),
       cmocka_unit_test(precisions_differ),
       cmocka_unit_test(order_does_not_matter),

@@ -119,7 +119,8 @@ bool is_sample_axis(World *, const Type *); // samples stand in front
 // Does a sample meet others, or what is made of them? Then all are computed at once.
 bool samples_meet(World *, const Diagram *);
 // How many samples are computed at once where any number will do: as many as it takes to be fast, and
-// fewer of those that want much memory. It is the same on every machine, and so are sums over samples.
+// fewer of those that want much memory or time. It is the same on every machine, and so are sums over
+// samples.
 int64_t samples_together(World *, const Diagram *, int64_t most);
 bool any_sample_axis(World *, const Diagram *, const Id *wire, uint32_t n); // … of these wires
 bool has_sample_axis(World *, const Diagram *);                             // of its inputs
@@ -172,6 +173,11 @@ typedef struct {
   Target target;
   int64_t batch; // of training; 0: there is none
   Ids goals;     // that are trained
+  // Asked before each batch but the first, with how much of this one is measured; false: no more is
+  // wanted. NULL: nobody asks.
+  bool (*goes_on)(void *context, const Gauge *, double part);
+  void *context;
+  bool left; // the last time no more was wanted: all are as they were
 } Gauges;
 bool gauges_open(Gauges *);
 bool gauges_try(Gauges *); // one batch of each

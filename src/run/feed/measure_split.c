@@ -6,8 +6,11 @@
 #include "core/pass/pipeline.h"
 #include "run/feed/feed_own.h"
 
+#include <math.h>
+
 #define AT_ONCE_BYTES 16.0e9 // at most, of samples that must be one batch
 #define TOGETHER_BYTES 1.0e9 // of samples that need not
+#define TOGETHER_WORK 3.0e10 // some seconds: between batches it is looked whether to go on
 
 static bool is_samples(World *w, Size size) {
   Id var;
@@ -73,10 +76,18 @@ static double bytes_of_sample(World *w, const Diagram *d) {
   return bytes;
 }
 
+// In multiplications.
+static double work_of_sample(World *w, const Diagram *d) {
+  double work = 0, *one = NEW_ARRAY(w->arena, double, size_var_count(w) + 1);
+  for (uint32_t i = 0; i < size_var_count(w); i++) one[i] = 1;
+  return size_at(w, diagram_cost(w, d).multiplications, one, &work) ? work : 0;
+}
+
 int64_t samples_together(World *w, const Diagram *d, int64_t most) {
-  double bytes = bytes_of_sample(w, d);
-  int64_t fit = bytes * (double)most > TOGETHER_BYTES ? (int64_t)(TOGETHER_BYTES / bytes) : most;
-  return fit < 1 ? 1 : fit;
+  double fit = (double)most;
+  fit = fmin(fit, TOGETHER_BYTES / fmax(bytes_of_sample(w, d), 1));
+  fit = fmin(fit, TOGETHER_WORK / fmax(work_of_sample(w, d), 1));
+  return fit < 1 ? 1 : (int64_t)fit;
 }
 
 bool samples_meet(World *w, const Diagram *d) {

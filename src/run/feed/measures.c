@@ -200,6 +200,11 @@ static Tensor *sums_new(Gauges *all, Arena *a, const Diagram *rest) {
   return sum;
 }
 
+static bool is_left(Gauges *all, const Gauge *g, double part) {
+  all->left = all->goes_on && !all->goes_on(all->context, g, part);
+  return all->left;
+}
+
 static bool part_batches(Gauges *all, Gauge *g, uint32_t k, int64_t most, Arena *a, double *mean) {
   Feed *f = &g->feed[k];
   double weight = 0;
@@ -209,6 +214,7 @@ static bool part_batches(Gauges *all, Gauge *g, uint32_t k, int64_t most, Arena 
   if (most && batches > most) batches = most;
   for (int64_t i = 0; i < batches; i++) {
     const char *why = NULL;
+    if (i && is_left(all, g, (k + (double)i / (double)batches) / g->parts)) return false;
     int64_t n = f->samples ? feed_next(f, &g->inlet[k], &why) : g->batch[k];
     if (n < 0 || engine_run(g->engine[k], n, (uint64_t)i) == RUN_FAILED)
       return part_failed(all, g, k, why);
@@ -245,16 +251,25 @@ bool gauges_try(Gauges *all) {
 }
 
 bool gauges_run(Gauges *all) {
-  bool good = true;
-  for (uint32_t i = 0; i < all->n; i++) {
-    Gauge *g = &all->at[i];
+  typedef struct {
+    bool failed;
     double value;
+  } Found;
+  Arena *a = arena_child(all->data->arena);
+  Found *found = NEW_ARRAY(a, Found, all->n);
+  bool good = true;
+  all->left = false;
+  for (uint32_t i = 0; i < all->n && !all->left; i++)
+    found[i].failed = all->at[i].failed || !gauge_run(all, &all->at[i], 0, &found[i].value);
+  for (uint32_t i = 0; i < all->n && !all->left; i++) {
+    Gauge *g = &all->at[i];
     if (g->failed) continue;
-    g->failed = !gauge_run(all, g, 0, &value);
+    g->failed = found[i].failed;
     good &= !g->failed;
     g->known = g->fresh = !g->failed;
-    if (g->known) g->value = value;
+    if (g->known) g->value = found[i].value;
   }
+  arena_free(a);
   return good;
 }
 

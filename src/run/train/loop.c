@@ -149,15 +149,27 @@ static void keep_best(Trainer *t) {
   save_best(t);
 }
 
-// A measure that fails costs neither the weights nor what else is measured.
-static void report(Trainer *t) {
+bool loop_measures(void *trainer, const Gauge *g, double part) {
+  Trainer *t = trainer;
+  t->measuring = g->label, t->measured = part;
+  tell_progress(t, clock_seconds());
+  t->measuring = NULL;
+  return !t->o->stop || !*t->o->stop;
+}
+
+// A measure that fails costs neither the weights nor what else is measured. False: it was stopped, and
+// the report is owed.
+static bool report(Trainer *t) {
   const Gauge *judge = gauge_judge(&t->gauge);
-  if (!gauges_run(&t->gauge))
-    tell_wrong(t, "%s", t->w->diags->list.at[t->w->diags->list.n - 1].text);
+  bool good = gauges_run(&t->gauge);
+  t->owes = t->gauge.left;
+  if (t->owes) return false;
+  if (!good) tell_wrong(t, "%s", t->w->diags->list.at[t->w->diags->list.n - 1].text);
   if (judge != gauge_judge(&t->gauge)) t->has_best = false; // another one judges
   keep_best(t);
   save_reported(t);
   tell_report(t);
+  return true;
 }
 
 static bool is_impatient(const Trainer *t) {
@@ -221,7 +233,7 @@ static LoopEnd attend(Trainer *t, bool *end) {
   double now = clock_seconds();
   look(t, now);
   *end = t->step == t->total;
-  if (reported) report(t);
+  if (reported && !report(t)) return LOOP_STOPPED;
   if (reported || t->step % t->row_every == 0) end_row(t, reported);
   traces_frames(t);
   if (is_impatient(t)) return LOOP_PATIENT;
@@ -250,7 +262,7 @@ LoopEnd loop_run(Trainer *t) {
   if (is_impatient(t)) return LOOP_PATIENT;
   t->looked_step = t->step; // what was done between two calls is not training
   t->looked = clock_seconds();
-  LoopEnd how = LOOP_DONE;
+  LoopEnd how = t->owes ? attend(t, &end) : LOOP_DONE;
   for (uint64_t due = next_due(t); !end && how == LOOP_DONE;) {
     if (t->base + t->step >= t->until) return LOOP_PART;
     if (stop && *stop) return LOOP_STOPPED;

@@ -71,6 +71,10 @@ static void put_gauges(const Trainer *t, Buf *b, const char *before, const char 
   }
 }
 
+static void put_measuring(const Trainer *t, Buf *b) {
+  buf_printf(b, "measuring %s, %.0f %%", t->measuring, 100 * t->measured);
+}
+
 static void put_left(const Trainer *t, Buf *b) {
   put_time(b, (double)(t->total - t->step) / t->rate);
   buf_text(b, " left");
@@ -100,7 +104,12 @@ static void make_pieces(const Trainer *t, Arena *a, LinePiece *piece) {
   }
   put_goals(t, &piece[4].text, &t->shown, "  ");
   put_gauges(t, &piece[5].text, "", "  ");
-  if (waiting(t) > 0.01) buf_printf(&piece[6].text, "%.0f %% waiting for data", 100 * waiting(t));
+  if (t->measuring) {
+    put_measuring(t, &piece[6].text);
+    piece[6].rank = 0;
+  } else if (waiting(t) > 0.01) {
+    buf_printf(&piece[6].text, "%.0f %% waiting for data", 100 * waiting(t));
+  }
 }
 
 static void leave_out(LinePiece *piece, uint32_t width) {
@@ -144,6 +153,8 @@ static void json_state(const Trainer *t, JsonOut *j, const char *event) {
   json_number(j, "seconds", trainer_seconds(t));
   json_number(j, "step_rate", t->rate);
   json_number(j, "waiting", waiting(t));
+  if (t->measuring)
+    json_text(j, "measuring", t->measuring), json_number(j, "measured", t->measured);
   json_object(j, "goals");
   for (uint32_t i = 0; i < t->p->goal.n; i++)
     if (mean_of(&t->report, NULL, i, &x)) json_number(j, goal_name(t, i), x);
@@ -172,6 +183,7 @@ static void put_report(const Trainer *t, Buf *b) {
 
 static void put_progress(const Trainer *t, Buf *b) {
   plain_state(t, b);
+  if (t->measuring) buf_text(b, "; "), put_measuring(t, b);
   if (t->rate <= 0) return;
   buf_text(b, "; ");
   put_rate(b, t->rate);

@@ -116,6 +116,7 @@ bool resume_position(Trainer *t, const Arrays *state) {
     return false;
   resume_best(t, state);
   t->waited = (uint32_t)noted_count(state, "waited");
+  t->owes = noted_count(state, "owes") != 0;
   t->seconds = noted_number(state, "seconds");
   return true;
 }

@@ -110,6 +110,7 @@ static void note_position(Trainer *t, Arena *a, Arrays *all) {
   note_real(a, all, "best", t->best);
   note(a, all, "best_step", "%llu", (unsigned long long)t->best_step);
   note(a, all, "waited", "%u", t->waited);
+  note(a, all, "owes", "%d", t->owes);
   note_real(a, all, "seconds", trainer_seconds(t));
   note(a, all, "metrics_bytes", "%lld", (long long)t->record.bytes);
   note(a, all, "events", "%s", slash ? slash + 1 : t->record.events_path);

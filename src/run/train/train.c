@@ -289,7 +289,10 @@ static bool make_phase(Trainer *t) {
                       .store = t->store,
                       .target = target_of(t),
                       .batch = t->batch,
-                      .goals = t->regime.training.goals};
+                      .goals = t->regime.training.goals,
+                      .goes_on = loop_measures,
+                      .context = t};
+  if (t->o->plan) return open_on_device(t);
   return open_on_device(t) && gauges_open(&t->gauge) && gauges_try(&t->gauge) && traces_open(t);
 }
 

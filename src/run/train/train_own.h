@@ -104,8 +104,9 @@ typedef enum {
   LOOP_PART,   // as many steps as were asked for; there are more
   LOOP_CHANGED // the steps are others from here on
 } LoopEnd;
-void loop_start(Trainer *);  // before the first step of a phase
-LoopEnd loop_run(Trainer *); // on from where it is
+void loop_start(Trainer *);                                    // before the first step of a phase
+bool loop_measures(void *trainer, const Gauge *, double part); // it is to go on; Gauges.goes_on
+LoopEnd loop_run(Trainer *);                                   // on from where it is
 
 // batch.c: a batch of the caller's, which was looked at
 typedef struct {
@@ -167,6 +168,7 @@ struct Trainer {
   uint64_t best_step;
   uint32_t waited; // reports without anything better
   double seconds;  // before this call
+  bool owes;       // the report of this step: it was stopped while it measured
 
   // this call
   double started, saved, save_took, looked, drawn, said, rate;
@@ -174,6 +176,9 @@ struct Trainer {
   uint64_t until;                             // come back then; in steps of all phases
   bool begun, ended;                          // there is a first step, a last one
   Mean shown; // the window before `row`, so that what is shown is steady
+  const char
+      *measuring; // the label of what is being measured, and how much of it is; NULL: nothing
+  double measured;
   RunFolder folder;
   MetricsLog record;
   Saver *saver;
