@@ -464,6 +464,7 @@ typedef struct {
   bool numbers;  // with json, *text is {"run": …, "series": […]}: the numbers of each run, as
                  // {"name", "names", "rows"}; of very long ones every k-th moment
   uint32_t only; // this run alone, counted from 1 as in the text, and no check; 0: all
+  const char *device; // what follows runs by ticks: "cpu" (NULL), "cuda", "cuda:1"
 } LimnRun;
 LIMN_API LimnStatus limn_run(Limn *, const LimnRun *, const char **text); // *text: as JSON
 

@@ -1,5 +1,5 @@
 // The law of engines: the interpreter, prebuilt kernels and compiled code give the same numbers, in
-// every verb: what boxes give, what is measured and sampled, what steps of training do. The law of
+// every verb: what boxes give, what is measured and sampled, what steps of training and machines do. The law of
 // GPUs: so do kernels for a GPU, which run on this CPU behind a driver of our own (tests/gpu).
 #define _DEFAULT_SOURCE
 #define _POSIX_C_SOURCE 200809L
@@ -169,6 +169,39 @@ static bool steps_agree(Case *c, Limn *l, Ways ways) {
   return true;
 }
 
+// -- what machines do -----------------------------------------------------------------------------
+// Every number of every run, in order.
+static bool runs_by(Case *c, Limn *l, int way, Values *out) {
+  LimnRun how = {.size = sizeof how, .threads = 1, .plain = true, .json = true, .numbers = true};
+  const char *text = NULL;
+  by_engine(way, &how.reference, &how.device);
+  if (limn_run(l, &how, &text) != LIMN_GOOD)
+    return case_says(c, "not run by %s: %s", engines[way], limn_messages(l, false));
+  VEC(double) all = {0};
+  for (const char *at = strstr(text, "\"rows\""); at; at = strstr(at + 1, "\"rows\""))
+    for (const char *x = at + strcspn(at, "["), *end; *x && *x != '"'; x = end) {
+      double number = strtod(x, (char **)&end);
+      if (end == x)
+        end++;
+      else
+        vec_push(c->arena, &all, number);
+    }
+  vec_push(c->arena, out, ((Value){.name = "a run", .n = all.n, .data = all.at}));
+  return true;
+}
+
+static bool runs_agree(Case *c, Limn *l, Ways ways) {
+  Values one = {0};
+  if (!runs_by(c, l, BY_INTERPRETER, &one)) return false;
+  for (int way = BY_PREBUILT; way <= BY_GPU; way++) {
+    Values two = {0};
+    if (!(ways & 1u << way)) continue;
+    if (!runs_by(c, l, way, &two)) return false;
+    if (!all_near(c, engines[way], &two, &one)) return false;
+  }
+  return true;
+}
+
 static bool its_engines_agree(Case *c, Limn *l, const WholeDecl *d) {
   return engines_agree(c, l, d, d->scope % 16 == 5 ? PREBUILT | COMPILED : PREBUILT);
 }
@@ -180,6 +213,7 @@ bool law_engines(Case *c) {
   if (good && c->p->trains)
     good = steps_agree(c, l, c->p->seed % 16 == 5 ? PREBUILT | COMPILED : PREBUILT);
   if (good && c->p->trains && !c->p->noisy) good = uses_agree(c, l);
+  if (good && c->p->runs) good = runs_agree(c, l, PREBUILT);
   limn_free(l);
   return good;
 }
@@ -196,6 +230,7 @@ bool law_gpu(Case *c) {
   Limn *l = case_load(c, whole_text(c->arena, c->p, &(Printed){0}));
   if (!l) return false;
   bool good = c->p->trains ? steps_agree(c, l, GPU) : each_quiet_box(c, l, on_gpu_too);
+  if (good && c->p->runs) good = runs_agree(c, l, GPU);
   limn_free(l);
   return good;
 }

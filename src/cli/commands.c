@@ -400,6 +400,7 @@ int run_machines(Limn *l, Options *o) {
   how.reference = o->train.reference;
   how.quiet = o->train.quiet;
   how.plain = o->train.plain;
+  how.device = o->train.device;
   how.resume = o->train.resume;
   how.stop = &stopping;
   how.tell =

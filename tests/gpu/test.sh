@@ -51,6 +51,16 @@ near pairs.cpu pairs.cuda 3e-3 && [ "$(grep -c ': pairs over' "$said")" -eq 6 ] 
 train --device cuda --precision 64 --out wide && ok "in doubles" || not_ok "in doubles"
 for on in cpu cuda; do "$LIMN" predict small.limn f --from gpu --in x='[[5, 3, 1, 0], [6, 3, 5, 2]]' --device $on >$on.txt 2>"$said"; done
 [ -s cpu.txt ] && awk '{ n = split($0, a, /[^-0-9.e]+/); for (i = 1; i <= n; i++) if (a[i] != "") printf "%.4f\n", a[i] }' cpu.txt >a && awk '{ n = split($0, a, /[^-0-9.e]+/); for (i = 1; i <= n; i++) if (a[i] != "") printf "%.4f\n", a[i] }' cuda.txt >b && cmp -s a b && ok "predict" || not_ok "predict"
+# machines by ticks
+follow() { "$LIMN" run ticks.limn --threads 1 "$@" >"$said" 2>&1; }
+# close A B: the numbers of two runs agree, and there are some
+close() {
+  paste -d, "$1/Maps.csv" "$2/Maps.csv" | awk -F, 'NR > 1 { for (i = 1; i <= NF / 2; i++) { d = $i - $(i + NF / 2); if (!(d * d < 1e-12)) bad = 1 } rows++ } END { exit bad || rows < 40 }'
+}
+follow --out ticks.cpu && follow --device cuda --out ticks.cuda && close ticks.cpu ticks.cuda && ok "machines by ticks" || not_ok "machines by ticks"
+grep -qxF 'what flows is followed by the CPU: Slow' "$said" && ok "what flows stays" || not_ok "what flows stays"
+follow --device cuda --out ticks.again && cmp -s ticks.cuda/Maps.csv ticks.again/Maps.csv && ok "the same seed gives the same ticks" || not_ok "the same seed gives the same ticks"
+follow --from ticks.cpu --set end=2 --device cuda --out ticks.on && follow --from ticks.cpu --set end=2 --out ticks.more && close ticks.on ticks.more && ok "ticks of the CPU go on on the GPU" || not_ok "ticks of the CPU go on on the GPU"
 "$LIMN" devices >"$said" 2>&1 && grep -q '^cuda:0 .*emulated GPU' "$said" && ok "devices" || not_ok "devices"
 
 # says NAME STATUS WORDS COMMAND…
@@ -63,6 +73,7 @@ says() {
 
 says "a step that is not finite" 1 "goal fit is not finite in step" "$LIMN" train bad.limn --plain --device cuda --out bad
 says "no driver" 2 "there is no NVIDIA driver (libcuda.so.1) on this machine" env LIMN_CUDA="$dir" "$LIMN" train small.limn --device cuda
+says "no driver for machines" 2 "there is no NVIDIA driver" env LIMN_CUDA="$dir" "$LIMN" run ticks.limn --device cuda
 mkdir half && cp "$LIMN_CUDA/libcuda.so.1" half
 says "no compiler" 2 "there is no CUDA compiler library (libnvrtc.so)" env LIMN_CUDA="$dir/half" "$LIMN" train small.limn --device cuda
 says "no GPU" 2 "no GPU can be used: the GPU's driver says \`no CUDA-capable device is detected\` (100)" env FAKE_CUDA=none "$LIMN" train small.limn --device cuda

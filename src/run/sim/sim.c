@@ -123,7 +123,9 @@ State *sim_clock(const Sim *m, const char *path) { return store_find(m->store, p
 
 enum { NUMBERS_MOST = 1 << 28, EARLY_NUMBERS = 1 << 20, OF_A_STEP = 50 };
 
-uint64_t sim_early(const Sim *m) { return EARLY_NUMBERS / (OF_A_STEP + (uint64_t)m->numbers); }
+uint64_t sim_early(const Sim *m) {
+  return m->how->device ? 0 : EARLY_NUMBERS / (OF_A_STEP + (uint64_t)m->numbers);
+}
 
 bool sim_open(Sim *m, Elab *in, Program *p, const System *s, const Run *run,
               const SimOptions *how) {
@@ -160,6 +162,7 @@ void sim_close(Sim *m) {
 
 Engine *sim_engine(const Sim *m, const Diagram *d) {
   Target how = {.threads = m->how->threads,
+                .device = m->ticks ? m->how->device : NULL,
                 .reference = m->how->reference,
                 .seed = m->how->seed,
                 .ticks = m->ticks,

@@ -59,6 +59,7 @@ typedef struct {
   uint64_t seed;
   uint32_t threads;
   bool reference;
+  struct Device *device; // a GPU that follows what goes by ticks; NULL: the CPU
   // Runs, by their numbers: puts away what a run needs to go on; gives what was put away of
   // this very run; gives how another run ended, whose time and states it takes over. Or NULL.
   bool (*save)(void *context, uint32_t run, const Arrays *);

@@ -374,6 +374,22 @@ bool simulate_ahead(Elab *in, Program *p) {
   return good;
 }
 
+// A GPU takes what goes by ticks; what flows asks for its slopes one by one, which the CPU answers
+// sooner.
+static void tell_device(Ran *r) {
+  Buf b = buf_new(r->w->arena);
+  for (uint32_t i = 0; i < r->results->run.n; i++)
+    if (r->results->run.at[i].system->flows)
+      buf_printf(&b, "%s%s", b.n ? ", " : "", r->results->run.at[i].name);
+  if (b.n) tell(r, arena_format(r->w->arena, "what flows is followed by the CPU: %s", b.at));
+}
+
+static bool open_device(Ran *r) {
+  const char *why;
+  if (r->how->reference || engine_device(r->w, r->how->device, &r->time.device, &why)) return true;
+  return wrong(r, why);
+}
+
 Outcome simulate_run(Elab *in, Program *p, const LimnRun *how, const SimHelpers *helpers,
                      Results *results) {
   World *w = elab_world(in);
@@ -397,9 +413,11 @@ Outcome simulate_run(Elab *in, Program *p, const LimnRun *how, const SimHelpers 
   }
   results->note.seed = (double)how->seed;
   results->note.threads = how->threads;
+  if (!open_device(&r)) return OUTCOME_USAGE;
   r.program = program_hash(w, p);
   r.followed = NEW_ARRAY(w->arena, Followed, p->ran->run.n + 1);
-  r.crew = crew_new(&r, helpers);
+  if (r.time.device) tell_device(&r);
+  r.crew = crew_new(&r, r.time.device ? NULL : helpers); // a device has one owner
   Outcome end = follow_all(&r);
   if (r.folder) folder_unlock(r.folder);
   return end;
