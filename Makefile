@@ -230,7 +230,7 @@ $(BUILD)/tests/%_test: $(BUILD)/tests/%_test.o $(HELP_OBJ) $(BUILD)/libinner.a
 PLAY := build/playground
 PLAY_OBJ := build/playground-objects
 PLAY_CC ?= clang
-PLAY_WITHOUT := src/io/bytes/png.c src/run/engine/cuda_engine.c src/run/engine/cuda_products.c src/run/engine/cuda_ring.c $(wildcard src/run/engine/c/*.c src/run/engine/cuda/*.c) $(wildcard src/port/c/*.c)
+PLAY_WITHOUT := src/io/bytes/png.c $(wildcard src/run/engine/cuda_*.c src/run/engine/c/*.c src/run/engine/cuda/*.c) $(wildcard src/port/c/*.c)
 PLAY_FLAGS := --target=wasm32-wasi $(WARN) -Wno-gnu-statement-expression -Wno-unused-function -ffp-contract=off -Oz -DNDEBUG -Iplayground/wasi -include lacks.h -Isrc -Iinclude \
   -D_WASI_EMULATED_SIGNAL -D_WASI_EMULATED_GETPID -mllvm -wasm-enable-sjlj -mnontrapping-fptoint -fvisibility=hidden -ffunction-sections -fdata-sections
 PLAY_EXPORTS := malloc free limn_version limn_new limn_free limn_allow limn_set limn_load limn_load_text limn_check limn_messages limn_forget \
@@ -255,8 +255,9 @@ $(PLAY_OBJ)/limn.wasm: $(PLAY_OBJECT)
 playground: all
 	@$(PACKAGES) playground
 	+@$(PARALLEL) $(PLAY_OBJ)/limn.wasm
-	@if [ -d studio/node_modules ]; then node studio/playground.mjs $(abspath $(PLAY)) $(abspath $(PLAY_OBJ)/limn.wasm) "$$LIMN_DATA" && echo "$(PLAY): a page of $$(cat $(PLAY)/* | wc -c) bytes, to be served as it is"; \
-	else echo "no page: studio/node_modules is not there (make studio-page makes it)"; fi
+	@tools/npm.sh studio
+	@[ -d studio/node_modules ] || { echo "no page: what it is made of was not installed by npm" >&2; exit 1; }
+	@node studio/playground.mjs $(abspath $(PLAY)) $(abspath $(PLAY_OBJ)/limn.wasm) "$$LIMN_DATA" && echo "$(PLAY): a page of $$(cat $(PLAY)/* | wc -c) bytes, to be served as it is"
 test-playground: playground
 	@LIMN=$(CURDIR)/$(BUILD)/limn BUILD=$(BUILD) sh tests/playground/test.sh
 -include $(PLAY_OBJECT:.o=.d)

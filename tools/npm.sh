@@ -1,6 +1,6 @@
 #!/bin/sh
 # What tests want of npm, by package name: the studio's page and a browser's driver (studio/package-lock.json), a client of language servers,
-# ONNX Runtime. Installs what is missing, quietly, and says so; where there is no npm, or no network, says that, and those tests are skipped.
+# ONNX Runtime; or the page alone: tools/npm.sh studio. Installs what is missing, quietly, and says so; where there is no npm, or no network, says that, and those tests are skipped.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 build=build
@@ -17,8 +17,10 @@ get() {
 }
 wanted=""
 has studio playwright-core || wanted="$wanted studio"
-has "$build/lsp-client" vscode-languageserver-protocol || wanted="$wanted vscode-languageserver-protocol"
-has "$build/onnxruntime" onnxruntime-node || wanted="$wanted onnxruntime-node"
+if [ "${1:-}" != studio ]; then
+  has "$build/lsp-client" vscode-languageserver-protocol || wanted="$wanted vscode-languageserver-protocol"
+  has "$build/onnxruntime" onnxruntime-node || wanted="$wanted onnxruntime-node"
+fi
 [ -n "$wanted" ] || exit 0
 command -v npm >/dev/null 2>&1 || { echo "not installed: npm, and so not:$wanted" >&2; exit 0; }
 echo "installing by npm:$wanted"

@@ -9,6 +9,13 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+// Nobody else is there, and what was written before this page was opened is of nobody.
+int kill(int pid, int signal) {
+  (void)pid, (void)signal;
+  errno = ESRCH;
+  return -1;
+}
+
 // One part is put behind those that are there already. False: there is no room.
 static int add_part(char *to, size_t *n, const char *part, size_t length) {
   if (!length || (length == 1 && part[0] == '.')) return 1;

@@ -14,5 +14,6 @@ static inline int fchmod(int fd, unsigned mode) {
   return 0;
 }
 char *realpath(const char *path, char *to); // lacks.c
+int kill(int pid, int signal);              // lacks.c
 
 #endif
