@@ -1,26 +1,45 @@
 // Whose parentheses or brackets these are, and which of its inputs or options stands here.
 #include "edit/context.h"
 
-// The parts of a header between these brackets, by commas.
-static void parts_of(const EditAsk *q, const char *label, char open, JsonOut *j) {
-  const char *at = strchr(label, open);
-  char close = open == '(' ? ')' : ']';
+// What stands between two places of a header, by commas.
+static void parts_between(const EditAsk *q, const char *at, const char *end, JsonOut *j) {
   uint32_t depth = 0;
-  json_list(j, "parameters");
-  if (at && open == '[' && strchr(label, '(') && at > strchr(label, '(')) at = NULL;
-  for (const char *from = at ? ++at : NULL; at && *at; at++) {
-    bool end = !depth && *at == close;
-    if (end || (!depth && *at == ',')) {
-      while (*from == ' ') from++;
+  for (const char *from = at; at <= end; at++) {
+    if (at == end || (!depth && *at == ',')) {
+      const char *last = at;
+      while (from < last && *from == ' ') from++;
+      while (from < last && last[-1] == ' ') last--;
       json_object(j, NULL);
-      json_text(j, "label", arena_text(q->arena, from, (size_t)(at - from)));
+      json_text(j, "label", arena_text(q->arena, from, (size_t)(last - from)));
       json_end(j);
       from = at + 1;
     }
-    if (end) break;
-    if (strchr("([{", *at)) depth++;
-    if (strchr(")]}", *at)) depth--;
+    depth += strchr("([{", *at) != NULL;
+    depth -= strchr(")]}", *at) != NULL;
   }
+}
+
+// The bracket that closes the one before `at`; or NULL.
+static const char *closing(const char *at) {
+  uint32_t depth = 0;
+  for (; *at && (depth || !strchr(")]}", *at)); at++) {
+    depth += strchr("([{", *at) != NULL;
+    depth -= strchr(")]}", *at) != NULL;
+  }
+  return *at ? at : NULL;
+}
+
+// The parts of a header in these brackets. Inputs without names, as those of `learn f : R[4] -> R[2]`,
+// stand before the arrow.
+static void parts_of(const EditAsk *q, const char *label, char open, JsonOut *j) {
+  const char *round = strchr(label, '('), *colon = strchr(label, ':'), *arrow = strstr(label, "->");
+  const char *at = open == '(' ? round : strchr(label, '[');
+  bool unnamed = colon && arrow && colon < arrow && (!round || colon < round);
+  json_list(j, "parameters");
+  if (open == '(' && unnamed)
+    parts_between(q, colon + 1, arrow, j);
+  else if (at && (open == '(' || !round || at < round) && closing(at + 1))
+    parts_between(q, at + 1, closing(at + 1), j);
   json_end(j);
 }
 

@@ -92,5 +92,8 @@ for page in README.md docs/language.md docs/story.md docs/tour.md; do
     awk -v out="$blocks" -f "$root/tests/docs/bless.awk" "$root/$page" >"$work/page" && cat "$work/page" >"$root/$page"
   fi
 done
+# editors show what stands above a declaration of the library, or behind it
+silent=$(awk '/^(box|optimiser) / { if ((before !~ /^#/ || before ~ /^# --/) && !/#/) print FILENAME ": " $2 } { before = $0 }' "$root"/lib/*.limn)
+if [ -z "$silent" ]; then echo "ok every box of the library has a word about it"; else echo "not ok of the library without a word: $silent"; status=1; fi
 sh "$root/tests/docs/paths.sh" || status=1
 exit $status

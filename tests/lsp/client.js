@@ -69,6 +69,8 @@ async function main() {
   check('completion', completion.items.some(i => i.label === 'length'), completion);
   const signature = await c.sendRequest(p.SignatureHelpRequest.type, at(4, 13));
   check('signatureHelp', signature.signatures[0].parameters[0].label === 'x: R[n]', signature);
+  const learner = await c.sendRequest(p.SignatureHelpRequest.type, at(9, 22));
+  check('signatureHelp of a learner', learner.signatures[0].parameters.map(x => x.label).join('|') === 'R[4]', learner);
   const symbols = await c.sendRequest(p.DocumentSymbolRequest.type, where);
   check('documentSymbol', symbols.map(s => s.name).join() === 'length,unit,v,y,enc,same', symbols);
   const tokens = await c.sendRequest(p.SemanticTokensRequest.type, where);
