@@ -187,7 +187,6 @@ struct LimnTrainer {
 
 // Messages of the trainer's handle become the owner's.
 void move_messages(Limn *to, Limn *from) {
-  Arena *a = to->messages;
   Guard g;
   if (GUARDED(from->own, &g)) {
     diags_settle(from->diags);
@@ -195,19 +194,7 @@ void move_messages(Limn *to, Limn *from) {
   } else {
     lose_places(from->diags);
   }
-  for (uint32_t i = 1; i < from->diags->list.n; i++) {
-    Diag d = from->diags->list.at[i];
-    d.text = arena_text(a, d.text, strlen(d.text));
-    if (d.note) d.note = arena_text(a, d.note, strlen(d.note));
-    if (d.help) d.help = arena_text(a, d.help, strlen(d.help));
-    DiagPlace *place[] = {&d.place, d.note ? &d.note_place : NULL};
-    for (uint32_t k = 0; k < 2 && place[k]; k++) {
-      place[k]->path = arena_text(a, place[k]->path, strlen(place[k]->path));
-      place[k]->lines = arena_text(a, place[k]->lines, strlen(place[k]->lines));
-    }
-    vec_push(a, &to->diags->list, d);
-    to->diags->errors += d.kind == DIAG_ERROR;
-  }
+  diags_take(to->diags, from->diags);
   to->diags->no_memory |= from->diags->no_memory;
   limn_forget(from);
 }

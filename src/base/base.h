@@ -249,6 +249,8 @@ typedef struct Diags {
   Sources *sources;
   VEC(Diag) list;
   uint32_t errors;
+  uint32_t
+      met; // errors, also those that are not said again: these tell whether something went wrong
   uint32_t muted;  // while above 0, nothing is added
   uint32_t unsaid; // beyond the limit: counted, but not kept
   bool no_memory;  // one of them says that memory is exhausted
@@ -262,6 +264,7 @@ Id diag_verror(Diags *, Span, const char *format, va_list);
 Id diag_warning(Diags *, Span, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void diag_note(Diags *, Id, Span, const char *format, ...) __attribute__((format(printf, 4, 5)));
 void diag_help(Diags *, Id, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void diags_take(Diags *, const Diags *from); // what others said, in memory of its own
 void diags_sort(Diags *);
 void diags_settle(Diags *);       // from here on the sources are not looked at
 void diags_print(Diags *, Buf *); // with carets

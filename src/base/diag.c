@@ -29,6 +29,7 @@ static const char *shown_format(const Diags *d, const char *format, va_list args
 
 static Id diag_add(Diags *d, DiagKind kind, Span span, const char *format, va_list args) {
   if (d->muted) return 0;
+  d->met += kind == DIAG_ERROR;
   uint32_t since = d->since ? d->since : 1;
   // One message per place: the first is the cause. Warnings of no place do not follow from each other.
   bool placed = span.file || kind == DIAG_ERROR;
@@ -86,6 +87,27 @@ void diag_help(Diags *d, Id id, const char *format, ...) {
   va_start(args, format);
   d->list.at[id].help = shown_format(d, format, args);
   va_end(args);
+}
+
+static const char *kept_text(const Diags *d, const char *text) {
+  return text ? arena_text(d->arena, text, strlen(text)) : NULL;
+}
+
+void diags_take(Diags *d, const Diags *from) {
+  if (d->muted) return;
+  for (uint32_t i = 1; i < from->list.n; i++) {
+    Diag one = from->list.at[i];
+    one.text = kept_text(d, one.text);
+    one.note = kept_text(d, one.note);
+    one.help = kept_text(d, one.help);
+    one.place.path = kept_text(d, one.place.path);
+    one.place.lines = kept_text(d, one.place.lines);
+    one.note_place.path = kept_text(d, one.note_place.path);
+    one.note_place.lines = kept_text(d, one.note_place.lines);
+    vec_push(d->arena, &d->list, one);
+    d->errors += one.kind == DIAG_ERROR;
+    d->met += one.kind == DIAG_ERROR;
+  }
 }
 
 static int diag_order(const void *left, const void *right) {

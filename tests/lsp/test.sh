@@ -65,6 +65,13 @@ status=$?
 cat "$out/damage"
 verdict "damaged sessions" $status
 
+# Programs that are wrong, for two seconds and longer (FULL=1: a minute).
+root=$(cd "$here" && pwd)
+(cd "$out" && /usr/bin/python3 "$root/programs.py" "$LIMN" "$(if [ -n "${FULL:-}" ]; then echo 60; else echo 2; fi)") >"$out/programs" 2>&1
+status=$?
+cat "$out/programs"
+verdict "programs that are wrong" $status
+
 # Names of one file in another.
 /usr/bin/python3 $here/files.py "$LIMN" >"$out/files" 2>&1
 status=$?

@@ -194,12 +194,12 @@ static Value take_points(const BoxEquation *q, Body *b, const Ids *open, const S
 // From points, for each of many samples, to what both sides make of them. *clash: each side is good for itself.
 static Diagram *both_sides(const BoxEquation *q, const Ids *open, const Size *size, bool *clash) {
   World *w = q->in->w;
-  uint32_t errors = w->diags->errors;
+  uint32_t errors = w->diags->met;
   Body *b = goal_body(q->in, q->p, name_from(w->names, "claim"));
   Value points = take_points(q, b, open, size);
   Value left = one_side(q, b, q->left, points), right = one_side(q, b, q->right, points);
   *clash = false;
-  if (w->diags->errors > errors || value_failed(&left) || value_failed(&right)) return NULL;
+  if (w->diags->met > errors || value_failed(&left) || value_failed(&right)) return NULL;
   *clash = !sides_agree(b, &left, &right,
                         span_join(q->left->span, (q->right ? q->right : q->left)->span));
   if (*clash) return NULL;
@@ -209,7 +209,7 @@ static Diagram *both_sides(const BoxEquation *q, const Ids *open, const Size *si
   }
   body_finish(b);
   return weights_owned(b, q->left->span) && lengths_known(b, q->left->span) &&
-                 w->diags->errors == errors
+                 w->diags->met == errors
              ? b->d
              : NULL;
 }
@@ -232,11 +232,6 @@ static const char *sizes_text(World *w, const Ids *open, const int64_t *number) 
     buf_printf(&b, "%s%s = %lld", k ? ", " : "", name_text(w->names, size_var_name(w, open->at[k])),
                (long long)number[k]);
   return open->n ? b.at : "";
-}
-
-static void tell_again(World *w, const Diags *from) {
-  for (uint32_t i = 1; i < from->list.n; i++) vec_push(w->arena, &w->diags->list, from->list.at[i]);
-  w->diags->errors += from->errors;
 }
 
 static void add_case(const BoxEquation *q, Diagram *d, const char *sizes, Check *c) {
@@ -300,7 +295,7 @@ static void add_cases(const BoxEquation *q, Check *c) {
     if (clash) c->boxes.n = 0;
     if (clash) break;
   }
-  if (!c->boxes.n && first) tell_again(w, first);
+  if (!c->boxes.n && first) diags_take(w->diags, first);
 }
 
 // -- what it is -----------------------------------------------------------------------------------

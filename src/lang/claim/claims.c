@@ -84,10 +84,10 @@ static void read_by(Elab *in, Program *p, const Syntax *by, Run *r) {
     Id e = diag_error(in->w->diags, by->span, "`%s` does not follow white noise", text);
     diag_help(in->w->diags, e, "`maruyama[0.01]` does, and `milstein[0.01]`");
   }
-  uint32_t errors = in->w->diags->errors;
+  uint32_t errors = in->w->diags->met;
   if (by->kind == N_AT)
     read_numbers(in, p, at_brackets(by), fixed ? &r->step : &r->tolerance, &r->step);
-  if (fixed && !(r->step > 0) && in->w->diags->errors == errors)
+  if (fixed && !(r->step > 0) && in->w->diags->met == errors)
     diag_error(in->w->diags, by->span, "`%s` wants its step: `%s[0.01]`", text, text);
 }
 
@@ -221,7 +221,7 @@ void read_run(Elab *in, Program *p, const Syntax *n, const Syntax *said) {
   const Syntax *call = simulate_what(n), *use = use_callee(call);
   const Syntax *name = use_base(use), *by = clause(n, N_BY);
   Run r = {.node = n, .said = said, .span = n->span, .base = n->name, .turn = p->ran->turn};
-  uint32_t errors = w->diags->errors;
+  uint32_t errors = w->diags->met;
   if (name->kind != N_NAME) {
     diag_error(w->diags, call->span, "a machine is run: `run Name(x: 1) to 10`");
     return;
@@ -245,11 +245,11 @@ void read_run(Elab *in, Program *p, const Syntax *n, const Syntax *said) {
     Looker l = looker_new(in, p, r.system);
     l.runs = true;
     if (call->kind == N_CALL) read_starts(&l, call, &r);
-    if (w->diags->errors == errors) r.system = system_moved(in, &r);
+    if (w->diags->met == errors) r.system = system_moved(in, &r);
   }
   if (r.system) {
-    if (w->diags->errors == errors) check_given(in, &r);
-    if (w->diags->errors == errors) check_shared(in, &r);
+    if (w->diags->met == errors) check_given(in, &r);
+    if (w->diags->met == errors) check_shared(in, &r);
     read_length(in, p, n, &r);
     check_run_size(in, &r, call->span);
     if (by) read_by(in, p, by_distance(by), &r);
@@ -554,15 +554,15 @@ static System *system_meant(Elab *in, Program *p, const Syntax *n, const Check *
 static void read_claim(Elab *in, Program *p, const Syntax *n, Check *c) {
   World *w = in->w;
   Looker l = looker_new(in, p, c->system);
-  uint32_t errors = w->diags->errors;
+  uint32_t errors = w->diags->met;
   c->node = n = compare_labels(&l, n, c);
   read_watches(&l, check_left(n), c);
   read_watches(&l, check_right(n), c);
   bool run = false;
   for (uint32_t i = 0; i < c->watch.n; i++)
     run |= c->watch.at[i].kind != WATCH_FIXED && c->watch.at[i].kind != WATCH_DIVERGENCE;
-  if (!c->watch.n && w->diags->errors == errors) read_truth(&l, n, c);
-  if (c->kind == CHECK_CLAIM && w->diags->errors == errors) read_condition(in, p, c);
+  if (!c->watch.n && w->diags->met == errors) read_truth(&l, n, c);
+  if (c->kind == CHECK_CLAIM && w->diags->met == errors) read_condition(in, p, c);
   if (run && !c->run)
     diag_error(w->diags, n->span, "this is about a run of `%s`, and there is none before it",
                name_text(w->names, c->system->name));
@@ -604,7 +604,7 @@ void read_check(Elab *in, Program *p, const Syntax *n) {
       return;
     }
   }
-  uint32_t run = run_meant(in, p, use), runs = p->ran->run.n, errors = w->diags->errors;
+  uint32_t run = run_meant(in, p, use), runs = p->ran->run.n, errors = w->diags->met;
   Def *d = name && name->kind == N_NAME ? scope_meaning(p->scope, name) : NULL;
   if (!run && name && (!d || d->kind != DEF_MACHINE)) {
     no_run(in, p, name);
@@ -617,7 +617,7 @@ void read_check(Elab *in, Program *p, const Syntax *n) {
     return;
   }
   if (!run) check_of(in, p, n, 0);
-  for (uint32_t i = 0; run && i < runs && w->diags->errors == errors; i++)
+  for (uint32_t i = 0; run && i < runs && w->diags->met == errors; i++)
     if (is_meant_too(in, p, use, i, run - 1)) check_of(in, p, n, i + 1);
 }
 
@@ -677,12 +677,12 @@ static void show_of(Elab *in, Program *p, const Syntax *n, uint32_t run) {
 
 bool read_run_show(Elab *in, Program *p, const Syntax *n) {
   if (!p->ran->run.n) return false;
-  uint32_t last = p->ran->run.n - 1, errors = in->w->diags->errors;
+  uint32_t last = p->ran->run.n - 1, errors = in->w->diags->met;
   System *s = p->ran->run.at[last].system;
   if (!s) return true; // it has errors
   Looker l = looker_new(in, p, s);
   if (!speaks_of_sights(&l, show_what(n))) return false;
-  for (uint32_t i = 0; i <= last && in->w->diags->errors == errors; i++)
+  for (uint32_t i = 0; i <= last && in->w->diags->met == errors; i++)
     if (is_meant_too(in, p, NULL, i, last) && p->ran->run.at[i].system) show_of(in, p, n, i);
   return true;
 }

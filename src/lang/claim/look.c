@@ -106,9 +106,9 @@ static bool is_path_inside(void *looker, const Syntax *n) {
 
 bool speaks_of_sights(Looker *l, const Syntax *expr) {
   if (!expr || !l->s) return false;
-  uint32_t errors = l->in->w->diags->errors;
+  uint32_t errors = l->in->w->diags->met;
   if (syntax_any(expr, is_path_inside, l)) return true;
-  return syntax_any(dotted_names(l, expr), is_sight, l) || l->in->w->diags->errors > errors;
+  return syntax_any(dotted_names(l, expr), is_sight, l) || l->in->w->diags->met > errors;
 }
 
 // mode = on.hot: a label, where the other side has them

@@ -127,13 +127,13 @@ static const char *entry_text(const Sweep *s, const Syntax *n) {
 // A number; or what else may stand where its name stands.
 static bool entry_turn(Sweep *s, Syntax *n, SweepTurn *turn) {
   double k;
-  uint32_t errors = s->w->diags->errors;
+  uint32_t errors = s->w->diags->met;
   Syntax *value = with_values(s, n);
   if (scope_number(s->in, s->p->scope, value, &k)) {
     *turn = number_turn(s, k, n->span);
     return isfinite(k) || diag_refuse(s->w->diags, n->span, "a number is wanted here");
   }
-  if (s->w->diags->errors > errors) return false;
+  if (s->w->diags->met > errors) return false;
   *turn = (SweepTurn){.value = value, .text = entry_text(s, n)};
   return true;
 }
@@ -156,8 +156,8 @@ static void read_range(Sweep *s, const Syntax *loop) {
     return;
   }
   if (too_many(s, range, high - low + 1)) return;
-  uint32_t errors = s->w->diags->errors;
-  for (double k = 0; k <= high - low && s->w->diags->errors == errors; k++)
+  uint32_t errors = s->w->diags->met;
+  for (double k = 0; k <= high - low && s->w->diags->met == errors; k++)
     read_turn(s, loop, number_turn(s, for_is_down(loop) ? high - k : low + k, range->span));
 }
 
@@ -186,9 +186,9 @@ static void read_loop(Sweep *s, const Syntax *loop) {
   }
   if (range->kind != N_LIST) return;
   Nodes entry = list_entries(range);
-  uint32_t errors = s->w->diags->errors;
+  uint32_t errors = s->w->diags->met;
   if (too_many(s, range, entry.n)) return;
-  for (uint32_t i = 0; i < entry.n && s->w->diags->errors == errors; i++) {
+  for (uint32_t i = 0; i < entry.n && s->w->diags->met == errors; i++) {
     SweepTurn turn;
     Syntax *n = entry.at[for_is_down(loop) ? entry.n - 1 - i : i];
     if (entry_turn(s, n, &turn)) read_turn(s, loop, turn);
@@ -197,10 +197,10 @@ static void read_loop(Sweep *s, const Syntax *loop) {
 
 // A loop in a loop may have no turn now and then; all of it may not.
 static void read_loops(Sweep *s, const Syntax *loop) {
-  uint32_t before = s->statements, errors = s->w->diags->errors;
+  uint32_t before = s->statements, errors = s->w->diags->met;
   if (time_is_free(s->w, loop)) read_loop(s, loop);
   bool told = uses_broken(scope_env(s->p->scope), for_range(loop));
-  if (s->statements == before && s->w->diags->errors == errors && !told)
+  if (s->statements == before && s->w->diags->met == errors && !told)
     diag_error(s->w->diags, for_range(loop)->span, "this loop has no turn: it runs nothing");
 }
 

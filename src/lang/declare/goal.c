@@ -381,13 +381,13 @@ void do_goal(Elab *in, Program *p, const Syntax *n, Env *loop, const char *suffi
       !static_number(b, b->env, times_factor(times), &g.weight))
     diag_error(w->diags, times->span, "`times` wants a number that is known beforehand");
   Value v;
-  uint32_t errors = w->diags->errors;
+  uint32_t errors = w->diags->met;
   const Syntax *claim = claim_written_out(b, p, goal_claim(n));
   if (claim && claim != goal_claim(n)) g.node = goal_saying(w, n, claim);
   bool good = goal_value(b, claim, by, n->span, &g.distance, &v) &&
               goal_output(b, v, g.sign * g.weight, by ? by_distance(by)->span : n->span, &g.shown);
   in->training = false;
-  if (good && w->diags->errors == errors) {
+  if (good && w->diags->met == errors) {
     g.diagram = b->d;
     g.fields = goal_fields(b);
     bool any = false, doubtful = false;
@@ -395,7 +395,7 @@ void do_goal(Elab *in, Program *p, const Syntax *n, Env *loop, const char *suffi
     leave_unreached(w, b->d, g.trains);
     if (doubtful) in->doubtful = true;
     for (uint32_t i = 0; i < b->d->param.n; i++) any |= g.trains[i];
-    if (!any && !doubtful && w->diags->errors == errors)
+    if (!any && !doubtful && w->diags->met == errors)
       diag_warning(w->diags, n->name ? n->name_span : n->span, "this goal moves no learner");
   }
   for (uint32_t i = 0; i < p->goal.n; i++)
@@ -412,12 +412,12 @@ void measure_value(Elab *in, Program *p, const Syntax *claim, const Syntax *by, 
   Body *b = goal_body(in, p, m->name);
   Value v;
   Id shown;
-  uint32_t errors = in->w->diags->errors;
+  uint32_t errors = in->w->diags->met;
   claim = claim_written_out(b, p, claim);
   bool good = goal_value(b, claim, by, m->span, &m->distance, &v) &&
               goal_output(b, v, factor, m->span, &shown);
   if (good && m->node->kind != N_GOAL) good = samples_are_read(b, m->span); // a goal has a batch
-  if (good && in->w->diags->errors == errors) m->diagram = b->d, m->fields = goal_fields(b);
+  if (good && in->w->diags->met == errors) m->diagram = b->d, m->fields = goal_fields(b);
 }
 
 void goal_outside(Elab *in, Program *p, const Goal *g, Measure *m) {

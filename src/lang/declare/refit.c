@@ -87,10 +87,10 @@ static bool read_options(Refit *r, const Syntax *config) {
                         (CallParts){.callee = syntax_name(w->arena, optimiser, r->span),
                                     .args = {settings.n, settings.at}});
   const Def *d = optimiser_named(r->b->in, r->b->in->program, r->optimiser);
-  uint32_t errors = w->diags->errors;
+  uint32_t errors = w->diags->met;
   if (!d) return wrong(r, arena_format(w->arena, "there is no optimiser `%s`", r->optimiser));
   check_optimiser_call(r->b->in, r->b->in->program, d, r->call);
-  return w->diags->errors == errors;
+  return w->diags->met == errors;
 }
 
 // -- bodies ---------------------------------------------------------------------------------------

@@ -120,12 +120,12 @@ static void check_confusion(Body *b, const Value *v, Span span) {
 }
 
 static void read_values(Body *b, const Syntax *expr, Show *s) {
-  uint32_t errors = b->w->diags->errors;
+  uint32_t errors = b->w->diags->met;
   Value v = eval_alone(b, b->env, expr);
   if (s->kind == SHOW_CONFUSION) check_confusion(b, &v, expr->span);
   goal_outputs(b, v, &s->fields);
-  if (b->w->diags->errors == errors) samples_are_read(b, expr->span);
-  if (b->w->diags->errors == errors && b->d->out.n) s->diagram = b->d;
+  if (b->w->diags->met == errors) samples_are_read(b, expr->span);
+  if (b->w->diags->met == errors && b->d->out.n) s->diagram = b->d;
 }
 
 // generate[f, length: 200]("To be"): f is a model of text, {v}[t] -> R[t v].

@@ -499,15 +499,15 @@ static void read_what(TrainReading *r, const Syntax *n) {
 
 bool elab_training(Elab *in, Program *p, const Syntax *n, Training *out) {
   World *w = in->w;
-  uint32_t errors = w->diags->errors;
+  uint32_t errors = w->diags->met;
   *out = (Training){.accumulate = 1};
   TrainReading r = {.in = in, .p = p, .w = w, .out = out, .seen = table_new(w->arena)};
   for (uint32_t i = 0; i < p->train.n; i++) r.again |= p->train.at[i] == n;
   read_length(&r, n);
   read_what(&r, n);
   for (uint32_t i = 0; i < train_options(n).n; i++) read_option(&r, train_options(n).at[i]);
-  if (w->diags->errors == errors) check_goals(&r, n);
-  return w->diags->errors == errors;
+  if (w->diags->met == errors) check_goals(&r, n);
+  return w->diags->met == errors;
 }
 
 // Does what is trained read a set of data? Noise has no end.

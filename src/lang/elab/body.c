@@ -372,8 +372,8 @@ static void for_loop(Body *b, Env *env, const Syntax *n, Outcome *out) {
   const char *suffix = b->suffix;
   Id outer = b->d->turn, first = 0;
   bool down = for_is_down(n);
-  uint32_t errors = b->w->diags->errors;
-  for (uint32_t i = 0; i < numbers.n && !out->done && b->w->diags->errors == errors; i++) {
+  uint32_t errors = b->w->diags->met;
+  for (uint32_t i = 0; i < numbers.n && !out->done && b->w->diags->met == errors; i++) {
     int64_t k = numbers.at[down ? numbers.n - 1 - i : i];
     b->suffix = arena_format(b->w->arena, "%s.%lld", suffix ? suffix : "", (long long)k);
     b->d->turn = turn_new(b->w, first, outer, n->name, k);
@@ -594,12 +594,12 @@ static bool has_line(const Syntax *block, SyntaxKind kind) {
 // { … return x }. A line that could not be read may have returned, and so may a loop of a box that
 // is checked for itself.
 static bool block_returns(Body *b, Env *env, const Def *def, const Syntax *block, Outcome *out) {
-  uint32_t errors = b->w->diags->errors;
+  uint32_t errors = b->w->diags->met;
   statements(b, env, block, out);
   if (out->done) return true;
   bool may = has_line(block, N_ERROR) ||
              (b->generic && (has_line(block, N_RETURN) || has_line(block, N_FOR)));
-  if (!may && b->w->diags->errors == errors)
+  if (!may && b->w->diags->met == errors)
     diag_error(b->w->diags, def->span, "the body of `%s` never returns",
                name_text(b->w->names, def->name));
   trace_no_result(b);
@@ -620,7 +620,7 @@ bool body_work(Body *b, Env *env, const Def *def, const Syntax *params, const Sy
   bool named =
       params || (real->kind == DEF_LEARNER && real->refined && refine_params(real->refined));
   Outcome out = {0};
-  uint32_t errors = w->diags->errors;
+  uint32_t errors = w->diags->met;
   b->env = env;
   if (!body && b->trace && (def->kind == DEF_BOX || !b->want.n || value_failed(&args))) {
     out.value = trace_nothing(b, args, def->span);
@@ -641,5 +641,5 @@ bool body_work(Body *b, Env *env, const Def *def, const Syntax *params, const Sy
   trace_results(b, out.value, fits);
   if (!fits) return false;
   body_finish(b);
-  return w->diags->errors == errors;
+  return w->diags->met == errors;
 }

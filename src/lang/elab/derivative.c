@@ -365,7 +365,7 @@ static const Syntax *derived_box(const Syntax *config) {
 
 // What a derivative takes is not known if what it is of is wrong: then that is what is said.
 static bool inner_fault(Body *b, Env *env, const Syntax *box) {
-  uint32_t errors = b->w->diags->errors;
+  uint32_t errors = b->w->diags->met;
   if (uses_broken(env, box)) return true;
   while (box->kind == N_PAREN) box = paren_inner(box);
   const Syntax *of = derivative_named(b, env, box) ? derived_box(at_brackets(box)) : NULL;
@@ -373,7 +373,7 @@ static bool inner_fault(Body *b, Env *env, const Syntax *box) {
   if (!of) return false;
   if (inner_fault(b, env, of)) return true;
   if (box_inputs(b, env, of, &in)) declared_alone(b, env, of, &in, true);
-  return b->w->diags->errors > errors;
+  return b->w->diags->met > errors;
 }
 
 bool derivative_inputs(Body *b, Env *env, const BuiltinBox *word, const Syntax *config,

@@ -452,7 +452,7 @@ static bool meet_indices(Body *b, Eq *eq, const Val *v) {
 static Val equation_with_left(Body *b, Env *env, const Syntax *brackets, const Syntax *expr,
                               const Syntax *pad, const Type *want, Span span) {
   Left l = {0};
-  uint32_t errors = b->w->diags->errors;
+  uint32_t errors = b->w->diags->met;
   eq_pad(b, env, &l.eq, pad);
   if (!read_left(&l, b, env, brackets, want)) return val_error(span);
   Val v = eval_one(b, env, expr, &l.eq);
@@ -474,8 +474,7 @@ static Val equation_with_left(Body *b, Env *env, const Syntax *brackets, const S
   }
   if (!meet_indices(b, &l.eq, &v)) return val_error(span);
   Val written = l.p.r.label.n ? scatter(b, &l, v, want, span) : write_left(b, &l, v, want, span);
-  if (!eq_finish(b, env, &l.eq, written.error || b->w->diags->errors > errors))
-    return val_error(span);
+  if (!eq_finish(b, env, &l.eq, written.error || b->w->diags->met > errors)) return val_error(span);
   written.span = span;
   written.indexed = written.access = false;
   return written;
@@ -501,7 +500,7 @@ static void forget_labels(Body *b, const Eq *eq, Val *v) {
 
 static Value without_left(Body *b, Env *env, Eq *eq, const Syntax *expr, const Type *want,
                           Span span) {
-  uint32_t errors = b->w->diags->errors;
+  uint32_t errors = b->w->diags->met;
   Value v = eval(b, env, expr, eq);
   bool failed = false;
   for (uint32_t i = 0; i < v.n; i++) {
@@ -513,7 +512,7 @@ static Value without_left(Body *b, Env *env, Eq *eq, const Syntax *expr, const T
     one->indexed = one->access = false;
     forget_labels(b, eq, one);
   }
-  if (!eq_finish(b, env, eq, failed || b->w->diags->errors > errors))
+  if (!eq_finish(b, env, eq, failed || b->w->diags->met > errors))
     for (uint32_t i = 0; i < v.n; i++) v.at[i] = val_error(span);
   return v;
 }

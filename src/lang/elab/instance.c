@@ -390,7 +390,7 @@ Body *instance(const Call *c, Body *home, const char *family, const Formals *for
     return NULL;
   }
   if (!work_on(c->b, INSTANCE_WORK, c->span)) return NULL;
-  uint32_t before = infer->w->diags->list.n, errors = infer->w->diags->errors;
+  uint32_t before = infer->w->diags->list.n, errors = infer->w->diags->met;
   bool good;
   infer->depth++;
   table_put(infer->working, key.at, key.n, 1);
@@ -400,7 +400,7 @@ Body *instance(const Call *c, Body *home, const char *family, const Formals *for
   infer->stack.n--;
   infer->depth--;
   if (good && c->h->reverse) good = own_reverse(c, body);
-  if (infer->w->diags->errors > errors) note_call(infer, c, before);
+  if (infer->w->diags->met > errors) note_call(infer, c, before);
   if (!good) body = NULL;
   if (!body && infer->w->diags->muted) return NULL; // only tried: nobody has said why
   if (body && is_open(c, in, body)) return body;

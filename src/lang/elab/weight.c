@@ -209,12 +209,11 @@ static Value constrained_weight(Body *b, Env *env, Def *box, const Syntax *type,
   Type t;
   if (!free_type(b, env, box, type, &t)) return value_error(b, decl->span);
   const Syntax *reached = start_of(b, init, box);
-  uint32_t errors = b->w->diags->errors;
+  uint32_t errors = b->w->diags->met;
   Init start = init_from(b, env, reached, &t);
   BoxUse use = {.def = box, .node = type, .name = box->name, .span = decl->span};
   if (!init) start = (Init){.kind = INIT_NORMAL};
-  if (reached != init && b->w->diags->errors == errors)
-    start_is_point(b, env, &use, init, &t, &start);
+  if (reached != init && b->w->diags->met == errors) start_is_point(b, env, &use, init, &t, &start);
   Val free = add_weight(b, t, start, decl);
   return call_def(b, env, &use, NULL, value_one(b, free), NULL);
 }

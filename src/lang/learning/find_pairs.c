@@ -30,7 +30,7 @@ static Type one_example(World *w, const Type *t) {
 static void check_index_edge(Drawing *r, uint32_t edge) {
   GraphEdge *e = &r->g->edge.at[edge];
   Scope *acting = r->p->acting;
-  uint32_t errors = r->w->diags->errors;
+  uint32_t errors = r->w->diags->met;
   r->p->acting = r->g->inside;
   Body *b = goal_body(r->in, r->p, name_from(r->w->names, r->g->graph->edge.at[edge].name));
   Value v = eval_alone(b, b->env, index_read(r, edge, false));
@@ -44,7 +44,7 @@ static void check_index_edge(Drawing *r, uint32_t edge) {
     vec_push(r->w->arena, &types, own_type(r->w, &one));
   }
   e->gives = types.at, e->given = types.n;
-  if (!r->g->broken && r->w->diags->errors == errors)
+  if (!r->g->broken && r->w->diags->met == errors)
     fits_space(r, &types, r->g->graph->edge.at[edge].to, e->body->span);
 }
 

@@ -298,31 +298,40 @@ static bool too_much_to_glue(const Drawing *r, const GlueParts *parts) {
   return true;
 }
 
-void read_glued(Drawing *r) {
+// False: it could not be glued, which was said; what is in no part yet is in none.
+static bool glue_all(Drawing *r) {
   Learning *g = r->g;
   const Syntax *parts = diagram_parts(g->node), *along = diagram_along(g->node);
   Parts p = {.r = r};
   GlueFault fault;
   for (uint32_t i = 0; i < names_in(parts).n; i++) read_part(&p, names_in(parts).at[i]);
-  if (g->broken) return;
+  if (g->broken) return false;
   for (uint32_t i = 0; along && i < names_in(along).n; i++) read_along(&p, names_in(along).at[i]);
-  if (g->broken) return;
+  if (g->broken) return false;
   Inclusion *in = NEW_ARRAY(r->w->arena, Inclusion, g->part.n + 1);
   Graph *whole;
   GlueParts glued = {p.graph.at, p.name.at, g->part.n};
-  if (too_much_to_glue(r, &glued)) {
-    g->broken = true;
-    return;
-  }
+  if (too_much_to_glue(r, &glued)) return false;
   if (!graph_glue(r->w->arena, &glued, &p.along, &whole, in, &fault)) {
     say_fault(&p, &fault);
-    return;
+    return false;
   }
   g->graph = whole;
   for (uint32_t i = 0; i < g->part.n; i++) g->part.at[i].in = in[i];
+  return true;
+}
+
+bool read_glued(Drawing *r) {
+  Learning *g = r->g;
+  if (!glue_all(r)) {
+    g->broken = true;
+    g->part.n = 0;
+    return false;
+  }
   take_spaces(r);
   take_edges(r);
   take_names(r);
-  for (uint32_t i = 0; i < whole->order.n; i++)
-    vec_push(r->w->arena, &g->order, order_of_parts(r, &whole->order.at[i]));
+  for (uint32_t i = 0; i < g->graph->order.n; i++)
+    vec_push(r->w->arena, &g->order, order_of_parts(r, &g->graph->order.at[i]));
+  return true;
 }

@@ -55,7 +55,7 @@ Ids ids_common(Arena *, const Ids *, const Ids *);
 void target_learners(Elab *, const Learning *, const OrderTarget *, Ids *); // DEF ids, each once
 
 // glue_diagrams.c
-void read_glued(Drawing *);
+bool read_glued(Drawing *); // false: it could not be glued, and nothing of it is there
 
 // set.c
 void learner_set(Elab *, Scope *, Def *, const Syntax *body);

@@ -123,10 +123,10 @@ static void read_space(Drawing *r, const Syntax *n) {
     r->g->broken = true;
   } else if (space_types(n)) {
     Def *d = scope_add(r->g->inside, DEF_SPACE, n->name, n->name, n->name_span, n);
-    uint32_t errors = r->w->diags->errors;
+    uint32_t errors = r->w->diags->met;
     space.def = d;
     put_space(r, n->name, (Vertex){0}, space);
-    if (r->w->diags->errors > errors) d->broken = r->g->broken = true;
+    if (r->w->diags->met > errors) d->broken = r->g->broken = true;
     return;
   }
   put_space(r, n->name, (Vertex){0}, space);
@@ -251,7 +251,7 @@ void space_set(Drawing *r, uint32_t vertex, const Syntax *types, const Syntax *b
   Syntax *n = node_space(r->w->arena, span, (SpaceParts){(Syntax *)types, (Syntax *)by});
   n->name = name_from(r->w->names, v->name);
   n->name_span = span;
-  uint32_t errors = r->w->diags->errors;
+  uint32_t errors = r->w->diags->met;
   Def *own = NULL;
   *space = (GraphSpace){.span = span, .home = r->g->inside};
   if (v->index) {
@@ -263,7 +263,7 @@ void space_set(Drawing *r, uint32_t vertex, const Syntax *types, const Syntax *b
   }
   v->what = same_space(r->in, space);
   v->distance = by != NULL;
-  if (r->w->diags->errors > errors) {
+  if (r->w->diags->met > errors) {
     if (own) own->broken = true;
     r->g->broken = true;
     return;
@@ -578,9 +578,9 @@ Learning *learning_of(Elab *in, Program *p, Def *d) {
                   .broken = d->broken};
   Drawing r = {in, p, w, g};
   d->busy = true;
-  if (diagram_parts(d->node)) read_glued(&r);
-  if (diagram_block(d->node)) read_block(&r, diagram_block(d->node));
-  edit(in, p, d->scope, g);
+  bool whole = !diagram_parts(d->node) || read_glued(&r);
+  if (whole && diagram_block(d->node)) read_block(&r, diagram_block(d->node));
+  if (whole) edit(in, p, d->scope, g);
   d->busy = false;
   d->learning = g;
   vec_push(w->arena, &p->learning, g);

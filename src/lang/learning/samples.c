@@ -251,9 +251,9 @@ void index_given(Drawing *r, uint32_t vertex) {
       collect(&x, e, r->g->edge.at[e].body, true);
   if (!x.good) r->g->broken = true;
   if (x.good && x.given.episodes.way) add_asked(&x, space);
-  uint32_t errors = r->w->diags->errors;
+  uint32_t errors = r->w->diags->met;
   if (x.good) make_given(&x);
-  if (r->w->diags->errors > errors) r->g->broken = true;
+  if (r->w->diags->met > errors) r->g->broken = true;
 }
 
 // -- what an edge reads ---------------------------------------------------------------------------

@@ -137,11 +137,11 @@ static void copy_lines(MachineBuilder *, Nodes, ForLines *);
 static void copy_loop(MachineBuilder *m, const Syntax *n, ForLines *out) {
   LoopNumbers numbers = {0};
   Nodes line = block_statements(for_body(n));
-  uint32_t errors = m->w->diags->errors;
+  uint32_t errors = m->w->diags->met;
   for (uint32_t i = 0; i < line.n; i++)
     if (!may_be_copied(m, line.at[i])) return;
   if (!loop_numbers(m->b, m->env, for_range(n), &numbers)) {
-    m->open_loops |= m->w->diags->errors == errors;
+    m->open_loops |= m->w->diags->met == errors;
     return;
   }
   for (uint32_t t = 0; t < numbers.n && out->n <= FOR_LIMIT; t++) {
@@ -153,7 +153,7 @@ static void copy_loop(MachineBuilder *m, const Syntax *n, ForLines *out) {
       copy_lines(m, NODES(copy), out);
     }
   }
-  if (out->n > FOR_LIMIT && m->w->diags->errors == errors)
+  if (out->n > FOR_LIMIT && m->w->diags->met == errors)
     diag_error(m->w->diags, n->span, "written out, this is more than %d lines", FOR_LIMIT);
 }
 
@@ -199,8 +199,8 @@ static bool is_for(void *none, const Syntax *n) {
 
 bool write_out_loops(MachineBuilder *m) {
   if (!syntax_any(m->h.body, is_for, NULL)) return true;
-  uint32_t errors = m->w->diags->errors;
+  uint32_t errors = m->w->diags->met;
   Syntax *block = block_of(m, m->h.body);
   m->h.body = m->members ? with_members(m, block) : block;
-  return m->w->diags->errors == errors && !m->open_loops;
+  return m->w->diags->met == errors && !m->open_loops;
 }

@@ -126,13 +126,13 @@ Init state_start(MachineBuilder *m, Env *env, const Syntax *typed, const Type *o
   if (!places.n) return whole_start(m, env, typed, own);
   Init init = whole ? whole_start(m, env, typed, own) : (Init){.kind = INIT_NONE};
   MachineBuilder one = alone(m, env);
-  uint32_t errors = w->diags->errors;
+  uint32_t errors = w->diags->met;
   const MachineText *machine = m->in->machine;
   m->in->machine = NULL;
   Id base = good ? base_of_start(&one, &init, own, typed->span) : 0;
   PlacesSaid said = {.line = places, .base = base, .own = own, .span = typed->span};
   said.what = arena_format(w->arena, "the start of `%s`", name);
-  Id wire = good && w->diags->errors == errors ? said_by_places(&one, &said) : 0;
+  Id wire = good && w->diags->met == errors ? said_by_places(&one, &said) : 0;
   m->in->machine = machine;
   if (!wire) return (Init){.kind = INIT_CONST};
   diagram_output(w, one.b->d, wire);
@@ -147,9 +147,9 @@ Diagram *value_by_places(Elab *in, Program *p, PlaceLines line, const Init *base
   one.b->timed = words->timed;
   one.b->env = one.env = env_new(in, NULL, p->scope, one.b);
   PlacesSaid said = {.line = line, .own = own, .span = words->span, .what = words->what};
-  uint32_t errors = in->w->diags->errors;
+  uint32_t errors = in->w->diags->met;
   said.base = base_of_start(&one, base, own, words->span);
-  Id wire = in->w->diags->errors == errors ? said_by_places(&one, &said) : 0;
+  Id wire = in->w->diags->met == errors ? said_by_places(&one, &said) : 0;
   if (!wire) return NULL;
   diagram_output(in->w, one.b->d, wire);
   body_finish(one.b);

@@ -548,10 +548,10 @@ static void make_ports(MachineBuilder *m) {
 }
 
 static System *make_system(MachineBuilder *m) {
-  uint32_t errors = m->w->diags->errors;
+  uint32_t errors = m->w->diags->met;
   if (m->def->kind == DEF_MACHINE && !time_is_free(m->w, m->def->node)) return NULL;
   make_ports(m);
-  if (m->w->diags->errors == errors) {
+  if (m->w->diags->met == errors) {
     bool block = m->def->kind == DEF_MACHINE && m->h.body && m->h.body->kind == N_BLOCK;
     if (m->def->kind != DEF_MACHINE)
       call_it(m);
@@ -561,14 +561,14 @@ static System *make_system(MachineBuilder *m) {
       one_expression(m, m->h.body);
     if (!block) add_life(m);
   }
-  if (m->w->diags->errors > errors || m->broken || m->open_loops) return NULL;
+  if (m->w->diags->met > errors || m->broken || m->open_loops) return NULL;
   check_targets(m);
-  if (m->w->diags->errors > errors) return NULL;
+  if (m->w->diags->met > errors) return NULL;
   settle_junctions(m);
   settle_constraints(m);
   settle_states(m);
   settle_ports(m);
-  if (m->w->diags->errors > errors) return NULL;
+  if (m->w->diags->met > errors) return NULL;
   body_finish(m->b);
   if (!find_weights(m)) return NULL;
   describe_routes(m);
@@ -684,7 +684,7 @@ System *system_of(Elab *in, const MachineUse *use) {
                       .life = use->life};
   begin_body(&m, use);
   begin_system(&m);
-  uint32_t errors = w->diags->errors;
+  uint32_t errors = w->diags->met;
   Call c = {.b = m.b, .env = use->from, .to = m.env, .def = d, .h = &m.h, .span = use->span};
   if (!bind_options(&c, use->config, use->generic)) return NULL;
   if (d->kind == DEF_MACHINE && machine_form(d->node) == SIGN_SHARE && m.h.result) {
@@ -692,8 +692,8 @@ System *system_of(Elab *in, const MachineUse *use) {
     diag_help(w->diags, e, "a `machine` has ports to show");
   }
   System *made = make_inside(&m);
-  if (w->diags->errors > errors || !made) {
-    d->open_loops |= m.open_loops && w->diags->errors == errors; // with its sizes it is tried again
+  if (w->diags->met > errors || !made) {
+    d->open_loops |= m.open_loops && w->diags->met == errors; // with its sizes it is tried again
     if (is_plain(use) && !d->open_loops) d->broken = true;
     return NULL;
   }
@@ -810,11 +810,11 @@ void check_machines(Elab *in, Scope *s) {
   for (uint32_t i = 0; i < table_count(s->names); i++) {
     Def *d = in->def.at[table_value(s->names, i)];
     if (d->kind != DEF_MACHINE || d->scope != s || d->broken) continue;
-    uint32_t errors = in->w->diags->errors;
+    uint32_t errors = in->w->diags->met;
     MachineUse alone = {.def = d, .from = scope_env(s), .generic = true, .span = d->span};
     System *made = d->system ? d->system : system_of(in, &alone);
     if (made) noise_has_place(in->w, made, true);
-    if (in->w->diags->errors > errors) d->broken = true;
+    if (in->w->diags->met > errors) d->broken = true;
   }
   check_units(in, s);
 }

@@ -83,12 +83,12 @@ Id fold_changes(MachineBuilder *m, ChangeKind kind, uint32_t at, Id base, const 
 Id said_by_places(MachineBuilder *m, const PlacesSaid *said) {
   World *w = m->w;
   LinePlaces *line = NEW_ARRAY(w->arena, LinePlaces, said->line.n + 1);
-  uint32_t errors = w->diags->errors;
+  uint32_t errors = w->diags->met;
   for (uint32_t i = 0; i < said->line.n; i++) {
     const PlaceLine *l = &said->line.at[i];
     Change c = {.kind = CHANGE_PLACES, .at = said->number, .mode = ANY_MODE, .span = l->span};
     c.places = line[i] = line_places(m, m->env, l->brackets, l->value, l->pad, said->own);
-    if (w->diags->errors > errors) return 0;
+    if (w->diags->met > errors) return 0;
     PlaceLine x = line_moved(m, l, said->own);
     if (x.brackets != l->brackets)
       c.places.named = named_between(m, x.brackets, &c.places, said->own);
@@ -97,7 +97,7 @@ Id said_by_places(MachineBuilder *m, const PlacesSaid *said) {
     c.value = fit_value(m, v.at[0], said->own, l->value->span, said->what);
     add_change(m, c);
   }
-  if (w->diags->errors > errors) return 0;
+  if (w->diags->met > errors) return 0;
   const char *left = said->base ? NULL : places_left(m, line, said->line.n, said->own);
   if (left) {
     diag_error(w->diags, said->span, "nothing says what %s is at %s", said->what,

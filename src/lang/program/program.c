@@ -260,15 +260,15 @@ static void check_boxes(Elab *in, Program *p, Scope *s) {
     if (d->kind == DEF_BOX) vec_push(in->w->arena, &p->box, d);
     if (d->kind == DEF_LEARNER || d->kind == DEF_STALE) vec_push(in->w->arena, &p->learner, d);
     if (d->kind == DEF_CONST && !d->broken) {
-      uint32_t before = in->w->diags->errors;
+      uint32_t before = in->w->diags->met;
       if (typed_value(d->node)) check_names(in, d->scope, typed_value(d->node));
-      if (in->w->diags->errors > before) d->broken = true;
+      if (in->w->diags->met > before) d->broken = true;
     }
     if (d->kind == DEF_OPTIMISER && !d->broken) check_optimiser(in, p, d);
     if (d->kind != DEF_BOX || d->broken || !is_asked_about(in, d)) continue;
-    uint32_t errors = in->w->diags->errors;
+    uint32_t errors = in->w->diags->met;
     Body *b = instance_alone(in, d, NULL, NULL, NULL);
-    if (in->w->diags->errors > errors)
+    if (in->w->diags->met > errors)
       d->broken = true;
     else
       d->alone = b;
@@ -279,7 +279,7 @@ static void check_learners(Elab *in, Program *p) {
   for (uint32_t i = 0; i < p->learner.n; i++) {
     Def *d = p->learner.at[i];
     if (d->broken || d->kind == DEF_STALE) continue;
-    uint32_t errors = in->w->diags->errors;
+    uint32_t errors = in->w->diags->met;
     if (learner_has_input(d)) {
       Body *b = instance_alone(in, d, family_of(d) ? ".0" : NULL, NULL, NULL);
       d->made = b ? b->d : NULL;
@@ -288,7 +288,7 @@ static void check_learners(Elab *in, Program *p) {
       b->env = env_new(in, NULL, d->scope, b);
       learner_weight(b, d, NULL, family_of(d) ? ".0" : NULL, d->span);
     }
-    if (in->w->diags->errors > errors) d->broken = true;
+    if (in->w->diags->met > errors) d->broken = true;
   }
 }
 
@@ -519,7 +519,8 @@ Diagram *elab_diagram(Elab *in, Program *p, const char *name, const Instance *ho
   Def *d = scope_find(p->scope, id);
   if (d && d->kind == DEF_MACHINE) return machine_diagram(in, d);
   if (!d || (d->kind != DEF_BOX && d->kind != DEF_LEARNER && d->kind != DEF_STALE)) return NULL;
-  uint32_t errors = w->diags->errors;
+  if (!learner_of(d)) return NULL; // a stale copy of nothing
+  uint32_t errors = w->diags->met;
   in->training = how && how->training;
   Body *b;
   if (learner_has_input(d) || d->kind == DEF_BOX) {
@@ -541,30 +542,30 @@ Diagram *elab_diagram(Elab *in, Program *p, const char *name, const Instance *ho
     body_finish(b);
   }
   in->training = false;
-  if (!b && how && how->use && w->diags->errors == errors) {
+  if (!b && how && how->use && w->diags->met == errors) {
     b = first_use(in, d, how->use);
     if (!b) b = on_rows(in, d);
   }
   settle_sizes(in);
   diagrams_resolve(w);
-  if (!b && w->diags->errors == errors)
+  if (!b && w->diags->met == errors)
     diag_error(w->diags, d->span,
                "`%s` cannot be shown alone: only a use gives the types of its inputs", name);
-  return b && w->diags->errors == errors ? b->d : NULL;
+  return b && w->diags->met == errors ? b->d : NULL;
 }
 
 bool elab_outside(Elab *in, Program *p, const Goal *g, Measure *out) {
-  uint32_t errors = in->w->diags->errors;
+  uint32_t errors = in->w->diags->met;
   in->w->diags->muted++;
   goal_outside(in, p, g, out);
   settle_sizes(in);
   in->w->diags->muted--;
   diagrams_resolve(in->w);
-  return out->diagram && in->w->diags->errors == errors;
+  return out->diagram && in->w->diags->met == errors;
 }
 
 bool elab_sides(Elab *in, Program *p, const Goal *g, Diagram *side[2], Ids fields[2]) {
-  uint32_t errors = in->w->diags->errors;
+  uint32_t errors = in->w->diags->met;
   Scope *acting = p->acting;
   in->w->diags->muted++;
   p->acting = g->scope;
@@ -573,6 +574,5 @@ bool elab_sides(Elab *in, Program *p, const Goal *g, Diagram *side[2], Ids field
   settle_sizes(in);
   in->w->diags->muted--;
   diagrams_resolve(in->w);
-  return in->w->diags->errors == errors && side[0] && side[0]->out.n &&
-         (!side[1] || side[1]->out.n);
+  return in->w->diags->met == errors && side[0] && side[0]->out.n && (!side[1] || side[1]->out.n);
 }

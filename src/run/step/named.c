@@ -5,9 +5,9 @@
 
 Diagram *diagram_named(Elab *in, Program *p, const char *name, const Instance *how) {
   Diags *diags = elab_world(in)->diags;
-  uint32_t errors = diags->errors;
+  uint32_t errors = diags->met;
   Diagram *d = elab_diagram(in, p, name, how);
-  if (d || diags->errors > errors) return d;
+  if (d || diags->met > errors) return d;
   Id e = diag_error(diags, (Span){0},
                     "there is no box, learner, goal or measure `%s` in this program", name);
   diag_suggest(diags, e, elab_names(in, p, name));

@@ -215,7 +215,7 @@ static bool show_all(Use *u, void *context) {
   Shows *out = context;
   bool good = data != NULL;
   for (uint32_t k = 0; data && k < u->p->show.n; k++) {
-    uint32_t errors = u->w->diags->errors, n = out->n;
+    uint32_t errors = u->w->diags->met, n = out->n;
     if (show_one(u, data, k, out)) continue;
     if (u->status == OUTCOME_SYSTEM) return false;
     const Diags *said = u->w->diags;
