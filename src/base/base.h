@@ -264,6 +264,11 @@ Id diag_verror(Diags *, Span, const char *format, va_list);
 Id diag_warning(Diags *, Span, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void diag_note(Diags *, Id, Span, const char *format, ...) __attribute__((format(printf, 4, 5)));
 void diag_help(Diags *, Id, const char *format, ...) __attribute__((format(printf, 3, 4)));
+typedef struct {
+  uint32_t said, errors, met, unsaid;
+} DiagMark;
+DiagMark diags_mark(const Diags *);
+void diags_back(Diags *, DiagMark);          // what was said since then is not said
 void diags_take(Diags *, const Diags *from); // what others said, in memory of its own
 void diags_sort(Diags *);
 void diags_settle(Diags *);       // from here on the sources are not looked at

@@ -89,6 +89,13 @@ void diag_help(Diags *d, Id id, const char *format, ...) {
   va_end(args);
 }
 
+DiagMark diags_mark(const Diags *d) { return (DiagMark){d->list.n, d->errors, d->met, d->unsaid}; }
+
+void diags_back(Diags *d, DiagMark to) {
+  d->list.n = to.said;
+  d->errors = to.errors, d->met = to.met, d->unsaid = to.unsaid;
+}
+
 static const char *kept_text(const Diags *d, const char *text) {
   return text ? arena_text(d->arena, text, strlen(text)) : NULL;
 }

@@ -75,7 +75,7 @@ static LspMessage *read_message(LspQueue *q) {
 static void *reader(void *what) {
   LspQueue *q = what;
   for (LspMessage *m; (m = read_message(q));)
-    line_put(&q->line, &m->in, strstr(m->text, "$/cancelRequest") != NULL);
+    line_put(&q->line, &m->in, message_is(m->text, "$/cancelRequest"));
   line_finish(&q->line, false);
   return NULL;
 }

@@ -34,4 +34,7 @@ void line_finish(Line *, bool at_once);
 // there will be none.
 Waiting *line_take(Line *, int wait, bool *over);
 
+// -- method.c: is this JSON object a message of this method, "$/cancelRequest"? Of one of these, "host/"? --
+bool message_is(const char *message, const char *method);
+
 #endif

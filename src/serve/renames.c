@@ -81,14 +81,18 @@ static bool is_saved(const FileRename *r) {
 }
 
 // -- files that use it ----------------------------------------------------------------------------
-// use "net.limn", use "./net.limn"
-static bool uses_file(const char *text, const char *name) {
-  for (const char *at = text; (at = strstr(at, "use \""));) {
-    at += strlen("use \"");
-    const char *end = strchr(at, '"');
-    size_t n = strlen(name);
-    if (end && (size_t)(end - at) >= n && strncmp(end - n, name, n) == 0 &&
-        (end - n == at || end[-(ptrdiff_t)n - 1] == '/'))
+// The file that stands behind `use` here, in quotes; NULL: none does.
+static const char *used_file(Arena *a, const char *at) {
+  at += strspn(at, " \t");
+  const char *end = *at == '"' ? strpbrk(at + 1, "\"\n") : NULL;
+  return end && *end == '"' ? arena_text(a, at + 1, (size_t)(end - at - 1)) : NULL;
+}
+
+// use "net.limn", use "./net.limn", or another name of the same file
+static bool uses_file(const FileRename *r, const char *path, const char *text) {
+  for (const char *at = text; (at = strstr(at, "use")); at += strlen("use")) {
+    const char *used = used_file(r->arena, at + strlen("use"));
+    if (used && strcmp(real(r, path_join(r->arena, path, used)), real(r, r->path)) == 0)
       return true;
   }
   return false;
@@ -123,14 +127,12 @@ static bool take_changes(FileRename *r, Limn *l, const char *question, const Lim
 
 // False: it was refused.
 static bool take_user(FileRename *r, const char *path) {
-  const char *own;
-  path_folder(r->arena, r->path, &own);
   const char *is = real(r, path);
   for (uint32_t i = 0; i < r->seen.n; i++)
     if (strcmp(r->seen.at[i], is) == 0) return true;
   vec_push(r->arena, &r->seen, is);
   FileText f = text_at(r, path);
-  if (!f.text || !uses_file(f.text, own)) return true;
+  if (!f.text || !uses_file(r, path, f.text)) return true;
   bool named = has_word(f.text, r->name);
   if (!named && !has_word(f.text, r->ask.text)) return true;
   if (named && !r->plain) {

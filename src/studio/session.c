@@ -298,11 +298,9 @@ StudioSession *session_take(Studio *s, const char *name) {
 // The method decides which thread it is for; it is read there.
 bool session_ask(StudioSession *p, StudioAsk *ask) {
   Studio *s = p->studio;
-  const char *method = ask->body ? strstr(ask->body, "\"method\"") : NULL;
-  const char *name = method ? strchr(method + 8, '"') : NULL;
-  bool host = name && strncmp(name, "\"host/", 6) == 0;
-  bool slow = host && (!strncmp(name + 6, "weights\"", 8) || !strncmp(name + 6, "diff\"", 5));
-  bool cancels = name && strncmp(name, "\"$/cancelRequest\"", 17) == 0;
+  const char *body = ask->body ? ask->body : "";
+  bool host = message_is(body, "host/"), cancels = message_is(body, "$/cancelRequest");
+  bool slow = message_is(body, "host/weights") || message_is(body, "host/diff");
   pthread_mutex_lock(&s->lock);
   s->working++;
   pthread_mutex_unlock(&s->lock);

@@ -30,7 +30,7 @@ box wider(x: R[wide]) -> R[wide] = x
 goal small : own(seen) ~ enc(twice_half(seen)) by l2
 train 1 steps, batch 4, adam(0.01)
 """,
-    "nets/beside.limn": """use "./parts.limn"
+    "nets/beside.limn": """use   "./parts.limn"
 box again(x: R[n]) -> R[n] {
   scale_by = 2
   return twice_half(x) * scale_by

@@ -211,7 +211,7 @@ static Diagram *make_optimiser(Elab *in, Program *p, Def *d, const Syntax *call,
   World *w = in->w;
   Body *b = body_new(in, d->name);
   Making m = {.b = b, .env = env_new(in, NULL, d->scope, b), .type = t};
-  uint32_t errors = w->diags->errors;
+  uint32_t errors = w->diags->met;
   b->env = m.env;
   b->generic = true;
   for (uint32_t i = 0; i < t.rank; i++)
@@ -229,7 +229,7 @@ static Diagram *make_optimiser(Elab *in, Program *p, Def *d, const Syntax *call,
   diagram_output(w, b->d, m.next);
   body_finish(b);
   diagram_resolve(w, b->d);
-  return w->diags->errors == errors ? b->d : NULL;
+  return w->diags->met == errors ? b->d : NULL;
 }
 
 Diagram *elab_optimiser(Elab *in, Program *p, const char *name, const Syntax *call, Type t,
@@ -237,9 +237,10 @@ Diagram *elab_optimiser(Elab *in, Program *p, const char *name, const Syntax *ca
   Diags *diags = in->w->diags;
   Def *d = optimiser_named(in, p, name);
   if (!d) return NULL;
-  uint32_t said = diags->list.n, errors = diags->errors, unsaid = diags->unsaid;
+  DiagMark before = diags_mark(diags);
   Diagram *made = make_optimiser(in, p, d, call, t);
-  if (quiet && !made) diags->list.n = said, diags->errors = errors, diags->unsaid = unsaid;
+  if (quiet && !made) diags_back(diags, before);
+  d->broken |= !quiet && !made;
   return made;
 }
 

@@ -412,6 +412,8 @@ static const Syntax *turns_node(const TrainReading *r, const Syntax *train) {
 
 // Whether the optimiser can step rows of numbers or bits, or at least matrices of them.
 static bool steps_base(TrainReading *r, const Stepper *s, Base base) {
+  const Def *d = optimiser_named(r->in, r->p, s->name);
+  if (d && d->broken) return true; // which was said
   for (uint32_t rank = 1; rank <= 2; rank++) {
     Type t = weight_type(r->w, base, rank, s->span);
     if (elab_optimiser(r->in, r->p, s->name, s->call, t, true)) return true;

@@ -476,7 +476,7 @@ const char *family_member(Body *b, Env *env, const Def *learner, const Syntax *b
   const Syntax *item = nodes_only(brackets_items(brackets)),
                *count = brackets_first(family_of(learner));
   Size which = item ? size_eval(b, env, item, false) : 0;
-  Size size = count ? size_eval(b, env, count, false) : 0;
+  Size size = count ? size_eval(b, family_env(b, env, learner), count, false) : 0;
   if (!which || !size) return NULL;
   if (!size_value(w, which, &k) && b->generic && is_open_option(env, item))
     return ".0"; // a use says which; all are alike

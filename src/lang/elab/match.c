@@ -50,7 +50,7 @@ static bool takes_axis(const Call *c, const Syntax *item, const Axis *actual, Sp
   }
   if (item->kind != N_NAME || bind) return false;
   Def *d = scope_meaning(c->to->scope, item);
-  if (d && d->kind == DEF_AXIS) return false;
+  if (d && (d->kind == DEF_AXIS || d->kind == DEF_CONST)) return false;
   *inner = (Axis){.label = item->name, .size = actual->size};
   env_bind(c->to, item->name,
            (Binding){.kind = BIND_SIZE,

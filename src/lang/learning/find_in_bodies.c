@@ -172,15 +172,14 @@ static bool is_any(const Seeking *k, const Syntax *step) {
 static bool read_steps(Seeking *k, const char *text) {
   World *w = k->w;
   const char *program = arena_format(w->arena, "find %s in _ => freeze\n", text);
-  uint32_t errors = w->diags->errors, said = w->diags->list.n;
+  DiagMark before = diags_mark(w->diags);
   uint32_t file = source_add(w->sources, "PATTERN", program, strlen(program));
   const Syntax *tree = parse(&k->in->front, file);
-  bool good = w->diags->errors == errors && program_declarations(tree).n == 1 &&
+  bool good = w->diags->met == before.met && program_declarations(tree).n == 1 &&
               program_declarations(tree).at[0]->kind == N_FIND;
   const Syntax *n = good ? find_route(program_declarations(tree).at[0]) : NULL;
   if (!n) { // what was said is of a line that nobody wrote
-    w->diags->list.n = said;
-    w->diags->errors = errors;
+    diags_back(w->diags, before);
     return diag_refuse(w->diags, (Span){0},
                        "a pattern is a route of boxes, as in 'dense ; relu', not '%s'", text);
   }

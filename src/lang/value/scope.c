@@ -334,3 +334,10 @@ const Syntax *family_of(const Def *d) {
   const Def *real = learner_of(d);
   return real && real->kind == DEF_LEARNER ? learner_family(real->node) : NULL;
 }
+
+// How many there are is said where it is declared: the same name may mean something else where it is used.
+Env *family_env(Body *b, Env *env, const Def *learner) {
+  const Def *real = learner_of(learner);
+  bool outside = real && real->scope && scope_find(real->scope, real->name) == real;
+  return outside ? env_new(b->in, NULL, real->scope, b) : env;
+}

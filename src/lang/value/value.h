@@ -338,6 +338,7 @@ const char *learner_path(World *, const Def *);
 const char *path_after(const char *path, const char *begin);
 const Syntax *
 family_of(const Def *); // the brackets of `learn f[3]`, also of its copies; NULL: none
+Env *family_env(Body *, Env *use, const Def *learner); // where it is said how many there are
 
 // size_expr.c
 Size size_eval(Body *, Env *, const Syntax *, bool declare); // 0 after an error

@@ -18,11 +18,12 @@ typedef struct {
 
 // -- undone ---------------------------------------------------------------------------------------
 typedef struct {
-  uint32_t lines, boxes, cells, messages, errors;
+  uint32_t lines, boxes, cells;
+  DiagMark said;
 } ImpMark;
 
 static ImpMark mark(const Importer *m) {
-  return (ImpMark){m->line.n, m->box.n, m->cell.n, m->diags->list.n, m->diags->errors};
+  return (ImpMark){m->line.n, m->box.n, m->cell.n, diags_mark(m->diags)};
 }
 
 // Sizes that were made numbers by a line are sizes again.
@@ -31,7 +32,7 @@ static bool undo(Importer *m, ImpMark to, Id first) {
     for (uint32_t k = 0; k < m->line.at[i].out.n; k++)
       if (m->line.at[i].out.at[k] < first) value_at(m, m->line.at[i].out.at[k])->kind = IMP_CONST;
   m->line.n = to.lines, m->box.n = to.boxes, m->cell.n = to.cells;
-  m->diags->list.n = to.messages, m->diags->errors = to.errors;
+  diags_back(m->diags, to.said);
   return false;
 }
 
