@@ -145,7 +145,7 @@ static void of_wires(void **state) {
     assert_int_equal(values.n, grads.n);
     for (uint32_t i = 0; i < grads.n; i++) {
       const double *d = grads.at[i].array.data;
-      assert_string_equal(grads.at[i].name, i ? "h.2" : "h.1");
+      assert_string_equal(grads.at[i].name, i || g == 1 ? "h.2" : "h.1"); // the same for all goals
       assert_int_equal(grads.at[i].array.rank, 2);
       assert_int_equal(grads.at[i].array.shape[0], ROWS);
       for (int k = 0; k < 4 * ROWS; k++) sum[g][k % 4] += d[k];
@@ -162,6 +162,8 @@ static void of_wires(void **state) {
   good(l, limn_gradients(l, NULL, "h.2", &how, &values, NULL));
   assert_int_equal(values.at[0].array.shape[0], 2);
   assert_string_equal(limn_wires(l, "fit"), "[\"h.1\"]");
+  assert_string_equal(limn_wires(l, "other"), "[\"h.2\"]");
+  assert_int_equal(limn_gradients(l, "other", "h.1", &how, NULL, &grads), LIMN_WRONG);
   assert_string_equal(limn_wires(l, NULL), "[\"h.1\", \"h.2\"]");
   limn_free(l);
 }

@@ -16,9 +16,11 @@ enum { BATCH = 64 }; // where neither the run nor the program says it
 typedef struct {
   Use *u;
   Loss loss;
-  Diagram *flat;
-  Ids weight; // numbers of params whose gradients are wanted
-  Ids wire;   // of flat
+  Diagram *flat; // all goals, so that a wire is called the same in each; out: those asked for
+  const bool *const *moves; // [output][param]
+  bool *part;               // [wire] its outputs are made of it
+  Ids weight;               // numbers of params whose gradients are wanted
+  Ids wire;                 // of flat
 } Inside;
 
 // -- the run --------------------------------------------------------------------------------------
@@ -73,8 +75,8 @@ static bool find_goals(Use *u, const Program *p, const char *name, Ids *out) {
 static bool is_moved(const Wire *x) { return x->type.base == BASE_R; }
 
 static bool has_gradient(const Inside *in, uint32_t param) {
-  for (uint32_t o = 0; o < in->loss.diagram->out.n; o++)
-    if (in->loss.mask[o][param]) return true;
+  for (uint32_t o = 0; o < in->flat->out.n; o++)
+    if (in->moves[o][param]) return true;
   return false;
 }
 
@@ -104,20 +106,46 @@ static bool find_wanted(Inside *in, const char *name) {
   if (!name || in->weight.n) return true;
   Ids all = wires_called(u->w, u->arena, d, name);
   for (uint32_t i = 0; i < all.n; i++)
-    if (is_moved(&d->wire.at[all.at[i]])) vec_push(u->arena, &in->wire, all.at[i]);
+    if (is_moved(&d->wire.at[all.at[i]]) && in->part[all.at[i]])
+      vec_push(u->arena, &in->wire, all.at[i]);
   return in->wire.n ||
          use_wrong(u, OUTCOME_WRONG,
                    "there is no weight and no wire `%s` in the goals that a gradient reaches",
                    name);
 }
 
+static void keep_goals(Inside *in, const Ids *goals) {
+  const bool **moves = NEW_ARRAY(in->u->arena, const bool *, goals->n + 1);
+  for (uint32_t i = 0; i < goals->n;
+       i++) { // in their order, so none is written over before it is read
+    in->flat->out.at[i] = in->flat->out.at[goals->at[i]];
+    moves[i] = in->loss.mask[goals->at[i]];
+  }
+  in->flat->out.n = goals->n;
+  in->moves = moves;
+}
+
+static bool *parts_of_outputs(World *w, const Diagram *d) {
+  bool *part = NEW_ARRAY(w->arena, bool, d->wire.n + 1);
+  for (uint32_t i = 0; i < d->out.n; i++) part[d->out.at[i]] = true;
+  for (Id i = d->box.n; i-- > 1;) {
+    const Box *b = &d->box.at[i];
+    bool wanted = false;
+    for (uint32_t k = 0; k < b->nout; k++) wanted |= part[b->out[k]];
+    for (uint32_t k = 0; wanted && k < b->nin; k++) part[b->in[k]] = true;
+  }
+  return part;
+}
+
 static bool open_goals(Inside *in, const Program *p, const char *goal) {
   World *w = in->u->w;
   Ids goals = {0};
   if (!find_goals(in->u, p, goal, &goals)) return false;
-  in->loss = learn_loss_of(in->u->in, p, &goals);
+  in->loss = learn_loss(in->u->in, p);
   if (!in->loss.diagram || !diagram_is_small(w, in->loss.diagram)) return false;
   in->flat = diagram_inline(w, in->loss.diagram);
+  keep_goals(in, &goals);
+  in->part = parts_of_outputs(w, in->flat);
   return true;
 }
 
@@ -130,7 +158,7 @@ static Diagram *gradient_of(Inside *in) {
   for (uint32_t o = 0; o < goals; o++) {
     bool *row = NEW_ARRAY(w->arena, bool, params + 1);
     for (uint32_t i = 0; i < in->weight.n; i++)
-      row[in->weight.at[i]] = in->loss.mask[o][in->weight.at[i]];
+      row[in->weight.at[i]] = in->moves[o][in->weight.at[i]];
     mask[o] = row;
   }
   Diagram *d = diagram_gradient_at(w, in->flat, mask, &in->wire);
@@ -264,7 +292,7 @@ Outcome use_wires(Elab *in, Program *p, const char *goal, Buf *text) {
       size_t n = strlen(name);
       uint32_t k = n ? table_get(seen, name, n) + 1 : 0;
       if (n) table_put(seen, name, n, k);
-      if (n && is_moved(&d->wire.at[id]) && !is_loss(d, id))
+      if (n && is_moved(&d->wire.at[id]) && inside.part[id] && !is_loss(d, id))
         json_text(&j, NULL, arena_format(w->arena, "%s.%u", name, k));
     }
   json_end(&j);
