@@ -56,6 +56,7 @@ static int open_new(const NewFile *f) {
 
 // 0, or why not.
 static int replace(const NewFile *f) {
+  if (f->mode && !(*f->mode & 0222)) return EACCES; // nobody may write it: nor in its place
   int fd = open_new(f);
   if (fd < 0) return errno;
   if (f->mode && fchmod(fd, *f->mode & 0777) != 0) errno = 0; // a disk without modes
@@ -231,6 +232,18 @@ const char *name_refuse(const char *name) {
   for (const char *at = name; *at; at++)
     if ((unsigned char)*at < 32 || *at == 127) return "there is a control character in it";
   return NULL;
+}
+
+const char *name_refuse_in(Arena *a, const char *dir, const char *name) {
+  const char *wrong = name_refuse(name);
+  for (const char *end = name; !wrong && *end; end += *end == '/') {
+    struct stat s;
+    end += strcspn(end, "/");
+    const char *part = arena_format(a, "%s/%.*s", dir, (int)(end - name), name);
+    if (lstat(part, &s) != 0) break; // nothing is there, nor below it
+    if (S_ISLNK(s.st_mode)) wrong = "something there is a link";
+  }
+  return wrong;
 }
 
 // All of it, into room that was taken before; its length, or -1 and errno.

@@ -52,7 +52,7 @@ const char *served_place(const LimnServer *s, Arena *a, const char *uri) {
   const char *path = path_of(a, uri);
   if (!s->how.root) return path;
   if (*path == '/') path++;
-  return name_refuse(path) ? NULL : arena_format(a, "%s/%s", s->how.root, path);
+  return name_refuse_in(a, s->how.root, path) ? NULL : arena_format(a, "%s/%s", s->how.root, path);
 }
 
 // -- the text -------------------------------------------------------------------------------------

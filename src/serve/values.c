@@ -104,12 +104,12 @@ static int read_inputs(const ServeCall *c, LimnInput in[INPUTS]) {
 
 // A run folder as the page calls it. False: it was refused.
 static bool read_from(const ServeCall *c, const char **from) {
-  const char *path = serve_text(c->params, "from"), *wrong = path ? name_refuse(path) : NULL;
   const LimnServer *s = c->s;
+  const char *path = serve_text(c->params, "from"), *wrong = NULL;
+  if (path && s->how.root) wrong = name_refuse_in(s->scratch, s->how.root, path);
   *from = path && s->how.root ? arena_format(s->scratch, "%s/%s", s->how.root, path) : path;
-  if (wrong && s->how.root)
-    serve_refuse(c, SERVE_NO_PARAMS, "%s is not below the folder: %s", path, wrong);
-  return !(wrong && s->how.root);
+  if (wrong) serve_refuse(c, SERVE_NO_PARAMS, "%s is not below the folder: %s", path, wrong);
+  return !wrong;
 }
 
 void serve_eval(const ServeCall *c) {

@@ -40,7 +40,8 @@ const char *host_text(const HostCall *c, const char *key) {
 }
 
 const char *host_path(HostCall *c, const char *key) {
-  const char *path = host_text(c, key), *wrong = path ? name_refuse(path) : NULL;
+  const char *path = host_text(c, key);
+  const char *wrong = path ? name_refuse_in(c->arena, c->studio->folder, path) : NULL;
   if (!path)
     host_refuse(c, "`%s` is wanted: a path below the folder", key);
   else if (wrong)

@@ -62,6 +62,10 @@ check("a text that is too large is not read", "cannot read huge.limn: it is larg
 check("nor written", "cannot write new.limn: it would be larger than 4194304 bytes" == page.refused("host/write", {"path": "new.limn", "text": "x" * (4 << 20) + "x", "stamp": None})[0])
 check("one as large as can be is, whatever JSON makes of it", page.ask("host/write", {"path": "new.limn", "text": '"\n' * (2 << 20), "stamp": None})["stamp"] and os.path.getsize(folder + "/new.limn") == 4 << 20 and len(page.ask("host/read", {"path": "new.limn"})["text"]) == 4 << 20)
 os.remove(folder + "/huge.limn"), os.remove(folder + "/new.limn")
+open(folder + "/fixed.limn", "w").write("axis q = 1\n")
+os.chmod(folder + "/fixed.limn", 0o444)
+check("what nobody may write is not written", "cannot write fixed.limn: Permission denied" == page.refused("host/write", {"path": "fixed.limn", "text": "", "stamp": page.ask("host/read", {"path": "fixed.limn"})["stamp"]})[0] and open(folder + "/fixed.limn").read() == "axis q = 1\n")
+os.remove(folder + "/fixed.limn")
 check("a text is wanted", "`text` is wanted: what is to be in a.limn" == page.refused("host/write", {"path": "a.limn"})[0])
 check("a path is wanted", "`path` is wanted: a path below the folder" == page.refused("host/read")[0])
 
@@ -75,6 +79,10 @@ for path in ("link.limn", "etc/hostname"):
 begin = time.time()
 check("a pipe is not waited for", "it is not a regular file" in page.refused("host/read", {"path": "pipe.limn"})[0] and time.time() - begin < 5)
 check("a folder is no file", "it is a folder" in page.refused("host/read", {"path": "sub"})[0])
+check("nor compared", "is a link" in page.refused("host/diff", {"a": "link.limn", "b": "a.limn"})[0])
+page.tell("textDocument/didOpen", {"textDocument": {"uri": "file:///eval.limn", "languageId": "limn", "version": 1, "text": "box f(x: R[]) -> R[] = x\n"}})
+check("nor is a model taken from behind one", "is a link" in page.refused("limn/eval", {"textDocument": {"uri": "file:///eval.limn"}, "name": "f", "in": {"x": 1}, "from": "etc"})[0])
+check("nor is a text opened there", "is not open" in page.refused("limn/summary", {"textDocument": {"uri": "file:///etc/x.limn"}})[0])
 for address, wanted in (("a.limn", 200), ("link.limn", 404), ("..%2f..%2fetc%2fhostname", 403), ("%2e%2e/x", 403), ("/etc/hostname", 403), ("etc/hostname", 404), ("pipe.limn", 404), ("sub", 404), ("nothing", 404), ("a%00b", 403), ("a.limn%00b", 403)):
     status = studio.http("GET", "/file?path=" + address)[0]
     check(f"GET /file of {address}", status == wanted or (wanted == 404 and status == 403), status)
