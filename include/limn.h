@@ -465,6 +465,7 @@ typedef struct {
                  // {"name", "names", "rows"}; of very long ones every k-th moment
   uint32_t only; // this run alone, counted from 1 as in the text, and no check; 0: all
   const char *device; // what follows runs by ticks: "cpu" (NULL), "cuda", "cuda:1"
+  double seconds; // after so many it stops as if *stop were set, with what there is; 0: it does not
 } LimnRun;
 LIMN_API LimnStatus limn_run(Limn *, const LimnRun *, const char **text); // *text: as JSON
 

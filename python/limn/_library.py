@@ -135,7 +135,7 @@ class Run(Sized):
     _fields_ = [
         ("size", c_size_t), ("out", c_char_p), ("from_", c_char_p), ("seed", c_uint64), ("threads", c_uint32),
         ("reference", c_bool), ("json", c_bool), ("quiet", c_bool), ("plain", c_bool), ("stop", c_void_p),
-        ("tell", Tell), ("resume", c_char_p), ("numbers", c_bool), ("only", c_uint32), ("device", c_char_p),
+        ("tell", Tell), ("resume", c_char_p), ("numbers", c_bool), ("only", c_uint32), ("device", c_char_p), ("seconds", c_double),
     ]  # fmt: skip
 
 

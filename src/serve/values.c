@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { INPUTS = 64, NUMBERS_SET = 64 };
+enum { INPUTS = 64, NUMBERS_SET = 64, RUN_SECONDS = 4, RUNS_SECONDS = 20 };
 
 // -- what the commands of these names print -------------------------------------------------------
 static void answer_or_refuse(const ServeCall *c, ServedText *d, const char *json) {
@@ -279,6 +279,7 @@ void serve_machine(const ServeCall *c) {
   const char *answer = NULL;
   LimnRun how = {.size = sizeof how, .json = true, .quiet = true, .plain = true, .numbers = true};
   how.only = only;
+  how.seconds = only ? RUN_SECONDS : RUNS_SECONDS;
   if (l && limn_load_text(l, d->path, text.at, text.n) == LIMN_GOOD) limn_run(l, &how, &answer);
   if (answer && *answer == '{')
     answer_machine(c, l, answer);

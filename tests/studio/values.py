@@ -76,6 +76,10 @@ series = answer["series"][0]
 check("limn/machine follows its runs", answer["errors"] == 0 and answer["run"]["checks"][0]["holds"] and series["names"][0] == "time" and "n" in series["names"], answer["run"])
 last = dict(zip(series["names"], series["rows"][-1]))
 check("moment by moment", abs(last["time"] - 2) < 1e-9 and abs(last["n"] - 0.36787944) < 1e-6, last)
+page.tell("textDocument/didOpen", {"textDocument": {"uri": "file:///slow.limn", "languageId": "limn", "version": 1, "text": "const k = 28\nmachine M -> (x: R[], y: R[], z: R[]) {\n  state x = 1, y = 1, z = 1\n  x' = 10 * (y - x)\n  y' = x * (k - z) - y\n  z' = x * y - 8 / 3 * z\n}\nrun M to 100\n"}})
+begin = time.time()
+slow = page.ask("limn/machine", {"textDocument": {"uri": "file:///slow.limn"}, "set": {"k": 1e9}, "run": 0})
+check("a run that takes long stops with what there is", slow["run"]["state"] == "stopped" and slow["series"][0]["rows"] and time.time() - begin < 12, slow["run"])
 page.tell("textDocument/didOpen", {"textDocument": {"uri": "file:///stairs.limn", "languageId": "limn", "version": 1, "text": STAIRS}})
 series = page.about("limn/machine", "stairs.limn")["series"][0]
 check("what changes at moments only is held", {n: h for n, h in zip(series["names"], series["held"]) if n in ("time", "x", "n")} == {"time": False, "x": False, "n": True} and len(series["held"]) == len(series["names"]), series["held"])

@@ -100,6 +100,10 @@ void crew_ask(Ran *r) {
     if (!c->helpers->start(c->helpers->context, c)) break;
 }
 
+void crew_quit(Crew *c) { c->quit = 1; }
+
+const volatile sig_atomic_t *crew_stop(const Crew *c) { return &c->quit; }
+
 void crew_at(Crew *c, uint32_t run, double part) {
   atomic_store_explicit(&c->run[run].part, (uint32_t)(1000 * (part < 1 ? part : 1)),
                         memory_order_relaxed);
@@ -120,7 +124,7 @@ uint32_t crew_progress(const Crew *c, double *part, uint32_t *done) {
 static void helper_progress(void *context, double part) {
   Ran *r = context;
   crew_at(r->crew, r->running, part);
-  if (r->how->stop && *r->how->stop) r->crew->quit = 1;
+  if (ran_stops(r)) r->crew->quit = 1;
 }
 
 static void hand_in(Crew *c, uint32_t i, const CrewRun *found) {
@@ -197,7 +201,7 @@ bool crew_follow(Ran *r, uint32_t i, Followed *to, double *seconds) {
   Crew *c = r->crew;
   while (!take(c, i)) {
     while (!wait_for(c, i)) {
-      if (r->how->stop && *r->how->stop) c->quit = 1;
+      if (ran_stops(r)) c->quit = 1;
       ran_redraw(r, 0);
     }
     CrewRun *found = &c->run[i];

@@ -49,8 +49,14 @@ void ran_redraw(Ran *r, double part) {
   to->redraw(to->context, text);
 }
 
+bool ran_stops(const Ran *r) {
+  bool late = r->how->seconds > 0 && r->first > 0 && clock_seconds() - r->first > r->how->seconds;
+  return late || (r->how->stop && *r->how->stop);
+}
+
 static void progress(void *context, double part) {
   Ran *r = context;
+  if (ran_stops(r)) crew_quit(r->crew);
   crew_ask(r);
   crew_at(r->crew, r->running, part);
   ran_redraw(r, part);
@@ -242,7 +248,7 @@ static bool in_order(Ran *r) {
     bool asked = !r->how->only || (now && run + 1 == r->how->only);
     if (asked) good &= now ? do_run(r, run) : do_check(r, check);
     now ? run++ : check++;
-    if (r->end == OUTCOME_SYSTEM || (r->how->stop && *r->how->stop)) break;
+    if (r->end == OUTCOME_SYSTEM || ran_stops(r)) break;
   }
   return good;
 }
@@ -360,7 +366,7 @@ static Outcome follow_all(Ran *r) {
   to->note.seconds = seconds_since(begun);
   to->note.state = !good ? "failed" : all_done(to) ? "finished" : "stopped";
   tell_claims(r);
-  if (r->how->stop && *r->how->stop && !all_done(to)) tell_stopped(r);
+  if (ran_stops(r) && !all_done(to)) tell_stopped(r);
   if (!good) to->note.message = all_messages(r->w);
   Outcome noted = OUTCOME_WRONG;
   const char *why = to->dir ? note_write(to->arena, to->dir, results_note(to), &noted) : NULL;
@@ -418,6 +424,7 @@ Outcome simulate_run(Elab *in, Program *p, const LimnRun *how, const SimHelpers 
   r.followed = NEW_ARRAY(w->arena, Followed, p->ran->run.n + 1);
   if (r.time.device) tell_device(&r);
   r.crew = crew_new(&r, r.time.device ? NULL : helpers); // a device has one owner
+  if (how->seconds > 0) r.time.stop = crew_stop(r.crew);
   Outcome end = follow_all(&r);
   if (r.folder) folder_unlock(r.folder);
   return end;

@@ -28,6 +28,7 @@ typedef struct {
 // simulate.c
 bool ran_follow(Ran *, uint32_t run, Followed *, double *seconds);
 void ran_redraw(Ran *, double part);
+bool ran_stops(const Ran *);                   // somebody asks for it, or its time is over
 void messages_apart(Diags *, uint32_t *since); // `since` is to be put back
 
 // crew.c: runs side by side
@@ -38,5 +39,7 @@ void crew_at(Crew *, uint32_t run, double part);
 // How many runs there are, 0: nobody helps; how many are done, and the part of all that is.
 uint32_t crew_progress(const Crew *, double *part, uint32_t *done);
 void crew_end(Crew *);
+void crew_quit(Crew *);
+const volatile sig_atomic_t *crew_stop(const Crew *); // not 0: it quits
 
 #endif
