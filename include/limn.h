@@ -152,6 +152,7 @@ typedef struct {
   bool no_declaration;              // of `references`: without the declaration
   const char *root; // the folder that file:/// is, without links and a slash at its end; NULL: that
                     // of the disk
+  const char *own;  // the address of the text itself, where it is in no file; NULL: its name
 } LimnAsk;
 // The answer as JSON, in the shapes of the Language Server Protocol; "null": there is none. The
 // questions are messages, hover, definition, references, highlight, prepareRename, rename,

@@ -167,6 +167,7 @@ static const char *ask(ApiCall *c, const char *question, const LimnAsk *how, boo
                .text = how->text,
                .library = how->library,
                .root = how->root,
+               .own = how->own,
                .utf8 = how->utf8,
                .no_declaration = how->no_declaration,
                .cost = cost ? cost_text : NULL,

@@ -54,6 +54,7 @@ typedef struct {
   const char *text;    // of `rename`: the new name
   const char *library; // the address of the library's text
   const char *root;    // the folder that file:/// is, or NULL
+  const char *own;     // the address of a text that is in no file, or NULL
   bool utf8;           // characters are bytes; otherwise units of UTF-16
   bool no_declaration; // of `references`: those behind it only
   // What a declaration costs, in a line; or NULL. Of what `hover` is about.

@@ -161,7 +161,7 @@ const char *edit_uri(const EditAsk *q, uint32_t file) {
   const Source *f = &q->index->sources->file.at[file];
   const Scope *library = q->index->program->scope->library;
   if (library && library->file == file) return q->library ? q->library : "limn:library.limn";
-  if (f->path[0] != '/') return f->path;
+  if (f->path[0] != '/') return q->own ? q->own : f->path;
   Buf b = buf_new(q->arena);
   bool below = q->root && path_is_below(q->root, f->path);
   buf_text(&b, "file://");

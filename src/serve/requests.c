@@ -82,6 +82,7 @@ static void ask(const ServeCall *c, uint32_t i) {
   LimnAsk a = serve_asking(c->s);
   ServedText *d = serve_asked(c, asked[i].now);
   if (!d) return;
+  if (d->path[0] != '/') a.own = d->uri;
   const Json *declaration = inside(inside(c->params, "context"), "includeDeclaration");
   a.no_declaration = declaration && declaration->kind == JSON_FALSE;
   a.text = serve_text(c->params, "newName");
