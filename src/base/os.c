@@ -41,6 +41,7 @@ static ssize_t read_some(int fd, char *to, size_t room) {
 // has no size beforehand (a pipe) is read with more room each time; what was read stays where it
 // is, and is joined at the end.
 FileText file_read(Arena *a, const char *path, size_t limit) {
+  enum { UNSIZED = 1 << 16 }; // of what does not say how long it is: a pipe, a new file
   FileText f = {0};
   struct stat info = {0};
   if (stat(path, &info) == 0 && S_ISDIR(info.st_mode)) {
@@ -48,14 +49,18 @@ FileText file_read(Arena *a, const char *path, size_t limit) {
     return f;
   }
   bool sized = S_ISREG(info.st_mode) && info.st_size > 0;
-  size_t room = sized ? (size_t)info.st_size + 1 : limit < (1u << 20) ? limit + 1 : 1u << 20;
+  size_t room = sized ? (size_t)info.st_size + 1 : limit < UNSIZED ? limit + 1 : UNSIZED;
   if (sized && (size_t)info.st_size > limit) {
     f.error = arena_format(a, "it is larger than %zu bytes", limit);
     return f;
   }
-  char *text = arena_alloc(a, room + 1);
   int fd = open(path, O_RDONLY | O_CLOEXEC);
-  ssize_t n = fd < 0 ? -1 : read_some(fd, text, room);
+  if (fd < 0) {
+    f.error = os_error(a, errno);
+    return f;
+  }
+  char *text = arena_alloc(a, room + 1);
+  ssize_t n = read_some(fd, text, room);
   int why = errno;
   if (n >= 0 && (size_t)n == room && room <= limit) { // there is more than was expected
     Buf b = buf_new(a);
@@ -69,7 +74,7 @@ FileText file_read(Arena *a, const char *path, size_t limit) {
       n = (ssize_t)room;
     text = b.at;
   }
-  if (fd >= 0) close(fd);
+  close(fd);
   if (n < 0)
     f.error = os_error(a, why);
   else if ((size_t)n > limit)
