@@ -377,6 +377,8 @@ void host_pause(HostCall *c) {
   RunNow now = run_now(c->studio, c->arena, dir);
   if (!now.pid)
     host_refuse(c, "%s is not under way: it is %s", dir, run_state_word[now.state]);
+  else if (now.state == RUN_STARTING)
+    host_refuse(c, "%s is still starting: from its first step on it can be paused", dir);
   else if (kill(now.pid, SIGINT) != 0)
     host_refuse(c, "%s cannot be paused: %s", dir, os_error(c->arena, errno));
   else
