@@ -107,6 +107,11 @@ void host_read(HostCall *c) {
 
 // The file is another: what it is by now goes with the refusal.
 static void refuse_other(HostCall *c, const char *path, const FileText *now) {
+  if (now->text && !text_is_utf8(now->text, now->n)) {
+    host_refuse(c, "cannot write %s: it was changed by another program, and is not text (UTF-8)",
+                path);
+    return;
+  }
   Buf b = buf_new(c->arena);
   JsonOut j = json_out(&b);
   json_object(&j, NULL);

@@ -62,6 +62,10 @@ check("a text that is too large is not read", "cannot read huge.limn: it is larg
 check("nor written", "cannot write new.limn: it would be larger than 4194304 bytes" == page.refused("host/write", {"path": "new.limn", "text": "x" * (4 << 20) + "x", "stamp": None})[0])
 check("one as large as can be is, whatever JSON makes of it", page.ask("host/write", {"path": "new.limn", "text": '"\n' * (2 << 20), "stamp": None})["stamp"] and os.path.getsize(folder + "/new.limn") == 4 << 20 and len(page.ask("host/read", {"path": "new.limn"})["text"]) == 4 << 20)
 os.remove(folder + "/huge.limn"), os.remove(folder + "/new.limn")
+latin = page.ask("host/write", {"path": "latin.limn", "text": "axis q = 1\n", "stamp": None})["stamp"]
+open(folder + "/latin.limn", "wb").write(b"# caf\xe9\n")
+check("what is no text any more is not offered as one", "it was changed by another program, and is not text (UTF-8)" in page.refused("host/write", {"path": "latin.limn", "text": "", "stamp": latin})[0])
+os.remove(folder + "/latin.limn")
 open(folder + "/fixed.limn", "w").write("axis q = 1\n")
 os.chmod(folder + "/fixed.limn", 0o444)
 check("what nobody may write is not written", "cannot write fixed.limn: Permission denied" == page.refused("host/write", {"path": "fixed.limn", "text": "", "stamp": page.ask("host/read", {"path": "fixed.limn"})["stamp"]})[0] and open(folder + "/fixed.limn").read() == "axis q = 1\n")
