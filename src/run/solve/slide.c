@@ -128,8 +128,7 @@ static bool is_stuck(const Solver *s, SlideWatch *w, bool jump) {
   return stuck;
 }
 
-static bool fail_stuck(Solver *s, SlideWatch *w, uint32_t i, const SlideEnd end[2]) {
-  narrow(s, w, i, end);
+static bool fail_stuck(Solver *s, SlideWatch *w, uint32_t i) {
   w->found.t = s->t;
   keep_slide(s, w, i);
   return solver_fail(s,
@@ -150,7 +149,7 @@ bool slide_watch(Solver *s) {
   bool jumps = w->known && !s->fresh && has_rate(s, i) && much(s->rate[i], w->f[i]);
   const SlideEnd end[] = {{w->t, w->x, w->f}, {s->t, s->x, s->rate}};
   if (too_often(w, jumps) && slides(s, w, i, end)) return fail_slide(s, w, i);
-  if (is_stuck(s, w, jumps) && jumps) return fail_stuck(s, w, i, end);
+  if (is_stuck(s, w, jumps) && jumps && narrow(s, w, i, end)) return fail_stuck(s, w, i);
   remember(s, w);
   return !s->message;
 }
