@@ -1,6 +1,7 @@
 // Everything that can be done, as a list: the command palette shows it, and so nothing can be done by mouse alone.
 
 import { redo, undo } from "@codemirror/commands";
+import { drafts, timeOf } from "./drafts";
 import { format } from "./editor/lsp";
 import { examples } from "./learn/gallery";
 import { openTour } from "./learn/learn";
@@ -10,7 +11,7 @@ import { compareWith, startTraining } from "./runs/control";
 import { about, commandsOpen, drawer, files, gestured, isNarrow, look, paletteOpen, pane, path, pictures, say, sideOpen, type Drawer } from "./state";
 import { otherTheme } from "./theme";
 import { fill } from "./ui/prompt";
-import { editor, newProgram, openPath, renaming, saver } from "./workbench";
+import { bringBack, editor, newProgram, openPath, renaming, saver } from "./workbench";
 
 export interface Command {
   label: string;
@@ -74,6 +75,7 @@ function still(): Command[] {
 export function allCommands(): Command[] {
   return [
     ...still(),
+    ...drafts.value.map((d) => ({ label: `Bring back text that was never saved: ${d.path}, ${timeOf(d)}`, run: () => bringBack(d) })),
     ...pictures.value.filter((p) => p.kind !== "goals").map((p) => ({ label: `Draw ${p.name}`, hint: p.kind, run: () => (look.value = { ...look.value, name: p.name, view: "plain" as const, open: [] }) })),
     ...files.value.filter((f) => f.kind === "program").map((f) => ({ label: `Open ${f.path}`, run: () => void openPath(f.path) })),
     ...files.value.filter((f) => f.kind === "program" && f.path !== path.value).map((f) => ({ label: `Compare with ${f.path}`, run: () => void compareWith(f.path) })),

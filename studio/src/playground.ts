@@ -157,8 +157,8 @@ export class Playground {
       const path = MemoryFiles.plain(name).split("/").pop() ?? "";
       if (!path) throw new Refused("a file has a name");
       if (path.endsWith(".onnx")) throw new Refused("a model becomes a program with `limn import`, which the playground has not");
-      this.files.write(path, Uint8Array.from(atob(data), (c) => c.charCodeAt(0)));
-      return { path };
+      const bytes = Uint8Array.from(atob(data), (c) => c.charCodeAt(0));
+      return { path: this.place(path, bytes) };
     },
     train: ({ path, options = {} }) => this.train(path, options),
     pause: ({ run }) => this.hold(run, "paused"),
@@ -174,6 +174,15 @@ export class Playground {
     metrics: ({ run, since = 0 }) => this.metrics(this.find(run), since),
     shown: () => [],
   };
+
+  /** A file of this name, or `NAME-2` … where there is another one. */
+  private place(name: string, bytes: Uint8Array): string {
+    const same = (p: string) => String(this.files.read(p)) === String(bytes);
+    let path = name;
+    for (let i = 2; this.files.find(path) && !same(path); i++) path = name.replace(/(\.[^.]*)?$/, `-${i}$1`);
+    this.files.write(path, bytes);
+    return path;
+  }
 
   private userFiles(): string[] {
     const hidden = [...HIDDEN, ...this.runs.map((r) => r.run)];

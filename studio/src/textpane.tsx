@@ -4,10 +4,12 @@ import { effect } from "@preact/signals";
 import type { RefObject } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { jumpTo, rename } from "./editor/lsp";
-import { messages } from "./state";
+import { drafts, timeOf } from "./drafts";
+import { messages, path } from "./state";
+import { looked } from "./ui/conflict";
 import { Icon } from "./ui/icons";
 import { fill } from "./ui/prompt";
-import { editor, renaming, saver } from "./workbench";
+import { bringBack, editor, leaveDraft, openPath, renaming, saver } from "./workbench";
 
 const plural = (n: number, one: string, many: string) => (n === 1 ? `1 ${one}` : `${n} ${many}`);
 
@@ -42,6 +44,26 @@ function Messages() {
   );
 }
 
+/** What was never saved is offered until somebody answers, first of this file, and otherwise of others. */
+function Offers() {
+  const own = drafts.value.filter((d) => d.path === path.value);
+  return (
+    <div class="offers" role="status">
+      {(own.length ? own : drafts.value).slice(0, 5).map((d) => (
+        <div class="offer row" key={d.key}>
+          <span>
+            {own.length ? "Text" : `Text of ${d.path}`} of {timeOf(d)} was never saved.
+          </span>
+          {own.length > 0 && <button onClick={() => bringBack(d)}>Bring it back</button>}
+          {own.length > 0 && <button onClick={() => (looked.value = d)}>Compare</button>}
+          {!own.length && <button onClick={() => void openPath(d.path)}>Open it</button>}
+          <button onClick={() => leaveDraft(d)}>Leave it</button>
+        </div>
+      ))}
+    </div>
+  );
+}
+
 export function TextPane({ home }: { home: RefObject<HTMLDivElement | null> }) {
   useEffect(
     () =>
@@ -58,6 +80,7 @@ export function TextPane({ home }: { home: RefObject<HTMLDivElement | null> }) {
   );
   return (
     <section class="pane text-pane" aria-label="Text">
+      <Offers />
       <div class="editor" ref={home} />
       <Messages />
     </section>

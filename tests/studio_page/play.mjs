@@ -144,6 +144,25 @@ async function overlay(browser) {
   });
 }
 
+/** A run that was shorter has no value where it has ended. */
+async function shorter(browser) {
+  await using(browser, { "a.limn": PROGRAM }, async (page) => {
+    await train(page);
+    await trained(page);
+    await page.getByLabel("Epochs", { exact: true }).fill("6");
+    await page.locator(".options button").click();
+    await trained(page, 2);
+    await overlayRuns(page);
+    const plot = await page.locator(".curve canvas").first().boundingBox();
+    const said = async (part) => {
+      await page.mouse.move(plot.x + 46 + part * (plot.width - 54), plot.y + 60);
+      return (await page.locator(".plot-said span").allInnerTexts()).slice(1).map((t) => t === "–");
+    };
+    must(String((await said(0.25)).sort()) === "false,false", "both have a value in the first half");
+    must(String((await said(0.9)).sort()) === "false,true", "and one of them in the second");
+  });
+}
+
 /** A game is opened, and the start of its first player dragged. */
 export async function startMoved(page) {
   await openGame(page);
@@ -172,6 +191,12 @@ async function nash(browser) {
     await until("paths of all players", async () => (await page.locator(".simplex .way").count()) === 2);
     await until("some steps", async () => ((await page.locator(".simplex .way").first().getAttribute("d")).match(/L/g) ?? []).length > 5);
     await page.locator(".game").getByRole("button", { name: "Pause" }).click();
+    // What is said beside a step is of the shares that are shown.
+    const shares = (await page.locator(".simplex figcaption span").allInnerTexts()).map((t) => t.split(",").map(Number));
+    const [p, q] = shares;
+    const gain = Math.max(q[2] - q[1], q[0] - q[2], q[1] - q[0]) - Math.min(p[1] - p[2], p[2] - p[0], p[0] - p[1]);
+    const said = await page.locator(".game [role=status]").innerText();
+    must(Math.abs(Number(/exploitability (\S+)/.exec(said)?.[1]) - gain) < 0.05, `${said}, but ${p} and ${q} give ${gain}`);
     // A path begins where the ring is, and one step is a small one.
     const ring = await start.evaluate((e) => [Number(e.getAttribute("cx")), Number(e.getAttribute("cy"))]);
     const way = (await page.locator(".simplex .way").first().getAttribute("d")).slice(1).split("L").map((p) => p.trim().split(" ").map(Number));
@@ -407,6 +432,11 @@ async function dropped(browser) {
       must(/dense|linear/.test(await textOf(page)), "the model as a program");
       await drop(page, [{ name: "x.limn", base64: Buffer.from("box keep(x: R[3]) -> R[3] = x\n").toString("base64") }]);
       await until("a program", async () => (await page.locator(".where .file").innerText()) === "x.limn");
+      // The name that is said is the one that it got.
+      for (const [rows, name] of [["a\n1\n", "t.csv"], ["a\n2\n", "t-2.csv"]]) {
+        await drop(page, [{ name: "t.csv", base64: Buffer.from(rows).toString("base64") }]);
+        await until(`${name} in words`, async () => (await page.locator(".toasts").innerText()).includes(name), () => page.locator(".toasts").innerText());
+      }
       // The folder of a run that was made elsewhere.
       execFileSync(limn, ["train", `${f.dir}/a.limn`, "--quiet", "-o", `${f.dir}/there`], { stdio: "ignore" });
       const parts = ["run.json", "metrics.csv", "program.limn", "model.safetensors"];
@@ -454,6 +484,7 @@ export const tests = {
   a_goal_weighs_more_while_it_runs: goalReweighed,
   gradients_while_it_trains: gradients,
   two_runs: overlay,
+  a_shorter_run_has_nothing_behind_its_end: shorter,
   a_dropped_model_is_searched_costed_and_compared: lookedInto,
   nash: nash,
   what_holds_is_stairs: stairs,
