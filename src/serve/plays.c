@@ -209,7 +209,8 @@ static void add_metrics(ServedPlay *p, const LimnMetrics *m, JsonOut *j) {
   json_object(j, "metrics");
   for (uint32_t i = 0; i < m->n; i++)
     if (!limn_array(&now, m->name[i])) json_number(j, m->name[i], m->value[i]);
-  for (uint32_t i = 0; i < now.n; i++) json_number(j, now.at[i].name, first_number(&now.at[i].array));
+  for (uint32_t i = 0; i < now.n; i++)
+    json_number(j, now.at[i].name, first_number(&now.at[i].array));
   json_end(j);
 }
 

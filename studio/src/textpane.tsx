@@ -2,14 +2,15 @@
 
 import { effect } from "@preact/signals";
 import type { RefObject } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { readingView } from "./editor/editor";
 import { jumpTo, rename } from "./editor/lsp";
 import { drafts, timeOf } from "./drafts";
 import { messages, path } from "./state";
 import { looked } from "./ui/conflict";
 import { Icon } from "./ui/icons";
 import { fill } from "./ui/prompt";
-import { bringBack, editor, leaveDraft, openPath, renaming, saver } from "./workbench";
+import { bringBack, editor, endReading, leaveDraft, openPath, reading, renaming, saver } from "./workbench";
 
 const plural = (n: number, one: string, many: string) => (n === 1 ? `1 ${one}` : `${n} ${many}`);
 
@@ -64,6 +65,29 @@ function Offers() {
   );
 }
 
+/** What F12 leads to outside of the folder. It lies over the text, which waits below it as it was. */
+function Reading() {
+  const home = useRef<HTMLDivElement>(null);
+  const r = reading.value;
+  useEffect(() => {
+    if (!r) return;
+    const view = readingView(home.current!, r.text, r.range);
+    return () => view.destroy();
+  }, [r]);
+  if (!r) return null;
+  return (
+    <section class="reading" aria-label={`${r.name}, to read`} onKeyDown={(e) => e.key === "Escape" && endReading()}>
+      <div class="offer row">
+        <span>
+          <b>{r.name}</b> is part of limn: to read only.
+        </span>
+        <button onClick={endReading}>Back to {path.value}</button>
+      </div>
+      <div class="editor" ref={home} />
+    </section>
+  );
+}
+
 export function TextPane({ home }: { home: RefObject<HTMLDivElement | null> }) {
   useEffect(
     () =>
@@ -82,6 +106,7 @@ export function TextPane({ home }: { home: RefObject<HTMLDivElement | null> }) {
     <section class="pane text-pane" aria-label="Text">
       <Offers />
       <div class="editor" ref={home} />
+      <Reading />
       <Messages />
     </section>
   );

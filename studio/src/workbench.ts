@@ -19,6 +19,22 @@ export let saver: Saver;
 /** The place of the text that the pointer or the cursor is at: the picture lights up there. */
 export const pointed = signal<number | null>(null);
 export const renaming = signal(false);
+/** A text that is no file of the folder, as limn's library, over the one that is written. */
+export const reading = signal<{ name: string; text: string; range: Range } | null>(null);
+
+async function read(uri: string, range: Range): Promise<void> {
+  try {
+    const text = await connection().request<string | null>("limn/document", { uri });
+    if (text === null) throw new Error(`limn has no ${uri} to read.`);
+    reading.value = { name: uri.replace(/^limn:/, ""), text, range };
+  } catch (e) {
+    state.sayFault(e);
+  }
+}
+export function endReading(): void {
+  reading.value = null;
+  editor.view.focus();
+}
 
 let colourTimer = 0;
 const COLOUR_MS = 160;
@@ -45,7 +61,7 @@ export function makeEditor(home: HTMLElement): void {
     pointed: (offset) => (pointed.value = offset),
     moved: (offset) => (pointed.value = offset),
     rename: () => (renaming.value = true),
-    open: (p, range) => void openPath(p, range),
+    open: (p, range) => void (p.startsWith("limn:") ? read(p, range) : openPath(p, range)),
   });
   saver = new Saver(
     () => editor.text,
@@ -160,6 +176,7 @@ async function openOther(p: string): Promise<boolean> {
 
 function show(p: string, text: string, stamp: unknown): void {
   conflict.value = null;
+  reading.value = null;
   state.messages.value = [];
   state.pictures.value = [];
   state.drawn.value = null;

@@ -127,6 +127,24 @@ async function completion(browser) {
   });
 }
 
+/** A box of the library is read where it is declared, and left again. */
+async function library(browser) {
+  await using(browser, { "a.limn": PROGRAM }, async (page, f) => {
+    await page.locator(".cm-line", { hasText: "learn guess" }).click();
+    await page.keyboard.press("Home");
+    for (let i = 0; i < PROGRAM.split("\n")[3].indexOf("dense") + 1; i++) await page.keyboard.press("ArrowRight");
+    await page.keyboard.press("F12");
+    const reading = page.locator(".reading");
+    await until("the library", async () => /library\.limn/.test(await reading.innerText()), () => page.locator(".toasts").innerText());
+    await until("the box is lit", async () => /dense/.test(await reading.locator(".lit").first().innerText()));
+    await page.keyboard.type("words");
+    must(!/words/.test(await reading.locator(".cm-content").innerText()), "it is to read only");
+    await reading.getByRole("button", { name: "Back to a.limn" }).click();
+    await until("the program again", async () => !(await reading.count()) && (await page.locator(".cm-focused").count()));
+    must(f.read("a.limn") === PROGRAM, "which is as it was");
+  });
+}
+
 async function kept(browser) {
   const allow = /ERR_|Failed to load|net::/;
   const f = folder({ "a.limn": PROGRAM });
@@ -236,6 +254,7 @@ export const tests = {
   hover_both_ways: hover,
   completion_and_hover: completion,
   rename_in_two_files: renaming,
+  the_library_is_read: library,
   text_is_kept_when_the_server_dies: kept,
   changed_by_another_program: conflict,
   many_questions_at_once: atOnce,
