@@ -355,6 +355,56 @@ async function sliders(browser) {
   });
 }
 
+/** Inputs are called as the program calls them, go as far as the data go, and take samples of it; a run's weights are taken where there are some. */
+async function realInputs(browser) {
+  const text = `${PROGRAM}learn gen : R[2] -> R[4] = dense[4]\ngiven z from normal[2]\ngoal gen(z) ~ x by l2\n`;
+  const table = 'given height, width, kind from "t.csv"\nlearn weigh : R[], R[] -> R[2] = pair ; dense[2]\nbox pair(a, b: R[]) -> R[2] = [a, b]\ngoal weigh(height, width) ~ kind by cross_entropy\ntrain 1 epochs\n';
+  await using(browser, { "a.limn": text, "b.limn": table, "c.limn": PROGRAM.replace("train 3", "train 1"), "t.csv": "height,width,kind\n1,20,a\n3,40,b\n" }, async (page, f) => {
+    const labels = () => page.locator(".sliders .slider").evaluateAll((all) => all.map((l) => l.querySelector("span").textContent).join());
+    const slider = () => page.locator(".sliders .slider input").first();
+    const values = () => page.locator(".sliders .slider output").allInnerTexts();
+    const open = async (name) => {
+      await page.keyboard.press("Control+k");
+      await page.getByRole("combobox", { name: "What would" }).fill(`open ${name}`);
+      await page.keyboard.press("Enter");
+      await until(`${name} is open`, async () => (await page.locator(".where .file").innerText()) === name);
+    };
+    await openPlay(page);
+    await until("names of the program", async () => (await labels()) === "x[0],x[1],x[2],x[3]", labels);
+    must((await slider().getAttribute("min")) === "0.1" && (await slider().getAttribute("max")) === "7.9", "as far as flowers go");
+    const first = await values();
+    must(first.every((v) => Number(v) >= 0.1), `a flower to begin with: ${first}`);
+    must(!(await page.getByRole("button", { name: "Walk", exact: true }).count()), "nobody walks through flowers");
+    await until("another flower", async () => {
+      await page.getByRole("button", { name: "A sample" }).click();
+      return String(await values()) !== String(first);
+    });
+    await page.getByLabel("Which box").selectOption("gen");
+    await until("noise", async () => (await labels()) === "z[0],z[1]" && (await page.getByRole("button", { name: "Walk", exact: true }).count()) === 1, labels);
+    must(!(await page.getByRole("button", { name: "A sample" }).count()), "noise has no samples");
+    // A table has its columns' names and ranges.
+    await open("b.limn");
+    await page.getByLabel("Which box").selectOption("weigh");
+    await until("columns", async () => (await labels()) === "height,width", labels);
+    must((await slider().getAttribute("min")) === "1" && (await slider().getAttribute("max")) === "3", "heights from 1 to 3");
+    // The newest run of the program that has weights is taken; those of others are listed apart.
+    const chosen = () => page.getByLabel("Weights of").inputValue();
+    must((await chosen()) === "", "nothing has been trained");
+    for (const [name, run] of [["c.limn", "runs/c"], ["a.limn", "runs/a"]]) {
+      await open(name);
+      await train(page);
+      await until(`${run} has finished`, async () => (await page.locator(".run", { hasText: "finished" }).locator(".name").allInnerTexts()).includes(run.slice(5)), 60000);
+    }
+    await openPlay(page);
+    await until("its weights", async () => (await chosen()) === "runs/a", chosen);
+    must((await page.locator('optgroup[label="Runs of other programs"] option').allInnerTexts()).join() === "runs/c", "others stand apart");
+    await until("results", async () => (await page.locator(".bars li").count()) === 3);
+    // A program that was changed since does not take them, and says so.
+    f.write("a.limn", text.replace("dense[16]", "dense[5]"));
+    await until("weights as they begin", async () => (await chosen()) === "" && (await page.locator(".bars li").count()) === 3, chosen);
+  });
+}
+
 async function attention(browser) {
   await using(browser, { "letters.limn": LETTERS, "ab.txt": WORDS }, async (page, { dir: root }) => {
     await openLetters(page, root, "--reference", "--steps", "20");
@@ -380,12 +430,14 @@ async function smile(browser) {
     await until("a sheet", () => page.getByRole("button", { name: "A sample" }).count(), 20000);
     const pixels = (n) => page.locator(".numbers-picture").nth(n).evaluate((c) => c.toDataURL());
     const empty = await pixels(0);
-    await page.getByRole("button", { name: "A sample" }).click();
+    await page.getByRole("button", { name: "A sample" }).first().click();
     await until("a face", async () => (await pixels(0)) !== empty);
     await until("what is made of it", async () => (await page.locator(".numbers-picture").count()) === 2);
     await page.waitForTimeout(300);
     const before = await pixels(1);
-    await page.locator(".sliders .slider input").first().fill("2");
+    const smile = page.locator(".sliders .slider input").first();
+    must((await smile.getAttribute("min")) === "0" && (await smile.getAttribute("max")) === "1", "a smile is between 0 and 1");
+    await smile.fill((await smile.inputValue()) === "1" ? "0" : "1");
     await until("it follows the slider", async () => (await pixels(1)) !== before);
   });
 }
@@ -493,6 +545,7 @@ export const tests = {
   a_machine_is_seen_while_it_is_dragged: machineSeen,
   weights_of_another_program: wrongWeights,
   a_learner_by_slider: sliders,
+  inputs_as_the_data_are: realInputs,
   who_looks_where: attention,
   a_face_by_slider: smile,
   a_walk_through_a_latent_space: walk,

@@ -25,7 +25,7 @@ const fileOf = (name: string) => name.replace(/^.*\//, "");
 const number = (r: Run) => Number(/\.(\d+)$/.exec(r.run)?.[1] ?? 1); // `runs/iris`, `runs/iris.2` … as they were begun
 
 /** Runs of the program that is open, the newest first. */
-const ownRuns = (): Run[] => runs.value.filter((r) => r.program && path.value && fileOf(r.program) === fileOf(path.value)).sort((a, b) => number(b) - number(a));
+export const ownRuns = (): Run[] => runs.value.filter((r) => r.program && path.value && fileOf(r.program) === fileOf(path.value)).sort((a, b) => number(b) - number(a));
 
 /** The list is opened, or another program: what was chosen stays, unless another program is open by now and all of it is known to be of others. */
 export function chooseRuns(): void {
