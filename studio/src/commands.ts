@@ -2,7 +2,7 @@
 
 import { redo, undo } from "@codemirror/commands";
 import { drafts, timeOf } from "./drafts";
-import { format } from "./editor/lsp";
+import { format, quickFix } from "./editor/lsp";
 import { examples } from "./learn/gallery";
 import { openTour } from "./learn/learn";
 import { exportMenu, pictureView } from "./picture/pane";
@@ -11,7 +11,7 @@ import { compareWith, startTraining } from "./runs/control";
 import { about, commandsOpen, drawer, files, gestured, isNarrow, look, paletteOpen, pane, path, pictures, say, sideOpen, type Drawer } from "./state";
 import { otherTheme } from "./theme";
 import { fill } from "./ui/prompt";
-import { bringBack, editor, newProgram, openPath, renaming, saver } from "./workbench";
+import { bringBack, editor, newProgram, openDeclaration, openPath, renaming, saver } from "./workbench";
 
 export interface Command {
   label: string;
@@ -60,6 +60,8 @@ function still(): Command[] {
     { label: "Redo", hint: "Ctrl+Y", run: () => void redo(editor.view) },
     { label: "Find in the text", hint: "Ctrl+F", run: () => void find() },
     { label: "Lay out the text", hint: "Shift+Alt+F", run: () => void format(editor.view) },
+    { label: "What helps in this line", hint: "Ctrl+.", run: () => void quickFix(editor.view) },
+    { label: "Where it is declared", hint: "F12", run: () => openDeclaration() },
     { label: "Rename what is under the cursor", hint: "F2", run: () => (renaming.value = true) },
     { label: "Fit the picture", hint: "0", run: () => pictureView()?.viewport.fit() },
     { label: "Save the picture as …", run: () => exportMenu({ x: innerWidth / 2 - 90, y: innerHeight / 3 }) },
@@ -91,6 +93,7 @@ export function toggleSide(): void {
 function focusText(): void {
   if (isNarrow()) pane.value = "text";
   editor.view.focus();
+  requestAnimationFrame(() => editor.view.focus()); // a pane that was not seen takes no focus before
 }
 
 /** Undo of the program from everywhere, but where a field that is being written in has an undo of its own. */

@@ -13,6 +13,8 @@ export const runs = signal<Run[]>([]);
 /** The program in the editor, by its path below the folder. */
 export const path = signal<string | null>(null);
 export const messages = signal<Diagnostic[]>([]);
+/** The list of them is open. */
+export const messagesOpen = signal(false);
 export const pictures = signal<PictureName[]>([]);
 
 export type Saved = "saved" | "saving" | "unsaved" | "conflict" | "away" | "gone" | "refused";
@@ -57,12 +59,13 @@ export interface Toast {
   kind: "note" | "fault";
   action?: { label: string; run: () => void };
 }
+export const FAULT_MS = 9000;
 export const toast = signal<Toast | null>(null);
 let toastTimer = 0;
 export function say(text: string, kind: Toast["kind"] = "note", action?: Toast["action"]): void {
   clearTimeout(toastTimer);
   toast.value = { text, kind, action };
-  toastTimer = window.setTimeout(() => (toast.value = null), kind === "fault" || action ? 9000 : 4000);
+  toastTimer = window.setTimeout(() => (toast.value = null), kind === "fault" || action ? FAULT_MS : 4000);
 }
 export function sayFault(e: unknown): void {
   say(e instanceof Error ? e.message : String(e), "fault");

@@ -2,11 +2,11 @@
 
 import { effect } from "@preact/signals";
 import type { RefObject } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { readingView } from "./editor/editor";
 import { jumpTo, rename } from "./editor/lsp";
 import { drafts, timeOf } from "./drafts";
-import { messages, path } from "./state";
+import { messages, messagesOpen, path } from "./state";
 import { looked } from "./ui/conflict";
 import { Icon } from "./ui/icons";
 import { fill } from "./ui/prompt";
@@ -15,7 +15,7 @@ import { bringBack, editor, endReading, leaveDraft, openPath, reading, renaming,
 const plural = (n: number, one: string, many: string) => (n === 1 ? `1 ${one}` : `${n} ${many}`);
 
 function Messages() {
-  const [open, setOpen] = useState(false);
+  const open = messagesOpen.value;
   const all = messages.value;
   const errors = all.filter((m) => m.severity === 1).length;
   const others = all.length - errors;
@@ -35,7 +35,7 @@ function Messages() {
           ))}
         </ul>
       )}
-      <button class={errors ? "count-line error" : "count-line"} aria-expanded={open} disabled={!all.length} onClick={() => setOpen(!open)}>
+      <button class={errors ? "count-line error" : "count-line"} aria-expanded={open} disabled={!all.length} onClick={() => (messagesOpen.value = !open)}>
         <span class={errors ? "dot error" : all.length ? "dot" : "dot good"} aria-hidden="true" />
         <span role="status">{words}</span>
         {all.length > 0 && <span class="first">{all[0].message.split("\n")[0]}</span>}

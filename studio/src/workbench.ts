@@ -6,7 +6,7 @@ import { Away, Refusal } from "./connection";
 import { countVersions, redraw, redrawFor } from "./drawing";
 import { Editor } from "./editor/editor";
 import { colour, learnLegend } from "./editor/language";
-import { applyEdits, jumpTo, showMessages } from "./editor/lsp";
+import { applyEdits, goToDefinition, jumpTo, showMessages } from "./editor/lsp";
 import { type Span, spanOf } from "./places";
 import type { About, Diagnostic, EditAnswer, Looked, Range, TextEdit } from "./protocol";
 import { plainText } from "./lineends";
@@ -36,6 +36,7 @@ export function endReading(): void {
   editor.view.focus();
 }
 
+let looked: Looked | null = null; // what limn has last said of this text
 let colourTimer = 0;
 const COLOUR_MS = 160;
 
@@ -55,13 +56,21 @@ function changed(): void {
   colourTimer = window.setTimeout(() => void colour(editor.view).catch(() => {}), COLOUR_MS);
 }
 
+const openPlace = (p: string, range: Range): void => void (p.startsWith("limn:") ? read(p, range) : openPath(p, range));
+
+/** Where the name at this place of the text, or at the cursor, is declared. */
+export function openDeclaration(at = editor.view.state.selection.main.head): void {
+  if (state.isNarrow()) state.pane.value = "text";
+  void goToDefinition(editor.view, at, openPlace);
+}
+
 export function makeEditor(home: HTMLElement): void {
   editor = new Editor(home, {
     changed,
     pointed: (offset) => (pointed.value = offset),
     moved: (offset) => (pointed.value = offset),
     rename: () => (renaming.value = true),
-    open: (p, range) => void (p.startsWith("limn:") ? read(p, range) : openPath(p, range)),
+    open: openPlace,
   });
   saver = new Saver(
     () => editor.text,
@@ -86,6 +95,18 @@ export async function introduce(): Promise<void> {
   }
 }
 
+const LOOK_MS = 3000;
+
+/** Whether the text as it is now has errors; they are shown then. Where limn takes too long to say so, what it said last counts. */
+export async function showErrors(): Promise<boolean> {
+  const isLate = () => !looked || looked.uri !== uriOf(state.path.value ?? "") || looked.version < editor.sync.version;
+  for (const end = Date.now() + LOOK_MS; isLate() && Date.now() < end; ) await new Promise((done) => setTimeout(done, 30));
+  if (!looked?.errors) return false;
+  state.messagesOpen.value = true;
+  if (state.isNarrow()) state.pane.value = "text";
+  return true;
+}
+
 export function listen(): void {
   const line = connection();
   line.on("textDocument/publishDiagnostics", (p: { uri: string; diagnostics: Diagnostic[]; version?: number }) => {
@@ -95,6 +116,7 @@ export function listen(): void {
   });
   line.on("limn/looked", (p: Looked) => {
     if (p.uri !== uriOf(state.path.value ?? "")) return;
+    looked = p;
     if (JSON.stringify(p.pictures) !== JSON.stringify(state.pictures.value)) state.pictures.value = p.pictures;
     else redrawFor(p.version);
   });
@@ -125,11 +147,15 @@ async function changedOutside(p: string, stamp: unknown): Promise<void> {
   state.say(`${p} was changed by another program; this is the new text.`);
 }
 
+/** The same list is not another one: nothing is drawn again for it. */
+function put<T>(to: { value: T }, now: T): void {
+  if (JSON.stringify(now) !== JSON.stringify(to.value)) to.value = now;
+}
 export async function refreshFiles(): Promise<void> {
-  state.files.value = await host("files").catch(() => state.files.value);
+  put(state.files, await host("files").catch(() => state.files.value));
 }
 export async function refreshRuns(): Promise<void> {
-  state.runs.value = await host("runs").catch(() => state.runs.value);
+  put(state.runs, await host("runs").catch(() => state.runs.value));
 }
 
 /** The text of a draft in the place of this one; undo brings this one back. */

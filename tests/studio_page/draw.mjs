@@ -205,6 +205,101 @@ async function putting(browser) {
   });
 }
 
+const AUTO = "given x from iris.x\nlearn enc : R[4] -> R[2] = dense[2]\nlearn dec : R[2] -> R[4] = dense[4]\nlearn other : R[4] -> R[2] = dense[8] ; dense[2]\ngoal same : dec(enc(x)) ~ x by l2\n";
+
+/** What is said to fit is taken, and nothing stands for what is given; a box is renamed and looked up by its menu. */
+async function fits(browser) {
+  await using(browser, { "a.limn": AUTO }, async (page, f) => {
+    await toPicture(page);
+    await page.getByRole("button", { name: "Boxes", exact: true }).first().click();
+    const mark = (name) => page.locator(`.sheet g[data-box="${name}"]`).first();
+    const menu = async (at) => {
+      await at.focus();
+      await page.keyboard.press("ContextMenu");
+      await page.locator('[role="menu"]').waitFor();
+      return page.getByRole("menuitem").allInnerTexts();
+    };
+    const offered = () => page.getByRole("region", { name: "Fits here" }).locator("b").allInnerTexts();
+    await mark("enc").waitFor();
+    await menu(mark("enc"));
+    await page.getByRole("menuitem", { name: "Put another box here" }).click();
+    await until("what fits", async () => (await offered()).includes("other"), offered);
+    must(!(await offered()).includes("id"), `the types are others: ${await offered()}`);
+    await page.getByRole("region", { name: "Fits here" }).locator(".box-item", { hasText: "other" }).click();
+    await until("it was taken", () => f.read("a.limn").includes("dec(other(x))"), () => f.read("a.limn"));
+    await page.keyboard.press("Control+z");
+    await until("undone", () => f.read("a.limn") === AUTO);
+    const given = page.locator('.sheet g.glyph[data-at^="0:"]').first();
+    await until("the box of the data", () => given.count(), () => page.locator(".sheet").innerHTML());
+    const items = await menu(given);
+    must(!items.some((i) => /box here/.test(i)), `nothing stands for data: ${items}`);
+    await page.keyboard.press("Escape");
+    await page.waitForTimeout(400);
+    must(!(await offered()).length, `nothing fits there: ${await offered()}`);
+    await menu(mark("dec"));
+    await page.getByRole("menuitem", { name: "Rename" }).click();
+    await page.getByLabel("New name").fill("back");
+    await page.keyboard.press("Enter");
+    await until("it is renamed everywhere", () => f.read("a.limn") === AUTO.replaceAll("dec", "back"), () => f.read("a.limn"));
+    await until("and drawn so", () => mark("back").count());
+    await menu(mark("back"));
+    await page.getByRole("menuitem", { name: "Where it is declared" }).click();
+    await until("its line", async () => (await page.locator(".cm-activeLine").innerText()).startsWith("learn back"));
+    // An arrow that is none.
+    await toPicture(page);
+    await page.getByRole("button", { name: "+ Learner", exact: true }).click();
+    const dialog = page.locator("dialog.prompt");
+    await dialog.locator('input[name="type"]').fill("R[4] - R[2]");
+    await dialog.locator("button.primary").click();
+    await until("help with the arrow", async () => (await dialog.locator('[role="alert"]').innerText()).includes("`R[4] -> R[2]`"));
+    await page.keyboard.press("Escape");
+  });
+}
+
+/** Why something was refused stands in the text until one goes on, and moves no line away from its number. */
+async function refusedInPlace(browser) {
+  await using(browser, { "a.limn": "# A chain.\nlearn f : R[4] -> R[4] = dense[8] ; dense[4]\n\n# below\n" }, async (page) => {
+    await toPicture(page);
+    await page.getByRole("button", { name: "Boxes", exact: true }).first().click();
+    await page.locator(".chooser select").first().selectOption("f");
+    const wire = page.locator('.sheet g.wire[data-at][data-type="R[8]"]').first();
+    await wire.waitFor({ state: "attached" });
+    await wire.focus();
+    await page.locator("#palette-search").fill("attend");
+    await page.keyboard.press("Enter");
+    await page.locator(".refused").waitFor({ state: "attached" });
+    await page.keyboard.press("Alt+1");
+    const tops = () => page.evaluate(() => {
+      const root = document.querySelector(".editor").shadowRoot;
+      const number = [...root.querySelectorAll(".cm-gutterElement")].find((e) => e.textContent === "4");
+      const line = [...root.querySelectorAll(".cm-line")].find((e) => e.textContent === "# below");
+      return Math.abs(number.getBoundingClientRect().top - line.getBoundingClientRect().top);
+    });
+    must((await tops()) < 2, `a line is ${await tops()} pixels away from its number`);
+    await page.keyboard.press("ArrowDown");
+    await until("it goes as one goes on", async () => !(await page.locator(".refused").count()));
+  });
+}
+
+/** A pointer on its way over the picture lights the text up and does not move it; a click does. */
+async function crossing(browser) {
+  const far = `${PROGRAM}${"# a line\n".repeat(120)}`;
+  await using(browser, { "a.limn": far }, async (page) => {
+    await page.keyboard.press("Alt+1");
+    await page.keyboard.press("Control+End");
+    const top = () => page.evaluate(() => document.querySelector(".editor").shadowRoot.querySelector(".cm-scroller").scrollTop);
+    await until("it has gone down", async () => (await top()) > 500);
+    await page.waitForTimeout(200);
+    const before = await top();
+    const mark = page.locator('.sheet g[data-at][data-box="guess"]').first();
+    await mark.hover();
+    await page.waitForTimeout(300);
+    must((await top()) === before, `the text went from ${before} to ${await top()}`);
+    await mark.focus();
+    await until("a mark that is chosen is shown in the text", async () => (await top()) < 200);
+  });
+}
+
 async function blank(browser) {
   await using(
     browser,
@@ -372,6 +467,9 @@ async function mapsRenamed(browser) {
 }
 
 export const tests = {
+  what_fits_is_taken: fits,
+  refused_in_its_place: refusedInPlace,
+  crossing_the_picture: crossing,
   by_mouse_alone: mouseAlone,
   by_keys_as_the_manual_says: byKeys,
   a_wire_is_led_to_a_box: ledToABox,

@@ -157,6 +157,23 @@ async function addressed(browser) {
   });
 }
 
+/** What others put into the folder is found: in the list, also while it is open, and by Ctrl+K. */
+async function added(browser) {
+  await using(browser, { "a.limn": PROGRAM }, async (page, f) => {
+    const listed = (name) => until(`${name} in the list`, () => page.locator(".side").getByRole("button", { name, exact: true }).count());
+    f.write("early.limn", "# early\n");
+    await page.keyboard.press("Control+b");
+    await listed("early.limn");
+    f.write("late.limn", "# late\n");
+    await listed("late.limn");
+    await page.keyboard.press("Control+b");
+    f.write("last.limn", "# last\n");
+    await page.keyboard.press("Control+k");
+    await page.getByRole("combobox", { name: "What would" }).fill("open last");
+    await until("by Ctrl+K", () => page.getByRole("option", { name: "Open last.limn" }).count());
+  });
+}
+
 async function removed(browser) {
   await using(browser, { "a.limn": PROGRAM, "b.limn": `${BOX}\n` }, async (page, f) => {
     const gone = () => page.locator(".saved", { hasText: "removed by another program" }).waitFor();
@@ -240,6 +257,7 @@ export const tests = {
   found_again_after_a_restart: restarted,
   what_was_never_saved_is_offered: neverSaved,
   the_file_is_in_the_address: addressed,
+  added_by_another_program: added,
   removed_by_another_program: removed,
   the_run_that_was_begun_is_seen: newest,
   undo_from_everywhere: undone,

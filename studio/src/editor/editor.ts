@@ -7,6 +7,7 @@ import { lintKeymap } from "@codemirror/lint";
 import { EditorState, type Extension, type Text, Transaction } from "@codemirror/state";
 import { EditorView, drawSelection, highlightActiveLine, highlightActiveLineGutter, keymap, lineNumbers } from "@codemirror/view";
 import { type Span, spanOf } from "../places";
+import { FAULT_MS } from "../state";
 import { inlineMessages } from "./inline";
 import { limnLanguage } from "./language";
 import { litExtension, setLit, setRefused } from "./lit";
@@ -133,7 +134,12 @@ export class Editor {
     this.view.dispatch({ effects: EditorView.scrollIntoView(span.from, { y: "nearest", yMargin: 60 }) });
   }
 
+  private refusedTimer = 0;
+
+  /** Says at its place why something was not done: until the text or the cursor goes on, and no longer than the word at the foot of the page. */
   refuse(at: Span, sentence: string): void {
+    clearTimeout(this.refusedTimer);
+    this.refusedTimer = window.setTimeout(() => this.view.dispatch({ effects: setRefused.of(null) }), FAULT_MS);
     this.view.dispatch({ effects: [setRefused.of({ at, sentence }), EditorView.scrollIntoView(at.from, { y: "nearest", yMargin: 80 })] });
   }
 }

@@ -4,7 +4,7 @@ import { signal } from "@preact/signals";
 import { connection, host } from "../client";
 import type { Metrics, Run, Shown } from "../protocol";
 import { about, does, drawer, isNarrow, pane, path, pictures, runs, say, sayFault } from "../state";
-import { refreshRuns, saver } from "../workbench";
+import { refreshRuns, saver, showErrors } from "../workbench";
 
 /** Runs whose curves are shown, the last chosen first. */
 export const selected = signal<string[]>([]);
@@ -89,6 +89,10 @@ export async function startTraining(options: Record<string, unknown> = {}): Prom
   }
   if (saver.pending && !(await saver.write())) {
     say("The text could not be saved, so nothing was trained.", "fault");
+    return;
+  }
+  if (await showErrors()) {
+    say("The program has errors, so nothing was trained.", "fault");
     return;
   }
   try {
