@@ -3,6 +3,7 @@
 import { redo, undo } from "@codemirror/commands";
 import { drafts, timeOf } from "./drafts";
 import { format, quickFix } from "./editor/lsp";
+import { viewsHere } from "./drawing";
 import { examples } from "./learn/gallery";
 import { openTour } from "./learn/learn";
 import { exportMenu, pictureView } from "./picture/pane";
@@ -69,7 +70,7 @@ function still(): Command[] {
     { label: "Add a goal", run: () => void newGoal() },
     { label: "Say how it trains", run: () => void newTraining() },
     { label: "Begin the tour", run: () => openTour(0) },
-    ...(["plain", "lens", "grad", "who", "unfold"] as const).map((view) => ({ label: `View: ${{ plain: "diagram", lens: "lenses", grad: "gradient", who: "who moves whom", unfold: "unfold" }[view]}`, run: () => (look.value = { ...look.value, view }) })),
+    ...viewsHere().map((view) => ({ label: `View: ${{ plain: "diagram", lens: "lenses", grad: "gradient", who: "who moves whom", unfold: "unfold" }[view]}`, run: () => (look.value = { ...look.value, view }) })),
     ...(["learner", "model", "layer"] as const).map((level) => ({ label: `Level: ${level}`, run: () => (look.value = { ...look.value, level }) })),
   ];
 }

@@ -2,7 +2,7 @@
 // that a run has left is taken file by file.
 
 import { host } from "./client";
-import { selectRun } from "./runs/control";
+import { openProgramOf, selectRun } from "./runs/control";
 import { drawer, runs, say, sayFault } from "./state";
 import { openPath, refreshFiles, refreshRuns } from "./workbench";
 
@@ -52,6 +52,8 @@ export async function takeFiles(dropped: Dropped[]): Promise<void> {
     }
     await Promise.all([refreshFiles(), refreshRuns()]);
     if (run) {
+      const made = runs.value.find((r) => r.run === run);
+      if (made) await openProgramOf(made);
       selectRun(run);
       drawer.value = "runs";
     } else if (program) await openPath(program);

@@ -38,7 +38,7 @@ export interface Look {
 export const plainLook: Look = { name: null, view: "plain", level: "model", open: [], close: [], cost: false };
 export const look = signal<Look>(plainLook);
 /** What kind of thing is in the picture. */
-export const picturedKind = () => pictures.value.find((p) => p.name === look.value.name)?.kind;
+export const picturedKind = () => (look.value.name === null ? pictures.value[0] : pictures.value.find((p) => p.name === look.value.name))?.kind;
 export const drawn = signal<Picture | null>(null);
 /** Why there is no new picture, in the words of limn; the old one stays. */
 export const drawFault = signal<string | null>(null);

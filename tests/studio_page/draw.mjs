@@ -56,7 +56,8 @@ async function costAndWho(browser) {
   });
 }
 
-/** Lens and Unfold: each draws what the command draws, and says it in words; a program without wirings has nothing to unfold, and says so. */
+/** Lens and Unfold: each draws what the command draws, and says it in words. What limn has no view of is not offered; where it has none all the
+ * same, it says so on an empty sheet. */
 async function lensAndUnfold(browser) {
   await using(browser, { "a.limn": PROGRAM, "unfold.limn": null }, async (page, { dir }) => {
     await toPicture(page);
@@ -69,8 +70,8 @@ async function lensAndUnfold(browser) {
     await press("Lens");
     await until("what goes forward and what comes back", async () => squeezed(await words()) === squeezed(told("a.limn", "--lens")) && squeezed(await words()) !== squeezed(plain), words);
     must((await marksOf()) > 3, "its boxes are of the text");
-    await press("Unfold");
-    await until("that nothing can be unfolded", async () => (await page.locator(".fault").count()) && /wiring/.test(await page.locator(".fault").innerText()), async () => `${await page.locator(".fault").allInnerTexts()}`);
+    const offered = await page.locator(".bar select").nth(1).locator("option").allInnerTexts();
+    must(String(offered) === "Diagram,Lens,Who", `nothing can be unfolded in goals: ${offered}`);
     await press("Diagram");
     await until("as it was", async () => (await words()) === plain);
     await page.keyboard.press("Control+b");
@@ -86,6 +87,14 @@ async function lensAndUnfold(browser) {
     await press("Unfold");
     await until("from inside to outside", async () => squeezed(await words()) === squeezed(told("unfold.limn", wiring, "--unfold")) && (await words()) !== folded, words);
     must((await marksOf()) > 3, "it is drawn");
+    await page.locator(".chooser select").first().selectOption(wiring);
+    await page.keyboard.press("Control+k");
+    await page.getByRole("combobox", { name: "What would" }).fill("view: who");
+    await page.keyboard.press("Enter");
+    await until("why there is nothing", async () => /no goal/.test(await page.locator(".empty").innerText()));
+    must(!(await page.locator(".sheet svg").count()), "on an empty sheet");
+    await page.locator(".empty").getByRole("button", { name: "Diagram" }).click();
+    await until("a picture again", () => page.locator(".sheet svg").count());
   });
 }
 

@@ -3,7 +3,7 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { LETTERS, WORDS, dragStart, drop, dropModel, onnxOf, openGame, openLetters, openMachine, openPlay, overlayRuns, slide, train, trained } from "./acts.mjs";
-import { folder, limn, must, textOf, toPicture, until } from "./help.mjs";
+import { caretToEnd, folder, limn, must, textOf, toPicture, until } from "./help.mjs";
 import { faint, touching } from "./looks.mjs";
 import { PROGRAM, using } from "./write.mjs";
 
@@ -141,6 +141,52 @@ async function overlay(browser) {
     must(ends.every((e, i) => / best$/.test(e) === (i === least)), `the better one is marked: ${ends}`);
     await page.getByRole("button", { name: /What differs/ }).click();
     await until("the difference", () => page.locator(".difference svg, .difference pre").count());
+  });
+}
+
+/** Of two runs each thing says whose it is, in the same colours; a run's program is opened, and a run deleted when somebody is sure. */
+async function whose(browser) {
+  await using(browser, { "a.limn": `${PROGRAM}show confusion(guess(x), kind) on iris.test\n` }, async (page, f) => {
+    const figures = page.locator("figure.shown figcaption");
+    await train(page);
+    await trained(page);
+    await until("what it shows", () => figures.count(), 30000);
+    await caretToEnd(page);
+    await page.keyboard.press("Control+Home");
+    await page.keyboard.type("box extra(x: R[4]) -> R[3] = guess(x)\n");
+    await page.keyboard.press("Alt+3");
+    if (!(await page.locator(".options button").isVisible())) await page.keyboard.press("Alt+3");
+    await page.locator(".options button").click();
+    await trained(page, 2);
+    await overlayRuns(page);
+    await until("two pictures, each with its run", async () => String((await figures.locator("b").allInnerTexts()).sort()) === "a,a.2", () => figures.allInnerTexts(), 30000);
+    const inkOf = (name) => figures.locator("b", { hasText: new RegExp(`^${name}$`) }).first().getAttribute("class");
+    await page.getByRole("button", { name: /What differs/ }).click();
+    const legend = page.locator('.difference [role="img"][aria-label*="only"]');
+    await until("the difference", () => legend.count());
+    for (const part of await legend.all()) {
+      const run = /only (?:runs\/)?(\S+)/.exec(await part.getAttribute("aria-label"))[1];
+      must((await part.getAttribute("class")).endsWith(await inkOf(run)), `${run} has one colour: ${await part.getAttribute("class")} and ${await inkOf(run)}`);
+    }
+    must(/gradients of a(\.2)?$/.test(await page.locator(".weights summary").innerText()), "weights say whose they are");
+    // The program as it was: the file, where that still has the text, and otherwise a copy.
+    const choose = async (run, item) => {
+      if (!(await page.locator(".run-list").isVisible())) await page.keyboard.press("Alt+3");
+      await page.getByRole("button", { name: `More of ${run}`, exact: true }).click();
+      await page.getByRole("menuitem", { name: item }).click();
+    };
+    await choose("a.2", "Open its program");
+    await page.waitForTimeout(300);
+    must((await page.locator(".where .file").innerText()) === "a.limn", "the file has its text");
+    await choose("a", "Open its program");
+    await until("a copy", async () => (await page.locator(".where .file").innerText()) === "a-2.limn" && !(await textOf(page)).includes("extra"));
+    await choose("a", "Delete");
+    await page.locator("dialog.prompt").getByRole("button", { name: "Cancel" }).click();
+    must(f.has("runs/a/run.json"), "nothing is deleted by chance");
+    await choose("a", "Delete");
+    await page.locator("dialog.prompt").getByRole("button", { name: "Delete it" }).click();
+    await until("it is gone", async () => !f.has("runs/a") && (await page.locator(".run").count()) === 1);
+    must(f.has("runs/a.2/run.json"), "and the other is not");
   });
 }
 
@@ -495,6 +541,8 @@ async function dropped(browser) {
       await drop(page, parts.map((name) => ({ name: `there/${name}`, base64: readFileSync(`${f.dir}/there/${name}`).toString("base64") })));
       await until("the run", async () => /there/.test(await page.locator(".run-list").innerText()), 20000);
       await until("its curve", () => page.locator(".curve canvas").count());
+      must((await page.locator(".where .file").innerText()) === "a.limn", "its program is the one that is here");
+      await until("its model", () => page.locator(".sheet [data-box=guess]").count());
     });
   } finally {
     f.drop();
@@ -536,6 +584,7 @@ export const tests = {
   a_goal_weighs_more_while_it_runs: goalReweighed,
   gradients_while_it_trains: gradients,
   two_runs: overlay,
+  of_two_runs_which_is_which: whose,
   a_shorter_run_has_nothing_behind_its_end: shorter,
   a_dropped_model_is_searched_costed_and_compared: lookedInto,
   nash: nash,

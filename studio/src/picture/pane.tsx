@@ -2,9 +2,9 @@
 
 import { useEffect, useRef } from "preact/hooks";
 import { ask } from "../client";
-import { hasLevels, lookParams } from "../drawing";
+import { hasLevels, lookParams, viewsHere } from "../drawing";
 import type { Level, View } from "../protocol";
-import { drawFault, drawn, look, paletteOpen, path, pictures, sayFault } from "../state";
+import { drawFault, drawn, look, messages, paletteOpen, path, pictures, plainLook, sayFault } from "../state";
 import { Icon, IconButton } from "../ui/icons";
 import { openMenu } from "../ui/menu";
 import { Palette } from "./palette";
@@ -130,7 +130,7 @@ function Bar() {
         <Icon name="plus" /> Boxes
       </button>
       <Names />
-      <Segments label="View" all={VIEWS} now={l.view} set={(v) => (look.value = { ...l, view: v })} />
+      <Segments label="View" all={VIEWS.filter(([v]) => v === l.view || viewsHere().includes(v))} now={l.view} set={(v) => (look.value = { ...l, view: v })} />
       {hasLevels(l.view) && <Segments label="Level" all={LEVELS} now={l.level} set={(v) => (look.value = { ...l, level: v, open: [], close: [] })} />}
       <button class="quiet" aria-pressed={l.cost} onClick={() => (look.value = { ...l, cost: !l.cost })} title="What each box costs">
         Cost
@@ -193,7 +193,7 @@ export function PicturePane() {
             <button onClick={() => (wanted.value = null)}>Cancel</button>
           </div>
         )}
-        {drawFault.value && !wanted.value && (picture || pictures.value.length > 0) && (
+        {drawFault.value && !wanted.value && picture && (
           <div class="fault" role="status">
             {drawFault.value}
           </div>
@@ -239,6 +239,18 @@ function Cost({ of }: { of: unknown }) {
 
 /** Where limn has answered that there is nothing to draw: while it has not answered, the sheet is empty, and says nothing. */
 function Empty() {
+  const other = look.value.view !== "plain" || look.value.name !== null;
+  if (pictures.value.length && (other || messages.value.some((m) => m.severity === 1)))
+    return (
+      <div class="empty">
+        <p role="status">{drawFault.value}</p>
+        {other && (
+          <button class="primary" onClick={() => (look.value = plainLook)}>
+            Diagram
+          </button>
+        )}
+      </div>
+    );
   return (
     <div class="empty">
       <p>Nothing is drawn yet.</p>

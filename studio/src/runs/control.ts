@@ -3,8 +3,8 @@
 import { signal } from "@preact/signals";
 import { connection, host } from "../client";
 import type { Metrics, Run, Shown } from "../protocol";
-import { about, does, drawer, isNarrow, pane, path, pictures, runs, say, sayFault } from "../state";
-import { refreshRuns, saver, showErrors } from "../workbench";
+import { about, does, drawer, files, isNarrow, pane, path, pictures, runs, say, sayFault } from "../state";
+import { newProgram, openPath, refreshRuns, saver, showErrors } from "../workbench";
 
 /** Runs whose curves are shown, the last chosen first. */
 export const selected = signal<string[]>([]);
@@ -20,6 +20,7 @@ const MACHINES = ["machine", "wiring"];
 /** A program that says `run` and not `train` is run, where its numbers can be dragged; where it says neither, what it declares decides. */
 export const isOfMachines = (): boolean => !does.value.train && (does.value.run || (pictures.value.some((p) => MACHINES.includes(p.kind)) && pictures.value.every((p) => MACHINES.includes(p.kind) || p.kind === "box")));
 
+export const nameOf = (run: string) => run.replace(/^runs\//, "");
 const fileOf = (name: string) => name.replace(/^.*\//, "");
 
 const number = (r: Run) => Number(/\.(\d+)$/.exec(r.run)?.[1] ?? 1); // `runs/iris`, `runs/iris.2` … as they were begun
@@ -124,6 +125,40 @@ export async function control(what: "pause" | "resume" | "stop", run: string): P
   await refreshRuns();
 }
 
+/** The text that a run was trained with: the file that has it, or else a copy beside the others, so that nobody writes into the run. */
+export async function openProgramOf(r: Run): Promise<void> {
+  try {
+    const { text } = await host<{ text: string }>("read", { path: `${r.run}/program.limn` });
+    const name = r.program ? fileOf(r.program) : `${nameOf(r.run)}.limn`;
+    const there = files.value.find((f) => f.path === r.program || f.path === name)?.path;
+    if (there === path.value) await saver.write();
+    if (there && (await host<{ text: string }>("read", { path: there })).text === text) return void (await openPath(there));
+    await newProgram(name, text);
+    if (there) say(`${there} has another text by now: this is a copy of what ${r.run} was trained with.`);
+  } catch (e) {
+    sayFault(e);
+  }
+}
+
+/** Nothing is known of it any more, so that a new run of this name begins anew. */
+function forget(run: string): void {
+  const without = <T>(all: Record<string, T>) => Object.fromEntries(Object.entries(all).filter(([r]) => r !== run));
+  metrics.value = without(metrics.value);
+  shown.value = without(shown.value);
+  selected.value = selected.value.filter((r) => r !== run);
+  runs.value = runs.value.filter((r) => r.run !== run);
+}
+
+export async function deleteRun(run: string): Promise<void> {
+  try {
+    await host("delete", { run, sure: true });
+    forget(run);
+  } catch (e) {
+    sayFault(e);
+  }
+  await refreshRuns();
+}
+
 export async function change(run: Run, what: string, text: string): Promise<void> {
   const value = Number(text);
   try {
@@ -151,7 +186,8 @@ export function startRuns(): void {
     }, 250);
   };
   connection().on("host/run", (p: { run: string; state: string }) => {
-    if (!runs.value.some((r) => r.run === p.run) || selected.value.includes(p.run)) soon();
+    if (p.state === "deleted") forget(p.run);
+    else if (!runs.value.some((r) => r.run === p.run) || selected.value.includes(p.run)) soon();
     else runs.value = runs.value.map((r) => (r.run === p.run ? { ...r, ...p } : r));
   });
   // Events may be lost while a page sleeps.
