@@ -135,11 +135,6 @@ function Bar() {
       <button class="quiet" aria-pressed={l.cost} onClick={() => (look.value = { ...l, cost: !l.cost })} title="What each box costs">
         Cost
       </button>
-      {l.open.length > 0 && (
-        <button class="quiet" onClick={() => (look.value = { ...l, open: [] })}>
-          Close all
-        </button>
-      )}
     </div>
   );
 }
@@ -147,6 +142,11 @@ function Bar() {
 function Zoom() {
   return (
     <div class="zoom" role="group" aria-label="Size">
+      {look.value.open.length > 0 && (
+        <button class="quiet" onClick={() => (look.value = { ...look.value, open: [] })}>
+          Close all
+        </button>
+      )}
       <IconButton name="minus" label="Smaller" hint="-" onClick={() => view?.viewport.zoom(0.8)} />
       <button class="percent" title="Fit into the pane (0)" aria-label={`Fit; now ${Math.round(zoomed.value * 100)} %`} onClick={() => view?.viewport.fit()}>
         {Math.round(zoomed.value * 100)}&thinsp;%

@@ -9,7 +9,7 @@ import { about, path, runs, sayFault } from "../state";
 import { Icon, IconButton } from "../ui/icons";
 import { openMenu } from "../ui/menu";
 import { fill } from "../ui/prompt";
-import { refreshRuns } from "../workbench";
+import { editor, refreshRuns } from "../workbench";
 import { change, chooseRuns, compared, control, deleteRun, isGoing, isOfMachines, metrics, nameOf, openProgramOf, selectRun, selected, shown, startTraining, trainable } from "./control";
 import { Curve } from "./curves";
 import { Weights } from "./weights";
@@ -193,6 +193,12 @@ export function Runs() {
         ))}
         {!runs.value.length && <li class="soft">No run yet. Press Train, and its curves grow here. A run goes on when this page is closed.</li>}
       </ul>
+      {about.value?.home === "playground" && runs.value.length > 0 && (
+        <p class="soft small">
+          Runs are kept in this page alone: they go when it is closed or loaded again.
+          {/^\s*show\b/m.test(editor.text) && " What this program shows is not drawn here; `limn studio` draws it."}
+        </p>
+      )}
       {first && first.state !== "finished" && Object.keys(first.settings ?? {}).length > 0 && (about.value?.can ?? []).includes("change") && <Change run={first} />}
       {first && <Changes run={first} />}
       {names.length > 0 && (
