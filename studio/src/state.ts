@@ -13,8 +13,8 @@ export const runs = signal<Run[]>([]);
 /** The program in the editor, by its path below the folder. */
 export const path = signal<string | null>(null);
 export const messages = signal<Diagnostic[]>([]);
-/** The list of them is open. */
-export const messagesOpen = signal(false);
+/** The list of them is open, and why, where it was not opened by hand. */
+export const messagesOpen = signal<boolean | string>(false);
 export const pictures = signal<PictureName[]>([]);
 
 export type Saved = "saved" | "saving" | "unsaved" | "conflict" | "away" | "gone" | "refused";

@@ -24,6 +24,11 @@ function Messages() {
     <div class="messages">
       {open && all.length > 0 && (
         <ul aria-label="Messages">
+          {typeof open === "string" && (
+            <li class="fault-line" role="alert">
+              {open}
+            </li>
+          )}
           {all.map((m) => (
             <li key={`${m.range.start.line}:${m.range.start.character} ${m.message}`}>
               <button onClick={() => jumpTo(editor.view, m.range)}>
@@ -35,7 +40,7 @@ function Messages() {
           ))}
         </ul>
       )}
-      <button class={errors ? "count-line error" : "count-line"} aria-expanded={open} disabled={!all.length} onClick={() => (messagesOpen.value = !open)}>
+      <button class={errors ? "count-line error" : "count-line"} aria-expanded={!!open} disabled={!all.length} onClick={() => (messagesOpen.value = !open)}>
         <span class={errors ? "dot error" : all.length ? "dot" : "dot good"} aria-hidden="true" />
         <span role="status">{words}</span>
         {all.length > 0 && <span class="first">{all[0].message.split("\n")[0]}</span>}

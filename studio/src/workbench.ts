@@ -97,12 +97,12 @@ export async function introduce(): Promise<void> {
 
 const LOOK_MS = 3000;
 
-/** Whether the text as it is now has errors; they are shown then. Where limn takes too long to say so, what it said last counts. */
-export async function showErrors(): Promise<boolean> {
+/** Whether the text as it is now has errors; they are shown then, with a word. Where limn takes too long to say so, what it said last counts. */
+export async function showErrors(words: string): Promise<boolean> {
   const isLate = () => !looked || looked.uri !== uriOf(state.path.value ?? "") || looked.version < editor.sync.version;
   for (const end = Date.now() + LOOK_MS; isLate() && Date.now() < end; ) await new Promise((done) => setTimeout(done, 30));
   if (!looked?.errors) return false;
-  state.messagesOpen.value = true;
+  state.messagesOpen.value = words;
   if (state.isNarrow()) state.pane.value = "text";
   return true;
 }

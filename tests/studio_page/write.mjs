@@ -164,7 +164,7 @@ async function errorsFirst(browser) {
     await page.keyboard.type("goal bad : guess(y) ~ kind");
     await page.keyboard.press("Control+Enter");
     await until("the messages", async () => /`y`/.test((await page.locator(".messages ul").allInnerTexts()).join()));
-    await until("why", async () => /nothing was trained/.test(await page.locator(".toasts").innerText()));
+    must(/Nothing was trained/.test(await page.locator(".messages ul").innerText()), "and why");
     must(!f.has("runs"), "nothing was begun");
   });
 }

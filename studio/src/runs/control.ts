@@ -92,10 +92,7 @@ export async function startTraining(options: Record<string, unknown> = {}): Prom
     say("The text could not be saved, so nothing was trained.", "fault");
     return;
   }
-  if (await showErrors()) {
-    say("The program has errors, so nothing was trained.", "fault");
-    return;
-  }
+  if (await showErrors("Nothing was trained: the program has errors.")) return;
   try {
     const { run } = await host<{ run: string }>("train", { path: path.value, options });
     begun.add(run);
