@@ -51,7 +51,11 @@ function all(): Draft[] {
   return found.sort((a, b) => b.time - a.time);
 }
 
-/** Looks again: another page of this browser may have saved its text meanwhile. */
+/** Another page of this browser may have saved its text. What it is just writing is not offered here: that is saved with its next pause. */
+export function dropSavedDrafts(): void {
+  drafts.value = drafts.value.filter((d) => store((s) => s.getItem(d.key) !== null, false));
+}
+
 export function lookForDrafts(): void {
   drafts.value = all().filter((d) => !d.key.endsWith(`\n${own}`) && !answered.includes(d.key));
 }

@@ -165,7 +165,14 @@ const middleOf = async (page, wire) =>
 async function dragOnto(page, box, wire) {
   await page.locator("#palette-search").fill(box);
   const item = page.locator(".box-item", { has: page.locator(`b:text-is("${box}")`) }).first();
-  const from = await item.boundingBox();
+  // What fits is found out a moment after a mark was chosen, and then stands first.
+  const place = () => item.boundingBox();
+  await until("the list is still", async () => {
+    const before = JSON.stringify(await place());
+    await page.waitForTimeout(300);
+    return before === JSON.stringify(await place());
+  });
+  const from = await place();
   const to = await middleOf(page, wire);
   await page.mouse.move(from.x + 20, from.y + 8);
   await page.mouse.down();

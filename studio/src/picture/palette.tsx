@@ -28,17 +28,19 @@ export const isTaken = (edit: Record<string, unknown>): Promise<boolean> =>
     () => false,
   );
 
-/** Tries them one by one, so that whoever types meanwhile waits for one alone, and none after the next choice. */
+/** Tries them one by one, so that whoever types meanwhile waits for one alone, and none after the next choice. The list changes once, at the
+ * end: it is not to move under a hand that reaches for it. */
 async function tryBoxes(mark: Mark, all: PaletteBox[], mine: number): Promise<void> {
   const { box } = mark.element.dataset;
   if (mark.kind === "box" && !box) return; // what is given, for example, is no box that another could stand for
+  const found = new Set<string>();
   for (const b of all) {
     // Of a box the types that it takes are not those of a wire, so that only trying tells.
     if ((mark.kind !== "box" && !b.fits) || b.wants?.length || b.name === box) continue;
-    const taken = await isTaken(editOf(mark, b.name));
+    if (await isTaken(editOf(mark, b.name))) found.add(b.name);
     if (mine !== asked) return;
-    if (taken) fitting.value = new Set([...fitting.value, b.name]);
   }
+  fitting.value = found;
 }
 
 async function load(): Promise<void> {
@@ -98,7 +100,10 @@ function drag(e: PointerEvent, box: string): void {
     over?.classList.remove("target");
     if (!ghost) return;
     ghost.remove();
-    addEventListener("click", (c) => (c.stopPropagation(), c.preventDefault()), { capture: true, once: true });
+    // What is dropped is not clicked. Where the item is gone by now, no click follows, and the next one is meant.
+    const swallow = (c: Event) => (c.stopPropagation(), c.preventDefault());
+    addEventListener("click", swallow, { capture: true, once: true });
+    setTimeout(() => removeEventListener("click", swallow, { capture: true }), 0);
     const mark = markUnder(m.clientX, m.clientY);
     if (!mark?.at) say(`${box} was not dropped on a wire.`);
     else void putAt(mark, box);

@@ -48,13 +48,27 @@ async function rowOf(path: string, column: string): Promise<Fed | null> {
   return { shape: [], data: [values[Math.floor(values.length * Math.random())]], low: values.reduce((a, b) => Math.min(a, b)), high: values.reduce((a, b) => Math.max(a, b)) };
 }
 
-/** One sample: the first one, or by chance. */
-export async function sampleOf(feed: Feed, at = Math.floor(1e6 * Math.random())): Promise<Fed | null> {
+async function sampleAt(feed: Feed, at: number, about: boolean): Promise<Fed | null> {
   if (feed.noise) return null;
   if (feed.isFile) return rowOf(feed.from, String(feed.field));
-  const { fields, about } = await ask<{ fields: Tensor[]; about?: { fields?: { name: string; low?: number; high?: number }[] } }>("limn/sample", { set: feed.from, at, about: true });
-  const found = typeof feed.field === "number" ? fields[feed.field] : fields.find((f) => f.name === feed.field);
+  const answer = await ask<{ fields: Tensor[]; about?: { fields?: { name: string; low?: number; high?: number }[] } }>("limn/sample", { set: feed.from, at, about });
+  const found = typeof feed.field === "number" ? answer.fields[feed.field] : answer.fields.find((f) => f.name === feed.field);
   if (!found) return null;
-  const { low, high } = about?.fields?.find((f) => f.name === found.name) ?? {};
+  const { low, high } = answer.about?.fields?.find((f) => f.name === found.name) ?? {};
   return { shape: found.shape, data: found.data, low, high };
+}
+
+export const sampleOf = (feed: Feed) => sampleAt(feed, Math.floor(1e6 * Math.random()), false);
+
+const firsts = new Map<string, Promise<Fed | null>>();
+
+/** The first sample, and how far all go. A set is read once for that, not with each letter that is typed. */
+export function firstOf(feed: Feed): Promise<Fed | null> {
+  const key = `${feed.from} ${feed.field}`;
+  const known = firsts.get(key);
+  if (known && !feed.isFile) return known;
+  const first = sampleAt(feed, 0, true);
+  firsts.set(key, first);
+  first.catch(() => firsts.delete(key));
+  return first;
 }

@@ -7,7 +7,7 @@ import type { Tensor } from "../protocol";
 import { drawn, pictures, sayFault } from "../state";
 import { editor } from "../workbench";
 import { byName, Choice, fromRun, useWeights, WeightsOf } from "./choices";
-import { type Feed, feedOf, sampleOf } from "./feeds";
+import { type Feed, feedOf, firstOf, sampleOf } from "./feeds";
 import { Sheet, sheetOfFile } from "./sheet";
 import { type Input, inputsOf } from "./types";
 
@@ -75,7 +75,7 @@ interface Held extends Input {
 /** What is known of an input's numbers: those of a first sample, and the range of all. */
 async function hold(box: string, input: Input, i: number): Promise<{ held: Held; first: number[] }> {
   const feed = feedOf(box, i, editor.text);
-  const fed = feed ? await sampleOf(feed, 0).catch(() => null) : null;
+  const fed = feed ? await firstOf(feed).catch(() => null) : null;
   const fits = fed && count(fed.shape) === count(input.shape);
   const wide = fits && fed.low !== undefined && fed.high !== undefined && fed.high > fed.low;
   const label = /^\d+$/.test(input.name) ? (feed?.name ?? `input ${i + 1}`) : input.name;
