@@ -405,7 +405,7 @@ async function sliders(browser) {
 async function realInputs(browser) {
   const text = `${PROGRAM}learn gen : R[2] -> R[4] = dense[4]\ngiven z from normal[2]\ngoal gen(z) ~ x by l2\n`;
   const table = 'given height, width, kind from "t.csv"\nlearn weigh : R[], R[] -> R[2] = pair ; dense[2]\nbox pair(a, b: R[]) -> R[2] = [a, b]\ngoal weigh(height, width) ~ kind by cross_entropy\ntrain 1 epochs\n';
-  await using(browser, { "a.limn": text, "b.limn": table, "c.limn": PROGRAM.replace("train 3", "train 1"), "t.csv": "height,width,kind\n1,20,a\n3,40,b\n" }, async (page, f) => {
+  await using(browser, { "a.limn": text, "sub/b.limn": table, "c.limn": PROGRAM.replace("train 3", "train 1"), "sub/t.csv": "height,width,kind\n1,20,a\n3,40,b\n" }, async (page, f) => {
     const labels = () => page.locator(".sliders .slider").evaluateAll((all) => all.map((l) => l.querySelector("span").textContent).join());
     const slider = () => page.locator(".sliders .slider input").first();
     const values = () => page.locator(".sliders .slider output").allInnerTexts();
@@ -429,7 +429,7 @@ async function realInputs(browser) {
     await until("noise", async () => (await labels()) === "z[0],z[1]" && (await page.getByRole("button", { name: "Walk", exact: true }).count()) === 1, labels);
     must(!(await page.getByRole("button", { name: "A sample" }).count()), "noise has no samples");
     // A table has its columns' names and ranges.
-    await open("b.limn");
+    await open("sub/b.limn");
     await page.getByLabel("Which box").selectOption("weigh");
     await until("columns", async () => (await labels()) === "height,width", labels);
     must((await slider().getAttribute("min")) === "1" && (await slider().getAttribute("max")) === "3", "heights from 1 to 3");

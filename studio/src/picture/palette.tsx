@@ -18,6 +18,7 @@ const boxes = signal<PaletteBox[]>([]);
 /** Names of boxes that are known to go onto the chosen mark: limn was asked for the edit, which it gives and does not make. */
 const fitting = signal<Set<string>>(new Set());
 let asked = 0;
+const PAUSE_MS = 150;
 
 const editOf = (mark: Mark, box: string) => ({ kind: mark.kind === "box" ? "replace" : "insert", at: mark.at, box });
 
@@ -50,7 +51,8 @@ async function load(): Promise<void> {
   const answer = await ask<PaletteBox[]>("limn/palette", mark?.at ? { at: mark.at } : {}).catch(() => null);
   if (mine !== asked || !Array.isArray(answer)) return;
   boxes.value = answer;
-  if (mark?.at) await tryBoxes(mark, answer, mine);
+  await new Promise((done) => setTimeout(done, PAUSE_MS)); // while somebody types, nothing is tried
+  if (mark?.at && mine === asked) await tryBoxes(mark, answer, mine);
 }
 
 /** Puts a box there. Options that it must be told are asked for: `dense[...o]` is written `dense[16]`. */

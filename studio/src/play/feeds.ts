@@ -2,6 +2,7 @@
 
 import { ask, host } from "../client";
 import type { Tensor } from "../protocol";
+import { path as program } from "../state";
 import { callsOf, pieces, strip } from "./types";
 
 export interface Feed {
@@ -38,9 +39,9 @@ export function feedOf(box: string, i: number, text: string): Feed | null | unde
   return calls.map((args) => all.find((g) => g.name === args[i])).find(Boolean) ?? null;
 }
 
-/** A table below the folder: numbers by the names of its columns, as they stand in its first line. */
+/** A table beside the program: numbers by the names of its columns, as they stand in its first line. */
 async function rowOf(path: string, column: string): Promise<Fed | null> {
-  const { text } = await host<{ text: string }>("read", { path });
+  const { text } = await host<{ text: string }>("read", { path: (program.value ?? "").replace(/[^/]*$/, "") + path });
   const [head, ...rows] = text.trim().split(/\r?\n/).map((l) => l.split(/[,;\t]/).map((c) => c.trim().replace(/^"|"$/g, "")));
   const at = head.findIndex((c) => c.replace(/\s*\(.*\)$/, "") === column);
   const values = rows.map((r) => Number(r[at])).filter(Number.isFinite);

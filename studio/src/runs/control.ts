@@ -25,8 +25,11 @@ const fileOf = (name: string) => name.replace(/^.*\//, "");
 
 const number = (r: Run) => Number(/\.(\d+)$/.exec(r.run)?.[1] ?? 1); // `runs/iris`, `runs/iris.2` … as they were begun
 
+/** Whether a run is of the program that is open. One that was made elsewhere knows it by another path, and so by its name alone. */
+const isOwn = (r: Run): boolean => !!r.program && !!path.value && (r.program === path.value || (fileOf(r.program) === fileOf(path.value) && !files.value.some((f) => f.path === r.program)));
+
 /** Runs of the program that is open, the newest first. */
-export const ownRuns = (): Run[] => runs.value.filter((r) => r.program && path.value && fileOf(r.program) === fileOf(path.value)).sort((a, b) => number(b) - number(a));
+export const ownRuns = (): Run[] => runs.value.filter(isOwn).sort((a, b) => number(b) - number(a));
 
 /** The list is opened, or another program: what was chosen stays, unless another program is open by now and all of it is known to be of others. */
 export function chooseRuns(): void {
