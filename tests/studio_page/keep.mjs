@@ -151,9 +151,14 @@ async function addressed(browser) {
     const other = await page.context().newPage();
     await other.goto(link);
     await until("the same file by its link", async () => (await other.locator(".where .file").innerText()) === "sub/b 1.limn");
-    await other.goto(link.replace(/#.*/, "#nothing.limn"));
-    await other.reload();
-    await until("a file that is not there is said, and another one opened", async () => /nothing\.limn/.test(await other.locator(".toasts").innerText()) && (await other.locator(".where .file").innerText()) === "a.limn");
+    // A file that is not there is said; what is open stays, and a new page opens another one.
+    const said = (where, file) => until(`that there is no such file, and ${file}`, async () => /nothing\.limn/.test(await where.locator(".toasts").innerText()) && (await where.locator(".where .file").innerText()) === file);
+    const none = link.replace(/#.*/, "#nothing.limn");
+    await other.goto(none);
+    await said(other, "sub/b 1.limn");
+    const third = await page.context().newPage();
+    await third.goto(none);
+    await said(third, "a.limn");
   });
 }
 
