@@ -35,12 +35,14 @@ const inkPlugin = {
 };
 
 mkdirSync(out, { recursive: true });
-for (const old of ["page.js", "page.css", "index.html", "icon.svg"]) rmSync(join(out, old), { force: true });
+for (const old of ["page.js", "chunk.js", "play.js", "page.css", "index.html", "icon.svg"]) rmSync(join(out, old), { force: true });
 await build({
   absWorkingDir: here,
   entryPoints: { page: "src/main.tsx" },
   outdir: out,
   bundle: true,
+  splitting: true, // what is seldom opened is fetched when it is
+  chunkNames: "[name]",
   minify: true,
   format: "esm",
   target: ["chrome110", "firefox110", "safari16"],

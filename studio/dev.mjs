@@ -15,7 +15,7 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 const server = http.createServer((request, response) => {
   const { pathname } = new URL(request.url, "http://page");
   const name = pathname === "/" ? "index.html" : pathname.slice(1);
-  if (/^(index\.html|page\.js|page\.css|icon\.svg)$/.test(name)) {
+  if (/^(index\.html|page\.js|chunk\.js|play\.js|page\.css|icon\.svg)$/.test(name)) {
     response.writeHead(200, { "Content-Type": types[name.split(".").pop()], "Content-Security-Policy": policy, "Cache-Control": "no-store" });
     response.end(readFileSync(join(dist, name)));
     return;

@@ -113,6 +113,19 @@ static bool is_small(Limn *l) {
   return n <= SMALL;
 }
 
+// Reports are seldom, and measures come with them: a game of 5000 steps has twenty.
+static void note_report(void *context, const LimnMetrics *m) {
+  ServedPlay *p = context;
+  if (m->reported) p->measured = m->step;
+}
+
+static bool is_without_data(const ServeCall *c, Limn *l) {
+  const char *names = limn_names(l), *error;
+  const Json *all = names ? json_read(c->s->scratch, names, strlen(names), &error) : NULL;
+  const Json *given = all ? json_get(all, "given") : NULL;
+  return given && given->n == 0;
+}
+
 static bool play_open(const ServeCall *c, ServedText *d, ServedPlay *p) {
   const Json *seed = inside(c->params, "seed");
   LimnTrain how = {.size = sizeof how, .in_memory = true, .quiet = true, .plain = true};
@@ -122,6 +135,8 @@ static bool play_open(const ServeCall *c, ServedText *d, ServedPlay *p) {
   p->l = served_handle(c->s);
   if (!p->l || limn_load_text(p->l, d->path, d->text, d->n) != LIMN_GOOD) return false;
   how.reference = is_small(p->l);
+  how.tell = (LimnTell){.context = p, .metrics = note_report};
+  p->measured_now = how.reference && is_without_data(c, p->l);
   return limn_trainer_open(p->l, &how, &p->trainer) == LIMN_GOOD;
 }
 
@@ -169,6 +184,36 @@ static bool make_steps(ServedPlay *p, double steps) {
   return true;
 }
 
+// The measures of the weights as they are by now; none where they cannot be had.
+static LimnArrays measures_now(ServedPlay *p) {
+  LimnUse how = {.size = sizeof how, .reference = true};
+  LimnArrays out = {0}, now, of;
+  if (limn_weights(p->l, NULL, &of) != LIMN_GOOD ||
+      limn_trainer_weights(p->trainer, &now) != LIMN_GOOD)
+    return out;
+  for (uint32_t i = 0; i < now.n; i++)
+    if (limn_array(&of, now.at[i].name)) limn_weight_set(p->l, now.at[i].name, &now.at[i].array);
+  if (limn_measure_arrays(p->l, &how, &out) != LIMN_GOOD) out = (LimnArrays){0};
+  return out;
+}
+
+static double first_number(const LimnArray *x) {
+  return x->type == LIMN_F64 ? *(const double *)x->data : (double)*(const float *)x->data;
+}
+
+// Losses are those of the last step; measures those of now, or else of the step `measured`.
+static void add_metrics(ServedPlay *p, const LimnMetrics *m, JsonOut *j) {
+  LimnArrays now = {0};
+  if (p->measured_now) now = measures_now(p);
+  json_number(j, "measured", (double)(p->measured_now ? m->step : p->measured));
+  json_object(j, "metrics");
+  for (uint32_t i = 0; i < m->n; i++)
+    if (!limn_array(&now, m->name[i])) json_number(j, m->name[i], m->value[i]);
+  for (uint32_t i = 0; i < now.n; i++)
+    json_number(j, now.at[i].name, first_number(&now.at[i].array));
+  json_end(j);
+}
+
 void serve_play_step(const ServeCall *c) {
   ServedPlay *p = play_asked(c);
   LimnMetrics m = {.size = sizeof m};
@@ -183,9 +228,7 @@ void serve_play_step(const ServeCall *c) {
   json_object(&j, NULL);
   json_number(&j, "step", (double)m.step);
   json_bool(&j, "done", p->done);
-  json_object(&j, "metrics");
-  for (uint32_t i = 0; i < m.n; i++) json_number(&j, m.name[i], m.value[i]);
-  json_end(&j);
+  add_metrics(p, &m, &j);
   add_weights(c, p, &j);
   json_end(&j);
   serve_answer(c, b.at);

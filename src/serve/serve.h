@@ -31,6 +31,8 @@ typedef struct {
   Limn *l;
   LimnTrainer *trainer;
   bool done;
+  bool measured_now; // what it measures is asked for anew with each answer: it takes no data
+  uint64_t measured; // the step of its last report otherwise
 } ServedPlay;
 typedef enum { SERVE_BEGINS, SERVE_RUNS, SERVE_SHUT, SERVE_OVER } ServeStage;
 struct LimnServer {

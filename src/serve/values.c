@@ -140,6 +140,14 @@ void serve_eval(const ServeCall *c) {
   serve_answer(c, b.at);
 }
 
+// What `limn data SET --json` says of a set: its fields, and between which numbers each is.
+static void add_about(const ServeCall *c, Limn *l, const char *set, JsonOut *j) {
+  const Json *about = inside(c->params, "about");
+  const char *text = NULL;
+  if (!about || about->kind != JSON_TRUE) return;
+  if (limn_data(l, set, NULL, true, &text) == LIMN_GOOD && text) json_print(j, "about", "%s", text);
+}
+
 // A sample of a set that limn knows, to begin with.
 void serve_sample(const ServeCall *c) {
   const char *set = serve_text(c->params, "set");
@@ -162,6 +170,7 @@ void serve_sample(const ServeCall *c) {
   json_list(&j, "fields");
   for (uint32_t i = 0; i < out.n; i++) serve_array(&j, NULL, out.at[i].name, &out.at[i].array);
   json_end(&j);
+  add_about(c, d->shown, set, &j);
   json_end(&j);
   serve_answer(c, b.at);
 }

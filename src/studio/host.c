@@ -104,7 +104,7 @@ static void host_example(HostCall *c) {
 
 static void host_about(HostCall *c) {
   static const char *const can[] = {"files",   "train", "upload", "onnx",
-                                    "weights", "diff",  "change"};
+                                    "weights", "diff",  "change", "delete"};
   JsonOut j = host_result(c);
   json_object(&j, NULL);
   json_text(&j, "home", "studio");
@@ -127,12 +127,13 @@ static const struct {
   const char *method;
   void (*take)(HostCall *);
 } methods[] = {
-    {"host/about", host_about}, {"host/files", host_files},     {"host/read", host_read},
-    {"host/write", host_write}, {"host/new", host_new},         {"host/rename", host_rename},
-    {"host/train", host_train}, {"host/pause", host_pause},     {"host/resume", host_resume},
-    {"host/stop", host_stop},   {"host/runs", host_runs},       {"host/metrics", host_metrics},
-    {"host/shown", host_shown}, {"host/upload", host_upload},   {"host/weights", host_weights},
-    {"host/diff", host_diff},   {"host/example", host_example}, {"host/change", host_change}};
+    {"host/about", host_about},  {"host/files", host_files},     {"host/read", host_read},
+    {"host/write", host_write},  {"host/new", host_new},         {"host/rename", host_rename},
+    {"host/train", host_train},  {"host/pause", host_pause},     {"host/resume", host_resume},
+    {"host/stop", host_stop},    {"host/runs", host_runs},       {"host/metrics", host_metrics},
+    {"host/shown", host_shown},  {"host/upload", host_upload},   {"host/weights", host_weights},
+    {"host/diff", host_diff},    {"host/example", host_example}, {"host/change", host_change},
+    {"host/delete", host_delete}};
 
 // -- messages -------------------------------------------------------------------------------------
 static const char *id_text(Arena *a, const Json *id) {

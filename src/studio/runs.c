@@ -309,7 +309,7 @@ static bool take_options(HostCall *c, RunWords *w) {
 }
 
 // -- asked for ------------------------------------------------------------------------------------
-static void run_done(HostCall *c, const char *dir) {
+void run_done(HostCall *c, const char *dir) {
   JsonOut j = host_result(c);
   json_object(&j, NULL);
   json_text(&j, "run", dir);
@@ -362,8 +362,7 @@ void host_train(HostCall *c) {
   disk_unlock(c);
 }
 
-// A run that is there; NULL: it was refused.
-static const char *run_asked(HostCall *c) {
+const char *run_asked(HostCall *c) {
   const char *dir = host_path(c, "run");
   if (!dir || run_is_one(c->studio, c->arena, dir)) return dir;
   host_refuse(c, "%s is no run: there is no run.json in it", dir);

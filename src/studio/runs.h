@@ -32,6 +32,8 @@ bool run_is_one(Studio *, Arena *, const char *dir); // whether this folder is a
 void run_names(Studio *, Arena *, FolderNames *);    // all of them
 // `limn report` on what was last saved, in a process of its own; its number, or 0.
 int report_begin(HostCall *, const RunNow *);
+const char *run_asked(HostCall *);          // a run that is there; NULL: it was refused
+void run_done(HostCall *, const char *dir); // the answer: {"run"}
 void host_train(HostCall *);
 void host_pause(HostCall *);
 void host_resume(HostCall *);
@@ -46,5 +48,6 @@ void host_shown(HostCall *);
 void runs_tick(Studio *); // tells what has gone on
 
 void host_weights(HostCall *); // weights.c
+void host_delete(HostCall *);  // delete.c
 
 #endif

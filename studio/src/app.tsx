@@ -1,10 +1,10 @@
 // The whole page: a bar above, panes beside each other where there is room and one at a time where there is not.
 
-import { useEffect, useRef } from "preact/hooks";
+import type { ComponentType } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { openDrawer, toggleSide } from "./commands";
 import { Learn } from "./learn/learn";
 import { PicturePane } from "./picture/pane";
-import { Play } from "./play/play";
 import { isOfMachines, startTraining, trainable } from "./runs/control";
 import { Runs } from "./runs/runs";
 import { Side } from "./side";
@@ -12,7 +12,7 @@ import { awayWhy, commandsOpen, drawer, pane, path, reachable, runs, saved, side
 import { TextPane } from "./textpane";
 import { otherTheme, theme } from "./theme";
 import { Commands } from "./ui/commands";
-import { ConflictDialog } from "./ui/conflict";
+import { TwoTexts } from "./ui/conflict";
 import { Icon, IconButton } from "./ui/icons";
 import { Menu } from "./ui/menu";
 import { Prompt } from "./ui/prompt";
@@ -80,6 +80,13 @@ function Bottom() {
   );
 }
 
+/** Fetched when it is first opened; while limn is away it is asked for again by closing and opening it. */
+function Play() {
+  const [inside, setInside] = useState<{ play?: ComponentType; fault?: string }>({});
+  useEffect(() => void import("./play/play").then((m) => setInside({ play: m.Play }), () => setInside({ fault: "This part of the page could not be fetched: limn does not answer." })), []);
+  return inside.play ? <inside.play /> : <p class="soft">{inside.fault}</p>;
+}
+
 function DrawerPane() {
   const d = drawer.value;
   if (!d) return null;
@@ -144,7 +151,7 @@ export function App({ ready }: { ready: () => void }) {
       <Menu />
       <Prompt />
       <Commands />
-      <ConflictDialog />
+      <TwoTexts />
       <ToastLine />
     </>
   );

@@ -1,7 +1,9 @@
 // Everything that can be done, as a list: the command palette shows it, and so nothing can be done by mouse alone.
 
 import { redo, undo } from "@codemirror/commands";
-import { format } from "./editor/lsp";
+import { drafts, timeOf } from "./drafts";
+import { format, quickFix } from "./editor/lsp";
+import { viewsHere } from "./drawing";
 import { examples } from "./learn/gallery";
 import { openTour } from "./learn/learn";
 import { exportMenu, pictureView } from "./picture/pane";
@@ -10,7 +12,7 @@ import { compareWith, startTraining } from "./runs/control";
 import { about, commandsOpen, drawer, files, gestured, isNarrow, look, paletteOpen, pane, path, pictures, say, sideOpen, type Drawer } from "./state";
 import { otherTheme } from "./theme";
 import { fill } from "./ui/prompt";
-import { editor, newProgram, openPath, renaming, saver } from "./workbench";
+import { bringBack, editor, newProgram, openDeclaration, openPath, renaming, saver } from "./workbench";
 
 export interface Command {
   label: string;
@@ -59,6 +61,8 @@ function still(): Command[] {
     { label: "Redo", hint: "Ctrl+Y", run: () => void redo(editor.view) },
     { label: "Find in the text", hint: "Ctrl+F", run: () => void find() },
     { label: "Lay out the text", hint: "Shift+Alt+F", run: () => void format(editor.view) },
+    { label: "What helps in this line", hint: "Ctrl+.", run: () => void quickFix(editor.view) },
+    { label: "Where it is declared", hint: "F12", run: () => openDeclaration() },
     { label: "Rename what is under the cursor", hint: "F2", run: () => (renaming.value = true) },
     { label: "Fit the picture", hint: "0", run: () => pictureView()?.viewport.fit() },
     { label: "Save the picture as …", run: () => exportMenu({ x: innerWidth / 2 - 90, y: innerHeight / 3 }) },
@@ -66,7 +70,7 @@ function still(): Command[] {
     { label: "Add a goal", run: () => void newGoal() },
     { label: "Say how it trains", run: () => void newTraining() },
     { label: "Begin the tour", run: () => openTour(0) },
-    ...(["plain", "lens", "grad", "who", "unfold"] as const).map((view) => ({ label: `View: ${{ plain: "diagram", lens: "lenses", grad: "gradient", who: "who moves whom", unfold: "unfold" }[view]}`, run: () => (look.value = { ...look.value, view }) })),
+    ...viewsHere().map((view) => ({ label: `View: ${{ plain: "diagram", lens: "lenses", grad: "gradient", who: "who moves whom", unfold: "unfold" }[view]}`, run: () => (look.value = { ...look.value, view }) })),
     ...(["learner", "model", "layer"] as const).map((level) => ({ label: `Level: ${level}`, run: () => (look.value = { ...look.value, level }) })),
   ];
 }
@@ -74,6 +78,7 @@ function still(): Command[] {
 export function allCommands(): Command[] {
   return [
     ...still(),
+    ...drafts.value.map((d) => ({ label: `Bring back text that was never saved: ${d.path}, ${timeOf(d)}`, run: () => bringBack(d) })),
     ...pictures.value.filter((p) => p.kind !== "goals").map((p) => ({ label: `Draw ${p.name}`, hint: p.kind, run: () => (look.value = { ...look.value, name: p.name, view: "plain" as const, open: [] }) })),
     ...files.value.filter((f) => f.kind === "program").map((f) => ({ label: `Open ${f.path}`, run: () => void openPath(f.path) })),
     ...files.value.filter((f) => f.kind === "program" && f.path !== path.value).map((f) => ({ label: `Compare with ${f.path}`, run: () => void compareWith(f.path) })),
@@ -89,6 +94,7 @@ export function toggleSide(): void {
 function focusText(): void {
   if (isNarrow()) pane.value = "text";
   editor.view.focus();
+  requestAnimationFrame(() => editor.view.focus()); // a pane that was not seen takes no focus before
 }
 
 /** Undo of the program from everywhere, but where a field that is being written in has an undo of its own. */

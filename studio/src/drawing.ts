@@ -5,11 +5,13 @@ import { effect } from "@preact/signals";
 import { ask } from "./client";
 import { Away } from "./connection";
 import type { Picture, View } from "./protocol";
-import { drawFault, drawn, look, path, pictures } from "./state";
+import { drawFault, drawn, look, path, picturedKind, pictures } from "./state";
 
 let busy = false;
 let again = false;
 let width = 900;
+/** What is in the picture, and how it is looked at. */
+let shown = "";
 /** What was last asked for: the same is not drawn twice. */
 let asked = { version: -1, how: "" };
 let versionNow = (): number => 0;
@@ -51,6 +53,15 @@ export const lookParams = () => {
   };
 };
 
+const subject = ({ name, view }: ReturnType<typeof lookParams>) => `${view} ${name ?? ""}`;
+
+/** The views that limn has of what is in the picture. */
+export function viewsHere(): View[] {
+  const kind = picturedKind();
+  const wired = kind === "machine" || kind === "wiring";
+  return ["plain", "lens", ...(kind !== "goals" ? ["grad" as const] : []), "who", ...(wired ? ["unfold" as const] : [])];
+}
+
 async function drawOnce(): Promise<void> {
   if (!path.value) return;
   const file = path.value;
@@ -61,8 +72,11 @@ async function drawOnce(): Promise<void> {
     if (file !== path.value) return;
     drawn.value = picture;
     drawFault.value = null;
+    shown = subject(how);
   } catch (e) {
-    if (file === path.value && !(e instanceof Away)) drawFault.value = (e as Error).message;
+    if (file !== path.value || e instanceof Away) return;
+    drawFault.value = (e as Error).message;
+    if (shown !== subject(how)) drawn.value = null; // a picture of something else is none of this
   }
 }
 

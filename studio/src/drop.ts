@@ -2,7 +2,7 @@
 // that a run has left is taken file by file.
 
 import { host } from "./client";
-import { selectRun } from "./runs/control";
+import { openProgramOf, selectRun } from "./runs/control";
 import { drawer, runs, say, sayFault } from "./state";
 import { openPath, refreshFiles, refreshRuns } from "./workbench";
 
@@ -43,17 +43,22 @@ function placeRuns(list: Dropped[]): { list: Dropped[]; run: string | null } {
 export async function takeFiles(dropped: Dropped[]): Promise<void> {
   const { list, run } = placeRuns(dropped);
   let program: string | null = null;
+  const paths: string[] = [];
   try {
     for (const { file, name } of list) {
       const path = await upload(file, name);
+      if (path) paths.push(path);
       if (path?.endsWith(".limn") && !(program && name.includes("/"))) program = path;
     }
     await Promise.all([refreshFiles(), refreshRuns()]);
     if (run) {
+      const made = runs.value.find((r) => r.run === run);
+      if (made) await openProgramOf(made);
       selectRun(run);
       drawer.value = "runs";
     } else if (program) await openPath(program);
-    else if (list.length) say(`${list.length === 1 ? list[0].name + " is" : `${list.length} files are`} in the folder now.`);
+    else if (paths.length === 1) say(paths[0].endsWith(list[0].name) ? `${paths[0]} is in the folder now.` : `There is another ${list[0].name}: this one is in the folder as ${paths[0]}.`);
+    else if (paths.length) say(`In the folder now: ${paths.join(", ")}.`);
   } catch (e) {
     sayFault(e);
   }

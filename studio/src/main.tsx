@@ -6,6 +6,7 @@ import { connect, connection } from "./client";
 import { globalKeys } from "./commands";
 import { startDrawing } from "./drawing";
 import { startDrop } from "./drop";
+import { dropSavedDrafts } from "./drafts";
 import { HttpConnection } from "./http";
 import { WorkerConnection } from "./playground_line";
 import { releaseOldDrawings } from "./release";
@@ -13,7 +14,7 @@ import { startRuns } from "./runs/control";
 import { about, awayWhy, drawer, gestured, reachable, say, sayFault } from "./state";
 import "./style/page.css";
 import { startTheme } from "./theme";
-import { introduce, listen, openBlank, openPath, refreshFiles, refreshRuns, saver, startPath } from "./workbench";
+import { introduce, listen, openAddress, openBlank, openFirst, refreshFiles, refreshRuns, saver } from "./workbench";
 
 /** A browser keeps texts for an address: at the same port they are found again. */
 function awayWords(): string {
@@ -35,9 +36,7 @@ async function begin(): Promise<void> {
   startRuns();
   startDrop();
   await Promise.all([refreshFiles(), refreshRuns()]);
-  const first = startPath();
-  if (first) await openPath(first);
-  else {
+  if (!(await openAddress()) && !(await openFirst())) {
     openBlank("sheet.limn");
     drawer.value = "learn";
   }
@@ -47,6 +46,8 @@ connect(document.documentElement.dataset.home === "playground" ? new WorkerConne
 startTheme();
 addEventListener("keydown", globalKeys, { capture: true });
 addEventListener("input", () => (gestured.value = false), { capture: true });
+addEventListener("popstate", () => void openAddress());
+addEventListener("storage", dropSavedDrafts);
 addEventListener("pagehide", () => void (saver?.pending && saver.write()));
 releaseOldDrawings();
 const home = document.getElementById("page")!;

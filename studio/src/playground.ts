@@ -61,7 +61,7 @@ export class Playground {
   private runs: Run[] = [];
   private timer: ReturnType<typeof setTimeout> | undefined;
   private training = false; // a slice is due
-  private examples: string[] | null = null; // programs that were there from the start
+  private examples: Map<string, string> | null = null; // programs that were there from the start, as they were
   private first = "iris.limn"; // what is shown first
   private open = ""; // the program that was read last
 
@@ -75,16 +75,19 @@ export class Playground {
   ) {}
 
   async start(): Promise<void> {
-    this.examples ??= this.userFiles().filter((p) => p.endsWith(".limn"));
+    this.examples ??= this.programs();
     this.engine = await Engine.start(this.module, this.files);
     this.engine.open((text) => this.send(JSON.parse(text)));
   }
 
-  /** The program of a link is shown first: the file of its name, where that is the same, and otherwise one of its own. */
+  private programs(): Map<string, string> {
+    return new Map(this.userFiles().filter((p) => p.endsWith(".limn")).map((p) => [p, this.read(p)]));
+  }
+
+  /** The program of a link is shown first, under its own name: an example of that name is still among the examples, as it was. */
   show({ name, text }: { name: string; text: string }): void {
-    this.first = name;
-    for (let i = 2; this.files.find(this.first) && this.read(this.first) !== text; i++) this.first = name.replace(/(-\d+)?\.limn$/, `-${i}.limn`);
-    this.files.write(this.first, text);
+    this.examples ??= this.programs();
+    this.files.write((this.first = name), text);
   }
 
   take(message: Message): void {
@@ -131,7 +134,7 @@ export class Playground {
   }
 
   private host: Record<string, (params: any) => unknown> = {
-    about: () => ({ home: "playground", folder: "", open: this.files.find(this.first) ? `file:///${encodeURI(this.first)}` : null, examples: this.examples, can: ["train", "files"], version: this.engine.version() }),
+    about: () => ({ home: "playground", folder: "", open: this.files.find(this.first) ? `file:///${encodeURI(this.first)}` : null, examples: [...(this.examples?.keys() ?? [])], can: ["train", "files"], version: this.engine.version() }),
     files: () => [
       ...this.userFiles().map((path) => ({ path, kind: path.endsWith(".limn") ? "program" : /\.(onnx|safetensors)$/.test(path) ? "model" : "data" })),
       ...this.runs.map(({ run, state }) => ({ path: run, kind: "run", state })),
@@ -141,7 +144,7 @@ export class Playground {
       this.seen((this.open = path), text);
       return { text, stamp: stampOf(text) };
     },
-    example: ({ name }) => ({ text: this.read(name) }),
+    example: ({ name }) => ({ text: this.examples?.get(name) ?? this.read(name) }),
     write: ({ path, text, stamp }) => this.write(path, text, stamp),
     new: ({ path }) => {
       if (this.files.find(path)) throw new Refused(`there is a ${path} already`);
@@ -157,8 +160,8 @@ export class Playground {
       const path = MemoryFiles.plain(name).split("/").pop() ?? "";
       if (!path) throw new Refused("a file has a name");
       if (path.endsWith(".onnx")) throw new Refused("a model becomes a program with `limn import`, which the playground has not");
-      this.files.write(path, Uint8Array.from(atob(data), (c) => c.charCodeAt(0)));
-      return { path };
+      const bytes = Uint8Array.from(atob(data), (c) => c.charCodeAt(0));
+      return { path: this.place(path, bytes) };
     },
     train: ({ path, options = {} }) => this.train(path, options),
     pause: ({ run }) => this.hold(run, "paused"),
@@ -174,6 +177,15 @@ export class Playground {
     metrics: ({ run, since = 0 }) => this.metrics(this.find(run), since),
     shown: () => [],
   };
+
+  /** A file of this name, or `NAME-2` … where there is another one. */
+  private place(name: string, bytes: Uint8Array): string {
+    const same = (p: string) => String(this.files.read(p)) === String(bytes);
+    let path = name;
+    for (let i = 2; this.files.find(path) && !same(path); i++) path = name.replace(/(\.[^.]*)?$/, `-${i}$1`);
+    this.files.write(path, bytes);
+    return path;
+  }
 
   private userFiles(): string[] {
     const hidden = [...HIDDEN, ...this.runs.map((r) => r.run)];

@@ -114,7 +114,9 @@ function curve({ g, px, py }: Sheet, s: Series, log: boolean, colour: string): v
   g.stroke();
 }
 
+/** The point of a curve that is nearest, -1 beyond its ends: a run that was shorter has nothing there. */
 function nearest(x: number[], v: number): number {
+  if (!x.length || v < x[0] || v > x[x.length - 1]) return -1;
   let low = 0;
   let high = x.length - 1;
   while (low < high) {
@@ -153,8 +155,8 @@ export function Plot(p: { label: string; series: Series[]; height: number; log?:
     g.lineTo(px(mark), h - BELOW);
     g.stroke();
     p.series.forEach((s, i) => {
-      if (!s.x.length) return;
       const k = nearest(s.x, mark);
+      if (k < 0) return;
       g.fillStyle = colourOf(i);
       g.beginPath();
       g.arc(px(s.x[k]), py(s.y[k]), 3, 0, 7);
@@ -166,7 +168,7 @@ export function Plot(p: { label: string; series: Series[]; height: number; log?:
     const t = (e.clientX - box.left - LEFT) / (box.width - LEFT - RIGHT);
     setPointed(t < 0 || t > 1 ? null : x.low + t * (x.high - x.low));
   };
-  const said = mark === null ? [] : p.series.map((s) => (s.x.length ? s.y[nearest(s.x, mark)] : NaN));
+  const said = mark === null ? [] : p.series.map((s): number | undefined => s.y[nearest(s.x, mark)]);
   return (
     <div class="plot">
       <canvas ref={ref} style={{ height: `${p.height}px` }} role="img" aria-label={p.label} onPointerMove={(e) => point(e as unknown as PointerEvent)} onPointerLeave={() => setPointed(null)} />
@@ -175,7 +177,7 @@ export function Plot(p: { label: string; series: Series[]; height: number; log?:
           <span>{short(pointed)}</span>
           {said.map((v, i) => (
             <span key={i} class={`series${(i % 8) + 1}`}>
-              {Number.isFinite(v) ? short(v) : "–"}
+              {v !== undefined && Number.isFinite(v) ? short(v) : "–"}
             </span>
           ))}
         </div>

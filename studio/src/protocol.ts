@@ -60,6 +60,7 @@ export interface PaletteBox {
   group: string;
   from: string;
   fits?: unknown;
+  wants?: string[]; // options that have to be written
 }
 export interface EditAnswer {
   edits: TextEdit[];

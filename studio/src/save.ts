@@ -4,8 +4,9 @@
 import { signal } from "@preact/signals";
 import { host } from "./client";
 import { Away, Refusal } from "./connection";
+import { keepDraft, savedText } from "./drafts";
 import { LineEnds, plainText } from "./lineends";
-import { about, path, saved, say } from "./state";
+import { path, saved, say } from "./state";
 
 const PAUSE_MS = 400;
 
@@ -16,35 +17,6 @@ export interface Conflict {
   stamp: unknown;
 }
 export const conflict = signal<Conflict | null>(null);
-
-export interface Draft {
-  text: string;
-  time: number;
-}
-
-const draftKey = (p: string) => `limn:draft:${about.value?.folder ?? ""}:${p}`;
-
-export function draftOf(p: string): Draft | null {
-  try {
-    return JSON.parse(localStorage.getItem(draftKey(p)) ?? "null");
-  } catch {
-    return null;
-  }
-}
-export function forgetDraft(p: string): void {
-  try {
-    localStorage.removeItem(draftKey(p));
-  } catch {
-    // a browser without a store: the file is all there is
-  }
-}
-function keepDraft(p: string, text: string): void {
-  try {
-    localStorage.setItem(draftKey(p), JSON.stringify({ text, time: Date.now() }));
-  } catch {
-    // full or forbidden; the file is saved in a moment anyway
-  }
-}
 
 export class Saver {
   private stamp: unknown = null;
@@ -71,6 +43,7 @@ export class Saver {
     this.written = raw;
     if (this.ends.get(p)?.of(plainText(raw)) !== raw) this.ends.set(p, new LineEnds(raw));
     saved.value = "saved";
+    if (stamp !== null) savedText(p, plainText(raw), false);
   }
 
   get pending(): boolean {
@@ -101,8 +74,7 @@ export class Saver {
     }
     const text = this.read();
     if (text === this.written) {
-      saved.value = "saved";
-      forgetDraft(p);
+      this.done(p);
       return true;
     }
     this.writing = true;
@@ -113,8 +85,8 @@ export class Saver {
       if (this.stamp === null) this.made();
       this.stamp = answer.stamp;
       this.written = text;
-      saved.value = this.read() === text ? "saved" : "unsaved";
-      if (saved.value === "saved") forgetDraft(p);
+      if (this.read() === text) this.done(p);
+      else saved.value = "unsaved";
       return true;
     } catch (e) {
       this.failed(p, e);
@@ -122,6 +94,12 @@ export class Saver {
     } finally {
       this.writing = false;
     }
+  }
+
+  /** The file is what the page shows. */
+  private done(p: string): void {
+    saved.value = "saved";
+    savedText(p, this.text(), true);
   }
 
   private failed(p: string, e: unknown): void {
@@ -150,6 +128,7 @@ export class Saver {
   clash(p: string, theirs: string, stamp: unknown): void {
     if (theirs === this.read()) {
       this.opened(theirs, stamp);
+      this.done(p);
       return;
     }
     saved.value = "conflict";

@@ -2,12 +2,13 @@
 
 import { useEffect } from "preact/hooks";
 import { askNewProgram, openDrawer } from "./commands";
-import { about, drawer, files, isNarrow, pane, path, runs } from "./state";
+import { about, drawer, files, isNarrow, pane, path, runs, sideOpen } from "./state";
 import { Icon } from "./ui/icons";
 import { openPath, refreshFiles, refreshRuns } from "./workbench";
 import { chooseUpload } from "./drop";
 import { selectRun } from "./runs/control";
 
+const LOOK_MS = 3000;
 const KINDS: [string, string][] = [
   ["program", "Programs"],
   ["model", "Models"],
@@ -20,7 +21,15 @@ function open(p: string): void {
 }
 
 export function Side() {
-  useEffect(() => void (refreshFiles(), refreshRuns()), []);
+  const seen = sideOpen.value || pane.value === "files";
+  // Others put files into the folder, too: they are looked for as long as somebody looks at the list.
+  useEffect(() => {
+    if (!seen) return;
+    const look = () => document.visibilityState === "visible" && void (refreshFiles(), refreshRuns());
+    look();
+    const timer = setInterval(look, LOOK_MS);
+    return () => clearInterval(timer);
+  }, [seen]);
   const all = files.value;
   return (
     <aside class="pane side" aria-label="Files">

@@ -13,6 +13,8 @@ export const runs = signal<Run[]>([]);
 /** The program in the editor, by its path below the folder. */
 export const path = signal<string | null>(null);
 export const messages = signal<Diagnostic[]>([]);
+/** The list of them is open, and why, where it was not opened by hand. */
+export const messagesOpen = signal<boolean | string>(false);
 export const pictures = signal<PictureName[]>([]);
 
 export type Saved = "saved" | "saving" | "unsaved" | "conflict" | "away" | "gone" | "refused";
@@ -36,7 +38,7 @@ export interface Look {
 export const plainLook: Look = { name: null, view: "plain", level: "model", open: [], close: [], cost: false };
 export const look = signal<Look>(plainLook);
 /** What kind of thing is in the picture. */
-export const picturedKind = () => pictures.value.find((p) => p.name === look.value.name)?.kind;
+export const picturedKind = () => (look.value.name === null ? pictures.value[0] : pictures.value.find((p) => p.name === look.value.name))?.kind;
 export const drawn = signal<Picture | null>(null);
 /** Why there is no new picture, in the words of limn; the old one stays. */
 export const drawFault = signal<string | null>(null);
@@ -57,12 +59,13 @@ export interface Toast {
   kind: "note" | "fault";
   action?: { label: string; run: () => void };
 }
+export const FAULT_MS = 9000;
 export const toast = signal<Toast | null>(null);
 let toastTimer = 0;
 export function say(text: string, kind: Toast["kind"] = "note", action?: Toast["action"]): void {
   clearTimeout(toastTimer);
   toast.value = { text, kind, action };
-  toastTimer = window.setTimeout(() => (toast.value = null), kind === "fault" || action ? 9000 : 4000);
+  toastTimer = window.setTimeout(() => (toast.value = null), kind === "fault" || action ? FAULT_MS : 4000);
 }
 export function sayFault(e: unknown): void {
   say(e instanceof Error ? e.message : String(e), "fault");

@@ -6,11 +6,12 @@ import { Away, Refusal } from "./connection";
 import { countVersions, redraw, redrawFor } from "./drawing";
 import { Editor } from "./editor/editor";
 import { colour, learnLegend } from "./editor/language";
-import { applyEdits, jumpTo, showMessages } from "./editor/lsp";
+import { applyEdits, goToDefinition, jumpTo, showMessages } from "./editor/lsp";
 import { type Span, spanOf } from "./places";
 import type { About, Diagnostic, EditAnswer, Looked, Range, TextEdit } from "./protocol";
 import { plainText } from "./lineends";
-import { Saver, conflict, draftOf, forgetDraft } from "./save";
+import { type Draft, beginDraft, draftsOf, dropDraft, lookForDrafts, putDraft, takeDraft } from "./drafts";
+import { Saver, conflict } from "./save";
 import * as state from "./state";
 
 export let editor: Editor;
@@ -18,7 +19,24 @@ export let saver: Saver;
 /** The place of the text that the pointer or the cursor is at: the picture lights up there. */
 export const pointed = signal<number | null>(null);
 export const renaming = signal(false);
+/** A text that is no file of the folder, as limn's library, over the one that is written. */
+export const reading = signal<{ name: string; text: string; range: Range } | null>(null);
 
+async function read(uri: string, range: Range): Promise<void> {
+  try {
+    const text = await connection().request<string | null>("limn/document", { uri });
+    if (text === null) throw new Error(`limn has no ${uri} to read.`);
+    reading.value = { name: uri.replace(/^limn:/, ""), text, range };
+  } catch (e) {
+    state.sayFault(e);
+  }
+}
+export function endReading(): void {
+  reading.value = null;
+  editor.view.focus();
+}
+
+let looked: Looked | null = null; // what limn has last said of this text
 let colourTimer = 0;
 const COLOUR_MS = 160;
 
@@ -38,15 +56,26 @@ function changed(): void {
   colourTimer = window.setTimeout(() => void colour(editor.view).catch(() => {}), COLOUR_MS);
 }
 
+const openPlace = (p: string, range: Range): void => void (p.startsWith("limn:") ? read(p, range) : openPath(p, range));
+
+/** Where the name at this place of the text, or at the cursor, is declared. */
+export function openDeclaration(at = editor.view.state.selection.main.head): void {
+  if (state.isNarrow()) state.pane.value = "text";
+  void goToDefinition(editor.view, at, openPlace);
+}
+
 export function makeEditor(home: HTMLElement): void {
   editor = new Editor(home, {
     changed,
     pointed: (offset) => (pointed.value = offset),
     moved: (offset) => (pointed.value = offset),
     rename: () => (renaming.value = true),
-    open: (p, range) => void openPath(p, range),
+    open: openPlace,
   });
-  saver = new Saver(() => editor.text, () => void refreshFiles());
+  saver = new Saver(
+    () => editor.text,
+    () => (showAddress(state.path.value!), void refreshFiles()),
+  );
   countVersions(() => editor.sync.version);
 }
 
@@ -66,6 +95,18 @@ export async function introduce(): Promise<void> {
   }
 }
 
+const LOOK_MS = 3000;
+
+/** Whether the text as it is now has errors; they are shown then, with a word. Where limn takes too long to say so, what it said last counts. */
+export async function showErrors(words: string): Promise<boolean> {
+  const isLate = () => !looked || looked.uri !== uriOf(state.path.value ?? "") || looked.version < editor.sync.version;
+  for (const end = Date.now() + LOOK_MS; isLate() && Date.now() < end; ) await new Promise((done) => setTimeout(done, 30));
+  if (!looked?.errors) return false;
+  state.messagesOpen.value = words;
+  if (state.isNarrow()) state.pane.value = "text";
+  return true;
+}
+
 export function listen(): void {
   const line = connection();
   line.on("textDocument/publishDiagnostics", (p: { uri: string; diagnostics: Diagnostic[]; version?: number }) => {
@@ -75,6 +116,7 @@ export function listen(): void {
   });
   line.on("limn/looked", (p: Looked) => {
     if (p.uri !== uriOf(state.path.value ?? "")) return;
+    looked = p;
     if (JSON.stringify(p.pictures) !== JSON.stringify(state.pictures.value)) state.pictures.value = p.pictures;
     else redrawFor(p.version);
   });
@@ -105,57 +147,74 @@ async function changedOutside(p: string, stamp: unknown): Promise<void> {
   state.say(`${p} was changed by another program; this is the new text.`);
 }
 
+/** The same list is not another one: nothing is drawn again for it. */
+function put<T>(to: { value: T }, now: T): void {
+  if (JSON.stringify(now) !== JSON.stringify(to.value)) to.value = now;
+}
 export async function refreshFiles(): Promise<void> {
-  state.files.value = await host("files").catch(() => state.files.value);
+  put(state.files, await host("files").catch(() => state.files.value));
 }
 export async function refreshRuns(): Promise<void> {
-  state.runs.value = await host("runs").catch(() => state.runs.value);
+  put(state.runs, await host("runs").catch(() => state.runs.value));
 }
 
-function offerDraft(p: string, text: string): void {
-  const draft = draftOf(p);
-  if (!draft || draft.text === plainText(text)) {
-    forgetDraft(p);
-    return;
-  }
-  const when = new Date(draft.time).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
-  state.say(`Text of ${when} was never saved.`, "note", { label: "Bring it back", run: () => editor.replace(draft.text) });
+/** The text of a draft in the place of this one; undo brings this one back. */
+export function bringBack(d: Draft): void {
+  if (d.path !== state.path.value) return void openPath(d.path);
+  takeDraft(d);
+  editor.replace(d.text);
+  if (state.saved.value === "saved") void saver.write(); // it is what the file has
 }
 
-export async function openPath(p: string, at?: Range): Promise<void> {
-  if (p === state.path.value) {
-    if (at) jumpTo(editor.view, at);
-    return;
-  }
+/** Leaves a draft for good, and says how to have it back after all. */
+export function leaveDraft(d: Draft): void {
+  dropDraft(d.key);
+  state.say("The text that was never saved is gone.", "note", { label: "Keep it", run: () => (putDraft(d), lookForDrafts()) });
+}
+
+/** Opens a file; false where that is refused, which is said. */
+export async function openPath(p: string, at?: Range): Promise<boolean> {
+  if (p !== state.path.value && !(await openOther(p))) return false;
+  if (at) jumpTo(editor.view, at);
+  return true;
+}
+
+async function openOther(p: string): Promise<boolean> {
   const left = state.path.value;
   if (left && saver.pending) await saver.write();
   const lost = left && state.saved.value === "gone"; // its text is a draft alone
   try {
     const { text, stamp } = await host("read", { path: p });
     show(p, text, stamp);
-    if (at) jumpTo(editor.view, at);
-    offerDraft(p, text);
     if (lost) state.say(`${left} was removed by another program, and not written again.`, "fault", { label: "Go back to it", run: () => void openPath(left) });
   } catch (e) {
-    const draft = e instanceof Away ? null : draftOf(p);
-    if (!draft) return state.sayFault(e);
+    const draft = e instanceof Away ? null : draftsOf(p)[0];
+    if (!draft) {
+      state.sayFault(e);
+      return false;
+    }
     show(p, draft.text, null);
+    takeDraft(draft);
     saver.gone(p);
   }
+  return true;
 }
 
 function show(p: string, text: string, stamp: unknown): void {
   conflict.value = null;
+  reading.value = null;
   state.messages.value = [];
   state.pictures.value = [];
   state.drawn.value = null;
   state.drawFault.value = null;
   state.path.value = p;
   state.look.value = state.plainLook;
+  beginDraft();
   saver.opened(text, stamp);
   editor.open(p, plainText(text));
   readStatements();
   document.title = `${p} – limn`;
+  if (stamp !== null) showAddress(p);
   redraw();
   void colour(editor.view).catch(() => {});
 }
@@ -227,8 +286,33 @@ function refused(e: unknown): void {
   state.sayFault(e);
 }
 
-export function startPath(): string | null {
+// The file that is open stands behind the `#` of the address, so that a reload, a link, back and forward lead to it. In the playground
+// the worker has the address, with the text in it.
+const addressOf = (p: string) => `#${p.split("/").map(encodeURIComponent).join("/")}`;
+const hasAddress = () => state.about.value?.home !== "playground";
+
+function showAddress(p: string): void {
+  if (!hasAddress() || location.hash === addressOf(p)) return;
+  if (location.hash) history.pushState(null, "", addressOf(p));
+  else history.replaceState(null, "", addressOf(p));
+}
+
+/** Opens what the address says; false where it says nothing that is there. */
+export async function openAddress(): Promise<boolean> {
+  if (!hasAddress() || location.hash.length < 2) return false;
+  let p = "";
+  try {
+    p = decodeURIComponent(location.hash.slice(1));
+  } catch {
+    state.say("The file that this address means cannot be read from it.", "fault");
+  }
+  const opened = !!p && (await openPath(p));
+  if (!opened && state.path.value) history.replaceState(null, "", addressOf(state.path.value));
+  return opened;
+}
+
+export async function openFirst(): Promise<boolean> {
   const open = state.about.value?.open;
-  if (open) return pathOf(open);
-  return state.files.value.find((f) => f.kind === "program")?.path ?? null;
+  const first = open ? pathOf(open) : state.files.value.find((f) => f.kind === "program")?.path;
+  return !!first && openPath(first);
 }

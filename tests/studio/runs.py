@@ -160,7 +160,31 @@ check("and nothing was begun", len(page.ask("host/runs")) == before)
 for params, words in (({"path": "none.limn"}, "cannot train none.limn: "), ({"path": "../x.limn"}, "is not below the folder"), ({"path": "iris.limn", "options": {"out": "/x"}}, "`out` is no option of training, or not of this kind"), ({"path": "iris.limn", "options": {"reference": 1}}, "`reference` is no option of training"), ({"path": "iris.limn", "options": [1]}, "`options` is an object: what `limn train` has, by name"), ({"path": "iris.limn", "options": {"set": [1]}}, "`set` is an object of at most 20 names")):
     said = page.refused("host/train", params)[0]
     check(f"not trained: {words}", words in said, said)
-for method in ("pause", "resume", "stop", "metrics", "shown"):
+# -- deleted: a run, all of it and nothing else
+os.makedirs(folder + "/kept")
+open(folder + "/kept/file", "w").write("stays")
+os.symlink(folder + "/kept", folder + "/" + long + "/link")
+os.makedirs(folder + "/" + long + "/deep/er")
+open(folder + "/" + long + "/deep/er/file", "w").write("goes")
+check("a run is not deleted by chance", page.refused("host/delete", {"run": long})[0] == f"{long} is not deleted: `sure` is not true" and os.path.exists(folder + "/" + long + "/run.json"))
+page.ask("host/delete", {"run": long, "sure": True})
+check("it is deleted", not os.path.exists(folder + "/" + long) and all(r["run"] != long for r in page.ask("host/runs")), os.listdir(folder + "/runs"))
+check("nothing is left of it", not [n for n in os.listdir(folder + "/runs") if n.startswith(".")], os.listdir(folder + "/runs"))
+check("and what a link led to stays", open(folder + "/kept/file").read() == "stays")
+going = page.ask("host/train", {"path": "iris.limn", "options": {**how, "steps": 10**6}})["run"]
+reaches(page, going, ("running",))
+check("one that goes on is not deleted", page.refused("host/delete", {"run": going, "sure": True})[0] == f"{going} is not deleted: it is running; stop it first", page.refused("host/delete", {"run": going, "sure": True}))
+page.ask("host/stop", {"run": going})
+reaches(page, going, ("stopped",))
+os.makedirs(folder + "/nest/inner")
+for name in ("nest/run.json", "nest/inner/run.json"):
+    open(folder + "/" + name, "w").write("{}")
+check("nor one that holds another", page.refused("host/delete", {"run": "nest", "sure": True})[0] == "nest is not deleted: there are other runs in it")
+os.symlink(folder + "/runs", folder + "/elsewhere")
+for run, words in (("elsewhere/" + os.path.basename(going), "is no run"), ("../x", "is not below the folder"), ("", "is not below the folder"), ("runs", "is no run"), ("kept", "is no run")):
+    said = page.refused("host/delete", {"run": run, "sure": True})[0]
+    check(f"not deleted: {run}", words in said and os.path.exists(folder + "/" + going), said)
+for method in ("pause", "resume", "stop", "metrics", "shown", "delete"):
     said = page.refused("host/" + method, {"run": "sub"})[0]
     check(f"host/{method} of no run", "sub is no run: there is no run.json in it" == said, said)
 status, said = studio.end()

@@ -1,5 +1,6 @@
 """Questions whose answers are numbers: costs, boxes on arrays, machines with other numbers, training in memory."""
 import json
+import math
 import os
 import shutil
 import subprocess
@@ -117,6 +118,14 @@ took = time.time() - begin
 check("limn/play/open", play["steps"] == 5000 and play["names"] == ["p", "q"], play)
 first = page.ask("limn/play/step", {"play": play["play"], "steps": 0, "read": ["p", "q"]})
 check("it begins where it is told", [round(x, 6) for x in first["weights"]["p"]["data"]] == [0.5, 0.3, 0.2] and first["step"] == 0, first)
+# What is measured belongs to the step that is shown, not to the last report.
+shares = lambda w: [e / sum(math.exp(v) for v in w["data"]) for e in (math.exp(v) for v in w["data"])]
+U = [[0, -1, 1], [1, 0, -1], [-1, 1, 0]]
+for k in (0, 1, 7, 30):
+    seen = page.ask("limn/play/step", {"play": play["play"], "steps": k, "read": ["p", "q"]})
+    p, q = shares(seen["weights"]["p"]), shares(seen["weights"]["q"])
+    gain = max(sum(U[i][j] * q[j] for j in range(3)) for i in range(3)) - min(sum(p[i] * U[i][j] for i in range(3)) for j in range(3))
+    check(f"exploitability is of now, {k} steps on", abs(seen["metrics"].get("exploitability", -1) - gain) < 1e-5 and seen["measured"] == seen["step"], f"{gain} {seen}")
 step, rounds = {"step": 0}, 0
 while not step.get("done") and rounds < 500:
     step, rounds = page.ask("limn/play/step", {"play": play["play"], "steps": 1000, "read": ["p", "q"]}), rounds + 1

@@ -16,7 +16,7 @@ if (!findChromium()) {
 }
 const asked = process.argv.slice(2);
 // What is about text and picture side by side, or about one size.
-const WIDE = new Set(["hover_both_ways", "keyboard_alone", "by_keys_as_the_manual_says", "a_machine_is_seen_while_it_is_dragged"]);
+const WIDE = new Set(["hover_both_ways", "crossing_the_picture", "keyboard_alone", "by_keys_as_the_manual_says", "a_machine_is_seen_while_it_is_dragged"]);
 const browser = await launch();
 const all = Object.assign({}, ...[write, keep, draw, play, looks, playground].map((group) => group.tests));
 if (!Object.keys(playground.tests).length && process.env.LONG) console.log("skipped: make playground has not been run");

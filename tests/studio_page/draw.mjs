@@ -56,7 +56,8 @@ async function costAndWho(browser) {
   });
 }
 
-/** Lens and Unfold: each draws what the command draws, and says it in words; a program without wirings has nothing to unfold, and says so. */
+/** Lens and Unfold: each draws what the command draws, and says it in words. What limn has no view of is not offered; where it has none all the
+ * same, it says so on an empty sheet. */
 async function lensAndUnfold(browser) {
   await using(browser, { "a.limn": PROGRAM, "unfold.limn": null }, async (page, { dir }) => {
     await toPicture(page);
@@ -69,8 +70,8 @@ async function lensAndUnfold(browser) {
     await press("Lens");
     await until("what goes forward and what comes back", async () => squeezed(await words()) === squeezed(told("a.limn", "--lens")) && squeezed(await words()) !== squeezed(plain), words);
     must((await marksOf()) > 3, "its boxes are of the text");
-    await press("Unfold");
-    await until("that nothing can be unfolded", async () => (await page.locator(".fault").count()) && /wiring/.test(await page.locator(".fault").innerText()), async () => `${await page.locator(".fault").allInnerTexts()}`);
+    const offered = await page.locator(".bar select").nth(1).locator("option").allInnerTexts();
+    must(String(offered) === "Diagram,Lens,Who", `nothing can be unfolded in goals: ${offered}`);
     await press("Diagram");
     await until("as it was", async () => (await words()) === plain);
     await page.keyboard.press("Control+b");
@@ -86,6 +87,14 @@ async function lensAndUnfold(browser) {
     await press("Unfold");
     await until("from inside to outside", async () => squeezed(await words()) === squeezed(told("unfold.limn", wiring, "--unfold")) && (await words()) !== folded, words);
     must((await marksOf()) > 3, "it is drawn");
+    await page.locator(".chooser select").first().selectOption(wiring);
+    await page.keyboard.press("Control+k");
+    await page.getByRole("combobox", { name: "What would" }).fill("view: who");
+    await page.keyboard.press("Enter");
+    await until("why there is nothing", async () => /no goal/.test(await page.locator(".empty").innerText()));
+    must(!(await page.locator(".sheet svg").count()), "on an empty sheet");
+    await page.locator(".empty").getByRole("button", { name: "Diagram" }).click();
+    await until("a picture again", () => page.locator(".sheet svg").count());
   });
 }
 
@@ -156,7 +165,14 @@ const middleOf = async (page, wire) =>
 async function dragOnto(page, box, wire) {
   await page.locator("#palette-search").fill(box);
   const item = page.locator(".box-item", { has: page.locator(`b:text-is("${box}")`) }).first();
-  const from = await item.boundingBox();
+  // What fits is found out a moment after a mark was chosen, and then stands first.
+  const place = () => item.boundingBox();
+  await until("the list is still", async () => {
+    const before = JSON.stringify(await place());
+    await page.waitForTimeout(300);
+    return before === JSON.stringify(await place());
+  });
+  const from = await place();
   const to = await middleOf(page, wire);
   await page.mouse.move(from.x + 20, from.y + 8);
   await page.mouse.down();
@@ -202,6 +218,101 @@ async function putting(browser) {
     await page.keyboard.press("Enter");
     await until("the sentence", () => page.locator(".toast.fault").count());
     must((await textOf(page)) === program, "and the text is as it was");
+  });
+}
+
+const AUTO = "given x from iris.x\nlearn enc : R[4] -> R[2] = dense[2]\nlearn dec : R[2] -> R[4] = dense[4]\nlearn other : R[4] -> R[2] = dense[8] ; dense[2]\ngoal same : dec(enc(x)) ~ x by l2\n";
+
+/** What is said to fit is taken, and nothing stands for what is given; a box is renamed and looked up by its menu. */
+async function fits(browser) {
+  await using(browser, { "a.limn": AUTO }, async (page, f) => {
+    await toPicture(page);
+    await page.getByRole("button", { name: "Boxes", exact: true }).first().click();
+    const mark = (name) => page.locator(`.sheet g[data-box="${name}"]`).first();
+    const menu = async (at) => {
+      await at.focus();
+      await page.keyboard.press("ContextMenu");
+      await page.locator('[role="menu"]').waitFor();
+      return page.getByRole("menuitem").allInnerTexts();
+    };
+    const offered = () => page.getByRole("region", { name: "Fits here" }).locator("b").allInnerTexts();
+    await mark("enc").waitFor();
+    await menu(mark("enc"));
+    await page.getByRole("menuitem", { name: "Put another box here" }).click();
+    await until("what fits", async () => (await offered()).includes("other"), offered);
+    must(!(await offered()).includes("id"), `the types are others: ${await offered()}`);
+    await page.getByRole("region", { name: "Fits here" }).locator(".box-item", { hasText: "other" }).click();
+    await until("it was taken", () => f.read("a.limn").includes("dec(other(x))"), () => f.read("a.limn"));
+    await page.keyboard.press("Control+z");
+    await until("undone", () => f.read("a.limn") === AUTO);
+    const given = page.locator('.sheet g.glyph[data-at^="0:"]').first();
+    await until("the box of the data", () => given.count(), () => page.locator(".sheet").innerHTML());
+    const items = await menu(given);
+    must(!items.some((i) => /box here/.test(i)), `nothing stands for data: ${items}`);
+    await page.keyboard.press("Escape");
+    await page.waitForTimeout(400);
+    must(!(await offered()).length, `nothing fits there: ${await offered()}`);
+    await menu(mark("dec"));
+    await page.getByRole("menuitem", { name: "Rename" }).click();
+    await page.getByLabel("New name").fill("back");
+    await page.keyboard.press("Enter");
+    await until("it is renamed everywhere", () => f.read("a.limn") === AUTO.replaceAll("dec", "back"), () => f.read("a.limn"));
+    await until("and drawn so", () => mark("back").count());
+    await menu(mark("back"));
+    await page.getByRole("menuitem", { name: "Where it is declared" }).click();
+    await until("its line", async () => (await page.locator(".cm-activeLine").innerText()).startsWith("learn back"));
+    // An arrow that is none.
+    await toPicture(page);
+    await page.getByRole("button", { name: "+ Learner", exact: true }).click();
+    const dialog = page.locator("dialog.prompt");
+    await dialog.locator('input[name="type"]').fill("R[4] - R[2]");
+    await dialog.locator("button.primary").click();
+    await until("help with the arrow", async () => (await dialog.locator('[role="alert"]').innerText()).includes("`R[4] -> R[2]`"));
+    await page.keyboard.press("Escape");
+  });
+}
+
+/** Why something was refused stands in the text until one goes on, and moves no line away from its number. */
+async function refusedInPlace(browser) {
+  await using(browser, { "a.limn": "# A chain.\nlearn f : R[4] -> R[4] = dense[8] ; dense[4]\n\n# below\n" }, async (page) => {
+    await toPicture(page);
+    await page.getByRole("button", { name: "Boxes", exact: true }).first().click();
+    await page.locator(".chooser select").first().selectOption("f");
+    const wire = page.locator('.sheet g.wire[data-at][data-type="R[8]"]').first();
+    await wire.waitFor({ state: "attached" });
+    await wire.focus();
+    await page.locator("#palette-search").fill("attend");
+    await page.keyboard.press("Enter");
+    await page.locator(".refused").waitFor({ state: "attached" });
+    await page.keyboard.press("Alt+1");
+    const tops = () => page.evaluate(() => {
+      const root = document.querySelector(".editor").shadowRoot;
+      const number = [...root.querySelectorAll(".cm-gutterElement")].find((e) => e.textContent === "4");
+      const line = [...root.querySelectorAll(".cm-line")].find((e) => e.textContent === "# below");
+      return Math.abs(number.getBoundingClientRect().top - line.getBoundingClientRect().top);
+    });
+    must((await tops()) < 2, `a line is ${await tops()} pixels away from its number`);
+    await page.keyboard.press("ArrowDown");
+    await until("it goes as one goes on", async () => !(await page.locator(".refused").count()));
+  });
+}
+
+/** A pointer on its way over the picture lights the text up and does not move it; a click does. */
+async function crossing(browser) {
+  const far = `${PROGRAM}${"# a line\n".repeat(120)}`;
+  await using(browser, { "a.limn": far }, async (page) => {
+    await page.keyboard.press("Alt+1");
+    await page.keyboard.press("Control+End");
+    const top = () => page.evaluate(() => document.querySelector(".editor").shadowRoot.querySelector(".cm-scroller").scrollTop);
+    await until("it has gone down", async () => (await top()) > 500);
+    await page.waitForTimeout(200);
+    const before = await top();
+    const mark = page.locator('.sheet g[data-at][data-box="guess"]').first();
+    await mark.hover();
+    await page.waitForTimeout(300);
+    must((await top()) === before, `the text went from ${before} to ${await top()}`);
+    await mark.focus();
+    await until("a mark that is chosen is shown in the text", async () => (await top()) < 200);
   });
 }
 
@@ -372,6 +483,9 @@ async function mapsRenamed(browser) {
 }
 
 export const tests = {
+  what_fits_is_taken: fits,
+  refused_in_its_place: refusedInPlace,
+  crossing_the_picture: crossing,
   by_mouse_alone: mouseAlone,
   by_keys_as_the_manual_says: byKeys,
   a_wire_is_led_to_a_box: ledToABox,

@@ -131,7 +131,7 @@ const scenes = {
         await page.getByLabel("Which box").selectOption("put");
         await page.getByLabel("Weights of").selectOption("runs/lens");
         await page.evaluate(() => (Math.random = () => 0.500000)); // the first sample, which does not smile
-        await page.getByRole("button", { name: "A sample" }).click();
+        await page.getByRole("button", { name: "A sample" }).first().click();
         await page.waitForTimeout(3000);
         await until("a face", async () => (await page.locator(".numbers-picture").count()) === 2, 20000);
         await page.locator(".sliders .slider input").first().fill("0");
@@ -168,7 +168,7 @@ const scenes = {
       async (page) => {
         await train(page);
         await trained(page);
-        await page.getByText("Weights and gradients", { exact: true }).click();
+        await page.getByText(/^Weights and gradients/).click();
         await page.getByLabel("Weight or wire", { exact: true }).fill("seen.1");
         await page.keyboard.press("Tab");
         await page.getByLabel("Of it").selectOption("gradient");

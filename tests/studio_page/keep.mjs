@@ -10,6 +10,7 @@ const BOX = "box f(x: R[]) -> R[] = x + 1";
 const ENDS = {
   "crlf.limn": `# a\r\n${BOX}\r\nbox g(x: R[]) -> R[] = f(x)\r\n`,
   "mixed.limn": `# a\r\n${BOX}\nbox g(x: R[]) -> R[] = f(x)\r\n\n# b\n`,
+  "mostly.limn": `# a\r\n# b\n# b\r\n${BOX}\r\n`,
   "cr.limn": `# a\rb\n${BOX}\n`,
   "none.limn": BOX,
 };
@@ -34,6 +35,15 @@ async function everyByte(browser) {
       await until(`${name} without its first line`, () => bytes(name) === rest, () => JSON.stringify(bytes(name)));
       await page.keyboard.press("Control+z");
       await until(`${name} with it again`, () => bytes(name) === text);
+      // A line that is edited keeps its end, whichever most lines have.
+      await page.keyboard.press("Control+Home");
+      await page.keyboard.press("ArrowDown");
+      await page.keyboard.press("End");
+      await page.keyboard.type(" ");
+      const edited = text.split(/(?<=\n)/).map((l, i, all) => (i === Math.min(1, all.length - 1) ? l.replace(/\r?\n$|$/, (end) => ` ${end}`) : l)).join("");
+      await until(`${name} with a space in its second line`, () => bytes(name) === edited, () => JSON.stringify(bytes(name)));
+      await page.keyboard.press("Control+z");
+      await until(`${name} once more as it was`, () => bytes(name) === text);
     }
   });
 }
@@ -65,6 +75,108 @@ async function restarted(browser) {
     await s.end();
     f.drop();
   }
+}
+
+/** What was never saved is offered until it is answered, whichever file is open, and two of one file are two. */
+async function neverSaved(browser) {
+  const f = folder({ "a.limn": PROGRAM, "b.limn": `${BOX}\n` });
+  let s = await studio(f.dir);
+  const page = await open(browser, s.url);
+  const file = () => page.locator(".where .file").innerText();
+  const offers = () => page.locator(".offer").allInnerTexts();
+  const store = () => page.evaluate(() => Object.values({ ...localStorage }).join());
+  const dies = async (words) => {
+    await s.end("SIGKILL");
+    await caretToEnd(page);
+    await page.keyboard.type(words);
+    await until("it is kept", async () => (await store()).includes(words));
+    s = await studio(f.dir);
+    await page.goto(s.url);
+    await until("the first file", async () => (await file()) === "a.limn");
+    await page.locator(".offer", { hasText: "b.limn" }).getByRole("button", { name: "Open it" }).first().click();
+    await until("the file of the draft", async () => (await file()) === "b.limn");
+  };
+  try {
+    await page.keyboard.press("Control+k");
+    await page.getByRole("combobox", { name: "What would" }).fill("open b");
+    await page.keyboard.press("Enter");
+    await until("b.limn", async () => (await file()) === "b.limn");
+    await dies("# one");
+    await caretToEnd(page);
+    await page.keyboard.type("# between");
+    await until("another text is saved", () => f.read("b.limn").endsWith("# between"));
+    must((await offers()).length === 1, `the offer stays: ${await offers()}`);
+    await dies("# three");
+    must((await offers()).length === 2, `both are offered: ${await offers()}`);
+    await page.locator(".offer").last().getByRole("button", { name: "Compare" }).click();
+    const dialog = page.getByRole("dialog", { name: "Two texts" });
+    must(/# one/.test(await dialog.innerText()) && /# between/.test(await dialog.innerText()), "both texts are seen");
+    await dialog.getByRole("button", { name: "Bring it back" }).click();
+    await until("the first text in the file", () => f.read("b.limn") === `${BOX}\n# one`);
+    must((await store()).includes("# three") && (await offers()).length === 1, "the second is kept, and offered");
+    await page.keyboard.press("Control+k");
+    await page.getByRole("combobox", { name: "What would" }).fill("never saved");
+    await page.keyboard.press("Enter");
+    await until("the second text in the file", () => f.read("b.limn").endsWith("# three"), () => f.read("b.limn"));
+    must((await offers()).length === 0 && !(await store()).includes("# three"), "what is saved is offered no more");
+    must(page.complaints.every((c) => allow.test(c)), page.complaints.join("; "));
+    await page.context().close();
+  } finally {
+    await s.end();
+    f.drop();
+  }
+}
+
+/** The file that is open is in the address: a reload, a link, back and forward lead to it. */
+async function addressed(browser) {
+  await using(browser, { "a.limn": PROGRAM, "sub/b 1.limn": `${BOX}\n`, "c.limn": "# c\n" }, async (page) => {
+    const isOpen = (name) => until(`${name} is open`, async () => (await page.locator(".where .file").innerText()) === name);
+    const choose = async (name) => {
+      await page.keyboard.press("Control+k");
+      await page.getByRole("combobox", { name: "What would" }).fill(`open ${name}`);
+      await page.keyboard.press("Enter");
+      await isOpen(name);
+    };
+    await choose("sub/b 1.limn");
+    await page.reload();
+    await isOpen("sub/b 1.limn");
+    await choose("c.limn");
+    await page.goBack();
+    await isOpen("sub/b 1.limn");
+    await page.goBack();
+    await isOpen("a.limn");
+    await page.goForward();
+    await isOpen("sub/b 1.limn");
+    const link = page.url();
+    const other = await page.context().newPage();
+    await other.goto(link);
+    await until("the same file by its link", async () => (await other.locator(".where .file").innerText()) === "sub/b 1.limn");
+    // A file that is not there is said; what is open stays, and a new page opens another one.
+    const said = (where, file) => until(`that there is no such file, and ${file}`, async () => /nothing\.limn/.test(await where.locator(".toasts").innerText()) && (await where.locator(".where .file").innerText()) === file);
+    const none = link.replace(/#.*/, "#nothing.limn");
+    await other.goto(none);
+    await said(other, "sub/b 1.limn");
+    const third = await page.context().newPage();
+    await third.goto(none);
+    await said(third, "a.limn");
+  });
+}
+
+/** What others put into the folder is found: in the list, also while it is open, and by Ctrl+K. */
+async function added(browser) {
+  await using(browser, { "a.limn": PROGRAM }, async (page, f) => {
+    const listed = (name) => until(`${name} in the list`, () => page.locator(".side").getByRole("button", { name, exact: true }).count());
+    f.write("early.limn", "# early\n");
+    await page.keyboard.press("Control+b");
+    await listed("early.limn");
+    f.write("late.limn", "# late\n");
+    await listed("late.limn");
+    await page.keyboard.press("Control+b");
+    f.write("last.limn", "# last\n");
+    await page.keyboard.press("Control+k");
+    await page.getByRole("combobox", { name: "What would" }).fill("open last");
+    await until("by Ctrl+K", () => page.getByRole("option", { name: "Open last.limn" }).count());
+  });
 }
 
 async function removed(browser) {
@@ -148,6 +260,9 @@ async function undone(browser) {
 export const tests = {
   every_byte_is_kept: everyByte,
   found_again_after_a_restart: restarted,
+  what_was_never_saved_is_offered: neverSaved,
+  the_file_is_in_the_address: addressed,
+  added_by_another_program: added,
   removed_by_another_program: removed,
   the_run_that_was_begun_is_seen: newest,
   undo_from_everywhere: undone,

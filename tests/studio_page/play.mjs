@@ -3,7 +3,7 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { LETTERS, WORDS, dragStart, drop, dropModel, onnxOf, openGame, openLetters, openMachine, openPlay, overlayRuns, slide, train, trained } from "./acts.mjs";
-import { folder, limn, must, textOf, toPicture, until } from "./help.mjs";
+import { caretToEnd, folder, limn, must, textOf, toPicture, until } from "./help.mjs";
 import { faint, touching } from "./looks.mjs";
 import { PROGRAM, using } from "./write.mjs";
 
@@ -93,7 +93,7 @@ async function gradients(browser) {
     await train(page);
     await until("it runs", () => running(page), 20000);
     await until("something is saved", async () => /[1-9]\d{3}\d* of/.test(await page.locator(".run-list").innerText()), 20000);
-    await page.getByText("Weights and gradients", { exact: true }).click();
+    await page.getByText(/^Weights and gradients/).click();
     const names = page.locator("#weight-names option");
     await until("names of weights and wires", async () => (await names.evaluateAll((all) => all.map((o) => o.value))).includes("h.1"), () => names.evaluateAll((all) => all.map((o) => o.value).join()));
     const at = page.getByLabel("Weight or wire", { exact: true });
@@ -144,6 +144,71 @@ async function overlay(browser) {
   });
 }
 
+/** Of two runs each thing says whose it is, in the same colours; a run's program is opened, and a run deleted when somebody is sure. */
+async function whose(browser) {
+  await using(browser, { "a.limn": `${PROGRAM}show confusion(guess(x), kind) on iris.test\n` }, async (page, f) => {
+    const figures = page.locator("figure.shown figcaption");
+    await train(page);
+    await trained(page);
+    await until("what it shows", () => figures.count(), 30000);
+    await caretToEnd(page);
+    await page.keyboard.press("Control+Home");
+    await page.keyboard.type("box extra(x: R[4]) -> R[3] = guess(x)\n");
+    await page.keyboard.press("Alt+3");
+    if (!(await page.locator(".options button").isVisible())) await page.keyboard.press("Alt+3");
+    await page.locator(".options button").click();
+    await trained(page, 2);
+    await overlayRuns(page);
+    await until("two pictures, each with its run", async () => String((await figures.locator("b").allInnerTexts()).sort()) === "a,a.2", () => figures.allInnerTexts(), 30000);
+    const inkOf = (name) => figures.locator("b", { hasText: new RegExp(`^${name}$`) }).first().getAttribute("class");
+    await page.getByRole("button", { name: /What differs/ }).click();
+    const legend = page.locator('.difference [role="img"][aria-label*="only"]');
+    await until("the difference", () => legend.count());
+    for (const part of await legend.all()) {
+      const run = /only (?:runs\/)?(\S+)/.exec(await part.getAttribute("aria-label"))[1];
+      must((await part.getAttribute("class")).endsWith(await inkOf(run)), `${run} has one colour: ${await part.getAttribute("class")} and ${await inkOf(run)}`);
+    }
+    must(/gradients of a(\.2)?$/.test(await page.locator(".weights summary").innerText()), "weights say whose they are");
+    // The program as it was: the file, where that still has the text, and otherwise a copy.
+    const choose = async (run, item) => {
+      if (!(await page.locator(".run-list").isVisible())) await page.keyboard.press("Alt+3");
+      await page.getByRole("button", { name: `More of ${run}`, exact: true }).click();
+      await page.getByRole("menuitem", { name: item }).click();
+    };
+    await choose("a.2", "Open its program");
+    await page.waitForTimeout(300);
+    must((await page.locator(".where .file").innerText()) === "a.limn", "the file has its text");
+    await choose("a", "Open its program");
+    await until("a copy", async () => (await page.locator(".where .file").innerText()) === "a-2.limn" && !(await textOf(page)).includes("extra"));
+    await choose("a", "Delete");
+    await page.locator("dialog.prompt").getByRole("button", { name: "Cancel" }).click();
+    must(f.has("runs/a/run.json"), "nothing is deleted by chance");
+    await choose("a", "Delete");
+    await page.locator("dialog.prompt").getByRole("button", { name: "Delete it" }).click();
+    await until("it is gone", async () => !f.has("runs/a") && (await page.locator(".run").count()) === 1);
+    must(f.has("runs/a.2/run.json"), "and the other is not");
+  });
+}
+
+/** A run that was shorter has no value where it has ended. */
+async function shorter(browser) {
+  await using(browser, { "a.limn": PROGRAM }, async (page) => {
+    await train(page);
+    await trained(page);
+    await page.getByLabel("Epochs", { exact: true }).fill("6");
+    await page.locator(".options button").click();
+    await trained(page, 2);
+    await overlayRuns(page);
+    const plot = await page.locator(".curve canvas").first().boundingBox();
+    const said = async (part) => {
+      await page.mouse.move(plot.x + 46 + part * (plot.width - 54), plot.y + 60);
+      return (await page.locator(".plot-said span").allInnerTexts()).slice(1).map((t) => t === "–");
+    };
+    must(String((await said(0.25)).sort()) === "false,false", "both have a value in the first half");
+    must(String((await said(0.9)).sort()) === "false,true", "and one of them in the second");
+  });
+}
+
 /** A game is opened, and the start of its first player dragged. */
 export async function startMoved(page) {
   await openGame(page);
@@ -172,6 +237,12 @@ async function nash(browser) {
     await until("paths of all players", async () => (await page.locator(".simplex .way").count()) === 2);
     await until("some steps", async () => ((await page.locator(".simplex .way").first().getAttribute("d")).match(/L/g) ?? []).length > 5);
     await page.locator(".game").getByRole("button", { name: "Pause" }).click();
+    // What is said beside a step is of the shares that are shown.
+    const shares = (await page.locator(".simplex figcaption span").allInnerTexts()).map((t) => t.split(",").map(Number));
+    const [p, q] = shares;
+    const gain = Math.max(q[2] - q[1], q[0] - q[2], q[1] - q[0]) - Math.min(p[1] - p[2], p[2] - p[0], p[0] - p[1]);
+    const said = await page.locator(".game [role=status]").innerText();
+    must(Math.abs(Number(/exploitability (\S+)/.exec(said)?.[1]) - gain) < 0.05, `${said}, but ${p} and ${q} give ${gain}`);
     // A path begins where the ring is, and one step is a small one.
     const ring = await start.evaluate((e) => [Number(e.getAttribute("cx")), Number(e.getAttribute("cy"))]);
     const way = (await page.locator(".simplex .way").first().getAttribute("d")).slice(1).split("L").map((p) => p.trim().split(" ").map(Number));
@@ -237,7 +308,7 @@ async function wrongWeights(browser) {
       json.result.picture = pixels;
       await route.fulfill({ response, json });
     });
-    await page.getByText("Weights and gradients", { exact: true }).click();
+    await page.getByText(/^Weights and gradients/).click();
     const names = page.locator("#weight-names option");
     await until("names of weights", () => names.count());
     const matrix = (await names.evaluateAll((all) => all.map((o) => o.value))).find((n) => /W$/.test(n));
@@ -330,6 +401,56 @@ async function sliders(browser) {
   });
 }
 
+/** Inputs are called as the program calls them, go as far as the data go, and take samples of it; a run's weights are taken where there are some. */
+async function realInputs(browser) {
+  const text = `${PROGRAM}learn gen : R[2] -> R[4] = dense[4]\ngiven z from normal[2]\ngoal gen(z) ~ x by l2\n`;
+  const table = 'given height, width, kind from "t.csv"\nlearn weigh : R[], R[] -> R[2] = pair ; dense[2]\nbox pair(a, b: R[]) -> R[2] = [a, b]\ngoal weigh(height, width) ~ kind by cross_entropy\ntrain 1 epochs\n';
+  await using(browser, { "a.limn": text, "sub/b.limn": table, "c.limn": PROGRAM.replace("train 3", "train 1"), "sub/t.csv": "height,width,kind\n1,20,a\n3,40,b\n" }, async (page, f) => {
+    const labels = () => page.locator(".sliders .slider").evaluateAll((all) => all.map((l) => l.querySelector("span").textContent).join());
+    const slider = () => page.locator(".sliders .slider input").first();
+    const values = () => page.locator(".sliders .slider output").allInnerTexts();
+    const open = async (name) => {
+      await page.keyboard.press("Control+k");
+      await page.getByRole("combobox", { name: "What would" }).fill(`open ${name}`);
+      await page.keyboard.press("Enter");
+      await until(`${name} is open`, async () => (await page.locator(".where .file").innerText()) === name);
+    };
+    await openPlay(page);
+    await until("names of the program", async () => (await labels()) === "x[0],x[1],x[2],x[3]", labels);
+    must((await slider().getAttribute("min")) === "0.1" && (await slider().getAttribute("max")) === "7.9", "as far as flowers go");
+    const first = await values();
+    must(first.every((v) => Number(v) >= 0.1), `a flower to begin with: ${first}`);
+    must(!(await page.getByRole("button", { name: "Walk", exact: true }).count()), "nobody walks through flowers");
+    await until("another flower", async () => {
+      await page.getByRole("button", { name: "A sample" }).click();
+      return String(await values()) !== String(first);
+    });
+    await page.getByLabel("Which box").selectOption("gen");
+    await until("noise", async () => (await labels()) === "z[0],z[1]" && (await page.getByRole("button", { name: "Walk", exact: true }).count()) === 1, labels);
+    must(!(await page.getByRole("button", { name: "A sample" }).count()), "noise has no samples");
+    // A table has its columns' names and ranges.
+    await open("sub/b.limn");
+    await page.getByLabel("Which box").selectOption("weigh");
+    await until("columns", async () => (await labels()) === "height,width", labels);
+    must((await slider().getAttribute("min")) === "1" && (await slider().getAttribute("max")) === "3", "heights from 1 to 3");
+    // The newest run of the program that has weights is taken; those of others are listed apart.
+    const chosen = () => page.getByLabel("Weights of").inputValue();
+    must((await chosen()) === "", "nothing has been trained");
+    for (const [name, run] of [["c.limn", "runs/c"], ["a.limn", "runs/a"]]) {
+      await open(name);
+      await train(page);
+      await until(`${run} has finished`, async () => (await page.locator(".run", { hasText: "finished" }).locator(".name").allInnerTexts()).includes(run.slice(5)), 60000);
+    }
+    await openPlay(page);
+    await until("its weights", async () => (await chosen()) === "runs/a", chosen);
+    must((await page.locator('optgroup[label="Runs of other programs"] option').allInnerTexts()).join() === "runs/c", "others stand apart");
+    await until("results", async () => (await page.locator(".bars li").count()) === 3);
+    // A program that was changed since does not take them, and says so.
+    f.write("a.limn", text.replace("dense[16]", "dense[5]"));
+    await until("weights as they begin", async () => (await chosen()) === "" && (await page.locator(".bars li").count()) === 3, chosen);
+  });
+}
+
 async function attention(browser) {
   await using(browser, { "letters.limn": LETTERS, "ab.txt": WORDS }, async (page, { dir: root }) => {
     await openLetters(page, root, "--reference", "--steps", "20");
@@ -355,12 +476,14 @@ async function smile(browser) {
     await until("a sheet", () => page.getByRole("button", { name: "A sample" }).count(), 20000);
     const pixels = (n) => page.locator(".numbers-picture").nth(n).evaluate((c) => c.toDataURL());
     const empty = await pixels(0);
-    await page.getByRole("button", { name: "A sample" }).click();
+    await page.getByRole("button", { name: "A sample" }).first().click();
     await until("a face", async () => (await pixels(0)) !== empty);
     await until("what is made of it", async () => (await page.locator(".numbers-picture").count()) === 2);
     await page.waitForTimeout(300);
     const before = await pixels(1);
-    await page.locator(".sliders .slider input").first().fill("2");
+    const smile = page.locator(".sliders .slider input").first();
+    must((await smile.getAttribute("min")) === "0" && (await smile.getAttribute("max")) === "1", "a smile is between 0 and 1");
+    await smile.fill((await smile.inputValue()) === "1" ? "0" : "1");
     await until("it follows the slider", async () => (await pixels(1)) !== before);
   });
 }
@@ -407,12 +530,19 @@ async function dropped(browser) {
       must(/dense|linear/.test(await textOf(page)), "the model as a program");
       await drop(page, [{ name: "x.limn", base64: Buffer.from("box keep(x: R[3]) -> R[3] = x\n").toString("base64") }]);
       await until("a program", async () => (await page.locator(".where .file").innerText()) === "x.limn");
+      // The name that is said is the one that it got.
+      for (const [rows, name] of [["a\n1\n", "t.csv"], ["a\n2\n", "t-2.csv"]]) {
+        await drop(page, [{ name: "t.csv", base64: Buffer.from(rows).toString("base64") }]);
+        await until(`${name} in words`, async () => (await page.locator(".toasts").innerText()).includes(name), () => page.locator(".toasts").innerText());
+      }
       // The folder of a run that was made elsewhere.
       execFileSync(limn, ["train", `${f.dir}/a.limn`, "--quiet", "-o", `${f.dir}/there`], { stdio: "ignore" });
       const parts = ["run.json", "metrics.csv", "program.limn", "model.safetensors"];
       await drop(page, parts.map((name) => ({ name: `there/${name}`, base64: readFileSync(`${f.dir}/there/${name}`).toString("base64") })));
       await until("the run", async () => /there/.test(await page.locator(".run-list").innerText()), 20000);
       await until("its curve", () => page.locator(".curve canvas").count());
+      must((await page.locator(".where .file").innerText()) === "a.limn", "its program is the one that is here");
+      await until("its model", () => page.locator(".sheet [data-box=guess]").count());
     });
   } finally {
     f.drop();
@@ -454,6 +584,8 @@ export const tests = {
   a_goal_weighs_more_while_it_runs: goalReweighed,
   gradients_while_it_trains: gradients,
   two_runs: overlay,
+  of_two_runs_which_is_which: whose,
+  a_shorter_run_has_nothing_behind_its_end: shorter,
   a_dropped_model_is_searched_costed_and_compared: lookedInto,
   nash: nash,
   what_holds_is_stairs: stairs,
@@ -462,6 +594,7 @@ export const tests = {
   a_machine_is_seen_while_it_is_dragged: machineSeen,
   weights_of_another_program: wrongWeights,
   a_learner_by_slider: sliders,
+  inputs_as_the_data_are: realInputs,
   who_looks_where: attention,
   a_face_by_slider: smile,
   a_walk_through_a_latent_space: walk,

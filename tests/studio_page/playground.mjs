@@ -55,6 +55,15 @@ async function iris(browser) {
     must((await page.locator(".where .file").innerText()) === "iris.limn", "iris is what one sees first");
     await trainedHere(page, 10);
     must(/(\d+) of \1 steps/.test(await page.locator(".run-list").innerText()), await page.locator(".run-list").innerText());
+    // What the playground has not is said.
+    const words = await page.locator(".runs").innerText();
+    must(/they go when it is closed or loaded again/.test(words) && /What this program shows is not drawn here/.test(words), words);
+    // A program with errors is not trained; its messages are shown.
+    await caretToEnd(page);
+    await page.keyboard.type("goal bad : guess(y) ~ kind");
+    await page.locator("button.train").click();
+    await until("the messages", async () => /`y`/.test((await page.locator(".messages ul").allInnerTexts()).join()));
+    must((await page.locator(".run").count()) === 1, "and nothing is begun");
   });
 }
 
@@ -77,12 +86,13 @@ async function lens(browser) {
     await until("a sheet", () => page.getByRole("button", { name: "A sample" }).count(), 20000);
     const pixels = (n) => page.locator(".numbers-picture").nth(n).evaluate((c) => c.toDataURL());
     const empty = await pixels(0);
-    await page.getByRole("button", { name: "A sample" }).click();
+    await page.getByRole("button", { name: "A sample" }).first().click();
     await until("a face", async () => (await pixels(0)) !== empty, 20000);
     await until("what is made of it", async () => (await page.locator(".numbers-picture").count()) === 2);
     await page.waitForTimeout(300);
     const before = await pixels(1);
-    await page.locator(".sliders .slider input").first().fill("2");
+    const smile = page.locator(".sliders .slider input").first();
+    await smile.fill(await smile.getAttribute((await smile.inputValue()) === (await smile.getAttribute("max")) ? "min" : "max"));
     await until("it follows the slider", async () => (await pixels(1)) !== before);
     await page.keyboard.press("Alt+3");
     await page.locator(".options button").click();
@@ -153,10 +163,11 @@ async function link(browser) {
     await page.waitForTimeout(100);
     const there = await open(browser, page.url());
     must((await textOf(there)) === `${mine}box more(x: R[3]) -> R[3] = mine(x)\n`, await textOf(there));
-    must((await there.locator(".where .file").innerText()) === "iris-2.limn", "beside the program of this name that is there");
+    must((await there.locator(".where .file").innerText()) === "iris.limn", "by the name that it has");
     await there.reload();
     await until("the same again", async () => (await textOf(there)).includes("box more"));
-    must((await there.locator(".where .file").innerText()) === "iris-2.limn", "by the same name");
+    must((await there.locator(".where .file").innerText()) === "iris.limn", "by the same name");
+    await example(there, "iris", "train 60 epochs"); // the example is as it was
     await there.context().close();
     const broken = await open(browser, page.url().slice(0, -9));
     must(/cannot be read/.test(await textOf(broken)), "a part of it is missing, and it says so");

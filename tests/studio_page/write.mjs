@@ -127,6 +127,48 @@ async function completion(browser) {
   });
 }
 
+/** A box of the library is read where it is declared, and left again. */
+async function library(browser) {
+  await using(browser, { "a.limn": PROGRAM }, async (page, f) => {
+    await page.locator(".cm-line", { hasText: "learn guess" }).click();
+    await page.keyboard.press("Home");
+    for (let i = 0; i < PROGRAM.split("\n")[3].indexOf("dense") + 1; i++) await page.keyboard.press("ArrowRight");
+    await page.keyboard.press("F12");
+    const reading = page.locator(".reading");
+    await until("the library", async () => /library\.limn/.test(await reading.innerText()), () => page.locator(".toasts").innerText());
+    await until("the box is lit", async () => /dense/.test(await reading.locator(".lit").first().innerText()));
+    await page.keyboard.type("words");
+    must(!/words/.test(await reading.locator(".cm-content").innerText()), "it is to read only");
+    await reading.getByRole("button", { name: "Back to a.limn" }).click();
+    await until("the program again", async () => !(await reading.count()) && (await page.locator(".cm-focused").count()));
+    must(f.read("a.limn") === PROGRAM, "which is as it was");
+  });
+}
+
+/** What helps is one key away, and mends the line. */
+async function helps(browser) {
+  await using(browser, { "a.limn": PROGRAM.replace("tanh", "tahn") }, async (page, f) => {
+    await until("the message", async () => /1 error/.test(await page.locator(".count-line").innerText()));
+    await page.locator(".cm-line", { hasText: "learn guess" }).click({ position: { x: 12, y: 8 } });
+    await page.keyboard.press("Control+.");
+    await page.locator('[role="menu"]').waitFor();
+    await page.getByRole("menuitem", { name: /tanh/ }).click();
+    await until("it is mended", () => f.read("a.limn") === PROGRAM, () => f.read("a.limn"));
+  });
+}
+
+/** Nothing is trained that has errors: they are shown instead, and no folder is made. */
+async function errorsFirst(browser) {
+  await using(browser, { "a.limn": PROGRAM }, async (page, f) => {
+    await caretToEnd(page);
+    await page.keyboard.type("goal bad : guess(y) ~ kind");
+    await page.keyboard.press("Control+Enter");
+    await until("the messages", async () => /`y`/.test((await page.locator(".messages ul").allInnerTexts()).join()));
+    must(/Nothing was trained/.test(await page.locator(".messages ul").innerText()), "and why");
+    must(!f.has("runs"), "nothing was begun");
+  });
+}
+
 async function kept(browser) {
   const allow = /ERR_|Failed to load|net::/;
   const f = folder({ "a.limn": PROGRAM });
@@ -236,6 +278,9 @@ export const tests = {
   hover_both_ways: hover,
   completion_and_hover: completion,
   rename_in_two_files: renaming,
+  the_library_is_read: library,
+  what_helps_is_one_key_away: helps,
+  errors_are_shown_before_training: errorsFirst,
   text_is_kept_when_the_server_dies: kept,
   changed_by_another_program: conflict,
   many_questions_at_once: atOnce,

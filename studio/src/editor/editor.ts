@@ -6,7 +6,8 @@ import { bracketMatching, indentUnit } from "@codemirror/language";
 import { lintKeymap } from "@codemirror/lint";
 import { EditorState, type Extension, type Text, Transaction } from "@codemirror/state";
 import { EditorView, drawSelection, highlightActiveLine, highlightActiveLineGutter, keymap, lineNumbers } from "@codemirror/view";
-import type { Span } from "../places";
+import { type Span, spanOf } from "../places";
+import { FAULT_MS } from "../state";
 import { inlineMessages } from "./inline";
 import { limnLanguage } from "./language";
 import { litExtension, setLit, setRefused } from "./lit";
@@ -20,6 +21,17 @@ export interface EditorHooks {
   moved: (offset: number) => void; // so is the cursor
   rename: () => void;
   open: (path: string, range: import("../protocol").Range) => void;
+}
+
+/** A text to look at, with one place of it lit. */
+export function readingView(home: HTMLElement, text: string, range: import("../protocol").Range): EditorView {
+  const root = home.shadowRoot ?? home.attachShadow({ mode: "open" });
+  const kit = [lineNumbers(), drawSelection(), EditorState.readOnly.of(true), limnLanguage, litExtension, editorTheme, keymap.of(defaultKeymap), EditorView.contentAttributes.of({ "aria-label": "Text to read" })];
+  const view = new EditorView({ parent: root as unknown as HTMLElement, root, state: EditorState.create({ doc: text, extensions: kit }) });
+  const span = spanOf(view.state.doc, range);
+  view.dispatch({ selection: { anchor: span.from }, effects: [setLit.of(span), EditorView.scrollIntoView(span.from, { y: "center" })] });
+  view.focus();
+  return view;
 }
 
 export class Editor {
@@ -122,7 +134,12 @@ export class Editor {
     this.view.dispatch({ effects: EditorView.scrollIntoView(span.from, { y: "nearest", yMargin: 60 }) });
   }
 
+  private refusedTimer = 0;
+
+  /** Says at its place why something was not done: until the text or the cursor goes on, and no longer than the word at the foot of the page. */
   refuse(at: Span, sentence: string): void {
+    clearTimeout(this.refusedTimer);
+    this.refusedTimer = window.setTimeout(() => this.view.dispatch({ effects: setRefused.of(null) }), FAULT_MS);
     this.view.dispatch({ effects: [setRefused.of({ at, sentence }), EditorView.scrollIntoView(at.from, { y: "nearest", yMargin: 80 })] });
   }
 }

@@ -16,10 +16,13 @@ class Sentence extends WidgetType {
     return other.text === this.text;
   }
   toDOM() {
+    // What is around it has no margins, which the editor does not measure: lines below would stand beside their numbers.
     const dom = document.createElement("div");
-    dom.className = "refused";
-    dom.setAttribute("role", "alert");
-    dom.textContent = this.text;
+    dom.className = "refused-line";
+    const words = dom.appendChild(document.createElement("div"));
+    words.className = "refused";
+    words.setAttribute("role", "alert");
+    words.textContent = this.text;
     return dom;
   }
 }
@@ -27,11 +30,11 @@ class Sentence extends WidgetType {
 const lit = Decoration.mark({ class: "lit" });
 const fault = Decoration.mark({ class: "refused-at" });
 
-function spanField(decorate: (doc: { length: number }, e: StateEffect<any>) => DecorationSet | null, onChange: (d: DecorationSet) => DecorationSet) {
+function spanField(decorate: (doc: { length: number }, e: StateEffect<any>) => DecorationSet | null, onChange: (d: DecorationSet) => DecorationSet, untilMoved = false) {
   return StateField.define<DecorationSet>({
     create: () => Decoration.none,
     update(old, tr) {
-      let now = tr.docChanged ? onChange(old.map(tr.changes)) : old;
+      let now = tr.docChanged ? onChange(old.map(tr.changes)) : untilMoved && tr.selection ? Decoration.none : old;
       for (const e of tr.effects) now = decorate(tr.state.doc, e) ?? now;
       return now;
     },
@@ -57,6 +60,7 @@ const refusedField = spanField(
     return Decoration.set(marks, true);
   },
   () => Decoration.none, // the text has gone on: the sentence is answered
+  true,
 );
 
 export const litExtension = [litField, refusedField];

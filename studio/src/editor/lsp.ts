@@ -10,7 +10,8 @@ import { LineEnds, plainText } from "../lineends";
 import { markdown } from "../markdown";
 import { offsetAt, positionAt, rangeOf, spanOf } from "../places";
 import type { Diagnostic, Range, TextEdit } from "../protocol";
-import { path, say, sayFault } from "../state";
+import { messages, path, say, sayFault } from "../state";
+import { openMenu } from "../ui/menu";
 
 const KINDS: Record<number, string> = { 3: "function", 6: "variable", 7: "class", 10: "property", 14: "keyword", 21: "constant", 22: "type", 25: "type" };
 
@@ -104,11 +105,25 @@ export async function goToDefinition(view: EditorView, pos: number, open: (path:
 }
 
 /** The actions that the server offers for a message, as buttons of it. */
-async function actionsFor(d: Diagnostic): Promise<{ title: string; edits: TextEdit[] }[]> {
-  const answer = await ask<any[] | null>("textDocument/codeAction", { range: d.range, context: { diagnostics: [d] } }).catch(() => null);
+const actionsFor = (d: Diagnostic) => actionsAt(d.range, [d]);
+async function actionsAt(range: Range, diagnostics: Diagnostic[]): Promise<{ title: string; edits: TextEdit[] }[]> {
+  const answer = await ask<any[] | null>("textDocument/codeAction", { range, context: { diagnostics } }).catch(() => null);
   return (answer ?? [])
     .map((a) => ({ title: a.title as string, edits: Object.values((a.edit?.changes ?? {}) as Record<string, TextEdit[]>)[0] ?? [] }))
     .filter((a) => a.edits.length);
+}
+
+/** What limn offers for the line of the cursor, as a menu: what mends its messages, and what else can be done there. */
+export async function quickFix(view: EditorView): Promise<void> {
+  const { doc, selection } = view.state;
+  const here = positionAt(doc, selection.main.head);
+  const at = messages.value.filter((m) => m.range.start.line <= here.line && m.range.end.line >= here.line);
+  const offers = (await Promise.all([...at.map(actionsFor), actionsAt({ start: here, end: here }, [])])).flat();
+  if (view.state.doc !== doc) return;
+  const items = [...new Map(offers.map((o) => [o.title, o])).values()].map((o) => ({ label: o.title, run: () => applyEdits(view, o.edits) }));
+  const place = view.coordsAtPos(selection.main.head);
+  if (items.length && place) openMenu(items, { x: place.left, y: place.bottom + 4 }, "What helps here");
+  else say("limn has nothing to offer for this line.");
 }
 
 export async function showMessages(view: EditorView, messages: Diagnostic[]): Promise<void> {
@@ -146,6 +161,7 @@ export function lspExtension(keys: { rename: () => void; open: (path: string, ra
     Prec.high(
       keymap.of([
         { key: "F12", run: (v) => (void goToDefinition(v, v.state.selection.main.head, keys.open), true) },
+        { key: "Mod-.", run: (v) => (void quickFix(v), true) },
         { key: "F2", run: () => (keys.rename(), true) },
         { key: "Shift-Alt-f", run: (v) => (void format(v), true) },
       ]),

@@ -18,8 +18,8 @@ export const editorTheme = EditorView.theme({
   ".cm-matchingBracket, &.cm-focused .cm-matchingBracket": { backgroundColor: "var(--lit)", outline: "none" },
   ".lit": { backgroundColor: "var(--lit)", borderRadius: "3px", boxShadow: "0 0 0 2px var(--lit)" },
   ".refused-at": { textDecoration: "underline wavy var(--alarm)", textUnderlineOffset: "4px" },
+  ".refused-line": { padding: "4px 20px 6px 6px" },
   ".refused": {
-    margin: "4px 20px 6px 6px",
     padding: "6px 10px",
     borderLeft: "3px solid var(--alarm)",
     background: "var(--wrong)",

@@ -15,15 +15,49 @@ import { chosen, sought, wanted } from "./view";
 
 const boxes = signal<PaletteBox[]>([]);
 
+/** Names of boxes that are known to go onto the chosen mark: limn was asked for the edit, which it gives and does not make. */
+const fitting = signal<Set<string>>(new Set());
+let asked = 0;
+const PAUSE_MS = 150;
+
+const editOf = (mark: Mark, box: string) => ({ kind: mark.kind === "box" ? "replace" : "insert", at: mark.at, box });
+
+/** Whether limn would take an edit of the text as it is. */
+export const isTaken = (edit: Record<string, unknown>): Promise<boolean> =>
+  ask("limn/edit", { edit }).then(
+    () => true,
+    () => false,
+  );
+
+/** Tries them one by one, so that whoever types meanwhile waits for one alone, and none after the next choice. The list changes once, at the
+ * end: it is not to move under a hand that reaches for it. */
+async function tryBoxes(mark: Mark, all: PaletteBox[], mine: number): Promise<void> {
+  const { box } = mark.element.dataset;
+  if (mark.kind === "box" && !box) return; // what is given, for example, is no box that another could stand for
+  const found = new Set<string>();
+  for (const b of all) {
+    // Of a box the types that it takes are not those of a wire, so that only trying tells.
+    if ((mark.kind !== "box" && !b.fits) || b.wants?.length || b.name === box) continue;
+    if (await isTaken(editOf(mark, b.name))) found.add(b.name);
+    if (mine !== asked) return;
+  }
+  fitting.value = found;
+}
+
 async function load(): Promise<void> {
-  const at = chosen.peek()?.at;
-  const answer = await ask<PaletteBox[]>("limn/palette", at ? { at } : {}).catch(() => null);
-  if (Array.isArray(answer)) boxes.value = answer;
+  const mine = ++asked;
+  const mark = chosen.peek();
+  fitting.value = new Set();
+  const answer = await ask<PaletteBox[]>("limn/palette", mark?.at ? { at: mark.at } : {}).catch(() => null);
+  if (mine !== asked || !Array.isArray(answer)) return;
+  boxes.value = answer;
+  await new Promise((done) => setTimeout(done, PAUSE_MS)); // while somebody types, nothing is tried
+  if (mark?.at && mine === asked) await tryBoxes(mark, answer, mine);
 }
 
 /** Puts a box there. Options that it must be told are asked for: `dense[...o]` is written `dense[16]`. */
 async function putAt(mark: Mark, box: string): Promise<void> {
-  const edit = (text: string) => ({ kind: mark.kind === "box" ? "replace" : "insert", at: mark.at, box: text });
+  const edit = (text: string) => editOf(mark, text);
   const header = boxes.value.find((b) => b.name === box)?.header ?? "";
   const options = new RegExp(`\\b${box}\\[([^\\]]*)\\]`).exec(header)?.[1].split(",").map((o) => o.trim()) ?? [];
   const open = options.filter((o) => o && !o.includes(":"));
@@ -68,7 +102,10 @@ function drag(e: PointerEvent, box: string): void {
     over?.classList.remove("target");
     if (!ghost) return;
     ghost.remove();
-    addEventListener("click", (c) => (c.stopPropagation(), c.preventDefault()), { capture: true, once: true });
+    // What is dropped is not clicked. Where the item is gone by now, no click follows, and the next one is meant.
+    const swallow = (c: Event) => (c.stopPropagation(), c.preventDefault());
+    addEventListener("click", swallow, { capture: true, once: true });
+    setTimeout(() => removeEventListener("click", swallow, { capture: true }), 0);
     const mark = markUnder(m.clientX, m.clientY);
     if (!mark?.at) say(`${box} was not dropped on a wire.`);
     else void putAt(mark, box);
@@ -77,8 +114,15 @@ function drag(e: PointerEvent, box: string): void {
   addEventListener("pointerup", up);
 }
 
+/** A type without its arrow: where it is missing, and with what else it was written. */
+function arrowHelp(type: string | undefined): string | null {
+  if (!type || type.includes("->")) return null;
+  const meant = type.replace(/\s*(?:→|=>|>|—|–|-|\bto\b)\s*/, " -> ");
+  return `Between what goes in and what comes out stands an arrow, \`->\`: as in \`${meant.includes("->") ? meant : "R[4] -> R[2]"}\`.`;
+}
+
 /** A form whose edit is tried while it is open. */
-const form = (title: string, fields: Field[], button: string, edit: (a: Record<string, string>) => Record<string, unknown>) => fill(title, fields, button, (a) => formGesture(edit(a)));
+const form = (title: string, fields: Field[], button: string, edit: (a: Record<string, string>) => Record<string, unknown>) => fill(title, fields, button, async (a) => arrowHelp(a.type) ?? formGesture(edit(a)));
 
 /** What the program has so far, by its text: what a form offers first is then mostly what is wanted. */
 function soFar() {
@@ -169,9 +213,9 @@ export function Palette() {
   const rank = (b: PaletteBox) => (b.name === words ? 0 : b.name.startsWith(words) ? 1 : b.name.includes(words) ? 2 : 3);
   const found = boxes.value.filter((b) => !words || b.name.includes(words) || b.doc.toLowerCase().includes(words));
   if (words) found.sort((a, b) => rank(a) - rank(b));
-  const groups = new Map<string, PaletteBox[]>();
+  const groups = new Map<string, PaletteBox[]>(mark?.at ? [["Fits here", []]] : []);
   // With a wire chosen, those that fit stand first and once.
-  const groupOf = (b: PaletteBox) => (mark?.at && b.fits ? "Fits here" : b.group || "Boxes");
+  const groupOf = (b: PaletteBox) => (mark?.at && fitting.value.has(b.name) ? "Fits here" : b.group || "Boxes");
   for (const b of found) groups.set(groupOf(b), [...(groups.get(groupOf(b)) ?? []), b]);
   return (
     <aside class="palette" aria-label="Boxes">
@@ -198,7 +242,7 @@ export function Palette() {
         ))}
       </div>
       <div class="groups">
-        {[...groups].map(([group, all]) => (
+        {[...groups].filter(([, all]) => all.length).map(([group, all]) => (
           <section key={group} aria-label={group}>
             <h3>{group}</h3>
             {all.slice(0, words ? 40 : 60).map((b) => (

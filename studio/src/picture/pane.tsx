@@ -2,9 +2,9 @@
 
 import { useEffect, useRef } from "preact/hooks";
 import { ask } from "../client";
-import { hasLevels, lookParams } from "../drawing";
+import { hasLevels, lookParams, viewsHere } from "../drawing";
 import type { Level, View } from "../protocol";
-import { drawFault, drawn, look, paletteOpen, path, pictures, sayFault } from "../state";
+import { drawFault, drawn, look, messages, paletteOpen, path, pictures, plainLook, sayFault } from "../state";
 import { Icon, IconButton } from "../ui/icons";
 import { openMenu } from "../ui/menu";
 import { Palette } from "./palette";
@@ -130,16 +130,11 @@ function Bar() {
         <Icon name="plus" /> Boxes
       </button>
       <Names />
-      <Segments label="View" all={VIEWS} now={l.view} set={(v) => (look.value = { ...l, view: v })} />
+      <Segments label="View" all={VIEWS.filter(([v]) => v === l.view || viewsHere().includes(v))} now={l.view} set={(v) => (look.value = { ...l, view: v })} />
       {hasLevels(l.view) && <Segments label="Level" all={LEVELS} now={l.level} set={(v) => (look.value = { ...l, level: v, open: [], close: [] })} />}
       <button class="quiet" aria-pressed={l.cost} onClick={() => (look.value = { ...l, cost: !l.cost })} title="What each box costs">
         Cost
       </button>
-      {l.open.length > 0 && (
-        <button class="quiet" onClick={() => (look.value = { ...l, open: [] })}>
-          Close all
-        </button>
-      )}
     </div>
   );
 }
@@ -147,6 +142,11 @@ function Bar() {
 function Zoom() {
   return (
     <div class="zoom" role="group" aria-label="Size">
+      {look.value.open.length > 0 && (
+        <button class="quiet" onClick={() => (look.value = { ...look.value, open: [] })}>
+          Close all
+        </button>
+      )}
       <IconButton name="minus" label="Smaller" hint="-" onClick={() => view?.viewport.zoom(0.8)} />
       <button class="percent" title="Fit into the pane (0)" aria-label={`Fit; now ${Math.round(zoomed.value * 100)} %`} onClick={() => view?.viewport.fit()}>
         {Math.round(zoomed.value * 100)}&thinsp;%
@@ -193,7 +193,7 @@ export function PicturePane() {
             <button onClick={() => (wanted.value = null)}>Cancel</button>
           </div>
         )}
-        {drawFault.value && !wanted.value && (picture || pictures.value.length > 0) && (
+        {drawFault.value && !wanted.value && picture && (
           <div class="fault" role="status">
             {drawFault.value}
           </div>
@@ -239,6 +239,18 @@ function Cost({ of }: { of: unknown }) {
 
 /** Where limn has answered that there is nothing to draw: while it has not answered, the sheet is empty, and says nothing. */
 function Empty() {
+  const other = look.value.view !== "plain" || look.value.name !== null;
+  if (pictures.value.length && (other || messages.value.some((m) => m.severity === 1)))
+    return (
+      <div class="empty">
+        <p role="status">{drawFault.value}</p>
+        {other && (
+          <button class="primary" onClick={() => (look.value = plainLook)}>
+            Diagram
+          </button>
+        )}
+      </div>
+    );
   return (
     <div class="empty">
       <p>Nothing is drawn yet.</p>

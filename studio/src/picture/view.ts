@@ -109,9 +109,7 @@ export class PictureView {
       mark.element.classList.add("lit");
       this.lit.push(mark.element);
     }
-    const span = mark && this.marks!.spanNow(mark);
-    editor.light(span);
-    if (span && wanted.value === null) editor.show(span);
+    editor.light(mark && this.marks!.spanNow(mark));
   }
 
   private focus(mark: Mark | null): void {
@@ -119,6 +117,8 @@ export class PictureView {
     for (const m of this.marks!.all) m.element.setAttribute("tabindex", m === mark ? "0" : "-1");
     this.viewport.reveal(mark.element);
     this.hover(mark);
+    const span = this.marks!.spanNow(mark);
+    if (span && wanted.value === null) editor.show(span); // a pointer on its way over the picture moves no text
     chosen.value = mark;
   }
 
@@ -157,7 +157,7 @@ export class PictureView {
     if (!mark) return;
     e.preventDefault();
     chosen.value = mark;
-    openBoxMenu(this, mark, { x: e.clientX, y: e.clientY });
+    void openBoxMenu(this, mark, { x: e.clientX, y: e.clientY });
   }
 
   /** A finger that rests asks for the menu, as the second button of a mouse does. */
@@ -165,7 +165,7 @@ export class PictureView {
     if (e.pointerType !== "touch") return;
     const mark = this.marks?.find(e.target) ?? null;
     if (!mark) return;
-    const timer = window.setTimeout(() => openBoxMenu(this, mark, { x: e.clientX, y: e.clientY }), 520);
+    const timer = window.setTimeout(() => void openBoxMenu(this, mark, { x: e.clientX, y: e.clientY }), 520);
     this.held = { x: e.clientX, y: e.clientY, timer };
   }
   private unhold(e: PointerEvent): void {
@@ -196,7 +196,7 @@ export class PictureView {
     else if (e.key === "Enter" && mark.element.dataset.open) this.open(mark);
     else if (e.key === "Enter" || e.key === " " || e.key === "ContextMenu" || (e.key === "F10" && e.shiftKey)) {
       const r = mark.element.getBoundingClientRect();
-      openBoxMenu(this, mark, { x: r.left + r.width / 2, y: r.top + r.height / 2 });
+      void openBoxMenu(this, mark, { x: r.left + r.width / 2, y: r.top + r.height / 2 });
     } else if (e.key === "t") this.goToText(mark);
     else if (e.key === "Escape" && wanted.value) wanted.value = null;
     else return false;

@@ -4,9 +4,9 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ask } from "../client";
 import type { Tensor } from "../protocol";
-import { drawn, runs } from "../state";
+import { drawn } from "../state";
 import { editor } from "../workbench";
-import { byName, Choice, fromRun, WeightsOf } from "./choices";
+import { byName, Choice, fromRun, useWeights, WeightsOf } from "./choices";
 
 /** Learners that take letters: `learn model : {vocab}[t] -> …`. */
 export const readers = (text: string) => [...text.matchAll(/^\s*learn\s+(\w+)\s*:\s*\{[^}]*\}\s*\[[^\],]*\]\s*->/gm)].map((m) => m[1]);
@@ -27,7 +27,7 @@ const shown = (c: string) => (c === "\n" ? "⏎" : c === " " ? "\u00a0" : c);
 export function Attention() {
   const names = readers(editor.text);
   const [name, setName] = useState(names[0]);
-  const [from, setFrom] = useState(runs.value[0]?.run ?? "");
+  const [from, setFrom, refusedRun] = useWeights();
   const [text, setText] = useState("to be");
   const [layers, setLayers] = useState<Tensor[]>([]);
   const [layer, setLayer] = useState(0);
@@ -45,7 +45,7 @@ export function Attention() {
         setLayers(a.results.filter((r) => r.name?.startsWith("W.") && r.shape.length >= 2));
         setFault("");
       },
-      (e) => mine === asked.current && (setFault((e as Error).message), setLayers([])),
+      (e) => mine === asked.current && !refusedRun() && (setFault((e as Error).message), setLayers([])),
     );
   }, [model, from, text, drawn.value?.version]);
 

@@ -12,6 +12,7 @@ import { Simplex, tidy } from "./simplex";
 interface StepAnswer {
   step: number;
   done: boolean;
+  measured: number; // the step of what is measured
   metrics: Record<string, number>;
   weights: Record<string, Tensor>;
 }
@@ -109,7 +110,7 @@ export function Game({ numbers }: { numbers: NumberEntry[] }) {
   const [starts, setStarts] = useState<Record<string, number[]>>({});
   const [paths, setPaths] = useState<Record<string, number[][]>>({});
   const [figures, setFigures] = useState<Record<string, number>>({});
-  const [step, setStep] = useState(0);
+  const [at, setAt] = useState({ step: 0, measured: 0 });
   const [going, setGoing] = useState(false);
   const [speed, setSpeed] = useState(10);
   const match = useRef<Match | null>(null);
@@ -128,7 +129,7 @@ export function Game({ numbers }: { numbers: NumberEntry[] }) {
       setStarts((s) => ({ ...shares, ...s }));
       setPaths(Object.fromEntries(Object.entries(shares).map(([n, s]) => [n, [s]])));
       setFigures(first.metrics ?? {});
-      setStep(0);
+      setAt(first);
       m.ready = true;
       return true;
     } catch (e) {
@@ -154,7 +155,7 @@ export function Game({ numbers }: { numbers: NumberEntry[] }) {
       try {
         const a = await m.step(live.current.speed, players);
         if (match.current !== m) return;
-        setStep(a.step);
+        setAt(a);
         setFigures(a.metrics ?? {});
         setPaths((old) => {
           const next = { ...old };
@@ -183,6 +184,7 @@ export function Game({ numbers }: { numbers: NumberEntry[] }) {
     const next = { ...starts, [name]: tidy(shares) };
     setStarts(next);
     setPaths((p) => ({ ...p, [name]: [] }));
+    setFigures({}); // they are of the game before
     clearTimeout(restart.current);
     restart.current = window.setTimeout(() => void beginAndGo(next), 120);
   };
@@ -201,13 +203,14 @@ export function Game({ numbers }: { numbers: NumberEntry[] }) {
         </label>
       </div>
       <p class="small soft" role="status">
-        Step {step}
+        Step {at.step}
         {Object.entries(figures).map(([n, v]) => (
           <span key={n}>
             {" "}
             · {n} {Number(v).toPrecision(3)}
           </span>
         ))}
+        {at.measured < at.step && ` (measured at step ${at.measured})`}
       </p>
       <div class="simplices">
         {players

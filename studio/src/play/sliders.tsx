@@ -6,7 +6,8 @@ import { ask } from "../client";
 import type { Tensor } from "../protocol";
 import { drawn, pictures, sayFault } from "../state";
 import { editor } from "../workbench";
-import { byName, Choice, fromRun, WeightsOf } from "./choices";
+import { byName, Choice, fromRun, useWeights, WeightsOf } from "./choices";
+import { type Feed, feedOf, firstOf, sampleOf } from "./feeds";
 import { Sheet, sheetOfFile } from "./sheet";
 import { type Input, inputsOf } from "./types";
 
@@ -24,18 +25,14 @@ async function headerOf(name: string): Promise<string | null> {
   return line.replace(/^learn\s+.*?\b(\w+)\s*:/, (whole, last) => (last === name || whole.includes(name) ? `learn ${name} :` : whole));
 }
 
-/** Another sample of a set that the program is given from, in an input of that shape. */
-function Sample({ shape, change }: { shape: number[]; change: (d: number[]) => void }) {
-  const sets = [...new Set([...editor.text.matchAll(/^\s*given\b[^#\n]*?\bfrom\s+(\w+)/gm)].map((m) => m[1]))];
+/** Another sample of what feeds this input. */
+function Sample({ feed, shape, change }: { feed: Feed; shape: number[]; change: (d: number[]) => void }) {
   const look = async () => {
-    for (const set of sets) {
-      const { fields } = await ask<{ fields: Tensor[] }>("limn/sample", { set, at: Math.floor(1e6 * Math.random()) });
-      const fits = fields.find((f) => String(f.shape) === String(shape));
-      if (fits) return change(fits.data);
-    }
-    sayFault(new Error("No set of this program has samples of this shape."));
+    const found = await sampleOf(feed);
+    if (!found || count(found.shape) !== count(shape)) throw new Error(`${feed.from} has no sample for ${feed.name}.`);
+    change(found.data);
   };
-  return sets.length ? <button onClick={() => void look().catch(sayFault)}>A sample</button> : null;
+  return <button onClick={() => void look().catch(sayFault)}>A sample</button>;
 }
 
 const WALK = 90; // frames from one point to the next
@@ -67,7 +64,28 @@ function Walk({ data, change }: { data: number[]; change: (d: number[]) => void 
   );
 }
 
-function Values({ label, input, data, change }: { label: string; input: Input; data: number[]; change: (d: number[]) => void }) {
+/** An input with its name, what feeds it, and between which numbers it is dragged. */
+interface Held extends Input {
+  label: string;
+  feed: Feed | null | undefined;
+  low: number;
+  high: number;
+}
+
+/** What is known of an input's numbers: those of a first sample, and the range of all. */
+async function hold(box: string, input: Input, i: number): Promise<{ held: Held; first: number[] }> {
+  const feed = feedOf(box, i, editor.text);
+  const fed = feed ? await firstOf(feed).catch(() => null) : null;
+  const fits = fed && count(fed.shape) === count(input.shape);
+  const wide = fits && fed.low !== undefined && fed.high !== undefined && fed.high > fed.low;
+  const label = /^\d+$/.test(input.name) ? (feed?.name ?? `input ${i + 1}`) : input.name;
+  return { held: { ...input, label, feed, low: wide ? fed.low! : -3, high: wide ? fed.high! : 3 }, first: fits ? fed.data : Array(count(input.shape)).fill(0) };
+}
+
+function Values({ input, data, change }: { input: Held; data: number[]; change: (d: number[]) => void }) {
+  const { label, low, high, feed } = input;
+  const isData = feed && !feed.noise;
+  const sample = isData && <Sample feed={feed} shape={input.shape} change={change} />;
   if (isSheet(input.shape))
     return (
       <div>
@@ -83,31 +101,28 @@ function Values({ label, input, data, change }: { label: string; input: Input; d
               if (f) void sheetOfFile(f, input.shape.slice(-2)).then(change);
             }}
           />
-          <Sample shape={input.shape} change={change} />
+          {sample}
           <button onClick={() => change(data.map(() => 0))}>Empty</button>
         </div>
       </div>
     );
+  const nameAt = (i: number) => (data.length > 1 ? `${label}[${i}]` : label);
   return (
     <div>
       {data.slice(0, SLIDERS).map((v, i) => (
         <label class="slider" key={i}>
-          <span>
-            {label}
-            {data.length > 1 ? ` ${i}` : ""}
-          </span>
+          <span>{nameAt(i)}</span>
           <output>{v.toFixed(2)}</output>
-          <input type="range" min="-3" max="3" step="0.01" value={v} aria-label={`${label} ${i}`} onInput={(e) => change(data.map((x, k) => (k === i ? Number((e.currentTarget as HTMLInputElement).value) : x)))} />
+          <input type="range" min={low} max={high} step={(high - low) / 600} value={v} aria-label={nameAt(i)} onInput={(e) => change(data.map((x, k) => (k === i ? Number((e.currentTarget as HTMLInputElement).value) : x)))} />
         </label>
       ))}
-      {data.length > 1 && (
-        <div class="row">
-          <Walk data={data} change={change} />
-          <button onClick={() => change(noise(data.length))}>Another point</button>
-          <button onClick={() => change(data.map(() => 0))}>All 0</button>
-          {data.length > SLIDERS && <span class="small soft">{data.length - SLIDERS} more numbers</span>}
-        </div>
-      )}
+      <div class="row">
+        {sample}
+        {data.length > 1 && !isData && feed !== null && <Walk data={data} change={change} />}
+        {data.length > 1 && !isData && <button onClick={() => change(noise(data.length))}>Another point</button>}
+        {data.length > 1 && low <= 0 && high >= 0 && <button onClick={() => change(data.map(() => 0))}>All 0</button>}
+        {data.length > SLIDERS && <span class="small soft">{data.length - SLIDERS} more numbers</span>}
+      </div>
     </div>
   );
 }
@@ -130,22 +145,27 @@ function Result({ r }: { r: Tensor }) {
 export function Sliders() {
   const names = pictures.value.filter((p) => p.kind === "learner" || p.kind === "box").map((p) => p.name);
   const [name, setName] = useState(names[0] ?? "");
-  const [from, setFrom] = useState("");
-  const [inputs, setInputs] = useState<Input[] | null>(null);
+  const [from, setFrom, refusedRun] = useWeights();
+  const [inputs, setInputs] = useState<Held[] | null>(null);
   const [data, setData] = useState<Record<string, number[]>>({});
   const [results, setResults] = useState<Tensor[]>([]);
   const [fault, setFault] = useState("");
   const busy = useRef({ on: false, again: false });
   const version = drawn.value?.version;
 
-  useEffect(() => {
-    void headerOf(name).then((h) => {
-      const found = h ? inputsOf(h, editor.text) : null;
-      setInputs(found);
-      setResults([]);
-      setData((old) => Object.fromEntries((found ?? []).map((i) => [i.name, old[i.name]?.length === count(i.shape) ? old[i.name] : Array(count(i.shape)).fill(0)])));
-    });
-  }, [name, version]);
+  const asked = useRef(0);
+  const take = async () => {
+    const mine = ++asked.current;
+    const header = await headerOf(name);
+    const found = header ? inputsOf(header, editor.text) : null;
+    const all = found && (await Promise.all(found.map((i, k) => hold(name, i, k))));
+    if (mine !== asked.current) return;
+    setInputs(all && all.map((h) => h.held));
+    setResults([]);
+    // The first sample in what is looked at for the first time; what somebody has dragged stays while the program is changed.
+    setData((old) => Object.fromEntries((all ?? []).map(({ held, first }) => [`${name} ${held.name}`, old[`${name} ${held.name}`]?.length === first.length ? old[`${name} ${held.name}`] : first])));
+  };
+  useEffect(() => void take(), [name, version]);
 
   const evaluate = async () => {
     if (busy.current.on) {
@@ -154,13 +174,13 @@ export function Sliders() {
     }
     busy.current.on = true;
     try {
-      const given = Object.fromEntries((inputs ?? []).map((i) => [i.name, nest(data[i.name], i.shape)]));
+      const given = Object.fromEntries((inputs ?? []).map((i) => [i.name, nest(data[`${name} ${i.name}`] ?? [], i.shape)]));
       const answer = await ask<{ results: Tensor[] }>("limn/eval", { name, in: given, ...fromRun(from) });
       setResults(answer.results);
       setFault("");
     } catch (e) {
       setResults([]); // those of other weights or inputs are not these
-      setFault((e as Error).message);
+      if (!refusedRun()) setFault((e as Error).message);
     }
     busy.current.on = false;
     if (busy.current.again) {
@@ -179,7 +199,10 @@ export function Sliders() {
         <WeightsOf value={from} set={setFrom} />
       </div>
       {!inputs && <p class="soft">The sizes of its inputs are not said in its header, so there is nothing to drag.</p>}
-      {inputs?.map((i) => data[i.name] && <Values key={i.name} label={/^\d+$/.test(i.name) ? `input ${Number(i.name) + 1}` : i.name} input={i} data={data[i.name]} change={(d) => setData({ ...data, [i.name]: d })} />)}
+      {inputs?.map((i) => {
+        const key = `${name} ${i.name}`;
+        return data[key] && <Values key={key} input={i} data={data[key]} change={(d) => setData({ ...data, [key]: d })} />;
+      })}
       {fault && (
         <p class="fault-line" role="alert">
           {fault}

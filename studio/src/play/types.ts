@@ -6,7 +6,7 @@ export interface Input {
   shape: number[];
 }
 
-const strip = (text: string) => text.replace(/#.*$/gm, "");
+export const strip = (text: string) => text.replace(/#.*$/gm, "");
 
 function axesOf(text: string): Map<string, number> {
   const sizes = new Map<string, number>();
@@ -28,7 +28,7 @@ export function shapeOf(type: string, text: string): number[] | null {
 }
 
 /** Cuts at commas that stand in no bracket. */
-function pieces(text: string): string[] {
+export function pieces(text: string): string[] {
   const all: string[] = [];
   let depth = 0;
   let last = 0;
@@ -62,4 +62,17 @@ export function inputsOf(header: string, text: string): Input[] | null {
   });
   const sized = inputs.map((i) => ({ name: i.name, shape: shapeOf(i.type, text) }));
   return sized.every((s) => s.shape) ? (sized as Input[]) : null;
+}
+
+/** The arguments of each call of a box, as they are written. */
+export function callsOf(box: string, text: string): string[][] {
+  const plain = strip(text);
+  return [...plain.matchAll(new RegExp(`\\b${box}\\s*(?:\\[[^\\]]*\\])?\\(`, "g"))]
+    .filter((m) => !/\b(?:box|machine|wiring)\s+$/.test(plain.slice(0, m.index)))
+    .map((m) => {
+      const from = m.index + m[0].length;
+      let [to, depth] = [from, 1];
+      while (to < plain.length && depth) depth += { "(": 1, ")": -1 }[plain[to++]] ?? 0;
+      return pieces(plain.slice(from, to - 1));
+    });
 }

@@ -3,8 +3,8 @@
 import { signal } from "@preact/signals";
 import { connection, host } from "../client";
 import type { Metrics, Run, Shown } from "../protocol";
-import { about, does, drawer, isNarrow, pane, path, pictures, runs, say, sayFault } from "../state";
-import { refreshRuns, saver } from "../workbench";
+import { about, does, drawer, files, isNarrow, pane, path, pictures, runs, say, sayFault } from "../state";
+import { newProgram, openPath, refreshRuns, saver, showErrors } from "../workbench";
 
 /** Runs whose curves are shown, the last chosen first. */
 export const selected = signal<string[]>([]);
@@ -20,12 +20,16 @@ const MACHINES = ["machine", "wiring"];
 /** A program that says `run` and not `train` is run, where its numbers can be dragged; where it says neither, what it declares decides. */
 export const isOfMachines = (): boolean => !does.value.train && (does.value.run || (pictures.value.some((p) => MACHINES.includes(p.kind)) && pictures.value.every((p) => MACHINES.includes(p.kind) || p.kind === "box")));
 
+export const nameOf = (run: string) => run.replace(/^runs\//, "");
 const fileOf = (name: string) => name.replace(/^.*\//, "");
 
 const number = (r: Run) => Number(/\.(\d+)$/.exec(r.run)?.[1] ?? 1); // `runs/iris`, `runs/iris.2` … as they were begun
 
+/** Whether a run is of the program that is open. One that was made elsewhere knows it by another path, and so by its name alone. */
+const isOwn = (r: Run): boolean => !!r.program && !!path.value && (r.program === path.value || (fileOf(r.program) === fileOf(path.value) && !files.value.some((f) => f.path === r.program)));
+
 /** Runs of the program that is open, the newest first. */
-const ownRuns = (): Run[] => runs.value.filter((r) => r.program && path.value && fileOf(r.program) === fileOf(path.value)).sort((a, b) => number(b) - number(a));
+export const ownRuns = (): Run[] => runs.value.filter(isOwn).sort((a, b) => number(b) - number(a));
 
 /** The list is opened, or another program: what was chosen stays, unless another program is open by now and all of it is known to be of others. */
 export function chooseRuns(): void {
@@ -91,6 +95,7 @@ export async function startTraining(options: Record<string, unknown> = {}): Prom
     say("The text could not be saved, so nothing was trained.", "fault");
     return;
   }
+  if (await showErrors("Nothing was trained: the program has errors.")) return;
   try {
     const { run } = await host<{ run: string }>("train", { path: path.value, options });
     begun.add(run);
@@ -114,6 +119,40 @@ export async function compareWith(other: string): Promise<void> {
 export async function control(what: "pause" | "resume" | "stop", run: string): Promise<void> {
   try {
     await host(what, { run });
+  } catch (e) {
+    sayFault(e);
+  }
+  await refreshRuns();
+}
+
+/** The text that a run was trained with: the file that has it, or else a copy beside the others, so that nobody writes into the run. */
+export async function openProgramOf(r: Run): Promise<void> {
+  try {
+    const { text } = await host<{ text: string }>("read", { path: `${r.run}/program.limn` });
+    const name = r.program ? fileOf(r.program) : `${nameOf(r.run)}.limn`;
+    const there = files.value.find((f) => f.path === r.program || f.path === name)?.path;
+    if (there === path.value) await saver.write();
+    if (there && (await host<{ text: string }>("read", { path: there })).text === text) return void (await openPath(there));
+    await newProgram(name, text);
+    if (there) say(`${there} has another text by now: this is a copy of what ${r.run} was trained with.`);
+  } catch (e) {
+    sayFault(e);
+  }
+}
+
+/** Nothing is known of it any more, so that a new run of this name begins anew. */
+function forget(run: string): void {
+  const without = <T>(all: Record<string, T>) => Object.fromEntries(Object.entries(all).filter(([r]) => r !== run));
+  metrics.value = without(metrics.value);
+  shown.value = without(shown.value);
+  selected.value = selected.value.filter((r) => r !== run);
+  runs.value = runs.value.filter((r) => r.run !== run);
+}
+
+export async function deleteRun(run: string): Promise<void> {
+  try {
+    await host("delete", { run, sure: true });
+    forget(run);
   } catch (e) {
     sayFault(e);
   }
@@ -147,7 +186,8 @@ export function startRuns(): void {
     }, 250);
   };
   connection().on("host/run", (p: { run: string; state: string }) => {
-    if (!runs.value.some((r) => r.run === p.run) || selected.value.includes(p.run)) soon();
+    if (p.state === "deleted") forget(p.run);
+    else if (!runs.value.some((r) => r.run === p.run) || selected.value.includes(p.run)) soon();
     else runs.value = runs.value.map((r) => (r.run === p.run ? { ...r, ...p } : r));
   });
   // Events may be lost while a page sleeps.

@@ -1,13 +1,16 @@
 // The drawer of runs: what goes on, its curves, what the program shows, and how two runs differ.
 
+import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { connection, host } from "../client";
 import { readPicture } from "../picture/sanitize";
 import type { Run, Shown } from "../protocol";
 import { about, path, runs, sayFault } from "../state";
 import { Icon, IconButton } from "../ui/icons";
-import { refreshRuns } from "../workbench";
-import { change, chooseRuns, compared, control, isGoing, isOfMachines, metrics, selectRun, selected, shown, startTraining, trainable } from "./control";
+import { openMenu } from "../ui/menu";
+import { fill } from "../ui/prompt";
+import { editor, refreshRuns } from "../workbench";
+import { change, chooseRuns, compared, control, deleteRun, isGoing, isOfMachines, metrics, nameOf, openProgramOf, selectRun, selected, shown, startTraining, trainable } from "./control";
 import { Curve } from "./curves";
 import { Weights } from "./weights";
 
@@ -28,8 +31,21 @@ function progress(r: Run): string {
   return parts.join(" · ");
 }
 
+/** What else can be done with a run. */
+function more(r: Run, button: Element): void {
+  const { left, bottom } = button.getBoundingClientRect();
+  const items = [{ label: "Open its program", run: () => void openProgramOf(r) }];
+  if (!isGoing(r) && about.value?.can.includes("delete")) items.push({ label: "Delete…", run: () => void askDelete(r) });
+  openMenu(items, { x: left, y: bottom }, nameOf(r.run));
+}
+
+async function askDelete(r: Run): Promise<void> {
+  const sure = await fill(`Delete ${nameOf(r.run)}, with its curves and its weights, for good?`, [], "Delete it");
+  if (sure) await deleteRun(r.run);
+}
+
 function RunRow({ r, at }: { r: Run; at: number }) {
-  const name = r.run.replace(/^runs\//, "");
+  const name = nameOf(r.run);
   return (
     <li class={at >= 0 ? "run on" : "run"}>
       <label class={at >= 0 ? `series${(at % 8) + 1}` : ""}>
@@ -41,7 +57,10 @@ function RunRow({ r, at }: { r: Run; at: number }) {
       <span class="buttons">
         {isGoing(r) && <IconButton name="pause" label={`Pause ${name}`} onClick={() => void control("pause", r.run)} />}
         {(r.state === "paused" || r.state === "stopped" || r.state === "interrupted" || r.state === "killed") && <IconButton name="play" label={`Resume ${name}`} onClick={() => void control("resume", r.run)} />}
-        {isGoing(r) && <IconButton name="stop" label={`Stop ${name}`} onClick={() => void control("stop", r.run)} />}
+        {(isGoing(r) || r.state === "paused") && <IconButton name="stop" label={`Stop ${name}`} onClick={() => void control("stop", r.run)} />}
+        <button class="icon-button" aria-label={`More of ${name}`} title={`More of ${name}`} onClick={(e) => more(r, e.currentTarget as Element)}>
+          <Icon name="more" />
+        </button>
       </span>
       <progress max={r.steps || 1} value={r.step} aria-label={`${name}: ${progress(r)}`} />
       <small class="soft">{progress(r)}</small>
@@ -50,7 +69,8 @@ function RunRow({ r, at }: { r: Run; at: number }) {
   );
 }
 
-function ShownPicture({ s, stamp }: { s: Shown; stamp: number }) {
+/** `of`: the run, where several are seen, in its colour. */
+function ShownPicture({ s, stamp, of }: { s: Shown; stamp: number; of: ComponentChildren }) {
   const put = (e: HTMLDivElement | null) => {
     if (!e || !s.svg) return;
     const svg = readPicture(s.svg);
@@ -59,7 +79,9 @@ function ShownPicture({ s, stamp }: { s: Shown; stamp: number }) {
   return (
     <figure class="shown">
       {s.svg ? <div class="drawing" ref={put} /> : s.file && <img src={`${connection().fileAddress(s.file)}&step=${stamp}`} alt={s.caption ?? s.name} />}
-      <figcaption>{s.caption ?? s.name}</figcaption>
+      <figcaption>
+        {of} {s.caption ?? s.name}
+      </figcaption>
     </figure>
   );
 }
@@ -104,7 +126,8 @@ function Changes({ run }: { run: Run }) {
 
 function Difference({ a, b }: { a: string; b: string }) {
   const [found, setFound] = useState<{ picture?: string; text?: string; same?: boolean } | null>(null);
-  const look = () => host("diff", { a, b }).then(setFound, sayFault);
+  // In the picture the first is orange and the second blue, as the second and the first of the curves are.
+  const look = () => host("diff", { a: b, b: a }).then(setFound, sayFault);
   useEffect(() => {
     setFound(null);
     if (compared.value) void look();
@@ -116,7 +139,7 @@ function Difference({ a, b }: { a: string; b: string }) {
   return (
     <section class="difference">
       <button onClick={() => void look()}>
-        What differs between {b.replace(/^runs\//, "")} and {a.replace(/^runs\//, "")}?
+        What differs between {nameOf(b)} and {nameOf(a)}?
       </button>
       {found && (found.picture ? <div class="drawing wide" ref={put} /> : <pre>{found.text ?? JSON.stringify(found, null, 1)}</pre>)}
     </section>
@@ -170,6 +193,12 @@ export function Runs() {
         ))}
         {!runs.value.length && <li class="soft">No run yet. Press Train, and its curves grow here. A run goes on when this page is closed.</li>}
       </ul>
+      {about.value?.home === "playground" && runs.value.length > 0 && (
+        <p class="soft small">
+          Runs are kept in this page alone: they go when it is closed or loaded again.
+          {/^\s*show\b/m.test(editor.text) && " What this program shows is not drawn here; `limn studio` draws it."}
+        </p>
+      )}
       {first && first.state !== "finished" && Object.keys(first.settings ?? {}).length > 0 && (about.value?.can ?? []).includes("change") && <Change run={first} />}
       {first && <Changes run={first} />}
       {names.length > 0 && (
@@ -181,8 +210,8 @@ export function Runs() {
         <Curve key={n} name={n} runs={series} log={log} loss={n in (first?.losses ?? {})} />
       ))}
       {pair && <Difference a={pair[0]} b={pair[1]} />}
-      {on.map((r) => (shown.value[r] ?? []).map((s) => <ShownPicture key={r + s.name} s={s} stamp={runs.value.find((x) => x.run === r)?.step ?? 0} />))}
-      {first && <Weights run={first} />}
+      {on.map((r, i) => (shown.value[r] ?? []).map((s) => <ShownPicture key={r + s.name} s={s} stamp={runs.value.find((x) => x.run === r)?.step ?? 0} of={on.length > 1 && <b class={`series${(i % 8) + 1}`}>{nameOf(r)}</b>} />))}
+      {first && <Weights run={first} name={nameOf(first.run)} />}
     </div>
   );
 }

@@ -53,7 +53,7 @@ interface Looked {
   goal: string;
 }
 
-export function Weights({ run }: { run: Run }) {
+export function Weights({ run, name }: { run: Run; name: string }) {
   const [inside, setInside] = useState<Inside>({ names: [], goals: [] });
   const [at, setAt] = useState<Looked>({ name: "", of: "value", goal: "" });
   const [found, setFound] = useState<WeightsOf | null>(null);
@@ -66,9 +66,9 @@ export function Weights({ run }: { run: Run }) {
   const look = async (next: Looked, fault: (e: unknown) => void) => {
     setAt(next);
     if (!next.name) return;
-    const { name, of, goal } = next;
+    const { goal, ...what } = next;
     const question = (asked.current = JSON.stringify([run.run, next]));
-    const answer = await host<WeightsOf>("weights", { run: run.run, name, of, ...(goal && { goal }) }).catch((e) => void (question === asked.current && fault(e)));
+    const answer = await host<WeightsOf>("weights", { run: run.run, ...what, ...(goal && { goal }) }).catch((e) => void (question === asked.current && fault(e)));
     if (answer && question === asked.current) setFound(answer);
   };
   useEffect(() => {
@@ -94,7 +94,7 @@ export function Weights({ run }: { run: Run }) {
   );
   return (
     <details class="weights" ref={details} open={!!at.name || undefined} onToggle={(e) => (e.currentTarget as HTMLDetailsElement).open && void open()}>
-      <summary>Weights and gradients</summary>
+      <summary>Weights and gradients of {name}</summary>
       <div class="row">
         <input list="weight-names" value={at.name} placeholder="a weight, or a wire" aria-label="Weight or wire" onChange={(e) => void look({ ...at, name: (e.currentTarget as HTMLInputElement).value }, sayFault)} />
         <datalist id="weight-names">

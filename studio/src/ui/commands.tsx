@@ -2,6 +2,7 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { commandsOpen } from "../state";
+import { refreshFiles } from "../workbench";
 import { type Command, allCommands } from "../commands";
 
 /** Letters of the search in order, those at the beginnings of words first. */
@@ -25,6 +26,7 @@ export function Commands() {
     setSearch("");
     setAt(0);
     ref.current?.showModal();
+    void refreshFiles(); // others put files into the folder, too
   }, [open]);
   if (!open) return null;
   const found = allCommands()

@@ -1,8 +1,13 @@
-// Another program has changed the file that is open here: both texts side by side, and a choice.
+// Two texts of one file side by side, and a choice: another program has changed it, or one of them was never saved.
 
+import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { conflict } from "../save";
-import { saver, takeTheirs } from "../workbench";
+import { type Draft, timeOf } from "../drafts";
+import { bringBack, editor, leaveDraft, saver, takeTheirs } from "../workbench";
+
+/** The draft that is looked at beside the text. */
+export const looked = signal<Draft | null>(null);
 
 /** Lines that the other text does not have; enough to see where two texts part. */
 function only(mine: string, theirs: string): { line: string; own: boolean }[] {
@@ -30,26 +35,56 @@ function Text({ title, mine, theirs }: { title: string; mine: string; theirs: st
   );
 }
 
-export function ConflictDialog() {
-  const ref = useRef<HTMLDialogElement>(null);
+interface Both {
+  title: string;
+  words: string;
+  mine: string;
+  theirs: string;
+  close?: () => void; // where nothing has to be chosen
+  choices: { label: string; run: () => void }[]; // the last one is what is mostly wanted
+}
+
+function both(): Both | null {
   const c = conflict.value;
+  if (c) {
+    const choices = [
+      { label: "Take the file's", run: takeTheirs },
+      { label: "Keep what is here", run: () => void saver.keepMine() },
+    ];
+    return { title: `${c.path} was changed elsewhere`, words: "Nothing was written over.", mine: c.mine, theirs: c.theirs, choices };
+  }
+  const d = looked.value;
+  if (!d) return null;
+  const close = () => (looked.value = null);
+  const choices = [
+    { label: "Leave it", run: () => (close(), leaveDraft(d)) },
+    { label: "Bring it back", run: () => (close(), bringBack(d)) },
+  ];
+  return { title: `Text of ${timeOf(d)} was never saved`, words: `It is of ${d.path}.`, mine: d.text, theirs: editor.text, close, choices };
+}
+
+export function TwoTexts() {
+  const ref = useRef<HTMLDialogElement>(null);
+  const b = both();
   useEffect(() => {
-    if (c && !ref.current!.open) ref.current!.showModal();
-  }, [c]);
-  if (!c) return null;
+    if (b && !ref.current!.open) ref.current!.showModal();
+  }, [b]);
+  if (!b) return null;
   return (
-    <dialog class="conflict" ref={ref} onCancel={(e) => e.preventDefault()} aria-label="Two texts">
-      <h2>{c.path} was changed elsewhere</h2>
-      <p class="soft">Nothing was written over. Marked lines are in one of the two only.</p>
+    <dialog class="conflict" ref={ref} onCancel={(e) => (e.preventDefault(), b.close?.())} aria-label="Two texts">
+      <h2>{b.title}</h2>
+      <p class="soft">{b.words} Marked lines are in one of the two only.</p>
       <div class="both">
-        <Text title="Here" mine={c.mine} theirs={c.theirs} />
-        <Text title="In the file" mine={c.theirs} theirs={c.mine} />
+        <Text title={b.close ? "Never saved" : "Here"} mine={b.mine} theirs={b.theirs} />
+        <Text title={b.close ? "Here" : "In the file"} mine={b.theirs} theirs={b.mine} />
       </div>
       <div class="row end">
-        <button onClick={takeTheirs}>Take the file's</button>
-        <button class="primary" onClick={() => void saver.keepMine()}>
-          Keep what is here
-        </button>
+        {b.close && <button onClick={b.close}>Close</button>}
+        {b.choices.map((c, i) => (
+          <button key={c.label} class={i === 1 ? "primary" : undefined} onClick={c.run}>
+            {c.label}
+          </button>
+        ))}
       </div>
     </dialog>
   );
