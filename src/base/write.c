@@ -56,7 +56,8 @@ static int open_new(const NewFile *f) {
 
 // 0, or why not.
 static int replace(const NewFile *f) {
-  if (f->mode && !(*f->mode & 0222)) return EACCES; // nobody may write it: nor in its place
+  bool modes = f->mode && (*f->mode & 0777);      // a disk may have none
+  if (modes && !(*f->mode & 0222)) return EACCES; // nobody may write it: nor in its place
   int fd = open_new(f);
   if (fd < 0) return errno;
   if (f->mode && fchmod(fd, *f->mode & 0777) != 0) errno = 0; // a disk without modes

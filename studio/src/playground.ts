@@ -84,10 +84,13 @@ export class Playground {
     return new Map(this.userFiles().filter((p) => p.endsWith(".limn")).map((p) => [p, this.read(p)]));
   }
 
-  /** The program of a link is shown first, under its own name: an example of that name is still among the examples, as it was. */
+  /** The program of a link is shown first, under its own name: an example of that name is still among the examples, as it was. What somebody wrote stays: then it is beside that. */
   show({ name, text }: { name: string; text: string }): void {
-    this.examples ??= this.programs();
-    this.files.write((this.first = name), text);
+    const examples = (this.examples ??= this.programs());
+    const own = (p: string) => this.files.find(p) && ![text, examples.get(p)].includes(this.read(p));
+    this.first = name;
+    for (let i = 2; own(this.first); i++) this.first = name.replace(/(-\d+)?\.limn$/, `-${i}.limn`);
+    this.files.write(this.first, text);
   }
 
   take(message: Message): void {

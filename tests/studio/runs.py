@@ -181,7 +181,7 @@ for name in ("nest/run.json", "nest/inner/run.json"):
     open(folder + "/" + name, "w").write("{}")
 check("nor one that holds another", page.refused("host/delete", {"run": "nest", "sure": True})[0] == "nest is not deleted: there are other runs in it")
 os.symlink(folder + "/runs", folder + "/elsewhere")
-for run, words in (("elsewhere/" + os.path.basename(going), "is no run"), ("../x", "is not below the folder"), ("", "is not below the folder"), ("runs", "is no run"), ("kept", "is no run")):
+for run, words in (("elsewhere/" + os.path.basename(going), "is a link"), ("../x", "is not below the folder"), ("", "is not below the folder"), ("runs", "is no run"), ("kept", "is no run")):
     said = page.refused("host/delete", {"run": run, "sure": True})[0]
     check(f"not deleted: {run}", words in said and os.path.exists(folder + "/" + going), said)
 for method in ("pause", "resume", "stop", "metrics", "shown", "delete"):
