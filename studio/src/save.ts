@@ -21,7 +21,7 @@ export const conflict = signal<Conflict | null>(null);
 export class Saver {
   private stamp: unknown = null;
   private timer = 0;
-  private writing = false;
+  private writing: Promise<boolean> | null = null;
   private written: string | null = ""; // what the file has; null: it is gone
   private ends = new Map<string, LineEnds>(); // as each file had them when it was first read
 
@@ -66,18 +66,21 @@ export class Saver {
   /** Writes what is not written yet; true when the file then is what the page shows. A file that is gone is made again when that is `asked`. */
   async write(asked = false): Promise<boolean> {
     const p = path.value;
+    while (this.writing) await this.writing; // what was typed since then follows
     clearTimeout(this.timer);
-    if (!p || saved.value === "conflict" || (saved.value === "gone" && !asked)) return false;
-    if (this.writing) {
-      this.timer = window.setTimeout(() => void this.write(), PAUSE_MS);
-      return false;
-    }
+    if (!p || p !== path.value || saved.value === "conflict" || (saved.value === "gone" && !asked)) return false;
     const text = this.read();
     if (text === this.written) {
       this.done(p);
       return true;
     }
-    this.writing = true;
+    this.writing = this.send(p, text);
+    const good = await this.writing;
+    this.writing = null;
+    return good;
+  }
+
+  private async send(p: string, text: string): Promise<boolean> {
     if (saved.value !== "refused") saved.value = "saving";
     try {
       const answer = await host<{ stamp: unknown }>("write", { path: p, text, stamp: this.stamp });
@@ -91,8 +94,6 @@ export class Saver {
     } catch (e) {
       this.failed(p, e);
       return false;
-    } finally {
-      this.writing = false;
     }
   }
 

@@ -181,7 +181,7 @@ export async function openPath(p: string, at?: Range): Promise<boolean> {
 
 async function openOther(p: string): Promise<boolean> {
   const left = state.path.value;
-  if (left && saver.pending) await saver.write();
+  while (left && saver.pending && (await saver.write()));
   const lost = left && state.saved.value === "gone"; // its text is a draft alone
   try {
     const { text, stamp } = await host("read", { path: p });

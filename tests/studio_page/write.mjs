@@ -225,6 +225,31 @@ async function conflict(browser) {
   );
 }
 
+/** What is typed while a write is under way is in the file too, however soon one goes on to another. */
+async function underWay(browser) {
+  await using(
+    browser,
+    { "a.limn": PROGRAM, "b.limn": KEEP },
+    async (page, f) => {
+      let held = 0;
+      await page.route("**/message*", async (route) => {
+        if (/host\/write/.test(route.request().postData() ?? "") && !held++) await new Promise((done) => setTimeout(done, 1500));
+        await route.continue();
+      });
+      await caretToEnd(page);
+      await page.keyboard.type("# one");
+      await until("a write is under way", () => held);
+      await page.keyboard.type(" two");
+      await page.keyboard.press("Control+k");
+      await page.getByRole("combobox", { name: "What would" }).fill("open b");
+      await page.keyboard.press("Enter");
+      await until("the other file", async () => (await textOf(page)).includes("keep"));
+      must(f.read("a.limn").endsWith("# one two"), `the newest letters are in the file: ${f.read("a.limn").slice(-20)}`);
+    },
+    {},
+  );
+}
+
 const KEEP = "box keep(x: R[3]) -> R[3] = x\n";
 /** From file to file, along the wires of the picture and back to the text, by keys. */
 export async function keysReach(page) {
@@ -283,6 +308,7 @@ export const tests = {
   errors_are_shown_before_training: errorsFirst,
   text_is_kept_when_the_server_dies: kept,
   changed_by_another_program: conflict,
+  typed_while_it_is_written: underWay,
   many_questions_at_once: atOnce,
   keyboard_alone: keyboard,
 };
