@@ -4,6 +4,7 @@
 // What is small is computed by the interpreter: it begins at once, whatever the text says by now.
 #include "serve/serve.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 enum { SMALL = 4000 };                   // weights
@@ -174,9 +175,9 @@ void serve_play_open(const ServeCall *c) {
 // -- played ---------------------------------------------------------------------------------------
 // False: it failed.
 static bool make_steps(ServedPlay *p, double steps) {
-  double end = clock_seconds() + STEP_SECONDS;
-  for (double made = 0; made < steps && !p->done;) {
-    uint64_t some = steps - made > 16 ? 16 : (uint64_t)(steps - made);
+  double end = clock_seconds() + STEP_SECONDS, most = 1; // one says how long they take
+  for (double made = 0; made < steps && !p->done; most = fmin(2 * most, 16)) {
+    uint64_t some = (uint64_t)fmin(steps - made, most);
     if (!some || clock_seconds() > end) break;
     if (limn_trainer_step(p->trainer, some, &p->done) != LIMN_GOOD) return false;
     made += (double)some;

@@ -161,7 +161,7 @@ Canvas *broken_draw(World *w, Arena *a, const PartialDiagram *k, const CircuitOp
   Messages plates = {0};
   broken_plates(w, a, k, l, &plates);
   for (uint32_t i = 0; i < plates.n && plates.n > 1; i++) plates.at[i].number = i + 1;
-  Plating plan = plates_plan(a, draft, &plates, l->height, false);
+  Plating plan = plates_plan(a, draft, &plates, (PlateRoom){.height = l->height});
   Canvas *c = canvas_new(a, plan.width, plan.above + l->height + plan.below, s->title,
                          plates_about(a, &plates));
   double height = l->height;

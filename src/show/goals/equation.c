@@ -540,7 +540,7 @@ Canvas *goals_draw(Elab *in, Arena *a, Program *p, bool places) {
   double first = goals > 1 ? BRACE + 8 : 0, sign = first + left + GAP + wide / 2;
   double width = sign + wide / 2 + GAP + right + tag;
   double most = width;
-  for (uint32_t i = 0; i <= all.n; i++) most = fmax(most, said[i]->wide);
+  for (uint32_t i = 0; i <= all.n; i++) most = fmax(most, first + said[i]->wide);
   Canvas *c = canvas_new(a, most, height + ROW + others.high, "Goals",
                          about   ? about
                          : goals ? "Pictures that training makes equal"
@@ -554,10 +554,11 @@ Canvas *goals_draw(Elab *in, Arena *a, Program *p, bool places) {
                  &(Text){.face = FACE_SANS, .size = 13, .anchor = ANCHOR_END, .ink = INK_SOFT},
                  arena_format(a, "(%s)", e->tag));
     GoalPlace place = sign_place(e, sign, y + e->above);
-    said_paint(c, &g, &e->said, e->left, e->right, &place, y + e->above + e->below - e->said.high);
+    said_paint(c, &g, &e->said, e->left, e->right, &place,
+               (PlateRoom){y + e->above + e->below - e->said.high, first, true});
     y += e->above + e->below + ROW;
   }
-  Plating plan = plates_plan(a, c, &others.plate, height + ROW, true);
+  Plating plan = plates_plan(a, c, &others.plate, (PlateRoom){height + ROW, 0, true});
   plates_paint(c, &plan, height + ROW);
   if (goals > 1) brace(c, 10, ROW + 4, braced - 4);
   return c;

@@ -66,13 +66,13 @@ void said_measure(Goals *g, Said *s, const Layout *left, const Layout *right) {
 }
 
 void said_paint(Canvas *c, Goals *g, Said *s, const Layout *left, const Layout *right,
-                const GoalPlace *sign, double bottom) {
+                const GoalPlace *sign, PlateRoom room) {
   if (!s->plate.n) return;
   Messages numbered = s->plate;
   find_plates(g, s, left, right, sign);
   for (uint32_t i = 0; i < numbered.n; i++) s->plate.at[i].number = numbered.at[i].number;
-  Plating plan = plates_plan(g->arena, c, &s->plate, bottom, true);
-  plates_paint(c, &plan, bottom);
+  Plating plan = plates_plan(g->arena, c, &s->plate, room);
+  plates_paint(c, &plan, room.height);
 }
 
 void said_others(Goals *g, Said *const *all, uint32_t n, Said *out) {

@@ -30,7 +30,7 @@ typedef struct {
 bool said_wrong(Goals *, const Goal *, Said *); // false: it is well
 void said_measure(Goals *, Said *, const Layout *left, const Layout *right);
 void said_paint(Canvas *, Goals *, Said *, const Layout *left, const Layout *right,
-                const GoalPlace *sign, double bottom);
+                const GoalPlace *sign, PlateRoom);
 void said_others(Goals *, Said *const *all, uint32_t n, Said *out); // what is about none of them
 // All of it in words, and numbered if there is more than one; NULL: nothing was said.
 const char *said_about(Goals *, Said *const *all, uint32_t n);

@@ -473,7 +473,7 @@ Canvas *learning_draw(Elab *in, Arena *a, const Program *p, const Learning *g, b
   }
   Canvas *draft = canvas_new(a, t.width, t.height, t.title, "");
   sheet_paint(&s, &t, draft, 0);
-  Plating plan = plates_plan(a, draft, &said, t.height, false);
+  Plating plan = plates_plan(a, draft, &said, (PlateRoom){.height = t.height});
   words = arena_format(a, "%s %s", words, plates_about(a, &said));
   Canvas *c = canvas_new(a, plan.width, plan.above + t.height + plan.below, t.title, words);
   sheet_paint(&s, &t, c, plan.above);

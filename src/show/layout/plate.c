@@ -117,7 +117,7 @@ static void choose_tail(MessagePlace *p, const Areas *o, double height, bool bel
 
 // -- rows -----------------------------------------------------------------------------------------
 // Each plate under its tail, as near as the others let it.
-static double place_row(Plating *g, bool above, double width) {
+static double place_row(Plating *g, bool above, double left, double width) {
   uint32_t order[MOST + 1], n = 0;
   for (uint32_t i = 0; i < g->place.n; i++) {
     if (g->place.at[i].above != above) continue;
@@ -125,7 +125,7 @@ static double place_row(Plating *g, bool above, double width) {
     for (; k && g->place.at[order[k - 1]].tail > g->place.at[i].tail; k--) order[k] = order[k - 1];
     order[k] = i;
   }
-  double x = EDGE, total = 2 * EDGE - GAP, high = 0;
+  double x = left + EDGE, total = left + 2 * EDGE - GAP, high = 0;
   for (uint32_t i = 0; i < n; i++) {
     MessagePlace *p = &g->place.at[order[i]];
     p->x = p->plate.tied ? fmax(x, p->tail - p->w / 2) : x;
@@ -167,16 +167,16 @@ void plates_size(Arena *a, const Messages *plates, double *width, double *height
   }
 }
 
-Plating plates_plan(Arena *a, const Canvas *c, const Messages *plates, double height, bool below) {
+Plating plates_plan(Arena *a, const Canvas *c, const Messages *plates, PlateRoom room) {
   Plating g = {.width = canvas_width(c)};
   Areas o = obstacles(a, c);
   for (uint32_t i = 0; i < plates->n && i < MOST; i++) {
     MessagePlace p = plate_of(a, plates, i);
-    if (p.plate.tied) choose_tail(&p, &o, height, below);
+    if (p.plate.tied) choose_tail(&p, &o, room.height, room.below);
     vec_push(a, &g.place, p);
   }
-  g.above = place_row(&g, true, g.width);
-  g.below = place_row(&g, false, g.width);
+  g.above = place_row(&g, true, room.left, g.width);
+  g.below = place_row(&g, false, room.left, g.width);
   return g;
 }
 

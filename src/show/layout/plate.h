@@ -27,9 +27,14 @@ typedef struct {
 } Plating;
 
 // plate.c
-// Where plates go beside what is on the canvas, whose height without them is this. They are to be
-// painted on the picture, moved down by `above`.
-Plating plates_plan(Arena *, const Canvas *, const Messages *, double height, bool below);
+typedef struct {
+  double height; // of the canvas without plates
+  double left;   // what is left of this is not for plates
+  bool below;    // they are all below the picture
+} PlateRoom;
+// Where plates go beside what is on the canvas. They are to be painted on the picture, moved down by
+// `above`.
+Plating plates_plan(Arena *, const Canvas *, const Messages *, PlateRoom);
 void plates_size(Arena *, const Messages *, double *width, double *height); // as a row
 void plates_paint(Canvas *, const Plating *, double height);
 
