@@ -54,8 +54,8 @@ def damaged(messages, dice):
             break
     parts = [framed(m) for m in all_]
     for _ in range(dice.choice([0, 0, 1, 3])):
-        if parts:
-            i = dice.randrange(len(parts))
+        i = dice.randrange(len(parts) or 1)
+        if parts and parts[i]:
             part, at = bytearray(parts[i]), dice.randrange(len(parts[i]))
             how = dice.randrange(4)
             if how == 0:

@@ -130,12 +130,15 @@ function Values({ input, data, change }: { input: Held; data: number[]; change: 
 function Result({ r }: { r: Tensor }) {
   if (isSheet(r.shape)) return <Sheet label={r.name ?? "result"} data={r.data} shape={r.shape.slice(-2)} />;
   if (r.data.length === 1) return <p>{Number(r.data[0].toPrecision(5))}</p>;
-  const most = Math.max(1e-9, ...r.data.map(Math.abs));
+  const low = Math.min(0, ...r.data), wide = Math.max(1e-9, ...r.data) - low; // bars begin at 0, wherever that is
   return (
     <ul class="bars" aria-label={r.name ?? "result"}>
       {r.data.slice(0, 40).map((v, i) => (
         <li key={i}>
-          <meter min="0" max={most} value={Math.abs(v)} aria-label={`${i}: ${v}`} /> <span>{Number(v.toPrecision(4))}</span>
+          <span class="from0" role="img" aria-label={`${i}: ${v}`}>
+            <i style={{ left: `${(100 * (Math.min(0, v) - low)) / wide}%`, width: `${(100 * Math.abs(v)) / wide}%` }} />
+          </span>{" "}
+          <span>{Number(v.toPrecision(4))}</span>
         </li>
       ))}
     </ul>
