@@ -237,14 +237,11 @@ const char *name_refuse(const char *name) {
 
 const char *name_refuse_in(Arena *a, const char *dir, const char *name) {
   const char *wrong = name_refuse(name);
-  for (const char *end = name; !wrong && *end; end += *end == '/') {
-    struct stat s;
-    end += strcspn(end, "/");
-    const char *part = arena_format(a, "%s/%.*s", dir, (int)(end - name), name);
-    if (lstat(part, &s) != 0) break; // nothing is there, nor below it
-    if (S_ISLNK(s.st_mode)) wrong = "something there is a link";
-  }
-  return wrong;
+  if (wrong) return wrong;
+  Way w = way_new(a, dir, name, false);
+  bool there = way_go(&w), link = there ? is_link(w.folder, w.last) : w.link;
+  if (there) close(w.folder);
+  return link ? "something there is a link" : NULL;
 }
 
 // All of it, into room that was taken before; its length, or -1 and errno.

@@ -3,12 +3,13 @@ it, the same places are written anew, and the programs that come out of it are g
 
     tests/lsp/files.py build/limn
 """
-import json
 import os
 import re
 import subprocess
 import sys
 import tempfile
+
+import server
 
 FILES = {
     "nets/parts.limn": """# Parts of nets; `half` is one.
@@ -41,28 +42,10 @@ box again(x: R[n]) -> R[n] {
 NAME = re.compile(r"[A-Za-z_]\w*")
 
 
-class Server:
+class Server(server.Server):
     def __init__(self, limn, root):
-        self.p = subprocess.Popen([limn, "lsp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        self.root, self.id = root, 0
-        self.ask("initialize", {"capabilities": {}})
-        self.send(method="initialized", params={})
-
-    def send(self, **m):
-        b = json.dumps({"jsonrpc": "2.0", **m}).encode()
-        self.p.stdin.write(b"Content-Length: %d\r\n\r\n" % len(b) + b)
-        self.p.stdin.flush()
-
-    def ask(self, method, params):
-        self.id += 1
-        self.send(id=self.id, method=method, params=params)
-        while True:
-            n = 0
-            while (line := self.p.stdout.readline()) != b"\r\n":
-                n = int(line.split(b":")[1])
-            m = json.loads(self.p.stdout.read(n))
-            if m.get("id") == self.id:
-                return m
+        self.root = root
+        super().__init__(limn)
 
     def uri(self, name):
         return f"file://{self.root}/{name}"

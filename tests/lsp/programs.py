@@ -5,14 +5,13 @@ the page ask: it never dies, and never takes long.
     tests/lsp/programs.py build/limn SECONDS [SEED]       what went wrong is in wrong-SEED.limn
 """
 import glob
-import json
 import os
 import random
 import re
-import selectors
-import subprocess
 import sys
 import time
+
+from server import Lost, Server
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 WORD = re.compile(r'"[^"\n]*"|[^\W\d]\w*|\d[\d.e]*|->|<=|\.\.|[^\w\s]|\n')
@@ -21,54 +20,6 @@ MOST_SECONDS = 20  # for one program, on a machine that has other work
 ASKED = ["limn/picture", "textDocument/semanticTokens/full", "limn/who", "limn/numbers", "limn/summary", "textDocument/documentSymbol", "textDocument/foldingRange"]
 ASKED_AT = ["textDocument/hover", "textDocument/completion", "textDocument/references", "textDocument/signatureHelp", "textDocument/definition", "limn/picture"]
 URI = "file:///none/p.limn"
-
-
-class Lost(Exception):
-    pass
-
-
-class Server:
-    def __init__(self, limn):
-        self.p = subprocess.Popen([limn, "lsp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        os.set_blocking(self.p.stdout.fileno(), False)
-        self.come = selectors.DefaultSelector()
-        self.come.register(self.p.stdout, selectors.EVENT_READ)
-        self.bytes, self.number = b"", 0
-        self.ask("initialize", {"capabilities": {}}, time.time() + MOST_SECONDS)
-
-    def send(self, message):
-        body = json.dumps({"jsonrpc": "2.0", **message}).encode()
-        try:
-            self.p.stdin.write(b"Content-Length: %d\r\n\r\n" % len(body) + body)
-            self.p.stdin.flush()
-        except BrokenPipeError:
-            raise Lost(self.why())
-
-    def why(self):
-        return f"ended with {self.p.wait()}: {self.p.stderr.read()[-3000:].decode(errors='replace')}"
-
-    def message(self, end):
-        while True:
-            head = re.match(rb"Content-Length: (\d+)\r\n\r\n", self.bytes)
-            if head and len(self.bytes) >= head.end() + int(head[1]):
-                body = self.bytes[head.end() : head.end() + int(head[1])]
-                self.bytes = self.bytes[head.end() + int(head[1]) :]
-                return json.loads(body)
-            if not self.come.select(max(0, end - time.time())):
-                raise Lost("no answer")
-            more = self.p.stdout.read(1 << 20)
-            if not more:
-                raise Lost(self.why())
-            self.bytes += more
-
-    def ask(self, method, params, end):
-        self.number += 1
-        self.send({"id": self.number, "method": method, "params": params})
-        while True:
-            m = self.message(end)
-            if m.get("id") == self.number and "method" not in m:
-                assert ("result" in m) != ("error" in m), m
-                return m.get("result")
 
 
 def damaged(text, words, dice):
@@ -109,7 +60,7 @@ def place(text, dice):
 def look(server, text, version, dice):
     end = time.time() + MOST_SECONDS
     about = {"textDocument": {"uri": URI}}
-    server.send({"method": "textDocument/didOpen", "params": {"textDocument": {"uri": URI, "languageId": "limn", "version": version, "text": text}}})
+    server.send(method="textDocument/didOpen", params={"textDocument": {"uri": URI, "languageId": "limn", "version": version, "text": text}})
     server.ask("limn/picture", {**about, "cost": True}, end)
     for method in ASKED[1:]:
         if dice.random() < 0.3:
@@ -120,7 +71,7 @@ def look(server, text, version, dice):
     everything = {"start": {"line": 0, "character": 0}, "end": {"line": 9999, "character": 0}}
     if dice.random() < 0.2:
         server.ask("textDocument/codeAction", {**about, "range": everything, "context": {"diagnostics": []}}, end)
-    server.send({"method": "textDocument/didClose", "params": about})
+    server.send(method="textDocument/didClose", params=about)
 
 
 def programs(*places):

@@ -122,6 +122,8 @@ bool samples_meet(World *, const Diagram *);
 // fewer of those that want much memory or time. It is the same on every machine, and so are sums over
 // samples.
 int64_t samples_together(World *, const Diagram *, int64_t most);
+double multiplications_of(World *, const Diagram *,
+                          double samples); // in multiplications; 0: it cannot be said
 bool any_sample_axis(World *, const Diagram *, const Id *wire, uint32_t n); // … of these wires
 bool has_sample_axis(World *, const Diagram *);                             // of its inputs
 

@@ -76,17 +76,16 @@ static double bytes_of_sample(World *w, const Diagram *d) {
   return bytes;
 }
 
-// In multiplications.
-static double work_of_sample(World *w, const Diagram *d) {
-  double work = 0, *one = NEW_ARRAY(w->arena, double, size_var_count(w) + 1);
-  for (uint32_t i = 0; i < size_var_count(w); i++) one[i] = 1;
-  return size_at(w, diagram_cost(w, d).multiplications, one, &work) ? work : 0;
+double multiplications_of(World *w, const Diagram *d, double samples) {
+  double work = 0, *value = NEW_ARRAY(w->arena, double, size_var_count(w) + 1);
+  for (uint32_t i = 0; i < size_var_count(w); i++) value[i] = samples;
+  return size_at(w, diagram_cost(w, d).multiplications, value, &work) ? work : 0;
 }
 
 int64_t samples_together(World *w, const Diagram *d, int64_t most) {
   double fit = (double)most;
   fit = fmin(fit, TOGETHER_BYTES / fmax(bytes_of_sample(w, d), 1));
-  fit = fmin(fit, TOGETHER_WORK / fmax(work_of_sample(w, d), 1));
+  fit = fmin(fit, TOGETHER_WORK / fmax(multiplications_of(w, d, 1), 1));
   return fit < 1 ? 1 : (int64_t)fit;
 }
 

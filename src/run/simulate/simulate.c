@@ -380,8 +380,7 @@ bool simulate_ahead(Elab *in, Program *p) {
   return good;
 }
 
-// A GPU takes what goes by ticks; what flows asks for its slopes one by one, which the CPU answers
-// sooner.
+// A GPU takes what goes by ticks; what flows asks for its slopes one by one, each a way there and back.
 static void tell_device(Ran *r) {
   Buf b = buf_new(r->w->arena);
   for (uint32_t i = 0; i < r->results->run.n; i++)

@@ -1,5 +1,4 @@
 // What computes where nobody says it: the CPU, or a GPU that is there and is worth it.
-#include "core/pass/pass.h"
 #include "run/train/train_own.h"
 
 // Of a step and of a whole run, in multiplications: with less, the way to a GPU and its compiler take
@@ -7,13 +6,9 @@
 static const double step_worth = 2e7, run_worth = 1e11;
 
 static double work_of_step(Trainer *t) {
-  double sum = 0, *value = NEW_ARRAY(t->arena, double, size_var_count(t->w) + 1);
-  for (uint32_t i = 0; i < size_var_count(t->w); i++) value[i] = (double)(t->batch ? t->batch : 1);
-  for (uint32_t i = 0; i < t->turns; i++) {
-    Cost cost = diagram_cost(t->w, t->regime.step.at[t->turn[i]].diagram);
-    double each = 0;
-    if (size_at(t->w, cost.multiplications, value, &each)) sum += each;
-  }
+  double sum = 0, samples = (double)(t->batch ? t->batch : 1);
+  for (uint32_t i = 0; i < t->turns; i++)
+    sum += multiplications_of(t->w, t->regime.step.at[t->turn[i]].diagram, samples);
   return sum;
 }
 
