@@ -16,6 +16,7 @@
 enum { BLOCK_LANES = 256, SHARED_BYTES = 96 * 1024 };
 enum { ENOUGH_LANES = 256 * 1024 }; // of large devices
 enum { FEW_POINTS = 256 }; // of which the largest devices have one for each multiprocessor or two
+enum { MANY_POINTS = 4096, LONG_ROW = 1024, SHORT_ROW = 512 };
 enum { FOUR = 4 };
 enum { SLICES = 128, SLICED_BYTES = 64 << 20, SERIAL = 64, BUCKETS = 64 };
 
@@ -137,6 +138,7 @@ void cuda_join(Emit *e, const NodeLevels *w, const char *way) {
   emit_line(e, "s%u = b ? v : s%u; at%u = b ? a : at%u;", s, s, s, s);
 }
 
+// Another lane's part joins this one's, over and over: each time the other is twice as far.
 static void emit_joins_over(const TeamNest *t, const NodeLevels *w, uint32_t from, uint32_t to,
                             const char *way) {
   Emit *e = t->e;
@@ -144,21 +146,44 @@ static void emit_joins_over(const TeamNest *t, const NodeLevels *w, uint32_t fro
   emit_line(e, "for (int far = %u; far < %u; far *= 2) {", from, to);
   e->indent++;
   if (t->across)
-    emit_line(e, "const int other = (turn ^ far) * %u + LANE %% %u;", t->width, t->width);
+    emit_line(e, "const int other = LANE ^ far * %u;", t->width);
   else
     emit_line(e, "const int other = LANE ^ far;");
   cuda_join(e, w, way);
   emit_close(e);
 }
 
+// What the lanes of a warp have is the same; now each takes what another warp of its cell has, so that all that is
+// left to join is inside the warp.
+static void emit_exchange(const TeamNest *t, const NodeLevels *w, uint32_t warps) {
+  Emit *e = t->e;
+  const PlanNode *x = w->x;
+  uint32_t s = w->id;
+  emit_open(e);
+  emit_line(e, "const int other = LANE / %u * %u + LANE %% %u * %u;", t->turns, t->turns, warps,
+            WARP);
+  emit_line(e, "s%u = far_%s(s%u, other);", s, emit_sum_type(e, x), s);
+  if (x->nwinner && !node_wants_winner(x)) emit_line(e, "bad%u = far_int(bad%u, other);", s, s);
+  if (node_wants_winner(x)) emit_line(e, "at%u = far_long(at%u, other);", s, s);
+  for (uint32_t k = 0; node_wants_winner(x) && k < x->nwinner; k++)
+    if (x->winner[k] != PLAN_NONE)
+      emit_line(e, "n%u_%u = far_int(n%u_%u, other);", s, k, s, k);
+  emit_close(e);
+}
+
 // All lanes that took turns at a cell exchange what they have, so that in the end all have the same:
 // inside a warp at once, beyond it through memory.
 static void emit_joins(const TeamNest *t, const NodeLevels *w) {
-  uint32_t near = t->across ? WARP / t->width : WARP;
+  uint32_t near = t->across ? WARP / t->width : WARP, warps = t->turns / WARP;
   if (near < 1) near = 1;
   if (near > t->turns) near = t->turns;
   emit_joins_over(t, w, 1, near, "near");
-  emit_joins_over(t, w, near, t->turns, "far");
+  if (!t->across && warps > 1) {
+    emit_exchange(t, w, warps);
+    emit_joins_over(t, w, 1, warps, "near");
+  } else {
+    emit_joins_over(t, w, near, t->turns, "far");
+  }
 }
 
 static void open_sums(const TeamNest *t, uint32_t level) {
@@ -686,7 +711,10 @@ static void choose_team(const Plan *p, const Kernel *k, uint32_t lanes, CudaKern
   c->tile_bytes = k->tile_bytes;
   c->teams = 1;
   bool few = c->points < FEW_POINTS && inner > 4 * BLOCK_LANES;
-  c->team = few || inner > 64 * 1024 ? 4 * BLOCK_LANES : inner > 512 ? BLOCK_LANES : WARP;
+  bool many = c->points >= MANY_POINTS; // a row for each warp: no lane waits for another warp
+  c->team = few || inner > 64 * 1024                ? 4 * BLOCK_LANES
+            : inner > (many ? LONG_ROW : SHORT_ROW) ? BLOCK_LANES
+                                                    : WARP;
   if (c->team == WARP && c->tile_bytes * (BLOCK_LANES / WARP) <= SHARED_BYTES)
     c->teams = BLOCK_LANES / WARP;
   if (lanes) c->team = lanes, c->teams = 1;
@@ -824,6 +852,7 @@ static void emit_sum_of_slices(Emit *e, const CudaKernel *c, uint32_t i) {
     emit_line(e, "at += r %% %s * %lldL; r /= %s;", n, (long long)out->stride[d], n);
   }
   emit_line(e, "%s sum = 0;", number);
+  emit_line(e, "UNROLL_MANY"); // few threads: each has many loads under way
   emit_line(e,
             "for (int slice = 0; slice < %u; slice++) sum += ((const %s *)(c->parts + slice * "
             "%lldL))[at];",

@@ -34,9 +34,11 @@ typedef struct {
 #define SHARED(type, name, n) __shared__ type name[n]
 #define UNROLL _Pragma("unroll")
 #define UNROLL_SOME _Pragma("unroll 4")
+#define UNROLL_MANY _Pragma("unroll 32")
 #else
 #define UNROLL
 #define UNROLL_SOME
+#define UNROLL_MANY
 #endif
 
 #define GRID_THREAD ((long)blockIdx.x * blockDim.x + threadIdx.x)
