@@ -249,10 +249,15 @@ bool cuda_launch(Engine *e, CudaEngine *o, const CudaLaunch *l) {
 // Slices become one.
 static bool launch_sum(Engine *e, CudaEngine *o, uint32_t i) {
   const CudaCall *call = &o->call[i];
-  const PlanNode *x = &o->plan->node.at[o->plan->kernel.at[i].node.at[0]];
+  const Kernel *k = &o->plan->kernel.at[i];
+  int64_t most = 0;
+  for (uint32_t n = 0; n < k->node.n; n++) {
+    int64_t count = o->plan->wire.at[o->plan->node.at[k->node.at[n]].out.wire].count;
+    if (count > most) most = count;
+  }
   return cuda_launch(e, o,
                      &(CudaLaunch){.fn = call->sum,
-                                   .blocks = (o->plan->wire.at[x->out.wire].count + 255) / 256,
+                                   .blocks = (most + 255) / 256,
                                    .threads = 256,
                                    .wires = call->wire});
 }

@@ -101,7 +101,8 @@ static bool may_be_parallel(const Plan *p, const PlanNode *x, uint32_t index) {
 static uint32_t cut_blocks(Plan *p, PlanNode *x, uint32_t index) {
   int64_t n = extent_most(p, x->index[index]), block = BLOCK;
   if (x->index[index].per || n < 2 * 16) return PLAN_NONE;
-  while (block > 16 && (n % block || n / block < 4)) block /= 2;
+  // lanes side by side read one stretch; there are enough of them, since the sum is cut, too
+  while (block > 16 && (n % block || (n / block < 4 && !p->target->lanes))) block /= 2;
   if (n % block) return PLAN_NONE;
   return reads_position(x, index) ? PLAN_NONE : node_cut(p, x, index, block);
 }
@@ -323,7 +324,7 @@ static bool join_kernel(KernelGroups *g, uint32_t kernel, uint32_t node) {
   // lanes share a scatter in slices, which begin and end with a kernel
   if (p->target->lanes && (x->scatter || p->node.at[k->node.at[0]].scatter)) return false;
   if (wants_slices(p, x, k->p, k->np) ||
-      (k->node.n == 1 && wants_slices(p, &p->node.at[k->node.at[0]], k->p, k->np)))
+      wants_slices(p, &p->node.at[k->node.at[0]], k->p, k->np))
     return false;
   uint32_t *with = plan_nones(p, k->np);
   KernelJoining j = {plan_nones(p, x->nindex), NEW_ARRAY(p->arena, bool, k->np + 1), 0};
@@ -435,62 +436,6 @@ static bool join_sibling(KernelGroups *g, uint32_t latest, uint32_t node) {
   return join_as_sibling(p, last, node);
 }
 
-// Nodes of one group follow each other.
-static void place_pairs(Plan *p, uint32_t node) {
-  PlanNode *x = &p->node.at[node];
-  Kernel *last = p->kernel.n ? &p->kernel.at[p->kernel.n - 1] : NULL;
-  if (!last || last->kind != KERNEL_PAIRS || p->node.at[last->node.at[0]].pairs != x->pairs)
-    vec_push(p->arena, &p->kernel, (Kernel){.kind = KERNEL_PAIRS});
-  x->kernel = p->kernel.n - 1;
-  p->kernel.at[x->kernel].work += node_work(p, x);
-  vec_push(p->arena, &p->kernel.at[x->kernel].node, node);
-}
-
-static void place_node(KernelGroups *g, uint32_t node) {
-  Plan *p = g->p;
-  PlanNode *x = &p->node.at[node];
-  uint32_t latest = PLAN_NONE;
-  for (uint32_t i = 0; i < x->nin; i++) {
-    uint32_t k = g->written[wire_root(p, x->in[i].wire)];
-    if (k != PLAN_NONE && (latest == PLAN_NONE || k > latest)) latest = k;
-  }
-  bool alone = x->kind == NODE_PRODUCT && (!x->product->nbatch || p->target->lanes);
-  if (x->pairs) {
-    place_pairs(p, node);
-  } else if (x->kind == NODE_ORDER || alone) {
-    Kernel k = {
-        .kind = alone ? KERNEL_PRODUCT : KERNEL_ORDER, .depth = x->depth, .work = node_work(p, x)};
-    if (!alone) k.work = 16 * p->wire.at[x->out.wire].count;
-    vec_push(p->arena, &k.node, node);
-    x->kernel = p->kernel.n;
-    vec_push(p->arena, &p->kernel, k);
-  } else if (!p->fuse || ((latest == PLAN_NONE || !join_kernel(g, latest, node)) &&
-                          !join_sibling(g, latest, node))) {
-    open_kernel(g, node);
-  }
-  x = &p->node.at[node];
-  uint32_t *written = &g->written[wire_root(p, x->out.wire)];
-  if (*written == PLAN_NONE || *written < x->kernel) *written = x->kernel; // made in pieces
-  g->maker[x->out.wire] = g->made[x->out.wire] ? PLAN_NONE : node;
-  g->made[x->out.wire] = true;
-  for (uint32_t i = 0; i < x->nwinner; i++)
-    if (x->winner[i] != PLAN_NONE) {
-      g->written[x->winner[i]] = x->kernel;
-      g->maker[x->winner[i]] = node;
-    }
-}
-
-static void place_bracket(KernelGroups *g, uint32_t node) {
-  Plan *p = g->p;
-  PlanNode *x = &p->node.at[node];
-  Kernel k = {.kind = x->kind == NODE_SCAN ? KERNEL_SCAN : KERNEL_SCAN_END, .depth = x->depth};
-  vec_push(p->arena, &k.node, node);
-  x->kernel = p->kernel.n;
-  vec_push(p->arena, &p->kernel, k);
-  g->floor = p->kernel.n;
-}
-
-// -- nests ----------------------------------------------------------------------------------------
 // The axis of a wire that comes `at`-th when the slowest in memory is the first.
 static uint32_t axis_at(const PlanWire *w, uint32_t at) {
   bool turned = w->rank == 2 && w->stride[0] < w->stride[1];
@@ -534,6 +479,115 @@ static uint32_t inner_order(const Plan *p, const PlanNode *x, uint32_t *order) {
   return n;
 }
 
+// Do both sums walk over a large wire that both read, loop by loop in the same steps?
+static bool walks_alike(const Plan *p, const PlanNode *x, const PlanNode *y) {
+  uint32_t a[64], b[64], n = inner_order(p, x, a);
+  bool together = false;
+  if (n != inner_order(p, y, b)) return false;
+  for (uint32_t d = 0; d < n; d++)
+    if (!extent_same(x->index[a[d]], y->index[b[d]]) || x->reduced[a[d]] != y->reduced[b[d]])
+      return false;
+  for (uint32_t i = 0; i < x->nin; i++)
+    for (uint32_t j = 0; j < y->nin; j++) {
+      if (x->in[i].wire != y->in[j].wire || p->wire.at[x->in[i].wire].count < node_points(p, x))
+        continue;
+      together = true;
+      for (uint32_t d = 0; d < n; d++)
+        if (operand_step(p, &x->in[i], a[d]) != operand_step(p, &y->in[j], b[d])) return false;
+    }
+  return together;
+}
+
+// A long sum of which there are few is made with another one, of numbers that both read: the gradients of a norm's
+// scale and shift. What it reads was made before that one's kernel.
+static bool join_beside(KernelGroups *g, uint32_t latest, uint32_t node) {
+  enum { LOOK_BACK = 16 };
+  Plan *p = g->p;
+  PlanNode *x = &p->node.at[node];
+  if (!p->target->lanes || x->kind != NODE_NEST || x->pinned || x->scatter || x->nindex > 60 ||
+      x->noise || !node_sums(x))
+    return false;
+  for (uint32_t i = p->kernel.n, least = i < LOOK_BACK ? 0 : i - LOOK_BACK; i-- > least;) {
+    Kernel *k = &p->kernel.at[i];
+    if (i < g->floor || (latest != PLAN_NONE && i <= latest)) return false;
+    const PlanNode *y = k->node.n ? &p->node.at[k->node.at[0]] : NULL;
+    if (k->kind != KERNEL_LOOPS || k->walk.c || is_full(p, k) || k->depth != x->depth ||
+        y->pinned || y->scatter || !wants_slices(p, y, k->p, k->np))
+      continue;
+    PlanNode now = plan_again(p, x);
+    uint32_t index[64], n = own_parallel(p, &now, index);
+    bool same = n == k->np && n;
+    for (uint32_t d = 0; same && d < n; d++) same = extent_same(now.index[index[d]], k->p[d]);
+    if (!same) continue;
+    now.var = plan_nones(p, now.nindex);
+    for (uint32_t d = 0; d < n; d++) now.var[index[d]] = d;
+    if (!wants_slices(p, &now, k->p, k->np) || !walks_alike(p, &now, y)) continue;
+    *x = now;
+    k->work += node_work(p, x);
+    x->kernel = i;
+    vec_push(p->arena, &k->node, node);
+    return true;
+  }
+  return false;
+}
+
+// Nodes of one group follow each other.
+static void place_pairs(Plan *p, uint32_t node) {
+  PlanNode *x = &p->node.at[node];
+  Kernel *last = p->kernel.n ? &p->kernel.at[p->kernel.n - 1] : NULL;
+  if (!last || last->kind != KERNEL_PAIRS || p->node.at[last->node.at[0]].pairs != x->pairs)
+    vec_push(p->arena, &p->kernel, (Kernel){.kind = KERNEL_PAIRS});
+  x->kernel = p->kernel.n - 1;
+  p->kernel.at[x->kernel].work += node_work(p, x);
+  vec_push(p->arena, &p->kernel.at[x->kernel].node, node);
+}
+
+static void place_node(KernelGroups *g, uint32_t node) {
+  Plan *p = g->p;
+  PlanNode *x = &p->node.at[node];
+  uint32_t latest = PLAN_NONE;
+  for (uint32_t i = 0; i < x->nin; i++) {
+    uint32_t k = g->written[wire_root(p, x->in[i].wire)];
+    if (k != PLAN_NONE && (latest == PLAN_NONE || k > latest)) latest = k;
+  }
+  bool alone = x->kind == NODE_PRODUCT && (!x->product->nbatch || p->target->lanes);
+  if (x->pairs) {
+    place_pairs(p, node);
+  } else if (x->kind == NODE_ORDER || alone) {
+    Kernel k = {
+        .kind = alone ? KERNEL_PRODUCT : KERNEL_ORDER, .depth = x->depth, .work = node_work(p, x)};
+    if (!alone) k.work = 16 * p->wire.at[x->out.wire].count;
+    vec_push(p->arena, &k.node, node);
+    x->kernel = p->kernel.n;
+    vec_push(p->arena, &p->kernel, k);
+  } else if (!p->fuse ||
+             ((latest == PLAN_NONE || !join_kernel(g, latest, node)) &&
+              !join_sibling(g, latest, node) && !join_beside(g, latest, node))) {
+    open_kernel(g, node);
+  }
+  x = &p->node.at[node];
+  uint32_t *written = &g->written[wire_root(p, x->out.wire)];
+  if (*written == PLAN_NONE || *written < x->kernel) *written = x->kernel; // made in pieces
+  g->maker[x->out.wire] = g->made[x->out.wire] ? PLAN_NONE : node;
+  g->made[x->out.wire] = true;
+  for (uint32_t i = 0; i < x->nwinner; i++)
+    if (x->winner[i] != PLAN_NONE) {
+      g->written[x->winner[i]] = x->kernel;
+      g->maker[x->winner[i]] = node;
+    }
+}
+
+static void place_bracket(KernelGroups *g, uint32_t node) {
+  Plan *p = g->p;
+  PlanNode *x = &p->node.at[node];
+  Kernel k = {.kind = x->kind == NODE_SCAN ? KERNEL_SCAN : KERNEL_SCAN_END, .depth = x->depth};
+  vec_push(p->arena, &k.node, node);
+  x->kernel = p->kernel.n;
+  vec_push(p->arena, &p->kernel, k);
+  g->floor = p->kernel.n;
+}
+
+// -- nests ----------------------------------------------------------------------------------------
 bool node_wants_winner(const PlanNode *x) {
   for (uint32_t i = 0; i < x->nwinner; i++)
     if (x->winner[i] != PLAN_NONE) return true;
@@ -550,6 +604,22 @@ static bool sums_fit(const Plan *p, const PlanNode *x, const uint32_t *index_of,
   for (uint32_t d = 0; d < first; d++)
     if (x->reduced[index_of[d]]) return false;
   return !node_wants_winner(x);
+}
+
+// On a GPU a sum is made beside another one of the same loops, if both sum over the same of them, each in its own order.
+static bool sums_beside(const Plan *p, const Kernel *k, const Nest *s, const PlanNode *x,
+                        const uint32_t *index_of, const uint32_t *order) {
+  if (!p->target->lanes || node_wants_winner(x)) return false;
+  for (uint32_t d = 0; d < s->ndim; d++)
+    if (index_of[d] != order[d]) return false;
+  for (uint32_t i = 0; i < s->node.n; i++) {
+    const PlanNode *y = &p->node.at[s->node.at[i]];
+    bool alike = node_sums(y) && !node_wants_winner(y);
+    for (uint32_t v = 0; alike && v < y->nindex; v++)
+      alike = y->var[v] < k->np || y->reduced[v] == x->reduced[index_of[y->var[v] - k->np]];
+    if (alike) return true;
+  }
+  return false;
 }
 
 // A coordinate that is an index, or a row of the block at hand.
@@ -608,7 +678,8 @@ static bool match_nest(const KernelGroups *g, const Kernel *k, uint32_t nest, co
     if (index_of[d] == PLAN_NONE) return false;
   }
   if (!n && !k->np && reads) return false; // numbers alone are doubles, as they lie in memory
-  if (!reads && n && (node_sums(x) || index_of[n - 1] != order[n - 1]))
+  if (!reads && n && (node_sums(x) ? !sums_beside(p, k, s, x, index_of, order)
+                                   : index_of[n - 1] != order[n - 1]))
     return false; // it would run across its memory
   return sums_fit(p, x, index_of, n);
 }

@@ -33,6 +33,7 @@ typedef struct {
   bool sliced;     // a point is a slice of one
   bool bucketed;   // … or a bucket of labels
   bool fours;      // the last loop goes by four: operands and results along memory are moved so
+  bool columns;    // a cell is four of them, side by side in memory, each with a sum of its own
 } TeamNest;
 
 // -- lengths --------------------------------------------------------------------------------------
@@ -171,6 +172,22 @@ static void emit_exchange(const TeamNest *t, const NodeLevels *w, uint32_t warps
   emit_close(e);
 }
 
+// All lanes show what they have, and each goes through those that took turns at its cell, in order.
+static void emit_joins_in_order(const TeamNest *t, const NodeLevels *w, uint32_t near) {
+  Emit *e = t->e;
+  const char *type = emit_sum_type(e, w->x);
+  uint32_t first = near * t->width;
+  emit_open(e);
+  emit_line(e, "const %s *all = shown_%s(s%u);", type, type, w->id);
+  emit_line(e, "s%u = all[LANE %% %u];", w->id, first);
+  emit_line(e, "for (int far = %u; far < %u; far += %u) {", first, t->turns * t->width, first);
+  e->indent++;
+  emit_line(e, "const int other = LANE %% %u + far;", first);
+  cuda_join(e, w, "seen");
+  emit_close(e);
+  emit_close(e);
+}
+
 // All lanes that took turns at a cell exchange what they have, so that in the end all have the same:
 // inside a warp at once, beyond it through memory.
 static void emit_joins(const TeamNest *t, const NodeLevels *w) {
@@ -178,7 +195,9 @@ static void emit_joins(const TeamNest *t, const NodeLevels *w) {
   if (near < 1) near = 1;
   if (near > t->turns) near = t->turns;
   emit_joins_over(t, w, 1, near, "near");
-  if (!t->across && warps > 1) {
+  if (t->across && near < t->turns && !w->x->nwinner) {
+    emit_joins_in_order(t, w, near);
+  } else if (!t->across && warps > 1) {
     emit_exchange(t, w, warps);
     emit_joins_over(t, w, 1, warps, "near");
   } else {
@@ -216,6 +235,8 @@ static void emit_levels(const TeamNest *t, uint32_t from, uint32_t to) {
 // Along memory, an operand's four cells are moved at once: if they begin at multiples of four.
 static bool is_four(int64_t cells) { return cells % FOUR == 0; }
 
+static bool goes_by_four(Extent e) { return !e.per && !e.part && is_four(e.c); }
+
 static bool begins_even(const Plan *p, uint32_t root) {
   const PlanWire *w = &p->wire.at[root];
   return w->place != AT_STATE || (p->odd && !p->odd[w->number_of]);
@@ -239,13 +260,14 @@ static bool in_fours(const Plan *p, const Kernel *k, const PlanNode *x, const Op
          x->var[along] >= k->np;
 }
 
-static bool loads_four(const TeamNest *t, const NodeLevels *w, uint32_t k) {
+// Are four cells of an operand along this loop of the nest moved at once?
+static bool loads_four(const TeamNest *t, const NodeLevels *w, uint32_t k, uint32_t loop) {
   const Plan *p = t->e->p;
   const Operand *o = &w->x->in[k];
   uint32_t node;
   return p->wire.at[o->wire].number == NUMBER_F32 && !o->padded &&
          !maker_here(p, t->e->k, w, o->wire, &node) &&
-         in_fours(p, t->e->k, w->x, o, t->e->k->np + t->s->ndim - 1);
+         in_fours(p, t->e->k, w->x, o, t->e->k->np + loop);
 }
 
 static bool stores_four(const TeamNest *t, const NodeLevels *w) {
@@ -259,16 +281,26 @@ static bool stores_four(const TeamNest *t, const NodeLevels *w) {
 static bool choose_fours(const TeamNest *t) {
   const Nest *s = t->s;
   bool any = false;
-  if (!s->ndim || s->dim[s->ndim - 1].per || s->dim[s->ndim - 1].part ||
-      !is_four(s->dim[s->ndim - 1].c))
-    return false;
+  if (!s->ndim || !goes_by_four(s->dim[s->ndim - 1])) return false;
   for (uint32_t i = 0; i < s->node.n; i++) {
     NodeLevels *w = &t->w[i];
     if (node_wants_winner(w->x) || w->x->scatter || w->reduce == s->ndim + 1) return false;
-    for (uint32_t k = 0; k < w->x->nin; k++) any |= w->packed[k] = loads_four(t, w, k);
+    for (uint32_t k = 0; k < w->x->nin; k++)
+      any |= w->packed[k] = loads_four(t, w, k, s->ndim - 1);
     any |= w->four = stores_four(t, w);
   }
   return any;
+}
+
+static void emit_loads_of_four(const TeamNest *t) {
+  Emit *e = t->e;
+  for (uint32_t i = 0; i < t->s->node.n; i++) {
+    const NodeLevels *w = &t->w[i];
+    for (uint32_t k = 0; k < w->x->nin; k++)
+      if (w->packed[k])
+        emit_line(e, "float p%u_%u[4]; LIMN_FOUR(p%u_%u, &%s)", w->id, k, w->id, k,
+                  emit_cell_at(e, w, &w->x->in[k]));
+  }
 }
 
 // The last loop, by four: what the innermost level says stands in it four times.
@@ -283,15 +315,11 @@ static void emit_last_level(const TeamNest *t) {
   emit_line(e, "const long four%u = i%u * 4;", last, last);
   emit_open(e);
   emit_line(e, "const long i%u = four%u;", last, last);
-  for (uint32_t i = 0; i < t->s->node.n; i++) {
-    const NodeLevels *w = &t->w[i];
-    for (uint32_t k = 0; k < w->x->nin; k++)
-      if (w->packed[k])
-        emit_line(e, "float p%u_%u[4]; LIMN_FOUR(p%u_%u, &%s)", w->id, k, w->id, k,
-                  emit_cell_at(e, w, &w->x->in[k]));
-    if (w->four)
-      emit_line(e, "%s o%u[4];", emit_number(e->p->wire.at[w->x->out.wire].number), w->id);
-  }
+  emit_loads_of_four(t);
+  for (uint32_t i = 0; i < t->s->node.n; i++)
+    if (t->w[i].four)
+      emit_line(e, "%s o%u[4];", emit_number(e->p->wire.at[t->w[i].x->out.wire].number),
+                t->w[i].id);
   emit_line(e, "UNROLL for (int u = 0; u < 4; u++) {");
   e->indent++;
   emit_line(e, "const long i%u = four%u + u;", last, last);
@@ -306,14 +334,90 @@ static void emit_last_level(const TeamNest *t) {
   e->fours = false;
 }
 
-// The loops of a nest as they are dealt out: the last one counts fours.
+// The loops of a nest as they are dealt out: the last one, or the last of a cell, counts fours.
 static const Extent *dealt_loops(const TeamNest *t) {
   Extent *dim = NEW_ARRAY(t->e->p->arena, Extent, t->s->ndim + 1);
   memcpy(dim, t->s->dim, t->s->ndim * sizeof *dim);
   if (t->fours) dim[t->s->ndim - 1].c /= FOUR;
+  if (t->columns) dim[t->kept - 1].c /= FOUR;
   return dim;
 }
 
+// -- four sums side by side -----------------------------------------------------------------------
+static bool only_sums(const TeamNest *);
+
+// Sums of which four lie side by side in memory, as what they are made of does.
+static bool choose_columns(const TeamNest *t) {
+  const Nest *s = t->s;
+  bool any = false;
+  if (!t->across || !t->kept || t->kept != t->summed || !goes_by_four(s->dim[t->kept - 1]) ||
+      !only_sums(t))
+    return false;
+  for (uint32_t i = 0; i < s->node.n; i++) {
+    const NodeLevels *w = &t->w[i];
+    if (w->x->nwinner || w->x->scatter || w->x->noise ||
+        (keeps_sum(t, w) && w->reduce != t->kept) || w->reduce == s->ndim + 1)
+      return false;
+    for (uint32_t k = 0; k < w->x->nin; k++) any |= loads_four(t, w, k, t->kept - 1);
+  }
+  return any;
+}
+
+static void mark_columns(const TeamNest *t) {
+  for (uint32_t i = 0; i < t->s->node.n; i++) {
+    t->w[i].four = false;
+    for (uint32_t k = 0; k < t->w[i].x->nin; k++)
+      t->w[i].packed[k] = loads_four(t, &t->w[i], k, t->kept - 1);
+  }
+}
+
+static void open_column(const TeamNest *t) {
+  Emit *e = t->e;
+  uint32_t loop = e->k->np + t->kept - 1;
+  emit_line(e, "UNROLL for (int u = 0; u < 4; u++) {");
+  e->indent++;
+  emit_line(e, "const long i%u = four%u + u;", loop, loop);
+  for (uint32_t i = 0; i < t->s->node.n; i++)
+    if (keeps_sum(t, &t->w[i]))
+      emit_line(e, "%s s%u = sums%u[u];", emit_sum_type(e, t->w[i].x), t->w[i].id, t->w[i].id);
+}
+
+// What is known of a cell, and all behind it, stands here four times.
+static void emit_columns(const TeamNest *t) {
+  Emit *e = t->e;
+  uint32_t loop = e->k->np + t->kept - 1;
+  e->fours = true;
+  emit_line(e, "const long i%u = four%u;", loop, loop);
+  emit_loads_of_four(t);
+  open_column(t);
+  emit_levels(t, t->kept, t->s->ndim);
+  for (uint32_t i = 0; i < t->s->node.n; i++)
+    if (keeps_sum(t, &t->w[i])) emit_line(e, "sums%u[u] = s%u;", t->w[i].id, t->w[i].id);
+  emit_close(e);
+  e->fours = false;
+}
+
+static void emit_turns(const TeamNest *);
+static void close_sums(const TeamNest *, uint32_t level);
+
+static void emit_column_sums(const TeamNest *t) {
+  Emit *e = t->e;
+  uint32_t loop = e->k->np + t->kept - 1;
+  for (uint32_t d = 0; d < t->kept; d++) emit_levels(t, d, d);
+  emit_line(e, "const long four%u = i%u * 4;", loop, loop);
+  for (uint32_t i = 0; i < t->s->node.n; i++) {
+    if (!keeps_sum(t, &t->w[i])) continue;
+    const char *none = emit_identity(e, t->w[i].x);
+    emit_line(e, "%s sums%u[4] = {%s, %s, %s, %s};", emit_sum_type(e, t->w[i].x), t->w[i].id, none,
+              none, none, none);
+  }
+  emit_turns(t);
+  open_column(t);
+  close_sums(t, t->kept);
+  emit_close(e);
+}
+
+// -- turns ----------------------------------------------------------------------------------------
 // Nothing is stored on the way: several turns' loads may be under way at once.
 static bool only_sums(const TeamNest *t) {
   for (uint32_t i = 0; i < t->s->node.n; i++)
@@ -344,8 +448,12 @@ static void emit_turns(const TeamNest *t) {
                                 : "m");
   emit_line(e, "(void)at;");
   cuda_digits(e, "m", e->k->np, dim, t->summed, s->ndim);
-  emit_levels(t, t->summed + 1, s->ndim - 1);
-  emit_last_level(t);
+  if (t->columns) {
+    emit_columns(t);
+  } else {
+    emit_levels(t, t->summed + 1, s->ndim - 1);
+    emit_last_level(t);
+  }
   emit_close(e);
 }
 
@@ -353,7 +461,8 @@ static void emit_sum_nest(const TeamNest *t) {
   Emit *e = t->e;
   const Nest *s = t->s;
   uint32_t np = e->k->np;
-  emit_line(e, "const long cells = %s;", cuda_length(e, s->dim, 0, t->kept));
+  const Extent *dim = dealt_loops(t);
+  emit_line(e, "const long cells = %s;", cuda_length(e, dim, 0, t->kept));
   emit_line(e, "const int turn = %s %s %u;", "LANE", t->across ? "/" : "%",
             t->across ? t->width : t->turns);
   emit_line(e, "for (long base = 0; base < cells; base += %u) {", t->width);
@@ -361,7 +470,12 @@ static void emit_sum_nest(const TeamNest *t) {
   emit_line(e, "const long cell = base + LANE %s %u;", t->across ? "%" : "/",
             t->across ? t->width : t->turns);
   emit_line(e, "const int ok = (cell < cells) & (turn < %u);", t->turns);
-  cuda_digits(e, "ok ? cell : 0", np, s->dim, 0, t->kept);
+  cuda_digits(e, "ok ? cell : 0", np, dim, 0, t->kept);
+  if (t->columns) {
+    emit_column_sums(t);
+    emit_close(e);
+    return;
+  }
   emit_levels(t, 0, t->kept);
   open_sums(t, t->kept);
   if (t->kept < t->summed) emit_line(e, "long before = 0;");
@@ -592,9 +706,12 @@ static TeamNest team_nest(Emit *e, uint32_t nest, uint32_t team) {
     t.width = team;
     return t;
   }
-  int64_t cells = cuda_length_most(e->p, s->dim, 0, t.kept),
-          turns = cuda_length_most(e->p, dealt_loops(&t), t.summed, s->ndim);
   t.across = is_across(&t);
+  t.columns = choose_columns(&t);
+  if (t.columns) t.fours = false, mark_columns(&t);
+  const Extent *dim = dealt_loops(&t);
+  int64_t cells = cuda_length_most(e->p, dim, 0, t.kept),
+          turns = cuda_length_most(e->p, dim, t.summed, s->ndim);
   uint32_t wide = power_up(cells, team), share = team / wide;
   if (!t.across && share < WARP) share = WARP < team ? WARP : team;
   t.turns = power_up(turns, share);
@@ -651,6 +768,27 @@ static void emit_flat(Emit *e) {
   emit_close(e);
 }
 
+// Slices have an output each, as far as it reaches: if memory has room for them. (A wire that lies inside
+// another one has steps of its own: its cells reach as far as its last one.)
+static int64_t output_reach(const Plan *p, const PlanNode *x) {
+  const PlanWire *out = &p->wire.at[x->out.wire];
+  int64_t reach = 1;
+  for (uint32_t d = 0; d < out->rank; d++)
+    reach += (extent_most(p, out->shape[d]) - 1) * out->stride[d];
+  return reach;
+}
+
+// Where the outputs of a kernel's first n nodes end in a slice.
+static int64_t slice_reach(const Plan *p, const Kernel *k, uint32_t n) {
+  int64_t bytes = 0;
+  for (uint32_t i = 0; i < n; i++) {
+    const PlanNode *x = &p->node.at[k->node.at[i]];
+    Number number = p->wire.at[x->out.wire].number;
+    bytes += (output_reach(p, x) * (int64_t)number_bytes(number) + 255) / 256 * 256;
+  }
+  return bytes;
+}
+
 static void emit_teams(Emit *e, const CudaKernel *c) {
   const Kernel *k = e->k;
   const char *points = cuda_length(e, k->p, 0, k->np);
@@ -660,12 +798,12 @@ static void emit_teams(Emit *e, const CudaKernel *c) {
   emit_line(e, "const long points = %s%s;", points, cut ? " * SLICES" : "");
   emit_line(e, "for (long q = GRID_TEAM; q < points; q += GRID_TEAMS) {");
   e->indent++;
-  if (c->slices) {
-    uint32_t out = e->slot[e->p->node.at[k->node.at[0]].out.wire];
-    emit_line(e, "const long slice = q %% SLICES;");
-    emit_line(e, "w%u = (%s *)(c->parts + slice * %lldL);", out,
-              emit_number(e->p->wire.at[e->p->node.at[k->node.at[0]].out.wire].number),
-              (long long)c->slice_bytes);
+  if (c->slices) emit_line(e, "const long slice = q %% SLICES;");
+  for (uint32_t i = 0; c->slices && i < k->node.n; i++) {
+    uint32_t out = e->p->node.at[k->node.at[i]].out.wire;
+    emit_line(e, "w%u = (%s *)(c->parts + slice * %lldL + %lldL);", e->slot[out],
+              emit_number(e->p->wire.at[out].number), (long long)c->slice_bytes,
+              (long long)slice_reach(e->p, k, i));
   }
   if (c->buckets) emit_line(e, "const unsigned bucket = (unsigned)(q %% SLICES);");
   cuda_digits(e, cut ? "q / SLICES" : "q", 0, k->p, 0, k->np);
@@ -721,20 +859,8 @@ static void choose_team(const Plan *p, const Kernel *k, uint32_t lanes, CudaKern
   c->shared = c->tile_bytes * c->teams <= SHARED_BYTES;
 }
 
-// Slices have an output each, as far as it reaches: if memory has room for them. (A wire that lies inside
-// another one has steps of its own: its cells reach as far as its last one.)
-static int64_t output_reach(const Plan *p, const PlanNode *x) {
-  const PlanWire *out = &p->wire.at[x->out.wire];
-  int64_t reach = 1;
-  for (uint32_t d = 0; d < out->rank; d++)
-    reach += (extent_most(p, out->shape[d]) - 1) * out->stride[d];
-  return reach;
-}
-
-static void cut_slices(const Plan *p, const PlanNode *x, CudaKernel *c, int64_t most) {
-  Number number = p->wire.at[x->out.wire].number;
-  int64_t bytes = (output_reach(p, x) * (int64_t)number_bytes(number) + 255) / 256 * 256,
-          slices = SLICED_BYTES / bytes;
+static void cut_slices(const Plan *p, const Kernel *k, CudaKernel *c, int64_t most) {
+  int64_t bytes = slice_reach(p, k, k->node.n), slices = SLICED_BYTES / bytes;
   if (slices > SLICES) slices = SLICES;
   if (slices > most) slices = most;
   if (slices < 2) return;
@@ -743,10 +869,15 @@ static void cut_slices(const Plan *p, const PlanNode *x, CudaKernel *c, int64_t 
   c->points *= slices;
 }
 
-// One node that adds numbers up, from where its output begins.
-static bool adds_alone(const Plan *p, const Kernel *k, const PlanNode *x) {
-  return k->node.n == 1 && k->nest.n == 1 && !x->nwinner && x->combine == SUM && !x->noise &&
-         p->wire.at[x->out.wire].base == BASE_R && !operand_start(p, &x->out);
+// One node that adds numbers up, from where its output begins, or several that do so side by side.
+static bool adds_alone(const Plan *p, const Kernel *k) {
+  for (uint32_t i = 0; i < k->node.n; i++) {
+    const PlanNode *x = &p->node.at[k->node.at[i]];
+    if (x->nwinner || x->combine != SUM || x->noise || p->wire.at[x->out.wire].base != BASE_R ||
+        operand_start(p, &x->out) || (k->node.n > 1 && !node_sums(x)))
+      return false;
+  }
+  return k->nest.n == 1;
 }
 
 // A scatter whose lanes have much to do in order: slices of what is added, or buckets of labels.
@@ -763,7 +894,7 @@ static void cut_scatter(const Plan *p, const Kernel *k, CudaKernel *c) {
   }
   if (cells < c->team && c->team > WARP) c->team = cells > WARP ? power_up(cells, c->team) : WARP;
   if (serial < SERIAL) return;
-  cut_slices(p, x, c, extent_most(p, k->nest.at[0].dim[first]));
+  cut_slices(p, k, c, extent_most(p, k->nest.at[0].dim[first]));
   bool dense = output_reach(p, x) == p->wire.at[x->out.wire].count;
   if (c->slices || !dense || k->depth || label_of(p, x) == PLAN_NONE) return;
   c->buckets = BUCKETS;
@@ -772,20 +903,20 @@ static void cut_scatter(const Plan *p, const Kernel *k, CudaKernel *c) {
 
 // A long sum of which there are few: in slices.
 static void cut_sum(Plan *p, const Kernel *k, CudaKernel *c) {
-  const PlanNode *x = &p->node.at[k->node.at[0]];
   Emit e = {.p = p, .k = k, .lanes = true};
   TeamNest t = team_nest(&e, 0, c->team);
   const Nest *s = &k->nest.at[0];
   int64_t lanes = c->points * c->team;
   if (t.kept != t.summed || t.kept == s->ndim || lanes >= ENOUGH_LANES) return;
   int64_t long_enough = cuda_length_most(p, s->dim, t.summed, s->ndim) / t.turns / SERIAL * 4,
-          wanted = 2 * ENOUGH_LANES / lanes;
-  cut_slices(p, x, c, wanted < long_enough ? wanted : long_enough);
+          wanted = (t.columns ? 1 : 2) * ENOUGH_LANES / lanes;
+  if (t.columns) long_enough *= FOUR;
+  cut_slices(p, k, c, wanted < long_enough ? wanted : long_enough);
 }
 
 static void choose_slices(Plan *p, const Kernel *k, CudaKernel *c) {
   const PlanNode *x = &p->node.at[k->node.at[0]];
-  if (!adds_alone(p, k, x)) return;
+  if (!adds_alone(p, k)) return;
   if (x->scatter)
     cut_scatter(p, k, c);
   else if (node_sums(x))
@@ -835,16 +966,11 @@ static void emit_body(Emit *e, CudaKernel *c, uint32_t lanes) {
 }
 
 // The slices of an output, one after the other, cell by cell.
-static void emit_sum_of_slices(Emit *e, const CudaKernel *c, uint32_t i) {
-  const PlanNode *x = &e->p->node.at[e->k->node.at[0]];
-  const PlanWire *out = &e->p->wire.at[x->out.wire];
-  const char *number = emit_number(out->number), *points = cuda_length(e, out->shape, 0, out->rank);
-  emit_line(e, "KERNEL(limn_k%u_sum, Wires%u, %u) {", i, i, BLOCK_LANES);
-  e->indent = 1;
-  emit_line(e, "BEGIN(Wires%u, 1, 0, 1)", i);
-  emit_wires(e);
-  emit_line(e, "const long points = %s;", points);
-  emit_line(e, "for (long q = GRID_THREAD; q < points; q += GRID_THREADS) {");
+static void emit_sum_of_slices(Emit *e, const CudaKernel *c, uint32_t node) {
+  const PlanWire *out = &e->p->wire.at[e->p->node.at[e->k->node.at[node]].out.wire];
+  const char *number = emit_number(out->number);
+  emit_line(e, "for (long q = GRID_THREAD, points = %s; q < points; q += GRID_THREADS) {",
+            cuda_length(e, out->shape, 0, out->rank));
   e->indent++;
   emit_line(e, "long r = q, at = 0;");
   for (uint32_t d = out->rank; d-- > 0;) {
@@ -855,10 +981,19 @@ static void emit_sum_of_slices(Emit *e, const CudaKernel *c, uint32_t i) {
   emit_line(e, "UNROLL_MANY"); // few threads: each has many loads under way
   emit_line(e,
             "for (int slice = 0; slice < %u; slice++) sum += ((const %s *)(c->parts + slice * "
-            "%lldL))[at];",
-            c->slices, number, (long long)c->slice_bytes);
-  emit_line(e, "w%u[at] = sum;", e->slot[x->out.wire]);
+            "%lldL + %lldL))[at];",
+            c->slices, number, (long long)c->slice_bytes,
+            (long long)slice_reach(e->p, e->k, node));
+  emit_line(e, "w%u[at] = sum;", e->slot[e->p->node.at[e->k->node.at[node]].out.wire]);
   emit_close(e);
+}
+
+static void emit_sums_of_slices(Emit *e, const CudaKernel *c, uint32_t i) {
+  emit_line(e, "KERNEL(limn_k%u_sum, Wires%u, %u) {", i, i, BLOCK_LANES);
+  e->indent = 1;
+  emit_line(e, "BEGIN(Wires%u, 1, 0, 1)", i);
+  emit_wires(e);
+  for (uint32_t k = 0; k < e->k->node.n; k++) emit_sum_of_slices(e, c, k);
   e->indent = 0;
   emit_line(e, "}");
 }
@@ -889,7 +1024,7 @@ static void emit_kernel(Emit *e, CudaKernel *c, uint32_t i, Table *known, uint32
   }
   buf_add(e->b, body.at, body.n);
   emit_line(e, "}");
-  if (c->slices) emit_sum_of_slices(e, c, i);
+  if (c->slices) emit_sums_of_slices(e, c, i);
 }
 
 // -- a whole step ---------------------------------------------------------------------------------

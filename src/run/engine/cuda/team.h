@@ -77,19 +77,26 @@ typedef struct {
   INLINE type near_##type(type x, int other) {                                                     \
     return __shfl_sync(0xFFFFFFFFu, x, other & 31, 32);                                            \
   }                                                                                                \
-  HELPER type far_##type(type x, int other) {                                                      \
+  HELPER const type *shown_##type(type x) {                                                        \
     SHARED(type, all, 1024);                                                                       \
     __syncthreads();                                                                               \
     all[threadIdx.x] = x;                                                                          \
     __syncthreads();                                                                               \
-    return all[other];                                                                             \
-  }
+    return all;                                                                                    \
+  }                                                                                                \
+  INLINE type far_##type(type x, int other) { return shown_##type(x)[other]; }
 EXCHANGES(int)
 EXCHANGES(long)
 EXCHANGES(float)
 EXCHANGES(double)
 #define near_real LIMN_OF(near_, LIMN_REAL)
 #define far_real LIMN_OF(far_, LIMN_REAL)
+#define shown_real LIMN_OF(shown_, LIMN_REAL)
+// Of what all lanes have shown.
+#define seen_int(x, other) all[other]
+#define seen_float(x, other) all[other]
+#define seen_double(x, other) all[other]
+#define seen_real(x, other) all[other]
 
 // A bfloat16: the upper half of a float, rounded to the nearest.
 #if !defined LIMN_EMULATED && __CUDA_ARCH__ >= 800
