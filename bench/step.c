@@ -1,6 +1,6 @@
 // How long one step of a program takes: forward, reverse, optimiser; all turns of a round.
-//   build/bench-step FILE [--batch N] [--threads N] [--precision 32|64|bf16|tf32] [--steps N] [--plan]
-// Inputs are random and stay the same. Prints lines "key value": the median of several repetitions
+//   build/bench-step FILE [--batch N] [--threads N] [--precision 32|64|bf16|tf32] [--steps N] [--plan | --open]
+// --plan also shows how long each kernel takes; --open shows the kernels, and runs none of them. Inputs are random and stay the same. Prints lines "key value": the median of several repetitions
 // of --steps rounds (as many as take 20 ms) from the same start, what the matrix products of a
 // round are worth in flop and what share of the cores' peak that is, how long the engines take to
 // open with an empty cache folder and with a full one, and memory.
@@ -29,7 +29,7 @@ typedef struct {
   Precision precision;
   Target target;
   const char *device;
-  bool plan;
+  bool plan, open;
 } Asked;
 
 typedef struct {
@@ -380,6 +380,8 @@ static Asked read_arguments(char **arg) {
       a.file = option;
     } else if (!strcmp(option, "--plan")) {
       a.plan = a.target.profile = true;
+    } else if (!strcmp(option, "--open")) {
+      a.plan = a.open = true;
     } else {
       const char *value = *++arg;
       if (!strcmp(option, "--batch"))
@@ -397,7 +399,7 @@ static Asked read_arguments(char **arg) {
   }
   if (!a.file)
     fail("usage: bench-step FILE [--batch N] [--threads N] [--device cuda] [--precision 32|64|bf16|tf32] "
-         "[--steps N] [--plan]");
+         "[--steps N] [--plan | --open]");
   return a;
 }
 
@@ -416,8 +418,10 @@ int main(int argc, char **argv) {
   b.device = asked.device;
   open_twice(&b, asked.target);
   for (uint32_t i = 0; i < b.regime.step.n; i++) fill_inputs(&b, i);
-  print_memory(&b);
-  print_times(&b, &asked);
+  if (!asked.open) {
+    print_memory(&b);
+    print_times(&b, &asked);
+  }
   Buf plan = buf_new(arena);
   for (uint32_t i = 0; asked.plan && i < b.regime.step.n; i++) engine_plan(b.engine[i], &plan);
   if (asked.plan) fputs(plan.at, stdout);

@@ -44,6 +44,9 @@ near narrow.cpu narrow.cuda 3e-3 && ! near wide.cuda narrow.cuda 1e-6 && ok "fac
 FAKE_CUDA=products "$LIMN" train products.limn --plain --device cuda --precision bf16 --out narrow.own >"$said" 2>&1 && near narrow.cpu narrow.own 3e-3 && ! same narrow.cuda narrow.own && ok "… multiplied by our own" || not_ok "… multiplied by our own"
 for on in cpu cuda; do "$LIMN" train pictures.limn --plain --device $on --precision bf16 --out pictures.$on >"$said" 2>&1; done
 near pictures.cpu pictures.cuda 3e-3 && ok "convolutions in bfloat16" || not_ok "convolutions in bfloat16"
+for on in cpu cuda; do "$LIMN" train narrow.limn --plain --device $on --precision bf16 --out kept.$on >"$said" 2>&1; done
+"$LIMN" train narrow.limn --plan --device cuda --precision bf16 >"$said" 2>&1
+near kept.cpu kept.cuda 1e-2 && [ "$(grep -c '\[n 24 32\] bf16 = product' "$said")" -ge 9 ] && ok "results in bfloat16" || not_ok "results in bfloat16"
 for on in cpu cuda; do "$LIMN" train pairs.limn --plain --device $on --precision bf16 --out pairs.$on >"$said" 2>&1; done
 "$LIMN" train pairs.limn --plan --device cuda --precision bf16 >"$said" 2>&1
 near pairs.cpu pairs.cuda 3e-3 && [ "$(grep -c ': pairs over' "$said")" -eq 6 ] && ok "attention without scores in memory" || not_ok "attention without scores in memory"

@@ -4,9 +4,15 @@
 // and where nothing else reads it, the factor itself never gets to memory. What a product makes only for
 // other products is written as bfloat16 at once. Numbers are rounded where they would be when they are
 // multiplied, so results are those of a product that rounds.
+//
+// Beside the products, kernels are bound by what they move. So what a product makes for each sample is in memory
+// as bfloat16 alone where it is large, whoever reads it, and sums over what is there as a factor anyway (the gradient of
+// a bias) read that: half of the bytes, half of the memory. Weights, their gradients and every sum stay floats, and so
+// does what is added up from layer to layer.
 #include "run/plan/plan.h"
 
-enum { NARROW_WORK = 1 << 20 }; // multiplications of a product that is worth it
+enum { NARROW_WORK = 1 << 20 };  // multiplications of a product that is worth it
+enum { NARROW_CELLS = 1 << 16 }; // of a wire that is worth it, though not products alone read it
 
 // Inside a scan a factor may be another one in each turn: there factors are rounded when they are read.
 static bool is_narrowed(const Plan *p, const PlanNode *x) {
@@ -67,8 +73,75 @@ static void make_narrow(Plan *p, const uint32_t *copy) {
   }
 }
 
+// -- narrow in memory, whoever reads it -----------------------------------------------------------
+static bool is_for_samples(const PlanWire *w) {
+  for (uint32_t i = 0; i < w->rank; i++)
+    if (w->shape[i].per) return true;
+  return false;
+}
+
+// A large wire that is one node's, which nests outside of scans and products alone read.
+static bool may_be_narrow(const Plan *p, const PlanUses *u, uint32_t wire) {
+  const PlanWire *w = &p->wire.at[wire];
+  if (w->base != BASE_R || w->number != NUMBER_F32 || w->count < NARROW_CELLS || u->seen[wire] ||
+      !is_for_samples(w) || u->maker[wire] >= p->node.n || p->node.at[u->maker[wire]].depth)
+    return false;
+  for (uint32_t i = 0; i < u->reader[wire].n; i++) {
+    const PlanNode *y = &p->node.at[u->reader[wire].at[i]];
+    if ((y->kind != NODE_NEST && y->kind != NODE_PRODUCT) || y->depth || y->pinned) return false;
+  }
+  return true;
+}
+
+// Sums read the copy; and so do all, if the wire is a product's, which then makes the copy itself. A nest is followed by
+// the copy at once.
+static void read_copy(Plan *p, const PlanUses *u, uint32_t wire, uint32_t copy, uint32_t *behind) {
+  uint32_t maker = u->maker[wire], copier = u->maker[copy];
+  bool all = p->node.at[maker].kind == NODE_PRODUCT;
+  for (uint32_t i = 0; i < u->reader[wire].n; i++) {
+    PlanNode *y = &p->node.at[u->reader[wire].at[i]];
+    if (u->reader[wire].at[i] == copier || !(all || node_sums(y))) continue;
+    for (uint32_t k = 0; k < y->nin; k++)
+      if (y->in[k].wire == wire) y->in[k].wire = copy;
+  }
+  if (all) {
+    p->node.at[maker].out.wire = copy;
+    p->node.at[copier].kind = NODE_GONE;
+  } else {
+    behind[maker] = copier;
+  }
+}
+
+// Nodes `behind` others follow them at once.
+static void move_nodes(Plan *p, const uint32_t *behind) {
+  uint32_t n = p->node.n;
+  const PlanNode *all = arena_copy(p->arena, p->node.at, n * sizeof *all);
+  bool *moved = NEW_ARRAY(p->arena, bool, n + 1);
+  for (uint32_t i = 0; i < n; i++)
+    if (behind[i] != PLAN_NONE) moved[behind[i]] = true;
+  p->node.n = 0;
+  for (uint32_t i = 0; i < n; i++) {
+    if (!moved[i]) vec_push(p->arena, &p->node, all[i]);
+    if (behind[i] != PLAN_NONE) vec_push(p->arena, &p->node, all[behind[i]]);
+  }
+}
+
+static void keep_narrow(Plan *p, const uint32_t *copy, uint32_t wires) {
+  PlanUses u = plan_uses(p);
+  uint32_t *behind = plan_nones(p, p->node.n);
+  for (uint32_t i = 0; i < wires; i++) {
+    if (!may_be_narrow(p, &u, i)) continue;
+    bool copied = copy[i] != PLAN_NONE && u.maker[copy[i]] < p->node.n;
+    if (copied && p->node.at[u.maker[copy[i]]].kind == NODE_NEST)
+      read_copy(p, &u, i, copy[i], behind);
+    else if (!copied && is_narrowed(p, &p->node.at[u.maker[i]]))
+      p->wire.at[i].number = NUMBER_BF16;
+  }
+  move_nodes(p, behind);
+}
+
 // -- the order of axes in memory ------------------------------------------------------------------
-// A narrow wire is written by one node and read by products alone, so its axes may lie in memory in any
+// A narrow wire is written by one node and stands for itself, so its axes may lie in memory in any
 // order: in the one in which most products find each of their groups of loops to be one stretch.
 enum { AXES = 5 };
 
@@ -91,6 +164,8 @@ static int score_order(const Plan *p, uint32_t wire) {
   int score = 0;
   for (uint32_t i = 0; i < p->node.n; i++) {
     const PlanNode *x = &p->node.at[i];
+    for (uint32_t k = 0; x->kind == NODE_NEST && k < x->nin; k++) // nests like the order they know
+      score += x->in[k].wire == wire && p->wire.at[wire].stride[p->wire.at[wire].rank - 1] == 1;
     if (x->kind != NODE_PRODUCT) continue;
     if (x->out.wire == wire) score += taken(p, x, &x->out);
     if (x->in[x->product->a].wire == wire) score += taken(p, x, &x->in[x->product->a]);
@@ -159,5 +234,6 @@ void plan_narrow(Plan *p) {
     vec_push(p->arena, &p->node, x);
   }
   make_narrow(p, copy);
+  if (p->fuse) keep_narrow(p, copy, wires);
   for (uint32_t i = wires; i < p->wire.n; i++) choose_order(p, i);
 }

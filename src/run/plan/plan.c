@@ -67,7 +67,7 @@ static void print_wire(const Plan *p, uint32_t wire, Buf *b) {
       [AT_OUTPUT] = " out", [AT_TILE] = " tile", [AT_REGISTER] = " register"};
   buf_printf(b, "%s.%u[", *name ? name : "%", wire);
   print_extents(w->shape, w->rank, b);
-  buf_printf(b, "]%s", place[w->place]);
+  buf_printf(b, "]%s%s", w->number == NUMBER_BF16 ? " bf16" : "", place[w->place]);
   if (w->of != PLAN_NONE) buf_printf(b, " in .%u", w->of);
 }
 

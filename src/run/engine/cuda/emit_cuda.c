@@ -265,7 +265,8 @@ static bool loads_four(const TeamNest *t, const NodeLevels *w, uint32_t k, uint3
   const Plan *p = t->e->p;
   const Operand *o = &w->x->in[k];
   uint32_t node;
-  return p->wire.at[o->wire].number == NUMBER_F32 && !o->padded &&
+  Number number = p->wire.at[o->wire].number;
+  return (number == NUMBER_F32 || number == NUMBER_BF16) && !o->padded &&
          !maker_here(p, t->e->k, w, o->wire, &node) &&
          in_fours(p, t->e->k, w->x, o, t->e->k->np + loop);
 }
@@ -298,8 +299,10 @@ static void emit_loads_of_four(const TeamNest *t) {
     const NodeLevels *w = &t->w[i];
     for (uint32_t k = 0; k < w->x->nin; k++)
       if (w->packed[k])
-        emit_line(e, "float p%u_%u[4]; LIMN_FOUR(p%u_%u, &%s)", w->id, k, w->id, k,
-                  emit_cell_at(e, w, &w->x->in[k]));
+        emit_line(e, "float p%u_%u[4]; %s(p%u_%u, &%s)", w->id, k,
+                  e->p->wire.at[w->x->in[k].wire].number == NUMBER_BF16 ? "LIMN_FOUR_NARROW"
+                                                                        : "LIMN_FOUR",
+                  w->id, k, emit_cell_at(e, w, &w->x->in[k]));
   }
 }
 

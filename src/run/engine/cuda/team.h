@@ -113,6 +113,8 @@ INLINE unsigned short limn_narrow(float x) {
 }
 #endif
 
+INLINE float limn_widen(unsigned short x) { return float_from_bits((Bits32)x << 16); }
+
 // -- order ----------------------------------------------------------------------------------------
 // How many of the n positions in `run` have keys that come before x; with `also`, or are equal.
 HELPER long limn_before(const real *key, long stride, const int *run, long n, real x, int also) {
@@ -170,6 +172,13 @@ typedef struct {
     LIMN_EVEN(from, 16)                                                                            \
     const float4 four_ = *(const float4 *)(from);                                                  \
     to[0] = four_.x, to[1] = four_.y, to[2] = four_.z, to[3] = four_.w;                            \
+  }
+#define LIMN_FOUR_NARROW(to, from)                                                                 \
+  {                                                                                                \
+    LIMN_EVEN(from, 8)                                                                             \
+    const ushort4 four_ = *(const ushort4 *)(from);                                                \
+    to[0] = limn_widen(four_.x), to[1] = limn_widen(four_.y), to[2] = limn_widen(four_.z);         \
+    to[3] = limn_widen(four_.w);                                                                   \
   }
 #define LIMN_PUT_FOUR(to, from, Four)                                                              \
   {                                                                                                \
