@@ -167,7 +167,10 @@ static Buf text_front(Engine *e, bool common) {
 }
 
 static CudaModule compile(Engine *e, CudaEngine *o, const char *text, const char **why) {
-  return device_compile(o->d, e->arena, &(DeviceText){.text = text, .cache = e->how.cache}, why);
+  DeviceText all = {.text = text,
+                    .cache = e->how.cache,
+                    .quick = store_precision(e->store) == PRECISION_BF16};
+  return device_compile(o->d, e->arena, &all, why);
 }
 
 static bool open_common(Engine *e, CudaEngine *o, const char **why) {

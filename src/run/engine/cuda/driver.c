@@ -157,15 +157,21 @@ static const char *compiler_says(const Device *d, NvrtcProgram p, Arena *a) {
 }
 
 // CUDA C to code for this device, as bytes. False with the reason.
-static bool compile_text(const Device *d, Arena *a, const char *text, FileText *code,
+static bool compile_text(const Device *d, Arena *a, const DeviceText *text, FileText *code,
                          const char **why) {
   const char *arch = arena_format(a, "-arch=sm_%d%d", d->major, d->minor);
   // sums and products are fused where the text says so; denormal numbers count as 0, as on the CPU
-  const char *const options[] = {arch,         "-fmad=false", "-ftz=true", "-default-device",
-                                 "-std=c++17", "-w"};
+  const char *const options[] = {arch,
+                                 "-fmad=false",
+                                 "-ftz=true",
+                                 text->quick ? "-prec-div=false" : "-prec-div=true",
+                                 text->quick ? "-prec-sqrt=false" : "-prec-sqrt=true",
+                                 "-default-device",
+                                 "-std=c++17",
+                                 "-w"};
   NvrtcProgram p = NULL;
   size_t n = 0;
-  CudaResult r = d->call.nvrtcCreateProgram(&p, text, "limn.cu", 0, NULL, NULL);
+  CudaResult r = d->call.nvrtcCreateProgram(&p, text->text, "limn.cu", 0, NULL, NULL);
   if (!r) r = d->call.nvrtcCompileProgram(p, (int)COUNT(options), options);
   if (!r) r = d->call.nvrtcGetCUBINSize(p, &n);
   char *bytes = r ? NULL : NEW_ARRAY(a, char, n + 1);
@@ -178,21 +184,21 @@ static bool compile_text(const Device *d, Arena *a, const char *text, FileText *
   return !r;
 }
 
-static const char *key_of(const Device *d, Arena *a, const char *text) {
+static const char *key_of(const Device *d, Arena *a, const DeviceText *text) {
   CodeHash h = {HASH_START, 0};
-  const int own[] = {d->major, d->minor, d->compiler_version};
-  code_hash(&h, text, strlen(text));
+  const int own[] = {d->major, d->minor, d->compiler_version, text->quick};
+  code_hash(&h, text->text, strlen(text->text));
   code_hash(&h, own, sizeof own);
   return code_key(a, h);
 }
 
 CudaModule device_compile(Device *d, Arena *a, const DeviceText *text, const char **why) {
-  const char *word = NULL, *error = NULL, *key = key_of(d, a, text->text);
+  const char *word = NULL, *error = NULL, *key = key_of(d, a, text);
   CodeFolder folder;
   FileText code = {0};
   bool kept = code_folder_open(&folder, a, text->cache, &word, &error);
   if (kept) code = code_bytes(&folder, a, key);
-  bool found = code.text != NULL, good = found || compile_text(d, a, text->text, &code, why);
+  bool found = code.text != NULL, good = found || compile_text(d, a, text, &code, why);
   CudaModule module = NULL;
   CudaResult r = good ? d->call.cuModuleLoadData(&module, code.text) : 1;
   if (good && r) *why = device_word(d, a, r, "the GPU does not take the compiled kernels");

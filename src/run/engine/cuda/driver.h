@@ -135,6 +135,7 @@ const char *device_word(const Device *, Arena *, CudaResult, const char *what);
 typedef struct {
   const char *text;
   const char *cache; // as in Target
+  bool quick;        // quotients and roots may be off by their last bit or two
 } DeviceText;
 CudaModule device_compile(Device *, Arena *, const DeviceText *, const char **why);
 
