@@ -8,8 +8,8 @@
 // The first opening is made by a child, so that the memory of this process is that of one training.
 // Peak is measured before and after the steps, since a shared machine does not keep its speed.
 #define _XOPEN_SOURCE 700
-#include "fail.h"
 #include "core/pass/pass.h"
+#include "fail.h"
 #include "run/engine/gemm/gemm.h"
 #include "run/feed/feed.h"
 
@@ -124,7 +124,8 @@ static void begin_step(Bench *b, uint32_t step) {
   const Diagram *d = b->regime.step.at[step].diagram;
   for (uint32_t i = 0; i < d->in.n; i++)
     if (b->rows[step][i]) b->rows[step][i][-ROWS_HEAD] = 1;
-  if (!engine_queue(b->engine[step], b->samples, b->runs++)) fail("%s", engine_error(b->engine[step]));
+  if (!engine_queue(b->engine[step], b->samples, b->runs++))
+    fail("%s", engine_error(b->engine[step]));
 }
 
 static void end_step(Bench *b, uint32_t step) {
@@ -134,7 +135,8 @@ static void end_step(Bench *b, uint32_t step) {
 }
 
 static void run_rounds(Bench *b, int64_t rounds) {
-  int64_t all = rounds * b->turn.n, room = rounds_at_once(b) < 2 ? 1 : rounds_at_once(b) * b->turn.n;
+  int64_t all = rounds * b->turn.n,
+          room = rounds_at_once(b) < 2 ? 1 : rounds_at_once(b) * b->turn.n;
   for (int64_t begun = 0, ended = 0; ended < all;) {
     if (begun < all && begun - ended < room)
       begin_step(b, b->turn.at[begun++ % b->turn.n]);
@@ -398,7 +400,8 @@ static Asked read_arguments(char **arg) {
     }
   }
   if (!a.file)
-    fail("usage: bench-step FILE [--batch N] [--threads N] [--device cuda] [--precision 32|64|bf16|tf32] "
+    fail("usage: bench-step FILE [--batch N] [--threads N] [--device cuda] [--precision "
+         "32|64|bf16|tf32] "
          "[--steps N] [--plan | --open]");
   return a;
 }

@@ -5,12 +5,14 @@
 // States live in the device's memory, too; the store brings one here when somebody asks for it. A step
 // whose losses are not finite changes no state: the kernels that overwrite states come last, and do
 // nothing once the look at the losses has said so.
+#define _DEFAULT_SOURCE
 #include "core/pass/pipeline.h"
 #include "run/engine/cuda_own.h"
 #include "run/engine/prelude/prelude_text.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 enum {
   WAVES = 8,              // blocks for each multiprocessor, at most: others take turns
@@ -166,24 +168,52 @@ static Buf text_front(Engine *e, bool common) {
   return text;
 }
 
-static CudaModule compile(Engine *e, CudaEngine *o, const char *text, const char **why) {
-  DeviceText all = {.text = text,
-                    .cache = e->how.cache,
-                    .quick = store_precision(e->store) == PRECISION_BF16};
-  return device_compile(o->d, e->arena, &all, why);
+// The text of a program's kernels is in several parts, which are compiled at once: as many as there are cores for.
+static uint32_t text_parts(const Plan *p) {
+  enum { KERNELS_EACH = 8 };
+  long cores = sysconf(_SC_NPROCESSORS_ONLN);
+  uint32_t parts = 1 + p->kernel.n / KERNELS_EACH;
+  if (cores > 0 && parts > (uint32_t)cores) parts = (uint32_t)cores;
+  return parts < KERNELS_MOST ? parts : KERNELS_MOST;
 }
 
-static bool open_common(Engine *e, CudaEngine *o, const char **why) {
+static void dump_text(Engine *e, const Buf *text, uint32_t parts, size_t front) {
+  const char *dump = getenv("LIMN_DUMP");
+  Buf all = buf_new(e->arena);
+  if (!dump) return;
+  for (uint32_t i = 0; i < parts; i++)
+    buf_add(&all, text[i].at + (i ? front : 0), text[i].n - (i ? front : 0));
+  file_write(e->arena, dump, all.at, all.n);
+}
+
+static bool compile_all(Engine *e, CudaEngine *o, CudaKernel *kernel, const char **why) {
+  Buf text[MODULES], *kernels = text + KERNELS;
+  DeviceText all[MODULES];
+  text[COMMON] = text_front(e, true);
+  text[TILES] = text_front(e, false);
+  size_t front = text[TILES].n;
+  o->whole.lanes = whole_fits(e, o);
+  uint32_t parts = o->plan->tiny && o->whole.lanes ? 1 : text_parts(o->plan), n = KERNELS + parts;
+  for (uint32_t i = 0; i < parts; i++) kernels[i] = text_front(e, false);
+  products_text(e, o, &text[TILES]);
+  emit_cuda(o->plan, kernel, &o->whole, kernels, parts);
+  dump_text(e, kernels, parts, front);
+  for (uint32_t i = 0; i < n; i++)
+    all[i] = (DeviceText){.text = text[i].at,
+                          .cache = e->how.cache,
+                          .quick = store_precision(e->store) == PRECISION_BF16};
+  return device_compile(o->d, e->arena, all, n, o->module, why);
+}
+
+static bool open_common(Engine *e, CudaEngine *o) {
   struct {
     const char *name;
     CudaFunction *fn;
-  } all[] = {{"limn_copy", &o->copy},     {"limn_look", &o->look}, {"limn_bring", &o->bring},
-             {"limn_gather", &o->gather}, {"limn_take", &o->take}, {"limn_give", &o->give},
-             {"limn_rows", &o->rows}};
-  o->common = compile(e, o, text_front(e, true).at, why);
+  } all[] = {{"limn_copy", &o->copy}, {"limn_look", &o->look}, {"limn_bring", &o->bring},
+             {"limn_take", &o->take}, {"limn_give", &o->give}, {"limn_rows", &o->rows}};
   for (uint32_t i = 0; i < COUNT(all); i++)
-    if (!o->common || !cuda_function(e, o, o->common, all[i].name, all[i].fn)) return false;
-  return products_open(e, o);
+    if (!cuda_function(e, o, o->module[COMMON], all[i].name, all[i].fn)) return false;
+  return true;
 }
 
 // Which states do not begin at a multiple of four cells.
@@ -197,25 +227,20 @@ static const bool *odd_states(const Engine *e) {
 static bool open_code(Engine *e, CudaEngine *o, const char **why) {
   Plan *p = o->plan;
   p->odd = odd_states(e);
-  Buf text = text_front(e, false);
   CudaKernel *kernel = NEW_ARRAY(e->arena, CudaKernel, p->kernel.n + 1);
-  o->whole.lanes = whole_fits(e, o);
-  emit_cuda(p, kernel, &o->whole, &text);
-  const char *dump = getenv("LIMN_DUMP");
-  if (dump) file_write(e->arena, dump, text.at, text.n);
-  bool all = open_common(e, o, why);
-  if (all) o->code = compile(e, o, text.at, why);
-  all = all && o->code;
+  bool all = products_prepare(e, o) && compile_all(e, o, kernel, why) && open_common(e, o) &&
+             products_open(e, o);
   for (uint32_t i = 0; all && i < p->kernel.n; i++) {
     CudaCall *call = &o->call[i];
     call->k = kernel[i];
     call->wire = NEW_ARRAY(e->arena, DeviceAddress, kernel[i].emit.slot.n + 1);
     if (!kernel_has_text(&p->kernel.at[i]) || o->whole.lanes) continue;
+    CudaModule code = o->module[KERNELS + kernel[i].part];
     char name[40];
     snprintf(name, sizeof name, "limn_k%u", kernel[i].emit.fn);
-    all = cuda_function(e, o, o->code, name, &call->fn);
+    all = cuda_function(e, o, code, name, &call->fn);
     snprintf(name, sizeof name, "limn_k%u_sum", kernel[i].emit.fn);
-    if (all && kernel[i].slices) all = cuda_function(e, o, o->code, name, &call->sum);
+    if (all && kernel[i].slices) all = cuda_function(e, o, code, name, &call->sum);
     size_t sliced = kernel[i].slices * (size_t)kernel[i].slice_bytes;
     if (sliced > o->parts_bytes) o->parts_bytes = sliced;
     size_t tile = (size_t)(kernel[i].tile_bytes * kernel[i].teams);
@@ -224,7 +249,7 @@ static bool open_code(Engine *e, CudaEngine *o, const char **why) {
       o->scratch_bytes = tile * SCRATCH_BLOCKS;
   }
   if (all && o->whole.lanes)
-    all = cuda_function(e, o, o->code, "limn_step", &o->whole_fn) &&
+    all = cuda_function(e, o, o->module[KERNELS], "limn_step", &o->whole_fn) &&
           cuda_shared(e, o, o->whole_fn, o->whole.shared);
   if (o->whole.scratch) o->scratch_bytes = o->whole.scratch_bytes;
   if (!all && !*why) *why = e->error;
@@ -258,11 +283,10 @@ static bool launch_sum(Engine *e, CudaEngine *o, uint32_t i) {
     int64_t count = o->plan->wire.at[o->plan->node.at[k->node.at[n]].out.wire].count;
     if (count > most) most = count;
   }
-  return cuda_launch(e, o,
-                     &(CudaLaunch){.fn = call->sum,
-                                   .blocks = (most + 255) / 256,
-                                   .threads = 256,
-                                   .wires = call->wire});
+  return cuda_launch(
+      e, o,
+      &(CudaLaunch){
+          .fn = call->sum, .blocks = (most + 255) / 256, .threads = 256, .wires = call->wire});
 }
 
 static bool clear_output(Engine *e, CudaEngine *o, uint32_t i) {
@@ -498,8 +522,8 @@ static void cuda_free(Engine *e) {
   products_free(o);
   for (uint32_t i = 0; i < STEPS; i++)
     if (o->step[i].graph) c->cuGraphExecDestroy(o->step[i].graph);
-  if (o->code) c->cuModuleUnload(o->code);
-  if (o->common) c->cuModuleUnload(o->common);
+  for (uint32_t i = 0; i < MODULES; i++)
+    if (o->module[i]) c->cuModuleUnload(o->module[i]);
   if (o->memory) c->cuMemFree_v2(o->memory);
   ring_free(o);
 }
@@ -551,8 +575,6 @@ bool cuda_open(Engine *e, const char **why) {
   if (e->how.profile) o->seconds = NEW_ARRAY(e->arena, double, p->kernel.n + 1);
   store_mirror(e->store, &(StoreMirror){o->d, fetch_state, drop_state});
   bool all = open_code(e, o, why);
-  for (uint32_t i = 0; all && i < p->kernel.n; i++)
-    if (p->kernel.at[i].kind == KERNEL_PRODUCT) all = product_prepare(e, o, i);
   all = all && take_memory(e, o) && take_states(e, o);
   if (!all && !*why) *why = e->error;
   e->says = arena_format(e->arena, "%s, CUDA %d.%d", o->d->name, o->d->compiler_version / 1000,

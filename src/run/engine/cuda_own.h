@@ -33,7 +33,7 @@ typedef struct {
   CudaLine am, ak, bk, bn, cm, cn, ta, tb, tc;
   CudaLength m, n, k, batch;
   int64_t part, parts;
-  int32_t along_a, along_b, narrow, narrow_c;
+  int32_t along_a, along_b, narrow, narrow_c, twos;
 } CudaProduct;
 typedef struct {
   DeviceAddress ring, here;
@@ -79,13 +79,12 @@ typedef struct {
   int64_t steps;
 } CudaStepHead;
 
-enum { PRODUCTS = 6, WIDE = 3 }; // kinds of tiles; from WIDE on by eight cells at once
-
 typedef struct {
   CudaKernel k;
   CudaFunction fn, sum; // sum: of its slices
   uint32_t kind;        // of a product: by which tiles
   bool blas;            // … or by cuBLASLt
+  bool twos;            // its result lies two by two
   DeviceAddress *wire;  // [slot]
   CudaProduct product;
   uint32_t end; // of a scan
@@ -120,11 +119,14 @@ typedef struct {
   int64_t n;           // samples; 0: nothing is captured yet
 } CudaStep;
 
+enum { COMMON, TILES, KERNELS, KERNELS_MOST = 8, MODULES = KERNELS + KERNELS_MOST };
+
 typedef struct {
   Device *d;
   Plan *plan;
-  CudaModule code, common; // of this program, and of all
-  CudaFunction copy, look, bring, gather, take, give, rows, product[PRODUCTS];
+  CudaModule module
+      [MODULES]; // what all programs have, the kinds of tiles that this one wants, its kernels
+  CudaFunction copy, look, bring, gather, take, give, rows;
   CudaCall *call;       // [kernel]
   DeviceAddress memory; // arena, inputs, clocks, context, scratch, parts, tables
   DeviceAddress arena, clocks, context, scratch, parts;
@@ -160,6 +162,8 @@ typedef struct {
 bool cuda_launch(Engine *, CudaEngine *, const CudaLaunch *);
 bool cuda_function(Engine *, CudaEngine *, CudaModule, const char *name, CudaFunction *);
 bool cuda_shared(Engine *, CudaEngine *, CudaFunction, size_t bytes); // it may have so much
+Buf cuda_text(Engine *, bool common);                                 // what kernels stand behind
+CudaModule cuda_compile(Engine *, CudaEngine *, const char *text, const char **why);
 size_t cuda_aligned(size_t);
 size_t cuda_bytes(const PlanWire *);
 
@@ -174,8 +178,9 @@ bool whole_fits(const Engine *,
 bool whole_launch(Engine *, CudaEngine *); // all steps that wait for it
 
 // -- cuda_products.c ------------------------------------------------------------------------------
-bool products_open(Engine *, CudaEngine *); // their functions
-bool product_prepare(Engine *, CudaEngine *, uint32_t kernel);
+bool products_prepare(Engine *, CudaEngine *);     // all that the plan has
+void products_text(Engine *, CudaEngine *, Buf *); // their functions
+bool products_open(Engine *, CudaEngine *);        // … compiled
 bool product_launch(Engine *, CudaEngine *, uint32_t kernel, int64_t n);
 void products_free(CudaEngine *);
 

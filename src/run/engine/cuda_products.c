@@ -1,7 +1,8 @@
 // Matrix products on the GPU: by cuBLASLt where it is there and an operand's loops are steps in memory,
-// else by kernels of our own (team.h), which follow tables of offsets: a convolution, rows of heads.
+// else by kernels of our own (tiles.h), which follow tables of offsets: a convolution, rows of heads.
 #include "run/engine/cuda/blas.h"
 #include "run/engine/cuda_own.h"
+#include <math.h>
 
 enum {
   PRODUCT_DEEP = 128,  // of a sum, at least, for each of its parts
@@ -11,24 +12,31 @@ enum {
   EIGHT = 8,           // bfloat16 that are read at once
 };
 
-// Kinds of tiles, the largest first.
-static const struct {
-  const char *name;
+// Kinds of tiles, the largest first; the wide ones are read by eight cells at once. `each`: of limn_product; the others are
+// the arguments of LIMN_WIDE (tiles.h). `rate`: how much of a sum a full multiprocessor adds up, in millions of
+// multiplications and additions a microsecond, measured on an H200 at the convolutions of a residual network.
+typedef struct {
   int64_t m, n;
-  size_t shared;
-} product_kind[PRODUCTS] = {
-    {"limn_product8", 128, 128, 0},        {"limn_product4", 64, 64, 0},
-    {"limn_product2", 32, 32, 0},          {"limn_wide_large", 128, 128, 64 << 10},
-    {"limn_wide_long", 128, 64, 48 << 10}, {"limn_wide_small", 64, 64, 32 << 10},
+  uint32_t each;
+  uint32_t rows, columns, warps_m, warps_n, deep, ahead, blocks;
+  double rate;
+} TileKind;
+static const TileKind tile_kind[] = {
+    {128, 128, .each = 8},
+    {64, 64, .each = 4},
+    {32, 32, .each = 2},
+    {128, 128, 0, 4, 4, 2, 4, 32, 4, 2, 1.85},
+    {256, 64, 0, 4, 4, 4, 2, 32, 4, 2, 1.6},
+    {128, 64, 0, 2, 4, 4, 2, 32, 4, 2, 1.65},
+    {64, 64, 0, 2, 4, 2, 2, 64, 3, 4, 1.5},
 };
+enum { WIDE = 3, KINDS = COUNT(tile_kind) };
 
-bool products_open(Engine *e, CudaEngine *o) {
-  uint32_t kinds = o->plan->narrow ? PRODUCTS : WIDE;
-  for (uint32_t i = 0; i < kinds; i++)
-    if (!cuda_function(e, o, o->common, product_kind[i].name, &o->product[i]) ||
-        !cuda_shared(e, o, o->product[i], product_kind[i].shared))
-      return false;
-  return true;
+static uint32_t tile_threads(const TileKind *k) {
+  return k->each ? 256 : 32 * k->warps_m * k->warps_n;
+}
+static size_t tile_shared(const TileKind *k) {
+  return k->each ? 0 : (size_t)(k->m + k->n) * k->deep * 2 * k->ahead;
 }
 
 static CudaLength length_of(const PlanNode *x, const uint32_t *group, uint32_t n) {
@@ -44,7 +52,7 @@ static CudaLength length_of(const PlanNode *x, const uint32_t *group, uint32_t n
 static int64_t length_most(const Plan *p, CudaLength l) { return l.fixed + l.per * p->samples; }
 
 static int64_t tiles_of(const Plan *p, const CudaProduct *c, uint32_t kind) {
-  int64_t tm = product_kind[kind].m, tn = product_kind[kind].n, m = length_most(p, c->m),
+  int64_t tm = tile_kind[kind].m, tn = tile_kind[kind].n, m = length_most(p, c->m),
           n = length_most(p, c->n);
   return (m + tm - 1) / tm * ((n + tn - 1) / tn) * length_most(p, c->batch);
 }
@@ -54,33 +62,65 @@ static uint32_t choose_tiles(const CudaEngine *o, const CudaProduct *c) {
   int64_t m = length_most(o->plan, c->m), n = length_most(o->plan, c->n), least = m < n ? m : n;
   uint32_t kind = 0;
   while (kind + 1 < WIDE &&
-         (tiles_of(o->plan, c, kind) < o->d->processors || product_kind[kind + 1].m >= least))
+         (tiles_of(o->plan, c, kind) < o->d->processors || tile_kind[kind + 1].m >= least))
     kind++;
   return kind;
 }
 
-// Of those that are read by eight, the smallest of which no more are needed than of the largest: if there are few, their sum
-// is cut.
-static uint32_t choose_wide(const CudaEngine *o, const CudaProduct *c) {
-  uint32_t kind = WIDE;
-  while (kind + 1 < PRODUCTS && tiles_of(o->plan, c, kind + 1) <= tiles_of(o->plan, c, kind))
-    kind++;
-  return kind;
-}
-
-// Where there are few tiles, the sum is cut into parts.
-static void cut_product(CudaEngine *o, CudaCall *call) {
+// About how long a product takes, in microseconds, by tiles of this kind and with its sum in so many parts: waves of
+// blocks, each with a beginning and an end, and at last the parts are put together.
+static double tile_time(const CudaEngine *o, const CudaProduct *c, uint32_t kind, int64_t parts) {
+  enum { ENOUGH_WARPS = 16 };
+  const TileKind *t = &tile_kind[kind];
   const Plan *p = o->plan;
-  CudaProduct *c = &call->product;
-  int64_t k = length_most(p, c->k),
-          cells = length_most(p, c->m) * length_most(p, c->n) * length_most(p, c->batch),
-          tiles = tiles_of(p, c, call->kind), wanted = tiles ? 2 * o->d->processors / tiles : 1,
-          most = k / PRODUCT_DEEP, parts = wanted < most ? wanted : most;
-  if (parts < 1) parts = 1;
-  c->part = ((k + parts - 1) / parts + 15) / 16 * 16;
-  if (c->part < 16) c->part = 16;
+  double blocks = (double)(tiles_of(p, c, kind) * parts), processors = o->d->processors,
+         waves = ceil(blocks / (processors * t->blocks)), at_once = ceil(blocks / processors),
+         deep = (double)length_most(p, c->k) / (double)parts;
+  if (at_once > t->blocks) at_once = t->blocks;
+  double warps = at_once * t->warps_m * t->warps_n,
+         rate = t->rate * (warps < ENOUGH_WARPS ? 0.4 + 0.6 * warps / ENOUGH_WARPS : 1),
+         cells = (double)length_most(p, c->m) * (double)length_most(p, c->n) *
+                 (double)length_most(p, c->batch);
+  double time = waves * (3 + 2e-6 * (double)(t->m * t->n) * deep * at_once / rate);
+  return parts > 1 ? time + 3 + cells * (double)(8 * parts + 2) / 2.5e6 : time;
+}
+
+static void set_parts(CudaProduct *c, int64_t k, int64_t parts, int64_t each) {
+  c->part = ((k + parts - 1) / parts + each - 1) / each * each;
+  if (c->part < each) c->part = each;
   c->parts = (k + c->part - 1) / c->part;
   if (c->parts < 1) c->parts = 1;
+}
+
+// Of those that are read by eight, the kind of tile, and in how many parts the sum.
+static uint32_t choose_wide(const CudaEngine *o, CudaProduct *c) {
+  static const int64_t cuts[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64};
+  int64_t k = length_most(o->plan, c->k), parts = 1;
+  uint32_t best = WIDE;
+  double least = tile_time(o, c, WIDE, 1);
+  for (uint32_t kind = WIDE; kind < KINDS; kind++)
+    for (uint32_t i = 0; i < COUNT(cuts) && (!i || k / cuts[i] >= PRODUCT_DEEP); i++) {
+      double time = tile_time(o, c, kind, cuts[i]);
+      if (time >= least) continue;
+      least = time;
+      best = kind;
+      parts = cuts[i];
+    }
+  set_parts(c, k, parts, tile_kind[best].deep);
+  return best;
+}
+
+// Of the others: where there are few tiles, the sum is cut into parts.
+static void cut_product(const CudaEngine *o, CudaProduct *c, uint32_t kind) {
+  int64_t k = length_most(o->plan, c->k), tiles = tiles_of(o->plan, c, kind),
+          wanted = tiles ? 2 * o->d->processors / tiles : 1, most = k / PRODUCT_DEEP,
+          parts = wanted < most ? wanted : most;
+  set_parts(c, k, parts < 1 ? 1 : parts, 16);
+}
+
+static void want_parts(CudaEngine *o, const CudaProduct *c) {
+  const Plan *p = o->plan;
+  int64_t cells = length_most(p, c->m) * length_most(p, c->n) * length_most(p, c->batch);
   size_t bytes = c->parts > 1 ? (size_t)(c->parts * cells) * (p->wide ? 8 : 4) : 0;
   if (bytes > o->parts_bytes) o->parts_bytes = bytes;
 }
@@ -101,17 +141,15 @@ static bool is_along(const CudaEngine *o, const PlanNode *x, const Operand *at) 
          extent_most(o->plan, x->index[q->k[q->nk - 1]]) >= ALONG;
 }
 
-// Eight cells at a time: a group's fastest loop lies along memory and is a multiple of eight long, and
+// So many cells at a time: a group's fastest loop lies along memory and is a multiple of it long, and
 // every other step is one, too.
-static bool is_eight(int64_t x) { return x % EIGHT == 0; }
-
-static bool by_eight(const Plan *p, const PlanNode *x, const Operand *o, const uint32_t *group,
-                     uint32_t n) {
+static bool lies_by(const Plan *p, const PlanNode *x, const Operand *o, const uint32_t *group,
+                    uint32_t n, int64_t cells) {
   if (!n || operand_step(p, o, group[n - 1]) != 1 || x->index[group[n - 1]].per ||
-      !is_eight(x->index[group[n - 1]].c) || !is_eight(operand_start(p, o)))
+      x->index[group[n - 1]].c % cells || operand_start(p, o) % cells)
     return false;
   for (uint32_t i = 0; i < x->nindex; i++)
-    if (i != group[n - 1] && extent_most(p, x->index[i]) > 1 && !is_eight(operand_step(p, o, i)))
+    if (i != group[n - 1] && extent_most(p, x->index[i]) > 1 && operand_step(p, o, i) % cells)
       return false;
   return true;
 }
@@ -120,9 +158,12 @@ static bool by_eight(const Plan *p, const PlanNode *x, const Operand *o, const u
 static bool is_wide(const CudaEngine *o, const PlanNode *x, CudaProduct *c) {
   const Product *q = x->product;
   const Operand *a = &x->in[q->a], *b = &x->in[q->b];
-  bool ak = by_eight(o->plan, x, a, q->k, q->nk), am = by_eight(o->plan, x, a, q->m, q->nm),
-       bk = by_eight(o->plan, x, b, q->k, q->nk), bn = by_eight(o->plan, x, b, q->n, q->nn);
-  if (!c->narrow || !(ak || am) || !(bk || bn)) return false;
+  const Plan *p = o->plan;
+  bool ak = lies_by(p, x, a, q->k, q->nk, EIGHT), am = lies_by(p, x, a, q->m, q->nm, EIGHT),
+       bk = lies_by(p, x, b, q->k, q->nk, EIGHT), bn = lies_by(p, x, b, q->n, q->nn, EIGHT);
+  bool near =
+      o->plan->wire.at[a->wire].count <= INT32_MAX && o->plan->wire.at[b->wire].count <= INT32_MAX;
+  if (!c->narrow || !near || !(ak || am) || !(bk || bn)) return false;
   c->along_a = ak;
   c->along_b = bk;
   return true;
@@ -276,10 +317,10 @@ static bool own_launch(Engine *e, CudaEngine *o, uint32_t i) {
   uint32_t kind = o->call[i].kind;
   int64_t cells = length_most(p, c->m) * length_most(p, c->n) * length_most(p, c->batch);
   if (!cuda_launch(e, o,
-                   &(CudaLaunch){.fn = o->product[kind],
+                   &(CudaLaunch){.fn = o->call[i].fn,
                                  .blocks = tiles_of(p, c, kind) * c->parts,
-                                 .threads = 256,
-                                 .shared = product_kind[kind].shared,
+                                 .threads = tile_threads(&tile_kind[kind]),
+                                 .shared = tile_shared(&tile_kind[kind]),
                                  .wires = c}))
     return false;
   return c->parts == 1 || cuda_launch(e, o,
@@ -289,7 +330,7 @@ static bool own_launch(Engine *e, CudaEngine *o, uint32_t i) {
                                                     .wires = c});
 }
 
-bool product_prepare(Engine *e, CudaEngine *o, uint32_t i) {
+static bool prepare(Engine *e, CudaEngine *o, uint32_t i) {
   const PlanNode *x = &o->plan->node.at[o->plan->kernel.at[i].node.at[0]];
   const Product *q = x->product;
   CudaProduct *c = &o->call[i].product;
@@ -298,10 +339,61 @@ bool product_prepare(Engine *e, CudaEngine *o, uint32_t i) {
   c->k = length_of(x, q->k, q->nk);
   c->batch = length_of(x, q->batch, q->nbatch);
   if (!prepare_lines(e, o, i)) return false;
-  o->call[i].kind = is_wide(o, x, c) ? choose_wide(o, c) : choose_tiles(o, c);
-  cut_product(o, &o->call[i]);
+  bool wide = is_wide(o, x, c);
+  o->call[i].kind = wide ? choose_wide(o, c) : choose_tiles(o, c);
+  if (!wide) cut_product(o, c, o->call[i].kind);
+  want_parts(o, c);
+  o->call[i].twos = lies_by(o->plan, x, &x->out, q->n, q->nn, 2);
   o->call[i].blas = blas_calls(e, o, i) > 0 && blas_of(o, e->arena);
   o->sized |= o->call[i].blas && (c->m.per || c->n.per || c->k.per || c->batch.per);
+  return true;
+}
+
+// -- the functions of tiles -----------------------------------------------------------------------
+static const char *tile_name(Engine *e, const CudaCall *call) {
+  const TileKind *k = &tile_kind[call->kind];
+  if (k->each) return arena_format(e->arena, "limn_product%u", k->each);
+  return arena_format(e->arena, "limn_wide%u_%d%d", call->kind, call->product.along_a,
+                      call->product.along_b);
+}
+
+static void write_tile(Engine *e, const CudaCall *call, Buf *text) {
+  const TileKind *k = &tile_kind[call->kind];
+  if (k->each)
+    buf_printf(text, "LIMN_PRODUCT(%s, %u)\n", tile_name(e, call), k->each);
+  else
+    buf_printf(text, "LIMN_WIDE(%s, %u, %u, %u, %u, %u, %u, %u, %d, %d)\n", tile_name(e, call),
+               k->rows, k->columns, k->warps_m, k->warps_n, k->deep, k->ahead, k->blocks,
+               call->product.along_a, call->product.along_b);
+}
+
+// Each kind of tile once. cuBLASLt may refuse what it seemed to take, so all products have one.
+void products_text(Engine *e, CudaEngine *o, Buf *text) {
+  const Plan *p = o->plan;
+  Table *known = table_new(e->arena);
+  buf_text(text, tiles_text);
+  for (uint32_t i = 0; i < p->kernel.n; i++) {
+    if (p->kernel.at[i].kind != KERNEL_PRODUCT) continue;
+    const char *name = tile_name(e, &o->call[i]);
+    if (table_get(known, name, strlen(name))) continue;
+    table_put(known, name, strlen(name), 1);
+    write_tile(e, &o->call[i], text);
+  }
+}
+
+bool products_open(Engine *e, CudaEngine *o) {
+  const Plan *p = o->plan;
+  bool all = cuda_function(e, o, o->module[TILES], "limn_gather", &o->gather);
+  for (uint32_t i = 0; all && i < p->kernel.n; i++)
+    if (p->kernel.at[i].kind == KERNEL_PRODUCT)
+      all = cuda_function(e, o, o->module[TILES], tile_name(e, &o->call[i]), &o->call[i].fn) &&
+            cuda_shared(e, o, o->call[i].fn, tile_shared(&tile_kind[o->call[i].kind]));
+  return all;
+}
+
+bool products_prepare(Engine *e, CudaEngine *o) {
+  for (uint32_t i = 0; i < o->plan->kernel.n; i++)
+    if (o->plan->kernel.at[i].kind == KERNEL_PRODUCT && !prepare(e, o, i)) return false;
   return true;
 }
 
@@ -315,6 +407,7 @@ bool product_launch(Engine *e, CudaEngine *o, uint32_t i, int64_t samples) {
   c->a = cuda_wire(e, o, x->in[q->a].wire) + (uint64_t)operand_start(p, &x->in[q->a]) * cell;
   c->b = cuda_wire(e, o, x->in[q->b].wire) + (uint64_t)operand_start(p, &x->in[q->b]) * cell;
   c->c = cuda_wire(e, o, x->out.wire) + (uint64_t)operand_start(p, &x->out) * cell_c;
+  c->twos = o->call[i].twos && c->c % (2 * cell_c) == 0;
   if (o->call[i].blas && blas_launch(e, o, i, samples)) return true;
   return !e->error && own_launch(e, o, i);
 }

@@ -323,8 +323,7 @@ static bool join_kernel(KernelGroups *g, uint32_t kernel, uint32_t node) {
     return false;
   // lanes share a scatter in slices, which begin and end with a kernel
   if (p->target->lanes && (x->scatter || p->node.at[k->node.at[0]].scatter)) return false;
-  if (wants_slices(p, x, k->p, k->np) ||
-      wants_slices(p, &p->node.at[k->node.at[0]], k->p, k->np))
+  if (wants_slices(p, x, k->p, k->np) || wants_slices(p, &p->node.at[k->node.at[0]], k->p, k->np))
     return false;
   uint32_t *with = plan_nones(p, k->np);
   KernelJoining j = {plan_nones(p, x->nindex), NEW_ARRAY(p->arena, bool, k->np + 1), 0};
@@ -560,9 +559,8 @@ static void place_node(KernelGroups *g, uint32_t node) {
     vec_push(p->arena, &k.node, node);
     x->kernel = p->kernel.n;
     vec_push(p->arena, &p->kernel, k);
-  } else if (!p->fuse ||
-             ((latest == PLAN_NONE || !join_kernel(g, latest, node)) &&
-              !join_sibling(g, latest, node) && !join_beside(g, latest, node))) {
+  } else if (!p->fuse || ((latest == PLAN_NONE || !join_kernel(g, latest, node)) &&
+                          !join_sibling(g, latest, node) && !join_beside(g, latest, node))) {
     open_kernel(g, node);
   }
   x = &p->node.at[node];
@@ -678,8 +676,8 @@ static bool match_nest(const KernelGroups *g, const Kernel *k, uint32_t nest, co
     if (index_of[d] == PLAN_NONE) return false;
   }
   if (!n && !k->np && reads) return false; // numbers alone are doubles, as they lie in memory
-  if (!reads && n && (node_sums(x) ? !sums_beside(p, k, s, x, index_of, order)
-                                   : index_of[n - 1] != order[n - 1]))
+  if (!reads && n &&
+      (node_sums(x) ? !sums_beside(p, k, s, x, index_of, order) : index_of[n - 1] != order[n - 1]))
     return false; // it would run across its memory
   return sums_fit(p, x, index_of, n);
 }

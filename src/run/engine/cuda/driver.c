@@ -5,6 +5,7 @@
 #include "run/engine/cuda/blas.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdlib.h>
 
 enum { DRIVER_LEAST = 12000 };
@@ -192,17 +193,61 @@ static const char *key_of(const Device *d, Arena *a, const DeviceText *text) {
   return code_key(a, h);
 }
 
-CudaModule device_compile(Device *d, Arena *a, const DeviceText *text, const char **why) {
-  const char *word = NULL, *error = NULL, *key = key_of(d, a, text);
+// A text while it is compiled, by a thread of its own.
+typedef struct {
+  const Device *d;
+  const DeviceText *text;
+  Arena *arena;
+  FileText code;
+  const char *key, *why;
+  bool found, good, begun; // begun: by a thread
+  pthread_t thread;
+} Compiling;
+
+static void *compile_alone(void *given) {
+  Compiling *c = given;
+  c->good = compile_text(c->d, c->arena, c->text, &c->code, &c->why);
+  return NULL;
+}
+
+// The compiler takes seconds for a long program: each text that is not in the cache has a thread.
+static void compile_texts(Compiling *all, uint32_t n) {
+  for (uint32_t i = 0; i < n; i++) {
+    Compiling *c = &all[i];
+    if (c->found) continue;
+    c->arena = arena_new();
+    c->begun = c->arena && !pthread_create(&c->thread, NULL, compile_alone, c);
+    if (!c->begun && c->arena) compile_alone(c);
+    if (!c->arena) c->why = "out of memory";
+  }
+  for (uint32_t i = 0; i < n; i++)
+    if (all[i].begun) pthread_join(all[i].thread, NULL);
+}
+
+bool device_compile(Device *d, Arena *a, const DeviceText *text, uint32_t n, CudaModule *module,
+                    const char **why) {
+  const char *word = NULL, *error = NULL;
   CodeFolder folder;
-  FileText code = {0};
-  bool kept = code_folder_open(&folder, a, text->cache, &word, &error);
-  if (kept) code = code_bytes(&folder, a, key);
-  bool found = code.text != NULL, good = found || compile_text(d, a, text, &code, why);
-  CudaModule module = NULL;
-  CudaResult r = good ? d->call.cuModuleLoadData(&module, code.text) : 1;
-  if (good && r) *why = device_word(d, a, r, "the GPU does not take the compiled kernels");
-  if (!r && kept && !found) code_keep(&folder, a, key, code.text, code.n);
+  Compiling *all = NEW_ARRAY(a, Compiling, n + 1);
+  bool kept = code_folder_open(&folder, a, text->cache, &word, &error), good = true;
+  for (uint32_t i = 0; i < n; i++) {
+    all[i] = (Compiling){.d = d, .text = &text[i], .key = key_of(d, a, &text[i])};
+    if (kept) all[i].code = code_bytes(&folder, a, all[i].key);
+    all[i].found = all[i].good = all[i].code.text != NULL;
+  }
+  compile_texts(all, n);
+  for (uint32_t i = 0; i < n; i++) {
+    const Compiling *c = &all[i];
+    CudaResult r = c->good && good ? d->call.cuModuleLoadData(&module[i], c->code.text) : 1;
+    if (!c->good && good)
+      *why = arena_format(a, "%s", c->why);
+    else if (r && good)
+      *why = device_word(d, a, r, "the GPU does not take the compiled kernels");
+    if (!r && kept && !c->found) code_keep(&folder, a, c->key, c->code.text, c->code.n);
+    if (r) module[i] = NULL;
+    good &= !r;
+    if (c->arena) arena_free(c->arena);
+  }
   if (kept) code_folder_close(&folder, a);
-  return r ? NULL : module;
+  return good;
 }

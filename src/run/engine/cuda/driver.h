@@ -3,7 +3,8 @@
 //
 //   const char *why;
 //   Device *d = device_open(arena, 0, &why);           // NULL: why not
-//   CudaModule m = device_compile(d, arena, &(DeviceText){.text = text}, &why);
+//   CudaModule m;
+//   device_compile(d, arena, &(DeviceText){.text = text}, 1, &m, &why);
 //
 // The names and numbers below are those of CUDA's driver interface and of NVRTC, as far as they are
 // used here.
@@ -137,6 +138,8 @@ typedef struct {
   const char *cache; // as in Target
   bool quick;        // quotients and roots may be off by their last bit or two
 } DeviceText;
-CudaModule device_compile(Device *, Arena *, const DeviceText *, const char **why);
+// Several at once, for one cache folder. False, and why: then some modules are NULL.
+bool device_compile(Device *, Arena *, const DeviceText *, uint32_t n, CudaModule *,
+                    const char **why);
 
 #endif

@@ -167,8 +167,7 @@ static void emit_exchange(const TeamNest *t, const NodeLevels *w, uint32_t warps
   if (x->nwinner && !node_wants_winner(x)) emit_line(e, "bad%u = far_int(bad%u, other);", s, s);
   if (node_wants_winner(x)) emit_line(e, "at%u = far_long(at%u, other);", s, s);
   for (uint32_t k = 0; node_wants_winner(x) && k < x->nwinner; k++)
-    if (x->winner[k] != PLAN_NONE)
-      emit_line(e, "n%u_%u = far_int(n%u_%u, other);", s, k, s, k);
+    if (x->winner[k] != PLAN_NONE) emit_line(e, "n%u_%u = far_int(n%u_%u, other);", s, k, s, k);
   emit_close(e);
 }
 
@@ -286,8 +285,7 @@ static bool choose_fours(const TeamNest *t) {
   for (uint32_t i = 0; i < s->node.n; i++) {
     NodeLevels *w = &t->w[i];
     if (node_wants_winner(w->x) || w->x->scatter || w->reduce == s->ndim + 1) return false;
-    for (uint32_t k = 0; k < w->x->nin; k++)
-      any |= w->packed[k] = loads_four(t, w, k, s->ndim - 1);
+    for (uint32_t k = 0; k < w->x->nin; k++) any |= w->packed[k] = loads_four(t, w, k, s->ndim - 1);
     any |= w->four = stores_four(t, w);
   }
   return any;
@@ -985,8 +983,7 @@ static void emit_sum_of_slices(Emit *e, const CudaKernel *c, uint32_t node) {
   emit_line(e,
             "for (int slice = 0; slice < %u; slice++) sum += ((const %s *)(c->parts + slice * "
             "%lldL + %lldL))[at];",
-            c->slices, number, (long long)c->slice_bytes,
-            (long long)slice_reach(e->p, e->k, node));
+            c->slices, number, (long long)c->slice_bytes, (long long)slice_reach(e->p, e->k, node));
   emit_line(e, "w%u[at] = sum;", e->slot[e->p->node.at[e->k->node.at[node]].out.wire]);
   emit_close(e);
 }
@@ -1001,21 +998,39 @@ static void emit_sums_of_slices(Emit *e, const CudaKernel *c, uint32_t i) {
   emit_line(e, "}");
 }
 
-static void emit_kernel(Emit *e, CudaKernel *c, uint32_t i, Table *known, uint32_t lanes) {
-  Buf body = buf_new(e->p->arena), *out = e->b;
+// The text as it comes: parts, and which kernel has which body.
+typedef struct {
+  Buf *part;
+  uint32_t parts;
+  Table *known;
+  CudaKernel *kernel;
+} CudaText;
+
+static uint32_t shortest_part(const CudaText *t) {
+  uint32_t least = 0;
+  for (uint32_t i = 1; i < t->parts; i++)
+    if (t->part[i].n < t->part[least].n) least = i;
+  return least;
+}
+
+static void emit_kernel(Emit *e, const CudaText *t, uint32_t i, uint32_t lanes) {
+  CudaKernel *c = &t->kernel[i];
+  Buf body = buf_new(e->p->arena);
   e->k = &e->p->kernel.at[i];
   e->now = &c->emit;
   e->b = &body;
   e->indent = 1;
   emit_body(e, c, lanes);
   e->indent = 0;
-  e->b = out;
+  c->part = shortest_part(t);
+  e->b = &t->part[c->part];
   buf_printf(&body, "// %u lanes, %lld bytes%s\n", c->team, (long long)c->tile_bytes,
              c->shared ? ", shared" : "");
-  Id found = table_get(known, body.at, body.n);
+  Id found = table_get(t->known, body.at, body.n);
   c->emit.fn = found ? found - 1 : i;
+  if (found) c->part = t->kernel[found - 1].part;
   if (found) return;
-  table_put(known, body.at, body.n, i + 1);
+  table_put(t->known, body.at, body.n, i + 1);
   uint32_t wires = c->emit.slot.n ? c->emit.slot.n : 1;
   emit_line(e, "typedef struct { char *at[%u]; } Wires%u;", wires, i);
   if (lanes) {
@@ -1151,15 +1166,16 @@ static void emit_whole(Emit *e, const CudaKernel *kernel, CudaWhole *whole) {
   if (e->near) whole->shared += (size_t)e->p->arena_bytes;
 }
 
-void emit_cuda(Plan *p, CudaKernel *kernel, CudaWhole *whole, Buf *b) {
-  Emit e = {.p = p, .b = b, .slot = NEW_ARRAY(p->arena, uint32_t, p->wire.n + 1), .lanes = true};
-  Table *known = table_new(p->arena);
+void emit_cuda(Plan *p, CudaKernel *kernel, CudaWhole *whole, Buf *part, uint32_t parts) {
+  Emit e = {.p = p, .b = part, .slot = NEW_ARRAY(p->arena, uint32_t, p->wire.n + 1), .lanes = true};
+  CudaText t = {part, parts, table_new(p->arena), kernel};
   const Ids *slot = kernel_slots(p);
   *whole = (CudaWhole){.lanes = whole->lanes ? whole_lanes(p) : 0};
   if (whole->lanes && p->arena_bytes <= SHARED_BYTES) e.near = find_near(p);
   for (uint32_t i = 0; i < p->kernel.n; i++) {
     kernel[i].emit.slot = slot[i];
-    if (kernel_has_text(&p->kernel.at[i])) emit_kernel(&e, &kernel[i], i, known, whole->lanes);
+    if (kernel_has_text(&p->kernel.at[i])) emit_kernel(&e, &t, i, whole->lanes);
   }
+  e.b = part;
   if (whole->lanes) emit_whole(&e, kernel, whole);
 }

@@ -11,6 +11,7 @@
 // block has one team or several.
 typedef struct {
   EmitKernel emit;    // its function, and its pointers
+  uint32_t part;      // of the text: the one that has its function
   uint32_t team;      // lanes; 1: every point is a thread of its own
   uint32_t teams;     // in a block
   int64_t points;     // at the largest number of samples
@@ -34,7 +35,7 @@ typedef struct {
   size_t scratch_bytes;
 } CudaWhole;
 
-// Of a kernel that is not loops: only its pointers.
-void emit_cuda(Plan *, CudaKernel *, CudaWhole *, Buf *);
+// Into so many parts, which get about the same length. Of a kernel that is not loops: only its pointers.
+void emit_cuda(Plan *, CudaKernel *, CudaWhole *, Buf *, uint32_t parts);
 
 #endif

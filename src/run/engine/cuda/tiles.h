@@ -1,0 +1,391 @@
+// tiles.h: matrix products, a tile of the result for each block; it stands behind team.h, and behind units.h under
+// bf16. Of the kinds of tiles that LIMN_PRODUCT and LIMN_WIDE make, a text has those that its program wants
+// (cuda_products.c).
+// C[m n] = Σ_k A[m k] B[k n] at each point of a batch. An address is a sum of one part for each group
+// of loops: a step, or a table where the group is not one stretch of memory.
+typedef struct {
+  long step;
+  const int *at;
+} LimnLine;
+typedef struct {
+  long fixed, per; // fixed + per · samples
+} LimnLength;
+typedef struct {
+  const char *a, *b;
+  char *c;
+  LimnLine am, ak, bk, bn, cm, cn, ta, tb, tc;
+  LimnLength m, n, k, batch;
+  long part;            // of the sum, for each part; parts lie behind each other in `parts`
+  long parts;           // 1: straight into C
+  int along_a, along_b; // the sum's loop lies along memory
+  int narrow, narrow_c; // A and B, or C, are bfloat16 in memory
+  int twos;             // C's cells lie two by two along n
+} LimnProduct;
+
+INLINE real limn_read(const char *base, long i, int narrow) {
+#ifdef LIMN_BF16
+  if (narrow) return float_from_bits((Bits32)((const unsigned short *)base)[i] << 16);
+#endif
+  return ((const real *)base)[i];
+}
+INLINE void limn_write(char *base, long i, real x, int narrow) {
+#ifdef LIMN_BF16
+  if (narrow) {
+    ((unsigned short *)base)[i] = limn_narrow(x);
+    return;
+  }
+#endif
+  ((real *)base)[i] = x;
+}
+
+INLINE long limn_line(LimnLine l, long i) { return l.at ? l.at[i] : i * l.step; }
+INLINE long limn_length(LimnLength l, long n) { return l.fixed + l.per * n; }
+
+// Under precision bf16 factors are rounded to bfloat16, to the nearest, as on the CPU; under tf32 to 10
+// bits behind the point. Both are multiplied by the matrix units, whose sums are floats.
+#ifdef LIMN_BF16
+#define limn_factor(x) limn_narrow(x)
+#elif defined LIMN_TF32
+INLINE Bits32 limn_factor(float x) {
+  Bits32 bits = float_bits(x);
+  return x - x == 0 ? (bits + 0x1000u) & 0xFFFFE000u : x == x ? bits : bits | 0x400000u;
+}
+#else
+#define limn_factor(x) (x)
+#endif
+
+// A tile of C for each block: TILE × TILE cells, EACH × EACH of them a thread's. While a slice of A and
+// B is multiplied, the next one is on its way from memory. Neighbouring threads read along whichever
+// of an operand's two loops lies along memory.
+typedef struct {
+  long offset; // of the loop that stays, in cells
+  int along;   // place in the slice of the loop that moves
+  int at;      // cell of the tile
+  int inside;
+} LimnFetch;
+
+// A slice of a tile in shared memory: row after row of the sum's loop. For the matrix units two
+// bfloat16 that follow each other in the sum share a word, and rows are eight words apart from a
+// multiple of 32, so that the 32 lanes that read four rows by eight cells meet 32 banks.
+#ifdef LIMN_BF16
+typedef unsigned short LimnCell;
+#define LIMN_PITCH(tile) ((tile) + 8)
+#define LIMN_CELL(moves, stays, tile) (((moves) / 2 * LIMN_PITCH(tile) + (stays)) * 2 + (moves) % 2)
+#define LIMN_CELLS(tile) (16 * LIMN_PITCH(tile))
+#elif defined LIMN_TF32
+typedef Bits32 LimnCell;
+#define LIMN_PITCH(tile) ((tile) + 8)
+#define LIMN_CELL(moves, stays, tile) ((moves)*LIMN_PITCH(tile) + (stays))
+#define LIMN_CELLS(tile) (16 * LIMN_PITCH(tile))
+#else
+typedef real LimnCell;
+#define LIMN_PITCH(tile) ((tile) + 4)
+#define LIMN_CELL(moves, stays, tile) ((moves)*LIMN_PITCH(tile) + (stays))
+#define LIMN_CELLS(tile) (16 * LIMN_PITCH(tile))
+#endif
+
+#define LIMN_FETCHES(fetch, line_stays, along_memory, first, size, tile, each)                     \
+  for (int s_ = 0; s_ < each; s_++) {                                                              \
+    const int x_ = (int)threadIdx.x + 256 * s_, stays_ = along_memory ? x_ / 16 : x_ % tile,       \
+              moves_ = along_memory ? x_ % 16 : x_ / tile;                                         \
+    fetch[s_].inside = first + stays_ < size;                                                      \
+    fetch[s_].offset = fetch[s_].inside ? limn_line(line_stays, first + stays_) : 0;               \
+    fetch[s_].along = moves_;                                                                      \
+    fetch[s_].at = LIMN_CELL(moves_, stays_, tile);                                                \
+  }
+#define LIMN_FETCH(fetch, value, base, line_moves, k0, to, each)                                   \
+  for (int s_ = 0; s_ < each; s_++)                                                                \
+    value[s_] =                                                                                    \
+        fetch[s_].inside && k0 + fetch[s_].along < to                                              \
+            ? limn_read(base, fetch[s_].offset + limn_line(line_moves, k0 + fetch[s_].along),      \
+                        wires.narrow)                                                              \
+            : 0;
+
+// A thread's cells of the tile, cell s of EACH × EACH: a square of its own; or, with the matrix units,
+// what they give it of each 16 × 8 cells, of which a warp has EACH / 2 by EACH / 2.
+#ifdef LIMN_UNITS
+#define LIMN_ROW(s, EACH)                                                                          \
+  ((int)threadIdx.x / 128 * 8 * EACH + (s) / 4 / (EACH / 2) * 16 + (int)threadIdx.x % 32 / 4 +     \
+   (s) / 2 % 2 * 8)
+#define LIMN_COLUMN(s, EACH)                                                                       \
+  ((int)threadIdx.x / 32 % 4 * 4 * EACH + (s) / 4 % (EACH / 2) * 8 + (int)threadIdx.x % 4 * 2 +    \
+   (s) % 2)
+#else
+#define LIMN_ROW(s, EACH) ((int)threadIdx.x / 16 * EACH + (s) / EACH)
+#define LIMN_COLUMN(s, EACH) ((int)threadIdx.x % 16 * EACH + (s) % EACH)
+#endif
+
+#ifndef LIMN_UNITS
+#define LIMN_MULTIPLY(EACH)                                                                        \
+  for (int d = 0; d < 16; d++) {                                                                   \
+    real x[EACH], y[EACH];                                                                         \
+    for (int i = 0; i < EACH; i++)                                                                 \
+      x[i] = ta[d * LIMN_PITCH(TILE) + (int)threadIdx.x / 16 * EACH + i];                          \
+    for (int j = 0; j < EACH; j++)                                                                 \
+      y[j] = tb[d * LIMN_PITCH(TILE) + (int)threadIdx.x % 16 * EACH + j];                          \
+    for (int i = 0; i < EACH; i++)                                                                 \
+      for (int j = 0; j < EACH; j++) sum[i * EACH + j] = real_fma(x[i], y[j], sum[i * EACH + j]);  \
+  }
+#elif defined LIMN_EMULATED
+#ifdef LIMN_BF16
+#define limn_unit_factor(x) float_from_bits((Bits32)(x) << 16)
+#else
+#define limn_unit_factor(x) float_from_bits(x)
+#endif
+#define LIMN_MULTIPLY(EACH)                                                                        \
+  for (int d = 0; d < 16; d++)                                                                     \
+    for (int s_ = 0; s_ < EACH * EACH; s_++)                                                       \
+      sum[s_] += limn_unit_factor(ta[LIMN_CELL(d, LIMN_ROW(s_, EACH), TILE)]) *                    \
+                 limn_unit_factor(tb[LIMN_CELL(d, LIMN_COLUMN(s_, EACH), TILE)]);
+#else
+// Eight rows of words are what the units take at once.
+#define LIMN_MULTIPLY(EACH)                                                                        \
+  {                                                                                                \
+    const Bits32 *wa = (const Bits32 *)ta, *wb = (const Bits32 *)tb;                               \
+    const int g_ = (int)threadIdx.x % 32 / 4, t_ = (int)threadIdx.x % 4,                           \
+              m_ = (int)threadIdx.x / 128 * 8 * EACH + g_,                                         \
+              n_ = (int)threadIdx.x / 32 % 4 * 4 * EACH + g_;                                      \
+    UNROLL for (int d = 0; d < 16 * (int)sizeof(LimnCell) / 4; d += 8) {                           \
+      Bits32 x[EACH / 2][4], y[EACH / 2][2];                                                       \
+      UNROLL for (int i = 0; i < EACH / 2; i++) for (int r_ = 0; r_ < 4; r_++) x[i][r_] =          \
+          wa[(d + t_ + r_ / 2 * 4) * LIMN_PITCH(TILE) + m_ + i * 16 + r_ % 2 * 8];                 \
+      UNROLL for (int j = 0; j < EACH / 2; j++) for (int r_ = 0; r_ < 2; r_++) y[j][r_] =          \
+          wb[(d + t_ + r_ * 4) * LIMN_PITCH(TILE) + n_ + j * 8];                                   \
+      UNROLL for (int i = 0; i < EACH / 2; i++) UNROLL for (int j = 0; j < EACH / 2; j++)          \
+          limn_unit(&sum[(i * (EACH / 2) + j) * 4], x[i], y[j]);                                   \
+    }                                                                                              \
+  }
+#endif
+
+// What both kinds of products below begin and end a tile with: the lengths of this step, what tile
+// number q is of, and its cells, into C or among the parts of a sum.
+#define LIMN_LENGTHS()                                                                             \
+  const long m = limn_length(wires.m, c->n), n = limn_length(wires.n, c->n),                       \
+             k = limn_length(wires.k, c->n), batch = limn_length(wires.batch, c->n);               \
+  const long mt = (m + TILE_M - 1) / TILE_M, nt = (n + TILE_N - 1) / TILE_N,                       \
+             all = mt * nt * batch * wires.parts;
+#define LIMN_TILE_AT(cell_bytes)                                                                   \
+  long r = q;                                                                                      \
+  const long n0 = r % nt * TILE_N;                                                                 \
+  r /= nt;                                                                                         \
+  const long m0 = r % mt * TILE_M;                                                                 \
+  r /= mt;                                                                                         \
+  const long t = r % batch, part = r / batch;                                                      \
+  const char *a = wires.a + limn_line(wires.ta, t) * (cell_bytes),                                 \
+             *b = wires.b + limn_line(wires.tb, t) * (cell_bytes);                                 \
+  const long from = part * wires.part, to = from + wires.part < k ? from + wires.part : k;
+#define LIMN_CELLS_OUT(EACH)                                                                       \
+  UNROLL for (int s_ = 0; s_ < EACH * EACH; s_++) {                                                \
+    const long y = m0 + LIMN_ROW(s_, EACH), x = n0 + LIMN_COLUMN(s_, EACH);                        \
+    if (y >= m || x >= n) continue;                                                                \
+    if (wires.parts > 1)                                                                           \
+      ((real *)c->parts)[((part * batch + t) * m + y) * n + x] = sum[s_];                          \
+    else                                                                                           \
+      limn_write(wires.c,                                                                          \
+                 limn_line(wires.tc, t) + limn_line(wires.cm, y) + limn_line(wires.cn, x),         \
+                 sum[s_], wires.narrow_c);                                                         \
+  }                                                                                                \
+  __syncthreads();
+
+#define LIMN_PRODUCT(name, EACH)                                                                   \
+  KERNEL(name, LimnProduct, 256) {                                                                 \
+    enum { TILE = 16 * EACH, TILE_M = TILE, TILE_N = TILE, DEEP = 16 };                            \
+    BEGIN(LimnProduct, 256, 0, 1)                                                                  \
+    SHARED(LimnCell, ta, LIMN_CELLS(16 * EACH));                                                   \
+    SHARED(LimnCell, tb, LIMN_CELLS(16 * EACH));                                                   \
+    LIMN_LENGTHS()                                                                                 \
+    for (long q = blockIdx.x; q < all; q += gridDim.x) {                                           \
+      LIMN_TILE_AT(wires.narrow ? 2 : (long)sizeof(real))                                          \
+      LimnFetch fa[EACH], fb[EACH];                                                                \
+      real va[EACH], vb[EACH], sum[EACH * EACH];                                                   \
+      LIMN_FETCHES(fa, wires.am, wires.along_a, m0, m, TILE, EACH)                                 \
+      LIMN_FETCHES(fb, wires.bn, wires.along_b, n0, n, TILE, EACH)                                 \
+      UNROLL for (int s_ = 0; s_ < EACH * EACH; s_++) sum[s_] = 0;                                 \
+      LIMN_FETCH(fa, va, a, wires.ak, from, to, EACH)                                              \
+      LIMN_FETCH(fb, vb, b, wires.bk, from, to, EACH)                                              \
+      for (long k0 = from; k0 < to; k0 += DEEP) {                                                  \
+        __syncthreads();                                                                           \
+        for (int s_ = 0; s_ < EACH; s_++) {                                                        \
+          ta[fa[s_].at] = (LimnCell)limn_factor(va[s_]);                                           \
+          tb[fb[s_].at] = (LimnCell)limn_factor(vb[s_]);                                           \
+        }                                                                                          \
+        __syncthreads();                                                                           \
+        LIMN_FETCH(fa, va, a, wires.ak, k0 + DEEP, to, EACH)                                       \
+        LIMN_FETCH(fb, vb, b, wires.bk, k0 + DEEP, to, EACH)                                       \
+        LIMN_MULTIPLY(EACH)                                                                        \
+      }                                                                                            \
+      LIMN_CELLS_OUT(EACH)                                                                         \
+    }                                                                                              \
+  }
+
+// The parts of a sum, one after the other.
+KERNEL(limn_gather, LimnProduct, 256) {
+  BEGIN(LimnProduct, 1, 0, 1)
+  const long m = limn_length(wires.m, c->n), n = limn_length(wires.n, c->n),
+             batch = limn_length(wires.batch, c->n), all = m * n * batch;
+  for (long q = GRID_THREAD; q < all; q += GRID_THREADS) {
+    const long x = q % n, y = q / n % m, t = q / n / m;
+    real sum = 0;
+    UNROLL_SOME
+    for (long part = 0; part < wires.parts; part++) sum += ((const real *)c->parts)[part * all + q];
+    limn_write(wires.c, limn_line(wires.tc, t) + limn_line(wires.cm, y) + limn_line(wires.cn, x),
+               sum, wires.narrow_c);
+  }
+}
+
+#ifdef LIMN_BF16
+// -- by eight -------------------------------------------------------------------------------------
+// Products of operands whose cells lie eight by eight along memory (as LimnProduct has them). Of a tile of C a
+// warp has ROWS × 16 by COLUMNS × 8 cells, and there are WARPS_M by WARPS_N warps. AHEAD slices of DEEP
+// steps of the sum are on their way or being multiplied. ALONG_A, ALONG_B: the sum's loop is the one that lies along
+// memory. BLOCKS: that a multiprocessor has at once.
+#define LIMN_WIDE(name, ROWS, COLUMNS, WARPS_M, WARPS_N, DEEP, AHEAD, BLOCKS, ALONG_A, ALONG_B)    \
+  KERNEL(name, LimnProduct, 32 * WARPS_M * WARPS_N, BLOCKS) {                                      \
+    enum {                                                                                         \
+      THREADS = 32 * WARPS_M * WARPS_N,                                                            \
+      DEPTH = DEEP,                                                                                \
+      TILE_M = 16 * ROWS * WARPS_M,                                                                \
+      TILE_N = 8 * COLUMNS * WARPS_N,                                                              \
+      SLICE = DEEP / 8 * (TILE_M + TILE_N),                                                        \
+      EACH_A = DEEP / 8 * TILE_M / THREADS,                                                        \
+      EACH_B = DEEP / 8 * TILE_N / THREADS,                                                        \
+      CHUNKS_A = ALONG_A ? DEEP / 8 : TILE_M / 8,                                                  \
+      CHUNKS_B = ALONG_B ? DEEP / 8 : TILE_N / 8                                                   \
+    };                                                                                             \
+    BEGIN(LimnProduct, 32 * WARPS_M * WARPS_N, 0, 1)                                               \
+    LIMN_LENGTHS()                                                                                 \
+    LimnEight *slices = (LimnEight *)tiles;                                                        \
+    const int warp = (int)threadIdx.x / 32, row = warp / WARPS_N * 16 * ROWS,                      \
+              column = warp % WARPS_N * 8 * COLUMNS;                                               \
+    for (long q = blockIdx.x; q < all; q += gridDim.x) {                                           \
+      LIMN_TILE_AT(2)                                                                              \
+      float sum[ROWS][COLUMNS][4];                                                                 \
+      LIMN_SHARES(sa, EACH_A, a, wires.am, wires.ak, m0, m, CHUNKS_A, ALONG_A)                     \
+      LIMN_SHARES(sb, EACH_B, b, wires.bn, wires.bk, n0, n, CHUNKS_B, ALONG_B)                     \
+      UNROLL for (int i = 0; i < ROWS; i++) UNROLL for (int j = 0; j < COLUMNS; j++)               \
+          UNROLL for (int s_ = 0; s_ < 4; s_++) sum[i][j][s_] = 0;                                 \
+      for (int s_ = 0; s_ < AHEAD - 1; s_++) {                                                     \
+        LIMN_SEND(sa, EACH_A, slices + s_ * SLICE, wires.a, wires.ak, from + DEEP * s_, ALONG_A)   \
+        LIMN_SEND(sb, EACH_B, slices + s_ * SLICE + DEEP / 8 * TILE_M, wires.b, wires.bk,          \
+                  from + DEEP * s_, ALONG_B)                                                       \
+        limn_sent();                                                                               \
+      }                                                                                            \
+      int stage = 0;                                                                               \
+      for (long k0 = from; k0 < to; k0 += DEEP) {                                                  \
+        LIMN_ARRIVED(AHEAD - 2);                                                                   \
+        __syncthreads();                                                                           \
+        const int free_ = stage ? stage - 1 : AHEAD - 1;                                           \
+        LIMN_SEND(sa, EACH_A, slices + free_ * SLICE, wires.a, wires.ak, k0 + DEEP * (AHEAD - 1),  \
+                  ALONG_A)                                                                         \
+        LIMN_SEND(sb, EACH_B, slices + free_ * SLICE + DEEP / 8 * TILE_M, wires.b, wires.bk,       \
+                  k0 + DEEP * (AHEAD - 1), ALONG_B)                                                \
+        limn_sent();                                                                               \
+        const LimnEight *ta = slices + stage * SLICE, *tb = ta + DEEP / 8 * TILE_M;                \
+        LIMN_MULTIPLY_TILES(ROWS, COLUMNS, DEEP, ALONG_A, ALONG_B)                                 \
+        stage = stage + 1 == AHEAD ? 0 : stage + 1;                                                \
+      }                                                                                            \
+      LIMN_ARRIVED(0);                                                                             \
+      LIMN_TILE_OUT(ROWS, COLUMNS)                                                                 \
+      __syncthreads();                                                                             \
+    }                                                                                              \
+  }
+
+// A thread's share of each slice: EACH chunks. If the sum's loop lies along memory, they differ in the loop that stays: a
+// base for each (NULL: outside), and one offset, of the sum's loop in the slice that is sent next; else the other way round.
+#define LIMN_SHARES(share, EACH, operand, stays_line, moves_line, first, size, chunks, along)      \
+  enum { share##_every = THREADS / (chunks) };                                                     \
+  const int share##_row = (int)threadIdx.x / (chunks),                                             \
+            share##_chunk = (int)threadIdx.x % (chunks);                                           \
+  const int share##_to = limn_chunk(share##_row, share##_chunk, chunks),                           \
+            share##_moves = (along) ? 8 * share##_chunk : share##_row;                             \
+  const char *share##_base[(along) ? EACH : 1];                                                    \
+  int share##_next[(along) ? 1 : EACH];                                                            \
+  UNROLL for (int s_ = 0; s_ < ((along) ? EACH : 1); s_++) {                                       \
+    const long stays_ =                                                                            \
+        (first) + ((along) ? share##_row + s_ * share##_every : 8 * share##_chunk);                \
+    share##_base[s_] =                                                                             \
+        stays_ < (size) ? (operand) + 2 * limn_line(stays_line, stays_) : (const char *)0;         \
+  }                                                                                                \
+  LIMN_NEXT(share, EACH, moves_line, from, along)
+// What the line of the following slice says is asked for now, and used then.
+#define LIMN_NEXT(share, EACH, line, k, along)                                                     \
+  UNROLL for (int s_1 = 0; s_1 < ((along) ? 1 : EACH); s_1++) {                                    \
+    const long k_ = (k) + share##_moves + s_1 * share##_every;                                     \
+    share##_next[s_1] = k_ < to ? (int)limn_line(line, k_) : 0;                                    \
+  }
+#define LIMN_SEND(share, EACH, slice, operand, line, k, along)                                     \
+  UNROLL for (int s_2 = 0; s_2 < EACH; s_2++) {                                                    \
+    const long k_ = (k) + share##_moves + ((along) ? 0 : s_2 * share##_every);                     \
+    const char *base_ = share##_base[(along) ? s_2 : 0];                                           \
+    const int inside_ = (base_ != 0) & (k_ < to);                                                  \
+    limn_send((slice) + share##_to + THREADS * s_2,                                                \
+              inside_ ? base_ + 2L * share##_next[(along) ? 0 : s_2] : (operand), inside_);        \
+  }                                                                                                \
+  LIMN_NEXT(share, EACH, line, (k) + DEPTH, along)
+#ifdef LIMN_EMULATED
+INLINE float limn_at(const LimnEight *tile, int chunks, int along, int stays, int moves) {
+  LimnSpot s = {along ? stays : moves, (along ? moves : stays) / 8};
+  return float_from_bits(limn_cell(tile, chunks, s, (along ? moves : stays) % 8) << 16);
+}
+#define LIMN_MULTIPLY_TILES(ROWS, COLUMNS, DEEP, ALONG_A, ALONG_B)                                 \
+  for (int d = 0; d < DEEP; d++)                                                                   \
+    for (int i = 0; i < ROWS; i++)                                                                 \
+      for (int j = 0; j < COLUMNS; j++)                                                            \
+        for (int s_ = 0; s_ < 4; s_++)                                                             \
+          sum[i][j][s_] += limn_at(ta, CHUNKS_A, ALONG_A,                                          \
+                                   row + i * 16 + (int)threadIdx.x % 32 / 4 + s_ / 2 * 8, d) *     \
+                           limn_at(tb, CHUNKS_B, ALONG_B,                                          \
+                                   column + j * 8 + (int)threadIdx.x % 4 * 2 + s_ % 2, d);
+#else
+#define LIMN_MULTIPLY_TILES(ROWS, COLUMNS, DEEP, ALONG_A, ALONG_B)                                 \
+  UNROLL for (int d = 0; d < DEEP; d += 16) {                                                      \
+    Bits32 x[ROWS][4], y[COLUMNS / 2][4];                                                          \
+    UNROLL for (int i = 0; i < ROWS; i++) {                                                        \
+      const int r_ = row + 16 * i;                                                                 \
+      limn_pieces(x[i], ta, CHUNKS_A, ALONG_A ? r_ : d, (ALONG_A ? d : r_) / 8, 1, ALONG_A);       \
+    }                                                                                              \
+    UNROLL for (int j = 0; j < COLUMNS / 2; j++) {                                                 \
+      const int c_ = column + 16 * j;                                                              \
+      limn_pieces(y[j], tb, CHUNKS_B, ALONG_B ? c_ : d, (ALONG_B ? d : c_) / 8, 0, ALONG_B);       \
+    }                                                                                              \
+    UNROLL for (int i = 0; i < ROWS; i++) UNROLL for (int j = 0; j < COLUMNS; j++)                 \
+        limn_unit(sum[i][j], x[i], &y[j / 2][j % 2 * 2]);                                          \
+  }
+#endif
+// A lane's cells are neighbours two by two: both are written at once, if C's lie so.
+INLINE void limn_write_two(const LimnProduct *w, char *parts, long at, float low, float high) {
+  float2 two;
+  two.x = low, two.y = high;
+  if (w->parts == 1 && w->narrow_c)
+    *(Bits32 *)(w->c + 2 * at) = limn_two(low, high);
+  else
+    *(float2 *)((w->parts > 1 ? parts : w->c) + 4 * at) = two;
+}
+INLINE void limn_write_one(const LimnProduct *w, char *parts, long at, float x) {
+  if (w->parts > 1)
+    ((float *)parts)[at] = x;
+  else
+    limn_write(w->c, at, x, w->narrow_c);
+}
+#define LIMN_TILE_OUT(ROWS, COLUMNS)                                                               \
+  UNROLL for (int i = 0; i < 2 * ROWS; i++) {                                                      \
+    const long y = m0 + row + i / 2 * 16 + i % 2 * 8 + (int)threadIdx.x % 32 / 4;                  \
+    if (y >= m) continue;                                                                          \
+    const long at_y = wires.parts > 1 ? ((part * batch + t) * m + y) * n                           \
+                                      : limn_line(wires.tc, t) + limn_line(wires.cm, y);           \
+    UNROLL for (int j = 0; j < COLUMNS; j++) {                                                     \
+      const long x = n0 + column + j * 8 + (int)threadIdx.x % 4 * 2;                               \
+      const float *two = &sum[i / 2][j][i % 2 * 2];                                                \
+      if (x >= n) continue;                                                                        \
+      const long at_x = at_y + (wires.parts > 1 ? x : limn_line(wires.cn, x));                     \
+      if (wires.twos) {                                                                            \
+        limn_write_two(&wires, c->parts, at_x, two[0], two[1]);                                    \
+        continue;                                                                                  \
+      }                                                                                            \
+      limn_write_one(&wires, c->parts, at_x, two[0]);                                              \
+      if (x + 1 < n)                                                                               \
+        limn_write_one(&wires, c->parts,                                                           \
+                       at_y + (wires.parts > 1 ? x + 1 : limn_line(wires.cn, x + 1)), two[1]);     \
+    }                                                                                              \
+  }
+#endif
