@@ -93,11 +93,40 @@ static bool may_be_narrow(const Plan *p, const PlanUses *u, uint32_t wire) {
   return true;
 }
 
-// Sums read the copy; and so do all, if the wire is a product's, which then makes the copy itself. A nest is followed by
-// the copy at once.
-static void read_copy(Plan *p, const PlanUses *u, uint32_t wire, uint32_t copy, uint32_t *behind) {
+// Nothing but cells at other places.
+static bool is_move(const PlanNode *x) {
+  return x->kind == NODE_NEST && x->nin == 1 && x->nscalar == 1 && x->scalar[0].fn == FN_ARG &&
+         !node_sums(x) && !x->scatter && !x->noise && !x->nwinner && !x->depth && !x->pinned;
+}
+
+// Wires that end as bfloat16 whoever reads them, since they are moved only: rounded where they are made, they have the
+// same digits.
+static bool *find_rounded(const Plan *p, const PlanUses *u) {
+  bool *rounded = NEW_ARRAY(p->arena, bool, p->wire.n + 1);
+  for (uint32_t i = p->node.n; i-- > 0;) { // who reads comes behind
+    uint32_t wire = p->node.at[i].out.wire;
+    const PlanWire *w = &p->wire.at[wire];
+    const PlanNode *x = &p->node.at[i];
+    const Ids *r = &u->reader[wire];
+    bool nest = x->kind == NODE_NEST && !node_sums(x) && !x->scatter; // sums are kept as floats
+    if (!(nest || is_narrowed(p, x)) || u->maker[wire] != i || u->seen[wire] || !r->n ||
+        w->base != BASE_R || w->number != NUMBER_F32 || x->depth || x->pinned)
+      continue;
+    rounded[wire] = true;
+    for (uint32_t k = 0; k < r->n; k++) {
+      const PlanNode *y = &p->node.at[r->at[k]];
+      rounded[wire] &=
+          is_move(y) && (p->wire.at[y->out.wire].number == NUMBER_BF16 || rounded[y->out.wire]);
+    }
+  }
+  return rounded;
+}
+
+// Sums read the copy; and all do so, if the maker of the wire may make the copy itself. Otherwise it is followed by the
+// copy at once.
+static void read_copy(Plan *p, const PlanUses *u, uint32_t wire, uint32_t copy, bool all,
+                      uint32_t *behind) {
   uint32_t maker = u->maker[wire], copier = u->maker[copy];
-  bool all = p->node.at[maker].kind == NODE_PRODUCT;
   for (uint32_t i = 0; i < u->reader[wire].n; i++) {
     PlanNode *y = &p->node.at[u->reader[wire].at[i]];
     if (u->reader[wire].at[i] == copier || !(all || node_sums(y))) continue;
@@ -128,13 +157,16 @@ static void move_nodes(Plan *p, const uint32_t *behind) {
 
 static void keep_narrow(Plan *p, const uint32_t *copy, uint32_t wires) {
   PlanUses u = plan_uses(p);
+  const bool *rounded = find_rounded(p, &u);
   uint32_t *behind = plan_nones(p, p->node.n);
   for (uint32_t i = 0; i < wires; i++) {
-    if (!may_be_narrow(p, &u, i)) continue;
-    bool copied = copy[i] != PLAN_NONE && u.maker[copy[i]] < p->node.n;
-    if (copied && p->node.at[u.maker[copy[i]]].kind == NODE_NEST)
-      read_copy(p, &u, i, copy[i], behind);
-    else if (!copied && is_narrowed(p, &p->node.at[u.maker[i]]))
+    if (!rounded[i] && !may_be_narrow(p, &u, i)) continue;
+    const PlanNode *maker = &p->node.at[u.maker[i]];
+    bool copied = copy[i] != PLAN_NONE && u.maker[copy[i]] < p->node.n &&
+                  p->node.at[u.maker[copy[i]]].kind == NODE_NEST;
+    if (copied)
+      read_copy(p, &u, i, copy[i], rounded[i] || maker->kind == NODE_PRODUCT, behind);
+    else if (copy[i] == PLAN_NONE && (rounded[i] || is_narrowed(p, maker)))
       p->wire.at[i].number = NUMBER_BF16;
   }
   move_nodes(p, behind);

@@ -241,6 +241,17 @@ static bool begins_even(const Plan *p, uint32_t root) {
   return w->place != AT_STATE || (p->odd && !p->odd[w->number_of]);
 }
 
+// May an operand be read four at a time along this index? Its cells are in the order of indices, and either all four lie
+// inside or none.
+static bool same_for_four(const Plan *p, const Operand *o, uint32_t along) {
+  for (uint32_t i = 0; i < p->wire.at[o->wire].rank; i++)
+    for (uint32_t k = 0; k < o->coord[i].n; k++) {
+      const PlanTerm *t = &o->coord[i].term[k];
+      if (t->operand || (o->coord[i].check && t->var == along)) return false;
+    }
+  return true;
+}
+
 static bool in_fours(const Plan *p, const Kernel *k, const PlanNode *x, const Operand *o,
                      uint32_t last) {
   uint32_t along = PLAN_NONE, root;
@@ -252,7 +263,7 @@ static bool in_fours(const Plan *p, const Kernel *k, const PlanNode *x, const Op
       along = i;
     else if (extent_most(p, x->index[i]) > 1 && !is_four(operand_step(p, o, i)))
       return false;
-  return along != PLAN_NONE && operand_free(p, o) && operand_step(p, o, along) == 1 &&
+  return along != PLAN_NONE && same_for_four(p, o, along) && operand_step(p, o, along) == 1 &&
          is_four(operand_start(p, o)) && is_four(offset) && begins_even(p, root) &&
          p->wire.at[o->wire].rank &&
          (p->wire.at[o->wire].place != AT_TILE || is_four(p->wire.at[o->wire].at / 4)) &&
@@ -265,7 +276,7 @@ static bool loads_four(const TeamNest *t, const NodeLevels *w, uint32_t k, uint3
   const Operand *o = &w->x->in[k];
   uint32_t node;
   Number number = p->wire.at[o->wire].number;
-  return (number == NUMBER_F32 || number == NUMBER_BF16) && !o->padded &&
+  return (number == NUMBER_F32 || number == NUMBER_BF16) &&
          !maker_here(p, t->e->k, w, o->wire, &node) &&
          in_fours(p, t->e->k, w->x, o, t->e->k->np + loop);
 }
@@ -273,7 +284,7 @@ static bool loads_four(const TeamNest *t, const NodeLevels *w, uint32_t k, uint3
 static bool stores_four(const TeamNest *t, const NodeLevels *w) {
   const PlanWire *out = &t->e->p->wire.at[w->x->out.wire];
   return !node_sums(w->x) && (out->number == NUMBER_F32 || out->number == NUMBER_BF16) &&
-         wire_has_memory(out) &&
+         wire_has_memory(out) && operand_free(t->e->p, &w->x->out) &&
          in_fours(t->e->p, t->e->k, w->x, &w->x->out, t->e->k->np + t->s->ndim - 1);
 }
 
@@ -291,17 +302,24 @@ static bool choose_fours(const TeamNest *t) {
   return any;
 }
 
+// What lies outside of its wire is not read.
+static void emit_load_of_four(Emit *e, const NodeLevels *w, uint32_t k) {
+  const Operand *o = &w->x->in[k];
+  bool narrow = e->p->wire.at[o->wire].number == NUMBER_BF16, tested = operand_checked(e->p, o);
+  const char *none = o->padded ? emit_constant(e, o->pad, false) : "0";
+  if (tested)
+    emit_line(e, "float p%u_%u[4] = {%s, %s, %s, %s};", w->id, k, none, none, none, none);
+  else
+    emit_line(e, "float p%u_%u[4];", w->id, k);
+  if (tested) emit_line(e, "if (%s)", emit_test(e, w, o));
+  emit_line(e, "%s(p%u_%u, &%s)", narrow ? "LIMN_FOUR_NARROW" : "LIMN_FOUR", w->id, k,
+            emit_cell_at(e, w, o));
+}
+
 static void emit_loads_of_four(const TeamNest *t) {
-  Emit *e = t->e;
-  for (uint32_t i = 0; i < t->s->node.n; i++) {
-    const NodeLevels *w = &t->w[i];
-    for (uint32_t k = 0; k < w->x->nin; k++)
-      if (w->packed[k])
-        emit_line(e, "float p%u_%u[4]; %s(p%u_%u, &%s)", w->id, k,
-                  e->p->wire.at[w->x->in[k].wire].number == NUMBER_BF16 ? "LIMN_FOUR_NARROW"
-                                                                        : "LIMN_FOUR",
-                  w->id, k, emit_cell_at(e, w, &w->x->in[k]));
-  }
+  for (uint32_t i = 0; i < t->s->node.n; i++)
+    for (uint32_t k = 0; k < t->w[i].x->nin; k++)
+      if (t->w[i].packed[k]) emit_load_of_four(t->e, &t->w[i], k);
 }
 
 // The last loop, by four: what the innermost level says stands in it four times.
