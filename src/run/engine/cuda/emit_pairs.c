@@ -1,7 +1,7 @@
 // A kernel of pairs (run/plan/pairs.c) as CUDA C. A block has some places that stay, sixteen for each warp, and walks
 // over the others in tiles of 64:
 //
-//   left factors of the places that stay, in registers
+//   left factors of the places that stay, in registers; what is known of each of them
 //   for each tile:
 //     the next tile's rows are sent into shared memory
 //     for each half of it, since registers are few:
@@ -10,8 +10,12 @@
 //     products of pairs and rows, added up in registers
 //   sums and products, into memory
 //
-// A row factor that several products read is in shared memory once.
+// A row factor that several products read is in shared memory once. What the outer of both loops knows (a row's
+// largest number, the inverse of its sum) is made once for a place: of those that stay, in registers in front of
+// all tiles; of those that are walked over, in shared memory beside the tile's rows.
 #include "run/engine/cuda/emit_cuda_own.h"
+
+#include <ctype.h>
 
 enum { TILE = 64, PART = 32, ROWS_OF_WARP = 16, WARPS_MOST = 4, BUFFERS = 2, CHUNK = 8 };
 
@@ -23,6 +27,11 @@ typedef struct {
   uint32_t at;      // its first chunk in a buffer
 } RowTile;
 
+// A number that the outer of both loops knows and the inner one reads.
+typedef struct {
+  const char *type, *name;
+} KnownNumber;
+
 typedef struct {
   Emit *e;
   NodeLevels *w;
@@ -31,6 +40,7 @@ typedef struct {
   RowTile *tile;            // different ones
   uint32_t ntile, *tile_of; // [node of the kernel]
   uint32_t buffer;          // chunks
+  VEC(KnownNumber) known;
 } PairsText;
 
 static const PlanNode *node_at(const PairsText *t, uint32_t i) {
@@ -104,6 +114,50 @@ static void add_tile(PairsText *t, uint32_t i) {
 static int64_t rows_of(const PairsText *t) { return t->s->dim[t->stays - t->e->k->np].c; }
 static int64_t columns_of(const PairsText *t) { return t->s->dim[t->summed - t->e->k->np].c; }
 
+// -- what the outer of both loops knows -----------------------------------------------------------
+static const char *level_text(const PairsText *t, uint32_t level) {
+  Emit *e = t->e;
+  Buf b = buf_new(e->p->arena), *was = e->b;
+  e->b = &b;
+  emit_level(e, t->w, t->s->node.n, level, 2);
+  e->b = was;
+  return b.at;
+}
+
+static bool is_of_name(char c) { return isalnum((unsigned char)c) || c == '_'; }
+
+static bool has_name(const char *text, const char *name) {
+  size_t n = strlen(name);
+  for (const char *at = text; (at = strstr(at, name)); at += n)
+    if (!is_of_name(at[n]) && (at == text || !is_of_name(at[-1]))) return true;
+  return false;
+}
+
+// The n-th word of a line, behind its indentation.
+static const char *line_word(Arena *a, const char *line, uint32_t n) {
+  line += strspn(line, " ");
+  while (n--) line += strcspn(line, " "), line += strspn(line, " ");
+  return arena_format(a, "%.*s", (int)strcspn(line, " "), line);
+}
+
+// A level is lines `const type name = value;`.
+static void find_known(PairsText *t) {
+  Arena *a = t->e->p->arena;
+  const char *inner = level_text(t, 2);
+  for (const char *line = level_text(t, 1); *line; line += strcspn(line, "\n") + 1) {
+    KnownNumber k = {line_word(a, line, 1), line_word(a, line, 2)};
+    if (has_name(inner, k.name)) vec_push(a, &t->known, k);
+  }
+}
+
+static bool rows_first(const PairsText *t) { return t->stays < t->summed; }
+
+// In shared memory: of each number, a tile's columns for each buffer.
+static int64_t known_bytes(const PairsText *t) {
+  enum { NUMBER_BYTES = 4 };
+  return rows_first(t) ? 0 : (int64_t)t->known.n * BUFFERS * TILE * NUMBER_BYTES;
+}
+
 static PairsText pairs_text(Emit *e) {
   uint32_t n = e->k->node.n;
   PairsText t = {.e = e,
@@ -115,6 +169,7 @@ static PairsText pairs_text(Emit *e) {
   t.stays = 2 * e->k->np + 1 - t.summed;
   for (uint32_t i = 0; i < n; i++)
     if (is_product(&t, i)) add_tile(&t, i);
+  find_known(&t);
   return t;
 }
 
@@ -195,20 +250,28 @@ static bool is_sum(const PairsText *t, uint32_t i) {
   return !is_product(t, i) && node_sums(node_at(t, i));
 }
 
-// Of each warp's 16 × 32 pairs a lane has two rows, of which two neighbours in each eight columns. One of both
-// loops is the outer one; what is known there stands there.
-static void emit_row_loop(const PairsText *t) {
-  Emit *e = t->e;
+// The place that stays, of row h; beyond the last one, the last one once more.
+static void emit_row(const PairsText *t) {
   long long rows = (long long)rows_of(t);
-  emit_line(e, "UNROLL for (int h = 0; h < 2; h++) {");
-  e->indent++;
   if (rows % (warps_of(rows) * ROWS_OF_WARP))
-    emit_line(e, "const long row = first + mine + 8 * h, i%u = row < %lldL ? row : %lldL;",
+    emit_line(t->e, "const long row = first + mine + 8 * h, i%u = row < %lldL ? row : %lldL;",
               t->stays, rows, rows - 1);
   else
-    emit_line(e, "const long i%u = first + mine + 8 * h;", t->stays);
+    emit_line(t->e, "const long i%u = first + mine + 8 * h;", t->stays);
+}
+
+// Of each warp's 16 × 32 pairs a lane has two rows, of which two neighbours in each eight columns. One of both
+// loops is the outer one; what is known there is taken out of where it was made.
+static void emit_row_loop(const PairsText *t) {
+  Emit *e = t->e;
+  emit_line(e, "UNROLL for (int h = 0; h < 2; h++) {");
+  e->indent++;
+  emit_row(t);
   for (uint32_t i = 0; i < e->k->node.n; i++)
     if (is_sum(t, i)) emit_take(t, i);
+  for (uint32_t i = 0; rows_first(t) && i < t->known.n; i++)
+    emit_line(e, "const %s %s = kept_%s[h];", t->known.at[i].type, t->known.at[i].name,
+              t->known.at[i].name);
 }
 
 static void close_row_loop(const PairsText *t) {
@@ -222,9 +285,66 @@ static void emit_column_loop(const PairsText *t) {
   long long columns = (long long)columns_of(t);
   emit_line(e, "UNROLL for (int f = 0; f < %d; f++) {", PART / 4);
   e->indent++;
-  emit_line(e, "const long i%u = tile * %d + part + f / 2 * 8 + lane %% 4 * 2 + f %% 2;", t->summed,
-            TILE);
+  emit_line(e, "const int at_tile = part + f / 2 * 8 + lane %% 4 * 2 + f %% 2;");
+  emit_line(e, "const long i%u = tile * %d + at_tile;", t->summed, TILE);
   if (columns % TILE) emit_line(e, "if (i%u >= %lldL) continue;", t->summed, columns);
+  for (uint32_t i = 0; !rows_first(t) && i < t->known.n; i++)
+    emit_line(e, "const %s %s = kept_%s[tile %% %d * %d + at_tile];", t->known.at[i].type,
+              t->known.at[i].name, t->known.at[i].name, BUFFERS, TILE);
+}
+
+// What is known of both rows of a lane, in front of all tiles.
+static void emit_known_rows(const PairsText *t) {
+  Emit *e = t->e;
+  if (!rows_first(t) || !t->known.n) return;
+  for (uint32_t i = 0; i < t->known.n; i++)
+    emit_line(e, "%s kept_%s[2];", t->known.at[i].type, t->known.at[i].name);
+  emit_line(e, "UNROLL for (int h = 0; h < 2; h++) {");
+  e->indent++;
+  emit_row(t);
+  emit_level(e, t->w, t->s->node.n, 1, 2);
+  for (uint32_t i = 0; i < t->known.n; i++)
+    emit_line(e, "kept_%s[h] = %s;", t->known.at[i].name, t->known.at[i].name);
+  emit_close(e);
+}
+
+// Where the columns' numbers lie: behind the tiles.
+static void emit_known_places(const PairsText *t) {
+  for (uint32_t i = 0; !rows_first(t) && i < t->known.n; i++)
+    emit_line(t->e, "%s *kept_%s = (%s *)(all + %u) + %u;", t->known.at[i].type,
+              t->known.at[i].name, t->known.at[i].type, t->buffer * BUFFERS, i * BUFFERS * TILE);
+}
+
+// What is known of a tile's columns, one for each lane. It is asked for here, as variables that are put into their
+// places when the tile before has been worked on.
+static void emit_known_columns(const PairsText *t, const char *tile) {
+  Emit *e = t->e;
+  long long columns = (long long)columns_of(t);
+  if (rows_first(t) || !t->known.n) return;
+  emit_open(e);
+  emit_line(e, "const long column = (%s) * %d + threadIdx.x %% %d;", tile, TILE, TILE);
+  emit_line(e, "const long i%u = column < %lldL ? column : %lldL;", t->summed, columns,
+            columns - 1);
+  emit_level(e, t->w, t->s->node.n, 1, 2);
+  for (uint32_t i = 0; i < t->known.n; i++)
+    emit_line(e, "next_%s = %s;", t->known.at[i].name, t->known.at[i].name);
+  emit_close(e);
+}
+
+static void emit_known_next(const PairsText *t) {
+  for (uint32_t i = 0; !rows_first(t) && i < t->known.n; i++)
+    emit_line(t->e, "%s next_%s = 0;", t->known.at[i].type, t->known.at[i].name);
+}
+
+static void emit_put_columns(const PairsText *t, const char *tile) {
+  Emit *e = t->e;
+  if (rows_first(t) || !t->known.n) return;
+  emit_line(e, "if (threadIdx.x < %d) {", TILE);
+  e->indent++;
+  for (uint32_t i = 0; i < t->known.n; i++)
+    emit_line(e, "kept_%s[(%s) %% %d * %d + threadIdx.x] = next_%s;", t->known.at[i].name, tile,
+              BUFFERS, TILE, t->known.at[i].name);
+  emit_close(e);
 }
 
 static void emit_point(const PairsText *t) {
@@ -247,13 +367,11 @@ static void emit_points(const PairsText *t) {
       emit_line(e, "float weight%u[%d][4];", i, PART / 8);
       if (columns_of(t) % TILE) emit_line(e, "limn_clear(weight%u, %d);", i, PART / 8);
     }
-  bool rows_first = t->stays < t->summed;
-  rows_first ? emit_row_loop(t) : emit_column_loop(t);
-  emit_level(e, t->w, t->s->node.n, 1, 2);
-  rows_first ? emit_column_loop(t) : emit_row_loop(t);
+  rows_first(t) ? emit_row_loop(t) : emit_column_loop(t);
+  rows_first(t) ? emit_column_loop(t) : emit_row_loop(t);
   emit_point(t);
-  rows_first ? emit_close(e) : close_row_loop(t);
-  rows_first ? close_row_loop(t) : emit_close(e);
+  rows_first(t) ? emit_close(e) : close_row_loop(t);
+  rows_first(t) ? close_row_loop(t) : emit_close(e);
 }
 
 static void emit_weighings(const PairsText *t) {
@@ -296,15 +414,20 @@ static void emit_tiles(const PairsText *t) {
   emit_line(e, "if (begin < end) {");
   e->indent++;
   emit_send(t, "begin");
+  emit_known_next(t);
+  emit_known_columns(t, "begin");
+  emit_put_columns(t, "begin");
   emit_close(e);
   emit_line(e, "for (long tile = begin; tile < end; tile++) {");
   e->indent++;
   emit_line(e, "const LimnEight *here = all + tile %% %d * %u;", BUFFERS, t->buffer);
   emit_line(e, "LIMN_ARRIVED(0);");
   emit_line(e, "__syncthreads();");
+  emit_known_next(t);
   emit_line(e, "if (tile + 1 < end) {");
   e->indent++;
   emit_send(t, "tile + 1");
+  emit_known_columns(t, "tile + 1");
   emit_close(e);
   emit_line(e, "for (int part = 0; part < %d; part += %d) {", TILE, PART);
   e->indent++;
@@ -312,6 +435,7 @@ static void emit_tiles(const PairsText *t) {
   emit_points(t);
   emit_weighings(t);
   emit_close(e);
+  emit_put_columns(t, "tile + 1");
   emit_close(e);
   emit_line(e, "__syncthreads();");
 }
@@ -370,16 +494,18 @@ void pairs_choose(Emit *e, CudaKernel *c) {
   c->team = warps * WARP;
   c->teams = 1;
   c->points = cuda_length_most(e->p, k->p, 0, k->np) * blocks;
-  c->tile_bytes = (int64_t)t.buffer * BUFFERS * 16;
+  c->tile_bytes = (int64_t)t.buffer * BUFFERS * 16 + known_bytes(&t);
   c->shared = true;
 }
 
 void pairs_emit(Emit *e, const CudaKernel *c) {
   const Kernel *k = e->k;
+  e->quick = true;
   PairsText t = pairs_text(e);
   int64_t rows = c->team / WARP * ROWS_OF_WARP;
   long long blocks = (long long)((rows_of(&t) + rows - 1) / rows);
   emit_line(e, "LimnEight *all = (LimnEight *)tiles;");
+  emit_known_places(&t);
   emit_line(
       e, "const int lane = (int)threadIdx.x %% 32, mine = (int)threadIdx.x / 32 * %d + lane / 4;",
       ROWS_OF_WARP);
@@ -393,8 +519,10 @@ void pairs_emit(Emit *e, const CudaKernel *c) {
   cuda_digits(e, arena_format(e->p->arena, "q %% (%s)", batch), 0, k->p, 0, k->np);
   emit_level(e, t.w, t.s->node.n, 0, 2);
   emit_lefts(&t);
+  emit_known_rows(&t);
   emit_sums(&t);
   emit_tiles(&t);
   emit_results(&t);
   emit_close(e);
+  e->quick = false;
 }

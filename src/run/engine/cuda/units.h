@@ -98,6 +98,18 @@ INLINE void limn_clear(float (*x)[4], int groups) {
   UNROLL for (int i = 0; i < groups; i++) UNROLL for (int s = 0; s < 4; s++) x[i][s] = 0;
 }
 
+// exp where factors of the units are made, which are rounded to bfloat16: 2^-22 of it is nothing there. The device's
+// own knows what is infinite, and what is no number.
+INLINE float limn_quick_exp(float x) {
+#ifdef LIMN_EMULATED
+  return float_exp(x);
+#else
+  float y;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x * 1.44269504f));
+  return y;
+#endif
+}
+
 // What the units take of 16 rows of a left factor, from memory; `row` is this lane's.
 INLINE void limn_left(Bits32 (*to)[4], const char *base, long step, long row, long rows,
                       int steps) {

@@ -278,7 +278,10 @@ static void emit_one_scalar(Emit *e, const NodeLevels *w, uint32_t i) {
   for (uint32_t k = 0; k < fn_rows[s->fn].arity; k++)
     buf_printf(&call, "%s%s", k ? ", " : "", a[k]);
   emit_line(e, "const %s %s = %s%s_%s(%s);", type, name,
-            s->fn == FN_number || s->base != BASE_R ? cast : "", w->same[i] ? "op_wide" : "op",
+            s->fn == FN_number || s->base != BASE_R ? cast : "",
+            w->same[i]                    ? "op_wide"
+            : e->quick && s->fn == FN_exp ? "limn_quick"
+                                          : "op",
             fn_rows[s->fn].name, call.at);
 }
 

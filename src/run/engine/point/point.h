@@ -33,6 +33,7 @@ typedef struct {
   bool lanes;          // points are lanes of their own: nothing is made a row at a time
   bool fours;          // a lane has four points that follow each other, u of 4: packed operands are
                        // p<id>_<k>[u], and what is stored in fours goes to o<id>[u]
+  bool quick;          // what is made is rounded to bfloat16: exp may be the device's own
   Stretch stretch;     // of the innermost loop
   const uint8_t *held; // wires that are variables here (scan_registers.c); NULL: none
   const bool *near;    // [wire] it lies in the arena of a step that is one block's; NULL: none does
