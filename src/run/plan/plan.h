@@ -279,6 +279,8 @@ typedef struct {
   bool strict;
 } PairMask;
 bool pairs_masked(const Plan *, const Kernel *, PairMask *); // pairs_mask.c
+// The same nest where all pairs lie inside of the mask: nothing is compared.
+const PlanNode *pairs_inside(const Plan *, const PlanNode *, PairMask);
 bool node_seeds(
     const PlanNode *); // of a product in such a kernel: it makes pairs, and does not weigh by them
 // sums.c

@@ -4,7 +4,7 @@
 //   left factors of the places that stay, in registers; what is known of each of them
 //   for each tile:
 //     the next tile's rows are sent into shared memory
-//     for each half of it, since registers are few:
+//     for each part of it, since registers are few, unless a mask leaves nothing of it:
 //     products of left factors and rows: pairs, in registers (units.h says who has which)
 //     what is made of pairs, point by point; sums of them
 //     products of pairs and rows, added up in registers
@@ -17,7 +17,7 @@
 
 #include <ctype.h>
 
-enum { TILE = 64, PART = 32, ROWS_OF_WARP = 16, WARPS_MOST = 4, BUFFERS = 2, CHUNK = 8 };
+enum { TILE = 64, ROWS_OF_WARP = 16, WARPS_MOST = 4, BUFFERS = 2, CHUNK = 8 };
 
 // Rows of a factor in shared memory.
 typedef struct {
@@ -34,9 +34,12 @@ typedef struct {
 
 typedef struct {
   Emit *e;
-  NodeLevels *w;
+  NodeLevels *w, *inside; // inside: the same for pairs that are known to lie inside of the mask
   const Nest *s;
+  bool masked;
+  PairMask mask;
   uint32_t stays, summed;   // the numbers of both loops
+  uint32_t part;            // columns that are worked on at a time
   RowTile *tile;            // different ones
   uint32_t ntile, *tile_of; // [node of the kernel]
   uint32_t buffer;          // chunks
@@ -158,6 +161,21 @@ static int64_t known_bytes(const PairsText *t) {
   return rows_first(t) ? 0 : (int64_t)t->known.n * BUFFERS * TILE * NUMBER_BYTES;
 }
 
+// One product leaves registers for a whole tile's pairs.
+static uint32_t part_of(const PairsText *t) {
+  uint32_t seeds = 0;
+  for (uint32_t i = 0; i < t->e->k->node.n; i++) seeds += is_product(t, i) && !is_weighing(t, i);
+  return seeds > 1 ? TILE / 2 : TILE;
+}
+
+static void find_inside(PairsText *t) {
+  const Plan *p = t->e->p;
+  t->masked = pairs_masked(p, t->e->k, &t->mask);
+  if (!t->masked) return;
+  t->inside = arena_copy(p->arena, t->w, t->s->node.n * sizeof *t->w);
+  for (uint32_t i = 0; i < t->s->node.n; i++) t->inside[i].x = pairs_inside(p, t->w[i].x, t->mask);
+}
+
 static PairsText pairs_text(Emit *e) {
   uint32_t n = e->k->node.n;
   PairsText t = {.e = e,
@@ -169,6 +187,8 @@ static PairsText pairs_text(Emit *e) {
   t.stays = 2 * e->k->np + 1 - t.summed;
   for (uint32_t i = 0; i < n; i++)
     if (is_product(&t, i)) add_tile(&t, i);
+  t.part = part_of(&t);
+  find_inside(&t);
   find_known(&t);
   return t;
 }
@@ -215,9 +235,9 @@ static void emit_seeds(const PairsText *t) {
   for (uint32_t i = 0; i < t->e->k->node.n; i++) {
     if (!is_product(t, i) || is_weighing(t, i)) continue;
     const RowTile *r = &t->tile[t->tile_of[i]];
-    emit_line(t->e, "float got%u[%d][4]; limn_clear(got%u, %d);", i, PART / 8, i, PART / 8);
-    emit_line(t->e, "limn_pairs(got%u, left%u, here + %u + part * %u, %u, %u);", i, i, r->at,
-              r->chunks, r->chunks / 2, r->chunks);
+    emit_line(t->e, "float got%u[%u][4]; limn_clear(got%u, %u);", i, t->part / 8, i, t->part / 8);
+    emit_line(t->e, "limn_pairs(got%u, left%u, here + %u + part * %u, %u, %u, %u);", i, i, r->at,
+              r->chunks, t->part, r->chunks / 2, r->chunks);
   }
 }
 
@@ -260,7 +280,7 @@ static void emit_row(const PairsText *t) {
     emit_line(t->e, "const long i%u = first + mine + 8 * h;", t->stays);
 }
 
-// Of each warp's 16 × 32 pairs a lane has two rows, of which two neighbours in each eight columns. One of both
+// Of each warp's pairs a lane has two rows, of which two neighbours in each eight columns. One of both
 // loops is the outer one; what is known there is taken out of where it was made.
 static void emit_row_loop(const PairsText *t) {
   Emit *e = t->e;
@@ -283,7 +303,7 @@ static void close_row_loop(const PairsText *t) {
 static void emit_column_loop(const PairsText *t) {
   Emit *e = t->e;
   long long columns = (long long)columns_of(t);
-  emit_line(e, "UNROLL for (int f = 0; f < %d; f++) {", PART / 4);
+  emit_line(e, "UNROLL for (int f = 0; f < %u; f++) {", t->part / 4);
   e->indent++;
   emit_line(e, "const int at_tile = part + f / 2 * 8 + lane %% 4 * 2 + f %% 2;");
   emit_line(e, "const long i%u = tile * %d + at_tile;", t->summed, TILE);
@@ -347,47 +367,80 @@ static void emit_put_columns(const PairsText *t, const char *tile) {
   emit_close(e);
 }
 
-static void emit_point(const PairsText *t) {
+static void emit_point(const PairsText *t, const NodeLevels *w) {
   Emit *e = t->e;
   uint32_t n = e->k->node.n;
   for (uint32_t i = 0; i < n; i++)
     if (is_product(t, i) && !is_weighing(t, i))
       emit_line(e, "const float w%u[1] = {got%u[f / 2][2 * h + f %% 2]};",
                 e->slot[node_at(t, i)->out.wire], i);
-  emit_level(e, t->w, t->s->node.n, 2, 2);
+  emit_level(e, w, t->s->node.n, 2, 2);
   for (uint32_t i = 0; i < n; i++)
     if (is_weighing(t, i))
       emit_line(e, "weight%u[f / 2][2 * h + f %% 2] = %s;", i, weight_text(t, i));
 }
 
-static void emit_points(const PairsText *t) {
-  Emit *e = t->e;
-  for (uint32_t i = 0; i < e->k->node.n; i++)
-    if (is_weighing(t, i)) {
-      emit_line(e, "float weight%u[%d][4];", i, PART / 8);
-      if (columns_of(t) % TILE) emit_line(e, "limn_clear(weight%u, %d);", i, PART / 8);
-    }
+static void emit_points(const PairsText *t, const NodeLevels *w) {
   rows_first(t) ? emit_row_loop(t) : emit_column_loop(t);
   rows_first(t) ? emit_column_loop(t) : emit_row_loop(t);
-  emit_point(t);
-  rows_first(t) ? emit_close(e) : close_row_loop(t);
-  rows_first(t) ? close_row_loop(t) : emit_close(e);
+  emit_point(t, w);
+  rows_first(t) ? emit_close(t->e) : close_row_loop(t);
+  rows_first(t) ? close_row_loop(t) : emit_close(t->e);
+}
+
+static void emit_weights(const PairsText *t) {
+  for (uint32_t i = 0; i < t->e->k->node.n; i++)
+    if (is_weighing(t, i)) {
+      emit_line(t->e, "float weight%u[%u][4];", i, t->part / 8);
+      if (columns_of(t) % TILE) emit_line(t->e, "limn_clear(weight%u, %u);", i, t->part / 8);
+    }
+}
+
+// The corners of this warp's pairs that are nearest to the mask's border, seen from outside and from inside.
+static void emit_corners(const PairsText *t) {
+  bool less = t->mask.less == t->summed;
+  emit_line(t->e, "const long column = tile * %d + part, row = first + mine - lane / 4;", TILE);
+  emit_line(t->e, "if (%s >%s %s) continue;", less ? "column" : "row", t->mask.strict ? "=" : "",
+            less ? arena_format(t->e->p->arena, "row + %d", ROWS_OF_WARP - 1)
+                 : arena_format(t->e->p->arena, "column + %u", t->part - 1));
+}
+
+static const char *inside_text(const PairsText *t) {
+  const char *is = t->mask.strict ? "<" : "<=";
+  return t->mask.less == t->summed
+             ? arena_format(t->e->p->arena, "column + %u %s row", t->part - 1, is)
+             : arena_format(t->e->p->arena, "row + %d %s column", ROWS_OF_WARP - 1, is);
+}
+
+// Most pairs lie inside of a mask: those that a border crosses have a text of their own.
+static void emit_either(const PairsText *t) {
+  Emit *e = t->e;
+  if (!t->masked) {
+    emit_points(t, t->w);
+    return;
+  }
+  emit_line(e, "if (%s) {", inside_text(t));
+  e->indent++;
+  emit_points(t, t->inside);
+  e->indent--;
+  emit_line(e, "} else {");
+  e->indent++;
+  emit_points(t, t->w);
+  emit_close(e);
 }
 
 static void emit_weighings(const PairsText *t) {
   for (uint32_t i = 0; i < t->e->k->node.n; i++) {
     if (!is_weighing(t, i)) continue;
     const RowTile *r = &t->tile[t->tile_of[i]];
-    emit_line(t->e, "limn_weigh(sum%u, weight%u, here + %u + part * %u, %u);", i, i, r->at,
-              r->chunks, r->chunks);
+    emit_line(t->e, "limn_weigh(sum%u, weight%u, here + %u + part * %u, %u, %u);", i, i, r->at,
+              r->chunks, t->part, r->chunks);
   }
 }
 
 // The first of the places that stay. Where a mask makes ways of different lengths, the longest begin first.
 static void emit_first(const PairsText *t, const char *batch, long long blocks, int64_t rows) {
-  PairMask m;
-  bool back = pairs_masked(t->e->p, t->e->k, &m) && m.less == t->summed;
-  if (back)
+  if (t->masked && t->mask.less == t->summed)
     emit_line(t->e, "const long first = (%lldL - q / (%s)) * %lldL;", blocks - 1, batch,
               (long long)rows);
   else
@@ -397,11 +450,10 @@ static void emit_first(const PairsText *t, const char *batch, long long blocks, 
 // The tiles that this block walks over: all of them, but for those that lie outside of a mask.
 static void emit_range(const PairsText *t, int64_t rows) {
   Emit *e = t->e;
-  PairMask m;
   emit_line(e, "long begin = 0, end = %lldL;", (long long)((columns_of(t) + TILE - 1) / TILE));
-  if (!pairs_masked(e->p, e->k, &m)) return;
-  const char *or_same = m.strict ? "=" : "";
-  if (m.less == t->summed) // no column of the tile comes before, or at, the last row
+  if (!t->masked) return;
+  const char *or_same = t->mask.strict ? "=" : "";
+  if (t->mask.less == t->summed) // no column of the tile comes before, or at, the last row
     emit_line(e, "while (end > begin && (end - 1) * %d >%s first + %lldL) end--;", TILE, or_same,
               (long long)rows - 1);
   else // no column comes behind, or at, the first row
@@ -429,10 +481,12 @@ static void emit_tiles(const PairsText *t) {
   emit_send(t, "tile + 1");
   emit_known_columns(t, "tile + 1");
   emit_close(e);
-  emit_line(e, "for (int part = 0; part < %d; part += %d) {", TILE, PART);
+  emit_line(e, "for (int part = 0; part < %d; part += %u) {", TILE, t->part);
   e->indent++;
+  if (t->masked) emit_corners(t);
   emit_seeds(t);
-  emit_points(t);
+  emit_weights(t);
+  emit_either(t);
   emit_weighings(t);
   emit_close(e);
   emit_put_columns(t, "tile + 1");

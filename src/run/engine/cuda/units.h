@@ -92,7 +92,7 @@ INLINE void limn_pieces(Bits32 *to, const LimnEight *tile, int chunks, int row, 
 #endif
 
 // -- pairs ----------------------------------------------------------------------------------------
-// A warp has 16 rows of numbers for pairs, and works on 32 columns at a time: four groups of 16 × 8, of which a lane has
+// A warp has 16 rows of numbers for pairs, and works on 32 or 64 columns at a time: groups of 16 × 8, of which a lane has
 // four cells each: two neighbours in row lane / 4, and two in the row eight below.
 INLINE void limn_clear(float (*x)[4], int groups) {
   UNROLL for (int i = 0; i < groups; i++) UNROLL for (int s = 0; s < 4; s++) x[i][s] = 0;
@@ -129,10 +129,10 @@ INLINE void limn_send_rows(LimnEight *tile, const char *base, long step, long fi
   }
 }
 
-// pairs += left · tileᵀ, for 32 rows of the tile
-INLINE void limn_pairs(float (*pairs)[4], Bits32 (*left)[4], const LimnEight *tile, int steps,
-                       int chunks) {
-  UNROLL for (int i = 0; i < steps; i++) UNROLL for (int j = 0; j < 2; j++) {
+// pairs += left · tileᵀ, for so many rows of the tile
+INLINE void limn_pairs(float (*pairs)[4], Bits32 (*left)[4], const LimnEight *tile, int rows,
+                       int steps, int chunks) {
+  UNROLL for (int i = 0; i < steps; i++) UNROLL for (int j = 0; j < rows / 16; j++) {
     Bits32 right[4];
     limn_pieces(right, tile, chunks, 16 * j, 2 * i, 0, 1);
     limn_unit(pairs[2 * j], left[i], right);
@@ -140,7 +140,7 @@ INLINE void limn_pairs(float (*pairs)[4], Bits32 (*left)[4], const LimnEight *ti
   }
 }
 
-// sum += weights · tile, over 32 rows of the tile: weights of two groups are one left factor, as they are.
+// sum += weights · tile, over so many rows of the tile: weights of two groups are one left factor, as they are.
 INLINE Bits32 limn_two(float low, float high) {
 #if !defined LIMN_EMULATED && __CUDA_ARCH__ >= 800
   Bits32 two;
@@ -150,8 +150,9 @@ INLINE Bits32 limn_two(float low, float high) {
   return (Bits32)limn_narrow(low) | (Bits32)limn_narrow(high) << 16;
 #endif
 }
-INLINE void limn_weigh(float (*sum)[4], float (*weight)[4], const LimnEight *tile, int chunks) {
-  UNROLL for (int i = 0; i < 2; i++) {
+INLINE void limn_weigh(float (*sum)[4], float (*weight)[4], const LimnEight *tile, int rows,
+                       int chunks) {
+  UNROLL for (int i = 0; i < rows / 16; i++) {
     const Bits32 left[4] = {limn_two(weight[2 * i][0], weight[2 * i][1]),
                             limn_two(weight[2 * i][2], weight[2 * i][3]),
                             limn_two(weight[2 * i + 1][0], weight[2 * i + 1][1]),
