@@ -344,7 +344,7 @@ static void write_nodes(Pairs *g) {
   }
 }
 
-void plan_pairs(Plan *p) {
+static Pairs pairs_of_plan(Plan *p) {
   uint32_t n = p->node.n, wires = p->wire.n;
   Pairs g = {.p = p,
              .n = n,
@@ -354,13 +354,39 @@ void plan_pairs(Plan *p) {
              .stored = plan_uses(p).seen,
              .maker = plan_nones(p, wires),
              .group = plan_nones(p, n)};
-  bool any = false;
   find_pairs(&g);
   for (uint32_t i = 0; i < n; i++) {
     bool made = g.kind[i] == SEED || g.kind[i] == POINT;
-    if (made && !is_pairs(&g, p->node.at[i].out.wire)) g.kind[i] = NOT_PAIRS;
-    any |= g.kind[i] == RESULT;
+    if (!made || is_pairs(&g, p->node.at[i].out.wire)) continue;
+    g.kind[i] = NOT_PAIRS;
+    g.maker[p->node.at[i].out.wire] = PLAN_NONE;
   }
+  return g;
+}
+
+// Sums of pairs that are known without them are sums of something else. False: there are none.
+static bool replace_sums(const Pairs *g) {
+  Plan *p = g->p;
+  PlanNode to[2], *all = arena_copy(p->arena, p->node.at, g->n * sizeof *all);
+  VEC(PlanNode) node = {0};
+  for (uint32_t i = 0; i < g->n; i++)
+    if (g->kind[i] == RESULT && pairs_weighed(p, g->maker, i, to)) {
+      vec_push(p->arena, &node, to[0]);
+      vec_push(p->arena, &node, to[1]);
+    } else {
+      vec_push(p->arena, &node, all[i]);
+    }
+  if (node.n == g->n) return false;
+  p->node.n = 0;
+  for (uint32_t i = 0; i < node.n; i++) vec_push(p->arena, &p->node, node.at[i]);
+  return true;
+}
+
+void plan_pairs(Plan *p) {
+  Pairs g = pairs_of_plan(p);
+  if (replace_sums(&g)) g = pairs_of_plan(p);
+  bool any = false;
+  for (uint32_t i = 0; i < g.n; i++) any |= g.kind[i] == RESULT;
   if (!any) return;
   find_groups(&g);
   write_nodes(&g);

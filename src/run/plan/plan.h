@@ -281,6 +281,9 @@ typedef struct {
 bool pairs_masked(const Plan *, const Kernel *, PairMask *); // pairs_mask.c
 // The same nest where all pairs lie inside of the mask: nothing is compared.
 const PlanNode *pairs_inside(const Plan *, const PlanNode *, PairMask);
+// pairs_weighed.c: two nodes that take the place of a sum of pairs, which need none; false: they do. maker[wire]: the node
+// that makes these pairs, else PLAN_NONE.
+bool pairs_weighed(Plan *, const uint32_t *maker, uint32_t node, PlanNode to[2]);
 bool node_seeds(
     const PlanNode *); // of a product in such a kernel: it makes pairs, and does not weigh by them
 // sums.c

@@ -103,6 +103,7 @@ INLINE unsigned short limn_narrow(float x) {
   return (unsigned short)((x == x ? near : bits | 0x10000u) >> 16);
 }
 #endif
+INLINE float limn_widen(unsigned short x) { return float_from_bits((Bits32)x << 16); }
 
 // -- order ----------------------------------------------------------------------------------------
 // How many of the n positions in `run` have keys that come before x; with `also`, or are equal.

@@ -209,6 +209,7 @@ const char *emit_load(Emit *e, const NodeLevels *w, uint32_t k) {
   if (w->packed[k] && e->fours) return arena_format(a, "p%u_%u[u]", w->id, k);
   if (w->packed[k]) return arena_format(a, "p%u_%u[%s]", w->id, k, pack_text(e, w, o, NULL));
   const char *cell = emit_cell_at(e, w, o);
+  if (e->p->wire.at[o->wire].number == NUMBER_BF16) cell = arena_format(a, "limn_widen(%s)", cell);
   if (!operand_checked(e->p, o)) return cell;
   const char *other = o->padded ? emit_constant(e, o->pad, false) : "0";
   return arena_format(a, "(g%u_%u ? (%s)%s : (%s)%s)", w->id, k, base, cell, base, other);
