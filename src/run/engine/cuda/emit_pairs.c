@@ -13,6 +13,10 @@
 // A row factor that several products read is in shared memory once. What the outer of both loops knows (a row's
 // largest number, the inverse of its sum) is made once for a place: of those that stay, in registers in front of
 // all tiles; of those that are walked over, in shared memory beside the tile's rows.
+//
+// A softmax in one walk (run/plan/pairs_walk.c) uses the largest number so far, and makes the sums that it has
+// smaller when that grows. Of the nest's nodes the first ones, up to the largest number, are worked on for all of a
+// row's pairs; then the one that has no column; then those up to the sum; what is left is made of sums in the end.
 #include "run/engine/cuda/emit_cuda_own.h"
 
 #include <ctype.h>
@@ -38,8 +42,10 @@ typedef struct {
   const Nest *s;
   bool masked;
   PairMask mask;
-  uint32_t stays, summed;   // the numbers of both loops
-  uint32_t part;            // columns that are worked on at a time
+  uint32_t stays, summed; // the numbers of both loops
+  uint32_t part;          // columns that are worked on at a time
+  uint32_t row,
+      sum; // of a walk: the nest's nodes that have no column, and whose sum is made smaller; else PLAN_NONE
   RowTile *tile;            // different ones
   uint32_t ntile, *tile_of; // [node of the kernel]
   uint32_t buffer;          // chunks
@@ -118,11 +124,25 @@ static int64_t rows_of(const PairsText *t) { return t->s->dim[t->stays - t->e->k
 static int64_t columns_of(const PairsText *t) { return t->s->dim[t->summed - t->e->k->np].c; }
 
 // -- what the outer of both loops knows -----------------------------------------------------------
+static bool is_walk(const PairsText *t) { return t->row != PLAN_NONE; }
+
+// Nodes [from, to) of the nest.
+static void emit_some(const PairsText *t, const NodeLevels *w, uint32_t from, uint32_t to,
+                      uint32_t level) {
+  if (from < to) emit_level(t->e, w + from, to - from, level, 2);
+}
+
+// All nodes that are worked on for each pair.
+static void emit_pair_level(const PairsText *t, const NodeLevels *w, uint32_t level) {
+  emit_some(t, w, 0, is_walk(t) ? t->row : t->s->node.n, level);
+  if (is_walk(t)) emit_some(t, w, t->row + 1, t->sum + 1, level);
+}
+
 static const char *level_text(const PairsText *t, uint32_t level) {
   Emit *e = t->e;
   Buf b = buf_new(e->p->arena), *was = e->b;
   e->b = &b;
-  emit_level(e, t->w, t->s->node.n, level, 2);
+  emit_pair_level(t, t->w, level);
   e->b = was;
   return b.at;
 }
@@ -188,6 +208,8 @@ static PairsText pairs_text(Emit *e) {
   for (uint32_t i = 0; i < n; i++)
     if (is_product(&t, i)) add_tile(&t, i);
   t.part = part_of(&t);
+  t.row = t.sum = pairs_row_node(e->p, e->k);
+  while (is_walk(&t) && !node_sums(t.w[t.sum].x)) t.sum++;
   find_inside(&t);
   find_known(&t);
   return t;
@@ -322,7 +344,7 @@ static void emit_known_rows(const PairsText *t) {
   emit_line(e, "UNROLL for (int h = 0; h < 2; h++) {");
   e->indent++;
   emit_row(t);
-  emit_level(e, t->w, t->s->node.n, 1, 2);
+  emit_pair_level(t, t->w, 1);
   for (uint32_t i = 0; i < t->known.n; i++)
     emit_line(e, "kept_%s[h] = %s;", t->known.at[i].name, t->known.at[i].name);
   emit_close(e);
@@ -345,7 +367,7 @@ static void emit_known_columns(const PairsText *t, const char *tile) {
   emit_line(e, "const long column = (%s) * %d + threadIdx.x %% %d;", tile, TILE, TILE);
   emit_line(e, "const long i%u = column < %lldL ? column : %lldL;", t->summed, columns,
             columns - 1);
-  emit_level(e, t->w, t->s->node.n, 1, 2);
+  emit_pair_level(t, t->w, 1);
   for (uint32_t i = 0; i < t->known.n; i++)
     emit_line(e, "next_%s = %s;", t->known.at[i].name, t->known.at[i].name);
   emit_close(e);
@@ -367,20 +389,102 @@ static void emit_put_columns(const PairsText *t, const char *tile) {
   emit_close(e);
 }
 
-static void emit_point(const PairsText *t, const NodeLevels *w) {
+static void emit_got(const PairsText *t) {
   Emit *e = t->e;
-  uint32_t n = e->k->node.n;
-  for (uint32_t i = 0; i < n; i++)
+  for (uint32_t i = 0; i < e->k->node.n; i++)
     if (is_product(t, i) && !is_weighing(t, i))
       emit_line(e, "const float w%u[1] = {got%u[f / 2][2 * h + f %% 2]};",
                 e->slot[node_at(t, i)->out.wire], i);
-  emit_level(e, w, t->s->node.n, 2, 2);
-  for (uint32_t i = 0; i < n; i++)
+}
+
+static void emit_point(const PairsText *t, const NodeLevels *w) {
+  Emit *e = t->e;
+  emit_got(t);
+  emit_some(t, w, 0, t->s->node.n, 2);
+  for (uint32_t i = 0; i < e->k->node.n; i++)
     if (is_weighing(t, i))
       emit_line(e, "weight%u[f / 2][2 * h + f %% 2] = %s;", i, weight_text(t, i));
 }
 
+// -- a walk ---------------------------------------------------------------------------------------
+static const NodeLevels *max_of(const PairsText *t) { return &t->w[t->row - 1]; }
+// The exponential: what the sum is of, by its name.
+static const char *exponential_text(const PairsText *t) {
+  return arena_format(t->e->p->arena, "v%u", t->w[t->sum - 1].id);
+}
+
+// A wire of one cell, which is at hand.
+static void emit_at_hand(const PairsText *t, uint32_t wire, const char *value) {
+  emit_line(t->e, "const float w%u[1] = {%s};", t->e->slot[wire], value);
+}
+
+// What is made of the largest number so far.
+static void emit_row_node(const PairsText *t) {
+  const NodeLevels *w = &t->w[t->row];
+  emit_at_hand(t, w->x->in[0].wire, arena_format(t->e->p->arena, "s%u", max_of(t)->id));
+  emit_level(t->e, w, 1, 1, 1);
+}
+
+static void emit_walk_begin(const PairsText *t) {
+  Emit *e = t->e;
+  if (!is_walk(t)) return;
+  emit_line(e, "real was[2];");
+  emit_line(e, "UNROLL for (int h = 0; h < 2; h++) {");
+  e->indent++;
+  emit_row(t);
+  emit_take(t, max_of(t)->id);
+  emit_row_node(t);
+  emit_line(e, "was[h] = v%u;", t->w[t->row].id);
+  emit_close(e);
+}
+
+// All four lanes of a row have the same largest number: they add to the same products.
+static void emit_grow(const PairsText *t) {
+  Emit *e = t->e;
+  uint32_t max = max_of(t)->id, row = t->w[t->row].id, sum = t->w[t->sum].id;
+  emit_line(e, "UNROLL for (int far = 1; far < 4; far *= 2) {");
+  e->indent++;
+  emit_line(e, "const real v = near_real(s%u, LANE ^ far);", max);
+  emit_line(e, "s%u = limn_larger(v, s%u);", max, max);
+  emit_close(e);
+  emit_row_node(t);
+  emit_line(e, "const float by = limn_quick_exp(was[h] - v%u);", row);
+  emit_line(e, "was[h] = v%u;", row);
+  emit_line(e, "s%u *= by;", sum);
+  for (uint32_t i = 0; i < e->k->node.n; i++)
+    if (is_weighing(t, i)) {
+      const PlanNode *x = node_at(t, i);
+      emit_line(e, "limn_shrink(sum%u, %lld, h, by);", i,
+                (long long)(x->index[short_index(x)].c / 8));
+    }
+}
+
+static void emit_walk_points(const PairsText *t, const NodeLevels *w) {
+  Emit *e = t->e;
+  emit_row_loop(t);
+  emit_column_loop(t);
+  emit_got(t);
+  emit_some(t, w, 0, t->row - 1, 2);
+  emit_line(e, "s%u = limn_larger(%s, s%u);", max_of(t)->id, emit_load(e, max_of(t), 0),
+            max_of(t)->id);
+  emit_close(e);
+  emit_grow(t);
+  emit_column_loop(t);
+  emit_got(t);
+  emit_some(t, w, 0, t->row - 1, 2);
+  emit_some(t, w, t->row + 1, t->sum + 1, 2);
+  for (uint32_t i = 0; i < e->k->node.n; i++)
+    if (is_weighing(t, i))
+      emit_line(e, "weight%u[f / 2][2 * h + f %% 2] = %s;", i, exponential_text(t));
+  emit_close(e);
+  close_row_loop(t);
+}
+
 static void emit_points(const PairsText *t, const NodeLevels *w) {
+  if (is_walk(t)) {
+    emit_walk_points(t, w);
+    return;
+  }
   rows_first(t) ? emit_row_loop(t) : emit_column_loop(t);
   rows_first(t) ? emit_column_loop(t) : emit_row_loop(t);
   emit_point(t, w);
@@ -506,11 +610,33 @@ static void emit_sum_out(const PairsText *t, const NodeLevels *w) {
   emit_line(e, "const int other = LANE ^ far;");
   cuda_join(e, w, "near");
   emit_close(e);
+  if (is_walk(t)) emit_put(t, w->id);
   emit_line(e, "if ((lane %% 4 == 0) & (i%u < %lldL)) {", t->stays, (long long)rows_of(t));
   e->indent++;
   emit_close_sum(e, w);
   emit_close(e);
   emit_close(e);
+}
+
+// Where something was no number, the sum of exponentials is none, and so is the largest.
+static void emit_bads(const PairsText *t) {
+  if (!is_walk(t) || !max_of(t)->x->nwinner) return;
+  emit_line(t->e, "UNROLL for (int h = 0; h < 2; h++) bads%u[h] = rows%u[h] != rows%u[h];",
+            max_of(t)->id, t->w[t->sum].id, t->w[t->sum].id);
+}
+
+// In a walk, what is left to make of the sums of a row: first what the row knows.
+static void emit_last_row(const PairsText *t) {
+  const char *sum = arena_format(t->e->p->arena, "rows%u[h]", t->w[t->sum].id);
+  bool at_hand = false;
+  for (uint32_t i = t->sum + 1; i < t->s->node.n; i++)
+    for (uint32_t k = 0; k < t->w[i].x->nin; k++) {
+      uint32_t wire = t->w[i].x->in[k].wire;
+      if (t->e->p->wire.at[wire].place != AT_TILE || at_hand) continue;
+      emit_at_hand(t, wire, sum);
+      at_hand = true;
+    }
+  emit_some(t, t->w, t->sum + 1, t->s->node.n, 1);
 }
 
 static void emit_product_out(const PairsText *t, uint32_t i) {
@@ -519,19 +645,27 @@ static void emit_product_out(const PairsText *t, uint32_t i) {
   const Operand *o = &x->out;
   bool narrow = e->p->wire.at[o->wire].number == NUMBER_BF16;
   uint32_t along = short_index(x), stays = index_of_loop(x, t->stays);
-  emit_line(e, "UNROLL for (int f = 0; f < %lld; f++) {", (long long)(x->index[along].c / 2));
+  emit_line(e, "UNROLL for (int h = 0; h < 2; h++) {");
   e->indent++;
-  emit_line(e, "const long row = first + mine + f / 2 %% 2 * 8, at_row = f / 4 * 8 + lane %% 4 * 2 "
-               "+ f %% 2;");
-  emit_line(e,
-            "if (row < %lldL) w%u[%s + %lldL * row + %lldL * at_row] = %s(sum%u[f / 4][f %% 4]);",
+  emit_row(t);
+  if (is_walk(t)) emit_last_row(t);
+  emit_line(e, "UNROLL for (int f = 0; f < %lld; f++) {", (long long)(x->index[along].c / 4));
+  e->indent++;
+  emit_line(e, "const real %s = sum%u[f / 2][2 * h + f %% 2];",
+            is_walk(t) ? exponential_text(t) : "made", i);
+  if (is_walk(t)) emit_some(t, t->w, t->sum + 1, t->s->node.n, 2);
+  emit_line(e, "const long at_row = f / 2 * 8 + lane %% 4 * 2 + f %% 2;");
+  emit_line(e, "if (first + mine + 8 * h < %lldL) w%u[%s + %lldL * i%u + %lldL * at_row] = %s(%s);",
             (long long)rows_of(t), e->slot[o->wire], batch_text(t, x, o),
-            (long long)operand_step(e->p, o, stays), (long long)operand_step(e->p, o, along),
-            narrow ? "limn_narrow" : "", i);
+            (long long)operand_step(e->p, o, stays), t->stays,
+            (long long)operand_step(e->p, o, along), narrow ? "limn_narrow" : "",
+            is_walk(t) ? weight_text(t, i) : "made");
+  emit_close(e);
   emit_close(e);
 }
 
 static void emit_results(const PairsText *t) {
+  emit_bads(t);
   for (uint32_t i = 0; i < t->s->node.n; i++)
     if (node_sums(t->w[i].x)) emit_sum_out(t, &t->w[i]);
   for (uint32_t i = 0; i < t->e->k->node.n; i++)
@@ -575,6 +709,7 @@ void pairs_emit(Emit *e, const CudaKernel *c) {
   emit_lefts(&t);
   emit_known_rows(&t);
   emit_sums(&t);
+  emit_walk_begin(&t);
   emit_tiles(&t);
   emit_results(&t);
   emit_close(e);

@@ -98,6 +98,20 @@ INLINE void limn_clear(float (*x)[4], int groups) {
   UNROLL for (int i = 0; i < groups; i++) UNROLL for (int s = 0; s < 4; s++) x[i][s] = 0;
 }
 
+// The larger of two, of which x may be no number: then y.
+INLINE float limn_larger(float x, float y) {
+#ifdef LIMN_EMULATED
+  return x > y ? x : y;
+#else
+  return fmaxf(x, y);
+#endif
+}
+
+// Row h of what a lane has is made smaller.
+INLINE void limn_shrink(float (*x)[4], int groups, int h, float by) {
+  UNROLL for (int i = 0; i < groups; i++) UNROLL for (int s = 0; s < 2; s++) x[i][2 * h + s] *= by;
+}
+
 // exp where factors of the units are made, which are rounded to bfloat16: 2^-22 of it is nothing there. The device's
 // own knows what is infinite, and what is no number.
 INLINE float limn_quick_exp(float x) {
