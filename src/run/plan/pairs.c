@@ -9,7 +9,7 @@
 // group of nodes of its own: copies of the pairs that it needs, then the results. A group is one kernel.
 #include "run/plan/plan.h"
 
-enum { PLACES_LEAST = 64 };
+enum { PLACES_LEAST = 64, PLACES_MOST = 1 << 24 }; // numbers of places are ints in the text
 
 typedef enum { NOT_PAIRS, SEED, POINT, RESULT } PairKind;
 
@@ -34,7 +34,9 @@ static bool is_pairs(const Pairs *g, uint32_t wire) {
 }
 
 // -- what may be pairs ----------------------------------------------------------------------------
-static bool is_place(Extent e) { return !e.per && !e.part && e.c >= PLACES_LEAST; }
+static bool is_place(Extent e) {
+  return !e.per && !e.part && e.c >= PLACES_LEAST && e.c <= PLACES_MOST;
+}
 static bool is_short(Extent e) {
   return !e.per && !e.part && (e.c == 32 || e.c == 64 || e.c == 128);
 }

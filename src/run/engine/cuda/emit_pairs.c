@@ -34,6 +34,7 @@ typedef struct {
 // A number that the outer of both loops knows and the inner one reads.
 typedef struct {
   const char *type, *name;
+  const char *of; // the first one with the same value, by which it is kept
 } KnownNumber;
 
 typedef struct {
@@ -46,10 +47,10 @@ typedef struct {
   uint32_t part;          // columns that are worked on at a time
   uint32_t row,
       sum; // of a walk: the nest's nodes that have no column, and whose sum is made smaller; else PLAN_NONE
-  RowTile *tile;            // different ones
-  uint32_t ntile, *tile_of; // [node of the kernel]
-  uint32_t buffer;          // chunks
-  VEC(KnownNumber) known;
+  RowTile *tile;                // different ones
+  uint32_t ntile, *tile_of;     // [node of the kernel]
+  uint32_t buffer;              // chunks
+  VEC(KnownNumber) known, kept; // kept: those of different values
 } PairsText;
 
 static const PlanNode *node_at(const PairsText *t, uint32_t i) {
@@ -163,13 +164,59 @@ static const char *line_word(Arena *a, const char *line, uint32_t n) {
   return arena_format(a, "%.*s", (int)strcspn(line, " "), line);
 }
 
-// A level is lines `const type name = value;`.
+static const char *line_value(Arena *a, const char *line) {
+  const char *value = strchr(line, '=') + 1;
+  return arena_format(a, "%.*s", (int)strcspn(value, "\n"), value);
+}
+
+// A name wherever it stands in a text, by another one.
+static const char *with_name(Arena *a, const char *text, const char *name, const char *by) {
+  Buf b = buf_new(a);
+  size_t n = strlen(name);
+  for (const char *at = text; *at;) {
+    bool here = !strncmp(at, name, n) && !is_of_name(at[n]) && (at == text || !is_of_name(at[-1]));
+    here ? buf_text(&b, by) : buf_char(&b, *at);
+    at += here ? n : 1;
+  }
+  return b.at;
+}
+
+// A level is lines `const type name = value;`. Different nodes may say the same: a number is of the first one whose
+// value is the same, once names in it are of theirs.
+typedef struct {
+  KnownNumber number;
+  const char *value;
+} KnownLine;
+typedef VEC(KnownLine) KnownLines;
+
+static KnownLines known_lines(const PairsText *t) {
+  Arena *a = t->e->p->arena;
+  KnownLines all = {0};
+  for (const char *line = level_text(t, 1); *line; line += strcspn(line, "\n") + 1) {
+    KnownLine k = {{line_word(a, line, 1), line_word(a, line, 2), NULL}, line_value(a, line)};
+    uint32_t same = 0;
+    for (uint32_t i = 0; i < all.n; i++)
+      k.value = with_name(a, k.value, all.at[i].number.name, all.at[i].number.of);
+    while (same < all.n &&
+           (strcmp(all.at[same].value, k.value) || strcmp(all.at[same].number.type, k.number.type)))
+      same++;
+    k.number.of = same < all.n ? all.at[same].number.of : k.number.name;
+    vec_push(a, &all, k);
+  }
+  return all;
+}
+
 static void find_known(PairsText *t) {
   Arena *a = t->e->p->arena;
   const char *inner = level_text(t, 2);
-  for (const char *line = level_text(t, 1); *line; line += strcspn(line, "\n") + 1) {
-    KnownNumber k = {line_word(a, line, 1), line_word(a, line, 2)};
-    if (has_name(inner, k.name)) vec_push(a, &t->known, k);
+  KnownLines all = known_lines(t);
+  for (uint32_t i = 0; i < all.n; i++) {
+    KnownNumber k = all.at[i].number;
+    uint32_t kept = 0;
+    if (!has_name(inner, k.name)) continue;
+    vec_push(a, &t->known, k);
+    while (kept < t->kept.n && strcmp(t->kept.at[kept].of, k.of)) kept++;
+    if (kept == t->kept.n) vec_push(a, &t->kept, k);
   }
 }
 
@@ -178,7 +225,7 @@ static bool rows_first(const PairsText *t) { return t->stays < t->summed; }
 // In shared memory: of each number, a tile's columns for each buffer.
 static int64_t known_bytes(const PairsText *t) {
   enum { NUMBER_BYTES = 4 };
-  return rows_first(t) ? 0 : (int64_t)t->known.n * BUFFERS * TILE * NUMBER_BYTES;
+  return rows_first(t) ? 0 : (int64_t)t->kept.n * BUFFERS * TILE * NUMBER_BYTES;
 }
 
 // One product leaves registers for a whole tile's pairs.
@@ -210,6 +257,7 @@ static PairsText pairs_text(Emit *e) {
   t.part = part_of(&t);
   t.row = t.sum = pairs_row_node(e->p, e->k);
   while (is_walk(&t) && !node_sums(t.w[t.sum].x)) t.sum++;
+  e->exp = rows_first(&t) ? EXP_QUICK_LESS : EXP_QUICK;
   find_inside(&t);
   find_known(&t);
   return t;
@@ -224,7 +272,7 @@ static void emit_lefts(const PairsText *t) {
     const Operand *o = factor_with(p, x, t->stays);
     int64_t steps = x->index[short_index(x)].c / 16;
     emit_line(t->e, "Bits32 left%u[%lld][4];", i, (long long)steps);
-    emit_line(t->e, "limn_left(left%u, %s, %lldL, first + mine, %lldL, %lld);", i,
+    emit_line(t->e, "limn_left(left%u, %s, %lldL, first + mine, %lld, %lld);", i,
               factor_text(t, x, o), (long long)operand_step(p, o, index_of_loop(x, t->stays)),
               (long long)rows_of(t), (long long)steps);
   }
@@ -246,9 +294,9 @@ static void emit_sums(const PairsText *t) {
 
 static void emit_send(const PairsText *t, const char *tile) {
   for (uint32_t i = 0; i < t->ntile; i++)
-    emit_line(t->e, "limn_send_rows(all + (%s) %% %d * %u + %u, %s, %lldL, (%s) * %d, %lldL, %u);",
-              tile, BUFFERS, t->buffer, t->tile[i].at, t->tile[i].from, (long long)t->tile[i].step,
-              tile, TILE, (long long)columns_of(t), t->tile[i].chunks);
+    emit_line(t->e, "limn_send_rows(all + ((%s) & %d) * %u + %u, %s, %lldL, (%s) * %d, %lld, %u);",
+              tile, BUFFERS - 1, t->buffer, t->tile[i].at, t->tile[i].from,
+              (long long)t->tile[i].step, tile, TILE, (long long)columns_of(t), t->tile[i].chunks);
   emit_line(t->e, "limn_sent();");
 }
 
@@ -296,10 +344,10 @@ static bool is_sum(const PairsText *t, uint32_t i) {
 static void emit_row(const PairsText *t) {
   long long rows = (long long)rows_of(t);
   if (rows % (warps_of(rows) * ROWS_OF_WARP))
-    emit_line(t->e, "const long row = first + mine + 8 * h, i%u = row < %lldL ? row : %lldL;",
+    emit_line(t->e, "const int row = first + mine + 8 * h, i%u = row < %lld ? row : %lld;",
               t->stays, rows, rows - 1);
   else
-    emit_line(t->e, "const long i%u = first + mine + 8 * h;", t->stays);
+    emit_line(t->e, "const int i%u = first + mine + 8 * h;", t->stays);
 }
 
 // Of each warp's pairs a lane has two rows, of which two neighbours in each eight columns. One of both
@@ -313,7 +361,7 @@ static void emit_row_loop(const PairsText *t) {
     if (is_sum(t, i)) emit_take(t, i);
   for (uint32_t i = 0; rows_first(t) && i < t->known.n; i++)
     emit_line(e, "const %s %s = kept_%s[h];", t->known.at[i].type, t->known.at[i].name,
-              t->known.at[i].name);
+              t->known.at[i].of);
 }
 
 static void close_row_loop(const PairsText *t) {
@@ -327,34 +375,34 @@ static void emit_column_loop(const PairsText *t) {
   long long columns = (long long)columns_of(t);
   emit_line(e, "UNROLL for (int f = 0; f < %u; f++) {", t->part / 4);
   e->indent++;
-  emit_line(e, "const int at_tile = part + f / 2 * 8 + lane %% 4 * 2 + f %% 2;");
-  emit_line(e, "const long i%u = tile * %d + at_tile;", t->summed, TILE);
-  if (columns % TILE) emit_line(e, "if (i%u >= %lldL) continue;", t->summed, columns);
+  emit_line(e, "const int i%u = tile * %d + part + lane %% 4 * 2 + (f / 2 * 8 + f %% 2);",
+            t->summed, TILE);
+  if (columns % TILE) emit_line(e, "if (i%u >= %lld) continue;", t->summed, columns);
   for (uint32_t i = 0; !rows_first(t) && i < t->known.n; i++)
-    emit_line(e, "const %s %s = kept_%s[tile %% %d * %d + at_tile];", t->known.at[i].type,
-              t->known.at[i].name, t->known.at[i].name, BUFFERS, TILE);
+    emit_line(e, "const %s %s = ((const LimnTwo_%s *)(kept_%s + even))[f / 2 * 4].at[f %% 2];",
+              t->known.at[i].type, t->known.at[i].name, t->known.at[i].type, t->known.at[i].of);
 }
 
 // What is known of both rows of a lane, in front of all tiles.
 static void emit_known_rows(const PairsText *t) {
   Emit *e = t->e;
-  if (!rows_first(t) || !t->known.n) return;
-  for (uint32_t i = 0; i < t->known.n; i++)
-    emit_line(e, "%s kept_%s[2];", t->known.at[i].type, t->known.at[i].name);
+  if (!rows_first(t) || !t->kept.n) return;
+  for (uint32_t i = 0; i < t->kept.n; i++)
+    emit_line(e, "%s kept_%s[2];", t->kept.at[i].type, t->kept.at[i].of);
   emit_line(e, "UNROLL for (int h = 0; h < 2; h++) {");
   e->indent++;
   emit_row(t);
   emit_pair_level(t, t->w, 1);
-  for (uint32_t i = 0; i < t->known.n; i++)
-    emit_line(e, "kept_%s[h] = %s;", t->known.at[i].name, t->known.at[i].name);
+  for (uint32_t i = 0; i < t->kept.n; i++)
+    emit_line(e, "kept_%s[h] = %s;", t->kept.at[i].of, t->kept.at[i].of);
   emit_close(e);
 }
 
 // Where the columns' numbers lie: behind the tiles.
 static void emit_known_places(const PairsText *t) {
-  for (uint32_t i = 0; !rows_first(t) && i < t->known.n; i++)
-    emit_line(t->e, "%s *kept_%s = (%s *)(all + %u) + %u;", t->known.at[i].type,
-              t->known.at[i].name, t->known.at[i].type, t->buffer * BUFFERS, i * BUFFERS * TILE);
+  for (uint32_t i = 0; !rows_first(t) && i < t->kept.n; i++)
+    emit_line(t->e, "%s *kept_%s = (%s *)(all + %u) + %u;", t->kept.at[i].type, t->kept.at[i].of,
+              t->kept.at[i].type, t->buffer * BUFFERS, i * BUFFERS * TILE);
 }
 
 // What is known of a tile's columns, one for each lane. It is asked for here, as variables that are put into their
@@ -362,30 +410,29 @@ static void emit_known_places(const PairsText *t) {
 static void emit_known_columns(const PairsText *t, const char *tile) {
   Emit *e = t->e;
   long long columns = (long long)columns_of(t);
-  if (rows_first(t) || !t->known.n) return;
+  if (rows_first(t) || !t->kept.n) return;
   emit_open(e);
-  emit_line(e, "const long column = (%s) * %d + threadIdx.x %% %d;", tile, TILE, TILE);
-  emit_line(e, "const long i%u = column < %lldL ? column : %lldL;", t->summed, columns,
-            columns - 1);
+  emit_line(e, "const int column = (%s) * %d + (int)threadIdx.x %% %d;", tile, TILE, TILE);
+  emit_line(e, "const int i%u = column < %lld ? column : %lld;", t->summed, columns, columns - 1);
   emit_pair_level(t, t->w, 1);
-  for (uint32_t i = 0; i < t->known.n; i++)
-    emit_line(e, "next_%s = %s;", t->known.at[i].name, t->known.at[i].name);
+  for (uint32_t i = 0; i < t->kept.n; i++)
+    emit_line(e, "next_%s = %s;", t->kept.at[i].of, t->kept.at[i].of);
   emit_close(e);
 }
 
 static void emit_known_next(const PairsText *t) {
-  for (uint32_t i = 0; !rows_first(t) && i < t->known.n; i++)
-    emit_line(t->e, "%s next_%s = 0;", t->known.at[i].type, t->known.at[i].name);
+  for (uint32_t i = 0; !rows_first(t) && i < t->kept.n; i++)
+    emit_line(t->e, "%s next_%s = 0;", t->kept.at[i].type, t->kept.at[i].of);
 }
 
 static void emit_put_columns(const PairsText *t, const char *tile) {
   Emit *e = t->e;
-  if (rows_first(t) || !t->known.n) return;
+  if (rows_first(t) || !t->kept.n) return;
   emit_line(e, "if (threadIdx.x < %d) {", TILE);
   e->indent++;
-  for (uint32_t i = 0; i < t->known.n; i++)
-    emit_line(e, "kept_%s[(%s) %% %d * %d + threadIdx.x] = next_%s;", t->known.at[i].name, tile,
-              BUFFERS, TILE, t->known.at[i].name);
+  for (uint32_t i = 0; i < t->kept.n; i++)
+    emit_line(e, "kept_%s[((%s) & %d) * %d + threadIdx.x] = next_%s;", t->kept.at[i].of, tile,
+              BUFFERS - 1, TILE, t->kept.at[i].of);
   emit_close(e);
 }
 
@@ -503,7 +550,7 @@ static void emit_weights(const PairsText *t) {
 // The corners of this warp's pairs that are nearest to the mask's border, seen from outside and from inside.
 static void emit_corners(const PairsText *t) {
   bool less = t->mask.less == t->summed;
-  emit_line(t->e, "const long column = tile * %d + part, row = first + mine - lane / 4;", TILE);
+  emit_line(t->e, "const int column = tile * %d + part, row = first + mine - lane / 4;", TILE);
   emit_line(t->e, "if (%s >%s %s) continue;", less ? "column" : "row", t->mask.strict ? "=" : "",
             less ? arena_format(t->e->p->arena, "row + %d", ROWS_OF_WARP - 1)
                  : arena_format(t->e->p->arena, "column + %u", t->part - 1));
@@ -545,20 +592,20 @@ static void emit_weighings(const PairsText *t) {
 // The first of the places that stay. Where a mask makes ways of different lengths, the longest begin first.
 static void emit_first(const PairsText *t, const char *batch, long long blocks, int64_t rows) {
   if (t->masked && t->mask.less == t->summed)
-    emit_line(t->e, "const long first = (%lldL - q / (%s)) * %lldL;", blocks - 1, batch,
+    emit_line(t->e, "const int first = (int)(%lldL - q / (%s)) * %lld;", blocks - 1, batch,
               (long long)rows);
   else
-    emit_line(t->e, "const long first = q / (%s) * %lldL;", batch, (long long)rows);
+    emit_line(t->e, "const int first = (int)(q / (%s)) * %lld;", batch, (long long)rows);
 }
 
 // The tiles that this block walks over: all of them, but for those that lie outside of a mask.
 static void emit_range(const PairsText *t, int64_t rows) {
   Emit *e = t->e;
-  emit_line(e, "long begin = 0, end = %lldL;", (long long)((columns_of(t) + TILE - 1) / TILE));
+  emit_line(e, "int begin = 0, end = %lld;", (long long)((columns_of(t) + TILE - 1) / TILE));
   if (!t->masked) return;
   const char *or_same = t->mask.strict ? "=" : "";
   if (t->mask.less == t->summed) // no column of the tile comes before, or at, the last row
-    emit_line(e, "while (end > begin && (end - 1) * %d >%s first + %lldL) end--;", TILE, or_same,
+    emit_line(e, "while (end > begin && (end - 1) * %d >%s first + %lld) end--;", TILE, or_same,
               (long long)rows - 1);
   else // no column comes behind, or at, the first row
     emit_line(e, "while (begin < end && begin * %d + %d <%s first) begin++;", TILE, TILE - 1,
@@ -574,9 +621,9 @@ static void emit_tiles(const PairsText *t) {
   emit_known_columns(t, "begin");
   emit_put_columns(t, "begin");
   emit_close(e);
-  emit_line(e, "for (long tile = begin; tile < end; tile++) {");
+  emit_line(e, "for (int tile = begin; tile < end; tile++) {");
   e->indent++;
-  emit_line(e, "const LimnEight *here = all + tile %% %d * %u;", BUFFERS, t->buffer);
+  emit_line(e, "const LimnEight *here = all + (tile & %d) * %u;", BUFFERS - 1, t->buffer);
   emit_line(e, "LIMN_ARRIVED(0);");
   emit_line(e, "__syncthreads();");
   emit_known_next(t);
@@ -587,6 +634,8 @@ static void emit_tiles(const PairsText *t) {
   emit_close(e);
   emit_line(e, "for (int part = 0; part < %d; part += %u) {", TILE, t->part);
   e->indent++;
+  if (!rows_first(t) && t->known.n)
+    emit_line(e, "const int even = (tile & %d) * %d + part + lane %% 4 * 2;", BUFFERS - 1, TILE);
   if (t->masked) emit_corners(t);
   emit_seeds(t);
   emit_weights(t);
@@ -603,7 +652,7 @@ static void emit_sum_out(const PairsText *t, const NodeLevels *w) {
   Emit *e = t->e;
   emit_line(e, "UNROLL for (int h = 0; h < 2; h++) {");
   e->indent++;
-  emit_line(e, "const long i%u = first + mine + 8 * h;", t->stays);
+  emit_line(e, "const int i%u = first + mine + 8 * h;", t->stays);
   emit_take(t, w->id);
   emit_line(e, "for (int far = 1; far < 4; far *= 2) {");
   e->indent++;
@@ -611,7 +660,7 @@ static void emit_sum_out(const PairsText *t, const NodeLevels *w) {
   cuda_join(e, w, "near");
   emit_close(e);
   if (is_walk(t)) emit_put(t, w->id);
-  emit_line(e, "if ((lane %% 4 == 0) & (i%u < %lldL)) {", t->stays, (long long)rows_of(t));
+  emit_line(e, "if ((lane %% 4 == 0) & (i%u < %lld)) {", t->stays, (long long)rows_of(t));
   e->indent++;
   emit_close_sum(e, w);
   emit_close(e);
@@ -654,8 +703,8 @@ static void emit_product_out(const PairsText *t, uint32_t i) {
   emit_line(e, "const real %s = sum%u[f / 2][2 * h + f %% 2];",
             is_walk(t) ? exponential_text(t) : "made", i);
   if (is_walk(t)) emit_some(t, t->w, t->sum + 1, t->s->node.n, 2);
-  emit_line(e, "const long at_row = f / 2 * 8 + lane %% 4 * 2 + f %% 2;");
-  emit_line(e, "if (first + mine + 8 * h < %lldL) w%u[%s + %lldL * i%u + %lldL * at_row] = %s(%s);",
+  emit_line(e, "const int at_row = f / 2 * 8 + lane %% 4 * 2 + f %% 2;");
+  emit_line(e, "if (first + mine + 8 * h < %lld) w%u[%s + %lldL * i%u + %lldL * at_row] = %s(%s);",
             (long long)rows_of(t), e->slot[o->wire], batch_text(t, x, o),
             (long long)operand_step(e->p, o, stays), t->stays,
             (long long)operand_step(e->p, o, along), narrow ? "limn_narrow" : "",
@@ -684,11 +733,11 @@ void pairs_choose(Emit *e, CudaKernel *c) {
   c->points = cuda_length_most(e->p, k->p, 0, k->np) * blocks;
   c->tile_bytes = (int64_t)t.buffer * BUFFERS * 16 + known_bytes(&t);
   c->shared = true;
+  e->exp = EXP_EXACT;
 }
 
 void pairs_emit(Emit *e, const CudaKernel *c) {
   const Kernel *k = e->k;
-  e->quick = true;
   PairsText t = pairs_text(e);
   int64_t rows = c->team / WARP * ROWS_OF_WARP;
   long long blocks = (long long)((rows_of(&t) + rows - 1) / rows);
@@ -713,5 +762,5 @@ void pairs_emit(Emit *e, const CudaKernel *c) {
   emit_tiles(&t);
   emit_results(&t);
   emit_close(e);
-  e->quick = false;
+  e->exp = EXP_EXACT;
 }

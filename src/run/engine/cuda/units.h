@@ -5,8 +5,10 @@
 // the sum's own, with chunks along a loop that stays: the units take both, so nothing is turned on its way.
 #ifdef LIMN_EMULATED
 #define LIMN_ALIGNED __attribute__((aligned(16)))
+#define LIMN_ALIGNED_TWO __attribute__((aligned(8)))
 #else
 #define LIMN_ALIGNED __align__(16)
+#define LIMN_ALIGNED_TWO __align__(8)
 #endif
 typedef struct LIMN_ALIGNED {
   Bits32 two[4];
@@ -124,17 +126,39 @@ INLINE float limn_quick_exp(float x) {
 #endif
 }
 
+// exp(x - y), where y is the same for many x: what is made of y is made once, and is no -inf, of which there may be
+// one in x.
+INLINE float limn_quick_exp_less(float x, float y) {
+#ifdef LIMN_EMULATED
+  return float_exp(x - y);
+#else
+  const float log2_e = 1.44269504f, low = -3.40282347e38f, all = y * log2_e;
+  float z;
+  asm("ex2.approx.ftz.f32 %0, %1;"
+      : "=f"(z)
+      : "f"(float_fused(x, log2_e, -(all < low ? low : all))));
+  return z;
+#endif
+}
+
 // What the units take of 16 rows of a left factor, from memory; `row` is this lane's.
-INLINE void limn_left(Bits32 (*to)[4], const char *base, long step, long row, long rows,
-                      int steps) {
+INLINE void limn_left(Bits32 (*to)[4], const char *base, long step, int row, int rows, int steps) {
   UNROLL for (int i = 0; i < steps; i++) UNROLL for (int s = 0; s < 4; s++) {
-    const long r = row + s % 2 * 8, at = 16 * i + (long)threadIdx.x % 4 * 2 + s / 2 * 8;
+    const int r = row + s % 2 * 8, at = 16 * i + (int)threadIdx.x % 4 * 2 + s / 2 * 8;
     to[i][s] = r < rows ? *(const Bits32 *)(base + 2 * (r * step + at)) : 0;
   }
 }
 
+// Numbers of two neighbouring columns, which are read at once.
+typedef struct LIMN_ALIGNED_TWO {
+  real at[2];
+} LimnTwo_real;
+typedef struct LIMN_ALIGNED_TWO {
+  int at[2];
+} LimnTwo_int;
+
 // 64 rows of a right factor, by all threads of a block.
-INLINE void limn_send_rows(LimnEight *tile, const char *base, long step, long first, long rows,
+INLINE void limn_send_rows(LimnEight *tile, const char *base, long step, int first, int rows,
                            int chunks) {
   for (int x = (int)threadIdx.x; x < 64 * chunks; x += (int)blockDim.x) {
     const int r = x / chunks, c = x % chunks, inside = first + r < rows;
