@@ -370,18 +370,31 @@ static void close_row_loop(const PairsText *t) {
   emit_close(t->e);
 }
 
+// Two neighbours at a time, whose numbers are read at once.
+static void emit_known_neighbours(const PairsText *t) {
+  Emit *e = t->e;
+  for (uint32_t i = 0; i < t->kept.n; i++)
+    emit_line(e, "const LimnTwo_%s two_%s = ((const LimnTwo_%s *)(kept_%s + even))[two / 2 * 4];",
+              t->kept.at[i].type, t->kept.at[i].of, t->kept.at[i].type, t->kept.at[i].of);
+}
+
 static void emit_column_loop(const PairsText *t) {
   Emit *e = t->e;
   long long columns = (long long)columns_of(t);
-  emit_line(e, "UNROLL for (int f = 0; f < %u; f++) {", t->part / 4);
+  emit_line(e, "UNROLL for (int two = 0; two < %u; two += 2) {", t->part / 4);
+  e->indent++;
+  if (!rows_first(t)) emit_known_neighbours(t);
+  emit_line(e, "UNROLL for (int f = two; f < two + 2; f++) {");
   e->indent++;
   emit_line(e, "const int i%u = tile * %d + part + lane %% 4 * 2 + (f / 2 * 8 + f %% 2);",
             t->summed, TILE);
   if (columns % TILE) emit_line(e, "if (i%u >= %lld) continue;", t->summed, columns);
   for (uint32_t i = 0; !rows_first(t) && i < t->known.n; i++)
-    emit_line(e, "const %s %s = ((const LimnTwo_%s *)(kept_%s + even))[f / 2 * 4].at[f %% 2];",
-              t->known.at[i].type, t->known.at[i].name, t->known.at[i].type, t->known.at[i].of);
+    emit_line(e, "const %s %s = two_%s.at[f %% 2];", t->known.at[i].type, t->known.at[i].name,
+              t->known.at[i].of);
 }
+
+static void close_column_loop(const PairsText *t) { emit_close_all(t->e, 2); }
 
 // What is known of both rows of a lane, in front of all tiles.
 static void emit_known_rows(const PairsText *t) {
@@ -514,7 +527,7 @@ static void emit_walk_points(const PairsText *t, const NodeLevels *w) {
   emit_some(t, w, 0, t->row - 1, 2);
   emit_line(e, "s%u = limn_larger(%s, s%u);", max_of(t)->id, emit_load(e, max_of(t), 0),
             max_of(t)->id);
-  emit_close(e);
+  close_column_loop(t);
   emit_grow(t);
   emit_column_loop(t);
   emit_got(t);
@@ -523,7 +536,7 @@ static void emit_walk_points(const PairsText *t, const NodeLevels *w) {
   for (uint32_t i = 0; i < e->k->node.n; i++)
     if (is_weighing(t, i))
       emit_line(e, "weight%u[f / 2][2 * h + f %% 2] = %s;", i, exponential_text(t));
-  emit_close(e);
+  close_column_loop(t);
   close_row_loop(t);
 }
 
@@ -535,8 +548,8 @@ static void emit_points(const PairsText *t, const NodeLevels *w) {
   rows_first(t) ? emit_row_loop(t) : emit_column_loop(t);
   rows_first(t) ? emit_column_loop(t) : emit_row_loop(t);
   emit_point(t, w);
-  rows_first(t) ? emit_close(t->e) : close_row_loop(t);
-  rows_first(t) ? close_row_loop(t) : emit_close(t->e);
+  rows_first(t) ? close_column_loop(t) : close_row_loop(t);
+  rows_first(t) ? close_row_loop(t) : close_column_loop(t);
 }
 
 static void emit_weights(const PairsText *t) {
@@ -722,6 +735,23 @@ static void emit_results(const PairsText *t) {
 }
 
 // -- the kernel -----------------------------------------------------------------------------------
+// Numbers that a lane has all the time: factors and pairs of products, sums and weights of weighings.
+static int64_t held_numbers(const PairsText *t) {
+  int64_t held = 0, of_part = t->part / 2;
+  for (uint32_t i = 0; i < t->e->k->node.n; i++)
+    if (is_product(t, i)) {
+      int64_t along = node_at(t, i)->index[short_index(node_at(t, i))].c;
+      held += (is_weighing(t, i) ? along / 2 : along / 4) + of_part;
+    }
+  return held;
+}
+
+// Several blocks at a time hide each other's waiting, as long as what they hold has room in registers.
+static uint32_t room_of(const PairsText *t) {
+  int64_t held = held_numbers(t);
+  return held <= 112 && t->part == TILE ? 4 : held <= 160 ? 3 : 0;
+}
+
 void pairs_choose(Emit *e, CudaKernel *c) {
   const Kernel *k = e->k;
   for (uint32_t i = 0; i < e->now->slot.n; i++) e->slot[e->now->slot.at[i]] = i;
@@ -733,6 +763,7 @@ void pairs_choose(Emit *e, CudaKernel *c) {
   c->points = cuda_length_most(e->p, k->p, 0, k->np) * blocks;
   c->tile_bytes = (int64_t)t.buffer * BUFFERS * 16 + known_bytes(&t);
   c->shared = true;
+  c->room = room_of(&t);
   e->exp = EXP_EXACT;
 }
 
@@ -744,7 +775,8 @@ void pairs_emit(Emit *e, const CudaKernel *c) {
   emit_line(e, "LimnEight *all = (LimnEight *)tiles;");
   emit_known_places(&t);
   emit_line(
-      e, "const int lane = (int)threadIdx.x %% 32, mine = (int)threadIdx.x / 32 * %d + lane / 4;",
+      e,
+      "const int lane = (int)(threadIdx.x %% 32), mine = (int)(threadIdx.x / 32 * %d) + lane / 4;",
       ROWS_OF_WARP);
   cuda_same(e, t.w, t.s->node.n);
   const char *batch = cuda_length(e, k->p, 0, k->np);

@@ -80,7 +80,7 @@ INLINE void limn_pieces(Bits32 *to, const LimnEight *tile, int chunks, int row, 
 #else
 INLINE void limn_pieces(Bits32 *to, const LimnEight *tile, int chunks, int row, int chunk,
                         int first, int rows_stay) {
-  const LimnSpot s = limn_spot((int)threadIdx.x % 32, first, rows_stay);
+  const LimnSpot s = limn_spot((int)(threadIdx.x % 32), first, rows_stay);
   const unsigned at = limn_shared(&tile[limn_chunk(row + s.row, chunk + s.chunk, chunks)]);
   if (rows_stay)
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
@@ -157,11 +157,11 @@ typedef struct LIMN_ALIGNED_TWO {
   int at[2];
 } LimnTwo_int;
 
-// 64 rows of a right factor, by all threads of a block.
+// 64 rows of a right factor, by all threads of a block; rows: how many there are, or 0 where all lie inside.
 INLINE void limn_send_rows(LimnEight *tile, const char *base, long step, int first, int rows,
                            int chunks) {
-  for (int x = (int)threadIdx.x; x < 64 * chunks; x += (int)blockDim.x) {
-    const int r = x / chunks, c = x % chunks, inside = first + r < rows;
+  for (unsigned x = threadIdx.x; x < 64u * chunks; x += blockDim.x) {
+    const int r = (int)(x / chunks), c = (int)(x % chunks), inside = !rows || first + r < rows;
     limn_send(tile + limn_chunk(r, c, chunks), base + 2 * (inside ? (first + r) * step + 8 * c : 0),
               inside);
   }
