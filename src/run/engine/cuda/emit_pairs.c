@@ -749,7 +749,7 @@ static int64_t held_numbers(const PairsText *t) {
 // Several blocks at a time hide each other's waiting, as long as what they hold has room in registers.
 static uint32_t room_of(const PairsText *t) {
   int64_t held = held_numbers(t);
-  return held <= 112 && t->part == TILE ? 4 : held <= 160 ? 3 : 0;
+  return held <= 112 ? 4 : held <= 160 ? 3 : 0;
 }
 
 void pairs_choose(Emit *e, CudaKernel *c) {
