@@ -11,7 +11,7 @@
 
 enum { PLACES_LEAST = 64, PLACES_MOST = 1 << 24 }; // numbers of places are ints in the text
 
-typedef enum { NOT_PAIRS, SEED, POINT, RESULT } PairKind;
+typedef enum { NOT_PAIRS, SEED, POINT, RESULT, WALK_ROW } PairKind;
 
 typedef struct {
   uint32_t low, high; // the wire's axes that are places; equal: it is no wire of pairs
@@ -266,6 +266,7 @@ static void find_walks(Pairs *g) {
     uint32_t last = w->weighing == PLAN_NONE ? w->sum : w->weighing;
     g->walk[i] = g->walk[w->sum] = g->walk[last] = w;
     g->group[i] = g->group[w->sum] = g->group[last] = last;
+    g->kind[w->row] = WALK_ROW;
   }
 }
 
@@ -361,7 +362,8 @@ static uint32_t wire_at_hand(Plan *p, uint32_t of) {
   return copy;
 }
 
-// Behind the largest number so far stands what is made of it: once for a row.
+// Behind the largest number so far stands what is made of it, once for a row: the node itself, which is made nowhere
+// else.
 static void push_row(PairGroup *w, const PairWalk *of) {
   Plan *p = w->g->p;
   const PlanNode *max = &w->all[of->max], *sum = &w->all[of->sum];
@@ -376,9 +378,7 @@ static void push_row(PairGroup *w, const PairWalk *of) {
       if (in[i] == out[k]) x.var[row[k]] = w->var[i];
   x.in = arena_copy(p->arena, x.in, sizeof *x.in);
   x.in[0].wire = wire_at_hand(p, max->out.wire);
-  w->swap[x.out.wire] = wire_at_hand(p, x.out.wire);
   w->swap[sum->out.wire] = wire_at_hand(p, sum->out.wire);
-  x.out.wire = w->swap[x.out.wire];
   x.pairs = w->id;
   vec_push(p->arena, &p->node, x);
 }
@@ -520,7 +520,7 @@ void pairs_kernel(Plan *p, Kernel *k) {
     }
     x->nest = 0;
     if (x->kind == NODE_NEST) vec_push(p->arena, &s.node, k->node.at[i]);
-    if (x->kind == NODE_NEST && !node_sums(x)) out->place = AT_REGISTER;
+    if (x->kind == NODE_NEST && !node_sums(x) && x->nindex == k->np + 2) out->place = AT_REGISTER;
     if (x->kind != NODE_PRODUCT || !node_seeds(x)) continue;
     out->place = AT_TILE; // of one cell: a number is at hand where it is read
     out->count = 1;

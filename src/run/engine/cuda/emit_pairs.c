@@ -478,11 +478,22 @@ static void emit_at_hand(const PairsText *t, uint32_t wire, const char *value) {
   emit_line(t->e, "const float w%u[1] = {%s};", t->e->slot[wire], value);
 }
 
-// What is made of the largest number so far.
+// What is made of the largest number so far, as a variable.
 static void emit_row_node(const PairsText *t) {
+  Emit *e = t->e;
   const NodeLevels *w = &t->w[t->row];
-  emit_at_hand(t, w->x->in[0].wire, arena_format(t->e->p->arena, "s%u", max_of(t)->id));
-  emit_level(t->e, w, 1, 1, 1);
+  uint32_t last = w->x->nscalar - 1;
+  emit_at_hand(t, w->x->in[0].wire, arena_format(e->p->arena, "s%u", max_of(t)->id));
+  for (uint32_t i = 0; i <= last; i++)
+    if (w->scalar[i] == 1) emit_scalar(e, w, i);
+  emit_line(e, "const real v%u = %s;", w->id, emit_argument(e, w, last, last));
+}
+
+// … and of the largest one, in memory.
+static void emit_row_out(const PairsText *t) {
+  const NodeLevels *w = &t->w[t->row];
+  emit_row_node(t);
+  emit_line(t->e, "%s = v%u;", emit_cell_at(t->e, w, &w->x->out), w->id);
 }
 
 static void emit_walk_begin(const PairsText *t) {
@@ -676,6 +687,7 @@ static void emit_sum_out(const PairsText *t, const NodeLevels *w) {
   emit_line(e, "if ((lane %% 4 == 0) & (i%u < %lld)) {", t->stays, (long long)rows_of(t));
   e->indent++;
   emit_close_sum(e, w);
+  if (is_walk(t) && w == max_of(t)) emit_row_out(t);
   emit_close(e);
   emit_close(e);
 }
