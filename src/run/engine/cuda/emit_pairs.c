@@ -713,29 +713,57 @@ static void emit_last_row(const PairsText *t) {
   emit_some(t, t->w, t->sum + 1, t->s->node.n, 1);
 }
 
-static void emit_product_out(const PairsText *t, uint32_t i) {
+// Do two neighbours along the rows of a result lie side by side, from an even cell on?
+static bool is_even_result(const PairsText *t, const PlanNode *x) {
+  const Plan *p = t->e->p;
+  const Operand *o = &x->out;
+  if (p->wire.at[o->wire].place != AT_ARENA || operand_start(p, o) % 2 ||
+      operand_step(p, o, short_index(x)) != 1)
+    return false;
+  for (uint32_t i = 0; i < x->nindex; i++)
+    if (i != short_index(x) && operand_step(p, o, i) % 2) return false;
+  return true;
+}
+
+static void emit_neighbours_out(const PairsText *t, uint32_t i) {
   Emit *e = t->e;
   const PlanNode *x = node_at(t, i);
   const Operand *o = &x->out;
   bool narrow = e->p->wire.at[o->wire].number == NUMBER_BF16;
-  uint32_t along = short_index(x), stays = index_of_loop(x, t->stays);
+  long long along = (long long)operand_step(e->p, o, short_index(x));
+  const char *cell =
+      arena_format(e->p->arena, "w%u[%s + %lldL * i%u + %lldL * (two * 4 + lane %% 4 * 2",
+                   e->slot[o->wire], batch_text(t, x, o),
+                   (long long)operand_step(e->p, o, index_of_loop(x, t->stays)), t->stays, along);
+  if (is_even_result(t, x))
+    emit_line(e, "limn_put_two%s(&%s)], made[0], made[1]);", narrow ? "_narrow" : "", cell);
+  else
+    emit_line(e, "UNROLL for (int u = 0; u < 2; u++) %s + u)] = %s(made[u]);", cell,
+              narrow ? "limn_narrow" : "");
+}
+
+static void emit_product_out(const PairsText *t, uint32_t i) {
+  Emit *e = t->e;
+  const PlanNode *x = node_at(t, i);
   emit_line(e, "UNROLL for (int h = 0; h < 2; h++) {");
   e->indent++;
   emit_row(t);
   if (is_walk(t)) emit_last_row(t);
-  emit_line(e, "UNROLL for (int f = 0; f < %lld; f++) {", (long long)(x->index[along].c / 4));
+  emit_line(e, "UNROLL for (int two = 0; two < %lld; two += 2) {",
+            (long long)(x->index[short_index(x)].c / 4));
   e->indent++;
-  emit_line(e, "const real %s = sum%u[f / 2][2 * h + f %% 2];",
-            is_walk(t) ? exponential_text(t) : "made", i);
+  emit_line(e, "float made[2];");
+  emit_line(e, "UNROLL for (int u = 0; u < 2; u++) {");
+  e->indent++;
+  emit_line(e, "const real %s = sum%u[two / 2][2 * h + u];",
+            is_walk(t) ? exponential_text(t) : "whole", i);
   if (is_walk(t)) emit_some(t, t->w, t->sum + 1, t->s->node.n, 2);
-  emit_line(e, "const int at_row = f / 2 * 8 + lane %% 4 * 2 + f %% 2;");
-  emit_line(e, "if (first + mine + 8 * h < %lld) w%u[%s + %lldL * i%u + %lldL * at_row] = %s(%s);",
-            (long long)rows_of(t), e->slot[o->wire], batch_text(t, x, o),
-            (long long)operand_step(e->p, o, stays), t->stays,
-            (long long)operand_step(e->p, o, along), narrow ? "limn_narrow" : "",
-            is_walk(t) ? weight_text(t, i) : "made");
+  emit_line(e, "made[u] = %s;", is_walk(t) ? weight_text(t, i) : "whole");
   emit_close(e);
-  emit_close(e);
+  emit_line(e, "if (first + mine + 8 * h < %lld) {", (long long)rows_of(t));
+  e->indent++;
+  emit_neighbours_out(t, i);
+  emit_close_all(e, 3);
 }
 
 static void emit_results(const PairsText *t) {

@@ -126,8 +126,8 @@ INLINE float limn_quick_exp(float x) {
 #endif
 }
 
-// exp(x - y), where y is the same for many x: what is made of y is made once, and is no -inf, of which there may be
-// one in x.
+// exp(x - y), where y is the same for many x: what is made of y is made once, and is finite where y is, since x may
+// be -inf.
 INLINE float limn_quick_exp_less(float x, float y) {
 #ifdef LIMN_EMULATED
   return float_exp(x - y);
@@ -136,7 +136,7 @@ INLINE float limn_quick_exp_less(float x, float y) {
   float z;
   asm("ex2.approx.ftz.f32 %0, %1;"
       : "=f"(z)
-      : "f"(float_fused(x, log2_e, -(all < low ? low : all))));
+      : "f"(float_fused(x, log2_e, -(y >= low && all < low ? low : all))));
   return z;
 #endif
 }
@@ -187,6 +187,16 @@ INLINE Bits32 limn_two(float low, float high) {
 #else
   return (Bits32)limn_narrow(low) | (Bits32)limn_narrow(high) << 16;
 #endif
+}
+// Two neighbours of a result, which begin at an even cell.
+INLINE void limn_put_two(float *to, float low, float high) {
+  LimnTwo_real two;
+  two.at[0] = low;
+  two.at[1] = high;
+  *(LimnTwo_real *)to = two;
+}
+INLINE void limn_put_two_narrow(unsigned short *to, float low, float high) {
+  *(Bits32 *)to = limn_two(low, high);
 }
 INLINE void limn_weigh(float (*sum)[4], float (*weight)[4], const LimnEight *tile, int rows,
                        int chunks) {
