@@ -20,7 +20,17 @@ static double emulated_slots[1024], emulated_tiles[32 * 1024] __attribute__((ali
 #define TILES(name) double *name = emulated_tiles
 #define SHARED(type, name, n) static type name[n]
 #define __threadfence_system()
-#define __syncthreads() emulated_wait()
+// Warps may come here after different numbers of turns, lanes of a warp may not.
+static unsigned emulated_arrived, emulated_meetings;
+static inline void emulated_meet(void) {
+  const unsigned meeting = emulated_meetings;
+  if (++emulated_arrived == blockDim.x) {
+    emulated_arrived = 0;
+    emulated_meetings++;
+  }
+  while (emulated_meetings == meeting) emulated_wait();
+}
+#define __syncthreads() emulated_meet()
 #define __syncwarp(mask) emulated_wait()
 #define __shfl_sync(mask, value, lane, width)                                                      \
   (__extension__({                                                                                 \

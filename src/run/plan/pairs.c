@@ -9,9 +9,9 @@
 // group of nodes of its own: copies of the pairs that it needs, then the results. A group is one kernel.
 #include "run/plan/plan.h"
 
-enum { PLACES_LEAST = 64 };
+enum { PLACES_LEAST = 64, PLACES_MOST = 1 << 24 }; // numbers of places are ints in the text
 
-typedef enum { NOT_PAIRS, SEED, POINT, RESULT } PairKind;
+typedef enum { NOT_PAIRS, SEED, POINT, RESULT, WALK_ROW } PairKind;
 
 typedef struct {
   uint32_t low, high; // the wire's axes that are places; equal: it is no wire of pairs
@@ -19,13 +19,14 @@ typedef struct {
 
 typedef struct {
   Plan *p;
-  uint32_t n;      // nodes
-  PairKind *kind;  // [node]
-  uint32_t *over;  // [node] of a result: the axis that it sums over
-  PairAxes *axes;  // [wire]
-  bool *stored;    // [wire] it must be in memory
-  uint32_t *maker; // [wire] the node that makes it, of wires of pairs
-  uint32_t *group; // [node] of a result: the last node of its group
+  uint32_t n;            // nodes
+  PairKind *kind;        // [node]
+  uint32_t *over;        // [node] of a result: the axis that it sums over
+  PairAxes *axes;        // [wire]
+  bool *stored;          // [wire] it must be in memory
+  uint32_t *maker;       // [wire] the node that makes it, of wires of pairs
+  uint32_t *group;       // [node] of a result: the last node of its group
+  const PairWalk **walk; // [node] of a result: the walk that it is of, or NULL
 } Pairs;
 
 static bool is_pairs(const Pairs *g, uint32_t wire) {
@@ -33,7 +34,9 @@ static bool is_pairs(const Pairs *g, uint32_t wire) {
 }
 
 // -- what may be pairs ----------------------------------------------------------------------------
-static bool is_place(Extent e) { return !e.per && !e.part && e.c >= PLACES_LEAST; }
+static bool is_place(Extent e) {
+  return !e.per && !e.part && e.c >= PLACES_LEAST && e.c <= PLACES_MOST;
+}
 static bool is_short(Extent e) {
   return !e.per && !e.part && (e.c == 32 || e.c == 64 || e.c == 128);
 }
@@ -227,12 +230,53 @@ static bool may_wait(const Pairs *g, uint32_t i, uint32_t last) {
   return nodes_movable(g->p, i + 1, last);
 }
 
+// Does a walk read this wire besides the numbers that it makes itself?
+static bool walk_reads(const Pairs *g, const PairWalk *w, uint32_t from, uint32_t wire) {
+  const PlanNode *x = &g->p->node.at[from];
+  for (uint32_t i = 0; i < x->nin; i++) {
+    uint32_t in = x->in[i].wire;
+    bool own = in == g->p->node.at[w->row].out.wire || in == g->p->node.at[w->sum].out.wire;
+    if (!own && wire_root(g->p, in) == wire_root(g->p, wire)) return true;
+    if (is_pairs(g, in) && walk_reads(g, w, g->maker[in], wire)) return true;
+  }
+  return false;
+}
+
+// In one walk the largest number is known at the end: nothing else of the walk may need it, and no result
+// that comes before.
+static bool may_walk(const Pairs *g, const PairWalk *w) {
+  uint32_t last = w->weighing == PLAN_NONE ? w->sum : w->weighing;
+  const bool *needs = find_needing(g, w->max, last);
+  for (uint32_t k = w->max + 1; k < last; k++) {
+    if (!needs[k] || k == w->sum) continue;
+    if (g->kind[k] == RESULT) return false;
+    if (g->kind[k] == NOT_PAIRS && k != w->row &&
+        (walk_reads(g, w, w->sum, g->p->node.at[k].out.wire) ||
+         walk_reads(g, w, last, g->p->node.at[k].out.wire)))
+      return false;
+  }
+  return nodes_movable(g->p, w->max + 1, last);
+}
+
+static void find_walks(Pairs *g) {
+  for (uint32_t i = 0; i < g->n; i++) {
+    PairWalk *w = NEW(g->p->arena, PairWalk);
+    if (g->kind[i] != RESULT || !pairs_walk(g->p, g->maker, g->over, i, w) || !may_walk(g, w))
+      continue;
+    uint32_t last = w->weighing == PLAN_NONE ? w->sum : w->weighing;
+    g->walk[i] = g->walk[w->sum] = g->walk[last] = w;
+    g->group[i] = g->group[w->sum] = g->group[last] = last;
+    g->kind[w->row] = WALK_ROW;
+  }
+}
+
 static void find_groups(Pairs *g) {
   for (uint32_t i = g->n; i-- > 0;) {
     uint32_t j = i + 1;
+    if (g->walk[i]) continue;
     g->group[i] = i;
     if (g->kind[i] != RESULT) continue;
-    while (j < g->n && !(g->kind[j] == RESULT && is_alike(g, i, j))) j++;
+    while (j < g->n && !(g->kind[j] == RESULT && !g->walk[j] && is_alike(g, i, j))) j++;
     if (j < g->n && may_wait(g, i, g->group[j])) g->group[i] = g->group[j];
   }
 }
@@ -251,6 +295,7 @@ typedef struct {
   Pairs *g;
   PlanNode *all;
   uint32_t id, *copy;      // [wire] its own, of this group
+  uint32_t *swap;          // [wire] read instead of it
   uint32_t var[PLAN_AXES]; // [axis of pairs] which loop it is: those of the batch, the place that
                            // stays, the place that is summed over
 } PairGroup;
@@ -271,6 +316,7 @@ static void push_needed(PairGroup *w, PlanNode x, PairKind kind) {
   x.in = arena_copy(p->arena, x.in, x.nin * sizeof *x.in);
   for (uint32_t i = 0; i < x.nin; i++) {
     uint32_t of = x.in[i].wire;
+    if (w->swap[of] != PLAN_NONE) x.in[i].wire = w->swap[of];
     if (!is_pairs(w->g, of)) continue;
     if (w->copy[of] == PLAN_NONE) {
       PlanNode y = plan_again(p, &w->all[w->g->maker[of]]);
@@ -305,8 +351,45 @@ static bool summed_first(const Pairs *g, uint32_t last, const PlanNode *all, con
   return more > 0;
 }
 
+// One cell, that the text of a kernel has at hand.
+static uint32_t wire_at_hand(Plan *p, uint32_t of) {
+  uint32_t copy = wire_copy(p, of);
+  PlanWire *w = &p->wire.at[copy];
+  w->place = AT_TILE;
+  w->count = 1;
+  w->of = PLAN_NONE;
+  w->kept = false;
+  memset(w->stride, 0, w->rank * sizeof *w->stride);
+  return copy;
+}
+
+// Behind the largest number so far stands what is made of it, once for a row: the node itself, which is made nowhere
+// else.
+static void push_row(PairGroup *w, const PairWalk *of) {
+  Plan *p = w->g->p;
+  const PlanNode *max = &w->all[of->max], *sum = &w->all[of->sum];
+  PlanNode x = plan_again(p, &w->all[of->row]);
+  uint32_t in[PLAN_AXES], out[PLAN_AXES], row[PLAN_AXES], rank = p->wire.at[max->in[0].wire].rank;
+  operand_whole(p, &max->in[0], in);
+  operand_whole(p, &max->out, out);
+  operand_whole(p, &x.in[0], row);
+  x.var = plan_nones(p, x.nindex);
+  for (uint32_t i = 0; i < rank; i++)
+    for (uint32_t k = 0; k + 1 < rank; k++)
+      if (in[i] == out[k]) x.var[row[k]] = w->var[i];
+  x.in = arena_copy(p->arena, x.in, sizeof *x.in);
+  x.in[0].wire = wire_at_hand(p, max->out.wire);
+  w->swap[sum->out.wire] = wire_at_hand(p, sum->out.wire);
+  x.pairs = w->id;
+  vec_push(p->arena, &p->node, x);
+}
+
 static void push_group(Pairs *g, uint32_t last, PlanNode *all) {
-  PairGroup w = {.g = g, .all = all, .id = last + 1, .copy = plan_nones(g->p, g->p->wire.n)};
+  PairGroup w = {.g = g,
+                 .all = all,
+                 .id = last + 1,
+                 .copy = plan_nones(g->p, g->p->wire.n),
+                 .swap = plan_nones(g->p, g->p->wire.n)};
   const Operand *pairs = pairs_of(g, &all[last]);
   PairAxes axes = g->axes[pairs->wire];
   uint32_t rank = g->p->wire.at[pairs->wire].rank, batch = 0;
@@ -315,8 +398,11 @@ static void push_group(Pairs *g, uint32_t last, PlanNode *all) {
     w.var[i] = i == g->over[last]                ? rank - 1 - turned
                : i == axes.low || i == axes.high ? rank - 2 + turned
                                                  : batch++;
-  for (uint32_t i = 0; i <= last; i++)
-    if (g->kind[i] == RESULT && g->group[i] == last) push_needed(&w, all[i], RESULT);
+  for (uint32_t i = 0; i <= last; i++) {
+    if (g->kind[i] != RESULT || g->group[i] != last) continue;
+    push_needed(&w, all[i], RESULT);
+    if (g->walk[i] && g->walk[i]->max == i) push_row(&w, g->walk[i]);
+  }
 }
 
 // For each node, the group that it has to follow, because it needs one of its results; PLAN_NONE: none.
@@ -345,7 +431,7 @@ static void write_nodes(Pairs *g) {
   }
 }
 
-void plan_pairs(Plan *p) {
+static Pairs pairs_of_plan(Plan *p) {
   uint32_t n = p->node.n, wires = p->wire.n;
   Pairs g = {.p = p,
              .n = n,
@@ -354,15 +440,44 @@ void plan_pairs(Plan *p) {
              .axes = NEW_ARRAY(p->arena, PairAxes, wires + 1),
              .stored = plan_uses(p).seen,
              .maker = plan_nones(p, wires),
-             .group = plan_nones(p, n)};
-  bool any = false;
+             .group = plan_nones(p, n),
+             .walk = NEW_ARRAY(p->arena, const PairWalk *, n + 1)};
   find_pairs(&g);
   for (uint32_t i = 0; i < n; i++) {
     bool made = g.kind[i] == SEED || g.kind[i] == POINT;
-    if (made && !is_pairs(&g, p->node.at[i].out.wire)) g.kind[i] = NOT_PAIRS;
-    any |= g.kind[i] == RESULT;
+    if (g.kind[i] != RESULT) g.over[i] = PLAN_NONE;
+    if (!made || is_pairs(&g, p->node.at[i].out.wire)) continue;
+    g.kind[i] = NOT_PAIRS;
+    g.maker[p->node.at[i].out.wire] = PLAN_NONE;
   }
+  return g;
+}
+
+// Sums of pairs that are known without them are sums of something else. False: there are none.
+static bool replace_sums(const Pairs *g) {
+  Plan *p = g->p;
+  PlanNode to[2], *all = arena_copy(p->arena, p->node.at, g->n * sizeof *all);
+  VEC(PlanNode) node = {0};
+  for (uint32_t i = 0; i < g->n; i++)
+    if (g->kind[i] == RESULT && pairs_weighed(p, g->maker, i, to)) {
+      vec_push(p->arena, &node, to[0]);
+      vec_push(p->arena, &node, to[1]);
+    } else {
+      vec_push(p->arena, &node, all[i]);
+    }
+  if (node.n == g->n) return false;
+  p->node.n = 0;
+  for (uint32_t i = 0; i < node.n; i++) vec_push(p->arena, &p->node, node.at[i]);
+  return true;
+}
+
+void plan_pairs(Plan *p) {
+  Pairs g = pairs_of_plan(p);
+  if (replace_sums(&g)) g = pairs_of_plan(p);
+  bool any = false;
+  for (uint32_t i = 0; i < g.n; i++) any |= g.kind[i] == RESULT;
   if (!any) return;
+  find_walks(&g);
   find_groups(&g);
   write_nodes(&g);
 }
@@ -380,6 +495,18 @@ uint32_t pairs_summed(const Plan *p, const Kernel *k) {
   return x->var[i];
 }
 
+uint32_t pairs_row_node(const Plan *p, const Kernel *k) {
+  const Nest *s = &k->nest.at[0];
+  uint32_t summed = pairs_summed(p, k);
+  for (uint32_t i = 0; i < s->node.n; i++) {
+    const PlanNode *x = &p->node.at[s->node.at[i]];
+    uint32_t v = 0;
+    while (v < x->nindex && x->var[v] != summed) v++;
+    if (v == x->nindex) return i;
+  }
+  return PLAN_NONE;
+}
+
 void pairs_kernel(Plan *p, Kernel *k) {
   Extent loop[PLAN_AXES];
   Nest s = {.ndim = 2, .dim = NEW_ARRAY(p->arena, Extent, 2)};
@@ -394,7 +521,7 @@ void pairs_kernel(Plan *p, Kernel *k) {
     }
     x->nest = 0;
     if (x->kind == NODE_NEST) vec_push(p->arena, &s.node, k->node.at[i]);
-    if (x->kind == NODE_NEST && !node_sums(x)) out->place = AT_REGISTER;
+    if (x->kind == NODE_NEST && !node_sums(x) && x->nindex == k->np + 2) out->place = AT_REGISTER;
     if (x->kind != NODE_PRODUCT || !node_seeds(x)) continue;
     out->place = AT_TILE; // of one cell: a number is at hand where it is read
     out->count = 1;

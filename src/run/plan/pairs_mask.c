@@ -94,3 +94,14 @@ bool pairs_masked(const Plan *p, const Kernel *k, PairMask *mask) {
   }
   return true;
 }
+
+const PlanNode *pairs_inside(const Plan *p, const PlanNode *x, PairMask mask) {
+  PlanNode *y = NEW(p->arena, PlanNode);
+  PairMask own;
+  *y = *x;
+  y->scalar = arena_copy(p->arena, x->scalar, x->nscalar * sizeof *x->scalar);
+  for (uint32_t i = 0; i < x->nscalar; i++)
+    if (is_comparison(x, i, &own) && same_mask(own, mask))
+      y->scalar[i] = (Scalar){.fn = FN_CONST, .base = x->scalar[i].base, .k = 1};
+  return y;
+}

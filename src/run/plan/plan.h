@@ -279,6 +279,22 @@ typedef struct {
   bool strict;
 } PairMask;
 bool pairs_masked(const Plan *, const Kernel *, PairMask *); // pairs_mask.c
+// The same nest where all pairs lie inside of the mask: nothing is compared.
+const PlanNode *pairs_inside(const Plan *, const PlanNode *, PairMask);
+// pairs_weighed.c: two nodes that take the place of a sum of pairs, which need none; false: they do. maker[wire]: the node
+// that makes these pairs, else PLAN_NONE.
+bool pairs_weighed(Plan *, const uint32_t *maker, uint32_t node, PlanNode to[2]);
+// pairs_walk.c: a softmax whose nodes may be made in one walk. over[node]: of results, the axis that is summed over, else
+// PLAN_NONE.
+typedef struct {
+  uint32_t max, row, sum, weighing; // nodes: M, m, L, and R, which may be PLAN_NONE
+} PairWalk;
+bool pairs_walk(const Plan *, const uint32_t *maker, const uint32_t *over, uint32_t node,
+                PairWalk *);
+// A kernel that is such a walk has a node without the loop that is summed over, which makes m of the largest number so
+// far: the nest's node of this number. Behind the sum that follows it stand points that are made of
+// the sums in the end. PLAN_NONE: it is none.
+uint32_t pairs_row_node(const Plan *, const Kernel *);
 bool node_seeds(
     const PlanNode *); // of a product in such a kernel: it makes pairs, and does not weigh by them
 // sums.c

@@ -1054,7 +1054,8 @@ static void emit_kernel(Emit *e, const CudaText *t, uint32_t i, uint32_t lanes) 
   if (lanes) {
     emit_line(e, "PART(limn_k%u, Wires%u, %u)", i, i, lanes);
   } else {
-    emit_line(e, "KERNEL(limn_k%u, Wires%u, %u) {", i, i, c->team * c->teams);
+    const char *room = c->room ? arena_format(e->p->arena, ", %u", c->room) : "";
+    emit_line(e, "KERNEL(limn_k%u, Wires%u, %u%s) {", i, i, c->team * c->teams, room);
     emit_line(e, "  BEGIN(Wires%u, %u, %lldL, %d)", i, c->team, (long long)c->tile_bytes,
               c->shared);
   }

@@ -112,6 +112,7 @@ INLINE unsigned short limn_narrow(float x) {
   return (unsigned short)((x == x ? near : bits | 0x10000u) >> 16);
 }
 #endif
+INLINE float limn_widen(unsigned short x) { return float_from_bits((Bits32)x << 16); }
 
 INLINE float limn_widen(unsigned short x) { return float_from_bits((Bits32)x << 16); }
 

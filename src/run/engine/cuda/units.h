@@ -5,8 +5,10 @@
 // the sum's own, with chunks along a loop that stays: the units take both, so nothing is turned on its way.
 #ifdef LIMN_EMULATED
 #define LIMN_ALIGNED __attribute__((aligned(16)))
+#define LIMN_ALIGNED_TWO __attribute__((aligned(8)))
 #else
 #define LIMN_ALIGNED __align__(16)
+#define LIMN_ALIGNED_TWO __align__(8)
 #endif
 typedef struct LIMN_ALIGNED {
   Bits32 two[4];
@@ -78,7 +80,7 @@ INLINE void limn_pieces(Bits32 *to, const LimnEight *tile, int chunks, int row, 
 #else
 INLINE void limn_pieces(Bits32 *to, const LimnEight *tile, int chunks, int row, int chunk,
                         int first, int rows_stay) {
-  const LimnSpot s = limn_spot((int)threadIdx.x % 32, first, rows_stay);
+  const LimnSpot s = limn_spot((int)(threadIdx.x % 32), first, rows_stay);
   const unsigned at = limn_shared(&tile[limn_chunk(row + s.row, chunk + s.chunk, chunks)]);
   if (rows_stay)
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
@@ -92,35 +94,83 @@ INLINE void limn_pieces(Bits32 *to, const LimnEight *tile, int chunks, int row, 
 #endif
 
 // -- pairs ----------------------------------------------------------------------------------------
-// A warp has 16 rows of numbers for pairs, and works on 32 columns at a time: four groups of 16 × 8, of which a lane has
+// A warp has 16 rows of numbers for pairs, and works on 32 or 64 columns at a time: groups of 16 × 8, of which a lane has
 // four cells each: two neighbours in row lane / 4, and two in the row eight below.
 INLINE void limn_clear(float (*x)[4], int groups) {
   UNROLL for (int i = 0; i < groups; i++) UNROLL for (int s = 0; s < 4; s++) x[i][s] = 0;
 }
 
+// The larger of two, of which x may be no number: then y.
+INLINE float limn_larger(float x, float y) {
+#ifdef LIMN_EMULATED
+  return x > y ? x : y;
+#else
+  return fmaxf(x, y);
+#endif
+}
+
+// Row h of what a lane has is made smaller.
+INLINE void limn_shrink(float (*x)[4], int groups, int h, float by) {
+  UNROLL for (int i = 0; i < groups; i++) UNROLL for (int s = 0; s < 2; s++) x[i][2 * h + s] *= by;
+}
+
+// exp where factors of the units are made, which are rounded to bfloat16: 2^-22 of it is nothing there. The device's
+// own knows what is infinite, and what is no number.
+INLINE float limn_quick_exp(float x) {
+#ifdef LIMN_EMULATED
+  return float_exp(x);
+#else
+  float y;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x * 1.44269504f));
+  return y;
+#endif
+}
+
+// exp(x - y), where y is the same for many x: what is made of y is made once, and is finite where y is, since x may
+// be -inf.
+INLINE float limn_quick_exp_less(float x, float y) {
+#ifdef LIMN_EMULATED
+  return float_exp(x - y);
+#else
+  const float log2_e = 1.44269504f, low = -3.40282347e38f, all = y * log2_e;
+  float z;
+  asm("ex2.approx.ftz.f32 %0, %1;"
+      : "=f"(z)
+      : "f"(float_fused(x, log2_e, -(y >= low && all < low ? low : all))));
+  return z;
+#endif
+}
+
 // What the units take of 16 rows of a left factor, from memory; `row` is this lane's.
-INLINE void limn_left(Bits32 (*to)[4], const char *base, long step, long row, long rows,
-                      int steps) {
+INLINE void limn_left(Bits32 (*to)[4], const char *base, long step, int row, int rows, int steps) {
   UNROLL for (int i = 0; i < steps; i++) UNROLL for (int s = 0; s < 4; s++) {
-    const long r = row + s % 2 * 8, at = 16 * i + (long)threadIdx.x % 4 * 2 + s / 2 * 8;
+    const int r = row + s % 2 * 8, at = 16 * i + (int)threadIdx.x % 4 * 2 + s / 2 * 8;
     to[i][s] = r < rows ? *(const Bits32 *)(base + 2 * (r * step + at)) : 0;
   }
 }
 
-// 64 rows of a right factor, by all threads of a block.
-INLINE void limn_send_rows(LimnEight *tile, const char *base, long step, long first, long rows,
+// Numbers of two neighbouring columns, which are read at once.
+typedef struct LIMN_ALIGNED_TWO {
+  real at[2];
+} LimnTwo_real;
+typedef struct LIMN_ALIGNED_TWO {
+  int at[2];
+} LimnTwo_int;
+
+// 64 rows of a right factor, by all threads of a block; rows: how many there are, or 0 where all lie inside.
+INLINE void limn_send_rows(LimnEight *tile, const char *base, long step, int first, int rows,
                            int chunks) {
-  for (int x = (int)threadIdx.x; x < 64 * chunks; x += (int)blockDim.x) {
-    const int r = x / chunks, c = x % chunks, inside = first + r < rows;
+  for (unsigned x = threadIdx.x; x < 64u * chunks; x += blockDim.x) {
+    const int r = (int)(x / chunks), c = (int)(x % chunks), inside = !rows || first + r < rows;
     limn_send(tile + limn_chunk(r, c, chunks), base + 2 * (inside ? (first + r) * step + 8 * c : 0),
               inside);
   }
 }
 
-// pairs += left · tileᵀ, for 32 rows of the tile
-INLINE void limn_pairs(float (*pairs)[4], Bits32 (*left)[4], const LimnEight *tile, int steps,
-                       int chunks) {
-  UNROLL for (int i = 0; i < steps; i++) UNROLL for (int j = 0; j < 2; j++) {
+// pairs += left · tileᵀ, for so many rows of the tile
+INLINE void limn_pairs(float (*pairs)[4], Bits32 (*left)[4], const LimnEight *tile, int rows,
+                       int steps, int chunks) {
+  UNROLL for (int i = 0; i < steps; i++) UNROLL for (int j = 0; j < rows / 16; j++) {
     Bits32 right[4];
     limn_pieces(right, tile, chunks, 16 * j, 2 * i, 0, 1);
     limn_unit(pairs[2 * j], left[i], right);
@@ -128,7 +178,7 @@ INLINE void limn_pairs(float (*pairs)[4], Bits32 (*left)[4], const LimnEight *ti
   }
 }
 
-// sum += weights · tile, over 32 rows of the tile: weights of two groups are one left factor, as they are.
+// sum += weights · tile, over so many rows of the tile: weights of two groups are one left factor, as they are.
 INLINE Bits32 limn_two(float low, float high) {
 #if !defined LIMN_EMULATED && __CUDA_ARCH__ >= 800
   Bits32 two;
@@ -138,8 +188,19 @@ INLINE Bits32 limn_two(float low, float high) {
   return (Bits32)limn_narrow(low) | (Bits32)limn_narrow(high) << 16;
 #endif
 }
-INLINE void limn_weigh(float (*sum)[4], float (*weight)[4], const LimnEight *tile, int chunks) {
-  UNROLL for (int i = 0; i < 2; i++) {
+// Two neighbours of a result, which begin at an even cell.
+INLINE void limn_put_two(float *to, float low, float high) {
+  LimnTwo_real two;
+  two.at[0] = low;
+  two.at[1] = high;
+  *(LimnTwo_real *)to = two;
+}
+INLINE void limn_put_two_narrow(unsigned short *to, float low, float high) {
+  *(Bits32 *)to = limn_two(low, high);
+}
+INLINE void limn_weigh(float (*sum)[4], float (*weight)[4], const LimnEight *tile, int rows,
+                       int chunks) {
+  UNROLL for (int i = 0; i < rows / 16; i++) {
     const Bits32 left[4] = {limn_two(weight[2 * i][0], weight[2 * i][1]),
                             limn_two(weight[2 * i][2], weight[2 * i][3]),
                             limn_two(weight[2 * i + 1][0], weight[2 * i + 1][1]),

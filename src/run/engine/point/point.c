@@ -234,6 +234,14 @@ void emit_operands(Emit *e, const NodeLevels *w, uint32_t level) {
   }
 }
 
+// x - y, where y has not all of the node's loops.
+static bool less_by_row(const Emit *e, const NodeLevels *w, uint32_t i) {
+  const Scalar *s = &w->x->scalar[i];
+  if (s->fn != FN_sub || w->same[i]) return false;
+  const Scalar *y = &w->x->scalar[s->arg[1]];
+  return y->fn == FN_ARG && e->p->wire.at[w->x->in[y->ref].wire].rank < w->x->nindex;
+}
+
 static void emit_one_scalar(Emit *e, const NodeLevels *w, uint32_t i) {
   const Scalar *s = &w->x->scalar[i];
   const char *type = w->same[i] ? "double" : base_text(s->base), *name = scalar_name(e, w, i);
@@ -275,12 +283,19 @@ static void emit_one_scalar(Emit *e, const NodeLevels *w, uint32_t i) {
     return;
   }
   if (chooses_by_fixed(w, i)) a[0] = arena_format(e->p->arena, "c%u_%u != 0", w->id, s->arg[0]);
+  if (s->fn == FN_exp && e->exp == EXP_QUICK_LESS && less_by_row(e, w, s->arg[0])) {
+    const Scalar *less = &w->x->scalar[s->arg[0]];
+    emit_line(e, "const real %s = limn_quick_exp_less(%s, %s);", name,
+              emit_argument(e, w, less->arg[0], i), emit_argument(e, w, less->arg[1], i));
+    return;
+  }
   Buf call = buf_new(e->p->arena);
   for (uint32_t k = 0; k < fn_rows[s->fn].arity; k++)
     buf_printf(&call, "%s%s", k ? ", " : "", a[k]);
+  const char *front = w->same[i] ? "op_wide" : e->exp && s->fn == FN_exp ? "limn_quick" : "op";
   emit_line(e, "const %s %s = %s%s_%s(%s);", type, name,
-            s->fn == FN_number || s->base != BASE_R ? cast : "", w->same[i] ? "op_wide" : "op",
-            fn_rows[s->fn].name, call.at);
+            s->fn == FN_number || s->base != BASE_R ? cast : "", front, fn_rows[s->fn].name,
+            call.at);
 }
 
 // A scalar; its inverse if inner loops divide by it; if they choose by it, the same as a number:
