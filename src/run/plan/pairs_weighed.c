@@ -133,7 +133,7 @@ static bool weighs_the_same(WeighedSum *g, const PlanNode *o) {
     return false;
   for (uint32_t k = 0; k < 2; k++) {
     const Operand *weights = &o->in[k ? q->b : q->a], *rows = &o->in[k ? q->a : q->b];
-    if (copied(g, weights->wire) != g->x->in[g->a].wire ||
+    if (copied(g, weights->wire) != copied(g, g->x->in[g->a].wire) ||
         !operand_whole(g->p, weights, g->weighing_at) || g->weighing_at[g->over] != q->k[0])
       continue;
     g->weighing = o;

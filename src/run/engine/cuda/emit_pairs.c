@@ -257,7 +257,7 @@ static PairsText pairs_text(Emit *e) {
   t.part = part_of(&t);
   t.row = t.sum = pairs_row_node(e->p, e->k);
   while (is_walk(&t) && !node_sums(t.w[t.sum].x)) t.sum++;
-  e->exp = rows_first(&t) ? EXP_QUICK_LESS : EXP_QUICK;
+  e->exp_less = rows_first(&t);
   find_inside(&t);
   find_known(&t);
   return t;
@@ -519,7 +519,7 @@ static void emit_grow(const PairsText *t) {
   emit_line(e, "s%u = limn_larger(v, s%u);", max, max);
   emit_close(e);
   emit_row_node(t);
-  emit_line(e, "const float by = limn_quick_exp(was[h] - v%u);", row);
+  emit_line(e, "const float by = float_exp(was[h] - v%u);", row);
   emit_line(e, "was[h] = v%u;", row);
   emit_line(e, "s%u *= by;", sum);
   for (uint32_t i = 0; i < e->k->node.n; i++)
@@ -804,7 +804,7 @@ void pairs_choose(Emit *e, CudaKernel *c) {
   c->tile_bytes = (int64_t)t.buffer * BUFFERS * 16 + known_bytes(&t);
   c->shared = true;
   c->room = room_of(&t);
-  e->exp = EXP_EXACT;
+  e->exp_less = false;
 }
 
 void pairs_emit(Emit *e, const CudaKernel *c) {
@@ -834,5 +834,5 @@ void pairs_emit(Emit *e, const CudaKernel *c) {
   emit_tiles(&t);
   emit_results(&t);
   emit_close(e);
-  e->exp = EXP_EXACT;
+  e->exp_less = false;
 }

@@ -114,8 +114,6 @@ INLINE unsigned short limn_narrow(float x) {
 #endif
 INLINE float limn_widen(unsigned short x) { return float_from_bits((Bits32)x << 16); }
 
-INLINE float limn_widen(unsigned short x) { return float_from_bits((Bits32)x << 16); }
-
 // -- order ----------------------------------------------------------------------------------------
 // How many of the n positions in `run` have keys that come before x; with `also`, or are equal.
 HELPER long limn_before(const real *key, long stride, const int *run, long n, real x, int also) {

@@ -114,25 +114,13 @@ INLINE void limn_shrink(float (*x)[4], int groups, int h, float by) {
   UNROLL for (int i = 0; i < groups; i++) UNROLL for (int s = 0; s < 2; s++) x[i][2 * h + s] *= by;
 }
 
-// exp where factors of the units are made, which are rounded to bfloat16: 2^-22 of it is nothing there. The device's
-// own knows what is infinite, and what is no number.
-INLINE float limn_quick_exp(float x) {
-#ifdef LIMN_EMULATED
-  return float_exp(x);
-#else
-  float y;
-  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x * 1.44269504f));
-  return y;
-#endif
-}
-
 // exp(x - y), where y is the same for many x: what is made of y is made once, and is finite where y is, since x may
 // be -inf.
-INLINE float limn_quick_exp_less(float x, float y) {
+INLINE float limn_exp_less(float x, float y) {
 #ifdef LIMN_EMULATED
   return float_exp(x - y);
 #else
-  const float log2_e = 1.44269504f, low = -3.40282347e38f, all = y * log2_e;
+  const float log2_e = float_log2_e, low = -3.40282347e38f, all = y * log2_e;
   float z;
   asm("ex2.approx.ftz.f32 %0, %1;"
       : "=f"(z)

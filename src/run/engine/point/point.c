@@ -283,16 +283,16 @@ static void emit_one_scalar(Emit *e, const NodeLevels *w, uint32_t i) {
     return;
   }
   if (chooses_by_fixed(w, i)) a[0] = arena_format(e->p->arena, "c%u_%u != 0", w->id, s->arg[0]);
-  if (s->fn == FN_exp && e->exp == EXP_QUICK_LESS && less_by_row(e, w, s->arg[0])) {
+  if (s->fn == FN_exp && e->exp_less && less_by_row(e, w, s->arg[0])) {
     const Scalar *less = &w->x->scalar[s->arg[0]];
-    emit_line(e, "const real %s = limn_quick_exp_less(%s, %s);", name,
+    emit_line(e, "const real %s = limn_exp_less(%s, %s);", name,
               emit_argument(e, w, less->arg[0], i), emit_argument(e, w, less->arg[1], i));
     return;
   }
   Buf call = buf_new(e->p->arena);
   for (uint32_t k = 0; k < fn_rows[s->fn].arity; k++)
     buf_printf(&call, "%s%s", k ? ", " : "", a[k]);
-  const char *front = w->same[i] ? "op_wide" : e->exp && s->fn == FN_exp ? "limn_quick" : "op";
+  const char *front = w->same[i] ? "op_wide" : "op";
   emit_line(e, "const %s %s = %s%s_%s(%s);", type, name,
             s->fn == FN_number || s->base != BASE_R ? cast : "", front, fn_rows[s->fn].name,
             call.at);

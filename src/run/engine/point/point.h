@@ -29,15 +29,11 @@ typedef struct {
   uint32_t *slot;  // of each wire that kernel k has memory for: its place in the table of pointers
   uint32_t small;  // the slot of the next small product
   uint32_t indent;
-  bool full;  // for the largest number of samples only: every length is a number
-  bool lanes; // points are lanes of their own: nothing is made a row at a time
-  bool fours; // a lane has four points that follow each other, u of 4: packed operands are
-              // p<id>_<k>[u], and what is stored in fours goes to o<id>[u]
-  enum {
-    EXP_EXACT,
-    EXP_QUICK,      // what is made is rounded to bfloat16: exp may be the device's own
-    EXP_QUICK_LESS, // … and one of x - y has y for all of a row
-  } exp;
+  bool full;           // for the largest number of samples only: every length is a number
+  bool lanes;          // points are lanes of their own: nothing is made a row at a time
+  bool fours;          // a lane has four points that follow each other, u of 4: packed operands are
+                       // p<id>_<k>[u], and what is stored in fours goes to o<id>[u]
+  bool exp_less;       // exp(x - y) has the same y for all of a row (limn_exp_less of units.h)
   Stretch stretch;     // of the innermost loop
   const uint8_t *held; // wires that are variables here (scan_registers.c); NULL: none
   const bool *near;    // [wire] it lies in the arena of a step that is one block's; NULL: none does
