@@ -31,6 +31,11 @@ train --device cuda --out again && same gpu again && ok "the same seed gives the
 train --device cuda --pause 5 --out paused && train --device cuda --resume paused && same gpu paused && ok "it goes on with the same bytes" || not_ok "it goes on with the same bytes"
 train --pause 5 --out begun && train --device cuda --resume begun && near cpu begun && ok "a run of the CPU goes on on the GPU" || not_ok "a run of the CPU goes on on the GPU"
 train --device cuda --pause 5 --out left && train --resume left && near cpu left && ok "a run of the GPU goes on on the CPU" || not_ok "a run of the GPU goes on on the CPU"
+for what in many turns held; do
+  for on in cpu cuda; do "$LIMN" train $what.limn --plain --device $on --out $what.$on >"$said" 2>&1; done
+  near $what.cpu $what.cuda && ok "small steps: $what" || not_ok "small steps: $what"
+done
+"$LIMN" train many.limn --plain --device cuda --pause 12345 --out many.on >"$said" 2>&1 && "$LIMN" train many.limn --plain --device cuda --resume many.on >"$said" 2>&1 && same many.cuda many.on && ok "small steps go on with the same bytes" || not_ok "small steps go on with the same bytes"
 "$LIMN" train rows.limn --plain --out rows.cpu >"$said" 2>&1 && "$LIMN" train rows.limn --plain --device cuda --out rows.gpu >"$said" 2>&1 && near rows.cpu rows.gpu && ok "what is added up in slices" || not_ok "what is added up in slices"
 for what in large episodes again; do
   for on in cpu cuda; do "$LIMN" train $what.limn --plain --device $on --out $what.$on >"$said" 2>&1; done
@@ -72,6 +77,9 @@ says() {
 }
 
 says "a step that is not finite" 1 "goal fit is not finite in step" "$LIMN" train bad.limn --plain --device cuda --out bad
+"$LIMN" train bad.limn --plain --device cpu --every 1 --out bad.cpu >"$said" 2>&1
+"$LIMN" train bad.limn --plain --device cuda --every 1 --out bad.cuda >"$said" 2>&1
+same bad.cpu bad.cuda && same bad bad.cuda && ok "… changes nothing" || not_ok "… changes nothing"
 says "no driver" 2 "there is no NVIDIA driver (libcuda.so.1) on this machine" env LIMN_CUDA="$dir" "$LIMN" train small.limn --device cuda
 says "no driver for machines" 2 "there is no NVIDIA driver" env LIMN_CUDA="$dir" "$LIMN" run ticks.limn --device cuda
 mkdir half && cp "$LIMN_CUDA/libcuda.so.1" half
