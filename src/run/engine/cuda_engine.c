@@ -545,6 +545,7 @@ bool cuda_open(Engine *e, const char **why) {
   for (uint32_t i = 0; all && i < p->kernel.n; i++)
     if (p->kernel.at[i].kind == KERNEL_PRODUCT) all = product_prepare(e, o, i);
   all = all && take_memory(e, o) && take_states(e, o);
+  if (all) products_search(e, o);
   if (!all && !*why) *why = e->error;
   e->says = arena_format(e->arena, "%s, CUDA %d.%d", o->d->name, o->d->compiler_version / 1000,
                          o->d->compiler_version % 1000 / 10);

@@ -80,10 +80,11 @@ enum { PRODUCTS = 6, WIDE = 3 }; // kinds of tiles; from WIDE on by eight cells 
 
 typedef struct {
   CudaKernel k;
-  CudaFunction fn, sum; // sum: of its slices
-  uint32_t kind;        // of a product: by which tiles
-  bool blas;            // … or by cuBLASLt
-  DeviceAddress *wire;  // [slot]
+  CudaFunction fn, sum;            // sum: of its slices
+  uint32_t kind;                   // of a product: by which tiles
+  bool blas;                       // … or by cuBLASLt
+  const struct BlasChoice *choice; // … in which way; NULL: in its first
+  DeviceAddress *wire;             // [slot]
   CudaProduct product;
   uint32_t end; // of a scan
 } CudaCall;
@@ -173,6 +174,7 @@ void whole_forget(Engine *, CudaEngine *); // what waits is not done any more
 // -- cuda_products.c ------------------------------------------------------------------------------
 bool products_open(Engine *, CudaEngine *); // their functions
 bool product_prepare(Engine *, CudaEngine *, uint32_t kernel);
+void products_search(Engine *, CudaEngine *); // the fastest ways of cuBLASLt
 bool product_launch(Engine *, CudaEngine *, uint32_t kernel, int64_t n);
 void products_free(CudaEngine *);
 
