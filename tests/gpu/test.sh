@@ -31,6 +31,7 @@ train --device cuda --out again && same gpu again && ok "the same seed gives the
 train --device cuda --pause 5 --out paused && train --device cuda --resume paused && same gpu paused && ok "it goes on with the same bytes" || not_ok "it goes on with the same bytes"
 train --pause 5 --out begun && train --device cuda --resume begun && near cpu begun && ok "a run of the CPU goes on on the GPU" || not_ok "a run of the CPU goes on on the GPU"
 train --device cuda --pause 5 --out left && train --resume left && near cpu left && ok "a run of the GPU goes on on the CPU" || not_ok "a run of the GPU goes on on the CPU"
+(FAKE_CUDA=backwards train --device cuda --out backwards) && same gpu backwards && ok "lanes in any order" || not_ok "lanes in any order"
 for what in many turns held; do
   for on in cpu cuda; do "$LIMN" train $what.limn --plain --device $on --out $what.$on >"$said" 2>&1; done
   near $what.cpu $what.cuda && ok "small steps: $what" || not_ok "small steps: $what"

@@ -54,19 +54,15 @@ static bool whole_fits(const Engine *e, const CudaEngine *o) {
   return o->small_out && !o->seconds && p->out.n <= OUTPUTS && given_bytes(e, o) <= GIVEN_BYTES;
 }
 
-static void lay_params(const Engine *e, const Pieces *pieces, CudaParamAt *param,
-                       CudaPiece *piece) {
-  for (uint32_t i = 0; i < pieces->n; i++) piece[i].bytes = piece_bytes(pieces->at[i]);
+static void lay_params(const Engine *e, const Pieces *pieces, CudaParamAt *param) {
   for (uint32_t i = 0; i < e->d->param.n; i++) {
     const State *s = e->state[i];
     param[i] = (CudaParamAt){.of = PLAN_NONE};
     if (!s) continue;
-    bool changes = e->d->param.at[i].next != 0;
     param[i] = (CudaParamAt){.of = piece_number(pieces, piece_of(e, i)),
                              .at = (size_t)s->offset * number_bytes(s->number),
                              .brings = engine_brings(e, i),
-                             .back = changes};
-    piece[param[i].of].changes |= changes;
+                             .back = e->d->param.at[i].next != 0};
   }
 }
 
@@ -75,12 +71,13 @@ const CudaSlot *whole_slot(const Engine *e, const CudaEngine *o) {
   const Plan *p = o->plan;
   Pieces pieces = pieces_of(e);
   CudaParamAt *param = NEW_ARRAY(e->arena, CudaParamAt, e->d->param.n + 1);
-  CudaPiece *piece = NEW_ARRAY(e->arena, CudaPiece, pieces.n + 1);
   size_t *input = NEW_ARRAY(e->arena, size_t, p->in.n + 1),
-         *output = NEW_ARRAY(e->arena, size_t, p->out.n + 1);
+         *output = NEW_ARRAY(e->arena, size_t, p->out.n + 1),
+         *bytes = NEW_ARRAY(e->arena, size_t, pieces.n + 1);
   for (uint32_t i = 0; i < p->in.n; i++) input[i] = o->in[i].small_at;
   for (uint32_t i = 0; i < p->out.n; i++) output[i] = ring_output(o, i);
-  lay_params(e, &pieces, param, piece);
+  for (uint32_t i = 0; i < pieces.n; i++) bytes[i] = piece_bytes(pieces.at[i]);
+  lay_params(e, &pieces, param);
   CudaSlot *slot = NEW(e->arena, CudaSlot);
   *slot = (CudaSlot){
       .room = o->d->shared_most > SHARED_OTHERS ? (size_t)(o->d->shared_most - SHARED_OTHERS) : 0,
@@ -89,9 +86,10 @@ const CudaSlot *whole_slot(const Engine *e, const CudaEngine *o) {
       .input_at = input,
       .output_at = output,
       .param = param,
-      .piece = piece,
+      .piece_bytes = bytes,
       .params = e->d->param.n,
       .pieces = pieces.n};
+  for (uint32_t i = 0; i < slot->params; i++) slot->changes |= param[i].back;
   return slot;
 }
 

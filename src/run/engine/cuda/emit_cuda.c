@@ -316,6 +316,11 @@ static void emit_turns(const TeamNest *t) {
   emit_close(e);
 }
 
+// In a step that is one block's, the text is run again and again: what needs no loop has none.
+static bool once(const TeamNest *t, const Extent *dim, uint32_t ndim, uint32_t lanes) {
+  return t->e->near && cuda_length_most(t->e->p, dim, 0, ndim) <= lanes;
+}
+
 static void emit_sum_nest(const TeamNest *t) {
   Emit *e = t->e;
   const Nest *s = t->s;
@@ -323,7 +328,10 @@ static void emit_sum_nest(const TeamNest *t) {
   emit_line(e, "const long cells = %s;", cuda_length(e, s->dim, 0, t->kept));
   emit_line(e, "const int turn = %s %s %u;", "LANE", t->across ? "/" : "%",
             t->across ? t->width : t->turns);
-  emit_line(e, "for (long base = 0; base < cells; base += %u) {", t->width);
+  if (once(t, s->dim, t->kept, t->width))
+    emit_line(e, "{ const long base = 0;");
+  else
+    emit_line(e, "for (long base = 0; base < cells; base += %u) {", t->width);
   e->indent++;
   emit_line(e, "const long cell = base + LANE %s %u;", t->across ? "%" : "/",
             t->across ? t->width : t->turns);
@@ -352,7 +360,12 @@ static void emit_plain_nest(const TeamNest *t) {
   Emit *e = t->e;
   const Extent *dim = dealt_loops(t);
   emit_line(e, "const long cells = %s;", cuda_length(e, dim, 0, t->s->ndim));
-  emit_line(e, "for (long cell = LANE; cell < cells; cell += TEAM) {");
+  if (once(t, dim, t->s->ndim, t->width)) {
+    emit_line(e, "const long cell = LANE;");
+    emit_line(e, "if (cell < cells) {");
+  } else {
+    emit_line(e, "for (long cell = LANE; cell < cells; cell += TEAM) {");
+  }
   e->indent++;
   cuda_digits(e, "cell", e->k->np, dim, 0, t->s->ndim);
   for (uint32_t d = 0; d < t->s->ndim; d++) emit_levels(t, d, d);
@@ -580,6 +593,10 @@ static void emit_nest(Emit *e, uint32_t nest, const CudaKernel *c) {
   TeamNest t = team_nest(e, nest, c->team);
   t.sliced = c->slices > 0;
   t.bucketed = c->buckets > 0;
+  // others need not make what is the same for all cells, which may be long
+  bool few = e->near && !t.w->x->scatter && !has_sum(&t) &&
+             cuda_length_most(e->p, dealt_loops(&t), 0, t.s->ndim) <= WARP;
+  if (few && c->team > WARP) emit_line(e, "if (LANE < %d)", WARP);
   emit_open(e);
   cuda_same(e, t.w, t.s->node.n);
   if (t.w->x->scatter)
@@ -619,6 +636,8 @@ static void emit_flat(Emit *e) {
   emit_close(e);
 }
 
+static bool must_meet(Emit *, const Nest *);
+
 static void emit_teams(Emit *e, const CudaKernel *c) {
   const Kernel *k = e->k;
   const char *points = cuda_length(e, k->p, 0, k->np);
@@ -626,7 +645,10 @@ static void emit_teams(Emit *e, const CudaKernel *c) {
   if (c->buckets) emit_line(e, "enum { SLICES = %u };", c->buckets);
   bool cut = c->slices || c->buckets;
   emit_line(e, "const long points = %s%s;", points, cut ? " * SLICES" : "");
-  emit_line(e, "for (long q = GRID_TEAM; q < points; q += GRID_TEAMS) {");
+  if (e->near && !k->np)
+    emit_line(e, "{ const long q = 0;");
+  else
+    emit_line(e, "for (long q = GRID_TEAM; q < points; q += GRID_TEAMS) {");
   e->indent++;
   if (c->slices) {
     uint32_t out = e->slot[e->p->node.at[k->node.at[0]].out.wire];
@@ -638,8 +660,9 @@ static void emit_teams(Emit *e, const CudaKernel *c) {
   if (c->buckets) emit_line(e, "const unsigned bucket = (unsigned)(q %% SLICES);");
   cuda_digits(e, cut ? "q / SLICES" : "q", 0, k->p, 0, k->np);
   for (uint32_t i = 0; i < k->nest.n; i++) {
+    if (e->touched && must_meet(e, &k->nest.at[i])) emit_line(e, "TEAM_SYNC();");
     emit_nest(e, i, c);
-    emit_line(e, "TEAM_SYNC();");
+    if (!e->touched || k->np) emit_line(e, "TEAM_SYNC();");
   }
   emit_close(e);
 }
@@ -867,7 +890,7 @@ typedef struct {
   Emit *e;
   const CudaKernel *kernel;
   CudaWhole *whole;
-  size_t tiles, arena_bytes, states_bytes;
+  size_t tiles, arena_bytes, states_bytes, slots_at;
   bool arena, states; // they are shared
   size_t *piece_at;   // [piece] among the states
 } Whole;
@@ -925,13 +948,15 @@ static void lay_whole(Whole *w) {
   w->piece_at = NEW_ARRAY(p->arena, size_t, slot->pieces + 1);
   for (uint32_t i = 0; i < slot->pieces; i++) {
     w->piece_at[i] = w->states_bytes;
-    w->states_bytes += in_lines(slot->piece[i].bytes);
+    w->states_bytes += slot->piece_bytes[i];
   }
   to->shared = w->tiles + (w->arena ? w->arena_bytes : 0);
   to->together = TOGETHER;
-  w->states = w->arena && to->shared + w->states_bytes + TOGETHER_LEAST * slot->bytes <= slot->room;
+  w->states = w->arena &&
+              to->shared + in_lines(w->states_bytes) + TOGETHER_LEAST * slot->bytes <= slot->room;
   if (!w->states) return;
-  to->shared += w->states_bytes;
+  w->slots_at = in_lines(w->states_bytes);
+  to->shared += w->slots_at;
   size_t fit = slot->bytes ? (slot->room - to->shared) / slot->bytes : TOGETHER;
   if (fit < TOGETHER) to->together = (uint32_t)fit;
   to->shared += to->together * slot->bytes;
@@ -987,6 +1012,82 @@ static const char *step_place(const Whole *w, uint32_t wire) {
                       (long long)bytes);
 }
 
+// -- where lanes meet -------------------------------------------------------------------------------
+typedef enum { IN_TILES, IN_ARENA, IN_STATES, IN_SLOT } Space;
+typedef struct {
+  Space space;
+  int64_t from, to; // bytes
+  bool writes;
+} Touch;
+struct Touched {
+  const Whole *w;
+  VEC(Touch) all;
+};
+
+// The bytes of a wire, or of all that it is a part of. False: it has none, or nobody writes it.
+static bool touch_of(const Whole *w, uint32_t wire, bool writes, Touch *to) {
+  const Plan *p = w->e->p;
+  const PlanWire *x = &p->wire.at[wire], *r = &p->wire.at[wire_root(p, wire)];
+  const CudaSlot *slot = w->whole->slot;
+  if (x->place == AT_TILE) r = x;
+  *to = (Touch){.from = r->at, .writes = writes};
+  if (r->place == AT_TILE) {
+    to->space = IN_TILES;
+  } else if (r->place == AT_ARENA) {
+    to->space = IN_ARENA;
+  } else if (r->place == AT_STATE) {
+    const CudaParamAt *param = &slot->param[r->number_of];
+    bool clock = param->of == PLAN_NONE || param->brings;
+    to->space = clock ? IN_SLOT : IN_STATES;
+    to->from = clock ? (int64_t)slot->clock_at + 8 * (int64_t)r->number_of
+                     : (int64_t)(w->piece_at[param->of] + param->at);
+  } else {
+    return false;
+  }
+  to->to = to->from + r->count * (int64_t)number_bytes(r->number);
+  if (r->place == AT_TILE && r->of != PLAN_NONE) to->from = 0, to->to = INT64_MAX;
+  return true;
+}
+
+static bool touches_meet(const Touch *a, const Touch *b) {
+  return a->space == b->space && (a->writes || b->writes) && a->from < b->to && b->from < a->to;
+}
+
+static void touch(Emit *e, uint32_t wire, bool writes, struct Touched *now) {
+  Touch t;
+  if (wire != PLAN_NONE && touch_of(e->touched->w, wire, writes, &t))
+    vec_push(e->p->arena, &now->all, t);
+}
+
+// Does a nest read what others have written since the lanes last met, or write what they have touched? Then
+// they meet in front of it.
+static bool must_meet(Emit *e, const Nest *s) {
+  struct Touched now = {.w = e->touched->w};
+  bool meets = false;
+  for (uint32_t i = 0; i < s->node.n; i++) {
+    const PlanNode *x = &e->p->node.at[s->node.at[i]];
+    for (uint32_t k = 0; k < x->nin; k++) touch(e, x->in[k].wire, false, &now);
+    for (uint32_t k = 0; k < x->nwinner; k++) touch(e, x->winner[k], true, &now);
+    touch(e, x->out.wire, true, &now);
+  }
+  for (uint32_t i = 0; i < now.all.n; i++)
+    for (uint32_t k = 0; !meets && k < e->touched->all.n; k++)
+      meets = touches_meet(&now.all.at[i], &e->touched->all.at[k]);
+  if (meets) e->touched->all.n = 0;
+  for (uint32_t i = 0; i < now.all.n; i++) vec_push(e->p->arena, &e->touched->all, now.all.at[i]);
+  return meets;
+}
+
+// In front of this kernel all lanes meet, whatever it does.
+static bool meets_before(const Plan *p, uint32_t i) {
+  bool checked;
+  uint32_t first_write = plan_first_write(p, &checked);
+  KernelKind kind = p->kernel.at[i].kind, before = i ? p->kernel.at[i - 1].kind : KERNEL_SCAN_END;
+  return (i == first_write && checked) || kind == KERNEL_COPY || before == KERNEL_COPY ||
+         before == KERNEL_SCAN || before == KERNEL_SCAN_END;
+}
+
+// -- its text -------------------------------------------------------------------------------------
 static void emit_whole_kernel(const Whole *w, uint32_t i, const char *unless) {
   Emit *e = w->e;
   const Kernel *k = &e->p->kernel.at[i];
@@ -1005,7 +1106,6 @@ static void emit_whole_kernel(const Whole *w, uint32_t i, const char *unless) {
               step_place(w, k->from),
               (long long)(e->p->wire.at[k->to].count *
                           (int64_t)number_bytes(e->p->wire.at[k->to].number)));
-    emit_line(e, "__syncthreads();");
   } else {
     emit_line(e, "%slimn_k%u(&here, s, arena, states, slot, wires.k%u);", unless,
               w->kernel[i].emit.fn, i);
@@ -1079,6 +1179,7 @@ static void emit_whole_step(const Whole *w) {
   if (emit_brought(w, false, "threadIdx.x == 0")) emit_line(e, "__syncthreads();");
   const char *unless = "";
   for (uint32_t i = 0; i < p->kernel.n; i++) {
+    if (i && meets_before(p, i)) emit_line(e, "__syncthreads();");
     if (i == first_write && checked) {
       emit_look(w);
       unless = "if (!stopped) ";
@@ -1086,6 +1187,7 @@ static void emit_whole_step(const Whole *w) {
     }
     emit_whole_kernel(w, i, unless);
   }
+  emit_line(e, "__syncthreads();");
   if (first_write >= p->kernel.n && checked) emit_look(w);
   if (!early) emit_give(w);
   if (emit_brought(w, true, "threadIdx.x == 0 && !stopped") || !early)
@@ -1104,16 +1206,28 @@ static void emit_whole_given(const Whole *w) {
   emit_line(e, "} LimnStep;");
 }
 
-// States come when a launch begins and go when it ends.
-static void emit_states_moved(const Whole *w, bool back) {
+// States come when a launch begins and go when it ends: one loop over all of them, by 16 bytes.
+static const char *piece_cells(const Whole *w) {
   const CudaSlot *slot = w->whole->slot;
-  for (uint32_t i = 0; w->states && i < slot->pieces; i++) {
-    if (back && !slot->piece[i].changes) continue;
-    const char *here = arena_format(w->e->p->arena, "states + %zu", w->piece_at[i]),
-               *there = arena_format(w->e->p->arena, "wires.state[%u]", i);
-    emit_line(w->e, "limn_state_moved(%s, %s, %zu);", back ? there : here, back ? here : there,
-              slot->piece[i].bytes);
+  Buf b = buf_new(w->e->p->arena);
+  for (uint32_t i = 0; i < slot->pieces; i++) {
+    if (i + 1 < slot->pieces) buf_printf(&b, "k < %zu ? ", w->piece_at[i + 1] / 16);
+    buf_printf(&b, "(float4 *)wires.state[%u] + (k - %zu)", i, w->piece_at[i] / 16);
+    if (i + 1 < slot->pieces) buf_text(&b, " : ");
   }
+  return b.at;
+}
+
+static void emit_states_moved(const Whole *w, bool back) {
+  Emit *e = w->e;
+  size_t all = w->states_bytes / 16;
+  if (!w->states || !all || (back && !w->whole->slot->changes)) return;
+  if (!back)
+    emit_line(e, "LIMN_FETCHED(%d, states, *(%s), %zu);", all > 2 * w->whole->lanes ? 8 : 1,
+              piece_cells(w), all);
+  else
+    emit_line(e, "for (int k = (int)threadIdx.x; k < %zu; k += %u) *(%s) = ((float4 *)states)[k];",
+              all, w->whole->lanes, piece_cells(w));
 }
 
 static void emit_whole(const Whole *w) {
@@ -1130,7 +1244,7 @@ static void emit_whole(const Whole *w) {
                      : "wires.steps.arena");
   emit_line(e, "char *states = arena + %zu;", w->states ? w->arena_bytes : 0);
   emit_line(e, "char *slots = %s;",
-            w->states ? arena_format(e->p->arena, "states + %zu", w->states_bytes)
+            w->states ? arena_format(e->p->arena, "states + %zu", w->slots_at)
                       : "wires.steps.near");
   emit_line(e, "limn_slots_taken(&wires.steps, slots, %zu);", w->whole->slot->bytes);
   emit_states_moved(w, false);
@@ -1151,13 +1265,16 @@ void emit_cuda(Plan *p, CudaKernel *kernel, CudaWhole *whole, Buf *b) {
   const Ids *slot = kernel_slots(p);
   *whole = (CudaWhole){.slot = whole->slot, .lanes = whole->slot ? whole_lanes(p) : 0};
   Whole w = {.e = &e, .kernel = kernel, .whole = whole};
+  struct Touched touched = {.w = &w};
   if (whole->lanes) {
     lay_whole(&w);
     e.near = whole_places(&w);
     e.at_hand = w.states;
+    e.touched = &touched;
   }
   for (uint32_t i = 0; i < p->kernel.n; i++) {
     kernel[i].emit.slot = slot[i];
+    if (whole->lanes && meets_before(p, i)) touched.all.n = 0;
     if (kernel_has_text(&p->kernel.at[i])) emit_kernel(&e, &kernel[i], i, known, whole->lanes);
   }
   if (whole->lanes) emit_whole(&w);

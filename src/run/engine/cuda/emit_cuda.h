@@ -34,16 +34,13 @@ typedef struct {
   bool back;   // … and which the step changes
 } CudaParamAt;
 typedef struct {
-  size_t bytes; // a multiple of 16
-  bool changes;
-} CudaPiece;
-typedef struct {
   size_t room; // that a block may share
   size_t bytes, clock_at;
   const size_t *input_at, *output_at; // [input], [output]
   const CudaParamAt *param;
-  const CudaPiece *piece;
+  const size_t *piece_bytes; // multiples of 16
   uint32_t params, pieces;
+  bool changes; // some state does
 } CudaSlot;
 
 // A whole step as one function, limn_step, by the lanes of one block, as often as it is told to. What it is given

@@ -43,7 +43,7 @@ typedef struct {
 #define GRID_THREADS ((long)gridDim.x * blockDim.x)
 #define GRID_TEAM (GRID_THREAD / TEAM)
 #define GRID_TEAMS (GRID_THREADS / TEAM)
-#define LANE ((int)threadIdx.x % TEAM)
+#define LANE ((int)(threadIdx.x % (unsigned)TEAM))
 
 // What each kernel begins with. A team is a warp or a block, or a thread where lanes never meet.
 #define BEGIN(Wires, team, bytes, shared)                                                          \
@@ -291,27 +291,24 @@ INLINE char *limn_slot(const LimnSteps *w, int step) {
   const int at = (int)w->first + step, slots = (int)w->slots;
   return w->ring + (at < slots ? at : at - slots) * w->slot_bytes;
 }
-// Eight loads are under way before the first is waited for: the caller's memory is far.
-#define LIMN_FETCHED(to, from, all)                                                                \
-  for (int k0_ = (int)threadIdx.x; k0_ < (all); k0_ += 8 * (int)blockDim.x) {                      \
-    float4 x_[8];                                                                                  \
-    UNROLL for (int u_ = 0; u_ < 8; u_++) {                                                        \
+// Several loads are under way before the first is waited for: the caller's memory is far.
+#define LIMN_FETCHED(n, to, from, all)                                                             \
+  for (int k0_ = (int)threadIdx.x; k0_ < (all); k0_ += n * (int)blockDim.x) {                      \
+    float4 x_[n];                                                                                  \
+    UNROLL for (int u_ = 0; u_ < n; u_++) {                                                        \
       const int k = k0_ + u_ * (int)blockDim.x;                                                    \
       if (k < (all)) x_[u_] = (from);                                                              \
     }                                                                                              \
-    UNROLL for (int u_ = 0; u_ < 8; u_++) {                                                        \
+    UNROLL for (int u_ = 0; u_ < n; u_++) {                                                        \
       const int k = k0_ + u_ * (int)blockDim.x;                                                    \
       if (k < (all)) ((float4 *)(to))[k] = x_[u_];                                                 \
     }                                                                                              \
   }
 INLINE void limn_slots_taken(const LimnSteps *w, char *to, int bytes) {
   const int each = bytes / 16, all = (int)w->steps * each;
-  LIMN_FETCHED(to, ((const float4 *)limn_slot(w, k / each))[k % each], all)
+  LIMN_FETCHED(8, to, ((const float4 *)limn_slot(w, k / each))[k % each], all);
 }
-INLINE void limn_state_moved(char *to, const char *from, int bytes){
-    LIMN_FETCHED(to, ((const float4 *)from)[k], bytes / 16)} INLINE int limn_not_finite(double x) {
-  return x - x != 0;
-}
+INLINE int limn_not_finite(double x) { return x - x != 0; }
 INLINE void limn_steps_whole(const LimnSteps *w) { // by the thread that has given
   __threadfence_system();
   *(volatile long *)w->done = w->whole;

@@ -37,7 +37,8 @@ typedef struct {
   const uint8_t *held; // wires that are variables here (scan_registers.c); NULL: none
   // Of a step that is one block's: where each wire lies, as text, or NULL where it is found by a pointer.
   const char *const *near;
-  bool at_hand;      // … and all of that is memory that the block shares
+  bool at_hand;            // … and all of that is memory that the block shares
+  struct Touched *touched; // … and what its lanes have touched since they met
   const char *alone; // in front of its names, in a text that stands for itself; NULL: it does not
 } Emit;
 
