@@ -6,7 +6,9 @@
 #include "run/engine/engine_own.h"
 
 enum {
-  QUEUE = 64, // steps that wait at once
+  QUEUE =
+      128, // steps that wait at once: of small ones, several launches, so that a nap leaves enough to do
+  QUEUE_LARGE = 64, // … and of those with launches of their own
   INPUT_SMALL = 16 << 10,
   STEPS = 4, // captured at once
 };

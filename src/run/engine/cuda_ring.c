@@ -20,8 +20,9 @@ enum {
 
 // -- layout ---------------------------------------------------------------------------------------
 static uint64_t slots_for(const CudaEngine *o) {
-  uint64_t n = o->small_out ? RING_BYTES / o->ring.slot_bytes : 1;
-  return n < 1 ? 1 : n > QUEUE ? QUEUE : n;
+  uint64_t n = o->small_out ? RING_BYTES / o->ring.slot_bytes : 1,
+           most = o->whole.lanes ? QUEUE : QUEUE_LARGE;
+  return n < 1 ? 1 : n > most ? most : n;
 }
 
 // Before the first step it is not known yet how large a slot is.
