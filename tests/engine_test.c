@@ -231,7 +231,7 @@ static void check_product(Blas *blas, const Device *d, BlasProduct *p, double *a
   p->a = (DeviceAddress)(uintptr_t)a, p->b = (DeviceAddress)(uintptr_t)b;
   p->c = (DeviceAddress)(uintptr_t)c;
   assert_true(blas_takes(p));
-  assert_true(blas_multiply(blas, d, p, &result));
+  assert_true(blas_multiply(blas, d, p, NULL, &result));
   assert_int_equal(result, 0);
   for (int64_t t = 0; t < p->batch; t++)
     for (int64_t y = 0; y < p->m; y++)

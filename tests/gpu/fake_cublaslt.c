@@ -1,6 +1,10 @@
 // Products for a GPU that is not there: the part of cuBLASLt that limn uses, as plain loops. It is as
 // strict as the real one: a matrix whose columns overlap, or memory that is less aligned than was said,
 // is refused. Launches join those of fake_cuda.c. $FAKE_CUDA=products makes it take none.
+//
+// It offers four ways: a slow one, one that it refuses when it is used, one that needs more memory than there
+// is, and a fast one, whose sums go backwards. $FAKE_CUDA=changed makes it refuse the fast one, too, and
+// =searches writes a line for each time that several ways are asked for.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdint.h>
@@ -35,6 +39,14 @@ typedef struct {
   int reserved[4];
 } Found;
 
+enum { SLOW, REFUSED, LARGE, FAST, WAYS, WAY = 7 }; // WAY: where a way says which it is
+
+static int asked(const char *what) {
+  const char *all = getenv("FAKE_CUDA");
+  return all && strstr(all, what);
+}
+
+size_t cublasLtGetVersion(void) { return 130000; }
 int cublasLtCreate(void **h) { return *h = malloc(1), GOOD; }
 int cublasLtDestroy(void *h) { return free(h), GOOD; }
 
@@ -74,16 +86,20 @@ int cublasLtMatmulPreferenceDestroy(Wanted *w) { return free(w), GOOD; }
 
 int cublasLtMatmulAlgoGetHeuristic(void *h, Product *p, Matrix *a, Matrix *b, Matrix *c, Matrix *d,
                                    Wanted *w, int most, Found *found, int *n) {
-  const char *asked = getenv("FAKE_CUDA");
   int wide = p->sums == SUM_64;
   *n = 0;
-  if (!h || c != d || most < 1 || (asked && strstr(asked, "products"))) return NOT_SUPPORTED;
+  if (!h || c != d || most < 1 || asked("products")) return NOT_SUPPORTED;
   int real = wide ? REAL_64 : REAL_32, narrow = c->kind == REAL_BF16 && a->kind == REAL_BF16;
   if ((c->kind != real && !narrow) || a->kind != b->kind || p->kind != real) return NOT_SUPPORTED;
-  memset(found, 0, sizeof *found);
-  memcpy(found->way.own, w->aligned, sizeof w->aligned); // asked for again when it is used
-  found->workspace = w->workspace;
-  return *n = 1, GOOD;
+  if (most > 1 && asked("searches")) fprintf(stderr, "a search\n");
+  for (int i = 0; i < most && i < WAYS; i++) {
+    memset(&found[i], 0, sizeof *found);
+    memcpy(found[i].way.own, w->aligned, sizeof w->aligned); // asked for again when it is used
+    found[i].way.own[WAY] = (uint64_t)i;
+    found[i].workspace = w->workspace + (i == LARGE);
+    ++*n;
+  }
+  return GOOD;
 }
 
 // -- a product ------------------------------------------------------------------------------------
@@ -91,6 +107,7 @@ typedef struct {
   Product p;
   Matrix a, b, c;
   Address at[3];
+  int way;
 } Call;
 
 static double read_cell(int kind, Address at, int64_t i) {
@@ -109,18 +126,19 @@ static uint16_t narrow(float x) {
   return (uint16_t)((bits + 0x7FFF + (bits >> 16 & 1)) >> 16);
 }
 
-static void multiply(void *context) {
-  const Call *q = context;
+static void multiply_once(const Call *q) {
   int64_t depth = q->p.turn[0] ? q->a.rows : q->a.columns;
   for (int64_t t = 0; t < q->c.batch; t++)
     for (int64_t x = 0; x < q->c.columns; x++)
       for (int64_t y = 0; y < q->c.rows; y++) {
-        double sum = 0;
-        for (int64_t k = 0; k < depth; k++) {
+        double sum = 0; // in floats, it matters in which order
+        for (int64_t step = 0; step < depth; step++) {
+          int64_t k = q->way == FAST ? depth - 1 - step : step;
           int64_t i = q->p.turn[0] ? k + y * q->a.step : y + k * q->a.step,
                   j = q->p.turn[1] ? x + k * q->b.step : k + x * q->b.step;
           sum += read_cell(q->a.kind, q->at[0], i + t * q->a.batch_step) *
                  read_cell(q->b.kind, q->at[1], j + t * q->b.batch_step);
+          if (q->c.kind != REAL_64) sum = (float)sum;
         }
         int64_t to = y + x * q->c.step + t * q->c.batch_step;
         if (q->c.kind == REAL_BF16)
@@ -130,6 +148,11 @@ static void multiply(void *context) {
         else
           ((float *)(size_t)q->at[2])[to] = (float)sum;
       }
+}
+
+static void multiply(void *context) {
+  const Call *q = context;
+  for (int i = 0; i < (q->way == SLOW ? 3 : 1); i++) multiply_once(q);
 }
 
 static Result launch(const Call *q) {
@@ -159,5 +182,9 @@ int cublasLtMatmul(void *h, Product *p, const void *alpha, Address a, Matrix *am
       rows != cm->rows || columns != cm->columns || deep != deep_b || am->batch != bm->batch ||
       am->batch != cm->batch || a % aligned[0] || b % aligned[1] || c % aligned[2])
     return INVALID;
-  return launch(&(Call){*p, *am, *bm, *cm, {a, b, c}});
+  int which = (int)way->own[WAY];
+  if (which == LARGE) abort();
+  if (which == REFUSED || asked("products") || (which == FAST && asked("changed")))
+    return NOT_SUPPORTED;
+  return launch(&(Call){*p, *am, *bm, *cm, {a, b, c}, which});
 }

@@ -5,6 +5,8 @@
 //   none       there is no GPU          old      the driver is for CUDA 11
 //   memory=N   there are N bytes        lost=N   the N-th launch finds the device lost
 //   others=N   others have taken N bytes
+//
+// With backwards, the last thread of a block goes first: what lanes do between two barriers has no order.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <setjmp.h>
@@ -188,9 +190,11 @@ static void run_block(unsigned threads) {
     fiber[i].start.uc_link = NULL;
     makecontext(&fiber[i].start, body, 0);
   }
+  int backwards = asked("backwards") >= 0;
   for (unsigned left = threads; left;) {
     left = 0;
-    for (unsigned i = 0; i < threads; i++) {
+    for (unsigned k = 0; k < threads; k++) {
+      unsigned i = backwards ? threads - 1 - k : k;
       if (!fiber[i].done) resume(i);
       left += !fiber[i].done;
     }

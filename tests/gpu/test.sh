@@ -31,6 +31,12 @@ train --device cuda --out again && same gpu again && ok "the same seed gives the
 train --device cuda --pause 5 --out paused && train --device cuda --resume paused && same gpu paused && ok "it goes on with the same bytes" || not_ok "it goes on with the same bytes"
 train --pause 5 --out begun && train --device cuda --resume begun && near cpu begun && ok "a run of the CPU goes on on the GPU" || not_ok "a run of the CPU goes on on the GPU"
 train --device cuda --pause 5 --out left && train --resume left && near cpu left && ok "a run of the GPU goes on on the CPU" || not_ok "a run of the GPU goes on on the CPU"
+(FAKE_CUDA=backwards train --device cuda --out backwards) && same gpu backwards && ok "lanes in any order" || not_ok "lanes in any order"
+for what in many turns held; do
+  for on in cpu cuda; do "$LIMN" train $what.limn --plain --device $on --out $what.$on >"$said" 2>&1; done
+  near $what.cpu $what.cuda && ok "small steps: $what" || not_ok "small steps: $what"
+done
+"$LIMN" train many.limn --plain --device cuda --pause 12345 --out many.on >"$said" 2>&1 && "$LIMN" train many.limn --plain --device cuda --resume many.on >"$said" 2>&1 && same many.cuda many.on && ok "small steps go on with the same bytes" || not_ok "small steps go on with the same bytes"
 "$LIMN" train rows.limn --plain --out rows.cpu >"$said" 2>&1 && "$LIMN" train rows.limn --plain --device cuda --out rows.gpu >"$said" 2>&1 && near rows.cpu rows.gpu && ok "what is added up in slices" || not_ok "what is added up in slices"
 for what in large episodes again; do
   for on in cpu cuda; do "$LIMN" train $what.limn --plain --device $on --out $what.$on >"$said" 2>&1; done
@@ -39,6 +45,17 @@ done
 for on in cpu cuda; do "$LIMN" train products.limn --plain --device $on --out wide.$on >"$said" 2>&1; done
 near wide.cpu wide.cuda && ok "products by a library, a short batch among them" || not_ok "products by a library, a short batch among them"
 FAKE_CUDA=products "$LIMN" train products.limn --plain --device cuda --out wide.own >"$said" 2>&1 && near wide.cpu wide.own && ! same wide.cuda wide.own && ok "products that the library does not take" || not_ok "products that the library does not take"
+# the fastest way of the library: looked for once, kept, and taken again
+product() { env "$1" LIMN_CACHE="$2" "$LIMN" train products.limn --plain --device cuda --out "$3" >"$said" 2>&1; }
+mkdir -m 700 ways
+product FAKE_CUDA=searches "$dir/ways" ways.1 && searches=$(grep -c 'a search' "$said") && [ "$searches" -gt 0 ] && near wide.cpu ways.1 && ok "ways are searched for" || not_ok "ways are searched for"
+product FAKE_CUDA=searches "$dir/ways" ways.2 && ! grep -q 'a search' "$said" && same ways.1 ways.2 && ok "… once" || not_ok "… once"
+product LIMN_SEARCH=0 "$dir/ways" ways.3 && near wide.cpu ways.3 && ! same ways.1 ways.3 && ok "… not if nobody wants it" || not_ok "… not if nobody wants it"
+product FAKE_CUDA=searches "$dir/rows.csv/there" ways.4 && ! grep -q 'a search' "$said" && same ways.3 ways.4 && ok "… nor if it cannot be kept" || not_ok "… nor if it cannot be kept"
+product FAKE_CUDA=changed "$dir/ways" ways.5 && same ways.3 ways.5 && ok "a way that is refused later" || not_ok "a way that is refused later"
+for file in ways/*.code; do [ "$(wc -c <"$file")" -gt 200 ] || printf x | dd of="$file" bs=1 seek=9 conv=notrunc 2>"$said"; done
+product FAKE_CUDA=searches "$dir/ways" ways.6 && [ "$(grep -c 'a search' "$said")" -eq "$searches" ] && near wide.cpu ways.6 && ok "ways that are damaged" || not_ok "ways that are damaged"
+product FAKE_CUDA=searches "$dir/ways" ways.7 && ! grep -q 'a search' "$said" && same ways.6 ways.7 && ok "… are replaced" || not_ok "… are replaced"
 for on in cpu cuda; do "$LIMN" train products.limn --plain --device $on --precision bf16 --out narrow.$on >"$said" 2>&1; done
 near narrow.cpu narrow.cuda 3e-3 && ! near wide.cuda narrow.cuda 1e-6 && ok "factors in bfloat16" || not_ok "factors in bfloat16"
 FAKE_CUDA=products "$LIMN" train products.limn --plain --device cuda --precision bf16 --out narrow.own >"$said" 2>&1 && near narrow.cpu narrow.own 3e-3 && ! same narrow.cuda narrow.own && ok "… multiplied by our own" || not_ok "… multiplied by our own"
@@ -78,6 +95,9 @@ says() {
 }
 
 says "a step that is not finite" 1 "goal fit is not finite in step" "$LIMN" train bad.limn --plain --device cuda --out bad
+"$LIMN" train bad.limn --plain --device cpu --every 1 --out bad.cpu >"$said" 2>&1
+"$LIMN" train bad.limn --plain --device cuda --every 1 --out bad.cuda >"$said" 2>&1
+same bad.cpu bad.cuda && same bad bad.cuda && ok "… changes nothing" || not_ok "… changes nothing"
 says "no driver" 2 "there is no NVIDIA driver (libcuda.so.1) on this machine" env LIMN_CUDA="$dir" "$LIMN" train small.limn --device cuda
 says "no driver for machines" 2 "there is no NVIDIA driver" env LIMN_CUDA="$dir" "$LIMN" run ticks.limn --device cuda
 mkdir half && cp "$LIMN_CUDA/libcuda.so.1" half

@@ -18,7 +18,6 @@ enum {
   WAVES = 8,              // blocks for each multiprocessor, at most: others take turns
   SCRATCH_BLOCKS = 264,   // of kernels whose tiles are not shared
   GRAPH_MOST = 20 * 1000, // launches in a graph
-  TOGETHER = 16,          // small steps in one launch
   EARLY_DRIVER = 12030,   // whose graphs have kernels that come early
 };
 
@@ -111,8 +110,8 @@ size_t cuda_bytes(const PlanWire *w) { return (size_t)w->count * number_bytes(w-
 
 static bool take_memory(Engine *e, CudaEngine *o) {
   Plan *p = o->plan;
-  size_t at = cuda_aligned((size_t)p->arena_bytes), small_bytes = ring_lay(e, o);
-  if (o->whole.lanes) o->parts_bytes = TOGETHER * small_bytes; // slots are brought there
+  size_t at = cuda_aligned((size_t)p->arena_bytes), small_bytes = o->ring.small_bytes;
+  if (o->whole.lanes) o->parts_bytes = o->whole.together * small_bytes; // slots are brought there
   size_t small = at, counter = cuda_aligned(small + small_bytes);
   at = cuda_aligned(counter + sizeof(int64_t));
   for (uint32_t i = 0; i < p->in.n; i++) {
@@ -192,8 +191,8 @@ static bool compile_all(Engine *e, CudaEngine *o, CudaKernel *kernel, const char
   text[COMMON] = text_front(e, true);
   text[TILES] = text_front(e, false);
   size_t front = text[TILES].n;
-  o->whole.lanes = whole_fits(e, o);
-  uint32_t parts = o->plan->tiny && o->whole.lanes ? 1 : text_parts(o->plan), n = KERNELS + parts;
+  o->whole.slot = whole_slot(e, o);
+  uint32_t parts = o->plan->tiny && o->whole.slot ? 1 : text_parts(o->plan), n = KERNELS + parts;
   for (uint32_t i = 0; i < parts; i++) kernels[i] = text_front(e, false);
   products_text(e, o, &text[TILES]);
   emit_cuda(o->plan, kernel, &o->whole, kernels, parts);
@@ -336,7 +335,11 @@ static bool launch_copy(Engine *e, CudaEngine *o, const Kernel *k) {
       &(CudaLaunch){.fn = o->copy, .blocks = (c.bytes + 255) / 256, .threads = 256, .wires = &c});
 }
 
-bool cuda_losses(Engine *e, CudaEngine *o, bool (*each)(Engine *, CudaEngine *, CudaLosses *)) {
+static bool look_at(Engine *e, CudaEngine *o, CudaLosses *l) {
+  return cuda_launch(e, o, &(CudaLaunch){.fn = o->look, .blocks = 1, .threads = 1, .wires = l});
+}
+
+static bool launch_look(Engine *e, CudaEngine *o) {
   const Plan *p = o->plan;
   CudaLosses l = {0};
   for (uint32_t i = 0; i < p->out.n; i++) {
@@ -344,34 +347,28 @@ bool cuda_losses(Engine *e, CudaEngine *o, bool (*each)(Engine *, CudaEngine *, 
     if (w->rank || w->base != BASE_R) continue;
     l.loss[l.n++] = cuda_wire(e, o, p->out.at[i]);
     if (l.n < LOSSES) continue;
-    if (!each(e, o, &l)) return false;
+    if (!look_at(e, o, &l)) return false;
     l.n = 0;
   }
-  return !l.n || each(e, o, &l);
+  return !l.n || look_at(e, o, &l);
 }
 
-static bool look_at(Engine *e, CudaEngine *o, CudaLosses *l) {
-  return cuda_launch(e, o, &(CudaLaunch){.fn = o->look, .blocks = 1, .threads = 1, .wires = l});
+static bool bring(Engine *e, CudaEngine *o, CudaBrought *b) {
+  return cuda_launch(e, o, &(CudaLaunch){.fn = o->bring, .blocks = 1, .threads = 1, .wires = b});
 }
-static bool launch_look(Engine *e, CudaEngine *o) { return cuda_losses(e, o, look_at); }
 
 // Those numbers that lie in rows of floats, in front of a step and behind it.
-bool cuda_brought(Engine *e, CudaEngine *o, bool back,
-                  bool (*each)(Engine *, CudaEngine *, CudaBrought *)) {
+static bool launch_brought(Engine *e, CudaEngine *o, bool back) {
   CudaBrought b = {.back = back};
   for (uint32_t i = 0; i < e->d->param.n; i++) {
     if (!engine_brings(e, i) || (back && !e->d->param.at[i].next)) continue;
     b.wide[b.n] = o->clocks + 8 * (uint64_t)i;
     b.narrow[b.n++] = state_there(e->state[i]);
     if (b.n < BROUGHT) continue;
-    if (!each(e, o, &b)) return false;
+    if (!bring(e, o, &b)) return false;
     b.n = 0;
   }
-  return !b.n || each(e, o, &b);
-}
-
-static bool bring(Engine *e, CudaEngine *o, CudaBrought *b) {
-  return cuda_launch(e, o, &(CudaLaunch){.fn = o->bring, .blocks = 1, .threads = 1, .wires = b});
+  return !b.n || bring(e, o, &b);
 }
 
 // While profiling: now, with everything done.
@@ -412,10 +409,10 @@ static bool launch_kernels(Engine *e, CudaEngine *o, int64_t n, uint32_t from, u
 }
 
 static bool launch_step(Engine *e, CudaEngine *o, int64_t n) {
-  return ring_take(e, o) && cuda_brought(e, o, false, bring) &&
+  return ring_take(e, o) && launch_brought(e, o, false) &&
          launch_kernels(e, o, n, 0, o->plan->kernel.n) &&
          (o->first_write < o->plan->kernel.n || !o->checked || launch_look(e, o)) &&
-         cuda_brought(e, o, true, bring) && ring_give(e, o);
+         launch_brought(e, o, true) && ring_give(e, o);
 }
 
 // How many launches a step has.
@@ -469,12 +466,12 @@ static bool cuda_queue(Engine *e, int64_t n, uint64_t step) {
   CudaEngine *o = e->own;
   if (!engine_takes(e, n)) return false;
   o->d->call.cuCtxSetCurrent(o->d->context);
-  if (!send_states(e, o) || !ring_send(e, o, n, step)) return false;
+  if (!whole_others(e, o) || !send_states(e, o) || !ring_send(e, o, n, step)) return false;
   if (o->whole.lanes) {
     o->ring.queued++;
     o->runs++;
     states_changed(e);
-    return ++o->waiting < TOGETHER || whole_launch(e, o);
+    return whole_queue(e, o);
   }
   CudaStep *captured = step_for(e, o, n);
   if (!captured) return false;
@@ -495,8 +492,8 @@ static RunStatus cuda_next(Engine *e) {
   bool launched = o->ring.done < o->ring.queued - o->waiting;
   if ((!launched && !whole_launch(e, o)) || !ring_wait(e, o)) return RUN_FAILED;
   if (engine_finite(e)) return RUN_GOOD;
-  o->waiting = 0;    // what waits would do nothing
-  ring_recall(e, o); // somebody will ask why
+  whole_forget(e, o); // what waits would do nothing
+  ring_recall(e, o);  // somebody will ask why
   if (!cuda_good(e, c->cuStreamSynchronize(o->d->stream), "a step on the GPU failed"))
     return RUN_FAILED;
   o->ring.done = o->ring.queued;
@@ -519,6 +516,7 @@ static void cuda_free(Engine *e) {
   CudaEngine *o = e->own;
   const CudaCalls *c = &o->d->call;
   c->cuCtxSetCurrent(o->d->context);
+  whole_forget(e, o);
   products_free(o);
   for (uint32_t i = 0; i < STEPS; i++)
     if (o->step[i].graph) c->cuGraphExecDestroy(o->step[i].graph);
@@ -574,8 +572,10 @@ bool cuda_open(Engine *e, const char **why) {
   o->first_write = plan_first_write(p, &o->checked);
   if (e->how.profile) o->seconds = NEW_ARRAY(e->arena, double, p->kernel.n + 1);
   store_mirror(e->store, &(StoreMirror){o->d, fetch_state, drop_state});
+  ring_lay(e, o);
   bool all = open_code(e, o, why);
   all = all && take_memory(e, o) && take_states(e, o);
+  if (all) products_search(e, o);
   if (!all && !*why) *why = e->error;
   e->says = arena_format(e->arena, "%s, CUDA %d.%d", o->d->name, o->d->compiler_version / 1000,
                          o->d->compiler_version % 1000 / 10);

@@ -6,7 +6,9 @@
 #include "run/engine/engine_own.h"
 
 enum {
-  QUEUE = 64, // steps that wait at once
+  QUEUE =
+      128, // steps that wait at once: of small ones, several launches, so that a nap leaves enough to do
+  QUEUE_LARGE = 64, // … and of those with launches of their own
   INPUT_SMALL = 16 << 10,
   STEPS = 4, // captured at once
 };
@@ -69,23 +71,21 @@ typedef struct {
   int32_t n, back;
 } CudaBrought;
 
-// What a whole step in one launch is given, in front of the pointers of its kernels.
+// What whole steps in one launch are given, in front of pieces of states and the pointers of their kernels.
 typedef struct {
-  CudaTake take;
-  CudaGive give;
-  CudaLosses look;
-  CudaBrought brought, back;
-  DeviceAddress near; // where slots are brought
-  int64_t steps;
-} CudaStepHead;
+  DeviceAddress ring, arena, near; // near: where slots are brought
+  int64_t slot_bytes, slots, first, steps, whole;
+  DeviceAddress done, stop;
+} CudaSteps;
 
 typedef struct {
   CudaKernel k;
-  CudaFunction fn, sum; // sum: of its slices
-  uint32_t kind;        // of a product: by which tiles
-  bool blas;            // … or by cuBLASLt
-  bool twos;            // its result lies two by two
-  DeviceAddress *wire;  // [slot]
+  CudaFunction fn, sum;            // sum: of its slices
+  uint32_t kind;                   // of a product: by which tiles
+  bool blas;                       // … or by cuBLASLt
+  bool twos;                       // its result lies two by two
+  const struct BlasChoice *choice; // … in which way; NULL: in its first
+  DeviceAddress *wire;             // [slot]
   CudaProduct product;
   uint32_t end; // of a scan
 } CudaCall;
@@ -108,7 +108,7 @@ typedef struct {
 typedef struct {
   char *host; // pinned: slots, one behind the other, then how many steps are whole; NULL: not yet
   DeviceAddress small, counter;
-  size_t small_bytes, clock_at, out_at, slot_bytes;
+  size_t small_bytes, clock_at, slot_bytes;
   uint64_t slots, queued, done;
   int64_t n[QUEUE]; // [slot] samples
 } CudaRing;
@@ -141,7 +141,7 @@ typedef struct {
   CudaStep step[STEPS]; // captured ones
   CudaWhole whole;      // of one launch for several steps
   CudaFunction whole_fn;
-  void *whole_given;  // a CudaStepHead and pointers; NULL: not yet
+  void *whole_given;  // a CudaSteps and pointers; NULL: not yet
   uint64_t waiting;   // steps that are not launched yet
   uint32_t next_step; // the one that makes room for another
   bool sized;         // what is launched depends on the number of samples
@@ -168,29 +168,30 @@ size_t cuda_aligned(size_t);
 size_t cuda_bytes(const PlanWire *);
 
 void cuda_fill_wires(Engine *, CudaEngine *, uint32_t kernel); // its table of pointers
-bool cuda_losses(Engine *, CudaEngine *, bool (*each)(Engine *, CudaEngine *, CudaLosses *));
-bool cuda_brought(Engine *, CudaEngine *, bool back,
-                  bool (*each)(Engine *, CudaEngine *, CudaBrought *));
 
 // -- cuda_whole.c ---------------------------------------------------------------------------------
-bool whole_fits(const Engine *,
-                const CudaEngine *); // a step may be one launch, as far as what it is given goes
+// A step may be one launch, as far as what it is given goes: then what its text needs to know.
+const CudaSlot *whole_slot(const Engine *, const CudaEngine *);
+bool whole_queue(Engine *, CudaEngine *);  // one more, which may wait for others
 bool whole_launch(Engine *, CudaEngine *); // all steps that wait for it
+bool whole_others(Engine *, CudaEngine *); // those of another engine: they come first
+void whole_forget(Engine *, CudaEngine *); // what waits is not done any more
 
 // -- cuda_products.c ------------------------------------------------------------------------------
 bool products_prepare(Engine *, CudaEngine *);     // all that the plan has
 void products_text(Engine *, CudaEngine *, Buf *); // their functions
 bool products_open(Engine *, CudaEngine *);        // … compiled
+void products_search(Engine *, CudaEngine *);      // the fastest ways of cuBLASLt
 bool product_launch(Engine *, CudaEngine *, uint32_t kernel, int64_t n);
 void products_free(CudaEngine *);
 
 // -- cuda_ring.c ----------------------------------------------------------------------------------
-size_t ring_lay(Engine *, CudaEngine *); // the bytes of its small part
+void ring_lay(Engine *, CudaEngine *);                   // what its small part has where
+size_t ring_output(const CudaEngine *, uint32_t output); // where it lies in a slot
+DeviceAddress ring_done(const CudaEngine *); // what the caller watches: how many steps are whole
 bool ring_send(Engine *, CudaEngine *, int64_t n, uint64_t step);
-bool ring_take(Engine *, CudaEngine *);  // launches what a step begins with
-bool ring_give(Engine *, CudaEngine *);  // … and ends with
-CudaTake ring_takes(const CudaEngine *); // the same as what a kernel is given
-bool ring_gives(Engine *, CudaEngine *, bool (*each)(Engine *, CudaEngine *, CudaGive *));
+bool ring_take(Engine *, CudaEngine *);   // launches what a step begins with
+bool ring_give(Engine *, CudaEngine *);   // … and ends with
 bool ring_bring(Engine *, CudaEngine *);  // outputs that are large
 bool ring_wait(Engine *, CudaEngine *);   // for the oldest step, whose outputs are shown then
 void ring_recall(Engine *, CudaEngine *); // the inputs of that step, as the caller wrote them

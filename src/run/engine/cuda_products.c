@@ -2,7 +2,9 @@
 // else by kernels of our own (tiles.h), which follow tables of offsets: a convolution, rows of heads.
 #include "run/engine/cuda/blas.h"
 #include "run/engine/cuda_own.h"
+
 #include <math.h>
+#include <stdlib.h>
 
 enum {
   PRODUCT_DEEP = 128,  // of a sum, at least, for each of its parts
@@ -11,6 +13,7 @@ enum {
   ALONG = 8,           // cells that follow each other: worth reading along them
   EIGHT = 8,           // bfloat16 that are read at once
 };
+static const double search_seconds = 1; // when an engine is opened
 
 // Kinds of tiles, the largest first; the wide ones are read by eight cells at once. `each`: of limn_product; the others are
 // the arguments of LIMN_WIDE (tiles.h). `rate`: how much of a sum a full multiprocessor adds up, in millions of
@@ -301,13 +304,72 @@ static bool blas_launch(Engine *e, CudaEngine *o, uint32_t i, int64_t samples) {
     b.a += (uint64_t)(call_start(p, x, &x->in[q->a], call, samples) * cell);
     b.b += (uint64_t)(call_start(p, x, &x->in[q->b], call, samples) * cell);
     b.c += (uint64_t)(call_start(p, x, &x->out, call, samples) * cell_c);
-    if (!blas_takes(&b) || !blas_multiply(o->d->blas, o->d, &b, &r)) return false;
+    if (!blas_takes(&b) || !blas_multiply(o->d->blas, o->d, &b, o->call[i].choice, &r))
+      return false;
     if (r) {
       e->error = arena_format(e->arena, "a product: cuBLASLt says %d", r);
       return false;
     }
   }
   return true;
+}
+
+// Where its operands lie now.
+static void product_place(const Engine *e, CudaEngine *o, uint32_t i) {
+  const Plan *p = o->plan;
+  const PlanNode *x = &p->node.at[p->kernel.at[i].node.at[0]];
+  const Product *q = x->product;
+  CudaProduct *c = &o->call[i].product;
+  uint64_t cell_c = number_bytes(p->wire.at[x->out.wire].number),
+           cell = number_bytes(p->wire.at[x->in[q->a].wire].number);
+  c->a = cuda_wire(e, o, x->in[q->a].wire) + (uint64_t)operand_start(p, &x->in[q->a]) * cell;
+  c->b = cuda_wire(e, o, x->in[q->b].wire) + (uint64_t)operand_start(p, &x->in[q->b]) * cell;
+  c->c = cuda_wire(e, o, x->out.wire) + (uint64_t)operand_start(p, &x->out) * cell_c;
+  c->twos = o->call[i].twos && c->c % (2 * cell_c) == 0;
+}
+
+typedef struct {
+  uint32_t kernel;
+  double work;
+} SearchedProduct;
+
+static int by_work(const void *a, const void *b) {
+  const SearchedProduct *x = a, *y = b;
+  if (x->work != y->work) return x->work < y->work ? 1 : -1;
+  return (x->kernel > y->kernel) - (x->kernel < y->kernel);
+}
+
+// A search overwrites its result: that may not be a state, and nothing is in the arena yet.
+static bool may_search(const CudaEngine *o, uint32_t i) {
+  const Plan *p = o->plan;
+  if (p->kernel.at[i].kind != KERNEL_PRODUCT || !o->call[i].blas) return false;
+  const PlanNode *x = &p->node.at[p->kernel.at[i].node.at[0]];
+  return p->wire.at[wire_root(p, x->out.wire)].place == AT_ARENA;
+}
+
+// Which way is fastest is looked for once, the products with most work first, and kept; where nothing can
+// be kept, the library's first way is taken, so that the same program gives the same bytes.
+void products_search(Engine *e, CudaEngine *o) {
+  const char *asked = getenv("LIMN_SEARCH"), *word = NULL, *error = NULL;
+  VEC(SearchedProduct) all = {0};
+  CodeFolder folder;
+  if (asked && !strcmp(asked, "0")) return;
+  for (uint32_t i = 0; i < o->plan->kernel.n; i++) {
+    if (!may_search(o, i)) continue;
+    product_place(e, o, i);
+    BlasProduct b = blas_product(e, o, i, o->plan->samples);
+    double work = (double)b.m * (double)b.n * (double)b.k * (double)b.batch;
+    vec_push(e->arena, &all, (SearchedProduct){i, work});
+  }
+  if (!all.n || !code_folder_open(&folder, e->arena, e->how.cache, &word, &error)) return;
+  qsort(all.at, all.n, sizeof *all.at, by_work);
+  double until = clock_seconds() + search_seconds;
+  for (uint32_t k = 0; k < all.n; k++) {
+    uint32_t i = all.at[k].kernel;
+    BlasProduct b = blas_product(e, o, i, o->plan->samples);
+    o->call[i].choice = blas_choose(o->d->blas, o->d, e->arena, &folder, &b, until);
+  }
+  code_folder_close(&folder, e->arena);
 }
 
 // -- by our own -----------------------------------------------------------------------------------
@@ -398,16 +460,7 @@ bool products_prepare(Engine *e, CudaEngine *o) {
 }
 
 bool product_launch(Engine *e, CudaEngine *o, uint32_t i, int64_t samples) {
-  const Plan *p = o->plan;
-  const PlanNode *x = &p->node.at[p->kernel.at[i].node.at[0]];
-  const Product *q = x->product;
-  CudaProduct *c = &o->call[i].product;
-  uint64_t cell_c = number_bytes(p->wire.at[x->out.wire].number),
-           cell = number_bytes(p->wire.at[x->in[q->a].wire].number);
-  c->a = cuda_wire(e, o, x->in[q->a].wire) + (uint64_t)operand_start(p, &x->in[q->a]) * cell;
-  c->b = cuda_wire(e, o, x->in[q->b].wire) + (uint64_t)operand_start(p, &x->in[q->b]) * cell;
-  c->c = cuda_wire(e, o, x->out.wire) + (uint64_t)operand_start(p, &x->out) * cell_c;
-  c->twos = o->call[i].twos && c->c % (2 * cell_c) == 0;
+  product_place(e, o, i);
   if (o->call[i].blas && blas_launch(e, o, i, samples)) return true;
   return !e->error && own_launch(e, o, i);
 }

@@ -20,8 +20,9 @@ enum {
 
 // -- layout ---------------------------------------------------------------------------------------
 static uint64_t slots_for(const CudaEngine *o) {
-  uint64_t n = o->small_out ? RING_BYTES / o->ring.slot_bytes : 1;
-  return n < 1 ? 1 : n > QUEUE ? QUEUE : n;
+  uint64_t n = o->small_out ? RING_BYTES / o->ring.slot_bytes : 1,
+           most = o->whole.lanes ? QUEUE : QUEUE_LARGE;
+  return n < 1 ? 1 : n > most ? most : n;
 }
 
 // Before the first step it is not known yet how large a slot is.
@@ -31,24 +32,33 @@ static size_t rows_bytes(const CudaEngine *o) {
   return (size_t)(ROWS_HEAD + o->plan->samples) * sizeof(int32_t);
 }
 
-size_t ring_lay(Engine *e, CudaEngine *o) {
+// A step that is one launch brings its slot into memory of which there is little.
+static size_t close_by(size_t n) { return (n + 31) / 32 * 32; }
+
+void ring_lay(Engine *e, CudaEngine *o) {
   const Plan *p = o->plan;
   CudaRing *r = &o->ring;
   o->in = NEW_ARRAY(e->arena, CudaInput, p->in.n + 1);
-  r->clock_at = cuda_aligned(sizeof(CudaContextData));
-  size_t at = cuda_aligned(r->clock_at + 8 * (size_t)(p->param.n + 1));
+  r->clock_at = close_by(sizeof(CudaContextData));
+  size_t at = close_by(r->clock_at + 8 * (size_t)(p->param.n + 1));
   for (uint32_t i = 0; i < p->in.n; i++) {
     CudaInput *in = &o->in[i];
     in->bytes = cuda_bytes(&p->wire.at[p->in.at[i]]);
     in->small = in->bytes <= INPUT_SMALL;
     in->small_at = at;
-    at = cuda_aligned(at + (in->small ? in->bytes : rows_bytes(o)));
+    at = close_by(at + (in->small ? in->bytes : rows_bytes(o)));
     e->in[i] = arena_alloc(e->arena, in->bytes + 64);
     memset(e->in[i], 0, in->bytes);
   }
   r->small_bytes = at;
   o->small_out = true;
   for (uint32_t i = 0; i < p->out.n; i++) o->small_out &= !p->wire.at[p->out.at[i]].rank;
+}
+
+size_t ring_output(const CudaEngine *o, uint32_t output) {
+  const Plan *p = o->plan;
+  size_t at = cuda_aligned(o->ring.small_bytes);
+  for (uint32_t i = 0; i < output; i++) at += cuda_aligned(cuda_bytes(&p->wire.at[p->out.at[i]]));
   return at;
 }
 
@@ -57,9 +67,7 @@ static bool make_ring(Engine *e, CudaEngine *o) {
   const Plan *p = o->plan;
   CudaRing *r = &o->ring;
   if (r->host) return true;
-  size_t at = r->out_at = r->small_bytes;
-  for (uint32_t i = 0; i < p->out.n; i++)
-    at = cuda_aligned(at + cuda_bytes(&p->wire.at[p->out.at[i]]));
+  size_t at = ring_output(o, p->out.n);
   for (uint32_t i = 0; i < p->in.n; i++) {
     if (o->in[i].small || o->in[i].table) continue;
     o->in[i].slot_at = at;
@@ -86,11 +94,8 @@ static char *slot_of(const CudaRing *r, uint64_t step) {
 }
 
 static void show_slot(Engine *e, const CudaEngine *o, uint64_t step) {
-  char *here = slot_of(&o->ring, step) + o->ring.out_at;
-  for (uint32_t i = 0; i < o->plan->out.n; i++) {
-    e->out[i] = here;
-    here += cuda_aligned(cuda_bytes(&o->plan->wire.at[o->plan->out.at[i]]));
-  }
+  for (uint32_t i = 0; i < o->plan->out.n; i++)
+    e->out[i] = slot_of(&o->ring, step) + ring_output(o, i);
 }
 
 // -- tables ---------------------------------------------------------------------------------------
@@ -178,19 +183,18 @@ bool ring_send(Engine *e, CudaEngine *o, int64_t n, uint64_t step) {
 
 static DeviceAddress ring_there(const CudaRing *r) { return (DeviceAddress)(uintptr_t)r->host; }
 
-CudaTake ring_takes(const CudaEngine *o) {
-  const CudaRing *r = &o->ring;
-  return (CudaTake){.ring = ring_there(r),
-                    .here = r->small,
-                    .slot_bytes = (int64_t)r->slot_bytes,
-                    .slots = (int64_t)r->slots,
-                    .bytes = (int64_t)r->small_bytes,
-                    .counter = r->counter};
+DeviceAddress ring_done(const CudaEngine *o) {
+  return ring_there(&o->ring) + o->ring.slots * o->ring.slot_bytes;
 }
 
 bool ring_take(Engine *e, CudaEngine *o) {
   const CudaRing *r = &o->ring;
-  CudaTake take = ring_takes(o);
+  CudaTake take = {.ring = ring_there(r),
+                   .here = r->small,
+                   .slot_bytes = (int64_t)r->slot_bytes,
+                   .slots = (int64_t)r->slots,
+                   .bytes = (int64_t)r->small_bytes,
+                   .counter = r->counter};
   bool good =
       cuda_launch(e, o, &(CudaLaunch){.fn = o->take, .blocks = 1, .threads = 1024, .wires = &take});
   for (uint32_t i = 0; good && i < o->plan->in.n; i++) {
@@ -212,36 +216,32 @@ bool ring_take(Engine *e, CudaEngine *o) {
 }
 
 // -- and back -------------------------------------------------------------------------------------
+static bool launch_give(Engine *e, CudaEngine *o, CudaGive *g) {
+  return cuda_launch(e, o, &(CudaLaunch){.fn = o->give, .blocks = 1, .threads = 1, .wires = g});
+}
+
 // Some outputs at a time; the last time with the word that the step is whole.
-bool ring_gives(Engine *e, CudaEngine *o, bool (*each)(Engine *, CudaEngine *, CudaGive *)) {
+bool ring_give(Engine *e, CudaEngine *o) {
   const CudaRing *r = &o->ring;
   const Plan *p = o->plan;
   CudaGive give = {.ring = ring_there(r),
                    .slot_bytes = (int64_t)r->slot_bytes,
                    .slots = (int64_t)r->slots,
                    .counter = r->counter,
-                   .done = ring_there(r) + r->slots * r->slot_bytes};
-  size_t at = r->out_at;
+                   .done = ring_done(o)};
   for (uint32_t i = 0; o->small_out && i < p->out.n; i++) {
     const PlanWire *w = &p->wire.at[p->out.at[i]];
     if (give.n == GIVEN) {
-      if (!each(e, o, &give)) return false;
+      if (!launch_give(e, o, &give)) return false;
       give.n = 0;
     }
     give.from[give.n] = cuda_wire(e, o, p->out.at[i]);
-    give.at[give.n] = (int32_t)at;
+    give.at[give.n] = (int32_t)ring_output(o, i);
     give.bytes[give.n++] = (int32_t)cuda_bytes(w);
-    at = cuda_aligned(at + cuda_bytes(w));
   }
   give.last = 1;
-  return each(e, o, &give);
+  return launch_give(e, o, &give);
 }
-
-static bool launch_give(Engine *e, CudaEngine *o, CudaGive *g) {
-  return cuda_launch(e, o, &(CudaLaunch){.fn = o->give, .blocks = 1, .threads = 1, .wires = g});
-}
-
-bool ring_give(Engine *e, CudaEngine *o) { return ring_gives(e, o, launch_give); }
 
 bool ring_bring(Engine *e, CudaEngine *o) {
   const Plan *p = o->plan;

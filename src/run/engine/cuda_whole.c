@@ -2,84 +2,156 @@
 // wait in the ring are one launch: what a launch costs is shared by all of them.
 #include "run/engine/cuda_own.h"
 
-enum { GIVEN_BYTES = 4000 }; // that a launch may be given
+enum {
+  GIVEN_BYTES = 4000,       // that a launch may be given
+  OUTPUTS = 64,             // that a step may give back
+  SHARED_OTHERS = 28 << 10, // that functions of team.h may share beside it
+};
 
-static size_t given_bytes(const CudaEngine *o) {
-  size_t bytes = sizeof(CudaStepHead);
+// -- states ---------------------------------------------------------------------------------------
+// Pieces of the device's memory that states lie in, each once.
+typedef VEC(State *) Pieces;
+
+static State *piece_of(const Engine *e, uint32_t param) {
+  const State *s = e->state[param];
+  return s ? store_at(s->store, s->whole) : NULL;
+}
+
+static uint32_t piece_number(const Pieces *pieces, const State *piece) {
+  uint32_t i = 0;
+  while (i < pieces->n && pieces->at[i] != piece) i++;
+  return i;
+}
+
+static Pieces pieces_of(const Engine *e) {
+  Pieces all = {0};
+  for (uint32_t i = 0; i < e->d->param.n; i++) {
+    State *piece = piece_of(e, i);
+    if (piece && piece_number(&all, piece) == all.n) vec_push(e->arena, &all, piece);
+  }
+  return all;
+}
+
+// Memory of a piece goes on for some bytes behind it (take_states): it is moved by 16.
+static size_t piece_bytes(const State *s) {
+  return ((size_t)s->count * number_bytes(s->number) + 15) / 16 * 16;
+}
+
+// -- what the text of a step needs to know ----------------------------------------------------------
+static size_t given_bytes(const Engine *e, const CudaEngine *o) {
+  size_t bytes = sizeof(CudaSteps) + pieces_of(e).n * sizeof(DeviceAddress);
   const Ids *slot = kernel_slots(o->plan);
   for (uint32_t i = 0; i < o->plan->kernel.n; i++)
-    bytes += (slot[i].n > 2 ? slot[i].n : 2) * sizeof(DeviceAddress);
+    bytes += (slot[i].n ? slot[i].n : 1) * sizeof(DeviceAddress);
   return bytes;
 }
 
 // Everything that a step takes from its slot and gives back is small, and nobody asks how long each kernel takes.
-bool whole_fits(const Engine *e, const CudaEngine *o) {
+static bool whole_fits(const Engine *e, const CudaEngine *o) {
   const Plan *p = o->plan;
-  uint32_t brought = 0;
-  for (uint32_t i = 0; i < e->d->param.n; i++) brought += engine_brings(e, i);
   for (uint32_t i = 0; i < p->in.n; i++)
-    if (cuda_bytes(&p->wire.at[p->in.at[i]]) > INPUT_SMALL) return false;
-  for (uint32_t i = 0; i < p->out.n; i++)
-    if (p->wire.at[p->out.at[i]].rank) return false;
-  return !o->seconds && p->out.n < GIVEN && brought < BROUGHT && given_bytes(o) <= GIVEN_BYTES;
+    if (!o->in[i].small) return false;
+  return o->small_out && !o->seconds && p->out.n <= OUTPUTS && given_bytes(e, o) <= GIVEN_BYTES;
 }
 
-static CudaStepHead *head_of(CudaEngine *o) { return o->whole_given; }
-static bool put_give(Engine *e, CudaEngine *o, CudaGive *g) {
-  (void)e;
-  head_of(o)->give = *g;
-  return true;
-}
-static bool put_look(Engine *e, CudaEngine *o, CudaLosses *l) {
-  (void)e;
-  head_of(o)->look = *l;
-  return true;
-}
-static bool put_brought(Engine *e, CudaEngine *o, CudaBrought *b) {
-  (void)e;
-  *(b->back ? &head_of(o)->back : &head_of(o)->brought) = *b;
-  return true;
+static void lay_params(const Engine *e, const Pieces *pieces, CudaParamAt *param) {
+  for (uint32_t i = 0; i < e->d->param.n; i++) {
+    const State *s = e->state[i];
+    param[i] = (CudaParamAt){.of = PLAN_NONE};
+    if (!s) continue;
+    param[i] = (CudaParamAt){.of = piece_number(pieces, piece_of(e, i)),
+                             .at = (size_t)s->offset * number_bytes(s->number),
+                             .brings = engine_brings(e, i),
+                             .back = e->d->param.at[i].next != 0};
+  }
 }
 
-static void put_wires(Engine *e, CudaEngine *o) {
+const CudaSlot *whole_slot(const Engine *e, const CudaEngine *o) {
+  if (!whole_fits(e, o)) return NULL;
   const Plan *p = o->plan;
-  DeviceAddress *to = (DeviceAddress *)(head_of(o) + 1);
+  Pieces pieces = pieces_of(e);
+  CudaParamAt *param = NEW_ARRAY(e->arena, CudaParamAt, e->d->param.n + 1);
+  size_t *input = NEW_ARRAY(e->arena, size_t, p->in.n + 1),
+         *output = NEW_ARRAY(e->arena, size_t, p->out.n + 1),
+         *bytes = NEW_ARRAY(e->arena, size_t, pieces.n + 1);
+  for (uint32_t i = 0; i < p->in.n; i++) input[i] = o->in[i].small_at;
+  for (uint32_t i = 0; i < p->out.n; i++) output[i] = ring_output(o, i);
+  for (uint32_t i = 0; i < pieces.n; i++) bytes[i] = piece_bytes(pieces.at[i]);
+  lay_params(e, &pieces, param);
+  CudaSlot *slot = NEW(e->arena, CudaSlot);
+  *slot = (CudaSlot){
+      .room = o->d->shared_most > SHARED_OTHERS ? (size_t)(o->d->shared_most - SHARED_OTHERS) : 0,
+      .bytes = o->ring.small_bytes,
+      .clock_at = o->ring.clock_at,
+      .input_at = input,
+      .output_at = output,
+      .param = param,
+      .piece_bytes = bytes,
+      .params = e->d->param.n,
+      .pieces = pieces.n};
+  for (uint32_t i = 0; i < slot->params; i++) slot->changes |= param[i].back;
+  return slot;
+}
+
+// -- launching ------------------------------------------------------------------------------------
+static void put_pointers(Engine *e, CudaEngine *o, DeviceAddress *to) {
+  const Plan *p = o->plan;
+  Pieces pieces = pieces_of(e);
+  for (uint32_t i = 0; i < pieces.n; i++) *to++ = pieces.at[i]->there;
   for (uint32_t i = 0; i < p->kernel.n; i++) {
-    const Kernel *k = &p->kernel.at[i];
     uint32_t n = o->call[i].k.emit.slot.n;
-    if (k->kind == KERNEL_COPY) {
-      *to++ = cuda_wire(e, o, k->to);
-      *to++ = cuda_wire(e, o, k->from);
-    }
-    if (!kernel_has_text(k)) continue;
+    if (!kernel_has_text(&p->kernel.at[i])) continue;
     cuda_fill_wires(e, o, i);
     memcpy(to, o->call[i].wire, n * sizeof *to);
     to += n ? n : 1; // a kernel without pointers has room for one
   }
 }
 
-static void fill_given(Engine *e, CudaEngine *o) {
-  if (o->whole_given) return;
-  o->whole_given = arena_alloc(e->arena, given_bytes(o));
-  memset(o->whole_given, 0, given_bytes(o));
-  head_of(o)->take = ring_takes(o);
-  head_of(o)->near = o->parts;
-  ring_gives(e, o, put_give);
-  cuda_losses(e, o, put_look);
-  cuda_brought(e, o, false, put_brought);
-  cuda_brought(e, o, true, put_brought);
-  put_wires(e, o);
+static CudaSteps *given(Engine *e, CudaEngine *o) {
+  const CudaRing *r = &o->ring;
+  CudaSteps *to = o->whole_given;
+  if (to) return to;
+  o->whole_given = to = arena_alloc(e->arena, given_bytes(e, o));
+  memset(to, 0, given_bytes(e, o));
+  *to = (CudaSteps){.ring = (DeviceAddress)(uintptr_t)r->host,
+                    .arena = o->arena,
+                    .near = o->parts,
+                    .slot_bytes = (int64_t)r->slot_bytes,
+                    .slots = (int64_t)r->slots,
+                    .done = ring_done(o),
+                    .stop = o->d->stop};
+  put_pointers(e, o, (DeviceAddress *)(to + 1));
+  return to;
+}
+
+void whole_forget(Engine *e, CudaEngine *o) {
+  o->waiting = 0;
+  if (o->d->late == e) o->d->late = NULL;
 }
 
 bool whole_launch(Engine *e, CudaEngine *o) {
   if (!o->waiting) return true;
-  fill_given(e, o);
-  head_of(o)->steps = (int64_t)o->waiting;
-  o->waiting = 0;
+  CudaSteps *to = given(e, o);
+  to->first = (int64_t)((o->ring.queued - o->waiting) % o->ring.slots);
+  to->steps = (int64_t)o->waiting;
+  to->whole = (int64_t)o->ring.queued;
+  whole_forget(e, o);
   return cuda_launch(e, o,
                      &(CudaLaunch){.fn = o->whole_fn,
                                    .blocks = 1,
                                    .threads = o->whole.lanes,
                                    .shared = o->whole.shared,
-                                   .wires = o->whole_given});
+                                   .wires = to});
+}
+
+bool whole_queue(Engine *e, CudaEngine *o) {
+  o->d->late = e;
+  return ++o->waiting < o->whole.together || whole_launch(e, o);
+}
+
+bool whole_others(Engine *e, CudaEngine *o) {
+  Engine *late = o->d->late;
+  if (!late || late == e || whole_launch(late, late->own)) return true;
+  e->error = late->error;
+  return false;
 }

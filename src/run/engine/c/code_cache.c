@@ -205,15 +205,18 @@ static const char *sum_of(Arena *a, const char *bytes, size_t n) {
   return arena_format(a, "%s%s", sum_mark, code_key(a, h));
 }
 
-// Kept or not, as the disk has it: nothing depends on it.
-static void keep(CodeFolder *f, Arena *a, const char *key, const FileText *object) {
+// Kept or not, as the disk has it: nothing depends on it. `first`: what is there already stays.
+static void keep(CodeFolder *f, Arena *a, const char *key, const FileText *object, bool first) {
   const char *part = arena_format(a, "%s/%s.part", f->work, key),
              *name = arena_format(a, "%s.code", key);
   int fd = open(part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (fd < 0) return;
   bool good = !fchmod(fd, 0600) && put(fd, object->text, object->n) &&
               put(fd, sum_of(a, object->text, object->n), SUM_BYTES);
-  if (close(fd) || !good || renameat(AT_FDCWD, part, f->fd, name)) unlink(part);
+  good = !close(fd) && good;
+  bool moved = good && (first ? !linkat(AT_FDCWD, part, f->fd, name, 0)
+                              : !renameat(AT_FDCWD, part, f->fd, name));
+  if (first || !moved) unlink(part);
   f->full = true;
 }
 
@@ -273,7 +276,17 @@ FileText code_bytes(const CodeFolder *f, Arena *a, const char *key) {
 void code_keep(CodeFolder *f, Arena *a, const char *key, const char *bytes, size_t n) {
   const char *error;
   FileText object = {.text = bytes, .n = n};
-  if (code_work(f, a, &error)) keep(f, a, key, &object);
+  if (code_work(f, a, &error)) keep(f, a, key, &object, false);
+}
+
+FileText code_keep_first(CodeFolder *f, Arena *a, const char *key, const char *bytes, size_t n) {
+  const char *error;
+  FileText object = {.text = bytes, .n = n}, kept;
+  if (code_work(f, a, &error)) keep(f, a, key, &object, true);
+  kept = code_bytes(f, a, key);
+  if (kept.text) return kept;
+  code_keep(f, a, key, bytes, n); // what is there is damaged
+  return code_bytes(f, a, key);
 }
 
 void *code_find(const CodeFolder *f, Arena *a, const char *key, int *fd) {
@@ -287,7 +300,7 @@ void *code_take(CodeFolder *f, Arena *a, const char *file, const char *key, int 
   FileText object = read_private(a, AT_FDCWD, path);
   void *library = object.text ? load(&object, path, fd) : NULL;
   if (library)
-    keep(f, a, key, &object);
+    keep(f, a, key, &object, false);
   else
     *error = object.text ? "gave a file that cannot be loaded" : "gave no code";
   return library;

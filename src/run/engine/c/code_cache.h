@@ -33,6 +33,8 @@ const char *code_work(CodeFolder *, Arena *, const char **error);
 // Code of any kind, by its bytes: .text is NULL when it is not there, or not whole.
 FileText code_bytes(const CodeFolder *, Arena *, const char *key);
 void code_keep(CodeFolder *, Arena *, const char *key, const char *bytes, size_t n);
+// … unless somebody else has kept some by that key: gives what is kept then, as code_bytes does.
+FileText code_keep_first(CodeFolder *, Arena *, const char *key, const char *bytes, size_t n);
 // Gives what dlopen gives. The descriptor stays open as long as the library: by its number it is
 // told from others.
 void *code_find(const CodeFolder *, Arena *, const char *key, int *fd);

@@ -1,7 +1,8 @@
 // Products by cuBLASLt. To it a matrix lies column after column, and may be read transposed; a C whose
 // rows lie along memory is the transposed product Cᵀ = Bᵀ Aᵀ. Of the ways it offers, the first one is
-// taken: which one that is depends on sizes and addresses alone, so that the same program gives the
-// same bytes twice, and sums that several blocks add to in any order are not asked for.
+// taken, which depends on sizes and addresses alone; or one that was faster in a short search and is
+// kept in the cache from then on: either way the same program gives the same bytes twice. Sums that
+// several blocks add to in any order are not asked for.
 #define _DEFAULT_SOURCE
 #include "run/engine/cuda/blas.h"
 
@@ -27,6 +28,8 @@ enum {
   WANTED_ALIGNED_A = 5, // … B, C, D follow
 };
 enum { WORKSPACE = 32 << 20, IN_ORDER = 2 | 4, ALIGNED_MOST = 256 };
+enum { WAYS = 8, TIMES_MOST = 20, TRIES = 3 };                  // of a search
+static const double search_seconds = 0.002, much_better = 0.97; // for a way; of what is best so far
 
 typedef struct {
   uint64_t own[8];
@@ -61,6 +64,7 @@ struct Blas {
 #define BLAS_MEMBER(name, takes) int(*name) takes;
   BLAS_FUNCTIONS(BLAS_MEMBER)
   void *library, *handle;
+  size_t version;
   DeviceAddress workspace;
 };
 
@@ -72,6 +76,10 @@ static bool find_functions(Blas *b) {
   memcpy(&b->name, &at, sizeof at);                                                                \
   if (!at) return false;
   BLAS_FUNCTIONS(FIND_IN_BLAS)
+  size_t (*version)(void);
+  at = dlsym(b->library, "cublasLtGetVersion");
+  memcpy(&version, &at, sizeof at);
+  b->version = at ? version() : 0;
   return true;
 }
 
@@ -192,31 +200,192 @@ static void *wanted_new(const Blas *b, const BlasLayout *l) {
   return x;
 }
 
-bool blas_multiply(Blas *b, const Device *d, const BlasProduct *p, CudaResult *result) {
+// All that the library wants to know of a product.
+typedef struct {
+  BlasLayout l;
+  void *product, *wanted, *first, *second, *sum;
+  bool wide;
+} BlasCall;
+
+static bool call_open(const Blas *b, const BlasProduct *p, BlasCall *c) {
+  *c = (BlasCall){.wide = p->precision == PRECISION_64};
+  if (!lay_out(p, &c->l)) return false;
+  c->product = product_new(b, p, &c->l);
+  c->wanted = wanted_new(b, &c->l);
+  c->first = matrix_new(b, &c->l.first, p->batch);
+  c->second = matrix_new(b, &c->l.second, p->batch);
+  c->sum = matrix_new(b, &c->l.sum, p->batch);
+  return c->product && c->wanted && c->first && c->second && c->sum;
+}
+
+static void call_close(const Blas *b, const BlasCall *c) {
+  if (c->product) b->cublasLtMatmulDescDestroy(c->product);
+  if (c->wanted) b->cublasLtMatmulPreferenceDestroy(c->wanted);
+  if (c->first) b->cublasLtMatrixLayoutDestroy(c->first);
+  if (c->second) b->cublasLtMatrixLayoutDestroy(c->second);
+  if (c->sum) b->cublasLtMatrixLayoutDestroy(c->sum);
+}
+
+// How many ways there are: the library's best guess first.
+static int call_ways(const Blas *b, const BlasCall *c, int most, BlasFound *found) {
+  int n = 0, good = 0;
+  memset(found, 0, (size_t)most * sizeof *found);
+  if (b->cublasLtMatmulAlgoGetHeuristic(b->handle, c->product, c->first, c->second, c->sum, c->sum,
+                                        c->wanted, most, found, &n))
+    return 0;
+  for (int i = 0; i < n; i++)
+    if (!found[i].state && found[i].workspace <= WORKSPACE) found[good++] = found[i];
+  return good;
+}
+
+static CudaResult call_launch(const Blas *b, const Device *d, const BlasCall *c,
+                              const BlasWay *way) {
   static const double one = 1, zero = 0;
   static const float one_32 = 1, zero_32 = 0;
-  bool wide = p->precision == PRECISION_64;
-  BlasLayout l;
-  BlasFound found = {0};
-  int n = 0;
+  const BlasLayout *l = &c->l;
+  return b->cublasLtMatmul(b->handle, c->product, c->wide ? (const void *)&one : &one_32,
+                           l->first.at, c->first, l->second.at, c->second,
+                           c->wide ? (const void *)&zero : &zero_32, l->sum.at, c->sum, l->sum.at,
+                           c->sum, way, b->workspace, WORKSPACE, d->stream);
+}
+
+// -- which way ------------------------------------------------------------------------------------
+// Everything that a way depends on, as bytes.
+typedef struct {
+  int64_t rows, columns, step, batch_step;
+  int32_t turned, kind, aligned, unused;
+} MatrixKey;
+typedef struct {
+  MatrixKey first, second, sum;
+  int64_t batch, precision;
+} BlasKey;
+struct BlasChoice {
+  BlasKey key;
+  BlasWay way;
+};
+
+static MatrixKey matrix_key(const BlasMatrix *m) {
+  return (MatrixKey){.rows = m->rows,
+                     .columns = m->columns,
+                     .step = m->step,
+                     .batch_step = m->batch_step,
+                     .turned = m->turned,
+                     .kind = m->kind,
+                     .aligned = (int32_t)aligned_to(m->at)};
+}
+
+static BlasKey key_of(const BlasProduct *p, const BlasLayout *l) {
+  return (BlasKey){.first = matrix_key(&l->first),
+                   .second = matrix_key(&l->second),
+                   .sum = matrix_key(&l->sum),
+                   .batch = p->batch,
+                   .precision = (int64_t)p->precision};
+}
+
+bool blas_multiply(Blas *b, const Device *d, const BlasProduct *p, const BlasChoice *choice,
+                   CudaResult *result) {
+  BlasCall c;
+  BlasFound found;
   *result = 0;
-  if (!lay_out(p, &l)) return false;
-  void *product = product_new(b, p, &l), *wanted = wanted_new(b, &l),
-       *first = matrix_new(b, &l.first, p->batch), *second = matrix_new(b, &l.second, p->batch),
-       *sum = matrix_new(b, &l.sum, p->batch);
-  bool takes = product && wanted && first && second && sum &&
-               !b->cublasLtMatmulAlgoGetHeuristic(b->handle, product, first, second, sum, sum,
-                                                  wanted, 1, &found, &n) &&
-               n > 0 && !found.state;
-  if (takes)
-    *result = b->cublasLtMatmul(b->handle, product, wide ? (const void *)&one : &one_32, l.first.at,
-                                first, l.second.at, second, wide ? (const void *)&zero : &zero_32,
-                                l.sum.at, sum, l.sum.at, sum, &found.way, b->workspace, WORKSPACE,
-                                d->stream);
-  if (product) b->cublasLtMatmulDescDestroy(product);
-  if (wanted) b->cublasLtMatmulPreferenceDestroy(wanted);
-  if (first) b->cublasLtMatrixLayoutDestroy(first);
-  if (second) b->cublasLtMatrixLayoutDestroy(second);
-  if (sum) b->cublasLtMatrixLayoutDestroy(sum);
+  bool takes = call_open(b, p, &c), done = false;
+  if (takes && choice) {
+    BlasKey key = key_of(p, &c.l);
+    done = !memcmp(&key, &choice->key, sizeof key) && !call_launch(b, d, &c, &choice->way);
+  }
+  if (takes && !done) {
+    takes = call_ways(b, &c, 1, &found) > 0;
+    if (takes) *result = call_launch(b, d, &c, &found.way);
+  }
+  call_close(b, &c);
   return takes;
+}
+
+// A graph that does it so often, so that launching costs nothing; NULL: it cannot be.
+static CudaGraphExec repeated(const Blas *b, const Device *d, const BlasCall *c, const BlasWay *way,
+                              int times) {
+  CudaGraph graph = NULL;
+  CudaGraphExec exec = NULL;
+  CudaResult r = d->call.cuStreamBeginCapture_v2(d->stream, CUDA_CAPTURE_RELAXED);
+  if (r) return NULL;
+  for (int i = 0; !r && i < times; i++) r = call_launch(b, d, c, way);
+  if (d->call.cuStreamEndCapture(d->stream, &graph)) return NULL;
+  if (r || d->call.cuGraphInstantiateWithFlags(&exec, graph, 0)) exec = NULL;
+  d->call.cuGraphDestroy(graph);
+  return exec;
+}
+
+// From a stream that is empty to the next time that it is.
+static bool run_seconds(const Device *d, CudaGraphExec exec, double *seconds) {
+  double start = clock_seconds();
+  if (d->call.cuGraphLaunch(exec, d->stream) || d->call.cuStreamSynchronize(d->stream))
+    return false;
+  *seconds = clock_seconds() - start;
+  return true;
+}
+
+// False: the library refuses this way.
+static bool way_seconds(const Blas *b, const Device *d, const BlasCall *c, const BlasWay *way,
+                        double *best) {
+  double seconds = 0;
+  CudaGraphExec once = repeated(b, d, c, way, 1);
+  // the first run brings code to the device
+  bool good = once && run_seconds(d, once, &seconds) && run_seconds(d, once, &seconds);
+  if (once) d->call.cuGraphExecDestroy(once);
+  if (!good) return false;
+  double wanted = search_seconds / (seconds > 1e-6 ? seconds : 1e-6);
+  int times = wanted < 1 ? 1 : wanted > TIMES_MOST ? TIMES_MOST : (int)wanted;
+  CudaGraphExec exec = repeated(b, d, c, way, times);
+  *best = -1;
+  for (int i = 0; exec && good && i < TRIES; i++) {
+    good = run_seconds(d, exec, &seconds);
+    if (good && (*best < 0 || seconds / times < *best)) *best = seconds / times;
+  }
+  if (exec) d->call.cuGraphExecDestroy(exec);
+  return exec && good;
+}
+
+// The fastest that was tried until then; the first one if there is no time.
+static bool find_way(const Blas *b, const Device *d, const BlasCall *c, double until,
+                     BlasWay *way) {
+  BlasFound found[WAYS];
+  double best = -1, seconds;
+  int n = call_ways(b, c, WAYS, found);
+  if (!n) return false;
+  *way = found[0].way;
+  for (int i = 0; i < n && clock_seconds() < until; i++) {
+    if (!way_seconds(b, d, c, &found[i].way, &seconds)) continue;
+    if (best >= 0 && seconds > much_better * best) continue;
+    best = seconds;
+    *way = found[i].way;
+  }
+  return true;
+}
+
+static const char *choice_key(const Blas *b, const Device *d, Arena *a, const BlasKey *key) {
+  CodeHash h = {HASH_START, 0};
+  const uint64_t versions[] = {1, b->version, (uint64_t)d->driver_version};
+  code_hash(&h, d->name, strlen(d->name));
+  code_hash(&h, versions, sizeof versions);
+  code_hash(&h, key, sizeof *key);
+  return code_key(a, h);
+}
+
+const BlasChoice *blas_choose(Blas *b, const Device *d, Arena *a, CodeFolder *folder,
+                              const BlasProduct *p, double until) {
+  BlasCall c;
+  BlasChoice *choice = NULL;
+  if (folder->passing || !call_open(b, p, &c)) return NULL;
+  BlasKey key = key_of(p, &c.l);
+  const char *name = choice_key(b, d, a, &key);
+  BlasWay way;
+  FileText kept = code_bytes(folder, a, name);
+  if (kept.n != sizeof way && find_way(b, d, &c, until, &way))
+    kept = code_keep_first(folder, a, name, (const char *)&way, sizeof way);
+  if (kept.n == sizeof way) {
+    choice = NEW(a, BlasChoice);
+    choice->key = key;
+    memcpy(&choice->way, kept.text, sizeof way);
+  }
+  call_close(b, &c);
+  return choice;
 }

@@ -2,10 +2,12 @@
 // take a product, limn's own kernels do the work.
 //
 //   BlasProduct p = {.m = 64, .n = 512, .k = 784, .batch = 1, .am = 784, .ak = 1, …};
-//   if (blas_takes(&p) && blas_multiply(blas, stream, &p, &result)) …   // asked for, or result says why not
+//   const BlasChoice *choice = blas_choose(blas, device, arena, &folder, &p, clock_seconds() + 1);
+//   if (blas_takes(&p) && blas_multiply(blas, device, &p, choice, &result)) …   // asked for, or result says why not
 #ifndef LIMN_RUN_ENGINE_CUDA_BLAS_H
 #define LIMN_RUN_ENGINE_CUDA_BLAS_H
 
+#include "run/engine/c/code_cache.h"
 #include "run/engine/cuda/driver.h"
 #include "run/engine/kernel/kernel.h"
 
@@ -24,7 +26,14 @@ typedef struct Blas Blas;
 Blas *blas_open(const Device *, Arena *); // NULL: it is not there
 void blas_close(Blas *, const Device *);
 bool blas_takes(const BlasProduct *); // matrices whose rows or columns lie along memory
-// Launches it. False, and nothing was launched: the library has no way for it.
-bool blas_multiply(Blas *, const Device *, const BlasProduct *, CudaResult *);
+// The fastest of the library's ways for a product of these sizes and alignments: as the cache has it, or
+// found by trying them now, which overwrites C, and kept from then on. Beyond `until`, by clock_seconds,
+// no more are tried. NULL, the library's first way: nothing can be kept.
+typedef struct BlasChoice BlasChoice;
+const BlasChoice *blas_choose(Blas *, const Device *, Arena *, CodeFolder *, const BlasProduct *,
+                              double until);
+// Launches it, by the choice if that was made for such a product and is not refused. False, and nothing
+// was launched: the library has no way for it.
+bool blas_multiply(Blas *, const Device *, const BlasProduct *, const BlasChoice *, CudaResult *);
 
 #endif

@@ -119,9 +119,10 @@ typedef struct Device {
   int driver_version, compiler_version; // 13000 is 13.0
   CudaContext context;
   CudaStream stream;
-  struct Blas *blas;  // products by cuBLASLt, once something asks for it
-  bool no_blas;       // it was asked for, and is not there
-  DeviceAddress stop; // a number there: not 0 when a loss was not finite, until it is seen
+  struct Blas *blas;   // products by cuBLASLt, once something asks for it
+  bool no_blas;        // it was asked for, and is not there
+  DeviceAddress stop;  // a number there: not 0 when a loss was not finite, until it is seen
+  struct Engine *late; // whose steps wait for a launch (cuda_whole.c); NULL: nobody's
 } Device;
 
 // One of these names, in $LIMN_CUDA alone where that is set; NULL: none is there.

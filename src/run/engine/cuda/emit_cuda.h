@@ -27,12 +27,32 @@ typedef struct {
   uint32_t buckets; // 0: no such
 } CudaKernel;
 
-// A whole step as one function, limn_step, by the lanes of one block, as often as it is told to. What it is given
-// begins with what every step has (CudaStepHead); then follow the pointers of each kernel.
+// What the engine knows of a step that is one function: pieces of memory that states lie in, and what a slot of the ring has
+// where.
 typedef struct {
-  uint32_t lanes; // 0: each kernel is a launch
-  size_t shared;  // tiles, and the arena if that has room
-  bool scratch;   // its tiles are too large to be shared, and take so much of the step's scratch
+  uint32_t of; // the piece that its state lies in; PLAN_NONE: it is a clock in the slot
+  size_t at;   // … in the piece
+  bool brings; // a float there, which the step has as a double among the clocks
+  bool back;   // … and which the step changes
+} CudaParamAt;
+typedef struct {
+  size_t room; // that a block may share
+  size_t bytes, clock_at;
+  const size_t *input_at, *output_at; // [input], [output]
+  const CudaParamAt *param;
+  const size_t *piece_bytes; // multiples of 16
+  uint32_t params, pieces;
+  bool changes; // some state does
+} CudaSlot;
+
+// A whole step as one function, limn_step, by the lanes of one block, as often as it is told to. What it is given
+// begins with what every launch has (CudaSteps); then follow the pieces of states and the pointers of each kernel.
+typedef struct {
+  const CudaSlot *slot;
+  uint32_t lanes;    // 0: each kernel is a launch
+  uint32_t together; // steps in a launch
+  size_t shared;     // tiles; then the arena, states and slots if they have room
+  bool scratch;      // its tiles are too large to be shared, and take so much of the step's scratch
   size_t scratch_bytes;
 } CudaWhole;
 

@@ -45,7 +45,7 @@ typedef struct {
 #define GRID_THREADS ((long)gridDim.x * blockDim.x)
 #define GRID_TEAM (GRID_THREAD / TEAM)
 #define GRID_TEAMS (GRID_THREADS / TEAM)
-#define LANE ((int)threadIdx.x % TEAM)
+#define LANE ((int)(threadIdx.x % (unsigned)TEAM))
 
 // What each kernel begins with. A team is a warp or a block, or a thread where lanes never meet.
 #define BEGIN(Wires, team, bytes, shared)                                                          \
@@ -61,9 +61,10 @@ typedef struct {
   (void)c, (void)s;
 // One of the kernels that a small step does in one launch: its block is one team.
 #define PART(name, Wires, team)                                                                    \
-  INLINE void name(const Context *c, char *s, char *arena, Wires wires) {                          \
+  INLINE void name(const Context *c, char *s, char *arena, char *states, char *slot,               \
+                   Wires wires) {                                                                  \
     enum { TEAM = team };                                                                          \
-    (void)c, (void)s, (void)arena, (void)wires;
+    (void)c, (void)s, (void)arena, (void)states, (void)slot, (void)wires;
 #define TEAM_SYNC()                                                                                \
   do {                                                                                             \
     if (TEAM > 32)                                                                                 \
@@ -267,18 +268,6 @@ INLINE void limn_taken(const LimnTake *t) { // by a block
   double *to = (double *)t->here;
   for (long k = threadIdx.x; k < t->bytes / 8; k += blockDim.x) to[k] = from[k];
 }
-// The same for several steps at once, into memory here, which is nearer; then one of them from there.
-INLINE void limn_taken_all(const LimnTake *t, char *near, long steps) {
-  const long words = t->bytes / 8;
-  for (long k = threadIdx.x; k < steps * words; k += blockDim.x)
-    ((double *)near)[k] = ((const double *)(t->ring + (*t->counter + k / words) % t->slots *
-                                                          t->slot_bytes))[k % words];
-}
-INLINE void limn_taken_near(const LimnTake *t, const char *near, long step) {
-  const long words = t->bytes / 8;
-  for (long k = threadIdx.x; k < words; k += blockDim.x)
-    ((double *)t->here)[k] = ((const double *)near)[step * words + k];
-}
 typedef struct {
   const double *from[20];
   int at[20], bytes[20]; // in a slot
@@ -329,6 +318,43 @@ INLINE void limn_brought(const LimnBrought *w, int back) {
 // All lanes of a block: a state's next value, put in its place.
 INLINE void limn_copied(char *to, const char *from, long bytes) {
   for (long k = threadIdx.x; k < bytes; k += blockDim.x) to[k] = from[k];
+}
+
+// Several small steps in one launch. What they take from their slots is brought at its beginning, into
+// memory that the block shares if that has room; so are states, which go back at its end.
+typedef struct {
+  char *ring, *arena, *near; // near, arena: where there is no room
+  long slot_bytes, slots;
+  long first, steps; // the slot of the first one, and how many there are
+  long whole;        // that are whole then
+  long *done;
+  int *stop;
+} LimnSteps;
+INLINE char *limn_slot(const LimnSteps *w, int step) {
+  const int at = (int)w->first + step, slots = (int)w->slots;
+  return w->ring + (at < slots ? at : at - slots) * w->slot_bytes;
+}
+// Several loads are under way before the first is waited for: the caller's memory is far.
+#define LIMN_FETCHED(n, to, from, all)                                                             \
+  for (int k0_ = (int)threadIdx.x; k0_ < (all); k0_ += n * (int)blockDim.x) {                      \
+    float4 x_[n];                                                                                  \
+    UNROLL for (int u_ = 0; u_ < n; u_++) {                                                        \
+      const int k = k0_ + u_ * (int)blockDim.x;                                                    \
+      if (k < (all)) x_[u_] = (from);                                                              \
+    }                                                                                              \
+    UNROLL for (int u_ = 0; u_ < n; u_++) {                                                        \
+      const int k = k0_ + u_ * (int)blockDim.x;                                                    \
+      if (k < (all)) ((float4 *)(to))[k] = x_[u_];                                                 \
+    }                                                                                              \
+  }
+INLINE void limn_slots_taken(const LimnSteps *w, char *to, int bytes) {
+  const int each = bytes / 16, all = (int)w->steps * each;
+  LIMN_FETCHED(8, to, ((const float4 *)limn_slot(w, k / each))[k % each], all);
+}
+INLINE int limn_not_finite(double x) { return x - x != 0; }
+INLINE void limn_steps_whole(const LimnSteps *w) { // by the thread that has given
+  __threadfence_system();
+  *(volatile long *)w->done = w->whole;
 }
 
 #ifdef LIMN_COMMON // what no program changes is compiled once for all of them

@@ -36,8 +36,11 @@ typedef struct {
   bool exp_less;       // exp(x - y) has the same y for all of a row (limn_exp_less of units.h)
   Stretch stretch;     // of the innermost loop
   const uint8_t *held; // wires that are variables here (scan_registers.c); NULL: none
-  const bool *near;    // [wire] it lies in the arena of a step that is one block's; NULL: none does
-  const char *alone;   // in front of its names, in a text that stands for itself; NULL: it does not
+  // Of a step that is one block's: where each wire lies, as text, or NULL where it is found by a pointer.
+  const char *const *near;
+  bool at_hand;            // … and all of that is memory that the block shares
+  struct Touched *touched; // … and what its lanes have touched since they met
+  const char *alone; // in front of its names, in a text that stands for itself; NULL: it does not
 } Emit;
 
 // -- point.c --------------------------------------------------------------------------------------
