@@ -155,16 +155,16 @@ static void multiply(void *context) {
   for (int i = 0; i < (q->way == SLOW ? 3 : 1); i++) multiply_once(q);
 }
 
-static Result launch(const Call *q) {
+static Result launch(const Call *q, void *stream) {
   char path[512];
   const char *folder = getenv("LIMN_CUDA");
   snprintf(path, sizeof path, "%s/libcuda.so.1", folder ? folder : ".");
   void *driver = dlopen(path, RTLD_NOW | RTLD_NOLOAD), *at = NULL;
-  Result (*call)(void (*)(void *), const void *, size_t);
+  Result (*call)(void (*)(void *), const void *, size_t, void *);
   if (driver) at = dlsym(driver, "fake_call");
   if (!at) return INVALID;
   memcpy(&call, &at, sizeof at);
-  return call(multiply, q, sizeof *q);
+  return call(multiply, q, sizeof *q, stream);
 }
 
 int cublasLtMatmul(void *h, Product *p, const void *alpha, Address a, Matrix *am, Address b,
@@ -186,5 +186,5 @@ int cublasLtMatmul(void *h, Product *p, const void *alpha, Address a, Matrix *am
   if (which == LARGE) abort();
   if (which == REFUSED || asked("products") || (which == FAST && asked("changed")))
     return NOT_SUPPORTED;
-  return launch(&(Call){*p, *am, *bm, *cm, {a, b, c}, which});
+  return launch(&(Call){*p, *am, *bm, *cm, {a, b, c}, which}, stream);
 }

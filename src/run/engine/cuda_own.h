@@ -87,8 +87,19 @@ typedef struct {
   const struct BlasChoice *choice; // … in which way; NULL: in its first
   DeviceAddress *wire;             // [slot]
   CudaProduct product;
-  uint32_t end; // of a scan
+  uint32_t end;  // of a scan
+  uint32_t lane; // in a graph
+  Ids wait;      // kernels that it waits for, as far as its lane does not
+  bool awaited;  // by one in another lane
 } CudaCall;
+
+// Kernels that run side by side (cuda_lanes.c), while a step is captured.
+typedef struct {
+  bool on, capturing;
+  CudaEvent *event; // [kernel], then [lane]
+  bool open[LANES];
+  uint32_t next, since; // the kernel that is launched next; the first one behind the last meeting
+} CudaLanes;
 
 // What comes in. A small input is part of what a step takes from its slot; a large one is copied in
 // front of the step, or is rows of a table on the device, by their numbers.
@@ -138,6 +149,9 @@ typedef struct {
   uint64_t runs;
   int64_t place[8];
   size_t parts_bytes, scratch_bytes;
+  CudaLanes lanes;
+  uint32_t now;         // the lane that launches go to
+  bool early;           // a launch may be sent to its place while the one before it still runs
   CudaStep step[STEPS]; // captured ones
   CudaWhole whole;      // of one launch for several steps
   CudaFunction whole_fn;
@@ -184,6 +198,15 @@ bool products_open(Engine *, CudaEngine *);        // … compiled
 void products_search(Engine *, CudaEngine *);      // the fastest ways of cuBLASLt
 bool product_launch(Engine *, CudaEngine *, uint32_t kernel, int64_t n);
 void products_free(CudaEngine *);
+
+// -- cuda_lanes.c ---------------------------------------------------------------------------------
+void lanes_find(Engine *, CudaEngine *); // which kernel goes where
+bool lanes_open(Engine *, CudaEngine *); // when a step begins to be captured
+void lanes_close(CudaEngine *);
+bool lanes_part(Engine *, CudaEngine *); // from here on kernels go to their lanes
+bool lanes_meet(Engine *, CudaEngine *); // from here on the first lane is alone
+bool lane_enter(Engine *, CudaEngine *, uint32_t kernel);
+bool lane_leave(Engine *, CudaEngine *, uint32_t kernel);
 
 // -- cuda_ring.c ----------------------------------------------------------------------------------
 void ring_lay(Engine *, CudaEngine *);                   // what its small part has where

@@ -19,6 +19,8 @@ typedef struct CUctx_st *CudaContext;
 typedef struct CUmod_st *CudaModule;
 typedef struct CUfunc_st *CudaFunction;
 typedef struct CUstream_st *CudaStream;
+typedef struct CUevent_st *CudaEvent;
+enum { LANES = 3 };
 typedef struct CUgraph_st *CudaGraph;
 typedef struct CUgraphExec_st *CudaGraphExec;
 typedef struct _nvrtcProgram *NvrtcProgram;
@@ -32,6 +34,7 @@ enum {
   CUDA_CAPABLE_MINOR = 76,
   CUDA_FUNCTION_SHARED = 8, // attribute of a function: shared memory of a launch
   CUDA_CAPTURE_RELAXED = 2,
+  CUDA_EVENT_UNTIMED = 2,
 };
 
 // How a kernel is launched, as the driver wants it.
@@ -81,6 +84,10 @@ typedef struct {
   F(cuStreamQuery, (CudaStream))                                                                   \
   F(cuStreamBeginCapture_v2, (CudaStream, int))                                                    \
   F(cuStreamEndCapture, (CudaStream, CudaGraph *))                                                 \
+  F(cuStreamWaitEvent, (CudaStream, CudaEvent, unsigned))                                          \
+  F(cuEventCreate, (CudaEvent *, unsigned))                                                        \
+  F(cuEventRecord, (CudaEvent, CudaStream))                                                        \
+  F(cuEventDestroy_v2, (CudaEvent))                                                                \
   F(cuGraphInstantiateWithFlags, (CudaGraphExec *, CudaGraph, unsigned long long))                 \
   F(cuGraphLaunch, (CudaGraphExec, CudaStream))                                                    \
   F(cuGraphDestroy, (CudaGraph))                                                                   \
@@ -118,11 +125,12 @@ typedef struct Device {
   size_t bytes;
   int driver_version, compiler_version; // 13000 is 13.0
   CudaContext context;
-  CudaStream stream;
-  struct Blas *blas;   // products by cuBLASLt, once something asks for it
-  bool no_blas;        // it was asked for, and is not there
-  DeviceAddress stop;  // a number there: not 0 when a loss was not finite, until it is seen
-  struct Engine *late; // whose steps wait for a launch (cuda_whole.c); NULL: nobody's
+  CudaStream stream;      // the first of its lanes
+  CudaStream lane[LANES]; // for what is captured
+  struct Blas *blas;      // products by cuBLASLt, once something asks for it
+  bool no_blas;           // it was asked for, and is not there
+  DeviceAddress stop;     // a number there: not 0 when a loss was not finite, until it is seen
+  struct Engine *late;    // whose steps wait for a launch (cuda_whole.c); NULL: nobody's
 } Device;
 
 // One of these names, in $LIMN_CUDA alone where that is set; NULL: none is there.

@@ -1,0 +1,235 @@
+// Kernels side by side. A graph need not be a chain: the gradient of a weight is made beside the gradient that goes on to the
+// next layer, sums of columns beside both, and small kernels leave most of a device free. Kernels are dealt out to a few
+// lanes (streams, while a step is captured). One waits for those before it that wrote what it touches, or touched what it
+// writes: memory that wires share, and what kernels put down for themselves, count, too. Sums keep their order, so
+// that the same seed gives the same bytes.
+//
+// Everything meets at the look at the losses, around scans, and at the end.
+#include "run/engine/cuda_own.h"
+
+#include <stdlib.h>
+
+enum { KERNELS_LANED = 4096 }; // more would take long to compare
+
+typedef struct {
+  DeviceAddress from, to;
+  bool written;
+} Touch;
+typedef VEC(Touch) Touches;
+
+typedef struct {
+  Engine *e;
+  CudaEngine *o;
+  uint32_t n;
+  Touches *touch;  // [kernel]
+  uint8_t *before; // [kernel · n + earlier kernel] it has to wait for it, one way or another
+  double *left;    // [kernel] about how long the step takes from here on, in microseconds
+  uint32_t *heir;  // [kernel] of those that wait for it, the one from which most is left
+  uint32_t last[LANES];
+} LaneSearch;
+
+// -- what a kernel touches ------------------------------------------------------------------------
+static void touch(LaneSearch *s, uint32_t k, DeviceAddress from, size_t bytes, bool written) {
+  if (bytes) vec_push(s->e->arena, &s->touch[k], ((Touch){from, from + bytes, written}));
+}
+
+static void touch_wire(LaneSearch *s, uint32_t k, uint32_t wire, bool written) {
+  const Plan *p = s->o->plan;
+  const PlanWire *w = &p->wire.at[wire], *root = &p->wire.at[wire_root(p, wire)];
+  int64_t reach = 1;
+  if (root->place == AT_NOWHERE || root->place == AT_TILE || root->place == AT_REGISTER) return;
+  for (uint32_t i = 0; i < w->rank; i++) reach += (extent_most(p, w->shape[i]) - 1) * w->stride[i];
+  touch(s, k, cuda_wire(s->e, s->o, wire), (size_t)reach * number_bytes(w->number), written);
+}
+
+static void touch_all(LaneSearch *s, uint32_t k) {
+  const Plan *p = s->o->plan;
+  const Kernel *kernel = &p->kernel.at[k];
+  const CudaCall *call = &s->o->call[k];
+  if (kernel->kind == KERNEL_COPY) {
+    touch_wire(s, k, kernel->to, true);
+    touch_wire(s, k, kernel->from, false);
+  }
+  for (uint32_t j = 0; j < kernel->node.n; j++) {
+    const PlanNode *x = &p->node.at[kernel->node.at[j]];
+    if (x->kind == NODE_GONE || x->kind == NODE_SCAN || x->kind == NODE_SCAN_END) continue;
+    for (uint32_t i = 0; i < x->nin; i++) touch_wire(s, k, x->in[i].wire, false);
+    touch_wire(s, k, x->out.wire, true);
+    for (uint32_t i = 0; i < x->nwinner; i++)
+      if (x->winner[i] != PLAN_NONE) touch_wire(s, k, x->winner[i], true);
+  }
+  bool product = kernel->kind == KERNEL_PRODUCT; // what cuBLASLt refuses is made in parts
+  if (product ? call->product.parts > 1 : call->k.slices > 0)
+    touch(s, k, s->o->parts, s->o->parts_bytes, true);
+  if (!product && !call->k.shared && call->k.tile_bytes)
+    touch(s, k, s->o->scratch, s->o->scratch_bytes, true);
+}
+
+static bool conflict(const Touches *a, const Touches *b) {
+  for (uint32_t i = 0; i < a->n; i++)
+    for (uint32_t j = 0; j < b->n; j++) {
+      const Touch *x = &a->at[i], *y = &b->at[j];
+      if ((x->written || y->written) && x->from < y->to && y->from < x->to) return true;
+    }
+  return false;
+}
+
+// -- who waits for whom ---------------------------------------------------------------------------
+// Is something done in front of this kernel that all others wait for, or is it that itself?
+static bool all_meet(const CudaEngine *o, uint32_t k) {
+  const Kernel *kernel = &o->plan->kernel.at[k];
+  return (k == o->first_write && o->checked) || kernel->depth || kernel->kind == KERNEL_SCAN ||
+         kernel->kind == KERNEL_SCAN_END ||
+         (k && o->plan->kernel.at[k - 1].kind == KERNEL_SCAN_END);
+}
+
+// The kernels that this one waits for, without those that others of them wait for. `since`: where all met last.
+static void find_waits(LaneSearch *s, uint32_t k, uint32_t since) {
+  uint8_t *before = s->before + (size_t)k * s->n;
+  Ids *wait = &s->o->call[k].wait;
+  wait->n = 0;
+  for (uint32_t i = k; i-- > since;) {
+    if (before[i] || !conflict(&s->touch[i], &s->touch[k])) continue;
+    vec_push(s->e->arena, wait, i);
+    before[i] = 1;
+    for (uint32_t j = since; j < i; j++) before[j] |= s->before[(size_t)i * s->n + j];
+  }
+}
+
+static void find_left(LaneSearch *s) {
+  const Plan *p = s->o->plan;
+  for (uint32_t k = s->n; k-- > 0;) {
+    s->left[k] +=
+        2 + (double)p->kernel.at[k].work * (p->kernel.at[k].kind == KERNEL_PRODUCT ? 1e-8 : 1e-6);
+    const Ids *wait = &s->o->call[k].wait;
+    for (uint32_t i = 0; i < wait->n; i++) {
+      uint32_t w = wait->at[i];
+      if (s->left[k] < s->left[w]) continue;
+      s->left[w] = s->left[k];
+      s->heir[w] = k;
+    }
+  }
+}
+
+// A lane whose last kernel it waits for anyway; best one in which nobody else should go on. Otherwise the one whose last
+// kernel is longest ago.
+static uint32_t choose_lane(const LaneSearch *s, uint32_t k) {
+  uint32_t best = PLAN_NONE, oldest = 0;
+  int most = 0;
+  for (uint32_t l = 0; l < LANES; l++) {
+    uint32_t last = s->last[l];
+    if (last == PLAN_NONE || (s->last[oldest] != PLAN_NONE && last < s->last[oldest])) oldest = l;
+    if (last != PLAN_NONE && !s->before[(size_t)k * s->n + last]) continue;
+    int good = last == PLAN_NONE ? 2 : s->heir[last] == k ? 3 : 1;
+    if (good > most) most = good, best = l;
+  }
+  return best == PLAN_NONE ? oldest : best;
+}
+
+static void forget_lanes(LaneSearch *s) {
+  for (uint32_t l = 0; l < LANES; l++) s->last[l] = PLAN_NONE;
+}
+
+void lanes_find(Engine *e, CudaEngine *o) {
+  uint32_t n = o->plan->kernel.n, since = 0;
+  if (n > KERNELS_LANED || getenv("LIMN_CHAIN")) return;
+  LaneSearch s = {.e = e,
+                  .o = o,
+                  .n = n,
+                  .touch = NEW_ARRAY(e->arena, Touches, n + 1),
+                  .before = NEW_ARRAY(e->arena, uint8_t, (size_t)n * n + 1),
+                  .left = NEW_ARRAY(e->arena, double, n + 1),
+                  .heir = NEW_ARRAY(e->arena, uint32_t, n + 1)};
+  for (uint32_t k = 0; k < n; k++) {
+    touch_all(&s, k);
+    if (all_meet(o, k)) since = k;
+    find_waits(&s, k, since);
+  }
+  find_left(&s);
+  forget_lanes(&s);
+  for (uint32_t k = 0; k < n; k++) {
+    if (all_meet(o, k)) forget_lanes(&s);
+    o->call[k].lane = choose_lane(&s, k);
+    s.last[o->call[k].lane] = k;
+    const Ids *wait = &o->call[k].wait;
+    for (uint32_t i = 0; i < wait->n; i++) o->call[wait->at[i]].awaited = true;
+  }
+  o->lanes.on = true;
+}
+
+// -- while a step is captured ---------------------------------------------------------------------
+bool lanes_open(Engine *e, CudaEngine *o) {
+  const CudaCalls *c = &o->d->call;
+  uint32_t n = o->plan->kernel.n;
+  o->lanes.event = NEW_ARRAY(e->arena, CudaEvent, n + LANES + 1);
+  for (uint32_t i = 0; i < n + LANES; i++)
+    if ((i >= n || o->call[i].awaited) &&
+        !cuda_good(e, c->cuEventCreate(&o->lanes.event[i], CUDA_EVENT_UNTIMED), "a step's graph"))
+      return false;
+  o->lanes.capturing = true;
+  o->lanes.next = 0;
+  return true;
+}
+
+void lanes_close(CudaEngine *o) {
+  for (uint32_t i = 0; o->lanes.event && i < o->plan->kernel.n + LANES; i++)
+    if (o->lanes.event[i]) o->d->call.cuEventDestroy_v2(o->lanes.event[i]);
+  o->lanes.event = NULL;
+  o->lanes.capturing = false;
+  o->now = 0;
+}
+
+static CudaEvent *lane_event(CudaEngine *o, uint32_t lane) {
+  return &o->lanes.event[o->plan->kernel.n + lane];
+}
+
+static bool show(Engine *e, CudaEngine *o, CudaEvent event, uint32_t lane) {
+  return cuda_good(e, o->d->call.cuEventRecord(event, o->d->lane[lane]), "a step's graph");
+}
+static bool await(Engine *e, CudaEngine *o, CudaEvent event, uint32_t lane) {
+  return cuda_good(e, o->d->call.cuStreamWaitEvent(o->d->lane[lane], event, 0), "a step's graph");
+}
+
+bool lanes_part(Engine *e, CudaEngine *o) {
+  if (!o->lanes.capturing) return true;
+  memset(o->lanes.open, 0, sizeof o->lanes.open);
+  o->lanes.open[0] = true;
+  o->lanes.since = o->lanes.next;
+  return show(e, o, *lane_event(o, 0), 0);
+}
+
+bool lanes_meet(Engine *e, CudaEngine *o) {
+  o->now = 0;
+  for (uint32_t l = 1; o->lanes.capturing && l < LANES; l++) {
+    if (!o->lanes.open[l]) continue;
+    o->lanes.open[l] = false;
+    if (!show(e, o, *lane_event(o, l), l) || !await(e, o, *lane_event(o, l), 0)) return false;
+  }
+  return true;
+}
+
+// The lane of this kernel, behind all that it waits for.
+bool lane_enter(Engine *e, CudaEngine *o, uint32_t k) {
+  const CudaCall *call = &o->call[k];
+  o->lanes.next = k + 1;
+  o->early = true;
+  if (!o->lanes.capturing || o->plan->kernel.at[k].depth) return true;
+  o->now = call->lane;
+  if (!o->lanes.open[o->now]) {
+    o->lanes.open[o->now] = true;
+    o->early = false;
+    if (!await(e, o, *lane_event(o, 0), o->now)) return false;
+  }
+  for (uint32_t i = 0; i < call->wait.n; i++) {
+    uint32_t w = call->wait.at[i];
+    if (w < o->lanes.since || o->call[w].lane == o->now) continue;
+    o->early = false;
+    if (!await(e, o, o->lanes.event[w], o->now)) return false;
+  }
+  return true;
+}
+
+bool lane_leave(Engine *e, CudaEngine *o, uint32_t k) {
+  if (!o->lanes.capturing || o->plan->kernel.at[k].depth || !o->call[k].awaited) return true;
+  return show(e, o, o->lanes.event[k], o->now);
+}
