@@ -11,6 +11,9 @@
 #define _GNU_SOURCE
 #include "base/sandbox.h"
 
+static bool inside; // of the whole process, as the sandbox is
+bool sandbox_inside(void) { return inside; }
+
 #if defined __linux__ && (defined __x86_64__ || defined __aarch64__)
 #define SANDBOXED_SYSTEM 1
 #include <errno.h>
@@ -301,7 +304,9 @@ const char *sandbox_enter(Arena *a, const SandboxRules *r) {
   if (error) return error;
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return os_error(a, errno);
   error = landlock_enter(a, r);
-  return error ? error : filter_enter(a);
+  if (!error) error = filter_enter(a);
+  inside = !error;
+  return error;
 }
 
 #else

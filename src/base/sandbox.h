@@ -21,5 +21,6 @@ typedef struct {
 const char *sandbox_lacks(void);
 // NULL, or what went wrong. What a rule names and is not there is left out.
 const char *sandbox_enter(Arena *, const SandboxRules *);
+bool sandbox_inside(void); // it was entered
 
 #endif

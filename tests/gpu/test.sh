@@ -103,6 +103,9 @@ says "a step that is not finite" 1 "goal fit is not finite in step" "$LIMN" trai
 same bad.cpu bad.cuda && same bad bad.cuda && ok "… changes nothing" || not_ok "… changes nothing"
 says "no driver" 2 "there is no NVIDIA driver (libcuda.so.1) on this machine" env LIMN_CUDA="$dir" "$LIMN" train small.limn --device cuda
 says "no driver for machines" 2 "there is no NVIDIA driver" env LIMN_CUDA="$dir" "$LIMN" run ticks.limn --device cuda
+mkdir -p far near && cp small.limn far && echo 'use "../far/small.limn"' >near/uses.limn
+"$LIMN" train near/uses.limn --read far --device cuda --steps 1 --out in_sandbox >"$said" 2>&1
+if grep -qF 'no sandbox could be had' "$said"; then skip "no sandbox here"; elif grep -qF 'in a sandbox there is no GPU; --no-sandbox is without one' "$said"; then ok "no GPU in a sandbox"; else not_ok "no GPU in a sandbox"; fi
 mkdir half && cp "$LIMN_CUDA/libcuda.so.1" half
 says "no compiler" 2 "there is no CUDA compiler library (libnvrtc.so)" env LIMN_CUDA="$dir/half" "$LIMN" train small.limn --device cuda
 says "no GPU" 2 "no GPU can be used: the GPU's driver says \`no CUDA-capable device is detected\` (100)" env FAKE_CUDA=none "$LIMN" train small.limn --device cuda

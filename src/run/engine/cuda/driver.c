@@ -1,6 +1,7 @@
 // NVIDIA's libraries: found, opened, asked. A folder in $LIMN_CUDA comes first, and alone.
 #define _DEFAULT_SOURCE
 #include "run/engine/cuda/driver.h"
+#include "base/sandbox.h"
 #include "run/engine/c/code_cache.h"
 #include "run/engine/cuda/blas.h"
 
@@ -133,6 +134,9 @@ Device *device_open(int number, Arena *a, const char **why) {
   }
   d->number = number;
   if (open_driver(d, a, why) && open_compiler(d, a, why) && start_device(d, a, why)) return d;
+  if (sandbox_inside())
+    *why =
+        "in a sandbox there is no GPU; --no-sandbox is without one, for programs that are trusted";
   device_close(d);
   return NULL;
 }

@@ -1,0 +1,33 @@
+#!/bin/sh
+# Programs trained to their end, with the figures that they end with:
+#   bench/ends.sh [--device cuda] [--precision "tf32 bf16"] [--only "vae vit"] [--limn build/limn]
+# A line for each: its last losses and measures, and the seconds that it took from the command to the end. What lacks its data is left out.
+set -eu
+limn=build/limn device=auto precision=32 only="digits_conv charlm vae gan vit unet resnet"
+while [ $# -gt 0 ]; do
+  case $1 in
+    --device) device=$2 ;;
+    --precision) precision=$2 ;;
+    --only) only=$2 ;;
+    --limn) limn=$2 ;;
+    *) sed -n '3s/^# *//p' "$0" >&2; exit 2 ;;
+  esac
+  shift 2
+done
+out=$(mktemp -d)
+trap 'rm -rf "$out"' EXIT
+for name in $only; do
+  file=examples/$name.limn
+  [ ! -f "bench/$name.limn" ] || [ "$name" = charlm ] || [ "$name" = vae ] || [ "$name" = gan ] || file=bench/$name.limn
+  for p in $precision; do
+    start=$(date +%s)
+    if ! "$limn" train "$file" --read examples --no-sandbox --device "$device" --precision "$p" --plain --quiet --out "$out/$name.$p" >"$out/log" 2>&1; then
+      echo "$name $p: $(grep -m1 error "$out/log" | cut -c1-150)"
+      continue
+    fi
+    awk -F, -v name="$name" -v p="$p" -v seconds=$(($(date +%s) - start)) '
+      NR == 1 { n = split($0, key, ",") }
+      { for (i = 1; i <= NF; i++) if ($i != "") last[i] = $i }
+      END { printf "%-12s %-5s %4d s ", name, p, seconds; for (i = 2; i <= n; i++) if (key[i] != "time") printf " %s %.5g", key[i], last[i]; print "" }' "$out/$name.$p/metrics.csv"
+  done
+done
