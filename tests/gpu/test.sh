@@ -62,6 +62,9 @@ FAKE_CUDA=products "$LIMN" train products.limn --plain --device cuda --precision
 FAKE_CUDA=askew "$LIMN" train products.limn --plain --device cuda --out askew >"$said" 2>&1 && same wide.cuda askew && LIMN_CHAIN=1 "$LIMN" train products.limn --plain --device cuda --out chain >"$said" 2>&1 && same wide.cuda chain && ok "kernels in any order that they may run in" || not_ok "kernels in any order that they may run in"
 for on in cpu cuda; do "$LIMN" train pictures.limn --plain --device $on --precision bf16 --out pictures.$on >"$said" 2>&1; done
 near pictures.cpu pictures.cuda 3e-3 && ok "convolutions in bfloat16" || not_ok "convolutions in bfloat16"
+for on in cpu cuda; do "$LIMN" train mean.limn --plain --device $on --out mean.$on >"$said" 2>&1; done
+"$LIMN" train mean.limn --plan >"$said" 2>&1
+near mean.cpu mean.cuda && ! grep -q scatter "$said" && ok "the gradient of a mean through a convolution" || not_ok "the gradient of a mean through a convolution"
 for on in cpu cuda; do "$LIMN" train narrow.limn --plain --device $on --precision bf16 --out kept.$on >"$said" 2>&1; done
 "$LIMN" train narrow.limn --plan --device cuda --precision bf16 >"$said" 2>&1
 FAKE_CUDA=askew "$LIMN" train narrow.limn --plain --device cuda --precision bf16 --out kept.askew >"$said" 2>&1 && same kept.cuda kept.askew && ok "… in any order" || not_ok "… in any order"

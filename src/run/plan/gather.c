@@ -8,6 +8,8 @@
 //                                 then p − onehot is element-wise.
 //   stride  y[2·i + rest] += e    Of a product: what is read at i is laid out with zeros between, and
 //                                 read at an index that walks over them all: then it is a shift.
+//   spread  y[i + rest] += e      Of a product that does not read i: one factor gets it as an axis, along which
+//                                 it is the same (the gradient of a mean, before a convolution).
 //   shift   y[i + rest] += e      o = i + rest is a new index and i = o − rest everywhere. The
 //                                 bounds of i must be those of an operand read at i itself, so that
 //                                 leaving them means skipping, as before.
@@ -225,6 +227,77 @@ static bool solve_stride(World *w, Diagram *to, Draft *f, Id origin) {
   return false;
 }
 
+// -- spread ---------------------------------------------------------------------------------------
+// Digits of a merge are plain enough: y[32·h + k].
+static bool is_merge(World *w, const Loop *loop, const Coord *c) {
+  Size below = size_of(w, 1);
+  if (c->n < 2 || !is_number(w, c->c, 0)) return false;
+  for (uint32_t round = 0; round < c->n; round++) {
+    uint32_t k = 0;
+    while (k < c->n && size_now(w, c->term[k].coef) != below) k++;
+    if (k == c->n) return false;
+    below = size_now(w, size_mul(w, below, size_now(w, loop->index[c->term[k].var].size)));
+  }
+  return true;
+}
+
+static bool is_unread(const Loop *loop, uint32_t index) {
+  for (uint32_t j = 0; j < loop->nin; j++)
+    if (uses_in(&loop->in[j], index)) return false;
+  return !loop_reads_index(loop, index);
+}
+
+// The only one of two factors that reads none of the other indices of a coordinate; nin: there is none.
+static uint32_t free_factor(const Loop *loop, const Coord *c, uint32_t index) {
+  bool bound[2] = {false, false};
+  for (uint32_t k = 0; k < c->n; k++)
+    for (uint32_t j = 0; j < 2; j++)
+      bound[j] |= c->term[k].var != index && uses_in(&loop->in[j], c->term[k].var);
+  return bound[0] == bound[1] ? loop->nin : bound[0];
+}
+
+// z[… i] = x[…]
+static Id repeat_along(World *w, Diagram *to, Id wire, Size size, Id origin) {
+  Type type = to->wire.at[wire].type;
+  Axis *axis = NEW_ARRAY(w->arena, Axis, type.rank + 1);
+  Loop *lay = NEW(w->arena, Loop);
+  *lay = (Loop){.nin = 1, .in = NEW_ARRAY(w->arena, Access, 1)};
+  memcpy(axis, type.axis, type.rank * sizeof *axis);
+  axis[type.rank] = (Axis){.size = size};
+  for (uint32_t i = 0; i <= type.rank; i++) push_index(w, lay, axis[i].label, axis[i].size);
+  lay->in[0] = access_from(w, 0, type.rank);
+  lay->out = access_from(w, 0, type.rank + 1);
+  scalar_push(w, lay, (Scalar){.fn = FN_ARG, .base = BASE_R});
+  type.rank++;
+  type.axis = axis;
+  return box_loop_shared(w, to, lay, &wire, 1, type, origin);
+}
+
+static bool solve_spread(World *w, Diagram *to, Draft *f, Id origin) {
+  Loop *loop = f->loop;
+  int64_t n;
+  if (!is_product(loop) || loop->nin != 2 || points_known(w, loop) < HALO_POINTS) return false;
+  for (uint32_t i = 0; i < loop->out.rank; i++) {
+    const Coord *c = &loop->out.coord[i];
+    if (c->n < 2 || has_label(c) || is_merge(w, loop, c)) continue;
+    for (uint32_t k = 0; k < c->n; k++) {
+      uint32_t index = c->term[k].var, j = free_factor(loop, c, index);
+      if (j == loop->nin || loop->in[j].padded || !is_unread(loop, index) ||
+          uses_in(&loop->out, index) != 1 ||
+          !size_value(w, size_now(w, loop->index[index].size), &n))
+        continue;
+      Access *a = &loop->in[j], now = {.rank = a->rank + 1};
+      now.coord = NEW_ARRAY(w->arena, Coord, now.rank);
+      memcpy(now.coord, a->coord, a->rank * sizeof *now.coord);
+      now.coord[a->rank] = coord_index(w, index);
+      *a = now;
+      f->in.at[j] = repeat_along(w, to, f->in.at[j], loop->index[index].size, origin);
+      return true;
+    }
+  }
+  return false;
+}
+
 // -- shift ----------------------------------------------------------------------------------------
 // Some operand is read at the index itself, over its whole length, and is not padded.
 static bool bounded_by_operand(World *w, const Diagram *d, const Draft *f, uint32_t index) {
@@ -255,21 +328,10 @@ static bool solve_shift(World *w, const Diagram *d, Draft *f, const Type *out) {
         continue;
       best = index, at = k, best_size = n;
     }
-    // digits of a merge are plain enough: y[32·h + k]
-    bool merge = c->n > 1 && is_number(w, c->c, 0);
-    Size below = size_of(w, 1);
-    for (uint32_t round = 0; merge && round < c->n; round++) {
-      uint32_t k = 0;
-      while (k < c->n && size_now(w, c->term[k].coef) != below) k++;
-      if (k == c->n)
-        merge = false;
-      else
-        below = size_now(w, size_mul(w, below, size_now(w, loop->index[c->term[k].var].size)));
-    }
     for (uint32_t k = 0; k < c->n;
          k++) // a window that strides: walking all its starts for each place would be waste
       if (!size_value(w, loop->index[c->term[k].var].size, &n) || n > best_size) best = PLAN_NONE;
-    if (best == PLAN_NONE || merge) continue;
+    if (best == PLAN_NONE || is_merge(w, loop, c)) continue;
     uint32_t o = push_index(w, loop, loop->index[best].name, out->axis[i].size);
     Coord by = coord_index(w, o); // o − rest
     Size zero = size_of(w, 0);
@@ -409,8 +471,8 @@ static bool solve_loop(const Rewriting *r, const Box *b) {
   const Type *type = &r->from->wire.at[b->out[0]].type;
   for (uint32_t i = 0; i < b->nin; i++) vec_push(w->arena, &f.in, r->map[b->in[i]]);
   if (b->nout == 1 && b->nin) solve_slice(w, to, &f, type, b->origin);
-  while (b->nin && (solve_label(w, to, &f) || solve_stride(w, to, &f, b->origin) ||
-                    solve_shift(w, to, &f, type)))
+  while (b->nin && (solve_label(w, to, &f) || solve_spread(w, to, &f, b->origin) ||
+                    solve_stride(w, to, &f, b->origin) || solve_shift(w, to, &f, type)))
     continue;
   if (b->nout == 1 && f.in.n) sum_each_sample(w, to, &f, type, b->origin);
   give_halos(w, to, &f, b->origin);
