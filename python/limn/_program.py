@@ -350,9 +350,10 @@ class Program:
 
     # -- machines ---------------------------------------------------------------------------------
     def run(self, out: Any = None, *, from_: Optional[Path] = None, seed: int = 0, check: bool = True,
-            progress: Optional[bool] = None) -> Runs:  # fmt: skip
+            progress: Optional[bool] = None, device: Optional[str] = None) -> Runs:  # fmt: skip
         """Every run of the program's machines, with its records as arrays, and every claim. A claim that fails is
-        raised, unless `check` is False. With `out` the folder of the run is kept."""
+        raised, unless `check` is False. With `out` the folder of the run is kept. The device "cuda" follows machines
+        by ticks."""
         import json
         import shutil
         import tempfile
@@ -367,7 +368,7 @@ class Program:
                 how = Run(
                     out=encoded(os.path.join(folder, "run") if out is None else folder), seed=seed,
                     from_=encoded(None if from_ is None else os.fspath(from_)), threads=self._threads, json=True,
-                    tell=told.tell, stop=C.addressof(beside.stop),
+                    tell=told.tell, stop=C.addressof(beside.stop), device=encoded(device),
                 )  # fmt: skip
                 status = beside.run(lambda: lib.limn_run(self._handle, C.byref(how), C.byref(text)))
                 note = json.loads(text.value) if text.value else None

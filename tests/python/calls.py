@@ -330,6 +330,8 @@ def machines():
     assert run.time[-1] == 1 and run["x"].shape == (len(run.time), 2)
     assert np.allclose(run["x"], np.exp(-0.5 * run.time)[:, None] * [1, 2], 1e-5)
     raises(limn.Error, "last(s) = 2", q.run)
+    assert q.run(check=False, device="cpu")["decay"]["s"][-1] == run["s"][-1]
+    raises(limn.Error, "not abacus", q.run, device="abacus")
     with tempfile.TemporaryDirectory() as dir_:
         kept = q.run(os.path.join(dir_, "run"), check=False)
         assert os.path.exists(os.path.join(kept.folder, "decay.csv"))
