@@ -1,4 +1,4 @@
-// Small steps on the GPU: a whole step is one function that one block runs (emit_cuda.c), and several steps that
+// Small steps on the GPU: a whole step is one function that one block runs (emit_whole.c), and several steps that
 // wait in the ring are one launch: what a launch costs is shared by all of them.
 #include "run/engine/cuda_own.h"
 

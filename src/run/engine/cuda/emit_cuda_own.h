@@ -1,12 +1,29 @@
-// Private to the writing of CUDA text: what emit_cuda.c and emit_pairs.c share.
+// Private to the writing of CUDA text.
 #ifndef LIMN_RUN_ENGINE_CUDA_EMIT_CUDA_OWN_H
 #define LIMN_RUN_ENGINE_CUDA_EMIT_CUDA_OWN_H
 
 #include "run/engine/cuda/emit_cuda.h"
 
 enum { WARP = 32 };
+enum { FOUR = 4, BUCKETS = 64, SHARED_BYTES = 96 * 1024 };
 
-// -- emit_cuda.c ----------------------------------------------------------------------------------
+// How the lanes of a team share a nest.
+typedef struct {
+  Emit *e;
+  const Nest *s;
+  NodeLevels *w;
+  uint32_t kept;   // loops that are cells: the first ones
+  uint32_t summed; // the first loop that lanes take turns at; loops between are every lane's
+  uint32_t turns;  // lanes that take turns at one cell
+  uint32_t width;  // cells that the team works on at once
+  bool across;     // neighbouring lanes have neighbouring cells, not neighbouring turns
+  bool sliced;     // a point is a slice of one
+  bool bucketed;   // … or a bucket of labels
+  bool fours;      // the last loop goes by four: operands and results along memory are moved so
+  bool columns;    // a cell is four of them, side by side in memory, each with a sum of its own
+} TeamNest;
+
+// -- emit_nest.c ----------------------------------------------------------------------------------
 const char *cuda_length(Emit *, const Extent *, uint32_t from,
                         uint32_t to); // of these loops together
 int64_t cuda_length_most(const Plan *, const Extent *, uint32_t from, uint32_t to);
@@ -16,6 +33,24 @@ void cuda_digits(Emit *, const char *of, uint32_t first, const Extent *, uint32_
 void cuda_same(Emit *, const NodeLevels *, uint32_t n); // scalars that are the same at every point
 // What lane `other` has joins what this one has, `near` in the same warp or `far` in the same block.
 void cuda_join(Emit *, const NodeLevels *, const char *way);
+
+uint32_t cuda_power_up(int64_t n, uint32_t most); // the next power of two
+
+TeamNest team_nest(Emit *, uint32_t nest, uint32_t team); // how so many lanes share it
+const Extent *team_loops(const TeamNest *); // as they are dealt out: by four, some of them
+void team_levels(const TeamNest *, uint32_t from, uint32_t to);
+void team_last_level(const TeamNest *);
+void team_emit(Emit *, uint32_t nest, const CudaKernel *); // all of a nest
+// Of what adds up in places: the operand that says which rows, or PLAN_NONE; whether each value of the index has cells of its own.
+uint32_t scatter_label(const Plan *, const PlanNode *);
+bool scatter_owns(const Plan *, const Kernel *, const PlanNode *, uint32_t index);
+
+// -- emit_whole.c ---------------------------------------------------------------------------------
+typedef struct Whole Whole;
+Whole *whole_new(Emit *, const CudaKernel *, CudaWhole *); // NULL: each kernel is a launch
+void whole_before(const Whole *, uint32_t kernel);         // in front of the text of a kernel
+bool whole_meets(Emit *, const Nest *); // lanes have to meet in front of this nest
+void whole_emit(const Whole *);         // the function, behind all kernels
 
 // -- emit_pairs.c ---------------------------------------------------------------------------------
 void pairs_choose(Emit *, CudaKernel *);

@@ -1,0 +1,714 @@
+// A nest as the lanes of a team share it. Its cells, which are the loops that nothing sums over, are dealt out to the lanes. What is
+// summed is a chain of its own for each cell where there are cells enough; else several lanes take turns at one cell, and
+// what they have is put together in a fixed order, so that the same numbers give the same sums on every device.
+#include "run/engine/cuda/emit_cuda_own.h"
+
+// -- lengths --------------------------------------------------------------------------------------
+const char *cuda_length(Emit *e, const Extent *dim, uint32_t from, uint32_t to) {
+  Buf b = buf_new(e->p->arena);
+  int64_t known = 1;
+  for (uint32_t d = from; d < to; d++)
+    if (dim[d].per)
+      buf_printf(&b, "%s * ", emit_extent(e, dim[d]));
+    else
+      known *= dim[d].c;
+  buf_printf(&b, "%lldL", (long long)known);
+  return b.at;
+}
+
+int64_t cuda_length_most(const Plan *p, const Extent *dim, uint32_t from, uint32_t to) {
+  int64_t n = 1;
+  for (uint32_t d = from; d < to; d++) n *= extent_most(p, dim[d]);
+  return n;
+}
+
+// The loops [from, to) of a number that counts all their points, the last one fastest. Numbers of 32
+// bits are divided in a few instructions, those of 64 in a hundred.
+void cuda_digits(Emit *e, const char *of, uint32_t first, const Extent *dim, uint32_t from,
+                 uint32_t to) {
+  if (from == to) return;
+  const char *number = cuda_length_most(e->p, dim, from, to) <= INT32_MAX ? "unsigned" : "long";
+  emit_line(e, "%s r%u = (%s)(%s);", number, first + from, number, of);
+  for (uint32_t d = to; d-- > from;) {
+    if (d == from) {
+      emit_line(e, "const long i%u = r%u;", first + d, first + from);
+      continue;
+    }
+    const char *n = emit_extent(e, dim[d]);
+    emit_line(e, "const long i%u = r%u %% (%s)(%s); r%u /= (%s)(%s);", first + d, first + from,
+              number, n, first + from, number, n);
+  }
+}
+
+// -- nests ----------------------------------------------------------------------------------------
+void cuda_same(Emit *e, const NodeLevels *w, uint32_t n) {
+  for (uint32_t i = 0; i < n; i++)
+    for (uint32_t k = 0; k < w[i].x->nscalar; k++)
+      if (w[i].same[k]) emit_scalar(e, &w[i], k);
+}
+
+static bool keeps_sum(const TeamNest *t, const NodeLevels *w) {
+  return w->reduce != PLAN_NONE && w->reduce <= t->s->ndim;
+}
+
+// What another lane has joins what this one has. A best of equal ones is the first in the order of the
+// loops.
+void cuda_join(Emit *e, const NodeLevels *w, const char *way) {
+  const PlanNode *x = w->x;
+  const char *type = emit_sum_type(e, x);
+  bool bit = e->p->wire.at[x->out.wire].base == BASE_BIT;
+  uint32_t s = w->id;
+  emit_line(e, "const %s v = %s_%s(s%u, other);", type, way, type, s);
+  if (x->nwinner && !node_wants_winner(x))
+    emit_line(e, "bad%u |= %s_int(bad%u, other);", s, way, s);
+  if (!node_wants_winner(x)) {
+    if (x->combine >= MAX && !bit)
+      emit_line(e, "s%u = v %s s%u ? v : s%u;", s, x->combine == MAX ? ">" : "<", s, s);
+    else
+      emit_line(e, "s%u = s%u %s v;", s, s, emit_combine_text[bit][x->combine]);
+    return;
+  }
+  emit_line(e, "const long a = %s_long(at%u, other);", way, s);
+  emit_line(e, "const int b = (v %s s%u) | ((v != v) & (s%u == s%u)) |",
+            x->combine == MAX ? ">" : "<", s, s, s);
+  emit_line(e, "              ((a < at%u) & ((v == s%u) | ((v != v) & (s%u != s%u))));", s, s, s,
+            s);
+  for (uint32_t k = 0; k < x->nwinner; k++)
+    if (x->winner[k] != PLAN_NONE)
+      emit_line(e, "{ const int n = %s_int(n%u_%u, other); n%u_%u = b ? n : n%u_%u; }", way, s, k,
+                s, k, s, k);
+  emit_line(e, "s%u = b ? v : s%u; at%u = b ? a : at%u;", s, s, s, s);
+}
+
+// Another lane's part joins this one's, over and over: each time the other is twice as far.
+static void emit_joins_over(const TeamNest *t, const NodeLevels *w, uint32_t from, uint32_t to,
+                            const char *way) {
+  Emit *e = t->e;
+  if (from >= to) return;
+  emit_line(e, "for (int far = %u; far < %u; far *= 2) {", from, to);
+  e->indent++;
+  if (t->across)
+    emit_line(e, "const int other = LANE ^ far * %u;", t->width);
+  else
+    emit_line(e, "const int other = LANE ^ far;");
+  cuda_join(e, w, way);
+  emit_close(e);
+}
+
+// What the lanes of a warp have is the same; now each takes what another warp of its cell has, so that all that is
+// left to join is inside the warp.
+static void emit_exchange(const TeamNest *t, const NodeLevels *w, uint32_t warps) {
+  Emit *e = t->e;
+  const PlanNode *x = w->x;
+  uint32_t s = w->id;
+  emit_open(e);
+  emit_line(e, "const int other = LANE / %u * %u + LANE %% %u * %u;", t->turns, t->turns, warps,
+            WARP);
+  emit_line(e, "s%u = far_%s(s%u, other);", s, emit_sum_type(e, x), s);
+  if (x->nwinner && !node_wants_winner(x)) emit_line(e, "bad%u = far_int(bad%u, other);", s, s);
+  if (node_wants_winner(x)) emit_line(e, "at%u = far_long(at%u, other);", s, s);
+  for (uint32_t k = 0; node_wants_winner(x) && k < x->nwinner; k++)
+    if (x->winner[k] != PLAN_NONE) emit_line(e, "n%u_%u = far_int(n%u_%u, other);", s, k, s, k);
+  emit_close(e);
+}
+
+// All lanes show what they have, and each goes through those that took turns at its cell, in order.
+static void emit_joins_in_order(const TeamNest *t, const NodeLevels *w, uint32_t near) {
+  Emit *e = t->e;
+  const char *type = emit_sum_type(e, w->x);
+  uint32_t first = near * t->width;
+  emit_open(e);
+  emit_line(e, "const %s *all = shown_%s(s%u);", type, type, w->id);
+  emit_line(e, "s%u = all[LANE %% %u];", w->id, first);
+  emit_line(e, "for (int far = %u; far < %u; far += %u) {", first, t->turns * t->width, first);
+  e->indent++;
+  emit_line(e, "const int other = LANE %% %u + far;", first);
+  cuda_join(e, w, "seen");
+  emit_close(e);
+  emit_close(e);
+}
+
+// All lanes that took turns at a cell exchange what they have, so that in the end all have the same:
+// inside a warp at once, beyond it through memory.
+static void emit_joins(const TeamNest *t, const NodeLevels *w) {
+  uint32_t near = t->across ? WARP / t->width : WARP, warps = t->turns / WARP;
+  if (near < 1) near = 1;
+  if (near > t->turns) near = t->turns;
+  emit_joins_over(t, w, 1, near, "near");
+  if (t->across && near < t->turns && !w->x->nwinner) {
+    emit_joins_in_order(t, w, near);
+  } else if (!t->across && warps > 1) {
+    emit_exchange(t, w, warps);
+    emit_joins_over(t, w, 1, warps, "near");
+  } else {
+    emit_joins_over(t, w, near, t->turns, "far");
+  }
+}
+
+static void open_sums(const TeamNest *t, uint32_t level) {
+  for (uint32_t i = 0; i < t->s->node.n; i++) {
+    const NodeLevels *w = &t->w[i];
+    if (!keeps_sum(t, w) || w->reduce != level) continue;
+    emit_open_sum(t->e, w);
+    if (node_wants_winner(w->x)) emit_line(t->e, "long at%u = 0;", w->id);
+  }
+}
+
+static void close_sums(const TeamNest *t, uint32_t level) {
+  Emit *e = t->e;
+  for (uint32_t i = 0; i < t->s->node.n; i++) {
+    const NodeLevels *w = &t->w[i];
+    if (!keeps_sum(t, w) || w->reduce != level) continue;
+    emit_joins(t, w);
+    emit_line(e, "if (ok & (turn == 0)) {");
+    e->indent++;
+    emit_close_sum(e, w);
+    emit_close(e);
+  }
+}
+
+void team_levels(const TeamNest *t, uint32_t from, uint32_t to) {
+  for (uint32_t d = from; d <= to; d++) emit_level(t->e, t->w, t->s->node.n, d, t->s->ndim);
+}
+
+// -- four points at once --------------------------------------------------------------------------
+// Along memory, an operand's four cells are moved at once: if they begin at multiples of four.
+static bool is_four(int64_t cells) { return cells % FOUR == 0; }
+
+static bool goes_by_four(Extent e) { return !e.per && !e.part && is_four(e.c); }
+
+static bool begins_even(const Plan *p, uint32_t root) {
+  const PlanWire *w = &p->wire.at[root];
+  return w->place != AT_STATE || (p->odd && !p->odd[w->number_of]);
+}
+
+// May an operand be read four at a time along this index? Its cells are in the order of indices, and either all four lie
+// inside or none.
+static bool same_for_four(const Plan *p, const Operand *o, uint32_t along) {
+  for (uint32_t i = 0; i < p->wire.at[o->wire].rank; i++)
+    for (uint32_t k = 0; k < o->coord[i].n; k++) {
+      const PlanTerm *t = &o->coord[i].term[k];
+      if (t->operand || (o->coord[i].check && t->var == along)) return false;
+    }
+  return true;
+}
+
+static bool in_fours(const Plan *p, const Kernel *k, const PlanNode *x, const Operand *o,
+                     uint32_t last) {
+  uint32_t along = PLAN_NONE, root;
+  int64_t at[8] = {0}, offset = wire_offset(p, o->wire, at, &root);
+  for (uint32_t w = o->wire; w != root; w = p->wire.at[w].of)
+    if (p->wire.at[w].moves) return false;
+  for (uint32_t i = 0; i < x->nindex; i++)
+    if (x->var[i] == last)
+      along = i;
+    else if (extent_most(p, x->index[i]) > 1 && !is_four(operand_step(p, o, i)))
+      return false;
+  return along != PLAN_NONE && same_for_four(p, o, along) && operand_step(p, o, along) == 1 &&
+         is_four(operand_start(p, o)) && is_four(offset) && begins_even(p, root) &&
+         p->wire.at[o->wire].rank &&
+         (p->wire.at[o->wire].place != AT_TILE || is_four(p->wire.at[o->wire].at / 4)) &&
+         x->var[along] >= k->np;
+}
+
+// Are four cells of an operand along this loop of the nest moved at once?
+static bool loads_four(const TeamNest *t, const NodeLevels *w, uint32_t k, uint32_t loop) {
+  const Plan *p = t->e->p;
+  const Operand *o = &w->x->in[k];
+  uint32_t node;
+  Number number = p->wire.at[o->wire].number;
+  return (number == NUMBER_F32 || number == NUMBER_BF16) &&
+         !maker_here(p, t->e->k, w, o->wire, &node) &&
+         in_fours(p, t->e->k, w->x, o, t->e->k->np + loop);
+}
+
+static bool stores_four(const TeamNest *t, const NodeLevels *w) {
+  const PlanWire *out = &t->e->p->wire.at[w->x->out.wire];
+  return !node_sums(w->x) && (out->number == NUMBER_F32 || out->number == NUMBER_BF16) &&
+         wire_has_memory(out) && operand_free(t->e->p, &w->x->out) &&
+         in_fours(t->e->p, t->e->k, w->x, &w->x->out, t->e->k->np + t->s->ndim - 1);
+}
+
+// May the last loop go by four, and is anything moved so?
+static bool choose_fours(const TeamNest *t) {
+  const Nest *s = t->s;
+  bool any = false;
+  if (!s->ndim || !goes_by_four(s->dim[s->ndim - 1])) return false;
+  for (uint32_t i = 0; i < s->node.n; i++) {
+    NodeLevels *w = &t->w[i];
+    if (node_wants_winner(w->x) || w->x->scatter || w->reduce == s->ndim + 1) return false;
+    for (uint32_t k = 0; k < w->x->nin; k++) any |= w->packed[k] = loads_four(t, w, k, s->ndim - 1);
+    any |= w->four = stores_four(t, w);
+  }
+  return any;
+}
+
+// What lies outside of its wire is not read.
+static void emit_load_of_four(Emit *e, const NodeLevels *w, uint32_t k) {
+  const Operand *o = &w->x->in[k];
+  bool narrow = e->p->wire.at[o->wire].number == NUMBER_BF16, tested = operand_checked(e->p, o);
+  const char *none = o->padded ? emit_constant(e, o->pad, false) : "0";
+  if (tested)
+    emit_line(e, "float p%u_%u[4] = {%s, %s, %s, %s};", w->id, k, none, none, none, none);
+  else
+    emit_line(e, "float p%u_%u[4];", w->id, k);
+  if (tested) emit_line(e, "if (%s)", emit_test(e, w, o));
+  emit_line(e, "%s(p%u_%u, &%s)", narrow ? "LIMN_FOUR_NARROW" : "LIMN_FOUR", w->id, k,
+            emit_cell_at(e, w, o));
+}
+
+static void emit_loads_of_four(const TeamNest *t) {
+  for (uint32_t i = 0; i < t->s->node.n; i++)
+    for (uint32_t k = 0; k < t->w[i].x->nin; k++)
+      if (t->w[i].packed[k]) emit_load_of_four(t->e, &t->w[i], k);
+}
+
+// The last loop, by four: what the innermost level says stands in it four times.
+void team_last_level(const TeamNest *t) {
+  Emit *e = t->e;
+  uint32_t last = e->k->np + t->s->ndim - 1;
+  if (!t->fours) {
+    team_levels(t, t->s->ndim, t->s->ndim);
+    return;
+  }
+  e->fours = true;
+  emit_line(e, "const long four%u = i%u * 4;", last, last);
+  emit_open(e);
+  emit_line(e, "const long i%u = four%u;", last, last);
+  emit_loads_of_four(t);
+  for (uint32_t i = 0; i < t->s->node.n; i++)
+    if (t->w[i].four)
+      emit_line(e, "%s o%u[4];", emit_number(e->p->wire.at[t->w[i].x->out.wire].number),
+                t->w[i].id);
+  emit_line(e, "UNROLL for (int u = 0; u < 4; u++) {");
+  e->indent++;
+  emit_line(e, "const long i%u = four%u + u;", last, last);
+  team_levels(t, t->s->ndim, t->s->ndim);
+  emit_close(e);
+  for (uint32_t i = 0; i < t->s->node.n; i++)
+    if (t->w[i].four)
+      emit_line(e, "LIMN_PUT_FOUR(&%s, o%u, %s)", emit_cell_at(e, &t->w[i], &t->w[i].x->out),
+                t->w[i].id,
+                e->p->wire.at[t->w[i].x->out.wire].number == NUMBER_BF16 ? "ushort4" : "float4");
+  emit_close(e);
+  e->fours = false;
+}
+
+// The loops of a nest as they are dealt out: the last one, or the last of a cell, counts fours.
+const Extent *team_loops(const TeamNest *t) {
+  Extent *dim = NEW_ARRAY(t->e->p->arena, Extent, t->s->ndim + 1);
+  memcpy(dim, t->s->dim, t->s->ndim * sizeof *dim);
+  if (t->fours) dim[t->s->ndim - 1].c /= FOUR;
+  if (t->columns) dim[t->kept - 1].c /= FOUR;
+  return dim;
+}
+
+// -- four sums side by side -----------------------------------------------------------------------
+// Nothing is stored on the way: several turns' loads may be under way at once.
+static bool only_sums(const TeamNest *t) {
+  for (uint32_t i = 0; i < t->s->node.n; i++)
+    if (!keeps_sum(t, &t->w[i]) && wire_has_memory(&t->e->p->wire.at[t->w[i].x->out.wire]))
+      return false;
+  return true;
+}
+
+// Sums of which four lie side by side in memory, as what they are made of does.
+static bool choose_columns(const TeamNest *t) {
+  const Nest *s = t->s;
+  bool any = false;
+  if (!t->across || !t->kept || t->kept != t->summed || !goes_by_four(s->dim[t->kept - 1]) ||
+      !only_sums(t))
+    return false;
+  for (uint32_t i = 0; i < s->node.n; i++) {
+    const NodeLevels *w = &t->w[i];
+    if (w->x->nwinner || w->x->scatter || w->x->noise ||
+        (keeps_sum(t, w) && w->reduce != t->kept) || w->reduce == s->ndim + 1)
+      return false;
+    for (uint32_t k = 0; k < w->x->nin; k++) any |= loads_four(t, w, k, t->kept - 1);
+  }
+  return any;
+}
+
+static void mark_columns(const TeamNest *t) {
+  for (uint32_t i = 0; i < t->s->node.n; i++) {
+    t->w[i].four = false;
+    for (uint32_t k = 0; k < t->w[i].x->nin; k++)
+      t->w[i].packed[k] = loads_four(t, &t->w[i], k, t->kept - 1);
+  }
+}
+
+static void open_column(const TeamNest *t) {
+  Emit *e = t->e;
+  uint32_t loop = e->k->np + t->kept - 1;
+  emit_line(e, "UNROLL for (int u = 0; u < 4; u++) {");
+  e->indent++;
+  emit_line(e, "const long i%u = four%u + u;", loop, loop);
+  for (uint32_t i = 0; i < t->s->node.n; i++)
+    if (keeps_sum(t, &t->w[i]))
+      emit_line(e, "%s s%u = sums%u[u];", emit_sum_type(e, t->w[i].x), t->w[i].id, t->w[i].id);
+}
+
+// What is known of a cell, and all behind it, stands here four times.
+static void emit_columns(const TeamNest *t) {
+  Emit *e = t->e;
+  uint32_t loop = e->k->np + t->kept - 1;
+  e->fours = true;
+  emit_line(e, "const long i%u = four%u;", loop, loop);
+  emit_loads_of_four(t);
+  open_column(t);
+  team_levels(t, t->kept, t->s->ndim);
+  for (uint32_t i = 0; i < t->s->node.n; i++)
+    if (keeps_sum(t, &t->w[i])) emit_line(e, "sums%u[u] = s%u;", t->w[i].id, t->w[i].id);
+  emit_close(e);
+  e->fours = false;
+}
+
+// -- turns ----------------------------------------------------------------------------------------
+// The loops of which each lane has its share.
+static void emit_turns(const TeamNest *t) {
+  Emit *e = t->e;
+  const Nest *s = t->s;
+  const Extent *dim = team_loops(t);
+  emit_line(e, "const long turns = ok ? %s : 0;", cuda_length(e, dim, t->summed, s->ndim));
+  if (only_sums(t)) emit_line(e, "UNROLL_SOME");
+  if (t->sliced)
+    emit_line(
+        e,
+        "for (long m = slice * turns / SLICES + turn, last = (slice + 1) * turns / SLICES; m < "
+        "last; m += %u) {",
+        t->turns);
+  else
+    emit_line(e, "for (long m = turn; m < turns; m += %u) {", t->turns);
+  e->indent++;
+  emit_line(e, "const long at = %s;",
+            t->kept < t->summed ? arena_format(e->p->arena, "before * %s + m",
+                                               cuda_length(e, dim, t->summed, s->ndim))
+                                : "m");
+  emit_line(e, "(void)at;");
+  cuda_digits(e, "m", e->k->np, dim, t->summed, s->ndim);
+  if (t->columns) {
+    emit_columns(t);
+  } else {
+    team_levels(t, t->summed + 1, s->ndim - 1);
+    team_last_level(t);
+  }
+  emit_close(e);
+}
+
+// In a step that is one block's, the text is run again and again: what needs no loop has none.
+static bool once(const TeamNest *t, const Extent *dim, uint32_t ndim, uint32_t lanes) {
+  return t->e->near && cuda_length_most(t->e->p, dim, 0, ndim) <= lanes;
+}
+
+static void emit_column_sums(const TeamNest *t) {
+  Emit *e = t->e;
+  uint32_t loop = e->k->np + t->kept - 1;
+  for (uint32_t d = 0; d < t->kept; d++) team_levels(t, d, d);
+  emit_line(e, "const long four%u = i%u * 4;", loop, loop);
+  for (uint32_t i = 0; i < t->s->node.n; i++) {
+    if (!keeps_sum(t, &t->w[i])) continue;
+    const char *none = emit_identity(e, t->w[i].x);
+    emit_line(e, "%s sums%u[4] = {%s, %s, %s, %s};", emit_sum_type(e, t->w[i].x), t->w[i].id, none,
+              none, none, none);
+  }
+  emit_turns(t);
+  open_column(t);
+  close_sums(t, t->kept);
+  emit_close(e);
+}
+
+static void emit_sum_nest(const TeamNest *t) {
+  Emit *e = t->e;
+  const Nest *s = t->s;
+  uint32_t np = e->k->np;
+  const Extent *dim = team_loops(t);
+  emit_line(e, "const long cells = %s;", cuda_length(e, dim, 0, t->kept));
+  emit_line(e, "const int turn = %s %s %u;", "LANE", t->across ? "/" : "%",
+            t->across ? t->width : t->turns);
+  if (once(t, dim, t->kept, t->width))
+    emit_line(e, "{ const long base = 0;");
+  else
+    emit_line(e, "for (long base = 0; base < cells; base += %u) {", t->width);
+  e->indent++;
+  emit_line(e, "const long cell = base + LANE %s %u;", t->across ? "%" : "/",
+            t->across ? t->width : t->turns);
+  emit_line(e, "const int ok = (cell < cells) & (turn < %u);", t->turns);
+  cuda_digits(e, "ok ? cell : 0", np, dim, 0, t->kept);
+  if (t->columns) {
+    emit_column_sums(t);
+    emit_close(e);
+    return;
+  }
+  team_levels(t, 0, t->kept);
+  open_sums(t, t->kept);
+  if (t->kept < t->summed) emit_line(e, "long before = 0;");
+  for (uint32_t d = t->kept; d < t->summed; d++) {
+    emit_open_loop(e, 'i', np + d, emit_extent(e, s->dim[d]));
+    team_levels(t, d + 1, d + 1);
+    open_sums(t, d + 1);
+  }
+  emit_turns(t);
+  for (uint32_t d = t->summed; d > t->kept; d--) {
+    close_sums(t, d);
+    if (d == t->summed) emit_line(e, "before++;");
+    emit_close(e);
+  }
+  close_sums(t, t->kept);
+  emit_close(e);
+}
+
+// -- nests without sums ---------------------------------------------------------------------------
+static void emit_plain_nest(const TeamNest *t) {
+  Emit *e = t->e;
+  const Extent *dim = team_loops(t);
+  emit_line(e, "const long cells = %s;", cuda_length(e, dim, 0, t->s->ndim));
+  if (once(t, dim, t->s->ndim, t->width)) {
+    emit_line(e, "const long cell = LANE;");
+    emit_line(e, "if (cell < cells) {");
+  } else {
+    emit_line(e, "for (long cell = LANE; cell < cells; cell += TEAM) {");
+  }
+  e->indent++;
+  cuda_digits(e, "cell", e->k->np, dim, 0, t->s->ndim);
+  for (uint32_t d = 0; d < t->s->ndim; d++) team_levels(t, d, d);
+  team_last_level(t);
+  emit_close(e);
+}
+
+// The cells of a wire shaped like the output that belong to this point hold a value. Along an axis that
+// is cut into blocks, they are those of the point's block.
+static void emit_fill(const TeamNest *t, uint32_t wire, const char *value) {
+  Emit *e = t->e;
+  const PlanNode *x = t->w->x;
+  const PlanWire *to = &e->p->wire.at[wire];
+  Buf at = buf_new(e->p->arena);
+  Extent dim[64];
+  uint32_t index, n = 0, axis[64];
+  buf_char(&at, '0');
+  for (uint32_t i = 0; i < to->rank; i++) {
+    if (operand_plain(e->p, &x->out, i, &index) && x->var[index] < e->k->np) {
+      buf_printf(&at, " + %lldL * i%u", (long long)to->stride[i], x->var[index]);
+      continue;
+    }
+    dim[n] = to->shape[i];
+    axis[n] = i;
+    const PlanTerm *block = operand_block(e->p, e->k, x, &x->out, i, &dim[n++]);
+    if (block)
+      buf_printf(&at, " + %lldL * i%u", (long long)(to->stride[i] * block->coef),
+                 x->var[block->var]);
+  }
+  emit_open(e);
+  emit_line(e, "const long all = %s;", cuda_length(e, dim, 0, n));
+  emit_line(e, "for (long f = LANE; f < all; f += TEAM) {");
+  e->indent++;
+  emit_line(e, "long r = f, to = %s;", at.at);
+  while (n-- > 0) {
+    const char *length = emit_extent(e, dim[n]);
+    emit_line(e, "to += r %% %s * %lldL; r /= %s;", length, (long long)to->stride[axis[n]], length);
+  }
+  emit_line(e, "w%u[to] = %s;", e->slot[wire], value);
+  emit_close(e);
+  emit_close(e);
+}
+
+// The operand that says which rows of the output are added to; PLAN_NONE: none does so by itself.
+uint32_t scatter_label(const Plan *p, const PlanNode *x) {
+  for (uint32_t i = 0; i < p->wire.at[x->out.wire].rank; i++) {
+    const PlanCoord *c = &x->out.coord[i];
+    if (c->n == 1 && c->term[0].operand && !c->check && operand_free(p, &x->in[c->term[0].var]))
+      return c->term[0].var;
+  }
+  return PLAN_NONE;
+}
+
+// Has each value of the index cells of the output of its own, at this point of the kernel? So it has
+// where it counts inside a block, and the point says which block.
+bool scatter_owns(const Plan *p, const Kernel *k, const PlanNode *x, uint32_t index) {
+  uint32_t uses = 0;
+  bool block = false;
+  if (node_owns(p, x, index)) return true;
+  for (uint32_t i = 0; i < p->wire.at[x->out.wire].rank; i++) {
+    const PlanCoord *c = &x->out.coord[i];
+    for (uint32_t t = 0; t < c->n; t++) {
+      if (c->term[t].operand || c->term[t].var != index) continue;
+      const PlanTerm *other = c->n == 2 ? &c->term[1 - t] : NULL;
+      uses++;
+      block |= other && !other->operand && x->var[other->var] < k->np && c->term[t].coef == 1 &&
+               other->coef == extent_most(p, x->index[index]) && !x->index[index].per && !c->check;
+    }
+  }
+  return block && uses == 1;
+}
+
+// Several points may hit one cell: lanes have loops that no two cells share, and take all others in
+// order.
+static const char *owned_length(const TeamNest *t, const uint32_t *of_dim, bool owned) {
+  Emit *e = t->e;
+  Buf count = buf_new(e->p->arena);
+  buf_text(&count, "1L");
+  for (uint32_t d = 0; d < t->s->ndim; d++)
+    if (scatter_owns(e->p, e->k, t->w->x, of_dim[d]) == owned)
+      buf_printf(&count, " * %s", emit_extent(e, t->s->dim[d]));
+  return count.at;
+}
+
+// The loops that cells own, or the others, of a number that counts their points.
+static void emit_owned_digits(const TeamNest *t, const uint32_t *of_dim, bool owned,
+                              const char *of) {
+  Emit *e = t->e;
+  emit_line(e, "long r%s = %s;", owned ? "" : "_in", of);
+  for (uint32_t d = t->s->ndim; d-- > 0;) {
+    if (scatter_owns(e->p, e->k, t->w->x, of_dim[d]) != owned) continue;
+    const char *n = emit_extent(e, t->s->dim[d]), *r = owned ? "r" : "r_in";
+    emit_line(e, "const long i%u = %s %% %s; %s /= %s;", e->k->np + d, r, n, r, n);
+  }
+}
+
+// What has a label of this bucket: the lanes of a warp look at 32 labels at once, and then follow each that is of it.
+static void emit_bucket(const TeamNest *t, const uint32_t *of_dim) {
+  Emit *e = t->e;
+  const PlanNode *x = t->w->x;
+  emit_line(e, "const long added = %s;", owned_length(t, of_dim, false));
+  emit_line(e, "for (long base = 0; base < added; base += 32) {");
+  e->indent++;
+  emit_line(e, "const long look = base + (long)threadIdx.x %% 32;");
+  emit_line(e, "int of_it = 0;");
+  emit_line(e, "if (look < added) {");
+  e->indent++;
+  emit_owned_digits(t, of_dim, false, "look");
+  emit_line(e, "of_it = (unsigned)%s %% %uu == bucket;",
+            emit_cell_at(e, t->w, &x->in[scatter_label(e->p, x)]), BUCKETS);
+  emit_close(e);
+  emit_line(e, "unsigned found = __ballot_sync(0xFFFFFFFFu, of_it);");
+  emit_line(e, "for (; found; found &= found - 1) {");
+  e->indent++;
+  emit_line(e, "if (!ok) continue;");
+  emit_owned_digits(t, of_dim, false, "base + __ffs((int)found) - 1");
+  team_levels(t, 0, t->s->ndim);
+  emit_close(e);
+  emit_close(e);
+}
+
+static void emit_in_order(const TeamNest *t, const uint32_t *of_dim) {
+  Emit *e = t->e;
+  uint32_t loops = 0;
+  emit_line(e, "if (!ok) continue;");
+  for (uint32_t d = 0; d < t->s->ndim; d++) {
+    if (scatter_owns(e->p, e->k, t->w->x, of_dim[d])) continue;
+    const char *n = emit_extent(e, t->s->dim[d]);
+    uint32_t i = e->k->np + d;
+    if (t->sliced && !loops) {
+      emit_line(e,
+                "for (long i%u = slice * %s / SLICES, last = (slice + 1) * %s / SLICES; i%u < "
+                "last; i%u++) {",
+                i, n, n, i, i);
+      e->indent++;
+    } else {
+      emit_open_loop(e, 'i', i, n);
+    }
+    loops++;
+  }
+  team_levels(t, 0, t->s->ndim);
+  emit_close_all(e, loops);
+}
+
+static void emit_scatter(const TeamNest *t) {
+  Emit *e = t->e;
+  const PlanNode *x = t->w->x;
+  uint32_t of_dim[64];
+  if (!t->bucketed) emit_fill(t, x->out.wire, emit_identity(e, x));
+  for (uint32_t k = 0; k < x->nwinner; k++)
+    if (x->winner[k] != PLAN_NONE) emit_fill(t, x->winner[k], "0");
+  emit_line(e, "TEAM_SYNC();");
+  node_dims(e->k, x, of_dim);
+  emit_line(e, "const long cells = %s;", owned_length(t, of_dim, true));
+  emit_line(e, "for (long cells_before = 0; cells_before < cells; cells_before += TEAM) {");
+  e->indent++;
+  emit_line(e, "const long cell = cells_before + LANE;");
+  emit_line(e, "const int ok = cell < cells;");
+  emit_owned_digits(t, of_dim, true, "ok ? cell : 0");
+  if (t->bucketed)
+    emit_bucket(t, of_dim);
+  else
+    emit_in_order(t, of_dim);
+  emit_close(e);
+}
+
+// -- how a team shares a nest ---------------------------------------------------------------------
+uint32_t cuda_power_up(int64_t n, uint32_t most) {
+  uint32_t x = 1;
+  while (x < most && x < n) x *= 2;
+  return x;
+}
+
+// Are more of the operands read along the last cell's loop than along the last summed one?
+static bool is_across(const TeamNest *t) {
+  const Plan *p = t->e->p;
+  int along = 0;
+  if (!t->kept) return false;
+  for (uint32_t i = 0; i < t->s->node.n; i++) {
+    const PlanNode *x = t->w[i].x;
+    uint32_t of_dim[64];
+    node_dims(t->e->k, x, of_dim);
+    for (uint32_t k = 0; k < x->nin; k++) {
+      along += operand_step(p, &x->in[k], of_dim[t->kept - 1]) == 1;
+      along -= operand_step(p, &x->in[k], of_dim[t->s->ndim - 1]) == 1;
+    }
+  }
+  return along > 0;
+}
+
+TeamNest team_nest(Emit *e, uint32_t nest, uint32_t team) {
+  const Nest *s = &e->k->nest.at[nest];
+  TeamNest t = {.e = e, .s = s, .w = nest_work(e->p, e->k, nest), .kept = s->ndim, .turns = 1};
+  for (uint32_t i = 0; i < s->node.n; i++) {
+    NodeLevels *w = &t.w[i];
+    for (uint32_t k = 0; k < w->x->nin; k++) w->packed[k] = false;
+    if (!keeps_sum(&t, w)) continue;
+    if (w->reduce < t.kept) t.kept = w->reduce;
+    if (w->reduce > t.summed) t.summed = w->reduce;
+  }
+  if (t.summed < t.kept) t.summed = t.kept;
+  t.fours = choose_fours(&t);
+  if (team == 1 || t.kept == s->ndim) {
+    t.width = team;
+    return t;
+  }
+  t.across = !e->at_hand && is_across(&t); // at hand, it does not matter what lies along memory
+  t.columns = choose_columns(&t);
+  if (t.columns) t.fours = false, mark_columns(&t);
+  const Extent *dim = team_loops(&t);
+  int64_t cells = cuda_length_most(e->p, dim, 0, t.kept),
+          turns = cuda_length_most(e->p, dim, t.summed, s->ndim);
+  uint32_t wide = cuda_power_up(cells, team), share = team / wide;
+  if (!t.across && share < WARP && !e->at_hand) share = WARP < team ? WARP : team;
+  if (e->at_hand) turns = t.fours ? turns : (turns + FOUR - 1) / FOUR;
+  t.turns = cuda_power_up(turns, share);
+  t.width = t.across ? wide : team / t.turns;
+  return t;
+}
+
+static bool has_sum(const TeamNest *t) {
+  for (uint32_t i = 0; i < t->s->node.n; i++)
+    if (keeps_sum(t, &t->w[i])) return true;
+  return false;
+}
+
+void team_emit(Emit *e, uint32_t nest, const CudaKernel *c) {
+  TeamNest t = team_nest(e, nest, c->team);
+  t.sliced = c->slices > 0;
+  t.bucketed = c->buckets > 0;
+  // others need not make what is the same for all cells, which may be long
+  bool few = e->near && !t.w->x->scatter && !has_sum(&t) &&
+             cuda_length_most(e->p, team_loops(&t), 0, t.s->ndim) <= WARP;
+  if (few && c->team > WARP) emit_line(e, "if (LANE < %d)", WARP);
+  emit_open(e);
+  cuda_same(e, t.w, t.s->node.n);
+  if (t.w->x->scatter)
+    emit_scatter(&t);
+  else if (has_sum(&t))
+    emit_sum_nest(&t);
+  else
+    emit_plain_nest(&t);
+  emit_close(e);
+}

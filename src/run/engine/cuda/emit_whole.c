@@ -1,0 +1,399 @@
+// A whole step as one function, by the lanes of one block (emit_cuda.h says when).
+#include "run/engine/cuda/emit_cuda_own.h"
+
+// The lanes of one block do kernel after kernel. What it shares is far nearer than the device's memory: tiles come first;
+// then, where they have room, the arena, states, and what a launch's steps take from their slots.
+enum { WHOLE_LANES = 512, TOGETHER = 32, TOGETHER_LEAST = 4 };
+// What a nest costs, in cycles or so: each time that its lanes go round, and for each warp that it has to send there and wait for.
+enum { ROUND_COST = 120, WARP_COST = 8 };
+
+struct Whole {
+  Emit *e;
+  const CudaKernel *kernel;
+  CudaWhole *whole;
+  size_t tiles, arena_bytes, states_bytes, slots_at;
+  bool arena, states; // they are shared
+  size_t *piece_at;   // [piece] among the states
+};
+
+// A sum's lanes have several terms each.
+static double nest_cost(const Plan *p, const Nest *s, uint32_t lanes) {
+  bool sums = false;
+  for (uint32_t i = 0; i < s->node.n; i++) sums |= node_sums(&p->node.at[s->node.at[i]]);
+  int64_t each = sums ? (int64_t)FOUR * lanes : lanes,
+          rounds = (cuda_length_most(p, s->dim, 0, s->ndim) + each - 1) / each;
+  return (double)rounds * ROUND_COST + lanes / WARP * WARP_COST;
+}
+
+static double step_cost(const Plan *p, uint32_t lanes) {
+  double cost = 0;
+  for (uint32_t i = 0; i < p->kernel.n; i++)
+    for (uint32_t s = 0; s < p->kernel.at[i].nest.n; s++)
+      cost += nest_cost(p, &p->kernel.at[i].nest.at[s], lanes);
+  return cost;
+}
+
+// The lanes of the block that does a small step at once: 0: each kernel is launched.
+static uint32_t whole_lanes(const Plan *p) {
+  uint32_t best = WARP;
+  if (!p->tiny) return 0;
+  for (uint32_t i = 0; i < p->kernel.n; i++) {
+    KernelKind kind = p->kernel.at[i].kind;
+    if (kind == KERNEL_PRODUCT || kind == KERNEL_PAIRS || kind == KERNEL_ORDER) return 0;
+  }
+  for (uint32_t lanes = 2 * WARP; lanes <= WHOLE_LANES; lanes *= 2)
+    if (step_cost(p, lanes) < step_cost(p, best)) best = lanes;
+  return best;
+}
+
+static size_t tile_most(const Plan *p) {
+  int64_t most = 0;
+  for (uint32_t i = 0; i < p->kernel.n; i++)
+    if (kernel_has_text(&p->kernel.at[i]) && p->kernel.at[i].tile_bytes > most)
+      most = p->kernel.at[i].tile_bytes;
+  return (size_t)most;
+}
+
+static size_t in_lines(size_t bytes) { return (bytes + 63) / 64 * 64; }
+
+static void lay_whole(Whole *w) {
+  const Plan *p = w->e->p;
+  CudaWhole *to = w->whole;
+  const CudaSlot *slot = to->slot;
+  size_t tiles = tile_most(p);
+  to->scratch = tiles > SHARED_BYTES;
+  to->scratch_bytes = tiles;
+  w->tiles = to->scratch ? 0 : in_lines(tiles);
+  w->arena_bytes = in_lines((size_t)p->arena_bytes);
+  w->arena = w->arena_bytes <= SHARED_BYTES && w->tiles + w->arena_bytes <= slot->room;
+  w->piece_at = NEW_ARRAY(p->arena, size_t, slot->pieces + 1);
+  for (uint32_t i = 0; i < slot->pieces; i++) {
+    w->piece_at[i] = w->states_bytes;
+    w->states_bytes += slot->piece_bytes[i];
+  }
+  to->shared = w->tiles + (w->arena ? w->arena_bytes : 0);
+  to->together = TOGETHER;
+  w->states = w->arena &&
+              to->shared + in_lines(w->states_bytes) + TOGETHER_LEAST * slot->bytes <= slot->room;
+  if (!w->states) return;
+  w->slots_at = in_lines(w->states_bytes);
+  to->shared += w->slots_at;
+  size_t fit = slot->bytes ? (slot->room - to->shared) / slot->bytes : TOGETHER;
+  if (fit < TOGETHER) to->together = (uint32_t)fit;
+  to->shared += to->together * slot->bytes;
+}
+
+// Where a wire lies when all scans are at 0, as text; NULL: it is a tile, or a state that has no room here.
+static const char *whole_place(const Whole *w, uint32_t wire) {
+  const Plan *p = w->e->p;
+  const CudaSlot *slot = w->whole->slot;
+  Place place = p->wire.at[wire].place;
+  int64_t at[8] = {0};
+  uint32_t root;
+  if (place == AT_TILE || place == AT_REGISTER) return NULL;
+  int64_t bytes = wire_offset(p, wire, at, &root) * (int64_t)number_bytes(p->wire.at[wire].number);
+  const PlanWire *r = &p->wire.at[root];
+  if (r->place == AT_ARENA)
+    return arena_format(p->arena, "arena + %lldL", (long long)(r->at + bytes));
+  if (r->place == AT_INPUT)
+    return arena_format(p->arena, "slot + %lldL",
+                        (long long)slot->input_at[r->number_of] + (long long)bytes);
+  if (r->place != AT_STATE) return NULL;
+  const CudaParamAt *param = &slot->param[r->number_of];
+  if (param->of == PLAN_NONE || param->brings)
+    return arena_format(p->arena, "slot + %lldL",
+                        (long long)slot->clock_at + 8LL * r->number_of + (long long)bytes);
+  if (!w->states) return NULL;
+  return arena_format(p->arena, "states + %lldL",
+                      (long long)(w->piece_at[param->of] + param->at) + (long long)bytes);
+}
+
+static const char *const *whole_places(const Whole *w) {
+  const char **near = NEW_ARRAY(w->e->p->arena, const char *, w->e->p->wire.n + 1);
+  for (uint32_t i = 0; i < w->e->p->wire.n; i++) near[i] = whole_place(w, i);
+  return near;
+}
+
+// A param's own memory, not what the step has of it.
+static const char *state_place(const Whole *w, const CudaParamAt *param) {
+  return w->states
+             ? arena_format(w->e->p->arena, "states + %zuL", w->piece_at[param->of] + param->at)
+             : arena_format(w->e->p->arena, "wires.state[%u] + %zuL", param->of, param->at);
+}
+
+// The same for the function of the whole step, which has states' pointers.
+static const char *step_place(const Whole *w, uint32_t wire) {
+  const Plan *p = w->e->p;
+  int64_t at[8] = {0};
+  uint32_t root;
+  if (w->e->near[wire]) return w->e->near[wire];
+  int64_t bytes = wire_offset(p, wire, at, &root) * (int64_t)number_bytes(p->wire.at[wire].number);
+  return arena_format(p->arena, "%s + %lldL",
+                      state_place(w, &w->whole->slot->param[p->wire.at[root].number_of]),
+                      (long long)bytes);
+}
+
+// -- where lanes meet -------------------------------------------------------------------------------
+typedef enum { IN_TILES, IN_ARENA, IN_STATES, IN_SLOT } Space;
+typedef struct {
+  Space space;
+  int64_t from, to; // bytes
+  bool writes;
+} Touch;
+struct Touched {
+  const Whole *w;
+  VEC(Touch) all;
+};
+
+// The bytes of a wire, or of all that it is a part of. False: it has none, or nobody writes it.
+static bool touch_of(const Whole *w, uint32_t wire, bool writes, Touch *to) {
+  const Plan *p = w->e->p;
+  const PlanWire *x = &p->wire.at[wire], *r = &p->wire.at[wire_root(p, wire)];
+  const CudaSlot *slot = w->whole->slot;
+  if (x->place == AT_TILE) r = x;
+  *to = (Touch){.from = r->at, .writes = writes};
+  if (r->place == AT_TILE) {
+    to->space = IN_TILES;
+  } else if (r->place == AT_ARENA) {
+    to->space = IN_ARENA;
+  } else if (r->place == AT_STATE) {
+    const CudaParamAt *param = &slot->param[r->number_of];
+    bool clock = param->of == PLAN_NONE || param->brings;
+    to->space = clock ? IN_SLOT : IN_STATES;
+    to->from = clock ? (int64_t)slot->clock_at + 8 * (int64_t)r->number_of
+                     : (int64_t)(w->piece_at[param->of] + param->at);
+  } else {
+    return false;
+  }
+  to->to = to->from + r->count * (int64_t)number_bytes(r->number);
+  if (r->place == AT_TILE && r->of != PLAN_NONE) to->from = 0, to->to = INT64_MAX;
+  return true;
+}
+
+static bool touches_meet(const Touch *a, const Touch *b) {
+  return a->space == b->space && (a->writes || b->writes) && a->from < b->to && b->from < a->to;
+}
+
+static void touch(Emit *e, uint32_t wire, bool writes, struct Touched *now) {
+  Touch t;
+  if (wire != PLAN_NONE && touch_of(e->touched->w, wire, writes, &t))
+    vec_push(e->p->arena, &now->all, t);
+}
+
+// Does a nest read what others have written since the lanes last met, or write what they have touched? Then
+// they meet in front of it.
+bool whole_meets(Emit *e, const Nest *s) {
+  struct Touched now = {.w = e->touched->w};
+  bool meets = false;
+  for (uint32_t i = 0; i < s->node.n; i++) {
+    const PlanNode *x = &e->p->node.at[s->node.at[i]];
+    for (uint32_t k = 0; k < x->nin; k++) touch(e, x->in[k].wire, false, &now);
+    for (uint32_t k = 0; k < x->nwinner; k++) touch(e, x->winner[k], true, &now);
+    touch(e, x->out.wire, true, &now);
+  }
+  for (uint32_t i = 0; i < now.all.n; i++)
+    for (uint32_t k = 0; !meets && k < e->touched->all.n; k++)
+      meets = touches_meet(&now.all.at[i], &e->touched->all.at[k]);
+  if (meets) e->touched->all.n = 0;
+  for (uint32_t i = 0; i < now.all.n; i++) vec_push(e->p->arena, &e->touched->all, now.all.at[i]);
+  return meets;
+}
+
+// In front of this kernel all lanes meet, whatever it does.
+static bool meets_before(const Plan *p, uint32_t i) {
+  bool checked;
+  uint32_t first_write = plan_first_write(p, &checked);
+  KernelKind kind = p->kernel.at[i].kind, before = i ? p->kernel.at[i - 1].kind : KERNEL_SCAN_END;
+  return (i == first_write && checked) || kind == KERNEL_COPY || before == KERNEL_COPY ||
+         before == KERNEL_SCAN || before == KERNEL_SCAN_END;
+}
+
+// -- its text -------------------------------------------------------------------------------------
+static void emit_whole_kernel(const Whole *w, uint32_t i, const char *unless) {
+  Emit *e = w->e;
+  const Kernel *k = &e->p->kernel.at[i];
+  const PlanNode *x = k->node.n ? &e->p->node.at[k->node.at[0]] : NULL;
+  if (k->kind == KERNEL_SCAN) {
+    emit_open_loop(e, 't', i, emit_extent(e, x->times));
+    if (x->back)
+      emit_line(e, "here.at[%u] = %s - 1 - t%u;", k->depth, emit_extent(e, x->times), i);
+    else
+      emit_line(e, "here.at[%u] = t%u;", k->depth, i);
+  } else if (k->kind == KERNEL_SCAN_END) {
+    emit_close(e);
+    emit_line(e, "here.at[%u] = 0;", k->depth);
+  } else if (k->kind == KERNEL_COPY) {
+    emit_line(e, "%slimn_copied(%s, %s, %lldL);", unless, step_place(w, k->to),
+              step_place(w, k->from),
+              (long long)(e->p->wire.at[k->to].count *
+                          (int64_t)number_bytes(e->p->wire.at[k->to].number)));
+  } else {
+    emit_line(e, "%slimn_k%u(&here, s, arena, states, slot, wires.k%u);", unless,
+              w->kernel[i].emit.fn, i);
+  }
+}
+
+// All lanes look: they have met behind what made the losses.
+static void emit_look(const Whole *w) {
+  const Plan *p = w->e->p;
+  for (uint32_t i = 0; i < p->out.n; i++) {
+    const PlanWire *out = &p->wire.at[p->out.at[i]];
+    if (out->rank || out->base != BASE_R) continue;
+    emit_line(w->e, "stopped |= limn_not_finite(*(const %s *)(%s));", emit_number(out->number),
+              step_place(w, p->out.at[i]));
+  }
+  emit_line(w->e, "if (stopped && threadIdx.x == 0) *wires.steps.stop = 1;");
+}
+
+static void emit_give(const Whole *w) {
+  Emit *e = w->e;
+  const Plan *p = e->p;
+  emit_line(e, "if (threadIdx.x == 0) {");
+  e->indent++;
+  emit_line(e, "char *to = limn_slot(&wires.steps, step);");
+  for (uint32_t i = 0; i < p->out.n; i++) {
+    const char *number = emit_number(p->wire.at[p->out.at[i]].number);
+    emit_line(e, "*(%s *)(to + %zuL) = *(const %s *)(%s);", number, w->whole->slot->output_at[i],
+              number, step_place(w, p->out.at[i]));
+  }
+  emit_close(e);
+}
+
+// Numbers that lie in rows of floats become doubles in front of a step, and go back behind it. One thread does both.
+static bool emit_brought(const Whole *w, bool back, const char *when) {
+  Emit *e = w->e;
+  const CudaSlot *slot = w->whole->slot;
+  bool any = false;
+  for (uint32_t i = 0; i < slot->params; i++) {
+    const CudaParamAt *param = &slot->param[i];
+    if (!param->brings || (back && !param->back)) continue;
+    if (!any) emit_line(e, "if (%s) {", when);
+    any = true;
+    const char *narrow = state_place(w, param);
+    size_t wide = slot->clock_at + 8 * (size_t)i;
+    if (back)
+      emit_line(e, "  *(float *)(%s) = (float)*(const double *)(slot + %zuL);", narrow, wide);
+    else
+      emit_line(e, "  *(double *)(slot + %zuL) = *(const float *)(%s);", wide, narrow);
+  }
+  if (any) emit_line(e, "}");
+  return any;
+}
+
+// What is given stays as it is from the look at it to the end of the step.
+static bool gives_early(const Plan *p, uint32_t first_write, bool checked) {
+  for (uint32_t i = 0; i < p->out.n; i++)
+    if (p->wire.at[wire_root(p, p->out.at[i])].place != AT_ARENA) return false;
+  return checked && first_write < p->kernel.n;
+}
+
+static void emit_whole_step(const Whole *w) {
+  Emit *e = w->e;
+  const Plan *p = e->p;
+  bool checked;
+  uint32_t first_write = plan_first_write(p, &checked);
+  bool early = gives_early(p, first_write, checked);
+  emit_line(e, "char *slot = slots + step * %zu;", w->whole->slot->bytes);
+  emit_line(e, "Context here = *(const Context *)slot;");
+  emit_line(e, "for (int d = 0; d < 8; d++) here.at[d] = 0;");
+  emit_line(e, "char *s = in_scratch ? here.scratch : (char *)tiles;");
+  if (emit_brought(w, false, "threadIdx.x == 0")) emit_line(e, "__syncthreads();");
+  const char *unless = "";
+  for (uint32_t i = 0; i < p->kernel.n; i++) {
+    if (i && meets_before(p, i)) emit_line(e, "__syncthreads();");
+    if (i == first_write && checked) {
+      emit_look(w);
+      unless = "if (!stopped) ";
+      if (early) emit_give(w);
+    }
+    emit_whole_kernel(w, i, unless);
+  }
+  emit_line(e, "__syncthreads();");
+  if (first_write >= p->kernel.n && checked) emit_look(w);
+  if (!early) emit_give(w);
+  if (emit_brought(w, true, "threadIdx.x == 0 && !stopped") || !early)
+    emit_line(e, "__syncthreads();");
+}
+
+static void emit_whole_given(const Whole *w) {
+  Emit *e = w->e;
+  const Plan *p = e->p;
+  uint32_t pieces = w->whole->slot->pieces;
+  emit_line(e, "typedef struct {");
+  emit_line(e, "  LimnSteps steps;");
+  if (pieces) emit_line(e, "  char *state[%u];", pieces);
+  for (uint32_t i = 0; i < p->kernel.n; i++)
+    if (kernel_has_text(&p->kernel.at[i])) emit_line(e, "  Wires%u k%u;", w->kernel[i].emit.fn, i);
+  emit_line(e, "} LimnStep;");
+}
+
+// States come when a launch begins and go when it ends: one loop over all of them, by 16 bytes.
+static const char *piece_cells(const Whole *w) {
+  const CudaSlot *slot = w->whole->slot;
+  Buf b = buf_new(w->e->p->arena);
+  for (uint32_t i = 0; i < slot->pieces; i++) {
+    if (i + 1 < slot->pieces) buf_printf(&b, "k < %zu ? ", w->piece_at[i + 1] / 16);
+    buf_printf(&b, "(float4 *)wires.state[%u] + (k - %zu)", i, w->piece_at[i] / 16);
+    if (i + 1 < slot->pieces) buf_text(&b, " : ");
+  }
+  return b.at;
+}
+
+static void emit_states_moved(const Whole *w, bool back) {
+  Emit *e = w->e;
+  size_t all = w->states_bytes / 16;
+  if (!w->states || !all || (back && !w->whole->slot->changes)) return;
+  if (!back)
+    emit_line(e, "LIMN_FETCHED(%d, states, *(%s), %zu);", all > 2 * w->whole->lanes ? 8 : 1,
+              piece_cells(w), all);
+  else
+    emit_line(e, "for (int k = (int)threadIdx.x; k < %zu; k += %u) *(%s) = ((float4 *)states)[k];",
+              all, w->whole->lanes, piece_cells(w));
+}
+
+void whole_emit(const Whole *w) {
+  if (!w) return;
+  Emit *e = w->e;
+  e->indent = 0;
+  emit_whole_given(w);
+  emit_line(e, "KERNEL(limn_step, LimnStep, %u) {", w->whole->lanes);
+  e->indent = 1;
+  emit_line(e, "TILES(tiles);");
+  emit_line(e, "ARGUMENTS(LimnStep)");
+  emit_line(e, "const int in_scratch = %d, steps = (int)wires.steps.steps;", w->whole->scratch);
+  emit_line(e, "char *arena = %s;",
+            w->arena ? arena_format(e->p->arena, "(char *)tiles + %zu", w->tiles)
+                     : "wires.steps.arena");
+  emit_line(e, "char *states = arena + %zu;", w->states ? w->arena_bytes : 0);
+  emit_line(e, "char *slots = %s;",
+            w->states ? arena_format(e->p->arena, "states + %zu", w->slots_at)
+                      : "wires.steps.near");
+  emit_line(e, "limn_slots_taken(&wires.steps, slots, %zu);", w->whole->slot->bytes);
+  emit_states_moved(w, false);
+  emit_line(e, "int stopped = *wires.steps.stop;");
+  emit_line(e, "__syncthreads();");
+  emit_line(e, "for (int step = 0; step < steps && !stopped; step++) {");
+  e->indent++;
+  emit_whole_step(w);
+  emit_close(e);
+  emit_states_moved(w, true);
+  emit_line(e, "if (threadIdx.x == 0) limn_steps_whole(&wires.steps);");
+  emit_close(e);
+}
+
+Whole *whole_new(Emit *e, const CudaKernel *kernel, CudaWhole *whole) {
+  *whole = (CudaWhole){.slot = whole->slot, .lanes = whole->slot ? whole_lanes(e->p) : 0};
+  if (!whole->lanes) return NULL;
+  Whole *w = NEW(e->p->arena, Whole);
+  *w = (Whole){.e = e, .kernel = kernel, .whole = whole};
+  lay_whole(w);
+  e->near = whole_places(w);
+  e->at_hand = w->states;
+  e->touched = NEW(e->p->arena, struct Touched);
+  *e->touched = (struct Touched){.w = w};
+  return w;
+}
+
+void whole_before(const Whole *w, uint32_t kernel) {
+  if (w && meets_before(w->e->p, kernel)) w->e->touched->all.n = 0;
+}
