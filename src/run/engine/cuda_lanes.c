@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-enum { KERNELS_LANED = 4096 }; // more would take long to compare
+enum { KERNELS_LANED = 2000 }; // more would take long to compare
 
 typedef struct {
   DeviceAddress from, to;
