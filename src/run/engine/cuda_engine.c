@@ -266,7 +266,7 @@ bool cuda_launch(Engine *e, CudaEngine *o, const CudaLaunch *l) {
   CudaLaunchConfig how = {.blocks = {(unsigned)blocks, 1, 1},
                           .threads = {l->threads, 1, 1},
                           .shared = (unsigned)l->shared,
-                          .stream = o->d->lane[o->now],
+                          .stream = o->d->track[o->now],
                           .attribute = &early,
                           .attributes =
                               o->early && o->d->major >= 9 && o->d->driver_version >= EARLY_DRIVER};
@@ -294,7 +294,7 @@ static bool clear_output(Engine *e, CudaEngine *o, uint32_t i) {
   const PlanNode *x = &o->plan->node.at[o->plan->kernel.at[i].node.at[0]];
   size_t bytes = cuda_bytes(&o->plan->wire.at[x->out.wire]);
   return cuda_good(
-      e, o->d->call.cuMemsetD8Async(cuda_wire(e, o, x->out.wire), 0, bytes, o->d->lane[o->now]),
+      e, o->d->call.cuMemsetD8Async(cuda_wire(e, o, x->out.wire), 0, bytes, o->d->track[o->now]),
       "a kernel cannot be launched");
 }
 
@@ -387,27 +387,27 @@ static bool launch_kernels(Engine *e, CudaEngine *o, int64_t n, uint32_t from, u
     const Kernel *k = &p->kernel.at[i];
     bool all = true;
     if (i == o->first_write && o->checked &&
-        !(lanes_meet(e, o) && launch_look(e, o) && lanes_part(e, o)))
+        !(tracks_meet(e, o) && launch_look(e, o) && tracks_part(e, o)))
       return false;
     double start = clock_of(o);
     if (k->kind == KERNEL_SCAN) {
       const PlanNode *x = &p->node.at[k->node.at[0]];
       int64_t times = extent_at(x->times, n);
-      all = lanes_meet(e, o);
+      all = tracks_meet(e, o);
       for (int64_t t = 0; all && t < times; t++) {
         o->place[x->depth] = x->back ? times - 1 - t : t;
         all = launch_kernels(e, o, n, i + 1, o->call[i].end - 1);
       }
       o->place[x->depth] = 0;
       i = o->call[i].end - 1;
-      o->lanes.next = i + 1;
-      all = all && lanes_part(e, o);
+      o->tracks.next = i + 1;
+      all = all && tracks_part(e, o);
     } else if (k->kind == KERNEL_PRODUCT) {
-      all = lane_enter(e, o, i) && product_launch(e, o, i, n) && lane_leave(e, o, i);
+      all = track_enter(e, o, i) && product_launch(e, o, i, n) && track_leave(e, o, i);
     } else if (k->kind == KERNEL_COPY) {
-      all = lane_enter(e, o, i) && launch_copy(e, o, k) && lane_leave(e, o, i);
+      all = track_enter(e, o, i) && launch_copy(e, o, k) && track_leave(e, o, i);
     } else if (kernel_has_text(k)) {
-      all = lane_enter(e, o, i) && launch_loops(e, o, i) && lane_leave(e, o, i);
+      all = track_enter(e, o, i) && launch_loops(e, o, i) && track_leave(e, o, i);
     }
     if (!all) return false;
     if (o->seconds && o->runs)
@@ -417,9 +417,8 @@ static bool launch_kernels(Engine *e, CudaEngine *o, int64_t n, uint32_t from, u
 }
 
 static bool launch_step(Engine *e, CudaEngine *o, int64_t n) {
-  return ring_take(e, o) && launch_brought(e, o, false) &&
-         (!o->lanes.capturing || lanes_part(e, o)) &&
-         launch_kernels(e, o, n, 0, o->plan->kernel.n) && lanes_meet(e, o) &&
+  return ring_take(e, o) && launch_brought(e, o, false) && tracks_part(e, o) &&
+         launch_kernels(e, o, n, 0, o->plan->kernel.n) && tracks_meet(e, o) &&
          (o->first_write < o->plan->kernel.n || !o->checked || launch_look(e, o)) &&
          launch_brought(e, o, true) && ring_give(e, o);
 }
@@ -449,9 +448,9 @@ static bool capture(Engine *e, CudaEngine *o, int64_t n, CudaStep *step) {
   if (!cuda_good(e, c->cuStreamBeginCapture_v2(o->d->stream, CUDA_CAPTURE_RELAXED),
                  "a step's graph"))
     return false;
-  if (!o->lanes.on) lanes_find(e, o);
-  bool all = (!o->lanes.on || lanes_open(e, o)) && launch_step(e, o, n);
-  lanes_close(o);
+  if (!o->tracks.on) tracks_find(e, o);
+  bool all = (!o->tracks.on || tracks_open(e, o)) && launch_step(e, o, n);
+  tracks_close(o);
   all = cuda_good(e, c->cuStreamEndCapture(o->d->stream, &graph), "a step's graph") && all;
   all =
       all && cuda_good(e, c->cuGraphInstantiateWithFlags(&step->graph, graph, 0), "a step's graph");

@@ -87,19 +87,19 @@ typedef struct {
   const struct BlasChoice *choice; // … in which way; NULL: in its first
   DeviceAddress *wire;             // [slot]
   CudaProduct product;
-  uint32_t end;  // of a scan
-  uint32_t lane; // in a graph
-  Ids wait;      // kernels that it waits for, as far as its lane does not
-  bool awaited;  // by one in another lane
+  uint32_t end;   // of a scan
+  uint32_t track; // in a graph
+  Ids wait;       // kernels that it waits for, as far as its track does not
+  bool awaited;   // by one on another track
 } CudaCall;
 
-// Kernels that run side by side (cuda_lanes.c), while a step is captured.
+// Kernels that run side by side (cuda_tracks.c), while a step is captured.
 typedef struct {
   bool on, capturing;
-  CudaEvent *event; // [kernel], then [lane]
-  bool open[LANES];
+  CudaEvent *event; // [kernel], then [track]
+  bool open[TRACKS];
   uint32_t next, since; // the kernel that is launched next; the first one behind the last meeting
-} CudaLanes;
+} CudaTracks;
 
 // What comes in. A small input is part of what a step takes from its slot; a large one is copied in
 // front of the step, or is rows of a table on the device, by their numbers.
@@ -149,8 +149,8 @@ typedef struct {
   uint64_t runs;
   int64_t place[8];
   size_t parts_bytes, scratch_bytes;
-  CudaLanes lanes;
-  uint32_t now;         // the lane that launches go to
+  CudaTracks tracks;
+  uint32_t now;         // the track that launches go to
   bool early;           // a launch may be sent to its place while the one before it still runs
   CudaStep step[STEPS]; // captured ones
   CudaWhole whole;      // of one launch for several steps
@@ -199,14 +199,14 @@ void products_search(Engine *, CudaEngine *);      // the fastest ways of cuBLAS
 bool product_launch(Engine *, CudaEngine *, uint32_t kernel, int64_t n);
 void products_free(CudaEngine *);
 
-// -- cuda_lanes.c ---------------------------------------------------------------------------------
-void lanes_find(Engine *, CudaEngine *); // which kernel goes where
-bool lanes_open(Engine *, CudaEngine *); // when a step begins to be captured
-void lanes_close(CudaEngine *);
-bool lanes_part(Engine *, CudaEngine *); // from here on kernels go to their lanes
-bool lanes_meet(Engine *, CudaEngine *); // from here on the first lane is alone
-bool lane_enter(Engine *, CudaEngine *, uint32_t kernel);
-bool lane_leave(Engine *, CudaEngine *, uint32_t kernel);
+// -- cuda_tracks.c ---------------------------------------------------------------------------------
+void tracks_find(Engine *, CudaEngine *); // which kernel goes where
+bool tracks_open(Engine *, CudaEngine *); // when a step begins to be captured
+void tracks_close(CudaEngine *);
+bool tracks_part(Engine *, CudaEngine *); // from here on kernels go to their tracks
+bool tracks_meet(Engine *, CudaEngine *); // from here on the first track is alone
+bool track_enter(Engine *, CudaEngine *, uint32_t kernel);
+bool track_leave(Engine *, CudaEngine *, uint32_t kernel);
 
 // -- cuda_ring.c ----------------------------------------------------------------------------------
 void ring_lay(Engine *, CudaEngine *);                   // what its small part has where

@@ -253,7 +253,7 @@ static BlasProduct blas_product(const Engine *e, const CudaEngine *o, uint32_t i
       .precision = store_precision(e->store),
       .narrow = c->narrow,
       .narrow_c = c->narrow_c,
-      .lane = o->now,
+      .track = o->now,
   };
 }
 

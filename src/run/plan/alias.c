@@ -11,9 +11,8 @@ uint32_t wire_root(const Plan *p, uint32_t wire) {
 }
 
 static bool is_plain_copy(const Plan *p, const PlanNode *x) {
-  if (x->kind != NODE_NEST || x->nin != 1 || x->nscalar != 1 || x->scalar[0].fn != FN_ARG ||
-      x->combine != SUM || x->noise || x->pinned || x->scatter || x->in[0].padded ||
-      p->wire.at[x->in[0].wire].number != p->wire.at[x->out.wire].number ||
+  if (!node_copies(x) || x->combine != SUM || x->noise || x->pinned || x->scatter ||
+      x->in[0].padded || p->wire.at[x->in[0].wire].number != p->wire.at[x->out.wire].number ||
       !operand_free(p, &x->in[0]) || !operand_free(p, &x->out))
     return false;
   for (uint32_t i = 0; i < x->nindex; i++)

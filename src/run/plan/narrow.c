@@ -23,20 +23,9 @@ static bool is_narrowed(const Plan *p, const PlanNode *x) {
 }
 
 static uint32_t narrow_wire(Plan *p, uint32_t of) {
-  PlanWire w = p->wire.at[of];
-  w.number = NUMBER_BF16;
-  w.of = PLAN_NONE;
-  w.offset = 0;
-  w.moves = w.kept = false;
-  w.place = AT_NOWHERE;
-  w.stride = NEW_ARRAY(p->arena, int64_t, w.rank + 1);
-  w.count = 1;
-  for (uint32_t i = w.rank; i-- > 0;) {
-    w.stride[i] = w.count;
-    w.count *= extent_most(p, w.shape[i]);
-  }
-  vec_push(p->arena, &p->wire, w);
-  return p->wire.n - 1;
+  uint32_t wire = plan_wire_like(p, of);
+  p->wire.at[wire].number = NUMBER_BF16;
+  return wire;
 }
 
 // Wires that something else reads than the copy, or that others lie in.
@@ -95,8 +84,8 @@ static bool may_be_narrow(const Plan *p, const PlanUses *u, uint32_t wire) {
 
 // Nothing but cells at other places.
 static bool is_move(const PlanNode *x) {
-  return x->kind == NODE_NEST && x->nin == 1 && x->nscalar == 1 && x->scalar[0].fn == FN_ARG &&
-         !node_sums(x) && !x->scatter && !x->noise && !x->nwinner && !x->depth && !x->pinned;
+  return node_copies(x) && !node_sums(x) && !x->scatter && !x->noise && !x->nwinner && !x->depth &&
+         !x->pinned;
 }
 
 // Wires that end as bfloat16 whoever reads them, since they are moved only: rounded where they are made, they have the

@@ -21,11 +21,6 @@ typedef struct {
 
 static const PlanNode *node_of(const WalkSearch *g, uint32_t i) { return &g->p->node.at[i]; }
 
-// Nothing but one operand.
-static bool is_plain(const PlanNode *x) {
-  return x->kind == NODE_NEST && x->nin == 1 && x->nscalar == 1 && x->scalar[0].fn == FN_ARG;
-}
-
 // Is this operand of one number for each row, at the row of these pairs?
 static bool is_row(const WalkSearch *g, const Operand *o, const uint32_t *pairs) {
   uint32_t at[PLAN_AXES];
@@ -37,7 +32,7 @@ static bool is_row(const WalkSearch *g, const Operand *o, const uint32_t *pairs)
 
 static bool is_max(WalkSearch *g, const PlanNode *x) {
   uint32_t in[PLAN_AXES], out[PLAN_AXES];
-  if (!is_plain(x) || x->combine != MAX || !operand_whole(g->p, &x->in[0], in) ||
+  if (!node_copies(x) || x->combine != MAX || !operand_whole(g->p, &x->in[0], in) ||
       !operand_whole(g->p, &x->out, out))
     return false;
   g->rank = g->p->wire.at[x->in[0].wire].rank;
@@ -157,7 +152,7 @@ static bool find_sum(WalkSearch *g) {
   uint32_t s = node_of(g, g->to->max)->in[0].wire, m = node_of(g, g->to->row)->out.wire, e;
   for (uint32_t i = g->to->row + 1; i < g->p->node.n; i++) {
     const PlanNode *x = node_of(g, i);
-    if (!walks_alike(g, i) || !is_plain(x) || x->combine != SUM) continue;
+    if (!walks_alike(g, i) || !node_copies(x) || x->combine != SUM) continue;
     e = g->maker[x->in[0].wire];
     if (e == PLAN_NONE || !is_shrunk_exp(g, node_of(g, e), s, m)) continue;
     uint32_t in[PLAN_AXES];

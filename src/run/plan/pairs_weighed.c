@@ -95,9 +95,8 @@ static uint32_t copied(const WeighedSum *g, uint32_t wire) {
   uint32_t maker, in[PLAN_AXES], out[PLAN_AXES];
   while ((maker = g->maker[wire]) != PLAN_NONE) {
     const PlanNode *y = &g->p->node.at[maker];
-    if (y->kind != NODE_NEST || y->nin != 1 || y->nscalar != 1 || y->scalar[0].fn != FN_ARG ||
-        !operand_whole(g->p, &y->in[0], in) || !operand_whole(g->p, &y->out, out) ||
-        memcmp(in, out, g->rank * sizeof *in))
+    if (!node_copies(y) || !operand_whole(g->p, &y->in[0], in) ||
+        !operand_whole(g->p, &y->out, out) || memcmp(in, out, g->rank * sizeof *in))
       break;
     wire = y->in[0].wire;
   }
@@ -155,22 +154,6 @@ static Operand renumbered(const WeighedSum *g, const Operand *o, const uint32_t 
     for (uint32_t k = 0; k < c->n; k++) c->term[k].var = to[c->term[k].var];
   }
   return y;
-}
-
-static uint32_t wire_like(Plan *p, uint32_t of) {
-  PlanWire w = p->wire.at[of];
-  w.of = PLAN_NONE;
-  w.offset = 0;
-  w.moves = w.kept = false;
-  w.place = AT_NOWHERE;
-  w.stride = NEW_ARRAY(p->arena, int64_t, w.rank + 1);
-  w.count = 1;
-  for (uint32_t i = w.rank; i-- > 0;) {
-    w.stride[i] = w.count;
-    w.count *= extent_most(p, w.shape[i]);
-  }
-  vec_push(p->arena, &p->wire, w);
-  return p->wire.n - 1;
 }
 
 // Σ_d X_id · what the weighing has made: its index d is where the sum had its place.
@@ -236,7 +219,7 @@ bool pairs_weighed(Plan *p, const uint32_t *maker, uint32_t node, PlanNode to[2]
   uint32_t o = 0;
   while (o < node && !weighs_the_same(&g, &p->node.at[o])) o++;
   if (o == node) return false;
-  uint32_t wire = wire_like(p, g.x->out.wire);
+  uint32_t wire = plan_wire_like(p, g.x->out.wire);
   to[0] = short_sum(&g, wire);
   to[1] = value_of_sum(&g, wire);
   return true;

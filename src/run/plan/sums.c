@@ -9,9 +9,8 @@ static bool is_sum(const PlanNode *x) {
 
 // Nothing but the sum of one wire's cells, each of whose axes is an index by itself.
 static bool is_plain_sum(const Plan *p, const PlanNode *y, uint32_t *index) {
-  return is_sum(y) && y->nin == 1 && y->nscalar == 1 && y->scalar[0].fn == FN_ARG &&
-         p->wire.at[y->in[0].wire].rank == y->nindex && operand_whole(p, &y->in[0], index) &&
-         operand_free(p, &y->out);
+  return is_sum(y) && node_copies(y) && p->wire.at[y->in[0].wire].rank == y->nindex &&
+         operand_whole(p, &y->in[0], index) && operand_free(p, &y->out);
 }
 
 // Does the inner sum read large wires only that are in memory anyway?

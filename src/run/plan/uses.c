@@ -23,6 +23,26 @@ PlanUses plan_uses(const Plan *p) {
   return u;
 }
 
+bool node_copies(const PlanNode *x) {
+  return x->kind == NODE_NEST && x->nin == 1 && x->nscalar == 1 && x->scalar[0].fn == FN_ARG;
+}
+
+uint32_t plan_wire_like(Plan *p, uint32_t of) {
+  PlanWire w = p->wire.at[of];
+  w.of = PLAN_NONE;
+  w.offset = 0;
+  w.moves = w.kept = false;
+  w.place = AT_NOWHERE;
+  w.stride = NEW_ARRAY(p->arena, int64_t, w.rank + 1);
+  w.count = 1;
+  for (uint32_t i = w.rank; i-- > 0;) {
+    w.stride[i] = w.count;
+    w.count *= extent_most(p, w.shape[i]);
+  }
+  vec_push(p->arena, &p->wire, w);
+  return p->wire.n - 1;
+}
+
 bool uses_memory(const Plan *p, const PlanUses *u, uint32_t wire) {
   uint32_t maker = u->maker[wire];
   if (maker == PLAN_NONE) return true;

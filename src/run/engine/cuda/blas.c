@@ -65,7 +65,7 @@ struct Blas {
   BLAS_FUNCTIONS(BLAS_MEMBER)
   void *library, *handle;
   size_t version;
-  DeviceAddress workspace; // of each lane, one behind the other
+  DeviceAddress workspace; // of each track, one behind the other
 };
 
 // -- the library ----------------------------------------------------------------------------------
@@ -91,7 +91,7 @@ Blas *blas_open(const Device *d, Arena *a) {
   if (!b) return NULL;
   b->library = device_library(a, names, folders);
   if (b->library && find_functions(b) && !b->cublasLtCreate(&b->handle) &&
-      !d->call.cuMemAlloc_v2(&b->workspace, LANES * (size_t)WORKSPACE))
+      !d->call.cuMemAlloc_v2(&b->workspace, TRACKS * (size_t)WORKSPACE))
     return b;
   blas_close(b, d);
   return NULL;
@@ -205,11 +205,11 @@ typedef struct {
   BlasLayout l;
   void *product, *wanted, *first, *second, *sum;
   bool wide;
-  uint32_t lane;
+  uint32_t track;
 } BlasCall;
 
 static bool call_open(const Blas *b, const BlasProduct *p, BlasCall *c) {
-  *c = (BlasCall){.wide = p->precision == PRECISION_64, .lane = p->lane};
+  *c = (BlasCall){.wide = p->precision == PRECISION_64, .track = p->track};
   if (!lay_out(p, &c->l)) return false;
   c->product = product_new(b, p, &c->l);
   c->wanted = wanted_new(b, &c->l);
@@ -247,8 +247,8 @@ static CudaResult call_launch(const Blas *b, const Device *d, const BlasCall *c,
   return b->cublasLtMatmul(b->handle, c->product, c->wide ? (const void *)&one : &one_32,
                            l->first.at, c->first, l->second.at, c->second,
                            c->wide ? (const void *)&zero : &zero_32, l->sum.at, c->sum, l->sum.at,
-                           c->sum, way, b->workspace + c->lane * (uint64_t)WORKSPACE, WORKSPACE,
-                           d->lane[c->lane]);
+                           c->sum, way, b->workspace + c->track * (uint64_t)WORKSPACE, WORKSPACE,
+                           d->track[c->track]);
 }
 
 // -- which way ------------------------------------------------------------------------------------

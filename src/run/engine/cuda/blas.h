@@ -20,7 +20,7 @@ typedef struct {
   Precision precision; // of C and of sums
   bool narrow;         // A and B are bfloat16 in memory
   bool narrow_c;       // so is C
-  uint32_t lane;       // of the device
+  uint32_t track;      // of the device
 } BlasProduct;
 
 typedef struct Blas Blas;

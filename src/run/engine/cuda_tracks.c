@@ -1,6 +1,6 @@
 // Kernels side by side. A graph need not be a chain: the gradient of a weight is made beside the gradient that goes on to the
 // next layer, sums of columns beside both, and small kernels leave most of a device free. Kernels are dealt out to a few
-// lanes (streams, while a step is captured). One waits for those before it that wrote what it touches, or touched what it
+// tracks (streams, while a step is captured; lanes are the threads of a kernel). One waits for those before it that wrote what it touches, or touched what it
 // writes: memory that wires share, and what kernels put down for themselves, count, too. Sums keep their order, so
 // that the same seed gives the same bytes.
 //
@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-enum { KERNELS_LANED = 2000 }; // more would take long to compare
+enum { KERNELS_MOST_TRACKED = 2000 }; // more would take long to compare
 
 typedef struct {
   DeviceAddress from, to;
@@ -25,15 +25,15 @@ typedef struct {
   uint8_t *before; // [kernel · n + earlier kernel] it has to wait for it, one way or another
   double *left;    // [kernel] about how long the step takes from here on, in microseconds
   uint32_t *heir;  // [kernel] of those that wait for it, the one from which most is left
-  uint32_t last[LANES];
-} LaneSearch;
+  uint32_t last[TRACKS];
+} TrackSearch;
 
 // -- what a kernel touches ------------------------------------------------------------------------
-static void touch(LaneSearch *s, uint32_t k, DeviceAddress from, size_t bytes, bool written) {
+static void touch(TrackSearch *s, uint32_t k, DeviceAddress from, size_t bytes, bool written) {
   if (bytes) vec_push(s->e->arena, &s->touch[k], ((Touch){from, from + bytes, written}));
 }
 
-static void touch_wire(LaneSearch *s, uint32_t k, uint32_t wire, bool written) {
+static void touch_wire(TrackSearch *s, uint32_t k, uint32_t wire, bool written) {
   const Plan *p = s->o->plan;
   const PlanWire *w = &p->wire.at[wire], *root = &p->wire.at[wire_root(p, wire)];
   int64_t reach = 1;
@@ -42,7 +42,7 @@ static void touch_wire(LaneSearch *s, uint32_t k, uint32_t wire, bool written) {
   touch(s, k, cuda_wire(s->e, s->o, wire), (size_t)reach * number_bytes(w->number), written);
 }
 
-static void touch_all(LaneSearch *s, uint32_t k) {
+static void touch_all(TrackSearch *s, uint32_t k) {
   const Plan *p = s->o->plan;
   const Kernel *kernel = &p->kernel.at[k];
   const CudaCall *call = &s->o->call[k];
@@ -84,7 +84,7 @@ static bool all_meet(const CudaEngine *o, uint32_t k) {
 }
 
 // The kernels that this one waits for, without those that others of them wait for. `since`: where all met last.
-static void find_waits(LaneSearch *s, uint32_t k, uint32_t since) {
+static void find_waits(TrackSearch *s, uint32_t k, uint32_t since) {
   uint8_t *before = s->before + (size_t)k * s->n;
   Ids *wait = &s->o->call[k].wait;
   wait->n = 0;
@@ -96,7 +96,7 @@ static void find_waits(LaneSearch *s, uint32_t k, uint32_t since) {
   }
 }
 
-static void find_left(LaneSearch *s) {
+static void find_left(TrackSearch *s) {
   const Plan *p = s->o->plan;
   for (uint32_t k = s->n; k-- > 0;) {
     s->left[k] +=
@@ -111,12 +111,12 @@ static void find_left(LaneSearch *s) {
   }
 }
 
-// A lane whose last kernel it waits for anyway; best one in which nobody else should go on. Otherwise the one whose last
+// A track whose last kernel it waits for anyway; best one in which nobody else should go on. Otherwise the one whose last
 // kernel is longest ago.
-static uint32_t choose_lane(const LaneSearch *s, uint32_t k) {
+static uint32_t choose_track(const TrackSearch *s, uint32_t k) {
   uint32_t best = PLAN_NONE, oldest = 0;
   int most = 0;
-  for (uint32_t l = 0; l < LANES; l++) {
+  for (uint32_t l = 0; l < TRACKS; l++) {
     uint32_t last = s->last[l];
     if (last == PLAN_NONE || (s->last[oldest] != PLAN_NONE && last < s->last[oldest])) oldest = l;
     if (last != PLAN_NONE && !s->before[(size_t)k * s->n + last]) continue;
@@ -126,110 +126,110 @@ static uint32_t choose_lane(const LaneSearch *s, uint32_t k) {
   return best == PLAN_NONE ? oldest : best;
 }
 
-static void forget_lanes(LaneSearch *s) {
-  for (uint32_t l = 0; l < LANES; l++) s->last[l] = PLAN_NONE;
+static void forget_tracks(TrackSearch *s) {
+  for (uint32_t l = 0; l < TRACKS; l++) s->last[l] = PLAN_NONE;
 }
 
-void lanes_find(Engine *e, CudaEngine *o) {
+void tracks_find(Engine *e, CudaEngine *o) {
   uint32_t n = o->plan->kernel.n, since = 0;
-  if (n > KERNELS_LANED || getenv("LIMN_CHAIN")) return;
-  LaneSearch s = {.e = e,
-                  .o = o,
-                  .n = n,
-                  .touch = NEW_ARRAY(e->arena, Touches, n + 1),
-                  .before = NEW_ARRAY(e->arena, uint8_t, (size_t)n * n + 1),
-                  .left = NEW_ARRAY(e->arena, double, n + 1),
-                  .heir = NEW_ARRAY(e->arena, uint32_t, n + 1)};
+  if (n > KERNELS_MOST_TRACKED || getenv("LIMN_CHAIN")) return;
+  TrackSearch s = {.e = e,
+                   .o = o,
+                   .n = n,
+                   .touch = NEW_ARRAY(e->arena, Touches, n + 1),
+                   .before = NEW_ARRAY(e->arena, uint8_t, (size_t)n * n + 1),
+                   .left = NEW_ARRAY(e->arena, double, n + 1),
+                   .heir = NEW_ARRAY(e->arena, uint32_t, n + 1)};
   for (uint32_t k = 0; k < n; k++) {
     touch_all(&s, k);
     if (all_meet(o, k)) since = k;
     find_waits(&s, k, since);
   }
   find_left(&s);
-  forget_lanes(&s);
+  forget_tracks(&s);
   for (uint32_t k = 0; k < n; k++) {
-    if (all_meet(o, k)) forget_lanes(&s);
-    o->call[k].lane = choose_lane(&s, k);
-    s.last[o->call[k].lane] = k;
+    if (all_meet(o, k)) forget_tracks(&s);
+    o->call[k].track = choose_track(&s, k);
+    s.last[o->call[k].track] = k;
     const Ids *wait = &o->call[k].wait;
     for (uint32_t i = 0; i < wait->n; i++) o->call[wait->at[i]].awaited = true;
   }
-  o->lanes.on = true;
+  o->tracks.on = true;
 }
 
 // -- while a step is captured ---------------------------------------------------------------------
-bool lanes_open(Engine *e, CudaEngine *o) {
+bool tracks_open(Engine *e, CudaEngine *o) {
   const CudaCalls *c = &o->d->call;
   uint32_t n = o->plan->kernel.n;
-  o->lanes.event = NEW_ARRAY(e->arena, CudaEvent, n + LANES + 1);
-  for (uint32_t i = 0; i < n + LANES; i++)
+  o->tracks.event = NEW_ARRAY(e->arena, CudaEvent, n + TRACKS + 1);
+  for (uint32_t i = 0; i < n + TRACKS; i++)
     if ((i >= n || o->call[i].awaited) &&
-        !cuda_good(e, c->cuEventCreate(&o->lanes.event[i], CUDA_EVENT_UNTIMED), "a step's graph"))
+        !cuda_good(e, c->cuEventCreate(&o->tracks.event[i], CUDA_EVENT_UNTIMED), "a step's graph"))
       return false;
-  o->lanes.capturing = true;
-  o->lanes.next = 0;
+  o->tracks.capturing = true;
+  o->tracks.next = 0;
   return true;
 }
 
-void lanes_close(CudaEngine *o) {
-  for (uint32_t i = 0; o->lanes.event && i < o->plan->kernel.n + LANES; i++)
-    if (o->lanes.event[i]) o->d->call.cuEventDestroy_v2(o->lanes.event[i]);
-  o->lanes.event = NULL;
-  o->lanes.capturing = false;
+void tracks_close(CudaEngine *o) {
+  for (uint32_t i = 0; o->tracks.event && i < o->plan->kernel.n + TRACKS; i++)
+    if (o->tracks.event[i]) o->d->call.cuEventDestroy_v2(o->tracks.event[i]);
+  o->tracks.event = NULL;
+  o->tracks.capturing = false;
   o->now = 0;
 }
 
-static CudaEvent *lane_event(CudaEngine *o, uint32_t lane) {
-  return &o->lanes.event[o->plan->kernel.n + lane];
+static CudaEvent track_event(const CudaEngine *o, uint32_t track) {
+  return o->tracks.event[o->plan->kernel.n + track];
 }
 
-static bool show(Engine *e, CudaEngine *o, CudaEvent event, uint32_t lane) {
-  return cuda_good(e, o->d->call.cuEventRecord(event, o->d->lane[lane]), "a step's graph");
+static bool show(Engine *e, CudaEngine *o, CudaEvent event, uint32_t track) {
+  return cuda_good(e, o->d->call.cuEventRecord(event, o->d->track[track]), "a step's graph");
 }
-static bool await(Engine *e, CudaEngine *o, CudaEvent event, uint32_t lane) {
-  return cuda_good(e, o->d->call.cuStreamWaitEvent(o->d->lane[lane], event, 0), "a step's graph");
-}
-
-bool lanes_part(Engine *e, CudaEngine *o) {
-  if (!o->lanes.capturing) return true;
-  memset(o->lanes.open, 0, sizeof o->lanes.open);
-  o->lanes.open[0] = true;
-  o->lanes.since = o->lanes.next;
-  return show(e, o, *lane_event(o, 0), 0);
+static bool await(Engine *e, CudaEngine *o, CudaEvent event, uint32_t track) {
+  return cuda_good(e, o->d->call.cuStreamWaitEvent(o->d->track[track], event, 0), "a step's graph");
 }
 
-bool lanes_meet(Engine *e, CudaEngine *o) {
+bool tracks_part(Engine *e, CudaEngine *o) {
+  if (!o->tracks.capturing) return true;
+  memset(o->tracks.open, 0, sizeof o->tracks.open);
+  o->tracks.open[0] = true;
+  o->tracks.since = o->tracks.next;
+  return show(e, o, track_event(o, 0), 0);
+}
+
+bool tracks_meet(Engine *e, CudaEngine *o) {
   o->now = 0;
-  for (uint32_t l = 1; o->lanes.capturing && l < LANES; l++) {
-    if (!o->lanes.open[l]) continue;
-    o->lanes.open[l] = false;
-    if (!show(e, o, *lane_event(o, l), l) || !await(e, o, *lane_event(o, l), 0)) return false;
+  for (uint32_t l = 1; o->tracks.capturing && l < TRACKS; l++) {
+    if (!o->tracks.open[l]) continue;
+    o->tracks.open[l] = false;
+    if (!show(e, o, track_event(o, l), l) || !await(e, o, track_event(o, l), 0)) return false;
   }
   return true;
 }
 
-// The lane of this kernel, behind all that it waits for.
-bool lane_enter(Engine *e, CudaEngine *o, uint32_t k) {
+// The track of this kernel, behind all that it waits for.
+bool track_enter(Engine *e, CudaEngine *o, uint32_t k) {
   const CudaCall *call = &o->call[k];
-  o->lanes.next = k + 1;
+  o->tracks.next = k + 1;
   o->early = true;
-  if (!o->lanes.capturing || o->plan->kernel.at[k].depth) return true;
-  o->now = call->lane;
-  if (!o->lanes.open[o->now]) {
-    o->lanes.open[o->now] = true;
+  if (!o->tracks.capturing || o->plan->kernel.at[k].depth) return true;
+  o->now = call->track;
+  if (!o->tracks.open[o->now]) {
+    o->tracks.open[o->now] = true;
     o->early = false;
-    if (!await(e, o, *lane_event(o, 0), o->now)) return false;
+    if (!await(e, o, track_event(o, 0), o->now)) return false;
   }
   for (uint32_t i = 0; i < call->wait.n; i++) {
     uint32_t w = call->wait.at[i];
-    if (w < o->lanes.since || o->call[w].lane == o->now) continue;
+    if (w < o->tracks.since || o->call[w].track == o->now) continue;
     o->early = false;
-    if (!await(e, o, o->lanes.event[w], o->now)) return false;
+    if (!await(e, o, o->tracks.event[w], o->now)) return false;
   }
   return true;
 }
 
-bool lane_leave(Engine *e, CudaEngine *o, uint32_t k) {
-  if (!o->lanes.capturing || o->plan->kernel.at[k].depth || !o->call[k].awaited) return true;
-  return show(e, o, o->lanes.event[k], o->now);
+bool track_leave(Engine *e, CudaEngine *o, uint32_t k) {
+  if (!o->tracks.capturing || o->plan->kernel.at[k].depth || !o->call[k].awaited) return true;
+  return show(e, o, o->tracks.event[k], o->now);
 }
