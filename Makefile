@@ -81,7 +81,7 @@ LINK = $(CC) $(OWN) $(HARD) $(GIVEN) $(call harden,link) $(LDFLAGS)
 
 SOURCE := $(sort $(shell find src -name "*.c" -not -path "src/cli/*" -not -path "src/studio/*" -not -path "src/line/*"))
 # Texts that are part of the library.
-EMBEDDED := library prelude product_text team_text tiles_text units_text torch_training jax_training
+EMBEDDED := library prelude product_text team_text tiles_text stripes_text units_text torch_training jax_training
 OBJECT := $(SOURCE:src/%.c=$(BUILD)/%.o) $(EMBEDDED:%=$(BUILD)/%.o)
 # The studio wants libmicrohttpd; without it limn says so when it is asked for.
 HTTP_LIBS := $(shell $(PKG_CONFIG) --libs libmicrohttpd 2>/dev/null)
@@ -184,7 +184,7 @@ $(BUILD)/prelude.c: src/run/engine/prelude/prelude.h tools/embed.sh Makefile
 $(BUILD)/product_text.c: src/port/c/product_text.h tools/embed.sh Makefile
 	@mkdir -p $(@D)
 	$(Q)tools/embed.sh port/c/c_own.h product_text src/port/c/product_text.h >$@
-$(BUILD)/team_text.c $(BUILD)/tiles_text.c $(BUILD)/units_text.c: $(BUILD)/%_text.c: src/run/engine/cuda/%.h tools/embed.sh Makefile
+$(BUILD)/team_text.c $(BUILD)/tiles_text.c $(BUILD)/stripes_text.c $(BUILD)/units_text.c: $(BUILD)/%_text.c: src/run/engine/cuda/%.h tools/embed.sh Makefile
 	@mkdir -p $(@D)
 	$(Q)tools/embed.sh run/engine/cuda/cuda.h $*_text $< >$@
 $(BUILD)/cli/commands_text.c: src/cli/commands.txt tools/embed.sh Makefile
@@ -235,7 +235,7 @@ PLAY_FLAGS := --target=wasm32-wasi $(WARN) -Wno-gnu-statement-expression -Wno-un
   -D_WASI_EMULATED_SIGNAL -D_WASI_EMULATED_GETPID -mllvm -wasm-enable-sjlj -mnontrapping-fptoint -fvisibility=hidden -ffunction-sections -fdata-sections
 PLAY_EXPORTS := malloc free limn_version limn_new limn_free limn_allow limn_set limn_load limn_load_text limn_check limn_messages limn_forget \
   limn_server_open limn_server_take limn_server_work limn_server_ended limn_server_close limn_trainer_close
-PLAY_OBJECT := $(patsubst src/%.c,$(PLAY_OBJ)/%.o,$(filter-out $(PLAY_WITHOUT),$(SOURCE))) $(patsubst %,$(PLAY_OBJ)/%.o,$(filter-out prelude product_text team_text tiles_text units_text,$(EMBEDDED))) \
+PLAY_OBJECT := $(patsubst src/%.c,$(PLAY_OBJ)/%.o,$(filter-out $(PLAY_WITHOUT),$(SOURCE))) $(patsubst %,$(PLAY_OBJ)/%.o,$(filter-out prelude product_text team_text tiles_text stripes_text units_text,$(EMBEDDED))) \
   $(patsubst playground/%.c,$(PLAY_OBJ)/own/%.o,$(sort $(wildcard playground/*.c playground/wasi/*.c)))
 $(PLAY_OBJ)/%.o: src/%.c
 	@mkdir -p $(@D)

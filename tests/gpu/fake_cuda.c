@@ -49,7 +49,8 @@ Result cuDeviceGetName(char *to, int n, int d) {
   return snprintf(to, (size_t)n, "emulated GPU %d", d), GOOD;
 }
 Result cuDeviceGetAttribute(int *x, int which, int d) {
-  *x = which == 75 ? 9 : which == 76 ? 0 : which == 16 ? 4 : which == 97 ? 227 * 1024 : 0;
+  int processors = asked("processors") > 0 ? (int)asked("processors") : 4;
+  *x = which == 75 ? 9 : which == 76 ? 0 : which == 16 ? processors : which == 97 ? 227 * 1024 : 0;
   return d ? INVALID : GOOD;
 }
 Result cuDeviceTotalMem_v2(size_t *n, int d) { return *n = all_memory(), d ? INVALID : GOOD; }

@@ -56,9 +56,11 @@ product FAKE_CUDA=changed "$dir/ways" ways.5 && same ways.3 ways.5 && ok "a way 
 for file in ways/*.code; do [ "$(wc -c <"$file")" -gt 200 ] || printf x | dd of="$file" bs=1 seek=9 conv=notrunc 2>"$said"; done
 product FAKE_CUDA=searches "$dir/ways" ways.6 && [ "$(grep -c 'a search' "$said")" -eq "$searches" ] && near wide.cpu ways.6 && ok "ways that are damaged" || not_ok "ways that are damaged"
 product FAKE_CUDA=searches "$dir/ways" ways.7 && ! grep -q 'a search' "$said" && same ways.6 ways.7 && ok "… are replaced" || not_ok "… are replaced"
-for on in cpu cuda; do "$LIMN" train products.limn --plain --device $on --precision bf16 --out narrow.$on >"$said" 2>&1; done
+for on in cpu cuda; do LIMN_STRIPES=0 "$LIMN" train products.limn --plain --device $on --precision bf16 --out narrow.$on >"$said" 2>&1; done
 near narrow.cpu narrow.cuda 3e-3 && ! near wide.cuda narrow.cuda 1e-6 && ok "factors in bfloat16" || not_ok "factors in bfloat16"
-FAKE_CUDA=products "$LIMN" train products.limn --plain --device cuda --precision bf16 --out narrow.own >"$said" 2>&1 && near narrow.cpu narrow.own 3e-3 && ! same narrow.cuda narrow.own && ok "… multiplied by our own" || not_ok "… multiplied by our own"
+for way in tf32 bf16; do "$LIMN" train products.limn --plain --device cuda --precision $way --out stripes.$way >"$said" 2>&1; done
+near wide.cpu stripes.tf32 3e-3 && ! near wide.cpu stripes.tf32 1e-6 && near narrow.cpu stripes.bf16 3e-3 && ! same narrow.cuda stripes.bf16 && ok "small products by stripes" || not_ok "small products by stripes"
+LIMN_STRIPES=0 FAKE_CUDA=products "$LIMN" train products.limn --plain --device cuda --precision bf16 --out narrow.own >"$said" 2>&1 && near narrow.cpu narrow.own 3e-3 && ! same narrow.cuda narrow.own && ok "… multiplied by our own" || not_ok "… multiplied by our own"
 FAKE_CUDA=askew "$LIMN" train products.limn --plain --device cuda --out askew >"$said" 2>&1 && same wide.cuda askew && LIMN_CHAIN=1 "$LIMN" train products.limn --plain --device cuda --out chain >"$said" 2>&1 && same wide.cuda chain && ok "kernels in any order that they may run in" || not_ok "kernels in any order that they may run in"
 for on in cpu cuda; do "$LIMN" train pictures.limn --plain --device $on --precision bf16 --out pictures.$on >"$said" 2>&1; done
 near pictures.cpu pictures.cuda 3e-3 && ok "convolutions in bfloat16" || not_ok "convolutions in bfloat16"

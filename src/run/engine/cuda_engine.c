@@ -176,11 +176,12 @@ static uint32_t text_parts(const Plan *p) {
   return parts < KERNELS_MOST ? parts : KERNELS_MOST;
 }
 
-static void dump_text(Engine *e, const Buf *text, uint32_t parts, size_t front) {
+// All but what every program has, as one text.
+static void dump_text(Engine *e, const Buf *text, uint32_t n, size_t front) {
   const char *dump = getenv("LIMN_DUMP");
   Buf all = buf_new(e->arena);
   if (!dump) return;
-  for (uint32_t i = 0; i < parts; i++)
+  for (uint32_t i = 0; i < n; i++)
     buf_add(&all, text[i].at + (i ? front : 0), text[i].n - (i ? front : 0));
   file_write(e->arena, dump, all.at, all.n);
 }
@@ -196,7 +197,7 @@ static bool compile_all(Engine *e, CudaEngine *o, CudaKernel *kernel, const char
   for (uint32_t i = 0; i < parts; i++) kernels[i] = text_front(e, false);
   products_text(e, o, &text[TILES]);
   emit_cuda(o->plan, kernel, &o->whole, kernels, parts);
-  dump_text(e, kernels, parts, front);
+  dump_text(e, text + TILES, n - TILES, front);
   for (uint32_t i = 0; i < n; i++)
     all[i] = (DeviceText){.text = text[i].at,
                           .cache = e->how.cache,
@@ -257,7 +258,7 @@ static bool open_code(Engine *e, CudaEngine *o, const char **why) {
 
 // -- launching ------------------------------------------------------------------------------------
 bool cuda_launch(Engine *e, CudaEngine *o, const CudaLaunch *l) {
-  CudaPlaces places;
+  CudaPlaces places = {.stop = o->d->stop};
   memcpy(places.at, o->place, sizeof places.at);
   void *arguments[] = {&o->context, l->wires, &places};
   int64_t most = (int64_t)o->d->processors * WAVES, blocks = l->blocks < most ? l->blocks : most;

@@ -16,12 +16,13 @@ enum {
 // As in team.h.
 typedef struct {
   int64_t at[8];
+  DeviceAddress stop;
 } CudaPlaces;
 typedef struct {
   int64_t n;
   uint64_t seed, step;
   int64_t at[8];
-  DeviceAddress scratch, parts, stop;
+  DeviceAddress scratch, parts;
 } CudaContextData;
 typedef struct {
   int64_t step;
@@ -78,10 +79,20 @@ typedef struct {
   DeviceAddress done, stop;
 } CudaSteps;
 
+// A product by stripes (stripes.h): slots of its factors, warps, chunks that each warp has under way, and how things lie.
+enum { LIES_ALONG_SUM, LIES_ALONG_SLOTS, LIES_ANYHOW };
+typedef struct {
+  uint32_t a, b, warps; // 0: not by stripes
+  uint32_t ahead;
+  uint32_t lies_a, lies_b;
+  bool tables, whole;
+} CudaStripes;
+
 typedef struct {
   CudaKernel k;
   CudaFunction fn, sum;            // sum: of its slices
   uint32_t kind;                   // of a product: by which tiles
+  CudaStripes stripes;             // … or by stripes
   bool blas;                       // … or by cuBLASLt
   bool twos;                       // its result lies two by two
   const struct BlasChoice *choice; // … in which way; NULL: in its first
@@ -190,6 +201,16 @@ bool whole_queue(Engine *, CudaEngine *);  // one more, which may wait for other
 bool whole_launch(Engine *, CudaEngine *); // all steps that wait for it
 bool whole_others(Engine *, CudaEngine *); // those of another engine: they come first
 void whole_forget(Engine *, CudaEngine *); // what waits is not done any more
+
+// -- cuda_tiles.c ---------------------------------------------------------------------------------
+static inline int64_t length_most(const Plan *p, CudaLength l) {
+  return l.fixed + l.per * p->samples;
+}
+void tile_choose(const Engine *, const CudaEngine *, const PlanNode *, CudaCall *);
+CudaLaunch tile_launch(const CudaEngine *, CudaCall *);
+size_t tile_shared(const CudaCall *);
+const char *tile_name(Engine *, const CudaCall *);
+void tile_write(Engine *, const CudaCall *, Buf *); // its function
 
 // -- cuda_products.c ------------------------------------------------------------------------------
 bool products_prepare(Engine *, CudaEngine *);     // all that the plan has

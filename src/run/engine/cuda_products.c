@@ -1,46 +1,15 @@
-// Matrix products on the GPU: by cuBLASLt where it is there and an operand's loops are steps in memory,
-// else by kernels of our own (tiles.h), which follow tables of offsets: a convolution, rows of heads.
+// Matrix products on the GPU: by cuBLASLt where it is there, an operand's loops are steps in memory and there is much to
+// multiply, else by kernels of our own (cuda_tiles.c), which follow tables of offsets: a convolution, rows of heads.
 #include "run/engine/cuda/blas.h"
 #include "run/engine/cuda_own.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 enum {
-  PRODUCT_DEEP = 128,  // of a sum, at least, for each of its parts
   BLAS_WORK = 1 << 17, // of a product that is worth a call, in multiplications
   BLAS_CALLS = 16,     // for one product, at most
-  ALONG = 8,           // cells that follow each other: worth reading along them
-  EIGHT = 8,           // bfloat16 that are read at once
 };
 static const double search_seconds = 1; // when an engine is opened
-
-// Kinds of tiles, the largest first; the wide ones are read by eight cells at once. `each`: of limn_product; the others are
-// the arguments of LIMN_WIDE (tiles.h). `rate`: how much of a sum a full multiprocessor adds up, in millions of
-// multiplications and additions a microsecond, measured on an H200 at the convolutions of a residual network.
-typedef struct {
-  int64_t m, n;
-  uint32_t each;
-  uint32_t rows, columns, warps_m, warps_n, deep, ahead, blocks;
-  double rate;
-} TileKind;
-static const TileKind tile_kind[] = {
-    {128, 128, .each = 8},
-    {64, 64, .each = 4},
-    {32, 32, .each = 2},
-    {128, 128, 0, 4, 4, 2, 4, 32, 4, 2, 1.85},
-    {256, 64, 0, 4, 4, 4, 2, 32, 4, 2, 1.6},
-    {128, 64, 0, 2, 4, 4, 2, 32, 4, 2, 1.65},
-    {64, 64, 0, 2, 4, 2, 2, 64, 3, 4, 1.5},
-};
-enum { WIDE = 3, KINDS = COUNT(tile_kind) };
-
-static uint32_t tile_threads(const TileKind *k) {
-  return k->each ? 256 : 32 * k->warps_m * k->warps_n;
-}
-static size_t tile_shared(const TileKind *k) {
-  return k->each ? 0 : (size_t)(k->m + k->n) * k->deep * 2 * k->ahead;
-}
 
 static CudaLength length_of(const PlanNode *x, const uint32_t *group, uint32_t n) {
   CudaLength l = {1, 0};
@@ -50,75 +19,6 @@ static CudaLength length_of(const PlanNode *x, const uint32_t *group, uint32_t n
     l = (CudaLength){fixed, per};
   }
   return l;
-}
-
-static int64_t length_most(const Plan *p, CudaLength l) { return l.fixed + l.per * p->samples; }
-
-static int64_t tiles_of(const Plan *p, const CudaProduct *c, uint32_t kind) {
-  int64_t tm = tile_kind[kind].m, tn = tile_kind[kind].n, m = length_most(p, c->m),
-          n = length_most(p, c->n);
-  return (m + tm - 1) / tm * ((n + tn - 1) / tn) * length_most(p, c->batch);
-}
-
-// The largest tiles of which every multiprocessor has one, and no larger than the matrix.
-static uint32_t choose_tiles(const CudaEngine *o, const CudaProduct *c) {
-  int64_t m = length_most(o->plan, c->m), n = length_most(o->plan, c->n), least = m < n ? m : n;
-  uint32_t kind = 0;
-  while (kind + 1 < WIDE &&
-         (tiles_of(o->plan, c, kind) < o->d->processors || tile_kind[kind + 1].m >= least))
-    kind++;
-  return kind;
-}
-
-// About how long a product takes, in microseconds, by tiles of this kind and with its sum in so many parts: waves of
-// blocks, each with a beginning and an end, and at last the parts are put together.
-static double tile_time(const CudaEngine *o, const CudaProduct *c, uint32_t kind, int64_t parts) {
-  enum { ENOUGH_WARPS = 16 };
-  const TileKind *t = &tile_kind[kind];
-  const Plan *p = o->plan;
-  double blocks = (double)(tiles_of(p, c, kind) * parts), processors = o->d->processors,
-         waves = ceil(blocks / (processors * t->blocks)), at_once = ceil(blocks / processors),
-         deep = (double)length_most(p, c->k) / (double)parts;
-  if (at_once > t->blocks) at_once = t->blocks;
-  double warps = at_once * t->warps_m * t->warps_n,
-         rate = t->rate * (warps < ENOUGH_WARPS ? 0.4 + 0.6 * warps / ENOUGH_WARPS : 1),
-         cells = (double)length_most(p, c->m) * (double)length_most(p, c->n) *
-                 (double)length_most(p, c->batch);
-  double time = waves * (3 + 2e-6 * (double)(t->m * t->n) * deep * at_once / rate);
-  return parts > 1 ? time + 3 + cells * (double)(8 * parts + 2) / 2.5e6 : time;
-}
-
-static void set_parts(CudaProduct *c, int64_t k, int64_t parts, int64_t each) {
-  c->part = ((k + parts - 1) / parts + each - 1) / each * each;
-  if (c->part < each) c->part = each;
-  c->parts = (k + c->part - 1) / c->part;
-  if (c->parts < 1) c->parts = 1;
-}
-
-// Of those that are read by eight, the kind of tile, and in how many parts the sum.
-static uint32_t choose_wide(const CudaEngine *o, CudaProduct *c) {
-  static const int64_t cuts[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64};
-  int64_t k = length_most(o->plan, c->k), parts = 1;
-  uint32_t best = WIDE;
-  double least = tile_time(o, c, WIDE, 1);
-  for (uint32_t kind = WIDE; kind < KINDS; kind++)
-    for (uint32_t i = 0; i < COUNT(cuts) && (!i || k / cuts[i] >= PRODUCT_DEEP); i++) {
-      double time = tile_time(o, c, kind, cuts[i]);
-      if (time >= least) continue;
-      least = time;
-      best = kind;
-      parts = cuts[i];
-    }
-  set_parts(c, k, parts, tile_kind[best].deep);
-  return best;
-}
-
-// Of the others: where there are few tiles, the sum is cut into parts.
-static void cut_product(const CudaEngine *o, CudaProduct *c, uint32_t kind) {
-  int64_t k = length_most(o->plan, c->k), tiles = tiles_of(o->plan, c, kind),
-          wanted = tiles ? 2 * o->d->processors / tiles : 1, most = k / PRODUCT_DEEP,
-          parts = wanted < most ? wanted : most;
-  set_parts(c, k, parts < 1 ? 1 : parts, 16);
 }
 
 static void want_parts(CudaEngine *o, const CudaProduct *c) {
@@ -137,41 +37,6 @@ static bool send_table(Engine *e, CudaEngine *o, const int32_t *table, int64_t c
                    "a table of a product");
 }
 
-// Does the sum's loop lie along an operand's memory, at least where it begins?
-static bool is_along(const CudaEngine *o, const PlanNode *x, const Operand *at) {
-  const Product *q = x->product;
-  return q->nk && operand_step(o->plan, at, q->k[q->nk - 1]) == 1 &&
-         extent_most(o->plan, x->index[q->k[q->nk - 1]]) >= ALONG;
-}
-
-// So many cells at a time: a group's fastest loop lies along memory and is a multiple of it long, and
-// every other step is one, too.
-static bool lies_by(const Plan *p, const PlanNode *x, const Operand *o, const uint32_t *group,
-                    uint32_t n, int64_t cells) {
-  if (!n || operand_step(p, o, group[n - 1]) != 1 || x->index[group[n - 1]].per ||
-      x->index[group[n - 1]].c % cells || operand_start(p, o) % cells)
-    return false;
-  for (uint32_t i = 0; i < x->nindex; i++)
-    if (i != group[n - 1] && extent_most(p, x->index[i]) > 1 && operand_step(p, o, i) % cells)
-      return false;
-  return true;
-}
-
-// Are both operands read by eight? Then along which of their loops.
-static bool is_wide(const CudaEngine *o, const PlanNode *x, CudaProduct *c) {
-  const Product *q = x->product;
-  const Operand *a = &x->in[q->a], *b = &x->in[q->b];
-  const Plan *p = o->plan;
-  bool ak = lies_by(p, x, a, q->k, q->nk, EIGHT), am = lies_by(p, x, a, q->m, q->nm, EIGHT),
-       bk = lies_by(p, x, b, q->k, q->nk, EIGHT), bn = lies_by(p, x, b, q->n, q->nn, EIGHT);
-  bool near =
-      o->plan->wire.at[a->wire].count <= INT32_MAX && o->plan->wire.at[b->wire].count <= INT32_MAX;
-  if (!c->narrow || !near || !(ak || am) || !(bk || bn)) return false;
-  c->along_a = ak;
-  c->along_b = bk;
-  return true;
-}
-
 static bool line_of(Engine *e, CudaEngine *o, const PlanNode *x, const Operand *at,
                     const uint32_t *group, uint32_t n, CudaLine *line) {
   int64_t step;
@@ -188,8 +53,6 @@ static bool prepare_lines(Engine *e, CudaEngine *o, uint32_t i) {
   CudaProduct *c = &o->call[i].product;
   c->narrow = o->plan->wire.at[a->wire].number == NUMBER_BF16;
   c->narrow_c = o->plan->wire.at[x->out.wire].number == NUMBER_BF16;
-  c->along_a = is_along(o, x, a);
-  c->along_b = is_along(o, x, b);
   return line_of(e, o, x, a, q->m, q->nm, &c->am) && line_of(e, o, x, a, q->k, q->nk, &c->ak) &&
          line_of(e, o, x, b, q->k, q->nk, &c->bk) && line_of(e, o, x, b, q->n, q->nn, &c->bn) &&
          line_of(e, o, x, &x->out, q->m, q->nm, &c->cm) &&
@@ -377,15 +240,9 @@ void products_search(Engine *e, CudaEngine *o) {
 static bool own_launch(Engine *e, CudaEngine *o, uint32_t i) {
   const Plan *p = o->plan;
   CudaProduct *c = &o->call[i].product;
-  uint32_t kind = o->call[i].kind;
   int64_t cells = length_most(p, c->m) * length_most(p, c->n) * length_most(p, c->batch);
-  if (!cuda_launch(e, o,
-                   &(CudaLaunch){.fn = o->call[i].fn,
-                                 .blocks = tiles_of(p, c, kind) * c->parts,
-                                 .threads = tile_threads(&tile_kind[kind]),
-                                 .shared = tile_shared(&tile_kind[kind]),
-                                 .wires = c}))
-    return false;
+  CudaLaunch tiles = tile_launch(o, &o->call[i]);
+  if (!cuda_launch(e, o, &tiles)) return false;
   return c->parts == 1 || cuda_launch(e, o,
                                       &(CudaLaunch){.fn = o->gather,
                                                     .blocks = (cells + 255) / 256,
@@ -402,45 +259,26 @@ static bool prepare(Engine *e, CudaEngine *o, uint32_t i) {
   c->k = length_of(x, q->k, q->nk);
   c->batch = length_of(x, q->batch, q->nbatch);
   if (!prepare_lines(e, o, i)) return false;
-  bool wide = is_wide(o, x, c);
-  o->call[i].kind = wide ? choose_wide(o, c) : choose_tiles(o, c);
-  if (!wide) cut_product(o, c, o->call[i].kind);
+  tile_choose(e, o, x, &o->call[i]);
   want_parts(o, c);
-  o->call[i].twos = lies_by(o->plan, x, &x->out, q->n, q->nn, 2);
-  o->call[i].blas = blas_calls(e, o, i) > 0 && blas_of(o, e->arena);
+  o->call[i].blas = !o->call[i].stripes.warps && blas_calls(e, o, i) > 0 && blas_of(o, e->arena);
   o->sized |= o->call[i].blas && (c->m.per || c->n.per || c->k.per || c->batch.per);
   return true;
 }
 
-// -- the functions of tiles -----------------------------------------------------------------------
-static const char *tile_name(Engine *e, const CudaCall *call) {
-  const TileKind *k = &tile_kind[call->kind];
-  if (k->each) return arena_format(e->arena, "limn_product%u", k->each);
-  return arena_format(e->arena, "limn_wide%u_%d%d", call->kind, call->product.along_a,
-                      call->product.along_b);
-}
-
-static void write_tile(Engine *e, const CudaCall *call, Buf *text) {
-  const TileKind *k = &tile_kind[call->kind];
-  if (k->each)
-    buf_printf(text, "LIMN_PRODUCT(%s, %u)\n", tile_name(e, call), k->each);
-  else
-    buf_printf(text, "LIMN_WIDE(%s, %u, %u, %u, %u, %u, %u, %u, %d, %d)\n", tile_name(e, call),
-               k->rows, k->columns, k->warps_m, k->warps_n, k->deep, k->ahead, k->blocks,
-               call->product.along_a, call->product.along_b);
-}
-
+// -- all of them -----------------------------------------------------------------------------------
 // Each kind of tile once. cuBLASLt may refuse what it seemed to take, so all products have one.
 void products_text(Engine *e, CudaEngine *o, Buf *text) {
   const Plan *p = o->plan;
   Table *known = table_new(e->arena);
   buf_text(text, tiles_text);
+  buf_text(text, stripes_text);
   for (uint32_t i = 0; i < p->kernel.n; i++) {
     if (p->kernel.at[i].kind != KERNEL_PRODUCT) continue;
     const char *name = tile_name(e, &o->call[i]);
     if (table_get(known, name, strlen(name))) continue;
     table_put(known, name, strlen(name), 1);
-    write_tile(e, &o->call[i], text);
+    tile_write(e, &o->call[i], text);
   }
 }
 
@@ -450,7 +288,7 @@ bool products_open(Engine *e, CudaEngine *o) {
   for (uint32_t i = 0; all && i < p->kernel.n; i++)
     if (p->kernel.at[i].kind == KERNEL_PRODUCT)
       all = cuda_function(e, o, o->module[TILES], tile_name(e, &o->call[i]), &o->call[i].fn) &&
-            cuda_shared(e, o, o->call[i].fn, tile_shared(&tile_kind[o->call[i].kind]));
+            cuda_shared(e, o, o->call[i].fn, tile_shared(&o->call[i]));
   return all;
 }
 

@@ -170,12 +170,8 @@ bool ring_send(Engine *e, CudaEngine *o, int64_t n, uint64_t step) {
   if (!make_ring(e, o)) return false;
   char *slot = slot_of(r, r->queued);
   engine_clocks(e, step, (double *)(void *)(slot + r->clock_at));
-  *(CudaContextData *)(void *)slot = (CudaContextData){.n = n,
-                                                       .seed = e->how.seed,
-                                                       .step = step,
-                                                       .scratch = o->scratch,
-                                                       .parts = o->parts,
-                                                       .stop = o->d->stop};
+  *(CudaContextData *)(void *)slot = (CudaContextData){
+      .n = n, .seed = e->how.seed, .step = step, .scratch = o->scratch, .parts = o->parts};
   r->n[r->queued % r->slots] = n;
   for (uint32_t i = 0; !result && i < o->plan->in.n; i++) result = send_input(e, o, i, slot);
   return cuda_good(e, result, "a batch to the GPU");

@@ -9,6 +9,8 @@ extern const char team_text[]; // team.h, embedded
 extern const size_t team_text_size;
 extern const char tiles_text[]; // tiles.h
 extern const size_t tiles_text_size;
+extern const char stripes_text[]; // stripes.h
+extern const size_t stripes_text_size;
 extern const char units_text[]; // units.h
 extern const size_t units_text_size;
 

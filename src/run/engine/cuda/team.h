@@ -7,6 +7,7 @@
 
 typedef struct {
   long at[8]; // positions of the scans around
+  int *stop;  // of the device: a loss was not finite, and nothing more is done
 } Places;
 typedef struct {
   long n;
@@ -14,7 +15,6 @@ typedef struct {
   long at[8];
   char *scratch; // of teams whose tiles are too large for shared memory
   char *parts;   // of products whose sum is cut into parts
-  int *stop;     // of the device: a loss was not finite, and nothing more is done
 } Context;
 
 #ifndef LIMN_EMULATED
@@ -35,10 +35,13 @@ typedef struct {
 #define UNROLL _Pragma("unroll")
 #define UNROLL_SOME _Pragma("unroll 4")
 #define UNROLL_MANY _Pragma("unroll 32")
+#define UNROLL_BY(n) UNROLL_AS(unroll n)
+#define UNROLL_AS(text) _Pragma(#text)
 #else
 #define UNROLL
 #define UNROLL_SOME
 #define UNROLL_MANY
+#define UNROLL_BY(n)
 #endif
 
 #define GRID_THREAD ((long)blockIdx.x * blockDim.x + threadIdx.x)
@@ -52,8 +55,9 @@ typedef struct {
   enum { TEAM = team };                                                                            \
   TILES(tiles);                                                                                    \
   ARGUMENTS(Wires)                                                                                 \
-  if (*g->stop) return;                                                                            \
+  const int stopped = *at.stop;                                                                    \
   Context here = *g;                                                                               \
+  if (stopped) return;                                                                             \
   for (int d = 0; d < 8; d++) here.at[d] = at.at[d];                                               \
   const Context *c = &here;                                                                        \
   char *s =                                                                                        \
@@ -250,6 +254,22 @@ INLINE void limn_unit(float *c, const Bits32 *a, const Bits32 *b) {
     }
   __syncwarp(0xFFFFFFFFu);
 }
+#else
+INLINE void limn_unit(float *c, const Bits32 *a, const Bits32 *b) {
+  SHARED(Bits32, left, 4096);
+  SHARED(Bits32, right, 2048);
+  const int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x - lane;
+  for (int i = 0; i < 4; i++) left[threadIdx.x * 4 + i] = a[i];
+  for (int i = 0; i < 2; i++) right[threadIdx.x * 2 + i] = b[i];
+  __syncwarp(0xFFFFFFFFu);
+  for (int s = 0; s < 4; s++)
+    for (int k = 0; k < 8; k++) {
+      const int row = lane / 4, column = lane % 4 * 2 + s % 2;
+      c[s] += float_from_bits(left[(warp + row * 4 + k % 4) * 4 + s / 2 + k / 4 * 2]) *
+              float_from_bits(right[(warp + column * 4 + k % 4) * 2 + k / 4]);
+    }
+  __syncwarp(0xFFFFFFFFu);
+}
 #endif
 #endif
 
@@ -378,7 +398,7 @@ KERNEL(limn_give, LimnGive, 1) {
 }
 KERNEL(limn_look, LimnLosses, 1) {
   BEGIN(LimnLosses, 1, 0, 1)
-  limn_looked(&wires, g->stop);
+  limn_looked(&wires, at.stop);
 }
 KERNEL(limn_bring, LimnBrought, 1) {
   BEGIN(LimnBrought, 1, 0, 1)

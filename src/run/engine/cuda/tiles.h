@@ -38,6 +38,19 @@ INLINE void limn_write(char *base, long i, real x, int narrow) {
   ((real *)base)[i] = x;
 }
 
+// Two neighbours at once, if C's cells lie so.
+INLINE void limn_write_two(const LimnProduct *w, char *parts, long at, float low, float high) {
+  float2 two;
+  two.x = low, two.y = high;
+#ifdef LIMN_BF16
+  if (w->parts == 1 && w->narrow_c) {
+    *(Bits32 *)(w->c + 2 * at) = limn_two(low, high);
+    return;
+  }
+#endif
+  *(float2 *)((w->parts > 1 ? parts : w->c) + 4 * at) = two;
+}
+
 INLINE long limn_line(LimnLine l, long i) { return l.at ? l.at[i] : i * l.step; }
 INLINE long limn_length(LimnLength l, long n) { return l.fixed + l.per * n; }
 
@@ -46,10 +59,18 @@ INLINE long limn_length(LimnLength l, long n) { return l.fixed + l.per * n; }
 #ifdef LIMN_BF16
 #define limn_factor(x) limn_narrow(x)
 #elif defined LIMN_TF32
+#ifndef LIMN_EMULATED
+INLINE Bits32 limn_factor(float x) {
+  Bits32 y;
+  asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(y) : "f"(x));
+  return y;
+}
+#else
 INLINE Bits32 limn_factor(float x) {
   Bits32 bits = float_bits(x);
   return x - x == 0 ? (bits + 0x1000u) & 0xFFFFE000u : x == x ? bits : bits | 0x400000u;
 }
+#endif
 #else
 #define limn_factor(x) (x)
 #endif
@@ -352,15 +373,6 @@ INLINE float limn_at(const LimnEight *tile, int chunks, int along, int stays, in
         limn_unit(sum[i][j], x[i], &y[j / 2][j % 2 * 2]);                                          \
   }
 #endif
-// A lane's cells are neighbours two by two: both are written at once, if C's lie so.
-INLINE void limn_write_two(const LimnProduct *w, char *parts, long at, float low, float high) {
-  float2 two;
-  two.x = low, two.y = high;
-  if (w->parts == 1 && w->narrow_c)
-    *(Bits32 *)(w->c + 2 * at) = limn_two(low, high);
-  else
-    *(float2 *)((w->parts > 1 ? parts : w->c) + 4 * at) = two;
-}
 INLINE void limn_write_one(const LimnProduct *w, char *parts, long at, float x) {
   if (w->parts > 1)
     ((float *)parts)[at] = x;

@@ -1,0 +1,197 @@
+// stripes.h: small matrix products, where waiting costs more than multiplying; it stands behind tiles.h in CUDA text of a
+// precision that the matrix units have. A block has a tile of C, each of its warps the whole tile and a stripe of
+// the sum: chunks of 16 steps, as far from each other as there are warps. Nothing is shared and nobody waits until
+// all stripes are whole; then they are added, the first warp's first.
+//
+// A lane reads four cells that follow each other wherever they do so in memory. It has its own four steps of a chunk, the
+// same for both factors: the order in which the units add the 16 steps does not matter to them. A tile has slots for
+// the eight rows (or columns) that a lane's place among eight stands for, and four slots are neighbours.
+#ifdef LIMN_UNITS
+#ifdef LIMN_EMULATED
+#define LIMN_EVEN_AT(bytes) __attribute__((aligned(bytes)))
+#else
+#define LIMN_EVEN_AT(bytes) __align__(bytes)
+#endif
+typedef struct LIMN_EVEN_AT(16) {
+  Bits32 at[4];
+} LimnStripeFour;
+typedef struct LIMN_EVEN_AT(8) {
+  Bits32 at[2];
+} LimnStripeTwo;
+
+// Cells that follow each other, as floats; zeros, if they are outside.
+INLINE void limn_next4(float *to, const char *from, int inside, int narrow) {
+  LimnStripeFour x = {{0, 0, 0, 0}};
+  LimnStripeTwo y = {{0, 0}};
+  if (inside && narrow) y = *(const LimnStripeTwo *)from;
+  if (inside && !narrow) x = *(const LimnStripeFour *)from;
+  UNROLL for (int i = 0; i < 4; i++) to[i] = float_from_bits(!narrow ? x.at[i]
+                                                             : i % 2 ? y.at[i / 2] & 0xFFFF0000u
+                                                                     : y.at[i / 2] << 16);
+}
+INLINE void limn_next2(float *to, const char *from, int inside, int narrow) {
+  LimnStripeTwo x = {{0, 0}};
+  if (inside && narrow) x.at[0] = *(const Bits32 *)from;
+  if (inside && !narrow) x = *(const LimnStripeTwo *)from;
+  to[0] = float_from_bits(narrow ? x.at[0] << 16 : x.at[0]);
+  to[1] = float_from_bits(narrow ? x.at[0] & 0xFFFF0000u : x.at[1]);
+}
+
+// How the cells of a factor lie: along the sum, four by four; along its slots; or anyhow.
+#define LIMN_ALONG_SUM 0
+#define LIMN_ALONG_SLOTS 1
+#define LIMN_ANYHOW 2
+
+// A small product is mostly its beginning, and the machine reads each instruction for the first time: so there are few of them.
+// Numbers are ints, TABLES says whether any line may be a table, and WHOLE whether the sum is whole chunks.
+#define LIMN_INT_LINE(TABLES, line, i) ((TABLES) ? (int)limn_line(line, i) : (i) * (int)(line).step)
+
+// Of SLOTS slots so many are neighbours, and slot s of the place g among eight is this row.
+#define LIMN_NEAR(SLOTS) ((SLOTS) < 4 ? (SLOTS) : 4)
+#define LIMN_SLOT(SLOTS, s, g)                                                                     \
+  ((s) / LIMN_NEAR(SLOTS) * 8 * LIMN_NEAR(SLOTS) + (g)*LIMN_NEAR(SLOTS) + (s) % LIMN_NEAR(SLOTS))
+
+// Where a lane's rows of a factor begin. A row behind the last one is the first one again: what comes of it is not
+// written.
+#define LIMN_STRIPE_ROWS(at, SLOTS, TABLES, line, first, size)                                     \
+  int at[SLOTS];                                                                                   \
+  UNROLL for (int s_ = 0; s_ < SLOTS; s_++) {                                                      \
+    const int row_ = (first) + LIMN_SLOT(SLOTS, s_, place);                                        \
+    at[s_] = row_ < (size) ? LIMN_INT_LINE(TABLES, line, row_) : 0;                                \
+  }
+
+// A lane's four steps, from k_ on, of all its slots. SURE: all steps are inside. Else, in a sum of whole chunks, all four are or
+// none.
+#define LIMN_STRIPE_READ(value, SLOTS, base, at, line, LIES, NARROW, TABLES, SURE)                 \
+  if ((LIES) == LIMN_ALONG_SUM) {                                                                  \
+    const int inside_ = (SURE) || k_ < k, off_ = inside_ ? LIMN_INT_LINE(TABLES, line, k_) : 0;    \
+    UNROLL for (int s_ = 0; s_ < SLOTS; s_++)                                                      \
+        limn_next4(value[s_], (base) + ((NARROW) ? 2L : 4L) * (at[s_] + off_), inside_, NARROW);   \
+  } else {                                                                                         \
+    UNROLL for (int j_ = 0; j_ < 4; j_++) {                                                        \
+      const int inside_ = (SURE) || k_ + j_ < k,                                                   \
+                off_ = inside_ ? LIMN_INT_LINE(TABLES, line, k_ + j_) : 0;                         \
+      if ((LIES) == LIMN_ALONG_SLOTS) {                                                            \
+        UNROLL for (int s_ = 0; s_ < SLOTS; s_ += LIMN_NEAR(SLOTS)) {                              \
+          const char *from_ = (base) + ((NARROW) ? 2L : 4L) * (at[s_] + off_);                     \
+          float next_[4];                                                                          \
+          if (LIMN_NEAR(SLOTS) == 4)                                                               \
+            limn_next4(next_, from_, inside_, NARROW);                                             \
+          else                                                                                     \
+            limn_next2(next_, from_, inside_, NARROW);                                             \
+          UNROLL for (int i_ = 0; i_ < LIMN_NEAR(SLOTS); i_++) value[s_ + i_][j_] = next_[i_];     \
+        }                                                                                          \
+      } else {                                                                                     \
+        UNROLL for (int s_ = 0; s_ < SLOTS; s_++) value[s_][j_] =                                  \
+            inside_ ? limn_read(base, at[s_] + off_, NARROW) : 0;                                  \
+      }                                                                                            \
+    }                                                                                              \
+  }
+
+// What the units take of four steps: two bfloat16 are a word.
+#ifdef LIMN_BF16
+#define LIMN_STRIPE_WORDS 2
+#define limn_stripe_word(value, i) limn_two(value[2 * (i)], value[2 * (i) + 1])
+#else
+#define LIMN_STRIPE_WORDS 4
+#define limn_stripe_word(value, i) limn_factor(value[i])
+#endif
+#define LIMN_STRIPE_MULTIPLY(SLOTS_A, SLOTS_B)                                                     \
+  UNROLL for (int w_ = 0; w_ < LIMN_STRIPE_WORDS; w_ += 2) {                                       \
+    Bits32 left_[SLOTS_A / 2][4], right_[SLOTS_B][2];                                              \
+    UNROLL for (int i = 0; i < SLOTS_A / 2; i++) UNROLL for (int r_ = 0; r_ < 4; r_++)             \
+        left_[i][r_] = limn_stripe_word(x[h_][2 * i + r_ % 2], w_ + r_ / 2);                       \
+    UNROLL for (int j = 0; j < SLOTS_B; j++) UNROLL for (int r_ = 0; r_ < 2; r_++) right_[j][r_] = \
+        limn_stripe_word(y[h_][j], w_ + r_);                                                       \
+    UNROLL for (int i = 0; i < SLOTS_A / 2; i++) UNROLL for (int j = 0; j < SLOTS_B; j++)          \
+        limn_unit(sum[i][j], left_[i], right_[j]);                                                 \
+  }
+
+// A warp's tile in shared memory. Neighbours are written at once, and turned by a neighbour's width in every other
+// place, so that lanes meet different banks.
+#define LIMN_STRIPE_AT(SLOTS_B, row, group, turn)                                                  \
+  ((row)*8 * (SLOTS_B) + ((group) ^ ((turn)&1)) * LIMN_NEAR(SLOTS_B))
+#define LIMN_STRIPE_SHOW(SLOTS_A, SLOTS_B)                                                         \
+  UNROLL for (int s_ = 0; s_ < SLOTS_A; s_++) {                                                    \
+    const int row_ = LIMN_SLOT(SLOTS_A, s_, place);                                                \
+    UNROLL for (int j = 0; j < SLOTS_B; j += LIMN_NEAR(SLOTS_B))                                   \
+        UNROLL for (int e_ = 0; e_ < 2; e_++) {                                                    \
+      const int group_ = LIMN_SLOT(SLOTS_B, j, lane % 4 * 2 + e_) / LIMN_NEAR(SLOTS_B);            \
+      float *to_ = stripe + LIMN_STRIPE_AT(SLOTS_B, row_, group_, row_ / LIMN_NEAR(SLOTS_A));      \
+      if (LIMN_NEAR(SLOTS_B) == 4) {                                                               \
+        LimnStripeFour four_;                                                                      \
+        UNROLL for (int i_ = 0; i_ < 4; i_++) four_.at[i_] =                                       \
+            float_bits(sum[s_ / 2][(j + i_) % SLOTS_B][s_ % 2 * 2 + e_]);                          \
+        *(LimnStripeFour *)to_ = four_;                                                            \
+      } else {                                                                                     \
+        UNROLL for (int i_ = 0; i_ < LIMN_NEAR(SLOTS_B); i_++) to_[i_] =                           \
+            sum[s_ / 2][j + i_][s_ % 2 * 2 + e_];                                                  \
+      }                                                                                            \
+    }                                                                                              \
+  }
+
+// The stripes of two cells that are neighbours, added; C's cells are written.
+#define LIMN_STRIPES_OUT(SLOTS_A, SLOTS_B, WARPS, TABLES)                                          \
+  UNROLL_BY(1)                                                                                     \
+  for (int q_ = (int)threadIdx.x; q_ < 32 * SLOTS_A * SLOTS_B; q_ += 32 * WARPS) {                 \
+    const int row_ = q_ / (4 * SLOTS_B), column_ = q_ % (4 * SLOTS_B) * 2;                         \
+    const float *from_ =                                                                           \
+        (const float *)tiles +                                                                     \
+        LIMN_STRIPE_AT(SLOTS_B, row_, column_ / LIMN_NEAR(SLOTS_B), row_ / LIMN_NEAR(SLOTS_A)) +   \
+        column_ % LIMN_NEAR(SLOTS_B);                                                              \
+    float low_ = 0, high_ = 0;                                                                     \
+    UNROLL for (int w_ = 0; w_ < WARPS; w_++) {                                                    \
+      const float2 two_ = *(const float2 *)(from_ + w_ * 64 * SLOTS_A * SLOTS_B);                  \
+      low_ += two_.x;                                                                              \
+      high_ += two_.y;                                                                             \
+    }                                                                                              \
+    const int y_ = m0 + row_, x_ = n0 + column_;                                                   \
+    if (y_ >= m || x_ >= n) continue;                                                              \
+    const int at_ = to_ + LIMN_INT_LINE(TABLES, wires.cm, y_);                                     \
+    if (wires.twos) {                                                                              \
+      limn_write_two(&wires, (char *)0, at_ + LIMN_INT_LINE(TABLES, wires.cn, x_), low_, high_);   \
+    } else {                                                                                       \
+      limn_write(wires.c, at_ + LIMN_INT_LINE(TABLES, wires.cn, x_), low_, wires.narrow_c);        \
+      if (x_ + 1 < n)                                                                              \
+        limn_write(wires.c, at_ + LIMN_INT_LINE(TABLES, wires.cn, x_ + 1), high_, wires.narrow_c); \
+    }                                                                                              \
+  }
+
+#define LIMN_STRIPES(name, SLOTS_A, SLOTS_B, WARPS, AHEAD, LIES_A, LIES_B, NARROW, TABLES, WHOLE)  \
+  KERNEL(name, LimnProduct, 32 * WARPS, 1) {                                                       \
+    enum { TILE_M = 8 * SLOTS_A, TILE_N = 8 * SLOTS_B };                                           \
+    BEGIN(LimnProduct, 32 * WARPS, 0, 1)                                                           \
+    const int m = (int)limn_length(wires.m, c->n), n = (int)limn_length(wires.n, c->n),            \
+              k = (int)limn_length(wires.k, c->n), batch = (int)limn_length(wires.batch, c->n);    \
+    const unsigned mt = (unsigned)(m + TILE_M - 1) / TILE_M,                                       \
+                   nt = (unsigned)(n + TILE_N - 1) / TILE_N, all = mt * nt * (unsigned)batch;      \
+    const int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32, place = lane / 4;        \
+    float *stripe = (float *)tiles + warp * 64 * SLOTS_A * SLOTS_B;                                \
+    UNROLL_BY(1)                                                                                   \
+    for (unsigned q = blockIdx.x; q < all; q += gridDim.x) {                                       \
+      const int n0 = (int)(q % nt) * TILE_N, m0 = (int)(q / nt % mt) * TILE_M,                     \
+                t = (int)(q / nt / mt), to_ = (int)limn_line(wires.tc, t);                         \
+      const char *a = wires.a + limn_line(wires.ta, t) * ((NARROW) ? 2 : 4),                       \
+                 *b = wires.b + limn_line(wires.tb, t) * ((NARROW) ? 2 : 4);                       \
+      float sum[SLOTS_A / 2][SLOTS_B][4];                                                          \
+      LIMN_STRIPE_ROWS(at_a, SLOTS_A, TABLES, wires.am, m0, m)                                     \
+      LIMN_STRIPE_ROWS(at_b, SLOTS_B, TABLES, wires.bn, n0, n)                                     \
+      UNROLL for (int i = 0; i < SLOTS_A / 2; i++) UNROLL for (int j = 0; j < SLOTS_B; j++)        \
+          UNROLL for (int s_ = 0; s_ < 4; s_++) sum[i][j][s_] = 0;                                 \
+      UNROLL_BY(1)                                                                                 \
+      for (int k0 = 16 * warp; k0 < k; k0 += 16 * WARPS * AHEAD) {                                 \
+        float x[AHEAD][SLOTS_A][4], y[AHEAD][SLOTS_B][4];                                          \
+        UNROLL for (int h_ = 0; h_ < AHEAD; h_++) {                                                \
+          const int k_ = k0 + 16 * WARPS * h_ + 4 * (lane % 4), sure_ = (WHOLE) && !h_;            \
+          LIMN_STRIPE_READ(x[h_], SLOTS_A, a, at_a, wires.ak, LIES_A, NARROW, TABLES, sure_)       \
+          LIMN_STRIPE_READ(y[h_], SLOTS_B, b, at_b, wires.bk, LIES_B, NARROW, TABLES, sure_)       \
+        }                                                                                          \
+        UNROLL for (int h_ = 0; h_ < AHEAD; h_++) LIMN_STRIPE_MULTIPLY(SLOTS_A, SLOTS_B)           \
+      }                                                                                            \
+      LIMN_STRIPE_SHOW(SLOTS_A, SLOTS_B)                                                           \
+      __syncthreads();                                                                             \
+      LIMN_STRIPES_OUT(SLOTS_A, SLOTS_B, WARPS, TABLES)                                            \
+      __syncthreads();                                                                             \
+    }                                                                                              \
+  }
+#endif
