@@ -204,7 +204,7 @@ static void run_block(unsigned threads) {
 
 // -- launches, and graphs of them -----------------------------------------------------------------
 // Streams, as far as a graph is captured: the last launch, and what the next one has to wait for, too.
-enum { WAITS = 64, STREAMS = 16, GRAPH = 1 << 16 };
+enum { WAITS = 64, STREAMS = 16, GRAPH = 1 << 16, PLACES_BYTES = 72 };
 typedef struct {
   int wait[WAITS];
   unsigned nwait;
@@ -283,7 +283,7 @@ Result cuLaunchKernelEx(const LaunchConfig *c, void *f, void **arguments, void *
   if (!capturing) return run(&l);
   l.context = copy(l.context, 8);
   l.wires = copy(l.wires, function->bytes);
-  l.places = copy(l.places, 64);
+  l.places = copy(l.places, PLACES_BYTES);
   return keep(&l, c->stream), GOOD;
 }
 // What another library (fake_cublaslt.c) launches.
