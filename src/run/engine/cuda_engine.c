@@ -195,7 +195,7 @@ static bool compile_all(Engine *e, CudaEngine *o, CudaKernel *kernel, const char
   o->whole.slot = whole_slot(e, o);
   uint32_t parts = o->plan->tiny && o->whole.slot ? 1 : text_parts(o->plan), n = KERNELS + parts;
   for (uint32_t i = 0; i < parts; i++) kernels[i] = text_front(e, false);
-  products_text(e, o, &text[TILES]);
+  products_text(e, o, kernel, &text[TILES]);
   emit_cuda(o->plan, kernel, &o->whole, kernels, parts);
   dump_text(e, text + TILES, n - TILES, front);
   for (uint32_t i = 0; i < n; i++)
@@ -209,8 +209,11 @@ static bool open_common(Engine *e, CudaEngine *o) {
   struct {
     const char *name;
     CudaFunction *fn;
-  } all[] = {{"limn_copy", &o->copy}, {"limn_look", &o->look}, {"limn_bring", &o->bring},
-             {"limn_take", &o->take}, {"limn_give", &o->give}, {"limn_rows", &o->rows}};
+  } all[] = {{"limn_copy", &o->copy},
+             {"limn_look", &o->look},
+             {"limn_bring", &o->bring},
+             {"limn_take", &o->take},
+             {"limn_give", &o->give}};
   for (uint32_t i = 0; i < COUNT(all); i++)
     if (!cuda_function(e, o, o->module[COMMON], all[i].name, all[i].fn)) return false;
   return true;
@@ -381,15 +384,43 @@ static double clock_of(const CudaEngine *o) {
   return clock_seconds();
 }
 
+// The kernel that all outputs are of. They need not wait for what follows it, and what follows need not wait until they are
+// given: states are read behind the step, whatever the caller has seen of it.
+static uint32_t output_kernel(const CudaEngine *o) {
+  const Plan *p = o->plan;
+  uint32_t by = PLAN_NONE;
+  for (uint32_t i = 0; o->small_out && i < p->out.n; i++) {
+    uint32_t root = wire_root(p, p->out.at[i]), maker = PLAN_NONE;
+    for (uint32_t k = 0; k < p->node.n; k++)
+      if (p->node.at[k].kind != NODE_GONE && wire_root(p, p->node.at[k].out.wire) == root)
+        maker = p->node.at[k].kernel;
+    if (maker == PLAN_NONE || (i && maker != by)) return PLAN_NONE;
+    by = maker;
+  }
+  bool early = by != PLAN_NONE && o->checked && by < o->first_write && !p->kernel.at[by].depth;
+  return early ? by : PLAN_NONE;
+}
+
+static bool end_aside(Engine *e, CudaEngine *o) {
+  uint32_t from = o->now;
+  if (!tracks_aside(e, o) || !launch_look(e, o) || !tracks_looked(e, o) || !ring_give(e, o))
+    return false;
+  tracks_back(o, from);
+  return true;
+}
+
+static bool look_before_writes(Engine *e, CudaEngine *o) {
+  return tracks_meet(e, o) && (o->tracks.aside ? tracks_await_look(e, o) : launch_look(e, o)) &&
+         tracks_part(e, o);
+}
+
 static bool launch_kernels(Engine *e, CudaEngine *o, int64_t n, uint32_t from, uint32_t to) {
   const Plan *p = o->plan;
   for (uint32_t i = from; i < to; i++) {
     uint32_t at = i;
     const Kernel *k = &p->kernel.at[i];
     bool all = true;
-    if (i == o->first_write && o->checked &&
-        !(tracks_meet(e, o) && launch_look(e, o) && tracks_part(e, o)))
-      return false;
+    if (i == o->first_write && o->checked && !look_before_writes(e, o)) return false;
     double start = clock_of(o);
     if (k->kind == KERNEL_SCAN) {
       const PlanNode *x = &p->node.at[k->node.at[0]];
@@ -410,6 +441,7 @@ static bool launch_kernels(Engine *e, CudaEngine *o, int64_t n, uint32_t from, u
     } else if (kernel_has_text(k)) {
       all = track_enter(e, o, i) && launch_loops(e, o, i) && track_leave(e, o, i);
     }
+    if (all && at == o->given_by && o->tracks.capturing) all = end_aside(e, o);
     if (!all) return false;
     if (o->seconds && o->runs)
       o->seconds[at] += clock_of(o) - start; // libraries load what they need in the first run
@@ -420,8 +452,9 @@ static bool launch_kernels(Engine *e, CudaEngine *o, int64_t n, uint32_t from, u
 static bool launch_step(Engine *e, CudaEngine *o, int64_t n) {
   return ring_take(e, o) && launch_brought(e, o, false) && tracks_part(e, o) &&
          launch_kernels(e, o, n, 0, o->plan->kernel.n) && tracks_meet(e, o) &&
-         (o->first_write < o->plan->kernel.n || !o->checked || launch_look(e, o)) &&
-         launch_brought(e, o, true) && ring_give(e, o);
+         (o->first_write < o->plan->kernel.n || !o->checked || o->tracks.aside ||
+          launch_look(e, o)) &&
+         launch_brought(e, o, true) && (o->tracks.aside ? tracks_end(e, o) : ring_give(e, o));
 }
 
 // How many launches a step has.
@@ -574,6 +607,7 @@ bool cuda_open(Engine *e, const char **why) {
                                      .wide = store_precision(e->store) == PRECISION_64,
                                      .ticks = e->how.ticks,
                                      .narrow = store_precision(e->store) == PRECISION_BF16,
+                                     .finish = stripes_finish(e),
                                      .target = launches ? &plan_gpu_launches : &plan_gpu});
   Plan *p = o->plan;
   if (p->error) return diag_refuse(e->w->diags, p->error_at, "%s", p->error);
@@ -584,6 +618,7 @@ bool cuda_open(Engine *e, const char **why) {
   if (e->how.profile) o->seconds = NEW_ARRAY(e->arena, double, p->kernel.n + 1);
   store_mirror(e->store, &(StoreMirror){o->d, fetch_state, drop_state});
   ring_lay(e, o);
+  o->given_by = output_kernel(o);
   bool all = open_code(e, o, why);
   all = all && take_memory(e, o) && take_states(e, o);
   if (all) products_search(e, o);

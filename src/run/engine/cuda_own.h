@@ -35,13 +35,20 @@ typedef struct {
   DeviceAddress a, b, c;
   CudaLine am, ak, bk, bn, cm, cn, ta, tb, tc;
   CudaLength m, n, k, batch;
-  int64_t part, parts;
+  int64_t part, parts, samples;
   int32_t along_a, along_b, narrow, narrow_c, twos;
 } CudaProduct;
+typedef struct {
+  DeviceAddress from, to;
+  int64_t bytes, at, most;
+} CudaTable;
+enum { TABLES = 8 };
 typedef struct {
   DeviceAddress ring, here;
   int64_t slot_bytes, slots, bytes;
   DeviceAddress counter;
+  CudaTable table[TABLES];
+  int32_t tables;
 } CudaTake;
 enum { GIVEN = 20 };
 typedef struct {
@@ -52,11 +59,6 @@ typedef struct {
   DeviceAddress counter, done;
   int32_t n, last;
 } CudaGive;
-typedef struct {
-  DeviceAddress table, rows, to;
-  int64_t words;
-  int32_t word;
-} CudaRows;
 typedef struct {
   DeviceAddress to, from;
   int64_t bytes;
@@ -97,6 +99,7 @@ typedef struct {
   bool twos;                       // its result lies two by two
   const struct BlasChoice *choice; // … in which way; NULL: in its first
   DeviceAddress *wire;             // [slot]
+  void *given;                     // of a product that finishes: itself and what is in these slots
   CudaProduct product;
   uint32_t end;   // of a scan
   uint32_t track; // in a graph
@@ -107,9 +110,10 @@ typedef struct {
 // Kernels that run side by side (cuda_tracks.c), while a step is captured.
 typedef struct {
   bool on, capturing;
-  CudaEvent *event; // [kernel], then [track]
+  CudaEvent *event; // [kernel], then [track], the one aside too, then when losses are looked at
   bool open[TRACKS];
   uint32_t next, since; // the kernel that is launched next; the first one behind the last meeting
+  bool aside;           // the losses are looked at and given back beside the kernels that follow
 } CudaTracks;
 
 // What comes in. A small input is part of what a step takes from its slot; a large one is copied in
@@ -148,7 +152,7 @@ typedef struct {
   Plan *plan;
   CudaModule module
       [MODULES]; // what all programs have, the kinds of tiles that this one wants, its kernels
-  CudaFunction copy, look, bring, gather, take, give, rows;
+  CudaFunction copy, look, bring, gather, take, give;
   CudaCall *call;       // [kernel]
   DeviceAddress memory; // arena, inputs, clocks, context, scratch, parts, tables
   DeviceAddress arena, clocks, context, scratch, parts;
@@ -172,6 +176,7 @@ typedef struct {
   bool sized;         // what is launched depends on the number of samples
   uint32_t first_write;
   bool checked;
+  uint32_t given_by; // the one kernel that makes all outputs, which are numbers; PLAN_NONE: none
 } CudaEngine;
 
 // -- cuda_engine.c --------------------------------------------------------------------------------
@@ -207,16 +212,17 @@ static inline int64_t length_most(const Plan *p, CudaLength l) {
   return l.fixed + l.per * p->samples;
 }
 void tile_choose(const Engine *, const CudaEngine *, const PlanNode *, CudaCall *);
+bool stripes_finish(const Engine *); // may products finish what is made of their cells?
 CudaLaunch tile_launch(const CudaEngine *, CudaCall *);
 size_t tile_shared(const CudaCall *);
 const char *tile_name(Engine *, const CudaCall *);
 void tile_write(Engine *, const CudaCall *, Buf *); // its function
 
 // -- cuda_products.c ------------------------------------------------------------------------------
-bool products_prepare(Engine *, CudaEngine *);     // all that the plan has
-void products_text(Engine *, CudaEngine *, Buf *); // their functions
-bool products_open(Engine *, CudaEngine *);        // … compiled
-void products_search(Engine *, CudaEngine *);      // the fastest ways of cuBLASLt
+bool products_prepare(Engine *, CudaEngine *);                   // all that the plan has
+void products_text(Engine *, CudaEngine *, CudaKernel *, Buf *); // their functions
+bool products_open(Engine *, CudaEngine *);                      // … compiled
+void products_search(Engine *, CudaEngine *);                    // the fastest ways of cuBLASLt
 bool product_launch(Engine *, CudaEngine *, uint32_t kernel, int64_t n);
 void products_free(CudaEngine *);
 
@@ -226,6 +232,12 @@ bool tracks_open(Engine *, CudaEngine *); // when a step begins to be captured
 void tracks_close(CudaEngine *);
 bool tracks_part(Engine *, CudaEngine *); // from here on kernels go to their tracks
 bool tracks_meet(Engine *, CudaEngine *); // from here on the first track is alone
+bool tracks_aside(Engine *,
+                  CudaEngine *); // behind the kernel before: what follows is beside kernels
+bool tracks_looked(Engine *, CudaEngine *);  // … the losses have been looked at there
+void tracks_back(CudaEngine *, uint32_t to); // … and that was all
+bool tracks_await_look(Engine *, CudaEngine *);
+bool tracks_end(Engine *, CudaEngine *); // the first track waits for what is aside
 bool track_enter(Engine *, CudaEngine *, uint32_t kernel);
 bool track_leave(Engine *, CudaEngine *, uint32_t kernel);
 

@@ -236,12 +236,24 @@ void products_search(Engine *e, CudaEngine *o) {
   code_folder_close(&folder, e->arena);
 }
 
+// A product, then the pointers of what finishes it.
+static void *finish_wires(Engine *e, CudaEngine *o, uint32_t i) {
+  CudaCall *call = &o->call[i];
+  size_t pointers = call->k.emit.slot.n * sizeof *call->wire;
+  cuda_fill_wires(e, o, i);
+  if (!call->given) call->given = arena_alloc(e->arena, sizeof call->product + pointers + 8);
+  memcpy(call->given, &call->product, sizeof call->product);
+  memcpy((char *)call->given + sizeof call->product, call->wire, pointers);
+  return call->given;
+}
+
 // -- by our own -----------------------------------------------------------------------------------
 static bool own_launch(Engine *e, CudaEngine *o, uint32_t i) {
   const Plan *p = o->plan;
   CudaProduct *c = &o->call[i].product;
   int64_t cells = length_most(p, c->m) * length_most(p, c->n) * length_most(p, c->batch);
   CudaLaunch tiles = tile_launch(o, &o->call[i]);
+  if (p->kernel.at[i].nest.n) tiles.wires = finish_wires(e, o, i);
   if (!cuda_launch(e, o, &tiles)) return false;
   return c->parts == 1 || cuda_launch(e, o,
                                       &(CudaLaunch){.fn = o->gather,
@@ -254,6 +266,7 @@ static bool prepare(Engine *e, CudaEngine *o, uint32_t i) {
   const PlanNode *x = &o->plan->node.at[o->plan->kernel.at[i].node.at[0]];
   const Product *q = x->product;
   CudaProduct *c = &o->call[i].product;
+  c->samples = o->plan->samples;
   c->m = length_of(x, q->m, q->nm);
   c->n = length_of(x, q->n, q->nn);
   c->k = length_of(x, q->k, q->nk);
@@ -268,11 +281,13 @@ static bool prepare(Engine *e, CudaEngine *o, uint32_t i) {
 
 // -- all of them -----------------------------------------------------------------------------------
 // Each kind of tile once. cuBLASLt may refuse what it seemed to take, so all products have one.
-void products_text(Engine *e, CudaEngine *o, Buf *text) {
+void products_text(Engine *e, CudaEngine *o, CudaKernel *kernel, Buf *text) {
   const Plan *p = o->plan;
   Table *known = table_new(e->arena);
   buf_text(text, tiles_text);
   buf_text(text, stripes_text);
+  emit_finishes(o->plan, kernel, text);
+  for (uint32_t i = 0; i < p->kernel.n; i++) o->call[i].k = kernel[i];
   for (uint32_t i = 0; i < p->kernel.n; i++) {
     if (p->kernel.at[i].kind != KERNEL_PRODUCT) continue;
     const char *name = tile_name(e, &o->call[i]);

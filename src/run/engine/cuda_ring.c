@@ -183,6 +183,13 @@ DeviceAddress ring_done(const CudaEngine *o) {
   return ring_there(&o->ring) + o->ring.slots * o->ring.slot_bytes;
 }
 
+static bool launch_take(Engine *e, CudaEngine *o, CudaTake *take) {
+  int64_t rows = take->tables ? o->plan->samples : 1;
+  return cuda_launch(e, o,
+                     &(CudaLaunch){.fn = o->take, .blocks = rows, .threads = 256, .wires = take});
+}
+
+// What is small, and some tables at a time.
 bool ring_take(Engine *e, CudaEngine *o) {
   const CudaRing *r = &o->ring;
   CudaTake take = {.ring = ring_there(r),
@@ -191,24 +198,21 @@ bool ring_take(Engine *e, CudaEngine *o) {
                    .slots = (int64_t)r->slots,
                    .bytes = (int64_t)r->small_bytes,
                    .counter = r->counter};
-  bool good =
-      cuda_launch(e, o, &(CudaLaunch){.fn = o->take, .blocks = 1, .threads = 1024, .wires = &take});
-  for (uint32_t i = 0; good && i < o->plan->in.n; i++) {
+  for (uint32_t i = 0; i < o->plan->in.n; i++) {
     const CudaInput *in = &o->in[i];
     if (!in->table) continue;
-    bool words = in->row_bytes % 4 == 0;
-    CudaRows rows = {.table = in->table,
-                     .rows = r->small + in->small_at,
-                     .to = in->at,
-                     .words = (int64_t)(words ? in->row_bytes / 4 : in->row_bytes),
-                     .word = words ? 4 : 1};
-    int64_t cells = rows.words * o->plan->samples;
-    good = cuda_launch(
-        e, o,
-        &(CudaLaunch){
-            .fn = o->rows, .blocks = (cells + 1023) / 1024, .threads = 256, .wires = &rows});
+    if (take.tables == TABLES) {
+      if (!launch_take(e, o, &take)) return false;
+      take.tables = 0;
+      take.bytes = 0;
+    }
+    take.table[take.tables++] = (CudaTable){.from = in->table,
+                                            .to = in->at,
+                                            .bytes = (int64_t)in->row_bytes,
+                                            .at = (int64_t)in->small_at,
+                                            .most = o->plan->samples};
   }
-  return good;
+  return launch_take(e, o, &take);
 }
 
 // -- and back -------------------------------------------------------------------------------------

@@ -212,6 +212,11 @@ static bool has_units(const Engine *e) {
   return p == PRECISION_BF16 || p == PRECISION_TF32;
 }
 
+bool stripes_finish(const Engine *e) {
+  const char *asked = getenv("LIMN_STRIPES");
+  return has_units(e) && !(asked && atof(asked) <= 0);
+}
+
 // Is this one so small that others would wait longer than they multiply?
 static bool is_small(const Engine *e, const CudaEngine *o, const PlanNode *x, const CudaProduct *c,
                      CudaStripes *s) {
@@ -220,9 +225,9 @@ static bool is_small(const Engine *e, const CudaEngine *o, const PlanNode *x, co
   const Operand *a = &x->in[q->a], *b = &x->in[q->b];
   s->tables = c->am.at || c->ak.at || c->bk.at || c->bn.at || c->cm.at || c->cn.at;
   double most = asked ? atof(asked) : s->tables && !c->narrow ? STRIPES_MORE : STRIPES_MOST;
-  if (!has_units(e) || !is_near(o->plan, a) || !is_near(o->plan, b) || !is_near(o->plan, &x->out) ||
-      choose_stripes(o, c, s) > most)
+  if (!has_units(e) || !is_near(o->plan, a) || !is_near(o->plan, b) || !is_near(o->plan, &x->out))
     return false;
+  if (choose_stripes(o, c, s) > most && !o->plan->kernel.at[x->kernel].nest.n) return false;
   s->lies_a = stripe_lies(o->plan, x, a, q->m, q->nm);
   s->lies_b = stripe_lies(o->plan, x, b, q->n, q->nn);
   s->whole = !c->k.per && c->k.fixed % 16 == 0;
@@ -269,13 +274,26 @@ size_t tile_shared(const CudaCall *call) {
   return k->each ? 0 : (size_t)(k->m + k->n) * k->deep * 2 * k->ahead;
 }
 
+// What finishes its cells: a kind of such kernels, or PLAN_NONE.
+static uint32_t finish_kind(const CudaEngine *o, const CudaCall *call) {
+  const Kernel *k = &o->plan->kernel.at[call - o->call];
+  return k->nest.n ? call->k.emit.fn : PLAN_NONE;
+}
+static bool keeps_result(const CudaEngine *o, const CudaCall *call) {
+  const Plan *p = o->plan;
+  const PlanNode *x = &p->node.at[p->kernel.at[call - o->call].node.at[0]];
+  return p->wire.at[x->out.wire].place != AT_REGISTER;
+}
+
 const char *tile_name(Engine *e, const CudaCall *call) {
+  const CudaEngine *o = e->own;
   const TileKind *k = &tile_kind[call->kind];
   const CudaStripes *s = &call->stripes;
   const CudaProduct *c = &call->product;
   if (s->warps)
-    return arena_format(e->arena, "limn_stripes_%u_%u_%u_%u%u%d%d%d", s->a, s->b, s->warps,
-                        s->lies_a, s->lies_b, c->narrow, s->tables, s->whole);
+    return arena_format(e->arena, "limn_stripes_%u_%u_%u_%u_%u%u%d%d%d_%d_%u", s->a, s->b, s->warps,
+                        s->ahead, s->lies_a, s->lies_b, c->narrow, s->tables, s->whole,
+                        keeps_result(o, call), finish_kind(o, call) + 1);
   if (k->each) return arena_format(e->arena, "limn_product%u", k->each);
   return arena_format(e->arena, "limn_wide%u_%d%d", call->kind, c->along_a, c->along_b);
 }
@@ -284,10 +302,16 @@ void tile_write(Engine *e, const CudaCall *call, Buf *text) {
   const TileKind *k = &tile_kind[call->kind];
   const CudaStripes *s = &call->stripes;
   const CudaProduct *c = &call->product;
-  const char *name = tile_name(e, call);
+  const char *name = tile_name(e, call), *of = "LimnProduct", *finish = "LIMN_AS_IT_IS";
+  uint32_t fn = finish_kind(e->own, call);
+  if (fn != PLAN_NONE) {
+    of = arena_format(e->arena, "LimnProduct%u", fn);
+    finish = arena_format(e->arena, "limn_finish%u", fn);
+  }
   if (s->warps)
-    buf_printf(text, "LIMN_STRIPES(%s, %u, %u, %u, %u, %u, %u, %d, %d, %d)\n", name, s->a, s->b,
-               s->warps, s->ahead, s->lies_a, s->lies_b, c->narrow, s->tables, s->whole);
+    buf_printf(text, "LIMN_STRIPES(%s, %s, %u, %u, %u, %u, %u, %u, %d, %d, %d, %d, %s)\n", name, of,
+               s->a, s->b, s->warps, s->ahead, s->lies_a, s->lies_b, c->narrow, s->tables, s->whole,
+               keeps_result(e->own, call), finish);
   else if (k->each)
     buf_printf(text, "LIMN_PRODUCT(%s, %u)\n", name, k->each);
   else

@@ -10,6 +10,10 @@
 #include <stdlib.h>
 
 enum { KERNELS_MOST_TRACKED = 2000 }; // more would take long to compare
+enum {
+  LOOKED = TRACKS_ALL,
+  EVENTS
+}; // behind those of kernels: of tracks, and of what is seen aside
 
 typedef struct {
   DeviceAddress from, to;
@@ -161,21 +165,22 @@ void tracks_find(Engine *e, CudaEngine *o) {
 bool tracks_open(Engine *e, CudaEngine *o) {
   const CudaCalls *c = &o->d->call;
   uint32_t n = o->plan->kernel.n;
-  o->tracks.event = NEW_ARRAY(e->arena, CudaEvent, n + TRACKS + 1);
-  for (uint32_t i = 0; i < n + TRACKS; i++)
+  o->tracks.event = NEW_ARRAY(e->arena, CudaEvent, n + EVENTS);
+  for (uint32_t i = 0; i < n + EVENTS; i++)
     if ((i >= n || o->call[i].awaited) &&
         !cuda_good(e, c->cuEventCreate(&o->tracks.event[i], CUDA_EVENT_UNTIMED), "a step's graph"))
       return false;
   o->tracks.capturing = true;
   o->tracks.next = 0;
+  o->tracks.aside = false;
   return true;
 }
 
 void tracks_close(CudaEngine *o) {
-  for (uint32_t i = 0; o->tracks.event && i < o->plan->kernel.n + TRACKS; i++)
+  for (uint32_t i = 0; o->tracks.event && i < o->plan->kernel.n + EVENTS; i++)
     if (o->tracks.event[i]) o->d->call.cuEventDestroy_v2(o->tracks.event[i]);
   o->tracks.event = NULL;
-  o->tracks.capturing = false;
+  o->tracks.capturing = o->tracks.aside = false;
   o->now = 0;
 }
 
@@ -206,6 +211,27 @@ bool tracks_meet(Engine *e, CudaEngine *o) {
     if (!show(e, o, track_event(o, l), l) || !await(e, o, track_event(o, l), 0)) return false;
   }
   return true;
+}
+
+// -- aside ----------------------------------------------------------------------------------------
+bool tracks_aside(Engine *e, CudaEngine *o) {
+  CudaEvent here = track_event(o, ASIDE);
+  if (!show(e, o, here, o->now) || !await(e, o, here, ASIDE)) return false;
+  o->now = ASIDE;
+  o->early = false;
+  o->tracks.aside = true;
+  return true;
+}
+
+bool tracks_looked(Engine *e, CudaEngine *o) { return show(e, o, track_event(o, LOOKED), ASIDE); }
+
+void tracks_back(CudaEngine *o, uint32_t to) { o->now = to; }
+
+bool tracks_await_look(Engine *e, CudaEngine *o) { return await(e, o, track_event(o, LOOKED), 0); }
+
+bool tracks_end(Engine *e, CudaEngine *o) {
+  CudaEvent end = track_event(o, ASIDE);
+  return show(e, o, end, ASIDE) && await(e, o, end, 0);
 }
 
 // The track of this kernel, behind all that it waits for.

@@ -866,6 +866,11 @@ void plan_kernels(Plan *p) {
     if (k->kind != KERNEL_LOOPS) continue;
     kernel_cut(p, k);
     for (uint32_t j = 0; j < k->node.n; j++) place_in_nest(&g, k, k->node.at[j]);
+  }
+  if (p->finish && !p->tiny) plan_finish(p);
+  for (uint32_t i = 0; i < p->kernel.n; i++) {
+    Kernel *k = &p->kernel.at[i];
+    if (k->kind != KERNEL_LOOPS) continue;
     for (uint32_t j = 0; j < k->nest.n; j++) merge_nest(p, k, &k->nest.at[j]);
     divide(p, k);
   }

@@ -65,9 +65,82 @@ static void push_with(LateWriting *w, PlanNode x) {
   vec_push(p->arena, &p->node, x);
 }
 
+// -- numbers of nothing ---------------------------------------------------------------------------
+// A single number that is made of nothing, such as what one sample's share is of a mean, is written into those that read it.
+static bool is_of_nothing(const Plan *p, const PlanUses *u, const PlanNode *x) {
+  const PlanWire *w = &p->wire.at[x->out.wire];
+  return x->kind == NODE_NEST && !x->nin && !x->nindex && !w->rank && w->base == BASE_R &&
+         w->of == PLAN_NONE && !x->noise && !x->scatter && !x->nwinner && !x->pinned && !x->pairs &&
+         !x->depth && x->nscalar && x->nscalar <= SCALARS_MOST && !u->seen[x->out.wire] &&
+         u->maker[x->out.wire] != PLAN_SEVERAL;
+}
+
+// Its value is not the number itself, behind others: scalars stand in the order in which they are made.
+static bool may_have_inside(const PlanNode *y, uint32_t wire) {
+  const Scalar *last = &y->scalar[y->nscalar - 1];
+  bool itself = last->fn == FN_ARG && y->in[last->ref].wire == wire;
+  return y->kind == NODE_NEST && !y->product && !y->pairs && !y->depth && !y->noise &&
+         (!itself || y->nscalar == 1);
+}
+
+static void drop_operand(Plan *p, Operand *o, uint32_t k) {
+  uint32_t rank = p->wire.at[o->wire].rank;
+  o->coord = rank ? arena_copy(p->arena, o->coord, rank * sizeof *o->coord) : NULL;
+  for (uint32_t i = 0; i < rank; i++) {
+    PlanCoord *c = &o->coord[i];
+    if (c->n) c->term = arena_copy(p->arena, c->term, c->n * sizeof *c->term);
+    for (uint32_t t = 0; t < c->n; t++)
+      if (c->term[t].operand && c->term[t].var > k) c->term[t].var--;
+  }
+}
+
+// The scalars of x stand in front of those of y, and the last of them takes the place of operand k.
+static void put_inside(Plan *p, PlanNode *y, uint32_t k, const PlanNode *x) {
+  uint32_t n = x->nscalar + y->nscalar;
+  Scalar *scalar = NEW_ARRAY(p->arena, Scalar, n);
+  uint32_t *at = NEW_ARRAY(p->arena, uint32_t, y->nscalar + 1);
+  memcpy(scalar, x->scalar, x->nscalar * sizeof *scalar);
+  for (uint32_t i = 0; i < y->nscalar; i++) {
+    Scalar s = y->scalar[i];
+    bool it = s.fn == FN_ARG && s.ref == k;
+    at[i] = it ? x->nscalar - 1 : x->nscalar + i;
+    if (s.fn == FN_ARG && s.ref > k) s.ref--;
+    for (uint32_t a = 0; s.fn > FN_SIZE && a < fn_rows[s.fn].arity; a++) s.arg[a] = at[s.arg[a]];
+    if (it) s = (Scalar){.fn = FN_CONST, .base = BASE_R}; // nobody reads it any more
+    scalar[x->nscalar + i] = s;
+  }
+  Operand *in = NEW_ARRAY(p->arena, Operand, y->nin + 1);
+  for (uint32_t i = 0, to = 0; i < y->nin; i++)
+    if (i != k) in[to++] = y->in[i];
+  y->in = in;
+  y->nin--;
+  for (uint32_t i = 0; i < y->nin; i++) drop_operand(p, &y->in[i], k);
+  drop_operand(p, &y->out, k);
+  y->nscalar = at[y->nscalar - 1] < x->nscalar ? x->nscalar : n; // it was the value itself
+  y->scalar = scalar;
+}
+
+static void put_numbers_inside(Plan *p) {
+  PlanUses u = plan_uses(p);
+  for (uint32_t i = 0; i < p->node.n; i++) {
+    PlanNode *x = &p->node.at[i];
+    if (!is_of_nothing(p, &u, x)) continue;
+    const Ids *r = &u.reader[x->out.wire];
+    bool all = r->n > 0;
+    for (uint32_t j = 0; j < r->n; j++) all &= may_have_inside(&p->node.at[r->at[j]], x->out.wire);
+    for (uint32_t j = 0; all && j < r->n; j++) {
+      PlanNode *y = &p->node.at[r->at[j]];
+      for (uint32_t k = y->nin; k-- > 0;)
+        if (y->in[k].wire == x->out.wire) put_inside(p, y, k, x);
+    }
+    if (all) x->kind = NODE_GONE;
+  }
+}
+
 void plan_late(Plan *p) {
   uint32_t n = p->node.n;
   if (!n) return;
+  put_numbers_inside(p);
   PlanUses u = plan_uses(p);
   bool *late = NEW_ARRAY(p->arena, bool, n + 1);
   for (uint32_t i = 0; i < n; i++)

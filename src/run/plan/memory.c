@@ -62,6 +62,12 @@ static bool plain_nest(const PlanNode *x) {
   return x->kind == NODE_NEST && !x->scatter && !node_sums(x);
 }
 
+// Is what this node makes seen by the other nodes of its kernel?
+static bool is_joined(const Plan *p, const PlanNode *x) {
+  const Kernel *k = &p->kernel.at[x->kernel];
+  return k->kind == KERNEL_LOOPS || (k->kind == KERNEL_PRODUCT && k->nest.n);
+}
+
 static void find_local(Plan *p) {
   uint32_t *kernel = NEW_ARRAY(p->arena, uint32_t, p->wire.n + 1),
            *nest = NEW_ARRAY(p->arena, uint32_t, p->wire.n + 1);
@@ -70,7 +76,7 @@ static void find_local(Plan *p) {
        *several = NEW_ARRAY(p->arena, bool, p->wire.n + 1); // made in pieces, by several kernels
   for (uint32_t i = 0; i < p->node.n; i++) {
     const PlanNode *x = &p->node.at[i];
-    if (!is_placed(x) || p->kernel.at[x->kernel].kind != KERNEL_LOOPS) continue;
+    if (!is_placed(x) || !is_joined(p, x)) continue;
     for (uint32_t k = 0; k <= x->nwinner; k++) {
       uint32_t w = k ? x->winner[k - 1] : x->out.wire;
       if (w == PLAN_NONE || p->wire.at[w].place != AT_NOWHERE || p->wire.at[w].of != PLAN_NONE ||
@@ -78,7 +84,7 @@ static void find_local(Plan *p) {
         continue;
       several[w] |= local[w] && kernel[w] != x->kernel;
       local[w] = true;
-      held[w] = plain_nest(x);
+      held[w] = plain_nest(x) || p->kernel.at[x->kernel].kind == KERNEL_PRODUCT;
       kernel[w] = x->kernel;
       nest[w] = x->nest;
     }

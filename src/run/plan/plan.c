@@ -26,6 +26,7 @@ Plan *plan_make(World *w, const Diagram *d, const PlanOptions *o) {
   *p = (Plan){.w = w, .arena = w->arena, .samples = o->samples, .fuse = o->fuse, .wide = o->wide};
   p->ticks = o->ticks;
   p->narrow = o->narrow;
+  p->finish = o->finish && o->fuse;
   p->target = o->target ? o->target : &plan_cpu;
   p->d = plan_solve(w, plan_views(w, o->fuse && !p->target->lanes ? plan_recompute(w, d) : d));
   plan_nodes(p, p->d);
@@ -100,6 +101,8 @@ static void print_kernel(const Plan *p, uint32_t i, double seconds, Buf *b) {
   buf_printf(b, ", about %lld operations", (long long)k->work);
   if (k->tile_bytes) buf_printf(b, ", %lld bytes of scratch", (long long)k->tile_bytes);
   buf_char(b, '\n');
+  if (k->kind == KERNEL_PRODUCT || k->kind == KERNEL_ORDER)
+    print_node(p, &p->node.at[k->node.at[0]], b);
   for (uint32_t s = 0; s < k->nest.n; s++) {
     buf_text(b, "    loops [");
     print_extents(k->nest.at[s].dim, k->nest.at[s].ndim, b);
@@ -107,8 +110,6 @@ static void print_kernel(const Plan *p, uint32_t i, double seconds, Buf *b) {
     for (uint32_t j = 0; j < k->nest.at[s].node.n; j++)
       print_node(p, &p->node.at[k->nest.at[s].node.at[j]], b);
   }
-  if (k->kind == KERNEL_PRODUCT || k->kind == KERNEL_ORDER)
-    print_node(p, &p->node.at[k->node.at[0]], b);
   for (uint32_t j = 0; k->kind == KERNEL_PAIRS && j < k->node.n; j++)
     if (p->node.at[k->node.at[j]].kind == NODE_PRODUCT)
       print_node(p, &p->node.at[k->node.at[j]], b);

@@ -171,6 +171,7 @@ typedef struct {
   bool whole;      // some size is not linear in the number of samples: only full batches
   bool fuse, wide; // wide: reals are doubles
   bool narrow;     // factors of large products are bfloat16 in memory
+  bool finish;     // small products finish what is made of their cells (finish.c)
   bool ticks;      // noise in the outermost scan depends on the step and the position as one number
   bool tiny;       // so little work that one thread does it all
   const char *error;
@@ -186,7 +187,7 @@ typedef struct {
 
 typedef struct {
   int64_t samples; // the largest number
-  bool fuse, wide, narrow;
+  bool fuse, wide, narrow, finish;
   bool ticks;               // as in Target
   const PlanTarget *target; // NULL: plan_cpu
 } PlanOptions;
@@ -323,6 +324,10 @@ void plan_kernels(Plan *);
 int64_t node_points(const Plan *, const PlanNode *); // of its loops, at most
 bool node_sums(const PlanNode *);                    // some loop is reduced
 bool node_wants_winner(const PlanNode *);            // and where the best was is asked for
+// finish.c
+void plan_finish(Plan *);
+// Of a product with a nest: the loop that is this axis of its result.
+uint32_t finish_loop(const Plan *, const Kernel *, uint32_t axis);
 // memory.c
 void plan_memory(Plan *);
 // The first kernel that overwrites a state; as many as there are, if none does. *checked: losses are

@@ -118,7 +118,7 @@ static bool start_device(Device *d, Arena *a, const char **why) {
   }
   if (!r) r = c->cuDevicePrimaryCtxRetain(&d->context, d->handle);
   if (!r) r = c->cuCtxSetCurrent(d->context);
-  for (uint32_t i = 0; !r && i < TRACKS; i++) r = c->cuStreamCreate(&d->track[i], 1);
+  for (uint32_t i = 0; !r && i < TRACKS_ALL; i++) r = c->cuStreamCreate(&d->track[i], 1);
   d->stream = d->track[0];
   if (!r) r = c->cuMemAlloc_v2(&d->stop, sizeof(int));
   if (!r) r = c->cuMemsetD8Async(d->stop, 0, sizeof(int), d->stream);
@@ -145,7 +145,7 @@ void device_close(Device *d) {
   if (!d) return;
   blas_close(d->blas, d);
   if (d->stop) d->call.cuMemFree_v2(d->stop);
-  for (uint32_t i = 0; i < TRACKS; i++)
+  for (uint32_t i = 0; i < TRACKS_ALL; i++)
     if (d->track[i]) d->call.cuStreamDestroy_v2(d->track[i]);
   if (d->context) d->call.cuDevicePrimaryCtxRelease_v2(d->handle);
   if (d->compiler) dlclose(d->compiler);

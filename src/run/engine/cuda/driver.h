@@ -20,7 +20,11 @@ typedef struct CUmod_st *CudaModule;
 typedef struct CUfunc_st *CudaFunction;
 typedef struct CUstream_st *CudaStream;
 typedef struct CUevent_st *CudaEvent;
-enum { TRACKS = 3 };
+enum {
+  TRACKS = 3,
+  ASIDE = TRACKS,
+  TRACKS_ALL
+}; // kernels have three; the last is for what is beside them
 typedef struct CUgraph_st *CudaGraph;
 typedef struct CUgraphExec_st *CudaGraphExec;
 typedef struct _nvrtcProgram *NvrtcProgram;
@@ -125,12 +129,12 @@ typedef struct Device {
   size_t bytes;
   int driver_version, compiler_version; // 13000 is 13.0
   CudaContext context;
-  CudaStream stream;        // the first of its tracks
-  CudaStream track[TRACKS]; // for what is captured
-  struct Blas *blas;        // products by cuBLASLt, once something asks for it
-  bool no_blas;             // it was asked for, and is not there
-  DeviceAddress stop;       // a number there: not 0 when a loss was not finite, until it is seen
-  struct Engine *late;      // whose steps wait for a launch (cuda_whole.c); NULL: nobody's
+  CudaStream stream;            // the first of its tracks
+  CudaStream track[TRACKS_ALL]; // for what is captured
+  struct Blas *blas;            // products by cuBLASLt, once something asks for it
+  bool no_blas;                 // it was asked for, and is not there
+  DeviceAddress stop;  // a number there: not 0 when a loss was not finite, until it is seen
+  struct Engine *late; // whose steps wait for a launch (cuda_whole.c); NULL: nobody's
 } Device;
 
 // One of these names, in $LIMN_CUDA alone where that is set; NULL: none is there.

@@ -347,6 +347,64 @@ static void emit_kernel(Emit *e, const CudaText *t, uint32_t i, uint32_t lanes) 
   if (c->slices) emit_sums_of_slices(e, c, i);
 }
 
+// -- what finishes a product ----------------------------------------------------------------------
+// The loops of a group of the product's indices, from the number that counts all their points.
+static void finish_digits(Emit *e, const char *of, const uint32_t *group, uint32_t n) {
+  const PlanNode *x = &e->p->node.at[e->k->node.at[0]];
+  uint32_t index[PLAN_AXES];
+  operand_whole(e->p, &x->out, index);
+  emit_line(e, "unsigned %s_left = (unsigned)%s;", of, of);
+  for (uint32_t i = n; i-- > 0;) {
+    const char *length = emit_extent(e, x->index[group[i]]);
+    for (uint32_t axis = 0; axis < e->p->wire.at[x->out.wire].rank; axis++)
+      if (index[axis] == group[i])
+        emit_line(e, "const long i%u = %s_left%s;", finish_loop(e->p, e->k, axis), of,
+                  i ? arena_format(e->p->arena, " %% (unsigned)%s", length) : "");
+    if (i) emit_line(e, "%s_left /= (unsigned)%s;", of, length);
+  }
+}
+
+static void emit_finish(Emit *e) {
+  const Kernel *k = e->k;
+  const Nest *s = &k->nest.at[0];
+  const Product *q = e->p->node.at[k->node.at[0]].product;
+  const NodeLevels *w = nest_work(e->p, k, 0);
+  emit_wires(e);
+  finish_digits(e, "y", q->m, q->nm);
+  finish_digits(e, "x", q->n, q->nn);
+  finish_digits(e, "t", q->batch, q->nbatch);
+  cuda_same(e, w, s->node.n);
+  for (uint32_t level = 0; level <= s->ndim; level++) emit_level(e, w, s->node.n, level, s->ndim);
+}
+
+void emit_finishes(Plan *p, CudaKernel *kernel, Buf *text) {
+  Emit e = {.p = p, .slot = NEW_ARRAY(p->arena, uint32_t, p->wire.n + 1), .lanes = true};
+  Table *known = table_new(p->arena);
+  const Ids *slot = kernel_slots(p);
+  for (uint32_t i = 0; i < p->kernel.n; i++) {
+    Buf body = buf_new(p->arena);
+    e.k = &p->kernel.at[i];
+    if (e.k->kind != KERNEL_PRODUCT || !e.k->nest.n) continue;
+    kernel[i].emit.slot = slot[i];
+    e.now = &kernel[i].emit;
+    e.b = &body;
+    e.indent = 1;
+    emit_finish(&e);
+    Id found = table_get(known, body.at, body.n);
+    kernel[i].emit.fn = found ? found - 1 : i;
+    if (found) continue;
+    table_put(known, body.at, body.n, i + 1);
+    buf_printf(text, "typedef struct { LIMN_PRODUCT_FIELDS char *at[%u]; } LimnProduct%u;\n",
+               slot[i].n + 1, i);
+    buf_printf(text,
+               "INLINE void limn_finish%u(const Context *c, LimnProduct%u wires, int y, int x, "
+               "int t, float v0) {\n",
+               i, i);
+    buf_add(text, body.at, body.n);
+    buf_text(text, "}\n");
+  }
+}
+
 void emit_cuda(Plan *p, CudaKernel *kernel, CudaWhole *whole, Buf *part, uint32_t parts) {
   Emit e = {.p = p, .b = part, .slot = NEW_ARRAY(p->arena, uint32_t, p->wire.n + 1), .lanes = true};
   CudaText t = {part, parts, table_new(p->arena), kernel};

@@ -56,6 +56,10 @@ typedef struct {
   size_t scratch_bytes;
 } CudaWhole;
 
+// What finishes a product (plan/finish.c), as the functions of so many kinds of them: limn_finish<fn>, of the cell at hand.
+// What such a kernel is given is of type LimnProduct<fn>: a product, then pointers.
+void emit_finishes(Plan *, CudaKernel *, Buf *);
+
 // Into so many parts, which get about the same length. Of a kernel that is not loops: only its pointers.
 void emit_cuda(Plan *, CudaKernel *, CudaWhole *, Buf *, uint32_t parts);
 

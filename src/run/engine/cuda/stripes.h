@@ -43,7 +43,8 @@ INLINE void limn_next2(float *to, const char *from, int inside, int narrow) {
 #define LIMN_ANYHOW 2
 
 // A small product is mostly its beginning, and the machine reads each instruction for the first time: so there are few of them.
-// Numbers are ints, TABLES says whether any line may be a table, and WHOLE whether the sum is whole chunks.
+// What a step says of itself, its number of samples among it, is asked for at once and used at the end: factors are read as
+// far as there may be samples. Numbers are ints, TABLES says whether any line may be a table, and WHOLE whether the sum is whole chunks.
 #define LIMN_INT_LINE(TABLES, line, i) ((TABLES) ? (int)limn_line(line, i) : (i) * (int)(line).step)
 
 // Of SLOTS slots so many are neighbours, and slot s of the place g among eight is this row.
@@ -131,7 +132,7 @@ INLINE void limn_next2(float *to, const char *from, int inside, int narrow) {
   }
 
 // The stripes of two cells that are neighbours, added; C's cells are written.
-#define LIMN_STRIPES_OUT(SLOTS_A, SLOTS_B, WARPS, TABLES)                                          \
+#define LIMN_STRIPES_OUT(SLOTS_A, SLOTS_B, WARPS, TABLES, KEEP, FINISH)                            \
   UNROLL_BY(1)                                                                                     \
   for (int q_ = (int)threadIdx.x; q_ < 32 * SLOTS_A * SLOTS_B; q_ += 32 * WARPS) {                 \
     const int row_ = q_ / (4 * SLOTS_B), column_ = q_ % (4 * SLOTS_B) * 2;                         \
@@ -146,25 +147,43 @@ INLINE void limn_next2(float *to, const char *from, int inside, int narrow) {
       high_ += two_.y;                                                                             \
     }                                                                                              \
     const int y_ = m0 + row_, x_ = n0 + column_;                                                   \
-    if (y_ >= m || x_ >= n) continue;                                                              \
-    const int at_ = to_ + LIMN_INT_LINE(TABLES, wires.cm, y_);                                     \
-    if (wires.twos) {                                                                              \
-      limn_write_two(&wires, (char *)0, at_ + LIMN_INT_LINE(TABLES, wires.cn, x_), low_, high_);   \
-    } else {                                                                                       \
-      limn_write(wires.c, at_ + LIMN_INT_LINE(TABLES, wires.cn, x_), low_, wires.narrow_c);        \
-      if (x_ + 1 < n)                                                                              \
-        limn_write(wires.c, at_ + LIMN_INT_LINE(TABLES, wires.cn, x_ + 1), high_, wires.narrow_c); \
+    if (y_ >= m || x_ >= n || t >= batch) continue;                                                \
+    if (KEEP) {                                                                                    \
+      const int at_ = to_ + LIMN_INT_LINE(TABLES, wires.cm, y_),                                   \
+                low_at_ = at_ + LIMN_INT_LINE(TABLES, wires.cn, x_);                               \
+      if (wires.twos) {                                                                            \
+        limn_write_two((const LimnProduct *)&wires, (char *)0, low_at_, low_, high_);              \
+      } else {                                                                                     \
+        limn_write(wires.c, low_at_, low_, wires.narrow_c);                                        \
+        if (x_ + 1 < n)                                                                            \
+          limn_write(wires.c, at_ + LIMN_INT_LINE(TABLES, wires.cn, x_ + 1), high_,                \
+                     wires.narrow_c);                                                              \
+      }                                                                                            \
     }                                                                                              \
+    FINISH(c, wires, y_, x_, t, low_);                                                             \
+    if (x_ + 1 < n) FINISH(c, wires, y_, x_ + 1, t, high_);                                        \
   }
+#define LIMN_AS_IT_IS(c, wires, y, x, t, v0) (void)0
 
-#define LIMN_STRIPES(name, SLOTS_A, SLOTS_B, WARPS, AHEAD, LIES_A, LIES_B, NARROW, TABLES, WHOLE)  \
-  KERNEL(name, LimnProduct, 32 * WARPS, 1) {                                                       \
+// Wires: a LimnProduct, or one with pointers of FINISH, which makes something of each cell. KEEP: others read C itself.
+#define LIMN_STRIPES(name, Wires, SLOTS_A, SLOTS_B, WARPS, AHEAD, LIES_A, LIES_B, NARROW, TABLES,  \
+                     WHOLE, KEEP, FINISH)                                                          \
+  KERNEL(name, Wires, 32 * WARPS, 1) {                                                             \
     enum { TILE_M = 8 * SLOTS_A, TILE_N = 8 * SLOTS_B };                                           \
-    BEGIN(LimnProduct, 32 * WARPS, 0, 1)                                                           \
-    const int m = (int)limn_length(wires.m, c->n), n = (int)limn_length(wires.n, c->n),            \
-              k = (int)limn_length(wires.k, c->n), batch = (int)limn_length(wires.batch, c->n);    \
-    const unsigned mt = (unsigned)(m + TILE_M - 1) / TILE_M,                                       \
-                   nt = (unsigned)(n + TILE_N - 1) / TILE_N, all = mt * nt * (unsigned)batch;      \
+    TILES(tiles);                                                                                  \
+    ARGUMENTS(Wires)                                                                               \
+    const int stopped = *at.stop;                                                                  \
+    Context here = *g;                                                                             \
+    for (int d = 0; d < 8; d++) here.at[d] = at.at[d];                                             \
+    const Context *c = &here;                                                                      \
+    const int m_most = (int)limn_length(wires.m, wires.samples),                                   \
+              n_most = (int)limn_length(wires.n, wires.samples),                                   \
+              batch_most = (int)limn_length(wires.batch, wires.samples);                           \
+    int k = (int)wires.k.fixed;                                                                    \
+    if (wires.k.per) k = (int)limn_length(wires.k, c->n);                                          \
+    const unsigned mt = (unsigned)(m_most + TILE_M - 1) / TILE_M,                                  \
+                   nt = (unsigned)(n_most + TILE_N - 1) / TILE_N,                                  \
+                   all = mt * nt * (unsigned)batch_most;                                           \
     const int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32, place = lane / 4;        \
     float *stripe = (float *)tiles + warp * 64 * SLOTS_A * SLOTS_B;                                \
     UNROLL_BY(1)                                                                                   \
@@ -174,8 +193,8 @@ INLINE void limn_next2(float *to, const char *from, int inside, int narrow) {
       const char *a = wires.a + limn_line(wires.ta, t) * ((NARROW) ? 2 : 4),                       \
                  *b = wires.b + limn_line(wires.tb, t) * ((NARROW) ? 2 : 4);                       \
       float sum[SLOTS_A / 2][SLOTS_B][4];                                                          \
-      LIMN_STRIPE_ROWS(at_a, SLOTS_A, TABLES, wires.am, m0, m)                                     \
-      LIMN_STRIPE_ROWS(at_b, SLOTS_B, TABLES, wires.bn, n0, n)                                     \
+      LIMN_STRIPE_ROWS(at_a, SLOTS_A, TABLES, wires.am, m0, m_most)                                \
+      LIMN_STRIPE_ROWS(at_b, SLOTS_B, TABLES, wires.bn, n0, n_most)                                \
       UNROLL for (int i = 0; i < SLOTS_A / 2; i++) UNROLL for (int j = 0; j < SLOTS_B; j++)        \
           UNROLL for (int s_ = 0; s_ < 4; s_++) sum[i][j][s_] = 0;                                 \
       UNROLL_BY(1)                                                                                 \
@@ -190,7 +209,10 @@ INLINE void limn_next2(float *to, const char *from, int inside, int narrow) {
       }                                                                                            \
       LIMN_STRIPE_SHOW(SLOTS_A, SLOTS_B)                                                           \
       __syncthreads();                                                                             \
-      LIMN_STRIPES_OUT(SLOTS_A, SLOTS_B, WARPS, TABLES)                                            \
+      if (stopped) return;                                                                         \
+      const int m = (int)limn_length(wires.m, c->n), n = (int)limn_length(wires.n, c->n),          \
+                batch = (int)limn_length(wires.batch, c->n);                                       \
+      LIMN_STRIPES_OUT(SLOTS_A, SLOTS_B, WARPS, TABLES, KEEP, FINISH)                              \
       __syncthreads();                                                                             \
     }                                                                                              \
   }

@@ -277,16 +277,44 @@ INLINE void limn_unit(float *c, const Bits32 *a, const Bits32 *b) {
 // The caller's memory is a ring of slots, one for each step that waits. A step takes what is small (the
 // context, clocks, small inputs, numbers of rows) from its slot, and gives losses back to it. `counter`
 // says which step this is; `done`, which the caller watches, how many are whole.
+// Of a set that is here, a step takes rows by their numbers, unless the samples themselves were sent.
+typedef struct {
+  const char *from;
+  char *to;
+  long bytes; // of a row
+  long at;    // in a slot: by rows at all; then, from the fifth int on, their numbers
+  long most;  // rows
+} LimnTable;
 typedef struct {
   const char *ring;
   char *here;
   long slot_bytes, slots, bytes;
   const long *counter;
+  LimnTable table[8];
+  int tables;
 } LimnTake;
-INLINE void limn_taken(const LimnTake *t) { // by a block
-  const double *from = (const double *)(t->ring + *t->counter % t->slots * t->slot_bytes);
-  double *to = (double *)t->here;
-  for (long k = threadIdx.x; k < t->bytes / 8; k += blockDim.x) to[k] = from[k];
+INLINE void limn_taken(double *to, const double *from, long bytes) { // by a block
+  for (long k = threadIdx.x; k < bytes / 8; k += blockDim.x) to[k] = from[k];
+}
+INLINE void limn_row(char *to, const char *from, long bytes) { // by a block
+  const int four = ((Bits64)to | (Bits64)from | (Bits64)bytes) % 16 == 0;
+  for (long k = threadIdx.x; four && k < bytes / 16; k += blockDim.x)
+    ((float4 *)to)[k] = ((const float4 *)from)[k];
+  for (long k = threadIdx.x; !four && k < bytes; k += blockDim.x) to[k] = from[k];
+}
+// A block for each row. What the slot says comes a long way: one lane asks for each number, all at once.
+INLINE void limn_rows(const LimnTable *t, const char *slot) {
+  SHARED(long, said, 3);
+  const int *rows = (const int *)(slot + t->at);
+  for (long r = blockIdx.x;; r += gridDim.x) {
+    __syncthreads();
+    if (threadIdx.x == 0) said[0] = *(const long *)slot; // how many samples
+    if (threadIdx.x == 1) said[1] = rows[0];
+    if (threadIdx.x == 2) said[2] = rows[4 + (r < t->most ? r : 0)];
+    __syncthreads();
+    if (!said[1] || r >= said[0]) return;
+    limn_row(t->to + r * t->bytes, t->from + said[2] * t->bytes, t->bytes);
+  }
 }
 typedef struct {
   const double *from[20];
@@ -387,9 +415,11 @@ KERNEL(limn_copy, LimnCopy, 256) {
   BEGIN(LimnCopy, 1, 0, 1)
   for (long k = GRID_THREAD; k < wires.bytes; k += GRID_THREADS) wires.to[k] = wires.from[k];
 }
-KERNEL(limn_take, LimnTake, 1024) {
+KERNEL(limn_take, LimnTake, 256) {
   ARGUMENTS(LimnTake)
-  limn_taken(&wires);
+  const char *slot = wires.ring + *wires.counter % wires.slots * wires.slot_bytes;
+  if (blockIdx.x == 0) limn_taken((double *)wires.here, (const double *)slot, wires.bytes);
+  for (int i = 0; i < wires.tables; i++) limn_rows(&wires.table[i], slot);
 }
 KERNEL(limn_give, LimnGive, 1) {
   ARGUMENTS(LimnGive)
@@ -403,26 +433,5 @@ KERNEL(limn_look, LimnLosses, 1) {
 KERNEL(limn_bring, LimnBrought, 1) {
   BEGIN(LimnBrought, 1, 0, 1)
   limn_brought(&wires, wires.back);
-}
-
-// Rows of a table that is here, by their numbers; unless the samples themselves were sent.
-typedef struct {
-  const char *table;
-  const int *rows; // by rows at all; then, from the fifth on, their numbers
-  char *to;
-  long words; // of four bytes, in a row; or of one byte
-  int word;
-} LimnRows;
-KERNEL(limn_rows, LimnRows, 256) {
-  BEGIN(LimnRows, 1, 0, 1)
-  if (!wires.rows[0]) return;
-  const long all = c->n * wires.words;
-  for (long k = GRID_THREAD; k < all; k += GRID_THREADS) {
-    const long from = wires.rows[4 + k / wires.words] * wires.words + k % wires.words;
-    if (wires.word == 4)
-      ((int *)wires.to)[k] = ((const int *)wires.table)[from];
-    else
-      wires.to[k] = wires.table[from];
-  }
 }
 #endif

@@ -10,16 +10,17 @@ typedef struct {
 typedef struct {
   long fixed, per; // fixed + per · samples
 } LimnLength;
+// part: of the sum, for each part; parts lie behind each other in `parts`, or are 1: straight into C. along: the sum's loop
+// lies along memory. samples: at most. narrow: A and B, or C, are bfloat16 in memory. twos: C's cells lie two by two along n.
+#define LIMN_PRODUCT_FIELDS                                                                        \
+  const char *a, *b;                                                                               \
+  char *c;                                                                                         \
+  LimnLine am, ak, bk, bn, cm, cn, ta, tb, tc;                                                     \
+  LimnLength m, n, k, batch;                                                                       \
+  long part, parts, samples;                                                                       \
+  int along_a, along_b, narrow, narrow_c, twos;
 typedef struct {
-  const char *a, *b;
-  char *c;
-  LimnLine am, ak, bk, bn, cm, cn, ta, tb, tc;
-  LimnLength m, n, k, batch;
-  long part;            // of the sum, for each part; parts lie behind each other in `parts`
-  long parts;           // 1: straight into C
-  int along_a, along_b; // the sum's loop lies along memory
-  int narrow, narrow_c; // A and B, or C, are bfloat16 in memory
-  int twos;             // C's cells lie two by two along n
+  LIMN_PRODUCT_FIELDS
 } LimnProduct;
 
 INLINE real limn_read(const char *base, long i, int narrow) {

@@ -36,6 +36,10 @@ uint32_t kernel_place(const Kernel *k, uint32_t node) {
 const PlanNode *maker_here(const Plan *p, const Kernel *k, const NodeLevels *w, uint32_t wire,
                            uint32_t *node) {
   const Nest *s = &k->nest.at[w->nest];
+  if (k->kind == KERNEL_PRODUCT && p->node.at[k->node.at[0]].out.wire == wire) {
+    *node = k->node.at[0];
+    return &p->node.at[*node];
+  }
   for (uint32_t i = 0; i < s->node.n && s->node.at[i] != w->node; i++) {
     const PlanNode *y = &p->node.at[s->node.at[i]];
     if (y->out.wire == wire && !y->scatter && !node_sums(y)) {
@@ -199,8 +203,9 @@ Ids *kernel_slots(const Plan *p) {
   uint32_t small = 0;
   for (uint32_t i = 0; i < p->kernel.n; i++) {
     const Kernel *k = &p->kernel.at[i];
-    if (!kernel_has_text(k)) continue;
-    for (uint32_t j = 0; j < k->node.n; j++) {
+    bool product = k->kind == KERNEL_PRODUCT; // what finishes it has a table of pointers
+    if (!kernel_has_text(k) && !product) continue;
+    for (uint32_t j = product; j < k->node.n; j++) {
       const PlanNode *x = &p->node.at[k->node.at[j]];
       for (uint32_t v = 0; v < node_wires(x); v++) add_slot(p, &slot[i], node_wire(x, v));
     }

@@ -1,0 +1,144 @@
+// What is made of a product's cells one by one, such as a bias added and what is negative cut off, is made by the product's own
+// kernel, where the cells still are in registers: on a GPU a small product takes hardly longer than the launch of the kernel
+// that would follow it. Such a kernel is a product with one nest, whose loops are the axes of the result.
+#include "run/plan/plan.h"
+
+static const int64_t FINISH_WORK = 100 * 1000 * 1000; // operations of a product that is small
+
+// Which loop of a kernel is which axis of a product's result, as this operand reads it: all loops, and nothing twice.
+static bool axes_of(const Plan *p, const Kernel *k, const PlanNode *x, const Operand *o,
+                    uint32_t *loop) {
+  uint32_t index[PLAN_AXES], rank = p->wire.at[o->wire].rank;
+  if (rank != k->np + k->nest.at[0].ndim || x->nindex != rank || !operand_whole(p, o, index))
+    return false;
+  for (uint32_t axis = 0; axis < rank; axis++) loop[axis] = x->var[index[axis]];
+  return true;
+}
+
+// Is every use of the product's result, in this kernel, the cell at hand?
+static bool reads_at_hand(const Plan *p, const Kernel *k, uint32_t wire) {
+  uint32_t first[PLAN_AXES], loop[PLAN_AXES], found = 0, rank = p->wire.at[wire].rank;
+  for (uint32_t j = 0; j < k->node.n; j++) {
+    const PlanNode *x = &p->node.at[k->node.at[j]];
+    for (uint32_t i = 0; i < x->nin; i++) {
+      if (wire_root(p, x->in[i].wire) != wire) continue;
+      if (x->in[i].wire != wire || !operand_free(p, &x->in[i]) ||
+          !axes_of(p, k, x, &x->in[i], loop))
+        return false;
+      if (found++ && memcmp(first, loop, rank * sizeof *loop)) return false;
+      memcpy(first, loop, rank * sizeof *loop);
+    }
+  }
+  return found > 0;
+}
+
+static bool is_next(const Plan *p, uint32_t wire) {
+  for (uint32_t i = 0; i < p->next.n; i++)
+    if (p->next.at[i] != PLAN_NONE && wire_root(p, p->next.at[i]) == wire_root(p, wire))
+      return true;
+  return false;
+}
+
+// One nest of points that nothing sums up, and that may be made earlier.
+static bool is_pointwise(const Plan *p, const Kernel *k) {
+  if (k->kind != KERNEL_LOOPS || k->nest.n != 1 || k->depth || k->block || k->tile_bytes)
+    return false;
+  for (uint32_t j = 0; j < k->node.n; j++) {
+    const PlanNode *x = &p->node.at[k->node.at[j]];
+    if (x->kind != NODE_NEST || node_sums(x) || x->scatter || x->noise || x->nwinner || x->pinned ||
+        is_next(p, x->out.wire))
+      return false;
+  }
+  return true;
+}
+
+static bool writes_root(const PlanNode *x, const Plan *p, uint32_t root) {
+  for (uint32_t v = 0; v < node_wires(x); v++)
+    if ((v == 0 || v > x->nin) && node_wire(x, v) != PLAN_NONE &&
+        wire_root(p, node_wire(x, v)) == root)
+      return true;
+  return false;
+}
+
+// Does a node between two kernels make what a node of the later one reads, or writes into?
+static bool is_between(const Plan *p, const PlanNode *x, uint32_t from, uint32_t to) {
+  for (uint32_t i = 0; i < p->node.n; i++) {
+    const PlanNode *y = &p->node.at[i];
+    if (y->kind == NODE_GONE || y->kernel == PLAN_NONE || y->kernel <= from || y->kernel >= to)
+      continue;
+    for (uint32_t v = 0; v < node_wires(x); v++)
+      if (node_wire(x, v) != PLAN_NONE && writes_root(y, p, wire_root(p, node_wire(x, v))))
+        return true;
+  }
+  return false;
+}
+
+static bool may_finish(const Plan *p, uint32_t product, uint32_t by) {
+  const Kernel *k = &p->kernel.at[by];
+  uint32_t wire = p->node.at[p->kernel.at[product].node.at[0]].out.wire;
+  if (!is_pointwise(p, k) || !reads_at_hand(p, k, wire)) return false;
+  for (uint32_t i = product + 1; i < by; i++)
+    if (p->kernel.at[i].depth || p->kernel.at[i].kind == KERNEL_SCAN ||
+        p->kernel.at[i].kind == KERNEL_SCAN_END)
+      return false;
+  for (uint32_t j = 0; j < k->node.n; j++)
+    if (is_between(p, &p->node.at[k->node.at[j]], product, by)) return false;
+  return true;
+}
+
+static bool may_be_finished(const Plan *p, const Kernel *k) {
+  if (k->kind != KERNEL_PRODUCT || k->depth || k->work > FINISH_WORK) return false;
+  const PlanNode *x = &p->node.at[k->node.at[0]];
+  uint32_t index[PLAN_AXES];
+  for (uint32_t v = 0; v < node_wires(x); v++)
+    if (p->wire.at[node_wire(x, v)].count > INT32_MAX) return false;
+  return p->wire.at[x->out.wire].rank <= PLAN_AXES && p->wire.at[x->out.wire].of == PLAN_NONE &&
+         !x->pinned && operand_whole(p, &x->out, index);
+}
+
+// The first kernel that reads the product's result.
+static uint32_t first_reader(const Plan *p, uint32_t product) {
+  uint32_t wire = p->node.at[p->kernel.at[product].node.at[0]].out.wire;
+  for (uint32_t i = product + 1; i < p->kernel.n; i++)
+    for (uint32_t j = 0; j < p->kernel.at[i].node.n; j++) {
+      const PlanNode *x = &p->node.at[p->kernel.at[i].node.at[j]];
+      for (uint32_t v = 0; v < x->nin; v++)
+        if (wire_root(p, x->in[v].wire) == wire) return i;
+    }
+  return PLAN_NONE;
+}
+
+static void finish(Plan *p, uint32_t product, uint32_t by) {
+  Kernel *k = &p->kernel.at[product];
+  Kernel last = p->kernel.at[by];
+  k->np = last.np;
+  k->p = last.p;
+  k->nest = last.nest;
+  for (uint32_t j = 0; j < last.node.n; j++) {
+    vec_push(p->arena, &k->node, last.node.at[j]);
+    p->node.at[last.node.at[j]].kernel = product;
+  }
+  p->node.at[k->node.at[0]].nest = 0;
+  for (uint32_t i = by; i + 1 < p->kernel.n; i++) p->kernel.at[i] = p->kernel.at[i + 1];
+  p->kernel.n--;
+  for (uint32_t i = 0; i < p->node.n; i++)
+    if (p->node.at[i].kernel != PLAN_NONE && p->node.at[i].kernel > by) p->node.at[i].kernel--;
+}
+
+void plan_finish(Plan *p) {
+  for (uint32_t i = 0; i < p->kernel.n; i++) {
+    if (!may_be_finished(p, &p->kernel.at[i])) continue;
+    uint32_t by = first_reader(p, i);
+    if (by != PLAN_NONE && may_finish(p, i, by)) finish(p, i, by);
+  }
+}
+
+uint32_t finish_loop(const Plan *p, const Kernel *k, uint32_t axis) {
+  uint32_t wire = p->node.at[k->node.at[0]].out.wire, loop[PLAN_AXES];
+  for (uint32_t j = 1; j < k->node.n; j++) {
+    const PlanNode *x = &p->node.at[k->node.at[j]];
+    for (uint32_t i = 0; i < x->nin; i++)
+      if (x->in[i].wire == wire && axes_of(p, k, x, &x->in[i], loop)) return loop[axis];
+  }
+  return PLAN_NONE;
+}
