@@ -45,6 +45,7 @@ typedef struct {
 Store *store_new(Precision);          // NULL when memory is exhausted
 void store_free(Store *);
 Precision store_precision(const Store *);
+void store_round(Store *, Precision); // its factors; neither this nor what it was is 64
 // Zeroed; the number of it. STORE_NONE: memory is exhausted, the path is taken, or the part does
 // not lie inside.
 uint32_t store_add(Store *, const char *path, Base, uint32_t rank, const int64_t *shape);
@@ -130,8 +131,11 @@ bool engine_device(World *, const char *text, struct Device **, const char **why
 // All there are, the CPU first; why there is no GPU, or one that cannot be used.
 typedef struct {
   const char *name, *is;
+  Precision precision; // what auto is on it
 } DeviceInfo;
 const DeviceInfo *engine_devices(Arena *, uint32_t *n, const char **why);
+// What --precision auto is where this computes; *why says it in a sentence.
+Precision engine_precision(Arena *, const struct Device *, const char **why);
 
 // -- pool.c: one pool of threads for everything ---------------------------------------------------
 typedef struct Pool Pool;

@@ -130,6 +130,7 @@ uint32_t store_part(Store *s, const char *path, uint32_t whole, int64_t offset, 
 
 // -- using ----------------------------------------------------------------------------------------
 Precision store_precision(const Store *s) { return s->precision; }
+void store_round(Store *s, Precision precision) { s->precision = precision; }
 uint32_t store_count(const Store *s) { return s->state.n; }
 State *store_at(Store *s, uint32_t i) { return s->state.at[i]; }
 

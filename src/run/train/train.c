@@ -37,6 +37,7 @@ static bool read_every(Trainer *t) {
 static bool read_options(Trainer *t) {
   const LimnTrain *o = t->o;
   precision_asked(o->precision, &t->precision);
+  t->precision_open = o->precision == LIMN_PRECISION_AUTO;
   if (o->in_memory && (o->out || o->resume))
     return train_refuse(t, OUTCOME_USAGE,
                         "training in memory has no folder: not out, and not resume");
@@ -280,6 +281,7 @@ static bool open_on_device(Trainer *t) {
   t->device = NULL;
   t->device_open = false;
   t->gauge.target = target_of(t);
+  choose_precision(t);
   tell_wrong(t, "the CPU computes: the GPU cannot, as --device cuda would say");
   return open_steps(t);
 }
@@ -304,7 +306,12 @@ static bool open_phase(Trainer *t, bool resumed) {
   store_free(t->before);
   t->before = NULL;
   choose_device(t, resumed);
-  return make_phase(t);
+  choose_precision(t);
+  if (!make_phase(t)) return false;
+  if (t->precision_says) tell(t, "%s", t->precision_says);
+  t->precision_says = NULL;
+  t->precision_open = false; // a run has one
+  return true;
 }
 
 static bool start_feed(Trainer *t) {
