@@ -302,6 +302,7 @@ static bool make_phase(Trainer *t) {
 static bool open_phase(Trainer *t, bool resumed) {
   t->store = store_new(t->precision);
   if (!t->store) return train_refuse(t, OUTCOME_SYSTEM, "out of memory");
+  store_by(t->store, t->o->threads);
   if (!plan_changes(t) || (!resumed && !begin_weights(t))) return false;
   store_free(t->before);
   t->before = NULL;
@@ -576,6 +577,7 @@ static bool begin_steps(Trainer *t) {
   if (!data_open_all(t->data) || !plan_all(t) || !plan_phase(t)) return false;
   t->store = store_new(t->precision);
   if (!t->store) return train_refuse(t, OUTCOME_SYSTEM, "out of memory");
+  store_by(t->store, t->o->threads);
   return fill_store(t) && begin_weights(t);
 }
 

@@ -116,7 +116,9 @@ Target use_target(const Use *u) {
 
 bool use_store(Use *u) {
   u->store = store_new(u->precision);
-  return u->store || use_wrong(u, OUTCOME_SYSTEM, "out of memory");
+  if (!u->store) return use_wrong(u, OUTCOME_SYSTEM, "out of memory");
+  store_by(u->store, u->how->threads);
+  return true;
 }
 
 bool use_engine(Use *u, const Diagram *d, int64_t samples) {
